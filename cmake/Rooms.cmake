@@ -1,0 +1,41 @@
+# One object library per room of the house (docs/architecture.md). libstowage is all of them together; a unit test links only the
+# rooms that its room may know, so that the linker enforces the layering.
+
+# Flags for our own code; not exported to users.
+add_library(stowage_flags INTERFACE)
+target_include_directories(stowage_flags INTERFACE
+  ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+if(CMAKE_C_COMPILER_ID MATCHES "GNU|Clang")
+  target_compile_options(stowage_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+    -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wcast-qual -Wundef -Wvla
+    $<$<BOOL:${STOWAGE_WERROR}>:-Werror>)
+  if(STOWAGE_SANITIZE)
+    target_compile_options(stowage_flags INTERFACE -fsanitize=${STOWAGE_SANITIZE}
+      -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    target_link_options(stowage_flags INTERFACE -fsanitize=${STOWAGE_SANITIZE})
+  endif()
+  if(STOWAGE_COVERAGE)
+    target_compile_options(stowage_flags INTERFACE --coverage -O0)
+    target_link_options(stowage_flags INTERFACE --coverage)
+  endif()
+endif()
+
+# stowage_room(NAME SOURCES …)
+function(stowage_room name)
+  add_library(room_${name} OBJECT ${ARGN})
+  target_link_libraries(room_${name} PRIVATE stowage_flags)
+  set_target_properties(room_${name} PROPERTIES
+    POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden)
+endfunction()
+
+# stowage_test(NAME [SLOW] ROOMS a b … SOURCES x.c … [ARGS …]): a test program and its CTest entry.
+# SLOW ones are left out under valgrind.
+function(stowage_test name)
+  cmake_parse_arguments(T "SLOW" "" "ROOMS;SOURCES;ARGS" ${ARGN})
+  list(TRANSFORM T_ROOMS PREPEND room_)
+  add_executable(${name} ${T_SOURCES})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  target_link_libraries(${name} PRIVATE ${T_ROOMS} stowage_test_support stowage_flags)
+  add_test(NAME ${name} COMMAND ${name} ${T_ARGS})
+  set_tests_properties(${name} PROPERTIES LABELS "unit$<$<BOOL:${T_SLOW}>:;slow>")
+endfunction()

@@ -1,0 +1,88 @@
+// Diagnostics are caller-owned structs, not thread-local state: a library must not surprise its
+// host with hidden storage. Messages are cut rather than allocated, so that reporting "out of
+// memory" never needs memory.
+#include "base/diag.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define NO_ID UINT32_MAX
+
+// A caller built against an older header has a smaller struct; all fields so far came with the
+// first version.
+static bool is_usable(const stow_diag* diag) {
+  return diag != NULL && diag->struct_size >= sizeof(stow_diag);
+}
+
+void stow_diag_init(stow_diag* diag) {
+  memset(diag, 0, sizeof(*diag));
+  diag->struct_size = sizeof(*diag);
+  diag->status = STOW_OK;
+  diag->node = NO_ID;
+  diag->value = NO_ID;
+}
+
+stow_status stowi_fail(stow_diag* diag, stow_status status, const char* format, ...) {
+  if (!is_usable(diag)) {
+    return status;
+  }
+  stow_diag_init(diag);
+  diag->status = status;
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(diag->message, sizeof(diag->message), format, arguments);
+  va_end(arguments);
+  return status;
+}
+
+stow_status stowi_fail_memory(stow_diag* diag) {
+  return stowi_fail(diag, STOW_ERR_OUT_OF_MEMORY, "out of memory");
+}
+
+void stowi_diag_at(stow_diag* diag, uint32_t line, uint32_t column) {
+  if (is_usable(diag)) {
+    diag->line = line;
+    diag->column = column;
+  }
+}
+
+void stowi_diag_node(stow_diag* diag, uint32_t node) {
+  if (is_usable(diag)) {
+    diag->node = node;
+  }
+}
+
+void stowi_diag_value(stow_diag* diag, uint32_t value) {
+  if (is_usable(diag)) {
+    diag->value = value;
+  }
+}
+
+void stowi_diag_append(stow_diag* diag, const char* format, ...) {
+  if (!is_usable(diag)) {
+    return;
+  }
+  size_t used = strlen(diag->message);
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(diag->message + used, sizeof(diag->message) - used, format, arguments);
+  va_end(arguments);
+}
+
+stow_status stowi_load_struct(void* full, const void* given, size_t known, const char* name,
+                              stow_diag* diag) {
+  if (given == NULL) {
+    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "%s is NULL", name);
+  }
+  size_t struct_size;
+  memcpy(&struct_size, given, sizeof(struct_size));
+  if (struct_size < sizeof(struct_size) || struct_size > known) {
+    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
+                      "%s.struct_size is %zu; this library knows %zu to %zu (use %s_init)", name,
+                      struct_size, sizeof(struct_size), known, name);
+  }
+  memcpy(full, given, struct_size);
+  memcpy(full, &known, sizeof(known));
+  return STOW_OK;
+}

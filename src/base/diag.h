@@ -1,0 +1,44 @@
+// Filling a caller's diagnostic.
+#ifndef STOWAGE_SRC_BASE_DIAG_H_
+#define STOWAGE_SRC_BASE_DIAG_H_
+
+#include <stowage/base.h>
+
+// Returns from the enclosing function where |expression| is not STOW_OK. Only for functions that
+// own nothing yet.
+#define STOW_TRY(expression)                    \
+  do {                                          \
+    stow_status stow_try_status = (expression); \
+    if (stow_try_status != STOW_OK) {           \
+      return stow_try_status;                   \
+    }                                           \
+  } while (0)
+
+// Writes status and message into |diag| (may be NULL), clearing position and ids, and returns
+// |status|. No %f and the like: they obey the locale.
+stow_status stowi_fail(stow_diag* diag, stow_status status, const char* format, ...)
+    STOW_PRINTF_LIKE(3, 4);
+// STOW_ERR_OUT_OF_MEMORY with the standard message.
+stow_status stowi_fail_memory(stow_diag* diag);
+
+// Adds to a diagnostic that has been filled. |diag| may be NULL.
+void stowi_diag_at(stow_diag* diag, uint32_t line, uint32_t column);
+void stowi_diag_node(stow_diag* diag, uint32_t node);
+void stowi_diag_value(stow_diag* diag, uint32_t value);
+// Appends to the message.
+void stowi_diag_append(stow_diag* diag, const char* format, ...) STOW_PRINTF_LIKE(2, 3);
+
+// Reads a caller's options or descriptor, whose first field is its struct_size, into |full|, which
+// holds the defaults and is |known| bytes large. A caller built against an earlier header has a
+// shorter struct: it gets the defaults for the rest. STOW_ERR_INVALID_ARGUMENT where |given| is
+// NULL or its struct_size is less than that field or more than |known|.
+stow_status stowi_load_struct(void* full, const void* given, size_t known, const char* name,
+                              stow_diag* diag);
+
+// For "%.*s" of a string that may be long: both arguments, cut to a length that leaves room for the
+// rest.
+#define STOWI_STR_MAX 200
+#define STOWI_STR_ARG(string) \
+  (int)((string).size < STOWI_STR_MAX ? (string).size : STOWI_STR_MAX), (string).data
+
+#endif  // STOWAGE_SRC_BASE_DIAG_H_

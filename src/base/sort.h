@@ -1,0 +1,14 @@
+// A stable sort with a context. glibc's qsort allocates behind our allocator and is not stable.
+#ifndef STOWAGE_SRC_BASE_SORT_H_
+#define STOWAGE_SRC_BASE_SORT_H_
+
+#include <stowage/base.h>
+
+typedef int (*stowi_compare)(const void* a, const void* b, const void* context);
+
+// Merge sort, O(n log n); needs as much memory again. The order is total where |compare| is, else
+// equal elements keep theirs.
+stow_status stowi_sort(void* base, size_t count, size_t size, stowi_compare compare,
+                       const void* context, stow_allocator allocator);
+
+#endif  // STOWAGE_SRC_BASE_SORT_H_
