@@ -1,0 +1,201 @@
+// Model graphs: an append-only list of nodes in topological order, the values they make, and
+// regions.
+//
+// Ids are dense, start at 0 and are never reused, over the whole graph, regions included. A *node*
+// gets a step, a *value* gets a slot. Names are unique within a graph.
+//
+// Regions. A node that owns regions (if, loop) comes after all nodes of its regions, so ids run
+// through the branches in order and then reach the owner. A region may begin with an `args` node,
+// whose results are the region's arguments, and always ends with a `yield` node. Values made in a
+// region are visible in it and in regions nested in it only.
+//
+//     step 3  args            ┐
+//     step 4  relu            │ body of the loop
+//     step 5  yield           ┘
+//     step 6  loop
+#ifndef STOWAGE_GRAPH_H_
+#define STOWAGE_GRAPH_H_
+
+#include <stowage/base.h>
+#include <stowage/op.h>
+#include <stowage/type.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef uint32_t stow_value;
+typedef uint32_t stow_node;
+typedef uint32_t stow_region;
+
+#define STOW_VALUE_NONE UINT32_MAX
+#define STOW_NODE_NONE UINT32_MAX
+#define STOW_REGION_BODY 0  // the graph itself
+#define STOW_REGION_ID_NONE UINT32_MAX
+
+typedef struct stow_graph stow_graph;
+
+// |ops| may be NULL (the core's rows); otherwise it is borrowed and must outlive the graph.
+STOW_API stow_status stow_graph_create(stow_str name, const stow_ops* ops, stow_allocator allocator,
+                                       stow_diag* diag, stow_graph** out_graph);
+STOW_API void stow_graph_destroy(stow_graph* graph);
+
+// ---------------------------------------------------------------------------------------------
+// Building. A node is described by calls on a stow_call and added by stow_call_finish. Errors in
+// between are kept and reported there, so that only finish needs a check.
+//
+//     stow_call* call = stow_graph_begin(graph, STOW_OP_NARROW);
+//     stow_call_operand(call, x);
+//     stow_call_attr_int(call, "axis", 0);
+//     stow_call_attr_int(call, "start", 8);
+//     stow_call_attr_int(call, "len", 16);
+//     stow_status status = stow_call_finish(call, &diag, &node);
+
+typedef struct stow_call stow_call;
+
+// Never NULL. One call is open at a time: beginning another, beginning or ending a region, or
+// binding drops it. The call ends at finish.
+STOW_API stow_call* stow_graph_begin(stow_graph* graph, stow_op op);
+// Appends an operand; STOW_VALUE_NONE for an absent optional one.
+STOW_API void stow_call_operand(stow_call* call, stow_value operand);
+// Attributes keep the order in which they are given, at most STOW_MAX_ATTRS of them, no name twice.
+// Data is copied. An integer where the op's schema has a float is stored as a float.
+#define STOW_MAX_ATTRS 1024
+STOW_API void stow_call_attr(stow_call* call, const stow_attr* attr);
+STOW_API void stow_call_attr_int(stow_call* call, const char* name, int64_t value);
+STOW_API void stow_call_attr_float(stow_call* call, const char* name, double value);
+STOW_API void stow_call_attr_bool(stow_call* call, const char* name, bool value);
+STOW_API void stow_call_attr_string(stow_call* call, const char* name, stow_str value);
+STOW_API void stow_call_attr_ints(stow_call* call, const char* name, const int64_t* values,
+                                  size_t count);
+// One entry of the node's `with { … }` clause. The graph only keeps it; stow_effects_create reads
+// it.
+STOW_API void stow_call_with(stow_call* call, const stow_attr* attr);
+// Appends a declared result type.
+STOW_API void stow_call_result_type(stow_call* call, const stow_type* type);
+// Names result |k|. An empty name means none. For input, param and constant a name is required.
+STOW_API void stow_call_name(stow_call* call, size_t k, stow_str name);
+// Marks result |k| as bounded: its dims are the largest possible.
+STOW_API void stow_call_bounded(stow_call* call, size_t k);
+// Data of a param or constant; its size must be the type's bytes. Borrowed data must outlive the
+// graph.
+STOW_API void stow_call_data(stow_call* call, const void* data, size_t size, bool copy);
+// Line of the text that the node stands on, for diagnostics; 0 (the default) where there is none.
+STOW_API void stow_call_line(stow_call* call, uint32_t line);
+// Infers and checks the result types, and adds the node. On failure the graph is as before begin,
+// and the diagnostic names the op, the operands and their types. |out_node| may be NULL.
+STOW_API stow_status stow_call_finish(stow_call* call, stow_diag* diag, stow_node* out_node);
+
+// Shorthands for the common cases; |out_value| is the (first) result and may be one of the
+// operands.
+STOW_API stow_status stow_graph_input(stow_graph* graph, const char* name, const stow_type* type,
+                                      stow_diag* diag, stow_value* out_value);
+STOW_API stow_status stow_graph_param(stow_graph* graph, const char* name, const stow_type* type,
+                                      stow_diag* diag, stow_value* out_value);
+STOW_API stow_status stow_graph_constant(stow_graph* graph, const char* name, const stow_type* type,
+                                         stow_diag* diag, stow_value* out_value);
+STOW_API stow_status stow_graph_add(stow_graph* graph, stow_op op, const stow_value* operands,
+                                    size_t operand_count, stow_diag* diag, stow_value* out_value);
+
+// Opens a region for the region-owning node to come. Regions nest at most STOW_MAX_REGION_DEPTH
+// deep.
+#define STOW_MAX_REGION_DEPTH 64
+STOW_API stow_status stow_graph_begin_region(stow_graph* graph, stow_diag* diag);
+// Adds the `yield` node and closes the innermost open region. The region-owning node takes the
+// regions closed in its own region right before it: nothing else may be added in between, and their
+// number must fit its op. Where no result types are declared, it has a result for each value that
+// they give.
+STOW_API stow_status stow_graph_end_region(stow_graph* graph, const stow_value* yields,
+                                           size_t count, stow_diag* diag);
+
+// Appends an output. A value may be an output more than once; it must not be from inside a region.
+STOW_API stow_status stow_graph_add_output(stow_graph* graph, stow_value value, stow_diag* diag);
+
+// Gives symbols values and evaluates every dim that then is a number; the rest stay expressions.
+// All nodes are inferred again with the new types. STOW_ERR_NOT_FOUND for a name that is no symbol
+// of the graph, STOW_ERR_TYPE naming the node where shapes no longer fit or a dim becomes negative.
+STOW_API stow_status stow_graph_bind(stow_graph* graph, const stow_str* names,
+                                     const int64_t* values, size_t count, stow_diag* diag);
+
+// ---------------------------------------------------------------------------------------------
+// Reading. Pointers are borrowed until the graph changes.
+
+STOW_API stow_str stow_graph_name(const stow_graph* graph);
+STOW_API const stow_ops* stow_graph_ops(const stow_graph* graph);  // NULL: the core's rows
+STOW_API stow_dims* stow_graph_dims(const stow_graph* graph);
+STOW_API uint32_t stow_graph_node_count(const stow_graph* graph);
+STOW_API uint32_t stow_graph_value_count(const stow_graph* graph);
+STOW_API size_t stow_graph_output_count(const stow_graph* graph);
+STOW_API const stow_value* stow_graph_outputs(const stow_graph* graph);
+
+// Getters of a node; |node| must be below stow_graph_node_count.
+STOW_API stow_op stow_graph_op(const stow_graph* graph, stow_node node);
+STOW_API const stow_op_desc* stow_graph_op_desc(const stow_graph* graph, stow_node node);
+STOW_API size_t stow_graph_operand_count(const stow_graph* graph, stow_node node);
+// Absent operands are STOW_VALUE_NONE. Of a `yield`: what it yields.
+STOW_API const stow_value* stow_graph_operands(const stow_graph* graph, stow_node node);
+// A node's results are consecutive values.
+STOW_API size_t stow_graph_result_count(const stow_graph* graph, stow_node node);
+STOW_API stow_value stow_graph_first_result(const stow_graph* graph, stow_node node);
+STOW_API uint32_t stow_graph_line(const stow_graph* graph, stow_node node);
+// Attributes as given, in stored order.
+STOW_API size_t stow_graph_attr_count(const stow_graph* graph, stow_node node);
+STOW_API const stow_attr* stow_graph_attr_at(const stow_graph* graph, stow_node node, size_t index);
+// As given, else the schema's default, else NULL.
+STOW_API const stow_attr* stow_graph_attr(const stow_graph* graph, stow_node node,
+                                          const char* name);
+STOW_API size_t stow_graph_with_count(const stow_graph* graph, stow_node node);
+STOW_API const stow_attr* stow_graph_with_at(const stow_graph* graph, stow_node node, size_t index);
+// Whether result |k| is a view, by the op's row. Dims must be numbers: where one is not, the answer
+// is no.
+STOW_API bool stow_graph_view(const stow_graph* graph, stow_node node, size_t k,
+                              stow_view* out_view);
+
+// Getters of a value; |value| must be below stow_graph_value_count.
+STOW_API const stow_type* stow_graph_type(const stow_graph* graph, stow_value value);
+STOW_API stow_str stow_graph_value_name(const stow_graph* graph, stow_value value);  // empty: none
+STOW_API stow_node stow_graph_producer(const stow_graph* graph, stow_value value);
+STOW_API bool stow_graph_is_bounded(const stow_graph* graph, stow_value value);
+// Input, param or constant.
+STOW_API bool stow_graph_is_boundary(const stow_graph* graph, stow_value value);
+// NULL where there is no data. |out_size| may be NULL.
+STOW_API const void* stow_graph_data(const stow_graph* graph, stow_value value, size_t* out_size);
+// STOW_VALUE_NONE where no value has that name. O(1).
+STOW_API stow_value stow_graph_find(const stow_graph* graph, stow_str name);
+
+// Regions. Region 0 is the graph's body; it has no owner.
+STOW_API uint32_t stow_graph_region_count(const stow_graph* graph);
+STOW_API stow_region stow_graph_node_region(const stow_graph* graph, stow_node node);
+// Regions that |node| owns, in order; STOW_REGION_ID_NONE past the end.
+STOW_API stow_region stow_graph_owned_region(const stow_graph* graph, stow_node node, size_t index);
+STOW_API stow_node stow_graph_region_owner(const stow_graph* graph, stow_region region);
+STOW_API stow_region stow_graph_region_parent(const stow_graph* graph, stow_region region);
+// First node (the `args` node where there is one) and last node (the `yield`), both inclusive.
+// Nested regions and their owners lie between.
+STOW_API stow_node stow_graph_region_first(const stow_graph* graph, stow_region region);
+STOW_API stow_node stow_graph_region_last(const stow_graph* graph, stow_region region);
+// The region's `args` node, or STOW_NODE_NONE. (The first node may be the `args` of a loop inside.)
+STOW_API stow_node stow_graph_region_args(const stow_graph* graph, stow_region region);
+
+// ---------------------------------------------------------------------------------------------
+
+// Checks the whole graph: at least one output, no open region, every type as its op infers it,
+// nobody reads (or returns) a value, or another view of its bytes, after an op wrote into it
+// (kv_append). Nothing writes into a param or constant, nor in a loop's body into bytes from
+// outside. Views, and so writes, are known only where dims are numbers: verify again after binding.
+// STOW_ERR_CONFLICT for wrong reads and writes.
+STOW_API stow_status stow_graph_verify(const stow_graph* graph, stow_diag* diag);
+
+// STOW_ERR_UNBOUND_DIM naming the first value whose dims are not all numbers, and all its free
+// symbols.
+STOW_API stow_status stow_graph_require_bound(const stow_graph* graph, stow_diag* diag);
+
+// A 64-bit hash of all that a plan depends on: ops, operands, attributes, `with` clauses, types,
+// names, regions and outputs; not of data. The same on every machine.
+STOW_API uint64_t stow_graph_fingerprint(const stow_graph* graph);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif
+
+#endif  // STOWAGE_GRAPH_H_

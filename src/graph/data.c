@@ -1,0 +1,282 @@
+// Data of params and constants: borrowed, copied, or written inline as a list of up to 64 numbers.
+//
+// Inline numbers are rounded to the element type by integer arithmetic on the bits of a double, so
+// that the bytes are the same on every machine, whatever its floating-point unit and rounding mode.
+// Sub-byte integers are packed with the first element in the low bits, as ONNX does.
+#include <stdalign.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "graph/describe.h"
+#include "graph/graph_internal.h"
+
+#define MAX_INLINE 64
+#define POOLED_SIZE 512  // copies up to this size share blocks
+
+// Memory for |size| bytes that the call owns; NULL when out of memory.
+static void* take_bytes(stow_call* call, size_t size) {
+  stow_graph* graph = call->graph;
+  bool is_owned = size > POOLED_SIZE;
+  void* bytes = is_owned
+                    ? stowi_alloc(graph->allocator, size, 1)
+                    : stowi_pool_alloc(&graph->pool, graph->allocator, size, alignof(max_align_t));
+  if (bytes == NULL) {
+    stowi_call_fail(call, STOW_ERR_OUT_OF_MEMORY, "out of memory");
+    return NULL;
+  }
+  call->has_data = true;
+  call->data = (stowi_data){STOW_VALUE_NONE, is_owned, bytes, size};
+  return bytes;
+}
+
+void stow_call_data(stow_call* call, const void* data, size_t size, bool copy) {
+  if (!stowi_call_is_well(call)) {
+    return;
+  }
+  if (!stowi_holds_data(call->op)) {
+    stowi_call_fail(call, STOW_ERR_INVALID_ARGUMENT, "only params and constants have data");
+  } else if (call->has_data) {
+    stowi_call_fail(call, STOW_ERR_DUPLICATE, "data is given twice");
+  } else if (data == NULL && size != 0) {
+    stowi_call_fail(call, STOW_ERR_INVALID_ARGUMENT, "data is NULL but has %zu bytes", size);
+  } else if (copy && size != 0) {
+    void* bytes = take_bytes(call, size);
+    if (bytes != NULL) {
+      memcpy(bytes, data, size);
+    }
+  } else {
+    call->has_data = true;
+    call->data = (stowi_data){STOW_VALUE_NONE, false, data == NULL ? "" : data, size};
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// Inline numbers
+
+// |number| in a binary format of 1 sign bit, |exponent_bits| and |fraction_bits|, to nearest, ties
+// to even. False where a finite number would become infinite.
+static bool round_float(double number, unsigned exponent_bits, unsigned fraction_bits,
+                        uint64_t* out) {
+  uint64_t bits;
+  memcpy(&bits, &number, sizeof(bits));
+  uint64_t sign = bits >> 63 << (exponent_bits + fraction_bits);
+  int exponent = (int)(bits >> 52 & 0x7ff);
+  uint64_t fraction = bits & ((UINT64_C(1) << 52) - 1);
+  uint64_t infinity = ((UINT64_C(1) << exponent_bits) - 1) << fraction_bits;
+  if (exponent == 0x7ff) {
+    uint64_t quiet = fraction == 0 ? 0 : UINT64_C(1) << (fraction_bits - 1);
+    *out = sign | infinity | quiet;
+    return true;
+  }
+  // number = significand × 2^(exponent - 1075); a double's subnormals round to 0 in what is
+  // narrower
+  int bias = (1 << (exponent_bits - 1)) - 1;
+  int target = exponent - 1023 + bias;
+  unsigned shift = 52 - fraction_bits + (target < 1 ? (unsigned)(1 - target) : 0);
+  uint64_t significand = exponent == 0 ? 0 : fraction | UINT64_C(1) << 52;
+  uint64_t rounded = 0;
+  if (shift < 54) {
+    uint64_t rest = significand & ((UINT64_C(1) << shift) - 1);
+    uint64_t half = UINT64_C(1) << (shift - 1);
+    rounded = significand >> shift;
+    rounded += rest > half || (rest == half && (rounded & 1) != 0);
+  }
+  // the hidden bit, or a carry into it, counts as 1 in the exponent
+  uint64_t magnitude = rounded + (target < 1 ? 0 : (uint64_t)(target - 1) << fraction_bits);
+  *out = sign | magnitude;
+  return magnitude < infinity;
+}
+
+static void store(unsigned char* bytes, uint32_t width, size_t index, uint64_t bits) {
+  switch (width) {
+    case 8:
+      bytes[index] = (unsigned char)bits;
+      break;
+    case 16: {
+      uint16_t half = (uint16_t)bits;
+      memcpy(bytes + index * 2, &half, 2);
+      break;
+    }
+    case 32: {
+      uint32_t word = (uint32_t)bits;
+      memcpy(bytes + index * 4, &word, 4);
+      break;
+    }
+    case 64:
+      memcpy(bytes + index * 8, &bits, 8);
+      break;
+    default: {
+      size_t position = index * width;
+      uint64_t mask = (UINT64_C(1) << width) - 1;
+      bytes[position / 8] |= (unsigned char)((bits & mask) << (position % 8));
+    }
+  }
+}
+
+static bool encode_int(stow_dtype_kind kind, uint32_t width, int64_t number, uint64_t* out) {
+  *out = (uint64_t)number;
+  if (kind == STOW_KIND_BOOL) {
+    return number == 0 || number == 1;
+  }
+  if (kind == STOW_KIND_UNSIGNED) {
+    return number >= 0 && (width >= 63 || number < INT64_C(1) << width);
+  }
+  int64_t limit = width == 64 ? INT64_MAX : (INT64_C(1) << (width - 1)) - 1;
+  return number <= limit && number >= -limit - 1;
+}
+
+static bool encode_float(stow_dtype dtype, double number, uint64_t* out) {
+  switch (dtype) {
+    case STOW_F32:
+      return round_float(number, 8, 23, out);
+    case STOW_F16:
+      return round_float(number, 5, 10, out);
+    case STOW_BF16:
+      return round_float(number, 8, 7, out);
+    default:  // STOW_F64
+      memcpy(out, &number, sizeof(*out));
+      return true;
+  }
+}
+
+static bool encode(stow_dtype dtype, const stow_attr* list, size_t i, uint64_t* out) {
+  stow_dtype_kind kind = stow_dtype_kind_of(dtype);
+  if (kind == STOW_KIND_FLOAT) {
+    return encode_float(
+        dtype, list->kind == STOW_ATTR_FLOATS ? list->floats[i] : (double)list->ints[i], out);
+  }
+  return encode_int(kind, stow_dtype_bits(dtype), list->ints[i], out);
+}
+
+// Whether numbers can be written inline for |dtype|, in this kind of list.
+static bool can_encode(stow_dtype dtype, stow_attr_kind kind) {
+  if (stow_dtype_kind_of(dtype) == STOW_KIND_FLOAT) {
+    return dtype == STOW_F32 || dtype == STOW_F64 || dtype == STOW_F16 || dtype == STOW_BF16;
+  }
+  return kind == STOW_ATTR_INTS && stow_dtype_kind_of(dtype) != STOW_KIND_COMPLEX;
+}
+
+// Whether the list has the right length and kind of numbers; gives the bytes they take.
+static bool check_inline(stow_call* call, const stow_attr* list, const stow_type* type,
+                         size_t* out_size) {
+  uint64_t elements;
+  uint64_t bytes;
+  stowi_text text = stowi_describe_type(call->graph, type);
+  if (list->count > MAX_INLINE) {
+    stowi_call_fail(call, STOW_ERR_LIMIT, "inline data has %zu elements; at most %d are allowed",
+                    list->count, MAX_INLINE);
+  } else if (stow_type_elements(type, &elements) != STOW_OK || elements != list->count ||
+             stow_type_bytes(type, &bytes) != STOW_OK) {
+    stowi_call_fail(call, STOW_ERR_TYPE, "inline data has %zu elements, which do not fill %s",
+                    list->count, text.text);
+  } else if (!can_encode(type->dtype, list->kind)) {
+    stowi_call_fail(call, STOW_ERR_TYPE, "%s cannot be written as inline data for %s",
+                    list->kind == STOW_ATTR_INTS ? "integers" : "floats", text.text);
+  } else {
+    *out_size = (size_t)bytes;
+    return true;
+  }
+  return false;
+}
+
+static void take_inline(stow_call* call, const stow_attr* list, const stow_type* type) {
+  size_t size;
+  if (!check_inline(call, list, type, &size)) {
+    return;
+  }
+  unsigned char* bytes = (unsigned char*)take_bytes(call, size);
+  if (bytes == NULL) {
+    return;
+  }
+  memset(bytes, 0, size);
+  for (size_t i = 0; i < list->count; ++i) {
+    uint64_t bits;
+    if (!encode(type->dtype, list, i, &bits)) {
+      stowi_call_fail(call, STOW_ERR_TYPE, "element %zu of the inline data is out of %s's range", i,
+                      stow_dtype_name(type->dtype));
+      return;
+    }
+    store(bytes, stow_dtype_bits(type->dtype), i, bits);
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// What a param or constant says of its data
+
+static const stow_attr* given(const stow_call* call, const char* name) {
+  return stowi_find_attr(call->graph, call->attrs.data, call->attrs.count, stow_str_of(name));
+}
+
+bool stowi_source_fits(int64_t bytes, const stow_type* type) {
+  uint64_t size;
+  stow_status status = stow_type_bytes(type, &size);
+  return status == STOW_ERR_UNBOUND_DIM || (status == STOW_OK && (uint64_t)bytes == size);
+}
+
+// The int attribute as given, else the schema's default.
+static int64_t effective(const stow_call* call, const char* name) {
+  const stow_attr* attr = given(call, name);
+  if (attr == NULL) {
+    attr = stowi_find_schema(call->graph->ops, call->op, stow_str_of(name), NULL);
+  }
+  return attr == NULL ? -1 : attr->i;
+}
+
+static void check_source(stow_call* call, const stow_type* type) {
+  if (given(call, "source") == NULL) {
+    if (given(call, "at") != NULL || given(call, "bytes") != NULL) {
+      stowi_call_fail(call, STOW_ERR_INVALID_ARGUMENT, "\"at\" and \"bytes\" need a \"source\"");
+    }
+    return;
+  }
+  int64_t bytes = effective(call, "bytes");
+  if (effective(call, "at") < 0 || bytes < 0) {
+    stowi_call_fail(call, STOW_ERR_INVALID_ARGUMENT,
+                    "\"source\" needs \"at\" and \"bytes\", both 0 or more");
+  } else if (!stowi_source_fits(bytes, type)) {
+    stowi_call_fail(call, STOW_ERR_TYPE, "the source has %lld bytes, which do not fill %s",
+                    (long long)bytes, stowi_describe_type(call->graph, type).text);
+  }
+}
+
+// Whether bytes that the caller gave are as many as the type has.
+static void check_given(stow_call* call, const stow_type* type) {
+  uint64_t bytes;
+  if (stow_type_bytes(type, &bytes) != STOW_OK || bytes != call->data.size) {
+    stowi_call_fail(call, STOW_ERR_TYPE, "data has %zu bytes, which do not fill %s",
+                    call->data.size, stowi_describe_type(call->graph, type).text);
+  }
+}
+
+void stowi_call_take_data(stow_call* call, const stow_type* type) {
+  const stow_attr* list = given(call, "data");
+  bool has_source = given(call, "source") != NULL;
+  if ((list != NULL) + has_source + call->has_data > 1) {
+    stowi_call_fail(call, STOW_ERR_CONFLICT, "data is given in more than one way");
+    return;
+  }
+  check_source(call, type);
+  if (call->has_data) {
+    check_given(call, type);
+  } else if (list != NULL && stowi_call_is_well(call)) {
+    take_inline(call, list, type);
+  }
+}
+
+const void* stow_graph_data(const stow_graph* graph, stow_value value, size_t* out_size) {
+  size_t low = 0;
+  size_t high = graph->data.count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (graph->data.data[middle].value < value) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  bool is_found = low < graph->data.count && graph->data.data[low].value == value;
+  if (out_size != NULL) {
+    *out_size = is_found ? graph->data.data[low].size : 0;
+  }
+  return is_found ? graph->data.data[low].bytes : NULL;
+}

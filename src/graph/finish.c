@@ -1,0 +1,407 @@
+// Adding a described node: all checks, then room for everything, then counters that cannot fail. A
+// node that is refused leaves nothing behind but spare capacity and entries of the name index that
+// point past the end, which nobody can find.
+#include <string.h>
+
+#include "base/diag.h"
+#include "graph/describe.h"
+#include "graph/graph_internal.h"
+#include "graph/shape_call.h"
+
+// ---------------------------------------------------------------------------------------------
+// Where the node stands
+
+static bool is_first_in_region(const stow_graph* graph) {
+  return graph->depth != 0 &&
+         graph->regions.data[graph->frames[graph->depth].region].first == STOW_NODE_NONE;
+}
+
+static void check_place(stow_call* call) {
+  const stow_graph* graph = call->graph;
+  uint32_t closed = graph->frames[graph->depth].closed_count;
+  size_t needed = call->desc->region_count;
+  if (needed != 0 && closed != needed) {
+    stowi_call_fail(call, STOW_ERR_INVALID_ARGUMENT, "needs %zu region%s, got %u", needed,
+                    needed == 1 ? "" : "s", (unsigned)closed);
+  } else if (needed == 0 && closed != 0) {
+    stowi_call_fail(call, STOW_ERR_INVALID_ARGUMENT,
+                    "owns no regions, but stands where the owner of %u must follow",
+                    (unsigned)closed);
+  } else if (call->op == STOW_OP_ARGS && !is_first_in_region(graph)) {
+    stowi_call_fail(call, STOW_ERR_INVALID_ARGUMENT, "must be the first node of a region");
+  } else if (graph->depth != 0 && stowi_is_boundary_op(call->op) && call->op != STOW_OP_CONSTANT) {
+    stowi_call_fail(call, STOW_ERR_INVALID_ARGUMENT,
+                    "cannot stand inside a region; of boundary values only a constant can");
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// Operands, attributes and the number of results
+
+// "%s: takes 2 to 3 operands, got 1", also for results.
+static void fail_count(stow_call* call, const char* verb, const char* thing, size_t least,
+                       size_t most, size_t got) {
+  if (most == STOW_ANY_COUNT) {
+    stowi_call_fail(call, STOW_ERR_TYPE, "%s at least %zu %s%s, got %zu", verb, least, thing,
+                    least == 1 ? "" : "s", got);
+  } else if (least == most) {
+    stowi_call_fail(call, STOW_ERR_TYPE, "%s %zu %s%s, got %zu", verb, least, thing,
+                    least == 1 ? "" : "s", got);
+  } else {
+    stowi_call_fail(call, STOW_ERR_TYPE, "%s %zu to %zu %ss, got %zu", verb, least, most, thing,
+                    got);
+  }
+}
+
+static void check_operands(stow_call* call) {
+  const stow_op_desc* desc = call->desc;
+  size_t count = call->operands.count;
+  if (count < desc->min_operands || count > desc->max_operands) {
+    fail_count(call, "takes", "operand", desc->min_operands, desc->max_operands, count);
+    return;
+  }
+  for (size_t k = 0; k < desc->min_operands; ++k) {
+    if (call->operands.data[k] == STOW_VALUE_NONE) {
+      stowi_call_fail(call, STOW_ERR_TYPE, "operand %zu must not be absent", k);
+      return;
+    }
+  }
+}
+
+static void check_required_attrs(stow_call* call) {
+  const stow_graph* graph = call->graph;
+  size_t count = stow_ops_attr_count(graph->ops, call->op);
+  for (size_t i = 0; i < count; ++i) {
+    bool is_required = false;
+    stow_str name = stow_ops_attr(graph->ops, call->op, i, &is_required)->name;
+    if (is_required && stowi_find_attr(graph, call->attrs.data, call->attrs.count, name) == NULL) {
+      stowi_call_fail(call, STOW_ERR_INVALID_ARGUMENT, "needs attribute \"%.*s\"",
+                      STOWI_STR_ARG(name));
+      return;
+    }
+  }
+}
+
+// Without a declaration a region-owning op has as many results as its regions make.
+static size_t default_result_count(const stow_shape_call* shape) {
+  const stow_op_desc* desc = shape->desc;
+  size_t yields = stow_shape_yield_count(shape, 0);
+  if (desc->region_kind == STOW_REGION_LOOP) {
+    yields = yields < desc->carry.first_yield ? 0 : yields - desc->carry.first_yield;
+    yields += desc->carry.first_result;
+  }
+  return desc->region_kind == STOW_REGION_NONE || yields < desc->min_results ? desc->min_results
+                                                                             : yields;
+}
+
+static size_t choose_result_count(stow_call* call, const stow_shape_call* shape) {
+  const stow_op_desc* desc = call->desc;
+  size_t declared = call->declared.count;
+  bool is_fixed = desc->min_results == desc->max_results;
+  size_t count = is_fixed        ? desc->min_results
+                 : declared != 0 ? declared
+                                 : default_result_count(shape);
+  if (count < desc->min_results || count > desc->max_results) {
+    fail_count(call, "has", "result", desc->min_results, desc->max_results, count);
+  } else if (declared != 0 && declared != count) {
+    fail_count(call, "needs", "result type", count, count, declared);
+  } else if (desc->typing != STOW_TYPING_INFERRED && declared != count) {
+    stowi_call_fail(call, STOW_ERR_TYPE, "needs %zu declared result type%s, got none", count,
+                    count == 1 ? "" : "s");
+  }
+  return count;
+}
+
+// A failure of dim arithmetic that nobody has asked for belongs to the node in whose types the dims
+// were meant to stand.
+static void check_dims(stow_call* call) {
+  stow_dims* dims = call->graph->dims;
+  stow_status status = stow_dims_status(dims);
+  if (status != STOW_OK) {
+    stowi_call_fail(call, status, "a dim could not be computed: %s", stow_status_text(status));
+    stow_dims_clear_status(dims);
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// Inference
+
+static stow_shape_call shape_of_call(const stow_call* call) {
+  const stow_graph* graph = call->graph;
+  stow_shape_call shape;
+  memset(&shape, 0, sizeof(shape));
+  shape.graph = graph;
+  shape.types = graph->value_types.data;
+  shape.op = call->op;
+  shape.desc = call->desc;
+  shape.operands = call->operands.data;
+  shape.operand_count = call->operands.count;
+  shape.attrs = call->attrs.data;
+  shape.attr_count = call->attrs.count;
+  shape.last_region = graph->frames[graph->depth].last_closed;
+  shape.declared = call->declared.data;
+  shape.declared_count = call->declared.count;
+  shape.made = STOW_VALUE_NONE;
+  return shape;
+}
+
+// Fails with what the call has kept.
+static stow_status report(const stow_call* call, stow_diag* diag) {
+  return call->error.status == STOW_OK
+             ? STOW_OK
+             : stowi_fail(diag, call->error.status, "%s", call->error.message);
+}
+
+// Checks the description and fills call->results.
+static stow_status infer(stow_call* call, stow_diag* diag) {
+  check_dims(call);
+  STOW_TRY(report(call, diag));
+  check_place(call);
+  check_operands(call);
+  check_required_attrs(call);
+  STOW_TRY(report(call, diag));
+  stow_shape_call shape = shape_of_call(call);
+  size_t count = choose_result_count(call, &shape);
+  STOW_TRY(report(call, diag));
+  if (STOWI_VEC_RESERVE(call->graph->allocator, &call->results, count) != STOW_OK) {
+    return stowi_fail_memory(diag);
+  }
+  call->results.count = count;
+  shape.results = call->results.data;
+  shape.result_count = count;
+  return stowi_shape_infer(&shape, true, diag);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Committing
+
+static bool has_room(size_t count, size_t extra, size_t limit) {
+  return count < limit && extra < limit - count;
+}
+
+// Room for all that the node adds, so that adding it cannot fail.
+static stow_status reserve(stow_call* call) {
+  stow_graph* graph = call->graph;
+  stow_allocator allocator = graph->allocator;
+  size_t results = call->results.count;
+  size_t attrs = call->attrs.count + call->withs.count;
+  if (!has_room(graph->nodes.count, 1, STOWI_ID_LIMIT) ||
+      !has_room(graph->values.count, results, STOWI_ID_LIMIT) ||
+      !has_room(graph->operands.count, call->operands.count, STOWI_ID_LIMIT) ||
+      !has_room(graph->node_attrs.count, attrs, STOWI_ID_LIMIT) ||
+      !has_room(graph->names.count, call->names.count, STOWI_NAME_NONE)) {
+    return STOW_ERR_LIMIT;
+  }
+  STOW_TRY(STOWI_VEC_RESERVE(allocator, &graph->nodes, 1));
+  STOW_TRY(STOWI_VEC_RESERVE(allocator, &graph->values, results));
+  STOW_TRY(STOWI_VEC_RESERVE(allocator, &graph->value_types, results));
+  STOW_TRY(STOWI_VEC_RESERVE(allocator, &graph->operands, call->operands.count));
+  STOW_TRY(STOWI_VEC_RESERVE(allocator, &graph->node_attrs, attrs));
+  STOW_TRY(STOWI_VEC_RESERVE(allocator, &graph->names, call->names.count));
+  return STOWI_VEC_RESERVE(allocator, &graph->data, 1);
+}
+
+// Writes the records of the results behind the values; they count only later.
+static stow_status write_results(stow_call* call) {
+  stow_graph* graph = call->graph;
+  size_t first = graph->values.count;
+  for (size_t k = 0; k < call->results.count; ++k) {
+    graph->values.data[first + k] =
+        (stowi_value){(stow_node)graph->nodes.count, STOWI_NAME_NONE, 0};
+    STOW_TRY(stowi_intern_type(&graph->types, &graph->pool, graph->allocator,
+                               &call->results.data[k], &graph->value_types.data[first + k]));
+  }
+  for (size_t i = 0; i < call->bounded.count; ++i) {
+    size_t k = call->bounded.data[i];
+    if (k >= call->results.count) {
+      stowi_call_fail(call, STOW_ERR_INVALID_ARGUMENT, "marks result %zu of %zu as bounded", k,
+                      call->results.count);
+      return STOW_OK;
+    }
+    graph->values.data[first + k].bounded = 1;
+  }
+  return STOW_OK;
+}
+
+// Names, of results that do not count yet too.
+static bool has_pending_name(const void* context, uint32_t id, const void* key) {
+  const stow_call* call = (const stow_call*)context;
+  const stow_graph* graph = call->graph;
+  if (id >= graph->values.count + call->results.count) {
+    return false;
+  }
+  uint32_t name = graph->values.data[id].name;
+  return name != STOWI_NAME_NONE && stow_str_equal(graph->names.data[name], *(const stow_str*)key);
+}
+
+// Gives the |index|-th named result its name.
+static stow_status write_name(stow_call* call, size_t index) {
+  stow_graph* graph = call->graph;
+  const stowi_result_name* entry = &call->names.data[index];
+  if (entry->result >= call->results.count) {
+    stowi_call_fail(call, STOW_ERR_INVALID_ARGUMENT, "names result %zu of %zu", entry->result,
+                    call->results.count);
+    return STOW_OK;
+  }
+  stow_str name = entry->name;
+  uint64_t hash = stowi_hash_bytes(STOWI_HASH_SEED, name.data, name.size);
+  uint32_t taken = stowi_index_find(&graph->by_name, hash, has_pending_name, call, &name);
+  size_t id = graph->values.count + entry->result;
+  if (taken != STOWI_INDEX_NONE || graph->values.data[id].name != STOWI_NAME_NONE) {
+    stowi_call_fail(call, STOW_ERR_DUPLICATE, "the name \"%.*s\" is taken by %%%u",
+                    STOWI_STR_ARG(name), (unsigned)(taken == STOWI_INDEX_NONE ? id : taken));
+    return STOW_OK;
+  }
+  STOW_TRY(stowi_index_reserve(&graph->by_name, graph->allocator));
+  graph->names.data[graph->names.count + index] = name;
+  graph->values.data[id].name = (uint32_t)(graph->names.count + index) & STOWI_NAME_NONE;
+  stowi_index_insert(&graph->by_name, hash, (uint32_t)id);
+  return STOW_OK;
+}
+
+static stow_status write_names(stow_call* call) {
+  if (stowi_is_boundary_op(call->op) && call->names.count == 0) {
+    stowi_call_fail(call, STOW_ERR_INVALID_ARGUMENT, "needs a name");
+  }
+  for (size_t i = 0; i < call->names.count && stowi_call_is_well(call); ++i) {
+    STOW_TRY(write_name(call, i));
+  }
+  return STOW_OK;
+}
+
+// The owner takes the regions closed before it; open regions without a node get their first.
+static void link_regions(stow_graph* graph, stow_node node, size_t owned) {
+  stowi_frame* frame = stowi_frame_of(graph);
+  for (size_t i = 0; i < owned; ++i) {
+    stowi_region* region = &graph->regions.data[frame->last_closed];
+    region->owner = node;
+    frame->last_closed = region->previous;
+  }
+  frame->closed_count -= (uint32_t)owned;
+  for (uint32_t depth = graph->depth + 1; depth-- > 0;) {
+    stowi_region* region = &graph->regions.data[graph->frames[depth].region];
+    if (region->first != STOW_NODE_NONE) {
+      break;
+    }
+    region->first = node;
+  }
+}
+
+static void append_all(uint32_t* to, size_t* count, const uint32_t* from, size_t extra) {
+  if (extra != 0) {
+    memcpy(to + *count, from, extra * sizeof(*from));
+    *count += extra;
+  }
+}
+
+static stow_node commit(stow_call* call) {
+  stow_graph* graph = call->graph;
+  stow_node node = (stow_node)graph->nodes.count;
+  stowi_node* record = &graph->nodes.data[node];
+  record->op = call->op;
+  record->first_operand = (uint32_t)graph->operands.count;
+  record->first_result = (stow_value)graph->values.count;
+  record->first_attr = (uint32_t)graph->node_attrs.count;
+  record->first_with = record->first_attr + (uint32_t)call->attrs.count;
+  record->region = stowi_frame_of(graph)->region;
+  record->line = call->line;
+  append_all(graph->operands.data, &graph->operands.count, call->operands.data,
+             call->operands.count);
+  append_all(graph->node_attrs.data, &graph->node_attrs.count, call->attrs.data, call->attrs.count);
+  append_all(graph->node_attrs.data, &graph->node_attrs.count, call->withs.data, call->withs.count);
+  if (call->has_data) {
+    call->data.value = record->first_result;
+    graph->data.data[graph->data.count++] = call->data;
+    call->has_data = false;
+  }
+  graph->names.count += call->names.count;
+  graph->values.count += call->results.count;
+  graph->value_types.count += call->results.count;
+  ++graph->nodes.count;
+  link_regions(graph, node, call->desc->region_count);
+  return node;
+}
+
+static stow_status finish(stow_call* call, stow_diag* diag, stow_node* out_node) {
+  if (!call->is_open) {
+    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "no call is open: it was finished before");
+  }
+  STOW_TRY(infer(call, diag));
+  if (stowi_holds_data(call->op)) {
+    stowi_call_take_data(call, &call->results.data[0]);
+  }
+  stow_status status = reserve(call);
+  status = status == STOW_OK ? write_results(call) : status;
+  status = status == STOW_OK ? write_names(call) : status;
+  if (status != STOW_OK) {
+    stowi_call_fail(call, status, "%s", stow_status_text(status));
+  }
+  STOW_TRY(report(call, diag));
+  stow_node node = commit(call);
+  if (out_node != NULL) {
+    *out_node = node;
+  }
+  return STOW_OK;
+}
+
+stow_status stow_call_finish(stow_call* call, stow_diag* diag, stow_node* out_node) {
+  if (out_node != NULL) {
+    *out_node = STOW_NODE_NONE;
+  }
+  stow_status status = finish(call, diag, out_node);
+  if (status != STOW_OK && call->line != 0) {
+    stowi_diag_at(diag, call->line, 0);
+  }
+  stowi_call_drop(call);
+  return status;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Shorthands
+
+static stow_status finish_value(stow_call* call, stow_diag* diag, stow_value* out_value) {
+  stow_node node;
+  STOW_TRY(stow_call_finish(call, diag, &node));
+  if (out_value != NULL && stow_graph_result_count(call->graph, node) != 0) {
+    *out_value = stow_graph_first_result(call->graph, node);
+  }
+  return STOW_OK;
+}
+
+static stow_status add_boundary(stow_graph* graph, stow_op op, const char* name,
+                                const stow_type* type, stow_diag* diag, stow_value* out_value) {
+  if (out_value != NULL) {
+    *out_value = STOW_VALUE_NONE;
+  }
+  stow_call* call = stow_graph_begin(graph, op);
+  stow_call_name(call, 0, stow_str_of(name));
+  stow_call_result_type(call, type);
+  return finish_value(call, diag, out_value);
+}
+
+stow_status stow_graph_input(stow_graph* graph, const char* name, const stow_type* type,
+                             stow_diag* diag, stow_value* out_value) {
+  return add_boundary(graph, STOW_OP_INPUT, name, type, diag, out_value);
+}
+
+stow_status stow_graph_param(stow_graph* graph, const char* name, const stow_type* type,
+                             stow_diag* diag, stow_value* out_value) {
+  return add_boundary(graph, STOW_OP_PARAM, name, type, diag, out_value);
+}
+
+stow_status stow_graph_constant(stow_graph* graph, const char* name, const stow_type* type,
+                                stow_diag* diag, stow_value* out_value) {
+  return add_boundary(graph, STOW_OP_CONSTANT, name, type, diag, out_value);
+}
+
+stow_status stow_graph_add(stow_graph* graph, stow_op op, const stow_value* operands,
+                           size_t operand_count, stow_diag* diag, stow_value* out_value) {
+  stow_call* call = stow_graph_begin(graph, op);
+  for (size_t i = 0; i < operand_count; ++i) {
+    stow_call_operand(call, operands[i]);
+  }
+  if (out_value != NULL) {
+    *out_value = STOW_VALUE_NONE;  // only now: it may be one of the operands
+  }
+  return finish_value(call, diag, out_value);
+}

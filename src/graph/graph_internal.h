@@ -1,0 +1,144 @@
+// A graph from inside: shared by the files that build, read, bind and verify graphs.
+#ifndef STOWAGE_SRC_GRAPH_GRAPH_INTERNAL_H_
+#define STOWAGE_SRC_GRAPH_GRAPH_INTERNAL_H_
+
+#include <stowage/graph.h>
+
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "graph/intern.h"
+#include "graph/pool.h"
+
+// Ids stay below this, so that the maximum can stand for "none".
+#define STOWI_ID_LIMIT UINT32_MAX
+#define STOWI_NAME_NONE ((uint32_t)0x7fffffff)
+
+// 28 bytes. Operands, results and attributes end where the next node's begin.
+typedef struct stowi_node {
+  stow_op op;
+  uint32_t first_operand;
+  stow_value first_result;
+  uint32_t first_attr;  // attributes, then the `with` clause
+  uint32_t first_with;
+  stow_region region;
+  uint32_t line;
+} stowi_node;
+
+typedef struct stowi_value {
+  stow_node producer;
+  uint32_t name : 31;  // into the names, or STOWI_NAME_NONE
+  uint32_t bounded : 1;
+} stowi_value;
+
+typedef struct stowi_region {
+  stow_node owner;
+  stow_region parent;
+  stow_region previous;  // the same owner's region before this one
+  stow_node first;       // STOW_NODE_NONE: no node yet
+  stow_node last;        // STOW_NODE_NONE: still open
+} stowi_region;
+
+// An open region, and the regions closed in it that have no owner yet.
+typedef struct stowi_frame {
+  stow_region region;
+  stow_region last_closed;
+  uint32_t closed_count;
+} stowi_frame;
+
+// Data of a param or constant; sorted by value.
+typedef struct stowi_data {
+  stow_value value;
+  bool is_owned;  // a block of its own, to be freed; else borrowed or in the pool
+  const void* bytes;
+  size_t size;
+} stowi_data;
+
+// Name of a result of the node being described.
+typedef struct stowi_result_name {
+  size_t result;
+  stow_str name;
+} stowi_result_name;
+
+struct stow_call {
+  stow_graph* graph;
+  bool is_open;
+  stow_op op;
+  const stow_op_desc* desc;  // NULL where the op is unknown
+  uint32_t line;
+  stow_diag error;  // the first one since begin
+  STOWI_VEC(stow_value) operands;
+  STOWI_VEC(uint32_t) attrs;  // numbers of interned attributes
+  STOWI_VEC(uint32_t) withs;
+  STOWI_VEC(stow_type) declared;
+  STOWI_VEC(stow_type) results;
+  STOWI_VEC(stowi_result_name) names;
+  STOWI_VEC(size_t) bounded;
+  bool has_data;
+  stowi_data data;  // but for its value
+};
+
+struct stow_graph {
+  stow_allocator allocator;
+  stow_str name;
+  const stow_ops* ops;
+  stow_dims* dims;
+  stowi_pool pool;
+  stowi_type_table types;
+  stowi_attr_table attrs;
+  STOWI_VEC(stowi_node) nodes;
+  STOWI_VEC(stow_value) operands;
+  STOWI_VEC(uint32_t) node_attrs;  // numbers of interned attributes
+  STOWI_VEC(stowi_value) values;
+  STOWI_VEC(uint32_t) value_types;  // one number of an interned type per value
+  STOWI_VEC(stow_str) names;
+  stowi_index by_name;  // to values; entries at values.count and above are left from failed calls
+  STOWI_VEC(stowi_data) data;
+  STOWI_VEC(stow_value) outputs;
+  STOWI_VEC(stowi_region) regions;
+  stowi_frame frames[STOW_MAX_REGION_DEPTH + 1];
+  uint32_t depth;  // frames[depth] is the innermost open region
+  stow_call call;
+};
+
+static inline const stow_type* stowi_type_of(const stow_graph* graph, const uint32_t* types,
+                                             stow_value value) {
+  return graph->types.list.data[types[value]];
+}
+
+static inline stowi_frame* stowi_frame_of(stow_graph* graph) {
+  return &graph->frames[graph->depth];
+}
+
+static inline bool stowi_is_boundary_op(stow_op op) {
+  return op == STOW_OP_INPUT || op == STOW_OP_PARAM || op == STOW_OP_CONSTANT;
+}
+
+static inline bool stowi_holds_data(stow_op op) {
+  return op == STOW_OP_PARAM || op == STOW_OP_CONSTANT;
+}
+
+// The attribute |name| among |count| interned ones; NULL where there is none.
+const stow_attr* stowi_find_attr(const stow_graph* graph, const uint32_t* ids, size_t count,
+                                 stow_str name);
+// The schema's entry; NULL where there is none. |out_required| may be NULL.
+const stow_attr* stowi_find_schema(const stow_ops* ops, stow_op op, stow_str name,
+                                   bool* out_required);
+
+// call.c: begins a call for any op, also `yield`.
+stow_call* stowi_call_begin(stow_graph* graph, stow_op op);
+// Forgets the open call and what it has collected.
+void stowi_call_drop(stow_call* call);
+// Frees the call's own storage.
+void stowi_call_free(stow_call* call);
+// Keeps the first error, with the op's name before it.
+void stowi_call_fail(stow_call* call, stow_status status, const char* format, ...)
+    STOW_PRINTF_LIKE(3, 4);
+bool stowi_call_is_well(const stow_call* call);
+
+// data.c: checks what the call says of its data against the result's type, and turns inline data
+// into bytes.
+void stowi_call_take_data(stow_call* call, const stow_type* type);
+// Whether |bytes|, the size of a source, fits |type|; a type that is not bound fits all.
+bool stowi_source_fits(int64_t bytes, const stow_type* type);
+
+#endif  // STOWAGE_SRC_GRAPH_GRAPH_INTERNAL_H_

@@ -1,0 +1,23 @@
+// The core's op rows.
+#ifndef STOWAGE_SRC_GRAPH_OP_TABLE_H_
+#define STOWAGE_SRC_GRAPH_OP_TABLE_H_
+
+#include <stowage/op.h>
+
+typedef struct stowi_attr_spec {
+  stow_attr value;  // name, kind and default
+  bool required;    // no default
+} stowi_attr_spec;
+
+typedef struct stowi_op_row {
+  stow_op_desc desc;
+  const stowi_attr_spec* attrs;
+  size_t attr_count;
+} stowi_op_row;
+
+// |op| is below STOW_OP_CORE_COUNT.
+const stowi_op_row* stowi_core_row(stow_op op);
+// STOW_OP_NONE where no core op has that name.
+stow_op stowi_core_find(stow_str name);
+
+#endif  // STOWAGE_SRC_GRAPH_OP_TABLE_H_

@@ -1,0 +1,148 @@
+#include "graph/shape_cases.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "support/test.h"
+
+#define TEXT_SIZE 4096
+
+typedef struct text {
+  char data[TEXT_SIZE];
+  size_t size;
+} text;
+
+static void put(text* to, const char* data, size_t size) {
+  if (size < TEXT_SIZE - to->size) {
+    memcpy(to->data + to->size, data, size);
+    to->size += size;
+    to->data[to->size] = '\0';
+  }
+}
+
+static void put_value(text* to, unsigned value) {
+  char id[32];
+  int size = snprintf(id, sizeof(id), "%%%u", value);
+  put(to, id, (size_t)size);
+}
+
+// The part of |list| up to a ';', and what follows it.
+static const char* next_item(const char* list, size_t* out_size) {
+  while (*list == ' ') {
+    ++list;
+  }
+  *out_size = strcspn(list, ";");
+  return list;
+}
+
+static unsigned put_inputs(text* to, const char* operands) {
+  unsigned count = 0;
+  while (*operands != '\0') {
+    size_t size;
+    operands = next_item(operands, &size);
+    char head[64];
+    int head_size = snprintf(head, sizeof(head), "  %%%u = input \"x%u\" : ", count, count);
+    put(to, head, (size_t)head_size);
+    put(to, operands, size);
+    put(to, "\n", 1);
+    operands += size + (operands[size] == ';');
+    ++count;
+  }
+  return count;
+}
+
+static void put_values(text* to, unsigned first, unsigned count) {
+  for (unsigned i = 0; i < count; ++i) {
+    put(to, ", ", i == 0 ? 0 : 2);
+    put_value(to, first + i);
+  }
+}
+
+static text make_text(const char* operands, const char* node, const char* results) {
+  text made = {.size = 0};
+  put(&made, "graph @g {\n", 11);
+  unsigned first = put_inputs(&made, operands);
+  unsigned count = 1;
+  for (const char* c = results; *c != '\0'; ++c) {
+    count += *c == ';';
+  }
+  put(&made, "  ", 2);
+  put_values(&made, first, count);
+  put(&made, " = ", 3);
+  put(&made, node, strlen(node));
+  put(&made, " : ", 3);
+  for (const char* c = results; *c != '\0'; ++c) {
+    put(&made, *c == ';' ? "," : c, 1);
+  }
+  put(&made, "\n  return ", 10);
+  put_values(&made, first, count);
+  put(&made, "\n}\n", 3);
+  return made;
+}
+
+stow_module* shape_case_parse(const char* operands, const char* node, const char* results,
+                              stow_allocator allocator, stow_diag* diag) {
+  text made = make_text(operands, node, results);
+  stow_module* module = NULL;
+  stow_diag_init(diag);
+  stow_status status =
+      stow_module_parse(made.data, made.size, NULL, NULL, allocator, diag, &module);
+  CHECK(status == diag->status);
+  return module;
+}
+
+void shape_case_gives(const char* operands, const char* node, const char* results, const char* file,
+                      int line) {
+  stow_diag diag;
+  stow_module* module = shape_case_parse(operands, node, results, stow_allocator_default(), &diag);
+  test_check(module != NULL, file, line, "%s: %s", node, diag.message);
+  stow_module_destroy(module);
+}
+
+void shape_case_refuses(const char* operands, const char* node, const char* results,
+                        stow_status status, const char* message, const char* file, int line) {
+  stow_diag diag;
+  stow_module* module = shape_case_parse(operands, node, results, stow_allocator_default(), &diag);
+  test_check(module == NULL, file, line, "%s is accepted", node);
+  test_check(diag.status == status, file, line, "%s: %s, not %s", node,
+             stow_status_text(diag.status), stow_status_text(status));
+  test_check(strstr(diag.message, message) != NULL, file, line, "\"%s\" has no \"%s\"",
+             diag.message, message);
+  stow_module_destroy(module);
+}
+
+// The types of the graph's outputs, separated by ';'.
+static text output_types(const stow_graph* graph) {
+  text made = {.size = 0};
+  stow_string printed;
+  stow_string_init(&printed, stow_allocator_default());
+  for (size_t i = 0; i < stow_graph_output_count(graph); ++i) {
+    stow_value value = stow_graph_outputs(graph)[i];
+    CHECK(i == 0 || stow_string_append(&printed, "; ", 2) == STOW_OK);
+    CHECK(stow_type_print(stow_graph_dims(graph), stow_graph_type(graph, value),
+                          stow_string_writer(&printed)) == STOW_OK);
+  }
+  put(&made, printed.data, printed.size);
+  stow_string_free(&printed);
+  return made;
+}
+
+void shape_case_binds(const char* operands, const char* node, const char* results, int64_t s,
+                      const char* bound_results, const char* message, const char* file, int line) {
+  stow_diag diag;
+  stow_module* module = shape_case_parse(operands, node, results, stow_allocator_default(), &diag);
+  if (!test_check(module != NULL, file, line, "%s: %s", node, diag.message)) {
+    return;
+  }
+  stow_graph* graph = stow_module_graph(module, 0);
+  stow_str name = stow_str_of("s");
+  stow_status status = stow_graph_bind(graph, &name, &s, 1, &diag);
+  if (message != NULL) {
+    test_check(status == STOW_ERR_TYPE, file, line, "%s: %s", node, stow_status_text(status));
+    test_check(strstr(diag.message, message) != NULL, file, line, "\"%s\" has no \"%s\"",
+               diag.message, message);
+  } else if (test_check(status == STOW_OK, file, line, "%s: %s", node, diag.message)) {
+    test_check_text(output_types(graph).data, bound_results, file, line, node);
+  }
+  stow_module_destroy(module);
+}

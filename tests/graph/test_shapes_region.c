@@ -1,0 +1,188 @@
+// Tests of the shapes of if and loop. Graphs are written whole here, since regions hold nodes.
+#include <stowage/text.h>
+#include <string.h>
+
+#include "support/test.h"
+
+// Reads a graph with |body| and returns the status.
+static stow_status read_graph(const char* body, stow_diag* diag) {
+  stow_string text;
+  stow_string_init(&text, stow_allocator_default());
+  CHECK(stow_string_append(&text, "graph @g {\n", 11) == STOW_OK);
+  CHECK(stow_string_append(&text, body, strlen(body)) == STOW_OK);
+  CHECK(stow_string_append(&text, "}\n", 2) == STOW_OK);
+  stow_module* module = NULL;
+  stow_diag_init(diag);
+  stow_status status =
+      stow_module_parse(text.data, text.size, NULL, NULL, stow_allocator_default(), diag, &module);
+  stow_module_destroy(module);
+  stow_string_free(&text);
+  return status;
+}
+
+static void accepts(const char* body) {
+  stow_diag diag;
+  stow_status status = read_graph(body, &diag);
+  test_check(status == STOW_OK, __FILE__, __LINE__, "%s", diag.message);
+}
+
+static void refuses(const char* body, const char* message) {
+  stow_diag diag;
+  CHECK(read_graph(body, &diag) == STOW_ERR_TYPE);
+  CHECK_HAS(diag.message, message);
+}
+
+// ---------------------------------------------------------------------------------------------
+// if
+
+#define IF_INPUTS                  \
+  "%0 = input \"c\" : bool[]\n"    \
+  "%1 = input \"x\" : f32[2, 3]\n" \
+  "%2 = input \"y\" : f32[3, 2]\n"
+
+TEST(IfGivesWhatBothBranchesYield) {
+  accepts(IF_INPUTS
+          "%5 = if(%0) { %3 = relu(%1) : f32[2, 3] yield %3 } else { %4 = neg(%1) : f32[2, 3] "
+          "yield %4 } : f32[2, 3]\n return %5\n");
+  accepts(IF_INPUTS
+          "%3, %4 = if(%0) { yield %1, %2 } else { yield %1, %2 } : f32[2, 3], f32[3, 2]\n"
+          "return %3, %4\n");
+  accepts(
+      "%0 = input \"c\" : bool[1]\n %1 = input \"x\" : f32[?s]\n"
+      "%2 = if(%0) { yield %1 } else { yield %1 } : f32[?s]\n return %2\n");
+}
+
+TEST(IfRefusesBranchesThatDisagree) {
+  refuses(IF_INPUTS "%3 = if(%0) { yield %1 } else { yield %2 } : f32[2, 3]\n return %3\n",
+          "the branches yield different types for result 0");
+  refuses(IF_INPUTS "%3 = if(%0) { yield %1 } else { yield %1, %2 } : f32[2, 3]\n return %3\n",
+          "the first branch yields 1 values, the second 2");
+  refuses(IF_INPUTS "%3 = if(%0) { yield %1 } else { yield %1 } : f32[3, 2]\n return %3\n",
+          "declared as f32[3, 2]");
+}
+
+TEST(ResultsAreAsManyAsYields) {
+  refuses(IF_INPUTS "%3 = if(%0) { yield %1, %2 } else { yield %1, %2 } : f32[2, 3]\n return %3\n",
+          "2");
+  refuses(IF_INPUTS
+          "%3, %4 = if(%0) { yield %1 } else { yield %1 } : f32[2, 3], f32[2, 3]\n return %3\n",
+          "1");
+}
+
+TEST(IfNeedsASingleBool) {
+  refuses(
+      "%0 = input \"c\" : i8[]\n %1 = if(%0) { yield %0 } else { yield %0 } : i8[]\n"
+      "return %1\n",
+      "the condition must be a single bool");
+  refuses(
+      "%0 = input \"c\" : bool[2]\n %1 = if(%0) { yield %0 } else { yield %0 } : bool[2]\n"
+      "return %1\n",
+      "the condition must be a single bool");
+}
+
+TEST(BranchesHaveNoArguments) {
+  refuses(IF_INPUTS
+          "%4 = if(%0) { %3 = args() : f32[2, 3] yield %3 } else { yield %1 } : f32[2, 3]\n"
+          "return %4\n",
+          "a branch has no arguments");
+}
+
+// ---------------------------------------------------------------------------------------------
+// loop
+
+#define LOOP_INPUTS             \
+  "%0 = input \"n\" : i64[]\n"  \
+  "%1 = input \"c\" : bool[]\n" \
+  "%2 = input \"x\" : f32[4]\n" \
+  "%3 = input \"y\" : f32[5]\n"
+#define ARGS "%4, %5, %6 = args() : i64[], bool[], f32[4]\n"
+
+TEST(LoopCarriesAndCollects) {
+  accepts(LOOP_INPUTS "%8 = loop(%0, %1, %2) {" ARGS
+                      "%7 = relu(%6) : f32[4] yield %5, %7 } : f32[4]\n return %8\n");
+  accepts(LOOP_INPUTS
+          "%8, %9 = loop(%0, _, %2) {" ARGS
+          "%7 = relu(%6) : f32[4] yield %5, %7, %3 } : f32[4], f32[10, 5]\n return %8, %9\n");
+  accepts(LOOP_INPUTS
+          "%8, %9 = loop(_, %1, %2) {" ARGS
+          "%7 = relu(%6) : f32[4] yield %5, %7, %7 } : f32[4], f32[?rounds, 4]\n return %8, %9\n");
+  accepts(LOOP_INPUTS "%4 = loop(%0) { yield %1, %3 } : f32[7, 5]\n return %4\n");
+}
+
+TEST(LoopChecksItsControls) {
+  refuses(LOOP_INPUTS "%7 = loop(%2, %1, %2) {" ARGS "yield %5, %6 } : f32[4]\n return %7\n",
+          "operand 0 (trip count) must be i64[] or absent");
+  refuses(LOOP_INPUTS "%7 = loop(%0, %0, %2) {" ARGS "yield %5, %6 } : f32[4]\n return %7\n",
+          "operand 1 (condition) must be bool[] or absent");
+  refuses(LOOP_INPUTS "%7 = loop(%0, %1, %2) {" ARGS "yield %4, %6 } : f32[4]\n return %7\n",
+          "the body must yield bool[] first");
+  refuses(LOOP_INPUTS
+          "%7 = loop(%0, %1, %2) { %4, %5, %6 = args() : i64[], i64[], f32[4]\n yield %1, %6 }"
+          " : f32[4]\n return %7\n",
+          "the body's first arguments must be i64[] and bool[]");
+}
+
+TEST(LoopCountsArgumentsAndYields) {
+  refuses(LOOP_INPUTS
+          "%6 = loop(%0, %1, %2) { %4, %5 = args() : i64[], bool[]\n yield %5, %2 } : f32[4]\n"
+          "return %6\n",
+          "the body has 2 arguments, 3 are needed");
+  refuses(LOOP_INPUTS "%4 = loop(%0, %1, %2) { yield %1, %2 } : f32[4]\n return %4\n",
+          "the body has 0 arguments, 3 are needed");
+  refuses(LOOP_INPUTS "%7 = loop(%0, %1, %2) {" ARGS "yield %5 } : f32[4]\n return %7\n",
+          "the body yields 1 values, at least 2 are needed");
+}
+
+TEST(CarriedTypesAreOneType) {
+  refuses(LOOP_INPUTS "%7 = loop(%0, %1, %3) {" ARGS "yield %5, %6 } : f32[5]\n return %7\n",
+          "argument 2 of the body has another type than operand 2");
+  refuses(LOOP_INPUTS "%7 = loop(%0, %1, %2) {" ARGS "yield %5, %3 } : f32[4]\n return %7\n",
+          "yield 1 of the body has another type than operand 2");
+  refuses(LOOP_INPUTS "%7 = loop(%0, %1, %2) {" ARGS "yield %5, %6 } : f32[5]\n return %7\n",
+          "result 0 is declared with another type than operand 2");
+  refuses(LOOP_INPUTS "%7 = loop(%0, %1, _) {" ARGS "yield %5, %6 } : f32[4]\n return %7\n",
+          "operand 2 is absent");
+}
+
+TEST(ScansNeedOneMoreDim) {
+  refuses(LOOP_INPUTS "%7, %8 = loop(%0, %1, %2) {" ARGS
+                      "yield %5, %6, %6 } : f32[4], f32[4]\n return %7\n",
+          "result 1 must be declared as yield 2 of the body with one more dim before");
+  refuses(LOOP_INPUTS "%7, %8 = loop(%0, %1, %2) {" ARGS
+                      "yield %5, %6, %6 } : f32[4], f16[9, 4]\n return %7\n",
+          "result 1 must be declared as yield 2");
+  refuses(LOOP_INPUTS "%7, %8 = loop(%0, %1, %2) {" ARGS
+                      "yield %5, %6, %6 } : f32[4], f32[9, 5]\n return %7\n",
+          "result 1 must be declared as yield 2");
+}
+
+TEST(ARegionMayBeginWithALoop) {
+  static const char text[] =
+      "graph @g {\n"
+      "  %0 = input \"c\" : bool[]\n"
+      "  %1 = input \"x\" : f32[4]\n"
+      "  %7 = if(%0) {\n"
+      "    %6 = loop(_, _, %1) {\n"
+      "      %2, %3, %4 = args() : i64[], bool[], f32[4]\n"
+      "      %5 = relu(%4) : f32[4]\n"
+      "      yield %3, %5\n"
+      "    } : f32[4]\n"
+      "    yield %6\n"
+      "  } else {\n"
+      "    yield %1\n"
+      "  } : f32[4]\n"
+      "  return %7\n"
+      "}\n";
+  stow_diag diag;
+  stow_diag_init(&diag);
+  stow_module* module = NULL;
+  stow_status status = stow_module_parse(text, sizeof(text) - 1, NULL, NULL,
+                                         stow_allocator_default(), &diag, &module);
+  CHECK_TEXT(diag.message, "");
+  REQUIRE(status == STOW_OK);
+  stow_graph* graph = stow_module_graph(module, 0);
+  stow_region branch = stow_graph_owned_region(graph, stow_graph_producer(graph, 7), 0);
+  CHECK_U64(stow_graph_region_args(graph, branch), STOW_NODE_NONE);
+  CHECK(stow_graph_verify(graph, &diag) == STOW_OK);
+  stow_module_destroy(module);
+}
