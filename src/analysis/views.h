@@ -1,0 +1,52 @@
+// The inside of the views table, and the loops' carried values, which lifetimes need too.
+#ifndef STOWAGE_SRC_ANALYSIS_VIEWS_H_
+#define STOWAGE_SRC_ANALYSIS_VIEWS_H_
+
+#include <stowage/analysis.h>
+
+#include "analysis/bits.h"
+
+struct stow_views {
+  stow_allocator allocator;
+  uint32_t value_count;
+  stow_io_policy io;  // the options' default
+  bool inputs;        // the options': they have bytes in the arena
+  stow_value* root;   // by value
+  uint64_t* offset;   // by value, in the root
+  uint64_t* bytes;    // by value
+  uint8_t*
+      alignment;     // by value, log2 + 1, 0: none; NULL where effects ask for no alignment at all
+  stowi_bits noops;  // of nodes
+  stowi_bits laid;   // values laid over an operand; empty until the first
+};
+
+// A loop and the values that it carries from round to round.
+typedef struct stowi_loop {
+  stow_node owner;
+  stow_region body;
+  stow_node args;  // STOW_NODE_NONE where there is none
+  stow_node yield;
+  size_t count;  // of carried values; 0 where there is no `args`
+  stow_carry carry;
+} stowi_loop;
+
+// False where |owner| is no loop.
+bool stowi_loop_of(const stow_graph* graph, stow_node owner, stowi_loop* out_loop);
+// The i-th carried value as it enters the loop (may be STOW_VALUE_NONE), in the body, and as it
+// leaves.
+stow_value stowi_loop_initial(const stow_graph* graph, const stowi_loop* loop, size_t i);
+stow_value stowi_loop_argument(const stow_graph* graph, const stowi_loop* loop, size_t i);
+stow_value stowi_loop_result(const stow_graph* graph, const stowi_loop* loop, size_t i);
+// Whether operand |k| of the owner is an initial value.
+bool stowi_loop_is_initial(const stowi_loop* loop, size_t k);
+
+// Whether |value| was laid over an operand, which makes it a view that its node writes.
+static inline bool stowi_views_is_laid(const stow_views* views, stow_value value) {
+  return views->laid.words != NULL && stowi_bits_has(&views->laid, value);
+}
+
+// Refuses views of another graph.
+stow_status stowi_views_check_graph(const stow_views* views, const stow_graph* graph,
+                                    stow_diag* diag);
+
+#endif  // STOWAGE_SRC_ANALYSIS_VIEWS_H_

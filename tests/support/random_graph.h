@@ -1,0 +1,39 @@
+// Random graphs, effects and schedules for property tests: small, valid, and full of what makes
+// planning hard (views of views, several results, regions in regions, caches written in place,
+// empty tensors, dead values, boundary values anywhere, outputs that are views or appear twice).
+#ifndef STOWAGE_TESTS_SUPPORT_RANDOM_GRAPH_H_
+#define STOWAGE_TESTS_SUPPORT_RANDOM_GRAPH_H_
+
+#include <stowage/analysis.h>
+#include <stowage/graph.h>
+#include <stowage/schedule.h>
+
+#include "support/test.h"
+
+typedef struct random_graph_options {
+  size_t nodes;    // about so many
+  bool regions;    // ifs and loops
+  bool appends;    // kv_append
+  bool all_types;  // not only f32
+} random_graph_options;
+
+// Everything, |nodes| nodes.
+random_graph_options random_graph_everything(size_t nodes);
+
+// A graph that verifies; the same state of |random| gives the same graph. Params are named p0, p1,
+// … and a name always has the same type, so that graphs can share weights. Ends the program where
+// that fails.
+stow_graph* random_graph(test_random* random, const random_graph_options* options,
+                         stow_allocator allocator);
+
+// Some effects of every kind, as far as the graph allows. Planning may still find them to
+// contradict each other. Ends the program where there is no memory.
+stow_effects* random_effects(test_random* random, const stow_graph* graph,
+                             stow_allocator allocator);
+
+// A random order that keeps dependencies and regions; NULL where the order drawn reads a cache
+// after a write.
+stow_schedule* random_schedule(test_random* random, const stow_graph* graph,
+                               stow_allocator allocator);
+
+#endif  // STOWAGE_TESTS_SUPPORT_RANDOM_GRAPH_H_
