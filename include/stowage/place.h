@@ -1,0 +1,143 @@
+// Placement: buffers with a size and a lifetime get offsets in one arena. Knows nothing of graphs.
+//
+//     offset
+//       ▲   ┌───────┐ ┌────┐
+//       │   │   b   │ │ d  │      two buffers that live at the same time
+//       │ ┌─┴──┬────┤ │    │      have disjoint footprints (size + guard)
+//       │ │ a  │ c  │ │    │
+//       └─┴────┴────┴─┴────┴──▶ step
+#ifndef STOWAGE_PLACE_H_
+#define STOWAGE_PLACE_H_
+
+#include <stowage/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ---------------------------------------------------------------------------------------------
+// Problems
+
+typedef struct stow_problem stow_problem;
+
+#define STOW_BUFFER_NONE SIZE_MAX
+#define STOW_PLACE_ANYWHERE UINT64_MAX
+
+typedef struct stow_buffer_desc {
+  size_t struct_size;     // written by stow_buffer_desc_init
+  uint64_t size;          // above 0
+  uint64_t guard;         // bytes after it that nothing live may use
+  uint64_t begin;         // lives over [begin, end)
+  uint64_t end;           // above begin
+  uint64_t alignment;     // of the offset; a power of two
+  uint64_t fixed_offset;  // STOW_PLACE_ANYWHERE, or where it must lie
+} stow_buffer_desc;
+
+// Size 0, no guard, [0, 0), alignment 1, anywhere.
+STOW_API void stow_buffer_desc_init(stow_buffer_desc* desc);
+
+STOW_API stow_status stow_problem_create(stow_allocator allocator, stow_diag* diag,
+                                         stow_problem** out_problem);
+STOW_API void stow_problem_destroy(stow_problem* problem);
+// Buffers are numbered from 0 in the order they are added. STOW_ERR_INVALID_ARGUMENT for what the
+// fields above forbid and for a misaligned fixed offset. STOW_ERR_OVERFLOW where the highest fixed
+// end and the sum of all footprints, each with alignment - 1 bytes more, need more than 63 bits
+// together: so no strategy can overflow. STOW_ERR_LIMIT above 2^32 - 2 buffers.
+STOW_API stow_status stow_problem_add(stow_problem* problem, const stow_buffer_desc* desc,
+                                      stow_diag* diag, size_t* out_buffer);
+STOW_API size_t stow_problem_count(const stow_problem* problem);
+// |buffer| must be below the count.
+STOW_API void stow_problem_get(const stow_problem* problem, size_t buffer,
+                               stow_buffer_desc* out_desc);
+
+// The load over time, and what it proves.
+typedef struct stow_load {
+  uint64_t bytes;  // the highest sum of live footprints
+  uint64_t step;   // the first at which it is reached
+  // No placement is lower: the highest load with every footprint but one rounded up to the smallest
+  // alignment of the problem, or the end of the highest fixed footprint.
+  uint64_t lower_bound;
+  uint64_t pair_count;  // pairs of buffers that live together
+} stow_load;
+// O(n log n).
+STOW_API stow_status stow_problem_load(const stow_problem* problem, stow_allocator allocator,
+                                       stow_diag* diag, stow_load* out_load);
+
+// ---------------------------------------------------------------------------------------------
+// Placements
+
+typedef struct stow_placement stow_placement;
+
+typedef struct stow_place_options {
+  size_t struct_size;  // written by stow_place_options_init
+  bool reuse;          // false: no two buffers share bytes, whatever their lifetimes
+} stow_place_options;
+
+// Reuse.
+STOW_API void stow_place_options_init(stow_place_options* options);
+
+// A strategy. Fixed buffers are placed first; STOW_ERR_CONFLICT names two that collide. Never fails
+// for lack of room: the arena grows instead. The same problem gives the same offsets on every
+// machine.
+typedef struct stow_strategy {
+  const char* name;
+  const char* summary;  // one line
+  stow_status (*place)(const stow_problem* problem, const stow_place_options* options,
+                       stow_allocator allocator, stow_diag* diag, stow_placement** out_placement);
+} stow_strategy;
+
+STOW_API size_t stow_strategy_count(void);
+STOW_API const stow_strategy* stow_strategy_at(size_t index);
+// NULL where there is none.
+STOW_API const stow_strategy* stow_strategy_find(stow_str name);
+
+// `first-fit`: largest first (by size without guard; equal ones by number), each at the lowest
+// aligned offset where its footprint meets no placed one that lives at the same time. About O(n log
+// n) unless lifetimes are adversarial. Without reuse: in that order, each after everything placed
+// so far.
+STOW_API stow_status stow_place_first_fit(const stow_problem* problem,
+                                          const stow_place_options* options,
+                                          stow_allocator allocator, stow_diag* diag,
+                                          stow_placement** out_placement);
+// `best-fit`: the same order, each in the smallest gap that holds it (the lowest of equal ones).
+STOW_API stow_status stow_place_best_fit(const stow_problem* problem,
+                                         const stow_place_options* options,
+                                         stow_allocator allocator, stow_diag* diag,
+                                         stow_placement** out_placement);
+
+STOW_API void stow_placement_destroy(stow_placement* placement);
+STOW_API size_t stow_placement_count(const stow_placement* placement);
+STOW_API uint64_t stow_placement_offset(const stow_placement* placement, size_t buffer);
+// The highest footprint's end, not rounded up.
+STOW_API uint64_t stow_placement_height(const stow_placement* placement);
+
+// ---------------------------------------------------------------------------------------------
+// Checking, with no code in common with the strategies.
+
+typedef enum stow_placement_fault {
+  STOW_PLACEMENT_OK,
+  STOW_PLACEMENT_OVERLAP,  // two live footprints overlap
+  STOW_PLACEMENT_MISALIGNED,
+  STOW_PLACEMENT_MOVED,   // a fixed buffer lies elsewhere
+  STOW_PLACEMENT_OUTSIDE  // a footprint ends above the height
+} stow_placement_fault;
+
+typedef struct stow_placement_violation {
+  stow_placement_fault fault;
+  size_t first;   // the buffer
+  size_t second;  // the other one of an overlap, else STOW_BUFFER_NONE
+  uint64_t step;  // the first step at which both live, or the first's begin
+} stow_placement_violation;
+
+// Proves that offsets[0 … count-1] and |height| are a correct placement of |problem|.
+// STOW_ERR_VIOLATION with the first fault found in |out_violation| (may be NULL) and in words in
+// |diag|. O(n log n).
+STOW_API stow_status stow_placement_check(const stow_problem* problem, const uint64_t* offsets,
+                                          size_t count, uint64_t height, stow_allocator allocator,
+                                          stow_diag* diag, stow_placement_violation* out_violation);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif
+
+#endif  // STOWAGE_PLACE_H_

@@ -1,0 +1,33 @@
+// Best fit: among the gaps that hold a buffer, the one of which the least remains. A gap is a
+// maximal stretch that is free over the buffer's whole life and ends at a live footprint; what
+// counts is its length from the first aligned offset in it, since that is what the buffer can use.
+// Where there is no such gap the buffer goes on top.
+//
+// Visits every gap below the top that holds the buffer: O(gaps × log n) for each.
+#include "place/strategy.h"
+
+static uint64_t pick_tightest(stowi_search* search, uint64_t footprint) {
+  uint64_t best = 0;
+  uint64_t best_room = UINT64_MAX;
+  uint64_t at = stowi_search_next(search, 0);
+  while (true) {
+    uint64_t end = stowi_search_room(search, at);
+    if (end == UINT64_MAX) {
+      return best_room == UINT64_MAX ? at : best;
+    }
+    if (end - at < best_room) {
+      best = at;
+      best_room = end - at;
+      if (best_room == footprint) {
+        return best;
+      }
+    }
+    at = stowi_search_next(search, end);
+  }
+}
+
+stow_status stow_place_best_fit(const stow_problem* problem, const stow_place_options* options,
+                                stow_allocator allocator, stow_diag* diag,
+                                stow_placement** out_placement) {
+  return stowi_place_greedy(problem, options, allocator, diag, pick_tightest, out_placement);
+}

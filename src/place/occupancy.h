@@ -1,0 +1,40 @@
+// Which addresses are taken when: the data structure under the strategies.
+#ifndef STOWAGE_SRC_PLACE_OCCUPANCY_H_
+#define STOWAGE_SRC_PLACE_OCCUPANCY_H_
+
+#include "place/gaps.h"
+#include "place/problem.h"
+#include "place/sections.h"
+
+typedef struct stowi_occupancy stowi_occupancy;
+
+// |problem| must outlive it. O(n log n).
+stow_status stowi_occupancy_create(const stow_problem* problem, stow_allocator allocator,
+                                   stowi_occupancy** out_occupancy);
+void stowi_occupancy_destroy(stowi_occupancy* occupancy);
+
+// Takes the footprint of |buffer| at |offset| for its life. Must overlap nothing that lives with
+// it.
+stow_status stowi_occupancy_take(stowi_occupancy* occupancy, size_t buffer, uint64_t offset);
+
+// Runs: stretches of buffers that are taken in the order of their births are searched faster
+// (sweep.h). To be called before the first buffer is taken, if there will be runs.
+stow_status stowi_occupancy_expect_runs(stowi_occupancy* occupancy);
+// A number that orders births.
+uint32_t stowi_occupancy_birth(const stowi_occupancy* occupancy, size_t buffer);
+// From here on buffers are searched and taken in the order of their births, |buffer| first, all at
+// multiples of |unit|. O(n log n).
+void stowi_occupancy_start_run(stowi_occupancy* occupancy, size_t buffer, uint64_t unit);
+void stowi_occupancy_stop_run(stowi_occupancy* occupancy);
+
+// A search for room for one buffer. No buffer may be taken while it lasts.
+typedef struct stowi_search stowi_search;
+stowi_search* stowi_search_start(stowi_occupancy* occupancy, size_t buffer);
+// The lowest aligned offset at or above |from| where the buffer's footprint is free over its whole
+// life. Where |from| is not below that of the call before, it goes on from there.
+uint64_t stowi_search_next(stowi_search* search, uint64_t from);
+// How far the free room above |offset|, a result of stowi_search_next, reaches: to the start of a
+// live footprint, or UINT64_MAX.
+uint64_t stowi_search_room(const stowi_search* search, uint64_t offset);
+
+#endif  // STOWAGE_SRC_PLACE_OCCUPANCY_H_

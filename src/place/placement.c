@@ -1,0 +1,35 @@
+// A placement is an offset per buffer and the height they reach.
+#include "place/placement.h"
+
+#include "base/alloc.h"
+
+stow_placement* stowi_placement_create(stow_allocator allocator, size_t count) {
+  stow_placement* placement = STOWI_NEW(allocator, stow_placement);
+  if (placement == NULL) {
+    return NULL;
+  }
+  placement->offsets = STOWI_ARRAY_ZERO(allocator, uint64_t, count);
+  if (placement->offsets == NULL) {
+    STOWI_DELETE(allocator, placement);
+    return NULL;
+  }
+  placement->allocator = allocator;
+  placement->count = count;
+  return placement;
+}
+
+void stow_placement_destroy(stow_placement* placement) {
+  if (placement != NULL) {
+    stow_allocator allocator = placement->allocator;
+    STOWI_ARRAY_FREE(allocator, placement->offsets, placement->count);
+    STOWI_DELETE(allocator, placement);
+  }
+}
+
+size_t stow_placement_count(const stow_placement* placement) { return placement->count; }
+
+uint64_t stow_placement_offset(const stow_placement* placement, size_t buffer) {
+  return placement->offsets[buffer];
+}
+
+uint64_t stow_placement_height(const stow_placement* placement) { return placement->height; }

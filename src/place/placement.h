@@ -1,0 +1,17 @@
+// What a placement is inside the room.
+#ifndef STOWAGE_SRC_PLACE_PLACEMENT_H_
+#define STOWAGE_SRC_PLACE_PLACEMENT_H_
+
+#include <stowage/place.h>
+
+struct stow_placement {
+  stow_allocator allocator;
+  size_t count;
+  uint64_t height;
+  uint64_t* offsets;
+};
+
+// All offsets 0, height 0. NULL where there is no memory.
+stow_placement* stowi_placement_create(stow_allocator allocator, size_t count);
+
+#endif  // STOWAGE_SRC_PLACE_PLACEMENT_H_

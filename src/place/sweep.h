@@ -1,0 +1,30 @@
+// First fit for runs of buffers of equal size that come in the order of their births, as tensors of
+// a graph do.
+#ifndef STOWAGE_SRC_PLACE_SWEEP_H_
+#define STOWAGE_SRC_PLACE_SWEEP_H_
+
+#include "place/problem.h"
+#include "place/sections.h"
+
+typedef struct stowi_sweep stowi_sweep;
+
+// |problem| and |sections| must outlive it. O(n).
+stow_status stowi_sweep_create(const stow_problem* problem, const stowi_sections* sections,
+                               stow_allocator allocator, stowi_sweep** out_sweep);
+void stowi_sweep_destroy(stowi_sweep* sweep);
+
+// Tells where |buffer| was placed.
+void stowi_sweep_put(stowi_sweep* sweep, size_t buffer, uint64_t offset);
+
+// Begins a run, whose first buffer is born in |section| and whose offsets are all multiples of
+// |unit|. O(n log n).
+void stowi_sweep_start(stowi_sweep* sweep, uint32_t section, uint64_t unit);
+// Goes on to |section|, not before the present one.
+void stowi_sweep_advance(stowi_sweep* sweep, uint32_t section);
+void stowi_sweep_stop(stowi_sweep* sweep);
+
+// The lowest aligned offset at or above |from| where |buffer|, born in the present section, meets
+// nothing that is live there.
+uint64_t stowi_sweep_find(const stowi_sweep* sweep, size_t buffer, uint64_t from);
+
+#endif  // STOWAGE_SRC_PLACE_SWEEP_H_

@@ -1,0 +1,331 @@
+// Problems and their load: what is refused, what is kept, and the sweep against brute force.
+#include <stowage/place.h>
+#include <string.h>
+
+#include "support/fault.h"
+#include "support/test.h"
+
+static stow_buffer_desc desc_of(uint64_t size, uint64_t begin, uint64_t end) {
+  stow_buffer_desc desc;
+  stow_buffer_desc_init(&desc);
+  desc.size = size;
+  desc.begin = begin;
+  desc.end = end;
+  return desc;
+}
+
+static stow_problem* new_problem(void) {
+  stow_problem* problem = NULL;
+  CHECK(stow_problem_create(stow_allocator_default(), NULL, &problem) == STOW_OK);
+  return problem;
+}
+
+// Adds |desc| to |problem| and expects |status| with |part| in the message, and no change.
+static void check_refused(stow_problem* problem, const stow_buffer_desc* desc, stow_status status,
+                          const char* part) {
+  stow_diag diag;
+  stow_diag_init(&diag);
+  size_t count = stow_problem_count(problem);
+  size_t number = 0;
+  CHECK(stow_problem_add(problem, desc, &diag, &number) == status);
+  CHECK(diag.status == status);
+  CHECK_HAS(diag.message, part);
+  CHECK(number == STOW_BUFFER_NONE);
+  CHECK_U64(stow_problem_count(problem), count);
+  CHECK(stow_problem_add(problem, desc, NULL, NULL) == status);
+}
+
+TEST(ADescriptorStartsWithEveryFieldWritten) {
+  stow_buffer_desc desc;
+  memset(&desc, 0xff, sizeof(desc));
+  stow_buffer_desc_init(&desc);
+  CHECK_U64(desc.struct_size, sizeof(desc));
+  CHECK_U64(desc.size, 0);
+  CHECK_U64(desc.guard, 0);
+  CHECK_U64(desc.begin, 0);
+  CHECK_U64(desc.end, 0);
+  CHECK_U64(desc.alignment, 1);
+  CHECK(desc.fixed_offset == STOW_PLACE_ANYWHERE);
+}
+
+TEST(BuffersAreNumberedInOrderAndKeptAsGiven) {
+  stow_problem* problem = new_problem();
+  for (uint64_t i = 0; i < 100; ++i) {
+    stow_buffer_desc desc = desc_of(i + 1, i, 2 * i + 1);
+    desc.guard = i * 3;
+    desc.alignment = UINT64_C(1) << (i % 13);
+    desc.fixed_offset = i % 4 == 0 ? desc.alignment * i : STOW_PLACE_ANYWHERE;
+    size_t number = 0;
+    CHECK(stow_problem_add(problem, &desc, NULL, &number) == STOW_OK);
+    CHECK_U64(number, i);
+    stow_buffer_desc kept;
+    stow_problem_get(problem, number, &kept);
+    CHECK(memcmp(&kept, &desc, sizeof(desc)) == 0);
+  }
+  CHECK_U64(stow_problem_count(problem), 100);
+  stow_problem_destroy(problem);
+  stow_problem_destroy(NULL);
+}
+
+TEST(MalformedBuffersAreRefusedByName) {
+  stow_problem* problem = new_problem();
+  stow_buffer_desc good = desc_of(8, 0, 1);
+  REQUIRE(stow_problem_add(problem, &good, NULL, NULL) == STOW_OK);
+  stow_buffer_desc bad = desc_of(0, 0, 1);
+  check_refused(problem, &bad, STOW_ERR_INVALID_ARGUMENT, "buffer 1 has size 0");
+  bad = desc_of(8, 5, 5);
+  check_refused(problem, &bad, STOW_ERR_INVALID_ARGUMENT, "buffer 1 never lives: [5, 5)");
+  bad = desc_of(8, 6, 5);
+  check_refused(problem, &bad, STOW_ERR_INVALID_ARGUMENT, "[6, 5)");
+  for (uint64_t alignment = 0; alignment < 100; ++alignment) {
+    if (alignment == 0 || (alignment & (alignment - 1)) != 0) {
+      bad = desc_of(8, 0, 1);
+      bad.alignment = alignment;
+      check_refused(problem, &bad, STOW_ERR_INVALID_ARGUMENT, "is not a power of two");
+    }
+  }
+  bad = desc_of(8, 0, 1);
+  bad.alignment = 64;
+  bad.fixed_offset = 96;
+  check_refused(problem, &bad, STOW_ERR_INVALID_ARGUMENT, "fixed offset 96 is not aligned to 64");
+  bad.struct_size = 0;
+  check_refused(problem, &bad, STOW_ERR_INVALID_ARGUMENT, "stow_buffer_desc.struct_size is 0");
+  bad.struct_size = sizeof(bad) + 1;
+  check_refused(problem, &bad, STOW_ERR_INVALID_ARGUMENT, "stow_buffer_desc.struct_size");
+  stow_problem_destroy(problem);
+}
+
+TEST(FootprintsBeyond63BitsAreRefused) {
+  stow_problem* problem = new_problem();
+  stow_buffer_desc desc = desc_of(UINT64_MAX, 0, 1);
+  check_refused(problem, &desc, STOW_ERR_OVERFLOW, "63 bits");
+  desc.guard = UINT64_MAX;
+  check_refused(problem, &desc, STOW_ERR_OVERFLOW, "63 bits");
+  desc = desc_of(UINT64_C(1) << 63, 0, 1);
+  check_refused(problem, &desc, STOW_ERR_OVERFLOW, "63 bits");
+  desc = desc_of(1, 0, 1);
+  desc.alignment = UINT64_C(1) << 63;
+  check_refused(problem, &desc, STOW_ERR_OVERFLOW, "63 bits");
+  desc = desc_of(8, 0, 1);
+  desc.fixed_offset = UINT64_MAX - 7;
+  check_refused(problem, &desc, STOW_ERR_OVERFLOW, "63 bits");
+  desc.fixed_offset = INT64_MAX - 7;
+  check_refused(problem, &desc, STOW_ERR_OVERFLOW, "63 bits");
+  stow_problem_destroy(problem);
+}
+
+TEST(TheSumOfAllFootprintsIsLimitedNotEachAlone) {
+  stow_problem* problem = new_problem();
+  stow_buffer_desc desc = desc_of(UINT64_C(1) << 62, 0, 1);
+  CHECK(stow_problem_add(problem, &desc, NULL, NULL) == STOW_OK);
+  check_refused(problem, &desc, STOW_ERR_OVERFLOW, "buffer 1");
+  desc = desc_of((UINT64_C(1) << 62) - 1, 7, 9);  // lives at another time, but counts
+  CHECK(stow_problem_add(problem, &desc, NULL, NULL) == STOW_OK);
+  desc = desc_of(1, 0, 1);
+  check_refused(problem, &desc, STOW_ERR_OVERFLOW, "buffer 2");
+  stow_problem_destroy(problem);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Load
+
+static uint64_t brute_load_at(const stow_problem* problem, uint64_t step) {
+  uint64_t sum = 0;
+  for (size_t i = 0; i < stow_problem_count(problem); ++i) {
+    stow_buffer_desc desc;
+    stow_problem_get(problem, i, &desc);
+    sum += desc.begin <= step && step < desc.end ? desc.size + desc.guard : 0;
+  }
+  return sum;
+}
+
+static stow_load brute_load(const stow_problem* problem, uint64_t horizon) {
+  stow_load load = {0, 0, 0, 0};
+  for (uint64_t step = 0; step < horizon; ++step) {
+    uint64_t sum = brute_load_at(problem, step);
+    if (sum > load.bytes) {
+      load.bytes = sum;
+      load.step = step;
+    }
+  }
+  for (size_t i = 0; i < stow_problem_count(problem); ++i) {
+    stow_buffer_desc a;
+    stow_problem_get(problem, i, &a);
+    for (size_t j = 0; j < i; ++j) {
+      stow_buffer_desc b;
+      stow_problem_get(problem, j, &b);
+      load.pair_count += a.begin < b.end && b.begin < a.end;
+    }
+  }
+  return load;
+}
+
+static uint64_t padded_to(uint64_t bytes, uint64_t unit) {
+  return (bytes + unit - 1) / unit * unit;
+}
+
+// The highest load with every footprint but one in whole units: the bound lies at most a unit below
+// that with all of them, and never below the plain load or a fixed end.
+static void check_bound(const stow_problem* problem, uint64_t horizon, uint64_t unit,
+                        const stow_load* load) {
+  uint64_t padded = 0;
+  for (uint64_t step = 0; step < horizon; ++step) {
+    uint64_t sum = 0;
+    for (size_t i = 0; i < stow_problem_count(problem); ++i) {
+      stow_buffer_desc d;
+      stow_problem_get(problem, i, &d);
+      sum += d.begin <= step && step < d.end ? padded_to(d.size + d.guard, unit) : 0;
+      bool is_fixed = d.fixed_offset != STOW_PLACE_ANYWHERE;
+      CHECK(!is_fixed || load->lower_bound >= d.fixed_offset + d.size + d.guard);
+    }
+    padded = sum > padded ? sum : padded;
+  }
+  CHECK(load->lower_bound >= load->bytes);
+  CHECK(load->lower_bound + unit > padded);
+}
+
+static void check_load(test_random* random) {
+  stow_problem* problem = new_problem();
+  uint64_t horizon = 1 + test_random_below(random, 50);
+  size_t count = (size_t)test_random_below(random, 60);
+  uint64_t unit = UINT64_C(1) << test_random_below(random, 4);
+  uint64_t smallest = unit << 2;
+  for (size_t i = 0; i < count; ++i) {
+    uint64_t begin = test_random_below(random, horizon);
+    uint64_t end = begin + 1 + test_random_below(random, horizon - begin);
+    stow_buffer_desc desc = desc_of(1 + test_random_below(random, 9), begin, end);
+    desc.guard = test_random_below(random, 3);
+    desc.alignment = unit << test_random_below(random, 3);
+    if (test_random_below(random, 10) == 0) {
+      desc.fixed_offset = desc.alignment * test_random_below(random, 50);
+    }
+    smallest = desc.alignment < smallest ? desc.alignment : smallest;
+    CHECK(stow_problem_add(problem, &desc, NULL, NULL) == STOW_OK);
+  }
+  stow_load load;
+  memset(&load, 0xff, sizeof(load));
+  CHECK(stow_problem_load(problem, stow_allocator_default(), NULL, &load) == STOW_OK);
+  stow_load expected = brute_load(problem, horizon);
+  CHECK_U64(load.bytes, expected.bytes);
+  CHECK_U64(load.step, expected.step);
+  CHECK_U64(load.pair_count, expected.pair_count);
+  check_bound(problem, horizon, smallest, &load);
+  stow_problem_destroy(problem);
+}
+
+TEST(LoadIsThatOfBruteForce) {
+  test_random random = {1};
+  int cases = test_is_long() ? 30000 : 1500;
+  for (int i = 0; i < cases; ++i) {
+    check_load(&random);
+  }
+}
+
+TEST(PaddingCountsInTheBound) {
+  stow_problem* problem = new_problem();
+  for (int i = 0; i < 3; ++i) {
+    stow_buffer_desc desc = desc_of(65, 0, 1);
+    desc.alignment = 64;
+    CHECK(stow_problem_add(problem, &desc, NULL, NULL) == STOW_OK);
+  }
+  stow_load load;
+  CHECK(stow_problem_load(problem, stow_allocator_default(), NULL, &load) == STOW_OK);
+  CHECK_U64(load.bytes, 195);
+  CHECK_U64(load.lower_bound, 128 + 128 + 65);  // two in whole units, the topmost as it is
+  stow_problem_destroy(problem);
+}
+
+TEST(NoPlacementIsBelowTheLowerBound) {
+  test_random random = {2};
+  for (int k = 0; k < 300; ++k) {
+    stow_problem* problem = new_problem();
+    size_t count = 1 + (size_t)test_random_below(&random, 30);
+    for (size_t i = 0; i < count; ++i) {
+      uint64_t begin = test_random_below(&random, 20);
+      stow_buffer_desc desc = desc_of(1 + test_random_below(&random, 99), begin,
+                                      begin + 1 + test_random_below(&random, 9));
+      desc.alignment = UINT64_C(4) << test_random_below(&random, 5);
+      desc.guard = test_random_below(&random, 9);
+      CHECK(stow_problem_add(problem, &desc, NULL, NULL) == STOW_OK);
+    }
+    stow_load load;
+    CHECK(stow_problem_load(problem, stow_allocator_default(), NULL, &load) == STOW_OK);
+    for (size_t s = 0; s < stow_strategy_count(); ++s) {
+      stow_place_options options;
+      stow_place_options_init(&options);
+      stow_placement* placement = NULL;
+      CHECK(stow_strategy_at(s)->place(problem, &options, stow_allocator_default(), NULL,
+                                       &placement) == STOW_OK);
+      CHECK(stow_placement_height(placement) >= load.lower_bound);
+      stow_placement_destroy(placement);
+    }
+    stow_problem_destroy(problem);
+  }
+}
+
+TEST(AnEmptyProblemHasNoLoad) {
+  stow_problem* problem = new_problem();
+  stow_load load;
+  memset(&load, 0xff, sizeof(load));
+  CHECK(stow_problem_load(problem, stow_allocator_default(), NULL, &load) == STOW_OK);
+  CHECK(load.bytes == 0 && load.step == 0 && load.lower_bound == 0 && load.pair_count == 0);
+  stow_problem_destroy(problem);
+}
+
+TEST(PairsThatAllLiveTogetherAreCountedWithoutBeingVisited) {
+  enum { COUNT = 200000 };
+  stow_problem* problem = new_problem();
+  for (uint64_t i = 0; i < COUNT; ++i) {
+    stow_buffer_desc desc = desc_of(2, i, COUNT);
+    CHECK(stow_problem_add(problem, &desc, NULL, NULL) == STOW_OK);
+  }
+  stow_load load;
+  CHECK(stow_problem_load(problem, stow_allocator_default(), NULL, &load) == STOW_OK);
+  CHECK_U64(load.pair_count, UINT64_C(199999) * 100000);
+  CHECK_U64(load.bytes, 2 * COUNT);
+  CHECK_U64(load.step, COUNT - 1);
+  stow_problem_destroy(problem);
+}
+
+TEST(StepsUseAll64Bits) {
+  stow_problem* problem = new_problem();
+  stow_buffer_desc desc = desc_of(4, UINT64_MAX - 1, UINT64_MAX);
+  CHECK(stow_problem_add(problem, &desc, NULL, NULL) == STOW_OK);
+  desc = desc_of(3, 0, UINT64_MAX);
+  CHECK(stow_problem_add(problem, &desc, NULL, NULL) == STOW_OK);
+  stow_load load;
+  CHECK(stow_problem_load(problem, stow_allocator_default(), NULL, &load) == STOW_OK);
+  CHECK_U64(load.bytes, 7);
+  CHECK(load.step == UINT64_MAX - 1);
+  CHECK_U64(load.pair_count, 1);
+  stow_problem_destroy(problem);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Failing allocations
+
+static stow_status build_and_load(stow_allocator allocator, void* user) {
+  stow_load* load = (stow_load*)user;
+  stow_problem* problem = NULL;
+  stow_status status = stow_problem_create(allocator, NULL, &problem);
+  CHECK((problem == NULL) == (status != STOW_OK));
+  for (uint64_t i = 0; i < 100 && status == STOW_OK; ++i) {
+    stow_buffer_desc desc = desc_of(1 + i, 100 - i, 200 - i);
+    size_t before = stow_problem_count(problem);
+    status = stow_problem_add(problem, &desc, NULL, NULL);
+    CHECK_U64(stow_problem_count(problem), before + (status == STOW_OK));
+  }
+  if (status == STOW_OK) {
+    memset(load, 0xff, sizeof(*load));
+    status = stow_problem_load(problem, allocator, NULL, load);
+    CHECK((load->bytes == 0) == (status != STOW_OK));
+  }
+  stow_problem_destroy(problem);
+  return status;
+}
+
+TEST(EveryFailedAllocationIsReportedAndLeavesNothing) {
+  stow_load load;
+  CHECK(test_fault_sweep(build_and_load, &load) >= 6);
+  CHECK_U64(load.bytes, 5050);
+}

@@ -1,0 +1,93 @@
+// Sections keep exactly one fact of time: who lives together with whom.
+#include "place/sections.h"
+#include "support/fault.h"
+#include "support/test.h"
+
+static void add(stow_problem* problem, uint64_t begin, uint64_t end) {
+  stow_buffer_desc desc;
+  stow_buffer_desc_init(&desc);
+  desc.size = 1;
+  desc.begin = begin;
+  desc.end = end;
+  CHECK(stow_problem_add(problem, &desc, NULL, NULL) == STOW_OK);
+}
+
+static void check_sections(const stow_problem* problem) {
+  stow_allocator allocator = stow_allocator_default();
+  stowi_sections sections;
+  CHECK(stowi_sections_make(problem, allocator, &sections) == STOW_OK);
+  size_t count = stow_problem_count(problem);
+  CHECK(sections.count <= count);
+  for (size_t i = 0; i < count; ++i) {
+    CHECK(sections.begin[i] < sections.end[i] && sections.end[i] <= sections.count);
+    for (size_t j = 0; j < i; ++j) {
+      bool share = sections.begin[i] < sections.end[j] && sections.begin[j] < sections.end[i];
+      CHECK(share == stowi_live_together(&problem->buffers.data[i], &problem->buffers.data[j]));
+    }
+  }
+  stowi_sections_free(&sections, problem, allocator);
+}
+
+TEST(TwoBuffersShareASectionWhereTheyLiveTogether) {
+  test_random random = {31};
+  int cases = test_is_long() ? 20000 : 1000;
+  for (int k = 0; k < cases; ++k) {
+    stow_problem* problem = NULL;
+    REQUIRE(stow_problem_create(stow_allocator_default(), NULL, &problem) == STOW_OK);
+    uint64_t horizon = 1 + test_random_below(&random, 60);
+    size_t count = (size_t)test_random_below(&random, 40);
+    bool in_order = test_random_below(&random, 2) == 0;
+    uint64_t begin = 0;
+    for (size_t i = 0; i < count; ++i) {
+      begin =
+          in_order ? begin + test_random_below(&random, 3) : test_random_below(&random, horizon);
+      add(problem, begin, begin + 1 + test_random_below(&random, horizon));
+    }
+    check_sections(problem);
+    stow_problem_destroy(problem);
+  }
+}
+
+static uint32_t section_count(const stow_problem* problem) {
+  stowi_sections sections;
+  CHECK(stowi_sections_make(problem, stow_allocator_default(), &sections) == STOW_OK);
+  uint32_t count = sections.count;
+  stowi_sections_free(&sections, problem, stow_allocator_default());
+  return count;
+}
+
+TEST(LivesThatEndTogetherOrNestMakeOneSection) {
+  stow_problem* suffixes = NULL;
+  stow_problem* nested = NULL;
+  REQUIRE(stow_problem_create(stow_allocator_default(), NULL, &suffixes) == STOW_OK);
+  REQUIRE(stow_problem_create(stow_allocator_default(), NULL, &nested) == STOW_OK);
+  CHECK_U64(section_count(suffixes), 0);
+  for (uint64_t i = 0; i < 500; ++i) {
+    add(suffixes, i, 500);
+    add(nested, i, 1000 - i);
+  }
+  CHECK_U64(section_count(suffixes), 1);
+  CHECK_U64(section_count(nested), 1);
+  add(suffixes, 500, 501);  // touches none of them
+  CHECK_U64(section_count(suffixes), 2);
+  stow_problem_destroy(suffixes);
+  stow_problem_destroy(nested);
+}
+
+static stow_status make(stow_allocator allocator, void* user) {
+  const stow_problem* problem = (const stow_problem*)user;
+  stowi_sections sections;
+  stow_status status = stowi_sections_make(problem, allocator, &sections);
+  stowi_sections_free(&sections, problem, allocator);
+  return status;
+}
+
+TEST(EveryFailedAllocationIsReported) {
+  stow_problem* problem = NULL;
+  REQUIRE(stow_problem_create(stow_allocator_default(), NULL, &problem) == STOW_OK);
+  for (uint64_t i = 0; i < 30; ++i) {
+    add(problem, 30 - i, 31 + i * 7 % 30);
+  }
+  CHECK(test_fault_sweep(make, problem) >= 5);
+  stow_problem_destroy(problem);
+}
