@@ -1,0 +1,108 @@
+// Any bytes as a saved plan of a small graph. Whatever is read must be written back to the same
+// bytes, and the checker and all writers must live with it, however wrong the plan is.
+//
+// An input that does not begin with `# stowage_plan` stands for what follows the fingerprint, so
+// that the corpus outlives changes of the graph's fingerprint.
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stowage/stowage.h>
+#include <string.h>
+
+static const char graph_text[] =
+    "graph @fuzz {\n"
+    "  %0 = input \"x\" : f32[4, 4]\n"
+    "  %1 = param \"w\" : f32[4, 4]\n"
+    "  %2 \"sum\" = add(%0, %1) : f32[4, 4] with {align = 256, scratch = [24, 1, 8, 16]}\n"
+    "  %3 = reshape(%2) : f32[16]\n"
+    "  %4 = narrow(%3) {axis = 0, start = 2, len = 4} : f32[4]\n"
+    "  %5, %6 = split(%3) {axis = 0, sizes = [8, 8]} : f32[8], f32[8]\n"
+    "  %7 = add(%5, %6) : f32[8]\n"
+    "  %8 = constant \"none\" : f32[0]\n"
+    "  return %4, %7\n"
+    "}\n";
+
+static void require(int condition) {
+  if (!condition) {
+    __builtin_trap();
+  }
+}
+
+static stow_status drop(void* user, const char* data, size_t size) {
+  (void)data;
+  *(size_t*)user += size;
+  return STOW_OK;
+}
+
+static void use(const stow_plan* plan, const stow_graph* graph, const stow_effects* effects) {
+  stow_allocator allocator = stow_allocator_default();
+  size_t written = 0;
+  stow_writer writer = {drop, &written};
+  require(stow_plan_write_json(plan, writer) == STOW_OK);
+  require(stow_plan_write_csv(plan, writer) == STOW_OK);
+  require(stow_plan_write_c(plan, NULL, writer, NULL) == STOW_OK);
+  stow_violation violation;
+  stow_diag diag;
+  stow_diag_init(&diag);
+  stow_status status = stow_plan_check(plan, graph, effects, allocator, &diag, &violation);
+  require(status == STOW_OK || status == STOW_ERR_VIOLATION);
+  require((status == STOW_OK) == (violation.fault == STOW_FAULT_NONE));
+  stow_weight_layout* layout = NULL;
+  require(stow_weight_layout_create(graph, plan, allocator, NULL, &layout) == STOW_OK);
+  status = stow_plan_check_layout(plan, graph, layout, &diag, &violation);
+  require(status == STOW_OK || status == STOW_ERR_VIOLATION);
+  require((status == STOW_OK) == (violation.fault == STOW_FAULT_NONE));
+  stow_weight_layout_destroy(layout);
+}
+
+static void read_plan(const char* text, size_t size, const stow_graph* graph,
+                      const stow_effects* effects) {
+  stow_plan* plan = NULL;
+  stow_diag diag;
+  stow_diag_init(&diag);
+  stow_allocator allocator = stow_allocator_default();
+  stow_status status = stow_plan_read(text, size, "fuzz", graph, allocator, &diag, &plan);
+  if (status != STOW_OK) {
+    require(status == STOW_ERR_SYNTAX || status == STOW_ERR_STALE_PLAN);
+    require(plan == NULL && diag.status == status && diag.line != 0 && diag.column != 0);
+    require(strncmp(diag.message, "fuzz:", 5) == 0);
+    return;
+  }
+  stow_string again;
+  stow_string_init(&again, allocator);
+  require(stow_plan_write(plan, stow_string_writer(&again)) == STOW_OK);
+  require(again.size == size && memcmp(again.data, text, size) == 0);
+  stow_string_free(&again);
+  use(plan, graph, effects);
+  stow_plan_destroy(plan);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  stow_allocator allocator = stow_allocator_default();
+  stow_module* module = NULL;
+  require(stow_module_parse(graph_text, sizeof(graph_text) - 1, NULL, NULL, allocator, NULL,
+                            &module) == STOW_OK);
+  const stow_graph* graph = stow_module_graph(module, 0);
+  stow_effects* effects = NULL;
+  require(stow_effects_create(graph, allocator, NULL, &effects) == STOW_OK);
+  static const char start[] = "# stowage_plan";
+  if (size >= sizeof(start) - 1 && memcmp(data, start, sizeof(start) - 1) == 0) {
+    read_plan((const char*)data, size, graph, effects);
+  } else {
+    char header[128];
+    int header_size =
+        snprintf(header, sizeof(header), "%s=1\n# graph=\"fuzz\"\n# fingerprint=%016" PRIx64 "\n",
+                 start, stow_graph_fingerprint(graph));
+    stow_string text;
+    stow_string_init(&text, allocator);
+    require(stow_string_append(&text, header, (size_t)header_size) == STOW_OK);
+    require(stow_string_append(&text, (const char*)data, size) == STOW_OK);
+    read_plan(text.data, text.size, graph, effects);
+    stow_string_free(&text);
+  }
+  stow_effects_destroy(effects);
+  stow_module_destroy(module);
+  return 0;
+}

@@ -1,0 +1,280 @@
+// Plans: graph → problem → placement → plan. Also presets, weight layouts, saved plans, reports and
+// the checker.
+#ifndef STOWAGE_PLAN_H_
+#define STOWAGE_PLAN_H_
+
+#include <stowage/analysis.h>
+#include <stowage/base.h>
+#include <stowage/graph.h>
+#include <stowage/place.h>
+#include <stowage/schedule.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct stow_plan stow_plan;
+typedef struct stow_weight_layout stow_weight_layout;
+
+// ---------------------------------------------------------------------------------------------
+// Options and presets
+
+// name, text, summary
+#define STOW_PRESET_LIST(X)                                                                    \
+  X(DEFAULT, "default", "in-order execution: exact lifetimes, all views, no guard")            \
+  X(RLX, "rlx", "what RLX 0.2.14 and later make, byte for byte")                               \
+  X(RLX_0_2_2, "rlx-0.2.2", "what RLX 0.2.2 makes: no pins, rules, guards or zero-size slots") \
+  X(BACKWARD, "backward", "as default, with params taken from a shared weight layout")
+
+typedef enum stow_preset {
+#define STOW_PRESET_ENUM(name, text, summary) STOW_PRESET_##name,
+  STOW_PRESET_LIST(STOW_PRESET_ENUM)
+#undef STOW_PRESET_ENUM
+      STOW_PRESET_COUNT
+} stow_preset;
+
+STOW_API const char* stow_preset_name(stow_preset preset);     // "?" past the end
+STOW_API const char* stow_preset_summary(stow_preset preset);  // "" past the end
+STOW_API bool stow_preset_find(stow_str name, stow_preset* out_preset);
+
+#define STOW_NO_CAPACITY UINT64_MAX
+
+typedef struct stow_plan_options {
+  size_t struct_size;   // written by stow_plan_options_init
+  uint64_t alignment;   // of every slot; a power of two; 64 in every preset
+  uint64_t tail_guard;  // G: a boundary value is followed by max(alignment, G) guard bytes; 0: none
+  bool params;          // params get a slot
+  bool inputs;          // inputs get a slot
+  bool constants;       // constants get a slot
+  bool zero_size_slots;       // a boundary value of zero bytes gets a slot of |alignment| bytes
+  bool f32_uniform;           // max(4, dtype width) bytes per element
+  bool classic_views;         // only RLX's views
+  bool reuse;                 // false: no two values share bytes
+  bool pack_params;           // all params in one stretch at the bottom of the arena
+  bool allow_missing_params;  // with a layout: a param that it does not name gets no slot instead
+                              // of an error
+  stow_io_policy io;  // STOW_IO_KEEP, _CONSUME or _EXTERNAL, for what effects leave at default
+  uint64_t capacity;  // STOW_NO_CAPACITY, or the bytes to fit in: see stow_plan_fit
+  const stow_strategy* strategy;
+  const stow_schedule* schedule;     // NULL: the graph's own order. Borrowed during the call
+  const stow_weight_layout* layout;  // NULL: none. Borrowed during the call
+  size_t rule_count;
+  const stow_rule* rules[STOW_MAX_RULES];
+} stow_plan_options;
+
+// Writes every field; afterwards each value is literal, and 0 means 0. An unknown preset is as
+// default.
+STOW_API void stow_plan_options_init(stow_plan_options* options, stow_preset preset);
+// Adds a rule that is not there yet, removes one that is. STOW_ERR_LIMIT where STOW_MAX_RULES are
+// in.
+STOW_API stow_status stow_plan_options_add_rule(stow_plan_options* options, const stow_rule* rule);
+STOW_API void stow_plan_options_remove_rule(stow_plan_options* options, const stow_rule* rule);
+// Turns reuse off where RLX_ARENA_NO_REUSE or STOWAGE_NO_REUSE is `1` or `true` (any case). |get|
+// works like getenv.
+STOW_API void stow_plan_options_apply_environment(stow_plan_options* options,
+                                                  const char* (*get)(void* user, const char* name),
+                                                  void* user);
+
+// ---------------------------------------------------------------------------------------------
+// Making and reading plans
+
+typedef struct stow_slot {
+  uint64_t offset;
+  uint64_t size;
+} stow_slot;
+
+// |effects| may be NULL. Verifies the graph first. The plan does not refer to graph, effects or
+// options afterwards.
+STOW_API stow_status stow_plan_make(const stow_graph* graph, const stow_effects* effects,
+                                    const stow_plan_options* options, stow_allocator allocator,
+                                    stow_diag* diag, stow_plan** out_plan);
+STOW_API void stow_plan_destroy(stow_plan* plan);
+
+STOW_API uint64_t stow_plan_arena_size(const stow_plan* plan);
+// The largest alignment of any slot, at least options.alignment: what the arena's base needs.
+STOW_API uint64_t stow_plan_alignment(const stow_plan* plan);
+STOW_API uint32_t stow_plan_value_count(const stow_plan* plan);
+// False, and |out_slot| is {0, 0}, where the value has no slot or is out of range.
+STOW_API bool stow_plan_slot(const stow_plan* plan, stow_value value, stow_slot* out_slot);
+// Root and offset in it; a value that is no view is its own root.
+STOW_API stow_value stow_plan_root(const stow_plan* plan, stow_value value);
+// Guard bytes after the value's slot; 0 for views and where there is none.
+STOW_API uint64_t stow_plan_guard(const stow_plan* plan, stow_value value);
+STOW_API uint64_t stow_plan_value_alignment(const stow_plan* plan, stow_value value);
+// Lifetime [begin, end) in steps.
+STOW_API uint32_t stow_plan_begin(const stow_plan* plan, stow_value value);
+STOW_API uint32_t stow_plan_end(const stow_plan* plan, stow_value value);
+// Element type of a value, for typed access.
+STOW_API stow_dtype stow_plan_dtype(const stow_plan* plan, stow_value value);
+// The value's name in the graph; empty where it has none.
+STOW_API stow_str stow_plan_value_name(const stow_plan* plan, stow_value value);
+// Node order.
+STOW_API uint32_t stow_plan_step_count(const stow_plan* plan);
+STOW_API const stow_node* stow_plan_order(const stow_plan* plan);
+// Scratch: (node, index within node) → slot. Listed in order of node, then index.
+STOW_API size_t stow_plan_scratch_count(const stow_plan* plan);
+STOW_API void stow_plan_scratch_at(const stow_plan* plan, size_t index, stow_node* out_node,
+                                   stow_slot* out_slot, uint64_t* out_alignment);
+// Stretches of the arena that this plan leaves alone, by offset: weights (with their guards) of the
+// shared layout that the graph does not name. The arena ends at the highest footprint's end or
+// theirs.
+STOW_API size_t stow_plan_reserved_count(const stow_plan* plan);
+STOW_API stow_slot stow_plan_reserved_at(const stow_plan* plan, size_t index);
+
+STOW_API stow_str stow_plan_graph_name(const stow_plan* plan);
+STOW_API uint64_t stow_plan_fingerprint(const stow_plan* plan);
+// STOW_ERR_STALE_PLAN, naming both fingerprints, where the plan was made for another graph.
+STOW_API stow_status stow_plan_require(const stow_plan* plan, const stow_graph* graph,
+                                       stow_diag* diag);
+
+// Sum of all slot sizes, views included (a sum that needs more than 64 bits is UINT64_MAX); that
+// minus the arena size, never below 0.
+STOW_API uint64_t stow_plan_total_unshared(const stow_plan* plan);
+STOW_API uint64_t stow_plan_saved(const stow_plan* plan);
+// The highest load, the step that makes it, and the roots and scratch live there. The lower bound
+// holds for any placement with these lifetimes and fixed offsets (packed params are not fixed).
+STOW_API uint64_t stow_plan_lower_bound(const stow_plan* plan);
+STOW_API uint32_t stow_plan_peak_step(const stow_plan* plan);
+// Live at the peak, largest footprint first, then by id.
+STOW_API size_t stow_plan_peak_count(const stow_plan* plan);
+STOW_API stow_value stow_plan_peak_value(const stow_plan* plan, size_t index);
+// Bytes of load at the peak that are scratch, not values.
+STOW_API uint64_t stow_plan_peak_scratch(const stow_plan* plan);
+// "default", "rlx" … are not kept; what was chosen is: name of the strategy, whether bytes are
+// reused.
+STOW_API stow_str stow_plan_strategy_name(const stow_plan* plan);
+STOW_API bool stow_plan_reuse(const stow_plan* plan);
+
+// Does it fit in options.capacity? An outcome, not an error: the plan is whole either way.
+typedef struct stow_fit {
+  bool fits;
+  bool possible;          // the lower bound is within the capacity: where the plan does not fit,
+                          // another placement may. False: none can
+  uint64_t required;      // the arena size
+  uint64_t available;     // the capacity
+  uint64_t excess;        // required - available, or 0
+  stow_value value;       // of the values that reach above the capacity, the one that is born at
+                          // the highest load (then by step, id); or STOW_VALUE_NONE: only scratch
+                          // or a reserved stretch does
+  uint64_t value_bytes;   // its footprint; that of scratch, found in the same way, where there is
+                          // no value
+  uint32_t step;          // the step at which it is born
+  uint64_t largest_hole;  // the largest free stretch below the capacity at that step, without it
+} stow_fit;
+STOW_API stow_fit stow_plan_fit(const stow_plan* plan);
+
+// ---------------------------------------------------------------------------------------------
+// Writing. Every format ends each line with LF and is the same on every machine.
+// docs/plan-format.md describes them.
+
+// RLX's report: a header and one `offset<TAB>size<TAB>%id` row per value that has a slot.
+STOW_API stow_status stow_plan_write_report(const stow_plan* plan, stow_writer writer);
+// The loadable superset of the report.
+STOW_API stow_status stow_plan_write(const stow_plan* plan, stow_writer writer);
+STOW_API stow_status stow_plan_write_json(const stow_plan* plan, stow_writer writer);
+// One row per buffer, in the columns that placement research uses:
+// id,lower,upper,size,alignment,offset,guard,kind,name. |size| is the footprint.
+STOW_API stow_status stow_plan_write_csv(const stow_plan* plan, stow_writer writer);
+// A C header: arena size and alignment, an offset and size of every value that has a slot and of
+// every scratch, static asserts. |prefix| must be a C identifier, or NULL for the graph's name.
+STOW_API stow_status stow_plan_write_c(const stow_plan* plan, const char* prefix,
+                                       stow_writer writer, stow_diag* diag);
+
+// Reads what stow_plan_write wrote, for |graph|. STOW_ERR_SYNTAX with line, column;
+// STOW_ERR_STALE_PLAN where it was made for another graph. Only the text is checked here;
+// stow_plan_check proves the plan.
+STOW_API stow_status stow_plan_read(const char* text, size_t size, const char* file_name,
+                                    const stow_graph* graph, stow_allocator allocator,
+                                    stow_diag* diag, stow_plan** out_plan);
+
+// ---------------------------------------------------------------------------------------------
+// Weight layouts: where the params of a forward plan lie, so that a backward plan (or another
+// model) shares them.
+
+typedef struct stow_weight {
+  stow_str name;
+  stow_value value;  // in the forward graph
+  uint64_t offset;
+  uint64_t size;
+  uint64_t guard;
+} stow_weight;
+
+// Every param of |graph| that has a slot in |plan|, sorted by name. STOW_ERR_STALE_PLAN where they
+// don't belong together.
+STOW_API stow_status stow_weight_layout_create(const stow_graph* graph, const stow_plan* plan,
+                                               stow_allocator allocator, stow_diag* diag,
+                                               stow_weight_layout** out_layout);
+STOW_API void stow_weight_layout_destroy(stow_weight_layout* layout);
+STOW_API size_t stow_weight_layout_count(const stow_weight_layout* layout);
+STOW_API stow_weight stow_weight_layout_at(const stow_weight_layout* layout, size_t index);
+// NULL-safe lookup by name; false where there is none.
+STOW_API bool stow_weight_layout_find(const stow_weight_layout* layout, stow_str name,
+                                      stow_weight* out_weight);
+// The highest end of a weight (without guard).
+STOW_API uint64_t stow_weight_layout_size(const stow_weight_layout* layout);
+
+// ---------------------------------------------------------------------------------------------
+// Checking, with no code in common with planner and placer. Everything is derived anew from graph
+// and effects. Options that the plan states (alignment, guard, who has a slot …), reserved
+// stretches and the name of the strategy are taken as stated; that lifetimes are longer than
+// needed, as rules make them, is no fault.
+
+// name, text
+#define STOW_FAULT_LIST(X)                                                    \
+  X(NONE, "none")                                                             \
+  X(STALE, "the plan is for another graph")                                   \
+  X(SCHEDULE, "a node runs before something it needs")                        \
+  X(OVERLAP, "two live footprints overlap")                                   \
+  X(REUSED_TOO_EARLY, "a value is read after its bytes may have been reused") \
+  X(BORN_TOO_LATE, "a value is written before its lifetime begins")           \
+  X(VIEW_OUTSIDE, "a view does not lie inside its root")                      \
+  X(VIEW_MOVED, "a view does not lie where its op puts it")                   \
+  X(MISALIGNED, "an offset is not aligned")                                   \
+  X(MOVED, "a value with a fixed offset lies elsewhere")                      \
+  X(GUARD, "a boundary value has too small a guard")                          \
+  X(OUTSIDE_ARENA, "a footprint ends above the arena")                        \
+  X(ARENA_SIZE, "the arena size is not the highest end")                      \
+  X(SIZE, "a slot has the wrong size")                                        \
+  X(MISSING, "a value that needs a slot has none")                            \
+  X(FACT, "a fact that the plan states is wrong")                             \
+  X(WEIGHT, "the plan and the weight layout disagree")
+
+typedef enum stow_fault {
+#define STOW_FAULT_ENUM(name, text) STOW_FAULT_##name,
+  STOW_FAULT_LIST(STOW_FAULT_ENUM)
+#undef STOW_FAULT_ENUM
+      STOW_FAULT_COUNT
+} stow_fault;
+STOW_API const char* stow_fault_text(stow_fault fault);
+
+typedef struct stow_violation {
+  stow_fault fault;
+  stow_value first;         // the value concerned, or STOW_VALUE_NONE (scratch)
+  stow_value second;        // the other party, or STOW_VALUE_NONE
+  stow_node first_scratch;  // the node whose scratch it is, where |first| is none
+  stow_node second_scratch;
+  uint32_t step;  // when
+} stow_violation;
+
+// STOW_ERR_VIOLATION with the first fault found in |out_violation| (may be NULL) and in words in
+// |diag|: both parties and the step. O(n log n).
+STOW_API stow_status stow_plan_check(const stow_plan* plan, const stow_graph* graph,
+                                     const stow_effects* effects, stow_allocator allocator,
+                                     stow_diag* diag, stow_violation* out_violation);
+
+// Proves that |plan| leaves the weights of |layout| where they are: every param of |graph| that has
+// a slot lies where |layout| has the weight of that name (else STOW_FAULT_MOVED), with its size
+// (_SIZE) and guard (_GUARD), over the whole run; every other weight lies, with its guard, in a
+// stretch that the plan reserves (_WEIGHT). That nothing else lies in params and reserved stretches
+// is for stow_plan_check to prove: a plan that shares weights needs both. STOW_ERR_VIOLATION as
+// there, STOW_FAULT_STALE where plan and graph don't belong together. A plan whose params are its
+// own is held to the same. O(n log n).
+STOW_API stow_status stow_plan_check_layout(const stow_plan* plan, const stow_graph* graph,
+                                            const stow_weight_layout* layout, stow_diag* diag,
+                                            stow_violation* out_violation);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif
+
+#endif  // STOWAGE_PLAN_H_

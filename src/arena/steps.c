@@ -1,0 +1,241 @@
+// Arenas: guards and steps.
+//
+// A guard is filled with a pattern that depends on where it stands, so that a kernel which copies
+// its neighbour's guard, or zeroes, is found as well. Guards of what lives from the start are
+// filled at creation, others when their value is born. Where a guard's bytes serve another value
+// later in the run, its pattern is good only for the generation it was filled in.
+//
+// Entering the step after the last one touches only what dies and what is born; any other step is
+// set up anew, in O(items + bytes / 8).
+#include <inttypes.h>
+#include <string.h>
+
+#include "arena/arena.h"
+#include "arena/poison.h"
+#include "base/diag.h"
+
+// ---------------------------------------------------------------------------------------------
+// Tables
+
+static bool needs_item(const stow_plan* plan, const stow_arena_options* options, stow_value value) {
+  stow_slot slot;
+  if (stow_plan_root(plan, value) != value || !stow_plan_slot(plan, value, &slot)) {
+    return false;
+  }
+  return options->track_steps || (options->fill_guards && stow_plan_guard(plan, value) > 0);
+}
+
+size_t stowi_arena_count_items(const stow_plan* plan, const stow_arena_options* options) {
+  size_t count = options->track_steps ? stow_plan_scratch_count(plan) : 0;
+  uint32_t values = stow_plan_value_count(plan);
+  for (stow_value value = 0; value < values; ++value) {
+    count += needs_item(plan, options, value) ? 1 : 0;
+  }
+  return count;
+}
+
+static size_t list_values(stow_arena* arena) {
+  size_t count = 0;
+  uint32_t values = stow_plan_value_count(arena->plan);
+  for (stow_value value = 0; value < values; ++value) {
+    stow_slot slot;
+    if (needs_item(arena->plan, &arena->options, value)) {
+      stow_plan_slot(arena->plan, value, &slot);
+      arena->items[count++] = (stowi_arena_item){
+          .offset = (size_t)slot.offset,
+          .size = (size_t)slot.size,
+          .guard = (size_t)stow_plan_guard(arena->plan, value),
+          .begin = stow_plan_begin(arena->plan, value),
+          .end = stow_plan_end(arena->plan, value),
+          .value = value,
+      };
+    }
+  }
+  return count;
+}
+
+// Scratch lives during its node's step. The list of births is not in use yet and serves to look
+// steps up.
+static void list_scratch(stow_arena* arena, size_t first) {
+  const stow_node* order = stow_plan_order(arena->plan);
+  uint32_t* step_of = arena->born;
+  for (uint32_t step = 0; step < arena->step_count; ++step) {
+    if (order[step] < arena->step_count) {
+      step_of[order[step]] = step;
+    }
+  }
+  for (size_t i = first; i < arena->item_count; ++i) {
+    stow_node node;
+    stow_slot slot;
+    uint64_t alignment;
+    stow_plan_scratch_at(arena->plan, i - first, &node, &slot, &alignment);
+    uint32_t step = node < arena->step_count ? step_of[node] : STOWI_STEP_NONE;
+    arena->items[i] = (stowi_arena_item){
+        .offset = (size_t)slot.offset,
+        .size = (size_t)slot.size,
+        .begin = step,
+        .end = step == STOWI_STEP_NONE ? step : step + 1,
+        .value = STOW_VALUE_NONE,
+    };
+  }
+}
+
+// An unproved plan's claims may lie anywhere: what does not live within the run is in no list.
+static void link_items(stow_arena* arena) {
+  uint32_t last = arena->step_count + 1;
+  memset(arena->born, 0xff, ((size_t)arena->step_count + 1) * sizeof(uint32_t));
+  memset(arena->dead, 0xff, ((size_t)arena->step_count + 2) * sizeof(uint32_t));
+  for (size_t i = arena->item_count; i-- > 0;) {
+    stowi_arena_item* item = &arena->items[i];
+    item->end = item->end > last ? last : item->end;
+    if (item->begin >= item->end) {
+      item->begin = item->end = 0;
+      continue;
+    }
+    item->next_born = arena->born[item->begin];
+    item->next_dead = arena->dead[item->end];
+    arena->born[item->begin] = (uint32_t)i;
+    arena->dead[item->end] = (uint32_t)i;
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// Guards
+
+// Never 0, and not the same everywhere.
+static unsigned char pattern(size_t offset) { return (unsigned char)(0xa5 ^ (offset & 0x5a)); }
+
+static STOWI_UNWATCHED void fill_guard(stow_arena* arena, stowi_arena_item* item) {
+  size_t begin = item->offset + item->size;
+  for (size_t at = begin; at < begin + item->guard; ++at) {
+    arena->base[at] = pattern(at);
+  }
+  item->armed = arena->generation + 1;
+}
+
+// The first byte of the guard that was written; SIZE_MAX where none was.
+static STOWI_UNWATCHED size_t find_damage(const stow_arena* arena, const stowi_arena_item* item) {
+  size_t begin = item->offset + item->size;
+  for (size_t at = begin; at < begin + item->guard; ++at) {
+    if (arena->base[at] != pattern(at)) {
+      return at;
+    }
+  }
+  return SIZE_MAX;
+}
+
+static void fill_guards_born(stow_arena* arena, uint32_t step) {
+  if (!arena->options.fill_guards) {
+    return;
+  }
+  for (uint32_t i = arena->born[step]; i != STOWI_ITEM_NONE; i = arena->items[i].next_born) {
+    // A guard that lives always is filled once: filling it again would hide what the last run did
+    // to it.
+    bool always = step == 0 && arena->items[i].end > arena->step_count;
+    if (arena->items[i].guard > 0 && !(always && arena->items[i].armed != 0)) {
+      fill_guard(arena, &arena->items[i]);
+    }
+  }
+}
+
+void stowi_arena_fill_tables(stow_arena* arena) {
+  if (!arena->options.fill_guards && !arena->options.track_steps) {
+    return;
+  }
+  size_t values = list_values(arena);
+  if (arena->options.track_steps) {
+    list_scratch(arena, values);
+  }
+  link_items(arena);
+  fill_guards_born(arena, 0);
+}
+
+static bool is_armed(const stow_arena* arena, const stowi_arena_item* item, uint32_t step) {
+  bool alive = item->begin <= step && step < item->end;
+  bool always = item->begin == 0 && item->end > arena->step_count;
+  return item->guard > 0 && alive && item->armed != 0 &&
+         (always || item->armed == arena->generation + 1);
+}
+
+static stow_status guard_fault(const stow_arena* arena, const stowi_arena_item* item, size_t at,
+                               stow_diag* diag) {
+  stow_str name = stow_plan_value_name(arena->plan, item->value);
+  size_t behind = at - item->offset - item->size;
+  stow_status status = stowi_fail(diag, STOW_ERR_VIOLATION, "the guard of %%%" PRIu32, item->value);
+  if (name.size > 0) {
+    stowi_diag_append(diag, " \"%.*s\"", STOWI_STR_ARG(name));
+  }
+  stowi_diag_append(
+      diag, " was written: byte %zu of %zu behind its %zu bytes, at offset %zu of the arena",
+      behind, item->guard, item->size, at);
+  stowi_diag_value(diag, item->value);
+  return status;
+}
+
+stow_status stow_arena_check_guards(const stow_arena* arena, uint32_t step, stow_diag* diag,
+                                    stow_value* out_value) {
+  if (out_value != NULL) {
+    *out_value = STOW_VALUE_NONE;
+  }
+  for (size_t i = 0; arena->options.fill_guards && i < arena->item_count; ++i) {
+    const stowi_arena_item* item = &arena->items[i];
+    size_t at = is_armed(arena, item, step) ? find_damage(arena, item) : SIZE_MAX;
+    if (at != SIZE_MAX) {
+      if (out_value != NULL) {
+        *out_value = item->value;
+      }
+      return guard_fault(arena, item, at, diag);
+    }
+  }
+  return STOW_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Steps
+
+static void enter_next(stow_arena* arena, uint32_t step) {
+  for (uint32_t i = arena->dead[step]; i != STOWI_ITEM_NONE; i = arena->items[i].next_dead) {
+    stowi_poison(arena->base + arena->items[i].offset, arena->items[i].size);
+  }
+  for (uint32_t i = arena->born[step]; i != STOWI_ITEM_NONE; i = arena->items[i].next_born) {
+    stowi_unpoison(arena->base + arena->items[i].offset, arena->items[i].size);
+  }
+}
+
+static void enter_anew(stow_arena* arena, uint32_t step) {
+  stowi_poison(arena->base, arena->reach);
+  for (size_t i = 0; i < arena->item_count; ++i) {
+    const stowi_arena_item* item = &arena->items[i];
+    if (item->begin <= step && step < item->end) {
+      stowi_unpoison(arena->base + item->offset, item->size);
+    }
+  }
+}
+
+stow_status stow_arena_enter_step(stow_arena* arena, uint32_t step, stow_diag* diag) {
+  if (step > arena->step_count) {
+    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
+                      "there is no step %" PRIu32 ": the plan has %" PRIu32 " and the end", step,
+                      arena->step_count);
+  }
+  if (arena->options.fill_guards) {
+    fill_guards_born(arena, step);
+  }
+  if (!STOWI_ASAN || !arena->options.track_steps) {
+    return STOW_OK;
+  }
+  if (arena->step != STOWI_STEP_NONE && step == arena->step + 1) {
+    enter_next(arena, step);
+  } else {
+    enter_anew(arena, step);
+  }
+  arena->step = step;
+  return STOW_OK;
+}
+
+void stow_arena_leave_steps(stow_arena* arena) {
+  if (arena->step != STOWI_STEP_NONE) {
+    stowi_unpoison(arena->base, arena->reach);
+    arena->step = STOWI_STEP_NONE;
+  }
+}

@@ -1,0 +1,187 @@
+// Presets and options. A preset writes every field once, so that afterwards each value is literal
+// and nothing is filled in behind the caller's back; stow_plan_make checks what it is given before
+// it works.
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/diag.h"
+#include "base/text.h"
+#include "plan/plan_internal.h"
+
+#define MAX_STRATEGY_NAME 64
+
+static const char* const preset_names[] = {
+#define PRESET_NAME(name, text, summary) text,
+    STOW_PRESET_LIST(PRESET_NAME)
+#undef PRESET_NAME
+};
+
+static const char* const preset_summaries[] = {
+#define PRESET_SUMMARY(name, text, summary) summary,
+    STOW_PRESET_LIST(PRESET_SUMMARY)
+#undef PRESET_SUMMARY
+};
+
+static bool is_preset(stow_preset preset) { return (unsigned)preset < (unsigned)STOW_PRESET_COUNT; }
+
+const char* stow_preset_name(stow_preset preset) {
+  return is_preset(preset) ? preset_names[preset] : "?";
+}
+
+const char* stow_preset_summary(stow_preset preset) {
+  return is_preset(preset) ? preset_summaries[preset] : "";
+}
+
+bool stow_preset_find(stow_str name, stow_preset* out_preset) {
+  for (unsigned i = 0; i < (unsigned)STOW_PRESET_COUNT; ++i) {
+    if (stow_str_equal(name, stow_str_of(preset_names[i]))) {
+      *out_preset = (stow_preset)i;
+      return true;
+    }
+  }
+  return false;
+}
+
+static void init_default(stow_plan_options* options) {
+  memset(options, 0, sizeof(*options));
+  options->struct_size = sizeof(*options);
+  options->alignment = 64;
+  options->params = true;
+  options->inputs = true;
+  options->constants = true;
+  options->zero_size_slots = true;
+  options->reuse = true;
+  options->io = STOW_IO_KEEP;
+  options->capacity = STOW_NO_CAPACITY;
+  options->strategy = stow_strategy_find(stow_str_of("first-fit"));
+}
+
+void stow_plan_options_init(stow_plan_options* options, stow_preset preset) {
+  init_default(options);
+  if (preset == STOW_PRESET_RLX) {
+    options->classic_views = true;
+    options->tail_guard = 128;
+    for (size_t i = 0; i < stow_rule_count() && i < STOW_MAX_RULES; ++i) {
+      options->rules[options->rule_count++] = stow_rule_at(i);
+    }
+  } else if (preset == STOW_PRESET_RLX_0_2_2) {
+    options->classic_views = true;
+    options->zero_size_slots = false;
+  } else if (preset == STOW_PRESET_BACKWARD) {
+    options->params = false;
+  }
+}
+
+static size_t find_rule(const stow_plan_options* options, const stow_rule* rule) {
+  size_t i = 0;
+  while (i < options->rule_count && options->rules[i] != rule) {
+    ++i;
+  }
+  return i;
+}
+
+stow_status stow_plan_options_add_rule(stow_plan_options* options, const stow_rule* rule) {
+  if (rule == NULL) {
+    return STOW_ERR_INVALID_ARGUMENT;
+  }
+  if (find_rule(options, rule) < options->rule_count) {
+    return STOW_OK;
+  }
+  if (options->rule_count >= STOW_MAX_RULES) {
+    return STOW_ERR_LIMIT;
+  }
+  options->rules[options->rule_count++] = rule;
+  return STOW_OK;
+}
+
+void stow_plan_options_remove_rule(stow_plan_options* options, const stow_rule* rule) {
+  size_t at = find_rule(options, rule);
+  if (at == options->rule_count) {
+    return;
+  }
+  --options->rule_count;
+  for (; at < options->rule_count; ++at) {
+    options->rules[at] = options->rules[at + 1];
+  }
+  options->rules[options->rule_count] = NULL;
+}
+
+static char to_lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
+
+// `1` or `true`, in any case.
+static bool is_on(const char* text) {
+  if (text == NULL) {
+    return false;
+  }
+  if (strcmp(text, "1") == 0) {
+    return true;
+  }
+  const char* word = "true";
+  while (*word != '\0' && to_lower(*text) == *word) {
+    ++text;
+    ++word;
+  }
+  return *text == '\0' && *word == '\0';
+}
+
+void stow_plan_options_apply_environment(stow_plan_options* options,
+                                         const char* (*get)(void* user, const char* name),
+                                         void* user) {
+  if (is_on(get(user, "RLX_ARENA_NO_REUSE")) || is_on(get(user, "STOWAGE_NO_REUSE"))) {
+    options->reuse = false;
+  }
+}
+
+bool stowi_is_strategy_name(stow_str name) {
+  for (size_t i = 0; i < name.size; ++i) {
+    char c = name.data[i];
+    if (!stowi_is_alnum(c) && c != '.' && c != '-') {
+      return false;
+    }
+  }
+  return name.size > 0 && name.size <= MAX_STRATEGY_NAME;
+}
+
+static stow_status check_strategy(const stow_strategy* strategy, stow_diag* diag) {
+  if (strategy == NULL) {
+    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
+                      "there is no strategy: options.strategy is NULL (an unknown name?)");
+  }
+  if (strategy->place == NULL || !stowi_is_strategy_name(stow_str_of(strategy->name))) {
+    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
+                      "a strategy needs a place function and a name of 1 to %d of [A-Za-z0-9_.-]",
+                      MAX_STRATEGY_NAME);
+  }
+  return STOW_OK;
+}
+
+static stow_status check_rules(const stow_plan_options* options, stow_diag* diag) {
+  if (options->rule_count > STOW_MAX_RULES) {
+    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "rule_count is %zu; at most %d are possible",
+                      options->rule_count, STOW_MAX_RULES);
+  }
+  for (size_t i = 0; i < options->rule_count; ++i) {
+    if (options->rules[i] == NULL || options->rules[i]->apply == NULL) {
+      return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "rules[%zu] has no apply function", i);
+    }
+  }
+  return STOW_OK;
+}
+
+stow_status stowi_plan_options_load(const stow_plan_options* options, stow_diag* diag,
+                                    stow_plan_options* out_options) {
+  init_default(out_options);
+  STOW_TRY(
+      stowi_load_struct(out_options, options, sizeof(*out_options), "stow_plan_options", diag));
+  if (!stowi_is_power_of_two(out_options->alignment)) {
+    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "alignment must be a power of two, got %llu",
+                      (unsigned long long)out_options->alignment);
+  }
+  if (out_options->io != STOW_IO_KEEP && out_options->io != STOW_IO_CONSUME &&
+      out_options->io != STOW_IO_EXTERNAL) {
+    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
+                      "io must be keep, consume or external, got %d", (int)out_options->io);
+  }
+  STOW_TRY(check_strategy(out_options->strategy, diag));
+  return check_rules(out_options, diag);
+}

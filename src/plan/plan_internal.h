@@ -1,0 +1,184 @@
+// The plan's data, shared by the files that make, read, summarise and write it. The checker may
+// read these fields too (it needs to know which options the plan claims to follow), but calls
+// nothing that is declared here but the lookup of a weight.
+#ifndef STOWAGE_SRC_PLAN_PLAN_INTERNAL_H_
+#define STOWAGE_SRC_PLAN_PLAN_INTERNAL_H_
+
+#include <stowage/plan.h>
+
+// What a value is in its graph.
+// name, text
+#define STOWI_KIND_LIST(X) \
+  X(INPUT, "input")        \
+  X(PARAM, "param")        \
+  X(CONSTANT, "constant")  \
+  X(COMPUTED, "value")
+
+typedef enum stowi_kind {
+#define STOWI_KIND_ENUM(name, text) STOWI_KIND_##name,
+  STOWI_KIND_LIST(STOWI_KIND_ENUM)
+#undef STOWI_KIND_ENUM
+      STOWI_KIND_COUNT
+} stowi_kind;
+
+// Where params get their slots from.
+// name, text
+#define STOWI_PARAMS_LIST(X) \
+  X(NONE, "no")              \
+  X(OWN, "yes")              \
+  X(SHARED, "shared")        \
+  X(SHARED_OR_NONE, "shared-or-none")
+
+typedef enum stowi_params {
+#define STOWI_PARAMS_ENUM(name, text) STOWI_PARAMS_##name,
+  STOWI_PARAMS_LIST(STOWI_PARAMS_ENUM)
+#undef STOWI_PARAMS_ENUM
+      STOWI_PARAMS_COUNT
+} stowi_params;
+
+typedef struct stowi_plan_value {
+  uint64_t offset;  // STOW_OFFSET_NONE: no slot
+  uint64_t size;    // 0 where there is no slot
+  uint64_t guard;   // 0 for views
+  stow_value root;
+  uint32_t begin;  // lives over [begin, end)
+  uint32_t end;
+  uint8_t dtype;           // stow_dtype
+  uint8_t kind;            // stowi_kind
+  uint8_t alignment_log2;  // of a root; a view's follows from its root and place
+} stowi_plan_value;
+
+typedef struct stowi_plan_scratch {
+  stow_node node;
+  uint32_t index;  // within the node
+  uint32_t step;   // lives over [step, step + 1)
+  uint64_t offset;
+  uint64_t size;
+  uint64_t alignment;
+} stowi_plan_scratch;
+
+// Bytes [offset, end).
+typedef struct stowi_span {
+  uint64_t offset;
+  uint64_t end;
+} stowi_span;
+
+// The options that a checker, or a reader of the saved plan, needs to know.
+typedef struct stowi_plan_facts {
+  uint64_t alignment;
+  uint64_t tail_guard;
+  uint64_t capacity;  // STOW_NO_CAPACITY
+  stowi_params params;
+  stow_io_policy io;
+  bool inputs;
+  bool constants;
+  bool zero_size_slots;
+  bool f32_uniform;
+  bool classic_views;
+  bool reuse;  // whether bytes are reused, after rules had their say
+} stowi_plan_facts;
+
+struct stow_plan {
+  stow_allocator allocator;
+  stowi_plan_facts facts;
+  uint64_t fingerprint;
+  uint64_t arena_size;
+  uint64_t lower_bound;
+  uint32_t peak_step;
+
+  uint32_t value_count;
+  uint32_t step_count;
+  size_t output_count;
+  size_t scratch_count;
+  size_t reserved_count;
+  stowi_plan_value* values;
+  stow_node* order;             // node of each step
+  stow_value* outputs;          // of the graph, in order
+  stowi_plan_scratch* scratch;  // in order of node, then index
+  // Footprints of a weight layout that this graph does not name but that share its arena, by
+  // offset. Nothing may lie there.
+  stowi_span* reserved;
+
+  // All names, each followed by a NUL: of the values, then of the graph, then of the strategy. Name
+  // i is bytes [name_at[i], name_at[i + 1] - 1).
+  char* names;
+  size_t* name_at;  // value_count + 3 of them
+
+  // Derived by stowi_plan_finish.
+  size_t row_count;
+  stow_value* rows;  // values that have a slot, by (offset, size, id)
+  size_t peak_count;
+  stow_value* peak;  // roots live at the peak, largest footprint first, then by id
+  uint64_t peak_scratch;
+  uint64_t total_unshared;
+  uint64_t arena_alignment;
+  stow_fit fit;
+};
+
+// ---------------------------------------------------------------------------------------------
+// plan.c
+
+// A plan without slots, for |graph|: names, dtypes, kinds, outputs and fingerprint are copied;
+// every value is its own root, lives over [0, 1) and has the alignment 1; the order is the graph's
+// own.
+stow_status stowi_plan_create(const stow_graph* graph, stow_str strategy, stow_allocator allocator,
+                              stow_diag* diag, stow_plan** out_plan);
+// Makes room for |count| scratch entries or reserved spans, which are then filled by the caller.
+// Once per plan.
+stow_status stowi_plan_set_scratch_count(stow_plan* plan, size_t count, stow_diag* diag);
+stow_status stowi_plan_set_reserved_count(stow_plan* plan, size_t count, stow_diag* diag);
+
+static inline bool stowi_plan_has_slot(const stow_plan* plan, stow_value value) {
+  return plan->values[value].offset != STOW_OFFSET_NONE;
+}
+static inline bool stowi_plan_is_view(const stow_plan* plan, stow_value value) {
+  return plan->values[value].root != value;
+}
+// End of the footprint. Never overflows: making and reading check that.
+static inline uint64_t stowi_plan_footprint_end(const stowi_plan_value* value) {
+  return value->offset + value->size + value->guard;
+}
+const char* stowi_kind_text(stowi_kind kind);
+const char* stowi_params_text(stowi_params params);
+const char* stowi_io_text(stow_io_policy io);
+
+// How a diagnostic calls a value: `%7`, or `%7 "name"`.
+typedef struct stowi_value_text {
+  char text[256];
+} stowi_value_text;
+stowi_value_text stowi_name_value(stow_value value, stow_str name);
+
+// The exponent of a power of two.
+static inline uint8_t stowi_log2(uint64_t power_of_two) {
+  uint8_t log2 = 0;
+  while (power_of_two > 1) {
+    power_of_two >>= 1;
+    ++log2;
+  }
+  return log2;
+}
+
+// ---------------------------------------------------------------------------------------------
+// summary.c
+
+// Derives rows, totals, peak and fit. Once per plan, when all else is in.
+stow_status stowi_plan_finish(stow_plan* plan, stow_diag* diag);
+
+// ---------------------------------------------------------------------------------------------
+// options.c
+
+// Checks |options| and copies it, whatever its version, to |out_options|.
+stow_status stowi_plan_options_load(const stow_plan_options* options, stow_diag* diag,
+                                    stow_plan_options* out_options);
+// A strategy's name is written into plans: 1 to 64 of [A-Za-z0-9_.-].
+bool stowi_is_strategy_name(stow_str name);
+
+// ---------------------------------------------------------------------------------------------
+// layout.c
+
+#define STOWI_WEIGHT_NONE SIZE_MAX
+size_t stowi_weight_layout_index(const stow_weight_layout* layout, stow_str name);
+// Whether the weight has no elements, and its slot only stands for an address.
+bool stowi_weight_is_empty(const stow_weight_layout* layout, size_t index);
+
+#endif  // STOWAGE_SRC_PLAN_PLAN_INTERNAL_H_

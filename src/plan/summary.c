@@ -1,0 +1,278 @@
+// What follows from a plan's slots and lifetimes: the rows of the report in their order, totals,
+// what is alive at the peak, and whether the plan fits. Derived once when a plan is made or read,
+// so that asking and writing never allocate. O(n log n) for the one sort; the rest is linear but
+// for sorting what lives at a single step.
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "base/diag.h"
+#include "base/sort.h"
+#include "plan/plan_internal.h"
+
+static int compare_u64(uint64_t a, uint64_t b) { return a < b ? -1 : a > b; }
+
+// ---------------------------------------------------------------------------------------------
+// Rows and totals
+
+static int compare_rows(const void* a, const void* b, const void* context) {
+  const stow_plan* plan = (const stow_plan*)context;
+  stow_value i = *(const stow_value*)a;
+  stow_value j = *(const stow_value*)b;
+  int order = compare_u64(plan->values[i].offset, plan->values[j].offset);
+  if (order == 0) {
+    order = compare_u64(plan->values[i].size, plan->values[j].size);
+  }
+  return order == 0 ? compare_u64(i, j) : order;
+}
+
+static stow_status list_rows(stow_plan* plan) {
+  size_t count = 0;
+  for (stow_value v = 0; v < plan->value_count; ++v) {
+    count += stowi_plan_has_slot(plan, v);
+  }
+  plan->rows = STOWI_ARRAY(plan->allocator, stow_value, count);
+  if (plan->rows == NULL) {
+    return STOW_ERR_OUT_OF_MEMORY;
+  }
+  plan->row_count = count;
+  size_t at = 0;
+  for (stow_value v = 0; v < plan->value_count; ++v) {
+    if (stowi_plan_has_slot(plan, v)) {
+      plan->rows[at++] = v;
+    }
+  }
+  return stowi_sort(plan->rows, count, sizeof(*plan->rows), compare_rows, plan, plan->allocator);
+}
+
+static void sum_up(stow_plan* plan) {
+  plan->arena_alignment = plan->facts.alignment;
+  for (size_t i = 0; i < plan->row_count; ++i) {
+    const stowi_plan_value* value = &plan->values[plan->rows[i]];
+    uint64_t alignment = UINT64_C(1) << value->alignment_log2;
+    if (alignment > plan->arena_alignment) {
+      plan->arena_alignment = alignment;
+    }
+    if (!stowi_add_u64(plan->total_unshared, value->size, &plan->total_unshared)) {
+      plan->total_unshared = UINT64_MAX;
+    }
+  }
+  for (size_t i = 0; i < plan->scratch_count; ++i) {
+    if (plan->scratch[i].alignment > plan->arena_alignment) {
+      plan->arena_alignment = plan->scratch[i].alignment;
+    }
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// The peak
+
+static bool is_live_root(const stow_plan* plan, stow_value v, uint32_t step) {
+  const stowi_plan_value* value = &plan->values[v];
+  return value->root == v && value->offset != STOW_OFFSET_NONE && value->begin <= step &&
+         step < value->end;
+}
+
+static int compare_footprints(const void* a, const void* b, const void* context) {
+  const stow_plan* plan = (const stow_plan*)context;
+  stow_value i = *(const stow_value*)a;
+  stow_value j = *(const stow_value*)b;
+  int order = compare_u64(plan->values[j].size + plan->values[j].guard,
+                          plan->values[i].size + plan->values[i].guard);
+  return order == 0 ? compare_u64(i, j) : order;
+}
+
+static stow_status list_peak(stow_plan* plan) {
+  size_t count = 0;
+  for (stow_value v = 0; v < plan->value_count; ++v) {
+    count += is_live_root(plan, v, plan->peak_step);
+  }
+  plan->peak = STOWI_ARRAY(plan->allocator, stow_value, count);
+  if (plan->peak == NULL) {
+    return STOW_ERR_OUT_OF_MEMORY;
+  }
+  plan->peak_count = count;
+  size_t at = 0;
+  for (stow_value v = 0; v < plan->value_count; ++v) {
+    if (is_live_root(plan, v, plan->peak_step)) {
+      plan->peak[at++] = v;
+    }
+  }
+  for (size_t i = 0; i < plan->scratch_count; ++i) {
+    if (plan->scratch[i].step == plan->peak_step &&
+        !stowi_add_u64(plan->peak_scratch, plan->scratch[i].size, &plan->peak_scratch)) {
+      plan->peak_scratch = UINT64_MAX;
+    }
+  }
+  return stowi_sort(plan->peak, count, sizeof(*plan->peak), compare_footprints, plan,
+                    plan->allocator);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Does it fit?
+
+// The load at every step, from the changes at births and ends. A plan that was read may claim
+// anything; sums that wrap around then only make for a poor choice.
+static void sum_loads(const stow_plan* plan, uint64_t* loads) {
+  for (stow_value v = 0; v < plan->value_count; ++v) {
+    const stowi_plan_value* value = &plan->values[v];
+    if (value->root == v && value->offset != STOW_OFFSET_NONE) {
+      loads[value->begin] += value->size + value->guard;
+      loads[value->end] -= value->size + value->guard;
+    }
+  }
+  for (size_t i = 0; i < plan->scratch_count; ++i) {
+    loads[plan->scratch[i].step] += plan->scratch[i].size;
+    loads[plan->scratch[i].step + 1] -= plan->scratch[i].size;
+  }
+  for (uint32_t step = 1; step <= plan->step_count; ++step) {
+    loads[step] += loads[step - 1];
+  }
+}
+
+// What reaches above the capacity where the load is highest: a value, else a scratch, else neither
+// (then a reserved span does). What is merely piled on top at a quiet step could as well lie below;
+// what is born at the highest load could not.
+typedef struct culprit {
+  stow_value value;
+  size_t scratch;
+  uint32_t step;
+  uint64_t bytes;
+} culprit;
+
+// Whether something born at |step| is to be named rather than what was found at step |than|.
+static bool hurts_more(const uint64_t* loads, uint32_t step, uint32_t than) {
+  return loads[step] != loads[than] ? loads[step] > loads[than] : step < than;
+}
+
+static culprit find_culprit(const stow_plan* plan, const uint64_t* loads) {
+  culprit found = {STOW_VALUE_NONE, SIZE_MAX, 0, 0};
+  for (stow_value v = 0; v < plan->value_count; ++v) {
+    const stowi_plan_value* value = &plan->values[v];
+    bool is_above = value->root == v && value->offset != STOW_OFFSET_NONE &&
+                    stowi_plan_footprint_end(value) > plan->facts.capacity;
+    if (is_above &&
+        (found.value == STOW_VALUE_NONE || hurts_more(loads, value->begin, found.step))) {
+      found.value = v;
+      found.step = value->begin;
+      found.bytes = value->size + value->guard;
+    }
+  }
+  if (found.value != STOW_VALUE_NONE) {
+    return found;
+  }
+  for (size_t i = 0; i < plan->scratch_count; ++i) {
+    const stowi_plan_scratch* scratch = &plan->scratch[i];
+    if (scratch->offset + scratch->size > plan->facts.capacity &&
+        (found.scratch == SIZE_MAX || hurts_more(loads, scratch->step, found.step))) {
+      found.scratch = i;
+      found.step = scratch->step;
+      found.bytes = scratch->size;
+    }
+  }
+  return found;
+}
+
+// Fills |spans| with all that is in the arena at the culprit's step but itself; with NULL only
+// counts.
+static size_t list_live(const stow_plan* plan, const culprit* without, stowi_span* spans) {
+  size_t count = 0;
+  for (stow_value v = 0; v < plan->value_count; ++v) {
+    if (v != without->value && is_live_root(plan, v, without->step)) {
+      if (spans != NULL) {
+        spans[count].offset = plan->values[v].offset;
+        spans[count].end = stowi_plan_footprint_end(&plan->values[v]);
+      }
+      ++count;
+    }
+  }
+  for (size_t i = 0; i < plan->scratch_count; ++i) {
+    if (i != without->scratch && plan->scratch[i].step == without->step) {
+      if (spans != NULL) {
+        spans[count].offset = plan->scratch[i].offset;
+        spans[count].end = plan->scratch[i].offset + plan->scratch[i].size;
+      }
+      ++count;
+    }
+  }
+  for (size_t i = 0; i < plan->reserved_count; ++i) {
+    if (spans != NULL) {
+      spans[count] = plan->reserved[i];
+    }
+    ++count;
+  }
+  return count;
+}
+
+static int compare_spans(const void* a, const void* b, const void* context) {
+  (void)context;
+  const stowi_span* x = (const stowi_span*)a;
+  const stowi_span* y = (const stowi_span*)b;
+  int order = compare_u64(x->offset, y->offset);
+  return order == 0 ? compare_u64(x->end, y->end) : order;
+}
+
+// |spans| is sorted.
+static uint64_t largest_hole(const stowi_span* spans, size_t count, uint64_t capacity) {
+  uint64_t largest = 0;
+  uint64_t used_to = 0;
+  for (size_t i = 0; i <= count && used_to < capacity; ++i) {
+    uint64_t next = i < count && spans[i].offset < capacity ? spans[i].offset : capacity;
+    if (next > used_to && next - used_to > largest) {
+      largest = next - used_to;
+    }
+    if (i < count && spans[i].end > used_to) {
+      used_to = spans[i].end;
+    }
+  }
+  return largest;
+}
+
+static stow_status explain_excess(stow_plan* plan) {
+  size_t load_count = (size_t)plan->step_count + 2;
+  uint64_t* loads = STOWI_ARRAY_ZERO(plan->allocator, uint64_t, load_count);
+  if (loads == NULL) {
+    return STOW_ERR_OUT_OF_MEMORY;
+  }
+  sum_loads(plan, loads);
+  culprit found = find_culprit(plan, loads);
+  STOWI_ARRAY_FREE(plan->allocator, loads, load_count);
+  plan->fit.value = found.value;
+  plan->fit.value_bytes = found.bytes;
+  plan->fit.step = found.step;
+  size_t count = list_live(plan, &found, NULL);
+  stowi_span* spans = STOWI_ARRAY(plan->allocator, stowi_span, count);
+  if (spans == NULL) {
+    return STOW_ERR_OUT_OF_MEMORY;
+  }
+  list_live(plan, &found, spans);
+  stow_status status =
+      stowi_sort(spans, count, sizeof(*spans), compare_spans, NULL, plan->allocator);
+  plan->fit.largest_hole = largest_hole(spans, count, plan->facts.capacity);
+  STOWI_ARRAY_FREE(plan->allocator, spans, count);
+  return status;
+}
+
+static stow_status judge_fit(stow_plan* plan) {
+  stow_fit* fit = &plan->fit;
+  fit->required = plan->arena_size;
+  fit->available = plan->facts.capacity;
+  fit->fits = fit->required <= fit->available;
+  fit->possible = fit->fits || plan->lower_bound <= fit->available;
+  fit->value = STOW_VALUE_NONE;
+  if (fit->fits) {
+    return STOW_OK;
+  }
+  fit->excess = fit->required - fit->available;
+  return explain_excess(plan);
+}
+
+stow_status stowi_plan_finish(stow_plan* plan, stow_diag* diag) {
+  stow_status status = list_rows(plan);
+  if (status == STOW_OK) {
+    sum_up(plan);
+    status = list_peak(plan);
+  }
+  if (status == STOW_OK) {
+    status = judge_fit(plan);
+  }
+  return status == STOW_OK ? STOW_OK : stowi_fail_memory(diag);
+}

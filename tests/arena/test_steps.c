@@ -1,0 +1,360 @@
+// Arenas: guards and steps, with and without AddressSanitizer.
+#include <stowage/arena.h>
+#include <stowage/text.h>
+#include <string.h>
+
+#include "arena/poison.h"
+#include "plan/plan_internal.h"
+#include "support/fault.h"
+#include "support/test.h"
+
+#if STOWI_ASAN
+int __asan_address_is_poisoned(void const volatile* address);
+#endif
+
+// Steps are ids. %0 is consumed: it dies at step 2, and its guard with it.
+static const char text[] =
+    "graph @g {\n"
+    "  %0 = input \"x\" : f32[5] with {io = \"consume\"}\n"
+    "  %1 = param \"w\" : f32[5]\n"
+    "  %2 \"h\" = relu(%0) : f32[5] with {scratch = [24, 64]}\n"
+    "  %3 = exp(%2) : f32[5]\n"
+    "  %4 = add(%3, %1) : f32[5]\n"
+    "  return %4\n"
+    "}\n";
+
+typedef struct fixture {
+  stow_module* module;
+  stow_effects* effects;
+  stow_plan* plan;
+  stow_arena* arena;
+  unsigned char* base;
+  stow_arena_options options;
+  stow_diag diag;
+} fixture;
+
+static void make_plan(fixture* f, bool fill_guards, bool track_steps) {
+  stow_allocator allocator = stow_allocator_default();
+  stow_plan_options options;
+  memset(f, 0, sizeof(*f));
+  stow_diag_init(&f->diag);
+  stow_arena_options_init(&f->options);
+  f->options.fill_guards = fill_guards;
+  f->options.track_steps = track_steps;
+  stow_plan_options_init(&options, STOW_PRESET_DEFAULT);
+  options.tail_guard = 128;
+  stow_module_parse(text, strlen(text), NULL, NULL, allocator, &f->diag, &f->module);
+  if (!test_check(f->module != NULL, __FILE__, __LINE__, "%s", f->diag.message)) {
+    return;
+  }
+  stow_graph* graph = stow_module_graph(f->module, 0);
+  stow_effects_create(graph, allocator, &f->diag, &f->effects);
+  stow_plan_make(graph, f->effects, &options, allocator, &f->diag, &f->plan);
+  test_check(f->plan != NULL, __FILE__, __LINE__, "%s", f->diag.message);
+}
+
+static void make(fixture* f, bool fill_guards, bool track_steps) {
+  make_plan(f, fill_guards, track_steps);
+  if (f->plan != NULL) {
+    CHECK(stow_arena_create(f->plan, &f->options, stow_allocator_default(), &f->diag, &f->arena) ==
+          STOW_OK);
+    f->base = (unsigned char*)stow_arena_base(f->arena);
+  }
+}
+
+static void fixture_free(fixture* f) {
+  stow_arena_destroy(f->arena);
+  stow_plan_destroy(f->plan);
+  stow_effects_destroy(f->effects);
+  stow_module_destroy(f->module);
+}
+
+static size_t guard_at(const fixture* f, stow_value value) {
+  return (size_t)(f->plan->values[value].offset + f->plan->values[value].size);
+}
+
+static bool is_intact(fixture* f, uint32_t step) {
+  stow_value value;
+  stow_status status = stow_arena_check_guards(f->arena, step, &f->diag, &value);
+  CHECK((status == STOW_OK) == (value == STOW_VALUE_NONE));
+  return status == STOW_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Guards
+
+TEST(WrittenGuardIsNamedWithItsByte) {
+  fixture f;
+  make(&f, true, false);
+  REQUIRE(f.arena != NULL);
+  CHECK(is_intact(&f, 0) && is_intact(&f, 5));
+  size_t at = guard_at(&f, 1) + 3;
+  unsigned char saved = f.base[at];
+  f.base[at] = (unsigned char)(saved + 1);
+  stow_value value;
+  CHECK(stow_arena_check_guards(f.arena, 4, &f.diag, &value) == STOW_ERR_VIOLATION);
+  CHECK_U64(value, 1);
+  CHECK_U64(f.diag.value, 1);
+  CHECK_HAS(f.diag.message,
+            "the guard of %1 \"w\" was written: byte 3 of 128 behind its 20 bytes, at offset ");
+  CHECK(stow_arena_check_guards(f.arena, 4, NULL, NULL) == STOW_ERR_VIOLATION);
+  f.base[at] = saved;
+  CHECK(is_intact(&f, 4));
+  fixture_free(&f);
+}
+
+TEST(EveryByteOfAGuardCounts) {
+  fixture f;
+  make(&f, true, false);
+  REQUIRE(f.arena != NULL);
+  for (size_t i = 0; i < 128; ++i) {
+    size_t at = guard_at(&f, 0) + i;
+    unsigned char saved = f.base[at];
+    CHECK(saved != 0);
+    f.base[at] = 0;
+    CHECK(!is_intact(&f, 1));
+    f.base[at] = saved;
+  }
+  // The bytes beside it do not.
+  f.base[f.plan->values[0].offset] = 1;
+  f.base[f.plan->values[1].offset + 19] = 1;
+  CHECK(is_intact(&f, 1));
+  fixture_free(&f);
+}
+
+TEST(GuardsOfTheDeadAreSkipped) {
+  fixture f;
+  make(&f, true, false);
+  REQUIRE(f.arena != NULL);
+  f.base[guard_at(&f, 0)] ^= 1;
+  CHECK(!is_intact(&f, 2));
+  CHECK(is_intact(&f, 3));
+  fixture_free(&f);
+}
+
+// A consumed input's guard may be used by others later in the run, so the next run must fill it
+// again.
+TEST(GuardsAreFilledAgainAtBirth) {
+  fixture f;
+  make(&f, true, false);
+  REQUIRE(f.arena != NULL);
+  memset(f.base + guard_at(&f, 0), 0x77, 128);
+  stow_arena_reset(f.arena);
+  CHECK(is_intact(&f, 0));  // not filled in this generation
+  CHECK(stow_arena_enter_step(f.arena, 0, &f.diag) == STOW_OK);
+  CHECK(is_intact(&f, 0));
+  f.base[guard_at(&f, 0)] ^= 1;
+  CHECK(!is_intact(&f, 0));
+  fixture_free(&f);
+}
+
+// That of a value which lives always is not, or entering step 0 would hide what the last run did.
+TEST(GuardsThatLastAreFilledOnce) {
+  fixture f;
+  make(&f, true, false);
+  REQUIRE(f.arena != NULL);
+  f.base[guard_at(&f, 1)] ^= 1;
+  stow_arena_reset(f.arena);
+  CHECK(stow_arena_enter_step(f.arena, 0, &f.diag) == STOW_OK);
+  CHECK(!is_intact(&f, 0));
+  fixture_free(&f);
+}
+
+TEST(GuardsGoWithAClone) {
+  fixture f;
+  make(&f, true, true);
+  REQUIRE(f.arena != NULL);
+  stow_arena* clone = NULL;
+  CHECK(stow_arena_enter_step(f.arena, 1, &f.diag) == STOW_OK);
+  CHECK(stow_arena_clone(f.arena, stow_allocator_default(), &f.diag, &clone) == STOW_OK);
+  CHECK(stow_arena_check_guards(clone, 1, &f.diag, NULL) == STOW_OK);
+  unsigned char* base = (unsigned char*)stow_arena_base(clone);
+  base[guard_at(&f, 1)] ^= 1;
+  CHECK(stow_arena_check_guards(clone, 1, &f.diag, NULL) == STOW_ERR_VIOLATION);
+  CHECK(is_intact(&f, 1));
+  stow_arena_destroy(clone);
+  fixture_free(&f);
+}
+
+TEST(WithoutTheOptionGuardsAreNotLookedAt) {
+  fixture f;
+  make(&f, false, false);
+  REQUIRE(f.arena != NULL);
+  CHECK_U64(f.base[guard_at(&f, 1)], 0);
+  f.base[guard_at(&f, 1)] = 9;
+  CHECK(is_intact(&f, 0));
+  fixture_free(&f);
+}
+
+TEST(GuardsOfTheCallersMemoryAreFilledAndNothingElse) {
+  static union {
+    long double align;
+    unsigned char bytes[8192];
+  } memory;
+  fixture f;
+  make_plan(&f, true, false);
+  REQUIRE(f.plan != NULL && stow_plan_arena_size(f.plan) + 64 <= sizeof(memory));
+  unsigned char* bytes = memory.bytes + (64 - (uintptr_t)memory.bytes % 64) % 64;
+  memset(bytes, 0, 4096);
+  CHECK(stow_arena_create_over(f.plan, bytes, 4096, &f.options, stow_allocator_default(), &f.diag,
+                               &f.arena) == STOW_OK);
+  size_t set = 0;
+  for (size_t i = 0; i < 4096; ++i) {
+    set += bytes[i] != 0;
+  }
+  CHECK_U64(set, 256);
+  CHECK(is_intact(&f, 0));
+  fixture_free(&f);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Steps
+
+TEST(StepsBeyondTheEndAreRefused) {
+  fixture f;
+  make(&f, true, true);
+  REQUIRE(f.arena != NULL);
+  CHECK(stow_arena_enter_step(f.arena, 5, &f.diag) == STOW_OK);  // the caller reads
+  CHECK(stow_arena_enter_step(f.arena, 6, &f.diag) == STOW_ERR_INVALID_ARGUMENT);
+  CHECK_TEXT(f.diag.message, "there is no step 6: the plan has 5 and the end");
+  fixture_free(&f);
+}
+
+static size_t reachable(const fixture* f, size_t offset, size_t size) {
+  size_t count = 0;
+  for (size_t i = 0; i < size; ++i) {
+#if STOWI_ASAN
+    count += __asan_address_is_poisoned(f->base + offset + i) ? 0 : 1;
+#else
+    (void)f;
+    (void)offset;
+    count += 1;
+#endif
+  }
+  return count;
+}
+
+// Everything that lives at |step|, and under ASan nothing else.
+static void check_reach(const fixture* f, uint32_t step) {
+  size_t live = 0;
+  for (stow_value value = 0; value < f->plan->value_count; ++value) {
+    const stowi_plan_value* v = &f->plan->values[value];
+    if (v->root == value && v->begin <= step && step < v->end) {
+      CHECK_U64(reachable(f, (size_t)v->offset, (size_t)v->size), v->size);
+      live += (size_t)v->size;
+    }
+  }
+  for (size_t i = 0; i < f->plan->scratch_count; ++i) {
+    const stowi_plan_scratch* scratch = &f->plan->scratch[i];
+    if (scratch->step == step) {
+      CHECK_U64(reachable(f, (size_t)scratch->offset, (size_t)scratch->size), scratch->size);
+      live += (size_t)scratch->size;
+    }
+  }
+  if (STOWI_ASAN) {
+    CHECK_U64(reachable(f, 0, stow_arena_size(f->arena)), live);
+  }
+}
+
+TEST(ExactlyTheLivingAreAccessible) {
+  fixture f;
+  make(&f, false, true);
+  REQUIRE(f.arena != NULL);
+  for (uint32_t step = 0; step <= 5; ++step) {
+    CHECK(stow_arena_enter_step(f.arena, step, &f.diag) == STOW_OK);
+    check_reach(&f, step);
+  }
+  static const uint32_t any_order[] = {3, 1, 5, 0, 1, 2, 2, 4};
+  for (size_t i = 0; i < sizeof(any_order) / sizeof(any_order[0]); ++i) {
+    CHECK(stow_arena_enter_step(f.arena, any_order[i], &f.diag) == STOW_OK);
+    check_reach(&f, any_order[i]);
+  }
+  stow_arena_leave_steps(f.arena);
+  CHECK_U64(reachable(&f, 0, stow_arena_size(f.arena)), stow_arena_size(f.arena));
+  memset(f.base, 1, stow_arena_size(f.arena));
+  fixture_free(&f);
+}
+
+TEST(GuardsAreCheckedThroughThePoison) {
+  fixture f;
+  make(&f, true, true);
+  REQUIRE(f.arena != NULL);
+  for (uint32_t step = 0; step <= 5; ++step) {
+    CHECK(stow_arena_enter_step(f.arena, step, &f.diag) == STOW_OK);
+    CHECK(is_intact(&f, step));
+    check_reach(&f, step);
+  }
+  stow_arena_leave_steps(f.arena);
+  f.base[guard_at(&f, 1) + 127] ^= 1;
+  CHECK(stow_arena_enter_step(f.arena, 4, &f.diag) == STOW_OK);
+  CHECK(!is_intact(&f, 4));
+  fixture_free(&f);
+}
+
+TEST(ClonesOfAPoisonedArenaAreAccessible) {
+  fixture f;
+  make(&f, false, true);
+  REQUIRE(f.arena != NULL);
+  f.base[f.plan->values[1].offset] = 42;
+  CHECK(stow_arena_enter_step(f.arena, 3, &f.diag) == STOW_OK);
+  stow_arena* clone = NULL;
+  CHECK(stow_arena_clone(f.arena, stow_allocator_default(), &f.diag, &clone) == STOW_OK);
+  unsigned char* base = (unsigned char*)stow_arena_base(clone);
+  CHECK_U64(base[f.plan->values[1].offset], 42);
+  memset(base, 7, stow_arena_size(clone));
+  stow_arena_destroy(clone);
+  fixture_free(&f);
+}
+
+TEST(CallersMemoryIsGivenBackAccessible) {
+  static union {
+    long double align;
+    unsigned char bytes[8192];
+  } memory;
+  fixture f;
+  make_plan(&f, true, true);
+  REQUIRE(f.plan != NULL && stow_plan_arena_size(f.plan) <= 4096);
+  unsigned char* bytes = memory.bytes + (64 - (uintptr_t)memory.bytes % 64) % 64;
+  CHECK(stow_arena_create_over(f.plan, bytes, 4096, &f.options, stow_allocator_default(), &f.diag,
+                               &f.arena) == STOW_OK);
+  f.base = bytes;
+  CHECK(stow_arena_enter_step(f.arena, 2, &f.diag) == STOW_OK);
+  check_reach(&f, 2);
+  stow_arena_destroy(f.arena);
+  f.arena = NULL;
+  memset(bytes, 1, 4096);
+  fixture_free(&f);
+}
+
+// A plan that was never proved may claim any lifetimes; the arena must not go astray over them.
+TEST(ClaimsOutsideTheRunAreIgnored) {
+  fixture f;
+  make_plan(&f, true, true);
+  REQUIRE(f.plan != NULL);
+  f.plan->values[2].begin = 77;
+  f.plan->values[2].end = 99;
+  f.plan->values[3].end = UINT32_MAX;
+  f.plan->scratch[0].node = 1234;
+  CHECK(stow_arena_create(f.plan, &f.options, stow_allocator_default(), &f.diag, &f.arena) ==
+        STOW_OK);
+  for (uint32_t step = 0; step <= 5; ++step) {
+    CHECK(stow_arena_enter_step(f.arena, step, &f.diag) == STOW_OK);
+  }
+  fixture_free(&f);
+}
+
+static stow_status attempt_create(stow_allocator allocator, void* user) {
+  const fixture* f = (const fixture*)user;
+  stow_arena* arena = NULL;
+  stow_status status = stow_arena_create(f->plan, &f->options, allocator, NULL, &arena);
+  stow_arena_destroy(arena);
+  return status;
+}
+
+TEST(TablesNeedNoAllocationOfTheirOwn) {
+  fixture f;
+  make_plan(&f, true, true);
+  REQUIRE(f.plan != NULL);
+  CHECK_U64(test_fault_sweep(attempt_create, &f), 1);
+  fixture_free(&f);
+}
