@@ -1,0 +1,161 @@
+# Files: what cannot be read or written is exit code 5 with the file's name, and no file is ever
+# half-written.
+. "$(dirname "$0")/harness.sh"
+mlp=$examples/mlp.stow
+run plan "$mlp" --format report
+cp "$out" "$work/expected"
+
+# Reading
+run plan "$work/no.stow"
+expect 5 MissingFile
+complains "cannot open '$work/no.stow': No such file or directory"
+run plan "$work"
+expect 5 Directory
+complains "cannot read '$work': Is a directory"
+if [ "$(id -u)" -ne 0 ]; then
+  cp "$mlp" "$work/secret.stow"
+  chmod 0 "$work/secret.stow"
+  run plan "$work/secret.stow"
+  expect 5 ForbiddenFile
+  complains "Permission denied"
+else
+  skip "root may read everything: ForbiddenFile"
+fi
+"$stowage" plan - --format report <"$mlp" >"$out" 2>"$err"
+code=$?
+expect 0 StandardInput
+same "$out" "$work/expected"
+cat "$mlp" | "$stowage" plan --format report - >"$out" 2>"$err"
+code=$?
+expect 0 Pipe
+same "$out" "$work/expected"
+printf 'graph @g {\n oops\n' | "$stowage" plan - >"$out" 2>"$err"
+code=$?
+expect 3 StandardInputIsNamed
+complains "<stdin>:2:2: "
+"$stowage" plan - >"$out" 2>"$err" <&-
+code=$?
+expect 5 ClosedStandardInput
+complains "cannot read '<stdin>'"
+
+# Writing
+run plan "$mlp" --format report -o "$work/written"
+expect 0 ToAFile
+silent
+same "$work/written" "$work/expected"
+run plan "$mlp" --format report -o- 
+expect 0 DashIsStandardOutput
+same "$out" "$work/expected"
+run plan "$mlp" --format report --output="$work/written.long"
+expect 0 LongSpelling
+same "$work/written.long" "$work/expected"
+run plan "$mlp" -o "$work/no/such/directory"
+expect 5 MissingDirectory
+complains "cannot write '$work/no/such/directory': No such file or directory"
+run plan "$mlp" -o "$work"
+expect 5 OutputIsADirectory
+complains "cannot write '$work': Is a directory"
+
+# No input is written over, by whatever name
+cp "$mlp" "$work/input.stow"
+ln "$work/input.stow" "$work/hard.stow"
+ln -s input.stow "$work/soft.stow"
+for target in input hard soft; do
+  run plan "$work/input.stow" --format plan -o "$work/$target.stow"
+  expect 2 "TheInputIsNotReplaced ($target)"
+  complains "--output: '$work/$target.stow' is the file that is read"
+  same "$work/$target.stow" "$mlp"
+done
+"$stowage" plan - -o "$work/input.stow" <"$work/input.stow" >"$out" 2>"$err"
+code=$?
+expect 2 StandardInputIsNotReplaced
+same "$work/input.stow" "$mlp"
+pair=$examples/training.stow
+run plan "$pair" --graph forward --format plan -o "$work/forward.plan"
+cp "$work/forward.plan" "$work/forward.copy"
+run plan "$pair" --graph backward --preset backward --layout-from "$work/forward.plan" \
+  --format plan -o "$work/forward.plan"
+expect 2 TheForwardPlanIsNotReplaced
+same "$work/forward.plan" "$work/forward.copy"
+run fmt "$work/input.stow" -o "$work/input.stow"
+expect 0 FmtReplacesItsInput
+run fmt "$work/input.stow" --check
+expect 0 FmtReplacedItsInput
+
+# A failing run leaves what was there, and nothing beside it
+mkdir "$work/clean"
+echo precious >"$work/clean/out"
+run plan "$work/no.stow" -o "$work/clean/out"
+expect 5 FailingRun
+run plan "$mlp" --capacity 1 -o "$work/clean/out"
+expect 1 RunThatDoesNotFit
+echo precious >"$work/precious"
+same "$work/clean/out" "$work/precious"
+if [ "$(ls "$work/clean")" = out ]; then pass; else fail "something was left behind"; fi
+run plan "$mlp" --format report -o "$work/clean/out"
+expect 0 SuccessfulRun
+same "$work/clean/out" "$work/expected"
+if [ "$(ls "$work/clean")" = out ]; then pass; else fail "something was left behind"; fi
+
+# Replaced, not written over: another name of the old file keeps the old bytes
+echo old >"$work/a"
+ln "$work/a" "$work/b"
+run plan "$mlp" --format report -o "$work/a"
+expect 0 Replaced
+same "$work/a" "$work/expected"
+name=TheOldFileIsUntouched
+if [ "$(cat "$work/b")" = old ]; then pass; else fail "the old file was written over"; fi
+# A link stays a link, a mode stays a mode
+echo old >"$work/target"
+chmod 640 "$work/target"
+ln -s target "$work/link"
+run plan "$mlp" --format report -o "$work/link"
+expect 0 ThroughALink
+same "$work/target" "$work/expected"
+if [ -L "$work/link" ]; then pass; else fail "the link was replaced"; fi
+case $(ls -l "$work/target") in -rw-r-----*) pass ;; *) fail "the mode was changed" ;; esac
+
+# Standard output that does not take it
+if [ -c /dev/full ]; then
+  for arguments in "plan $mlp" "plan $mlp --format report" "plan $mlp --format json" "fmt $mlp" \
+    "help" "help plan" "--version" "plan $mlp -o /dev/full"; do
+    "$stowage" $arguments >/dev/full 2>"$err" </dev/null
+    code=$?
+    : >"$out"
+    expect 5 "FullDevice ($arguments)"
+    complains "No space left on device"
+  done
+  if [ -c /dev/full ]; then pass; else fail "/dev/full was replaced"; fi
+else
+  skip "no /dev/full"
+fi
+"$stowage" plan "$mlp" 2>"$err" >&-
+code=$?
+: >"$out"
+expect 5 ClosedStandardOutput
+complains "cannot write '<stdout>'"
+run plan "$mlp" -o /dev/null
+expect 0 DevicesAreWrittenInPlace
+if [ -c /dev/null ]; then pass; else fail "/dev/null was replaced"; fi
+
+# Memory: a graph that does not fit in the address space that is left. Sanitizers need more than the
+# limit to start.
+awk 'BEGIN {
+  print "graph @big {"
+  print "  %0 = input \"x\" : f32[4]"
+  for (i = 1; i < 200000; ++i) printf "  %%%d = relu(%%%d) : f32[4]\n", i, i - 1
+  print "  return %199999"
+  print "}"
+}' >"$work/big.stow"
+if (ulimit -v 16000 && "$stowage" --version) >/dev/null 2>&1; then
+  (ulimit -v 16000 && "$stowage" plan "$work/big.stow") >"$out" 2>"$err"
+  code=$?
+  expect 5 OutOfMemory
+  complains "out of memory"
+else
+  skip "the address space cannot be limited here: OutOfMemory"
+fi
+run plan "$work/big.stow"
+expect 0 DeepGraphs
+says "200000 nodes"
+finish

@@ -1,0 +1,49 @@
+# `stowage fmt`: canonical text.
+. "$(dirname "$0")/harness.sh"
+
+for graph in mlp transformer cnn training branches tiny; do
+  run fmt "$examples/$graph.stow"
+  expect 0 "Format ($graph)"
+  cp "$out" "$work/once.stow"
+  run fmt "$work/once.stow"
+  expect 0 "FormatAgain ($graph)"
+  same "$out" "$work/once.stow"
+  run fmt --check "$work/once.stow"
+  expect 0 "CanonicalTextPassesTheCheck ($graph)"
+  silent
+  # But for comments and empty lines the examples are canonical already.
+  sed -e '/^ *#/d' -e '/^$/d' "$examples/$graph.stow" >"$work/bare"
+  sed '/^$/d' "$work/once.stow" >"$work/dense"
+  same "$work/bare" "$work/dense"
+done
+
+for graph in "$root"/tests/golden/rlx/*.stow; do
+  [ -e "$graph" ] || continue
+  run fmt --check "$graph"
+  expect 0 "GoldenGraphsAreCanonical ($graph)"
+done
+
+printf 'graph   @g{ %%0=input"x":f32[2,3]\n\n return %%0 }' >"$work/loose.stow"
+run fmt "$work/loose.stow"
+expect 0 LooseTextIsRead
+printf 'graph @g {\n  %%0 = input "x" : f32[2, 3]\n  return %%0\n}\n' >"$work/canonical"
+same "$out" "$work/canonical"
+run fmt --check "$work/loose.stow"
+expect 1 LooseTextFailsTheCheck
+complains "loose.stow:1: not in canonical form"
+run fmt --check "$examples/mlp.stow"
+expect 1 CommentsAreNotCanonical
+"$stowage" fmt - <"$work/loose.stow" >"$out" 2>"$err"
+code=$?
+expect 0 StandardInput
+same "$out" "$work/canonical"
+run fmt "$work/loose.stow" -o "$work/loose.stow"
+expect 0 InPlace
+silent
+same "$work/loose.stow" "$work/canonical"
+printf 'graph @g {\n  oops\n}\n' >"$work/bad.stow"
+run fmt "$work/bad.stow" -o "$work/loose.stow"
+expect 3 BadText
+complains "bad.stow:2:3: "
+same "$work/loose.stow" "$work/canonical"
+finish

@@ -1,0 +1,73 @@
+# The manual page: well formed, and as complete as the help. Also: the command is written on public
+# headers only.
+. "$(dirname "$0")/harness.sh"
+page=$root/docs/man/stowage.1
+
+if command -v mandoc >/dev/null 2>&1; then
+  mandoc -Tlint "$page" >"$out" 2>"$err"
+  code=$?
+  expect 0 ThePageIsWellFormed
+  silent
+  mandoc -Tascii "$page" 2>"$err" | sed "s/.$(printf '\010')//g" >"$work/text"
+else
+  skip "no mandoc: the page is not checked"
+  sed 's/ Fl -/ --/g' "$page" >"$work/text"
+fi
+for command in plan check fmt; do
+  run help $command
+  expect 0 "HelpOfACommand ($command)"
+  for option in $(sed -n 's/^  ... \(--[a-z0-9-]*\).*/\1/p' "$out"); do
+    name="ThePageKnowsTheOption ($command $option)"
+    if grep -qF -e "$option" "$work/text"; then pass; else fail "it does not"; fi
+  done
+done
+
+# The examples, as they are printed, on the files that they name
+sed -n '/^\.Sh EXAMPLES/,/^\.Sh DIAGNOSTICS/p' "$page" |
+  awk '/^\.Ed/ { literal = 0 } literal { print } /^\.Bd/ { literal = 1 }' |
+  sed 's/\\e/\\/g; s/^\$ //' >"$work/examples.sh"
+mkdir "$work/examples"
+cp "$examples"/*.stow "$work/examples"
+name=ThePageHasExamples
+if [ "$(grep -c '^stowage ' "$work/examples.sh")" -ge 7 ]; then pass; else fail "too few"; fi
+(
+  stowage() { "$stowage" "$@"; }
+  set -e
+  cd "$work/examples"
+  . "$work/examples.sh"
+) >"$out" 2>"$err"
+code=$?
+expect 0 TheExamplesWork
+says "@block in transformer.stow"
+says "backward.plan: ok"
+says "decode.plan: ok"
+says_not "note: "
+if [ -s "$work/examples/cnn.h" ]; then pass; else fail "no header was written"; fi
+
+# So do those of the examples' own index
+grep -o '`stowage [^`]*`' "$examples/README.md" | tr -d '`' >"$work/index.sh"
+name=TheIndexNamesEveryExample
+for file in "$examples"/*.stow "$examples"/*.c; do
+  if grep -qF "](${file##*/})" "$examples/README.md"; then pass; else fail "not ${file##*/}"; fi
+done
+while read -r line; do
+  (
+    stowage() { "$stowage" "$@"; }
+    cd "$examples" && eval "$line"
+  ) >"$out" 2>"$err" </dev/null
+  code=$?
+  expect 0 "TheIndexWorks ($line)"
+done <"$work/index.sh"
+
+name=OnlyPublicHeaders
+: >"$err"
+grep -hn '^#include' "$root"/tools/stowage/*.[ch] | sed 's/.*#include //' | sort -u >"$out"
+while read -r header; do
+  file=$(echo "$header" | tr -d '<>"')
+  case $header in
+    '<stowage/'*) [ -e "$root/include/$file" ] || fail "$header is not public" ;;
+    '"'*) [ -e "$root/tools/stowage/$file" ] || fail "$header is not the command's own" ;;
+  esac
+done <"$out"
+pass
+finish

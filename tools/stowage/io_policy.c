@@ -1,0 +1,150 @@
+// Policies of boundary values and outputs. One for all is a planning option; one for a single value
+// is an effect, on top of what the graph's own clauses say.
+#include "io_policy.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "number.h"
+#include "options.h"
+#include "source.h"
+
+typedef struct value_policy {
+  stow_str name;  // borrowed from the command line
+  stow_io_policy policy;
+} value_policy;
+
+static const struct {
+  const char* name;
+  stow_io_policy policy;
+} known[] = {{"keep", STOW_IO_KEEP}, {"consume", STOW_IO_CONSUME}, {"external", STOW_IO_EXTERNAL}};
+#define KNOWN_COUNT (sizeof known / sizeof known[0])
+
+static const char* known_at(size_t index, const void* user) {
+  (void)user;
+  return known[index].name;
+}
+
+static cli_exit read_policy(const char* word, stow_io_policy* out) {
+  for (size_t i = 0; i < KNOWN_COUNT; ++i) {
+    if (strcmp(word, known[i].name) == 0) {
+      *out = known[i].policy;
+      return CLI_YES;
+    }
+  }
+  return cli_fail_word("io", word, known_at, KNOWN_COUNT, NULL);
+}
+
+cli_exit cli_io_policies_add(cli_io_policies* policies, const char* text) {
+  const char* equals = strrchr(text, '=');
+  if (equals == NULL) {
+    return read_policy(text, &policies->general);
+  }
+  value_policy item = {.name = {text, (size_t)(equals - text)}};
+  cli_exit code = read_policy(equals + 1, &item.policy);
+  if (code != CLI_YES) {
+    return code;
+  }
+  return cli_list_add(&policies->values, &item, sizeof item) ? CLI_YES : cli_fail_memory();
+}
+
+void cli_io_policies_free(cli_io_policies* policies) {
+  cli_list_free(&policies->values, sizeof(value_policy));
+}
+
+// `%7` is value 7, anything else a name.
+static stow_value find_value(const stow_graph* graph, stow_str name) {
+  uint32_t id;
+  stow_value value = stow_graph_find(graph, name);
+  if (value == STOW_VALUE_NONE && name.size > 1 && name.data[0] == '%' &&
+      cli_parse_id((stow_str){name.data + 1, name.size - 1}, &id) &&
+      id < stow_graph_value_count(graph)) {
+    return id;
+  }
+  return value;
+}
+
+static cli_exit set_policy(stow_effects* effects, stow_value value, stow_io_policy policy) {
+  stow_diag diag;
+  stow_diag_init(&diag);
+  stow_status status = stow_effects_set_io(effects, value, policy, &diag);
+  if (status == STOW_ERR_INVALID_ARGUMENT) {
+    return cli_fail(CLI_USAGE, "--io: %s", cli_diag_text(status, &diag));
+  }
+  return status == STOW_OK ? CLI_YES : cli_fail_diag(status, &diag);
+}
+
+// Whether a policy can be meant for |value|.
+static bool has_policy(const stow_graph* graph, stow_value value) {
+  if (value == STOW_VALUE_NONE || stow_graph_is_boundary(graph, value)) {
+    return value != STOW_VALUE_NONE;
+  }
+  const stow_value* outputs = stow_graph_outputs(graph);
+  for (size_t i = 0; i < stow_graph_output_count(graph); ++i) {
+    if (outputs[i] == value) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static cli_exit create_effects(const char* label, const stow_graph* graph,
+                               stow_effects** out_effects) {
+  stow_diag diag;
+  stow_diag_init(&diag);
+  stow_status status = stow_effects_create(graph, stow_allocator_default(), &diag, out_effects);
+  return status == STOW_OK ? CLI_YES : cli_fail_graph(label, graph, status, &diag);
+}
+
+cli_exit cli_effects_create(const cli_io_policies* policies, const char* label,
+                            const stow_graph* graph, const stow_graph* forward,
+                            stow_effects** out_effects) {
+  const value_policy* items = policies->values.items;
+  cli_exit code = create_effects(label, graph, out_effects);
+  for (size_t i = 0; i < policies->values.count && code == CLI_YES; ++i) {
+    stow_str name = items[i].name;
+    stow_value value = find_value(graph, name);
+    bool for_forward = forward != NULL && has_policy(forward, stow_graph_find(forward, name));
+    if (value != STOW_VALUE_NONE && (has_policy(graph, value) || !for_forward)) {
+      code = set_policy(*out_effects, value, items[i].policy);
+    } else if (!for_forward) {
+      stow_str graph_name = stow_graph_name(graph);
+      code = cli_fail(CLI_USAGE, "--io: graph @%.*s has no value '%.*s'", (int)graph_name.size,
+                      graph_name.data, (int)name.size, name.data);
+    }
+  }
+  return code;
+}
+
+cli_exit cli_effects_create_forward(const cli_io_policies* policies, const char* label,
+                                    const stow_graph* forward, stow_effects** out_effects) {
+  const value_policy* items = policies->values.items;
+  cli_exit code = create_effects(label, forward, out_effects);
+  for (size_t i = 0; i < policies->values.count && code == CLI_YES; ++i) {
+    stow_value value = stow_graph_find(forward, items[i].name);
+    if (has_policy(forward, value)) {
+      code = set_policy(*out_effects, value, items[i].policy);
+    }
+  }
+  return code;
+}
+
+cli_exit cli_fail_proof(const char* label, const stow_graph* graph, bool by_id, stow_status status,
+                        const stow_diag* diag) {
+  const char* text = cli_diag_text(status, diag);
+  bool concerned = status == STOW_ERR_VIOLATION && diag->value < stow_graph_value_count(graph) &&
+                   has_policy(graph, diag->value);
+  stow_str name = concerned ? stow_graph_value_name(graph, diag->value) : (stow_str){"", 0};
+  char id[16];
+  if (concerned && name.size == 0 && by_id) {
+    snprintf(id, sizeof id, "%%%" PRIu32, diag->value);
+    name = stow_str_of(id);
+  }
+  if (name.size == 0) {
+    return cli_fail(cli_exit_of(status), "%s: %s", label, text);
+  }
+  return cli_fail(cli_exit_of(status),
+                  "%s: %s; if it was planned with --io %.*s=POLICY, give that here too", label,
+                  text, (int)name.size, name.data);
+}

@@ -1,0 +1,35 @@
+// `--io [NAME=]POLICY`: how boundary values and outputs are kept.
+#ifndef STOWAGE_TOOLS_IO_POLICY_H_
+#define STOWAGE_TOOLS_IO_POLICY_H_
+
+#include <stowage/analysis.h>
+
+#include "fail.h"
+#include "list.h"
+
+typedef struct cli_io_policies {
+  stow_io_policy general;  // STOW_IO_DEFAULT: not given
+  cli_list values;         // those given for single values, in order
+} cli_io_policies;
+
+// Reads one option's value. Complains.
+cli_exit cli_io_policies_add(cli_io_policies* policies, const char* text);
+void cli_io_policies_free(cli_io_policies* policies);
+
+// Effects of |graph|'s own clauses, and the policies of single values. A name that only |forward|
+// (may be NULL) has is meant for that graph. Complains, with |label| as the file's name.
+cli_exit cli_effects_create(const cli_io_policies* policies, const char* label,
+                            const stow_graph* graph, const stow_graph* forward,
+                            stow_effects** out_effects);
+// The same for the forward graph of a pair: takes the policies whose name is that of one of its
+// boundary values or outputs. Ids belong to the other graph.
+cli_exit cli_effects_create_forward(const cli_io_policies* policies, const char* label,
+                                    const stow_graph* forward, stow_effects** out_effects);
+
+// A saved plan at |label| that was refused for |graph|: the library's words, with a hint where a
+// policy of the value concerned may be the reason. |by_id| says whether `%7` names a value of
+// |graph| on the command line.
+cli_exit cli_fail_proof(const char* label, const stow_graph* graph, bool by_id, stow_status status,
+                        const stow_diag* diag);
+
+#endif  // STOWAGE_TOOLS_IO_POLICY_H_

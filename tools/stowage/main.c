@@ -1,0 +1,57 @@
+// stowage: the command. Finds the command that is asked for and runs it.
+#include <string.h>
+
+#include "help.h"
+#include "options.h"
+#include "text.h"
+
+static const cli_command* const commands[] = {&cli_plan_command, &cli_check_command,
+                                              &cli_fmt_command, &cli_help_command};
+
+size_t cli_command_count(void) { return sizeof commands / sizeof commands[0]; }
+
+const cli_command* cli_command_at(size_t index) { return commands[index]; }
+
+const cli_command* cli_command_find(const char* name) {
+  for (size_t i = 0; i < cli_command_count(); ++i) {
+    if (strcmp(commands[i]->name, name) == 0) {
+      return commands[i];
+    }
+  }
+  return NULL;
+}
+
+static const char* command_name_at(size_t index, const void* user) {
+  (void)user;
+  return commands[index]->name;
+}
+
+cli_exit cli_fail_command(const char* name) {
+  const char* close = cli_closest(name, command_name_at, cli_command_count(), NULL);
+  if (close != NULL) {
+    return cli_fail(CLI_USAGE, "unknown command '%s': did you mean '%s'? (see: stowage help)", name,
+                    close);
+  }
+  return cli_fail(CLI_USAGE, "unknown command '%s' (see: stowage help)", name);
+}
+
+static cli_exit run(int argc, char** argv) {
+  if (argc < 2) {
+    return cli_fail(CLI_USAGE, "a command is needed: plan, check, fmt or help (see: stowage help)");
+  }
+  const char* name = argv[1];
+  if (strcmp(name, "--version") == 0) {
+    return cli_print_version();
+  }
+  if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
+    return cli_help_general();
+  }
+  if (name[0] == '-') {
+    return cli_fail(CLI_USAGE, "unknown option '%s': a command comes first (see: stowage help)",
+                    name);
+  }
+  const cli_command* command = cli_command_find(name);
+  return command != NULL ? command->run(argc - 2, argv + 2) : cli_fail_command(name);
+}
+
+int main(int argc, char** argv) { return (int)run(argc, argv); }

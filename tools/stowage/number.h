@@ -1,0 +1,28 @@
+// Numbers on the command line and in the summary. Integers only: nothing here obeys the locale.
+#ifndef STOWAGE_TOOLS_NUMBER_H_
+#define STOWAGE_TOOLS_NUMBER_H_
+
+#include <stowage/base.h>
+
+#include "fail.h"
+
+// Bytes: digits, optionally followed by kB, MB, GB (powers of 1000) or KiB, MiB, GiB (powers of
+// 1024). Complains in the name of |option|.
+cli_exit cli_parse_size(const char* option, const char* text, uint64_t* out_size);
+// As above, at most CLI_PADDING_LIMIT: an alignment or a guard, of which an arena holds many.
+#define CLI_PADDING_LIMIT (UINT64_C(1) << 40)
+cli_exit cli_parse_padding(const char* option, const char* text, uint64_t* out_size);
+// As above, and a power of two.
+cli_exit cli_parse_alignment(const char* option, const char* text, uint64_t* out_alignment);
+// 0 … INT64_MAX, digits only. |text| is quoted in the message as the value of |name|.
+cli_exit cli_parse_dim(const char* option, stow_str name, stow_str text, int64_t* out_dim);
+// Digits only, the whole of |text|. False for anything else, also on overflow.
+bool cli_parse_id(stow_str text, uint32_t* out_id);
+
+#define CLI_NUMBER_SIZE 32
+// "576 KiB", "1.56 MiB", "12 B": three significant digits.
+void cli_format_size(uint64_t bytes, char out[CLI_NUMBER_SIZE]);
+// "35.9 %"; a |whole| of 0 gives "0.0 %".
+void cli_format_percent(uint64_t part, uint64_t whole, char out[CLI_NUMBER_SIZE]);
+
+#endif  // STOWAGE_TOOLS_NUMBER_H_

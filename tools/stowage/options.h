@@ -1,0 +1,65 @@
+// Command lines: commands, their options, and how they are read. One table per command gives parser
+// and help.
+#ifndef STOWAGE_TOOLS_OPTIONS_H_
+#define STOWAGE_TOOLS_OPTIONS_H_
+
+#include <stowage/base.h>
+
+#include "fail.h"
+
+typedef struct cli_option {
+  int id;             // the command's own
+  char letter;        // '\0': none
+  const char* name;   // without dashes
+  const char* value;  // what the help calls its value; NULL: a switch
+  const char* help;   // lines separated by LF, at most 52 columns
+} cli_option;
+
+#define CLI_MAX_OPERANDS 2
+
+struct cli_output;
+
+typedef struct cli_command {
+  const char* name;
+  const char* summary;                     // one line
+  size_t operand_count;                    // at most
+  size_t required_operands;                // at least
+  const char* operands[CLI_MAX_OPERANDS];  // what they are called
+  size_t option_count;
+  const cli_option* options;
+  void (*more_help)(struct cli_output* output);  // printed after the options; may be NULL
+  cli_exit (*run)(int argc, char** argv);        // without the command's name
+} cli_command;
+
+extern const cli_command cli_plan_command;
+extern const cli_command cli_check_command;
+extern const cli_command cli_fmt_command;
+extern const cli_command cli_help_command;
+
+// All of them, in the order of the help.
+size_t cli_command_count(void);
+const cli_command* cli_command_at(size_t index);
+// NULL where there is none.
+const cli_command* cli_command_find(const char* name);
+// The complaint about a command that does not exist.
+cli_exit cli_fail_command(const char* name);
+
+typedef struct cli_arguments {
+  size_t operand_count;
+  const char* operands[CLI_MAX_OPERANDS];
+  bool help;  // -h or --help was met: nothing after it was read
+} cli_arguments;
+
+// Reads options (calling |handle| for each, in order) and operands, in any order; `--` ends the
+// options. Knows -h and
+// --help by itself. Complains about anything else that the command does not know, or lacks.
+cli_exit cli_parse(const cli_command* command, int argc, char** argv,
+                   cli_exit (*handle)(void* user, const cli_option* option, const char* value),
+                   void* user, cli_arguments* out_arguments);
+
+// A word out of a fixed list, as an option's value: complains with the closest word, and the list.
+cli_exit cli_fail_word(const char* option, const char* word,
+                       const char* (*word_at)(size_t index, const void* user), size_t count,
+                       const void* user);
+
+#endif  // STOWAGE_TOOLS_OPTIONS_H_

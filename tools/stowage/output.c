@@ -1,0 +1,151 @@
+// Output. A file is written under another name in the same directory and then renamed over the
+// target, so that a reader, or a build that is interrupted, sees the old content or the new one,
+// never a part. What is not a regular file (a device, a pipe) cannot be replaced and is written in
+// place. A link stays a link: its target is replaced.
+#include "output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "file.h"
+#include "terminal.h"
+
+static const char* label(const cli_output* output) {
+  return output->path == NULL ? "<stdout>" : output->path;
+}
+
+static cli_exit fail_write(const cli_output* output, int error) {
+  return cli_fail(CLI_BROKEN, "cannot write '%s': %s", label(output), strerror(error));
+}
+
+static bool set_string(stow_string* string, const char* text) {
+  string->size = 0;
+  return stow_string_append(string, text, strlen(text)) == STOW_OK;
+}
+
+// Follows links, so that the file behind them is the one to be replaced.
+static bool find_target(cli_output* output) {
+  char* resolved = realpath(output->path, NULL);
+  bool found = set_string(&output->target, resolved != NULL ? resolved : output->path);
+  free(resolved);
+  return found;
+}
+
+// Creates a file beside the target that nobody else uses. Returns its descriptor, or -1 with errno
+// set.
+static int create_scratch(cli_output* output) {
+  for (unsigned attempt = 0; attempt < 1000; ++attempt) {
+    char suffix[64];
+    snprintf(suffix, sizeof suffix, ".%ld-%u.tmp", (long)getpid(), attempt);
+    if (!set_string(&output->scratch, output->target.data) ||
+        stow_string_append(&output->scratch, suffix, strlen(suffix)) != STOW_OK) {
+      errno = ENOMEM;
+      break;
+    }
+    int descriptor = open(output->scratch.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor >= 0) {
+      return descriptor;
+    }
+    if (errno != EEXIST) {
+      break;
+    }
+  }
+  output->scratch.size = 0;
+  return -1;
+}
+
+static cli_exit open_file(cli_output* output) {
+  struct stat info;
+  bool exists = stat(output->path, &info) == 0;
+  int descriptor = -1;
+  if (exists && !S_ISREG(info.st_mode)) {
+    descriptor = open(output->path, O_WRONLY | O_CLOEXEC);
+  } else {
+    if (!find_target(output)) {
+      return cli_fail_memory();
+    }
+    descriptor = create_scratch(output);
+    if (descriptor >= 0 && exists) {
+      // A file of another owner may refuse; the new file then has the mode of any new file.
+      (void)fchmod(descriptor, info.st_mode & 07777);
+    }
+  }
+  if (descriptor < 0) {
+    return fail_write(output, errno);
+  }
+  output->file = fdopen(descriptor, "w");
+  if (output->file == NULL) {
+    int error = errno;
+    close(descriptor);
+    return fail_write(output, error);
+  }
+  return CLI_YES;
+}
+
+cli_exit cli_output_open(cli_output* output, const char* path) {
+  *output = (cli_output){.path = path == NULL || cli_is_stdin(path) ? NULL : path};
+  stow_string_init(&output->target, stow_allocator_default());
+  stow_string_init(&output->scratch, stow_allocator_default());
+  output->width = cli_terminal_width(output->path == NULL ? STDOUT_FILENO : -1);
+  if (output->path == NULL) {
+    output->file = stdout;
+    output->colours = cli_terminal_colours(STDOUT_FILENO);
+    return CLI_YES;
+  }
+  return open_file(output);
+}
+
+static void note_error(cli_output* output, bool failed) {
+  if (failed && output->error == 0) {
+    output->error = errno != 0 ? errno : EIO;
+  }
+}
+
+cli_exit cli_output_close(cli_output* output, bool keep) {
+  if (output->file != NULL) {
+    errno = 0;
+    // Closing standard output as well shows what only then fails, and nothing is written there
+    // afterwards.
+    note_error(output, fclose(output->file) != 0);
+    output->file = NULL;
+  }
+  bool failed = output->error != 0;
+  if (output->scratch.size > 0) {
+    if (keep && !failed) {
+      note_error(output, rename(output->scratch.data, output->target.data) != 0);
+    }
+    if (!keep || output->error != 0) {
+      (void)unlink(output->scratch.data);
+    }
+  }
+  stow_string_free(&output->target);
+  stow_string_free(&output->scratch);
+  return output->error == 0 ? CLI_YES : fail_write(output, output->error);
+}
+
+static stow_status write_bytes(void* user, const char* data, size_t size) {
+  cli_output* output = user;
+  if (output->error == 0) {
+    errno = 0;
+    note_error(output, fwrite(data, 1, size, output->file) != size);
+  }
+  return output->error == 0 ? STOW_OK : STOW_ERR_IO;
+}
+
+stow_writer cli_output_writer(cli_output* output) { return (stow_writer){write_bytes, output}; }
+
+void cli_print(cli_output* output, const char* format, ...) {
+  if (output->error != 0) {
+    return;
+  }
+  va_list arguments;
+  va_start(arguments, format);
+  errno = 0;
+  note_error(output, vfprintf(output->file, format, arguments) < 0);
+  va_end(arguments);
+}

@@ -1,0 +1,31 @@
+// Where a command's result goes: standard output, or a file that is replaced as a whole or not at
+// all.
+#ifndef STOWAGE_TOOLS_OUTPUT_H_
+#define STOWAGE_TOOLS_OUTPUT_H_
+
+#include <stdio.h>
+#include <stowage/base.h>
+
+#include "fail.h"
+
+typedef struct cli_output {
+  FILE* file;
+  const char* path;     // as given; NULL: standard output
+  stow_string target;   // the file to replace, links followed; empty where it is written in place
+  stow_string scratch;  // the file beside it that is written first
+  int error;            // the first errno of a failed write, or 0
+  size_t width;         // columns
+  bool colours;
+} cli_output;
+
+// |path| NULL or `-`: standard output. Complains. Whatever it returns, end with cli_output_close.
+cli_exit cli_output_open(cli_output* output, const char* path);
+// Flushes and, where |keep| is set and nothing failed, puts the file in place; otherwise what was
+// there stays. Complains where a write failed.
+cli_exit cli_output_close(cli_output* output, bool keep);
+
+// Failures are remembered and reported at close.
+stow_writer cli_output_writer(cli_output* output);
+void cli_print(cli_output* output, const char* format, ...) STOW_PRINTF_LIKE(2, 3);
+
+#endif  // STOWAGE_TOOLS_OUTPUT_H_

@@ -1,0 +1,218 @@
+// `stowage plan`: read, bind, plan, prove, write. What is written has been proven by the checker,
+// in every format; a plan that the checker refuses is an error of this program and is not written.
+#include <inttypes.h>
+
+#include "file.h"
+#include "help.h"
+#include "output.h"
+#include "plan_layout.h"
+#include "plan_request.h"
+#include "source.h"
+#include "summary.h"
+
+// What a run owns.
+typedef struct job {
+  cli_plan_request request;
+  cli_source source;
+  cli_layout_source layout_from;
+  stow_weight_layout* layout;
+  stow_effects* effects;
+  stow_plan* plan;
+  stow_graph* graph;  // owned by the source
+} job;
+
+static cli_exit find_graphs(job* j) {
+  cli_exit code = cli_source_choose(&j->source, j->request.graph, &j->graph);
+  if (code == CLI_YES) {
+    code = cli_binds_apply(&j->request.binds, j->source.label, j->graph);
+  }
+  if (code == CLI_YES && j->request.layout_from != NULL) {
+    code = cli_layout_source_open(&j->layout_from, j->request.layout_from, &j->request.binds,
+                                  &j->source);
+  }
+  if (code == CLI_YES) {
+    code = cli_binds_require_used(&j->request.binds, j->graph);
+  }
+  if (code == CLI_YES && j->request.layout_from != NULL) {
+    code = cli_require_bound(j->source.label, j->layout_from.graph);
+  }
+  return code == CLI_YES ? cli_require_bound(j->source.label, j->graph) : code;
+}
+
+static cli_exit make_layout(job* j) {
+  stow_plan_options options;
+  cli_exit code = cli_plan_request_forward_options(&j->request, &options);
+  return code == CLI_YES
+             ? cli_layout_make(&j->layout_from, &options, &j->request.io, &j->source, &j->layout)
+             : code;
+}
+
+static cli_exit make_plan(job* j) {
+  stow_plan_options options;
+  cli_exit code = cli_plan_request_options(&j->request, &options);
+  if (code == CLI_YES && j->request.layout_from != NULL) {
+    code = make_layout(j);
+  }
+  if (code == CLI_YES) {
+    code = cli_effects_create(&j->request.io, j->source.label, j->graph, j->layout_from.graph,
+                              &j->effects);
+  }
+  if (code != CLI_YES) {
+    return code;
+  }
+  options.layout = j->layout;
+  stow_diag diag;
+  stow_diag_init(&diag);
+  stow_status status =
+      stow_plan_make(j->graph, j->effects, &options, stow_allocator_default(), &diag, &j->plan);
+  return status == STOW_OK ? CLI_YES : cli_fail_graph(j->source.label, j->graph, status, &diag);
+}
+
+static cli_exit prove_plan(const job* j) {
+  stow_diag diag;
+  stow_diag_init(&diag);
+  stow_status status =
+      stow_plan_check(j->plan, j->graph, j->effects, stow_allocator_default(), &diag, NULL);
+  if (status == STOW_OK && j->layout != NULL) {
+    status = stow_plan_check_layout(j->plan, j->graph, j->layout, &diag, NULL);
+  }
+  if (status == STOW_ERR_VIOLATION) {
+    return cli_fail(CLI_NO, "internal error: the plan is wrong: %s", cli_diag_text(status, &diag));
+  }
+  return status == STOW_OK ? CLI_YES : cli_fail_diag(status, &diag);
+}
+
+static stow_status write_plan(const job* j, cli_output* output, stow_diag* diag) {
+  stow_writer writer = cli_output_writer(output);
+  switch (j->request.format) {
+    case CLI_FORMAT_REPORT:
+      return stow_plan_write_report(j->plan, writer);
+    case CLI_FORMAT_PLAN:
+      return stow_plan_write(j->plan, writer);
+    case CLI_FORMAT_JSON:
+      return stow_plan_write_json(j->plan, writer);
+    case CLI_FORMAT_CSV:
+      return stow_plan_write_csv(j->plan, writer);
+    case CLI_FORMAT_C:
+      return stow_plan_write_c(j->plan, j->request.c_prefix, writer, diag);
+    case CLI_FORMAT_SUMMARY:
+    case CLI_FORMAT_COUNT:
+      break;
+  }
+  cli_summary_print(&(cli_summary){.label = j->source.label,
+                                   .graph = j->graph,
+                                   .plan = j->plan,
+                                   .layout = j->layout,
+                                   .capacity = j->request.capacity != STOW_NO_CAPACITY},
+                    output);
+  return STOW_OK;
+}
+
+// "; no placement can fit: …", or what leaves hope.
+static void explain_fit(const job* j, const stow_fit* fit, char* out, size_t capacity) {
+  uint64_t bound = stow_plan_lower_bound(j->plan);
+  uint64_t load = cli_peak_load(j->plan);
+  if (fit->possible) {
+    snprintf(out, capacity, "; the lower bound is %" PRIu64 ": %s", bound,
+             stow_plan_reuse(j->plan) ? "a better placement may fit"
+                                      : "a placement that reuses bytes may fit");
+    return;
+  }
+  if (load <= fit->available) {
+    snprintf(out, capacity,
+             "; no placement can fit: the lower bound, with padding and fixed places, is %" PRIu64,
+             bound);
+    return;
+  }
+  char largest[3 * (CLI_VALUE_LABEL_SIZE + 32)];
+  cli_largest_at_peak(j->plan, 3, largest, sizeof largest);
+  snprintf(out, capacity,
+           "; no placement can fit: at step %" PRIu32 ", %" PRIu64
+           " bytes live at once, the largest: %s",
+           stow_plan_peak_step(j->plan), load, largest);
+}
+
+static cli_exit fail_capacity(const job* j, const stow_fit* fit) {
+  char label[CLI_VALUE_LABEL_SIZE];
+  snprintf(label, sizeof label, "%s", fit->value_bytes > 0 ? "scratch" : "a reserved stretch");
+  char reason[1024];
+  explain_fit(j, fit, reason, sizeof reason);
+  if (fit->value != STOW_VALUE_NONE) {
+    cli_value_label(j->plan, fit->value, label);
+  }
+  stow_str name = stow_graph_name(j->graph);
+  return cli_fail(CLI_NO,
+                  "%s: @%.*s does not fit: %" PRIu64 " bytes required, %" PRIu64
+                  " available, %" PRIu64 " too many; %s (%" PRIu64 " bytes, step %" PRIu32
+                  ") reaches above, the largest hole there has %" PRIu64 " bytes%s",
+                  j->source.label, (int)name.size, name.data, fit->required, fit->available,
+                  fit->excess, label, fit->value_bytes, fit->step, fit->largest_hole, reason);
+}
+
+// A plan that does not fit is shown on standard output, but never replaces a file.
+static cli_exit write_result(const job* j) {
+  bool fits = j->request.capacity == STOW_NO_CAPACITY || stow_plan_fit(j->plan).fits;
+  cli_output output;
+  cli_exit code = cli_output_open(&output, j->request.output);
+  if (code == CLI_YES) {
+    stow_diag diag;
+    stow_diag_init(&diag);
+    stow_status status = write_plan(j, &output, &diag);
+    if (status != STOW_OK && status != STOW_ERR_IO) {
+      code = cli_fail_diag(status, &diag);
+    }
+  }
+  cli_exit closed = cli_output_close(&output, code == CLI_YES && fits);
+  if (code != CLI_YES || closed != CLI_YES) {
+    return code != CLI_YES ? code : closed;
+  }
+  stow_fit fit = stow_plan_fit(j->plan);
+  return fits ? CLI_YES : fail_capacity(j, &fit);
+}
+
+// A saved plan in place of the graph that it is for would be a loss.
+static cli_exit check_output(const cli_plan_request* request) {
+  const char* inputs[] = {request->file, request->layout_from};
+  for (size_t i = 0; i < 2 && request->output != NULL; ++i) {
+    if (inputs[i] != NULL && cli_same_file(inputs[i], request->output)) {
+      return cli_fail(CLI_USAGE, "--output: '%s' is the file that is read", request->output);
+    }
+  }
+  return CLI_YES;
+}
+
+static cli_exit run_job(job* j) {
+  cli_exit code = check_output(&j->request);
+  if (code == CLI_YES) {
+    code = cli_source_open(&j->source, j->request.file);
+  }
+  if (code == CLI_YES) {
+    code = find_graphs(j);
+  }
+  if (code == CLI_YES) {
+    code = make_plan(j);
+  }
+  if (code == CLI_YES) {
+    code = prove_plan(j);
+  }
+  if (code == CLI_YES) {
+    code = write_result(j);
+  }
+  stow_plan_destroy(j->plan);
+  stow_effects_destroy(j->effects);
+  stow_weight_layout_destroy(j->layout);
+  cli_layout_source_close(&j->layout_from);
+  cli_source_close(&j->source);
+  return code;
+}
+
+cli_exit cli_plan_run(int argc, char** argv) {
+  job j = {0};
+  cli_arguments arguments;
+  cli_exit code = cli_plan_request_read(&j.request, argc, argv, &arguments);
+  if (code == CLI_YES) {
+    code = arguments.help ? cli_help_for(&cli_plan_command) : run_job(&j);
+  }
+  cli_plan_request_free(&j.request);
+  return code;
+}

@@ -1,0 +1,276 @@
+// The options of `stowage plan`. A preset writes every field of the planning options and the others
+// change single ones, wherever they stand on the command line; so all are collected first and
+// applied afterwards.
+#include <string.h>
+
+#include "file.h"
+#include "help.h"
+#include "number.h"
+#include "output.h"
+#include "plan_request.h"
+
+#define PIN_RULE "pin-output-ancestors"
+
+enum {
+  OPT_ALIGN,
+  OPT_BIND,
+  OPT_C_PREFIX,
+  OPT_CAPACITY,
+  OPT_F32_UNIFORM,
+  OPT_FORMAT,
+  OPT_GRAPH,
+  OPT_GUARD,
+  OPT_IO,
+  OPT_LAYOUT_FROM,
+  OPT_NO_CONSTANTS,
+  OPT_NO_INPUTS,
+  OPT_NO_PARAMS,
+  OPT_NO_PIN,
+  OPT_NO_REUSE,
+  OPT_NO_RULE,
+  OPT_OUTPUT,
+  OPT_PACK_PARAMS,
+  OPT_PIN,
+  OPT_PRESET,
+  OPT_RULE,
+  OPT_STRATEGY
+};
+
+static const cli_option plan_options[] = {
+    {OPT_PRESET, 0, "preset", "NAME",
+     "the settings to start from (see below); without it,\nthose of default"},
+    {OPT_GRAPH, 0, "graph", "NAME", "the graph to plan, where FILE has several"},
+    {OPT_BIND, 0, "bind", "NAME=N,...",
+     "give symbolic dimensions a value, each once; may be\nrepeated"},
+    {OPT_FORMAT, 0, "format", "NAME", "summary (the default), report, plan, json, csv, c"},
+    {OPT_OUTPUT, 'o', "output", "OUT", "write to OUT, replaced as a whole and on success\nonly"},
+    {OPT_C_PREFIX, 0, "c-prefix", "NAME",
+     "what the names of --format c begin with; without\nit, the graph's name"},
+    {OPT_CAPACITY, 0, "capacity", "SIZE", "exit with 1 where the arena is larger than SIZE"},
+    {OPT_ALIGN, 0, "align", "SIZE", "alignment of every slot, a power of two; without\nit, 64"},
+    {OPT_GUARD, 0, "guard", "SIZE",
+     "bytes kept free after each boundary value (an\ninput, param or constant); 0: none"},
+    {OPT_STRATEGY, 0, "strategy", "NAME", "how buffers are placed (see below)"},
+    {OPT_NO_REUSE, 0, "no-reuse", NULL, "no two values share bytes"},
+    {OPT_F32_UNIFORM, 0, "f32-uniform", NULL, "at least 4 bytes for every element"},
+    {OPT_NO_PARAMS, 0, "no-params", NULL, "params get no slot"},
+    {OPT_NO_INPUTS, 0, "no-inputs", NULL, "inputs get no slot"},
+    {OPT_NO_CONSTANTS, 0, "no-constants", NULL, "constants get no slot"},
+    {OPT_PACK_PARAMS, 0, "pack-params", NULL, "all params in one stretch at the bottom"},
+    {OPT_IO, 0, "io", "[NAME=]POLICY",
+     "keep, consume or external: for all boundary values\nand outputs, or for NAME alone; may be "
+     "repeated"},
+    {OPT_LAYOUT_FROM, 0, "layout-from", "GRAPH|PLAN",
+     "with --preset backward: params lie where the plan of\nthis graph of FILE has them, made with "
+     "the "
+     "same\noptions; or where this saved plan has them"},
+    {OPT_RULE, 0, "rule", "NAME", "add a lifetime rule (see below); may be repeated"},
+    {OPT_NO_RULE, 0, "no-rule", "NAME", "leave a lifetime rule out; may be repeated"},
+    {OPT_PIN, 0, PIN_RULE, NULL, "the same as --rule " PIN_RULE},
+    {OPT_NO_PIN, 0, "no-" PIN_RULE, NULL, "the same as --no-rule " PIN_RULE},
+};
+
+static const char* preset_at(size_t index, const void* user) {
+  (void)user;
+  return stow_preset_name((stow_preset)index);
+}
+
+static const char* strategy_at(size_t index, const void* user) {
+  (void)user;
+  return stow_strategy_at(index)->name;
+}
+
+static const char* rule_at(size_t index, const void* user) {
+  (void)user;
+  return stow_rule_at(index)->name;
+}
+
+static const char* const format_names[] = {
+#define FORMAT_NAME(name, text) text,
+    CLI_FORMAT_LIST(FORMAT_NAME)
+#undef FORMAT_NAME
+};
+
+static const char* name_at(size_t index, const void* user) {
+  const char* const* names = user;
+  return names[index];
+}
+
+static void print_words(cli_output* output) {
+  cli_print(output, "Presets:\n");
+  for (size_t i = 0; i < STOW_PRESET_COUNT; ++i) {
+    cli_print_word(output, stow_preset_name((stow_preset)i), stow_preset_summary((stow_preset)i));
+  }
+  cli_print(output, "\nLifetime rules:\n");
+  for (size_t i = 0; i < stow_rule_count(); ++i) {
+    cli_print_word(output, stow_rule_at(i)->name, stow_rule_at(i)->summary);
+  }
+  cli_print(output, "\nStrategies:\n");
+  for (size_t i = 0; i < stow_strategy_count(); ++i) {
+    cli_print_word(output, stow_strategy_at(i)->name, stow_strategy_at(i)->summary);
+  }
+  cli_print(output,
+            "\nA SIZE is a number of bytes, or one with kB, MB, GB (1000) or KiB, MiB, GiB\n"
+            "(1024). STOWAGE_NO_REUSE=1 in the environment is --no-reuse.\n");
+}
+
+static cli_exit read_preset(const char* value, stow_preset* out) {
+  return stow_preset_find(stow_str_of(value), out)
+             ? CLI_YES
+             : cli_fail_word("preset", value, preset_at, STOW_PRESET_COUNT, NULL);
+}
+
+static cli_exit read_strategy(const char* value, const stow_strategy** out) {
+  *out = stow_strategy_find(stow_str_of(value));
+  return *out != NULL ? CLI_YES
+                      : cli_fail_word("strategy", value, strategy_at, stow_strategy_count(), NULL);
+}
+
+static cli_exit read_format(const char* value, cli_format* out) {
+  for (size_t i = 0; i < CLI_FORMAT_COUNT; ++i) {
+    if (strcmp(value, format_names[i]) == 0) {
+      *out = (cli_format)i;
+      return CLI_YES;
+    }
+  }
+  return cli_fail_word("format", value, name_at, CLI_FORMAT_COUNT, format_names);
+}
+
+static cli_exit read_rule(cli_plan_request* request, const char* option, const char* value,
+                          bool on) {
+  cli_rule_switch item = {stow_rule_find(stow_str_of(value)), on};
+  if (item.rule == NULL) {
+    return cli_fail_word(option, value, rule_at, stow_rule_count(), NULL);
+  }
+  return cli_list_add(&request->rules, &item, sizeof item) ? CLI_YES : cli_fail_memory();
+}
+
+static cli_exit read_prefix(const char* value, const char** out) {
+  bool good = value[0] != '\0' && !(value[0] >= '0' && value[0] <= '9');
+  for (const char* c = value; *c != '\0'; ++c) {
+    good = good && ((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || *c == '_' ||
+                    (*c >= '0' && *c <= '9'));
+  }
+  *out = value;
+  return good ? CLI_YES : cli_fail(CLI_USAGE, "--c-prefix: '%s' is not a C identifier", value);
+}
+
+static cli_exit read_guard(cli_plan_request* request, const char* value) {
+  request->has_guard = true;
+  return cli_parse_padding("guard", value, &request->guard);
+}
+
+static cli_exit read_alignment(cli_plan_request* request, const char* value) {
+  request->has_alignment = true;
+  return cli_parse_alignment("align", value, &request->alignment);
+}
+
+static cli_exit read_capacity(cli_plan_request* request, const char* value) {
+  cli_exit code = cli_parse_size("capacity", value, &request->capacity);
+  if (code == CLI_YES && request->capacity == STOW_NO_CAPACITY) {
+    return cli_fail(CLI_USAGE, "--capacity: '%s' is too large", value);
+  }
+  return code;
+}
+
+static cli_exit set_text(const char** field, const char* value) {
+  *field = value;
+  return CLI_YES;
+}
+
+static cli_exit set_switch(bool* field) {
+  *field = true;
+  return CLI_YES;
+}
+
+static cli_exit handle(void* user, const cli_option* option, const char* value) {
+  cli_plan_request* request = user;
+  switch (option->id) {
+    case OPT_ALIGN:
+      return read_alignment(request, value);
+    case OPT_BIND:
+      return cli_binds_add(&request->binds, option->name, value);
+    case OPT_C_PREFIX:
+      return read_prefix(value, &request->c_prefix);
+    case OPT_CAPACITY:
+      return read_capacity(request, value);
+    case OPT_F32_UNIFORM:
+      return set_switch(&request->f32_uniform);
+    case OPT_FORMAT:
+      return read_format(value, &request->format);
+    case OPT_GRAPH:
+      return set_text(&request->graph, value);
+    case OPT_GUARD:
+      return read_guard(request, value);
+    case OPT_IO:
+      return cli_io_policies_add(&request->io, value);
+    case OPT_LAYOUT_FROM:
+      return set_text(&request->layout_from, value);
+    case OPT_NO_CONSTANTS:
+      return set_switch(&request->no_constants);
+    case OPT_NO_INPUTS:
+      return set_switch(&request->no_inputs);
+    case OPT_NO_PARAMS:
+      return set_switch(&request->no_params);
+    case OPT_NO_REUSE:
+      return set_switch(&request->no_reuse);
+    case OPT_OUTPUT:
+      return set_text(&request->output, value);
+    case OPT_PACK_PARAMS:
+      return set_switch(&request->pack_params);
+    case OPT_PRESET:
+      return read_preset(value, &request->preset);
+    case OPT_PIN:
+    case OPT_NO_PIN:
+      return read_rule(request, option->name, PIN_RULE, option->id == OPT_PIN);
+    case OPT_RULE:
+    case OPT_NO_RULE:
+      return read_rule(request, option->name, value, option->id == OPT_RULE);
+    default:
+      return read_strategy(value, &request->strategy);
+  }
+}
+
+// What single options cannot tell.
+static cli_exit check_together(const cli_plan_request* request) {
+  if (request->layout_from != NULL && request->preset != STOW_PRESET_BACKWARD) {
+    return cli_fail(CLI_USAGE, "--layout-from needs --preset backward");
+  }
+  if (request->layout_from != NULL && cli_is_stdin(request->layout_from) &&
+      cli_is_stdin(request->file)) {
+    return cli_fail(CLI_USAGE, "FILE and --layout-from cannot both be standard input");
+  }
+  if (request->c_prefix != NULL && request->format != CLI_FORMAT_C) {
+    return cli_fail(CLI_USAGE, "--c-prefix needs --format c");
+  }
+  return CLI_YES;
+}
+
+cli_exit cli_plan_request_read(cli_plan_request* request, int argc, char** argv,
+                               cli_arguments* out_arguments) {
+  *request = (cli_plan_request){.capacity = STOW_NO_CAPACITY};
+  cli_exit code = cli_parse(&cli_plan_command, argc, argv, handle, request, out_arguments);
+  if (code != CLI_YES || out_arguments->help) {
+    return code;
+  }
+  request->file = out_arguments->operands[0];
+  return check_together(request);
+}
+
+void cli_plan_request_free(cli_plan_request* request) {
+  cli_binds_free(&request->binds);
+  cli_io_policies_free(&request->io);
+  cli_list_free(&request->rules, sizeof(cli_rule_switch));
+}
+
+const cli_command cli_plan_command = {
+    .name = "plan",
+    .summary = "Plans a graph, proves the plan and shows it",
+    .operand_count = 1,
+    .required_operands = 1,
+    .operands = {"FILE"},
+    .option_count = sizeof plan_options / sizeof plan_options[0],
+    .options = plan_options,
+    .more_help = print_words,
+    .run = cli_plan_run,
+};

@@ -1,0 +1,55 @@
+// From what was asked to what the planner is told: the preset first, then every option that was
+// given, then the environment.
+#include "plan_request.h"
+
+#include <stdlib.h>
+
+static const char* environment(void* user, const char* name) {
+  (void)user;
+  return getenv(name);
+}
+
+static cli_exit switch_rules(const cli_plan_request* request, stow_plan_options* options) {
+  const cli_rule_switch* switches = request->rules.items;
+  for (size_t i = 0; i < request->rules.count; ++i) {
+    if (!switches[i].on) {
+      stow_plan_options_remove_rule(options, switches[i].rule);
+    } else if (stow_plan_options_add_rule(options, switches[i].rule) != STOW_OK) {
+      return cli_fail(CLI_USAGE, "--rule %s: more than %d rules", switches[i].rule->name,
+                      STOW_MAX_RULES);
+    }
+  }
+  return CLI_YES;
+}
+
+static cli_exit fill_options(const cli_plan_request* request, stow_preset preset,
+                             stow_plan_options* out_options) {
+  stow_plan_options_init(out_options, preset);
+  out_options->alignment = request->has_alignment ? request->alignment : out_options->alignment;
+  out_options->tail_guard = request->has_guard ? request->guard : out_options->tail_guard;
+  out_options->inputs = out_options->inputs && !request->no_inputs;
+  out_options->constants = out_options->constants && !request->no_constants;
+  out_options->f32_uniform = out_options->f32_uniform || request->f32_uniform;
+  out_options->reuse = out_options->reuse && !request->no_reuse;
+  out_options->pack_params = out_options->pack_params || request->pack_params;
+  if (request->io.general != STOW_IO_DEFAULT) {
+    out_options->io = request->io.general;
+  }
+  if (request->strategy != NULL) {
+    out_options->strategy = request->strategy;
+  }
+  stow_plan_options_apply_environment(out_options, environment, NULL);
+  return switch_rules(request, out_options);
+}
+
+cli_exit cli_plan_request_options(const cli_plan_request* request, stow_plan_options* out_options) {
+  cli_exit code = fill_options(request, request->preset, out_options);
+  out_options->params = out_options->params && !request->no_params;
+  out_options->capacity = request->capacity;
+  return code;
+}
+
+cli_exit cli_plan_request_forward_options(const cli_plan_request* request,
+                                          stow_plan_options* out_options) {
+  return fill_options(request, STOW_PRESET_DEFAULT, out_options);
+}

@@ -1,0 +1,77 @@
+// What `stowage plan` was asked for, and how that becomes planning options.
+#ifndef STOWAGE_TOOLS_PLAN_REQUEST_H_
+#define STOWAGE_TOOLS_PLAN_REQUEST_H_
+
+#include <stowage/analysis.h>
+#include <stowage/plan.h>
+
+#include "bind.h"
+#include "fail.h"
+#include "io_policy.h"
+#include "list.h"
+#include "options.h"
+
+// name, text
+#define CLI_FORMAT_LIST(X) \
+  X(SUMMARY, "summary")    \
+  X(REPORT, "report")      \
+  X(PLAN, "plan")          \
+  X(JSON, "json")          \
+  X(CSV, "csv")            \
+  X(C, "c")
+
+typedef enum cli_format {
+#define CLI_FORMAT_ENUM(name, text) CLI_FORMAT_##name,
+  CLI_FORMAT_LIST(CLI_FORMAT_ENUM)
+#undef CLI_FORMAT_ENUM
+      CLI_FORMAT_COUNT
+} cli_format;
+
+// `--rule NAME`, `--no-rule NAME`
+typedef struct cli_rule_switch {
+  const stow_rule* rule;
+  bool on;
+} cli_rule_switch;
+
+typedef struct cli_plan_request {
+  const char* file;
+  const char* graph;        // NULL: the only one
+  const char* layout_from;  // NULL: none
+  const char* output;       // NULL: standard output
+  const char* c_prefix;     // NULL: the graph's name
+  cli_format format;
+  stow_preset preset;
+  bool has_alignment;
+  uint64_t alignment;
+  bool has_guard;
+  uint64_t guard;
+  uint64_t capacity;  // STOW_NO_CAPACITY: none
+  bool f32_uniform;
+  bool no_reuse;
+  bool no_params;
+  bool no_inputs;
+  bool no_constants;
+  bool pack_params;
+  cli_io_policies io;
+  const stow_strategy* strategy;  // NULL: not given
+  cli_binds binds;
+  cli_list rules;  // of cli_rule_switch, in order
+} cli_plan_request;
+
+// Reads the command line. Complains. End with cli_plan_request_free, whatever it returned.
+cli_exit cli_plan_request_read(cli_plan_request* request, int argc, char** argv,
+                               cli_arguments* out_arguments);
+void cli_plan_request_free(cli_plan_request* request);
+
+// The preset, then everything that was given, then the environment. No layout yet.
+cli_exit cli_plan_request_options(const cli_plan_request* request, stow_plan_options* out_options);
+// Options for the forward graph that a backward plan takes its weights from: as a plan of that
+// graph would have them with the same command line, but for the preset, which is the default one,
+// and params, which always get slots.
+cli_exit cli_plan_request_forward_options(const cli_plan_request* request,
+                                          stow_plan_options* out_options);
+
+// `stowage plan`, without its name.
+cli_exit cli_plan_run(int argc, char** argv);
+
+#endif  // STOWAGE_TOOLS_PLAN_REQUEST_H_

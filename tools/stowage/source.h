@@ -1,0 +1,34 @@
+// Graphs out of a `.stow` file, chosen by name.
+#ifndef STOWAGE_TOOLS_SOURCE_H_
+#define STOWAGE_TOOLS_SOURCE_H_
+
+#include <stowage/graph.h>
+#include <stowage/text.h>
+
+#include "fail.h"
+
+typedef struct cli_source {
+  const char* label;  // the file's name in messages
+  stow_module* module;
+} cli_source;
+
+// Reads and parses. Complains. End with cli_source_close, whatever it returned.
+cli_exit cli_source_open(cli_source* source, const char* path);
+void cli_source_close(cli_source* source);
+
+// NULL where there is none. A leading `@` is fine.
+stow_graph* cli_source_find(const cli_source* source, const char* name);
+// The graph |name|, or the only one where |name| is NULL. Complains with the list of what there is.
+cli_exit cli_source_choose(const cli_source* source, const char* name, stow_graph** out_graph);
+// "forward, backward", cut to |capacity|.
+void cli_source_names(const cli_source* source, char* out, size_t capacity);
+
+// A failure that concerns a graph: `FILE:LINE: …` where the line of the node is known.
+cli_exit cli_fail_graph(const char* label, const stow_graph* graph, stow_status status,
+                        const stow_diag* diag);
+
+// A saved plan that could not be read for |graph|: the library's words, with a hint where other
+// values of its symbols may be the reason.
+cli_exit cli_fail_saved(const stow_graph* graph, stow_status status, const stow_diag* diag);
+
+#endif  // STOWAGE_TOOLS_SOURCE_H_

@@ -1,0 +1,292 @@
+// The summary. First how large the arena is and how good that is, then why: what lives at the peak,
+// largest first, is what must shrink, die earlier or leave before the arena can.
+#include "summary.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "number.h"
+#include "table.h"
+#include "text.h"
+
+#define PEAK_ROWS 10
+
+typedef enum paint { PLAIN, BOLD, GOOD, BAD } paint;
+
+static const char* start(const cli_output* output, paint p) {
+  static const char* const codes[] = {"", "\x1B[1m", "\x1B[32m", "\x1B[31m"};
+  return output->colours ? codes[p] : "";
+}
+
+static const char* stop(const cli_output* output) { return output->colours ? "\x1B[0m" : ""; }
+
+void cli_value_label(const stow_plan* plan, stow_value value, char out[CLI_VALUE_LABEL_SIZE]) {
+  stow_str name = stow_plan_value_name(plan, value);
+  int used = snprintf(out, CLI_VALUE_LABEL_SIZE, "%%%" PRIu32, value);
+  if (name.size > 0 && used > 0) {
+    char escaped[CLI_VALUE_LABEL_SIZE - 32];
+    cli_escape(name, escaped, sizeof escaped);
+    snprintf(out + used, CLI_VALUE_LABEL_SIZE - (size_t)used, " \"%s\"", escaped);
+  }
+}
+
+static void print_title(const cli_summary* summary, cli_output* output) {
+  char name[256];
+  char label[512];
+  cli_escape(stow_graph_name(summary->graph), name, sizeof name);
+  cli_escape(stow_str_of(summary->label), label, sizeof label);
+  cli_print(output, "%s@%s%s in %s\n", start(output, BOLD), name, stop(output), label);
+}
+
+static const char* plural(uint64_t count) { return count == 1 ? "" : "s"; }
+
+static void print_counts(const cli_summary* summary, cli_output* output) {
+  const stow_plan* plan = summary->plan;
+  uint32_t buffers = 0;
+  uint32_t views = 0;
+  uint32_t count = stow_plan_value_count(plan);
+  for (stow_value value = 0; value < count; ++value) {
+    stow_slot slot;
+    bool own = stow_plan_root(plan, value) == value;
+    bool has_slot = stow_plan_slot(plan, value, &slot);
+    buffers += own && has_slot;
+    views += !own;
+  }
+  uint32_t nodes = stow_graph_node_count(summary->graph);
+  uint32_t bare = count - buffers - views;
+  cli_print(
+      output, "  %" PRIu32 " node%s, %" PRIu32 " value%s: %" PRIu32 " buffer%s, %" PRIu32 " view%s",
+      nodes, plural(nodes), count, plural(count), buffers, plural(buffers), views, plural(views));
+  if (bare > 0) {
+    cli_print(output, ", %" PRIu32 " without a slot", bare);
+  }
+  cli_print(output, "\n\n");
+}
+
+// The start of a line: what, bytes, and how much that is.
+static void print_size(cli_output* output, const char* what, uint64_t bytes) {
+  char size[CLI_NUMBER_SIZE];
+  cli_format_size(bytes, size);
+  cli_print(output, "  %-15s %14" PRIu64 " B  %9s", what, bytes, size);
+}
+
+static void print_note(cli_output* output, const char* what, uint64_t bytes, uint64_t whole) {
+  char percent[CLI_NUMBER_SIZE];
+  cli_format_percent(bytes, whole, percent);
+  cli_print(output, "   %s %" PRIu64 " B (%s)\n", what, bytes, percent);
+}
+
+static void print_capacity(const cli_summary* summary, cli_output* output) {
+  stow_fit fit = stow_plan_fit(summary->plan);
+  print_size(output, "capacity", fit.available);
+  if (fit.fits) {
+    cli_print(output, "   %sfits%s, %" PRIu64 " B to spare\n", start(output, GOOD), stop(output),
+              fit.available - fit.required);
+  } else {
+    cli_print(output, "   %sdoes not fit%s, %" PRIu64 " B too many\n", start(output, BAD),
+              stop(output), fit.excess);
+  }
+}
+
+static void add_bytes(uint64_t* sum, uint64_t bytes) {
+  *sum = bytes > UINT64_MAX - *sum ? UINT64_MAX : *sum + bytes;
+}
+
+// What buffers and scratch would take side by side. Views are no buffers of their own.
+static uint64_t without_sharing(const stow_plan* plan) {
+  uint64_t sum = 0;
+  uint32_t count = stow_plan_value_count(plan);
+  for (stow_value value = 0; value < count; ++value) {
+    stow_slot slot;
+    if (stow_plan_root(plan, value) == value && stow_plan_slot(plan, value, &slot)) {
+      add_bytes(&sum, slot.size);
+    }
+  }
+  for (size_t i = 0; i < stow_plan_scratch_count(plan); ++i) {
+    stow_node node;
+    stow_slot slot;
+    uint64_t alignment;
+    stow_plan_scratch_at(plan, i, &node, &slot, &alignment);
+    add_bytes(&sum, slot.size);
+  }
+  return sum;
+}
+
+static void print_sizes(const cli_summary* summary, cli_output* output) {
+  const stow_plan* plan = summary->plan;
+  uint64_t arena = stow_plan_arena_size(plan);
+  uint64_t bound = stow_plan_lower_bound(plan);
+  uint64_t unshared = without_sharing(plan);
+  stow_str strategy = stow_plan_strategy_name(plan);
+  print_size(output, "arena", arena);
+  cli_print(output, "   aligned to %" PRIu64 " B\n", stow_plan_alignment(plan));
+  print_size(output, "lower bound", bound);
+  print_note(output, "gap", arena > bound ? arena - bound : 0, bound);
+  print_size(output, "without sharing", unshared);
+  print_note(output, "saved", unshared > arena ? unshared - arena : 0, unshared);
+  if (summary->layout != NULL) {
+    size_t count = stow_weight_layout_count(summary->layout);
+    print_size(output, "weights", stow_weight_layout_size(summary->layout));
+    cli_print(output, "   %zu shared with the forward plan\n", count);
+  }
+  if (summary->capacity) {
+    print_capacity(summary, output);
+  }
+  cli_print(output, "  %-15s %.*s%s\n", "strategy", (int)strategy.size, strategy.data,
+            stow_plan_reuse(plan) ? "" : ", no bytes reused");
+  cli_print(output, "  %-15s %syes%s: every slot, view and lifetime proven from the graph\n",
+            "checked", start(output, GOOD), stop(output));
+}
+
+static uint64_t footprint(const stow_plan* plan, stow_value value) {
+  stow_slot slot;
+  stow_plan_slot(plan, value, &slot);
+  return slot.size + stow_plan_guard(plan, value);
+}
+
+static void format_life(const stow_plan* plan, stow_value value, char* out, size_t capacity) {
+  uint32_t begin = stow_plan_begin(plan, value);
+  uint32_t end = stow_plan_end(plan, value);
+  bool to_end = end > stow_plan_step_count(plan);
+  if (begin == 0 && to_end) {
+    snprintf(out, capacity, "all");
+  } else if (to_end) {
+    snprintf(out, capacity, "%" PRIu32 "-end", begin);
+  } else {
+    snprintf(out, capacity, "%" PRIu32 "-%" PRIu32, begin, end > begin ? end - 1 : begin);
+  }
+}
+
+static stow_status write_cell(void* user, const char* data, size_t size) {
+  char* cell = user;
+  size_t used = strlen(cell);
+  size_t room = CLI_CELL_SIZE - 3 - used;
+  size_t taken = size < room ? size : room;
+  memcpy(cell + used, data, taken);
+  cell[used + taken] = '\0';
+  return STOW_OK;
+}
+
+static void format_type(const stow_graph* graph, stow_value value, char out[CLI_CELL_SIZE]) {
+  char raw[CLI_CELL_SIZE] = "";
+  (void)stow_type_print(stow_graph_dims(graph), stow_graph_type(graph, value),
+                        (stow_writer){write_cell, raw});
+  cli_escape(stow_str_of(raw), out, CLI_CELL_SIZE - 2);
+}
+
+enum { COL_VALUE, COL_OP, COL_TYPE, COL_BYTES, COL_SIZE, COL_LIFE, COL_SHARE };
+static const cli_column peak_columns[CLI_TABLE_COLUMNS] = {
+    {"value", false, true}, {"op", false, true},    {"type", false, true}, {"bytes", true, false},
+    {"size", true, false},  {"steps", true, false}, {"share", true, false}};
+
+static void add_sizes(char (*row)[CLI_CELL_SIZE], uint64_t bytes, uint64_t load) {
+  snprintf(row[COL_BYTES], CLI_CELL_SIZE, "%" PRIu64, bytes);
+  cli_format_size(bytes, row[COL_SIZE]);
+  cli_format_percent(bytes, load, row[COL_SHARE]);
+}
+
+static void add_value(const cli_summary* summary, stow_value value, uint64_t load,
+                      cli_table* table) {
+  char(*row)[CLI_CELL_SIZE] = table->cells[table->row_count++];
+  const stow_graph* graph = summary->graph;
+  cli_value_label(summary->plan, value, row[COL_VALUE]);
+  snprintf(row[COL_OP], CLI_CELL_SIZE - 2, "%s",
+           stow_graph_op_desc(graph, stow_graph_producer(graph, value))->name);
+  format_type(graph, value, row[COL_TYPE]);
+  format_life(summary->plan, value, row[COL_LIFE], CLI_CELL_SIZE);
+  add_sizes(row, footprint(summary->plan, value), load);
+}
+
+static void add_rest(const stow_plan* plan, size_t shown, uint64_t load, cli_table* table) {
+  char(*row)[CLI_CELL_SIZE] = table->cells[table->row_count++];
+  uint64_t rest = 0;
+  for (size_t i = shown; i < stow_plan_peak_count(plan); ++i) {
+    rest += footprint(plan, stow_plan_peak_value(plan, i));
+  }
+  snprintf(row[COL_VALUE], CLI_CELL_SIZE, "\xE2\x80\xA6 and %zu more",
+           stow_plan_peak_count(plan) - shown);
+  add_sizes(row, rest, load);
+}
+
+uint64_t cli_peak_load(const stow_plan* plan) {
+  uint64_t load = stow_plan_peak_scratch(plan);
+  for (size_t i = 0; i < stow_plan_peak_count(plan); ++i) {
+    load += footprint(plan, stow_plan_peak_value(plan, i));
+  }
+  return load;
+}
+
+void cli_largest_at_peak(const stow_plan* plan, size_t most, char* out, size_t capacity) {
+  size_t used = 0;
+  out[0] = '\0';
+  for (size_t i = 0; i < most && i < stow_plan_peak_count(plan) && used < capacity; ++i) {
+    char label[CLI_VALUE_LABEL_SIZE];
+    stow_value value = stow_plan_peak_value(plan, i);
+    cli_value_label(plan, value, label);
+    int size = snprintf(out + used, capacity - used, "%s%s (%" PRIu64 " bytes)", i == 0 ? "" : ", ",
+                        label, footprint(plan, value));
+    used += size > 0 ? (size_t)size : 0;
+  }
+}
+
+// `step 7 (of 0 … 12), matmul %7`. Nothing runs at the end, after the last step.
+static void print_peak_step(const cli_summary* summary, cli_output* output) {
+  const stow_plan* plan = summary->plan;
+  uint32_t step = stow_plan_peak_step(plan);
+  if (step >= stow_plan_step_count(plan)) {
+    cli_print(output, "the end");
+    return;
+  }
+  cli_print(output, "step %" PRIu32 " (of 0 \xE2\x80\xA6 %" PRIu32 ")", step,
+            stow_plan_step_count(plan) - 1);
+  stow_node node = stow_plan_order(plan)[step];
+  cli_print(output, ", %s", stow_graph_op_desc(summary->graph, node)->name);
+  if (stow_graph_result_count(summary->graph, node) > 0) {
+    char label[CLI_VALUE_LABEL_SIZE];
+    cli_value_label(plan, stow_graph_first_result(summary->graph, node), label);
+    cli_cut(label, 24);
+    cli_print(output, " %s", label);
+  }
+}
+
+static void print_peak(const cli_summary* summary, cli_output* output) {
+  const stow_plan* plan = summary->plan;
+  uint64_t load = cli_peak_load(plan);
+  size_t count = stow_plan_peak_count(plan);
+  size_t shown = count > PEAK_ROWS ? PEAK_ROWS : count;
+  if (load == 0) {
+    return;
+  }
+  cli_print(output, "\n%speak%s at ", start(output, BOLD), stop(output));
+  print_peak_step(summary, output);
+  cli_print(output, ": %" PRIu64 " B in %zu value%s\n", load, count, plural(count));
+
+  cli_table table = {.columns = peak_columns};
+  for (size_t i = 0; i < shown; ++i) {
+    add_value(summary, stow_plan_peak_value(plan, i), load, &table);
+  }
+  if (count > shown) {
+    add_rest(plan, shown, load, &table);
+  }
+  if (stow_plan_peak_scratch(plan) > 0) {
+    char(*row)[CLI_CELL_SIZE] = table.cells[table.row_count++];
+    snprintf(row[COL_VALUE], CLI_CELL_SIZE, "scratch");
+    add_sizes(row, stow_plan_peak_scratch(plan), load);
+  }
+  cli_table_print(&table, 2, output);
+  uint64_t bound = stow_plan_lower_bound(plan);
+  if (bound > load) {
+    cli_print(output,
+              "\nThe lower bound is %" PRIu64
+              " B above that: padding up to the alignment,\n"
+              "slots at fixed places, or stretches that are kept free.\n",
+              bound - load);
+  }
+}
+
+void cli_summary_print(const cli_summary* summary, cli_output* output) {
+  print_title(summary, output);
+  print_counts(summary, output);
+  print_sizes(summary, output);
+  print_peak(summary, output);
+}

@@ -1,0 +1,29 @@
+// The summary: a plan for people.
+#ifndef STOWAGE_TOOLS_SUMMARY_H_
+#define STOWAGE_TOOLS_SUMMARY_H_
+
+#include <stowage/graph.h>
+#include <stowage/plan.h>
+
+#include "output.h"
+
+typedef struct cli_summary {
+  const char* label;  // the file's name
+  const stow_graph* graph;
+  const stow_plan* plan;             // checked
+  const stow_weight_layout* layout;  // NULL: none
+  bool capacity;                     // whether to tell if it fits
+} cli_summary;
+
+void cli_summary_print(const cli_summary* summary, cli_output* output);
+
+// Bytes of values and scratch that live at the plan's peak.
+uint64_t cli_peak_load(const stow_plan* plan);
+// The |most| largest values there: `%1 "w1" (802816 bytes), …`.
+void cli_largest_at_peak(const stow_plan* plan, size_t most, char* out, size_t capacity);
+
+// `%7 "hidden"`, escaped and cut.
+#define CLI_VALUE_LABEL_SIZE 192
+void cli_value_label(const stow_plan* plan, stow_value value, char out[CLI_VALUE_LABEL_SIZE]);
+
+#endif  // STOWAGE_TOOLS_SUMMARY_H_

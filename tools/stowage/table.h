@@ -1,0 +1,27 @@
+// Small tables in aligned columns that fit the terminal.
+#ifndef STOWAGE_TOOLS_TABLE_H_
+#define STOWAGE_TOOLS_TABLE_H_
+
+#include "output.h"
+
+#define CLI_TABLE_COLUMNS 7
+#define CLI_TABLE_ROWS 16
+#define CLI_CELL_SIZE 256
+
+typedef struct cli_column {
+  const char* title;
+  bool right;     // numbers
+  bool flexible;  // is cut where the table is too wide
+} cli_column;
+
+typedef struct cli_table {
+  const cli_column* columns;  // CLI_TABLE_COLUMNS of them, the last one to the right
+  size_t row_count;
+  char cells[CLI_TABLE_ROWS][CLI_TABLE_COLUMNS][CLI_CELL_SIZE];  // escaped text
+} cli_table;
+
+// Titles, then rows, indented by |indent|; no line is wider than the output unless every flexible
+// column is at its least.
+void cli_table_print(cli_table* table, size_t indent, cli_output* output);
+
+#endif  // STOWAGE_TOOLS_TABLE_H_

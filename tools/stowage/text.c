@@ -1,0 +1,141 @@
+// Text for people. UTF-8 is taken apart by hand: the C library's functions obey the locale, which
+// this command never sets. The distance between words is the optimal string alignment distance
+// (insert, delete, replace, swap two neighbours), O(length²) with three short rows.
+#include "text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define ELLIPSIS "\xE2\x80\xA6"
+
+// Bytes of the valid UTF-8 character that |text| begins with, without control characters (also
+// those above 127); 0 where there is none.
+static size_t printable_size(const unsigned char* text, size_t size) {
+  static const unsigned char first_of_size[] = {0, 0, 0xC0, 0xE0, 0xF0};
+  unsigned char lead = text[0];
+  if (lead < 0x80) {
+    return lead >= 0x20 && lead != 0x7F ? 1 : 0;
+  }
+  size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+  if (lead < 0xC2 || lead > 0xF4 || length > size) {
+    return 0;
+  }
+  uint32_t code = (uint32_t)(lead - first_of_size[length]);
+  for (size_t i = 1; i < length; ++i) {
+    if ((text[i] & 0xC0) != 0x80) {
+      return 0;
+    }
+    code = code << 6 | (text[i] & 0x3F);
+  }
+  static const uint32_t smallest[] = {0, 0, 0xA0, 0x800, 0x10000};  // 0x80 … 0x9F are controls
+  bool surrogate = code >= 0xD800 && code <= 0xDFFF;
+  return code >= smallest[length] && code <= 0x10FFFF && !surrogate ? length : 0;
+}
+
+static size_t escape_byte(unsigned char byte, char out[5]) {
+  static const char hex[] = "0123456789ABCDEF";
+  const char* named = byte == '\n' ? "\\n" : byte == '\t' ? "\\t" : byte == '\r' ? "\\r" : NULL;
+  if (named != NULL) {
+    memcpy(out, named, 3);
+    return 2;
+  }
+  out[0] = '\\';
+  out[1] = 'x';
+  out[2] = hex[byte >> 4];
+  out[3] = hex[byte & 15];
+  out[4] = '\0';
+  return 4;
+}
+
+void cli_escape(stow_str text, char* out, size_t capacity) {
+  const unsigned char* bytes = (const unsigned char*)text.data;
+  size_t used = 0;
+  for (size_t at = 0; at < text.size;) {
+    char piece[5];
+    size_t eaten = printable_size(bytes + at, text.size - at);
+    size_t size = eaten;
+    if (eaten > 0) {
+      memcpy(piece, bytes + at, eaten);
+    } else {
+      size = escape_byte(bytes[at], piece);
+      eaten = 1;
+    }
+    if (used + size >= capacity) {
+      break;
+    }
+    memcpy(out + used, piece, size);
+    used += size;
+    at += eaten;
+  }
+  out[used] = '\0';
+}
+
+static bool starts_character(char byte) { return ((unsigned char)byte & 0xC0) != 0x80; }
+
+size_t cli_width(const char* text) {
+  size_t width = 0;
+  for (; *text != '\0'; ++text) {
+    width += starts_character(*text);
+  }
+  return width;
+}
+
+void cli_cut(char* text, size_t width) {
+  if (width == 0 || cli_width(text) <= width) {
+    return;
+  }
+  size_t kept = 0;
+  for (; *text != '\0'; ++text) {
+    if (starts_character(*text) && kept++ == width - 1) {
+      memcpy(text, ELLIPSIS, sizeof ELLIPSIS);
+      return;
+    }
+  }
+}
+
+#define WORD_MAX 40
+
+static unsigned smaller(unsigned a, unsigned b) { return a < b ? a : b; }
+
+static unsigned distance(const char* a, size_t a_size, const char* b, size_t b_size) {
+  unsigned rows[3][WORD_MAX + 1];
+  for (size_t j = 0; j <= b_size; ++j) {
+    rows[0][j] = (unsigned)j;
+  }
+  for (size_t i = 1; i <= a_size; ++i) {
+    unsigned* row = rows[i % 3];
+    const unsigned* above = rows[(i + 2) % 3];
+    row[0] = (unsigned)i;
+    for (size_t j = 1; j <= b_size; ++j) {
+      bool same = a[i - 1] == b[j - 1];
+      row[j] = smaller(above[j - 1] + !same, smaller(above[j], row[j - 1]) + 1);
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        row[j] = smaller(row[j], rows[(i + 1) % 3][j - 2] + 1);
+      }
+    }
+  }
+  return rows[a_size % 3][b_size];
+}
+
+const char* cli_closest(const char* word, const char* (*word_at)(size_t index, const void* user),
+                        size_t count, const void* user) {
+  size_t size = strlen(word);
+  if (size == 0 || size > WORD_MAX) {
+    return NULL;
+  }
+  const char* best = NULL;
+  unsigned best_distance = size < 4 ? 1 : size < 9 ? 2 : 3;  // the largest that still is "close"
+  for (size_t i = 0; i < count; ++i) {
+    const char* candidate = word_at(i, user);
+    size_t candidate_size = strlen(candidate);
+    if (candidate_size > WORD_MAX) {
+      continue;
+    }
+    unsigned d = distance(word, size, candidate, candidate_size);
+    if (d < best_distance || (d == best_distance && best == NULL)) {
+      best = candidate;
+      best_distance = d;
+    }
+  }
+  return best;
+}

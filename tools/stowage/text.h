@@ -1,0 +1,21 @@
+// Text for people: escaping, width on a terminal, and the closest known word to a misspelt one.
+#ifndef STOWAGE_TOOLS_TEXT_H_
+#define STOWAGE_TOOLS_TEXT_H_
+
+#include <stowage/base.h>
+
+// Copies |text| with control characters and bytes that are not UTF-8 written as \n, \t, \xHH. Cut
+// before a whole character where |capacity| (which counts the NUL) ends.
+void cli_escape(stow_str text, char* out, size_t capacity);
+
+// Columns that an escaped text takes: its characters. Combining and double-width ones count as one.
+size_t cli_width(const char* text);
+// Cuts to |width| columns, the last one an ellipsis. |text| must have room for two bytes more than
+// it holds.
+void cli_cut(char* text, size_t width);
+
+// The closest of |count| words to a misspelt |word|, or NULL where none is close.
+const char* cli_closest(const char* word, const char* (*word_at)(size_t index, const void* user),
+                        size_t count, const void* user);
+
+#endif  // STOWAGE_TOOLS_TEXT_H_
