@@ -1,0 +1,48 @@
+#!/bin/sh
+# The same bytes from gcc and clang, -O0 and -O3, another locale, and a second run: plans every graph in examples/ and
+# tests/golden in several presets and formats with each build, and compares checksums.
+set -eu
+cd "$(dirname "$0")/.."
+
+sh scripts/packages.sh gcc clang libc6-dev cmake ninja-build locales
+if ! locale -a | grep -qi '^de_DE'; then
+  as_root=
+  [ "$(id -u)" -eq 0 ] || as_root=sudo
+  $as_root localedef -i de_DE -f UTF-8 de_DE.UTF-8 || echo 'no German locale: using C.UTF-8'
+fi
+
+build() { # NAME COMPILER FLAGS
+  cmake -S . -B "build/determinism-$1" -G Ninja -DCMAKE_C_COMPILER="$2" -DCMAKE_BUILD_TYPE=None \
+    -DCMAKE_C_FLAGS="$3" -DSTOWAGE_WERROR=ON -DSTOWAGE_BUILD_TESTS=OFF -DSTOWAGE_BUILD_BENCH=OFF \
+    -DSTOWAGE_BUILD_EXAMPLES=OFF >/dev/null
+  cmake --build "build/determinism-$1" --target stowage_command >/dev/null
+}
+
+outputs() { # BUILD LOCALE
+  for file in examples/*.stow tests/golden/rlx/*.stow; do
+    graph=$(sed -n 's/^graph @\([A-Za-z0-9_.]*\).*/\1/p' "$file" | head -n 1)
+    for preset in default rlx rlx-0.2.2; do
+      for format in summary report plan json csv c; do
+        LC_ALL=$2 "build/determinism-$1/tools/stowage/stowage" plan "$file" --graph "$graph" \
+          --preset "$preset" --format "$format" 2>&1 || true
+      done
+    done
+    LC_ALL=$2 "build/determinism-$1/tools/stowage/stowage" fmt "$file" 2>&1 || true
+  done
+}
+
+build gcc-O0 gcc -O0
+build gcc-O3 gcc -O3
+build clang-O0 clang -O0
+build clang-O3 clang -O3
+
+reference=$(outputs gcc-O0 C | sha256sum)
+for run in 'gcc-O0 C' 'gcc-O0 de_DE.UTF-8' 'gcc-O3 C' 'clang-O0 C.UTF-8' 'clang-O3 de_DE.UTF-8'; do
+  # shellcheck disable=SC2086  # build and locale are two arguments
+  actual=$(outputs $run | sha256sum)
+  if [ "$actual" != "$reference" ]; then
+    echo "output differs: $run"
+    exit 1
+  fi
+done
+echo "determinism: 6 runs of 4 builds in 2 locales gave the same bytes (${reference%% *})"

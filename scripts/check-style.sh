@@ -1,0 +1,100 @@
+#!/bin/sh
+# The house rules that a compiler does not check: layering, banned calls, line lengths, loose ends.
+# Prints every offence and exits 1 if there was one.
+set -u
+cd "$(dirname "$0")/.." || exit 2
+
+offences=$(mktemp)
+trap 'rm -f "$offences"' EXIT
+
+offend() { printf '%s\n' "$1" >>"$offences"; }
+
+# What each room may include of the others (docs/architecture.md).
+may_include() {
+  case $1 in
+    base) echo 'base' ;;
+    graph) echo 'base graph' ;;
+    schedule) echo 'base graph schedule' ;;
+    analysis) echo 'base graph schedule analysis' ;;
+    place) echo 'base place' ;;
+    plan) echo 'base plan' ;;
+    arena) echo 'base arena' ;;
+  esac
+}
+# Public headers a room may use.
+may_use_header() {
+  case $1 in
+    base) echo 'base' ;;
+    graph) echo 'base type op graph text' ;;
+    schedule) echo 'base type op graph schedule' ;;
+    analysis) echo 'base type op graph schedule analysis' ;;
+    place) echo 'base place' ;;
+    plan) echo 'base type op graph schedule analysis place plan' ;;
+    arena) echo 'base type graph plan arena' ;;
+  esac
+}
+
+for room in base graph schedule analysis place plan arena; do
+  allowed=$(may_include "$room")
+  headers=$(may_use_header "$room")
+  for file in $(git ls-files -co --exclude-standard "src/$room/*.c" "src/$room/*.h"); do
+    sed -n 's/^#include "\([a-z]*\)\/.*/\1/p' "$file" | sort -u | while read -r other; do
+      case " $allowed " in
+        *" $other "*) ;;
+        *) offend "$file: room $room must not include \"$other/…\"" ;;
+      esac
+    done
+    sed -n 's/^#include <stowage\/\([a-z]*\)\.h>.*/\1/p' "$file" | sort -u | while read -r header; do
+      case " $headers " in
+        *" $header "*) ;;
+        *) offend "$file: room $room must not include <stowage/$header.h>" ;;
+      esac
+    done
+  done
+done
+
+# The command stands on public headers only.
+for file in $(git ls-files -co --exclude-standard 'tools/*.c' 'tools/*.h' 'examples/*.c'); do
+  grep -nE '^#include "(base|graph|schedule|analysis|place|plan|arena)/' "$file" |
+    while read -r line; do offend "$file:$line: internals are off limits"; done
+done
+
+# Calls that print, exit, read the environment, allocate behind our back or obey the locale.
+banned='(^|[^A-Za-z0-9_>.])(malloc|calloc|realloc|free|qsort|bsearch|strtod|strtof|strtol|strtoul|strtoull|atoi|atof|isalpha|isdigit|isspace|toupper|tolower|getenv|setlocale|printf|fprintf|puts|exit|abort|assert|time|clock|rand|alloca|strcpy|strcat|sprintf|gets)[[:space:]]*\('
+for file in $(git ls-files -co --exclude-standard 'src/*.c' 'src/*.h'); do
+  [ "$file" != src/base/alloc.c ] || continue # the default allocator
+  sed 's@//.*@@' "$file" | grep -nE "$banned" | while read -r line; do
+    offend "$file:$line: banned call"
+  done
+done
+
+for file in $(git ls-files -co --exclude-standard '*.c' '*.h' '*.def'); do
+  # Columns, not bytes: pictures in comments use box-drawing characters.
+  LC_ALL=C.UTF-8 grep -nE '^.{101,}' "$file" | sed "s|^\([0-9]*\):.*|$file:\1: over 100 columns|" \
+    >>"$offences"
+  awk -v file="$file" '
+    /^[A-Za-z_][^=]*\(/ && !/;[ \t]*$/ {start = NR}
+    /^}/ {if (start && NR - start > 80) print file ":" start ": function of " NR - start " lines"; start = 0}' \
+    "$file" >>"$offences"
+done
+for file in $(git ls-files -co --exclude-standard 'src/*' 'tools/*' 'include/*'); do
+  lines=$(wc -l <"$file")
+  [ "$lines" -le 800 ] || offend "$file: $lines lines"
+done
+for file in $(git ls-files -co --exclude-standard | grep -vE '\.(plan|stow)$|^scripts/check-style.sh$|^fuzz/corpus/'); do
+  [ -f "$file" ] || continue
+  grep -nE '(^|[^A-Za-z])(TODO|FIXME|XXX)([^A-Za-z]|$)' "$file" | while read -r line; do offend "$file:$line: loose end"; done
+done
+
+if command -v clang-format >/dev/null; then
+  git ls-files -co --exclude-standard '*.c' '*.h' |
+    xargs clang-format --dry-run --Werror 2>&1 | grep 'error:' >>"$offences"
+else
+  echo 'SKIP: no clang-format'
+fi
+
+if [ -s "$offences" ]; then
+  cat "$offences"
+  exit 1
+fi
+echo 'style: clean'

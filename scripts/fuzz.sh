@@ -1,0 +1,23 @@
+#!/bin/sh
+# Builds the fuzzers with clang and runs each for a while, starting from its corpus. What they find is to be added to fuzz/corpus.
+# Usage: scripts/fuzz.sh [SECONDS_EACH]
+set -eu
+cd "$(dirname "$0")/.."
+
+seconds=${1:-60}
+sh scripts/packages.sh clang libclang-rt-14-dev llvm libc6-dev cmake ninja-build
+cmake -S . -B build/fuzz -G Ninja -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+  -DSTOWAGE_BUILD_FUZZERS=ON -DSTOWAGE_WERROR=ON >/dev/null
+for corpus in fuzz/corpus/*/; do
+  name=$(basename "$corpus")
+  cmake --build build/fuzz --target "fuzz_$name" >/dev/null
+  mkdir -p "build/fuzz/found/$name"
+  echo "fuzz_$name: $seconds s"
+  build/fuzz/fuzz/fuzz_"$name" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -verbosity=0 \
+    -print_final_stats=1 -artifact_prefix="build/fuzz/found/$name-" "build/fuzz/found/$name" "$corpus" \
+    2>&1 | grep -E 'stat::number_of_executed_units|stat::average_exec|ERROR|SUMMARY|cov:' || true
+  if ls build/fuzz/found/"$name"-* >/dev/null 2>&1; then
+    echo "fuzz_$name found something: see build/fuzz/found"
+    exit 1
+  fi
+done

@@ -1,0 +1,51 @@
+#!/bin/sh
+# Installs into an empty folder and builds a separate project against it: through pkg-config with the shared library, statically,
+# and through CMake's find_package. Usage: test_install.sh SOURCE_DIR BUILD_DIR CC GENERATOR
+set -eu
+source=$1
+build=$2
+cc=$3
+generator=$4
+consumer=$source/tests/package/consumer
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+cmake --install "$build" --prefix "$work/prefix" >/dev/null
+expected='arena 192'
+
+run() {
+  actual=$("$@")
+  [ "$actual" = "$expected" ] || { echo "$* printed: $actual"; exit 1; }
+}
+
+PKG_CONFIG_PATH=$(dirname "$(find "$work/prefix" -name stowage.pc)")
+export PKG_CONFIG_PATH
+libdir=$(dirname "$PKG_CONFIG_PATH")
+if command -v pkg-config >/dev/null; then
+  [ "$(pkg-config --modversion stowage)" = "$("$work/prefix/bin/stowage" --version | awk '{print $2}')" ]
+  # shellcheck disable=SC2046  # flags are meant to be split
+  "$cc" -std=c11 -Wall -Wextra -Werror "$consumer/main.c" $(pkg-config --cflags --libs stowage) \
+    -o "$work/shared"
+  run env LD_LIBRARY_PATH="$libdir" "$work/shared"
+  echo 'pkg-config: ok'
+else
+  echo 'SKIP: no pkg-config'
+  exit 77
+fi
+
+"$cc" -std=c11 -I"$work/prefix/include" "$consumer/main.c" "$libdir/libstowage.a" -o "$work/static"
+run "$work/static"
+echo 'static library: ok'
+
+cmake -S "$consumer" -B "$work/consumer" -G "$generator" -DCMAKE_C_COMPILER="$cc" -DCMAKE_PREFIX_PATH="$work/prefix" \
+  >/dev/null
+cmake --build "$work/consumer" >/dev/null
+run "$work/consumer/consumer_shared"
+run "$work/consumer/consumer_static"
+echo 'find_package: ok'
+
+# Nothing in the installed files points back to where they were built.
+if grep -rlF "$source" "$work/prefix" --include='*.cmake' --include='*.pc' --include='*.h'; then
+  echo 'installed files mention the source folder'
+  exit 1
+fi
