@@ -83,8 +83,9 @@ typedef struct stow_slot {
   uint64_t size;
 } stow_slot;
 
-// |effects| may be NULL. Verifies the graph first. The plan does not refer to graph, effects or
-// options afterwards.
+// |effects| may be NULL: none, also not those of the graph's `with` clauses (stow_effects_create
+// reads them). Verifies the graph first. The plan does not refer to graph, effects or options
+// afterwards.
 STOW_API stow_status stow_plan_make(const stow_graph* graph, const stow_effects* effects,
                                     const stow_plan_options* options, stow_allocator allocator,
                                     stow_diag* diag, stow_plan** out_plan);

@@ -10,8 +10,8 @@
 #include "base/sort.h"
 #include "place/placement.h"
 
-#define MIN_RUN 64
-#define RUN_GAIN 16
+#define MIN_RUN 64   // shorter runs are placed as fast without a sweep
+#define RUN_GAIN 16  // a sweep costs as much as it takes to place one in 16 of what is there
 
 static const stow_strategy strategies[] = {
     {"first-fit", "largest first, each at the lowest offset that is free", stow_place_first_fit},
@@ -166,8 +166,6 @@ static uint64_t smallest_alignment(const pass* p, size_t first, size_t length) {
   return smallest;
 }
 
-// Starting a run costs about as much as placing a buffer takes for each that is there, over
-// RUN_GAIN.
 static bool is_worth_a_run(const pass* p, size_t first, size_t length) {
   return length >= MIN_RUN &&
          length >= (p->problem->buffers.count - p->order_count + first) / RUN_GAIN;
