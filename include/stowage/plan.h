@@ -132,8 +132,9 @@ STOW_API stow_status stow_plan_require(const stow_plan* plan, const stow_graph* 
 // minus the arena size, never below 0.
 STOW_API uint64_t stow_plan_total_unshared(const stow_plan* plan);
 STOW_API uint64_t stow_plan_saved(const stow_plan* plan);
-// The highest load, the step that makes it, and the roots and scratch live there. The lower bound
-// holds for any placement with these lifetimes and fixed offsets (packed params are not fixed).
+// No placement with these lifetimes and fixed offsets is smaller (packed params count as not
+// fixed); stow_load.lower_bound says how it is made. The peak is the first step with the highest
+// load.
 STOW_API uint64_t stow_plan_lower_bound(const stow_plan* plan);
 STOW_API uint32_t stow_plan_peak_step(const stow_plan* plan);
 // Live at the peak, largest footprint first, then by id.

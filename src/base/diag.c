@@ -23,15 +23,20 @@ void stow_diag_init(stow_diag* diag) {
   diag->value = NO_ID;
 }
 
-stow_status stowi_fail(stow_diag* diag, stow_status status, const char* format, ...) {
-  if (!is_usable(diag)) {
-    return status;
+stow_status stowi_vfail(stow_diag* diag, stow_status status, const char* format,
+                        va_list arguments) {
+  if (is_usable(diag)) {
+    stow_diag_init(diag);
+    diag->status = status;
+    vsnprintf(diag->message, sizeof(diag->message), format, arguments);
   }
-  stow_diag_init(diag);
-  diag->status = status;
+  return status;
+}
+
+stow_status stowi_fail(stow_diag* diag, stow_status status, const char* format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(diag->message, sizeof(diag->message), format, arguments);
+  stowi_vfail(diag, status, format, arguments);
   va_end(arguments);
   return status;
 }

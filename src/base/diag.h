@@ -2,6 +2,7 @@
 #ifndef STOWAGE_SRC_BASE_DIAG_H_
 #define STOWAGE_SRC_BASE_DIAG_H_
 
+#include <stdarg.h>
 #include <stowage/base.h>
 
 // Returns from the enclosing function where |expression| is not STOW_OK. Only for functions that
@@ -18,6 +19,9 @@
 // |status|. No %f and the like: they obey the locale.
 stow_status stowi_fail(stow_diag* diag, stow_status status, const char* format, ...)
     STOW_PRINTF_LIKE(3, 4);
+// The same, for functions that take a format themselves.
+stow_status stowi_vfail(stow_diag* diag, stow_status status, const char* format, va_list arguments)
+    STOW_PRINTF_LIKE(3, 0);
 // STOW_ERR_OUT_OF_MEMORY with the standard message.
 stow_status stowi_fail_memory(stow_diag* diag);
 

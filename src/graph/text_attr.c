@@ -122,7 +122,7 @@ static stow_status read_number_item(stowi_parser* parser, stow_attr* attr) {
   return STOW_OK;
 }
 
-// Only the sizes are known for now: the bytes may move while the list grows.
+// Keeps the size alone: the bytes may move while the list grows, and are pointed to at its end.
 static stow_status read_string_item(stowi_parser* parser, stow_attr* attr) {
   size_t start = parser->bytes.count;
   if (STOWI_VEC_RESERVE(parser->allocator, &parser->strings, 1) != STOW_OK) {

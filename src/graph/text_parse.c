@@ -23,12 +23,10 @@ struct stow_module {
 
 stow_status stowi_parser_fail(stowi_parser* parser, const stowi_token* token, stow_status status,
                               const char* format, ...) {
-  char message[STOW_DIAG_MESSAGE_SIZE];
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(message, sizeof(message), format, arguments);
+  stowi_vfail(&parser->diag, status, format, arguments);
   va_end(arguments);
-  stowi_fail(&parser->diag, status, "%s", message);
   stowi_diag_at(&parser->diag, token->line, token->column);
   return status;
 }

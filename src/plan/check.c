@@ -69,16 +69,14 @@ stowi_label stowi_label_step(const stowi_checker* checker, uint32_t step) {
 
 stow_status stowi_fault(stowi_checker* checker, stow_fault fault, stow_value first,
                         stow_value second, uint32_t step, const char* format, ...) {
-  char message[512];
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(message, sizeof(message), format, arguments);
+  stow_status status = stowi_vfail(checker->diag, STOW_ERR_VIOLATION, format, arguments);
   va_end(arguments);
   checker->violation.fault = fault;
   checker->violation.first = first;
   checker->violation.second = second;
   checker->violation.step = step;
-  stow_status status = stowi_fail(checker->diag, STOW_ERR_VIOLATION, "%s", message);
   if (first != STOW_VALUE_NONE) {
     stowi_diag_value(checker->diag, first);
   }

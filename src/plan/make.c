@@ -8,7 +8,6 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -16,12 +15,10 @@
 
 stow_status stowi_make_fail(const stowi_maker* maker, stow_status status, stow_value value,
                             const char* format, ...) {
-  char message[STOW_DIAG_MESSAGE_SIZE];
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(message, sizeof(message), format, arguments);
+  stowi_vfail(maker->diag, status, format, arguments);
   va_end(arguments);
-  stowi_fail(maker->diag, status, "%s", message);
   stowi_diag_value(maker->diag, value);
   return status;
 }
