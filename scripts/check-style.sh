@@ -28,7 +28,7 @@ may_use_header() {
     graph) echo 'base type op graph text' ;;
     schedule) echo 'base type op graph schedule' ;;
     analysis) echo 'base type op graph schedule analysis' ;;
-    place) echo 'base place' ;;
+    place) echo 'base place csv' ;;
     plan) echo 'base type op graph schedule analysis place plan' ;;
     arena) echo 'base type graph plan arena' ;;
   esac

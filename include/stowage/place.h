@@ -50,14 +50,43 @@ STOW_API size_t stow_problem_count(const stow_problem* problem);
 STOW_API void stow_problem_get(const stow_problem* problem, size_t buffer,
                                stow_buffer_desc* out_desc);
 
+// A window: a part of a buffer's life in which it occupies only some of its footprint. An empty one
+// is a gap: the buffer keeps its offset, but whatever lies there meanwhile is not disturbed by it.
+//
+//     offset
+//       ▲  ┌──────┐
+//       │  │      ├────┐  low = 2, high = 5: the rest of the footprint is free meanwhile
+//       │  │      ├────┘
+//       └──┴──────┴───────▶ step
+typedef struct stow_window_desc {
+  size_t struct_size;  // written by stow_window_desc_init
+  uint64_t begin;      // [begin, end) within the buffer's life, not empty
+  uint64_t end;
+  uint64_t low;  // [low, high) within [0, size + guard), from the buffer's offset; empty for a gap
+  uint64_t high;
+} stow_window_desc;
+
+// All 0.
+STOW_API void stow_window_desc_init(stow_window_desc* desc);
+// Adds a window to the buffer that was added last. Windows come in order of time and do not
+// overlap, and they leave it some time or window in which it occupies a byte.
+// STOW_ERR_INVALID_ARGUMENT otherwise; STOW_ERR_LIMIT where buffers and twice the windows are more
+// than 2^32 - 2. The whole footprint lies inside the arena even so.
+STOW_API stow_status stow_problem_add_window(stow_problem* problem, const stow_window_desc* desc,
+                                             stow_diag* diag);
+STOW_API size_t stow_problem_window_count(const stow_problem* problem, size_t buffer);
+// |index| must be below the buffer's count.
+STOW_API void stow_problem_get_window(const stow_problem* problem, size_t buffer, size_t index,
+                                      stow_window_desc* out_desc);
+
 // The load over time, and what it proves.
 typedef struct stow_load {
-  uint64_t bytes;  // the highest sum of live footprints
+  uint64_t bytes;  // the most that are occupied at a step: live footprints, windows counted as such
   uint64_t step;   // the first at which it is reached
   // No placement is lower: the highest load with every footprint but one rounded up to the smallest
-  // alignment of the problem, or the end of the highest fixed footprint.
+  // alignment of the problem, the end of the highest fixed footprint, or the largest footprint.
   uint64_t lower_bound;
-  uint64_t pair_count;  // pairs of buffers that live together
+  uint64_t pair_count;  // pairs of buffers that live together, also where a gap parts them
 } stow_load;
 // O(n log n).
 STOW_API stow_status stow_problem_load(const stow_problem* problem, stow_allocator allocator,
@@ -68,17 +97,52 @@ STOW_API stow_status stow_problem_load(const stow_problem* problem, stow_allocat
 
 typedef struct stow_placement stow_placement;
 
+#define STOW_PLACE_SMALLEST UINT64_MAX
+#define STOW_PLACE_NO_LIMIT UINT64_MAX
+
+// What a search knows while it runs. Fields may be added at the end.
+typedef struct stow_place_progress {
+  const char* phase;  // what it is doing, in a word or two
+  uint64_t best;      // height of the best placement so far; UINT64_MAX before the first
+  uint64_t bound;     // no placement is lower
+  uint64_t nodes;     // spent so far
+} stow_place_progress;
+
 typedef struct stow_place_options {
   size_t struct_size;  // written by stow_place_options_init
   bool reuse;          // false: no two buffers share bytes, whatever their lifetimes
+  // *Minimise* where it is STOW_PLACE_SMALLEST: the lowest height that can be found. *Fit* else:
+  // any placement whose height is not above it, or the proof that there is none.
+  uint64_t capacity;
+  // How much a search may try: a node is one attempt to give one buffer an offset. The same budget
+  // gives the same answer on every machine. 0: only what costs no search. STOW_PLACE_NO_LIMIT:
+  // until the question is answered, if that takes forever.
+  uint64_t nodes;
+  // Called at every better placement, and every few milliseconds of search. false stops the search:
+  // so a caller brings in a clock or an interrupt. The best placement so far is the result, which
+  // says that it was stopped. May be NULL.
+  bool (*on_progress)(void* user, const stow_place_progress* progress);
+  void* user;
 } stow_place_options;
 
-// Reuse.
+#define STOW_PLACE_DEFAULT_NODES 1000000
+
+// Reuse, minimise, STOW_PLACE_DEFAULT_NODES, no callback.
 STOW_API void stow_place_options_init(stow_place_options* options);
 
-// A strategy. Fixed buffers are placed first; STOW_ERR_CONFLICT names two that collide. Never fails
-// for lack of room: the arena grows instead. The same problem gives the same offsets on every
-// machine.
+// What is known of the question that was asked.
+typedef enum stow_outcome {
+  STOW_OUTCOME_OPTIMAL,   // no placement is lower (and it is within the capacity, if one was given)
+  STOW_OUTCOME_FEASIBLE,  // within the capacity, if one was given; a lower one may exist
+  STOW_OUTCOME_INFEASIBLE,  // proven: no placement is within the capacity
+  STOW_OUTCOME_GAVE_UP      // nothing within the capacity found, and no proof that there is nothing
+} stow_outcome;
+// "optimal", "feasible", "infeasible", "gave up"; never NULL.
+STOW_API const char* stow_outcome_text(stow_outcome outcome);
+
+// A strategy. Fixed buffers are where they must be; STOW_ERR_CONFLICT names two that collide. There
+// is always a placement, also where it is above the capacity: its outcome tells. The same problem
+// and options give the same placement on every machine, unless the callback stops it.
 typedef struct stow_strategy {
   const char* name;
   const char* summary;  // one line
@@ -110,6 +174,13 @@ STOW_API size_t stow_placement_count(const stow_placement* placement);
 STOW_API uint64_t stow_placement_offset(const stow_placement* placement, size_t buffer);
 // The highest footprint's end, not rounded up.
 STOW_API uint64_t stow_placement_height(const stow_placement* placement);
+STOW_API stow_outcome stow_placement_outcome(const stow_placement* placement);
+// Proven: no placement is lower. The height is optimal where it is not above this.
+STOW_API uint64_t stow_placement_bound(const stow_placement* placement);
+// Spent on it.
+STOW_API uint64_t stow_placement_nodes(const stow_placement* placement);
+// The callback stopped it.
+STOW_API bool stow_placement_stopped(const stow_placement* placement);
 
 // ---------------------------------------------------------------------------------------------
 // Checking, with no code in common with the strategies.

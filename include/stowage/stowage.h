@@ -5,6 +5,7 @@
 #include <stowage/analysis.h>
 #include <stowage/arena.h>
 #include <stowage/base.h>
+#include <stowage/csv.h>
 #include <stowage/graph.h>
 #include <stowage/op.h>
 #include <stowage/place.h>

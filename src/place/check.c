@@ -9,8 +9,11 @@
 //       │ ┌┴──┴┤ d  │
 //       └─┴────┴────┴─▶ step
 //
-// All offsets are known beforehand, so the ordered set needs no balancing: buffers are ranked by
-// offset once. O(n log n) for the sorts, whatever the input.
+// A buffer with windows is several parts, one for each window that is no gap and one for each time
+// between windows: what is born, dies and is compared are parts.
+//
+// All offsets are known beforehand, so the ordered set needs no balancing: parts are ranked by
+// address once. O(n log n) for the sorts, whatever the input.
 #include <inttypes.h>
 
 #include "base/diag.h"
@@ -18,14 +21,24 @@
 #include "base/sort.h"
 #include "place/problem.h"
 
+// Bytes [low, high) of the arena, which |buffer| occupies over [begin, end).
+typedef struct part {
+  uint64_t low;
+  uint64_t high;
+  uint64_t begin;
+  uint64_t end;
+  uint32_t buffer;
+} part;
+
 typedef struct checker {
   const stow_problem* problem;
   const uint64_t* offsets;
-  size_t count;
-  uint32_t* by_offset;  // buffers in order of offset
-  uint32_t* rank;       // the inverse
-  uint32_t* births;     // buffers in order of begin
-  uint32_t* deaths;     // buffers in order of end
+  size_t count;  // of parts
+  part* parts;
+  uint32_t* by_address;  // parts in order of low
+  uint32_t* rank;        // the inverse
+  uint32_t* births;      // parts in order of begin
+  uint32_t* deaths;      // parts in order of end
   stowi_rank_set live;
 } checker;
 
@@ -71,60 +84,78 @@ static stow_status check_buffer(const checker* c, size_t i, uint64_t height, sto
 // ---------------------------------------------------------------------------------------------
 // Pairs
 
-static int compare_u64(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
+static void add_part(checker* c, size_t buffer, uint64_t begin, uint64_t end, uint64_t low,
+                     uint64_t high) {
+  if (begin < end && low < high) {
+    uint64_t offset = c->offsets[buffer];
+    c->parts[c->count++] = (part){offset + low, offset + high, begin, end, (uint32_t)buffer};
+  }
+}
 
-static int compare_numbers(uint32_t a, uint32_t b) { return (a > b) - (a < b); }
+// Every end is known to be below the height, so that nothing overflows.
+static void add_parts(checker* c, size_t i) {
+  const stowi_buffer* buffer = &c->problem->buffers.data[i];
+  uint64_t whole = buffer->size + buffer->guard;
+  uint64_t at = buffer->begin;
+  for (size_t w = 0; w < buffer->window_count; ++w) {
+    const stowi_window* window = &c->problem->windows.data[buffer->first_window + w];
+    add_part(c, i, at, window->begin, 0, whole);
+    add_part(c, i, window->begin, window->end, window->low, window->high);
+    at = window->end;
+  }
+  add_part(c, i, at, buffer->end, 0, whole);
+}
 
-static int by_offset(const void* a, const void* b, const void* context) {
-  const checker* c = (const checker*)context;
+static int compare(uint64_t a, uint64_t b, uint32_t a_number, uint32_t b_number) {
+  if (a != b) {
+    return a < b ? -1 : 1;
+  }
+  return (a_number > b_number) - (a_number < b_number);
+}
+
+static int by_address(const void* a, const void* b, const void* context) {
+  const part* parts = (const part*)context;
   uint32_t x = *(const uint32_t*)a;
   uint32_t y = *(const uint32_t*)b;
-  int order = compare_u64(c->offsets[x], c->offsets[y]);
-  return order != 0 ? order : compare_numbers(x, y);
+  return compare(parts[x].low, parts[y].low, x, y);
 }
 
 static int by_begin(const void* a, const void* b, const void* context) {
-  const stowi_buffer* buffers = ((const checker*)context)->problem->buffers.data;
+  const part* parts = (const part*)context;
   uint32_t x = *(const uint32_t*)a;
   uint32_t y = *(const uint32_t*)b;
-  int order = compare_u64(buffers[x].begin, buffers[y].begin);
-  return order != 0 ? order : compare_numbers(x, y);
+  return compare(parts[x].begin, parts[y].begin, x, y);
 }
 
 static int by_end(const void* a, const void* b, const void* context) {
-  const stowi_buffer* buffers = ((const checker*)context)->problem->buffers.data;
+  const part* parts = (const part*)context;
   uint32_t x = *(const uint32_t*)a;
   uint32_t y = *(const uint32_t*)b;
-  int order = compare_u64(buffers[x].end, buffers[y].end);
-  return order != 0 ? order : compare_numbers(x, y);
+  return compare(parts[x].end, parts[y].end, x, y);
 }
 
 static stow_status sort_all(checker* c, stow_allocator allocator) {
   for (size_t i = 0; i < c->count; ++i) {
-    c->by_offset[i] = c->births[i] = c->deaths[i] = (uint32_t)i;
+    c->by_address[i] = c->births[i] = c->deaths[i] = (uint32_t)i;
   }
-  STOW_TRY(stowi_sort(c->by_offset, c->count, sizeof(uint32_t), by_offset, c, allocator));
-  STOW_TRY(stowi_sort(c->births, c->count, sizeof(uint32_t), by_begin, c, allocator));
-  STOW_TRY(stowi_sort(c->deaths, c->count, sizeof(uint32_t), by_end, c, allocator));
+  STOW_TRY(stowi_sort(c->by_address, c->count, sizeof(uint32_t), by_address, c->parts, allocator));
+  STOW_TRY(stowi_sort(c->births, c->count, sizeof(uint32_t), by_begin, c->parts, allocator));
+  STOW_TRY(stowi_sort(c->deaths, c->count, sizeof(uint32_t), by_end, c->parts, allocator));
   for (size_t i = 0; i < c->count; ++i) {
-    c->rank[c->by_offset[i]] = (uint32_t)i;
+    c->rank[c->by_address[i]] = (uint32_t)i;
   }
   return STOW_OK;
 }
 
-// |lower| lies no higher than |upper|; every end is known to be below the height.
-static bool reaches_into(const checker* c, uint32_t lower, uint32_t upper) {
-  const stowi_buffer* buffer = &c->problem->buffers.data[lower];
-  return c->offsets[upper] - c->offsets[lower] < buffer->size + buffer->guard;
-}
-
 static stow_status report_overlap(const checker* c, uint32_t a, uint32_t b, stow_diag* diag,
                                   stow_placement_violation* out) {
-  size_t first = a < b ? a : b;
-  size_t second = a < b ? b : a;
+  const part* p = &c->parts[a];
+  const part* q = &c->parts[b];
+  size_t first = p->buffer < q->buffer ? p->buffer : q->buffer;
+  size_t second = p->buffer < q->buffer ? q->buffer : p->buffer;
   const stowi_buffer* x = &c->problem->buffers.data[first];
   const stowi_buffer* y = &c->problem->buffers.data[second];
-  uint64_t step = x->begin > y->begin ? x->begin : y->begin;
+  uint64_t step = p->begin > q->begin ? p->begin : q->begin;
   stowi_fail(diag, STOW_ERR_VIOLATION,
              "buffers %zu (at %" PRIu64 ", %" PRIu64 " + %" PRIu64 " bytes) and %zu (at %" PRIu64
              ", %" PRIu64 " + %" PRIu64 " bytes) overlap while both live at step %" PRIu64,
@@ -135,43 +166,59 @@ static stow_status report_overlap(const checker* c, uint32_t a, uint32_t b, stow
 }
 
 static stow_status sweep(checker* c, stow_diag* diag, stow_placement_violation* out) {
-  const stowi_buffer* buffers = c->problem->buffers.data;
+  const part* parts = c->parts;
   size_t dead = 0;
   for (size_t born = 0; born < c->count; ++born) {
-    uint32_t buffer = c->births[born];
-    while (buffers[c->deaths[dead]].end <= buffers[buffer].begin) {
+    uint32_t newborn = c->births[born];
+    while (parts[c->deaths[dead]].end <= parts[newborn].begin) {
       stowi_rank_set_remove(&c->live, c->rank[c->deaths[dead++]]);
     }
-    size_t below = stowi_rank_set_previous(&c->live, c->rank[buffer]);
-    if (below != STOWI_NO_RANK && reaches_into(c, c->by_offset[below], buffer)) {
-      return report_overlap(c, c->by_offset[below], buffer, diag, out);
+    size_t below = stowi_rank_set_previous(&c->live, c->rank[newborn]);
+    if (below != STOWI_NO_RANK && parts[c->by_address[below]].high > parts[newborn].low) {
+      return report_overlap(c, c->by_address[below], newborn, diag, out);
     }
-    size_t above = stowi_rank_set_next(&c->live, c->rank[buffer]);
-    if (above != STOWI_NO_RANK && reaches_into(c, buffer, c->by_offset[above])) {
-      return report_overlap(c, buffer, c->by_offset[above], diag, out);
+    size_t above = stowi_rank_set_next(&c->live, c->rank[newborn]);
+    if (above != STOWI_NO_RANK && parts[newborn].high > parts[c->by_address[above]].low) {
+      return report_overlap(c, newborn, c->by_address[above], diag, out);
     }
-    stowi_rank_set_insert(&c->live, c->rank[buffer]);
+    stowi_rank_set_insert(&c->live, c->rank[newborn]);
   }
   return STOW_OK;
 }
 
-static stow_status check_pairs(checker* c, stow_allocator allocator, stow_diag* diag,
+static stow_status check_parts(checker* c, stow_allocator allocator, stow_diag* diag,
                                stow_placement_violation* out) {
   stow_status status = STOW_ERR_OUT_OF_MEMORY;
-  c->by_offset = STOWI_ARRAY(allocator, uint32_t, c->count);
-  c->rank = STOWI_ARRAY(allocator, uint32_t, c->count);
-  c->births = STOWI_ARRAY(allocator, uint32_t, c->count);
-  c->deaths = STOWI_ARRAY(allocator, uint32_t, c->count);
-  if (stowi_rank_set_init(&c->live, c->count, allocator) == STOW_OK && c->by_offset != NULL &&
+  size_t count = c->count;
+  c->by_address = STOWI_ARRAY(allocator, uint32_t, count);
+  c->rank = STOWI_ARRAY(allocator, uint32_t, count);
+  c->births = STOWI_ARRAY(allocator, uint32_t, count);
+  c->deaths = STOWI_ARRAY(allocator, uint32_t, count);
+  if (stowi_rank_set_init(&c->live, count, allocator) == STOW_OK && c->by_address != NULL &&
       c->rank != NULL && c->births != NULL && c->deaths != NULL) {
     status = sort_all(c, allocator);
   }
   status = status == STOW_OK ? sweep(c, diag, out) : stowi_fail_memory(diag);
-  STOWI_ARRAY_FREE(allocator, c->by_offset, c->count);
-  STOWI_ARRAY_FREE(allocator, c->rank, c->count);
-  STOWI_ARRAY_FREE(allocator, c->births, c->count);
-  STOWI_ARRAY_FREE(allocator, c->deaths, c->count);
+  STOWI_ARRAY_FREE(allocator, c->by_address, count);
+  STOWI_ARRAY_FREE(allocator, c->rank, count);
+  STOWI_ARRAY_FREE(allocator, c->births, count);
+  STOWI_ARRAY_FREE(allocator, c->deaths, count);
   stowi_rank_set_free(&c->live, allocator);
+  return status;
+}
+
+static stow_status check_pairs(checker* c, stow_allocator allocator, stow_diag* diag,
+                               stow_placement_violation* out) {
+  size_t most = c->problem->buffers.count + 2 * c->problem->windows.count;
+  c->parts = STOWI_ARRAY(allocator, part, most);
+  if (c->parts == NULL) {
+    return stowi_fail_memory(diag);
+  }
+  for (size_t i = 0; i < c->problem->buffers.count; ++i) {
+    add_parts(c, i);
+  }
+  stow_status status = check_parts(c, allocator, diag, out);
+  STOWI_ARRAY_FREE(allocator, c->parts, most);
   return status;
 }
 
@@ -186,7 +233,7 @@ stow_status stow_placement_check(const stow_problem* problem, const uint64_t* of
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "%zu offsets for %zu buffers", count,
                       problem->buffers.count);
   }
-  checker c = {.problem = problem, .offsets = offsets, .count = count};
+  checker c = {.problem = problem, .offsets = offsets};
   for (size_t i = 0; i < count; ++i) {
     STOW_TRY(check_buffer(&c, i, height, diag, out_violation));
   }

@@ -1,21 +1,27 @@
 // The load over time, by one sweep over births and deaths in order of time, deaths first where both
 // fall on one step: lifetimes are half-open.
 //
-// No placement can be lower than the sum of the footprints that live at one step, so the highest
-// load certifies a placement that reaches it. Where every offset is a multiple of some unit, all
-// footprints but the topmost end in padding up to the next unit: counting it makes the bound
-// tighter. A buffer lives together with those that are live when
-// it is born and those born during its life; counting the former alone counts every pair once.
-// O(n log n) for the two sorts.
+// No placement can be lower than the sum of the bytes that are occupied at one step, so the highest
+// load certifies a placement that reaches it. Where all of them begin at multiples of some unit,
+// all but the topmost end in padding up to the next unit: counting it makes the bound tighter. A
+// buffer lives together with those that are live when it is born and those born during its life;
+// counting the former alone counts every pair once. O(n log n) for the sorts.
 #include "base/diag.h"
 #include "base/sort.h"
 #include "place/problem.h"
 
 typedef struct event {
   uint64_t time;
-  uint64_t footprint;
+  uint64_t bytes;
   uint64_t padded;  // up to the next unit
 } event;
+
+// The births and deaths of stretches of buffers.
+typedef struct events {
+  event* births;
+  event* deaths;
+  size_t count;
+} events;
 
 static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
@@ -26,48 +32,97 @@ static int compare_times(const void* a, const void* b, const void* context) {
   return (x > y) - (x < y);
 }
 
-// Returns the highest load of padded footprints.
-static uint64_t sweep(const event* births, const event* deaths, size_t count, stow_load* load) {
+static stow_status sort(events* e, stow_allocator allocator) {
+  STOW_TRY(stowi_sort(e->births, e->count, sizeof(event), compare_times, NULL, allocator));
+  return stowi_sort(e->deaths, e->count, sizeof(event), compare_times, NULL, allocator);
+}
+
+// Returns the highest load of padded bytes.
+static uint64_t sweep(const events* e, stow_load* load) {
   uint64_t bytes = 0;
   uint64_t padded = 0;
   uint64_t most_padded = 0;
   size_t dead = 0;
-  for (size_t born = 0; born < count; ++born) {
-    for (; deaths[dead].time <= births[born].time; ++dead) {
-      bytes -= deaths[dead].footprint;
-      padded -= deaths[dead].padded;
+  for (size_t born = 0; born < e->count; ++born) {
+    for (; e->deaths[dead].time <= e->births[born].time; ++dead) {
+      bytes -= e->deaths[dead].bytes;
+      padded -= e->deaths[dead].padded;
     }
     load->pair_count += born - dead;
-    bytes += births[born].footprint;
-    padded += births[born].padded;
-    most_padded = padded > most_padded ? padded : most_padded;
+    bytes += e->births[born].bytes;
+    padded += e->births[born].padded;
+    most_padded = larger(padded, most_padded);
     if (bytes > load->bytes) {
       load->bytes = bytes;
-      load->step = births[born].time;
+      load->step = e->births[born].time;
     }
   }
   return most_padded;
 }
 
-static stow_status fill_and_sweep(const stow_problem* problem, event* births, event* deaths,
-                                  stow_allocator allocator, stow_load* load) {
-  size_t count = problem->buffers.count;
-  uint64_t mask = problem->min_alignment - 1;
-  uint64_t most_padding = 0;
-  for (size_t i = 0; i < count; ++i) {
-    const stowi_buffer* buffer = &problem->buffers.data[i];
-    uint64_t footprint = stowi_footprint(buffer);
-    uint64_t padded = (footprint + mask) & ~mask;
-    births[i] = (event){buffer->begin, footprint, padded};
-    deaths[i] = (event){buffer->end, footprint, padded};
-    most_padding = padded - footprint > most_padding ? padded - footprint : most_padding;
+// The largest power of two of which every byte range that is ever occupied begins at a multiple.
+static uint64_t unit_of(const stow_problem* problem) {
+  uint64_t starts = problem->min_alignment;
+  for (size_t i = 0; i < problem->windows.count; ++i) {
+    starts |= problem->windows.data[i].low;
   }
-  STOW_TRY(stowi_sort(births, count, sizeof(event), compare_times, NULL, allocator));
-  STOW_TRY(stowi_sort(deaths, count, sizeof(event), compare_times, NULL, allocator));
-  uint64_t padded = sweep(births, deaths, count, load);
+  return starts & (~starts + 1);
+}
+
+// Returns the padding.
+static uint64_t add_stretch(const stowi_stretch* stretch, uint64_t mask, events* e) {
+  uint64_t bytes = stretch->high - stretch->low;
+  uint64_t padded = (bytes + mask) & ~mask;
+  e->births[e->count] = (event){stretch->begin, bytes, padded};
+  e->deaths[e->count++] = (event){stretch->end, bytes, padded};
+  return padded - bytes;
+}
+
+// Returns the most padding of any.
+static uint64_t add_stretches(const stow_problem* problem, size_t buffer, uint64_t mask,
+                              events* e) {
+  const stowi_buffer* b = &problem->buffers.data[buffer];
+  stowi_stretch stretch = {b->begin, b->end, 0, stowi_footprint(b)};
+  if (b->window_count == 0) {
+    return add_stretch(&stretch, mask, e);
+  }
+  uint64_t most_padding = 0;
+  stowi_walk walk = stowi_walk_start(problem, buffer);
+  while (stowi_walk_next(&walk, &stretch)) {
+    most_padding = larger(add_stretch(&stretch, mask, e), most_padding);
+  }
+  return most_padding;
+}
+
+static stow_status measure_bytes(const stow_problem* problem, events* e, stow_allocator allocator,
+                                 stow_load* load) {
+  uint64_t mask = unit_of(problem) - 1;
+  uint64_t most_padding = 0;
+  uint64_t largest = 0;
+  for (size_t i = 0; i < problem->buffers.count; ++i) {
+    most_padding = larger(add_stretches(problem, i, mask, e), most_padding);
+    largest = larger(stowi_footprint(&problem->buffers.data[i]), largest);
+  }
+  STOW_TRY(sort(e, allocator));
+  uint64_t padded = sweep(e, load);
   // Whichever is topmost needs no padding; it may be the one with the most.
-  load->lower_bound = larger(larger(load->bytes, problem->fixed_end),
-                             padded > most_padding ? padded - most_padding : 0);
+  uint64_t packed = padded > most_padding ? padded - most_padding : 0;
+  load->lower_bound = larger(larger(load->bytes, packed), larger(problem->fixed_end, largest));
+  return STOW_OK;
+}
+
+// Windows do not part those that live together.
+static stow_status count_pairs(const stow_problem* problem, events* e, stow_allocator allocator,
+                               stow_load* load) {
+  e->count = problem->buffers.count;
+  for (size_t i = 0; i < e->count; ++i) {
+    e->births[i] = (event){.time = problem->buffers.data[i].begin};
+    e->deaths[i] = (event){.time = problem->buffers.data[i].end};
+  }
+  STOW_TRY(sort(e, allocator));
+  stow_load lives = {0, 0, 0, 0};
+  sweep(e, &lives);
+  load->pair_count = lives.pair_count;
   return STOW_OK;
 }
 
@@ -75,15 +130,17 @@ stow_status stow_problem_load(const stow_problem* problem, stow_allocator alloca
                               stow_diag* diag, stow_load* out_load) {
   stow_load load = {0, 0, 0, 0};
   *out_load = load;
-  size_t count = problem->buffers.count;
-  event* births = STOWI_ARRAY(allocator, event, count);
-  event* deaths = STOWI_ARRAY(allocator, event, count);
+  size_t most = stowi_max_pieces(problem);
+  events e = {STOWI_ARRAY(allocator, event, most), STOWI_ARRAY(allocator, event, most), 0};
   stow_status status = STOW_ERR_OUT_OF_MEMORY;
-  if (births != NULL && deaths != NULL) {
-    status = fill_and_sweep(problem, births, deaths, allocator, &load);
+  if (e.births != NULL && e.deaths != NULL) {
+    status = measure_bytes(problem, &e, allocator, &load);
   }
-  STOWI_ARRAY_FREE(allocator, births, count);
-  STOWI_ARRAY_FREE(allocator, deaths, count);
+  if (status == STOW_OK && problem->windows.count != 0) {
+    status = count_pairs(problem, &e, allocator, &load);
+  }
+  STOWI_ARRAY_FREE(allocator, e.births, most);
+  STOWI_ARRAY_FREE(allocator, e.deaths, most);
   if (status != STOW_OK) {
     return stowi_fail_memory(diag);
   }

@@ -33,3 +33,25 @@ uint64_t stow_placement_offset(const stow_placement* placement, size_t buffer) {
 }
 
 uint64_t stow_placement_height(const stow_placement* placement) { return placement->height; }
+
+stow_outcome stow_placement_outcome(const stow_placement* placement) { return placement->outcome; }
+
+uint64_t stow_placement_bound(const stow_placement* placement) { return placement->bound; }
+
+uint64_t stow_placement_nodes(const stow_placement* placement) { return placement->nodes; }
+
+bool stow_placement_stopped(const stow_placement* placement) { return placement->stopped; }
+
+const char* stow_outcome_text(stow_outcome outcome) {
+  switch (outcome) {
+    case STOW_OUTCOME_OPTIMAL:
+      return "optimal";
+    case STOW_OUTCOME_FEASIBLE:
+      return "feasible";
+    case STOW_OUTCOME_INFEASIBLE:
+      return "infeasible";
+    case STOW_OUTCOME_GAVE_UP:
+      return "gave up";
+  }
+  return "unknown";
+}

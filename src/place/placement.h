@@ -8,6 +8,10 @@ struct stow_placement {
   stow_allocator allocator;
   size_t count;
   uint64_t height;
+  uint64_t bound;
+  uint64_t nodes;
+  stow_outcome outcome;
+  bool stopped;
   uint64_t* offsets;
 };
 

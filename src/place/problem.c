@@ -12,8 +12,8 @@
 #include "base/checked.h"
 #include "base/diag.h"
 
-// Buffers are numbered with 32 bits inside the strategies.
-#define MAX_BUFFERS ((size_t)UINT32_MAX - 1)
+// Buffers and their pieces are numbered with 32 bits inside the strategies.
+#define MAX_PIECES ((size_t)UINT32_MAX - 1)
 
 void stow_buffer_desc_init(stow_buffer_desc* desc) {
   memset(desc, 0, sizeof(*desc));
@@ -36,6 +36,7 @@ stow_status stow_problem_create(stow_allocator allocator, stow_diag* diag,
 void stow_problem_destroy(stow_problem* problem) {
   if (problem != NULL) {
     STOWI_VEC_FREE(problem->allocator, &problem->buffers);
+    STOWI_VEC_FREE(problem->allocator, &problem->windows);
     STOWI_DELETE(problem->allocator, problem);
   }
 }
@@ -95,8 +96,8 @@ stow_status stow_problem_add(stow_problem* problem, const stow_buffer_desc* give
   STOW_TRY(stowi_load_struct(&full, given, sizeof(full), "stow_buffer_desc", diag));
   const stow_buffer_desc* desc = &full;
   STOW_TRY(check_desc(desc, number, diag));
-  if (number >= MAX_BUFFERS) {
-    return stowi_fail(diag, STOW_ERR_LIMIT, "a problem holds at most %zu buffers", MAX_BUFFERS);
+  if (stowi_max_pieces(problem) >= MAX_PIECES) {
+    return stowi_fail(diag, STOW_ERR_LIMIT, "a problem holds at most %zu buffers", MAX_PIECES);
   }
   uint64_t padded_sum;
   uint64_t fixed_end;
@@ -110,8 +111,13 @@ stow_status stow_problem_add(stow_problem* problem, const stow_buffer_desc* give
   if (STOWI_VEC_RESERVE(problem->allocator, &problem->buffers, 1) != STOW_OK) {
     return stowi_fail_memory(diag);
   }
-  stowi_buffer buffer = {desc->size, desc->guard,     desc->begin,
-                         desc->end,  desc->alignment, desc->fixed_offset};
+  stowi_buffer buffer = {.size = desc->size,
+                         .guard = desc->guard,
+                         .begin = desc->begin,
+                         .end = desc->end,
+                         .alignment = desc->alignment,
+                         .fixed_offset = desc->fixed_offset,
+                         .first_window = (uint32_t)problem->windows.count};
   problem->buffers.data[problem->buffers.count++] = buffer;
   problem->padded_sum = padded_sum;
   problem->fixed_end = fixed_end;
@@ -135,4 +141,139 @@ void stow_problem_get(const stow_problem* problem, size_t buffer, stow_buffer_de
   out_desc->end = from->end;
   out_desc->alignment = from->alignment;
   out_desc->fixed_offset = from->fixed_offset;
+}
+
+void stow_window_desc_init(stow_window_desc* desc) {
+  memset(desc, 0, sizeof(*desc));
+  desc->struct_size = sizeof(*desc);
+}
+
+static stow_status check_window(const stowi_buffer* buffer, const stow_window_desc* desc,
+                                size_t number, stow_diag* diag) {
+  if (desc->begin >= desc->end || desc->begin < buffer->begin || desc->end > buffer->end) {
+    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
+                      "buffer %zu: window [%" PRIu64 ", %" PRIu64
+                      ") is not a part of the life [%" PRIu64 ", %" PRIu64 ")",
+                      number, desc->begin, desc->end, buffer->begin, buffer->end);
+  }
+  if (desc->low > desc->high || desc->high > stowi_footprint(buffer)) {
+    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
+                      "buffer %zu: bytes [%" PRIu64 ", %" PRIu64
+                      ") of a window are not a part of the footprint of %" PRIu64 " bytes",
+                      number, desc->low, desc->high, stowi_footprint(buffer));
+  }
+  return STOW_OK;
+}
+
+// Whether |desc| and the windows so far leave the buffer without a byte over its whole life.
+static bool leaves_nothing(const stow_problem* problem, const stowi_buffer* buffer,
+                           const stow_window_desc* desc) {
+  if (desc->end != buffer->end || desc->low != desc->high) {
+    return false;
+  }
+  uint64_t empty_until = buffer->begin;
+  for (size_t i = 0; i < buffer->window_count; ++i) {
+    const stowi_window* window = &problem->windows.data[buffer->first_window + i];
+    if (window->begin != empty_until || window->low != window->high) {
+      return false;
+    }
+    empty_until = window->end;
+  }
+  return desc->begin == empty_until;
+}
+
+stow_status stow_problem_add_window(stow_problem* problem, const stow_window_desc* given,
+                                    stow_diag* diag) {
+  stow_window_desc desc;
+  stow_window_desc_init(&desc);
+  STOW_TRY(stowi_load_struct(&desc, given, sizeof(desc), "stow_window_desc", diag));
+  if (problem->buffers.count == 0) {
+    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "a window without a buffer to have it");
+  }
+  size_t number = problem->buffers.count - 1;
+  stowi_buffer* buffer = &problem->buffers.data[number];
+  STOW_TRY(check_window(buffer, &desc, number, diag));
+  uint64_t earlier_end =
+      buffer->window_count == 0 ? 0 : problem->windows.data[problem->windows.count - 1].end;
+  if (desc.begin < earlier_end) {
+    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
+                      "buffer %zu: window [%" PRIu64 ", %" PRIu64 ") begins before the end %" PRIu64
+                      " of the one before it",
+                      number, desc.begin, desc.end, earlier_end);
+  }
+  if (leaves_nothing(problem, buffer, &desc)) {
+    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
+                      "buffer %zu: gaps cover the whole life [%" PRIu64 ", %" PRIu64 ")", number,
+                      buffer->begin, buffer->end);
+  }
+  if (stowi_max_pieces(problem) >= MAX_PIECES - 1) {
+    return stowi_fail(diag, STOW_ERR_LIMIT, "a problem holds at most %zu windows", MAX_PIECES / 2);
+  }
+  if (STOWI_VEC_RESERVE(problem->allocator, &problem->windows, 1) != STOW_OK) {
+    return stowi_fail_memory(diag);
+  }
+  problem->windows.data[problem->windows.count++] =
+      (stowi_window){desc.begin, desc.end, desc.low, desc.high};
+  ++buffer->window_count;
+  return STOW_OK;
+}
+
+size_t stow_problem_window_count(const stow_problem* problem, size_t buffer) {
+  return problem->buffers.data[buffer].window_count;
+}
+
+void stow_problem_get_window(const stow_problem* problem, size_t buffer, size_t index,
+                             stow_window_desc* out_desc) {
+  const stowi_window* from =
+      &problem->windows.data[problem->buffers.data[buffer].first_window + index];
+  stow_window_desc_init(out_desc);
+  out_desc->begin = from->begin;
+  out_desc->end = from->end;
+  out_desc->low = from->low;
+  out_desc->high = from->high;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Stretches
+
+stowi_walk stowi_walk_start(const stow_problem* problem, size_t buffer) {
+  const stowi_buffer* b = &problem->buffers.data[buffer];
+  const stowi_window* windows =
+      b->window_count == 0 ? NULL : &problem->windows.data[b->first_window];
+  return (stowi_walk){b, windows, b->window_count, b->begin};
+}
+
+// A window that is no gap, or what is between windows.
+static bool next_part(stowi_walk* walk, stowi_stretch* out) {
+  while (walk->at < walk->buffer->end) {
+    const stowi_window* window = walk->window_count == 0 ? NULL : walk->windows;
+    if (window == NULL || walk->at < window->begin) {
+      uint64_t end = window == NULL ? walk->buffer->end : window->begin;
+      *out = (stowi_stretch){walk->at, end, 0, stowi_footprint(walk->buffer)};
+      walk->at = end;
+      return true;
+    }
+    *out = (stowi_stretch){window->begin, window->end, window->low, window->high};
+    walk->at = window->end;
+    ++walk->windows;
+    --walk->window_count;
+    if (out->low != out->high) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool stowi_walk_next(stowi_walk* walk, stowi_stretch* out_stretch) {
+  if (!next_part(walk, out_stretch)) {
+    return false;
+  }
+  stowi_walk ahead = *walk;
+  stowi_stretch more;
+  while (next_part(&ahead, &more) && more.begin == out_stretch->end &&
+         more.low == out_stretch->low && more.high == out_stretch->high) {
+    out_stretch->end = more.end;
+    *walk = ahead;
+  }
+  return true;
 }

@@ -13,14 +13,24 @@ typedef struct stowi_buffer {
   uint64_t end;
   uint64_t alignment;
   uint64_t fixed_offset;
+  uint32_t first_window;  // in the problem's windows
+  uint32_t window_count;
 } stowi_buffer;
+
+typedef struct stowi_window {
+  uint64_t begin;
+  uint64_t end;
+  uint64_t low;
+  uint64_t high;
+} stowi_window;
 
 struct stow_problem {
   stow_allocator allocator;
   STOWI_VEC(stowi_buffer) buffers;
-  uint64_t fixed_end;      // of the highest fixed footprint
-  uint64_t padded_sum;     // of footprint + alignment - 1 over all buffers
-  uint64_t min_alignment;  // UINT64_MAX while there is no buffer
+  STOWI_VEC(stowi_window) windows;  // in order of buffer and time
+  uint64_t fixed_end;               // of the highest fixed footprint
+  uint64_t padded_sum;              // of footprint + alignment - 1 over all buffers
+  uint64_t min_alignment;           // UINT64_MAX while there is no buffer
 };
 
 // Bytes that nothing else may use while it lives. Cannot overflow: stow_problem_add checked it.
@@ -32,8 +42,34 @@ static inline bool stowi_is_fixed(const stowi_buffer* buffer) {
   return buffer->fixed_offset != STOW_PLACE_ANYWHERE;
 }
 
+// Windows aside.
 static inline bool stowi_live_together(const stowi_buffer* a, const stowi_buffer* b) {
   return a->begin < b->end && b->begin < a->end;
 }
+
+// No more pieces than this: each window is at most one, and cuts off at most one.
+static inline size_t stowi_max_pieces(const stow_problem* problem) {
+  return problem->buffers.count + 2 * problem->windows.count;
+}
+
+// A stretch of a buffer's life, as long as can be, in which it occupies the same bytes, not none.
+typedef struct stowi_stretch {
+  uint64_t begin;
+  uint64_t end;
+  uint64_t low;  // bytes [low, high) of the footprint
+  uint64_t high;
+} stowi_stretch;
+
+// A walk over the stretches of a buffer, in order of time.
+typedef struct stowi_walk {
+  const stowi_buffer* buffer;
+  const stowi_window* windows;  // those to come
+  size_t window_count;
+  uint64_t at;
+} stowi_walk;
+
+stowi_walk stowi_walk_start(const stow_problem* problem, size_t buffer);
+// False after the last one.
+bool stowi_walk_next(stowi_walk* walk, stowi_stretch* out_stretch);
 
 #endif  // STOWAGE_SRC_PLACE_PROBLEM_H_

@@ -7,14 +7,15 @@
 //     c         ├─────────┤          sections   0    1      2     {a,b} {a,c} {c,d}
 //     d               ├───────┤
 //
-// Buffers that all die at the horizon make one section, however many steps they are born at.
+// Buffers that all die at the horizon make one section, however many steps they are born at. Where
+// there are windows, what lives are the pieces of the buffers.
 #include "place/sections.h"
 
 #include "base/sort.h"
 
 typedef struct event {
   uint64_t time;
-  uint32_t buffer;
+  uint32_t piece;
 } event;
 
 static int compare_events(const void* a, const void* b, const void* context) {
@@ -24,7 +25,7 @@ static int compare_events(const void* a, const void* b, const void* context) {
   if (x->time != y->time) {
     return x->time < y->time ? -1 : 1;
   }
-  return (x->buffer > y->buffer) - (x->buffer < y->buffer);
+  return (x->piece > y->piece) - (x->piece < y->piece);
 }
 
 // Lists made from graphs often are in order of birth.
@@ -46,48 +47,89 @@ static void sweep(const event* births, const event* deaths, size_t count,
   for (size_t dead = 0; dead < count; ++dead) {
     bool any_born = false;
     for (; born < count && births[born].time < deaths[dead].time; ++born) {
-      sections->begin[births[born].buffer] = section;
+      sections->begin[births[born].piece] = section;
       any_born = true;
     }
     section += any_born ? 1 : 0;
-    sections->end[deaths[dead].buffer] = section;
+    sections->end[deaths[dead].piece] = section;
   }
   sections->count = section;
 }
 
+// Writes the pieces of |buffer| behind those that are there.
+static void add_pieces(const stow_problem* problem, size_t buffer, event* births, event* deaths,
+                       stowi_sections* sections) {
+  stowi_walk walk = stowi_walk_start(problem, buffer);
+  stowi_stretch stretch;
+  sections->first[buffer] = (uint32_t)sections->piece_count;
+  while (stowi_walk_next(&walk, &stretch)) {
+    uint32_t piece = (uint32_t)sections->piece_count++;
+    births[piece] = (event){stretch.begin, piece};
+    deaths[piece] = (event){stretch.end, piece};
+    sections->low[piece] = stretch.low;
+    sections->high[piece] = stretch.high;
+  }
+  sections->first[buffer + 1] = (uint32_t)sections->piece_count;
+}
+
+static void make_pieces(const stow_problem* problem, event* births, event* deaths,
+                        stowi_sections* sections) {
+  size_t count = problem->buffers.count;
+  sections->piece_count = sections->first == NULL ? count : 0;
+  for (size_t i = 0; i < count; ++i) {
+    if (sections->first == NULL) {
+      births[i] = (event){problem->buffers.data[i].begin, (uint32_t)i};
+      deaths[i] = (event){problem->buffers.data[i].end, (uint32_t)i};
+    } else {
+      add_pieces(problem, i, births, deaths, sections);
+    }
+  }
+}
+
+static bool allocate(const stow_problem* problem, stow_allocator allocator,
+                     stowi_sections* sections) {
+  size_t most = stowi_max_pieces(problem);
+  sections->begin = STOWI_ARRAY(allocator, uint32_t, most);
+  sections->end = STOWI_ARRAY(allocator, uint32_t, most);
+  if (problem->windows.count == 0) {
+    return sections->begin != NULL && sections->end != NULL;
+  }
+  sections->first = STOWI_ARRAY(allocator, uint32_t, problem->buffers.count + 1);
+  sections->low = STOWI_ARRAY(allocator, uint64_t, most);
+  sections->high = STOWI_ARRAY(allocator, uint64_t, most);
+  return sections->begin != NULL && sections->end != NULL && sections->first != NULL &&
+         sections->low != NULL && sections->high != NULL;
+}
+
 stow_status stowi_sections_make(const stow_problem* problem, stow_allocator allocator,
                                 stowi_sections* out_sections) {
-  size_t count = problem->buffers.count;
+  size_t most = stowi_max_pieces(problem);
   stow_status status = STOW_ERR_OUT_OF_MEMORY;
-  out_sections->count = 0;
-  out_sections->begin = STOWI_ARRAY(allocator, uint32_t, count);
-  out_sections->end = STOWI_ARRAY(allocator, uint32_t, count);
-  event* births = STOWI_ARRAY(allocator, event, count);
-  event* deaths = STOWI_ARRAY(allocator, event, count);
-  if (out_sections->begin == NULL || out_sections->end == NULL || births == NULL ||
-      deaths == NULL) {
-    goto done;
+  *out_sections = (stowi_sections){.count = 0};
+  event* births = STOWI_ARRAY(allocator, event, most);
+  event* deaths = STOWI_ARRAY(allocator, event, most);
+  if (allocate(problem, allocator, out_sections) && births != NULL && deaths != NULL) {
+    make_pieces(problem, births, deaths, out_sections);
+    status = sort_events(births, out_sections->piece_count, allocator);
+    if (status == STOW_OK) {
+      status = sort_events(deaths, out_sections->piece_count, allocator);
+    }
+    if (status == STOW_OK) {
+      sweep(births, deaths, out_sections->piece_count, out_sections);
+    }
   }
-  for (size_t i = 0; i < count; ++i) {
-    births[i] = (event){problem->buffers.data[i].begin, (uint32_t)i};
-    deaths[i] = (event){problem->buffers.data[i].end, (uint32_t)i};
-  }
-  status = sort_events(births, count, allocator);
-  if (status == STOW_OK) {
-    status = sort_events(deaths, count, allocator);
-  }
-  if (status == STOW_OK) {
-    sweep(births, deaths, count, out_sections);
-  }
-done:
-  STOWI_ARRAY_FREE(allocator, births, count);
-  STOWI_ARRAY_FREE(allocator, deaths, count);
+  STOWI_ARRAY_FREE(allocator, births, most);
+  STOWI_ARRAY_FREE(allocator, deaths, most);
   return status;
 }
 
 void stowi_sections_free(stowi_sections* sections, const stow_problem* problem,
                          stow_allocator allocator) {
-  STOWI_ARRAY_FREE(allocator, sections->begin, problem->buffers.count);
-  STOWI_ARRAY_FREE(allocator, sections->end, problem->buffers.count);
-  sections->begin = sections->end = NULL;
+  size_t most = stowi_max_pieces(problem);
+  STOWI_ARRAY_FREE(allocator, sections->begin, most);
+  STOWI_ARRAY_FREE(allocator, sections->end, most);
+  STOWI_ARRAY_FREE(allocator, sections->first, problem->buffers.count + 1);
+  STOWI_ARRAY_FREE(allocator, sections->low, most);
+  STOWI_ARRAY_FREE(allocator, sections->high, most);
+  *sections = (stowi_sections){.count = 0};
 }

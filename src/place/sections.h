@@ -1,15 +1,21 @@
-// Time, cut down to what matters for who lives together with whom.
+// Time compressed to what matters for who lives together with whom.
 #ifndef STOWAGE_SRC_PLACE_SECTIONS_H_
 #define STOWAGE_SRC_PLACE_SECTIONS_H_
 
 #include "place/problem.h"
 
-// Buffer i covers the sections [begin[i], end[i]), at least one. Two buffers live together exactly
-// where they share a section.
+// A buffer is one piece, or, where it has windows, one for each stretch of its life in which it
+// occupies the same bytes; gaps are no pieces. A piece covers the sections [begin, end), at least
+// one. Two pieces live together exactly where they share a section.
 typedef struct stowi_sections {
   uint32_t count;
-  uint32_t* begin;
+  size_t piece_count;
+  uint32_t* begin;  // per piece
   uint32_t* end;
+  // NULL where the problem has no windows: piece i then is buffer i, whole.
+  uint32_t* first;  // pieces of buffer i: [first[i], first[i + 1])
+  uint64_t* low;    // per piece: bytes [low, high) of the footprint
+  uint64_t* high;
 } stowi_sections;
 
 // O(n log n). |out_sections| is freed with stowi_sections_free also on failure.
@@ -17,5 +23,28 @@ stow_status stowi_sections_make(const stow_problem* problem, stow_allocator allo
                                 stowi_sections* out_sections);
 void stowi_sections_free(stowi_sections* sections, const stow_problem* problem,
                          stow_allocator allocator);
+
+// The pieces of |buffer| are [first, end).
+static inline uint32_t stowi_piece_first(const stowi_sections* sections, size_t buffer) {
+  return sections->first == NULL ? (uint32_t)buffer : sections->first[buffer];
+}
+static inline uint32_t stowi_piece_end(const stowi_sections* sections, size_t buffer) {
+  return sections->first == NULL ? (uint32_t)buffer + 1 : sections->first[buffer + 1];
+}
+static inline uint64_t stowi_piece_low(const stowi_sections* sections, uint32_t piece) {
+  return sections->low == NULL ? 0 : sections->low[piece];
+}
+// |piece| belongs to |buffer|.
+static inline uint64_t stowi_piece_high(const stowi_sections* sections, uint32_t piece,
+                                        const stowi_buffer* buffer) {
+  return sections->high == NULL ? stowi_footprint(buffer) : sections->high[piece];
+}
+
+// How many bytes |piece| occupies.
+static inline uint64_t stowi_piece_size(const stowi_sections* sections, const stow_problem* problem,
+                                        uint32_t piece) {
+  return sections->high == NULL ? stowi_footprint(&problem->buffers.data[piece])
+                                : sections->high[piece] - sections->low[piece];
+}
 
 #endif  // STOWAGE_SRC_PLACE_SECTIONS_H_

@@ -1,7 +1,7 @@
 // The set of what is live at a moment, against a plain list.
 #include <string.h>
 
-#include "place/active.h"
+#include "place/greedy/active.h"
 #include "support/fault.h"
 #include "support/test.h"
 

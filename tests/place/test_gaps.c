@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "place/gaps.h"
+#include "place/greedy/gaps.h"
 #include "support/fault.h"
 #include "support/test.h"
 

@@ -127,6 +127,118 @@ TEST(TheSumOfAllFootprintsIsLimitedNotEachAlone) {
 }
 
 // ---------------------------------------------------------------------------------------------
+// Windows
+
+static stow_window_desc window_of(uint64_t begin, uint64_t end, uint64_t low, uint64_t high) {
+  stow_window_desc desc;
+  stow_window_desc_init(&desc);
+  desc.begin = begin;
+  desc.end = end;
+  desc.low = low;
+  desc.high = high;
+  return desc;
+}
+
+// Adds [begin, end) × [low, high) to the last buffer and expects |part| in the message, and no
+// change.
+static void check_window_refused(stow_problem* problem, stow_window_desc desc, const char* part) {
+  stow_diag diag;
+  stow_diag_init(&diag);
+  size_t last = stow_problem_count(problem) - 1;
+  size_t count = stow_problem_window_count(problem, last);
+  CHECK(stow_problem_add_window(problem, &desc, &diag) == STOW_ERR_INVALID_ARGUMENT);
+  CHECK_HAS(diag.message, part);
+  CHECK_U64(stow_problem_window_count(problem, last), count);
+}
+
+TEST(AWindowStartsWithEveryFieldWritten) {
+  stow_window_desc desc;
+  memset(&desc, 0xff, sizeof(desc));
+  stow_window_desc_init(&desc);
+  CHECK_U64(desc.struct_size, sizeof(desc));
+  CHECK(desc.begin == 0 && desc.end == 0 && desc.low == 0 && desc.high == 0);
+}
+
+TEST(WindowsAreKeptWithTheirBuffers) {
+  stow_problem* problem = new_problem();
+  for (uint64_t i = 0; i < 20; ++i) {
+    stow_buffer_desc desc = desc_of(10, i, i + 30);
+    desc.guard = 2;
+    CHECK(stow_problem_add(problem, &desc, NULL, NULL) == STOW_OK);
+    for (uint64_t k = 0; k < i % 4; ++k) {
+      stow_window_desc window = window_of(i + 3 * k, i + 3 * k + 3, k, 12 - k);
+      CHECK(stow_problem_add_window(problem, &window, NULL) == STOW_OK);
+    }
+  }
+  for (uint64_t i = 0; i < 20; ++i) {
+    CHECK_U64(stow_problem_window_count(problem, i), i % 4);
+    for (uint64_t k = 0; k < i % 4; ++k) {
+      stow_window_desc window;
+      memset(&window, 0xff, sizeof(window));
+      stow_problem_get_window(problem, i, k, &window);
+      CHECK_U64(window.struct_size, sizeof(window));
+      CHECK_U64(window.begin, i + 3 * k);
+      CHECK_U64(window.end, i + 3 * k + 3);
+      CHECK_U64(window.low, k);
+      CHECK_U64(window.high, 12 - k);
+    }
+  }
+  stow_problem_destroy(problem);
+}
+
+TEST(ImpossibleWindowsAreRefused) {
+  stow_problem* problem = new_problem();
+  stow_window_desc window = window_of(0, 1, 0, 1);
+  CHECK(stow_problem_add_window(problem, &window, NULL) == STOW_ERR_INVALID_ARGUMENT);
+  stow_buffer_desc desc = desc_of(8, 5, 15);
+  desc.guard = 2;
+  CHECK(stow_problem_add(problem, &desc, NULL, NULL) == STOW_OK);
+  check_window_refused(problem, window_of(4, 6, 0, 1), "[4, 6) is not a part of the life [5, 15)");
+  check_window_refused(problem, window_of(14, 16, 0, 1), "is not a part of the life");
+  check_window_refused(problem, window_of(7, 7, 0, 1), "is not a part of the life");
+  check_window_refused(problem, window_of(8, 7, 0, 1), "is not a part of the life");
+  check_window_refused(problem, window_of(6, 7, 0, 11), "bytes [0, 11) of a window are not");
+  check_window_refused(problem, window_of(6, 7, 3, 2), "footprint of 10 bytes");
+  check_window_refused(problem, window_of(6, 7, 11, 11), "footprint of 10 bytes");
+  check_window_refused(problem, window_of(5, 15, 4, 4), "gaps cover the whole life [5, 15)");
+  window = window_of(6, 9, 0, 10);
+  CHECK(stow_problem_add_window(problem, &window, NULL) == STOW_OK);
+  check_window_refused(problem, window_of(8, 10, 0, 1), "begins before the end 9");
+  check_window_refused(problem, window_of(6, 9, 0, 1), "begins before the end 9");
+  window.struct_size = 3;
+  check_window_refused(problem, window, "struct_size");
+  CHECK(stow_problem_add_window(problem, NULL, NULL) == STOW_ERR_INVALID_ARGUMENT);
+  stow_problem_destroy(problem);
+}
+
+TEST(GapsMayLeaveOneStepOrOneByte) {
+  static const stow_window_desc cases[][3] = {
+      {{0, 0, 3, 0, 0}, {0, 4, 10, 0, 0}, {0, 0, 0, 0, 0}},   // a step between gaps
+      {{0, 0, 3, 0, 0}, {0, 3, 4, 7, 8}, {0, 4, 10, 0, 0}},   // a byte at that step
+      {{0, 1, 10, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}}};  // the first step
+  for (size_t i = 0; i < 3; ++i) {
+    stow_problem* problem = new_problem();
+    stow_buffer_desc desc = desc_of(8, 0, 10);
+    CHECK(stow_problem_add(problem, &desc, NULL, NULL) == STOW_OK);
+    for (size_t k = 0; k < 3 && cases[i][k].end != 0; ++k) {
+      stow_window_desc window = cases[i][k];
+      window.struct_size = sizeof(window);
+      CHECK(stow_problem_add_window(problem, &window, NULL) == STOW_OK);
+    }
+    stow_problem_destroy(problem);
+  }
+  stow_problem* problem = new_problem();
+  stow_buffer_desc desc = desc_of(8, 0, 10);
+  CHECK(stow_problem_add(problem, &desc, NULL, NULL) == STOW_OK);
+  stow_window_desc window = window_of(0, 3, 0, 0);
+  CHECK(stow_problem_add_window(problem, &window, NULL) == STOW_OK);
+  window = window_of(3, 9, 1, 1);
+  CHECK(stow_problem_add_window(problem, &window, NULL) == STOW_OK);
+  check_window_refused(problem, window_of(9, 10, 8, 8), "gaps cover the whole life");
+  stow_problem_destroy(problem);
+}
+
+// ---------------------------------------------------------------------------------------------
 // Load
 
 static uint64_t brute_load_at(const stow_problem* problem, uint64_t step) {

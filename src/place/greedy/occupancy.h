@@ -1,8 +1,8 @@
 // Which addresses are taken when: the data structure under the strategies.
-#ifndef STOWAGE_SRC_PLACE_OCCUPANCY_H_
-#define STOWAGE_SRC_PLACE_OCCUPANCY_H_
+#ifndef STOWAGE_SRC_PLACE_GREEDY_OCCUPANCY_H_
+#define STOWAGE_SRC_PLACE_GREEDY_OCCUPANCY_H_
 
-#include "place/gaps.h"
+#include "place/greedy/gaps.h"
 #include "place/problem.h"
 #include "place/sections.h"
 
@@ -13,8 +13,8 @@ stow_status stowi_occupancy_create(const stow_problem* problem, stow_allocator a
                                    stowi_occupancy** out_occupancy);
 void stowi_occupancy_destroy(stowi_occupancy* occupancy);
 
-// Takes the footprint of |buffer| at |offset| for its life. Must overlap nothing that lives with
-// it.
+// Takes the bytes of |buffer| at |offset| for its life, those of its windows where it has some.
+// Must overlap nothing that lives with it.
 stow_status stowi_occupancy_take(stowi_occupancy* occupancy, size_t buffer, uint64_t offset);
 
 // Runs: stretches of buffers that are taken in the order of their births are searched faster
@@ -30,11 +30,11 @@ void stowi_occupancy_stop_run(stowi_occupancy* occupancy);
 // A search for room for one buffer. No buffer may be taken while it lasts.
 typedef struct stowi_search stowi_search;
 stowi_search* stowi_search_start(stowi_occupancy* occupancy, size_t buffer);
-// The lowest aligned offset at or above |from| where the buffer's footprint is free over its whole
+// The lowest aligned offset at or above |from| where the buffer's bytes are free over its whole
 // life. Where |from| is not below that of the call before, it goes on from there.
 uint64_t stowi_search_next(stowi_search* search, uint64_t from);
-// How far the free room above |offset|, a result of stowi_search_next, reaches: to the start of a
-// live footprint, or UINT64_MAX.
-uint64_t stowi_search_room(const stowi_search* search, uint64_t offset);
+// How far the free room above |offset|, a result of stowi_search_next, reaches: to where the
+// footprint ends when it is moved up until one of its bytes meets a live one, or UINT64_MAX.
+uint64_t stowi_search_room(stowi_search* search, uint64_t offset);
 
-#endif  // STOWAGE_SRC_PLACE_OCCUPANCY_H_
+#endif  // STOWAGE_SRC_PLACE_GREEDY_OCCUPANCY_H_

@@ -4,18 +4,18 @@
 // Sections of time are the nodes of an implicit balanced tree in symmetric order. A buffer belongs
 // to the topmost section that it covers, its home. Each node keeps four sets of gaps (gaps.h):
 //
-//     stack   the buffers at home here. All cover this section, so their footprints are disjoint:
-//     one ordered list. left    the shadow of all buffers at home here or in the left subtree right
-//     … here or in the right subtree all     … here or below
+//     stack   the buffers at home here. All cover this section, so their footprints are disjoint
+//     left    the shadow of all buffers at home here or in the left subtree
+//     right   the shadow of all buffers at home here or in the right subtree
+//     all     the shadow of all buffers at home here or below
 //
-//                  16                     a life [a, b] meets
-//           8             24              - on the way down, nodes outside it: the stack's pieces
-//           that
-//        4     12     20      28            reach into it (a search asks each piece);
+//                  16                     A life [a, b] meets
+//           8             24              - on the way down, nodes outside it: the stack, whose
+//        4     12     20      28            pieces are asked one by one whether they reach into it;
 //      2  6  10  14  18  22  26  30       - the topmost node inside it: the stack;
-//             └───life────┘               - below, nodes inside: right (towards a) or left (towards
-//             b), all where
-//                                           it covers the subtree; nodes outside: stacks again.
+//             └───life────┘               - below, nodes inside it: right (towards a), left
+//                                           (towards b), or all where it covers the subtree;
+//                                           nodes outside it: stacks again.
 //
 // So every buffer lies in one stack, and a search asks one set per level. The place is found by
 // leapfrogging: each set in turn moves the candidate up to where it has room, until all agree.
@@ -28,14 +28,18 @@
 // several stacks their pieces would interleave, and a search would be led through each. They are
 // not in the tree.
 //
-// Addresses are exact although ends of footprints are rounded up to the smallest alignment of the
-// problem: every offset is a multiple of it. That closes gaps that nothing can use.
-#include "place/occupancy.h"
+// A buffer with windows is several pieces, each of them in the tree by itself. They move together:
+// a search for one piece after the other moves the candidate up until it suits all.
+//
+// Addresses are exact although ends of pieces are rounded up to a unit, the smallest alignment of
+// the problem: every piece begins at a multiple of it (a power of two for which that holds where
+// there are windows). That closes gaps that nothing can use.
+#include "place/greedy/occupancy.h"
 
 #include <string.h>
 
 #include "base/alloc.h"
-#include "place/sweep.h"
+#include "place/greedy/sweep.h"
 
 typedef enum set_kind { SET_STACK, SET_LEFT, SET_RIGHT, SET_ALL, SET_KINDS } set_kind;
 
@@ -47,7 +51,7 @@ typedef enum set_kind { SET_STACK, SET_LEFT, SET_RIGHT, SET_ALL, SET_KINDS } set
 
 typedef struct node {
   stowi_gaps sets[SET_KINDS];
-  uint32_t first_begin;  // over the buffers in the stack
+  uint32_t first_begin;  // over the pieces in the stack
   uint32_t last_end;
 } node;
 
@@ -61,8 +65,11 @@ typedef struct asked {
 
 struct stowi_search {
   stowi_occupancy* occupancy;
-  size_t buffer;
-  stowi_need need;
+  const stowi_buffer* buffer;
+  uint32_t first_piece;
+  uint32_t end_piece;
+  bool is_whole;    // it is one piece, which begins at the offset
+  stowi_need need;  // of the piece that is searched for
   size_t count;
   asked asked[MAX_ASKED];
 };
@@ -74,8 +81,8 @@ struct stowi_occupancy {
   uint32_t root;
   uint32_t trunk;  // a section
   node* nodes;     // from 1 on, and the trunk
-  uint64_t unit;   // all offsets are multiples
-  uint64_t least;  // the smallest footprint, in whole units
+  uint64_t unit;   // all pieces begin at multiples
+  uint64_t least;  // the smallest piece, in whole units
   stowi_gap_pool pool;
   stowi_search search;
   stowi_sweep* sweep;  // NULL before the first run
@@ -199,10 +206,10 @@ static void clear_nodes(stowi_occupancy* o, uint32_t first_begin) {
   }
 }
 
-// The section in which the most buffers live. The nodes, not in use yet, count births and deaths.
+// The section in which the most pieces live. The nodes, not in use yet, count births and deaths.
 static uint32_t busiest_section(stowi_occupancy* o) {
   clear_nodes(o, 0);
-  for (size_t i = 0; i < o->problem->buffers.count; ++i) {
+  for (size_t i = 0; i < o->sections.piece_count; ++i) {
     ++o->nodes[o->sections.begin[i]].first_begin;
     ++o->nodes[o->sections.end[i]].last_end;
   }
@@ -219,18 +226,26 @@ static uint32_t busiest_section(stowi_occupancy* o) {
   return busiest;
 }
 
+// A power of two that divides the offset of every piece.
+static uint64_t unit_of(const stowi_occupancy* o) {
+  uint64_t starts = o->problem->min_alignment;
+  for (size_t i = 0; o->sections.low != NULL && i < o->sections.piece_count; ++i) {
+    starts |= o->sections.low[i];
+  }
+  return starts & (~starts + 1);
+}
+
 static void prepare(stowi_occupancy* o) {
-  const stow_problem* problem = o->problem;
   const visitor marking = {mark};
   o->trunk = busiest_section(o);
   clear_nodes(o, UINT32_MAX);
   mark(o, TRUNK, SET_STACK);
-  o->unit = problem->min_alignment;
+  o->unit = unit_of(o);
   o->least = UINT64_MAX;
   o->root = highest_power(o->sections.count);
-  for (size_t i = 0; i < problem->buffers.count; ++i) {
-    uint64_t footprint = to_units(o, stowi_footprint(&problem->buffers.data[i]));
-    o->least = footprint < o->least ? footprint : o->least;
+  for (uint32_t i = 0; i < o->sections.piece_count; ++i) {
+    uint64_t size = to_units(o, stowi_piece_size(&o->sections, o->problem, i));
+    o->least = size < o->least ? size : o->least;
     visit_sets(o, o->sections.begin[i] + 1, o->sections.end[i], &marking);
   }
 }
@@ -278,11 +293,11 @@ static stow_status shade(stowi_occupancy* o, uint32_t at, set_kind kind, uint64_
   return *set == UNWANTED ? STOW_OK : stowi_gaps_shade(&o->pool, set, low, high, o->least);
 }
 
-static stow_status stack(stowi_occupancy* o, uint32_t at, size_t buffer, uint64_t low,
+static stow_status stack(stowi_occupancy* o, uint32_t at, uint32_t piece, uint64_t low,
                          uint64_t high) {
   node* n = &o->nodes[at];
-  uint32_t begin = o->sections.begin[buffer];
-  uint32_t end = o->sections.end[buffer];
+  uint32_t begin = o->sections.begin[piece];
+  uint32_t end = o->sections.end[piece];
   if (n->sets[SET_STACK] == UNWANTED) {
     return STOW_OK;
   }
@@ -291,29 +306,38 @@ static stow_status stack(stowi_occupancy* o, uint32_t at, size_t buffer, uint64_
   return stowi_gaps_stack(&o->pool, &n->sets[SET_STACK], low, high, begin, end);
 }
 
-stow_status stowi_occupancy_take(stowi_occupancy* o, size_t buffer, uint64_t offset) {
-  uint64_t high = offset + to_units(o, stowi_footprint(&o->problem->buffers.data[buffer]));
-  uint32_t home = home_of(o->sections.begin[buffer] + 1, o->sections.end[buffer]);
+static stow_status take_piece(stowi_occupancy* o, uint32_t piece, uint64_t low) {
+  uint64_t high = low + to_units(o, stowi_piece_size(&o->sections, o->problem, piece));
+  uint32_t home = home_of(o->sections.begin[piece] + 1, o->sections.end[piece]);
   if (o->sweep != NULL) {
-    stowi_sweep_put(o->sweep, buffer, offset);
+    stowi_sweep_put(o->sweep, piece, low);
   }
-  if (o->sections.begin[buffer] <= o->trunk && o->trunk < o->sections.end[buffer]) {
-    return stack(o, TRUNK, buffer, offset, high);
+  if (o->sections.begin[piece] <= o->trunk && o->trunk < o->sections.end[piece]) {
+    return stack(o, TRUNK, piece, low, high);
   }
-  stow_status status = stack(o, home, buffer, offset, high);
+  stow_status status = stack(o, home, piece, low, high);
   for (uint32_t at = home; status == STOW_OK; at = (at ^ low_bit(at)) | low_bit(at) << 1) {
     if (at <= o->sections.count) {
-      status = shade(o, at, SET_ALL, offset, high);
+      status = shade(o, at, SET_ALL, low, high);
       if (status == STOW_OK && home <= at) {
-        status = shade(o, at, SET_LEFT, offset, high);
+        status = shade(o, at, SET_LEFT, low, high);
       }
       if (status == STOW_OK && home >= at) {
-        status = shade(o, at, SET_RIGHT, offset, high);
+        status = shade(o, at, SET_RIGHT, low, high);
       }
     }
     if (at == o->root) {
       break;
     }
+  }
+  return status;
+}
+
+stow_status stowi_occupancy_take(stowi_occupancy* o, size_t buffer, uint64_t offset) {
+  uint32_t end = stowi_piece_end(&o->sections, buffer);
+  stow_status status = STOW_OK;
+  for (uint32_t i = stowi_piece_first(&o->sections, buffer); i < end && status == STOW_OK; ++i) {
+    status = take_piece(o, i, offset + stowi_piece_low(&o->sections, i));
   }
   return status;
 }
@@ -326,11 +350,11 @@ stow_status stowi_occupancy_expect_runs(stowi_occupancy* o) {
 }
 
 uint32_t stowi_occupancy_birth(const stowi_occupancy* o, size_t buffer) {
-  return o->sections.begin[buffer];
+  return o->sections.begin[stowi_piece_first(&o->sections, buffer)];
 }
 
 void stowi_occupancy_start_run(stowi_occupancy* o, size_t buffer, uint64_t unit) {
-  stowi_sweep_start(o->sweep, o->sections.begin[buffer], unit);
+  stowi_sweep_start(o->sweep, stowi_occupancy_birth(o, buffer), unit);
   o->is_running = true;
 }
 
@@ -357,22 +381,38 @@ static void ask(stowi_occupancy* o, uint32_t at, set_kind kind) {
   e->free_to = 0;
 }
 
-stowi_search* stowi_search_start(stowi_occupancy* o, size_t buffer) {
+static uint64_t align(uint64_t x, uint64_t alignment) {
+  return (x + (alignment - 1)) & ~(alignment - 1);
+}
+
+// Sets what is needed for |piece|, and the sets to ask.
+static void start_piece(stowi_search* s, uint32_t piece) {
   const visitor asking = {ask};
-  const stowi_buffer* b = &o->problem->buffers.data[buffer];
-  stowi_search* s = &o->search;
-  s->occupancy = o;
+  stowi_occupancy* o = s->occupancy;
+  uint64_t starts = s->buffer->alignment | stowi_piece_low(&o->sections, piece);
   s->count = 0;
-  s->need.size = to_units(o, stowi_footprint(b));
-  s->need.alignment = b->alignment;
-  s->need.begin = o->sections.begin[buffer];
-  s->need.end = o->sections.end[buffer];
+  s->need.size = to_units(o, stowi_piece_size(&o->sections, o->problem, piece));
+  s->need.alignment = starts & (~starts + 1);
+  s->need.begin = o->sections.begin[piece];
+  s->need.end = o->sections.end[piece];
   ask(o, TRUNK, SET_STACK);
   visit_sets(o, s->need.begin + 1, s->need.end, &asking);
-  if (o->is_running) {
-    stowi_sweep_advance(o->sweep, s->need.begin);
+}
+
+stowi_search* stowi_search_start(stowi_occupancy* o, size_t buffer) {
+  stowi_search* s = &o->search;
+  s->occupancy = o;
+  s->buffer = &o->problem->buffers.data[buffer];
+  s->first_piece = stowi_piece_first(&o->sections, buffer);
+  s->end_piece = stowi_piece_end(&o->sections, buffer);
+  s->is_whole =
+      s->end_piece - s->first_piece == 1 && stowi_piece_low(&o->sections, s->first_piece) == 0;
+  if (s->is_whole) {
+    start_piece(s, s->first_piece);
   }
-  s->buffer = buffer;
+  if (o->is_running) {
+    stowi_sweep_advance(o->sweep, o->sections.begin[s->first_piece]);
+  }
   return s;
 }
 
@@ -394,7 +434,7 @@ static uint64_t probe(stowi_search* s, uint64_t at) {
 static uint64_t search_in_run(stowi_search* s, uint64_t from) {
   uint64_t at = from;
   while (true) {
-    at = stowi_sweep_find(s->occupancy->sweep, s->buffer, at);
+    at = stowi_sweep_find(s->occupancy->sweep, s->need.size, s->need.alignment, at);
     uint64_t found = probe(s, at);
     if (found == at) {
       return at;
@@ -403,12 +443,8 @@ static uint64_t search_in_run(stowi_search* s, uint64_t from) {
   }
 }
 
-uint64_t stowi_search_next(stowi_search* s, uint64_t from) {
-  if (s->occupancy->is_running) {
-    return search_in_run(s, from);
-  }
-  uint64_t alignment = s->need.alignment;
-  uint64_t at = (from + (alignment - 1)) & ~(alignment - 1);
+// The lowest aligned address at or above |at|, which is aligned, where the piece has room.
+static uint64_t leapfrog(stowi_search* s, uint64_t at) {
   size_t agreed = 0;
   for (size_t i = 0; agreed < s->count; i = i + 1 < s->count ? i + 1 : 0) {
     asked* a = &s->asked[i];
@@ -423,11 +459,57 @@ uint64_t stowi_search_next(stowi_search* s, uint64_t from) {
   return at;
 }
 
-uint64_t stowi_search_room(const stowi_search* s, uint64_t offset) {
+// Leaps from piece to piece as leapfrog does from set to set. A piece by itself may be less aligned
+// than the buffer: where rounding its offset up moves it, it has to be asked again.
+static uint64_t search_pieces(stowi_search* s, uint64_t from) {
+  uint64_t at = align(from, s->buffer->alignment);
+  uint32_t agreed = 0;
+  uint32_t piece = s->first_piece;
+  while (agreed < s->end_piece - s->first_piece) {
+    uint64_t low = stowi_piece_low(&s->occupancy->sections, piece);
+    start_piece(s, piece);
+    uint64_t found = leapfrog(s, at + low) - low;
+    uint64_t aligned = align(found, s->buffer->alignment);
+    agreed = aligned == at ? agreed + 1 : aligned == found ? 1 : 0;
+    at = aligned;
+    piece = piece + 1 < s->end_piece ? piece + 1 : s->first_piece;
+  }
+  return at;
+}
+
+uint64_t stowi_search_next(stowi_search* s, uint64_t from) {
+  if (!s->is_whole) {
+    return search_pieces(s, from);
+  }
+  if (s->occupancy->is_running) {
+    return search_in_run(s, from);
+  }
+  return leapfrog(s, align(from, s->need.alignment));
+}
+
+static uint64_t room_of_piece(const stowi_search* s, uint64_t low) {
   uint64_t end = UINT64_MAX;
   for (size_t i = 0; i < s->count; ++i) {
-    uint64_t reach = stowi_gaps_end(&s->occupancy->pool, s->asked[i].finger.set, &s->need, offset);
+    uint64_t reach = stowi_gaps_end(&s->occupancy->pool, s->asked[i].finger.set, &s->need, low);
     end = reach < end ? reach : end;
+  }
+  return end;
+}
+
+uint64_t stowi_search_room(stowi_search* s, uint64_t offset) {
+  if (s->is_whole) {
+    return room_of_piece(s, offset);
+  }
+  const stowi_sections* sections = &s->occupancy->sections;
+  uint64_t footprint = stowi_footprint(s->buffer);
+  uint64_t end = UINT64_MAX;
+  for (uint32_t i = s->first_piece; i < s->end_piece; ++i) {
+    start_piece(s, i);
+    uint64_t reach = room_of_piece(s, offset + stowi_piece_low(sections, i));
+    if (reach != UINT64_MAX) {
+      reach += footprint - stowi_piece_high(sections, i, s->buffer);
+      end = reach < end ? reach : end;
+    }
   }
   return end;
 }

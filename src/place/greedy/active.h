@@ -1,7 +1,7 @@
 // What is live at one moment, ordered by address: for runs of buffers that are placed in the order
 // of their births.
-#ifndef STOWAGE_SRC_PLACE_ACTIVE_H_
-#define STOWAGE_SRC_PLACE_ACTIVE_H_
+#ifndef STOWAGE_SRC_PLACE_GREEDY_ACTIVE_H_
+#define STOWAGE_SRC_PLACE_GREEDY_ACTIVE_H_
 
 #include <stowage/base.h>
 
@@ -23,4 +23,4 @@ void stowi_active_remove(stowi_active* active, uint32_t id);
 uint64_t stowi_active_find(const stowi_active* active, uint64_t size, uint64_t alignment,
                            uint64_t from);
 
-#endif  // STOWAGE_SRC_PLACE_ACTIVE_H_
+#endif  // STOWAGE_SRC_PLACE_GREEDY_ACTIVE_H_

@@ -2,7 +2,7 @@
 // spans and the widest gap between two of its neighbours, so that a search for room steps over
 // whole subtrees that have none. Priorities are a hash of the piece's number: balanced with high
 // probability, and the same on every machine. Nodes are the pieces themselves: one allocation.
-#include "place/active.h"
+#include "place/greedy/active.h"
 
 #include "base/alloc.h"
 #include "base/hash.h"

@@ -6,12 +6,12 @@
 // life.
 //
 // Starting a run costs O(n log n), so runs must be long; strategy.c sees to that.
-#include "place/sweep.h"
+#include "place/greedy/sweep.h"
 
 #include <string.h>
 
 #include "base/alloc.h"
-#include "place/active.h"
+#include "place/greedy/active.h"
 
 #define NOT_PLACED UINT64_MAX
 
@@ -19,20 +19,21 @@ struct stowi_sweep {
   stow_allocator allocator;
   const stow_problem* problem;
   const stowi_sections* sections;
-  uint64_t* offsets;   // NOT_PLACED, or where
-  uint32_t* by_begin;  // buffers in order of their first section
-  uint32_t* by_end;    // … of the section after their last
-  size_t next_begin;   // the first of by_begin that is born after the present section
-  size_t next_end;     // the first of by_end that ends after it
+  uint64_t* addresses;  // per piece: NOT_PLACED, or where it begins
+  uint32_t* by_begin;   // pieces in order of their first section
+  uint32_t* by_end;     // … of the section after their last
+  uint32_t section;     // the present one
+  size_t next_begin;    // the first of by_begin that is born after it
+  size_t next_end;      // the first of by_end that ends after it
   bool is_running;
   uint64_t unit;  // of the run's offsets
   stowi_active* active;
 };
 
-// Buffers in order of |keys|, by counting.
+// Pieces in order of |keys|, by counting.
 static stow_status sort_by(const stowi_sweep* sweep, const uint32_t* keys, uint32_t* out_order) {
   size_t key_count = (size_t)sweep->sections->count + 2;
-  size_t count = sweep->problem->buffers.count;
+  size_t count = sweep->sections->piece_count;
   uint32_t* starts = STOWI_ARRAY_ZERO(sweep->allocator, uint32_t, key_count);
   if (starts == NULL) {
     return STOW_ERR_OUT_OF_MEMORY;
@@ -51,14 +52,14 @@ static stow_status sort_by(const stowi_sweep* sweep, const uint32_t* keys, uint3
 }
 
 static stow_status allocate(stowi_sweep* sweep) {
-  size_t count = sweep->problem->buffers.count;
-  sweep->offsets = STOWI_ARRAY(sweep->allocator, uint64_t, count);
+  size_t count = sweep->sections->piece_count;
+  sweep->addresses = STOWI_ARRAY(sweep->allocator, uint64_t, count);
   sweep->by_begin = STOWI_ARRAY(sweep->allocator, uint32_t, count);
   sweep->by_end = STOWI_ARRAY(sweep->allocator, uint32_t, count);
-  if (sweep->offsets == NULL || sweep->by_begin == NULL || sweep->by_end == NULL) {
+  if (sweep->addresses == NULL || sweep->by_begin == NULL || sweep->by_end == NULL) {
     return STOW_ERR_OUT_OF_MEMORY;
   }
-  memset(sweep->offsets, 0xff, count * sizeof(uint64_t));
+  memset(sweep->addresses, 0xff, count * sizeof(uint64_t));
   stow_status status = stowi_active_create(count, sweep->allocator, &sweep->active);
   if (status == STOW_OK) {
     status = sort_by(sweep, sweep->sections->begin, sweep->by_begin);
@@ -92,8 +93,8 @@ void stowi_sweep_destroy(stowi_sweep* sweep) {
   if (sweep == NULL) {
     return;
   }
-  size_t count = sweep->problem->buffers.count;
-  STOWI_ARRAY_FREE(sweep->allocator, sweep->offsets, count);
+  size_t count = sweep->sections->piece_count;
+  STOWI_ARRAY_FREE(sweep->allocator, sweep->addresses, count);
   STOWI_ARRAY_FREE(sweep->allocator, sweep->by_begin, count);
   STOWI_ARRAY_FREE(sweep->allocator, sweep->by_end, count);
   stowi_active_destroy(sweep->active);
@@ -102,31 +103,32 @@ void stowi_sweep_destroy(stowi_sweep* sweep) {
 
 // Ends are rounded up: nothing in the run can begin before the next unit, and what lies between
 // would be a gap to look at again and again.
-static void insert(stowi_sweep* sweep, uint32_t buffer) {
-  uint64_t low = sweep->offsets[buffer];
-  uint64_t high = low + stowi_footprint(&sweep->problem->buffers.data[buffer]);
-  stowi_active_insert(sweep->active, buffer, low, (high + sweep->unit - 1) & ~(sweep->unit - 1));
+static void insert(stowi_sweep* sweep, uint32_t piece) {
+  uint64_t low = sweep->addresses[piece];
+  uint64_t high = low + stowi_piece_size(sweep->sections, sweep->problem, piece);
+  stowi_active_insert(sweep->active, piece, low, (high + sweep->unit - 1) & ~(sweep->unit - 1));
 }
 
-void stowi_sweep_put(stowi_sweep* sweep, size_t buffer, uint64_t offset) {
-  sweep->offsets[buffer] = offset;
-  if (sweep->is_running) {
-    insert(sweep, (uint32_t)buffer);
+void stowi_sweep_put(stowi_sweep* sweep, uint32_t piece, uint64_t address) {
+  sweep->addresses[piece] = address;
+  if (sweep->is_running && sweep->sections->begin[piece] <= sweep->section) {
+    insert(sweep, piece);
   }
 }
 
 void stowi_sweep_start(stowi_sweep* sweep, uint32_t section, uint64_t unit) {
-  size_t count = sweep->problem->buffers.count;
+  size_t count = sweep->sections->piece_count;
   const stowi_sections* sections = sweep->sections;
   stowi_active_clear(sweep->active);
   sweep->is_running = true;
   sweep->unit = unit;
+  sweep->section = section;
   sweep->next_begin = 0;
   while (sweep->next_begin < count &&
          sections->begin[sweep->by_begin[sweep->next_begin]] <= section) {
-    uint32_t buffer = sweep->by_begin[sweep->next_begin++];
-    if (sweep->offsets[buffer] != NOT_PLACED && sections->end[buffer] > section) {
-      insert(sweep, buffer);
+    uint32_t piece = sweep->by_begin[sweep->next_begin++];
+    if (sweep->addresses[piece] != NOT_PLACED && sections->end[piece] > section) {
+      insert(sweep, piece);
     }
   }
   sweep->next_end = 0;
@@ -137,25 +139,25 @@ void stowi_sweep_start(stowi_sweep* sweep, uint32_t section, uint64_t unit) {
 
 // Ends come before births: what dies at a section's start makes room for what is born there.
 static void enter(stowi_sweep* sweep, uint32_t section) {
-  size_t count = sweep->problem->buffers.count;
+  size_t count = sweep->sections->piece_count;
   const stowi_sections* sections = sweep->sections;
   while (sweep->next_end < count && sections->end[sweep->by_end[sweep->next_end]] == section) {
-    uint32_t buffer = sweep->by_end[sweep->next_end++];
-    if (sweep->offsets[buffer] != NOT_PLACED) {
-      stowi_active_remove(sweep->active, buffer);
+    uint32_t piece = sweep->by_end[sweep->next_end++];
+    if (sweep->addresses[piece] != NOT_PLACED) {
+      stowi_active_remove(sweep->active, piece);
     }
   }
   while (sweep->next_begin < count &&
          sections->begin[sweep->by_begin[sweep->next_begin]] == section) {
-    uint32_t buffer = sweep->by_begin[sweep->next_begin++];
-    if (sweep->offsets[buffer] != NOT_PLACED) {
-      insert(sweep, buffer);
+    uint32_t piece = sweep->by_begin[sweep->next_begin++];
+    if (sweep->addresses[piece] != NOT_PLACED) {
+      insert(sweep, piece);
     }
   }
 }
 
 static uint32_t next_section(const stowi_sweep* sweep) {
-  size_t count = sweep->problem->buffers.count;
+  size_t count = sweep->sections->piece_count;
   const stowi_sections* sections = sweep->sections;
   uint32_t end =
       sweep->next_end < count ? sections->end[sweep->by_end[sweep->next_end]] : UINT32_MAX;
@@ -168,11 +170,12 @@ void stowi_sweep_advance(stowi_sweep* sweep, uint32_t section) {
   for (uint32_t next = next_section(sweep); next <= section; next = next_section(sweep)) {
     enter(sweep, next);
   }
+  sweep->section = section;
 }
 
 void stowi_sweep_stop(stowi_sweep* sweep) { sweep->is_running = false; }
 
-uint64_t stowi_sweep_find(const stowi_sweep* sweep, size_t buffer, uint64_t from) {
-  const stowi_buffer* b = &sweep->problem->buffers.data[buffer];
-  return stowi_active_find(sweep->active, stowi_footprint(b), b->alignment, from);
+uint64_t stowi_sweep_find(const stowi_sweep* sweep, uint64_t size, uint64_t alignment,
+                          uint64_t from) {
+  return stowi_active_find(sweep->active, size, alignment, from);
 }

@@ -11,8 +11,8 @@
 // - a *shadow* is the union of everything put into it. Its pieces live always.
 //
 // All sets take their pages from one pool. Thread-compatible, like all else.
-#ifndef STOWAGE_SRC_PLACE_GAPS_H_
-#define STOWAGE_SRC_PLACE_GAPS_H_
+#ifndef STOWAGE_SRC_PLACE_GREEDY_GAPS_H_
+#define STOWAGE_SRC_PLACE_GREEDY_GAPS_H_
 
 #include <stowage/base.h>
 
@@ -69,4 +69,4 @@ uint64_t stowi_gaps_find(const stowi_gap_pool* pool, stowi_gap_finger* finger,
 uint64_t stowi_gaps_end(const stowi_gap_pool* pool, stowi_gaps set, const stowi_need* need,
                         uint64_t at);
 
-#endif  // STOWAGE_SRC_PLACE_GAPS_H_
+#endif  // STOWAGE_SRC_PLACE_GREEDY_GAPS_H_

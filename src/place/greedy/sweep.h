@@ -1,7 +1,7 @@
 // First fit for runs of buffers of equal size that come in the order of their births, as tensors of
 // a graph do.
-#ifndef STOWAGE_SRC_PLACE_SWEEP_H_
-#define STOWAGE_SRC_PLACE_SWEEP_H_
+#ifndef STOWAGE_SRC_PLACE_GREEDY_SWEEP_H_
+#define STOWAGE_SRC_PLACE_GREEDY_SWEEP_H_
 
 #include "place/problem.h"
 #include "place/sections.h"
@@ -13,8 +13,8 @@ stow_status stowi_sweep_create(const stow_problem* problem, const stowi_sections
                                stow_allocator allocator, stowi_sweep** out_sweep);
 void stowi_sweep_destroy(stowi_sweep* sweep);
 
-// Tells where |buffer| was placed.
-void stowi_sweep_put(stowi_sweep* sweep, size_t buffer, uint64_t offset);
+// Tells where |piece| (sections.h) begins.
+void stowi_sweep_put(stowi_sweep* sweep, uint32_t piece, uint64_t address);
 
 // Begins a run, whose first buffer is born in |section| and whose offsets are all multiples of
 // |unit|. O(n log n).
@@ -23,8 +23,9 @@ void stowi_sweep_start(stowi_sweep* sweep, uint32_t section, uint64_t unit);
 void stowi_sweep_advance(stowi_sweep* sweep, uint32_t section);
 void stowi_sweep_stop(stowi_sweep* sweep);
 
-// The lowest aligned offset at or above |from| where |buffer|, born in the present section, meets
-// nothing that is live there.
-uint64_t stowi_sweep_find(const stowi_sweep* sweep, size_t buffer, uint64_t from);
+// The lowest aligned offset at or above |from| where |size| bytes meet nothing that is live in the
+// present section. |alignment| is a multiple of the run's unit.
+uint64_t stowi_sweep_find(const stowi_sweep* sweep, uint64_t size, uint64_t alignment,
+                          uint64_t from);
 
-#endif  // STOWAGE_SRC_PLACE_SWEEP_H_
+#endif  // STOWAGE_SRC_PLACE_GREEDY_SWEEP_H_

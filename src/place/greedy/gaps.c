@@ -9,7 +9,7 @@
 //
 // Most sets stay tiny (a chain of ops has two or three records per set), so a lone leaf starts with
 // room for 2 records and is moved to larger pages as it grows.
-#include "place/gaps.h"
+#include "place/greedy/gaps.h"
 
 #include <string.h>
 

@@ -4,9 +4,9 @@
 // Where there is no such gap the buffer goes on top.
 //
 // Visits every gap below the top that holds the buffer: O(gaps × log n) for each.
-#include "place/strategy.h"
+#include "place/greedy/greedy.h"
 
-static uint64_t pick_tightest(stowi_search* search, uint64_t footprint) {
+uint64_t stowi_pick_tightest(stowi_search* search, uint64_t footprint) {
   uint64_t best = 0;
   uint64_t best_room = UINT64_MAX;
   uint64_t at = stowi_search_next(search, 0);
@@ -26,8 +26,13 @@ static uint64_t pick_tightest(stowi_search* search, uint64_t footprint) {
   }
 }
 
+static stow_status work(stowi_quest* quest) {
+  quest->phase = "best-fit";
+  return stowi_greedy_by_size(quest, stowi_pick_tightest);
+}
+
 stow_status stow_place_best_fit(const stow_problem* problem, const stow_place_options* options,
                                 stow_allocator allocator, stow_diag* diag,
                                 stow_placement** out_placement) {
-  return stowi_place_greedy(problem, options, allocator, diag, pick_tightest, out_placement);
+  return stowi_quest_run(problem, options, allocator, diag, work, out_placement);
 }

@@ -1,0 +1,55 @@
+// What the reader of CSV leaves for the writer.
+#ifndef STOWAGE_SRC_PLACE_CSV_CSV_INTERNAL_H_
+#define STOWAGE_SRC_PLACE_CSV_CSV_INTERNAL_H_
+
+#include <stowage/csv.h>
+
+#include "base/alloc.h"
+#include "place/csv/cells.h"
+
+// What a column means.
+typedef enum stowi_csv_role {
+  STOWI_CSV_ID,
+  STOWI_CSV_LOWER,
+  STOWI_CSV_UPPER,
+  STOWI_CSV_SIZE,
+  STOWI_CSV_ALIGNMENT,
+  STOWI_CSV_OFFSET,
+  STOWI_CSV_GAPS,
+  STOWI_CSV_OTHER
+} stowi_csv_role;
+#define STOWI_CSV_ROLES STOWI_CSV_OTHER
+
+struct stow_csv {
+  stow_allocator allocator;
+  stow_str text;
+  stow_problem* problem;
+  STOWI_VEC(uint8_t) roles;            // per column
+  const char* names[STOWI_CSV_ROLES];  // how the text calls it; NULL where it has no such column
+  bool end_is_inclusive;
+  // Other columns' names, then ids, each followed by a NUL: string i is at starts.data[i].
+  STOWI_VEC(char) bytes;
+  STOWI_VEC(size_t) starts;
+  size_t other_count;
+};
+
+// Appends what |cell| holds, with doubled quotes made single.
+stow_status stowi_csv_keep(stow_csv* csv, const stowi_csv_cell* cell);
+stow_str stowi_csv_string(const stow_csv* csv, size_t index);
+
+// Fails at |cell|. The message begins with |who| and, unless it is NULL, the name of the column.
+stow_status stowi_csv_fail(const stowi_csv_cell* cell, const char* who, const char* column,
+                           stow_diag* diag, stow_status status, const char* format, ...)
+    STOW_PRINTF_LIKE(6, 7);
+
+// For messages: `text`, cut where it is long, without control bytes.
+#define STOWI_CSV_SHOWN_SIZE 48
+void stowi_csv_show(stow_str text, char* shown);
+
+// Reads the first row and sets roles, names and other columns.
+stow_status stowi_csv_read_header(stow_csv* csv, stowi_csv_cursor* cursor, stow_diag* diag);
+
+// Without blanks and tabs at both ends.
+stow_str stowi_csv_trim(stow_str text);
+
+#endif  // STOWAGE_SRC_PLACE_CSV_CSV_INTERNAL_H_

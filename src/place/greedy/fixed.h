@@ -1,0 +1,18 @@
+// Fixed buffers, and buffers without reuse: what needs no search.
+#ifndef STOWAGE_SRC_PLACE_GREEDY_FIXED_H_
+#define STOWAGE_SRC_PLACE_GREEDY_FIXED_H_
+
+#include "place/greedy/occupancy.h"
+#include "place/quest.h"
+
+// Takes every fixed buffer at its place and writes its offset. STOW_ERR_CONFLICT names two that
+// collide.
+stow_status stowi_take_fixed(stowi_quest* quest, stowi_occupancy* occupancy, uint64_t* offsets);
+// STOW_ERR_CONFLICT where two collide.
+stow_status stowi_check_fixed(stowi_quest* quest);
+
+// The placement of a problem without reuse: fixed buffers where they are, the others above them,
+// largest first. STOW_ERR_CONFLICT where two fixed ones share a byte, whenever they live.
+stow_status stowi_place_apart(stowi_quest* quest);
+
+#endif  // STOWAGE_SRC_PLACE_GREEDY_FIXED_H_

@@ -1,0 +1,138 @@
+// The frame of the greedy strategies: fixed buffers first, the others one by one in a given order.
+#include "place/greedy/greedy.h"
+
+#include "base/alloc.h"
+#include "base/diag.h"
+#include "place/greedy/fixed.h"
+#include "place/problem.h"
+
+#define MIN_RUN 64   // shorter runs are placed as fast without a sweep
+#define RUN_GAIN 16  // a sweep costs as much as it takes to place one in 16 of what is there
+
+typedef struct pass {
+  stowi_quest* quest;
+  const uint32_t* order;  // of the buffers that are not fixed
+  size_t order_count;
+  uint64_t* offsets;
+  uint64_t height;
+} pass;
+
+static void put(pass* p, size_t buffer, uint64_t offset) {
+  uint64_t end = offset + stowi_footprint(&p->quest->problem->buffers.data[buffer]);
+  p->offsets[buffer] = offset;
+  p->height = end > p->height ? end : p->height;
+}
+
+static uint64_t size_at(const pass* p, size_t i) {
+  return p->quest->problem->buffers.data[p->order[i]].size;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Runs
+
+// How many buffers from |first| on have one size and come in the order of their births.
+static size_t run_length(const pass* p, const stowi_occupancy* occupancy, size_t first) {
+  size_t i = first + 1;
+  while (i < p->order_count && size_at(p, i) == size_at(p, first) &&
+         stowi_occupancy_birth(occupancy, p->order[i]) >=
+             stowi_occupancy_birth(occupancy, p->order[i - 1])) {
+    ++i;
+  }
+  return i - first;
+}
+
+static uint64_t smallest_alignment(const pass* p, size_t first, size_t length) {
+  uint64_t smallest = UINT64_MAX;
+  for (size_t i = first; i < first + length; ++i) {
+    uint64_t alignment = p->quest->problem->buffers.data[p->order[i]].alignment;
+    smallest = alignment < smallest ? alignment : smallest;
+  }
+  return smallest;
+}
+
+static bool is_worth_a_run(const pass* p, size_t first, size_t length) {
+  return length >= MIN_RUN &&
+         length >= (p->quest->problem->buffers.count - p->order_count + first) / RUN_GAIN;
+}
+
+static bool has_runs(const pass* p, const stowi_occupancy* occupancy) {
+  size_t length;
+  for (size_t i = 0; i < p->order_count; i += length) {
+    length = run_length(p, occupancy, i);
+    if (is_worth_a_run(p, i, length)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static stow_status place_stretch(pass* p, stowi_occupancy* occupancy, stowi_pick pick, size_t first,
+                                 size_t length) {
+  for (size_t i = first; i < first + length; ++i) {
+    size_t buffer = p->order[i];
+    uint64_t footprint = stowi_footprint(&p->quest->problem->buffers.data[buffer]);
+    uint64_t offset = pick(stowi_search_start(occupancy, buffer), footprint);
+    put(p, buffer, offset);
+    if (stowi_occupancy_take(occupancy, buffer, offset) != STOW_OK) {
+      return stowi_fail_memory(p->quest->diag);
+    }
+  }
+  return STOW_OK;
+}
+
+static stow_status place_in_order(pass* p, stowi_occupancy* occupancy, stowi_pick pick) {
+  bool runs = has_runs(p, occupancy);
+  if (runs && stowi_occupancy_expect_runs(occupancy) != STOW_OK) {
+    return stowi_fail_memory(p->quest->diag);
+  }
+  STOW_TRY(stowi_take_fixed(p->quest, occupancy, p->offsets));
+  size_t length;
+  for (size_t i = 0; i < p->order_count; i += length) {
+    length = run_length(p, occupancy, i);
+    bool is_run = runs && is_worth_a_run(p, i, length);
+    if (is_run) {
+      stowi_occupancy_start_run(occupancy, p->order[i], smallest_alignment(p, i, length));
+    }
+    stow_status status = place_stretch(p, occupancy, pick, i, length);
+    if (is_run) {
+      stowi_occupancy_stop_run(occupancy);
+    }
+    STOW_TRY(status);
+  }
+  return STOW_OK;
+}
+
+static stow_status place_in_gaps(pass* p, stowi_pick pick) {
+  stowi_occupancy* occupancy = NULL;
+  if (stowi_occupancy_create(p->quest->problem, p->quest->allocator, &occupancy) != STOW_OK) {
+    return stowi_fail_memory(p->quest->diag);
+  }
+  stow_status status = place_in_order(p, occupancy, pick);
+  stowi_occupancy_destroy(occupancy);
+  return status;
+}
+
+stow_status stowi_greedy(stowi_quest* quest, const uint32_t* order, size_t order_count,
+                         stowi_pick pick) {
+  size_t count = quest->problem->buffers.count;
+  pass p = {quest, order, order_count, NULL, quest->problem->fixed_end};
+  p.offsets = STOWI_ARRAY(quest->allocator, uint64_t, count);
+  if (p.offsets == NULL) {
+    return stowi_fail_memory(quest->diag);
+  }
+  stow_status status = place_in_gaps(&p, pick);
+  if (status == STOW_OK) {
+    stowi_quest_offer(quest, p.offsets, p.height);
+  }
+  STOWI_ARRAY_FREE(quest->allocator, p.offsets, count);
+  return status;
+}
+
+stow_status stowi_greedy_by_size(stowi_quest* quest, stowi_pick pick) {
+  uint32_t* order = NULL;
+  size_t order_count = 0;
+  STOW_TRY(stowi_order_make(quest, STOWI_ORDER_SIZE, &order, &order_count));
+  stow_status status = stowi_greedy(quest, order, order_count, pick);
+  stowi_order_free(quest, order);
+  return status;
+}

@@ -1,0 +1,25 @@
+// What the greedy strategies share: a greedy strategy is an order of the buffers and a rule that
+// picks an offset.
+#ifndef STOWAGE_SRC_PLACE_GREEDY_GREEDY_H_
+#define STOWAGE_SRC_PLACE_GREEDY_GREEDY_H_
+
+#include "place/greedy/occupancy.h"
+#include "place/greedy/orders.h"
+#include "place/quest.h"
+
+// Picks an offset among those that |search| offers.
+typedef uint64_t (*stowi_pick)(stowi_search* search, uint64_t footprint);
+// The lowest.
+uint64_t stowi_pick_lowest(stowi_search* search, uint64_t footprint);
+// In the smallest gap that holds it, the lowest of equal ones.
+uint64_t stowi_pick_tightest(stowi_search* search, uint64_t footprint);
+
+// Places fixed buffers first, then those of |order|, which are all others, each where |pick| says;
+// offers the result.
+stow_status stowi_greedy(stowi_quest* quest, const uint32_t* order, size_t order_count,
+                         stowi_pick pick);
+// The same with the order by size. Large buffers are the hard ones to place; what is left between
+// them is filled by small ones.
+stow_status stowi_greedy_by_size(stowi_quest* quest, stowi_pick pick);
+
+#endif  // STOWAGE_SRC_PLACE_GREEDY_GREEDY_H_

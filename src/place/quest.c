@@ -1,0 +1,119 @@
+// The life of a quest: load and bound first, then the strategy's work, then the outcome.
+#include "place/quest.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/diag.h"
+#include "place/greedy/fixed.h"
+#include "place/placement.h"
+#include "place/problem.h"
+
+#define REPORT_EVERY 2048  // nodes; a few milliseconds of any search
+
+void stow_place_options_init(stow_place_options* options) {
+  memset(options, 0, sizeof(*options));
+  options->struct_size = sizeof(*options);
+  options->reuse = true;
+  options->capacity = STOW_PLACE_SMALLEST;
+  options->nodes = STOW_PLACE_DEFAULT_NODES;
+}
+
+uint64_t stowi_quest_goal(const stowi_quest* quest) {
+  bool fit = quest->options.capacity != STOW_PLACE_SMALLEST;
+  return fit ? quest->options.capacity : quest->bound;
+}
+
+static bool is_answered(const stowi_quest* quest) {
+  return quest->height <= stowi_quest_goal(quest) || quest->bound > quest->options.capacity;
+}
+
+bool stowi_quest_done(const stowi_quest* quest) {
+  return quest->stopped || quest->nodes >= quest->options.nodes || is_answered(quest);
+}
+
+static void report(stowi_quest* quest) {
+  quest->next_report = quest->nodes + REPORT_EVERY;
+  if (quest->options.on_progress != NULL) {
+    stow_place_progress progress = {quest->phase, quest->height, quest->bound, quest->nodes};
+    if (!quest->options.on_progress(quest->options.user, &progress)) {
+      quest->stopped = true;
+    }
+  }
+}
+
+void stowi_quest_offer(stowi_quest* quest, const uint64_t* offsets, uint64_t height) {
+  if (height < quest->height) {
+    memcpy(quest->offsets, offsets, quest->problem->buffers.count * sizeof(*offsets));
+    quest->height = height;
+    report(quest);
+  }
+}
+
+void stowi_quest_raise(stowi_quest* quest, uint64_t bound) {
+  if (bound > quest->bound) {
+    quest->bound = bound;
+  }
+}
+
+bool stowi_quest_spend(stowi_quest* quest, uint64_t nodes) {
+  quest->nodes += nodes;
+  if (quest->nodes >= quest->next_report) {
+    report(quest);
+  }
+  return !stowi_quest_done(quest);
+}
+
+uint64_t stowi_quest_left(const stowi_quest* quest) {
+  return quest->nodes < quest->options.nodes ? quest->options.nodes - quest->nodes : 0;
+}
+
+// ---------------------------------------------------------------------------------------------
+// From problem to placement
+
+static stow_outcome outcome_of(const stowi_quest* quest) {
+  if (quest->height <= quest->options.capacity) {
+    return quest->height <= quest->bound ? STOW_OUTCOME_OPTIMAL : STOW_OUTCOME_FEASIBLE;
+  }
+  return quest->bound > quest->options.capacity ? STOW_OUTCOME_INFEASIBLE : STOW_OUTCOME_GAVE_UP;
+}
+
+static stow_status work_on(stowi_quest* quest, stowi_work work) {
+  if (!quest->options.reuse) {
+    return stowi_place_apart(quest);
+  }
+  stow_load load;
+  STOW_TRY(stow_problem_load(quest->problem, quest->allocator, quest->diag, &load));
+  stowi_quest_raise(quest, load.lower_bound);
+  STOW_TRY(stowi_check_fixed(quest));
+  return work(quest);
+}
+
+stow_status stowi_quest_run(const stow_problem* problem, const stow_place_options* options,
+                            stow_allocator allocator, stow_diag* diag, stowi_work work,
+                            stow_placement** out_placement) {
+  *out_placement = NULL;
+  stowi_quest quest = {.problem = problem, .allocator = allocator, .diag = diag};
+  quest.phase = "start";
+  quest.height = UINT64_MAX;
+  stow_place_options_init(&quest.options);
+  STOW_TRY(stowi_load_struct(&quest.options, options, sizeof(quest.options), "stow_place_options",
+                             diag));
+  stow_placement* placement = stowi_placement_create(allocator, problem->buffers.count);
+  if (placement == NULL) {
+    return stowi_fail_memory(diag);
+  }
+  quest.offsets = placement->offsets;
+  stow_status status = work_on(&quest, work);
+  if (status != STOW_OK) {
+    stow_placement_destroy(placement);
+    return status;
+  }
+  placement->height = quest.height;
+  placement->bound = quest.bound;
+  placement->outcome = outcome_of(&quest);
+  placement->nodes = quest.nodes;
+  placement->stopped = quest.stopped;
+  *out_placement = placement;
+  return STOW_OK;
+}

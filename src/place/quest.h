@@ -1,0 +1,51 @@
+// A quest: one question asked of one problem, the best answer so far, and what may still be spent.
+// Every strategy is a function that works on a quest; stowi_quest_run makes one around it.
+//
+//     capacity ┄┄┄┄┄┄┄┄┄┄┄┄┄┄   Done where best ≤ goal, or where bound > capacity, or where the
+//     best     ────────────▼   budget is spent. goal is the capacity, or the bound where there is
+//     bound    ────────────▲   none: it rises with it.
+#ifndef STOWAGE_SRC_PLACE_QUEST_H_
+#define STOWAGE_SRC_PLACE_QUEST_H_
+
+#include <stowage/place.h>
+
+typedef struct stowi_quest {
+  const stow_problem* problem;
+  stow_allocator allocator;
+  stow_diag* diag;
+  stow_place_options options;
+  const char* phase;     // for progress; a strategy sets it
+  uint64_t bound;        // proven: no placement is lower
+  uint64_t height;       // of the best placement; UINT64_MAX before the first
+  uint64_t* offsets;     // of the best placement
+  uint64_t nodes;        // spent
+  uint64_t next_report;  // nodes at which the callback is due
+  bool stopped;          // by the callback
+} stowi_quest;
+
+typedef stow_status (*stowi_work)(stowi_quest* quest);
+
+// The body of a strategy: prepares a quest (STOW_ERR_CONFLICT for fixed buffers that collide), lets
+// |work| offer placements, at least one, and makes the best the result. Without reuse there is
+// nothing to search: buffers are laid end to end and |work| is not called.
+stow_status stowi_quest_run(const stow_problem* problem, const stow_place_options* options,
+                            stow_allocator allocator, stow_diag* diag, stowi_work work,
+                            stow_placement** out_placement);
+
+// The height at which there is nothing left to do.
+uint64_t stowi_quest_goal(const stowi_quest* quest);
+// The question is answered, the budget spent, or the callback said stop.
+bool stowi_quest_done(const stowi_quest* quest);
+
+// Copies the placement where it is lower than the best so far, and tells the callback.
+void stowi_quest_offer(stowi_quest* quest, const uint64_t* offsets, uint64_t height);
+// Proves that no placement is lower than |bound|.
+void stowi_quest_raise(stowi_quest* quest, uint64_t bound);
+
+// Counts |nodes| as spent; tells the callback now and then. Returns false once the quest is done.
+// Cheap enough to be called for every hundred nodes or so.
+bool stowi_quest_spend(stowi_quest* quest, uint64_t nodes);
+// What is left of the budget.
+uint64_t stowi_quest_left(const stowi_quest* quest);
+
+#endif  // STOWAGE_SRC_PLACE_QUEST_H_
