@@ -1,5 +1,6 @@
 // Bottom-up merge sort over runs of 16 that insertion sort has put in order. Stable, no recursion,
-// one temporary block.
+// one temporary block. For many elements with a number as key: radix sort, lowest digit first,
+// leaving out the digits in which all keys agree.
 #include "base/sort.h"
 
 #include <string.h>
@@ -8,6 +9,9 @@
 #include "base/checked.h"
 
 #define RUN 16
+#define MIN_RADIX 1024  // fewer are merged as fast
+#define DIGIT_BITS 11
+#define DIGITS ((size_t)1 << DIGIT_BITS)
 
 typedef struct sorter {
   size_t size;
@@ -75,6 +79,78 @@ stow_status stowi_sort(void* base, size_t count, size_t size, stowi_compare comp
     char* swap = from;
     from = to;
     to = swap;
+  }
+  if (from != base) {
+    memcpy(base, from, count * size);
+  }
+  stowi_free(allocator, spare, count, size);
+  return STOW_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+// By key
+
+static uint64_t key_of(const char* element) {
+  uint64_t key;
+  memcpy(&key, element, sizeof(key));
+  return key;
+}
+
+static int compare_keys(const void* a, const void* b, const void* context) {
+  uint64_t x = key_of((const char*)a);
+  uint64_t y = key_of((const char*)b);
+  (void)context;
+  return (x > y) - (x < y);
+}
+
+static void sort_digit(const char* from, char* to, size_t count, size_t size, uint32_t shift) {
+  size_t ends[DIGITS + 1] = {0};
+  for (size_t i = 0; i < count; ++i) {
+    ++ends[((key_of(from + i * size) >> shift) & (DIGITS - 1)) + 1];
+  }
+  for (size_t digit = 1; digit <= DIGITS; ++digit) {
+    ends[digit] += ends[digit - 1];
+  }
+  for (size_t i = 0; i < count; ++i) {
+    size_t digit = (key_of(from + i * size) >> shift) & (DIGITS - 1);
+    memcpy(to + ends[digit]++ * size, from + i * size, size);
+  }
+}
+
+// The bits in which not all keys agree; 0 also where they are in order already.
+static uint64_t varying_bits(const char* base, size_t count, size_t size) {
+  uint64_t varying = 0;
+  bool in_order = true;
+  for (size_t i = 1; i < count; ++i) {
+    uint64_t last = key_of(base + (i - 1) * size);
+    uint64_t key = key_of(base + i * size);
+    varying |= last ^ key;
+    in_order = in_order && last <= key;
+  }
+  return in_order ? 0 : varying;
+}
+
+stow_status stowi_sort_by_key(void* base, size_t count, size_t size, stow_allocator allocator) {
+  if (count < MIN_RADIX) {
+    return stowi_sort(base, count, size, compare_keys, NULL, allocator);
+  }
+  uint64_t varying = varying_bits((const char*)base, count, size);
+  if (varying == 0) {
+    return STOW_OK;
+  }
+  char* spare = (char*)stowi_alloc(allocator, count, size);
+  if (spare == NULL) {
+    return STOW_ERR_OUT_OF_MEMORY;
+  }
+  char* from = (char*)base;
+  char* to = spare;
+  for (uint32_t shift = 0; shift < 64; shift += DIGIT_BITS) {
+    if (((varying >> shift) & (DIGITS - 1)) != 0) {
+      sort_digit(from, to, count, size, shift);
+      char* swap = from;
+      from = to;
+      to = swap;
+    }
   }
   if (from != base) {
     memcpy(base, from, count * size);

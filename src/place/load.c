@@ -25,16 +25,9 @@ typedef struct events {
 
 static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
-static int compare_times(const void* a, const void* b, const void* context) {
-  uint64_t x = ((const event*)a)->time;
-  uint64_t y = ((const event*)b)->time;
-  (void)context;
-  return (x > y) - (x < y);
-}
-
 static stow_status sort(events* e, stow_allocator allocator) {
-  STOW_TRY(stowi_sort(e->births, e->count, sizeof(event), compare_times, NULL, allocator));
-  return stowi_sort(e->deaths, e->count, sizeof(event), compare_times, NULL, allocator);
+  STOW_TRY(stowi_sort_by_key(e->births, e->count, sizeof(event), allocator));
+  return stowi_sort_by_key(e->deaths, e->count, sizeof(event), allocator);
 }
 
 // Returns the highest load of padded bytes.

@@ -18,28 +18,6 @@ typedef struct event {
   uint32_t piece;
 } event;
 
-static int compare_events(const void* a, const void* b, const void* context) {
-  const event* x = (const event*)a;
-  const event* y = (const event*)b;
-  (void)context;
-  if (x->time != y->time) {
-    return x->time < y->time ? -1 : 1;
-  }
-  return (x->piece > y->piece) - (x->piece < y->piece);
-}
-
-// Lists made from graphs often are in order of birth.
-static stow_status sort_events(event* events, size_t count, stow_allocator allocator) {
-  size_t i = 1;
-  while (i < count && events[i - 1].time <= events[i].time) {
-    ++i;
-  }
-  if (i >= count) {
-    return STOW_OK;
-  }
-  return stowi_sort(events, count, sizeof(event), compare_events, NULL, allocator);
-}
-
 static void sweep(const event* births, const event* deaths, size_t count,
                   stowi_sections* sections) {
   uint32_t section = 0;
@@ -110,9 +88,9 @@ stow_status stowi_sections_make(const stow_problem* problem, stow_allocator allo
   event* deaths = STOWI_ARRAY(allocator, event, most);
   if (allocate(problem, allocator, out_sections) && births != NULL && deaths != NULL) {
     make_pieces(problem, births, deaths, out_sections);
-    status = sort_events(births, out_sections->piece_count, allocator);
+    status = stowi_sort_by_key(births, out_sections->piece_count, sizeof(event), allocator);
     if (status == STOW_OK) {
-      status = sort_events(deaths, out_sections->piece_count, allocator);
+      status = stowi_sort_by_key(deaths, out_sections->piece_count, sizeof(event), allocator);
     }
     if (status == STOW_OK) {
       sweep(births, deaths, out_sections->piece_count, out_sections);

@@ -1,9 +1,19 @@
 // The table of strategies: one row each.
 #include <stowage/place.h>
 
+#include "place/greedy/portfolio.h"
+#include "place/improve/compact.h"
+#include "place/improve/local_search.h"
+#include "place/skyline/skyline.h"
+
 static const stow_strategy strategies[] = {
     {"first-fit", "largest first, each at the lowest offset that is free", stow_place_first_fit},
     {"best-fit", "largest first, each in the smallest gap that holds it", stow_place_best_fit},
+    {"portfolio", "first fit and best fit in several orders", stowi_place_portfolio},
+    {"compact", "first fit, then dropped and mirrored while that helps", stowi_place_compact},
+    {"local-search", "passes in which what sticks out comes earlier each time",
+     stowi_place_local_search},
+    {"skyline", "from the bottom up, always the lowest, in several orders", stowi_place_skyline},
 };
 
 size_t stow_strategy_count(void) { return sizeof(strategies) / sizeof(strategies[0]); }

@@ -248,6 +248,53 @@ TEST(SortIsStableForEveryLength) {
   check_sorted(&random, 10000, 50);
 }
 
+typedef struct keyed {
+  uint64_t key;
+  uint32_t order;
+} keyed;
+
+static void check_sorted_by_key(test_random* random, size_t count, uint64_t keys, uint64_t base) {
+  keyed* elements = (keyed*)malloc((count + 1) * sizeof(keyed));
+  if (elements == NULL) {
+    return;
+  }
+  for (size_t i = 0; i < count; ++i) {
+    elements[i] = (keyed){base + test_random_below(random, keys), (uint32_t)i};
+  }
+  CHECK(stowi_sort_by_key(elements, count, sizeof(keyed), stow_allocator_default()) == STOW_OK);
+  for (size_t i = 1; i < count; ++i) {
+    keyed a = elements[i - 1];
+    keyed b = elements[i];
+    CHECK(a.key < b.key || (a.key == b.key && a.order < b.order));
+  }
+  free(elements);
+}
+
+TEST(SortByKeyIsStableForFewAndMany) {
+  test_random random = {2};
+  for (size_t count = 0; count < 3000; count = 2 * count + 1) {
+    check_sorted_by_key(&random, count, 1, 7);
+    check_sorted_by_key(&random, count, 50, UINT64_MAX - 50);
+    check_sorted_by_key(&random, count, 1 << 20, 0);
+    check_sorted_by_key(&random, count, UINT64_MAX, 0);
+  }
+}
+
+static stow_status sort_many_by_key(stow_allocator allocator, void* user) {
+  keyed elements[2000];
+  (void)user;
+  for (size_t i = 0; i < 2000; ++i) {
+    elements[i] = (keyed){2000 - i, 0};
+  }
+  stow_status status = stowi_sort_by_key(elements, 2000, sizeof(keyed), allocator);
+  CHECK_U64(elements[0].key, status == STOW_OK ? 1 : 2000);
+  return status;
+}
+
+TEST(SortByKeySurvivesFailingAllocations) {
+  CHECK_U64(test_fault_sweep(sort_many_by_key, NULL), 1);
+}
+
 static stow_status sort_some(stow_allocator allocator, void* user) {
   (void)user;
   pair pairs[40];

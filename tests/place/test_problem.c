@@ -365,6 +365,7 @@ TEST(NoPlacementIsBelowTheLowerBound) {
     for (size_t s = 0; s < stow_strategy_count(); ++s) {
       stow_place_options options;
       stow_place_options_init(&options);
+      options.nodes = 1000;
       stow_placement* placement = NULL;
       CHECK(stow_strategy_at(s)->place(problem, &options, stow_allocator_default(), NULL,
                                        &placement) == STOW_OK);

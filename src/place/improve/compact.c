@@ -1,0 +1,129 @@
+// Compaction is first fit in the order of the offsets. Whoever lies below a buffer only ever drops,
+// so the place it comes from is still free: it ends there or lower. And those before it stay where
+// they are put, so that it could not drop further afterwards: one pass is enough.
+//
+// Turned upside down, a placement rests on its ceiling. Dropping it again closes other gaps:
+//
+//     ┌──┐            ┌────┐  ┌─┐         ┌────┐
+//     │  ├────┐       │    │  │ │         │    ├──┐       Each pass costs as much as first fit.
+//     ├──┘    │  ──▶  │    ├──┘ │   ──▶   │    │  ├─┐
+//     │   ┌─┐ │       └────┤  ┌─┘         └────┴──┴─┘
+#include "place/improve/compact.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/diag.h"
+#include "base/sort.h"
+#include "place/greedy/greedy.h"
+#include "place/problem.h"
+
+#define MAX_IDLE_ROUNDS 2
+
+typedef struct record {
+  uint64_t key;
+  uint32_t buffer;
+} record;
+
+// By offset, or from the top by end where |mirrored|. Fixed ones are left out.
+static stow_status order_by_offset(const stowi_quest* quest, const uint64_t* offsets, bool mirrored,
+                                   record* records, uint32_t* order, size_t* out_count) {
+  const stow_problem* problem = quest->problem;
+  size_t count = 0;
+  for (size_t i = 0; i < problem->buffers.count; ++i) {
+    const stowi_buffer* b = &problem->buffers.data[i];
+    if (!stowi_is_fixed(b)) {
+      uint64_t key = mirrored ? ~(offsets[i] + stowi_footprint(b)) : offsets[i];
+      records[count++] = (record){key, (uint32_t)i};
+    }
+  }
+  STOW_TRY(stowi_sort_by_key(records, count, sizeof(record), quest->allocator));
+  for (size_t i = 0; i < count; ++i) {
+    order[i] = records[i].buffer;
+  }
+  *out_count = count;
+  return STOW_OK;
+}
+
+stow_status stowi_fit_aside(stowi_quest* quest, const uint32_t* order, size_t count,
+                            uint64_t* offsets, uint64_t* height) {
+  stowi_quest side = *quest;
+  side.offsets = offsets;
+  side.height = UINT64_MAX;
+  side.options.on_progress = NULL;
+  STOW_TRY(stowi_greedy(&side, order, count, stowi_pick_lowest));
+  *height = side.height;
+  return STOW_OK;
+}
+
+static stow_status drop(stowi_quest* quest, uint64_t* offsets, uint64_t* height, bool mirrored) {
+  size_t count = quest->problem->buffers.count;
+  record* records = STOWI_ARRAY(quest->allocator, record, count);
+  uint32_t* order = STOWI_ARRAY(quest->allocator, uint32_t, count);
+  size_t order_count = 0;
+  stow_status status = STOW_ERR_OUT_OF_MEMORY;
+  if (records != NULL && order != NULL) {
+    status = order_by_offset(quest, offsets, mirrored, records, order, &order_count);
+  }
+  STOWI_ARRAY_FREE(quest->allocator, records, count);
+  if (status != STOW_OK) {
+    stowi_fail_memory(quest->diag);
+  } else {
+    status = stowi_fit_aside(quest, order, order_count, offsets, height);
+  }
+  STOWI_ARRAY_FREE(quest->allocator, order, count);
+  return status;
+}
+
+stow_status stowi_drop(stowi_quest* quest, uint64_t* offsets, uint64_t* height) {
+  return drop(quest, offsets, height, false);
+}
+
+stow_status stowi_drop_mirrored(stowi_quest* quest, uint64_t* offsets, uint64_t* height) {
+  return drop(quest, offsets, height, true);
+}
+
+// Returns false once there is nothing left to do.
+static bool offer(stowi_quest* quest, const uint64_t* offsets, uint64_t height) {
+  stowi_quest_offer(quest, offsets, height);
+  return stowi_quest_spend(quest, quest->problem->buffers.count);
+}
+
+static stow_status improve(stowi_quest* quest, uint64_t* offsets) {
+  size_t idle_rounds = 0;
+  while (!stowi_quest_done(quest) && idle_rounds < MAX_IDLE_ROUNDS) {
+    uint64_t before = quest->height;
+    uint64_t height;
+    STOW_TRY(stowi_drop(quest, offsets, &height));
+    if (!offer(quest, offsets, height)) {
+      break;
+    }
+    STOW_TRY(stowi_drop_mirrored(quest, offsets, &height));
+    offer(quest, offsets, height);
+    idle_rounds = quest->height < before ? 0 : idle_rounds + 1;
+  }
+  return STOW_OK;
+}
+
+stow_status stowi_compact_work(stowi_quest* quest) {
+  size_t count = quest->problem->buffers.count;
+  if (quest->height == UINT64_MAX) {
+    quest->phase = "first-fit";
+    STOW_TRY(stowi_greedy_by_size(quest, stowi_pick_lowest));
+  }
+  quest->phase = "compact";
+  uint64_t* offsets = STOWI_ARRAY(quest->allocator, uint64_t, count);
+  if (offsets == NULL) {
+    return stowi_fail_memory(quest->diag);
+  }
+  memcpy(offsets, quest->offsets, count * sizeof(*offsets));
+  stow_status status = improve(quest, offsets);
+  STOWI_ARRAY_FREE(quest->allocator, offsets, count);
+  return status;
+}
+
+stow_status stowi_place_compact(const stow_problem* problem, const stow_place_options* options,
+                                stow_allocator allocator, stow_diag* diag,
+                                stow_placement** out_placement) {
+  return stowi_quest_run(problem, options, allocator, diag, stowi_compact_work, out_placement);
+}

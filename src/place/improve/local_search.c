@@ -1,0 +1,254 @@
+// Local search that lets the squeaky wheel have the grease (Joslin and Clements, 1999). A pass, of
+// a skyline or by first fit, places the buffers in an order; those that stick out above the goal
+// were placed too late. Their places in the order are brought forward by a factor, not quite the
+// same for all, and the next pass follows the new order. So whatever is hard to place moves to the
+// front over the passes, and what it displaces has to prove that it is harder still.
+//
+//     order    a b c d e f     pass: d and f stick out above the best so far
+//     weight   0 1 2 3 4 5  ──▶  0 1 2 2.1 4 3.2  ──▶  a b c d f e
+//
+// Several orders are tried in turn, each for a number of passes that doubles every round, with
+// other factors each time: a run that leads nowhere costs little. Each pass is O(n log n).
+#include "place/improve/local_search.h"
+
+#include "base/alloc.h"
+#include "base/diag.h"
+#include "base/hash.h"
+#include "base/sort.h"
+#include "place/greedy/orders.h"
+#include "place/improve/compact.h"
+#include "place/problem.h"
+#include "place/skyline/skyline.h"
+
+#define FIRST_NODES 49152     // of one run in the first round, about:
+#define MIN_FIRST_PASSES 8    // at least so many passes
+#define MAX_FIRST_PASSES 128  // and at most
+#define MAX_ROUND 20          // after which runs do not get longer
+#define WEIGHT_SHIFT 24       // weights are places in the order, in fixed point
+#define FACTOR_UNIT 1024      // a factor is
+#define MIN_FACTOR 573        // at least 0.56
+#define FACTOR_RANGE 247      // and below 0.8
+#define FIRST_FIT_SHARE 4     // first fit gets one pass of so many
+#define IDLE_SHARE 64         // it gives up after so many idle passes for each buffer
+#define MIN_FIRST_FIT 1000    // buffers
+#define MAX_FIRST_FIT 65536
+#define CAREFUL_COUNT 1024  // beyond so many buffers windows and fixed ones get less care
+
+typedef struct start {
+  stowi_order order;
+  bool first_fit;
+} start;
+
+static const start starts[] = {
+    {STOWI_ORDER_TWA, false},       {STOWI_ORDER_DEATH_TW, false},    {STOWI_ORDER_BIRTH_WA, false},
+    {STOWI_ORDER_TZL, true},        {STOWI_ORDER_T_DEATH_W, false},   {STOWI_ORDER_TAW, false},
+    {STOWI_ORDER_T_BIRTH_W, false}, {STOWI_ORDER_T_SIZE_DEATH, true}, {STOWI_ORDER_WAT, false},
+    {STOWI_ORDER_BIRTH_AT, false},  {STOWI_ORDER_DEATH_AT, false},    {STOWI_ORDER_SIZE, true},
+    {STOWI_ORDER_TWL, false}};
+#define START_COUNT (sizeof(starts) / sizeof(starts[0]))
+
+typedef struct search {
+  stowi_quest* quest;
+  stowi_sections sections;
+  stowi_orders orders;
+  stowi_skyline* skyline;
+  size_t count;       // of those that are not fixed
+  uint32_t* order;    // by weight
+  uint32_t* late;     // those that are brought forward
+  uint32_t* others;   // the rest of the order
+  uint64_t* weights;  // per buffer
+  uint64_t* offsets;
+  uint64_t random;
+  uint64_t idle;  // passes since the last that was better than all before
+} search;
+
+static stow_status prepare(search* s) {
+  stowi_quest* quest = s->quest;
+  size_t count = quest->problem->buffers.count;
+  s->order = STOWI_ARRAY(quest->allocator, uint32_t, count);
+  s->late = STOWI_ARRAY(quest->allocator, uint32_t, count);
+  s->others = STOWI_ARRAY(quest->allocator, uint32_t, count);
+  s->weights = STOWI_ARRAY(quest->allocator, uint64_t, count);
+  s->offsets = STOWI_ARRAY(quest->allocator, uint64_t, count);
+  if (s->order == NULL || s->late == NULL || s->others == NULL || s->weights == NULL ||
+      s->offsets == NULL ||
+      stowi_sections_make(quest->problem, quest->allocator, &s->sections) != STOW_OK) {
+    return stowi_fail_memory(quest->diag);
+  }
+  STOW_TRY(stowi_orders_make(quest, &s->sections, &s->orders));
+  return stowi_skyline_create(quest, &s->sections, &s->skyline);
+}
+
+static void finish(search* s) {
+  stow_allocator allocator = s->quest->allocator;
+  size_t count = s->quest->problem->buffers.count;
+  stowi_skyline_destroy(s->skyline);
+  stowi_orders_free(&s->orders);
+  stowi_sections_free(&s->sections, s->quest->problem, allocator);
+  STOWI_ARRAY_FREE(allocator, s->offsets, count);
+  STOWI_ARRAY_FREE(allocator, s->weights, count);
+  STOWI_ARRAY_FREE(allocator, s->others, count);
+  STOWI_ARRAY_FREE(allocator, s->late, count);
+  STOWI_ARRAY_FREE(allocator, s->order, count);
+}
+
+// ---------------------------------------------------------------------------------------------
+// The order
+
+static int compare_weights(const void* a, const void* b, const void* context) {
+  const uint64_t* weights = (const uint64_t*)context;
+  uint32_t x = *(const uint32_t*)a;
+  uint32_t y = *(const uint32_t*)b;
+  if (weights[x] != weights[y]) {
+    return weights[x] < weights[y] ? -1 : 1;
+  }
+  return (x > y) - (x < y);
+}
+
+static stow_status begin_run(search* s, stowi_order order) {
+  STOW_TRY(stowi_orders_fill(&s->orders, order, s->order, &s->count));
+  for (size_t i = 0; i < s->count; ++i) {
+    s->weights[s->order[i]] = (uint64_t)i << WEIGHT_SHIFT;
+  }
+  return STOW_OK;
+}
+
+static uint64_t next_factor(search* s) {
+  s->random = stowi_hash_u64(s->random, 0);
+  return MIN_FACTOR + (s->random >> 32) % FACTOR_RANGE;
+}
+
+// Lightens those that end above |target| and splits the order; both parts stay in their order.
+static size_t split(search* s, uint64_t target) {
+  size_t late_count = 0;
+  size_t other_count = 0;
+  for (size_t i = 0; i < s->count; ++i) {
+    uint32_t buffer = s->order[i];
+    const stowi_buffer* b = &s->quest->problem->buffers.data[buffer];
+    if (s->offsets[buffer] + stowi_footprint(b) > target) {
+      s->weights[buffer] = s->weights[buffer] / FACTOR_UNIT * next_factor(s);
+      s->late[late_count++] = buffer;
+    } else {
+      s->others[other_count++] = buffer;
+    }
+  }
+  return late_count;
+}
+
+static void merge(search* s, size_t late_count) {
+  size_t late = 0;
+  size_t other = 0;
+  for (size_t i = 0; i < s->count; ++i) {
+    bool take_late =
+        late < late_count && (other == s->count - late_count ||
+                              s->weights[s->late[late]] <= s->weights[s->others[other]]);
+    s->order[i] = take_late ? s->late[late++] : s->others[other++];
+  }
+}
+
+static stow_status bring_forward(search* s, uint64_t target) {
+  size_t late_count = split(s, target);
+  if (stowi_sort(s->late, late_count, sizeof(uint32_t), compare_weights, s->weights,
+                 s->quest->allocator) != STOW_OK) {
+    return stowi_fail_memory(s->quest->diag);
+  }
+  merge(s, late_count);
+  return STOW_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Runs
+
+typedef struct outcome {
+  uint64_t height;  // UINT64_MAX where the budget ended the pass
+  uint64_t nodes;
+} outcome;
+
+// The first pass of all is not cut short.
+static stow_status place_on_skyline(search* s, outcome* out) {
+  bool is_first = s->quest->height == UINT64_MAX;
+  stowi_skyline_pass pass = {.order = s->order, .count = s->count, .offsets = s->offsets};
+  pass.too_high = UINT64_MAX;
+  pass.max_nodes = is_first ? UINT64_MAX : stowi_quest_left(s->quest);
+  if (s->count <= CAREFUL_COUNT) {
+    stowi_skyline_lowest(s->skyline, &pass);
+  } else {
+    stowi_skyline_quick(s->skyline, &pass);
+  }
+  *out = (outcome){pass.height, pass.nodes};
+  return STOW_OK;
+}
+
+static stow_status place_by_first_fit(search* s, outcome* out) {
+  out->nodes = s->count;
+  return stowi_fit_aside(s->quest, s->order, s->count, s->offsets, &out->height);
+}
+
+static bool is_over(const search* s) {
+  return stowi_quest_done(s->quest) || s->idle > IDLE_SHARE * (uint64_t)s->count;
+}
+
+static void offer(search* s, outcome reached) {
+  uint64_t before = s->quest->height;
+  if (reached.height != UINT64_MAX) {
+    stowi_quest_offer(s->quest, s->offsets, reached.height);
+  }
+  stowi_quest_spend(s->quest, reached.nodes);
+  s->idle = s->quest->height < before ? 0 : s->idle + 1;
+}
+
+static stow_status run(search* s, start from, uint64_t pass_count) {
+  uint64_t best = UINT64_MAX;
+  STOW_TRY(begin_run(s, from.order));
+  for (uint64_t i = 0; i < pass_count; ++i) {
+    outcome reached;
+    STOW_TRY((from.first_fit ? place_by_first_fit : place_on_skyline)(s, &reached));
+    offer(s, reached);
+    if (is_over(s)) {
+      break;
+    }
+    best = reached.height < best ? reached.height : best;
+    STOW_TRY(bring_forward(s, best - 1));
+  }
+  return STOW_OK;
+}
+
+static uint64_t passes_for(const search* s, start from, uint32_t round) {
+  size_t count = s->quest->problem->buffers.count;
+  uint64_t passes = FIRST_NODES / (count + 1);
+  passes = passes < MIN_FIRST_PASSES ? MIN_FIRST_PASSES : passes;
+  passes = passes > MAX_FIRST_PASSES ? MAX_FIRST_PASSES : passes;
+  if (from.first_fit) {
+    bool fits = count >= MIN_FIRST_FIT && count <= MAX_FIRST_FIT;
+    passes = fits ? passes / FIRST_FIT_SHARE : 0;
+  }
+  return passes << round;
+}
+
+static stow_status run_all(search* s) {
+  for (uint32_t round = 0;; round += round < MAX_ROUND ? 1 : 0) {
+    for (size_t i = 0; i < START_COUNT; ++i) {
+      STOW_TRY(run(s, starts[i], passes_for(s, starts[i], round)));
+      if (is_over(s)) {
+        return STOW_OK;
+      }
+    }
+  }
+}
+
+stow_status stowi_local_search_work(stowi_quest* quest) {
+  search s = {.quest = quest, .orders = {.quest = quest}, .random = STOWI_HASH_SEED};
+  quest->phase = "local search";
+  stow_status status = prepare(&s);
+  if (status == STOW_OK) {
+    status = run_all(&s);
+  }
+  finish(&s);
+  return status;
+}
+
+stow_status stowi_place_local_search(const stow_problem* problem, const stow_place_options* options,
+                                     stow_allocator allocator, stow_diag* diag,
+                                     stow_placement** out_placement) {
+  return stowi_quest_run(problem, options, allocator, diag, stowi_local_search_work, out_placement);
+}

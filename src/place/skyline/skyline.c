@@ -1,0 +1,271 @@
+// Skyline passes. Taking the lowest first is the first descent of the search in MiniMalloc
+// (Moffitt, 2023), without the way back.
+//
+// Where buffers are whole and free to move, take a valley: a plateau of the skyline that is lower
+// than its neighbours. Whoever lives inside it can lie on its floor; whoever reaches out of it lies
+// higher, and so comes later. So the first in order of the former is built on it, and where there
+// is none it is filled up to its lower neighbour, since nobody can use it any more. In which order
+// valleys are dealt with makes no difference: the nearest is next, for the sake of the cache. Each
+// step costs a search among the waiting lives (nest.h), and there are O(n) of them.
+//
+// Else how low a buffer can lie is asked of a tree over the sections (floors.h). It only rises
+// while others are placed, so a heap by what it was when last asked gives the lowest: where the
+// answer has risen, the buffer goes back into the heap.
+#include "place/skyline/skyline.h"
+
+#include "base/alloc.h"
+#include "base/diag.h"
+#include "place/greedy/fixed.h"
+#include "place/skyline/floors.h"
+#include "place/skyline/heap.h"
+#include "place/skyline/nest.h"
+#include "place/skyline/plateaus.h"
+
+typedef struct block {
+  uint64_t footprint;
+  uint64_t alignment;
+} block;
+
+struct stowi_skyline {
+  stow_allocator allocator;
+  const stow_problem* problem;
+  const stowi_sections* sections;
+  bool is_plain;  // no windows, none fixed
+  stowi_nest nest;
+  block* blocks;  // by place in the nest: near each other in time, near each other in memory
+  stowi_plateaus plateaus;
+  stowi_floors floors;     // this and the next where it is not plain
+  stowi_heap heap;         // by rank
+  stowi_occupancy* fixed;  // NULL where there are none
+};
+
+static bool has_fixed(const stow_problem* problem) {
+  for (size_t i = 0; i < problem->buffers.count; ++i) {
+    if (stowi_is_fixed(&problem->buffers.data[i])) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static stow_status take_fixed(stowi_quest* quest, stowi_skyline* skyline) {
+  size_t count = quest->problem->buffers.count;
+  uint64_t* offsets = STOWI_ARRAY(quest->allocator, uint64_t, count);
+  stow_status status = STOW_ERR_OUT_OF_MEMORY;
+  if (offsets != NULL) {
+    status = stowi_occupancy_create(quest->problem, quest->allocator, &skyline->fixed);
+  }
+  if (status == STOW_OK) {
+    status = stowi_take_fixed(quest, skyline->fixed, offsets);
+  }
+  STOWI_ARRAY_FREE(quest->allocator, offsets, count);
+  return status;
+}
+
+static stow_status make_blocks(stowi_skyline* skyline) {
+  size_t count = skyline->nest.count;
+  skyline->blocks = STOWI_ARRAY(skyline->allocator, block, count);
+  if (skyline->blocks == NULL) {
+    return STOW_ERR_OUT_OF_MEMORY;
+  }
+  for (size_t i = 0; i < count; ++i) {
+    const stowi_buffer* b = &skyline->problem->buffers.data[skyline->nest.buffers[i]];
+    skyline->blocks[i] = (block){stowi_footprint(b), b->alignment};
+  }
+  return STOW_OK;
+}
+
+static stow_status prepare(stowi_quest* quest, stowi_skyline* skyline) {
+  const stowi_sections* sections = skyline->sections;
+  size_t count = quest->problem->buffers.count;
+  bool any_fixed = has_fixed(quest->problem);
+  skyline->is_plain = sections->first == NULL && !any_fixed;
+  STOW_TRY(stowi_nest_make(sections, count, quest->allocator, &skyline->nest));
+  STOW_TRY(make_blocks(skyline));
+  STOW_TRY(stowi_plateaus_make(sections->count, quest->allocator, &skyline->plateaus));
+  if (skyline->is_plain) {
+    return STOW_OK;
+  }
+  STOW_TRY(stowi_floors_make(sections->count, quest->allocator, &skyline->floors));
+  STOW_TRY(stowi_heap_make(count, quest->allocator, &skyline->heap));
+  return any_fixed ? take_fixed(quest, skyline) : STOW_OK;
+}
+
+stow_status stowi_skyline_create(stowi_quest* quest, const stowi_sections* sections,
+                                 stowi_skyline** out_skyline) {
+  *out_skyline = NULL;
+  stowi_skyline* skyline = STOWI_NEW(quest->allocator, stowi_skyline);
+  if (skyline == NULL) {
+    return stowi_fail_memory(quest->diag);
+  }
+  skyline->allocator = quest->allocator;
+  skyline->problem = quest->problem;
+  skyline->sections = sections;
+  if (prepare(quest, skyline) != STOW_OK) {
+    stowi_skyline_destroy(skyline);
+    return stowi_fail_memory(quest->diag);
+  }
+  *out_skyline = skyline;
+  return STOW_OK;
+}
+
+void stowi_skyline_destroy(stowi_skyline* skyline) {
+  if (skyline != NULL) {
+    stow_allocator allocator = skyline->allocator;
+    stowi_floors_free(&skyline->floors, allocator);
+    STOWI_ARRAY_FREE(allocator, skyline->blocks, skyline->nest.count);
+    stowi_nest_free(&skyline->nest, allocator);
+    stowi_plateaus_free(&skyline->plateaus, allocator);
+    stowi_heap_free(&skyline->heap, allocator);
+    stowi_occupancy_destroy(skyline->fixed);
+    STOWI_DELETE(allocator, skyline);
+  }
+}
+
+// Alignments are powers of two, and no offset comes near 2^64: the problem saw to it.
+static uint64_t align(uint64_t x, uint64_t alignment) {
+  return (x + (alignment - 1)) & ~(alignment - 1);
+}
+
+// Puts |buffer| at [offset, end). False where that makes the pass a failure.
+static bool put(stowi_skyline_pass* pass, uint32_t buffer, uint64_t offset, uint64_t end) {
+  pass->offsets[buffer] = offset;
+  pass->height = end > pass->height ? end : pass->height;
+  return pass->height < pass->too_high;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Whole footprints
+
+static uint64_t above_fixed(const stowi_skyline* skyline, uint32_t buffer, uint64_t wanted) {
+  if (skyline->fixed == NULL) {
+    return wanted;
+  }
+  return stowi_search_next(stowi_search_start(skyline->fixed, buffer), wanted);
+}
+
+static bool build_on(stowi_skyline* skyline, stowi_skyline_pass* pass, stowi_plateau valley,
+                     uint32_t place) {
+  stowi_nest_point life = skyline->nest.points[place];
+  block b = skyline->blocks[place];
+  uint32_t buffer = skyline->nest.buffers[place];
+  uint64_t offset = above_fixed(skyline, buffer, align(valley.floor, b.alignment));
+  uint64_t end = offset + b.footprint;
+  stowi_nest_remove(&skyline->nest, place);
+  stowi_plateaus_build(&skyline->plateaus, valley, life.begin, life.end,
+                       align(end, skyline->problem->min_alignment));
+  return put(pass, buffer, offset, end);
+}
+
+static bool place_in_valleys(stowi_skyline* skyline, stowi_skyline_pass* pass) {
+  stowi_nest_fill(&skyline->nest, pass->order, pass->count);
+  stowi_plateaus_clear(&skyline->plateaus);
+  while (pass->nodes < pass->count) {
+    stowi_plateau valley = stowi_plateaus_valley(&skyline->plateaus);
+    uint32_t place = stowi_nest_first(&skyline->nest, valley.begin, valley.end);
+    if (place == STOWI_NEST_NONE) {
+      stowi_plateaus_level(&skyline->plateaus, valley);
+      continue;
+    }
+    if (pass->nodes == pass->max_nodes) {
+      return false;
+    }
+    ++pass->nodes;
+    if (!build_on(skyline, pass, valley, place)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Any buffers
+
+typedef struct spot {
+  uint64_t key;  // how low it lies, for the choice who is next
+  uint64_t offset;
+} spot;
+
+static uint64_t rest_of(const stowi_skyline* skyline, uint32_t buffer) {
+  const stowi_sections* sections = skyline->sections;
+  uint64_t rest = 0;
+  uint32_t end = stowi_piece_end(sections, buffer);
+  for (uint32_t piece = stowi_piece_first(sections, buffer); piece < end; ++piece) {
+    uint64_t floor =
+        stowi_floors_max(&skyline->floors, sections->begin[piece], sections->end[piece]);
+    uint64_t low = stowi_piece_low(sections, piece);
+    rest = floor > low && floor - low > rest ? floor - low : rest;
+  }
+  return rest;
+}
+
+static spot find_spot(stowi_skyline* skyline, uint32_t buffer) {
+  uint64_t rest = rest_of(skyline, buffer);
+  uint64_t wanted = align(rest, skyline->problem->buffers.data[buffer].alignment);
+  uint64_t offset = above_fixed(skyline, buffer, wanted);
+  bool is_free = skyline->fixed == NULL;
+  return (spot){is_free ? align(rest, skyline->problem->min_alignment) : offset, offset};
+}
+
+static bool put_pieces(stowi_skyline* skyline, stowi_skyline_pass* pass, uint32_t buffer,
+                       uint64_t offset) {
+  const stowi_sections* sections = skyline->sections;
+  const stowi_buffer* b = &skyline->problem->buffers.data[buffer];
+  uint32_t end = stowi_piece_end(sections, buffer);
+  for (uint32_t piece = stowi_piece_first(sections, buffer); piece < end; ++piece) {
+    stowi_floors_raise(&skyline->floors, sections->begin[piece], sections->end[piece],
+                       offset + stowi_piece_high(sections, piece, b));
+  }
+  return put(pass, buffer, offset, offset + stowi_footprint(b));
+}
+
+static bool place_by_heap(stowi_skyline* skyline, stowi_skyline_pass* pass) {
+  stowi_floors_clear(&skyline->floors);
+  stowi_heap_clear(&skyline->heap);
+  for (size_t i = 0; i < pass->count; ++i) {
+    stowi_heap_push(&skyline->heap, 0, (uint32_t)i);
+  }
+  while (skyline->heap.count > 0) {
+    if (pass->nodes == pass->max_nodes) {
+      return false;
+    }
+    ++pass->nodes;
+    stowi_heap_entry entry = stowi_heap_pop(&skyline->heap);
+    uint32_t buffer = pass->order[entry.id];
+    spot found = find_spot(skyline, buffer);
+    if (found.key > entry.key) {
+      stowi_heap_push(&skyline->heap, found.key, entry.id);
+    } else if (!put_pieces(skyline, pass, buffer, found.offset)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Passes
+
+static void run(stowi_skyline* skyline, stowi_skyline_pass* pass,
+                bool (*place)(stowi_skyline* skyline, stowi_skyline_pass* pass)) {
+  const stow_problem* problem = skyline->problem;
+  pass->nodes = 0;
+  pass->height = problem->fixed_end;
+  for (size_t i = 0; skyline->fixed != NULL && i < problem->buffers.count; ++i) {
+    if (stowi_is_fixed(&problem->buffers.data[i])) {
+      pass->offsets[i] = problem->buffers.data[i].fixed_offset;
+    }
+  }
+  if (pass->height >= pass->too_high || !place(skyline, pass)) {
+    pass->height = UINT64_MAX;
+  }
+}
+
+void stowi_skyline_lowest(stowi_skyline* skyline, stowi_skyline_pass* pass) {
+  run(skyline, pass, skyline->is_plain ? place_in_valleys : place_by_heap);
+}
+
+void stowi_skyline_quick(stowi_skyline* skyline, stowi_skyline_pass* pass) {
+  run(skyline, pass, place_in_valleys);
+}
+
+bool stowi_skyline_is_plain(const stowi_skyline* skyline) { return skyline->is_plain; }

@@ -1,0 +1,165 @@
+// Compaction and local search: never worse, and as good as they say.
+#include <stdlib.h>
+#include <string.h>
+
+#include "place/improve/compact.h"
+#include "place/problem.h"
+#include "random_problem.h"
+
+enum { MAX_COUNT = 64 };
+
+static bool meet(const stow_problem* problem, const uint64_t* offsets, size_t a, size_t b) {
+  const stowi_buffer* x = &problem->buffers.data[a];
+  const stowi_buffer* y = &problem->buffers.data[b];
+  return stowi_live_together(x, y) && offsets[a] < offsets[b] + stowi_footprint(y) &&
+         offsets[b] < offsets[a] + stowi_footprint(x);
+}
+
+static bool can_lie_at(const stow_problem* problem, uint64_t* offsets, size_t buffer,
+                       uint64_t offset) {
+  uint64_t old = offsets[buffer];
+  bool free = true;
+  offsets[buffer] = offset;
+  for (size_t other = 0; free && other < problem->buffers.count; ++other) {
+    free = other == buffer || !meet(problem, offsets, buffer, other);
+  }
+  offsets[buffer] = old;
+  return free;
+}
+
+static void check_nothing_can_drop(const stow_problem* problem, uint64_t* offsets) {
+  for (size_t i = 0; i < problem->buffers.count; ++i) {
+    const stowi_buffer* b = &problem->buffers.data[i];
+    for (uint64_t at = 0; !stowi_is_fixed(b) && at < offsets[i]; at += b->alignment) {
+      if (!CHECK(!can_lie_at(problem, offsets, i, at))) {
+        return;
+      }
+    }
+  }
+}
+
+// A correct placement full of gaps: each above all others, fixed ones where they are.
+static uint64_t scatter(const stow_problem* problem, uint64_t* offsets) {
+  uint64_t height = problem->fixed_end;
+  for (size_t i = 0; i < problem->buffers.count; ++i) {
+    const stowi_buffer* b = &problem->buffers.data[i];
+    if (stowi_is_fixed(b)) {
+      offsets[i] = b->fixed_offset;
+      continue;
+    }
+    offsets[i] = (height + 5 + b->alignment - 1) / b->alignment * b->alignment;
+    height = offsets[i] + stowi_footprint(b);
+  }
+  return height;
+}
+
+TEST(DroppingEndsWhereNothingCanDrop) {
+  test_random random = {1};
+  size_t cases = test_is_long() ? 5000 : 300;
+  for (size_t i = 0; i < cases; ++i) {
+    random_shape shape = random_shape_of(&random, 40);
+    shape.windows = false;
+    stow_problem* problem = random_problem(&random, &shape);
+    stowi_quest quest = {.problem = problem, .allocator = stow_allocator_default()};
+    stow_place_options_init(&quest.options);
+    uint64_t offsets[MAX_COUNT];
+    uint64_t before[MAX_COUNT];
+    uint64_t old_height = scatter(problem, offsets);
+    uint64_t height = 0;
+    memcpy(before, offsets, sizeof(before));
+    CHECK(stowi_drop(&quest, offsets, &height) == STOW_OK);
+    CHECK(height <= old_height);
+    for (size_t k = 0; k < problem->buffers.count; ++k) {
+      CHECK(offsets[k] <= before[k]);
+    }
+    CHECK(stow_placement_check(problem, offsets, problem->buffers.count, height,
+                               stow_allocator_default(), NULL, NULL) == STOW_OK);
+    check_nothing_can_drop(problem, offsets);
+    stow_problem_destroy(problem);
+  }
+}
+
+TEST(MirroringPlainBuffersNeverRaisesTheHeight) {
+  test_random random = {2};
+  for (size_t i = 0; i < 200; ++i) {
+    random_shape shape = {.count = 1 + i % 50, .guards = i % 2 == 0};
+    stow_problem* problem = random_problem(&random, &shape);
+    stowi_quest quest = {.problem = problem, .allocator = stow_allocator_default()};
+    stow_place_options_init(&quest.options);
+    uint64_t offsets[MAX_COUNT];
+    uint64_t height = 0;
+    scatter(problem, offsets);
+    CHECK(stowi_drop(&quest, offsets, &height) == STOW_OK);
+    for (size_t round = 0; round < 4; ++round) {
+      uint64_t mirrored = 0;
+      CHECK(stowi_drop_mirrored(&quest, offsets, &mirrored) == STOW_OK);
+      CHECK(mirrored <= height);
+      height = mirrored;
+    }
+    stow_problem_destroy(problem);
+  }
+}
+
+TEST(CompactionIsNeverHigherThanFirstFit) {
+  test_random random = {3};
+  for (size_t i = 0; i < 150; ++i) {
+    random_shape shape = random_shape_of(&random, 60);
+    stow_problem* problem = random_problem(&random, &shape);
+    CHECK(height_with(problem, "compact", 10000) <= height_with(problem, "first-fit", 0));
+    stow_problem_destroy(problem);
+  }
+}
+
+TEST(CompactIsAProperStrategy) { check_strategy("compact"); }
+
+TEST(LocalSearchIsAProperStrategy) { check_strategy("local-search"); }
+
+TEST(MoreNodesNeverRaiseTheHeight) {
+  test_random random = {4};
+  for (size_t i = 0; i < 20; ++i) {
+    random_shape shape = random_shape_of(&random, 60);
+    stow_problem* problem = random_problem(&random, &shape);
+    uint64_t last = UINT64_MAX;
+    for (uint64_t nodes = 0; nodes < 20000; nodes = 3 * nodes + 50) {
+      uint64_t height = height_with(problem, "local-search", nodes);
+      CHECK(height <= last);
+      last = height;
+    }
+    stow_problem_destroy(problem);
+  }
+}
+
+// A solid block cut at random: its optimum is known, and it has no slack at all.
+static void cut(test_random* random, stow_problem* problem, size_t pieces, uint64_t width,
+                uint64_t height, uint64_t begin) {
+  bool across = width > 1 && (height < 2 || test_random_below(random, 2) == 0);
+  if (pieces <= 1 || (width < 2 && height < 2)) {
+    stow_buffer_desc desc;
+    stow_buffer_desc_init(&desc);
+    desc.size = height;
+    desc.begin = begin;
+    desc.end = begin + width;
+    CHECK(stow_problem_add(problem, &desc, NULL, NULL) == STOW_OK);
+  } else if (across) {
+    uint64_t at = 1 + test_random_below(random, width - 1);
+    cut(random, problem, pieces / 2, at, height, begin);
+    cut(random, problem, pieces - pieces / 2, width - at, height, begin + at);
+  } else {
+    uint64_t at = 1 + test_random_below(random, height - 1);
+    cut(random, problem, pieces / 2, width, at, begin);
+    cut(random, problem, pieces - pieces / 2, width, height - at, begin);
+  }
+}
+
+TEST(LocalSearchSolvesSmallTiledBlocks) {
+  test_random random = {5};
+  size_t solved = 0;
+  for (size_t i = 0; i < 50; ++i) {
+    stow_problem* problem = NULL;
+    REQUIRE(stow_problem_create(stow_allocator_default(), NULL, &problem) == STOW_OK);
+    cut(&random, problem, 12, 1000, 1000, 0);
+    solved += height_with(problem, "local-search", 200000) == 1000;
+    stow_problem_destroy(problem);
+  }
+  CHECK(solved >= 45);
+}
