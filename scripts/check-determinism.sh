@@ -1,6 +1,6 @@
 #!/bin/sh
 # The same bytes from gcc and clang, -O0 and -O3, another locale, and a second run: plans every graph in examples/ and
-# tests/golden in several presets and formats with each build, and compares checksums.
+# tests/golden in several presets and formats with each build, solves every CSV in examples/, and compares checksums.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -28,6 +28,13 @@ outputs() { # BUILD LOCALE
       done
     done
     LC_ALL=$2 "build/determinism-$1/tools/stowage/stowage" fmt "$file" 2>&1 || true
+  done
+  for file in examples/*.csv; do
+    for format in summary json csv; do
+      LC_ALL=$2 "build/determinism-$1/tools/stowage/stowage" solve "$file" --format "$format" 2>&1 || true
+      LC_ALL=$2 "build/determinism-$1/tools/stowage/stowage" solve "$file" --format "$format" \
+        --capacity 64KiB 2>&1 || true
+    done
   done
 }
 

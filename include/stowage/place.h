@@ -114,9 +114,11 @@ typedef struct stow_place_options {
   // *Minimise* where it is STOW_PLACE_SMALLEST: the lowest height that can be found. *Fit* else:
   // any placement whose height is not above it, or the proof that there is none.
   uint64_t capacity;
-  // How much a search may try: a node is one attempt to give one buffer an offset. The same budget
-  // gives the same answer on every machine. 0: only what costs no search. STOW_PLACE_NO_LIMIT:
-  // until the question is answered, if that takes forever.
+  // How much a search may try: a node is one attempt to give one buffer an offset. In the exact
+  // search it counts for more where many others must be looked at or move up for it, so that nodes
+  // take about the same time. The same budget gives the same answer on every machine. 0: only a
+  // first placement, whose nodes count all the same. The last pass may spend somewhat more.
+  // STOW_PLACE_NO_LIMIT: until the question is answered, if that takes forever.
   uint64_t nodes;
   // Called at every better placement, and every few milliseconds of search. false stops the search:
   // so a caller brings in a clock or an interrupt. The best placement so far is the result, which
@@ -125,7 +127,7 @@ typedef struct stow_place_options {
   void* user;
 } stow_place_options;
 
-#define STOW_PLACE_DEFAULT_NODES 1000000
+#define STOW_PLACE_DEFAULT_NODES 400000
 
 // Reuse, minimise, STOW_PLACE_DEFAULT_NODES, no callback.
 STOW_API void stow_place_options_init(stow_place_options* options);
@@ -150,11 +152,18 @@ typedef struct stow_strategy {
                        stow_allocator allocator, stow_diag* diag, stow_placement** out_placement);
 } stow_strategy;
 
+// docs/strategies.md says what each is for.
 STOW_API size_t stow_strategy_count(void);
 STOW_API const stow_strategy* stow_strategy_at(size_t index);
 // NULL where there is none.
 STOW_API const stow_strategy* stow_strategy_find(stow_str name);
 
+// `auto`: something good at once, then better as long as there is budget, until the height meets
+// the bound. What to use unless there is a reason not to. Never higher than first-fit where it
+// minimises, is not stopped, and at most 2 * 10^9 pairs of buffers live together.
+STOW_API stow_status stow_place_auto(const stow_problem* problem, const stow_place_options* options,
+                                     stow_allocator allocator, stow_diag* diag,
+                                     stow_placement** out_placement);
 // `first-fit`: largest first (by size without guard; equal ones by number), each at the lowest
 // aligned offset where its footprint meets no placed one that lives at the same time. About O(n log
 // n) unless lifetimes are adversarial. Without reuse: in that order, each after everything placed
@@ -181,6 +190,22 @@ STOW_API uint64_t stow_placement_bound(const stow_placement* placement);
 STOW_API uint64_t stow_placement_nodes(const stow_placement* placement);
 // The callback stopped it.
 STOW_API bool stow_placement_stopped(const stow_placement* placement);
+
+// Why nothing fits: a set of buffers that cannot lie within |capacity| together. Irreducible:
+// without any one of them the others can. Fixed buffers stay where they are, whether in the set or
+// not.
+typedef struct stow_explanation {
+  size_t* buffers;  // in order of number
+  size_t count;
+  bool irreducible;  // false where the budget ended before every member was shown to be needed
+} stow_explanation;
+// |options| as for stow_place_auto; its capacity is the one in question. STOW_ERR_INVALID_ARGUMENT
+// without a capacity, STOW_ERR_NOT_FOUND where everything fits, STOW_ERR_GAVE_UP where the budget
+// ends before that is known. The result is freed with stow_explanation_free.
+STOW_API stow_status stow_place_explain(const stow_problem* problem,
+                                        const stow_place_options* options, stow_allocator allocator,
+                                        stow_diag* diag, stow_explanation* out_explanation);
+STOW_API void stow_explanation_free(stow_explanation* explanation, stow_allocator allocator);
 
 // ---------------------------------------------------------------------------------------------
 // Checking, with no code in common with the strategies.

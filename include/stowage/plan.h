@@ -55,11 +55,16 @@ typedef struct stow_plan_options {
                               // of an error
   stow_io_policy io;  // STOW_IO_KEEP, _CONSUME or _EXTERNAL, for what effects leave at default
   uint64_t capacity;  // STOW_NO_CAPACITY, or the bytes to fit in: see stow_plan_fit
-  const stow_strategy* strategy;
+  const stow_strategy* strategy;     // auto; first-fit in the presets that follow RLX
   const stow_schedule* schedule;     // NULL: the graph's own order. Borrowed during the call
   const stow_weight_layout* layout;  // NULL: none. Borrowed during the call
   size_t rule_count;
   const stow_rule* rules[STOW_MAX_RULES];
+  // How much the strategy may try, and who may stop it: as in stow_place_options. The plan depends
+  // on the callback only where that stops the search.
+  uint64_t nodes;
+  bool (*on_progress)(void* user, const stow_place_progress* progress);
+  void* user;
 } stow_plan_options;
 
 // Writes every field; afterwards each value is literal, and 0 means 0. An unknown preset is as
@@ -150,8 +155,8 @@ STOW_API bool stow_plan_reuse(const stow_plan* plan);
 // Does it fit in options.capacity? An outcome, not an error: the plan is whole either way.
 typedef struct stow_fit {
   bool fits;
-  bool possible;          // the lower bound is within the capacity: where the plan does not fit,
-                          // another placement may. False: none can
+  bool possible;          // what is proven (stow_plan_search) leaves room for a placement within
+                          // the capacity, though this one may not fit. False: none can
   uint64_t required;      // the arena size
   uint64_t available;     // the capacity
   uint64_t excess;        // required - available, or 0
@@ -164,6 +169,16 @@ typedef struct stow_fit {
   uint64_t largest_hole;  // the largest free stretch below the capacity at that step, without it
 } stow_fit;
 STOW_API stow_fit stow_plan_fit(const stow_plan* plan);
+
+// What the strategy found out on the way. No part of a saved plan: one that was read knows what
+// follows from its lower bound, and no search.
+typedef struct stow_search {
+  stow_outcome outcome;  // of the arena within the capacity, where there is one
+  uint64_t bound;        // as the lower bound, or higher where a search proved that
+  uint64_t nodes;        // spent
+  bool stopped;          // by the callback
+} stow_search;
+STOW_API stow_search stow_plan_search(const stow_plan* plan);
 
 // ---------------------------------------------------------------------------------------------
 // Writing. Every format ends each line with LF and is the same on every machine.

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/bits.h"
 
 stow_status stowi_rank_set_init(stowi_rank_set* set, size_t bound, stow_allocator allocator) {
   memset(set, 0, sizeof(*set));
@@ -48,17 +49,6 @@ void stowi_rank_set_remove(stowi_rank_set* set, size_t rank) {
 }
 
 // |word| is not 0.
-static size_t lowest_bit(uint64_t word) {
-  size_t bit = 0;
-  for (unsigned width = 32; width > 0; width /= 2) {
-    if ((word & ((UINT64_C(1) << width) - 1)) == 0) {
-      word >>= width;
-      bit += width;
-    }
-  }
-  return bit;
-}
-
 static size_t highest_bit(uint64_t word) {
   size_t bit = 0;
   for (unsigned width = 32; width > 0; width /= 2) {
@@ -74,9 +64,9 @@ size_t stowi_rank_set_next(const stowi_rank_set* set, size_t rank) {
   for (size_t level = 0; level < set->level_count; ++level) {
     uint64_t above = set->levels[level][rank / 64] & (~UINT64_C(1) << (rank % 64));
     if (above != 0) {
-      rank = rank / 64 * 64 + lowest_bit(above);
+      rank = rank / 64 * 64 + stowi_lowest_bit(above);
       while (level-- > 0) {
-        rank = rank * 64 + lowest_bit(set->levels[level][rank]);
+        rank = rank * 64 + stowi_lowest_bit(set->levels[level][rank]);
       }
       return rank;
     }

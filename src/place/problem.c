@@ -277,3 +277,24 @@ bool stowi_walk_next(stowi_walk* walk, stowi_stretch* out_stretch) {
   }
   return true;
 }
+
+// ---------------------------------------------------------------------------------------------
+// Parts of problems
+
+stow_status stowi_problem_add_windows(stow_problem* to, const stow_problem* from, size_t buffer,
+                                      stow_diag* diag) {
+  for (size_t i = 0; i < stow_problem_window_count(from, buffer); ++i) {
+    stow_window_desc window;
+    stow_problem_get_window(from, buffer, i, &window);
+    STOW_TRY(stow_problem_add_window(to, &window, diag));
+  }
+  return STOW_OK;
+}
+
+stow_status stowi_problem_add_copy(stow_problem* to, const stow_problem* from, size_t buffer,
+                                   stow_diag* diag) {
+  stow_buffer_desc desc;
+  stow_problem_get(from, buffer, &desc);
+  STOW_TRY(stow_problem_add(to, &desc, diag, NULL));
+  return stowi_problem_add_windows(to, from, buffer, diag);
+}

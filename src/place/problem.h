@@ -72,4 +72,10 @@ stowi_walk stowi_walk_start(const stow_problem* problem, size_t buffer);
 // False after the last one.
 bool stowi_walk_next(stowi_walk* walk, stowi_stretch* out_stretch);
 
+// Adds |buffer| of |from| to |to|; the windows alone, to the buffer that was added last.
+stow_status stowi_problem_add_copy(stow_problem* to, const stow_problem* from, size_t buffer,
+                                   stow_diag* diag);
+stow_status stowi_problem_add_windows(stow_problem* to, const stow_problem* from, size_t buffer,
+                                      stow_diag* diag);
+
 #endif  // STOWAGE_SRC_PLACE_PROBLEM_H_

@@ -9,7 +9,10 @@
 #include "place/placement.h"
 #include "place/problem.h"
 
-#define REPORT_EVERY 2048  // nodes; a few milliseconds of any search
+// Nodes between two reports: a few milliseconds of any search. In a large problem a node costs
+// more.
+#define MOST_BETWEEN_REPORTS 2048
+#define BUFFERS_BETWEEN_REPORTS 131072
 
 void stow_place_options_init(stow_place_options* options) {
   memset(options, 0, sizeof(*options));
@@ -24,17 +27,22 @@ uint64_t stowi_quest_goal(const stowi_quest* quest) {
   return fit ? quest->options.capacity : quest->bound;
 }
 
-static bool is_answered(const stowi_quest* quest) {
+bool stowi_quest_answered(const stowi_quest* quest) {
   return quest->height <= stowi_quest_goal(quest) || quest->bound > quest->options.capacity;
 }
 
 bool stowi_quest_done(const stowi_quest* quest) {
-  return quest->stopped || quest->nodes >= quest->options.nodes || is_answered(quest);
+  return quest->stopped || quest->nodes >= quest->stage_end || stowi_quest_answered(quest);
+}
+
+static uint64_t nodes_between_reports(const stowi_quest* quest) {
+  uint64_t nodes = 1 + BUFFERS_BETWEEN_REPORTS / (quest->problem->buffers.count + 1);
+  return nodes < MOST_BETWEEN_REPORTS ? nodes : MOST_BETWEEN_REPORTS;
 }
 
 static void report(stowi_quest* quest) {
-  quest->next_report = quest->nodes + REPORT_EVERY;
-  if (quest->options.on_progress != NULL) {
+  quest->next_report = quest->nodes + nodes_between_reports(quest);
+  if (quest->options.on_progress != NULL && !quest->stopped) {
     stow_place_progress progress = {quest->phase, quest->height, quest->bound, quest->nodes};
     if (!quest->options.on_progress(quest->options.user, &progress)) {
       quest->stopped = true;
@@ -64,8 +72,25 @@ bool stowi_quest_spend(stowi_quest* quest, uint64_t nodes) {
   return !stowi_quest_done(quest);
 }
 
+bool stowi_quest_poll(stowi_quest* quest) {
+  report(quest);
+  return !quest->stopped;
+}
+
 uint64_t stowi_quest_left(const stowi_quest* quest) {
-  return quest->nodes < quest->options.nodes ? quest->options.nodes - quest->nodes : 0;
+  return quest->nodes < quest->stage_end ? quest->stage_end - quest->nodes : 0;
+}
+
+stow_status stowi_quest_stage(stowi_quest* quest, uint64_t nodes, stowi_work work) {
+  if (stowi_quest_done(quest)) {
+    return STOW_OK;
+  }
+  uint64_t end = quest->stage_end;
+  uint64_t left = end - quest->nodes;
+  quest->stage_end = nodes < left ? quest->nodes + nodes : end;
+  stow_status status = work(quest);
+  quest->stage_end = end;
+  return status;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -84,6 +109,7 @@ static stow_status work_on(stowi_quest* quest, stowi_work work) {
   }
   stow_load load;
   STOW_TRY(stow_problem_load(quest->problem, quest->allocator, quest->diag, &load));
+  quest->pair_count = load.pair_count;
   stowi_quest_raise(quest, load.lower_bound);
   STOW_TRY(stowi_check_fixed(quest));
   return work(quest);
@@ -99,6 +125,7 @@ stow_status stowi_quest_run(const stow_problem* problem, const stow_place_option
   stow_place_options_init(&quest.options);
   STOW_TRY(stowi_load_struct(&quest.options, options, sizeof(quest.options), "stow_place_options",
                              diag));
+  quest.stage_end = quest.options.nodes;
   stow_placement* placement = stowi_placement_create(allocator, problem->buffers.count);
   if (placement == NULL) {
     return stowi_fail_memory(diag);

@@ -15,10 +15,12 @@ typedef struct stowi_quest {
   stow_diag* diag;
   stow_place_options options;
   const char* phase;     // for progress; a strategy sets it
+  uint64_t pair_count;   // pairs of buffers that live together
   uint64_t bound;        // proven: no placement is lower
   uint64_t height;       // of the best placement; UINT64_MAX before the first
   uint64_t* offsets;     // of the best placement
   uint64_t nodes;        // spent
+  uint64_t stage_end;    // nodes at which the present stage of the work ends
   uint64_t next_report;  // nodes at which the callback is due
   bool stopped;          // by the callback
 } stowi_quest;
@@ -34,7 +36,9 @@ stow_status stowi_quest_run(const stow_problem* problem, const stow_place_option
 
 // The height at which there is nothing left to do.
 uint64_t stowi_quest_goal(const stowi_quest* quest);
-// The question is answered, the budget spent, or the callback said stop.
+// The best placement is good enough, or none can be.
+bool stowi_quest_answered(const stowi_quest* quest);
+// The question is answered, the budget of the stage spent, or the callback said stop.
 bool stowi_quest_done(const stowi_quest* quest);
 
 // Copies the placement where it is lower than the best so far, and tells the callback.
@@ -45,7 +49,13 @@ void stowi_quest_raise(stowi_quest* quest, uint64_t bound);
 // Counts |nodes| as spent; tells the callback now and then. Returns false once the quest is done.
 // Cheap enough to be called for every hundred nodes or so.
 bool stowi_quest_spend(stowi_quest* quest, uint64_t nodes);
+// Tells the callback how things stand; false where it has said stop. For work that takes long
+// without spending nodes.
+bool stowi_quest_poll(stowi_quest* quest);
 // What is left of the budget.
 uint64_t stowi_quest_left(const stowi_quest* quest);
+
+// Lets |work| spend up to |nodes| of what is left. Does nothing where the quest is done.
+stow_status stowi_quest_stage(stowi_quest* quest, uint64_t nodes, stowi_work work);
 
 #endif  // STOWAGE_SRC_PLACE_QUEST_H_

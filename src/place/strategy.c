@@ -1,19 +1,24 @@
 // The table of strategies: one row each.
 #include <stowage/place.h>
 
+#include "place/exact/exact.h"
 #include "place/greedy/portfolio.h"
 #include "place/improve/compact.h"
+#include "place/improve/lns.h"
 #include "place/improve/local_search.h"
 #include "place/skyline/skyline.h"
 
 static const stow_strategy strategies[] = {
+    {"auto", "something good at once, then better within the budget", stow_place_auto},
     {"first-fit", "largest first, each at the lowest offset that is free", stow_place_first_fit},
     {"best-fit", "largest first, each in the smallest gap that holds it", stow_place_best_fit},
     {"portfolio", "first fit and best fit in several orders", stowi_place_portfolio},
+    {"skyline", "from the bottom up, lowest first, in several orders", stowi_place_skyline},
     {"compact", "first fit, then dropped and mirrored while that helps", stowi_place_compact},
-    {"local-search", "passes in which what sticks out comes earlier each time",
+    {"local-search", "skyline passes; what stuck out comes earlier in the next",
      stowi_place_local_search},
-    {"skyline", "from the bottom up, always the lowest, in several orders", stowi_place_skyline},
+    {"lns", "skyline, then parts are searched anew exactly", stowi_place_lns},
+    {"exact", "search with proof; first-fit above 16384 buffers", stowi_place_exact},
 };
 
 size_t stow_strategy_count(void) { return sizeof(strategies) / sizeof(strategies[0]); }

@@ -208,10 +208,28 @@ static void take_offsets(stowi_maker* maker) {
   plan->arena_size = stow_placement_height(maker->placement);
 }
 
+// Packing is a choice of this plan. Another placement may do without, so params that were only
+// packed are not fixed where a bound is concerned.
+static bool is_packed(const stowi_maker* maker) {
+  return maker->options.pack_params && maker->options.layout == NULL;
+}
+
+static void take_search(stowi_maker* maker) {
+  stow_search* search = &maker->plan->search;
+  bool is_bound = maker->plan->facts.reuse && !is_packed(maker);
+  search->bound = is_bound ? stow_placement_bound(maker->placement) : 0;
+  search->nodes = stow_placement_nodes(maker->placement);
+  search->stopped = stow_placement_stopped(maker->placement);
+}
+
+// The capacity is not handed on: a plan is as small as can be found, also where that is too large.
 static stow_status place(stowi_maker* maker) {
   stow_place_options options;
   stow_place_options_init(&options);
   options.reuse = maker->plan->facts.reuse;
+  options.nodes = maker->options.nodes;
+  options.on_progress = maker->options.on_progress;
+  options.user = maker->options.user;
   STOW_TRY(maker->options.strategy->place(maker->problem, &options, maker->allocator, maker->diag,
                                           &maker->placement));
   if (stow_placement_count(maker->placement) != stow_problem_count(maker->problem)) {
@@ -220,11 +238,10 @@ static stow_status place(stowi_maker* maker) {
                       stow_placement_count(maker->placement), stow_problem_count(maker->problem));
   }
   take_offsets(maker);
+  take_search(maker);
   return STOW_OK;
 }
 
-// Packing is a choice of this plan. Another placement may do without, so params that were only
-// packed are not fixed where the lower bound is concerned.
 static stow_status unpack_params(stowi_maker* maker) {
   const stow_plan* plan = maker->plan;
   for (stow_value v = 0; v < plan->value_count; ++v) {
@@ -238,7 +255,7 @@ static stow_status unpack_params(stowi_maker* maker) {
 }
 
 static stow_status judge_load(stowi_maker* maker) {
-  if (maker->options.pack_params && maker->options.layout == NULL) {
+  if (is_packed(maker)) {
     STOW_TRY(unpack_params(maker));
   }
   stow_load load;

@@ -53,19 +53,22 @@ static void init_default(stow_plan_options* options) {
   options->reuse = true;
   options->io = STOW_IO_KEEP;
   options->capacity = STOW_NO_CAPACITY;
-  options->strategy = stow_strategy_find(stow_str_of("first-fit"));
+  options->strategy = stow_strategy_find(stow_str_of("auto"));
+  options->nodes = STOW_PLACE_DEFAULT_NODES;
 }
 
 void stow_plan_options_init(stow_plan_options* options, stow_preset preset) {
   init_default(options);
   if (preset == STOW_PRESET_RLX) {
     options->classic_views = true;
+    options->strategy = stow_strategy_find(stow_str_of("first-fit"));
     options->tail_guard = 128;
     for (size_t i = 0; i < stow_rule_count() && i < STOW_MAX_RULES; ++i) {
       options->rules[options->rule_count++] = stow_rule_at(i);
     }
   } else if (preset == STOW_PRESET_RLX_0_2_2) {
     options->classic_views = true;
+    options->strategy = stow_strategy_find(stow_str_of("first-fit"));
     options->zero_size_slots = false;
   } else if (preset == STOW_PRESET_BACKWARD) {
     options->params = false;

@@ -319,3 +319,5 @@ uint64_t stow_plan_peak_scratch(const stow_plan* plan) { return plan->peak_scrat
 bool stow_plan_reuse(const stow_plan* plan) { return plan->facts.reuse; }
 
 stow_fit stow_plan_fit(const stow_plan* plan) { return plan->fit; }
+
+stow_search stow_plan_search(const stow_plan* plan) { return plan->search; }

@@ -85,6 +85,7 @@ struct stow_plan {
   uint64_t arena_size;
   uint64_t lower_bound;
   uint32_t peak_step;
+  stow_search search;  // the outcome, and a bound below lower_bound, are set by stowi_plan_finish
 
   uint32_t value_count;
   uint32_t step_count;

@@ -256,13 +256,27 @@ static stow_status judge_fit(stow_plan* plan) {
   fit->required = plan->arena_size;
   fit->available = plan->facts.capacity;
   fit->fits = fit->required <= fit->available;
-  fit->possible = fit->fits || plan->lower_bound <= fit->available;
+  fit->possible = fit->fits || plan->search.bound <= fit->available;
   fit->value = STOW_VALUE_NONE;
   if (fit->fits) {
     return STOW_OK;
   }
   fit->excess = fit->required - fit->available;
   return explain_excess(plan);
+}
+
+static void judge_search(stow_plan* plan) {
+  stow_search* search = &plan->search;
+  if (search->bound < plan->lower_bound) {
+    search->bound = plan->lower_bound;
+  }
+  if (plan->arena_size <= plan->facts.capacity) {
+    bool optimal = plan->arena_size <= search->bound;
+    search->outcome = optimal ? STOW_OUTCOME_OPTIMAL : STOW_OUTCOME_FEASIBLE;
+  } else {
+    bool ruled_out = search->bound > plan->facts.capacity;
+    search->outcome = ruled_out ? STOW_OUTCOME_INFEASIBLE : STOW_OUTCOME_GAVE_UP;
+  }
 }
 
 stow_status stowi_plan_finish(stow_plan* plan, stow_diag* diag) {
@@ -272,6 +286,7 @@ stow_status stowi_plan_finish(stow_plan* plan, stow_diag* diag) {
     status = list_peak(plan);
   }
   if (status == STOW_OK) {
+    judge_search(plan);
     status = judge_fit(plan);
   }
   return status == STOW_OK ? STOW_OK : stowi_fail_memory(diag);

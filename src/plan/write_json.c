@@ -94,6 +94,11 @@ static stow_status write_header(const stow_plan* plan, stow_writer writer) {
                         ",\n  \"lower_bound\": %" PRIu64 ",\n  \"steps\": %" PRIu32 ",\n",
                         plan->arena_size, plan->arena_alignment, plan->total_unshared,
                         stow_plan_saved(plan), plan->lower_bound, plan->step_count));
+  STOW_TRY(stowi_printf(writer,
+                        "  \"search\": {\"outcome\": \"%s\", \"bound\": %" PRIu64
+                        ", \"nodes\": %" PRIu64 ", \"stopped\": %s},\n",
+                        stow_outcome_text(plan->search.outcome), plan->search.bound,
+                        plan->search.nodes, json_bool(plan->search.stopped)));
   if (plan->facts.capacity == STOW_NO_CAPACITY) {
     return stowi_put(writer, "  \"capacity\": null,\n");
   }

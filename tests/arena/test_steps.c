@@ -42,6 +42,7 @@ static void make_plan(fixture* f, bool fill_guards, bool track_steps) {
   f->options.fill_guards = fill_guards;
   f->options.track_steps = track_steps;
   stow_plan_options_init(&options, STOW_PRESET_DEFAULT);
+  options.strategy = stow_strategy_find(stow_str_of("first-fit"));
   options.tail_guard = 128;
   stow_module_parse(text, strlen(text), NULL, NULL, allocator, &f->diag, &f->module);
   if (!test_check(f->module != NULL, __FILE__, __LINE__, "%s", f->diag.message)) {

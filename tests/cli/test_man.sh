@@ -13,7 +13,7 @@ else
   skip "no mandoc: the page is not checked"
   sed 's/ Fl -/ --/g' "$page" >"$work/text"
 fi
-for command in plan check fmt; do
+for command in plan solve check fmt; do
   run help $command
   expect 0 "HelpOfACommand ($command)"
   for option in $(sed -n 's/^  ... \(--[a-z0-9-]*\).*/\1/p' "$out"); do
@@ -22,12 +22,29 @@ for command in plan check fmt; do
   done
 done
 
+# The usual budget of plans is that of the library
+usual=$(sed -n 's/^#define STOW_PLACE_DEFAULT_NODES \([0-9]*\)000$/\1k/p' \
+  "$root/include/stowage/place.h")
+run help plan
+name=TheUsualBudget
+says "without it and --time, $usual"
+if tr -s ' \n' ' ' <"$work/text" | grep -qF "Without it and --time, $usual."; then pass; else
+  fail "the page does not know $usual"
+fi
+for strategy in $(sed -n '/^Strategies:/,/^$/s/^  \([a-z][a-z-]*\)  .*/\1/p' "$out"); do
+  name="TheStrategyIsDescribed ($strategy)"
+  if grep -q "^\.It Cm $strategy\$" "$page"; then pass; else fail "not in the page"; fi
+  if grep -q "^| \`$strategy\` |" "$root/docs/strategies.md"; then pass; else
+    fail "not in docs/strategies.md"
+  fi
+done
+
 # The examples, as they are printed, on the files that they name
 sed -n '/^\.Sh EXAMPLES/,/^\.Sh DIAGNOSTICS/p' "$page" |
   awk '/^\.Ed/ { literal = 0 } literal { print } /^\.Bd/ { literal = 1 }' |
   sed 's/\\e/\\/g; s/^\$ //' >"$work/examples.sh"
 mkdir "$work/examples"
-cp "$examples"/*.stow "$work/examples"
+cp "$examples"/*.stow "$examples"/*.csv "$work/examples"
 name=ThePageHasExamples
 if [ "$(grep -c '^stowage ' "$work/examples.sh")" -ge 7 ]; then pass; else fail "too few"; fi
 (
@@ -42,12 +59,13 @@ says "@block in transformer.stow"
 says "backward.plan: ok"
 says "decode.plan: ok"
 says_not "note: "
+if [ -s "$work/examples/placed.csv" ]; then pass; else fail "no rows were written"; fi
 if [ -s "$work/examples/cnn.h" ]; then pass; else fail "no header was written"; fi
 
 # So do those of the examples' own index
 grep -o '`stowage [^`]*`' "$examples/README.md" | tr -d '`' >"$work/index.sh"
 name=TheIndexNamesEveryExample
-for file in "$examples"/*.stow "$examples"/*.c; do
+for file in "$examples"/*.stow "$examples"/*.csv "$examples"/*.c; do
   if grep -qF "](${file##*/})" "$examples/README.md"; then pass; else fail "not ${file##*/}"; fi
 done
 while read -r line; do

@@ -102,6 +102,31 @@ report best-fit --strategy best-fit
 report first-fit --strategy first-fit
 run plan "$mlp" --strategy best-fit
 says "best-fit"
+run plan "$mlp"
+name=AutoIsTheDefault
+says "strategy        auto"
+says "outcome         optimal: no placement is lower"
+run plan "$mlp" --preset rlx
+name=RlxIsPlacedAsRlxDoes
+says "strategy        first-fit"
+run plan "$mlp" --no-reuse
+name=WithoutReuseNothingIsSearchedFor
+says_not "outcome"
+report auto --strategy auto --nodes 5M --time 10s
+same "$work/auto" "$work/default"
+run plan "$mlp" --format plan -o "$work/auto.plan"
+run check "$mlp" "$work/auto.plan"
+expect 0 PlansOfAutoReadBack
+write_graph wall '%0 "a" = custom() {name = "m"} : u8[60]' \
+  '%1 "w" = custom() {name = "m"} : u8[10] with {at = 50}' \
+  '%2 = custom(%0, %1) {name = "m"} : u8[1]' 'return %2'
+run plan "$work/wall.stow" --align 1 --capacity 100
+expect 1 ASearchCanRuleOutWhatTheLoadDoesNot
+complains "no placement can fit: the search has ruled out all that are below 120"
+says "infeasible: no placement is within the capacity"
+says "The lower bound is 49 B above that: the search has ruled out"
+name=TheStrategyComesBeforeItsSearch
+if grep -A 1 "^  strategy  *auto$" "$out" | grep -q "^  search "; then pass; else fail "it does not"; fi
 
 write_graph bytes '%0 = input "x" : u8[100]' '%1 = relu(%0) : u8[100]' 'return %1'
 run plan "$work/bytes.stow" --format report --f32-uniform
@@ -158,7 +183,7 @@ run plan "$mlp" --capacity $((size - 1))
 expect 1 DoesNotFitByOneByte
 complains "does not fit: $size bytes required, $((size - 1)) available, 1 too many; %"
 complains "the largest hole there has"
-says "does not fit, 1 B too many"
+says "exceeded by 1 B"
 run plan "$mlp" --capacity 256KiB
 expect 1 NoPlacementCanFit
 complains "; no placement can fit: at step "

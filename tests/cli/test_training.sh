@@ -140,8 +140,11 @@ expect 1 AWrongPlanGivesNoLayout
 complains "wrong.plan"
 
 # Where the lower bound is below the capacity, hope is left
-run plan "$pair" --graph backward --preset backward --layout-from forward --capacity 1860000
-expect 1 ABetterPlacementMayFit
+run plan "$pair" --graph backward --preset backward --layout-from forward --capacity 1860000 \
+  --strategy first-fit
+expect 4 ABetterPlacementMayFit
+says "gave up: none within the capacity was found or ruled out"
+complains "@backward: gave up: "
 bound=$(sed -n 's/^  lower bound *\([0-9]*\) B.*/\1/p' "$out")
 complains "; the lower bound is $bound: a better placement may fit"
 

@@ -9,9 +9,9 @@ says "stowage 0."
 for arguments in "help" "--help" "-h"; do
   run $arguments
   expect 0 "HelpListsTheCommands ($arguments)"
-  for command in "plan FILE" "check FILE PLAN" "fmt FILE" "help [COMMAND]"; do says "$command"; done
+  for command in "plan FILE" "solve FILE" "check FILE PLAN" "fmt FILE" "help [COMMAND]"; do says "$command"; done
 done
-for command in plan check fmt help; do
+for command in plan solve check fmt help; do
   run help $command
   expect 0 "HelpOfACommand ($command)"
   says "usage: stowage $command"
@@ -27,7 +27,7 @@ run help plan
 name=HelpListsEveryChoice
 for word in --preset --graph --layout-from --align --bind --f32-uniform --no-reuse --no-params \
   --no-inputs --no-constants --io --pin-output-ancestors --no-pin-output-ancestors --rule \
-  --no-rule --strategy --capacity --guard --pack-params --format --c-prefix -o, \
+  --no-rule --strategy --nodes --time --capacity --guard --pack-params --format --c-prefix -o, \
   rlx-0.2.2 packed-qkv first-fit; do
   says "$word"
 done
@@ -122,12 +122,22 @@ for value in 0 48 3; do
   expect 2 "AlignmentIsAPowerOfTwo ($value)"
   complains "--align: $value is not a power of two"
 done
-for value in -1 +1 0x10 1e3 "" " 64" 64x 64kb 1.5 64K; do
+for value in -1 +1 0x10 1e3 "" " 64" 64x 64kb 1. .5KiB 1.x 64K; do
   run plan "$mlp" "--align=$value"
   expect 2 "AlignmentIsANumber ($value)"
   complains "--align: '$value' is not a size"
 done
-for value in 256k=256KiB 256KB=256KiB 256kb=256KiB 256kib=256KiB "1 MiB=1MiB" 2g=2GiB 2Mb=2MiB; do
+for value in 1.5 0.1KiB 0.0001kB 1.00000000000000000001GiB; do
+  run plan "$mlp" --capacity $value
+  expect 2 "BytesAreWhole ($value)"
+  complains "--capacity: '$value' is not a whole number of bytes"
+done
+for value in 1.5MiB=1572864 1.572864MB=1572864 0.00146484375GiB=1572864 1572864.0=1572864; do
+  run plan "$mlp" --capacity "${value%=*}"
+  expect 0 "SizesMayHaveAFraction ($value)"
+  says " ${value#*=} B "
+done
+for value in 1.5g=1.5GiB 256k=256KiB 256KB=256KiB 256kb=256KiB 256kib=256KiB "1 MiB=1MiB" 2g=2GiB 2Mb=2MiB; do
   run plan "$mlp" --capacity "${value%=*}"
   expect 2 "UnitsAreSuggested ($value)"
   complains "--capacity: '${value%=*}' is not a size: did you mean ${value#*=}?"

@@ -163,3 +163,70 @@ TEST(LocalSearchSolvesSmallTiledBlocks) {
   }
   CHECK(solved >= 45);
 }
+
+// Fixed buffers of a neighbourhood and their footprints together need more than 63 bits.
+TEST(NeighbourhoodsAreLeftAloneWhereTheirSumsWouldOverflow) {
+  enum { COUNT = 600 };
+  test_random random = {23};
+  stow_problem* problem = NULL;
+  REQUIRE(stow_problem_create(stow_allocator_default(), NULL, &problem) == STOW_OK);
+  for (size_t i = 0; i < COUNT; ++i) {
+    stow_buffer_desc desc;
+    stow_buffer_desc_init(&desc);
+    desc.begin = test_random_below(&random, 30);
+    desc.end = desc.begin + 1 + test_random_below(&random, 30);
+    desc.alignment = i == 0 ? 1 : UINT64_C(1) << 48;
+    desc.size = INT64_MAX / COUNT / 5 * 4 + test_random_below(&random, INT64_MAX / COUNT / 10);
+    CHECK(stow_problem_add(problem, &desc, NULL, NULL) == STOW_OK);
+  }
+  CHECK(height_with(problem, "lns", 20000) < INT64_MAX);
+  CHECK(height_with(problem, "auto", 20000) < INT64_MAX);
+  stow_problem_destroy(problem);
+}
+
+typedef struct listener {
+  const char* phase;    // that is listened to
+  size_t calls;         // in it
+  size_t calls_within;  // of these, while nothing was spent and nothing found
+  size_t stop_after;    // so many of these; 0: never
+  stow_place_progress last;
+} listener;
+
+static bool listen(void* user, const stow_place_progress* progress) {
+  listener* l = (listener*)user;
+  if (strcmp(progress->phase, l->phase) == 0) {
+    ++l->calls;
+    l->calls_within += progress->nodes == l->last.nodes && progress->best == l->last.best;
+  }
+  l->last = *progress;
+  return l->stop_after == 0 || l->calls_within < l->stop_after;
+}
+
+// Runs |strategy| on a problem whose bound is out of reach, stopping within a long piece of work.
+static void check_asks_within(const char* strategy, const char* phase, bool fixed) {
+  test_random random = {29};
+  random_shape shape = {.count = 1500, .alignments = true, .guards = true, .fixed = fixed};
+  stow_problem* problem = random_problem(&random, &shape);
+  stow_place_options options;
+  stow_place_options_init(&options);
+  for (size_t stop_after = 1; stop_after <= 4; ++stop_after) {
+    listener l = {phase, 0, 0, stop_after, {"", 0, 0, 0}};
+    options.nodes = 40000;
+    options.on_progress = listen;
+    options.user = &l;
+    stow_placement* placement = place_and_check(problem, strategy, &options);
+    REQUIRE(placement != NULL);
+    CHECK(stow_placement_stopped(placement));
+    CHECK_U64(l.calls_within, stop_after);
+    stow_placement_destroy(placement);
+  }
+  stow_problem_destroy(problem);
+}
+
+TEST(LongWorkWithoutResultsAsksTheCallback) {
+  check_asks_within("first-fit", "first-fit", false);
+  check_asks_within("portfolio", "portfolio", false);
+  check_asks_within("compact", "compact", false);
+  check_asks_within("lns", "neighbourhoods", false);
+  check_asks_within("skyline", "skyline", true);
+}

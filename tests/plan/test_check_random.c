@@ -24,12 +24,15 @@ typedef struct scene {
   stow_diag diag;
 } scene;
 
+#define SEARCH_NODES 300  // enough for every strategy to do something of its own
+
 static uint64_t below(scene* s, uint64_t bound) { return test_random_below(&s->random, bound); }
 
 // Weights of another graph that has params of the same names.
 static void share_weights(scene* s, const random_graph_options* graph_options) {
   stow_plan_options options;
   stow_plan_options_init(&options, STOW_PRESET_DEFAULT);
+  options.nodes = SEARCH_NODES;
   options.pack_params = below(s, 2) == 0;
   options.tail_guard = below(s, 2) * 100;
   options.f32_uniform = s->options.f32_uniform;
@@ -49,6 +52,7 @@ static void choose_options(scene* s, const random_graph_options* graph_options) 
   stow_plan_options* o = &s->options;
   stow_preset preset = (stow_preset)below(s, STOW_PRESET_COUNT);
   stow_plan_options_init(o, preset);
+  o->nodes = SEARCH_NODES;
   if (preset == STOW_PRESET_BACKWARD) {
     share_weights(s, graph_options);
   }

@@ -782,6 +782,77 @@ static stow_status place_another(const stow_problem* problem, const stow_place_o
   return status;
 }
 
+// What a strategy was told.
+typedef struct seen_options {
+  uint64_t nodes;
+  uint64_t capacity;
+  size_t calls;
+} seen_options;
+
+static bool count_call(void* user, const stow_place_progress* progress) {
+  seen_options* seen = user;
+  ++seen->calls;
+  return progress->best == UINT64_MAX;
+}
+
+static stow_status place_watched(const stow_problem* problem, const stow_place_options* options,
+                                 stow_allocator allocator, stow_diag* diag,
+                                 stow_placement** out_placement) {
+  seen_options* seen = options->user;
+  seen->nodes = options->nodes;
+  seen->capacity = options->capacity;
+  return stow_place_first_fit(problem, options, allocator, diag, out_placement);
+}
+
+TEST(StrategyIsToldBudgetAndCallbackButNotTheCapacity) {
+  static const stow_strategy watched = {"watched", "as first-fit", place_watched};
+  seen_options seen = {0};
+  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  options.strategy = &watched;
+  options.capacity = 1 << 20;
+  options.nodes = 77;
+  options.on_progress = count_call;
+  options.user = &seen;
+  plan_case c = plan_make(mlp, &options);
+  REQUIRE(c.plan != NULL);
+  CHECK_U64(seen.nodes, 77);
+  CHECK(seen.capacity == STOW_PLACE_SMALLEST);
+  CHECK(seen.calls > 0);
+  CHECK(stow_plan_search(c.plan).stopped);
+  plan_prove(&c);
+  plan_free(&c);
+}
+
+TEST(SearchTellsWhatIsKnownOfTheArena) {
+  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  plan_case c = plan_make(mlp, &options);
+  REQUIRE(c.plan != NULL);
+  uint64_t arena = stow_plan_arena_size(c.plan);
+  stow_search search = stow_plan_search(c.plan);
+  CHECK_U64(search.outcome, STOW_OUTCOME_OPTIMAL);
+  CHECK_U64(search.bound, arena);
+  CHECK(!search.stopped);
+  plan_free(&c);
+  options.capacity = arena - 1;
+  c = plan_make(mlp, &options);
+  REQUIRE(c.plan != NULL);
+  CHECK_U64(stow_plan_search(c.plan).outcome, STOW_OUTCOME_INFEASIBLE);
+  CHECK_U64(stow_plan_arena_size(c.plan), arena);
+  plan_free(&c);
+  options.reuse = false;
+  options.capacity = arena;
+  c = plan_make(mlp, &options);
+  REQUIRE(c.plan != NULL);
+  CHECK_U64(stow_plan_search(c.plan).bound, arena);  // reuse is a choice that no bound counts on
+  CHECK_U64(stow_plan_search(c.plan).outcome, STOW_OUTCOME_GAVE_UP);
+  plan_free(&c);
+  options.capacity = STOW_NO_CAPACITY;
+  c = plan_make(mlp, &options);
+  REQUIRE(c.plan != NULL);
+  CHECK_U64(stow_plan_search(c.plan).outcome, STOW_OUTCOME_FEASIBLE);
+  plan_free(&c);
+}
+
 TEST(StrategyThatPlacesSomethingElseIsRefused) {
   static const stow_strategy wrong = {"wrong", "places nothing", place_another};
   stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
@@ -869,6 +940,7 @@ static stow_plan_options random_options(test_random* random) {
   options.f32_uniform = test_random_below(random, 4) == 0;
   options.tail_guard = test_random_below(random, 2) == 0 ? 0 : test_random_below(random, 300);
   options.strategy = stow_strategy_at((size_t)test_random_below(random, stow_strategy_count()));
+  options.nodes = 300;
   options.io = test_random_below(random, 4) == 0 ? STOW_IO_CONSUME : STOW_IO_KEEP;
   if (test_random_below(random, 2) == 0) {
     options.capacity = test_random_below(random, 4000);
@@ -966,7 +1038,7 @@ static void check_fit(const stow_plan* plan) {
   }
   stow_slot slot = plan_slot(plan, fit.value);
   CHECK(slot.offset + slot.size + stow_plan_guard(plan, fit.value) > fit.available);
-  CHECK(fit.possible == (stow_plan_lower_bound(plan) <= fit.available));
+  CHECK(fit.possible == (stow_plan_search(plan).bound <= fit.available));
   CHECK_U64(fit.step, stow_plan_begin(plan, fit.value));
   uint64_t most = load_at(plan, fit.step);
   for (stow_value v = 0; v < stow_plan_value_count(plan); ++v) {

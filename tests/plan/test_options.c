@@ -29,7 +29,8 @@ TEST(PresetsHaveNamesAndSummaries) {
 }
 
 TEST(DefaultPresetIsInOrderExecution) {
-  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  stow_plan_options options;
+  stow_plan_options_init(&options, STOW_PRESET_DEFAULT);
   CHECK_U64(options.struct_size, sizeof(options));
   CHECK_U64(options.alignment, 64);
   CHECK_U64(options.tail_guard, 0);
@@ -42,7 +43,9 @@ TEST(DefaultPresetIsInOrderExecution) {
   CHECK(options.schedule == NULL && options.layout == NULL);
   CHECK_U64(options.rule_count, 0);
   REQUIRE(options.strategy != NULL);
-  CHECK_TEXT(options.strategy->name, "first-fit");
+  CHECK_TEXT(options.strategy->name, "auto");
+  CHECK_U64(options.nodes, STOW_PLACE_DEFAULT_NODES);
+  CHECK(options.on_progress == NULL && options.user == NULL);
 }
 
 TEST(RlxPresetHasEveryRuleAndGuards) {
@@ -51,6 +54,7 @@ TEST(RlxPresetHasEveryRuleAndGuards) {
   CHECK_U64(options.rule_count, stow_rule_count());
   CHECK_U64(options.tail_guard, 128);
   CHECK(options.classic_views && options.zero_size_slots);
+  CHECK_TEXT(options.strategy->name, "first-fit");
   for (size_t i = 0; i < options.rule_count; ++i) {
     CHECK(options.rules[i] == stow_rule_at(i));
   }

@@ -57,6 +57,8 @@ TEST(PlanReadBackIsTheSame) {
   CHECK_U64(stow_plan_fit(read).largest_hole, stow_plan_fit(c.plan).largest_hole);
   CHECK_U64(stow_plan_peak_count(read), stow_plan_peak_count(c.plan));
   CHECK_U64(stow_plan_alignment(read), 256);
+  CHECK_U64(stow_plan_search(read).bound, stow_plan_lower_bound(c.plan));
+  CHECK_U64(stow_plan_search(read).nodes, 0);
   CHECK(stow_plan_check(read, c.graph, c.effects, stow_allocator_default(), &diag, NULL) ==
         STOW_OK);
   stow_plan_destroy(read);

@@ -140,6 +140,8 @@ TEST(JsonHoldsAllOfThePlan) {
       "  \"saved\": 0,\n"
       "  \"lower_bound\": 520,\n"
       "  \"steps\": 5,\n"
+      "  \"search\": {\"outcome\": \"infeasible\", \"bound\": 520, \"nodes\": 0, "
+      "\"stopped\": false},\n"
       "  \"capacity\": 500,\n"
       "  \"options\": {\"alignment\": 64, \"tail_guard\": 128, \"params\": \"yes\", \"inputs\": "
       "true, "

@@ -36,19 +36,29 @@ cli_exit cli_exit_of(stow_status status) {
   return CLI_BAD_INPUT;
 }
 
-cli_exit cli_fail(cli_exit code, const char* format, ...) {
+static void print_message(const char* prefix, const char* format, va_list arguments) {
   char message[8192];
   char escaped[2 * sizeof message];
-  va_list arguments;
-  va_start(arguments, format);
-  int length = vsnprintf(message, sizeof message, format, arguments);
-  va_end(arguments);
-  if (length < 0) {
+  if (vsnprintf(message, sizeof message, format, arguments) < 0) {
     message[0] = '\0';
   }
   cli_escape(stow_str_of(message), escaped, sizeof escaped);
-  fprintf(stderr, "stowage: %s\n", escaped);
+  fprintf(stderr, "stowage: %s%s\n", prefix, escaped);
+}
+
+cli_exit cli_fail(cli_exit code, const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  print_message("", format, arguments);
+  va_end(arguments);
   return code;
+}
+
+void cli_note(const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  print_message("note: ", format, arguments);
+  va_end(arguments);
 }
 
 cli_exit cli_fail_memory(void) { return cli_fail(CLI_BROKEN, "out of memory"); }

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef enum parsed { PARSED, NOT_A_NUMBER, TOO_LARGE } parsed;
+typedef enum parsed { PARSED, NOT_A_NUMBER, NOT_WHOLE, TOO_LARGE } parsed;
 
 // Reads digits from the front of |text|; |out_used| says how many there were.
 static parsed read_digits(stow_str text, uint64_t* out_value, size_t* out_used) {
@@ -22,23 +22,75 @@ static parsed read_digits(stow_str text, uint64_t* out_value, size_t* out_used) 
   return used == 0 ? NOT_A_NUMBER : too_large ? TOO_LARGE : PARSED;
 }
 
-static uint64_t unit_factor(stow_str unit) {
-  static const struct {
-    const char* text;
-    uint64_t factor;
-  } units[] = {{"", 1},
-               {"kB", 1000},
-               {"MB", 1000000},
-               {"GB", 1000000000},
-               {"KiB", UINT64_C(1) << 10},
-               {"MiB", UINT64_C(1) << 20},
-               {"GiB", UINT64_C(1) << 30}};
-  for (size_t i = 0; i < sizeof units / sizeof units[0]; ++i) {
-    if (stow_str_equal(unit, stow_str_of(units[i].text))) {
-      return units[i].factor;
-    }
+typedef struct named_unit {
+  const char* text;  // NULL ends a list
+  uint64_t factor;
+} named_unit;
+
+static const named_unit size_units[] = {{"", 1},
+                                        {"kB", 1000},
+                                        {"MB", 1000000},
+                                        {"GB", 1000000000},
+                                        {"KiB", UINT64_C(1) << 10},
+                                        {"MiB", UINT64_C(1) << 20},
+                                        {"GiB", UINT64_C(1) << 30},
+                                        {NULL, 0}};
+static const named_unit count_units[] = {
+    {"", 1}, {"k", 1000}, {"M", 1000000}, {"G", 1000000000}, {NULL, 0}};
+static const named_unit time_units[] = {
+    {"ms", 1000}, {"s", 1000000}, {"m", 60000000}, {"h", UINT64_C(3600000000)}, {NULL, 0}};
+
+// 0 where it is not in the list.
+static uint64_t unit_factor(const named_unit* units, stow_str text) {
+  while (units->text != NULL && !stow_str_equal(text, stow_str_of(units->text))) {
+    ++units;
   }
-  return 0;
+  return units->factor;
+}
+
+// Digits after a point, as a part of |factor|. False where that is not a whole number. From the
+// last digit on: what is not whole there never becomes so.
+static bool scale_fraction(stow_str digits, uint64_t factor, uint64_t* out_value) {
+  *out_value = 0;
+  for (size_t i = digits.size; i > 0; --i) {
+    uint64_t tenths = *out_value + (uint64_t)(digits.data[i - 1] - '0') * factor;
+    if (tenths % 10 != 0) {
+      return false;
+    }
+    *out_value = tenths / 10;
+  }
+  return true;
+}
+
+// `1.5h`: a number with or without a fraction, and a unit.
+static parsed read_scaled(stow_str text, const named_unit* units, uint64_t* out_value) {
+  size_t used;
+  uint64_t whole;
+  parsed result = read_digits(text, &whole, &used);
+  text = (stow_str){text.data + used, text.size - used};
+  stow_str digits = {text.data, 0};
+  if (result != NOT_A_NUMBER && text.size > 0 && text.data[0] == '.') {
+    uint64_t ignored;
+    digits.data = text.data + 1;
+    if (read_digits((stow_str){digits.data, text.size - 1}, &ignored, &digits.size) ==
+        NOT_A_NUMBER) {
+      return NOT_A_NUMBER;
+    }
+    text = (stow_str){digits.data + digits.size, text.size - 1 - digits.size};
+  }
+  uint64_t factor = unit_factor(units, text);
+  uint64_t part = 0;
+  if (result == NOT_A_NUMBER || factor == 0) {
+    return NOT_A_NUMBER;
+  }
+  if (!scale_fraction(digits, factor, &part)) {
+    return NOT_WHOLE;
+  }
+  if (result == TOO_LARGE || whole > (UINT64_MAX - part) / factor) {
+    return TOO_LARGE;
+  }
+  *out_value = whole * factor + part;
+  return PARSED;
 }
 
 // The unit that was meant by a wrong one: 64k, 64kb and "64 KIB" are 64KiB. NULL: none.
@@ -56,7 +108,8 @@ static const char* similar_unit(stow_str unit) {
   return letter != NULL && short_enough ? units[(letter - letters) / 2] : NULL;
 }
 
-static cli_exit fail_size(const char* option, const char* text, size_t digits) {
+static cli_exit fail_size(const char* option, const char* text) {
+  size_t digits = strspn(text, "0123456789.");
   const char* unit = digits == 0 ? NULL : similar_unit(stow_str_of(text + digits));
   if (unit != NULL) {
     return cli_fail(CLI_USAGE, "--%s: '%s' is not a size: did you mean %.*s%s?", option, text,
@@ -68,20 +121,51 @@ static cli_exit fail_size(const char* option, const char* text, size_t digits) {
 }
 
 cli_exit cli_parse_size(const char* option, const char* text, uint64_t* out_size) {
-  stow_str rest = stow_str_of(text);
-  size_t used;
-  uint64_t value;
-  parsed result = read_digits(rest, &value, &used);
-  rest = (stow_str){rest.data + used, rest.size - used};
-  uint64_t factor = unit_factor(rest);
-  if (result == NOT_A_NUMBER || factor == 0) {
-    return fail_size(option, text, used);
+  switch (read_scaled(stow_str_of(text), size_units, out_size)) {
+    case PARSED:
+      return CLI_YES;
+    case NOT_WHOLE:
+      return cli_fail(CLI_USAGE, "--%s: '%s' is not a whole number of bytes", option, text);
+    case TOO_LARGE:
+      return cli_fail(CLI_USAGE, "--%s: '%s' does not fit in 64 bits", option, text);
+    case NOT_A_NUMBER:
+      break;
   }
-  if (result == TOO_LARGE || value > UINT64_MAX / factor) {
-    return cli_fail(CLI_USAGE, "--%s: '%s' does not fit in 64 bits", option, text);
+  return fail_size(option, text);
+}
+
+cli_exit cli_parse_capacity(const char* text, uint64_t* out_capacity) {
+  cli_exit code = cli_parse_size("capacity", text, out_capacity);
+  if (code == CLI_YES && *out_capacity == UINT64_MAX) {
+    return cli_fail(CLI_USAGE, "--capacity: '%s' is too large", text);
   }
-  *out_size = value * factor;
-  return CLI_YES;
+  return code;
+}
+
+static cli_exit fail_scaled(parsed result, const char* option, const char* text, const char* what) {
+  return result == TOO_LARGE ? cli_fail(CLI_USAGE, "--%s: '%s' is too large", option, text)
+                             : cli_fail(CLI_USAGE, "--%s: '%s' is not %s", option, text, what);
+}
+
+cli_exit cli_parse_count(const char* option, const char* text, uint64_t* out_count) {
+  parsed result = read_scaled(stow_str_of(text), count_units, out_count);
+  if (result == PARSED && *out_count == UINT64_MAX) {
+    result = TOO_LARGE;
+  }
+  return result == PARSED ? CLI_YES
+                          : fail_scaled(result, option, text,
+                                        "a number: digits, then k, M, G or nothing; or unlimited");
+}
+
+cli_exit cli_parse_duration(const char* option, const char* text, uint64_t* out_microseconds) {
+  parsed result = read_scaled(stow_str_of(text), time_units, out_microseconds);
+  uint64_t ignored;
+  if (result == NOT_A_NUMBER && read_scaled(stow_str_of(text), count_units, &ignored) == PARSED) {
+    return cli_fail(CLI_USAGE, "--%s: '%s' has no unit of time: ms, s, m or h", option, text);
+  }
+  return result == PARSED
+             ? CLI_YES
+             : fail_scaled(result, option, text, "a duration: digits, then ms, s, m or h");
 }
 
 cli_exit cli_parse_padding(const char* option, const char* text, uint64_t* out_size) {
@@ -163,11 +247,62 @@ void cli_format_size(uint64_t bytes, char out[CLI_NUMBER_SIZE]) {
   }
 }
 
-void cli_format_percent(uint64_t part, uint64_t whole, char out[CLI_NUMBER_SIZE]) {
-  while (part > UINT64_MAX / 1001 || whole > UINT64_MAX / 1001) {
+// |part| in units of |whole| / |scale|, rounded.
+static uint64_t ratio(uint64_t part, uint64_t whole, uint64_t scale) {
+  while (part > UINT64_MAX / (scale + 1) || whole > UINT64_MAX / (scale + 1)) {
     part >>= 1;
     whole >>= 1;
   }
-  uint64_t tenths = whole == 0 ? 0 : (part * 1000 + whole / 2) / whole;
+  return whole == 0 ? 0 : (part * scale + whole / 2) / whole;
+}
+
+void cli_format_percent(uint64_t part, uint64_t whole, char out[CLI_NUMBER_SIZE]) {
+  uint64_t tenths = ratio(part, whole, 1000);
   snprintf(out, CLI_NUMBER_SIZE, "%" PRIu64 ".%" PRIu64 " %%", tenths / 10, tenths % 10);
+}
+
+void cli_format_gap(uint64_t part, uint64_t whole, char out[CLI_NUMBER_SIZE]) {
+  uint64_t hundredths = ratio(part, whole, 10000);
+  if (hundredths == 0 && part > 0 && whole > 0) {
+    snprintf(out, CLI_NUMBER_SIZE, "<0.01 %%");
+    return;
+  }
+  snprintf(out, CLI_NUMBER_SIZE, "%" PRIu64 ".%02" PRIu64 " %%", hundredths / 100,
+           hundredths % 100);
+}
+
+void cli_format_count(uint64_t count, char out[CLI_NUMBER_SIZE]) {
+  static const char* const units[] = {"", "k", "M", "G", "T", "P", "E"};
+  size_t unit = 0;
+  uint64_t rest = 0;  // thousandths
+  for (; count >= 1000; ++unit) {
+    rest = count % 1000;
+    count /= 1000;
+  }
+  if (unit == 0 || count >= 100) {
+    snprintf(out, CLI_NUMBER_SIZE, "%" PRIu64 "%s", count, units[unit]);
+  } else if (count >= 10) {
+    snprintf(out, CLI_NUMBER_SIZE, "%" PRIu64 ".%" PRIu64 "%s", count, rest / 100, units[unit]);
+  } else {
+    snprintf(out, CLI_NUMBER_SIZE, "%" PRIu64 ".%02" PRIu64 "%s", count, rest / 10, units[unit]);
+  }
+}
+
+void cli_format_duration(uint64_t microseconds, char out[CLI_NUMBER_SIZE]) {
+  uint64_t hundredths = microseconds / 10000;
+  uint64_t seconds = hundredths / 100;
+  if (seconds < 10) {
+    snprintf(out, CLI_NUMBER_SIZE, "%" PRIu64 ".%02" PRIu64 " s", seconds, hundredths % 100);
+  } else if (seconds < 100) {
+    snprintf(out, CLI_NUMBER_SIZE, "%" PRIu64 ".%" PRIu64 " s", seconds, hundredths % 100 / 10);
+  } else if (seconds < 3600) {
+    snprintf(out, CLI_NUMBER_SIZE, "%" PRIu64 " min %02" PRIu64 " s", seconds / 60, seconds % 60);
+  } else {
+    snprintf(out, CLI_NUMBER_SIZE, "%" PRIu64 " h %02" PRIu64 " min", seconds / 3600,
+             seconds / 60 % 60);
+  }
+}
+
+uint64_t cli_rate(uint64_t count, uint64_t microseconds) {
+  return ratio(count, microseconds, 1000000);
 }

@@ -6,14 +6,20 @@
 
 #include "fail.h"
 
-// Bytes: digits, optionally followed by kB, MB, GB (powers of 1000) or KiB, MiB, GiB (powers of
-// 1024). Complains in the name of |option|.
+// Bytes: a number, optionally followed by kB, MB, GB (powers of 1000) or KiB, MiB, GiB (powers of
+// 1024). A fraction is fine where it is a whole number of bytes. Complains in the name of |option|.
 cli_exit cli_parse_size(const char* option, const char* text, uint64_t* out_size);
 // As above, at most CLI_PADDING_LIMIT: an alignment or a guard, of which an arena holds many.
 #define CLI_PADDING_LIMIT (UINT64_C(1) << 40)
 cli_exit cli_parse_padding(const char* option, const char* text, uint64_t* out_size);
 // As above, and a power of two.
 cli_exit cli_parse_alignment(const char* option, const char* text, uint64_t* out_alignment);
+// As cli_parse_size, for --capacity: below the largest number, which stands for "none".
+cli_exit cli_parse_capacity(const char* text, uint64_t* out_capacity);
+// A number of things: digits, with a fraction or without, and k, M, G (powers of 1000) or nothing.
+cli_exit cli_parse_count(const char* option, const char* text, uint64_t* out_count);
+// Microseconds: digits, with a fraction or without, and ms, s, m or h.
+cli_exit cli_parse_duration(const char* option, const char* text, uint64_t* out_microseconds);
 // 0 … INT64_MAX, digits only. |text| is quoted in the message as the value of |name|.
 cli_exit cli_parse_dim(const char* option, stow_str name, stow_str text, int64_t* out_dim);
 // Digits only, the whole of |text|. False for anything else, also on overflow.
@@ -24,5 +30,13 @@ bool cli_parse_id(stow_str text, uint32_t* out_id);
 void cli_format_size(uint64_t bytes, char out[CLI_NUMBER_SIZE]);
 // "35.9 %"; a |whole| of 0 gives "0.0 %".
 void cli_format_percent(uint64_t part, uint64_t whole, char out[CLI_NUMBER_SIZE]);
+// The same with hundredths, "0.76 %", and "<0.01 %" for what is less but not nothing.
+void cli_format_gap(uint64_t part, uint64_t whole, char out[CLI_NUMBER_SIZE]);
+// "950", "12.3k", "1.21M": three significant digits.
+void cli_format_count(uint64_t count, char out[CLI_NUMBER_SIZE]);
+// "0.25 s", "12.3 s", "2 min 05 s", "3 h 02 min".
+void cli_format_duration(uint64_t microseconds, char out[CLI_NUMBER_SIZE]);
+// |count| per second.
+uint64_t cli_rate(uint64_t count, uint64_t microseconds);
 
 #endif  // STOWAGE_TOOLS_NUMBER_H_

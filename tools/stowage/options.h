@@ -32,6 +32,7 @@ typedef struct cli_command {
 } cli_command;
 
 extern const cli_command cli_plan_command;
+extern const cli_command cli_solve_command;
 extern const cli_command cli_check_command;
 extern const cli_command cli_fmt_command;
 extern const cli_command cli_help_command;

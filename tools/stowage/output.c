@@ -1,7 +1,8 @@
 // Output. A file is written under another name in the same directory and then renamed over the
 // target, so that a reader, or a build that is interrupted, sees the old content or the new one,
 // never a part. What is not a regular file (a device, a pipe) cannot be replaced and is written in
-// place. A link stays a link: its target is replaced.
+// place. A link to a file stays a link: its target is replaced. Signals wait for as long as the
+// other file exists, so that an interrupted run leaves nothing behind.
 #include "output.h"
 
 #include <errno.h>
@@ -34,6 +35,15 @@ static bool find_target(cli_output* output) {
   bool found = set_string(&output->target, resolved != NULL ? resolved : output->path);
   free(resolved);
   return found;
+}
+
+static void hold_signals(cli_output* output) {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGHUP);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  (void)sigprocmask(SIG_BLOCK, &signals, &output->held);
 }
 
 // Creates a file beside the target that nobody else uses. Returns its descriptor, or -1 with errno
@@ -69,7 +79,11 @@ static cli_exit open_file(cli_output* output) {
     if (!find_target(output)) {
       return cli_fail_memory();
     }
+    hold_signals(output);
     descriptor = create_scratch(output);
+    if (descriptor < 0) {
+      (void)sigprocmask(SIG_SETMASK, &output->held, NULL);
+    }
     if (descriptor >= 0 && exists) {
       // A file of another owner may refuse; the new file then has the mode of any new file.
       (void)fchmod(descriptor, info.st_mode & 07777);
@@ -122,6 +136,7 @@ cli_exit cli_output_close(cli_output* output, bool keep) {
     if (!keep || output->error != 0) {
       (void)unlink(output->scratch.data);
     }
+    (void)sigprocmask(SIG_SETMASK, &output->held, NULL);
   }
   stow_string_free(&output->target);
   stow_string_free(&output->scratch);

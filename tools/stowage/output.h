@@ -3,6 +3,7 @@
 #ifndef STOWAGE_TOOLS_OUTPUT_H_
 #define STOWAGE_TOOLS_OUTPUT_H_
 
+#include <signal.h>
 #include <stdio.h>
 #include <stowage/base.h>
 
@@ -14,6 +15,7 @@ typedef struct cli_output {
   stow_string target;   // the file to replace, links followed; empty where it is written in place
   stow_string scratch;  // the file beside it that is written first
   int error;            // the first errno of a failed write, or 0
+  sigset_t held;        // the signal mask to go back to, once the file is in place
   size_t width;         // columns
   bool colours;
 } cli_output;

@@ -19,6 +19,8 @@ typedef struct job {
   stow_effects* effects;
   stow_plan* plan;
   stow_graph* graph;  // owned by the source
+  cli_search search;
+  uint64_t budget;  // in nodes
 } job;
 
 static cli_exit find_graphs(job* j) {
@@ -42,9 +44,14 @@ static cli_exit find_graphs(job* j) {
 static cli_exit make_layout(job* j) {
   stow_plan_options options;
   cli_exit code = cli_plan_request_forward_options(&j->request, &options);
-  return code == CLI_YES
-             ? cli_layout_make(&j->layout_from, &options, &j->request.io, &j->source, &j->layout)
-             : code;
+  if (code == CLI_YES) {
+    cli_search_begin(&j->search, &j->request.budget, true);
+    options.on_progress = cli_search_progress;
+    options.user = &j->search;
+    code = cli_layout_make(&j->layout_from, &options, &j->request.io, &j->source, &j->layout);
+    cli_search_end(&j->search);
+  }
+  return code;
 }
 
 static cli_exit make_plan(job* j) {
@@ -61,10 +68,15 @@ static cli_exit make_plan(job* j) {
     return code;
   }
   options.layout = j->layout;
+  options.on_progress = cli_search_progress;
+  options.user = &j->search;
+  j->budget = options.nodes;
   stow_diag diag;
   stow_diag_init(&diag);
+  cli_search_begin(&j->search, &j->request.budget, true);
   stow_status status =
       stow_plan_make(j->graph, j->effects, &options, stow_allocator_default(), &diag, &j->plan);
+  cli_search_end(&j->search);
   return status == STOW_OK ? CLI_YES : cli_fail_graph(j->source.label, j->graph, status, &diag);
 }
 
@@ -103,7 +115,9 @@ static stow_status write_plan(const job* j, cli_output* output, stow_diag* diag)
                                    .graph = j->graph,
                                    .plan = j->plan,
                                    .layout = j->layout,
-                                   .capacity = j->request.capacity != STOW_NO_CAPACITY},
+                                   .capacity = j->request.capacity != STOW_NO_CAPACITY,
+                                   .budget = j->budget,
+                                   .stopped_by = j->search.stopped_by},
                     output);
   return STOW_OK;
 }
@@ -111,11 +125,18 @@ static stow_status write_plan(const job* j, cli_output* output, stow_diag* diag)
 // "; no placement can fit: …", or what leaves hope.
 static void explain_fit(const job* j, const stow_fit* fit, char* out, size_t capacity) {
   uint64_t bound = stow_plan_lower_bound(j->plan);
+  uint64_t proven = stow_plan_search(j->plan).bound;
   uint64_t load = cli_peak_load(j->plan);
-  if (fit->possible) {
-    snprintf(out, capacity, "; the lower bound is %" PRIu64 ": %s", bound,
+  if (proven <= fit->available) {
+    snprintf(out, capacity, "; the lower bound is %" PRIu64 ": %s", proven,
              stow_plan_reuse(j->plan) ? "a better placement may fit"
                                       : "a placement that reuses bytes may fit");
+    return;
+  }
+  if (bound <= fit->available) {
+    snprintf(out, capacity,
+             "; no placement can fit: the search has ruled out all that are below %" PRIu64,
+             proven);
     return;
   }
   if (load <= fit->available) {
@@ -132,6 +153,12 @@ static void explain_fit(const job* j, const stow_fit* fit, char* out, size_t cap
            stow_plan_peak_step(j->plan), load, largest);
 }
 
+// Without reuse there is only one placement; with it, another one may fit until that is ruled out.
+static cli_exit capacity_exit(const stow_plan* plan) {
+  bool gave_up = stow_plan_search(plan).outcome == STOW_OUTCOME_GAVE_UP;
+  return gave_up && stow_plan_reuse(plan) ? CLI_GAVE_UP : CLI_NO;
+}
+
 static cli_exit fail_capacity(const job* j, const stow_fit* fit) {
   char label[CLI_VALUE_LABEL_SIZE];
   snprintf(label, sizeof label, "%s", fit->value_bytes > 0 ? "scratch" : "a reserved stretch");
@@ -141,11 +168,13 @@ static cli_exit fail_capacity(const job* j, const stow_fit* fit) {
     cli_value_label(j->plan, fit->value, label);
   }
   stow_str name = stow_graph_name(j->graph);
-  return cli_fail(CLI_NO,
-                  "%s: @%.*s does not fit: %" PRIu64 " bytes required, %" PRIu64
-                  " available, %" PRIu64 " too many; %s (%" PRIu64 " bytes, step %" PRIu32
+  cli_exit code = capacity_exit(j->plan);
+  return cli_fail(code,
+                  "%s: @%.*s%s: %" PRIu64 " bytes required, %" PRIu64 " available, %" PRIu64
+                  " too many; %s (%" PRIu64 " bytes, step %" PRIu32
                   ") reaches above, the largest hole there has %" PRIu64 " bytes%s",
-                  j->source.label, (int)name.size, name.data, fit->required, fit->available,
+                  j->source.label, (int)name.size, name.data,
+                  code == CLI_NO ? " does not fit" : ": gave up", fit->required, fit->available,
                   fit->excess, label, fit->value_bytes, fit->step, fit->largest_hole, reason);
 }
 

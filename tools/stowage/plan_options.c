@@ -22,6 +22,7 @@ enum {
   OPT_GUARD,
   OPT_IO,
   OPT_LAYOUT_FROM,
+  OPT_NODES,
   OPT_NO_CONSTANTS,
   OPT_NO_INPUTS,
   OPT_NO_PARAMS,
@@ -33,7 +34,8 @@ enum {
   OPT_PIN,
   OPT_PRESET,
   OPT_RULE,
-  OPT_STRATEGY
+  OPT_STRATEGY,
+  OPT_TIME
 };
 
 static const cli_option plan_options[] = {
@@ -46,11 +48,15 @@ static const cli_option plan_options[] = {
     {OPT_OUTPUT, 'o', "output", "OUT", "write to OUT, replaced as a whole and on success\nonly"},
     {OPT_C_PREFIX, 0, "c-prefix", "NAME",
      "what the names of --format c begin with; without\nit, the graph's name"},
-    {OPT_CAPACITY, 0, "capacity", "SIZE", "exit with 1 where the arena is larger than SIZE"},
+    {OPT_CAPACITY, 0, "capacity", "SIZE",
+     "exit with 1 where no arena of SIZE is enough, with 4\nwhere none was found"},
     {OPT_ALIGN, 0, "align", "SIZE", "alignment of every slot, a power of two; without\nit, 64"},
     {OPT_GUARD, 0, "guard", "SIZE",
      "bytes kept free after each boundary value (an\ninput, param or constant); 0: none"},
     {OPT_STRATEGY, 0, "strategy", "NAME", "how buffers are placed (see below)"},
+    {OPT_NODES, 0, "nodes", "N",
+     "how much a search may try: 100k, 5M, unlimited;\nwithout it and --time, 400k"},
+    {OPT_TIME, 0, "time", "DURATION", "end the search after 500ms, 10s, 2m, 1.5h"},
     {OPT_NO_REUSE, 0, "no-reuse", NULL, "no two values share bytes"},
     {OPT_F32_UNIFORM, 0, "f32-uniform", NULL, "at least 4 bytes for every element"},
     {OPT_NO_PARAMS, 0, "no-params", NULL, "params get no slot"},
@@ -73,11 +79,6 @@ static const cli_option plan_options[] = {
 static const char* preset_at(size_t index, const void* user) {
   (void)user;
   return stow_preset_name((stow_preset)index);
-}
-
-static const char* strategy_at(size_t index, const void* user) {
-  (void)user;
-  return stow_strategy_at(index)->name;
 }
 
 static const char* rule_at(size_t index, const void* user) {
@@ -105,10 +106,8 @@ static void print_words(cli_output* output) {
   for (size_t i = 0; i < stow_rule_count(); ++i) {
     cli_print_word(output, stow_rule_at(i)->name, stow_rule_at(i)->summary);
   }
-  cli_print(output, "\nStrategies:\n");
-  for (size_t i = 0; i < stow_strategy_count(); ++i) {
-    cli_print_word(output, stow_strategy_at(i)->name, stow_strategy_at(i)->summary);
-  }
+  cli_print(output, "\n");
+  cli_print_strategies(output);
   cli_print(output,
             "\nA SIZE is a number of bytes, or one with kB, MB, GB (1000) or KiB, MiB, GiB\n"
             "(1024). STOWAGE_NO_REUSE=1 in the environment is --no-reuse.\n");
@@ -118,12 +117,6 @@ static cli_exit read_preset(const char* value, stow_preset* out) {
   return stow_preset_find(stow_str_of(value), out)
              ? CLI_YES
              : cli_fail_word("preset", value, preset_at, STOW_PRESET_COUNT, NULL);
-}
-
-static cli_exit read_strategy(const char* value, const stow_strategy** out) {
-  *out = stow_strategy_find(stow_str_of(value));
-  return *out != NULL ? CLI_YES
-                      : cli_fail_word("strategy", value, strategy_at, stow_strategy_count(), NULL);
 }
 
 static cli_exit read_format(const char* value, cli_format* out) {
@@ -165,14 +158,6 @@ static cli_exit read_alignment(cli_plan_request* request, const char* value) {
   return cli_parse_alignment("align", value, &request->alignment);
 }
 
-static cli_exit read_capacity(cli_plan_request* request, const char* value) {
-  cli_exit code = cli_parse_size("capacity", value, &request->capacity);
-  if (code == CLI_YES && request->capacity == STOW_NO_CAPACITY) {
-    return cli_fail(CLI_USAGE, "--capacity: '%s' is too large", value);
-  }
-  return code;
-}
-
 static cli_exit set_text(const char** field, const char* value) {
   *field = value;
   return CLI_YES;
@@ -193,7 +178,7 @@ static cli_exit handle(void* user, const cli_option* option, const char* value) 
     case OPT_C_PREFIX:
       return read_prefix(value, &request->c_prefix);
     case OPT_CAPACITY:
-      return read_capacity(request, value);
+      return cli_parse_capacity(value, &request->capacity);
     case OPT_F32_UNIFORM:
       return set_switch(&request->f32_uniform);
     case OPT_FORMAT:
@@ -226,8 +211,12 @@ static cli_exit handle(void* user, const cli_option* option, const char* value) 
     case OPT_RULE:
     case OPT_NO_RULE:
       return read_rule(request, option->name, value, option->id == OPT_RULE);
+    case OPT_NODES:
+      return cli_budget_read_nodes(&request->budget, value);
+    case OPT_TIME:
+      return cli_budget_read_time(&request->budget, value);
     default:
-      return read_strategy(value, &request->strategy);
+      return cli_read_strategy(value, &request->strategy);
   }
 }
 

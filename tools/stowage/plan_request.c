@@ -38,6 +38,7 @@ static cli_exit fill_options(const cli_plan_request* request, stow_preset preset
   if (request->strategy != NULL) {
     out_options->strategy = request->strategy;
   }
+  out_options->nodes = cli_budget_nodes(&request->budget, out_options->nodes);
   stow_plan_options_apply_environment(out_options, environment, NULL);
   return switch_rules(request, out_options);
 }

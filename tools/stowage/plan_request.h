@@ -10,6 +10,7 @@
 #include "io_policy.h"
 #include "list.h"
 #include "options.h"
+#include "search.h"
 
 // name, text
 #define CLI_FORMAT_LIST(X) \
@@ -54,6 +55,7 @@ typedef struct cli_plan_request {
   bool pack_params;
   cli_io_policies io;
   const stow_strategy* strategy;  // NULL: not given
+  cli_budget budget;
   cli_binds binds;
   cli_list rules;  // of cli_rule_switch, in order
 } cli_plan_request;

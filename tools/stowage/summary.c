@@ -5,20 +5,12 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "lines.h"
 #include "number.h"
 #include "table.h"
 #include "text.h"
 
 #define PEAK_ROWS 10
-
-typedef enum paint { PLAIN, BOLD, GOOD, BAD } paint;
-
-static const char* start(const cli_output* output, paint p) {
-  static const char* const codes[] = {"", "\x1B[1m", "\x1B[32m", "\x1B[31m"};
-  return output->colours ? codes[p] : "";
-}
-
-static const char* stop(const cli_output* output) { return output->colours ? "\x1B[0m" : ""; }
 
 void cli_value_label(const stow_plan* plan, stow_value value, char out[CLI_VALUE_LABEL_SIZE]) {
   stow_str name = stow_plan_value_name(plan, value);
@@ -35,10 +27,9 @@ static void print_title(const cli_summary* summary, cli_output* output) {
   char label[512];
   cli_escape(stow_graph_name(summary->graph), name, sizeof name);
   cli_escape(stow_str_of(summary->label), label, sizeof label);
-  cli_print(output, "%s@%s%s in %s\n", start(output, BOLD), name, stop(output), label);
+  cli_print(output, "%s@%s%s in %s\n", cli_paint_start(output, CLI_BOLD), name,
+            cli_paint_stop(output), label);
 }
-
-static const char* plural(uint64_t count) { return count == 1 ? "" : "s"; }
 
 static void print_counts(const cli_summary* summary, cli_output* output) {
   const stow_plan* plan = summary->plan;
@@ -54,38 +45,14 @@ static void print_counts(const cli_summary* summary, cli_output* output) {
   }
   uint32_t nodes = stow_graph_node_count(summary->graph);
   uint32_t bare = count - buffers - views;
-  cli_print(
-      output, "  %" PRIu32 " node%s, %" PRIu32 " value%s: %" PRIu32 " buffer%s, %" PRIu32 " view%s",
-      nodes, plural(nodes), count, plural(count), buffers, plural(buffers), views, plural(views));
+  cli_print(output,
+            "  %" PRIu32 " node%s, %" PRIu32 " value%s: %" PRIu32 " buffer%s, %" PRIu32 " view%s",
+            nodes, cli_plural(nodes), count, cli_plural(count), buffers, cli_plural(buffers), views,
+            cli_plural(views));
   if (bare > 0) {
     cli_print(output, ", %" PRIu32 " without a slot", bare);
   }
   cli_print(output, "\n\n");
-}
-
-// The start of a line: what, bytes, and how much that is.
-static void print_size(cli_output* output, const char* what, uint64_t bytes) {
-  char size[CLI_NUMBER_SIZE];
-  cli_format_size(bytes, size);
-  cli_print(output, "  %-15s %14" PRIu64 " B  %9s", what, bytes, size);
-}
-
-static void print_note(cli_output* output, const char* what, uint64_t bytes, uint64_t whole) {
-  char percent[CLI_NUMBER_SIZE];
-  cli_format_percent(bytes, whole, percent);
-  cli_print(output, "   %s %" PRIu64 " B (%s)\n", what, bytes, percent);
-}
-
-static void print_capacity(const cli_summary* summary, cli_output* output) {
-  stow_fit fit = stow_plan_fit(summary->plan);
-  print_size(output, "capacity", fit.available);
-  if (fit.fits) {
-    cli_print(output, "   %sfits%s, %" PRIu64 " B to spare\n", start(output, GOOD), stop(output),
-              fit.available - fit.required);
-  } else {
-    cli_print(output, "   %sdoes not fit%s, %" PRIu64 " B too many\n", start(output, BAD),
-              stop(output), fit.excess);
-  }
 }
 
 static void add_bytes(uint64_t* sum, uint64_t bytes) {
@@ -112,30 +79,50 @@ static uint64_t without_sharing(const stow_plan* plan) {
   return sum;
 }
 
+// How the search went is of interest only where it may have left something. Without reuse nothing
+// was searched for.
+static void print_search(const cli_summary* summary, cli_output* output) {
+  const stow_plan* plan = summary->plan;
+  stow_search search = stow_plan_search(plan);
+  stow_str strategy = stow_plan_strategy_name(plan);
+  bool reuse = stow_plan_reuse(plan);
+  cli_search_facts facts = {.outcome = search.outcome,
+                            .has_capacity = summary->capacity,
+                            .nodes = search.nodes,
+                            .budget = summary->budget,
+                            .stopped_by = search.stopped ? summary->stopped_by : NULL};
+  if (reuse) {
+    cli_print_outcome(output, &facts);
+  }
+  cli_print(output, "  %-15s %.*s%s\n", "strategy", (int)strategy.size, strategy.data,
+            reuse ? "" : ", no bytes reused");
+  if (reuse && search.outcome != STOW_OUTCOME_OPTIMAL && (search.nodes > 0 || search.stopped)) {
+    cli_print_search(output, &facts);
+  }
+}
+
 static void print_sizes(const cli_summary* summary, cli_output* output) {
   const stow_plan* plan = summary->plan;
   uint64_t arena = stow_plan_arena_size(plan);
-  uint64_t bound = stow_plan_lower_bound(plan);
+  stow_search search = stow_plan_search(plan);
   uint64_t unshared = without_sharing(plan);
-  stow_str strategy = stow_plan_strategy_name(plan);
-  print_size(output, "arena", arena);
+  cli_print_size(output, "arena", arena);
   cli_print(output, "   aligned to %" PRIu64 " B\n", stow_plan_alignment(plan));
-  print_size(output, "lower bound", bound);
-  print_note(output, "gap", arena > bound ? arena - bound : 0, bound);
-  print_size(output, "without sharing", unshared);
-  print_note(output, "saved", unshared > arena ? unshared - arena : 0, unshared);
+  cli_print_size(output, "lower bound", search.bound);
+  cli_print_gap(output, arena, search.bound);
+  cli_print_size(output, "without sharing", unshared);
+  cli_print_share(output, "saved", unshared > arena ? unshared - arena : 0, unshared);
   if (summary->layout != NULL) {
     size_t count = stow_weight_layout_count(summary->layout);
-    print_size(output, "weights", stow_weight_layout_size(summary->layout));
+    cli_print_size(output, "weights", stow_weight_layout_size(summary->layout));
     cli_print(output, "   %zu shared with the forward plan\n", count);
   }
   if (summary->capacity) {
-    print_capacity(summary, output);
+    cli_print_capacity(output, stow_plan_fit(plan).available, arena);
   }
-  cli_print(output, "  %-15s %.*s%s\n", "strategy", (int)strategy.size, strategy.data,
-            stow_plan_reuse(plan) ? "" : ", no bytes reused");
+  print_search(summary, output);
   cli_print(output, "  %-15s %syes%s: every slot, view and lifetime proven from the graph\n",
-            "checked", start(output, GOOD), stop(output));
+            "checked", cli_paint_start(output, CLI_GOOD), cli_paint_stop(output));
 }
 
 static uint64_t footprint(const stow_plan* plan, stow_value value) {
@@ -174,8 +161,8 @@ static void format_type(const stow_graph* graph, stow_value value, char out[CLI_
   cli_escape(stow_str_of(raw), out, CLI_CELL_SIZE - 2);
 }
 
-enum { COL_VALUE, COL_OP, COL_TYPE, COL_BYTES, COL_SIZE, COL_LIFE, COL_SHARE };
-static const cli_column peak_columns[CLI_TABLE_COLUMNS] = {
+enum { COL_VALUE, COL_OP, COL_TYPE, COL_BYTES, COL_SIZE, COL_LIFE, COL_SHARE, COL_COUNT };
+static const cli_column peak_columns[COL_COUNT] = {
     {"value", false, true}, {"op", false, true},    {"type", false, true}, {"bytes", true, false},
     {"size", true, false},  {"steps", true, false}, {"share", true, false}};
 
@@ -249,6 +236,24 @@ static void print_peak_step(const cli_summary* summary, cli_output* output) {
   }
 }
 
+// Why the lower bound is more than what lives at the peak, where it is.
+static void print_above_peak(const stow_plan* plan, uint64_t load, cli_output* output) {
+  uint64_t bound = stow_plan_lower_bound(plan);
+  uint64_t proven = stow_plan_search(plan).bound;
+  if (proven > bound) {
+    cli_print(output,
+              "\nThe lower bound is %" PRIu64
+              " B above that: the search has ruled out\nwhat is lower.\n",
+              proven - load);
+  } else if (bound > load) {
+    cli_print(output,
+              "\nThe lower bound is %" PRIu64
+              " B above that: padding up to the alignment,\n"
+              "slots at fixed places, or stretches that are kept free.\n",
+              bound - load);
+  }
+}
+
 static void print_peak(const cli_summary* summary, cli_output* output) {
   const stow_plan* plan = summary->plan;
   uint64_t load = cli_peak_load(plan);
@@ -257,11 +262,11 @@ static void print_peak(const cli_summary* summary, cli_output* output) {
   if (load == 0) {
     return;
   }
-  cli_print(output, "\n%speak%s at ", start(output, BOLD), stop(output));
+  cli_print(output, "\n%speak%s at ", cli_paint_start(output, CLI_BOLD), cli_paint_stop(output));
   print_peak_step(summary, output);
-  cli_print(output, ": %" PRIu64 " B in %zu value%s\n", load, count, plural(count));
+  cli_print(output, ": %" PRIu64 " B in %zu value%s\n", load, count, cli_plural(count));
 
-  cli_table table = {.columns = peak_columns};
+  cli_table table = {.columns = peak_columns, .column_count = COL_COUNT};
   for (size_t i = 0; i < shown; ++i) {
     add_value(summary, stow_plan_peak_value(plan, i), load, &table);
   }
@@ -274,14 +279,7 @@ static void print_peak(const cli_summary* summary, cli_output* output) {
     add_sizes(row, stow_plan_peak_scratch(plan), load);
   }
   cli_table_print(&table, 2, output);
-  uint64_t bound = stow_plan_lower_bound(plan);
-  if (bound > load) {
-    cli_print(output,
-              "\nThe lower bound is %" PRIu64
-              " B above that: padding up to the alignment,\n"
-              "slots at fixed places, or stretches that are kept free.\n",
-              bound - load);
-  }
+  print_above_peak(plan, load, output);
 }
 
 void cli_summary_print(const cli_summary* summary, cli_output* output) {

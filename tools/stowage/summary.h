@@ -13,6 +13,8 @@ typedef struct cli_summary {
   const stow_plan* plan;             // checked
   const stow_weight_layout* layout;  // NULL: none
   bool capacity;                     // whether to tell if it fits
+  uint64_t budget;                   // of the search, in nodes
+  const char* stopped_by;            // what stopped the search, where something did
 } cli_summary;
 
 void cli_summary_print(const cli_summary* summary, cli_output* output);

@@ -9,7 +9,7 @@
 #define LEAST_WIDTH 6
 
 static void natural_widths(const cli_table* table, size_t widths[CLI_TABLE_COLUMNS]) {
-  for (size_t c = 0; c < CLI_TABLE_COLUMNS; ++c) {
+  for (size_t c = 0; c < table->column_count; ++c) {
     widths[c] = cli_width(table->columns[c].title);
     for (size_t r = 0; r < table->row_count; ++r) {
       size_t width = cli_width(table->cells[r][c]);
@@ -19,19 +19,19 @@ static void natural_widths(const cli_table* table, size_t widths[CLI_TABLE_COLUM
 }
 
 static void fit_widths(const cli_table* table, size_t available, size_t widths[CLI_TABLE_COLUMNS]) {
-  size_t total = GAP * (CLI_TABLE_COLUMNS - 1);
-  for (size_t c = 0; c < CLI_TABLE_COLUMNS; ++c) {
+  size_t total = GAP * (table->column_count - 1);
+  for (size_t c = 0; c < table->column_count; ++c) {
     total += widths[c];
   }
   for (; total > available; --total) {
-    size_t widest = CLI_TABLE_COLUMNS;
-    for (size_t c = 0; c < CLI_TABLE_COLUMNS; ++c) {
+    size_t widest = table->column_count;
+    for (size_t c = 0; c < table->column_count; ++c) {
       if (table->columns[c].flexible && widths[c] > LEAST_WIDTH &&
-          (widest == CLI_TABLE_COLUMNS || widths[c] > widths[widest])) {
+          (widest == table->column_count || widths[c] > widths[widest])) {
         widest = c;
       }
     }
-    if (widest == CLI_TABLE_COLUMNS) {
+    if (widest == table->column_count) {
       return;
     }
     --widths[widest];
@@ -51,14 +51,14 @@ void cli_table_print(cli_table* table, size_t indent, cli_output* output) {
   natural_widths(table, widths);
   fit_widths(table, output->width > indent ? output->width - indent : 0, widths);
   cli_print(output, "%*s%s", (int)indent, "", output->colours ? "\x1B[2m" : "");
-  for (size_t c = 0; c < CLI_TABLE_COLUMNS; ++c) {
+  for (size_t c = 0; c < table->column_count; ++c) {
     cli_print(output, "%*s", c == 0 ? 0 : GAP, "");
     print_cell(output, &table->columns[c], table->columns[c].title, widths[c]);
   }
   cli_print(output, "%s\n", output->colours ? "\x1B[0m" : "");
   for (size_t r = 0; r < table->row_count; ++r) {
     cli_print(output, "%*s", (int)indent, "");
-    for (size_t c = 0; c < CLI_TABLE_COLUMNS; ++c) {
+    for (size_t c = 0; c < table->column_count; ++c) {
       cli_cut(table->cells[r][c], widths[c]);
       cli_print(output, "%*s", c == 0 ? 0 : GAP, "");
       print_cell(output, &table->columns[c], table->cells[r][c], widths[c]);

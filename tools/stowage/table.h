@@ -4,7 +4,7 @@
 
 #include "output.h"
 
-#define CLI_TABLE_COLUMNS 7
+#define CLI_TABLE_COLUMNS 7  // at most
 #define CLI_TABLE_ROWS 16
 #define CLI_CELL_SIZE 256
 
@@ -15,7 +15,8 @@ typedef struct cli_column {
 } cli_column;
 
 typedef struct cli_table {
-  const cli_column* columns;  // CLI_TABLE_COLUMNS of them, the last one to the right
+  const cli_column* columns;  // the last one to the right
+  size_t column_count;
   size_t row_count;
   char cells[CLI_TABLE_ROWS][CLI_TABLE_COLUMNS][CLI_CELL_SIZE];  // escaped text
 } cli_table;

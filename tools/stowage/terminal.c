@@ -11,11 +11,11 @@
 #define MIN_WIDTH 40
 #define MAX_WIDTH 120
 
-size_t cli_terminal_width(int descriptor) {
+size_t cli_terminal_columns(int descriptor) {
 #ifdef TIOCGWINSZ
   struct winsize size;
   if (isatty(descriptor) && ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
-    return size.ws_col < MIN_WIDTH ? MIN_WIDTH : size.ws_col > MAX_WIDTH ? MAX_WIDTH : size.ws_col;
+    return size.ws_col;
   }
 #else
   (void)descriptor;
@@ -23,10 +23,18 @@ size_t cli_terminal_width(int descriptor) {
   return DEFAULT_WIDTH;
 }
 
+size_t cli_terminal_width(int descriptor) {
+  size_t columns = cli_terminal_columns(descriptor);
+  return columns < MIN_WIDTH ? MIN_WIDTH : columns > MAX_WIDTH ? MAX_WIDTH : columns;
+}
+
+bool cli_terminal_rewrites(int descriptor) {
+  const char* term = getenv("TERM");
+  return (term == NULL || strcmp(term, "dumb") != 0) && isatty(descriptor);
+}
+
 bool cli_terminal_colours(int descriptor) {
   const char* no_colour = getenv("NO_COLOR");
-  const char* term = getenv("TERM");
-  bool refused =
-      (no_colour != NULL && no_colour[0] != '\0') || (term != NULL && strcmp(term, "dumb") == 0);
-  return !refused && isatty(descriptor);
+  bool is_refused = no_colour != NULL && no_colour[0] != '\0';
+  return !is_refused && cli_terminal_rewrites(descriptor);
 }

@@ -8,8 +8,6 @@
 
 #define ELLIPSIS "\xE2\x80\xA6"
 
-// Bytes of the valid UTF-8 character that |text| begins with, without control characters (also
-// those above 127); 0 where there is none.
 static size_t printable_size(const unsigned char* text, size_t size) {
   static const unsigned char first_of_size[] = {0, 0, 0xC0, 0xE0, 0xF0};
   unsigned char lead = text[0];
@@ -30,6 +28,10 @@ static size_t printable_size(const unsigned char* text, size_t size) {
   static const uint32_t smallest[] = {0, 0, 0xA0, 0x800, 0x10000};  // 0x80 … 0x9F are controls
   bool surrogate = code >= 0xD800 && code <= 0xDFFF;
   return code >= smallest[length] && code <= 0x10FFFF && !surrogate ? length : 0;
+}
+
+size_t cli_character_size(stow_str text) {
+  return text.size == 0 ? 0 : printable_size((const unsigned char*)text.data, text.size);
 }
 
 static size_t escape_byte(unsigned char byte, char out[5]) {

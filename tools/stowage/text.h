@@ -4,6 +4,10 @@
 
 #include <stowage/base.h>
 
+// Bytes of the valid UTF-8 character that |text| begins with; 0 where there is none, or a control
+// character (also one above 127).
+size_t cli_character_size(stow_str text);
+
 // Copies |text| with control characters and bytes that are not UTF-8 written as \n, \t, \xHH. Cut
 // before a whole character where |capacity| (which counts the NUL) ends.
 void cli_escape(stow_str text, char* out, size_t capacity);

@@ -9,13 +9,25 @@
 #define MIN_RUN 64   // shorter runs are placed as fast without a sweep
 #define RUN_GAIN 16  // a sweep costs as much as it takes to place one in 16 of what is there
 
+#define POLL_EVERY 64  // buffers; where lifetimes are unkind one may take half a millisecond
+
 typedef struct pass {
   stowi_quest* quest;
   const uint32_t* order;  // of the buffers that are not fixed
   size_t order_count;
   uint64_t* offsets;
   uint64_t height;
+  size_t placed;
+  bool is_stopped;  // before its end
 } pass;
+
+// The first pass of all is not cut short: there is always a placement.
+static bool may_go_on(pass* p) {
+  if (++p->placed % POLL_EVERY == 0 && !stowi_quest_poll(p->quest)) {
+    p->is_stopped = p->quest->height != UINT64_MAX;
+  }
+  return !p->is_stopped;
+}
 
 static void put(pass* p, size_t buffer, uint64_t offset) {
   uint64_t end = offset + stowi_footprint(&p->quest->problem->buffers.data[buffer]);
@@ -68,7 +80,7 @@ static bool has_runs(const pass* p, const stowi_occupancy* occupancy) {
 
 static stow_status place_stretch(pass* p, stowi_occupancy* occupancy, stowi_pick pick, size_t first,
                                  size_t length) {
-  for (size_t i = first; i < first + length; ++i) {
+  for (size_t i = first; i < first + length && may_go_on(p); ++i) {
     size_t buffer = p->order[i];
     uint64_t footprint = stowi_footprint(&p->quest->problem->buffers.data[buffer]);
     uint64_t offset = pick(stowi_search_start(occupancy, buffer), footprint);
@@ -87,7 +99,7 @@ static stow_status place_in_order(pass* p, stowi_occupancy* occupancy, stowi_pic
   }
   STOW_TRY(stowi_take_fixed(p->quest, occupancy, p->offsets));
   size_t length;
-  for (size_t i = 0; i < p->order_count; i += length) {
+  for (size_t i = 0; i < p->order_count && !p->is_stopped; i += length) {
     length = run_length(p, occupancy, i);
     bool is_run = runs && is_worth_a_run(p, i, length);
     if (is_run) {
@@ -112,19 +124,27 @@ static stow_status place_in_gaps(pass* p, stowi_pick pick) {
   return status;
 }
 
+stow_status stowi_greedy_aside(stowi_quest* quest, const uint32_t* order, size_t order_count,
+                               stowi_pick pick, uint64_t* offsets, uint64_t* out_height) {
+  pass p = {quest, order, order_count, offsets, quest->problem->fixed_end, 0, false};
+  stow_status status = place_in_gaps(&p, pick);
+  *out_height = p.is_stopped ? UINT64_MAX : p.height;
+  return status;
+}
+
 stow_status stowi_greedy(stowi_quest* quest, const uint32_t* order, size_t order_count,
                          stowi_pick pick) {
   size_t count = quest->problem->buffers.count;
-  pass p = {quest, order, order_count, NULL, quest->problem->fixed_end};
-  p.offsets = STOWI_ARRAY(quest->allocator, uint64_t, count);
-  if (p.offsets == NULL) {
+  uint64_t height;
+  uint64_t* offsets = STOWI_ARRAY(quest->allocator, uint64_t, count);
+  if (offsets == NULL) {
     return stowi_fail_memory(quest->diag);
   }
-  stow_status status = place_in_gaps(&p, pick);
+  stow_status status = stowi_greedy_aside(quest, order, order_count, pick, offsets, &height);
   if (status == STOW_OK) {
-    stowi_quest_offer(quest, p.offsets, p.height);
+    stowi_quest_offer(quest, offsets, height);
   }
-  STOWI_ARRAY_FREE(quest->allocator, p.offsets, count);
+  STOWI_ARRAY_FREE(quest->allocator, offsets, count);
   return status;
 }
 

@@ -18,8 +18,12 @@ uint64_t stowi_pick_tightest(stowi_search* search, uint64_t footprint);
 // offers the result.
 stow_status stowi_greedy(stowi_quest* quest, const uint32_t* order, size_t order_count,
                          stowi_pick pick);
-// The same with the order by size. Large buffers are the hard ones to place; what is left between
-// them is filled by small ones.
+// The same on the side: the quest's best stays as it is. |out_height| is UINT64_MAX where the
+// callback stopped it, which it cannot before there is a first placement.
+stow_status stowi_greedy_aside(stowi_quest* quest, const uint32_t* order, size_t order_count,
+                               stowi_pick pick, uint64_t* offsets, uint64_t* out_height);
+// Offers what comes of the order by size. Large buffers are the hard ones to place; what is left
+// between them is filled by small ones.
 stow_status stowi_greedy_by_size(stowi_quest* quest, stowi_pick pick);
 
 #endif  // STOWAGE_SRC_PLACE_GREEDY_GREEDY_H_

@@ -47,13 +47,7 @@ static stow_status order_by_offset(const stowi_quest* quest, const uint64_t* off
 
 stow_status stowi_fit_aside(stowi_quest* quest, const uint32_t* order, size_t count,
                             uint64_t* offsets, uint64_t* height) {
-  stowi_quest side = *quest;
-  side.offsets = offsets;
-  side.height = UINT64_MAX;
-  side.options.on_progress = NULL;
-  STOW_TRY(stowi_greedy(&side, order, count, stowi_pick_lowest));
-  *height = side.height;
-  return STOW_OK;
+  return stowi_greedy_aside(quest, order, count, stowi_pick_lowest, offsets, height);
 }
 
 static stow_status drop(stowi_quest* quest, uint64_t* offsets, uint64_t* height, bool mirrored) {

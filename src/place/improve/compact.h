@@ -5,13 +5,13 @@
 #include "place/quest.h"
 
 // First fit in |order|, which are all buffers that are not fixed, on the side: the quest's best
-// stays as it is. A node per buffer.
+// stays as it is. A node per buffer. |height| is UINT64_MAX where the callback stopped it.
 stow_status stowi_fit_aside(stowi_quest* quest, const uint32_t* order, size_t count,
                             uint64_t* offsets, uint64_t* height);
 
 // Drops the buffers of a placement, lowest first, each to the lowest offset that those before it
 // leave free. Where there are no windows none ends higher than it was, and none could drop further.
-// Costs a node per buffer, which the caller spends.
+// Costs a node per buffer, which the caller spends. |height| as above.
 stow_status stowi_drop(stowi_quest* quest, uint64_t* offsets, uint64_t* height);
 // Turns a placement upside down and drops it. Without fixed buffers, windows and alignments it is
 // not higher than before.

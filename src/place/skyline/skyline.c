@@ -21,12 +21,15 @@
 #include "place/skyline/nest.h"
 #include "place/skyline/plateaus.h"
 
+#define POLL_EVERY 256  // nodes
+
 typedef struct block {
   uint64_t footprint;
   uint64_t alignment;
 } block;
 
 struct stowi_skyline {
+  stowi_quest* quest;
   stow_allocator allocator;
   const stow_problem* problem;
   const stowi_sections* sections;
@@ -98,6 +101,7 @@ stow_status stowi_skyline_create(stowi_quest* quest, const stowi_sections* secti
   if (skyline == NULL) {
     return stowi_fail_memory(quest->diag);
   }
+  skyline->quest = quest;
   skyline->allocator = quest->allocator;
   skyline->problem = quest->problem;
   skyline->sections = sections;
@@ -219,6 +223,12 @@ static bool put_pieces(stowi_skyline* skyline, stowi_skyline_pass* pass, uint32_
   return put(pass, buffer, offset, offset + stowi_footprint(b));
 }
 
+// A pass among many fixed buffers takes long. The first of all is not cut short.
+static bool is_stopped(const stowi_skyline* skyline, const stowi_skyline_pass* pass) {
+  return pass->nodes % POLL_EVERY == POLL_EVERY - 1 && !stowi_quest_poll(skyline->quest) &&
+         skyline->quest->height != UINT64_MAX;
+}
+
 static bool place_by_heap(stowi_skyline* skyline, stowi_skyline_pass* pass) {
   stowi_floors_clear(&skyline->floors);
   stowi_heap_clear(&skyline->heap);
@@ -226,7 +236,7 @@ static bool place_by_heap(stowi_skyline* skyline, stowi_skyline_pass* pass) {
     stowi_heap_push(&skyline->heap, 0, (uint32_t)i);
   }
   while (skyline->heap.count > 0) {
-    if (pass->nodes == pass->max_nodes) {
+    if (pass->nodes == pass->max_nodes || is_stopped(skyline, pass)) {
       return false;
     }
     ++pass->nodes;

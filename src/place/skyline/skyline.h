@@ -1,11 +1,11 @@
 // Placement from the bottom up. The skyline is how high each section is filled; a buffer rests on
 // the highest of its sections, and what is left free below it stays free.
 //
-//       ▲        ┌──────┐
-//       │   ┌────┴─┐ b  │     b rests on a, and buries what is below it
-//       │   │  a   ├────┘
-//       │ ┌─┴──┬───┘ ░░░ ┌─   A pass needs no search among gaps, so it is fast, and it leaves few
-//       of │ │    │     ░░░ │    them where it takes the lowest first. └─┴────┴─────────┴─▶
+//     ▲      ┌──────┐
+//     │ ┌────┴─┐ b  │     b rests on a, and buries what is below it. A pass needs no search
+//     │ │  a   ├────┘     among gaps, so it is fast, and where it takes the lowest first it
+//     ├─┴──┬───┘ ░░░ ┌─   leaves few of them.
+//     └────┴─────────┴─▶
 //
 // Windows, guards, alignments and fixed buffers are kept: a window rests on the skyline with its
 // own low end, and whoever would meet a fixed buffer goes above it.
@@ -27,7 +27,7 @@ typedef struct stowi_skyline_pass {
   size_t count;
   uint64_t* offsets;   // of all buffers
   uint64_t too_high;   // a pass ends early where it reaches this
-  uint64_t max_nodes;  // or where it has spent so many
+  uint64_t max_nodes;  // or where it has spent so many, or where the callback says stop
   uint64_t nodes;      // result: spent
   uint64_t height;     // result: UINT64_MAX where it ended early
 } stowi_skyline_pass;

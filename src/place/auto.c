@@ -1,0 +1,82 @@
+// `auto`: a good placement at once, then better ones.
+//
+// Skyline passes come first: they cost little, and on most real models one of them meets the bound.
+// First fit by size follows, since users compare with it. Local search is cheap, and gives what
+// comes after it a good start. What is left of the budget goes to the exact search and, now and
+// then, to neighbourhoods around the best; where the problem is too large for the exact search, to
+// more orders, local search and neighbourhoods.
+#include "base/diag.h"
+#include "place/exact/exact.h"
+#include "place/greedy/greedy.h"
+#include "place/greedy/portfolio.h"
+#include "place/improve/lns.h"
+#include "place/improve/local_search.h"
+#include "place/problem.h"
+#include "place/skyline/skyline.h"
+
+// Above this many buffers a node of the exact search costs more than it brings.
+#define MAX_EXACT 4096
+// Up to this many local search seldom finds what the exact search does not.
+#define FEW 512
+// Above this many pairs that live together first fit can take minutes.
+#define MAX_FIRST_FIT_PAIRS UINT64_C(2000000000)
+
+static bool is_fit_for_gaps(const stowi_quest* quest) {
+  return quest->pair_count <= MAX_FIRST_FIT_PAIRS;
+}
+
+static stow_status first_fit(stowi_quest* quest) {
+  quest->phase = "first-fit";
+  return stowi_greedy_by_size(quest, stowi_pick_lowest);
+}
+
+// The goal itself first, which is often easier to reach than to come close to. Then the whole
+// problem and neighbourhoods of the best placement, by turns.
+static stow_status search_with(stowi_quest* quest, stowi_prover* prover) {
+  uint64_t turn = STOW_PLACE_DEFAULT_NODES / 8;
+  quest->phase = "exact";
+  stowi_prover_fit(prover, stowi_quest_goal(quest), turn);
+  uint64_t share = stowi_quest_left(quest) / (quest->problem->buffers.count > FEW ? 2 : 8);
+  STOW_TRY(stowi_quest_stage(quest, share, stowi_local_search_work));
+  while (!stowi_quest_done(quest)) {
+    uint64_t before = quest->nodes;
+    stowi_prover_answer(prover, turn);
+    STOW_TRY(stowi_quest_stage(quest, turn / 8, stowi_lns_improve));
+    if (quest->nodes == before) {
+      break;  // neither finds anything to try
+    }
+    turn *= 2;
+  }
+  return STOW_OK;
+}
+
+static stow_status search_small(stowi_quest* quest) {
+  stowi_prover* prover = NULL;
+  STOW_TRY(stowi_prover_create(quest, STOWI_RULE_ALL, &prover));
+  stow_status status = search_with(quest, prover);
+  stowi_prover_destroy(prover);
+  return status;
+}
+
+static stow_status search_large(stowi_quest* quest) {
+  if (is_fit_for_gaps(quest)) {
+    STOW_TRY(stowi_quest_stage(quest, stowi_quest_left(quest) / 2, stowi_portfolio_work));
+  }
+  STOW_TRY(stowi_quest_stage(quest, stowi_quest_left(quest) / 2, stowi_local_search_work));
+  return stowi_quest_stage(quest, STOW_PLACE_NO_LIMIT, stowi_lns_improve);
+}
+
+static stow_status work(stowi_quest* quest) {
+  STOW_TRY(stowi_skyline_work(quest));
+  if (!stowi_quest_answered(quest) && !quest->stopped && is_fit_for_gaps(quest)) {
+    STOW_TRY(first_fit(quest));
+  }
+  bool is_small = quest->problem->buffers.count <= MAX_EXACT;
+  return stowi_quest_stage(quest, STOW_PLACE_NO_LIMIT, is_small ? search_small : search_large);
+}
+
+stow_status stow_place_auto(const stow_problem* problem, const stow_place_options* options,
+                            stow_allocator allocator, stow_diag* diag,
+                            stow_placement** out_placement) {
+  return stowi_quest_run(problem, options, allocator, diag, work, out_placement);
+}

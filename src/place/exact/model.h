@@ -1,0 +1,98 @@
+// What the exact search looks at: buffers and sections as small numbers, and who lives with whom as
+// sets of bits. Made once for a problem, never changed.
+//
+// Sizes and offsets are counted in units: the largest number of bytes that divides them all, so
+// that the search meets few different offsets. Buffers are numbered by the first section of their
+// life, so that those of a stretch of time are neighbours.
+#ifndef STOWAGE_SRC_PLACE_EXACT_MODEL_H_
+#define STOWAGE_SRC_PLACE_EXACT_MODEL_H_
+
+#include "place/problem.h"
+#include "place/sections.h"
+
+// A model of more is refused: the sets of bits would be larger than a gigabit.
+#define STOWI_MODEL_MAX_BUFFERS 16384
+
+#define STOWI_NO_TWIN UINT32_MAX
+#define STOWI_NO_PIN INT64_MIN
+
+typedef struct stowi_model_piece {
+  uint32_t begin;  // sections
+  uint32_t end;
+  int64_t low;   // units of the buffer that lie below it
+  int64_t room;  // units that it keeps from others
+} stowi_model_piece;
+
+typedef struct stowi_model {
+  const stow_problem* problem;
+  stow_allocator allocator;
+  stowi_sections sections;
+  uint64_t unit;
+  uint64_t grain;          // bytes: every range that is ever occupied begins at a multiple of it
+  uint32_t count;          // of buffers
+  uint32_t section_count;  // also the number of words of `first_of`, less one
+  uint32_t words;          // of a set of buffers
+  int64_t most_padding;    // bytes
+  bool has_windows;        // distances differ from sizes
+  bool is_ordered;         // of two that live together, the higher one lies clear above the other
+  uint32_t* buffer;        // number in the problem
+  int64_t* size;           // footprint, rounded up to where the next one above it can begin
+  int64_t* padding;        // bytes by which that is more than the footprint
+  int64_t* alignment;      // 1 where every offset is aligned anyway
+  int64_t* pin;            // fixed offset, or STOWI_NO_PIN
+  uint64_t* width;         // of its life in steps
+  uint32_t* twin;          // the next one that differs in nothing, or STOWI_NO_TWIN
+  uint32_t* first_piece;   // count + 1
+  stowi_model_piece* pieces;
+  uint32_t* first_of;    // section_count + 1: the first buffer whose life begins there or later
+  uint64_t* neighbours;  // count sets: those that live together with it
+  uint64_t* members;     // section_count sets: those that occupy something there
+  uint64_t pair_count;
+} stowi_model;
+
+// STOW_ERR_LIMIT, without a message, for more than STOWI_MODEL_MAX_BUFFERS. O(n² / 64 + pieces ×
+// sections).
+stow_status stowi_model_create(const stow_problem* problem, stow_allocator allocator,
+                               stow_diag* diag, stowi_model** out_model);
+void stowi_model_destroy(stowi_model* model);
+
+// How far |above|'s offset must be from |below|'s, in units, when it lies above it. Both live
+// together.
+int64_t stowi_model_distance(const stowi_model* model, uint32_t below, uint32_t above);
+
+// Where two buffers meet: a walk over the stretches of time in which each occupies the same bytes.
+typedef struct stowi_meeting {
+  const stowi_model* model;
+  uint32_t a;  // by the problem's numbers
+  uint32_t b;
+  uint32_t p;  // pieces
+  uint32_t q;
+  int64_t up;    // bytes by which b's offset must be above a's,
+  int64_t down;  // or a's above b's
+} stowi_meeting;
+stowi_meeting stowi_meeting_of(const stowi_model* model, uint32_t a, uint32_t b);
+// False after the last one.
+bool stowi_meeting_next(stowi_meeting* meeting);
+
+// Rounded up, also where they are negative.
+static inline int64_t stowi_model_units(const stowi_model* model, int64_t bytes) {
+  int64_t unit = (int64_t)model->unit;
+  return bytes <= 0 ? -(-bytes / unit) : (bytes + unit - 1) / unit;
+}
+// The lowest offset from |offset| on, at least 0, that is aligned.
+static inline int64_t stowi_model_align(const stowi_model* model, uint32_t buffer, int64_t offset) {
+  int64_t alignment = model->alignment[buffer];
+  return alignment == 1 ? offset : (offset + alignment - 1) / alignment * alignment;
+}
+
+// The height of a placement that is only just not excluded once |capacity| is proven too small.
+uint64_t stowi_model_next_height(const stowi_model* model, uint64_t capacity);
+
+static inline uint64_t* stowi_model_neighbours(const stowi_model* model, uint32_t buffer) {
+  return model->neighbours + (size_t)buffer * model->words;
+}
+static inline uint64_t* stowi_model_members(const stowi_model* model, uint32_t section) {
+  return model->members + (size_t)section * model->words;
+}
+
+#endif  // STOWAGE_SRC_PLACE_EXACT_MODEL_H_

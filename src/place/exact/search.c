@@ -1,0 +1,441 @@
+// Depth-first search for a placement within a capacity.
+//
+// Any placement can be shaken down until nothing can sink: then every buffer lies on the ground or
+// on another one. So it is enough to decide, buffer by buffer, whether it lies at the lowest offset
+// that the placed ones leave it (`least`), or is lifted by one that is yet to be placed:
+//
+//     decide on j ──┬── placed at least[j]; its neighbours are lifted above it
+//                   └── passed over: no longer to be placed at least[j], until a neighbour lifts it
+//
+// Each placement is met once. Where the placed buffers leave stretches of time that no free buffer
+// spans, each is searched by itself, and the first that is refuted refutes them all: `parent` is
+// then not the frame before, but the one that made the split.
+//
+//     frames    0 ── 1 ── 2 ─┬─ 3 ── 4      (first stretch, solved)
+//                            └─ 5 ── 6      (second stretch: refuted, back to 2)
+//
+// A node that is exhausted is refuted for good: what was passed over on the way to it was refuted
+// before. What is left of it depends on the free buffers and their least offsets alone, so it need
+// not be searched again when other placed buffers leave the same: they are remembered by hash.
+//
+// With one exception. In the picture, what was passed over before 2 may have been refuted only
+// because the second stretch has no placement then, whatever the first one does. While the second
+// is pending, frames of the first that make use of it say nothing of the first stretch by itself.
+#include "place/exact/search.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/bits.h"
+#include "base/diag.h"
+#include "place/exact/holes.h"
+
+#define MAX_TABLE_BITS 16
+#define SLOTS_PER_BUFFER 512
+// A node among many takes longer, so it costs more: one more for every so many neighbours that are
+// lifted, or eight times as many that are looked at.
+#define LIFTS_PER_NODE 32
+// Nodes are spent in lots that take about as long in problems of any size.
+#define MOST_AT_ONCE 128
+#define BUFFERS_AT_ONCE 131072
+
+typedef struct frame {
+  uint32_t begin;  // sections
+  uint32_t end;
+  uint32_t parent;         // NO_FRAME for the first
+  uint32_t pending_count;  // when it was made
+  uint32_t base;           // how many of these have no influence on what was passed over
+  uint32_t chosen;
+  int64_t lowest;  // offset of the chosen one, where nothing is placed below the last
+  size_t before;   // of the trail, before the chosen one was placed
+  stowi_hash_pair hash;
+} frame;
+
+#define NO_FRAME UINT32_MAX
+
+typedef struct stretch {
+  uint32_t begin;
+  uint32_t end;
+  uint32_t parent;
+} stretch;
+
+struct stowi_exact {
+  const stowi_model* model;
+  stow_allocator allocator;
+  stowi_state* state;
+  stowi_ranks ranks;
+  uint32_t rules;
+  stowi_where where;
+  frame* frames;
+  uint32_t top;
+  stretch* pending;  // yet to be searched
+  uint32_t pending_count;
+  stowi_hash_pair* table;  // of refuted states
+  uint32_t table_bits;
+  uint64_t table_capacity;  // bytes for which they were refuted; so for less, too
+  uint64_t nodes;
+  uint64_t spent;        // of these, on the quest
+  uint64_t spend_every;  // nodes
+  uint64_t looked_at;    // buffers, in search of one to decide on
+  uint64_t paid_for;     // of lifts and an eighth of the looks
+  uint32_t deepest;      // the most that were placed at once
+};
+
+typedef enum step { STEP_DOWN, STEP_BACK, STEP_SOLVED, STEP_ENDED } step;
+
+static bool has_rule(const stowi_exact* exact, stowi_rule rule) {
+  return (exact->state->rules & (uint32_t)rule) != 0;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Refuted states
+
+static stowi_hash_pair hash_of(const stowi_exact* exact, uint32_t begin, uint32_t end) {
+  const stowi_state* state = exact->state;
+  uint32_t from = exact->model->first_of[begin];
+  uint32_t to = exact->model->first_of[end];
+  stowi_hash_pair sum = {1, 0};
+  for (uint32_t j = from; j < to; ++j) {
+    uint64_t mask = stowi_state_is_free(state, j) ? UINT64_MAX : 0;
+    sum.a += state->hash[j].a & mask;
+    sum.b += state->hash[j].b & mask;
+  }
+  return sum;
+}
+
+static stowi_hash_pair* slot_of(const stowi_exact* exact, stowi_hash_pair hash) {
+  return &exact->table[hash.a >> (64 - exact->table_bits)];
+}
+
+static bool is_refuted(const stowi_exact* exact, stowi_hash_pair hash) {
+  const stowi_hash_pair* slot = slot_of(exact, hash);
+  return slot->a == hash.a && slot->b == hash.b;
+}
+
+static uint32_t table_bits(const stowi_model* model) {
+  uint32_t bits = 1;
+  while (bits < MAX_TABLE_BITS && UINT32_C(1) << bits < model->count * SLOTS_PER_BUFFER) {
+    ++bits;
+  }
+  return bits;
+}
+
+static void prepare_table(stowi_exact* exact, uint64_t capacity) {
+  if (capacity > exact->table_capacity) {
+    memset(exact->table, 0, sizeof(*exact->table) << exact->table_bits);
+  }
+  exact->table_capacity = capacity;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Frames
+
+// Nothing that was passed over before has an influence on the free buffers of the stretch.
+static bool stands_alone(const stowi_exact* exact, const stretch* s) {
+  const stowi_state* state = exact->state;
+  for (uint32_t j = exact->model->first_of[s->begin]; j < exact->model->first_of[s->end]; ++j) {
+    if (stowi_state_is_free(state, j) && (state->passed[j] || state->bound[j] > state->least[j])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static uint32_t base_of(const stowi_exact* exact, const stretch* s) {
+  uint32_t base = s->parent != NO_FRAME ? exact->frames[s->parent].base : 0;
+  return base == exact->pending_count || stands_alone(exact, s) ? exact->pending_count : base;
+}
+
+static void push_frame(stowi_exact* exact, const stretch* s) {
+  frame* f = &exact->frames[++exact->top];
+  f->begin = s->begin;
+  f->end = s->end;
+  f->parent = s->parent;
+  f->pending_count = exact->pending_count;
+  f->base = base_of(exact, s);
+  f->chosen = UINT32_MAX;
+  f->lowest = INT64_MIN;
+  f->before = stowi_state_mark(exact->state);
+  f->hash = (stowi_hash_pair){0, 0};
+}
+
+static bool has_free(const stowi_exact* exact, uint32_t begin, uint32_t end) {
+  const stowi_state* state = exact->state;
+  for (uint32_t s = begin; s < end; ++s) {
+    if (state->floor_count[s] > 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Shorter stretches are on top: a short one is refuted soon.
+static void add_pending(stowi_exact* exact, uint32_t floor, stretch s) {
+  uint32_t i = exact->pending_count++;
+  while (i > floor && exact->pending[i - 1].end - exact->pending[i - 1].begin < s.end - s.begin) {
+    exact->pending[i] = exact->pending[i - 1];
+    --i;
+  }
+  exact->pending[i] = s;
+}
+
+// Cuts [begin, end) where no free buffer spans the border.
+static void split(stowi_exact* exact, uint32_t begin, uint32_t end, uint32_t parent) {
+  uint32_t floor = exact->pending_count;
+  uint32_t from = begin;
+  for (uint32_t s = begin; s < end; ++s) {
+    bool cut = exact->state->crossing[s] == 0 && has_rule(exact, STOWI_RULE_SPLIT);
+    if (s + 1 == end || cut) {
+      if (has_free(exact, from, s + 1)) {
+        add_pending(exact, floor, (stretch){from, s + 1, parent});
+      }
+      from = s + 1;
+    }
+  }
+  if (exact->pending_count - floor > 1) {
+    for (uint32_t i = floor; i < exact->pending_count; ++i) {
+      stowi_rank(&exact->ranks, exact->state, exact->pending[i].begin, exact->pending[i].end);
+    }
+  }
+}
+
+static step next_stretch(stowi_exact* exact) {
+  if (exact->pending_count == 0) {
+    return STEP_SOLVED;
+  }
+  push_frame(exact, &exact->pending[--exact->pending_count]);
+  if (has_rule(exact, STOWI_RULE_SEEN)) {
+    frame* f = &exact->frames[exact->top];
+    f->hash = hash_of(exact, f->begin, f->end);
+    return is_refuted(exact, f->hash) ? STEP_BACK : STEP_DOWN;
+  }
+  return STEP_DOWN;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Deciding
+
+static bool is_lowest_first(stowi_where where) {
+  return where == STOWI_LOWEST || where == STOWI_LOWEST_TIGHTEST || where == STOWI_LOWEST_LARGEST;
+}
+
+static bool pass_all(stowi_exact* exact, const frame* f) {
+  stowi_state* state = exact->state;
+  int64_t least = state->least[f->chosen];
+  if (!stowi_state_pass(state, f->chosen, f->lowest)) {
+    return false;
+  }
+  uint32_t twin = has_rule(exact, STOWI_RULE_TWINS) ? exact->model->twin[f->chosen] : STOWI_NO_TWIN;
+  for (; twin != STOWI_NO_TWIN; twin = exact->model->twin[twin]) {
+    bool is_same = state->least[twin] == least && !state->passed[twin];
+    if (stowi_state_is_free(state, twin) && is_same && !stowi_state_pass(state, twin, f->lowest)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// The chosen buffer does not lie where it was tried. False where that refutes the frame.
+static bool pass_chosen(stowi_exact* exact) {
+  const frame* f = &exact->frames[exact->top];
+  stowi_state_undo(exact->state, f->before);
+  if (!pass_all(exact, f)) {
+    return false;
+  }
+  stowi_state_settle(exact->state);
+  return stowi_state_may_fit(exact->state, f->begin, f->end, f->lowest);
+}
+
+static bool place_chosen(stowi_exact* exact) {
+  frame* f = &exact->frames[exact->top];
+  stowi_state* state = exact->state;
+  bool monotone = is_lowest_first(exact->where) && has_rule(exact, STOWI_RULE_MONOTONE);
+  f->lowest = monotone ? state->least[f->chosen] : INT64_MIN;
+  f->before = stowi_state_mark(state);
+  bool fits = state->least[f->chosen] + exact->model->size[f->chosen] <= state->top[f->chosen] &&
+              stowi_state_place(state, f->chosen);
+  stowi_state_settle(state);
+  return fits && stowi_state_may_fit(state, f->begin, f->end, f->lowest);
+}
+
+// The top frame is refuted; so is what its parent placed. False where there is no parent.
+static bool go_back(stowi_exact* exact) {
+  do {
+    const frame* f = &exact->frames[exact->top];
+    bool is_proof = f->pending_count == f->base && !exact->state->out_of_trail;
+    if (is_proof && has_rule(exact, STOWI_RULE_SEEN)) {
+      *slot_of(exact, f->hash) = f->hash;
+    }
+    if (f->parent == NO_FRAME) {
+      return false;
+    }
+    exact->top = f->parent;
+    exact->pending_count = exact->frames[exact->top].pending_count;
+  } while (!pass_chosen(exact));
+  return true;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Runs
+
+static void start(stowi_exact* exact, const stowi_run* run) {
+  prepare_table(exact, run->capacity);
+  exact->where = run->way.where;
+  exact->ranks.whom = run->way.whom;
+  exact->ranks.noise = run->noise;
+  exact->ranks.seed = run->seed;
+  exact->nodes = exact->spent = 0;
+  exact->deepest = 0;
+  exact->top = NO_FRAME;
+  exact->pending_count = 0;
+  stowi_state_reset(exact->state, run->capacity);
+  stowi_rank(&exact->ranks, exact->state, 0, exact->model->section_count);
+}
+
+static uint64_t nodes_at_once(const stowi_model* model) {
+  uint64_t nodes = 1 + BUFFERS_AT_ONCE / ((uint64_t)model->count + 1);
+  return nodes < MOST_AT_ONCE ? nodes : MOST_AT_ONCE;
+}
+
+static bool spend(stowi_exact* exact, stowi_quest* quest) {
+  uint64_t work = exact->state->lift_count + exact->looked_at / 8 - exact->paid_for;
+  uint64_t more = work / LIFTS_PER_NODE;
+  uint64_t nodes = exact->nodes - exact->spent + more;
+  exact->spent = exact->nodes;
+  exact->paid_for += more * LIFTS_PER_NODE;
+  return stowi_quest_spend(quest, nodes);
+}
+
+static bool may_go_on(stowi_exact* exact, const stowi_run* run, stowi_quest* quest) {
+  return exact->nodes < run->nodes && !exact->state->out_of_trail &&
+         (exact->nodes - exact->spent < exact->spend_every || spend(exact, quest));
+}
+
+static step decide(stowi_exact* exact, const stowi_run* run, stowi_quest* quest) {
+  frame* f = &exact->frames[exact->top];
+  if (!stowi_choose(exact->state, exact->where, f->begin, f->end, &f->chosen)) {
+    return STEP_BACK;
+  }
+  if (!may_go_on(exact, run, quest)) {
+    return STEP_ENDED;
+  }
+  ++exact->nodes;
+  exact->looked_at += exact->model->first_of[f->end] - exact->model->first_of[f->begin];
+  if (place_chosen(exact)) {
+    uint32_t placed = exact->state->placed_count;
+    exact->deepest = placed > exact->deepest ? placed : exact->deepest;
+    split(exact, f->begin, f->end, exact->top);
+    return next_stretch(exact);
+  }
+  return pass_chosen(exact) ? STEP_DOWN : STEP_BACK;
+}
+
+static stowi_verdict search(stowi_exact* exact, const stowi_run* run, stowi_quest* quest) {
+  split(exact, 0, exact->model->section_count, NO_FRAME);
+  step next = next_stretch(exact);
+  while (next == STEP_DOWN || next == STEP_BACK) {
+    if (next == STEP_BACK && !go_back(exact)) {
+      return exact->state->out_of_trail ? STOWI_UNKNOWN : STOWI_REFUTED;
+    }
+    next = decide(exact, run, quest);
+  }
+  return next == STEP_SOLVED ? STOWI_FOUND : STOWI_UNKNOWN;
+}
+
+static bool is_hopeless(const stowi_state* state) {
+  for (uint32_t i = 0; i < state->model->count; ++i) {
+    if (state->least[i] + state->model->size[i] > state->top[i]) {
+      return true;
+    }
+  }
+  return !stowi_state_may_fit(state, 0, state->model->section_count, INT64_MIN);
+}
+
+static stowi_verdict run_once(stowi_exact* exact, const stowi_run* run, stowi_quest* quest) {
+  start(exact, run);
+  if (is_hopeless(exact->state)) {
+    return STOWI_REFUTED;
+  }
+  stowi_verdict verdict = search(exact, run, quest);
+  spend(exact, quest);
+  return verdict;
+}
+
+// Half of the nodes are for placements in which, holes or not, each lies clear above the other:
+// they are found sooner. That there are none proves nothing, so the rest is for all placements.
+static stowi_verdict run_with_holes(stowi_exact* exact, const stowi_run* run, stowi_quest* quest) {
+  stowi_run part = *run;
+  part.nodes = run->nodes / 2;
+  stowi_verdict verdict = run_once(exact, &part, quest);
+  if (verdict == STOWI_FOUND || stowi_quest_done(quest)) {
+    return verdict == STOWI_FOUND ? STOWI_FOUND : STOWI_UNKNOWN;
+  }
+  part.nodes = run->nodes - exact->nodes;
+  exact->state->among_holes = true;
+  exact->state->rules = exact->rules & STOWI_RULES_WITH_HOLES;
+  return run_once(exact, &part, quest);
+}
+
+stowi_verdict stowi_exact_run(stowi_exact* exact, const stowi_run* run, stowi_quest* quest) {
+  exact->state->among_holes = false;
+  exact->state->rules = exact->rules;
+  return exact->model->is_ordered ? run_once(exact, run, quest) : run_with_holes(exact, run, quest);
+}
+
+stowi_state* stowi_exact_state(const stowi_exact* exact) { return exact->state; }
+
+uint64_t stowi_exact_nodes(const stowi_exact* exact) { return exact->nodes; }
+
+uint32_t stowi_exact_depth(const stowi_exact* exact) { return exact->deepest; }
+
+uint64_t stowi_exact_result(const stowi_exact* exact, uint64_t* offsets) {
+  const stowi_model* model = exact->model;
+  uint64_t height = 0;
+  for (uint32_t i = 0; i < model->count; ++i) {
+    uint32_t buffer = model->buffer[i];
+    offsets[buffer] = (uint64_t)exact->state->least[i] * model->unit;
+    uint64_t end = offsets[buffer] + stowi_footprint(&model->problem->buffers.data[buffer]);
+    height = end > height ? end : height;
+  }
+  return height;
+}
+
+// ---------------------------------------------------------------------------------------------
+
+stow_status stowi_exact_create(const stowi_model* model, uint32_t rules, stow_allocator allocator,
+                               stow_diag* diag, stowi_exact** out_exact) {
+  stowi_exact* exact = STOWI_NEW(allocator, stowi_exact);
+  *out_exact = exact;
+  if (exact == NULL) {
+    return stowi_fail_memory(diag);
+  }
+  exact->model = model;
+  exact->allocator = allocator;
+  bool ok = stowi_ranks_init(&exact->ranks, model, allocator);
+  exact->frames = STOWI_ARRAY(allocator, frame, (size_t)model->count + 1);
+  exact->pending = STOWI_ARRAY(allocator, stretch, (size_t)model->section_count + 1);
+  exact->spend_every = nodes_at_once(model);
+  exact->table_bits = table_bits(model);
+  exact->table = STOWI_ARRAY_ZERO(allocator, stowi_hash_pair, (size_t)1 << exact->table_bits);
+  if (!ok || exact->frames == NULL || exact->pending == NULL || exact->table == NULL ||
+      stowi_state_create(model, allocator, &exact->state) != STOW_OK) {
+    stowi_exact_destroy(exact);
+    *out_exact = NULL;
+    return stowi_fail_memory(diag);
+  }
+  exact->rules = rules;
+  return STOW_OK;
+}
+
+void stowi_exact_destroy(stowi_exact* exact) {
+  if (exact == NULL) {
+    return;
+  }
+  stow_allocator allocator = exact->allocator;
+  stowi_ranks_free(&exact->ranks, exact->model, allocator);
+  STOWI_ARRAY_FREE(allocator, exact->frames, (size_t)exact->model->count + 1);
+  STOWI_ARRAY_FREE(allocator, exact->pending, (size_t)exact->model->section_count + 1);
+  STOWI_ARRAY_FREE(allocator, exact->table, (size_t)1 << exact->table_bits);
+  stowi_state_destroy(exact->state);
+  STOWI_DELETE(allocator, exact);
+}

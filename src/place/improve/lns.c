@@ -1,0 +1,341 @@
+// Large neighbourhood search. To get below a height, whatever ends above it must move, and others
+// must make room:
+//
+//     best ─────┬───┬──────      1. take one that sticks out above the target, and those that live
+//     target ┄┄┄│ x │┄┄┄┄┄┄         around the same time, the short-lived first: the free ones
+//        ┌───┬──┴─┬─┴┐           2. hold the others where they are, cut off at the target
+//        │ a │ b  │c │           3. let the exact search place the free ones within the target
+//        └───┴────┴──┘
+//
+// Where that succeeds, less sticks out; where it fails, another neighbourhood is drawn, of another
+// size. Once nothing sticks out there is a better placement, and the target sinks further.
+#include "place/improve/lns.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/diag.h"
+#include "base/sort.h"
+#include "place/exact/exact.h"
+#include "place/skyline/skyline.h"
+
+#define LEAST_FREE 12
+#define MOST_FREE 160
+#define NODES_PER_FREE 48
+#define TRIES_PER_TARGET 32  // without success, before a higher target is tried
+#define MAX_EFFORT 64        // times the nodes of the first tries: more is not worth it
+
+typedef struct lns {
+  stowi_quest* quest;
+  stowi_sections sections;
+  uint64_t* offsets;  // of the placement at work
+  uint64_t target;    // height to get down to
+  uint32_t* above;    // buffers that end above it
+  size_t above_count;
+  uint8_t* is_free;
+  uint32_t* free;  // buffers to be placed anew
+  size_t free_count;
+  uint64_t* answer;  // offsets of the neighbourhood
+  bool holds_any;    // of the neighbourhood, where they are
+  uint64_t effort;   // grows where all tries fail
+  uint64_t seed;
+} lns;
+
+static const stowi_buffer* buffer_at(const lns* l, size_t buffer) {
+  return &l->quest->problem->buffers.data[buffer];
+}
+
+static uint64_t end_of(const lns* l, size_t buffer) {
+  return l->offsets[buffer] + stowi_footprint(buffer_at(l, buffer));
+}
+
+static uint64_t next_random(lns* l) {
+  l->seed ^= l->seed << 13;
+  l->seed ^= l->seed >> 7;
+  l->seed ^= l->seed << 17;
+  return l->seed;
+}
+
+// The sections from the first to the last that it occupies.
+static uint32_t first_section(const lns* l, uint32_t buffer) {
+  return l->sections.begin[stowi_piece_first(&l->sections, buffer)];
+}
+
+static uint32_t last_section(const lns* l, uint32_t buffer) {
+  return l->sections.end[stowi_piece_end(&l->sections, buffer) - 1] - 1;
+}
+
+// ---------------------------------------------------------------------------------------------
+// A neighbourhood
+
+static void find_above(lns* l) {
+  l->above_count = 0;
+  for (size_t i = 0; i < l->quest->problem->buffers.count; ++i) {
+    if (end_of(l, i) > l->target) {
+      l->above[l->above_count++] = (uint32_t)i;
+    }
+  }
+}
+
+static uint64_t width_of(const lns* l, uint32_t buffer) {
+  return (uint64_t)last_section(l, buffer) - first_section(l, buffer);
+}
+
+static int shorter_first(const void* a, const void* b, const void* context) {
+  const lns* l = (const lns*)context;
+  uint32_t x = *(const uint32_t*)a;
+  uint32_t y = *(const uint32_t*)b;
+  uint64_t width_x = width_of(l, x);
+  uint64_t width_y = width_of(l, y);
+  if (width_x != width_y) {
+    return width_x < width_y ? -1 : 1;
+  }
+  return (x > y) - (x < y);
+}
+
+static void add_free(lns* l, uint32_t buffer) {
+  if (!l->is_free[buffer] && !stowi_is_fixed(buffer_at(l, buffer))) {
+    l->is_free[buffer] = 1;
+    l->free[l->free_count++] = buffer;
+  }
+}
+
+// Those that live within |radius| sections of |center|.
+static void gather(lns* l, uint32_t center, uint32_t radius) {
+  uint32_t from = center > radius ? center - radius : 0;
+  for (uint32_t i = 0; i < l->quest->problem->buffers.count; ++i) {
+    if (first_section(l, i) <= center + radius && last_section(l, i) >= from) {
+      add_free(l, i);
+    }
+  }
+}
+
+static void empty(lns* l) {
+  for (size_t i = 0; i < l->free_count; ++i) {
+    l->is_free[l->free[i]] = 0;
+  }
+  l->free_count = 0;
+}
+
+// Keeps |most| of the free ones, mostly short-lived, |must| among them.
+static stow_status thin_out(lns* l, uint32_t must, size_t most) {
+  if (l->free_count > most) {
+    stow_allocator allocator = l->quest->allocator;
+    STOW_TRY(stowi_sort(l->free, l->free_count, sizeof(*l->free), shorter_first, l, allocator));
+    size_t certain = most - most / 4;
+    for (size_t i = certain; i < most; ++i) {
+      size_t other = i + next_random(l) % (l->free_count - i);
+      uint32_t moved = l->free[i];
+      l->free[i] = l->free[other];
+      l->free[other] = moved;
+    }
+    for (size_t i = most; i < l->free_count; ++i) {
+      l->is_free[l->free[i]] = 0;
+    }
+    l->free_count = most;
+    add_free(l, must);
+  }
+  return STOW_OK;
+}
+
+static stow_status draw(lns* l) {
+  uint32_t must = l->above[next_random(l) % l->above_count];
+  uint32_t width = (uint32_t)width_of(l, must) + 1;
+  uint32_t center = first_section(l, must) + (uint32_t)(next_random(l) % width);
+  uint32_t radius = (uint32_t)(next_random(l) % 8);
+  size_t most = LEAST_FREE + next_random(l) % (MOST_FREE - LEAST_FREE);
+  empty(l);
+  gather(l, center, radius);
+  return thin_out(l, must, most);
+}
+
+// ---------------------------------------------------------------------------------------------
+// The neighbourhood as a problem
+
+// One that is held, or, where it has windows and sticks out, in the way as a whole.
+static stow_status add_held(const lns* l, stow_problem* part, uint32_t buffer) {
+  stow_buffer_desc desc;
+  stow_problem_get(l->quest->problem, buffer, &desc);
+  bool sticks_out = end_of(l, buffer) > l->target;
+  desc.fixed_offset = l->offsets[buffer];
+  if (sticks_out) {
+    desc.guard = 0;
+    desc.size = l->target - l->offsets[buffer];
+  }
+  STOW_TRY(stow_problem_add(part, &desc, NULL, NULL));
+  return sticks_out ? STOW_OK : stowi_problem_add_windows(part, l->quest->problem, buffer, NULL);
+}
+
+static stow_status add_all(lns* l, stow_problem* part) {
+  uint32_t from = UINT32_MAX;
+  uint32_t to = 0;
+  for (size_t i = 0; i < l->free_count; ++i) {
+    uint32_t first = first_section(l, l->free[i]);
+    uint32_t last = last_section(l, l->free[i]);
+    from = first < from ? first : from;
+    to = last > to ? last : to;
+    STOW_TRY(stowi_problem_add_copy(part, l->quest->problem, l->free[i], NULL));
+  }
+  l->holds_any = false;
+  for (uint32_t i = 0; i < l->quest->problem->buffers.count; ++i) {
+    if (!l->is_free[i] && l->offsets[i] < l->target && first_section(l, i) <= to &&
+        last_section(l, i) >= from) {
+      l->holds_any = l->holds_any || !stowi_is_fixed(buffer_at(l, i));
+      STOW_TRY(add_held(l, part, i));
+    }
+  }
+  return STOW_OK;
+}
+
+// The neighbourhood's own progress is of no interest to the callback, but it may say stop.
+static bool go_on(void* user, const stow_place_progress* progress) {
+  (void)progress;
+  return stowi_quest_poll(user);
+}
+
+static stow_status place_anew(lns* l, stow_problem* part, uint64_t nodes, bool* out_found) {
+  stowi_quest* quest = l->quest;
+  stowi_quest sub = {.problem = part, .allocator = quest->allocator, .phase = quest->phase};
+  stow_place_options_init(&sub.options);
+  sub.options.capacity = l->target;
+  sub.options.nodes = sub.stage_end = nodes;
+  sub.options.on_progress = go_on;
+  sub.options.user = quest;
+  sub.height = UINT64_MAX;
+  sub.offsets = l->answer;
+  stowi_prover* prover = NULL;
+  STOW_TRY(stowi_prover_create(&sub, STOWI_RULE_ALL, &prover));
+  *out_found = stowi_prover_fit(prover, l->target, nodes) == STOWI_FOUND;
+  stowi_prover_destroy(prover);
+  if (stow_problem_count(part) == quest->problem->buffers.count && !l->holds_any) {
+    stowi_quest_raise(quest, sub.bound);  // it was the whole problem
+  }
+  // Drawing looks at all buffers, and the exact search at those of the neighbourhood first.
+  uint64_t looked_at = stow_problem_count(part) + quest->problem->buffers.count / 32;
+  stowi_quest_spend(quest, sub.nodes + looked_at);
+  return STOW_OK;
+}
+
+// Draws a neighbourhood and tries to place it within the target.
+static stow_status try_once(lns* l, uint64_t most_nodes, bool* out_found) {
+  stow_problem* part = NULL;
+  *out_found = false;
+  STOW_TRY(draw(l));
+  STOW_TRY(stow_problem_create(l->quest->allocator, NULL, &part));
+  stow_status status = add_all(l, part);
+  size_t count = stow_problem_count(part);
+  uint64_t nodes = (uint64_t)count + l->free_count * NODES_PER_FREE * l->effort;
+  if (status == STOW_OK && count <= STOWI_MODEL_MAX_BUFFERS) {
+    status = place_anew(l, part, nodes < most_nodes ? nodes : most_nodes, out_found);
+  }
+  for (size_t i = 0; status == STOW_OK && *out_found && i < l->free_count; ++i) {
+    l->offsets[l->free[i]] = l->answer[i];
+  }
+  stow_problem_destroy(part);
+  return status;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Targets
+
+static uint64_t height_of(const lns* l) {
+  uint64_t height = 0;
+  for (size_t i = 0; i < l->quest->problem->buffers.count; ++i) {
+    uint64_t end = end_of(l, i);
+    height = end > height ? end : height;
+  }
+  return height;
+}
+
+// True where nothing sticks out above the target any more.
+static stow_status reach_target(lns* l, bool* out_reached) {
+  stowi_quest* quest = l->quest;
+  memcpy(l->offsets, quest->offsets, quest->problem->buffers.count * sizeof(*l->offsets));
+  find_above(l);
+  int failures = 0;
+  while (l->above_count > 0 && failures < TRIES_PER_TARGET && !stowi_quest_done(quest)) {
+    bool found = false;
+    STOW_TRY(try_once(l, stowi_quest_left(quest), &found));
+    failures = found ? 0 : failures + 1;
+    if (found) {
+      find_above(l);
+    }
+  }
+  *out_reached = l->above_count == 0;
+  if (*out_reached) {
+    stowi_quest_offer(quest, l->offsets, height_of(l));
+  }
+  return STOW_OK;
+}
+
+static stow_status improve(lns* l) {
+  stowi_quest* quest = l->quest;
+  uint64_t part = 4;  // of the gap, that is to be closed at once
+  while (!stowi_quest_done(quest) && l->effort <= MAX_EFFORT) {
+    uint64_t step = (quest->height - stowi_quest_goal(quest)) / part;
+    bool reached = false;
+    l->target = quest->height - (step > 0 ? step : 1);
+    STOW_TRY(reach_target(l, &reached));
+    if (reached) {
+      part = part > 2 ? part / 2 : part;
+    } else if (step > 1 && part < 64) {
+      part *= 2;
+    } else {
+      part = 4;
+      l->effort *= 2;
+    }
+  }
+  return STOW_OK;
+}
+
+static bool allocate(lns* l) {
+  stow_allocator allocator = l->quest->allocator;
+  size_t count = l->quest->problem->buffers.count;
+  l->offsets = STOWI_ARRAY(allocator, uint64_t, count);
+  l->above = STOWI_ARRAY(allocator, uint32_t, count);
+  l->is_free = STOWI_ARRAY_ZERO(allocator, uint8_t, count);
+  l->free = STOWI_ARRAY(allocator, uint32_t, count);
+  l->answer = STOWI_ARRAY(allocator, uint64_t, count);
+  return l->offsets != NULL && l->above != NULL && l->is_free != NULL && l->free != NULL &&
+         l->answer != NULL;
+}
+
+// What is held counts twice in a neighbourhood's sum: as a footprint and below the highest fixed
+// end. Only heights close to 2^63 make that overflow.
+static bool has_room(const stowi_quest* quest) {
+  return quest->height <= INT64_MAX - quest->problem->padded_sum;
+}
+
+stow_status stowi_lns_improve(stowi_quest* quest) {
+  if (!has_room(quest)) {
+    return STOW_OK;
+  }
+  lns l = {.quest = quest, .effort = 1, .seed = UINT64_C(88172645463325252) + quest->nodes};
+  size_t count = quest->problem->buffers.count;
+  stow_status status = stowi_sections_make(quest->problem, quest->allocator, &l.sections);
+  if (status == STOW_OK && !allocate(&l)) {
+    status = STOW_ERR_OUT_OF_MEMORY;
+  }
+  if (status == STOW_OK) {
+    quest->phase = "neighbourhoods";
+    status = improve(&l);
+  }
+  STOWI_ARRAY_FREE(quest->allocator, l.offsets, count);
+  STOWI_ARRAY_FREE(quest->allocator, l.above, count);
+  STOWI_ARRAY_FREE(quest->allocator, l.is_free, count);
+  STOWI_ARRAY_FREE(quest->allocator, l.free, count);
+  STOWI_ARRAY_FREE(quest->allocator, l.answer, count);
+  stowi_sections_free(&l.sections, quest->problem, quest->allocator);
+  return status == STOW_OK ? STOW_OK : stowi_fail_memory(quest->diag);
+}
+
+stow_status stowi_lns_work(stowi_quest* quest) {
+  STOW_TRY(stowi_skyline_work(quest));
+  return stowi_quest_done(quest) ? STOW_OK : stowi_lns_improve(quest);
+}
+
+stow_status stowi_place_lns(const stow_problem* problem, const stow_place_options* options,
+                            stow_allocator allocator, stow_diag* diag,
+                            stow_placement** out_placement) {
+  return stowi_quest_run(problem, options, allocator, diag, stowi_lns_work, out_placement);
+}

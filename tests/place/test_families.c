@@ -1,0 +1,191 @@
+// The generators and the oracle that other tests stand on: problems are what they are said to be,
+// and brute force is right where the answer is known.
+#include <stowage/place.h>
+
+#include "support/brute_place.h"
+#include "support/problem_families.h"
+#include "support/test.h"
+
+static stow_load load_of(const stow_problem* problem) {
+  stow_load load;
+  CHECK(stow_problem_load(problem, stow_allocator_default(), NULL, &load) == STOW_OK);
+  return load;
+}
+
+static bool is_same(const stow_problem* a, const stow_problem* b) {
+  bool same = stow_problem_count(a) == stow_problem_count(b);
+  for (size_t i = 0; i < stow_problem_count(a) && same; ++i) {
+    stow_buffer_desc x;
+    stow_buffer_desc y;
+    stow_problem_get(a, i, &x);
+    stow_problem_get(b, i, &y);
+    same = x.size == y.size && x.begin == y.begin && x.end == y.end;
+  }
+  return same;
+}
+
+TEST(FamiliesAreFoundByName) {
+  for (size_t i = 0; i < problem_family_count; ++i) {
+    CHECK(problem_family_find(problem_families[i].name) == &problem_families[i]);
+  }
+  CHECK(problem_family_find("none such") == NULL);
+}
+
+TEST(FamiliesGiveAsManyBuffersAsAsked) {
+  for (size_t i = 0; i < problem_family_count; ++i) {
+    for (size_t count = 1; count <= 3000; count = count * 3 + 1) {
+      stow_problem* problem = problem_family_make(&problem_families[i], 5, count, NULL);
+      CHECK_U64(stow_problem_count(problem), count);
+      stow_problem_destroy(problem);
+    }
+  }
+}
+
+TEST(TheSeedDecidesTheProblem) {
+  for (size_t i = 0; i < problem_family_count; ++i) {
+    stow_problem* first = problem_family_make(&problem_families[i], 1, 100, NULL);
+    stow_problem* again = problem_family_make(&problem_families[i], 1, 100, NULL);
+    stow_problem* other = problem_family_make(&problem_families[i], 2, 100, NULL);
+    CHECK(is_same(first, again));
+    test_check(!is_same(first, other), __FILE__, __LINE__, "%s ignores its seed",
+               problem_families[i].name);
+    stow_problem_destroy(first);
+    stow_problem_destroy(again);
+    stow_problem_destroy(other);
+  }
+}
+
+// For these three the highest load is reached; anything else would be a mistake in them.
+TEST(KnownOptimaAreTheHighestLoad) {
+  for (size_t i = 0; i < problem_family_count; ++i) {
+    for (uint64_t seed = 0; seed < 20; ++seed) {
+      uint64_t optimum;
+      stow_problem* problem = problem_family_make(&problem_families[i], seed, 77, &optimum);
+      CHECK(problem_families[i].optimum_known == (optimum != OPTIMUM_UNKNOWN));
+      if (optimum != OPTIMUM_UNKNOWN) {
+        CHECK_U64(optimum, load_of(problem).bytes);
+      }
+      stow_problem_destroy(problem);
+    }
+  }
+}
+
+TEST(TiledProblemsLeaveNoByteFree) {
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    uint64_t optimum;
+    uint64_t area = 0;
+    uint64_t last = 0;
+    stow_problem* problem =
+        problem_family_make(problem_family_find("tiled"), seed, 20 + seed * 11, &optimum);
+    for (size_t i = 0; i < stow_problem_count(problem); ++i) {
+      stow_buffer_desc desc;
+      stow_problem_get(problem, i, &desc);
+      area += desc.size * (desc.end - desc.begin);
+      last = desc.end > last ? desc.end : last;
+    }
+    CHECK_U64(area, optimum * last);
+    stow_problem_destroy(problem);
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// Brute force
+
+static stow_problem* empty_problem(void) {
+  stow_problem* problem = NULL;
+  CHECK(stow_problem_create(stow_allocator_default(), NULL, &problem) == STOW_OK);
+  return problem;
+}
+
+static void add(stow_problem* problem, uint64_t size, uint64_t begin, uint64_t end,
+                uint64_t alignment, uint64_t fixed) {
+  stow_buffer_desc desc;
+  stow_buffer_desc_init(&desc);
+  desc.size = size;
+  desc.begin = begin;
+  desc.end = end;
+  desc.alignment = alignment;
+  desc.fixed_offset = fixed;
+  CHECK(stow_problem_add(problem, &desc, NULL, NULL) == STOW_OK);
+}
+
+static void add_window(stow_problem* problem, uint64_t begin, uint64_t end, uint64_t low,
+                       uint64_t high) {
+  stow_window_desc desc;
+  stow_window_desc_init(&desc);
+  desc.begin = begin;
+  desc.end = end;
+  desc.low = low;
+  desc.high = high;
+  CHECK(stow_problem_add_window(problem, &desc, NULL) == STOW_OK);
+}
+
+TEST(NothingIsAsHighAsNothing) {
+  stow_problem* problem = empty_problem();
+  CHECK_U64(brute_height(problem), 0);
+  CHECK(brute_fits(problem, BRUTE_ALL, 0));
+  stow_problem_destroy(problem);
+}
+
+TEST(BruteForceCountsAlignments) {
+  stow_problem* problem = empty_problem();
+  add(problem, 3, 0, 2, 4, STOW_PLACE_ANYWHERE);
+  add(problem, 3, 0, 2, 4, STOW_PLACE_ANYWHERE);
+  CHECK_U64(brute_height(problem), 7);
+  CHECK(!brute_fits(problem, BRUTE_ALL, 6));
+  CHECK(brute_fits(problem, 1, 3) && brute_fits(problem, 2, 3));
+  stow_problem_destroy(problem);
+}
+
+TEST(BruteForceLeavesFixedBuffersWhereTheyAre) {
+  stow_problem* problem = empty_problem();
+  add(problem, 2, 0, 2, 1, 3);
+  add(problem, 4, 1, 3, 1, STOW_PLACE_ANYWHERE);
+  CHECK_U64(brute_height(problem), 9);
+  add(problem, 2, 0, 1, 1, 4);
+  CHECK(!brute_fits(problem, BRUTE_ALL, 100));
+  CHECK(brute_fits(problem, 1 | 2, 9));
+  stow_problem_destroy(problem);
+}
+
+// A buffer of 5 with a gap holds another of 5 in it; with a window of [1, 3) only one of 2.
+TEST(BruteForceUsesWindows) {
+  stow_problem* problem = empty_problem();
+  add(problem, 5, 0, 6, 1, STOW_PLACE_ANYWHERE);
+  add_window(problem, 2, 3, 0, 0);
+  add_window(problem, 4, 5, 1, 3);
+  add(problem, 5, 2, 3, 1, STOW_PLACE_ANYWHERE);
+  CHECK_U64(brute_height(problem), 5);
+  add(problem, 2, 4, 5, 1, STOW_PLACE_ANYWHERE);
+  CHECK_U64(brute_height(problem), 5);
+  add(problem, 1, 4, 5, 1, STOW_PLACE_ANYWHERE);
+  CHECK_U64(brute_height(problem), 5);
+  add(problem, 1, 4, 5, 1, STOW_PLACE_ANYWHERE);
+  CHECK_U64(brute_height(problem), 6);
+  stow_problem_destroy(problem);
+}
+
+TEST(BruteForceKnowsItsOwnHeight) {
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    for (unsigned kinds = 0; kinds < TINY_KINDS; ++kinds) {
+      stow_problem* problem = tiny_problem_make(seed, kinds);
+      uint64_t height = brute_height(problem);
+      CHECK(brute_fits(problem, BRUTE_ALL, height + 1));
+      CHECK(height == 0 || !brute_fits(problem, BRUTE_ALL, height - 1));
+      stow_problem_destroy(problem);
+    }
+  }
+}
+
+// Otherwise tests against brute force would test nothing but the load.
+TEST(SomeTinyProblemsAreHigherThanTheirLoad) {
+  size_t above = 0;
+  for (uint64_t seed = 0; seed < 1000; ++seed) {
+    stow_problem* problem = tiny_problem_make(seed, TINY_FULL);
+    uint64_t height = brute_height(problem);
+    CHECK(height >= load_of(problem).lower_bound);
+    above += height > load_of(problem).lower_bound;
+    stow_problem_destroy(problem);
+  }
+  CHECK(above > 0);
+}
