@@ -1,6 +1,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "measure.h"
 
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 double bench_cpu_seconds(void) {
@@ -36,4 +38,37 @@ double bench_median(double* samples, size_t count) {
     }
   }
   return count == 0 ? 0 : samples[count / 2];
+}
+
+#if defined(__clang__)
+#define COMPILER "clang " __clang_version__
+#elif defined(__GNUC__)
+#define COMPILER "gcc " __VERSION__
+#else
+#define COMPILER "an unknown compiler"
+#endif
+
+void bench_print_machine(FILE* out) {
+  char line[256];
+  FILE* info = fopen("/proc/cpuinfo", "r");
+  const char* processor = "unknown processor\n";
+  while (info != NULL && fgets(line, sizeof(line), info) != NULL) {
+    const char* colon = strchr(line, ':');
+    if (strncmp(line, "model name", 10) == 0 && colon != NULL) {
+      processor = colon + 1 + strspn(colon + 1, " \t");
+      break;
+    }
+  }
+  fprintf(out, "%.*s; %s; stowage %s\n", (int)strcspn(processor, "\n"), processor, COMPILER,
+          stow_version());
+  if (info != NULL) {
+    fclose(info);
+  }
+}
+
+void bench_require(bool condition, const char* what) {
+  if (!condition) {
+    fprintf(stderr, "bench: %s\n", what);
+    exit(EXIT_FAILURE);
+  }
 }
