@@ -22,6 +22,8 @@
 #define LEAST_FREE 12
 #define MOST_FREE 160
 #define NODES_PER_FREE 48
+// Neighbourhoods with more, mostly held, take the exact search too long to set up.
+#define MAX_PART 2048
 #define TRIES_PER_TARGET 32  // without success, before a higher target is tried
 #define MAX_EFFORT 64        // times the nodes of the first tries: more is not worth it
 
@@ -210,9 +212,7 @@ static stow_status place_anew(lns* l, stow_problem* part, uint64_t nodes, bool* 
   if (stow_problem_count(part) == quest->problem->buffers.count && !l->holds_any) {
     stowi_quest_raise(quest, sub.bound);  // it was the whole problem
   }
-  // Drawing looks at all buffers, and the exact search at those of the neighbourhood first.
-  uint64_t looked_at = stow_problem_count(part) + quest->problem->buffers.count / 32;
-  stowi_quest_spend(quest, sub.nodes + looked_at);
+  stowi_quest_spend(quest, sub.nodes);
   return STOW_OK;
 }
 
@@ -225,7 +225,9 @@ static stow_status try_once(lns* l, uint64_t most_nodes, bool* out_found) {
   stow_status status = add_all(l, part);
   size_t count = stow_problem_count(part);
   uint64_t nodes = (uint64_t)count + l->free_count * NODES_PER_FREE * l->effort;
-  if (status == STOW_OK && count <= STOWI_MODEL_MAX_BUFFERS) {
+  // Drawing looks at all buffers, and the exact search at those of the neighbourhood first.
+  stowi_quest_spend(l->quest, count + l->quest->problem->buffers.count / 32);
+  if (status == STOW_OK && count <= MAX_PART) {
     status = place_anew(l, part, nodes < most_nodes ? nodes : most_nodes, out_found);
   }
   for (size_t i = 0; status == STOW_OK && *out_found && i < l->free_count; ++i) {
