@@ -120,9 +120,10 @@ typedef struct stow_place_options {
   // first placement, whose nodes count all the same. The last pass may spend somewhat more.
   // STOW_PLACE_NO_LIMIT: until the question is answered, if that takes forever.
   uint64_t nodes;
-  // Called at every better placement, and every few milliseconds of search. false stops the search:
-  // so a caller brings in a clock or an interrupt. The best placement so far is the result, which
-  // says that it was stopped. May be NULL.
+  // Called at every better placement, and often during a search: every few milliseconds, or up to a
+  // second where there are tens of thousands of buffers. false stops the search: so a caller brings
+  // in a clock or an interrupt. The best placement so far is the result, which says that it was
+  // stopped. May be NULL.
   bool (*on_progress)(void* user, const stow_place_progress* progress);
   void* user;
 } stow_place_options;
