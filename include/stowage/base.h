@@ -56,7 +56,9 @@ extern "C" {
   X(ERR_VIOLATION, 11, "the plan is wrong")                    \
   X(ERR_CONFLICT, 12, "requirements contradict each other")    \
   X(ERR_IO, 13, "input or output failed")                      \
-  X(ERR_GAVE_UP, 14, "gave up within the budget")
+  X(ERR_GAVE_UP, 14, "gave up within the budget")              \
+  X(ERR_DATA_DEPENDENT, 15, "a shape depends on data")         \
+  X(ERR_UNSUPPORTED, 16, "not supported")
 
 typedef enum stow_status {
 #define STOW_STATUS_ENUM(name, value, text) STOW_##name = (value),

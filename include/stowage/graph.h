@@ -75,15 +75,29 @@ STOW_API void stow_call_with(stow_call* call, const stow_attr* attr);
 STOW_API void stow_call_result_type(stow_call* call, const stow_type* type);
 // Names result |k|. An empty name means none. For input, param and constant a name is required.
 STOW_API void stow_call_name(stow_call* call, size_t k, stow_str name);
-// Marks result |k| as bounded: its dims are the largest possible.
+// Says how many results the node has, where the op's row leaves that open and no types are
+// declared; such types must agree with it. For other ops it means nothing.
+STOW_API void stow_call_result_count(stow_call* call, size_t count);
+// Marks result |k| as bounded: its dims are the largest possible. Results that have dims are
+// bounded in any case where an operand, or what a region of the node yields, is, and where dims
+// follow from elements that are only known to be at most some number.
 STOW_API void stow_call_bounded(stow_call* call, size_t k);
-// Data of a param or constant; its size must be the type's bytes. Borrowed data must outlive the
-// graph.
+// Data of a param or constant, or the known value of an input; its size must be the type's bytes.
+// Borrowed data must outlive the graph and need not be aligned. A `source` may be given beside it,
+// saying where the bytes come from.
 STOW_API void stow_call_data(stow_call* call, const void* data, size_t size, bool copy);
 // Line of the text that the node stands on, for diagnostics; 0 (the default) where there is none.
 STOW_API void stow_call_line(stow_call* call, uint32_t line);
+// Infers the result types without adding the node: the call stays open, and types can be declared
+// after all. |out_types| has |out_count| types, which are the call's until the next call on it that
+// infers; NULL and 0 on failure, where the diagnostic is as stow_call_finish would give it.
+STOW_API stow_status stow_call_infer(stow_call* call, stow_diag* diag, const stow_type** out_types,
+                                     size_t* out_count);
 // Infers and checks the result types, and adds the node. On failure the graph is as before begin,
 // and the diagnostic names the op, the operands and their types. |out_node| may be NULL.
+// Arguments of a loop's region become bounded, as what follows from them does, where the initial
+// value or what is yielded for them is: only its owner tells. O(nodes before it) where there are
+// such, else O(size of the node).
 STOW_API stow_status stow_call_finish(stow_call* call, stow_diag* diag, stow_node* out_node);
 
 // Shorthands for the common cases; |out_value| is the (first) result and may be one of the
@@ -156,6 +170,21 @@ STOW_API const stow_type* stow_graph_type(const stow_graph* graph, stow_value va
 STOW_API stow_str stow_graph_value_name(const stow_graph* graph, stow_value value);  // empty: none
 STOW_API stow_node stow_graph_producer(const stow_graph* graph, stow_value value);
 STOW_API bool stow_graph_is_bounded(const stow_graph* graph, stow_value value);
+// Whether its own op took a dim of it from stow_shape_data_dim, new or declared: here a dim that
+// depends on data enters the graph. Still true where the dim is bound.
+STOW_API bool stow_graph_is_data_dependent(const stow_graph* graph, stow_value value);
+// Whether a dim of it is an expression of a symbol that stands for a data-dependent dim, of this
+// value or of another one, however it got here: through types, or through known elements. A symbol
+// stands for one where the first value that has it is data-dependent, or is bounded and declared to
+// have it. False once these symbols are bound.
+STOW_API bool stow_graph_has_data_dims(const stow_graph* graph, stow_value value);
+// Whether all elements of |value| are known (see stow_shape_known), and element |i| of them; what
+// is only known to be at most some number counts as not known. A
+// negative number may be new to the graph's dims, so that threads must not share the graph then.
+STOW_API bool stow_graph_is_known(const stow_graph* graph, stow_value value);
+STOW_API stow_dim stow_graph_known(const stow_graph* graph, stow_value value, size_t i);
+STOW_API bool stow_graph_known_float(const stow_graph* graph, stow_value value, size_t i,
+                                     double* out);
 // Input, param or constant.
 STOW_API bool stow_graph_is_boundary(const stow_graph* graph, stow_value value);
 // NULL where there is no data. |out_size| may be NULL.
@@ -178,6 +207,13 @@ STOW_API stow_node stow_graph_region_last(const stow_graph* graph, stow_region r
 STOW_API stow_node stow_graph_region_args(const stow_graph* graph, stow_region region);
 
 // ---------------------------------------------------------------------------------------------
+
+// A new graph without what nobody needs: values of integers and bools whose elements are all known
+// numbers become constants, and nodes that then reach no output are left out, as are unused params
+// and constants. Inputs stay. Names, types, symbols, `with` clauses and regions are kept; data is
+// borrowed from |graph|, which must outlive the new one.
+STOW_API stow_status stow_graph_simplify(const stow_graph* graph, stow_allocator allocator,
+                                         stow_diag* diag, stow_graph** out_graph);
 
 // Checks the whole graph: at least one output, no open region, every type as its op infers it,
 // nobody reads (or returns) a value, or another view of its bytes, after an op wrote into it

@@ -76,12 +76,54 @@ STOW_API size_t stow_shape_yield_count(const stow_shape_call* call, size_t regio
 STOW_API const stow_type* stow_shape_yield(const stow_shape_call* call, size_t region, size_t k);
 // The graph's dims, for arithmetic on symbolic dims. A failure there fails the call by itself.
 STOW_API stow_dims* stow_shape_dims(stow_shape_call* call);
+// Known values: elements of an operand that are known while shapes are inferred, from the data of a
+// param, constant or input, or from its producer's fold function. Integers and bools are dims:
+// numbers, also negative ones, or expressions of symbols.
+//
+// Where dims are the largest possible (a bounded value, or given numbers for dims that depend on
+// data), `shape` and what is computed from it are
+// only known to be at most that. Such elements count as not known, but for stow_shape_bound.
+//
+// Whether every element of operand |k| is known; false where it is absent.
+STOW_API bool stow_shape_is_known(const stow_shape_call* call, size_t k);
+// Element |i| of operand |k|, which is of integers or bools. STOW_DIM_INVALID where it is not
+// known.
+STOW_API stow_dim stow_shape_known(stow_shape_call* call, size_t k, size_t i);
+// The same, or else the largest that the element can be, for dims that grow with it or stay. Where
+// it is not exact, all results are marked as by stow_shape_set_bounded.
+STOW_API stow_dim stow_shape_bound(stow_shape_call* call, size_t k, size_t i);
+// Element |i| of operand |k|, which is of floats. False where it is not known.
+STOW_API bool stow_shape_known_float(const stow_shape_call* call, size_t k, size_t i, double* out);
+// The attribute's list |name| where it is given, else the values of operand |k|, one dim each, at
+// most |room| of them (STOW_ERR_LIMIT). Sets |*out_count| to SIZE_MAX where there is neither, or
+// the operand's values are not all known; an element then may be STOW_DIM_INVALID.
+STOW_API stow_status stow_shape_list(stow_shape_call* call, const char* name, size_t k,
+                                     stow_dim* out, size_t room, size_t* out_count);
+
+// Dim |axis| of result |k| where it depends on values that are not known: the declared one, else a
+// new symbol named after the result and the axis, `NAME.AXIS`. Marks the result as data-dependent;
+// where all its dims are numbers, those are taken as the largest possible.
+STOW_API stow_dim stow_shape_data_dim(stow_shape_call* call, size_t k, uint32_t axis);
+// Says that result |k|'s dims are the largest possible. Where a type is declared for such a result,
+// its dims win over the bound, if they are not larger.
+STOW_API void stow_shape_set_bounded(stow_shape_call* call, size_t k);
+
 // Sets result |k|'s type. Every result must be set.
 STOW_API void stow_shape_set_result(stow_shape_call* call, size_t k, const stow_type* type);
 // Fails the call with STOW_ERR_TYPE and this reason; the graph adds the op, the operands and their
 // types to the message. `return stow_shape_fail(call, "axis %d is out of range", axis);`
 STOW_API stow_status stow_shape_fail(stow_shape_call* call, const char* format, ...)
     STOW_PRINTF_LIKE(2, 3);
+
+// Fails the call with STOW_ERR_DATA_DEPENDENT: the rank of a result depends on values that are not
+// known, so that its type must be declared.
+STOW_API stow_status stow_shape_fail_unknown(stow_shape_call* call, const char* format, ...)
+    STOW_PRINTF_LIKE(2, 3);
+
+// For fold functions: element |i| of result |k| is known. A number that the result's dtype cannot
+// hold stays unknown.
+STOW_API void stow_fold_set(stow_shape_call* call, size_t k, size_t i, stow_dim value);
+STOW_API void stow_fold_set_float(stow_shape_call* call, size_t k, size_t i, double value);
 
 // A result that needs no bytes of its own.
 typedef struct stow_view {
@@ -113,6 +155,7 @@ typedef struct stow_carry {
 } stow_carry;
 
 #define STOW_ANY_COUNT SIZE_MAX  // no upper limit
+#define STOW_MAX_KNOWN 1024      // elements of a value that a fold function may make known
 
 typedef struct stow_op_desc {
   size_t struct_size;   // written by stow_op_desc_init
@@ -128,6 +171,13 @@ typedef struct stow_op_desc {
   // Whether result |k| is a view; the dims of the operands and of that result are numbers, and
   // stow_shape_declared gives the results' types. NULL: never.
   bool (*view)(const stow_shape_call* call, size_t k, stow_view* out_view);
+  // Computes elements of results from known elements of operands. Called after the shape function
+  // where each result has numbers as dims and at most STOW_MAX_KNOWN elements, or all of them
+  // together STOW_MAX_RANK where nothing is known of any operand; what it does not set stays
+  // unknown, as does what could not be computed. stow_shape_declared gives the results' types. Of a
+  // result whose dims are the largest possible nothing is known.
+  // NULL: never known.
+  stow_status (*fold)(stow_shape_call* call);
   bool
       writes_view;  // writes into the operand that its result is a view of (kv_append): not a no-op
   bool any_attrs;   // attributes beyond the schema are allowed

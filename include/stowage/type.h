@@ -89,6 +89,15 @@ STOW_API stow_dim stow_dim_ceil_div(stow_dims* dims, stow_dim a, stow_dim b);
 STOW_API stow_dim stow_dim_min(stow_dims* dims, stow_dim a, stow_dim b);
 STOW_API stow_dim stow_dim_max(stow_dims* dims, stow_dim a, stow_dim b);
 
+// Any number as a dim, also a negative one; STOW_DIM_INVALID as above.
+STOW_API stow_dim stow_dim_of_int(stow_dims* dims, int64_t number);
+// Whether |dim| is a number, also a negative one.
+STOW_API bool stow_dim_to_int(const stow_dims* dims, stow_dim dim, int64_t* out_number);
+// Whether |dim| is at least |bound| whatever its symbols are, if each is at least |symbol_min| (0
+// or more). False also where that cannot be shown.
+STOW_API bool stow_dim_at_least(const stow_dims* dims, stow_dim dim, int64_t bound,
+                                int64_t symbol_min);
+
 // The first failure since the last call of stow_dims_clear_status; STOW_OK where there was none.
 STOW_API stow_status stow_dims_status(const stow_dims* dims);
 STOW_API void stow_dims_clear_status(stow_dims* dims);

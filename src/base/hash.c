@@ -23,18 +23,29 @@ uint64_t stowi_hash_u64(uint64_t hash, uint64_t number) {
   return mix(hash ^ mix(number + STOWI_HASH_SEED));
 }
 
+// Fewer than 8 bytes, the first one lowest.
+static inline uint64_t load(const unsigned char* bytes, size_t count) {
+  uint64_t word = 0;
+  for (size_t i = 0; i < count; ++i) {
+    word |= (uint64_t)bytes[i] << (8 * i);
+  }
+  return word;
+}
+
+// The same for 8, which compilers turn into one load.
+static inline uint64_t load_8(const unsigned char* b) {
+  return (uint64_t)b[0] | (uint64_t)b[1] << 8 | (uint64_t)b[2] << 16 | (uint64_t)b[3] << 24 |
+         (uint64_t)b[4] << 32 | (uint64_t)b[5] << 40 | (uint64_t)b[6] << 48 | (uint64_t)b[7] << 56;
+}
+
 uint64_t stowi_hash_bytes(uint64_t hash, const void* data, size_t size) {
   const unsigned char* bytes = (const unsigned char*)data;
   hash = stowi_hash_u64(hash, size);
-  uint64_t word = 0;
-  for (size_t i = 0; i < size; ++i) {
-    word |= (uint64_t)bytes[i] << (8 * (i % 8));
-    if (i % 8 == 7 || i + 1 == size) {
-      hash = stowi_hash_u64(hash, word);
-      word = 0;
-    }
+  size_t i = 0;
+  for (; size - i >= 8; i += 8) {
+    hash = stowi_hash_u64(hash, load_8(bytes + i));
   }
-  return hash;
+  return i == size ? hash : stowi_hash_u64(hash, load(bytes + i, size - i));
 }
 
 uint32_t stowi_index_find(const stowi_index* index, uint64_t hash, stowi_index_equal equal,

@@ -147,3 +147,23 @@ bool stowi_parse_u64(stow_str string, uint64_t* out) {
   *out = number;
   return string.size != 0;
 }
+
+static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
+
+// Levenshtein's distance, row by row.
+size_t stowi_edit_distance(stow_str a, stow_str b) {
+  size_t row[STOWI_LONGEST_WORD + 1];
+  for (size_t j = 0; j <= b.size; ++j) {
+    row[j] = j;
+  }
+  for (size_t i = 1; i <= a.size; ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size; ++j) {
+      size_t changed = diagonal + (a.data[i - 1] != b.data[j - 1]);
+      diagonal = row[j];
+      row[j] = smaller(changed, smaller(row[j], row[j - 1]) + 1);
+    }
+  }
+  return row[b.size];
+}

@@ -1,13 +1,15 @@
 // Giving symbols values. Every node is inferred again, in order, into a second array of type
-// numbers that replaces the first at the end: shapes that only a binding can tell apart are checked
-// here, and a failure leaves the graph as it was. O(nodes), each distinct type substituted once.
+// numbers and a second store of known values that replace the first at the end: shapes that only a
+// binding can tell apart are checked here, and a failure leaves the graph as it was. O(nodes), each
+// distinct type substituted once, and once more for all whenever the arguments of a loop turn out
+// to be bounded.
 #include <string.h>
 
 #include "base/diag.h"
 #include "graph/describe.h"
-#include "graph/dims.h"
+#include "graph/dims/dims.h"
 #include "graph/graph_internal.h"
-#include "graph/shape_call.h"
+#include "graph/shapes/call.h"
 
 #define NOT_YET UINT32_MAX
 
@@ -21,6 +23,10 @@ typedef struct binder {
   uint32_t* substituted;  // per type, or NOT_YET
   size_t max_results;
   stow_type* results;
+  uint8_t* marks;        // of one node's results
+  uint8_t* value_marks;  // per value; those of an earlier pass stay
+  bool is_again;         // an argument turned out to be bounded: what reads it was inferred wrongly
+  stowi_known_store known;  // what the old store becomes
 } binder;
 
 static stow_status read_binding(binder* b, stow_str name, int64_t value) {
@@ -59,7 +65,10 @@ static stow_status init(binder* b) {
   b->types = STOWI_ARRAY(graph->allocator, uint32_t, graph->value_types.capacity);
   b->substituted = STOWI_ARRAY(graph->allocator, uint32_t, b->type_count);
   b->results = STOWI_ARRAY(graph->allocator, stow_type, b->max_results);
-  if (b->symbols == NULL || b->types == NULL || b->substituted == NULL || b->results == NULL) {
+  b->marks = STOWI_ARRAY(graph->allocator, uint8_t, b->max_results);
+  b->value_marks = STOWI_ARRAY_ZERO(graph->allocator, uint8_t, graph->values.count);
+  if (b->symbols == NULL || b->types == NULL || b->substituted == NULL || b->results == NULL ||
+      b->marks == NULL || b->value_marks == NULL) {
     return stowi_fail_memory(b->diag);
   }
   for (size_t i = 0; i < b->symbol_count; ++i) {
@@ -77,6 +86,9 @@ static void release(binder* b) {
   STOWI_ARRAY_FREE(allocator, b->types, b->graph->value_types.capacity);
   STOWI_ARRAY_FREE(allocator, b->substituted, b->type_count);
   STOWI_ARRAY_FREE(allocator, b->results, b->max_results);
+  STOWI_ARRAY_FREE(allocator, b->marks, b->max_results);
+  STOWI_ARRAY_FREE(allocator, b->value_marks, b->graph->values.count);
+  stowi_known_free(&b->known, allocator);
 }
 
 static stow_status intern(binder* b, const stow_type* type, uint32_t* out_id) {
@@ -121,7 +133,8 @@ static stow_status substitute(binder* b, stow_value value) {
 // A param or constant that names its source has a fixed number of bytes.
 static stow_status check_source(binder* b, stow_node node) {
   const stow_graph* graph = b->graph;
-  if (!stowi_holds_data(graph->nodes.data[node].op) || stow_graph_attr_count(graph, node) == 0) {
+  if (!stowi_is_boundary_op(graph->nodes.data[node].op) ||
+      stow_graph_attr_count(graph, node) == 0) {
     return STOW_OK;
   }
   stow_value value = stow_graph_first_result(graph, node);
@@ -138,6 +151,19 @@ static stow_status check_source(binder* b, stow_node node) {
   return status;
 }
 
+// What a loop carries is bounded in each round where it is so before the first one or after one.
+static void bound_args(binder* b, const stow_shape_call* owner) {
+  size_t count = stowi_shape_carried_count(owner);
+  for (size_t i = 0; i < count; ++i) {
+    stow_value arg = stowi_shape_loose_arg(owner, i);
+    if (arg != STOW_VALUE_NONE && !b->graph->values.data[arg].bounded &&
+        (b->value_marks[arg] & STOWI_MARK_BOUNDED) == 0) {
+      b->value_marks[arg] |= STOWI_MARK_BOUNDED;
+      b->is_again = true;
+    }
+  }
+}
+
 // The old types, with symbols replaced, stand as the declared ones; what the op infers wins.
 static stow_status rebind_node(binder* b, stow_node node) {
   stow_graph* graph = b->graph;
@@ -146,16 +172,28 @@ static stow_status rebind_node(binder* b, stow_node node) {
   for (size_t k = 0; k < count; ++k) {
     STOW_TRY(substitute(b, first + (stow_value)k));
   }
-  stow_shape_call shape = stowi_shape_of_node(graph, b->types, node, b->results);
+  stow_shape_call shape =
+      stowi_shape_of_node(graph, b->types, &b->known, node, b->results, b->marks);
+  shape.value_marks = b->value_marks;
   STOW_TRY(stowi_shape_infer(&shape, false, b->diag));
+  bool all_bounded = stowi_shape_inherits_bounded(&shape);
   for (size_t k = 0; k < count; ++k) {
+    bool was_bounded = graph->values.data[first + k].bounded != 0 ||
+                       (b->value_marks[first + k] & STOWI_MARK_BOUNDED) != 0;
+    bool is_bounded = was_bounded || (all_bounded && b->results[k].rank != 0);
     STOW_TRY(intern(b, &b->results[k], &b->types[first + k]));
+    b->marks[k] |= is_bounded ? STOWI_MARK_BOUNDED : 0;
+    b->value_marks[first + k] = b->marks[k];
   }
+  STOW_TRY(stowi_known_fold(&shape, &b->known, first, b->diag));
+  bound_args(b, &shape);
   return check_source(b, node);
 }
 
-static stow_status rebind_all(binder* b) {
+static stow_status rebind_once(binder* b) {
   const stow_graph* graph = b->graph;
+  b->is_again = false;
+  b->known.entries.count = b->known.elements.count = b->known.sureness.count = 0;
   for (stow_node node = 0; node < graph->nodes.count; ++node) {
     stow_status status = rebind_node(b, node);
     if (status != STOW_OK) {
@@ -166,12 +204,33 @@ static stow_status rebind_all(binder* b) {
   return STOW_OK;
 }
 
+// Each pass but the last bounds one more argument at least.
+static stow_status rebind_all(binder* b) {
+  do {
+    STOW_TRY(rebind_once(b));
+  } while (b->is_again);
+  return STOW_OK;
+}
+
+// What the binding has made becomes the graph's, and the other way round.
+static void take_over(binder* b) {
+  stow_graph* graph = b->graph;
+  uint32_t* types = graph->value_types.data;
+  graph->value_types.data = b->types;
+  b->types = types;
+  stowi_known_store known = graph->known;
+  graph->known = b->known;
+  b->known = known;
+  for (stow_value value = 0; value < graph->values.count; ++value) {
+    stowi_value* record = &graph->values.data[value];
+    record->bounded |= (b->value_marks[value] & STOWI_MARK_BOUNDED) != 0;
+    record->data_dependent = (b->value_marks[value] & STOWI_MARK_DATA_DEPENDENT) != 0;
+  }
+}
+
 stow_status stow_graph_bind(stow_graph* graph, const stow_str* names, const int64_t* values,
                             size_t count, stow_diag* diag) {
-  binder b;
-  memset(&b, 0, sizeof(b));
-  b.graph = graph;
-  b.diag = diag;
+  binder b = {.graph = graph, .diag = diag};
   stowi_call_drop(&graph->call);
   if (stow_dims_status(graph->dims) != STOW_OK) {
     stow_dims_clear_status(graph->dims);
@@ -184,9 +243,37 @@ stow_status stow_graph_bind(stow_graph* graph, const stow_str* names, const int6
     status = rebind_all(&b);
   }
   if (status == STOW_OK && graph->values.count != 0) {
-    uint32_t* old = graph->value_types.data;
-    graph->value_types.data = b.types;
-    b.types = old;
+    take_over(&b);
+  }
+  release(&b);
+  return status;
+}
+
+// Whether an argument of |owner| must be marked that is not.
+static bool needs_bounds(const stow_graph* graph, const stow_shape_call* owner) {
+  size_t count = stowi_shape_carried_count(owner);
+  bool needs = false;
+  for (size_t i = 0; i < count && !needs; ++i) {
+    stow_value arg = stowi_shape_loose_arg(owner, i);
+    needs = arg != STOW_VALUE_NONE && !graph->values.data[arg].bounded;
+  }
+  return needs;
+}
+
+stow_status stowi_bind_args(stow_graph* graph, const stow_shape_call* owner, bool* out_changed,
+                            stow_diag* diag) {
+  *out_changed = needs_bounds(graph, owner);
+  if (!*out_changed) {
+    return STOW_OK;
+  }
+  binder b = {.graph = graph, .diag = diag};
+  stow_status status = init(&b);
+  if (status == STOW_OK) {
+    bound_args(&b, owner);
+    status = rebind_all(&b);
+  }
+  if (status == STOW_OK) {
+    take_over(&b);
   }
   release(&b);
   return status;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "graph/dims.h"
+#include "graph/dims/dims.h"
 #include "graph/graph_internal.h"
 
 bool stowi_call_is_well(const stow_call* call) {
@@ -52,6 +52,7 @@ void stowi_call_free(stow_call* call) {
   STOWI_VEC_FREE(allocator, &call->withs);
   STOWI_VEC_FREE(allocator, &call->declared);
   STOWI_VEC_FREE(allocator, &call->results);
+  STOWI_VEC_FREE(allocator, &call->marks);
   STOWI_VEC_FREE(allocator, &call->names);
   STOWI_VEC_FREE(allocator, &call->bounded);
 }
@@ -70,8 +71,10 @@ stow_call* stowi_call_begin(stow_graph* graph, stow_op op) {
   call->withs.count = 0;
   call->declared.count = 0;
   call->results.count = 0;
+  call->marks.count = 0;
   call->names.count = 0;
   call->bounded.count = 0;
+  call->result_count = SIZE_MAX;
   if (call->desc == NULL) {
     stowi_call_fail(call, STOW_ERR_INVALID_ARGUMENT, "%u is not in the graph's op table",
                     (unsigned)op);
@@ -165,7 +168,7 @@ static bool is_well_formed(stow_call* call, stow_attr* attr) {
 
 // Inline data keeps the kind of list in which it is written.
 static bool is_inline_data(const stow_call* call, const stow_attr* attr) {
-  return stowi_holds_data(call->op) && stow_str_equal(attr->name, stow_str_of("data")) &&
+  return stowi_is_boundary_op(call->op) && stow_str_equal(attr->name, stow_str_of("data")) &&
          (attr->kind == STOW_ATTR_INTS || attr->kind == STOW_ATTR_FLOATS);
 }
 
@@ -305,6 +308,8 @@ void stow_call_name(stow_call* call, size_t k, stow_str name) {
     call->names.data[call->names.count++] = entry;
   }
 }
+
+void stow_call_result_count(stow_call* call, size_t count) { call->result_count = count; }
 
 void stow_call_bounded(stow_call* call, size_t k) {
   if (!stowi_call_is_well(call)) {

@@ -1,16 +1,15 @@
-// Data of params and constants: borrowed, copied, or written inline as a list of up to 64 numbers.
+// Data of boundary values: borrowed, copied, or written inline as a list of up to 1024 numbers.
 //
-// Inline numbers are rounded to the element type by integer arithmetic on the bits of a double, so
-// that the bytes are the same on every machine, whatever its floating-point unit and rounding mode.
 // Sub-byte integers are packed with the first element in the low bits, as ONNX does.
 #include <stdalign.h>
 #include <string.h>
 
 #include "base/diag.h"
 #include "graph/describe.h"
+#include "graph/floats.h"
 #include "graph/graph_internal.h"
 
-#define MAX_INLINE 64
+#define MAX_INLINE 1024
 #define POOLED_SIZE 512  // copies up to this size share blocks
 
 // Memory for |size| bytes that the call owns; NULL when out of memory.
@@ -33,8 +32,8 @@ void stow_call_data(stow_call* call, const void* data, size_t size, bool copy) {
   if (!stowi_call_is_well(call)) {
     return;
   }
-  if (!stowi_holds_data(call->op)) {
-    stowi_call_fail(call, STOW_ERR_INVALID_ARGUMENT, "only params and constants have data");
+  if (!stowi_is_boundary_op(call->op)) {
+    stowi_call_fail(call, STOW_ERR_INVALID_ARGUMENT, "only inputs, params and constants have data");
   } else if (call->has_data) {
     stowi_call_fail(call, STOW_ERR_DUPLICATE, "data is given twice");
   } else if (data == NULL && size != 0) {
@@ -52,40 +51,6 @@ void stow_call_data(stow_call* call, const void* data, size_t size, bool copy) {
 
 // ---------------------------------------------------------------------------------------------
 // Inline numbers
-
-// |number| in a binary format of 1 sign bit, |exponent_bits| and |fraction_bits|, to nearest, ties
-// to even. False where a finite number would become infinite.
-static bool round_float(double number, unsigned exponent_bits, unsigned fraction_bits,
-                        uint64_t* out) {
-  uint64_t bits;
-  memcpy(&bits, &number, sizeof(bits));
-  uint64_t sign = bits >> 63 << (exponent_bits + fraction_bits);
-  int exponent = (int)(bits >> 52 & 0x7ff);
-  uint64_t fraction = bits & ((UINT64_C(1) << 52) - 1);
-  uint64_t infinity = ((UINT64_C(1) << exponent_bits) - 1) << fraction_bits;
-  if (exponent == 0x7ff) {
-    uint64_t quiet = fraction == 0 ? 0 : UINT64_C(1) << (fraction_bits - 1);
-    *out = sign | infinity | quiet;
-    return true;
-  }
-  // number = significand × 2^(exponent - 1075); a double's subnormals round to 0 in what is
-  // narrower
-  int bias = (1 << (exponent_bits - 1)) - 1;
-  int target = exponent - 1023 + bias;
-  unsigned shift = 52 - fraction_bits + (target < 1 ? (unsigned)(1 - target) : 0);
-  uint64_t significand = exponent == 0 ? 0 : fraction | UINT64_C(1) << 52;
-  uint64_t rounded = 0;
-  if (shift < 54) {
-    uint64_t rest = significand & ((UINT64_C(1) << shift) - 1);
-    uint64_t half = UINT64_C(1) << (shift - 1);
-    rounded = significand >> shift;
-    rounded += rest > half || (rest == half && (rounded & 1) != 0);
-  }
-  // the hidden bit, or a carry into it, counts as 1 in the exponent
-  uint64_t magnitude = rounded + (target < 1 ? 0 : (uint64_t)(target - 1) << fraction_bits);
-  *out = sign | magnitude;
-  return magnitude < infinity;
-}
 
 static void store(unsigned char* bytes, uint32_t width, size_t index, uint64_t bits) {
   switch (width) {
@@ -125,24 +90,10 @@ static bool encode_int(stow_dtype_kind kind, uint32_t width, int64_t number, uin
   return number <= limit && number >= -limit - 1;
 }
 
-static bool encode_float(stow_dtype dtype, double number, uint64_t* out) {
-  switch (dtype) {
-    case STOW_F32:
-      return round_float(number, 8, 23, out);
-    case STOW_F16:
-      return round_float(number, 5, 10, out);
-    case STOW_BF16:
-      return round_float(number, 8, 7, out);
-    default:  // STOW_F64
-      memcpy(out, &number, sizeof(*out));
-      return true;
-  }
-}
-
 static bool encode(stow_dtype dtype, const stow_attr* list, size_t i, uint64_t* out) {
   stow_dtype_kind kind = stow_dtype_kind_of(dtype);
   if (kind == STOW_KIND_FLOAT) {
-    return encode_float(
+    return stowi_float_encode(
         dtype, list->kind == STOW_ATTR_FLOATS ? list->floats[i] : (double)list->ints[i], out);
   }
   return encode_int(kind, stow_dtype_bits(dtype), list->ints[i], out);
@@ -151,7 +102,7 @@ static bool encode(stow_dtype dtype, const stow_attr* list, size_t i, uint64_t* 
 // Whether numbers can be written inline for |dtype|, in this kind of list.
 static bool can_encode(stow_dtype dtype, stow_attr_kind kind) {
   if (stow_dtype_kind_of(dtype) == STOW_KIND_FLOAT) {
-    return dtype == STOW_F32 || dtype == STOW_F64 || dtype == STOW_F16 || dtype == STOW_BF16;
+    return stowi_float_has(dtype);
   }
   return kind == STOW_ATTR_INTS && stow_dtype_kind_of(dtype) != STOW_KIND_COMPLEX;
 }
@@ -201,7 +152,7 @@ static void take_inline(stow_call* call, const stow_attr* list, const stow_type*
 }
 
 // ---------------------------------------------------------------------------------------------
-// What a param or constant says of its data
+// What a boundary value says of its data
 
 static const stow_attr* given(const stow_call* call, const char* name) {
   return stowi_find_attr(call->graph, call->attrs.data, call->attrs.count, stow_str_of(name));
@@ -251,7 +202,7 @@ static void check_given(stow_call* call, const stow_type* type) {
 void stowi_call_take_data(stow_call* call, const stow_type* type) {
   const stow_attr* list = given(call, "data");
   bool has_source = given(call, "source") != NULL;
-  if ((list != NULL) + has_source + call->has_data > 1) {
+  if (list != NULL && (has_source || call->has_data)) {
     stowi_call_fail(call, STOW_ERR_CONFLICT, "data is given in more than one way");
     return;
   }

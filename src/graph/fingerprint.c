@@ -2,7 +2,7 @@
 // both differ between builds of a graph; an attribute that equals its default counts as left out,
 // as in the text. Where data comes from (`data`, `source`, `at`, `bytes`) is not part of it: other
 // weights need no other plan. O(size of the graph), no allocation.
-#include "graph/dims.h"
+#include "graph/dims/dims.h"
 #include "graph/graph_internal.h"
 
 static uint64_t hash_type(const stow_graph* graph, uint64_t hash, const stow_type* type) {
@@ -23,7 +23,7 @@ static bool is_default(const stow_graph* graph, stow_op op, const stow_attr* att
 
 static uint64_t hash_attrs(const stow_graph* graph, uint64_t hash, stow_node node) {
   stow_op op = stow_graph_op(graph, node);
-  size_t count = stowi_holds_data(op) ? 0 : stow_graph_attr_count(graph, node);
+  size_t count = stowi_is_boundary_op(op) ? 0 : stow_graph_attr_count(graph, node);
   size_t hashed = 0;
   for (size_t i = 0; i < count; ++i) {
     const stow_attr* attr = stow_graph_attr_at(graph, node, i);

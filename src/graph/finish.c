@@ -1,12 +1,14 @@
 // Adding a described node: all checks, then room for everything, then counters that cannot fail. A
 // node that is refused leaves nothing behind but spare capacity and entries of the name index that
 // point past the end, which nobody can find.
+#include <stddef.h>
 #include <string.h>
 
 #include "base/diag.h"
 #include "graph/describe.h"
+#include "graph/dims/dims.h"
 #include "graph/graph_internal.h"
-#include "graph/shape_call.h"
+#include "graph/shapes/call.h"
 
 // ---------------------------------------------------------------------------------------------
 // Where the node stands
@@ -98,11 +100,15 @@ static size_t choose_result_count(stow_call* call, const stow_shape_call* shape)
   const stow_op_desc* desc = call->desc;
   size_t declared = call->declared.count;
   bool is_fixed = desc->min_results == desc->max_results;
+  bool is_said = call->result_count != SIZE_MAX;
   size_t count = is_fixed        ? desc->min_results
                  : declared != 0 ? declared
+                 : is_said       ? call->result_count
                                  : default_result_count(shape);
   if (count < desc->min_results || count > desc->max_results) {
     fail_count(call, "has", "result", desc->min_results, desc->max_results, count);
+  } else if (!is_fixed && is_said && call->result_count != count) {
+    fail_count(call, "has", "result", count, count, call->result_count);
   } else if (declared != 0 && declared != count) {
     fail_count(call, "needs", "result type", count, count, declared);
   } else if (desc->typing != STOW_TYPING_INFERRED && declared != count) {
@@ -129,7 +135,8 @@ static void check_dims(stow_call* call) {
 static stow_shape_call shape_of_call(const stow_call* call) {
   const stow_graph* graph = call->graph;
   stow_shape_call shape;
-  memset(&shape, 0, sizeof(shape));
+  memset(&shape, 0, offsetof(stow_shape_call, reason));
+  shape.reason[0] = '\0';
   shape.graph = graph;
   shape.types = graph->value_types.data;
   shape.op = call->op;
@@ -142,6 +149,8 @@ static stow_shape_call shape_of_call(const stow_call* call) {
   shape.declared = call->declared.data;
   shape.declared_count = call->declared.count;
   shape.made = STOW_VALUE_NONE;
+  shape.description = call;
+  shape.known = &graph->known;
   return shape;
 }
 
@@ -163,13 +172,48 @@ static stow_status infer(stow_call* call, stow_diag* diag) {
   stow_shape_call shape = shape_of_call(call);
   size_t count = choose_result_count(call, &shape);
   STOW_TRY(report(call, diag));
-  if (STOWI_VEC_RESERVE(call->graph->allocator, &call->results, count) != STOW_OK) {
+  if (STOWI_VEC_RESERVE(call->graph->allocator, &call->results, count) != STOW_OK ||
+      STOWI_VEC_RESERVE(call->graph->allocator, &call->marks, count) != STOW_OK) {
     return stowi_fail_memory(diag);
   }
   call->results.count = count;
+  call->marks.count = count;
   shape.results = call->results.data;
+  shape.marks = call->marks.data;
   shape.result_count = count;
   return stowi_shape_infer(&shape, true, diag);
+}
+
+// The arguments of a loop's body were there before what they start from and what is yielded, so
+// that only now it can be said which of them are bounded; what then follows from them may change
+// what is yielded. |mark| moves on: the graph has use for the dims made here.
+static stow_status infer_with_args(stow_call* call, stowi_dims_mark* mark, stow_diag* diag) {
+  bool is_changed = true;
+  while (is_changed) {
+    STOW_TRY(infer(call, diag));
+    stow_shape_call shape = shape_of_call(call);
+    STOW_TRY(stowi_bind_args(call->graph, &shape, &is_changed, diag));
+    if (is_changed) {
+      *mark = stowi_dims_get_mark(call->graph->dims);
+    }
+  }
+  return STOW_OK;
+}
+
+// Computes what is known of the results; the last step that can fail.
+static stow_status fold(const stow_call* call, stow_diag* diag) {
+  stow_graph* graph = call->graph;
+  size_t unused;
+  if (!stowi_known_can_fold(call->desc, call->results.data, call->results.count, &unused)) {
+    return STOW_OK;  // of most nodes; the call below is not small
+  }
+  stow_shape_call shape = shape_of_call(call);
+  shape.results = call->results.data;
+  shape.marks = call->marks.data;
+  shape.result_count = call->results.count;
+  shape.declared = call->results.data;
+  shape.declared_count = call->results.count;
+  return stowi_known_fold(&shape, &graph->known, (stow_value)graph->values.count, diag);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -205,9 +249,18 @@ static stow_status reserve(stow_call* call) {
 static stow_status write_results(stow_call* call) {
   stow_graph* graph = call->graph;
   size_t first = graph->values.count;
+  stow_shape_call shape = shape_of_call(call);
+  bool all_bounded = stowi_shape_inherits_bounded(&shape);
   for (size_t k = 0; k < call->results.count; ++k) {
-    graph->values.data[first + k] =
-        (stowi_value){(stow_node)graph->nodes.count, STOWI_NAME_NONE, 0};
+    uint8_t marks = call->marks.data[k];
+    bool is_bounded = (marks & STOWI_MARK_BOUNDED) != 0;
+    graph->values.data[first + k] = (stowi_value){
+        .producer = (stow_node)graph->nodes.count,
+        .name = STOWI_NAME_NONE,
+        .bounded = is_bounded || (all_bounded && call->results.data[k].rank != 0),
+        .data_dependent = (marks & STOWI_MARK_DATA_DEPENDENT) != 0,
+        .has_data = call->has_data,
+    };
     STOW_TRY(stowi_intern_type(&graph->types, &graph->pool, graph->allocator,
                                &call->results.data[k], &graph->value_types.data[first + k]));
   }
@@ -219,6 +272,10 @@ static stow_status write_results(stow_call* call) {
       return STOW_OK;
     }
     graph->values.data[first + k].bounded = 1;
+  }
+  for (size_t k = 0; k < call->results.count; ++k) {
+    bool is_bounded = graph->values.data[first + k].bounded != 0;
+    call->marks.data[k] |= is_bounded ? STOWI_MARK_BOUNDED : 0;
   }
   return STOW_OK;
 }
@@ -294,6 +351,18 @@ static void append_all(uint32_t* to, size_t* count, const uint32_t* from, size_t
   }
 }
 
+// Notes what new symbols stand for. Only declared types and data-dependent dims bring any.
+static void settle_symbols(const stow_call* call) {
+  for (size_t k = 0; k < call->results.count; ++k) {
+    const stow_type* type = &call->results.data[k];
+    bool is_data = call->marks.data[k] != 0;
+    bool has_new = is_data || call->declared.count != 0;
+    for (uint32_t i = 0; has_new && i < type->rank; ++i) {
+      stowi_dim_settle(call->graph->dims, type->dims[i], is_data);
+    }
+  }
+}
+
 static stow_node commit(stow_call* call) {
   stow_graph* graph = call->graph;
   stow_node node = (stow_node)graph->nodes.count;
@@ -318,16 +387,18 @@ static stow_node commit(stow_call* call) {
   graph->values.count += call->results.count;
   graph->value_types.count += call->results.count;
   ++graph->nodes.count;
+  settle_symbols(call);
   link_regions(graph, node, call->desc->region_count);
   return node;
 }
 
-static stow_status finish(stow_call* call, stow_diag* diag, stow_node* out_node) {
+static stow_status finish(stow_call* call, stowi_dims_mark* mark, stow_diag* diag,
+                          stow_node* out_node) {
   if (!call->is_open) {
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "no call is open: it was finished before");
   }
-  STOW_TRY(infer(call, diag));
-  if (stowi_holds_data(call->op)) {
+  STOW_TRY(infer_with_args(call, mark, diag));
+  if (stowi_is_boundary_op(call->op)) {
     stowi_call_take_data(call, &call->results.data[0]);
   }
   stow_status status = reserve(call);
@@ -337,6 +408,7 @@ static stow_status finish(stow_call* call, stow_diag* diag, stow_node* out_node)
     stowi_call_fail(call, status, "%s", stow_status_text(status));
   }
   STOW_TRY(report(call, diag));
+  STOW_TRY(fold(call, diag));
   stow_node node = commit(call);
   if (out_node != NULL) {
     *out_node = node;
@@ -344,13 +416,35 @@ static stow_status finish(stow_call* call, stow_diag* diag, stow_node* out_node)
   return STOW_OK;
 }
 
+stow_status stow_call_infer(stow_call* call, stow_diag* diag, const stow_type** out_types,
+                            size_t* out_count) {
+  *out_types = NULL;
+  *out_count = 0;
+  if (!call->is_open) {
+    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "no call is open: it was finished before");
+  }
+  stowi_dims_mark mark = stowi_dims_get_mark(call->graph->dims);
+  stow_status status = infer(call, diag);
+  if (status != STOW_OK) {
+    stowi_dims_rewind(call->graph->dims, mark);
+    return status;
+  }
+  *out_types = call->results.data;
+  *out_count = call->results.count;
+  return STOW_OK;
+}
+
 stow_status stow_call_finish(stow_call* call, stow_diag* diag, stow_node* out_node) {
   if (out_node != NULL) {
     *out_node = STOW_NODE_NONE;
   }
-  stow_status status = finish(call, diag, out_node);
-  if (status != STOW_OK && call->line != 0) {
-    stowi_diag_at(diag, call->line, 0);
+  stowi_dims_mark mark = stowi_dims_get_mark(call->graph->dims);
+  stow_status status = finish(call, &mark, diag, out_node);
+  if (status != STOW_OK) {
+    stowi_dims_rewind(call->graph->dims, mark);
+    if (call->line != 0) {
+      stowi_diag_at(diag, call->line, 0);
+    }
   }
   stowi_call_drop(call);
   return status;

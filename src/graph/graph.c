@@ -9,9 +9,10 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "graph/dims.h"
+#include "graph/dims/dims.h"
 #include "graph/graph_internal.h"
-#include "graph/shape_call.h"
+#include "graph/known.h"
+#include "graph/shapes/call.h"
 
 static stow_status init_graph(stow_graph* graph, stow_str name) {
   graph->dims = stowi_dims_create(graph->allocator);
@@ -62,6 +63,7 @@ void stow_graph_destroy(stow_graph* graph) {
   STOWI_VEC_FREE(allocator, &graph->value_types);
   STOWI_VEC_FREE(allocator, &graph->names);
   STOWI_VEC_FREE(allocator, &graph->data);
+  stowi_known_free(&graph->known, allocator);
   STOWI_VEC_FREE(allocator, &graph->outputs);
   STOWI_VEC_FREE(allocator, &graph->regions);
   stowi_index_free(&graph->by_name, allocator);
@@ -220,6 +222,19 @@ stow_node stow_graph_producer(const stow_graph* graph, stow_value value) {
 
 bool stow_graph_is_bounded(const stow_graph* graph, stow_value value) {
   return graph->values.data[value].bounded != 0;
+}
+
+bool stow_graph_is_data_dependent(const stow_graph* graph, stow_value value) {
+  return graph->values.data[value].data_dependent != 0;
+}
+
+bool stow_graph_has_data_dims(const stow_graph* graph, stow_value value) {
+  const stow_type* type = stow_graph_type(graph, value);
+  bool has = false;
+  for (uint32_t i = 0; i < type->rank && !has; ++i) {
+    has = stowi_dim_uses_data(graph->dims, type->dims[i]);
+  }
+  return has;
 }
 
 bool stow_graph_is_boundary(const stow_graph* graph, stow_value value) {

@@ -6,12 +6,13 @@
 
 #include "base/alloc.h"
 #include "base/hash.h"
+#include "base/pool.h"
 #include "graph/intern.h"
-#include "graph/pool.h"
+#include "graph/sureness.h"
 
 // Ids stay below this, so that the maximum can stand for "none".
 #define STOWI_ID_LIMIT UINT32_MAX
-#define STOWI_NAME_NONE ((uint32_t)0x7fffffff)
+#define STOWI_NAME_NONE ((uint32_t)0x1fffffff)
 
 // 28 bytes. Operands, results and attributes end where the next node's begin.
 typedef struct stowi_node {
@@ -26,8 +27,10 @@ typedef struct stowi_node {
 
 typedef struct stowi_value {
   stow_node producer;
-  uint32_t name : 31;  // into the names, or STOWI_NAME_NONE
+  uint32_t name : 29;  // into the names, or STOWI_NAME_NONE
   uint32_t bounded : 1;
+  uint32_t data_dependent : 1;
+  uint32_t has_data : 1;
 } stowi_value;
 
 typedef struct stowi_region {
@@ -45,13 +48,30 @@ typedef struct stowi_frame {
   uint32_t closed_count;
 } stowi_frame;
 
-// Data of a param or constant; sorted by value.
+// Data of a boundary value; sorted by value.
 typedef struct stowi_data {
   stow_value value;
   bool is_owned;  // a block of its own, to be freed; else borrowed or in the pool
   const void* bytes;
   size_t size;
 } stowi_data;
+
+// Elements of a value that its producer's fold function made known; sorted by value.
+typedef struct stowi_known_entry {
+  stow_value value;
+  uint32_t count;
+  uint32_t known_count;  // of those that are exact
+  size_t first;
+} stowi_known_entry;
+
+// Zero-initialise. Integers and bools are dims, floats the bits of doubles; STOWI_UNKNOWN, which is
+// no dim and of the floats stands for -0.0 only, is what is not known.
+#define STOWI_UNKNOWN INT64_MIN
+typedef struct stowi_known_store {
+  STOWI_VEC(stowi_known_entry) entries;
+  STOWI_VEC(int64_t) elements;
+  STOWI_VEC(uint8_t) sureness;  // of each element: a stowi_sureness
+} stowi_known_store;
 
 // Name of a result of the node being described.
 typedef struct stowi_result_name {
@@ -71,8 +91,10 @@ struct stow_call {
   STOWI_VEC(uint32_t) withs;
   STOWI_VEC(stow_type) declared;
   STOWI_VEC(stow_type) results;
+  STOWI_VEC(uint8_t) marks;  // per result: see shapes/call.h
   STOWI_VEC(stowi_result_name) names;
   STOWI_VEC(size_t) bounded;
+  size_t result_count;  // SIZE_MAX: not said
   bool has_data;
   stowi_data data;  // but for its value
 };
@@ -93,6 +115,7 @@ struct stow_graph {
   STOWI_VEC(stow_str) names;
   stowi_index by_name;  // to values; entries at values.count and above are left from failed calls
   STOWI_VEC(stowi_data) data;
+  stowi_known_store known;
   STOWI_VEC(stow_value) outputs;
   STOWI_VEC(stowi_region) regions;
   stowi_frame frames[STOW_MAX_REGION_DEPTH + 1];
@@ -113,7 +136,8 @@ static inline bool stowi_is_boundary_op(stow_op op) {
   return op == STOW_OP_INPUT || op == STOW_OP_PARAM || op == STOW_OP_CONSTANT;
 }
 
-static inline bool stowi_holds_data(stow_op op) {
+// Whether nobody may write into the values that the op makes.
+static inline bool stowi_is_fixed_op(stow_op op) {
   return op == STOW_OP_PARAM || op == STOW_OP_CONSTANT;
 }
 

@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/hash.h"
-#include "graph/pool.h"
+#include "base/pool.h"
 
 // Zero-initialise. Entries never move.
 typedef struct stowi_type_table {

@@ -19,14 +19,16 @@
 #include "base/diag.h"
 #include "graph/describe.h"
 #include "graph/graph_internal.h"
-#include "graph/shape_call.h"
+#include "graph/shapes/call.h"
 
 // ---------------------------------------------------------------------------------------------
 // Types
 
-static stow_status check_types_with(const stow_graph* graph, stow_type* results, stow_diag* diag) {
+static stow_status check_types_with(const stow_graph* graph, stow_type* results, uint8_t* marks,
+                                    stow_diag* diag) {
   for (stow_node node = 0; node < graph->nodes.count; ++node) {
-    stow_shape_call shape = stowi_shape_of_node(graph, graph->value_types.data, node, results);
+    stow_shape_call shape =
+        stowi_shape_of_node(graph, graph->value_types.data, &graph->known, node, results, marks);
     stow_status status = stowi_shape_infer(&shape, true, diag);
     if (status != STOW_OK) {
       stowi_blame_node(diag, graph, node);
@@ -43,11 +45,12 @@ static stow_status check_types(const stow_graph* graph, stow_diag* diag) {
     most = count > most ? count : most;
   }
   stow_type* results = STOWI_ARRAY(graph->allocator, stow_type, most);
-  if (results == NULL) {
-    return stowi_fail_memory(diag);
-  }
-  stow_status status = check_types_with(graph, results, diag);
+  uint8_t* marks = STOWI_ARRAY(graph->allocator, uint8_t, most);
+  bool has_memory = results != NULL && marks != NULL;
+  stow_status status =
+      has_memory ? check_types_with(graph, results, marks, diag) : stowi_fail_memory(diag);
   STOWI_ARRAY_FREE(graph->allocator, results, most);
+  STOWI_ARRAY_FREE(graph->allocator, marks, most);
   return status;
 }
 
@@ -122,7 +125,7 @@ static const char* why_not_write(const writes* w, stow_node node, size_t k) {
   const stow_graph* graph = w->graph;
   const stow_value* operands = stow_graph_operands(graph, node);
   stow_value root = w->root[operands[k]];
-  if (stowi_holds_data(stow_graph_op(graph, stow_graph_producer(graph, root)))) {
+  if (stowi_is_fixed_op(stow_graph_op(graph, stow_graph_producer(graph, root)))) {
     return "a param or constant";
   }
   if (crosses_loop(graph, stow_graph_node_region(graph, node), root)) {

@@ -371,3 +371,11 @@ static stow_status use_rank_set(stow_allocator allocator, void* user) {
 TEST(RankSetsFindTheNeighboursThatASearchFinds) {
   CHECK_U64(test_fault_sweep(use_rank_set, NULL), 1);
 }
+
+TEST(EditDistanceCountsLettersPutInTakenOutAndChanged) {
+  CHECK_U64(stowi_edit_distance(stow_str_of("reshape"), stow_str_of("reshape")), 0);
+  CHECK_U64(stowi_edit_distance(stow_str_of("reshpe"), stow_str_of("reshape")), 1);
+  CHECK_U64(stowi_edit_distance(stow_str_of("bacth"), stow_str_of("batch")), 2);
+  CHECK_U64(stowi_edit_distance(stow_str_of(""), stow_str_of("abc")), 3);
+  CHECK_U64(stowi_edit_distance(stow_str_of("kitten"), stow_str_of("sitting")), 3);
+}

@@ -35,16 +35,43 @@ static const char* next_item(const char* list, size_t* out_size) {
   return list;
 }
 
+// `TYPE`: an input. `TYPE = [1, 2]`: a constant with that data. `TYPE := op(%0)`: a node.
+static void put_operand(text* to, unsigned number, const char* item, size_t size) {
+  const char* data = memchr(item, '=', size);
+  if (data != NULL && data[-1] == ':') {
+    put(to, "  ", 2);
+    put_value(to, number);
+    put(to, " ", 1);
+    put(to, data, size - (size_t)(data - item));
+    put(to, " : ", 3);
+    put(to, item, (size_t)(data - 1 - item));
+    put(to, "\n", 1);
+    return;
+  }
+  size_t type_size = data == NULL ? size : (size_t)(data - item);
+  char head[64];
+  int head_size = snprintf(head, sizeof(head), "  %%%u = %s \"x%u\"", number,
+                           data == NULL ? "input" : "constant", number);
+  put(to, head, (size_t)head_size);
+  if (data != NULL) {
+    put(to, " {data ", 7);
+    put(to, data, size - type_size);
+    put(to, "}", 1);
+  }
+  put(to, " : ", 3);
+  put(to, item, type_size);
+  put(to, "\n", 1);
+}
+
 static unsigned put_inputs(text* to, const char* operands) {
   unsigned count = 0;
   while (*operands != '\0') {
     size_t size;
     operands = next_item(operands, &size);
-    char head[64];
-    int head_size = snprintf(head, sizeof(head), "  %%%u = input \"x%u\" : ", count, count);
-    put(to, head, (size_t)head_size);
-    put(to, operands, size);
-    put(to, "\n", 1);
+    if (size == 0) {
+      break;
+    }
+    put_operand(to, count, operands, size);
     operands += size + (operands[size] == ';');
     ++count;
   }
@@ -144,5 +171,51 @@ void shape_case_binds(const char* operands, const char* node, const char* result
   } else if (test_check(status == STOW_OK, file, line, "%s: %s", node, diag.message)) {
     test_check_text(output_types(graph).data, bound_results, file, line, node);
   }
+  stow_module_destroy(module);
+}
+
+// The known elements of an output, `_` for each that is not known.
+static void put_known(text* to, const stow_graph* graph, stow_value value) {
+  const stow_type* type = stow_graph_type(graph, value);
+  bool is_float = stow_dtype_kind_of(type->dtype) == STOW_KIND_FLOAT;
+  uint64_t count = 0;
+  CHECK(stow_type_elements(type, &count) == STOW_OK);
+  for (size_t i = 0; i < count; ++i) {
+    double real;
+    char number[40];
+    stow_string printed;
+    stow_string_init(&printed, stow_allocator_default());
+    stow_dim dim = stow_graph_known(graph, value, i);
+    int64_t whole;
+    int size = 0;
+    if (is_float && stow_graph_known_float(graph, value, i, &real)) {
+      size = snprintf(number, sizeof(number), "%g", real);
+    } else if (dim != STOW_DIM_INVALID && stow_dim_to_int(stow_graph_dims(graph), dim, &whole)) {
+      size = snprintf(number, sizeof(number), "%lld", (long long)whole);
+    } else if (dim != STOW_DIM_INVALID) {
+      CHECK(stow_dim_print(stow_graph_dims(graph), dim, stow_string_writer(&printed)) == STOW_OK);
+    } else {
+      size = snprintf(number, sizeof(number), "_");
+    }
+    put(to, " ", i == 0 ? 0 : 1);
+    put(to, size == 0 ? printed.data : number, size == 0 ? printed.size : (size_t)size);
+    stow_string_free(&printed);
+  }
+}
+
+void shape_case_folds(const char* operands, const char* node, const char* results,
+                      const char* values, const char* file, int line) {
+  stow_diag diag;
+  stow_module* module = shape_case_parse(operands, node, results, stow_allocator_default(), &diag);
+  if (!test_check(module != NULL, file, line, "%s: %s", node, diag.message)) {
+    return;
+  }
+  stow_graph* graph = stow_module_graph(module, 0);
+  text made = {.size = 0};
+  for (size_t i = 0; i < stow_graph_output_count(graph); ++i) {
+    put(&made, "; ", i == 0 ? 0 : 2);
+    put_known(&made, graph, stow_graph_outputs(graph)[i]);
+  }
+  test_check_text(made.data, values, file, line, node);
   stow_module_destroy(module);
 }

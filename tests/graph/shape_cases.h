@@ -1,7 +1,7 @@
 // One node over some inputs, written as text: what type it gives, or why it is refused. Operands
-// are inputs whose types are separated by ';', so %0 is the first; result types are separated the
-// same way. The text must agree with what the op infers, so that reading it without an error is the
-// check.
+// are inputs whose types are separated by ';', so %0 is the first; `TYPE = [1, 2]` is a
+// constant with that data, and `TYPE := op(%0)` a node. Result types are separated the same way.
+// The text must agree with what the op infers, so that reading it without an error is the check.
 //
 //     GIVES("f32[2, 3]; f32[3, 4]", "matmul(%0, %1)", "f32[2, 4]");
 //     REFUSES("f32[2, 3]; f32[2, 4]", "matmul(%0, %1)", "f32[2, 4]", "3 columns");
@@ -21,12 +21,18 @@ void shape_case_refuses(const char* operands, const char* node, const char* resu
 void shape_case_binds(const char* operands, const char* node, const char* results, int64_t s,
                       const char* bound_results, const char* message, const char* file, int line);
 
+// The known elements of the results, separated by blanks (results by ';'); `_` where not known.
+void shape_case_folds(const char* operands, const char* node, const char* results,
+                      const char* values, const char* file, int line);
+
 #define GIVES(operands, node, results) \
   shape_case_gives((operands), (node), (results), __FILE__, __LINE__)
 #define REFUSES(operands, node, results, message) \
   shape_case_refuses((operands), (node), (results), STOW_ERR_TYPE, (message), __FILE__, __LINE__)
 #define REFUSES_AS(status, operands, node, results, message) \
   shape_case_refuses((operands), (node), (results), (status), (message), __FILE__, __LINE__)
+#define FOLDS(operands, node, results, values) \
+  shape_case_folds((operands), (node), (results), (values), __FILE__, __LINE__)
 // With s bound, the results are |bound|.
 #define BINDS(operands, node, results, s, bound) \
   shape_case_binds((operands), (node), (results), (s), (bound), NULL, __FILE__, __LINE__)

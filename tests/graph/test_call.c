@@ -40,6 +40,69 @@ TEST(LinesAreReported) {
   stow_graph_destroy(f.graph);
 }
 
+TEST(InferringLeavesTheCallOpen) {
+  fixture f = make_fixture();
+  stow_call* call = stow_graph_begin(f.graph, STOW_OP_CONCAT);
+  stow_call_operand(call, f.a);
+  stow_call_operand(call, f.b);
+  stow_call_attr_int(call, "axis", 1);
+  stow_type joined = MATRIX(STOW_F32, 4, 8);
+  const stow_type* types = NULL;
+  size_t count = 0;
+  for (int i = 0; i < 2; ++i) {
+    REQUIRE(stow_call_infer(call, NULL, &types, &count) == STOW_OK);
+    REQUIRE(count == 1);
+    CHECK(stow_type_equal(&types[0], &joined));
+    CHECK_U64(stow_graph_node_count(f.graph), 2);
+  }
+  stow_node node;
+  REQUIRE(stow_call_finish(call, NULL, &node) == STOW_OK);
+  CHECK_U64(stow_graph_node_count(f.graph), 3);
+  stow_diag diag;
+  stow_diag_init(&diag);
+  CHECK(stow_call_infer(call, &diag, &types, &count) == STOW_ERR_INVALID_ARGUMENT);
+  CHECK_TEXT(diag.message, "no call is open: it was finished before");
+  CHECK(types == NULL && count == 0);
+  stow_graph_destroy(f.graph);
+}
+
+TEST(TypesCanBeDeclaredAfterInferringHasFailed) {
+  fixture f = make_fixture();
+  stow_dim n = stow_dim_symbol(stow_graph_dims(f.graph), stow_str_of("n"));
+  stow_type open = MATRIX(STOW_F32, 4, n);
+  stow_value x = add_input(f.graph, "x", open);
+  stow_call* call = stow_graph_begin(f.graph, STOW_OP_SQUEEZE);
+  stow_call_operand(call, x);
+  const stow_type* types = &open;
+  size_t count = 1;
+  CHECK(stow_call_infer(call, NULL, &types, &count) == STOW_ERR_DATA_DEPENDENT);
+  CHECK(types == NULL && count == 0);
+  stow_call_result_type(call, &open);
+  REQUIRE(stow_call_infer(call, NULL, &types, &count) == STOW_OK && count == 1);
+  CHECK(stow_type_equal(&types[0], &open));
+  stow_node node;
+  CHECK(stow_call_finish(call, NULL, &node) == STOW_OK);
+  stow_graph_destroy(f.graph);
+}
+
+TEST(InferringFailsAsFinishingDoes) {
+  fixture f = make_fixture();
+  stow_call* call = stow_graph_begin(f.graph, STOW_OP_MATMUL);
+  stow_call_operand(call, f.a);
+  stow_call_operand(call, f.b);
+  stow_diag inferred;
+  stow_diag finished;
+  stow_diag_init(&inferred);
+  stow_diag_init(&finished);
+  const stow_type* types;
+  size_t count;
+  CHECK(stow_call_infer(call, &inferred, &types, &count) == STOW_ERR_TYPE);
+  CHECK(stow_call_finish(call, &finished, NULL) == STOW_ERR_TYPE);
+  CHECK_HAS(finished.message, "matmul(%0 : f32[4, 3], %1 : f32[4, 5]): ");
+  CHECK_TEXT(inferred.message, finished.message);
+  stow_graph_destroy(f.graph);
+}
+
 TEST(LongOperandListsAreCut) {
   fixture f = make_fixture();
   stow_call* call = stow_graph_begin(f.graph, STOW_OP_CONCAT);
@@ -249,7 +312,8 @@ TEST(DeclaredTypesAreCheckedAndRequired) {
                 "relu(%0 : f32[4, 3]): result 0 is f32[4, 3], declared as f32[4, 4]");
   call = stow_graph_begin(f.graph, STOW_OP_RESHAPE);
   stow_call_operand(call, f.a);
-  CHECK_REFUSED(call, STOW_ERR_TYPE, "reshape: needs 1 declared result type, got none");
+  CHECK_REFUSED(call, STOW_ERR_TYPE,
+                "reshape(%0 : f32[4, 3]): the type of result 0 must be declared");
   call = stow_graph_begin(f.graph, STOW_OP_INPUT);
   stow_call_name(call, 0, stow_str_of("x"));
   CHECK_REFUSED(call, STOW_ERR_TYPE, "input: needs 1 declared result type, got none");
@@ -330,7 +394,7 @@ TEST(RegionsNeedTheRightOwner) {
   CHECK(stow_graph_add(f.graph, STOW_OP_RELU, &f.a, 1, &diag, NULL) == STOW_ERR_INVALID_ARGUMENT);
   CHECK_HAS(diag.message, "relu: owns no regions");
   begin_region(f.graph);
-  end_region(f.graph, 1, f.b, 0);
+  end_region(f.graph, 1, c, 0);
   CHECK(stow_graph_add(f.graph, STOW_OP_IF, &c, 1, &diag, NULL) == STOW_ERR_TYPE);
   CHECK_HAS(diag.message, "if(%2 : bool[]): ");
   stow_graph_destroy(f.graph);

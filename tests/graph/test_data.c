@@ -91,9 +91,10 @@ TEST(DataMustFitTheType) {
   stow_call_data(call, weights, 8, false);
   stow_call_data(call, weights, 8, false);
   CHECK_REFUSED(call, STOW_ERR_DUPLICATE, "data is given twice");
-  call = stow_graph_begin(graph, STOW_OP_INPUT);
+  call = stow_graph_begin(graph, STOW_OP_RELU);
   stow_call_data(call, weights, 8, false);
-  CHECK_REFUSED(call, STOW_ERR_INVALID_ARGUMENT, "input: only params and constants have data");
+  CHECK_REFUSED(call, STOW_ERR_INVALID_ARGUMENT,
+                "relu: only inputs, params and constants have data");
   CHECK_U64(stow_graph_value_count(graph), 0);
   stow_graph_destroy(graph);
 }
@@ -106,6 +107,23 @@ TEST(DataIsGivenInOneWayOnly) {
   stow_call_data(call, weights, 8, false);
   stow_call_attr_ints(call, "data", numbers, 2);
   CHECK_REFUSED(call, STOW_ERR_CONFLICT, "data is given in more than one way");
+  call = begin_constant(graph, "k", VECTOR(STOW_F32, 2));
+  stow_call_attr_string(call, "source", stow_str_of("w.bin"));
+  stow_call_attr_ints(call, "data", numbers, 2);
+  CHECK_REFUSED(call, STOW_ERR_CONFLICT, "data is given in more than one way");
+  stow_graph_destroy(graph);
+}
+
+TEST(ASourceMayTellWhereDataComesFrom) {
+  stow_graph* graph = make_graph();
+  static const float weights[2] = {1, 2};
+  stow_call* call = begin_constant(graph, "k", VECTOR(STOW_F32, 2));
+  stow_call_data(call, weights, 8, false);
+  stow_call_attr_string(call, "source", stow_str_of("w.bin"));
+  stow_call_attr_int(call, "at", 4);
+  stow_call_attr_int(call, "bytes", 8);
+  CHECK(stow_call_finish(call, NULL, NULL) == STOW_OK);
+  CHECK(stow_graph_data(graph, 0, NULL) == weights);
   stow_graph_destroy(graph);
 }
 
@@ -198,11 +216,11 @@ TEST(InlineIntegersAreInRange) {
 
 TEST(InlineDataIsRefusedWhereItCannotBeEncoded) {
   stow_graph* graph = make_graph();
-  int64_t numbers[65] = {0};
+  int64_t numbers[1025] = {0};
   double half = 0.5;
-  stow_call* call = begin_constant(graph, "k", VECTOR(STOW_I32, 65));
-  stow_call_attr_ints(call, "data", numbers, 65);
-  CHECK_REFUSED(call, STOW_ERR_LIMIT, "inline data has 65 elements; at most 64 are allowed");
+  stow_call* call = begin_constant(graph, "k", VECTOR(STOW_I32, 1025));
+  stow_call_attr_ints(call, "data", numbers, 1025);
+  CHECK_REFUSED(call, STOW_ERR_LIMIT, "inline data has 1025 elements; at most 1024 are allowed");
   call = begin_constant(graph, "k", VECTOR(STOW_I32, 3));
   stow_call_attr_ints(call, "data", numbers, 2);
   CHECK_REFUSED(call, STOW_ERR_TYPE, "inline data has 2 elements, which do not fill i32[3]");

@@ -2,7 +2,7 @@
 #include <stowage/type.h>
 #include <string.h>
 
-#include "graph/dims.h"
+#include "graph/dims/dims.h"
 #include "support/fault.h"
 #include "support/test.h"
 
@@ -117,6 +117,106 @@ TEST(ExplodingExpressionsHitALimitQuickly) {
   stowi_dims_destroy(dims);
 }
 
+TEST(AnyNumberIsADim) {
+  stow_dims* dims = new_dims();
+  static const int64_t numbers[] = {0, 7, INT64_MAX, -1, -77, INT64_MIN};
+  for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); ++i) {
+    stow_dim dim = stow_dim_of_int(dims, numbers[i]);
+    int64_t number;
+    CHECK(dim != STOW_DIM_INVALID);
+    CHECK(stow_dim_to_int(dims, dim, &number) && number == numbers[i]);
+    CHECK_U64(stow_dim_of_int(dims, numbers[i]), dim);
+    CHECK_U64(stowi_dim_is_valid(dims, dim), numbers[i] >= 0);
+  }
+  int64_t number;
+  CHECK(!stow_dim_to_int(dims, symbol(dims, "x"), &number));
+  CHECK(!stow_dim_to_int(dims, STOW_DIM_INVALID, &number));
+  CHECK(!stow_dim_to_int(dims, -99, &number));
+  CHECK_U64(stow_dim_add(dims, stow_dim_of_int(dims, -3), 5), 2);
+  stowi_dims_destroy(dims);
+}
+
+TEST(LowerBoundsFollowFromSymbolsBeingAtLeastSomething) {
+  stow_dims* dims = new_dims();
+  stow_dim a = symbol(dims, "a");
+  stow_dim b = symbol(dims, "b");
+  CHECK(stow_dim_at_least(dims, a, 0, 0) && !stow_dim_at_least(dims, a, 1, 0));
+  CHECK(stow_dim_at_least(dims, a, 3, 3) && !stow_dim_at_least(dims, a, 4, 3));
+  CHECK(stow_dim_at_least(dims, stow_dim_add(dims, a, b), 2, 1));
+  CHECK(stow_dim_at_least(dims, stow_dim_mul(dims, a, stow_dim_mul(dims, b, 3)), 12, 2));
+  CHECK(!stow_dim_at_least(dims, stow_dim_sub(dims, a, b), 0, 0));
+  CHECK(stow_dim_at_least(dims, stow_dim_floor_div(dims, a, 4), 2, 8));
+  CHECK(stow_dim_at_least(dims, stow_dim_ceil_div(dims, a, b), 1, 1));
+  CHECK(!stow_dim_at_least(dims, stow_dim_floor_div(dims, a, b), 1, 1));
+  CHECK(!stow_dim_at_least(dims, stow_dim_floor_div(dims, INT64_MAX, a), 1, 1));
+  CHECK(stow_dim_at_least(dims, stow_dim_max(dims, stow_dim_sub(dims, a, 5), 1), 1, 0));
+  CHECK(stow_dim_at_least(dims, stow_dim_min(dims, a, b), 2, 2));
+  CHECK(stow_dim_at_least(dims, stow_dim_sub(dims, a, stow_dim_min(dims, a, b)), 0, 0));
+  CHECK(stow_dim_at_least(dims, 4, 4, 0) && !stow_dim_at_least(dims, 4, 5, 0));
+  CHECK(stow_dim_at_least(dims, stow_dim_of_int(dims, -4), -4, 0));
+  CHECK(!stow_dim_at_least(dims, STOW_DIM_INVALID, -4, 0));
+  CHECK(!stow_dim_at_least(dims, stow_dim_mul(dims, a, INT64_MAX), INT64_MAX, 0));
+  stowi_dims_destroy(dims);
+}
+
+TEST(MinAndMaxTakeTheSideThatIsKnown) {
+  stow_dims* dims = new_dims();
+  stow_dim past = symbol(dims, "past");
+  stow_dim seq = symbol(dims, "seq");
+  stow_dim total = stow_dim_add(dims, past, seq);
+  CHECK_U64(stow_dim_min(dims, seq, total), seq);
+  CHECK_U64(stow_dim_max(dims, seq, total), total);
+  CHECK_U64(stow_dim_max(dims, seq, 0), seq);
+  CHECK_U64(stow_dim_min(dims, stow_dim_mul(dims, seq, 2), seq), seq);
+  CHECK_U64(stow_dim_max(dims, past, stow_dim_min(dims, past, seq)), past);
+  CHECK_U64(stow_dim_min(dims, past, stow_dim_max(dims, past, seq)), past);
+  stow_dim either = stow_dim_max(dims, past, seq);
+  CHECK_U64(stow_dim_max(dims, either, past), either);
+  check_print(dims, stow_dim_max(dims, seq, 1), "?(max(seq, 1))");
+  stowi_dims_destroy(dims);
+}
+
+TEST(MultiplesAreDividedExactly) {
+  stow_dims* dims = new_dims();
+  stow_dim a = symbol(dims, "a");
+  stow_dim b = symbol(dims, "b");
+  stow_dim c = symbol(dims, "c");
+  stow_dim sum = stow_dim_add(dims, a, stow_dim_mul(dims, b, 3));
+  stow_dim product = stow_dim_mul(dims, stow_dim_mul(dims, a, b), c);
+  CHECK_U64(stow_dim_floor_div(dims, product, b), stow_dim_mul(dims, a, c));
+  CHECK_U64(stow_dim_floor_div(dims, product, stow_dim_mul(dims, a, c)), b);
+  CHECK_U64(stow_dim_ceil_div(dims, product, product), 1);
+  CHECK_U64(stow_dim_floor_div(dims, stow_dim_mul(dims, product, 6), stow_dim_mul(dims, a, 2)),
+            stow_dim_mul(dims, stow_dim_mul(dims, b, c), 3));
+  CHECK_U64(stow_dim_floor_div(dims, stow_dim_mul(dims, sum, c), c), sum);
+  CHECK_U64(stow_dim_floor_div(dims, stow_dim_mul(dims, sum, c), sum), c);
+  CHECK_U64(stow_dim_floor_div(dims, stow_dim_mul(dims, sum, sum), sum), sum);
+  stow_dim shifted = stow_dim_sub(dims, stow_dim_mul(dims, a, a), 1);
+  CHECK_U64(stow_dim_floor_div(dims, shifted, stow_dim_add(dims, a, 1)), stow_dim_sub(dims, a, 1));
+  check_print(dims, stow_dim_floor_div(dims, a, b), "?(floor_div(a, b))");
+  check_print(dims, stow_dim_floor_div(dims, stow_dim_mul(dims, a, b), stow_dim_mul(dims, b, 2)),
+              "?(floor_div(a*b, 2*b))");
+  CHECK_U64(stow_dims_status(dims), STOW_OK);
+  stowi_dims_destroy(dims);
+}
+
+TEST(ForgottenDimsCannotBeFound) {
+  stow_dims* dims = new_dims();
+  stow_dim a = symbol(dims, "a");
+  stow_dim twice = stow_dim_mul(dims, a, 2);
+  stowi_dims_mark mark = stowi_dims_get_mark(dims);
+  for (int round = 0; round < 100; ++round) {
+    stow_dim b = symbol(dims, round % 2 == 0 ? "b" : "c");
+    stow_dim both = stow_dim_add(dims, a, b);
+    CHECK_U64(stow_dim_sub(dims, both, b), a);
+    stowi_dims_rewind(dims, mark);
+    CHECK_U64(stow_dims_symbol_count(dims), 1);
+    CHECK_U64(stowi_dims_find_symbol(dims, stow_str_of("b")), SIZE_MAX);
+  }
+  CHECK_U64(stow_dim_mul(dims, a, 2), twice);
+  stowi_dims_destroy(dims);
+}
+
 TEST(SymbolsAreListedAndFound) {
   stow_dims* dims = new_dims();
   stow_dim b = symbol(dims, "b");
@@ -222,6 +322,9 @@ static void check_random_expression(test_random* random) {
       CHECK_U64(result, pool[i].value);
     } else if (pool[i].defined) {
       CHECK_U64(result, STOW_DIM_INVALID);
+    }
+    for (int64_t bound = -3; bound < 12 && pool[i].defined; ++bound) {
+      CHECK(pool[i].value >= bound || !stow_dim_at_least(dims, pool[i].dim, bound, 0));
     }
   }
   stowi_dims_destroy(dims);

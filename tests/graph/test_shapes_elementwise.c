@@ -51,9 +51,9 @@ TEST(NotIsForBool) {
 }
 
 TEST(BinaryOpsBroadcast) {
-  static const char* const nodes[] = {"add(%0, %1)", "sub(%0, %1)", "mul(%0, %1)",
-                                      "div(%0, %1)", "pow(%0, %1)", "mod(%0, %1)",
-                                      "max(%0, %1)", "min(%0, %1)", "mod(%0, %1) {fmod = true}"};
+  static const char* const nodes[] = {
+      "add(%0, %1)", "sub(%0, %1)", "mul(%0, %1)", "div(%0, %1)",
+      "mod(%0, %1)", "max(%0, %1)", "min(%0, %1)", "mod(%0, %1) {fmod = true}"};
   for (size_t i = 0; i < sizeof(nodes) / sizeof(nodes[0]); ++i) {
     GIVES("f32[2, 3]; f32[2, 3]", nodes[i], "f32[2, 3]");
     GIVES("f32[2, 3]; f32[]", nodes[i], "f32[2, 3]");
@@ -74,7 +74,9 @@ TEST(SymbolicDimsBroadcast) {
   GIVES("f32[?s]; f32[4]", "add(%0, %1)", "f32[4]");
   GIVES("f32[4]; f32[?s]", "add(%0, %1)", "f32[4]");
   GIVES("f32[?(s + t)]; f32[?(t + s)]", "add(%0, %1)", "f32[?(s + t)]");
-  REFUSES("f32[?s]; f32[?t]", "add(%0, %1)", "f32[?s]", "dims ?s and ?t, at 1 from the end");
+  GIVES("f32[?t]; f32[?s]", "add(%0, %1)", "f32[?s]");
+  GIVES("f32[?(s + t)]; f32[?total]", "add(%0, %1)", "f32[?(s + t)]");
+  GIVES("f32[?(2*s)]; f32[?(s + t)]", "add(%0, %1)", "f32[?(2*s)]");
 }
 
 TEST(BindingTellsWhetherASymbolBroadcasts) {
@@ -82,6 +84,8 @@ TEST(BindingTellsWhetherASymbolBroadcasts) {
   BINDS("f32[?s]; f32[4]", "add(%0, %1)", "f32[4]", 4, "f32[4]");
   BINDS("f32[?s]; f32[1]", "add(%0, %1)", "f32[?s]", 9, "f32[9]");
   BIND_REFUSES("f32[?s]; f32[4]", "add(%0, %1)", "f32[4]", 3, "dims 3 and 4");
+  BINDS("f32[?s]; f32[?(2*s)]", "add(%0, %1)", "f32[?(2*s)]", 1, "f32[2]");
+  BIND_REFUSES("f32[?s]; f32[?(2*s)]", "add(%0, %1)", "f32[?(2*s)]", 2, "dims 2 and 4");
 }
 
 TEST(LogicalOpsTakeBoolAndIntegers) {
@@ -122,7 +126,9 @@ TEST(ClipTakesOptionalScalars) {
   GIVES("f32[2]; f32[]", "clip(%0, %1)", "f32[2]");
   GIVES("f32[2]; f32[]", "clip(%0, _, %1)", "f32[2]");
   GIVES("f32[?s]; f32[]; f32[]", "clip(%0, %1, %2)", "f32[?s]");
-  REFUSES("f32[2]; f32[1]", "clip(%0, %1)", "f32[2]", "operand 1 is a bound");
+  GIVES("f32[2]; f32[1]", "clip(%0, %1)", "f32[2]");
+  REFUSES("f32[2]; f32[2]", "clip(%0, %1)", "f32[2]", "operand 1 is a bound");
+  REFUSES("f32[2]; f32[1, 1]", "clip(%0, %1)", "f32[2]", "must be one element");
   REFUSES("f32[2]; f16[]", "clip(%0, _, %1)", "f32[2]", "operand 2 is f16");
 }
 

@@ -111,6 +111,13 @@ TEST(SplitCutsBySizesOrEvenly) {
   GIVES("f32[6, 9]", "split(%0) {axis = -1, sizes = [4, 0, 5]}", "f32[6, 4]; f32[6, 0]; f32[6, 5]");
   GIVES("f32[?(2*s)]", "split(%0)", "f32[?s]; f32[?s]");
   GIVES("f32[?s]", "split(%0) {sizes = [4, 5]}", "f32[4]; f32[5]");
+  GIVES("f32[34]",
+        "split(%0) {sizes = [1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, "
+        "1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]}",
+        "f32[1]; f32[1]; f32[1]; f32[1]; f32[1]; f32[1]; f32[1]; f32[1]; f32[1]; f32[1]; f32[1]; "
+        "f32[1]; f32[1]; f32[1]; f32[1]; f32[1]; f32[1]; f32[1]; f32[1]; f32[1]; f32[1]; f32[1]; "
+        "f32[1]; f32[1]; f32[1]; f32[1]; f32[1]; f32[1]; f32[1]; f32[1]; f32[1]; f32[1]; f32[1]; "
+        "f32[1]");
   REFUSES("f32[7]", "split(%0)", "f32[3]; f32[4]", "which is 7, cannot be cut into 2 equal parts");
   REFUSES("f32[6]", "split(%0) {parts = 3}", "f32[3]; f32[3]", "parts is 3 and there are 2");
   REFUSES("f32[6]", "split(%0) {sizes = [6]}", "f32[3]; f32[3]", "1 sizes and 2 results");

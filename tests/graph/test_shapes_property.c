@@ -42,13 +42,13 @@ static window_case make_window(uint64_t* state) {
 static int64_t count_windows(const window_case* w) {
   int64_t covered = (w->kernel - 1) * w->dilation + 1;
   int64_t padded = w->begin + w->in + w->end;
-  if (covered > padded) {
+  if (covered > padded + (w->ceil_mode ? w->stride - 1 : 0)) {
     return -1;
   }
   int64_t count = 0;
   for (int64_t start = 0; start < padded; start += w->stride) {
     bool is_inside = start + covered <= padded;
-    // One that hangs over is reached from one that does not, and begins within data or first pad.
+    // One that hangs over does so by less than a stride, and begins within data or first pad.
     bool hangs = w->ceil_mode && start < w->begin + w->in && start - w->stride + covered < padded;
     bool counts = w->ceil_mode ? (is_inside ? start < w->begin + w->in : hangs) : is_inside;
     count += counts;

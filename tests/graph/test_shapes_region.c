@@ -1,8 +1,5 @@
 // Tests of the shapes of if and loop. Graphs are written whole here, since regions hold nodes.
-#include <stowage/text.h>
-#include <string.h>
-
-#include "support/test.h"
+#include "text_support.h"
 
 // Reads a graph with |body| and returns the status.
 static stow_status read_graph(const char* body, stow_diag* diag) {
@@ -53,8 +50,10 @@ TEST(IfGivesWhatBothBranchesYield) {
 }
 
 TEST(IfRefusesBranchesThatDisagree) {
-  refuses(IF_INPUTS "%3 = if(%0) { yield %1 } else { yield %2 } : f32[2, 3]\n return %3\n",
+  refuses(IF_INPUTS "%3 = if(%0) { yield %1 } else { yield %0 } : f32[2, 3]\n return %3\n",
           "the branches yield different types for result 0");
+  refuses(IF_INPUTS "%3 = if(%0) { yield %1 } else { yield %2 } : f32[2, 3]\n return %3\n",
+          "result 0 is f32[3, 3], declared as f32[2, 3]");
   refuses(IF_INPUTS "%3 = if(%0) { yield %1 } else { yield %1, %2 } : f32[2, 3]\n return %3\n",
           "the first branch yields 1 values, the second 2");
   refuses(IF_INPUTS "%3 = if(%0) { yield %1 } else { yield %1 } : f32[3, 2]\n return %3\n",
@@ -139,7 +138,7 @@ TEST(CarriedTypesAreOneType) {
   refuses(LOOP_INPUTS "%7 = loop(%0, %1, %2) {" ARGS "yield %5, %3 } : f32[4]\n return %7\n",
           "yield 1 of the body has another type than operand 2");
   refuses(LOOP_INPUTS "%7 = loop(%0, %1, %2) {" ARGS "yield %5, %6 } : f32[5]\n return %7\n",
-          "result 0 is declared with another type than operand 2");
+          "result 0 is f32[4], declared as f32[5]");
   refuses(LOOP_INPUTS "%7 = loop(%0, %1, _) {" ARGS "yield %5, %6 } : f32[4]\n return %7\n",
           "operand 2 is absent");
 }
@@ -147,13 +146,122 @@ TEST(CarriedTypesAreOneType) {
 TEST(ScansNeedOneMoreDim) {
   refuses(LOOP_INPUTS "%7, %8 = loop(%0, %1, %2) {" ARGS
                       "yield %5, %6, %6 } : f32[4], f32[4]\n return %7\n",
-          "result 1 must be declared as yield 2 of the body with one more dim before");
+          "result 1 is f32[4, 4], declared as f32[4]");
   refuses(LOOP_INPUTS "%7, %8 = loop(%0, %1, %2) {" ARGS
                       "yield %5, %6, %6 } : f32[4], f16[9, 4]\n return %7\n",
-          "result 1 must be declared as yield 2");
+          "result 1 is f32[9, 4], declared as f16[9, 4]");
   refuses(LOOP_INPUTS "%7, %8 = loop(%0, %1, %2) {" ARGS
                       "yield %5, %6, %6 } : f32[4], f32[9, 5]\n return %7\n",
-          "result 1 must be declared as yield 2");
+          "result 1 is f32[9, 4], declared as f32[9, 5]");
+}
+
+TEST(IfResultsHoldWhatEitherBranchYields) {
+  static const char text[] =
+      "graph @g {\n"
+      "  %0 = input \"c\" : bool[]\n"
+      "  %1 = input \"x\" : f32[2, ?n]\n"
+      "  %2 = input \"y\" : f32[3, ?m]\n"
+      "  %3 = if(%0) {\n"
+      "    yield %1\n"
+      "  } else {\n"
+      "    yield %2\n"
+      "  } : bounded f32[3, ?(max(m, n))]\n"
+      "  return %3\n"
+      "}\n";
+  CHECK_ROUND_TRIP(text);
+  stow_module* module = parse_text(text);
+  REQUIRE(module != NULL);
+  stow_graph* graph = stow_module_graph(module, 0);
+  stow_str names[2] = {stow_str_of("n"), stow_str_of("m")};
+  CHECK(stow_graph_bind(graph, names, (int64_t[]){7, 5}, 2, NULL) == STOW_OK);
+  CHECK_U64(stow_graph_type(graph, 3)->dims[1], 7);
+  CHECK(stow_graph_is_bounded(graph, 3));
+  CHECK(stow_graph_verify(graph, NULL) == STOW_OK);
+  stow_module_destroy(module);
+}
+
+#define COUNTED(trip, lead)              \
+  "graph @g {\n"                         \
+  "  %0 = constant \"n\" {data = [" trip \
+  "]} : i64[]\n"                         \
+  "  %1 = input \"c\" : bool[]\n"        \
+  "  %2 = loop(%0, %1) {\n"              \
+  "    yield %1, %1\n"                   \
+  "  } : " lead                          \
+  "\n"                                   \
+  "  return %2\n"                        \
+  "}\n"
+
+TEST(AKnownTripCountBoundsWhatIsCollected) {
+  CHECK_PRINTS_AS(COUNTED("6", "bool[6]"), COUNTED("6", "bounded bool[6]"));
+  CHECK_ROUND_TRIP(COUNTED("6", "bounded bool[4]"));
+  CHECK_ROUND_TRIP(COUNTED("-1", "bounded bool[0]"));
+  CHECK_ROUND_TRIP(COUNTED("9223372036854775807", "bool[?rounds]"));
+  refuses(
+      "%0 = constant \"n\" {data = [6]} : i64[]\n %1 = input \"c\" : bool[]\n"
+      "%2 = loop(%0, %1) { yield %1, %1 } : bool[7]\n return %2\n",
+      "result 0 is bool[6], declared as bool[7]");
+  refuses(
+      "%0 = constant \"n\" {data = [6]} : i64[]\n %1 = input \"c\" : bool[]\n"
+      "%2 = loop(%0) { yield %1, %1 } : bool[5]\n return %2\n",
+      "result 0 is bool[6], declared as bool[5]");
+}
+
+TEST(WithoutAConditionTheTripCountIsExact) {
+  CHECK_ROUND_TRIP(
+      "graph @g {\n"
+      "  %0 = constant \"n\" {data = [6]} : i64[]\n"
+      "  %1 = input \"c\" : bool[]\n"
+      "  %2 = loop(%0) {\n"
+      "    yield %1, %1\n"
+      "  } : bool[6]\n"
+      "  return %2\n"
+      "}\n");
+}
+
+TEST(WithoutATripCountRoundsDependOnData) {
+  stow_module* module = parse_text(
+      "graph @g { %0 = input \"c\" : bool[] %1 = loop() { yield %0, %0 } : bool[?n] return %1 }");
+  REQUIRE(module != NULL);
+  stow_graph* graph = stow_module_graph(module, 0);
+  CHECK(stow_graph_is_data_dependent(graph, 1));
+  CHECK(!stow_graph_is_bounded(graph, 1));
+  stow_module_destroy(module);
+}
+
+// A body that carries an f32[?n] for an f32[2].
+static const char carries_symbol[] =
+    "graph @g {\n"
+    "  %0 = input \"x\" : f32[2]\n"
+    "  %1 = input \"y\" : f32[?n]\n"
+    "  %5 = loop(_, _, %0) {\n"
+    "    %2, %3, %4 = args() : i64[], bool[], f32[2]\n"
+    "    yield %3, %1\n"
+    "  } : f32[2]\n"
+    "  return %5\n"
+    "}\n";
+
+TEST(CarriedTypesMayDifferWhereOnlyBindingCanTell) {
+  CHECK_ROUND_TRIP(carries_symbol);
+  for (int64_t n = 2; n < 4; ++n) {
+    stow_module* module = parse_text(carries_symbol);
+    REQUIRE(module != NULL);
+    stow_diag diag;
+    stow_diag_init(&diag);
+    stow_str name = stow_str_of("n");
+    stow_status status = stow_graph_bind(stow_module_graph(module, 0), &name, &n, 1, &diag);
+    CHECK(status == (n == 2 ? STOW_OK : STOW_ERR_TYPE));
+    CHECK(n == 2 || strstr(diag.message, "yield 1 of the body has another type") != NULL);
+    stow_module_destroy(module);
+  }
+}
+
+TEST(CarriedTypesThatAlwaysDifferAreRefused) {
+  refuses(
+      "%0 = input \"x\" : f32[?n]\n %1 = input \"y\" : f32[?(n + 1)]\n"
+      "%5 = loop(_, _, %0) { %2, %3, %4 = args() : i64[], bool[], f32[?n]\n yield %3, %1\n }"
+      " : f32[?n]\n return %5\n",
+      "yield 1 of the body has another type than operand 2");
 }
 
 TEST(ARegionMayBeginWithALoop) {
@@ -185,4 +293,117 @@ TEST(ARegionMayBeginWithALoop) {
   CHECK_U64(stow_graph_region_args(graph, branch), STOW_NODE_NONE);
   CHECK(stow_graph_verify(graph, &diag) == STOW_OK);
   stow_module_destroy(module);
+}
+
+// ---------------------------------------------------------------------------------------------
+// What is carried is bounded in each round where it is so before the first one or after one.
+
+// |x|: how the initial value is marked, |y|: how what a round adds to it is, |arg|: how the rest
+// is.
+#define CARRYING(x, y, arg)                       \
+  "graph @g {\n"                                  \
+  "  %0 = input \"n\" : i64[]\n"                  \
+  "  %1 = input \"c\" : bool[]\n"                 \
+  "  %2 = input \"x\" : " x                       \
+  "f32[4]\n"                                      \
+  "  %3 = input \"y\" : " y                       \
+  "f32[4]\n"                                      \
+  "  %10 = loop(%0, %1, %2) {\n"                  \
+  "    %4, %5, %6 = args() : i64[], bool[], " arg \
+  "f32[4]\n"                                      \
+  "    %7 = shape(%6) : i64[1]\n"                 \
+  "    %8 = relu(%6) : " arg                      \
+  "f32[4]\n"                                      \
+  "    %9 = add(%8, %3) : " arg                   \
+  "f32[4]\n"                                      \
+  "    yield %5, %9\n"                            \
+  "  } : " arg                                    \
+  "f32[4]\n"                                      \
+  "  return %10\n"                                \
+  "}\n"
+
+static void check_shape_of_arg(const char* text, bool is_known) {
+  stow_module* module = parse_text(text);
+  REQUIRE(module != NULL);
+  const stow_graph* graph = stow_module_graph(module, 0);
+  CHECK(stow_graph_is_known(graph, 7) == is_known);
+  CHECK(stow_graph_verify(graph, NULL) == STOW_OK);
+  stow_module_destroy(module);
+}
+
+TEST(ArgumentsAreBoundedAsTheInitialValueIs) {
+  CHECK_ROUND_TRIP(CARRYING("", "", ""));
+  CHECK_PRINTS_AS(CARRYING("bounded ", "", ""), CARRYING("bounded ", "", "bounded "));
+  CHECK_ROUND_TRIP(CARRYING("bounded ", "", "bounded "));
+  check_shape_of_arg(CARRYING("", "", ""), true);
+  check_shape_of_arg(CARRYING("bounded ", "", ""), false);
+}
+
+TEST(ArgumentsAreBoundedAsWhatIsYieldedIs) {
+  CHECK_PRINTS_AS(CARRYING("", "bounded ", ""), CARRYING("", "bounded ", "bounded "));
+  check_shape_of_arg(CARRYING("", "bounded ", ""), false);
+}
+
+// Each of the two is yielded as the other: the second is bounded from the second round on.
+TEST(BoundsSpreadFromOneArgumentToAnother) {
+  CHECK_PRINTS_AS(
+      "graph @g {\n"
+      "  %0 = input \"n\" : i64[]\n"
+      "  %1 = input \"x\" : bounded f32[4]\n"
+      "  %2 = input \"y\" : f32[4]\n"
+      "  %7, %8 = loop(%0, _, %1, %2) {\n"
+      "    %3, %4, %5, %6 = args() : i64[], bool[], f32[4], f32[4]\n"
+      "    yield %4, %6, %5\n"
+      "  } : f32[4], f32[4]\n"
+      "  return %7, %8\n"
+      "}\n",
+      "graph @g {\n"
+      "  %0 = input \"n\" : i64[]\n"
+      "  %1 = input \"x\" : bounded f32[4]\n"
+      "  %2 = input \"y\" : f32[4]\n"
+      "  %7, %8 = loop(%0, _, %1, %2) {\n"
+      "    %3, %4, %5, %6 = args() : i64[], bool[], bounded f32[4], bounded f32[4]\n"
+      "    yield %4, %6, %5\n"
+      "  } : bounded f32[4], bounded f32[4]\n"
+      "  return %7, %8\n"
+      "}\n");
+}
+
+TEST(BindingDimsThatDependOnDataBoundsArguments) {
+  stow_module* module = parse_text(
+      "graph @g {\n"
+      "  %0 = input \"n\" : i64[]\n"
+      "  %1 = input \"one\" : i64[]\n"
+      "  %2 = range(%1, %0, %1) : i64[?s]\n"
+      "  %7 = loop(%0, _, %2) {\n"
+      "    %3, %4, %5 = args() : i64[], bool[], i64[?s]\n"
+      "    %6 = shape(%5) : i64[1]\n"
+      "    yield %4, %5\n"
+      "  } : i64[?s]\n"
+      "  return %7\n"
+      "}\n");
+  REQUIRE(module != NULL);
+  stow_graph* graph = stow_module_graph(module, 0);
+  CHECK(!stow_graph_is_bounded(graph, 5) && stow_graph_is_known(graph, 6));
+  stow_str name = stow_str_of("s");
+  CHECK(stow_graph_bind(graph, &name, (int64_t[]){4}, 1, NULL) == STOW_OK);
+  CHECK(stow_graph_is_bounded(graph, 5) && !stow_graph_is_known(graph, 6));
+  CHECK(stow_graph_is_bounded(graph, 7));
+  CHECK(stow_graph_verify(graph, NULL) == STOW_OK);
+  stow_module_destroy(module);
+}
+
+static stow_status parse_carrying(stow_allocator allocator, void* user) {
+  (void)user;
+  static const char text[] = CARRYING("", "bounded ", "");
+  stow_module* module = NULL;
+  stow_status status =
+      stow_module_parse(text, sizeof(text) - 1, NULL, NULL, allocator, NULL, &module);
+  CHECK((module == NULL) == (status != STOW_OK));
+  stow_module_destroy(module);
+  return status;
+}
+
+TEST(BoundingArgumentsSurvivesEveryFailingAllocation) {
+  CHECK(test_fault_sweep(parse_carrying, NULL) > 10);
 }

@@ -74,6 +74,9 @@ TEST(SplitIsNarrows) {
   EXTENDED("f32[1, 6, 5]", sizes, "f32[1, 2, 5]; f32[1, 1, 5]; f32[1, 3, 5]", 1, 10);
   EXTENDED("f32[1, 6, 5]", sizes, "f32[1, 2, 5]; f32[1, 1, 5]; f32[1, 3, 5]", 2, 15);
   COPIES("f32[2, 6]", sizes, "f32[2, 2]; f32[2, 1]; f32[2, 3]", 0);
+  const char* parts = "split(%0) {parts = 4}";
+  EXTENDED("f32[5, 3]", parts, "f32[2, 3]; f32[2, 3]; f32[1, 3]; f32[0, 3]", 2, 12);
+  EXTENDED("f32[5, 3]", parts, "f32[2, 3]; f32[2, 3]; f32[1, 3]; f32[0, 3]", 3, 15);
 }
 
 TEST(KvAppendIsItsCache) {

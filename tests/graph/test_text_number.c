@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph/text_number.h"
+#include "graph/text/number.h"
 #include "support/test.h"
 
 static uint64_t bits_of(double number) {

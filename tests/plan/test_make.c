@@ -721,6 +721,32 @@ TEST(BranchesOfAnIfShareTheirBytes) {
   plan_free(&c);
 }
 
+TEST(ResultsOfAnIfHaveRoomForEitherBranch) {
+  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  plan_case c = plan_make(
+      "graph @branch {\n"
+      "  %0 = input \"x\" : f32[64]\n"
+      "  %1 = input \"y\" : f32[16]\n"
+      "  %2 = input \"c\" : bool[]\n"
+      "  %5 = if(%2) {\n"
+      "    %3 = relu(%0) : f32[64]\n"
+      "    yield %3\n"
+      "  } else {\n"
+      "    %4 = exp(%1) : f32[16]\n"
+      "    yield %4\n"
+      "  } : bounded f32[64]\n"
+      "  %6 = neg(%5) : f32[64]\n"
+      "  return %6\n"
+      "}\n",
+      &options);
+  REQUIRE(c.plan != NULL);
+  stow_slot slot;
+  CHECK(stow_plan_slot(c.plan, 5, &slot));
+  CHECK_U64(slot.size, 256);
+  plan_prove(&c);
+  plan_free(&c);
+}
+
 // ---------------------------------------------------------------------------------------------
 // Schedules and strategies
 

@@ -31,6 +31,8 @@ cli_exit cli_exit_of(stow_status status) {
     case STOW_ERR_LIMIT:
     case STOW_ERR_STALE_PLAN:
     case STOW_ERR_CONFLICT:
+    case STOW_ERR_DATA_DEPENDENT:
+    case STOW_ERR_UNSUPPORTED:
       return CLI_BAD_INPUT;
   }
   return CLI_BAD_INPUT;
@@ -43,13 +45,13 @@ static void print_message(const char* prefix, const char* format, va_list argume
     message[0] = '\0';
   }
   cli_escape(stow_str_of(message), escaped, sizeof escaped);
-  fprintf(stderr, "stowage: %s%s\n", prefix, escaped);
+  fprintf(stderr, "%s%s\n", prefix, escaped);
 }
 
 cli_exit cli_fail(cli_exit code, const char* format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  print_message("", format, arguments);
+  print_message("stowage: ", format, arguments);
   va_end(arguments);
   return code;
 }
@@ -57,7 +59,14 @@ cli_exit cli_fail(cli_exit code, const char* format, ...) {
 void cli_note(const char* format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  print_message("note: ", format, arguments);
+  print_message("stowage: note: ", format, arguments);
+  va_end(arguments);
+}
+
+void cli_tell_more(const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  print_message("  ", format, arguments);
   va_end(arguments);
 }
 

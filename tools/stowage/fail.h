@@ -19,6 +19,8 @@ cli_exit cli_exit_of(stow_status status);
 // Prints the message and returns |code|. Control characters are escaped, so that it stays one line.
 cli_exit cli_fail(cli_exit code, const char* format, ...) STOW_PRINTF_LIKE(2, 3);
 cli_exit cli_fail_memory(void);
+// A further line of the message before, indented.
+void cli_tell_more(const char* format, ...) STOW_PRINTF_LIKE(1, 2);
 // Prints something worth knowing that is no failure.
 void cli_note(const char* format, ...) STOW_PRINTF_LIKE(1, 2);
 // The library's own words; its text for the status where it left none.

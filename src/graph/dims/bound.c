@@ -1,0 +1,193 @@
+// What can be said of a dim whatever its symbols are: its least value, by interval arithmetic over
+// the expression, infinities included.
+//
+// Intervals alone forget that the same symbol stands in two places, which the normal form of sums
+// has cancelled already wherever it stands outside min and max. Inside them, one of their operands
+// takes their place where that can only make the sum smaller: -min(a, b) is at least -a, and
+// max(a, b) at least a. So seq - min(seq, n) is found to be at least 0. At most MAX_TRIES such
+// steps are made, MAX_NESTED of them within each other: the cost is a small multiple of the tree's
+// size.
+#include "base/checked.h"
+#include "base/diag.h"
+#include "graph/dims/internal.h"
+
+#define MAX_NESTED 3
+#define MAX_TRIES 32
+#define LOWEST INT64_MIN   // no lower bound
+#define HIGHEST INT64_MAX  // no upper bound
+
+typedef struct interval {
+  int64_t low;
+  int64_t high;
+} interval;
+
+static bool is_infinite(int64_t number) { return number == LOWEST || number == HIGHEST; }
+
+// a × b; 0 × infinity is 0.
+static int64_t multiply_ends(int64_t a, int64_t b) {
+  int64_t product;
+  if (a == 0 || b == 0) {
+    return 0;
+  }
+  bool is_finite = !is_infinite(a) && !is_infinite(b) && stowi_mul_i64(a, b, &product);
+  return is_finite ? product : ((a < 0) != (b < 0) ? LOWEST : HIGHEST);
+}
+
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+
+static interval multiply(interval a, interval b) {
+  int64_t p = multiply_ends(a.low, b.low);
+  int64_t q = multiply_ends(a.low, b.high);
+  int64_t r = multiply_ends(a.high, b.low);
+  int64_t s = multiply_ends(a.high, b.high);
+  return (interval){smaller(smaller(p, q), smaller(r, s)), larger(larger(p, q), larger(r, s))};
+}
+
+// a + b, where an end that is |infinite| or overflows has no bound.
+static int64_t add_ends(int64_t a, int64_t b, int64_t infinite) {
+  int64_t total;
+  return a != infinite && b != infinite && stowi_add_i64(a, b, &total) ? total : infinite;
+}
+
+// ⌊a / b⌋ or ⌈a / b⌉, b at least 1, where an end that is |infinite| stays so.
+static int64_t divide_end(int64_t a, int64_t b, bool up, int64_t infinite) {
+  if (a == infinite) {
+    return a;
+  }
+  if (b == HIGHEST) {
+    return up ? a > 0 : -(a < 0);
+  }
+  return a / b - (!up && a % b < 0) + (up && a % b > 0);
+}
+
+// A divisor below 1 is an error wherever it is computed, so that it counts as at least 1.
+static interval divide(interval a, interval b, bool up) {
+  int64_t least = larger(b.low, 1);
+  int64_t most = larger(b.high, 1);
+  return (interval){divide_end(a.low, a.low < 0 ? least : most, up, LOWEST),
+                    divide_end(a.high, a.high < 0 ? most : least, up, HIGHEST)};
+}
+
+static interval interval_of(const stow_dims* dims, stow_dim dim, int64_t symbol_min);
+
+static interval interval_of_sum(const stow_dims* dims, int64_t constant, const stowi_term* terms,
+                                size_t count, int64_t symbol_min) {
+  interval total = {constant, constant};
+  for (size_t i = 0; i < count; ++i) {
+    interval factor = {terms[i].coefficient, terms[i].coefficient};
+    interval term = multiply(factor, interval_of(dims, terms[i].dim, symbol_min));
+    total.low = add_ends(total.low, term.low, LOWEST);
+    total.high = add_ends(total.high, term.high, HIGHEST);
+  }
+  return total;
+}
+
+static interval interval_of_product(const stow_dims* dims, const stowi_expr* e,
+                                    int64_t symbol_min) {
+  interval product = {1, 1};
+  for (size_t i = 0; i < e->count; ++i) {
+    product = multiply(product, interval_of(dims, stowi_terms_of(dims, e)[i].dim, symbol_min));
+  }
+  return product;
+}
+
+static interval interval_of_opaque(const stow_dims* dims, const stowi_expr* e, int64_t symbol_min) {
+  interval a = interval_of(dims, stowi_terms_of(dims, e)[0].dim, symbol_min);
+  interval b = interval_of(dims, stowi_terms_of(dims, e)[1].dim, symbol_min);
+  switch (e->kind) {
+    case STOWI_EXPR_MIN:
+      return (interval){smaller(a.low, b.low), smaller(a.high, b.high)};
+    case STOWI_EXPR_MAX:
+      return (interval){larger(a.low, b.low), larger(a.high, b.high)};
+    default:
+      return divide(a, b, e->kind == STOWI_EXPR_CEIL_DIV);
+  }
+}
+
+static interval interval_of(const stow_dims* dims, stow_dim dim, int64_t symbol_min) {
+  if (dim >= 0) {
+    return (interval){dim, dim};
+  }
+  const stowi_expr* e = stowi_expr_of(dims, dim);
+  switch (e->kind) {
+    case STOWI_EXPR_SYMBOL:
+      return (interval){symbol_min, HIGHEST};
+    case STOWI_EXPR_PRODUCT:
+      return interval_of_product(dims, e, symbol_min);
+    case STOWI_EXPR_SUM:
+      return interval_of_sum(dims, e->constant, stowi_terms_of(dims, e), e->count, symbol_min);
+    default:
+      return interval_of_opaque(dims, e, symbol_min);
+  }
+}
+
+// One question, and how often a term may still be replaced to answer it.
+typedef struct query {
+  const stow_dims* dims;
+  int64_t bound;
+  int64_t symbol_min;
+  int tries;
+} query;
+
+static bool is_at_least(query* q, const stowi_sum* sum, int nested);
+
+// Whether the sum is at least the bound with operand |which| in place of term |index|.
+static bool holds_with(query* q, const stowi_sum* sum, size_t index, size_t which, int nested) {
+  stowi_sum term = {.count = 1, .terms = {sum->terms[index]}};
+  stowi_sum other = *sum;
+  stowi_sum operand;
+  const stowi_expr* choice = stowi_expr_of(q->dims, term.terms[0].dim);
+  stowi_sum_load(q->dims, stowi_terms_of(q->dims, choice)[which].dim, &operand);
+  --q->tries;
+  return stowi_sum_add(q->dims, &other, -1, &term) == STOW_OK &&
+         stowi_sum_add(q->dims, &other, term.terms[0].coefficient, &operand) == STOW_OK &&
+         is_at_least(q, &other, nested);
+}
+
+static bool is_at_least(query* q, const stowi_sum* sum, int nested) {
+  interval range = interval_of_sum(q->dims, sum->constant, sum->terms, sum->count, q->symbol_min);
+  if (range.low >= q->bound && range.low != LOWEST) {
+    return true;
+  }
+  for (size_t i = 0; i < sum->count && nested < MAX_NESTED; ++i) {
+    stowi_expr_kind kind = stowi_expr_of(q->dims, sum->terms[i].dim)->kind;
+    bool can_replace = kind == (sum->terms[i].coefficient < 0 ? STOWI_EXPR_MIN : STOWI_EXPR_MAX);
+    for (size_t which = 0; which < 2 && can_replace && q->tries > 0; ++which) {
+      if (holds_with(q, sum, i, which, nested + 1)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+bool stowi_sum_at_least(const stow_dims* dims, const stowi_sum* sum, int64_t bound,
+                        int64_t symbol_min) {
+  query q = {dims, bound, symbol_min, MAX_TRIES};
+  return is_at_least(&q, sum, 0);
+}
+
+bool stow_dim_at_least(const stow_dims* dims, stow_dim dim, int64_t bound, int64_t symbol_min) {
+  if (dim >= 0) {
+    return dim >= bound;
+  }
+  if (!stowi_dim_is_handle(dims, dim)) {
+    return false;
+  }
+  stowi_sum sum;
+  stowi_sum_load(dims, dim, &sum);
+  return stowi_sum_at_least(dims, &sum, bound, symbol_min < 0 ? 0 : symbol_min);
+}
+
+bool stowi_dim_is_larger(const stow_dims* dims, stow_dim a, stow_dim b) {
+  if (!stowi_dim_is_ours(dims, a) || !stowi_dim_is_ours(dims, b)) {
+    return false;
+  }
+  stowi_sum difference;
+  stowi_sum subtrahend;
+  stowi_sum_load(dims, a, &difference);
+  stowi_sum_load(dims, b, &subtrahend);
+  return stowi_sum_add(dims, &difference, -1, &subtrahend) == STOW_OK &&
+         stowi_sum_at_least(dims, &difference, 1, 0);
+}

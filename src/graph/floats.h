@@ -1,0 +1,16 @@
+// Floats of the dtypes that can be written inline and known: f64, f32, f16 and bf16.
+#ifndef STOWAGE_SRC_GRAPH_FLOATS_H_
+#define STOWAGE_SRC_GRAPH_FLOATS_H_
+
+#include <stowage/type.h>
+
+// Whether |dtype| is one of them.
+bool stowi_float_has(stow_dtype dtype);
+// The bits of |number| in |dtype|, to nearest, ties to even. False where a finite number would
+// become infinite.
+bool stowi_float_encode(stow_dtype dtype, double number, uint64_t* out_bits);
+// The number that |bits| are in |dtype|, which is exact; what is no number gives one without its
+// payload.
+double stowi_float_decode(stow_dtype dtype, uint64_t bits);
+
+#endif  // STOWAGE_SRC_GRAPH_FLOATS_H_

@@ -1,0 +1,451 @@
+// What shape and view functions are given, and the one place that runs them. A call looks the same
+// for a node that is being described, for one that is verified, and for one that is inferred again
+// under a binding: only where types, known values and declarations come from differs. Nothing here
+// allocates, but for dims that a shape function makes.
+#include "graph/shapes/call.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "graph/describe.h"
+#include "graph/dims/dims.h"
+#include "graph/graph_internal.h"
+
+stow_shape_call stowi_shape_of_node(const stow_graph* graph, const uint32_t* types,
+                                    const stowi_known_store* known, stow_node node,
+                                    stow_type* results, uint8_t* marks) {
+  stow_shape_call call;
+  memset(&call, 0, sizeof(call));
+  const stowi_node* record = &graph->nodes.data[node];
+  call.graph = graph;
+  call.types = types;
+  call.op = record->op;
+  call.desc = stow_graph_op_desc(graph, node);
+  call.operands = stow_graph_operands(graph, node);
+  call.operand_count = stow_graph_operand_count(graph, node);
+  call.attr_count = stow_graph_attr_count(graph, node);
+  call.attrs = call.attr_count == 0 ? NULL : graph->node_attrs.data + record->first_attr;
+  call.last_region =
+      call.desc->region_count == 0 ? STOW_REGION_ID_NONE : graph->nodes.data[node - 1].region;
+  call.made = record->first_result;
+  call.results = results;
+  call.marks = marks;
+  call.known = known;
+  call.result_count = stow_graph_result_count(graph, node);
+  return call;
+}
+
+// ---------------------------------------------------------------------------------------------
+// What a shape function can ask
+
+size_t stow_shape_operand_count(const stow_shape_call* call) { return call->operand_count; }
+
+const stow_type* stow_shape_operand(const stow_shape_call* call, size_t k) {
+  if (k >= call->operand_count || call->operands[k] == STOW_VALUE_NONE) {
+    return NULL;
+  }
+  return stowi_type_of(call->graph, call->types, call->operands[k]);
+}
+
+const stow_attr* stow_shape_attr(const stow_shape_call* call, const char* name) {
+  stow_str key = stow_str_of(name);
+  const stow_attr* found = stowi_find_attr(call->graph, call->attrs, call->attr_count, key);
+  if (found != NULL) {
+    return found;
+  }
+  bool is_required = false;
+  found = stowi_find_schema(call->graph->ops, call->op, key, &is_required);
+  return is_required ? NULL : found;
+}
+
+int64_t stow_shape_attr_int(const stow_shape_call* call, const char* name, int64_t fallback) {
+  const stow_attr* attr = stow_shape_attr(call, name);
+  return attr != NULL && attr->kind == STOW_ATTR_INT ? attr->i : fallback;
+}
+
+bool stow_shape_attr_bool(const stow_shape_call* call, const char* name, bool fallback) {
+  const stow_attr* attr = stow_shape_attr(call, name);
+  return attr != NULL && attr->kind == STOW_ATTR_BOOL ? attr->b : fallback;
+}
+
+size_t stow_shape_result_count(const stow_shape_call* call) { return call->result_count; }
+
+const stow_type* stow_shape_declared(const stow_shape_call* call, size_t k) {
+  if (call->made != STOW_VALUE_NONE) {
+    return k < call->result_count
+               ? stowi_type_of(call->graph, call->types, call->made + (stow_value)k)
+               : NULL;
+  }
+  return k < call->declared_count ? &call->declared[k] : NULL;
+}
+
+stow_dims* stow_shape_dims(stow_shape_call* call) { return call->graph->dims; }
+
+// The owned region |index|, or STOW_REGION_ID_NONE.
+static stow_region region_at(const stow_shape_call* call, size_t index) {
+  size_t count = call->desc->region_count;
+  if (index >= count || call->last_region == STOW_REGION_ID_NONE) {
+    return STOW_REGION_ID_NONE;
+  }
+  stow_region region = call->last_region;
+  for (size_t i = count - 1; i > index; --i) {
+    region = call->graph->regions.data[region].previous;
+  }
+  return region;
+}
+
+size_t stow_shape_region_arg_count(const stow_shape_call* call, size_t region) {
+  stow_region found = region_at(call, region);
+  stow_node args =
+      found == STOW_REGION_ID_NONE ? STOW_NODE_NONE : stow_graph_region_args(call->graph, found);
+  return args == STOW_NODE_NONE ? 0 : stow_graph_result_count(call->graph, args);
+}
+
+const stow_type* stow_shape_region_arg(const stow_shape_call* call, size_t region, size_t k) {
+  if (k >= stow_shape_region_arg_count(call, region)) {
+    return NULL;
+  }
+  stow_node args = stow_graph_region_args(call->graph, region_at(call, region));
+  stow_value first = stow_graph_first_result(call->graph, args);
+  return stowi_type_of(call->graph, call->types, first + (stow_value)k);
+}
+
+size_t stow_shape_yield_count(const stow_shape_call* call, size_t region) {
+  stow_region found = region_at(call, region);
+  if (found == STOW_REGION_ID_NONE) {
+    return 0;
+  }
+  return stow_graph_operand_count(call->graph, stow_graph_region_last(call->graph, found));
+}
+
+const stow_type* stow_shape_yield(const stow_shape_call* call, size_t region, size_t k) {
+  if (k >= stow_shape_yield_count(call, region)) {
+    return NULL;
+  }
+  stow_node yield = stow_graph_region_last(call->graph, region_at(call, region));
+  stow_value value = stow_graph_operands(call->graph, yield)[k];
+  return stowi_type_of(call->graph, call->types, value);
+}
+
+void stow_shape_set_result(stow_shape_call* call, size_t k, const stow_type* type) {
+  if (k >= call->result_count) {
+    (void)stow_shape_fail(call, "the shape function sets result %zu of %zu", k, call->result_count);
+    return;
+  }
+  call->results[k] = *type;
+}
+
+static stow_status fail_with(stow_shape_call* call, stow_status status, const char* format,
+                             va_list arguments) {
+  if (call->status == STOW_OK) {
+    call->status = status;
+    vsnprintf(call->reason, sizeof(call->reason), format, arguments);
+  }
+  return call->status;
+}
+
+stow_status stow_shape_fail(stow_shape_call* call, const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  stow_status status = fail_with(call, STOW_ERR_TYPE, format, arguments);
+  va_end(arguments);
+  return status;
+}
+
+stow_status stow_shape_fail_unknown(stow_shape_call* call, const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  stow_status status = fail_with(call, STOW_ERR_DATA_DEPENDENT, format, arguments);
+  va_end(arguments);
+  return status;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Dims that depend on data
+
+static void mark(stow_shape_call* call, size_t k, uint8_t flags) {
+  if (call->marks != NULL && k < call->result_count) {
+    call->marks[k] |= flags;
+  }
+}
+
+void stow_shape_set_bounded(stow_shape_call* call, size_t k) {
+  mark(call, k, STOWI_MARK_BOUNDED | STOWI_MARK_LIMITED);
+}
+
+static bool is_loose_value(const stow_shape_call* call, stow_value value) {
+  const stowi_value* record = &call->graph->values.data[value];
+  uint8_t marks = call->value_marks == NULL ? 0 : call->value_marks[value];
+  bool depends = call->value_marks == NULL ? record->data_dependent != 0
+                                           : (marks & STOWI_MARK_DATA_DEPENDENT) != 0;
+  if (record->bounded != 0 || (marks & STOWI_MARK_BOUNDED) != 0) {
+    return true;
+  }
+  const stow_type* type = stowi_type_of(call->graph, call->types, value);
+  for (uint32_t i = 0; depends && i < type->rank; ++i) {
+    depends = stow_dim_is_const(type->dims[i]);
+  }
+  return depends;
+}
+
+bool stowi_shape_is_loose(const stow_shape_call* call, size_t k) {
+  return stow_shape_operand(call, k) != NULL && is_loose_value(call, call->operands[k]);
+}
+
+bool stowi_shape_is_loose_yield(const stow_shape_call* call, size_t region, size_t k) {
+  if (k >= stow_shape_yield_count(call, region)) {
+    return false;
+  }
+  stow_node yield = stow_graph_region_last(call->graph, region_at(call, region));
+  return is_loose_value(call, stow_graph_operands(call->graph, yield)[k]);
+}
+
+bool stowi_shape_inherits_bounded(const stow_shape_call* call) {
+  bool is_loose = false;
+  for (size_t k = 0; call->op != STOW_OP_SHAPE && k < call->operand_count; ++k) {
+    is_loose = is_loose || stowi_shape_is_loose(call, k);
+  }
+  return is_loose;
+}
+
+size_t stowi_shape_carried_count(const stow_shape_call* call) {
+  const stow_op_desc* desc = call->desc;
+  bool is_loop = desc->region_count == 1 && desc->region_kind == STOW_REGION_LOOP;
+  return is_loop && call->operand_count > desc->carry.first_operand
+             ? call->operand_count - desc->carry.first_operand
+             : 0;
+}
+
+stow_value stowi_shape_loose_arg(const stow_shape_call* call, size_t i) {
+  const stow_carry* carry = &call->desc->carry;
+  const stow_type* type = stow_shape_region_arg(call, 0, carry->first_arg + i);
+  bool is_loose = stowi_shape_is_loose(call, carry->first_operand + i) ||
+                  stowi_shape_is_loose_yield(call, 0, carry->first_yield + i);
+  if (type == NULL || type->rank == 0 || !is_loose) {
+    return STOW_VALUE_NONE;
+  }
+  stow_node args = stow_graph_region_args(call->graph, region_at(call, 0));
+  return stow_graph_first_result(call->graph, args) + (stow_value)(carry->first_arg + i);
+}
+
+void stowi_shape_mark_bounded(stow_shape_call* call, size_t k) {
+  mark(call, k, STOWI_MARK_BOUNDED);
+}
+
+static stow_str result_name(const stow_shape_call* call, size_t k) {
+  const stow_call* description = call->description;
+  if (description == NULL) {
+    return stow_graph_value_name(call->graph, call->made + (stow_value)k);
+  }
+  for (size_t i = 0; i < description->names.count; ++i) {
+    if (description->names.data[i].result == k) {
+      return description->names.data[i].name;
+    }
+  }
+  return stow_str_of("");
+}
+
+// The symbol `NAME.AXIS`, or `%ID.AXIS` where the result has no name.
+static stow_dim data_symbol(stow_shape_call* call, size_t k, uint32_t axis) {
+  const stow_graph* graph = call->graph;
+  stow_str name = result_name(call, k);
+  char number[24];
+  if (name.size == 0) {
+    size_t value = (call->description == NULL ? call->made : graph->values.count) + k;
+    snprintf(number, sizeof(number), "%%%zu", value);
+    name = stow_str_of(number);
+  }
+  char suffix[16];
+  snprintf(suffix, sizeof(suffix), ".%lu", (unsigned long)axis);
+  size_t size = name.size + strlen(suffix);  // a name is in memory, with room after it
+  char* text = (char*)stowi_alloc(graph->allocator, size, 1);
+  if (text == NULL) {
+    call->status = STOW_ERR_OUT_OF_MEMORY;
+    return STOW_DIM_INVALID;
+  }
+  memcpy(text, name.data, name.size);
+  memcpy(text + name.size, suffix, strlen(suffix));
+  stow_dim dim = stow_dim_symbol(graph->dims, (stow_str){text, size});
+  stowi_free(graph->allocator, text, size, 1);
+  return dim;
+}
+
+stow_dim stow_shape_data_dim(stow_shape_call* call, size_t k, uint32_t axis) {
+  mark(call, k, STOWI_MARK_DATA_DEPENDENT);
+  const stow_type* declared = stow_shape_declared(call, k);
+  if (declared != NULL && axis < declared->rank) {
+    return declared->dims[axis];
+  }
+  return data_symbol(call, k, axis);
+}
+
+// Declared dims win over bounds that are not smaller.
+static void limit_result(stow_shape_call* call, size_t k) {
+  const stow_type* declared = stow_shape_declared(call, k);
+  stow_type* result = &call->results[k];
+  if ((call->marks[k] & STOWI_MARK_LIMITED) == 0 || declared == NULL ||
+      declared->dtype != result->dtype || declared->rank != result->rank) {
+    return;
+  }
+  for (uint32_t i = 0; i < result->rank && i < STOW_MAX_RANK; ++i) {
+    if (stowi_dim_is_ours(call->graph->dims, result->dims[i]) &&
+        !stowi_dim_is_larger(call->graph->dims, declared->dims[i], result->dims[i])) {
+      result->dims[i] = declared->dims[i];
+    }
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// Running it
+
+stow_status stowi_shape_fail_as(const stow_shape_call* call, stow_status status, const char* reason,
+                                stow_diag* diag) {
+  stowi_text operands =
+      stowi_describe_operands(call->graph, call->types, call->operands, call->operand_count);
+  return stowi_fail(diag, status, "%s(%s): %s", call->desc->name, operands.text, reason);
+}
+
+// A dtype that no shape function gives: the result is not set.
+#define UNSET STOW_DTYPE_COUNT
+
+// The declared types, which an op that does not infer takes as its results.
+static void preset_results(stow_shape_call* call) {
+  for (size_t k = 0; k < call->result_count; ++k) {
+    const stow_type* declared = stow_shape_declared(call, k);
+    if (call->desc->typing != STOW_TYPING_INFERRED && declared != NULL) {
+      call->results[k] = *declared;
+    } else {
+      call->results[k].dtype = UNSET;
+    }
+    call->marks[k] = 0;
+  }
+  call->reads_bound = false;
+}
+
+// A failure of dim arithmetic came before whatever the function made of it; only a reason that says
+// more of a negative dim than we can is left to stand.
+static void take_dims_status(stow_shape_call* call, stow_status status) {
+  if (status == STOW_ERR_TYPE && call->reason[0] != '\0') {
+    return;
+  }
+  call->status = status;
+  snprintf(
+      call->reason, sizeof(call->reason), "a dim of a result cannot be computed: %s",
+      status == STOW_ERR_TYPE ? "it is negative, or a division by zero" : stow_status_text(status));
+}
+
+static stow_status run(stow_shape_call* call) {
+  stow_dims* dims = call->graph->dims;
+  if (stow_dims_status(dims) != STOW_OK) {  // written only then: threads may share a bound graph
+    stow_dims_clear_status(dims);
+  }
+  if (call->desc->shape != NULL) {
+    stowi_known_cache cache;
+    stowi_shape_use_cache(call, &cache);
+    stow_status status = call->desc->shape(call);
+    call->cache = NULL;
+    if (status != STOW_OK && call->status == STOW_OK) {
+      call->status = status;
+    }
+  }
+  for (size_t k = 0; k < call->result_count && call->status == STOW_OK; ++k) {
+    if (call->reads_bound) {
+      stow_shape_set_bounded(call, k);
+    }
+    limit_result(call, k);
+  }
+  if (stow_dims_status(dims) != STOW_OK) {
+    take_dims_status(call, stow_dims_status(dims));
+    stow_dims_clear_status(dims);
+  }
+  return call->status;
+}
+
+static bool is_whole(const stow_dims* dims, const stow_type* type) {
+  if ((unsigned)type->dtype >= STOW_DTYPE_COUNT || type->rank > STOW_MAX_RANK) {
+    return false;
+  }
+  for (uint32_t i = 0; i < type->rank; ++i) {
+    if (!stowi_dim_is_valid(dims, type->dims[i])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Whether result |k| is a type, and the declared one where that matters.
+static stow_status check_result(stow_shape_call* call, size_t k, bool must_agree, stow_diag* diag) {
+  const stow_type* result = &call->results[k];
+  char reason[700];
+  if (!is_whole(call->graph->dims, result)) {
+    snprintf(reason, sizeof(reason),
+             result->dtype == UNSET ? "result %zu has no type"
+                                    : "result %zu has a rank, dtype or dim that is out of range",
+             k);
+    return stowi_shape_fail_as(call, STOW_ERR_TYPE, reason, diag);
+  }
+  const stow_type* declared = stow_shape_declared(call, k);
+  if (declared == NULL || !must_agree || stow_type_equal(declared, result)) {
+    return STOW_OK;
+  }
+  snprintf(reason, sizeof(reason), "result %zu is %.300s, declared as %.300s", k,
+           stowi_describe_type(call->graph, result).text,
+           stowi_describe_type(call->graph, declared).text);
+  return stowi_shape_fail_as(call, STOW_ERR_TYPE, reason, diag);
+}
+
+stow_status stowi_shape_infer(stow_shape_call* call, bool must_agree, stow_diag* diag) {
+  preset_results(call);
+  if (run(call) != STOW_OK) {
+    if (call->status == STOW_ERR_OUT_OF_MEMORY) {
+      return stowi_fail_memory(diag);
+    }
+    return stowi_shape_fail_as(
+        call, call->status, call->reason[0] == '\0' ? stow_status_text(call->status) : call->reason,
+        diag);
+  }
+  bool agrees = must_agree || call->desc->typing != STOW_TYPING_INFERRED;
+  for (size_t k = 0; k < call->result_count; ++k) {
+    STOW_TRY(check_result(call, k, agrees, diag));
+  }
+  return STOW_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Views
+
+static bool is_bound(const stow_type* type) {
+  for (uint32_t i = 0; i < type->rank; ++i) {
+    if (!stow_dim_is_const(type->dims[i])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Whether all that a view function may look at is numbers.
+static bool is_view_bound(const stow_shape_call* call, size_t k) {
+  for (size_t i = 0; i < call->operand_count; ++i) {
+    const stow_type* type = stow_shape_operand(call, i);
+    if (type != NULL && !is_bound(type)) {
+      return false;
+    }
+  }
+  return is_bound(stow_shape_declared(call, k));
+}
+
+bool stow_graph_view(const stow_graph* graph, stow_node node, size_t k, stow_view* out_view) {
+  memset(out_view, 0, sizeof(*out_view));
+  if (stow_graph_op_desc(graph, node)->view == NULL) {
+    return false;
+  }
+  stow_shape_call call =
+      stowi_shape_of_node(graph, graph->value_types.data, &graph->known, node, NULL, NULL);
+  if (k >= call.result_count || !is_view_bound(&call, k)) {
+    return false;
+  }
+  return call.desc->view(&call, k, out_view) &&
+         stow_shape_operand(&call, out_view->operand) != NULL;
+}

@@ -1,0 +1,263 @@
+// What shape functions share: axes, choices, broadcasting, and what can be said of two dims that
+// are not both numbers. A shape function refuses what can never fit; where only the values of
+// symbols will tell, it accepts, and binding infers again.
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "graph/dims/dims.h"
+#include "graph/shapes/call.h"
+#include "graph/shapes/shapes.h"
+
+// ---------------------------------------------------------------------------------------------
+// Messages
+
+typedef struct cut_buffer {
+  char* data;
+  size_t size;
+  size_t capacity;
+} cut_buffer;
+
+// Keeps what fits.
+static stow_status write_cut(void* user, const char* data, size_t size) {
+  cut_buffer* buffer = (cut_buffer*)user;
+  size_t room = buffer->capacity - buffer->size;
+  size_t taken = size < room ? size : room;
+  memcpy(buffer->data + buffer->size, data, taken);
+  buffer->size += taken;
+  return STOW_OK;
+}
+
+stowi_dim_text stowi_shape_dim_text(stow_shape_call* call, stow_dim dim) {
+  stowi_dim_text result;
+  cut_buffer buffer = {result.text, 0, sizeof(result.text) - 1};
+  stow_writer writer = {write_cut, &buffer};
+  if (stow_dim_print(stow_shape_dims(call), dim, writer) != STOW_OK) {
+    buffer.size = 0;
+  }
+  result.text[buffer.size] = '\0';
+  return result;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Attributes
+
+const int64_t* stowi_shape_ints(const stow_shape_call* call, const char* name, size_t* out_count) {
+  const stow_attr* attr = stow_shape_attr(call, name);
+  bool is_list = attr != NULL && attr->kind == STOW_ATTR_INTS && attr->count != 0;
+  *out_count = is_list ? attr->count : 0;
+  return is_list ? attr->ints : NULL;
+}
+
+// "a", "b" or "c"
+static void list_choices(const char* const* choices, cut_buffer* buffer) {
+  for (size_t i = 0; choices[i] != NULL; ++i) {
+    const char* before = i == 0 ? "\"" : choices[i + 1] == NULL ? " or \"" : ", \"";
+    write_cut(buffer, before, strlen(before));
+    write_cut(buffer, choices[i], strlen(choices[i]));
+    write_cut(buffer, "\"", 1);
+  }
+}
+
+stow_status stowi_shape_choice(stow_shape_call* call, const char* name, const char* const* choices,
+                               size_t* out_choice) {
+  const stow_attr* attr = stow_shape_attr(call, name);
+  stow_str given = attr != NULL && attr->kind == STOW_ATTR_STRING ? attr->s : stow_str_of("");
+  for (size_t i = 0; choices[i] != NULL; ++i) {
+    if (stow_str_equal(given, stow_str_of(choices[i]))) {
+      *out_choice = i;
+      return STOW_OK;
+    }
+  }
+  char listed[128];
+  cut_buffer buffer = {listed, 0, sizeof(listed) - 1};
+  list_choices(choices, &buffer);
+  listed[buffer.size] = '\0';
+  return stow_shape_fail(call, "%s is \"%.*s\", not %s", name, STOWI_STR_ARG(given), listed);
+}
+
+bool stowi_normal_axis(int64_t axis, uint32_t rank, uint32_t* out_axis) {
+  if (axis < -(int64_t)rank || axis >= (int64_t)rank) {
+    return false;
+  }
+  *out_axis = (uint32_t)(axis < 0 ? axis + (int64_t)rank : axis);
+  return true;
+}
+
+stow_status stowi_shape_axis(stow_shape_call* call, uint32_t rank, uint32_t* out_axis) {
+  int64_t axis = stow_shape_attr_int(call, "axis", 0);
+  if (!stowi_normal_axis(axis, rank, out_axis)) {
+    return stow_shape_fail(call, "axis %" PRId64 " is out of range for rank %" PRIu32, axis, rank);
+  }
+  return STOW_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Dims
+
+// a - b, or STOW_DIM_INVALID where the table cannot hold it; that is no failure of the call, unless
+// memory ran out.
+static stow_dim difference(stow_dims* dims, stow_dim a, stow_dim b) {
+  stow_dim result = stow_dim_sub(dims, a, b);
+  if (result == STOW_DIM_INVALID && stow_dims_status(dims) != STOW_ERR_OUT_OF_MEMORY) {
+    stow_dims_clear_status(dims);
+  }
+  return result;
+}
+
+bool stowi_shape_differ(stow_shape_call* call, stow_dim a, stow_dim b) {
+  if (a == b) {
+    return false;
+  }
+  if (stow_dim_is_const(a) && stow_dim_is_const(b)) {
+    return true;
+  }
+  stow_dims* dims = stow_shape_dims(call);
+  if (stow_dims_status(dims) != STOW_OK) {
+    return false;  // the call fails for another reason; do not hide it
+  }
+  return stow_dim_is_const(difference(dims, a, b)) || stow_dim_is_const(difference(dims, b, a));
+}
+
+stow_dim stowi_dim_known(stow_dim a, stow_dim b) { return stow_dim_is_const(b) ? b : a; }
+
+// ---------------------------------------------------------------------------------------------
+// Operands
+
+stow_status stowi_shape_same_dtype(stow_shape_call* call, size_t a, size_t b) {
+  stow_dtype x = stow_shape_operand(call, a)->dtype;
+  stow_dtype y = stow_shape_operand(call, b)->dtype;
+  if (x != y) {
+    return stow_shape_fail(call, "operand %zu is %s and operand %zu is %s", a, stow_dtype_name(x),
+                           b, stow_dtype_name(y));
+  }
+  return STOW_OK;
+}
+
+stow_status stowi_shape_integers(stow_shape_call* call, size_t k, const char* what) {
+  const stow_type* type = stow_shape_operand(call, k);
+  if (type == NULL) {
+    return STOW_OK;
+  }
+  stow_dtype_kind kind = stow_dtype_kind_of(type->dtype);
+  if (kind != STOW_KIND_SIGNED && kind != STOW_KIND_UNSIGNED) {
+    return stow_shape_fail(call, "%s must be integers, not %s", what, stow_dtype_name(type->dtype));
+  }
+  return STOW_OK;
+}
+
+stow_status stowi_shape_min_rank(stow_shape_call* call, size_t k, uint32_t rank) {
+  uint32_t actual = stow_shape_operand(call, k)->rank;
+  if (actual < rank) {
+    return stow_shape_fail(call, "operand %zu has rank %" PRIu32 ", at least %" PRIu32 " is needed",
+                           k, actual, rank);
+  }
+  return STOW_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Broadcasting
+
+// Dim |i| from the end; 1 where there is none.
+static stow_dim dim_from_end(const stow_type* type, uint32_t i) {
+  return i < type->rank ? type->dims[type->rank - 1 - i] : 1;
+}
+
+// Two different expressions must turn out to be equal, or one of them to be 1. One that cannot be 1
+// is the result; else any is as good, and the simpler one is taken.
+static stow_dim broadcast_symbols(const stow_dims* dims, stow_dim a, stow_dim b) {
+  bool is_wide_a = stow_dim_at_least(dims, a, 2, 1);
+  bool is_wide_b = stow_dim_at_least(dims, b, 2, 1);
+  if (is_wide_a != is_wide_b) {
+    return is_wide_a ? a : b;
+  }
+  return stowi_dim_simpler(dims, a, b);
+}
+
+// False where the two cannot be brought together. |is_loose|: either may be larger than it turns
+// out to be, so that no number says what the other one is.
+static bool broadcast_dim(stow_dims* dims, bool is_loose, stow_dim a, stow_dim b, stow_dim* out) {
+  if (a == b || b == 1) {
+    *out = a;
+  } else if (a == 1) {
+    *out = b;
+  } else if (is_loose && !(stow_dim_is_const(a) && stow_dim_is_const(b))) {
+    *out = stow_dim_max(dims, a, b);
+  } else if (stow_dim_is_const(a) != stow_dim_is_const(b)) {
+    *out = stowi_dim_known(a, b);  // the symbol must turn out to be 1 or this number
+  } else if (!stow_dim_is_const(a)) {
+    *out = broadcast_symbols(dims, a, b);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+stow_status stowi_shape_broadcast(stow_shape_call* call, const stow_type* a, const stow_type* b,
+                                  stow_type* out) {
+  stow_type result = stow_type_make(a->dtype, 0, NULL);
+  result.rank = a->rank > b->rank ? a->rank : b->rank;
+  bool is_loose = stowi_shape_inherits_bounded(call);
+  for (uint32_t i = 0; i < result.rank; ++i) {
+    stow_dim x = dim_from_end(a, i);
+    stow_dim y = dim_from_end(b, i);
+    if (!broadcast_dim(stow_shape_dims(call), is_loose, x, y, &result.dims[result.rank - 1 - i])) {
+      return stow_shape_fail(call,
+                             "dims %s and %s, at %" PRIu32
+                             " from the end, are neither equal nor "
+                             "is one of them 1",
+                             stowi_shape_dim_text(call, x).text, stowi_shape_dim_text(call, y).text,
+                             i + 1);
+    }
+  }
+  *out = result;
+  return STOW_OK;
+}
+
+stow_status stowi_shape_broadcast_to(stow_shape_call* call, size_t k, const stow_type* target,
+                                     const char* what) {
+  const stow_type* type = stow_shape_operand(call, k);
+  if (type == NULL) {
+    return STOW_OK;
+  }
+  if (type->rank > target->rank) {
+    return stow_shape_fail(call, "%s has rank %" PRIu32 ", at most %" PRIu32 " fits", what,
+                           type->rank, target->rank);
+  }
+  for (uint32_t i = 0; i < type->rank; ++i) {
+    stow_dim dim = dim_from_end(type, i);
+    stow_dim wanted = dim_from_end(target, i);
+    if (dim != 1 && stowi_shape_differ(call, dim, wanted)) {
+      return stow_shape_fail(call, "%s has dim %s, at %" PRIu32 " from the end, where %s is needed",
+                             what, stowi_shape_dim_text(call, dim).text, i + 1,
+                             stowi_shape_dim_text(call, wanted).text);
+    }
+  }
+  return STOW_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Results
+
+const stow_type* stowi_shape_need_declared(stow_shape_call* call, size_t k) {
+  const stow_type* declared = stow_shape_declared(call, k);
+  if (declared == NULL) {
+    stow_shape_fail(call, "the type of result %zu must be declared", k);
+  }
+  return declared;
+}
+
+stow_status stowi_shape_set(stow_shape_call* call, size_t k, const stow_type* type) {
+  stow_dims* dims = stow_shape_dims(call);
+  for (uint32_t i = 0; i < type->rank; ++i) {
+    if (stowi_dim_is_valid(dims, type->dims[i])) {
+      continue;
+    }
+    if (stow_dims_status(dims) != STOW_OK) {
+      return stow_dims_status(dims);
+    }
+    return stow_shape_fail(call, "dim %" PRIu32 " of result %zu would be negative", i, k);
+  }
+  stow_shape_set_result(call, k, type);
+  return STOW_OK;
+}

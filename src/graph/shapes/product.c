@@ -1,0 +1,136 @@
+// Shapes of matrix products that do more than multiply: transpose their factors, add, activate, or
+// take quantised factors. The rules for dims are matmul's; what differs is where the factors stand
+// among the operands and which element type the result has.
+#include <inttypes.h>
+
+#include "base/diag.h"
+#include "graph/shapes/shapes_nn.h"
+
+// |a| and |b| multiplied by numpy's rules; |out->dtype| is |a|'s.
+static stow_status multiply(stow_shape_call* call, const stow_type* a, const stow_type* b,
+                            stow_type* out) {
+  if (a->rank == 0 || b->rank == 0) {
+    return stow_shape_fail(call, "a factor has rank 0, at least 1 is needed");
+  }
+  stow_dim columns = a->dims[a->rank - 1];
+  stow_dim rows = b->dims[b->rank == 1 ? 0 : b->rank - 2];
+  if (stowi_shape_differ(call, columns, rows)) {
+    return stow_shape_fail(call, "the first factor has %s columns and the second has %s rows",
+                           stowi_shape_dim_text(call, columns).text,
+                           stowi_shape_dim_text(call, rows).text);
+  }
+  stow_type batch_a = stow_type_make(a->dtype, a->rank < 2 ? 0 : a->rank - 2, a->dims);
+  stow_type batch_b = stow_type_make(b->dtype, b->rank < 2 ? 0 : b->rank - 2, b->dims);
+  STOW_TRY(stowi_shape_broadcast(call, &batch_a, &batch_b, out));
+  if (a->rank > 1) {
+    out->dims[out->rank++] = a->dims[a->rank - 2];
+  }
+  if (b->rank > 1) {
+    out->dims[out->rank++] = b->dims[b->rank - 1];
+  }
+  return STOW_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Transposed factors
+
+// Moves the first dim behind the other batch dims: [d0, d1, …, dn, last] is [d1, …, dn, d0, last].
+static void transpose_batch(stow_type* type) {
+  stow_dim first = type->dims[0];
+  for (uint32_t i = 0; i + 2 < type->rank; ++i) {
+    type->dims[i] = type->dims[i + 1];
+  }
+  type->dims[type->rank - 2] = first;
+}
+
+// Operand |k| as it is multiplied, by the attributes |trans_batch| (NULL: none) and |trans|.
+static stow_type factor(const stow_shape_call* call, size_t k, const char* trans_batch,
+                        const char* trans) {
+  stow_type type = *stow_shape_operand(call, k);
+  if (type.rank < 2) {
+    return type;
+  }
+  if (trans_batch != NULL && stow_shape_attr_bool(call, trans_batch, false)) {
+    transpose_batch(&type);
+  }
+  if (stow_shape_attr_bool(call, trans, false)) {
+    stow_dim last = type.dims[type.rank - 1];
+    type.dims[type.rank - 1] = type.dims[type.rank - 2];
+    type.dims[type.rank - 2] = last;
+  }
+  return type;
+}
+
+stow_status stowi_shape_fused_matmul(stow_shape_call* call) {
+  STOW_TRY(stowi_shape_same_dtype(call, 0, 1));
+  stow_type a = factor(call, 0, "trans_batch_a", "trans_a");
+  stow_type b = factor(call, 1, "trans_batch_b", "trans_b");
+  stow_type result;
+  STOW_TRY(multiply(call, &a, &b, &result));
+  return stowi_shape_set(call, 0, &result);
+}
+
+// Two matrices and what is added, operands |a|, |b| and |c|, which may be absent.
+static stow_status gemm(stow_shape_call* call, size_t a, size_t b, size_t c, stow_type* out) {
+  stow_type first = factor(call, a, NULL, "trans_a");
+  stow_type second = factor(call, b, NULL, "trans_b");
+  if (first.rank != 2 || second.rank != 2) {
+    return stow_shape_fail(call, "operands %zu and %zu must be matrices", a, b);
+  }
+  STOW_TRY(multiply(call, &first, &second, out));
+  return stowi_shape_broadcast_to(call, c, out, "the addend");
+}
+
+stow_status stowi_shape_fused_gemm(stow_shape_call* call) {
+  stow_type result;
+  STOW_TRY(stowi_shape_same_dtype(call, 0, 1));
+  STOW_TRY(gemm(call, 0, 1, 2, &result));
+  return stowi_shape_set(call, 0, &result);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Quantised factors
+
+// a, scale, zero, b, scale, zero, [addend], [scale, zero of the result]: floats without the last.
+stow_status stowi_shape_qgemm(stow_shape_call* call) {
+  stow_type result;
+  STOW_TRY(gemm(call, 0, 3, 6, &result));
+  const stow_type* zero = stow_shape_operand(call, 8);
+  result.dtype = zero == NULL ? STOW_F32 : zero->dtype;
+  return stowi_shape_set(call, 0, &result);
+}
+
+// Operands 0 and 1 multiplied, as |dtype|, with operand |bias| added.
+static stow_status set_product(stow_shape_call* call, stow_dtype dtype, size_t bias) {
+  stow_type result;
+  STOW_TRY(multiply(call, stow_shape_operand(call, 0), stow_shape_operand(call, 1), &result));
+  STOW_TRY(stowi_shape_broadcast_to(call, bias, &result, "the bias"));
+  result.dtype = dtype;
+  return stowi_shape_set(call, 0, &result);
+}
+
+stow_status stowi_shape_dynamic_quantize_matmul(stow_shape_call* call) {
+  return set_product(call, stow_shape_operand(call, 0)->dtype, 4);
+}
+
+stow_status stowi_shape_matmul_integer_to_float(stow_shape_call* call) {
+  return set_product(call, stow_shape_operand(call, 2)->dtype, 6);
+}
+
+// Operand 1 is packed: `rows` and `columns` say what it stands for.
+stow_status stowi_shape_matmul_nbits(stow_shape_call* call) {
+  stow_dim weights[] = {stow_shape_attr_int(call, "rows", 0),
+                        stow_shape_attr_int(call, "columns", 0)};
+  int64_t block = stow_shape_attr_int(call, "block_size", 0);
+  int64_t bits = stow_shape_attr_int(call, "bits", 4);
+  if (weights[0] < 1 || weights[1] < 1 || block < 1 || bits < 1 || bits > 8) {
+    return stow_shape_fail(call, "rows, columns and block_size must be positive, and bits 1 to 8");
+  }
+  STOW_TRY(stowi_shape_min_rank(call, 0, 1));
+  const stow_type* a = stow_shape_operand(call, 0);
+  stow_type packed = stow_type_make(a->dtype, 2, weights);
+  stow_type result;
+  STOW_TRY(multiply(call, a, &packed, &result));
+  STOW_TRY(stowi_shape_broadcast_to(call, 5, &result, "the bias"));
+  return stowi_shape_set(call, 0, &result);
+}

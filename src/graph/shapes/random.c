@@ -1,0 +1,52 @@
+// Shapes of random numbers: dims of an operand or of an attribute, the dtype of an attribute.
+// Constant time.
+#include <inttypes.h>
+
+#include "base/diag.h"
+#include "graph/shapes/shapes_misc.h"
+
+static stow_status listed_type(stow_shape_call* call, stow_type* out) {
+  size_t count;
+  const int64_t* dims = stowi_shape_ints(call, "shape", &count);
+  if (count > STOW_MAX_RANK) {
+    return stow_shape_fail(call, "shape has %zu dims, at most %d fit", count, STOW_MAX_RANK);
+  }
+  *out = stow_type_make(STOW_F32, 0, NULL);
+  for (size_t i = 0; i < count; ++i) {
+    if (dims[i] < 0) {
+      return stow_shape_fail(call, "dim %zu of the shape is %" PRId64, i, dims[i]);
+    }
+    out->dims[out->rank++] = dims[i];
+  }
+  return STOW_OK;
+}
+
+// As large as operand 0, or as the attribute `shape` says.
+stow_status stowi_shape_random(stow_shape_call* call) {
+  const stow_type* like = stow_shape_operand(call, 0);
+  stow_type result;
+  if (like != NULL) {
+    result = *like;
+  } else {
+    STOW_TRY(listed_type(call, &result));
+  }
+  STOW_TRY(stowi_shape_dtype(call, "dtype", result.dtype, &result.dtype));
+  return stowi_shape_set(call, 0, &result);
+}
+
+stow_status stowi_shape_bernoulli(stow_shape_call* call) {
+  stow_type result = *stow_shape_operand(call, 0);
+  STOW_TRY(stowi_shape_dtype(call, "dtype", result.dtype, &result.dtype));
+  return stowi_shape_set(call, 0, &result);
+}
+
+// [batch, classes] to [batch, samples]
+stow_status stowi_shape_multinomial(stow_shape_call* call) {
+  STOW_TRY(stowi_need_rank(call, 0, 2, "x"));
+  int64_t samples;
+  STOW_TRY(stowi_need_positive(call, "samples", &samples));
+  stow_type result = *stow_shape_operand(call, 0);
+  STOW_TRY(stowi_shape_dtype(call, "dtype", STOW_I32, &result.dtype));
+  result.dims[1] = samples;
+  return stowi_shape_set(call, 0, &result);
+}

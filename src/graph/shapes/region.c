@@ -1,0 +1,195 @@
+// Shapes of ops that own regions. An if's results are large enough for what either branch yields. A
+// loop's further yields are collected over its rounds, whose number is bounded by the trip count
+// where that is known, and depends on data where it is not.
+#include <inttypes.h>
+
+#include "base/diag.h"
+#include "graph/dims/dims.h"
+#include "graph/shapes/call.h"
+#include "graph/shapes/shapes.h"
+
+static bool is_scalar(const stow_type* type, stow_dtype dtype) {
+  return type != NULL && type->dtype == dtype && type->rank == 0;
+}
+
+// ---------------------------------------------------------------------------------------------
+// if
+
+// One bool, whatever its rank.
+static stow_status check_condition(stow_shape_call* call, const stow_type* type) {
+  bool is_one = type->dtype == STOW_BOOL;
+  for (uint32_t i = 0; i < type->rank; ++i) {
+    is_one = is_one && !stowi_shape_differ(call, type->dims[i], 1);
+  }
+  return is_one ? STOW_OK : stow_shape_fail(call, "the condition must be a single bool");
+}
+
+// The larger of each pair of dims, where the branches differ in them.
+static stow_status join_yields(stow_shape_call* call, size_t k) {
+  stow_type type = *stow_shape_yield(call, 0, k);
+  const stow_type* other = stow_shape_yield(call, 1, k);
+  if (type.dtype != other->dtype || type.rank != other->rank) {
+    return stow_shape_fail(call, "the branches yield different types for result %zu", k);
+  }
+  if (!stow_type_equal(&type, other) || stowi_shape_is_loose_yield(call, 0, k) ||
+      stowi_shape_is_loose_yield(call, 1, k)) {
+    stowi_shape_mark_bounded(call, k);
+  }
+  for (uint32_t i = 0; i < type.rank; ++i) {
+    type.dims[i] = stow_dim_max(stow_shape_dims(call), type.dims[i], other->dims[i]);
+  }
+  return stowi_shape_set(call, k, &type);
+}
+
+stow_status stowi_shape_if(stow_shape_call* call) {
+  STOW_TRY(check_condition(call, stow_shape_operand(call, 0)));
+  size_t count = stow_shape_yield_count(call, 0);
+  size_t other_count = stow_shape_yield_count(call, 1);
+  if (stow_shape_region_arg_count(call, 0) != 0 || stow_shape_region_arg_count(call, 1) != 0) {
+    return stow_shape_fail(call, "a branch has no arguments");
+  }
+  if (count != other_count) {
+    return stow_shape_fail(call, "the first branch yields %zu values, the second %zu", count,
+                           other_count);
+  }
+  if (count != stow_shape_result_count(call)) {
+    return stow_shape_fail(call, "the branches yield %zu values, %zu results are declared", count,
+                           stow_shape_result_count(call));
+  }
+  for (size_t k = 0; k < count; ++k) {
+    STOW_TRY(join_yields(call, k));
+  }
+  return STOW_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+// loop(trip, cond, init…), args (iteration, cond, carried…), yield (cond, carried…, scans…),
+// results (carried…, scans…)
+
+enum { LEADING_OPERANDS = 2, LEADING_ARGS = 2, LEADING_YIELDS = 1 };
+
+static stow_status check_control(stow_shape_call* call) {
+  const stow_type* trip = stow_shape_operand(call, 0);
+  const stow_type* condition = stow_shape_operand(call, 1);
+  if (trip != NULL && !is_scalar(trip, STOW_I64)) {
+    return stow_shape_fail(call, "operand 0 (trip count) must be i64[] or absent");
+  }
+  if (condition != NULL && !is_scalar(condition, STOW_BOOL)) {
+    return stow_shape_fail(call, "operand 1 (condition) must be bool[] or absent");
+  }
+  return STOW_OK;
+}
+
+// A body that needs none of its arguments may leave them all off, unless it carries something.
+static stow_status check_args(stow_shape_call* call, size_t carried) {
+  size_t count = stow_shape_region_arg_count(call, 0);
+  if (count == 0 && carried == 0) {
+    return STOW_OK;
+  }
+  if (count != LEADING_ARGS + carried) {
+    return stow_shape_fail(call,
+                           "the body has %zu arguments, %zu are needed: iteration, "
+                           "condition and what is carried",
+                           count, LEADING_ARGS + carried);
+  }
+  if (!is_scalar(stow_shape_region_arg(call, 0, 0), STOW_I64) ||
+      !is_scalar(stow_shape_region_arg(call, 0, 1), STOW_BOOL)) {
+    return stow_shape_fail(call, "the body's first arguments must be i64[] and bool[]");
+  }
+  return STOW_OK;
+}
+
+static stow_status check_yields(stow_shape_call* call, size_t carried) {
+  size_t count = stow_shape_yield_count(call, 0);
+  size_t results = stow_shape_result_count(call);
+  if (count < LEADING_YIELDS + carried) {
+    return stow_shape_fail(call,
+                           "the body yields %zu values, at least %zu are needed: the "
+                           "condition and what is carried",
+                           count, LEADING_YIELDS + carried);
+  }
+  if (!is_scalar(stow_shape_yield(call, 0, 0), STOW_BOOL)) {
+    return stow_shape_fail(call, "the body must yield bool[] first: whether to go on");
+  }
+  if (results != count - LEADING_YIELDS) {
+    return stow_shape_fail(call,
+                           "the body yields %zu values after the condition, %zu results are "
+                           "declared",
+                           count - LEADING_YIELDS, results);
+  }
+  return STOW_OK;
+}
+
+// Whether |a| and |b| may be one type, once their symbols are bound.
+static bool can_agree(stow_shape_call* call, const stow_type* a, const stow_type* b) {
+  bool can = a->dtype == b->dtype && a->rank == b->rank;
+  for (uint32_t i = 0; can && i < a->rank; ++i) {
+    can = !stowi_shape_differ(call, a->dims[i], b->dims[i]);
+  }
+  return can;
+}
+
+// Initial value, argument and yield |i| are of one type, which the result has too: the initial one.
+static stow_status check_carried(stow_shape_call* call, size_t i) {
+  const stow_type* init = stow_shape_operand(call, LEADING_OPERANDS + i);
+  if (init == NULL) {
+    return stow_shape_fail(call, "operand %zu is absent", LEADING_OPERANDS + i);
+  }
+  if (!can_agree(call, init, stow_shape_region_arg(call, 0, LEADING_ARGS + i))) {
+    return stow_shape_fail(call, "argument %zu of the body has another type than operand %zu",
+                           LEADING_ARGS + i, LEADING_OPERANDS + i);
+  }
+  if (!can_agree(call, init, stow_shape_yield(call, 0, LEADING_YIELDS + i))) {
+    return stow_shape_fail(call, "yield %zu of the body has another type than operand %zu",
+                           LEADING_YIELDS + i, LEADING_OPERANDS + i);
+  }
+  return stowi_shape_set(call, i, init);
+}
+
+// How many rounds result |i| collects: as many as the trip count says, or fewer where there is a
+// condition. A trip count that no loop reaches stands for none.
+static stow_dim rounds(stow_shape_call* call, size_t i) {
+  stow_dims* dims = stow_shape_dims(call);
+  stow_dim trip = stow_shape_bound(call, 0, 0);
+  if (trip == STOW_DIM_INVALID || trip >= INT32_MAX) {
+    return stow_shape_data_dim(call, i, 0);
+  }
+  const stow_type* declared = stow_shape_declared(call, i);
+  stow_dim most = stow_dim_max(dims, trip, 0);
+  if (stow_shape_operand(call, 1) == NULL) {
+    return most;
+  }
+  stowi_shape_mark_bounded(call, i);
+  bool is_declared = declared != NULL && declared->rank != 0 &&
+                     !stowi_dim_is_larger(dims, declared->dims[0], most);
+  return is_declared ? declared->dims[0] : most;
+}
+
+// A scan's result is its yield with one more dim before: the rounds.
+static stow_status set_scan(stow_shape_call* call, size_t i) {
+  stow_type type = *stow_shape_yield(call, 0, LEADING_YIELDS + i);
+  if (type.rank == STOW_MAX_RANK) {
+    return stow_shape_fail(call, "yield %zu of the body has rank %" PRIu32 " already",
+                           LEADING_YIELDS + i, type.rank);
+  }
+  for (uint32_t d = type.rank++; d > 0; --d) {
+    type.dims[d] = type.dims[d - 1];
+  }
+  type.dims[0] = rounds(call, i);
+  return stowi_shape_set(call, i, &type);
+}
+
+stow_status stowi_shape_loop(stow_shape_call* call) {
+  size_t operands = stow_shape_operand_count(call);
+  size_t carried = operands < LEADING_OPERANDS ? 0 : operands - LEADING_OPERANDS;
+  STOW_TRY(check_control(call));
+  STOW_TRY(check_args(call, carried));
+  STOW_TRY(check_yields(call, carried));
+  for (size_t i = 0; i < stow_shape_result_count(call); ++i) {
+    if (stowi_shape_is_loose_yield(call, 0, LEADING_YIELDS + i)) {
+      stowi_shape_mark_bounded(call, i);
+    }
+    STOW_TRY(i < carried ? check_carried(call, i) : set_scan(call, i));
+  }
+  return STOW_OK;
+}

@@ -1,0 +1,55 @@
+// Windows that slide over the spatial dims of a tensor: strides, dilations, padding, and how many
+// of them fit.
+#ifndef STOWAGE_SRC_GRAPH_SHAPES_WINDOW_DIMS_H_
+#define STOWAGE_SRC_GRAPH_SHAPES_WINDOW_DIMS_H_
+
+#include <stowage/op.h>
+
+#define STOWI_MAX_SPATIAL (STOW_MAX_RANK - 2)  // batch and channels are not
+
+typedef enum stowi_auto_pad {
+  STOWI_PAD_NOTSET,
+  STOWI_PAD_SAME_UPPER,
+  STOWI_PAD_SAME_LOWER,
+  STOWI_PAD_VALID
+} stowi_auto_pad;
+
+typedef struct stowi_window {
+  uint32_t spatial;   // how many dims it slides over
+  uint32_t first;     // the first of them
+  uint32_t channels;  // the dim of the channels
+  stow_dim kernel[STOWI_MAX_SPATIAL];
+  int64_t strides[STOWI_MAX_SPATIAL];
+  int64_t dilations[STOWI_MAX_SPATIAL];
+  int64_t pads[2 * STOWI_MAX_SPATIAL];  // all begins, then all ends
+  stowi_auto_pad padding;
+} stowi_window;
+
+// Where a function returns a status other than STOW_OK it has failed the call.
+
+// The list attribute |name|: |count| numbers, none below |least|, or |count| times |fallback| where
+// it is absent.
+stow_status stowi_window_list(stow_shape_call* call, const char* name, size_t count, int64_t least,
+                              int64_t fallback, int64_t* out);
+
+// Where the spatial dims of operand |x| are. [batch, channels, spatial…], or [batch, spatial…,
+// channels] with the attribute `channels_last`.
+stow_status stowi_window_dims(stow_shape_call* call, size_t x, stowi_window* out);
+// The same and `strides`, `dilations`, `pads` and `auto_pad`, as far as the op has them. The kernel
+// is left to one of the next two.
+stow_status stowi_window_read(stow_shape_call* call, size_t x, stowi_window* out);
+// The kernel is the attribute `kernel`, which must be there.
+stow_status stowi_window_kernel(stow_shape_call* call, stowi_window* out);
+// The kernel is what the dims from 2 on of operand |weights| are; `kernel` must agree.
+stow_status stowi_window_weights(stow_shape_call* call, size_t weights, stowi_window* out);
+
+// Replaces the spatial dims of |type| by the numbers of windows that fit. With |up|, one more that
+// hangs over the end is allowed as long as it begins within the data or the padding before it.
+stow_status stowi_window_slide(stow_shape_call* call, const stowi_window* w, bool up,
+                               stow_type* type);
+// The opposite: replaces them by what windows at each position cover together. |extra| numbers are
+// added at the ends.
+stow_status stowi_window_spread(stow_shape_call* call, const stowi_window* w, const int64_t* extra,
+                                stow_type* type);
+
+#endif  // STOWAGE_SRC_GRAPH_SHAPES_WINDOW_DIMS_H_

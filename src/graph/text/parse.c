@@ -1,0 +1,239 @@
+// Reading `.stow` files: modules and graphs. A recursive-descent parser with one token ahead,
+// except that nested regions are kept on a stack of their own, so that no text can exhaust the C
+// stack. It feeds the public graph builder and knows nothing about types: what fits together, the
+// builder says. Linear in the text, apart from a binary search per operand in graphs with regions.
+#include <stdarg.h>
+#include <stdio.h>
+#include <stowage/text.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/hash.h"
+#include "base/text.h"
+#include "graph/text/parser.h"
+
+struct stow_module {
+  stow_allocator allocator;
+  STOWI_VEC(stow_graph*) graphs;
+  stowi_index names;
+};
+
+// ---------------------------------------------------------------------------------------------
+// Errors and tokens
+
+stow_status stowi_parser_fail(stowi_parser* parser, const stowi_token* token, stow_status status,
+                              const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  stowi_vfail(&parser->diag, status, format, arguments);
+  va_end(arguments);
+  stowi_diag_at(&parser->diag, token->line, token->column);
+  return status;
+}
+
+stow_status stowi_parser_fail_expected(stowi_parser* parser, const char* what) {
+  char found[STOWI_TOKEN_DESCRIPTION_SIZE];
+  stowi_token_describe(&parser->lexer.token, found);
+  return stowi_parser_fail(parser, &parser->lexer.token, STOW_ERR_SYNTAX, "expected %s, found %s",
+                           what, found);
+}
+
+stow_status stowi_parser_locate(stowi_parser* parser, const stowi_token* token,
+                                stow_status status) {
+  if (status != STOW_OK) {
+    stowi_diag_at(&parser->diag, token->line, token->column);
+  }
+  return status;
+}
+
+stow_status stowi_parser_next(stowi_parser* parser) { return stowi_lexer_next(&parser->lexer); }
+
+stow_status stowi_parser_expect(stowi_parser* parser, char punctuation, const char* what) {
+  if (parser->lexer.token.kind != punctuation) {
+    char alone[4] = {'\'', punctuation, '\'', '\0'};
+    return stowi_parser_fail_expected(parser, what == NULL ? alone : what);
+  }
+  return stowi_parser_next(parser);
+}
+
+stow_status stowi_parser_accept(stowi_parser* parser, char punctuation, bool* out_taken) {
+  *out_taken = parser->lexer.token.kind == punctuation;
+  return *out_taken ? stowi_parser_next(parser) : STOW_OK;
+}
+
+stow_status stowi_parser_decode(stowi_parser* parser, const stowi_token* token) {
+  if (STOWI_VEC_RESERVE(parser->allocator, &parser->bytes, token->text.size + 1) != STOW_OK) {
+    return stowi_fail_memory(&parser->diag);
+  }
+  parser->bytes.count += stowi_token_decode(token, parser->bytes.data + parser->bytes.count);
+  return STOW_OK;
+}
+
+stow_status stowi_parser_string(stowi_parser* parser, const stowi_token* token, stow_str* out) {
+  if (!token->escaped) {
+    *out = token->text;
+    return STOW_OK;
+  }
+  parser->bytes.count = 0;
+  STOW_TRY(stowi_parser_decode(parser, token));
+  out->data = parser->bytes.data;
+  out->size = parser->bytes.count;
+  return STOW_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Modules
+
+static bool graph_has_name(const void* context, uint32_t id, const void* key) {
+  const stow_module* module = context;
+  return stow_str_equal(stow_graph_name(module->graphs.data[id]), *(const stow_str*)key);
+}
+
+static uint64_t hash_name(stow_str name) {
+  return stowi_hash_bytes(STOWI_HASH_SEED, name.data, name.size);
+}
+
+stow_graph* stow_module_find(const stow_module* module, stow_str name) {
+  uint32_t id = stowi_index_find(&module->names, hash_name(name), graph_has_name, module, &name);
+  return id == STOWI_INDEX_NONE ? NULL : module->graphs.data[id];
+}
+
+size_t stow_module_graph_count(const stow_module* module) { return module->graphs.count; }
+
+stow_graph* stow_module_graph(const stow_module* module, size_t index) {
+  return index < module->graphs.count ? module->graphs.data[index] : NULL;
+}
+
+void stow_module_destroy(stow_module* module) {
+  if (module == NULL) {
+    return;
+  }
+  stow_allocator allocator = module->allocator;
+  for (size_t i = 0; i < module->graphs.count; ++i) {
+    stow_graph_destroy(module->graphs.data[i]);
+  }
+  STOWI_VEC_FREE(allocator, &module->graphs);
+  stowi_index_free(&module->names, allocator);
+  STOWI_DELETE(allocator, module);
+}
+
+stow_status stow_module_print(const stow_module* module, stow_writer writer) {
+  for (size_t i = 0; i < module->graphs.count; ++i) {
+    if (i != 0) {
+      STOW_TRY(stowi_put(writer, "\n"));
+    }
+    STOW_TRY(stow_graph_print(module->graphs.data[i], writer));
+  }
+  return STOW_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Graphs
+
+// The module owns the graph from its beginning on, so that a failure later needs no other cleanup.
+static stow_status add_graph(stowi_parser* parser, stow_module* module, stow_str name) {
+  if (module->graphs.count >= STOWI_INDEX_NONE) {
+    return stowi_parser_fail(parser, &parser->lexer.token, STOW_ERR_LIMIT, "too many graphs");
+  }
+  if (STOWI_VEC_RESERVE(parser->allocator, &module->graphs, 1) != STOW_OK ||
+      stowi_index_reserve(&module->names, parser->allocator) != STOW_OK) {
+    return stowi_fail_memory(&parser->diag);
+  }
+  STOW_TRY(stow_graph_create(name, parser->ops, parser->allocator, &parser->diag, &parser->graph));
+  stowi_index_insert(&module->names, hash_name(name), (uint32_t)module->graphs.count);
+  module->graphs.data[module->graphs.count++] = parser->graph;
+  return STOW_OK;
+}
+
+static stow_status read_graph_name(stowi_parser* parser, stow_module* module) {
+  stowi_token token = parser->lexer.token;
+  stow_str name;
+  if (token.kind != STOWI_TOKEN_IDENT && token.kind != STOWI_TOKEN_STRING) {
+    return stowi_parser_fail_expected(parser, "the graph's name after '@'");
+  }
+  STOW_TRY(stowi_parser_string(parser, &token, &name));
+  if (stow_module_find(module, name) != NULL) {
+    return stowi_parser_fail(parser, &token, STOW_ERR_DUPLICATE,
+                             "there is a graph @%.*s already in this text", STOWI_STR_ARG(name));
+  }
+  STOW_TRY(stowi_parser_locate(parser, &token, add_graph(parser, module, name)));
+  return stowi_parser_next(parser);
+}
+
+static stow_status read_graph(stowi_parser* parser, stow_module* module) {
+  if (!stowi_token_is(&parser->lexer.token, "graph")) {
+    return stowi_parser_fail_expected(
+        parser, module->graphs.count == 0 ? "'graph'" : "'graph' or the end of the text");
+  }
+  STOW_TRY(stowi_parser_next(parser));
+  STOW_TRY(stowi_parser_expect(parser, '@', "'@' and the graph's name"));
+  STOW_TRY(read_graph_name(parser, module));
+  STOW_TRY(stowi_parser_expect(parser, '{', NULL));
+  return stowi_parser_statements(parser);
+}
+
+static stow_status read_module(stowi_parser* parser, stow_module* module) {
+  STOW_TRY(stowi_parser_next(parser));
+  do {
+    STOW_TRY(read_graph(parser, module));
+  } while (parser->lexer.token.kind != STOWI_TOKEN_END);
+  return STOW_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+
+// Hands the parser's error to the caller, behind its position.
+static void report(const stow_diag* error, const char* file_name, stow_diag* diag) {
+  char place[512] = "";
+  if (error->line != 0) {
+    snprintf(place, sizeof(place), "%.400s%s%lu:%lu: ", file_name == NULL ? "" : file_name,
+             file_name == NULL ? "" : ":", (unsigned long)error->line,
+             (unsigned long)error->column);
+  } else if (file_name != NULL) {
+    snprintf(place, sizeof(place), "%.400s: ", file_name);
+  }
+  stowi_fail(diag, error->status, "%s%s", place, error->message);
+  stowi_diag_at(diag, error->line, error->column);
+  stowi_diag_node(diag, error->node);
+  stowi_diag_value(diag, error->value);
+}
+
+static void destroy_parser(stowi_parser* parser) {
+  stow_allocator allocator = parser->allocator;
+  STOWI_VEC_FREE(allocator, &parser->closed);
+  STOWI_VEC_FREE(allocator, &parser->bytes);
+  STOWI_VEC_FREE(allocator, &parser->ints);
+  STOWI_VEC_FREE(allocator, &parser->floats);
+  STOWI_VEC_FREE(allocator, &parser->strings);
+  STOWI_VEC_FREE(allocator, &parser->values);
+  STOWI_DELETE(allocator, parser);
+}
+
+stow_status stow_module_parse(const char* text, size_t size, const char* file_name,
+                              const stow_ops* ops, stow_allocator allocator, stow_diag* diag,
+                              stow_module** out_module) {
+  *out_module = NULL;
+  stow_module* module = STOWI_NEW(allocator, stow_module);
+  if (module == NULL) {
+    return stowi_fail_memory(diag);
+  }
+  module->allocator = allocator;
+  stowi_parser* parser = STOWI_NEW(allocator, stowi_parser);
+  if (parser == NULL) {
+    stow_module_destroy(module);
+    return stowi_fail_memory(diag);
+  }
+  parser->allocator = allocator;
+  parser->ops = ops;
+  stow_diag_init(&parser->diag);
+  stowi_lexer_init(&parser->lexer, text, size, &parser->diag);
+  stow_status status = read_module(parser, module);
+  if (status == STOW_OK) {
+    *out_module = module;
+  } else {
+    report(&parser->diag, file_name, diag);
+    stow_module_destroy(module);
+  }
+  destroy_parser(parser);
+  return status;
+}

@@ -1,0 +1,258 @@
+// The canonical text of a graph: one pass over the nodes in id order. Nodes of a region come before
+// their owner, whose head is written before them, so entering a region writes the head of the owner
+// to come, and the owner's turn writes only its tail. Linear in the output; open regions are
+// followed by their ids, with no stack.
+#include <stowage/text.h>
+
+#include "base/diag.h"
+#include "base/text.h"
+#include "graph/intern.h"
+#include "graph/text/number.h"
+
+typedef struct printer {
+  const stow_graph* graph;
+  stow_writer writer;
+  stow_region region;  // the innermost open one
+  size_t depth;        // of it
+} printer;
+
+static stow_status put_indent(const printer* p) {
+  for (size_t i = 0; i <= p->depth; ++i) {
+    STOW_TRY(stowi_put(p->writer, "  "));
+  }
+  return STOW_OK;
+}
+
+static stow_status put_comma(const printer* p, size_t index) {
+  return index == 0 ? STOW_OK : stowi_put(p->writer, ", ");
+}
+
+static stow_status put_name(stow_writer writer, stow_str name) {
+  return stowi_is_plain_name(name) ? stowi_put_str(writer, name) : stowi_put_quoted(writer, name);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Attributes
+
+static stow_status put_list_item(const printer* p, const stow_attr* attr, size_t i) {
+  switch (attr->kind) {
+    case STOW_ATTR_INTS:
+      return stowi_printf(p->writer, "%lld", (long long)attr->ints[i]);
+    case STOW_ATTR_FLOATS:
+      return stowi_put_float(p->writer, attr->floats[i]);
+    default:
+      return stowi_put_quoted(p->writer, attr->strings[i]);
+  }
+}
+
+static stow_status put_attr_value(const printer* p, const stow_attr* attr) {
+  switch (attr->kind) {
+    case STOW_ATTR_INT:
+      return stowi_printf(p->writer, "%lld", (long long)attr->i);
+    case STOW_ATTR_FLOAT:
+      return stowi_put_float(p->writer, attr->f);
+    case STOW_ATTR_BOOL:
+      return stowi_put(p->writer, attr->b ? "true" : "false");
+    case STOW_ATTR_STRING:
+      return stowi_put_quoted(p->writer, attr->s);
+    default:
+      break;
+  }
+  STOW_TRY(stowi_put(p->writer, "["));
+  for (size_t i = 0; i < attr->count; ++i) {
+    STOW_TRY(put_comma(p, i));
+    STOW_TRY(put_list_item(p, attr, i));
+  }
+  return stowi_put(p->writer, "]");
+}
+
+static bool is_default(const stow_graph* graph, stow_op op, const stow_attr* attr) {
+  const stow_ops* ops = stow_graph_ops(graph);
+  size_t count = stow_ops_attr_count(ops, op);
+  for (size_t i = 0; i < count; ++i) {
+    bool required = false;
+    const stow_attr* known = stow_ops_attr(ops, op, i, &required);
+    if (!required && stowi_attr_equal(known, attr)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// One entry of a list of which |shown| have been printed.
+static stow_status put_attr(const printer* p, const stow_attr* attr, size_t shown) {
+  STOW_TRY(stowi_put(p->writer, shown == 0 ? "{" : ", "));
+  STOW_TRY(put_name(p->writer, attr->name));
+  STOW_TRY(stowi_put(p->writer, " = "));
+  return put_attr_value(p, attr);
+}
+
+static stow_status put_attrs(const printer* p, stow_node node) {
+  stow_op op = stow_graph_op(p->graph, node);
+  size_t count = stow_graph_attr_count(p->graph, node);
+  size_t shown = 0;
+  for (size_t i = 0; i < count; ++i) {
+    const stow_attr* attr = stow_graph_attr_at(p->graph, node, i);
+    if (!is_default(p->graph, op, attr)) {
+      STOW_TRY(shown == 0 ? stowi_put(p->writer, " ") : STOW_OK);
+      STOW_TRY(put_attr(p, attr, shown++));
+    }
+  }
+  return shown == 0 ? STOW_OK : stowi_put(p->writer, "}");
+}
+
+static stow_status put_with(const printer* p, stow_node node) {
+  size_t count = stow_graph_with_count(p->graph, node);
+  for (size_t i = 0; i < count; ++i) {
+    STOW_TRY(i == 0 ? stowi_put(p->writer, " with ") : STOW_OK);
+    STOW_TRY(put_attr(p, stow_graph_with_at(p->graph, node, i), i));
+  }
+  return count == 0 ? STOW_OK : stowi_put(p->writer, "}");
+}
+
+// ---------------------------------------------------------------------------------------------
+// Nodes
+
+static stow_status put_values(const printer* p, const stow_value* values, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    STOW_TRY(put_comma(p, i));
+    STOW_TRY(values[i] == STOW_VALUE_NONE
+                 ? stowi_put(p->writer, "_")
+                 : stowi_printf(p->writer, "%%%lu", (unsigned long)values[i]));
+  }
+  return STOW_OK;
+}
+
+static bool is_boundary(const printer* p, stow_node node) {
+  return stow_graph_result_count(p->graph, node) != 0 &&
+         stow_graph_is_boundary(p->graph, stow_graph_first_result(p->graph, node));
+}
+
+// `%6 "vals", %7 = `
+static stow_status put_results(const printer* p, stow_node node) {
+  stow_value first = stow_graph_first_result(p->graph, node);
+  size_t count = stow_graph_result_count(p->graph, node);
+  bool names_here = !is_boundary(p, node);
+  for (size_t k = 0; k < count; ++k) {
+    stow_value value = first + (stow_value)k;
+    stow_str name = stow_graph_value_name(p->graph, value);
+    STOW_TRY(put_comma(p, k));
+    STOW_TRY(stowi_printf(p->writer, "%%%lu", (unsigned long)value));
+    if (names_here && name.size != 0) {
+      STOW_TRY(stowi_put(p->writer, " "));
+      STOW_TRY(stowi_put_quoted(p->writer, name));
+    }
+  }
+  return count == 0 ? STOW_OK : stowi_put(p->writer, " = ");
+}
+
+static stow_status put_operands(const printer* p, stow_node node) {
+  if (is_boundary(p, node)) {
+    stow_value value = stow_graph_first_result(p->graph, node);
+    STOW_TRY(stowi_put(p->writer, " "));
+    return stowi_put_quoted(p->writer, stow_graph_value_name(p->graph, value));
+  }
+  STOW_TRY(stowi_put(p->writer, "("));
+  STOW_TRY(
+      put_values(p, stow_graph_operands(p->graph, node), stow_graph_operand_count(p->graph, node)));
+  return stowi_put(p->writer, ")");
+}
+
+static stow_status put_head(const printer* p, stow_node node) {
+  STOW_TRY(put_indent(p));
+  STOW_TRY(put_results(p, node));
+  STOW_TRY(stowi_put(p->writer, stow_graph_op_desc(p->graph, node)->name));
+  STOW_TRY(put_operands(p, node));
+  return put_attrs(p, node);
+}
+
+static stow_status put_tail(const printer* p, stow_node node) {
+  stow_value first = stow_graph_first_result(p->graph, node);
+  size_t count = stow_graph_result_count(p->graph, node);
+  for (size_t k = 0; k < count; ++k) {
+    stow_value value = first + (stow_value)k;
+    STOW_TRY(stowi_put(p->writer, k == 0 ? " : " : ", "));
+    if (stow_graph_is_bounded(p->graph, value)) {
+      STOW_TRY(stowi_put(p->writer, "bounded "));
+    }
+    STOW_TRY(
+        stow_type_print(stow_graph_dims(p->graph), stow_graph_type(p->graph, value), p->writer));
+  }
+  STOW_TRY(put_with(p, node));
+  return stowi_put(p->writer, "\n");
+}
+
+// ---------------------------------------------------------------------------------------------
+// Regions
+
+// Opens |region|, a child of the open one.
+static stow_status enter_region(printer* p, stow_region region) {
+  stow_node owner = stow_graph_region_owner(p->graph, region);
+  if (owner == STOW_NODE_NONE) {
+    return STOW_ERR_INVALID_ARGUMENT;  // the graph is still being built
+  }
+  if (stow_graph_owned_region(p->graph, owner, 0) == region) {
+    STOW_TRY(put_head(p, owner));
+  } else {
+    STOW_TRY(stowi_put(p->writer, " else"));
+  }
+  p->region = region;
+  ++p->depth;
+  return stowi_put(p->writer, " {\n");
+}
+
+// Opens all regions around |node| that are not open yet, outermost first.
+static stow_status enter_regions(printer* p, stow_node node) {
+  stow_region chain[STOW_MAX_REGION_DEPTH];
+  size_t count = 0;
+  for (stow_region region = stow_graph_node_region(p->graph, node); region != p->region;
+       region = stow_graph_region_parent(p->graph, region)) {
+    if (region == STOW_REGION_BODY || count == STOW_MAX_REGION_DEPTH) {
+      return STOW_ERR_INVALID_ARGUMENT;
+    }
+    chain[count++] = region;
+  }
+  while (count > 0) {
+    STOW_TRY(enter_region(p, chain[--count]));
+  }
+  return STOW_OK;
+}
+
+static stow_status put_yield(printer* p, stow_node node) {
+  size_t count = stow_graph_operand_count(p->graph, node);
+  STOW_TRY(put_indent(p));
+  STOW_TRY(stowi_put(p->writer, count == 0 ? "yield" : "yield "));
+  STOW_TRY(put_values(p, stow_graph_operands(p->graph, node), count));
+  p->region = stow_graph_region_parent(p->graph, p->region);
+  --p->depth;
+  STOW_TRY(stowi_put(p->writer, "\n"));
+  STOW_TRY(put_indent(p));
+  return stowi_put(p->writer, "}");
+}
+
+static stow_status put_node(printer* p, stow_node node) {
+  STOW_TRY(enter_regions(p, node));
+  if (stow_graph_op(p->graph, node) == STOW_OP_YIELD) {
+    return put_yield(p, node);
+  }
+  bool has_regions = stow_graph_owned_region(p->graph, node, 0) != STOW_REGION_ID_NONE;
+  if (!has_regions) {
+    STOW_TRY(put_head(p, node));
+  }
+  return put_tail(p, node);
+}
+
+stow_status stow_graph_print(const stow_graph* graph, stow_writer writer) {
+  printer p = {graph, writer, STOW_REGION_BODY, 0};
+  STOW_TRY(stowi_put(writer, "graph @"));
+  STOW_TRY(put_name(writer, stow_graph_name(graph)));
+  STOW_TRY(stowi_put(writer, " {\n"));
+  uint32_t node_count = stow_graph_node_count(graph);
+  for (stow_node node = 0; node < node_count; ++node) {
+    STOW_TRY(put_node(&p, node));
+  }
+  size_t output_count = stow_graph_output_count(graph);
+  STOW_TRY(stowi_put(writer, output_count == 0 ? "  return" : "  return "));
+  STOW_TRY(put_values(&p, stow_graph_outputs(graph), output_count));
+  return stowi_put(writer, "\n}\n");
+}
