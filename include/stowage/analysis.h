@@ -81,6 +81,14 @@ STOW_API stow_status stow_effects_set_offset(stow_effects* effects, stow_value v
 STOW_API stow_status stow_effects_set_io(stow_effects* effects, stow_value value,
                                          stow_io_policy policy, stow_diag* diag);
 
+// |output| takes the bytes of |input|, as a cache that grows or changes from run to run: the input
+// gets room for both, is consumed, and may be written over by the op that makes the output. Does
+// nothing where the output is a view of the input anyway. STOW_ERR_CONFLICT with the reason where
+// that is unsafe: that op does not read the input, cannot write over it, or somebody else reads the
+// input later. The plan shows whether it came to pass: stow_plan_root(plan, output) is |input|.
+STOW_API stow_status stow_effects_alias(stow_effects* effects, stow_value output, stow_value input,
+                                        stow_diag* diag);
+
 // Reading. |effects| may be NULL everywhere: no effects.
 // Whether they were made for |graph| and it has not grown since; true for NULL. No other effects
 // can be used with it.
