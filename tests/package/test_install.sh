@@ -44,6 +44,18 @@ run "$work/consumer/consumer_shared"
 run "$work/consumer/consumer_static"
 echo 'find_package: ok'
 
+# The ONNX library stands on the other one, in every way of linking.
+expected='no.onnx: no such file'
+# shellcheck disable=SC2046  # flags are meant to be split
+"$cc" -std=c11 -Wall -Wextra -Werror "$consumer/onnx.c" $(pkg-config --cflags --libs stowage-onnx) -o "$work/onnx_shared"
+run env LD_LIBRARY_PATH="$libdir" "$work/onnx_shared"
+"$cc" -std=c11 -I"$work/prefix/include" "$consumer/onnx.c" "$libdir/libstowage-onnx.a" "$libdir/libstowage.a" \
+  -o "$work/onnx_static"
+run "$work/onnx_static"
+run "$work/consumer/consumer_onnx_shared"
+run "$work/consumer/consumer_onnx_static"
+echo 'libstowage-onnx: ok'
+
 # Nothing in the installed files points back to where they were built.
 if grep -rlF "$source" "$work/prefix" --include='*.cmake' --include='*.pc' --include='*.h'; then
   echo 'installed files mention the source folder'

@@ -1,0 +1,368 @@
+// Tensors of the file in the graph: initializers as params, Constant nodes and the initializers of
+// subgraphs as constants. Bytes stay where they are in the mapping wherever the file holds them as
+// the element type lays them out; what must be decoded is decoded where it is used only.
+#include <string.h>
+
+#include "base/checked.h"
+#include "onnx/import/importer.h"
+
+#define MAX_DENSE_BYTES (UINT64_C(1) << 24)  // of a sparse tensor
+
+// ---------------------------------------------------------------------------------------------
+// One tensor
+
+static stow_status type_of(stowi_importer* imp, int32_t elem, const int64_t* dims, size_t rank,
+                           stow_type* out_type) {
+  *out_type = (stow_type){.dtype = STOW_F32};
+  if (elem == STOWI_ELEM_STRING) {
+    return stowi_fail(imp->diag, STOW_ERR_UNSUPPORTED, "strings are not supported");
+  }
+  if (!stowi_elem_dtype(elem, &out_type->dtype)) {
+    return stowi_fail(imp->diag, STOW_ERR_UNSUPPORTED, "element type %d is not supported",
+                      (int)elem);
+  }
+  if (rank > STOW_MAX_RANK) {
+    return stowi_fail(imp->diag, STOW_ERR_UNSUPPORTED, "%zu dims are more than %d", rank,
+                      STOW_MAX_RANK);
+  }
+  *out_type = stow_type_make(out_type->dtype, (uint32_t)rank, dims);
+  return STOW_OK;
+}
+
+static stow_str without_folder(stow_str path) {
+  for (size_t i = path.size; i > 0; --i) {
+    if (path.data[i - 1] == '/') {
+      return (stow_str){path.data + i, path.size - i};
+    }
+  }
+  return path;
+}
+
+// Where the bytes are: in this process, in a file, or both. |bytes| may be NULL.
+typedef struct payload {
+  const void* bytes;
+  size_t size;
+  stow_str source;  // empty: none
+  uint64_t at;
+} payload;
+
+static stow_status add_constant(stowi_importer* imp, stow_op op, stow_str name,
+                                const stow_type* type, const payload* data, stow_value* out_value) {
+  stow_str fresh;
+  STOW_TRY(stowi_fresh_name(imp, name, &fresh));
+  stow_call* call = stow_graph_begin(imp->graph, op);
+  stow_call_name(call, 0, fresh);
+  stow_call_result_type(call, type);
+  if (data->source.size != 0 && data->at <= INT64_MAX) {
+    stow_call_attr_string(call, "source", data->source);
+    stow_call_attr_int(call, "at", (int64_t)data->at);
+    stow_call_attr_int(call, "bytes", (int64_t)data->size);
+  }
+  if (data->bytes != NULL) {
+    stow_call_data(call, data->bytes, data->size, false);
+  }
+  stow_node node;
+  STOW_TRY(stow_call_finish(call, imp->diag, &node));
+  *out_value = stow_graph_first_result(imp->graph, node);
+  return STOW_OK;
+}
+
+// The last failure says why. Weights of one file mostly follow each other.
+static stow_status tell_missing(stowi_importer* imp, const stowi_onnx_tensor* tensor) {
+  if (stow_str_equal(imp->missing, tensor->location)) {
+    return STOW_OK;
+  }
+  imp->missing = tensor->location;
+  return stowi_add_issue(imp, STOW_ONNX_NO_DATA, NULL, tensor->name, "%s", imp->diag->message);
+}
+
+// A weight whose file is not there has a place and a size all the same: enough for a plan.
+static stow_status without_bytes(stowi_importer* imp, const stowi_onnx_tensor* tensor,
+                                 const stow_type* type, payload* out_data) {
+  uint64_t size;
+  STOW_TRY(tell_missing(imp, tensor));
+  STOW_TRY(stow_type_bytes(type, &size));
+  *out_data = (payload){NULL, (size_t)size, without_folder(tensor->location), tensor->offset};
+  return STOW_OK;
+}
+
+static stow_status find_bytes(stowi_importer* imp, const stowi_onnx_tensor* tensor,
+                              const stow_type* type, payload* out_data) {
+  stowi_onnx_bytes bytes;
+  stow_status status =
+      stowi_onnx_tensor_bytes(imp->model, tensor, imp->allocator, imp->diag, &bytes);
+  if (status == STOW_ERR_IO && tensor->is_external) {
+    return without_bytes(imp, tensor, type, out_data);
+  }
+  STOW_TRY(status);
+  *out_data = (payload){bytes.bytes == NULL ? "" : bytes.bytes, bytes.size,
+                        without_folder(bytes.source), bytes.at};
+  return bytes.is_owned ? stowi_keep_block(imp, (void*)(uintptr_t)bytes.bytes, bytes.size)
+                        : STOW_OK;
+}
+
+stow_status stowi_import_tensor(stowi_importer* imp, const stowi_onnx_tensor* tensor, stow_op op,
+                                stow_str name, stow_value* out_value) {
+  *out_value = STOW_VALUE_NONE;
+  stow_type type;
+  payload data;
+  STOW_TRY(type_of(imp, tensor->elem, tensor->dims, tensor->rank, &type));
+  STOW_TRY(find_bytes(imp, tensor, &type, &data));
+  return add_constant(imp, op, name, &type, &data, out_value);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Sparse tensors
+
+// The position of a sparse element: |row| is that position, or its coordinates.
+static bool position_of(const stowi_onnx_sparse* sparse, const int64_t* row, uint64_t elements,
+                        uint64_t* out_position) {
+  if (sparse->indices.rank == 1) {
+    *out_position = (uint64_t)row[0];
+    return row[0] >= 0 && *out_position < elements;
+  }
+  *out_position = 0;
+  for (size_t d = 0; d < sparse->rank; ++d) {
+    if (row[d] < 0 || row[d] >= sparse->dims[d]) {
+      return false;
+    }
+    *out_position = *out_position * (uint64_t)sparse->dims[d] + (uint64_t)row[d];
+  }
+  return true;
+}
+
+static stow_status fail_sparse(stowi_importer* imp) {
+  return stowi_fail(imp->diag, STOW_ERR_SYNTAX, "a sparse tensor's indices do not fit its values");
+}
+
+static stow_status scatter(stowi_importer* imp, const stowi_onnx_sparse* sparse,
+                           const stowi_onnx_bytes* values, const stowi_onnx_bytes* indices,
+                           uint64_t elements, size_t width, unsigned char* dense) {
+  size_t count = (size_t)sparse->values.elements;
+  size_t columns = sparse->indices.rank == 1 ? 1 : sparse->rank;
+  if (sparse->indices.rank < 1 || sparse->indices.rank > 2 ||
+      indices->size / sizeof(int64_t) / (columns == 0 ? 1 : columns) < count ||
+      values->size < count * width) {
+    return fail_sparse(imp);
+  }
+  for (size_t i = 0; i < count; ++i) {
+    int64_t row[STOW_MAX_RANK];
+    uint64_t position;
+    memcpy(row, (const char*)indices->bytes + i * columns * sizeof(int64_t),
+           columns * sizeof(int64_t));
+    if (!position_of(sparse, row, elements, &position)) {
+      return fail_sparse(imp);
+    }
+    memcpy(dense + position * width, (const char*)values->bytes + i * width, width);
+  }
+  return STOW_OK;
+}
+
+static void free_bytes(stowi_importer* imp, const stowi_onnx_bytes* bytes) {
+  if (bytes->is_owned) {
+    stowi_free(imp->allocator, (void*)(uintptr_t)bytes->bytes, bytes->size, 1);
+  }
+}
+
+static stow_status fill_dense(stowi_importer* imp, const stowi_onnx_sparse* sparse,
+                              const stow_type* type, unsigned char* dense) {
+  stowi_onnx_bytes values = {0};
+  stowi_onnx_bytes indices = {0};
+  uint64_t elements;
+  STOW_TRY(stow_type_elements(type, &elements));
+  STOW_TRY(
+      stowi_onnx_tensor_bytes(imp->model, &sparse->values, imp->allocator, imp->diag, &values));
+  stow_status status =
+      stowi_onnx_tensor_bytes(imp->model, &sparse->indices, imp->allocator, imp->diag, &indices);
+  if (status == STOW_OK) {
+    status =
+        scatter(imp, sparse, &values, &indices, elements, stow_dtype_bits(type->dtype) / 8, dense);
+    free_bytes(imp, &indices);
+  }
+  free_bytes(imp, &values);
+  return status;
+}
+
+static stow_status import_sparse(stowi_importer* imp, const stowi_onnx_sparse* sparse, stow_op op,
+                                 stow_str name, stow_value* out_value) {
+  *out_value = STOW_VALUE_NONE;
+  stow_type type;
+  uint64_t size;
+  STOW_TRY(type_of(imp, sparse->values.elem, sparse->dims, sparse->rank, &type));
+  if (stow_type_bytes(&type, &size) != STOW_OK || size > MAX_DENSE_BYTES ||
+      stow_dtype_bits(type.dtype) < 8) {
+    return stowi_fail(imp->diag, STOW_ERR_UNSUPPORTED,
+                      "sparse tensors of this size or type are not supported");
+  }
+  unsigned char* dense = (unsigned char*)stowi_keep_bytes(imp, (size_t)size);
+  if (dense == NULL) {
+    return stowi_import_memory(imp);
+  }
+  memset(dense, 0, (size_t)size);
+  STOW_TRY(fill_dense(imp, sparse, &type, dense));
+  payload data = {dense, (size_t)size, {"", 0}, 0};
+  return add_constant(imp, op, name, &type, &data, out_value);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Initializers
+
+static stow_status note_uses(stowi_importer* imp, const stowi_onnx_graph* graph, uint32_t depth);
+
+static void note_use(stowi_importer* imp, stow_str text) {
+  uint32_t id = text.size == 0 ? STOWI_NONE : stowi_name_find(imp, text);
+  if (id != STOWI_NONE) {
+    imp->names.data[id].is_used = true;
+  }
+}
+
+static stow_status note_node_uses(stowi_importer* imp, const stowi_onnx_node* node,
+                                  uint32_t depth) {
+  for (size_t k = 0; k < node->input_count; ++k) {
+    note_use(imp, node->inputs[k]);
+  }
+  for (size_t k = 0; k < node->attr_count; ++k) {
+    if (node->attrs[k].graph != NULL) {
+      STOW_TRY(note_uses(imp, node->attrs[k].graph, depth + 1));
+    }
+  }
+  return STOW_OK;
+}
+
+static stow_status note_uses(stowi_importer* imp, const stowi_onnx_graph* graph, uint32_t depth) {
+  if (depth > STOWI_MAX_DEPTH) {
+    return stowi_fail(imp->diag, STOW_ERR_LIMIT, "graphs are nested more than %d deep",
+                      STOWI_MAX_DEPTH);
+  }
+  for (size_t i = 0; i < graph->node_count; ++i) {
+    STOW_TRY(note_node_uses(imp, &graph->nodes[i], depth));
+  }
+  for (size_t i = 0; i < graph->output_count; ++i) {
+    note_use(imp, graph->outputs[i].name);
+  }
+  return STOW_OK;
+}
+
+static stow_status note_initializer(stowi_importer* imp, stow_str text) {
+  uint32_t id;
+  STOW_TRY(stowi_name_of(imp, text, &id));
+  imp->names.data[id].is_initializer = true;
+  return STOW_OK;
+}
+
+stow_status stowi_note_initializers(stowi_importer* imp) {
+  const stowi_onnx_graph* graph = &imp->proto->graph;
+  for (size_t i = 0; i < graph->initializer_count; ++i) {
+    STOW_TRY(note_initializer(imp, graph->initializers[i].name));
+  }
+  for (size_t i = 0; i < graph->sparse_count; ++i) {
+    STOW_TRY(note_initializer(imp, graph->sparse_initializers[i].values.name));
+  }
+  return note_uses(imp, graph, 0);
+}
+
+// The value that was asked for in the place of an initializer, whose type it must have. |sparse| is
+// NULL for a plain one.
+static stow_status import_asked(stowi_importer* imp, const stowi_asked_value* value,
+                                const stowi_onnx_tensor* tensor, const stowi_onnx_sparse* sparse,
+                                stow_op op, stow_value* out_value) {
+  const int64_t* dims = sparse == NULL ? tensor->dims : sparse->dims;
+  size_t rank = sparse == NULL ? tensor->rank : sparse->rank;
+  stow_type type;
+  void* bytes = NULL;
+  payload data = {NULL, 0, {"", 0}, 0};
+  STOW_TRY(type_of(imp, tensor->elem, dims, rank, &type));
+  STOW_TRY(stowi_asked_bytes(imp, value, &type, &bytes, &data.size));
+  data.bytes = bytes;
+  return add_constant(imp, op, tensor->name, &type, &data, out_value);
+}
+
+// |sparse| is NULL for a plain one.
+static stow_status import_initializer(stowi_importer* imp, const stowi_onnx_tensor* tensor,
+                                      const stowi_onnx_sparse* sparse, stow_op op) {
+  uint32_t id = stowi_name_find(imp, tensor->name);
+  bool is_main = op == STOW_OP_PARAM && id != STOWI_NONE;
+  if (is_main && !imp->names.data[id].is_used) {
+    return STOW_OK;
+  }
+  const stowi_asked_value* asked = is_main ? imp->names.data[id].value : NULL;
+  stow_value value = STOW_VALUE_NONE;
+  stow_status status = asked != NULL ? import_asked(imp, asked, tensor, sparse, op, &value)
+                       : sparse != NULL
+                           ? import_sparse(imp, sparse, op, tensor->name, &value)
+                           : stowi_import_tensor(imp, tensor, op, tensor->name, &value);
+  if (status == STOW_ERR_UNSUPPORTED) {
+    STOW_TRY(
+        stowi_add_issue(imp, STOW_ONNX_UNSUPPORTED, NULL, tensor->name, "%s", imp->diag->message));
+    return stowi_bind(imp, tensor->name, STOW_VALUE_NONE, STOWI_BOUND_POISON);
+  }
+  if (status != STOW_OK) {
+    stow_diag inner = *imp->diag;
+    return stowi_fail(imp->diag, status, "initializer \"%.*s\": %s", STOWI_STR_ARG(tensor->name),
+                      inner.message);
+  }
+  STOW_TRY(stowi_compare_asked(imp, tensor->name, value));
+  return stowi_bind(imp, tensor->name, value, STOWI_BOUND_VALUE);
+}
+
+stow_status stowi_import_initializers(stowi_importer* imp, const stowi_onnx_graph* graph,
+                                      stow_op op) {
+  for (size_t i = 0; i < graph->initializer_count; ++i) {
+    STOW_TRY(import_initializer(imp, &graph->initializers[i], NULL, op));
+  }
+  for (size_t i = 0; i < graph->sparse_count; ++i) {
+    const stowi_onnx_sparse* sparse = &graph->sparse_initializers[i];
+    STOW_TRY(import_initializer(imp, &sparse->values, sparse, op));
+  }
+  return STOW_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Constant nodes
+
+// Numbers that an attribute holds; they live in the model.
+static stow_status constant_numbers(stowi_lowering* l, stow_str name, stow_dtype dtype,
+                                    const void* numbers, size_t count, bool is_scalar,
+                                    stow_value* out_value) {
+  stow_dim dim = (stow_dim)count;
+  stow_type type = stow_type_make(dtype, is_scalar ? 0 : 1, &dim);
+  payload data = {count == 0 ? "" : numbers, count * (stow_dtype_bits(dtype) / 8), {"", 0}, 0};
+  return add_constant(l->imp, STOW_OP_CONSTANT, name, &type, &data, out_value);
+}
+
+static stow_status import_constant(stowi_lowering* l, stow_str name, const stowi_onnx_attr* attr,
+                                   stow_value* out_value) {
+  switch (attr->type) {
+    case STOWI_ATTR_TENSOR:
+      return stowi_import_tensor(l->imp, attr->tensor, STOW_OP_CONSTANT, name, out_value);
+    case STOWI_ATTR_SPARSE_TENSOR:
+      return import_sparse(l->imp, attr->sparse, STOW_OP_CONSTANT, name, out_value);
+    case STOWI_ATTR_INT:
+      return constant_numbers(l, name, STOW_I64, &attr->i, 1, true, out_value);
+    case STOWI_ATTR_INTS:
+      return constant_numbers(l, name, STOW_I64, attr->ints, attr->count, false, out_value);
+    case STOWI_ATTR_FLOAT:
+      return constant_numbers(l, name, STOW_F32, &attr->f, 1, true, out_value);
+    case STOWI_ATTR_FLOATS:
+      return constant_numbers(l, name, STOW_F32, attr->floats, attr->count, false, out_value);
+    default:
+      return stowi_lower_unsupported(l, "strings are not supported");
+  }
+}
+
+stow_status stowi_lower_constant_node(stowi_lowering* l) {
+  static const char* const names[] = {"value",        "value_int",    "value_ints",
+                                      "value_float",  "value_floats", "sparse_value",
+                                      "value_string", "value_strings"};
+  const stowi_onnx_attr* attr = NULL;
+  for (size_t i = 0; attr == NULL && i < sizeof(names) / sizeof(names[0]); ++i) {
+    attr = stowi_lower_attr(l, names[i]);
+  }
+  if (attr == NULL || l->node->output_count == 0) {
+    return stowi_fail(l->imp->diag, STOW_ERR_SYNTAX, "a constant needs a value and an output");
+  }
+  stow_value value;
+  STOW_TRY(import_constant(l, l->node->outputs[0], attr, &value));
+  stowi_lower_set_result(l, 0, value);
+  return STOW_OK;
+}

@@ -1,0 +1,59 @@
+// Types that the file declares (value_info, outputs) against those that are inferred. Exporters
+// often write types that hold for one binding only, so a difference is an issue, not an error.
+#include "onnx/import/importer.h"
+
+#define MAX_DECLARED_ISSUES 100
+
+bool stowi_declared_type(stowi_importer* imp, const stowi_onnx_value_info* info,
+                         stow_type* out_type) {
+  *out_type = (stow_type){.dtype = STOW_F32};
+  if (info == NULL || info->kind != STOWI_INFO_TENSOR || !info->has_shape ||
+      info->rank > STOW_MAX_RANK || !stowi_elem_dtype(info->elem, &out_type->dtype)) {
+    return false;
+  }
+  out_type->rank = (uint32_t)info->rank;
+  for (size_t i = 0; i < info->rank; ++i) {
+    const stowi_onnx_dim* dim = &info->dims[i];
+    const stowi_symbol* symbol =
+        dim->kind == STOWI_DIM_NAMED ? stowi_symbol_find(imp, dim->name) : NULL;
+    out_type->dims[i] = dim->kind == STOWI_DIM_NUMBER && dim->number >= 0 ? dim->number
+                        : symbol != NULL && symbol->value >= 0            ? symbol->value
+                                                                          : STOW_DIM_INVALID;
+  }
+  return true;
+}
+
+// Dims that only a binding can tell apart do not differ.
+static bool differ(const stow_type* declared, const stow_type* inferred) {
+  bool is_other = declared->dtype != inferred->dtype || declared->rank != inferred->rank;
+  for (uint32_t i = 0; !is_other && i < declared->rank; ++i) {
+    stow_dim a = declared->dims[i];
+    stow_dim b = inferred->dims[i];
+    is_other = stow_dim_is_const(a) && stow_dim_is_const(b) && a != b;
+  }
+  return is_other;
+}
+
+stow_status stowi_compare_declared(stowi_importer* imp, const stowi_onnx_node* node) {
+  const stowi_binding* bound = &imp->bindings.data[imp->bindings.count - 1];
+  stow_type declared;
+  const stow_type* inferred = stow_graph_type(imp->graph, bound->value);
+  if (!stowi_declared_type(imp, stowi_declaration_at(imp, bound->name), &declared) ||
+      !differ(&declared, inferred) || imp->declared_issues++ >= MAX_DECLARED_ISSUES) {
+    return STOW_OK;
+  }
+  stow_str text = imp->names.data[bound->name].text;
+  stowi_type_text has = stowi_type_text_of(imp->graph, inferred);
+  stowi_type_text says = stowi_type_text_of(imp->graph, &declared);
+  return stowi_add_issue(imp, STOW_ONNX_DECLARED_OTHER, node, text,
+                         "the file declares %s, but it is %s", says.text, has.text);
+}
+
+stow_status stowi_report_declared(stowi_importer* imp) {
+  if (imp->declared_issues <= MAX_DECLARED_ISSUES) {
+    return STOW_OK;
+  }
+  return stowi_add_issue(imp, STOW_ONNX_DECLARED_OTHER, NULL, stow_str_of(""),
+                         "%zu more tensors are declared with other types",
+                         imp->declared_issues - MAX_DECLARED_ISSUES);
+}

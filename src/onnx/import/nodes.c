@@ -1,0 +1,258 @@
+// Importing a list of nodes: each is a function's call, an op with a row, or a custom op. A node
+// that cannot be imported leaves an issue and poisons its results; those that read poison are
+// skipped, and the run goes on, so that one import tells all that stands against it.
+#include <string.h>
+
+#include "onnx/import/importer.h"
+
+// ---------------------------------------------------------------------------------------------
+// Operands
+
+static size_t count_without_empty_end(const stow_str* names, size_t count) {
+  while (count != 0 && names[count - 1].size == 0) {
+    --count;
+  }
+  return count;
+}
+
+// Pushes |count| absent values; the stack is cut when the node is done.
+static stow_status push_absent(stowi_importer* imp, size_t count, size_t* out_first) {
+  if (STOWI_VEC_RESERVE(imp->allocator, &imp->stack, count) != STOW_OK) {
+    return stowi_import_memory(imp);
+  }
+  *out_first = imp->stack.count;
+  for (size_t i = 0; i < count; ++i) {
+    imp->stack.data[imp->stack.count++] = STOW_VALUE_NONE;
+  }
+  return STOW_OK;
+}
+
+static stow_status resolve_operands(stowi_lowering* l, const stow_str** out_poison) {
+  stowi_importer* imp = l->imp;
+  *out_poison = NULL;
+  l->operand_count = count_without_empty_end(l->node->inputs, l->node->input_count);
+  STOW_TRY(push_absent(imp, l->operand_count, &l->first_operand));
+  for (size_t k = 0; k < l->operand_count; ++k) {
+    stow_str name = l->node->inputs[k];
+    const stowi_binding* binding = name.size == 0 ? NULL : stowi_resolve(imp, name);
+    if (name.size == 0) {
+      continue;
+    }
+    if (binding == NULL) {
+      return stowi_fail(imp->diag, STOW_ERR_SYNTAX, "input %zu is \"%.*s\", which nothing makes", k,
+                        STOWI_STR_ARG(name));
+    }
+    if (binding->bound == STOWI_BOUND_POISON) {
+      *out_poison = &l->node->inputs[k];
+    } else if (binding->bound == STOWI_BOUND_VALUE) {
+      imp->stack.data[l->first_operand + k] = binding->value;
+    }
+  }
+  // Inputs that a function's call leaves off are left off here too.
+  while (l->operand_count != 0 && *out_poison == NULL &&
+         stowi_lower_operand(l, l->operand_count - 1) == STOW_VALUE_NONE) {
+    --l->operand_count;
+  }
+  return STOW_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Results
+
+static stow_status poison_results(stowi_lowering* l) {
+  for (size_t k = 0; k < l->result_count; ++k) {
+    if (stowi_lower_wants(l, k)) {
+      STOW_TRY(stowi_bind(l->imp, l->node->outputs[k], STOW_VALUE_NONE, STOWI_BOUND_POISON));
+    }
+  }
+  return STOW_OK;
+}
+
+static stow_status bind_results(stowi_lowering* l) {
+  for (size_t k = 0; k < l->result_count; ++k) {
+    stow_value value = stowi_lower_result(l, k);
+    stow_str name = l->node->outputs[k];
+    if (!stowi_lower_wants(l, k)) {
+      continue;
+    }
+    stowi_bound bound = value == STOW_VALUE_NONE ? STOWI_BOUND_POISON : STOWI_BOUND_VALUE;
+    STOW_TRY(stowi_bind(l->imp, name, value, bound));
+    if (bound == STOWI_BOUND_VALUE) {
+      STOW_TRY(stowi_compare_asked(l->imp, name, value));
+      STOW_TRY(stowi_compare_declared(l->imp, l->node));
+    }
+  }
+  return STOW_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Lowering
+
+static stow_status run_row(stowi_lowering* l) {
+  const stowi_lower_row* row = l->row;
+  if (row == NULL) {
+    return stowi_lower_custom(l);
+  }
+  return row->lower != NULL ? row->lower(l)
+                            : stowi_lower_plain(l, row->op, row->attrs, row->attr_count);
+}
+
+static int64_t find_opset(const stowi_onnx_opset* opsets, size_t count, stow_str domain) {
+  for (size_t i = 0; i < count; ++i) {
+    if (stow_str_equal(opsets[i].domain, domain)) {
+      return opsets[i].version;
+    }
+  }
+  return -1;
+}
+
+// Files of before opsets existed, and domains that are used without being imported: version 1.
+static int64_t version_of(const stowi_importer* imp, stow_str domain) {
+  int64_t version = -1;
+  if (imp->inlining != NULL) {
+    const stowi_onnx_function* function = imp->inlining->function;
+    version = find_opset(function->opsets, function->opset_count, domain);
+  }
+  if (version < 0) {
+    version = find_opset(imp->proto->opsets, imp->proto->opset_count, domain);
+  }
+  return version < 0 ? 1 : version;
+}
+
+// An op that made fewer results than the file names. Regions may leave some out, with an issue.
+static stow_status check_results(const stowi_lowering* l) {
+  bool has_regions = l->row != NULL && (l->row->op == STOW_OP_IF || l->row->op == STOW_OP_LOOP);
+  for (size_t k = 0; k < l->result_count && !has_regions; ++k) {
+    if (stowi_lower_wants(l, k) && stowi_lower_result(l, k) == STOW_VALUE_NONE) {
+      return stowi_fail(l->imp->diag, STOW_ERR_TYPE, "the op has no output %zu", k);
+    }
+  }
+  return STOW_OK;
+}
+
+static stow_status lower(stowi_lowering* l) {
+  stowi_importer* imp = l->imp;
+  ++imp->lowered;
+  if (imp->inlining != NULL && ++imp->inlined > STOWI_MAX_INLINED) {
+    return stowi_fail(imp->diag, STOW_ERR_LIMIT, "calls of functions make more than %d nodes",
+                      STOWI_MAX_INLINED);
+  }
+  const stowi_onnx_function* function = stowi_function_of(imp, l->node);
+  if (function != NULL) {
+    return stowi_inline(l, function);
+  }
+  l->version = version_of(imp, l->node->domain);
+  l->row = stowi_lower_index_find(&imp->rows, l->node->domain, l->node->op, l->version);
+  STOW_TRY(run_row(l));
+  return check_results(l);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Nodes
+
+// Turns what only stands against this node into an issue.
+static stow_status take_failure(stowi_lowering* l, stow_status status) {
+  stowi_importer* imp = l->imp;
+  if (status != STOW_ERR_UNSUPPORTED && status != STOW_ERR_DATA_DEPENDENT) {
+    return status;
+  }
+  stow_onnx_issue_kind kind =
+      status == STOW_ERR_UNSUPPORTED ? STOW_ONNX_UNSUPPORTED : STOW_ONNX_NEEDS_SHAPE;
+  stow_str tensor = l->result_count == 0 ? stow_str_of("") : l->node->outputs[0];
+  STOW_TRY(stowi_add_issue(imp, kind, l->node, tensor, "%s", imp->diag->message));
+  return poison_results(l);
+}
+
+static stow_status import_resolved(stowi_lowering* l, const stow_str* poison) {
+  stowi_importer* imp = l->imp;
+  l->result_count = count_without_empty_end(l->node->outputs, l->node->output_count);
+  if (poison != NULL) {
+    STOW_TRY(stowi_add_issue(imp, STOW_ONNX_SKIPPED, l->node, *poison,
+                             "\"%.*s\" could not be imported", STOWI_STR_ARG(*poison)));
+    return poison_results(l);
+  }
+  STOW_TRY(push_absent(imp, l->result_count, &l->first_result));
+  stow_status status = lower(l);
+  return status == STOW_OK ? bind_results(l) : take_failure(l, status);
+}
+
+stow_status stowi_note_origins(stowi_importer* imp, const stowi_onnx_node* node) {
+  size_t count = stow_graph_value_count(imp->graph);
+  size_t extra = count - imp->origins.count;
+  if (STOWI_VEC_RESERVE(imp->allocator, &imp->origins, extra) != STOW_OK) {
+    return stowi_import_memory(imp);
+  }
+  while (imp->origins.count < count) {
+    imp->origins.data[imp->origins.count++] = node;
+  }
+  return STOW_OK;
+}
+
+#define NAMED_INPUTS 6
+
+// ` (inputs: "x", "w")`: the core speaks of operands by number.
+static void name_inputs(stowi_importer* imp, const stowi_onnx_node* node) {
+  size_t count = node->input_count < NAMED_INPUTS ? node->input_count : NAMED_INPUTS;
+  for (size_t i = 0; i < count; ++i) {
+    stowi_diag_append(imp->diag, "%s\"%.*s\"%s", i == 0 ? " (inputs: " : ", ",
+                      STOWI_STR_ARG(node->inputs[i]),
+                      i + 1 < count               ? ""
+                      : count < node->input_count ? ", \xE2\x80\xA6)"
+                                                  : ")");
+  }
+}
+
+static stow_status import_node(stowi_importer* imp, const stowi_onnx_node* node) {
+  stowi_lowering l = {.imp = imp, .node = node};
+  size_t stack = imp->stack.count;
+  const stow_str* poison;
+  stow_status status = resolve_operands(&l, &poison);
+  if (status == STOW_OK) {
+    status = import_resolved(&l, poison);
+  }
+  if (status == STOW_OK) {
+    status = stowi_note_origins(imp, node);
+  }
+  imp->stack.count = stack;
+  if (status == STOW_OK) {
+    return STOW_OK;
+  }
+  stow_diag inner = *imp->diag;
+  status =
+      stowi_fail(imp->diag, status, "node \"%.*s\" (%.*s): %s",
+                 STOWI_STR_ARG(stowi_node_label(node)), STOWI_STR_ARG(node->op), inner.message);
+  bool is_innermost = strncmp(inner.message, "node ", strlen("node ")) != 0;
+  if (status == STOW_ERR_TYPE && is_innermost) {
+    name_inputs(imp, node);
+  }
+  return status;
+}
+
+stow_status stowi_import_nodes(stowi_importer* imp, const stowi_onnx_node* nodes, size_t count) {
+  uint32_t* order = STOWI_ARRAY(imp->allocator, uint32_t, count);
+  stow_status status =
+      order == NULL ? stowi_import_memory(imp) : stowi_order_nodes(imp, nodes, count, order);
+  for (size_t i = 0; status == STOW_OK && i < count; ++i) {
+    status = import_node(imp, &nodes[order[i]]);
+  }
+  STOWI_ARRAY_FREE(imp->allocator, order, count);
+  return status;
+}
+
+stow_status stowi_import_body(stowi_importer* imp, const stowi_onnx_graph* graph,
+                              stow_value* out_values) {
+  STOW_TRY(stowi_import_initializers(imp, graph, STOW_OP_CONSTANT));
+  STOW_TRY(stowi_declare(imp, graph->infos, graph->info_count));
+  STOW_TRY(stowi_declare(imp, graph->outputs, graph->output_count));
+  STOW_TRY(stowi_import_nodes(imp, graph->nodes, graph->node_count));
+  for (size_t i = 0; i < graph->output_count; ++i) {
+    const stowi_binding* binding = stowi_resolve(imp, graph->outputs[i].name);
+    if (binding == NULL || binding->bound == STOWI_BOUND_ABSENT) {
+      return stowi_fail(imp->diag, STOW_ERR_SYNTAX,
+                        "output \"%.*s\" of a subgraph is made by nothing",
+                        STOWI_STR_ARG(graph->outputs[i].name));
+    }
+    out_values[i] = binding->value;
+  }
+  return STOW_OK;
+}

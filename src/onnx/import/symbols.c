@@ -1,0 +1,319 @@
+// Symbols of the inputs' dims and the numbers they get. All are settled before the first input is
+// made, so that types hold numbers from the beginning and shapes are inferred once.
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "onnx/import/importer.h"
+
+static bool is_symbol(const void* context, uint32_t id, const void* key) {
+  const stowi_importer* imp = (const stowi_importer*)context;
+  return stow_str_equal(imp->symbols.data[id].text, *(const stow_str*)key);
+}
+
+static uint64_t hash_of(stow_str text) {
+  return stowi_hash_bytes(STOWI_HASH_SEED, text.data, text.size);
+}
+
+stowi_symbol* stowi_symbol_find(const stowi_importer* imp, stow_str text) {
+  uint32_t id = stowi_index_find(&imp->by_symbol, hash_of(text), is_symbol, imp, &text);
+  return id == STOWI_INDEX_NONE ? NULL : &imp->symbols.data[id];
+}
+
+// The same, made where there is none.
+static stow_status symbol_of(stowi_importer* imp, stow_str text, stowi_symbol** out_symbol) {
+  *out_symbol = stowi_symbol_find(imp, text);
+  if (*out_symbol != NULL) {
+    return STOW_OK;
+  }
+  char* copy = (char*)stowi_keep_bytes(imp, text.size);
+  if (copy == NULL || STOWI_VEC_RESERVE(imp->allocator, &imp->symbols, 1) != STOW_OK ||
+      stowi_index_reserve(&imp->by_symbol, imp->allocator) != STOW_OK) {
+    return stowi_import_memory(imp);
+  }
+  memcpy(copy, text.data, text.size);
+  uint32_t id = (uint32_t)imp->symbols.count++;
+  imp->symbols.data[id] = (stowi_symbol){.text = {copy, text.size}, .value = -1};
+  stowi_index_insert(&imp->by_symbol, hash_of(text), id);
+  *out_symbol = &imp->symbols.data[id];
+  return STOW_OK;
+}
+
+stow_status stowi_dim_name(stowi_importer* imp, const stowi_onnx_value_info* info, size_t axis,
+                           stow_str* out_name) {
+  *out_name = info->dims[axis].name;
+  if (info->dims[axis].kind == STOWI_DIM_NAMED && out_name->size != 0) {
+    return STOW_OK;
+  }
+  char ending[24];
+  snprintf(ending, sizeof(ending), ".%zu", axis);
+  imp->text.size = 0;
+  if (stow_string_append(&imp->text, info->name.data, info->name.size) != STOW_OK ||
+      stow_string_append(&imp->text, ending, strlen(ending)) != STOW_OK) {
+    return stowi_import_memory(imp);
+  }
+  *out_name = (stow_str){imp->text.data, imp->text.size};
+  return STOW_OK;
+}
+
+bool stowi_onnx_is_input(const stowi_importer* imp, const stowi_onnx_value_info* info) {
+  uint32_t id = stowi_name_find(imp, info->name);
+  return id == STOWI_NONE || !imp->names.data[id].is_initializer;
+}
+
+static bool has_dims(const stowi_onnx_value_info* info) {
+  return info->kind == STOWI_INFO_TENSOR && info->has_shape && info->rank <= STOW_MAX_RANK;
+}
+
+static bool is_number(const stowi_onnx_dim* dim) {
+  return dim->kind == STOWI_DIM_NUMBER && dim->number >= 0;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Names that are expressions: sums of products of symbols and numbers, without brackets
+
+typedef struct reader {
+  stowi_importer* imp;
+  stow_str left;
+  size_t operators;
+  bool is_well;
+} reader;
+
+static char peek(reader* r) {
+  while (r->left.size != 0 && r->left.data[0] == ' ') {
+    ++r->left.data;
+    --r->left.size;
+  }
+  return r->left.size == 0 ? '\0' : r->left.data[0];
+}
+
+static stow_dim read_factor(reader* r) {
+  (void)peek(r);
+  size_t size = 0;
+  while (size < r->left.size && (stowi_is_alnum(r->left.data[size]) || r->left.data[size] == '.')) {
+    ++size;
+  }
+  stow_str word = {r->left.data, size};
+  r->left.data += size;
+  r->left.size -= size;
+  uint64_t number;
+  if (stowi_parse_u64(word, &number) && number <= INT64_MAX) {
+    return (stow_dim)number;
+  }
+  const stowi_symbol* symbol = stowi_symbol_find(r->imp, word);
+  if (symbol == NULL || !symbol->is_met) {
+    r->is_well = false;
+    return 0;
+  }
+  return symbol->value >= 0 ? symbol->value : stow_dim_symbol(stow_graph_dims(r->imp->graph), word);
+}
+
+static stow_dim read_product(reader* r) {
+  stow_dims* dims = stow_graph_dims(r->imp->graph);
+  stow_dim product = read_factor(r);
+  for (char c = peek(r); r->is_well && (c == '*' || c == '/'); c = peek(r)) {
+    ++r->operators;
+    ++r->left.data;
+    --r->left.size;
+    stow_dim factor = read_factor(r);
+    if (c == '/' && factor == 0) {
+      r->is_well = false;
+      return 0;
+    }
+    product =
+        c == '*' ? stow_dim_mul(dims, product, factor) : stow_dim_floor_div(dims, product, factor);
+  }
+  return product;
+}
+
+static stow_dim read_sum(reader* r) {
+  stow_dims* dims = stow_graph_dims(r->imp->graph);
+  stow_dim sum = read_product(r);
+  for (char c = peek(r); r->is_well && (c == '+' || c == '-'); c = peek(r)) {
+    ++r->operators;
+    ++r->left.data;
+    --r->left.size;
+    stow_dim product = read_product(r);
+    sum = c == '+' ? stow_dim_add(dims, sum, product) : stow_dim_sub(dims, sum, product);
+  }
+  return sum;
+}
+
+// STOW_DIM_INVALID where |text| is no expression of symbols that inputs have, or fails.
+static stow_dim read_expression(stowi_importer* imp, stow_str text) {
+  bool has_operator = false;
+  for (size_t i = 0; i < text.size; ++i) {
+    has_operator = has_operator || strchr("+-*/", text.data[i]) != NULL;
+  }
+  if (!has_operator) {
+    return STOW_DIM_INVALID;
+  }
+  reader r = {imp, text, 0, true};
+  stow_dim dim = read_sum(&r);
+  bool is_expression = r.is_well && r.operators != 0 && r.left.size == 0;
+  stow_dims_clear_status(stow_graph_dims(imp->graph));
+  int64_t number;
+  bool is_negative = is_expression && dim != STOW_DIM_INVALID &&
+                     stow_dim_to_int(stow_graph_dims(imp->graph), dim, &number) && number < 0;
+  return is_expression && !is_negative ? dim : STOW_DIM_INVALID;
+}
+
+stow_status stowi_symbol_dim(stowi_importer* imp, stow_str text, stow_dim* out_dim) {
+  const stowi_symbol* symbol = stowi_symbol_find(imp, text);
+  *out_dim = symbol != NULL && symbol->value >= 0 ? symbol->value : read_expression(imp, text);
+  if (*out_dim == STOW_DIM_INVALID) {
+    *out_dim = stow_dim_symbol(stow_graph_dims(imp->graph), text);
+  }
+  return *out_dim == STOW_DIM_INVALID ? stowi_import_memory(imp) : STOW_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Numbers by name
+
+static stow_status take_binds(stowi_importer* imp) {
+  const stow_onnx_request* request = imp->request;
+  for (size_t i = 0; request != NULL && i < request->binds.count; ++i) {
+    stowi_symbol* symbol;
+    STOW_TRY(symbol_of(imp, request->binds.data[i].symbol, &symbol));
+    symbol->value = request->binds.data[i].value;
+  }
+  return STOW_OK;
+}
+
+static stow_status meet_symbols(stowi_importer* imp, const stowi_onnx_value_info* info) {
+  for (size_t axis = 0; axis < info->rank; ++axis) {
+    if (!is_number(&info->dims[axis])) {
+      stow_str name;
+      stowi_symbol* symbol;
+      STOW_TRY(stowi_dim_name(imp, info, axis, &name));
+      STOW_TRY(symbol_of(imp, name, &symbol));
+      symbol->is_met = true;
+    }
+  }
+  return STOW_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Numbers by dims
+
+static stow_status fail_rank(stowi_importer* imp, const stowi_onnx_value_info* info, size_t rank) {
+  return stowi_fail(imp->diag, STOW_ERR_TYPE,
+                    "input \"%.*s\" has %zu dims in the file, but is given %zu",
+                    STOWI_STR_ARG(info->name), info->rank, rank);
+}
+
+static stow_status settle_dim(stowi_importer* imp, const stowi_onnx_value_info* info, size_t axis,
+                              int64_t number) {
+  stowi_symbol* symbol = NULL;
+  int64_t known = info->dims[axis].number;
+  stow_str name = {"", 0};
+  if (!is_number(&info->dims[axis])) {
+    STOW_TRY(stowi_dim_name(imp, info, axis, &name));
+    symbol = stowi_symbol_find(imp, name);
+    known = symbol->value;
+  }
+  if (symbol != NULL && known < 0) {
+    symbol->value = number;
+    return STOW_OK;
+  }
+  if (known == number) {
+    return STOW_OK;
+  }
+  return stowi_fail(imp->diag, STOW_ERR_CONFLICT,
+                    "dim %zu%s%.*s of input \"%.*s\" is %lld, but it is given %lld", axis,
+                    name.size == 0 ? "" : ", ", STOWI_STR_ARG(name), STOWI_STR_ARG(info->name),
+                    (long long)known, (long long)number);
+}
+
+static stow_status settle_dims(stowi_importer* imp, const stowi_onnx_value_info* info,
+                               const int64_t* dims, size_t rank) {
+  if (!has_dims(info)) {
+    return STOW_OK;
+  }
+  if (rank != info->rank) {
+    return fail_rank(imp, info, rank);
+  }
+  for (size_t axis = 0; axis < rank; ++axis) {
+    STOW_TRY(settle_dim(imp, info, axis, dims[axis]));
+  }
+  return STOW_OK;
+}
+
+// A list of several numbers says how long a vector is.
+static stow_status settle_value(stowi_importer* imp, const stowi_onnx_value_info* info,
+                                const stowi_asked_value* value) {
+  stow_type type;
+  bool has_type;
+  STOW_TRY(stowi_asked_type(imp, value, &type, &has_type));
+  if (has_type) {
+    return settle_dims(imp, info, type.dims, type.rank);
+  }
+  int64_t count = (int64_t)value->count;
+  bool is_vector = has_dims(info) && info->rank == 1 && count != 1;
+  return is_vector ? settle_dims(imp, info, &count, 1) : STOW_OK;
+}
+
+static stow_status settle_input(stowi_importer* imp, const stowi_onnx_value_info* info) {
+  uint32_t id = stowi_name_find(imp, info->name);
+  if (id == STOWI_NONE) {
+    return STOW_OK;
+  }
+  const stowi_asked_shape* shape = imp->names.data[id].shape;
+  const stowi_asked_value* value = imp->names.data[id].value;
+  if (shape != NULL) {
+    STOW_TRY(settle_dims(imp, info, shape->dims, shape->rank));
+  }
+  return value == NULL ? STOW_OK : settle_value(imp, info, value);
+}
+
+// Symbols of inputs that have no number yet: the one for the rest, but for those whose names say
+// how they follow from others.
+static void settle_rest(stowi_importer* imp) {
+  bool has_rest = imp->request != NULL && imp->request->has_rest;
+  for (size_t i = 0; has_rest && i < imp->symbols.count; ++i) {
+    stowi_symbol* symbol = &imp->symbols.data[i];
+    if (symbol->is_met && symbol->value < 0 &&
+        read_expression(imp, symbol->text) == STOW_DIM_INVALID) {
+      symbol->value = imp->request->rest;
+    }
+  }
+  for (size_t i = 0; i < imp->symbols.count; ++i) {
+    stowi_symbol* symbol = &imp->symbols.data[i];
+    stow_dim dim = symbol->value < 0 ? read_expression(imp, symbol->text) : STOW_DIM_INVALID;
+    if (dim != STOW_DIM_INVALID && stow_dim_is_const(dim)) {
+      symbol->value = dim;
+    }
+  }
+}
+
+// A name that is an expression says what the dim is: a number that was given must be that.
+static stow_status check_expressions(stowi_importer* imp) {
+  for (size_t i = 0; i < imp->symbols.count; ++i) {
+    const stowi_symbol* symbol = &imp->symbols.data[i];
+    bool is_given = symbol->is_met && symbol->value >= 0;
+    stow_dim dim = is_given ? read_expression(imp, symbol->text) : STOW_DIM_INVALID;
+    if (dim != STOW_DIM_INVALID && stow_dim_is_const(dim) && dim != symbol->value) {
+      return stowi_fail(imp->diag, STOW_ERR_CONFLICT,
+                        "dim \"%.*s\" is given %lld, but its parts make it %lld",
+                        STOWI_STR_ARG(symbol->text), (long long)symbol->value, (long long)dim);
+    }
+  }
+  return STOW_OK;
+}
+
+stow_status stowi_settle_symbols(stowi_importer* imp) {
+  const stowi_onnx_graph* graph = &imp->proto->graph;
+  STOW_TRY(take_binds(imp));
+  for (size_t i = 0; i < graph->input_count; ++i) {
+    if (has_dims(&graph->inputs[i]) && stowi_onnx_is_input(imp, &graph->inputs[i])) {
+      STOW_TRY(meet_symbols(imp, &graph->inputs[i]));
+    }
+  }
+  for (size_t i = 0; i < graph->input_count; ++i) {
+    if (stowi_onnx_is_input(imp, &graph->inputs[i])) {
+      STOW_TRY(settle_input(imp, &graph->inputs[i]));
+    }
+  }
+  settle_rest(imp);
+  return check_expressions(imp);
+}

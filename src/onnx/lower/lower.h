@@ -1,0 +1,117 @@
+// Lowering one ONNX node to core ops. What a lowering function sees: operands as graph values,
+// attributes as the file has them, the opset version. It only translates names, versions and
+// defaults: shapes are the core's business.
+#ifndef STOWAGE_SRC_ONNX_LOWER_LOWER_H_
+#define STOWAGE_SRC_ONNX_LOWER_LOWER_H_
+
+#include <stowage/graph.h>
+
+#include "onnx/reader/proto.h"
+
+// A node being lowered; made by the importer (import.c).
+typedef struct stowi_lowering stowi_lowering;
+
+// How a node becomes core nodes. Returns STOW_OK, the failure of a core call, or that of
+// stowi_lower_unsupported.
+typedef stow_status (*stowi_lower)(stowi_lowering* l);
+
+// How one ONNX attribute becomes one of the core op.
+typedef struct stowi_attr_map {
+  const char* onnx;
+  const char* core;  // NULL: the same name
+  enum {
+    STOWI_MAP_INT,
+    STOWI_MAP_BOOL,  // an int in ONNX
+    STOWI_MAP_FLOAT,
+    STOWI_MAP_STRING,  // taken as it is
+    STOWI_MAP_WORD,    // a string in lower case
+    STOWI_MAP_INTS,
+    STOWI_MAP_FLOATS,
+    STOWI_MAP_STRINGS,
+    STOWI_MAP_DTYPE,  // an int in ONNX: an element type; a string in the core: "f32"
+    STOWI_MAP_IGNORE  // known, without meaning for the core
+  } kind;
+} stowi_attr_map;
+
+// One row: an op of a domain, for opset versions since |since| until the next row of the same op.
+// With |lower| NULL the node becomes one core node: all operands, the mapped attributes, all
+// results. An attribute that is in the file but in no map is an error of the kind "unsupported".
+typedef struct stowi_lower_row {
+  const char* domain;  // "" for ai.onnx
+  const char* name;
+  int64_t since;
+  stow_op op;
+  const stowi_attr_map* attrs;
+  size_t attr_count;
+  stowi_lower lower;
+} stowi_lower_row;
+
+// One table per file of this folder; table.c lists them.
+typedef struct stowi_lower_table {
+  const stowi_lower_row* rows;
+  size_t count;
+} stowi_lower_table;
+
+// ---------------------------------------------------------------------------------------------
+// What a lowering function can ask
+
+const stowi_lower_row* stowi_lower_row_of(const stowi_lowering* l);
+const stowi_onnx_node* stowi_lower_node(const stowi_lowering* l);
+int64_t stowi_lower_version(const stowi_lowering* l);  // of the node's domain
+stow_graph* stowi_lower_graph(const stowi_lowering* l);
+
+// Operands. STOW_VALUE_NONE and NULL where operand |k| is absent or left off.
+size_t stowi_lower_operand_count(const stowi_lowering* l);
+stow_value stowi_lower_operand(const stowi_lowering* l, size_t k);
+const stow_type* stowi_lower_type(const stowi_lowering* l, size_t k);
+// Results that the file names; an output with an empty name, or left off, is not wanted.
+size_t stowi_lower_result_count(const stowi_lowering* l);
+bool stowi_lower_wants(const stowi_lowering* l, size_t k);
+
+// Attributes, those of an enclosing function put in. NULL where it is absent or of another type.
+const stowi_onnx_attr* stowi_lower_attr(const stowi_lowering* l, const char* name);
+int64_t stowi_lower_int(const stowi_lowering* l, const char* name, int64_t fallback);
+double stowi_lower_float(const stowi_lowering* l, const char* name, double fallback);
+stow_str stowi_lower_string(const stowi_lowering* l, const char* name, const char* fallback);
+// NULL and 0 where it is absent.
+const int64_t* stowi_lower_ints(const stowi_lowering* l, const char* name, size_t* out_count);
+
+// ---------------------------------------------------------------------------------------------
+// What it can do
+
+// Begins a core node. Operands and attributes are added with stow_call_*.
+stow_call* stowi_lower_begin(stowi_lowering* l, stow_op op);
+// Adds all operands of the ONNX node, from |first| on.
+void stowi_lower_add_operands(stowi_lowering* l, stow_call* call, size_t first);
+// Adds the mapped attributes of |maps|.
+stow_status stowi_lower_add_attrs(stowi_lowering* l, stow_call* call, const stowi_attr_map* maps,
+                                  size_t count);
+// Finishes a node in the middle of a lowering: its results have no ONNX name. |out_first| is the
+// first result; the others follow.
+stow_status stowi_lower_finish(stowi_lowering* l, stow_call* call, stow_value* out_first);
+// Finishes a node whose results are the ONNX node's results |first|, |first| + 1, …, as many as
+// |count|: they get their names, the shapes that the user gave, and are marked as bounded where an
+// operand is. Results that the file does not name are made all the same.
+stow_status stowi_lower_finish_results(stowi_lowering* l, stow_call* call, size_t first,
+                                       size_t count);
+// Result |k| is |value| itself, without a node. Where a name must not be lost (an output of the
+// graph) the importer adds a reshape.
+stow_status stowi_lower_alias(stowi_lowering* l, size_t k, stow_value value);
+// A small constant in the graph, for operands that older opsets have as attributes.
+stow_status stowi_lower_constant(stowi_lowering* l, const stow_type* type, const void* bytes,
+                                 size_t size, stow_value* out_value);
+stow_status stowi_lower_constant_i64(stowi_lowering* l, const int64_t* numbers, size_t count,
+                                     bool is_scalar, stow_value* out_value);
+stow_status stowi_lower_constant_f32(stowi_lowering* l, const float* numbers, size_t count,
+                                     bool is_scalar, stow_value* out_value);
+// The plain translation of the row: what happens where a row has no function.
+stow_status stowi_lower_plain(stowi_lowering* l, stow_op op, const stowi_attr_map* maps,
+                              size_t count);
+// Says why the node cannot be imported; one run collects all such reasons. Returns
+// STOW_ERR_UNSUPPORTED, to be passed on.
+stow_status stowi_lower_unsupported(stowi_lowering* l, const char* format, ...)
+    STOW_PRINTF_LIKE(2, 3);
+// Where a failure is described.
+stow_diag* stowi_lower_diag(stowi_lowering* l);
+
+#endif  // STOWAGE_SRC_ONNX_LOWER_LOWER_H_

@@ -1,0 +1,167 @@
+// Mapping instead of reading: opening a model of gigabytes costs what its structure costs, and
+// weights come into memory when somebody touches them, if ever.
+//
+// A model is a stranger's file and names other files. They must lie in its folder: names that are
+// absolute or go up are refused, and links are resolved before the result is compared with the
+// folder, so that no link leads out of it either.
+#define _XOPEN_SOURCE 700  // realpath
+
+#include "onnx/reader/map.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/diag.h"
+
+#ifndef PATH_MAX
+#define PATH_MAX 4096
+#endif
+
+static const char* error_text(int error) {
+  switch (error) {
+    case ENOENT:
+      return "no such file";
+    case EACCES:
+    case EPERM:
+      return "permission denied";
+    case ENOTDIR:
+      return "a part of the path is no folder";
+    case ENAMETOOLONG:
+      return "the path is too long";
+    case ELOOP:
+      return "too many links";
+    case EMFILE:
+    case ENFILE:
+      return "too many open files";
+    case ENOMEM:
+      return "no address space is left";
+    default:
+      return "cannot be read";
+  }
+}
+
+static stow_status fail_io(stow_diag* diag, const char* path, const char* reason) {
+  return stowi_fail(diag, STOW_ERR_IO, "%.*s: %s", STOWI_STR_ARG(stow_str_of(path)), reason);
+}
+
+static stow_status map_open_file(int file, const char* path, stow_diag* diag,
+                                 stowi_span* out_span) {
+  struct stat facts;
+  if (fstat(file, &facts) != 0) {
+    return fail_io(diag, path, error_text(errno));
+  }
+  if (!S_ISREG(facts.st_mode)) {
+    return fail_io(diag, path, S_ISDIR(facts.st_mode) ? "is a folder" : "is no regular file");
+  }
+  if ((uintmax_t)facts.st_size > SIZE_MAX) {
+    return fail_io(diag, path, error_text(ENOMEM));
+  }
+  if (facts.st_size == 0) {
+    return STOW_OK;
+  }
+  void* bytes = mmap(NULL, (size_t)facts.st_size, PROT_READ, MAP_PRIVATE, file, 0);
+  if (bytes == MAP_FAILED) {
+    return fail_io(diag, path, error_text(errno));
+  }
+  *out_span = (stowi_span){(const uint8_t*)bytes, (size_t)facts.st_size};
+  return STOW_OK;
+}
+
+// O_NONBLOCK: a pipe must not make us wait until we have seen that it is one.
+static stow_status map_file(const char* path, int flags, stow_diag* diag, stowi_span* out_span) {
+  *out_span = (stowi_span){NULL, 0};
+  int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags);
+  if (file < 0) {
+    return fail_io(diag, path, error_text(errno));
+  }
+  stow_status status = map_open_file(file, path, diag, out_span);
+  close(file);
+  return status;
+}
+
+stow_status stowi_onnx_map(const char* path, stow_diag* diag, stowi_span* out_span) {
+  return map_file(path, 0, diag, out_span);
+}
+
+void stowi_onnx_unmap(stowi_span span) {
+  if (span.data != NULL) {
+    munmap((void*)(uintptr_t)span.data, span.size);
+  }
+}
+
+void stowi_onnx_map_expect_jumps(stowi_span span, bool is_jumping) {
+  if (span.data != NULL) {  // advice: what comes of it does not matter
+    (void)posix_madvise((void*)(uintptr_t)span.data, span.size,
+                        is_jumping ? POSIX_MADV_RANDOM : POSIX_MADV_NORMAL);
+  }
+}
+
+// Whether a part of the path is "..".
+static bool goes_up(stow_str path) {
+  size_t start = 0;
+  for (size_t i = 0; i <= path.size; ++i) {
+    if (i == path.size || path.data[i] == '/') {
+      if (i - start == 2 && memcmp(path.data + start, "..", 2) == 0) {
+        return true;
+      }
+      start = i + 1;
+    }
+  }
+  return false;
+}
+
+static const char* refusal(stow_str location) {
+  if (location.size == 0) {
+    return "external data has no location";
+  }
+  if (memchr(location.data, '\0', location.size) != NULL) {
+    return "the location of external data has a NUL";
+  }
+  if (location.data[0] == '/') {
+    return "the location of external data is absolute";
+  }
+  return goes_up(location) ? "the location of external data goes up" : NULL;
+}
+
+static bool is_within(const char* folder, const char* path) {
+  size_t size = strlen(folder);
+  if (size == 1) {  // the root
+    return true;
+  }
+  return strncmp(folder, path, size) == 0 && path[size] == '/';
+}
+
+stow_status stowi_onnx_map_within(const char* folder, stow_str location, stow_diag* diag,
+                                  stowi_span* out_span) {
+  *out_span = (stowi_span){NULL, 0};
+  const char* reason = refusal(location);
+  if (reason != NULL) {
+    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "%s", reason);
+  }
+  char path[PATH_MAX], real_folder[PATH_MAX], real_path[PATH_MAX];
+  size_t size = strlen(folder);
+  if (size >= PATH_MAX - 2 || location.size > PATH_MAX - 2 - size) {
+    return stowi_fail(diag, STOW_ERR_IO, "%s", error_text(ENAMETOOLONG));
+  }
+  memcpy(path, folder, size);
+  path[size] = '/';
+  memcpy(path + size + 1, location.data, location.size);
+  path[size + 1 + location.size] = '\0';
+  if (realpath(folder, real_folder) == NULL) {
+    return fail_io(diag, folder, error_text(errno));
+  }
+  if (realpath(path, real_path) == NULL) {
+    return fail_io(diag, path, error_text(errno));
+  }
+  if (!is_within(real_folder, real_path)) {
+    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
+                      "external data lies outside of the model's folder, behind a link");
+  }
+  return map_file(real_path, O_NOFOLLOW, diag, out_span);
+}

@@ -1,0 +1,226 @@
+// Opening a model: map, index, count. Nothing is read of the weights.
+#include "onnx/reader/model.h"
+
+#include <string.h>
+
+#include "base/diag.h"
+#include "onnx/reader/map.h"
+#include "onnx/reader/messages.h"
+
+// ---------------------------------------------------------------------------------------------
+// External data
+
+static uint64_t location_hash(stow_str location) {
+  return stowi_hash_bytes(STOWI_HASH_SEED, location.data, location.size);
+}
+
+static bool location_equal(const void* context, uint32_t id, const void* key) {
+  const stow_onnx_model* model = (const stow_onnx_model*)context;
+  return stow_str_equal(model->files.data[id].location, *(const stow_str*)key);
+}
+
+// FOLDER/LOCATION
+static stow_status join_path(stow_onnx_model* model, stow_str location, stow_str* out_path) {
+  size_t folder = strlen(model->folder);  // both are at most PATH_MAX: the file has been mapped
+  char* path =
+      (char*)stowi_pool_alloc(&model->pool, model->allocator, folder + 2 + location.size, 1);
+  if (path == NULL) {
+    return STOW_ERR_OUT_OF_MEMORY;
+  }
+  memcpy(path, model->folder, folder);
+  path[folder] = '/';
+  memcpy(path + folder + 1, location.data, location.size);
+  path[folder + 1 + location.size] = '\0';
+  *out_path = (stow_str){path, folder + 1 + location.size};
+  return STOW_OK;
+}
+
+static stow_status add_file(stow_onnx_model* model, stow_str location, stow_diag* diag) {
+  stowi_onnx_file file = {.location = location};
+  if (STOWI_VEC_RESERVE(model->allocator, &model->files, 1) != STOW_OK ||
+      stowi_index_reserve(&model->file_index, model->allocator) != STOW_OK) {
+    return stowi_fail_memory(diag);
+  }
+  STOW_TRY(stowi_onnx_map_within(model->folder, location, diag, &file.span));
+  if (join_path(model, location, &file.path) != STOW_OK) {
+    stowi_onnx_unmap(file.span);
+    return stowi_fail_memory(diag);
+  }
+  uint32_t id = (uint32_t)model->files.count;
+  model->files.data[model->files.count++] = file;
+  stowi_index_insert(&model->file_index, location_hash(location), id);
+  return STOW_OK;
+}
+
+stow_status stowi_onnx_external(stow_onnx_model* model, stow_str location, stow_diag* diag,
+                                const stowi_onnx_file** out_file) {
+  *out_file = NULL;
+  if (model == NULL || model->folder == NULL) {
+    return stowi_fail(diag, STOW_ERR_IO, "there is no folder to look for external data in");
+  }
+  uint64_t hash = location_hash(location);
+  uint32_t id = stowi_index_find(&model->file_index, hash, location_equal, model, &location);
+  if (id == STOWI_INDEX_NONE) {
+    STOW_TRY(add_file(model, location, diag));
+    id = (uint32_t)(model->files.count - 1);
+  }
+  *out_file = &model->files.data[id];
+  return STOW_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Opening and closing
+
+// Which file it was that could not be read as a model, where its first bytes tell. Nearly every
+// model begins with its IR version.
+static void guess_stranger(stowi_span span, stow_diag* diag) {
+  static const char pointer[] = "version https://git-lfs";
+  static const uint8_t first_tag = 0x08;
+  if (span.size >= sizeof pointer - 1 && memcmp(span.data, pointer, sizeof pointer - 1) == 0) {
+    stowi_diag_append(diag, "; it is a Git LFS pointer, not the model: see git lfs pull");
+  } else if (span.size > 0 && span.data[0] != first_tag) {
+    stowi_diag_append(diag, "; it may be no ONNX model at all");
+  }
+}
+
+static stow_status read_model(stow_onnx_model* model, stow_diag* diag) {
+  stowi_onnx_reader reader = {model->path, model->span, model->allocator, &model->pool, diag};
+  stowi_onnx_place root = {.index = SIZE_MAX};
+  stow_status status =
+      stowi_onnx_read(&reader, &root, &stowi_onnx_model_message, model->span, &model->proto);
+  if (status != STOW_OK) {
+    if (status == STOW_ERR_SYNTAX) {
+      guess_stranger(model->span, diag);
+    }
+    return status;
+  }
+  return stowi_onnx_gather(model, diag);
+}
+
+static stow_status copy_text(stow_onnx_model* model, stow_str text, stow_diag* diag,
+                             stow_str* out) {
+  return stowi_pool_copy_str(&model->pool, model->allocator, text, out) == STOW_OK
+             ? STOW_OK
+             : stowi_fail_memory(diag);
+}
+
+// The part of |path| before its last slash.
+static stow_str folder_of(const char* path) {
+  const char* slash = strrchr(path, '/');
+  if (slash == NULL) {
+    return stow_str_of(".");
+  }
+  return (stow_str){path, slash == path ? 1 : (size_t)(slash - path)};
+}
+
+static stow_status open_path(stow_onnx_model* model, const char* path, stow_diag* diag) {
+  stow_str folder;
+  STOW_TRY(copy_text(model, stow_str_of(path), diag, &model->path));
+  STOW_TRY(copy_text(model, folder_of(path), diag, &folder));
+  model->folder = folder.data;
+  STOW_TRY(stowi_onnx_map(path, diag, &model->span));
+  model->is_mapped = true;
+  stowi_onnx_map_expect_jumps(model->span, true);
+  STOW_TRY(read_model(model, diag));
+  stowi_onnx_map_expect_jumps(model->span, false);
+  return STOW_OK;
+}
+
+static stow_status open_bytes(stow_onnx_model* model, const char* folder, stow_diag* diag) {
+  if (folder != NULL) {
+    stow_str copy;
+    STOW_TRY(copy_text(model, stow_str_of(folder), diag, &copy));
+    model->folder = copy.data;
+  }
+  return read_model(model, diag);
+}
+
+stow_status stow_onnx_open(const char* path, stow_allocator allocator, stow_diag* diag,
+                           stow_onnx_model** out_model) {
+  *out_model = NULL;
+  stow_onnx_model* model = STOWI_NEW(allocator, stow_onnx_model);
+  if (model == NULL) {
+    return stowi_fail_memory(diag);
+  }
+  model->allocator = allocator;
+  stow_status status = open_path(model, path, diag);
+  if (status != STOW_OK) {
+    stow_onnx_close(model);
+    return status;
+  }
+  *out_model = model;
+  return STOW_OK;
+}
+
+stow_status stow_onnx_open_memory(const void* data, size_t size, const char* folder,
+                                  stow_allocator allocator, stow_diag* diag,
+                                  stow_onnx_model** out_model) {
+  *out_model = NULL;
+  stow_onnx_model* model = STOWI_NEW(allocator, stow_onnx_model);
+  if (model == NULL) {
+    return stowi_fail_memory(diag);
+  }
+  model->allocator = allocator;
+  model->span = (stowi_span){(const uint8_t*)data, size};
+  stow_status status = open_bytes(model, folder, diag);
+  if (status != STOW_OK) {
+    stow_onnx_close(model);
+    return status;
+  }
+  *out_model = model;
+  return STOW_OK;
+}
+
+void stow_onnx_close(stow_onnx_model* model) {
+  if (model == NULL) {
+    return;
+  }
+  for (size_t i = 0; i < model->files.count; ++i) {
+    stowi_onnx_unmap(model->files.data[i].span);
+  }
+  if (model->is_mapped) {
+    stowi_onnx_unmap(model->span);
+  }
+  STOWI_VEC_FREE(model->allocator, &model->files);
+  STOWI_VEC_FREE(model->allocator, &model->op_kinds);
+  stowi_index_free(&model->file_index, model->allocator);
+  stowi_pool_free(&model->pool, model->allocator);
+  stow_allocator allocator = model->allocator;
+  STOWI_DELETE(allocator, model);
+}
+
+const stowi_onnx_proto* stowi_onnx_proto_of(const stow_onnx_model* model) { return &model->proto; }
+
+// ---------------------------------------------------------------------------------------------
+// A tensor on its own
+
+struct stowi_onnx_pool {
+  stow_allocator allocator;
+  stowi_pool pool;
+};
+
+stow_status stowi_onnx_pool_create(stow_allocator allocator, stow_diag* diag,
+                                   stowi_onnx_pool** out_pool) {
+  *out_pool = STOWI_NEW(allocator, stowi_onnx_pool);
+  if (*out_pool == NULL) {
+    return stowi_fail_memory(diag);
+  }
+  (*out_pool)->allocator = allocator;
+  return STOW_OK;
+}
+
+void stowi_onnx_pool_destroy(stowi_onnx_pool* pool) {
+  if (pool != NULL) {
+    stow_allocator allocator = pool->allocator;
+    stowi_pool_free(&pool->pool, allocator);
+    STOWI_DELETE(allocator, pool);
+  }
+}
+
+stow_status stowi_onnx_read_tensor(stowi_onnx_pool* pool, stowi_span message, stow_diag* diag,
+                                   stowi_onnx_tensor* out_tensor) {
+  stowi_onnx_reader reader = {
+      .whole = message, .allocator = pool->allocator, .pool = &pool->pool, .diag = diag};
+  stowi_onnx_place root = {.index = SIZE_MAX};
+  return stowi_onnx_read(&reader, &root, &stowi_onnx_tensor_message, message, out_tensor);
+}

@@ -1,0 +1,101 @@
+// Prints the type of every named value of an imported model: name, dtype, dims, and whether they
+// are `exact`, `bounded` (the largest possible) or `data` (they depend on data), with tabs between.
+//
+//     dump_types MODEL [--bind …] [--value …] [--shape …] [--simplify] [--text]
+//
+// Issues go to stderr. Exits with 1 where there is no graph. --text prints the graph instead.
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <stowage/onnx.h>
+#include <stowage/text.h>
+#include <string.h>
+
+#include "onnx/support/request_args.h"
+
+static stow_status write_stdout(void* user, const char* data, size_t size) {
+  (void)user;
+  return fwrite(data, 1, size, stdout) == size ? STOW_OK : STOW_ERR_IO;
+}
+
+static const stow_writer to_stdout = {write_stdout, NULL};
+
+static void require(stow_status status, const stow_diag* diag) {
+  if (status != STOW_OK) {
+    fprintf(stderr, "dump_types: %s\n",
+            diag->message[0] != '\0' ? diag->message : stow_status_text(status));
+    exit(EXIT_FAILURE);
+  }
+}
+
+static void print_issues(const stow_onnx_import* import) {
+  static const char* const kinds[] = {[STOW_ONNX_UNSUPPORTED] = "unsupported",
+                                      [STOW_ONNX_CUSTOM] = "custom",
+                                      [STOW_ONNX_NEEDS_SHAPE] = "needs shape",
+                                      [STOW_ONNX_BOUNDED] = "bounded",
+                                      [STOW_ONNX_DECLARED_OTHER] = "declared other",
+                                      [STOW_ONNX_SKIPPED] = "skipped",
+                                      [STOW_ONNX_BRANCH] = "branch",
+                                      [STOW_ONNX_NO_DATA] = "no data"};
+  for (size_t i = 0; i < stow_onnx_import_issue_count(import); ++i) {
+    stow_onnx_issue issue = stow_onnx_import_issue(import, i);
+    fprintf(stderr, "%s: %.*s %.*s (%.*s): %.*s\n", kinds[issue.kind], (int)issue.op.size,
+            issue.op.data, (int)issue.node.size, issue.node.data, (int)issue.tensor.size,
+            issue.tensor.data, (int)issue.reason.size, issue.reason.data);
+  }
+}
+
+static void print_value(const stow_graph* graph, stow_value value) {
+  stow_str name = stow_graph_value_name(graph, value);
+  const stow_type* type = stow_graph_type(graph, value);
+  if (name.size == 0) {
+    return;
+  }
+  printf("%.*s\t%s\t", (int)name.size, name.data, stow_dtype_name(type->dtype));
+  for (uint32_t k = 0; k < type->rank; ++k) {
+    printf("%s", k == 0 ? "" : ",");
+    stow_dim_print(stow_graph_dims(graph), type->dims[k], to_stdout);
+  }
+  bool is_data =
+      stow_graph_is_data_dependent(graph, value) || stow_graph_has_data_dims(graph, value);
+  printf("\t%s\n", stow_graph_is_bounded(graph, value) ? "bounded" : is_data ? "data" : "exact");
+}
+
+int main(int argc, char** argv) {
+  stow_allocator allocator = stow_allocator_default();
+  stow_onnx_model* model = NULL;
+  stow_onnx_request* request = NULL;
+  stow_onnx_import* import = NULL;
+  stow_diag diag;
+  bool keep_all = true;
+  bool text = false;
+  stow_diag_init(&diag);
+  if (argc < 2) {
+    fprintf(stderr, "usage: dump_types MODEL [--bind S=N] [--value I=N,N] [--shape T=N,N]\n");
+    return 2;
+  }
+  require(stow_onnx_request_create(allocator, &diag, &request), &diag);
+  for (int i = 2; i < argc;) {
+    if (!request_take_arg(request, argc, argv, &i)) {
+      keep_all = keep_all && strcmp(argv[i], "--simplify") != 0;
+      text = text || strcmp(argv[i], "--text") == 0;
+      ++i;
+    }
+  }
+  stow_onnx_request_keep_all(request, keep_all);
+  require(stow_onnx_open(argv[1], allocator, &diag, &model), &diag);
+  require(stow_onnx_import_model(model, request, allocator, &diag, &import), &diag);
+  print_issues(import);
+  const stow_graph* graph = stow_onnx_import_graph(import);
+  if (graph != NULL && text) {
+    require(stow_graph_print(graph, to_stdout), &diag);
+  }
+  for (stow_value v = 0; graph != NULL && !text && v < stow_graph_value_count(graph); ++v) {
+    print_value(graph, v);
+  }
+  int code = graph == NULL ? EXIT_FAILURE : EXIT_SUCCESS;
+  stow_onnx_import_destroy(import);
+  stow_onnx_request_destroy(request);
+  stow_onnx_close(model);
+  return code;
+}

@@ -1,0 +1,123 @@
+// Which core ops attention, signal, classical ML and fused ONNX ops become.
+#include "onnx/lowering_case.h"
+#include "support/test.h"
+
+TEST(AttentionHasHeadsFirst) {
+  static const lowering_case cases[] = {
+      {23, "Attention", "f32 2 3 4 8; f32 2 3 6 8; f32 2 3 6 8", "is_causal=1", "y",
+       "{causal = true, layout = \"bhsd\"} : f32[2, 3, 4, 8]"},
+      {24, "Attention", "f32 2 3 4 8; f32 2 3 6 8; f32 2 3 6 8; f32 4 5", "", "y",
+       "pad_mask = true"},
+      {23, "Attention", "f32 2 3 4 8; f32 2 3 6 8; f32 2 3 6 8; f32 4 5", "", "y",
+       "where 6 is needed"},
+      {25, "preview:FlexAttention", "f32 2 3 4 8; f32 2 3 6 8; f32 2 3 6 8", "", "y",
+       "flex_attention(%0, %1, %2) : f32[2, 3, 4, 8]"},
+      {23, "microsoft:CausalConvWithState", "f32 2 6 9; f32 6 1 4", "channels_last=1", "y s",
+       "only the form of ONNX's own op"},
+      {23, "microsoft:CausalConvWithState", "f32 2 6 9; f32 6 1 4", "activation='silu'", "y s",
+       ": f32[2, 6, 9], f32[2, 6, 3]"}};
+  CHECK_CASES(cases);
+}
+
+TEST(SignalsKeepTheirAxis) {
+  static const lowering_case cases[] = {
+      {17, "DFT", "f32 1 10 9 1", "onesided=1", "y", "axis = 1} : f32[1, 6, 9, 2]"},
+      {20, "DFT", "f32 1 10 9 1", "onesided=1", "y", "f32[1, 10, 5, 2]"},
+      {17, "microsoft:Rfft", "f32 2 10", "", "y", ": f32[2, 6, 2]"},
+      {17, "microsoft:Irfft", "f32 2 6 2", "", "y", "inverse = true"}};
+  CHECK_CASES(cases);
+}
+
+TEST(FusedOpsTakeOperandsInTheCoresOrder) {
+  static const lowering_case cases[] = {
+      {17, "microsoft:RotaryEmbedding", "f32 2 3 32; i32 2 3; f32 50 4; f32 50 4", "", "y",
+       "rope(%0, %2, %3, %1) {heads = 4}"},
+      {17, "microsoft:RotaryEmbedding", "f32 2 3 W; i32 2 3; f32 50 4; f32 50 4", "num_heads=2",
+       "y", "{heads = 2}"},
+      {17, "microsoft:SkipSimplifiedLayerNormalization", "f32 2 3 8; f32 2 3 8; f32 8; f32 8", "",
+       "y - - sum", "skip_norm(%0, %1, %2, _, %3) {op = \"rms\"}"},
+      {17, "microsoft:BiasGelu", "f32 2 8; f32 8", "", "y", "gelu(%2)"},
+      {17, "microsoft:FastGelu", "f32 2 8", "", "y", "gelu(%0) {approximate = \"tanh\"}"},
+      {17, "microsoft:QuickGelu", "f32 2 8", "alpha=1.5", "y", "silu(%0) {alpha = 0x1.8p+0}"},
+      {17, "microsoft:BiasAdd", "f32 2 4 8; f32 8; f32 2 4 8", "", "y", "add(%3, %2)"},
+      {17, "microsoft:GroupNorm", "f32 2 4 4 8; f32 8; f32 8", "groups=4 activation=1", "y",
+       "activation = \"silu\""},
+      {17, "SimplifiedLayerNormalization", "f32 2 8; f32 8", "", "y", "rms_norm(%0, %1)"},
+      {17, "SimplifiedLayerNormalization", "f32 2 8; f32 8", "", "y d", "for training only"},
+      {11, "LayerNormalization", "f32 2 8; f32 8", "", "y", "layer_norm(%0, %1)"},
+      {9, "Affine", "f32 2 8", "", "y", "affine(%0)"}};
+  CHECK_CASES(cases);
+}
+
+TEST(FusedAttentionTakesOperandsInTheCoresOrder) {
+  static const lowering_case cases[] = {
+      {17, "microsoft:MultiHeadAttention", "f32 2 5 32; f32 2 7 32; f32 2 7 48", "num_heads=4", "y",
+       "{heads = 4} : f32[2, 5, 48]"},
+      {17, "microsoft:GroupQueryAttention",
+       "f32 2 3 32; f32 2 3 16; f32 2 3 16; f32 2 2 9 8; f32 2 2 9 8; i32 2; i32",
+       "num_heads=4 kv_num_heads=2 smooth_softmax=1", "y k v", "smooth_softmax = true"},
+      {17, "microsoft:DecoderMaskedMultiHeadAttention", "f32 2 1 32; f32 2 1 32; f32 2 1 32",
+       "num_heads=4", "y", "multi_head_attention(%0, %1, %2) {heads = 4}"},
+      {17, "microsoft:QAttention", "u8 2 5 32; u8 32 96; f32 96; f32; f32", "num_heads=4", "y",
+       "qkv_attention(%0, %1, %2, _, _, _, _, _, _, %3, %4) {heads = 4} : f32[2, 5, 32]"},
+      {17, "microsoft:QEmbedLayerNormalization",
+       "i32 2 5; i32 2 5; u8 9 8; u8 9 8; u8 2 8; u8 8; u8 8; i32 2 5; f32; f32", "", "y m",
+       "embed_norm(%0, %1, %2, %3, %4, %5, %6, %7, _, %8, %9"}};
+  CHECK_CASES(cases);
+}
+
+TEST(ModelsKeepTheirTables) {
+  static const lowering_case cases[] = {
+      {17, "ml:TreeEnsembleClassifier", "f32 5 4", "classlabels_int64s=0,1,2", "l y",
+       "{kind = \"trees\", columns = 3, classlabels_int64s = [0, 1, 2]} : i64[5], f32[5, 3]"},
+      {17, "ml:TreeEnsembleClassifier", "f32 5 4", "classlabels_strings=a,b", "l y",
+       "strings are not supported (attribute \"classlabels_strings\")"},
+      {17, "ml:TreeEnsembleClassifier", "f32 5 4",
+       "classlabels_int64s=0,1 base_values_as_tensor=@f32", "l y",
+       "classifier(%0, %1) {tensors = [\"base_values_as_tensor\"], kind = \"trees\""},
+      {17, "ml:TreeEnsembleClassifier", "f32 5 4",
+       "classlabels_int64s=0,1 base_values_as_tensor=@string", "l y",
+       "strings are not supported (attribute \"base_values_as_tensor\")"},
+      {17, "ml:TreeEnsembleRegressor", "f32 5 4", "target_ids=0,2,1", "y", ": f32[5, 3]"},
+      {17, "ml:TreeEnsembleRegressor", "f32 5 4", "n_targets=2", "y", ": f32[5, 2]"},
+      {17, "ml:TreeEnsemble", "f32 5 4", "leaf_targetids=0,1 leaf_weights=@f32", "y",
+       "tree_ensemble(%0, %1)"},
+      {17, "ml:SVMClassifier", "f32 5 4", "classlabels_ints=0,1,2,3 vectors_per_class=1,1,1,1",
+       "l y", "columns = 6"},
+      {17, "ml:SVMClassifier", "f32 5 4",
+       "classlabels_ints=0,1,2,3 vectors_per_class=1,1,1,1 prob_a=0.5,0.5", "l y", "columns = 4"},
+      {17, "ml:SVMRegressor", "f32 5 4", "", "y", ": f32[5, 1]"},
+      {17, "ml:LinearClassifier", "f32 5 4", "", "l y", "gives no labels"},
+      {17, "ml:LinearRegressor", "f32 5 4", "targets=2 coefficients=1.0,0.5,", "y", ": f32[5, 2]"}};
+  CHECK_CASES(cases);
+}
+
+TEST(FeaturesAreLowered) {
+  static const lowering_case cases[] = {
+      {17, "ml:OneHotEncoder", "i32 5", "cats_int64s=0,1,2", "y", "f32[5, 3]"},
+      {17, "ml:LabelEncoder", "i32 5", "values_int64s=0,1,2", "y", "dtype = \"i64\""},
+      {17, "ml:LabelEncoder", "i32 5", "values_tensor=@f32", "y", "dtype = \"f32\""},
+      {17, "ml:LabelEncoder", "i32 5", "", "y", "no attribute gives values"},
+      {9, "TfIdfVectorizer", "i32 5", "ngram_indexes=0,1,2", "y", "columns = 3"}};
+  CHECK_CASES(cases);
+}
+
+TEST(RefusedOpsSayWhy) {
+  static const lowering_case cases[] = {
+      {17, "SequenceConstruct", "f32 5", "", "y", "sequences are not supported"},
+      {17, "Optional", "f32 5", "", "y", "optionals are not supported"},
+      {20, "StringConcat", "f32 5; f32 5", "", "y", "strings are not supported"},
+      {17, "Cast", "f32 5", "to=8", "y", "strings are not supported"},
+      {17, "Cast", "f32 5", "to=99", "y", "element type 99 is not supported"},
+      {17, "ml:ZipMap", "f32 5 4", "", "y", "maps are not supported"},
+      {17, "microsoft:BeamSearch", "i32 1 4", "", "y", "holds its decoder"},
+      {9, "ATen", "f32 2 8", "", "y", "only PyTorch knows"}};
+  CHECK_CASES(cases);
+}
+
+TEST(OpsNobodyKnowsNeedTypes) {
+  static const lowering_case cases[] = {
+      {17, "own:Fold", "f32 5", "", "y", "not known (domain org.example), and nothing declares"},
+      {17, "Unheard", "f32 5", "", "y", "not known, and nothing declares"}};
+  CHECK_CASES(cases);
+}
