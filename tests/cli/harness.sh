@@ -4,6 +4,7 @@
 #   expect CODE NAME     the last run exited with CODE
 #   says TEXT            its standard output holds TEXT
 #   complains TEXT       its standard error holds TEXT, in one line that begins with "stowage: "
+#   lists TEXT           its standard error holds TEXT, in one of the indented lines below such a line
 #   finish               reports, and exits
 set -u
 stowage=$1
@@ -67,7 +68,12 @@ complains() {
   if grep -F -e "$1" "$err" | grep -q '^stowage: '; then pass; else
     fail "standard error lacks: $1"
   fi
-  if [ "$(wc -l <"$err")" -eq 1 ]; then pass; else fail "standard error is not one line"; fi
+  # what a message lists follows indented
+  if [ "$(grep -cv '^  ' "$err")" -eq 1 ]; then pass; else fail "standard error is not one message"; fi
+}
+
+lists() {
+  if grep -F -e "$1" "$err" | grep -q '^  '; then pass; else fail "standard error does not list: $1"; fi
 }
 
 silent() {

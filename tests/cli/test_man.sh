@@ -13,7 +13,7 @@ else
   skip "no mandoc: the page is not checked"
   sed 's/ Fl -/ --/g' "$page" >"$work/text"
 fi
-for command in plan solve check fmt; do
+for command in plan solve check inspect fmt; do
   run help $command
   expect 0 "HelpOfACommand ($command)"
   for option in $(sed -n 's/^  ... \(--[a-z0-9-]*\).*/\1/p' "$out"); do
@@ -44,7 +44,7 @@ sed -n '/^\.Sh EXAMPLES/,/^\.Sh DIAGNOSTICS/p' "$page" |
   awk '/^\.Ed/ { literal = 0 } literal { print } /^\.Bd/ { literal = 1 }' |
   sed 's/\\e/\\/g; s/^\$ //' >"$work/examples.sh"
 mkdir "$work/examples"
-cp "$examples"/*.stow "$examples"/*.csv "$work/examples"
+cp "$examples"/*.stow "$examples"/*.onnx "$examples"/*.csv "$work/examples"
 name=ThePageHasExamples
 if [ "$(grep -c '^stowage ' "$work/examples.sh")" -ge 7 ]; then pass; else fail "too few"; fi
 (
@@ -65,7 +65,7 @@ if [ -s "$work/examples/cnn.h" ]; then pass; else fail "no header was written"; 
 # So do those of the examples' own index
 grep -o '`stowage [^`]*`' "$examples/README.md" | tr -d '`' >"$work/index.sh"
 name=TheIndexNamesEveryExample
-for file in "$examples"/*.stow "$examples"/*.csv "$examples"/*.c; do
+for file in "$examples"/*.stow "$examples"/*.onnx "$examples"/*.csv "$examples"/*.c; do
   if grep -qF "](${file##*/})" "$examples/README.md"; then pass; else fail "not ${file##*/}"; fi
 done
 while read -r line; do

@@ -122,7 +122,7 @@ write_graph wall '%0 "a" = custom() {name = "m"} : u8[60]' \
   '%2 = custom(%0, %1) {name = "m"} : u8[1]' 'return %2'
 run plan "$work/wall.stow" --align 1 --capacity 100
 expect 1 ASearchCanRuleOutWhatTheLoadDoesNot
-complains "no placement can fit: the search has ruled out all that are below 120"
+lists "no placement can fit: the search has ruled out all that are below 120"
 says "infeasible: no placement is within the capacity"
 says "The lower bound is 49 B above that: the search has ruled out"
 name=TheStrategyComesBeforeItsSearch
@@ -181,22 +181,22 @@ expect 0 FitsExactly
 says "fits, 0 B to spare"
 run plan "$mlp" --capacity $((size - 1))
 expect 1 DoesNotFitByOneByte
-complains "does not fit: $size bytes required, $((size - 1)) available, 1 too many; %"
-complains "the largest hole there has"
+complains "does not fit: $size bytes required, $((size - 1)) available, 1 too many"
+lists "the largest hole there has"
 says "exceeded by 1 B"
 run plan "$mlp" --capacity 256KiB
 expect 1 NoPlacementCanFit
-complains "; no placement can fit: at step "
-complains ' bytes live at once, the largest: %1 "w1" (802816 bytes), '
+lists "no placement can fit: at step "
+lists ' bytes live at once, the largest: %1 "w1" (802816 bytes), '
 run plan "$mlp" --no-reuse --capacity "$size"
 expect 1 ReuseWouldFit
-complains "; the lower bound is $size: a placement that reuses bytes may fit"
+lists "the lower bound is $size: a placement that reuses bytes may fit"
 write_graph gap '%0 = input "x" : u8[64] with {io = "consume"}' \
   '%1 "a" = relu(%0) : u8[64]' '%2 "b" = concat(%1, %1) {axis = 0} : u8[128]' \
   '%3 "c" = concat(%2, %1) {axis = 0} : u8[192] with {at = 512}' 'return %3'
 run plan "$work/gap.stow" --capacity 640
 expect 1 FixedPlacesDoNotFit
-complains "; no placement can fit: the lower bound, with padding and fixed places, is 704"
+lists "no placement can fit: the lower bound, with padding and fixed places, is 704"
 run plan "$mlp" --capacity 0 -o "$work/none"
 expect 1 NothingFitsInNothing
 if [ -e "$work/none" ]; then fail "a file was written"; else pass; fi

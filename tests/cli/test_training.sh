@@ -146,7 +146,7 @@ expect 4 ABetterPlacementMayFit
 says "gave up: none within the capacity was found or ruled out"
 complains "@backward: gave up: "
 bound=$(sed -n 's/^  lower bound *\([0-9]*\) B.*/\1/p' "$out")
-complains "; the lower bound is $bound: a better placement may fit"
+lists "the lower bound is $bound: a better placement may fit"
 
 # Symbols of either graph may be bound
 sed 's/64, /?batch, /; s/, 64\]/, ?batch]/' "$pair" >"$work/symbolic.stow"

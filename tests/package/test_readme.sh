@@ -1,6 +1,6 @@
 #!/bin/sh
-# What the README shows is what happens: its C example compiles without warnings and prints what it says, and its transcript is
-# what the command prints. Usage: test_readme.sh SOURCE_DIR BUILD_DIR CC
+# What the README shows is what happens: its C example compiles without warnings and prints what it says, and transcripts, here
+# and in docs/onnx.md, are what the command prints. Usage: test_readme.sh SOURCE_DIR BUILD_DIR CC
 set -eu
 source=$1
 build=$2
@@ -8,12 +8,13 @@ cc=$3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-block() { # LANGUAGE: the first fenced block of that language
-  awk -v fence="\`\`\`$1" '$0 == fence {on = 1; next} /^```$/ && on {exit} on' "$source/README.md"
+block() { # FILE LANGUAGE N: the Nth fenced block of that language
+  awk -v fence="\`\`\`$2" -v wanted="$3" '
+    $0 == fence {on = ++count == wanted; next} /^```$/ {on = 0} on' "$source/$1"
 }
 
-block c >"$work/example.c"
-block text >"$work/expected"
+block README.md c 1 >"$work/example.c"
+block README.md text 1 >"$work/expected"
 [ -s "$work/example.c" ] && [ -s "$work/expected" ]
 "$cc" -std=c11 -Wall -Wextra -Wpedantic -Werror -I"$source/include" "$work/example.c" \
   "$build/src/libstowage.a" -o "$work/example"
@@ -21,10 +22,41 @@ block text >"$work/expected"
 diff "$work/expected" "$work/actual"
 echo "the README's example prints: $(cat "$work/actual")"
 
-block console >"$work/expected"
-{
-  echo '$ stowage plan examples/transformer.stow'
-  cd "$source" && "$build/tools/stowage/stowage" plan examples/transformer.stow
-} >"$work/actual"
-diff "$work/expected" "$work/actual"
-echo "the README's transcript is what the command prints"
+# A transcript is one command, `$ stowage …`, and all that it prints.
+check_transcripts() { # FILE COUNT
+  found=$(grep -c '^```console$' "$source/$1")
+  [ "$found" -eq "$2" ] || { echo "$1 has $found transcripts, not $2"; exit 1; }
+  n=1
+  while [ "$n" -le "$2" ]; do
+    block "$1" console "$n" >"$work/expected"
+    command=$(sed -n '1s/^\$ stowage //p' "$work/expected")
+    [ -n "$command" ] || { echo "transcript $n of $1 does not begin with a command"; exit 1; }
+    {
+      echo "\$ stowage $command"
+      # shellcheck disable=SC2086  # words are meant to be split
+      (cd "$source" && "$build/tools/stowage/stowage" $command)
+    } >"$work/actual"
+    diff "$work/expected" "$work/actual"
+    echo "$1: stowage $command: as shown"
+    n=$((n + 1))
+  done
+}
+
+check_transcripts README.md 1
+check_transcripts docs/onnx.md 4
+
+# The commands for models run as they stand. The one that asks for too little memory says no.
+mkdir "$work/models"
+cp -r "$source/examples" "$work/models"
+sed -n '/^### ONNX models/,/^### /s/^    \(stowage .*[^ ]\)  *# .*$/\1/p' "$source/README.md" >"$work/commands"
+[ "$(wc -l <"$work/commands")" -eq 6 ] || { echo "the README has other commands for models"; exit 1; }
+PATH=$build/tools/stowage:$PATH
+while read -r line; do
+  expected=0
+  case $line in *--capacity*) expected=1 ;; esac
+  status=0
+  (cd "$work/models" && eval "$line") >"$work/actual" 2>&1 || status=$?
+  [ "$status" -eq "$expected" ] || { echo "$line: exit status $status"; cat "$work/actual"; exit 1; }
+  echo "README.md: $line: works"
+done <"$work/commands"
+[ -s "$work/models/digits_arena.h" ]

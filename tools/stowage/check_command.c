@@ -2,7 +2,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "bind.h"
 #include "file.h"
 #include "help.h"
 #include "io_policy.h"
@@ -11,14 +10,15 @@
 #include "source.h"
 #include "text.h"
 
-enum { OPT_BIND, OPT_GRAPH, OPT_IO, OPT_LAYOUT_FROM };
+enum { OPT_ALIAS, OPT_GRAPH, OPT_IO, OPT_LAYOUT_FROM };
 
 static const cli_option check_options[] = {
     {OPT_GRAPH, 0, "graph", "NAME",
      "the graph that PLAN is for; without it, the one\nthat PLAN names"},
-    {OPT_BIND, 0, "bind", "NAME=N,...",
-     "give symbolic dimensions a value, each once; may be\nrepeated"},
+    CLI_BIND_OPTION,
+    CLI_MODEL_OPTIONS,
     {OPT_IO, 0, "io", "NAME=POLICY", "as it was given to plan; may be repeated"},
+    {OPT_ALIAS, 0, "alias", "OUT=IN", "as it was given to plan; may be repeated"},
     {OPT_LAYOUT_FROM, 0, "layout-from", "GRAPH|PLAN",
      "prove that the params lie where this saved plan has\nthem; or the plan of this graph of FILE "
      "with the\ndefault options"},
@@ -27,7 +27,7 @@ static const cli_option check_options[] = {
 typedef struct job {
   const char* graph_name;   // NULL: as the plan says
   const char* layout_name;  // NULL: none
-  cli_binds binds;
+  cli_model_request model;
   cli_io_policies io;
   cli_source source;
   stow_string text;  // of the plan
@@ -39,8 +39,12 @@ typedef struct job {
 
 static cli_exit handle(void* user, const cli_option* option, const char* value) {
   job* j = user;
-  if (option->id == OPT_BIND) {
-    return cli_binds_add(&j->binds, option->name, value);
+  cli_exit code;
+  if (cli_model_request_take(&j->model, option, value, &code)) {
+    return code;
+  }
+  if (option->id == OPT_ALIAS) {
+    return cli_io_policies_alias(&j->io, value);
   }
   if (option->id == OPT_IO && strchr(value, '=') == NULL) {
     return cli_fail(CLI_USAGE, "--io: '%s' is not NAME=POLICY; a policy for all is in PLAN", value);
@@ -65,7 +69,7 @@ static cli_exit read_files(job* j, const char* file, const char* plan) {
     return cli_fail(CLI_USAGE, "only one of FILE, PLAN and --layout-from can be standard input");
   }
   j->plan_label = cli_file_label(plan);
-  cli_exit code = cli_source_open(&j->source, file);
+  cli_exit code = cli_source_open(&j->source, file, &j->model);
   if (code == CLI_YES) {
     code = cli_plan_text_read(plan, &j->text);
   }
@@ -134,12 +138,12 @@ static cli_exit check_graph(const job* j) {
 }
 
 static cli_exit bind_graphs(job* j) {
-  cli_exit code = cli_binds_apply(&j->binds, j->source.label, j->graph);
+  cli_exit code = cli_source_bind(&j->source, &j->model.binds, j->graph);
   if (code == CLI_YES && j->layout_name != NULL) {
-    code = cli_layout_source_open(&j->layout_from, j->layout_name, &j->binds, &j->source);
+    code = cli_layout_source_open(&j->layout_from, j->layout_name, &j->model.binds, &j->source);
   }
   if (code == CLI_YES) {
-    code = cli_binds_require_used(&j->binds, j->graph);
+    code = cli_source_require_used(&j->source, &j->model.binds, j->graph);
   }
   if (code == CLI_YES && j->layout_name != NULL) {
     code = cli_require_bound(j->source.label, j->layout_from.graph);
@@ -179,7 +183,7 @@ static cli_exit run_check(int argc, char** argv) {
   if (code == CLI_YES) {
     code = arguments.help ? cli_help_for(&cli_check_command) : run_job(&j, &arguments);
   }
-  cli_binds_free(&j.binds);
+  cli_model_request_free(&j.model);
   cli_io_policies_free(&j.io);
   return code;
 }

@@ -6,23 +6,34 @@
 #include "output.h"
 #include "source.h"
 
-enum { OPT_CHECK, OPT_OUTPUT };
+enum { OPT_CHECK, OPT_KEEP_ALL, OPT_OUTPUT };
 
 static const cli_option fmt_options[] = {
     {OPT_OUTPUT, 'o', "output", "OUT", "write to OUT, which may be FILE itself"},
     {OPT_CHECK, 0, "check", NULL,
      "write nothing; exit with 1 where FILE is not in\ncanonical form"},
+    CLI_BIND_OPTION,
+    CLI_MODEL_OPTIONS,
+    {OPT_KEEP_ALL, 0, "keep-all", NULL, "keep nodes of a model whose results are known or\nunused"},
 };
 
 typedef struct job {
   const char* output;
   bool check;
+  bool keep_all;
+  cli_model_request model;
 } job;
 
 static cli_exit handle(void* user, const cli_option* option, const char* value) {
   job* j = user;
+  cli_exit code;
+  if (cli_model_request_take(&j->model, option, value, &code)) {
+    return code;
+  }
   if (option->id == OPT_CHECK) {
     j->check = true;
+  } else if (option->id == OPT_KEEP_ALL) {
+    j->keep_all = true;
   } else {
     j->output = value;
   }
@@ -37,11 +48,22 @@ static cli_exit parse(const stow_string* text, const char* label, stow_module** 
   return status == STOW_OK ? CLI_YES : cli_fail_diag(status, &diag);
 }
 
-static cli_exit write_module(const stow_module* module, const char* path) {
+// What is printed: the graphs of a text, or that of a model.
+typedef struct printed {
+  const stow_module* module;
+  const stow_graph* graph;
+} printed;
+
+static stow_status print(const printed* what, stow_writer writer) {
+  return what->graph != NULL ? stow_graph_print(what->graph, writer)
+                             : stow_module_print(what->module, writer);
+}
+
+static cli_exit write_to(const printed* what, const char* path) {
   cli_output output;
   cli_exit code = cli_output_open(&output, path);
   if (code == CLI_YES) {
-    stow_status status = stow_module_print(module, cli_output_writer(&output));
+    stow_status status = print(what, cli_output_writer(&output));
     if (status != STOW_OK && status != STOW_ERR_IO) {
       code = cli_fail(cli_exit_of(status), "%s", stow_status_text(status));
     }
@@ -74,20 +96,62 @@ static cli_exit compare(const stow_module* module, const stow_string* text, cons
   return code;
 }
 
-static cli_exit run_job(const job* j, const char* file) {
-  stow_module* module = NULL;
-  stow_string text;
-  stow_string_init(&text, stow_allocator_default());
-  cli_exit code = cli_file_read(file, &text);
+static cli_exit run_model(const job* j, cli_input* input) {
+  cli_model model;
+  stow_graph* graph = NULL;
+  const char* label = cli_file_label(input->path);
+  if (j->check) {
+    return cli_fail(CLI_USAGE, "--check is for texts; %s is a model", label);
+  }
+  if (j->output != NULL && cli_same_file(input->path, j->output)) {
+    return cli_fail(CLI_USAGE, "--output: '%s' is the model that is read", j->output);
+  }
+  cli_exit code = cli_model_open(&model, input);
   if (code == CLI_YES) {
-    code = parse(&text, cli_file_label(file), &module);
+    code = cli_model_import(&model, &j->model, label, j->keep_all);
   }
   if (code == CLI_YES) {
-    code =
-        j->check ? compare(module, &text, cli_file_label(file)) : write_module(module, j->output);
+    code = cli_model_graph(&model, label, &graph);
+  }
+  if (code == CLI_YES) {
+    code = write_to(&(printed){.graph = graph}, j->output);
+  }
+  cli_model_close(&model);
+  return code;
+}
+
+static cli_exit run_text(const job* j, cli_input* input) {
+  const char* label = cli_file_label(input->path);
+  cli_exit code = cli_model_request_refuse(&j->model, label);
+  if (code == CLI_YES && (j->model.binds.list.count != 0 || j->keep_all)) {
+    code = cli_fail(CLI_USAGE, "--%s is for ONNX models here; %s is a text",
+                    j->keep_all ? "keep-all" : "bind", label);
+  }
+  if (code == CLI_YES) {
+    code = cli_input_read(input);
+  }
+  stow_module* module = NULL;
+  if (code == CLI_YES) {
+    code = parse(&input->bytes, label, &module);
+  }
+  if (code == CLI_YES) {
+    code = j->check ? compare(module, &input->bytes, label)
+                    : write_to(&(printed){.module = module}, j->output);
   }
   stow_module_destroy(module);
-  stow_string_free(&text);
+  return code;
+}
+
+static cli_exit run_job(const job* j, const char* file) {
+  if (j->check && j->output != NULL) {
+    return cli_fail(CLI_USAGE, "--check writes nothing, so it takes no --output");
+  }
+  cli_input input;
+  cli_exit code = cli_input_open(&input, file);
+  if (code == CLI_YES) {
+    code = input.is_model ? run_model(j, &input) : run_text(j, &input);
+  }
+  cli_input_close(&input);
   return code;
 }
 
@@ -96,12 +160,12 @@ static cli_exit run_fmt(int argc, char** argv) {
   cli_arguments arguments;
   cli_exit code = cli_parse(&cli_fmt_command, argc, argv, handle, &j, &arguments);
   if (code == CLI_YES && arguments.help) {
-    return cli_help_for(&cli_fmt_command);
+    code = cli_help_for(&cli_fmt_command);
+  } else if (code == CLI_YES) {
+    code = run_job(&j, arguments.operands[0]);
   }
-  if (code == CLI_YES && j.check && j.output != NULL) {
-    return cli_fail(CLI_USAGE, "--check writes nothing, so it takes no --output");
-  }
-  return code == CLI_YES ? run_job(&j, arguments.operands[0]) : code;
+  cli_model_request_free(&j.model);
+  return code;
 }
 
 static void print_more(cli_output* output) {
@@ -110,7 +174,7 @@ static void print_more(cli_output* output) {
 
 const cli_command cli_fmt_command = {
     .name = "fmt",
-    .summary = "Prints graphs in canonical form",
+    .summary = "Prints graphs, or a model, as canonical text",
     .operand_count = 1,
     .required_operands = 1,
     .operands = {"FILE"},

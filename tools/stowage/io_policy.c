@@ -49,7 +49,34 @@ cli_exit cli_io_policies_add(cli_io_policies* policies, const char* text) {
   return cli_list_add(&policies->values, &item, sizeof item) ? CLI_YES : cli_fail_memory();
 }
 
+// `OUT=IN`; each side may hold one `*`.
+typedef struct alias {
+  stow_str output, input;
+} alias;
+
+static size_t stars(stow_str text) {
+  size_t count = 0;
+  for (size_t i = 0; i < text.size; ++i) {
+    count += text.data[i] == '*';
+  }
+  return count;
+}
+
+cli_exit cli_io_policies_alias(cli_io_policies* policies, const char* text) {
+  const char* equals = strchr(text, '=');
+  alias item = {{text, equals == NULL ? 0 : (size_t)(equals - text)},
+                stow_str_of(equals == NULL ? NULL : equals + 1)};
+  if (item.output.size == 0 || item.input.size == 0) {
+    return cli_fail(CLI_USAGE, "--alias: '%s' is not OUT=IN", text);
+  }
+  if (stars(item.output) > 1 || stars(item.input) != stars(item.output)) {
+    return cli_fail(CLI_USAGE, "--alias: '%s' needs one * on each side, or none", text);
+  }
+  return cli_list_add(&policies->aliases, &item, sizeof item) ? CLI_YES : cli_fail_memory();
+}
+
 void cli_io_policies_free(cli_io_policies* policies) {
+  cli_list_free(&policies->aliases, sizeof(alias));
   cli_list_free(&policies->values, sizeof(value_policy));
 }
 
@@ -97,6 +124,105 @@ static cli_exit create_effects(const char* label, const stow_graph* graph,
   return status == STOW_OK ? CLI_YES : cli_fail_graph(label, graph, status, &diag);
 }
 
+// ---------------------------------------------------------------------------------------------
+// Aliases
+
+// The input that output |name| takes the bytes of, by |item|. False where the pattern is not for
+// it, or is too long.
+static bool match_alias(const alias* item, stow_str name, char* out, size_t capacity) {
+  const char* star = memchr(item->output.data, '*', item->output.size);
+  size_t head = star == NULL ? item->output.size : (size_t)(star - item->output.data);
+  size_t tail = star == NULL ? 0 : item->output.size - head - 1;
+  bool fits = star == NULL ? name.size == head : name.size >= head + tail;
+  if (!fits || memcmp(name.data, item->output.data, head) != 0 ||
+      (tail != 0 && memcmp(name.data + name.size - tail, star + 1, tail) != 0)) {
+    return false;
+  }
+  const char* in_star = memchr(item->input.data, '*', item->input.size);
+  size_t in_head = in_star == NULL ? item->input.size : (size_t)(in_star - item->input.data);
+  int size = snprintf(out, capacity, "%.*s%.*s%.*s", (int)in_head, item->input.data,
+                      star == NULL ? 0 : (int)(name.size - head - tail), name.data + head,
+                      in_star == NULL ? 0 : (int)(item->input.size - in_head - 1),
+                      in_star == NULL ? "" : in_star + 1);
+  return size > 0 && (size_t)size < capacity;
+}
+
+typedef cli_exit (*visit_alias)(void* user, stow_value output, stow_value input);
+
+// Every pair that |item| names. Complains where there is none, or an input is missing.
+static cli_exit each_pair(const alias* item, const stow_graph* graph, visit_alias visit,
+                          void* user) {
+  size_t found = 0;
+  const stow_value* outputs = stow_graph_outputs(graph);
+  for (size_t i = 0; i < stow_graph_output_count(graph); ++i) {
+    char name[512];
+    if (!match_alias(item, stow_graph_value_name(graph, outputs[i]), name, sizeof name)) {
+      continue;
+    }
+    stow_value input = stow_graph_find(graph, stow_str_of(name));
+    cli_exit code = input == STOW_VALUE_NONE
+                        ? cli_fail(CLI_USAGE, "--alias: there is no input '%s'", name)
+                        : visit(user, outputs[i], input);
+    if (code != CLI_YES) {
+      return code;
+    }
+    ++found;
+  }
+  return found > 0 ? CLI_YES
+                   : cli_fail(CLI_USAGE, "--alias: there is no output '%.*s'",
+                              (int)item->output.size, item->output.data);
+}
+
+static cli_exit set_alias(void* user, stow_value output, stow_value input) {
+  stow_diag diag;
+  stow_diag_init(&diag);
+  stow_status status = stow_effects_alias(user, output, input, &diag);
+  cli_exit code = status == STOW_ERR_CONFLICT ? CLI_NO : cli_exit_of(status);
+  return status == STOW_OK ? CLI_YES : cli_fail(code, "--alias: %s", cli_diag_text(status, &diag));
+}
+
+static cli_exit set_aliases(const cli_io_policies* policies, const stow_graph* graph,
+                            stow_effects* effects) {
+  const alias* items = policies->aliases.items;
+  cli_exit code = CLI_YES;
+  for (size_t i = 0; i < policies->aliases.count && code == CLI_YES; ++i) {
+    code = each_pair(&items[i], graph, set_alias, effects);
+  }
+  return code;
+}
+
+typedef struct alias_check {
+  const char* label;
+  const stow_graph* graph;
+  const stow_plan* plan;
+} alias_check;
+
+static cli_exit check_alias(void* user, stow_value output, stow_value input) {
+  const alias_check* c = user;
+  if (stow_plan_root(c->plan, output) == input) {
+    return CLI_YES;
+  }
+  stow_str out = stow_graph_value_name(c->graph, output);
+  stow_str in = stow_graph_value_name(c->graph, input);
+  return cli_fail(CLI_NO,
+                  "%s: --alias: '%.*s' does not take the bytes of '%.*s': options, an alignment or "
+                  "the order of steps forbid it",
+                  c->label, (int)out.size, out.data, (int)in.size, in.data);
+}
+
+cli_exit cli_aliases_check(const cli_io_policies* policies, const char* label,
+                           const stow_graph* graph, const stow_plan* plan) {
+  const alias* items = policies->aliases.items;
+  alias_check check = {label, graph, plan};
+  cli_exit code = CLI_YES;
+  for (size_t i = 0; i < policies->aliases.count && code == CLI_YES; ++i) {
+    code = each_pair(&items[i], graph, check_alias, &check);
+  }
+  return code;
+}
+
+// ---------------------------------------------------------------------------------------------
+
 cli_exit cli_effects_create(const cli_io_policies* policies, const char* label,
                             const stow_graph* graph, const stow_graph* forward,
                             stow_effects** out_effects) {
@@ -114,7 +240,7 @@ cli_exit cli_effects_create(const cli_io_policies* policies, const char* label,
                       graph_name.data, (int)name.size, name.data);
     }
   }
-  return code;
+  return code == CLI_YES ? set_aliases(policies, graph, *out_effects) : code;
 }
 
 cli_exit cli_effects_create_forward(const cli_io_policies* policies, const char* label,

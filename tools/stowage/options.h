@@ -35,6 +35,7 @@ extern const cli_command cli_plan_command;
 extern const cli_command cli_solve_command;
 extern const cli_command cli_check_command;
 extern const cli_command cli_fmt_command;
+extern const cli_command cli_inspect_command;
 extern const cli_command cli_help_command;
 
 // All of them, in the order of the help.

@@ -23,22 +23,31 @@ typedef struct job {
   uint64_t budget;  // in nodes
 } job;
 
+// What a file holds already need not be in the arena as well: a model's weights are mapped.
+static void place_weights(job* j) {
+  cli_plan_request* request = &j->request;
+  bool in_file = request->weights == CLI_WEIGHTS_FILE ||
+                 (request->weights == CLI_WEIGHTS_DEFAULT && cli_source_is_model(&j->source));
+  request->no_params = request->no_params || in_file;
+  request->no_constants = request->no_constants || in_file;
+}
+
 static cli_exit find_graphs(job* j) {
   cli_exit code = cli_source_choose(&j->source, j->request.graph, &j->graph);
   if (code == CLI_YES) {
-    code = cli_binds_apply(&j->request.binds, j->source.label, j->graph);
+    code = cli_source_bind(&j->source, &j->request.model.binds, j->graph);
   }
   if (code == CLI_YES && j->request.layout_from != NULL) {
-    code = cli_layout_source_open(&j->layout_from, j->request.layout_from, &j->request.binds,
+    code = cli_layout_source_open(&j->layout_from, j->request.layout_from, &j->request.model.binds,
                                   &j->source);
   }
   if (code == CLI_YES) {
-    code = cli_binds_require_used(&j->request.binds, j->graph);
+    code = cli_source_require_used(&j->source, &j->request.model.binds, j->graph);
   }
   if (code == CLI_YES && j->request.layout_from != NULL) {
     code = cli_require_bound(j->source.label, j->layout_from.graph);
   }
-  return code == CLI_YES ? cli_require_bound(j->source.label, j->graph) : code;
+  return code == CLI_YES ? cli_source_require_bound(&j->source, j->graph) : code;
 }
 
 static cli_exit make_layout(job* j) {
@@ -77,7 +86,8 @@ static cli_exit make_plan(job* j) {
   stow_status status =
       stow_plan_make(j->graph, j->effects, &options, stow_allocator_default(), &diag, &j->plan);
   cli_search_end(&j->search);
-  return status == STOW_OK ? CLI_YES : cli_fail_graph(j->source.label, j->graph, status, &diag);
+  return status == STOW_OK ? cli_aliases_check(&j->request.io, j->source.label, j->graph, j->plan)
+                           : cli_fail_graph(j->source.label, j->graph, status, &diag);
 }
 
 static cli_exit prove_plan(const job* j) {
@@ -111,46 +121,42 @@ static stow_status write_plan(const job* j, cli_output* output, stow_diag* diag)
     case CLI_FORMAT_COUNT:
       break;
   }
-  cli_summary_print(&(cli_summary){.label = j->source.label,
-                                   .graph = j->graph,
-                                   .plan = j->plan,
-                                   .layout = j->layout,
-                                   .capacity = j->request.capacity != STOW_NO_CAPACITY,
-                                   .budget = j->budget,
-                                   .stopped_by = j->search.stopped_by},
-                    output);
+  cli_summary_print(
+      &(cli_summary){.label = j->source.label,
+                     .graph = j->graph,
+                     .plan = j->plan,
+                     .layout = j->layout,
+                     .model = cli_source_is_model(&j->source) ? &j->source.model : NULL,
+                     .weights_in_arena = !j->request.no_params,
+                     .capacity = j->request.capacity != STOW_NO_CAPACITY,
+                     .budget = j->budget,
+                     .stopped_by = j->search.stopped_by},
+      output);
   return STOW_OK;
 }
 
-// "; no placement can fit: …", or what leaves hope.
-static void explain_fit(const job* j, const stow_fit* fit, char* out, size_t capacity) {
+// Why, or what leaves hope.
+static void explain_fit(const job* j, const stow_fit* fit) {
   uint64_t bound = stow_plan_lower_bound(j->plan);
   uint64_t proven = stow_plan_search(j->plan).bound;
   uint64_t load = cli_peak_load(j->plan);
   if (proven <= fit->available) {
-    snprintf(out, capacity, "; the lower bound is %" PRIu64 ": %s", proven,
-             stow_plan_reuse(j->plan) ? "a better placement may fit"
-                                      : "a placement that reuses bytes may fit");
-    return;
+    cli_tell_more("the lower bound is %" PRIu64 ": %s", proven,
+                  stow_plan_reuse(j->plan) ? "a better placement may fit"
+                                           : "a placement that reuses bytes may fit");
+  } else if (bound <= fit->available) {
+    cli_tell_more("no placement can fit: the search has ruled out all that are below %" PRIu64,
+                  proven);
+  } else if (load <= fit->available) {
+    cli_tell_more(
+        "no placement can fit: the lower bound, with padding and fixed places, is %" PRIu64, bound);
+  } else {
+    char largest[3 * (CLI_VALUE_LABEL_SIZE + 32)];
+    cli_largest_at_peak(j->plan, 3, largest, sizeof largest);
+    cli_tell_more("no placement can fit: at step %" PRIu32 ", %" PRIu64
+                  " bytes live at once, the largest: %s",
+                  stow_plan_peak_step(j->plan), load, largest);
   }
-  if (bound <= fit->available) {
-    snprintf(out, capacity,
-             "; no placement can fit: the search has ruled out all that are below %" PRIu64,
-             proven);
-    return;
-  }
-  if (load <= fit->available) {
-    snprintf(out, capacity,
-             "; no placement can fit: the lower bound, with padding and fixed places, is %" PRIu64,
-             bound);
-    return;
-  }
-  char largest[3 * (CLI_VALUE_LABEL_SIZE + 32)];
-  cli_largest_at_peak(j->plan, 3, largest, sizeof largest);
-  snprintf(out, capacity,
-           "; no placement can fit: at step %" PRIu32 ", %" PRIu64
-           " bytes live at once, the largest: %s",
-           stow_plan_peak_step(j->plan), load, largest);
 }
 
 // Without reuse there is only one placement; with it, another one may fit until that is ruled out.
@@ -162,20 +168,20 @@ static cli_exit capacity_exit(const stow_plan* plan) {
 static cli_exit fail_capacity(const job* j, const stow_fit* fit) {
   char label[CLI_VALUE_LABEL_SIZE];
   snprintf(label, sizeof label, "%s", fit->value_bytes > 0 ? "scratch" : "a reserved stretch");
-  char reason[1024];
-  explain_fit(j, fit, reason, sizeof reason);
   if (fit->value != STOW_VALUE_NONE) {
     cli_value_label(j->plan, fit->value, label);
   }
   stow_str name = stow_graph_name(j->graph);
   cli_exit code = capacity_exit(j->plan);
-  return cli_fail(code,
-                  "%s: @%.*s%s: %" PRIu64 " bytes required, %" PRIu64 " available, %" PRIu64
-                  " too many; %s (%" PRIu64 " bytes, step %" PRIu32
-                  ") reaches above, the largest hole there has %" PRIu64 " bytes%s",
-                  j->source.label, (int)name.size, name.data,
-                  code == CLI_NO ? " does not fit" : ": gave up", fit->required, fit->available,
-                  fit->excess, label, fit->value_bytes, fit->step, fit->largest_hole, reason);
+  cli_fail(
+      code, "%s: @%.*s%s: %" PRIu64 " bytes required, %" PRIu64 " available, %" PRIu64 " too many",
+      j->source.label, (int)name.size, name.data, code == CLI_NO ? " does not fit" : ": gave up",
+      fit->required, fit->available, fit->excess);
+  cli_tell_more("%s (%" PRIu64 " bytes, step %" PRIu32
+                ") reaches above, the largest hole there has %" PRIu64 " bytes",
+                label, fit->value_bytes, fit->step, fit->largest_hole);
+  explain_fit(j, fit);
+  return code;
 }
 
 // A plan that does not fit is shown on standard output, but never replaces a file.
@@ -213,9 +219,10 @@ static cli_exit check_output(const cli_plan_request* request) {
 static cli_exit run_job(job* j) {
   cli_exit code = check_output(&j->request);
   if (code == CLI_YES) {
-    code = cli_source_open(&j->source, j->request.file);
+    code = cli_source_open(&j->source, j->request.file, &j->request.model);
   }
   if (code == CLI_YES) {
+    place_weights(j);
     code = find_graphs(j);
   }
   if (code == CLI_YES) {

@@ -123,7 +123,7 @@ static bool unquote(stow_str quoted, stow_string* out) {
 
 static cli_exit find_named(stow_str name, const char* plan_label, const cli_source* source,
                            stow_graph** out_graph) {
-  *out_graph = stow_module_find(source->module, name);
+  *out_graph = cli_source_named(source, name);
   if (*out_graph != NULL) {
     return CLI_YES;
   }

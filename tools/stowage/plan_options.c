@@ -12,8 +12,8 @@
 #define PIN_RULE "pin-output-ancestors"
 
 enum {
+  OPT_ALIAS,
   OPT_ALIGN,
-  OPT_BIND,
   OPT_C_PREFIX,
   OPT_CAPACITY,
   OPT_F32_UNIFORM,
@@ -35,15 +35,16 @@ enum {
   OPT_PRESET,
   OPT_RULE,
   OPT_STRATEGY,
-  OPT_TIME
+  OPT_TIME,
+  OPT_WEIGHTS
 };
 
 static const cli_option plan_options[] = {
     {OPT_PRESET, 0, "preset", "NAME",
      "the settings to start from (see below); without it,\nthose of default"},
     {OPT_GRAPH, 0, "graph", "NAME", "the graph to plan, where FILE has several"},
-    {OPT_BIND, 0, "bind", "NAME=N,...",
-     "give symbolic dimensions a value, each once; may be\nrepeated"},
+    CLI_BIND_OPTION,
+    CLI_MODEL_OPTIONS,
     {OPT_FORMAT, 0, "format", "NAME", "summary (the default), report, plan, json, csv, c"},
     {OPT_OUTPUT, 'o', "output", "OUT", "write to OUT, replaced as a whole and on success\nonly"},
     {OPT_C_PREFIX, 0, "c-prefix", "NAME",
@@ -59,6 +60,9 @@ static const cli_option plan_options[] = {
     {OPT_TIME, 0, "time", "DURATION", "end the search after 500ms, 10s, 2m, 1.5h"},
     {OPT_NO_REUSE, 0, "no-reuse", NULL, "no two values share bytes"},
     {OPT_F32_UNIFORM, 0, "f32-uniform", NULL, "at least 4 bytes for every element"},
+    {OPT_WEIGHTS, 0, "weights", "WHERE",
+     "arena or file: whether params and constants get\nslots; without it, file for a model, else "
+     "arena"},
     {OPT_NO_PARAMS, 0, "no-params", NULL, "params get no slot"},
     {OPT_NO_INPUTS, 0, "no-inputs", NULL, "inputs get no slot"},
     {OPT_NO_CONSTANTS, 0, "no-constants", NULL, "constants get no slot"},
@@ -66,6 +70,7 @@ static const cli_option plan_options[] = {
     {OPT_IO, 0, "io", "[NAME=]POLICY",
      "keep, consume or external: for all boundary values\nand outputs, or for NAME alone; may be "
      "repeated"},
+    {OPT_ALIAS, 0, "alias", "OUT=IN", CLI_ALIAS_HELP},
     {OPT_LAYOUT_FROM, 0, "layout-from", "GRAPH|PLAN",
      "with --preset backward: params lie where the plan of\nthis graph of FILE has them, made with "
      "the "
@@ -129,6 +134,13 @@ static cli_exit read_format(const char* value, cli_format* out) {
   return cli_fail_word("format", value, name_at, CLI_FORMAT_COUNT, format_names);
 }
 
+static cli_exit read_weights(const char* value, cli_weights* out) {
+  static const char* const places[] = {"arena", "file"};
+  *out = strcmp(value, places[0]) == 0 ? CLI_WEIGHTS_ARENA : CLI_WEIGHTS_FILE;
+  bool known = *out == CLI_WEIGHTS_ARENA || strcmp(value, places[1]) == 0;
+  return known ? CLI_YES : cli_fail_word("weights", value, name_at, 2, places);
+}
+
 static cli_exit read_rule(cli_plan_request* request, const char* option, const char* value,
                           bool on) {
   cli_rule_switch item = {stow_rule_find(stow_str_of(value)), on};
@@ -170,11 +182,15 @@ static cli_exit set_switch(bool* field) {
 
 static cli_exit handle(void* user, const cli_option* option, const char* value) {
   cli_plan_request* request = user;
+  cli_exit code;
+  if (cli_model_request_take(&request->model, option, value, &code)) {
+    return code;
+  }
   switch (option->id) {
+    case OPT_ALIAS:
+      return cli_io_policies_alias(&request->io, value);
     case OPT_ALIGN:
       return read_alignment(request, value);
-    case OPT_BIND:
-      return cli_binds_add(&request->binds, option->name, value);
     case OPT_C_PREFIX:
       return read_prefix(value, &request->c_prefix);
     case OPT_CAPACITY:
@@ -215,6 +231,8 @@ static cli_exit handle(void* user, const cli_option* option, const char* value) 
       return cli_budget_read_nodes(&request->budget, value);
     case OPT_TIME:
       return cli_budget_read_time(&request->budget, value);
+    case OPT_WEIGHTS:
+      return read_weights(value, &request->weights);
     default:
       return cli_read_strategy(value, &request->strategy);
   }
@@ -228,6 +246,10 @@ static cli_exit check_together(const cli_plan_request* request) {
   if (request->layout_from != NULL && cli_is_stdin(request->layout_from) &&
       cli_is_stdin(request->file)) {
     return cli_fail(CLI_USAGE, "FILE and --layout-from cannot both be standard input");
+  }
+  if (request->weights == CLI_WEIGHTS_ARENA && (request->no_params || request->no_constants)) {
+    return cli_fail(CLI_USAGE, "--weights arena contradicts --no-%s",
+                    request->no_params ? "params" : "constants");
   }
   if (request->c_prefix != NULL && request->format != CLI_FORMAT_C) {
     return cli_fail(CLI_USAGE, "--c-prefix needs --format c");
@@ -247,7 +269,7 @@ cli_exit cli_plan_request_read(cli_plan_request* request, int argc, char** argv,
 }
 
 void cli_plan_request_free(cli_plan_request* request) {
-  cli_binds_free(&request->binds);
+  cli_model_request_free(&request->model);
   cli_io_policies_free(&request->io);
   cli_list_free(&request->rules, sizeof(cli_rule_switch));
 }

@@ -5,10 +5,10 @@
 #include <stowage/analysis.h>
 #include <stowage/plan.h>
 
-#include "bind.h"
 #include "fail.h"
 #include "io_policy.h"
 #include "list.h"
+#include "model.h"
 #include "options.h"
 #include "search.h"
 
@@ -27,6 +27,10 @@ typedef enum cli_format {
 #undef CLI_FORMAT_ENUM
       CLI_FORMAT_COUNT
 } cli_format;
+
+// Where params and constants are: in the arena, or in the file. Of a model they stay in the file
+// unless something is said.
+typedef enum cli_weights { CLI_WEIGHTS_DEFAULT, CLI_WEIGHTS_ARENA, CLI_WEIGHTS_FILE } cli_weights;
 
 // `--rule NAME`, `--no-rule NAME`
 typedef struct cli_rule_switch {
@@ -56,7 +60,8 @@ typedef struct cli_plan_request {
   cli_io_policies io;
   const stow_strategy* strategy;  // NULL: not given
   cli_budget budget;
-  cli_binds binds;
+  cli_model_request model;
+  cli_weights weights;
   cli_list rules;  // of cli_rule_switch, in order
 } cli_plan_request;
 

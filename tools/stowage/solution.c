@@ -75,11 +75,11 @@ static void print_sizes(const cli_solution* solution, cli_output* output) {
 }
 
 enum { COL_ID, COL_STEPS, COL_BYTES, COL_SIZE, COL_SHARE, COL_COUNT };
-static const cli_column reason_columns[COL_COUNT] = {{"id", false, true},
-                                                     {"steps", true, false},
-                                                     {"bytes", true, false},
-                                                     {"size", true, false},
-                                                     {"capacity", true, false}};
+static const cli_column reason_columns[COL_COUNT] = {{"id", false, CLI_FLEXIBLE},
+                                                     {"steps", true, CLI_FIXED},
+                                                     {"bytes", true, CLI_FIXED},
+                                                     {"size", true, CLI_FIXED},
+                                                     {"capacity", true, CLI_FIXED}};
 
 static void add_sizes(const cli_solution* solution, uint64_t bytes, char (*row)[CLI_CELL_SIZE]) {
   snprintf(row[COL_BYTES], CLI_CELL_SIZE, "%" PRIu64, bytes);

@@ -7,37 +7,87 @@
 
 #include "file.h"
 
-cli_exit cli_source_open(cli_source* source, const char* path) {
-  *source = (cli_source){.label = cli_file_label(path)};
-  stow_string text;
-  stow_string_init(&text, stow_allocator_default());
-  cli_exit code = cli_file_read(path, &text);
-  if (code == CLI_YES) {
-    stow_diag diag;
-    stow_diag_init(&diag);
-    stow_status status =
-        stow_module_parse(text.data == NULL ? "" : text.data, text.size, source->label, NULL,
-                          stow_allocator_default(), &diag, &source->module);
-    code = status == STOW_OK ? CLI_YES : cli_fail_diag(status, &diag);
+// A plan needs no weights, but who runs it will.
+static void note_missing_data(const cli_source* source) {
+  for (size_t i = 0; i < stow_onnx_import_issue_count(source->model.import); ++i) {
+    stow_onnx_issue issue = stow_onnx_import_issue(source->model.import, i);
+    if (issue.kind == STOW_ONNX_NO_DATA) {
+      cli_note("%s: %.*s", source->label, (int)issue.reason.size, issue.reason.data);
+    }
   }
-  stow_string_free(&text);
+}
+
+static cli_exit open_model(cli_source* source, cli_input* input, const cli_model_request* request) {
+  cli_exit code = cli_model_open(&source->model, input);
+  if (code == CLI_YES) {
+    code = cli_model_import(&source->model, request, source->label, false);
+  }
+  if (code == CLI_YES) {
+    note_missing_data(source);
+  }
+  return code == CLI_YES ? cli_model_graph(&source->model, source->label, &source->graph) : code;
+}
+
+static cli_exit open_text(cli_source* source, cli_input* input) {
+  cli_exit code = cli_input_read(input);
+  if (code != CLI_YES) {
+    return code;
+  }
+  stow_diag diag;
+  stow_diag_init(&diag);
+  stow_status status =
+      stow_module_parse(input->bytes.data == NULL ? "" : input->bytes.data, input->bytes.size,
+                        source->label, NULL, stow_allocator_default(), &diag, &source->module);
+  return status == STOW_OK ? CLI_YES : cli_fail_diag(status, &diag);
+}
+
+cli_exit cli_source_open(cli_source* source, const char* path, const cli_model_request* request) {
+  *source = (cli_source){.label = cli_file_label(path)};
+  cli_input input;
+  cli_exit code = cli_input_open(&input, path);
+  if (code == CLI_YES && input.is_model) {
+    code = open_model(source, &input, request);
+  } else if (code == CLI_YES) {
+    code = cli_model_request_refuse(request, source->label);
+    code = code == CLI_YES ? open_text(source, &input) : code;
+  }
+  cli_input_close(&input);
   return code;
 }
 
+bool cli_source_is_model(const cli_source* source) { return source->model.model != NULL; }
+
 void cli_source_close(cli_source* source) {
+  cli_model_close(&source->model);
+  source->graph = NULL;
   stow_module_destroy(source->module);
   source->module = NULL;
 }
 
+static size_t graph_count(const cli_source* source) {
+  return source->graph != NULL ? 1 : stow_module_graph_count(source->module);
+}
+
+static stow_graph* graph_at(const cli_source* source, size_t index) {
+  return source->graph != NULL ? source->graph : stow_module_graph(source->module, index);
+}
+
+stow_graph* cli_source_named(const cli_source* source, stow_str name) {
+  if (source->graph == NULL) {
+    return stow_module_find(source->module, name);
+  }
+  return stow_str_equal(stow_graph_name(source->graph), name) ? source->graph : NULL;
+}
+
 stow_graph* cli_source_find(const cli_source* source, const char* name) {
-  return stow_module_find(source->module, stow_str_of(name[0] == '@' ? name + 1 : name));
+  return cli_source_named(source, stow_str_of(name[0] == '@' ? name + 1 : name));
 }
 
 void cli_source_names(const cli_source* source, char* out, size_t capacity) {
   size_t used = 0;
   out[0] = '\0';
-  for (size_t i = 0; i < stow_module_graph_count(source->module) && used < capacity; ++i) {
-    stow_str name = stow_graph_name(stow_module_graph(source->module, i));
+  for (size_t i = 0; i < graph_count(source) && used < capacity; ++i) {
+    stow_str name = stow_graph_name(graph_at(source, i));
     int size = snprintf(out + used, capacity - used, "%s%.*s", i == 0 ? "" : ", ", (int)name.size,
                         name.data);
     used += size > 0 ? (size_t)size : 0;
@@ -49,8 +99,8 @@ cli_exit cli_source_choose(const cli_source* source, const char* name, stow_grap
   *out_graph = NULL;
   if (name != NULL) {
     *out_graph = cli_source_find(source, name);
-  } else if (stow_module_graph_count(source->module) == 1) {
-    *out_graph = stow_module_graph(source->module, 0);
+  } else if (graph_count(source) == 1) {
+    *out_graph = graph_at(source, 0);
   }
   if (*out_graph != NULL) {
     return CLI_YES;
@@ -61,6 +111,20 @@ cli_exit cli_source_choose(const cli_source* source, const char* name, stow_grap
   }
   return cli_fail(CLI_USAGE, "%s has several graphs, choose one with --graph: %s", source->label,
                   names);
+}
+
+cli_exit cli_source_bind(const cli_source* source, cli_binds* binds, stow_graph* graph) {
+  return cli_source_is_model(source) ? CLI_YES : cli_binds_apply(binds, source->label, graph);
+}
+
+cli_exit cli_source_require_used(const cli_source* source, const cli_binds* binds,
+                                 const stow_graph* graph) {
+  return cli_source_is_model(source) ? CLI_YES : cli_binds_require_used(binds, graph);
+}
+
+cli_exit cli_source_require_bound(const cli_source* source, const stow_graph* graph) {
+  return cli_source_is_model(source) ? cli_model_require_bound(&source->model, source->label, graph)
+                                     : cli_require_bound(source->label, graph);
 }
 
 static uint32_t line_of(const stow_graph* graph, const stow_diag* diag) {

@@ -31,26 +31,110 @@ static void print_title(const cli_summary* summary, cli_output* output) {
             cli_paint_stop(output), label);
 }
 
-static void print_counts(const cli_summary* summary, cli_output* output) {
-  const stow_plan* plan = summary->plan;
-  uint32_t buffers = 0;
-  uint32_t views = 0;
-  uint32_t count = stow_plan_value_count(plan);
-  for (stow_value value = 0; value < count; ++value) {
-    stow_slot slot;
-    bool own = stow_plan_root(plan, value) == value;
-    bool has_slot = stow_plan_slot(plan, value, &slot);
-    buffers += own && has_slot;
-    views += !own;
+// Branches that were chosen because the other does not fit: a plan for one kind of input only.
+static void print_branches(const cli_model* model, cli_output* output) {
+  for (size_t i = 0; i < stow_onnx_import_issue_count(model->import); ++i) {
+    stow_onnx_issue issue = stow_onnx_import_issue(model->import, i);
+    if (issue.kind == STOW_ONNX_BRANCH) {
+      char name[256];
+      char reason[256];
+      cli_escape(issue.node, name, sizeof name);
+      cli_escape(issue.reason, reason, sizeof reason);
+      cli_print(output, "  If \"%s\": %s\n", name, reason);
+    }
   }
+}
+
+static void print_model(const cli_summary* summary, cli_output* output) {
+  const cli_model* model = summary->model;
+  cli_model_print_facts(model, output);
+  cli_model_print_symbols(model, summary->graph, output);
+  size_t bounded = cli_model_count_issues(model, STOW_ONNX_BOUNDED);
+  size_t custom = cli_model_count_issues(model, STOW_ONNX_CUSTOM);
+  if (bounded > 0) {
+    cli_print(output, "  %-15s %zu tensor%s whose shape depends on data, at the largest\n",
+              "bounded", bounded, cli_plural(bounded));
+  }
+  if (custom > 0) {
+    cli_print(output, "  %-15s %zu node%s of unknown ops, as the file declares their types\n",
+              "custom", custom, cli_plural(custom));
+  }
+  print_branches(model, output);
+}
+
+typedef struct value_counts {
+  uint32_t buffers;
+  uint32_t views;
+  uint32_t weights;  // without a slot
+  uint32_t bare;     // other values without a slot
+} value_counts;
+
+static bool is_weight(const stow_graph* graph, stow_value value) {
+  stow_op op = stow_graph_op(graph, stow_graph_producer(graph, value));
+  return op == STOW_OP_PARAM || op == STOW_OP_CONSTANT;
+}
+
+static value_counts count_values(const cli_summary* summary) {
+  value_counts counts = {0};
+  for (stow_value value = 0; value < stow_plan_value_count(summary->plan); ++value) {
+    stow_slot slot;
+    if (stow_plan_root(summary->plan, value) != value) {
+      ++counts.views;
+    } else if (stow_plan_slot(summary->plan, value, &slot)) {
+      ++counts.buffers;
+    } else if (is_weight(summary->graph, value)) {
+      ++counts.weights;
+    } else {
+      ++counts.bare;
+    }
+  }
+  return counts;
+}
+
+static void print_graph_counts(const cli_summary* summary, cli_output* output) {
+  value_counts counts = count_values(summary);
   uint32_t nodes = stow_graph_node_count(summary->graph);
-  uint32_t bare = count - buffers - views;
+  uint32_t values = stow_plan_value_count(summary->plan);
+  uint32_t bare = counts.weights + counts.bare;
   cli_print(output,
             "  %" PRIu32 " node%s, %" PRIu32 " value%s: %" PRIu32 " buffer%s, %" PRIu32 " view%s",
-            nodes, cli_plural(nodes), count, cli_plural(count), buffers, cli_plural(buffers), views,
-            cli_plural(views));
+            nodes, cli_plural(nodes), values, cli_plural(values), counts.buffers,
+            cli_plural(counts.buffers), counts.views, cli_plural(counts.views));
   if (bare > 0) {
     cli_print(output, ", %" PRIu32 " without a slot", bare);
+  }
+  cli_print(output, "\n\n");
+}
+
+// Outputs that lie in an input's bytes: caches that stay where they are.
+static size_t count_in_place(const cli_summary* summary) {
+  const stow_graph* graph = summary->graph;
+  size_t count = 0;
+  for (size_t i = 0; i < stow_graph_output_count(graph); ++i) {
+    stow_value output = stow_graph_outputs(graph)[i];
+    stow_value root = stow_plan_root(summary->plan, output);
+    count +=
+        root != output && stow_graph_op(graph, stow_graph_producer(graph, root)) == STOW_OP_INPUT;
+  }
+  return count;
+}
+
+// What becomes of a model's tensors. Its nodes have been counted: here it is what the plan runs.
+static void print_model_counts(const cli_summary* summary, cli_output* output) {
+  value_counts counts = count_values(summary);
+  cli_print(output, "  %-15s %" PRIu32 " buffer%s and %" PRIu32 " view%s in the arena", "planned",
+            counts.buffers, cli_plural(counts.buffers), counts.views, cli_plural(counts.views));
+  if (counts.weights > 0) {
+    cli_print(output, ", %" PRIu32 " weight%s", counts.weights, cli_plural(counts.weights));
+  }
+  if (counts.bare > 0) {
+    cli_print(output, ", %" PRIu32 " other%s", counts.bare, cli_plural(counts.bare));
+  }
+  cli_print(output, counts.weights + counts.bare > 0 ? " outside" : "");
+  size_t in_place = count_in_place(summary);
+  if (in_place > 0) {
+    cli_print(output, "\n  %-15s %zu output%s in the bytes of inputs", "in place", in_place,
+              cli_plural(in_place));
   }
   cli_print(output, "\n\n");
 }
@@ -106,6 +190,9 @@ static void print_sizes(const cli_summary* summary, cli_output* output) {
   uint64_t arena = stow_plan_arena_size(plan);
   stow_search search = stow_plan_search(plan);
   uint64_t unshared = without_sharing(plan);
+  if (summary->model != NULL) {
+    cli_model_print_weights(summary->model, summary->weights_in_arena, output);
+  }
   cli_print_size(output, "arena", arena);
   cli_print(output, "   aligned to %" PRIu64 " B\n", stow_plan_alignment(plan));
   cli_print_size(output, "lower bound", search.bound);
@@ -163,8 +250,25 @@ static void format_type(const stow_graph* graph, stow_value value, char out[CLI_
 
 enum { COL_VALUE, COL_OP, COL_TYPE, COL_BYTES, COL_SIZE, COL_LIFE, COL_SHARE, COL_COUNT };
 static const cli_column peak_columns[COL_COUNT] = {
-    {"value", false, true}, {"op", false, true},    {"type", false, true}, {"bytes", true, false},
-    {"size", true, false},  {"steps", true, false}, {"share", true, false}};
+    {"value", false, CLI_FLEXIBLE}, {"op", false, CLI_FLEXIBLE}, {"type", false, CLI_FLEXIBLE},
+    {"bytes", true, CLI_FIXED},     {"size", true, CLI_FIXED},   {"steps", true, CLI_FIXED},
+    {"share", true, CLI_FIXED}};
+// Tensors of a model go by their names, which are paths more often than not: they get the room of
+// what says less.
+static const cli_column tensor_columns[COL_COUNT] = {
+    {"tensor", false, CLI_PATHS}, {NULL, false, CLI_FIXED}, {"type", false, CLI_FLEXIBLE},
+    {"bytes", true, CLI_FIXED},   {NULL, true, CLI_FIXED},  {"steps", true, CLI_FIXED},
+    {"share", true, CLI_FIXED}};
+
+// What a value is called where its graph is not seen as text: its name alone, if it has one.
+static void format_name(const cli_summary* summary, stow_value value, char* out) {
+  stow_str name = stow_plan_value_name(summary->plan, value);
+  if (summary->model != NULL && name.size > 0) {
+    cli_escape(name, out, CLI_VALUE_LABEL_SIZE - 2);
+  } else {
+    cli_value_label(summary->plan, value, out);
+  }
+}
 
 static void add_sizes(char (*row)[CLI_CELL_SIZE], uint64_t bytes, uint64_t load) {
   snprintf(row[COL_BYTES], CLI_CELL_SIZE, "%" PRIu64, bytes);
@@ -176,7 +280,7 @@ static void add_value(const cli_summary* summary, stow_value value, uint64_t loa
                       cli_table* table) {
   char(*row)[CLI_CELL_SIZE] = table->cells[table->row_count++];
   const stow_graph* graph = summary->graph;
-  cli_value_label(summary->plan, value, row[COL_VALUE]);
+  format_name(summary, value, row[COL_VALUE]);
   snprintf(row[COL_OP], CLI_CELL_SIZE - 2, "%s",
            stow_graph_op_desc(graph, stow_graph_producer(graph, value))->name);
   format_type(graph, value, row[COL_TYPE]);
@@ -216,7 +320,8 @@ void cli_largest_at_peak(const stow_plan* plan, size_t most, char* out, size_t c
   }
 }
 
-// `step 7 (of 0 … 12), matmul %7`. Nothing runs at the end, after the last step.
+// `step 7 (of 0 … 12), matmul %7`; of a model without the latter, which gets a line of its own.
+// Nothing runs at the end, after the last step.
 static void print_peak_step(const cli_summary* summary, cli_output* output) {
   const stow_plan* plan = summary->plan;
   uint32_t step = stow_plan_peak_step(plan);
@@ -226,6 +331,9 @@ static void print_peak_step(const cli_summary* summary, cli_output* output) {
   }
   cli_print(output, "step %" PRIu32 " (of 0 \xE2\x80\xA6 %" PRIu32 ")", step,
             stow_plan_step_count(plan) - 1);
+  if (summary->model != NULL) {
+    return;
+  }
   stow_node node = stow_plan_order(plan)[step];
   cli_print(output, ", %s", stow_graph_op_desc(summary->graph, node)->name);
   if (stow_graph_result_count(summary->graph, node) > 0) {
@@ -233,6 +341,27 @@ static void print_peak_step(const cli_summary* summary, cli_output* output) {
     cli_value_label(plan, stow_graph_first_result(summary->graph, node), label);
     cli_cut(label, 24);
     cli_print(output, " %s", label);
+  }
+}
+
+// `  while softmax makes /encoder/layer.0/attention/Softmax_output_0`
+static void print_peak_maker(const cli_summary* summary, cli_output* output) {
+  const stow_plan* plan = summary->plan;
+  uint32_t step = stow_plan_peak_step(plan);
+  if (summary->model == NULL || step >= stow_plan_step_count(plan)) {
+    return;
+  }
+  stow_node node = stow_plan_order(plan)[step];
+  const char* op = stow_graph_op_desc(summary->graph, node)->name;
+  cli_print(output, "  while %s ", op);
+  if (stow_graph_result_count(summary->graph, node) > 0) {
+    char name[CLI_VALUE_LABEL_SIZE];
+    size_t used = strlen("  while  makes ") + strlen(op);
+    format_name(summary, stow_graph_first_result(summary->graph, node), name);
+    cli_cut_inside(name, output->width > used ? output->width - used : 1);
+    cli_print(output, "makes %s\n", name);
+  } else {
+    cli_print(output, "runs\n");
   }
 }
 
@@ -264,9 +393,12 @@ static void print_peak(const cli_summary* summary, cli_output* output) {
   }
   cli_print(output, "\n%speak%s at ", cli_paint_start(output, CLI_BOLD), cli_paint_stop(output));
   print_peak_step(summary, output);
-  cli_print(output, ": %" PRIu64 " B in %zu value%s\n", load, count, cli_plural(count));
+  cli_print(output, ": %" PRIu64 " B in %zu %s%s\n", load, count,
+            summary->model == NULL ? "value" : "tensor", cli_plural(count));
+  print_peak_maker(summary, output);
 
-  cli_table table = {.columns = peak_columns, .column_count = COL_COUNT};
+  cli_table table = {.columns = summary->model == NULL ? peak_columns : tensor_columns,
+                     .column_count = COL_COUNT};
   for (size_t i = 0; i < shown; ++i) {
     add_value(summary, stow_plan_peak_value(plan, i), load, &table);
   }
@@ -284,7 +416,12 @@ static void print_peak(const cli_summary* summary, cli_output* output) {
 
 void cli_summary_print(const cli_summary* summary, cli_output* output) {
   print_title(summary, output);
-  print_counts(summary, output);
+  if (summary->model != NULL) {
+    print_model(summary, output);
+    print_model_counts(summary, output);
+  } else {
+    print_graph_counts(summary, output);
+  }
   print_sizes(summary, output);
   print_peak(summary, output);
 }

@@ -5,6 +5,7 @@
 #include <stowage/graph.h>
 #include <stowage/plan.h>
 
+#include "model.h"
 #include "output.h"
 
 typedef struct cli_summary {
@@ -12,6 +13,8 @@ typedef struct cli_summary {
   const stow_graph* graph;
   const stow_plan* plan;             // checked
   const stow_weight_layout* layout;  // NULL: none
+  const cli_model* model;            // where the graph comes from; NULL: a text
+  bool weights_in_arena;             // of the model
   bool capacity;                     // whether to tell if it fits
   uint64_t budget;                   // of the search, in nodes
   const char* stopped_by;            // what stopped the search, where something did

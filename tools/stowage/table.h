@@ -8,10 +8,17 @@
 #define CLI_TABLE_ROWS 16
 #define CLI_CELL_SIZE 256
 
+// What happens to a column where the table is too wide.
+typedef enum cli_flex {
+  CLI_FIXED,
+  CLI_FLEXIBLE,  // it is cut
+  CLI_PATHS      // it is cut before others are, inside: both ends of a path tell something
+} cli_flex;
+
 typedef struct cli_column {
-  const char* title;
-  bool right;     // numbers
-  bool flexible;  // is cut where the table is too wide
+  const char* title;  // NULL: the column is not shown
+  bool right;         // numbers
+  cli_flex flex;
 } cli_column;
 
 typedef struct cli_table {

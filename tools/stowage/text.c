@@ -95,6 +95,30 @@ void cli_cut(char* text, size_t width) {
   }
 }
 
+// Where the character number |index| begins.
+static char* character_at(char* text, size_t index) {
+  for (; *text != '\0'; ++text) {
+    if (starts_character(*text) && index-- == 0) {
+      break;
+    }
+  }
+  return text;
+}
+
+void cli_cut_inside(char* text, size_t width) {
+  size_t whole = cli_width(text);
+  if (width == 0 || whole <= width) {
+    return;
+  }
+  size_t head = (width - 1) / 3;
+  size_t tail = width - 1 - head;
+  const char* rest = character_at(text, whole - tail);
+  char* cut = character_at(text, head);
+  size_t rest_size = strlen(rest) + 1;
+  memmove(cut + sizeof ELLIPSIS - 1, rest, rest_size);
+  memcpy(cut, ELLIPSIS, sizeof ELLIPSIS - 1);
+}
+
 #define WORD_MAX 40
 
 static unsigned smaller(unsigned a, unsigned b) { return a < b ? a : b; }

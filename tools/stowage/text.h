@@ -17,6 +17,8 @@ size_t cli_width(const char* text);
 // Cuts to |width| columns, the last one an ellipsis. |text| must have room for two bytes more than
 // it holds.
 void cli_cut(char* text, size_t width);
+// The same with the ellipsis inside, a third of the way: `/encoder/…/attention/Softmax_output_0`.
+void cli_cut_inside(char* text, size_t width);
 
 // The closest of |count| words to a misspelt |word|, or NULL where none is close.
 const char* cli_closest(const char* word, const char* (*word_at)(size_t index, const void* user),

@@ -1,0 +1,262 @@
+# ONNX models: planned, inspected, printed; options, complaints and exit codes.
+. "$(dirname "$0")/harness.sh"
+
+# The models are what the script beside them writes.
+if command -v python3 >/dev/null 2>&1; then
+  mkdir "$work/made"
+  python3 "$examples/make_onnx.py" "$work/made"
+  for model in digits encoder decode; do
+    name="TheModelIsWhatTheScriptWrites ($model)"
+    if cmp -s "$examples/$model.onnx" "$work/made/$model.onnx"; then pass; else fail "it is not"; fi
+  done
+else
+  skip "no python3: the models are not made anew"
+fi
+
+# Planning
+run plan "$examples/digits.onnx"
+expect 0 AStaticModelNeedsNoOptions
+says '@digits in'
+says 'ONNX, IR version 8, opset 13, by stowage-examples 1'
+says '9 nodes, 9098 parameters in 6 tensors'
+says '9 buffers and 1 view in the arena, 6 weights outside'
+says 'not in the arena: map the file'
+says 'while relu makes relu0'
+says '  conv0   f32[1, 8, 28, 28]'
+says 'every slot, view and lifetime proven'
+
+run plan "$examples/digits.onnx" --weights arena
+expect 0 WeightsCanBeInTheArena
+says 'KiB   in the arena'
+says '  fc.weight '
+says '15 buffers and 1 view in the arena'
+
+run plan "$examples/encoder.onnx"
+expect 3 SymbolsNeedValues
+complains 'inputs have symbols without a value: batch, length'
+lists '--bind batch=N --bind length=N'
+lists '--bind-rest N'
+
+run plan "$examples/encoder.onnx" --bind batch=2,length=16
+expect 0 BoundSymbolsMakeAModelStatic
+says 'gap 0 B'
+
+run plan "$examples/encoder.onnx" --bind length=16 --bind-rest 2
+expect 0 TheRestCanBeBoundTogether
+cp "$out" "$work/rest"
+run plan "$examples/encoder.onnx" --bind batch=2,length=16
+name=TheRestIsBoundLikeTheOthers
+if cmp -s "$out" "$work/rest"; then pass; else fail "another plan"; fi
+
+run plan "$examples/encoder.onnx" --bind batch=2,length=16,nonsense=3
+expect 2 AnUnknownSymbolIsRefused
+complains 'the model has no dim named "nonsense"; its dims with a name are "batch", "length"'
+
+run plan "$examples/encoder.onnx" --bind batch=2,length=16
+expect 0 TheSummaryTellsTheSymbols
+says '  symbols         batch=2, length=16'
+run plan "$examples/digits.onnx" --bind n=1
+expect 2 AModelWithoutSymbolsBindsNone
+complains 'it has no dims with a name'
+run plan "$examples/digits.onnx" --value nonsense=1
+expect 2 AValueNeedsItsInput
+complains 'its inputs are "image"'
+run plan "$examples/digits.onnx" --shape cov0=1x8x28x28
+expect 2 AShapeNeedsItsTensor
+complains 'did you mean "conv0"?'
+run plan "$examples/digits.onnx" --shape conv0=1x8x28x29
+expect 2 AShapeMustBeWhatIsInferred
+complains 'the shape that is given does not fit'
+
+# A device
+run plan "$examples/digits.onnx" --capacity 48KiB
+expect 1 AModelCanBeTooLarge
+complains '@digits does not fit: 53312 bytes required, 49152 available, 4160 too many'
+lists 'at step 8, 53312 bytes live at once, the largest: %7 "conv0" (25088 bytes)'
+run plan "$examples/digits.onnx" --capacity 64KiB --format c -o "$work/digits.h"
+expect 0 AModelCanBeAHeader
+name=TheHeaderHasTheTensors
+if grep -q '#define DIGITS_PROBABILITIES_OFFSET' "$work/digits.h"; then pass; else fail "it lacks one"; fi
+
+"$stowage" plan - <"$examples/digits.onnx" >"$out" 2>"$err"
+code=$?
+expect 0 AModelCanComeFromStandardInput
+says '@digits in <stdin>'
+
+cp "$examples/digits.onnx" "$work/no-extension"
+run plan "$work/no-extension"
+expect 0 AModelIsKnownByItsFirstByte
+
+# A saved plan is proven against the model
+run plan "$examples/encoder.onnx" --bind batch=2,length=16 --format plan -o "$work/encoder.plan"
+expect 0 APlanOfAModelCanBeSaved
+run check "$examples/encoder.onnx" "$work/encoder.plan" --bind batch=2,length=16
+expect 0 AndProven
+run check "$examples/encoder.onnx" "$work/encoder.plan" --bind batch=2,length=17
+expect 3 NotForOtherDims
+complains 'fingerprint'
+
+# Inspecting
+run inspect "$examples/encoder.onnx"
+expect 0 InspectingNeedsNoValues
+says 'tokens'
+says 'i64[batch, length]'
+says 'f32[batch, length, 32]'
+name=AnInferredTypeThatSaysNoMoreIsLeftOut
+if grep -q '→' "$out"; then fail "it is shown"; else pass; fi
+says 'symbols without a value'
+says 'MatMul'
+run inspect "$examples/encoder.onnx" --format json
+expect 0 InspectingGivesJson
+says '"ir_version": 8'
+says '"imported": true'
+if command -v python3 >/dev/null 2>&1; then
+  name=TheJsonIsWellFormed
+  if python3 -m json.tool <"$out" >/dev/null 2>&1; then pass; else fail "it is not"; fi
+fi
+run inspect "$examples/decode.onnx"
+expect 0 InspectingADecoder
+name=LinesFitATerminal
+if LC_ALL=C.UTF-8 awk 'length($0) > 80 {exit 1}' "$out"; then pass; else fail "a line is too long"; fi
+run inspect "$examples/tiny.stow"
+expect 3 ATextIsNoModel
+complains 'no ONNX model'
+run inspect "$examples/encoder.onnx" --format yaml
+expect 2 AnUnknownFormat
+
+# As text
+run fmt "$examples/encoder.onnx" --bind batch=2,length=16
+expect 0 AModelCanBeText
+says 'graph @encoder'
+says 'source = "encoder.onnx"'
+cp "$out" "$work/encoder.stow"
+run plan "$work/encoder.stow" --weights file
+expect 0 TheTextCanBePlanned
+run fmt "$work/encoder.stow" --check
+expect 0 TheTextIsCanonical
+run fmt "$examples/encoder.onnx" --keep-all
+expect 0 SymbolsStayExpressions
+says '?batch'
+says 'shape('
+run fmt "$examples/encoder.onnx" --check
+expect 2 AModelHasNoCanonicalForm
+run fmt "$examples/tiny.stow" --bind x=1
+expect 2 BindingATextIsNotFormatting
+
+# Caches
+run plan "$examples/decode.onnx" --bind batch=1,past=15
+expect 0 ADecoderCanBePlanned
+cp "$out" "$work/apart"
+run plan "$examples/decode.onnx" --bind batch=1,past=15 --alias 'present.*=past.*' --format json
+expect 0 CachesCanStayInPlace
+run plan "$examples/decode.onnx" --bind batch=1,past=15 --alias 'present.*=past.*'
+expect 0 CachesInPlaceAreProven
+says '  in place        2 outputs in the bytes of inputs'
+arena() { sed -n 's/^  arena  *\([0-9]*\) B.*/\1/p' "$1"; }
+name=CachesInPlaceTakeLess
+if [ "$(arena "$out")" -lt "$(arena "$work/apart")" ]; then pass; else fail "$(arena "$out")"; fi
+run plan "$examples/decode.onnx" --bind batch=1,past=15 --alias 'result=hidden_state'
+expect 0 AResultCanTakeItsInput
+run plan "$examples/decode.onnx" --bind batch=1,past=15 --alias 'present.0.key=past.0.value'
+expect 1 AnAliasOfWhatIsNotReadIsRefused
+complains 'does not read that input'
+run plan "$examples/decode.onnx" --bind batch=1,past=15 --alias 'absent=past.0.value'
+expect 2 AnAliasNeedsItsOutput
+run plan "$examples/decode.onnx" --bind batch=1,past=15 --alias 'present.*=nothing.*'
+expect 2 AnAliasNeedsItsInput
+run plan "$examples/decode.onnx" --alias 'present.*=past'
+expect 2 StarsComeInPairs
+
+# Values and shapes on the command line
+for bad in 'tokens' '=1' 'tokens=1,x' 'tokens='; do
+  run plan "$examples/encoder.onnx" --value "$bad"
+  expect 2 "ABadValue ($bad)"
+done
+for bad in 'encoded' 'encoded=1y2' 'encoded=-1x2'; do
+  run plan "$examples/encoder.onnx" --shape "$bad"
+  expect 2 "ABadShape ($bad)"
+done
+run plan "$examples/encoder.onnx" --value tokens=1,2,3,4 --bind batch=2,length=2
+expect 0 AValueOfAnInput
+run plan "$examples/encoder.onnx" --bind batch=1,length=2 \
+  --value tokens=9223372036854775807,-9223372036854775808
+expect 0 AValueAtTheEndsOfTheRange
+run plan "$examples/encoder.onnx" --bind batch=1,length=2 --value tokens=9223372036854775808,0
+expect 2 AValueBeyondTheRange
+run plan "$examples/encoder.onnx" --value tokens=1,2,3 --bind batch=2,length=2
+expect 3 AValueThatDoesNotFill
+complains 'tokens'
+printf 'no array' >"$work/bad.npy"
+run plan "$examples/encoder.onnx" --value "tokens=$work/bad.npy"
+expect 3 ABadArray
+complains 'no .npy file'
+run plan "$examples/encoder.onnx" --value "tokens=$work/missing.npy"
+expect 5 AMissingArray
+if command -v python3 >/dev/null 2>&1; then
+  python3 - "$work/good.npy" <<'P'
+import struct, sys
+head = "{'descr': '<i8', 'fortran_order': False, 'shape': (2, 2), }"
+head += " " * (63 - (len(head) + 10) % 64) + "\n"
+open(sys.argv[1], "wb").write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() +
+                              struct.pack("<4q", 1, 2, 3, 4))
+P
+  run plan "$examples/encoder.onnx" --value "tokens=$work/good.npy"
+  expect 0 AnArrayBindsTheSymbolsOfItsInput
+fi
+
+# Weights in a file that is not there
+if command -v python3 >/dev/null 2>&1; then
+  python3 - "$work/external.onnx" <<'P'
+import sys
+def field(number, payload):
+    if isinstance(payload, int):
+        return bytes([number << 3, payload])
+    payload = payload.encode() if isinstance(payload, str) else payload
+    return bytes([number << 3 | 2, len(payload)]) + payload
+def value(name):
+    return field(1, name) + field(2, field(1, field(1, 1) + field(2, field(1, field(1, 2)))))
+place = field(1, "location") + field(2, "gone.bin")
+weight = field(1, 2) + field(2, 1) + field(8, "w") + field(13, place) + field(14, 1)
+node = field(1, "x") + field(1, "w") + field(2, "y") + field(4, "Add")
+graph = field(1, node) + field(2, "g") + field(5, weight) + field(11, value("x"))
+model = field(1, 8) + field(7, graph + field(12, value("y"))) + field(8, field(2, 13))
+open(sys.argv[1], "wb").write(model)
+P
+  run plan "$work/external.onnx"
+  expect 0 APlanNeedsNoWeights
+  complains 'note: '
+  complains 'tensor "w", external data "gone.bin": '
+  complains 'no such file'
+  run inspect "$work/external.onnx"
+  expect 0 InspectingNeedsNoWeights
+  says 'weights whose file cannot be read (1)'
+fi
+
+run plan "$examples/tiny.stow" --bind-rest 1
+expect 2 OptionsForModelsAreRefusedForTexts
+complains 'for ONNX models'
+
+# Bad files
+head -c 1000 "$examples/digits.onnx" >"$work/cut.onnx"
+run plan "$work/cut.onnx"
+expect 3 ACutModelIsRefused
+complains 'cut.onnx'
+: >"$work/empty.onnx"
+run plan "$work/empty.onnx"
+expect 3 AnEmptyModelIsRefused
+printf 'version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n' >"$work/pointer.onnx"
+run plan "$work/pointer.onnx"
+expect 3 APointerIsNoModel
+complains 'it is a Git LFS pointer'
+echo 'hello' >"$work/hello.onnx"
+run plan "$work/hello.onnx"
+expect 3 ATextIsNoModelWhateverItsName
+complains 'it may be no ONNX model at all'
+run plan "$work/missing.onnx"
+expect 5 AMissingModel
+run plan "$examples/digits.onnx" -o "$examples/digits.onnx" --format json
+expect 2 AModelIsNotOverwritten
+run fmt "$examples/digits.onnx" -o "$examples/digits.onnx"
+expect 2 NorByItsText
+
+finish

@@ -1,0 +1,476 @@
+// ONNX models: opening, asking for an import, and telling what stands in the way of one. All that
+// is unsupported is told at once, grouped by op and reason: a user who must change a model, or wait
+// for an op, wants to know how much there is to it.
+#include "model.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "file.h"
+#include "lines.h"
+#include "npy.h"
+#include "number.h"
+#include "text.h"
+
+#define SHOWN_GROUPS 20
+#define SHOWN_TENSORS 40
+
+// ---------------------------------------------------------------------------------------------
+// Options
+
+static cli_exit add_given(cli_list* list, const char* option, const char* text) {
+  const char* equals = strrchr(text, '=');
+  if (equals == NULL || equals == text) {
+    return cli_fail(CLI_USAGE, "--%s: '%s' is not NAME=%s", option, text,
+                    strcmp(option, "shape") == 0 ? "DIMS" : "VALUE");
+  }
+  cli_given given = {{text, (size_t)(equals - text)}, equals + 1};
+  for (size_t i = 0; i < list->count; ++i) {
+    if (stow_str_equal(((const cli_given*)list->items)[i].name, given.name)) {
+      return cli_fail(CLI_USAGE, "--%s: '%.*s' is given twice", option, (int)given.name.size,
+                      given.name.data);
+    }
+  }
+  return cli_list_add(list, &given, sizeof given) ? CLI_YES : cli_fail_memory();
+}
+
+bool cli_model_request_take(cli_model_request* request, const cli_option* option, const char* value,
+                            cli_exit* out_code) {
+  switch (option->id) {
+    case CLI_OPT_BIND:
+      *out_code = cli_binds_add(&request->binds, option->name, value);
+      return true;
+    case CLI_OPT_BIND_REST:
+      request->has_rest = true;
+      *out_code = cli_parse_dim(option->name, stow_str_of("N"), stow_str_of(value), &request->rest);
+      return true;
+    case CLI_OPT_VALUE:
+      *out_code = add_given(&request->values, option->name, value);
+      return true;
+    case CLI_OPT_SHAPE:
+      *out_code = add_given(&request->shapes, option->name, value);
+      return true;
+    default:
+      return false;
+  }
+}
+
+void cli_model_request_free(cli_model_request* request) {
+  cli_binds_free(&request->binds);
+  cli_list_free(&request->values, sizeof(cli_given));
+  cli_list_free(&request->shapes, sizeof(cli_given));
+}
+
+cli_exit cli_model_request_refuse(const cli_model_request* request, const char* label) {
+  const char* option = request->has_rest            ? "bind-rest"
+                       : request->values.count != 0 ? "value"
+                       : request->shapes.count != 0 ? "shape"
+                                                    : NULL;
+  return option == NULL
+             ? CLI_YES
+             : cli_fail(CLI_USAGE, "--%s is for ONNX models; %s is a text", option, label);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Opening
+
+static bool ends_with(const char* text, const char* end) {
+  size_t size = strlen(text);
+  size_t end_size = strlen(end);
+  return size >= end_size && strcmp(text + size - end_size, end) == 0;
+}
+
+// The first field of nearly every model is its IR version, whose tag is a control character that no
+// text begins with.
+#define FIRST_TAG 0x08
+
+static bool begins_as_model(const char* path) {
+  FILE* file = fopen(path, "rb");
+  int first = file == NULL ? EOF : getc(file);
+  if (file != NULL) {
+    fclose(file);
+  }
+  return first == FIRST_TAG;
+}
+
+cli_exit cli_input_open(cli_input* input, const char* path) {
+  *input = (cli_input){.path = path};
+  stow_string_init(&input->bytes, stow_allocator_default());
+  if (!cli_is_stdin(path)) {
+    input->is_model = ends_with(path, ".onnx") || begins_as_model(path);
+    return CLI_YES;
+  }
+  cli_exit code = cli_input_read(input);
+  input->is_model = input->bytes.size > 0 && input->bytes.data[0] == FIRST_TAG;
+  return code;
+}
+
+cli_exit cli_input_read(cli_input* input) {
+  if (input->is_read) {
+    return CLI_YES;
+  }
+  input->is_read = true;
+  return cli_file_read(input->path, &input->bytes);
+}
+
+void cli_input_close(cli_input* input) { stow_string_free(&input->bytes); }
+
+cli_exit cli_model_open(cli_model* model, cli_input* input) {
+  *model = (cli_model){.bytes = input->bytes};
+  stow_string_init(&input->bytes, stow_allocator_default());
+  stow_diag diag;
+  stow_diag_init(&diag);
+  stow_status status;
+  if (input->is_read) {
+    status = stow_onnx_open_memory(model->bytes.data, model->bytes.size, NULL,
+                                   stow_allocator_default(), &diag, &model->model);
+  } else {
+    status = stow_onnx_open(input->path, stow_allocator_default(), &diag, &model->model);
+  }
+  if (status == STOW_OK) {
+    return CLI_YES;
+  }
+  return input->is_read ? cli_fail(cli_exit_of(status), "%s: %s", cli_file_label(input->path),
+                                   cli_diag_text(status, &diag))
+                        : cli_fail_diag(status, &diag);
+}
+
+void cli_model_close(cli_model* model) {
+  stow_onnx_import_destroy(model->import);
+  stow_onnx_close(model->model);
+  if (model->bytes.allocator.reallocate != NULL) {
+    stow_string_free(&model->bytes);
+  }
+  *model = (cli_model){0};
+}
+
+// ---------------------------------------------------------------------------------------------
+// What is asked of an import
+
+static cli_exit fail_request(const char* option, stow_str name, stow_status status,
+                             const stow_diag* diag) {
+  cli_exit code = status == STOW_ERR_OUT_OF_MEMORY ? CLI_BROKEN : CLI_USAGE;
+  return cli_fail(code, "--%s: %.*s: %s", option, (int)name.size, name.data,
+                  cli_diag_text(status, diag));
+}
+
+// Reads |digits| digits as a number of 64 bits; false where there are none or it is too large.
+static bool read_number(const char* text, size_t digits, bool is_negative, int64_t* out) {
+  const uint64_t most = (uint64_t)INT64_MAX + is_negative;
+  uint64_t number = 0;
+  for (size_t i = 0; i < digits; ++i) {
+    uint64_t digit = (uint64_t)(text[i] - '0');
+    if (number > (most - digit) / 10) {
+      return false;
+    }
+    number = number * 10 + digit;
+  }
+  *out = number > INT64_MAX ? INT64_MIN : is_negative ? -(int64_t)number : (int64_t)number;
+  return digits != 0;
+}
+
+// Reads `1,2,-3` or, for |separator| 'x', `1x100x6`. Returns how many; SIZE_MAX where it is none.
+static size_t read_numbers(const char* text, char separator, int64_t* out, size_t room) {
+  size_t count = 0;
+  if (*text == '\0') {
+    return 0;
+  }
+  for (;;) {
+    bool is_negative = *text == '-';
+    text += is_negative;
+    size_t digits = strspn(text, "0123456789");
+    if (count == room || !read_number(text, digits, is_negative, &out[count])) {
+      return SIZE_MAX;
+    }
+    ++count;
+    text += digits;
+    if (*text == '\0') {
+      return count;
+    }
+    if (*text++ != separator) {
+      return SIZE_MAX;
+    }
+  }
+}
+
+static cli_exit ask_numbers(stow_onnx_request* request, const cli_given* given) {
+  size_t room = strlen(given->text) / 2 + 1;  // a digit and a comma each
+  int64_t* numbers = malloc(room * sizeof *numbers);
+  if (numbers == NULL) {
+    return cli_fail_memory();
+  }
+  cli_exit code = CLI_YES;
+  size_t count = read_numbers(given->text, ',', numbers, room);
+  if (count == SIZE_MAX || count == 0) {
+    code = cli_fail(CLI_USAGE,
+                    "--value: '%s' for %.*s is no list of integers (1,2,3) and no .npy or .pb file",
+                    given->text, (int)given->name.size, given->name.data);
+  } else {
+    stow_diag diag;
+    stow_diag_init(&diag);
+    stow_status status = stow_onnx_request_value(request, given->name, numbers, count, &diag);
+    code = status == STOW_OK ? CLI_YES : fail_request("value", given->name, status, &diag);
+  }
+  free(numbers);
+  return code;
+}
+
+static cli_exit ask_npy(stow_onnx_request* request, const cli_given* given,
+                        const stow_string* bytes) {
+  cli_npy array;
+  const char* wrong = cli_npy_read(bytes->data == NULL ? "" : bytes->data, bytes->size, &array);
+  if (wrong != NULL) {
+    return cli_fail(CLI_BAD_INPUT, "%s: %s", given->text, wrong);
+  }
+  stow_diag diag;
+  stow_diag_init(&diag);
+  stow_status status = stow_onnx_request_value_bytes(request, given->name, &array.type, array.data,
+                                                     array.size, &diag);
+  return status == STOW_OK ? CLI_YES : fail_request("value", given->name, status, &diag);
+}
+
+static cli_exit ask_file(stow_onnx_request* request, const cli_given* given, bool is_npy) {
+  stow_string bytes;
+  stow_string_init(&bytes, stow_allocator_default());
+  cli_exit code = cli_file_read(given->text, &bytes);
+  if (code == CLI_YES && is_npy) {
+    code = ask_npy(request, given, &bytes);
+  } else if (code == CLI_YES) {
+    stow_diag diag;
+    stow_diag_init(&diag);
+    stow_status status =
+        stow_onnx_request_value_tensor(request, given->name, bytes.data, bytes.size, &diag);
+    code = status == STOW_OK ? CLI_YES : fail_request("value", given->name, status, &diag);
+  }
+  stow_string_free(&bytes);
+  return code;
+}
+
+static cli_exit ask_value(stow_onnx_request* request, const cli_given* given) {
+  bool is_npy = ends_with(given->text, ".npy");
+  return is_npy || ends_with(given->text, ".pb") ? ask_file(request, given, is_npy)
+                                                 : ask_numbers(request, given);
+}
+
+static cli_exit ask_shape(stow_onnx_request* request, const cli_given* given) {
+  int64_t dims[STOW_MAX_RANK];
+  size_t rank = read_numbers(given->text, 'x', dims, STOW_MAX_RANK);
+  for (size_t i = 0; rank != SIZE_MAX && i < rank; ++i) {
+    rank = dims[i] < 0 ? SIZE_MAX : rank;
+  }
+  if (rank == SIZE_MAX) {
+    return cli_fail(CLI_USAGE, "--shape: '%s' for %.*s is no shape such as 1x100x6", given->text,
+                    (int)given->name.size, given->name.data);
+  }
+  stow_diag diag;
+  stow_diag_init(&diag);
+  stow_status status = stow_onnx_request_shape(request, given->name, dims, rank, &diag);
+  return status == STOW_OK ? CLI_YES : fail_request("shape", given->name, status, &diag);
+}
+
+static cli_exit ask_bindings(stow_onnx_request* request, const cli_model_request* asked) {
+  const cli_bind* binds = asked->binds.list.items;
+  stow_diag diag;
+  stow_diag_init(&diag);
+  for (size_t i = 0; i < asked->binds.list.count; ++i) {
+    stow_status status = stow_onnx_request_bind(request, binds[i].name, binds[i].value, &diag);
+    if (status != STOW_OK) {
+      return fail_request("bind", binds[i].name, status, &diag);
+    }
+  }
+  if (asked->has_rest) {
+    stow_status status = stow_onnx_request_bind_rest(request, asked->rest, &diag);
+    return status == STOW_OK ? CLI_YES : fail_request("bind-rest", stow_str_of("N"), status, &diag);
+  }
+  return CLI_YES;
+}
+
+static cli_exit ask_all(stow_onnx_request* request, const cli_model_request* asked) {
+  cli_exit code = ask_bindings(request, asked);
+  for (size_t i = 0; i < asked->values.count && code == CLI_YES; ++i) {
+    code = ask_value(request, (const cli_given*)asked->values.items + i);
+  }
+  for (size_t i = 0; i < asked->shapes.count && code == CLI_YES; ++i) {
+    code = ask_shape(request, (const cli_given*)asked->shapes.items + i);
+  }
+  return code;
+}
+
+// The model is fine where it lacks what an option names, or an option contradicts it.
+static cli_exit import_exit(stow_status status) {
+  bool is_usage = status == STOW_ERR_NOT_FOUND || status == STOW_ERR_CONFLICT;
+  return is_usage ? CLI_USAGE : cli_exit_of(status);
+}
+
+cli_exit cli_model_import(cli_model* model, const cli_model_request* request, const char* label,
+                          bool keep_all) {
+  stow_diag diag;
+  stow_diag_init(&diag);
+  stow_onnx_request* asked = NULL;
+  stow_status status = stow_onnx_request_create(stow_allocator_default(), &diag, &asked);
+  if (status != STOW_OK) {
+    return cli_fail_diag(status, &diag);
+  }
+  stow_onnx_request_keep_all(asked, keep_all);
+  cli_exit code = ask_all(asked, request);
+  if (code == CLI_YES) {
+    status = stow_onnx_import_model(model->model, asked, stow_allocator_default(), &diag,
+                                    &model->import);
+    if (status != STOW_OK) {
+      code = cli_fail(import_exit(status), "%s: %s", label, cli_diag_text(status, &diag));
+    }
+  }
+  stow_onnx_request_destroy(asked);
+  return code;
+}
+
+// ---------------------------------------------------------------------------------------------
+// What stands in the way
+
+size_t cli_model_count_issues(const cli_model* model, stow_onnx_issue_kind kind) {
+  size_t count = 0;
+  for (size_t i = 0; i < stow_onnx_import_issue_count(model->import); ++i) {
+    count += stow_onnx_import_issue(model->import, i).kind == kind;
+  }
+  return count;
+}
+
+static bool is_same_group(const stow_onnx_issue* a, const stow_onnx_issue* b) {
+  return stow_str_equal(a->domain, b->domain) && stow_str_equal(a->op, b->op) &&
+         stow_str_equal(a->reason, b->reason);
+}
+
+// Stable: groups of equal size keep the order in which the model has them.
+static void sort_groups(cli_issue_group* groups, size_t count) {
+  for (size_t i = 1; i < count; ++i) {
+    cli_issue_group group = groups[i];
+    size_t at = i;
+    for (; at > 0 && groups[at - 1].count < group.count; --at) {
+      groups[at] = groups[at - 1];
+    }
+    groups[at] = group;
+  }
+}
+
+bool cli_model_group_issues(const cli_model* model, stow_onnx_issue_kind kind,
+                            cli_list* out_groups) {
+  *out_groups = (cli_list){0};
+  for (size_t i = 0; i < stow_onnx_import_issue_count(model->import); ++i) {
+    stow_onnx_issue issue = stow_onnx_import_issue(model->import, i);
+    cli_issue_group* groups = out_groups->items;
+    size_t at = 0;
+    while (issue.kind == kind && at < out_groups->count &&
+           !is_same_group(&groups[at].first, &issue)) {
+      ++at;
+    }
+    cli_issue_group group = {issue, 1};
+    if (issue.kind != kind) {
+      continue;
+    }
+    if (at < out_groups->count) {
+      ++groups[at].count;
+    } else if (!cli_list_add(out_groups, &group, sizeof group)) {
+      cli_list_free(out_groups, sizeof group);
+      return false;
+    }
+  }
+  sort_groups(out_groups->items, out_groups->count);
+  return true;
+}
+
+// The names of up to three nodes of a group: `a, b, c, …`.
+static void name_nodes(const cli_model* model, const cli_issue_group* group, char* out,
+                       size_t capacity) {
+  size_t used = 0;
+  size_t named = 0;
+  out[0] = '\0';
+  for (size_t i = 0; i < stow_onnx_import_issue_count(model->import) && named < 3; ++i) {
+    stow_onnx_issue issue = stow_onnx_import_issue(model->import, i);
+    if (issue.kind == group->first.kind && is_same_group(&issue, &group->first) &&
+        used < capacity) {
+      int size = snprintf(out + used, capacity - used, "%s%.*s", named == 0 ? "" : ", ",
+                          (int)issue.node.size, issue.node.data);
+      used += size > 0 ? (size_t)size : 0;
+      ++named;
+    }
+  }
+  if (group->count > named && used < capacity) {
+    snprintf(out + used, capacity - used, ", \xE2\x80\xA6");
+  }
+}
+
+static void tell_unsupported(const cli_model* model, const char* label) {
+  cli_list groups;
+  if (!cli_model_group_issues(model, STOW_ONNX_UNSUPPORTED, &groups) || groups.count == 0) {
+    return;
+  }
+  cli_fail(CLI_BAD_INPUT, "%s: %zu node%s cannot be imported:", label,
+           cli_model_count_issues(model, STOW_ONNX_UNSUPPORTED),
+           cli_plural(cli_model_count_issues(model, STOW_ONNX_UNSUPPORTED)));
+  const cli_issue_group* group = groups.items;
+  for (size_t i = 0; i < groups.count && i < SHOWN_GROUPS; ++i) {
+    char nodes[512];
+    name_nodes(model, &group[i], nodes, sizeof nodes);
+    cli_tell_more("%zu \xC3\x97 %.*s%s%.*s: %.*s (%s)", group[i].count,
+                  (int)group[i].first.domain.size, group[i].first.domain.data,
+                  group[i].first.domain.size == 0 ? "" : ".", (int)group[i].first.op.size,
+                  group[i].first.op.data, (int)group[i].first.reason.size,
+                  group[i].first.reason.data, nodes);
+  }
+  if (groups.count > SHOWN_GROUPS) {
+    cli_tell_more("\xE2\x80\xA6 and %zu more kinds; stowage inspect lists them",
+                  groups.count - SHOWN_GROUPS);
+  }
+  size_t skipped = cli_model_count_issues(model, STOW_ONNX_SKIPPED);
+  if (skipped != 0) {
+    cli_tell_more("%zu more node%s could not be looked at, for want of these", skipped,
+                  cli_plural(skipped));
+  }
+  cli_list_free(&groups, sizeof(cli_issue_group));
+}
+
+static void tell_shapes(const cli_model* model, const char* label) {
+  size_t count = cli_model_count_issues(model, STOW_ONNX_NEEDS_SHAPE);
+  if (count == 0) {
+    return;
+  }
+  cli_fail(CLI_BAD_INPUT,
+           "%s: %zu tensor%s need%s a shape, which depends on data; give the largest with "
+           "--shape NAME=DIMS:",
+           label, count, cli_plural(count), count == 1 ? "s" : "");
+  size_t shown = 0;
+  for (size_t i = 0; i < stow_onnx_import_issue_count(model->import); ++i) {
+    stow_onnx_issue issue = stow_onnx_import_issue(model->import, i);
+    if (issue.kind == STOW_ONNX_NEEDS_SHAPE && shown++ < SHOWN_TENSORS) {
+      cli_tell_more("%.*s (%.*s): %.*s", (int)issue.tensor.size, issue.tensor.data,
+                    (int)issue.op.size, issue.op.data, (int)issue.reason.size, issue.reason.data);
+    }
+  }
+  if (count > SHOWN_TENSORS) {
+    cli_tell_more("\xE2\x80\xA6 and %zu more", count - SHOWN_TENSORS);
+  }
+}
+
+cli_exit cli_model_graph(const cli_model* model, const char* label, stow_graph** out_graph) {
+  *out_graph = stow_onnx_import_graph(model->import);
+  if (*out_graph != NULL) {
+    return CLI_YES;
+  }
+  tell_unsupported(model, label);
+  tell_shapes(model, label);
+  return CLI_BAD_INPUT;
+}
+
+cli_exit cli_model_require_bound(const cli_model* model, const char* label,
+                                 const stow_graph* graph) {
+  if (stow_graph_require_bound(graph, NULL) == STOW_OK) {
+    return CLI_YES;
+  }
+  cli_exit code = cli_fail_unbound_inputs(label, graph);
+  tell_shapes(model, label);
+  return code == CLI_YES && cli_model_count_issues(model, STOW_ONNX_NEEDS_SHAPE) == 0
+             ? cli_require_bound(label, graph)
+             : CLI_BAD_INPUT;
+}

@@ -1,0 +1,105 @@
+// ONNX models on the command line: the options that concern them, how they become graphs, and what
+// stands in the way.
+#ifndef STOWAGE_TOOLS_MODEL_H_
+#define STOWAGE_TOOLS_MODEL_H_
+
+#include <stowage/onnx.h>
+
+#include "bind.h"
+#include "fail.h"
+#include "list.h"
+#include "options.h"
+#include "output.h"
+
+// Options that every command that reads graphs has. Ids are above those of the commands.
+enum { CLI_OPT_BIND = 1000, CLI_OPT_BIND_REST, CLI_OPT_VALUE, CLI_OPT_SHAPE };
+
+#define CLI_BIND_OPTION                                                 \
+  {                                                                     \
+    CLI_OPT_BIND, 0, "bind", "NAME=N,...",                              \
+        "give symbolic dimensions a value, each once; may be\nrepeated" \
+  }
+#define CLI_MODEL_OPTIONS                                                                          \
+  {CLI_OPT_BIND_REST, 0, "bind-rest", "N",                                                         \
+   "give N to every symbol of a model's inputs that has\nno value"},                               \
+      {CLI_OPT_VALUE, 0, "value", "NAME=VALUE",                                                    \
+       "what an input of a model holds, where shapes depend\non it: 1,2,3 or a .npy or .pb file"}, \
+  {                                                                                                \
+    CLI_OPT_SHAPE, 0, "shape", "NAME=DIMS",                                                        \
+        "the largest shape, 1x100x6, of a tensor of a model\nwhose shape depends on data"          \
+  }
+
+// `NAME=TEXT`
+typedef struct cli_given {
+  stow_str name;
+  const char* text;
+} cli_given;
+
+typedef struct cli_model_request {
+  cli_binds binds;
+  bool has_rest;
+  int64_t rest;
+  cli_list values;  // of cli_given
+  cli_list shapes;  // of cli_given
+} cli_model_request;
+
+// Whether |option| is one of the above; it is read then, with |*out_code| for an answer.
+bool cli_model_request_take(cli_model_request* request, const cli_option* option, const char* value,
+                            cli_exit* out_code);
+void cli_model_request_free(cli_model_request* request);
+// Complains where an option for models was given.
+cli_exit cli_model_request_refuse(const cli_model_request* request, const char* label);
+
+// A file that holds a model or text, told apart by its name, else by its first byte. Standard input
+// is read whole for that; a file is left alone until it is asked for.
+typedef struct cli_input {
+  const char* path;
+  bool is_model;
+  bool is_read;
+  stow_string bytes;
+} cli_input;
+
+// Complains. End with cli_input_close, whatever it returned.
+cli_exit cli_input_open(cli_input* input, const char* path);
+// Sees to it that |bytes| holds the whole file. Complains.
+cli_exit cli_input_read(cli_input* input);
+void cli_input_close(cli_input* input);
+
+typedef struct cli_model {
+  stow_string bytes;  // of standard input
+  stow_onnx_model* model;
+  stow_onnx_import* import;
+} cli_model;
+
+// Opens the model alone, taking over what was read of it. Complains. End with cli_model_close,
+// whatever it returned.
+cli_exit cli_model_open(cli_model* model, cli_input* input);
+// Imports it. |keep_all|: nothing is left out. Complains about what is wrong, not about issues.
+cli_exit cli_model_import(cli_model* model, const cli_model_request* request, const char* label,
+                          bool keep_all);
+void cli_model_close(cli_model* model);
+
+// The graph, or a complaint that lists all that stands in the way.
+cli_exit cli_model_graph(const cli_model* model, const char* label, stow_graph** out_graph);
+// Complains where dims are not numbers yet: symbols without a value, tensors that need a shape.
+cli_exit cli_model_require_bound(const cli_model* model, const char* label,
+                                 const stow_graph* graph);
+
+size_t cli_model_count_issues(const cli_model* model, stow_onnx_issue_kind kind);
+
+// A group of issues: one kind, op and reason.
+typedef struct cli_issue_group {
+  stow_onnx_issue first;
+  size_t count;
+} cli_issue_group;
+// Groups of |kind|, the most frequent first; of cli_issue_group. False where memory is out.
+bool cli_model_group_issues(const cli_model* model, stow_onnx_issue_kind kind,
+                            cli_list* out_groups);
+
+// The lines of summaries that are about the model.
+void cli_model_print_facts(const cli_model* model, cli_output* output);
+// Which values the symbols of the inputs have in |graph|; nothing where there are none.
+void cli_model_print_symbols(const cli_model* model, const stow_graph* graph, cli_output* output);
+void cli_model_print_weights(const cli_model* model, bool in_arena, cli_output* output);
+
+#endif  // STOWAGE_TOOLS_MODEL_H_

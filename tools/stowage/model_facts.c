@@ -1,0 +1,164 @@
+// What summaries say about a model. Which value a symbol got is read off the inputs, declared
+// beside planned: so it is told whatever gave it, an option, an array or another symbol.
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lines.h"
+#include "model.h"
+#include "number.h"
+#include "text.h"
+
+#define LABEL_FORMAT "  %-15s "
+#define LABEL_WIDTH 18
+
+static void print_opsets(const cli_model* model, cli_output* output) {
+  for (size_t i = 0; i < stow_onnx_opset_count(model->model); ++i) {
+    int64_t version;
+    stow_str domain = stow_onnx_opset(model->model, i, &version);
+    if (domain.size == 0) {
+      cli_print(output, ", opset %" PRId64, version);
+    }
+  }
+}
+
+// Small models are counted to the last one.
+static void format_parameters(uint64_t count, char out[CLI_NUMBER_SIZE]) {
+  if (count < 100000) {
+    snprintf(out, CLI_NUMBER_SIZE, "%" PRIu64, count);
+  } else {
+    cli_format_count(count, out);
+  }
+}
+
+void cli_model_print_facts(const cli_model* model, cli_output* output) {
+  char name[128];
+  char version[64];
+  cli_escape(stow_onnx_producer_name(model->model), name, sizeof name - 2);
+  cli_escape(stow_onnx_producer_version(model->model), version, sizeof version - 2);
+  cli_cut(name, 20);
+  cli_cut(version, 12);
+  cli_print(output, LABEL_FORMAT "ONNX, IR version %" PRId64, "format",
+            stow_onnx_ir_version(model->model));
+  print_opsets(model, output);
+  if (name[0] != '\0') {
+    cli_print(output, ", by %s%s%s", name, version[0] == '\0' ? "" : " ", version);
+  }
+  size_t nodes = stow_onnx_node_count(model->model);
+  stow_onnx_weights weights = {.struct_size = sizeof weights};
+  char parameters[CLI_NUMBER_SIZE] = "0";
+  if (stow_onnx_count_weights(model->model, NULL, &weights) == STOW_OK) {
+    format_parameters(weights.elements, parameters);
+  }
+  cli_print(output, "\n" LABEL_FORMAT "%zu node%s, %s parameter%s in %" PRIu64 " tensor%s\n",
+            "model", nodes, cli_plural(nodes), parameters, cli_plural(weights.elements),
+            weights.tensors, cli_plural(weights.tensors));
+}
+
+// ---------------------------------------------------------------------------------------------
+// Symbols
+
+#define NAME_SIZE 160
+
+typedef struct bound {
+  char name[NAME_SIZE];
+  int64_t value;
+} bound;
+
+// The next dim of a declared type, `batch`, `3`, `?` or `"a + b"` without its quotes, at |*cursor|.
+static stow_str next_dim(const char** cursor) {
+  const char* at = *cursor + strspn(*cursor, ", ");
+  bool is_quoted = *at == '"';
+  at += is_quoted;
+  size_t size = strcspn(at, is_quoted ? "\"" : ",]");
+  *cursor = at + size + (at[size] == '"');
+  return (stow_str){at, size};
+}
+
+static bool add_bound(cli_list* list, const bound* symbol) {
+  const bound* symbols = list->items;
+  for (size_t i = 0; i < list->count; ++i) {
+    if (strcmp(symbols[i].name, symbol->name) == 0) {
+      return true;
+    }
+  }
+  return cli_list_add(list, symbol, sizeof *symbol);
+}
+
+// Adds the dims of one input that the file leaves open.
+static bool add_dims(stow_str input, const char* declared, const stow_type* type, cli_list* list) {
+  const char* cursor = strchr(declared, '[');
+  cursor = cursor == NULL ? "" : cursor + 1;
+  for (uint32_t axis = 0; axis < type->rank && *cursor != '\0' && *cursor != ']'; ++axis) {
+    stow_str dim = next_dim(&cursor);
+    bool is_number = dim.size > 0 && dim.data[0] >= '0' && dim.data[0] <= '9';
+    if (is_number || !stow_dim_is_const(type->dims[axis])) {
+      continue;
+    }
+    bound symbol = {.value = type->dims[axis]};
+    char escaped[NAME_SIZE - 16];
+    bool is_named = dim.size != 1 || dim.data[0] != '?';
+    cli_escape(is_named ? dim : input, escaped, sizeof escaped);
+    if (is_named) {
+      snprintf(symbol.name, sizeof symbol.name, "%s", escaped);
+    } else {
+      snprintf(symbol.name, sizeof symbol.name, "%s.%" PRIu32, escaped, axis);
+    }
+    if (!add_bound(list, &symbol)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool find_bound(const cli_model* model, const stow_graph* graph, cli_list* list) {
+  bool memory = true;
+  for (size_t i = 0; i < stow_onnx_input_count(model->model) && memory; ++i) {
+    stow_str name = stow_onnx_input_name(model->model, i);
+    stow_value value = stow_graph_find(graph, name);
+    stow_string declared;
+    stow_string_init(&declared, stow_allocator_default());
+    if (value != STOW_VALUE_NONE) {
+      memory =
+          stow_onnx_print_input_type(model->model, i, stow_string_writer(&declared)) == STOW_OK &&
+          add_dims(name, declared.size == 0 ? "" : declared.data, stow_graph_type(graph, value),
+                   list);
+    }
+    stow_string_free(&declared);
+  }
+  return memory;
+}
+
+void cli_model_print_symbols(const cli_model* model, const stow_graph* graph, cli_output* output) {
+  cli_list list = {0};
+  const bound* symbols = find_bound(model, graph, &list) ? list.items : NULL;
+  size_t column = 0;
+  for (size_t i = 0; symbols != NULL && i < list.count; ++i) {
+    char word[NAME_SIZE + CLI_NUMBER_SIZE];
+    snprintf(word, sizeof word, "%s=%" PRId64, symbols[i].name, symbols[i].value);
+    size_t width = cli_width(word) + 1;
+    if (i == 0) {
+      cli_print(output, LABEL_FORMAT, "symbols");
+      column = LABEL_WIDTH;
+    } else if (column + 1 + width > output->width) {
+      cli_print(output, ",\n%*s", LABEL_WIDTH, "");
+      column = LABEL_WIDTH;
+    } else {
+      cli_print(output, ", ");
+      column += 1;
+    }
+    cli_print(output, "%s", word);
+    column += width;
+  }
+  cli_print(output, "%s", column > 0 ? "\n" : "");
+  cli_list_free(&list, sizeof(bound));
+}
+
+void cli_model_print_weights(const cli_model* model, bool in_arena, cli_output* output) {
+  stow_onnx_weights weights = {.struct_size = sizeof weights};
+  if (stow_onnx_count_weights(model->model, NULL, &weights) != STOW_OK) {
+    return;
+  }
+  cli_print_size(output, "weights", weights.bytes);
+  cli_print(output, in_arena ? "   in the arena\n" : "   not in the arena: map the file\n");
+}
