@@ -1,6 +1,7 @@
 #!/bin/sh
 # The same bytes from gcc and clang, -O0 and -O3, another locale, and a second run: plans every graph in examples/ and
-# tests/golden in several presets and formats with each build, solves every CSV in examples/, and compares checksums.
+# tests/golden in several presets and formats with each build, imports, plans and inspects every model and solves every CSV in
+# examples/, and compares checksums.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -15,7 +16,7 @@ build() { # NAME COMPILER FLAGS
   cmake -S . -B "build/determinism-$1" -G Ninja -DCMAKE_C_COMPILER="$2" -DCMAKE_BUILD_TYPE=None \
     -DCMAKE_C_FLAGS="$3" -DSTOWAGE_WERROR=ON -DSTOWAGE_BUILD_TESTS=OFF -DSTOWAGE_BUILD_BENCH=OFF \
     -DSTOWAGE_BUILD_EXAMPLES=OFF >/dev/null
-  cmake --build "build/determinism-$1" --target stowage_command >/dev/null
+  cmake --build "build/determinism-$1" --target stowage_command -- --quiet
 }
 
 outputs() { # BUILD LOCALE
@@ -28,6 +29,14 @@ outputs() { # BUILD LOCALE
       done
     done
     LC_ALL=$2 "build/determinism-$1/tools/stowage/stowage" fmt "$file" 2>&1 || true
+  done
+  for file in examples/*.onnx; do
+    for format in summary report plan json csv c; do
+      LC_ALL=$2 "build/determinism-$1/tools/stowage/stowage" plan "$file" --bind-rest 4 \
+        --format "$format" 2>&1 || true
+    done
+    LC_ALL=$2 "build/determinism-$1/tools/stowage/stowage" fmt "$file" 2>&1 || true
+    LC_ALL=$2 "build/determinism-$1/tools/stowage/stowage" inspect "$file" 2>&1 || true
   done
   for file in examples/*.csv; do
     for format in summary json csv; do

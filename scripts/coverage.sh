@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 sh scripts/packages.sh gcc libc6-dev cmake ninja-build gcovr
 cmake -S . -B build/coverage -G Ninja -DCMAKE_BUILD_TYPE=Debug -DSTOWAGE_COVERAGE=ON \
   -DSTOWAGE_BUILD_BENCH=OFF >/dev/null
-cmake --build build/coverage >/dev/null
+cmake --build build/coverage -- --quiet
 find build/coverage -name '*.gcda' -delete
 ctest --test-dir build/coverage --output-on-failure -LE no-coverage -j2 >build/coverage/ctest.log ||
   { cat build/coverage/ctest.log; exit 1; }

@@ -10,11 +10,15 @@ cmake -S . -B build/fuzz -G Ninja -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Re
   -DSTOWAGE_BUILD_FUZZERS=ON -DSTOWAGE_WERROR=ON >/dev/null
 for corpus in fuzz/corpus/*/; do
   name=$(basename "$corpus")
-  cmake --build build/fuzz --target "fuzz_$name" >/dev/null
+  cmake --build build/fuzz --target "fuzz_$name" -- --quiet
   mkdir -p "build/fuzz/found/$name"
   echo "fuzz_$name: $seconds s"
   log=build/fuzz/found/$name.log
-  if ! build/fuzz/fuzz/fuzz_"$name" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
+  dict=
+  if [ -e "fuzz/$name.dict" ]; then
+    dict="-dict=fuzz/$name.dict"
+  fi
+  if ! build/fuzz/fuzz/fuzz_"$name" ${dict:+"$dict"} -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
     -verbosity=0 -print_final_stats=1 -artifact_prefix="build/fuzz/found/$name-" \
     "build/fuzz/found/$name" "$corpus" >"$log" 2>&1; then
     cat "$log"

@@ -8,7 +8,7 @@ sh scripts/packages.sh gcc libc6-dev cmake ninja-build valgrind
 cmake -S . -B build/valgrind -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DSTOWAGE_BUILD_BENCH=OFF \
   -DCMAKE_CROSSCOMPILING_EMULATOR="valgrind;--error-exitcode=9;--leak-check=full;--errors-for-leak-kinds=all;-q" \
   >/dev/null
-cmake --build build/valgrind >/dev/null
+cmake --build build/valgrind -- --quiet
 ctest --test-dir build/valgrind -L 'unit|fuzz' -LE slow -j2 --output-on-failure \
   >build/valgrind/ctest.log || { cat build/valgrind/ctest.log; exit 1; }
 echo "valgrind: silent ($(grep 'tests passed' build/valgrind/ctest.log))"
