@@ -374,6 +374,32 @@ TEST(DataDimsThatAreBoundGiveBounds) {
   stow_graph_destroy(graph);
 }
 
+// With n at most 12, 100 - n is at least 88: that is no size to plan with.
+TEST(DimsThatFellWithADataDimDependOnDataOnceItIsBound) {
+  stow_graph* graph = make_graph();
+  stow_value limit = add_input(graph, "limit", SCALAR(STOW_I64));
+  stow_value x = apply_3(graph, STOW_OP_RANGE, scalar(graph, 0), limit, scalar(graph, 1));
+  stow_value rest = apply_2(graph, STOW_OP_SUB, scalar(graph, 100), dim_0(graph, x));
+  stow_value filled = apply_1(graph, STOW_OP_FILL, list_of(graph, rest));
+  stow_value next = apply_1(graph, STOW_OP_RELU, filled);
+  CHECK(!stow_graph_is_data_dependent(graph, filled));
+  stow_str name = stow_dims_symbol_name(stow_graph_dims(graph), 0);
+  int64_t number = 12;
+  REQUIRE(stow_graph_bind(graph, &name, &number, 1, NULL) == STOW_OK);
+  CHECK_U64(stow_graph_type(graph, x)->dims[0], 12);
+  CHECK(stow_graph_is_data_dependent(graph, filled));
+  CHECK(!stow_dim_is_const(stow_graph_type(graph, filled)->dims[0]));
+  CHECK(stow_type_equal(stow_graph_type(graph, filled), stow_graph_type(graph, next)));
+  CHECK(stow_graph_add_output(graph, next, NULL) == STOW_OK);
+  CHECK(stow_graph_verify(graph, NULL) == STOW_OK);
+  // the new symbol is the caller's to bind, and then it counts
+  name = stow_dims_symbol_name(stow_graph_dims(graph), 1);
+  number = 100;
+  REQUIRE(stow_graph_bind(graph, &name, &number, 1, NULL) == STOW_OK);
+  CHECK_U64(stow_graph_type(graph, next)->dims[0], 100);
+  stow_graph_destroy(graph);
+}
+
 TEST(SimplifyMakesNoConstantOfABound) {
   fixture f = make_fixture();
   stow_value twice = apply_2(f.graph, STOW_OP_ADD, f.n, f.n);

@@ -272,10 +272,17 @@ static stow_dim data_symbol(stow_shape_call* call, size_t k, uint32_t axis) {
   return dim;
 }
 
+// Whether result |k| had dims that followed from its operands before a binding. What they become is
+// then no declaration: `100 - ?n` with the largest n is not the largest 100 - n.
+static bool was_inferred(const stow_shape_call* call, size_t k) {
+  return call->made != STOW_VALUE_NONE &&
+         !stow_graph_is_data_dependent(call->graph, call->made + (stow_value)k);
+}
+
 stow_dim stow_shape_data_dim(stow_shape_call* call, size_t k, uint32_t axis) {
   mark(call, k, STOWI_MARK_DATA_DEPENDENT);
   const stow_type* declared = stow_shape_declared(call, k);
-  if (declared != NULL && axis < declared->rank) {
+  if (declared != NULL && axis < declared->rank && !was_inferred(call, k)) {
     return declared->dims[axis];
   }
   return data_symbol(call, k, axis);
