@@ -22,7 +22,7 @@ TEST(MatmulFollowsNumpy) {
 
 TEST(MatmulRefusesWhatCannotFit) {
   REFUSES("f32[2, 3]; f32[4, 3]", "matmul(%0, %1)", "f32[2, 3]",
-          "operand 0 has 3 columns and operand 1 has 4 rows");
+          "the first factor has 3 columns and the second has 4 rows");
   REFUSES("f32[?s]; f32[?(s + 1)]", "matmul(%0, %1)", "f32[]", "?s columns");
   REFUSES("f32[]; f32[3]", "matmul(%0, %1)", "f32[3]", "operand 0 has rank 0, at least 1");
   REFUSES("f32[3]; f32[]", "matmul(%0, %1)", "f32[3]", "operand 1 has rank 0, at least 1");

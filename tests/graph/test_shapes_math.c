@@ -264,7 +264,7 @@ TEST(QuantisedProductsHaveTheirOwnDtypes) {
   const char* qlinear = "qlinear_matmul(%0, %1, %2, %3, %1, %4, %1, %5)";
   GIVES("u8[2, 3]; f32[]; u8[]; i8[3, ?s]; i8[]; i8[]", qlinear, "i8[2, ?s]");
   REFUSES("u8[2, 3]; f32[]; u8[]; i8[4, 4]; i8[]; i8[]", qlinear, "i8[2, 4]",
-          "operand 0 has 3 columns and operand 3 has 4 rows");
+          "the first factor has 3 columns and the second has 4 rows");
   REFUSES("u8[2, 3]; f32[]; i8[]; i8[3, 4]; i8[]; i8[]", qlinear, "i8[2, 4]",
           "operand 0 is u8 and operand 2 is i8");
 }

@@ -12,18 +12,17 @@ static stow_type batch_of(const stow_type* type) {
   return stow_type_make(type->dtype, type->rank < 2 ? 0 : type->rank - 2, type->dims);
 }
 
-// The product of operands |ka| and |kb|, of the former's dtype.
-static stow_status multiply(stow_shape_call* call, size_t ka, size_t kb, stow_type* out) {
-  STOW_TRY(stowi_shape_min_rank(call, ka, 1));
-  STOW_TRY(stowi_shape_min_rank(call, kb, 1));
-  const stow_type* a = stow_shape_operand(call, ka);
-  const stow_type* b = stow_shape_operand(call, kb);
-  stow_dim inner_a = a->dims[a->rank - 1];
-  stow_dim inner_b = b->dims[b->rank == 1 ? 0 : b->rank - 2];
-  if (stowi_shape_differ(call, inner_a, inner_b)) {
-    return stow_shape_fail(call, "operand %zu has %s columns and operand %zu has %s rows", ka,
-                           stowi_shape_dim_text(call, inner_a).text, kb,
-                           stowi_shape_dim_text(call, inner_b).text);
+stow_status stowi_shape_multiply(stow_shape_call* call, const stow_type* a, const stow_type* b,
+                                 stow_type* out) {
+  if (a->rank == 0 || b->rank == 0) {
+    return stow_shape_fail(call, "a factor has rank 0, at least 1 is needed");
+  }
+  stow_dim columns = a->dims[a->rank - 1];
+  stow_dim rows = b->dims[b->rank == 1 ? 0 : b->rank - 2];
+  if (stowi_shape_differ(call, columns, rows)) {
+    return stow_shape_fail(call, "the first factor has %s columns and the second has %s rows",
+                           stowi_shape_dim_text(call, columns).text,
+                           stowi_shape_dim_text(call, rows).text);
   }
   stow_type batch_a = batch_of(a);
   stow_type batch_b = batch_of(b);
@@ -35,6 +34,14 @@ static stow_status multiply(stow_shape_call* call, size_t ka, size_t kb, stow_ty
     out->dims[out->rank++] = b->dims[b->rank - 1];
   }
   return STOW_OK;
+}
+
+// Of operands |ka| and |kb|.
+static stow_status multiply(stow_shape_call* call, size_t ka, size_t kb, stow_type* out) {
+  STOW_TRY(stowi_shape_min_rank(call, ka, 1));
+  STOW_TRY(stowi_shape_min_rank(call, kb, 1));
+  return stowi_shape_multiply(call, stow_shape_operand(call, ka), stow_shape_operand(call, kb),
+                              out);
 }
 
 stow_status stowi_shape_matmul(stow_shape_call* call) {

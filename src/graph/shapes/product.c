@@ -6,31 +6,6 @@
 #include "base/diag.h"
 #include "graph/shapes/shapes_nn.h"
 
-// |a| and |b| multiplied by numpy's rules; |out->dtype| is |a|'s.
-static stow_status multiply(stow_shape_call* call, const stow_type* a, const stow_type* b,
-                            stow_type* out) {
-  if (a->rank == 0 || b->rank == 0) {
-    return stow_shape_fail(call, "a factor has rank 0, at least 1 is needed");
-  }
-  stow_dim columns = a->dims[a->rank - 1];
-  stow_dim rows = b->dims[b->rank == 1 ? 0 : b->rank - 2];
-  if (stowi_shape_differ(call, columns, rows)) {
-    return stow_shape_fail(call, "the first factor has %s columns and the second has %s rows",
-                           stowi_shape_dim_text(call, columns).text,
-                           stowi_shape_dim_text(call, rows).text);
-  }
-  stow_type batch_a = stow_type_make(a->dtype, a->rank < 2 ? 0 : a->rank - 2, a->dims);
-  stow_type batch_b = stow_type_make(b->dtype, b->rank < 2 ? 0 : b->rank - 2, b->dims);
-  STOW_TRY(stowi_shape_broadcast(call, &batch_a, &batch_b, out));
-  if (a->rank > 1) {
-    out->dims[out->rank++] = a->dims[a->rank - 2];
-  }
-  if (b->rank > 1) {
-    out->dims[out->rank++] = b->dims[b->rank - 1];
-  }
-  return STOW_OK;
-}
-
 // ---------------------------------------------------------------------------------------------
 // Transposed factors
 
@@ -66,7 +41,7 @@ stow_status stowi_shape_fused_matmul(stow_shape_call* call) {
   stow_type a = factor(call, 0, "trans_batch_a", "trans_a");
   stow_type b = factor(call, 1, "trans_batch_b", "trans_b");
   stow_type result;
-  STOW_TRY(multiply(call, &a, &b, &result));
+  STOW_TRY(stowi_shape_multiply(call, &a, &b, &result));
   return stowi_shape_set(call, 0, &result);
 }
 
@@ -77,7 +52,7 @@ static stow_status gemm(stow_shape_call* call, size_t a, size_t b, size_t c, sto
   if (first.rank != 2 || second.rank != 2) {
     return stow_shape_fail(call, "operands %zu and %zu must be matrices", a, b);
   }
-  STOW_TRY(multiply(call, &first, &second, out));
+  STOW_TRY(stowi_shape_multiply(call, &first, &second, out));
   return stowi_shape_broadcast_to(call, c, out, "the addend");
 }
 
@@ -103,7 +78,8 @@ stow_status stowi_shape_qgemm(stow_shape_call* call) {
 // Operands 0 and 1 multiplied, as |dtype|, with operand |bias| added.
 static stow_status set_product(stow_shape_call* call, stow_dtype dtype, size_t bias) {
   stow_type result;
-  STOW_TRY(multiply(call, stow_shape_operand(call, 0), stow_shape_operand(call, 1), &result));
+  STOW_TRY(stowi_shape_multiply(call, stow_shape_operand(call, 0), stow_shape_operand(call, 1),
+                                &result));
   STOW_TRY(stowi_shape_broadcast_to(call, bias, &result, "the bias"));
   result.dtype = dtype;
   return stowi_shape_set(call, 0, &result);
@@ -130,7 +106,7 @@ stow_status stowi_shape_matmul_nbits(stow_shape_call* call) {
   const stow_type* a = stow_shape_operand(call, 0);
   stow_type packed = stow_type_make(a->dtype, 2, weights);
   stow_type result;
-  STOW_TRY(multiply(call, a, &packed, &result));
+  STOW_TRY(stowi_shape_multiply(call, a, &packed, &result));
   STOW_TRY(stowi_shape_broadcast_to(call, 5, &result, "the bias"));
   return stowi_shape_set(call, 0, &result);
 }

@@ -233,6 +233,10 @@ stow_dim stowi_shape_product(stow_shape_call* call, const stow_type* type, uint3
 stow_status stowi_shape_dtype(stow_shape_call* call, const char* name, stow_dtype fallback,
                               stow_dtype* out_dtype);
 
+// |a| and |b| multiplied by numpy's rules, of |a|'s dtype: compute.c.
+stow_status stowi_shape_multiply(stow_shape_call* call, const stow_type* a, const stow_type* b,
+                                 stow_type* out);
+
 // The declared type of result |k|, or NULL after failing the call.
 const stow_type* stowi_shape_need_declared(stow_shape_call* call, size_t k);
 // Sets result |k| unless arithmetic on its dims failed; returns why it did.
