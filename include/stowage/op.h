@@ -132,6 +132,15 @@ typedef struct stow_view {
   bool extended;            // not a view in the `rlx` presets, which know only the classic three
 } stow_view;
 
+// Whether a result may be written over an operand, from its first byte on. The kernel then finds
+// both at the same address.
+typedef enum stow_over {
+  STOW_OVER_NEVER,
+  STOW_OVER_ALONE,  // where no other operand shares the bytes that are written
+  STOW_OVER_INDEX   // element by element in ascending order, each read before it is written: other
+                    // operands for which the row says the same may be the very same bytes
+} stow_over;
+
 // ---------------------------------------------------------------------------------------------
 // Rows
 
@@ -171,6 +180,10 @@ typedef struct stow_op_desc {
   // Whether result |k| is a view; the dims of the operands and of that result are numbers, and
   // stow_shape_declared gives the results' types. NULL: never.
   bool (*view)(const stow_shape_call* call, size_t k, stow_view* out_view);
+  // Whether result |k| may be written over operand |operand|, which is there and has room for it,
+  // by its type or by what effects say of its storage. The dims of both are numbers, and
+  // stow_shape_declared gives the results' types. NULL: never.
+  stow_over (*over)(const stow_shape_call* call, size_t k, size_t operand);
   // Computes elements of results from known elements of operands. Called after the shape function
   // where each result has numbers as dims and at most STOW_MAX_KNOWN elements, or all of them
   // together STOW_MAX_RANK where nothing is known of any operand; what it does not set stays

@@ -1,7 +1,8 @@
 // Every row of the core with random operands and attributes, most of them wrong: dims from 0 to
 // beyond what can be counted, symbols, known values, lists too long, kinds that do not fit.
 // Whatever is refused must say why and change nothing; whatever is taken must print, parse and
-// print the same; and binding must give what building with numbers gives.
+// print the same; and binding must give what building with numbers gives. Where a result may be
+// written over an operand, that has its bytes.
 #include <stdio.h>
 #include <stdlib.h>
 #include <stowage/graph.h>
@@ -354,6 +355,55 @@ static void check_bind(const random_case* c, stow_graph* graph, stow_node node, 
   stow_graph_destroy(numbers);
 }
 
+static bool is_bound(const stow_type* type) {
+  bool is_bound = true;
+  for (uint32_t i = 0; i < type->rank; ++i) {
+    is_bound = is_bound && stow_dim_is_const(type->dims[i]);
+  }
+  return is_bound;
+}
+
+// What must hold wherever a result may be written over an operand.
+static void check_over(const random_case* c, const stow_graph* graph, stow_node node, size_t k,
+                       size_t operand, uint64_t seed) {
+  stow_over over = stow_graph_over(graph, node, k, operand);
+  if (over == STOW_OVER_NEVER) {
+    return;
+  }
+  bool is_there = k < stow_graph_result_count(graph, node) &&
+                  operand < stow_graph_operand_count(graph, node) &&
+                  stow_graph_operands(graph, node)[operand] != STOW_VALUE_NONE;
+  if (!test_check(is_there, __FILE__, __LINE__, "%s, seed %llu: no such pair", name_of(c),
+                  (unsigned long long)seed)) {
+    return;
+  }
+  const stow_type* type =
+      stow_graph_type(graph, stow_graph_first_result(graph, node) + (stow_value)k);
+  const stow_type* under = stow_graph_type(graph, stow_graph_operands(graph, node)[operand]);
+  uint64_t bytes = 0;
+  uint64_t room = 0;
+  CHECK(is_bound(type) && is_bound(under));
+  CHECK(stow_type_bytes(type, &bytes) == STOW_OK && stow_type_bytes(under, &room) == STOW_OK);
+  test_check(bytes <= room, __FILE__, __LINE__, "%s, seed %llu: too few bytes", name_of(c),
+             (unsigned long long)seed);
+  stow_type alike = *type;
+  alike.dtype = under->dtype;
+  bool is_index = stow_type_equal(&alike, under) &&
+                  stow_dtype_bits(type->dtype) <= stow_dtype_bits(under->dtype);
+  test_check(over == STOW_OVER_ALONE || is_index, __FILE__, __LINE__,
+             "%s, seed %llu: other dims, or wider", name_of(c), (unsigned long long)seed);
+}
+
+// Also of results and operands that are not there.
+static void check_overs(const random_case* c, const stow_graph* graph, stow_node node,
+                        uint64_t seed) {
+  for (size_t k = 0; k <= stow_graph_result_count(graph, node); ++k) {
+    for (size_t operand = 0; operand <= stow_graph_operand_count(graph, node); ++operand) {
+      check_over(c, graph, node, k, operand, seed);
+    }
+  }
+}
+
 static bool run_case(stow_op op, uint64_t seed) {
   test_random random = {seed};
   random_case c;
@@ -374,7 +424,9 @@ static bool run_case(stow_op op, uint64_t seed) {
       CHECK(stow_graph_add_output(graph, first + (stow_value)k, NULL) == STOW_OK);
     }
     check_round_trip(&c, graph, seed);
+    check_overs(&c, graph, node, seed);
     check_bind(&c, graph, node, seed);
+    check_overs(&c, graph, node, seed);
   }
   stow_graph_destroy(graph);
   return status == STOW_OK;

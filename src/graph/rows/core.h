@@ -99,31 +99,35 @@ static const spec resize_attrs[] = {STRING("mode", "nearest"),
 
 #define ROW_RESHAPE                                                                            \
   ABOUT("the same elements in the same order with other dims"), OPERANDS(1, 2), RESULTS(1, 1), \
-      INFERRED(stowi_shape_reshape), VIEW(stowi_view_reshape), FOLD(stowi_fold_same),          \
-      ATTRS(reshape_attrs)
-#define ROW_CAST                                                            \
-  ABOUT("converts to another element type"), OPERANDS(1, 1), RESULTS(1, 1), \
-      INFERRED(stowi_shape_cast), VIEW(stowi_view_cast), FOLD(stowi_fold_cast), ATTRS(to_attrs)
-#define ROW_NARROW                                                                    \
-  ABOUT("len elements from start along an axis"), OPERANDS(1, 1), RESULTS(1, 1),      \
-      INFERRED(stowi_shape_narrow), VIEW(stowi_view_narrow), FOLD(stowi_fold_narrow), \
-      ATTRS(narrow_attrs)
+      INFERRED(stowi_shape_reshape), VIEW(stowi_view_reshape), OVER(stowi_over_reshape),       \
+      FOLD(stowi_fold_same), ATTRS(reshape_attrs)
+#define ROW_CAST                                                                       \
+  ABOUT("converts to another element type"), OPERANDS(1, 1), RESULTS(1, 1),            \
+      INFERRED(stowi_shape_cast), VIEW(stowi_view_cast), OVER(stowi_over_index_first), \
+      FOLD(stowi_fold_cast), ATTRS(to_attrs)
+#define ROW_NARROW                                                                  \
+  ABOUT("len elements from start along an axis"), OPERANDS(1, 1), RESULTS(1, 1),    \
+      INFERRED(stowi_shape_narrow), VIEW(stowi_view_narrow), OVER(stowi_over_part), \
+      FOLD(stowi_fold_narrow), ATTRS(narrow_attrs)
 #define ROW_TRANSPOSE                                                                         \
   ABOUT("permutes the dims"), OPERANDS(1, 1), RESULTS(1, 1), INFERRED(stowi_shape_transpose), \
-      VIEW(stowi_view_transpose), FOLD(stowi_fold_transpose), ATTRS(transpose_attrs)
+      VIEW(stowi_view_transpose), OVER(stowi_over_transpose), FOLD(stowi_fold_transpose),     \
+      ATTRS(transpose_attrs)
 #define ROW_EXPAND                                                            \
   ABOUT("repeats elements to broadcast dims"), OPERANDS(1, 2), RESULTS(1, 1), \
-      INFERRED(stowi_shape_expand), FOLD(stowi_fold_expand)
-#define ROW_CONCAT                                                       \
-  ABOUT("joins tensors along an axis"), OPERANDS(1, ANY), RESULTS(1, 1), \
-      INFERRED(stowi_shape_concat), FOLD(stowi_fold_concat), ATTRS(axis_0_attrs)
-#define ROW_SPLIT                                                                  \
-  ABOUT("cuts a tensor along an axis"), OPERANDS(1, 2), RESULTS(1, ANY),           \
-      INFERRED(stowi_shape_split), VIEW(stowi_view_split), FOLD(stowi_fold_split), \
-      ATTRS(split_attrs)
-#define ROW_GATHER                                                             \
-  ABOUT("picks slices along an axis by index"), OPERANDS(2, 2), RESULTS(1, 1), \
-      INFERRED(stowi_shape_gather), FOLD(stowi_fold_gather), ATTRS(axis_0_attrs)
+      INFERRED(stowi_shape_expand), OVER(stowi_over_repeat), FOLD(stowi_fold_expand)
+#define ROW_CONCAT                                                                    \
+  ABOUT("joins tensors along an axis"), OPERANDS(1, ANY), RESULTS(1, 1),              \
+      INFERRED(stowi_shape_concat), OVER(stowi_over_concat), FOLD(stowi_fold_concat), \
+      ATTRS(axis_0_attrs)
+#define ROW_SPLIT                                                                 \
+  ABOUT("cuts a tensor along an axis"), OPERANDS(1, 2), RESULTS(1, ANY),          \
+      INFERRED(stowi_shape_split), VIEW(stowi_view_split), OVER(stowi_over_part), \
+      FOLD(stowi_fold_split), ATTRS(split_attrs)
+#define ROW_GATHER                                                                    \
+  ABOUT("picks slices along an axis by index"), OPERANDS(2, 2), RESULTS(1, 1),        \
+      INFERRED(stowi_shape_gather), OVER(stowi_over_gather), FOLD(stowi_fold_gather), \
+      ATTRS(axis_0_attrs)
 #define ROW_KV_APPEND                                                                        \
   ABOUT("writes new entries into a cache, in place"), OPERANDS(2, 3), RESULTS(1, 1),         \
       INFERRED(stowi_shape_kv_append), VIEW(stowi_view_kv_append), .desc.writes_view = true, \
@@ -138,7 +142,7 @@ static const spec resize_attrs[] = {STRING("mode", "nearest"),
 #define ROW_RELU UNARY("max(x, 0)"), FOLD(stowi_fold_relu)
 #define ROW_GELU                                                                         \
   ABOUT("x times the normal distribution function of x"), OPERANDS(1, 1), RESULTS(1, 1), \
-      INFERRED(stowi_shape_gelu), ATTRS(gelu_attrs)
+      INFERRED(stowi_shape_gelu), OVER(stowi_over_index), ATTRS(gelu_attrs)
 #define ROW_SILU UNARY("x times sigmoid(alpha x)"), ATTRS(silu_attrs)
 #define ROW_SIGMOID UNARY("1 / (1 + exp(-x))")
 #define ROW_TANH UNARY("hyperbolic tangent")
@@ -163,7 +167,7 @@ static const spec resize_attrs[] = {STRING("mode", "nearest"),
 #define ROW_HARD_SIGMOID UNARY("clip(alpha x + beta, 0, 1)"), ATTRS(hard_sigmoid_attrs)
 #define ROW_NOT                                                                   \
   ABOUT("logical not"), OPERANDS(1, 1), RESULTS(1, 1), INFERRED(stowi_shape_not), \
-      FOLD(stowi_fold_not)
+      OVER(stowi_over_index), FOLD(stowi_fold_not)
 
 #define ROW_ADD BINARY("a + b"), FOLD(stowi_fold_add)
 #define ROW_SUB BINARY("a - b"), FOLD(stowi_fold_sub)
@@ -171,7 +175,7 @@ static const spec resize_attrs[] = {STRING("mode", "nearest"),
 #define ROW_DIV BINARY("a / b"), FOLD(stowi_fold_div)
 #define ROW_POW                                                                        \
   ABOUT("a to the power b"), OPERANDS(2, 2), RESULTS(1, 1), INFERRED(stowi_shape_pow), \
-      FOLD(stowi_fold_pow)
+      OVER(stowi_over_index), FOLD(stowi_fold_pow)
 #define ROW_MOD                                                                                \
   BINARY("the rest of a / b, with b's sign, or a's where fmod is true"), FOLD(stowi_fold_mod), \
       ATTRS(mod_attrs)
@@ -190,35 +194,36 @@ static const spec resize_attrs[] = {STRING("mode", "nearest"),
 
 #define ROW_WHERE                                                              \
   ABOUT("a where the condition holds, else b"), OPERANDS(3, 3), RESULTS(1, 1), \
-      INFERRED(stowi_shape_where), FOLD(stowi_fold_where)
+      INFERRED(stowi_shape_where), OVER(stowi_over_index), FOLD(stowi_fold_where)
 #define ROW_CLIP                                                                                \
   ABOUT("x within optional bounds"), OPERANDS(1, 3), RESULTS(1, 1), INFERRED(stowi_shape_clip), \
-      FOLD(stowi_fold_clip), ATTRS(clip_attrs)
+      OVER(stowi_over_index_first), FOLD(stowi_fold_clip), ATTRS(clip_attrs)
 #define ROW_ROPE                                                                               \
   ABOUT("rotary position embedding of x by cosines and sines"), OPERANDS(3, 4), RESULTS(1, 1), \
-      INFERRED(stowi_shape_rope), ATTRS(rope_attrs)
+      INFERRED(stowi_shape_rope), OVER(stowi_over_rows), ATTRS(rope_attrs)
 
 // ---------------------------------------------------------------------------------------------
 // Row-wise and reducing
 
 #define ROW_SOFTMAX                                                                    \
   ABOUT("exponentials that add up to 1 along an axis"), OPERANDS(1, 1), RESULTS(1, 1), \
-      INFERRED(stowi_shape_softmax), ATTRS(softmax_attrs)
+      INFERRED(stowi_shape_softmax), OVER(stowi_over_rows), ATTRS(softmax_attrs)
 #define ROW_LAYER_NORM                                                                         \
   ABOUT("mean 0 and variance 1 over the dims from an axis on"), OPERANDS(1, 3), RESULTS(1, 3), \
-      INFERRED(stowi_shape_layer_norm), ATTRS(norm_attrs)
+      INFERRED(stowi_shape_layer_norm), OVER(stowi_over_rows), ATTRS(norm_attrs)
 #define ROW_LAYER_NORM_2D                                                            \
   ABOUT("mean 0 and variance 1 over the channels of each position"), OPERANDS(1, 3), \
-      RESULTS(1, 1), INFERRED(stowi_shape_channel_norm), ATTRS(channel_norm_attrs)
+      RESULTS(1, 1), INFERRED(stowi_shape_channel_norm), OVER(stowi_over_rows),      \
+      ATTRS(channel_norm_attrs)
 #define ROW_RMS_NORM                                                                   \
   ABOUT("mean square 1 over the dims from an axis on"), OPERANDS(1, 3), RESULTS(1, 1), \
-      INFERRED(stowi_shape_rms_norm), ATTRS(norm_attrs)
+      INFERRED(stowi_shape_rms_norm), OVER(stowi_over_rows), ATTRS(norm_attrs)
 #define ROW_BATCH_NORM                                                                    \
   ABOUT("scales each channel by given mean and variance"), OPERANDS(5, 5), RESULTS(1, 5), \
-      INFERRED(stowi_shape_batch_norm), ATTRS(batch_norm_attrs)
+      INFERRED(stowi_shape_batch_norm), OVER(stowi_over_rows), ATTRS(batch_norm_attrs)
 #define ROW_GROUP_NORM                                                                   \
   ABOUT("mean 0 and variance 1 over groups of channels"), OPERANDS(1, 3), RESULTS(1, 1), \
-      INFERRED(stowi_shape_group_norm), ATTRS(group_norm_attrs)
+      INFERRED(stowi_shape_group_norm), OVER(stowi_over_rows), ATTRS(group_norm_attrs)
 #define ROW_REDUCE                                                          \
   ABOUT("sum, mean, max, norm … over axes"), OPERANDS(1, 2), RESULTS(1, 1), \
       INFERRED(stowi_shape_reduce), FOLD(stowi_fold_reduce), ATTRS(reduce_attrs)
@@ -237,7 +242,7 @@ static const spec resize_attrs[] = {STRING("mode", "nearest"),
       INFERRED(stowi_shape_matmul)
 #define ROW_ATTENTION                                                    \
   ABOUT("softmax(scale q k^T + mask) v"), OPERANDS(3, 7), RESULTS(1, 4), \
-      INFERRED(stowi_shape_attention), ATTRS(attention_attrs)
+      INFERRED(stowi_shape_attention), OVER(stowi_over_attention), ATTRS(attention_attrs)
 #define ROW_CONV \
   ABOUT("convolution"), OPERANDS(2, 3), RESULTS(1, 1), INFERRED(stowi_shape_conv), ATTRS(conv_attrs)
 #define ROW_CONV_TRANSPOSE                                        \

@@ -55,25 +55,29 @@ static const spec momentum_attrs[] = {
 #define ROW_CELU UNARY("max(x, 0) + min(alpha (exp(x / alpha) - 1), 0)"), ATTRS(alpha_attrs)
 #define ROW_THRESHOLDED_RELU UNARY("x, or 0 where x <= alpha"), ATTRS(alpha_attrs)
 #define ROW_SHRINK UNARY("x moved by bias towards 0, and 0 within lambd of 0"), ATTRS(shrink_attrs)
-#define ROW_IS_NAN ABOUT("x is no number"), OPERANDS(1, 1), RESULTS(1, 1), INFERRED(stowi_shape_is)
+#define ROW_IS_NAN                                                                  \
+  ABOUT("x is no number"), OPERANDS(1, 1), RESULTS(1, 1), INFERRED(stowi_shape_is), \
+      OVER(stowi_over_index)
 #define ROW_IS_INF                                                                 \
   ABOUT("x is infinite"), OPERANDS(1, 1), RESULTS(1, 1), INFERRED(stowi_shape_is), \
-      ATTRS(is_inf_attrs)
-#define ROW_BIT_NOT \
-  ABOUT("every bit turned"), OPERANDS(1, 1), RESULTS(1, 1), INFERRED(stowi_shape_bit_not)
+      OVER(stowi_over_index), ATTRS(is_inf_attrs)
+#define ROW_BIT_NOT                                                                        \
+  ABOUT("every bit turned"), OPERANDS(1, 1), RESULTS(1, 1), INFERRED(stowi_shape_bit_not), \
+      OVER(stowi_over_index)
 #define ROW_FULL_LIKE                                                          \
   ABOUT("one value everywhere, with x's dims"), OPERANDS(1, 1), RESULTS(1, 1), \
-      INFERRED(stowi_shape_full_like), ATTRS(full_like_attrs)
+      INFERRED(stowi_shape_full_like), OVER(stowi_over_index_first), ATTRS(full_like_attrs)
 #define ROW_DROPOUT                                                                          \
   ABOUT("x with elements dropped at random while training, and which stay"), OPERANDS(1, 3), \
-      RESULTS(1, 2), INFERRED(stowi_shape_dropout), ATTRS(dropout_attrs)
+      RESULTS(1, 2), INFERRED(stowi_shape_dropout), OVER(stowi_over_index_first),            \
+      ATTRS(dropout_attrs)
 
 #define ROW_BIT_SHIFT                                                                           \
   ABOUT("a shifted by b bits"), OPERANDS(2, 2), RESULTS(1, 1), INFERRED(stowi_shape_bit_shift), \
-      ATTRS(bit_shift_attrs)
+      OVER(stowi_over_index), ATTRS(bit_shift_attrs)
 #define ROW_PRELU                                                            \
   ABOUT("x, or slope x where x is negative"), OPERANDS(2, 2), RESULTS(1, 1), \
-      INFERRED(stowi_shape_prelu)
+      INFERRED(stowi_shape_prelu), OVER(stowi_over_index)
 #define ROW_SWIGLU BINARY("a times sigmoid(alpha a) times b"), ATTRS(alpha_attrs)
 #define ROW_SUM VARIADIC("all added"), FOLD(stowi_fold_add)
 #define ROW_MEAN VARIADIC("the average of all"), FOLD(stowi_fold_mean)
@@ -83,22 +87,22 @@ static const spec momentum_attrs[] = {
 
 #define ROW_LOG_SOFTMAX                                                       \
   ABOUT("logarithm of softmax along an axis"), OPERANDS(1, 1), RESULTS(1, 1), \
-      INFERRED(stowi_shape_softmax), ATTRS(flat_attrs)
+      INFERRED(stowi_shape_softmax), OVER(stowi_over_rows), ATTRS(flat_attrs)
 #define ROW_HARDMAX                                                                          \
   ABOUT("1 at the first largest along an axis, 0 elsewhere"), OPERANDS(1, 1), RESULTS(1, 1), \
-      INFERRED(stowi_shape_softmax), ATTRS(flat_attrs)
+      INFERRED(stowi_shape_softmax), OVER(stowi_over_rows), ATTRS(flat_attrs)
 #define ROW_LP_NORM                                               \
   ABOUT("p-norm 1 along an axis"), OPERANDS(1, 1), RESULTS(1, 1), \
-      INFERRED(stowi_shape_along_axis), ATTRS(lp_norm_attrs)
+      INFERRED(stowi_shape_along_axis), OVER(stowi_over_rows), ATTRS(lp_norm_attrs)
 #define ROW_LRN                                                                            \
   ABOUT("divides by the squares of neighbouring channels"), OPERANDS(1, 1), RESULTS(1, 1), \
       INFERRED(stowi_shape_lrn), ATTRS(lrn_attrs)
 #define ROW_MEAN_VARIANCE_NORM                                             \
   ABOUT("mean 0 and variance 1 over axes"), OPERANDS(1, 1), RESULTS(1, 1), \
-      INFERRED(stowi_shape_mean_variance_norm), ATTRS(mean_variance_attrs)
+      INFERRED(stowi_shape_mean_variance_norm), OVER(stowi_over_rows), ATTRS(mean_variance_attrs)
 #define ROW_INSTANCE_NORM                                                                         \
   ABOUT("mean 0 and variance 1 over each channel of each sample"), OPERANDS(1, 3), RESULTS(1, 1), \
-      INFERRED(stowi_shape_channel_norm), ATTRS(instance_norm_attrs)
+      INFERRED(stowi_shape_channel_norm), OVER(stowi_over_rows), ATTRS(instance_norm_attrs)
 #define ROW_ARGMIN                                                             \
   ABOUT("index of the smallest along an axis"), OPERANDS(1, 1), RESULTS(1, 1), \
       INFERRED(stowi_shape_argmax), FOLD(stowi_fold_argmin), ATTRS(argmin_attrs)
@@ -108,7 +112,7 @@ static const spec momentum_attrs[] = {
 
 #define ROW_GEMM                                                          \
   ABOUT("alpha a b + beta c of matrices"), OPERANDS(2, 3), RESULTS(1, 1), \
-      INFERRED(stowi_shape_gemm), ATTRS(gemm_attrs)
+      INFERRED(stowi_shape_gemm), OVER(stowi_over_gemm), ATTRS(gemm_attrs)
 #define ROW_EINSUM                                                               \
   ABOUT("sum of products as an equation says"), OPERANDS(1, ANY), RESULTS(1, 1), \
       INFERRED(stowi_shape_einsum), ATTRS(einsum_attrs)
@@ -128,15 +132,16 @@ static const spec momentum_attrs[] = {
       INFERRED(stowi_shape_nll_loss), ATTRS(loss_attrs)
 #define ROW_SOFTMAX_CROSS_ENTROPY                                                             \
   ABOUT("nll_loss of log_softmax over the classes, and that"), OPERANDS(2, 3), RESULTS(1, 2), \
-      INFERRED(stowi_shape_softmax_cross_entropy), ATTRS(loss_attrs)
+      INFERRED(stowi_shape_softmax_cross_entropy), OVER(stowi_over_cross_entropy),            \
+      ATTRS(loss_attrs)
 #define ROW_ADAGRAD                                                                               \
   ABOUT("one step of Adagrad"), OPERANDS(5, ANY), RESULTS(2, ANY), INFERRED(stowi_shape_adagrad), \
-      ATTRS(adagrad_attrs)
+      OVER(stowi_over_adagrad), ATTRS(adagrad_attrs)
 #define ROW_ADAM                                                                            \
   ABOUT("one step of Adam"), OPERANDS(6, ANY), RESULTS(3, ANY), INFERRED(stowi_shape_adam), \
-      ATTRS(adam_attrs)
+      OVER(stowi_over_adam), ATTRS(adam_attrs)
 #define ROW_MOMENTUM                                                                      \
   ABOUT("one step of gradient descent with momentum"), OPERANDS(5, ANY), RESULTS(2, ANY), \
-      INFERRED(stowi_shape_adagrad), ATTRS(momentum_attrs)
+      INFERRED(stowi_shape_adagrad), OVER(stowi_over_adagrad), ATTRS(momentum_attrs)
 
 #endif  // STOWAGE_SRC_GRAPH_ROWS_MATH_H_

@@ -77,41 +77,46 @@ static const spec tfidf_attrs[] = {REQUIRED_INT("columns")};
 // ---------------------------------------------------------------------------------------------
 // Attention's relatives
 
-#define ROW_FLEX_ATTENTION                                                          \
-  ABOUT("attention whose scores or probabilities are modified element by element"), \
-      OPERANDS(3, 3), RESULTS(1, 1), INFERRED(stowi_shape_attention), ATTRS(flex_attention_attrs)
+#define ROW_FLEX_ATTENTION                                                                        \
+  ABOUT("attention whose scores or probabilities are modified element by element"),               \
+      OPERANDS(3, 3), RESULTS(1, 1), INFERRED(stowi_shape_attention), OVER(stowi_over_attention), \
+      ATTRS(flex_attention_attrs)
 #define ROW_LINEAR_ATTENTION                                                               \
   ABOUT("attention as a recurrence over a state per head"), OPERANDS(3, 6), RESULTS(2, 2), \
-      INFERRED(stowi_shape_linear_attention), ATTRS(linear_attention_attrs)
+      INFERRED(stowi_shape_linear_attention), OVER(stowi_over_linear_attention),           \
+      ATTRS(linear_attention_attrs)
 #define ROW_CAUSAL_CONV                                                                         \
   ABOUT("convolution of each channel with what came before it"), OPERANDS(2, 4), RESULTS(2, 2), \
       INFERRED(stowi_shape_causal_conv), ATTRS(causal_conv_attrs)
 #define ROW_MULTI_HEAD_ATTENTION                                                            \
   ABOUT("attention with biases and a cache, heads packed"), OPERANDS(1, 11), RESULTS(1, 4), \
-      INFERRED(stowi_shape_multi_head_attention), ATTRS(multi_head_attrs)
+      INFERRED(stowi_shape_multi_head_attention), OVER(stowi_over_multi_head_attention),    \
+      ATTRS(multi_head_attrs)
 #define ROW_GROUP_QUERY_ATTENTION                                                      \
   ABOUT("causal attention with shared keys and values, rotary embedding and a cache"), \
       OPERANDS(1, 16), RESULTS(1, 4), INFERRED(stowi_shape_group_query_attention),     \
-      ATTRS(group_query_attrs)
+      OVER(stowi_over_group_query_attention), ATTRS(group_query_attrs)
 #define ROW_QKV_ATTENTION                                                            \
   ABOUT("projection to q, k and v, then attention"), OPERANDS(2, 13), RESULTS(1, 2), \
-      INFERRED(stowi_shape_qkv_attention), ATTRS(qkv_attention_attrs)
+      INFERRED(stowi_shape_qkv_attention), OVER(stowi_over_qkv_attention),           \
+      ATTRS(qkv_attention_attrs)
 
 // ---------------------------------------------------------------------------------------------
 // Fused and rare
 
 #define ROW_SKIP_NORM                                                       \
   ABOUT("normalisation of x + skip + bias"), OPERANDS(2, 5), RESULTS(1, 4), \
-      INFERRED(stowi_shape_skip_norm), ATTRS(skip_norm_attrs)
-#define ROW_SKIP_GROUP_NORM                                              \
-  ABOUT("group norm of x + skip + bias"), OPERANDS(1, 5), RESULTS(1, 2), \
-      INFERRED(stowi_shape_skip_group_norm), ATTRS(skip_group_norm_attrs)
+      INFERRED(stowi_shape_skip_norm), OVER(stowi_over_skip_norm), ATTRS(skip_norm_attrs)
+#define ROW_SKIP_GROUP_NORM                                                    \
+  ABOUT("group norm of x + skip + bias"), OPERANDS(1, 5), RESULTS(1, 2),       \
+      INFERRED(stowi_shape_skip_group_norm), OVER(stowi_over_skip_group_norm), \
+      ATTRS(skip_group_norm_attrs)
 #define ROW_EMBED_NORM                                                               \
   ABOUT("normalised sum of word, position and segment embeddings"), OPERANDS(1, 19), \
       RESULTS(1, 3), INFERRED(stowi_shape_embed_norm), ATTRS(embed_norm_attrs)
 #define ROW_SPLIT_GELU                                                                  \
   ABOUT("one half of x + bias times gelu of the other"), OPERANDS(2, 2), RESULTS(1, 1), \
-      INFERRED(stowi_shape_split_gelu)
+      INFERRED(stowi_shape_split_gelu), OVER(stowi_over_split_gelu)
 #define ROW_GATHER_QUANTIZED                                                               \
   ABOUT("gather from a table that is quantized in blocks"), OPERANDS(3, 4), RESULTS(1, 1), \
       INFERRED(stowi_shape_gather_quantized), ATTRS(gather_quantized_attrs)
@@ -120,7 +125,7 @@ static const spec tfidf_attrs[] = {REQUIRED_INT("columns")};
       INFERRED(stowi_shape_crop_and_resize), ATTRS(crop_and_resize_attrs)
 #define ROW_CROP                                                                                   \
   ABOUT("an image without its border"), OPERANDS(1, 1), RESULTS(1, 1), INFERRED(stowi_shape_crop), \
-      ATTRS(crop_attrs)
+      OVER(stowi_over_crop), ATTRS(crop_attrs)
 #define ROW_CDIST                                                         \
   ABOUT("distances of all pairs of rows"), OPERANDS(2, 2), RESULTS(1, 1), \
       INFERRED(stowi_shape_cdist), ATTRS(cdist_attrs)
@@ -130,7 +135,8 @@ static const spec tfidf_attrs[] = {REQUIRED_INT("columns")};
 #define ROW_MIXTURE_OF_EXPERTS                                                     \
   ABOUT("feed-forward layers chosen row by row"), OPERANDS(2, ANY), RESULTS(1, 1), \
       INFERRED(stowi_shape_same), .desc.any_attrs = true
-#define ROW_INVERSE UNARY("inverse of each matrix")
+#define ROW_INVERSE \
+  ABOUT("inverse of each matrix"), OPERANDS(1, 1), RESULTS(1, 1), INFERRED(stowi_shape_same)
 #define ROW_AFFINE UNARY("alpha x + beta"), ATTRS(affine_attrs)
 #define ROW_SCALED_TANH UNARY("alpha tanh(beta x)"), ATTRS(scaled_attrs)
 #define ROW_PARAMETRIC_SOFTPLUS UNARY("alpha log(1 + exp(beta x))"), ATTRS(scaled_attrs)
@@ -164,13 +170,15 @@ static const spec tfidf_attrs[] = {REQUIRED_INT("columns")};
 
 #define ROW_RANDOM_NORMAL                                                                \
   ABOUT("normally distributed numbers, as many as x has or shape says"), OPERANDS(0, 1), \
-      RESULTS(1, 1), INFERRED(stowi_shape_random), ATTRS(random_normal_attrs)
+      RESULTS(1, 1), INFERRED(stowi_shape_random), OVER(stowi_over_index_first),         \
+      ATTRS(random_normal_attrs)
 #define ROW_RANDOM_UNIFORM                                                                \
   ABOUT("uniformly distributed numbers, as many as x has or shape says"), OPERANDS(0, 1), \
-      RESULTS(1, 1), INFERRED(stowi_shape_random), ATTRS(random_uniform_attrs)
+      RESULTS(1, 1), INFERRED(stowi_shape_random), OVER(stowi_over_index_first),          \
+      ATTRS(random_uniform_attrs)
 #define ROW_BERNOULLI                                                   \
   ABOUT("1 with probability x, else 0"), OPERANDS(1, 1), RESULTS(1, 1), \
-      INFERRED(stowi_shape_bernoulli), ATTRS(bernoulli_attrs)
+      INFERRED(stowi_shape_bernoulli), OVER(stowi_over_index_first), ATTRS(bernoulli_attrs)
 #define ROW_MULTINOMIAL                                                                           \
   ABOUT("classes drawn by the logarithms of their probabilities"), OPERANDS(1, 1), RESULTS(1, 1), \
       INFERRED(stowi_shape_multinomial), ATTRS(multinomial_attrs)
@@ -190,9 +198,10 @@ static const spec tfidf_attrs[] = {REQUIRED_INT("columns")};
 #define ROW_TREE_ENSEMBLE                                                 \
   ABOUT("targets of each row by trees"), OPERANDS(1, ANY), RESULTS(1, 1), \
       INFERRED(stowi_shape_tree_ensemble), ATTRS(tree_ensemble_attrs), .desc.any_attrs = true
-#define ROW_LABEL_ENCODE                                                      \
-  ABOUT("replaces each element by a table"), OPERANDS(1, ANY), RESULTS(1, 1), \
-      INFERRED(stowi_shape_label_encode), ATTRS(label_encode_attrs), .desc.any_attrs = true
+#define ROW_LABEL_ENCODE                                                                           \
+  ABOUT("replaces each element by a table"), OPERANDS(1, ANY), RESULTS(1, 1),                      \
+      INFERRED(stowi_shape_label_encode), OVER(stowi_over_index_first), ATTRS(label_encode_attrs), \
+      .desc.any_attrs = true
 #define ROW_ENCODE_CATEGORIES                                                  \
   ABOUT("a 1 at the category of each element"), OPERANDS(1, 1), RESULTS(1, 1), \
       INFERRED(stowi_shape_encode_categories), ATTRS(encode_categories_attrs)
@@ -200,10 +209,10 @@ static const spec tfidf_attrs[] = {REQUIRED_INT("columns")};
 #define ROW_IMPUTE UNARY("replaces what is missing"), .desc.any_attrs = true
 #define ROW_NORMALIZE_ROWS                                              \
   ABOUT("each row divided by its norm"), OPERANDS(1, 1), RESULTS(1, 1), \
-      INFERRED(stowi_shape_as_float), ATTRS(normalize_rows_attrs)
+      INFERRED(stowi_shape_as_float), OVER(stowi_over_ascending_rows), ATTRS(normalize_rows_attrs)
 #define ROW_SCALE_FEATURES                                               \
   ABOUT("(x - offset) scale, by column"), OPERANDS(1, 1), RESULTS(1, 1), \
-      INFERRED(stowi_shape_as_float), .desc.any_attrs = true
+      INFERRED(stowi_shape_as_float), OVER(stowi_over_index_first), .desc.any_attrs = true
 #define ROW_PICK_FEATURES \
   ABOUT("columns by index"), OPERANDS(2, 2), RESULTS(1, 1), INFERRED(stowi_shape_pick_features)
 #define ROW_JOIN_FEATURES                                                   \

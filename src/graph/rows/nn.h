@@ -40,7 +40,7 @@ static const spec qlinear_pool_attrs[] = {WINDOW_ATTRS,
       INFERRED(stowi_shape_deform_conv), ATTRS(deform_conv_attrs)
 #define ROW_FUSED_CONV                                                              \
   ABOUT("convolution, an addend and an activation"), OPERANDS(2, 4), RESULTS(1, 1), \
-      INFERRED(stowi_shape_fused_conv), ATTRS(fused_conv_attrs)
+      INFERRED(stowi_shape_fused_conv), OVER(stowi_over_fused_conv), ATTRS(fused_conv_attrs)
 #define ROW_MAX_UNPOOL                                                                    \
   ABOUT("puts what a pool has found back where it stood"), OPERANDS(2, 3), RESULTS(1, 1), \
       INFERRED(stowi_shape_max_unpool), ATTRS(max_unpool_attrs)
@@ -95,28 +95,31 @@ static const spec qlinear_softmax_attrs[] = {INT("axis", -1), INT("opset", 13)};
 
 #define ROW_QUANTIZE_LINEAR                                                        \
   ABOUT("x / scale + zero point, rounded and cut"), OPERANDS(2, 3), RESULTS(1, 1), \
-      INFERRED(stowi_shape_quantize_linear), ATTRS(quantize_linear_attrs)
-#define ROW_DEQUANTIZE_LINEAR                                           \
-  ABOUT("(x - zero point) times scale"), OPERANDS(2, 3), RESULTS(1, 1), \
-      INFERRED(stowi_shape_dequantize_linear), ATTRS(dequantize_linear_attrs)
+      INFERRED(stowi_shape_quantize_linear), OVER(stowi_over_index_first),         \
+      ATTRS(quantize_linear_attrs)
+#define ROW_DEQUANTIZE_LINEAR                                                \
+  ABOUT("(x - zero point) times scale"), OPERANDS(2, 3), RESULTS(1, 1),      \
+      INFERRED(stowi_shape_dequantize_linear), OVER(stowi_over_index_first), \
+      ATTRS(dequantize_linear_attrs)
 #define ROW_DYNAMIC_QUANTIZE_LINEAR                                                            \
   ABOUT("x as u8, with the scale and zero point found for it"), OPERANDS(1, 1), RESULTS(3, 3), \
-      INFERRED(stowi_shape_dynamic_quantize_linear)
+      INFERRED(stowi_shape_dynamic_quantize_linear), OVER(stowi_over_ascending_rows)
 #define ROW_QLINEAR_ADD                                             \
   ABOUT("sum of quantised tensors"), OPERANDS(2, 8), RESULTS(1, 1), \
-      INFERRED(stowi_shape_qlinear_binary)
+      INFERRED(stowi_shape_qlinear_binary), OVER(stowi_over_qlinear_binary)
 #define ROW_QLINEAR_MUL                                                 \
   ABOUT("product of quantised tensors"), OPERANDS(2, 8), RESULTS(1, 1), \
-      INFERRED(stowi_shape_qlinear_binary)
+      INFERRED(stowi_shape_qlinear_binary), OVER(stowi_over_qlinear_binary)
 #define ROW_QLINEAR_SIGMOID                                                        \
   ABOUT("1 / (1 + exp(-x)) of a quantised tensor"), OPERANDS(2, 5), RESULTS(1, 1), \
-      INFERRED(stowi_shape_qlinear_unary)
-#define ROW_QLINEAR_LEAKY_RELU                                                       \
-  ABOUT("x, or alpha x where x is negative, of a quantised tensor"), OPERANDS(2, 5), \
-      RESULTS(1, 1), INFERRED(stowi_shape_qlinear_unary), ATTRS(leaky_relu_attrs)
+      INFERRED(stowi_shape_qlinear_unary), OVER(stowi_over_index_first)
+#define ROW_QLINEAR_LEAKY_RELU                                                          \
+  ABOUT("x, or alpha x where x is negative, of a quantised tensor"), OPERANDS(2, 5),    \
+      RESULTS(1, 1), INFERRED(stowi_shape_qlinear_unary), OVER(stowi_over_index_first), \
+      ATTRS(leaky_relu_attrs)
 #define ROW_QLINEAR_SOFTMAX                                              \
   ABOUT("softmax of a quantised tensor"), OPERANDS(2, 5), RESULTS(1, 1), \
-      INFERRED(stowi_shape_qlinear_softmax), ATTRS(qlinear_softmax_attrs)
+      INFERRED(stowi_shape_qlinear_softmax), OVER(stowi_over_rows), ATTRS(qlinear_softmax_attrs)
 #define ROW_QLINEAR_CONCAT                                                         \
   ABOUT("joins quantised tensors along an axis"), OPERANDS(5, ANY), RESULTS(1, 1), \
       INFERRED(stowi_shape_qlinear_concat), ATTRS(qlinear_concat_attrs)
@@ -143,10 +146,10 @@ static const spec matmul_nbits_attrs[] = {REQUIRED_INT("rows"),       REQUIRED_I
       INFERRED(stowi_shape_fused_matmul), ATTRS(fused_matmul_attrs)
 #define ROW_FUSED_GEMM                                                                \
   ABOUT("activation(alpha a b + beta c) of matrices"), OPERANDS(2, 3), RESULTS(1, 1), \
-      INFERRED(stowi_shape_fused_gemm), ATTRS(fused_gemm_attrs)
+      INFERRED(stowi_shape_fused_gemm), OVER(stowi_over_gemm), ATTRS(fused_gemm_attrs)
 #define ROW_QGEMM                                                              \
   ABOUT("alpha a b + c of quantised matrices"), OPERANDS(6, 9), RESULTS(1, 1), \
-      INFERRED(stowi_shape_qgemm), ATTRS(qgemm_attrs)
+      INFERRED(stowi_shape_qgemm), OVER(stowi_over_qgemm), ATTRS(qgemm_attrs)
 #define ROW_DYNAMIC_QUANTIZE_MATMUL                                                               \
   ABOUT("product with quantised weights, the other factor quantised on the way"), OPERANDS(3, 5), \
       RESULTS(1, 1), INFERRED(stowi_shape_dynamic_quantize_matmul)

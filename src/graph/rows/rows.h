@@ -5,6 +5,7 @@
 
 #include "graph/folds/fold.h"
 #include "graph/op_table.h"
+#include "graph/shapes/over.h"
 #include "graph/shapes/shapes.h"
 
 // ---------------------------------------------------------------------------------------------
@@ -48,15 +49,22 @@ typedef stowi_attr_spec spec;
 #define CHECKED(function) .desc.typing = STOW_TYPING_CHECKED, .desc.shape = (function)
 #define DECLARED .desc.typing = STOW_TYPING_DECLARED, .desc.shape = NULL
 #define VIEW(function) .desc.view = (function)
+#define OVER(function) .desc.over = (function)
 #define ATTRS(list) .attrs = (list), .attr_count = sizeof(list) / sizeof((list)[0])
 #define ANY STOW_ANY_COUNT
 
 // Rows that many ops share but for the text.
-#define UNARY(text) ABOUT(text), OPERANDS(1, 1), RESULTS(1, 1), INFERRED(stowi_shape_same)
-#define BINARY(text) ABOUT(text), OPERANDS(2, 2), RESULTS(1, 1), INFERRED(stowi_shape_binary)
-#define VARIADIC(text) ABOUT(text), OPERANDS(1, ANY), RESULTS(1, 1), INFERRED(stowi_shape_variadic)
-#define LOGICAL(text) ABOUT(text), OPERANDS(2, 2), RESULTS(1, 1), INFERRED(stowi_shape_logical)
-#define COMPARE(text) ABOUT(text), OPERANDS(2, 2), RESULTS(1, 1), INFERRED(stowi_shape_compare)
+#define UNARY(text) \
+  ABOUT(text), OPERANDS(1, 1), RESULTS(1, 1), INFERRED(stowi_shape_same), OVER(stowi_over_index)
+#define BINARY(text) \
+  ABOUT(text), OPERANDS(2, 2), RESULTS(1, 1), INFERRED(stowi_shape_binary), OVER(stowi_over_index)
+#define VARIADIC(text)                                                          \
+  ABOUT(text), OPERANDS(1, ANY), RESULTS(1, 1), INFERRED(stowi_shape_variadic), \
+      OVER(stowi_over_index)
+#define LOGICAL(text) \
+  ABOUT(text), OPERANDS(2, 2), RESULTS(1, 1), INFERRED(stowi_shape_logical), OVER(stowi_over_index)
+#define COMPARE(text) \
+  ABOUT(text), OPERANDS(2, 2), RESULTS(1, 1), INFERRED(stowi_shape_compare), OVER(stowi_over_index)
 
 #define FOLD(function) .desc.fold = (function)
 

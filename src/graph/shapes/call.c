@@ -12,6 +12,7 @@
 #include "graph/describe.h"
 #include "graph/dims/dims.h"
 #include "graph/graph_internal.h"
+#include "graph/shapes/over.h"
 
 stow_shape_call stowi_shape_of_node(const stow_graph* graph, const uint32_t* types,
                                     const stowi_known_store* known, stow_node node,
@@ -421,7 +422,7 @@ stow_status stowi_shape_infer(stow_shape_call* call, bool must_agree, stow_diag*
 }
 
 // ---------------------------------------------------------------------------------------------
-// Views
+// Views and overwrites
 
 static bool is_bound(const stow_type* type) {
   for (uint32_t i = 0; i < type->rank; ++i) {
@@ -455,4 +456,34 @@ bool stow_graph_view(const stow_graph* graph, stow_node node, size_t k, stow_vie
   }
   return call.desc->view(&call, k, out_view) &&
          stow_shape_operand(&call, out_view->operand) != NULL;
+}
+
+stow_over stowi_graph_over_storage(const stow_graph* graph, stow_node node, size_t k,
+                                   size_t operand) {
+  if (stow_graph_op_desc(graph, node)->over == NULL) {
+    return STOW_OVER_NEVER;
+  }
+  stow_shape_call call =
+      stowi_shape_of_node(graph, graph->value_types.data, &graph->known, node, NULL, NULL);
+  const stow_type* over = stow_shape_operand(&call, operand);
+  if (k >= call.result_count || over == NULL || !is_bound(over) ||
+      !is_bound(stow_shape_declared(&call, k))) {
+    return STOW_OVER_NEVER;
+  }
+  return call.desc->over(&call, k, operand);
+}
+
+stow_over stow_graph_over(const stow_graph* graph, stow_node node, size_t k, size_t operand) {
+  stow_over over = stowi_graph_over_storage(graph, node, k, operand);
+  if (over == STOW_OVER_NEVER) {
+    return STOW_OVER_NEVER;
+  }
+  uint64_t result = 0;
+  uint64_t room = 0;
+  stow_value value = stow_graph_first_result(graph, node) + (stow_value)k;
+  bool has_sizes =
+      stow_type_bytes(stow_graph_type(graph, value), &result) == STOW_OK &&
+      stow_type_bytes(stow_graph_type(graph, stow_graph_operands(graph, node)[operand]), &room) ==
+          STOW_OK;
+  return has_sizes && result <= room ? over : STOW_OVER_NEVER;
 }

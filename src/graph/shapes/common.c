@@ -197,10 +197,11 @@ stow_status stowi_shape_broadcast(stow_shape_call* call, const stow_type* a, con
                                   stow_type* out) {
   stow_type result = stow_type_make(a->dtype, 0, NULL);
   result.rank = a->rank > b->rank ? a->rank : b->rank;
-  bool is_loose = stowi_shape_inherits_bounded(call);
   for (uint32_t i = 0; i < result.rank; ++i) {
     stow_dim x = dim_from_end(a, i);
     stow_dim y = dim_from_end(b, i);
+    // Looks at all operands, so it is asked only where it matters.
+    bool is_loose = x != y && stowi_shape_inherits_bounded(call);
     if (!broadcast_dim(stow_shape_dims(call), is_loose, x, y, &result.dims[result.rank - 1 - i])) {
       return stow_shape_fail(call,
                              "dims %s and %s, at %" PRIu32

@@ -1,0 +1,302 @@
+// When a result may be written over an operand: what kernels are held to. The question is only
+// asked where the dims of both are numbers, so it is arithmetic on them; that the operand has room
+// is for the asker to see to. Constant time, but for a walk over the operands where the dims are
+// not sure.
+//
+// Dims may be the largest possible only. What is broadcast may then turn out to be smaller than its
+// result though the dims agree here, so that such operands are left alone.
+#include "graph/shapes/over.h"
+
+#include <string.h>
+
+#include "graph/shapes/call.h"
+#include "graph/shapes/shapes.h"
+
+// ---------------------------------------------------------------------------------------------
+// Types
+
+static bool has_same_dims(const stow_type* a, const stow_type* b) {
+  return a->rank == b->rank && memcmp(a->dims, b->dims, a->rank * sizeof(a->dims[0])) == 0;
+}
+
+static bool is_whole_bytes(const stow_type* type) { return stow_dtype_bits(type->dtype) % 8 == 0; }
+
+// Whether each element of result |k| has the place of the operand's element of the same index.
+static bool is_same_place(const stow_shape_call* call, size_t k, size_t operand) {
+  const stow_type* result = stow_shape_declared(call, k);
+  const stow_type* over = stow_shape_operand(call, operand);
+  return has_same_dims(result, over) &&
+         stow_dtype_bits(result->dtype) == stow_dtype_bits(over->dtype);
+}
+
+// Whether each lies there or before it, so that a walk in ascending order has read it, and all
+// before it, when it is written. Narrower elements begin at bytes of their own.
+static bool is_same_index(const stow_shape_call* call, size_t k, size_t operand) {
+  const stow_type* result = stow_shape_declared(call, k);
+  const stow_type* over = stow_shape_operand(call, operand);
+  return is_same_place(call, k, operand) ||
+         (has_same_dims(result, over) && is_whole_bytes(result) && is_whole_bytes(over) &&
+          stow_dtype_bits(result->dtype) < stow_dtype_bits(over->dtype));
+}
+
+static bool has_one_element(const stow_type* type) {
+  uint64_t count;
+  return stow_type_elements(type, &count) == STOW_OK && count == 1;
+}
+
+// Whether |operand|, whose dims are the largest possible, can turn out to be repeated along a dim
+// of another operand.
+static bool may_be_broadcast(const stow_shape_call* call, size_t operand) {
+  if (!stowi_shape_is_loose(call, operand)) {
+    return false;
+  }
+  for (size_t i = 0; i < stow_shape_operand_count(call); ++i) {
+    const stow_type* other = stow_shape_operand(call, i);
+    if (other != NULL && call->operands[i] != call->operands[operand] && !has_one_element(other)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static stow_over alone_if(bool is_safe) { return is_safe ? STOW_OVER_ALONE : STOW_OVER_NEVER; }
+
+static stow_over index_if(bool is_safe) { return is_safe ? STOW_OVER_INDEX : STOW_OVER_NEVER; }
+
+// ---------------------------------------------------------------------------------------------
+// Element by element
+
+// Element i of a result comes of element i of each operand that has its dims. The kernel walks in
+// ascending order once, reads element i of all operands and then writes it. Operands that are
+// repeated are read again later.
+stow_over stowi_over_index(const stow_shape_call* call, size_t k, size_t operand) {
+  return index_if(is_same_index(call, k, operand) && !may_be_broadcast(call, operand));
+}
+
+// The same where the result has operand 0's dims whatever they turn out to be, and the others say
+// how: bounds, scales, tables. Or where operand 0 gives its dims only.
+stow_over stowi_over_index_first(const stow_shape_call* call, size_t k, size_t operand) {
+  return index_if(operand == 0 && is_same_index(call, k, operand));
+}
+
+// gather, gather_elements: the result has the dims of the indices, each of which is read once where
+// it picks one element.
+stow_over stowi_over_gather(const stow_shape_call* call, size_t k, size_t operand) {
+  return index_if(operand == 1 && is_same_index(call, k, operand));
+}
+
+// Quantised a and b, each followed by scale and zero point.
+stow_over stowi_over_qlinear_binary(const stow_shape_call* call, size_t k, size_t operand) {
+  return operand == 0 || operand == 3 ? stowi_over_index(call, k, operand) : STOW_OVER_NEVER;
+}
+
+// Operands are rate, step and |groups| of as many tensors each. A result of tensor i is computed
+// element by element of what belongs to tensor i, all of which is read before any is written.
+static stow_over over_step(const stow_shape_call* call, size_t k, size_t operand, size_t groups) {
+  size_t tensors = (stow_shape_operand_count(call) - 2) / groups;
+  return index_if(operand >= 2 && (operand - 2) % tensors == k % tensors &&
+                  is_same_index(call, k, operand));
+}
+
+stow_over stowi_over_adagrad(const stow_shape_call* call, size_t k, size_t operand) {
+  return over_step(call, k, operand, 3);
+}
+
+stow_over stowi_over_adam(const stow_shape_call* call, size_t k, size_t operand) {
+  return over_step(call, k, operand, 4);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Row by row
+
+// A row (what is normalised, summed up or turned together) is read as a whole, into sums or a pair
+// of registers, before any of it is written; rows do not touch each other, in whatever order they
+// lie. Running sums, in either direction and exclusive or not, read each element once and write it
+// next; the sum so far is kept aside.
+stow_over stowi_over_rows(const stow_shape_call* call, size_t k, size_t operand) {
+  return alone_if(k == 0 && operand == 0 && is_same_place(call, k, operand));
+}
+
+// Rows that lie one after the other, or all of the operand as one: read once to sum it up, then in
+// ascending order, so that elements may become narrower.
+stow_over stowi_over_ascending_rows(const stow_shape_call* call, size_t k, size_t operand) {
+  return alone_if(k == 0 && operand == 0 && is_same_index(call, k, operand));
+}
+
+// Whether result |k| can be written over an addend, which is read before the rest of the sum is
+// there.
+static bool is_addend(const stow_shape_call* call, size_t k, size_t operand) {
+  return is_same_place(call, k, operand) && !stowi_shape_is_loose(call, operand);
+}
+
+// Normalised rows, or the sums themselves, over x or over a skip that has x's dims. Sums are
+// written element by element, rows of them normalised when all their elements are there.
+stow_over stowi_over_skip_norm(const stow_shape_call* call, size_t k, size_t operand) {
+  bool is_sum = k == 0 || k == 3;
+  return alone_if(is_sum && ((operand == 0 && is_same_place(call, k, operand)) ||
+                             (operand == 1 && is_addend(call, k, operand))));
+}
+
+// The same of groups; x, scale, shift, skip.
+stow_over stowi_over_skip_group_norm(const stow_shape_call* call, size_t k, size_t operand) {
+  return alone_if((operand == 0 && is_same_place(call, k, operand)) ||
+                  (operand == 3 && is_addend(call, k, operand)));
+}
+
+// The logarithms of the probabilities over the scores: the loss is picked from those.
+stow_over stowi_over_cross_entropy(const stow_shape_call* call, size_t k, size_t operand) {
+  return alone_if(k == 1 && operand == 0 && is_same_place(call, k, operand));
+}
+
+// Halves of a row become one: element j of row r is read at 2 r n + j and n later, and written at
+// r n + j.
+stow_over stowi_over_split_gelu(const stow_shape_call* call, size_t k, size_t operand) {
+  return alone_if(operand == 0 && is_whole_bytes(stow_shape_declared(call, k)));
+}
+
+// ---------------------------------------------------------------------------------------------
+// Products
+
+// The result over an addend of its dims: a product is added to what is there. The factors are read
+// until the end, and are other bytes.
+stow_over stowi_over_gemm(const stow_shape_call* call, size_t k, size_t operand) {
+  return alone_if(operand == 2 && is_addend(call, k, operand));
+}
+
+stow_over stowi_over_fused_conv(const stow_shape_call* call, size_t k, size_t operand) {
+  return alone_if(operand == 3 && is_addend(call, k, operand));
+}
+
+stow_over stowi_over_qgemm(const stow_shape_call* call, size_t k, size_t operand) {
+  return alone_if(operand == 6 && is_addend(call, k, operand));
+}
+
+// ---------------------------------------------------------------------------------------------
+// Attention
+
+// One head's row of the output over the same row of q, which nothing else is computed from. Its
+// width is that of v.
+static bool is_query(const stow_shape_call* call, size_t k, size_t operand) {
+  return k == 0 && operand == 0 && is_same_place(call, k, operand) &&
+         !stowi_shape_is_loose(call, 2);
+}
+
+stow_over stowi_over_attention(const stow_shape_call* call, size_t k, size_t operand) {
+  return alone_if(is_query(call, k, operand));
+}
+
+// Whether result |k| is the cache |operand| with new entries put in.
+static bool is_shared_past(const stow_shape_call* call, size_t k, size_t operand) {
+  return stow_shape_attr_bool(call, "share_past", false) && is_same_place(call, k, operand);
+}
+
+// Results 1 and 2 are the caches of k and v.
+static stow_over over_heads(const stow_shape_call* call, size_t k, size_t operand, size_t past_k) {
+  bool is_cache = (k == 1 || k == 2) && operand == past_k + k - 1;
+  return alone_if(is_query(call, k, operand) || (is_cache && is_shared_past(call, k, operand)));
+}
+
+stow_over stowi_over_multi_head_attention(const stow_shape_call* call, size_t k, size_t operand) {
+  return over_heads(call, k, operand, 6);
+}
+
+stow_over stowi_over_group_query_attention(const stow_shape_call* call, size_t k, size_t operand) {
+  return over_heads(call, k, operand, 3);
+}
+
+// Rows of x are read for every head, so that only the cache stays where it is.
+stow_over stowi_over_qkv_attention(const stow_shape_call* call, size_t k, size_t operand) {
+  return alone_if(k == 1 && operand == 4 && is_shared_past(call, k, operand));
+}
+
+// The output over q, and the state after the last step over that before the first: the kernel
+// changes it step by step.
+stow_over stowi_over_linear_attention(const stow_shape_call* call, size_t k, size_t operand) {
+  return alone_if(is_query(call, k, operand) ||
+                  (k == 1 && operand == 3 && is_same_place(call, k, operand)));
+}
+
+// ---------------------------------------------------------------------------------------------
+// Copies
+
+// The same elements in the same order: nothing is moved. An operand that may turn out to be smaller
+// is repeated then, except by reshape and its like.
+stow_over stowi_over_reshape(const stow_shape_call* call, size_t k, size_t operand) {
+  (void)call;
+  (void)k;
+  return alone_if(operand == 0);
+}
+
+stow_over stowi_over_repeat(const stow_shape_call* call, size_t k, size_t operand) {
+  uint64_t from;
+  uint64_t to;
+  return alone_if(operand == 0 && !stowi_shape_is_loose(call, operand) &&
+                  stow_type_elements(stow_shape_operand(call, 0), &from) == STOW_OK &&
+                  stow_type_elements(stow_shape_declared(call, k), &to) == STOW_OK && from == to);
+}
+
+// Where only dims of 1 move.
+stow_over stowi_over_transpose(const stow_shape_call* call, size_t k, size_t operand) {
+  stow_view view;
+  return alone_if(operand == 0 && stowi_view_transpose(call, k, &view));
+}
+
+// Some of the elements in their order: element j of a result stood at j or later, so that a walk
+// over the operand in ascending order has read what it writes over. Where there are several
+// results, all are written in one walk.
+stow_over stowi_over_part(const stow_shape_call* call, size_t k, size_t operand) {
+  (void)k;
+  return alone_if(operand == 0 && is_whole_bytes(stow_shape_operand(call, 0)));
+}
+
+// A part where no dim grows.
+stow_over stowi_over_crop(const stow_shape_call* call, size_t k, size_t operand) {
+  const stow_type* result = stow_shape_declared(call, k);
+  const stow_type* over = stow_shape_operand(call, 0);
+  for (uint32_t i = 0; i < result->rank; ++i) {
+    if (result->dims[i] > over->dims[i]) {
+      return STOW_OVER_NEVER;
+    }
+  }
+  return stowi_shape_is_loose(call, 0) ? STOW_OVER_NEVER : stowi_over_part(call, k, operand);
+}
+
+// Whether it is known how long the operands of a slice are that say what is taken.
+static bool has_bound_lists(const stow_shape_call* call) {
+  for (size_t k = 1; k < stow_shape_operand_count(call); ++k) {
+    const stow_type* list = stow_shape_operand(call, k);
+    if (list != NULL && list->rank != 0 && !stow_dim_is_const(list->dims[0])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// A part where no step that is taken goes back.
+stow_over stowi_over_slice(const stow_shape_call* call, size_t k, size_t operand) {
+  const stow_type* result = stow_shape_declared(call, k);
+  int64_t starts[STOW_MAX_RANK];
+  int64_t steps[STOW_MAX_RANK];
+  if (operand != 0 || !has_bound_lists(call) ||
+      !stowi_slice_starts(call, stow_shape_operand(call, 0), starts, steps)) {
+    return STOW_OVER_NEVER;
+  }
+  for (uint32_t i = 0; i < result->rank; ++i) {
+    if (steps[i] < 0 && result->dims[i] > 1) {
+      return STOW_OVER_NEVER;
+    }
+  }
+  return stowi_over_part(call, k, operand);
+}
+
+// The first operand's rows are moved apart from the last to the first, then the others' are put
+// between them.
+stow_over stowi_over_concat(const stow_shape_call* call, size_t k, size_t operand) {
+  (void)k;
+  return alone_if(operand == 0 && is_whole_bytes(stow_shape_operand(call, 0)));
+}
+
+// Operand 0 with some of its elements replaced or added to; they are read from other bytes.
+stow_over stowi_over_scatter(const stow_shape_call* call, size_t k, size_t operand) {
+  return alone_if(operand == 0 && is_same_place(call, k, operand));
+}
