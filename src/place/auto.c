@@ -6,6 +6,7 @@
 // then, to neighbourhoods around the best; where the problem is too large for the exact search, to
 // more orders, local search and neighbourhoods.
 #include "base/diag.h"
+#include "place/bedrock.h"
 #include "place/exact/exact.h"
 #include "place/greedy/greedy.h"
 #include "place/greedy/portfolio.h"
@@ -25,19 +26,22 @@ static bool is_fit_for_gaps(const stowi_quest* quest) {
   return quest->pair_count <= MAX_FIRST_FIT_PAIRS;
 }
 
+static bool has_windows(const stowi_quest* quest) { return quest->problem->windows.count > 0; }
+
 static stow_status first_fit(stowi_quest* quest) {
   quest->phase = "first-fit";
   return stowi_greedy_by_size(quest, stowi_pick_lowest);
 }
 
-// The goal itself first, which is often easier to reach than to come close to. Then the whole
-// problem and neighbourhoods of the best placement, by turns.
+// The goal itself first, which is often easier to reach than to come close to; among windows
+// only for a while, since local search does well there. Then the whole problem and neighbourhoods
+// of the best placement, by turns.
 static stow_status search_with(stowi_quest* quest, stowi_prover* prover) {
   uint64_t turn = STOW_PLACE_DEFAULT_NODES / 8;
+  uint64_t share = quest->problem->buffers.count > FEW ? 2 : 8;
   quest->phase = "exact";
-  stowi_prover_fit(prover, stowi_quest_goal(quest), turn);
-  uint64_t share = stowi_quest_left(quest) / (quest->problem->buffers.count > FEW ? 2 : 8);
-  STOW_TRY(stowi_quest_stage(quest, share, stowi_local_search_work));
+  stowi_prover_fit(prover, stowi_quest_goal(quest), has_windows(quest) ? turn / 16 : turn);
+  STOW_TRY(stowi_quest_stage(quest, stowi_quest_left(quest) / share, stowi_local_search_work));
   while (!stowi_quest_done(quest)) {
     uint64_t before = quest->nodes;
     stowi_prover_answer(prover, turn);
@@ -50,7 +54,14 @@ static stow_status search_with(stowi_quest* quest, stowi_prover* prover) {
   return STOW_OK;
 }
 
+// More orders come first among windows, where a skyline leaves much unused.
 static stow_status search_small(stowi_quest* quest) {
+  if (has_windows(quest) && is_fit_for_gaps(quest)) {
+    STOW_TRY(stowi_quest_stage(quest, stowi_quest_left(quest) / 8, stowi_portfolio_work));
+  }
+  if (stowi_quest_done(quest)) {
+    return STOW_OK;
+  }
   stowi_prover* prover = NULL;
   STOW_TRY(stowi_prover_create(quest, STOWI_RULE_ALL, &prover));
   stow_status status = search_with(quest, prover);
@@ -66,13 +77,26 @@ static stow_status search_large(stowi_quest* quest) {
   return stowi_quest_stage(quest, STOW_PLACE_NO_LIMIT, stowi_lns_improve);
 }
 
-static stow_status work(stowi_quest* quest) {
+static bool needs_first_fit(const stowi_quest* quest) {
+  return !stowi_quest_answered(quest) && !quest->stopped && is_fit_for_gaps(quest);
+}
+
+static stow_status search_all(stowi_quest* quest) {
   STOW_TRY(stowi_skyline_work(quest));
-  if (!stowi_quest_answered(quest) && !quest->stopped && is_fit_for_gaps(quest)) {
+  if (needs_first_fit(quest)) {
     STOW_TRY(first_fit(quest));
   }
   bool is_small = quest->problem->buffers.count <= MAX_EXACT;
   return stowi_quest_stage(quest, STOW_PLACE_NO_LIMIT, is_small ? search_small : search_large);
+}
+
+// First fit of a part may be higher than first fit of all.
+static stow_status work(stowi_quest* quest) {
+  if (!has_windows(quest)) {
+    return search_all(quest);
+  }
+  STOW_TRY(stowi_on_bedrock(quest, search_all));
+  return needs_first_fit(quest) ? first_fit(quest) : STOW_OK;
 }
 
 stow_status stow_place_auto(const stow_problem* problem, const stow_place_options* options,

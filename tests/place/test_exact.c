@@ -537,6 +537,45 @@ TEST(AHoleInAWindowIsFound) {
   check_sample(problem);
 }
 
+// Pairs with too many holes are walked instead: the answers are the same.
+TEST(AnswersDoNotDependOnTheTableOfClashes) {
+  uint64_t seeds = test_is_long() ? 200 : 40;
+  for (uint64_t seed = 0; seed < seeds; ++seed) {
+    stow_problem* problem = tiny_problem_make(seed, TINY_WINDOWS | (unsigned)seed % TINY_WINDOWS);
+    uint64_t optimum = brute_height(problem);
+    bench b;
+    open(&b, problem, STOWI_RULE_ALL);
+    stowi_clashes_free(&b.model->clashes, b.model);
+    stowi_run what = {optimum, STOW_PLACE_NO_LIMIT, way_at(seed), 0, 1};
+    CHECK(run(&b, &what) == STOWI_FOUND);
+    what.capacity = optimum - 1;
+    CHECK(run(&b, &what) == STOWI_REFUTED);
+    close(&b);
+    stow_problem_destroy(problem);
+  }
+}
+
+// A comb, each tooth at another time: others fit between the teeth.
+TEST(ManyHolesAreUsed) {
+  stow_problem* problem = NULL;
+  CHECK(stow_problem_create(stow_allocator_default(), NULL, &problem) == STOW_OK);
+  add(problem, buffer_of(401, 0, 41, 1));
+  for (uint64_t i = 0; i < 41; ++i) {
+    add_window(problem, i, i + 1, 10 * i, 10 * i + 1);
+  }
+  for (uint64_t i = 0; i < 4; ++i) {
+    add(problem, buffer_of(9 - i, 0, 41, 1));
+  }
+  bench b;
+  open(&b, problem, STOWI_RULE_ALL);
+  CHECK(b.model->clashes.first == NULL);
+  CHECK(!b.model->is_ordered);
+  stowi_run what = {401, STOW_PLACE_NO_LIMIT, {STOWI_LOWEST, STOWI_TWA}, 0, 1};
+  CHECK(run(&b, &what) == STOWI_FOUND);
+  close(&b);
+  stow_problem_destroy(problem);
+}
+
 // ---------------------------------------------------------------------------------------------
 // The prover
 

@@ -149,6 +149,24 @@ static bool has_no_hole(const stow_problem* problem, uint32_t a, uint32_t b) {
   return lowest <= 0 && 0 <= highest;
 }
 
+// Ranges are apart from each other, in ascending order, and forbid what collides.
+static void check_clashes(const stowi_model* model, uint32_t i, uint32_t j) {
+  stowi_clash_list list = stowi_clashes_of(&model->clashes, i, j);
+  CHECK(list.begin < list.end);
+  for (const stowi_clash* clash = list.begin; clash < list.end; ++clash) {
+    CHECK(clash->low < clash->high);
+    CHECK(clash == list.begin || clash[-1].high < clash->low);
+  }
+  int64_t unit = (int64_t)model->unit;
+  for (int64_t apart = -FAR; apart <= FAR; ++apart) {
+    bool clashes = false;
+    for (const stowi_clash* clash = list.begin; clash < list.end; ++clash) {
+      clashes = clashes || (clash->low <= apart && apart < clash->high);
+    }
+    CHECK(clashes == collide(model->problem, model->buffer[i], model->buffer[j], apart * unit));
+  }
+}
+
 static void check_pair(const stowi_model* model, uint32_t i, uint32_t j) {
   const stow_problem* problem = model->problem;
   uint32_t a = model->buffer[i];
@@ -160,7 +178,14 @@ static void check_pair(const stowi_model* model, uint32_t i, uint32_t j) {
     // Without windows up to where the next one can begin.
     int64_t exact = stowi_model_units(model, highest + 1);
     int64_t distance = stowi_model_distance(model, i, j);
-    CHECK(model->has_windows ? distance == exact : distance == model->size[i]);
+    bool whole = stowi_model_is_whole(model, i) && stowi_model_is_whole(model, j);
+    CHECK(distance == (whole ? model->size[i] : exact));
+    if (model->has_windows) {
+      CHECK(stowi_clashes_has(&model->clashes, i, j) == !whole);
+    }
+    if (!whole) {
+      check_clashes(model, i, j);
+    }
     CHECK(distance >= exact);
     CHECK(!model->is_ordered || has_no_hole(problem, a, b));
   }

@@ -44,7 +44,7 @@ static snapshot take(const stowi_state* state) {
                     (uint32_t*)copy(state->floor_count, sections, sizeof(uint32_t)),
                     (int64_t*)copy(state->load, sections, sizeof(int64_t)),
                     (uint32_t*)copy(state->crossing, sections, sizeof(uint32_t)),
-                    stowi_state_mark(state)};
+                    stowi_exact_state_mark(state)};
 }
 
 static bool is_as(const stowi_state* state, const snapshot* s) {
@@ -86,7 +86,7 @@ static void check_section(const stowi_state* state, uint32_t section) {
   uint32_t crossing = 0;
   for (uint32_t j = 0; j < model->count; ++j) {
     uint32_t last = model->first_piece[j + 1] - 1;
-    if (!stowi_state_is_free(state, j)) {
+    if (!stowi_exact_state_is_free(state, j)) {
       continue;
     }
     crossing += model->pieces[model->first_piece[j]].begin <= section &&
@@ -122,10 +122,10 @@ static bool meet(const stowi_state* state, uint32_t a, uint32_t b) {
 static void check_buffer(const stowi_state* state, uint32_t buffer) {
   const stowi_model* model = state->model;
   CHECK(state->least[buffer] % model->alignment[buffer] == 0);
-  CHECK(!stowi_state_is_free(state, buffer) || state->least[buffer] <= state->bound[buffer]);
+  CHECK(!stowi_exact_state_is_free(state, buffer) || state->least[buffer] <= state->bound[buffer]);
   for (uint32_t k = 0; k < model->count; ++k) {
     bool lives = (stowi_model_neighbours(model, buffer)[k / 64] >> (k % 64) & 1) != 0;
-    if (lives && !stowi_state_is_free(state, k)) {
+    if (lives && !stowi_exact_state_is_free(state, k)) {
       CHECK(!meet(state, k, buffer));
     }
   }
@@ -147,13 +147,13 @@ static void check_all(const stowi_state* state) {
 static bool take_step(stowi_state* state, test_random* random) {
   uint32_t j = (uint32_t)test_random_below(random, state->model->count);
   bool fits = true;
-  if (stowi_state_is_free(state, j) && !state->passed[j]) {
-    fits = test_random_below(random, 3) != 0 ? stowi_state_place(state, j)
-                                             : stowi_state_pass(state, j, INT64_MIN);
+  if (stowi_exact_state_is_free(state, j) && !state->passed[j]) {
+    fits = test_random_below(random, 3) != 0 ? stowi_exact_state_place(state, j)
+                                             : stowi_exact_state_pass(state, j, INT64_MIN);
   } else {
-    stowi_state_set_rank(state, j, (uint32_t)test_random_below(random, 100));
+    stowi_exact_state_set_rank(state, j, (uint32_t)test_random_below(random, 100));
   }
-  stowi_state_settle(state);
+  stowi_exact_state_settle(state);
   return fits;
 }
 
@@ -172,16 +172,16 @@ static void walk(stowi_state* state, test_random* random) {
     if (fits && depth < DEPTH && test_random_below(random, 2) == 0) {
       snapshots[depth++] = take(state);
     } else if (!fits || depth == DEPTH || test_random_below(random, 6) == 0) {
-      stowi_state_undo(state, snapshots[depth - 1].mark);
+      stowi_exact_state_undo(state, snapshots[depth - 1].mark);
       CHECK(is_as(state, &snapshots[depth - 1]));
       if (depth > 1 && test_random_below(random, 2) == 0) {
         drop(&snapshots[--depth]);
-        stowi_state_undo(state, snapshots[depth - 1].mark);
+        stowi_exact_state_undo(state, snapshots[depth - 1].mark);
         CHECK(is_as(state, &snapshots[depth - 1]));
       }
     }
   }
-  stowi_state_undo(state, snapshots[0].mark);
+  stowi_exact_state_undo(state, snapshots[0].mark);
   CHECK(is_as(state, &snapshots[0]));
   while (depth > 0) {
     drop(&snapshots[--depth]);
@@ -193,15 +193,15 @@ static void walk_on(const stow_problem* problem, uint64_t seed) {
   stowi_state* state = NULL;
   test_random random = {seed};
   CHECK(stowi_model_create(problem, stow_allocator_default(), NULL, &model) == STOW_OK);
-  CHECK(stowi_state_create(model, stow_allocator_default(), &state) == STOW_OK);
+  CHECK(stowi_exact_state_create(model, stow_allocator_default(), &state) == STOW_OK);
   state->among_holes = !model->is_ordered;
-  stowi_state_reset(state, 20 + seed % 40);
+  stowi_exact_state_reset(state, 20 + seed % 40);
   check_all(state);
   walk(state, &random);
-  stowi_state_reset(state, UINT64_MAX - 1);
+  stowi_exact_state_reset(state, UINT64_MAX - 1);
   check_all(state);
   walk(state, &random);
-  stowi_state_destroy(state);
+  stowi_exact_state_destroy(state);
   stowi_model_destroy(model);
 }
 
@@ -231,21 +231,21 @@ TEST(WithoutRoomOnTheTrailNothingChanges) {
   stowi_model* model = NULL;
   stowi_state* state = NULL;
   CHECK(stowi_model_create(problem, stow_allocator_default(), NULL, &model) == STOW_OK);
-  CHECK(stowi_state_create(model, stow_allocator_default(), &state) == STOW_OK);
-  stowi_state_reset(state, 1000);
+  CHECK(stowi_exact_state_create(model, stow_allocator_default(), &state) == STOW_OK);
+  stowi_exact_state_reset(state, 1000);
   snapshot before = take(state);
   size_t capacity = state->trail_capacity;
   state->trail_capacity = 4;
-  CHECK(!stowi_state_place(state, 0));
+  CHECK(!stowi_exact_state_place(state, 0));
   CHECK(state->out_of_trail);
   CHECK(is_as(state, &before));
-  CHECK(!stowi_state_pass(state, 0, INT64_MIN));
+  CHECK(!stowi_exact_state_pass(state, 0, INT64_MIN));
   CHECK(is_as(state, &before));
   state->trail_capacity = capacity;
-  stowi_state_reset(state, 1000);
+  stowi_exact_state_reset(state, 1000);
   CHECK(!state->out_of_trail);
   drop(&before);
-  stowi_state_destroy(state);
+  stowi_exact_state_destroy(state);
   stowi_model_destroy(model);
   stow_problem_destroy(problem);
 }

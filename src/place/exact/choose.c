@@ -113,7 +113,7 @@ void stowi_rank(stowi_ranks* ranks, stowi_state* state, uint32_t begin, uint32_t
   const stowi_model* model = state->model;
   uint32_t count = 0;
   for (uint32_t i = model->first_of[begin]; i < model->first_of[end]; ++i) {
-    if (stowi_state_is_free(state, i)) {
+    if (stowi_exact_state_is_free(state, i)) {
       ranks->order[count++] = i;
       make_keys(ranks, state, i);
     }
@@ -123,7 +123,7 @@ void stowi_rank(stowi_ranks* ranks, stowi_state* state, uint32_t begin, uint32_t
     shuffle(ranks, count);
   }
   for (uint32_t i = 0; i < count; ++i) {
-    stowi_state_set_rank(state, ranks->order[i], i);
+    stowi_exact_state_set_rank(state, ranks->order[i], i);
   }
 }
 
@@ -263,9 +263,11 @@ static uint32_t find_section(const stowi_state* state, stowi_where where, uint32
 }
 
 static uint32_t lowest_in(const stowi_state* state, uint32_t section) {
-  const uint64_t* members = stowi_model_members(state->model, section);
+  const stowi_model* model = state->model;
+  const uint64_t* members = stowi_model_members(model, section);
+  uint32_t end = stowi_model_end_word(model, section);
   uint32_t best = UINT32_MAX;
-  for (uint32_t w = 0; w < state->model->words; ++w) {
+  for (uint32_t w = model->first_word[section]; w < end; ++w) {
     for (uint64_t bits = members[w] & state->free[w]; bits != 0; bits &= bits - 1) {
       uint32_t j = w * 64 + stowi_lowest_bit(bits);
       if (state->passed[j]) {

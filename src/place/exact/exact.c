@@ -11,7 +11,9 @@
 
 #include "base/alloc.h"
 #include "base/diag.h"
+#include "place/bedrock.h"
 #include "place/greedy/greedy.h"
+#include "place/problem.h"
 
 #define NODES_PER_BUFFER 8  // of a way's first turn
 #define MAX_FAILURES 4      // capacities in a row, before all get more nodes
@@ -249,9 +251,13 @@ void stowi_prover_destroy(stowi_prover* prover) {
   }
 }
 
-stow_status stowi_exact_work(stowi_quest* quest) {
+static stow_status first_fit(stowi_quest* quest) {
   quest->phase = "first-fit";
-  STOW_TRY(stowi_greedy_by_size(quest, stowi_pick_lowest));
+  return stowi_greedy_by_size(quest, stowi_pick_lowest);
+}
+
+static stow_status search_all(stowi_quest* quest) {
+  STOW_TRY(first_fit(quest));
   if (stowi_quest_done(quest) || quest->problem->buffers.count > STOWI_MODEL_MAX_BUFFERS) {
     return STOW_OK;
   }
@@ -260,6 +266,15 @@ stow_status stowi_exact_work(stowi_quest* quest) {
   stowi_prover_answer(prover, STOW_PLACE_NO_LIMIT);
   stowi_prover_destroy(prover);
   return STOW_OK;
+}
+
+// First fit of a part may be higher than first fit of all.
+stow_status stowi_exact_work(stowi_quest* quest) {
+  if (quest->problem->windows.count == 0) {
+    return search_all(quest);
+  }
+  STOW_TRY(stowi_on_bedrock(quest, search_all));
+  return stowi_quest_answered(quest) || quest->stopped ? STOW_OK : first_fit(quest);
 }
 
 stow_status stowi_place_exact(const stow_problem* problem, const stow_place_options* options,

@@ -6,23 +6,36 @@
 
 #include "base/bits.h"
 
-// The lowest offset from |at| on at which |buffer| meets |placed| in none of their common sections,
-// as far as one look at each tells: a later one may push it back into an earlier one.
-static int64_t push_up(const stowi_state* state, uint32_t placed, uint32_t buffer, int64_t at) {
-  const stowi_model* model = state->model;
-  int64_t unit = (int64_t)model->unit;
-  int64_t base = state->least[placed];
+// The same as below, by the pieces.
+static int64_t walk_up(const stowi_model* model, uint32_t placed, uint32_t buffer, int64_t apart) {
   stowi_meeting m = stowi_meeting_of(model, placed, buffer);
   while (stowi_meeting_next(&m)) {
-    int64_t apart = (at - base) * unit;
-    if (-m.down < apart && apart < m.up) {
-      at = base + stowi_model_units(model, m.up);
-    }
+    stowi_clash clash = stowi_meeting_clash(&m);
+    apart = clash.low <= apart && apart < clash.high ? clash.high : apart;
   }
-  return at;
+  return apart;
 }
 
-int64_t stowi_holes_next(const stowi_state* state, uint32_t buffer, int64_t from) {
+// The lowest difference from |apart| on at which |buffer|, above |placed| by so much, does not meet
+// it, as far as one look at each of their common sections tells: a later one may push it back into
+// an earlier one.
+static int64_t push_up(const stowi_model* model, uint32_t placed, uint32_t buffer, int64_t apart) {
+  const stowi_clashes* clashes = &model->clashes;
+  if (clashes->first == NULL) {
+    return walk_up(model, placed, buffer, apart);
+  }
+  if (!stowi_clashes_has(clashes, placed, buffer)) {
+    int64_t size = model->size[placed];
+    return -model->size[buffer] < apart && apart < size ? size : apart;
+  }
+  stowi_clash_list list = stowi_clashes_of(clashes, placed, buffer);
+  for (const stowi_clash* clash = list.begin; clash < list.end && clash->low <= apart; ++clash) {
+    apart = apart < clash->high ? clash->high : apart;
+  }
+  return apart;
+}
+
+int64_t stowi_holes_next(stowi_state* state, uint32_t buffer, int64_t from) {
   const stowi_model* model = state->model;
   const uint64_t* neighbours = stowi_model_neighbours(model, buffer);
   int64_t at = stowi_model_align(model, buffer, from);
@@ -31,11 +44,21 @@ int64_t stowi_holes_next(const stowi_state* state, uint32_t buffer, int64_t from
     for (uint32_t w = 0; w < model->words; ++w) {
       for (uint64_t bits = neighbours[w] & ~state->free[w]; bits != 0; bits &= bits - 1) {
         uint32_t placed = w * 64 + stowi_lowest_bit(bits);
-        at = stowi_model_align(model, buffer, push_up(state, placed, buffer, at));
+        int64_t base = state->least[placed];
+        ++state->look_count;
+        at = stowi_model_align(model, buffer, base + push_up(model, placed, buffer, at - base));
       }
     }
   }
   return at;
+}
+
+int64_t stowi_holes_beside(stowi_state* state, uint32_t placed, uint32_t buffer) {
+  int64_t apart = state->least[buffer] - state->least[placed];
+  int64_t next = push_up(state->model, placed, buffer, apart);
+  ++state->look_count;
+  return next == apart ? state->least[buffer]
+                       : stowi_holes_next(state, buffer, state->least[placed] + next);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -46,28 +69,43 @@ typedef struct prospect {
   bool blocked;  // some free one may keep it from lying at `least`
 } prospect;
 
-// A placed one is where it is; a free one is at its least offset, or higher.
-static void look_at(const stowi_state* state, uint32_t other, uint32_t buffer, prospect* p) {
-  const stowi_model* model = state->model;
+// A placed |other| is where it is; a free one is at its least offset, or higher.
+static void look_at_clash(const stowi_state* state, uint32_t other, uint32_t buffer,
+                          stowi_clash clash, prospect* p) {
   int64_t least = state->least[buffer];
   int64_t base = state->least[other];
-  bool is_free = stowi_state_is_free(state, other);
-  stowi_meeting m = stowi_meeting_of(model, other, buffer);
-  while (stowi_meeting_next(&m)) {
-    int64_t top = stowi_model_align(model, buffer, base + stowi_model_units(model, m.up));
-    if (is_free) {
-      p->blocked |= (base - least) * (int64_t)model->unit < m.down;
-      top = top > least ? top : least + 1;
+  int64_t top = stowi_model_align(state->model, buffer, base + clash.high);
+  if (stowi_exact_state_is_free(state, other)) {
+    p->blocked |= least - base >= clash.low;
+    top = top > least ? top : least + 1;
+  }
+  p->rest = top > least && top < p->rest ? top : p->rest;
+}
+
+static void look_at(const stowi_state* state, uint32_t other, uint32_t buffer, prospect* p) {
+  const stowi_model* model = state->model;
+  if (model->clashes.first == NULL) {
+    stowi_meeting m = stowi_meeting_of(model, other, buffer);
+    while (stowi_meeting_next(&m)) {
+      look_at_clash(state, other, buffer, stowi_meeting_clash(&m), p);
     }
-    p->rest = top > least && top < p->rest ? top : p->rest;
+  } else if (stowi_clashes_has(&model->clashes, other, buffer)) {
+    stowi_clash_list list = stowi_clashes_of(&model->clashes, other, buffer);
+    for (const stowi_clash* clash = list.begin; clash < list.end; ++clash) {
+      look_at_clash(state, other, buffer, *clash, p);
+    }
+  } else {
+    stowi_clash whole = {1 - model->size[buffer], model->size[other]};
+    look_at_clash(state, other, buffer, whole, p);
   }
 }
 
-int64_t stowi_holes_above(const stowi_state* state, uint32_t buffer) {
+int64_t stowi_holes_above(stowi_state* state, uint32_t buffer) {
   const stowi_model* model = state->model;
   const uint64_t* neighbours = stowi_model_neighbours(model, buffer);
   prospect p = {INT64_MAX, false};
   for (uint32_t w = 0; w < model->words; ++w) {
+    state->look_count += stowi_bit_count(neighbours[w]);
     for (uint64_t bits = neighbours[w]; bits != 0; bits &= bits - 1) {
       look_at(state, w * 64 + stowi_lowest_bit(bits), buffer, &p);
     }

@@ -25,10 +25,12 @@
 
 // The lowest offset from |from| on at which |buffer| meets no placed one. O(pieces of its
 // neighbours), times as often as one pushes it up to another.
-int64_t stowi_holes_next(const stowi_state* state, uint32_t buffer, int64_t from);
+int64_t stowi_holes_next(stowi_state* state, uint32_t buffer, int64_t from);
+// The same from `least` on, where |placed| is the only one that |buffer| can meet there.
+int64_t stowi_holes_beside(stowi_state* state, uint32_t placed, uint32_t buffer);
 
 // The lowest offset above `least` at which |buffer| could lie: one where it rests on another.
 // INT64_MAX where there is none.
-int64_t stowi_holes_above(const stowi_state* state, uint32_t buffer);
+int64_t stowi_holes_above(stowi_state* state, uint32_t buffer);
 
 #endif  // STOWAGE_SRC_PLACE_EXACT_HOLES_H_

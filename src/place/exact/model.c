@@ -125,6 +125,7 @@ static void fill_pieces(stowi_model* model, uint32_t i, const stowi_buffer* buff
     piece->room = whole ? model->size[i] : (int64_t)((high - low) / model->unit);
   }
   model->first_piece[i + 1] = model->first_piece[i] + (end - from);
+  model->low[i] = end - from == 1 ? piece[-1].low : STOWI_MANY_LOWS;
 }
 
 static void fill_buffers(stowi_model* model) {
@@ -155,10 +156,15 @@ static void put_in(uint64_t* set, uint32_t buffer) {
 }
 
 static void fill_members(stowi_model* model) {
+  for (uint32_t s = 0; s < model->section_count; ++s) {
+    model->first_word[s] = model->words;
+  }
   for (uint32_t i = 0; i < model->count; ++i) {
     for (uint32_t p = model->first_piece[i]; p < model->first_piece[i + 1]; ++p) {
       for (uint32_t s = model->pieces[p].begin; s < model->pieces[p].end; ++s) {
         put_in(stowi_model_members(model, s), i);
+        uint32_t word = i / 64;
+        model->first_word[s] = word < model->first_word[s] ? word : model->first_word[s];
       }
     }
   }
@@ -173,7 +179,7 @@ static void fill_neighbours(stowi_model* model, uint32_t i) {
     uint32_t end = model->has_windows ? piece->end : piece->begin + 1;
     for (uint32_t s = piece->begin; s < end; ++s) {
       const uint64_t* members = stowi_model_members(model, s);
-      for (uint32_t w = 0; w < model->words; ++w) {
+      for (uint32_t w = model->first_word[s]; w < stowi_model_end_word(model, s); ++w) {
         set[w] |= members[w];
       }
     }
@@ -269,10 +275,7 @@ bool stowi_meeting_next(stowi_meeting* m) {
   return found;
 }
 
-int64_t stowi_model_distance(const stowi_model* model, uint32_t below, uint32_t above) {
-  if (!model->has_windows) {
-    return model->size[below];
-  }
+static int64_t walk_distance(const stowi_model* model, uint32_t below, uint32_t above) {
   int64_t most = INT64_MIN;
   stowi_meeting m = stowi_meeting_of(model, below, above);
   while (stowi_meeting_next(&m)) {
@@ -281,27 +284,29 @@ int64_t stowi_model_distance(const stowi_model* model, uint32_t below, uint32_t 
   return stowi_model_units(model, most);
 }
 
-// Each meeting forbids b's offset to be from less than |down| below a's to less than |up| above it.
-// In order where these ranges have a difference in common and 0 is forbidden, so that there is no
-// hole in what they forbid together.
-static bool are_ordered(const stowi_model* model, uint32_t a, uint32_t b) {
-  int64_t most_up = INT64_MIN;
-  int64_t most_down = INT64_MIN;
-  int64_t least_up = INT64_MAX;
-  int64_t least_down = INT64_MAX;
-  stowi_meeting m = stowi_meeting_of(model, a, b);
-  while (stowi_meeting_next(&m)) {
-    most_up = m.up > most_up ? m.up : most_up;
-    most_down = m.down > most_down ? m.down : most_down;
-    least_up = m.up < least_up ? m.up : least_up;
-    least_down = m.down < least_down ? m.down : least_down;
+int64_t stowi_model_distance(const stowi_model* model, uint32_t below, uint32_t above) {
+  const stowi_clashes* clashes = &model->clashes;
+  if (clashes->first == NULL) {
+    return model->has_windows ? walk_distance(model, below, above) : model->size[below];
   }
-  return most_up > 0 && most_down > 0 && least_up > -least_down;
+  return stowi_clashes_has(clashes, below, above)
+             ? stowi_clashes_of(clashes, below, above).end[-1].high
+             : model->size[below];
 }
 
+// In order where 0 is forbidden, and there is no hole in what is forbidden around it.
+static bool are_ordered(const stowi_model* model, uint32_t a, uint32_t b) {
+  stowi_clash_list list = stowi_clashes_of(&model->clashes, a, b);
+  return list.end - list.begin == 1 && list.begin->low <= 0 && list.begin->high > 0;
+}
+
+// Where it takes too long to tell, they are taken for not ordered.
 static bool all_ordered(const stowi_model* model) {
-  for (uint32_t a = 0; model->has_windows && a < model->count; ++a) {
-    const uint64_t* set = stowi_model_neighbours(model, a);
+  if (!model->has_windows || model->clashes.first == NULL) {
+    return !model->has_windows;
+  }
+  for (uint32_t a = 0; a < model->count; ++a) {
+    const uint64_t* set = &model->clashes.partners[(size_t)a * model->words];
     for (uint32_t w = 0; w < model->words; ++w) {
       for (uint64_t bits = set[w]; bits != 0; bits &= bits - 1) {
         if (!are_ordered(model, a, w * 64 + stowi_lowest_bit(bits))) {
@@ -336,16 +341,19 @@ static bool allocate(stowi_model* model) {
   model->pin = STOWI_ARRAY(allocator, int64_t, n);
   model->width = STOWI_ARRAY(allocator, uint64_t, n);
   model->twin = STOWI_ARRAY(allocator, uint32_t, n);
+  model->low = STOWI_ARRAY(allocator, int64_t, n);
   model->first_piece = STOWI_ARRAY(allocator, uint32_t, n + 1);
   model->pieces = STOWI_ARRAY(allocator, stowi_model_piece, model->sections.piece_count);
   model->first_of = STOWI_ARRAY(allocator, uint32_t, (size_t)model->section_count + 1);
   model->neighbours = STOWI_ARRAY_ZERO(allocator, uint64_t, n * model->words);
   model->members =
       STOWI_ARRAY_ZERO(allocator, uint64_t, (size_t)model->section_count * model->words);
+  model->first_word = STOWI_ARRAY(allocator, uint32_t, model->section_count);
   return model->buffer != NULL && model->size != NULL && model->padding != NULL &&
          model->alignment != NULL && model->pin != NULL && model->width != NULL &&
-         model->twin != NULL && model->first_piece != NULL && model->pieces != NULL &&
-         model->first_of != NULL && model->neighbours != NULL && model->members != NULL;
+         model->twin != NULL && model->low != NULL && model->first_piece != NULL &&
+         model->pieces != NULL && model->first_of != NULL && model->neighbours != NULL &&
+         model->members != NULL && model->first_word != NULL;
 }
 
 static stow_status fill(stowi_model* model) {
@@ -361,6 +369,9 @@ static stow_status fill(stowi_model* model) {
   fill_buffers(model);
   fill_sets(model);
   find_twins(model);
+  if (model->has_windows) {
+    STOW_TRY(stowi_clashes_make(model, &model->clashes));
+  }
   model->is_ordered = all_ordered(model);
   return STOW_OK;
 }
@@ -400,11 +411,14 @@ void stowi_model_destroy(stowi_model* model) {
   STOWI_ARRAY_FREE(allocator, model->pin, n);
   STOWI_ARRAY_FREE(allocator, model->width, n);
   STOWI_ARRAY_FREE(allocator, model->twin, n);
+  STOWI_ARRAY_FREE(allocator, model->low, n);
   STOWI_ARRAY_FREE(allocator, model->first_piece, n + 1);
   STOWI_ARRAY_FREE(allocator, model->pieces, model->sections.piece_count);
   STOWI_ARRAY_FREE(allocator, model->first_of, (size_t)model->section_count + 1);
   STOWI_ARRAY_FREE(allocator, model->neighbours, n * model->words);
   STOWI_ARRAY_FREE(allocator, model->members, (size_t)model->section_count * model->words);
+  STOWI_ARRAY_FREE(allocator, model->first_word, model->section_count);
+  stowi_clashes_free(&model->clashes, model);
   stowi_sections_free(&model->sections, model->problem, allocator);
   STOWI_DELETE(allocator, model);
 }

@@ -7,6 +7,7 @@
 #ifndef STOWAGE_SRC_PLACE_EXACT_MODEL_H_
 #define STOWAGE_SRC_PLACE_EXACT_MODEL_H_
 
+#include "place/exact/clash.h"
 #include "place/problem.h"
 #include "place/sections.h"
 
@@ -15,6 +16,7 @@
 
 #define STOWI_NO_TWIN UINT32_MAX
 #define STOWI_NO_PIN INT64_MIN
+#define STOWI_MANY_LOWS INT64_MIN
 
 typedef struct stowi_model_piece {
   uint32_t begin;  // sections
@@ -42,12 +44,15 @@ typedef struct stowi_model {
   int64_t* pin;            // fixed offset, or STOWI_NO_PIN
   uint64_t* width;         // of its life in steps
   uint32_t* twin;          // the next one that differs in nothing, or STOWI_NO_TWIN
+  int64_t* low;            // units below its only piece, or STOWI_MANY_LOWS where it has several
   uint32_t* first_piece;   // count + 1
   stowi_model_piece* pieces;
   uint32_t* first_of;    // section_count + 1: the first buffer whose life begins there or later
   uint64_t* neighbours;  // count sets: those that live together with it
   uint64_t* members;     // section_count sets: those that occupy something there
+  uint32_t* first_word;  // by section: of its set, the words before are empty
   uint64_t pair_count;
+  stowi_clashes clashes;  // empty without windows, or where there would be too many
 } stowi_model;
 
 // STOW_ERR_LIMIT, without a message, for more than STOWI_MODEL_MAX_BUFFERS. O(n² / 64 + pieces ×
@@ -55,6 +60,13 @@ typedef struct stowi_model {
 stow_status stowi_model_create(const stow_problem* problem, stow_allocator allocator,
                                stow_diag* diag, stowi_model** out_model);
 void stowi_model_destroy(stowi_model* model);
+
+// Occupies all of its footprint at any time that it occupies anything.
+static inline bool stowi_model_is_whole(const stowi_model* model, uint32_t buffer) {
+  const stowi_model_piece* piece = &model->pieces[model->first_piece[buffer]];
+  return model->first_piece[buffer + 1] - model->first_piece[buffer] == 1 && piece->low == 0 &&
+         piece->room == model->size[buffer];
+}
 
 // How far |above|'s offset must be from |below|'s, in units, when it lies above it. Both live
 // together.
@@ -79,6 +91,10 @@ static inline int64_t stowi_model_units(const stowi_model* model, int64_t bytes)
   int64_t unit = (int64_t)model->unit;
   return bytes <= 0 ? -(-bytes / unit) : (bytes + unit - 1) / unit;
 }
+static inline stowi_clash stowi_meeting_clash(const stowi_meeting* m) {
+  return (stowi_clash){1 - stowi_model_units(m->model, m->down),
+                       stowi_model_units(m->model, m->up)};
+}
 // The lowest offset from |offset| on, at least 0, that is aligned.
 static inline int64_t stowi_model_align(const stowi_model* model, uint32_t buffer, int64_t offset) {
   int64_t alignment = model->alignment[buffer];
@@ -90,6 +106,10 @@ uint64_t stowi_model_next_height(const stowi_model* model, uint64_t capacity);
 
 static inline uint64_t* stowi_model_neighbours(const stowi_model* model, uint32_t buffer) {
   return model->neighbours + (size_t)buffer * model->words;
+}
+// The words of a section's set from this one on are empty: who lives there was born by then.
+static inline uint32_t stowi_model_end_word(const stowi_model* model, uint32_t section) {
+  return (model->first_of[section + 1] + 63) / 64;
 }
 static inline uint64_t* stowi_model_members(const stowi_model* model, uint32_t section) {
   return model->members + (size_t)section * model->words;

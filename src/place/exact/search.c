@@ -96,7 +96,7 @@ static stowi_hash_pair hash_of(const stowi_exact* exact, uint32_t begin, uint32_
   uint32_t to = exact->model->first_of[end];
   stowi_hash_pair sum = {1, 0};
   for (uint32_t j = from; j < to; ++j) {
-    uint64_t mask = stowi_state_is_free(state, j) ? UINT64_MAX : 0;
+    uint64_t mask = stowi_exact_state_is_free(state, j) ? UINT64_MAX : 0;
     sum.a += state->hash[j].a & mask;
     sum.b += state->hash[j].b & mask;
   }
@@ -134,7 +134,8 @@ static void prepare_table(stowi_exact* exact, uint64_t capacity) {
 static bool stands_alone(const stowi_exact* exact, const stretch* s) {
   const stowi_state* state = exact->state;
   for (uint32_t j = exact->model->first_of[s->begin]; j < exact->model->first_of[s->end]; ++j) {
-    if (stowi_state_is_free(state, j) && (state->passed[j] || state->bound[j] > state->least[j])) {
+    if (stowi_exact_state_is_free(state, j) &&
+        (state->passed[j] || state->bound[j] > state->least[j])) {
       return false;
     }
   }
@@ -155,7 +156,7 @@ static void push_frame(stowi_exact* exact, const stretch* s) {
   f->base = base_of(exact, s);
   f->chosen = UINT32_MAX;
   f->lowest = INT64_MIN;
-  f->before = stowi_state_mark(exact->state);
+  f->before = stowi_exact_state_mark(exact->state);
   f->hash = (stowi_hash_pair){0, 0};
 }
 
@@ -222,13 +223,14 @@ static bool is_lowest_first(stowi_where where) {
 static bool pass_all(stowi_exact* exact, const frame* f) {
   stowi_state* state = exact->state;
   int64_t least = state->least[f->chosen];
-  if (!stowi_state_pass(state, f->chosen, f->lowest)) {
+  if (!stowi_exact_state_pass(state, f->chosen, f->lowest)) {
     return false;
   }
   uint32_t twin = has_rule(exact, STOWI_RULE_TWINS) ? exact->model->twin[f->chosen] : STOWI_NO_TWIN;
   for (; twin != STOWI_NO_TWIN; twin = exact->model->twin[twin]) {
     bool is_same = state->least[twin] == least && !state->passed[twin];
-    if (stowi_state_is_free(state, twin) && is_same && !stowi_state_pass(state, twin, f->lowest)) {
+    if (stowi_exact_state_is_free(state, twin) && is_same &&
+        !stowi_exact_state_pass(state, twin, f->lowest)) {
       return false;
     }
   }
@@ -238,12 +240,12 @@ static bool pass_all(stowi_exact* exact, const frame* f) {
 // The chosen buffer does not lie where it was tried. False where that refutes the frame.
 static bool pass_chosen(stowi_exact* exact) {
   const frame* f = &exact->frames[exact->top];
-  stowi_state_undo(exact->state, f->before);
+  stowi_exact_state_undo(exact->state, f->before);
   if (!pass_all(exact, f)) {
     return false;
   }
-  stowi_state_settle(exact->state);
-  return stowi_state_may_fit(exact->state, f->begin, f->end, f->lowest);
+  stowi_exact_state_settle(exact->state);
+  return stowi_exact_state_may_fit(exact->state, f->begin, f->end, f->lowest);
 }
 
 static bool place_chosen(stowi_exact* exact) {
@@ -251,11 +253,11 @@ static bool place_chosen(stowi_exact* exact) {
   stowi_state* state = exact->state;
   bool monotone = is_lowest_first(exact->where) && has_rule(exact, STOWI_RULE_MONOTONE);
   f->lowest = monotone ? state->least[f->chosen] : INT64_MIN;
-  f->before = stowi_state_mark(state);
+  f->before = stowi_exact_state_mark(state);
   bool fits = state->least[f->chosen] + exact->model->size[f->chosen] <= state->top[f->chosen] &&
-              stowi_state_place(state, f->chosen);
-  stowi_state_settle(state);
-  return fits && stowi_state_may_fit(state, f->begin, f->end, f->lowest);
+              stowi_exact_state_place(state, f->chosen);
+  stowi_exact_state_settle(state);
+  return fits && stowi_exact_state_may_fit(state, f->begin, f->end, f->lowest);
 }
 
 // The top frame is refuted; so is what its parent placed. False where there is no parent.
@@ -288,7 +290,7 @@ static void start(stowi_exact* exact, const stowi_run* run) {
   exact->deepest = 0;
   exact->top = NO_FRAME;
   exact->pending_count = 0;
-  stowi_state_reset(exact->state, run->capacity);
+  stowi_exact_state_reset(exact->state, run->capacity);
   stowi_rank(&exact->ranks, exact->state, 0, exact->model->section_count);
 }
 
@@ -298,7 +300,8 @@ static uint64_t nodes_at_once(const stowi_model* model) {
 }
 
 static bool spend(stowi_exact* exact, stowi_quest* quest) {
-  uint64_t work = exact->state->lift_count + exact->looked_at / 8 - exact->paid_for;
+  uint64_t looks = exact->looked_at + exact->state->look_count;
+  uint64_t work = exact->state->lift_count + looks / 8 - exact->paid_for;
   uint64_t more = work / LIFTS_PER_NODE;
   uint64_t nodes = exact->nodes - exact->spent + more;
   exact->spent = exact->nodes;
@@ -348,7 +351,7 @@ static bool is_hopeless(const stowi_state* state) {
       return true;
     }
   }
-  return !stowi_state_may_fit(state, 0, state->model->section_count, INT64_MIN);
+  return !stowi_exact_state_may_fit(state, 0, state->model->section_count, INT64_MIN);
 }
 
 static stowi_verdict run_once(stowi_exact* exact, const stowi_run* run, stowi_quest* quest) {
@@ -418,7 +421,7 @@ stow_status stowi_exact_create(const stowi_model* model, uint32_t rules, stow_al
   exact->table_bits = table_bits(model);
   exact->table = STOWI_ARRAY_ZERO(allocator, stowi_hash_pair, (size_t)1 << exact->table_bits);
   if (!ok || exact->frames == NULL || exact->pending == NULL || exact->table == NULL ||
-      stowi_state_create(model, allocator, &exact->state) != STOW_OK) {
+      stowi_exact_state_create(model, allocator, &exact->state) != STOW_OK) {
     stowi_exact_destroy(exact);
     *out_exact = NULL;
     return stowi_fail_memory(diag);
@@ -436,6 +439,6 @@ void stowi_exact_destroy(stowi_exact* exact) {
   STOWI_ARRAY_FREE(allocator, exact->frames, (size_t)exact->model->count + 1);
   STOWI_ARRAY_FREE(allocator, exact->pending, (size_t)exact->model->section_count + 1);
   STOWI_ARRAY_FREE(allocator, exact->table, (size_t)1 << exact->table_bits);
-  stowi_state_destroy(exact->state);
+  stowi_exact_state_destroy(exact->state);
   STOWI_DELETE(allocator, exact);
 }

@@ -88,6 +88,9 @@ static void leave_floors(stowi_state* state, uint32_t buffer, int64_t bound) {
 }
 
 static int64_t piece_low_at(const stowi_model* model, uint32_t buffer, uint32_t section) {
+  if (model->low[buffer] != STOWI_MANY_LOWS) {
+    return model->low[buffer];
+  }
   uint32_t p = model->first_piece[buffer];
   while (model->pieces[p].end <= section) {
     ++p;
@@ -100,7 +103,8 @@ static void find_floor(stowi_state* state, uint32_t section) {
   const uint64_t* members = stowi_model_members(model, section);
   int64_t lowest = INT64_MAX;
   uint32_t count = 0;
-  for (uint32_t w = 0; w < model->words; ++w) {
+  uint32_t end = stowi_model_end_word(model, section);
+  for (uint32_t w = model->first_word[section]; w < end; ++w) {
     for (uint64_t bits = members[w] & state->free[w]; bits != 0; bits &= bits - 1) {
       uint32_t j = w * 64 + stowi_lowest_bit(bits);
       int64_t at = state->bound[j];
@@ -115,14 +119,15 @@ static void find_floor(stowi_state* state, uint32_t section) {
   state->floor_count[section] = count;
 }
 
-void stowi_state_settle(stowi_state* state) {
+void stowi_exact_state_settle(stowi_state* state) {
   for (uint32_t i = 0; i < state->stale_count; ++i) {
     find_floor(state, state->stale[i]);
   }
   state->stale_count = 0;
 }
 
-bool stowi_state_may_fit(const stowi_state* state, uint32_t begin, uint32_t end, int64_t lowest) {
+bool stowi_exact_state_may_fit(const stowi_state* state, uint32_t begin, uint32_t end,
+                               int64_t lowest) {
   if ((state->rules & STOWI_RULE_SECTIONS) == 0) {
     return true;
   }
@@ -145,7 +150,8 @@ static int64_t find_ceiling(const stowi_state* state, uint32_t section) {
   const stowi_model* model = state->model;
   const uint64_t* members = stowi_model_members(model, section);
   int64_t highest = 0;
-  for (uint32_t w = 0; w < model->words; ++w) {
+  uint32_t end = stowi_model_end_word(model, section);
+  for (uint32_t w = model->first_word[section]; w < end; ++w) {
     for (uint64_t bits = members[w] & state->free[w]; bits != 0; bits &= bits - 1) {
       int64_t top = state->top[w * 64 + stowi_lowest_bit(bits)];
       highest = top > highest ? top : highest;
@@ -219,17 +225,16 @@ static void change_load(stowi_state* state, uint32_t buffer, int64_t sign) {
 }
 
 // How low |other| can lie when |placed| is. The placed one's end is known to the caller.
-static int64_t lowest_beside(const stowi_state* state, uint32_t placed, int64_t end,
-                             uint32_t other) {
+static int64_t lowest_beside(stowi_state* state, uint32_t placed, int64_t end, uint32_t other) {
   const stowi_model* model = state->model;
   if (!model->has_windows) {
     return end;
   }
-  return state->among_holes ? stowi_holes_next(state, other, state->least[other])
+  return state->among_holes ? stowi_holes_beside(state, placed, other)
                             : state->least[placed] + stowi_model_distance(model, placed, other);
 }
 
-bool stowi_state_place(stowi_state* state, uint32_t buffer) {
+bool stowi_exact_state_place(stowi_state* state, uint32_t buffer) {
   const stowi_model* model = state->model;
   if (!has_room(state)) {
     return false;
@@ -267,7 +272,7 @@ static bool pass_among_holes(stowi_state* state, uint32_t buffer) {
 
 // In a placement in which nothing can sink, |buffer| rests on a neighbour that is yet to be placed,
 // and a neighbour (maybe another one) begins below its end at |least|, or it could sink back there.
-bool stowi_state_pass(stowi_state* state, uint32_t buffer, int64_t lowest) {
+bool stowi_exact_state_pass(stowi_state* state, uint32_t buffer, int64_t lowest) {
   const stowi_model* model = state->model;
   if (model->pin[buffer] != STOWI_NO_PIN || !has_room(state)) {
     return false;
@@ -302,7 +307,7 @@ bool stowi_state_pass(stowi_state* state, uint32_t buffer, int64_t lowest) {
   return true;
 }
 
-void stowi_state_set_rank(stowi_state* state, uint32_t buffer, uint32_t rank) {
+void stowi_exact_state_set_rank(stowi_state* state, uint32_t buffer, uint32_t rank) {
   push(state, CHANGED_RANK, buffer, state->rank[buffer]);
   state->rank[buffer] = rank;
 }
@@ -341,7 +346,7 @@ static void take_back(stowi_state* state, const stowi_change* change) {
   }
 }
 
-void stowi_state_undo(stowi_state* state, size_t mark) {
+void stowi_exact_state_undo(stowi_state* state, size_t mark) {
   state->stale_count = 0;
   ++state->batch;
   while (state->trail_count > mark) {
@@ -363,7 +368,7 @@ static void start_buffer(stowi_state* state, uint32_t i, uint64_t capacity) {
   change_load(state, i, 1);
 }
 
-void stowi_state_reset(stowi_state* state, uint64_t capacity) {
+void stowi_exact_state_reset(stowi_state* state, uint64_t capacity) {
   const stowi_model* model = state->model;
   uint32_t sections = model->section_count;
   memset(state->free, 0, model->words * sizeof(*state->free));
@@ -422,8 +427,8 @@ static bool allocate(stowi_state* state) {
          state->stamp != NULL && state->stale != NULL && state->trail != NULL;
 }
 
-stow_status stowi_state_create(const stowi_model* model, stow_allocator allocator,
-                               stowi_state** out_state) {
+stow_status stowi_exact_state_create(const stowi_model* model, stow_allocator allocator,
+                                     stowi_state** out_state) {
   stowi_state* state = STOWI_NEW(allocator, stowi_state);
   *out_state = state;
   if (state == NULL) {
@@ -434,14 +439,14 @@ stow_status stowi_state_create(const stowi_model* model, stow_allocator allocato
   state->rules = STOWI_RULE_ALL;
   state->trail_capacity = trail_capacity(model);
   if (!allocate(state)) {
-    stowi_state_destroy(state);
+    stowi_exact_state_destroy(state);
     *out_state = NULL;
     return STOW_ERR_OUT_OF_MEMORY;
   }
   return STOW_OK;
 }
 
-void stowi_state_destroy(stowi_state* state) {
+void stowi_exact_state_destroy(stowi_state* state) {
   if (state == NULL) {
     return;
   }

@@ -41,6 +41,7 @@ typedef struct stowi_state {
   uint64_t* free;  // the set of those not placed
   uint32_t placed_count;
   uint64_t lift_count;  // how often one was, by one below it, since the state was made
+  uint64_t look_count;  // at placed ones, in search of holes between them
   int64_t* least;
   int64_t* bound;
   uint8_t* passed;        // not at `least`, in any placement still to be found
@@ -62,30 +63,31 @@ typedef struct stowi_state {
   bool out_of_trail;
 } stowi_state;
 
-stow_status stowi_state_create(const stowi_model* model, stow_allocator allocator,
-                               stowi_state** out_state);
-void stowi_state_destroy(stowi_state* state);
+stow_status stowi_exact_state_create(const stowi_model* model, stow_allocator allocator,
+                                     stowi_state** out_state);
+void stowi_exact_state_destroy(stowi_state* state);
 
 // Nothing placed, nothing passed, |capacity| in bytes. Ranks are left alone.
-void stowi_state_reset(stowi_state* state, uint64_t capacity);
+void stowi_exact_state_reset(stowi_state* state, uint64_t capacity);
 
 // Places |buffer| at its least offset. False where a fixed buffer is pushed off its place: then, as
 // at any time, the state can be taken back to an earlier mark.
-bool stowi_state_place(stowi_state* state, uint32_t buffer);
+bool stowi_exact_state_place(stowi_state* state, uint32_t buffer);
 // Passes |buffer| over: it will lie higher than it could. |lowest|: no more is placed below. False
 // where that is impossible.
-bool stowi_state_pass(stowi_state* state, uint32_t buffer, int64_t lowest);
-void stowi_state_set_rank(stowi_state* state, uint32_t buffer, uint32_t rank);
+bool stowi_exact_state_pass(stowi_state* state, uint32_t buffer, int64_t lowest);
+void stowi_exact_state_set_rank(stowi_state* state, uint32_t buffer, uint32_t rank);
 // Brings floors up to date after placing and passing.
-void stowi_state_settle(stowi_state* state);
+void stowi_exact_state_settle(stowi_state* state);
 
 // The sections [begin, end) may still fit, if nothing more is placed below |lowest|.
-bool stowi_state_may_fit(const stowi_state* state, uint32_t begin, uint32_t end, int64_t lowest);
+bool stowi_exact_state_may_fit(const stowi_state* state, uint32_t begin, uint32_t end,
+                               int64_t lowest);
 
-static inline size_t stowi_state_mark(const stowi_state* state) { return state->trail_count; }
-void stowi_state_undo(stowi_state* state, size_t mark);
+static inline size_t stowi_exact_state_mark(const stowi_state* state) { return state->trail_count; }
+void stowi_exact_state_undo(stowi_state* state, size_t mark);
 
-static inline bool stowi_state_is_free(const stowi_state* state, uint32_t buffer) {
+static inline bool stowi_exact_state_is_free(const stowi_state* state, uint32_t buffer) {
   return (state->free[buffer / 64] >> (buffer % 64) & 1) != 0;
 }
 

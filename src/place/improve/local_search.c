@@ -213,12 +213,18 @@ static stow_status run(search* s, start from, uint64_t pass_count) {
   return STOW_OK;
 }
 
+// A skyline leaves unused what lies below a window; first fit does not. So among windows it gets
+// all passes.
+static bool fills_windows(const search* s) {
+  return s->sections.first != NULL && s->quest->problem->buffers.count <= MAX_FIRST_FIT;
+}
+
 static uint64_t passes_for(const search* s, start from, uint32_t round) {
   size_t count = s->quest->problem->buffers.count;
   uint64_t passes = FIRST_NODES / (count + 1);
   passes = passes < MIN_FIRST_PASSES ? MIN_FIRST_PASSES : passes;
   passes = passes > MAX_FIRST_PASSES ? MAX_FIRST_PASSES : passes;
-  if (from.first_fit) {
+  if (from.first_fit && !fills_windows(s)) {
     bool fits = count >= MIN_FIRST_FIT && count <= MAX_FIRST_FIT;
     passes = fits ? passes / FIRST_FIT_SHARE : 0;
   }
@@ -228,7 +234,8 @@ static uint64_t passes_for(const search* s, start from, uint32_t round) {
 static stow_status run_all(search* s) {
   for (uint32_t round = 0;; round += round < MAX_ROUND ? 1 : 0) {
     for (size_t i = 0; i < START_COUNT; ++i) {
-      STOW_TRY(run(s, starts[i], passes_for(s, starts[i], round)));
+      start from = {starts[i].order, starts[i].first_fit || fills_windows(s)};
+      STOW_TRY(run(s, from, passes_for(s, from, round)));
       if (is_over(s)) {
         return STOW_OK;
       }

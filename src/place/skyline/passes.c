@@ -14,6 +14,7 @@ static const stowi_order orders_to_try[] = {
 
 #define CAREFUL_NODES 65536  // what a pass with care for windows and fixed buffers may take,
 #define CAREFUL_SHARE 32     // and so many more for each buffer: no pass lasts long
+#define WINDOWED_SHARE 16    // of the budget one pass among windows may take: first fit does better
 
 typedef struct passes {
   stowi_quest* quest;
@@ -56,8 +57,20 @@ static void offer(passes* p, const stowi_skyline_pass* pass) {
 
 static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
+// False where the pass was too long, as the next ones would be. Without windows all are tried.
+static bool run_carefully(passes* p, stowi_skyline_pass* pass) {
+  bool windowed = p->sections.first != NULL;
+  uint64_t share = stowi_quest_left(p->quest) / (windowed ? WINDOWED_SHARE : 2) + 1;
+  pass->too_high = p->quest->height;
+  pass->max_nodes = smaller(share, CAREFUL_NODES + CAREFUL_SHARE * (uint64_t)pass->count);
+  stowi_skyline_lowest(p->skyline, pass);
+  offer(p, pass);
+  return !windowed || pass->nodes < pass->max_nodes;
+}
+
 // The first one is never cut short: there must be a placement.
 static stow_status run(passes* p) {
+  bool careful = !stowi_skyline_is_plain(p->skyline);
   for (size_t i = 0; i < ORDER_COUNT && (i == 0 || !stowi_quest_done(p->quest)); ++i) {
     stowi_skyline_pass pass = {.order = p->order, .offsets = p->offsets};
     STOW_TRY(stowi_orders_fill(&p->orders, orders_to_try[i], p->order, &pass.count));
@@ -65,12 +78,8 @@ static stow_status run(passes* p) {
     pass.max_nodes = p->quest->height == UINT64_MAX ? UINT64_MAX : stowi_quest_left(p->quest);
     stowi_skyline_quick(p->skyline, &pass);
     offer(p, &pass);
-    if (!stowi_skyline_is_plain(p->skyline) && !stowi_quest_done(p->quest)) {
-      pass.too_high = p->quest->height;
-      pass.max_nodes = smaller(stowi_quest_left(p->quest) / 2 + 1,
-                               CAREFUL_NODES + CAREFUL_SHARE * (uint64_t)pass.count);
-      stowi_skyline_lowest(p->skyline, &pass);
-      offer(p, &pass);
+    if (careful && !stowi_quest_done(p->quest)) {
+      careful = run_carefully(p, &pass);
     }
   }
   return STOW_OK;
