@@ -27,10 +27,10 @@ may_use_header() {
   case $1 in
     base) echo 'base' ;;
     graph) echo 'base type op graph text' ;;
-    schedule) echo 'base type op graph schedule' ;;
-    analysis) echo 'base type op graph schedule analysis' ;;
+    schedule) echo 'base type op graph schedule flow' ;;
+    analysis) echo 'base type op graph schedule analysis sharing' ;;
     place) echo 'base place csv' ;;
-    plan) echo 'base type op graph schedule analysis place plan' ;;
+    plan) echo 'base type op graph schedule flow analysis sharing place plan set' ;;
     arena) echo 'base type graph plan arena' ;;
     onnx) echo 'base type op graph onnx' ;;
   esac

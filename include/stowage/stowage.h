@@ -6,6 +6,7 @@
 #include <stowage/arena.h>
 #include <stowage/base.h>
 #include <stowage/csv.h>
+#include <stowage/flow.h>
 #include <stowage/graph.h>
 #include <stowage/op.h>
 #include <stowage/place.h>
