@@ -1,8 +1,9 @@
-// Any bytes as a saved plan of a small graph. Whatever is read must be written back to the same
-// bytes, and the checker and all writers must live with it, however wrong the plan is.
+// Any bytes as a saved plan of one of two small graphs. Whatever is read must be written back to
+// the same bytes, and the checker and all writers must live with it, however wrong the plan is.
 //
 // An input that does not begin with `# stowage_plan` stands for what follows the fingerprint, so
-// that the corpus outlives changes of the graph's fingerprint.
+// that the corpus outlives changes of the graph's fingerprint. After a line `home` the rest is for
+// the second graph, whose results lie in place and at home.
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -22,6 +23,18 @@ static const char graph_text[] =
     "  return %4, %7\n"
     "}\n";
 
+static const char home_text[] =
+    "graph @home {\n"
+    "  %0 = input \"x\" : f32[16]\n"
+    "  %1 = relu(%0) : f32[16]\n"
+    "  %2 = exp(%1) : f32[16]\n"
+    "  %3 = relu(%2) : f32[16]\n"
+    "  %4 = concat(%2, %3) {axis = 0} : f32[32]\n"
+    "  %5 = relu(%4) : f32[32]\n"
+    "  %6 = narrow(%5) {axis = 0, start = 16, len = 16} : f32[16]\n"
+    "  return %6\n"
+    "}\n";
+
 static void require(int condition) {
   if (!condition) {
     __builtin_trap();
@@ -34,6 +47,24 @@ static stow_status drop(void* user, const char* data, size_t size) {
   return STOW_OK;
 }
 
+// What a root occupies is part of its footprint; after the last step it is nothing.
+static void ask(const stow_plan* plan) {
+  uint32_t end = stow_plan_step_count(plan) + 1;
+  for (stow_value v = 0; v <= stow_plan_value_count(plan); ++v) {
+    stow_slot slot;
+    stow_plan_slot(plan, v, &slot);
+    for (uint32_t step = 0; step < end; ++step) {
+      stow_slot occupied = stow_plan_occupied(plan, v, step);
+      require(occupied.size <= slot.size + stow_plan_guard(plan, v));
+      require(occupied.size == 0 || occupied.offset >= slot.offset);
+    }
+    require(stow_plan_occupied(plan, v, end).size == 0);
+    for (size_t i = 0; i < stow_plan_window_count(plan, v); ++i) {
+      require(stow_plan_window_at(plan, v, i).high <= slot.size);
+    }
+  }
+}
+
 static void use(const stow_plan* plan, const stow_graph* graph, const stow_effects* effects) {
   stow_allocator allocator = stow_allocator_default();
   size_t written = 0;
@@ -41,6 +72,7 @@ static void use(const stow_plan* plan, const stow_graph* graph, const stow_effec
   require(stow_plan_write_json(plan, writer) == STOW_OK);
   require(stow_plan_write_csv(plan, writer) == STOW_OK);
   require(stow_plan_write_c(plan, NULL, writer, NULL) == STOW_OK);
+  ask(plan);
   stow_violation violation;
   stow_diag diag;
   stow_diag_init(&diag);
@@ -79,28 +111,42 @@ static void read_plan(const char* text, size_t size, const stow_graph* graph,
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
+static void read_input(const char* data, size_t size, const stow_graph* graph,
+                       const stow_effects* effects) {
+  static const char start[] = "# stowage_plan";
+  if (size >= sizeof(start) - 1 && memcmp(data, start, sizeof(start) - 1) == 0) {
+    read_plan(data, size, graph, effects);
+    return;
+  }
+  stow_str name = stow_graph_name(graph);
+  char header[128];
+  int header_size =
+      snprintf(header, sizeof(header), "%s=1\n# graph=\"%.*s\"\n# fingerprint=%016" PRIx64 "\n",
+               start, (int)name.size, name.data, stow_graph_fingerprint(graph));
+  stow_string text;
+  stow_string_init(&text, stow_allocator_default());
+  require(stow_string_append(&text, header, (size_t)header_size) == STOW_OK);
+  require(stow_string_append(&text, data, size) == STOW_OK);
+  read_plan(text.data, text.size, graph, effects);
+  stow_string_free(&text);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   stow_allocator allocator = stow_allocator_default();
+  static const char home[] = "home\n";
+  size_t skipped = sizeof(home) - 1;
+  bool is_home = size >= skipped && memcmp(data, home, skipped) == 0;
+  const char* source = is_home ? home_text : graph_text;
   stow_module* module = NULL;
-  require(stow_module_parse(graph_text, sizeof(graph_text) - 1, NULL, NULL, allocator, NULL,
-                            &module) == STOW_OK);
+  require(stow_module_parse(source, strlen(source), NULL, NULL, allocator, NULL, &module) ==
+          STOW_OK);
   const stow_graph* graph = stow_module_graph(module, 0);
   stow_effects* effects = NULL;
   require(stow_effects_create(graph, allocator, NULL, &effects) == STOW_OK);
-  static const char start[] = "# stowage_plan";
-  if (size >= sizeof(start) - 1 && memcmp(data, start, sizeof(start) - 1) == 0) {
-    read_plan((const char*)data, size, graph, effects);
+  if (is_home) {
+    read_input((const char*)data + skipped, size - skipped, graph, effects);
   } else {
-    char header[128];
-    int header_size =
-        snprintf(header, sizeof(header), "%s=1\n# graph=\"fuzz\"\n# fingerprint=%016" PRIx64 "\n",
-                 start, stow_graph_fingerprint(graph));
-    stow_string text;
-    stow_string_init(&text, allocator);
-    require(stow_string_append(&text, header, (size_t)header_size) == STOW_OK);
-    require(stow_string_append(&text, (const char*)data, size) == STOW_OK);
-    read_plan(text.data, text.size, graph, effects);
-    stow_string_free(&text);
+    read_input((const char*)data, size, graph, effects);
   }
   stow_effects_destroy(effects);
   stow_module_destroy(module);

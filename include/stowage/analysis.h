@@ -3,7 +3,8 @@
 //     graph ──┬─▶ effects ─┬─▶ views ─┬─▶ lifetimes
 //             └─▶ schedule ┴──────────┘
 //
-// Each arrow is a call whose result is plain, immutable data.
+// Each arrow is a call whose result is plain data. Nothing changes it, but that sharing (sharing.h)
+// turns values into views; lifetimes are then made anew.
 #ifndef STOWAGE_ANALYSIS_H_
 #define STOWAGE_ANALYSIS_H_
 
@@ -56,10 +57,14 @@ STOW_API stow_status stow_effects_hold_operand(stow_effects* effects, stow_node 
 // Result |k| of |node| is written from the step of |from| on, a node that runs earlier.
 STOW_API stow_status stow_effects_write_early(stow_effects* effects, stow_node node, size_t k,
                                               stow_node from, stow_diag* diag);
-// Result |k| may be written over operand |operand|. Used where this step is the operand's last read
-// and nothing is lost: see stow_views_apply_overwrites.
+// Result |k| may be written over operand |operand|, though the op's row does not say so. Used where
+// nothing is lost: see stow_sharing_apply.
 STOW_API stow_status stow_effects_allow_overwrite(stow_effects* effects, stow_node node, size_t k,
                                                   size_t operand, stow_diag* diag);
+// Result |k| must not be written over operand |operand|, though the op's row allows it. Wins over
+// stow_effects_allow_overwrite.
+STOW_API stow_status stow_effects_forbid_overwrite(stow_effects* effects, stow_node node, size_t k,
+                                                   size_t operand, stow_diag* diag);
 // Result |k| is bytes [offset, offset + its size) of operand |operand|, though the op's row does
 // not say so. Not for ops that own regions or write into an operand.
 STOW_API stow_status stow_effects_place_inside(stow_effects* effects, stow_node node, size_t k,
@@ -122,6 +127,8 @@ STOW_API size_t stow_effects_early_write_count(const stow_effects* effects);
 STOW_API stow_early_write stow_effects_early_write(const stow_effects* effects, size_t index);
 STOW_API size_t stow_effects_overwrite_count(const stow_effects* effects);
 STOW_API stow_overwrite stow_effects_overwrite(const stow_effects* effects, size_t index);
+STOW_API size_t stow_effects_forbidden_count(const stow_effects* effects);
+STOW_API stow_overwrite stow_effects_forbidden(const stow_effects* effects, size_t index);
 // Whether |value| is placed inside an operand of its node, and where.
 STOW_API bool stow_effects_inside(const stow_effects* effects, stow_value value,
                                   size_t* out_operand, uint64_t* out_offset);
@@ -236,19 +243,11 @@ STOW_API stow_status stow_lifetimes_create(const stow_graph* graph, const stow_s
 STOW_API void stow_lifetimes_destroy(stow_lifetimes* lifetimes);
 STOW_API uint32_t stow_lifetimes_begin(const stow_lifetimes* lifetimes, stow_value value);
 STOW_API uint32_t stow_lifetimes_end(const stow_lifetimes* lifetimes, stow_value value);
+// The same of the value alone: for a root, without the lives of what lies in it.
+STOW_API uint32_t stow_lifetimes_own_begin(const stow_lifetimes* lifetimes, stow_value value);
+STOW_API uint32_t stow_lifetimes_own_end(const stow_lifetimes* lifetimes, stow_value value);
 // False where a rule forbade reuse.
 STOW_API bool stow_lifetimes_reuse_allowed(const stow_lifetimes* lifetimes);
-
-// Merges a result into the operand that effects allow it to overwrite, where this is the last read
-// of all of that operand's root, the root is neither boundary (but for consumed inputs that are in
-// the arena), external, state, fixed nor an output, no other operand shares it, and both have the
-// same number of bytes at the same alignment. Afterwards the result is a view of the root (not a
-// no-op). Call stow_lifetimes_create again afterwards where |out_count| is not 0.
-STOW_API stow_status stow_views_apply_overwrites(stow_views* views, const stow_graph* graph,
-                                                 const stow_schedule* schedule,
-                                                 const stow_effects* effects,
-                                                 const stow_lifetimes* lifetimes, stow_diag* diag,
-                                                 size_t* out_count);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -5,9 +5,11 @@
 
 #include <stowage/analysis.h>
 #include <stowage/base.h>
+#include <stowage/flow.h>
 #include <stowage/graph.h>
 #include <stowage/place.h>
 #include <stowage/schedule.h>
+#include <stowage/sharing.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -39,6 +41,22 @@ STOW_API bool stow_preset_find(stow_str name, stow_preset* out_preset);
 
 #define STOW_NO_CAPACITY UINT64_MAX
 
+// In which order the nodes run. name, text
+#define STOW_ORDER_LIST(X)                                     \
+  X(GIVEN, "given") /* options.schedule, or the graph's own */ \
+  X(AUTO, "auto")   /* a better one, where that makes the arena smaller */
+
+typedef enum stow_order {
+#define STOW_ORDER_ENUM(name, text) STOW_ORDER_##name,
+  STOW_ORDER_LIST(STOW_ORDER_ENUM)
+#undef STOW_ORDER_ENUM
+      STOW_ORDER_COUNT
+} stow_order;
+STOW_API const char* stow_order_text(stow_order order);  // "?" past the end
+
+// A caller that was built before a field was added hands in a smaller struct, without it. It then
+// gets what there was before: no new kind of sharing, the given order. stow_plan_options_init of a
+// preset, on the other hand, turns on what is best today.
 typedef struct stow_plan_options {
   size_t struct_size;   // written by stow_plan_options_init
   uint64_t alignment;   // of every slot; a power of two; 64 in every preset
@@ -65,6 +83,14 @@ typedef struct stow_plan_options {
   uint64_t nodes;
   bool (*on_progress)(void* user, const stow_place_progress* progress);
   void* user;
+  bool in_place;      // results over operands that die, as ops' rows allow; what effects allow is
+                      // done in any case
+  bool elide_copies;  // operands of concat are made inside its result
+  bool windows;       // a root occupies only what is in use of it
+  stow_order order;
+  uint64_t order_margin;  // another order is taken only if it saves more than this many bytes
+  uint64_t order_nodes;   // how much the search for one may try: as in stow_flow_order_options. 0:
+                          // orders are not looked at, and nothing is known of a bound for any
 } stow_plan_options;
 
 // Writes every field; afterwards each value is literal, and 0 means 0. An unknown preset is as
@@ -122,8 +148,8 @@ STOW_API size_t stow_plan_scratch_count(const stow_plan* plan);
 STOW_API void stow_plan_scratch_at(const stow_plan* plan, size_t index, stow_node* out_node,
                                    stow_slot* out_slot, uint64_t* out_alignment);
 // Stretches of the arena that this plan leaves alone, by offset: weights (with their guards) of the
-// shared layout that the graph does not name. The arena ends at the highest footprint's end or
-// theirs.
+// shared layout that the graph does not name, or what other graphs of a set (set.h) keep between
+// runs. The arena ends at the highest footprint's end or theirs.
 STOW_API size_t stow_plan_reserved_count(const stow_plan* plan);
 STOW_API stow_slot stow_plan_reserved_at(const stow_plan* plan, size_t index);
 
@@ -142,7 +168,7 @@ STOW_API uint64_t stow_plan_saved(const stow_plan* plan);
 // load.
 STOW_API uint64_t stow_plan_lower_bound(const stow_plan* plan);
 STOW_API uint32_t stow_plan_peak_step(const stow_plan* plan);
-// Live at the peak, largest footprint first, then by id.
+// Roots that occupy bytes at the peak, those with the most first, then by id.
 STOW_API size_t stow_plan_peak_count(const stow_plan* plan);
 STOW_API stow_value stow_plan_peak_value(const stow_plan* plan, size_t index);
 // Bytes of load at the peak that are scratch, not values.
@@ -152,6 +178,33 @@ STOW_API uint64_t stow_plan_peak_scratch(const stow_plan* plan);
 STOW_API stow_str stow_plan_strategy_name(const stow_plan* plan);
 STOW_API bool stow_plan_reuse(const stow_plan* plan);
 
+// Windows of |root| (stow_window): when it occupies only part of itself.
+STOW_API size_t stow_plan_window_count(const stow_plan* plan, stow_value root);
+STOW_API stow_window stow_plan_window_at(const stow_plan* plan, stow_value root, size_t index);
+
+// What |root| occupies of the arena at |step|, guard included; {0, 0} where that is nothing: it is
+// no root, has no slot, does not live then, or has an empty window. O(log windows).
+STOW_API stow_slot stow_plan_occupied(const stow_plan* plan, stow_value root, uint32_t step);
+
+// What was decided about sharing bytes, as stow_sharing_at. No part of a saved plan: one that was
+// read has none.
+STOW_API size_t stow_plan_decision_count(const stow_plan* plan);
+STOW_API stow_decision stow_plan_decision_at(const stow_plan* plan, size_t index);
+
+// What is known of orders. No part of a saved plan either.
+typedef struct stow_ordering {
+  bool searched;  // another order was looked for: options.order says so, and the arena was above
+                  // |any_bound|
+  bool changed;   // and taken
+  uint64_t given_arena;  // the arena in the given order; the plan's, where nothing was searched
+  uint64_t other_arena;  // in the best other order; 0 where none was found
+  uint64_t any_bound;    // no order, and no sharing that the options allow, needs less; 0: unknown
+  stow_node critical;    // the node at which every order needs that; STOW_NODE_NONE: only a search
+                         // knows
+  uint64_t nodes;        // spent
+} stow_ordering;
+STOW_API stow_ordering stow_plan_ordering(const stow_plan* plan);
+
 // Does it fit in options.capacity? An outcome, not an error: the plan is whole either way.
 typedef struct stow_fit {
   bool fits;
@@ -160,12 +213,12 @@ typedef struct stow_fit {
   uint64_t required;      // the arena size
   uint64_t available;     // the capacity
   uint64_t excess;        // required - available, or 0
-  stow_value value;       // of the values that reach above the capacity, the one that is born at
-                          // the highest load (then by step, id); or STOW_VALUE_NONE: only scratch
-                          // or a reserved stretch does
-  uint64_t value_bytes;   // its footprint; that of scratch, found in the same way, where there is
-                          // no value
-  uint32_t step;          // the step at which it is born
+  stow_value value;       // of the values that reach above the capacity, the one that first does
+                          // so at the highest load (then by step, id); or STOW_VALUE_NONE: only
+                          // scratch or a reserved stretch does
+  uint64_t value_bytes;   // what it occupies then; the bytes of scratch, found in the same way,
+                          // where there is no value
+  uint32_t step;          // the step at which it first reaches there: its birth, but for windows
   uint64_t largest_hole;  // the largest free stretch below the capacity at that step, without it
 } stow_fit;
 STOW_API stow_fit stow_plan_fit(const stow_plan* plan);
@@ -190,7 +243,8 @@ STOW_API stow_status stow_plan_write_report(const stow_plan* plan, stow_writer w
 STOW_API stow_status stow_plan_write(const stow_plan* plan, stow_writer writer);
 STOW_API stow_status stow_plan_write_json(const stow_plan* plan, stow_writer writer);
 // One row per buffer, in the columns that placement research uses:
-// id,lower,upper,size,alignment,offset,guard,kind,name. |size| is the footprint.
+// id,lower,upper,size,alignment,offset,guard,kind,name. |size| is the footprint. Where there are
+// windows they follow as |gaps|. stow_csv_read (csv.h) reads it.
 STOW_API stow_status stow_plan_write_csv(const stow_plan* plan, stow_writer writer);
 // A C header: arena size and alignment, an offset and size of every value that has a slot and of
 // every scratch, static asserts. |prefix| must be a C identifier, or NULL for the graph's name.
@@ -254,7 +308,11 @@ STOW_API uint64_t stow_weight_layout_size(const stow_weight_layout* layout);
   X(SIZE, "a slot has the wrong size")                                        \
   X(MISSING, "a value that needs a slot has none")                            \
   X(FACT, "a fact that the plan states is wrong")                             \
-  X(WEIGHT, "the plan and the weight layout disagree")
+  X(WEIGHT, "the plan and the weight layout disagree")                        \
+  X(WINDOW, "a value is in use outside its root's window")                    \
+  X(OVERWRITE, "a result lies over an operand that it may not overwrite")     \
+  X(HOME, "a value lies inside a result that it may not be made in")          \
+  X(KEPT, "what a graph keeps between runs is not safe in another's")
 
 typedef enum stow_fault {
 #define STOW_FAULT_ENUM(name, text) STOW_FAULT_##name,

@@ -12,6 +12,8 @@
 #include <stowage/place.h>
 #include <stowage/plan.h>
 #include <stowage/schedule.h>
+#include <stowage/set.h>
+#include <stowage/sharing.h>
 #include <stowage/text.h>
 #include <stowage/type.h>
 

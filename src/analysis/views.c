@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-#include "analysis/effects.h"
+#include "analysis/effects/effects.h"
 #include "base/checked.h"
 #include "base/diag.h"
 #include "graph/describe.h"
@@ -83,7 +83,7 @@ static stow_status set_sizes(const resolver* r) {
   return STOW_OK;
 }
 
-static uint8_t log2_plus_one(uint64_t alignment) {
+uint8_t stowi_views_alignment_code(uint64_t alignment) {
   uint8_t log = 0;
   while (alignment != 0) {
     alignment >>= 1;
@@ -107,7 +107,7 @@ static stow_status set_alignments(const resolver* r) {
         return stowi_fail_memory(r->diag);
       }
     }
-    views->alignment[value] = log2_plus_one(alignment);
+    views->alignment[value] = stowi_views_alignment_code(alignment);
   }
   return STOW_OK;
 }

@@ -17,7 +17,7 @@ struct stow_views {
   uint8_t*
       alignment;     // by value, log2 + 1, 0: none; NULL where effects ask for no alignment at all
   stowi_bits noops;  // of nodes
-  stowi_bits laid;   // values laid over an operand; empty until the first
+  stowi_bits laid;   // values that were moved into another's bytes; without words until the first
 };
 
 // A loop and the values that it carries from round to round.
@@ -40,10 +40,13 @@ stow_value stowi_loop_result(const stow_graph* graph, const stowi_loop* loop, si
 // Whether operand |k| of the owner is an initial value.
 bool stowi_loop_is_initial(const stowi_loop* loop, size_t k);
 
-// Whether |value| was laid over an operand, which makes it a view that its node writes.
+// Whether |value| was moved into another's bytes, which makes it a view that its node writes.
 static inline bool stowi_views_is_laid(const stow_views* views, stow_value value) {
   return views->laid.words != NULL && stowi_bits_has(&views->laid, value);
 }
+
+// How stow_views.alignment holds an alignment, a power of two or 0.
+uint8_t stowi_views_alignment_code(uint64_t alignment);
 
 // Refuses views of another graph.
 stow_status stowi_views_check_graph(const stow_views* views, const stow_graph* graph,

@@ -25,11 +25,54 @@ static bool needs_item(const stow_plan* plan, const stow_arena_options* options,
   return options->track_steps || (options->fill_guards && stow_plan_guard(plan, value) > 0);
 }
 
+// The next stretch of a root's life, from |*at| on, in which it occupies the same bytes; false at
+// the end. |*index| is the next window.
+static bool next_stretch(const stow_plan* plan, stow_value root, size_t* index, uint32_t* at,
+                         stow_window* out) {
+  stow_slot slot;
+  stow_plan_slot(plan, root, &slot);
+  uint32_t end = stow_plan_end(plan, root);
+  bool has_window = *index < stow_plan_window_count(plan, root);
+  *out = has_window ? stow_plan_window_at(plan, root, *index) : (stow_window){end, end, 0, 0};
+  if (has_window && out->begin <= *at) {
+    ++*index;
+  } else {
+    *out = (stow_window){*at, out->begin, 0, slot.size};
+  }
+  bool more = *at < out->end;
+  *at = out->end;
+  return more;
+}
+
+// Writes one item per stretch in which a byte is occupied to |out|; NULL: only counts them.
+static size_t list_root(const stow_plan* plan, stow_value root, stowi_arena_item* out) {
+  size_t count = 0;
+  size_t index = 0;
+  uint32_t at = stow_plan_begin(plan, root);
+  stow_slot slot;
+  stow_plan_slot(plan, root, &slot);
+  stow_window stretch;
+  while (next_stretch(plan, root, &index, &at, &stretch)) {
+    if (stretch.low < stretch.high && out != NULL) {
+      out[count] = (stowi_arena_item){
+          .offset = (size_t)(slot.offset + stretch.low),
+          .size = (size_t)(stretch.high - stretch.low),
+          .guard = (size_t)stow_plan_guard(plan, root),
+          .begin = stretch.begin,
+          .end = stretch.end,
+          .value = root,
+      };
+    }
+    count += stretch.low < stretch.high ? 1 : 0;
+  }
+  return count;
+}
+
 size_t stowi_arena_count_items(const stow_plan* plan, const stow_arena_options* options) {
   size_t count = options->track_steps ? stow_plan_scratch_count(plan) : 0;
   uint32_t values = stow_plan_value_count(plan);
   for (stow_value value = 0; value < values; ++value) {
-    count += needs_item(plan, options, value) ? 1 : 0;
+    count += needs_item(plan, options, value) ? list_root(plan, value, NULL) : 0;
   }
   return count;
 }
@@ -38,17 +81,8 @@ static size_t list_values(stow_arena* arena) {
   size_t count = 0;
   uint32_t values = stow_plan_value_count(arena->plan);
   for (stow_value value = 0; value < values; ++value) {
-    stow_slot slot;
     if (needs_item(arena->plan, &arena->options, value)) {
-      stow_plan_slot(arena->plan, value, &slot);
-      arena->items[count++] = (stowi_arena_item){
-          .offset = (size_t)slot.offset,
-          .size = (size_t)slot.size,
-          .guard = (size_t)stow_plan_guard(arena->plan, value),
-          .begin = stow_plan_begin(arena->plan, value),
-          .end = stow_plan_end(arena->plan, value),
-          .value = value,
-      };
+      count += list_root(arena->plan, value, &arena->items[count]);
     }
   }
   return count;

@@ -22,6 +22,16 @@ static const char* const preset_summaries[] = {
 #undef PRESET_SUMMARY
 };
 
+static const char* const order_texts[] = {
+#define ORDER_TEXT(name, text) text,
+    STOW_ORDER_LIST(ORDER_TEXT)
+#undef ORDER_TEXT
+};
+
+const char* stow_order_text(stow_order order) {
+  return (unsigned)order < (unsigned)STOW_ORDER_COUNT ? order_texts[order] : "?";
+}
+
 static bool is_preset(stow_preset preset) { return (unsigned)preset < (unsigned)STOW_PRESET_COUNT; }
 
 const char* stow_preset_name(stow_preset preset) {
@@ -42,7 +52,9 @@ bool stow_preset_find(stow_str name, stow_preset* out_preset) {
   return false;
 }
 
-static void init_default(stow_plan_options* options) {
+// Without what came after the first version: what a caller that does not know of it gets. That
+// executors write results over operands or inside others must be asked for.
+static void init_first(stow_plan_options* options) {
   memset(options, 0, sizeof(*options));
   options->struct_size = sizeof(*options);
   options->alignment = 64;
@@ -55,23 +67,37 @@ static void init_default(stow_plan_options* options) {
   options->capacity = STOW_NO_CAPACITY;
   options->strategy = stow_strategy_find(stow_str_of("auto"));
   options->nodes = STOW_PLACE_DEFAULT_NODES;
+  options->order = STOW_ORDER_GIVEN;
+  options->order_nodes = STOW_ORDER_DEFAULT_NODES;
+}
+
+// RLX shares no bytes but those of its views, and knows one order.
+static void init_rlx(stow_plan_options* options) {
+  options->classic_views = true;
+  options->order_nodes = 0;
+  options->strategy = stow_strategy_find(stow_str_of("first-fit"));
+}
+
+static void share(stow_plan_options* options) {
+  options->in_place = true;
+  options->elide_copies = true;
+  options->windows = true;
 }
 
 void stow_plan_options_init(stow_plan_options* options, stow_preset preset) {
-  init_default(options);
+  init_first(options);
   if (preset == STOW_PRESET_RLX) {
-    options->classic_views = true;
-    options->strategy = stow_strategy_find(stow_str_of("first-fit"));
+    init_rlx(options);
     options->tail_guard = 128;
     for (size_t i = 0; i < stow_rule_count() && i < STOW_MAX_RULES; ++i) {
       options->rules[options->rule_count++] = stow_rule_at(i);
     }
   } else if (preset == STOW_PRESET_RLX_0_2_2) {
-    options->classic_views = true;
-    options->strategy = stow_strategy_find(stow_str_of("first-fit"));
+    init_rlx(options);
     options->zero_size_slots = false;
-  } else if (preset == STOW_PRESET_BACKWARD) {
-    options->params = false;
+  } else {
+    share(options);
+    options->params = preset != STOW_PRESET_BACKWARD;
   }
 }
 
@@ -173,7 +199,7 @@ static stow_status check_rules(const stow_plan_options* options, stow_diag* diag
 
 stow_status stowi_plan_options_load(const stow_plan_options* options, stow_diag* diag,
                                     stow_plan_options* out_options) {
-  init_default(out_options);
+  init_first(out_options);
   STOW_TRY(
       stowi_load_struct(out_options, options, sizeof(*out_options), "stow_plan_options", diag));
   if (!stowi_is_power_of_two(out_options->alignment)) {
@@ -184,6 +210,10 @@ stow_status stowi_plan_options_load(const stow_plan_options* options, stow_diag*
       out_options->io != STOW_IO_EXTERNAL) {
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
                       "io must be keep, consume or external, got %d", (int)out_options->io);
+  }
+  if ((unsigned)out_options->order >= (unsigned)STOW_ORDER_COUNT) {
+    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "order must be given or auto, got %d",
+                      (int)out_options->order);
   }
   STOW_TRY(check_strategy(out_options->strategy, diag));
   return check_rules(out_options, diag);

@@ -140,6 +140,7 @@ stow_status stowi_plan_create(const stow_graph* graph, stow_str strategy, stow_a
   plan->value_count = stow_graph_value_count(graph);
   plan->step_count = stow_graph_node_count(graph);
   plan->output_count = stow_graph_output_count(graph);
+  plan->ordering.critical = STOW_NODE_NONE;
   if (copy_graph(plan, graph, strategy) != STOW_OK) {
     stow_plan_destroy(plan);
     return stowi_fail_memory(diag);
@@ -180,6 +181,8 @@ void stow_plan_destroy(stow_plan* plan) {
   STOWI_ARRAY_FREE(allocator, plan->outputs, plan->output_count);
   STOWI_ARRAY_FREE(allocator, plan->scratch, plan->scratch_count);
   STOWI_ARRAY_FREE(allocator, plan->reserved, plan->reserved_count);
+  STOWI_ARRAY_FREE(allocator, plan->windows, plan->window_count);
+  STOWI_ARRAY_FREE(allocator, plan->decisions, plan->decision_count);
   STOWI_ARRAY_FREE(allocator, plan->rows, plan->row_count);
   STOWI_ARRAY_FREE(allocator, plan->peak, plan->peak_count);
   STOWI_DELETE(allocator, plan);
@@ -321,3 +324,5 @@ bool stow_plan_reuse(const stow_plan* plan) { return plan->facts.reuse; }
 stow_fit stow_plan_fit(const stow_plan* plan) { return plan->fit; }
 
 stow_search stow_plan_search(const stow_plan* plan) { return plan->search; }
+
+stow_ordering stow_plan_ordering(const stow_plan* plan) { return plan->ordering; }

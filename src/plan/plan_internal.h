@@ -76,7 +76,15 @@ typedef struct stowi_plan_facts {
   bool f32_uniform;
   bool classic_views;
   bool reuse;  // whether bytes are reused, after rules had their say
+  bool in_place;
+  bool elide_copies;
 } stowi_plan_facts;
+
+// When |root| occupies only part of itself.
+typedef struct stowi_plan_window {
+  stow_value root;
+  stow_window window;
+} stowi_plan_window;
 
 struct stow_plan {
   stow_allocator allocator;
@@ -96,9 +104,14 @@ struct stow_plan {
   stow_node* order;             // node of each step
   stow_value* outputs;          // of the graph, in order
   stowi_plan_scratch* scratch;  // in order of node, then index
-  // Footprints of a weight layout that this graph does not name but that share its arena, by
-  // offset. Nothing may lie there.
+  // Footprints that share its arena but that this graph does not name, by offset: of a weight
+  // layout, or of what other graphs of a set keep. Nothing may lie there.
   stowi_span* reserved;
+  size_t window_count;
+  stowi_plan_window* windows;  // by root, then begin
+  size_t decision_count;
+  stow_decision* decisions;  // as stow_sharing_at; none in a plan that was read
+  stow_ordering ordering;    // the same
 
   // All names, each followed by a NUL: of the values, then of the graph, then of the strategy. Name
   // i is bytes [name_at[i], name_at[i + 1] - 1).
@@ -109,7 +122,7 @@ struct stow_plan {
   size_t row_count;
   stow_value* rows;  // values that have a slot, by (offset, size, id)
   size_t peak_count;
-  stow_value* peak;  // roots live at the peak, largest footprint first, then by id
+  stow_value* peak;  // roots that occupy bytes at the peak, most bytes first, then by id
   uint64_t peak_scratch;
   uint64_t total_unshared;
   uint64_t arena_alignment;
@@ -158,6 +171,31 @@ static inline uint8_t stowi_log2(uint64_t power_of_two) {
   }
   return log2;
 }
+
+// ---------------------------------------------------------------------------------------------
+// windows.c
+
+// Takes over the windows of roots that have a slot and no guard; none where no bytes are reused.
+// Slots, lives and facts must be in. Once per plan.
+stow_status stowi_plan_set_windows(stow_plan* plan, const stow_windows* windows, stow_diag* diag);
+// Takes the windows of all |roots| (by value) away: they occupy all of themselves.
+stow_status stowi_plan_drop_windows(stow_plan* plan, const bool* roots, stow_diag* diag);
+// Copies what was decided. Once per plan.
+stow_status stowi_plan_set_decisions(stow_plan* plan, const stow_sharing* sharing, stow_diag* diag);
+// Makes room for |count| windows, which are then filled by the caller. Once per plan.
+stow_status stowi_plan_set_window_count(stow_plan* plan, size_t count, stow_diag* diag);
+// Why a plan does not have this window after |last| (NULL: it is the first), or NULL where it may.
+// Both have roots below the value count.
+const char* stowi_plan_window_fault(const stow_plan* plan, const stowi_plan_window* last,
+                                    const stowi_plan_window* given);
+// Those of |root|, in order of time.
+const stowi_plan_window* stowi_plan_windows_of(const stow_plan* plan, stow_value root,
+                                               size_t* out_count);
+// Bytes [low, high) of its footprint that |root| occupies at |step|. False, and both are 0,
+// where that is nothing: it is no root, has no slot, does not live then, or leaves all of its bytes
+// to others.
+bool stowi_plan_occupied(const stow_plan* plan, stow_value root, uint32_t step, uint64_t* out_low,
+                         uint64_t* out_high);
 
 // ---------------------------------------------------------------------------------------------
 // summary.c

@@ -65,25 +65,26 @@ static void sum_up(stow_plan* plan) {
 // ---------------------------------------------------------------------------------------------
 // The peak
 
-static bool is_live_root(const stow_plan* plan, stow_value v, uint32_t step) {
-  const stowi_plan_value* value = &plan->values[v];
-  return value->root == v && value->offset != STOW_OFFSET_NONE && value->begin <= step &&
-         step < value->end;
+static uint64_t occupied_bytes(const stow_plan* plan, stow_value v, uint32_t step) {
+  uint64_t low;
+  uint64_t high;
+  stowi_plan_occupied(plan, v, step, &low, &high);
+  return high - low;
 }
 
-static int compare_footprints(const void* a, const void* b, const void* context) {
+static int compare_occupied(const void* a, const void* b, const void* context) {
   const stow_plan* plan = (const stow_plan*)context;
   stow_value i = *(const stow_value*)a;
   stow_value j = *(const stow_value*)b;
-  int order = compare_u64(plan->values[j].size + plan->values[j].guard,
-                          plan->values[i].size + plan->values[i].guard);
+  int order = compare_u64(occupied_bytes(plan, j, plan->peak_step),
+                          occupied_bytes(plan, i, plan->peak_step));
   return order == 0 ? compare_u64(i, j) : order;
 }
 
 static stow_status list_peak(stow_plan* plan) {
   size_t count = 0;
   for (stow_value v = 0; v < plan->value_count; ++v) {
-    count += is_live_root(plan, v, plan->peak_step);
+    count += occupied_bytes(plan, v, plan->peak_step) != 0;
   }
   plan->peak = STOWI_ARRAY(plan->allocator, stow_value, count);
   if (plan->peak == NULL) {
@@ -92,7 +93,7 @@ static stow_status list_peak(stow_plan* plan) {
   plan->peak_count = count;
   size_t at = 0;
   for (stow_value v = 0; v < plan->value_count; ++v) {
-    if (is_live_root(plan, v, plan->peak_step)) {
+    if (occupied_bytes(plan, v, plan->peak_step) != 0) {
       plan->peak[at++] = v;
     }
   }
@@ -102,15 +103,15 @@ static stow_status list_peak(stow_plan* plan) {
       plan->peak_scratch = UINT64_MAX;
     }
   }
-  return stowi_sort(plan->peak, count, sizeof(*plan->peak), compare_footprints, plan,
+  return stowi_sort(plan->peak, count, sizeof(*plan->peak), compare_occupied, plan,
                     plan->allocator);
 }
 
 // ---------------------------------------------------------------------------------------------
 // Does it fit?
 
-// The load at every step, from the changes at births and ends. A plan that was read may claim
-// anything; sums that wrap around then only make for a poor choice.
+// The load at every step, from the changes at births, ends and windows. A plan that was read may
+// claim anything; sums that wrap around then only make for a poor choice.
 static void sum_loads(const stow_plan* plan, uint64_t* loads) {
   for (stow_value v = 0; v < plan->value_count; ++v) {
     const stowi_plan_value* value = &plan->values[v];
@@ -118,6 +119,12 @@ static void sum_loads(const stow_plan* plan, uint64_t* loads) {
       loads[value->begin] += value->size + value->guard;
       loads[value->end] -= value->size + value->guard;
     }
+  }
+  for (size_t i = 0; i < plan->window_count; ++i) {
+    const stow_window* window = &plan->windows[i].window;
+    uint64_t left_free = plan->values[plan->windows[i].root].size - (window->high - window->low);
+    loads[window->begin] -= left_free;
+    loads[window->end] += left_free;
   }
   for (size_t i = 0; i < plan->scratch_count; ++i) {
     loads[plan->scratch[i].step] += plan->scratch[i].size;
@@ -130,7 +137,7 @@ static void sum_loads(const stow_plan* plan, uint64_t* loads) {
 
 // What reaches above the capacity where the load is highest: a value, else a scratch, else neither
 // (then a reserved span does). What is merely piled on top at a quiet step could as well lie below;
-// what is born at the highest load could not.
+// what comes to lie there at the highest load could not.
 typedef struct culprit {
   stow_value value;
   size_t scratch;
@@ -138,35 +145,63 @@ typedef struct culprit {
   uint64_t bytes;
 } culprit;
 
-// Whether something born at |step| is to be named rather than what was found at step |than|.
+// Whether what is met at |step| is to be named rather than what was found at step |than|.
 static bool hurts_more(const uint64_t* loads, uint32_t step, uint32_t than) {
   return loads[step] != loads[than] ? loads[step] > loads[than] : step < than;
 }
 
-static culprit find_culprit(const stow_plan* plan, const uint64_t* loads) {
-  culprit found = {STOW_VALUE_NONE, SIZE_MAX, 0, 0};
+// The first step at which |root| occupies bytes above the capacity: its birth, unless windows keep
+// it below until later. A plan that was read may keep it there for ever; then its birth, too.
+static uint32_t first_step_above(const stow_plan* plan, stow_value root) {
+  const stowi_plan_value* value = &plan->values[root];
+  size_t count;
+  const stowi_plan_window* windows = stowi_plan_windows_of(plan, root, &count);
+  uint32_t step = value->begin;
+  for (size_t i = 0; i < count; ++i) {
+    const stow_window* window = &windows[i].window;
+    bool is_above =
+        window->high > window->low && value->offset + window->high > plan->facts.capacity;
+    if (step < window->begin || is_above) {
+      return step;
+    }
+    step = window->end;
+  }
+  return step < value->end ? step : value->begin;
+}
+
+static void blame_value(const stow_plan* plan, const uint64_t* loads, culprit* found) {
   for (stow_value v = 0; v < plan->value_count; ++v) {
     const stowi_plan_value* value = &plan->values[v];
-    bool is_above = value->root == v && value->offset != STOW_OFFSET_NONE &&
-                    stowi_plan_footprint_end(value) > plan->facts.capacity;
-    if (is_above &&
-        (found.value == STOW_VALUE_NONE || hurts_more(loads, value->begin, found.step))) {
-      found.value = v;
-      found.step = value->begin;
-      found.bytes = value->size + value->guard;
+    if (value->root != v || value->offset == STOW_OFFSET_NONE ||
+        stowi_plan_footprint_end(value) <= plan->facts.capacity) {
+      continue;
+    }
+    uint32_t step = first_step_above(plan, v);
+    if (found->value == STOW_VALUE_NONE || hurts_more(loads, step, found->step)) {
+      found->value = v;
+      found->step = step;
+      found->bytes = occupied_bytes(plan, v, step);
     }
   }
-  if (found.value != STOW_VALUE_NONE) {
-    return found;
-  }
+}
+
+static void blame_scratch(const stow_plan* plan, const uint64_t* loads, culprit* found) {
   for (size_t i = 0; i < plan->scratch_count; ++i) {
     const stowi_plan_scratch* scratch = &plan->scratch[i];
     if (scratch->offset + scratch->size > plan->facts.capacity &&
-        (found.scratch == SIZE_MAX || hurts_more(loads, scratch->step, found.step))) {
-      found.scratch = i;
-      found.step = scratch->step;
-      found.bytes = scratch->size;
+        (found->scratch == SIZE_MAX || hurts_more(loads, scratch->step, found->step))) {
+      found->scratch = i;
+      found->step = scratch->step;
+      found->bytes = scratch->size;
     }
+  }
+}
+
+static culprit find_culprit(const stow_plan* plan, const uint64_t* loads) {
+  culprit found = {STOW_VALUE_NONE, SIZE_MAX, 0, 0};
+  blame_value(plan, loads, &found);
+  if (found.value == STOW_VALUE_NONE) {
+    blame_scratch(plan, loads, &found);
   }
   return found;
 }
@@ -176,10 +211,12 @@ static culprit find_culprit(const stow_plan* plan, const uint64_t* loads) {
 static size_t list_live(const stow_plan* plan, const culprit* without, stowi_span* spans) {
   size_t count = 0;
   for (stow_value v = 0; v < plan->value_count; ++v) {
-    if (v != without->value && is_live_root(plan, v, without->step)) {
+    uint64_t low;
+    uint64_t high;
+    if (v != without->value && stowi_plan_occupied(plan, v, without->step, &low, &high)) {
       if (spans != NULL) {
-        spans[count].offset = plan->values[v].offset;
-        spans[count].end = stowi_plan_footprint_end(&plan->values[v]);
+        spans[count].offset = plan->values[v].offset + low;
+        spans[count].end = plan->values[v].offset + high;
       }
       ++count;
     }
@@ -265,6 +302,13 @@ static stow_status judge_fit(stow_plan* plan) {
   return explain_excess(plan);
 }
 
+// What is known of orders where none was looked for.
+static void judge_ordering(stow_plan* plan) {
+  if (!plan->ordering.searched) {
+    plan->ordering.given_arena = plan->arena_size;
+  }
+}
+
 static void judge_search(stow_plan* plan) {
   stow_search* search = &plan->search;
   if (search->bound < plan->lower_bound) {
@@ -286,6 +330,7 @@ stow_status stowi_plan_finish(stow_plan* plan, stow_diag* diag) {
     status = list_peak(plan);
   }
   if (status == STOW_OK) {
+    judge_ordering(plan);
     judge_search(plan);
     status = judge_fit(plan);
   }

@@ -1,4 +1,5 @@
 // Outputs that take the bytes of an input.
+#include <stowage/sharing.h>
 #include <string.h>
 
 #include "fixture.h"
@@ -28,16 +29,19 @@ static void check_refused(const char* body, stow_value output, stow_value input,
   fixture_free(&f);
 }
 
-// All views once overwrites are applied.
+// All views once sharing is decided.
 static void check_taken(const char* body, stow_value output, stow_value input,
                         const char* expected) {
   fixture f;
-  size_t count;
+  stow_sharing_options options;
+  stow_sharing_options_init(&options);
+  stow_sharing* sharing = NULL;
   stow_status status = ask(&f, body, output, input);
   if (test_check(status == STOW_OK, __FILE__, __LINE__, "%s", f.diag.message) &&
       CHECK(fixture_analyse(&f) == STOW_OK)) {
-    CHECK(stow_views_apply_overwrites(f.views, f.graph, f.schedule, f.effects, f.lifetimes, &f.diag,
-                                      &count) == STOW_OK);
+    CHECK(stow_sharing_apply(f.views, f.graph, f.schedule, f.effects, f.lifetimes, &options,
+                             f.allocator, &f.diag, &sharing) == STOW_OK);
+    stow_sharing_destroy(sharing);
     CHECK_TEXT(fixture_show_views(&f), expected);
   }
   fixture_free(&f);
@@ -79,6 +83,38 @@ TEST(AViewOfWhatIsMadeCounts) {
       "  %2 = reshape(%1) : f32[2, 2]\n"
       "  return %2",
       2, 0, "1=0+0 2=0+0");
+}
+
+TEST(RowsSayWhichOpsCan) {
+  check_taken("  %0 = input \"x\" : f32[4, 8]\n  %1 = softmax(%0) : f32[4, 8]\n  return %1", 1, 0,
+              "1=0+0");
+  check_taken(
+      "  %0 = input \"a\" : f32[4, 4]\n"
+      "  %1 = input \"c\" : f32[4, 4]\n"
+      "  %2 = gemm(%0, %0, %1) : f32[4, 4]\n"
+      "  return %2",
+      2, 1, "2=1+0");
+  // A part takes less than there is, and keeps the room for the next run.
+  check_taken(
+      "  %0 = input \"x\" : f32[4, 8]\n"
+      "  %1 = narrow(%0) {axis = 1, start = 0, len = 2} : f32[4, 2]\n"
+      "  return %1",
+      1, 0, "1=0+0");
+  check_refused("  %0 = input \"x\" : f32[4, 4]\n  %1 = inverse(%0) : f32[4, 4]\n  return %1", 1, 0,
+                STOW_ERR_CONFLICT, "makes it and cannot write over what it reads");
+}
+
+TEST(WhatIsForbiddenIsRefused) {
+  check_refused(
+      "  %0 = input \"x\" : f32[4]\n"
+      "  %1 = relu(%0) : f32[4] with {no_overwrite = [0, 0]}\n"
+      "  return %1",
+      1, 0, STOW_ERR_CONFLICT, "effects forbid to write over what it reads");
+}
+
+TEST(SizesMustBeKnown) {
+  check_refused("  %0 = input \"x\" : f32[?n]\n  %1 = relu(%0) : f32[?n]\n  return %1", 1, 0,
+                STOW_ERR_UNBOUND_DIM, "once dims are bound");
 }
 
 TEST(UnsafePairsAreRefusedWithTheReason) {

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/effects/effects.h"
 #include "fixture.h"
 #include "support/fault.h"
 #include "support/test.h"
@@ -21,6 +22,8 @@ TEST(NoEffectsMeansDefaultsEverywhere) {
   CHECK_U64(stow_effects_hold_count(NULL), 0);
   CHECK_U64(stow_effects_early_write_count(NULL), 0);
   CHECK_U64(stow_effects_overwrite_count(NULL), 0);
+  CHECK_U64(stow_effects_forbidden_count(NULL), 0);
+  CHECK(!stowi_effects_is_forbidden(NULL, 3, 0, 0));
   CHECK(!stow_effects_inside(NULL, 3, &operand, &offset));
   CHECK_U64(stow_effects_storage(NULL, 3), STOW_BYTES_DEFAULT);
   CHECK_U64(stow_effects_alignment(NULL, 3), 0);
@@ -66,6 +69,33 @@ TEST(ListsAreInOrderOfNodeThenOfCall) {
   CHECK(stow_effects_allow_overwrite(f.effects, 3, 0, 2, &f.diag) == STOW_OK);
   CHECK_U64(stow_effects_overwrite(f.effects, 0).node, 3);
   CHECK_U64(stow_effects_overwrite(f.effects, 0).operand, 2);
+
+  CHECK(stow_effects_forbid_overwrite(f.effects, 4, 1, 0, &f.diag) == STOW_OK);
+  CHECK(stow_effects_forbid_overwrite(f.effects, 3, 0, 0, &f.diag) == STOW_OK);
+  CHECK(stow_effects_forbid_overwrite(f.effects, 3, 0, 2, &f.diag) == STOW_OK);
+  CHECK_U64(stow_effects_forbidden_count(f.effects), 3);
+  CHECK_U64(stow_effects_forbidden(f.effects, 0).operand, 0);
+  CHECK_U64(stow_effects_forbidden(f.effects, 1).operand, 2);
+  CHECK_U64(stow_effects_forbidden(f.effects, 2).node, 4);
+  CHECK_U64(stow_effects_forbidden(f.effects, 2).result, 1);
+  CHECK_U64(stow_effects_overwrite_count(f.effects), 1);
+  fixture_free(&f);
+}
+
+TEST(WhatIsForbiddenIsFound) {
+  fixture f;
+  fixture_init(&f);
+  REQUIRE(fixture_effects(&f, plain) == STOW_OK);
+  CHECK(!stowi_effects_is_forbidden(f.effects, 3, 0, 0));
+  CHECK(stow_effects_forbid_overwrite(f.effects, 3, 0, 2, &f.diag) == STOW_OK);
+  CHECK(stow_effects_forbid_overwrite(f.effects, 3, 0, 0, &f.diag) == STOW_OK);
+  CHECK(stow_effects_forbid_overwrite(f.effects, 4, 1, 0, &f.diag) == STOW_OK);
+  CHECK(stowi_effects_is_forbidden(f.effects, 3, 0, 0));
+  CHECK(stowi_effects_is_forbidden(f.effects, 3, 0, 2));
+  CHECK(stowi_effects_is_forbidden(f.effects, 4, 1, 0));
+  CHECK(!stowi_effects_is_forbidden(f.effects, 4, 0, 0));
+  CHECK(!stowi_effects_is_forbidden(f.effects, 2, 0, 0));
+  CHECK(!stowi_effects_is_forbidden(f.effects, 3, 0, 1));
   fixture_free(&f);
 }
 
@@ -128,6 +158,11 @@ TEST(SettersRefuseWhatIsNotThere) {
   CHECK(stow_effects_write_early(e, 3, 0, 9, d) == STOW_ERR_INVALID_ARGUMENT);
   CHECK(stow_effects_allow_overwrite(e, 3, 1, 0, d) == STOW_ERR_INVALID_ARGUMENT);
   CHECK(stow_effects_allow_overwrite(e, 3, 0, 1, d) == STOW_ERR_INVALID_ARGUMENT);
+  CHECK(stow_effects_forbid_overwrite(e, 3, 1, 0, d) == STOW_ERR_INVALID_ARGUMENT);
+  CHECK_HAS(d->message, "has no result 1; it has 1");
+  CHECK(stow_effects_forbid_overwrite(e, 3, 0, 1, d) == STOW_ERR_INVALID_ARGUMENT);
+  CHECK_HAS(d->message, "operand 1 is absent");
+  CHECK(stow_effects_forbid_overwrite(e, 9, 0, 0, d) == STOW_ERR_INVALID_ARGUMENT);
   CHECK(stow_effects_place_inside(e, 9, 0, 0, 0, d) == STOW_ERR_INVALID_ARGUMENT);
   CHECK(stow_effects_place_inside(e, 3, 0, 7, 0, d) == STOW_ERR_INVALID_ARGUMENT);
   CHECK(stow_effects_set_storage(e, 6, 1, d) == STOW_ERR_INVALID_ARGUMENT);
@@ -219,7 +254,7 @@ TEST(EveryKeyOfAClauseIsRead) {
               "  %2 = relu(%1) : f32[4] with {overwrite = [0, 0], hold = [0, -1], at = 128}\n"
               "  %3, %4 = topk(%2) {k = 2} : f32[2], i64[2] with {storage = [-1, 32], align = 32, "
               "own = [0, 1], state = true}\n"
-              "  %5 = relu(%3) : f32[2] with {early = [0, 2], own = false}\n"
+              "  %5 = relu(%3) : f32[2] with {early = [0, 2], own = false, no_overwrite = [0, 0]}\n"
               "  %6 = relu(%5) : f32[2] with {inside = [0, 0, 0], io = \"external\"}\n"
               "  %7 = relu(%6) : f32[2] with {io = \"keep\", scratch = []}\n"
               "  return %6, %7") == STOW_OK);
@@ -236,6 +271,8 @@ TEST(EveryKeyOfAClauseIsRead) {
   CHECK_U64(stow_effects_hold(e, 1).until, STOW_STEP_END);
   REQUIRE(stow_effects_overwrite_count(e) == 1);
   CHECK_U64(stow_effects_overwrite(e, 0).node, 2);
+  REQUIRE(stow_effects_forbidden_count(e) == 1);
+  CHECK_U64(stow_effects_forbidden(e, 0).node, 4);
   CHECK_U64(stow_effects_offset(e, 2), 128);
   CHECK_U64(stow_effects_storage(e, 3), STOW_BYTES_DEFAULT);
   CHECK_U64(stow_effects_storage(e, 4), 32);
@@ -305,6 +342,9 @@ TEST(AWrongClauseSaysWhereAndWhatWasExpected) {
   check_clause("early = [4294967296, 0]", invalid, "expected a result index");
   check_clause("early = [0, -1]", invalid, "expected the number of a value");
   check_clause("early = true", invalid, "expected a list of pairs [result, value");
+  check_clause("no_overwrite = [0, 3]", invalid, "has no operand 3; it has 3");
+  check_clause("no_overwrite = [-1, 0]", invalid, "expected result and operand indices");
+  check_clause("no_overwrite = 1", invalid, "expected a list of pairs [result, operand");
   check_clause("overwrite = [0, 3]", invalid, "has no operand 3; it has 3");
   check_clause("overwrite = [0, -3]", invalid, "expected result and operand indices");
   check_clause("overwrite = \"a\"", invalid, "expected a list of pairs [result, operand");
@@ -360,6 +400,7 @@ static stow_status set_all(stow_effects* e, stow_diag* diag) {
   status = status != STOW_OK ? status : stow_effects_hold_operand(e, 2, 0, 3, diag);
   status = status != STOW_OK ? status : stow_effects_write_early(e, 3, 0, 2, diag);
   status = status != STOW_OK ? status : stow_effects_allow_overwrite(e, 3, 0, 0, diag);
+  status = status != STOW_OK ? status : stow_effects_forbid_overwrite(e, 3, 0, 0, diag);
   status = status != STOW_OK ? status : stow_effects_place_inside(e, 4, 0, 0, 0, diag);
   return status;
 }

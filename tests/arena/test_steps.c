@@ -33,7 +33,20 @@ typedef struct fixture {
   stow_diag diag;
 } fixture;
 
-static void make_plan(fixture* f, bool fill_guards, bool track_steps) {
+// Of %1 only the first half is left after step 3, then only the last quarter.
+static const char shrinking_text[] =
+    "graph @g {\n"
+    "  %0 = input \"x\" : f32[64]\n"
+    "  %1 = custom(%0) {name = \"f\"} : f32[64]\n"
+    "  %2 = narrow(%1) {axis = 0, start = 0, len = 32} : f32[32]\n"
+    "  %3 = custom(%1) {name = \"f\"} : f32[16]\n"
+    "  %4 = narrow(%2) {axis = 0, start = 16, len = 16} : f32[16]\n"
+    "  %5 = custom(%2, %3) {name = \"f\"} : f32[16]\n"
+    "  %6 = custom(%4, %5) {name = \"f\"} : f32[16]\n"
+    "  return %6\n"
+    "}\n";
+
+static void make_plan_of(fixture* f, const char* graph_text, bool fill_guards, bool track_steps) {
   stow_allocator allocator = stow_allocator_default();
   stow_plan_options options;
   memset(f, 0, sizeof(*f));
@@ -43,8 +56,9 @@ static void make_plan(fixture* f, bool fill_guards, bool track_steps) {
   f->options.track_steps = track_steps;
   stow_plan_options_init(&options, STOW_PRESET_DEFAULT);
   options.strategy = stow_strategy_find(stow_str_of("first-fit"));
-  options.tail_guard = 128;
-  stow_module_parse(text, strlen(text), NULL, NULL, allocator, &f->diag, &f->module);
+  options.tail_guard = fill_guards ? 128 : 0;
+  options.in_place = false;  // %0 dies with its guard
+  stow_module_parse(graph_text, strlen(graph_text), NULL, NULL, allocator, &f->diag, &f->module);
   if (!test_check(f->module != NULL, __FILE__, __LINE__, "%s", f->diag.message)) {
     return;
   }
@@ -52,6 +66,10 @@ static void make_plan(fixture* f, bool fill_guards, bool track_steps) {
   stow_effects_create(graph, allocator, &f->diag, &f->effects);
   stow_plan_make(graph, f->effects, &options, allocator, &f->diag, &f->plan);
   test_check(f->plan != NULL, __FILE__, __LINE__, "%s", f->diag.message);
+}
+
+static void make_plan(fixture* f, bool fill_guards, bool track_steps) {
+  make_plan_of(f, text, fill_guards, track_steps);
 }
 
 static void make(fixture* f, bool fill_guards, bool track_steps) {
@@ -239,11 +257,10 @@ static size_t reachable(const fixture* f, size_t offset, size_t size) {
 static void check_reach(const fixture* f, uint32_t step) {
   size_t live = 0;
   for (stow_value value = 0; value < f->plan->value_count; ++value) {
-    const stowi_plan_value* v = &f->plan->values[value];
-    if (v->root == value && v->begin <= step && step < v->end) {
-      CHECK_U64(reachable(f, (size_t)v->offset, (size_t)v->size), v->size);
-      live += (size_t)v->size;
-    }
+    stow_slot slot = stow_plan_occupied(f->plan, value, step);
+    uint64_t size = slot.size - (slot.size == 0 ? 0 : stow_plan_guard(f->plan, value));
+    CHECK_U64(reachable(f, (size_t)slot.offset, (size_t)size), size);
+    live += (size_t)size;
   }
   for (size_t i = 0; i < f->plan->scratch_count; ++i) {
     const stowi_plan_scratch* scratch = &f->plan->scratch[i];
@@ -273,6 +290,23 @@ TEST(ExactlyTheLivingAreAccessible) {
   stow_arena_leave_steps(f.arena);
   CHECK_U64(reachable(&f, 0, stow_arena_size(f.arena)), stow_arena_size(f.arena));
   memset(f.base, 1, stow_arena_size(f.arena));
+  fixture_free(&f);
+}
+
+TEST(WhatIsOutsideAWindowIsNotAccessible) {
+  fixture f;
+  make_plan_of(&f, shrinking_text, false, true);
+  REQUIRE(f.plan != NULL);
+  CHECK_U64(stow_plan_window_count(f.plan, 1), 2);
+  CHECK(stow_arena_create(f.plan, &f.options, stow_allocator_default(), &f.diag, &f.arena) ==
+        STOW_OK);
+  f.base = (unsigned char*)stow_arena_base(f.arena);
+  static const uint32_t order[] = {0, 1, 2, 3, 4, 5, 6, 7, 2, 5, 1, 6, 3};
+  for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); ++i) {
+    CHECK(stow_arena_enter_step(f.arena, order[i], &f.diag) == STOW_OK);
+    check_reach(&f, order[i]);
+  }
+  stow_arena_leave_steps(f.arena);
   fixture_free(&f);
 }
 

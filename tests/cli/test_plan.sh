@@ -68,8 +68,9 @@ if grep -q '	%8$' "$out"; then fail "the constant has a slot"; else pass; fi
 
 report guard --guard 256
 is "$(arena_of "$work/guard")" -eq "$(($(arena_of "$work/default") + 5 * 256))"
+report plain --no-in-place --keep-copies
 report no-guard --preset rlx --guard 0 --no-pin-output-ancestors
-is "$(arena_of "$work/no-guard")" -eq "$(arena_of "$work/default")"
+is "$(arena_of "$work/no-guard")" -eq "$(arena_of "$work/plain")"
 
 report external --io external
 is "$(rows external 0)" -eq 0
@@ -186,11 +187,16 @@ lists "the largest hole there has"
 says "exceeded by 1 B"
 run plan "$mlp" --capacity 256KiB
 expect 1 NoPlacementCanFit
+lists "no order can fit: when matmul runs (node 8), $size bytes are needed at once"
+lists ', the largest: %1 "w1" (802816 bytes), '
+run plan "$mlp" --capacity 256KiB --order-nodes 0
+expect 1 NoPlacementCanFitInThisOrder
 lists "no placement can fit: at step "
 lists ' bytes live at once, the largest: %1 "w1" (802816 bytes), '
-run plan "$mlp" --no-reuse --capacity "$size"
+plain=$(arena_of "$work/plain")
+run plan "$mlp" --no-reuse --capacity "$plain"
 expect 1 ReuseWouldFit
-lists "the lower bound is $size: a placement that reuses bytes may fit"
+lists "the lower bound is $plain: a placement that reuses bytes may fit"
 write_graph gap '%0 = input "x" : u8[64] with {io = "consume"}' \
   '%1 "a" = relu(%0) : u8[64]' '%2 "b" = concat(%1, %1) {axis = 0} : u8[128]' \
   '%3 "c" = concat(%2, %1) {axis = 0} : u8[192] with {at = 512}' 'return %3'

@@ -30,9 +30,13 @@ says "without sharing             16 B"
 
 # Steps count from 0; padding explains a bound above the load
 graph steps '%0 = input "x" : f32[4]' '%1 = relu(%0) : f32[4]' '%2 = relu(%1) : f32[4]' 'return %2'
-says "peak at step 2 (of 0 … 2), relu %2: 48 B in 3 values"
-says "lower bound                144 B"
-says "The lower bound is 96 B above that: padding up to the alignment,"
+says "peak at step 1 (of 0 … 2), relu %1: 32 B in 2 values"
+says "lower bound                 80 B"
+says "The lower bound is 48 B above that: padding up to the alignment,"
+says "without sharing             48 B"
+says "2 buffers, 0 views, 1 shared"
+says "in place        1 result over an operand that dies"
+says "order           given"
 graph whole '%0 = input "x" : f32[16]' '%1 = relu(%0) : f32[16]' 'return %1'
 says_not "The lower bound is"
 

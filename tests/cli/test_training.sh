@@ -141,7 +141,7 @@ complains "wrong.plan"
 
 # Where the lower bound is below the capacity, hope is left
 run plan "$pair" --graph backward --preset backward --layout-from forward --capacity 1860000 \
-  --strategy first-fit
+  --strategy first-fit --no-in-place
 expect 4 ABetterPlacementMayFit
 says "gave up: none within the capacity was found or ruled out"
 complains "@backward: gave up: "

@@ -93,7 +93,7 @@ complains "check needs PLAN"
 run fmt
 expect 2 FmtNeedsAFile
 complains "fmt needs FILE"
-run plan "$mlp" "$mlp"
+run fmt "$mlp" "$mlp"
 expect 2 OneFileIsEnough
 complains "one argument too many"
 run check - -

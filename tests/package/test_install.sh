@@ -11,7 +11,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 cmake --install "$build" --prefix "$work/prefix" >/dev/null
-expected='arena 192'
+expected='arena 128'
 
 run() {
   actual=$("$@")

@@ -20,7 +20,7 @@ stow_violation check_plan(plan_case* c) {
 }
 
 plan_case check_make(const char* text, stow_preset preset) {
-  stow_plan_options options = plan_options(preset);
+  stow_plan_options options = plan_plain(preset);
   plan_case c = plan_make(text, &options);
   if (c.plan != NULL) {
     stow_violation violation = check_plan(&c);

@@ -25,6 +25,14 @@ stow_plan_options plan_options(stow_preset preset) {
   return options;
 }
 
+stow_plan_options plan_plain(stow_preset preset) {
+  stow_plan_options options = plan_options(preset);
+  options.in_place = false;
+  options.elide_copies = false;
+  options.windows = false;
+  return options;
+}
+
 plan_case plan_try(const char* text, const stow_plan_options* options) {
   plan_case c;
   memset(&c, 0, sizeof(c));

@@ -23,7 +23,10 @@ plan_case plan_try(const char* text, const stow_plan_options* options);
 // The plan must not fail.
 plan_case plan_make(const char* text, const stow_plan_options* options);
 void plan_free(plan_case* c);
+// First-fit, whose offsets tests name.
 stow_plan_options plan_options(stow_preset preset);
+// The same, and but for views every value has bytes of its own.
+stow_plan_options plan_plain(stow_preset preset);
 
 // Slot of a value; {UINT64_MAX, UINT64_MAX} where there is none.
 stow_slot plan_slot(const stow_plan* plan, stow_value value);

@@ -139,7 +139,7 @@ TEST(GuardsAreNobodysBytes) {
 }
 
 TEST(WithoutReuseNothingMayShareBytes) {
-  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   plan_case c = check_make(check_mlp, STOW_PRESET_DEFAULT);
   REQUIRE(c.plan != NULL);
   CHECK(options.reuse);

@@ -20,7 +20,7 @@ TEST(ReservedStretchesAreOccupied) {
   stow_weight_layout* layout = NULL;
   CHECK(stow_weight_layout_create(forward.graph, forward.plan, stow_allocator_default(), NULL,
                                   &layout) == STOW_OK);
-  stow_plan_options options = plan_options(STOW_PRESET_BACKWARD);
+  stow_plan_options options = plan_plain(STOW_PRESET_BACKWARD);
   options.layout = layout;
   plan_case c = plan_make(other, &options);
   REQUIRE(c.plan != NULL && c.plan->reserved_count == 1);
@@ -69,7 +69,7 @@ static shared_case make_shared(void) {
   shared_case s = {.forward = check_make(weights, STOW_PRESET_RLX)};
   CHECK(stow_weight_layout_create(s.forward.graph, s.forward.plan, stow_allocator_default(), NULL,
                                   &s.layout) == STOW_OK);
-  stow_plan_options options = plan_options(STOW_PRESET_BACKWARD);
+  stow_plan_options options = plan_plain(STOW_PRESET_BACKWARD);
   options.layout = s.layout;
   s.back = plan_make(gradient, &options);
   CHECK_FAULT(check_plan(&s.back), STOW_FAULT_NONE);
@@ -84,11 +84,11 @@ static void free_shared(shared_case* s) {
 }
 
 TEST(WeightSwappedWithAGradientIsCaught) {
-  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   shared_case s = {.forward = plan_make(weights, &options)};
   CHECK(stow_weight_layout_create(s.forward.graph, s.forward.plan, stow_allocator_default(), NULL,
                                   &s.layout) == STOW_OK);
-  options = plan_options(STOW_PRESET_BACKWARD);
+  options = plan_plain(STOW_PRESET_BACKWARD);
   options.layout = s.layout;
   s.back = plan_make(gradient, &options);
   REQUIRE(s.back.plan != NULL);
@@ -179,7 +179,7 @@ TEST(ForwardPlanAgreesWithItsOwnLayout) {
 // The plan's own allocator serves this check.
 static stow_status attempt_check_layout(stow_allocator allocator, void* user) {
   const shared_case* s = (const shared_case*)user;
-  stow_plan_options options = plan_options(STOW_PRESET_BACKWARD);
+  stow_plan_options options = plan_plain(STOW_PRESET_BACKWARD);
   options.layout = s->layout;
   stow_plan* plan = NULL;
   stow_diag diag;
@@ -234,7 +234,7 @@ TEST(WrongLowerBoundIsCaught) {
 }
 
 TEST(LifetimesOfValuesWithoutASlotAreChecked) {
-  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   options.params = false;
   plan_case c = plan_make(check_mlp, &options);
   REQUIRE(c.plan != NULL && !plan_has_slot(c.plan, 1));
@@ -249,7 +249,7 @@ TEST(LifetimesOfValuesWithoutASlotAreChecked) {
 
 // Padding counts, and a strategy that packs params does not make the bound any higher.
 TEST(LowerBoundHoldsWithPackedParams) {
-  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   const char* text =
       "graph @g {\n"
       "  %0 = param \"a\" : u8[129]\n"

@@ -10,5 +10,18 @@
 // |size| bytes.
 bool oracle_run(const stow_plan* plan, const stow_graph* graph, const stow_effects* effects,
                 uint64_t branches, char* out_why, size_t size);
+// Steps run so far, by all runs of this program.
+uint64_t oracle_steps(void);
+
+// Memory in which several plans take turns. What is there before a run is left alone but where the
+// plan has a slot; nothing is known of what it reserves.
+typedef struct oracle_memory oracle_memory;
+oracle_memory* oracle_memory_create(uint64_t size);
+void oracle_memory_destroy(oracle_memory* memory);
+// A number for what lies in bytes [offset, offset + size): what is written has other tags each
+// time.
+uint64_t oracle_memory_hash(const oracle_memory* memory, uint64_t offset, uint64_t size);
+bool oracle_take_turn(oracle_memory* memory, const stow_plan* plan, const stow_graph* graph,
+                      const stow_effects* effects, uint64_t branches, char* out_why, size_t size);
 
 #endif  // STOWAGE_TESTS_PLAN_TEST_CHECK_ORACLE_H_

@@ -243,19 +243,36 @@ TEST(SharedWeightsStayWhereTheyAre) {
   CHECK(moved > 5);
 }
 
+// What |root| occupies at |step|, windows and all; false where that is nothing.
+static bool occupies(const stow_plan* plan, stow_value root, uint32_t step, uint64_t* low,
+                     uint64_t* high) {
+  const stowi_plan_value* value = &plan->values[root];
+  if (value->root != root || value->offset == STOW_OFFSET_NONE ||
+      (plan->facts.reuse && (step < value->begin || step >= value->end))) {
+    return false;
+  }
+  *low = value->offset;
+  *high = value->offset + value->size + value->guard;
+  for (size_t i = 0; i < plan->window_count; ++i) {
+    const stow_window* w = &plan->windows[i].window;
+    if (plan->windows[i].root == root && w->begin <= step && step < w->end) {
+      *low = value->offset + w->low;
+      *high = value->offset + w->high;
+    }
+  }
+  return *low < *high;
+}
+
 // The dumbest way to find two live footprints that overlap.
 static bool has_overlap(const stow_plan* plan) {
-  for (stow_value a = 0; a < plan->value_count; ++a) {
-    const stowi_plan_value* x = &plan->values[a];
-    for (stow_value b = 0; b < a; ++b) {
-      const stowi_plan_value* y = &plan->values[b];
-      bool both = x->offset != STOW_OFFSET_NONE && y->offset != STOW_OFFSET_NONE && x->root == a &&
-                  y->root == b && x->size + x->guard > 0 && y->size + y->guard > 0;
-      bool in_time = !plan->facts.reuse || (x->begin < y->end && y->begin < x->end);
-      bool in_space =
-          x->offset < y->offset + y->size + y->guard && y->offset < x->offset + x->size + x->guard;
-      if (both && in_time && in_space) {
-        return true;
+  for (uint32_t step = 0; step <= plan->step_count; ++step) {
+    for (stow_value a = 0; a < plan->value_count; ++a) {
+      uint64_t low, high, other_low, other_high;
+      for (stow_value b = 0; occupies(plan, a, step, &low, &high) && b < a; ++b) {
+        if (occupies(plan, b, step, &other_low, &other_high) && low < other_high &&
+            other_low < high) {
+          return true;
+        }
       }
     }
   }

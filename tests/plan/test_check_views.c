@@ -157,7 +157,7 @@ static void check_laid_over(const char* clause_1, const char* type_2, const char
   }
   c.plan->values[1].end = c.plan->values[2].end;
   stow_violation violation = check_plan(&c);
-  CHECK_FAULT(violation, STOW_FAULT_VIEW_MOVED);
+  CHECK_FAULT(violation, STOW_FAULT_OVERWRITE);
   CHECK_U64(violation.first, 2);
   CHECK_U64(violation.second, 1);
   CHECK_TEXT(c.diag.message, message);
@@ -165,16 +165,13 @@ static void check_laid_over(const char* clause_1, const char* type_2, const char
 }
 
 TEST(OverwriteThatIsAllowedButNotPossibleIsCaught) {
-  check_laid_over("", "f32[64]", ", own = true",
-                  "%2 must have bytes of its own and is laid over %1");
+  check_laid_over("", "f32[64]", ", own = true", "%2 must have bytes of its own and lies in %1");
   check_laid_over("", "f32[64]", ", io = \"external\"",
-                  "%2 must have bytes of its own and is laid over %1");
-  check_laid_over("", "f32[64]", ", state = true",
-                  "%2 must have bytes of its own and is laid over %1");
-  check_laid_over("", "f32[32]", "", "%2 has another size than what it is laid over, %1");
-  check_laid_over("", "f32[64]", ", at = 4096", "%2 has a fixed offset and is laid over %1");
+                  "%2 must have bytes of its own and lies in %1");
+  check_laid_over("", "f32[64]", ", state = true", "%2 must have bytes of its own and lies in %1");
+  check_laid_over("", "f32[64]", ", at = 4096", "%2 has a fixed offset and lies in %1");
   check_laid_over(" with {at = 4096}", "f32[64]", "",
-                  "%2 is laid over what has a fixed offset, %1");
+                  "%2 is written over what has a fixed offset, %1");
 }
 
 TEST(OverwriteOfWhatHasNoSlotIsCaught) {
@@ -184,7 +181,7 @@ TEST(OverwriteOfWhatHasNoSlotIsCaught) {
       "  %1 = relu(%0) : f32[64] with {overwrite = [0, 0]}\n"
       "  return %1\n"
       "}\n";
-  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   options.inputs = false;
   plan_case c = plan_make(text, &options);
   REQUIRE(c.plan != NULL);
@@ -206,7 +203,7 @@ TEST(OverwriteWhileAnotherOperandReadsIsCaught) {
       "  %0 = input \"x\" : f32[64]\n"
       "  %1 = relu(%0) : f32[64]\n"
       "  %2 = reshape(%1) : f32[64]\n"
-      "  %3 = mul(%1, %2) : f32[64] with {overwrite = [0, 0]}\n"
+      "  %3 = custom(%1, %2) {name = \"f\"} : f32[64] with {overwrite = [0, 0]}\n"
       "  return %3\n"
       "}\n";
   plan_case c = check_make(text, STOW_PRESET_DEFAULT);

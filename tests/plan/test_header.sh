@@ -20,8 +20,11 @@ unsigned char first[kws_A_B_SIZE];
 unsigned char second[kws_A_B_1_SIZE];
 unsigned long long offset(void);
 unsigned long long offset(void) { return AWKWARD_NET_OUTPUT_0_OFFSET + kws_ARENA_2_OFFSET; }
-#if AWKWARD_NET_OUTPUT_1_OFFSET != AWKWARD_NET_V7_OFFSET || kws_NODE7_SCRATCH0_SIZE != 24
+#if AWKWARD_NET_OUTPUT_1_OFFSET != AWKWARD_NET_V8_OFFSET || kws_NODE7_SCRATCH0_SIZE != 24
 #error "an output or a scratch lies elsewhere"
+#endif
+#if AWKWARD_NET_V8_OFFSET != AWKWARD_NET_V7_OFFSET || AWKWARD_NET_V7_SIZE != AWKWARD_NET_V8_SIZE
+#error "a result in place lies elsewhere"
 #endif
 END
 flags="-Wall -Wextra -Wpedantic -Werror -fsyntax-only"

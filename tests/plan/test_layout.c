@@ -48,7 +48,7 @@ static pair begin_pair(const stow_plan_options* forward_options) {
   pair p;
   p.forward = plan_make(forward, forward_options);
   p.layout = layout_of(&p.forward);
-  p.options = plan_options(STOW_PRESET_BACKWARD);
+  p.options = plan_plain(STOW_PRESET_BACKWARD);
   p.options.layout = p.layout;
   return p;
 }
@@ -93,7 +93,7 @@ TEST(LayoutSizeIsTheHighestEnd) {
 }
 
 TEST(WeightsAreFoundByName) {
-  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   pair p = begin_pair(&options);
   stow_weight weight;
   CHECK(stow_weight_layout_find(p.layout, stow_str_of("bias"), &weight));
@@ -109,7 +109,7 @@ TEST(WeightsAreFoundByName) {
 }
 
 TEST(LayoutOfAnotherGraphIsStale) {
-  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   plan_case f = plan_make(forward, &options);
   plan_case b = plan_make(backward, &options);
   stow_weight_layout* layout = (stow_weight_layout*)&options;
@@ -156,7 +156,7 @@ TEST(UnusedWeightsAreLeftAlone) {
 }
 
 TEST(ArenaIsAtLeastAsLargeAsTheLayout) {
-  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   pair p = begin_pair(&options);
   plan_case b = plan_make(
       "graph @tiny {\n"
@@ -174,7 +174,7 @@ TEST(ArenaIsAtLeastAsLargeAsTheLayout) {
 }
 
 TEST(WeightsLiveOverTheWholeRun) {
-  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   pair p = begin_pair(&options);
   p.options.io = STOW_IO_CONSUME;
   plan_case b = plan_make(backward, &p.options);
@@ -194,7 +194,7 @@ static const char* const other_weights =
     "}\n";
 
 TEST(MissingParamIsNamed) {
-  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   pair p = begin_pair(&options);
   plan_case c = plan_try(other_weights, &p.options);
   CHECK(c.status == STOW_ERR_NOT_FOUND);
@@ -205,7 +205,7 @@ TEST(MissingParamIsNamed) {
 }
 
 TEST(MissingParamMayBeAllowed) {
-  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   pair p = begin_pair(&options);
   p.options.allow_missing_params = true;
   plan_case c = plan_make(other_weights, &p.options);
@@ -218,7 +218,7 @@ TEST(MissingParamMayBeAllowed) {
 }
 
 TEST(OtherSizeIsRefusedWithBothSizes) {
-  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   pair p = begin_pair(&options);
   char* text = plan_replace(other_weights, "\"v\"", "\"w\"");
   plan_case c = plan_try(text, &p.options);
@@ -239,7 +239,7 @@ static const char* const empty_weight =
     "}\n";
 
 TEST(EmptyWeightKeepsItsAddressAtAnyAlignment) {
-  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   options.alignment = 256;
   pair p = begin_pair(&options);
   plan_case c = plan_make(empty_weight, &p.options);
@@ -253,7 +253,7 @@ TEST(EmptyWeightKeepsItsAddressAtAnyAlignment) {
 }
 
 TEST(EmptyWeightIsNoOtherWeight) {
-  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   pair p = begin_pair(&options);
   char* text = plan_replace(empty_weight, "\"empty\"", "\"bias\"");  // 64 bytes, as an empty one
   plan_case c = plan_try(text, &p.options);
@@ -265,7 +265,7 @@ TEST(EmptyWeightIsNoOtherWeight) {
 }
 
 TEST(MisalignedWeightIsAConflict) {
-  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   options.alignment = 16;
   pair p = begin_pair(&options);
   p.options.alignment = 2048;
@@ -284,7 +284,7 @@ TEST(MisalignedWeightIsAConflict) {
 }
 
 TEST(FixedOffsetMustAgreeWithTheLayout) {
-  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   pair p = begin_pair(&options);
   char* elsewhere = plan_replace(backward, "f32[16, 16]\n", "f32[16, 16] with {at = 4096}\n");
   plan_case c = plan_try(elsewhere, &p.options);
@@ -300,7 +300,7 @@ TEST(FixedOffsetMustAgreeWithTheLayout) {
 }
 
 TEST(FixedValueOverAReservedWeightIsAConflict) {
-  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   pair p = begin_pair(&options);
   char* text =
       plan_replace(backward, "relu(%3) : f32[4, 16]\n", "relu(%3) : f32[4, 16] with {at = 1792}\n");
@@ -314,7 +314,7 @@ TEST(FixedValueOverAReservedWeightIsAConflict) {
 }
 
 TEST(ExternalParamNeedsNoWeight) {
-  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   pair p = begin_pair(&options);
   char* text = plan_replace(other_weights, "\"v\" : f32[4, 16]",
                             "\"v\" : f32[4, 16] with {io = \"external\"}");
@@ -337,7 +337,7 @@ static stow_status create_attempt(stow_allocator allocator, void* user) {
 }
 
 TEST(CreatingALayoutSurvivesFailingAllocations) {
-  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   plan_case c = plan_make(forward, &options);
   CHECK(test_fault_sweep(create_attempt, &c) >= 3);
   plan_free(&c);
@@ -358,7 +358,7 @@ static stow_status make_attempt(stow_allocator allocator, void* user) {
 }
 
 TEST(MakingAPlanWithALayoutSurvivesFailingAllocations) {
-  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   pair p = begin_pair(&options);
   plan_case b = plan_make(backward, &p.options);
   make_input input = {&b, &p.options};

@@ -22,7 +22,7 @@ static const char* const mlp =
     "}\n";
 
 TEST(PlanKeepsWhatItNeedsOfTheGraph) {
-  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   plan_case c = plan_make(mlp, &options);
   REQUIRE(c.plan != NULL);
   uint64_t fingerprint = stow_graph_fingerprint(c.graph);
@@ -44,7 +44,7 @@ TEST(PlanKeepsWhatItNeedsOfTheGraph) {
 }
 
 TEST(GettersPastTheEndAreTame) {
-  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   plan_case c = plan_make(mlp, &options);
   REQUIRE(c.plan != NULL);
   stow_slot slot = {1, 1};
@@ -68,7 +68,7 @@ TEST(GettersPastTheEndAreTame) {
 }
 
 TEST(PlanOfAnotherGraphIsStale) {
-  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   plan_case c = plan_make(mlp, &options);
   char* other = plan_replace(mlp, "hidden", "concealed");
   stow_module* module = NULL;
@@ -89,7 +89,7 @@ TEST(PlanOfAnotherGraphIsStale) {
 }
 
 TEST(ReuseOffSharesNothing) {
-  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   options.reuse = false;
   plan_case c = plan_make(mlp, &options);
   REQUIRE(c.plan != NULL);
@@ -147,7 +147,7 @@ TEST(GuardIsAtLeastTheAlignment) {
 }
 
 TEST(ViewsOfZeroBytesHaveASlotOfZeroBytes) {
-  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   plan_case c = plan_make(
       "graph @zero {\n"
       "  %0 = input \"past\" : f32[1, 0, 8]\n"
@@ -172,7 +172,7 @@ TEST(ViewsOfZeroBytesHaveASlotOfZeroBytes) {
 }
 
 TEST(UniformElementsHaveFourBytesOrTheirWidth) {
-  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   options.f32_uniform = true;
   plan_case c = plan_make(
       "graph @uniform {\n"
@@ -203,7 +203,7 @@ TEST(UniformElementsHaveFourBytesOrTheirWidth) {
 // The peak and the capacity
 
 TEST(PeakListsWhatIsAliveLargestFirst) {
-  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   plan_case c = plan_make(mlp, &options);
   REQUIRE(c.plan != NULL);
   // Boundary values: 256 + 4096 + 256 + 4096; %2 and %4 live together at step 4.
@@ -220,7 +220,7 @@ TEST(PeakListsWhatIsAliveLargestFirst) {
 }
 
 TEST(PlanThatFitsSaysSo) {
-  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   plan_case c = plan_make(mlp, &options);
   REQUIRE(c.plan != NULL);
   stow_fit fit = stow_plan_fit(c.plan);
@@ -238,7 +238,7 @@ TEST(PlanThatFitsSaysSo) {
 }
 
 TEST(PlanThatDoesNotFitNamesTheValueBornAtTheHighestLoad) {
-  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   options.capacity = 9800;
   plan_case c = plan_make(mlp, &options);
   REQUIRE(c.plan != NULL);
@@ -260,7 +260,7 @@ TEST(PlanThatDoesNotFitNamesTheValueBornAtTheHighestLoad) {
 }
 
 TEST(FitIsPossibleDownToTheLowerBound) {
-  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   options.reuse = false;  // so that the plan is larger than it need be
   plan_case c = plan_make(mlp, &options);
   REQUIRE(c.plan != NULL);
@@ -279,7 +279,7 @@ TEST(FitIsPossibleDownToTheLowerBound) {
 }
 
 TEST(HolesAreCountedWithoutTheValueItself) {
-  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   options.alignment = 1;
   options.capacity = 100;
   plan_case c = plan_make(
@@ -300,7 +300,7 @@ TEST(HolesAreCountedWithoutTheValueItself) {
 }
 
 TEST(ScratchAloneMayNotFit) {
-  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   options.capacity = 2000;
   plan_case c = plan_make(
       "graph @scratch {\n"
@@ -364,7 +364,7 @@ TEST(PackedParamsAreStackedAtTheBottom) {
 }
 
 TEST(PackedParamsLieTheSameInEveryModel) {
-  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   options.pack_params = true;
   plan_case a = plan_make(mlp, &options);
   char* text = plan_replace(mlp, "f32[4, 16]\n", "f32[900, 16]\n");
@@ -387,7 +387,7 @@ TEST(PackedParamsLieTheSameInEveryModel) {
 }
 
 TEST(FixedOffsetIsKept) {
-  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   plan_case c = plan_make(
       "graph @fixed {\n"
       "  %0 = input \"x\" : f32[16]\n"
@@ -407,7 +407,7 @@ TEST(FixedOffsetIsKept) {
 }
 
 TEST(CollidingFixedOffsetsAreNamed) {
-  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   plan_case c = plan_try(
       "graph @fixed {\n"
       "  %0 = input \"x\" : f32[32] with {at = 64}\n"
@@ -429,7 +429,7 @@ TEST(FixedBytesMayBeSharedOverTimeUnlessReuseIsOff) {
       "  %3 = relu(%2) : f32[16] with {at = 256}\n"
       "  return %3\n"
       "}\n";
-  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   plan_case c = plan_make(text, &options);
   plan_free(&c);
   options.reuse = false;
@@ -440,7 +440,7 @@ TEST(FixedBytesMayBeSharedOverTimeUnlessReuseIsOff) {
 }
 
 TEST(MisalignedFixedOffsetIsAConflict) {
-  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   plan_case c = plan_try(
       "graph @fixed {\n"
       "  %0 = input \"x\" : f32[16]\n"
@@ -455,7 +455,7 @@ TEST(MisalignedFixedOffsetIsAConflict) {
 }
 
 TEST(SizesBeyondAllBoundsAreAnOverflow) {
-  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   const char* text =
       "graph @huge {\n"
       "  %0 = param \"a\" : u8[4611686018427387904]\n"
@@ -478,7 +478,7 @@ TEST(SizesBeyondAllBoundsAreAnOverflow) {
 }
 
 TEST(FixedPlaceBeyondAllBoundsIsAnOverflow) {
-  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   plan_case c = plan_try(
       "graph @far {\n"
       "  %0 = input \"x\" : f32[16] with {at = 9223372036854775744}\n"
@@ -492,7 +492,7 @@ TEST(FixedPlaceBeyondAllBoundsIsAnOverflow) {
 }
 
 TEST(ScratchBeyondAllBoundsIsAnOverflow) {
-  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   plan_case c = plan_try(
       "graph @huge {\n"
       "  %0 = input \"x\" : f32[16]\n"
@@ -510,7 +510,7 @@ TEST(ScratchBeyondAllBoundsIsAnOverflow) {
 // Effects and policies
 
 TEST(ScratchLivesDuringItsStep) {
-  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   plan_case c = plan_make(
       "graph @scratch {\n"
       "  %0 = input \"x\" : f32[16]\n"
@@ -542,7 +542,7 @@ TEST(ScratchLivesDuringItsStep) {
 }
 
 TEST(ValueAlignmentAndStorageAreRespected) {
-  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   plan_case c = plan_make(
       "graph @storage {\n"
       "  %0 = input \"x\" : f32[16]\n"
@@ -572,7 +572,7 @@ TEST(OverwritingResultTakesItsOperandsBytes) {
       "  %3 = relu(%2) : f32[16] with {overwrite = [0, 0]}\n"
       "  return %3\n"
       "}\n";
-  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   plan_case c = plan_make(text, &options);
   REQUIRE(c.plan != NULL);
   CHECK_U64(stow_plan_arena_size(c.plan), 128);
@@ -589,7 +589,7 @@ TEST(OverwritingResultTakesItsOperandsBytes) {
 }
 
 TEST(OverwriteThatIsNotPossibleIsNoError) {
-  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   plan_case c = plan_make(
       "graph @overwrite {\n"
       "  %0 = input \"x\" : f32[16]\n"
@@ -610,7 +610,7 @@ TEST(ResultsAreNotWrittenOverInputsWithoutASlot) {
       "  %1 = relu(%0) : f32[16] with {overwrite = [0, 0]}\n"
       "  return %1\n"
       "}\n";
-  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   options.io = STOW_IO_CONSUME;
   plan_case c = plan_make(text, &options);
   REQUIRE(c.plan != NULL);
@@ -635,7 +635,7 @@ TEST(ConsumedInputsAreReused) {
       "  %2 = relu(%1) : f32[16]\n"
       "  return %2\n"
       "}\n";
-  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   plan_case c = plan_make(text, &options);
   CHECK_U64(stow_plan_arena_size(c.plan), 192);
   plan_free(&c);
@@ -658,7 +658,7 @@ TEST(ExternalValuesHaveNoSlot) {
       "  %4 = reshape(%3) : f32[4, 4]\n"
       "  return %3\n"
       "}\n";
-  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   options.io = STOW_IO_EXTERNAL;
   plan_case c = plan_make(text, &options);
   REQUIRE(c.plan != NULL);
@@ -672,7 +672,7 @@ TEST(ExternalValuesHaveNoSlot) {
 }
 
 TEST(PlanOfNothingIsEmpty) {
-  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   options.io = STOW_IO_EXTERNAL;
   plan_case c =
       plan_make("graph @none {\n  %0 = input \"x\" : f32[16]\n  return %0\n}\n", &options);
@@ -686,7 +686,7 @@ TEST(PlanOfNothingIsEmpty) {
 }
 
 TEST(UnboundDimsAreNamed) {
-  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   plan_case c = plan_try(
       "graph @unbound {\n"
       "  %0 = input \"x\" : f32[?batch, 4]\n"
@@ -701,7 +701,7 @@ TEST(UnboundDimsAreNamed) {
 }
 
 TEST(BranchesOfAnIfShareTheirBytes) {
-  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   plan_case c = plan_make(
       "graph @branch {\n"
       "  %0 = input \"x\" : f32[64]\n"
@@ -722,7 +722,7 @@ TEST(BranchesOfAnIfShareTheirBytes) {
 }
 
 TEST(ResultsOfAnIfHaveRoomForEitherBranch) {
-  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   plan_case c = plan_make(
       "graph @branch {\n"
       "  %0 = input \"x\" : f32[64]\n"
@@ -766,7 +766,7 @@ TEST(GivenOrderIsKept) {
   stow_schedule* schedule = NULL;
   stow_allocator allocator = stow_allocator_default();
   CHECK(stow_schedule_create_order(graph, order, 4, allocator, NULL, &schedule) == STOW_OK);
-  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   options.schedule = schedule;
   plan_case c = plan_make(text, &options);
   REQUIRE(c.plan != NULL);
@@ -833,7 +833,7 @@ static stow_status place_watched(const stow_problem* problem, const stow_place_o
 TEST(StrategyIsToldBudgetAndCallbackButNotTheCapacity) {
   static const stow_strategy watched = {"watched", "as first-fit", place_watched};
   seen_options seen = {0};
-  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   options.strategy = &watched;
   options.capacity = 1 << 20;
   options.nodes = 77;
@@ -850,7 +850,7 @@ TEST(StrategyIsToldBudgetAndCallbackButNotTheCapacity) {
 }
 
 TEST(SearchTellsWhatIsKnownOfTheArena) {
-  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   plan_case c = plan_make(mlp, &options);
   REQUIRE(c.plan != NULL);
   uint64_t arena = stow_plan_arena_size(c.plan);
@@ -881,7 +881,7 @@ TEST(SearchTellsWhatIsKnownOfTheArena) {
 
 TEST(StrategyThatPlacesSomethingElseIsRefused) {
   static const stow_strategy wrong = {"wrong", "places nothing", place_another};
-  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   options.strategy = &wrong;
   plan_case c = plan_try(mlp, &options);
   CHECK(c.status == STOW_ERR_INVALID_ARGUMENT);

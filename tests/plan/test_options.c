@@ -48,6 +48,26 @@ TEST(DefaultPresetIsInOrderExecution) {
   CHECK(options.on_progress == NULL && options.user == NULL);
 }
 
+TEST(PresetsShareBytesUnlessTheyFollowRlx) {
+  for (unsigned i = 0; i <= STOW_PRESET_COUNT; ++i) {
+    stow_plan_options options = plan_options((stow_preset)i);
+    bool shares = i != STOW_PRESET_RLX && i != STOW_PRESET_RLX_0_2_2;
+    CHECK(options.in_place == shares);
+    CHECK(options.elide_copies == shares);
+    CHECK(options.windows == shares);
+    CHECK_U64(options.order, STOW_ORDER_GIVEN);
+    CHECK_U64(options.order_margin, 0);
+    CHECK_U64(options.order_nodes, shares ? STOW_ORDER_DEFAULT_NODES : 0);
+  }
+}
+
+TEST(OrdersHaveTexts) {
+  CHECK_TEXT(stow_order_text(STOW_ORDER_GIVEN), "given");
+  CHECK_TEXT(stow_order_text(STOW_ORDER_AUTO), "auto");
+  CHECK_TEXT(stow_order_text(STOW_ORDER_COUNT), "?");
+  CHECK_TEXT(stow_order_text((stow_order)-1), "?");
+}
+
 TEST(RlxPresetHasEveryRuleAndGuards) {
   stow_plan_options options = plan_options(STOW_PRESET_RLX);
   CHECK_U64(options.rule_count, 6);
@@ -197,6 +217,39 @@ TEST(OptionsOfAnOlderVersionKeepTheirMeaning) {
   CHECK_U64(plan_offset(c.plan, 1), 256);
   CHECK(stow_plan_fit(c.plan).fits);
   plan_free(&c);
+}
+
+// Whoever does not know of in_place, elide_copies, windows and order executes the plan as before
+// they were there: each result in bytes of its own, in the given order.
+TEST(OptionsOfAnOlderVersionShareNothingNew) {
+  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  options.order = STOW_ORDER_COUNT;  // not looked at
+  options.struct_size = offsetof(stow_plan_options, in_place);
+  plan_case c = plan_make(
+      "graph @chain {\n"
+      "  %0 = input \"x\" : f32[16]\n"
+      "  %1 = relu(%0) : f32[16]\n"
+      "  %2 = exp(%1) : f32[16]\n"
+      "  %3 = exp(%2) : f32[16]\n"
+      "  return %3\n"
+      "}\n",
+      &options);
+  REQUIRE(c.plan != NULL);
+  for (stow_value v = 0; v < stow_plan_value_count(c.plan); ++v) {
+    CHECK_U64(stow_plan_root(c.plan, v), v);
+    CHECK_U64(stow_plan_window_count(c.plan, v), 0);
+  }
+  CHECK(!stow_plan_ordering(c.plan).searched);
+  CHECK_U64(stow_plan_ordering(c.plan).given_arena, stow_plan_arena_size(c.plan));
+  plan_free(&c);
+}
+
+TEST(OrderMustBeOne) {
+  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  options.order = STOW_ORDER_COUNT;
+  check_refused(&options, "order must be given or auto, got 2");
+  options.order = (stow_order)-1;
+  check_refused(&options, "order must be given or auto");
 }
 
 TEST(StrategyIsNeeded) {

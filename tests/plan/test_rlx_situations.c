@@ -100,7 +100,7 @@ TEST(ViewLiesWhereItsBytesAre) {
 }
 
 TEST(ValuesThatLiveTogetherNeverOverlap) {
-  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   plan_case c = plan_make(
       "graph @overlap {\n"
       "  %0 = input \"x\" : f32[100, 384]\n"
@@ -214,7 +214,7 @@ TEST(BackwardWeightsLieAtTheForwardsOffsets) {
   plan_case f = plan_make(forward, &options);
   REQUIRE(f.plan != NULL);
   stow_weight_layout* layout = layout_of(&f);
-  options = plan_options(STOW_PRESET_BACKWARD);
+  options = plan_plain(STOW_PRESET_BACKWARD);
   options.layout = layout;
   plan_case b = plan_make(backward, &options);
   REQUIRE(b.plan != NULL);
@@ -266,11 +266,11 @@ static stow_status check_in_one_arena(const plan_case* f, const plan_case* b,
 }
 
 TEST(WeightsLaidOverAFinishedBackwardPlanCorruptIt) {
-  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   plan_case f = plan_make(forward, &options);
   REQUIRE(f.plan != NULL);
   stow_weight_layout* layout = layout_of(&f);
-  options = plan_options(STOW_PRESET_BACKWARD);
+  options = plan_plain(STOW_PRESET_BACKWARD);
   plan_case alone = plan_make(backward, &options);  // RLX's way: activations from 0
   options.layout = layout;
   plan_case around = plan_make(backward, &options);
@@ -286,11 +286,11 @@ TEST(WeightsLaidOverAFinishedBackwardPlanCorruptIt) {
 
 // The checker sees it too, in a saved plan whose activations were moved over the weights.
 TEST(CheckerRefusesActivationsOverWeights) {
-  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   plan_case f = plan_make(forward, &options);
   REQUIRE(f.plan != NULL);
   stow_weight_layout* layout = layout_of(&f);
-  options = plan_options(STOW_PRESET_BACKWARD);
+  options = plan_plain(STOW_PRESET_BACKWARD);
   options.layout = layout;
   plan_case b = plan_make(backward, &options);
   REQUIRE(b.plan != NULL);

@@ -1,5 +1,5 @@
-// Writes the C header of a plan with awkward names and a large arena to standard output, for
-// test_header.sh to compile.
+// Writes the C header of a plan with awkward names, a large arena and a result in place to standard
+// output, for test_header.sh to compile.
 #include <stdio.h>
 #include <stowage/plan.h>
 #include <stowage/text.h>
@@ -15,7 +15,8 @@ static const char* const text =
     "  %5 = param \"huge2\" : u8[3000000000]\n"
     "  %6 = narrow(%5) {axis = 0, start = 3, len = 7} : u8[7]\n"
     "  %7 = relu(%0) : f32[3] with {scratch = [24, 1]}\n"
-    "  return %6, %7\n"
+    "  %8 = exp(%7) : f32[3]\n"
+    "  return %6, %8\n"
     "}\n";
 
 static stow_status write_stdout(void* user, const char* data, size_t size) {
@@ -31,7 +32,8 @@ int main(int argument_count, char** arguments) {
   stow_diag diag;
   stow_diag_init(&diag);
   stow_plan_options options;
-  stow_plan_options_init(&options, STOW_PRESET_RLX);
+  stow_plan_options_init(&options, STOW_PRESET_DEFAULT);
+  options.tail_guard = 128;
   stow_status status = stow_module_parse(text, strlen(text), NULL, NULL, allocator, &diag, &module);
   if (status == STOW_OK) {
     status = stow_effects_create(stow_module_graph(module, 0), allocator, &diag, &effects);

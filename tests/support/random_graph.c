@@ -21,7 +21,8 @@ typedef struct maker {
 } maker;
 
 random_graph_options random_graph_everything(size_t nodes) {
-  return (random_graph_options){nodes, true, true, true};
+  return (random_graph_options){
+      .nodes = nodes, .regions = true, .appends = true, .all_types = true};
 }
 
 static uint64_t below(maker* m, uint64_t bound) { return test_random_below(m->random, bound); }
@@ -56,6 +57,9 @@ static stow_type random_type(maker* m) {
   uint32_t rank = (uint32_t)below(m, 4);
   for (uint32_t i = 0; i < rank; ++i) {
     chosen[i] = below(m, 40) == 0 ? 0 : dims[below(m, sizeof(dims) / sizeof(dims[0]))];
+    if (m->options.most != 0 && chosen[i] > m->options.most) {
+      chosen[i] = m->options.most;
+    }
   }
   bool plain = !m->options.all_types || below(m, 2) == 0;
   stow_dtype dtype = plain ? STOW_F32 : dtypes[below(m, sizeof(dtypes) / sizeof(dtypes[0]))];
@@ -484,9 +488,19 @@ static void add_loop(maker* m) {
 
 // ---------------------------------------------------------------------------------------------
 
+static void add_more(maker* m) {
+  uint32_t before = stow_graph_value_count(m->graph);
+  m->options.more(m->options.user, m->random, m->graph, m->visible, m->visible_count);
+  for (stow_value value = before; value < stow_graph_value_count(m->graph); ++value) {
+    show(m, value);
+  }
+}
+
 static void add_one(maker* m) {
   uint64_t kind = below(m, 24);
-  if (m->visible_count == 0 || kind == 0) {
+  if (m->options.more != NULL && m->visible_count > 0 && below(m, 2) == 0) {
+    add_more(m);
+  } else if (m->visible_count == 0 || kind == 0) {
     add_boundary(m);
   } else if (kind < 5) {
     add_custom(m);

@@ -10,11 +10,19 @@
 
 #include "support/test.h"
 
+// Adds some nodes of its own choice to |graph|. They read only values of |visible|, which are not
+// written into later, or what was added with them.
+typedef void (*random_nodes)(void* user, test_random* random, stow_graph* graph,
+                             const stow_value* visible, size_t count);
+
 typedef struct random_graph_options {
-  size_t nodes;    // about so many
-  bool regions;    // ifs and loops
-  bool appends;    // kv_append
-  bool all_types;  // not only f32
+  size_t nodes;       // about so many
+  bool regions;       // ifs and loops
+  bool appends;       // kv_append
+  bool all_types;     // not only f32
+  stow_dim most;      // the largest dim of random types; 0: as it comes
+  random_nodes more;  // makes half of the nodes; NULL: there are none of that kind
+  void* user;
 } random_graph_options;
 
 // Everything, |nodes| nodes.

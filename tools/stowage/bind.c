@@ -205,3 +205,14 @@ cli_exit cli_binds_require_used(const cli_binds* binds, const stow_graph* graph)
   }
   return CLI_YES;
 }
+
+cli_exit cli_binds_require_any(const cli_binds* binds) {
+  for (size_t i = 0; i < binds->list.count; ++i) {
+    const cli_bind* bind = bind_at(binds, i);
+    if (!bind->used) {
+      return cli_fail(CLI_USAGE, "--bind: no graph has a symbol '%.*s'", (int)bind->name.size,
+                      bind->name.data);
+    }
+  }
+  return CLI_YES;
+}

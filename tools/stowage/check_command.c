@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "check_set.h"
 #include "file.h"
 #include "help.h"
 #include "io_policy.h"
@@ -176,12 +177,33 @@ static cli_exit run_job(job* j, const cli_arguments* arguments) {
   return code;
 }
 
+static cli_exit run_set(job* j, const cli_arguments* arguments) {
+  size_t inputs = 0;
+  for (size_t i = 0; i < arguments->operand_count; ++i) {
+    inputs += cli_is_stdin(arguments->operands[i]);
+  }
+  if (arguments->operand_count % 2 != 0) {
+    return cli_fail(CLI_USAGE, "'%s' has no PLAN: every FILE is followed by one",
+                    arguments->operands[arguments->operand_count - 1]);
+  }
+  if (j->graph_name != NULL || j->layout_name != NULL) {
+    return cli_fail(CLI_USAGE, "--%s is for one plan, not for several in one arena",
+                    j->graph_name != NULL ? "graph" : "layout-from");
+  }
+  if (inputs > 1) {
+    return cli_fail(CLI_USAGE, "only one of the files can be standard input");
+  }
+  return cli_check_set(arguments->operands, arguments->operand_count, &j->model, &j->io);
+}
+
 static cli_exit run_check(int argc, char** argv) {
   job j = {0};
   cli_arguments arguments;
   cli_exit code = cli_parse(&cli_check_command, argc, argv, handle, &j, &arguments);
-  if (code == CLI_YES) {
-    code = arguments.help ? cli_help_for(&cli_check_command) : run_job(&j, &arguments);
+  if (code == CLI_YES && arguments.help) {
+    code = cli_help_for(&cli_check_command);
+  } else if (code == CLI_YES) {
+    code = arguments.operand_count > 2 ? run_set(&j, &arguments) : run_job(&j, &arguments);
   }
   cli_model_request_free(&j.model);
   cli_io_policies_free(&j.io);
@@ -190,14 +212,15 @@ static cli_exit run_check(int argc, char** argv) {
 
 static void print_more(cli_output* output) {
   cli_print(output,
-            "PLAN is what 'stowage plan FILE --format plan' wrote. Exit status: 0 where it is\n"
+            "PLAN is what 'stowage plan FILE --format plan' wrote. Of several pairs FILE PLAN\n"
+            "it is also proven that they can share one arena. Exit status: 0 where all is\n"
             "right, 1 where it is wrong, 3 where it is for another graph or cannot be read.\n");
 }
 
 const cli_command cli_check_command = {
     .name = "check",
     .summary = "Proves a saved plan against its graph",
-    .operand_count = 2,
+    .operand_count = CLI_ANY_NUMBER,
     .required_operands = 2,
     .operands = {"FILE", "PLAN"},
     .option_count = sizeof check_options / sizeof check_options[0],

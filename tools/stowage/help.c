@@ -57,10 +57,11 @@ static void print_option(cli_output* output, char letter, const char* name, cons
 static void print_command(cli_output* output, const cli_command* command) {
   cli_print(output, "usage: stowage %s%s", command->name,
             command->option_count > 0 ? " [OPTION]..." : "");
-  for (size_t i = 0; i < command->operand_count; ++i) {
+  for (size_t i = 0; i < CLI_OPERAND_NAMES && command->operands[i] != NULL; ++i) {
     bool optional = i >= command->required_operands;
     cli_print(output, " %s%s%s", optional ? "[" : "", command->operands[i], optional ? "]" : "");
   }
+  cli_print(output, command->operand_count == CLI_ANY_NUMBER ? "..." : "");
   cli_print(output, "\n\n%s.\n\nOptions:\n", command->summary);
   for (size_t i = 0; i < command->option_count; ++i) {
     const cli_option* option = &command->options[i];
@@ -85,9 +86,10 @@ static void print_general(cli_output* output) {
     const cli_command* command = cli_command_at(i);
     bool optional = command->required_operands == 0;
     char synopsis[64];
-    snprintf(synopsis, sizeof synopsis, "%s %s%s%s %s", command->name, optional ? "[" : "",
-             command->operands[0], optional ? "]" : "",
-             command->operand_count > 1 ? command->operands[1] : "");
+    const char* second = command->operands[1];
+    snprintf(synopsis, sizeof synopsis, "%s %s%s%s%s%s%s", command->name, optional ? "[" : "",
+             command->operands[0], optional ? "]" : "", second == NULL ? "" : " ",
+             second == NULL ? "" : second, command->operand_count == CLI_ANY_NUMBER ? "..." : "");
     cli_print(output, "  %-18s %s\n", synopsis, command->summary);
   }
   cli_print(output,

@@ -13,6 +13,7 @@
 typedef struct value_policy {
   stow_str name;  // borrowed from the command line
   stow_io_policy policy;
+  bool used;  // some graph of a set has the name
 } value_policy;
 
 static const struct {
@@ -52,6 +53,7 @@ cli_exit cli_io_policies_add(cli_io_policies* policies, const char* text) {
 // `OUT=IN`; each side may hold one `*`.
 typedef struct alias {
   stow_str output, input;
+  bool used;  // some graph of a set has such an output
 } alias;
 
 static size_t stars(stow_str text) {
@@ -65,7 +67,8 @@ static size_t stars(stow_str text) {
 cli_exit cli_io_policies_alias(cli_io_policies* policies, const char* text) {
   const char* equals = strchr(text, '=');
   alias item = {{text, equals == NULL ? 0 : (size_t)(equals - text)},
-                stow_str_of(equals == NULL ? NULL : equals + 1)};
+                stow_str_of(equals == NULL ? NULL : equals + 1),
+                false};
   if (item.output.size == 0 || item.input.size == 0) {
     return cli_fail(CLI_USAGE, "--alias: '%s' is not OUT=IN", text);
   }
@@ -149,10 +152,10 @@ static bool match_alias(const alias* item, stow_str name, char* out, size_t capa
 
 typedef cli_exit (*visit_alias)(void* user, stow_value output, stow_value input);
 
-// Every pair that |item| names. Complains where there is none, or an input is missing.
-static cli_exit each_pair(const alias* item, const stow_graph* graph, visit_alias visit,
-                          void* user) {
-  size_t found = 0;
+// Every pair that |item| names. Complains where an input is missing.
+static cli_exit each_pair(const alias* item, const stow_graph* graph, visit_alias visit, void* user,
+                          bool* out_found) {
+  *out_found = false;
   const stow_value* outputs = stow_graph_outputs(graph);
   for (size_t i = 0; i < stow_graph_output_count(graph); ++i) {
     char name[512];
@@ -166,11 +169,14 @@ static cli_exit each_pair(const alias* item, const stow_graph* graph, visit_alia
     if (code != CLI_YES) {
       return code;
     }
-    ++found;
+    *out_found = true;
   }
-  return found > 0 ? CLI_YES
-                   : cli_fail(CLI_USAGE, "--alias: there is no output '%.*s'",
-                              (int)item->output.size, item->output.data);
+  return CLI_YES;
+}
+
+static cli_exit fail_alias(const alias* item) {
+  return cli_fail(CLI_USAGE, "--alias: there is no output '%.*s'", (int)item->output.size,
+                  item->output.data);
 }
 
 static cli_exit set_alias(void* user, stow_value output, stow_value input) {
@@ -181,12 +187,18 @@ static cli_exit set_alias(void* user, stow_value output, stow_value input) {
   return status == STOW_OK ? CLI_YES : cli_fail(code, "--alias: %s", cli_diag_text(status, &diag));
 }
 
+// |is_member|: an output that this graph does not have may be another one's.
 static cli_exit set_aliases(const cli_io_policies* policies, const stow_graph* graph,
-                            stow_effects* effects) {
-  const alias* items = policies->aliases.items;
+                            bool is_member, stow_effects* effects) {
+  alias* items = policies->aliases.items;
   cli_exit code = CLI_YES;
   for (size_t i = 0; i < policies->aliases.count && code == CLI_YES; ++i) {
-    code = each_pair(&items[i], graph, set_alias, effects);
+    bool found;
+    code = each_pair(&items[i], graph, set_alias, effects, &found);
+    items[i].used |= found;
+    if (code == CLI_YES && !found && !is_member) {
+      code = fail_alias(&items[i]);
+    }
   }
   return code;
 }
@@ -216,7 +228,8 @@ cli_exit cli_aliases_check(const cli_io_policies* policies, const char* label,
   alias_check check = {label, graph, plan};
   cli_exit code = CLI_YES;
   for (size_t i = 0; i < policies->aliases.count && code == CLI_YES; ++i) {
-    code = each_pair(&items[i], graph, check_alias, &check);
+    bool found;
+    code = each_pair(&items[i], graph, check_alias, &check, &found);
   }
   return code;
 }
@@ -240,7 +253,38 @@ cli_exit cli_effects_create(const cli_io_policies* policies, const char* label,
                       graph_name.data, (int)name.size, name.data);
     }
   }
-  return code == CLI_YES ? set_aliases(policies, graph, *out_effects) : code;
+  return code == CLI_YES ? set_aliases(policies, graph, false, *out_effects) : code;
+}
+
+cli_exit cli_effects_create_member(const cli_io_policies* policies, const char* label,
+                                   const stow_graph* graph, stow_effects** out_effects) {
+  value_policy* items = policies->values.items;
+  cli_exit code = create_effects(label, graph, out_effects);
+  for (size_t i = 0; i < policies->values.count && code == CLI_YES; ++i) {
+    stow_value value = stow_graph_find(graph, items[i].name);
+    if (has_policy(graph, value)) {
+      items[i].used = true;
+      code = set_policy(*out_effects, value, items[i].policy);
+    }
+  }
+  return code == CLI_YES ? set_aliases(policies, graph, true, *out_effects) : code;
+}
+
+cli_exit cli_io_policies_require_used(const cli_io_policies* policies) {
+  const value_policy* values = policies->values.items;
+  const alias* aliases = policies->aliases.items;
+  for (size_t i = 0; i < policies->values.count; ++i) {
+    if (!values[i].used) {
+      return cli_fail(CLI_USAGE, "--io: no graph has an input, param, constant or output '%.*s'",
+                      (int)values[i].name.size, values[i].name.data);
+    }
+  }
+  for (size_t i = 0; i < policies->aliases.count; ++i) {
+    if (!aliases[i].used) {
+      return fail_alias(&aliases[i]);
+    }
+  }
+  return CLI_YES;
 }
 
 cli_exit cli_effects_create_forward(const cli_io_policies* policies, const char* label,

@@ -34,6 +34,13 @@ cli_exit cli_effects_create(const cli_io_policies* policies, const char* label,
 cli_exit cli_effects_create_forward(const cli_io_policies* policies, const char* label,
                                     const stow_graph* forward, stow_effects** out_effects);
 
+// The same for one graph of several: takes the policies and aliases whose names it has. Values go
+// by name: an id would mean another one in every graph.
+cli_exit cli_effects_create_member(const cli_io_policies* policies, const char* label,
+                                   const stow_graph* graph, stow_effects** out_effects);
+// Complains where a name is that of no member so far.
+cli_exit cli_io_policies_require_used(const cli_io_policies* policies);
+
 // Complains where an alias did not come to pass in |plan|.
 cli_exit cli_aliases_check(const cli_io_policies* policies, const char* label,
                            const stow_graph* graph, const stow_plan* plan);

@@ -26,7 +26,7 @@ static cli_exit add_given(cli_list* list, const char* option, const char* text) 
     return cli_fail(CLI_USAGE, "--%s: '%s' is not NAME=%s", option, text,
                     strcmp(option, "shape") == 0 ? "DIMS" : "VALUE");
   }
-  cli_given given = {{text, (size_t)(equals - text)}, equals + 1};
+  cli_given given = {{text, (size_t)(equals - text)}, equals + 1, false};
   for (size_t i = 0; i < list->count; ++i) {
     if (stow_str_equal(((const cli_given*)list->items)[i].name, given.name)) {
       return cli_fail(CLI_USAGE, "--%s: '%.*s' is given twice", option, (int)given.name.size,
@@ -63,7 +63,21 @@ void cli_model_request_free(cli_model_request* request) {
   cli_list_free(&request->shapes, sizeof(cli_given));
 }
 
+cli_exit cli_model_request_require_used(const cli_model_request* request) {
+  const cli_given* values = request->values.items;
+  for (size_t i = 0; i < request->values.count; ++i) {
+    if (!values[i].used) {
+      return cli_fail(CLI_USAGE, "--value: no model has an input '%.*s'", (int)values[i].name.size,
+                      values[i].name.data);
+    }
+  }
+  return cli_binds_require_any(&request->binds);
+}
+
 cli_exit cli_model_request_refuse(const cli_model_request* request, const char* label) {
+  if (request->several) {
+    return CLI_YES;
+  }
   const char* option = request->has_rest            ? "bind-rest"
                        : request->values.count != 0 ? "value"
                        : request->shapes.count != 0 ? "shape"
@@ -270,11 +284,16 @@ static cli_exit ask_shape(stow_onnx_request* request, const cli_given* given) {
   return status == STOW_OK ? CLI_YES : fail_request("shape", given->name, status, &diag);
 }
 
-static cli_exit ask_bindings(stow_onnx_request* request, const cli_model_request* asked) {
-  const cli_bind* binds = asked->binds.list.items;
+static cli_exit ask_bindings(const cli_model* model, stow_onnx_request* request,
+                             const cli_model_request* asked) {
+  cli_bind* binds = asked->binds.list.items;
   stow_diag diag;
   stow_diag_init(&diag);
   for (size_t i = 0; i < asked->binds.list.count; ++i) {
+    if (asked->several && !cli_model_has_symbol(model, binds[i].name)) {
+      continue;
+    }
+    binds[i].used = true;
     stow_status status = stow_onnx_request_bind(request, binds[i].name, binds[i].value, &diag);
     if (status != STOW_OK) {
       return fail_request("bind", binds[i].name, status, &diag);
@@ -287,10 +306,15 @@ static cli_exit ask_bindings(stow_onnx_request* request, const cli_model_request
   return CLI_YES;
 }
 
-static cli_exit ask_all(stow_onnx_request* request, const cli_model_request* asked) {
-  cli_exit code = ask_bindings(request, asked);
+static cli_exit ask_all(const cli_model* model, stow_onnx_request* request,
+                        const cli_model_request* asked) {
+  cli_given* values = asked->values.items;
+  cli_exit code = ask_bindings(model, request, asked);
   for (size_t i = 0; i < asked->values.count && code == CLI_YES; ++i) {
-    code = ask_value(request, (const cli_given*)asked->values.items + i);
+    if (!asked->several || cli_model_has_input(model, values[i].name)) {
+      values[i].used = true;
+      code = ask_value(request, &values[i]);
+    }
   }
   for (size_t i = 0; i < asked->shapes.count && code == CLI_YES; ++i) {
     code = ask_shape(request, (const cli_given*)asked->shapes.items + i);
@@ -314,7 +338,7 @@ cli_exit cli_model_import(cli_model* model, const cli_model_request* request, co
     return cli_fail_diag(status, &diag);
   }
   stow_onnx_request_keep_all(asked, keep_all);
-  cli_exit code = ask_all(asked, request);
+  cli_exit code = ask_all(model, asked, request);
   if (code == CLI_YES) {
     status = stow_onnx_import_model(model->model, asked, stow_allocator_default(), &diag,
                                     &model->import);

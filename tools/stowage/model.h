@@ -33,9 +33,11 @@ enum { CLI_OPT_BIND = 1000, CLI_OPT_BIND_REST, CLI_OPT_VALUE, CLI_OPT_SHAPE };
 typedef struct cli_given {
   stow_str name;
   const char* text;
+  bool used;  // some model has the name
 } cli_given;
 
 typedef struct cli_model_request {
+  bool several;  // for several files: a symbol or input may be another one's
   cli_binds binds;
   bool has_rest;
   int64_t rest;
@@ -49,6 +51,8 @@ bool cli_model_request_take(cli_model_request* request, const cli_option* option
 void cli_model_request_free(cli_model_request* request);
 // Complains where an option for models was given.
 cli_exit cli_model_request_refuse(const cli_model_request* request, const char* label);
+// Complains, after several files were read, about symbols and inputs that none of them has.
+cli_exit cli_model_request_require_used(const cli_model_request* request);
 
 // A file that holds a model or text, told apart by its name, else by its first byte. Standard input
 // is read whole for that; a file is left alone until it is asked for.
@@ -95,6 +99,10 @@ typedef struct cli_issue_group {
 // Groups of |kind|, the most frequent first; of cli_issue_group. False where memory is out.
 bool cli_model_group_issues(const cli_model* model, stow_onnx_issue_kind kind,
                             cli_list* out_groups);
+
+// Whether a dim of an input is called |name|, or has no name and is called so: INPUT.AXIS.
+bool cli_model_has_symbol(const cli_model* model, stow_str name);
+bool cli_model_has_input(const cli_model* model, stow_str name);
 
 // The lines of summaries that are about the model.
 void cli_model_print_facts(const cli_model* model, cli_output* output);

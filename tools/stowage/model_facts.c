@@ -129,6 +129,47 @@ static bool find_bound(const cli_model* model, const stow_graph* graph, cli_list
   return memory;
 }
 
+bool cli_model_has_input(const cli_model* model, stow_str name) {
+  for (size_t i = 0; i < stow_onnx_input_count(model->model); ++i) {
+    if (stow_str_equal(stow_onnx_input_name(model->model, i), name)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Whether |declared|, the type of |input|, has a dim that is called |name|.
+static bool declares(stow_str input, const char* declared, stow_str name) {
+  const char* cursor = strchr(declared, '[');
+  cursor = cursor == NULL ? "" : cursor + 1;
+  for (uint32_t axis = 0; *cursor != '\0' && *cursor != ']'; ++axis) {
+    stow_str dim = next_dim(&cursor);
+    char number[CLI_NUMBER_SIZE];
+    snprintf(number, sizeof number, ".%" PRIu32, axis);
+    stow_str suffix = stow_str_of(number);
+    bool is_axis = dim.size == 1 && dim.data[0] == '?' && name.size == input.size + suffix.size &&
+                   memcmp(name.data, input.data, input.size) == 0 &&
+                   memcmp(name.data + input.size, suffix.data, suffix.size) == 0;
+    if (is_axis || stow_str_equal(dim, name)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool cli_model_has_symbol(const cli_model* model, stow_str name) {
+  bool found = false;
+  for (size_t i = 0; i < stow_onnx_input_count(model->model) && !found; ++i) {
+    stow_string declared;
+    stow_string_init(&declared, stow_allocator_default());
+    found = stow_onnx_print_input_type(model->model, i, stow_string_writer(&declared)) == STOW_OK &&
+            declared.size != 0 &&
+            declares(stow_onnx_input_name(model->model, i), declared.data, name);
+    stow_string_free(&declared);
+  }
+  return found;
+}
+
 void cli_model_print_symbols(const cli_model* model, const stow_graph* graph, cli_output* output) {
   cli_list list = {0};
   const bound* symbols = find_bound(model, graph, &list) ? list.items : NULL;

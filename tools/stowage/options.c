@@ -99,7 +99,7 @@ static cli_exit take_short(parser* p, const char* argument) {
   return take_option(p, option, argument[2] == '\0' ? NULL : argument + 2);
 }
 
-static cli_exit take_operand(parser* p, const char* argument) {
+static cli_exit take_operand(parser* p, char* argument) {
   if (p->out->operand_count == p->command->operand_count) {
     return cli_fail(CLI_USAGE, "'%s' is one argument too many (see: stowage help %s)", argument,
                     p->command->name);
@@ -111,12 +111,12 @@ static cli_exit take_operand(parser* p, const char* argument) {
 cli_exit cli_parse(const cli_command* command, int argc, char** argv,
                    cli_exit (*handle)(void* user, const cli_option* option, const char* value),
                    void* user, cli_arguments* out_arguments) {
-  *out_arguments = (cli_arguments){0};
+  *out_arguments = (cli_arguments){.operands = argv};
   parser p = {command, argc, argv, 0, handle, user, out_arguments};
   bool only_operands = false;
   cli_exit code = CLI_YES;
   while (code == CLI_YES && p.next < argc && !out_arguments->help) {
-    const char* argument = argv[p.next++];
+    char* argument = argv[p.next++];
     if (only_operands || argument[0] != '-' || argument[1] == '\0') {
       code = take_operand(&p, argument);
     } else if (strcmp(argument, "--") == 0) {

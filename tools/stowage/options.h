@@ -15,16 +15,17 @@ typedef struct cli_option {
   const char* help;   // lines separated by LF, at most 52 columns
 } cli_option;
 
-#define CLI_MAX_OPERANDS 2
+#define CLI_OPERAND_NAMES 2
+#define CLI_ANY_NUMBER SIZE_MAX
 
 struct cli_output;
 
 typedef struct cli_command {
   const char* name;
-  const char* summary;                     // one line
-  size_t operand_count;                    // at most
-  size_t required_operands;                // at least
-  const char* operands[CLI_MAX_OPERANDS];  // what they are called
+  const char* summary;                      // one line
+  size_t operand_count;                     // at most; CLI_ANY_NUMBER: the last one may be repeated
+  size_t required_operands;                 // at least
+  const char* operands[CLI_OPERAND_NAMES];  // what they are called
   size_t option_count;
   const cli_option* options;
   void (*more_help)(struct cli_output* output);  // printed after the options; may be NULL
@@ -48,13 +49,13 @@ cli_exit cli_fail_command(const char* name);
 
 typedef struct cli_arguments {
   size_t operand_count;
-  const char* operands[CLI_MAX_OPERANDS];
-  bool help;  // -h or --help was met: nothing after it was read
+  char** operands;  // the beginning of argv, whose words have been read
+  bool help;        // -h or --help was met: nothing after it was read
 } cli_arguments;
 
 // Reads options (calling |handle| for each, in order) and operands, in any order; `--` ends the
-// options. Knows -h and
-// --help by itself. Complains about anything else that the command does not know, or lacks.
+// options. Operands are moved to the beginning of |argv|. Knows -h and --help by itself. Complains
+// about anything else that the command does not know, or lacks.
 cli_exit cli_parse(const cli_command* command, int argc, char** argv,
                    cli_exit (*handle)(void* user, const cli_option* option, const char* value),
                    void* user, cli_arguments* out_arguments);

@@ -25,6 +25,8 @@ static stow_str header_value(const stow_string* text, const char* key) {
   return (stow_str){"", 0};
 }
 
+#define PLAN_START "# stowage_plan="
+
 static bool starts_with(stow_str text, const char* start) {
   size_t size = strlen(start);
   return text.size >= size && memcmp(text.data, start, size) == 0;
@@ -59,7 +61,7 @@ static cli_exit check_text(stow_str text, const char* label) {
     return cli_fail(CLI_BAD_INPUT, "%s:1: begins with a byte order mark: a saved plan has none",
                     label);
   }
-  size_t line = starts_with(text, "# stowage_plan=") ? crlf_line(text) : 0;
+  size_t line = starts_with(text, PLAN_START) ? crlf_line(text) : 0;
   if (line != 0) {
     return cli_fail(CLI_BAD_INPUT, "%s:%zu: has CRLF line ends: a saved plan has LF only", label,
                     line);
@@ -71,6 +73,10 @@ cli_exit cli_plan_text_read(const char* path, stow_string* text) {
   cli_exit code = cli_file_read(path, text);
   return code == CLI_YES ? check_text((stow_str){text->data, text->size}, cli_file_label(path))
                          : code;
+}
+
+bool cli_plan_text_is_plan(const stow_string* text) {
+  return starts_with((stow_str){text->data, text->size}, PLAN_START);
 }
 
 static int hex_digit(char c) {
@@ -105,9 +111,7 @@ static bool unquote_one(const char** at, const char* end, char* out) {
   return true;
 }
 
-// Appends what stands between the quotes. False where |quoted| is no quoted string, or memory is
-// out.
-static bool unquote(stow_str quoted, stow_string* out) {
+bool cli_unquote(stow_str quoted, stow_string* out) {
   if (quoted.size < 2 || quoted.data[0] != '"' || quoted.data[quoted.size - 1] != '"') {
     return false;
   }
@@ -140,7 +144,7 @@ cli_exit cli_plan_text_graph(const stow_string* text, const char* plan_label,
   *out_graph = NULL;
   cli_exit code;
   stow_str quoted = header_value(text, "# graph=");
-  if (unquote(quoted, &name)) {
+  if (cli_unquote(quoted, &name)) {
     code = find_named((stow_str){name.data == NULL ? "" : name.data, name.size}, plan_label, source,
                       out_graph);
   } else {

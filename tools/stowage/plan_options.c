@@ -16,19 +16,25 @@ enum {
   OPT_ALIGN,
   OPT_C_PREFIX,
   OPT_CAPACITY,
+  OPT_EXPLAIN,
   OPT_F32_UNIFORM,
   OPT_FORMAT,
   OPT_GRAPH,
   OPT_GUARD,
   OPT_IO,
+  OPT_KEEP_COPIES,
   OPT_LAYOUT_FROM,
   OPT_NODES,
   OPT_NO_CONSTANTS,
   OPT_NO_INPUTS,
+  OPT_NO_IN_PLACE,
   OPT_NO_PARAMS,
   OPT_NO_PIN,
   OPT_NO_REUSE,
   OPT_NO_RULE,
+  OPT_ORDER,
+  OPT_ORDER_MARGIN,
+  OPT_ORDER_NODES,
   OPT_OUTPUT,
   OPT_PACK_PARAMS,
   OPT_PIN,
@@ -42,11 +48,14 @@ enum {
 static const cli_option plan_options[] = {
     {OPT_PRESET, 0, "preset", "NAME",
      "the settings to start from (see below); without it,\nthose of default"},
-    {OPT_GRAPH, 0, "graph", "NAME", "the graph to plan, where FILE has several"},
+    {OPT_GRAPH, 0, "graph", "NAME",
+     "the graph to plan, where FILE has several; repeated,\nthey share one arena"},
     CLI_BIND_OPTION,
     CLI_MODEL_OPTIONS,
     {OPT_FORMAT, 0, "format", "NAME", "summary (the default), report, plan, json, csv, c"},
-    {OPT_OUTPUT, 'o', "output", "OUT", "write to OUT, replaced as a whole and on success\nonly"},
+    {OPT_OUTPUT, 'o', "output", "OUT",
+     "write to OUT, replaced as a whole and on success\nonly; of several graphs, to files in "
+     "directory OUT"},
     {OPT_C_PREFIX, 0, "c-prefix", "NAME",
      "what the names of --format c begin with; without\nit, the graph's name"},
     {OPT_CAPACITY, 0, "capacity", "SIZE",
@@ -58,6 +67,20 @@ static const cli_option plan_options[] = {
     {OPT_NODES, 0, "nodes", "N",
      "how much a search may try: 100k, 5M, unlimited;\nwithout it and --time, 400k"},
     {OPT_TIME, 0, "time", "DURATION", "end the search after 500ms, 10s, 2m, 1.5h"},
+    {OPT_ORDER, 0, "order", "ORDER",
+     "given: as the file has it; auto: another one where\n"
+     "that makes the arena smaller; or a file that lists\n"
+     "the nodes; without it, auto for a model, else given"},
+    {OPT_ORDER_MARGIN, 0, "order-margin", "SIZE",
+     "take another order only if it saves more than SIZE"},
+    {OPT_ORDER_NODES, 0, "order-nodes", "N",
+     "how much the search for an order may try; without\nit, 2M; 0: no search, no bound for any "
+     "order"},
+    {OPT_NO_IN_PLACE, 0, "no-in-place", NULL,
+     "no result is written over an operand, unless the\ngraph's own clauses allow it"},
+    {OPT_KEEP_COPIES, 0, "keep-copies", NULL, "concat copies its operands, none is made in place"},
+    {OPT_EXPLAIN, 0, "explain", NULL,
+     "say after the summary what was shared, what was not,\nand why"},
     {OPT_NO_REUSE, 0, "no-reuse", NULL, "no two values share bytes"},
     {OPT_F32_UNIFORM, 0, "f32-uniform", NULL, "at least 4 bytes for every element"},
     {OPT_WEIGHTS, 0, "weights", "WHERE",
@@ -114,6 +137,8 @@ static void print_words(cli_output* output) {
   cli_print(output, "\n");
   cli_print_strategies(output);
   cli_print(output,
+            "\nSeveral FILEs, or graphs of one, are planned for one arena in which they take\n"
+            "turns; what they have in common has the same place in all.\n"
             "\nA SIZE is a number of bytes, or one with kB, MB, GB (1000) or KiB, MiB, GiB\n"
             "(1024). STOWAGE_NO_REUSE=1 in the environment is --no-reuse.\n");
 }
@@ -170,6 +195,23 @@ static cli_exit read_alignment(cli_plan_request* request, const char* value) {
   return cli_parse_alignment("align", value, &request->alignment);
 }
 
+static cli_exit read_order_nodes(cli_plan_request* request, const char* value) {
+  request->has_order_nodes = true;
+  return cli_parse_count("order-nodes", value, &request->order_nodes);
+}
+
+// `@name` and `name` are the same graph.
+static cli_exit add_graph(cli_plan_request* request, const char* value) {
+  const char* name = value[0] == '@' ? value + 1 : value;
+  const char* const* names = request->graphs.items;
+  for (size_t i = 0; i < request->graphs.count; ++i) {
+    if (strcmp(names[i], name) == 0) {
+      return cli_fail(CLI_USAGE, "--graph: '%s' is given twice", name);
+    }
+  }
+  return cli_list_add(&request->graphs, &name, sizeof name) ? CLI_YES : cli_fail_memory();
+}
+
 static cli_exit set_text(const char** field, const char* value) {
   *field = value;
   return CLI_YES;
@@ -195,26 +237,38 @@ static cli_exit handle(void* user, const cli_option* option, const char* value) 
       return read_prefix(value, &request->c_prefix);
     case OPT_CAPACITY:
       return cli_parse_capacity(value, &request->capacity);
+    case OPT_EXPLAIN:
+      return set_switch(&request->explain);
     case OPT_F32_UNIFORM:
       return set_switch(&request->f32_uniform);
     case OPT_FORMAT:
       return read_format(value, &request->format);
     case OPT_GRAPH:
-      return set_text(&request->graph, value);
+      return add_graph(request, value);
     case OPT_GUARD:
       return read_guard(request, value);
     case OPT_IO:
       return cli_io_policies_add(&request->io, value);
+    case OPT_KEEP_COPIES:
+      return set_switch(&request->keep_copies);
     case OPT_LAYOUT_FROM:
       return set_text(&request->layout_from, value);
     case OPT_NO_CONSTANTS:
       return set_switch(&request->no_constants);
     case OPT_NO_INPUTS:
       return set_switch(&request->no_inputs);
+    case OPT_NO_IN_PLACE:
+      return set_switch(&request->no_in_place);
     case OPT_NO_PARAMS:
       return set_switch(&request->no_params);
     case OPT_NO_REUSE:
       return set_switch(&request->no_reuse);
+    case OPT_ORDER:
+      return set_text(&request->order, value);
+    case OPT_ORDER_MARGIN:
+      return cli_parse_size(option->name, value, &request->margin);
+    case OPT_ORDER_NODES:
+      return read_order_nodes(request, value);
     case OPT_OUTPUT:
       return set_text(&request->output, value);
     case OPT_PACK_PARAMS:
@@ -238,14 +292,42 @@ static cli_exit handle(void* user, const cli_option* option, const char* value) 
   }
 }
 
+// Standard input can be read once.
+static cli_exit check_stdin(const cli_plan_request* request) {
+  size_t count = 0;
+  for (size_t i = 0; i < request->file_count; ++i) {
+    count += cli_is_stdin(request->files[i]);
+  }
+  if (count > 1) {
+    return cli_fail(CLI_USAGE, "only one FILE can be standard input");
+  }
+  if (count > 0 && request->layout_from != NULL && cli_is_stdin(request->layout_from)) {
+    return cli_fail(CLI_USAGE, "FILE and --layout-from cannot both be standard input");
+  }
+  if (count > 0 && request->order != NULL && cli_is_stdin(request->order)) {
+    return cli_fail(CLI_USAGE, "FILE and --order cannot both be standard input");
+  }
+  return CLI_YES;
+}
+
+// What cannot be asked of several graphs.
+static cli_exit check_set(const cli_plan_request* request) {
+  const char* option = request->layout_from != NULL                               ? "layout-from"
+                       : request->pack_params                                     ? "pack-params"
+                       : cli_plan_request_order(request, false) == CLI_ORDER_FILE ? "order FILE"
+                                                                                  : NULL;
+  return option == NULL || !cli_plan_request_is_set(request)
+             ? CLI_YES
+             : cli_fail(CLI_USAGE, "--%s is for one graph, not for several in one arena", option);
+}
+
 // What single options cannot tell.
 static cli_exit check_together(const cli_plan_request* request) {
+  if (request->explain && request->format != CLI_FORMAT_SUMMARY) {
+    return cli_fail(CLI_USAGE, "--explain is a part of the summary; --format json has 'decisions'");
+  }
   if (request->layout_from != NULL && request->preset != STOW_PRESET_BACKWARD) {
     return cli_fail(CLI_USAGE, "--layout-from needs --preset backward");
-  }
-  if (request->layout_from != NULL && cli_is_stdin(request->layout_from) &&
-      cli_is_stdin(request->file)) {
-    return cli_fail(CLI_USAGE, "FILE and --layout-from cannot both be standard input");
   }
   if (request->weights == CLI_WEIGHTS_ARENA && (request->no_params || request->no_constants)) {
     return cli_fail(CLI_USAGE, "--weights arena contradicts --no-%s",
@@ -264,20 +346,24 @@ cli_exit cli_plan_request_read(cli_plan_request* request, int argc, char** argv,
   if (code != CLI_YES || out_arguments->help) {
     return code;
   }
-  request->file = out_arguments->operands[0];
-  return check_together(request);
+  request->files = out_arguments->operands;
+  request->file_count = out_arguments->operand_count;
+  code = check_stdin(request);
+  code = code == CLI_YES ? check_together(request) : code;
+  return code == CLI_YES ? check_set(request) : code;
 }
 
 void cli_plan_request_free(cli_plan_request* request) {
   cli_model_request_free(&request->model);
   cli_io_policies_free(&request->io);
   cli_list_free(&request->rules, sizeof(cli_rule_switch));
+  cli_list_free(&request->graphs, sizeof(const char*));
 }
 
 const cli_command cli_plan_command = {
     .name = "plan",
     .summary = "Plans a graph, proves the plan and shows it",
-    .operand_count = 1,
+    .operand_count = CLI_ANY_NUMBER,
     .required_operands = 1,
     .operands = {"FILE"},
     .option_count = sizeof plan_options / sizeof plan_options[0],

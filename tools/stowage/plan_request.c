@@ -3,6 +3,7 @@
 #include "plan_request.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static const char* environment(void* user, const char* name) {
   (void)user;
@@ -30,6 +31,12 @@ static cli_exit fill_options(const cli_plan_request* request, stow_preset preset
   out_options->inputs = out_options->inputs && !request->no_inputs;
   out_options->constants = out_options->constants && !request->no_constants;
   out_options->f32_uniform = out_options->f32_uniform || request->f32_uniform;
+  out_options->in_place = out_options->in_place && !request->no_in_place;
+  out_options->elide_copies = out_options->elide_copies && !request->keep_copies;
+  out_options->order_margin = request->margin;
+  if (request->has_order_nodes) {
+    out_options->order_nodes = request->order_nodes;
+  }
   out_options->reuse = out_options->reuse && !request->no_reuse;
   out_options->pack_params = out_options->pack_params || request->pack_params;
   if (request->io.general != STOW_IO_DEFAULT) {
@@ -53,4 +60,49 @@ cli_exit cli_plan_request_options(const cli_plan_request* request, stow_plan_opt
 cli_exit cli_plan_request_forward_options(const cli_plan_request* request,
                                           stow_plan_options* out_options) {
   return fill_options(request, STOW_PRESET_DEFAULT, out_options);
+}
+
+static bool follows_another(const cli_plan_request* request) {
+  return request->preset == STOW_PRESET_RLX || request->preset == STOW_PRESET_RLX_0_2_2;
+}
+
+cli_order_kind cli_plan_request_order(const cli_plan_request* request, bool is_model) {
+  if (request->order == NULL) {
+    return is_model && !follows_another(request) ? CLI_ORDER_AUTO : CLI_ORDER_GIVEN;
+  }
+  if (strcmp(request->order, stow_order_text(STOW_ORDER_AUTO)) == 0) {
+    return CLI_ORDER_AUTO;
+  }
+  return strcmp(request->order, stow_order_text(STOW_ORDER_GIVEN)) == 0 ? CLI_ORDER_GIVEN
+                                                                        : CLI_ORDER_FILE;
+}
+
+bool cli_plan_request_is_set(const cli_plan_request* request) {
+  return request->file_count > 1 || request->graphs.count > 1;
+}
+
+void cli_plan_request_place_weights(cli_plan_request* request, bool is_model) {
+  bool in_file =
+      request->weights == CLI_WEIGHTS_FILE || (request->weights == CLI_WEIGHTS_DEFAULT && is_model);
+  request->no_params = request->no_params || in_file;
+  request->no_constants = request->no_constants || in_file;
+}
+
+stow_status cli_plan_write(const stow_plan* plan, cli_format format, const char* c_prefix,
+                           stow_writer writer, stow_diag* diag) {
+  switch (format) {
+    case CLI_FORMAT_REPORT:
+      return stow_plan_write_report(plan, writer);
+    case CLI_FORMAT_JSON:
+      return stow_plan_write_json(plan, writer);
+    case CLI_FORMAT_CSV:
+      return stow_plan_write_csv(plan, writer);
+    case CLI_FORMAT_C:
+      return stow_plan_write_c(plan, c_prefix, writer, diag);
+    case CLI_FORMAT_PLAN:
+    case CLI_FORMAT_SUMMARY:
+    case CLI_FORMAT_COUNT:
+      break;
+  }
+  return stow_plan_write(plan, writer);
 }

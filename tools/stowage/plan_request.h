@@ -11,6 +11,7 @@
 #include "model.h"
 #include "options.h"
 #include "search.h"
+#include "shares.h"
 
 // name, text
 #define CLI_FORMAT_LIST(X) \
@@ -39,8 +40,9 @@ typedef struct cli_rule_switch {
 } cli_rule_switch;
 
 typedef struct cli_plan_request {
-  const char* file;
-  const char* graph;        // NULL: the only one
+  char** files;  // at least one
+  size_t file_count;
+  cli_list graphs;          // of const char*, in order; empty: the only one of each file
   const char* layout_from;  // NULL: none
   const char* output;       // NULL: standard output
   const char* c_prefix;     // NULL: the graph's name
@@ -57,6 +59,13 @@ typedef struct cli_plan_request {
   bool no_inputs;
   bool no_constants;
   bool pack_params;
+  bool no_in_place;
+  bool keep_copies;
+  bool explain;
+  const char* order;  // "given", "auto", a file; NULL: not given
+  uint64_t margin;
+  bool has_order_nodes;
+  uint64_t order_nodes;
   cli_io_policies io;
   const stow_strategy* strategy;  // NULL: not given
   cli_budget budget;
@@ -77,6 +86,19 @@ cli_exit cli_plan_request_options(const cli_plan_request* request, stow_plan_opt
 // and params, which always get slots.
 cli_exit cli_plan_request_forward_options(const cli_plan_request* request,
                                           stow_plan_options* out_options);
+
+// Where the order of a graph comes from. What is exported from elsewhere stands in whatever order;
+// who writes a graph by hand means it so, and who follows another planner does.
+cli_order_kind cli_plan_request_order(const cli_plan_request* request, bool is_model);
+
+// Whether several graphs are to be planned for one arena.
+bool cli_plan_request_is_set(const cli_plan_request* request);
+// What a file holds already need not be in the arena as well: a model's weights are mapped.
+void cli_plan_request_place_weights(cli_plan_request* request, bool is_model);
+
+// Writes |plan| as |format|, which is not the summary.
+stow_status cli_plan_write(const stow_plan* plan, cli_format format, const char* c_prefix,
+                           stow_writer writer, stow_diag* diag);
 
 // `stowage plan`, without its name.
 cli_exit cli_plan_run(int argc, char** argv);

@@ -65,6 +65,7 @@ static void print_model(const cli_summary* summary, cli_output* output) {
 typedef struct value_counts {
   uint32_t buffers;
   uint32_t views;
+  uint32_t shared;   // in place, or at home
   uint32_t weights;  // without a slot
   uint32_t bare;     // other values without a slot
 } value_counts;
@@ -88,6 +89,8 @@ static value_counts count_values(const cli_summary* summary) {
       ++counts.bare;
     }
   }
+  counts.shared = (uint32_t)summary->shares.values;
+  counts.views -= counts.shared < counts.views ? counts.shared : counts.views;
   return counts;
 }
 
@@ -100,6 +103,9 @@ static void print_graph_counts(const cli_summary* summary, cli_output* output) {
             "  %" PRIu32 " node%s, %" PRIu32 " value%s: %" PRIu32 " buffer%s, %" PRIu32 " view%s",
             nodes, cli_plural(nodes), values, cli_plural(values), counts.buffers,
             cli_plural(counts.buffers), counts.views, cli_plural(counts.views));
+  if (counts.shared > 0) {
+    cli_print(output, ", %" PRIu32 " shared", counts.shared);
+  }
   if (bare > 0) {
     cli_print(output, ", %" PRIu32 " without a slot", bare);
   }
@@ -122,8 +128,11 @@ static size_t count_in_place(const cli_summary* summary) {
 // What becomes of a model's tensors. Its nodes have been counted: here it is what the plan runs.
 static void print_model_counts(const cli_summary* summary, cli_output* output) {
   value_counts counts = count_values(summary);
-  cli_print(output, "  %-15s %" PRIu32 " buffer%s and %" PRIu32 " view%s in the arena", "planned",
-            counts.buffers, cli_plural(counts.buffers), counts.views, cli_plural(counts.views));
+  cli_print(output, "  %-15s %" PRIu32 " buffer%s, %" PRIu32 " view%s", "planned", counts.buffers,
+            cli_plural(counts.buffers), counts.views, cli_plural(counts.views));
+  if (counts.shared > 0) {
+    cli_print(output, ", %" PRIu32 " shared", counts.shared);
+  }
   if (counts.weights > 0) {
     cli_print(output, ", %" PRIu32 " weight%s", counts.weights, cli_plural(counts.weights));
   }
@@ -133,34 +142,10 @@ static void print_model_counts(const cli_summary* summary, cli_output* output) {
   cli_print(output, counts.weights + counts.bare > 0 ? " outside" : "");
   size_t in_place = count_in_place(summary);
   if (in_place > 0) {
-    cli_print(output, "\n  %-15s %zu output%s in the bytes of inputs", "in place", in_place,
+    cli_print(output, "\n  %-15s %zu output%s in the bytes of inputs", "kept in place", in_place,
               cli_plural(in_place));
   }
   cli_print(output, "\n\n");
-}
-
-static void add_bytes(uint64_t* sum, uint64_t bytes) {
-  *sum = bytes > UINT64_MAX - *sum ? UINT64_MAX : *sum + bytes;
-}
-
-// What buffers and scratch would take side by side. Views are no buffers of their own.
-static uint64_t without_sharing(const stow_plan* plan) {
-  uint64_t sum = 0;
-  uint32_t count = stow_plan_value_count(plan);
-  for (stow_value value = 0; value < count; ++value) {
-    stow_slot slot;
-    if (stow_plan_root(plan, value) == value && stow_plan_slot(plan, value, &slot)) {
-      add_bytes(&sum, slot.size);
-    }
-  }
-  for (size_t i = 0; i < stow_plan_scratch_count(plan); ++i) {
-    stow_node node;
-    stow_slot slot;
-    uint64_t alignment;
-    stow_plan_scratch_at(plan, i, &node, &slot, &alignment);
-    add_bytes(&sum, slot.size);
-  }
-  return sum;
 }
 
 // How the search went is of interest only where it may have left something. Without reuse nothing
@@ -189,7 +174,7 @@ static void print_sizes(const cli_summary* summary, cli_output* output) {
   const stow_plan* plan = summary->plan;
   uint64_t arena = stow_plan_arena_size(plan);
   stow_search search = stow_plan_search(plan);
-  uint64_t unshared = without_sharing(plan);
+  uint64_t unshared = summary->shares.unshared;
   if (summary->model != NULL) {
     cli_model_print_weights(summary->model, summary->weights_in_arena, output);
   }
@@ -197,6 +182,7 @@ static void print_sizes(const cli_summary* summary, cli_output* output) {
   cli_print(output, "   aligned to %" PRIu64 " B\n", stow_plan_alignment(plan));
   cli_print_size(output, "lower bound", search.bound);
   cli_print_gap(output, arena, search.bound);
+  cli_print_any_order(output, plan);
   cli_print_size(output, "without sharing", unshared);
   cli_print_share(output, "saved", unshared > arena ? unshared - arena : 0, unshared);
   if (summary->layout != NULL) {
@@ -207,15 +193,32 @@ static void print_sizes(const cli_summary* summary, cli_output* output) {
   if (summary->capacity) {
     cli_print_capacity(output, stow_plan_fit(plan).available, arena);
   }
+  cli_print_shares(output, &summary->shares);
+  cli_print_order(output, plan, summary->order);
   print_search(summary, output);
   cli_print(output, "  %-15s %syes%s: every slot, view and lifetime proven from the graph\n",
             "checked", cli_paint_start(output, CLI_GOOD), cli_paint_stop(output));
 }
 
-static uint64_t footprint(const stow_plan* plan, stow_value value) {
-  stow_slot slot;
-  stow_plan_slot(plan, value, &slot);
-  return slot.size + stow_plan_guard(plan, value);
+// What a root occupies at the peak.
+static uint64_t bytes_at_peak(const stow_plan* plan, stow_value root) {
+  return stow_plan_occupied(plan, root, stow_plan_peak_step(plan)).size;
+}
+
+// The value whose bytes those of |root| are at the peak: the last one that was written over it.
+static stow_value value_at_peak(const stow_plan* plan, stow_value root) {
+  stow_value last = root;
+  uint32_t step = stow_plan_peak_step(plan);
+  for (size_t i = 0; i < stow_plan_decision_count(plan); ++i) {
+    stow_decision decision = stow_plan_decision_at(plan, i);
+    stow_value value = decision.result;
+    if (decision.share == STOW_SHARE_IN_PLACE && decision.reason == STOW_REASON_TAKEN &&
+        stow_plan_root(plan, value) == root && stow_plan_begin(plan, value) <= step &&
+        step < stow_plan_end(plan, value)) {
+      last = value;
+    }
+  }
+  return last;
 }
 
 static void format_life(const stow_plan* plan, stow_value value, char* out, size_t capacity) {
@@ -260,8 +263,8 @@ static const cli_column tensor_columns[COL_COUNT] = {
     {"bytes", true, CLI_FIXED},   {NULL, true, CLI_FIXED},  {"steps", true, CLI_FIXED},
     {"share", true, CLI_FIXED}};
 
-// What a value is called where its graph is not seen as text: its name alone, if it has one.
-static void format_name(const cli_summary* summary, stow_value value, char* out) {
+void cli_summary_name(const cli_summary* summary, stow_value value,
+                      char out[CLI_VALUE_LABEL_SIZE]) {
   stow_str name = stow_plan_value_name(summary->plan, value);
   if (summary->model != NULL && name.size > 0) {
     cli_escape(name, out, CLI_VALUE_LABEL_SIZE - 2);
@@ -276,23 +279,24 @@ static void add_sizes(char (*row)[CLI_CELL_SIZE], uint64_t bytes, uint64_t load)
   cli_format_percent(bytes, load, row[COL_SHARE]);
 }
 
-static void add_value(const cli_summary* summary, stow_value value, uint64_t load,
+static void add_value(const cli_summary* summary, stow_value root, uint64_t load,
                       cli_table* table) {
+  stow_value value = value_at_peak(summary->plan, root);
   char(*row)[CLI_CELL_SIZE] = table->cells[table->row_count++];
   const stow_graph* graph = summary->graph;
-  format_name(summary, value, row[COL_VALUE]);
+  cli_summary_name(summary, value, row[COL_VALUE]);
   snprintf(row[COL_OP], CLI_CELL_SIZE - 2, "%s",
            stow_graph_op_desc(graph, stow_graph_producer(graph, value))->name);
   format_type(graph, value, row[COL_TYPE]);
   format_life(summary->plan, value, row[COL_LIFE], CLI_CELL_SIZE);
-  add_sizes(row, footprint(summary->plan, value), load);
+  add_sizes(row, bytes_at_peak(summary->plan, root), load);
 }
 
 static void add_rest(const stow_plan* plan, size_t shown, uint64_t load, cli_table* table) {
   char(*row)[CLI_CELL_SIZE] = table->cells[table->row_count++];
   uint64_t rest = 0;
   for (size_t i = shown; i < stow_plan_peak_count(plan); ++i) {
-    rest += footprint(plan, stow_plan_peak_value(plan, i));
+    rest += bytes_at_peak(plan, stow_plan_peak_value(plan, i));
   }
   snprintf(row[COL_VALUE], CLI_CELL_SIZE, "\xE2\x80\xA6 and %zu more",
            stow_plan_peak_count(plan) - shown);
@@ -302,7 +306,7 @@ static void add_rest(const stow_plan* plan, size_t shown, uint64_t load, cli_tab
 uint64_t cli_peak_load(const stow_plan* plan) {
   uint64_t load = stow_plan_peak_scratch(plan);
   for (size_t i = 0; i < stow_plan_peak_count(plan); ++i) {
-    load += footprint(plan, stow_plan_peak_value(plan, i));
+    load += bytes_at_peak(plan, stow_plan_peak_value(plan, i));
   }
   return load;
 }
@@ -313,9 +317,9 @@ void cli_largest_at_peak(const stow_plan* plan, size_t most, char* out, size_t c
   for (size_t i = 0; i < most && i < stow_plan_peak_count(plan) && used < capacity; ++i) {
     char label[CLI_VALUE_LABEL_SIZE];
     stow_value value = stow_plan_peak_value(plan, i);
-    cli_value_label(plan, value, label);
+    cli_value_label(plan, value_at_peak(plan, value), label);
     int size = snprintf(out + used, capacity - used, "%s%s (%" PRIu64 " bytes)", i == 0 ? "" : ", ",
-                        label, footprint(plan, value));
+                        label, bytes_at_peak(plan, value));
     used += size > 0 ? (size_t)size : 0;
   }
 }
@@ -357,7 +361,7 @@ static void print_peak_maker(const cli_summary* summary, cli_output* output) {
   if (stow_graph_result_count(summary->graph, node) > 0) {
     char name[CLI_VALUE_LABEL_SIZE];
     size_t used = strlen("  while  makes ") + strlen(op);
-    format_name(summary, stow_graph_first_result(summary->graph, node), name);
+    cli_summary_name(summary, stow_graph_first_result(summary->graph, node), name);
     cli_cut_inside(name, output->width > used ? output->width - used : 1);
     cli_print(output, "makes %s\n", name);
   } else {

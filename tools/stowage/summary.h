@@ -7,6 +7,7 @@
 
 #include "model.h"
 #include "output.h"
+#include "shares.h"
 
 typedef struct cli_summary {
   const char* label;  // the file's name
@@ -14,10 +15,12 @@ typedef struct cli_summary {
   const stow_plan* plan;             // checked
   const stow_weight_layout* layout;  // NULL: none
   const cli_model* model;            // where the graph comes from; NULL: a text
-  bool weights_in_arena;             // of the model
-  bool capacity;                     // whether to tell if it fits
-  uint64_t budget;                   // of the search, in nodes
-  const char* stopped_by;            // what stopped the search, where something did
+  cli_shares shares;                 // of the plan
+  cli_order_kind order;
+  bool weights_in_arena;   // of the model
+  bool capacity;           // whether to tell if it fits
+  uint64_t budget;         // of the search, in nodes
+  const char* stopped_by;  // what stopped the search, where something did
 } cli_summary;
 
 void cli_summary_print(const cli_summary* summary, cli_output* output);
@@ -30,5 +33,8 @@ void cli_largest_at_peak(const stow_plan* plan, size_t most, char* out, size_t c
 // `%7 "hidden"`, escaped and cut.
 #define CLI_VALUE_LABEL_SIZE 192
 void cli_value_label(const stow_plan* plan, stow_value value, char out[CLI_VALUE_LABEL_SIZE]);
+
+// What a value is called where its graph is not seen as text: its name alone, if it has one.
+void cli_summary_name(const cli_summary* summary, stow_value value, char out[CLI_VALUE_LABEL_SIZE]);
 
 #endif  // STOWAGE_TOOLS_SUMMARY_H_

@@ -8,6 +8,7 @@
 #define GAP 2
 #define LEAST_WIDTH 6
 #define LEAST_PATH_WIDTH 24
+#define CUT_PATH_WIDTH 12  // where nothing else is left to cut
 
 static bool is_shown(const cli_table* table, size_t c) { return table->columns[c].title != NULL; }
 
@@ -43,6 +44,9 @@ static void fit_widths(const cli_table* table, size_t available, size_t widths[C
     size_t widest = find_widest(table, widths, CLI_PATHS, LEAST_PATH_WIDTH);
     if (widest == table->column_count) {
       widest = find_widest(table, widths, CLI_FLEXIBLE, LEAST_WIDTH);
+    }
+    if (widest == table->column_count) {
+      widest = find_widest(table, widths, CLI_PATHS, CUT_PATH_WIDTH);
     }
     if (widest == table->column_count) {
       return;

@@ -5,7 +5,7 @@
 #include "output.h"
 
 #define CLI_TABLE_COLUMNS 7  // at most
-#define CLI_TABLE_ROWS 16
+#define CLI_TABLE_ROWS 40
 #define CLI_CELL_SIZE 256
 
 // What happens to a column where the table is too wide.

@@ -1,0 +1,571 @@
+// Operands of concat that are made at their place inside the result, so that nothing is copied.
+//
+//     %2 = conv(…)                %2 ┐
+//     %3 = conv(…)                   ├ one root, %4
+//     %4 = concat(%2, %3)         %3 ┘
+//
+// Concats are looked at in the order in which they run. What moves is the whole group of the
+// operand: its root and all that lies in it, views, chains in place and what moved there before, so
+// that concats of concats end in one root. Several operands that are all of one root, in its order,
+// move as one: concat(a, b, c) after concat(a, b).
+//
+// Safety. A home is empty until its concat runs: the result, and all that lies in it by itself,
+// begins there. From then on both hold the same bytes, so nobody may write over either while the
+// other is in use: no result laid over the operand's group after the concat, none over the
+// result's group while anything of the operand's group lives.
+//
+// Worth. With windows a group occupies what lives in it at each step, and what lies between. First
+// the homes are taken that raise the load at no step; then those whose rise stays below the highest
+// load. O((values + operands) log values), beside what hulls.h says of merging.
+#include "analysis/effects/effects.h"
+#include "analysis/sharing/hulls.h"
+#include "analysis/views.h"
+#include "base/checked.h"
+#include "base/diag.h"
+
+#define NO_PLACE UINT64_MAX
+
+// What is known of a root and what lies in it by itself.
+typedef struct group {
+  uint32_t begin;         // of the first life in it
+  uint32_t end;           // of the last, also of what has moved into it
+  stow_value first_over;  // the first result that is written over some of it, or STOW_VALUE_NONE
+  stow_value last_over;   // the last
+  stow_value pinned;      // a value in it that more than its own node writes into
+} group;
+
+// One operand of one concat.
+typedef struct entry {
+  stow_node node;
+  uint32_t operand;
+  uint64_t place;  // in the result; NO_PLACE where its bytes are not contiguous there
+  stow_reason reason;
+  stow_value other;
+} entry;
+
+typedef struct homes {
+  stowi_sharing_call* call;
+  const stow_graph* graph;
+  const stow_effects* effects;
+  group* groups;             // by root
+  stow_value* home;          // by root: the concat that it moved into first, else STOW_VALUE_NONE
+  STOWI_VEC(entry) entries;  // in the order in which the concats run; of one concat together
+  stowi_hulls hulls;
+} homes;
+
+static uint32_t step_of(const homes* h, stow_node node) {
+  return stow_schedule_step(h->call->schedule, node);
+}
+
+static uint32_t birth_of(const homes* h, stow_value value) {
+  return stow_lifetimes_own_begin(h->call->lifetimes, value);
+}
+
+static stow_value operand_of(const homes* h, const entry* e) {
+  return stow_graph_operands(h->graph, e->node)[e->operand];
+}
+
+static stow_value result_of(const homes* h, const entry* e) {
+  return stow_graph_first_result(h->graph, e->node);
+}
+
+static bool refuse(entry* e, stow_reason reason, stow_value other) {
+  e->reason = reason;
+  e->other = other;
+  return false;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Groups
+
+// Whether |value| is written by a yield, not by its node: an if's or a loop's result or argument.
+static bool is_yielded(const homes* h, stow_value value) {
+  stow_node node = stow_graph_producer(h->graph, value);
+  return stow_graph_op_desc(h->graph, node)->region_count != 0 ||
+         stow_graph_op(h->graph, node) == STOW_OP_ARGS;
+}
+
+// Whether more writes into |value|'s bytes than its node: what a cache takes in, what a loop
+// carries, what is kept from run to run.
+static bool is_pinned(const homes* h, stow_value value) {
+  stow_node node = stow_graph_producer(h->graph, value);
+  return stow_graph_op_desc(h->graph, node)->writes_view || is_yielded(h, value) ||
+         stow_effects_state(h->effects, value);
+}
+
+static void add_over(const homes* h, group* g, stow_value value) {
+  uint32_t birth = birth_of(h, value);
+  if (g->first_over == STOW_VALUE_NONE || birth < birth_of(h, g->first_over)) {
+    g->first_over = value;
+  }
+  if (g->last_over == STOW_VALUE_NONE || birth > birth_of(h, g->last_over)) {
+    g->last_over = value;
+  }
+}
+
+static void add_value(const homes* h, stow_value value) {
+  const stow_views* views = h->call->views;
+  group* g = &h->groups[views->root[value]];
+  uint32_t begin = birth_of(h, value);
+  uint32_t end = stow_lifetimes_own_end(h->call->lifetimes, value);
+  g->begin = begin < g->begin ? begin : g->begin;
+  g->end = end > g->end ? end : g->end;
+  if (views->root[value] == value) {
+    return;
+  }
+  if (is_pinned(h, value)) {
+    g->pinned = value;
+  }
+  if (stowi_views_is_laid(views, value) || is_pinned(h, value)) {
+    add_over(h, g, value);
+  }
+}
+
+static stow_status make_groups(homes* h) {
+  uint32_t count = h->call->views->value_count;
+  h->groups = STOWI_ARRAY(h->call->allocator, group, count);
+  h->home = STOWI_ARRAY(h->call->allocator, stow_value, count);
+  if (h->groups == NULL || h->home == NULL) {
+    return stowi_fail_memory(h->call->diag);
+  }
+  for (stow_value value = 0; value < count; ++value) {
+    h->groups[value] = (group){UINT32_MAX, 0, STOW_VALUE_NONE, STOW_VALUE_NONE, STOW_VALUE_NONE};
+    h->home[value] = STOW_VALUE_NONE;
+  }
+  for (stow_value value = 0; value < count; ++value) {
+    add_value(h, value);
+  }
+  return STOW_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Places
+
+// Bits that an element takes in |result|; 0 where its bytes are not the elements' alone.
+static uint64_t element_bits(const homes* h, stow_value result, uint64_t elements) {
+  const stow_type* type = stow_graph_type(h->graph, result);
+  uint64_t bits = stow_dtype_bits(type->dtype);
+  uint64_t uniform = bits < 32 ? 32 : bits;
+  uint64_t natural_bytes;
+  uint64_t uniform_bits;
+  uint64_t bytes = h->call->views->bytes[result];
+  if (stow_effects_storage(h->effects, result) != STOW_BYTES_DEFAULT ||
+      stow_type_bytes(type, &natural_bytes) != STOW_OK) {
+    return 0;
+  }
+  if (bytes == natural_bytes) {
+    return bits;
+  }
+  bool is_uniform = stowi_mul_u64(elements, uniform, &uniform_bits) && uniform_bits / 8 == bytes;
+  return is_uniform ? uniform : 0;
+}
+
+// Whether an index before the concat's axis can be above 0.
+static bool has_outer_dims(const homes* h, stow_node node) {
+  const stow_type* type = stow_graph_type(h->graph, stow_graph_first_result(h->graph, node));
+  const stow_attr* attr = stow_graph_attr(h->graph, node, "axis");
+  int64_t axis = attr != NULL ? attr->i : 0;
+  axis = axis < 0 ? axis + (int64_t)type->rank : axis;
+  for (int64_t i = 0; i < axis && i < (int64_t)type->rank; ++i) {
+    if (type->dims[i] != 1) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Whether |value| may have fewer elements than its type says, so that what follows it moves.
+static bool may_shrink(const homes* h, stow_value value) {
+  return stow_graph_is_bounded(h->graph, value) || stow_graph_is_data_dependent(h->graph, value);
+}
+
+// Where |elements| elements of |value| after |before| others begin.
+static uint64_t place_of(const homes* h, stow_value value, uint64_t before, uint64_t elements,
+                         uint64_t total, uint64_t bits) {
+  uint64_t begin;
+  uint64_t size;
+  if (bits == 0 || !stowi_mul_u64(before, bits, &begin) || !stowi_mul_u64(elements, bits, &size)) {
+    return NO_PLACE;
+  }
+  bool whole = begin % 8 == 0 && (size % 8 == 0 || before + elements == total);
+  bool exact = h->call->views->bytes[value] == size / 8 + (size % 8 != 0 ? 1 : 0);
+  return whole && exact ? begin / 8 : NO_PLACE;
+}
+
+static uint64_t element_count(const homes* h, stow_value value) {
+  uint64_t elements;
+  return stow_type_elements(stow_graph_type(h->graph, value), &elements) == STOW_OK ? elements : 0;
+}
+
+// Fills the places of a concat's |count| operands.
+static void set_places(const homes* h, entry* entries, size_t count) {
+  stow_value result = result_of(h, entries);
+  uint64_t total = element_count(h, result);
+  uint64_t bits = element_bits(h, result, total);
+  bool strided = has_outer_dims(h, entries->node);
+  bool moves = false;
+  uint64_t before = 0;
+  for (size_t i = 0; i < count; ++i) {
+    stow_value operand = operand_of(h, &entries[i]);
+    uint64_t elements = element_count(h, operand);
+    bool contiguous = !moves && (!strided || elements == total);
+    entries[i].place = contiguous ? place_of(h, operand, before, elements, total, bits) : NO_PLACE;
+    before += elements;
+    moves = moves || may_shrink(h, operand);
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// Who may host, who may move
+
+static bool may_host(const homes* h, entry* e) {
+  stow_value result = result_of(h, e);
+  if (!stow_lifetimes_reuse_allowed(h->call->lifetimes)) {
+    return refuse(e, STOW_REASON_NO_REUSE, STOW_VALUE_NONE);
+  }
+  if (h->call->views->root[result] != result) {
+    return refuse(e, STOW_REASON_ALREADY_VIEW, h->call->views->root[result]);
+  }
+  if (stowi_sharing_is_external(h->call, result)) {
+    return refuse(e, STOW_REASON_EXTERNAL, STOW_VALUE_NONE);
+  }
+  if (stow_effects_state(h->effects, result)) {
+    return refuse(e, STOW_REASON_STATE, STOW_VALUE_NONE);
+  }
+  if (stowi_effects_is_fixed(h->effects, result)) {
+    return refuse(e, STOW_REASON_FIXED, STOW_VALUE_NONE);
+  }
+  if (h->groups[result].begin < step_of(h, e->node)) {
+    return refuse(e, STOW_REASON_EARLY, STOW_VALUE_NONE);
+  }
+  return true;
+}
+
+static bool may_leave(const homes* h, stow_value root, entry* e) {
+  if (stow_graph_is_boundary(h->graph, root)) {
+    return refuse(e, STOW_REASON_KEPT, STOW_VALUE_NONE);
+  }
+  if (stowi_sharing_is_external(h->call, root)) {
+    return refuse(e, STOW_REASON_EXTERNAL, STOW_VALUE_NONE);
+  }
+  if (stow_effects_state(h->effects, root)) {
+    return refuse(e, STOW_REASON_STATE, STOW_VALUE_NONE);
+  }
+  if (stowi_effects_is_fixed(h->effects, root)) {
+    return refuse(e, STOW_REASON_FIXED, STOW_VALUE_NONE);
+  }
+  if (stow_effects_own(h->effects, root)) {
+    return refuse(e, STOW_REASON_OWN, STOW_VALUE_NONE);
+  }
+  return true;
+}
+
+// Whether |root| is made by a plain op beside the concat, and nobody but the ops of its group
+// writes it.
+static bool is_made_here(const homes* h, stow_value root, entry* e) {
+  stow_node maker = stow_graph_producer(h->graph, root);
+  const group* g = &h->groups[root];
+  if (is_yielded(h, root) ||
+      stow_graph_node_region(h->graph, maker) != stow_graph_node_region(h->graph, e->node)) {
+    return refuse(e, STOW_REASON_OTHER_REGION, STOW_VALUE_NONE);
+  }
+  if (g->begin < step_of(h, maker)) {
+    return refuse(e, STOW_REASON_EARLY, STOW_VALUE_NONE);
+  }
+  if (g->pinned != STOW_VALUE_NONE) {
+    return refuse(e, STOW_REASON_GIVEN_AWAY, g->pinned);
+  }
+  return true;
+}
+
+// Whether all of |root|, which the operand lies in now, may move, as far as nobody else tells.
+static bool is_eligible(const homes* h, stow_value root, entry* e) {
+  if (h->call->views->bytes[operand_of(h, e)] == 0) {
+    return refuse(e, STOW_REASON_NO_REUSE, STOW_VALUE_NONE);
+  }
+  if (e->place == NO_PLACE) {
+    return refuse(e, STOW_REASON_NOT_CONTIGUOUS, STOW_VALUE_NONE);
+  }
+  return may_leave(h, root, e) && is_made_here(h, root, e);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Moving
+
+// The root that |value| lies in now, and where.
+static stow_value find(homes* h, stow_value value, uint64_t* out_offset) {
+  stow_value root = stowi_hulls_find(&h->hulls, h->call->views->root[value], out_offset);
+  *out_offset += h->call->views->offset[value];
+  return root;
+}
+
+// The concat that |value| has moved into, else STOW_VALUE_NONE.
+static stow_value home_of(const homes* h, stow_value value) {
+  stow_value home = h->home[value];
+  return home != STOW_VALUE_NONE ? home : h->home[h->call->views->root[value]];
+}
+
+// How many entries from |e| on, up to |end|, are together all of |root|, in its order; 0 where they
+// are only a part of it.
+static size_t cover(homes* h, const entry* e, const entry* end, stow_value root) {
+  uint64_t bytes = h->call->views->bytes[root];
+  uint64_t covered = 0;
+  size_t count = 0;
+  while (covered < bytes && e + count < end && e[count].place == e->place + covered) {
+    stow_value operand = operand_of(h, &e[count]);
+    uint64_t offset;
+    if (find(h, operand, &offset) != root || offset != covered) {
+      return 0;
+    }
+    covered += h->call->views->bytes[operand];
+    ++count;
+  }
+  return covered == bytes ? count : 0;
+}
+
+static bool is_aligned(const homes* h, stow_value root, uint64_t place) {
+  uint64_t alignment = stow_views_alignment(h->call->views, root);
+  uint64_t least = h->call->options.alignment;
+  return place % (alignment > least ? alignment : least) == 0;
+}
+
+// Whether |root|'s group and the concat |result|, with all concats that this lies in, can have the
+// same bytes: nobody writes over one of them while another is in use. What has moved into |root| is
+// not written after the concat that it moved for, which runs before this one.
+static bool is_safe(homes* h, stow_value root, stow_value result, entry* e) {
+  const group* moved = &h->groups[root];
+  if (moved->last_over != STOW_VALUE_NONE && birth_of(h, moved->last_over) >= step_of(h, e->node)) {
+    return refuse(e, STOW_REASON_GIVEN_AWAY, moved->last_over);
+  }
+  for (stow_value host = result; host != STOW_VALUE_NONE; host = h->home[host]) {
+    stow_value over = h->groups[host].first_over;
+    if (over != STOW_VALUE_NONE && birth_of(h, over) < moved->end) {
+      return refuse(e, STOW_REASON_GIVEN_AWAY, over);
+    }
+    ++h->hulls.work;
+  }
+  return true;
+}
+
+// Moves |root| where the load allows it: in the first round only where it rises at no step.
+static stow_status move(homes* h, stow_value root, stow_value into, uint64_t place, bool first,
+                        entry* e) {
+  stowi_rise rise = stowi_hulls_try(&h->hulls, root, into, place);
+  if (rise == STOWI_RISE_UNKNOWN) {
+    return stowi_fail_memory(h->call->diag);
+  }
+  if (rise == STOWI_RISE_OF_PEAK || (rise == STOWI_RISE_BELOW_PEAK && first)) {
+    refuse(e, STOW_REASON_LOAD, STOW_VALUE_NONE);
+    return STOW_OK;
+  }
+  if (!stowi_hulls_merge(&h->hulls, root, into, place)) {
+    return stowi_fail_memory(h->call->diag);
+  }
+  if (h->groups[into].end < h->groups[root].end) {
+    h->groups[into].end = h->groups[root].end;
+  }
+  h->home[root] = result_of(h, e);
+  stowi_sharing_move(h->call, root, into, place);
+  e->reason = STOW_REASON_TAKEN;
+  e->other = STOW_VALUE_NONE;
+  return STOW_OK;
+}
+
+// Decides for |e|, and for those after it that move with it; |*out_count| tells how many these are.
+static stow_status decide(homes* h, entry* e, const entry* end, bool first, size_t* out_count) {
+  uint64_t offset;
+  uint64_t place;
+  stow_value root = find(h, operand_of(h, e), &offset);
+  stow_value into = find(h, result_of(h, e), &place);
+  *out_count = 1;
+  if ((first && !may_host(h, e)) || !is_eligible(h, root, e)) {
+    return STOW_OK;
+  }
+  size_t count = root != into ? cover(h, e, end, root) : 0;
+  if (count == 0) {
+    stow_value home = home_of(h, operand_of(h, e));
+    refuse(e, home != STOW_VALUE_NONE ? STOW_REASON_OTHER_HOME : STOW_REASON_LARGER_ROOT,
+           home != STOW_VALUE_NONE ? home : root);
+    return STOW_OK;
+  }
+  *out_count = count;
+  place += e->place;
+  if (!is_aligned(h, root, place)) {
+    refuse(e, STOW_REASON_MISALIGNED, STOW_VALUE_NONE);
+  } else if (is_safe(h, root, result_of(h, e), e)) {
+    STOW_TRY(move(h, root, into, place, first, e));
+  }
+  for (size_t i = 1; i < count; ++i) {
+    e[i].reason = e->reason;
+    e[i].other = e->other;
+  }
+  return STOW_OK;
+}
+
+// The entry after the last of |e|'s concat.
+static entry* end_of_concat(const homes* h, entry* e) {
+  entry* end = h->entries.data + h->entries.count;
+  stow_node node = e->node;
+  while (e < end && e->node == node) {
+    ++e;
+  }
+  return e;
+}
+
+static stow_status decide_all(homes* h) {
+  entry* end = h->entries.data + h->entries.count;
+  for (entry* e = h->entries.data; e < end;) {
+    const entry* last = end_of_concat(h, e);
+    while (e < last) {
+      size_t count;
+      STOW_TRY(decide(h, e, last, true, &count));
+      e += count;
+    }
+  }
+  return STOW_OK;
+}
+
+// Tries those again that would have raised the load: some fit below the highest load now. Once the
+// work for hulls is used up, none is.
+static stow_status decide_again(homes* h) {
+  entry* end = h->entries.data + h->entries.count;
+  for (entry* e = h->entries.data; e < end;) {
+    size_t count = 1;
+    if (e->reason == STOW_REASON_LOAD && h->hulls.work <= STOWI_HULLS_WORK) {
+      STOW_TRY(decide(h, e, end_of_concat(h, e), false, &count));
+      for (size_t i = 0; i < count && e->reason != STOW_REASON_TAKEN; ++i) {
+        refuse(&e[i], STOW_REASON_LOAD, STOW_VALUE_NONE);
+      }
+    }
+    e += count;
+  }
+  return STOW_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+
+static stow_status add_concat(homes* h, stow_node node) {
+  size_t count = stow_graph_operand_count(h->graph, node);
+  if (h->call->views->bytes[stow_graph_first_result(h->graph, node)] == 0) {
+    return STOW_OK;
+  }
+  if (STOWI_VEC_RESERVE(h->call->allocator, &h->entries, count) != STOW_OK) {
+    return stowi_fail_memory(h->call->diag);
+  }
+  entry* first = h->entries.data + h->entries.count;
+  for (size_t k = 0; k < count; ++k) {
+    first[k] = (entry){node, (uint32_t)k, NO_PLACE, STOW_REASON_LOAD, STOW_VALUE_NONE};
+  }
+  set_places(h, first, count);
+  h->entries.count += count;
+  return STOW_OK;
+}
+
+static stow_status prepare(homes* h) {
+  const stow_node* order = stow_schedule_order(h->call->schedule);
+  for (uint32_t step = 0; step < stow_schedule_count(h->call->schedule); ++step) {
+    if (stow_graph_op(h->graph, order[step]) == STOW_OP_CONCAT) {
+      STOW_TRY(add_concat(h, order[step]));
+    }
+  }
+  return h->entries.count != 0 ? make_groups(h) : STOW_OK;
+}
+
+static void homes_free(homes* h) {
+  stow_allocator allocator = h->call->allocator;
+  STOWI_ARRAY_FREE(allocator, h->groups, h->call->views->value_count);
+  STOWI_ARRAY_FREE(allocator, h->home, h->call->views->value_count);
+  STOWI_VEC_FREE(allocator, &h->entries);
+  stowi_hulls_free(&h->hulls);
+}
+
+static homes homes_of(stowi_sharing_call* call) {
+  return (homes){.call = call,
+                 .graph = call->graph,
+                 .effects = call->effects,
+                 .hulls = {.allocator = call->allocator}};
+}
+
+// Where nothing has moved: the first concat that could be an operand's home.
+static void propose_homes(homes* h) {
+  const stow_views* views = h->call->views;
+  stow_value* home = h->call->home;
+  for (size_t i = 0; i < h->entries.count; ++i) {
+    entry* e = &h->entries.data[i];
+    stow_value operand = operand_of(h, e);
+    stow_value root = views->root[operand];
+    if (home[operand] == STOW_VALUE_NONE && may_host(h, e) && is_eligible(h, root, e) &&
+        views->offset[operand] == 0 && views->bytes[operand] == views->bytes[root]) {
+      home[operand] = result_of(h, e);
+    }
+  }
+}
+
+// A concat all of whose operands outlive it costs no bytes where they are at home, but then nobody
+// can write over it. Without homes that would save as much at its last step, and nothing before.
+static void spare_results(homes* h) {
+  const entry* end = h->entries.data + h->entries.count;
+  for (entry* e = h->entries.data; e < end;) {
+    const entry* next = end_of_concat(h, e);
+    stow_value result = result_of(h, e);
+    uint32_t last = h->groups[h->call->views->root[result]].end;
+    bool spared = h->call->home[result] == STOW_VALUE_NONE;
+    for (; e < next; ++e) {
+      stow_value root = h->call->views->root[operand_of(h, e)];
+      spared = spared && may_host(h, e) && is_eligible(h, root, e) && h->groups[root].end >= last;
+    }
+    if (spared) {
+      h->call->home[result] = result;
+    }
+  }
+}
+
+stow_status stowi_homes_candidates(stowi_sharing_call* call) {
+  homes h = homes_of(call);
+  stow_status status = prepare(&h);
+  if (status == STOW_OK) {
+    propose_homes(&h);
+    spare_results(&h);
+  }
+  homes_free(&h);
+  return status;
+}
+
+// Notes all decisions, and leaves in |home| those that came to pass.
+static stow_status note_all(homes* h) {
+  stowi_sharing_call* call = h->call;
+  for (stow_value value = 0; value < call->views->value_count; ++value) {
+    call->home[value] = STOW_VALUE_NONE;
+  }
+  for (size_t i = 0; i < h->entries.count; ++i) {
+    const entry* e = &h->entries.data[i];
+    stow_decision decision = stowi_sharing_decision(call, STOW_SHARE_HOME, e->reason, e->node,
+                                                    result_of(h, e), operand_of(h, e));
+    decision.other_value = e->other;
+    STOW_TRY(stowi_sharing_note(call, decision, e->operand));
+    if (e->reason == STOW_REASON_TAKEN) {
+      call->home[operand_of(h, e)] = result_of(h, e);
+    }
+  }
+  return STOW_OK;
+}
+
+static stow_status run(homes* h) {
+  STOW_TRY(prepare(h));
+  if (h->entries.count == 0) {
+    return STOW_OK;
+  }
+  STOW_TRY(stowi_hulls_init(&h->hulls, h->call));
+  STOW_TRY(decide_all(h));
+  STOW_TRY(decide_again(h));
+  STOW_TRY(note_all(h));
+  stowi_sharing_settle(h->call);
+  return STOW_OK;
+}
+
+stow_status stowi_share_homes(stowi_sharing_call* call) {
+  homes h = homes_of(call);
+  stow_status status = run(&h);
+  homes_free(&h);
+  return status;
+}

@@ -1,0 +1,398 @@
+// What groups occupy is kept as pieces, from the last to the first: a concat and what is made for
+// it meet late in the lives of the operands, so that a merge looks at the last pieces alone and
+// leaves the long past of a chain of concats as it is.
+//
+//     bytes   ┌──────┬────────┐
+//      of     │      │ x1, x2 │ concat …          x1 made first, then x2: three pieces
+//      the    ├──────┤        │
+//      result │ x1   │        │
+//             └──────┴────────┴─────────▶ step
+//
+// Pieces name their bytes in the value that was the group's root when they were made. Where that
+// lies now is found by union–find with byte offsets, so that moving a group moves all its pieces at
+// once. Groups are merged by a sweep over both lists, last pieces first; those of one root by
+// halves, which costs O(m log m) for m values in it.
+#include "analysis/sharing/hulls.h"
+
+#include "analysis/effects/effects.h"
+#include "analysis/views.h"
+#include "base/checked.h"
+#include "base/diag.h"
+#include "base/sort.h"
+
+#define NO_PIECE UINT32_MAX
+
+stow_value stowi_hulls_find(stowi_hulls* hulls, stow_value value, uint64_t* out_offset) {
+  stow_value root = value;
+  uint64_t offset = 0;
+  while (hulls->parent[root] != root) {
+    offset += hulls->shift[root];
+    root = hulls->parent[root];
+  }
+  *out_offset = offset;
+  while (hulls->parent[value] != root && value != root) {
+    stow_value next = hulls->parent[value];
+    uint64_t step = hulls->shift[value];
+    hulls->parent[value] = root;
+    hulls->shift[value] = offset;
+    offset -= step;
+    value = next;
+  }
+  return root;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Pieces
+
+// Makes sure that |count| pieces can be taken.
+static bool reserve_pieces(stowi_hulls* hulls, size_t count) {
+  return count < NO_PIECE - hulls->pieces.count &&
+         STOWI_VEC_RESERVE(hulls->allocator, &hulls->pieces, count) == STOW_OK;
+}
+
+static uint32_t take_piece(stowi_hulls* hulls, stowi_hull_piece piece) {
+  uint32_t index = hulls->unused;
+  if (index != NO_PIECE) {
+    hulls->unused = hulls->pieces.data[index].previous;
+  } else {
+    index = (uint32_t)hulls->pieces.count++;
+  }
+  hulls->pieces.data[index] = piece;
+  return index;
+}
+
+static void drop_pieces(stowi_hulls* hulls, uint32_t from, uint32_t to) {
+  while (from != to) {
+    uint32_t previous = hulls->pieces.data[from].previous;
+    hulls->pieces.data[from].previous = hulls->unused;
+    hulls->unused = from;
+    from = previous;
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// Merging
+
+// A walk through a group's pieces, back in time.
+typedef struct cursor {
+  uint32_t at;    // NO_PIECE: past the first
+  uint64_t base;  // where the group is, in the group that stays
+  uint64_t low, high;
+  uint32_t begin, end;
+} cursor;
+
+static void look(stowi_hulls* hulls, cursor* c) {
+  if (c->at == NO_PIECE) {
+    return;
+  }
+  stowi_hull_piece piece = hulls->pieces.data[c->at];
+  uint64_t offset;
+  stowi_hulls_find(hulls, piece.anchor, &offset);
+  c->low = c->base + offset + piece.low;
+  c->high = c->base + offset + piece.high;
+  c->begin = piece.begin;
+  c->end = piece.end;
+  ++hulls->work;
+}
+
+static cursor cursor_of(stowi_hulls* hulls, uint32_t last, uint64_t base) {
+  cursor c = {.at = last, .base = base};
+  look(hulls, &c);
+  return c;
+}
+
+// Leaves what |c| has at |step| and later behind.
+static void go_before(stowi_hulls* hulls, cursor* c, uint32_t step) {
+  c->end = c->end < step ? c->end : step;
+  if (c->begin >= step) {
+    c->at = hulls->pieces.data[c->at].previous;
+    look(hulls, c);
+  }
+}
+
+static bool emit(stowi_hulls* hulls, stowi_hull_merge piece) {
+  if (hulls->merged.count != 0) {
+    stowi_hull_merge* later = &hulls->merged.data[hulls->merged.count - 1];
+    if (later->begin == piece.end && later->low == piece.low && later->high == piece.high &&
+        later->rise == piece.rise) {
+      later->begin = piece.begin;
+      return true;
+    }
+  }
+  if (STOWI_VEC_RESERVE(hulls->allocator, &hulls->merged, 1) != STOW_OK) {
+    return false;
+  }
+  hulls->merged.data[hulls->merged.count++] = piece;
+  return true;
+}
+
+static uint32_t later_of(uint32_t a, uint32_t b) { return a > b ? a : b; }
+
+// The last steps at which only one of both is there.
+static bool emit_one(stowi_hulls* hulls, cursor* c, uint32_t other_end) {
+  uint32_t begin = later_of(c->begin, other_end);
+  bool emitted = emit(hulls, (stowi_hull_merge){c->low, c->high, begin, c->end, 0});
+  go_before(hulls, c, begin);
+  return emitted;
+}
+
+static bool emit_both(stowi_hulls* hulls, cursor* a, cursor* b) {
+  uint32_t begin = later_of(a->begin, b->begin);
+  uint64_t low = a->low < b->low ? a->low : b->low;
+  uint64_t high = a->high > b->high ? a->high : b->high;
+  int64_t rise = (int64_t)(high - low) - (int64_t)(a->high - a->low) - (int64_t)(b->high - b->low);
+  bool emitted = emit(hulls, (stowi_hull_merge){low, high, begin, a->end, rise});
+  go_before(hulls, a, begin);
+  go_before(hulls, b, begin);
+  return emitted;
+}
+
+// Fills |merged|, last first, up to where one of the two groups begins. False where there is no
+// memory.
+static bool sweep(stowi_hulls* hulls, uint32_t a_last, uint64_t a_base, uint32_t b_last,
+                  uint64_t b_base) {
+  cursor a = cursor_of(hulls, a_last, a_base);
+  cursor b = cursor_of(hulls, b_last, b_base);
+  hulls->merged.count = 0;
+  while (a.at != NO_PIECE && b.at != NO_PIECE) {
+    bool emitted = a.end == b.end  ? emit_both(hulls, &a, &b)
+                   : a.end > b.end ? emit_one(hulls, &a, b.end)
+                                   : emit_one(hulls, &b, a.end);
+    if (!emitted) {
+      return false;
+    }
+  }
+  hulls->rest[0] = a.at;
+  hulls->rest[1] = b.at;
+  hulls->rest_end = a.at != NO_PIECE ? a.end : b.end;
+  return true;
+}
+
+// Puts |merged| in the place of the last pieces of both lists, anchored at |anchor|, and returns
+// the last. There is room for them.
+static uint32_t replace(stowi_hulls* hulls, uint32_t a_last, uint32_t b_last, stow_value anchor) {
+  drop_pieces(hulls, a_last, hulls->rest[0]);
+  drop_pieces(hulls, b_last, hulls->rest[1]);
+  uint32_t last = hulls->rest[0] != NO_PIECE ? hulls->rest[0] : hulls->rest[1];
+  if (last != NO_PIECE) {
+    hulls->pieces.data[last].end = hulls->rest_end;
+  }
+  for (size_t i = hulls->merged.count; i-- > 0;) {
+    stowi_hull_merge m = hulls->merged.data[i];
+    last = take_piece(hulls, (stowi_hull_piece){m.low, m.high, m.begin, m.end, last, anchor});
+  }
+  return last;
+}
+
+stowi_rise stowi_hulls_try(stowi_hulls* hulls, stow_value root, stow_value into, uint64_t offset) {
+  if (hulls->too_large || hulls->work > STOWI_HULLS_WORK) {
+    return STOWI_RISE_OF_PEAK;
+  }
+  if (!sweep(hulls, hulls->last[root], offset, hulls->last[into], 0)) {
+    return STOWI_RISE_UNKNOWN;
+  }
+  stowi_rise rise = STOWI_RISE_NONE;
+  int64_t peak = stowi_load_curve_peak(&hulls->load);
+  for (size_t i = 0; i < hulls->merged.count; ++i) {
+    stowi_hull_merge m = hulls->merged.data[i];
+    if (m.rise > 0) {
+      rise = STOWI_RISE_BELOW_PEAK;
+      if (stowi_load_curve_highest(&hulls->load, m.begin, m.end) + m.rise > peak) {
+        return STOWI_RISE_OF_PEAK;
+      }
+    }
+  }
+  return rise;
+}
+
+bool stowi_hulls_merge(stowi_hulls* hulls, stow_value root, stow_value into, uint64_t offset) {
+  if (!reserve_pieces(hulls, hulls->merged.count)) {
+    return false;
+  }
+  for (size_t i = 0; i < hulls->merged.count; ++i) {
+    stowi_hull_merge m = hulls->merged.data[i];
+    stowi_load_curve_add(&hulls->load, m.begin, m.end, m.rise);
+  }
+  hulls->last[into] = replace(hulls, hulls->last[root], hulls->last[into], into);
+  hulls->last[root] = NO_PIECE;
+  hulls->parent[root] = into;
+  hulls->shift[root] = offset;
+  return true;
+}
+
+// ---------------------------------------------------------------------------------------------
+// The groups at first
+
+// A value that has bytes, by the root that it lies in.
+typedef struct member {
+  uint64_t key;  // the root
+  stow_value value;
+  uint32_t last;  // the last piece of this and others that were merged with it
+} member;
+
+static size_t collect_members(const stow_views* views, member* members) {
+  size_t count = 0;
+  for (stow_value value = 0; value < views->value_count; ++value) {
+    if (views->bytes[value] != 0) {
+      members[count++] = (member){views->root[value], value, NO_PIECE};
+    }
+  }
+  return count;
+}
+
+static bool merge_members(stowi_hulls* hulls, member* a, const member* b) {
+  if (!sweep(hulls, a->last, 0, b->last, 0) || !reserve_pieces(hulls, hulls->merged.count)) {
+    return false;
+  }
+  a->last = replace(hulls, a->last, b->last, (stow_value)a->key);
+  return true;
+}
+
+// Makes one list of the pieces of |count| members of one root.
+static bool merge_root(stowi_hulls* hulls, member* members, size_t count) {
+  for (size_t width = 1; width < count; width *= 2) {
+    for (size_t i = 0; i + width < count; i += 2 * width) {
+      if (!merge_members(hulls, &members[i], &members[i + width])) {
+        return false;
+      }
+    }
+  }
+  hulls->last[members[0].key] = members[0].last;
+  return true;
+}
+
+static bool make_pieces(stowi_hulls* hulls, const stowi_sharing_call* call, member* members,
+                        size_t count) {
+  const stow_views* views = call->views;
+  if (!reserve_pieces(hulls, count)) {
+    return false;
+  }
+  for (size_t i = 0; i < count; ++i) {
+    stow_value value = members[i].value;
+    stowi_hull_piece piece = {.low = views->offset[value],
+                              .high = views->offset[value] + views->bytes[value],
+                              .begin = stow_lifetimes_own_begin(call->lifetimes, value),
+                              .end = stow_lifetimes_own_end(call->lifetimes, value),
+                              .previous = NO_PIECE,
+                              .anchor = (stow_value)members[i].key};
+    members[i].last = take_piece(hulls, piece);
+  }
+  for (size_t first = 0; first < count;) {
+    size_t end = first + 1;
+    while (end < count && members[end].key == members[first].key) {
+      ++end;
+    }
+    if (!merge_root(hulls, &members[first], end - first)) {
+      return false;
+    }
+    first = end;
+  }
+  return true;
+}
+
+static bool make_groups(stowi_hulls* hulls, const stowi_sharing_call* call) {
+  uint32_t value_count = hulls->value_count;
+  member* members = STOWI_ARRAY(hulls->allocator, member, value_count);
+  if (members == NULL) {
+    return false;
+  }
+  size_t count = collect_members(call->views, members);
+  bool made = stowi_sort_by_key(members, count, sizeof(*members), hulls->allocator) == STOW_OK &&
+              make_pieces(hulls, call, members, count);
+  STOWI_ARRAY_FREE(hulls->allocator, members, value_count);
+  return made;
+}
+
+// ---------------------------------------------------------------------------------------------
+// The load at first
+
+static bool is_in_arena(const stowi_sharing_call* call, stow_value root) {
+  return !stowi_sharing_is_external(call, root) &&
+         (call->views->inputs || !stowi_is_input(call->graph, root));
+}
+
+// Adds |bytes| to |total|; false where it becomes more than a curve may hold.
+static bool count_bytes(uint64_t* total, uint64_t bytes) {
+  return stowi_add_u64(*total, bytes, total) && *total <= (uint64_t)STOWI_LOAD_MAX;
+}
+
+static bool fits_curve(const stowi_sharing_call* call) {
+  const stow_views* views = call->views;
+  uint64_t total = 0;
+  for (stow_value value = 0; value < views->value_count; ++value) {
+    if (views->root[value] == value && !count_bytes(&total, views->bytes[value])) {
+      return false;
+    }
+  }
+  for (size_t i = 0; i < stow_effects_scratch_count(call->effects); ++i) {
+    if (!count_bytes(&total, stow_effects_scratch(call->effects, i).bytes)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static void fill_curve(stowi_hulls* hulls, const stowi_sharing_call* call) {
+  for (stow_value root = 0; root < hulls->value_count; ++root) {
+    if (hulls->last[root] == NO_PIECE || !is_in_arena(call, root)) {
+      continue;
+    }
+    for (uint32_t at = hulls->last[root]; at != NO_PIECE; at = hulls->pieces.data[at].previous) {
+      stowi_hull_piece piece = hulls->pieces.data[at];
+      stowi_load_curve_add(&hulls->load, piece.begin, piece.end, (int64_t)(piece.high - piece.low));
+    }
+  }
+  for (size_t i = 0; i < stow_effects_scratch_count(call->effects); ++i) {
+    stow_scratch scratch = stow_effects_scratch(call->effects, i);
+    uint32_t step = stow_schedule_step(call->schedule, scratch.node);
+    stowi_load_curve_add(&hulls->load, step, step + 1, (int64_t)scratch.bytes);
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+
+static bool init(stowi_hulls* hulls, const stowi_sharing_call* call) {
+  uint32_t count = hulls->value_count;
+  hulls->parent = STOWI_ARRAY(hulls->allocator, stow_value, count);
+  hulls->shift = STOWI_ARRAY_ZERO(hulls->allocator, uint64_t, count);
+  hulls->last = STOWI_ARRAY(hulls->allocator, uint32_t, count);
+  if (hulls->parent == NULL || hulls->shift == NULL || hulls->last == NULL ||
+      stowi_load_curve_init(&hulls->load, stow_schedule_count(call->schedule) + 1,
+                            hulls->allocator) != STOW_OK) {
+    return false;
+  }
+  for (stow_value value = 0; value < count; ++value) {
+    hulls->parent[value] = value;
+    hulls->last[value] = NO_PIECE;
+  }
+  hulls->too_large = !fits_curve(call);
+  if (hulls->too_large) {
+    return true;
+  }
+  if (!make_groups(hulls, call)) {
+    return false;
+  }
+  fill_curve(hulls, call);
+  hulls->work = 0;
+  return true;
+}
+
+stow_status stowi_hulls_init(stowi_hulls* hulls, const stowi_sharing_call* call) {
+  *hulls = (stowi_hulls){
+      .allocator = call->allocator, .value_count = call->views->value_count, .unused = NO_PIECE};
+  if (!init(hulls, call)) {
+    stowi_hulls_free(hulls);
+    return stowi_fail_memory(call->diag);
+  }
+  return STOW_OK;
+}
+
+void stowi_hulls_free(stowi_hulls* hulls) {
+  STOWI_ARRAY_FREE(hulls->allocator, hulls->parent, hulls->value_count);
+  STOWI_ARRAY_FREE(hulls->allocator, hulls->shift, hulls->value_count);
+  STOWI_ARRAY_FREE(hulls->allocator, hulls->last, hulls->value_count);
+  STOWI_VEC_FREE(hulls->allocator, &hulls->pieces);
+  STOWI_VEC_FREE(hulls->allocator, &hulls->merged);
+  stowi_load_curve_free(&hulls->load, hulls->allocator);
+  *hulls = (stowi_hulls){.allocator = hulls->allocator};
+}

@@ -1,0 +1,351 @@
+// Deciding who shares whose bytes: the passes in their order, on a copy of the views that takes
+// their place when all has gone well, and the record of what was decided. O(values × log values)
+// beside the passes.
+//
+// A home and a result written in place can be in each other's way: what lies inside a concat's
+// result is read there by the readers of the concat, so nobody may write over it once the concat
+// has run. Homes save a copy and come first where both are possible; but whether one pays is only
+// known once all chains in place are, since those lower the load that homes are measured by. So
+// what may get a home is spared, and what did not get one is looked at again.
+#include "analysis/sharing/sharing.h"
+
+#include <string.h>
+
+#include "analysis/effects/effects.h"
+#include "analysis/lives/lifetimes.h"
+#include "analysis/views.h"
+#include "base/checked.h"
+#include "base/diag.h"
+#include "base/sort.h"
+
+const char* stow_share_text(stow_share share) {
+  static const char* const texts[STOW_SHARE_COUNT] = {
+#define TEXT(name, text) text,
+      STOW_SHARE_LIST(TEXT)
+#undef TEXT
+  };
+  return (unsigned)share < (unsigned)STOW_SHARE_COUNT ? texts[share] : "?";
+}
+
+const char* stow_reason_text(stow_reason reason) {
+  static const char* const texts[STOW_REASON_COUNT] = {
+#define TEXT(name, text) text,
+      STOW_REASON_LIST(TEXT)
+#undef TEXT
+  };
+  return (unsigned)reason < (unsigned)STOW_REASON_COUNT ? texts[reason] : "?";
+}
+
+void stow_sharing_options_init(stow_sharing_options* options) {
+  *options = (stow_sharing_options){sizeof(*options), true, true, 1};
+}
+
+// ---------------------------------------------------------------------------------------------
+// What the passes use
+
+stow_status stowi_sharing_note(stowi_sharing_call* call, stow_decision decision, size_t operand) {
+  stow_sharing* sharing = call->sharing;
+  if (STOWI_VEC_RESERVE(call->allocator, &sharing->decisions, 1) != STOW_OK) {
+    return stowi_fail_memory(call->diag);
+  }
+  sharing->decisions.data[sharing->decisions.count++] = (stowi_decision){
+      decision, stow_schedule_step(call->schedule, decision.node), (uint32_t)operand};
+  return STOW_OK;
+}
+
+stow_decision stowi_sharing_decision(const stowi_sharing_call* call, stow_share share,
+                                     stow_reason reason, stow_node node, stow_value result,
+                                     stow_value operand) {
+  const uint64_t* bytes = call->views->bytes;
+  uint64_t shared = bytes[result] < bytes[operand] ? bytes[result] : bytes[operand];
+  return (stow_decision){share,  reason,          node,          result, operand,
+                         shared, STOW_VALUE_NONE, STOW_NODE_NONE};
+}
+
+void stowi_sharing_move(stowi_sharing_call* call, stow_value root, stow_value into,
+                        uint64_t offset) {
+  stow_views* views = call->views;
+  views->root[root] = into;
+  views->offset[root] = offset;
+  stowi_bits_add(&views->laid, root);
+  if (views->alignment != NULL) {
+    if (views->alignment[into] < views->alignment[root]) {
+      views->alignment[into] = views->alignment[root];
+    }
+    views->alignment[root] =
+        stowi_views_alignment_code(stow_effects_alignment(call->effects, root));
+  }
+}
+
+// Each round halves the way to the root.
+void stowi_sharing_settle(stowi_sharing_call* call) {
+  stow_value* root = call->views->root;
+  uint64_t* offset = call->views->offset;
+  bool settled = false;
+  while (!settled) {
+    settled = true;
+    for (stow_value value = 0; value < call->views->value_count; ++value) {
+      stow_value next = root[value];
+      if (root[next] != next) {
+        offset[value] += offset[next];
+        root[value] = root[next];
+        settled = false;
+      }
+    }
+  }
+}
+
+bool stowi_sharing_is_external(const stowi_sharing_call* call, stow_value value) {
+  bool output = stowi_bits_has(&call->outputs, value);
+  return stowi_io_policy(call->graph, call->effects, call->views->io, value, output) ==
+         STOW_IO_EXTERNAL;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Views: not decided here, but recorded with the rest
+
+// Why |result|, of a node whose row knows views, is none. |known|: the row makes it one.
+static stow_reason why_no_view(const stowi_sharing_call* call, stow_value result, bool known) {
+  if (stowi_sharing_is_external(call, result)) {
+    return STOW_REASON_EXTERNAL;
+  }
+  if (!known) {
+    return STOW_REASON_NOT_CONTIGUOUS;
+  }
+  return STOW_REASON_OWN;
+}
+
+// The operand that result |k| is or would be a view of; the first where nobody says.
+static size_t viewed_operand(const stowi_sharing_call* call, stow_node node, size_t k,
+                             bool* out_known) {
+  stow_value value = stow_graph_first_result(call->graph, node) + (stow_value)k;
+  stow_view view;
+  size_t operand;
+  uint64_t offset;
+  *out_known = stow_graph_view(call->graph, node, k, &view);
+  if (stow_effects_inside(call->effects, value, &operand, &offset)) {
+    return operand;
+  }
+  return *out_known ? view.operand : 0;
+}
+
+// What is converted is computed anew, and no question of views.
+static bool has_same_elements(const stowi_sharing_call* call, stow_value result,
+                              stow_value operand) {
+  return stow_graph_type(call->graph, result)->dtype ==
+         stow_graph_type(call->graph, operand)->dtype;
+}
+
+static stow_status note_views_of(stowi_sharing_call* call, stow_node node) {
+  stow_value first = stow_graph_first_result(call->graph, node);
+  const stow_value* operands = stow_graph_operands(call->graph, node);
+  for (size_t k = 0; k < stow_graph_result_count(call->graph, node); ++k) {
+    stow_value result = first + (stow_value)k;
+    bool known;
+    size_t operand = viewed_operand(call, node, k, &known);
+    if (call->views->bytes[result] == 0 || operands[operand] == STOW_VALUE_NONE ||
+        !has_same_elements(call, result, operands[operand])) {
+      continue;
+    }
+    stow_reason reason = stow_views_is_view(call->views, result) ? STOW_REASON_TAKEN
+                                                                 : why_no_view(call, result, known);
+    STOW_TRY(stowi_sharing_note(
+        call,
+        stowi_sharing_decision(call, STOW_SHARE_VIEW, reason, node, result, operands[operand]),
+        operand));
+  }
+  return STOW_OK;
+}
+
+static stow_status note_views(stowi_sharing_call* call) {
+  for (stow_node node = 0; node < stow_graph_node_count(call->graph); ++node) {
+    if (stow_graph_op_desc(call->graph, node)->view != NULL &&
+        stow_graph_operand_count(call->graph, node) != 0) {
+      STOW_TRY(note_views_of(call, node));
+    }
+  }
+  return STOW_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+// The record
+
+static int compare_u32(uint32_t a, uint32_t b) { return a < b ? -1 : a > b; }
+
+static int compare_decisions(const void* a, const void* b, const void* context) {
+  const stowi_decision* x = (const stowi_decision*)a;
+  const stowi_decision* y = (const stowi_decision*)b;
+  (void)context;
+  if (x->step != y->step) {
+    return compare_u32(x->step, y->step);
+  }
+  if (x->operand != y->operand) {
+    return compare_u32(x->operand, y->operand);
+  }
+  if (x->decision.share != y->decision.share) {
+    return compare_u32((uint32_t)x->decision.share, (uint32_t)y->decision.share);
+  }
+  return compare_u32(x->decision.result, y->decision.result);
+}
+
+static stow_status finish_record(stowi_sharing_call* call) {
+  stow_sharing* sharing = call->sharing;
+  if (stowi_sort(sharing->decisions.data, sharing->decisions.count, sizeof(stowi_decision),
+                 compare_decisions, NULL, call->allocator) != STOW_OK) {
+    return stowi_fail_memory(call->diag);
+  }
+  for (size_t i = 0; i < sharing->decisions.count; ++i) {
+    const stow_decision* decision = &sharing->decisions.data[i].decision;
+    if (decision->share != STOW_SHARE_VIEW && decision->reason == STOW_REASON_TAKEN) {
+      ++sharing->taken;
+    }
+  }
+  return STOW_OK;
+}
+
+void stow_sharing_destroy(stow_sharing* sharing) {
+  if (sharing == NULL) {
+    return;
+  }
+  stow_allocator allocator = sharing->allocator;
+  STOWI_VEC_FREE(allocator, &sharing->decisions);
+  STOWI_DELETE(allocator, sharing);
+}
+
+size_t stow_sharing_count(const stow_sharing* sharing) { return sharing->decisions.count; }
+
+stow_decision stow_sharing_at(const stow_sharing* sharing, size_t index) {
+  return sharing->decisions.data[index].decision;
+}
+
+size_t stow_sharing_taken(const stow_sharing* sharing) { return sharing->taken; }
+
+// ---------------------------------------------------------------------------------------------
+// The copy of the views
+
+// Copies what passes change. |copy| shares the rest with |views|.
+static stow_status copy_views(const stow_views* views, stow_views* copy) {
+  size_t count = views->value_count;
+  *copy = *views;
+  copy->root = STOWI_ARRAY(views->allocator, stow_value, count);
+  copy->offset = STOWI_ARRAY(views->allocator, uint64_t, count);
+  copy->alignment = NULL;
+  copy->laid = (stowi_bits){NULL, 0};
+  if (views->alignment != NULL) {
+    copy->alignment = STOWI_ARRAY(views->allocator, uint8_t, count);
+  }
+  bool complete = copy->root != NULL && copy->offset != NULL &&
+                  (copy->alignment != NULL) == (views->alignment != NULL) &&
+                  stowi_bits_init(&copy->laid, views->value_count, views->allocator);
+  if (!complete) {
+    return STOW_ERR_OUT_OF_MEMORY;
+  }
+  memcpy(copy->root, views->root, count * sizeof(*copy->root));
+  memcpy(copy->offset, views->offset, count * sizeof(*copy->offset));
+  if (copy->alignment != NULL) {
+    memcpy(copy->alignment, views->alignment, count);
+  }
+  if (views->laid.words != NULL) {
+    memcpy(copy->laid.words, views->laid.words, stowi_bits_words(copy->laid.count) * 8);
+  }
+  return STOW_OK;
+}
+
+static void swap_views(stow_views* views, stow_views* copy) {
+  stow_views old = *views;
+  *views = *copy;
+  *copy = old;
+}
+
+static void free_copy(stow_views* copy) {
+  STOWI_ARRAY_FREE(copy->allocator, copy->root, copy->value_count);
+  STOWI_ARRAY_FREE(copy->allocator, copy->offset, copy->value_count);
+  STOWI_ARRAY_FREE(copy->allocator, copy->alignment, copy->value_count);
+  stowi_bits_free(&copy->laid, copy->allocator);
+}
+
+// ---------------------------------------------------------------------------------------------
+
+static stow_status prepare(stowi_sharing_call* call) {
+  call->sharing = STOWI_NEW(call->allocator, stow_sharing);
+  if (call->sharing == NULL) {
+    return stowi_fail_memory(call->diag);
+  }
+  call->sharing->allocator = call->allocator;
+  if (!stowi_bits_of_outputs(&call->outputs, call->graph, call->allocator)) {
+    return stowi_fail_memory(call->diag);
+  }
+  if (!call->options.elide_copies) {
+    return STOW_OK;
+  }
+  call->home = STOWI_ARRAY(call->allocator, stow_value, call->views->value_count);
+  if (call->home == NULL) {
+    return stowi_fail_memory(call->diag);
+  }
+  for (stow_value value = 0; value < call->views->value_count; ++value) {
+    call->home[value] = STOW_VALUE_NONE;
+  }
+  return stowi_homes_candidates(call);
+}
+
+static stow_status run(stowi_sharing_call* call) {
+  STOW_TRY(prepare(call));
+  STOW_TRY(note_views(call));
+  STOW_TRY(stowi_share_in_place(call));
+  if (call->options.elide_copies) {
+    STOW_TRY(stowi_share_homes(call));
+    STOW_TRY(stowi_share_in_place_again(call));
+  }
+  return finish_record(call);
+}
+
+static stow_status check_arguments(const stow_views* views, const stow_graph* graph,
+                                   const stow_schedule* schedule, const stow_effects* effects,
+                                   const stow_lifetimes* lifetimes,
+                                   const stow_sharing_options* options, stow_diag* diag) {
+  STOW_TRY(stowi_views_check_graph(views, graph, diag));
+  STOW_TRY(stowi_effects_check_graph(effects, graph, diag));
+  if (stow_schedule_count(schedule) != stow_graph_node_count(graph) ||
+      lifetimes->value_count != views->value_count) {
+    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
+                      "the schedule or the lifetimes are of another graph");
+  }
+  if (!stowi_is_power_of_two(options->alignment)) {
+    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
+                      "stow_sharing_options.alignment: %llu is no power of two",
+                      (unsigned long long)options->alignment);
+  }
+  return STOW_OK;
+}
+
+stow_status stow_sharing_apply(stow_views* views, const stow_graph* graph,
+                               const stow_schedule* schedule, const stow_effects* effects,
+                               const stow_lifetimes* lifetimes, const stow_sharing_options* options,
+                               stow_allocator allocator, stow_diag* diag,
+                               stow_sharing** out_sharing) {
+  *out_sharing = NULL;
+  stow_sharing_options loaded;
+  stow_sharing_options_init(&loaded);
+  STOW_TRY(stowi_load_struct(&loaded, options, sizeof(loaded), "stow_sharing_options", diag));
+  STOW_TRY(check_arguments(views, graph, schedule, effects, lifetimes, &loaded, diag));
+  stow_views copy;
+  stowi_sharing_call call = {.views = &copy,
+                             .graph = graph,
+                             .schedule = schedule,
+                             .effects = effects,
+                             .lifetimes = lifetimes,
+                             .options = loaded,
+                             .allocator = allocator,
+                             .diag = diag};
+  stow_status status = copy_views(views, &copy) == STOW_OK ? run(&call) : stowi_fail_memory(diag);
+  if (status == STOW_OK) {
+    swap_views(views, &copy);
+    *out_sharing = call.sharing;
+    call.sharing = NULL;
+  }
+  free_copy(&copy);
+  stowi_bits_free(&call.outputs, allocator);
+  STOWI_ARRAY_FREE(allocator, call.home, views->value_count);
+  stow_sharing_destroy(call.sharing);
+  return status;
+}

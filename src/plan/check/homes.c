@@ -1,0 +1,140 @@
+// Part of the plan checker: where operands of a concat belong in its result.
+//
+// They are contiguous there where no dim before the axis is above 1, or all but one are empty: one
+// after the other, each with the bytes of its elements. One that lies right there is at home; the
+// concat copies the others. Elements may be smaller than a byte, so ends are counted in bits.
+// O(operands).
+#include "base/checked.h"
+#include "base/diag.h"
+#include "plan/check/check.h"
+
+// Whether all operands but one are empty: that one is the result.
+static bool has_one_part(const stowi_checker* checker, stow_node node) {
+  size_t parts = 0;
+  for (size_t k = 0; k < stow_graph_operand_count(checker->graph, node); ++k) {
+    stow_value operand = stow_graph_operands(checker->graph, node)[k];
+    uint64_t elements = 0;
+    bool is_empty =
+        operand == STOW_VALUE_NONE ||
+        (stow_type_elements(stow_graph_type(checker->graph, operand), &elements) == STOW_OK &&
+         elements == 0);
+    parts += is_empty ? 0 : 1;
+  }
+  return parts == 1;
+}
+
+static bool is_contiguous(const stowi_checker* checker, stow_node node) {
+  const stow_type* type =
+      stow_graph_type(checker->graph, stow_graph_first_result(checker->graph, node));
+  const stow_attr* axis = stow_graph_attr(checker->graph, node, "axis");
+  int64_t at = axis == NULL ? 0 : axis->i;
+  at += at < 0 ? (int64_t)type->rank : 0;
+  for (int64_t i = 0; i < at; ++i) {
+    if (type->dims[i] != 1) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Whether |value| may turn out to have fewer elements, so that what follows it moves.
+static bool may_shrink(const stowi_checker* checker, stow_value value) {
+  return stow_graph_is_bounded(checker->graph, value) ||
+         stow_graph_is_data_dependent(checker->graph, value);
+}
+
+static bool count_bits(const stowi_checker* checker, stow_value value, uint64_t* out_bits) {
+  const stow_type* type = stow_graph_type(checker->graph, value);
+  uint64_t width = stow_dtype_bits(type->dtype);
+  uint64_t elements = 0;
+  width = checker->plan->facts.f32_uniform && width < 32 ? 32 : width;
+  return stow_type_elements(type, &elements) == STOW_OK && stowi_mul_u64(elements, width, out_bits);
+}
+
+// One whose storage is larger than its elements reaches into the next one's place.
+static bool is_at_home(const stowi_checker* checker, stow_value operand, stow_value result,
+                       uint64_t first_bit, uint64_t bits) {
+  stow_slot slot;
+  uint64_t inner = checker->values[result].inner + first_bit / 8;
+  return checker->plan->facts.elide_copies && first_bit % 8 == 0 &&
+         checker->values[operand].bytes <= bits / 8 + (bits % 8 != 0 ? 1 : 0) &&
+         stow_plan_root(checker->plan, operand) == stow_plan_root(checker->plan, result) &&
+         checker->values[operand].inner == inner &&
+         checker->values[operand].made != STOWI_MADE_OUTSIDE &&
+         stow_plan_slot(checker->plan, result, &slot);
+}
+
+static bool fill(const stowi_checker* checker, stow_node node, stowi_homes* homes) {
+  stow_value result = stow_graph_first_result(checker->graph, node);
+  size_t count = stow_graph_operand_count(checker->graph, node);
+  uint64_t end = 0;
+  uint64_t all = 0;
+  size_t strangers = 0;
+  bool moves = false;
+  for (size_t k = 0; k < count; ++k) {
+    stow_value operand = stow_graph_operands(checker->graph, node)[k];
+    uint64_t bits = 0;
+    uint64_t begin = end;
+    if (operand == STOW_VALUE_NONE || !count_bits(checker, operand, &bits) ||
+        !stowi_add_u64(begin, bits, &end)) {
+      return false;
+    }
+    bool is_home = !moves && is_at_home(checker, operand, result, begin, bits);
+    strangers += bits > 0 && !is_home ? 1 : 0;
+    moves |= may_shrink(checker, operand);
+    homes->ends[k] = end;
+    homes->strangers[k] = strangers;
+  }
+  // Storage above all elements is the concat's to write.
+  bool is_known = stowi_mul_u64(checker->values[result].bytes, 8, &all);
+  homes->ends[count] = all > end ? all : end;
+  homes->strangers[count] = strangers + (all > end && all - end >= 8 ? 1 : 0);
+  homes->count = count + 1;
+  return is_known;
+}
+
+static stow_status reserve(stowi_checker* checker, stowi_homes* homes, size_t count) {
+  if (count > homes->capacity) {
+    stowi_homes_free(checker, homes);
+    homes->capacity = count;
+    homes->ends = STOWI_ARRAY(checker->allocator, uint64_t, count);
+    homes->strangers = STOWI_ARRAY(checker->allocator, size_t, count);
+    if (homes->ends == NULL || homes->strangers == NULL) {
+      return stowi_fail_memory(checker->diag);
+    }
+  }
+  return STOW_OK;
+}
+
+stow_status stowi_homes_find(stowi_checker* checker, stow_node node, stowi_homes* homes,
+                             bool* out_found) {
+  *out_found = false;
+  if (stow_graph_op(checker->graph, node) != STOW_OP_CONCAT) {
+    return STOW_OK;
+  }
+  stow_value result = stow_graph_first_result(checker->graph, node);
+  const stowi_check_value* root = &checker->values[stow_plan_root(checker->plan, result)];
+  if (checker->values[result].made != STOWI_MADE_WRITTEN || root->makers < 2 ||
+      !(is_contiguous(checker, node) || has_one_part(checker, node))) {
+    return STOW_OK;
+  }
+  STOW_TRY(reserve(checker, homes, stow_graph_operand_count(checker->graph, node) + 1));
+  *out_found = fill(checker, node, homes);
+  return STOW_OK;
+}
+
+void stowi_homes_free(const stowi_checker* checker, stowi_homes* homes) {
+  STOWI_ARRAY_FREE(checker->allocator, homes->ends, homes->capacity);
+  STOWI_ARRAY_FREE(checker->allocator, homes->strangers, homes->capacity);
+  *homes = (stowi_homes){0, NULL, NULL, 0};
+}
+
+stowi_span stowi_homes_place(const stowi_homes* homes, size_t k) {
+  uint64_t begin = k == 0 ? 0 : homes->ends[k - 1];
+  uint64_t end = homes->ends[k];
+  return (stowi_span){begin / 8, end / 8 + (end % 8 != 0 ? 1 : 0)};
+}
+
+bool stowi_homes_copies(const stowi_homes* homes, size_t k) {
+  return homes->strangers[k] != (k == 0 ? 0 : homes->strangers[k - 1]);
+}

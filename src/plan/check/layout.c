@@ -1,0 +1,152 @@
+// The other half of the proof of a plan that shares its weights: they lie where the layout has
+// them, and what the graph does not name stays free. Graph and plan alone cannot show that; rows
+// of a weight and of a gradient of the same size may be swapped, and the plan is as sound as
+// before, but the weights of the forward plan are lost.
+//
+// One lookup by name per param, one by offset per weight that no param names: O(n log n).
+#include <inttypes.h>
+
+#include "base/alloc.h"
+#include "base/diag.h"
+#include "plan/check/check.h"
+
+typedef struct layout_check {
+  stowi_checker checker;  // for labels and faults: only plan, graph and diag are set
+  const stow_weight_layout* layout;
+  bool* named;  // by weight: a param lies there
+} layout_check;
+
+// ---------------------------------------------------------------------------------------------
+// Params
+
+static stow_status moved_fault(layout_check* check, stow_value value, stow_slot slot,
+                               const stow_weight* weight) {
+  return stowi_fault(&check->checker, STOW_FAULT_MOVED, value, STOW_VALUE_NONE, 0,
+                     "param %s lies at offset %" PRIu64 ", the weight layout has it at %" PRIu64,
+                     stowi_label_value(&check->checker, value).text, slot.offset, weight->offset);
+}
+
+static stow_status extent_fault(layout_check* check, stow_fault fault, stow_value value,
+                                const char* what, uint64_t is, uint64_t needed) {
+  return stowi_fault(&check->checker, fault, value, STOW_VALUE_NONE, 0,
+                     "param %s has a %s of %" PRIu64 " bytes, in the weight layout of %" PRIu64,
+                     stowi_label_value(&check->checker, value).text, what, is, needed);
+}
+
+static stow_status check_life(layout_check* check, stow_value value) {
+  const stow_plan* plan = check->checker.plan;
+  uint32_t begin = stow_plan_begin(plan, value);
+  uint32_t end = stow_plan_end(plan, value);
+  uint32_t steps = stow_plan_step_count(plan);
+  if (begin == 0 && end > steps) {
+    return STOW_OK;
+  }
+  return stowi_fault(
+      &check->checker, begin == 0 ? STOW_FAULT_REUSED_TOO_EARLY : STOW_FAULT_BORN_TOO_LATE, value,
+      STOW_VALUE_NONE, begin == 0 ? end : 0,
+      "param %s is shared and must live over the whole run, [0, %" PRIu64
+      "), but is given steps [%" PRIu32 ", %" PRIu32 ")",
+      stowi_label_value(&check->checker, value).text, (uint64_t)steps + 1, begin, end);
+}
+
+static stow_status check_param(layout_check* check, stow_value value, stow_slot slot) {
+  stow_str name = stow_graph_value_name(check->checker.graph, value);
+  size_t index = stowi_weight_layout_index(check->layout, name);
+  if (index == STOWI_WEIGHT_NONE) {
+    return stowi_fault(&check->checker, STOW_FAULT_WEIGHT, value, STOW_VALUE_NONE, 0,
+                       "param %s has a slot, but the weight layout does not name it",
+                       stowi_label_value(&check->checker, value).text);
+  }
+  stow_weight weight = stow_weight_layout_at(check->layout, index);
+  uint64_t guard = stow_plan_guard(check->checker.plan, value);
+  if (slot.offset != weight.offset) {
+    return moved_fault(check, value, slot, &weight);
+  }
+  if (slot.size != weight.size) {
+    return extent_fault(check, STOW_FAULT_SIZE, value, "slot", slot.size, weight.size);
+  }
+  if (guard != weight.guard) {
+    return extent_fault(check, STOW_FAULT_GUARD, value, "guard", guard, weight.guard);
+  }
+  check->named[index] = true;
+  return check_life(check, value);
+}
+
+static stow_status check_params(layout_check* check) {
+  const stow_graph* graph = check->checker.graph;
+  for (stow_value value = 0; value < check->checker.value_count; ++value) {
+    stow_slot slot;
+    if (stow_graph_op(graph, stow_graph_producer(graph, value)) == STOW_OP_PARAM &&
+        stow_plan_slot(check->checker.plan, value, &slot)) {
+      STOW_TRY(check_param(check, value, slot));
+    }
+  }
+  return STOW_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+// What no param names
+
+// Whether one reserved stretch holds bytes [low, high). They are sorted and apart, so it can only
+// be the last that does not begin above |low|.
+static bool is_reserved(const stow_plan* plan, uint64_t low, uint64_t high) {
+  size_t first = 0;
+  size_t last = stow_plan_reserved_count(plan);
+  while (first < last) {
+    size_t middle = first + (last - first) / 2;
+    if (stow_plan_reserved_at(plan, middle).offset <= low) {
+      first = middle + 1;
+    } else {
+      last = middle;
+    }
+  }
+  if (first == 0) {
+    return false;
+  }
+  stow_slot reserved = stow_plan_reserved_at(plan, first - 1);
+  return high - reserved.offset <= reserved.size;
+}
+
+static stow_status check_others(layout_check* check) {
+  for (size_t i = 0; i < stow_weight_layout_count(check->layout); ++i) {
+    stow_weight weight = stow_weight_layout_at(check->layout, i);
+    uint64_t end = weight.offset + weight.size + weight.guard;
+    if (!check->named[i] && !is_reserved(check->checker.plan, weight.offset, end)) {
+      return stowi_fault(&check->checker, STOW_FAULT_WEIGHT, STOW_VALUE_NONE, STOW_VALUE_NONE, 0,
+                         "weight \"%.200s\" of the layout [%" PRIu64 ", %" PRIu64
+                         ") is no param of the plan, and is not reserved",
+                         weight.name.data, weight.offset, end);
+    }
+  }
+  return STOW_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+
+static stow_status run(layout_check* check) {
+  STOW_TRY(stowi_check_fresh(&check->checker));
+  STOW_TRY(check_params(check));
+  return check_others(check);
+}
+
+stow_status stow_plan_check_layout(const stow_plan* plan, const stow_graph* graph,
+                                   const stow_weight_layout* layout, stow_diag* diag,
+                                   stow_violation* out_violation) {
+  stow_allocator allocator = plan->allocator;
+  size_t count = stow_weight_layout_count(layout);
+  layout_check check = {
+      .checker = {.plan = plan,
+                  .graph = graph,
+                  .diag = diag,
+                  .violation = STOWI_NO_VIOLATION,
+                  .value_count = stow_graph_value_count(graph)},
+      .layout = layout,
+      .named = STOWI_ARRAY_ZERO(allocator, bool, count),
+  };
+  stow_status status = check.named == NULL ? stowi_fail_memory(diag) : run(&check);
+  if (out_violation != NULL) {
+    *out_violation = check.checker.violation;
+  }
+  STOWI_ARRAY_FREE(allocator, check.named, count);
+  return status;
+}

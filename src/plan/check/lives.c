@@ -1,0 +1,111 @@
+// Part of the plan checker: lifetimes.
+//
+// The plan's lifetimes must cover all writes and reads, a root's also those of what lies in it.
+// They may be longer: rules extend them, and what rules mean is the executor's business. O(values).
+#include <inttypes.h>
+
+#include "base/diag.h"
+#include "plan/check/check.h"
+
+typedef struct need {
+  uint32_t first_write;
+  uint32_t last_write;
+  uint32_t last_read;
+} need;
+
+static void keep_always(stowi_checker* checker) {
+  for (stow_value value = 0; value < checker->value_count; ++value) {
+    if (stowi_check_is_kept(checker, value)) {
+      checker->values[value].first_write = 0;
+      if (checker->values[value].last_read < checker->node_count) {
+        checker->values[value].last_read = checker->node_count;
+      }
+    }
+  }
+}
+
+static stow_status life_fault(stowi_checker* checker, stow_fault fault, stow_value value,
+                              uint32_t step, const char* what) {
+  uint32_t begin = stow_plan_begin(checker->plan, value);
+  uint32_t end = stow_plan_end(checker->plan, value);
+  stowi_label label = stowi_label_value(checker, value);
+  if (stowi_check_is_kept(checker, value)) {
+    return stowi_fault(checker, fault, value, STOW_VALUE_NONE, step,
+                       "%s must live over the whole run, [0, %" PRIu32
+                       "), and is given steps [%" PRIu32 ", %" PRIu32 ")",
+                       label.text, checker->node_count + 1, begin, end);
+  }
+  return stowi_fault(checker, fault, value, STOW_VALUE_NONE, step,
+                     "%s is %s at step %" PRIu32 " by %s, but it lives over steps [%" PRIu32
+                     ", %" PRIu32 ")",
+                     label.text, what, step, stowi_label_step(checker, step).text, begin, end);
+}
+
+static stow_status check_life(stowi_checker* checker, stow_value value, const need* all) {
+  if (stow_plan_begin(checker->plan, value) > all->first_write) {
+    return life_fault(checker, STOW_FAULT_BORN_TOO_LATE, value, all->first_write, "written");
+  }
+  bool read_last = all->last_read >= all->last_write;
+  uint32_t last = read_last ? all->last_read : all->last_write;
+  if (stow_plan_end(checker->plan, value) <= last) {
+    return life_fault(checker, STOW_FAULT_REUSED_TOO_EARLY, value, last,
+                      read_last ? "read" : "written");
+  }
+  return STOW_OK;
+}
+
+// A view's life lies inside its root's.
+static stow_status check_cover(stowi_checker* checker, stow_value value, stow_value root) {
+  uint32_t begin = stow_plan_begin(checker->plan, value);
+  uint32_t end = stow_plan_end(checker->plan, value);
+  uint32_t root_begin = stow_plan_begin(checker->plan, root);
+  uint32_t root_end = stow_plan_end(checker->plan, root);
+  if (begin >= root_begin && end <= root_end) {
+    return STOW_OK;
+  }
+  stow_fault fault = begin < root_begin ? STOW_FAULT_BORN_TOO_LATE : STOW_FAULT_REUSED_TOO_EARLY;
+  return stowi_fault(checker, fault, root, value, begin < root_begin ? begin : root_end,
+                     "%s lives over steps [%" PRIu32 ", %" PRIu32 "), its view %s over [%" PRIu32
+                     ", %" PRIu32 ")",
+                     stowi_label_value(checker, root).text, root_begin, root_end,
+                     stowi_label_value(checker, value).text, begin, end);
+}
+
+static need need_of(const stowi_check_value* value) {
+  return (need){value->first_write, value->last_write, value->last_read};
+}
+
+static void widen(need* whole, const stowi_check_value* part) {
+  whole->first_write =
+      part->first_write < whole->first_write ? part->first_write : whole->first_write;
+  whole->last_write = part->last_write > whole->last_write ? part->last_write : whole->last_write;
+  whole->last_read = part->last_read > whole->last_read ? part->last_read : whole->last_read;
+}
+
+// Also of values without a slot: whoever binds their bytes from outside goes by their lifetimes.
+static stow_status check_lifetimes(stowi_checker* checker, need* whole) {
+  for (stow_value value = 0; value < checker->value_count; ++value) {
+    whole[value] = need_of(&checker->values[value]);
+    STOW_TRY(check_life(checker, value, &whole[value]));
+  }
+  for (stow_value value = 0; value < checker->value_count; ++value) {
+    widen(&whole[stow_plan_root(checker->plan, value)], &checker->values[value]);
+  }
+  for (stow_value value = 0; value < checker->value_count; ++value) {
+    stow_value root = stow_plan_root(checker->plan, value);
+    STOW_TRY(root == value ? check_life(checker, value, &whole[value])
+                           : check_cover(checker, value, root));
+  }
+  return STOW_OK;
+}
+
+stow_status stowi_check_lives(stowi_checker* checker) {
+  keep_always(checker);
+  need* whole = STOWI_ARRAY(checker->allocator, need, checker->value_count);
+  if (whole == NULL) {
+    return stowi_fail_memory(checker->diag);
+  }
+  stow_status status = check_lifetimes(checker, whole);
+  STOWI_ARRAY_FREE(checker->allocator, whole, checker->value_count);
+  return status;
+}

@@ -1,0 +1,233 @@
+// Part of the plan checker: values that are views.
+//
+// The plan claims a root for every value, and a place in it: where its slot lies in the root's. A
+// value is a view where one of these puts it into an operand's bytes:
+//
+//   its op's row       reshape, narrow, … and kv_append, which also writes
+//   a declared place   result k is bytes [d, d + n) of operand j
+//   a loop             initial value ─▶ argument ─▶ final result; the body's yield writes
+//
+// The first two are views for the executor too, which then runs nothing: there the claim must say
+// so. Whatever is no view is written by its op, wherever it lies; shares.c asks whether it
+// may lie there. Operands have lower ids, so one pass in id order finds every operand resolved.
+// O(values + effects).
+#include <inttypes.h>
+
+#include "base/checked.h"
+#include "base/diag.h"
+#include "plan/check/check.h"
+
+// One way in which a value may share |parent|'s bytes.
+typedef struct share {
+  stow_value parent;
+  uint64_t offset;
+  bool is_needed;  // by the executor
+  bool writes;
+} share;
+
+static bool element_offset_bytes(const stowi_checker* checker, stow_value parent, uint64_t elements,
+                                 uint64_t* out_bytes) {
+  uint64_t bits = stow_dtype_bits(stow_graph_type(checker->graph, parent)->dtype);
+  if (checker->plan->facts.f32_uniform) {
+    return stowi_mul_u64(elements, bits < 32 ? 4 : bits / 8, out_bytes);
+  }
+  if (bits % 8 == 0) {
+    return stowi_mul_u64(elements, bits / 8, out_bytes);
+  }
+  if (!stowi_mul_u64(elements, bits, out_bytes) || *out_bytes % 8 != 0) {
+    return false;
+  }
+  *out_bytes /= 8;
+  return true;
+}
+
+static bool share_by_effect(const stowi_checker* checker, stow_node node, stow_value value,
+                            share* out) {
+  size_t operand = 0;
+  uint64_t offset = 0;
+  if (!stow_effects_inside(checker->effects, value, &operand, &offset)) {
+    return false;
+  }
+  *out = (share){stowi_check_operand(checker, node, operand), offset, true, false};
+  return out->parent != STOW_VALUE_NONE;
+}
+
+static bool share_by_op(const stowi_checker* checker, stow_node node, size_t k, share* out) {
+  stow_view view;
+  if (!stow_graph_view(checker->graph, node, k, &view) ||
+      (view.extended && checker->plan->facts.classic_views)) {
+    return false;
+  }
+  bool writes = stow_graph_op_desc(checker->graph, node)->writes_view;
+  *out = (share){stowi_check_operand(checker, node, view.operand), 0, true, writes};
+  return out->parent != STOW_VALUE_NONE &&
+         element_offset_bytes(checker, out->parent, view.element_offset, &out->offset);
+}
+
+static bool share_by_loop(const stowi_checker* checker, stow_node node, size_t k, share* out) {
+  stow_node loop = stowi_check_loop_of_args(checker, node);
+  stow_value parent = loop != STOW_NODE_NONE ? stowi_check_initial(checker, loop, k)
+                                             : stowi_check_final(checker, node, k);
+  *out = (share){parent, 0, false, false};
+  return parent != STOW_VALUE_NONE;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Claims
+
+static stow_status no_root_fault(stowi_checker* checker, stow_value value) {
+  uint32_t step = checker->steps[stow_graph_producer(checker->graph, value)];
+  return stowi_fault(checker, STOW_FAULT_VIEW_MOVED, value, STOW_VALUE_NONE, step,
+                     "%s is claimed to be a view of %%%" PRIu32 ", which does not exist",
+                     stowi_label_value(checker, value).text, stow_plan_root(checker->plan, value));
+}
+
+static stow_status place_fault(stowi_checker* checker, stow_value value, uint64_t expected) {
+  stow_slot slot, root_slot;
+  stow_value root = stow_plan_root(checker->plan, value);
+  stow_plan_slot(checker->plan, value, &slot);
+  stow_plan_slot(checker->plan, root, &root_slot);
+  return stowi_fault(checker, STOW_FAULT_VIEW_MOVED, value, root,
+                     checker->steps[stow_graph_producer(checker->graph, value)],
+                     "%s lies at offset %" PRIu64 " and must lie %" PRIu64
+                     " bytes into %s, which lies at offset %" PRIu64,
+                     stowi_label_value(checker, value).text, slot.offset, expected,
+                     stowi_label_value(checker, root).text, root_slot.offset);
+}
+
+// Every root exists and is its own. Places of what has a slot; a view's that has none follows from
+// its operand's.
+static stow_status fill_places(stowi_checker* checker) {
+  for (stow_value value = 0; value < checker->value_count; ++value) {
+    stow_value root = stow_plan_root(checker->plan, value);
+    stow_slot slot, root_slot;
+    if (root >= checker->value_count) {
+      return no_root_fault(checker, value);
+    }
+    if (stow_plan_root(checker->plan, root) != root) {
+      return stowi_check_misplaced(checker, STOW_FAULT_VIEW_MOVED, value,
+                                   "is claimed to be a view of");
+    }
+    if (root != value && stow_plan_slot(checker->plan, value, &slot) &&
+        stow_plan_slot(checker->plan, root, &root_slot)) {
+      // Below the root it wraps around, and is not inside.
+      checker->values[value].inner = slot.offset - root_slot.offset;
+    }
+  }
+  return STOW_OK;
+}
+
+static bool has_place(const stowi_checker* checker, stow_value value) {
+  stow_slot slot;
+  return stow_plan_slot(checker->plan, value, &slot) &&
+         stow_plan_slot(checker->plan, stow_plan_root(checker->plan, value), &slot);
+}
+
+static void take_view(stowi_checker* checker, stow_node node, stow_value value, const share* way) {
+  stowi_check_value* own = &checker->values[value];
+  own->made = way->writes ? STOWI_MADE_APPEND : STOWI_MADE_VIEW;
+  own->since = way->writes ? checker->steps[node] + 1 : checker->values[way->parent].since;
+  if (stow_graph_op_desc(checker->graph, node)->region_kind == STOW_REGION_LOOP) {
+    // A loop's final result is what the last round's yield wrote.
+    stow_region body = stow_graph_owned_region(checker->graph, node, 0);
+    own->since = stowi_check_region_end(checker, body) + 1;
+  }
+  stowi_check_link(checker, value, way->parent);
+}
+
+// Makes |value| a view where it lies where |way| puts it; a fault where it must and does not.
+static stow_status try_view(stowi_checker* checker, stow_node node, stow_value value,
+                            const share* way) {
+  stow_value root = stow_plan_root(checker->plan, value);
+  uint64_t inner = 0;
+  bool same_root = stow_plan_root(checker->plan, way->parent) == root &&
+                   stowi_add_u64(checker->values[way->parent].inner, way->offset, &inner);
+  bool placed = has_place(checker, value);
+  if (same_root && (!placed || checker->values[value].inner == inner)) {
+    checker->values[value].inner = inner;
+    take_view(checker, node, value, way);
+    return STOW_OK;
+  }
+  if (!way->is_needed) {
+    return STOW_OK;
+  }
+  if (same_root) {
+    return place_fault(checker, value, inner);
+  }
+  return stowi_check_misplaced(checker, STOW_FAULT_VIEW_MOVED, value,
+                               root == value ? "must share an operand's bytes; its root is"
+                                             : "is claimed to be a view, but nothing puts it in");
+}
+
+// The value lies inside the bytes of its root.
+static stow_status check_inside(stowi_checker* checker, stow_value value) {
+  stow_value root = stow_plan_root(checker->plan, value);
+  uint32_t step = checker->steps[stow_graph_producer(checker->graph, value)];
+  uint64_t end = 0;
+  stow_slot slot, root_slot;
+  if (!stow_plan_slot(checker->plan, root, &root_slot)) {
+    if (!stow_plan_slot(checker->plan, value, &slot)) {
+      return STOW_OK;
+    }
+    return stowi_fault(checker, STOW_FAULT_VIEW_OUTSIDE, value, root, step,
+                       "%s has a slot and its root %s has none",
+                       stowi_label_value(checker, value).text,
+                       stowi_label_value(checker, root).text);
+  }
+  const stowi_check_value* own = &checker->values[value];
+  if (stowi_add_u64(own->inner, own->bytes, &end) && end <= root_slot.size) {
+    return STOW_OK;
+  }
+  return stowi_fault(checker, STOW_FAULT_VIEW_OUTSIDE, value, root, step,
+                     "%s is %" PRIu64 " bytes at %" PRIu64 " in %s, which has %" PRIu64,
+                     stowi_label_value(checker, value).text, own->bytes, own->inner,
+                     stowi_label_value(checker, root).text, root_slot.size);
+}
+
+static stow_status check_claim(stowi_checker* checker, stow_node node, size_t k) {
+  stow_value value = stow_graph_first_result(checker->graph, node) + (stow_value)k;
+  stowi_check_value* own = &checker->values[value];
+  share way;
+  own->made = STOWI_MADE_WRITTEN;
+  own->since = checker->steps[node] + 1;
+  if (stow_graph_is_boundary(checker->graph, value)) {
+    own->made = STOWI_MADE_OUTSIDE;
+    own->since = 0;
+  } else if (stowi_check_may_share(checker, value) &&
+             (share_by_effect(checker, node, value, &way) || share_by_op(checker, node, k, &way) ||
+              share_by_loop(checker, node, k, &way))) {
+    STOW_TRY(try_view(checker, node, value, &way));
+  }
+  return check_inside(checker, value);
+}
+
+static void note_member(stowi_checker* checker, stow_value value) {
+  stowi_check_value* root = &checker->values[stow_plan_root(checker->plan, value)];
+  root->makers += checker->values[value].made != STOWI_MADE_VIEW ? 1 : 0;
+  root->holds_kept = root->holds_kept || stowi_check_is_kept(checker, value);
+}
+
+// A loop's yield writes carried arguments, wherever they lie.
+static void note_carried(stowi_checker* checker, stow_node node) {
+  stow_node loop = stowi_check_loop_of_args(checker, node);
+  size_t count = loop == STOW_NODE_NONE ? 0 : stow_graph_result_count(checker->graph, node);
+  for (size_t k = 0; k < count; ++k) {
+    stow_value argument = stow_graph_first_result(checker->graph, node) + (stow_value)k;
+    if (stowi_check_initial(checker, loop, k) != STOW_VALUE_NONE) {
+      checker->values[stow_plan_root(checker->plan, argument)].makers += 1;
+    }
+  }
+}
+
+stow_status stowi_check_views(stowi_checker* checker) {
+  STOW_TRY(fill_places(checker));
+  for (stow_node node = 0; node < checker->node_count; ++node) {
+    size_t results = stow_graph_result_count(checker->graph, node);
+    for (size_t k = 0; k < results; ++k) {
+      STOW_TRY(check_claim(checker, node, k));
+      note_member(checker, stow_graph_first_result(checker->graph, node) + (stow_value)k);
+    }
+    note_carried(checker, node);
+  }
+  return STOW_OK;
+}

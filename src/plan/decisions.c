@@ -1,0 +1,72 @@
+// What was decided about sharing, as the plan keeps it. Where less sharing gave a smaller arena,
+// what was given up for that stays in the list, refused. O(decisions).
+#include "base/alloc.h"
+#include "base/diag.h"
+#include "plan/make/make.h"
+
+stow_status stowi_plan_set_decisions(stow_plan* plan, const stow_sharing* sharing,
+                                     stow_diag* diag) {
+  size_t count = stow_sharing_count(sharing);
+  plan->decisions = STOWI_ARRAY(plan->allocator, stow_decision, count);
+  if (plan->decisions == NULL) {
+    return stowi_fail_memory(diag);
+  }
+  plan->decision_count = count;
+  for (size_t i = 0; i < count; ++i) {
+    plan->decisions[i] = stow_sharing_at(sharing, i);
+  }
+  return STOW_OK;
+}
+
+size_t stow_plan_decision_count(const stow_plan* plan) { return plan->decision_count; }
+
+stow_decision stow_plan_decision_at(const stow_plan* plan, size_t index) {
+  static const stow_decision none = {STOW_SHARE_COUNT, STOW_REASON_COUNT, STOW_NODE_NONE,
+                                     STOW_VALUE_NONE,  STOW_VALUE_NONE,   0,
+                                     STOW_VALUE_NONE,  STOW_NODE_NONE};
+  return index < plan->decision_count ? plan->decisions[index] : none;
+}
+
+static bool is_same_question(const stow_decision* a, const stow_decision* b) {
+  return a->node == b->node && a->share == b->share && a->result == b->result &&
+         a->operand == b->operand;
+}
+
+// Writes |fuller|'s questions with |plan|'s answers, where it has one, to |out| (NULL: only counts
+// them). What is asked of less sharing is asked of more too, in the same order: so the list stays
+// in the order of stow_sharing_at, which decisions themselves do not tell.
+static size_t merge(const stow_plan* plan, const stow_plan* fuller, stow_decision* out) {
+  size_t count = 0;
+  size_t own = 0;
+  for (size_t i = 0; i < fuller->decision_count; ++i) {
+    stow_decision decision = fuller->decisions[i];
+    if (own < plan->decision_count && is_same_question(&plan->decisions[own], &decision)) {
+      decision = plan->decisions[own++];
+    } else if (decision.reason == STOW_REASON_TAKEN) {
+      decision.reason = STOW_REASON_ARENA;
+    }
+    if (out != NULL) {
+      out[count] = decision;
+    }
+    ++count;
+  }
+  for (; own < plan->decision_count; ++own, ++count) {
+    if (out != NULL) {
+      out[count] = plan->decisions[own];
+    }
+  }
+  return count;
+}
+
+stow_status stowi_plan_add_refused(stow_plan* plan, const stow_plan* fuller, stow_diag* diag) {
+  size_t count = merge(plan, fuller, NULL);
+  stow_decision* list = STOWI_ARRAY(plan->allocator, stow_decision, count);
+  if (list == NULL) {
+    return stowi_fail_memory(diag);
+  }
+  merge(plan, fuller, list);
+  STOWI_ARRAY_FREE(plan->allocator, plan->decisions, plan->decision_count);
+  plan->decisions = list;
+  plan->decision_count = count;
+  return STOW_OK;
+}

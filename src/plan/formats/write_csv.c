@@ -1,0 +1,113 @@
+// Buffers as CSV (RFC 4180, but with LF), in the columns that placement research uses: a plan's
+// problem and solution can be fed to other placers, and theirs compared with ours. |upper| is
+// exclusive, |size| is the footprint. Windows get a column only where there are any; all of it is
+// what stow_csv_read takes.
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/text.h"
+#include "plan/plan_internal.h"
+
+static bool needs_quotes(stow_str field) {
+  for (size_t i = 0; i < field.size; ++i) {
+    if (strchr(",\"\r\n", field.data[i]) != NULL) {
+      return true;  // also for NUL
+    }
+  }
+  return false;
+}
+
+static stow_status put_field(stow_writer writer, stow_str field) {
+  if (!needs_quotes(field)) {
+    return stowi_put_str(writer, field);
+  }
+  STOW_TRY(stowi_put(writer, "\""));
+  size_t from = 0;
+  for (size_t i = 0; i < field.size; ++i) {
+    if (field.data[i] == '"') {
+      stow_str piece = {field.data + from, i + 1 - from};
+      STOW_TRY(stowi_put_str(writer, piece));
+      from = i;  // writes the quote once more
+    }
+  }
+  stow_str rest = {field.data + from, field.size - from};
+  STOW_TRY(stowi_put_str(writer, rest));
+  return stowi_put(writer, "\"");
+}
+
+// The last cell of a row: windows in order of time, a gap without its bytes.
+static stow_status write_gaps(const stow_plan* plan, stow_value v, stow_writer writer) {
+  size_t count;
+  const stowi_plan_window* windows = stowi_plan_windows_of(plan, v, &count);
+  for (size_t i = 0; i < count; ++i) {
+    const stow_window* window = &windows[i].window;
+    STOW_TRY(stowi_printf(writer, "%s%" PRIu32 "-%" PRIu32, i == 0 ? "" : " ", window->begin,
+                          window->end));
+    if (window->low < window->high) {
+      STOW_TRY(stowi_printf(writer, "@%" PRIu64 ":%" PRIu64, window->low, window->high));
+    }
+  }
+  return STOW_OK;
+}
+
+static const char* end_of_row(const stow_plan* plan) {
+  return plan->window_count == 0 ? "\n" : ",\n";
+}
+
+static stow_status write_value(const stow_plan* plan, stow_value v, stow_writer writer) {
+  const stowi_plan_value* value = &plan->values[v];
+  STOW_TRY(stowi_printf(
+      writer,
+      "%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%s,", v,
+      value->begin, value->end, value->size + value->guard, stow_plan_value_alignment(plan, v),
+      value->offset, value->guard, stowi_kind_text((stowi_kind)value->kind)));
+  STOW_TRY(put_field(writer, stow_plan_value_name(plan, v)));
+  if (plan->window_count != 0) {
+    STOW_TRY(stowi_put(writer, ","));
+    STOW_TRY(write_gaps(plan, v, writer));
+  }
+  return stowi_put(writer, "\n");
+}
+
+static stow_status write_values(const stow_plan* plan, stow_writer writer) {
+  for (stow_value v = 0; v < plan->value_count; ++v) {
+    if (!stowi_plan_is_view(plan, v) && stowi_plan_has_slot(plan, v)) {
+      STOW_TRY(write_value(plan, v, writer));
+    }
+  }
+  return STOW_OK;
+}
+
+static stow_status write_scratch(const stow_plan* plan, stow_writer writer) {
+  for (size_t i = 0; i < plan->scratch_count; ++i) {
+    const stowi_plan_scratch* scratch = &plan->scratch[i];
+    if (scratch->size == 0) {
+      continue;  // no buffer
+    }
+    STOW_TRY(stowi_printf(writer,
+                          "scratch.%" PRIu32 ".%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu64
+                          ",%" PRIu64 ",%" PRIu64 ",0,scratch,%s",
+                          scratch->node, scratch->index, scratch->step, scratch->step + 1,
+                          scratch->size, scratch->alignment, scratch->offset, end_of_row(plan)));
+  }
+  return STOW_OK;
+}
+
+static stow_status write_reserved(const stow_plan* plan, stow_writer writer) {
+  for (size_t i = 0; i < plan->reserved_count; ++i) {
+    const stowi_span* span = &plan->reserved[i];
+    STOW_TRY(stowi_printf(
+        writer, "reserved.%zu,0,%" PRIu64 ",%" PRIu64 ",1,%" PRIu64 ",0,reserved,%s", i,
+        (uint64_t)plan->step_count + 1, span->end - span->offset, span->offset, end_of_row(plan)));
+  }
+  return STOW_OK;
+}
+
+stow_status stow_plan_write_csv(const stow_plan* plan, stow_writer writer) {
+  STOW_TRY(stowi_printf(writer, "id,lower,upper,size,alignment,offset,guard,kind,name%s\n",
+                        plan->window_count == 0 ? "" : ",gaps"));
+  STOW_TRY(write_values(plan, writer));
+  STOW_TRY(write_scratch(plan, writer));
+  return write_reserved(plan, writer);
+}

@@ -1,0 +1,178 @@
+// Making a plan: attempts with more and with less sharing, in the given order and in a better one.
+// The smallest arena wins.
+//
+// Where sharing costs more in fragmentation than it saves, less of it is better. An attempt is
+// placed only if its bound leaves hope: writing in place does not raise the load, so that mostly
+// one attempt is enough. Another order is looked for only where the arena is above what every order
+// needs.
+#include "plan/make/make.h"
+
+#include "base/diag.h"
+#include "plan/order/order.h"
+
+// ---------------------------------------------------------------------------------------------
+// Sharing
+
+// Keeps |other| in place of |*best| where its arena is smaller. What only |*best| shared is then
+// recorded as refused.
+static stow_status keep_smaller(const stowi_request* request, stow_plan** best, stow_plan* other) {
+  if (stow_plan_arena_size(other) >= stow_plan_arena_size(*best)) {
+    stow_plan_destroy(other);
+    return STOW_OK;
+  }
+  stow_status status = stowi_plan_add_refused(other, *best, request->diag);
+  stow_plan_destroy(*best);
+  *best = other;
+  return status;
+}
+
+static stow_status try_less(const stowi_request* request, stowi_choice choice, stow_plan** best,
+                            uint64_t* out_bound) {
+  stow_plan* other;
+  STOW_TRY(stowi_make_attempt(request, choice, stow_plan_arena_size(*best), out_bound, &other));
+  return other == NULL ? STOW_OK : keep_smaller(request, best, other);
+}
+
+static bool has_home(const stow_plan* plan, stow_reason reason) {
+  for (size_t i = 0; i < plan->decision_count; ++i) {
+    if (plan->decisions[i].share == STOW_SHARE_HOME && plan->decisions[i].reason == reason) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Whether something is not at home because it is written in place.
+static bool has_rival(const stow_plan* plan) {
+  return has_home(plan, STOW_REASON_GIVEN_AWAY) || has_home(plan, STOW_REASON_LARGER_ROOT);
+}
+
+// Whether the load may be lower where nothing is written in place: without windows a root stays as
+// large as it was, and so it does with a guard.
+static bool may_cost(const stow_plan_options* options) {
+  return !options->windows || options->tail_guard != 0;
+}
+
+static stow_status try_all(const stowi_request* request, stowi_choice choice, stow_plan** plan) {
+  const stow_plan_options* options = &request->options;
+  uint64_t bound;
+  STOW_TRY(stowi_make_attempt(request, choice, UINT64_MAX, &bound, plan));
+  if (choice.in_place && has_rival(*plan)) {
+    uint64_t homes_bound;
+    stowi_choice homes = choice;
+    homes.in_place = false;
+    STOW_TRY(try_less(request, homes, plan, &homes_bound));
+  }
+  if (has_home(*plan, STOW_REASON_TAKEN)) {
+    choice.elide_copies = false;
+    STOW_TRY(try_less(request, choice, plan, &bound));
+  }
+  if (choice.in_place && (may_cost(options) || stow_plan_arena_size(*plan) > bound)) {
+    choice.elide_copies = false;
+    choice.in_place = false;
+    STOW_TRY(try_less(request, choice, plan, &bound));
+  }
+  // Windows ask more of the search for places; without any it may get further.
+  if (choice.windows && stow_plan_arena_size(*plan) > stow_plan_lower_bound(*plan)) {
+    choice.elide_copies = choice.in_place = choice.windows = false;
+    STOW_TRY(try_less(request, choice, plan, &bound));
+  }
+  return STOW_OK;
+}
+
+// The best attempt in one order.
+static stow_status try_sharing(const stowi_request* request, const stow_schedule* schedule,
+                               stow_plan** out_plan) {
+  const stow_plan_options* options = &request->options;
+  stowi_choice choice = {schedule, options->in_place, options->elide_copies, options->windows};
+  *out_plan = NULL;
+  stow_status status = try_all(request, choice, out_plan);
+  if (status != STOW_OK) {
+    stow_plan_destroy(*out_plan);
+    *out_plan = NULL;
+  }
+  return status;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Order
+
+// Whether |other| saves more than the margin.
+static bool saves_enough(const stowi_request* request, const stow_plan* plan,
+                         const stow_plan* other) {
+  uint64_t before = stow_plan_arena_size(plan);
+  uint64_t after = stow_plan_arena_size(other);
+  return after < before && before - after > request->options.order_margin;
+}
+
+// Takes the plan in |schedule|'s order where that is worth it. |*plan| is there either way.
+static stow_status try_order(const stowi_request* request, const stow_schedule* schedule,
+                             stow_ordering* ordering, stow_plan** plan) {
+  stow_plan* other;
+  STOW_TRY(try_sharing(request, schedule, &other));
+  ordering->other_arena = stow_plan_arena_size(other);
+  ordering->changed = saves_enough(request, *plan, other);
+  if (ordering->changed) {
+    stow_plan* given = *plan;
+    *plan = other;
+    other = given;
+  }
+  stow_plan_destroy(other);
+  return STOW_OK;
+}
+
+// Looks for an order with the views as they are before anything is shared: what can be shared
+// depends on the order.
+static stow_status search(stowi_maker* maker, uint64_t arena, stow_schedule** out_schedule,
+                          stow_ordering* out_ordering) {
+  STOW_TRY(stowi_make_schedule(maker));
+  STOW_TRY(stowi_make_views(maker));
+  stowi_order_request request = {maker->graph,    maker->effects,   maker->views,
+                                 &maker->options, maker->allocator, maker->diag};
+  return stowi_find_order(&request, maker->schedule, arena, out_schedule, out_ordering);
+}
+
+static stow_status find_order(const stowi_request* request, stow_plan** plan) {
+  stow_ordering ordering = {.critical = STOW_NODE_NONE};
+  uint64_t arena = stow_plan_arena_size(*plan);
+  stow_schedule* schedule = NULL;
+  stow_status status = STOW_OK;
+  if (request->options.order_nodes != 0) {
+    stowi_maker maker;
+    stowi_maker_init(&maker, request, (stowi_choice){.schedule = request->options.schedule});
+    status = search(&maker, arena, &schedule, &ordering);
+    stowi_maker_free(&maker);
+  }
+  ordering.given_arena = arena;
+  ordering.searched = ordering.nodes != 0;
+  if (status == STOW_OK && schedule != NULL) {
+    status = try_order(request, schedule, &ordering, plan);
+  }
+  stow_schedule_destroy(schedule);
+  (*plan)->ordering = ordering;
+  return status;
+}
+
+// ---------------------------------------------------------------------------------------------
+
+static stow_status make(const stowi_request* request, stow_plan** out_plan) {
+  STOW_TRY(stow_graph_verify(request->graph, request->diag));
+  STOW_TRY(stow_graph_require_bound(request->graph, request->diag));
+  STOW_TRY(try_sharing(request, request->options.schedule, out_plan));
+  return find_order(request, out_plan);
+}
+
+stow_status stow_plan_make(const stow_graph* graph, const stow_effects* effects,
+                           const stow_plan_options* options, stow_allocator allocator,
+                           stow_diag* diag, stow_plan** out_plan) {
+  *out_plan = NULL;
+  stowi_request request = {
+      .graph = graph, .effects = effects, .allocator = allocator, .diag = diag};
+  STOW_TRY(stowi_plan_options_load(options, diag, &request.options));
+  stow_status status = make(&request, out_plan);
+  if (status != STOW_OK) {
+    stow_plan_destroy(*out_plan);
+    *out_plan = NULL;
+  }
+  return status;
+}

@@ -1,0 +1,231 @@
+// The problem that a plan without offsets poses, and the placement that answers it.
+//
+// Roots become buffers in id order, then scratch, then reserved stretches, so that the placer's
+// ties between equal sizes break by id. O(n log n) as far as the strategy is.
+#include <inttypes.h>
+
+#include "base/diag.h"
+#include "plan/make/make.h"
+
+// ---------------------------------------------------------------------------------------------
+// The problem
+
+static bool is_buffer(const stow_plan* plan, stow_value v) {
+  return !stowi_plan_is_view(plan, v) && stowi_plan_has_slot(plan, v);
+}
+
+// Where a plan's buffers go.
+typedef struct target {
+  const stowi_maker* maker;
+  stow_problem* problem;
+  uint64_t shift;     // of its steps
+  const bool* apart;  // by value: those that are placed otherwise; NULL: none
+  bool whole_run;     // all lives from its first step to its last
+} target;
+
+static bool is_added(const target* t, stow_value v) {
+  return is_buffer(t->maker->plan, v) && (t->apart == NULL || !t->apart[v]);
+}
+
+// Adds a buffer that lives over steps [begin, end) of the plan. Buffers are numbered in the order
+// of adding; stowi_take_offsets counts along.
+static stow_status add_buffer(const target* t, stow_buffer_desc* desc, uint32_t begin,
+                              uint32_t end) {
+  size_t buffer;
+  desc->begin = t->shift + (t->whole_run ? 0 : begin);
+  desc->end = t->shift + (t->whole_run ? t->maker->plan->step_count + UINT64_C(1) : end);
+  return stow_problem_add(t->problem, desc, t->maker->diag, &buffer);
+}
+
+static stow_status add_windows(const target* t, stow_value root) {
+  size_t count = stow_plan_window_count(t->maker->plan, root);
+  for (size_t i = 0; i < count; ++i) {
+    stow_window window = stow_plan_window_at(t->maker->plan, root, i);
+    stow_window_desc desc;
+    stow_window_desc_init(&desc);
+    desc.begin = t->shift + window.begin;
+    desc.end = t->shift + window.end;
+    desc.low = window.low;
+    desc.high = window.high;
+    STOW_TRY(stow_problem_add_window(t->problem, &desc, t->maker->diag));
+  }
+  return STOW_OK;
+}
+
+static stow_status add_value(const target* t, stow_value v) {
+  const stowi_maker* maker = t->maker;
+  const stowi_plan_value* value = &maker->plan->values[v];
+  stow_buffer_desc desc;
+  stow_buffer_desc_init(&desc);
+  desc.size = value->size;
+  desc.guard = value->guard;
+  desc.alignment = UINT64_C(1) << value->alignment_log2;
+  desc.fixed_offset = maker->fixed[v];
+  stow_status status = add_buffer(t, &desc, value->begin, value->end);
+  if (status == STOW_OK) {
+    return add_windows(t, v);
+  }
+  if (status != STOW_ERR_OVERFLOW) {
+    return status;
+  }
+  stowi_value_text name = stowi_make_name(maker, v);
+  return stowi_make_fail(maker, status, v, "%s: %" PRIu64 STOWI_TOO_LARGE, name.text, value->size);
+}
+
+static stow_status add_scratch(const target* t, const stowi_plan_scratch* scratch) {
+  stow_buffer_desc desc;
+  stow_buffer_desc_init(&desc);
+  desc.size = scratch->size;
+  desc.alignment = scratch->alignment;
+  stow_status status = add_buffer(t, &desc, scratch->step, scratch->step + 1);
+  if (status == STOW_ERR_OVERFLOW) {
+    stow_diag* diag = t->maker->diag;
+    stowi_fail(diag, status, "scratch of node %" PRIu32 ": %" PRIu64 STOWI_TOO_LARGE, scratch->node,
+               scratch->size);
+    stowi_diag_node(diag, scratch->node);
+  }
+  return status;
+}
+
+static stow_status add_reserved(const target* t, const stowi_span* span) {
+  stow_buffer_desc desc;
+  stow_buffer_desc_init(&desc);
+  desc.size = span->end - span->offset;
+  desc.fixed_offset = span->offset;
+  return add_buffer(t, &desc, 0, t->maker->plan->step_count + 1);
+}
+
+stow_status stowi_add_buffers(const stowi_maker* maker, stow_problem* problem, uint64_t shift,
+                              const bool* apart) {
+  const stow_plan* plan = maker->plan;
+  target t = {maker, problem, shift, apart, apart != NULL && !plan->facts.reuse};
+  for (stow_value v = 0; v < plan->value_count; ++v) {
+    if (is_added(&t, v)) {
+      STOW_TRY(add_value(&t, v));
+    }
+  }
+  for (size_t i = 0; i < plan->scratch_count; ++i) {
+    if (plan->scratch[i].size != 0) {
+      STOW_TRY(add_scratch(&t, &plan->scratch[i]));
+    }
+  }
+  for (size_t i = 0; i < plan->reserved_count; ++i) {
+    STOW_TRY(add_reserved(&t, &plan->reserved[i]));
+  }
+  return STOW_OK;
+}
+
+static stow_status make_problem(stowi_maker* maker) {
+  stow_problem_destroy(maker->problem);
+  maker->problem = NULL;
+  STOW_TRY(stow_problem_create(maker->allocator, maker->diag, &maker->problem));
+  return stowi_add_buffers(maker, maker->problem, 0, NULL);
+}
+
+// ---------------------------------------------------------------------------------------------
+// The placement
+
+size_t stowi_take_offsets(stowi_maker* maker, const stow_placement* placement, size_t first,
+                          const bool* apart) {
+  stow_plan* plan = maker->plan;
+  target t = {maker, NULL, 0, apart, false};
+  size_t buffer = first;
+  for (stow_value v = 0; v < plan->value_count; ++v) {
+    if (is_added(&t, v)) {
+      plan->values[v].offset = stow_placement_offset(placement, buffer++);
+    }
+  }
+  for (stow_value v = 0; v < plan->value_count; ++v) {
+    if (stowi_plan_is_view(plan, v) && stowi_plan_has_slot(plan, v)) {
+      plan->values[v].offset =
+          plan->values[plan->values[v].root].offset + stow_views_offset(maker->views, v);
+    }
+  }
+  for (size_t i = 0; i < plan->scratch_count; ++i) {
+    if (plan->scratch[i].size != 0) {
+      plan->scratch[i].offset = stow_placement_offset(placement, buffer++);
+    }
+  }
+  return buffer + plan->reserved_count;
+}
+
+// Packing is a choice of this plan. Another placement may do without, so params that were only
+// packed are not fixed where a bound is concerned.
+static bool is_packed(const stowi_maker* maker) {
+  return maker->options.pack_params && maker->options.layout == NULL;
+}
+
+static void take_search(stowi_maker* maker) {
+  stow_search* search = &maker->plan->search;
+  bool is_bound = maker->plan->facts.reuse && !is_packed(maker);
+  search->bound = is_bound ? stow_placement_bound(maker->placement) : 0;
+  search->nodes = stow_placement_nodes(maker->placement);
+  search->stopped = stow_placement_stopped(maker->placement);
+}
+
+// The capacity is not handed on: a plan is as small as can be found, also where that is too large.
+stow_status stowi_place(const stow_problem* problem, const stow_plan_options* asked, bool reuse,
+                        stow_allocator allocator, stow_diag* diag, stow_placement** out_placement) {
+  stow_place_options options;
+  stow_place_options_init(&options);
+  options.reuse = reuse;
+  options.nodes = asked->nodes;
+  options.on_progress = asked->on_progress;
+  options.user = asked->user;
+  STOW_TRY(asked->strategy->place(problem, &options, allocator, diag, out_placement));
+  size_t placed = stow_placement_count(*out_placement);
+  size_t count = stow_problem_count(problem);
+  return placed == count
+             ? STOW_OK
+             : stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "strategy %s placed %zu of %zu buffers",
+                          asked->strategy->name, placed, count);
+}
+
+static stow_status place(stowi_maker* maker) {
+  STOW_TRY(stowi_place(maker->problem, &maker->options, maker->plan->facts.reuse, maker->allocator,
+                       maker->diag, &maker->placement));
+  stowi_take_offsets(maker, maker->placement, 0, NULL);
+  maker->plan->arena_size = stow_placement_height(maker->placement);
+  take_search(maker);
+  return STOW_OK;
+}
+
+static stow_status unpack_params(stowi_maker* maker) {
+  const stow_plan* plan = maker->plan;
+  for (stow_value v = 0; v < plan->value_count; ++v) {
+    if (plan->values[v].kind == STOWI_KIND_PARAM) {
+      maker->fixed[v] = stow_effects_offset(maker->effects, v);
+    }
+  }
+  return make_problem(maker);
+}
+
+static stow_status judge(stowi_maker* maker) {
+  stow_load load;
+  STOW_TRY(stow_problem_load(maker->problem, maker->allocator, maker->diag, &load));
+  maker->plan->lower_bound = load.lower_bound;
+  maker->plan->peak_step = (uint32_t)load.step;
+  return STOW_OK;
+}
+
+stow_status stowi_make_bound(stowi_maker* maker, uint64_t* out_bound) {
+  STOW_TRY(make_problem(maker));
+  STOW_TRY(judge(maker));
+  *out_bound = maker->plan->lower_bound;
+  return STOW_OK;
+}
+
+stow_status stowi_make_place(stowi_maker* maker) {
+  STOW_TRY(place(maker));
+  if (is_packed(maker)) {
+    STOW_TRY(unpack_params(maker));
+    STOW_TRY(judge(maker));
+  }
+  return stowi_plan_finish(maker->plan, maker->diag);
+}
+
+stow_status stowi_make_judge(stowi_maker* maker) {
+  uint64_t bound;
+  STOW_TRY(stowi_make_bound(maker, &bound));
+  return stowi_plan_finish(maker->plan, maker->diag);
+}

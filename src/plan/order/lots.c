@@ -1,0 +1,248 @@
+// Which roots have bytes in the arena, as slots.c gives them out, and where these are cut. A root
+// of which views are read later than the rest occupies less by then; it is cut where views begin
+// and end, so that each part lives on its own:
+//
+//     root   ├────────────┤
+//     views  ├───┤  ├─────┤
+//     parts  ├───┼──┼─────┤
+//
+// The sum of the parts in use is never above the hull that a window keeps. O(n log n).
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/diag.h"
+#include "base/sort.h"
+#include "plan/order/traffic.h"
+#include "plan/plan_internal.h"
+
+// A reader of the whole root reads every part, so there must not be many.
+#define MAX_PARTS 32
+
+// ---------------------------------------------------------------------------------------------
+// Slots
+
+static stow_io_policy policy_of(const stowi_traffic* t, stow_value v) {
+  stow_io_policy io = stow_effects_io(t->request->effects, v);
+  return io == STOW_IO_DEFAULT ? t->request->options->io : io;
+}
+
+// The slot that a weight layout has for a param.
+static stow_status lay_param(stowi_traffic* t, stow_value v, uint64_t* out_bytes) {
+  const stowi_order_request* request = t->request;
+  stow_weight weight;
+  *out_bytes = 0;
+  if (!stow_weight_layout_find(request->options->layout, stow_graph_value_name(request->graph, v),
+                               &weight)) {
+    return STOW_OK;
+  }
+  return stowi_add_u64(weight.size, weight.guard, out_bytes) ? STOW_OK : STOW_ERR_OVERFLOW;
+}
+
+static bool has_slot(const stowi_traffic* t, stow_value v, stow_op op) {
+  const stow_plan_options* options = t->request->options;
+  switch (op) {
+    case STOW_OP_INPUT:
+      return options->inputs && policy_of(t, v) != STOW_IO_EXTERNAL;
+    case STOW_OP_PARAM:
+      return (options->params || options->layout != NULL) && policy_of(t, v) != STOW_IO_EXTERNAL;
+    case STOW_OP_CONSTANT:
+      return options->constants && policy_of(t, v) != STOW_IO_EXTERNAL;
+    default:
+      return true;
+  }
+}
+
+static stow_status boundary_bytes(const stowi_traffic* t, bool windowed, uint64_t* bytes) {
+  const stow_plan_options* options = t->request->options;
+  // An empty slot is no more than an address; windows leave nothing of it.
+  if (*bytes == 0 && options->zero_size_slots && !windowed) {
+    *bytes = options->alignment;
+  }
+  if (*bytes == 0 || options->tail_guard == 0) {
+    return STOW_OK;
+  }
+  uint64_t guard =
+      options->tail_guard > options->alignment ? options->tail_guard : options->alignment;
+  return stowi_add_u64(*bytes, guard, bytes) ? STOW_OK : STOW_ERR_OVERFLOW;
+}
+
+static stow_status describe_root(stowi_traffic* t, stow_value v) {
+  const stowi_order_request* request = t->request;
+  stowi_lot* lot = &t->lots[v];
+  bool is_boundary = stow_graph_is_boundary(request->graph, v);
+  lot->maker = stow_graph_producer(request->graph, v);
+  lot->scope = stow_graph_node_region(request->graph, lot->maker);
+  stow_op op = stow_graph_op(request->graph, lot->maker);
+  if (!has_slot(t, v, op)) {
+    return STOW_OK;
+  }
+  lot->bytes = stow_views_bytes(request->views, v);
+  lot->windowed = request->options->windows && request->options->reuse;
+  if (op == STOW_OP_PARAM && request->options->layout != NULL) {
+    lot->windowed = false;
+    return lay_param(t, v, &lot->bytes);
+  }
+  if (is_boundary) {
+    lot->windowed &= request->options->tail_guard == 0;
+    return boundary_bytes(t, lot->windowed, &lot->bytes);
+  }
+  return STOW_OK;
+}
+
+// Asked for outputs only: no other computed value has a policy.
+static void drop_external_outputs(stowi_traffic* t) {
+  const stow_graph* graph = t->request->graph;
+  const stow_value* outputs = stow_graph_outputs(graph);
+  for (size_t i = 0; i < stow_graph_output_count(graph); ++i) {
+    if (!stow_views_is_view(t->request->views, outputs[i]) &&
+        policy_of(t, outputs[i]) == STOW_IO_EXTERNAL) {
+      t->lots[outputs[i]].bytes = 0;
+    }
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// Parts
+
+typedef struct cut {
+  stow_value root;
+  uint64_t at;
+} cut;
+typedef STOWI_VEC(cut) cut_list;
+
+static int compare_cuts(const void* a, const void* b, const void* context) {
+  const cut* x = (const cut*)a;
+  const cut* y = (const cut*)b;
+  (void)context;
+  if (x->root != y->root) {
+    return x->root < y->root ? -1 : 1;
+  }
+  return x->at < y->at ? -1 : x->at > y->at;
+}
+
+// Both ends of every view that is smaller than its root.
+static stow_status find_cuts(const stowi_traffic* t, cut_list* cuts) {
+  const stowi_order_request* request = t->request;
+  for (stow_value v = 0; v < t->value_count; ++v) {
+    stow_value root = stow_views_root(request->views, v);
+    uint64_t bytes = stow_views_bytes(request->views, v);
+    const stowi_lot* lot = &t->lots[root];
+    if (root == v || !lot->windowed || bytes == 0 || bytes >= lot->bytes) {
+      continue;
+    }
+    if (STOWI_VEC_RESERVE(request->allocator, cuts, 2) != STOW_OK) {
+      return stowi_fail_memory(request->diag);
+    }
+    uint64_t offset = stow_views_offset(request->views, v);
+    cuts->data[cuts->count++] = (cut){root, offset};
+    cuts->data[cuts->count++] = (cut){root, offset + bytes};
+  }
+  stow_status status =
+      stowi_sort(cuts->data, cuts->count, sizeof(cut), compare_cuts, NULL, request->allocator);
+  return status == STOW_OK ? STOW_OK : stowi_fail_memory(request->diag);
+}
+
+// Leaves the cuts inside |lot|, each once, at the front of |cuts|; their number.
+static size_t inner_cuts(const stowi_lot* lot, cut* cuts, size_t count) {
+  size_t kept = 0;
+  for (size_t i = 0; i < count; ++i) {
+    bool is_new = kept == 0 || cuts[kept - 1].at != cuts[i].at;
+    if (cuts[i].at != 0 && cuts[i].at != lot->bytes && is_new) {
+      cuts[kept++] = cuts[i];
+    }
+  }
+  return kept;
+}
+
+static stow_status cut_root(stowi_traffic* t, stow_value v, cut* cuts, size_t count) {
+  stowi_lot* lot = &t->lots[v];
+  size_t inner = inner_cuts(lot, cuts, count);
+  lot->coarse = inner >= MAX_PARTS;
+  t->is_rough |= lot->coarse;
+  inner = lot->coarse ? 0 : inner;
+  if (t->parts.count + inner >= UINT32_MAX) {
+    return stowi_fail(t->request->diag, STOW_ERR_LIMIT, "the graph has too many values");
+  }
+  if (STOWI_VEC_RESERVE(t->request->allocator, &t->parts, inner + 1) != STOW_OK ||
+      STOWI_VEC_RESERVE(t->request->allocator, &t->roots, 1) != STOW_OK) {
+    return stowi_fail_memory(t->request->diag);
+  }
+  lot->first_part = (uint32_t)t->parts.count;
+  lot->part_count = (uint32_t)inner + 1;
+  for (size_t i = 0; i <= inner; ++i) {
+    uint64_t low = i == 0 ? 0 : cuts[i - 1].at;
+    uint64_t high = i == inner ? lot->bytes : cuts[i].at;
+    t->parts.data[t->parts.count++] = (stowi_part){.low = low, .bytes = high - low};
+  }
+  t->roots.data[t->roots.count++] = (stowi_root){.value = v};
+  return STOW_OK;
+}
+
+static stow_status cut_roots(stowi_traffic* t, cut_list* cuts) {
+  STOW_TRY(find_cuts(t, cuts));
+  size_t at = 0;
+  for (stow_value v = 0; v < t->value_count; ++v) {
+    size_t first = at;
+    while (at < cuts->count && cuts->data[at].root == v) {
+      ++at;
+    }
+    if (t->lots[v].bytes != 0) {
+      cut* own = at == first ? NULL : &cuts->data[first];
+      STOW_TRY(cut_root(t, v, own, at - first));
+    }
+  }
+  return STOW_OK;
+}
+
+stow_status stowi_traffic_lots(stowi_traffic* t) {
+  for (stow_value v = 0; v < t->value_count; ++v) {
+    if (!stow_views_is_view(t->request->views, v)) {
+      STOW_TRY(describe_root(t, v));
+    }
+  }
+  drop_external_outputs(t);
+  cut_list cuts = {NULL, 0, 0};
+  stow_status status = cut_roots(t, &cuts);
+  STOWI_VEC_FREE(t->request->allocator, &cuts);
+  return status;
+}
+
+// ---------------------------------------------------------------------------------------------
+
+stowi_lot* stowi_traffic_lot(const stowi_traffic* t, stow_value value) {
+  return &t->lots[stow_views_root(t->request->views, value)];
+}
+
+bool stowi_traffic_is_whole(const stowi_traffic* t, stow_value value) {
+  const stow_views* views = t->request->views;
+  return stow_views_bytes(views, value) == stow_views_bytes(views, stow_views_root(views, value));
+}
+
+void stowi_traffic_parts(const stowi_traffic* t, stow_value value, uint32_t* out_first,
+                         uint32_t* out_count) {
+  const stowi_lot* lot = stowi_traffic_lot(t, value);
+  uint64_t low = stow_views_offset(t->request->views, value);
+  uint64_t high = low + stow_views_bytes(t->request->views, value);
+  *out_first = lot->first_part;
+  *out_count = lot->part_count;
+  bool is_root =
+      stow_views_root(t->request->views, value) == value;  // may have a slot, but no bytes
+  if (lot->bytes == 0 || (lot->windowed && low == high && !is_root)) {
+    *out_count = 0;
+    return;
+  }
+  if (lot->part_count == 1 || is_root) {
+    return;
+  }
+  const stowi_part* parts = t->parts.data + lot->first_part;
+  uint32_t first = 0;
+  while (parts[first].low < low) {
+    ++first;
+  }
+  uint32_t end = first;
+  while (end < lot->part_count && parts[end].low < high) {
+    ++end;
+  }
+  *out_first = lot->first_part + first;
+  *out_count = end - first;
+}

@@ -1,0 +1,37 @@
+// Traffic as a flow: nodes become tasks, parts of roots become blocks.
+#ifndef STOWAGE_SRC_PLAN_ORDER_NODE_FLOW_H_
+#define STOWAGE_SRC_PLAN_ORDER_NODE_FLOW_H_
+
+#include "plan/order/traffic.h"
+
+// Every node of every region is a task; that regions run in one piece is not said.
+#define STOWI_FLOW_FLAT STOW_REGION_ID_NONE
+
+typedef struct stowi_flow_options {
+  // The nodes of this region are the tasks. A node that owns regions stands for all that is in them
+  // too, and what only they use is its scratch. Or STOWI_FLOW_FLAT.
+  stow_region region;
+  // No order needs less, whatever is shared: what flows cannot say exactly is left out. Else it is
+  // as near as can be.
+  bool for_bound;
+  // By node: the bytes that what is inside it needs beside what it has in common with the outside.
+  // NULL where the flow is flat.
+  const uint64_t* inside;
+} stowi_flow_options;
+
+typedef struct stowi_node_flow {
+  stow_flow* flow;
+  uint32_t count;    // of tasks
+  stow_node* nodes;  // by task
+  uint32_t capacity;
+} stowi_node_flow;
+
+// Tasks are in the given order. In a flat flow without |for_bound| and without sharing, windows and
+// consumed inputs, the peak of an order is the highest load of its lifetimes. STOW_ERR_OVERFLOW
+// where bytes need more than 63 bits. On failure there is nothing to destroy. O(size of the
+// traffic).
+stow_status stowi_node_flow_create(const stowi_traffic* traffic, const stowi_flow_options* options,
+                                   stowi_node_flow* out_flow);
+void stowi_node_flow_destroy(const stowi_traffic* traffic, stowi_node_flow* flow);
+
+#endif  // STOWAGE_SRC_PLAN_ORDER_NODE_FLOW_H_

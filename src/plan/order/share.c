@@ -1,0 +1,379 @@
+// What options and effects allow to lie in the same bytes, as far as it does not depend on the
+// order: pairs of a result and an operand that it may be written over, and operands of concat that
+// may be made inside its result. A pair that is left out here, sharing refuses in every order.
+//
+// Flows know blocks that take each other's bytes one to one. What they cannot say exactly is said
+// roughly for a search, and left out of a bound: a root that might have one of several homes, one
+// in a concat that is itself cut into parts, or one that only its views together are at home with,
+// is *brief*, and so are the homes of a root that has several, since one may lie in the other; an
+// operand that a result might be written over is not read there where either is cut, several
+// results want their places, or the node owns regions, which take operands over before it runs.
+// O(operands × results of ops that know overwriting).
+#include "base/checked.h"
+#include "base/diag.h"
+#include "plan/order/traffic.h"
+
+static bool is_fixed(const stowi_traffic* t, stow_value v) {
+  return stow_effects_offset(t->request->effects, v) != STOW_OFFSET_NONE;
+}
+
+// What |v| must lie at a multiple of.
+static uint64_t alignment_of(const stowi_traffic* t, stow_value v) {
+  uint64_t alignment = stow_views_alignment(t->request->views, v);
+  uint64_t common = t->request->options->alignment;
+  return alignment > common ? alignment : common;
+}
+
+// Whether nothing of |lot| is there before |node| makes it.
+static bool is_made_by(const stowi_traffic* t, const stowi_lot* lot, stow_node node) {
+  for (uint32_t i = 0; i < lot->part_count; ++i) {
+    if (t->parts.data[lot->first_part + i].from_start) {
+      return false;
+    }
+  }
+  return lot->maker == node;
+}
+
+// ---------------------------------------------------------------------------------------------
+// In place
+
+// The entries of one node in a list of effects.
+typedef struct listed {
+  stow_overwrite (*at)(const stow_effects* effects, size_t index);
+  size_t first;
+  size_t end;
+} listed;
+
+static void advance(const stowi_traffic* t, listed* list, size_t count, stow_node node) {
+  list->first = list->end;
+  while (list->end < count && list->at(t->request->effects, list->end).node == node) {
+    ++list->end;
+  }
+}
+
+static bool is_listed(const stowi_traffic* t, const listed* list, size_t k, size_t operand) {
+  for (size_t i = list->first; i < list->end; ++i) {
+    stow_overwrite entry = list->at(t->request->effects, i);
+    if (entry.result == k && entry.operand == operand) {
+      return true;
+    }
+  }
+  return false;
+}
+
+typedef struct over_pass {
+  stowi_traffic* traffic;
+  listed allowed;
+  listed forbidden;
+} over_pass;
+
+static bool is_free_result(const stowi_traffic* t, stow_node node, stow_value result) {
+  const stowi_lot* lot = &t->lots[result];
+  return !stow_views_is_view(t->request->views, result) && lot->bytes != 0 &&
+         is_made_by(t, lot, node) && !is_fixed(t, result) &&
+         !stow_effects_own(t->request->effects, result) &&
+         !stow_effects_state(t->request->effects, result);
+}
+
+static bool is_read_twice(const stowi_traffic* t, stow_node node, size_t operand) {
+  const stow_value* operands = stow_graph_operands(t->request->graph, node);
+  for (size_t k = 0; k < stow_graph_operand_count(t->request->graph, node); ++k) {
+    if (k != operand && operands[k] == operands[operand]) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static bool is_allowed(const over_pass* pass, stow_node node, size_t k, size_t operand) {
+  const stowi_traffic* t = pass->traffic;
+  if (is_listed(t, &pass->forbidden, k, operand)) {
+    return false;
+  }
+  if (is_listed(t, &pass->allowed, k, operand)) {
+    return true;
+  }
+  if (!t->request->options->in_place || stow_graph_op_desc(t->request->graph, node)->over == NULL) {
+    return false;
+  }
+  stow_over over = stow_graph_over(t->request->graph, node, k, operand);
+  return over == STOW_OVER_INDEX || (over == STOW_OVER_ALONE && !is_read_twice(t, node, operand));
+}
+
+// Whether |operand| offers |result| a place.
+static bool offers_place(const stowi_traffic* t, stow_value operand, stow_value result) {
+  const stow_views* views = t->request->views;
+  stow_value root = stow_views_root(views, operand);
+  return t->lots[root].bytes != 0 && !is_fixed(t, root) &&
+         stow_views_bytes(views, operand) >= stow_views_bytes(views, result) &&
+         stow_views_offset(views, operand) % alignment_of(t, result) == 0;
+}
+
+static stow_status add_overs(const over_pass* pass, stow_node node, size_t k) {
+  stowi_traffic* t = pass->traffic;
+  const stow_graph* graph = t->request->graph;
+  stow_value result = stow_graph_first_result(graph, node) + (stow_value)k;
+  const stow_value* operands = stow_graph_operands(graph, node);
+  if (!is_free_result(t, node, result)) {
+    return STOW_OK;
+  }
+  for (size_t i = 0; i < stow_graph_operand_count(graph, node); ++i) {
+    if (operands[i] == STOW_VALUE_NONE || !offers_place(t, operands[i], result) ||
+        !is_allowed(pass, node, k, i)) {
+      continue;
+    }
+    if (STOWI_VEC_RESERVE(t->request->allocator, &t->overs, 1) != STOW_OK) {
+      return stowi_fail_memory(t->request->diag);
+    }
+    bool simple = t->lots[result].part_count == 1 &&
+                  stowi_traffic_lot(t, operands[i])->part_count == 1 &&
+                  stow_graph_op_desc(graph, node)->region_count == 0;
+    t->overs.data[t->overs.count++] =
+        (stowi_over){stow_graph_node_region(graph, node), node, result, operands[i], simple};
+  }
+  return STOW_OK;
+}
+
+// A flow gives places to the largest results first, which is best for one result only.
+static void judge_overs(stowi_traffic* t, size_t first) {
+  bool several = false;
+  for (size_t i = first; i < t->overs.count; ++i) {
+    several |= t->overs.data[i].result != t->overs.data[first].result;
+  }
+  for (size_t i = first; i < t->overs.count; ++i) {
+    t->overs.data[i].simple &= !several;
+    t->is_rough |= !t->overs.data[i].simple;
+  }
+}
+
+stow_status stowi_traffic_overs(stowi_traffic* t) {
+  const stow_effects* effects = t->request->effects;
+  over_pass pass = {t, {stow_effects_overwrite, 0, 0}, {stow_effects_forbidden, 0, 0}};
+  if (!t->request->options->reuse) {
+    return STOW_OK;
+  }
+  for (stow_node node = 0; node < t->node_count; ++node) {
+    advance(t, &pass.allowed, stow_effects_overwrite_count(effects), node);
+    advance(t, &pass.forbidden, stow_effects_forbidden_count(effects), node);
+    size_t first = t->overs.count;
+    for (size_t k = 0; k < stow_graph_result_count(t->request->graph, node); ++k) {
+      STOW_TRY(add_overs(&pass, node, k));
+    }
+    judge_overs(t, first);
+  }
+  return STOW_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+// At home
+
+// Whether all operands of |concat| but one are empty.
+static bool has_one_part(const stow_graph* graph, stow_node concat) {
+  size_t parts = 0;
+  for (size_t k = 0; k < stow_graph_operand_count(graph, concat); ++k) {
+    const stow_type* type = stow_graph_type(graph, stow_graph_operands(graph, concat)[k]);
+    uint64_t elements = 0;
+    parts += stow_type_elements(type, &elements) != STOW_OK || elements != 0 ? 1 : 0;
+  }
+  return parts == 1;
+}
+
+// Whether the operands of |concat| lie one after the other in its result, or one is all of it.
+static bool is_contiguous(const stow_graph* graph, stow_node concat) {
+  if (has_one_part(graph, concat)) {
+    return true;
+  }
+  const stow_type* type = stow_graph_type(graph, stow_graph_first_result(graph, concat));
+  const stow_attr* attr = stow_graph_attr(graph, concat, "axis");
+  int64_t axis = attr == NULL ? 0 : attr->i;
+  axis += axis < 0 ? (int64_t)type->rank : 0;
+  for (int64_t i = 0; i < axis && i < (int64_t)type->rank; ++i) {
+    if (type->dims[i] > 1) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Whether the root of |operand| may be made elsewhere, as far as its place does not matter.
+static bool may_move(const stowi_traffic* t, stow_value operand, stow_region region) {
+  const stowi_order_request* request = t->request;
+  stow_value root = stow_views_root(request->views, operand);
+  stow_node producer = stow_graph_producer(request->graph, root);
+  return t->lots[root].bytes != 0 && !stow_graph_is_boundary(request->graph, root) &&
+         stow_graph_op(request->graph, producer) != STOW_OP_ARGS &&
+         stow_graph_node_region(request->graph, producer) == region && !is_fixed(t, root) &&
+         !stow_effects_state(request->effects, root) &&
+         !stow_effects_state(request->effects, operand);
+}
+
+// The pairs are still in order of node.
+static bool has_overs(const stowi_traffic* t, stow_node node) {
+  size_t low = 0;
+  size_t high = t->overs.count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (t->overs.data[middle].node < node) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low < t->overs.count && t->overs.data[low].node == node;
+}
+
+// What is known of a value as a root that moves into a concat's result.
+typedef struct housing {
+  stow_value home;  // the first, else STOW_VALUE_NONE
+  bool is_shared;   // it, or something in it, might have another
+} housing;
+
+static void make_brief(stowi_traffic* t, stow_value root) {
+  t->lots[root].brief = true;
+  t->is_rough = true;
+}
+
+// A flow knows one home of a root, only one that is a single block, and that either is a result
+// over an operand or that in the result, but not both.
+static stow_status add_home(stowi_traffic* t, stow_node concat, stow_value root, uint64_t offset,
+                            housing* houses) {
+  stow_value whole = stow_graph_first_result(t->request->graph, concat);
+  const stowi_lot* lot = &t->lots[whole];
+  housing* house = &houses[root];
+  if (house->home == whole) {
+    return STOW_OK;
+  }
+  house->is_shared |= house->home != STOW_VALUE_NONE;
+  bool impossible = house->is_shared || !is_made_by(t, lot, concat) || has_overs(t, concat);
+  if (impossible || lot->part_count > 1) {
+    make_brief(t, root);
+  }
+  if (impossible) {
+    return STOW_OK;
+  }
+  if (STOWI_VEC_RESERVE(t->request->allocator, &t->homes, 1) != STOW_OK) {
+    return stowi_fail_memory(t->request->diag);
+  }
+  house->home = whole;
+  stow_region region = stow_graph_node_region(t->request->graph, concat);
+  t->homes.data[t->homes.count++] = (stowi_home){region, whole, root, offset};
+  return STOW_OK;
+}
+
+// The bytes [*begin, *end) of |concat|'s result that are |operand|'s, which stands after |before|
+// elements; false where they are not whole bytes, or not all that it has.
+static bool find_place(const stowi_traffic* t, stow_node concat, stow_value operand,
+                       uint64_t before, uint64_t* out_begin, uint64_t* out_end) {
+  const stowi_order_request* request = t->request;
+  stow_value whole = stow_graph_first_result(request->graph, concat);
+  uint64_t width = stow_dtype_bits(stow_graph_type(request->graph, whole)->dtype);
+  uint64_t elements = 0;
+  uint64_t begin = 0;
+  uint64_t size = 0;
+  width = request->options->f32_uniform && width < 32 ? 32 : width;
+  if (stow_type_elements(stow_graph_type(request->graph, operand), &elements) != STOW_OK ||
+      !stowi_mul_u64(before, width, &begin) || !stowi_mul_u64(elements, width, &size)) {
+    return false;
+  }
+  *out_begin = begin / 8;
+  *out_end = begin / 8 + size / 8 + (size % 8 != 0 ? 1 : 0);
+  return begin % 8 == 0 && stow_views_bytes(request->views, operand) == *out_end - *out_begin &&
+         *out_end <= t->lots[whole].bytes;
+}
+
+// Whether the operands of |concat| from |k| on are together all of their root, in its order.
+static bool is_covered(const stowi_traffic* t, stow_node concat, size_t k) {
+  const stow_views* views = t->request->views;
+  const stow_value* operands = stow_graph_operands(t->request->graph, concat);
+  size_t count = stow_graph_operand_count(t->request->graph, concat);
+  stow_value root = stow_views_root(views, operands[k]);
+  uint64_t covered = 0;
+  while (k < count && stow_views_root(views, operands[k]) == root &&
+         stow_views_offset(views, operands[k]) == covered &&
+         covered < stow_views_bytes(views, root)) {
+    covered += stow_views_bytes(views, operands[k]);
+    ++k;
+  }
+  return covered >= stow_views_bytes(views, root);
+}
+
+static stow_status add_homes_in(stowi_traffic* t, stow_node concat, housing* houses) {
+  const stowi_order_request* request = t->request;
+  const stow_value* operands = stow_graph_operands(request->graph, concat);
+  stow_region region = stow_graph_node_region(request->graph, concat);
+  uint64_t before = 0;
+  for (size_t k = 0; k < stow_graph_operand_count(request->graph, concat); ++k) {
+    stow_value root = stow_views_root(request->views, operands[k]);
+    uint64_t begin;
+    uint64_t end;
+    uint64_t elements = 0;
+    if (may_move(t, operands[k], region) &&
+        find_place(t, concat, operands[k], before, &begin, &end) &&
+        begin % alignment_of(t, root) == 0) {
+      if (stowi_traffic_is_whole(t, operands[k])) {
+        STOW_TRY(add_home(t, concat, root, begin, houses));
+      } else if (is_covered(t, concat, k)) {
+        houses[root].is_shared = true;
+        make_brief(t, root);
+      }
+    }
+    stow_type_elements(stow_graph_type(request->graph, operands[k]), &elements);
+    before += elements;
+  }
+  return STOW_OK;
+}
+
+// Two concats that have a part in common may lie in each other, and so may those around them.
+static void spread_sharing(stowi_traffic* t, stow_node concat, housing* houses) {
+  const stowi_order_request* request = t->request;
+  stow_value whole = stow_graph_first_result(request->graph, concat);
+  for (size_t k = 0; k < stow_graph_operand_count(request->graph, concat); ++k) {
+    stow_value operand = stow_graph_operands(request->graph, concat)[k];
+    if (houses[stow_views_root(request->views, operand)].is_shared) {
+      houses[whole].is_shared = true;
+      make_brief(t, whole);
+    }
+  }
+}
+
+// Whether operands of |node| may be made inside its result.
+static bool is_host(const stowi_traffic* t, stow_node node) {
+  const stowi_order_request* request = t->request;
+  stow_value whole = stow_graph_first_result(request->graph, node);
+  return stow_graph_op(request->graph, node) == STOW_OP_CONCAT &&
+         !stow_views_is_view(request->views, whole) && t->lots[whole].bytes != 0 &&
+         is_contiguous(request->graph, node);
+}
+
+// In the given order: the first concat that runs is the first choice.
+static stow_status add_homes(stowi_traffic* t, housing* houses) {
+  const stow_node* order = stow_schedule_order(t->given);
+  for (uint32_t step = 0; step < t->node_count; ++step) {
+    if (is_host(t, order[step])) {
+      STOW_TRY(add_homes_in(t, order[step], houses));
+    }
+  }
+  for (uint32_t step = 0; step < t->node_count; ++step) {
+    if (is_host(t, order[step])) {
+      spread_sharing(t, order[step], houses);
+    }
+  }
+  return STOW_OK;
+}
+
+stow_status stowi_traffic_homes(stowi_traffic* t) {
+  const stowi_order_request* request = t->request;
+  if (!request->options->elide_copies || !request->options->reuse) {
+    return STOW_OK;
+  }
+  housing* houses = STOWI_ARRAY(request->allocator, housing, t->value_count);
+  if (houses == NULL) {
+    return stowi_fail_memory(request->diag);
+  }
+  for (stow_value v = 0; v < t->value_count; ++v) {
+    houses[v] = (housing){STOW_VALUE_NONE, false};
+  }
+  stow_status status = add_homes(t, houses);
+  STOWI_ARRAY_FREE(request->allocator, houses, t->value_count);
+  return status;
+}

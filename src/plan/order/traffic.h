@@ -1,0 +1,118 @@
+// Traffic: which nodes use which bytes of the arena, and which run before which, as far as that is
+// the same in every order. All that a flow needs to know of a graph, its views and its effects.
+//
+//     node   2  5  9          root, cut where its views end
+//            ●──────┐ part 0  made by 2, read by 5
+//            ●──●───┘ part 1  made by 2, read by 5 and 9
+#ifndef STOWAGE_SRC_PLAN_ORDER_TRAFFIC_H_
+#define STOWAGE_SRC_PLAN_ORDER_TRAFFIC_H_
+
+#include "base/alloc.h"
+#include "plan/order/order.h"
+
+// A stretch of a root's bytes that is read as a whole or not at all.
+typedef struct stowi_part {
+  uint64_t low;  // in the root
+  uint64_t bytes;
+  bool from_start;  // it is there before the first node runs
+  bool to_end;      // and when the last has run
+} stowi_part;
+
+// Of a root. Without windows it has one part, which a use of any view keeps.
+typedef struct stowi_lot {
+  uint64_t bytes;     // with its guard; 0: it has no slot
+  stow_node maker;    // the first node that needs the bytes
+  stow_region scope;  // the innermost region that holds all users
+  uint32_t first_part;
+  uint32_t part_count;
+  bool windowed;  // bytes that nobody uses any more are free
+  bool coarse;    // too many parts: it has one after all
+  bool brief;     // for a bound nothing is sure but that it is there when it is made
+} stowi_lot;
+
+// Lists begin with the region they are sorted by.
+typedef struct stowi_touch {
+  uint64_t scope;  // of the value's root
+  stow_value value;
+  stow_node node;
+  bool over;  // a result may lie over these bytes in a way that flows cannot say
+} stowi_touch;
+typedef struct stowi_before {
+  uint64_t region;  // the innermost that holds both
+  stow_node earlier;
+  stow_node later;
+} stowi_before;
+// |result| may be written over |operand|.
+typedef struct stowi_over {
+  uint64_t region;  // of the node
+  stow_node node;
+  stow_value result;
+  stow_value operand;
+  bool simple;  // both have one part, and no other result of the node may be written over anything
+} stowi_over;
+// |root| may be made inside |whole|, the result of a concat, from byte |offset| on.
+typedef struct stowi_home {
+  uint64_t region;  // of both
+  stow_value whole;
+  stow_value root;
+  uint64_t offset;
+} stowi_home;
+typedef struct stowi_root {
+  uint64_t scope;
+  stow_value value;
+} stowi_root;
+
+typedef struct stowi_traffic {
+  const stowi_order_request* request;
+  const stow_schedule* given;
+  uint32_t node_count;
+  uint32_t value_count;
+  uint32_t region_count;
+  // By node.
+  uint64_t* scratch;
+  bool* idle;  // boundary nodes that nobody waits for: they are no tasks, and run first
+  // The nodes of each region, in the given order: those of region r are
+  // nodes[start[r]] … nodes[start[r + 1] - 1].
+  stow_node* nodes;
+  uint32_t* start;
+  stowi_lot* lots;  // by value; of roots only
+  STOWI_VEC(stowi_part) parts;
+  STOWI_VEC(stowi_root) roots;  // that have a slot
+  STOWI_VEC(stowi_touch) touches;
+  STOWI_VEC(stowi_before) befores;
+  STOWI_VEC(stowi_over) overs;
+  STOWI_VEC(stowi_home) homes;
+  bool is_rough;  // for a bound less is said than for a search
+  // For whoever makes flows of this, one at a time.
+  stow_task* task_of;    // by node
+  stow_block* block_of;  // by part
+} stowi_traffic;
+
+// STOW_ERR_OVERFLOW where bytes need more than 64 bits. |request| and |given| are borrowed. On
+// failure there is nothing to destroy. O(n log n).
+stow_status stowi_traffic_create(const stowi_order_request* request, const stow_schedule* given,
+                                 stowi_traffic* out_traffic);
+void stowi_traffic_destroy(stowi_traffic* traffic);
+
+// The parts of its root that a use of |value| keeps: |out_count| of them, from |out_first| on.
+void stowi_traffic_parts(const stowi_traffic* traffic, stow_value value, uint32_t* out_first,
+                         uint32_t* out_count);
+// Of the value's root.
+stowi_lot* stowi_traffic_lot(const stowi_traffic* traffic, stow_value value);
+// Whether |value| is all of its root.
+bool stowi_traffic_is_whole(const stowi_traffic* traffic, stow_value value);
+
+// ---------------------------------------------------------------------------------------------
+// Steps of stowi_traffic_create
+
+// lots.c: which roots have bytes, how many, and where they are cut. |lots|, |roots| without
+// their scopes, |parts|.
+stow_status stowi_traffic_lots(stowi_traffic* traffic);
+// share.c: |overs|, when it is known who makes what; and |homes|, when all else is known.
+stow_status stowi_traffic_overs(stowi_traffic* traffic);
+stow_status stowi_traffic_homes(stowi_traffic* traffic);
+
+// The innermost region that holds both.
+stow_region stowi_common_region(const stow_graph* graph, stow_region a, stow_region b);
+
+#endif  // STOWAGE_SRC_PLAN_ORDER_TRAFFIC_H_

@@ -1,0 +1,370 @@
+// Several graphs in one arena: one placement problem, in which the graphs' steps follow each other
+// and what is kept between runs lives over all of them. So no pair of graphs needs a rule of its
+// own, and every strategy, bound and proof holds for sets as it does for single plans.
+//
+//     step   0 ……… n₀ │ n₀+1 ……… n₀+n₁+1
+//            graph 0  │ graph 1
+//            ─────────┴───────────────── kept
+//
+// Each graph is planned alone first: that settles its order and what it shares. Then it is prepared
+// again with these, and all are placed at once.
+//
+// Beside planning, placement and the comparing of data O(n log n), and O(members × things).
+#include "plan/set/set.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/diag.h"
+#include "plan/make/make.h"
+
+struct stow_set {
+  stow_allocator allocator;
+  stow_plan_options options;  // checked
+  STOWI_VEC(stowi_member) members;
+  bool placed;
+  uint64_t arena_size;
+  uint64_t lower_bound;
+  size_t shared_count;
+  uint64_t shared_bytes;
+};
+
+// ---------------------------------------------------------------------------------------------
+// The set
+
+static stow_status check_options(const stow_plan_options* options, stow_diag* diag) {
+  if (options->layout != NULL || options->pack_params) {
+    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
+                      "a set places params itself: no weight layout, no packed params");
+  }
+  if (options->schedule != NULL) {
+    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
+                      "a set takes a schedule with each graph, not with the options");
+  }
+  return STOW_OK;
+}
+
+stow_status stow_set_create(const stow_plan_options* options, stow_allocator allocator,
+                            stow_diag* diag, stow_set** out_set) {
+  *out_set = NULL;
+  stow_plan_options loaded;
+  STOW_TRY(stowi_plan_options_load(options, diag, &loaded));
+  STOW_TRY(check_options(&loaded, diag));
+  stow_set* set = STOWI_NEW(allocator, stow_set);
+  if (set == NULL) {
+    return stowi_fail_memory(diag);
+  }
+  set->allocator = allocator;
+  set->options = loaded;
+  *out_set = set;
+  return STOW_OK;
+}
+
+// Frees what is needed only while the set is placed.
+static void release(const stow_set* set, stowi_member* member) {
+  size_t value_count = stow_graph_value_count(member->graph);
+  STOWI_ARRAY_FREE(set->allocator, member->kept, value_count);
+  STOWI_ARRAY_FREE(set->allocator, member->state, value_count);
+  member->kept = NULL;
+  member->state = NULL;
+  if (member->prepared) {
+    stowi_maker_free(&member->maker);
+    memset(&member->maker, 0, sizeof(member->maker));
+    member->prepared = false;
+  }
+}
+
+void stow_set_destroy(stow_set* set) {
+  if (set == NULL) {
+    return;
+  }
+  stow_allocator allocator = set->allocator;
+  for (size_t i = 0; i < set->members.count; ++i) {
+    stow_plan_destroy(set->members.data[i].plan);
+  }
+  STOWI_VEC_FREE(allocator, &set->members);
+  STOWI_DELETE(allocator, set);
+}
+
+stow_status stow_set_add(stow_set* set, const stow_graph* graph, const stow_effects* effects,
+                         const stow_schedule* schedule, stow_diag* diag, size_t* out_index) {
+  *out_index = 0;
+  if (set->placed) {
+    return stowi_fail(diag, STOW_ERR_CONFLICT, "the set is placed; no graph can be added");
+  }
+  if (STOWI_VEC_RESERVE(set->allocator, &set->members, 1) != STOW_OK) {
+    return stowi_fail_memory(diag);
+  }
+  stowi_member member = {.graph = graph, .effects = effects, .schedule = schedule};
+  *out_index = set->members.count;
+  set->members.data[set->members.count++] = member;
+  return STOW_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Plans without offsets
+
+static stow_status plan_alone(const stow_set* set, const stowi_request* request,
+                              stowi_member* member) {
+  STOW_TRY(stow_plan_make(member->graph, member->effects, &request->options, set->allocator,
+                          request->diag, &member->plan));
+  member->alone = stow_plan_arena_size(member->plan);
+  return STOW_OK;
+}
+
+// The second time order and sharing are given.
+static stow_status prepare(const stow_set* set, const stowi_request* request,
+                           stowi_member* member) {
+  stow_schedule* order;
+  STOW_TRY(stow_schedule_create_order(member->graph, stow_plan_order(member->plan),
+                                      stow_plan_step_count(member->plan), set->allocator,
+                                      request->diag, &order));
+  const stowi_plan_facts* facts = &member->plan->facts;
+  stowi_choice choice = {order, facts->in_place, facts->elide_copies,
+                         member->plan->window_count != 0};
+  stowi_maker_init(&member->maker, request, choice);
+  member->prepared = true;
+  stow_status status = stowi_make_prepare(&member->maker);
+  stow_schedule_destroy(order);
+  member->maker.choice.schedule = NULL;
+  return status;
+}
+
+static void mark_value(stowi_member* member, stow_value v) {
+  const stow_plan* plan = member->maker.plan;
+  stow_value root = plan->values[v].root;
+  uint8_t kind = plan->values[v].kind;
+  bool is_weight = kind == STOWI_KIND_PARAM || kind == STOWI_KIND_CONSTANT;
+  bool is_state = stow_effects_state(member->effects, v);
+  if (stowi_plan_has_slot(plan, root) && (is_weight || is_state)) {
+    member->kept[root] = true;
+    member->state[root] = member->state[root] || is_state;
+  }
+}
+
+// Marks the roots that are kept between runs. They have all of their bytes at any time: another
+// graph may keep more of them than this one.
+static stow_status mark_kept(const stow_set* set, stowi_member* member, stow_diag* diag) {
+  stow_plan* plan = member->maker.plan;
+  member->kept = STOWI_ARRAY_ZERO(set->allocator, bool, plan->value_count);
+  member->state = STOWI_ARRAY_ZERO(set->allocator, bool, plan->value_count);
+  if (member->kept == NULL || member->state == NULL) {
+    return stowi_fail_memory(diag);
+  }
+  for (stow_value v = 0; v < plan->value_count; ++v) {
+    mark_value(member, v);
+  }
+  return stowi_plan_drop_windows(plan, member->kept, diag);
+}
+
+static stow_status prepare_all(stow_set* set, stow_diag* diag) {
+  for (size_t i = 0; i < set->members.count; ++i) {
+    stowi_member* member = &set->members.data[i];
+    stowi_request request = {member->graph, member->effects, set->options, set->allocator, diag};
+    request.options.schedule = member->schedule;
+    STOW_TRY(plan_alone(set, &request, member));
+    STOW_TRY(prepare(set, &request, member));
+    STOW_TRY(mark_kept(set, member, diag));
+  }
+  return STOW_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Placing
+
+typedef struct placing {
+  stow_set* set;
+  stowi_things things;
+  stow_problem* problem;
+  stow_placement* placement;
+  uint64_t lower_bound;
+  stow_diag* diag;
+} placing;
+
+static uint64_t step_total(const stow_set* set) {
+  uint64_t total = 0;
+  for (size_t i = 0; i < set->members.count; ++i) {
+    total += (uint64_t)set->members.data[i].maker.plan->step_count + 1;
+  }
+  return total;
+}
+
+static stow_status add_thing(placing* p, const stowi_thing* thing, uint64_t steps) {
+  stow_buffer_desc desc;
+  stow_buffer_desc_init(&desc);
+  desc.size = thing->size;
+  desc.guard = thing->guard;
+  desc.end = steps;
+  desc.alignment = thing->alignment;
+  desc.fixed_offset = thing->fixed;
+  size_t buffer;
+  stow_status status = stow_problem_add(p->problem, &desc, p->diag, &buffer);
+  if (status == STOW_ERR_OVERFLOW) {
+    const stowi_entry* entry = &p->things.entries[thing->first_entry];
+    const stowi_member* member = &p->set->members.data[entry->member];
+    stowi_fail(p->diag, status, "%s: %" PRIu64 STOWI_TOO_LARGE,
+               stowi_name_in_member(member, entry->value).text, thing->size);
+  }
+  return status;
+}
+
+static stow_status pose(placing* p) {
+  STOW_TRY(stow_problem_create(p->set->allocator, p->diag, &p->problem));
+  uint64_t steps = step_total(p->set);
+  for (size_t i = 0; i < p->things.count; ++i) {
+    STOW_TRY(add_thing(p, &p->things.list[i], steps));
+  }
+  uint64_t shift = 0;
+  for (size_t i = 0; i < p->set->members.count; ++i) {
+    const stowi_member* member = &p->set->members.data[i];
+    STOW_TRY(stowi_add_buffers(&member->maker, p->problem, shift, member->kept));
+    shift += (uint64_t)member->maker.plan->step_count + 1;
+  }
+  return STOW_OK;
+}
+
+static stow_status place(placing* p) {
+  stow_set* set = p->set;
+  STOW_TRY(stowi_place(p->problem, &set->options, true, set->allocator, p->diag, &p->placement));
+  stow_load load;
+  STOW_TRY(stow_problem_load(p->problem, set->allocator, p->diag, &load));
+  p->lower_bound = load.lower_bound;
+  return STOW_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Plans with offsets
+
+// The plan ends at its own highest footprint, or at that of what the others keep.
+static uint64_t highest_end(const stow_plan* plan) {
+  uint64_t end = 0;
+  for (stow_value v = 0; v < plan->value_count; ++v) {
+    if (stowi_plan_has_slot(plan, v) && stowi_plan_footprint_end(&plan->values[v]) > end) {
+      end = stowi_plan_footprint_end(&plan->values[v]);
+    }
+  }
+  for (size_t i = 0; i < plan->scratch_count; ++i) {
+    uint64_t scratch_end = plan->scratch[i].offset + plan->scratch[i].size;
+    end = scratch_end > end ? scratch_end : end;
+  }
+  for (size_t i = 0; i < plan->reserved_count; ++i) {
+    end = plan->reserved[i].end > end ? plan->reserved[i].end : end;
+  }
+  return end;
+}
+
+static void take_kept(const placing* p, size_t index) {
+  stow_plan* plan = p->set->members.data[index].maker.plan;
+  for (size_t i = 0; i < p->things.entry_count; ++i) {
+    const stowi_entry* entry = &p->things.entries[i];
+    if (entry->member == index) {
+      plan->values[entry->value].offset = stow_placement_offset(p->placement, entry->thing);
+    }
+  }
+}
+
+// What was decided about order and sharing when the graph was planned alone.
+static void move_decisions(stow_plan* from, stow_plan* to) {
+  STOWI_ARRAY_FREE(to->allocator, to->decisions, to->decision_count);
+  to->decisions = from->decisions;
+  to->decision_count = from->decision_count;
+  to->ordering = from->ordering;
+  from->decisions = NULL;
+  from->decision_count = 0;
+}
+
+static stow_status finish(placing* p, size_t index, size_t* next) {
+  stowi_member* member = &p->set->members.data[index];
+  stowi_maker* maker = &member->maker;
+  take_kept(p, index);
+  *next = stowi_take_offsets(maker, p->placement, *next, member->kept);
+  STOW_TRY(stowi_things_reserve(&p->things, p->placement, index, p->diag));
+  maker->plan->arena_size = highest_end(maker->plan);
+  STOW_TRY(stowi_make_judge(maker));
+  move_decisions(member->plan, maker->plan);
+  stow_plan_destroy(member->plan);
+  member->plan = maker->plan;
+  maker->plan = NULL;
+  return STOW_OK;
+}
+
+static stow_status run(placing* p) {
+  stow_set* set = p->set;
+  STOW_TRY(prepare_all(set, p->diag));
+  STOW_TRY(stowi_things_create(set->members.data, set->members.count, set->allocator, p->diag,
+                               &p->things));
+  STOW_TRY(stowi_things_check_fixed(&p->things, p->diag));
+  STOW_TRY(pose(p));
+  STOW_TRY(place(p));
+  size_t next = p->things.count;
+  for (size_t i = 0; i < set->members.count; ++i) {
+    STOW_TRY(finish(p, i, &next));
+  }
+  return STOW_OK;
+}
+
+static void take_result(stow_set* set, const placing* p) {
+  set->placed = true;
+  set->arena_size = stow_placement_height(p->placement);
+  set->lower_bound = p->lower_bound;
+  stowi_things_count_shared(&p->things, &set->shared_count, &set->shared_bytes);
+}
+
+static void forget_plan(stowi_member* member) {
+  stow_plan_destroy(member->plan);
+  member->plan = NULL;
+  member->alone = 0;
+}
+
+stow_status stow_set_place(stow_set* set, stow_diag* diag) {
+  if (set->placed || set->members.count == 0) {
+    return stowi_fail(diag, STOW_ERR_CONFLICT,
+                      set->placed ? "the set is placed already" : "the set has no graph");
+  }
+  placing p = {.set = set, .diag = diag};
+  stow_status status = run(&p);
+  if (status == STOW_OK) {
+    take_result(set, &p);
+  }
+  for (size_t i = 0; i < set->members.count; ++i) {
+    release(set, &set->members.data[i]);
+    if (status != STOW_OK) {
+      forget_plan(&set->members.data[i]);
+    }
+  }
+  stowi_things_free(&p.things);
+  stow_problem_destroy(p.problem);
+  stow_placement_destroy(p.placement);
+  return status;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Reading
+
+size_t stow_set_count(const stow_set* set) { return set->members.count; }
+
+const stow_plan* stow_set_plan(const stow_set* set, size_t index) {
+  return index < set->members.count ? set->members.data[index].plan : NULL;
+}
+
+uint64_t stow_set_arena_size(const stow_set* set) { return set->arena_size; }
+
+uint64_t stow_set_alignment(const stow_set* set) {
+  uint64_t alignment = 1;
+  for (size_t i = 0; i < set->members.count && set->placed; ++i) {
+    uint64_t own = stow_plan_alignment(set->members.data[i].plan);
+    alignment = own > alignment ? own : alignment;
+  }
+  return alignment;
+}
+
+uint64_t stow_set_lower_bound(const stow_set* set) { return set->lower_bound; }
+
+uint64_t stow_set_alone(const stow_set* set, size_t index) {
+  return index < set->members.count ? set->members.data[index].alone : 0;
+}
+
+size_t stow_set_shared_count(const stow_set* set) { return set->shared_count; }
+
+uint64_t stow_set_shared_bytes(const stow_set* set) { return set->shared_bytes; }

@@ -1,0 +1,469 @@
+// Operands of concat at home: each reason by an example.
+#include <stdio.h>
+#include <stowage/sharing.h>
+#include <string.h>
+
+#include "fixture.h"
+#include "support/fault.h"
+#include "support/test.h"
+
+static const char* const reason_names[] = {
+#define NAME(name, text) #name,
+    STOW_REASON_LIST(NAME)
+#undef NAME
+};
+
+typedef struct setup {
+  fixture f;
+  stow_sharing_options options;
+  stow_sharing* sharing;
+  char text[4096];
+} setup;
+
+static void setup_init(setup* s) {
+  memset(s, 0, sizeof(*s));
+  fixture_init(&s->f);
+  stow_sharing_options_init(&s->options);
+  s->options.in_place = false;
+}
+
+static void setup_free(setup* s) {
+  stow_sharing_destroy(s->sharing);
+  fixture_free(&s->f);
+}
+
+static stow_status setup_apply(setup* s) {
+  fixture* f = &s->f;
+  return stow_sharing_apply(f->views, f->graph, f->schedule, f->effects, f->lifetimes, &s->options,
+                            f->allocator, &f->diag, &s->sharing);
+}
+
+// `2:TAKEN 3:OTHER_HOME(4)` for all operands of concats.
+static const char* show_homes(setup* s) {
+  size_t used = 0;
+  s->text[0] = '\0';
+  for (size_t i = 0; i < stow_sharing_count(s->sharing); ++i) {
+    stow_decision d = stow_sharing_at(s->sharing, i);
+    if (d.share != STOW_SHARE_HOME) {
+      continue;
+    }
+    used += (size_t)snprintf(s->text + used, sizeof(s->text) - used, "%s%u:%s",
+                             used == 0 ? "" : " ", (unsigned)d.operand, reason_names[d.reason]);
+    if (d.other_value != STOW_VALUE_NONE) {
+      used +=
+          (size_t)snprintf(s->text + used, sizeof(s->text) - used, "(%u)", (unsigned)d.other_value);
+    }
+  }
+  return s->text;
+}
+
+static void check_with(setup* s, const char* body, const char* homes, const char* views) {
+  stow_status status = fixture_lifetimes(&s->f, body);
+  if (test_check(status == STOW_OK, __FILE__, __LINE__, "%s", s->f.diag.message) &&
+      CHECK(setup_apply(s) == STOW_OK)) {
+    CHECK_TEXT(show_homes(s), homes);
+    CHECK_TEXT(fixture_show_views(&s->f), views);
+  }
+  setup_free(s);
+}
+
+// The decisions for |body|, without anything in place, and all views after them.
+static void check_homes(const char* body, const char* homes, const char* views) {
+  setup s;
+  setup_init(&s);
+  check_with(&s, body, homes, views);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Taken
+
+TEST(OperandsAreMadeAtTheirPlace) {
+  check_homes(
+      "  %0 = input \"x\" : f32[4]\n"
+      "  %1 = relu(%0) : f32[4]\n"
+      "  %2 = gelu(%0) : f32[4]\n"
+      "  %3 = concat(%1, %2) : f32[8]\n"
+      "  return %3",
+      "1:TAKEN 2:TAKEN", "1=3+0 2=3+16");
+}
+
+TEST(OuterDimsOfOneDoNotMatter) {
+  check_homes(
+      "  %0 = input \"x\" : f32[1, 4, 3]\n"
+      "  %1 = relu(%0) : f32[1, 4, 3]\n"
+      "  %2 = gelu(%0) : f32[1, 4, 3]\n"
+      "  %3 = concat(%1, %2) {axis = -2} : f32[1, 8, 3]\n"
+      "  return %3",
+      "1:TAKEN 2:TAKEN", "1=3+0 2=3+48");
+}
+
+TEST(ViewsAndChainsInPlaceMoveAlong) {
+  setup s;
+  setup_init(&s);
+  s.options.in_place = true;
+  check_with(&s,
+             "  %0 = input \"x\" : f32[4]\n"
+             "  %1 = exp(%0) : f32[4]\n"
+             "  %2 = relu(%1) : f32[4]\n"
+             "  %3 = reshape(%2) : f32[2, 2]\n"
+             "  %4 = relu(%3) : f32[2, 2]\n"
+             "  %5 = reshape(%4) : f32[4]\n"
+             "  %6 = concat(%0, %5) : f32[8]\n"
+             "  return %6",
+             "0:KEPT 5:TAKEN", "1=6+16 2=6+16 3=6+16 4=6+16 5=6+16");
+}
+
+TEST(NestedConcatsFoldIntoOneRoot) {
+  check_homes(
+      "  %0 = input \"x\" : f32[4]\n"
+      "  %1 = relu(%0) : f32[4]\n"
+      "  %2 = exp(%1) : f32[4]\n"
+      "  %3 = concat(%1, %2) : f32[8]\n"
+      "  %4 = exp(%3) : f32[8]\n"
+      "  %5 = concat(%4, %3) : f32[16]\n"
+      "  %6 = exp(%5) : f32[16]\n"
+      "  %7 = concat(%5, %6) : f32[32]\n"
+      "  return %7",
+      "1:TAKEN 2:TAKEN 4:TAKEN 3:TAKEN 5:TAKEN 6:TAKEN", "1=7+32 2=7+48 3=7+32 4=7+0 5=7+0 6=7+64");
+}
+
+// As torchvision writes DenseNet: each concat names all that came before.
+TEST(OperandsThatAreAllOfAnEarlierConcatMoveAsOne) {
+  check_homes(
+      "  %0 = input \"x\" : f32[4]\n"
+      "  %1 = relu(%0) : f32[4]\n"
+      "  %2 = exp(%1) : f32[4]\n"
+      "  %3 = concat(%1, %2) : f32[8]\n"
+      "  %4 = exp(%3) : f32[8]\n"
+      "  %5 = concat(%1, %2, %4) : f32[16]\n"
+      "  %6 = exp(%5) : f32[16]\n"
+      "  %7 = concat(%6, %2, %1) : f32[24]\n"
+      "  return %7",
+      "1:TAKEN 2:TAKEN 1:TAKEN 2:TAKEN 4:TAKEN 6:TAKEN 2:OTHER_HOME(3) 1:OTHER_HOME(3)",
+      "1=5+0 2=5+16 3=5+0 4=5+32 6=7+0");
+}
+
+// %4 could be written over %3, but then %1 and %2 would be copied there.
+TEST(AConcatOfWhatOutlivesItIsNotWrittenOver) {
+  setup s;
+  setup_init(&s);
+  s.options.in_place = true;
+  check_with(&s,
+             "  %0 = input \"x\" : f32[4]\n"
+             "  %1 = exp(%0) : f32[4]\n"
+             "  %2 = custom(%1) {name = \"f\"} : f32[4]\n"
+             "  %3 = concat(%1, %2) : f32[8]\n"
+             "  %4 = exp(%3) : f32[8]\n"
+             "  %5 = custom(%4) {name = \"f\"} : f32[4]\n"
+             "  %6 = concat(%1, %2, %5) : f32[12]\n"
+             "  %7 = exp(%6) : f32[12]\n"
+             "  return %7",
+             "1:TAKEN 2:TAKEN 1:TAKEN 2:TAKEN 5:TAKEN", "1=6+0 2=6+16 3=6+0 5=6+32 7=6+0");
+}
+
+TEST(ASkipOfAUNetWaitsAtHome) {
+  check_homes(
+      "  %0 = input \"x\" : f32[1, 4, 4]\n"
+      "  %1 = relu(%0) : f32[1, 4, 4]\n"
+      "  %2 = custom(%1) {name = \"down\"} : f32[1, 4, 2]\n"
+      "  %3 = exp(%2) : f32[1, 4, 2]\n"
+      "  %4 = custom(%3) {name = \"up\"} : f32[1, 4, 4]\n"
+      "  %5 = concat(%1, %4) {axis = 1} : f32[1, 8, 4]\n"
+      "  %6 = exp(%5) : f32[1, 8, 4]\n"
+      "  return %6",
+      "1:TAKEN 4:TAKEN", "1=5+0 4=5+64");
+}
+
+TEST(AnOutputMayBeAtHome) {
+  check_homes(
+      "  %0 = input \"x\" : f32[4]\n"
+      "  %1 = relu(%0) : f32[4]\n"
+      "  %2 = concat(%1, %1) : f32[8]\n"
+      "  return %2, %1",
+      "1:TAKEN 1:OTHER_HOME(2)", "1=2+0");
+}
+
+// ---------------------------------------------------------------------------------------------
+// Refused, by what an operand is
+
+TEST(BytesThatAreNotContiguousStayOutside) {
+  check_homes(
+      "  %0 = input \"x\" : f32[2, 4]\n"
+      "  %1 = relu(%0) : f32[2, 4]\n"
+      "  %2 = gelu(%0) : f32[2, 4]\n"
+      "  %3 = concat(%1, %2) {axis = 1} : f32[2, 8]\n"
+      "  %4 = relu(%3) : f32[2, 8]\n"
+      "  %5 = concat(%4) {axis = 1} : f32[2, 8]\n"
+      "  return %5",
+      "1:NOT_CONTIGUOUS 2:NOT_CONTIGUOUS 4:TAKEN", "4=5+0");
+}
+
+TEST(PartsOfBytesStayOutside) {
+  check_homes(
+      "  %0 = input \"x\" : i4[3]\n"
+      "  %1 = input \"y\" : i4[4]\n"
+      "  %2 = relu(%0) : i4[3]\n"
+      "  %3 = relu(%1) : i4[4]\n"
+      "  %4 = concat(%2, %3) : i4[7]\n"
+      "  %5 = relu(%1) : i4[4]\n"
+      "  %6 = relu(%0) : i4[3]\n"
+      "  %7 = concat(%5, %6) : i4[7]\n"
+      "  return %4, %7",
+      "2:NOT_CONTIGUOUS 3:NOT_CONTIGUOUS 5:TAKEN 6:TAKEN", "5=7+0 6=7+2");
+}
+
+TEST(NothingFollowsWhatMayShrink) {
+  check_homes(
+      "  %0 = input \"x\" : f32[4]\n"
+      "  %1 = relu(%0) : f32[4]\n"
+      "  %2 = custom(%0) {name = \"some\"} : bounded f32[4]\n"
+      "  %3 = relu(%0) : f32[4]\n"
+      "  %4 = concat(%1, %2, %3) : f32[12]\n"
+      "  return %4",
+      "1:TAKEN 2:TAKEN 3:NOT_CONTIGUOUS", "1=4+0 2=4+16");
+}
+
+TEST(PlacesAreAligned) {
+  setup s;
+  setup_init(&s);
+  s.options.alignment = 8;
+  check_with(&s,
+             "  %0 = input \"x\" : f32[3]\n"
+             "  %1 = relu(%0) : f32[3]\n"
+             "  %2 = gelu(%0) : f32[3]\n"
+             "  %3 = concat(%1, %2) : f32[6]\n"
+             "  return %3",
+             "1:TAKEN 2:MISALIGNED", "1=3+0");
+  check_homes(
+      "  %0 = input \"x\" : f32[4]\n"
+      "  %1 = relu(%0) : f32[4]\n"
+      "  %2 = gelu(%0) : f32[4] with {align = 16}\n"
+      "  %3 = gelu(%0) : f32[4] with {align = 64}\n"
+      "  %4 = concat(%1, %2, %3) : f32[12]\n"
+      "  return %4",
+      "1:TAKEN 2:TAKEN 3:MISALIGNED", "1=4+0 2=4+16");
+}
+
+// %2 would be aligned in %3, but not where %3 comes to lie in %5.
+TEST(AnAlignmentHoldsInTheOutermostRoot) {
+  check_homes(
+      "  %0 = input \"x\" : f32[4]\n"
+      "  %1 = relu(%0) : f32[4] with {align = 64}\n"
+      "  %2 = concat(%1, %0) : f32[8]\n"
+      "  %3 = relu(%0) : f32[4]\n"
+      "  %4 = concat(%3, %2) : f32[12]\n"
+      "  return %4",
+      "1:TAKEN 0:KEPT 3:TAKEN 2:MISALIGNED", "1=2+0 3=4+0");
+}
+
+TEST(BoundaryValuesStayOutside) {
+  check_homes(
+      "  %0 = input \"x\" : f32[4]\n"
+      "  %1 = param \"w\" : f32[4]\n"
+      "  %2 = constant \"c\" : f32[4]\n"
+      "  %3 = concat(%0, %1, %2) : f32[12]\n"
+      "  return %3",
+      "0:KEPT 1:KEPT 2:KEPT", "");
+}
+
+TEST(WhatEffectsPinStaysOutside) {
+  check_homes(
+      "  %0 = input \"x\" : f32[4]\n"
+      "  %1 = relu(%0) : f32[4] with {own = true}\n"
+      "  %2 = relu(%0) : f32[4] with {state = true}\n"
+      "  %3 = relu(%0) : f32[4] with {at = 64}\n"
+      "  %4 = relu(%0) : f32[4] with {io = \"external\"}\n"
+      "  %5 = concat(%1, %2, %3, %4) : f32[16]\n"
+      "  return %5, %4",
+      "1:OWN 2:STATE 3:FIXED 4:EXTERNAL", "");
+}
+
+TEST(ARestrictedResultHostsNobody) {
+  check_homes(
+      "  %0 = input \"x\" : f32[4]\n"
+      "  %1 = relu(%0) : f32[4]\n"
+      "  %2 = concat(%1) : f32[4] with {state = true}\n"
+      "  %3 = concat(%1) : f32[4] with {at = 64}\n"
+      "  %4 = concat(%1) : f32[4] with {io = \"external\"}\n"
+      "  %5 = concat(%1) : f32[4] with {early = [0, 1]}\n"
+      "  %6 = concat(%0, %1) : f32[8] with {storage = 64}\n"
+      "  return %2, %3, %4, %5, %6",
+      "1:STATE 1:FIXED 1:EXTERNAL 1:EARLY 0:NOT_CONTIGUOUS 1:NOT_CONTIGUOUS", "");
+}
+
+TEST(WhatIsWrittenEarlyStaysOutside) {
+  check_homes(
+      "  %0 = input \"x\" : f32[4]\n"
+      "  %1 = relu(%0) : f32[4]\n"
+      "  %2 = relu(%0) : f32[4] with {early = [0, 1]}\n"
+      "  %3 = concat(%2, %1) : f32[8]\n"
+      "  return %3",
+      "2:EARLY 1:TAKEN", "1=3+16");
+}
+
+TEST(APartOfARootStaysOutside) {
+  check_homes(
+      "  %0 = input \"x\" : f32[4]\n"
+      "  %1 = relu(%0) : f32[4]\n"
+      "  %2 = narrow(%1) {axis = 0, start = 0, len = 2} : f32[2]\n"
+      "  %3 = concat(%2) : f32[2]\n"
+      "  return %3",
+      "2:LARGER_ROOT(1)", "2=1+0");
+}
+
+TEST(ValuesOfOtherRegionsStayOutside) {
+  check_homes(
+      "  %0 = input \"c\" : bool[]\n"
+      "  %1 = input \"x\" : f32[4]\n"
+      "  %2 = relu(%1) : f32[4]\n"
+      "  %5 = if(%0) {\n"
+      "    %3 = relu(%1) : f32[4]\n"
+      "    %4 = concat(%2, %3) : f32[8]\n"
+      "    yield %4\n"
+      "  } else {\n"
+      "    yield %1\n"
+      "  } : f32[8]\n"
+      "  %6 = concat(%5) : f32[8]\n"
+      "  return %6",
+      "2:OTHER_REGION 3:TAKEN 5:OTHER_REGION", "3=4+16");
+}
+
+TEST(AConcatLaidOverAnOperandHostsNobody) {
+  check_homes(
+      "  %0 = input \"x\" : f32[4]\n"
+      "  %1 = relu(%0) : f32[4]\n"
+      "  %2 = concat(%1) : f32[4] with {overwrite = [0, 0]}\n"
+      "  return %2",
+      "1:ALREADY_VIEW(1)", "2=1+0");
+}
+
+TEST(WithoutReuseNothingMoves) {
+  setup s;
+  setup_init(&s);
+  fixture_add_rule(&s.f, "i64-epilogue");
+  check_with(&s,
+             "  %0 = input \"x\" : i64[4]\n"
+             "  %1 = abs(%0) : i64[4]\n"
+             "  %2 = concat(%1) : i64[4]\n"
+             "  return %2",
+             "1:NO_REUSE", "");
+}
+
+// ---------------------------------------------------------------------------------------------
+// Refused, for who writes later
+
+// %4 is written over %3's bytes, part of which %1, still read by %5, would be.
+TEST(AnOperandThatLivesOnIsNotWrittenOverThroughTheResult) {
+  check_homes(
+      "  %0 = input \"x\" : f32[4]\n"
+      "  %1 = relu(%0) : f32[4]\n"
+      "  %2 = relu(%0) : f32[4]\n"
+      "  %3 = concat(%1, %2) : f32[8]\n"
+      "  %4 = relu(%3) : f32[8] with {overwrite = [0, 0]}\n"
+      "  %5 = relu(%1) : f32[4]\n"
+      "  return %4, %5",
+      "1:GIVEN_AWAY(4) 2:TAKEN", "2=3+16 4=3+0");
+}
+
+TEST(AResultThatLivesOnIsNotWrittenOverThroughTheOperand) {
+  check_homes(
+      "  %0 = input \"x\" : f32[4]\n"
+      "  %1 = relu(%0) : f32[4]\n"
+      "  %2 = concat(%1, %0) : f32[8]\n"
+      "  %3 = relu(%1) : f32[4] with {overwrite = [0, 0]}\n"
+      "  %4 = relu(%2) : f32[8]\n"
+      "  return %3, %4",
+      "1:TAKEN 0:KEPT", "1=2+0");
+}
+
+TEST(ACacheStaysWhereItIs) {
+  check_homes(
+      "  %0 = input \"x\" : f32[4, 2]\n"
+      "  %1 = input \"n\" : f32[1, 2]\n"
+      "  %2 = relu(%0) : f32[4, 2]\n"
+      "  %3 = kv_append(%2, %1) {axis = 0} : f32[4, 2]\n"
+      "  %4 = concat(%3) : f32[4, 2]\n"
+      "  return %4",
+      "3:GIVEN_AWAY(3)", "3=2+0");
+}
+
+// ---------------------------------------------------------------------------------------------
+// Refused, for the load
+
+// While %1 and %2 wait, the hole between them for %4 would be taken; %3 makes that the highest
+// load.
+TEST(AHoleThatRaisesTheHighestLoadIsRefused) {
+  check_homes(
+      "  %0 = input \"x\" : f32[1]\n"
+      "  %1 = custom(%0) {name = \"a\"} : f32[4]\n"
+      "  %2 = custom(%0) {name = \"c\"} : f32[4]\n"
+      "  %3 = custom(%0) {name = \"peak\"} : f32[64]\n"
+      "  %4 = custom(%0) {name = \"b\"} : f32[16]\n"
+      "  %5 = concat(%1, %4, %2) : f32[24]\n"
+      "  return %5",
+      "1:TAKEN 4:TAKEN 2:LOAD", "1=5+0 4=5+16");
+}
+
+TEST(AHoleBelowTheHighestLoadIsTaken) {
+  check_homes(
+      "  %0 = input \"x\" : f32[1]\n"
+      "  %1 = custom(%0) {name = \"a\"} : f32[4]\n"
+      "  %2 = custom(%0) {name = \"c\"} : f32[4]\n"
+      "  %3 = custom(%0) {name = \"other\"} : f32[4]\n"
+      "  %4 = custom(%3) {name = \"b\"} : f32[16]\n"
+      "  %5 = concat(%1, %4, %2) : f32[24]\n"
+      "  return %5",
+      "1:TAKEN 4:TAKEN 2:TAKEN", "1=5+0 2=5+80 4=5+16");
+}
+
+TEST(ScratchCountsAsLoad) {
+  check_homes(
+      "  %0 = input \"x\" : f32[1]\n"
+      "  %1 = custom(%0) {name = \"a\"} : f32[4]\n"
+      "  %2 = custom(%0) {name = \"c\"} : f32[4]\n"
+      "  %3 = custom(%0) {name = \"other\"} : f32[1] with {scratch = [256, 4]}\n"
+      "  %4 = custom(%0) {name = \"b\"} : f32[16]\n"
+      "  %5 = concat(%1, %4, %2) : f32[24]\n"
+      "  return %5",
+      "1:TAKEN 4:TAKEN 2:LOAD", "1=5+0 4=5+16");
+}
+
+TEST(LoadsThatCannotBeCountedAreRefused) {
+  check_homes(
+      "  %0 = input \"x\" : i8[1152921504606846976]\n"
+      "  %1 = abs(%0) : i8[1152921504606846976]\n"
+      "  %2 = abs(%1) : i8[1152921504606846976]\n"
+      "  %3 = concat(%2) : i8[1152921504606846976]\n"
+      "  return %3",
+      "2:LOAD", "");
+}
+
+// ---------------------------------------------------------------------------------------------
+
+static const char all_of_it[] =
+    "  %0 = input \"x\" : f32[1]\n"
+    "  %1 = custom(%0) {name = \"a\"} : f32[4]\n"
+    "  %2 = custom(%0) {name = \"c\"} : f32[4]\n"
+    "  %3 = custom(%0) {name = \"peak\"} : f32[64] with {align = 64}\n"
+    "  %4 = custom(%0) {name = \"b\"} : f32[16]\n"
+    "  %5 = concat(%1, %4, %2) : f32[24]\n"
+    "  %6 = relu(%5) : f32[24]\n"
+    "  %7 = concat(%5, %6) : f32[48]\n"
+    "  return %7";
+
+static stow_status attempt(stow_allocator allocator, void* user) {
+  setup s;
+  (void)user;
+  setup_init(&s);
+  s.f.allocator = allocator;
+  stow_status status = fixture_lifetimes(&s.f, all_of_it);
+  if (status == STOW_OK) {
+    status = setup_apply(&s);
+    CHECK((s.sharing != NULL) == (status == STOW_OK));
+    CHECK_TEXT(fixture_show_views(&s.f), status == STOW_OK ? "1=7+0 4=7+16 5=7+0 6=7+96" : "");
+  }
+  setup_free(&s);
+  return status;
+}
+
+TEST(AFailedAllocationChangesNothing) { CHECK(test_fault_sweep(attempt, NULL) > 20); }

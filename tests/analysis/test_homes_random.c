@@ -1,0 +1,695 @@
+// Operands of concat at home in random programs: run on bytes, with their load from the definition,
+// against every subset of homes; and long chains of concats.
+#include <stdio.h>
+#include <stdlib.h>
+#include <stowage/sharing.h>
+#include <string.h>
+
+#include "analysis/sharing/hulls.h"
+#include "support/test.h"
+
+#define MAX_VALUES 64
+#define MAX_BYTES 4096
+
+typedef struct program {
+  stow_graph* graph;
+  stow_effects* effects;
+  stow_schedule* schedule;
+  stow_views* views;
+  stow_lifetimes* lifetimes;
+  stow_windows* windows;
+  stow_sharing* sharing;
+  stow_diag diag;
+} program;
+
+static void program_free(program* p) {
+  stow_sharing_destroy(p->sharing);
+  stow_windows_destroy(p->windows);
+  stow_lifetimes_destroy(p->lifetimes);
+  stow_views_destroy(p->views);
+  stow_schedule_destroy(p->schedule);
+  stow_effects_destroy(p->effects);
+  stow_graph_destroy(p->graph);
+}
+
+static stow_value random_value(const stow_graph* graph, test_random* random) {
+  uint32_t count = stow_graph_value_count(graph);
+  uint32_t recent = count < 5 ? count : 5;
+  bool far = test_random_below(random, 3) == 0;
+  return far ? (stow_value)test_random_below(random, count)
+             : count - 1 - (stow_value)test_random_below(random, recent);
+}
+
+static bool add_custom(stow_graph* graph, test_random* random) {
+  stow_dim dims[3] = {1 + (stow_dim)(test_random_below(random, 6) == 0),
+                      1 + (stow_dim)test_random_below(random, 4), 2};
+  stow_type type = stow_type_make(STOW_U8, 3, dims);
+  stow_call* call = stow_graph_begin(graph, STOW_OP_CUSTOM);
+  stow_call_operand(call, random_value(graph, random));
+  stow_call_attr_string(call, "name", stow_str_of("f"));
+  stow_call_result_type(call, &type);
+  return stow_call_finish(call, NULL, NULL) == STOW_OK;
+}
+
+// Joins some values; fails where they do not fit, or all would become too large.
+static bool add_concat(stow_graph* graph, test_random* random) {
+  stow_call* call = stow_graph_begin(graph, STOW_OP_CONCAT);
+  uint64_t total = 0;
+  for (size_t k = 0; k < 1 + test_random_below(random, 4); ++k) {
+    uint64_t bytes;
+    stow_value operand = random_value(graph, random);
+    if (stow_type_bytes(stow_graph_type(graph, operand), &bytes) != STOW_OK) {
+      return false;
+    }
+    total += bytes;
+    stow_call_operand(call, operand);
+  }
+  stow_call_attr_int(call, "axis", 1);
+  return total < MAX_BYTES && stow_call_finish(call, NULL, NULL) == STOW_OK;
+}
+
+static bool add_unary(stow_graph* graph, test_random* random) {
+  stow_value operand = random_value(graph, random);
+  return stow_graph_add(graph, STOW_OP_ABS, &operand, 1, NULL, NULL) == STOW_OK;
+}
+
+static bool add_narrow(stow_graph* graph, test_random* random) {
+  stow_value operand = random_value(graph, random);
+  stow_dim length = stow_graph_type(graph, operand)->dims[1];
+  stow_dim start = (stow_dim)test_random_below(random, (uint64_t)length);
+  stow_call* call = stow_graph_begin(graph, STOW_OP_NARROW);
+  stow_call_operand(call, operand);
+  stow_call_attr_int(call, "axis", 1);
+  stow_call_attr_int(call, "start", start);
+  stow_call_attr_int(call, "len",
+                     1 + (int64_t)test_random_below(random, (uint64_t)(length - start)));
+  return stow_call_finish(call, NULL, NULL) == STOW_OK;
+}
+
+static stow_graph* random_program(test_random* random, size_t nodes) {
+  static bool (*const adders[])(stow_graph*, test_random*) = {
+      add_custom, add_custom, add_concat, add_concat, add_concat, add_unary, add_unary, add_narrow};
+  stow_graph* graph;
+  stow_dim dims[3] = {1, 2, 2};
+  stow_type type = stow_type_make(STOW_U8, 3, dims);
+  if (stow_graph_create(stow_str_of("t"), NULL, stow_allocator_default(), NULL, &graph) !=
+          STOW_OK ||
+      stow_graph_input(graph, "x", &type, NULL, NULL) != STOW_OK) {
+    abort();
+  }
+  while (stow_graph_node_count(graph) < nodes) {
+    adders[test_random_below(random, 8)](graph, random);
+  }
+  for (size_t i = 0; i < 1 + test_random_below(random, 3); ++i) {
+    stow_graph_add_output(graph, random_value(graph, random), NULL);
+  }
+  return graph;
+}
+
+// Effects of all kinds on some nodes; those that do not fit are not there.
+static void random_effects(program* p, test_random* random) {
+  for (stow_node node = 1; node < stow_graph_node_count(p->graph); ++node) {
+    stow_value value = stow_graph_first_result(p->graph, node);
+    stow_node other = (stow_node)test_random_below(random, stow_graph_node_count(p->graph));
+    switch (test_random_below(random, 24)) {
+      case 0:
+        stow_effects_hold_operand(p->effects, node, 0, other > node ? other : STOW_STEP_END, NULL);
+        break;
+      case 1:
+        stow_effects_write_early(p->effects, node, 0, other < node ? other : node, NULL);
+        break;
+      case 2:
+        stow_effects_set_own(p->effects, value, NULL);
+        break;
+      case 3:
+        stow_effects_set_alignment(p->effects, value, 4, NULL);
+        break;
+      case 4:
+        stow_effects_add_scratch(p->effects, node, 8, 1, NULL, NULL);
+        break;
+      case 5:
+        stow_effects_set_state(p->effects, value, NULL);
+        break;
+      case 6:
+        stow_effects_allow_overwrite(p->effects, node, 0, 0, NULL);
+        break;
+      default:
+        break;
+    }
+  }
+}
+
+static bool make_lifetimes(program* p) {
+  stow_lifetimes_options options;
+  stow_lifetimes_options_init(&options);
+  stow_lifetimes_destroy(p->lifetimes);
+  return stow_lifetimes_create(p->graph, p->schedule, p->views, p->effects, &options,
+                               stow_allocator_default(), &p->diag, &p->lifetimes) == STOW_OK;
+}
+
+static bool make_views(program* p) {
+  stow_views_options options;
+  stow_views_options_init(&options);
+  stow_views_destroy(p->views);
+  return stow_views_create(p->graph, p->effects, &options, stow_allocator_default(), &p->diag,
+                           &p->views) == STOW_OK &&
+         make_lifetimes(p);
+}
+
+static bool share(program* p, const stow_sharing_options* options) {
+  stow_allocator allocator = stow_allocator_default();
+  return make_views(p) &&
+         CHECK(stow_sharing_apply(p->views, p->graph, p->schedule, p->effects, p->lifetimes,
+                                  options, allocator, &p->diag, &p->sharing) == STOW_OK) &&
+         CHECK(make_lifetimes(p)) &&
+         CHECK(stow_windows_create(p->views, p->lifetimes, allocator, &p->diag, &p->windows) ==
+               STOW_OK);
+}
+
+static void unshare(program* p) {
+  stow_sharing_destroy(p->sharing);
+  stow_windows_destroy(p->windows);
+  p->sharing = NULL;
+  p->windows = NULL;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Load, from the definition
+
+static bool lives(const program* p, stow_value value, uint32_t step) {
+  return stow_lifetimes_own_begin(p->lifetimes, value) <= step &&
+         step < stow_lifetimes_own_end(p->lifetimes, value);
+}
+
+// What |root| occupies at |step| if values lie at |offsets| in |roots|.
+static uint64_t hull_at(const program* p, const stow_value* roots, const uint64_t* offsets,
+                        stow_value root, uint32_t step) {
+  uint64_t low = UINT64_MAX;
+  uint64_t high = 0;
+  for (stow_value v = 0; v < stow_graph_value_count(p->graph); ++v) {
+    if (roots[v] == root && lives(p, v, step)) {
+      uint64_t end = offsets[v] + stow_views_bytes(p->views, v);
+      low = offsets[v] < low ? offsets[v] : low;
+      high = end > high ? end : high;
+    }
+  }
+  return high > low ? high - low : 0;
+}
+
+static uint64_t load_at(const program* p, const stow_value* roots, const uint64_t* offsets,
+                        uint32_t step) {
+  uint64_t load = 0;
+  for (size_t i = 0; i < stow_effects_scratch_count(p->effects); ++i) {
+    stow_scratch scratch = stow_effects_scratch(p->effects, i);
+    load += stow_schedule_step(p->schedule, scratch.node) == step ? scratch.bytes : 0;
+  }
+  for (stow_value root = 0; root < stow_graph_value_count(p->graph); ++root) {
+    load += roots[root] == root ? hull_at(p, roots, offsets, root, step) : 0;
+  }
+  return load;
+}
+
+static uint64_t highest_load(const program* p, const stow_value* roots, const uint64_t* offsets) {
+  uint64_t highest = 0;
+  for (uint32_t step = 0; step <= stow_graph_node_count(p->graph); ++step) {
+    uint64_t load = load_at(p, roots, offsets, step);
+    highest = load > highest ? load : highest;
+  }
+  return highest;
+}
+
+static void read_views(const program* p, stow_value* roots, uint64_t* offsets) {
+  for (stow_value v = 0; v < stow_graph_value_count(p->graph); ++v) {
+    roots[v] = stow_views_root(p->views, v);
+    offsets[v] = stow_views_offset(p->views, v);
+  }
+}
+
+static uint64_t highest_load_now(const program* p) {
+  stow_value roots[MAX_VALUES];
+  uint64_t offsets[MAX_VALUES];
+  read_views(p, roots, offsets);
+  return highest_load(p, roots, offsets);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Running on bytes
+
+typedef struct machine {
+  const program* p;
+  uint32_t memory[MAX_VALUES][MAX_BYTES];   // by root
+  uint32_t content[MAX_VALUES][MAX_BYTES];  // what each value's bytes must be
+} machine;
+
+static uint64_t bytes_of(const machine* m, stow_value value) {
+  return stow_views_bytes(m->p->views, value);
+}
+
+static uint32_t* memory_of(machine* m, stow_value value) {
+  return &m->memory[stow_views_root(m->p->views, value)][stow_views_offset(m->p->views, value)];
+}
+
+static bool is_intact(machine* m, stow_value value) {
+  return memcmp(memory_of(m, value), m->content[value], bytes_of(m, value) * sizeof(uint32_t)) == 0;
+}
+
+static bool is_home(const machine* m, stow_node node, size_t operand) {
+  for (size_t i = 0; i < stow_sharing_count(m->p->sharing); ++i) {
+    stow_decision d = stow_sharing_at(m->p->sharing, i);
+    if (d.share == STOW_SHARE_HOME && d.node == node && d.reason == STOW_REASON_TAKEN &&
+        d.operand == stow_graph_operands(m->p->graph, node)[operand]) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Fills the result's content; copies the operands that are not at home. One that occurs twice is at
+// home once: then what lies elsewhere in the result is copied.
+static void run_concat(machine* m, stow_node node) {
+  const stow_graph* graph = m->p->graph;
+  stow_value result = stow_graph_first_result(graph, node);
+  uint64_t rows = (uint64_t)stow_graph_type(graph, result)->dims[0];
+  uint64_t pitch = bytes_of(m, result) / rows;
+  uint64_t before = 0;
+  for (size_t k = 0; k < stow_graph_operand_count(graph, node); ++k) {
+    stow_value operand = stow_graph_operands(graph, node)[k];
+    uint64_t width = bytes_of(m, operand) / rows;
+    bool there = is_home(m, node, k) && memory_of(m, operand) == memory_of(m, result) + before;
+    for (uint64_t row = 0; row < rows; ++row) {
+      uint32_t* to = &m->content[result][row * pitch + before];
+      memcpy(to, &m->content[operand][row * width], width * sizeof(*to));
+      if (!there) {
+        memcpy(memory_of(m, result) + row * pitch + before, to, width * sizeof(*to));
+      }
+    }
+    before += width;
+  }
+}
+
+static void run_plain(machine* m, stow_node node) {
+  stow_value result = stow_graph_first_result(m->p->graph, node);
+  for (uint64_t i = 0; i < bytes_of(m, result); ++i) {
+    m->content[result][i] = (uint32_t)(result * MAX_BYTES + i + 1);
+    memory_of(m, result)[i] = m->content[result][i];
+  }
+}
+
+static void run_view(machine* m, stow_node node, stow_view view) {
+  stow_value result = stow_graph_first_result(m->p->graph, node);
+  stow_value operand = stow_graph_operands(m->p->graph, node)[view.operand];
+  memcpy(m->content[result], &m->content[operand][view.element_offset],
+         bytes_of(m, result) * sizeof(uint32_t));
+  if (!stow_views_is_noop(m->p->views, node)) {  // it has bytes of its own
+    memcpy(memory_of(m, result), m->content[result], bytes_of(m, result) * sizeof(uint32_t));
+  }
+}
+
+// Whether byte |i| of |root| is in use at |step|, as the windows tell.
+static bool is_occupied(const program* p, stow_value root, uint32_t step, uint64_t i) {
+  if (step < stow_lifetimes_begin(p->lifetimes, root) ||
+      step >= stow_lifetimes_end(p->lifetimes, root)) {
+    return false;
+  }
+  for (size_t w = 0; w < stow_windows_count(p->windows, root); ++w) {
+    stow_window window = stow_windows_at(p->windows, root, w);
+    if (window.begin <= step && step < window.end) {
+      return window.low <= i && i < window.high;
+    }
+  }
+  return true;
+}
+
+// Others use the bytes outside the windows.
+static void spoil(machine* m, uint32_t step) {
+  for (stow_value root = 0; root < stow_graph_value_count(m->p->graph); ++root) {
+    for (uint64_t i = 0; i < bytes_of(m, root); ++i) {
+      if (!is_occupied(m->p, root, step, i)) {
+        m->memory[root][i] = UINT32_MAX;
+      }
+    }
+  }
+}
+
+static bool run_step(machine* m, uint32_t step) {
+  stow_node node = stow_schedule_order(m->p->schedule)[step];
+  stow_view view;
+  bool intact = true;
+  for (size_t k = 0; k < stow_graph_operand_count(m->p->graph, node); ++k) {
+    intact = intact && is_intact(m, stow_graph_operands(m->p->graph, node)[k]);
+  }
+  if (stow_graph_view(m->p->graph, node, 0, &view)) {
+    run_view(m, node, view);
+  } else if (stow_graph_op(m->p->graph, node) == STOW_OP_CONCAT) {
+    run_concat(m, node);
+  } else {
+    run_plain(m, node);
+  }
+  spoil(m, step);
+  return intact && is_intact(m, stow_graph_first_result(m->p->graph, node));
+}
+
+// Whether all that was made and lives at |step| is as it was made.
+static bool all_intact(machine* m, uint32_t step) {
+  const program* p = m->p;
+  bool intact = true;
+  spoil(m, step);
+  for (stow_value v = 0; v < stow_graph_value_count(p->graph); ++v) {
+    bool made = stow_schedule_step(p->schedule, stow_graph_producer(p->graph, v)) < step;
+    intact = intact && (!made || !lives(p, v, step) || is_intact(m, v));
+  }
+  return intact;
+}
+
+// Whether every read finds what was written, also where operands are held.
+static bool runs(machine* m, const program* p) {
+  uint32_t count = stow_graph_node_count(p->graph);
+  bool good = true;
+  m->p = p;
+  for (uint32_t step = 0; step < count; ++step) {
+    good = good && all_intact(m, step) && run_step(m, step);
+  }
+  return good && all_intact(m, count);
+}
+
+static size_t count_homes(const program* p) {
+  size_t count = 0;
+  for (size_t i = 0; i < stow_sharing_count(p->sharing); ++i) {
+    stow_decision d = stow_sharing_at(p->sharing, i);
+    count += d.share == STOW_SHARE_HOME && d.reason == STOW_REASON_TAKEN ? 1 : 0;
+  }
+  return count;
+}
+
+static bool program_make(program* p, test_random* random, size_t nodes, bool effects) {
+  stow_allocator allocator = stow_allocator_default();
+  memset(p, 0, sizeof(*p));
+  p->graph = random_program(random, nodes);
+  if (stow_effects_create(p->graph, allocator, &p->diag, &p->effects) != STOW_OK ||
+      stow_schedule_create(p->graph, allocator, &p->diag, &p->schedule) != STOW_OK) {
+    abort();
+  }
+  if (effects) {
+    random_effects(p, random);
+  }
+  return make_views(p);  // false where effects contradict each other
+}
+
+static stow_sharing_options options_of(bool in_place, bool elide, uint64_t alignment) {
+  stow_sharing_options options;
+  stow_sharing_options_init(&options);
+  options.in_place = in_place;
+  options.elide_copies = elide;
+  options.alignment = alignment;
+  return options;
+}
+
+TEST(RandomProgramsReadWhatWasWrittenAndLoadDoesNotRise) {
+  static machine m;
+  test_random random = {7};
+  size_t homes = 0;
+  size_t made = 0;
+  size_t rises = 0;  // where a home was taken that a result could have been written over instead
+  for (size_t i = 0; i < (test_is_long() ? 40000u : 1500u); ++i) {
+    program p;
+    bool in_place = test_random_below(&random, 2) != 0;
+    uint64_t alignment = (uint64_t)1 << test_random_below(&random, 3);
+    stow_sharing_options without = options_of(in_place, false, alignment);
+    stow_sharing_options with = options_of(in_place, true, alignment);
+    if (program_make(&p, &random, 4 + test_random_below(&random, 30),
+                     test_random_below(&random, 2) != 0) &&
+        share(&p, &without)) {
+      uint64_t before = highest_load_now(&p);
+      ++made;
+      unshare(&p);
+      if (share(&p, &with)) {
+        CHECK(runs(&m, &p));
+        rises += highest_load_now(&p) > before ? 1 : 0;
+        CHECK(highest_load_now(&p) <= before || in_place);
+        homes += count_homes(&p);
+      }
+    }
+    program_free(&p);
+  }
+  CHECK(made > 1000);
+  CHECK(homes > 1000);
+  CHECK(rises * 200 < made);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Against all subsets of homes
+
+#define MAX_CHOICES 10
+
+typedef struct choice {
+  stow_value root;    // that moves
+  stow_value result;  // into this
+  uint64_t place;
+  bool taken;
+} choice;
+
+typedef struct choices {
+  choice list[MAX_CHOICES];
+  size_t count;
+  stow_value roots[MAX_VALUES];  // before
+  uint64_t offsets[MAX_VALUES];
+} choices;
+
+// What could have moved, by the decisions; false where that is more than one value at a time, or
+// too much to try.
+static bool list_choices(const program* p, choices* c) {
+  c->count = 0;
+  for (size_t i = 0; i < stow_sharing_count(p->sharing); ++i) {
+    stow_decision d = stow_sharing_at(p->sharing, i);
+    bool free = d.reason == STOW_REASON_TAKEN || d.reason == STOW_REASON_LOAD ||
+                d.reason == STOW_REASON_OTHER_HOME;
+    if (d.share != STOW_SHARE_HOME || !free) {
+      continue;
+    }
+    stow_value root = c->roots[d.operand];
+    bool taken = d.reason == STOW_REASON_TAKEN;
+    if (stow_views_bytes(p->views, root) != d.bytes || c->offsets[d.operand] != 0) {
+      if (taken) {
+        return false;
+      }
+      continue;
+    }
+    uint64_t place = 0;
+    for (const stow_value* o = stow_graph_operands(p->graph, d.node); *o != d.operand; ++o) {
+      place += stow_views_bytes(p->views, *o);
+    }
+    for (size_t k = 0; k < c->count; ++k) {
+      if (taken && c->list[k].taken && c->list[k].root == root) {
+        return false;
+      }
+    }
+    if (c->count == MAX_CHOICES) {
+      return false;
+    }
+    c->list[c->count++] = (choice){root, d.result, place, taken};
+  }
+  return true;
+}
+
+// The highest load with the homes in |chosen|; UINT64_MAX where a root would have two.
+static uint64_t load_with(const program* p, const choices* c, size_t chosen) {
+  const choice* home[MAX_VALUES] = {NULL};
+  stow_value roots[MAX_VALUES];
+  uint64_t offsets[MAX_VALUES];
+  for (size_t k = 0; k < c->count; ++k) {
+    if ((chosen >> k & 1) == 0) {
+      continue;
+    }
+    if (home[c->list[k].root] != NULL) {
+      return UINT64_MAX;
+    }
+    home[c->list[k].root] = &c->list[k];
+  }
+  for (stow_value v = 0; v < stow_graph_value_count(p->graph); ++v) {
+    roots[v] = c->roots[v];
+    offsets[v] = c->offsets[v];
+    while (home[roots[v]] != NULL) {
+      offsets[v] += home[roots[v]]->place;
+      roots[v] = home[roots[v]]->result;
+    }
+  }
+  return highest_load(p, roots, offsets);
+}
+
+// Returns whether no subset has a lower load.
+static bool check_subsets(const program* p, const choices* c) {
+  uint64_t best = UINT64_MAX;
+  size_t taken = 0;
+  for (size_t chosen = 0; chosen < (size_t)1 << c->count; ++chosen) {
+    uint64_t load = load_with(p, c, chosen);
+    best = load < best ? load : best;
+  }
+  for (size_t k = 0; k < c->count; ++k) {
+    taken |= (size_t)c->list[k].taken << k;
+  }
+  uint64_t load = highest_load_now(p);
+  CHECK_U64(load, load_with(p, c, taken));
+  CHECK(load <= load_with(p, c, 0));
+  return load == best;
+}
+
+TEST(HomesAreNearlyAlwaysTheBestSubset) {
+  test_random random = {11};
+  stow_sharing_options options = options_of(false, true, 1);
+  size_t tried = 0;
+  size_t best = 0;
+  for (size_t i = 0; i < (test_is_long() ? 10000u : 400u); ++i) {
+    program p;
+    choices c;
+    if (program_make(&p, &random, 5 + test_random_below(&random, 9), false)) {
+      read_views(&p, c.roots, c.offsets);
+      if (share(&p, &options) && list_choices(&p, &c) && c.count != 0) {
+        ++tried;
+        best += check_subsets(&p, &c) ? 1 : 0;
+      }
+    }
+    program_free(&p);
+  }
+  CHECK(tried > 150);
+  CHECK(best * 100 >= tried * 90);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Hulls: any groups merged at any place, worth it or not
+
+typedef struct naive {
+  stow_value roots[MAX_VALUES];
+  uint64_t offsets[MAX_VALUES];
+} naive;
+
+static void naive_move(const program* p, naive* n, stow_value root, stow_value into,
+                       uint64_t offset) {
+  for (stow_value v = 0; v < stow_graph_value_count(p->graph); ++v) {
+    if (n->roots[v] == root) {
+      n->roots[v] = into;
+      n->offsets[v] += offset;
+    }
+  }
+}
+
+static stowi_rise naive_rise(const program* p, const naive* before, const naive* after) {
+  uint64_t peak = highest_load(p, before->roots, before->offsets);
+  stowi_rise rise = STOWI_RISE_NONE;
+  for (uint32_t step = 0; step <= stow_graph_node_count(p->graph); ++step) {
+    uint64_t load = load_at(p, after->roots, after->offsets, step);
+    if (load > load_at(p, before->roots, before->offsets, step)) {
+      rise = load > peak || rise == STOWI_RISE_OF_PEAK ? STOWI_RISE_OF_PEAK : STOWI_RISE_BELOW_PEAK;
+    }
+  }
+  return rise;
+}
+
+static void check_places(const program* p, stowi_hulls* hulls, const naive* n) {
+  for (stow_value v = 0; v < stow_graph_value_count(p->graph); ++v) {
+    uint64_t offset;
+    stow_value root = stowi_hulls_find(hulls, stow_views_root(p->views, v), &offset);
+    CHECK_U64(root, n->roots[v]);
+    CHECK_U64(offset + stow_views_offset(p->views, v), n->offsets[v]);
+  }
+}
+
+static void merge_at_random(const program* p, stowi_hulls* hulls, test_random* random) {
+  naive before;
+  read_views(p, before.roots, before.offsets);
+  for (size_t i = 0; i < 12; ++i) {
+    uint32_t count = stow_graph_value_count(p->graph);
+    stow_value root = before.roots[test_random_below(random, count)];
+    stow_value into = before.roots[test_random_below(random, count)];
+    uint64_t offset = test_random_below(random, 40);
+    if (root == into) {
+      continue;
+    }
+    naive after = before;
+    naive_move(p, &after, root, into, offset);
+    CHECK(stowi_hulls_try(hulls, root, into, offset) == naive_rise(p, &before, &after));
+    if (test_random_below(random, 3) != 0) {
+      CHECK(stowi_hulls_merge(hulls, root, into, offset));
+      before = after;
+    }
+    CHECK_U64(stowi_load_curve_peak(&hulls->load), highest_load(p, before.roots, before.offsets));
+  }
+  // Finding shortens the ways for those that ask later.
+  check_places(p, hulls, &before);
+  check_places(p, hulls, &before);
+}
+
+TEST(HullsOfGroupsAgreeWithTheirDefinition) {
+  test_random random = {13};
+  for (size_t i = 0; i < (test_is_long() ? 5000u : 150u); ++i) {
+    program p;
+    stowi_sharing_call call = {.allocator = stow_allocator_default()};
+    stowi_hulls hulls;
+    if (program_make(&p, &random, 4 + test_random_below(&random, 24), true)) {
+      call.views = p.views;
+      call.graph = p.graph;
+      call.schedule = p.schedule;
+      call.effects = p.effects;
+      call.lifetimes = p.lifetimes;
+      if (CHECK(stowi_bits_of_outputs(&call.outputs, p.graph, call.allocator)) &&
+          CHECK(stowi_hulls_init(&hulls, &call) == STOW_OK)) {
+        merge_at_random(&p, &hulls, &random);
+        stowi_hulls_free(&hulls);
+      }
+      stowi_bits_free(&call.outputs, call.allocator);
+    }
+    program_free(&p);
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// Long chains
+
+// c1 = concat(x0, x1), c2 = concat(c1, x2), …: with every x made right before its concat, or all
+// of them first.
+static stow_graph* chain(uint32_t count, bool first) {
+  stow_graph* graph;
+  stow_dim dims[1] = {4};
+  stow_type type = stow_type_make(STOW_F32, 1, dims);
+  stow_value input;
+  stow_value* made = (stow_value*)calloc(count, sizeof(stow_value));
+  if (made == NULL ||
+      stow_graph_create(stow_str_of("t"), NULL, stow_allocator_default(), NULL, &graph) !=
+          STOW_OK ||
+      stow_graph_input(graph, "x", &type, NULL, &input) != STOW_OK) {
+    abort();
+  }
+  for (uint32_t i = 0; first && i < count; ++i) {
+    stow_graph_add(graph, STOW_OP_EXP, &input, 1, NULL, &made[i]);
+  }
+  stow_value joined = input;
+  for (uint32_t i = 0; i < count; ++i) {
+    if (!first) {
+      stow_graph_add(graph, STOW_OP_EXP, &input, 1, NULL, &made[i]);
+    }
+    stow_value operands[2] = {joined, made[i]};
+    stow_graph_add(graph, STOW_OP_CONCAT, operands, 2, NULL, &joined);
+  }
+  stow_graph_add_output(graph, joined, NULL);
+  free(made);
+  return graph;
+}
+
+static void check_chain(uint32_t count, bool first, size_t expected_homes) {
+  program p = {.graph = chain(count, first)};
+  stow_allocator allocator = stow_allocator_default();
+  stow_sharing_options options = options_of(false, true, 16);
+  if (CHECK(stow_schedule_create(p.graph, allocator, NULL, &p.schedule) == STOW_OK) &&
+      CHECK(share(&p, &options))) {
+    CHECK_U64(count_homes(&p), expected_homes);
+    stow_value last = stow_graph_value_count(p.graph) - 1;
+    CHECK_U64(stow_views_root(p.views, first ? 1 : 2), last);
+    CHECK_U64(stow_views_offset(p.views, first ? count : last - 1), 16 * (uint64_t)count);
+  }
+  program_free(&p);
+}
+
+TEST(LongChainsFoldIntoOneRoot) {
+  check_chain(2000, false, 2 * 2000 - 1);
+  check_chain(500, true, 2 * 500 - 1);
+  check_chain(1, false, 1);
+}
