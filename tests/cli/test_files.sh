@@ -29,6 +29,25 @@ cat "$mlp" | "$stowage" plan --format report - >"$out" 2>"$err"
 code=$?
 expect 0 Pipe
 same "$out" "$work/expected"
+mkfifo "$work/pipe"
+cat "$mlp" >"$work/pipe" &
+run plan "$work/pipe" --format report
+expect 0 NamedPipe
+same "$out" "$work/expected"
+wait
+cat "$mlp" >"$work/pipe" &
+run diff "$mlp" "$work/pipe"
+expect 0 NamedPipeIsCompared
+wait
+run plan "$mlp" --format plan -o "$work/saved.plan"
+cat "$work/saved.plan" >"$work/pipe" &
+run view "$mlp" --plan "$work/pipe" --ascii
+expect 0 SavedPlanInAPipe
+wait
+cat "$examples/buffers.csv" >"$work/pipe" &
+run solve "$work/pipe"
+expect 0 BuffersInAPipe
+wait
 printf 'graph @g {\n oops\n' | "$stowage" plan - >"$out" 2>"$err"
 code=$?
 expect 3 StandardInputIsNamed

@@ -19,6 +19,9 @@ graph sizes '%0 = input "a" : u8[1023]' '%1 = input "b" : u8[1024]' '%2 = input 
   '%3 = input "d" : u8[1048575]' '%4 = input "e" : u8[157286400]' \
   '%5 = input "f" : u8[2199023255552]' 'return %0, %1, %2, %3, %4, %5'
 for size in "1023 B" "1.00 KiB" "10.2 KiB" "1.00 MiB" "150 MiB" "2.00 TiB"; do says "$size"; done
+graph rounded '%0 = input "a" : u8[17600]' '%1 = input "b" : u8[10235]' '%2 = input "c" : u8[102348]' \
+  '%3 = input "d" : u8[1048063]' '%4 = input "e" : u8[1048064]' 'return %0, %1, %2, %3, %4'
+for size in "17.2 KiB" "10.0 KiB" "99.9 KiB" "1023 KiB" "1.00 MiB"; do says "$size"; done
 graph huge '%0 = input "a" : u8[4611686018427387904]' 'return %0'
 says "4.00 EiB"
 says "100.0 %"

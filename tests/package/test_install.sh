@@ -56,6 +56,11 @@ run "$work/consumer/consumer_onnx_shared"
 run "$work/consumer/consumer_onnx_static"
 echo 'libstowage-onnx: ok'
 
+# What shells read to complete command lines is what the command prints.
+"$work/prefix/bin/stowage" complete bash | cmp - "$work/prefix/share/bash-completion/completions/stowage"
+"$work/prefix/bin/stowage" complete zsh | cmp - "$work/prefix/share/zsh/site-functions/_stowage"
+echo 'completion: ok'
+
 # Nothing in the installed files points back to where they were built.
 if grep -rlF "$source" "$work/prefix" --include='*.cmake' --include='*.pc' --include='*.h'; then
   echo 'installed files mention the source folder'

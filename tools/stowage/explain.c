@@ -182,7 +182,7 @@ typedef bool (*choose)(const explainer* e, const group* g, size_t index);
 static bool belongs(const explainer* e, const group* g, size_t index) {
   stow_decision decision = stow_plan_decision_at(e->plan, index);
   return decision.share == g->share && decision.reason == g->reason &&
-         !cli_share_is_moot(e->plan, e->graph, index);
+         !cli_share_is_moot(e->plan, index);
 }
 
 // The first that is chosen at |from| or later. The count of decisions where there is none.
@@ -326,7 +326,7 @@ static bool weighs_at_peak(const explainer* e, const group* g, size_t index) {
   stow_decision decision = stow_plan_decision_at(e->plan, index);
   (void)g;
   return decision.reason != STOW_REASON_TAKEN && is_at_peak(e, decision.result) &&
-         is_at_peak(e, decision.operand) && !cli_share_is_moot(e->plan, e->graph, index);
+         is_at_peak(e, decision.operand) && !cli_share_is_moot(e->plan, index);
 }
 
 // Two lines: `  mul %24 is not written over %21 "gate" (1.38 MiB):`, and why.
@@ -410,7 +410,7 @@ static void print_counts(const explainer* e) {
 // ---------------------------------------------------------------------------------------------
 // Order
 
-// `, when conv makes /model/conv_output_0`
+// `   at conv /model/conv_output_0`
 static void print_critical(const explainer* e, stow_node node) {
   if (node == STOW_NODE_NONE) {
     cli_print(e->output, "   by search\n");
@@ -423,7 +423,7 @@ static void print_critical(const explainer* e, stow_node node) {
   }
   size_t used = strlen("  any order       12345678901234 B  123 MiB     at  ") + strlen(op);
   cli_cut_inside(name, e->output->width > used + 8 ? e->output->width - used : 8);
-  cli_print(e->output, "   at %s %s\n", op, name);
+  cli_print(e->output, "   at %s%s%s\n", op, name[0] == '\0' ? "" : " ", name);
 }
 
 static void print_orders(const explainer* e) {

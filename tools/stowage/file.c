@@ -22,6 +22,12 @@ bool cli_same_file(const char* input, const char* output) {
   return failed == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
+bool cli_reads_once(const char* path) {
+  struct stat info;
+  return cli_is_stdin(path) ||
+         (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode));
+}
+
 static cli_exit fail_read(const char* path, int error) {
   return cli_fail(CLI_BROKEN, "cannot read '%s': %s", cli_file_label(path), strerror(error));
 }

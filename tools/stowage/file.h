@@ -14,6 +14,9 @@ bool cli_is_stdin(const char* path);
 // file as |output|.
 bool cli_same_file(const char* input, const char* output);
 
+// Whether what was read is gone: standard input, pipes and devices cannot be looked into first.
+bool cli_reads_once(const char* path);
+
 // Appends the file's bytes, whatever they are, to |content|. `-` is standard input. Complains,
 // naming the file.
 cli_exit cli_file_read(const char* path, stow_string* content);

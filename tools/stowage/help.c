@@ -94,8 +94,8 @@ static void print_general(cli_output* output) {
   }
   cli_print(output,
             "\n"
-            "FILE is an ONNX model or graphs in the .stow text format, or, for solve, buffers\n"
-            "as CSV; - is standard input.\n"
+            "FILE is an ONNX model or graphs in the .stow text format, or, for solve and\n"
+            "view, buffers as CSV; - is standard input.\n"
             "\n"
             "Exit status: 0 yes; 1 no: the plan is wrong, or does not fit; 2 wrong usage;\n"
             "3 bad input; 4 gave up; 5 out of memory, or a file cannot be read or written.\n"

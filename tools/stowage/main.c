@@ -1,13 +1,14 @@
 // stowage: the command. Finds the command that is asked for and runs it.
 #include <string.h>
 
+#include "complete.h"
 #include "help.h"
 #include "options.h"
 #include "text.h"
 
-static const cli_command* const commands[] = {&cli_plan_command,  &cli_solve_command,
-                                              &cli_check_command, &cli_inspect_command,
-                                              &cli_fmt_command,   &cli_help_command};
+static const cli_command* const commands[] = {
+    &cli_plan_command, &cli_solve_command,   &cli_check_command, &cli_view_command,
+    &cli_diff_command, &cli_inspect_command, &cli_fmt_command,   &cli_help_command};
 
 size_t cli_command_count(void) { return sizeof commands / sizeof commands[0]; }
 
@@ -38,9 +39,9 @@ cli_exit cli_fail_command(const char* name) {
 
 static cli_exit run(int argc, char** argv) {
   if (argc < 2) {
-    return cli_fail(
-        CLI_USAGE,
-        "a command is needed: plan, solve, check, inspect, fmt or help (see: stowage help)");
+    return cli_fail(CLI_USAGE,
+                    "a command is needed: plan, solve, check, view, diff, inspect, fmt or help "
+                    "(see: stowage help)");
   }
   const char* name = argv[1];
   if (strcmp(name, "--version") == 0) {
@@ -52,6 +53,9 @@ static cli_exit run(int argc, char** argv) {
   if (name[0] == '-') {
     return cli_fail(CLI_USAGE, "unknown option '%s': a command comes first (see: stowage help)",
                     name);
+  }
+  if (strcmp(name, "complete") == 0) {
+    return cli_complete(argc - 2, argv + 2);
   }
   const cli_command* command = cli_command_find(name);
   return command != NULL ? command->run(argc - 2, argv + 2) : cli_fail_command(name);

@@ -112,7 +112,7 @@ static bool begins_as_model(const char* path) {
 cli_exit cli_input_open(cli_input* input, const char* path) {
   *input = (cli_input){.path = path};
   stow_string_init(&input->bytes, stow_allocator_default());
-  if (!cli_is_stdin(path)) {
+  if (!cli_reads_once(path)) {
     input->is_model = ends_with(path, ".onnx") || begins_as_model(path);
     return CLI_YES;
   }

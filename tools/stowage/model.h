@@ -55,7 +55,7 @@ cli_exit cli_model_request_refuse(const cli_model_request* request, const char* 
 cli_exit cli_model_request_require_used(const cli_model_request* request);
 
 // A file that holds a model or text, told apart by its name, else by its first byte. Standard input
-// is read whole for that; a file is left alone until it is asked for.
+// and pipes are read whole for that; a file is left alone until it is asked for.
 typedef struct cli_input {
   const char* path;
   bool is_model;
@@ -70,7 +70,7 @@ cli_exit cli_input_read(cli_input* input);
 void cli_input_close(cli_input* input);
 
 typedef struct cli_model {
-  stow_string bytes;  // of standard input
+  stow_string bytes;  // of what is read once
   stow_onnx_model* model;
   stow_onnx_import* import;
 } cli_model;

@@ -37,6 +37,7 @@ static const named_unit size_units[] = {{"", 1},
                                         {NULL, 0}};
 static const named_unit count_units[] = {
     {"", 1}, {"k", 1000}, {"M", 1000000}, {"G", 1000000000}, {NULL, 0}};
+static const named_unit share_units[] = {{"%", 10000}, {NULL, 0}};
 static const named_unit time_units[] = {
     {"ms", 1000}, {"s", 1000000}, {"m", 60000000}, {"h", UINT64_C(3600000000)}, {NULL, 0}};
 
@@ -157,6 +158,18 @@ cli_exit cli_parse_count(const char* option, const char* text, uint64_t* out_cou
                                         "a number: digits, then k, M, G or nothing; or unlimited");
 }
 
+#define SHARE_LIMIT UINT64_C(1000000000000)  // millionths: a hundred million per cent
+
+cli_exit cli_parse_share(const char* option, const char* text, uint64_t* out_millionths) {
+  parsed result = read_scaled(stow_str_of(text), share_units, out_millionths);
+  if (result == PARSED && *out_millionths > SHARE_LIMIT) {
+    result = TOO_LARGE;
+  }
+  return result == PARSED ? CLI_YES
+                          : fail_scaled(result, option, text,
+                                        "a size, nor a share as 2.5% with four decimals at most");
+}
+
 cli_exit cli_parse_duration(const char* option, const char* text, uint64_t* out_microseconds) {
   parsed result = read_scaled(stow_str_of(text), time_units, out_microseconds);
   uint64_t ignored;
@@ -230,30 +243,40 @@ void cli_format_size(uint64_t bytes, char out[CLI_NUMBER_SIZE]) {
   while (unit < 6 && bytes >> 10 * (unit + 1) != 0) {
     ++unit;
   }
-  // In 1024ths of the unit, then in hundredths, rounded; below 2^27 in any case.
-  uint64_t hundredths = ((bytes >> 10 * (unit - 1)) * 100 + 512) / 1024;
-  if (hundredths >= 102350 && unit < 6) {  // would print as 1024
-    hundredths = 100;
+  // In 1024ths of the unit, below 2^20; three digits, rounded once.
+  uint64_t parts = bytes >> 10 * (unit - 1);
+  if (parts >= 1023 * 1024 + 512 && unit < 6) {  // would print as 1024
+    parts = 1024;
     ++unit;
   }
-  uint64_t whole = hundredths / 100;
-  uint64_t rest = hundredths % 100;
-  if (whole >= 100) {
-    snprintf(out, CLI_NUMBER_SIZE, "%" PRIu64 " %s", whole + (rest >= 50), units[unit]);
-  } else if (whole >= 10) {
-    snprintf(out, CLI_NUMBER_SIZE, "%" PRIu64 ".%" PRIu64 " %s", whole, rest / 10, units[unit]);
+  uint64_t hundredths = (parts * 100 + 512) / 1024;
+  uint64_t tenths = (parts * 10 + 512) / 1024;
+  if (hundredths < 1000) {
+    snprintf(out, CLI_NUMBER_SIZE, "%" PRIu64 ".%02" PRIu64 " %s", hundredths / 100,
+             hundredths % 100, units[unit]);
+  } else if (tenths < 1000) {
+    snprintf(out, CLI_NUMBER_SIZE, "%" PRIu64 ".%" PRIu64 " %s", tenths / 10, tenths % 10,
+             units[unit]);
   } else {
-    snprintf(out, CLI_NUMBER_SIZE, "%" PRIu64 ".%02" PRIu64 " %s", whole, rest, units[unit]);
+    snprintf(out, CLI_NUMBER_SIZE, "%" PRIu64 " %s", (parts + 512) / 1024, units[unit]);
   }
 }
 
-// |part| in units of |whole| / |scale|, rounded.
+// |part| in units of |whole| / |scale|, rounded; the largest number where that is larger still.
 static uint64_t ratio(uint64_t part, uint64_t whole, uint64_t scale) {
-  while (part > UINT64_MAX / (scale + 1) || whole > UINT64_MAX / (scale + 1)) {
-    part >>= 1;
+  if (whole == 0) {
+    return 0;
+  }
+  uint64_t times = part / whole;
+  uint64_t rest = part % whole;
+  if (times >= UINT64_MAX / scale) {
+    return UINT64_MAX;
+  }
+  while (whole > UINT64_MAX / (scale + 1)) {
+    rest >>= 1;
     whole >>= 1;
   }
-  return whole == 0 ? 0 : (part * scale + whole / 2) / whole;
+  return times * scale + (rest * scale + whole / 2) / whole;
 }
 
 void cli_format_percent(uint64_t part, uint64_t whole, char out[CLI_NUMBER_SIZE]) {
@@ -265,6 +288,10 @@ void cli_format_gap(uint64_t part, uint64_t whole, char out[CLI_NUMBER_SIZE]) {
   uint64_t hundredths = ratio(part, whole, 10000);
   if (hundredths == 0 && part > 0 && whole > 0) {
     snprintf(out, CLI_NUMBER_SIZE, "<0.01 %%");
+    return;
+  }
+  if (hundredths == UINT64_MAX) {
+    snprintf(out, CLI_NUMBER_SIZE, ">10^17 %%");
     return;
   }
   snprintf(out, CLI_NUMBER_SIZE, "%" PRIu64 ".%02" PRIu64 " %%", hundredths / 100,

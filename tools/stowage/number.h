@@ -16,6 +16,8 @@ cli_exit cli_parse_padding(const char* option, const char* text, uint64_t* out_s
 cli_exit cli_parse_alignment(const char* option, const char* text, uint64_t* out_alignment);
 // As cli_parse_size, for --capacity: below the largest number, which stands for "none".
 cli_exit cli_parse_capacity(const char* text, uint64_t* out_capacity);
+// A share, `2.5%`, in millionths. Complains that it is neither that nor a size.
+cli_exit cli_parse_share(const char* option, const char* text, uint64_t* out_millionths);
 // A number of things: digits, with a fraction or without, and k, M, G (powers of 1000) or nothing.
 cli_exit cli_parse_count(const char* option, const char* text, uint64_t* out_count);
 // Microseconds: digits, with a fraction or without, and ms, s, m or h.

@@ -8,13 +8,43 @@
 
 #include "text.h"
 
+size_t cli_option_count(const cli_command* command) {
+  return command->option_count + (command->also != NULL ? command->also->option_count : 0);
+}
+
+static bool is_without(const cli_command* command, const char* name) {
+  const char* const* without = command->without;
+  while (without != NULL && *without != NULL && strcmp(*without, name) != 0) {
+    ++without;
+  }
+  return without != NULL && *without != NULL;
+}
+
+const cli_option* cli_option_at(const cli_command* command, size_t index) {
+  if (index < command->option_count) {
+    return &command->options[index];
+  }
+  const cli_option* option = &command->also->options[index - command->option_count];
+  bool hidden = is_without(command, option->name);
+  for (size_t i = 0; i < command->option_count; ++i) {
+    hidden = hidden || strcmp(command->options[i].name, option->name) == 0;
+  }
+  return hidden ? NULL : option;
+}
+
 static const char* option_name_at(size_t index, const void* user) {
   const cli_command* command = user;
-  return index < command->option_count ? command->options[index].name : "help";
+  const cli_option* option =
+      index < cli_option_count(command) ? cli_option_at(command, index) : NULL;
+  return option != NULL ? option->name : "help";
 }
 
 static cli_exit fail_option(const cli_command* command, const char* name, const char* argument) {
-  const char* close = cli_closest(name, option_name_at, command->option_count + 1, command);
+  if (is_without(command, name)) {
+    return cli_fail(CLI_USAGE, "--%s is an option of stowage %s (see: stowage help %s)", name,
+                    command->also->name, command->name);
+  }
+  const char* close = cli_closest(name, option_name_at, cli_option_count(command) + 1, command);
   if (close != NULL) {
     return cli_fail(CLI_USAGE, "unknown option '%s': did you mean '--%s'? (see: stowage help %s)",
                     argument, close, command->name);
@@ -23,18 +53,20 @@ static cli_exit fail_option(const cli_command* command, const char* name, const 
 }
 
 static const cli_option* find_option(const cli_command* command, stow_str name) {
-  for (size_t i = 0; i < command->option_count; ++i) {
-    if (stow_str_equal(name, stow_str_of(command->options[i].name))) {
-      return &command->options[i];
+  for (size_t i = 0; i < cli_option_count(command); ++i) {
+    const cli_option* option = cli_option_at(command, i);
+    if (option != NULL && stow_str_equal(name, stow_str_of(option->name))) {
+      return option;
     }
   }
   return NULL;
 }
 
 static const cli_option* find_letter(const cli_command* command, char letter) {
-  for (size_t i = 0; i < command->option_count; ++i) {
-    if (command->options[i].letter == letter && letter != '\0') {
-      return &command->options[i];
+  for (size_t i = 0; i < cli_option_count(command); ++i) {
+    const cli_option* option = cli_option_at(command, i);
+    if (option != NULL && option->letter == letter && letter != '\0') {
+      return option;
     }
   }
   return NULL;

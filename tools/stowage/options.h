@@ -28,6 +28,8 @@ typedef struct cli_command {
   const char* operands[CLI_OPERAND_NAMES];  // what they are called
   size_t option_count;
   const cli_option* options;
+  const struct cli_command* also;  // whose options it takes as well; its own come first. NULL: none
+  const char* const* without;      // names of such that it does not take, up to NULL; NULL: none
   void (*more_help)(struct cli_output* output);  // printed after the options; may be NULL
   cli_exit (*run)(int argc, char** argv);        // without the command's name
 } cli_command;
@@ -35,9 +37,16 @@ typedef struct cli_command {
 extern const cli_command cli_plan_command;
 extern const cli_command cli_solve_command;
 extern const cli_command cli_check_command;
+extern const cli_command cli_diff_command;
 extern const cli_command cli_fmt_command;
 extern const cli_command cli_inspect_command;
+extern const cli_command cli_view_command;
 extern const cli_command cli_help_command;
+
+// The options that a command takes, of other commands too. |index| is below the count; NULL where
+// one is hidden: by an own option of that name, or because the command is without it.
+size_t cli_option_count(const cli_command* command);
+const cli_option* cli_option_at(const cli_command* command, size_t index);
 
 // All of them, in the order of the help.
 size_t cli_command_count(void);

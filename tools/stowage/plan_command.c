@@ -9,26 +9,11 @@
 #include "help.h"
 #include "order_file.h"
 #include "output.h"
-#include "plan_layout.h"
-#include "plan_request.h"
+#include "plan_job.h"
 #include "plan_set.h"
-#include "source.h"
 #include "summary.h"
 
-// What a run owns.
-typedef struct job {
-  cli_plan_request request;
-  cli_source source;
-  cli_layout_source layout_from;
-  stow_weight_layout* layout;
-  stow_effects* effects;
-  cli_order_kind order;
-  stow_schedule* schedule;  // NULL: none was given
-  stow_plan* plan;
-  stow_graph* graph;  // owned by the source
-  cli_search search;
-  uint64_t budget;  // in nodes
-} job;
+typedef cli_plan_job job;
 
 static cli_exit find_graphs(job* j) {
   const char* const* names = j->request.graphs.items;
@@ -129,7 +114,7 @@ static stow_status write_plan(const job* j, cli_output* output, stow_diag* diag)
                          .capacity = j->request.capacity != STOW_NO_CAPACITY,
                          .budget = j->budget,
                          .stopped_by = j->search.stopped_by};
-  if (!cli_shares_count(j->plan, j->graph, &summary.shares)) {
+  if (!cli_shares_count(j->plan, &summary.shares)) {
     return STOW_ERR_OUT_OF_MEMORY;
   }
   cli_summary_print(&summary, output);
@@ -161,9 +146,8 @@ static cli_exit write_result(const job* j) {
 
 // A saved plan in place of the graph that it is for would be a loss.
 static cli_exit check_output(const cli_plan_request* request) {
-  bool has_order_file = cli_plan_request_order(request, false) == CLI_ORDER_FILE;
   const char* inputs[] = {request->files[0], request->layout_from,
-                          has_order_file ? request->order : NULL};
+                          cli_plan_request_order_file(request)};
   for (size_t i = 0; i < 3 && request->output != NULL; ++i) {
     if (inputs[i] != NULL && cli_same_file(inputs[i], request->output)) {
       return cli_fail(CLI_USAGE, "--output: '%s' is the file that is read", request->output);
@@ -172,11 +156,8 @@ static cli_exit check_output(const cli_plan_request* request) {
   return CLI_YES;
 }
 
-static cli_exit run_job(job* j) {
-  cli_exit code = check_output(&j->request);
-  if (code == CLI_YES) {
-    code = cli_source_open(&j->source, j->request.files[0], &j->request.model);
-  }
+cli_exit cli_plan_job_make(cli_plan_job* j) {
+  cli_exit code = cli_source_open(&j->source, j->request.files[0], &j->request.model);
   if (code == CLI_YES) {
     cli_plan_request_place_weights(&j->request, cli_source_is_model(&j->source));
     code = find_graphs(j);
@@ -187,15 +168,27 @@ static cli_exit run_job(job* j) {
   if (code == CLI_YES) {
     code = prove_plan(j);
   }
-  if (code == CLI_YES) {
-    code = write_result(j);
-  }
+  return code;
+}
+
+void cli_plan_job_close(cli_plan_job* j) {
   stow_plan_destroy(j->plan);
   stow_schedule_destroy(j->schedule);
   stow_effects_destroy(j->effects);
   stow_weight_layout_destroy(j->layout);
   cli_layout_source_close(&j->layout_from);
   cli_source_close(&j->source);
+}
+
+static cli_exit run_job(job* j) {
+  cli_exit code = check_output(&j->request);
+  if (code == CLI_YES) {
+    code = cli_plan_job_make(j);
+  }
+  if (code == CLI_YES) {
+    code = write_result(j);
+  }
+  cli_plan_job_close(j);
   return code;
 }
 

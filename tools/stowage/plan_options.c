@@ -222,7 +222,7 @@ static cli_exit set_switch(bool* field) {
   return CLI_YES;
 }
 
-static cli_exit handle(void* user, const cli_option* option, const char* value) {
+cli_exit cli_plan_request_take(void* user, const cli_option* option, const char* value) {
   cli_plan_request* request = user;
   cli_exit code;
   if (cli_model_request_take(&request->model, option, value, &code)) {
@@ -322,7 +322,7 @@ static cli_exit check_set(const cli_plan_request* request) {
 }
 
 // What single options cannot tell.
-static cli_exit check_together(const cli_plan_request* request) {
+cli_exit cli_plan_request_check(const cli_plan_request* request) {
   if (request->explain && request->format != CLI_FORMAT_SUMMARY) {
     return cli_fail(CLI_USAGE, "--explain is a part of the summary; --format json has 'decisions'");
   }
@@ -342,14 +342,15 @@ static cli_exit check_together(const cli_plan_request* request) {
 cli_exit cli_plan_request_read(cli_plan_request* request, int argc, char** argv,
                                cli_arguments* out_arguments) {
   *request = (cli_plan_request){.capacity = STOW_NO_CAPACITY};
-  cli_exit code = cli_parse(&cli_plan_command, argc, argv, handle, request, out_arguments);
+  cli_exit code =
+      cli_parse(&cli_plan_command, argc, argv, cli_plan_request_take, request, out_arguments);
   if (code != CLI_YES || out_arguments->help) {
     return code;
   }
   request->files = out_arguments->operands;
   request->file_count = out_arguments->operand_count;
   code = check_stdin(request);
-  code = code == CLI_YES ? check_together(request) : code;
+  code = code == CLI_YES ? cli_plan_request_check(request) : code;
   return code == CLI_YES ? check_set(request) : code;
 }
 

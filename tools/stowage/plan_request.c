@@ -77,6 +77,10 @@ cli_order_kind cli_plan_request_order(const cli_plan_request* request, bool is_m
                                                                         : CLI_ORDER_FILE;
 }
 
+const char* cli_plan_request_order_file(const cli_plan_request* request) {
+  return cli_plan_request_order(request, false) == CLI_ORDER_FILE ? request->order : NULL;
+}
+
 bool cli_plan_request_is_set(const cli_plan_request* request) {
   return request->file_count > 1 || request->graphs.count > 1;
 }

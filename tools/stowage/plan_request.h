@@ -77,6 +77,10 @@ typedef struct cli_plan_request {
 // Reads the command line. Complains. End with cli_plan_request_free, whatever it returned.
 cli_exit cli_plan_request_read(cli_plan_request* request, int argc, char** argv,
                                cli_arguments* out_arguments);
+// Takes one option of the command line into |request|, a cli_plan_request; the callback of
+// cli_parse. Afterwards, what single options cannot tell. Both complain.
+cli_exit cli_plan_request_take(void* request, const cli_option* option, const char* value);
+cli_exit cli_plan_request_check(const cli_plan_request* request);
 void cli_plan_request_free(cli_plan_request* request);
 
 // The preset, then everything that was given, then the environment. No layout yet.
@@ -90,6 +94,8 @@ cli_exit cli_plan_request_forward_options(const cli_plan_request* request,
 // Where the order of a graph comes from. What is exported from elsewhere stands in whatever order;
 // who writes a graph by hand means it so, and who follows another planner does.
 cli_order_kind cli_plan_request_order(const cli_plan_request* request, bool is_model);
+// The file that it comes from; NULL: none.
+const char* cli_plan_request_order_file(const cli_plan_request* request);
 
 // Whether several graphs are to be planned for one arena.
 bool cli_plan_request_is_set(const cli_plan_request* request);

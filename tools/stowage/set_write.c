@@ -91,7 +91,7 @@ static stow_status explain_graphs(const cli_set* set, cli_output* output) {
         .model = cli_source_is_model(member->source) ? &member->source->model : NULL,
         .order = set->order};
     char name[NAME_SIZE];
-    if (!cli_shares_count(summary.plan, summary.graph, &summary.shares)) {
+    if (!cli_shares_count(summary.plan, &summary.shares)) {
       return STOW_ERR_OUT_OF_MEMORY;
     }
     cli_escape(stow_graph_name(member->graph), name, sizeof name);

@@ -27,14 +27,10 @@ static bool scan_node(const stow_plan* plan, size_t index, bool forward, stow_no
   return false;
 }
 
-bool cli_share_is_moot(const stow_plan* plan, const stow_graph* graph, size_t index) {
+bool cli_share_is_moot(const stow_plan* plan, size_t index) {
   stow_decision decision = stow_plan_decision_at(plan, index);
   if (is_taken(&decision) || decision.share == STOW_SHARE_HOME) {
     return false;
-  }
-  bool computes = stow_graph_op(graph, decision.node) == STOW_OP_CAST;
-  if (decision.share == STOW_SHARE_VIEW && computes) {
-    return true;
   }
   return scan_node(plan, index, true, decision.node, decision.result) ||
          scan_node(plan, index, false, decision.node, decision.result);
@@ -64,15 +60,14 @@ static void add(cli_tally* tally, uint64_t bytes) {
   add_bytes(&tally->bytes, bytes);
 }
 
-static void count_decision(const stow_plan* plan, const stow_graph* graph, size_t index,
-                           cli_shares* shares) {
+static void count_decision(const stow_plan* plan, size_t index, cli_shares* shares) {
   stow_decision decision = stow_plan_decision_at(plan, index);
   bool is_view = decision.share == STOW_SHARE_VIEW;
   if (decision.share == STOW_SHARE_HOME) {
     add(is_taken(&decision) ? &shares->homes : &shares->copied, decision.bytes);
   } else if (is_taken(&decision)) {
     add(is_view ? &shares->views : &shares->in_place, decision.bytes);
-  } else if (!cli_share_is_moot(plan, graph, index) && !is_repeated(plan, index)) {
+  } else if (!cli_share_is_moot(plan, index) && !is_repeated(plan, index)) {
     add(is_view ? &shares->moved : &shares->not_in_place, decision.bytes);
   }
 }
@@ -139,14 +134,14 @@ static void add_shared(const stow_plan* plan, stow_value* buffer_of, cli_shares*
   }
 }
 
-bool cli_shares_count(const stow_plan* plan, const stow_graph* graph, cli_shares* out_shares) {
+bool cli_shares_count(const stow_plan* plan, cli_shares* out_shares) {
   *out_shares = (cli_shares){0};
   stow_value* buffer_of = calloc((size_t)stow_plan_value_count(plan) + 1, sizeof *buffer_of);
   if (buffer_of == NULL) {
     return false;
   }
   for (size_t i = 0; i < stow_plan_decision_count(plan); ++i) {
-    count_decision(plan, graph, i, out_shares);
+    count_decision(plan, i, out_shares);
   }
   add_buffers(plan, &out_shares->unshared);
   add_shared(plan, buffer_of, out_shares);

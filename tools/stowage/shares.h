@@ -25,11 +25,11 @@ typedef struct cli_shares {
 } cli_shares;
 
 // False where memory is out.
-bool cli_shares_count(const stow_plan* plan, const stow_graph* graph, cli_shares* out_shares);
+bool cli_shares_count(const stow_plan* plan, cli_shares* out_shares);
 
 // Whether decision |index| is refused and nothing was lost: the result found a place in others'
-// bytes by another decision, or is a cast that computes. O(decisions of that node).
-bool cli_share_is_moot(const stow_plan* plan, const stow_graph* graph, size_t index);
+// bytes by another decision. O(decisions of that node).
+bool cli_share_is_moot(const stow_plan* plan, size_t index);
 
 // `  in place  …`, `  without copies  …`; nothing where there is nothing to say.
 void cli_print_shares(cli_output* output, const cli_shares* shares);

@@ -34,6 +34,18 @@ size_t cli_character_size(stow_str text) {
   return text.size == 0 ? 0 : printable_size((const unsigned char*)text.data, text.size);
 }
 
+// The code of the character at |text| where it would hide, turn the direction of what follows, or
+// is none at all (XML refuses it); else 0. |size|: of the character.
+static unsigned trick_at(const unsigned char* text, size_t size) {
+  unsigned code = size == 2   ? (text[0] & 31u) << 6 | (text[1] & 63u)
+                  : size == 3 ? (text[0] & 15u) << 12 | (text[1] & 63u) << 6 | (text[2] & 63u)
+                              : 0;
+  bool trick = code == 0x061C || (code >= 0x200B && code <= 0x200F) ||
+               (code >= 0x2028 && code <= 0x202E) || (code >= 0x2060 && code <= 0x206F) ||
+               code == 0xFEFF || code >= 0xFFFE;
+  return trick ? code : 0;
+}
+
 static size_t escape_byte(unsigned char byte, char out[5]) {
   static const char hex[] = "0123456789ABCDEF";
   const char* named = byte == '\n' ? "\\n" : byte == '\t' ? "\\t" : byte == '\r' ? "\\r" : NULL;
@@ -53,10 +65,13 @@ void cli_escape(stow_str text, char* out, size_t capacity) {
   const unsigned char* bytes = (const unsigned char*)text.data;
   size_t used = 0;
   for (size_t at = 0; at < text.size;) {
-    char piece[5];
+    char piece[8];
     size_t eaten = printable_size(bytes + at, text.size - at);
+    unsigned trick = trick_at(bytes + at, eaten);
     size_t size = eaten;
-    if (eaten > 0) {
+    if (trick != 0) {
+      size = (size_t)snprintf(piece, sizeof piece, "\\u%04X", trick);
+    } else if (eaten > 0) {
       memcpy(piece, bytes + at, eaten);
     } else {
       size = escape_byte(bytes[at], piece);

@@ -8,8 +8,10 @@
 // character (also one above 127).
 size_t cli_character_size(stow_str text);
 
-// Copies |text| with control characters and bytes that are not UTF-8 written as \n, \t, \xHH. Cut
-// before a whole character where |capacity| (which counts the NUL) ends.
+// Copies |text| with control characters and bytes that are not UTF-8 written as \n, \t, \xHH, and
+// with characters that hide or turn the direction of text as \uHHHH: U+061C, U+200B … U+200F,
+// U+2028 … U+202E, U+2060 … U+206F, U+FEFF, U+FFFE, U+FFFF. Cut before a whole character where
+// |capacity| (which counts the NUL) ends.
 void cli_escape(stow_str text, char* out, size_t capacity);
 
 // Columns that an escaped text takes: its characters. Combining and double-width ones count as one.

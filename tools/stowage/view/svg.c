@@ -1,0 +1,341 @@
+// The static picture: the arena above, the load below, on one axis of time. It holds no script, no
+// style from elsewhere and no fonts, so that it can stand in a README or a paper as it is. Places
+// are computed in doubles by one product and one division, which every machine rounds alike, and
+// written as hundredths of a pixel.
+#include "svg.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "number.h"
+
+#define TEXT_SIZE 256
+
+const char* cli_svg_colour(size_t kind) {
+  static const char* const colours[CLI_VIEW_KIND_COUNT] = {
+      "#4c78a8", "#b8860b", "#8c8c8c", "#5fa8a0", "#d1605e", "#9467bd", "#c9c9c9", "#5fa8a0"};
+  return colours[kind];
+}
+
+// ---------------------------------------------------------------------------------------------
+// Places
+
+static int64_t scale(uint64_t part, uint64_t whole, int64_t length) {
+  return whole == 0 ? 0 : (int64_t)((double)part * (double)length / (double)whole + 0.5);
+}
+
+int64_t cli_svg_x(const cli_svg* svg, uint64_t step) {
+  uint64_t last = svg->view->facts.last_step;
+  return CLI_SVG_LEFT +
+         (step > svg->first ? scale(step - svg->first, last - svg->first, CLI_SVG_WIDTH) : 0);
+}
+
+int64_t cli_svg_y(const cli_svg* svg, uint64_t offset) {
+  return CLI_SVG_TOP + CLI_SVG_HEIGHT - scale(offset, svg->top, CLI_SVG_HEIGHT);
+}
+
+int64_t cli_svg_load_y(const cli_svg* svg, uint64_t bytes) {
+  return CLI_SVG_LOAD_TOP + CLI_SVG_LOAD_HEIGHT - scale(bytes, svg->top, CLI_SVG_LOAD_HEIGHT);
+}
+
+const char* cli_svg_number(int64_t length, char out[CLI_SVG_NUMBER_SIZE]) {
+  const char* sign = length < 0 ? "-" : "";
+  uint64_t size = length < 0 ? (uint64_t)-length : (uint64_t)length;
+  if (size % 100 == 0) {
+    snprintf(out, CLI_SVG_NUMBER_SIZE, "%s%" PRIu64, sign, size / 100);
+  } else if (size % 10 == 0) {
+    snprintf(out, CLI_SVG_NUMBER_SIZE, "%s%" PRIu64 ".%" PRIu64, sign, size / 100, size / 10 % 10);
+  } else {
+    snprintf(out, CLI_SVG_NUMBER_SIZE, "%s%" PRIu64 ".%02" PRIu64, sign, size / 100, size % 100);
+  }
+  return out;
+}
+
+void cli_svg_point(const cli_svg* svg, char command, int64_t x, int64_t y) {
+  char a[CLI_SVG_NUMBER_SIZE];
+  char b[CLI_SVG_NUMBER_SIZE];
+  cli_print(svg->output, "%c%s %s", command, cli_svg_number(x, a), cli_svg_number(y, b));
+}
+
+void cli_svg_rectangle(const cli_svg* svg, int64_t x, int64_t y, int64_t width, int64_t height) {
+  char w[CLI_SVG_NUMBER_SIZE];
+  char h[CLI_SVG_NUMBER_SIZE];
+  char back[CLI_SVG_NUMBER_SIZE];
+  cli_svg_point(svg, 'M', x, y);
+  cli_print(svg->output, "h%sv%sh%sz", cli_svg_number(width, w), cli_svg_number(height, h),
+            cli_svg_number(-width, back));
+}
+
+void cli_svg_text(const cli_svg* svg, const char* text) {
+  for (; *text != '\0'; ++text) {
+    const char* entity = *text == '&'   ? "&amp;"
+                         : *text == '<' ? "&lt;"
+                         : *text == '>' ? "&gt;"
+                                        : NULL;
+    if (entity != NULL) {
+      cli_print(svg->output, "%s", entity);
+    } else {
+      cli_print(svg->output, "%c", *text);
+    }
+  }
+}
+
+static void put_text(const cli_svg* svg, int64_t x, int64_t y, const char* attributes,
+                     const char* text) {
+  char a[CLI_SVG_NUMBER_SIZE];
+  char b[CLI_SVG_NUMBER_SIZE];
+  cli_print(svg->output, "<text x=\"%s\" y=\"%s\"%s>", cli_svg_number(x, a), cli_svg_number(y, b),
+            attributes);
+  cli_svg_text(svg, text);
+  cli_print(svg->output, "</text>\n");
+}
+
+static void put_line(const cli_svg* svg, int64_t x1, int64_t y1, int64_t x2, int64_t y2,
+                     const char* attributes) {
+  cli_print(svg->output, "<path d=\"");
+  cli_svg_point(svg, 'M', x1, y1);
+  cli_svg_point(svg, 'L', x2, y2);
+  cli_print(svg->output, "\" fill=\"none\" %s/>\n", attributes);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Axes
+
+// A power of two, so that labels are round: four to seven ticks.
+static uint64_t byte_tick(uint64_t top) {
+  uint64_t tick = 1;
+  while (top / tick > 7) {
+    tick *= 2;
+  }
+  return tick;
+}
+
+// 1, 2 or 5 times a power of ten, for at most twelve ticks.
+static uint64_t step_tick(uint64_t span) {
+  uint64_t tick = 1;
+  for (unsigned i = 0; span / tick > 12; ++i) {
+    tick = i % 3 == 1 ? tick / 2 * 5 : tick * 2;
+  }
+  return tick;
+}
+
+static void draw_byte_axis(const cli_svg* svg, int64_t (*y_of)(const cli_svg*, uint64_t),
+                           uint64_t tick) {
+  for (uint64_t bytes = 0; bytes <= svg->top; bytes += tick) {
+    char label[CLI_NUMBER_SIZE];
+    int64_t y = y_of(svg, bytes);
+    cli_format_size(bytes, label);
+    put_line(svg, CLI_SVG_LEFT, y, CLI_SVG_LEFT + CLI_SVG_WIDTH, y,
+             "stroke=\"#000\" stroke-opacity=\".1\"");
+    put_text(svg, CLI_SVG_LEFT - 600, y + 400, " text-anchor=\"end\"", label);
+  }
+}
+
+static void draw_step_axis(const cli_svg* svg) {
+  const cli_view_facts* facts = &svg->view->facts;
+  uint64_t tick = step_tick(facts->last_step - svg->first);
+  int64_t bottom = CLI_SVG_LOAD_TOP + CLI_SVG_LOAD_HEIGHT;
+  uint64_t first = (svg->first + tick - 1) / tick * tick;
+  for (uint64_t step = first; step < facts->last_step; step += tick) {
+    char label[CLI_NUMBER_SIZE];
+    int64_t x = cli_svg_x(svg, step);
+    snprintf(label, sizeof label, "%" PRIu64, step);
+    put_line(svg, x, bottom, x, bottom + 400, "stroke=\"#555\"");
+    put_text(svg, x, bottom + 1600, " text-anchor=\"middle\"", label);
+  }
+  put_text(svg, CLI_SVG_LEFT + CLI_SVG_WIDTH / 2, bottom + 3200, " text-anchor=\"middle\"", "step");
+}
+
+static int64_t peak_x(const cli_svg* svg) {
+  uint64_t step = svg->view->facts.peak_step;
+  return (cli_svg_x(svg, step) + cli_svg_x(svg, step + 1)) / 2;
+}
+
+static bool is_peak_right(const cli_svg* svg) {
+  return peak_x(svg) > CLI_SVG_LEFT + CLI_SVG_WIDTH / 2;
+}
+
+static void draw_frames(const cli_svg* svg) {
+  cli_print(svg->output, "<path d=\"");
+  cli_svg_rectangle(svg, CLI_SVG_LEFT, CLI_SVG_TOP, CLI_SVG_WIDTH, CLI_SVG_HEIGHT);
+  cli_svg_rectangle(svg, CLI_SVG_LEFT, CLI_SVG_LOAD_TOP, CLI_SVG_WIDTH, CLI_SVG_LOAD_HEIGHT);
+  cli_print(svg->output, "\" fill=\"none\" stroke=\"#888\"/>\n");
+  bool left = is_peak_right(svg);  // away from what is said of the peak
+  put_text(svg, left ? CLI_SVG_LEFT : CLI_SVG_LEFT + CLI_SVG_WIDTH, CLI_SVG_TOP - 800,
+           left ? " fill=\"#555\"" : " fill=\"#555\" text-anchor=\"end\"",
+           "arena: offset over time; free bytes are white");
+  put_text(svg, CLI_SVG_LEFT, CLI_SVG_LOAD_TOP - 800, " fill=\"#555\"",
+           "load: bytes that are live at each step");
+}
+
+// ---------------------------------------------------------------------------------------------
+// Load
+
+// Levels closer than half a pixel become one, the highest of them.
+static void draw_load(const cli_svg* svg) {
+  const cli_view_level* levels = cli_view_levels(svg->view);
+  size_t count = svg->view->levels.count;
+  if (count == 0) {
+    return;
+  }
+  cli_print(svg->output, "<path d=\"");
+  cli_svg_point(svg, 'M', cli_svg_x(svg, levels[0].step), cli_svg_load_y(svg, 0));
+  for (size_t i = 0; i + 1 < count;) {
+    int64_t x = cli_svg_x(svg, levels[i].step);
+    uint64_t most = 0;
+    do {
+      most = levels[i].bytes > most ? levels[i].bytes : most;
+      ++i;
+    } while (i + 1 < count && cli_svg_x(svg, levels[i].step) - x < 50);
+    cli_svg_point(svg, 'L', x, cli_svg_load_y(svg, most));
+    cli_svg_point(svg, 'L', cli_svg_x(svg, levels[i].step), cli_svg_load_y(svg, most));
+  }
+  cli_svg_point(svg, 'L', cli_svg_x(svg, levels[count - 1].step), cli_svg_load_y(svg, 0));
+  cli_print(svg->output,
+            "z\" fill=\"#5fa8a0\" fill-opacity=\".35\" stroke=\"#2f7f77\" stroke-width=\"1\"/>\n");
+}
+
+static void draw_level(const cli_svg* svg, uint64_t bytes, const char* style) {
+  int64_t y = cli_svg_load_y(svg, bytes);
+  put_line(svg, CLI_SVG_LEFT, y, CLI_SVG_LEFT + CLI_SVG_WIDTH, y, style);
+}
+
+// What the lines are is said above the plot, where nothing can be in the way.
+static void draw_levels(const cli_svg* svg) {
+  const cli_view_facts* facts = &svg->view->facts;
+  char arena[CLI_NUMBER_SIZE];
+  char bound[CLI_NUMBER_SIZE];
+  char text[TEXT_SIZE];
+  cli_format_size(facts->arena, arena);
+  cli_format_size(facts->bound, bound);
+  int used =
+      facts->arena == facts->bound
+          ? snprintf(text, sizeof text, "line: arena = lower bound, %s", arena)
+          : snprintf(text, sizeof text, "line: arena, %s; dashed: lower bound, %s", arena, bound);
+  draw_level(svg, facts->arena, "stroke=\"#222\"");
+  if (facts->arena != facts->bound) {
+    draw_level(svg, facts->bound, "stroke=\"#222\" stroke-dasharray=\"5 3\"");
+  }
+  if (facts->capacity <= svg->top) {
+    char capacity[CLI_NUMBER_SIZE];
+    const char* style = "stroke=\"#c00\" stroke-width=\"1.5\"";
+    int64_t y = cli_svg_y(svg, facts->capacity);
+    cli_format_size(facts->capacity, capacity);
+    snprintf(text + used, sizeof text - (size_t)used, "; red: capacity, %s", capacity);
+    draw_level(svg, facts->capacity, style);
+    put_line(svg, CLI_SVG_LEFT, y, CLI_SVG_LEFT + CLI_SVG_WIDTH, y, style);
+  }
+  put_text(svg, CLI_SVG_LEFT + CLI_SVG_WIDTH, CLI_SVG_LOAD_TOP - 800,
+           " text-anchor=\"end\" fill=\"#555\"", text);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Peak, title, legend
+
+static void draw_peak(const cli_svg* svg) {
+  const cli_view_facts* facts = &svg->view->facts;
+  char size[CLI_NUMBER_SIZE];
+  char text[TEXT_SIZE];
+  if (facts->peak_bytes == 0) {
+    return;
+  }
+  int64_t x = peak_x(svg);
+  bool left = is_peak_right(svg);
+  cli_format_size(facts->peak_bytes, size);
+  snprintf(text, sizeof text, "peak: step %" PRIu64 ", %s", facts->peak_step, size);
+  put_line(svg, x, CLI_SVG_TOP - 400, x, CLI_SVG_LOAD_TOP + CLI_SVG_LOAD_HEIGHT,
+           "stroke=\"#b00\" stroke-dasharray=\"3 3\"");
+  put_text(svg, left ? x - 500 : x + 500, CLI_SVG_TOP - 800,
+           left ? " text-anchor=\"end\" fill=\"#b00\"" : " fill=\"#b00\"", text);
+}
+
+static void format_subtitle(const cli_svg* svg, char out[TEXT_SIZE]) {
+  const cli_view_facts* facts = &svg->view->facts;
+  char arena[CLI_NUMBER_SIZE];
+  char unshared[CLI_NUMBER_SIZE];
+  cli_format_size(facts->arena, arena);
+  cli_format_size(facts->unshared, unshared);
+  size_t buffers = svg->view->buffers.count;
+  snprintf(out, TEXT_SIZE, "arena %s (%s), %s without sharing; %zu buffer%s, %" PRIu64 " step%s",
+           arena, facts->outcome, unshared, buffers, buffers == 1 ? "" : "s", facts->steps,
+           facts->steps == 1 ? "" : "s");
+}
+
+static void append_against(const cli_svg* svg, char out[TEXT_SIZE]) {
+  const cli_view* then = svg->view->against;
+  size_t used = strlen(out);
+  if (then != NULL && used < TEXT_SIZE) {
+    char arena[CLI_NUMBER_SIZE];
+    cli_format_size(then->facts.arena, arena);
+    snprintf(out + used, TEXT_SIZE - used, "; before: arena %s, %zu buffers changed (outlined)",
+             arena, svg->view->changes.count);
+  }
+}
+
+static void draw_title(const cli_svg* svg) {
+  char title[CLI_VIEW_LABEL_SIZE];
+  char subtitle[TEXT_SIZE];
+  cli_view_text_label(svg->view, svg->view->title, 90, title);
+  format_subtitle(svg, subtitle);
+  append_against(svg, subtitle);
+  cli_print(svg->output, "<title id=\"title\">");
+  cli_svg_text(svg, title);
+  cli_print(svg->output, "</title>\n<desc id=\"desc\">");
+  cli_svg_text(svg, subtitle);
+  cli_print(svg->output, "</desc>\n<path d=\"M0 0h1200v788h-1200z\" fill=\"#fff\"/>\n");
+  put_text(svg, CLI_SVG_LEFT, 2600, " font-size=\"17\" font-weight=\"600\"", title);
+  put_text(svg, CLI_SVG_LEFT, 4500, " font-size=\"12\" fill=\"#333\"", subtitle);
+}
+
+static void draw_legend(const cli_svg* svg) {
+  bool seen[CLI_VIEW_KIND_COUNT] = {false};
+  int64_t x = CLI_SVG_LEFT;
+  int64_t y = CLI_SVG_LOAD_TOP + CLI_SVG_LOAD_HEIGHT + 5000;
+  for (size_t i = 0; i < svg->view->buffers.count; ++i) {
+    seen[cli_view_buffers(svg->view)[i].kind] = true;
+  }
+  for (size_t kind = 0; kind < CLI_VIEW_KIND_COUNT; ++kind) {
+    if (seen[kind]) {
+      cli_print(svg->output, "<path d=\"");
+      cli_svg_rectangle(svg, x, y - 1000, 1200, 1200);
+      cli_print(svg->output, "\" fill=\"%s\"/>\n", cli_svg_colour(kind));
+      put_text(svg, x + 1800, y, "", cli_view_kind_text(kind));
+      x += 10000;
+    }
+  }
+  cli_print(svg->output, "<path d=\"");
+  cli_svg_rectangle(svg, x, y - 1000, 1200, 1200);
+  cli_print(svg->output, "\" fill=\"#fff\" stroke=\"#222\" stroke-dasharray=\"2 1.5\"/>\n");
+  put_text(svg, x + 1800, y, "", "inside: in place, at home");
+}
+
+cli_exit cli_view_write_svg(const cli_view* view, cli_output* output) {
+  const cli_view_facts* facts = &view->facts;
+  cli_svg svg = {.view = view,
+                 .output = output,
+                 .first = cli_view_first_shown(view),
+                 .top = facts->arena > facts->bound ? facts->arena : facts->bound};
+  bool roomy = facts->capacity > svg.top && facts->capacity <= svg.top + svg.top / 2;
+  svg.top = roomy ? facts->capacity : svg.top > 0 ? svg.top : 1;
+  cli_print(output,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 1200 788\" width=\"1200\" "
+            "height=\"788\" role=\"img\" aria-labelledby=\"title desc\" font-size=\"11\" "
+            "font-family=\"Helvetica, Arial, sans-serif\" fill=\"#222\">\n"
+            "<defs><pattern id=\"hatch\" width=\"5\" height=\"5\" patternUnits=\"userSpaceOnUse\" "
+            "patternTransform=\"rotate(45)\"><path d=\"M0 0v5\" stroke=\"#333\" "
+            "stroke-opacity=\".5\"/></pattern></defs>\n");
+  draw_title(&svg);
+  uint64_t tick = byte_tick(svg.top);
+  draw_byte_axis(&svg, cli_svg_y, tick);
+  draw_byte_axis(&svg, cli_svg_load_y, 2 * tick);
+  cli_exit code = cli_svg_draw_buffers(&svg);
+  draw_load(&svg);
+  draw_frames(&svg);
+  draw_levels(&svg);
+  draw_step_axis(&svg);
+  draw_peak(&svg);
+  draw_legend(&svg);
+  cli_print(output, "</svg>\n");
+  return code;
+}

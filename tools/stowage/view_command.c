@@ -1,0 +1,292 @@
+// `stowage view`: a plan as a picture. The plan is made as `stowage plan` makes it, so the options
+// of that command are taken too.
+#include <string.h>
+#include <unistd.h>
+
+#include "file.h"
+#include "help.h"
+#include "options.h"
+#include "output.h"
+#include "view/load.h"
+#include "view/make.h"
+
+// Above those of `plan` and of models.
+enum {
+  OPT_AGAINST = 2000,
+  OPT_ASCII,
+  OPT_COLOR,
+  OPT_FORMAT,
+  OPT_JSON,
+  OPT_OUTPUT,
+  OPT_PLAN,
+  OPT_SVG,
+  OPT_TRACE
+};
+
+static const cli_option view_options[] = {
+    {OPT_OUTPUT, 'o', "output", "OUT",
+     "write to OUT, replaced as a whole and on success\nonly; its name tells the format: .svg, "
+     ".json, .txt"},
+    {OPT_FORMAT, 0, "format", "NAME",
+     "html (the default): one page that needs nothing\nelse; json: its data; svg, ascii, trace"},
+    {OPT_SVG, 0, "svg", NULL, "the same as --format svg: a picture for papers"},
+    {OPT_ASCII, 0, "ascii", NULL, "the same as --format ascii: for a terminal"},
+    {OPT_TRACE, 0, "trace", NULL,
+     "the same as --format trace: for ui.perfetto.dev or\nchrome://tracing"},
+    {OPT_JSON, 0, "json", NULL, "the same as --format json"},
+    {OPT_PLAN, 0, "plan", "PLAN",
+     "show this saved plan of FILE; of a CSV, the same\nrows with offsets"},
+    {OPT_AGAINST, 0, "against", "FILE|PLAN",
+     "compare with another graph, model or CSV, made with\nthe same options; or with a saved plan "
+     "of FILE"},
+    {OPT_COLOR, 0, "color", "WHEN",
+     "colours of --ascii: auto (the default), on a\nterminal only; always; never"},
+};
+
+typedef enum format { FORMAT_HTML, FORMAT_JSON, FORMAT_SVG, FORMAT_ASCII, FORMAT_TRACE } format;
+static const char* const format_names[] = {"html", "json", "svg", "ascii", "trace"};
+#define FORMAT_COUNT (sizeof format_names / sizeof format_names[0])
+
+typedef enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } color;
+static const char* const color_names[] = {"auto", "always", "never"};
+#define COLOR_COUNT (sizeof color_names / sizeof color_names[0])
+
+typedef struct job {
+  cli_view_load load;
+  const char* output;  // NULL: standard output
+  bool has_format;
+  format format;
+  color color;
+  cli_list given;  // of const char*: options of `plan`, in order
+} job;
+
+// ---------------------------------------------------------------------------------------------
+// The command line
+
+static const char* name_at(size_t index, const void* user) {
+  return ((const char* const*)user)[index];
+}
+
+// The index of |value| among |names|; |count| where it is none of them.
+static size_t find_name(const char* value, const char* const* names, size_t count) {
+  size_t i = 0;
+  while (i < count && strcmp(value, names[i]) != 0) {
+    ++i;
+  }
+  return i;
+}
+
+static cli_exit set_format(job* j, const char* name) {
+  size_t found = find_name(name, format_names, FORMAT_COUNT);
+  if (found == FORMAT_COUNT) {
+    return cli_fail_word("format", name, name_at, FORMAT_COUNT, format_names);
+  }
+  if (j->has_format && j->format != (format)found) {
+    return cli_fail(CLI_USAGE, "one format at a time: %s or %s", format_names[j->format], name);
+  }
+  j->has_format = true;
+  j->format = (format)found;
+  return CLI_YES;
+}
+
+static cli_exit set_color(job* j, const char* name) {
+  size_t found = find_name(name, color_names, COLOR_COUNT);
+  if (found == COLOR_COUNT) {
+    return cli_fail_word("color", name, name_at, COLOR_COUNT, color_names);
+  }
+  j->color = (color)found;
+  return CLI_YES;
+}
+
+static cli_exit set_text(const char** field, const char* value) {
+  *field = value;
+  return CLI_YES;
+}
+
+static cli_exit take_planning(job* j, const cli_option* option, const char* value) {
+  return cli_list_add(&j->given, &option->name, sizeof option->name)
+             ? cli_plan_request_take(&j->load.job.request, option, value)
+             : cli_fail_memory();
+}
+
+static cli_exit handle(void* user, const cli_option* option, const char* value) {
+  job* j = user;
+  switch (option->id) {
+    case OPT_AGAINST:
+      return set_text(&j->load.against, value);
+    case OPT_COLOR:
+      return set_color(j, value);
+    case OPT_FORMAT:
+      return set_format(j, value);
+    case OPT_ASCII:
+    case OPT_JSON:
+    case OPT_SVG:
+    case OPT_TRACE:
+      return set_format(j, option->name);
+    case OPT_OUTPUT:
+      return set_text(&j->output, value);
+    case OPT_PLAN:
+      return set_text(&j->load.plan, value);
+    default:
+      return take_planning(j, option, value);
+  }
+}
+
+// Options that mean something for |names|' case; any other that was given is refused.
+static cli_exit require_only(const job* j, const char* const* names, size_t count,
+                             const char* reason) {
+  const char* const* given = j->given.items;
+  for (size_t i = 0; i < j->given.count; ++i) {
+    if (find_name(given[i], names, count) == count) {
+      return cli_fail(CLI_USAGE, "--%s means nothing here: %s", given[i], reason);
+    }
+  }
+  return CLI_YES;
+}
+
+static cli_exit check_planning(const job* j) {
+  static const char* const for_rows[] = {"capacity", "strategy", "nodes", "time", "no-reuse"};
+  static const char* const for_plan[] = {"graph", "bind", "bind-rest", "value",
+                                         "shape", "io",   "alias"};
+  const cli_plan_request* request = &j->load.job.request;
+  if (request->graphs.count > 1) {
+    return cli_fail(CLI_USAGE, "--graph: a picture shows one graph, not several");
+  }
+  if (cli_file_holds(request->files[0]) == CLI_HOLDS_BUFFERS) {
+    bool places = j->load.plan == NULL || j->load.against != NULL;
+    return require_only(j, for_rows, places ? 5 : 1, "FILE has buffers, no graph");
+  }
+  if (j->load.plan != NULL &&
+      (j->load.against == NULL || cli_file_holds(j->load.against) == CLI_HOLDS_PLAN)) {
+    return require_only(j, for_plan, sizeof for_plan / sizeof for_plan[0],
+                        "the plan is made already");
+  }
+  return CLI_YES;
+}
+
+static cli_exit check_files(const job* j) {
+  const cli_plan_request* request = &j->load.job.request;
+  const char* inputs[] = {request->files[0], j->load.plan, j->load.against, request->layout_from,
+                          cli_plan_request_order_file(request)};
+  size_t on_stdin = 0;
+  for (size_t i = 0; i < sizeof inputs / sizeof inputs[0]; ++i) {
+    on_stdin += inputs[i] != NULL && cli_is_stdin(inputs[i]);
+    if (inputs[i] != NULL && j->output != NULL && cli_same_file(inputs[i], j->output)) {
+      return cli_fail(CLI_USAGE, "--output: '%s' is a file that is read", j->output);
+    }
+  }
+  return on_stdin > 1 ? cli_fail(CLI_USAGE, "only one file can be standard input") : CLI_YES;
+}
+
+static void guess_format(job* j) {
+  static const char* const endings[] = {".html", ".json", ".svg", ".txt"};
+  size_t size = j->output == NULL ? 0 : strlen(j->output);
+  for (size_t i = 0; i < 4 && !j->has_format; ++i) {
+    size_t length = strlen(endings[i]);
+    if (size > length && strcmp(j->output + size - length, endings[i]) == 0) {
+      j->has_format = true;
+      j->format = (format)i;
+    }
+  }
+}
+
+static cli_exit check_together(job* j) {
+  guess_format(j);
+  bool to_stdout = j->output == NULL || cli_is_stdin(j->output);
+  if (j->format == FORMAT_HTML && to_stdout && isatty(STDOUT_FILENO)) {
+    return cli_fail(CLI_USAGE, "a page is nothing for a terminal: -o plan.html, or --ascii");
+  }
+  cli_exit code = check_files(j);
+  if (code == CLI_YES) {
+    code = check_planning(j);
+  }
+  return code == CLI_YES ? cli_plan_request_check(&j->load.job.request) : code;
+}
+
+// ---------------------------------------------------------------------------------------------
+
+static cli_exit write_picture(const job* j, cli_output* output) {
+  const cli_view* view = &j->load.view;
+  switch (j->format) {
+    case FORMAT_JSON:
+      cli_view_write_json(view, output);
+      return CLI_YES;
+    case FORMAT_TRACE:
+      return cli_view_write_trace(view, output);
+    case FORMAT_SVG:
+      return cli_view_write_svg(view, output);
+    case FORMAT_ASCII:
+      return cli_view_write_ascii(view, output);
+    case FORMAT_HTML:
+      break;
+  }
+  cli_view_write_html(view, output);
+  return CLI_YES;
+}
+
+static cli_exit write_result(const job* j) {
+  cli_output output;
+  cli_exit code = cli_output_open(&output, j->output);
+  if (code == CLI_YES) {
+    output.colours = j->color == COLOR_AUTO ? output.colours : j->color == COLOR_ALWAYS;
+    code = write_picture(j, &output);
+  }
+  cli_exit closed = cli_output_close(&output, code == CLI_YES);
+  return code != CLI_YES ? code : closed;
+}
+
+static cli_exit run_job(job* j) {
+  cli_exit code = check_together(j);
+  if (code != CLI_YES) {
+    return code;
+  }
+  code = cli_view_load_run(&j->load);
+  if (code == CLI_YES) {
+    code = write_result(j);
+  }
+  cli_view_load_free(&j->load);
+  return code;
+}
+
+static cli_exit run_view(int argc, char** argv) {
+  job j = {.load.job.request.capacity = STOW_NO_CAPACITY};
+  cli_arguments arguments;
+  cli_exit code = cli_parse(&cli_view_command, argc, argv, handle, &j, &arguments);
+  if (code == CLI_YES && arguments.help) {
+    code = cli_help_for(&cli_view_command);
+  } else if (code == CLI_YES) {
+    j.load.job.request.files = arguments.operands;
+    j.load.job.request.file_count = 1;
+    code = run_job(&j);
+  }
+  cli_list_free(&j.given, sizeof(const char*));
+  cli_plan_request_free(&j.load.job.request);
+  return code;
+}
+
+static void print_more(cli_output* output) {
+  cli_print(output,
+            "Options that tell how a plan is made are those of 'stowage plan', which see: all\n"
+            "but --c-prefix and --explain. For a CSV there are --capacity, --strategy, --nodes,\n"
+            "--time and --no-reuse, as in 'stowage solve'.\n"
+            "\n"
+            "FILE is a graph, an ONNX model, or buffers as CSV (told by its name or its first\n"
+            "line). A plan above the --capacity is shown all the same, with a line for it.\n"
+            "docs/view.md tells how to read the pictures, docs/view-format.md what the data is.\n");
+}
+
+static const char* const without[] = {"c-prefix", "explain", NULL};
+
+const cli_command cli_view_command = {
+    .name = "view",
+    .summary = "Shows a plan as a picture",
+    .operand_count = 1,
+    .required_operands = 1,
+    .operands = {"FILE"},
+    .option_count = sizeof view_options / sizeof view_options[0],
+    .options = view_options,
+    .also = &cli_plan_command,
+    .without = without,
+    .more_help = print_more,
+    .run = run_view,
+};
