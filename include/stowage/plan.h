@@ -78,8 +78,9 @@ typedef struct stow_plan_options {
   const stow_weight_layout* layout;  // NULL: none. Borrowed during the call
   size_t rule_count;
   const stow_rule* rules[STOW_MAX_RULES];
-  // How much the strategy may try, and who may stop it: as in stow_place_options. The plan depends
-  // on the callback only where that stops the search.
+  // How much the strategy may try in each attempt (with less sharing, in another order), and who
+  // may stop it: as in stow_place_options. The plan depends on the callback only where that stops
+  // the search.
   uint64_t nodes;
   bool (*on_progress)(void* user, const stow_place_progress* progress);
   void* user;

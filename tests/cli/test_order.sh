@@ -27,6 +27,8 @@ expect 0 WithinTheMarginTheGivenOneIsKept
 says "order           given: another one saves "
 name=TheMarginCosts
 if [ "$(arena)" -eq "$given" ]; then pass; else fail "$(arena)"; fi
+run plan "$twins" --order auto --order-nodes unlimited
+expect 0 OrdersMayBeSearchedWithoutALimit
 run plan "$twins" --order auto --order-nodes 0
 expect 0 WithoutNodesThereIsNoSearch
 says "order           given: no other one was looked for"

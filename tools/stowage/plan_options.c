@@ -65,7 +65,8 @@ static const cli_option plan_options[] = {
      "bytes kept free after each boundary value (an\ninput, param or constant); 0: none"},
     {OPT_STRATEGY, 0, "strategy", "NAME", "how buffers are placed (see below)"},
     {OPT_NODES, 0, "nodes", "N",
-     "how much a search may try: 100k, 5M, unlimited;\nwithout it and --time, 400k"},
+     "how much a search may try in each attempt: 100k, 5M,\nunlimited; without it and --time, "
+     "400k"},
     {OPT_TIME, 0, "time", "DURATION", "end the search after 500ms, 10s, 2m, 1.5h"},
     {OPT_ORDER, 0, "order", "ORDER",
      "given: as the file has it; auto: another one where\n"
@@ -197,7 +198,7 @@ static cli_exit read_alignment(cli_plan_request* request, const char* value) {
 
 static cli_exit read_order_nodes(cli_plan_request* request, const char* value) {
   request->has_order_nodes = true;
-  return cli_parse_count("order-nodes", value, &request->order_nodes);
+  return cli_parse_nodes("order-nodes", value, &request->order_nodes);
 }
 
 // `@name` and `name` are the same graph.

@@ -43,13 +43,17 @@ cli_exit cli_budget_read_time(cli_budget* budget, const char* value) {
   return cli_parse_duration("time", value, &budget->time);
 }
 
-cli_exit cli_budget_read_nodes(cli_budget* budget, const char* value) {
-  budget->has_nodes = true;
+cli_exit cli_parse_nodes(const char* option, const char* value, uint64_t* out_nodes) {
   if (strcmp(value, "unlimited") == 0) {
-    budget->nodes = STOW_PLACE_NO_LIMIT;
+    *out_nodes = STOW_PLACE_NO_LIMIT;
     return CLI_YES;
   }
-  return cli_parse_count("nodes", value, &budget->nodes);
+  return cli_parse_count(option, value, out_nodes);
+}
+
+cli_exit cli_budget_read_nodes(cli_budget* budget, const char* value) {
+  budget->has_nodes = true;
+  return cli_parse_nodes("nodes", value, &budget->nodes);
 }
 
 uint64_t cli_budget_nodes(const cli_budget* budget, uint64_t usual) {

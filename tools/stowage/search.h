@@ -21,6 +21,8 @@ typedef struct cli_budget {
   uint64_t nodes;
 } cli_budget;
 
+// A number of nodes, or `unlimited`. Complains in the name of |option|.
+cli_exit cli_parse_nodes(const char* option, const char* value, uint64_t* out_nodes);
 // Complain.
 cli_exit cli_budget_read_time(cli_budget* budget, const char* value);
 cli_exit cli_budget_read_nodes(cli_budget* budget, const char* value);
