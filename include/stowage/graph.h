@@ -226,6 +226,21 @@ STOW_API stow_status stow_graph_simplify(const stow_graph* graph, stow_allocator
 // STOW_ERR_CONFLICT for wrong reads and writes.
 STOW_API stow_status stow_graph_verify(const stow_graph* graph, stow_diag* diag);
 
+// What the types of |node|'s results are while the graph runs, where some dims are only the largest
+// possible before: |types| has the operands' types then, all dims numbers (NULL where one is
+// absent), |data| their elements (NULL where they are not at hand; as they lie in tensors, of any
+// alignment). Where only the op itself can tell a dim, it is the graph's, which is the largest. Not
+// for nodes that own regions. STOW_ERR_TYPE where operands do not fit each other, or a dim would be
+// larger than the graph has it. |out_types| has room for all results.
+//
+// Allocates nothing and leaves the graph alone: |memory|, of STOW_INFER_MEMORY bytes or more, is
+// all that it writes to. STOW_ERR_OUT_OF_MEMORY where that is not enough.
+#define STOW_INFER_MEMORY ((size_t)1 << 16)
+STOW_API stow_status stow_graph_infer_actual(const stow_graph* graph, stow_node node,
+                                             const stow_type* const* types, const void* const* data,
+                                             void* memory, size_t memory_size, stow_diag* diag,
+                                             stow_type* out_types);
+
 // STOW_ERR_UNBOUND_DIM naming the first value whose dims are not all numbers, and all its free
 // symbols.
 STOW_API stow_status stow_graph_require_bound(const stow_graph* graph, stow_diag* diag);

@@ -148,6 +148,23 @@ STOW_API stow_graph* stow_onnx_import_graph(const stow_onnx_import* import);
 STOW_API size_t stow_onnx_import_issue_count(const stow_onnx_import* import);
 STOW_API stow_onnx_issue stow_onnx_import_issue(const stow_onnx_import* import, size_t index);
 
+// ---------------------------------------------------------------------------------------------
+// Tensors in files of their own: a serialised TensorProto, as the `input_0.pb` of test data.
+
+typedef struct stow_onnx_tensor stow_onnx_tensor;
+
+// Borrows |data| until the tensor is closed. STOW_ERR_SYNTAX, naming byte and field, where it is no
+// tensor or has fewer or more bytes than its dims need; STOW_ERR_UNSUPPORTED for strings, and for
+// data in another file; STOW_ERR_LIMIT above STOW_MAX_RANK dims.
+STOW_API stow_status stow_onnx_tensor_open(const void* data, size_t size, stow_allocator allocator,
+                                           stow_diag* diag, stow_onnx_tensor** out_tensor);
+STOW_API void stow_onnx_tensor_close(stow_onnx_tensor* tensor);
+STOW_API stow_str stow_onnx_tensor_name(const stow_onnx_tensor* tensor);  // may be empty
+// Its dims are numbers.
+STOW_API const stow_type* stow_onnx_tensor_type(const stow_onnx_tensor* tensor);
+// Little-endian elements, the last dim fastest, sub-byte ones packed; need not be aligned.
+STOW_API const void* stow_onnx_tensor_data(const stow_onnx_tensor* tensor, size_t* out_size);
+
 #ifdef __cplusplus
 }  // extern "C"
 #endif

@@ -138,6 +138,7 @@ static stow_shape_call shape_of_call(const stow_call* call) {
   memset(&shape, 0, offsetof(stow_shape_call, reason));
   shape.reason[0] = '\0';
   shape.graph = graph;
+  shape.dims = graph->dims;
   shape.types = graph->value_types.data;
   shape.op = call->op;
   shape.desc = call->desc;

@@ -100,12 +100,14 @@ static bool is_empty(const stow_type* type) {
   return stow_type_elements(type, &count) == STOW_OK && count == 0;
 }
 
-static stowi_known known_data(const stow_graph* graph, const stow_type* type, stow_value value) {
+// What elements of a type are at |bytes|, which may be NULL.
+static stowi_known known_bytes(const stow_type* type, const void* bytes) {
   stowi_known known = {.dtype = type->dtype};
   uint64_t count;
-  if (is_readable(type->dtype) && stow_type_elements(type, &count) == STOW_OK) {
+  known.is_whole = is_empty(type);
+  if (bytes != NULL && is_readable(type->dtype) && stow_type_elements(type, &count) == STOW_OK) {
     known.count = (size_t)count;  // the bytes are in memory
-    known.bytes = (const unsigned char*)stow_graph_data(graph, value, NULL);
+    known.bytes = (const unsigned char*)bytes;
     known.is_whole = is_data_whole(&known);
   }
   return known;
@@ -115,7 +117,7 @@ stowi_known stowi_known_of(const stow_graph* graph, const stowi_known_store* sto
                            const uint32_t* types, stow_value value) {
   const stow_type* type = stowi_type_of(graph, types, value);
   if (graph->values.data[value].has_data) {
-    return known_data(graph, type, value);
+    return known_bytes(type, stow_graph_data(graph, value, NULL));
   }
   stowi_known known = {.dtype = type->dtype};
   const stowi_known_entry* entry = find_entry(store, value);
@@ -197,6 +199,9 @@ static stowi_known look_up(const stow_shape_call* call, size_t k) {
   if (stow_shape_operand(call, k) == NULL) {
     return (stowi_known){.dtype = STOW_BOOL};
   }
+  if (call->actual != NULL) {
+    return known_bytes(call->actual->types[k], call->actual->data[k]);
+  }
   return stowi_known_of(call->graph, call->known, call->types, call->operands[k]);
 }
 
@@ -228,7 +233,7 @@ bool stowi_shape_has_known(const stow_shape_call* call, size_t k) {
 
 stow_dim stow_shape_known(stow_shape_call* call, size_t k, size_t i) {
   stowi_known known = known_operand(call, k);
-  return stowi_known_dim(&known, call->graph->dims, i);
+  return stowi_known_dim(&known, call->dims, i);
 }
 
 stowi_sureness stowi_shape_sureness(const stow_shape_call* call, size_t k, size_t i) {
@@ -243,7 +248,7 @@ static void note_bound(stow_shape_call* call, const stowi_known* known, size_t i
 stow_dim stow_shape_bound(stow_shape_call* call, size_t k, size_t i) {
   stowi_known known = known_operand(call, k);
   note_bound(call, &known, i);
-  return dim_or_bound(&known, call->graph->dims, i);
+  return dim_or_bound(&known, call->dims, i);
 }
 
 bool stowi_shape_bound_float(stow_shape_call* call, size_t k, size_t i, double* out) {
@@ -264,7 +269,7 @@ bool stowi_shape_known_number(const stow_shape_call* call, size_t k, size_t i, i
     return false;
   }
   if (known.elements != NULL) {
-    return stow_dim_to_int(call->graph->dims, known.elements[i], out);
+    return stow_dim_to_int(call->dims, known.elements[i], out);
   }
   return known.bytes != NULL && load_int(&known, i, out);
 }
@@ -280,10 +285,10 @@ static stow_status list_of_attr(stow_shape_call* call, const stow_attr* attr, st
     return fail_room(call, attr->count, room);
   }
   for (size_t i = 0; i < attr->count; ++i) {
-    out[i] = stow_dim_of_int(call->graph->dims, attr->ints[i]);
+    out[i] = stow_dim_of_int(call->dims, attr->ints[i]);
   }
   *out_count = attr->count;
-  return stow_dims_status(call->graph->dims);
+  return stow_dims_status(call->dims);
 }
 
 stow_status stow_shape_list(stow_shape_call* call, const char* name, size_t k, stow_dim* out,
@@ -304,11 +309,11 @@ stow_status stow_shape_list(stow_shape_call* call, const char* name, size_t k, s
   stowi_known known = known_operand(call, k);
   bool is_whole = is_integer(type->dtype);
   for (size_t i = 0; i < count; ++i) {
-    out[i] = stowi_known_dim(&known, call->graph->dims, i);
+    out[i] = stowi_known_dim(&known, call->dims, i);
     is_whole = is_whole && out[i] != STOW_DIM_INVALID;
   }
   *out_count = is_whole ? (size_t)count : SIZE_MAX;
-  return stow_dims_status(call->graph->dims);
+  return stow_dims_status(call->dims);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -357,12 +362,12 @@ void stowi_fold_set_sureness(stow_shape_call* call, size_t k, size_t i, stowi_su
 
 void stow_fold_set(stow_shape_call* call, size_t k, size_t i, stow_dim value) {
   int64_t* slot = fold_slot(call, k, i);
-  if (slot == NULL || !stowi_dim_is_ours(call->graph->dims, value)) {
+  if (slot == NULL || !stowi_dim_is_ours(call->dims, value)) {
     return;
   }
   stow_dtype dtype = call->results[k].dtype;
   int64_t number;
-  bool is_number = stow_dim_to_int(call->graph->dims, value, &number);
+  bool is_number = stow_dim_to_int(call->dims, value, &number);
   if (is_integer(dtype) && (is_number ? can_hold(dtype, number) : dtype != STOW_BOOL)) {
     *slot = value;
   }
@@ -438,7 +443,7 @@ static void keep_entries(const stow_shape_call* call, stowi_known_store* store, 
 
 // A dim that could not be computed makes an element unknown, no more; memory is another matter.
 static stow_status run_fold(stow_shape_call* call, stow_diag* diag) {
-  stow_dims* dims = call->graph->dims;
+  stow_dims* dims = call->dims;
   stow_status status = call->desc->fold(call);
   stow_status dims_status = stow_dims_status(dims);
   if (dims_status != STOW_OK) {

@@ -232,6 +232,7 @@ TEST(ResizeTakesTheDeclaredSize) {
   REFUSES("f32[1, 0]", "resize(%0)", "f32[1, 4]", "dim 1 of the operand is 0");
   REFUSES("f32[1]", "resize(%0) {mode = \"best\"}", "f32[2]", "mode is \"best\"");
   REFUSES("f32[1]", "resize(%0) {coordinates = \"odd\"}", "f32[2]", "coordinates is \"odd\"");
+  REFUSES("f32[1]", "resize(%0) {nearest_mode = \"far\"}", "f32[2]", "nearest_mode is \"far\"");
 }
 
 // ---------------------------------------------------------------------------------------------

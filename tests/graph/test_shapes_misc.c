@@ -60,7 +60,7 @@ TEST(RopeTurnsPackedHeads) {
 
 TEST(FlexAttentionHasTheShapeOfAttention) {
   GIVES("f32[2, 8, 4, 16]; f32[2, 2, 6, 16]; f32[2, 2, 6, 10]",
-        "flex_attention(%0, %1, %2) {score_mod = true}", "f32[2, 8, 4, 10]");
+        "flex_attention(%0, %1, %2) {scale = 0.5}", "f32[2, 8, 4, 10]");
   REFUSES("f32[2, 8, 4, 16]; f32[2, 3, 6, 16]", "flex_attention(%0, %1, %1)", "f32[2, 8, 4, 16]",
           "8 heads of q cannot share 3 heads");
 }

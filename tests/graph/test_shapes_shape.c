@@ -177,6 +177,8 @@ TEST(BlocksMoveBetweenChannelsAndSpace) {
           "blocksize 4294967296 is out of range");
   REFUSES("f32[1, 8, 2, 2]", "depth_to_space(%0) {blocksize = 2, mode = \"abc\"}",
           "f32[1, 2, 4, 4]", "mode is \"abc\"");
+  REFUSES("f32[1, 2, 4, 4]", "space_to_depth(%0) {blocksize = 2, mode = \"abc\"}",
+          "f32[1, 8, 2, 2]", "mode is \"abc\"");
 }
 
 TEST(ReverseSequenceNeedsALengthPerSequence) {

@@ -95,6 +95,15 @@ TEST(UnboundDimsGiveNoView) {
   COPIES("f32[?s]", "reshape(%0)", "f32[1, ?s]", 0);
 }
 
+TEST(PartsOfWhatMayBeSmallerAreViewsOnlyAtItsBegin) {
+  const char* bounded = "f32[4, 9]; i64[2, 36] := nonzero(%0)";
+  EXTENDED(bounded, "split(%1)", "i64[1, 36]; i64[1, 36]", 0, 0);
+  COPIES(bounded, "split(%1)", "i64[1, 36]; i64[1, 36]", 1);
+  CLASSIC(bounded, "narrow(%1) {axis = 0, start = 0, len = 1}", "i64[1, 36]", 0);
+  COPIES(bounded, "narrow(%1) {axis = 0, start = 1, len = 1}", "i64[1, 36]", 0);
+  COPIES(bounded, "slice(%1) {starts = [1], ends = [2], axes = [0]}", "i64[1, 36]", 0);
+}
+
 TEST(OffsetsThatDoNotFitGiveNoView) {
   COPIES("f32[4611686018427387904, 4611686018427387904]",
          "narrow(%0) {axis = 0, start = 4611686018427387903, len = 1}",

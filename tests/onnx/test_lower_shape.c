@@ -15,12 +15,18 @@ TEST(OldLayoutsHaveAttributesForOperands) {
 
 TEST(PadsHaveTheirValueFirst) {
   static const lowering_case cases[] = {
+      {1, "Pad", "f32 2 3", "paddings=0,1,0,1 value=2.0", "y", ": f32[2, 5]"},
       {2, "Pad", "f32 2 3", "pads=0,1,0,1 value=2.0", "y", ": f32[2, 5]"},
       {2, "Pad", "f16 2 3", "pads=0,1,0,1 value=2.0", "y", "cast(%1) {to = \"f16\"} : f16[]"},
       {2, "Pad", "f32 2 3", "pads=0,1,0,1 mode='edge'", "y",
        "mode = \"edge\", pads = [0, 1, 0, 1]} : f32[2, 5]"},
       {13, "Pad", "f32 2 3; i64 4; f32 1", "", "y", "reshape(%2) : f32[]"},
-      {18, "Pad", "f32 2 3; i64 1; -; i64 1", "", "y", "pad(%0, _, %1, %2)"}};
+      {18, "Pad", "f32 2 3; i64 1; -; i64 1", "", "y", "pad(%0, _, %1, %2)"},
+      {27, "Range", "f16; f16; f16", "stash_type=10", "y", "are computed in f32 only"},
+      {27, "Range", "f16; f16; f16", "stash_type=1", "y", "range(%0, %1, %2)"},
+      {27, "Range", "f32; f32; f32", "stash_type=10", "y", "range(%0, %1, %2)"},
+      {28, "SpaceToDepth", "f32 1 2 4 6", "blocksize=2 mode='CRD'", "y",
+       "space_to_depth(%0) {blocksize = 2, mode = \"crd\"} : f32[1, 8, 2, 3]"}};
   CHECK_CASES(cases);
 }
 
@@ -40,6 +46,8 @@ TEST(ImagesAreLowered) {
   static const lowering_case cases[] = {
       {7, "Upsample", "f32 1 2 3 4", "scales=1.0,1.0,2.0,2.0,", "y", ": f32[1, 2, 6, 8]"},
       {7, "Upsample", "f32 1 2 3 4", "", "y", "must be a list of floats"},
+      {7, "Upsample", "f32 1 2 3 4", "scales=1.0,1.0,2.0,2.0,", "y",
+       "{coordinates = \"asymmetric\", nearest_mode = \"ceil_if_smaller\"}"},
       {10, "RoiAlign", "f32 1 2 9 9; f32 3 4; i64 3", "output_height=2 output_width=2", "y",
        "coordinates = \"output_half_pixel\""},
       {16, "GridSample", "f32 1 2 9 9; f32 1 4 5 2", "mode='bilinear'", "y", ": f32[1, 2, 4, 5]"},

@@ -58,6 +58,7 @@ bool test_check_text(const char* actual, const char* expected, const char* file,
                     what, at, line_number, actual + at, expected + at);
 }
 
+unsigned test_failures(void) { return failures_in_test; }
 bool test_is_long(void) { return long_run; }
 const char* test_data_dir(void) { return data_dir; }
 

@@ -32,6 +32,8 @@ bool test_check_u64(uint64_t actual, uint64_t expected, const char* file, int li
 // Shows the first difference. Either may be NULL.
 bool test_check_text(const char* actual, const char* expected, const char* file, int line,
                      const char* what);
+// Checks of the running test that failed so far.
+unsigned test_failures(void);
 // Whether --long was given: more random cases.
 bool test_is_long(void);
 // Arguments that are no options, after the filter: e.g. a data folder given by CMake with --data

@@ -2,6 +2,7 @@
 // expression as far as the dims table can say it; comparisons are decided where they hold for all
 // symbols of 0 or more. Floats are numbers only.
 #include "base/checked.h"
+#include "base/root.h"
 #include "graph/folds/fold.h"
 
 typedef stowi_element (*unary)(stow_shape_call* call, stowi_element a);
@@ -195,23 +196,10 @@ stow_status stowi_fold_min(stow_shape_call* call) {
 // ---------------------------------------------------------------------------------------------
 // Powers and roots
 
-// Newton's iteration from above, which falls until it has the root.
-static double square_root(double x) {
-  double root = x < 1 ? 1 : x;
-  for (int i = 0; i < 1100; ++i) {
-    double next = 0.5 * (root + x / root);
-    if (!(next < root)) {
-      break;
-    }
-    root = next;
-  }
-  return root;
-}
-
 static stowi_element sqrt_element(stow_shape_call* call, stowi_element a) {
   (void)call;
   bool is_possible = a.kind == STOWI_ELEMENT_REAL && a.real >= 0 && a.real < 1e300;
-  return is_possible ? stowi_real(a.real == 0 ? 0 : square_root(a.real)) : stowi_unknown();
+  return is_possible ? stowi_real(a.real == 0 ? 0 : stowi_square_root(a.real)) : stowi_unknown();
 }
 
 stow_status stowi_fold_sqrt(stow_shape_call* call) {

@@ -15,7 +15,8 @@ static const spec narrow_attrs[] = {REQUIRED_INT("axis"), REQUIRED_INT("start"),
 static const spec transpose_attrs[] = {INTS("perm")};
 static const spec axis_0_attrs[] = {INT("axis", 0)};
 static const spec reshape_attrs[] = {BOOL("allowzero", false)};
-static const spec to_attrs[] = {STRING("to", "")};
+static const spec cast_attrs[] = {STRING("to", ""), BOOL("saturate", true),
+                                  STRING("round_mode", "up")};
 static const spec split_attrs[] = {INT("axis", 0), INTS("sizes"), INT("parts", 0)};
 static const spec kv_append_attrs[] = {REQUIRED_INT("axis")};
 static const spec pad_attrs[] = {INTS("pads"), INTS("axes"), STRING("mode", "constant")};
@@ -104,7 +105,7 @@ static const spec resize_attrs[] = {STRING("mode", "nearest"),
 #define ROW_CAST                                                                       \
   ABOUT("converts to another element type"), OPERANDS(1, 1), RESULTS(1, 1),            \
       INFERRED(stowi_shape_cast), VIEW(stowi_view_cast), OVER(stowi_over_index_first), \
-      FOLD(stowi_fold_cast), ATTRS(to_attrs)
+      FOLD(stowi_fold_cast), ATTRS(cast_attrs)
 #define ROW_NARROW                                                                  \
   ABOUT("len elements from start along an axis"), OPERANDS(1, 1), RESULTS(1, 1),    \
       INFERRED(stowi_shape_narrow), VIEW(stowi_view_narrow), OVER(stowi_over_part), \

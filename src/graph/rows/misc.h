@@ -8,10 +8,9 @@
 #define SEED FLOAT("seed", 0.0)
 #define FUSED_EPSILON FLOAT("epsilon", 1e-12)
 
-static const spec flex_attention_attrs[] = {STRING("layout", "bhsd"),    INT("heads", 0),
-                                            INT("kv_heads", 0),          FLOAT("scale", 0.0),
-                                            STRING("softmax_dtype", ""), BOOL("score_mod", false),
-                                            BOOL("prob_mod", false)};
+static const spec flex_attention_attrs[] = {STRING("layout", "bhsd"), INT("heads", 0),
+                                            INT("kv_heads", 0), FLOAT("scale", 0.0),
+                                            STRING("softmax_dtype", "")};
 static const spec linear_attention_attrs[] = {REQUIRED_INT("heads"), REQUIRED_INT("kv_heads"),
                                               STRING("rule", "gated_delta"), FLOAT("scale", 0.0),
                                               INT("chunk", 64)};
@@ -78,8 +77,8 @@ static const spec tfidf_attrs[] = {REQUIRED_INT("columns")};
 // Attention's relatives
 
 #define ROW_FLEX_ATTENTION                                                                        \
-  ABOUT("attention whose scores or probabilities are modified element by element"),               \
-      OPERANDS(3, 3), RESULTS(1, 1), INFERRED(stowi_shape_attention), OVER(stowi_over_attention), \
+  ABOUT("attention without masks and caches, softmax in a precision of its own"), OPERANDS(3, 3), \
+      RESULTS(1, 1), INFERRED(stowi_shape_attention), OVER(stowi_over_attention),                 \
       ATTRS(flex_attention_attrs)
 #define ROW_LINEAR_ATTENTION                                                               \
   ABOUT("attention as a recurrence over a state per head"), OPERANDS(3, 6), RESULTS(2, 2), \

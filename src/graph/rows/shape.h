@@ -8,9 +8,9 @@ static const spec slice_attrs[] = {INTS("starts"), INTS("ends"), INTS("axes"), I
 static const spec axes_attrs[] = {INTS("axes")};
 static const spec flatten_attrs[] = {INT("axis", 1)};
 static const spec tile_attrs[] = {INTS("repeats")};
-static const spec depth_to_space_attrs[] = {REQUIRED_INT("blocksize"), STRING("mode", "dcr")};
-static const spec space_to_depth_attrs[] = {REQUIRED_INT("blocksize")};
+static const spec depth_attrs[] = {REQUIRED_INT("blocksize"), STRING("mode", "dcr")};
 static const spec reverse_sequence_attrs[] = {INT("batch_axis", 1), INT("time_axis", 0)};
+static const spec cast_like_attrs[] = {BOOL("saturate", true), STRING("round_mode", "up")};
 static const spec bitcast_attrs[] = {REQUIRED("to", STOW_ATTR_STRING)};
 
 static const spec shape_attrs[] = {INT("start", 0), INT("end", INT64_MAX)};
@@ -53,17 +53,17 @@ static const spec cumulate_attrs[] = {INT("axis", 0), BOOL("exclusive", false),
       INFERRED(stowi_shape_center_crop_pad), OVER(stowi_over_crop), ATTRS(axes_attrs)
 #define ROW_DEPTH_TO_SPACE                                                          \
   ABOUT("moves blocks of channels to spatial dims"), OPERANDS(1, 1), RESULTS(1, 1), \
-      INFERRED(stowi_shape_depth_to_space), ATTRS(depth_to_space_attrs)
+      INFERRED(stowi_shape_depth_to_space), ATTRS(depth_attrs)
 #define ROW_SPACE_TO_DEPTH                                                  \
   ABOUT("moves spatial blocks to channels"), OPERANDS(1, 1), RESULTS(1, 1), \
-      INFERRED(stowi_shape_space_to_depth), ATTRS(space_to_depth_attrs)
+      INFERRED(stowi_shape_space_to_depth), ATTRS(depth_attrs)
 #define ROW_REVERSE_SEQUENCE                                                       \
   ABOUT("reverses the beginning of each sequence"), OPERANDS(2, 2), RESULTS(1, 1), \
       INFERRED(stowi_shape_reverse_sequence), ATTRS(reverse_sequence_attrs)
 #define ROW_CAST_LIKE                                                                       \
   ABOUT("converts to another operand's element type"), OPERANDS(2, 2), RESULTS(1, 1),       \
       INFERRED(stowi_shape_cast_like), VIEW(stowi_view_cast), OVER(stowi_over_index_first), \
-      FOLD(stowi_fold_cast)
+      FOLD(stowi_fold_cast), ATTRS(cast_like_attrs)
 #define ROW_BITCAST                                                                          \
   ABOUT("the same bits as another element type"), OPERANDS(1, 1), RESULTS(1, 1),             \
       INFERRED(stowi_shape_bitcast), VIEW(stowi_view_bitcast), OVER(stowi_over_index_first), \

@@ -21,6 +21,7 @@ stow_shape_call stowi_shape_of_node(const stow_graph* graph, const uint32_t* typ
   memset(&call, 0, sizeof(call));
   const stowi_node* record = &graph->nodes.data[node];
   call.graph = graph;
+  call.dims = graph->dims;
   call.types = types;
   call.op = record->op;
   call.desc = stow_graph_op_desc(graph, node);
@@ -47,7 +48,8 @@ const stow_type* stow_shape_operand(const stow_shape_call* call, size_t k) {
   if (k >= call->operand_count || call->operands[k] == STOW_VALUE_NONE) {
     return NULL;
   }
-  return stowi_type_of(call->graph, call->types, call->operands[k]);
+  return call->actual != NULL ? call->actual->types[k]
+                              : stowi_type_of(call->graph, call->types, call->operands[k]);
 }
 
 const stow_attr* stow_shape_attr(const stow_shape_call* call, const char* name) {
@@ -82,7 +84,7 @@ const stow_type* stow_shape_declared(const stow_shape_call* call, size_t k) {
   return k < call->declared_count ? &call->declared[k] : NULL;
 }
 
-stow_dims* stow_shape_dims(stow_shape_call* call) { return call->graph->dims; }
+stow_dims* stow_shape_dims(stow_shape_call* call) { return call->dims; }
 
 // The owned region |index|, or STOW_REGION_ID_NONE.
 static stow_region region_at(const stow_shape_call* call, size_t index) {
@@ -192,7 +194,8 @@ static bool is_loose_value(const stow_shape_call* call, stow_value value) {
 }
 
 bool stowi_shape_is_loose(const stow_shape_call* call, size_t k) {
-  return stow_shape_operand(call, k) != NULL && is_loose_value(call, call->operands[k]);
+  return call->actual == NULL && stow_shape_operand(call, k) != NULL &&
+         is_loose_value(call, call->operands[k]);
 }
 
 bool stowi_shape_is_loose_yield(const stow_shape_call* call, size_t region, size_t k) {
@@ -268,15 +271,16 @@ static stow_dim data_symbol(stow_shape_call* call, size_t k, uint32_t axis) {
   }
   memcpy(text, name.data, name.size);
   memcpy(text + name.size, suffix, strlen(suffix));
-  stow_dim dim = stow_dim_symbol(graph->dims, (stow_str){text, size});
+  stow_dim dim = stow_dim_symbol(call->dims, (stow_str){text, size});
   stowi_free(graph->allocator, text, size, 1);
   return dim;
 }
 
 // Whether result |k| had dims that followed from its operands before a binding. What they become is
-// then no declaration: `100 - ?n` with the largest n is not the largest 100 - n.
+// then no declaration: `100 - ?n` with the largest n is not the largest 100 - n. Of actual operands
+// it is the room that there is.
 static bool was_inferred(const stow_shape_call* call, size_t k) {
-  return call->made != STOW_VALUE_NONE &&
+  return call->actual == NULL && call->made != STOW_VALUE_NONE &&
          !stow_graph_is_data_dependent(call->graph, call->made + (stow_value)k);
 }
 
@@ -293,13 +297,13 @@ stow_dim stow_shape_data_dim(stow_shape_call* call, size_t k, uint32_t axis) {
 static void limit_result(stow_shape_call* call, size_t k) {
   const stow_type* declared = stow_shape_declared(call, k);
   stow_type* result = &call->results[k];
-  if ((call->marks[k] & STOWI_MARK_LIMITED) == 0 || declared == NULL ||
+  if ((call->marks[k] & STOWI_MARK_LIMITED) == 0 || call->actual != NULL || declared == NULL ||
       declared->dtype != result->dtype || declared->rank != result->rank) {
     return;
   }
   for (uint32_t i = 0; i < result->rank && i < STOW_MAX_RANK; ++i) {
-    if (stowi_dim_is_ours(call->graph->dims, result->dims[i]) &&
-        !stowi_dim_is_larger(call->graph->dims, declared->dims[i], result->dims[i])) {
+    if (stowi_dim_is_ours(call->dims, result->dims[i]) &&
+        !stowi_dim_is_larger(call->dims, declared->dims[i], result->dims[i])) {
       result->dims[i] = declared->dims[i];
     }
   }
@@ -345,7 +349,7 @@ static void take_dims_status(stow_shape_call* call, stow_status status) {
 }
 
 static stow_status run(stow_shape_call* call) {
-  stow_dims* dims = call->graph->dims;
+  stow_dims* dims = call->dims;
   if (stow_dims_status(dims) != STOW_OK) {  // written only then: threads may share a bound graph
     stow_dims_clear_status(dims);
   }
@@ -387,7 +391,7 @@ static bool is_whole(const stow_dims* dims, const stow_type* type) {
 static stow_status check_result(stow_shape_call* call, size_t k, bool must_agree, stow_diag* diag) {
   const stow_type* result = &call->results[k];
   char reason[700];
-  if (!is_whole(call->graph->dims, result)) {
+  if (!is_whole(call->dims, result)) {
     snprintf(reason, sizeof(reason),
              result->dtype == UNSET ? "result %zu has no type"
                                     : "result %zu has a rank, dtype or dim that is out of range",
@@ -414,7 +418,7 @@ stow_status stowi_shape_infer(stow_shape_call* call, bool must_agree, stow_diag*
         call, call->status, call->reason[0] == '\0' ? stow_status_text(call->status) : call->reason,
         diag);
   }
-  bool agrees = must_agree || call->desc->typing != STOW_TYPING_INFERRED;
+  bool agrees = must_agree || (call->desc->typing != STOW_TYPING_INFERRED && call->actual == NULL);
   for (size_t k = 0; k < call->result_count; ++k) {
     STOW_TRY(check_result(call, k, agrees, diag));
   }
@@ -454,8 +458,10 @@ bool stow_graph_view(const stow_graph* graph, stow_node node, size_t k, stow_vie
   if (k >= call.result_count || !is_view_bound(&call, k)) {
     return false;
   }
+  // Where an operand turns out to be smaller than its dims, only its first element stays in place.
   return call.desc->view(&call, k, out_view) &&
-         stow_shape_operand(&call, out_view->operand) != NULL;
+         stow_shape_operand(&call, out_view->operand) != NULL &&
+         (out_view->element_offset == 0 || !stowi_shape_is_loose(&call, out_view->operand));
 }
 
 stow_over stowi_graph_over_storage(const stow_graph* graph, stow_node node, size_t k,

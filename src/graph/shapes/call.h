@@ -17,9 +17,17 @@ typedef struct stowi_known_cache {
   stowi_known at[STOWI_CACHED_OPERANDS];
 } stowi_known_cache;
 
+// What operands are while a graph runs.
+typedef struct stowi_actual {
+  const stow_type* const* types;  // per operand; NULL where it is absent
+  const void* const* data;        // their elements; NULL where they are not at hand
+} stowi_actual;
+
 struct stow_shape_call {
   const stow_graph* graph;
-  const uint32_t* types;  // number of an interned type per value
+  stow_dims* dims;             // where dims are made: the graph's, but for actual operands
+  const stowi_actual* actual;  // NULL: operands are as the graph knows them
+  const uint32_t* types;       // number of an interned type per value
   stow_op op;
   const stow_op_desc* desc;
   const stow_value* operands;

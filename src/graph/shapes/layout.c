@@ -364,8 +364,11 @@ stow_status stowi_shape_center_crop_pad(stow_shape_call* call) {
   return stowi_shape_set(call, 0, &result);
 }
 
-// The attribute `blocksize` of a tensor [N, C, H, W].
+// The attribute `blocksize` of a tensor [N, C, H, W]; `mode` is checked.
 static stow_status read_block(stow_shape_call* call, int64_t* out_block, int64_t* out_square) {
+  static const char* const modes[] = {"dcr", "crd", NULL};
+  size_t mode;
+  STOW_TRY(stowi_shape_choice(call, "mode", modes, &mode));
   const stow_type* type = stow_shape_operand(call, 0);
   *out_block = stow_shape_attr_int(call, "blocksize", 0);
   if (type->rank != 4) {
@@ -388,12 +391,9 @@ static stow_status divide_dim(stow_shape_call* call, stow_type* type, uint32_t i
 }
 
 stow_status stowi_shape_depth_to_space(stow_shape_call* call) {
-  static const char* const modes[] = {"dcr", "crd", NULL};
   stow_type result = *stow_shape_operand(call, 0);
-  size_t mode;
   int64_t block;
   int64_t square;
-  STOW_TRY(stowi_shape_choice(call, "mode", modes, &mode));
   STOW_TRY(read_block(call, &block, &square));
   STOW_TRY(divide_dim(call, &result, 1, square));
   result.dims[2] = stow_dim_mul(stow_shape_dims(call), result.dims[2], block);

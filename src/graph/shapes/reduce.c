@@ -217,12 +217,16 @@ static stow_status read_axes_operand(stow_shape_call* call, uint32_t rank, uint3
   return STOW_OK;
 }
 
-// Which axes go is not known: kept dims are no larger than before; others are what data says.
+// Which axes go is not known: kept dims are no larger than before, or 1 where there was nothing;
+// others are what data says.
 static stow_status reduce_unknown(stow_shape_call* call, bool keepdims) {
   stow_type result = *stow_shape_operand(call, 0);
   const stow_type* axes = stow_shape_operand(call, 1);
   stow_dim count = axes->rank == 0 ? 1 : axes->dims[0];
   if (keepdims) {
+    for (uint32_t i = 0; i < result.rank; ++i) {
+      result.dims[i] = stow_dim_max(stow_shape_dims(call), result.dims[i], 1);
+    }
     stow_shape_set_bounded(call, 0);
     return stowi_shape_set(call, 0, &result);
   }

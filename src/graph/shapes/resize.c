@@ -176,10 +176,13 @@ static stow_status check_words(stow_shape_call* call, size_t* out_policy) {
   static const char* const coordinates[] = {
       "half_pixel",         "align_corners",        "asymmetric",         "half_pixel_symmetric",
       "pytorch_half_pixel", "tf_half_pixel_for_nn", "tf_crop_and_resize", NULL};
+  static const char* const nearest[] = {
+      "round_prefer_floor", "round_prefer_ceil", "floor", "ceil", "ceil_if_smaller", NULL};
   static const char* const policies[] = {"stretch", "not_larger", "not_smaller", NULL};
   size_t choice;
   STOW_TRY(stowi_shape_choice(call, "mode", modes, &choice));
   STOW_TRY(stowi_shape_choice(call, "coordinates", coordinates, &choice));
+  STOW_TRY(stowi_shape_choice(call, "nearest_mode", nearest, &choice));
   return stowi_shape_choice(call, "keep_aspect_ratio_policy", policies, out_policy);
 }
 

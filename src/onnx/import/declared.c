@@ -23,15 +23,13 @@ bool stowi_declared_type(stowi_importer* imp, const stowi_onnx_value_info* info,
   return true;
 }
 
-// Dims that only a binding can tell apart do not differ.
-static bool differ(const stow_type* declared, const stow_type* inferred) {
-  bool is_other = declared->dtype != inferred->dtype || declared->rank != inferred->rank;
-  for (uint32_t i = 0; !is_other && i < declared->rank; ++i) {
-    stow_dim a = declared->dims[i];
-    stow_dim b = inferred->dims[i];
-    is_other = stow_dim_is_const(a) && stow_dim_is_const(b) && a != b;
+bool stowi_types_differ(const stow_type* a, const stow_type* b) {
+  bool differ = a->dtype != b->dtype || a->rank != b->rank;
+  for (uint32_t i = 0; !differ && i < a->rank; ++i) {
+    bool are_numbers = stow_dim_is_const(a->dims[i]) && stow_dim_is_const(b->dims[i]);
+    differ = are_numbers && a->dims[i] != b->dims[i];
   }
-  return is_other;
+  return differ;
 }
 
 stow_status stowi_compare_declared(stowi_importer* imp, const stowi_onnx_node* node) {
@@ -39,7 +37,7 @@ stow_status stowi_compare_declared(stowi_importer* imp, const stowi_onnx_node* n
   stow_type declared;
   const stow_type* inferred = stow_graph_type(imp->graph, bound->value);
   if (!stowi_declared_type(imp, stowi_declaration_at(imp, bound->name), &declared) ||
-      !differ(&declared, inferred) || imp->declared_issues++ >= MAX_DECLARED_ISSUES) {
+      !stowi_types_differ(&declared, inferred) || imp->declared_issues++ >= MAX_DECLARED_ISSUES) {
     return STOW_OK;
   }
   stow_str text = imp->names.data[bound->name].text;

@@ -286,7 +286,7 @@ stow_status stowi_import_tensor(stowi_importer* imp, const stowi_onnx_tensor* te
 stow_status stowi_lower_constant_node(stowi_lowering* l);
 
 // ---------------------------------------------------------------------------------------------
-// Nodes: nodes.c, order.c, functions.c, lower/control.c, lower/loop.c
+// Nodes: nodes.c, order.c, functions.c, lower/control.c, lower/loop.c, lower/flex.c
 
 // An order of |count| nodes in which each comes after what it reads, the file's where that is one.
 stow_status stowi_order_nodes(stowi_importer* imp, const stowi_onnx_node* nodes, size_t count,
@@ -317,6 +317,7 @@ bool stowi_are_whole(const stow_value* values, size_t count);
 stow_status stowi_lower_loop(stowi_lowering* l);
 stow_status stowi_lower_scan(stowi_lowering* l);
 stow_status stowi_lower_scan_batch(stowi_lowering* l);
+stow_status stowi_lower_flex_attention(stowi_lowering* l);
 
 stow_status stowi_lower_index_build(stowi_lower_index* index, stow_allocator allocator);
 void stowi_lower_index_free(stowi_lower_index* index, stow_allocator allocator);
@@ -366,6 +367,8 @@ stowi_type_text stowi_type_text_of(const stow_graph* graph, const stow_type* typ
 // that are not known are STOW_DIM_INVALID.
 bool stowi_declared_type(stowi_importer* imp, const stowi_onnx_value_info* info,
                          stow_type* out_type);
+// Whether two types cannot be the same: dims that only a binding can tell apart do not differ.
+bool stowi_types_differ(const stow_type* a, const stow_type* b);
 // Adds an issue where the file declares another type for the name that was bound last than its
 // value has.
 stow_status stowi_compare_declared(stowi_importer* imp, const stowi_onnx_node* node);

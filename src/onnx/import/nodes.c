@@ -119,10 +119,16 @@ static int64_t version_of(const stowi_importer* imp, stow_str domain) {
   return version < 0 ? 1 : version;
 }
 
-// An op that made fewer results than the file names. Regions may leave some out, with an issue.
+// Whether the node may have graphs within, which leave results out, with an issue, where they could
+// not be imported.
+static bool may_have_graphs(const stowi_lowering* l) {
+  stow_op op = l->row == NULL ? STOW_OP_NONE : l->row->op;
+  return op == STOW_OP_IF || op == STOW_OP_LOOP || op == STOW_OP_FLEX_ATTENTION;
+}
+
+// An op that made fewer results than the file names.
 static stow_status check_results(const stowi_lowering* l) {
-  bool has_regions = l->row != NULL && (l->row->op == STOW_OP_IF || l->row->op == STOW_OP_LOOP);
-  for (size_t k = 0; k < l->result_count && !has_regions; ++k) {
+  for (size_t k = 0; k < l->result_count && !may_have_graphs(l); ++k) {
     if (stowi_lower_wants(l, k) && stowi_lower_result(l, k) == STOW_VALUE_NONE) {
       return stowi_fail(l->imp->diag, STOW_ERR_TYPE, "the op has no output %zu", k);
     }

@@ -1,6 +1,6 @@
 // Lowering attention and what takes its place. ONNX has heads before the sequence at rank 4 and
 // packs them at rank 3; masks may be shorter than the keys since opset 24.
-#include "base/diag.h"
+#include "onnx/import/importer.h"
 #include "onnx/lower/rows.h"
 
 static const stowi_attr_map attention_attrs[] = {
@@ -13,10 +13,8 @@ static const stowi_attr_map attention_attrs[] = {
     {"qk_matmul_output_mode", "scores", STOWI_MAP_INT},
     {"left_window_size", "window_left", STOWI_MAP_INT},
     {"right_window_size", "window_right", STOWI_MAP_INT}};
-static const stowi_attr_map flex_attrs[] = {{"scale", NULL, STOWI_MAP_FLOAT},
-                                            {"softmax_precision", "softmax_dtype", STOWI_MAP_DTYPE},
-                                            {"score_mod", NULL, STOWI_MAP_IGNORE},
-                                            {"prob_mod", NULL, STOWI_MAP_IGNORE}};
+static const stowi_attr_map flex_attrs[] = {
+    {"scale", NULL, STOWI_MAP_FLOAT}, {"softmax_precision", "softmax_dtype", STOWI_MAP_DTYPE}};
 static const stowi_attr_map rotary_attrs[] = {
     {"interleaved", NULL, STOWI_MAP_BOOL},
     {"num_heads", "heads", STOWI_MAP_INT},
@@ -44,74 +42,6 @@ static stow_status lower_attention(stowi_lowering* l) {
   return stowi_lower_finish_results(l, call, 0, count < 1 ? 1 : count > 4 ? 4 : count);
 }
 
-static bool is_listed(const stow_str* names, size_t count, stow_str name) {
-  for (size_t i = 0; i < count; ++i) {
-    if (stow_str_equal(names[i], name)) {
-      return true;
-    }
-  }
-  return false;
-}
-
-// Whether |name| is made in |graph| before node |end|.
-static bool is_local(const stowi_onnx_graph* graph, size_t end, stow_str name) {
-  for (size_t i = 0; i < graph->input_count; ++i) {
-    if (stow_str_equal(graph->inputs[i].name, name)) {
-      return true;
-    }
-  }
-  for (size_t i = 0; i < graph->initializer_count; ++i) {
-    if (stow_str_equal(graph->initializers[i].name, name)) {
-      return true;
-    }
-  }
-  for (size_t i = 0; i < end; ++i) {
-    if (is_listed(graph->nodes[i].outputs, graph->nodes[i].output_count, name)) {
-      return true;
-    }
-  }
-  return false;
-}
-
-// Whether |graph| reads values around it, which would live longer than the node's operands tell.
-// Graphs within it are taken to do so. Quadratic: such graphs have a handful of nodes.
-static bool reads_outside(const stowi_onnx_graph* graph) {
-  for (size_t i = 0; i < graph->node_count; ++i) {
-    const stowi_onnx_node* node = &graph->nodes[i];
-    for (size_t k = 0; k < node->input_count; ++k) {
-      if (node->inputs[k].size != 0 && !is_local(graph, i, node->inputs[k])) {
-        return true;
-      }
-    }
-    for (size_t k = 0; k < node->attr_count; ++k) {
-      if (node->attrs[k].type == STOWI_ATTR_GRAPH || node->attrs[k].type == STOWI_ATTR_GRAPHS) {
-        return true;
-      }
-    }
-  }
-  return false;
-}
-
-// The modifiers work on single scores, so that they change no type and need no memory of note.
-static stow_status lower_flex_attention(stowi_lowering* l) {
-  static const char* const modifiers[] = {"score_mod", "prob_mod"};
-  const stowi_lower_row* row = stowi_lower_row_of(l);
-  stow_call* call = stowi_lower_begin(l, STOW_OP_FLEX_ATTENTION);
-  stowi_lower_add_operands(l, call, 0);
-  STOW_TRY(stowi_lower_add_attrs(l, call, row->attrs, row->attr_count));
-  for (size_t i = 0; i < 2; ++i) {
-    const stowi_onnx_attr* attr = stowi_lower_attr(l, modifiers[i]);
-    if (attr == NULL || attr->type != STOWI_ATTR_GRAPH) {
-      continue;
-    }
-    if (reads_outside(attr->graph)) {
-      return stowi_lower_unsupported(l, "%s reads values of the graph around it", modifiers[i]);
-    }
-    stow_call_attr_bool(call, modifiers[i], true);
-  }
-  return stowi_lower_finish_results(l, call, 0, 1);
-}
-
 // What com.microsoft adds to the op is not supported: a window of states, other layouts.
 static stow_status lower_stateful(stowi_lowering* l) {
   const stowi_lower_row* row = stowi_lower_row_of(l);
@@ -131,7 +61,7 @@ static stow_status lower_stateful(stowi_lowering* l) {
 static const stowi_lower_row rows[] = {
     {"", "Attention", 23, STOW_OP_ATTENTION, LIST(attention_attrs), lower_attention},
     {"ai.onnx.preview", "FlexAttention", 1, STOW_OP_FLEX_ATTENTION, LIST(flex_attrs),
-     lower_flex_attention},
+     stowi_lower_flex_attention},
     {"", "RotaryEmbedding", 23, STOW_OP_ROPE, LIST(rotary_attrs), NULL},
     {"", "LinearAttention", 27, STOW_OP_LINEAR_ATTENTION, LIST(linear_attrs), NULL},
     {"", "CausalConvWithState", 27, STOW_OP_CAUSAL_CONV, LIST(causal_conv_attrs), NULL},

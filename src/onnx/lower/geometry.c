@@ -51,7 +51,8 @@ static void add_mode(const stowi_lowering* l, stow_call* call, const char* fallb
   stow_call_attr_string(call, "mode", mode);
 }
 
-// Operand 0 resized by |scales| as it was before opset 11.
+// Operand 0 resized by |scales| as it was before opset 11. How nearest elements were found was not
+// written down; this is what executors do.
 static stow_status resize_by(stowi_lowering* l, stow_value scales) {
   stow_call* call = stowi_lower_begin(l, STOW_OP_RESIZE);
   stow_call_operand(call, stowi_lower_operand(l, 0));
@@ -59,7 +60,7 @@ static stow_status resize_by(stowi_lowering* l, stow_value scales) {
   stow_call_operand(call, scales);
   add_mode(l, call, "nearest");
   stow_call_attr_string(call, "coordinates", stow_str_of("asymmetric"));
-  stow_call_attr_string(call, "nearest_mode", stow_str_of("floor"));
+  stow_call_attr_string(call, "nearest_mode", stow_str_of("ceil_if_smaller"));
   return stowi_lower_finish_results(l, call, 0, 1);
 }
 

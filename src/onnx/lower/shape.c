@@ -12,24 +12,25 @@ static const stowi_attr_map axis_map[] = {{"axis", NULL, STOWI_MAP_INT}};
 static const stowi_attr_map shape_map[] = {{"start", NULL, STOWI_MAP_INT},
                                            {"end", NULL, STOWI_MAP_INT}};
 static const stowi_attr_map cast_map[] = {{"to", NULL, STOWI_MAP_DTYPE},
-                                          {"saturate", NULL, STOWI_MAP_IGNORE},
-                                          {"round_mode", NULL, STOWI_MAP_IGNORE}};
-static const stowi_attr_map cast_like_map[] = {{"saturate", NULL, STOWI_MAP_IGNORE},
-                                               {"round_mode", NULL, STOWI_MAP_IGNORE}};
+                                          {"saturate", NULL, STOWI_MAP_BOOL},
+                                          {"round_mode", NULL, STOWI_MAP_STRING}};
+static const stowi_attr_map cast_like_map[] = {{"saturate", NULL, STOWI_MAP_BOOL},
+                                               {"round_mode", NULL, STOWI_MAP_STRING}};
 static const stowi_attr_map bitcast_map[] = {{"to", NULL, STOWI_MAP_DTYPE}};
 static const stowi_attr_map split_map[] = {{"axis", NULL, STOWI_MAP_INT},
                                            {"split", "sizes", STOWI_MAP_INTS},
                                            {"num_outputs", "parts", STOWI_MAP_INT}};
 static const stowi_attr_map transpose_map[] = {{"perm", NULL, STOWI_MAP_INTS}};
 static const stowi_attr_map pad_map[] = {{"mode", NULL, STOWI_MAP_STRING},
-                                         {"pads", NULL, STOWI_MAP_INTS}};
-static const stowi_attr_map depth_to_space_map[] = {{"blocksize", NULL, STOWI_MAP_INT},
-                                                    {"mode", NULL, STOWI_MAP_WORD}};
-static const stowi_attr_map space_to_depth_map[] = {{"blocksize", NULL, STOWI_MAP_INT}};
+                                         {"pads", NULL, STOWI_MAP_INTS},
+                                         {"paddings", "pads", STOWI_MAP_INTS}};
+static const stowi_attr_map depth_map[] = {{"blocksize", NULL, STOWI_MAP_INT},
+                                           {"mode", NULL, STOWI_MAP_WORD}};
 static const stowi_attr_map reverse_sequence_map[] = {{"batch_axis", NULL, STOWI_MAP_INT},
                                                       {"time_axis", NULL, STOWI_MAP_INT}};
 static const stowi_attr_map eye_like_map[] = {{"dtype", NULL, STOWI_MAP_DTYPE},
                                               {"k", NULL, STOWI_MAP_INT}};
+static const stowi_attr_map range_map[] = {{"stash_type", NULL, STOWI_MAP_IGNORE}};
 static const stowi_attr_map trilu_map[] = {{"upper", NULL, STOWI_MAP_BOOL}};
 
 static stow_status lower_identity(stowi_lowering* l) {
@@ -79,6 +80,21 @@ static stow_status lower_constant_of_shape(stowi_lowering* l) {
   return stowi_lower_finish_results(l, call, 0, 1);
 }
 
+// Since opset 27 a file may say in what precision numbers of 16 bits are computed: only in f32,
+// which is the default, and what the core's op does.
+static stow_status lower_range(stowi_lowering* l) {
+  const stow_type* type = stowi_lower_type(l, 0);
+  bool is_short = type != NULL && (type->dtype == STOW_F16 || type->dtype == STOW_BF16);
+  int64_t elem = stowi_lower_int(l, "stash_type", 0);
+  stow_dtype stash = STOW_F32;
+  bool is_known =
+      elem == 0 || (elem > 0 && elem <= STOWI_ELEM_LAST && stowi_elem_dtype((int32_t)elem, &stash));
+  if (is_short && (!is_known || stash != STOW_F32)) {
+    return stowi_lower_unsupported(l, "numbers of 16 bits are computed in f32 only");
+  }
+  return stowi_lower_plain(l, STOW_OP_RANGE, range_map, sizeof(range_map) / sizeof(range_map[0]));
+}
+
 // ---------------------------------------------------------------------------------------------
 // Pad: the core has the value before the pads
 
@@ -96,7 +112,8 @@ static stow_status finish_pad(stowi_lowering* l, stow_value value) {
   return stowi_lower_finish_results(l, call, 0, 1);
 }
 
-// Before opset 11 pads and value are attributes; the value is of x's type.
+// Before opset 11 pads (in opset 1 under another name) and value are attributes; the value is of
+// x's type.
 static stow_status lower_pad_2(stowi_lowering* l) {
   float number = (float)stowi_lower_float(l, "value", 0);
   const stow_type* type = stowi_lower_type(l, 0);
@@ -140,7 +157,7 @@ static const stowi_lower_row rows[] = {
     WITH("Flatten", 1, FLATTEN, axis_map),
     WITH("Shape", 1, SHAPE, shape_map),
     PLAIN("Size", 1, SIZE),
-    PLAIN("Range", 11, RANGE),
+    BY("Range", 11, RANGE, range_map, lower_range),
     ONLY_BY("ConstantOfShape", 9, FILL, lower_constant_of_shape),
     ONLY_BY("Tile", 1, TILE, lower_tile_1),
     PLAIN("Tile", 6, TILE),
@@ -148,15 +165,15 @@ static const stowi_lower_row rows[] = {
     WITH("CastLike", 15, CAST_LIKE, cast_like_map),
     WITH("BitCast", 1, BITCAST, bitcast_map),
     ONLY_BY("Identity", 1, RESHAPE, lower_identity),
-    ONLY_BY("Pad", 2, PAD, lower_pad_2),
+    ONLY_BY("Pad", 1, PAD, lower_pad_2),
     ONLY_BY("Pad", 11, PAD, lower_pad_11),
     WITH("Split", 1, SPLIT, split_map),
     ONLY_BY("Concat", 1, CONCAT, lower_concat_1),
     WITH("Concat", 4, CONCAT, axis_map),
     WITH("Transpose", 1, TRANSPOSE, transpose_map),
     WITH("CenterCropPad", 18, CENTER_CROP_PAD, axes_map),
-    WITH("DepthToSpace", 1, DEPTH_TO_SPACE, depth_to_space_map),
-    WITH("SpaceToDepth", 1, SPACE_TO_DEPTH, space_to_depth_map),
+    WITH("DepthToSpace", 1, DEPTH_TO_SPACE, depth_map),
+    WITH("SpaceToDepth", 1, SPACE_TO_DEPTH, depth_map),
     WITH("ReverseSequence", 10, REVERSE_SEQUENCE, reverse_sequence_map),
     WITH("EyeLike", 9, EYE_LIKE, eye_like_map),
     WITH("Trilu", 14, TRILU, trilu_map),

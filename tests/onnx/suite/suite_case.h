@@ -4,9 +4,10 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 typedef enum suite_outcome {
-  SUITE_PASSED,       // every output has the type of the expected one
+  SUITE_PASSED,       // every output has the type (in runs: and the elements) of the expected one
   SUITE_BOUNDED,      // … of some outputs the dims are upper bounds
   SUITE_RANK_ONLY,    // … of some outputs dims depend on data: only dtype and rank are told
   SUITE_UNSUPPORTED,  // the import says so
@@ -15,6 +16,14 @@ typedef enum suite_outcome {
 } suite_outcome;
 
 #define SUITE_TEXT_SIZE 512
+
+// How models are run, where they are.
+typedef struct suite_options {
+  bool is_paranoid;
+  bool is_unshared;  // nothing shares bytes
+  uint32_t threads;
+} suite_options;
+extern suite_options suite_run_options;
 
 typedef struct suite_result {
   suite_outcome outcome;

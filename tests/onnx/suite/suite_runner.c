@@ -1,6 +1,7 @@
 // Runs cases of the ONNX backend suite and counts: passed, not supported by reason, failed.
 //
-//     suite_runner FOLDER… [--allow FILE] [--only PATTERN] [--list] [--verbose]
+//     suite_runner FOLDER… [--allow FILE] [--only PATTERN] [--filter TEXT] [--list] [--verbose]
+//     exec_suite   the same, and [--paranoid] [--unshared] [--threads N]
 //
 // Every folder below a FOLDER that holds model.onnx and test_data_set_0 is a case, and so is every
 // NAME.onnx beside a NAME_output_0.pb (the suite's `light` models). Exits with 1 where a case
@@ -20,6 +21,8 @@
 #define MAX_ALLOWED 128
 #define EXIT_SKIPPED 77
 
+suite_options suite_run_options = {.threads = 1};
+
 typedef struct reason_count {
   char op[64];
   char reason[SUITE_TEXT_SIZE];
@@ -34,7 +37,8 @@ typedef struct allowance {
 } allowance;
 
 typedef struct runner {
-  const char* only;  // NULL: all
+  const char* only;    // NULL: all
+  const char* filter;  // NULL: all
   bool list, here;
   bool verbose;
   size_t counts[SUITE_OUTCOME_COUNT];
@@ -52,7 +56,7 @@ static void read_allowed(runner* r, const char* path) {
   FILE* file = fopen(path, "r");
   char line[256];
   if (file == NULL) {
-    fprintf(stderr, "suite_runner: cannot read %s\n", path);
+    fprintf(stderr, "cannot read %s\n", path);
     exit(2);
   }
   while (r->allowed_count < MAX_ALLOWED && fgets(line, sizeof(line), file) != NULL) {
@@ -115,7 +119,8 @@ static const char* const outcome_names[SUITE_OUTCOME_COUNT] = {
 
 static void run_one(runner* r, const char* name, const char* model, const char* inputs,
                     const char* outputs) {
-  if (r->only != NULL && fnmatch(r->only, name, 0) != 0) {
+  if ((r->only != NULL && fnmatch(r->only, name, 0) != 0) ||
+      (r->filter != NULL && strstr(name, r->filter) == NULL)) {
     return;
   }
   if (r->verbose) {
@@ -228,8 +233,8 @@ static bool print_table(runner* r) {
 
 static int usage(void) {
   fprintf(stderr,
-          "usage: suite_runner FOLDER... [--allow FILE] [--only PATTERN] [--list] [--here] "
-          "[--verbose]\n");
+          "usage: FOLDER... [--allow FILE] [--only PATTERN] [--filter TEXT] [--list] [--here] "
+          "[--verbose] [--paranoid] [--unshared] [--threads N]\n");
   return 2;
 }
 
@@ -243,8 +248,16 @@ int main(int argc, char** argv) {
       r.here = true;
     } else if (strcmp(argv[i], "--verbose") == 0) {
       r.verbose = true;
+    } else if (strcmp(argv[i], "--paranoid") == 0) {
+      suite_run_options.is_paranoid = true;
+    } else if (strcmp(argv[i], "--unshared") == 0) {
+      suite_run_options.is_unshared = true;
+    } else if (strcmp(argv[i], "--threads") == 0 && i + 1 < argc) {
+      suite_run_options.threads = (uint32_t)strtoul(argv[++i], NULL, 10);
     } else if (strcmp(argv[i], "--only") == 0 && i + 1 < argc) {
       r.only = argv[++i];
+    } else if (strcmp(argv[i], "--filter") == 0 && i + 1 < argc) {
+      r.filter = argv[++i];
     } else if (strcmp(argv[i], "--allow") == 0 && i + 1 < argc) {
       read_allowed(&r, argv[++i]);
     } else if (argv[i][0] != '-') {
