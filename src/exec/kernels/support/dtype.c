@@ -1,0 +1,37 @@
+// What the list of dtypes says of each. Constant time.
+#include "exec/kernels/support/dtype.h"
+
+uint32_t stowi_bits(stow_dtype dtype) {
+  switch (dtype) {
+#define BITS(name, text, bits, kind) \
+  case STOW_##name:                  \
+    return bits;
+    STOW_DTYPE_LIST(BITS)
+#undef BITS
+    case STOW_DTYPE_COUNT:
+      break;
+  }
+  return 0;
+}
+
+stow_dtype_kind stowi_kind(stow_dtype dtype) {
+  switch (dtype) {
+#define KIND(name, text, bits, kind) \
+  case STOW_##name:                  \
+    return STOW_KIND_##kind;
+    STOW_DTYPE_LIST(KIND)
+#undef KIND
+    case STOW_DTYPE_COUNT:
+      break;
+  }
+  return STOW_KIND_FLOAT;
+}
+
+const char* stowi_dtype_text(stow_dtype dtype) {
+  static const char* const texts[] = {
+#define TEXT(name, text, bits, kind) text,
+      STOW_DTYPE_LIST(TEXT)
+#undef TEXT
+  };
+  return dtype < STOW_DTYPE_COUNT ? texts[dtype] : "?";
+}

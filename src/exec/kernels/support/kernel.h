@@ -1,0 +1,21 @@
+// What every kernel file begins with: how a kernel is defined.
+//
+// Files in kernels/ stand on <stowage/kernel.h>, on each other and on the C library, and on nothing
+// else of ours: `stowage export` writes the ones that a model needs into a program of its own.
+#ifndef STOWAGE_SRC_EXEC_KERNELS_SUPPORT_KERNEL_H_
+#define STOWAGE_SRC_EXEC_KERNELS_SUPPORT_KERNEL_H_
+
+#include <stowage/kernel.h>
+
+// STOWI_KERNEL(RELU, scratch_relu, run_relu); a table made from ops.def refers to each, so that one
+// that is missing does not link. Each stands on a line of its own: export reads them.
+#define STOWI_KERNEL(op, scratch_function, run_function)                                      \
+  extern const stow_kernel stowi_kernel_##op;                                                 \
+  const stow_kernel stowi_kernel_##op = {sizeof(stow_kernel), scratch_function, run_function, \
+                                         NULL, true}
+
+// Whether work on element i may be done in any order though results lie over operands: each result
+// that shares bytes with an operand lies exactly there, with elements of the same width.
+bool stowi_is_divisible(const stow_kernel_call* call);
+
+#endif  // STOWAGE_SRC_EXEC_KERNELS_SUPPORT_KERNEL_H_
