@@ -1,0 +1,102 @@
+// Elements of one dtype as another. Integers pass through i64, where their low bits stay; floats
+// through f32 where both sides fit in it, else f64. A block is read before it is written, so that
+// narrower elements may be written over wider ones.
+#include <string.h>
+
+#include "exec/kernels/support/convert.h"
+#include "exec/kernels/support/kernel.h"
+#include "exec/kernels/support/small.h"
+#include "exec/kernels/support/walk.h"
+
+typedef struct cast_task {
+  const stow_tensor* in;
+  stow_tensor* out;
+  bool saturates;  // for f8 types
+  stowi_round round;
+} cast_task;
+
+#define DEFINE_CAST(name, type, load, store)                                \
+  static void name(void* user, size_t begin, size_t end, uint32_t worker) { \
+    const cast_task* t = (const cast_task*)user;                            \
+    type block[STOWI_BLOCK];                                                \
+    (void)worker;                                                           \
+    for (size_t i = begin; i < end; i += STOWI_BLOCK) {                     \
+      size_t n = end - i < STOWI_BLOCK ? end - i : STOWI_BLOCK;             \
+      load(t->in->dtype, t->in->data, i, n, block);                         \
+      store(t->out->dtype, t->out->data, i, n, block);                      \
+    }                                                                       \
+  }
+
+DEFINE_CAST(cast_f32, float, stowi_load_f32, stowi_store_f32)
+DEFINE_CAST(cast_f64, double, stowi_load_f64, stowi_store_f64)
+DEFINE_CAST(cast_i64, int64_t, stowi_load_i64, stowi_store_i64)
+
+// To f8 types, by the rules that were asked for.
+static void cast_small(void* user, size_t begin, size_t end, uint32_t worker) {
+  const cast_task* t = (const cast_task*)user;
+  uint8_t* out = t->out->data;
+  double block[STOWI_BLOCK];
+  (void)worker;
+  for (size_t i = begin; i < end; i += STOWI_BLOCK) {
+    size_t n = end - i < STOWI_BLOCK ? end - i : STOWI_BLOCK;
+    stowi_load_f64(t->in->dtype, t->in->data, i, n, block);
+    for (size_t j = 0; j < n; ++j) {
+      out[i + j] = stowi_small_of_f64(t->out->dtype, block[j], t->saturates, t->round);
+    }
+  }
+}
+
+static bool is_float(stow_dtype dtype) { return stowi_kind(dtype) == STOW_KIND_FLOAT; }
+
+// Whether f32 holds every number of |dtype|, or is what it is rounded to anyhow.
+static bool fits_f32(stow_dtype from, stow_dtype to) {
+  return from != STOW_F64 && to != STOW_F64 &&
+         (is_float(from) || to == STOW_F32 || stowi_bits(from) <= 16);
+}
+
+static stow_kernel_task task_of(stow_dtype from, stow_dtype to) {
+  if (!is_float(from) && !is_float(to)) {
+    return cast_i64;
+  }
+  if (stowi_is_small(to) && stowi_bits(to) == 8) {
+    return cast_small;
+  }
+  return fits_f32(from, to) ? cast_f32 : cast_f64;
+}
+
+static stow_status run_cast(stow_kernel_call* call) {
+  cast_task t = {call->operands[0], call->results[0], true, STOWI_ROUND_UP};
+  stow_dtype from = t.in->dtype;
+  stow_dtype to = t.out->dtype;
+  if (from == to) {
+    size_t size = stow_tensor_bytes(t.out);
+    if (size != 0 && t.in->data != t.out->data) {
+      memcpy(t.out->data, t.in->data, size);
+    }
+    return STOW_OK;
+  }
+  if (stowi_kind(from) == STOW_KIND_COMPLEX || stowi_kind(to) == STOW_KIND_COMPLEX) {
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "%s cannot be cast to %s",
+                            stowi_dtype_text(from), stowi_dtype_text(to));
+  }
+  if (stowi_is_small(to)) {
+    t.saturates = stow_kernel_bool(call, "saturate", true);
+    t.round = stow_kernel_is(call, "round_mode", "down")      ? STOWI_ROUND_DOWN
+              : stow_kernel_is(call, "round_mode", "nearest") ? STOWI_ROUND_NEAREST
+                                                              : STOWI_ROUND_UP;
+  }
+  stowi_split_elements(call, stow_tensor_elements(t.out), 2, task_of(from, to), &t);
+  return STOW_OK;
+}
+
+static stow_status run_bitcast(stow_kernel_call* call) {
+  size_t size = stow_tensor_bytes(call->results[0]);
+  if (size != 0 && call->results[0]->data != call->operands[0]->data) {
+    memcpy(call->results[0]->data, call->operands[0]->data, size);
+  }
+  return STOW_OK;
+}
+
+STOWI_KERNEL(CAST, NULL, run_cast);
+STOWI_KERNEL(CAST_LIKE, NULL, run_cast);
+STOWI_KERNEL(BITCAST, NULL, run_bitcast);

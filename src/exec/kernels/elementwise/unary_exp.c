@@ -1,0 +1,55 @@
+// Exponentials and what is made of them without parameters.
+#include <math.h>
+
+#include "exec/kernels/elementwise/unary.h"
+#include "exec/kernels/support/kernel.h"
+#include "exec/kernels/support/math.h"
+
+// x tanh(log(1 + e)) with e = exp(x), which is x n / (n + 2) with n = e (e + 2). Above 20 n is so
+// large that only x is left.
+static inline float mish(float x) {
+  float e = stowi_expf(x > 20.0F ? 20.0F : x);
+  float n = e * (e + 2.0F);
+  return x * (n / (n + 2.0F));
+}
+
+STOWI_UNARY_F32(exp, stowi_expf(x))
+STOWI_UNARY_F64(exp, exp(x))
+STOWI_UNARY_F32(log, stowi_logf(x))
+STOWI_UNARY_F64(log, log(x))
+STOWI_UNARY_F32(sigmoid, stowi_sigmoidf(x))
+STOWI_UNARY_F64(sigmoid, stowi_sigmoid(x))
+STOWI_UNARY_F32(tanh, stowi_tanhf(x))
+STOWI_UNARY_F64(tanh, tanh(x))
+STOWI_UNARY_F32(erf, stowi_erff(x))
+STOWI_UNARY_F64(erf, erf(x))
+STOWI_UNARY_F32(softplus, stowi_softplusf(x))
+STOWI_UNARY_F64(softplus, stowi_softplus(x))
+STOWI_UNARY_F32(softsign, x / (1.0F + stowi_abs(x)))
+STOWI_UNARY_F64(softsign, x / (1.0 + fabs(x)))
+STOWI_UNARY_F32(mish, mish(x))
+STOWI_UNARY_F64(mish, (x * tanh(stowi_softplus(x))))
+
+static const stowi_unary rows[] = {
+    {STOW_OP_EXP, 8, exp_f32, exp_f64, NULL, NULL, false, {NULL}},
+    {STOW_OP_LOG, 8, log_f32, log_f64, NULL, NULL, false, {NULL}},
+    {STOW_OP_SIGMOID, 12, sigmoid_f32, sigmoid_f64, NULL, NULL, false, {NULL}},
+    {STOW_OP_TANH, 16, tanh_f32, tanh_f64, NULL, NULL, false, {NULL}},
+    {STOW_OP_ERF, 16, erf_f32, erf_f64, NULL, NULL, false, {NULL}},
+    {STOW_OP_SOFTPLUS, 24, softplus_f32, softplus_f64, NULL, NULL, false, {NULL}},
+    {STOW_OP_SOFTSIGN, 4, softsign_f32, softsign_f64, NULL, NULL, false, {NULL}},
+    {STOW_OP_MISH, 12, mish_f32, mish_f64, NULL, NULL, false, {NULL}},
+};
+
+static stow_status run(stow_kernel_call* call) {
+  return stowi_unary_run(call, rows, sizeof(rows) / sizeof(rows[0]));
+}
+
+STOWI_KERNEL(EXP, NULL, run);
+STOWI_KERNEL(LOG, NULL, run);
+STOWI_KERNEL(SIGMOID, NULL, run);
+STOWI_KERNEL(TANH, NULL, run);
+STOWI_KERNEL(ERF, NULL, run);
+STOWI_KERNEL(SOFTPLUS, NULL, run);
+STOWI_KERNEL(SOFTSIGN, NULL, run);
+STOWI_KERNEL(MISH, NULL, run);

@@ -1,0 +1,214 @@
+// quantize_linear and dequantize_linear. A scale is for all elements, for an index along an axis,
+// or for a block along an axis; x counts as [outer, axis, inner]. The walk goes by runs in which
+// the scale either is one or moves on with the elements, at most a block long, so that a block is
+// read before narrower elements are written over it.
+#include "exec/kernels/quantized/quantize.h"
+#include "exec/kernels/support/convert.h"
+#include "exec/kernels/support/kernel.h"
+#include "exec/kernels/support/vector.h"
+#include "exec/kernels/support/walk.h"
+
+typedef struct linear_task {
+  const stow_tensor* x;
+  const stow_tensor* scale;
+  const stow_tensor* zero;  // NULL: 0
+  stow_tensor* out;
+  size_t inner;
+  size_t axis;     // the dim
+  size_t block;    // indices of the axis that share a scale
+  bool is_single;  // one scale for all
+  bool has_inner;  // scales differ along the inner dims
+  bool saturates;
+  stow_dtype precision;  // what quotients are rounded to: f32, f16 or bf16
+} linear_task;
+
+// Elements that begin at some element, and their scales.
+typedef struct linear_run {
+  size_t length;
+  size_t index;  // of the first scale
+  size_t step;   // 0: one scale for all
+} linear_run;
+
+static linear_run run_at(const linear_task* t, size_t at, size_t end) {
+  linear_run run = {end - at, 0, 0};
+  if (!t->is_single) {
+    size_t j = at % t->inner;
+    size_t position = at / t->inner % t->axis;
+    size_t outer = at / t->inner / t->axis;
+    size_t blocks = (t->axis + t->block - 1) / t->block;
+    size_t row = (t->has_inner ? outer * blocks : 0) + position / t->block;
+    size_t length = t->inner - j;
+    if (t->inner == 1) {
+      size_t in_block = t->block - position % t->block;
+      length = in_block < t->axis - position ? in_block : t->axis - position;
+    }
+    run.index = t->has_inner ? row * t->inner + j : row;
+    run.step = t->has_inner && t->inner > 1 ? 1 : 0;
+    run.length = length < run.length ? length : run.length;
+  }
+  run.length = run.length < STOWI_BLOCK ? run.length : STOWI_BLOCK;
+  return run;
+}
+
+// Scales and zeros of a run; one of each where there is one.
+static void load_run(const linear_task* t, linear_run run, float* scales, float* zeros) {
+  size_t count = run.step == 0 ? 1 : run.length;
+  stowi_load_f32(t->scale->dtype, t->scale->data, run.index, count, scales);
+  if (t->zero != NULL) {
+    stowi_load_f32(t->zero->dtype, t->zero->data, run.index, count, zeros);
+    return;
+  }
+  for (size_t i = 0; i < count; ++i) {
+    zeros[i] = 0;
+  }
+}
+
+STOWI_LOOP(divide, (float* x, const float* scales, size_t step, size_t count),
+           (x, scales, step, count)) {
+  if (step == 0) {
+    const float scale = scales[0];
+    for (size_t i = 0; i < count; ++i) {
+      x[i] = x[i] / scale;
+    }
+    return;
+  }
+  STOWI_INDEPENDENT
+  for (size_t i = 0; i < count; ++i) {
+    x[i] = x[i] / scales[i];
+  }
+}
+
+STOWI_LOOP(multiply, (float* x, const float* scales, const float* zeros, size_t step, size_t count),
+           (x, scales, zeros, step, count)) {
+  if (step == 0) {
+    const float scale = scales[0];
+    const float zero = zeros[0];
+    for (size_t i = 0; i < count; ++i) {
+      x[i] = (x[i] - zero) * scale;
+    }
+    return;
+  }
+  STOWI_INDEPENDENT
+  for (size_t i = 0; i < count; ++i) {
+    x[i] = (x[i] - zeros[i]) * scales[i];
+  }
+}
+
+static void quantize_range(void* user, size_t begin, size_t end, uint32_t worker) {
+  const linear_task* t = (const linear_task*)user;
+  float x[STOWI_BLOCK];
+  float scales[STOWI_BLOCK];
+  float zeros[STOWI_BLOCK];
+  uint16_t rounded[STOWI_BLOCK];
+  (void)worker;
+  for (size_t at = begin; at < end;) {
+    linear_run run = run_at(t, at, end);
+    load_run(t, run, scales, zeros);
+    stowi_load_f32(t->x->dtype, t->x->data, at, run.length, x);
+    divide(x, scales, run.step, run.length);
+    if (t->precision != STOW_F32) {
+      stowi_store_f32(t->precision, rounded, 0, run.length, x);
+      stowi_load_f32(t->precision, rounded, 0, run.length, x);
+    }
+    stowi_quantize(t->out->dtype, t->out->data, at, run.length, x, zeros, run.step, t->saturates);
+    at += run.length;
+  }
+}
+
+// i32 minus zero is exact in f64 and rounded once.
+static void load_difference(const linear_task* t, size_t at, linear_run run, float* x,
+                            float* zeros) {
+  if (t->x->dtype != STOW_I32) {
+    stowi_load_f32(t->x->dtype, t->x->data, at, run.length, x);
+    return;
+  }
+  double wide[STOWI_BLOCK];
+  stowi_load_f64(STOW_I32, t->x->data, at, run.length, wide);
+  for (size_t i = 0; i < run.length; ++i) {
+    double zero = t->zero == NULL ? 0 : stowi_float_at(t->zero, run.index + i * run.step);
+    x[i] = (float)(wide[i] - zero);
+    zeros[i * run.step] = 0;
+  }
+}
+
+static void dequantize_range(void* user, size_t begin, size_t end, uint32_t worker) {
+  const linear_task* t = (const linear_task*)user;
+  float x[STOWI_BLOCK];
+  float scales[STOWI_BLOCK];
+  float zeros[STOWI_BLOCK];
+  (void)worker;
+  for (size_t at = begin; at < end;) {
+    linear_run run = run_at(t, at, end);
+    load_run(t, run, scales, zeros);
+    load_difference(t, at, run, x, zeros);
+    multiply(x, scales, zeros, run.step, run.length);
+    stowi_store_f32(t->out->dtype, t->out->data, at, run.length, x);
+    at += run.length;
+  }
+}
+
+// How scales lie over x.
+static linear_task task_of(const stow_kernel_call* call) {
+  linear_task t = {.x = call->operands[0],
+                   .scale = call->operands[1],
+                   .zero = stow_kernel_operand(call, 2),
+                   .out = call->results[0],
+                   .inner = 1,
+                   .axis = 1,
+                   .saturates = stow_kernel_bool(call, "saturate", true),
+                   .precision = STOW_F32};
+  int64_t block = stow_kernel_int(call, "block_size", 0);
+  int64_t axis = stow_kernel_int(call, "axis", 1);
+  int64_t rank = (int64_t)t.x->rank;
+  t.block = block <= 0 ? 1 : (size_t)block;
+  t.has_inner = block > 0;
+  t.is_single = stow_tensor_elements(t.scale) == 1;
+  axis = rank <= 1 || t.is_single ? 0 : axis < 0 ? axis + rank : axis;  // one scale has no axis
+  if (rank > 0) {
+    t.axis = (size_t)t.x->dims[axis];
+  }
+  for (int64_t i = axis + 1; i < rank; ++i) {
+    t.inner *= (size_t)t.x->dims[i];
+  }
+  return t;
+}
+
+static stow_status need_reals(const stow_kernel_call* call) {
+  for (size_t k = 0; k < 2; ++k) {
+    if (stowi_kind(call->operands[k]->dtype) == STOW_KIND_COMPLEX) {
+      return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "operand %zu is %s; reals are needed", k,
+                              stowi_dtype_text(call->operands[k]->dtype));
+    }
+  }
+  return STOW_OK;
+}
+
+static stow_status run_quantize(stow_kernel_call* call) {
+  linear_task t = task_of(call);
+  stow_status status = need_reals(call);
+  if (status != STOW_OK) {
+    return status;
+  }
+  if (!stowi_is_quantized(t.out->dtype)) {
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "numbers cannot be quantised to %s",
+                            stowi_dtype_text(t.out->dtype));
+  }
+  bool is_given = !stow_kernel_is(call, "precision", "");
+  bool is_f16 = is_given ? stow_kernel_is(call, "precision", "f16") : t.scale->dtype == STOW_F16;
+  bool is_bf16 = is_given ? stow_kernel_is(call, "precision", "bf16") : t.scale->dtype == STOW_BF16;
+  t.precision = is_f16 ? STOW_F16 : is_bf16 ? STOW_BF16 : STOW_F32;
+  stowi_split_elements(call, stow_tensor_elements(t.out), 8, quantize_range, &t);
+  return STOW_OK;
+}
+
+static stow_status run_dequantize(stow_kernel_call* call) {
+  linear_task t = task_of(call);
+  stow_status status = need_reals(call);
+  if (status == STOW_OK) {
+    stowi_split_elements(call, stow_tensor_elements(t.out), 2, dequantize_range, &t);
+  }
+  return status;
+}
+
+STOWI_KERNEL(QUANTIZE_LINEAR, NULL, run_quantize);
+STOWI_KERNEL(DEQUANTIZE_LINEAR, NULL, run_dequantize);
