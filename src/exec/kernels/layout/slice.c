@@ -1,0 +1,137 @@
+// Parts of a tensor along its dims. A part keeps the order of what it takes, so that the copy in
+// ascending order may lie over its source where no step goes back.
+#include <inttypes.h>
+
+#include "exec/kernels/layout/elements.h"
+#include "exec/kernels/layout/numbers.h"
+#include "exec/kernels/layout/strided.h"
+#include "exec/kernels/support/kernel.h"
+
+// What is taken of a dim.
+typedef struct taken {
+  int64_t start, step, count;
+} taken;
+
+static void copy_part(const stow_kernel_call* call, const taken* part) {
+  const stow_tensor* x = call->operands[0];
+  stow_tensor* result = call->results[0];
+  int64_t from[STOW_MAX_RANK];
+  int64_t to[STOW_MAX_RANK];
+  stowi_strides_of(x, from);
+  stowi_strides_of(result, to);
+  stowi_strided s = {0};
+  for (uint32_t i = 0; i < x->rank; ++i) {
+    s.from_first += part[i].start * from[i];
+    stowi_strided_add(&s, result->dims[i], part[i].step * from[i], to[i]);
+  }
+  stowi_clear_tail_beside(result, x);
+  stowi_strided_copy(call, x->dtype, x->data, result->data, &s);
+}
+
+static void take_all(const stow_tensor* x, taken* out) {
+  for (uint32_t i = 0; i < x->rank; ++i) {
+    out[i] = (taken){0, 1, x->dims[i]};
+  }
+}
+
+static stow_status run_narrow(stow_kernel_call* call) {
+  const stow_tensor* x = call->operands[0];
+  stow_tensor* result = call->results[0];
+  uint32_t axis;
+  stow_status status = stowi_axis_attr(call, x->rank, &axis);
+  if (status != STOW_OK) {
+    return status;
+  }
+  int64_t start = stow_kernel_int(call, "start", 0);
+  int64_t len = result->dims[axis];
+  if (start < 0 || start > x->dims[axis] || len > x->dims[axis] - start) {
+    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
+                            "start %" PRId64 " and len %" PRId64 " go beyond dim %" PRIu32
+                            ", which is %" PRId64,
+                            start, len, axis, x->dims[axis]);
+  }
+  taken parts[STOW_MAX_RANK];
+  take_all(x, parts);
+  parts[axis].start = start;
+  copy_part(call, parts);
+  return STOW_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+
+// |at| counted from the end where it is negative, and then put into [low, high].
+static int64_t clamp(int64_t at, int64_t dim, int64_t low, int64_t high) {
+  at = at < 0 ? at + dim : at;
+  return at < low ? low : at > high ? high : at;
+}
+
+static taken take(int64_t dim, int64_t start, int64_t end, int64_t step) {
+  bool is_forward = step > 0;
+  int64_t low = is_forward ? 0 : -1;
+  int64_t high = is_forward ? dim : dim - 1;
+  taken part = {clamp(start, dim, 0, high), step, 0};
+  int64_t to = clamp(end, dim, low, high);
+  int64_t span = is_forward ? to - part.start : part.start - to;
+  if (dim == 0 || span <= 0) {
+    return (taken){0, 1, 0};
+  }
+  // A step beyond the dim takes one element; -step of the lowest number does not exist.
+  uint64_t stride = is_forward ? (uint64_t)step : (uint64_t)0 - (uint64_t)step;
+  part.count = (int64_t)(((uint64_t)span - 1) / stride) + 1;
+  part.step = part.count == 1 ? 1 : step;
+  return part;
+}
+
+static stow_status read_lists(const stow_kernel_call* call, taken* parts) {
+  const stow_tensor* x = call->operands[0];
+  stowi_numbers starts = stowi_numbers_of(call, "starts", 1);
+  stowi_numbers ends = stowi_numbers_of(call, "ends", 2);
+  stowi_numbers axes = stowi_numbers_of(call, "axes", 3);
+  stowi_numbers steps = stowi_numbers_of(call, "steps", 4);
+  if (starts.count != ends.count || starts.count > x->rank ||
+      (axes.count != 0 && axes.count != starts.count) ||
+      (steps.count != 0 && steps.count != starts.count)) {
+    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
+                            "there are %zu starts, %zu ends, %zu axes and %zu steps", starts.count,
+                            ends.count, axes.count, steps.count);
+  }
+  for (size_t i = 0; i < starts.count; ++i) {
+    uint32_t axis = 0;
+    int64_t number = axes.count == 0 ? (int64_t)i : stowi_number_at(&axes, i);
+    stow_status status = stowi_axis_of(call, number, x->rank, &axis);
+    if (status != STOW_OK) {
+      return status;
+    }
+    int64_t step = steps.count == 0 ? 1 : stowi_number_at(&steps, i);
+    if (step == 0) {
+      return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "step 0 goes nowhere");
+    }
+    parts[axis] = take(x->dims[axis], stowi_number_at(&starts, i), stowi_number_at(&ends, i), step);
+  }
+  return STOW_OK;
+}
+
+static stow_status run_slice(stow_kernel_call* call) {
+  const stow_tensor* x = call->operands[0];
+  stow_tensor* result = call->results[0];
+  taken parts[STOW_MAX_RANK];
+  take_all(x, parts);
+  stow_status status = read_lists(call, parts);
+  if (status != STOW_OK) {
+    return status;
+  }
+  for (uint32_t i = 0; i < x->rank; ++i) {
+    if (parts[i].count > result->dims[i]) {
+      return stow_kernel_fail(call, STOW_ERR_TYPE,
+                              "dim %" PRIu32 " of the slice is %" PRId64 ", at most %" PRId64
+                              " was planned",
+                              i, parts[i].count, result->dims[i]);
+    }
+    result->dims[i] = parts[i].count;
+  }
+  copy_part(call, parts);
+  return STOW_OK;
+}
+
+STOWI_KERNEL(NARROW, NULL, run_narrow);
+STOWI_KERNEL(SLICE, NULL, run_slice);

@@ -1,0 +1,366 @@
+// Copies between layouts. Dims of 1 are dropped and neighbours merged that lie without gaps in both
+// layouts; what is left of the innermost dim, where it is one run, becomes the unit that is moved.
+// Units of a register's width are moved by plain loads and stores, others by memmove. Where the
+// innermost dim is without gaps in the destination and another one in the source, a transpose,
+// blocks of both are copied together, so that each line of the cache is read and written once
+// (transpose_block.h). Linear in the elements.
+#include "exec/kernels/layout/strided.h"
+
+#include <string.h>
+
+#include "exec/kernels/layout/elements.h"
+#include "exec/kernels/layout/transpose_block.h"
+#include "exec/kernels/support/convert.h"
+
+#define GRAIN_BYTES 65536
+#define LINE_BYTES 64  // of the cache
+#define TILE 4         // blocks along each side
+
+// Strides in bytes.
+typedef struct plan {
+  uint32_t rank;
+  size_t unit;
+  const uint8_t* from;
+  uint8_t* to;
+  int64_t dims[STOWI_STRIDED_RANK];
+  int64_t from_stride[STOWI_STRIDED_RANK];
+  int64_t to_stride[STOWI_STRIDED_RANK];
+} plan;
+
+void stowi_strided_add(stowi_strided* s, int64_t dim, int64_t from, int64_t to) {
+  s->dims[s->rank] = dim;
+  s->from[s->rank] = from;
+  s->to[s->rank] = to;
+  s->rank++;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Making the plan
+
+static bool is_register(size_t unit) {
+  return unit == 1 || unit == 2 || unit == 4 || unit == 8 || unit == 16;
+}
+
+static void push(plan* p, int64_t dim, int64_t from, int64_t to) {
+  uint32_t last = p->rank - 1;
+  if (dim == 1) {
+    return;
+  }
+  if (p->rank != 0 && p->from_stride[last] == from * dim && p->to_stride[last] == to * dim) {
+    p->dims[last] *= dim;
+    p->from_stride[last] = from;
+    p->to_stride[last] = to;
+    return;
+  }
+  p->dims[p->rank] = dim;
+  p->from_stride[p->rank] = from;
+  p->to_stride[p->rank] = to;
+  p->rank++;
+}
+
+static void plan_make(plan* p, const stowi_strided* s, size_t width, const void* from, void* to) {
+  int64_t unit = (int64_t)width;
+  p->rank = 0;
+  p->unit = width;
+  p->from = (const uint8_t*)from + s->from_first * unit;
+  p->to = (uint8_t*)to + s->to_first * unit;
+  for (uint32_t i = 0; i < s->rank; ++i) {
+    push(p, s->dims[i], s->from[i] * unit, s->to[i] * unit);
+  }
+  uint32_t last = p->rank - 1;
+  if (p->rank != 0 && p->from_stride[last] == unit && p->to_stride[last] == unit) {
+    p->unit = width * (size_t)p->dims[last];
+    p->rank--;
+  }
+}
+
+// The bytes from the lowest to after the highest that a layout reaches.
+typedef struct extent {
+  uintptr_t begin, end;
+} extent;
+
+static extent extent_of(const void* first, size_t unit, uint32_t rank, const int64_t* dims,
+                        const int64_t* strides) {
+  extent e = {(uintptr_t)first, (uintptr_t)first + unit};
+  for (uint32_t i = 0; i < rank; ++i) {
+    int64_t reach = (dims[i] - 1) * strides[i];
+    if (reach < 0) {
+      e.begin -= (uintptr_t)-reach;
+    } else {
+      e.end += (uintptr_t)reach;
+    }
+  }
+  return e;
+}
+
+static bool overlaps(const plan* p) {
+  extent from = extent_of(p->from, p->unit, p->rank, p->dims, p->from_stride);
+  extent to = extent_of(p->to, p->unit, p->rank, p->dims, p->to_stride);
+  return from.begin < to.end && to.begin < from.end;
+}
+
+static bool is_in_place(const plan* p) {
+  return p->from == p->to &&
+         memcmp(p->from_stride, p->to_stride, p->rank * sizeof(p->to_stride[0])) == 0;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Lines
+
+#define LINE(name, type)                                                                     \
+  static void name(uint8_t* to, int64_t to_stride, const uint8_t* from, int64_t from_stride, \
+                   size_t count) {                                                           \
+    for (size_t i = 0; i < count; ++i) {                                                     \
+      type unit;                                                                             \
+      memcpy(&unit, from + (int64_t)i * from_stride, sizeof(unit));                          \
+      memcpy(to + (int64_t)i * to_stride, &unit, sizeof(unit));                              \
+    }                                                                                        \
+  }
+
+typedef struct wide {
+  uint64_t halves[2];
+} wide;
+
+LINE(line_1, uint8_t)
+LINE(line_2, uint16_t)
+LINE(line_4, uint32_t)
+LINE(line_8, uint64_t)
+LINE(line_16, wide)
+
+static void line_any(size_t unit, uint8_t* to, int64_t to_stride, const uint8_t* from,
+                     int64_t from_stride, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    memmove(to + (int64_t)i * to_stride, from + (int64_t)i * from_stride, unit);
+  }
+}
+
+static void copy_line(size_t unit, uint8_t* to, int64_t to_stride, const uint8_t* from,
+                      int64_t from_stride, size_t count) {
+  switch (unit) {
+    case 1:
+      line_1(to, to_stride, from, from_stride, count);
+      break;
+    case 2:
+      line_2(to, to_stride, from, from_stride, count);
+      break;
+    case 4:
+      line_4(to, to_stride, from, from_stride, count);
+      break;
+    case 8:
+      line_8(to, to_stride, from, from_stride, count);
+      break;
+    case 16:
+      line_16(to, to_stride, from, from_stride, count);
+      break;
+    default:
+      line_any(unit, to, to_stride, from, from_stride, count);
+      break;
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// Walks
+
+// A place in the dims before the innermost |kept| ones.
+typedef struct place {
+  const uint8_t* from;
+  uint8_t* to;
+  int64_t index[STOWI_STRIDED_RANK];
+} place;
+
+static void place_at(const plan* p, uint32_t outer, size_t i, place* out) {
+  out->from = p->from;
+  out->to = p->to;
+  for (uint32_t k = outer; k-- > 0;) {
+    size_t dim = (size_t)p->dims[k];
+    out->index[k] = (int64_t)(i % dim);
+    out->from += out->index[k] * p->from_stride[k];
+    out->to += out->index[k] * p->to_stride[k];
+    i /= dim;
+  }
+}
+
+static void place_next(const plan* p, uint32_t outer, place* at) {
+  for (uint32_t k = outer; k-- > 0;) {
+    at->from += p->from_stride[k];
+    at->to += p->to_stride[k];
+    if (++at->index[k] < p->dims[k]) {
+      return;
+    }
+    at->from -= p->dims[k] * p->from_stride[k];
+    at->to -= p->dims[k] * p->to_stride[k];
+    at->index[k] = 0;
+  }
+}
+
+static void copy_bytes(void* user, size_t begin, size_t end, uint32_t worker) {
+  (void)worker;
+  const plan* p = user;
+  memmove(p->to + begin, p->from + begin, end - begin);
+}
+
+// Units [begin, end) in ascending order.
+static void copy_units(void* user, size_t begin, size_t end, uint32_t worker) {
+  (void)worker;
+  const plan* p = user;
+  uint32_t inner = p->rank - 1;
+  size_t line = (size_t)p->dims[inner];
+  size_t skip = begin % line;
+  int64_t from_stride = p->from_stride[inner];
+  int64_t to_stride = p->to_stride[inner];
+  place at;
+  place_at(p, inner, begin / line, &at);
+  while (begin < end) {
+    size_t count = line - skip < end - begin ? line - skip : end - begin;
+    copy_line(p->unit, at.to + (int64_t)skip * to_stride, to_stride,
+              at.from + (int64_t)skip * from_stride, from_stride, count);
+    begin += count;
+    skip = 0;
+    place_next(p, inner, &at);
+  }
+}
+
+// Units along each side of a block: a line of the cache, and no less than what registers take.
+static size_t block_of(const plan* p) { return p->unit > 8 ? 8 : LINE_BYTES / p->unit; }
+
+// A square of TILE by TILE blocks, or what there is of it, one block after the other.
+static void copy_tile(const plan* p, uint8_t* to, const uint8_t* from, size_t height,
+                      size_t width) {
+  int64_t to_stride = p->to_stride[p->rank - 2];
+  int64_t from_stride = p->from_stride[p->rank - 1];
+  size_t block = block_of(p);
+  for (size_t i = 0; i < height; i += block) {
+    for (size_t j = 0; j < width; j += block) {
+      stowi_transpose_block(p->unit, to + (int64_t)i * to_stride + j * p->unit, to_stride,
+                            from + i * p->unit + (int64_t)j * from_stride, from_stride,
+                            height - i < block ? height - i : block,
+                            width - j < block ? width - j : block);
+    }
+  }
+}
+
+static size_t tiles_of(const plan* p, uint32_t dim) {
+  size_t tile = TILE * block_of(p);
+  return ((size_t)p->dims[dim] + tile - 1) / tile;
+}
+
+// The last two dims are transposed: the last is dense in the destination, the one before it in the
+// source. They are copied tile by tile, so that few pages are in use at a time.
+static void copy_tiles(void* user, size_t begin, size_t end, uint32_t worker) {
+  (void)worker;
+  const plan* p = user;
+  uint32_t inner = p->rank - 2;
+  size_t tile = TILE * block_of(p);
+  size_t across = tiles_of(p, inner + 1);
+  size_t tiles = tiles_of(p, inner) * across;
+  for (size_t i = begin; i < end; ++i) {
+    place at;
+    place_at(p, inner, i / tiles, &at);
+    size_t row = i % tiles / across * tile;
+    size_t column = i % across * tile;
+    size_t rows = (size_t)p->dims[inner] - row;
+    size_t columns = (size_t)p->dims[inner + 1] - column;
+    copy_tile(p, at.to + (int64_t)row * p->to_stride[inner] + column * p->unit,
+              at.from + row * p->unit + (int64_t)column * p->from_stride[inner + 1],
+              rows < tile ? rows : tile, columns < tile ? columns : tile);
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+
+// Whether the last dim is dense in the destination and another one in the source, which then
+// becomes the last but one.
+static bool becomes_transpose(plan* p) {
+  int64_t unit = (int64_t)p->unit;
+  uint32_t last = p->rank - 1;
+  if (p->rank < 2 || !is_register(p->unit) || p->to_stride[last] != unit) {
+    return false;
+  }
+  for (uint32_t i = 0; i < last; ++i) {
+    if (p->from_stride[i] == unit && p->dims[i] >= 4) {
+      int64_t dim = p->dims[i];
+      int64_t to_stride = p->to_stride[i];
+      for (uint32_t k = i; k + 1 < last; ++k) {
+        p->dims[k] = p->dims[k + 1];
+        p->from_stride[k] = p->from_stride[k + 1];
+        p->to_stride[k] = p->to_stride[k + 1];
+      }
+      p->dims[last - 1] = dim;
+      p->from_stride[last - 1] = unit;
+      p->to_stride[last - 1] = to_stride;
+      return true;
+    }
+  }
+  return false;
+}
+
+static size_t count_dims(const plan* p, uint32_t end) {
+  size_t count = 1;
+  for (uint32_t i = 0; i < end; ++i) {
+    count *= (size_t)p->dims[i];
+  }
+  return count;
+}
+
+static void split_transpose(const stow_kernel_call* call, plan* p) {
+  uint32_t inner = p->rank - 2;
+  size_t tiles = count_dims(p, inner) * tiles_of(p, inner) * tiles_of(p, inner + 1);
+  size_t tile_bytes = count_dims(p, p->rank) / tiles * p->unit + 1;
+  stow_kernel_split(call, tiles, GRAIN_BYTES / tile_bytes + 1, copy_tiles, p);
+}
+
+static void copy_plan(const stow_kernel_call* call, plan* p) {
+  size_t count = count_dims(p, p->rank);
+  if (is_in_place(p)) {
+    return;
+  }
+  if (overlaps(p)) {
+    if (p->rank == 0) {
+      copy_bytes(p, 0, p->unit, 0);
+    } else {
+      copy_units(p, 0, count, 0);
+    }
+  } else if (p->rank == 0) {
+    stow_kernel_split(call, p->unit, GRAIN_BYTES, copy_bytes, p);
+  } else if (becomes_transpose(p)) {
+    split_transpose(call, p);
+  } else {
+    stow_kernel_split(call, count, GRAIN_BYTES / p->unit + 1, copy_units, p);
+  }
+}
+
+// Packed elements, one by one: neighbours share a byte, so that work is not divided.
+static void copy_packed(uint32_t bits, const void* from, void* to, const stowi_strided* s,
+                        size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    size_t rest = i;
+    int64_t from_at = s->from_first;
+    int64_t to_at = s->to_first;
+    for (uint32_t k = s->rank; k-- > 0;) {
+      int64_t index = (int64_t)(rest % (size_t)s->dims[k]);
+      from_at += index * s->from[k];
+      to_at += index * s->to[k];
+      rest /= (size_t)s->dims[k];
+    }
+    stowi_packed_set(to, bits, (size_t)to_at, stowi_packed_get(from, bits, (size_t)from_at));
+  }
+}
+
+void stowi_strided_copy(const stow_kernel_call* call, stow_dtype dtype, const void* from, void* to,
+                        const stowi_strided* s) {
+  uint32_t bits = stowi_bits(dtype);
+  size_t count = 1;
+  for (uint32_t i = 0; i < s->rank; ++i) {
+    count *= (size_t)s->dims[i];
+  }
+  if (count == 0) {
+    return;
+  }
+  if (stowi_is_packed(bits)) {
+    copy_packed(bits, from, to, s, count);
+    return;
+  }
+  plan p;
+  plan_make(&p, s, bits / 8, from, to);
+  copy_plan(call, &p);
+}

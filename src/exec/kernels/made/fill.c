@@ -1,0 +1,125 @@
+// Tensors of one number, or of two. What is written does not depend on what an operand holds, so
+// that it may lie over it.
+#include "exec/kernels/layout/elements.h"
+#include "exec/kernels/layout/numbers.h"
+#include "exec/kernels/support/convert.h"
+#include "exec/kernels/support/kernel.h"
+
+static stow_status run_fill(stow_kernel_call* call) {
+  const stow_tensor* value = stow_kernel_operand(call, 1);
+  stow_tensor* result = call->results[0];
+  if (stow_tensor_elements(result) != 0) {
+    stowi_fill_result(call, result, value == NULL ? NULL : value->data);
+  }
+  return STOW_OK;
+}
+
+// |number| as an element of |dtype|, in the first bytes of |out|. Fails for those that have none.
+static stow_status make_element(const stow_kernel_call* call, stow_dtype dtype, double number,
+                                uint64_t* out) {
+  float real = (float)number;
+  bool fits = number >= -0x1p63 && number < 0x1p63;
+  out[0] = out[1] = 0;
+  switch (stowi_kind(dtype)) {
+    case STOW_KIND_COMPLEX:
+      stowi_store_f64(dtype == STOW_C64 ? STOW_F32 : STOW_F64, out, 0, 1, &number);
+      return STOW_OK;
+    case STOW_KIND_FLOAT:
+      if (dtype == STOW_F64) {
+        stowi_store_f64(dtype, out, 0, 1, &number);
+      } else {
+        stowi_store_f32(dtype, out, 0, 1, &real);
+      }
+      return STOW_OK;
+    default: {
+      if (!fits) {
+        return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "%g is no integer of 64 bits",
+                                number);
+      }
+      int64_t integer = stowi_kind(dtype) == STOW_KIND_BOOL ? number != 0 : (int64_t)number;
+      stowi_store_i64(dtype, out, 0, 1, &integer);
+      return STOW_OK;
+    }
+  }
+}
+
+static stow_status run_full_like(stow_kernel_call* call) {
+  stow_tensor* result = call->results[0];
+  uint64_t element[2];
+  stow_status status =
+      make_element(call, result->dtype, stow_kernel_float(call, "value", 0.0), element);
+  if (status == STOW_OK && stow_tensor_elements(result) != 0) {
+    stowi_fill_result(call, result, element);
+  }
+  return status;
+}
+
+static stow_status run_eye_like(stow_kernel_call* call) {
+  stow_tensor* result = call->results[0];
+  uint32_t bits = stowi_bits(result->dtype);
+  int64_t k = stow_kernel_int(call, "k", 0);
+  uint64_t one[2];
+  stow_status status = make_element(call, result->dtype, 1.0, one);
+  if (status != STOW_OK || stow_tensor_elements(result) == 0) {
+    return status;
+  }
+  stowi_fill_result(call, result, NULL);
+  if (k <= -result->dims[0] || k >= result->dims[1]) {
+    return STOW_OK;
+  }
+  for (int64_t row = k < 0 ? -k : 0; row < result->dims[0] && row + k < result->dims[1]; ++row) {
+    stowi_fill_elements(bits, result->data, (size_t)(row * result->dims[1] + row + k), 1, one);
+  }
+  return STOW_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+
+// Index |i| of the indices, which may be floats; -1 where it names none of |depth|.
+static int64_t index_at(const stow_tensor* indices, size_t i, int64_t depth) {
+  int64_t index = -1;
+  if (stowi_kind(indices->dtype) == STOW_KIND_FLOAT) {
+    double number = stowi_float_at(indices, i);
+    bool is_inside = number > -0x1p62 && number < 0x1p62;
+    index = is_inside ? (int64_t)number : INT64_MIN;
+  } else {
+    index = stowi_int_at(indices, i);
+  }
+  index = index < 0 && index >= -depth ? index + depth : index;
+  return index >= 0 && index < depth ? index : -1;
+}
+
+// Off everywhere, then on where an index says so; one that is out of range says nothing.
+static stow_status run_one_hot(stow_kernel_call* call) {
+  const stow_tensor* indices = call->operands[0];
+  const stow_tensor* values = call->operands[2];
+  stow_tensor* result = call->results[0];
+  uint32_t bits = stowi_bits(values->dtype);
+  uint32_t axis;
+  stow_status status = stowi_axis_attr(call, result->rank, &axis);
+  if (status != STOW_OK || stow_tensor_elements(result) == 0) {
+    return status;
+  }
+  if (stowi_kind(indices->dtype) == STOW_KIND_COMPLEX) {
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "indices must be real numbers");
+  }
+  uint8_t on[16] = {0};
+  stowi_copy_elements(bits, on, 0, values->data, 1, 1);
+  stowi_fill_result(call, result, values->data);
+  int64_t depth = result->dims[axis];
+  size_t inner = stowi_count_of(result, axis + 1, result->rank);
+  size_t count = stow_tensor_elements(indices);
+  for (size_t i = 0; i < count; ++i) {
+    int64_t index = index_at(indices, i, depth);
+    if (index >= 0) {
+      size_t at = (i / inner * (size_t)depth + (size_t)index) * inner + i % inner;
+      stowi_fill_elements(bits, result->data, at, 1, on);
+    }
+  }
+  return STOW_OK;
+}
+
+STOWI_KERNEL(FILL, NULL, run_fill);
+STOWI_KERNEL(FULL_LIKE, NULL, run_full_like);
+STOWI_KERNEL(EYE_LIKE, NULL, run_eye_like);
+STOWI_KERNEL(ONE_HOT, NULL, run_one_hot);
