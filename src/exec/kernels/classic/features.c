@@ -1,0 +1,222 @@
+// Tables of features: single features changed (binarize, impute, scale_features), rows normalised,
+// columns picked and joined, categories marked. One or two passes. What may lie over x is computed
+// block by block in ascending order, each block read before it is written; where it then becomes
+// narrower, by one thread.
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "exec/kernels/classic/lists.h"
+#include "exec/kernels/rows/axes.h"
+#include "exec/kernels/rows/reals.h"
+#include "exec/kernels/support/kernel.h"
+
+static stow_status need_numbers(const stow_kernel_call* call, const stow_tensor* x) {
+  if (stowi_kind(x->dtype) == STOW_KIND_COMPLEX || stowi_bits(x->dtype) < 8) {
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "elements must be floats or integers");
+  }
+  return STOW_OK;
+}
+
+static void divide(const stow_kernel_call* call, size_t count, size_t grain, stow_kernel_task task,
+                   void* job) {
+  if (stowi_is_divisible(call)) {
+    stow_kernel_split(call, count, grain, task, job);
+  } else {
+    task(job, 0, count, 0);
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// Element by element
+
+typedef struct each_job {
+  double (*change)(const struct each_job* j, size_t i, double x);  // element i, which is x
+  const stow_tensor* x;
+  const stow_tensor* y;
+  size_t columns;
+  stowi_list values;  // of impute; offsets of scale_features
+  stowi_list scales;
+  double number;    // threshold, or what is replaced
+  int64_t integer;  // what is replaced among integers
+} each_job;
+
+// A list has an element for each column, one for all, or none.
+static double of_column(const stowi_list* list, size_t column, double fallback) {
+  return list->count == 0 ? fallback : stowi_list_real(list, list->count == 1 ? 0 : column);
+}
+
+static double binarize(const each_job* j, size_t i, double x) {
+  (void)i;
+  return x > j->number ? 1 : 0;
+}
+
+static double scale(const each_job* j, size_t i, double x) {
+  size_t column = i % j->columns;
+  return (x - of_column(&j->values, column, 0)) * of_column(&j->scales, column, 1);
+}
+
+static double impute(const each_job* j, size_t i, double x) {
+  bool is_missing = isnan(j->number) ? isnan(x) : x == j->number;
+  return is_missing ? of_column(&j->values, i % j->columns, x) : x;
+}
+
+static void reals_task(void* user, size_t begin, size_t end, uint32_t worker) {
+  const each_job* j = user;
+  double block[STOWI_BLOCK];
+  (void)worker;
+  for (size_t i = begin; i < end; i += STOWI_BLOCK) {
+    size_t count = stowi_smaller(STOWI_BLOCK, end - i);
+    stowi_load_f64(j->x->dtype, j->x->data, i, count, block);
+    for (size_t k = 0; k < count; ++k) {
+      block[k] = j->change(j, i + k, block[k]);
+    }
+    stowi_store_f64(j->y->dtype, j->y->data, i, count, block);
+  }
+}
+
+static void impute_ints_task(void* user, size_t begin, size_t end, uint32_t worker) {
+  const each_job* j = user;
+  int64_t block[STOWI_BLOCK];
+  (void)worker;
+  for (size_t i = begin; i < end; i += STOWI_BLOCK) {
+    size_t count = stowi_smaller(STOWI_BLOCK, end - i);
+    stowi_load_i64(j->x->dtype, j->x->data, i, count, block);
+    for (size_t k = 0; k < count && j->values.count != 0; ++k) {
+      size_t column = j->values.count == 1 ? 0 : (i + k) % j->columns;
+      block[k] = block[k] == j->integer ? stowi_list_int(&j->values, column) : block[k];
+    }
+    stowi_store_i64(j->y->dtype, j->y->data, i, count, block);
+  }
+}
+
+static stow_status check_list(const stow_kernel_call* call, const stowi_list* list, size_t columns,
+                              const char* name) {
+  if (list->count > 1 && list->count != columns) {
+    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
+                            "%s has %zu numbers for %zu columns, not one each or one for all", name,
+                            list->count, columns);
+  }
+  return STOW_OK;
+}
+
+static stow_status run_binarize(stow_kernel_call* call) {
+  const stow_tensor* x = call->operands[0];
+  each_job j = {.change = binarize, .x = x, .y = call->results[0]};
+  stow_status status = need_numbers(call, x);
+  j.number = stow_kernel_float(call, "threshold", 0);
+  if (status == STOW_OK) {
+    divide(call, stow_tensor_elements(x), STOWI_GRAIN, reals_task, &j);
+  }
+  return status;
+}
+
+static stow_status run_scale_features(stow_kernel_call* call) {
+  const stow_tensor* x = call->operands[0];
+  each_job j = {.x = x, .y = call->results[0], .columns = stowi_table_of(x).columns};
+  stow_status status = need_numbers(call, x);
+  j.change = scale;
+  j.values = stowi_list_of(call, "offset");
+  j.scales = stowi_list_of(call, "scale");
+  if (status == STOW_OK) {
+    status = check_list(call, &j.values, j.columns, "offset");
+  }
+  if (status == STOW_OK) {
+    status = check_list(call, &j.scales, j.columns, "scale");
+  }
+  if (status == STOW_OK) {
+    divide(call, stow_tensor_elements(x), STOWI_GRAIN / 4, reals_task, &j);
+  }
+  return status;
+}
+
+// What is replaced is NaN only where x is of floats and nothing else is said.
+static stow_status run_impute(stow_kernel_call* call) {
+  const stow_tensor* x = call->operands[0];
+  each_job j = {.x = x, .y = call->results[0], .columns = stowi_table_of(x).columns};
+  stow_status status = need_numbers(call, x);
+  bool is_real = stowi_kind(x->dtype) == STOW_KIND_FLOAT;
+  j.change = impute;
+  j.values = stowi_list_of(call, is_real ? "imputed_value_floats" : "imputed_value_int64s");
+  j.number = stow_kernel_float(call, "replaced_value_float", 0);
+  j.integer = stow_kernel_int(call, "replaced_value_int64", 0);
+  if (status == STOW_OK) {
+    status = check_list(call, &j.values, j.columns, "the list of values");
+  }
+  if (status == STOW_OK) {
+    divide(call, stow_tensor_elements(x), STOWI_GRAIN / 4, is_real ? reals_task : impute_ints_task,
+           &j);
+  }
+  return status;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Rows
+
+typedef enum norm_kind { BY_MAX, BY_L1, BY_L2 } norm_kind;
+
+typedef struct norm_job {
+  const stow_tensor* x;
+  const stow_tensor* y;
+  size_t columns;
+  norm_kind kind;
+} norm_job;
+
+// The largest element is meant as it is, not its absolute value.
+static double norm_of(const norm_job* j, size_t first) {
+  double block[STOWI_BLOCK];
+  double norm = j->kind == BY_MAX ? -(double)INFINITY : 0;
+  for (size_t i = 0; i < j->columns; i += STOWI_BLOCK) {
+    size_t count = stowi_smaller(STOWI_BLOCK, j->columns - i);
+    stowi_load_f64(j->x->dtype, j->x->data, first + i, count, block);
+    for (size_t k = 0; k < count; ++k) {
+      if (j->kind == BY_MAX) {
+        norm = block[k] > norm ? block[k] : norm;
+      } else {
+        norm += j->kind == BY_L1 ? fabs(block[k]) : block[k] * block[k];
+      }
+    }
+  }
+  return j->kind == BY_L2 ? sqrt(norm) : norm;
+}
+
+static void normalize_task(void* user, size_t begin, size_t end, uint32_t worker) {
+  const norm_job* j = user;
+  double block[STOWI_BLOCK];
+  (void)worker;
+  for (size_t r = begin; r < end; ++r) {
+    double norm = norm_of(j, r * j->columns);
+    for (size_t i = 0; i < j->columns; i += STOWI_BLOCK) {
+      size_t count = stowi_smaller(STOWI_BLOCK, j->columns - i);
+      size_t at = r * j->columns + i;
+      stowi_load_f64(j->x->dtype, j->x->data, at, count, block);
+      for (size_t k = 0; k < count; ++k) {
+        block[k] = norm == 0 ? block[k] : block[k] / norm;
+      }
+      stowi_store_f64(j->y->dtype, j->y->data, at, count, block);
+    }
+  }
+}
+
+static stow_status run_normalize_rows(stow_kernel_call* call) {
+  const stow_tensor* x = call->operands[0];
+  stowi_table table = stowi_table_of(x);
+  norm_job j = {x, call->results[0], table.columns, BY_MAX};
+  stow_status status = need_numbers(call, x);
+  if (stow_kernel_is(call, "norm", "l1")) {
+    j.kind = BY_L1;
+  } else if (stow_kernel_is(call, "norm", "l2")) {
+    j.kind = BY_L2;
+  } else if (!stow_kernel_is(call, "norm", "max")) {
+    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "norm must be max, l1 or l2");
+  }
+  if (status == STOW_OK && stow_tensor_elements(x) != 0) {
+    divide(call, table.rows, stowi_grain_of(table.columns * 2), normalize_task, &j);
+  }
+  return status;
+}
+
+STOWI_KERNEL(BINARIZE, NULL, run_binarize);
+STOWI_KERNEL(SCALE_FEATURES, NULL, run_scale_features);
+STOWI_KERNEL(IMPUTE, NULL, run_impute);
+STOWI_KERNEL(NORMALIZE_ROWS, NULL, run_normalize_rows);

@@ -1,0 +1,29 @@
+// What becomes of a model's scores: transforms, and labels.
+#ifndef STOWAGE_SRC_EXEC_KERNELS_CLASSIC_SCORES_H_
+#define STOWAGE_SRC_EXEC_KERNELS_CLASSIC_SCORES_H_
+
+#include <stowage/kernel.h>
+
+// In the order of TreeEnsemble's numbers for them.
+typedef enum stowi_transform {
+  STOWI_TRANSFORM_NONE,
+  STOWI_TRANSFORM_SOFTMAX,
+  STOWI_TRANSFORM_LOGISTIC,
+  STOWI_TRANSFORM_SOFTMAX_ZERO,
+  STOWI_TRANSFORM_PROBIT
+} stowi_transform;
+
+// The attribute `post_transform`, a name or a number; none where it is absent.
+stow_status stowi_transform_of(const stow_kernel_call* call, stowi_transform* out_transform);
+
+// One score alone is changed by PROBIT only.
+void stowi_transform_scores(stowi_transform transform, double* scores, size_t count);
+
+// One score of two classes becomes two: those of LOGISTIC are probabilities; else the first is the
+// opposite of the second, or what it lacks to 1.
+void stowi_transform_pair(stowi_transform transform, bool is_opposite, double score, double* out);
+
+// The first of the largest.
+size_t stowi_best_score(const double* scores, size_t count);
+
+#endif  // STOWAGE_SRC_EXEC_KERNELS_CLASSIC_SCORES_H_

@@ -1,0 +1,307 @@
+// reduce: any axes of any real or integer tensor folded into one number. Where the innermost dim is
+// folded, its runs are taken into 32 lanes that are then folded into each other; where it stays,
+// neighbouring results are computed together. Either way the order depends on the dims alone, and
+// the accumulators are doubles or i64, so that a sum of a million f32 is good to its last bit.
+// One pass; log_sum_exp makes one before for the largest element, so that nothing overflows.
+#include <inttypes.h>
+#include <string.h>
+
+#include "exec/kernels/rows/axes.h"
+#include "exec/kernels/rows/reals.h"
+#include "exec/kernels/rows/reduction.h"
+#include "exec/kernels/support/kernel.h"
+
+#define LANES 32
+
+typedef struct job {
+  const stow_tensor* x;
+  stow_tensor* y;
+  stowi_fold fold;
+  stowi_reduction op;
+  size_t count;  // of elements in each result
+  bool is_real;
+  bool is_unsigned;
+} job;
+
+// ---------------------------------------------------------------------------------------------
+// Floats
+
+// |in| becomes the exponentials of its distances from |most|, one or each its own.
+static void exps(const job* j, double* in, size_t count, const double* most, bool is_one) {
+  for (size_t i = 0; i < count; ++i) {
+    double far = in[i] - most[is_one ? 0 : i];
+    in[i] = j->x->dtype == STOW_F64 ? exp(far) : (double)stowi_expf((float)far);
+  }
+}
+
+// Where the largest is infinite there is nothing to subtract.
+static double finite_or_zero(double x) { return isfinite(x) ? x : 0; }
+
+static double fold_lanes(stowi_reduction op, const double* lanes) {
+  double folded[LANES];
+  memcpy(folded, lanes, sizeof(folded));
+  if (op == STOWI_REDUCE_L1 || op == STOWI_REDUCE_L2 || op == STOWI_REDUCE_SUM_SQUARE) {
+    op = STOWI_REDUCE_SUM;
+  }
+  for (size_t half = LANES / 2; half != 0; half /= 2) {
+    stowi_reduce_reals(op, folded + half, half, folded);
+  }
+  return folded[0];
+}
+
+// One result: all runs that are folded into it.
+static double run_of_reals(const job* j, stowi_reduction op, size_t base, const double* most) {
+  double room[STOWI_BLOCK];
+  double lanes[LANES];
+  for (size_t k = 0; k < LANES; ++k) {
+    lanes[k] = stowi_reduce_first_real(op);
+  }
+  for (size_t g = 0; g < j->fold.gone; ++g) {
+    size_t first = base + stowi_fold_gone(&j->fold, g);
+    for (size_t i = 0; i < j->fold.width; i += STOWI_BLOCK) {
+      size_t count = stowi_smaller(STOWI_BLOCK, j->fold.width - i);
+      stowi_load_f64(j->x->dtype, j->x->data, first + i, count, room);
+      if (most != NULL) {
+        exps(j, room, count, most, true);
+      }
+      for (size_t k = 0; k < count; k += LANES) {
+        stowi_reduce_reals(op, room + k, stowi_smaller(LANES, count - k), lanes);
+      }
+    }
+  }
+  return fold_lanes(op, lanes);
+}
+
+static void strip_of_reals(const job* j, stowi_reduction op, size_t base, size_t width,
+                           const double* most, double* into) {
+  double room[STOWI_BLOCK];
+  for (size_t k = 0; k < width; ++k) {
+    into[k] = stowi_reduce_first_real(op);
+  }
+  for (size_t g = 0; g < j->fold.gone; ++g) {
+    stowi_load_f64(j->x->dtype, j->x->data, base + stowi_fold_gone(&j->fold, g), width, room);
+    if (most != NULL) {
+      exps(j, room, width, most, false);
+    }
+    stowi_reduce_reals(op, room, width, into);
+  }
+}
+
+static void reduce_reals(const job* j, size_t base, size_t width, double* out) {
+  double most[STOWI_BLOCK];
+  bool has_most = j->op == STOWI_REDUCE_LOG_SUM_EXP;
+  if (j->fold.is_run) {
+    most[0] = has_most ? finite_or_zero(run_of_reals(j, STOWI_REDUCE_MAX, base, NULL)) : 0;
+    out[0] = run_of_reals(j, j->op, base, has_most ? most : NULL);
+  } else {
+    if (has_most) {
+      strip_of_reals(j, STOWI_REDUCE_MAX, base, width, NULL, most);
+    }
+    for (size_t k = 0; has_most && k < width; ++k) {
+      most[k] = finite_or_zero(most[k]);
+    }
+    strip_of_reals(j, j->op, base, width, has_most ? most : NULL, out);
+  }
+  for (size_t k = 0; k < width; ++k) {
+    out[k] = stowi_reduce_last_real(j->op, out[k], j->count) + (has_most ? most[k] : 0);
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// Integers
+
+static int64_t run_of_ints(const job* j, size_t base) {
+  int64_t room[STOWI_BLOCK];
+  int64_t folded = stowi_reduce_first_int(j->op, j->x->dtype);
+  for (size_t g = 0; g < j->fold.gone; ++g) {
+    size_t first = base + stowi_fold_gone(&j->fold, g);
+    for (size_t i = 0; i < j->fold.width; i += STOWI_BLOCK) {
+      size_t count = stowi_smaller(STOWI_BLOCK, j->fold.width - i);
+      stowi_load_i64(j->x->dtype, j->x->data, first + i, count, room);
+      for (size_t k = 0; k < count; ++k) {
+        stowi_reduce_ints(j->op, j->is_unsigned, room + k, 1, &folded);
+      }
+    }
+  }
+  return folded;
+}
+
+static void reduce_ints(const job* j, size_t base, size_t width, int64_t* out) {
+  int64_t room[STOWI_BLOCK];
+  if (j->fold.is_run) {
+    out[0] = run_of_ints(j, base);
+  } else {
+    for (size_t k = 0; k < width; ++k) {
+      out[k] = stowi_reduce_first_int(j->op, j->x->dtype);
+    }
+    for (size_t g = 0; g < j->fold.gone; ++g) {
+      stowi_load_i64(j->x->dtype, j->x->data, base + stowi_fold_gone(&j->fold, g), width, room);
+      stowi_reduce_ints(j->op, j->is_unsigned, room, width, out);
+    }
+  }
+  for (size_t k = 0; k < width; ++k) {
+    out[k] = stowi_reduce_last_int(j->op, j->is_unsigned, out[k], j->count);
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// All results
+
+static void piece(const job* j, size_t base, size_t at, size_t width) {
+  if (j->is_real) {
+    double out[STOWI_BLOCK];
+    reduce_reals(j, base, width, out);
+    stowi_store_f64(j->y->dtype, j->y->data, at, width, out);
+  } else {
+    int64_t out[STOWI_BLOCK];
+    reduce_ints(j, base, width, out);
+    stowi_store_i64(j->y->dtype, j->y->data, at, width, out);
+  }
+}
+
+static void runs_task(void* user, size_t begin, size_t end, uint32_t worker) {
+  const job* j = user;
+  (void)worker;
+  for (size_t k = begin; k < end; ++k) {
+    piece(j, stowi_fold_kept(&j->fold, k), k, 1);
+  }
+}
+
+static void strips_task(void* user, size_t begin, size_t end, uint32_t worker) {
+  const job* j = user;
+  size_t strips = (j->fold.width + STOWI_BLOCK - 1) / STOWI_BLOCK;
+  (void)worker;
+  for (size_t s = begin; s < end; ++s) {
+    size_t column = s % strips * STOWI_BLOCK;
+    size_t kept = s / strips;
+    size_t width = stowi_smaller(STOWI_BLOCK, j->fold.width - column);
+    piece(j, stowi_fold_kept(&j->fold, kept) + column, kept * j->fold.width + column, width);
+  }
+}
+
+static void divide(const stow_kernel_call* call, job* j) {
+  const stowi_fold* fold = &j->fold;
+  if (fold->is_run) {
+    stow_kernel_split(call, fold->kept, stowi_grain_of(j->count), runs_task, j);
+  } else {
+    size_t strips = (fold->width + STOWI_BLOCK - 1) / STOWI_BLOCK;
+    size_t width = stowi_smaller(STOWI_BLOCK, fold->width);
+    stow_kernel_split(call, fold->kept * strips, stowi_grain_of(j->count * width), strips_task, j);
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// Axes
+
+static stow_status add_axis(const stow_kernel_call* call, int64_t number, uint32_t* axes) {
+  uint32_t rank = call->operands[0]->rank;
+  uint32_t axis;
+  if (!stowi_find_axis(number, rank, &axis) || rank == 0 || (*axes >> axis & 1) != 0) {
+    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
+                            "axis %" PRId64 " is out of range for rank %" PRIu32 ", or named twice",
+                            number, rank);
+  }
+  *axes |= UINT32_C(1) << axis;
+  return STOW_OK;
+}
+
+// As bits. No axes are all of them, or none with `noop_with_empty_axes`.
+static stow_status read_axes(const stow_kernel_call* call, uint32_t* out_axes) {
+  const stow_attr* attr = stow_kernel_attr(call, "axes");
+  const stow_tensor* operand = stow_kernel_operand(call, 1);
+  size_t given = attr != NULL && attr->kind == STOW_ATTR_INTS ? attr->count : 0;
+  size_t count = given == 0 && operand != NULL ? stow_tensor_elements(operand) : given;
+  *out_axes = 0;
+  for (size_t i = 0; i < count; ++i) {
+    stow_status status =
+        add_axis(call, given != 0 ? attr->ints[i] : stowi_int_at(operand, i), out_axes);
+    if (status != STOW_OK) {
+      return status;
+    }
+  }
+  if (count == 0 && !stow_kernel_bool(call, "noop_with_empty_axes", false)) {
+    *out_axes = UINT32_MAX;
+  }
+  return STOW_OK;
+}
+
+// Which axes an operand names may only be known here: the result's dims follow.
+static stow_status set_dims(const stow_kernel_call* call, uint32_t axes) {
+  const stow_tensor* x = call->operands[0];
+  stow_tensor* y = call->results[0];
+  bool keepdims = stow_kernel_bool(call, "keepdims", true);
+  uint32_t rank = 0;
+  int64_t dims[STOW_MAX_RANK] = {0};
+  for (uint32_t i = 0; i < x->rank; ++i) {
+    bool is_gone = (axes >> i & 1) != 0;
+    if (!is_gone || keepdims) {
+      dims[rank++] = is_gone ? 1 : x->dims[i];
+    }
+  }
+  bool fits = rank == y->rank;
+  for (uint32_t i = 0; fits && i < rank; ++i) {
+    fits = dims[i] <= y->dims[i];
+  }
+  if (!fits) {
+    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
+                            "the result of these axes is larger than was planned");
+  }
+  memcpy(y->dims, dims, sizeof(dims));
+  return STOW_OK;
+}
+
+static bool find_op(const stow_kernel_call* call, stowi_reduction* out_op) {
+  static const char* const names[STOWI_REDUCTION_COUNT] = {
+      "sum", "mean", "max", "min", "prod", "l1", "l2", "log_sum", "log_sum_exp", "sum_square"};
+  for (size_t i = 0; i < STOWI_REDUCTION_COUNT; ++i) {
+    if (stow_kernel_is(call, "op", names[i])) {
+      *out_op = (stowi_reduction)i;
+      return true;
+    }
+  }
+  return false;
+}
+
+static stow_status check_dtype(const stow_kernel_call* call, const job* j) {
+  stow_dtype_kind kind = stowi_kind(j->x->dtype);
+  bool is_ordered = j->op == STOWI_REDUCE_MAX || j->op == STOWI_REDUCE_MIN;
+  if (j->is_real) {
+    return stowi_need_real(call, j->x, "x");
+  }
+  if (kind == STOW_KIND_COMPLEX || stowi_bits(j->x->dtype) < 8 ||
+      (kind == STOW_KIND_BOOL && !is_ordered)) {
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
+                            "elements of x must be floats or integers, or bools for max and min");
+  }
+  if (j->op == STOWI_REDUCE_LOG_SUM_EXP) {
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "log_sum_exp of integers");
+  }
+  return STOW_OK;
+}
+
+static stow_status run_reduce(stow_kernel_call* call) {
+  job j = {.x = call->operands[0], .y = call->results[0]};
+  uint32_t axes;
+  stow_dtype_kind kind = stowi_kind(j.x->dtype);
+  j.is_real = kind == STOW_KIND_FLOAT;
+  j.is_unsigned = kind == STOW_KIND_UNSIGNED || kind == STOW_KIND_BOOL;
+  if (!find_op(call, &j.op)) {
+    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "op is none that reduces");
+  }
+  stow_status status = check_dtype(call, &j);
+  if (status == STOW_OK) {
+    status = read_axes(call, &axes);
+  }
+  if (status == STOW_OK) {
+    status = set_dims(call, axes);
+  }
+  if (status != STOW_OK) {
+    return status;
+  }
+  j.fold = stowi_fold_over(j.x, axes);
+  j.count = j.fold.gone * (j.fold.is_run ? j.fold.width : 1);
+  divide(call, &j);
+  return STOW_OK;
+}
+
+STOWI_KERNEL(REDUCE, NULL, run_reduce);

@@ -1,0 +1,138 @@
+// layer_norm and rms_norm over the last dims, and skip_norm, which does the same to a sum of
+// tensors. Three passes over a row (two without a mean): mean, mean square of what is left, result.
+// Sums are doubles. The sum of skip_norm is added up anew in each pass, which costs less than the
+// memory that would keep it, and lets all results lie over operands.
+#include <inttypes.h>
+
+#include "exec/kernels/rows/axes.h"
+#include "exec/kernels/rows/params.h"
+#include "exec/kernels/rows/reals.h"
+#include "exec/kernels/support/kernel.h"
+
+typedef struct job {
+  const stow_tensor* x;
+  stowi_param skip;
+  stowi_param bias;  // of the sum
+  stowi_param scale;
+  stowi_param shift;
+  const stow_tensor* y;
+  const stow_tensor* means;    // these three may be NULL
+  const stow_tensor* factors;  // 1 / deviation
+  const stow_tensor* sums;
+  size_t count;  // of a row
+  double epsilon;
+  bool is_rms;
+} job;
+
+typedef struct moments {
+  double mean;
+  double factor;
+} moments;
+
+#define REAL float
+#define OF(name) name##_f32
+#include "exec/kernels/rows/row_norm_body.h"
+#undef REAL
+#undef OF
+#define REAL double
+#define OF(name) name##_f64
+#include "exec/kernels/rows/row_norm_body.h"
+#undef REAL
+#undef OF
+
+static void rows_task(void* user, size_t begin, size_t end, uint32_t worker) {
+  const job* j = user;
+  (void)worker;
+  for (size_t r = begin; r < end; ++r) {
+    size_t first = r * j->count;
+    moments m = j->x->dtype == STOW_F64 ? measure_f64(j, first) : measure_f32(j, first);
+    if (j->x->dtype == STOW_F64) {
+      normalize_f64(j, first, m);
+    } else {
+      normalize_f32(j, first, m);
+    }
+    if (j->means != NULL) {
+      stowi_store_f64(j->means->dtype, j->means->data, r, 1, &m.mean);
+    }
+    if (j->factors != NULL) {
+      stowi_store_f64(j->factors->dtype, j->factors->data, r, 1, &m.factor);
+    }
+  }
+}
+
+// All tensors must be of real numbers.
+static stow_status check(const stow_kernel_call* call) {
+  for (size_t k = 0; k < call->operand_count; ++k) {
+    const stow_tensor* operand = call->operands[k];
+    stow_status status =
+        operand == NULL ? STOW_OK
+                        : stowi_need_real(call, operand, k == 0 ? "x" : "scale, shift or skip");
+    if (status != STOW_OK) {
+      return status;
+    }
+  }
+  return STOW_OK;
+}
+
+static void divide(const stow_kernel_call* call, job* j, size_t rows) {
+  if (j->count != 0) {
+    stow_kernel_split(call, rows, stowi_grain_of(j->count * 3), rows_task, j);
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// Kernels
+
+static stow_status run_row_norm(stow_kernel_call* call, bool is_rms) {
+  const stow_tensor* x = call->operands[0];
+  stowi_rows rows;
+  stow_status status = check(call);
+  if (status == STOW_OK) {
+    status = stowi_rows_of(call, x, -1, &rows);
+  }
+  if (status != STOW_OK) {
+    return status;
+  }
+  size_t count = rows.count * rows.inner;
+  job j = {.x = x,
+           .scale = stowi_param_of(stow_kernel_operand(call, 1), x, count),
+           .shift = stowi_param_of(stow_kernel_operand(call, 2), x, count),
+           .y = call->results[0],
+           .means = stow_kernel_result(call, 1),
+           .factors = stow_kernel_result(call, 2),
+           .count = count,
+           .epsilon = stow_kernel_float(call, "epsilon", 1e-5),
+           .is_rms = is_rms};
+  divide(call, &j, rows.outer);
+  return STOW_OK;
+}
+
+static stow_status run_layer_norm(stow_kernel_call* call) { return run_row_norm(call, false); }
+static stow_status run_rms_norm(stow_kernel_call* call) { return run_row_norm(call, true); }
+
+static stow_status run_skip_norm(stow_kernel_call* call) {
+  const stow_tensor* x = call->operands[0];
+  stow_status status = check(call);
+  if (status != STOW_OK) {
+    return status;
+  }
+  stowi_rows rows = stowi_rows_along(x, x->rank - 1);
+  job j = {.x = x,
+           .skip = stowi_param_of(stow_kernel_operand(call, 1), x, rows.count),
+           .scale = stowi_param_of(stow_kernel_operand(call, 2), x, rows.count),
+           .shift = stowi_param_of(stow_kernel_operand(call, 3), x, rows.count),
+           .bias = stowi_param_of(stow_kernel_operand(call, 4), x, rows.count),
+           .y = call->results[0],
+           .means = stow_kernel_result(call, 1),
+           .factors = stow_kernel_result(call, 2),
+           .sums = stow_kernel_result(call, 3),
+           .count = rows.count,
+           .epsilon = stow_kernel_float(call, "epsilon", 1e-12),
+           .is_rms = stow_kernel_is(call, "op", "rms")};
+  divide(call, &j, rows.outer);
+  return STOW_OK;
+}
+
+STOWI_KERNEL(LAYER_NORM, NULL, run_layer_norm);
+STOWI_KERNEL(RMS_NORM, NULL, run_rms_norm);
+STOWI_KERNEL(SKIP_NORM, NULL, run_skip_norm);

@@ -1,0 +1,122 @@
+// The text of softmax.c for one type of number.
+
+static inline void OF(subtract)(const REAL* in, size_t count, REAL most, REAL log_sum, REAL* out) {
+  for (size_t i = 0; i < count; ++i) {
+    out[i] = in[i] - most - log_sum;
+  }
+}
+
+static inline void OF(multiply)(const REAL* in, size_t count, REAL factor, REAL* out) {
+  for (size_t i = 0; i < count; ++i) {
+    out[i] = in[i] * factor;
+  }
+}
+
+// The sum of exp(x - most) of a row; where |keeps|, these are written to y.
+static double OF(sum_exps)(const job* j, size_t first, REAL most, bool keeps) {
+  REAL room[STOWI_BLOCK];
+  REAL out[STOWI_BLOCK];
+  double sum = 0;
+  for (size_t i = 0; i < j->rows.count; i += STOWI_BLOCK) {
+    size_t count = stowi_smaller(STOWI_BLOCK, j->rows.count - i);
+    const REAL* in = OF(stowi_view)(j->dtype, j->x, first + i, count, room);
+    OF(stowi_exps)(in, count, &most, 0, out);
+    sum += OF(stowi_sum)(out, count);
+    if (keeps) {
+      OF(stowi_put)(j->dtype, j->y, first + i, count, out);
+    }
+  }
+  return sum;
+}
+
+static void OF(finish_row)(const job* j, size_t first, REAL most, double sum, bool keeps) {
+  REAL room[STOWI_BLOCK];
+  REAL out[STOWI_BLOCK];
+  REAL factor = (REAL)(1 / sum);
+  REAL log_sum = j->is_log ? (REAL)log(sum) : 0;
+  for (size_t i = 0; i < j->rows.count; i += STOWI_BLOCK) {
+    size_t count = stowi_smaller(STOWI_BLOCK, j->rows.count - i);
+    const REAL* in = OF(stowi_view)(j->dtype, keeps ? j->y : j->x, first + i, count, room);
+    if (j->is_log) {
+      OF(subtract)(in, count, most, log_sum, out);
+    } else if (keeps) {
+      OF(multiply)(in, count, factor, out);
+    } else {
+      OF(stowi_exps)(in, count, &most, 0, out);
+      OF(multiply)(out, count, factor, out);
+    }
+    OF(stowi_put)(j->dtype, j->y, first + i, count, out);
+  }
+}
+
+// Elements that lie together.
+static void OF(row)(const job* j, size_t first) {
+  REAL room[STOWI_BLOCK];
+  REAL most = -(REAL)INFINITY;
+  for (size_t i = 0; i < j->rows.count; i += STOWI_BLOCK) {
+    size_t count = stowi_smaller(STOWI_BLOCK, j->rows.count - i);
+    const REAL* in = OF(stowi_view)(j->dtype, j->x, first + i, count, room);
+    most = OF(stowi_most)(in, count, most);
+  }
+  bool keeps = !j->is_log && j->dtype == REAL_DTYPE;
+  double sum = OF(sum_exps)(j, first, most, keeps);
+  OF(finish_row)(j, first, most, sum, keeps);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Neighbouring rows, at most a block of them, all at once
+
+static void OF(strip_most)(const job* j, size_t first, size_t width, REAL* most) {
+  REAL room[STOWI_BLOCK];
+  for (size_t k = 0; k < width; ++k) {
+    most[k] = -(REAL)INFINITY;
+  }
+  for (size_t i = 0; i < j->rows.count; ++i) {
+    const REAL* in = OF(stowi_view)(j->dtype, j->x, first + i * j->rows.inner, width, room);
+    for (size_t k = 0; k < width; ++k) {
+      most[k] = ((in[k] > most[k]) | (in[k] != in[k])) ? in[k] : most[k];
+    }
+  }
+}
+
+static void OF(strip_exps)(const job* j, size_t at, size_t width, const REAL* most, REAL* out) {
+  REAL room[STOWI_BLOCK];
+  const REAL* in = OF(stowi_view)(j->dtype, j->x, at, width, room);
+  OF(stowi_exps)(in, width, most, 1, out);
+}
+
+static void OF(strip_finish)(const job* j, size_t at, size_t width, const REAL* most,
+                             const double* sums, REAL* out) {
+  REAL room[STOWI_BLOCK];
+  if (j->is_log) {
+    const REAL* in = OF(stowi_view)(j->dtype, j->x, at, width, room);
+    for (size_t k = 0; k < width; ++k) {
+      out[k] = in[k] - most[k] - (REAL)sums[k];
+    }
+  } else {
+    OF(strip_exps)(j, at, width, most, out);
+    for (size_t k = 0; k < width; ++k) {
+      out[k] *= (REAL)sums[k];
+    }
+  }
+  OF(stowi_put)(j->dtype, j->y, at, width, out);
+}
+
+static void OF(strip)(const job* j, size_t first, size_t width) {
+  REAL most[STOWI_BLOCK];
+  REAL out[STOWI_BLOCK];
+  double sums[STOWI_BLOCK] = {0};
+  OF(strip_most)(j, first, width, most);
+  for (size_t i = 0; i < j->rows.count; ++i) {
+    OF(strip_exps)(j, first + i * j->rows.inner, width, most, out);
+    for (size_t k = 0; k < width; ++k) {
+      sums[k] += (double)out[k];
+    }
+  }
+  for (size_t k = 0; k < width; ++k) {
+    sums[k] = j->is_log ? log(sums[k]) : 1 / sums[k];
+  }
+  for (size_t i = 0; i < j->rows.count; ++i) {
+    OF(strip_finish)(j, first + i * j->rows.inner, width, most, sums, out);
+  }
+}
