@@ -1,0 +1,304 @@
+// Blocked as Goto and van de Geijn do ("Anatomy of High-Performance Matrix Multiplication", 2008):
+// a block of a, packed, stays in the second cache, a panel of b in the first, and the tile's sums
+// in registers.
+//
+//     for each 256 steps of k           a chain: its sums are added to c
+//       for each 256 rows of a          packed into panels of 8, 4, 2, 1 rows
+//         for each tile's width of b    packed into one panel
+//           for each panel of a         a tile of c
+//
+// The panel of b is packed again for every 256 rows, which costs about a twentieth where there are
+// many; in return scratch is 288 KB for each worker, and a product of few rows packs everything
+// once. What is read only a few times is not packed where its rows lie in memory as rows: a in
+// products of few columns, b in products of few rows. Very few rows have b streamed past pieces of
+// c; one row of a is not packed either where they lie as columns.
+#include "exec/kernels/matrix/gemm.h"
+
+#include <string.h>
+
+#include "exec/kernels/matrix/gemm_by.h"
+#include "exec/kernels/matrix/gemm_pack.h"
+#include "exec/kernels/matrix/gemm_turned.h"
+#include "exec/kernels/support/size.h"
+
+enum {
+  DEPTH = STOWI_GEMM_CHAIN,  // steps of k in a block
+  ROWS = 256,                // rows of a in a block
+  SHORT_ROWS = 32,           // the same, in products of few columns
+  FEW_ROWS = 16,             // so few do not pay for packing b
+  FEW_COLUMNS = 64,          // nor so few for packing a
+  LINE = 16,                 // floats in a cache line
+  CLOSE = 2048,              // floats from row to row of b that lies close
+  STREAM_ROWS = 8,           // so few have b streamed past them
+  STREAM_PIECE = 384,        // columns of c that are streamed at a time
+  WORK = 1 << 16,            // multiplications that make a worker worth waking
+};
+
+// A block of a that few columns of b pass is not worth much memory, the less so as it mostly need
+// not be packed.
+static size_t rows_of_block(size_t n) { return n > FEW_COLUMNS ? ROWS : SHORT_ROWS; }
+
+static size_t floats_of_a(size_t m, size_t n, size_t k) {
+  return (stowi_smaller(m, rows_of_block(n)) * stowi_smaller(k, DEPTH) + 15) / 16 * 16;
+}
+
+static size_t floats_of_worker(size_t m, size_t n, size_t k) {
+  return floats_of_a(m, n, k) + stowi_smaller(k, DEPTH) * STOWI_TILE_COLUMNS;
+}
+
+uint64_t stowi_gemm_scratch(size_t m, size_t n, size_t k, uint32_t workers) {
+  return (uint64_t)floats_of_worker(m, n, k) * sizeof(float) * workers;
+}
+
+static size_t panel_rows(size_t left) { return left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1; }
+
+static void pack_a(const stowi_gemm* g, size_t row, size_t rows, size_t step, size_t steps,
+                   float* out) {
+  for (size_t i = 0; i < rows;) {
+    size_t height = panel_rows(rows - i);
+    const float* from = g->a.data + (row + i) * g->a.row + step * g->a.column;
+    stowi_pack(from, g->a.row, g->a.column, height, height, steps, out + i * steps);
+    i += height;
+  }
+  for (size_t i = 0; i < rows * steps && g->alpha != 1; ++i) {
+    out[i] *= g->alpha;
+  }
+}
+
+// A block of c, and what is added to it. Factors are the block's, and b a panel of it.
+typedef struct block {
+  const stowi_tiles* tiles;
+  stowi_tile_factors f;
+  bool is_packed;  // a, in panels
+  size_t rows, columns, steps;
+  float* c;
+  size_t c_row;
+  bool accumulate;
+} block;
+
+// A tile whose columns are not all c's.
+static void edge_tile(const block* k, size_t rows, const stowi_tile_factors* f, float* c) {
+  float whole[STOWI_TILE_ROWS * STOWI_TILE_COLUMNS] = {0};
+  size_t width = k->tiles->columns;
+  for (size_t i = 0; i < rows && k->accumulate; ++i) {
+    memcpy(whole + i * width, c + i * k->c_row, k->columns * sizeof(float));
+  }
+  k->tiles->tile(rows, k->steps, f, whole, width, k->accumulate);
+  for (size_t i = 0; i < rows; ++i) {
+    memcpy(c + i * k->c_row, whole + i * width, k->columns * sizeof(float));
+  }
+}
+
+// One panel of b with all rows of a's block.
+static void multiply_panel(const block* k) {
+  for (size_t i = 0; i < k->rows;) {
+    size_t height = panel_rows(k->rows - i);
+    stowi_tile_factors f = k->f;
+    f.a += i * (k->is_packed ? k->steps : f.a_row);
+    f.a_row = k->is_packed ? 1 : f.a_row;
+    f.a_step = k->is_packed ? height : f.a_step;
+    if (k->columns == k->tiles->columns) {
+      k->tiles->tile(height, k->steps, &f, k->c + i * k->c_row, k->c_row, k->accumulate);
+    } else {
+      edge_tile(k, height, &f, k->c + i * k->c_row);
+    }
+    i += height;
+  }
+}
+
+// Whether b's rows lie close, and an odd number of cache lines apart: then a panel of it is in the
+// first cache after it was read once, as it would be if it were packed.
+static bool is_b_close(const stowi_gemm* g) {
+  return g->b.row <= CLOSE && g->b.row % LINE == 0 && g->b.row / LINE % 2 == 1;
+}
+
+static const stowi_tiles* narrow_to(const stowi_tiles* tiles, size_t columns) {
+  while (tiles->narrower != NULL && tiles->narrower->columns >= columns) {
+    tiles = tiles->narrower;
+  }
+  return tiles;
+}
+
+// All columns of b with a block of a. b is packed panel by panel unless it is read so few times
+// that this would not pay.
+static void multiply_rows(const stowi_tiles* tiles, const stowi_gemm* g, size_t step, block* k,
+                          float* packed) {
+  float* c = k->c;
+  bool is_read = g->b.column == 1 && (g->m <= FEW_ROWS || is_b_close(g));
+  for (size_t column = 0; column < g->n; column += k->columns) {
+    k->tiles = narrow_to(tiles, g->n - column);
+    k->columns = stowi_smaller(g->n - column, k->tiles->columns);
+    k->c = c + column;
+    k->f.b = g->b.data + step * g->b.row + column * g->b.column;
+    k->f.b_step = g->b.row;
+    if (!is_read || k->columns != k->tiles->columns) {
+      stowi_pack(k->f.b, g->b.column, g->b.row, k->columns, k->tiles->columns, k->steps, packed);
+      k->f.b = packed;
+      k->f.b_step = k->tiles->columns;
+    }
+    multiply_panel(k);
+  }
+}
+
+static void multiply_blocks(const stowi_tiles* tiles, const stowi_gemm* g, float* scratch) {
+  float* b = scratch + floats_of_a(g->m, g->n, g->k);
+  bool is_packed = g->n > FEW_COLUMNS || g->a.column != 1 || g->alpha != 1;
+  size_t block_rows = is_packed ? rows_of_block(g->n) : ROWS;
+  for (size_t step = 0; step < g->k; step += DEPTH) {
+    size_t steps = stowi_smaller(g->k - step, DEPTH);
+    for (size_t row = 0; row < g->m; row += block_rows) {
+      block k = {.is_packed = is_packed,
+                 .rows = stowi_smaller(g->m - row, block_rows),
+                 .steps = steps,
+                 .c = g->c + row * g->c_row,
+                 .c_row = g->c_row,
+                 .accumulate = g->accumulate || step != 0};
+      if (is_packed) {
+        pack_a(g, row, k.rows, step, steps, scratch);
+        k.f.a = scratch;
+      } else {
+        k.f.a = g->a.data + row * g->a.row + step;
+        k.f.a_row = g->a.row;
+        k.f.a_step = 1;
+      }
+      multiply_rows(tiles, g, step, &k, b);
+    }
+  }
+}
+
+// The chains of steps [begin, end) for a piece of every row, in |sums|, whose rows are |sums_row|
+// apart: eight rows of b at a time, which stay in the first cache for all rows of a.
+static void stream_chains(const stowi_tiles* tiles, const stowi_gemm* g, size_t begin, size_t end,
+                          size_t column, size_t columns, float* sums, size_t sums_row) {
+  for (size_t step = begin; step < end; step += STOWI_STREAM_DEPTH) {
+    size_t steps = stowi_smaller(end - step, STOWI_STREAM_DEPTH);
+    for (size_t row = 0; row < g->m; ++row) {
+      float a[STOWI_STREAM_DEPTH];
+      for (size_t p = 0; p < steps; ++p) {
+        a[p] = g->alpha * g->a.data[row * g->a.row + (step + p) * g->a.column];
+      }
+      tiles->stream(columns, steps, a, g->b.data + step * g->b.row + column, g->b.row,
+                    sums + row * sums_row, step != begin);
+    }
+  }
+}
+
+// Few rows: b streams past pieces of them. The first chain is made in c itself where it is added to
+// nothing.
+static void multiply_stream(const stowi_tiles* tiles, const stowi_gemm* g) {
+  float sums[STREAM_ROWS * STREAM_PIECE];
+  for (size_t column = 0; column < g->n; column += STREAM_PIECE) {
+    size_t columns = stowi_smaller(g->n - column, STREAM_PIECE);
+    float* c = g->c + column;
+    for (size_t step = 0; step < g->k; step += DEPTH) {
+      size_t end = step + stowi_smaller(g->k - step, DEPTH);
+      if (step == 0 && !g->accumulate) {
+        stream_chains(tiles, g, step, end, column, columns, c, g->c_row);
+        continue;
+      }
+      stream_chains(tiles, g, step, end, column, columns, sums, columns);
+      for (size_t row = 0; row < g->m; ++row) {
+        for (size_t j = 0; j < columns; ++j) {
+          c[row * g->c_row + j] += sums[row * columns + j];
+        }
+      }
+    }
+  }
+}
+
+// One row: what does not make a whole group of columns is packed.
+static void multiply_turned(const stowi_tiles* tiles, const stowi_gemm* g, float* scratch) {
+  stowi_gemm rest = *g;
+  size_t done = stowi_gemm_turned(g);
+  rest.n -= done;
+  rest.b.data += done * rest.b.column;
+  rest.c += done;
+  multiply_blocks(tiles, &rest, scratch);
+}
+
+static void clear(const stowi_gemm* g) {
+  for (size_t i = 0; i < g->m && g->n != 0; ++i) {
+    memset(g->c + i * g->c_row, 0, g->n * sizeof(float));
+  }
+}
+
+// A product with one column is, turned around, one with one row; factors of a product may change
+// places, but alpha belongs to a.
+static bool is_better_turned(const stowi_gemm* g) {
+  return g->n == 1 && g->m > 1 && g->c_row == 1 && g->alpha == 1;
+}
+
+static stowi_gemm turned(const stowi_gemm* g) {
+  stowi_gemm t = *g;
+  t.m = 1;
+  t.n = g->m;
+  t.a = (stowi_matrix){g->b.data, g->b.column, g->b.row};
+  t.b = (stowi_matrix){g->a.data, g->a.column, g->a.row};
+  return t;
+}
+
+void stowi_gemm_by(const stowi_tiles* tiles, const stowi_gemm* gemm, void* scratch) {
+  if (gemm->m == 0 || gemm->n == 0) {
+    return;
+  }
+  stowi_gemm swapped;
+  if (is_better_turned(gemm)) {
+    swapped = turned(gemm);
+    gemm = &swapped;
+  }
+  if (gemm->k == 0) {
+    if (!gemm->accumulate) {
+      clear(gemm);
+    }
+  } else if (gemm->m <= STREAM_ROWS && gemm->b.column == 1) {
+    multiply_stream(tiles, gemm);
+  } else if (gemm->m == 1 && gemm->b.row == 1) {
+    multiply_turned(tiles, gemm, scratch);
+  } else {
+    multiply_blocks(tiles, gemm, scratch);
+  }
+}
+
+void stowi_gemm_alone(const stowi_gemm* gemm, void* scratch) {
+  stowi_gemm_by(stowi_tiles_best(), gemm, scratch);
+}
+
+typedef struct division {
+  stowi_gemm gemm;
+  float* scratch;
+  bool by_rows;
+} division;
+
+// Rows or columns, in units of a tile.
+static void multiply_part(void* user, size_t begin, size_t end, uint32_t worker) {
+  const division* d = user;
+  stowi_gemm part = d->gemm;
+  if (d->by_rows) {
+    size_t first = begin * STOWI_TILE_ROWS;
+    part.m = stowi_smaller(end * STOWI_TILE_ROWS, part.m) - first;
+    part.a.data += first * part.a.row;
+    part.c += first * part.c_row;
+  } else {
+    size_t first = begin * STOWI_TILE_COLUMNS;
+    part.n = stowi_smaller(end * STOWI_TILE_COLUMNS, part.n) - first;
+    part.b.data += first * part.b.column;
+    part.c += first;
+  }
+  stowi_gemm_alone(&part, d->scratch + worker * floats_of_worker(d->gemm.m, d->gemm.n, d->gemm.k));
+}
+
+// Each worker gets one range, as it packs all of the other factor for it; fewer workers where the
+// product is small.
+void stowi_gemm_run(const stow_kernel_call* call, const stowi_gemm* gemm, void* scratch) {
+  if (gemm->m == 0 || gemm->n == 0) {
+    return;
+  }
+  size_t row_tiles = (gemm->m + STOWI_TILE_ROWS - 1) / STOWI_TILE_ROWS;
+  size_t column_tiles = (gemm->n + STOWI_TILE_COLUMNS - 1) / STOWI_TILE_COLUMNS;
+  division d = {*gemm, scratch, row_tiles > column_tiles};
+  size_t count = d.by_rows ? row_tiles : column_tiles;
+  double work = (double)gemm->m * (double)gemm->n * (double)gemm->k / (double)count;
+  size_t least = work >= WORK ? 1 : (size_t)(WORK / stowi_larger(1, (size_t)work));
+  size_t share = (count + call->workers - 1) / call->workers;
+  stow_kernel_split(call, count, stowi_larger(share, least), multiply_part, &d);
+}

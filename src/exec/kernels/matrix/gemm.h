@@ -1,0 +1,48 @@
+// Products of f32 matrices: the one loop nest under matmul, gemm, conv, attention and recurrent
+// layers.
+//
+//     c[m × n] (+)= alpha · a[m × k] · b[k × n]
+//
+// The sum over k is cut in chains of 256 products, the last one shorter. A chain begins at 0 and
+// adds its products in ascending order of k; chains are added to c in ascending order. Each product
+// is rounded and each sum is rounded, whatever the blocking, vectors or threads:
+//
+//     chain 0 = ((0 + (alpha·a0)·b0) + (alpha·a1)·b1) + … + (alpha·a255)·b255
+//     c = ((c' + chain 0) + chain 1) + …          where |accumulate|, c' being what c holds
+//     c = (chain 0 + chain 1) + …                 otherwise
+//
+// so that the bits depend on the numbers alone, and a bias may be written to c before. One chain of
+// thousands would lose three more bits. c overlaps neither factor.
+#ifndef STOWAGE_SRC_EXEC_KERNELS_MATRIX_GEMM_H_
+#define STOWAGE_SRC_EXEC_KERNELS_MATRIX_GEMM_H_
+
+#include <stowage/kernel.h>
+
+// Products in a chain.
+#define STOWI_GEMM_CHAIN 256
+
+// Element (i, j) of a factor is data[i * row + j * column]: transposed factors swap the two.
+typedef struct stowi_matrix {
+  const float* data;
+  size_t row;
+  size_t column;
+} stowi_matrix;
+
+typedef struct stowi_gemm {
+  size_t m, n, k;
+  stowi_matrix a;
+  stowi_matrix b;
+  float* c;
+  size_t c_row;     // from one row of c to the next
+  float alpha;      // every element of a is multiplied by it
+  bool accumulate;  // the chains are added to what c holds
+} stowi_gemm;
+
+// Bytes of scratch that |stowi_gemm_run| needs for |workers| workers; grows with each argument.
+uint64_t stowi_gemm_scratch(size_t m, size_t n, size_t k, uint32_t workers);
+// The whole product, divided among the call's workers. |scratch| as above, aligned to 64.
+void stowi_gemm_run(const stow_kernel_call* call, const stowi_gemm* gemm, void* scratch);
+// The same by the caller alone, for kernels that divide something else: scratch of one worker.
+void stowi_gemm_alone(const stowi_gemm* gemm, void* scratch);
+
+#endif  // STOWAGE_SRC_EXEC_KERNELS_MATRIX_GEMM_H_

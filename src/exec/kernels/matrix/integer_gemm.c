@@ -1,0 +1,176 @@
+// Blocked as gemm.c is. Packing makes 16 bits of every byte and subtracts the zero points, so that
+// the inner loops know of neither. Products of one or two rows are not packed where b's rows lie as
+// rows in memory: each is streamed past the row of c.
+#include "exec/kernels/matrix/integer_gemm.h"
+
+#include <string.h>
+
+#include "exec/kernels/matrix/integer_by.h"
+#include "exec/kernels/support/size.h"
+
+enum {
+  DEPTH = 512,      // steps of k in a block, an even number
+  ROWS = 128,       // rows of a in a block
+  STREAM_ROWS = 2,  // products of so few rows are not packed
+  PIECE = 4096,     // columns that are streamed at a time
+};
+
+static size_t even(size_t k) { return (k + 1) / 2 * 2; }
+
+static size_t packed_a(size_t m, size_t k) {
+  return (stowi_smaller(m, ROWS) * even(stowi_smaller(k, DEPTH)) + 31) / 32 * 32;
+}
+
+uint64_t stowi_integer_gemm_scratch(size_t m, size_t n, size_t k) {
+  (void)n;
+  uint64_t count = packed_a(m, k) + even(stowi_smaller(k, DEPTH)) * STOWI_INTEGER_COLUMNS;
+  return (count * sizeof(int16_t) + 63) / 64 * 64;
+}
+
+static int32_t byte_at(const stowi_bytes* x, size_t i, size_t j) {
+  size_t at = i * x->row + j * x->column;
+  return x->is_signed ? ((const int8_t*)x->data)[at] : ((const uint8_t*)x->data)[at];
+}
+
+static int32_t zero_at(const int32_t* zero, size_t step, size_t i) {
+  return zero != NULL ? zero[i * step] : 0;
+}
+
+static size_t panel_rows(size_t left) { return left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1; }
+
+// Row |i| of a as 16 bits, of an even number of steps.
+static void widen_row(const stowi_integer_tiles* tiles, const stowi_integer_gemm* g, size_t i,
+                      size_t step, size_t steps, int16_t* out) {
+  int32_t zero = zero_at(g->a_zero, g->a_zero_step, i);
+  out[even(steps) - 1] = 0;
+  if (g->a.column == 1) {
+    tiles->widen((const uint8_t*)g->a.data + i * g->a.row + step, g->a.is_signed, zero, steps, out);
+    return;
+  }
+  for (size_t p = 0; p < steps; ++p) {
+    out[p] = (int16_t)(byte_at(&g->a, i, step + p) - zero);
+  }
+}
+
+static void pack_a(const stowi_integer_tiles* tiles, const stowi_integer_gemm* g, size_t row,
+                   size_t rows, size_t step, size_t steps, int16_t* out) {
+  size_t pairs = even(steps) / 2;
+  for (size_t i = 0; i < rows;) {
+    size_t height = panel_rows(rows - i);
+    for (size_t r = 0; r < height; ++r) {
+      int16_t line[DEPTH];
+      widen_row(tiles, g, row + i + r, step, steps, line);
+      for (size_t p = 0; p < pairs; ++p) {
+        memcpy(out + 2 * (i * pairs + p * height + r), line + 2 * p, 2 * sizeof(int16_t));
+      }
+    }
+    i += height;
+  }
+}
+
+// A panel that has not all of a tile's columns, or whose columns do not lie next to each other.
+static void pack_any_b(const stowi_integer_tiles* tiles, const stowi_integer_gemm* g, size_t step,
+                       size_t steps, size_t column, size_t columns, const int16_t* zero,
+                       int16_t* out) {
+  for (size_t p = 0; p < steps; p += 2) {
+    int16_t* to = out + p * tiles->columns;
+    for (size_t j = 0; j < columns; ++j) {
+      to[2 * j] = (int16_t)(byte_at(&g->b, step + p, column + j) - zero[j]);
+      to[2 * j + 1] =
+          p + 1 < steps ? (int16_t)(byte_at(&g->b, step + p + 1, column + j) - zero[j]) : 0;
+    }
+    for (size_t j = columns; j < tiles->columns; ++j) {
+      to[2 * j] = to[2 * j + 1] = 0;
+    }
+  }
+}
+
+static void pack_b(const stowi_integer_tiles* tiles, const stowi_integer_gemm* g, size_t step,
+                   size_t steps, size_t column, size_t columns, int16_t* out) {
+  int16_t zero[STOWI_INTEGER_COLUMNS];
+  for (size_t j = 0; j < columns; ++j) {
+    zero[j] = (int16_t)zero_at(g->b_zero, g->b_zero_step, column + j);
+  }
+  size_t done = 0;
+  if (columns == tiles->columns && g->b.column == 1) {
+    const uint8_t* from = (const uint8_t*)g->b.data + step * g->b.row + column;
+    tiles->pack(from, g->b.row, g->b.is_signed, zero, steps / 2, out);
+    done = steps / 2 * 2;
+  }
+  if (done < steps) {
+    pack_any_b(tiles, g, step + done, steps - done, column, columns, zero,
+               out + done * tiles->columns);
+  }
+}
+
+static void tile_at(const stowi_integer_tiles* tiles, size_t rows, size_t columns, size_t pairs,
+                    const int16_t* a, const int16_t* b, int32_t* c, size_t c_row, bool accumulate) {
+  if (columns == tiles->columns) {
+    tiles->tile(rows, pairs, a, b, c, c_row, accumulate);
+    return;
+  }
+  int32_t whole[STOWI_INTEGER_ROWS * STOWI_INTEGER_COLUMNS];
+  tiles->tile(rows, pairs, a, b, whole, tiles->columns, false);
+  for (size_t i = 0; i < rows; ++i) {
+    for (size_t j = 0; j < columns; ++j) {
+      uint32_t before = accumulate ? (uint32_t)c[i * c_row + j] : 0;
+      c[i * c_row + j] = (int32_t)(before + (uint32_t)whole[i * tiles->columns + j]);
+    }
+  }
+}
+
+static void multiply_blocks(const stowi_integer_tiles* tiles, const stowi_integer_gemm* g,
+                            int16_t* scratch) {
+  int16_t* a = scratch;
+  int16_t* b = scratch + packed_a(g->m, g->k);
+  for (size_t step = 0; step < g->k; step += DEPTH) {
+    size_t steps = stowi_smaller(g->k - step, DEPTH);
+    size_t pairs = even(steps) / 2;
+    for (size_t row = 0; row < g->m; row += ROWS) {
+      size_t rows = stowi_smaller(g->m - row, ROWS);
+      pack_a(tiles, g, row, rows, step, steps, a);
+      for (size_t column = 0; column < g->n; column += tiles->columns) {
+        size_t columns = stowi_smaller(g->n - column, tiles->columns);
+        pack_b(tiles, g, step, steps, column, columns, b);
+        for (size_t i = 0; i < rows;) {
+          size_t height = panel_rows(rows - i);
+          tile_at(tiles, height, columns, pairs, a + i * 2 * pairs, b,
+                  g->c + (row + i) * g->c_row + column, g->c_row, step != 0);
+          i += height;
+        }
+      }
+    }
+  }
+}
+
+static void multiply_stream(const stowi_integer_tiles* tiles, const stowi_integer_gemm* g) {
+  for (size_t column = 0; column < g->n; column += PIECE) {
+    size_t columns = stowi_smaller(g->n - column, PIECE);
+    int16_t zero[PIECE];
+    for (size_t j = 0; j < columns; ++j) {
+      zero[j] = (int16_t)zero_at(g->b_zero, g->b_zero_step, column + j);
+    }
+    for (size_t i = 0; i < g->m; ++i) {
+      int32_t* c = g->c + i * g->c_row + column;
+      memset(c, 0, columns * sizeof(int32_t));
+      for (size_t p = 0; p < g->k; ++p) {
+        int32_t a = byte_at(&g->a, i, p) - zero_at(g->a_zero, g->a_zero_step, i);
+        tiles->stream(a, (const uint8_t*)g->b.data + p * g->b.row + column, g->b.is_signed, zero,
+                      columns, c);
+      }
+    }
+  }
+}
+
+void stowi_integer_gemm_by(const stowi_integer_tiles* tiles, const stowi_integer_gemm* gemm,
+                           void* scratch) {
+  if (gemm->k == 0 || (gemm->m <= STREAM_ROWS && gemm->b.column == 1)) {
+    multiply_stream(tiles, gemm);
+  } else {
+    multiply_blocks(tiles, gemm, scratch);
+  }
+}
+
+void stowi_integer_gemm_alone(const stowi_integer_gemm* gemm, void* scratch) {
+  stowi_integer_gemm_by(stowi_integer_tiles_best(), gemm, scratch);
+}

@@ -1,0 +1,380 @@
+// mixture_of_experts: each token goes through the two layers of the experts that its router
+// prefers, and their results are added by its shares. Weights are floats (x, router, weights, bias,
+// weights, bias, gate weights, gate bias), or of 2, 4 or 8 bits, with a tensor of scales after each
+// tensor of weights, and zero points of each layer and routing weights at the end.
+//
+// Experts are done one after the other, 64 of their tokens at a time, and every token adds up its
+// experts in ascending order.
+#include <string.h>
+
+#include "exec/kernels/matrix/experts.h"
+#include "exec/kernels/matrix/routing.h"
+#include "exec/kernels/support/convert.h"
+#include "exec/kernels/support/kernel.h"
+#include "exec/kernels/support/math.h"
+#include "exec/kernels/support/size.h"
+
+enum { ROWS = 64 };
+
+typedef enum expert_activation { RELU, GELU, SILU, IDENTITY, SWIGLU } expert_activation;
+
+typedef struct mixture {
+  const stow_tensor* x;
+  stow_tensor* result;
+  size_t tokens, hidden, inter;
+  stowi_expert_layer first, second, gate;  // gate: outputs 0 where there is none
+  expert_activation activation;
+  int64_t fusion;  // of swiglu: 0 a layer of its own, 1 interleaved, 2 halves
+  float alpha, beta, limit;
+  stowi_routing routing;
+} mixture;
+
+typedef struct room {
+  float* sums;     // [tokens, hidden]
+  float* rows;     // [ROWS, hidden]
+  float* middle;   // [ROWS, outputs of the first layer]
+  float* gated;    // [ROWS, inter]
+  float* results;  // [ROWS, hidden]
+  size_t* tokens;  // whose rows they are
+  float* shares;
+  void* layers;
+} room;
+
+// ---------------------------------------------------------------------------------------------
+// What is asked
+
+static stow_status activation_of(const stow_kernel_call* call, mixture* x) {
+  static const char* const names[] = {"relu", "gelu", "silu", "identity", "swiglu"};
+  x->activation = RELU;
+  const stow_attr* name = stow_kernel_attr(call, "activation_type");
+  for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); ++i) {
+    if (name == NULL || stow_kernel_is(call, "activation_type", names[i])) {
+      x->activation = name == NULL ? RELU : (expert_activation)i;
+      return STOW_OK;
+    }
+  }
+  return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
+                          "activation_type must be relu, gelu, silu, identity or swiglu");
+}
+
+static const stow_tensor* matrix_operand(const stow_kernel_call* call, size_t k) {
+  const stow_tensor* tensor = stow_kernel_operand(call, k);
+  return tensor != NULL && tensor->rank == 3 ? tensor : NULL;
+}
+
+static bool is_float(const stow_tensor* tensor) {
+  return stowi_kind(tensor->dtype) == STOW_KIND_FLOAT && stowi_bits(tensor->dtype) >= 16 &&
+         tensor->dtype != STOW_F64;
+}
+
+// How the weights of layer |index|, 0 to 2, are packed.
+static stow_status packing_of(const stow_kernel_call* call, size_t index,
+                              stowi_expert_layer* layer) {
+  static const char* const bits[] = {"fc1_expert_weight_bits", "fc2_expert_weight_bits",
+                                     "fc3_expert_weight_bits"};
+  stowi_nbits* w = &layer->nbits;
+  int64_t block = stow_kernel_int(call, "block_size", 0);
+  int64_t width = stow_kernel_int(call, bits[index], 0);
+  width = width != 0 ? width : stow_kernel_int(call, "expert_weight_bits", 4);
+  w->bits = (size_t)width;
+  w->block = block > 0 ? (size_t)block : layer->inputs;
+  if ((width != 2 && width != 4 && width != 8) || w->block == 0 || layer->inputs % w->block != 0 ||
+      w->block * w->bits % 8 != 0) {
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
+                            "weights must have 2, 4 or 8 bits, in blocks that are whole bytes and "
+                            "divide %zu inputs",
+                            layer->inputs);
+  }
+  w->blocks = layer->inputs / w->block;
+  w->blob = w->block * w->bits / 8;
+  w->zero_bits = block > 0 ? (w->blocks * w->bits + 7) / 8 * 8 : w->bits;
+  w->packed = layer->weights->data;
+  w->scales = stow_kernel_operand(call, 3 + index * 3);
+  w->zeros = stow_kernel_operand(call, 11 + index);
+  size_t experts = (size_t)layer->weights->dims[0];
+  if (w->scales == NULL ||
+      stow_tensor_elements(w->scales) != experts * layer->outputs * w->blocks ||
+      (w->zeros != NULL &&
+       (w->zeros->dtype != STOW_U8 ||
+        stow_tensor_elements(w->zeros) != experts * stowi_nbits_zero_bytes(w, layer->outputs)))) {
+    return stow_kernel_fail(call, STOW_ERR_TYPE,
+                            "layer %zu needs a scale, and where it has them a zero point, for each "
+                            "block",
+                            index + 1);
+  }
+  return STOW_OK;
+}
+
+// Layer |index|, 0 to 2, with |inputs| inputs; without outputs where there is none.
+static stow_status layer_of(const stow_kernel_call* call, bool is_packed, size_t index,
+                            size_t inputs, stowi_expert_layer* out) {
+  size_t step = is_packed ? 3 : 2;
+  *out = (stowi_expert_layer){.weights = matrix_operand(call, 2 + index * step)};
+  if (out->weights == NULL) {
+    return STOW_OK;
+  }
+  out->bias = stow_kernel_operand(call, 2 + index * step + step - 1);
+  out->inputs = inputs;
+  out->outputs = (size_t)out->weights->dims[1];
+  out->is_packed = is_packed;
+  if (is_packed) {
+    stow_status status = packing_of(call, index, out);
+    if (status != STOW_OK) {
+      return status;
+    }
+  }
+  size_t experts = (size_t)out->weights->dims[0];
+  size_t row = is_packed ? out->nbits.blocks * out->nbits.blob : inputs;
+  if ((size_t)out->weights->dims[2] != row ||
+      (out->bias != NULL && stow_tensor_elements(out->bias) != experts * out->outputs)) {
+    return stow_kernel_fail(call, STOW_ERR_TYPE, "weights of layer %zu do not fit %zu inputs",
+                            index + 1, inputs);
+  }
+  return STOW_OK;
+}
+
+static stow_status refuse(const stow_kernel_call* call) {
+  return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
+                          "weights are not those of com.microsoft's MoE or QMoE of integers; what "
+                          "they mean is known to the caller alone, who must give a kernel with "
+                          "stow_kernels_set");
+}
+
+static stow_status check(const stow_kernel_call* call, const mixture* x) {
+  bool is_gated = x->activation == SWIGLU;
+  size_t wanted = is_gated && x->fusion != 0 ? 2 * x->inter : x->inter;
+  if (x->second.outputs != x->hidden || x->first.outputs != wanted ||
+      (x->gate.weights != NULL && x->gate.outputs != x->inter) ||
+      (is_gated && x->fusion == 0 && x->gate.weights == NULL)) {
+    return stow_kernel_fail(call, STOW_ERR_TYPE,
+                            "layers of %zu and %zu outputs do not fit together", x->first.outputs,
+                            x->second.outputs);
+  }
+  size_t experts = (size_t)x->first.weights->dims[0];
+  if (x->routing.experts != experts || x->routing.k > experts ||
+      stow_tensor_elements(x->routing.logits) != x->tokens * experts ||
+      (x->routing.weights != NULL &&
+       stow_tensor_elements(x->routing.weights) != x->tokens * experts) ||
+      (size_t)x->second.weights->dims[0] != experts ||
+      (x->gate.weights != NULL && (size_t)x->gate.weights->dims[0] != experts)) {
+    return stow_kernel_fail(call, STOW_ERR_TYPE, "the router must choose among %zu experts",
+                            experts);
+  }
+  return STOW_OK;
+}
+
+static stow_status routing_of(const stow_kernel_call* call, bool is_packed, mixture* x) {
+  stowi_routing* r = &x->routing;
+  int64_t k = stow_kernel_int(call, "k", 1);
+  if (k < 1 || stow_kernel_bool(call, "use_sparse_mixer", false)) {
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
+                            "k must be 1 or more, and use_sparse_mixer false");
+  }
+  r->logits = stow_kernel_operand(call, 1);
+  r->tokens = x->tokens;
+  r->experts = r->logits->rank != 0 ? (size_t)r->logits->dims[r->logits->rank - 1] : 0;
+  r->k = (size_t)k;
+  r->weights = is_packed ? stow_kernel_operand(call, 14) : NULL;
+  r->normalizes = stow_kernel_bool(call, "normalize_routing_weights", false) ||
+                  (is_packed && r->weights == NULL);
+  return STOW_OK;
+}
+
+static stow_status mixture_of(const stow_kernel_call* call, mixture* x) {
+  *x = (mixture){.x = stow_kernel_operand(call, 0), .result = stow_kernel_result(call, 0)};
+  const stow_tensor* weights = matrix_operand(call, 2);
+  if (weights == NULL || x->x->rank == 0 || !is_float(x->x) ||
+      (!is_float(weights) && weights->dtype != STOW_U8)) {
+    return refuse(call);
+  }
+  bool is_packed = weights->dtype == STOW_U8;
+  const stow_attr* type = stow_kernel_attr(call, "quant_type");
+  if (is_packed && type != NULL && !stow_kernel_is(call, "quant_type", "int")) {
+    return refuse(call);
+  }
+  x->hidden = (size_t)x->x->dims[x->x->rank - 1];
+  x->tokens = x->hidden != 0 ? stow_tensor_elements(x->x) / x->hidden : 0;
+  x->fusion = stow_kernel_int(call, "swiglu_fusion", 0);
+  x->alpha = (float)stow_kernel_float(call, "activation_alpha", 1);
+  x->beta = (float)stow_kernel_float(call, "activation_beta", 0);
+  x->limit = (float)stow_kernel_float(call, "swiglu_limit", (double)INFINITY);
+  stow_status status = activation_of(call, x);
+  if (status == STOW_OK) {
+    status = layer_of(call, is_packed, 0, x->hidden, &x->first);
+  }
+  x->inter = x->activation == SWIGLU && x->fusion != 0 ? x->first.outputs / 2 : x->first.outputs;
+  if (status == STOW_OK) {
+    status = layer_of(call, is_packed, 1, x->inter, &x->second);
+  }
+  if (status == STOW_OK && x->second.weights == NULL) {
+    return refuse(call);
+  }
+  if (status == STOW_OK) {
+    status = layer_of(call, is_packed, 2, x->hidden, &x->gate);
+  }
+  return status == STOW_OK ? routing_of(call, is_packed, x) : status;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Scratch
+
+static uint64_t layers_scratch(const mixture* x, size_t rows, uint32_t workers) {
+  const stowi_expert_layer* layers[] = {&x->first, &x->second, &x->gate};
+  uint64_t most = 0;
+  for (size_t i = 0; i < 3; ++i) {
+    uint64_t bytes = stowi_expert_scratch(rows, layers[i]->inputs, layers[i]->outputs, workers);
+    most = bytes > most ? bytes : most;
+  }
+  return most;
+}
+
+// Where things are in scratch; returns how much of it there is.
+static uint64_t room_of(mixture* x, char* scratch, uint32_t workers, room* out) {
+  size_t rows = x->tokens < ROWS ? x->tokens : ROWS;
+  uint64_t sizes[] = {(uint64_t)x->tokens * x->hidden * sizeof(float),
+                      (uint64_t)rows * x->hidden * sizeof(float),
+                      (uint64_t)rows * x->first.outputs * sizeof(float),
+                      (uint64_t)rows * x->inter * sizeof(float),
+                      (uint64_t)rows * x->hidden * sizeof(float),
+                      rows * sizeof(size_t),
+                      rows * sizeof(float),
+                      (uint64_t)x->tokens * x->routing.k * sizeof(int32_t),
+                      (uint64_t)x->tokens * x->routing.k * sizeof(float)};
+  uint64_t at[10] = {0};
+  for (size_t i = 0; i < 9; ++i) {
+    at[i + 1] = at[i] + stowi_align64(sizes[i]);
+  }
+  if (scratch != NULL) {
+    *out = (room){(float*)(scratch + at[0]), (float*)(scratch + at[1]),
+                  (float*)(scratch + at[2]), (float*)(scratch + at[3]),
+                  (float*)(scratch + at[4]), (size_t*)(scratch + at[5]),
+                  (float*)(scratch + at[6]), scratch + at[9]};
+    x->routing.chosen = (int32_t*)(scratch + at[7]);
+    x->routing.shares = (float*)(scratch + at[8]);
+  }
+  return at[9] + layers_scratch(x, rows, workers);
+}
+
+static stow_status scratch_mixture(const stow_kernel_call* call, uint64_t* out_bytes) {
+  mixture x;
+  room r;
+  *out_bytes = mixture_of(call, &x) == STOW_OK ? room_of(&x, NULL, call->workers, &r) : 0;
+  return STOW_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Experts
+
+static float gelu(float x) {
+  return 0.5F * x * (1 + stowi_tanhf(0.7978845608F * (x + 0.044715F * x * x * x)));
+}
+
+static void activate(const mixture* x, float* values, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    float v = values[i];
+    switch (x->activation) {
+      case RELU:
+        values[i] = v > 0 ? v : 0;
+        break;
+      case GELU:
+        values[i] = gelu(v);
+        break;
+      case SILU:
+        values[i] = v * stowi_sigmoidf(v);
+        break;
+      case IDENTITY:
+      case SWIGLU:
+        break;
+    }
+  }
+}
+
+static float swiglu(const mixture* x, float gate, float linear) {
+  gate = gate < x->limit ? gate : x->limit;
+  linear = linear < x->limit ? linear : x->limit;
+  linear = linear > -x->limit ? linear : -x->limit;
+  return gate * stowi_sigmoidf(x->alpha * gate) * (linear + x->beta);
+}
+
+// What the second layer reads: |r->middle| itself, or |r->gated|.
+static const float* middle_of(const stow_kernel_call* call, const mixture* x, const room* r,
+                              size_t expert, size_t rows) {
+  bool has_gate = x->gate.weights != NULL;
+  if (has_gate) {
+    stowi_expert_run(call, &x->gate, expert, rows, r->rows, r->gated, r->layers);
+  }
+  if (x->activation != SWIGLU) {
+    activate(x, r->middle, rows * x->first.outputs);
+    for (size_t i = 0; i < rows * x->inter && has_gate; ++i) {
+      r->middle[i] *= r->gated[i];
+    }
+    return r->middle;
+  }
+  for (size_t i = 0; i < rows; ++i) {
+    const float* from = r->middle + i * x->first.outputs;
+    float* to = r->gated + i * x->inter;
+    for (size_t j = 0; j < x->inter; ++j) {
+      float gate = x->fusion == 1 ? from[2 * j] : from[j];
+      float linear = x->fusion == 0 ? to[j] : x->fusion == 1 ? from[2 * j + 1] : from[x->inter + j];
+      to[j] = swiglu(x, gate, linear);
+    }
+  }
+  return r->gated;
+}
+
+static void run_rows(const stow_kernel_call* call, const mixture* x, const room* r, size_t expert,
+                     size_t rows) {
+  for (size_t i = 0; i < rows; ++i) {
+    stowi_load_f32(x->x->dtype, x->x->data, r->tokens[i] * x->hidden, x->hidden,
+                   r->rows + i * x->hidden);
+  }
+  stowi_expert_run(call, &x->first, expert, rows, r->rows, r->middle, r->layers);
+  const float* middle = middle_of(call, x, r, expert, rows);
+  stowi_expert_run(call, &x->second, expert, rows, middle, r->results, r->layers);
+  for (size_t i = 0; i < rows; ++i) {
+    float* to = r->sums + r->tokens[i] * x->hidden;
+    for (size_t j = 0; j < x->hidden; ++j) {
+      to[j] += r->shares[i] * r->results[i * x->hidden + j];
+    }
+  }
+}
+
+static void run_expert(const stow_kernel_call* call, const mixture* x, const room* r,
+                       size_t expert) {
+  size_t rows = 0;
+  for (size_t i = 0; i < x->tokens * x->routing.k; ++i) {
+    if ((size_t)x->routing.chosen[i] == expert) {
+      r->tokens[rows] = i / x->routing.k;
+      r->shares[rows++] = x->routing.shares[i];
+    }
+    if (rows == ROWS) {
+      run_rows(call, x, r, expert, rows);
+      rows = 0;
+    }
+  }
+  if (rows != 0) {
+    run_rows(call, x, r, expert, rows);
+  }
+}
+
+static stow_status run_mixture(stow_kernel_call* call) {
+  mixture x;
+  stow_status status = mixture_of(call, &x);
+  if (status == STOW_OK) {
+    status = check(call, &x);
+  }
+  if (status != STOW_OK || x.tokens == 0) {
+    return status;
+  }
+  room r;
+  (void)room_of(&x, call->scratch, call->workers, &r);
+  memset(r.sums, 0, x.tokens * x.hidden * sizeof(float));
+  stowi_route(&x.routing);
+  for (size_t expert = 0; expert < x.routing.experts; ++expert) {
+    run_expert(call, &x, &r, expert);
+  }
+  stowi_store_f32(x.result->dtype, x.result->data, 0, x.tokens * x.hidden, r.sums);
+  return STOW_OK;
+}
+
+STOWI_KERNEL(MIXTURE_OF_EXPERTS, scratch_mixture, run_mixture);

@@ -1,0 +1,166 @@
+// Strides of the factors of a product. Broadcasting is a stride of 0, so that nothing else knows of
+// it. O(rank).
+#include "exec/kernels/matrix/product.h"
+
+#include "exec/kernels/support/size.h"
+
+enum { WORK = 1 << 16 };  // multiplications that make a worker worth waking
+
+// An operand's dims as they are multiplied, leading ones first, and the strides of each.
+typedef struct axes {
+  uint32_t rank;
+  size_t dims[STOW_MAX_RANK + 1];
+  size_t strides[STOW_MAX_RANK + 1];
+} axes;
+
+static void swap_axes(axes* x, uint32_t i, uint32_t j) {
+  size_t dim = x->dims[i];
+  size_t stride = x->strides[i];
+  x->dims[i] = x->dims[j];
+  x->strides[i] = x->strides[j];
+  x->dims[j] = dim;
+  x->strides[j] = stride;
+}
+
+static axes axes_of(const stow_tensor* tensor, stowi_turn turn, bool is_row) {
+  axes x = {.rank = tensor->rank};
+  size_t stride = 1;
+  for (uint32_t i = tensor->rank; i-- > 0;) {
+    x.dims[i] = (size_t)tensor->dims[i];
+    x.strides[i] = stride;
+    stride *= x.dims[i];
+  }
+  if (x.rank < 2) {
+    size_t length = x.rank == 1 ? x.dims[0] : 1;
+    x.dims[0] = is_row ? 1 : length;
+    x.dims[1] = is_row ? length : 1;
+    x.strides[0] = x.strides[1] = 1;
+    x.rank = 2;
+    return x;
+  }
+  for (uint32_t i = 0; turn.batch && i + 2 < x.rank; ++i) {
+    swap_axes(&x, i, i + 1);
+  }
+  if (turn.matrix) {
+    swap_axes(&x, x.rank - 1, x.rank - 2);
+  }
+  return x;
+}
+
+static void set_factor(stowi_product* p, const axes* x, stowi_factor* out) {
+  out->row = x->strides[x->rank - 2];
+  out->column = x->strides[x->rank - 1];
+  uint32_t missing = p->rank + 2 - x->rank;
+  for (uint32_t i = missing; i < p->rank; ++i) {
+    out->batch[i] = x->dims[i - missing] == 1 ? 0 : x->strides[i - missing];
+  }
+}
+
+// Leading dims of the result, each the one that is not 1.
+static void broadcast(stowi_product* p, const axes* x) {
+  uint32_t missing = p->rank + 2 - x->rank;
+  for (uint32_t i = missing; i < p->rank; ++i) {
+    if (x->dims[i - missing] != 1) {
+      p->dims[i] = x->dims[i - missing];
+    }
+  }
+}
+
+static void join_batches(stowi_product* p) {
+  size_t expected = p->m * p->a.row;
+  for (uint32_t i = p->rank; i-- > 0;) {
+    if (p->b.batch[i] != 0 || (p->dims[i] != 1 && p->a.batch[i] != expected)) {
+      return;
+    }
+    expected *= p->dims[i];
+  }
+  p->m *= p->batches;
+  p->batches = 1;
+  p->rank = 0;
+}
+
+stowi_product stowi_product_of(const stow_tensor* a, stowi_turn turn_a, const stow_tensor* b,
+                               stowi_turn turn_b) {
+  axes x = axes_of(a, turn_a, true);
+  axes y = axes_of(b, turn_b, false);
+  stowi_product p = {.m = x.dims[x.rank - 2], .n = y.dims[y.rank - 1], .k = y.dims[y.rank - 2]};
+  p.rank = (x.rank > y.rank ? x.rank : y.rank) - 2;
+  for (uint32_t i = 0; i < p.rank; ++i) {
+    p.dims[i] = 1;
+  }
+  broadcast(&p, &x);
+  broadcast(&p, &y);
+  set_factor(&p, &x, &p.a);
+  set_factor(&p, &y, &p.b);
+  p.batches = 1;
+  for (uint32_t i = 0; i < p.rank; ++i) {
+    p.batches *= p.dims[i];
+  }
+  join_batches(&p);
+  return p;
+}
+
+stowi_product stowi_product_joined(const stowi_product* p) {
+  stowi_product joined = *p;
+  joined.m *= p->batches;
+  joined.batches = 1;
+  joined.rank = 0;
+  return joined;
+}
+
+size_t stowi_product_first(const stowi_product* p, const stowi_factor* factor, size_t batch) {
+  size_t first = 0;
+  for (uint32_t i = p->rank; i-- > 0;) {
+    first += batch % p->dims[i] * factor->batch[i];
+    batch /= p->dims[i];
+  }
+  return first;
+}
+
+static size_t divide_up(size_t a, size_t b) { return (a + b - 1) / b; }
+
+size_t stowi_part_count(const stowi_product* p) {
+  return p->batches * divide_up(p->m, STOWI_BLOCK_ROWS) * divide_up(p->n, STOWI_BLOCK_COLUMNS);
+}
+
+// Parts of the same columns follow each other.
+stowi_part stowi_part_at(const stowi_product* p, size_t i) {
+  size_t rows = divide_up(p->m, STOWI_BLOCK_ROWS);
+  size_t columns = divide_up(p->n, STOWI_BLOCK_COLUMNS);
+  stowi_part part = {.batch = i / (rows * columns)};
+  part.row = i % rows * STOWI_BLOCK_ROWS;
+  part.column = i / rows % columns * STOWI_BLOCK_COLUMNS;
+  part.rows = stowi_smaller(p->m - part.row, STOWI_BLOCK_ROWS);
+  part.columns = stowi_smaller(p->n - part.column, STOWI_BLOCK_COLUMNS);
+  return part;
+}
+
+size_t stowi_part_rows(const stowi_product* p) { return stowi_smaller(p->m, STOWI_BLOCK_ROWS); }
+size_t stowi_part_columns(const stowi_product* p) {
+  return stowi_smaller(p->n, STOWI_BLOCK_COLUMNS);
+}
+
+size_t stowi_part_grain(const stowi_product* p) {
+  size_t work = stowi_part_rows(p) * stowi_part_columns(p);
+  if (work == 0 || p->k == 0) {
+    return WORK;
+  }
+  return p->k > WORK / work ? 1 : WORK / (work * p->k);
+}
+
+size_t stowi_product_element(const stowi_product* p, size_t batch, size_t row, size_t column) {
+  return (batch * p->m + row) * p->n + column;
+}
+
+bool stowi_spread_of(const stowi_product* p, const stow_tensor* tensor, stowi_spread* out) {
+  *out = (stowi_spread){.tensor = tensor};
+  if (tensor == NULL) {
+    return true;
+  }
+  size_t columns = tensor->rank >= 1 ? (size_t)tensor->dims[tensor->rank - 1] : 1;
+  size_t rows = tensor->rank >= 2 ? (size_t)tensor->dims[tensor->rank - 2] : 1;
+  out->column = columns == 1 ? 0 : 1;
+  out->row = rows == 1 ? 0 : columns;
+  return stow_tensor_elements(tensor) == rows * columns && (columns == 1 || columns == p->n) &&
+         (rows == 1 || rows == p->m);
+}

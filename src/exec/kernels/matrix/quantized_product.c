@@ -1,0 +1,238 @@
+// The sums of a part stay in scratch until they are scaled and rounded, so that no tensor of i32 as
+// large as the result is needed.
+#include "exec/kernels/matrix/quantized_product.h"
+
+#include "exec/kernels/matrix/integer_gemm.h"
+#include "exec/kernels/support/convert.h"
+#include "exec/kernels/support/size.h"
+
+// ---------------------------------------------------------------------------------------------
+// Lanes
+
+static stow_status lane_of(const stow_kernel_call* call, const stow_tensor* tensor, size_t each,
+                           size_t all, const char* name, stowi_lane* out) {
+  out->tensor = tensor;
+  out->count = tensor != NULL ? stow_tensor_elements(tensor) : 1;
+  if (out->count == 1 || out->count == each || out->count == all) {
+    return STOW_OK;
+  }
+  return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
+                          "the %s has %zu elements, which is neither 1 nor %zu nor %zu", name,
+                          out->count, each, all);
+}
+
+stow_status stowi_lane_of_rows(const stow_kernel_call* call, const stowi_product* p,
+                               const stow_tensor* a, const stow_tensor* tensor, const char* name,
+                               stowi_lane* out) {
+  size_t each = p->rank != 0 || a->rank < 2 ? p->m : (size_t)a->dims[a->rank - 2];
+  return lane_of(call, tensor, each < p->m ? each : p->m, p->batches * p->m, name, out);
+}
+
+stow_status stowi_lane_of_columns(const stow_kernel_call* call, const stowi_product* p,
+                                  const stow_tensor* tensor, const char* name, stowi_lane* out) {
+  return lane_of(call, tensor, p->n, p->batches * p->n, name, out);
+}
+
+void stowi_lane_floats(const stowi_lane* lane, size_t first, size_t count, float* out) {
+  for (size_t i = 0; i < count; ++i) {
+    out[i] = 0;
+    if (lane->tensor != NULL) {
+      stowi_load_f32(lane->tensor->dtype, lane->tensor->data, (first + i) % lane->count, 1,
+                     out + i);
+    }
+  }
+}
+
+void stowi_lane_ints(const stowi_lane* lane, size_t first, size_t count, int32_t* out) {
+  for (size_t i = 0; i < count; ++i) {
+    out[i] = 0;
+    if (lane->tensor != NULL) {
+      out[i] = (int32_t)stowi_int_at(lane->tensor, (first + i) % lane->count);
+    }
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// Products
+
+static bool is_byte(stow_dtype dtype) { return dtype == STOW_I8 || dtype == STOW_U8; }
+
+stow_status stowi_quantized_of(const stow_kernel_call* call, const stow_tensor* a,
+                               stowi_turn turn_a, const stow_tensor* b, stowi_turn turn_b,
+                               const stow_tensor* a_zero, const stow_tensor* b_zero,
+                               stowi_quantized* out) {
+  *out = (stowi_quantized){.call = call, .a = a->data, .b = b->data};
+  out->product = stowi_product_of(a, turn_a, b, turn_b);
+  out->a_is_signed = a->dtype == STOW_I8;
+  out->b_is_signed = b->dtype == STOW_I8;
+  if (!is_byte(b->dtype) || (a_zero != NULL && !is_byte(a_zero->dtype)) ||
+      (b_zero != NULL && !is_byte(b_zero->dtype))) {
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
+                            "factors and zero points of integer products must be i8 or u8");
+  }
+  stow_status status =
+      stowi_lane_of_rows(call, &out->product, a, a_zero, "zero point of a", &out->a_zero);
+  if (status != STOW_OK) {
+    return status;
+  }
+  return stowi_lane_of_columns(call, &out->product, b_zero, "zero point of b", &out->b_zero);
+}
+
+stow_status stowi_quantized_operands(const stow_kernel_call* call, size_t zeros,
+                                     stowi_quantized* out) {
+  const stow_tensor* a = stow_kernel_operand(call, 0);
+  if (!is_byte(a->dtype)) {
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "factors must be i8 or u8");
+  }
+  return stowi_quantized_of(call, a, (stowi_turn){0}, stow_kernel_operand(call, 1), (stowi_turn){0},
+                            stow_kernel_operand(call, zeros), stow_kernel_operand(call, zeros + 1),
+                            out);
+}
+
+stow_status stowi_quantized_operands_scratch(const stow_kernel_call* call, uint64_t* out_bytes) {
+  stowi_product p = stowi_product_of(stow_kernel_operand(call, 0), (stowi_turn){0},
+                                     stow_kernel_operand(call, 1), (stowi_turn){0});
+  *out_bytes = stowi_quantized_scratch(call, &p);
+  return STOW_OK;
+}
+
+// The one row of a product that has no more is summed in longer parts, as what counts then is that
+// b is read in long pieces. It is finished in parts of the usual length.
+enum { ROW_COLUMNS = 4096 };
+
+typedef struct room {
+  int32_t* sums;
+  int32_t* a_zero;
+  int32_t* b_zero;
+  void* gemm;
+} room;
+
+static size_t padded(size_t count) { return (count + 15) / 16 * 16; }
+
+static size_t sums_of(const stowi_product* p) {
+  return stowi_larger(stowi_part_rows(p) * stowi_part_columns(p), stowi_smaller(p->n, ROW_COLUMNS));
+}
+
+static uint64_t worker_scratch(const stowi_product* p) {
+  size_t rows = stowi_part_rows(p);
+  size_t columns = stowi_smaller(p->n, ROW_COLUMNS);
+  uint64_t ints = padded(sums_of(p)) + padded(rows) + padded(columns);
+  return ints * sizeof(int32_t) + stowi_integer_gemm_scratch(rows, columns, p->k);
+}
+
+uint64_t stowi_quantized_scratch(const stow_kernel_call* call, const stowi_product* p) {
+  stowi_product joined = stowi_product_joined(p);
+  return worker_scratch(&joined) * call->workers;
+}
+
+static room room_of(const stowi_product* p, void* scratch) {
+  room r = {.sums = scratch};
+  r.a_zero = r.sums + padded(sums_of(p));
+  r.b_zero = r.a_zero + padded(stowi_part_rows(p));
+  r.gemm = r.b_zero + padded(stowi_smaller(p->n, ROW_COLUMNS));
+  return r;
+}
+
+static void multiply_part(const stowi_quantized* q, const stowi_part* part, const room* r) {
+  const stowi_product* p = &q->product;
+  stowi_lane_ints(&q->a_zero, part->batch * p->m + part->row, part->rows, r->a_zero);
+  stowi_lane_ints(&q->b_zero, part->batch * p->n + part->column, part->columns, r->b_zero);
+  stowi_integer_gemm g = {.m = part->rows, .n = part->columns, .k = p->k};
+  size_t a = stowi_product_first(p, &p->a, part->batch) + part->row * p->a.row;
+  size_t b = stowi_product_first(p, &p->b, part->batch) + part->column * p->b.column;
+  if (p->k != 0) {
+    g.a = (stowi_bytes){(const uint8_t*)q->a + a, q->a_is_signed, p->a.row, p->a.column};
+    g.b = (stowi_bytes){(const uint8_t*)q->b + b, q->b_is_signed, p->b.row, p->b.column};
+  }
+  g.a_zero = r->a_zero;
+  g.b_zero = r->b_zero;
+  g.a_zero_step = g.b_zero_step = 1;
+  g.c = r->sums;
+  g.c_row = part->columns;
+  stowi_integer_gemm_alone(&g, r->gemm);
+}
+
+typedef struct division {
+  const stowi_quantized* q;
+  char* scratch;
+  uint64_t scratch_size;  // of a worker
+} division;
+
+static void run_parts(void* user, size_t begin, size_t end, uint32_t worker) {
+  const division* d = user;
+  room r = room_of(&d->q->product, d->scratch + worker * d->scratch_size);
+  for (size_t i = begin; i < end; ++i) {
+    stowi_part part = stowi_part_at(&d->q->product, i);
+    multiply_part(d->q, &part, &r);
+    d->q->finish(d->q, &part, r.sums);
+  }
+}
+
+// Columns [first, end) of the one row of product |batch|.
+static void run_row(const stowi_quantized* q, const room* r, size_t batch, size_t first,
+                    size_t end) {
+  stowi_part part = {.batch = batch, .rows = 1, .column = first, .columns = end - first};
+  multiply_part(q, &part, r);
+  for (int32_t* sums = r->sums; part.column < end; sums += STOWI_BLOCK_COLUMNS) {
+    part.columns = stowi_smaller(end - part.column, STOWI_BLOCK_COLUMNS);
+    q->finish(q, &part, sums);
+    part.column += STOWI_BLOCK_COLUMNS;
+  }
+}
+
+// Parts of the usual length are what is divided; those next to each other are summed together.
+static void run_row_parts(void* user, size_t begin, size_t end, uint32_t worker) {
+  const division* d = user;
+  const stowi_product* p = &d->q->product;
+  room r = room_of(p, d->scratch + worker * d->scratch_size);
+  while (begin < end) {
+    stowi_part part = stowi_part_at(p, begin);
+    size_t parts = stowi_smaller(end - begin, ROW_COLUMNS / STOWI_BLOCK_COLUMNS);
+    size_t stop = stowi_smaller(part.column + parts * STOWI_BLOCK_COLUMNS, p->n);
+    run_row(d->q, &r, part.batch, part.column, stop);
+    begin += (stop - part.column + STOWI_BLOCK_COLUMNS - 1) / STOWI_BLOCK_COLUMNS;
+  }
+}
+
+void stowi_quantized_run(const stowi_quantized* q, void* scratch) {
+  division d = {q, scratch, worker_scratch(&q->product)};
+  size_t count = stowi_part_count(&q->product);
+  size_t grain = stowi_part_grain(&q->product);
+  if (q->product.m == 1) {
+    size_t share = (count + q->call->workers - 1) / q->call->workers;
+    stow_kernel_split(q->call, count, stowi_larger(grain, share), run_row_parts, &d);
+  } else {
+    stow_kernel_split(q->call, count, grain, run_parts, &d);
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// Rows of sums
+
+void stowi_scale_row(const int32_t* sums, const float* scales, const float* bias, size_t count,
+                     float* to) {
+  for (size_t j = 0; j < count; ++j) {
+    to[j] = (float)sums[j] * scales[j];
+  }
+  for (size_t j = 0; j < count && bias != NULL; ++j) {
+    to[j] += bias[j];
+  }
+}
+
+// Clamped before it is rounded, so that it is small: adding 1.5 · 2^23 leaves no room for a
+// fraction. A NaN becomes the lowest.
+static int32_t round_between(float x, float low, float high) {
+  float clamped = x > low ? x : low;
+  clamped = clamped < high ? clamped : high;
+  return (int32_t)((clamped + 0x1.8p23F) - 0x1.8p23F);
+}
+
+void stowi_requantize_row(const int32_t* sums, const float* scales, int32_t zero, bool is_signed,
+                          size_t count, void* to) {
+  float low = (float)((is_signed ? -128 : 0) - zero);
+  float high = (float)((is_signed ? 127 : 255) - zero);
+  uint8_t* bytes = to;
+  for (size_t j = 0; j < count; ++j) {
+    bytes[j] = (uint8_t)(round_between((float)sums[j] * scales[j], low, high) + zero);
+  }
+}
