@@ -1,0 +1,89 @@
+// col2im: columns of blocks are added up to an image. Each element of the image gathers what blocks
+// have for it, taps in ascending order, floats in double and integers exactly: O(taps) for each.
+#include "exec/kernels/spatial/window.h"
+#include "exec/kernels/support/convert.h"
+#include "exec/kernels/support/kernel.h"
+
+typedef struct job {
+  const stow_tensor* x;
+  stow_tensor* y;
+  stowi_slide slide;  // of a block over the image; its positions are columns
+} job;
+
+// Element |at| of channel |plane|.
+static void gather(const job* j, size_t plane, size_t at, double* sum, uint64_t* int_sum) {
+  const stowi_slide* s = &j->slide;
+  bool is_float = stowi_kind(j->x->dtype) == STOW_KIND_FLOAT;
+  for (size_t tap = 0; tap < s->taps; ++tap) {
+    int64_t column = stowi_slide_reader(s, at, tap);
+    if (column < 0) {
+      continue;
+    }
+    size_t from = (plane * s->taps + tap) * (size_t)j->x->dims[2] + (size_t)column;
+    if (is_float) {
+      *sum += stowi_float_at(j->x, from);
+    } else {
+      *int_sum += (uint64_t)stowi_int_at(j->x, from);
+    }
+  }
+}
+
+static void gather_task(void* user, size_t begin, size_t end, uint32_t worker) {
+  (void)worker;
+  const job* j = user;
+  for (size_t i = begin; i < end; ++i) {
+    double sum = 0;
+    uint64_t int_sum = 0;
+    gather(j, i / j->slide.in_count, i % j->slide.in_count, &sum, &int_sum);
+    if (stowi_kind(j->x->dtype) == STOW_KIND_FLOAT) {
+      stowi_store_f64(j->y->dtype, j->y->data, i, 1, &sum);
+    } else {
+      int64_t number = (int64_t)int_sum;
+      stowi_store_i64(j->y->dtype, j->y->data, i, 1, &number);
+    }
+  }
+}
+
+static stow_status read_slide(const stow_kernel_call* call, job* j) {
+  const stow_tensor* blocks = stow_kernel_operand(call, 2);
+  stowi_slide* s = &j->slide;
+  *s = (stowi_slide){.rank = j->y->rank - 2};
+  for (uint32_t i = 0; i < s->rank; ++i) {
+    s->in[i] = j->y->dims[2 + i];
+    s->kernel[i] = stowi_int_at(blocks, i);
+    s->strides[i] = stowi_list_at(call, "strides", i, 1);
+    s->dilations[i] = stowi_list_at(call, "dilations", i, 1);
+    s->begins[i] = stowi_list_at(call, "pads", i, 0);
+    if (s->kernel[i] < 1 || s->kernel[i] > j->x->dims[1]) {
+      return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
+                              "block dim %u is %lld, not within 1 and operand 0's dim 1", i,
+                              (long long)s->kernel[i]);
+    }
+    int64_t room = s->in[i] + s->begins[i] + stowi_list_at(call, "pads", s->rank + i, 0) -
+                   (s->kernel[i] - 1) * s->dilations[i] - 1;
+    s->out[i] = room < 0 ? 0 : room / s->strides[i] + 1;
+  }
+  stowi_slide_count(s);
+  if (s->out_count != (size_t)j->x->dims[2] ||
+      s->taps * (size_t)j->y->dims[1] != (size_t)j->x->dims[1]) {
+    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
+                            "the image has room for %zu blocks of %zu, operand 0 has other dims",
+                            s->out_count, s->taps);
+  }
+  return STOW_OK;
+}
+
+static stow_status run_col2im(stow_kernel_call* call) {
+  job j = {.x = stow_kernel_operand(call, 0), .y = stow_kernel_result(call, 0)};
+  if (stowi_kind(j.x->dtype) == STOW_KIND_COMPLEX || stowi_bits(j.x->dtype) < 8) {
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "numbers of whole bytes are needed");
+  }
+  stow_status status = read_slide(call, &j);
+  if (status == STOW_OK) {
+    stow_kernel_split(call, stow_tensor_elements(j.y), 16384 / (j.slide.taps * 8) + 1, gather_task,
+                      &j);
+  }
+  return status;
+}
+
+STOWI_KERNEL(COL2IM, NULL, run_col2im);

@@ -1,0 +1,56 @@
+// scale_image: x × scale, and a bias for each channel of [N, C, …]. Element by element in ascending
+// order, so that the result may lie over x.
+#include "exec/kernels/support/convert.h"
+#include "exec/kernels/support/kernel.h"
+
+typedef struct job {
+  const stow_tensor* x;
+  stow_tensor* y;
+  float scale;
+  const stow_attr* bias;  // NULL: none
+  size_t plane;
+} job;
+
+static void scale_task(void* user, size_t begin, size_t end, uint32_t worker) {
+  (void)worker;
+  const job* j = user;
+  for (size_t i = begin; i < end;) {
+    size_t left = j->plane - i % j->plane;
+    size_t count = left < end - i ? left : end - i;
+    count = count < STOWI_BLOCK ? count : STOWI_BLOCK;
+    double bias = j->bias == NULL ? 0 : j->bias->floats[i / j->plane % j->bias->count];
+    float block[STOWI_BLOCK];
+    stowi_load_f32(j->x->dtype, j->x->data, i, count, block);
+    for (size_t k = 0; k < count; ++k) {
+      block[k] = block[k] * j->scale + (float)bias;
+    }
+    stowi_store_f32(j->y->dtype, j->y->data, i, count, block);
+    i += count;
+  }
+}
+
+static stow_status run_scale_image(stow_kernel_call* call) {
+  job j = {.x = stow_kernel_operand(call, 0),
+           .y = stow_kernel_result(call, 0),
+           .scale = (float)stow_kernel_float(call, "scale", 1),
+           .plane = 1};
+  stow_dtype dtype = j.x->dtype;
+  if (dtype != STOW_F32 && dtype != STOW_F16 && dtype != STOW_BF16) {
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "x must be of f32, f16 or bf16");
+  }
+  const stow_attr* bias = stow_kernel_attr(call, "bias");
+  if (bias != NULL && bias->kind == STOW_ATTR_FLOATS && bias->count != 0) {
+    if (j.x->rank < 2 || bias->count != (size_t)j.x->dims[1]) {
+      return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
+                              "bias has %zu numbers, one for each channel is needed", bias->count);
+    }
+    j.bias = bias;
+  }
+  for (uint32_t i = 2; i < j.x->rank; ++i) {
+    j.plane *= (size_t)j.x->dims[i];
+  }
+  stow_kernel_split(call, stow_tensor_elements(j.y), 16384, scale_task, &j);
+  return STOW_OK;
+}
+
+STOWI_KERNEL(SCALE_IMAGE, NULL, run_scale_image);
