@@ -1,0 +1,66 @@
+// Scaled dot product attention, the part that all ops of attention share:
+//
+//     out = softmax(cap(scale · q kᵀ) + mask) · v
+//
+// for every batch and head, in blocks of queries. What ops differ in is said by the struct: where
+// rows are, how q changes on being read, which keys a query sees.
+#ifndef STOWAGE_SRC_EXEC_KERNELS_ATTENTION_ATTEND_H_
+#define STOWAGE_SRC_EXEC_KERNELS_ATTENTION_ATTEND_H_
+
+#include <stowage/kernel.h>
+
+#include "exec/kernels/attention/heads.h"
+#include "exec/kernels/support/carve.h"
+
+// What is added to scores; the four strides, in elements, are 0 where it is repeated. Floats are
+// added; of integers and bools those not above 0 add |hidden|.
+typedef struct stowi_mask {
+  const stow_tensor* tensor;  // NULL: nothing
+  size_t batch, head, query, key;
+  size_t keys;  // further keys are hidden
+  double hidden;
+} stowi_mask;
+
+enum { STOWI_STAGE_RAW, STOWI_STAGE_CAPPED, STOWI_STAGE_MASKED, STOWI_STAGE_SOFTMAX };
+
+typedef struct stowi_attention {
+  size_t batches, heads, kv_heads;
+  size_t queries, keys;
+  size_t size, value_size;
+  stowi_heads q, k, v, out;  // out may lie exactly over q
+  stowi_change change;       // of rows of q; not in f64
+  double scale;
+  double softcap;  // 0: none
+  stowi_mask mask;
+  stowi_mask padding;
+  bool causal;
+  int64_t left, right;  // keys before and after the query's own that are seen; -1: all
+  // Of each batch: which key the first query stands at, and which keys are there at all. To others
+  // |outside| is added.
+  int64_t* offsets;
+  int64_t* starts;
+  int64_t* ends;
+  double outside;
+  bool smooth;              // one more key of score 0 and value 0
+  const stow_tensor* sink;  // the same with a score for each head
+  stow_tensor* scores;      // NULL, or [batch, heads, queries, keys] of which those at |stage|
+  int stage;
+  bool blanks;  // scores of keys that are not seen are given as 0
+  bool in_f64;
+  unsigned char* scratch;  // one part for each worker
+  uint64_t scratch_stride;
+} stowi_attention;
+
+// Scores of one query: keys [begin, end) of |row|, which is that of a block.
+typedef struct stowi_query {
+  size_t batch, head, query;
+  size_t begin, end;
+} stowi_query;
+
+// Takes the arrays and what the workers need. Before that all sizes and dtypes must be set.
+void stowi_attend_carve(stowi_attention* a, uint32_t workers, stowi_carve* carve);
+// Sets what most ops want: all keys are seen.
+void stowi_attend_see_all(stowi_attention* a);
+void stowi_attend(const stow_kernel_call* call, const stowi_attention* a);
+
+#endif  // STOWAGE_SRC_EXEC_KERNELS_ATTENTION_ATTEND_H_

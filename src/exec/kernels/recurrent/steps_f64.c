@@ -1,0 +1,41 @@
+// Recurrent layers in f64. Rare, so that products are plain loops.
+#include "exec/kernels/recurrent/steps_f64.h"
+
+#include "exec/kernels/support/convert.h"
+
+#define REAL double
+#define REAL_DTYPE STOW_F64
+#define LOAD stowi_load_f64
+#define STORE stowi_store_f64
+#define ACTIVATE stowi_activate_f64
+
+typedef struct factor {
+  const double* data;
+  size_t row;
+  size_t column;
+} factor;
+
+static void multiply(const stowi_layer* l, size_t m, size_t n, size_t k, const double* a, factor b,
+                     double* c, size_t c_row, void* scratch) {
+  (void)l;
+  (void)scratch;
+  for (size_t i = 0; i < m; ++i) {
+    for (size_t j = 0; j < n; ++j) {
+      double sum = 0;
+      for (size_t p = 0; p < k; ++p) {
+        sum += a[i * k + p] * b.data[p * b.row + j * b.column];
+      }
+      c[i * c_row + j] = sum;
+    }
+  }
+}
+
+static uint64_t multiply_scratch(const stowi_layer* l) {
+  (void)l;
+  return 0;
+}
+
+#include "exec/kernels/recurrent/steps_body.h"
+
+uint64_t stowi_steps_f64_scratch(const stowi_layer* layer) { return layer_scratch(layer); }
+void stowi_steps_f64(stowi_layer* layer) { run_layer(layer); }
