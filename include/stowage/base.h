@@ -4,7 +4,8 @@
 // - A call that can fail returns a stow_status. A failing call changes nothing the caller can see,
 //   except the diagnostic. |out_*| parameters come last and are cleared first.
 // - Detail of an error goes to a caller-owned stow_diag; passing NULL is always fine.
-// - The library never prints, exits, aborts on bad input, reads the environment or starts a thread.
+// - The library never prints, exits, aborts on bad input or reads the environment. It starts no
+//   threads but those that stow_prepare_options asks for.
 // - Objects are thread-compatible: const calls may run concurrently, anything else needs a lock.
 // - destroy(NULL) does nothing.
 #ifndef STOWAGE_BASE_H_

@@ -56,6 +56,19 @@ run "$work/consumer/consumer_onnx_shared"
 run "$work/consumer/consumer_onnx_static"
 echo 'libstowage-onnx: ok'
 
+# So does the executor, which also needs threads and the C library's maths.
+expected='relu 0 0 2'
+# shellcheck disable=SC2046  # flags are meant to be split
+"$cc" -std=c11 -Wall -Wextra -Werror "$consumer/exec.c" $(pkg-config --cflags --libs stowage-exec) \
+  $(pkg-config --libs stowage) -o "$work/exec_shared"
+run env LD_LIBRARY_PATH="$libdir" "$work/exec_shared"
+"$cc" -std=c11 -I"$work/prefix/include" "$consumer/exec.c" "$libdir/libstowage-exec.a" "$libdir/libstowage.a" \
+  -lm -lpthread -o "$work/exec_static"
+run "$work/exec_static"
+run "$work/consumer/consumer_exec_shared"
+run "$work/consumer/consumer_exec_static"
+echo 'libstowage-exec: ok'
+
 # What shells read to complete command lines is what the command prints.
 "$work/prefix/bin/stowage" complete bash | cmp - "$work/prefix/share/bash-completion/completions/stowage"
 "$work/prefix/bin/stowage" complete zsh | cmp - "$work/prefix/share/zsh/site-functions/_stowage"

@@ -1,0 +1,134 @@
+// What a caller gives an executor and takes from it: memory, inputs, values.
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "exec/run/exec.h"
+
+static stow_status fail_value(const stow_exec* exec, stow_value value, stow_status status,
+                              const char* what, stow_diag* diag) {
+  stowi_fail(diag, status, "%s: %s", stowi_words_value(exec->graph, value).text, what);
+  stowi_diag_value(diag, value);
+  return status;
+}
+
+static stow_status check_value(const stow_exec* exec, stow_value value, stow_diag* diag) {
+  if (value == STOW_VALUE_NONE) {  // what stow_graph_find gives for a name that is not there
+    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "the value is none: has it another name?");
+  }
+  if (value >= exec->calls.value_count) {
+    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "there is no value %%%" PRIu32, value);
+  }
+  return STOW_OK;
+}
+
+stow_status stow_exec_bind(stow_exec* exec, stow_value value, void* data, size_t size,
+                           stow_diag* diag) {
+  STOW_TRY(check_value(exec, value, diag));
+  stowi_place* place = &exec->places[value];
+  stow_tensor* tensor = &exec->calls.tensors[value];
+  if (!place->is_boundary && !place->is_output) {
+    return fail_value(exec, value, STOW_ERR_INVALID_ARGUMENT,
+                      "only inputs, params, constants and outputs are bound", diag);
+  }
+  if (place->has_slot) {
+    return fail_value(exec, value, STOW_ERR_INVALID_ARGUMENT,
+                      "has a slot in the arena, and is not bound", diag);
+  }
+  size_t alignment = stowi_dtype_alignment(tensor->dtype);
+  if (size < place->bytes || (data == NULL && place->bytes != 0)) {
+    stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "%s needs %" PRIu64 " bytes, %zu were given",
+               stowi_words_value(exec->graph, value).text, place->bytes, data == NULL ? 0 : size);
+    stowi_diag_value(diag, value);
+    return STOW_ERR_INVALID_ARGUMENT;
+  }
+  if ((uintptr_t)data % alignment != 0) {
+    stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
+               "%s needs data aligned to %zu bytes, what was given is aligned to %zu",
+               stowi_words_value(exec->graph, value).text, alignment,
+               (size_t)((uintptr_t)data & (~(uintptr_t)data + 1)));
+    stowi_diag_value(diag, value);
+    return STOW_ERR_INVALID_ARGUMENT;
+  }
+  void* old = tensor->data;
+  *tensor = stowi_tensor_of(stow_graph_type(exec->graph, value));
+  tensor->data = data;
+  place->is_set = true;
+  if (old != data) {
+    stowi_exec_follow(exec, value);
+  }
+  return STOW_OK;
+}
+
+// Whether |tensor| fits the value's type: the same, or with smaller dims where they are bounds.
+static bool is_fitting(const stow_exec* exec, stow_value value, const stow_tensor* tensor) {
+  const stow_type* type = stow_graph_type(exec->graph, value);
+  if (tensor->dtype != type->dtype || tensor->rank != type->rank) {
+    return false;
+  }
+  for (uint32_t i = 0; i < type->rank; ++i) {
+    bool is_smaller =
+        exec->places[value].is_loose && tensor->dims[i] >= 0 && tensor->dims[i] < type->dims[i];
+    if (tensor->dims[i] != type->dims[i] && !is_smaller) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static stow_status check_settable(const stow_exec* exec, stow_value value, stow_diag* diag) {
+  const stowi_place* place = &exec->places[value];
+  if (!place->is_boundary || (!place->is_input && place->source != NULL)) {
+    return fail_value(exec, value, STOW_ERR_INVALID_ARGUMENT,
+                      place->is_boundary ? "has its data already"
+                                         : "only inputs, and params without data, are set",
+                      diag);
+  }
+  if (exec->calls.tensors[value].data == NULL && place->bytes != 0) {
+    return fail_value(exec, value, STOW_ERR_NOT_FOUND, "has no slot: bind it to memory first",
+                      diag);
+  }
+  return STOW_OK;
+}
+
+stow_status stow_exec_set(stow_exec* exec, stow_value value, const stow_tensor* tensor,
+                          stow_diag* diag) {
+  STOW_TRY(check_value(exec, value, diag));
+  STOW_TRY(check_settable(exec, value, diag));
+  stowi_place* place = &exec->places[value];
+  stow_tensor* to = &exec->calls.tensors[value];
+  if (!is_fitting(exec, value, tensor)) {
+    stow_tensor needed = stowi_tensor_of(stow_graph_type(exec->graph, value));
+    stowi_fail(diag, STOW_ERR_TYPE, "%s is %s%s, given is %s",
+               stowi_words_value(exec->graph, value).text, place->is_loose ? "at most " : "",
+               stowi_words_tensor(&needed).text, stowi_words_tensor(tensor).text);
+    stowi_diag_value(diag, value);
+    return STOW_ERR_TYPE;
+  }
+  size_t bytes = stow_tensor_bytes(tensor);
+  if (bytes != 0 && tensor->data == NULL) {
+    return fail_value(exec, value, STOW_ERR_INVALID_ARGUMENT, "no data is given", diag);
+  }
+  if (place->source != NULL && bytes != 0 && memcmp(place->source, tensor->data, bytes) != 0) {
+    return fail_value(exec, value, STOW_ERR_CONFLICT,
+                      "the graph was made for another value of this input", diag);
+  }
+  if (bytes != 0) {
+    memmove(to->data, tensor->data, bytes);
+  }
+  memcpy(to->dims, tensor->dims, tensor->rank * sizeof(to->dims[0]));
+  place->is_set = true;
+  return STOW_OK;
+}
+
+stow_status stow_exec_tensor(stow_exec* exec, stow_value value, stow_diag* diag,
+                             stow_tensor* out_tensor) {
+  *out_tensor = (stow_tensor){0};
+  STOW_TRY(check_value(exec, value, diag));
+  if (exec->calls.tensors[value].data == NULL && exec->places[value].bytes != 0) {
+    return fail_value(exec, value, STOW_ERR_NOT_FOUND, "nothing is bound to it", diag);
+  }
+  *out_tensor = exec->calls.tensors[value];
+  exec->places[value].is_set = exec->places[value].is_set || exec->places[value].is_input;
+  return STOW_OK;
+}

@@ -1,0 +1,104 @@
+// The inside of an executor.
+#ifndef STOWAGE_SRC_EXEC_RUN_EXEC_H_
+#define STOWAGE_SRC_EXEC_RUN_EXEC_H_
+
+#include <stowage/arena.h>
+#include <stowage/exec.h>
+
+#include "exec/run/calls.h"
+#include "exec/run/prepare.h"
+#include "exec/threads/pool.h"
+
+#define STOWI_MESSAGE_SIZE 512
+#define STOWI_WEIGHT_ALIGNMENT 64
+
+// Where a value's bytes are, and whether they are those of the coming run.
+typedef struct stowi_place {
+  bool is_boundary : 1;
+  bool is_input : 1;
+  bool has_slot : 1;
+  bool is_set : 1;       // a boundary value has the bytes that it should have
+  bool is_consumed : 1;  // a run destroys them
+  bool is_loose : 1;     // dims may be smaller than in the graph
+  bool is_output : 1;
+  const void* source;  // a weight's data, or an input's known value; NULL: none
+  uint64_t bytes;      // with the largest dims
+} stowi_place;
+
+// Of a region: its steps, and where a loop stands.
+typedef struct stowi_region {
+  uint32_t first, last;  // steps, the last is the yield's
+  bool is_loop;
+  stowi_body body;
+  int64_t round;  // finished in this run of the loop
+  int64_t trip;   // INT64_MAX: no limit
+  bool has_condition;
+  bool condition;  // as the last yield, or the operand, says
+} stowi_region;
+
+// What asking for dims needs; allocated once.
+typedef struct stowi_inference {
+  size_t operands, results;  // at most, of a loose node
+  stow_type* types;          // of operands
+  const stow_type** pointers;
+  const void** data;
+  stow_type* made;  // of results
+  void* memory;
+  size_t memory_size;
+} stowi_inference;
+
+typedef struct stowi_paranoia stowi_paranoia;
+
+struct stow_exec {
+  stow_allocator allocator;
+  const stow_prepared* prepared;
+  const stow_graph* graph;
+  const stow_plan* plan;
+  stow_exec_options options;
+  stow_arena* arena;
+  unsigned char* base;
+  unsigned char* memory;  // of the arena and margins around it, in paranoia; NULL: the arena's own
+  size_t memory_size;
+  size_t margin;
+  stowi_workers* workers;
+  stowi_calls calls;
+  stowi_place* places;    // by value
+  stowi_region* regions;  // by region
+  uint32_t region_count;
+  bool* is_loose;          // by node: dims of its results are told anew in each run
+  unsigned char* weights;  // copies of weights that are not aligned
+  size_t weights_size;
+  stowi_inference inference;
+  stowi_paranoia* paranoia;  // NULL: none
+  uint32_t step;             // being run
+  char message[STOWI_MESSAGE_SIZE];
+};
+
+// Gives every value its place and puts weights there (places.c).
+stow_status stowi_exec_place(stow_exec* exec, stow_diag* diag);
+// Data of values that are views of |root|, which has no slot.
+void stowi_exec_follow(stow_exec* exec, stow_value root);
+// Before a run: puts weights that the last one destroyed where they belong. STOW_ERR_NOT_FOUND
+// naming what is not set or bound.
+stow_status stowi_exec_require(stow_exec* exec, stow_diag* diag);
+// After it.
+void stowi_exec_consume(stow_exec* exec);
+
+// "step 12: node 7 "name" (gather): …"
+stow_status stowi_exec_fail(stow_exec* exec, stow_node node, stow_status status, stow_diag* diag,
+                            const char* format, ...) STOW_PRINTF_LIKE(5, 6);
+
+// Regions (regions.c). Begins |region| at its first step: false where none of its steps run.
+bool stowi_region_begin(stow_exec* exec, stow_region region);
+// What nodes that the executor itself carries out do. |out_again|: a loop goes for another round.
+stow_status stowi_run_args(stow_exec* exec, stow_node node, bool is_run, stow_diag* diag);
+stow_status stowi_run_yield(stow_exec* exec, stow_node node, stow_diag* diag, bool* out_again);
+stow_status stowi_run_owner(stow_exec* exec, stow_node node, stow_diag* diag);
+
+// Dims of runs (dims.c). Freed also after a failure.
+stow_status stowi_inference_create(stow_exec* exec, stow_diag* diag);
+void stowi_inference_free(stow_exec* exec);
+// Writes the dims of the results of a loose node, from its operands.
+stow_status stowi_resolve_dims(stow_exec* exec, stow_node node, stow_diag* diag);
+
+#endif  // STOWAGE_SRC_EXEC_RUN_EXEC_H_

@@ -1,0 +1,261 @@
+// Convolutions of floats: against the definition for every way in which they are done, and with
+// numbers worked out by hand.
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "exec/kernel_case.h"
+#include "exec/plain_conv.h"
+#include "support/test.h"
+
+typedef struct conv_case {
+  const char* operands;
+  const char* node;
+  const char* result;
+  double tolerance;
+} conv_case;
+
+static double bias_at(const double* bias, const plain_conv* p, size_t i) {
+  size_t positions = plain_conv_outputs(p) / (size_t)(p->batch * p->out_channels);
+  return bias == NULL ? 0 : bias[i / positions % (size_t)p->out_channels];
+}
+
+static void compare(const conv_case* t, bool is_transposed) {
+  kernel_case* c = kernel_case_create(t->operands, t->node, t->result);
+  kernel_case_fill(c, 7);
+  plain_conv p = plain_conv_of(c, 0, 1);
+  double* x = plain_numbers(c, 0);
+  double* w = plain_numbers(c, 1);
+  bool has_bias = stow_graph_operand_count(kernel_case_graph(c), kernel_case_node(c)) > 2;
+  double* bias = has_bias ? plain_numbers(c, 2) : NULL;
+  double* expected = malloc(plain_conv_outputs(&p) * sizeof(double) + 1);
+  REQUIRE(x != NULL && w != NULL && expected != NULL);
+  for (size_t i = 0; i < plain_conv_outputs(&p); ++i) {
+    double sum = is_transposed ? plain_conv_transpose_at(&p, x, w, i) : plain_conv_at(&p, x, w, i);
+    expected[i] = sum + bias_at(bias, &p, i);
+  }
+  kernel_case_gives(c, 0, expected, plain_conv_outputs(&p), t->tolerance, t->node, 0);
+  free(expected);
+  free(bias);
+  free(w);
+  free(x);
+  kernel_case_destroy(c);
+}
+
+TEST(ConvIsItsDefinition) {
+  static const conv_case cases[] = {
+      // One spatial dim, three, and four.
+      {"f32[2, 3, 11]; f32[4, 3, 3]; f32[4]", "conv(%0, %1, %2) {pads = [1, 1]}", "f32[2, 4, 11]",
+       1e-5},
+      {"f32[1, 4, 5, 6, 7]; f32[6, 2, 2, 3, 2]; f32[6]",
+       "conv(%0, %1, %2) {group = 2, pads = [1, 0, 1, 0, 2, 0], strides = [2, 1, 2]}",
+       "f32[1, 6, 3, 6, 4]", 1e-5},
+      {"f32[1, 2, 3, 4, 3, 4]; f32[2, 2, 2, 2, 2, 2]", "conv(%0, %1)", "f32[1, 2, 2, 3, 2, 3]",
+       1e-5},
+      // Kernels of ones, with and without what makes them a plain product.
+      {"f32[2, 5, 7, 9]; f32[20, 5, 1, 1]; f32[20]", "conv(%0, %1, %2)", "f32[2, 20, 7, 9]", 1e-5},
+      {"f32[1, 5, 7, 9]; f32[8, 5, 1, 1]", "conv(%0, %1) {strides = [2, 3]}", "f32[1, 8, 4, 3]",
+       1e-5},
+      {"f32[1, 5, 7, 9]; f32[8, 5, 1, 1]", "conv(%0, %1) {pads = [1, 0, 0, 2]}", "f32[1, 8, 8, 11]",
+       1e-5},
+      {"f32[1, 6, 5, 5]; f32[9, 2, 1, 1]", "conv(%0, %1) {group = 3}", "f32[1, 9, 5, 5]", 1e-5},
+      // Blocks: more positions than one holds, and a depth that leaves few.
+      {"f32[1, 3, 50, 61]; f32[5, 3, 3, 3]; f32[5]", "conv(%0, %1, %2) {pads = [1, 1, 1, 1]}",
+       "f32[1, 5, 50, 61]", 1e-5},
+      {"f32[1, 300, 9, 8]; f32[40, 300, 3, 3]; f32[40]", "conv(%0, %1, %2) {pads = [1, 1, 1, 1]}",
+       "f32[1, 40, 9, 8]", 2e-3},
+      // Padding on one side only, and more of it than the kernel is wide.
+      {"f32[1, 2, 6, 6]; f32[3, 2, 3, 3]",
+       "conv(%0, %1) {pads = [0, 2, 3, 1], strides = [2, 2], dilations = [2, 1]}",
+       "f32[1, 3, 3, 4]", 1e-5},
+      {"f32[1, 2, 3, 3]; f32[3, 2, 2, 2]", "conv(%0, %1) {pads = [5, 5, 5, 5]}",
+       "f32[1, 3, 12, 12]", 1e-5},
+      // One channel each: odd widths, three and other taps, strides, dilations, several results.
+      {"f32[2, 7, 9, 10]; f32[7, 1, 3, 3]; f32[7]",
+       "conv(%0, %1, %2) {group = 7, pads = [1, 1, 1, 1]}", "f32[2, 7, 9, 10]", 1e-5},
+      {"f32[1, 4, 9, 10]; f32[8, 1, 5, 5]",
+       "conv(%0, %1) {group = 4, pads = [2, 2, 2, 2], strides = [2, 2]}", "f32[1, 8, 5, 5]", 1e-5},
+      {"f32[1, 4, 9, 10]; f32[4, 1, 3, 3]",
+       "conv(%0, %1) {group = 4, pads = [2, 2, 2, 2], dilations = [2, 2], strides = [1, 3]}",
+       "f32[1, 4, 9, 4]", 1e-5},
+      {"f32[1, 3, 2, 2]; f32[3, 1, 3, 3]", "conv(%0, %1) {group = 3, pads = [1, 1, 1, 1]}",
+       "f32[1, 3, 2, 2]", 1e-5},
+      {"f32[1, 3, 4, 5, 6]; f32[3, 1, 3, 3, 3]",
+       "conv(%0, %1) {group = 3, pads = [1, 1, 1, 1, 1, 1]}", "f32[1, 3, 4, 5, 6]", 1e-5},
+      // Other floats.
+      {"f16[1, 4, 7, 6]; f16[6, 2, 3, 3]; f16[6]",
+       "conv(%0, %1, %2) {group = 2, pads = [1, 1, 1, 1], strides = [1, 2]}", "f16[1, 6, 7, 3]",
+       1e-2},
+      {"bf16[1, 4, 7, 6]; bf16[6, 4, 1, 1]; bf16[6]", "conv(%0, %1, %2)", "bf16[1, 6, 7, 6]", 5e-2},
+      {"f64[1, 4, 7, 6]; f64[6, 2, 3, 3]; f64[6]",
+       "conv(%0, %1, %2) {group = 2, pads = [1, 1, 1, 1], strides = [2, 1]}", "f64[1, 6, 4, 6]",
+       1e-13},
+      // Nothing to do.
+      {"f32[0, 3, 5, 5]; f32[2, 3, 3, 3]", "conv(%0, %1)", "f32[0, 2, 3, 3]", 0},
+      {"f32[1, 3, 5, 5]; f32[0, 3, 3, 3]", "conv(%0, %1)", "f32[1, 0, 3, 3]", 0},
+  };
+  for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
+    compare(&cases[i], false);
+  }
+}
+
+TEST(ConvTransposeIsItsDefinition) {
+  static const conv_case cases[] = {
+      {"f32[2, 3, 5]; f32[3, 4, 3]; f32[4]", "conv_transpose(%0, %1, %2) {strides = [2]}",
+       "f32[2, 4, 11]", 1e-5},
+      {"f32[1, 4, 3, 5]; f32[4, 3, 3, 2]; f32[6]",
+       "conv_transpose(%0, %1, %2) {group = 2, strides = [2, 3], pads = [1, 0, 0, 1], "
+       "output_padding = [1, 2]}",
+       "f32[1, 6, 7, 15]", 1e-5},
+      {"f32[1, 2, 4, 4]; f32[2, 11, 2, 2]; f32[11]",
+       "conv_transpose(%0, %1, %2) {strides = [2, 2]}", "f32[1, 11, 8, 8]", 1e-5},
+      {"f32[1, 2, 4, 4]; f32[2, 3, 3, 3]",
+       "conv_transpose(%0, %1) {dilations = [2, 3], pads = [2, 1, 1, 2]}", "f32[1, 3, 5, 7]", 1e-5},
+      {"f32[1, 2, 2, 3, 2]; f32[2, 2, 2, 2, 2]", "conv_transpose(%0, %1) {strides = [1, 2, 3]}",
+       "f32[1, 2, 3, 6, 5]", 1e-5},
+      {"f32[1, 3, 40, 41]; f32[3, 9, 2, 2]", "conv_transpose(%0, %1) {strides = [2, 2]}",
+       "f32[1, 9, 80, 82]", 1e-5},
+      {"f16[1, 2, 3, 3]; f16[2, 2, 2, 2]; f16[2]", "conv_transpose(%0, %1, %2) {strides = [2, 2]}",
+       "f16[1, 2, 6, 6]", 1e-2},
+      {"f64[1, 2, 3, 3]; f64[2, 1, 3, 3]; f64[2]", "conv_transpose(%0, %1, %2) {group = 2}",
+       "f64[1, 2, 5, 5]", 1e-13},
+  };
+  for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
+    compare(&cases[i], true);
+  }
+}
+
+TEST(ConvPadsToKeepTheSize) {
+  kernel_case* c = kernel_case_create("f32[1, 1, 4]; f32[1, 1, 2]",
+                                      "conv(%0, %1) {auto_pad = \"same_upper\"}", "f32[1, 1, 4]");
+  KERNEL_SET(c, 0, float, 1, 2, 3, 4);
+  KERNEL_SET(c, 1, float, 1, 10);
+  KERNEL_GIVES(c, 0, 1e-6, 21, 32, 43, 4);
+  kernel_case_destroy(c);
+  c = kernel_case_create("f32[1, 1, 4]; f32[1, 1, 2]", "conv(%0, %1) {auto_pad = \"same_lower\"}",
+                         "f32[1, 1, 4]");
+  KERNEL_SET(c, 0, float, 1, 2, 3, 4);
+  KERNEL_SET(c, 1, float, 1, 10);
+  KERNEL_GIVES(c, 0, 1e-6, 10, 21, 32, 43);
+  kernel_case_destroy(c);
+}
+
+TEST(ConvTransposeCutsWhatIsTooMuch) {
+  // In full 1 12 23 34 40; the size asked for leaves off one element, at the begin first.
+  static const struct {
+    const char* node;
+    const char* result;
+    double first;
+  } cases[] = {
+      {"conv_transpose(%0, %1) {output_shape = [4]}", "f32[1, 1, 4]", 12},
+      {"conv_transpose(%0, %1) {auto_pad = \"same_lower\"}", "f32[1, 1, 4]", 12},
+      {"conv_transpose(%0, %1) {auto_pad = \"same_upper\"}", "f32[1, 1, 4]", 1},
+  };
+  for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
+    kernel_case* c =
+        kernel_case_create("f32[1, 1, 4]; f32[1, 1, 2]", cases[i].node, cases[i].result);
+    KERNEL_SET(c, 0, float, 1, 2, 3, 4);
+    KERNEL_SET(c, 1, float, 1, 10);
+    if (cases[i].first == 1) {
+      KERNEL_GIVES(c, 0, 1e-6, 1, 12, 23, 34);
+    } else {
+      KERNEL_GIVES(c, 0, 1e-6, 12, 23, 34, 40);
+    }
+    kernel_case_destroy(c);
+  }
+}
+
+// x [1, 2] with weights 1 and bias -3: sums -2, -1, 0, 1 with the addend.
+static void check_activation(const char* attrs, double a, double b, double c0, double d) {
+  char node[160];
+  snprintf(node, sizeof(node), "fused_conv(%%0, %%1, %%2, %%3) {%s}", attrs);
+  kernel_case* c =
+      kernel_case_create("f32[1, 1, 4]; f32[1, 1, 1]; f32[1]; f32[1, 1, 4]", node, "f32[1, 1, 4]");
+  KERNEL_SET(c, 0, float, 1, 1, 2, 2);
+  KERNEL_SET(c, 1, float, 1);
+  KERNEL_SET(c, 2, float, -3);
+  KERNEL_SET(c, 3, float, 0, 1, 1, 2);
+  KERNEL_GIVES(c, 0, 1e-6, a, b, c0, d);
+  kernel_case_destroy(c);
+}
+
+TEST(FusedConvAddsAndActivates) {
+  check_activation("activation = \"\"", -2, -1, 0, 1);
+  check_activation("activation = \"Relu\"", 0, 0, 0, 1);
+  check_activation("activation = \"Tanh\"", -0.96402758, -0.76159416, 0, 0.76159416);
+  check_activation("activation = \"Sigmoid\"", 0.11920292, 0.26894142, 0.5, 0.73105858);
+  check_activation("activation = \"LeakyRelu\", activation_params = [0.25]", -0.5, -0.25, 0, 1);
+  check_activation("activation = \"LeakyRelu\"", -0.02, -0.01, 0, 1);
+  check_activation("activation = \"Clip\", activation_params = [-1.5, 0.5]", -1.5, -1, 0, 0.5);
+  check_activation("activation = \"HardSigmoid\", activation_params = [0.5, 0.75]", 0, 0.25, 0.75,
+                   1);
+}
+
+TEST(FusedConvOfOneChannelEachLiesOverItsAddend) {
+  kernel_case* c =
+      kernel_case_create("f16[1, 3, 5, 5]; f16[4, 3, 3, 3]; f16[4]; f16[1, 4, 3, 3]",
+                         "fused_conv(%0, %1, %2, %3) {activation = \"Relu\"}", "f16[1, 4, 3, 3]");
+  kernel_case_fill(c, 3);
+  CHECK(kernel_case_run(c) == STOW_OK);
+  kernel_case_destroy(c);
+  c = kernel_case_create("f32[1, 3, 5, 6]; f32[3, 1, 3, 3]; f32[3]; f32[1, 3, 5, 6]",
+                         "fused_conv(%0, %1, %2, %3) {group = 3, pads = [1, 1, 1, 1]}",
+                         "f32[1, 3, 5, 6]");
+  kernel_case_fill(c, 4);
+  CHECK(kernel_case_run(c) == STOW_OK);
+  kernel_case_destroy(c);
+}
+
+static void check_refused(const char* operands, const char* node, const char* result,
+                          const char* message) {
+  kernel_case* c = kernel_case_create(operands, node, result);
+  CHECK(kernel_case_run(c) == STOW_ERR_UNSUPPORTED);
+  CHECK_TEXT(kernel_case_message(c), message);
+  kernel_case_destroy(c);
+}
+
+TEST(ConvRefusesWhatItCannotDo) {
+  check_refused("i32[1, 1, 4]; i32[1, 1, 2]", "conv(%0, %1)", "i32[1, 1, 3]",
+                "a convolution is of f32, f16, bf16 or f64");
+  check_refused("i32[1, 1, 4]; i32[1, 1, 2]", "conv_transpose(%0, %1)", "i32[1, 1, 5]",
+                "a convolution is of f32, f16, bf16 or f64");
+  check_refused("f32[1, 1, 4]; f32[1, 1, 1]", "fused_conv(%0, %1) {activation = \"Elu\"}",
+                "f32[1, 1, 4]",
+                "activation must be Relu, Tanh, Sigmoid, LeakyRelu, Clip, HardSigmoid or empty");
+  check_refused("f32[1, 1, 4]; f32[1, 1, 1]; f32[1, 1, 1]", "fused_conv(%0, %1, _, %2)",
+                "f32[1, 1, 4]", "operand 3 (the addend) must have the result's dims");
+}
+
+TEST(DeformConvWithoutOffsetsIsConv) {
+  kernel_case* c = kernel_case_create(
+      "f32[1, 1, 3, 3]; f32[1, 1, 2, 2]; f32[1, 8, 2, 2]; f32[1]; f32[1, 4, 2, 2]",
+      "deform_conv(%0, %1, %2, %3, %4)", "f32[1, 1, 2, 2]");
+  KERNEL_SET(c, 0, float, 1, 2, 3, 4, 5, 6, 7, 8, 9);
+  KERNEL_SET(c, 1, float, 1, 10, 100, 1000);
+  KERNEL_SET(c, 3, float, 0.5F);
+  float* mask = kernel_case_operand(c, 4);
+  for (size_t i = 0; i < 16; ++i) {
+    mask[i] = 1;
+  }
+  KERNEL_GIVES(c, 0, 1e-6, 5421.5, 6532.5, 8754.5, 9865.5);
+  // The first tap moves by half a row and a quarter of a column at the first position: 1 + 1.5 +
+  // 0.25 instead of 1; the last one is halved.
+  float* offsets = kernel_case_operand(c, 2);
+  offsets[0] = 0.5F;
+  offsets[4] = 0.25F;
+  mask[12] = 0.5F;
+  KERNEL_GIVES(c, 0, 1e-6, 2923.25, 6532.5, 8754.5, 9865.5);
+  // Far outside there is nothing.
+  offsets[0] = 1e30F;
+  KERNEL_GIVES(c, 0, 1e-6, 2920.5, 6532.5, 8754.5, 9865.5);
+  kernel_case_destroy(c);
+}
+
+TEST(StridesMayBeLongerThanEverything) {
+  kernel_case* c =
+      kernel_case_create("f32[1, 1, 3]; f32[1, 1, 1]",
+                         "conv(%0, %1) {strides = [9223372036854775807]}", "f32[1, 1, 1]");
+  KERNEL_SET(c, 0, float, 1, 2, 3);
+  KERNEL_SET(c, 1, float, 2);
+  KERNEL_GIVES(c, 0, 0, 2);
+  kernel_case_destroy(c);
+}

@@ -1,0 +1,351 @@
+// The executor's calls: tables of kernels, preparing, creating, setting, and what they refuse.
+#include <stdlib.h>
+#include <string.h>
+
+#include "exec/exec_case.h"
+#include "support/fault.h"
+#include "support/test.h"
+
+#define SUM                                                       \
+  "%0 = input \"x\" : f32[2, 2]\n %1 = input \"y\" : f32[2, 2]\n" \
+  "%2 \"sum\" = add(%0, %1) : f32[2, 2]\n %3 = neg(%2) : f32[2, 2]\n return %3"
+
+static stow_status run_seven(stow_kernel_call* call) {
+  for (size_t i = 0; i < stow_tensor_elements(call->results[0]); ++i) {
+    ((float*)call->results[0]->data)[i] = call->user == NULL ? 7 : *(const float*)call->user;
+  }
+  return STOW_OK;
+}
+
+static stow_kernel kernel_of(stow_status (*run)(stow_kernel_call* call)) {
+  return (stow_kernel){sizeof(stow_kernel), NULL, run, NULL, true};
+}
+
+// ---------------------------------------------------------------------------------------------
+// Kernels
+
+TEST(EveryOpHasAKernelButThoseThatTheExecutorCarriesOut) {
+  size_t without = 0;
+  for (stow_op op = 0; op < STOW_OP_CORE_COUNT; ++op) {
+    without += stow_kernels_get(NULL, op) == NULL;
+  }
+  CHECK_U64(without, 8);  // input, param, constant, args, yield, if, loop, custom
+  CHECK(stow_kernels_get(NULL, STOW_OP_CORE_COUNT) == NULL);
+  CHECK(stow_kernels_get_custom(NULL, stow_str_of("a")) == NULL);
+}
+
+TEST(KernelsAreReplaced) {
+  stow_kernels* kernels;
+  stow_diag diag;
+  stow_diag_init(&diag);
+  REQUIRE(stow_kernels_create(stow_allocator_default(), &diag, &kernels) == STOW_OK);
+  stow_kernel seven = kernel_of(run_seven);
+  CHECK(stow_kernels_get(kernels, STOW_OP_RELU) == stow_kernels_get(NULL, STOW_OP_RELU));
+  CHECK(stow_kernels_set(kernels, STOW_OP_RELU, &seven, &diag) == STOW_OK);
+  CHECK(stow_kernels_get(kernels, STOW_OP_RELU)->run == run_seven);
+  CHECK(stow_kernels_set(kernels, STOW_OP_CORE_COUNT + 3, &seven, &diag) == STOW_OK);
+  CHECK(stow_kernels_get(kernels, STOW_OP_CORE_COUNT + 3)->run == run_seven);
+  CHECK(stow_kernels_set(kernels, STOW_OP_LOOP, &seven, &diag) == STOW_ERR_INVALID_ARGUMENT);
+  CHECK_HAS(diag.message, "`loop` is carried out by the executor itself");
+  CHECK(stow_kernels_set(kernels, STOW_OP_CUSTOM, &seven, &diag) == STOW_ERR_INVALID_ARGUMENT);
+  CHECK_HAS(diag.message, "by their name");
+  CHECK(stow_kernels_set(kernels, STOW_OP_NONE, &seven, &diag) == STOW_ERR_INVALID_ARGUMENT);
+  seven.run = NULL;
+  CHECK(stow_kernels_set(kernels, STOW_OP_ADD, &seven, &diag) == STOW_ERR_INVALID_ARGUMENT);
+  seven.struct_size = sizeof(seven) + 1;
+  CHECK(stow_kernels_set(kernels, STOW_OP_ADD, &seven, &diag) == STOW_ERR_INVALID_ARGUMENT);
+  stow_kernels_destroy(kernels);
+  stow_kernels_destroy(NULL);
+}
+
+TEST(CustomNodesRunTheKernelOfTheirName) {
+  exec_case c;
+  float nine = 9;
+  exec_case_begin(&c,
+                  "%0 = input \"x\" : f32[2]\n"
+                  "%1 = custom(%0) {name = \"acme.mix\"} : f32[2]\n return %1");
+  CHECK(exec_case_make(&c) == STOW_ERR_NOT_FOUND);
+  CHECK_HAS(c.diag.message, "node 1 (custom): there is no kernel named \"acme.mix\"");
+  stow_kernel kernel = kernel_of(run_seven);
+  CHECK(stow_kernels_set_custom(c.kernels, stow_str_of("acme.mix"), &kernel, NULL) == STOW_OK);
+  kernel.user = &nine;
+  CHECK(stow_kernels_set_custom(c.kernels, stow_str_of("acme.other"), &kernel, NULL) == STOW_OK);
+  CHECK(stow_kernels_set_custom(c.kernels, stow_str_of("acme.mix"), &kernel, NULL) == STOW_OK);
+  REQUIRE(exec_case_make(&c) == STOW_OK);
+  EXEC_SET(&c, "x", float, 1, 2);
+  CHECK(stow_exec_run(c.exec, &c.diag) == STOW_OK);
+  EXEC_GIVES(&c, 0, float, 9, 9);
+  exec_case_end(&c);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Preparing
+
+static stow_status scratch_by_workers(const stow_kernel_call* call, uint64_t* out_bytes) {
+  *out_bytes = 1000 * (uint64_t)call->workers;
+  return STOW_OK;
+}
+
+static stow_status run_in_scratch(stow_kernel_call* call) {
+  if (call->scratch == NULL || (uintptr_t)call->scratch % 64 != 0 || call->scratch_size < 2000) {
+    return stow_kernel_fail(call, STOW_ERR_VIOLATION, "no scratch");
+  }
+  memset(call->scratch, 1, call->scratch_size);
+  return run_seven(call);
+}
+
+TEST(ScratchIsPlannedForTheThreadsThatRun) {
+  exec_case c;
+  exec_case_begin(&c, SUM);
+  stow_kernel kernel = kernel_of(run_in_scratch);
+  kernel.scratch = scratch_by_workers;
+  CHECK(stow_kernels_set(c.kernels, STOW_OP_ADD, &kernel, NULL) == STOW_OK);
+  c.prepare_options.threads = 2;
+  REQUIRE(exec_case_make(&c) == STOW_OK);
+  CHECK_U64(stow_plan_scratch_count(c.plan), 1);
+  EXEC_SET(&c, "x", float, 1, 2, 3, 4);
+  EXEC_SET(&c, "y", float, 1, 2, 3, 4);
+  CHECK(stow_exec_run(c.exec, &c.diag) == STOW_OK);
+  EXEC_GIVES(&c, 0, float, -7, -7, -7, -7);
+  CHECK(stow_prepared_graph(c.prepared) == c.graph);
+  CHECK(stow_exec_graph(c.exec) == c.graph && stow_exec_plan(c.exec) == c.plan);
+  exec_case_end(&c);
+}
+
+static stow_status scratch_refused(const stow_kernel_call* call, uint64_t* out_bytes) {
+  (void)out_bytes;
+  return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "needs f64, there is %s",
+                          stow_dtype_name(call->operands[0]->dtype));
+}
+
+TEST(PreparingNamesTheNodeThatIsRefused) {
+  exec_case c;
+  exec_case_begin(&c, SUM);
+  stow_kernel kernel = kernel_of(run_seven);
+  kernel.scratch = scratch_refused;
+  CHECK(stow_kernels_set(c.kernels, STOW_OP_ADD, &kernel, NULL) == STOW_OK);
+  CHECK(exec_case_make(&c) == STOW_ERR_UNSUPPORTED);
+  CHECK_TEXT(c.diag.message, "node 2 \"sum\" (add): needs f64, there is f32");
+  CHECK_U64(c.diag.node, 2);
+  c.prepare_options.threads = 0;
+  CHECK(exec_case_make(&c) == STOW_ERR_INVALID_ARGUMENT);
+  c.prepare_options.threads = 1;
+  c.prepare_options.struct_size = 1;
+  CHECK(exec_case_make(&c) == STOW_ERR_INVALID_ARGUMENT);
+  exec_case_end(&c);
+}
+
+TEST(UnboundGraphsAreRefused) {
+  exec_case c;
+  exec_case_begin(&c, "%0 = input \"x\" : f32[?n]\n %1 = neg(%0) : f32[?n]\n return %1");
+  CHECK(exec_case_make(&c) == STOW_ERR_UNBOUND_DIM);
+  exec_case_end(&c);
+}
+
+TEST(KernelsThatDoNotWorkInPlaceAreNeverAskedTo) {
+  exec_case c;
+  exec_case_begin(&c, SUM);
+  REQUIRE(exec_case_make(&c) == STOW_OK);
+  CHECK_U64(stow_plan_root(c.plan, 3), 2);  // neg in place
+  stow_kernel kernel = kernel_of(run_seven);
+  kernel.in_place = false;
+  CHECK(stow_kernels_set(c.kernels, STOW_OP_NEG, &kernel, NULL) == STOW_OK);
+  REQUIRE(exec_case_make(&c) == STOW_OK);
+  CHECK_U64(stow_plan_root(c.plan, 3), 3);
+  exec_case_end(&c);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Creating
+
+TEST(PlansOfOtherGraphsAreStale) {
+  exec_case c, other;
+  stow_exec* exec;
+  exec_case_begin(&c, SUM);
+  exec_case_begin(&other, "%0 = input \"x\" : f32[2]\n %1 = neg(%0) : f32[2]\n return %1");
+  REQUIRE(exec_case_make(&c) == STOW_OK && exec_case_make(&other) == STOW_OK);
+  CHECK(stow_exec_create(c.prepared, other.plan, NULL, c.allocator, &c.diag, &exec) ==
+        STOW_ERR_STALE_PLAN);
+  CHECK(exec == NULL);
+  exec_case_end(&c);
+  exec_case_end(&other);
+}
+
+TEST(PlansWithoutWhatKernelsNeedAreRefused) {
+  exec_case c;
+  stow_plan* plan;
+  stow_exec* exec;
+  exec_case_begin(&c, SUM);
+  stow_kernel kernel = kernel_of(run_in_scratch);
+  kernel.scratch = scratch_by_workers;
+  CHECK(stow_kernels_set(c.kernels, STOW_OP_ADD, &kernel, NULL) == STOW_OK);
+  REQUIRE(exec_case_make(&c) == STOW_OK);
+  REQUIRE(stow_plan_make(c.graph, NULL, &c.plan_options, c.allocator, &c.diag, &plan) == STOW_OK);
+  CHECK(stow_exec_create(c.prepared, plan, NULL, c.allocator, &c.diag, &exec) ==
+        STOW_ERR_VIOLATION);
+  CHECK_HAS(c.diag.message, "stow_prepared_effects");
+  stow_plan_destroy(plan);
+  exec_case_end(&c);
+}
+
+TEST(TheArenaMayBeTheCallers) {
+  exec_case c;
+  static _Alignas(64) unsigned char memory[4096];
+  exec_case_begin(&c, SUM);
+  c.options.memory = memory;
+  c.options.memory_size = 8;
+  CHECK(exec_case_make(&c) == STOW_ERR_INVALID_ARGUMENT);
+  c.options.memory_size = sizeof(memory);
+  memset(memory, 0xee, sizeof(memory));
+  REQUIRE(exec_case_make(&c) == STOW_OK);
+  EXEC_SET(&c, "x", float, 1, 2, 3, 4);
+  EXEC_SET(&c, "y", float, 1, 2, 3, 4);
+  CHECK(stow_exec_run(c.exec, &c.diag) == STOW_OK);
+  EXEC_GIVES(&c, 0, float, -2, -4, -6, -8);
+  exec_case_end(&c);
+}
+
+static stow_status attempt_all(stow_allocator allocator, void* user) {
+  exec_case* c = (exec_case*)user;
+  stow_prepared* prepared = NULL;
+  stow_plan* plan = NULL;
+  stow_exec* exec = NULL;
+  stow_status status = stow_prepare(c->graph, &c->prepare_options, allocator, &c->diag, &prepared);
+  if (status == STOW_OK) {
+    status = stow_plan_make(c->graph, stow_prepared_effects(prepared), &c->plan_options, allocator,
+                            &c->diag, &plan);
+  }
+  if (status == STOW_OK) {
+    status = stow_exec_create(prepared, plan, &c->options, allocator, &c->diag, &exec);
+  }
+  stow_exec_destroy(exec);
+  stow_plan_destroy(plan);
+  stow_prepared_destroy(prepared);
+  return status;
+}
+
+static stow_status attempt_kernels(stow_allocator allocator, void* user) {
+  stow_kernels* kernels;
+  stow_kernel seven = kernel_of(run_seven);
+  stow_diag* diag = (stow_diag*)user;
+  stow_status status = stow_kernels_create(allocator, diag, &kernels);
+  status = status == STOW_OK ? stow_kernels_set(kernels, STOW_OP_ADD, &seven, diag) : status;
+  status =
+      status == STOW_OK ? stow_kernels_set_custom(kernels, stow_str_of("a"), &seven, diag) : status;
+  stow_kernels_destroy(kernels);
+  return status;
+}
+
+TEST(EveryFailedAllocationIsReported) {
+  exec_case c;
+  // A loop, a scratch, a weight without alignment, dims of runs.
+  static const unsigned char bytes[17] = {0};
+  exec_case_begin(&c,
+                  "%0 = input \"n\" : i64[]\n %1 = input \"a\" : f32[2]\n"
+                  "%2 = input \"b\" : f32[2]\n"
+                  "%7, %8 = loop(%0, _, %1, %2) {\n"
+                  "  %3, %4, %5, %6 = args() : i64[], bool[], f32[2], f32[2]\n"
+                  "  yield %4, %6, %5 } : f32[2], f32[2]\n"
+                  "%9 = nonzero(%7) : bounded i64[1, 2]\n return %7, %8, %9");
+  (void)bytes;
+  c.prepare_options.threads = 2;
+  c.options.paranoid = true;
+  CHECK(test_fault_sweep(attempt_all, &c) > 20);
+  CHECK(test_fault_sweep(attempt_kernels, &c.diag) >= 3);
+  exec_case_end(&c);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Setting and running
+
+TEST(OtherShapesAndTypesAreNamed) {
+  exec_case c;
+  float data[6] = {0};
+  exec_case_begin(&c, SUM);
+  REQUIRE(exec_case_make(&c) == STOW_OK);
+  stow_tensor tensor = {data, STOW_F32, 2, {2, 3}};
+  CHECK(stow_exec_set(c.exec, 0, &tensor, &c.diag) == STOW_ERR_TYPE);
+  CHECK_TEXT(c.diag.message, "%0 \"x\" is f32[2, 2], given is f32[2, 3]");
+  tensor = (stow_tensor){data, STOW_I32, 2, {2, 2}};
+  CHECK(stow_exec_set(c.exec, 0, &tensor, &c.diag) == STOW_ERR_TYPE);
+  CHECK_HAS(c.diag.message, "given is i32[2, 2]");
+  tensor = (stow_tensor){data, STOW_F32, 1, {4}};
+  CHECK(stow_exec_set(c.exec, 0, &tensor, &c.diag) == STOW_ERR_TYPE);
+  tensor = (stow_tensor){NULL, STOW_F32, 2, {2, 2}};
+  CHECK(stow_exec_set(c.exec, 0, &tensor, &c.diag) == STOW_ERR_INVALID_ARGUMENT);
+  CHECK(stow_exec_set(c.exec, 99, &tensor, &c.diag) == STOW_ERR_INVALID_ARGUMENT);
+  CHECK_HAS(c.diag.message, "there is no value %99");
+  stow_value none = stow_graph_find(c.graph, stow_str_of("image"));
+  CHECK(stow_exec_set(c.exec, none, &tensor, &c.diag) == STOW_ERR_INVALID_ARGUMENT);
+  CHECK_HAS(c.diag.message, "has it another name?");
+  CHECK(stow_exec_set(c.exec, 2, &tensor, &c.diag) == STOW_ERR_INVALID_ARGUMENT);
+  CHECK(stow_exec_bind(c.exec, 0, data, sizeof(data), &c.diag) == STOW_ERR_INVALID_ARGUMENT);
+  CHECK_HAS(c.diag.message, "has a slot in the arena");
+  CHECK(stow_exec_tensor(c.exec, 99, &c.diag, &tensor) == STOW_ERR_INVALID_ARGUMENT);
+  exec_case_end(&c);
+}
+
+TEST(InputsThatWereNeverSetAreNamed) {
+  exec_case c;
+  exec_case_begin(&c, SUM);
+  REQUIRE(exec_case_make(&c) == STOW_OK);
+  EXEC_SET(&c, "x", float, 1, 2, 3, 4);
+  CHECK(stow_exec_run(c.exec, &c.diag) == STOW_ERR_NOT_FOUND);
+  CHECK_TEXT(c.diag.message, "input %1 \"y\" is not set");
+  stow_tensor tensor;
+  CHECK(stow_exec_tensor(c.exec, 1, &c.diag, &tensor) == STOW_OK);
+  memcpy(tensor.data, (float[]){4, 3, 2, 1}, 16);  // in place
+  CHECK(stow_exec_run(c.exec, &c.diag) == STOW_OK);
+  EXEC_GIVES(&c, 0, float, -5, -5, -5, -5);
+  exec_case_end(&c);
+}
+
+static stow_status run_failing(stow_kernel_call* call) {
+  return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "index 7 is out of range");
+}
+
+TEST(ErrorsOfKernelsNameStepNodeAndOp) {
+  exec_case c;
+  exec_case_begin(&c, SUM);
+  stow_kernel kernel = kernel_of(run_failing);
+  CHECK(stow_kernels_set(c.kernels, STOW_OP_ADD, &kernel, NULL) == STOW_OK);
+  REQUIRE(exec_case_make(&c) == STOW_OK);
+  EXEC_SET(&c, "x", float, 1, 2, 3, 4);
+  EXEC_SET(&c, "y", float, 1, 2, 3, 4);
+  CHECK(stow_exec_run(c.exec, &c.diag) == STOW_ERR_INVALID_ARGUMENT);
+  CHECK_TEXT(c.diag.message, "step 2: node 2 \"sum\" (add): index 7 is out of range");
+  exec_case_end(&c);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Steps
+
+typedef struct watcher {
+  uint32_t events;
+  uint32_t kernels;
+  uint32_t stop_at;
+} watcher;
+
+static bool watch(void* user, const stow_exec_event* event) {
+  watcher* w = (watcher*)user;
+  w->kernels += event->call != NULL && event->is_done ? 1 : 0;
+  return ++w->events != w->stop_at;
+}
+
+TEST(StepsAreToldAndCanBeStopped) {
+  exec_case c;
+  watcher w = {0};
+  exec_case_begin(&c, SUM);
+  c.options.on_step = watch;
+  c.options.user = &w;
+  REQUIRE(exec_case_make(&c) == STOW_OK);
+  EXEC_SET(&c, "x", float, 1, 2, 3, 4);
+  EXEC_SET(&c, "y", float, 1, 2, 3, 4);
+  CHECK(stow_exec_run(c.exec, &c.diag) == STOW_OK);
+  CHECK_U64(w.events, 8);
+  CHECK_U64(w.kernels, 2);
+  w = (watcher){.stop_at = 5};
+  CHECK(stow_exec_run(c.exec, &c.diag) == STOW_ERR_GAVE_UP);
+  CHECK_HAS(c.diag.message, "node 2 \"sum\" (add): the run was stopped");
+  exec_case_end(&c);
+}

@@ -1,0 +1,144 @@
+// Dims that only a run tells.
+#include <string.h>
+
+#include "exec/exec_case.h"
+#include "support/test.h"
+
+TEST(KernelsTellDimsAndOthersFollow) {
+  for (int way = 0; way < EXEC_WAYS; ++way) {
+    exec_case c;
+    exec_case_begin(
+        &c,
+        "%0 = input \"x\" : f32[6]\n %1 = nonzero(%0) : bounded i64[1, 6]\n"
+        "%2 = squeeze(%1) {axes = [0]} : bounded i64[6]\n %3 = add(%2, %2) : bounded i64[6]\n"
+        "%4 = neg(%0) : f32[6]\n return %3, %4");
+    exec_case_way(&c, way);
+    REQUIRE(exec_case_make(&c) == STOW_OK);
+    EXEC_SET(&c, "x", float, 0, 1, 0, 1, 1, 0);
+    CHECK(stow_exec_run(c.exec, &c.diag) == STOW_OK);
+    EXEC_GIVES(&c, 0, int64_t, 2, 6, 8);
+    EXEC_SET(&c, "x", float, 1, 1, 1, 1, 1, 1);
+    CHECK(stow_exec_run(c.exec, &c.diag) == STOW_OK);
+    EXEC_GIVES(&c, 0, int64_t, 0, 2, 4, 6, 8, 10);
+    EXEC_SET(&c, "x", float, 0, 0, 0, 0, 0, 0);
+    CHECK(stow_exec_run(c.exec, &c.diag) == STOW_OK);
+    stow_tensor tensor;
+    CHECK(stow_exec_tensor(c.exec, 3, &c.diag, &tensor) == STOW_OK);
+    CHECK_U64(stow_tensor_elements(&tensor), 0);
+    exec_case_end(&c);
+  }
+}
+
+TEST(BoundedInputsMayBeSmaller) {
+  exec_case c;
+  exec_case_begin(&c,
+                  "%0 = input \"x\" : bounded f32[2, 4]\n %1 = neg(%0) : bounded f32[2, 4]\n"
+                  "return %1");
+  REQUIRE(exec_case_make(&c) == STOW_OK);
+  CHECK(exec_case_set_dims(&c, "x", (float[]){1, 2, 3}, (int64_t[]){1, 3}) == STOW_OK);
+  CHECK(stow_exec_run(c.exec, &c.diag) == STOW_OK);
+  EXEC_GIVES(&c, 0, float, -1, -2, -3);
+  EXEC_SET(&c, "x", float, 1, 2, 3, 4, 5, 6, 7, 8);
+  CHECK(stow_exec_run(c.exec, &c.diag) == STOW_OK);
+  EXEC_GIVES(&c, 0, float, -1, -2, -3, -4, -5, -6, -7, -8);
+  CHECK(exec_case_set_dims(&c, "x", (float[9]){0}, (int64_t[]){1, 5}) == STOW_ERR_TYPE);
+  CHECK_TEXT(c.diag.message, "%0 \"x\" is at most f32[2, 4], given is f32[1, 5]");
+  CHECK(exec_case_set_dims(&c, "x", (float[9]){0}, (int64_t[]){1, -1}) == STOW_ERR_TYPE);
+  exec_case_end(&c);
+}
+
+TEST(OperandsThatNoLongerFitAreRefused) {
+  exec_case c;
+  exec_case_begin(&c,
+                  "%0 = input \"x\" : bounded f32[4]\n %1 = input \"y\" : bounded f32[4]\n"
+                  "%2 \"sum\" = add(%0, %1) : bounded f32[4]\n return %2");
+  REQUIRE(exec_case_make(&c) == STOW_OK);
+  CHECK(exec_case_set_dims(&c, "x", (float[]){1, 2, 3}, (int64_t[]){3}) == STOW_OK);
+  CHECK(exec_case_set_dims(&c, "y", (float[]){1, 2}, (int64_t[]){2}) == STOW_OK);
+  CHECK(stow_exec_run(c.exec, &c.diag) == STOW_ERR_TYPE);
+  CHECK_HAS(c.diag.message, "step 2: node 2 \"sum\" (add): ");
+  CHECK(exec_case_set_dims(&c, "y", (float[]){10}, (int64_t[]){1}) == STOW_OK);
+  CHECK(stow_exec_run(c.exec, &c.diag) == STOW_OK);
+  EXEC_GIVES(&c, 0, float, 11, 12, 13);
+  exec_case_end(&c);
+}
+
+TEST(WhatIsSpreadInARunIsNotWrittenOver) {
+  for (int spread = 0; spread < 2; ++spread) {
+    exec_case c;
+    exec_case_begin(&c,
+                    "%0 = input \"x\" : bounded f32[4]\n %1 = input \"y\" : bounded f32[4]\n"
+                    "%2 = neg(%0) : bounded f32[4]\n %3 = neg(%1) : bounded f32[4]\n"
+                    "%4 = add(%2, %3) : bounded f32[4]\n return %4");
+    REQUIRE(exec_case_make(&c) == STOW_OK);
+    CHECK(exec_case_set_dims(&c, spread == 0 ? "x" : "y", (float[]){-10}, (int64_t[]){1}) ==
+          STOW_OK);
+    CHECK(exec_case_set_dims(&c, spread == 0 ? "y" : "x", (float[]){-1, -2, -3}, (int64_t[]){3}) ==
+          STOW_OK);
+    CHECK(stow_exec_run(c.exec, &c.diag) == STOW_OK);
+    EXEC_GIVES(&c, 0, float, 11, 12, 13);
+    exec_case_end(&c);
+  }
+}
+
+TEST(PartsOfWhatIsSmallerAreWhereTheyBegin) {
+  for (int way = 0; way < EXEC_WAYS; ++way) {
+    exec_case c;
+    exec_case_begin(&c,
+                    "%0 = input \"x\" : bounded f32[3, 4]\n"
+                    "%1 = narrow(%0) {axis = 0, start = 1, len = 2} : bounded f32[2, 4]\n"
+                    "%2 = neg(%1) : bounded f32[2, 4]\n %3 = neg(%0) : bounded f32[3, 4]\n"
+                    "return %2, %3");
+    exec_case_way(&c, way);
+    REQUIRE(exec_case_make(&c) == STOW_OK);
+    CHECK(exec_case_set_dims(&c, "x", (float[]){1, 2, 3, 4, 5, 6, 7, 8, 9}, (int64_t[]){3, 3}) ==
+          STOW_OK);
+    test_check(stow_exec_run(c.exec, &c.diag) == STOW_OK, __FILE__, __LINE__, "%s", c.diag.message);
+    EXEC_GIVES(&c, 0, float, -4, -5, -6, -7, -8, -9);
+    EXEC_GIVES(&c, 1, float, -1, -2, -3, -4, -5, -6, -7, -8, -9);
+    exec_case_end(&c);
+  }
+}
+
+TEST(BranchesOfDifferentSizesGiveTheirOwn) {
+  for (int way = 0; way < EXEC_WAYS; ++way) {
+    exec_case c;
+    exec_case_begin(&c,
+                    "%0 = input \"c\" : bool[]\n %1 = input \"a\" : f32[4]\n"
+                    "%2 = input \"b\" : f32[2]\n"
+                    "%3 = if(%0) { yield %1 } else { yield %2 } : bounded f32[4]\n"
+                    "%4 = neg(%3) : bounded f32[4]\n return %4");
+    exec_case_way(&c, way);
+    REQUIRE(exec_case_make(&c) == STOW_OK);
+    EXEC_SET(&c, "a", float, 1, 2, 3, 4);
+    EXEC_SET(&c, "b", float, 5, 6);
+    EXEC_SET(&c, "c", bool, false);
+    CHECK(stow_exec_run(c.exec, &c.diag) == STOW_OK);
+    EXEC_GIVES(&c, 0, float, -5, -6);
+    EXEC_SET(&c, "c", bool, true);
+    CHECK(stow_exec_run(c.exec, &c.diag) == STOW_OK);
+    EXEC_GIVES(&c, 0, float, -1, -2, -3, -4);
+    exec_case_end(&c);
+  }
+}
+
+TEST(CarriedValuesKeepTheirDimsWhenTheyChangePlaces) {
+  for (int way = 0; way < EXEC_WAYS; ++way) {
+    exec_case c;
+    exec_case_begin(&c,
+                    "%0 = input \"n\" : i64[]\n %1 = input \"a\" : bounded f32[4]\n"
+                    "%2 = input \"b\" : bounded f32[4]\n"
+                    "%7, %8 = loop(%0, _, %1, %2) {\n"
+                    "  %3, %4, %5, %6 = args() : i64[], bool[], bounded f32[4], bounded f32[4]\n"
+                    "  yield %4, %6, %5 } : bounded f32[4], bounded f32[4]\n return %7, %8");
+    exec_case_way(&c, way);
+    REQUIRE(exec_case_make(&c) == STOW_OK);
+    CHECK(exec_case_set_dims(&c, "a", (float[]){1, 2, 3}, (int64_t[]){3}) == STOW_OK);
+    CHECK(exec_case_set_dims(&c, "b", (float[]){4}, (int64_t[]){1}) == STOW_OK);
+    EXEC_SET(&c, "n", int64_t, 3);
+    CHECK(stow_exec_run(c.exec, &c.diag) == STOW_OK);
+    EXEC_GIVES(&c, 0, float, 4);
+    EXEC_GIVES(&c, 1, float, 1, 2, 3);
+    exec_case_end(&c);
+  }
+}

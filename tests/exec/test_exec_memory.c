@@ -1,0 +1,304 @@
+// Where bytes are: weights, external values, consumed inputs, state; and that runs allocate
+// nothing.
+#include <stdlib.h>
+#include <string.h>
+
+#include "exec/exec_case.h"
+#include "support/fault.h"
+#include "support/test.h"
+
+// ---------------------------------------------------------------------------------------------
+// The linker sends every call of these here (--wrap).
+
+static size_t calls;
+
+#define WRAP(type, name, parameters, arguments) \
+  type __real_##name parameters;                \
+  type __wrap_##name parameters;                \
+  type __wrap_##name parameters {               \
+    ++calls;                                    \
+    return __real_##name arguments;             \
+  }
+
+WRAP(void*, malloc, (size_t size), (size))
+WRAP(void*, calloc, (size_t count, size_t size), (count, size))
+WRAP(void*, realloc, (void* old, size_t size), (old, size))
+WRAP(void*, aligned_alloc, (size_t alignment, size_t size), (alignment, size))
+WRAP(int, posix_memalign, (void** out, size_t alignment, size_t size), (out, alignment, size))
+WRAP(void*, mmap, (void* at, size_t size, int protection, int flags, int file, long offset),
+     (at, size, protection, flags, file, offset))
+WRAP(int, brk, (void* end), (end))
+WRAP(void*, sbrk, (intptr_t size), (size))
+WRAP(int, pthread_create, (void* thread, const void* how, void* (*run)(void*), void* user),
+     (thread, how, run, user))
+
+#define EVERYTHING                                                                      \
+  "%0 = constant \"n\" {data = [4]} : i64[]\n %1 = input \"x\" : f32[8]\n"              \
+  "%2 = input \"y\" : bounded f32[8]\n"                                                 \
+  "%8, %9, %10 = loop(%0, _, %1, %1) {\n"                                               \
+  "  %3, %4, %5, %6 = args() : i64[], bool[], f32[8], f32[8]\n"                         \
+  "  %7 = add(%5, %6) : f32[8]\n  yield %4, %6, %5, %7 } : f32[8], f32[8], f32[4, 8]\n" \
+  "%11 = nonzero(%2) : bounded i64[1, 8]\n %12 = add(%11, %11) : bounded i64[1, 8]\n"   \
+  "return %8, %9, %10, %12"
+
+TEST(RunsAllocateNothing) {
+  for (uint32_t threads = 1; threads <= 2; ++threads) {
+    for (int paranoid = 0; paranoid < 2; ++paranoid) {
+      exec_case c;
+      exec_case_begin(&c, EVERYTHING);
+      c.prepare_options.threads = threads;
+      c.options.paranoid = paranoid != 0;
+      calls = 0;
+      REQUIRE(exec_case_make(&c) == STOW_OK);
+      CHECK(calls > 0);  // they are counted
+      EXEC_SET(&c, "x", float, 1, 2, 3, 4, 5, 6, 7, 8);
+      EXEC_SET(&c, "y", float, 0, 2, 0, 4, 0, 0, 0, 8);
+      for (int run = 0; run < 3; ++run) {
+        calls = 0;
+        stow_status status = stow_exec_run(c.exec, &c.diag);
+        size_t called = calls;
+        CHECK(status == STOW_OK);
+        CHECK_U64(called, 0);
+      }
+      EXEC_GIVES(&c, 3, int64_t, 2, 6, 14);
+      exec_case_end(&c);
+    }
+  }
+}
+
+TEST(RunsDoNotUseTheAllocatorEither) {
+  exec_case c;
+  test_heap heap = {0};
+  exec_case_begin(&c, EVERYTHING);
+  c.allocator = test_heap_allocator(&heap);
+  REQUIRE(exec_case_make(&c) == STOW_OK);
+  EXEC_SET(&c, "x", float, 1, 2, 3, 4, 5, 6, 7, 8);
+  EXEC_SET(&c, "y", float, 0, 2, 0, 4, 0, 0, 0, 8);
+  size_t before = heap.allocations;
+  CHECK(stow_exec_run(c.exec, &c.diag) == STOW_OK);
+  CHECK_U64(heap.allocations, before);
+  stow_exec_destroy(c.exec);
+  stow_plan_destroy(c.plan);
+  stow_prepared_destroy(c.prepared);
+  c.exec = NULL;
+  c.plan = NULL;
+  c.prepared = NULL;
+  CHECK_U64(heap.live_blocks, 0);
+  c.allocator = stow_allocator_default();
+  exec_case_end(&c);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Weights
+
+typedef struct store {
+  _Alignas(8) unsigned char bytes[24];
+  size_t shift;
+  size_t size;
+} store;
+
+static const void* weight_of(void* user, stow_value value, size_t* out_size) {
+  const store* s = (const store*)user;
+  *out_size = s->size;
+  return value == 1 ? s->bytes + s->shift : NULL;
+}
+
+#define WEIGHTED                                            \
+  "%0 = input \"x\" : f32[2]\n %1 = param \"w\" : f32[2]\n" \
+  "%2 = constant \"k\" {data = [2, 3]} : f32[2]\n"          \
+  "%3 = add(%0, %1) : f32[2]\n %4 = mul(%3, %2) : f32[2]\n return %4"
+
+TEST(WeightsAreUsedWhereverTheyLie) {
+  for (int way = 0; way < 8; ++way) {
+    exec_case c;
+    store s = {.size = 8, .shift = way % 2 == 0 ? 8 : 3};
+    memcpy(s.bytes + s.shift, (float[]){10, 20}, 8);
+    exec_case_begin(&c, WEIGHTED);
+    c.plan_options.params = way % 4 < 2;
+    c.plan_options.constants = way % 4 < 2;
+    c.options.weight = weight_of;
+    c.options.user = &s;
+    c.options.paranoid = way >= 4;
+    REQUIRE(exec_case_make(&c) == STOW_OK);
+    for (int run = 0; run < 2; ++run) {
+      EXEC_SET(&c, "x", float, 1, 2);
+      CHECK(stow_exec_run(c.exec, &c.diag) == STOW_OK);
+      EXEC_GIVES(&c, 0, float, 22, 66);
+    }
+    CHECK(exec_case_set(&c, "w", (float[]){0, 0}, 8) == STOW_ERR_INVALID_ARGUMENT);
+    exec_case_end(&c);
+  }
+}
+
+TEST(WeightsOfAnotherSizeAreRefused) {
+  exec_case c;
+  store s = {.size = 12};
+  exec_case_begin(&c, WEIGHTED);
+  c.options.weight = weight_of;
+  c.options.user = &s;
+  CHECK(exec_case_make(&c) == STOW_ERR_INVALID_ARGUMENT);
+  CHECK_TEXT(c.diag.message, "%1 \"w\" needs 8 bytes of data, 12 are there");
+  exec_case_end(&c);
+}
+
+TEST(ParamsWithoutDataAreSetByTheCaller) {
+  for (int has_slot = 0; has_slot < 2; ++has_slot) {
+    exec_case c;
+    exec_case_begin(&c, WEIGHTED);
+    c.plan_options.params = has_slot != 0;
+    REQUIRE(exec_case_make(&c) == STOW_OK);
+    EXEC_SET(&c, "x", float, 1, 2);
+    CHECK(stow_exec_run(c.exec, &c.diag) == STOW_ERR_NOT_FOUND);
+    CHECK_TEXT(c.diag.message,
+               has_slot ? "param %1 \"w\" is not set" : "param %1 \"w\" is not bound");
+    EXEC_SET(&c, "w", float, 10, 20);
+    CHECK(stow_exec_run(c.exec, &c.diag) == STOW_OK);
+    EXEC_GIVES(&c, 0, float, 22, 66);
+    exec_case_end(&c);
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// Inputs and outputs
+
+#define CHAIN                                                                             \
+  "%0 = input \"x\" : f32[4]\n %1 = reshape(%0) : f32[2, 2]\n %2 = neg(%1) : f32[2, 2]\n" \
+  "%3 = add(%2, %2) : f32[2, 2]\n return %3"
+
+TEST(ExternalValuesAreBoundByPointer) {
+  exec_case c;
+  static _Alignas(64) float in[5] = {1, 2, 3, 4, 5}, out[4];
+  exec_case_begin(&c, CHAIN);
+  c.plan_options.io = STOW_IO_EXTERNAL;
+  REQUIRE(exec_case_make(&c) == STOW_OK);
+  CHECK(stow_exec_run(c.exec, &c.diag) == STOW_ERR_NOT_FOUND);
+  CHECK_TEXT(c.diag.message, "input %0 \"x\" is not bound");
+  stow_tensor tensor;
+  CHECK(stow_exec_tensor(c.exec, 0, &c.diag, &tensor) == STOW_ERR_NOT_FOUND);
+  CHECK(stow_exec_set(c.exec, 0, &(stow_tensor){in, STOW_F32, 1, {4}}, &c.diag) ==
+        STOW_ERR_NOT_FOUND);
+  CHECK(stow_exec_bind(c.exec, 0, in, 15, &c.diag) == STOW_ERR_INVALID_ARGUMENT);
+  CHECK_TEXT(c.diag.message, "%0 \"x\" needs 16 bytes, 15 were given");
+  CHECK(stow_exec_bind(c.exec, 0, (char*)in + 2, 16, &c.diag) == STOW_ERR_INVALID_ARGUMENT);
+  CHECK_TEXT(c.diag.message,
+             "%0 \"x\" needs data aligned to 4 bytes, what was given is aligned to 2");
+  CHECK(stow_exec_bind(c.exec, 2, in, 16, &c.diag) == STOW_ERR_INVALID_ARGUMENT);
+  CHECK(stow_exec_bind(c.exec, 9, in, 16, &c.diag) == STOW_ERR_INVALID_ARGUMENT);
+  CHECK(stow_exec_bind(c.exec, 0, in, 16, &c.diag) == STOW_OK);
+  CHECK(stow_exec_bind(c.exec, 3, out, 16, &c.diag) == STOW_OK);
+  CHECK(stow_exec_run(c.exec, &c.diag) == STOW_OK);
+  CHECK(memcmp(out, (float[]){-2, -4, -6, -8}, 16) == 0);
+  CHECK(stow_exec_bind(c.exec, 0, in + 1, 16, &c.diag) == STOW_OK);
+  CHECK(stow_exec_run(c.exec, &c.diag) == STOW_OK);
+  CHECK(memcmp(out, (float[]){-4, -6, -8, -10}, 16) == 0);
+  CHECK(in[1] == 2);
+  exec_case_end(&c);
+}
+
+TEST(ExternalOutputsMustBeBound) {
+  exec_case c;
+  stow_exec* exec;
+  exec_case_begin(&c, CHAIN " ");
+  REQUIRE(exec_case_make(&c) == STOW_OK);
+  CHECK(stow_effects_set_io(stow_prepared_effects(c.prepared), 3, STOW_IO_EXTERNAL, &c.diag) ==
+        STOW_OK);
+  stow_plan* plan;
+  REQUIRE(stow_plan_make(c.graph, stow_prepared_effects(c.prepared), &c.plan_options, c.allocator,
+                         &c.diag, &plan) == STOW_OK);
+  REQUIRE(stow_exec_create(c.prepared, plan, NULL, c.allocator, &c.diag, &exec) == STOW_OK);
+  stow_tensor x = {(float[]){1, 2, 3, 4}, STOW_F32, 1, {4}};
+  CHECK(stow_exec_set(exec, 0, &x, &c.diag) == STOW_OK);
+  CHECK(stow_exec_run(exec, &c.diag) == STOW_ERR_NOT_FOUND);
+  CHECK_HAS(c.diag.message, "output %3 is not bound");
+  stow_exec_destroy(exec);
+  stow_plan_destroy(plan);
+  exec_case_end(&c);
+}
+
+TEST(ConsumedInputsMustBeSetAgain) {
+  exec_case c;
+  exec_case_begin(&c, CHAIN);
+  c.plan_options.io = STOW_IO_CONSUME;
+  REQUIRE(exec_case_make(&c) == STOW_OK);
+  for (int run = 0; run < 2; ++run) {
+    EXEC_SET(&c, "x", float, 1, 2, 3, 4);
+    CHECK(stow_exec_run(c.exec, &c.diag) == STOW_OK);
+    EXEC_GIVES(&c, 0, float, -2, -4, -6, -8);
+    CHECK(stow_exec_run(c.exec, &c.diag) == STOW_ERR_NOT_FOUND);
+    CHECK_HAS(c.diag.message, "input %0 \"x\" is not set (a run consumes it)");
+  }
+  exec_case_end(&c);
+}
+
+TEST(KeptInputsAreThereInTheNextRun) {
+  exec_case c;
+  exec_case_begin(&c, CHAIN);
+  REQUIRE(exec_case_make(&c) == STOW_OK);
+  EXEC_SET(&c, "x", float, 1, 2, 3, 4);
+  for (int run = 0; run < 3; ++run) {
+    CHECK(stow_exec_run(c.exec, &c.diag) == STOW_OK);
+    EXEC_GIVES(&c, 0, float, -2, -4, -6, -8);
+  }
+  exec_case_end(&c);
+}
+
+TEST(KnownInputsHaveTheirValueAndNoOther) {
+  exec_case c;
+  exec_case_begin(&c,
+                  "%0 = input \"x\" {data = [5]} : i64[]\n %1 = add(%0, %0) : i64[]\n return %1");
+  for (int external = 0; external < 2; ++external) {
+    c.plan_options.io = external ? STOW_IO_EXTERNAL : STOW_IO_CONSUME;
+    REQUIRE(exec_case_make(&c) == STOW_OK);
+    CHECK(stow_exec_run(c.exec, &c.diag) == STOW_OK);
+    EXEC_GIVES(&c, 0, int64_t, 10);
+    CHECK(stow_exec_run(c.exec, &c.diag) == STOW_OK);
+    EXEC_GIVES(&c, 0, int64_t, 10);
+  }
+  stow_tensor six = {(int64_t[]){6}, STOW_I64, 0, {0}};
+  CHECK(stow_exec_set(c.exec, 0, &six, &c.diag) == STOW_ERR_CONFLICT);
+  EXEC_SET(&c, "x", int64_t, 5);
+  exec_case_end(&c);
+}
+
+TEST(PlansThatCountOtherWidthsAreRefused) {
+  exec_case c;
+  exec_case_begin(&c,
+                  "%0 = input \"x\" : bool[32]\n %1 = narrow(%0) {axis = 0, start = 16, len = 16}"
+                  " : bool[16]\n %2 = lt(%1, %1) : bool[16]\n return %2");
+  c.plan_options.f32_uniform = true;
+  CHECK(exec_case_make(&c) == STOW_ERR_UNSUPPORTED);
+  CHECK_HAS(c.diag.message, "%1 lies 64 bytes into %0 \"x\", its elements 16");
+  exec_case_end(&c);
+}
+
+// ---------------------------------------------------------------------------------------------
+// State
+
+static stow_status run_count(stow_kernel_call* call) {
+  ((float*)call->results[0]->data)[0] += 1;
+  return STOW_OK;
+}
+
+TEST(StateIsKeptBetweenRunsAndZeroAtFirst) {
+  static _Alignas(64) unsigned char memory[4096];
+  for (int way = 0; way < 3; ++way) {
+    exec_case c;
+    exec_case_begin(&c,
+                    "%0 = input \"x\" : f32[]\n"
+                    "%1 = custom(%0) {name = \"count\"} : f32[] with {state = true}\n"
+                    "%2 = add(%1, %0) : f32[]\n return %2");
+    stow_kernel kernel = {sizeof(kernel), NULL, run_count, NULL, true};
+    CHECK(stow_kernels_set_custom(c.kernels, stow_str_of("count"), &kernel, NULL) == STOW_OK);
+    memset(memory, 0x55, sizeof(memory));
+    c.options.memory = way == 1 ? memory : NULL;
+    c.options.memory_size = sizeof(memory);
+    c.options.paranoid = way == 2;
+    REQUIRE(exec_case_make(&c) == STOW_OK);
+    EXEC_SET(&c, "x", float, 100);
+    for (int run = 1; run <= 3; ++run) {
+      CHECK(stow_exec_run(c.exec, &c.diag) == STOW_OK);
+      EXEC_GIVES(&c, 0, float, 100 + (float)run);
+    }
+    exec_case_end(&c);
+  }
+}

@@ -1,0 +1,165 @@
+// Kernels that are broken on purpose: paranoia finds what they do, and names them.
+#include <string.h>
+
+#include "exec/exec_case.h"
+#include "support/test.h"
+
+#define TEXT                                                                   \
+  "%0 = input \"x\" : f32[16]\n %1 \"first\" = relu(%0) : f32[16]\n"           \
+  "%2 \"second\" = mul(%1, %0) : f32[16]\n %3 \"third\" = neg(%2) : f32[16]\n" \
+  "%4 \"last\" = add(%3, %0) : f32[16]\n return %4"
+
+typedef stow_status (*run_function)(stow_kernel_call* call);
+
+static stow_status copy_all(stow_kernel_call* call) {
+  memmove(call->results[0]->data, call->operands[0]->data, stow_tensor_bytes(call->results[0]));
+  return STOW_OK;
+}
+
+// Runs TEXT with |broken| in the place of neg, |guard| bytes behind inputs; the message.
+static const char* message_of(run_function broken, uint64_t guard, bool in_place) {
+  static char message[STOW_DIAG_MESSAGE_SIZE];
+  exec_case c;
+  exec_case_begin(&c, TEXT);
+  stow_kernel kernel = {sizeof(kernel), NULL, broken, NULL, in_place};
+  CHECK(stow_kernels_set(c.kernels, STOW_OP_NEG, &kernel, NULL) == STOW_OK);
+  c.options.paranoid = true;
+  c.plan_options.tail_guard = guard;
+  message[0] = '\0';
+  if (CHECK(exec_case_make(&c) == STOW_OK)) {
+    float x[16];
+    for (size_t i = 0; i < 16; ++i) {
+      x[i] = (float)i + 1;
+    }
+    CHECK(exec_case_set(&c, "x", x, sizeof(x)) == STOW_OK);
+    stow_status status = stow_exec_run(c.exec, &c.diag);
+    CHECK(status == STOW_OK || status == STOW_ERR_VIOLATION);
+    if (status != STOW_OK) {
+      CHECK_U64(c.diag.node, 3);
+      memcpy(message, c.diag.message, sizeof(message));
+    }
+    // Another run finds it again.
+    CHECK(exec_case_set(&c, "x", x, sizeof(x)) == STOW_OK);
+    CHECK(stow_exec_run(c.exec, NULL) == status);
+  }
+  exec_case_end(&c);
+  return message;
+}
+
+TEST(WhatIsRightPasses) {
+  CHECK_TEXT(message_of(copy_all, 0, true), "");
+  CHECK_TEXT(message_of(copy_all, 0, false), "");
+  CHECK_TEXT(message_of(copy_all, 64, false), "");
+}
+
+static stow_status write_behind(stow_kernel_call* call) {
+  ((unsigned char*)call->results[0]->data)[stow_tensor_bytes(call->results[0])] ^= 1;
+  return copy_all(call);
+}
+
+TEST(AByteBehindTheResultIsFound) {
+  const char* message = message_of(write_behind, 0, false);
+  CHECK_HAS(message, "node 3 \"third\" (neg): wrote ");
+}
+
+static stow_status write_before(stow_kernel_call* call) {
+  ((unsigned char*)call->results[0]->data)[-1] ^= 1;
+  return copy_all(call);
+}
+
+TEST(AByteBeforeTheResultIsFound) {
+  CHECK_HAS(message_of(write_before, 0, false), "node 3 \"third\" (neg): wrote byte ");
+}
+
+static stow_status write_operand(stow_kernel_call* call) {
+  copy_all(call);
+  unsigned char* data;
+  memcpy(&data, &call->operands[0]->data, sizeof(data));
+  data[5] ^= 1;
+  return STOW_OK;
+}
+
+TEST(WritingAnOperandIsFound) {
+  CHECK_HAS(message_of(write_operand, 0, false), "byte 5 of %2 \"second\"");
+}
+
+// The input's guard is 64 bytes behind the input; the slots of both are known by its address.
+static const unsigned char* input_data;
+
+static bool see_input(void* user, const stow_exec_event* event) {
+  (void)user;
+  if (event->call != NULL && event->call->op == STOW_OP_RELU) {
+    input_data = (const unsigned char*)event->call->operands[0]->data;
+  }
+  return true;
+}
+
+static stow_status write_guard(stow_kernel_call* call) {
+  unsigned char* data;
+  memcpy(&data, &input_data, sizeof(data));
+  data[64 + 7] ^= 1;
+  return copy_all(call);
+}
+
+TEST(WritingAGuardIsFound) {
+  exec_case c;
+  exec_case_begin(&c, TEXT);
+  stow_kernel kernel = {sizeof(kernel), NULL, write_guard, NULL, true};
+  CHECK(stow_kernels_set(c.kernels, STOW_OP_NEG, &kernel, NULL) == STOW_OK);
+  c.options.paranoid = true;
+  c.options.on_step = see_input;
+  c.plan_options.tail_guard = 64;
+  REQUIRE(exec_case_make(&c) == STOW_OK);
+  float x[16] = {0};
+  CHECK(exec_case_set(&c, "x", x, sizeof(x)) == STOW_OK);
+  CHECK(stow_exec_run(c.exec, &c.diag) == STOW_ERR_VIOLATION);
+  CHECK_HAS(c.diag.message, "node 3 \"third\" (neg)");
+  CHECK_HAS(c.diag.message, "byte 7 of the guard of %0 \"x\"");
+  exec_case_end(&c);
+}
+
+static stow_status leave_one_unwritten(stow_kernel_call* call) {
+  memcpy(call->results[0]->data, call->operands[0]->data, stow_tensor_bytes(call->results[0]) - 4);
+  return STOW_OK;
+}
+
+TEST(AnElementThatIsNotWrittenIsFound) {
+  CHECK_HAS(message_of(leave_one_unwritten, 0, false),
+            "element 15 of %3 \"third\" was not written, or made from bytes that nothing lives in");
+}
+
+// Reads what was the result of relu, which is dead by then.
+static const float* dead;
+
+static bool see_relu(void* user, const stow_exec_event* event) {
+  (void)user;
+  if (event->call != NULL && event->call->op == STOW_OP_RELU) {
+    dead = (const float*)event->call->results[0]->data;
+  }
+  return true;
+}
+
+static stow_status read_dead(stow_kernel_call* call) {
+  copy_all(call);
+  ((float*)call->results[0]->data)[3] += dead[15];
+  return STOW_OK;
+}
+
+TEST(AReadOfDeadBytesIsFound) {
+  exec_case c;
+  exec_case_begin(&c,
+                  "%0 = input \"x\" : f32[16]\n %1 = input \"y\" : f32[4]\n"
+                  "%2 = relu(%0) : f32[16]\n %3 = lt(%2, %0) : bool[16]\n"
+                  "%4 \"third\" = neg(%1) : f32[4]\n return %3, %4");
+  stow_kernel kernel = {sizeof(kernel), NULL, read_dead, NULL, true};
+  CHECK(stow_kernels_set(c.kernels, STOW_OP_NEG, &kernel, NULL) == STOW_OK);
+  c.options.paranoid = true;
+  c.options.on_step = see_relu;
+  REQUIRE(exec_case_make(&c) == STOW_OK);
+  float x[16] = {1, 2, 3, 4};
+  CHECK(exec_case_set(&c, "x", x, sizeof(x)) == STOW_OK);
+  CHECK(exec_case_set(&c, "y", x, 16) == STOW_OK);
+  CHECK(stow_exec_run(c.exec, &c.diag) == STOW_ERR_VIOLATION);
+  CHECK_HAS(c.diag.message, "node 4 \"third\" (neg): element 3 of ");
+  exec_case_end(&c);
+}

@@ -1,0 +1,270 @@
+// Branches and loops, each in all ways to run (exec_case_way).
+#include <stdio.h>
+#include <string.h>
+
+#include "exec/exec_case.h"
+#include "support/test.h"
+
+// Calls |run| for a fresh case of |text| in each way.
+static void in_every_way(const char* text, void (*run)(exec_case* c)) {
+  for (int way = 0; way < EXEC_WAYS; ++way) {
+    exec_case c;
+    exec_case_begin(&c, text);
+    exec_case_way(&c, way);
+    if (test_check(exec_case_make(&c) == STOW_OK, __FILE__, __LINE__, "way %d: %s", way,
+                   c.diag.message)) {
+      run(&c);
+    }
+    exec_case_end(&c);
+  }
+}
+
+static void runs(exec_case* c, int line) {
+  stow_status status = stow_exec_run(c->exec, &c->diag);
+  test_check(status == STOW_OK, __FILE__, line, "%s", c->diag.message);
+}
+#define RUNS(c) runs((c), __LINE__)
+
+// ---------------------------------------------------------------------------------------------
+
+static void run_both_branches(exec_case* c) {
+  EXEC_SET(c, "x", float, 1, -2, 3, -4);
+  EXEC_SET(c, "c", bool, true);
+  RUNS(c);
+  EXEC_GIVES(c, 0, float, -1, 2, -3, 4);
+  EXEC_SET(c, "x", float, 1, -2, 3, -4);
+  EXEC_SET(c, "c", bool, false);
+  RUNS(c);
+  EXEC_GIVES(c, 0, float, 2, -4, 6, -8);
+}
+
+TEST(TheConditionSaysWhichBranchRuns) {
+  in_every_way(
+      "%0 = input \"x\" : f32[4]\n %1 = input \"c\" : bool[]\n"
+      "%4 = if(%1) { %2 = neg(%0) : f32[4]\n yield %2 }"
+      " else { %3 = add(%0, %0) : f32[4]\n yield %3 } : f32[4]\n return %4",
+      run_both_branches);
+}
+
+static void run_passing(exec_case* c) {
+  EXEC_SET(c, "x", float, 1, 2);
+  EXEC_SET(c, "c", bool, true);
+  RUNS(c);
+  EXEC_GIVES(c, 0, float, 1, 2);
+  EXEC_GIVES(c, 1, float, 3, 6);
+}
+
+TEST(BranchesMayYieldWhatIsOutside) {
+  in_every_way(
+      "%0 = input \"x\" : f32[2]\n %1 = input \"c\" : bool[]\n %2 = add(%0, %0) : f32[2]\n"
+      "%3 = if(%1) { yield %0 } else { yield %2 } : f32[2]\n"
+      "%4 = add(%3, %2) : f32[2]\n return %3, %4",
+      run_passing);
+}
+
+// ---------------------------------------------------------------------------------------------
+
+#define POWERS                                             \
+  "%0 = input \"n\" : i64[]\n %1 = input \"x\" : f32[2]\n" \
+  "%6 = loop(%0, _, %1) {\n"                               \
+  "  %2, %3, %4 = args() : i64[], bool[], f32[2]\n"        \
+  "  %5 = add(%4, %4) : f32[2]\n  yield %3, %5 } : f32[2]\n return %6"
+
+static void run_powers(exec_case* c) {
+  EXEC_SET(c, "x", float, 1, 3);
+  EXEC_SET(c, "n", int64_t, 5);
+  RUNS(c);
+  EXEC_GIVES(c, 0, float, 32, 96);
+  EXEC_SET(c, "n", int64_t, 0);
+  RUNS(c);
+  EXEC_GIVES(c, 0, float, 1, 3);
+  EXEC_SET(c, "n", int64_t, -7);
+  RUNS(c);
+  EXEC_GIVES(c, 0, float, 1, 3);
+}
+
+TEST(LoopsMakeAsManyRoundsAsTold) { in_every_way(POWERS, run_powers); }
+
+static void run_until(exec_case* c) {
+  EXEC_SET(c, "x", float, 1);
+  EXEC_SET(c, "limit", float, 20);
+  EXEC_SET(c, "c", bool, true);
+  RUNS(c);
+  EXEC_GIVES(c, 0, float, 32);
+  EXEC_SET(c, "c", bool, false);
+  RUNS(c);
+  EXEC_GIVES(c, 0, float, 1);
+}
+
+TEST(LoopsEndWhereTheConditionFails) {
+  in_every_way(
+      "%0 = input \"c\" : bool[]\n %1 = input \"x\" : f32[]\n %2 = input \"limit\" : f32[]\n"
+      "%8 = loop(_, %0, %1) {\n"
+      "  %3, %4, %5 = args() : i64[], bool[], f32[]\n"
+      "  %6 = add(%5, %5) : f32[]\n  %7 = lt(%6, %2) : bool[]\n"
+      "  yield %7, %6 } : f32[]\n return %8",
+      run_until);
+}
+
+// ---------------------------------------------------------------------------------------------
+
+static void run_swap(exec_case* c) {
+  for (int64_t n = 0; n < 4; ++n) {
+    EXEC_SET(c, "a", float, 1, 2);
+    EXEC_SET(c, "b", float, 3, 4);
+    EXEC_SET(c, "n", int64_t, n);
+    RUNS(c);
+    if (n % 2 == 0) {
+      EXEC_GIVES(c, 0, float, 1, 2);
+      EXEC_GIVES(c, 1, float, 3, 4);
+    } else {
+      EXEC_GIVES(c, 0, float, 3, 4);
+      EXEC_GIVES(c, 1, float, 1, 2);
+    }
+  }
+}
+
+TEST(CarriedValuesCanChangePlaces) {
+  in_every_way(
+      "%0 = input \"n\" : i64[]\n %1 = input \"a\" : f32[2]\n %2 = input \"b\" : f32[2]\n"
+      "%7, %8 = loop(%0, _, %1, %2) {\n"
+      "  %3, %4, %5, %6 = args() : i64[], bool[], f32[2], f32[2]\n"
+      "  yield %4, %6, %5 } : f32[2], f32[2]\n return %7, %8",
+      run_swap);
+}
+
+static void run_rotation(exec_case* c) {
+  EXEC_SET(c, "a", float, 1);
+  EXEC_SET(c, "b", float, 2);
+  EXEC_SET(c, "d", float, 3);
+  EXEC_SET(c, "n", int64_t, 4);
+  RUNS(c);
+  EXEC_GIVES(c, 0, float, 2);
+  EXEC_GIVES(c, 1, float, 3);
+  EXEC_GIVES(c, 2, float, 1);
+  EXEC_GIVES(c, 3, float, 1, 2, 3, 1);
+}
+
+TEST(ViewsOfCarriedValuesChangePlacesToo) {
+  in_every_way(
+      "%0 = input \"n\" {data = [4]} : i64[]\n %1 = input \"a\" : f32[1]\n"
+      "%2 = input \"b\" : f32[1]\n %3 = input \"d\" : f32[1]\n"
+      "%11, %12, %13, %14 = loop(%0, _, %1, %2, %3) {\n"
+      "  %4, %5, %6, %7, %8 = args() : i64[], bool[], f32[1], f32[1], f32[1]\n"
+      "  %9 = reshape(%7) : f32[1, 1]\n  %10 = reshape(%9) : f32[1]\n"
+      "  yield %5, %10, %8, %6, %6 } : f32[1], f32[1], f32[1], f32[4, 1]\n"
+      "return %11, %12, %13, %14",
+      run_rotation);
+}
+
+// ---------------------------------------------------------------------------------------------
+
+static void run_scan(exec_case* c) {
+  EXEC_SET(c, "x", float, 1, 10);
+  RUNS(c);
+  EXEC_GIVES(c, 0, float, 8, 80);
+  EXEC_GIVES(c, 1, float, 1, 10, 2, 20, 4, 40);
+  EXEC_GIVES(c, 2, int64_t, 0, 1, 2);
+}
+
+TEST(ScansCollectWhatRoundsYield) {
+  in_every_way(
+      "%0 = constant \"n\" {data = [3]} : i64[]\n %1 = input \"x\" : f32[2]\n"
+      "%6, %7, %8 = loop(%0, _, %1) {\n"
+      "  %2, %3, %4 = args() : i64[], bool[], f32[2]\n"
+      "  %5 = add(%4, %4) : f32[2]\n  yield %3, %5, %4, %2 } : f32[2], f32[3, 2], i64[3]\n"
+      "return %6, %7, %8",
+      run_scan);
+}
+
+static void run_short_scan(exec_case* c) {
+  EXEC_SET(c, "x", float, 1);
+  EXEC_SET(c, "limit", float, 5);
+  EXEC_SET(c, "c", bool, true);
+  RUNS(c);
+  EXEC_GIVES(c, 0, float, 1, 2, 4);
+  stow_tensor tensor;
+  EXEC_SET(c, "c", bool, false);
+  RUNS(c);
+  CHECK(stow_exec_tensor(c->exec, stow_graph_outputs(c->graph)[0], &c->diag, &tensor) == STOW_OK);
+  CHECK_U64(tensor.dims[0], 0);
+}
+
+TEST(ScansHaveAsManyRoundsAsThereWere) {
+  in_every_way(
+      "%0 = input \"c\" : bool[]\n %1 = input \"x\" : f32[]\n %2 = input \"limit\" : f32[]\n"
+      "%3 = constant \"n\" {data = [10]} : i64[]\n"
+      "%9, %10 = loop(%3, %0, %1) {\n"
+      "  %4, %5, %6 = args() : i64[], bool[], f32[]\n"
+      "  %7 = add(%6, %6) : f32[]\n  %8 = lt(%7, %2) : bool[]\n"
+      "  yield %8, %7, %6 } : f32[], f32[10]\n return %10",
+      run_short_scan);
+}
+
+TEST(MoreRoundsThanPlannedAreRefused) {
+  exec_case c;
+  exec_case_begin(&c,
+                  "%0 = input \"n\" : i64[]\n %1 = input \"x\" : f32[2]\n"
+                  "%6, %7 = loop(%0, _, %1) {\n"
+                  "  %2, %3, %4 = args() : i64[], bool[], f32[2]\n"
+                  "  %5 = add(%4, %4) : f32[2]\n  yield %3, %5, %4 } : f32[2], f32[?n, 2]\n"
+                  "return %6, %7");
+  stow_str symbol = stow_str_of("n");
+  int64_t most = 3;
+  REQUIRE(stow_graph_bind(c.graph, &symbol, &most, 1, &c.diag) == STOW_OK);
+  REQUIRE(exec_case_make(&c) == STOW_OK);
+  EXEC_SET(&c, "x", float, 1, 2);
+  EXEC_SET(&c, "n", int64_t, 2);
+  RUNS(&c);
+  EXEC_GIVES(&c, 1, float, 1, 2, 2, 4);
+  EXEC_SET(&c, "n", int64_t, 4);
+  CHECK(stow_exec_run(c.exec, &c.diag) == STOW_ERR_LIMIT);
+  CHECK_HAS(c.diag.message, "room for 3 rounds");
+  EXEC_SET(&c, "n", int64_t, 1);
+  RUNS(&c);
+  EXEC_GIVES(&c, 0, float, 2, 4);
+  exec_case_end(&c);
+}
+
+// ---------------------------------------------------------------------------------------------
+
+// Adds i to x in round i of the outer loop where i is below 2, and doubles x as often else.
+static void run_nested(exec_case* c) {
+  EXEC_SET(c, "x", float, 1);
+  EXEC_SET(c, "two", int64_t, 2);
+  EXEC_SET(c, "n", int64_t, 4);
+  RUNS(c);
+  // 1, then -1 (round 0), 1 (round 1), 4 (round 2, doubled twice), 32 (round 3, three times)
+  EXEC_GIVES(c, 0, float, 32);
+  EXEC_GIVES(c, 1, float, 1, -1, 1, 4);
+}
+
+TEST(RegionsNest) {
+  in_every_way(
+      "%0 = input \"n\" {data = [4]} : i64[]\n %1 = input \"x\" : f32[]\n"
+      "%2 = input \"two\" : i64[]\n"
+      "%14, %15 = loop(%0, _, %1) {\n"
+      "  %3, %4, %5 = args() : i64[], bool[], f32[]\n"
+      "  %6 = lt(%3, %2) : bool[]\n"
+      "  %13 = if(%6) { %7 = neg(%5) : f32[]\n yield %7 } else {\n"
+      "    %12 = loop(%3, _, %5) {\n"
+      "      %8, %9, %10 = args() : i64[], bool[], f32[]\n"
+      "      %11 = add(%10, %10) : f32[]\n yield %9, %11 } : f32[]\n"
+      "    yield %12 } : f32[]\n"
+      "  yield %4, %13, %5 } : f32[], f32[4]\n return %14, %15",
+      run_nested);
+}
+
+static void run_bodies(exec_case* c) {
+  EXEC_SET(c, "x", float, 3);
+  RUNS(c);
+  EXEC_GIVES(c, 0, float, 6, 6, 6);
+}
+
+TEST(BodiesWithoutArgumentsRun) {
+  in_every_way(
+      "%0 = constant \"n\" {data = [3]} : i64[]\n %1 = constant \"t\" {data = [1]} : bool[]\n"
+      "%2 = input \"x\" : f32[]\n"
+      "%4 = loop(%0) { %3 = add(%2, %2) : f32[]\n yield %1, %3 } : f32[3]\n return %4",
+      run_bodies);
+}

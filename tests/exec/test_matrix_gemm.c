@@ -1,0 +1,168 @@
+// Products of f32 matrices have the bits of chains of 256 additions for each element, whatever the
+// shape, the strides, the instruction set and the number of workers.
+#include <stdlib.h>
+#include <string.h>
+
+#include "exec/kernels/matrix/gemm_by.h"
+#include "support/test.h"
+
+enum { GUARD = 16 };
+
+typedef struct sample {
+  stowi_gemm gemm;
+  float* a;
+  float* b;
+  float* expected;
+  float* actual;
+  void* scratch;
+  size_t c_size;
+} sample;
+
+static float* floats(size_t count) {
+  float* p = aligned_alloc(64, (count * sizeof(float) + 63) / 64 * 64 + 64);
+  if (p == NULL) {
+    abort();
+  }
+  return p;
+}
+
+static void fill(test_random* random, float* to, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    to[i] = (float)((double)test_random_below(random, 1 << 20) / (1 << 18) - 2.0);
+  }
+}
+
+static void reference(const stowi_gemm* g, float* c) {
+  for (size_t i = 0; i < g->m; ++i) {
+    for (size_t j = 0; j < g->n; ++j) {
+      float* to = c + i * g->c_row + j;
+      volatile float sum = 0;
+      *to = g->accumulate ? *to : 0;
+      for (size_t p = 0; p < g->k; ++p) {
+        volatile float x = g->alpha * g->a.data[i * g->a.row + p * g->a.column];
+        volatile float product = x * g->b.data[p * g->b.row + j * g->b.column];
+        sum = sum + product;
+        if (p % 256 == 255 || p + 1 == g->k) {
+          *to += sum;
+          sum = 0;
+        }
+      }
+    }
+  }
+}
+
+// |way|: bits for a transposed, b transposed, alpha, accumulate, rows of c apart, strided a and b.
+static sample sample_create(size_t m, size_t n, size_t k, unsigned way) {
+  test_random random = {m * 7919 + n * 131 + k * 17 + way};
+  size_t a_step = (way & 32U) != 0 ? 3 : 1;
+  size_t b_step = (way & 64U) != 0 ? 2 : 1;
+  sample s = {0};
+  size_t c_row = n + ((way & 16U) != 0 ? 5 : 0);
+  s.c_size = m * c_row + GUARD;
+  s.a = floats(m * k * a_step);
+  s.b = floats(n * k * b_step);
+  s.expected = floats(s.c_size);
+  s.actual = floats(s.c_size);
+  s.scratch = floats(stowi_gemm_scratch(m, n, k, 3) / sizeof(float));
+  fill(&random, s.a, m * k * a_step);
+  fill(&random, s.b, n * k * b_step);
+  fill(&random, s.expected, s.c_size);
+  memcpy(s.actual, s.expected, s.c_size * sizeof(float));
+  s.gemm = (stowi_gemm){.m = m, .n = n, .k = k, .c = s.actual, .c_row = c_row};
+  s.gemm.a = (way & 1U) != 0 ? (stowi_matrix){s.a, a_step, m * a_step}
+                             : (stowi_matrix){s.a, k * a_step, a_step};
+  s.gemm.b = (way & 2U) != 0 ? (stowi_matrix){s.b, b_step, k * b_step}
+                             : (stowi_matrix){s.b, n * b_step, b_step};
+  s.gemm.alpha = (way & 4U) != 0 ? 0.3F : 1;
+  s.gemm.accumulate = (way & 8U) != 0;
+  return s;
+}
+
+static void sample_destroy(sample* s) {
+  free(s->a);
+  free(s->b);
+  free(s->expected);
+  free(s->actual);
+  free(s->scratch);
+}
+
+static void check_same(const sample* s, const char* how) {
+  test_check(memcmp(s->actual, s->expected, s->c_size * sizeof(float)) == 0, __FILE__, __LINE__,
+             "%zu x %zu x %zu differs %s", s->gemm.m, s->gemm.n, s->gemm.k, how);
+}
+
+// Cuts what is divided into many ranges, from the last to the first.
+static void split_small(void* pool, size_t count, size_t grain, stow_kernel_task task, void* user) {
+  (void)pool;
+  (void)grain;
+  for (size_t end = count; end > 0;) {
+    size_t begin = end > 2 ? end - 2 : 0;
+    task(user, begin, end, (uint32_t)(end % 3));
+    end = begin;
+  }
+}
+
+static void check_shape(size_t m, size_t n, size_t k, unsigned way) {
+  sample s = sample_create(m, n, k, way);
+  float* before = floats(s.c_size);
+  memcpy(before, s.expected, s.c_size * sizeof(float));
+  reference(&s.gemm, s.expected);
+  for (size_t i = 0; stowi_tiles_at(i) != NULL; ++i) {
+    memcpy(s.actual, before, s.c_size * sizeof(float));
+    stowi_gemm_by(stowi_tiles_at(i), &s.gemm, s.scratch);
+    check_same(&s, stowi_tiles_at(i)->name);
+  }
+  stow_kernel_call call = {.workers = 3, .splitter = {split_small, NULL}};
+  memcpy(s.actual, before, s.c_size * sizeof(float));
+  stowi_gemm_run(&call, &s.gemm, s.scratch);
+  check_same(&s, "divided");
+  memcpy(s.actual, before, s.c_size * sizeof(float));
+  stowi_gemm_alone(&s.gemm, s.scratch);
+  check_same(&s, "alone");
+  free(before);
+  sample_destroy(&s);
+}
+
+TEST(EveryShapeHasTheBitsOfItsChains) {
+  static const size_t sizes[][3] = {
+      {1, 1, 1},    {1, 7, 3},     {1, 70, 300},  {2, 33, 9},     {5, 31, 520},
+      {6, 600, 20}, {1, 390, 700}, {3, 800, 513}, {7, 32, 257},   {8, 64, 256},
+      {9, 65, 12},  {13, 5, 40},   {300, 3, 5},   {257, 40, 260}, {40, 1, 30},
+      {0, 4, 4},    {4, 0, 4},     {4, 4, 0},     {3, 40, 1},     {16, 16, 2},
+  };
+  for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); ++i) {
+    for (unsigned way = 0; way < 128; way += i % 2 == 0 ? 1 : 3) {
+      check_shape(sizes[i][0], sizes[i][1], sizes[i][2], way);
+    }
+  }
+}
+
+TEST(RandomShapesHaveTheBitsOfTheirChains) {
+  test_random random = {42};
+  for (size_t i = 0; i < (test_is_long() ? 2000U : 100U); ++i) {
+    check_shape(test_random_below(&random, 70), test_random_below(&random, 140),
+                test_random_below(&random, 60), (unsigned)test_random_below(&random, 128));
+  }
+}
+
+TEST(ScratchGrowsWithEveryArgument) {
+  static const size_t sizes[] = {0, 1, 5, 8, 100, 255, 256, 257, 5000};
+  for (size_t i = 0; i + 1 < sizeof(sizes) / sizeof(sizes[0]); ++i) {
+    size_t x = sizes[i];
+    size_t y = sizes[i + 1];
+    CHECK(stowi_gemm_scratch(x, 9, 300, 2) <= stowi_gemm_scratch(y, 9, 300, 2));
+    CHECK(stowi_gemm_scratch(9, x, 300, 2) <= stowi_gemm_scratch(9, y, 300, 2));
+    CHECK(stowi_gemm_scratch(9, 300, x, 2) <= stowi_gemm_scratch(9, 300, y, 2));
+  }
+  CHECK(stowi_gemm_scratch(9, 9, 9, 2) == 2 * stowi_gemm_scratch(9, 9, 9, 1));
+}
+
+TEST(AnEmptySumLeavesWhatIsAddedTo) {
+  float c[4] = {1, 2, 3, 4};
+  stowi_gemm g = {2, 2, 0, {NULL, 0, 1}, {NULL, 2, 1}, c, 2, 1, true};
+  stowi_gemm_alone(&g, NULL);
+  CHECK(c[0] == 1 && c[3] == 4);
+  g.accumulate = false;
+  stowi_gemm_alone(&g, NULL);
+  CHECK(c[0] == 0 && c[3] == 0);
+}
