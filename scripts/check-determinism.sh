@@ -1,11 +1,11 @@
 #!/bin/sh
 # The same bytes from gcc and clang, -O0 and -O3, another locale, and a second run: plans every graph in examples/ and
-# tests/golden in several presets and formats with each build, imports, plans and inspects every model and solves every CSV in
-# examples/, and compares checksums.
+# tests/golden in several presets and formats with each build, imports, plans, inspects and runs every model and solves every CSV
+# in examples/, and compares checksums.
 set -eu
 cd "$(dirname "$0")/.."
 
-sh scripts/packages.sh gcc clang libc6-dev cmake ninja-build locales
+sh scripts/packages.sh gcc clang libc6-dev zlib1g-dev cmake ninja-build locales
 if ! locale -a | grep -qi '^de_DE'; then
   as_root=
   [ "$(id -u)" -eq 0 ] || as_root=sudo
@@ -38,6 +38,10 @@ outputs() { # BUILD LOCALE
     done
     LC_ALL=$2 "build/determinism-$1/tools/stowage/stowage" fmt "$file" 2>&1 || true
     LC_ALL=$2 "build/determinism-$1/tools/stowage/stowage" inspect "$file" 2>&1 || true
+    # A run's report has times in it; its outputs have not.
+    LC_ALL=$2 "build/determinism-$1/tools/stowage/stowage" run "$file" --bind-rest 4 --random 1 --threads 2 \
+      --outputs build/determinism-outputs.npz >/dev/null 2>&1
+    cat build/determinism-outputs.npz
   done
   for file in examples/*.csv; do
     for format in summary json csv; do

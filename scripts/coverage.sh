@@ -4,7 +4,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-sh scripts/packages.sh gcc libc6-dev cmake ninja-build gcovr
+sh scripts/packages.sh gcc libc6-dev zlib1g-dev cmake ninja-build gcovr
 cmake -S . -B build/coverage -G Ninja -DCMAKE_BUILD_TYPE=Debug -DSTOWAGE_COVERAGE=ON \
   -DSTOWAGE_BUILD_BENCH=OFF >/dev/null
 cmake --build build/coverage -- --quiet

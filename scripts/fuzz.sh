@@ -5,7 +5,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 seconds=${1:-60}
-sh scripts/packages.sh clang libclang-rt-14-dev llvm libc6-dev cmake ninja-build
+sh scripts/packages.sh clang libclang-rt-14-dev llvm libc6-dev zlib1g-dev cmake ninja-build
 cmake -S . -B build/fuzz -G Ninja -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=RelWithDebInfo \
   -DSTOWAGE_BUILD_FUZZERS=ON -DSTOWAGE_WERROR=ON >/dev/null
 for corpus in fuzz/corpus/*/; do

@@ -4,7 +4,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-sh scripts/packages.sh gcc libc6-dev cmake ninja-build valgrind
+sh scripts/packages.sh gcc libc6-dev zlib1g-dev cmake ninja-build valgrind
 cmake -S . -B build/valgrind -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DSTOWAGE_BUILD_BENCH=OFF \
   -DCMAKE_CROSSCOMPILING_EMULATOR="valgrind;--error-exitcode=9;--leak-check=full;--errors-for-leak-kinds=all;-q" \
   >/dev/null

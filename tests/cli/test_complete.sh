@@ -77,6 +77,7 @@ plan strategy
 plan rule
 plan no-rule
 plan weights
+run format
 solve format
 solve strategy
 inspect format

@@ -13,7 +13,7 @@ else
   skip "no mandoc: the page is not checked"
   sed 's/ Fl -/ --/g' "$page" >"$work/text"
 fi
-for command in plan solve check view diff inspect fmt; do
+for command in plan run export solve check view diff inspect fmt; do
   run help $command
   expect 0 "HelpOfACommand ($command)"
   for option in $(sed -n 's/^  ... \(--[a-z0-9-]*\).*/\1/p' "$out"); do

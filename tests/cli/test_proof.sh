@@ -22,6 +22,9 @@ silent
 run view "$examples/mlp.stow" --svg
 expect 1 UnprovenPlansAreNotDrawn
 silent
+run run "$examples/mlp.stow" --random 1
+expect 1 UnprovenPlansDoNotRun
+silent
 run diff "$examples/mlp.stow" "$examples/mlp.stow"
 expect 3 UnprovenPlansAreNotCompared
 silent

@@ -11,7 +11,7 @@ for arguments in "help" "--help" "-h"; do
   expect 0 "HelpListsTheCommands ($arguments)"
   for command in "plan FILE" "solve FILE" "check FILE PLAN" "fmt FILE" "help [COMMAND]"; do says "$command"; done
 done
-for command in plan solve check diff fmt help; do
+for command in plan run export view diff inspect solve check fmt help; do
   run help $command
   expect 0 "HelpOfACommand ($command)"
   says "usage: stowage $command"

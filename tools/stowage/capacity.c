@@ -10,6 +10,7 @@
 #include "summary.h"
 
 #define SHOWN 3
+#define SCRATCH_TEXT_SIZE 48
 
 // ---------------------------------------------------------------------------------------------
 // What every order needs at a node
@@ -31,6 +32,18 @@ static void keep_largest(needed list[SHOWN], stow_value value, uint64_t bytes) {
       return;
     }
   }
+}
+
+static uint64_t scratch_of(const stow_plan* plan, stow_node node) {
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < stow_plan_scratch_count(plan); ++i) {
+    stow_node owner;
+    stow_slot slot;
+    uint64_t alignment;
+    stow_plan_scratch_at(plan, i, &owner, &slot, &alignment);
+    bytes += owner == node ? slot.size : 0;
+  }
+  return bytes;
 }
 
 static void add_needed(const stow_plan* plan, needed list[SHOWN], stow_value value) {
@@ -72,6 +85,14 @@ static void list_needed(const stow_graph* graph, const stow_plan* plan, stow_nod
   }
 }
 
+// `, 78336 of them scratch`, which is no value, and often more than all of them.
+static void format_scratch(uint64_t bytes, char out[SCRATCH_TEXT_SIZE]) {
+  out[0] = '\0';
+  if (bytes > 0) {
+    snprintf(out, SCRATCH_TEXT_SIZE, ", %" PRIu64 " of them scratch", bytes);
+  }
+}
+
 static void tell_no_order(const stow_graph* graph, const stow_plan* plan) {
   stow_ordering ordering = stow_plan_ordering(plan);
   if (ordering.critical == STOW_NODE_NONE) {
@@ -81,11 +102,13 @@ static void tell_no_order(const stow_graph* graph, const stow_plan* plan) {
     return;
   }
   char tensors[SHOWN * (CLI_VALUE_LABEL_SIZE + 32)];
+  char scratch[SCRATCH_TEXT_SIZE];
   list_needed(graph, plan, ordering.critical, tensors, sizeof tensors);
+  format_scratch(scratch_of(plan, ordering.critical), scratch);
   cli_tell_more("no order can fit: when %s runs (node %" PRIu32 "), %" PRIu64
-                " bytes are needed at once%s%s",
+                " bytes are needed at once%s%s%s",
                 stow_graph_op_desc(graph, ordering.critical)->name, ordering.critical,
-                ordering.any_bound, tensors[0] == '\0' ? "" : ", the largest: ", tensors);
+                ordering.any_bound, scratch, tensors[0] == '\0' ? "" : ", the largest: ", tensors);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -107,10 +130,12 @@ static void tell_this_order(const stow_plan* plan, const stow_fit* fit) {
         "no placement can fit: the lower bound, with padding and fixed places, is %" PRIu64, bound);
   } else {
     char largest[SHOWN * (CLI_VALUE_LABEL_SIZE + 32)];
+    char scratch[SCRATCH_TEXT_SIZE];
     cli_largest_at_peak(plan, SHOWN, largest, sizeof largest);
+    format_scratch(stow_plan_peak_scratch(plan), scratch);
     cli_tell_more("no placement can fit: at step %" PRIu32 ", %" PRIu64
-                  " bytes live at once, the largest: %s",
-                  stow_plan_peak_step(plan), load, largest);
+                  " bytes live at once%s, the largest: %s",
+                  stow_plan_peak_step(plan), load, scratch, largest);
   }
 }
 

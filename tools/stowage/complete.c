@@ -45,6 +45,8 @@ typedef struct word_list {
 
 static const word_list word_lists[] = {
     {"plan", "format", NULL, {"summary", "report", "plan", "json", "csv", "c", NULL}},
+    {"run", "format", NULL, {"text", "json", NULL}},
+    {"export", "format", NULL, {"text", "json", NULL}},
     {"solve", "format", NULL, {"summary", "json", "csv", NULL}},
     {"view", "format", NULL, {"html", "json", "svg", "ascii", "trace", NULL}},
     {"diff", "format", NULL, {"text", "json", NULL}},
@@ -82,7 +84,8 @@ static void print_words(cli_output* output, const word_list* list) {
 
 // Whether a value, by what the help calls it, may be a file.
 static bool is_file(const char* value) {
-  static const char* const names[] = {"OUT", "FILE", "PLAN", "GRAPH|PLAN", "FILE|PLAN", "ORDER"};
+  static const char* const names[] = {"OUT",        "FILE",      "DIR",  "PLAN",
+                                      "GRAPH|PLAN", "FILE|PLAN", "ORDER"};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i) {
     if (strcmp(value, names[i]) == 0) {
       return true;

@@ -5,8 +5,8 @@
 #include <stowage/base.h>
 
 typedef enum cli_exit {
-  CLI_YES = 0,        // done; the plan is right; it fits
-  CLI_NO = 1,         // the plan is wrong, or does not fit
+  CLI_YES = 0,        // done; the plan is right; it fits; outputs are as they should be
+  CLI_NO = 1,         // the plan is wrong, or does not fit; outputs differ
   CLI_USAGE = 2,      // the command line is wrong
   CLI_BAD_INPUT = 3,  // a file's content is wrong
   CLI_GAVE_UP = 4,    // no answer within the budget

@@ -79,7 +79,8 @@ static void print_general(cli_output* output) {
             "usage: stowage COMMAND [ARGUMENT]...\n"
             "       stowage --version\n"
             "\n"
-            "Plans the memory of tensor programs: every tensor gets an offset in one arena.\n"
+            "Plans the memory of tensor programs: every tensor gets an offset in one arena;\n"
+            "and runs them there.\n"
             "\n"
             "Commands:\n");
   for (size_t i = 0; i < cli_command_count(); ++i) {
@@ -97,8 +98,9 @@ static void print_general(cli_output* output) {
             "FILE is an ONNX model or graphs in the .stow text format, or, for solve and\n"
             "view, buffers as CSV; - is standard input.\n"
             "\n"
-            "Exit status: 0 yes; 1 no: the plan is wrong, or does not fit; 2 wrong usage;\n"
-            "3 bad input; 4 gave up; 5 out of memory, or a file cannot be read or written.\n"
+            "Exit status: 0 yes; 1 no: the plan is wrong, or does not fit, or outputs differ;\n"
+            "2 wrong usage; 3 bad input; 4 gave up; 5 out of memory, or a file cannot be read\n"
+            "or written.\n"
             "\n"
             "'stowage help COMMAND' tells more; so does stowage(1).\n");
 }

@@ -236,24 +236,30 @@ cli_exit cli_aliases_check(const cli_io_policies* policies, const char* label,
 
 // ---------------------------------------------------------------------------------------------
 
-cli_exit cli_effects_create(const cli_io_policies* policies, const char* label,
-                            const stow_graph* graph, const stow_graph* forward,
-                            stow_effects** out_effects) {
+cli_exit cli_effects_apply(const cli_io_policies* policies, const stow_graph* graph,
+                           const stow_graph* forward, stow_effects* effects) {
   const value_policy* items = policies->values.items;
-  cli_exit code = create_effects(label, graph, out_effects);
+  cli_exit code = CLI_YES;
   for (size_t i = 0; i < policies->values.count && code == CLI_YES; ++i) {
     stow_str name = items[i].name;
     stow_value value = find_value(graph, name);
     bool for_forward = forward != NULL && has_policy(forward, stow_graph_find(forward, name));
     if (value != STOW_VALUE_NONE && (has_policy(graph, value) || !for_forward)) {
-      code = set_policy(*out_effects, value, items[i].policy);
+      code = set_policy(effects, value, items[i].policy);
     } else if (!for_forward) {
       stow_str graph_name = stow_graph_name(graph);
       code = cli_fail(CLI_USAGE, "--io: graph @%.*s has no value '%.*s'", (int)graph_name.size,
                       graph_name.data, (int)name.size, name.data);
     }
   }
-  return code == CLI_YES ? set_aliases(policies, graph, false, *out_effects) : code;
+  return code == CLI_YES ? set_aliases(policies, graph, false, effects) : code;
+}
+
+cli_exit cli_effects_create(const cli_io_policies* policies, const char* label,
+                            const stow_graph* graph, const stow_graph* forward,
+                            stow_effects** out_effects) {
+  cli_exit code = create_effects(label, graph, out_effects);
+  return code == CLI_YES ? cli_effects_apply(policies, graph, forward, *out_effects) : code;
 }
 
 cli_exit cli_effects_create_member(const cli_io_policies* policies, const char* label,

@@ -29,6 +29,9 @@ void cli_io_policies_free(cli_io_policies* policies);
 cli_exit cli_effects_create(const cli_io_policies* policies, const char* label,
                             const stow_graph* graph, const stow_graph* forward,
                             stow_effects** out_effects);
+// Adds policies and aliases to |effects| that are there already. Complains.
+cli_exit cli_effects_apply(const cli_io_policies* policies, const stow_graph* graph,
+                           const stow_graph* forward, stow_effects* effects);
 // The same for the forward graph of a pair: takes the policies whose name is that of one of its
 // boundary values or outputs. Ids belong to the other graph.
 cli_exit cli_effects_create_forward(const cli_io_policies* policies, const char* label,

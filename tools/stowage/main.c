@@ -7,8 +7,9 @@
 #include "text.h"
 
 static const cli_command* const commands[] = {
-    &cli_plan_command, &cli_solve_command,   &cli_check_command, &cli_view_command,
-    &cli_diff_command, &cli_inspect_command, &cli_fmt_command,   &cli_help_command};
+    &cli_plan_command,  &cli_run_command,  &cli_export_command, &cli_solve_command,
+    &cli_check_command, &cli_view_command, &cli_diff_command,   &cli_inspect_command,
+    &cli_fmt_command,   &cli_help_command};
 
 size_t cli_command_count(void) { return sizeof commands / sizeof commands[0]; }
 
@@ -39,9 +40,10 @@ cli_exit cli_fail_command(const char* name) {
 
 static cli_exit run(int argc, char** argv) {
   if (argc < 2) {
-    return cli_fail(CLI_USAGE,
-                    "a command is needed: plan, solve, check, view, diff, inspect, fmt or help "
-                    "(see: stowage help)");
+    return cli_fail(
+        CLI_USAGE,
+        "a command is needed: plan, run, export, solve, check, view, diff, inspect, fmt or help "
+        "(see: stowage help)");
   }
   const char* name = argv[1];
   if (strcmp(name, "--version") == 0) {

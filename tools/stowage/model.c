@@ -10,8 +10,8 @@
 
 #include "file.h"
 #include "lines.h"
-#include "npy.h"
 #include "number.h"
+#include "tensors/tensor_file.h"
 #include "text.h"
 
 #define SHOWN_GROUPS 20
@@ -20,11 +20,10 @@
 // ---------------------------------------------------------------------------------------------
 // Options
 
-static cli_exit add_given(cli_list* list, const char* option, const char* text) {
+cli_exit cli_given_add(cli_list* list, const char* option, const char* what, const char* text) {
   const char* equals = strrchr(text, '=');
   if (equals == NULL || equals == text) {
-    return cli_fail(CLI_USAGE, "--%s: '%s' is not NAME=%s", option, text,
-                    strcmp(option, "shape") == 0 ? "DIMS" : "VALUE");
+    return cli_fail(CLI_USAGE, "--%s: '%s' is not NAME=%s", option, text, what);
   }
   cli_given given = {{text, (size_t)(equals - text)}, equals + 1, false};
   for (size_t i = 0; i < list->count; ++i) {
@@ -47,10 +46,10 @@ bool cli_model_request_take(cli_model_request* request, const cli_option* option
       *out_code = cli_parse_dim(option->name, stow_str_of("N"), stow_str_of(value), &request->rest);
       return true;
     case CLI_OPT_VALUE:
-      *out_code = add_given(&request->values, option->name, value);
+      *out_code = cli_given_add(&request->values, option->name, "VALUE", value);
       return true;
     case CLI_OPT_SHAPE:
-      *out_code = add_given(&request->shapes, option->name, value);
+      *out_code = cli_given_add(&request->shapes, option->name, "DIMS", value);
       return true;
     default:
       return false;
@@ -231,27 +230,27 @@ static cli_exit ask_numbers(stow_onnx_request* request, const cli_given* given) 
   return code;
 }
 
-static cli_exit ask_npy(stow_onnx_request* request, const cli_given* given,
-                        const stow_string* bytes) {
-  cli_npy array;
-  const char* wrong = cli_npy_read(bytes->data == NULL ? "" : bytes->data, bytes->size, &array);
-  if (wrong != NULL) {
-    return cli_fail(CLI_BAD_INPUT, "%s: %s", given->text, wrong);
+static cli_exit ask_npy(stow_onnx_request* request, const cli_given* given) {
+  cli_list arrays = {0};
+  cli_exit code = cli_arrays_read(given->text, &arrays);
+  if (code == CLI_YES) {
+    const cli_array* array = arrays.items;
+    stow_type type = cli_tensor_type(&array->tensor);
+    stow_diag diag;
+    stow_diag_init(&diag);
+    stow_status status = stow_onnx_request_value_bytes(request, given->name, &type,
+                                                       array->tensor.data, array->size, &diag);
+    code = status == STOW_OK ? CLI_YES : fail_request("value", given->name, status, &diag);
   }
-  stow_diag diag;
-  stow_diag_init(&diag);
-  stow_status status = stow_onnx_request_value_bytes(request, given->name, &array.type, array.data,
-                                                     array.size, &diag);
-  return status == STOW_OK ? CLI_YES : fail_request("value", given->name, status, &diag);
+  cli_arrays_free(&arrays);
+  return code;
 }
 
-static cli_exit ask_file(stow_onnx_request* request, const cli_given* given, bool is_npy) {
+static cli_exit ask_pb(stow_onnx_request* request, const cli_given* given) {
   stow_string bytes;
   stow_string_init(&bytes, stow_allocator_default());
   cli_exit code = cli_file_read(given->text, &bytes);
-  if (code == CLI_YES && is_npy) {
-    code = ask_npy(request, given, &bytes);
-  } else if (code == CLI_YES) {
+  if (code == CLI_YES) {
     stow_diag diag;
     stow_diag_init(&diag);
     stow_status status =
@@ -263,9 +262,14 @@ static cli_exit ask_file(stow_onnx_request* request, const cli_given* given, boo
 }
 
 static cli_exit ask_value(stow_onnx_request* request, const cli_given* given) {
-  bool is_npy = ends_with(given->text, ".npy");
-  return is_npy || ends_with(given->text, ".pb") ? ask_file(request, given, is_npy)
-                                                 : ask_numbers(request, given);
+  switch (cli_tensor_format_of(given->text)) {
+    case CLI_TENSOR_NPY:
+      return ask_npy(request, given);
+    case CLI_TENSOR_PB:
+      return ask_pb(request, given);
+    default:
+      return ask_numbers(request, given);
+  }
 }
 
 static cli_exit ask_shape(stow_onnx_request* request, const cli_given* given) {
@@ -328,8 +332,43 @@ static cli_exit import_exit(stow_status status) {
   return is_usage ? CLI_USAGE : cli_exit_of(status);
 }
 
-cli_exit cli_model_import(cli_model* model, const cli_model_request* request, const char* label,
-                          bool keep_all) {
+// Arrays that could tell a shape: larger ones are data.
+#define MOST_KNOWN_ELEMENTS 1024
+
+static bool is_value_given(const cli_model_request* asked, stow_str name) {
+  const cli_given* values = asked->values.items;
+  for (size_t i = 0; i < asked->values.count; ++i) {
+    if (stow_str_equal(values[i].name, name)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// What given arrays hold, as if by --value. One that does not fit its input is told later.
+static void ask_known(const cli_model* model, stow_onnx_request* request,
+                      const cli_model_request* asked) {
+  const cli_known_shape* shapes = asked->known->shapes.items;
+  for (size_t i = 0; i < asked->known->shapes.count; ++i) {
+    stow_type type = stow_type_make(shapes[i].dtype, shapes[i].rank, shapes[i].dims);
+    size_t input = cli_known_input(model, &shapes[i]);
+    uint64_t elements;
+    uint64_t bytes;
+    if (input == stow_onnx_input_count(model->model) ||
+        stow_type_elements(&type, &elements) != STOW_OK || elements > MOST_KNOWN_ELEMENTS ||
+        stow_type_bytes(&type, &bytes) != STOW_OK) {
+      continue;
+    }
+    stow_str name = stow_onnx_input_name(model->model, input);
+    if (!is_value_given(asked, name)) {
+      (void)stow_onnx_request_value_bytes(request, name, &type, shapes[i].data, (size_t)bytes,
+                                          NULL);
+    }
+  }
+}
+
+static cli_exit import_once(cli_model* model, const cli_model_request* request, const char* label,
+                            bool keep_all, bool with_known) {
   stow_diag diag;
   stow_diag_init(&diag);
   stow_onnx_request* asked = NULL;
@@ -339,6 +378,9 @@ cli_exit cli_model_import(cli_model* model, const cli_model_request* request, co
   }
   stow_onnx_request_keep_all(asked, keep_all);
   cli_exit code = ask_all(model, asked, request);
+  if (code == CLI_YES && with_known) {
+    ask_known(model, asked, request);
+  }
   if (code == CLI_YES) {
     status = stow_onnx_import_model(model->model, asked, stow_allocator_default(), &diag,
                                     &model->import);
@@ -348,6 +390,25 @@ cli_exit cli_model_import(cli_model* model, const cli_model_request* request, co
   }
   stow_onnx_request_destroy(asked);
   return code;
+}
+
+static bool is_whole(const cli_model* model) {
+  const stow_graph* graph = stow_onnx_import_graph(model->import);
+  return graph != NULL && stow_graph_require_bound(graph, NULL) == STOW_OK;
+}
+
+// What inputs hold is made use of only where shapes depend on it: a plan should be right for all
+// that they may hold.
+cli_exit cli_model_import(cli_model* model, const cli_model_request* request, const char* label,
+                          bool keep_all) {
+  cli_exit code = import_once(model, request, label, keep_all, false);
+  bool has_known = request->known != NULL && request->known->shapes.count > 0;
+  if (code != CLI_YES || !has_known || is_whole(model)) {
+    return code;
+  }
+  stow_onnx_import_destroy(model->import);
+  model->import = NULL;
+  return import_once(model, request, label, keep_all, true);
 }
 
 // ---------------------------------------------------------------------------------------------

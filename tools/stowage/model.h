@@ -7,6 +7,7 @@
 
 #include "bind.h"
 #include "fail.h"
+#include "known.h"
 #include "list.h"
 #include "options.h"
 #include "output.h"
@@ -36,13 +37,17 @@ typedef struct cli_given {
   bool used;  // some model has the name
 } cli_given;
 
+// Reads one, of an option whose value is NAME=|what|; no name twice. Complains.
+cli_exit cli_given_add(cli_list* list, const char* option, const char* what, const char* text);
+
 typedef struct cli_model_request {
   bool several;  // for several files: a symbol or input may be another one's
   cli_binds binds;
   bool has_rest;
   int64_t rest;
-  cli_list values;  // of cli_given
-  cli_list shapes;  // of cli_given
+  cli_list values;   // of cli_given
+  cli_list shapes;   // of cli_given
+  cli_known* known;  // shapes of inputs; NULL: none
 } cli_model_request;
 
 // Whether |option| is one of the above; it is read then, with |*out_code| for an answer.
@@ -103,6 +108,10 @@ bool cli_model_group_issues(const cli_model* model, stow_onnx_issue_kind kind,
 // Whether a dim of an input is called |name|, or has no name and is called so: INPUT.AXIS.
 bool cli_model_has_symbol(const cli_model* model, stow_str name);
 bool cli_model_has_input(const cli_model* model, stow_str name);
+
+// The next dim of a declared type (stow_onnx_print_input_type) at |*cursor|, which stands behind
+// its `[` at first: `batch`, `3`, `?`, or `"a + b"` without its quotes.
+stow_str cli_next_declared_dim(const char** cursor);
 
 // The lines of summaries that are about the model.
 void cli_model_print_facts(const cli_model* model, cli_output* output);

@@ -65,8 +65,7 @@ typedef struct bound {
   int64_t value;
 } bound;
 
-// The next dim of a declared type, `batch`, `3`, `?` or `"a + b"` without its quotes, at |*cursor|.
-static stow_str next_dim(const char** cursor) {
+stow_str cli_next_declared_dim(const char** cursor) {
   const char* at = *cursor + strspn(*cursor, ", ");
   bool is_quoted = *at == '"';
   at += is_quoted;
@@ -90,7 +89,7 @@ static bool add_dims(stow_str input, const char* declared, const stow_type* type
   const char* cursor = strchr(declared, '[');
   cursor = cursor == NULL ? "" : cursor + 1;
   for (uint32_t axis = 0; axis < type->rank && *cursor != '\0' && *cursor != ']'; ++axis) {
-    stow_str dim = next_dim(&cursor);
+    stow_str dim = cli_next_declared_dim(&cursor);
     bool is_number = dim.size > 0 && dim.data[0] >= '0' && dim.data[0] <= '9';
     if (is_number || !stow_dim_is_const(type->dims[axis])) {
       continue;
@@ -143,7 +142,7 @@ static bool declares(stow_str input, const char* declared, stow_str name) {
   const char* cursor = strchr(declared, '[');
   cursor = cursor == NULL ? "" : cursor + 1;
   for (uint32_t axis = 0; *cursor != '\0' && *cursor != ']'; ++axis) {
-    stow_str dim = next_dim(&cursor);
+    stow_str dim = cli_next_declared_dim(&cursor);
     char number[CLI_NUMBER_SIZE];
     snprintf(number, sizeof number, ".%" PRIu32, axis);
     stow_str suffix = stow_str_of(number);

@@ -182,3 +182,18 @@ cli_exit cli_fail_word(const char* option, const char* word,
   }
   return cli_fail(CLI_USAGE, "--%s: unknown '%s'; there are: %s", option, word, known);
 }
+
+cli_exit cli_require_only(const cli_list* given, const char* const* names, size_t count,
+                          const char* reason) {
+  const char* const* options = given->items;
+  for (size_t i = 0; i < given->count; ++i) {
+    size_t k = 0;
+    while (k < count && strcmp(options[i], names[k]) != 0) {
+      ++k;
+    }
+    if (k == count) {
+      return cli_fail(CLI_USAGE, "--%s means nothing here: %s", options[i], reason);
+    }
+  }
+  return CLI_YES;
+}

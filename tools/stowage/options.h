@@ -6,6 +6,7 @@
 #include <stowage/base.h>
 
 #include "fail.h"
+#include "list.h"
 
 typedef struct cli_option {
   int id;             // the command's own
@@ -35,6 +36,8 @@ typedef struct cli_command {
 } cli_command;
 
 extern const cli_command cli_plan_command;
+extern const cli_command cli_run_command;
+extern const cli_command cli_export_command;
 extern const cli_command cli_solve_command;
 extern const cli_command cli_check_command;
 extern const cli_command cli_diff_command;
@@ -73,5 +76,9 @@ cli_exit cli_parse(const cli_command* command, int argc, char** argv,
 cli_exit cli_fail_word(const char* option, const char* word,
                        const char* (*word_at)(size_t index, const void* user), size_t count,
                        const void* user);
+
+// Complains about the first of |given|, names of options, that is none of |names|.
+cli_exit cli_require_only(const cli_list* given, const char* const* names, size_t count,
+                          const char* reason);
 
 #endif  // STOWAGE_TOOLS_OPTIONS_H_

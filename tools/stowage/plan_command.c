@@ -18,6 +18,9 @@ typedef cli_plan_job job;
 static cli_exit find_graphs(job* j) {
   const char* const* names = j->request.graphs.items;
   cli_exit code = cli_source_choose(&j->source, names == NULL ? NULL : names[0], &j->graph);
+  if (code == CLI_YES && !cli_source_is_model(&j->source)) {
+    code = cli_known_bind_graph(j->request.model.known, j->graph);
+  }
   if (code == CLI_YES) {
     code = cli_source_bind(&j->source, &j->request.model.binds, j->graph);
   }
@@ -53,6 +56,22 @@ static cli_exit read_order(job* j) {
                                     : CLI_YES;
 }
 
+cli_exit cli_plan_job_effects(cli_plan_job* j) {
+  const stow_graph* forward = j->layout_from.graph;
+  if (j->runs == NULL) {
+    return cli_effects_create(&j->request.io, j->source.label, j->graph, forward, &j->effects);
+  }
+  stow_diag diag;
+  stow_diag_init(&diag);
+  stow_status status =
+      stow_prepare(j->graph, j->runs, stow_allocator_default(), &diag, &j->prepared);
+  if (status != STOW_OK) {
+    return cli_fail_graph(j->source.label, j->graph, status, &diag);
+  }
+  j->effects = stow_prepared_effects(j->prepared);
+  return cli_effects_apply(&j->request.io, j->graph, forward, j->effects);
+}
+
 static cli_exit make_plan(job* j) {
   stow_plan_options options;
   cli_exit code = cli_plan_request_options(&j->request, &options);
@@ -60,8 +79,7 @@ static cli_exit make_plan(job* j) {
     code = make_layout(j);
   }
   if (code == CLI_YES) {
-    code = cli_effects_create(&j->request.io, j->source.label, j->graph, j->layout_from.graph,
-                              &j->effects);
+    code = cli_plan_job_effects(j);
   }
   if (code == CLI_YES) {
     code = read_order(j);
@@ -159,7 +177,8 @@ static cli_exit check_output(const cli_plan_request* request) {
 cli_exit cli_plan_job_make(cli_plan_job* j) {
   cli_exit code = cli_source_open(&j->source, j->request.files[0], &j->request.model);
   if (code == CLI_YES) {
-    cli_plan_request_place_weights(&j->request, cli_source_is_model(&j->source));
+    bool in_file = cli_source_is_model(&j->source) || j->runs != NULL;
+    cli_plan_request_place_weights(&j->request, in_file);
     code = find_graphs(j);
   }
   if (code == CLI_YES) {
@@ -174,7 +193,10 @@ cli_exit cli_plan_job_make(cli_plan_job* j) {
 void cli_plan_job_close(cli_plan_job* j) {
   stow_plan_destroy(j->plan);
   stow_schedule_destroy(j->schedule);
-  stow_effects_destroy(j->effects);
+  if (j->prepared == NULL) {
+    stow_effects_destroy(j->effects);
+  }
+  stow_prepared_destroy(j->prepared);
   stow_weight_layout_destroy(j->layout);
   cli_layout_source_close(&j->layout_from);
   cli_source_close(&j->source);

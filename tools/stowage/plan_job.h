@@ -2,6 +2,8 @@
 #ifndef STOWAGE_TOOLS_PLAN_JOB_H_
 #define STOWAGE_TOOLS_PLAN_JOB_H_
 
+#include <stowage/exec.h>
+
 #include "plan_layout.h"
 #include "plan_request.h"
 #include "search.h"
@@ -13,7 +15,9 @@ typedef struct cli_plan_job {
   cli_source source;
   cli_layout_source layout_from;
   stow_weight_layout* layout;
-  stow_effects* effects;
+  const stow_prepare_options* runs;  // how the plan is to run; NULL: it is not
+  stow_prepared* prepared;           // where it is
+  stow_effects* effects;             // of what is prepared, where it is
   cli_order_kind order;
   stow_schedule* schedule;  // NULL: none was given
   stow_plan* plan;
@@ -23,8 +27,15 @@ typedef struct cli_plan_job {
 } cli_plan_job;
 
 // Reads the request's first file, binds and plans its graph, and proves the plan. Complains. All
-// but the request is zero before; end with cli_plan_job_close, whatever it returned.
+// but the request and |runs| is zero before; end with cli_plan_job_close, whatever it returned.
 cli_exit cli_plan_job_make(cli_plan_job* job);
+// The same with a plan that was saved: |text|, of the file |label|. First the graph that it is for,
+// bound, with its effects; then a plan for that, proven. Complain.
+cli_exit cli_plan_job_find(cli_plan_job* job, const stow_string* text, const char* label);
+cli_exit cli_plan_job_read(const cli_plan_job* job, const stow_string* text, const char* label,
+                           stow_plan** out_plan);
+// Effects of the graph that the job has found. Complains.
+cli_exit cli_plan_job_effects(cli_plan_job* job);
 // Frees all but the request.
 void cli_plan_job_close(cli_plan_job* job);
 

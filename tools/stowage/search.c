@@ -1,19 +1,14 @@
-// Searches. The progress line goes to standard error, and only where that is a terminal: what a
-// program reads never depends on the clock, unless the time limit ends a search. It is rewritten in
-// place a few times a second and erased at the end.
+// Searches: options, and the line of one that runs. Nothing depends on the clock, unless the time
+// limit ends a search.
 #include "search.h"
 
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "help.h"
 #include "number.h"
 #include "options.h"
-#include "terminal.h"
 #include "text.h"
 
 // ---------------------------------------------------------------------------------------------
@@ -61,52 +56,9 @@ uint64_t cli_budget_nodes(const cli_budget* budget, uint64_t usual) {
 }
 
 // ---------------------------------------------------------------------------------------------
-// Signals
-
-static volatile sig_atomic_t was_signalled;
-
-static const int signals[] = {SIGINT, SIGTERM};
-#define SIGNAL_COUNT (sizeof signals / sizeof signals[0])
-
-static void set_action(int signal_number, void (*action)(int)) {
-  struct sigaction now;
-  if (sigaction(signal_number, NULL, &now) == 0 && now.sa_handler != SIG_IGN) {
-    struct sigaction next;
-    memset(&next, 0, sizeof next);
-    next.sa_handler = action;
-    next.sa_flags = SA_RESTART;
-    sigemptyset(&next.sa_mask);
-    (void)sigaction(signal_number, &next, NULL);
-  }
-}
-
-static void let_go(void) {
-  for (size_t i = 0; i < SIGNAL_COUNT; ++i) {
-    set_action(signals[i], SIG_DFL);
-  }
-}
-
-static void on_signal(int signal_number) {
-  (void)signal_number;
-  was_signalled = 1;
-  let_go();
-}
-
-// ---------------------------------------------------------------------------------------------
 // The line
 
-#define FIRST_DRAW 250000  // microseconds: what is over by then needs no line
-#define DRAW_EVERY 100000
 #define LINE_SIZE 256
-#define ERASE "\r\x1B[K"
-
-static uint64_t now(void) {
-  struct timespec time;
-  if (clock_gettime(CLOCK_MONOTONIC, &time) != 0) {
-    return 0;
-  }
-  return (uint64_t)time.tv_sec * 1000000 + (uint64_t)time.tv_nsec / 1000;
-}
 
 // |exact|: heights in bytes to the last one, else in three digits.
 static void format_line(const stow_place_progress* progress, uint64_t elapsed, bool exact,
@@ -138,56 +90,35 @@ static void format_line(const stow_place_progress* progress, uint64_t elapsed, b
 
 static void draw(cli_search* search, const stow_place_progress* progress, uint64_t elapsed) {
   char line[LINE_SIZE];
-  size_t columns = search->width > 1 ? search->width - 1
-                                     : 1;  // in the last one some terminals begin the next line
   format_line(progress, elapsed, true, line);
-  if (cli_width(line) > columns) {
+  if (cli_width(line) > cli_watch_columns(&search->watch)) {
     format_line(progress, elapsed, false, line);
   }
   line[LINE_SIZE - 4] = '\0';  // an ellipsis has room
-  cli_cut(line, columns);
-  fprintf(stderr, ERASE "%s", line);
-  fflush(stderr);
-  search->is_drawn = true;
+  cli_watch_draw(&search->watch, line);
 }
 
 // ---------------------------------------------------------------------------------------------
 // A search
 
 void cli_search_begin(cli_search* search, const cli_budget* budget, bool first_pass) {
-  bool draws = cli_terminal_rewrites(STDERR_FILENO);
   *search = (cli_search){.time_limit = budget->has_time ? budget->time : UINT64_MAX,
-                         .begun = now(),
-                         .next_draw = FIRST_DRAW,
-                         .width = draws ? cli_terminal_columns(STDERR_FILENO) : 0,
                          .first_pass = first_pass};
-  was_signalled = 0;
-  for (size_t i = 0; i < SIGNAL_COUNT; ++i) {
-    set_action(signals[i], on_signal);
-  }
+  cli_watch_begin(&search->watch);
 }
 
-void cli_search_end(cli_search* search) {
-  search->elapsed = now() - search->begun;
-  let_go();
-  if (search->is_drawn) {
-    fputs(ERASE, stderr);
-    fflush(stderr);
-    search->is_drawn = false;
-  }
-}
+void cli_search_end(cli_search* search) { search->elapsed = cli_watch_end(&search->watch); }
 
 bool cli_search_progress(void* user, const stow_place_progress* progress) {
   cli_search* search = user;
-  uint64_t elapsed = now() - search->begun;
-  if (search->width > 0 && elapsed >= search->next_draw) {
-    search->next_draw = elapsed + DRAW_EVERY;
+  uint64_t elapsed = cli_clock() - search->watch.begun;
+  if (cli_watch_is_due(&search->watch, elapsed)) {
     draw(search, progress, elapsed);
   }
   if (search->first_pass && progress->best == UINT64_MAX) {
     return true;
   }
-  if (search->stopped_by == NULL && was_signalled != 0) {
+  if (search->stopped_by == NULL && cli_watch_is_signalled()) {
     search->stopped_by = "a signal";
   } else if (search->stopped_by == NULL && elapsed >= search->time_limit) {
     search->stopped_by = "the time limit";

@@ -7,6 +7,7 @@
 
 #include "fail.h"
 #include "output.h"
+#include "watch.h"
 
 // `--strategy NAME`. Complains.
 cli_exit cli_read_strategy(const char* value, const stow_strategy** out_strategy);
@@ -33,12 +34,9 @@ uint64_t cli_budget_nodes(const cli_budget* budget, uint64_t usual);
 // A search that runs.
 typedef struct cli_search {
   uint64_t time_limit;  // microseconds; UINT64_MAX: none
-  uint64_t begun;       // the clock then, in microseconds
   uint64_t elapsed;     // microseconds, when it has ended
-  uint64_t next_draw;
-  size_t width;     // of the terminal; 0: nothing is drawn
-  bool first_pass;  // a first placement is waited for, whatever happens
-  bool is_drawn;
+  cli_watch watch;
+  bool first_pass;         // a first placement is waited for, whatever happens
   const char* stopped_by;  // "the time limit", "a signal"; NULL: nothing asked it to stop
 } cli_search;
 

@@ -20,6 +20,9 @@ static void note_missing_data(const cli_source* source) {
 static cli_exit open_model(cli_source* source, cli_input* input, const cli_model_request* request) {
   cli_exit code = cli_model_open(&source->model, input);
   if (code == CLI_YES) {
+    code = cli_known_bind_model(request->known, &source->model);
+  }
+  if (code == CLI_YES) {
     code = cli_model_import(&source->model, request, source->label, false);
   }
   if (code == CLI_YES) {

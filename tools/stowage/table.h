@@ -4,7 +4,7 @@
 
 #include "output.h"
 
-#define CLI_TABLE_COLUMNS 7  // at most
+#define CLI_TABLE_COLUMNS 9  // at most
 #define CLI_TABLE_ROWS 40
 #define CLI_CELL_SIZE 256
 

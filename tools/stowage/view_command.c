@@ -132,18 +132,6 @@ static cli_exit handle(void* user, const cli_option* option, const char* value) 
   }
 }
 
-// Options that mean something for |names|' case; any other that was given is refused.
-static cli_exit require_only(const job* j, const char* const* names, size_t count,
-                             const char* reason) {
-  const char* const* given = j->given.items;
-  for (size_t i = 0; i < j->given.count; ++i) {
-    if (find_name(given[i], names, count) == count) {
-      return cli_fail(CLI_USAGE, "--%s means nothing here: %s", given[i], reason);
-    }
-  }
-  return CLI_YES;
-}
-
 static cli_exit check_planning(const job* j) {
   static const char* const for_rows[] = {"capacity", "strategy", "nodes", "time", "no-reuse"};
   static const char* const for_plan[] = {"graph", "bind", "bind-rest", "value",
@@ -154,12 +142,12 @@ static cli_exit check_planning(const job* j) {
   }
   if (cli_file_holds(request->files[0]) == CLI_HOLDS_BUFFERS) {
     bool places = j->load.plan == NULL || j->load.against != NULL;
-    return require_only(j, for_rows, places ? 5 : 1, "FILE has buffers, no graph");
+    return cli_require_only(&j->given, for_rows, places ? 5 : 1, "FILE has buffers, no graph");
   }
   if (j->load.plan != NULL &&
       (j->load.against == NULL || cli_file_holds(j->load.against) == CLI_HOLDS_PLAN)) {
-    return require_only(j, for_plan, sizeof for_plan / sizeof for_plan[0],
-                        "the plan is made already");
+    return cli_require_only(&j->given, for_plan, sizeof for_plan / sizeof for_plan[0],
+                            "the plan is made already");
   }
   return CLI_YES;
 }
@@ -266,13 +254,14 @@ static cli_exit run_view(int argc, char** argv) {
 
 static void print_more(cli_output* output) {
   cli_print(output,
-            "Options that tell how a plan is made are those of 'stowage plan', which see: all\n"
-            "but --c-prefix and --explain. For a CSV there are --capacity, --strategy, --nodes,\n"
+            "Options that tell how a plan is made are those of 'stowage plan': all but\n"
+            "--c-prefix and --explain. For a CSV there are --capacity, --strategy, --nodes,\n"
             "--time and --no-reuse, as in 'stowage solve'.\n"
             "\n"
             "FILE is a graph, an ONNX model, or buffers as CSV (told by its name or its first\n"
             "line). A plan above the --capacity is shown all the same, with a line for it.\n"
-            "docs/view.md tells how to read the pictures, docs/view-format.md what the data is.\n");
+            "docs/view.md tells how to read the pictures, docs/view-format.md what the data\n"
+            "is.\n");
 }
 
 static const char* const without[] = {"c-prefix", "explain", NULL};

@@ -53,54 +53,16 @@ static cli_exit view_plan(const cli_plan_job* job, const stow_plan* plan, const 
                              .shared_params = shared_params});
 }
 
-// Reads a saved plan for the job's graph, and proves it.
-static cli_exit read_plan(const cli_plan_job* job, const stow_string* text, const char* label,
-                          stow_plan** out_plan) {
-  stow_diag diag;
-  stow_diag_init(&diag);
-  stow_allocator allocator = stow_allocator_default();
-  stow_status status =
-      stow_plan_read(text->data, text->size, label, job->graph, allocator, &diag, out_plan);
-  if (status != STOW_OK) {
-    return cli_fail_saved(job->graph, status, &diag);
-  }
-  status = stow_plan_check(*out_plan, job->graph, job->effects, allocator, &diag, NULL);
-  return status == STOW_OK ? CLI_YES : cli_fail_proof(label, job->graph, true, status, &diag);
-}
-
-// The graph that the saved plan is for, bound, with its effects.
-static cli_exit find_graph(cli_plan_job* job, const stow_string* text, const char* label) {
-  const char* const* names = job->request.graphs.items;
-  cli_binds* binds = &job->request.model.binds;
-  cli_exit code = cli_source_open(&job->source, job->request.files[0], &job->request.model);
-  if (code == CLI_YES) {
-    code = names != NULL ? cli_source_choose(&job->source, names[0], &job->graph)
-                         : cli_plan_text_graph(text, label, &job->source, &job->graph);
-  }
-  if (code == CLI_YES) {
-    code = cli_source_bind(&job->source, binds, job->graph);
-  }
-  if (code == CLI_YES) {
-    code = cli_source_require_used(&job->source, binds, job->graph);
-  }
-  if (code == CLI_YES) {
-    code = cli_source_require_bound(&job->source, job->graph);
-  }
-  return code == CLI_YES ? cli_effects_create(&job->request.io, job->source.label, job->graph, NULL,
-                                              &job->effects)
-                         : code;
-}
-
 static cli_exit load_saved(cli_view_load* load) {
   stow_string text;
   stow_string_init(&text, stow_allocator_default());
   const char* label = cli_file_label(load->plan);
   cli_exit code = cli_plan_text_read(load->plan, &text);
   if (code == CLI_YES) {
-    code = find_graph(&load->job, &text, label);
+    code = cli_plan_job_find(&load->job, &text, label);
   }
   if (code == CLI_YES) {
-    code = read_plan(&load->job, &text, label, &load->job.plan);
+    code = cli_plan_job_read(&load->job, &text, label, &load->job.plan);
   }
   bool shared = code == CLI_YES && cli_plan_text_shares_params(&text);
   stow_string_free(&text);
@@ -121,7 +83,7 @@ static cli_exit load_other_saved(cli_view_load* load) {
   const char* label = cli_file_label(load->against);
   cli_exit code = cli_plan_text_read(load->against, &text);
   if (code == CLI_YES) {
-    code = read_plan(&load->job, &text, label, &load->other_plan);
+    code = cli_plan_job_read(&load->job, &text, label, &load->other_plan);
   }
   bool shared = code == CLI_YES && cli_plan_text_shares_params(&text);
   stow_string_free(&text);

@@ -1,0 +1,247 @@
+# What `stowage export` writes: programs that build without a warning, use no heap, and whose outputs are those of
+# `stowage run` to the last bit; whatever names a model has; and what is refused.
+. "$(dirname "$0")/harness.sh"
+compiler=${CC:-cc}
+if command -v "$compiler" >/dev/null 2>&1 && command -v make >/dev/null 2>&1; then builds=1; else builds=; fi
+
+# build DIR: with all that compilers warn of. No optimisation: bits are the same, and it is quicker.
+build() {
+  [ -n "$builds" ] || return 1
+  if make -s -C "$1" CC="$compiler" CFLAGS="${2:--O0} -Wextra -Wpedantic -Werror" >"$out" 2>"$err"; then pass; else
+    fail "$1 does not build"
+    return 1
+  fi
+}
+
+# agrees NAME FILE OUTPUTS ARG...: the program of FILE computes OUTPUTS as `run` does. ARGs are both commands'.
+agrees() {
+  program=$1 file=$2 results=$3
+  shift 3
+  run export "$file" -o "$work/$program" --name "$program" --random 7 "$@"
+  expect 0 "AProgramIsWritten ($program)"
+  says "$program: "
+  name="TheProgramBuilds ($program)"
+  build "$work/$program" || return
+  for result in $results; do
+    run run "$file" --random 7 -o "$result=$work/$program.run" "$@"
+    expect 0 "TheModelRuns ($program)"
+    "$work/$program/$program" --random 7 --output "$result=$work/$program.raw" >"$out" 2>"$err" </dev/null
+    code=$?
+    expect 0 "TheProgramRuns ($program $result)"
+    if [ -s "$work/$program.raw" ]; then same "$work/$program.run" "$work/$program.raw"; else fail "nothing written"; fi
+  done
+}
+
+# Programs and the executor agree
+agrees tiny "$examples/tiny.stow" score
+agrees branches "$examples/branches.stow" refined # an `if` and a `loop`
+agrees digits "$examples/digits.onnx" probabilities
+agrees encoder "$examples/encoder.onnx" encoded --bind-rest 4
+# A loop that swaps what it carries, collects, and draws other numbers in each round
+write_graph swap '%0 = input "a" : f32[5]' '%1 = input "b" : f32[5]' \
+  '%2 = constant "rounds" {data = [4]} : i64[]' '%9 "first", %10 "last", %11 "all" = loop(%2, _, %0, %1) {' \
+  '  %3, %4, %5, %6 = args() : i64[], bool[], f32[5], f32[5]' '  %7 = random_uniform(%5) : f32[5]' \
+  '  %8 = add(%6, %7) : f32[5]' '  yield %4, %8, %5, %7' '} : f32[5], f32[5], f32[4, 5]' 'return %9, %10, %11'
+agrees swap "$work/swap.stow" "first last all"
+# Weights and attributes of all kinds
+write_graph kinds '%0 = input "x" : f64[2]' '%1 = constant "d" {data = [0.1, -0x1.8p+900]} : f64[2]' \
+  '%2 "sum" = add(%0, %1) : f64[2]' '%3 = constant "i" {data = [-9223372036854775808, 5]} : i64[2]' \
+  '%4 = input "k" : i64[2]' '%5 "least" = min(%3, %4) : i64[2]' '%6 = constant "s" {data = [-128, 127]} : i8[2]' \
+  '%7 "wide" = cast(%6) {to = "f16"} : f16[2]' '%8 = param "w" : bf16[3]' '%9 "narrow" = neg(%8) : bf16[3]' \
+  '%10 = input "y" : f32[4]' '%11 "leak" = leaky_relu(%10) {alpha = -0.3} : f32[4]' 'return %2, %5, %7, %9, %11, %1'
+agrees kinds "$work/kinds.stow" "sum least wide narrow leak d"
+if [ -z "$builds" ]; then skip "no compiler or no make: programs are not built"; fi
+
+name=NoHeap
+if [ -n "$builds" ] && command -v nm >/dev/null 2>&1; then
+  nm "$work/digits/digits" >"$out" 2>"$err"
+  if grep -qwE '(malloc|calloc|realloc|free|aligned_alloc)(@.*)?' "$out"; then fail "heap is used"; else pass; fi
+fi
+
+name=TheHeaderIsCxxToo
+if command -v c++ >/dev/null 2>&1; then
+  printf '#include "digits.h"\nint main() { return digits_run(); }\n' >"$work/use.cc"
+  if c++ -Wall -Werror -fsyntax-only -I"$work/digits" "$work/use.cc" >"$out" 2>"$err"; then pass; else
+    fail "it is not"
+  fi
+fi
+
+# Only what is needed
+name=OnlyKernelsThatAreUsed
+if [ -e "$work/digits/exec/kernels/spatial/conv.c" ] && [ ! -e "$work/tiny/exec/kernels/spatial/conv.c" ] &&
+  [ ! -e "$work/tiny/program/regions.c" ] && [ -e "$work/branches/program/regions.c" ]; then pass; else
+  fail "other files"
+fi
+name=NoPathOfThisMachine
+if grep -rqF -e "$root" -e "$work" "$work/digits"/*.[ch] "$work/digits/Makefile" "$work/digits/README"; then
+  fail "a path"
+else pass; fi
+
+# Kernel files can be read as export reads them: functions that a header declares are defined in the .c beside it, or in
+# lines that begin with a type, and kernels in lines of their own.
+name=KernelsAreFoundInTheirFiles
+find "$root/src/exec/kernels" -name '*.[ch]' >"$work/files"
+awk '
+  FNR == 1 { header = FILENAME ~ /h$/; seen[FILENAME] = 1 }
+  /^STOWI_KERNEL\(/ { split($0, part, /[(,]/); kernels[part[2]] = 1 }
+  /^(static|typedef|extern|#|\/)/ { next }
+  /^[a-z].*stowi?_[a-z0-9_]*\(/ {
+    match($0, /stowi?_[a-z0-9_]*\(/)
+    found = substr($0, RSTART, RLENGTH - 1)
+    if (header) declared[found] = FILENAME; else defined[found] = 1
+  }
+  END {
+    for (f in declared) {
+      beside = substr(declared[f], 1, length(declared[f]) - 1) "c"
+      if (!(f in defined) && !(beside in seen)) print f " of " declared[f] " is defined nowhere"
+      ++count
+    }
+    while ((getline line <ops) > 0)
+      if (line ~ /^STOW_OP\(/) { split(line, part, /[(,]/); if (!(part[2] in kernels)) print part[2] " has no kernel" }
+    if (count < 100) print "only " count " functions"
+  }' ops="$root/include/stowage/ops.def" $(cat "$work/files") >"$out" 2>"$err"
+if [ -s "$out" ] || [ -s "$err" ]; then fail "they are not"; else pass; fi
+
+# The tool of a program
+if [ -n "$builds" ]; then
+  digits=$work/digits/digits
+  "$digits" --help >"$out" 2>"$err"
+  code=$?
+  expect 0 TheProgramTellsItsInputs
+  says "input image f32[1, 1, 28, 28] 3136 bytes"
+  says "output probabilities f32[1, 10] 40 bytes"
+  "$digits" --random 1 --repeat 3 >"$out" 2>"$err"
+  code=$?
+  expect 0 TheProgramPrintsNumbers
+  says "mean 0.1"
+  says "  [0."
+  dd if=/dev/zero of="$work/image" bs=3136 count=1 2>/dev/null
+  "$digits" --input "image=$work/image" --output "probabilities=$work/zero.raw" >"$out" 2>"$err"
+  code=$?
+  expect 0 InputsAreFiles
+  run run "$examples/digits.onnx" --input "image=$work/image" -o "probabilities=$work/zero.run"
+  same "$work/zero.run" "$work/zero.raw"
+  for wrong in "" "--random" "--random x" "--input image=$work/none" "--input picture=$work/image" "--repeat 0"; do
+    "$digits" $wrong >"$out" 2>"$err"
+    code=$?
+    expect 2 "TheProgramRefuses ($wrong)"
+  done
+  printf x >>"$work/image"
+  "$digits" --input "image=$work/image" >"$out" 2>"$err"
+  code=$?
+  expect 2 TheProgramWantsTheWholeInput
+fi
+
+# The same bytes again
+run export "$examples/digits.onnx" -o "$work/again" --name digits
+expect 0 TheSameModel
+name=TheSameBytes
+if [ -n "$builds" ]; then make -s -C "$work/digits" clean >"$out" 2>"$err"; fi
+if diff -r "$work/digits" "$work/again" >"$out" 2>&1; then pass; else fail "they differ"; fi
+
+# Names that try something
+write_graph hostile '%0 = input "*/ \"x\" ??/\\" : f32[4]' '%1 = input "int main(" : f32[4]' \
+  '%2 = input "a b" : f32[4]' '%3 = input "a-b" : f32[4]' '%4 "sum\\" = add(%0, %1) : f32[4]' \
+  '%5 "*/ #error" = add(%2, %3) : f32[4]' '%6 = add(%4, %5) : f32[4]' 'return %6, %6, %4'
+cp "$work/hostile.stow" "$work/-; rm *.stow"
+run export -o "$work/hostile" -- "$work/-; rm *.stow"
+expect 0 HostileNames
+says "model____rm__: "
+name=HostileNamesBuild
+if build "$work/hostile"; then
+  "$work/hostile/model____rm__" --random 3 >"$out" 2>"$err"
+  code=$?
+  expect 0 HostileNamesRun
+  says "output_0 f32[4]"
+  says "output_1 f32[4]"
+fi
+for taken in main exec stowage run _x 1x a.b "a b" "" \
+  aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeee; do
+  run export "$examples/tiny.stow" -o "$work/none" --random 1 --name "$taken"
+  expect 2 "NamesThatAreNone ($taken)"
+  complains "--name"
+done
+cp "$examples/tiny.stow" "$work/main.stow"
+run export "$work/main.stow" -o "$work/main" --random 1
+expect 0 AModelCalledMain
+says "model_main: "
+
+# Folders
+echo mine >"$work/digits/notes.txt"
+run export "$examples/tiny.stow" -o "$work/digits" --random 1
+expect 0 AnEarlierExportIsReplaced
+name=WhatIsNoLongerNeededGoes
+if [ ! -e "$work/digits/digits.c" ] && [ ! -e "$work/digits/exec/kernels/spatial/conv.c" ] &&
+  [ -e "$work/digits/tiny.c" ] && [ -e "$work/digits/notes.txt" ]; then pass; else fail "other files"; fi
+rm "$work/digits/tiny.c"
+grep -v tiny.c "$work/digits/stowage-export.txt" >"$work/list"
+cp "$work/list" "$work/digits/stowage-export.txt"
+echo mine >"$work/digits/tiny.c"
+run export "$examples/tiny.stow" -o "$work/digits" --random 1
+expect 5 FilesOfOthersStay
+complains "not from an export"
+name=FilesOfOthersStay
+if [ "$(cat "$work/digits/tiny.c")" = mine ]; then pass; else fail "it was replaced"; fi
+run export "$examples/tiny.stow" -o "$work/digits" --random 1 --force
+expect 0 UnlessForced
+echo ../outside >>"$work/digits/stowage-export.txt"
+echo mine >"$work/outside"
+run export "$examples/tiny.stow" -o "$work/digits" --random 1
+expect 0 AListThatLies
+if [ -e "$work/outside" ]; then pass; else fail "a file outside was removed"; fi
+mkdir "$work/used" && echo mine >"$work/used/file"
+run export "$examples/tiny.stow" -o "$work/used" --random 1
+expect 5 AFolderOfOthers
+complains "has files, and no export's"
+run export "$examples/tiny.stow" -o "$work/used/file" --random 1
+expect 5 AFileIsNoFolder
+complains "is no folder"
+run export "$examples/tiny.stow" -o "$work/none/at/all" --random 1
+expect 5 AFolderInNone
+complains "cannot make"
+
+# Weights
+run export "$examples/tiny.stow" -o "$work/none"
+expect 3 WeightsWithoutData
+complains "2 values have nothing to begin with"
+lists "param 'w1' f32[16, 12]"
+[ ! -e "$work/none" ] || fail "something was written"
+dd if=/dev/zero of="$work/w1" bs=768 count=1 2>/dev/null
+run export "$examples/tiny.stow" -o "$work/weights" --random 7 --input "w1=$work/w1"
+expect 0 WeightsOutOfFiles
+name=WeightsOutOfFiles
+if grep -q "^0x00000000,0x00000000" "$work/weights/tiny_weights.c"; then pass; else fail "no zeros"; fi
+
+# Plans
+run export "$examples/mlp.stow" -o "$work/capacity" --random 1 --capacity 1000
+expect 1 ACapacity
+[ ! -e "$work/capacity" ] || fail "something was written"
+run export "$examples/mlp.stow" -o "$work/plain" --random 1 --no-reuse --align 256 --format json
+expect 0 OptionsOfPlans
+says '"arena_bytes": '
+says '"function": "mlp_in_x"'
+name=OptionsOfPlans
+if grep -q "_Alignas(256)" "$work/plain/mlp.c"; then pass; else fail "not aligned"; fi
+
+# What no program can do
+write_graph unknown '%0 = input "x" : f32[8]' '%1 = nonzero(%0) : i64[1, 8]' 'return %1'
+run export "$work/unknown.stow" -o "$work/none"
+expect 3 DimsOfARun
+complains "%1 has dims that only a run tells"
+write_graph other '%0 = input "x" : f32[8]' '%1 = custom(%0) {name = "mine"} : f32[8]' 'return %1'
+run export "$work/other.stow" -o "$work/none"
+expect 3 OpsOfOthers
+complains 'there is no kernel named "mine"'
+run export "$examples/tiny.stow" --random 1
+expect 2 AFolderIsNeeded
+complains "-o DIR"
+run export -o "$work/none"
+expect 2 AFileIsNeeded
+run export "$examples/tiny.stow" -o "$work/none" --random 1 --weights arena
+expect 2 WeightsAreOutside
+run export "$examples/tiny.stow" -o "$work/none" --random 1 --format xml
+expect 2 FormatsThatAreNone
+name=NothingIsWrittenAfterAnError
+if [ ! -e "$work/none" ]; then pass; else fail "something was"; fi
+
+finish

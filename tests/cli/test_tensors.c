@@ -1,0 +1,473 @@
+// Files of tensors: what numpy writes is read, what is written numpy reads, and what is wrong is
+// told with the place.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/test.h"
+#include "tensors/element.h"
+#include "tensors/npy.h"
+#include "tensors/tensor_file.h"
+#include "tensors/zip.h"
+
+// ---------------------------------------------------------------------------------------------
+// .npy
+
+#define FILE_SIZE 1024
+
+// A file of |version| with this header, followed by |data|. Returns its size.
+static size_t make_npy(char* out, int version, const char* text, const void* data, size_t size) {
+  size_t start = version == 1 ? 10 : 12;
+  size_t length = strlen(text);
+  memcpy(out, "\x93NUMPY", 6);
+  out[6] = (char)version;
+  out[7] = 0;
+  memset(out + 8, 0, 4);
+  out[8] = (char)(length & 255);
+  out[9] = (char)(length >> 8);
+  memcpy(out + start, text, length);
+  if (size > 0) {
+    memcpy(out + start + length, data, size);
+  }
+  return start + length + size;
+}
+
+static char why[CLI_WHY_SIZE];
+
+static const cli_array* read_npy(int version, const char* text, const void* data, size_t size,
+                                 cli_list* arrays) {
+  char file[FILE_SIZE];
+  size_t file_size = make_npy(file, version, text, data, size);
+  *arrays = (cli_list){0};
+  bool decoded = cli_arrays_decode(CLI_TENSOR_NPY, file, file_size, arrays, why);
+  test_check(decoded, __FILE__, __LINE__, "%s", why);
+  return decoded ? arrays->items : NULL;
+}
+
+static void check_npy(int version, const char* text, const void* data, size_t size,
+                      stow_dtype dtype, const void* expected) {
+  cli_list arrays;
+  const cli_array* array = read_npy(version, text, data, size, &arrays);
+  if (array != NULL) {
+    CHECK(array->tensor.dtype == dtype);
+    CHECK_U64(array->size, size);
+    CHECK(size == 0 || memcmp(array->tensor.data, expected, size) == 0);
+    CHECK((uintptr_t)array->tensor.data % CLI_ARRAY_ALIGNMENT == 0);
+  }
+  cli_arrays_free(&arrays);
+}
+
+static void refuse_npy(const char* text, size_t size, const char* part) {
+  static const char zeros[64];
+  char file[FILE_SIZE];
+  cli_list arrays = {0};
+  size_t file_size = make_npy(file, 1, text, zeros, size);
+  CHECK(!cli_arrays_decode(CLI_TENSOR_NPY, file, file_size, &arrays, why));
+  CHECK_HAS(why, part);
+  CHECK_HAS(why, "byte ");
+  CHECK_U64(arrays.count, 0);
+  cli_arrays_free(&arrays);
+}
+
+TEST(EveryVersionAndTypeIsRead) {
+  static const struct {
+    const char* descr;
+    size_t bytes;
+    stow_dtype dtype;
+  } types[] = {{"<f4", 4, STOW_F32}, {"<f2", 2, STOW_F16},   {"<f8", 8, STOW_F64},
+               {"|i1", 1, STOW_I8},  {"<i2", 2, STOW_I16},   {"<i4", 4, STOW_I32},
+               {"<i8", 8, STOW_I64}, {"|u1", 1, STOW_U8},    {"<u2", 2, STOW_U16},
+               {"<u4", 4, STOW_U32}, {"<u8", 8, STOW_U64},   {"|b1", 1, STOW_BOOL},
+               {"<c8", 8, STOW_C64}, {"<c16", 16, STOW_C128}};
+  unsigned char data[32];
+  for (size_t i = 0; i < sizeof data; ++i) {
+    data[i] = (unsigned char)(i * 5 + 1);
+  }
+  for (size_t i = 0; i < sizeof types / sizeof types[0]; ++i) {
+    char text[128];
+    snprintf(text, sizeof text, "{'descr': '%s', 'fortran_order': False, 'shape': (2,), }  \n",
+             types[i].descr);
+    for (int version = 1; version <= 3; ++version) {
+      check_npy(version, text, data, 2 * types[i].bytes, types[i].dtype, data);
+    }
+  }
+}
+
+TEST(ShapesOfEveryRankAreRead) {
+  cli_list arrays;
+  const cli_array* array =
+      read_npy(1, "{'descr': '<i2', 'fortran_order': False, 'shape': (), }\n", "ab", 2, &arrays);
+  REQUIRE(array != NULL);
+  CHECK_U64(array->tensor.rank, 0);
+  cli_arrays_free(&arrays);
+  array =
+      read_npy(1, "{\"shape\":(2,0,3),\"fortran_order\":True,\"descr\":\"<i2\"}", "", 0, &arrays);
+  REQUIRE(array != NULL);
+  CHECK(array->tensor.rank == 3 && array->tensor.dims[1] == 0 && array->tensor.dims[2] == 3);
+  cli_arrays_free(&arrays);
+  array = read_npy(1, "{'descr': '|u1', 'fortran_order': False, 'shape': (1L, 2L), }", "ab", 2,
+                   &arrays);
+  REQUIRE(array != NULL);
+  CHECK(array->tensor.rank == 2 && array->tensor.dims[1] == 2);
+  cli_arrays_free(&arrays);
+}
+
+TEST(FortranOrderIsTurned) {
+  static const int16_t fortran[] = {0, 3, 1, 4, 2, 5};  // of [[0, 1, 2], [3, 4, 5]]
+  static const int16_t c[] = {0, 1, 2, 3, 4, 5};
+  check_npy(1, "{'descr': '<i2', 'fortran_order': True, 'shape': (2, 3), }\n", fortran,
+            sizeof fortran, STOW_I16, c);
+  unsigned char three[24];
+  unsigned char turned[24];
+  for (unsigned i = 0; i < 24; ++i) {  // [i][j][k] of (2, 3, 4) is 12 i + 4 j + k in C's order
+    three[i] = (unsigned char)(i % 2 * 12 + i / 2 % 3 * 4 + i / 6);
+    turned[i] = (unsigned char)i;
+  }
+  check_npy(1, "{'descr': '|u1', 'fortran_order': True, 'shape': (2, 3, 4), }\n", three, 24,
+            STOW_U8, turned);
+}
+
+TEST(BigEndianElementsAreSwapped) {
+  check_npy(1, "{'descr': '>u2', 'fortran_order': False, 'shape': (2,), }", "\x01\x02\x03\x04", 4,
+            STOW_U16, "\x02\x01\x04\x03");
+  check_npy(1, "{'descr': '>c8', 'fortran_order': False, 'shape': (1,), }", "abcdefgh", 8, STOW_C64,
+            "dcbahgfe");
+  check_npy(1, "{'descr': '>u2', 'fortran_order': True, 'shape': (2, 1), }", "\x01\x02\x03\x04", 4,
+            STOW_U16, "\x02\x01\x04\x03");
+  check_npy(1, "{'descr': '>i1', 'fortran_order': False, 'shape': (2,), }", "ab", 2, STOW_I8, "ab");
+}
+
+TEST(WrongHeadersAreToldWithTheirPlace) {
+  refuse_npy("{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }", 8,
+             "the shape needs 12 bytes from here on, there are 8");
+  refuse_npy("{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }", 8, "needs 4 bytes");
+  refuse_npy("{'descr': '<U3', 'fortran_order': False, 'shape': (1,), }", 8, "'<U3'");
+  refuse_npy("{'descr': '<V2', 'fortran_order': False, 'shape': (1,), }", 2, "bf16");
+  refuse_npy("{'descr': '?f4', 'fortran_order': False, 'shape': (1,), }", 4, "'?f4'");
+  refuse_npy("{'descr': '<f', 'fortran_order': False, 'shape': (1,), }", 4, "'<f'");
+  refuse_npy("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }", 4, "records");
+  refuse_npy("{'descr': '<f4', 'fortran_order': 0, 'shape': (1,), }", 4, "not True or False");
+  refuse_npy("{'descr': '<f4', 'fortran_order': False, 'shape': (-1,), }", 4, "dim 0");
+  refuse_npy("{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,), }", 4,
+             "dim 0");
+  refuse_npy("{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, 4294967296, 9), }", 4,
+             "64 bits");
+  refuse_npy("{'descr': '<f4', 'fortran_order': False, 'shape': 1, }", 4, "'('");
+  refuse_npy(
+      "{'descr': '<f4', 'fortran_order': False, 'shape': "
+      "(1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1), }",
+      4, "more than 16 dims");
+  refuse_npy("{'descr': '<f4', 'shape': (1,), }", 4, "lacks 'fortran_order'");
+  refuse_npy("{'fortran_order': False, 'shape': (1,), }", 4, "lacks 'descr'");
+  refuse_npy("{'descr': '<f4', 'fortran_order': False}", 4, "lacks 'shape'");
+  refuse_npy("{'dtype': '<f4'}", 4, "unknown key");
+  refuse_npy("{'descr': '<f4', ", 4, "no key");
+  refuse_npy("[]", 4, "no dictionary");
+}
+
+TEST(WhatIsNoNpyFileIsRefused) {
+  cli_list arrays = {0};
+  char file[FILE_SIZE];
+  CHECK(!cli_arrays_decode(CLI_TENSOR_NPY, "", 0, &arrays, why));
+  CHECK_HAS(why, "no .npy file");
+  size_t size = make_npy(file, 1, "{}", "", 0);
+  file[6] = 4;
+  CHECK(!cli_arrays_decode(CLI_TENSOR_NPY, file, size, &arrays, why));
+  CHECK_HAS(why, "version 4");
+  file[6] = 1;
+  file[9] = 1;
+  CHECK(!cli_arrays_decode(CLI_TENSOR_NPY, file, size, &arrays, why));
+  CHECK_HAS(why, "the header needs 258 bytes, there are 2");
+}
+
+TEST(HeadersAreTheSameAsNumpyReads) {
+  stow_tensor tensor = {.dtype = STOW_F32, .rank = 2, .dims = {2, 3}};
+  char header[CLI_NPY_HEADER_SIZE];
+  size_t size;
+  REQUIRE(cli_npy_header(&tensor, header, &size));
+  CHECK_U64(size % 64, 0);
+  const char* text = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }";
+  CHECK(memcmp(header, "\x93NUMPY\x01\x00", 8) == 0);
+  CHECK(memcmp(header + 10, text, strlen(text)) == 0);
+  CHECK(header[size - 1] == '\n');
+  static const stow_dtype none[] = {STOW_BF16, STOW_I4, STOW_F8E5M2, STOW_F4E2M1};
+  for (size_t i = 0; i < 4; ++i) {
+    tensor.dtype = none[i];
+    CHECK(!cli_npy_header(&tensor, header, &size));
+  }
+}
+
+TEST(WhatIsWrittenIsReadAgain) {
+  stow_tensor tensor = {.dtype = STOW_U8, .rank = 0};
+  for (uint32_t rank = 0; rank <= STOW_MAX_RANK; ++rank) {
+    tensor.rank = rank;
+    char file[CLI_NPY_HEADER_SIZE + 1];
+    size_t size;
+    REQUIRE(cli_npy_header(&tensor, file, &size));
+    file[size] = 'x';
+    cli_npy npy;
+    REQUIRE(cli_npy_open(file, size + 1, &npy, why));
+    stow_type type = cli_tensor_type(&tensor);
+    CHECK(stow_type_equal(&npy.type, &type));
+    tensor.dims[rank % STOW_MAX_RANK] = 1;
+  }
+  tensor = (stow_tensor){.dtype = STOW_C128, .rank = STOW_MAX_RANK};
+  char header[CLI_NPY_HEADER_SIZE];
+  size_t size;
+  for (size_t i = 0; i < STOW_MAX_RANK; ++i) {
+    tensor.dims[i] = INT64_MAX;
+  }
+  CHECK(cli_npy_header(&tensor, header, &size) && size <= sizeof header);
+}
+
+// ---------------------------------------------------------------------------------------------
+// .npz
+
+// numpy.savez_compressed(x = numpy.arange(4, dtype = "<f4")); byte 30 on.
+static const unsigned char deflated[] = {
+    0x50, 0x4b, 0x03, 0x04, 0x2d, 0x00, 0x00, 0x00, 0x08, 0x00, 0x00, 0x00, 0x21, 0x00, 0x52, 0x33,
+    0x13, 0xfb, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x05, 0x00, 0x14, 0x00, 0x78, 0x2e,
+    0x6e, 0x70, 0x79, 0x01, 0x00, 0x10, 0x00, 0x90, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x4e,
+    0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x9b, 0xec, 0x17, 0xea, 0x1b, 0x10, 0xc9, 0xc8, 0x50,
+    0xc6, 0x50, 0xad, 0x9e, 0x92, 0x5a, 0x9c, 0x5c, 0xa4, 0x6e, 0xa5, 0xa0, 0x6e, 0x93, 0x66, 0xa2,
+    0xae, 0xa3, 0xa0, 0x9e, 0x96, 0x5f, 0x54, 0x52, 0x94, 0x98, 0x17, 0x9f, 0x5f, 0x94, 0x92, 0x0a,
+    0x12, 0x77, 0x4b, 0xcc, 0x29, 0x4e, 0x05, 0x8a, 0x17, 0x67, 0x24, 0x16, 0xa4, 0x02, 0xf9, 0x1a,
+    0x26, 0x3a, 0x9a, 0x3a, 0x0a, 0xb5, 0x0a, 0x14, 0x00, 0x2e, 0x06, 0x30, 0x68, 0xb0, 0x07, 0x12,
+    0x0e, 0x40, 0xe4, 0x00, 0x00, 0x50, 0x4b, 0x01, 0x02, 0x2d, 0x03, 0x2d, 0x00, 0x00, 0x00, 0x08,
+    0x00, 0x00, 0x00, 0x21, 0x00, 0x52, 0x33, 0x13, 0xfb, 0x4e, 0x00, 0x00, 0x00, 0x90, 0x00, 0x00,
+    0x00, 0x05, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x80, 0x01, 0x00,
+    0x00, 0x00, 0x00, 0x78, 0x2e, 0x6e, 0x70, 0x79, 0x50, 0x4b, 0x05, 0x06, 0x00, 0x00, 0x00, 0x00,
+    0x01, 0x00, 0x01, 0x00, 0x33, 0x00, 0x00, 0x00, 0x85, 0x00, 0x00, 0x00, 0x00, 0x00};
+#define DIRECTORY 0x85
+#define END (DIRECTORY + 0x33)
+
+static void check_floats(const cli_array* array, const char* name) {
+  static const float floats[] = {0, 1, 2, 3};
+  CHECK_TEXT(array->name.data, name);
+  CHECK(array->tensor.dtype == STOW_F32 && array->tensor.rank == 1 && array->tensor.dims[0] == 4);
+  CHECK(array->size == sizeof floats && memcmp(array->tensor.data, floats, sizeof floats) == 0);
+}
+
+TEST(ADeflatedArchiveOfNumpyIsRead) {
+  cli_list arrays = {0};
+  REQUIRE(cli_arrays_decode(CLI_TENSOR_NPZ, deflated, sizeof deflated, &arrays, why));
+  REQUIRE(arrays.count == 1);
+  check_floats(arrays.items, "x");
+  cli_arrays_free(&arrays);
+}
+
+// With |value| at |at|, it is refused, and |part| says why.
+static void refuse_changed(size_t at, unsigned char value, const char* part) {
+  unsigned char file[sizeof deflated];
+  cli_list arrays = {0};
+  memcpy(file, deflated, sizeof file);
+  file[at] = value;
+  CHECK(!cli_arrays_decode(CLI_TENSOR_NPZ, file, sizeof file, &arrays, why));
+  CHECK_HAS(why, part);
+  cli_arrays_free(&arrays);
+}
+
+TEST(DamagedArchivesAreRefused) {
+  refuse_changed(END, 'Q', "does not end with");
+  refuse_changed(END + 10, 2, "cut off");       // two entries
+  refuse_changed(END + 17, 1, "in a file of");  // the directory is elsewhere
+  refuse_changed(END + 16, 0x10, "damaged");
+  refuse_changed(DIRECTORY + 8, 1, "encrypted");
+  refuse_changed(DIRECTORY + 10, 12, "method 12");
+  refuse_changed(DIRECTORY + 16, 0, "checksum");
+  refuse_changed(DIRECTORY + 20, 0x4f, "do not give");  // one byte more than there is
+  refuse_changed(DIRECTORY + 22, 1, "the file has");    // 64 KiB more
+  refuse_changed(DIRECTORY + 24, 0x8f, "do not give 143");
+  refuse_changed(DIRECTORY + 24, 0x91, "do not give 145");
+  refuse_changed(DIRECTORY + 27, 1, "cannot become");  // 16 MiB
+  refuse_changed(DIRECTORY + 28, 6, "an entry of the directory is cut off");
+  refuse_changed(DIRECTORY + 42, 1, "no entry begins at byte 1");
+  refuse_changed(70, 0x55, "entry 'x.npy'");
+  cli_list arrays = {0};
+  for (size_t size = 0; size < sizeof deflated; ++size) {
+    CHECK(!cli_arrays_decode(CLI_TENSOR_NPZ, deflated, size, &arrays, why));
+  }
+  CHECK_U64(arrays.count, 0);
+}
+
+TEST(EntriesDoNotOverlap) {
+  // The same entry twice in the directory
+  unsigned char file[sizeof deflated + 0x33];
+  memcpy(file, deflated, END);
+  memcpy(file + END, deflated + DIRECTORY, 0x33);
+  memcpy(file + END + 0x33, deflated + END, 22);
+  file[END + 0x33 + 8] = file[END + 0x33 + 10] = 2;
+  file[END + 0x33 + 12] = 0x66;
+  cli_list arrays = {0};
+  bool is_small = cli_arrays_decode(CLI_TENSOR_NPZ, file, sizeof file, &arrays, why);
+  CHECK(is_small && arrays.count == 2);  // 156 bytes of entries in 257: no harm
+  cli_arrays_free(&arrays);
+  cli_list entries;
+  unsigned char many[END + 22 + 4 * 0x33];
+  memcpy(many, deflated, DIRECTORY);
+  for (size_t i = 0; i < 5; ++i) {
+    memcpy(many + DIRECTORY + i * 0x33, deflated + DIRECTORY, 0x33);
+  }
+  memcpy(many + END + 4 * 0x33, deflated + END, 22);
+  many[END + 4 * 0x33 + 8] = many[END + 4 * 0x33 + 10] = 5;
+  many[END + 4 * 0x33 + 12] = 0xff;
+  bool opened = cli_zip_open(many, sizeof many, &entries, why);
+  CHECK(opened);  // 390 of 410
+  cli_list_free(&entries, sizeof(cli_zip_entry));
+  // The directory claims larger packed sizes, which still lie in the file
+  for (size_t i = 0; i < 5; ++i) {
+    many[DIRECTORY + i * 0x33 + 20] = 0x80;
+  }
+  CHECK(!cli_zip_open(many, sizeof many, &entries, why));
+  CHECK_HAS(why, "overlap");
+}
+
+TEST(AWrittenArchiveIsReadAgainAndTheSame) {
+  static const float floats[] = {0, 1, 2, 3};
+  stow_string files[2];
+  for (size_t i = 0; i < 2; ++i) {
+    stow_string_init(&files[i], stow_allocator_default());
+    cli_zip_writer zip = {.writer = stow_string_writer(&files[i])};
+    stow_tensor tensor = {.dtype = STOW_F32, .rank = 1, .dims = {4}};
+    char header[CLI_NPY_HEADER_SIZE];
+    size_t size;
+    REQUIRE(cli_npy_header(&tensor, header, &size));
+    cli_bytes parts[] = {{header, size}, {floats, sizeof floats}};
+    CHECK(cli_zip_add(&zip, stow_str_of("a.npy"), parts, 2) == STOW_OK);
+    CHECK(cli_zip_add(&zip, stow_str_of("b/c"), parts, 2) == STOW_OK);
+    CHECK(cli_zip_finish(&zip) == STOW_OK);
+  }
+  CHECK(files[0].size == files[1].size && memcmp(files[0].data, files[1].data, files[0].size) == 0);
+  cli_list arrays = {0};
+  if (CHECK(cli_arrays_decode(CLI_TENSOR_NPZ, files[0].data, files[0].size, &arrays, why))) {
+    REQUIRE(arrays.count == 2);
+    check_floats(arrays.items, "a");
+    check_floats((const cli_array*)arrays.items + 1, "b/c");
+  }
+  cli_arrays_free(&arrays);
+  stow_string_free(&files[0]);
+  stow_string_free(&files[1]);
+}
+
+TEST(AnEmptyArchiveHasNoArrays) {
+  stow_string file;
+  stow_string_init(&file, stow_allocator_default());
+  cli_zip_writer zip = {.writer = stow_string_writer(&file)};
+  CHECK(cli_zip_finish(&zip) == STOW_OK);
+  cli_list arrays = {0};
+  CHECK(cli_arrays_decode(CLI_TENSOR_NPZ, file.data, file.size, &arrays, why));
+  CHECK_U64(arrays.count, 0);
+  stow_string_free(&file);
+}
+
+// Zip64: numbers that do not fit stand elsewhere. Made by hand, as archives above 4 GiB are.
+TEST(Zip64IsRead) {
+  unsigned char file[sizeof deflated + 56 + 20 + 20 + 8];
+  size_t size = 0;
+#define PUT(bytes, count) (memcpy(file + size, bytes, count), size += (count))
+  PUT(deflated, DIRECTORY);
+  unsigned char record[0x33];
+  memcpy(record, deflated + DIRECTORY, sizeof record);
+  memset(record + 20, 0xff, 8);  // both sizes
+  memset(record + 42, 0xff, 4);  // and the place
+  record[30] = 28;
+  PUT(record, sizeof record);
+  unsigned char extra[28] = {1, 0, 24, 0, 0x90, 0, 0, 0, 0, 0, 0, 0, 0x4e};
+  PUT(extra, sizeof extra);
+  unsigned char end64[56] = {'P', 'K', 6, 6, 44};
+  end64[32] = 1;
+  end64[40] = 0x33 + 28;
+  end64[48] = DIRECTORY;
+  size_t end64_at = size;
+  PUT(end64, sizeof end64);
+  unsigned char locator[20] = {'P', 'K', 6, 7};
+  locator[8] = (unsigned char)(end64_at & 255);
+  locator[9] = (unsigned char)(end64_at >> 8);
+  PUT(locator, sizeof locator);
+  unsigned char end[22];
+  memcpy(end, deflated + END, sizeof end);
+  memset(end + 16, 0xff, 4);
+  PUT(end, sizeof end);
+#undef PUT
+  cli_list arrays = {0};
+  bool decoded = cli_arrays_decode(CLI_TENSOR_NPZ, file, size, &arrays, why);
+  test_check(decoded, __FILE__, __LINE__, "%s", why);
+  if (decoded) {
+    check_floats(arrays.items, "x");
+  }
+  cli_arrays_free(&arrays);
+  file[end64_at + sizeof end64 + 8] = 0;
+  CHECK(!cli_arrays_decode(CLI_TENSOR_NPZ, file, size, &arrays, why));
+  CHECK_HAS(why, "no Zip64 record");
+  file[end64_at + sizeof end64] = 0;
+  CHECK(!cli_arrays_decode(CLI_TENSOR_NPZ, file, size, &arrays, why));
+  CHECK_HAS(why, "without the record");
+}
+
+// ---------------------------------------------------------------------------------------------
+// .pb, and elements
+
+TEST(TensorsOfOnnxAreRead) {
+  static const char message[] = "\x08\x02\x10\x06\x42\x01t\x4a\x08\x01\x00\x00\x00\xff\xff\xff\xff";
+  cli_list arrays = {0};
+  REQUIRE(cli_arrays_decode(CLI_TENSOR_PB, message, sizeof message - 1, &arrays, why));
+  const cli_array* array = arrays.items;
+  CHECK_TEXT(array->name.data, "t");
+  CHECK(array->tensor.dtype == STOW_I32 && array->tensor.rank == 1);
+  CHECK(cli_element(&array->tensor, 0, 0) == 1.0 && cli_element(&array->tensor, 1, 0) == -1.0);
+  cli_arrays_free(&arrays);
+  CHECK(!cli_arrays_decode(CLI_TENSOR_PB, message, sizeof message - 2, &arrays, why));
+  CHECK_HAS(why, "byte ");
+  CHECK(!cli_arrays_decode(CLI_TENSOR_RAW, message, 1, &arrays, why));
+}
+
+static double decode(stow_dtype dtype, const char* bytes, size_t index) {
+  stow_tensor tensor = {.data = (void*)(uintptr_t)bytes, .dtype = dtype, .rank = 1, .dims = {4}};
+  return cli_element(&tensor, index, 0);
+}
+
+TEST(ElementsOfEveryTypeAreNumbers) {
+  CHECK(decode(STOW_F16, "\x00\x3c\x00\xc0", 0) == 1.0);
+  CHECK(decode(STOW_F16, "\x00\x3c\x00\xc0", 1) == -2.0);
+  CHECK(decode(STOW_F16, "\x01\x00", 0) == ldexp(1, -24));
+  CHECK(decode(STOW_F16, "\x00\xfc", 0) == -(double)INFINITY &&
+        isnan(decode(STOW_F16, "\x01\x7c", 0)));
+  CHECK(decode(STOW_BF16, "\x80\x3f", 0) == 1.0);
+  CHECK(decode(STOW_F8E4M3FN, "\x38\xb8\x7f\x7e", 1) == -1.0);
+  CHECK(isnan(decode(STOW_F8E4M3FN, "\x38\xb8\x7f\x7e", 2)));
+  CHECK(decode(STOW_F8E4M3FN, "\x38\xb8\x7f\x7e", 3) == 448.0);
+  CHECK(decode(STOW_F8E4M3FNUZ, "\x40", 0) == 1.0 && isnan(decode(STOW_F8E4M3FNUZ, "\x80", 0)));
+  CHECK(decode(STOW_F8E5M2, "\x3c", 0) == 1.0 &&
+        decode(STOW_F8E5M2, "\x7c", 0) == (double)INFINITY);
+  CHECK(decode(STOW_F8E5M2FNUZ, "\x40", 0) == 1.0 && isnan(decode(STOW_F8E5M2FNUZ, "\x80", 0)));
+  CHECK(decode(STOW_F8E8M0, "\x80", 0) == 2.0 && isnan(decode(STOW_F8E8M0, "\xff", 0)));
+  CHECK(decode(STOW_F4E2M1, "\x72", 0) == 1.0 && decode(STOW_F4E2M1, "\x72", 1) == 6.0);
+  CHECK(decode(STOW_I4, "\x8f", 0) == -1.0 && decode(STOW_I4, "\x8f", 1) == -8.0);
+  CHECK(decode(STOW_U4, "\x8f", 0) == 15.0 && decode(STOW_I2, "\xe4", 3) == -1.0);
+  CHECK(decode(STOW_U2, "\xe4", 2) == 2.0 && decode(STOW_BOOL, "\x01", 0) == 1.0);
+  CHECK(decode(STOW_I8, "\x80", 0) == -128.0 && decode(STOW_U16, "\xff\xff", 0) == 65535.0);
+  CHECK(decode(STOW_I64, "\xff\xff\xff\xff\xff\xff\xff\xff", 0) == -1.0);
+}
+
+TEST(ElementsAreWrittenForPeople) {
+  char text[CLI_ELEMENT_SIZE];
+  int64_t large = INT64_MIN;
+  stow_tensor tensor = {.data = &large, .dtype = STOW_I64, .rank = 0};
+  cli_element_format(&tensor, 0, text);
+  CHECK_TEXT(text, "-9223372036854775808");
+  float complex_number[] = {1.5F, -2.0F};
+  tensor = (stow_tensor){.data = complex_number, .dtype = STOW_C64, .rank = 0};
+  cli_element_format(&tensor, 0, text);
+  CHECK_TEXT(text, "1.5-2i");
+  tensor.dtype = STOW_F32;
+  cli_element_format(&tensor, 0, text);
+  CHECK_TEXT(text, "1.5");
+  tensor.dtype = STOW_BOOL;
+  cli_element_format(&tensor, 0, text);
+  CHECK_TEXT(text, "false");
+  cli_format_json_number(0.1, text);
+  CHECK(strtod(text, NULL) == 0.1);
+  cli_format_json_number((double)NAN, text);
+  CHECK_TEXT(text, "null");
+}

@@ -1,0 +1,305 @@
+// `stowage export`: read, bind, plan and prove as `stowage run` does, then write instead of
+// running. Everything that can be wrong with a model is found before the first file is written.
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "export/export.h"
+#include "file.h"
+#include "help.h"
+#include "json.h"
+#include "number.h"
+#include "options.h"
+
+// Above those of `plan` and of models.
+enum { OPT_FORCE = 4000, OPT_FORMAT, OPT_INPUT, OPT_INPUTS, OPT_NAME, OPT_OUTPUT, OPT_RANDOM };
+
+static const cli_option export_options[] = {
+    {OPT_OUTPUT, 'o', "output", "DIR",
+     "the folder of the program: a new one, an empty one,\nor that of an earlier export"},
+    {OPT_NAME, 0, "name", "NAME",
+     "what its files and functions are called; without it,\nas FILE is"},
+    {OPT_INPUT, 0, "input", "NAME=FILE",
+     "data of a param that FILE has none for, or an array\nwhose shape an input shall have: .npy, "
+     ".npz, .pb, or\nraw bytes; may be repeated"},
+    {OPT_INPUTS, 0, "inputs", "FILE",
+     "the same by name: a .npz, or a folder of .npy and\n.pb files"},
+    {OPT_RANDOM, 0, "random", "SEED", "random numbers for params that nothing is given for"},
+    {OPT_FORCE, 0, "force", NULL, "write over files of others"},
+    {OPT_FORMAT, 0, "format", "NAME", "of what is told: text (the default) or json"},
+};
+
+static const char* const format_names[] = {"text", "json"};
+
+static const char* name_at(size_t index, const void* user) {
+  return ((const char* const*)user)[index];
+}
+
+static cli_exit read_format(cli_export* export, const char* value) {
+  export->json = strcmp(value, "json") == 0;
+  return export->json || strcmp(value, "text") == 0
+             ? CLI_YES
+             : cli_fail_word("format", value, name_at, 2, format_names);
+}
+
+static cli_exit read_name(cli_export* export, const char* value) {
+  export->asked_name = value;
+  return cli_is_identifier(value)
+             ? CLI_YES
+             : cli_fail(CLI_USAGE,
+                        "--name: '%s' is no name for a program: a letter, then letters, digits and "
+                        "_, at most %d",
+                        value, CLI_IDENTIFIER_SIZE - 17);
+}
+
+static cli_exit handle(void* user, const cli_option* option, const char* value) {
+  cli_export* export = user;
+  cli_run_request* request = &export->run.request;
+  switch (option->id) {
+    case OPT_FORCE:
+      export->folder.force = true;
+      return CLI_YES;
+    case OPT_FORMAT:
+      return read_format(export, value);
+    case OPT_INPUT:
+      return cli_given_add(&request->inputs, option->name, "FILE", value);
+    case OPT_INPUTS:
+      request->inputs_from = value;
+      return CLI_YES;
+    case OPT_NAME:
+      return read_name(export, value);
+    case OPT_OUTPUT:
+      export->folder.path = value;
+      return CLI_YES;
+    case OPT_RANDOM:
+      request->has_seed = true;
+      return cli_parse_count(option->name, value, &request->seed);
+    default:
+      return cli_plan_request_take(&export->run.job.request, option, value);
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// What there is to write
+
+// After the file, without folders and ending: models are often all called the same inside.
+static void find_name(cli_export* export) {
+  const char* path = export->run.job.request.files[0];
+  const char* slash = strrchr(path, '/');
+  stow_str base = stow_str_of(cli_is_stdin(path) ? "model" : slash == NULL ? path : slash + 1);
+  const char* dot = strrchr(base.data, '.');
+  base.size = dot == NULL || dot == base.data ? base.size : (size_t)(dot - base.data);
+  cli_identifier(base, export->name);
+  if (export->asked_name != NULL) {
+    snprintf(export->name, sizeof export->name, "%s", export->asked_name);
+  } else if (!cli_is_identifier(export->name)) {
+    char rest[CLI_IDENTIFIER_SIZE];
+    memcpy(rest, export->name, sizeof rest);
+    snprintf(export->name, sizeof export->name, "model_%.40s", rest);
+  }
+  cli_capitals(export->name, export->macro);
+}
+
+static cli_exit find_sources(cli_export* export) {
+  bool is_there =
+      cli_source_set_add(&export->library, "program/program.h") &&
+      cli_source_set_add(&export->library, "program/steps.h") &&
+      (!export->has_regions || cli_source_set_add(&export->library, "program/regions.h")) &&
+      cli_source_set_add(&export->tool, "program/tool.h") &&
+      cli_source_set_add(&export->tool, "LICENSE");
+  return is_there ? CLI_YES : cli_fail(CLI_BROKEN, "internal error: a source is missing");
+}
+
+// Reads, plans and lays out.
+static cli_exit prepare(cli_export* export) {
+  cli_run* run = &export->run;
+  run->job.request.no_params = run->job.request.no_constants = true;
+  cli_exit code = cli_plan_request_check(&run->job.request);
+  code = code == CLI_YES ? cli_run_read_inputs(run) : code;
+  code = code == CLI_YES ? cli_run_plan(run) : code;
+  code = code == CLI_YES ? cli_run_match_weights(run) : code;
+  if (code == CLI_YES &&
+      (!cli_source_set_create(&export->library) || !cli_source_set_create(&export->tool))) {
+    code = cli_fail_memory();
+  }
+  if (code != CLI_YES) {
+    return code;
+  }
+  export->graph = run->job.graph;
+  export->plan = run->job.plan;
+  find_name(export);
+  code = cli_export_lay_out(export);
+  code = code == CLI_YES ? cli_export_find_ports(export) : code;
+  return code == CLI_YES ? find_sources(export) : code;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Writing
+
+typedef struct made_file {
+  bool has_name;  // the program's, before the rest
+  const char* rest;
+  void (*print)(cli_output* output, const void* user);
+} made_file;
+
+static const made_file made_files[] = {
+    {true, ".h", cli_export_print_header},
+    {true, ".c", cli_export_print_tables},
+    {true, "_weights.h", cli_export_print_weights_header},
+    {false, "main.c", cli_export_print_main},
+    {false, "Makefile", cli_export_print_makefile},
+    {false, "README", cli_export_print_readme},
+};
+
+static bool is_needed(const cli_export* export, const made_file* file) {
+  return file->print != cli_export_print_weights_header || export->weights.count > 0;
+}
+
+static bool is_source(const cli_export* export, size_t row) {
+  return export->library.has[row] || export->tool.has[row];
+}
+
+static void print_source(cli_output* output, const void* user) {
+  const cli_sources_row* row = user;
+  stow_writer writer = cli_output_writer(output);
+  (void)writer.write(writer.user, row->text, row->size);  // a failure is kept, and told at the end
+}
+
+// Notes, or writes, a file.
+static cli_exit visit_file(cli_export* export, bool is_writing, const char* file,
+                           void (*print)(cli_output* output, const void* user), const void* user) {
+  if (is_writing) {
+    return cli_folder_write(&export->folder, file, print, user);
+  }
+  return cli_folder_add(&export->folder, file) ? CLI_YES : cli_fail_memory();
+}
+
+static cli_exit visit(cli_export* export, bool is_writing) {
+  char name[CLI_FILE_NAME_SIZE];
+  cli_exit code = CLI_YES;
+  for (size_t i = 0; i < sizeof made_files / sizeof made_files[0] && code == CLI_YES; ++i) {
+    if (is_needed(export, &made_files[i])) {
+      snprintf(name, sizeof name, "%s%s", made_files[i].has_name ? export->name : "",
+               made_files[i].rest);
+      code = visit_file(export, is_writing, name, made_files[i].print, export);
+    }
+  }
+  for (size_t i = 0; i < export->file_count && code == CLI_YES; ++i) {
+    cli_weight_file file = {export, i};
+    cli_weight_file_name(export, i, name);
+    code = visit_file(export, is_writing, name, cli_export_print_weights, &file);
+  }
+  for (size_t i = 0; i < cli_sources_count && code == CLI_YES; ++i) {
+    if (is_source(export, i)) {
+      code = visit_file(export, is_writing, cli_sources[i].name, print_source, &cli_sources[i]);
+    }
+  }
+  return code;
+}
+
+// ---------------------------------------------------------------------------------------------
+// What is told
+
+static void print_json(const cli_export* export, cli_output* output) {
+  const cli_port* ports = export->ports.items;
+  cli_print(output, "{\"name\": \"%s\", \"folder\": ", export->name);
+  cli_print_json(output, stow_str_of(export->folder.path));
+  cli_print(output,
+            ", \"files\": %zu, \"source_bytes\": %" PRIu64 ", \"arena_bytes\": %" PRIu64
+            ", \"weight_bytes\": %" PRIu64 ", \"steps\": %zu,\n \"ports\": [",
+            export->folder.written, export->folder.bytes, stow_plan_arena_size(export->plan),
+            export->weight_bytes, export->step_count);
+  for (size_t i = 0; i < export->ports.count; ++i) {
+    char type[CLI_TYPE_TEXT_SIZE];
+    cli_format_type(stow_graph_type(export->graph, ports[i].value), stow_graph_dims(export->graph),
+                    type);
+    cli_print(output, "%s\n  {\"name\": ", i == 0 ? "" : ",");
+    cli_print_json(output, (stow_str){ports[i].name.data, ports[i].name.size});
+    cli_print(output, ", \"function\": \"%s_%s_%s\", \"type\": \"%s\", \"output\": %s}",
+              export->name, ports[i].is_output ? "out" : "in", ports[i].identifier, type,
+              ports[i].is_output ? "true" : "false");
+  }
+  cli_print(output, "]}\n");
+}
+
+static void print_bytes(cli_output* output, const char* what, uint64_t bytes, const char* more) {
+  char text[CLI_NUMBER_SIZE];
+  cli_format_size(bytes, text);
+  cli_print(output, "  %-8s %" PRIu64 " bytes (%s)%s\n", what, bytes, text, more);
+}
+
+static void print_text(const cli_export* export, cli_output* output) {
+  cli_print(output, "%s: %zu files in %s\n", export->name, export->folder.written,
+            export->folder.path);
+  print_bytes(output, "arena", stow_plan_arena_size(export->plan), ", static");
+  print_bytes(output, "weights", export->weight_bytes, ", const");
+  print_bytes(output, "source", export->folder.bytes, "");
+  cli_print(output, "  %-8s %zu\n", "steps", export->step_count);
+  cli_print(output, "Build and try it:\n  make -C %s && %s/%s --random 1\n", export->folder.path,
+            export->folder.path, export->name);
+}
+
+static cli_exit report(const cli_export* export) {
+  cli_output output;
+  cli_exit code = cli_output_open(&output, NULL);
+  if (code == CLI_YES) {
+    (export->json ? print_json : print_text)(export, &output);
+  }
+  return cli_output_close(&output, true);
+}
+
+static cli_exit run_export(cli_export* export) {
+  if (export->folder.path == NULL || export->folder.path[0] == '\0') {
+    return cli_fail(CLI_USAGE, "a folder is needed: -o DIR");
+  }
+  cli_exit code = prepare(export);
+  code = code == CLI_YES ? visit(export, false) : code;
+  code = code == CLI_YES ? cli_folder_open(&export->folder) : code;
+  code = code == CLI_YES ? visit(export, true) : code;
+  return code == CLI_YES ? report(export) : code;
+}
+
+static cli_exit run_command(int argc, char** argv) {
+  cli_export export = {
+      .run = {.job.request.capacity = STOW_NO_CAPACITY, .request = {.threads = 1}}};
+  cli_arguments arguments;
+  cli_exit code = cli_parse(&cli_export_command, argc, argv, handle, &export, &arguments);
+  if (code == CLI_YES && arguments.help) {
+    code = cli_help_for(&cli_export_command);
+  } else if (code == CLI_YES) {
+    export.run.job.request.files = arguments.operands;
+    export.run.job.request.file_count = 1;
+    code = run_export(&export);
+  }
+  cli_export_free(&export);
+  cli_run_free(&export.run);
+  return code;
+}
+
+static void print_more(cli_output* output) {
+  cli_print(output,
+            "Options that tell how the plan is made are those of 'stowage plan', where they\n"
+            "suit a program. Its inputs and outputs are in the arena, its weights beside it.\n"
+            "\n"
+            "Exit status: 0 where it was written; 3 where the model is none for a program, as\n"
+            "with dims that only a run tells; 5 where files are in the way. docs/export.md\n"
+            "tells more.\n");
+}
+
+static const char* const without[] = {
+    "c-prefix",     "explain",     "layout-from", "weights", "no-params", "no-inputs",
+    "no-constants", "pack-params", "f32-uniform", "io",      NULL};
+
+const cli_command cli_export_command = {
+    .name = "export",
+    .summary = "Writes a model as a C program with a static arena",
+    .operand_count = 1,
+    .required_operands = 1,
+    .operands = {"FILE"},
+    .option_count = sizeof export_options / sizeof export_options[0],
+    .options = export_options,
+    .also = &cli_plan_command,
+    .without = without,
+    .more_help = print_more,
+    .run = run_command,
+};

@@ -1,0 +1,221 @@
+// Files are written one by one, each as a whole; the list comes first, so that what an interrupted
+// run leaves is known to be ours.
+#include "export/folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "file.h"
+
+#define PATH_SIZE 4096
+static const char list_name[] = "stowage-export.txt";
+static const char list_head[] = "# Files that `stowage export` wrote here. It replaces them.\n";
+
+static cli_exit join(const cli_folder* folder, const char* file, char out[PATH_SIZE]) {
+  int size = snprintf(out, PATH_SIZE, "%s/%s", folder->path, file);
+  return size > 0 && size < PATH_SIZE
+             ? CLI_YES
+             : cli_fail(CLI_BROKEN, "the path of '%s' is too long", folder->path);
+}
+
+static bool add_text(cli_list* list, const char* text, size_t size) {
+  char* copy = malloc(size + 1);
+  if (copy == NULL) {
+    return false;
+  }
+  memcpy(copy, text, size);
+  copy[size] = '\0';
+  if (!cli_list_add(list, &copy, sizeof copy)) {
+    free(copy);
+    return false;
+  }
+  return true;
+}
+
+static void free_texts(cli_list* list) {
+  for (size_t i = 0; i < list->count; ++i) {
+    free(((char**)list->items)[i]);
+  }
+  cli_list_free(list, sizeof(char*));
+}
+
+static bool has_text(const cli_list* list, const char* text) {
+  char* const* items = list->items;
+  for (size_t i = 0; i < list->count; ++i) {
+    if (strcmp(items[i], text) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool cli_folder_add(cli_folder* folder, const char* file) {
+  return add_text(&folder->files, file, strlen(file));
+}
+
+void cli_folder_close(cli_folder* folder) {
+  free_texts(&folder->files);
+  free_texts(&folder->old);
+}
+
+// ---------------------------------------------------------------------------------------------
+// What is there
+
+// Lines of the list are trusted only where they name something below the folder.
+static bool is_inside(const char* file) {
+  return file[0] != '\0' && file[0] != '/' && file[0] != '#' && strstr(file, "..") == NULL;
+}
+
+static cli_exit read_list(cli_folder* folder, const char* path) {
+  stow_string text;
+  stow_string_init(&text, stow_allocator_default());
+  cli_exit code = cli_file_read(path, &text);
+  const char* line = text.data == NULL ? "" : text.data;
+  while (code == CLI_YES && *line != '\0') {
+    size_t size = strcspn(line, "\n");
+    code = add_text(&folder->old, line, size) ? CLI_YES : cli_fail_memory();
+    line += size + (line[size] == '\n');
+  }
+  stow_string_free(&text);
+  return code;
+}
+
+static bool is_empty(const char* path) {
+  DIR* folder = opendir(path);
+  if (folder == NULL) {
+    return true;  // what is wrong with it, writing will tell
+  }
+  bool found = false;
+  for (struct dirent* entry = readdir(folder); entry != NULL && !found; entry = readdir(folder)) {
+    found = strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+  }
+  closedir(folder);
+  return !found;
+}
+
+static bool exists(const char* path) {
+  struct stat info;
+  return lstat(path, &info) == 0;
+}
+
+static cli_exit refuse_others(const cli_folder* folder) {
+  char* const* files = folder->files.items;
+  for (size_t i = 0; i < folder->files.count; ++i) {
+    char path[PATH_SIZE];
+    cli_exit code = join(folder, files[i], path);
+    if (code != CLI_YES) {
+      return code;
+    }
+    if (exists(path) && !has_text(&folder->old, files[i])) {
+      return cli_fail(CLI_BROKEN, "'%s' is there already, and not from an export (see --force)",
+                      path);
+    }
+  }
+  return CLI_YES;
+}
+
+static cli_exit look(cli_folder* folder) {
+  char list[PATH_SIZE];
+  struct stat info;
+  cli_exit code = join(folder, list_name, list);
+  if (code != CLI_YES || stat(folder->path, &info) != 0) {
+    return code;
+  }
+  if (!S_ISDIR(info.st_mode)) {
+    return cli_fail(CLI_BROKEN, "'%s' is no folder", folder->path);
+  }
+  bool has_list = exists(list);
+  if (!has_list && !folder->force && !is_empty(folder->path)) {
+    return cli_fail(CLI_BROKEN, "'%s' has files, and no export's (see --force)", folder->path);
+  }
+  code = has_list ? read_list(folder, list) : CLI_YES;
+  return code == CLI_YES && !folder->force ? refuse_others(folder) : code;
+}
+
+static void remove_old(const cli_folder* folder) {
+  char* const* old = folder->old.items;
+  for (size_t i = 0; i < folder->old.count; ++i) {
+    char path[PATH_SIZE];
+    if (is_inside(old[i]) && !has_text(&folder->files, old[i]) &&
+        join(folder, old[i], path) == CLI_YES) {
+      (void)unlink(path);  // what stays is named by nothing
+    }
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// Writing
+
+static cli_exit make_folder(const char* path) {
+  return mkdir(path, 0777) == 0 || errno == EEXIST
+             ? CLI_YES
+             : cli_fail(CLI_BROKEN, "cannot make '%s': %s", path, strerror(errno));
+}
+
+// Makes the folders below |folder->path| that |file| is in.
+static cli_exit make_folders(const cli_folder* folder, const char* file) {
+  cli_exit code = CLI_YES;
+  char path[PATH_SIZE];
+  for (const char* slash = strchr(file, '/'); slash != NULL && code == CLI_YES;
+       slash = strchr(slash + 1, '/')) {
+    code = join(folder, file, path);
+    if (code == CLI_YES) {
+      path[strlen(folder->path) + 1 + (size_t)(slash - file)] = '\0';
+      code = make_folder(path);
+    }
+  }
+  return code;
+}
+
+static cli_exit write_file(cli_folder* folder, const char* path,
+                           void (*print)(cli_output* output, const void* user), const void* user) {
+  cli_output output;
+  struct stat info;
+  cli_exit code = cli_output_open(&output, path);
+  if (code == CLI_YES) {
+    print(&output, user);
+  }
+  cli_exit closed = cli_output_close(&output, code == CLI_YES);
+  code = code != CLI_YES ? code : closed;
+  if (code == CLI_YES && stat(path, &info) == 0) {
+    ++folder->written;
+    folder->bytes += (uint64_t)info.st_size;
+  }
+  return code;
+}
+
+cli_exit cli_folder_write(cli_folder* folder, const char* file,
+                          void (*print)(cli_output* output, const void* user), const void* user) {
+  char path[PATH_SIZE];
+  cli_exit code = join(folder, file, path);
+  code = code == CLI_YES ? make_folders(folder, file) : code;
+  return code == CLI_YES ? write_file(folder, path, print, user) : code;
+}
+
+static void print_list(cli_output* output, const void* user) {
+  const cli_folder* folder = user;
+  char* const* files = folder->files.items;
+  cli_print(output, "%s", list_head);
+  for (size_t i = 0; i < folder->files.count; ++i) {
+    cli_print(output, "%s\n", files[i]);
+  }
+}
+
+cli_exit cli_folder_open(cli_folder* folder) {
+  if (!cli_folder_add(folder, list_name)) {
+    return cli_fail_memory();
+  }
+  // The list itself is always ours.
+  cli_exit code =
+      add_text(&folder->old, list_name, strlen(list_name)) ? look(folder) : cli_fail_memory();
+  code = code == CLI_YES ? make_folder(folder->path) : code;
+  if (code == CLI_YES) {
+    remove_old(folder);
+    code = cli_folder_write(folder, list_name, print_list, folder);
+  }
+  return code;
+}

@@ -1,0 +1,72 @@
+// A call is put together on the stack for each step. Results are shown to the kernel as copies of
+// their tensors, since kernels may write dims; where a dim turns out smaller than planned the run
+// ends, because steps after it have their dims already.
+#include "program/steps.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "exec/kernels/support/seed.h"
+
+#define TEXT_SIZE 256
+
+void stow_program_begin(stow_program_state* state) {
+  state->rounds = 0;
+  state->status = STOW_OK;
+  state->message[0] = '\0';
+}
+
+bool stow_program_fail(stow_program_state* state, stow_status status, const char* label,
+                       const char* message) {
+  state->status = status;
+  if (snprintf(state->message, sizeof state->message, "%s: %s", label, message) < 0) {
+    state->message[0] = '\0';
+  }
+  return false;
+}
+
+static bool keeps_dims(const stow_program_step* step, stow_tensor* const* results) {
+  for (uint32_t k = 0; k < step->result_count; ++k) {
+    if (memcmp(results[k]->dims, step->results[k].dims, sizeof results[k]->dims) != 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool run_step(stow_program_state* state, const stow_program_step* step) {
+  char text[TEXT_SIZE] = "";
+  for (uint32_t k = 0; k < step->result_count; ++k) {
+    *state->results[k] = step->results[k];
+  }
+  stow_kernel_call call = {.struct_size = sizeof call,
+                           .op = step->op,
+                           .operand_count = step->operand_count,
+                           .operands = step->operands,
+                           .result_count = step->result_count,
+                           .results = state->results,
+                           .attr_count = step->attr_count,
+                           .attrs = step->attrs,
+                           .scratch = step->scratch,
+                           .scratch_size = step->scratch_size,
+                           .workers = 1,
+                           .seed = stowi_seed(step->node, state->rounds),
+                           .user = step->kernel->user,
+                           .message = text,
+                           .message_size = sizeof text};
+  stow_status status = step->kernel->run(&call);
+  if (status != STOW_OK) {
+    return stow_program_fail(state, status, step->label, text);
+  }
+  return keeps_dims(step, state->results) ||
+         stow_program_fail(state, STOW_ERR_DATA_DEPENDENT, step->label,
+                           "a dimension is smaller than planned");
+}
+
+bool stow_program_run(stow_program_state* state, const stow_program_step* steps, size_t count) {
+  bool is_done = true;
+  for (size_t i = 0; i < count && is_done; ++i) {
+    is_done = run_step(state, &steps[i]);
+  }
+  return is_done;
+}

@@ -1,0 +1,40 @@
+// Saved plans as jobs: the graph is found and bound as `stowage plan` does it, the plan is read
+// instead of made, and proven all the same.
+#include "plan_job.h"
+
+cli_exit cli_plan_job_read(const cli_plan_job* job, const stow_string* text, const char* label,
+                           stow_plan** out_plan) {
+  stow_diag diag;
+  stow_diag_init(&diag);
+  stow_allocator allocator = stow_allocator_default();
+  stow_status status =
+      stow_plan_read(text->data, text->size, label, job->graph, allocator, &diag, out_plan);
+  if (status != STOW_OK) {
+    return cli_fail_saved(job->graph, status, &diag);
+  }
+  status = stow_plan_check(*out_plan, job->graph, job->effects, allocator, &diag, NULL);
+  return status == STOW_OK ? CLI_YES : cli_fail_proof(label, job->graph, true, status, &diag);
+}
+
+cli_exit cli_plan_job_find(cli_plan_job* job, const stow_string* text, const char* label) {
+  const char* const* names = job->request.graphs.items;
+  cli_binds* binds = &job->request.model.binds;
+  cli_exit code = cli_source_open(&job->source, job->request.files[0], &job->request.model);
+  if (code == CLI_YES) {
+    code = names != NULL ? cli_source_choose(&job->source, names[0], &job->graph)
+                         : cli_plan_text_graph(text, label, &job->source, &job->graph);
+  }
+  if (code == CLI_YES && !cli_source_is_model(&job->source)) {
+    code = cli_known_bind_graph(job->request.model.known, job->graph);
+  }
+  if (code == CLI_YES) {
+    code = cli_source_bind(&job->source, binds, job->graph);
+  }
+  if (code == CLI_YES) {
+    code = cli_source_require_used(&job->source, binds, job->graph);
+  }
+  if (code == CLI_YES) {
+    code = cli_source_require_bound(&job->source, job->graph);
+  }
+  return code == CLI_YES ? cli_plan_job_effects(job) : code;
+}

@@ -1,0 +1,199 @@
+// `--check`: the same model and the same inputs with a plan in which every tensor has bytes of its
+// own, in the given order. Results must be the same to the last bit. Where they are not, both run
+// again, and what every node computed is compared in the order of the plan: the first that differs
+// read, or wrote, what it should not have.
+#include "run/check.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---------------------------------------------------------------------------------------------
+// Digests
+
+static uint64_t hash_bytes(uint64_t hash, const void* data, size_t size) {
+  const unsigned char* bytes = data;
+  size_t i = 0;
+  for (; i + 8 <= size; i += 8) {
+    uint64_t word;
+    memcpy(&word, bytes + i, sizeof word);
+    hash = (hash ^ word) * UINT64_C(0x9E3779B97F4A7C15);
+    hash ^= hash >> 32;
+  }
+  for (; i < size; ++i) {
+    hash = (hash ^ bytes[i]) * UINT64_C(0x100000001B3);
+  }
+  return hash;
+}
+
+void cli_digest_step(cli_digests* digests, const stow_exec_event* event) {
+  if (event->call == NULL) {
+    return;
+  }
+  uint64_t hash = UINT64_C(0xCBF29CE484222325);
+  for (size_t i = 0; i < event->call->result_count; ++i) {
+    const stow_tensor* result = event->call->results[i];
+    size_t size = result == NULL ? 0 : stow_tensor_bytes(result);
+    if (result != NULL) {
+      hash = hash_bytes(hash, result->dims, result->rank * sizeof result->dims[0]);
+    }
+    hash = size == 0 ? hash : hash_bytes(hash, result->data, size);
+  }
+  cli_digest digest = {event->node, digests->calls[event->node]++, event->step, hash};
+  digests->failed = digests->failed || !cli_list_add(&digests->digests, &digest, sizeof digest);
+}
+
+static int compare_digests(const void* a, const void* b) {
+  const cli_digest* x = a;
+  const cli_digest* y = b;
+  return x->node != y->node   ? (x->node < y->node ? -1 : 1)
+         : x->call != y->call ? (x->call < y->call ? -1 : 1)
+                              : 0;
+}
+
+// Runs |engine| once more with |digests| listening.
+static cli_exit listen(cli_engine* engine, cli_digests* digests) {
+  digests->calls = calloc(stow_graph_node_count(engine->graph) + 1, sizeof *digests->calls);
+  if (digests->calls == NULL) {
+    return cli_fail_memory();
+  }
+  uint64_t time;
+  engine->steps.digests = digests;
+  cli_exit code = cli_engine_run(engine, &time);
+  engine->steps.digests = NULL;
+  return code == CLI_YES && digests->failed ? cli_fail_memory() : code;
+}
+
+static void free_digests(cli_digests* digests) {
+  free(digests->calls);
+  cli_list_free(&digests->digests, sizeof(cli_digest));
+}
+
+// The first of |a| that differs from its like in |b|; NULL where none does.
+static const cli_digest* find_difference(const cli_digests* a, cli_digests* b) {
+  const cli_digest* items = a->digests.items;
+  if (b->digests.count > 0) {
+    qsort(b->digests.items, b->digests.count, sizeof(cli_digest), compare_digests);
+  }
+  for (size_t i = 0; i < a->digests.count; ++i) {
+    const cli_digest* other = b->digests.count == 0
+                                  ? NULL
+                                  : bsearch(&items[i], b->digests.items, b->digests.count,
+                                            sizeof(cli_digest), compare_digests);
+    if (other == NULL || other->hash != items[i].hash) {
+      return &items[i];
+    }
+  }
+  return NULL;
+}
+
+static void tell_difference(const cli_engine* engine, const cli_digest* digest) {
+  if (digest == NULL) {
+    cli_tell_more(
+        "every step computes the same when it runs again: the results depend on something else");
+    return;
+  }
+  const stow_graph* graph = engine->graph;
+  stow_value result = stow_graph_first_result(graph, digest->node);
+  stow_str name = stow_graph_result_count(graph, digest->node) == 0
+                      ? (stow_str){"", 0}
+                      : stow_graph_value_name(graph, result);
+  cli_tell_more("the first to differ is step %" PRIu32 ", %s, node %" PRIu32
+                ", which makes %%%" PRIu32 "%s%.*s%s",
+                digest->step, stow_graph_op_desc(graph, digest->node)->name, digest->node, result,
+                name.size == 0 ? "" : " '", (int)name.size, name.data, name.size == 0 ? "" : "'");
+}
+
+static cli_exit explain(cli_engine* engine, cli_engine* plain) {
+  cli_digests a = {0};
+  cli_digests b = {0};
+  cli_exit code = listen(engine, &a);
+  code = code == CLI_YES ? listen(plain, &b) : code;
+  if (code == CLI_YES) {
+    tell_difference(engine, find_difference(&a, &b));
+  }
+  free_digests(&a);
+  free_digests(&b);
+  return code;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Running without sharing
+
+typedef struct plain {
+  stow_prepared* prepared;
+  stow_plan* plan;
+  cli_engine engine;
+  cli_list results;
+} plain;
+
+static cli_exit make_plain(plain* p, cli_run* run, const cli_engine* engine) {
+  const stow_graph* graph = run->job.graph;
+  stow_allocator allocator = stow_allocator_default();
+  stow_diag diag;
+  stow_diag_init(&diag);
+  stow_status status = stow_prepare(graph, &run->prepare, allocator, &diag, &p->prepared);
+  if (status == STOW_OK) {
+    stow_plan_options options;
+    stow_plan_options_init(&options, STOW_PRESET_DEFAULT);
+    options.params = options.constants = false;
+    options.reuse = options.in_place = options.elide_copies = false;
+    options.order = STOW_ORDER_GIVEN;
+    status = stow_plan_make(graph, stow_prepared_effects(p->prepared), &options, allocator, &diag,
+                            &p->plan);
+  }
+  if (status != STOW_OK) {
+    return cli_fail_graph(run->job.source.label, graph, status, &diag);
+  }
+  p->engine = *engine;
+  p->engine.exec = NULL;
+  p->engine.bound = (cli_list){0};
+  p->engine.plan = p->plan;
+  p->engine.steps.profile = NULL;
+  p->engine.steps.doing = "check";
+  p->engine.steps.run_count = 1;
+  return cli_engine_open(&p->engine, p->prepared, false);
+}
+
+static bool is_same(const cli_array* a, const cli_array* b) {
+  stow_type x = cli_tensor_type(&a->tensor);
+  stow_type y = cli_tensor_type(&b->tensor);
+  return stow_type_equal(&x, &y) && memcmp(a->tensor.data, b->tensor.data, a->size) == 0;
+}
+
+static size_t first_difference(const cli_list* a, const cli_list* b) {
+  const cli_result* x = a->items;
+  const cli_result* y = b->items;
+  size_t i = 0;
+  while (i < a->count && is_same(&x[i].array, &y[i].array)) {
+    ++i;
+  }
+  return i;
+}
+
+static cli_exit compare(cli_run* run, cli_engine* engine, plain* p) {
+  size_t at = first_difference(&run->results, &p->results);
+  run->is_checked = true;
+  if (at == run->results.count) {
+    return CLI_YES;
+  }
+  run->is_different = true;
+  const cli_array* array = &((const cli_result*)run->results.items)[at].array;
+  cli_fail(CLI_NO, "%s: output '%s' is not what it is when no bytes are shared",
+           run->job.source.label, array->name.data);
+  return explain(engine, &p->engine);
+}
+
+cli_exit cli_run_check(cli_run* run, cli_engine* engine) {
+  plain p = {0};
+  uint64_t time;
+  cli_exit code = make_plain(&p, run, engine);
+  code = code == CLI_YES ? cli_engine_run(&p.engine, &time) : code;
+  code = code == CLI_YES ? cli_engine_results(&p.engine, run, &p.results) : code;
+  code = code == CLI_YES ? compare(run, engine, &p) : code;
+  cli_results_free(&p.results);
+  cli_engine_close(&p.engine);
+  stow_plan_destroy(p.plan);
+  stow_prepared_destroy(p.prepared);
+  return code;
+}

@@ -1,0 +1,212 @@
+// An executor: made, fed, run, read. Inputs are set before every run, since a plan may let a run
+// write over them.
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "run/check.h"
+#include "run/profile.h"
+#include "run/run.h"
+#include "text.h"
+
+// ---------------------------------------------------------------------------------------------
+// Steps
+
+#define LINE_SIZE 256
+
+static void draw(const cli_steps* steps, const stow_exec_event* event, uint64_t elapsed) {
+  char line[LINE_SIZE];
+  int size = snprintf(line, sizeof line - 4, "%s", steps->doing);
+  if (steps->run_count > 1) {
+    size += snprintf(line + size, sizeof line - 4 - (size_t)size, " %" PRIu64 " of %" PRIu64,
+                     steps->run, steps->run_count);
+  }
+  snprintf(line + size, sizeof line - 4 - (size_t)size,
+           "  step %" PRIu32 " of %" PRIu32 "  %s  %" PRIu64 ".%" PRIu64 " s", event->step + 1,
+           steps->step_count, stow_graph_op_desc(steps->graph, event->node)->name,
+           elapsed / 1000000, elapsed / 100000 % 10);
+  cli_watch_draw(steps->watch, line);
+}
+
+bool cli_on_step(void* user, const stow_exec_event* event) {
+  cli_steps* steps = &((cli_engine*)user)->steps;
+  if (steps->profile != NULL) {
+    cli_profile_step(steps->profile, event);
+  }
+  if (steps->digests != NULL && event->is_done) {
+    cli_digest_step(steps->digests, event);
+  }
+  if (!event->is_done && steps->watch->width > 0) {
+    uint64_t elapsed = cli_clock() - steps->watch->begun;
+    if (cli_watch_is_due(steps->watch, elapsed)) {
+      draw(steps, event, elapsed);
+    }
+  }
+  steps->is_stopped = steps->is_stopped || cli_watch_is_signalled();
+  return !steps->is_stopped;
+}
+
+static const cli_feed* find_feed(const cli_engine* engine, stow_value value) {
+  for (size_t i = 0; i < engine->feed_count; ++i) {
+    if (engine->feeds[i].value == value) {
+      return &engine->feeds[i];
+    }
+  }
+  return NULL;
+}
+
+static const void* find_weight(void* user, stow_value value, size_t* out_size) {
+  const cli_feed* feed = find_feed(user, value);
+  *out_size = feed == NULL ? 0 : stow_tensor_bytes(&feed->tensor);
+  return feed == NULL ? NULL : feed->tensor.data;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Making
+
+static cli_exit fail(const cli_engine* engine, stow_status status, const stow_diag* diag) {
+  if (engine->steps.is_stopped) {
+    return cli_fail(CLI_GAVE_UP, "%s: stopped by a signal", engine->label);
+  }
+  return cli_fail_graph(engine->label, engine->graph, status, diag);
+}
+
+static bool has_slot(const cli_engine* engine, stow_value value) {
+  stow_slot slot;
+  return stow_plan_slot(engine->plan, value, &slot);
+}
+
+static bool is_bound(const cli_engine* engine, stow_value output, size_t index) {
+  const stow_value* outputs = stow_graph_outputs(engine->graph);
+  for (size_t i = 0; i < index; ++i) {
+    if (outputs[i] == output) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Outputs that the plan has no place for get bytes of their own.
+static cli_exit bind_outputs(cli_engine* engine) {
+  const stow_value* outputs = stow_graph_outputs(engine->graph);
+  cli_exit code = CLI_YES;
+  for (size_t i = 0; i < stow_graph_output_count(engine->graph) && code == CLI_YES; ++i) {
+    if (has_slot(engine, outputs[i]) || stow_graph_is_boundary(engine->graph, outputs[i]) ||
+        is_bound(engine, outputs[i], i)) {
+      continue;
+    }
+    cli_array array;
+    if (!cli_array_create(&array, (stow_str){"", 0}, stow_graph_type(engine->graph, outputs[i]))) {
+      return cli_fail_memory();
+    }
+    stow_diag diag;
+    stow_diag_init(&diag);
+    stow_status status =
+        stow_exec_bind(engine->exec, outputs[i], array.tensor.data, array.size, &diag);
+    if (!cli_arrays_add(&engine->bound, &array)) {
+      return cli_fail_memory();
+    }
+    code = status == STOW_OK ? CLI_YES : fail(engine, status, &diag);
+  }
+  return code;
+}
+
+cli_exit cli_engine_open(cli_engine* engine, const stow_prepared* prepared, bool paranoid) {
+  stow_exec_options options;
+  stow_exec_options_init(&options);
+  options.paranoid = paranoid;
+  options.poison = true;
+  options.weight = find_weight;
+  options.on_step = cli_on_step;
+  options.user = engine;
+  engine->steps.graph = engine->graph;
+  engine->steps.step_count = stow_plan_step_count(engine->plan);
+  stow_diag diag;
+  stow_diag_init(&diag);
+  stow_status status = stow_exec_create(prepared, engine->plan, &options, stow_allocator_default(),
+                                        &diag, &engine->exec);
+  return status == STOW_OK ? bind_outputs(engine) : fail(engine, status, &diag);
+}
+
+void cli_engine_close(cli_engine* engine) {
+  stow_exec_destroy(engine->exec);
+  cli_arrays_free(&engine->bound);
+  engine->exec = NULL;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Running
+
+static cli_exit set_inputs(cli_engine* engine) {
+  for (size_t i = 0; i < engine->feed_count; ++i) {
+    const cli_feed* feed = &engine->feeds[i];
+    stow_node node = stow_graph_producer(engine->graph, feed->value);
+    if (stow_graph_op(engine->graph, node) != STOW_OP_INPUT) {
+      continue;
+    }
+    stow_diag diag;
+    stow_diag_init(&diag);
+    stow_status status = has_slot(engine, feed->value)
+                             ? stow_exec_set(engine->exec, feed->value, &feed->tensor, &diag)
+                             : stow_exec_bind(engine->exec, feed->value, feed->tensor.data,
+                                              stow_tensor_bytes(&feed->tensor), &diag);
+    if (status != STOW_OK) {
+      return fail(engine, status, &diag);
+    }
+  }
+  return CLI_YES;
+}
+
+cli_exit cli_engine_run(cli_engine* engine, uint64_t* out_nanoseconds) {
+  cli_exit code = set_inputs(engine);
+  if (code != CLI_YES) {
+    return code;
+  }
+  stow_diag diag;
+  stow_diag_init(&diag);
+  uint64_t begun = cli_clock_nanoseconds();
+  stow_status status = stow_exec_run(engine->exec, &diag);
+  *out_nanoseconds = cli_clock_nanoseconds() - begun;
+  return status == STOW_OK ? CLI_YES : fail(engine, status, &diag);
+}
+
+static cli_exit take_result(cli_engine* engine, stow_str name, stow_value value,
+                            cli_list* results) {
+  stow_tensor tensor;
+  stow_diag diag;
+  stow_diag_init(&diag);
+  stow_status status = stow_exec_tensor(engine->exec, value, &diag, &tensor);
+  if (status != STOW_OK) {
+    return fail(engine, status, &diag);
+  }
+  cli_result result = {.value = value};
+  stow_type type = cli_tensor_type(&tensor);
+  if (!cli_array_create(&result.array, name, &type)) {
+    return cli_fail_memory();
+  }
+  if (result.array.size > 0) {
+    memcpy(result.array.tensor.data, tensor.data, result.array.size);
+  }
+  if (!cli_list_add(results, &result, sizeof result)) {
+    cli_array_free(&result.array);
+    return cli_fail_memory();
+  }
+  return CLI_YES;
+}
+
+cli_exit cli_engine_results(cli_engine* engine, const cli_run* run, cli_list* out_results) {
+  const stow_value* outputs = stow_graph_outputs(engine->graph);
+  cli_exit code = CLI_YES;
+  for (size_t i = 0; i < stow_graph_output_count(engine->graph) && code == CLI_YES; ++i) {
+    char number[CLI_NUMBERED_SIZE];
+    code = take_result(engine, cli_run_output_name(run, i, number), outputs[i], out_results);
+  }
+  return code;
+}
+
+void cli_results_free(cli_list* results) {
+  for (size_t i = 0; i < results->count; ++i) {
+    cli_array_free(&((cli_result*)results->items)[i].array);
+  }
+  cli_list_free(results, sizeof(cli_result));
+}

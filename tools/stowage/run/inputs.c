@@ -1,0 +1,396 @@
+// What a run is given. Files are read before the model is, because their shapes tell what its
+// symbols are; they are held against its types when it is planned. Who is given a wrong array, or
+// none, is told all of it at once.
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "run/run.h"
+#include "tensors/tensor_file.h"
+
+#define SHOWN_MISSING 20
+
+// ---------------------------------------------------------------------------------------------
+// Reading
+
+static cli_exit add_origin(cli_run* run, cli_given_array origin) {
+  return cli_list_add(&run->origins, &origin, sizeof origin) ? CLI_YES : cli_fail_memory();
+}
+
+// The array called |name| among those from |first| on; their number where there is none.
+static size_t find_array(const cli_list* arrays, size_t first, stow_str name) {
+  const cli_array* items = arrays->items;
+  while (first < arrays->count &&
+         !stow_str_equal((stow_str){items[first].name.data, items[first].name.size}, name)) {
+    ++first;
+  }
+  return first;
+}
+
+static cli_exit read_one(cli_run* run, const cli_given* given) {
+  cli_tensor_format format = cli_tensor_format_of(given->text);
+  cli_given_array origin = {
+      .name = given->name, .from = given->text, .array = run->given.count, .is_asked = true};
+  if (format == CLI_TENSOR_RAW) {
+    origin.array = SIZE_MAX;
+    return add_origin(run, origin);
+  }
+  cli_exit code = cli_arrays_read(given->text, &run->given);
+  if (code == CLI_YES && format == CLI_TENSOR_NPZ) {
+    origin.array = find_array(&run->given, origin.array, given->name);
+  }
+  if (code == CLI_YES && origin.array == run->given.count) {
+    code = cli_fail(CLI_BAD_INPUT, "%s: it has no array '%.*s'", given->text, (int)given->name.size,
+                    given->name.data);
+  }
+  return code == CLI_YES ? add_origin(run, origin) : code;
+}
+
+static bool is_folder(const char* path) {
+  struct stat info;
+  return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+static cli_exit read_all(cli_run* run, const char* path) {
+  size_t first = run->given.count;
+  cli_exit code;
+  if (is_folder(path)) {
+    code = cli_arrays_read_folder(path, &run->given);
+  } else if (cli_tensor_format_of(path) == CLI_TENSOR_NPZ) {
+    code = cli_arrays_read(path, &run->given);
+  } else {
+    code = cli_fail(CLI_USAGE,
+                    "--inputs: '%s' is no .npz file and no folder; --input NAME=FILE "
+                    "gives one input",
+                    path);
+  }
+  for (size_t i = first; i < run->given.count && code == CLI_YES; ++i) {
+    const cli_array* array = (const cli_array*)run->given.items + i;
+    code = add_origin(
+        run,
+        (cli_given_array){.name = {array->name.data, array->name.size}, .from = path, .array = i});
+  }
+  return code;
+}
+
+// Reads DIR/|kind|_0.pb, _1.pb … up to the first that is missing.
+static cli_exit read_numbered(const char* folder, const char* kind, cli_list* arrays) {
+  cli_exit code = CLI_YES;
+  for (size_t i = 0; code == CLI_YES; ++i) {
+    char path[4096];
+    int size = snprintf(path, sizeof path, "%s/%s_%zu.pb", folder, kind, i);
+    struct stat info;
+    if (size < 0 || (size_t)size >= sizeof path || stat(path, &info) != 0) {
+      break;
+    }
+    code = cli_arrays_read(path, arrays);
+  }
+  return code;
+}
+
+static cli_exit read_test_data(cli_run* run, const char* folder) {
+  size_t first = run->given.count;
+  if (!is_folder(folder)) {
+    return cli_fail(CLI_BROKEN, "--expect: '%s' is no folder", folder);
+  }
+  cli_exit code = read_numbered(folder, "output", &run->expected);
+  if (code == CLI_YES && run->expected.count == 0) {
+    code = cli_fail(CLI_BAD_INPUT, "%s: there is no output_0.pb to compare with", folder);
+  }
+  code = code == CLI_YES ? read_numbered(folder, "input", &run->given) : code;
+  for (size_t i = first; i < run->given.count && code == CLI_YES; ++i) {
+    code = add_origin(run, (cli_given_array){.position = i - first, .from = folder, .array = i});
+  }
+  return code;
+}
+
+// Arrays do not move any more: their dims can be borrowed.
+static cli_exit note_shapes(cli_run* run) {
+  const cli_given_array* origins = run->origins.items;
+  for (size_t i = 0; i < run->origins.count; ++i) {
+    if (origins[i].array == SIZE_MAX) {
+      continue;
+    }
+    const stow_tensor* tensor = &((const cli_array*)run->given.items)[origins[i].array].tensor;
+    cli_known_shape shape = {.name = origins[i].name,
+                             .position = origins[i].position,
+                             .from = origins[i].from,
+                             .rank = tensor->rank,
+                             .dims = tensor->dims,
+                             .dtype = tensor->dtype,
+                             .data = tensor->data};
+    if (!cli_known_add(&run->known, &shape)) {
+      return cli_fail_memory();
+    }
+  }
+  return CLI_YES;
+}
+
+cli_exit cli_run_read_inputs(cli_run* run) {
+  const cli_run_request* request = &run->request;
+  cli_exit code = CLI_YES;
+  for (size_t i = 0; i < request->inputs.count && code == CLI_YES; ++i) {
+    code = read_one(run, (const cli_given*)request->inputs.items + i);
+  }
+  if (code == CLI_YES && request->inputs_from != NULL) {
+    code = read_all(run, request->inputs_from);
+  }
+  if (code == CLI_YES && request->expect != NULL) {
+    code = read_test_data(run, request->expect);
+  }
+  run->known.binds = &run->job.request.model.binds;
+  run->job.request.model.known = &run->known;
+  return code == CLI_YES ? note_shapes(run) : code;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Matching
+
+// What the N-th input is called where files go by number: as the model has them.
+static size_t position_of(const cli_run* run, stow_str name, size_t fallback) {
+  const cli_model* model = &run->job.source.model;
+  size_t count = model->model == NULL ? 0 : stow_onnx_input_count(model->model);
+  for (size_t i = 0; i < count; ++i) {
+    if (stow_str_equal(stow_onnx_input_name(model->model, i), name)) {
+      return i;
+    }
+  }
+  return count == 0 ? fallback : SIZE_MAX;
+}
+
+// The first is taken: those that the command line names, then files of many. NULL: none.
+static cli_given_array* find_origin(const cli_run* run, stow_str name, size_t position) {
+  cli_given_array* origins = run->origins.items;
+  cli_given_array* first = NULL;
+  for (size_t i = 0; i < run->origins.count; ++i) {
+    bool is_meant = origins[i].name.size == 0 ? origins[i].position == position
+                                              : stow_str_equal(origins[i].name, name);
+    origins[i].is_used |= is_meant;
+    first = first == NULL && is_meant ? &origins[i] : first;
+  }
+  return first;
+}
+
+static bool fits(const stow_graph* graph, stow_value value, const stow_tensor* tensor) {
+  const stow_type* type = stow_graph_type(graph, value);
+  bool same = tensor->dtype == type->dtype && tensor->rank == type->rank;
+  for (uint32_t i = 0; same && i < type->rank; ++i) {
+    same = tensor->dims[i] == type->dims[i] ||
+           (stow_graph_is_bounded(graph, value) && tensor->dims[i] < type->dims[i]);
+  }
+  return same;
+}
+
+static cli_exit fail_type(const cli_run* run, stow_value value, const cli_given_array* origin,
+                          const stow_tensor* tensor) {
+  const stow_graph* graph = run->job.graph;
+  stow_str name = stow_graph_value_name(graph, value);
+  stow_type type = cli_tensor_type(tensor);
+  char needed[CLI_TYPE_TEXT_SIZE];
+  char given[CLI_TYPE_TEXT_SIZE];
+  cli_format_type(stow_graph_type(graph, value), stow_graph_dims(graph), needed);
+  cli_format_type(&type, NULL, given);
+  return cli_fail(CLI_BAD_INPUT, "%s: input '%.*s' needs %s, the file has %s", origin->from,
+                  (int)name.size, name.data, needed, given);
+}
+
+static cli_exit add_feed(cli_run* run, cli_feed feed) {
+  return cli_list_add(&run->feeds, &feed, sizeof feed) ? CLI_YES : cli_fail_memory();
+}
+
+static cli_exit feed_raw(cli_run* run, stow_value value, const cli_given_array* origin) {
+  cli_array array;
+  cli_exit code = cli_array_read_raw(origin->from, stow_graph_value_name(run->job.graph, value),
+                                     stow_graph_type(run->job.graph, value), &array);
+  stow_tensor tensor = array.tensor;
+  if (code == CLI_YES && !cli_arrays_add(&run->given, &array)) {
+    code = cli_fail_memory();
+  }
+  return code == CLI_YES ? add_feed(run, (cli_feed){value, tensor, origin->from}) : code;
+}
+
+static cli_exit feed_given(cli_run* run, stow_value value, const cli_given_array* origin) {
+  if (origin->array == SIZE_MAX) {
+    return feed_raw(run, value, origin);
+  }
+  const stow_tensor* tensor = &((const cli_array*)run->given.items)[origin->array].tensor;
+  return fits(run->job.graph, value, tensor)
+             ? add_feed(run, (cli_feed){value, *tensor, origin->from})
+             : fail_type(run, value, origin, tensor);
+}
+
+static cli_exit feed_random(cli_run* run, stow_value value) {
+  stow_str name = stow_graph_value_name(run->job.graph, value);
+  cli_array array;
+  if (!cli_array_create(&array, name, stow_graph_type(run->job.graph, value))) {
+    return cli_fail_memory();
+  }
+  cli_fill_random(&array.tensor, run->request.seed, name);
+  stow_tensor tensor = array.tensor;
+  return cli_arrays_add(&run->given, &array) ? add_feed(run, (cli_feed){value, tensor, "random"})
+                                             : cli_fail_memory();
+}
+
+// An input whose value was given when the model was imported: it need not be aligned there.
+static cli_exit feed_known(cli_run* run, stow_value value, const void* data) {
+  cli_array array;
+  if (!cli_array_create(&array, (stow_str){"", 0}, stow_graph_type(run->job.graph, value))) {
+    return cli_fail_memory();
+  }
+  if (array.size > 0) {
+    memcpy(array.tensor.data, data, array.size);
+  }
+  stow_tensor tensor = array.tensor;
+  return cli_arrays_add(&run->given, &array) ? add_feed(run, (cli_feed){value, tensor, "--value"})
+                                             : cli_fail_memory();
+}
+
+static cli_exit feed_value(cli_run* run, stow_value value, size_t position, bool with_inputs,
+                           cli_list* missing) {
+  const stow_graph* graph = run->job.graph;
+  stow_op op = stow_graph_op(graph, stow_graph_producer(graph, value));
+  const void* data = stow_graph_data(graph, value, NULL);
+  if (op != STOW_OP_INPUT && data != NULL) {
+    return CLI_YES;
+  }
+  stow_str name = stow_graph_value_name(graph, value);
+  const cli_given_array* origin =
+      find_origin(run, name, op == STOW_OP_INPUT ? position_of(run, name, position) : SIZE_MAX);
+  if (op == STOW_OP_INPUT && !with_inputs) {
+    return CLI_YES;  // what is given for it has told its shape
+  }
+  if (origin != NULL) {
+    return feed_given(run, value, origin);
+  }
+  if (data != NULL) {
+    return feed_known(run, value, data);
+  }
+  if (!run->request.has_seed) {
+    return cli_list_add(missing, &value, sizeof value) ? CLI_YES : cli_fail_memory();
+  }
+  run->random_count += op != STOW_OP_INPUT;
+  return feed_random(run, value);
+}
+
+// ---------------------------------------------------------------------------------------------
+// What is missing, and what is too much
+
+static const char* kind_of(const stow_graph* graph, stow_value value) {
+  stow_op op = stow_graph_op(graph, stow_graph_producer(graph, value));
+  return op == STOW_OP_INPUT ? "input" : op == STOW_OP_PARAM ? "param" : "constant";
+}
+
+static void list_value(const stow_graph* graph, stow_value value) {
+  char type[CLI_TYPE_TEXT_SIZE];
+  stow_str name = stow_graph_value_name(graph, value);
+  cli_format_type(stow_graph_type(graph, value), stow_graph_dims(graph), type);
+  cli_tell_more("%s '%.*s' %s", kind_of(graph, value), (int)name.size, name.data, type);
+}
+
+static cli_exit fail_missing(const cli_run* run, const cli_list* missing) {
+  const stow_graph* graph = run->job.graph;
+  const stow_value* values = missing->items;
+  cli_fail(CLI_BAD_INPUT, "%s: %zu value%s nothing to begin with:", run->job.source.label,
+           missing->count, missing->count == 1 ? " has" : "s have");
+  for (size_t i = 0; i < missing->count && i < SHOWN_MISSING; ++i) {
+    list_value(graph, values[i]);
+  }
+  if (missing->count > SHOWN_MISSING) {
+    cli_tell_more("and %zu more", missing->count - SHOWN_MISSING);
+  }
+  cli_tell_more("give each its own: --input NAME=FILE (.npy, .npz, .pb or raw bytes)");
+  cli_tell_more("or all of them random numbers: --random SEED");
+  return CLI_BAD_INPUT;
+}
+
+static cli_exit fail_unused(const cli_run* run, const cli_given_array* origin) {
+  const stow_graph* graph = run->job.graph;
+  stow_value value = stow_graph_find(graph, origin->name);
+  bool has_data =
+      value != STOW_VALUE_NONE && stow_graph_is_boundary(graph, value);  // an input would be used
+  cli_fail(CLI_USAGE,
+           has_data ? "--input: '%.*s' has its data in the model; there are:"
+                    : "--input: there is no input '%.*s'; there are:",
+           (int)origin->name.size, origin->name.data);
+  size_t shown = 0;
+  for (stow_node node = 0; node < stow_graph_node_count(graph) && shown < SHOWN_MISSING; ++node) {
+    if (stow_graph_op(graph, node) == STOW_OP_INPUT) {
+      list_value(graph, stow_graph_first_result(graph, node));
+      ++shown;
+    }
+  }
+  return CLI_USAGE;
+}
+
+void cli_run_tell_unknown_inputs(const cli_run* run) {
+  const cli_given_array* origins = run->origins.items;
+  const cli_model* model = &run->job.source.model;
+  for (size_t i = 0; model->model != NULL && i < run->origins.count; ++i) {
+    stow_str name = origins[i].name;
+    if (name.size > 0 && position_of(run, name, 0) == SIZE_MAX) {
+      cli_tell_more("%s: '%.*s' is no input of the model", origins[i].from, (int)name.size,
+                    name.data);
+    }
+  }
+}
+
+static cli_exit check_used(const cli_run* run) {
+  const cli_given_array* origins = run->origins.items;
+  for (size_t i = 0; i < run->origins.count; ++i) {
+    if (!origins[i].is_used && origins[i].is_asked) {
+      return fail_unused(run, &origins[i]);
+    }
+    if (!origins[i].is_used && origins[i].name.size == 0) {
+      return cli_fail(CLI_BAD_INPUT, "%s: input_%zu.pb is one input too many", origins[i].from,
+                      origins[i].position);
+    }
+    if (!origins[i].is_used) {
+      cli_note("%s: '%.*s' is no input, and is left out", origins[i].from,
+               (int)origins[i].name.size, origins[i].name.data);
+    }
+  }
+  return CLI_YES;
+}
+
+static cli_exit match(cli_run* run, bool with_inputs) {
+  const stow_graph* graph = run->job.graph;
+  cli_list missing = {0};
+  cli_exit code = CLI_YES;
+  size_t position = 0;
+  for (stow_node node = 0; node < stow_graph_node_count(graph) && code == CLI_YES; ++node) {
+    stow_value value = stow_graph_first_result(graph, node);
+    if (stow_graph_result_count(graph, node) == 1 && stow_graph_is_boundary(graph, value)) {
+      code = feed_value(run, value, position, with_inputs, &missing);
+      position += stow_graph_op(graph, node) == STOW_OP_INPUT;
+    }
+  }
+  code = code == CLI_YES ? check_used(run) : code;
+  if (code == CLI_YES && missing.count > 0) {
+    code = fail_missing(run, &missing);
+  }
+  cli_list_free(&missing, sizeof(stow_value));
+  return code;
+}
+
+cli_exit cli_run_match_inputs(cli_run* run) { return match(run, true); }
+
+cli_exit cli_run_match_weights(cli_run* run) { return match(run, false); }
+
+static stow_str own_name(const cli_run* run, size_t index) {
+  const cli_model* model = &run->job.source.model;
+  if (model->model != NULL && index < stow_onnx_output_count(model->model)) {
+    return stow_onnx_output_name(model->model, index);
+  }
+  return stow_graph_value_name(run->job.graph, stow_graph_outputs(run->job.graph)[index]);
+}
+
+stow_str cli_run_output_name(const cli_run* run, size_t index, char number[CLI_NUMBERED_SIZE]) {
+  stow_str name = own_name(run, index);
+  bool is_free = name.size > 0;
+  for (size_t i = 0; i < index && is_free; ++i) {
+    is_free = !stow_str_equal(own_name(run, i), name);
+  }
+  snprintf(number, CLI_NUMBERED_SIZE, "output_%zu", index);
+  return is_free ? name : stow_str_of(number);
+}

@@ -1,0 +1,141 @@
+// `stowage run`: what was asked for, and what a run owns. A model is planned as `stowage plan`
+// plans it, fed, run inside its plan, and what comes out is shown, written, compared.
+#ifndef STOWAGE_TOOLS_RUN_RUN_H_
+#define STOWAGE_TOOLS_RUN_RUN_H_
+
+#include "plan_job.h"
+#include "run/random.h"
+#include "tensors/array.h"
+#include "watch.h"
+
+typedef struct cli_run_request {
+  cli_list inputs;          // of cli_given, `NAME=FILE`
+  cli_list outputs;         // the same
+  const char* inputs_from;  // a .npz or a folder; NULL: none
+  const char* outputs_to;   // the same
+  const char* expect;       // a folder with test data; NULL: none
+  bool has_tolerance;       // one was given
+  double rtol;
+  double atol;
+  bool has_seed;
+  uint64_t seed;
+  bool repeats;
+  uint64_t repeat;  // runs that are counted
+  uint64_t warmup;  // runs before them, the first one not counted
+  bool profile;
+  const char* trace;  // NULL: none
+  uint32_t threads;
+  bool check;
+  bool paranoid;
+  const char* plan;       // a saved one; NULL: none
+  const char* save_plan;  // NULL: do not
+  bool json;
+} cli_run_request;
+
+// An array that was given, and for what.
+typedef struct cli_given_array {
+  stow_str name;     // of the input; empty: the one at |position|
+  size_t position;   // among the inputs of the model
+  const char* from;  // the file
+  size_t array;      // its index; SIZE_MAX: raw bytes, which are read when their type is known
+  bool is_asked;     // by name on the command line: it must be of use
+  bool is_used;
+} cli_given_array;
+
+// A value that the run is given: an input, or a param or constant that the file has no data for.
+typedef struct cli_feed {
+  stow_value value;
+  stow_tensor tensor;  // its data is one of the arrays'
+  const char* from;    // the file, "random" or "--value"
+} cli_feed;
+
+// An output, as a run left it.
+typedef struct cli_result {
+  stow_value value;
+  cli_array array;  // with the output's name
+} cli_result;
+
+// Times of runs, in nanoseconds.
+typedef struct cli_times {
+  uint64_t begun;  // when the command was
+  uint64_t start;  // from then to the first run: reading, planning, proving
+  uint64_t first;
+  cli_list runs;  // of uint64_t, without the first and those to warm up
+} cli_times;
+
+struct cli_profile;
+struct cli_digests;
+
+// What happens around steps: the line, signals, and what listens to them.
+typedef struct cli_steps {
+  cli_watch* watch;
+  const stow_graph* graph;
+  uint32_t step_count;
+  uint64_t run;  // the one that runs, from 1
+  uint64_t run_count;
+  const char* doing;            // "run", "check"
+  struct cli_profile* profile;  // NULL: none
+  struct cli_digests* digests;  // NULL: none
+  bool is_stopped;              // by a signal
+} cli_steps;
+
+// The callback of stow_exec_options; |user| is an executor's cli_engine.
+bool cli_on_step(void* user, const stow_exec_event* event);
+
+// An executor and what it runs on.
+typedef struct cli_engine {
+  const cli_feed* feeds;
+  size_t feed_count;
+  const stow_graph* graph;
+  const stow_plan* plan;
+  const char* label;
+  cli_steps steps;
+  cli_list bound;  // of cli_array: outputs outside the arena
+  stow_exec* exec;
+} cli_engine;
+
+typedef struct cli_run {
+  cli_plan_job job;
+  cli_run_request request;
+  cli_list planning;  // of const char*: options of `plan` that were given
+  stow_prepare_options prepare;
+  cli_known known;
+  cli_list given;     // of cli_array: read from files, and random
+  cli_list origins;   // of cli_given_array, beside them
+  cli_list expected;  // of cli_array: outputs of test data
+  cli_list feeds;     // of cli_feed
+  cli_list results;   // of cli_result
+  cli_times times;
+  struct cli_profile* profile;
+  cli_watch watch;
+  size_t random_count;  // of params and constants
+  bool is_checked;
+  bool is_different;  // from the run without sharing
+} cli_run;
+
+// Inputs (inputs.c). All complain.
+cli_exit cli_run_read_inputs(cli_run* run);    // files, before the graph is read
+cli_exit cli_run_match_inputs(cli_run* run);   // to the values of the graph
+cli_exit cli_run_match_weights(cli_run* run);  // to its params and constants alone
+// After a complaint about a model: arrays that are for no input, and so did not bind its symbols.
+void cli_run_tell_unknown_inputs(const cli_run* run);
+// What output |index| is called, for people and files: its name, or `output_N`, written to
+// |number|, where it has none or one before has it too.
+#define CLI_NUMBERED_SIZE 32
+stow_str cli_run_output_name(const cli_run* run, size_t index, char number[CLI_NUMBERED_SIZE]);
+
+// Reads and binds the graph, and plans it or reads its plan (run_command.c). Complains.
+cli_exit cli_run_plan(cli_run* run);
+void cli_run_free(cli_run* run);
+
+// Executors (engine.c). All complain. End with cli_engine_close, whatever open returned.
+cli_exit cli_engine_open(cli_engine* engine, const stow_prepared* prepared, bool paranoid);
+cli_exit cli_engine_run(cli_engine* engine, uint64_t* out_nanoseconds);
+cli_exit cli_engine_results(cli_engine* engine, const cli_run* run, cli_list* out_results);
+void cli_engine_close(cli_engine* engine);
+void cli_results_free(cli_list* results);
+
+// Runs the model again with a plan in which no bytes are shared, and compares (check.c).
+cli_exit cli_run_check(cli_run* run, cli_engine* engine);
+
+#endif  // STOWAGE_TOOLS_RUN_RUN_H_

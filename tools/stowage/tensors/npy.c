@@ -1,0 +1,326 @@
+// `.npy` files: a magic word, the size of a header, the header as the text of a Python dictionary
+// with three known keys, then the elements. Only what numpy itself writes is understood; a reader
+// of Python would be larger than the rest of the command. Nothing that a header says is believed
+// until the bytes behind it are there. O(bytes).
+#include "tensors/npy.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+  char kind;
+  unsigned bytes;
+  stow_dtype dtype;
+} known[] = {{'f', 4, STOW_F32}, {'f', 2, STOW_F16},  {'f', 8, STOW_F64}, {'i', 1, STOW_I8},
+             {'i', 2, STOW_I16}, {'i', 4, STOW_I32},  {'i', 8, STOW_I64}, {'u', 1, STOW_U8},
+             {'u', 2, STOW_U16}, {'u', 4, STOW_U32},  {'u', 8, STOW_U64}, {'b', 1, STOW_BOOL},
+             {'c', 8, STOW_C64}, {'c', 16, STOW_C128}};
+#define KNOWN_COUNT (sizeof known / sizeof known[0])
+
+typedef struct header {
+  const char* data;
+  size_t size;
+  size_t at;
+  size_t start;  // of the header in the file
+  char* why;
+} header;
+
+STOW_PRINTF_LIKE(2, 3) static bool fail(const header* h, const char* format, ...) {
+  int used = snprintf(h->why, CLI_WHY_SIZE, "byte %zu: ", h->start + h->at);
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(h->why + used, CLI_WHY_SIZE - (size_t)used, format, arguments);
+  va_end(arguments);
+  return false;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Reading the header
+
+static void skip_spaces(header* h) {
+  while (h->at < h->size && memchr(" \t\r\n", h->data[h->at], 4) != NULL) {
+    ++h->at;
+  }
+}
+
+static bool take(header* h, const char* word) {
+  skip_spaces(h);
+  size_t size = strlen(word);
+  if (h->size - h->at < size || memcmp(h->data + h->at, word, size) != 0) {
+    return false;
+  }
+  h->at += size;
+  return true;
+}
+
+static bool take_number(header* h, int64_t* out) {
+  skip_spaces(h);
+  size_t start = h->at;
+  int64_t number = 0;
+  while (h->at < h->size && h->data[h->at] >= '0' && h->data[h->at] <= '9') {
+    int64_t digit = h->data[h->at] - '0';
+    if (number > (INT64_MAX - digit) / 10) {
+      return false;
+    }
+    number = number * 10 + digit;
+    ++h->at;
+  }
+  *out = number;
+  return h->at > start;
+}
+
+// A string in quotes, without them.
+static bool take_string(header* h, stow_str* out) {
+  skip_spaces(h);
+  if (h->at == h->size || (h->data[h->at] != '\'' && h->data[h->at] != '"')) {
+    return false;
+  }
+  const char* start = h->data + h->at + 1;
+  const char* end = memchr(start, h->data[h->at], h->size - h->at - 1);
+  if (end == NULL) {
+    return false;
+  }
+  *out = (stow_str){start, (size_t)(end - start)};
+  h->at = (size_t)(end - h->data) + 1;
+  return true;
+}
+
+// The digits behind order and kind; 0 where it is none that could be known.
+static unsigned descr_bytes(stow_str descr) {
+  unsigned bytes = 0;
+  for (size_t i = 2; i < descr.size; ++i) {
+    if (descr.data[i] < '0' || descr.data[i] > '9' || bytes > 99) {
+      return 0;
+    }
+    bytes = bytes * 10 + (unsigned)(descr.data[i] - '0');
+  }
+  return bytes;
+}
+
+static bool find_dtype(stow_str descr, stow_dtype* out) {
+  unsigned bytes = descr.size < 3 ? 0 : descr_bytes(descr);
+  for (size_t i = 0; i < KNOWN_COUNT; ++i) {
+    if (bytes == known[i].bytes && descr.data[1] == known[i].kind) {
+      *out = known[i].dtype;
+      return memchr("<>|=", descr.data[0], 4) != NULL;
+    }
+  }
+  return false;
+}
+
+// `'<i8'`
+static bool take_descr(header* h, cli_npy* array) {
+  stow_str descr;
+  if (!take_string(h, &descr)) {
+    return fail(h, "the element type is no string: records are not supported");
+  }
+  if (find_dtype(descr, &array->type.dtype)) {
+    array->is_big_endian = descr.data[0] == '>';
+    return true;
+  }
+  bool is_opaque = descr.size > 1 && descr.data[1] == 'V';
+  return fail(h, "elements of type '%.*s' are not supported%s",
+              (int)(descr.size < 16 ? descr.size : 16), descr.data,
+              is_opaque ? "; bf16, f8 and smaller types have no name in .npy files: give raw bytes "
+                          "or an ONNX .pb file"
+                        : "");
+}
+
+// `(2, 3)`, `(5,)`, `()`
+static bool take_shape(header* h, stow_type* type) {
+  if (!take(h, "(")) {
+    return fail(h, "the shape does not begin with '('");
+  }
+  type->rank = 0;
+  while (!take(h, ")")) {
+    if (type->rank == STOW_MAX_RANK) {
+      return fail(h, "there are more than %d dims", STOW_MAX_RANK);
+    }
+    if (!take_number(h, &type->dims[type->rank])) {
+      return fail(h, "dim %u is no number of 63 bits", (unsigned)type->rank);
+    }
+    ++type->rank;
+    (void)take(h, "L");  // of Python 2
+    (void)take(h, ",");
+  }
+  return true;
+}
+
+static bool take_order(header* h, cli_npy* array) {
+  array->is_fortran = take(h, "True");
+  return array->is_fortran || take(h, "False") || fail(h, "'fortran_order' is not True or False");
+}
+
+static bool take_entry(header* h, cli_npy* array, unsigned* seen) {
+  stow_str key;
+  if (!take_string(h, &key) || !take(h, ":")) {
+    return fail(h, "no key and ':' where the header needs one");
+  }
+  if (stow_str_equal(key, stow_str_of("descr"))) {
+    *seen |= 1;
+    return take_descr(h, array);
+  }
+  if (stow_str_equal(key, stow_str_of("fortran_order"))) {
+    *seen |= 2;
+    return take_order(h, array);
+  }
+  if (stow_str_equal(key, stow_str_of("shape"))) {
+    *seen |= 4;
+    return take_shape(h, &array->type);
+  }
+  return fail(h, "the header has an unknown key");
+}
+
+static bool read_header(header* h, cli_npy* array) {
+  unsigned seen = 0;
+  if (!take(h, "{")) {
+    return fail(h, "the header is no dictionary");
+  }
+  while (!take(h, "}")) {
+    if (!take_entry(h, array, &seen)) {
+      return false;
+    }
+    (void)take(h, ",");
+  }
+  return seen == 7 || fail(h, "the header lacks '%s'",
+                           (seen & 1) == 0   ? "descr"
+                           : (seen & 2) == 0 ? "fortran_order"
+                                             : "shape");
+}
+
+bool cli_npy_open(const void* bytes, size_t size, cli_npy* out_array, char why[CLI_WHY_SIZE]) {
+  const unsigned char* b = bytes;
+  *out_array = (cli_npy){0};
+  header h = {.why = why};
+  if (size < 12 || memcmp(b, "\x93NUMPY", 6) != 0) {
+    return fail(&h, "no .npy file: it does not begin as one");
+  }
+  h.at = 6;
+  if (b[6] < 1 || b[6] > 3) {
+    return fail(&h, "version %u of the format: 1 to 3 are known", (unsigned)b[6]);
+  }
+  h.start = b[6] == 1 ? 10 : 12;
+  size_t length = (size_t)b[8] | (size_t)b[9] << 8;
+  if (b[6] > 1) {
+    length |= (size_t)b[10] << 16 | (size_t)b[11] << 24;
+  }
+  h.at = 0;
+  if (length > size - h.start) {
+    return fail(&h, "the header needs %zu bytes, there are %zu", length, size - h.start);
+  }
+  h.data = (const char*)b + h.start;
+  h.size = length;
+  if (!read_header(&h, out_array)) {
+    return false;
+  }
+  uint64_t needed;
+  h.at = length;
+  if (stow_type_bytes(&out_array->type, &needed) != STOW_OK) {
+    return fail(&h, "the shape has more elements than 64 bits can count");
+  }
+  out_array->data = b + h.start + length;
+  out_array->size = size - h.start - length;
+  return needed == out_array->size ||
+         fail(&h, "the shape needs %llu bytes from here on, there are %zu",
+              (unsigned long long)needed, out_array->size);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Elements
+
+// Copies a number of |width| bytes, the halves of complex ones being two.
+static void copy_element(const unsigned char* from, unsigned char* to, size_t element, size_t width,
+                         bool swaps) {
+  if (!swaps) {
+    memcpy(to, from, element);
+    return;
+  }
+  for (size_t i = 0; i < element; ++i) {
+    size_t half = i / width * width;
+    to[i] = from[half + width - 1 - (i - half)];
+  }
+}
+
+// Walks the elements as C has them; |strides| say where the file does.
+static void copy_strided(const cli_npy* array, const size_t* strides, size_t element, size_t width,
+                         unsigned char* to) {
+  const stow_type* type = &array->type;
+  int64_t index[STOW_MAX_RANK] = {0};
+  const unsigned char* from = array->data;
+  for (size_t at = 0; at < array->size; at += element) {
+    copy_element(from, to + at, element, width, array->is_big_endian);
+    for (uint32_t d = type->rank; d-- > 0;) {
+      from += strides[d];
+      if (++index[d] < type->dims[d]) {
+        break;
+      }
+      from -= strides[d] * (size_t)type->dims[d];
+      index[d] = 0;
+    }
+  }
+}
+
+void cli_npy_copy(const cli_npy* array, void* to) {
+  const stow_type* type = &array->type;
+  size_t element = stow_dtype_bits(type->dtype) / 8;
+  size_t width = stow_dtype_kind_of(type->dtype) == STOW_KIND_COMPLEX ? element / 2 : element;
+  size_t strides[STOW_MAX_RANK];
+  if (array->size == 0) {
+    return;
+  }
+  if (!array->is_fortran && (!array->is_big_endian || width == 1)) {
+    memcpy(to, array->data, array->size);
+    return;
+  }
+  size_t stride = element;
+  for (uint32_t i = 0; i < type->rank; ++i) {
+    uint32_t d = array->is_fortran ? i : type->rank - 1 - i;
+    strides[d] = stride;
+    stride *= (size_t)type->dims[d];
+  }
+  copy_strided(array, strides, element, width, to);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Writing
+
+static bool format_shape(const stow_tensor* tensor, char* out, size_t capacity) {
+  size_t used = 0;
+  for (uint32_t i = 0; i < tensor->rank; ++i) {
+    int size = snprintf(out + used, capacity - used, "%s%lld%s", i == 0 ? "" : " ",
+                        (long long)tensor->dims[i], i + 1 < tensor->rank || i == 0 ? "," : "");
+    used += size > 0 ? (size_t)size : 0;
+    if (used >= capacity) {
+      return false;
+    }
+  }
+  out[used] = '\0';
+  return true;
+}
+
+#define HEADER_ALIGNMENT 64  // elements begin at a multiple of it, as numpy has it
+
+bool cli_npy_header(const stow_tensor* tensor, char out[CLI_NPY_HEADER_SIZE], size_t* out_size) {
+  size_t found = 0;
+  while (found < KNOWN_COUNT && known[found].dtype != tensor->dtype) {
+    ++found;
+  }
+  char shape[CLI_NPY_HEADER_SIZE - 100];
+  if (found == KNOWN_COUNT || !format_shape(tensor, shape, sizeof shape)) {
+    return false;
+  }
+  bool is_plain = known[found].bytes == 1;
+  int size = snprintf(out + 10, CLI_NPY_HEADER_SIZE - 10,
+                      "{'descr': '%c%c%u', 'fortran_order': False, 'shape': (%s), }",
+                      is_plain ? '|' : '<', known[found].kind, known[found].bytes, shape);
+  size_t end = 10 + (size_t)size;
+  size_t total = (end + 1 + HEADER_ALIGNMENT - 1) / HEADER_ALIGNMENT * HEADER_ALIGNMENT;
+  memset(out + end, ' ', total - end);
+  out[total - 1] = '\n';
+  memcpy(out, "\x93NUMPY\x01\x00", 8);
+  out[8] = (char)((total - 10) & 255);
+  out[9] = (char)((total - 10) >> 8);
+  *out_size = total;
+  return true;
+}

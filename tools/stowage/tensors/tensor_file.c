@@ -1,0 +1,284 @@
+// Tensors from and to files. Files are read whole, so that pipes are as good as files.
+#include "tensors/tensor_file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "file.h"
+#include "output.h"
+#include "tensors/npy.h"
+#include "tensors/zip.h"
+
+static bool ends_with(const char* text, const char* end) {
+  size_t size = strlen(text);
+  size_t end_size = strlen(end);
+  return size >= end_size && strcmp(text + size - end_size, end) == 0;
+}
+
+cli_tensor_format cli_tensor_format_of(const char* path) {
+  return ends_with(path, ".npy")   ? CLI_TENSOR_NPY
+         : ends_with(path, ".npz") ? CLI_TENSOR_NPZ
+         : ends_with(path, ".pb")  ? CLI_TENSOR_PB
+                                   : CLI_TENSOR_RAW;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Reading
+
+cli_exit cli_arrays_read(const char* path, cli_list* arrays) {
+  stow_string bytes;
+  char why[CLI_WHY_SIZE];
+  stow_string_init(&bytes, stow_allocator_default());
+  cli_exit code = cli_file_read(path, &bytes);
+  if (code == CLI_YES &&
+      !cli_arrays_decode(cli_tensor_format_of(path), bytes.data == NULL ? "" : bytes.data,
+                         bytes.size, arrays, why)) {
+    code = cli_fail(CLI_BAD_INPUT, "%s: %s", path, why);
+  }
+  stow_string_free(&bytes);
+  return code;
+}
+
+cli_exit cli_array_read_raw(const char* path, stow_str name, const stow_type* type,
+                            cli_array* out_array) {
+  stow_string bytes;
+  stow_string_init(&bytes, stow_allocator_default());
+  *out_array = (cli_array){0};
+  cli_exit code = cli_file_read(path, &bytes);
+  uint64_t needed = 0;
+  if (code == CLI_YES && (stow_type_bytes(type, &needed) != STOW_OK || needed != bytes.size)) {
+    char text[CLI_TYPE_TEXT_SIZE];
+    cli_format_type(type, NULL, text);
+    code = cli_fail(CLI_BAD_INPUT, "%s: %s '%.*s' needs %llu bytes, the file has %zu",
+                    cli_file_label(path), text, (int)name.size, name.data,
+                    (unsigned long long)needed, bytes.size);
+  }
+  if (code == CLI_YES && !cli_array_create(out_array, name, type)) {
+    code = cli_fail_memory();
+  }
+  if (code == CLI_YES && bytes.size > 0) {
+    memcpy(out_array->tensor.data, bytes.data, bytes.size);
+  }
+  stow_string_free(&bytes);
+  return code;
+}
+
+static int compare_names(const void* a, const void* b) {
+  return strcmp(*(char* const*)a, *(char* const*)b);
+}
+
+static bool join(stow_string* out, const char* folder, const char* name, const char* end) {
+  out->size = 0;
+  size_t size = strlen(folder);
+  bool slash = size > 0 && folder[size - 1] == '/';
+  return stow_string_append(out, folder, size) == STOW_OK &&
+         (slash || stow_string_append(out, "/", 1) == STOW_OK) &&
+         stow_string_append(out, name, strlen(name)) == STOW_OK &&
+         stow_string_append(out, end, strlen(end)) == STOW_OK;
+}
+
+// Reads one file of a folder, and gives the array its name.
+static cli_exit read_member(const char* folder, const char* name, cli_list* arrays) {
+  stow_string path;
+  stow_string_init(&path, stow_allocator_default());
+  cli_exit code =
+      join(&path, folder, name, "") ? cli_arrays_read(path.data, arrays) : cli_fail_memory();
+  if (code == CLI_YES) {
+    cli_array* array = (cli_array*)arrays->items + arrays->count - 1;
+    array->name.size = 0;
+    size_t size = (size_t)(strrchr(name, '.') - name);
+    code = stow_string_append(&array->name, name, size) == STOW_OK ? CLI_YES : cli_fail_memory();
+  }
+  stow_string_free(&path);
+  return code;
+}
+
+static cli_exit list_folder(const char* path, cli_list* names) {
+  DIR* folder = opendir(path);
+  if (folder == NULL) {
+    return cli_fail(CLI_BROKEN, "cannot open '%s': %s", path, strerror(errno));
+  }
+  cli_exit code = CLI_YES;
+  for (const struct dirent* entry; code == CLI_YES && (entry = readdir(folder)) != NULL;) {
+    cli_tensor_format format = cli_tensor_format_of(entry->d_name);
+    if (format != CLI_TENSOR_NPY && format != CLI_TENSOR_PB) {
+      continue;
+    }
+    char* name = strdup(entry->d_name);
+    if (name == NULL || !cli_list_add(names, &name, sizeof name)) {
+      free(name);
+      code = cli_fail_memory();
+    }
+  }
+  closedir(folder);
+  if (names->count > 0) {
+    qsort(names->items, names->count, sizeof(char*), compare_names);
+  }
+  return code;
+}
+
+cli_exit cli_arrays_read_folder(const char* path, cli_list* arrays) {
+  cli_list names = {0};
+  cli_exit code = list_folder(path, &names);
+  if (code == CLI_YES && names.count == 0) {
+    code = cli_fail(CLI_BAD_INPUT, "%s: no .npy and no .pb file is in it", path);
+  }
+  char** all = names.items;
+  for (size_t i = 0; i < names.count; ++i) {
+    code = code == CLI_YES ? read_member(path, all[i], arrays) : code;
+    free(all[i]);
+  }
+  cli_list_free(&names, sizeof(char*));
+  return code;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Writing
+
+static cli_exit fail_dtype(const char* path, const cli_array* array) {
+  return cli_fail(CLI_BAD_INPUT,
+                  "cannot write '%s': .npy files have no type for %s, which '%s' has; write raw "
+                  "bytes: NAME=FILE, with another ending",
+                  path, stow_dtype_name(array->tensor.dtype),
+                  array->name.size == 0 ? "" : array->name.data);
+}
+
+// Opens |path|, writes with |write| and puts the file in place.
+static cli_exit write_file(const char* path,
+                           cli_exit (*write)(cli_output* output, const char* path,
+                                             const cli_array* arrays, size_t count),
+                           const cli_array* arrays, size_t count) {
+  cli_output output;
+  cli_exit code = cli_output_open(&output, path);
+  if (code == CLI_YES) {
+    code = write(&output, path, arrays, count);
+  }
+  cli_exit closed = cli_output_close(&output, code == CLI_YES);
+  return code != CLI_YES ? code : closed;
+}
+
+// What goes wrong with the file is remembered by the output.
+static void put(cli_output* output, const void* data, size_t size) {
+  stow_writer writer = cli_output_writer(output);
+  if (size > 0) {
+    (void)writer.write(writer.user, data, size);
+  }
+}
+
+static cli_exit write_one(cli_output* output, const char* path, const cli_array* arrays,
+                          size_t count) {
+  (void)count;
+  char header[CLI_NPY_HEADER_SIZE];
+  size_t size = 0;
+  if (cli_tensor_format_of(path) == CLI_TENSOR_NPY) {
+    if (!cli_npy_header(&arrays->tensor, header, &size)) {
+      return fail_dtype(path, arrays);
+    }
+    put(output, header, size);
+  }
+  put(output, arrays->tensor.data, arrays->size);
+  return CLI_YES;
+}
+
+static cli_exit add_entry(cli_zip_writer* zip, const char* path, const cli_array* array) {
+  char header[CLI_NPY_HEADER_SIZE];
+  size_t size;
+  if (!cli_npy_header(&array->tensor, header, &size)) {
+    return fail_dtype(path, array);
+  }
+  stow_string name;
+  stow_string_init(&name, stow_allocator_default());
+  cli_bytes parts[] = {{header, size}, {array->tensor.data, array->size}};
+  stow_status status = stow_string_append(&name, array->name.data, array->name.size);
+  status = status == STOW_OK ? stow_string_append(&name, ".npy", 4) : status;
+  if (status == STOW_OK) {
+    status = cli_zip_add(zip, (stow_str){name.data, name.size}, parts, 2);
+  }
+  stow_string_free(&name);
+  if (status == STOW_ERR_LIMIT) {
+    return cli_fail(CLI_BROKEN, "cannot write '%s': a .npz holds at most 4 GiB; name a folder",
+                    path);
+  }
+  return status == STOW_ERR_OUT_OF_MEMORY ? cli_fail_memory() : CLI_YES;
+}
+
+static cli_exit write_npz(cli_output* output, const char* path, const cli_array* arrays,
+                          size_t count) {
+  cli_zip_writer zip = {.writer = cli_output_writer(output)};
+  cli_exit code = CLI_YES;
+  for (size_t i = 0; i < count && code == CLI_YES; ++i) {
+    code = add_entry(&zip, path, &arrays[i]);
+  }
+  (void)cli_zip_finish(&zip);
+  return code;
+}
+
+cli_exit cli_array_write(const char* path, const cli_array* array) {
+  cli_tensor_format format = cli_tensor_format_of(path);
+  if (format == CLI_TENSOR_PB) {
+    return cli_fail(CLI_USAGE, "cannot write '%s': outputs are written as .npy, .npz or raw bytes",
+                    path);
+  }
+  return write_file(path, format == CLI_TENSOR_NPZ ? write_npz : write_one, array, 1);
+}
+
+// A name as one of a file: what separates folders, and what hides files, is written otherwise.
+static char safe_character(const stow_string* name, size_t index) {
+  char c = name->data[index];
+  return c == '/' || c == '\0' || (c == '.' && index == 0) ? '_' : c;
+}
+
+static bool is_same_file(const stow_string* a, const stow_string* b) {
+  bool same = a->size == b->size;
+  for (size_t i = 0; same && i < a->size; ++i) {
+    same = safe_character(a, i) == safe_character(b, i);
+  }
+  return same;
+}
+
+static bool member_path(stow_string* out, const char* folder, const stow_string* name) {
+  bool made = join(out, folder, "", "");
+  for (size_t i = 0; made && i < name->size; ++i) {
+    char c = safe_character(name, i);
+    made = stow_string_append(out, &c, 1) == STOW_OK;
+  }
+  return made && stow_string_append(out, ".npy", 4) == STOW_OK;
+}
+
+static cli_exit check_members(const char* folder, const cli_array* arrays, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    for (size_t k = 0; k < i; ++k) {
+      if (is_same_file(&arrays[i].name, &arrays[k].name)) {
+        return cli_fail(CLI_BAD_INPUT,
+                        "cannot write '%s': '%s' and '%s' would be the same file; name a .npz",
+                        folder, arrays[k].name.data, arrays[i].name.data);
+      }
+    }
+  }
+  return CLI_YES;
+}
+
+static cli_exit write_folder(const char* path, const cli_array* arrays, size_t count) {
+  cli_exit code = check_members(path, arrays, count);
+  if (code == CLI_YES && mkdir(path, 0777) != 0 && errno != EEXIST) {
+    return cli_fail(CLI_BROKEN, "cannot make the folder '%s': %s", path, strerror(errno));
+  }
+  stow_string file;
+  stow_string_init(&file, stow_allocator_default());
+  for (size_t i = 0; i < count && code == CLI_YES; ++i) {
+    code = member_path(&file, path, &arrays[i].name)
+               ? write_file(file.data, write_one, &arrays[i], 1)
+               : cli_fail_memory();
+  }
+  stow_string_free(&file);
+  return code;
+}
+
+cli_exit cli_arrays_write(const char* path, const cli_array* arrays, size_t count) {
+  return cli_tensor_format_of(path) == CLI_TENSOR_NPZ ? write_file(path, write_npz, arrays, count)
+                                                      : write_folder(path, arrays, count);
+}
