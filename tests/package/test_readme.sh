@@ -1,6 +1,6 @@
 #!/bin/sh
-# What the README shows is what happens: its C example compiles without warnings and prints what it says, and transcripts, here
-# and in docs/onnx.md, are what the command prints. Usage: test_readme.sh SOURCE_DIR BUILD_DIR CC
+# What the README shows is what happens: its C examples compile without warnings and print what it says, and transcripts, here and
+# in docs/onnx.md and docs/run.md, are what the command prints, but for times. Usage: test_readme.sh SOURCE_DIR BUILD_DIR CC
 set -eu
 source=$1
 build=$2
@@ -13,14 +13,27 @@ block() { # FILE LANGUAGE N: the Nth fenced block of that language
     $0 == fence {on = ++count == wanted; next} /^```$/ {on = 0} on' "$source/$1"
 }
 
-block README.md c 1 >"$work/example.c"
-block README.md text 1 >"$work/expected"
-[ -s "$work/example.c" ] && [ -s "$work/expected" ]
-"$cc" -std=c11 -Wall -Wextra -Wpedantic -Werror -I"$source/include" "$work/example.c" \
-  "$build/src/libstowage.a" -o "$work/example"
-"$work/example" >"$work/actual"
-diff "$work/expected" "$work/actual"
-echo "the README's example prints: $(cat "$work/actual")"
+check_example() { # N ARGUMENT…: the Nth block of C, and the Nth of text, which is what it prints
+  n=$1
+  shift
+  block README.md c "$n" >"$work/example.c"
+  block README.md text "$n" >"$work/expected"
+  [ -s "$work/example.c" ] && [ -s "$work/expected" ]
+  "$cc" -std=c11 -Wall -Wextra -Wpedantic -Werror -I"$source/include" "$work/example.c" \
+    "$build/src/exec/libstowage-exec.a" "$build/src/onnx/libstowage-onnx.a" "$build/src/libstowage.a" \
+    -lm -lpthread -o "$work/example"
+  "$work/example" "$@" >"$work/actual"
+  diff "$work/expected" "$work/actual"
+  echo "the README's example $n prints: $(cat "$work/actual")"
+}
+check_example 1
+check_example 2 "$source/examples/digits.onnx"
+diff "$work/example.c" "$source/examples/run_model.c"
+
+# Times are others each time, and so is what they are told in.
+without_times() {
+  sed -E 's/^  (time|start)  .*/  \1 …/' "$1"
+}
 
 # A transcript is one command, `$ stowage …`, and all that it prints.
 check_transcripts() { # FILE COUNT
@@ -34,16 +47,19 @@ check_transcripts() { # FILE COUNT
     {
       echo "\$ stowage $command"
       # shellcheck disable=SC2086  # words are meant to be split
-      (cd "$source" && "$build/tools/stowage/stowage" $command)
+      (cd "$source" && "$build/tools/stowage/stowage" $command) 2>&1 || true
     } >"$work/actual"
-    diff "$work/expected" "$work/actual"
+    without_times "$work/expected" >"$work/expected.fixed"
+    without_times "$work/actual" >"$work/actual.fixed"
+    diff "$work/expected.fixed" "$work/actual.fixed"
     echo "$1: stowage $command: as shown"
     n=$((n + 1))
   done
 }
 
-check_transcripts README.md 1
+check_transcripts README.md 2
 check_transcripts docs/onnx.md 4
+check_transcripts docs/run.md 2
 
 # The commands for models run as they stand. The one that asks for too little memory says no.
 mkdir "$work/models"
