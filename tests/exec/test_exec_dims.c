@@ -142,3 +142,42 @@ TEST(CarriedValuesKeepTheirDimsWhenTheyChangePlaces) {
     exec_case_end(&c);
   }
 }
+
+// A declared type is the largest one; what follows the operand are the dims that both have.
+TEST(DeclaredTypesFollowTheirOperands) {
+  for (int way = 0; way < EXEC_WAYS; ++way) {
+    exec_case c;
+    exec_case_begin(&c,
+                    "%0 = input \"x\" : f32[4]\n %1 = nonzero(%0) : bounded i64[1, 4]\n"
+                    "%2 \"same\" = reshape(%1) : bounded i64[1, 4]\n"
+                    "%3 \"fewer\" = reshape(%2) : bounded i64[4]\n"
+                    "%4 \"more\" = reshape(%3) : bounded i64[4, 1, 1]\n"
+                    "%5 \"cast\" = cast(%4) : bounded i64[4, 1, 1]\n return %2, %3, %4, %5");
+    exec_case_way(&c, way);
+    REQUIRE(exec_case_make(&c) == STOW_OK);
+    EXEC_SET(&c, "x", float, 0, 1, 0, 1);
+    test_check(stow_exec_run(c.exec, &c.diag) == STOW_OK, __FILE__, __LINE__, "%s", c.diag.message);
+    for (size_t k = 0; k < 4; ++k) {
+      EXEC_GIVES(&c, k, int64_t, 1, 3);
+    }
+    EXEC_SET(&c, "x", float, 1, 1, 1, 1);
+    CHECK(stow_exec_run(c.exec, &c.diag) == STOW_OK);
+    EXEC_GIVES(&c, 3, int64_t, 0, 1, 2, 3);
+    exec_case_end(&c);
+  }
+}
+
+TEST(DeclaredTypesThatDoNotTellDimsApartAreRefused) {
+  exec_case c;
+  exec_case_begin(&c,
+                  "%0 = input \"x\" : f32[4]\n %1 = nonzero(%0) : bounded i64[1, 4]\n"
+                  "%2 \"square\" = reshape(%1) : bounded i64[2, 2]\n return %2");
+  REQUIRE(exec_case_make(&c) == STOW_OK);
+  EXEC_SET(&c, "x", float, 0, 1, 0, 1);
+  CHECK(stow_exec_run(c.exec, &c.diag) == STOW_ERR_TYPE);
+  CHECK_HAS(c.diag.message, "node 2 \"square\" (reshape)");
+  CHECK_HAS(c.diag.message, "the operand has 2 elements and the result 4");
+  EXEC_SET(&c, "x", float, 1, 1, 1, 1);
+  CHECK(stow_exec_run(c.exec, &c.diag) == STOW_OK);
+  exec_case_end(&c);
+}

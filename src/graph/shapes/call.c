@@ -52,6 +52,10 @@ const stow_type* stow_shape_operand(const stow_shape_call* call, size_t k) {
                               : stowi_type_of(call->graph, call->types, call->operands[k]);
 }
 
+const stow_type* stowi_shape_largest(const stow_shape_call* call, size_t k) {
+  return stowi_type_of(call->graph, call->types, call->operands[k]);
+}
+
 const stow_attr* stow_shape_attr(const stow_shape_call* call, const char* name) {
   stow_str key = stow_str_of(name);
   const stow_attr* found = stowi_find_attr(call->graph, call->attrs, call->attr_count, key);

@@ -68,6 +68,9 @@ void stowi_shape_use_cache(stow_shape_call* call, stowi_known_cache* cache);
 // Says that result |k|'s dims are the largest possible, whatever is declared.
 void stowi_shape_mark_bounded(stow_shape_call* call, size_t k);
 
+// The type that the graph has for operand |k|, which is there: what an actual one is at most.
+const stow_type* stowi_shape_largest(const stow_shape_call* call, size_t k);
+
 // Whether the dims of operand |k|, or of what a region yields, are the largest possible: it is
 // bounded, or its dims depend on data and are given as numbers.
 bool stowi_shape_is_loose(const stow_shape_call* call, size_t k);

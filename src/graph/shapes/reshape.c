@@ -196,19 +196,46 @@ static stow_status reshape_to(stow_shape_call* call, const stowi_list* shape) {
   return stowi_shape_set(call, 0, &to.type);
 }
 
+// While a graph runs, a declared type is only the largest. Where it has the dims of the operand's
+// largest type, in their order, with ones put in or left out, its dims are those of the operand.
+static bool follow_operand(const stow_shape_call* call, stow_type* type) {
+  const stow_type* from = stow_shape_operand(call, 0);
+  const stow_type* largest = stowi_shape_largest(call, 0);
+  uint32_t i = 0;
+  for (uint32_t k = 0; k < type->rank; ++k) {
+    while (i < largest->rank && largest->dims[i] == 1 && type->dims[k] != 1) {
+      ++i;
+    }
+    bool is_there = i < largest->rank && largest->dims[i] == type->dims[k];
+    if (!is_there && type->dims[k] != 1) {
+      return false;
+    }
+    type->dims[k] = is_there ? from->dims[i++] : 1;
+  }
+  return true;
+}
+
+static stow_status reshape_declared(stow_shape_call* call) {
+  const stow_type* declared = stowi_shape_need_declared(call, 0);
+  if (declared == NULL) {
+    return STOW_ERR_TYPE;
+  }
+  stow_type type = *declared;
+  STOW_TRY(check_declared_dtype(call, declared));
+  if (call->actual != NULL && !follow_operand(call, &type)) {
+    type = *declared;
+  }
+  STOW_TRY(check_count(call, stow_shape_operand(call, 0), &type));
+  return stowi_shape_set(call, 0, &type);
+}
+
 stow_status stowi_shape_reshape(stow_shape_call* call) {
   stowi_list shape;
   STOW_TRY(read_target(call, stowi_shape_is_loose(call, 0), &shape));
   if (shape.is_given) {
     return reshape_to(call, &shape);
   }
-  const stow_type* declared = stowi_shape_need_declared(call, 0);
-  if (declared == NULL) {
-    return STOW_ERR_TYPE;
-  }
-  STOW_TRY(check_declared_dtype(call, declared));
-  STOW_TRY(check_count(call, stow_shape_operand(call, 0), declared));
-  return stowi_shape_set(call, 0, declared);
+  return reshape_declared(call);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -386,10 +413,10 @@ stow_status stowi_shape_cast(stow_shape_call* call) {
     return STOW_ERR_TYPE;
   }
   converted.dtype = declared->dtype;
-  if (!stow_type_equal(&converted, declared)) {
+  if (call->actual == NULL && !stow_type_equal(&converted, declared)) {
     return stow_shape_fail(call, "the declared result has other dims than the operand");
   }
-  return stowi_shape_set(call, 0, declared);
+  return stowi_shape_set(call, 0, &converted);
 }
 
 stow_status stowi_shape_cast_like(stow_shape_call* call) {
