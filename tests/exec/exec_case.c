@@ -95,8 +95,8 @@ void exec_case_begin(exec_case* c, const char* text) {
   c->allocator = stow_allocator_default();
   stow_diag_init(&c->diag);
   int size = snprintf(whole, sizeof(whole), "graph @g {\n%s\n}\n", text);
-  if (stow_module_parse(whole, (size_t)size, NULL, NULL, c->allocator, &c->diag, &c->module) !=
-      STOW_OK) {
+  if (stow_module_parse(whole, (size_t)size, NULL, NULL, test_frozen_allocator(&c->frozen),
+                        &c->diag, &c->module) != STOW_OK) {
     fprintf(stderr, "%s\n%s\n", c->diag.message, whole);
     abort();
   }
@@ -122,6 +122,7 @@ static void unmake(exec_case* c) {
 
 stow_status exec_case_make(exec_case* c) {
   unmake(c);
+  test_freeze(&c->frozen, false);
   stow_status status =
       stow_prepare(c->graph, &c->prepare_options, c->allocator, &c->diag, &c->prepared);
   if (status == STOW_OK) {
@@ -133,6 +134,7 @@ stow_status exec_case_make(exec_case* c) {
   }
   if (status == STOW_OK) {
     exec_case_bind_outputs(c);
+    test_freeze(&c->frozen, true);
   }
   return status;
 }
@@ -164,7 +166,9 @@ static void free_kept(exec_case* c) {
 void exec_case_end(exec_case* c) {
   unmake(c);
   stow_kernels_destroy(c->kernels);
+  test_freeze(&c->frozen, false);
   stow_module_destroy(c->module);
+  test_frozen_free(&c->frozen);
   free_kept(c);
 }
 
@@ -175,6 +179,8 @@ void exec_case_way(exec_case* c, int way) {
   c->options.paranoid = way == EXEC_WAY_PARANOID;
   c->options.poison = way == 3;
   c->prepare_options.threads = way == 4 ? 2 : 1;
+  c->plan_options.params = way != EXEC_WAY_WEIGHTS;
+  c->plan_options.constants = way != EXEC_WAY_WEIGHTS;
   c->plan_options.io = way == EXEC_WAY_EXTERNAL ? STOW_IO_EXTERNAL : STOW_IO_KEEP;
 }
 

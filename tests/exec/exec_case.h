@@ -16,6 +16,8 @@
 #include <stowage/exec.h>
 #include <stowage/text.h>
 
+#include "support/frozen.h"
+
 typedef struct exec_case {
   stow_allocator allocator;
   stow_diag diag;
@@ -28,6 +30,7 @@ typedef struct exec_case {
   stow_prepare_options prepare_options;
   stow_plan_options plan_options;
   stow_exec_options options;
+  test_frozen frozen;      // the graph: runs only read it
   struct exec_kept* kept;  // what was bound
 } exec_case;
 
@@ -38,8 +41,9 @@ stow_status exec_case_make(exec_case* c);
 void exec_case_end(exec_case* c);
 
 // Ways to run that must all give the same: as planned by default, without reuse, paranoid with
-// guards, poisoned, with two threads, with boundary values outside the arena.
-enum { EXEC_WAYS = 6, EXEC_WAY_PARANOID = 2, EXEC_WAY_EXTERNAL = 5 };
+// guards, poisoned, with two threads, with inputs and outputs outside the arena, with weights
+// outside it.
+enum { EXEC_WAYS = 7, EXEC_WAY_PARANOID = 2, EXEC_WAY_EXTERNAL = 5, EXEC_WAY_WEIGHTS = 6 };
 void exec_case_way(exec_case* c, int way);
 
 stow_value exec_case_value(const exec_case* c, const char* name);

@@ -136,14 +136,16 @@ static stow_tensor whole_tensor(const stow_graph* graph, stow_value value, void*
   return tensor;
 }
 
-void run_graph_init(run_graph* g, const stow_graph* graph, uint64_t seed) {
-  *g = (run_graph){.graph = graph, .seed = seed, .ranges = suitable_ranges(graph)};
+void run_graph_init(run_graph* g, const stow_graph* graph, test_frozen* frozen, uint64_t seed) {
+  *g =
+      (run_graph){.graph = graph, .frozen = frozen, .seed = seed, .ranges = suitable_ranges(graph)};
   set_kernels(g);
+  stow_allocator elements = test_frozen_allocator(frozen);
   g->data = (void**)need(calloc(stow_graph_value_count(graph) + 1, sizeof(*g->data)));
   for (stow_value value = 0; value < stow_graph_value_count(graph); ++value) {
     if (stow_graph_is_boundary(graph, value) && stow_graph_data(graph, value, NULL) == NULL) {
       stow_tensor tensor = whole_tensor(graph, value, NULL);
-      tensor.data = make_bytes(stow_tensor_bytes(&tensor));
+      tensor.data = elements.reallocate(elements.user, NULL, 0, stow_tensor_bytes(&tensor) + 1, 64);
       suitable_fill(&tensor, g->ranges[value], seed * 1000003 + value);
       g->data[value] = tensor.data;
     }
@@ -151,9 +153,6 @@ void run_graph_init(run_graph* g, const stow_graph* graph, uint64_t seed) {
 }
 
 void run_graph_free(run_graph* g) {
-  for (stow_value value = 0; value < stow_graph_value_count(g->graph); ++value) {
-    free(g->data[value]);
-  }
   free(g->data);
   free(g->ranges);
   stow_kernels_destroy(g->kernels);
@@ -329,6 +328,7 @@ run_trace run_graph_run(run_graph* g, const run_way* way) {
   trace.status = make(&r);
   if (trace.status == STOW_OK) {
     trace.is_run = true;
+    test_freeze(g->frozen, true);
     trace.status = stow_exec_run(r.exec, &r.diag);
     if (trace.status == STOW_OK && way->is_repeated) {
       trace.status = begin_again(&r);
@@ -338,6 +338,7 @@ run_trace run_graph_run(run_graph* g, const run_way* way) {
   if (trace.status == STOW_OK) {
     trace_outputs(&r);
   }
+  test_freeze(g->frozen, false);
   if (trace.status != STOW_OK) {
     memcpy(trace.message, r.diag.message, sizeof(trace.message));
     trace.failed = r.diag.node;

@@ -6,6 +6,7 @@
 #include <stowage/exec.h>
 
 #include "exec/suitable.h"
+#include "support/frozen.h"
 
 // How to plan and run.
 typedef struct run_way {
@@ -26,6 +27,7 @@ typedef struct run_graph {
   suitable_range* ranges;
   stow_kernels* kernels;   // the library's, and one for all custom ops of random graphs. What they
                            // refuse is noted, and the run goes on
+  test_frozen* frozen;     // where the graph and |data| are; runs only read them
   void** data;             // by value: elements of boundary values that have none
   stow_node node;          // being run
   stow_status refusal;     // what its kernel said
@@ -46,8 +48,9 @@ typedef struct run_trace {
   char message[STOW_DIAG_MESSAGE_SIZE];
 } run_trace;
 
-// |graph| is borrowed. Ends the program where there is no memory.
-void run_graph_init(run_graph* g, const stow_graph* graph, uint64_t seed);
+// |graph|, which was allocated from |frozen|, is borrowed. Ends the program where there is no
+// memory.
+void run_graph_init(run_graph* g, const stow_graph* graph, test_frozen* frozen, uint64_t seed);
 void run_graph_free(run_graph* g);
 
 run_trace run_graph_run(run_graph* g, const run_way* way);

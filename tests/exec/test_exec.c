@@ -180,6 +180,7 @@ TEST(PlansWithoutWhatKernelsNeedAreRefused) {
   kernel.scratch = scratch_by_workers;
   CHECK(stow_kernels_set(c.kernels, STOW_OP_ADD, &kernel, NULL) == STOW_OK);
   REQUIRE(exec_case_make(&c) == STOW_OK);
+  test_freeze(&c.frozen, false);  // planning makes dims
   REQUIRE(stow_plan_make(c.graph, NULL, &c.plan_options, c.allocator, &c.diag, &plan) == STOW_OK);
   CHECK(stow_exec_create(c.prepared, plan, NULL, c.allocator, &c.diag, &exec) ==
         STOW_ERR_VIOLATION);
@@ -347,5 +348,43 @@ TEST(StepsAreToldAndCanBeStopped) {
   w = (watcher){.stop_at = 5};
   CHECK(stow_exec_run(c.exec, &c.diag) == STOW_ERR_GAVE_UP);
   CHECK_HAS(c.diag.message, "node 2 \"sum\" (add): the run was stopped");
+  exec_case_end(&c);
+}
+
+typedef struct reentry {
+  exec_case* c;
+  stow_status statuses[3];
+  char message[STOW_DIAG_MESSAGE_SIZE];
+} reentry;
+
+static bool enter_again(void* user, const stow_exec_event* event) {
+  reentry* r = (reentry*)user;
+  stow_tensor x = {(float[]){9, 9, 9, 9}, STOW_F32, 2, {2, 2}};
+  if (event->step == 2 && !event->is_done) {
+    r->statuses[0] = stow_exec_set(r->c->exec, 0, &x, NULL);
+    r->statuses[1] = stow_exec_bind(r->c->exec, 0, x.data, 16, NULL);
+    r->statuses[2] = stow_exec_run(r->c->exec, &r->c->diag);
+    memcpy(r->message, r->c->diag.message, sizeof(r->message));
+  }
+  return true;
+}
+
+TEST(RunsInsideRunsAreRefusedAndTheOuterOneGoesOn) {
+  exec_case c;
+  reentry r = {.c = &c};
+  exec_case_begin(&c, SUM);
+  c.options.on_step = enter_again;
+  c.options.user = &r;
+  REQUIRE(exec_case_make(&c) == STOW_OK);
+  for (int run = 0; run < 2; ++run) {
+    EXEC_SET(&c, "x", float, 1, 2, 3, 4);
+    EXEC_SET(&c, "y", float, 1, 2, 3, 4);
+    CHECK(stow_exec_run(c.exec, &c.diag) == STOW_OK);
+    for (size_t i = 0; i < 3; ++i) {
+      CHECK_U64(r.statuses[i], STOW_ERR_CONFLICT);
+    }
+    CHECK_HAS(r.message, "stow_exec_run was called inside a run");
+    EXEC_GIVES(&c, 0, float, -2, -4, -6, -8);
+  }
   exec_case_end(&c);
 }

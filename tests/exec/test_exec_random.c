@@ -12,8 +12,8 @@
 #include "support/random_ops.h"
 #include "support/test.h"
 
-#define GRAPHS 250
-#define GRAPHS_LONG 10000
+#define GRAPHS 500
+#define GRAPHS_LONG 20000
 #define MAX_NODES 32
 #define SEARCH_NODES 300
 #define ORDER_NODES 2000
@@ -29,6 +29,7 @@ enum {
   EFFECTS,
   THREADS,
   PARANOID,
+  WEIGHTS,  // outside the arena, in memory that is only read
   WAYS
 };
 
@@ -63,7 +64,7 @@ static stow_plan_options options_of(stow_preset preset, bool in_place, bool elid
 static run_way way_of(int number, const stow_schedule* schedule) {
   static const char* const names[WAYS] = {"alone",     "shared",      "in place", "elision",
                                           "reordered", "drawn order", "rlx",      "effects",
-                                          "threads",   "paranoid"};
+                                          "threads",   "paranoid",    "weights"};
   bool all = number >= REORDERED || number == SHARED;
   run_way way = {.name = names[number], .threads = number == THREADS ? 2 : 1};
   way.plan =
@@ -80,9 +81,11 @@ static run_way way_of(int number, const stow_schedule* schedule) {
   } else if (number == PARANOID) {
     way.paranoid = true;
     way.plan.tail_guard = 64;
+  } else if (number == WEIGHTS) {
+    way.plan.params = way.plan.constants = false;
   }
   way.has_effects = number == EFFECTS;
-  way.is_repeated = number == EFFECTS || number == SHARED;
+  way.is_repeated = number == EFFECTS || number == SHARED || number == WEIGHTS;
   return way;
 }
 
@@ -95,7 +98,8 @@ static bool may_be_unmade(int number, stow_status status) {
 // ---------------------------------------------------------------------------------------------
 // One graph
 
-static stow_graph* make_graph(uint64_t seed, random_ops* ops, stow_schedule** out_schedule) {
+static stow_graph* make_graph(uint64_t seed, random_ops* ops, test_frozen* frozen,
+                              stow_schedule** out_schedule) {
   test_random random = {seed};
   random_graph_options options =
       random_graph_everything(2 + test_random_below(&random, MAX_NODES - 1));
@@ -103,7 +107,7 @@ static stow_graph* make_graph(uint64_t seed, random_ops* ops, stow_schedule** ou
   options.most = test_random_below(&random, 8) == 0 ? 0 : 8;
   options.more = random_ops_add;
   options.user = ops;
-  stow_graph* graph = random_graph(&random, &options, stow_allocator_default());
+  stow_graph* graph = random_graph(&random, &options, test_frozen_allocator(frozen));
   *out_schedule = random_schedule(&random, graph, stow_allocator_default());
   return graph;
 }
@@ -143,9 +147,10 @@ static void run_another(tally* t, run_graph* g, const run_trace* alone, int numb
 
 static void run_all(tally* t, uint64_t seed, random_ops* ops) {
   stow_schedule* schedule;
-  stow_graph* graph = make_graph(seed, ops, &schedule);
+  test_frozen frozen = {NULL, 0};
+  stow_graph* graph = make_graph(seed, ops, &frozen, &schedule);
   run_graph g;
-  run_graph_init(&g, graph, seed);
+  run_graph_init(&g, graph, &frozen, seed);
   run_way way = way_of(ALONE, NULL);
   run_trace alone = run_graph_run(&g, &way);
   t->graphs += 1;
@@ -163,6 +168,7 @@ static void run_all(tally* t, uint64_t seed, random_ops* ops) {
   run_graph_free(&g);
   stow_schedule_destroy(schedule);
   stow_graph_destroy(graph);
+  test_frozen_free(&frozen);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -203,7 +209,8 @@ static void check_orders(const char* text, const stow_node* order, size_t count)
   stow_module* module = NULL;
   stow_schedule* schedule = NULL;
   char difference[1000];
-  if (!CHECK(stow_module_parse(text, strlen(text), NULL, NULL, stow_allocator_default(), NULL,
+  test_frozen frozen = {NULL, 0};
+  if (!CHECK(stow_module_parse(text, strlen(text), NULL, NULL, test_frozen_allocator(&frozen), NULL,
                                &module) == STOW_OK)) {
     return;
   }
@@ -211,7 +218,7 @@ static void check_orders(const char* text, const stow_node* order, size_t count)
   CHECK(stow_schedule_create_order(graph, order, count, stow_allocator_default(), NULL,
                                    &schedule) == STOW_OK);
   run_graph g;
-  run_graph_init(&g, graph, 1);
+  run_graph_init(&g, graph, &frozen, 1);
   run_way first = way_of(ALONE, NULL);
   run_way second = way_of(ALONE, NULL);
   second.plan.schedule = schedule;
@@ -225,6 +232,7 @@ static void check_orders(const char* text, const stow_node* order, size_t count)
   run_graph_free(&g);
   stow_schedule_destroy(schedule);
   stow_module_destroy(module);
+  test_frozen_free(&frozen);
 }
 
 TEST(RandomNumbersDoNotDependOnLoopsElsewhere) {

@@ -8,6 +8,7 @@
 // written into are never listed.
 #define MAX_VISIBLE 4096
 #define MAX_DEPTH 3
+#define MAX_CHOSEN 8  // outputs chosen while the graph grows
 
 typedef struct maker {
   test_random* random;
@@ -18,6 +19,8 @@ typedef struct maker {
   size_t depth;
   uint32_t names;
   uint32_t param_mask;  // params made so far: names are unique
+  stow_value chosen[MAX_CHOSEN];
+  size_t chosen_count;
 } maker;
 
 random_graph_options random_graph_everything(size_t nodes) {
@@ -244,6 +247,48 @@ static void add_layout(maker* m) {
     stow_call_attr_int(call, "axis", 0);
   }
   finish_and_show(m, call);
+}
+
+// The first result of a node that makes |x| a view, as most of these ops do; |x| where it is
+// refused.
+static stow_value add_view_of(maker* m, stow_value x) {
+  static const stow_op ops[] = {STOW_OP_RESHAPE, STOW_OP_CAST,      STOW_OP_NARROW,
+                                STOW_OP_SPLIT,   STOW_OP_UNSQUEEZE, STOW_OP_FLATTEN,
+                                STOW_OP_SQUEEZE, STOW_OP_TRANSPOSE};
+  stow_op op = ops[below(m, sizeof(ops) / sizeof(ops[0]))];
+  stow_type type = *type_of(m, x);
+  stow_dim rows = type.rank == 0 ? 1 : type.dims[0];
+  uint32_t before = stow_graph_value_count(m->graph);
+  stow_call* call = stow_graph_begin(m->graph, op);
+  stow_call_operand(call, x);
+  if (op == STOW_OP_RESHAPE || op == STOW_OP_CAST) {
+    stow_call_result_type(call, &type);
+  } else if (op == STOW_OP_NARROW) {
+    stow_dim start = (stow_dim)below(m, (uint64_t)rows + 1);
+    stow_call_attr_int(call, "axis", 0);
+    stow_call_attr_int(call, "start", start);
+    stow_call_attr_int(call, "len", rows - start);
+  } else if (op == STOW_OP_SPLIT) {
+    stow_call_attr_int(call, "axis", 0);
+    stow_call_attr_int(call, "parts", rows % 2 == 0 ? 2 : 1);
+  } else if (op == STOW_OP_UNSQUEEZE) {
+    stow_call_attr_ints(call, "axes", (int64_t[]){0}, 1);
+  } else if (op == STOW_OP_TRANSPOSE && type.rank == 2) {
+    stow_call_attr_ints(call, "perm", (int64_t[]){0, 1}, 2);
+  }
+  finish_and_show(m, call);
+  return before < stow_graph_value_count(m->graph) ? before : x;
+}
+
+// Views of a boundary value, of views, and of outputs.
+static void add_views(maker* m) {
+  stow_value x = below(m, 2) == 0 ? add_boundary(m) : pick(m);
+  for (size_t count = 1 + below(m, 4); count > 0; --count) {
+    x = add_view_of(m, x);
+    if (m->depth == 0 && m->chosen_count < MAX_CHOSEN && below(m, 3) == 0) {
+      m->chosen[m->chosen_count++] = x;
+    }
+  }
 }
 
 static void add_some(maker* m, size_t count);
@@ -497,7 +542,7 @@ static void add_more(maker* m) {
 }
 
 static void add_one(maker* m) {
-  uint64_t kind = below(m, 24);
+  uint64_t kind = below(m, 26);
   if (m->options.more != NULL && m->visible_count > 0 && below(m, 2) == 0) {
     add_more(m);
   } else if (m->visible_count == 0 || kind == 0) {
@@ -524,6 +569,8 @@ static void add_one(maker* m) {
     }
   } else if (kind < 23 && m->options.regions && m->depth < MAX_DEPTH) {
     add_loop(m);
+  } else if (kind >= 24) {
+    add_views(m);
   }
 }
 
@@ -550,8 +597,8 @@ stow_graph* random_graph(test_random* random, const random_graph_options* option
   while (stow_graph_node_count(m.graph) < options->nodes) {
     add_one(&m);
   }
-  for (size_t i = 1 + below(&m, 4); i > 0; --i) {
-    stow_value output = pick(&m);
+  for (size_t i = m.chosen_count + 1 + below(&m, 4); i > 0; --i) {
+    stow_value output = i <= m.chosen_count ? m.chosen[i - 1] : pick(&m);
     if (stow_graph_add_output(m.graph, output, &diag) != STOW_OK) {
       die("output", &diag);
     }

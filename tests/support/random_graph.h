@@ -1,6 +1,7 @@
 // Random graphs, effects and schedules for property tests: small, valid, and full of what makes
-// planning hard (views of views, several results, regions in regions, caches written in place,
-// empty tensors, dead values, boundary values anywhere, outputs that are views or appear twice).
+// planning hard (views of weights, of views and of outputs, several results, regions in regions,
+// caches written in place, empty tensors, dead values, boundary values anywhere, outputs that are
+// views or appear twice).
 #ifndef STOWAGE_TESTS_SUPPORT_RANDOM_GRAPH_H_
 #define STOWAGE_TESTS_SUPPORT_RANDOM_GRAPH_H_
 

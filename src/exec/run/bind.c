@@ -12,6 +12,14 @@ static stow_status fail_value(const stow_exec* exec, stow_value value, stow_stat
   return status;
 }
 
+stow_status stowi_exec_idle(const stow_exec* exec, const char* what, stow_diag* diag) {
+  return exec->is_running ? stowi_fail(diag, STOW_ERR_CONFLICT,
+                                       "%s was called inside a run of the same executor (from "
+                                       "on_step or a kernel)",
+                                       what)
+                          : STOW_OK;
+}
+
 static stow_status check_value(const stow_exec* exec, stow_value value, stow_diag* diag) {
   if (value == STOW_VALUE_NONE) {  // what stow_graph_find gives for a name that is not there
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "the value is none: has it another name?");
@@ -24,6 +32,7 @@ static stow_status check_value(const stow_exec* exec, stow_value value, stow_dia
 
 stow_status stow_exec_bind(stow_exec* exec, stow_value value, void* data, size_t size,
                            stow_diag* diag) {
+  STOW_TRY(stowi_exec_idle(exec, "stow_exec_bind", diag));
   STOW_TRY(check_value(exec, value, diag));
   stowi_place* place = &exec->places[value];
   stow_tensor* tensor = &exec->calls.tensors[value];
@@ -50,13 +59,11 @@ stow_status stow_exec_bind(stow_exec* exec, stow_value value, void* data, size_t
     stowi_diag_value(diag, value);
     return STOW_ERR_INVALID_ARGUMENT;
   }
-  void* old = tensor->data;
+  exec->is_moved = exec->is_moved || !place->is_bound || tensor->data != data;
   *tensor = stowi_tensor_of(stow_graph_type(exec->graph, value));
   tensor->data = data;
   place->is_set = true;
-  if (old != data) {
-    stowi_exec_follow(exec, value);
-  }
+  place->is_bound = true;
   return STOW_OK;
 }
 
@@ -93,6 +100,7 @@ static stow_status check_settable(const stow_exec* exec, stow_value value, stow_
 
 stow_status stow_exec_set(stow_exec* exec, stow_value value, const stow_tensor* tensor,
                           stow_diag* diag) {
+  STOW_TRY(stowi_exec_idle(exec, "stow_exec_set", diag));
   STOW_TRY(check_value(exec, value, diag));
   STOW_TRY(check_settable(exec, value, diag));
   stowi_place* place = &exec->places[value];
@@ -125,6 +133,7 @@ stow_status stow_exec_tensor(stow_exec* exec, stow_value value, stow_diag* diag,
                              stow_tensor* out_tensor) {
   *out_tensor = (stow_tensor){0};
   STOW_TRY(check_value(exec, value, diag));
+  stowi_exec_follow(exec);
   if (exec->calls.tensors[value].data == NULL && exec->places[value].bytes != 0) {
     return fail_value(exec, value, STOW_ERR_NOT_FOUND, "nothing is bound to it", diag);
   }

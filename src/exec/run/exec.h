@@ -21,6 +21,7 @@ typedef struct stowi_place {
   bool is_consumed : 1;  // a run destroys them
   bool is_loose : 1;     // dims may be smaller than in the graph
   bool is_output : 1;
+  bool is_bound : 1;   // the caller has given it bytes
   const void* source;  // a weight's data, or an input's known value; NULL: none
   uint64_t bytes;      // with the largest dims
 } stowi_place;
@@ -71,13 +72,17 @@ struct stow_exec {
   stowi_inference inference;
   stowi_paranoia* paranoia;  // NULL: none
   uint32_t step;             // being run
+  bool is_running;
+  bool is_moved;  // views of what has no slot are not where that is now
   char message[STOWI_MESSAGE_SIZE];
 };
 
 // Gives every value its place and puts weights there (places.c).
 stow_status stowi_exec_place(stow_exec* exec, stow_diag* diag);
-// Data of values that are views of |root|, which has no slot.
-void stowi_exec_follow(stow_exec* exec, stow_value root);
+// Gives views of what has no slot their data again, where something was bound since. O(values).
+void stowi_exec_follow(stow_exec* exec);
+// STOW_ERR_CONFLICT naming |what| while a run is under way.
+stow_status stowi_exec_idle(const stow_exec* exec, const char* what, stow_diag* diag);
 // Before a run: puts weights that the last one destroyed where they belong. STOW_ERR_NOT_FOUND
 // naming what is not set or bound.
 stow_status stowi_exec_require(stow_exec* exec, stow_diag* diag);
@@ -87,6 +92,9 @@ void stowi_exec_consume(stow_exec* exec);
 // "step 12: node 7 "name" (gather): …"
 stow_status stowi_exec_fail(stow_exec* exec, stow_node node, stow_status status, stow_diag* diag,
                             const char* format, ...) STOW_PRINTF_LIKE(5, 6);
+
+// Runs the kernel of |node|, which has one: dims first, where they are of this run (run.c).
+stow_status stowi_run_kernel(stow_exec* exec, stow_node node, stow_diag* diag);
 
 // Regions (regions.c). Begins |region| at its first step: false where none of its steps run.
 bool stowi_region_begin(stow_exec* exec, stow_region region);

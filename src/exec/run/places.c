@@ -74,11 +74,14 @@ static stow_status describe(stow_exec* exec, stow_value value, stow_diag* diag) 
 // ---------------------------------------------------------------------------------------------
 // What has no slot
 
-void stowi_exec_follow(stow_exec* exec, stow_value root) {
+// Operands come before their views, so that one walk reaches views of views. What the caller binds
+// stays where it is, also where it is a view: its node then copies, and views of it follow it.
+void stowi_exec_follow(stow_exec* exec) {
   const stow_graph* graph = exec->graph;
-  for (stow_value value = root + 1; value < exec->calls.value_count; ++value) {
+  for (stow_value value = 0; exec->is_moved && value < exec->calls.value_count; ++value) {
+    const stowi_place* place = &exec->places[value];
     stow_view view;
-    if (exec->places[value].has_slot || stow_plan_root(exec->plan, value) != root ||
+    if (place->has_slot || place->is_bound || stow_plan_root(exec->plan, value) == value ||
         !is_view(graph, value, &view)) {
       continue;
     }
@@ -87,6 +90,7 @@ void stowi_exec_follow(stow_exec* exec, stow_value root) {
     uint64_t bits = view.element_offset * stow_dtype_bits(tensor_of(exec, parent)->dtype);
     tensor_of(exec, value)->data = data == NULL ? NULL : data + bits / 8;
   }
+  exec->is_moved = false;
 }
 
 // What neither the plan nor the caller gives bytes to: a fault of the plan's, which a check has
@@ -212,11 +216,7 @@ stow_status stowi_exec_place(stow_exec* exec, stow_diag* diag) {
   STOW_TRY(make_weights(exec, diag));
   clear_state(exec);
   put_weights(exec);
-  for (stow_value value = 0; value < exec->calls.value_count; ++value) {
-    if (!exec->places[value].has_slot && stow_plan_root(exec->plan, value) == value) {
-      stowi_exec_follow(exec, value);
-    }
-  }
+  exec->is_moved = true;
   return STOW_OK;
 }
 
@@ -224,6 +224,7 @@ stow_status stowi_exec_place(stow_exec* exec, stow_diag* diag) {
 // Around a run
 
 stow_status stowi_exec_require(stow_exec* exec, stow_diag* diag) {
+  stowi_exec_follow(exec);
   for (stow_value value = 0; value < exec->calls.value_count; ++value) {
     stowi_place* place = &exec->places[value];
     if (place->is_boundary && !place->is_set && place->source != NULL && place->is_consumed) {

@@ -51,7 +51,7 @@ static uint64_t rounds_around(const stow_exec* exec, stow_node node) {
   return around;
 }
 
-static stow_status run_kernel(stow_exec* exec, stow_node node, stow_diag* diag) {
+stow_status stowi_run_kernel(stow_exec* exec, stow_node node, stow_diag* diag) {
   stow_kernel_call* call = &exec->calls.calls[node];
   if (exec->is_loose[node]) {
     STOW_TRY(stowi_resolve_dims(exec, node, diag));
@@ -69,7 +69,7 @@ static stow_status run_kernel(stow_exec* exec, stow_node node, stow_diag* diag) 
 static stow_status run_node(stow_exec* exec, stow_node node, stow_diag* diag, bool* out_again) {
   *out_again = false;
   if (exec->prepared->nodes[node].kernel.run != NULL) {
-    return run_kernel(exec, node, diag);
+    return stowi_run_kernel(exec, node, diag);
   }
   switch (stow_graph_op(exec->graph, node)) {
     case STOW_OP_ARGS:
@@ -160,8 +160,10 @@ static stow_status run_steps(stow_exec* exec, stow_diag* diag) {
 }
 
 stow_status stow_exec_run(stow_exec* exec, stow_diag* diag) {
+  STOW_TRY(stowi_exec_idle(exec, "stow_exec_run", diag));
   STOW_TRY(stowi_exec_require(exec, diag));
   exec->step = 0;
+  exec->is_running = true;
   if (exec->paranoia != NULL) {
     stowi_paranoia_begin(exec->paranoia, exec);
   }
@@ -171,5 +173,6 @@ stow_status stow_exec_run(stow_exec* exec, stow_diag* diag) {
     stowi_paranoia_end(exec->paranoia, exec);
   }
   stowi_exec_consume(exec);
+  exec->is_running = false;
   return status;
 }

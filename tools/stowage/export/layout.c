@@ -188,12 +188,11 @@ static void lay_out_scratch(cli_export* export) {
 
 static const void* find_data(const cli_export* export, stow_value value, size_t* out_size) {
   const void* data = stow_graph_data(export->graph, value, out_size);
-  const cli_feed* feeds = export->run.feeds.items;
-  for (size_t i = 0; i < export->run.feeds.count && data == NULL; ++i) {
-    if (feeds[i].value == value) {
-      data = feeds[i].tensor.data;
-      *out_size = stow_tensor_bytes(&feeds[i].tensor);
-    }
+  const cli_feed* feed =
+      data == NULL ? cli_find_feed(export->run.feeds.items, export->run.feeds.count, value) : NULL;
+  if (feed != NULL) {
+    data = feed->tensor.data;
+    *out_size = stow_tensor_bytes(&feed->tensor);
   }
   return data;
 }

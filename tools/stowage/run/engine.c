@@ -46,17 +46,23 @@ bool cli_on_step(void* user, const stow_exec_event* event) {
   return !steps->is_stopped;
 }
 
-static const cli_feed* find_feed(const cli_engine* engine, stow_value value) {
-  for (size_t i = 0; i < engine->feed_count; ++i) {
-    if (engine->feeds[i].value == value) {
-      return &engine->feeds[i];
+const cli_feed* cli_find_feed(const cli_feed* feeds, size_t count, stow_value value) {
+  size_t begin = 0;
+  while (begin < count) {
+    size_t middle = begin + (count - begin) / 2;
+    if (feeds[middle].value == value) {
+      return &feeds[middle];
     }
+    bool is_after = feeds[middle].value < value;
+    begin = is_after ? middle + 1 : begin;
+    count = is_after ? count : middle;
   }
   return NULL;
 }
 
 static const void* find_weight(void* user, stow_value value, size_t* out_size) {
-  const cli_feed* feed = find_feed(user, value);
+  const cli_engine* engine = user;
+  const cli_feed* feed = cli_find_feed(engine->feeds, engine->feed_count, value);
   *out_size = feed == NULL ? 0 : stow_tensor_bytes(&feed->tensor);
   return feed == NULL ? NULL : feed->tensor.data;
 }

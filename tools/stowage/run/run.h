@@ -49,6 +49,9 @@ typedef struct cli_feed {
   const char* from;    // the file, "random" or "--value"
 } cli_feed;
 
+// |feeds| are in the order of their values. NULL: none.
+const cli_feed* cli_find_feed(const cli_feed* feeds, size_t count, stow_value value);
+
 // An output, as a run left it.
 typedef struct cli_result {
   stow_value value;
@@ -103,7 +106,7 @@ typedef struct cli_run {
   cli_list given;     // of cli_array: read from files, and random
   cli_list origins;   // of cli_given_array, beside them
   cli_list expected;  // of cli_array: outputs of test data
-  cli_list feeds;     // of cli_feed
+  cli_list feeds;     // of cli_feed, in the order of values
   cli_list results;   // of cli_result
   cli_times times;
   struct cli_profile* profile;

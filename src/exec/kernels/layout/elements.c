@@ -7,9 +7,15 @@
 
 #define FILL_GRAIN 65536  // elements
 
+bool stowi_is_same_place(uint32_t bits, const void* to, size_t to_at, const void* from,
+                         size_t from_at) {
+  return (const uint8_t*)to + to_at * bits / 8 == (const uint8_t*)from + from_at * bits / 8 &&
+         to_at * bits % 8 == from_at * bits % 8;
+}
+
 void stowi_copy_elements(uint32_t bits, void* to, size_t to_at, const void* from, size_t from_at,
                          size_t count) {
-  if (count == 0) {
+  if (count == 0 || stowi_is_same_place(bits, to, to_at, from, from_at)) {
     return;
   }
   bool is_bytes = to_at * bits % 8 == 0 && from_at * bits % 8 == 0 && count * bits % 8 == 0;

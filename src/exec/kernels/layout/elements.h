@@ -20,8 +20,13 @@ static inline void stowi_packed_set(void* data, uint32_t bits, size_t i, uint8_t
   *byte = (uint8_t)(((uint32_t)*byte & ~mask) | ((uint32_t)value << (at % 8) & mask));
 }
 
+// Whether two elements are the same bits of memory. What is there already must not be written: it
+// may be a part of a weight, in memory that is only read.
+bool stowi_is_same_place(uint32_t bits, const void* to, size_t to_at, const void* from,
+                         size_t from_at);
 // Copies |count| elements of |bits| each, from element |from_at| on to |to_at|. They may overlap:
-// those of whole bytes in any way, packed ones where they move down.
+// those of whole bytes in any way, packed ones where they move down. Writes nothing where they are
+// in place.
 void stowi_copy_elements(uint32_t bits, void* to, size_t to_at, const void* from, size_t from_at,
                          size_t count);
 // Writes element 0 of |value| |count| times. NULL: bits of 0.

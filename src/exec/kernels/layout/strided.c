@@ -329,6 +329,16 @@ static void copy_plan(const stow_kernel_call* call, plan* p) {
   }
 }
 
+// Dims of 1 have no stride.
+static bool is_packed_in_place(uint32_t bits, const void* from, const void* to,
+                               const stowi_strided* s) {
+  bool is_same = stowi_is_same_place(bits, to, (size_t)s->to_first, from, (size_t)s->from_first);
+  for (uint32_t i = 0; i < s->rank; ++i) {
+    is_same = is_same && (s->dims[i] == 1 || s->from[i] == s->to[i]);
+  }
+  return is_same;
+}
+
 // Packed elements, one by one: neighbours share a byte, so that work is not divided.
 static void copy_packed(uint32_t bits, const void* from, void* to, const stowi_strided* s,
                         size_t count) {
@@ -357,7 +367,9 @@ void stowi_strided_copy(const stow_kernel_call* call, stow_dtype dtype, const vo
     return;
   }
   if (stowi_is_packed(bits)) {
-    copy_packed(bits, from, to, s, count);
+    if (!is_packed_in_place(bits, from, to, s)) {
+      copy_packed(bits, from, to, s, count);
+    }
     return;
   }
   plan p;

@@ -21,7 +21,7 @@ void stowi_strided_add(stowi_strided* s, int64_t dim, int64_t from, int64_t to);
 
 // Copies. Where the bytes that are read and those that are written overlap, this goes through the
 // elements in ascending order of (i, j, …), alone; a run that lies without gaps in both is moved as
-// a whole, in either direction. Else work is divided.
+// a whole, in either direction. Writes nothing where all is in place. Else work is divided.
 void stowi_strided_copy(const stow_kernel_call* call, stow_dtype dtype, const void* from, void* to,
                         const stowi_strided* s);
 

@@ -1,0 +1,179 @@
+// Writes small models for tests of the command, in which weights, outputs and what depends on data
+// are views: write_models DIR
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "onnx/onnx_writer.h"
+
+#define OPSET 17
+
+static const char* folder;
+
+static void write_file(const char* name, const void* bytes, size_t size) {
+  char path[1000];
+  snprintf(path, sizeof(path), "%s/%s", folder, name);
+  FILE* file = fopen(path, "wb");
+  if (file == NULL || fwrite(bytes, 1, size, file) != size || fclose(file) != 0) {
+    perror(path);
+    exit(1);
+  }
+}
+
+static void finish(onnx_writer* w, const char* name) {
+  onnx_model_end(w);
+  write_file(name, w->data, w->size);
+  onnx_writer_free(w);
+}
+
+static void input(onnx_writer* w, const char* dims) {
+  onnx_value(w, ONNX_GRAPH_INPUT, "x", ONNX_FLOAT, dims);
+}
+
+static void output(onnx_writer* w, const char* name, int32_t elem) {
+  onnx_value(w, ONNX_GRAPH_OUTPUT, name, elem, NULL);
+}
+
+// 0, 1, 2, …, in a file of their own: there they are aligned, and used where they lie.
+static void floats(onnx_writer* w, const char* name, int64_t rows, int64_t columns) {
+  float numbers[256];
+  char file[100];
+  for (size_t i = 0; i < (size_t)(rows * columns); ++i) {
+    numbers[i] = (float)i;
+  }
+  snprintf(file, sizeof(file), "%s.bin", name);
+  write_file(file, numbers, (size_t)(rows * columns) * sizeof(float));
+  onnx_tensor_begin(w, ONNX_GRAPH_INITIALIZER, name, ONNX_FLOAT, (int64_t[]){rows, columns}, 2);
+  onnx_int(w, ONNX_TENSOR_LOCATION, 1);
+  onnx_external(w, "location", file);
+  onnx_tensor_end(w);
+}
+
+static void integers(onnx_writer* w, const char* name, const int64_t* numbers, int64_t count) {
+  onnx_tensor_raw(w, ONNX_GRAPH_INITIALIZER, name, ONNX_INT64, &count, 1, numbers,
+                  (size_t)count * sizeof(int64_t));
+}
+
+static void split(onnx_writer* w, const char* from, const char* parts) {
+  onnx_node_begin(w, "Split", from, parts);
+  onnx_attr_int(w, "axis", 0);
+  onnx_node_end(w);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Parts of weights
+
+// Three matrices in one, as attention has them.
+static void write_fused(void) {
+  onnx_writer w = {0};
+  onnx_model_begin(&w, 8, OPSET);
+  input(&w, "3 8");
+  floats(&w, "qkv", 24, 8);
+  split(&w, "qkv", "q k v");
+  onnx_node(&w, "MatMul", "x q", "a");
+  onnx_node(&w, "MatMul", "x k", "b");
+  onnx_node(&w, "MatMul", "x v", "c");
+  onnx_node(&w, "Sum", "a b c", "y");
+  output(&w, "y", ONNX_FLOAT);
+  finish(&w, "fused.onnx");
+}
+
+// Adds parts of the weight in each round.
+static void add_in_loop(onnx_writer* w) {
+  onnx_node_begin(w, "Loop", "trip - x", "y");
+  onnx_attr_begin(w, "body", 5);
+  onnx_begin(w, ONNX_ATTR_G);
+  onnx_value(w, ONNX_GRAPH_INPUT, "i", ONNX_INT64, "");
+  onnx_value(w, ONNX_GRAPH_INPUT, "go", ONNX_BOOL, "");
+  onnx_value(w, ONNX_GRAPH_INPUT, "sum", ONNX_FLOAT, "2 2");
+  split(w, "w", "inner_p inner_q");
+  onnx_node(w, "Add", "sum inner_p", "more");
+  onnx_node(w, "Identity", "go", "on");
+  output(w, "on", ONNX_BOOL);
+  output(w, "more", ONNX_FLOAT);
+  onnx_end(w);
+  onnx_attr_end(w);
+  onnx_node_end(w);
+}
+
+static void write_parts(void) {
+  onnx_writer w = {0};
+  onnx_model_begin(&w, 8, OPSET);
+  input(&w, "2 2");
+  floats(&w, "w", 4, 2);
+  integers(&w, "all", (int64_t[]){4}, 1);
+  integers(&w, "trip", (int64_t[]){3}, 1);
+  onnx_node(&w, "Split", "w all", "whole");
+  split(&w, "w", "p q");
+  onnx_node(&w, "Add", "p q", "z");
+  onnx_node(&w, "Neg", "whole", "n");
+  onnx_node(&w, "Add", "whole w", "v");
+  add_in_loop(&w);
+  output(&w, "y", ONNX_FLOAT);
+  output(&w, "z", ONNX_FLOAT);
+  output(&w, "n", ONNX_FLOAT);
+  output(&w, "v", ONNX_FLOAT);
+  finish(&w, "parts.onnx");
+}
+
+// ---------------------------------------------------------------------------------------------
+// Outputs
+
+// Views of the weight that are outputs, and are viewed again.
+static void write_viewed(void) {
+  onnx_writer w = {0};
+  onnx_model_begin(&w, 8, OPSET);
+  input(&w, "2 4");
+  floats(&w, "v", 2, 4);
+  integers(&w, "square", (int64_t[]){4, 2}, 2);
+  integers(&w, "back", (int64_t[]){2, 4}, 2);
+  onnx_node(&w, "Identity", "v", "y");
+  onnx_node(&w, "Reshape", "y back", "b");
+  onnx_node(&w, "Add", "b x", "z");
+  onnx_node(&w, "Reshape", "v square", "s");
+  onnx_node(&w, "Reshape", "s back", "r");
+  onnx_node(&w, "Mul", "r x", "u");
+  output(&w, "y", ONNX_FLOAT);
+  output(&w, "s", ONNX_FLOAT);
+  output(&w, "z", ONNX_FLOAT);
+  output(&w, "u", ONNX_FLOAT);
+  finish(&w, "viewed.onnx");
+}
+
+// |op| hands an output on whose dims depend on data.
+static void write_of_data(const char* op, const char* name) {
+  onnx_writer w = {0};
+  onnx_model_begin(&w, 8, OPSET);
+  input(&w, "4");
+  onnx_node(&w, "NonZero", "x", "n");
+  onnx_node_begin(&w, "Cast", "n", "f");
+  onnx_attr_int(&w, "to", ONNX_FLOAT);
+  onnx_node_end(&w);
+  onnx_node(&w, op, "f", "y");
+  output(&w, "y", ONNX_FLOAT);
+  finish(&w, name);
+}
+
+static void write_negated(void) {
+  onnx_writer w = {0};
+  onnx_model_begin(&w, 8, OPSET);
+  input(&w, "4");
+  onnx_node(&w, "Neg", "x", "y");
+  output(&w, "y", ONNX_FLOAT);
+  finish(&w, "negated.onnx");
+}
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    fprintf(stderr, "usage: write_models DIR\n");
+    return 2;
+  }
+  folder = argv[1];
+  write_fused();
+  write_parts();
+  write_viewed();
+  write_of_data("Identity", "identity_of_data.onnx");
+  write_of_data("Dropout", "dropout_of_data.onnx");
+  write_negated();
+  return 0;
+}
