@@ -163,3 +163,51 @@ TEST(AReadOfDeadBytesIsFound) {
   CHECK_HAS(c.diag.message, "node 4 \"third\" (neg): element 3 of ");
   exec_case_end(&c);
 }
+
+// What is computed may look like the pattern: a NaN of all ones, as -0x7fffffff is.
+static stow_status make_ones(stow_kernel_call* call) {
+  memset(call->results[0]->data, 0xff, stow_tensor_bytes(call->results[0]));
+  return STOW_OK;
+}
+
+static stow_status make_ones_but_for_one(stow_kernel_call* call) {
+  memset(call->results[0]->data, 0xff, stow_tensor_bytes(call->results[0]) - 4);
+  return STOW_OK;
+}
+
+TEST(WhatLooksLikeThePatternIsNotMistakenForIt) {
+  CHECK_TEXT(message_of(make_ones, 0, true), "");
+  CHECK_TEXT(message_of(make_ones, 0, false), "");
+  CHECK_TEXT(message_of(make_ones, 64, false), "");
+  CHECK_HAS(message_of(make_ones_but_for_one, 0, false),
+            "element 15 of %3 \"third\" was not written");
+}
+
+// The sign of what was not written is turned.
+static stow_status negate_unwritten(stow_kernel_call* call) {
+  leave_one_unwritten(call);
+  ((unsigned char*)call->results[0]->data)[63] ^= 0x80;
+  return STOW_OK;
+}
+
+TEST(ATurnedSignHidesNothing) {
+  CHECK_HAS(message_of(negate_unwritten, 0, false), "element 15 of %3 \"third\" was not written");
+}
+
+// A result of any type, made inside the result of a concat that others are written into before.
+TEST(AnElementOfAPartThatIsNotWrittenIsFound) {
+  exec_case c;
+  exec_case_begin(&c,
+                  "%0 = input \"x\" : i64[8]\n %1 = add(%0, %0) : i64[8]\n"
+                  "%2 \"part\" = neg(%0) : i64[8]\n"
+                  "%3 = concat(%1, %2) {axis = 0} : i64[16]\n return %3");
+  stow_kernel kernel = {sizeof(kernel), NULL, leave_one_unwritten, NULL, false};
+  CHECK(stow_kernels_set(c.kernels, STOW_OP_NEG, &kernel, NULL) == STOW_OK);
+  c.options.paranoid = true;
+  REQUIRE(exec_case_make(&c) == STOW_OK);
+  CHECK_U64(stow_plan_root(c.plan, 2), stow_plan_root(c.plan, 3));
+  EXEC_SET(&c, "x", int64_t, -1, -1, -1, -1, -1, -1, -1, -1);
+  CHECK(stow_exec_run(c.exec, &c.diag) == STOW_ERR_VIOLATION);
+  CHECK_HAS(c.diag.message, "node 2 \"part\" (neg): element 7 of ");
+  exec_case_end(&c);
+}

@@ -11,7 +11,8 @@
 // Bytes right before and behind the arena are watched where the executor made it.
 //
 // A kernel that reads what it should not, or leaves elements unwritten, is found by the pattern:
-// elements of all ones in a float result, while no operand has such.
+// where elements of a result are all ones, the step is run once more from the same bytes, with
+// another pattern in those that nothing occupies. A NaN that was computed comes out again.
 //
 // Costs two walks over the arena, and one over the roots, per step.
 #include "exec/run/paranoia.h"
@@ -23,16 +24,17 @@
 #include "base/diag.h"
 
 #define PATTERN 0xff
+#define OTHER_PATTERN 0x2a
 #define NO_STEP UINT32_MAX
 
 struct stowi_paranoia {
   stow_allocator allocator;
   size_t size;  // of the arena
   unsigned char* shadow;
-  unsigned char* is_live;  // by byte
+  unsigned char* has_content;  // by byte, 0 or 1: before the step
+  unsigned char* first;        // what a step left that is run once more
   uint32_t value_count;
-  uint32_t last;     // the step before; NO_STEP: none
-  bool has_pattern;  // an operand of the step
+  uint32_t last;  // the step before; NO_STEP: none
 };
 
 stow_status stowi_paranoia_create(const stow_plan* plan, stow_allocator allocator, stow_diag* diag,
@@ -46,8 +48,9 @@ stow_status stowi_paranoia_create(const stow_plan* plan, stow_allocator allocato
   paranoia->size = (size_t)stow_plan_arena_size(plan);
   paranoia->value_count = stow_plan_value_count(plan);
   paranoia->shadow = STOWI_ARRAY(allocator, unsigned char, paranoia->size);
-  paranoia->is_live = STOWI_ARRAY(allocator, unsigned char, paranoia->size);
-  if (paranoia->shadow == NULL || paranoia->is_live == NULL) {
+  paranoia->has_content = STOWI_ARRAY(allocator, unsigned char, paranoia->size);
+  paranoia->first = STOWI_ARRAY(allocator, unsigned char, paranoia->size);
+  if (paranoia->shadow == NULL || paranoia->has_content == NULL || paranoia->first == NULL) {
     stowi_paranoia_destroy(paranoia);
     *out_paranoia = NULL;
     return stowi_fail_memory(diag);
@@ -58,20 +61,14 @@ stow_status stowi_paranoia_create(const stow_plan* plan, stow_allocator allocato
 void stowi_paranoia_destroy(stowi_paranoia* paranoia) {
   if (paranoia != NULL) {
     STOWI_ARRAY_FREE(paranoia->allocator, paranoia->shadow, paranoia->size);
-    STOWI_ARRAY_FREE(paranoia->allocator, paranoia->is_live, paranoia->size);
+    STOWI_ARRAY_FREE(paranoia->allocator, paranoia->has_content, paranoia->size);
+    STOWI_ARRAY_FREE(paranoia->allocator, paranoia->first, paranoia->size);
     STOWI_DELETE(paranoia->allocator, paranoia);
   }
 }
 
 // ---------------------------------------------------------------------------------------------
 // Before a step
-
-static void fill(stowi_paranoia* paranoia, stow_exec* exec, size_t offset, size_t size) {
-  if (size != 0) {
-    memset(exec->base + offset, PATTERN, size);
-    memset(paranoia->shadow + offset, PATTERN, size);
-  }
-}
 
 // A root that has no content of its own when it is born.
 static bool is_born_empty(const stow_exec* exec, stow_value root) {
@@ -85,62 +82,44 @@ static bool is_born(const stowi_paranoia* paranoia, const stow_exec* exec, stow_
   return is_forward && begin <= step && (paranoia->last == NO_STEP || begin > paranoia->last);
 }
 
-static void mark_live(stowi_paranoia* paranoia, stow_exec* exec, uint32_t step) {
-  memset(paranoia->is_live, 0, paranoia->size);
+static void mark(stowi_paranoia* paranoia, stow_slot slot, bool has_content) {
+  if (slot.size != 0) {
+    memset(paranoia->has_content + slot.offset, has_content ? 1 : 0, (size_t)slot.size);
+  }
+}
+
+static void mark_content(stowi_paranoia* paranoia, stow_exec* exec, uint32_t step) {
+  mark(paranoia, (stow_slot){0, paranoia->size}, false);
   for (stow_value value = 0; value < paranoia->value_count; ++value) {
-    stow_slot slot = stow_plan_occupied(exec->plan, value, step);
-    if (slot.size == 0) {
-      continue;
-    }
-    memset(paranoia->is_live + slot.offset, 1, (size_t)slot.size);
-    if (is_born_empty(exec, value) && is_born(paranoia, exec, value, step)) {
-      fill(paranoia, exec, (size_t)slot.offset, (size_t)slot.size);
+    if (!is_born_empty(exec, value) || !is_born(paranoia, exec, value, step)) {
+      mark(paranoia, stow_plan_occupied(exec->plan, value, step), true);
     }
   }
   for (size_t i = 0; i < stow_plan_reserved_count(exec->plan); ++i) {
-    stow_slot slot = stow_plan_reserved_at(exec->plan, i);
-    memset(paranoia->is_live + slot.offset, 1, (size_t)slot.size);
+    mark(paranoia, stow_plan_reserved_at(exec->plan, i), true);
   }
 }
 
-static void fill_dead(stowi_paranoia* paranoia, stow_exec* exec) {
-  const unsigned char* live = paranoia->is_live;
-  for (size_t at = 0; at < paranoia->size;) {
-    const unsigned char* dead = (const unsigned char*)memchr(live + at, 0, paranoia->size - at);
-    if (dead == NULL) {
+// Writes |pattern| to all of |bytes|, which are the arena's or its shadow's, that have no content.
+static void fill(const stowi_paranoia* paranoia, unsigned char* bytes, unsigned char pattern) {
+  const unsigned char* content = paranoia->has_content;
+  const unsigned char* end = content + paranoia->size;
+  const unsigned char* next = content;
+  while (next != end) {
+    const unsigned char* empty = (const unsigned char*)memchr(next, 0, (size_t)(end - next));
+    if (empty == NULL) {
       return;
     }
-    size_t begin = (size_t)(dead - live);
-    const unsigned char* next = (const unsigned char*)memchr(dead, 1, paranoia->size - begin);
-    at = next == NULL ? paranoia->size : (size_t)(next - live);
-    fill(paranoia, exec, begin, at - begin);
+    next = (const unsigned char*)memchr(empty, 1, (size_t)(end - empty));
+    next = next == NULL ? end : next;
+    memset(bytes + (empty - content), pattern, (size_t)(next - empty));
   }
 }
 
-// The first element that is all ones; SIZE_MAX: none.
-static size_t find_pattern(const stow_tensor* tensor) {
-  size_t width = stow_dtype_bits(tensor->dtype) / 8;
-  size_t count = stow_tensor_elements(tensor);
-  const unsigned char* data = (const unsigned char*)tensor->data;
-  for (size_t i = 0; width > 1 && i < count; ++i) {
-    size_t ones = 0;
-    while (ones < width && data[i * width + ones] == PATTERN) {
-      ++ones;
-    }
-    if (ones == width) {
-      return i;
-    }
-  }
-  return SIZE_MAX;
-}
-
-static bool has_pattern(const stow_kernel_call* call) {
-  for (size_t k = 0; k < call->operand_count; ++k) {
-    if (call->operands[k] != NULL && find_pattern(call->operands[k]) != SIZE_MAX) {
-      return true;
-    }
-  }
-  return false;
+static void fill_both(stowi_paranoia* paranoia, stow_exec* exec, uint32_t step) {
+  mark_content(paranoia, exec, step);
+  fill(paranoia, exec->base, PATTERN);
+  fill(paranoia, paranoia->shadow, PATTERN);
 }
 
 void stowi_paranoia_begin(stowi_paranoia* paranoia, stow_exec* exec) {
@@ -155,16 +134,12 @@ void stowi_paranoia_begin(stowi_paranoia* paranoia, stow_exec* exec) {
 }
 
 void stowi_paranoia_before(stowi_paranoia* paranoia, stow_exec* exec, uint32_t step) {
-  const stow_kernel_call* call = &exec->calls.calls[stow_plan_order(exec->plan)[step]];
-  mark_live(paranoia, exec, step);
-  fill_dead(paranoia, exec);
+  fill_both(paranoia, exec, step);
   paranoia->last = step;
-  paranoia->has_pattern = has_pattern(call);
 }
 
 void stowi_paranoia_end(stowi_paranoia* paranoia, stow_exec* exec) {
-  mark_live(paranoia, exec, stow_plan_step_count(exec->plan));
-  fill_dead(paranoia, exec);
+  fill_both(paranoia, exec, stow_plan_step_count(exec->plan));
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -257,18 +232,63 @@ static stow_status check_margins(stow_exec* exec, stow_node node, stow_diag* dia
   return STOW_OK;
 }
 
-static stow_status check_patterns(const stowi_paranoia* paranoia, stow_exec* exec, stow_node node,
-                                  stow_diag* diag) {
-  const stow_kernel_call* call = &exec->calls.calls[node];
-  if (paranoia->has_pattern || exec->prepared->nodes[node].kernel.run == NULL) {
-    return STOW_OK;
-  }
-  for (size_t k = 0; k < call->result_count; ++k) {
-    stow_tensor* result = call->results[k];
-    if (stow_dtype_kind_of(result->dtype) != STOW_KIND_FLOAT) {
-      continue;
+// ---------------------------------------------------------------------------------------------
+// Elements that may not have been written
+
+// Where in the arena the tensor is; no bytes where it is elsewhere.
+static stow_slot slot_in(const stowi_paranoia* paranoia, const stow_exec* exec,
+                         const stow_tensor* tensor) {
+  uintptr_t offset = (uintptr_t)tensor->data - (uintptr_t)exec->base;
+  bool is_inside = offset < paranoia->size;
+  return (stow_slot){is_inside ? offset : 0, is_inside ? stow_tensor_bytes(tensor) : 0};
+}
+
+// Whether an element is all ones, but for the sign, which a kernel may have turned.
+static bool has_pattern(const stow_tensor* tensor) {
+  size_t width = stow_dtype_bits(tensor->dtype) / 8;
+  size_t bytes = stow_tensor_bytes(tensor);
+  const unsigned char* data = (const unsigned char*)tensor->data;
+  size_t ones = 0;
+  for (size_t i = 0; width != 0 && i < bytes; ++i) {
+    bool is_last = i % width == width - 1;
+    ones = (data[i] | (is_last ? 0x80 : 0)) == PATTERN ? ones + 1 : 0;
+    if (is_last && ones == width) {
+      return true;
     }
-    size_t element = find_pattern(result);
+    ones = is_last ? 0 : ones;
+  }
+  return false;
+}
+
+static bool is_suspect(const stowi_paranoia* paranoia, const stow_exec* exec, stow_node node) {
+  const stow_kernel_call* call = &exec->calls.calls[node];
+  bool has = false;
+  for (size_t k = 0; exec->prepared->nodes[node].kernel.run != NULL && k < call->result_count;
+       ++k) {
+    has = has ||
+          (slot_in(paranoia, exec, call->results[k]).size != 0 && has_pattern(call->results[k]));
+  }
+  return has;
+}
+
+// The first element of |result| that is not what it was when the step was run first; SIZE_MAX: all
+// are.
+static size_t find_change(const stowi_paranoia* paranoia, const stow_exec* exec,
+                          const stow_tensor* result) {
+  stow_slot slot = slot_in(paranoia, exec, result);
+  for (uint64_t i = 0; i < slot.size; ++i) {
+    if (exec->base[slot.offset + i] != paranoia->first[slot.offset + i]) {
+      return (size_t)i * 8 / stow_dtype_bits(result->dtype);
+    }
+  }
+  return SIZE_MAX;
+}
+
+static stow_status compare_runs(const stowi_paranoia* paranoia, stow_exec* exec, stow_node node,
+                                stow_diag* diag) {
+  const stow_kernel_call* call = &exec->calls.calls[node];
+  for (size_t k = 0; k < call->result_count; ++k) {
+    size_t element = find_change(paranoia, exec, call->results[k]);
     if (element != SIZE_MAX) {
       stow_value value = stow_graph_first_result(exec->graph, node) + (stow_value)k;
       return stowi_exec_fail(exec, node, STOW_ERR_VIOLATION, diag,
@@ -280,13 +300,44 @@ static stow_status check_patterns(const stowi_paranoia* paranoia, stow_exec* exe
   return STOW_OK;
 }
 
+// Of a root that others are written into, too, the results' bytes have no content yet but where
+// they are operands'.
+static void mark_results(stowi_paranoia* paranoia, const stow_exec* exec, stow_node node) {
+  const stow_kernel_call* call = &exec->calls.calls[node];
+  for (size_t k = 0; k < call->result_count; ++k) {
+    mark(paranoia, slot_in(paranoia, exec, call->results[k]), false);
+  }
+  for (size_t k = 0; k < call->operand_count; ++k) {
+    if (call->operands[k] != NULL) {
+      mark(paranoia, slot_in(paranoia, exec, call->operands[k]), true);
+    }
+  }
+}
+
+// The shadow still has the bytes from before the step.
+static stow_status check_written(stowi_paranoia* paranoia, stow_exec* exec, stow_node node,
+                                 stow_diag* diag) {
+  if (!is_suspect(paranoia, exec, node)) {
+    return STOW_OK;
+  }
+  memcpy(paranoia->first, exec->base, paranoia->size);
+  memcpy(exec->base, paranoia->shadow, paranoia->size);
+  mark_results(paranoia, exec, node);
+  fill(paranoia, exec->base, OTHER_PATTERN);
+  STOW_TRY(stowi_run_kernel(exec, node, diag));
+  STOW_TRY(compare_runs(paranoia, exec, node, diag));
+  memcpy(exec->base, paranoia->first, paranoia->size);
+  return STOW_OK;
+}
+
 stow_status stowi_paranoia_after(stowi_paranoia* paranoia, stow_exec* exec, uint32_t step,
                                  stow_diag* diag) {
   stow_node node = stow_plan_order(exec->plan)[step];
-  accept_node(paranoia, exec, node);
   STOW_TRY(check_margins(exec, node, diag));
+  STOW_TRY(check_written(paranoia, exec, node, diag));
+  accept_node(paranoia, exec, node);
   if (paranoia->size == 0 || memcmp(exec->base, paranoia->shadow, paranoia->size) == 0) {
-    return check_patterns(paranoia, exec, node, diag);
+    return STOW_OK;
   }
   size_t at = 0;
   while (exec->base[at] == paranoia->shadow[at]) {
