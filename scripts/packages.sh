@@ -1,16 +1,53 @@
 #!/bin/sh
-# Installs the Debian packages that are missing. Usage: scripts/packages.sh PACKAGE…
+# Installs the Debian packages that are missing; where it may not, says what to run and exits 1. Elsewhere than on Debian it
+# exits 1 only where a command is missing: headers and libraries are left to CMake, which names those it does not find.
+# Usage: scripts/packages.sh PACKAGE…
 set -eu
 
+# command_of PACKAGE: what it is needed for; nothing where that is no command
+command_of() {
+  case $1 in
+    gcc) echo "${CC:-cc}" ;;
+    ninja-build) echo ninja ;;
+    xz-utils) echo xz ;;
+    gcc-arm-none-eabi) echo arm-none-eabi-gcc ;;
+    chromium-driver) echo chromedriver ;;
+    g++ | clang | cmake | pkg-config | clang-format | valgrind | gcovr | mandoc | shellcheck | zsh | chromium | python3) echo "$1" ;;
+  esac
+}
+
+is_installed() {
+  dpkg-query -W -f='${Status}' "$1" 2>/dev/null | grep -q 'ok installed'
+}
+
+is_debian=
+if command -v dpkg-query >/dev/null && command -v apt-get >/dev/null; then is_debian=1; fi
 missing=
 for package in "$@"; do
-  dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' ||
-    missing="$missing $package"
+  if [ -n "$is_debian" ]; then
+    is_installed "$package" || missing="$missing $package"
+  else
+    tool=$(command_of "$package")
+    [ -z "$tool" ] || command -v "$tool" >/dev/null || missing="$missing $tool"
+  fi
 done
+
+if [ -z "$is_debian" ]; then
+  echo "not a Debian: needed is what its packages have: $*"
+  [ -n "$missing" ] || exit 0
+  echo "packages.sh: not found:$missing; install what has them" >&2
+  exit 1
+fi
 [ -n "$missing" ] || exit 0
 
 as_root=
-[ "$(id -u)" -eq 0 ] || as_root=sudo
+if [ "$(id -u)" -ne 0 ]; then
+  as_root=sudo
+  command -v sudo >/dev/null || {
+    echo "packages.sh: missing:$missing; run this as root: apt-get install$missing" >&2
+    exit 1
+  }
+fi
 echo "installing:$missing"
 $as_root apt-get update -qq
 # shellcheck disable=SC2086  # the list is meant to be split
