@@ -1,6 +1,6 @@
 # Types command lines into a zsh of its own, presses tab, and prints what became of them.
 # Usage: zsh -f complete.zsh FOLDER_OF_SCRIPT LINE...
-zmodload zsh/zpty || exit 77
+zmodload zsh/zpty || exit 1
 folder=$1
 shift
 
@@ -10,7 +10,7 @@ wait_for() { # TEXT: reads until it is seen
   while [[ $seen != *$1* ]] && zpty -r shell chunk; do seen+=$chunk; done
 }
 
-zpty shell zsh -f -i
+zpty shell zsh -f -i || exit 1
 zpty -w shell "PS1=; fpath=(${(q)folder} \$fpath); autoload -U compinit; compinit -u -D
 stowage() { print -r -- 'LINE''<'\"\$*\"'>''END' }; cd ${(q)PWD}; print 'REA''DY'"
 wait_for READY

@@ -5,6 +5,8 @@
 #   says TEXT            its standard output holds TEXT
 #   complains TEXT       its standard error holds TEXT, in one line that begins with "stowage: "
 #   lists TEXT           its standard error holds TEXT, in one of the indented lines below such a line
+#   skip REASON          says what is left out
+#   skip_all REASON      ends the script as skipped
 #   finish               reports, and exits
 set -u
 stowage=$1
@@ -39,6 +41,12 @@ fail() {
   echo "FAIL: $name: $*"
   sed 's/^/  out: /' "$out" | head -n 20
   sed 's/^/  err: /' "$err" | head -n 20
+}
+
+# skip_all REASON: nothing here can be tried; ctest shows the test as skipped
+skip_all() {
+  echo "SKIP: $*"
+  exit 77
 }
 
 skip() {

@@ -1,5 +1,5 @@
 # Completion in shells: the scripts know every command, every option and every value that is a word
-# out of a list.
+# out of a list. test_complete_zsh.sh tries the one for zsh.
 . "$(dirname "$0")/harness.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 
@@ -119,23 +119,5 @@ END
   cd "$root" || exit 1
 else
   skip "no bash: its completion is not tried"
-fi
-
-if command -v zsh >/dev/null 2>&1; then
-  mkdir -p "$work/functions"
-  cp "$work/zsh" "$work/functions/_stowage"
-  cd "$examples" || exit 1
-  zsh -f "$here/complete.zsh" "$work/functions" 'pl' 'plan --preset rlx-' 'plan --weights=ar' \
-    'diff --max' 'diff --expl' 'view --format asc' 'help insp' 'plan cn' 'solve buf' \
-    'plan --order giv' 'solve --no-ex' >"$out" 2>"$err" </dev/null
-  code=$?
-  expect 0 Zsh
-  printf '%s\n' 'plan' 'plan --preset rlx-0.2.2' 'plan --weights=arena' 'diff --max-growth' \
-    'diff --expl' 'view --format ascii' 'help inspect' 'plan cnn.stow' 'solve buffers.csv' \
-    'plan --order given' 'solve --no-explain' >"$work/expected"
-  same "$work/expected" "$out"
-  cd "$root" || exit 1
-else
-  skip "no zsh: its completion is not tried"
 fi
 finish
