@@ -106,6 +106,25 @@ TEST(LoopsEndWhereTheConditionFails) {
       run_until);
 }
 
+static void run_unasked(exec_case* c) {
+  EXEC_SET(c, "n", int64_t, 5);
+  EXEC_SET(c, "x", float, 0);
+  RUNS(c);
+  EXEC_GIVES(c, 0, float, 5);
+}
+
+// As ONNX's Loop says of input (trip_count, "").
+TEST(LoopsWithoutAConditionDoNotAskTheBodyForOne) {
+  in_every_way(
+      "%0 = input \"n\" : i64[]\n %1 = input \"x\" : f32[]\n"
+      "%2 = constant \"last\" {data = [1]} : i64[]\n %3 = constant \"one\" {data = [1.0]} : f32[]\n"
+      "%9 = loop(%0, _, %1) {\n"
+      "  %4, %5, %6 = args() : i64[], bool[], f32[]\n"
+      "  %7 = lt(%4, %2) : bool[]\n  %8 = add(%6, %3) : f32[]\n"
+      "  yield %7, %8 } : f32[]\n return %9",
+      run_unasked);
+}
+
 // ---------------------------------------------------------------------------------------------
 
 static void run_swap(exec_case* c) {
