@@ -126,3 +126,105 @@ TEST(KernelsStandWhatTheyAreGiven) {
   CHECK(p->passed > OVER_CASE_COUNT);
   munmap(p, sizeof(*p));
 }
+
+// ---------------------------------------------------------------------------------------------
+// Windows
+
+#define MOST "9223372036854775807"  // INT64_MAX
+#define FAR "4611686018427387904"   // 2^62
+#define NEAR "288230376151711744"   // 2^58
+#define MANY "549755813888"         // 2^39
+#define SAME "auto_pad = \"same_upper\""
+
+typedef struct window_case {
+  const char* operands;
+  const char* node;
+  const char* result;
+  bool is_refused;
+} window_case;
+
+// A stride of one position and a dilation of one tap mean nothing, however large. All others give
+// what they should, or are refused before anything overflows. UBSan sees to that.
+static const window_case window_cases[] = {
+    {"f32[1, 1, 4]; f32[1, 1, 1]", "conv(%0, %1) {dilations = [" MOST "], pads = [1, 1]}",
+     "f32[1, 1, 6]", false},
+    {"f64[1, 1, 4]; f64[1, 1, 1]", "conv(%0, %1) {dilations = [" MOST "], pads = [1, 1]}",
+     "f64[1, 1, 6]", false},
+    {"f32[1, 2, 4]; f32[8, 2, 1]", "conv(%0, %1) {dilations = [" MOST "], pads = [1, 1]}",
+     "f32[1, 8, 6]", false},
+    {"f32[1, 2, 4]; f32[8, 2, 1]", "fused_conv(%0, %1) {dilations = [" MOST "], pads = [1, 1]}",
+     "f32[1, 8, 6]", false},
+    {"u8[1, 2, 4]; i8[2, 2, 1]", "conv_integer(%0, %1) {dilations = [" MOST "], pads = [1, 1]}",
+     "i32[1, 2, 6]", false},
+    {"u8[1, 2, 4]; i8[2, 1, 1]",
+     "conv_integer(%0, %1) {dilations = [" MOST "], pads = [1, 1], group = 2}", "i32[1, 2, 6]",
+     false},
+    {"u8[1, 2, 4]; f32[]; u8[]; i8[2, 2, 1]; i8[]",
+     "qlinear_conv(%0, %1, %2, %3, %1, %4, %1, %2) {dilations = [" MOST "], pads = [1, 1]}",
+     "u8[1, 2, 6]", false},
+    {"f32[1, 1, 4]; f32[1, 1, 1]", "conv_transpose(%0, %1) {dilations = [" MOST "]}",
+     "f32[1, 1, 4]", false},
+    {"f64[1, 1, 4]; f64[1, 1, 1]", "conv_transpose(%0, %1) {dilations = [" MOST "]}",
+     "f64[1, 1, 4]", false},
+    {"f32[1, 1, 4, 4]; f32[1, 1, 1, 1]; f32[1, 2, 4, 4]",
+     "deform_conv(%0, %1, %2) {dilations = [" MOST ", " MOST "]}", "f32[1, 1, 4, 4]", false},
+    {"f32[1, 1, 4]", "pool(%0) {kernel = [1], dilations = [" MOST "], pads = [1, 1]}",
+     "f32[1, 1, 6]", false},
+    {"f64[1, 1, 4]", "pool(%0) {op = \"avg\", kernel = [1], dilations = [" MOST "], pads = [1, 1]}",
+     "f64[1, 1, 6]", false},
+    {"f32[1, 1, 4]; i64[1] = [4]; i64[1] = [1]", "col2im(%0, %1, %2) {dilations = [" MOST "]}",
+     "f32[1, 1, 4]", false},
+
+    {"f32[1, 1, 4]; f32[1, 1, 2]", "conv(%0, %1) {strides = [" MOST "]}", "f32[1, 1, 1]", false},
+    {"f64[1, 2, 4]; f64[8, 2, 2]", "conv(%0, %1) {strides = [" MOST "]}", "f64[1, 8, 1]", false},
+    {"f32[1, 1, 1]; f32[1, 1, 2]", "conv_transpose(%0, %1) {strides = [" MOST "]}", "f32[1, 1, 2]",
+     false},
+    {"f32[1, 1, 4]", "pool(%0) {kernel = [2], strides = [" MOST "]}", "f32[1, 1, 1]", false},
+    {"u8[1, 1, 4]; f32[]", "qlinear_pool(%0, %1, _, %1) {kernel = [2], strides = [" MOST "]}",
+     "u8[1, 1, 1]", false},
+    {"f32[1, 1, 1]; i64[1] = [4]; i64[1] = [1]", "col2im(%0, %1, %2) {strides = [" MOST "]}",
+     "f32[1, 1, 4]", false},
+
+    {"f32[1, 1, 4]; f32[1, 1, 2]", "conv(%0, %1) {dilations = [" NEAR "], pads = [" NEAR ", 0]}",
+     "f32[1, 1, 4]", false},
+    {"f32[1, 1, 4]; f32[1, 1, 2]", "conv(%0, %1) {dilations = [" FAR "], pads = [" FAR ", 0]}",
+     "f32[1, 1, 4]", true},
+    {"f64[1, 2, 4]; f64[8, 2, 2]", "conv(%0, %1) {dilations = [" MOST "], " SAME "}",
+     "f64[1, 8, 4]", true},
+    {"u8[1, 2, 4]; i8[2, 2, 2]", "conv_integer(%0, %1) {dilations = [" MOST "], " SAME "}",
+     "i32[1, 2, 4]", true},
+    {"f32[1, 1, 4]; f32[1, 1, 2]", "conv_transpose(%0, %1) {dilations = [" MOST "], " SAME "}",
+     "f32[1, 1, 4]", true},
+    {"f32[1, 1, 4]; f32[1, 1, 2]", "conv_transpose(%0, %1) {output_padding = [" MOST "], " SAME "}",
+     "f32[1, 1, 4]", true},
+    {"f32[1, 1, 4]", "pool(%0) {kernel = [" MANY "], " SAME "}", "f32[1, 1, 4]", false},
+    {"f32[1, 1, 4]", "pool(%0) {op = \"avg\", kernel = [" MANY "], " SAME "}", "f32[1, 1, 4]",
+     false},
+    {"f32[1, 1, 4]", "pool(%0) {kernel = [" MOST "], " SAME "}", "f32[1, 1, 4]", true},
+    {"f32[1, 1, 4, 4]", "pool(%0) {kernel = [" MANY ", " MANY "], " SAME "}", "f32[1, 1, 4, 4]",
+     true},
+    {"f64[1, 1, 4]", "pool(%0) {kernel = [2], dilations = [" FAR "], pads = [" FAR ", 0]}",
+     "f64[1, 1, 4]", true},
+    {"f32[1, 2, 4]; i64[1] = [4]; i64[1] = [2]",
+     "col2im(%0, %1, %2) {dilations = [" FAR "], pads = [" FAR ", 0]}", "f32[1, 1, 4]", true},
+    {"f32[1, 1, 2]; i64[1, 1, 2]",
+     "max_unpool(%0, %1) {kernel = [4], strides = [" FAR "], pads = [" FAR ", 0]}", "f32[1, 1, 4]",
+     true},
+    {"f32[1, 0, 4]; f32[2, 0, " MANY "]", "conv(%0, %1) {" SAME "}", "f32[1, 2, 4]", false},
+    {"f64[1, 0, 4]; f64[0, 2, " MANY "]", "conv_transpose(%0, %1) {" SAME "}", "f64[1, 2, 4]",
+     false},
+    {"u8[1, 0, 4]; i8[2, 0, " MANY "]", "conv_integer(%0, %1) {" SAME "}", "i32[1, 2, 4]", false},
+};
+
+TEST(WindowsReachAsFarAsNumbersDo) {
+  for (size_t i = 0; i < sizeof(window_cases) / sizeof(window_cases[0]); ++i) {
+    const window_case* w = &window_cases[i];
+    kernel_case* c = kernel_case_create(w->operands, w->node, w->result);
+    REQUIRE(c != NULL);
+    kernel_case_fill(c, 3);
+    stow_status status = kernel_case_run(c);
+    test_check(status == (w->is_refused ? STOW_ERR_UNSUPPORTED : STOW_OK), __FILE__, __LINE__,
+               "%s: status %d: %s", w->node, (int)status, kernel_case_message(c));
+    kernel_case_destroy(c);
+  }
+}

@@ -44,6 +44,20 @@ static void gather_task(void* user, size_t begin, size_t end, uint32_t worker) {
   }
 }
 
+// How many blocks there is room for along dim |i|: bounded before that is computed, and with it.
+static stow_status count_blocks(const stow_kernel_call* call, stowi_slide* s, uint32_t i) {
+  s->out[i] = s->strides[i] = 1;
+  stow_status status = stowi_slide_bound(call, s, i);
+  if (status != STOW_OK) {
+    return status;
+  }
+  int64_t covered = (s->kernel[i] - 1) * s->dilations[i] + 1;
+  int64_t room = s->in[i] + s->begins[i] + s->ends[i] - covered;
+  s->strides[i] = stowi_list_at(call, "strides", i, 1);
+  s->out[i] = room < 0 ? 0 : room / s->strides[i] + 1;
+  return stowi_slide_bound(call, s, i);
+}
+
 static stow_status read_slide(const stow_kernel_call* call, job* j) {
   const stow_tensor* blocks = stow_kernel_operand(call, 2);
   stowi_slide* s = &j->slide;
@@ -51,19 +65,23 @@ static stow_status read_slide(const stow_kernel_call* call, job* j) {
   for (uint32_t i = 0; i < s->rank; ++i) {
     s->in[i] = j->y->dims[2 + i];
     s->kernel[i] = stowi_int_at(blocks, i);
-    s->strides[i] = stowi_list_at(call, "strides", i, 1);
     s->dilations[i] = stowi_list_at(call, "dilations", i, 1);
     s->begins[i] = stowi_list_at(call, "pads", i, 0);
+    s->ends[i] = stowi_list_at(call, "pads", s->rank + i, 0);
     if (s->kernel[i] < 1 || s->kernel[i] > j->x->dims[1]) {
       return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                              "block dim %u is %lld, not within 1 and operand 0's dim 1", i,
-                              (long long)s->kernel[i]);
+                              "block dim %u is %lld, not within 1 and operand 0's dim 1",
+                              (unsigned)i, (long long)s->kernel[i]);
     }
-    int64_t room = s->in[i] + s->begins[i] + stowi_list_at(call, "pads", s->rank + i, 0) -
-                   (s->kernel[i] - 1) * s->dilations[i] - 1;
-    s->out[i] = room < 0 ? 0 : room / s->strides[i] + 1;
+    stow_status status = count_blocks(call, s, i);
+    if (status != STOW_OK) {
+      return status;
+    }
   }
-  stowi_slide_count(s);
+  stow_status status = stowi_slide_count(call, s);
+  if (status != STOW_OK) {
+    return status;
+  }
   if (s->out_count != (size_t)j->x->dims[2] ||
       s->taps * (size_t)j->y->dims[1] != (size_t)j->x->dims[1]) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
@@ -80,8 +98,8 @@ static stow_status run_col2im(stow_kernel_call* call) {
   }
   stow_status status = read_slide(call, &j);
   if (status == STOW_OK) {
-    stow_kernel_split(call, stow_tensor_elements(j.y), 16384 / (j.slide.taps * 8) + 1, gather_task,
-                      &j);
+    stow_kernel_split(call, stow_tensor_elements(j.y), 16384 / (j.slide.taps * 8 + 1) + 1,
+                      gather_task, &j);
   }
   return status;
 }

@@ -3,18 +3,19 @@
 
 #include "exec/kernels/support/kernel.h"
 
-void stowi_conv_read(const stow_kernel_call* call, size_t addend, stowi_conv* out) {
+stow_status stowi_conv_read(const stow_kernel_call* call, size_t addend, stowi_conv* out) {
   *out = (stowi_conv){.call = call,
                       .x = stow_kernel_operand(call, 0),
                       .w = stow_kernel_operand(call, 1),
                       .bias = stow_kernel_operand(call, 2),
                       .addend = stow_kernel_operand(call, addend),
                       .y = stow_kernel_result(call, 0)};
-  stowi_slide_read(call, out->x, out->y, out->w->dims + 2, &out->window);
+  stow_status status = stowi_slide_read(call, out->x, out->y, out->w->dims + 2, &out->window);
   out->group = (size_t)stow_kernel_int(call, "group", 1);
   out->in_channels = (size_t)out->w->dims[1];
   out->out_channels = (size_t)out->w->dims[0] / out->group;
   out->depth = out->in_channels * out->window.taps;
+  return status;
 }
 
 static bool is_panel(stow_dtype dtype) {
@@ -46,15 +47,15 @@ stow_status stowi_conv_run(stowi_conv* c) {
 
 static stow_status scratch_conv(const stow_kernel_call* call, uint64_t* out_bytes) {
   stowi_conv c;
-  stowi_conv_read(call, SIZE_MAX, &c);
-  *out_bytes = stowi_conv_scratch(&c);
-  return STOW_OK;
+  stow_status status = stowi_conv_read(call, SIZE_MAX, &c);
+  *out_bytes = status == STOW_OK ? stowi_conv_scratch(&c) : 0;
+  return status;
 }
 
 static stow_status run_conv(stow_kernel_call* call) {
   stowi_conv c;
-  stowi_conv_read(call, SIZE_MAX, &c);
-  return stowi_conv_run(&c);
+  stow_status status = stowi_conv_read(call, SIZE_MAX, &c);
+  return status == STOW_OK ? stowi_conv_run(&c) : status;
 }
 
 STOWI_KERNEL(CONV, scratch_conv, run_conv);

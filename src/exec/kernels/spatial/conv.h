@@ -19,7 +19,7 @@ typedef struct stowi_conv {
 } stowi_conv;
 
 // Operands x, w, bias and, where |addend| is below SIZE_MAX, the addend at this index.
-void stowi_conv_read(const stow_kernel_call* call, size_t addend, stowi_conv* out);
+stow_status stowi_conv_read(const stow_kernel_call* call, size_t addend, stowi_conv* out);
 uint64_t stowi_conv_scratch(const stowi_conv* c);
 stow_status stowi_conv_run(stowi_conv* c);
 

@@ -80,13 +80,13 @@ uint64_t stowi_conv_int_scratch(const stowi_conv_int* c) {
   return weights_size(c) + image_size(c) + (panel_size(c) + tile_size(c)) * c->call->workers;
 }
 
-void stowi_conv_int_read(const stow_kernel_call* call, const stow_tensor* x, const stow_tensor* w,
-                         const stow_tensor* y, stowi_conv_int* out) {
+stow_status stowi_conv_int_read(const stow_kernel_call* call, const stow_tensor* x,
+                                const stow_tensor* w, const stow_tensor* y, stowi_conv_int* out) {
   *out = (stowi_conv_int){.call = call, .x = x, .w = w};
-  stowi_slide_read(call, x, y, w->dims + 2, &out->slide);
   out->group = (size_t)stow_kernel_int(call, "group", 1);
   out->in_channels = (size_t)w->dims[1];
   out->out_channels = (size_t)w->dims[0] / out->group;
+  return stowi_slide_read(call, x, y, w->dims + 2, &out->slide);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -199,7 +199,7 @@ static void fill_panel(const job* j, size_t group, size_t first, size_t count, i
   for (size_t i = 0; i < count; ++i) {
     int16_t* to = panel + i * j->depth;
     size_t position = first + i;
-    for (size_t tap = 0; tap < s->outer_taps; ++tap) {
+    for (size_t tap = 0; tap < s->outer_taps && run != 0; ++tap) {
       int64_t row = stowi_slide_row(s, position / width, tap);
       copy_taps(j, group, row, (int64_t)(position % width), to + tap * run);
     }

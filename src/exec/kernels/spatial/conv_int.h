@@ -24,8 +24,8 @@ typedef struct stowi_conv_int {
 } stowi_conv_int;
 
 // |y| is the result whose dims count.
-void stowi_conv_int_read(const stow_kernel_call* call, const stow_tensor* x, const stow_tensor* w,
-                         const stow_tensor* y, stowi_conv_int* out);
+stow_status stowi_conv_int_read(const stow_kernel_call* call, const stow_tensor* x,
+                                const stow_tensor* w, const stow_tensor* y, stowi_conv_int* out);
 uint64_t stowi_conv_int_scratch(const stowi_conv_int* c);
 stow_status stowi_conv_int_run(stowi_conv_int* c);
 

@@ -15,26 +15,28 @@ static void finish(void* user, size_t image, size_t channel, size_t first, size_
   }
 }
 
-static void read_call(const stow_kernel_call* call, stowi_conv_int* out) {
+static stow_status read_call(const stow_kernel_call* call, stowi_conv_int* out) {
   stow_tensor* y = stow_kernel_result(call, 0);
-  stowi_conv_int_read(call, stow_kernel_operand(call, 0), stow_kernel_operand(call, 1), y, out);
+  stow_status status =
+      stowi_conv_int_read(call, stow_kernel_operand(call, 0), stow_kernel_operand(call, 1), y, out);
   out->x_zero = stow_kernel_operand(call, 2);
   out->w_zero = stow_kernel_operand(call, 3);
   out->finish = finish;
   out->user = y;
+  return status;
 }
 
 static stow_status scratch_conv_integer(const stow_kernel_call* call, uint64_t* out_bytes) {
   stowi_conv_int c;
-  read_call(call, &c);
-  *out_bytes = stowi_conv_int_scratch(&c);
-  return STOW_OK;
+  stow_status status = read_call(call, &c);
+  *out_bytes = status == STOW_OK ? stowi_conv_int_scratch(&c) : 0;
+  return status;
 }
 
 static stow_status run_conv_integer(stow_kernel_call* call) {
   stowi_conv_int c;
-  read_call(call, &c);
-  return stowi_conv_int_run(&c);
+  stow_status status = read_call(call, &c);
+  return status == STOW_OK ? stowi_conv_int_run(&c) : status;
 }
 
 STOWI_KERNEL(CONV_INTEGER, scratch_conv_integer, run_conv_integer);

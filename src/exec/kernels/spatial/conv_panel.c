@@ -163,7 +163,7 @@ static void copy_tap(const job* j, const segment* s, size_t outer, int64_t k, si
 static void fill_panel(const job* j, size_t first, size_t count, size_t x_first, float* panel) {
   const stowi_slide* w = &j->c->window;
   size_t width = (size_t)w->out_width;
-  for (size_t done = 0; done < count;) {
+  for (size_t done = 0; done < count && j->c->in_channels != 0;) {
     segment s = {(first + done) / width, (int64_t)((first + done) % width), 0, panel + done};
     s.end = stowi_min_i64(w->out_width, s.begin + (int64_t)(count - done));
     for (size_t outer = 0; outer < w->outer_taps; ++outer) {

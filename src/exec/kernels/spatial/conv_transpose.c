@@ -33,21 +33,22 @@ typedef struct job {
 // ---------------------------------------------------------------------------------------------
 // Reading
 
+// What is cut off y's beginning along dim |i|; s->ends[i] is what its end has in addition.
 static int64_t begin_of(const stow_kernel_call* call, const stowi_slide* s, uint32_t i) {
   bool upper = stow_kernel_is(call, "auto_pad", "same_upper");
   bool lower = stow_kernel_is(call, "auto_pad", "same_lower");
   const stow_attr* shape = stow_kernel_attr(call, "output_shape");
   bool is_given = shape != NULL && shape->count != 0;
   if (!upper && !lower && !is_given) {
-    return stowi_list_at(call, "pads", i, 0);
+    return s->begins[i];
   }
   int64_t covered = (s->out[i] - 1) * s->strides[i] + (s->kernel[i] - 1) * s->dilations[i] + 1;
-  int64_t total = covered + stowi_list_at(call, "output_padding", i, 0) - s->in[i];
+  int64_t total = covered + s->ends[i] - s->in[i];
   total = stowi_max_i64(total, 0);
   return upper ? total / 2 : total - total / 2;
 }
 
-static void read_job(const stow_kernel_call* call, job* j) {
+static stow_status read_job(const stow_kernel_call* call, job* j) {
   *j = (job){.call = call,
              .x = stow_kernel_operand(call, 0),
              .w = stow_kernel_operand(call, 1),
@@ -64,9 +65,15 @@ static void read_job(const stow_kernel_call* call, job* j) {
     s->kernel[i] = j->w->dims[2 + i];
     s->strides[i] = stowi_list_at(call, "strides", i, 1);
     s->dilations[i] = stowi_list_at(call, "dilations", i, 1);
+    s->begins[i] = stowi_list_at(call, "pads", i, 0);
+    s->ends[i] = stowi_list_at(call, "output_padding", i, 0);
+    stow_status status = stowi_slide_bound(call, s, i);
+    if (status != STOW_OK) {
+      return status;
+    }
     s->begins[i] = begin_of(call, s, i);
   }
-  stowi_slide_count(s);
+  return stowi_slide_count(call, s);
 }
 
 static size_t rows_of(const job* j) {
@@ -166,7 +173,7 @@ static double gather(const job* j, size_t image, size_t channel, size_t at) {
   const stowi_slide* s = &j->slide;
   size_t group = channel / j->out_channels;
   double sum = j->bias == NULL ? 0 : stowi_float_at(j->bias, channel);
-  for (size_t tap = 0; tap < s->taps; ++tap) {
+  for (size_t tap = 0; tap < s->taps && j->in_channels != 0; ++tap) {
     int64_t source = stowi_slide_reader(s, at, tap);
     for (size_t c = 0; c < j->in_channels && source >= 0; ++c) {
       size_t from = (group * j->in_channels + c);
@@ -193,16 +200,16 @@ static void gather_task(void* user, size_t begin, size_t end, uint32_t worker) {
 
 static stow_status scratch_conv_transpose(const stow_kernel_call* call, uint64_t* out_bytes) {
   job j;
-  read_job(call, &j);
-  *out_bytes = j.x->dtype == STOW_F32 ? worker_size(&j) * call->workers : 0;
-  return STOW_OK;
+  stow_status status = read_job(call, &j);
+  *out_bytes = status == STOW_OK && j.x->dtype == STOW_F32 ? worker_size(&j) * call->workers : 0;
+  return status;
 }
 
 static stow_status run_conv_transpose(stow_kernel_call* call) {
   job j;
-  read_job(call, &j);
-  if (stow_tensor_elements(j.y) == 0) {
-    return STOW_OK;
+  stow_status status = read_job(call, &j);
+  if (status != STOW_OK || stow_tensor_elements(j.y) == 0) {
+    return status;
   }
   stow_dtype dtype = j.x->dtype;
   if (dtype == STOW_F32) {

@@ -21,7 +21,7 @@ typedef struct job {
   size_t in_channels, out_channels;  // of a group
 } job;
 
-static void read_job(const stow_kernel_call* call, job* j) {
+static stow_status read_job(const stow_kernel_call* call, job* j) {
   *j = (job){.call = call,
              .x = stow_kernel_operand(call, 0),
              .w = stow_kernel_operand(call, 1),
@@ -30,9 +30,9 @@ static void read_job(const stow_kernel_call* call, job* j) {
              .mask = stow_kernel_operand(call, 4),
              .y = stow_kernel_result(call, 0),
              .offset_group = (size_t)stow_kernel_int(call, "offset_group", 1)};
-  stowi_slide_read(call, j->x, j->y, j->w->dims + 2, &j->slide);
   j->in_channels = (size_t)j->w->dims[1];
   j->out_channels = (size_t)j->w->dims[0] / (size_t)stow_kernel_int(call, "group", 1);
+  return stowi_slide_read(call, j->x, j->y, j->w->dims + 2, &j->slide);
 }
 
 // Where tap |tap| reads for position |position|: how far from element 0, along each dim.
@@ -78,7 +78,7 @@ static void take_samples(const job* j, size_t image, size_t position, double* sa
   size_t channels = (size_t)s->channels;
   size_t each = channels / j->offset_group;
   for (size_t group = 0; group < j->offset_group; ++group) {
-    for (size_t tap = 0; tap < s->taps; ++tap) {
+    for (size_t tap = 0; tap < s->taps && each != 0; ++tap) {
       double place[STOWI_SPATIAL];
       find_place(j, image, group, position, tap, place);
       size_t channel = (image * j->offset_group + group) * s->taps + tap;
@@ -115,14 +115,17 @@ static void convolve_task(void* user, size_t begin, size_t end, uint32_t worker)
 
 static stow_status scratch_deform_conv(const stow_kernel_call* call, uint64_t* out_bytes) {
   job j;
-  read_job(call, &j);
+  stow_status status = read_job(call, &j);
   *out_bytes = (uint64_t)j.slide.channels * j.slide.taps * sizeof(double) * call->workers;
-  return STOW_OK;
+  return status;
 }
 
 static stow_status run_deform_conv(stow_kernel_call* call) {
   job j;
-  read_job(call, &j);
+  stow_status status = read_job(call, &j);
+  if (status != STOW_OK) {
+    return status;
+  }
   if (stowi_kind(j.x->dtype) != STOW_KIND_FLOAT || stowi_bits(j.x->dtype) < 16) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
                             "a convolution is of f32, f16, bf16 or f64");

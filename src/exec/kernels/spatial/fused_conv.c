@@ -108,17 +108,19 @@ static bool has_dims(const stow_tensor* a, const stow_tensor* b) {
 
 static stow_status scratch_fused_conv(const stow_kernel_call* call, uint64_t* out_bytes) {
   stowi_conv c;
-  stowi_conv_read(call, 3, &c);
-  *out_bytes = stowi_conv_scratch(&c);
-  return STOW_OK;
+  stow_status status = stowi_conv_read(call, 3, &c);
+  *out_bytes = status == STOW_OK ? stowi_conv_scratch(&c) : 0;
+  return status;
 }
 
 static stow_status run_fused_conv(stow_kernel_call* call) {
   stowi_conv c;
   job j;
-  stowi_conv_read(call, 3, &c);
+  stow_status status = stowi_conv_read(call, 3, &c);
   j.y = c.y;
-  stow_status status = read_activation(call, &j);
+  if (status == STOW_OK) {
+    status = read_activation(call, &j);
+  }
   if (status == STOW_OK && c.addend != NULL && !has_dims(c.addend, c.y)) {
     status = stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
                               "operand 3 (the addend) must have the result's dims");

@@ -7,20 +7,35 @@
 #include "exec/kernels/support/convert.h"
 #include "exec/kernels/support/kernel.h"
 
+// What the pool had along spatial dim |i|.
+static stow_status pooled_dim(const stow_kernel_call* call, const stow_tensor* x, uint32_t i,
+                              int64_t* out) {
+  stowi_slide s = {.rank = x->rank - 2};
+  s.out[i] = x->dims[2 + i];
+  s.kernel[i] = stowi_list_at(call, "kernel", i, 1);
+  s.strides[i] = stowi_list_at(call, "strides", i, 1);
+  s.begins[i] = stowi_list_at(call, "pads", i, 0);
+  s.ends[i] = stowi_list_at(call, "pads", s.rank + i, 0);
+  s.dilations[i] = 1;
+  stow_status status = stowi_slide_bound(call, &s, i);
+  *out =
+      status == STOW_OK ? (s.out[i] - 1) * s.strides[i] + s.kernel[i] - s.begins[i] - s.ends[i] : 0;
+  return status;
+}
+
 // The dims that the pool had, [N, C, spatial…]; their product, or 0 where it makes no sense.
-static uint64_t pooled_dims(const stow_kernel_call* call, const stow_tensor* x, int64_t* dims) {
-  uint64_t count = 1;
-  uint32_t spatial = x->rank - 2;
+static stow_status pooled_dims(const stow_kernel_call* call, const stow_tensor* x, int64_t* dims,
+                               uint64_t* out_count) {
+  *out_count = 1;
   for (uint32_t i = 0; i < x->rank; ++i) {
     dims[i] = x->dims[i];
-    if (i >= 2) {
-      dims[i] = (x->dims[i] - 1) * stowi_list_at(call, "strides", i - 2, 1) +
-                stowi_list_at(call, "kernel", i - 2, 1) - stowi_list_at(call, "pads", i - 2, 0) -
-                stowi_list_at(call, "pads", spatial + i - 2, 0);
+    stow_status status = i < 2 ? STOW_OK : pooled_dim(call, x, i - 2, &dims[i]);
+    if (status != STOW_OK) {
+      return status;
     }
-    count = dims[i] <= 0 ? 0 : count * (uint64_t)dims[i];
+    *out_count = dims[i] <= 0 ? 0 : *out_count * (uint64_t)dims[i];
   }
-  return count;
+  return STOW_OK;
 }
 
 // Where element |place| of a tensor with |dims| is in y; false where y does not reach so far.
@@ -44,7 +59,11 @@ static stow_status run_max_unpool(stow_kernel_call* call) {
   const stow_tensor* indices = stow_kernel_operand(call, 1);
   stow_tensor* y = stow_kernel_result(call, 0);
   int64_t dims[STOW_MAX_RANK];
-  uint64_t places = pooled_dims(call, x, dims);
+  uint64_t places;
+  stow_status status = pooled_dims(call, x, dims, &places);
+  if (status != STOW_OK) {
+    return status;
+  }
   size_t size = stowi_bits(x->dtype) / 8;
   if (size == 0) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "elements must be whole bytes");

@@ -9,7 +9,9 @@
 #include "exec/kernels/support/convert.h"
 #include "exec/kernels/support/kernel.h"
 
-static void read_pool(const stow_kernel_call* call, stowi_pool* out) {
+#define MOST_TAPS_IN_ROWS (1 << 20)
+
+static stow_status read_pool(const stow_kernel_call* call, stowi_pool* out) {
   *out = (stowi_pool){.call = call,
                       .x = stow_kernel_operand(call, 0),
                       .y = stow_kernel_result(call, 0),
@@ -21,7 +23,7 @@ static void read_pool(const stow_kernel_call* call, stowi_pool* out) {
                       .is_global = stow_kernel_bool(call, "global", false),
                       .column_major = stow_kernel_bool(call, "column_major", false),
                       .p = stow_kernel_float(call, "p", 2)};
-  stowi_slide_read(call, out->x, out->y, NULL, &out->slide);
+  return stowi_slide_read(call, out->x, out->y, NULL, &out->slide);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -145,21 +147,26 @@ static bool is_pooled(stow_dtype dtype, stowi_pool_op op) {
   }
 }
 
+// Rows take every tap, padding or not; of windows beyond reason only what they read is looked at.
 static bool goes_by_rows(const stowi_pool* p) {
+  bool is_small = p->is_global || p->slide.taps <= MOST_TAPS_IN_ROWS;
   return p->x->dtype != STOW_F64 && p->op != STOWI_POOL_LP && p->indices == NULL &&
-         !p->slide.channels_last;
+         !p->slide.channels_last && is_small;
 }
 
 static stow_status scratch_pool(const stow_kernel_call* call, uint64_t* out_bytes) {
   stowi_pool p;
-  read_pool(call, &p);
-  *out_bytes = goes_by_rows(&p) ? stowi_pool_rows_scratch(&p) : 0;
-  return STOW_OK;
+  stow_status status = read_pool(call, &p);
+  *out_bytes = status == STOW_OK && goes_by_rows(&p) ? stowi_pool_rows_scratch(&p) : 0;
+  return status;
 }
 
 static stow_status run_pool(stow_kernel_call* call) {
   stowi_pool p;
-  read_pool(call, &p);
+  stow_status status = read_pool(call, &p);
+  if (status != STOW_OK) {
+    return status;
+  }
   if (!is_pooled(p.x->dtype, p.op)) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
                             "a pool is of f32, f16, bf16 or f64; that of the largest also of i8 "
@@ -171,8 +178,8 @@ static stow_status run_pool(stow_kernel_call* call) {
   if (goes_by_rows(&p)) {
     stowi_pool_rows(&p);
   } else {
-    stow_kernel_split(call, stow_tensor_elements(p.y), 16384 / (p.slide.taps * 8) + 1, pool_task,
-                      &p);
+    stow_kernel_split(call, stow_tensor_elements(p.y), 16384 / (p.slide.taps * 8 + 1) + 1,
+                      pool_task, &p);
   }
   return STOW_OK;
 }

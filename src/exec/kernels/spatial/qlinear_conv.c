@@ -48,24 +48,29 @@ static void finish(void* user, size_t image, size_t channel, size_t first, size_
   }
 }
 
-static void read_call(const stow_kernel_call* call, stowi_conv_int* out) {
-  stowi_conv_int_read(call, stow_kernel_operand(call, 0), stow_kernel_operand(call, 3),
-                      stow_kernel_result(call, 0), out);
+static stow_status read_call(const stow_kernel_call* call, stowi_conv_int* out) {
+  stow_status status =
+      stowi_conv_int_read(call, stow_kernel_operand(call, 0), stow_kernel_operand(call, 3),
+                          stow_kernel_result(call, 0), out);
   out->x_zero = stow_kernel_operand(call, 2);
   out->w_zero = stow_kernel_operand(call, 5);
   out->finish = finish;
+  return status;
 }
 
 static stow_status scratch_qlinear_conv(const stow_kernel_call* call, uint64_t* out_bytes) {
   stowi_conv_int c;
-  read_call(call, &c);
-  *out_bytes = stowi_conv_int_scratch(&c);
-  return STOW_OK;
+  stow_status status = read_call(call, &c);
+  *out_bytes = status == STOW_OK ? stowi_conv_int_scratch(&c) : 0;
+  return status;
 }
 
 static stow_status run_qlinear_conv(stow_kernel_call* call) {
   stowi_conv_int c;
-  read_call(call, &c);
+  stow_status status = read_call(call, &c);
+  if (status != STOW_OK) {
+    return status;
+  }
   const stow_tensor* y_zero = stow_kernel_operand(call, 7);
   job j = {.y = stow_kernel_result(call, 0),
            .w_scale = stow_kernel_operand(call, 4),

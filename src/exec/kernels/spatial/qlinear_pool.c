@@ -67,7 +67,10 @@ static stow_status run_qlinear_pool(stow_kernel_call* call) {
   if (y_scale == NULL) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "operand 3 (the result's scale) is needed");
   }
-  stowi_slide_read(call, j.x, j.y, NULL, &j.slide);
+  stow_status status = stowi_slide_read(call, j.x, j.y, NULL, &j.slide);
+  if (status != STOW_OK) {
+    return status;
+  }
   j.x_zero = zero == NULL ? 0 : stowi_int_at(zero, 0);
   j.y_zero = y_zero == NULL ? 0 : (float)stowi_int_at(y_zero, 0);
   j.ratio = (float)stowi_float_at(scale, 0) / (float)stowi_float_at(y_scale, 0);

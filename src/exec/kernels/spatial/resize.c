@@ -147,11 +147,11 @@ static stow_status check(const stowi_resize* r) {
     const stowi_resize_axis* a = &r->axes[i];
     if (a->in > INT32_MAX || !(a->scale > 0)) {
       return stow_kernel_fail(r->call, STOW_ERR_UNSUPPORTED,
-                              "dim %u of the operand or its scale is out of range", i);
+                              "dim %u of the operand or its scale is out of range", (unsigned)i);
     }
     if ((uint64_t)a->taps * (uint64_t)a->out > stowi_resize_entries(&r->way, a->in, a->out)) {
       return stow_kernel_fail(r->call, STOW_ERR_UNSUPPORTED,
-                              "the scale of dim %u does not agree with its sizes", i);
+                              "the scale of dim %u does not agree with its sizes", (unsigned)i);
     }
   }
   return STOW_OK;

@@ -15,22 +15,46 @@ static void pad_same(stowi_slide* w, uint32_t i, bool upper) {
   w->ends[i] = total - w->begins[i];
 }
 
-void stowi_slide_count(stowi_slide* w) {
+// A window, its positions, x and given padding each reach no farther, padding that `auto_pad` makes
+// twice as far: sums of them all are int64_t.
+#define FARTHEST (INT64_MAX / 8)
+#define MOST_TAPS (1LL << 40)  // far beyond what weights have, and still small in sums of sizes
+
+static bool is_near(int64_t count, int64_t step) { return count <= FARTHEST / step; }
+
+stow_status stowi_slide_bound(const stow_kernel_call* call, stowi_slide* s, uint32_t i) {
+  s->strides[i] = s->out[i] <= 1 ? 1 : s->strides[i];
+  s->dilations[i] = s->kernel[i] <= 1 ? 1 : s->dilations[i];
+  bool is_bounded = is_near(s->out[i], s->strides[i]) && is_near(s->kernel[i], s->dilations[i]) &&
+                    s->in[i] <= FARTHEST && s->begins[i] <= FARTHEST && s->ends[i] <= FARTHEST;
+  return is_bounded ? STOW_OK
+                    : stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
+                                       "windows reach too far along spatial dim %u: positions "
+                                       "times stride, kernel times dilation, and pads must stay "
+                                       "below 2^60",
+                                       (unsigned)i);
+}
+
+stow_status stowi_slide_count(const stow_kernel_call* call, stowi_slide* w) {
   w->in_count = w->out_count = w->taps = w->out_rows = w->outer_taps = 1;
   for (uint32_t i = 0; i < w->rank; ++i) {
     w->out_rows = w->out_count;
     w->outer_taps = w->taps;
     w->in_count *= (size_t)w->in[i];
     w->out_count *= (size_t)w->out[i];
+    if (w->kernel[i] != 0 && w->taps > (size_t)(MOST_TAPS / w->kernel[i])) {
+      return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "a window has more than 2^40 taps");
+    }
     w->taps *= (size_t)w->kernel[i];
   }
   w->in_width = w->in[w->rank - 1];
   w->out_width = w->out[w->rank - 1];
   w->kernel_width = w->kernel[w->rank - 1];
+  return STOW_OK;
 }
 
-void stowi_slide_read(const stow_kernel_call* call, const stow_tensor* x, const stow_tensor* y,
-                      const int64_t* kernel, stowi_slide* out) {
+stow_status stowi_slide_read(const stow_kernel_call* call, const stow_tensor* x,
+                             const stow_tensor* y, const int64_t* kernel, stowi_slide* out) {
   *out = (stowi_slide){.rank = x->rank - 2, .batch = x->dims[0]};
   out->channels_last = stow_kernel_bool(call, "channels_last", false);
   out->channels = x->dims[out->channels_last ? x->rank - 1 : 1];
@@ -50,11 +74,16 @@ void stowi_slide_read(const stow_kernel_call* call, const stow_tensor* x, const 
       out->kernel[i] = out->in[i];
       out->strides[i] = out->dilations[i] = 1;
       out->begins[i] = out->ends[i] = 0;
-    } else if (is_same) {
+    }
+    stow_status status = stowi_slide_bound(call, out, i);
+    if (status != STOW_OK) {
+      return status;
+    }
+    if (is_same && !is_global) {
       pad_same(out, i, upper);
     }
   }
-  stowi_slide_count(out);
+  return stowi_slide_count(call, out);
 }
 
 static int64_t ceil_div(int64_t a, int64_t b) { return a <= 0 ? -(-a / b) : (a - 1) / b + 1; }

@@ -27,11 +27,16 @@ typedef struct stowi_slide {
 } stowi_slide;
 
 // From the call's attributes, x and a result of it. |kernel| has the numbers for each spatial dim;
-// NULL: the attribute `kernel`, or all of x where `global` is set.
-void stowi_slide_read(const stow_kernel_call* call, const stow_tensor* x, const stow_tensor* y,
-                      const int64_t* kernel, stowi_slide* out);
-// After in, out, kernel are set: the products.
-void stowi_slide_count(stowi_slide* w);
+// NULL: the attribute `kernel`, or all of x where `global` is set. Fails as stowi_slide_bound does.
+stow_status stowi_slide_read(const stow_kernel_call* call, const stow_tensor* x,
+                             const stow_tensor* y, const int64_t* kernel, stowi_slide* out);
+// After in, out, kernel, strides, dilations, begins and ends of dim |i| are set: fails where they
+// are so large that what taps read might not be an int64_t, wherever kernels look for it: one
+// stride or dilation beyond the last included. A stride or dilation that takes nobody anywhere
+// becomes 1.
+stow_status stowi_slide_bound(const stow_kernel_call* call, stowi_slide* s, uint32_t i);
+// After all dims are bounded: the products. Fails where there are too many taps to count.
+stow_status stowi_slide_count(const stow_kernel_call* call, stowi_slide* s);
 
 // Number |i| of the list |name|; |fallback| where the list is absent or empty.
 int64_t stowi_list_at(const stow_kernel_call* call, const char* name, size_t i, int64_t fallback);
