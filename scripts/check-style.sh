@@ -64,6 +64,12 @@ for file in $(git ls-files -co --exclude-standard 'src/exec/kernels/*.c' 'src/ex
     while read -r line; do offend "$file:$line: kernels include <stowage/kernel.h> and kernels only"; done
 done
 
+# Newlib, which firmware has, lacks the macros of <inttypes.h> next to gcc's <stdint.h>.
+for file in $(git ls-files -co --exclude-standard 'src/exec/kernels/*.[ch]' 'tools/stowage/export/program/*.[ch]'); do
+  grep -nE '<inttypes\.h>|PRI[diouxX][0-9]' "$file" |
+    while read -r line; do offend "$file:$line: exported code casts and uses %lld and %u"; done
+done
+
 # The command stands on public headers only. What it writes into exported programs stands on kernels, as all of such a program does.
 for file in $(git ls-files -co --exclude-standard 'tools/*.c' 'tools/*.h' 'examples/*.c'); do
   allowed='^$'

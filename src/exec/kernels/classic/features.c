@@ -2,7 +2,6 @@
 // columns picked and joined, categories marked. One or two passes. What may lie over x is computed
 // block by block in ascending order, each block read before it is written; where it then becomes
 // narrower, by one thread.
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 // label_encode: elements that are keys become the values that go with them, others a default. The
 // keys are sorted in scratch for each call; then each element costs a binary search. Integers are
 // compared as integers, floats as floats, where a NaN is equal to NaN.
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 

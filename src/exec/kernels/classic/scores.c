@@ -2,7 +2,6 @@
 // PROBIT is S. Winitzki's approximation.
 #include "exec/kernels/classic/scores.h"
 
-#include <inttypes.h>
 #include <math.h>
 
 stow_status stowi_transform_of(const stow_kernel_call* call, stowi_transform* out_transform) {

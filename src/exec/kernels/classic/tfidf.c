@@ -3,7 +3,6 @@
 //
 // Each n-gram of the pool that starts with the element at hand is compared, which costs little for
 // pools of some thousands: O(row × skips × pool) comparisons of first elements.
-#include <inttypes.h>
 #include <string.h>
 
 #include "exec/kernels/classic/lists.h"
@@ -111,7 +110,7 @@ static stow_status check(const stow_kernel_call* call, const job* j) {
     int64_t column = stowi_list_int(&j->columns_of, i);
     if (column < 0 || (uint64_t)column >= j->columns) {
       return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                              "column %" PRId64 " of ngram_indexes is none of %zu", column,
+                              "column %lld of ngram_indexes is none of %zu", (long long)column,
                               j->columns);
     }
   }

@@ -2,7 +2,6 @@
 // older one nodes and weights are named by (tree, node): both tables are sorted by these names in
 // scratch, and references become binary searches. In the newer one, tree_ensemble's, references are
 // indices already; leaves follow the nodes. Everything is checked here, so that walks need not.
-#include <inttypes.h>
 #include <string.h>
 
 #include "exec/kernels/classic/trees.h"

@@ -1,8 +1,6 @@
 // Places of elements, a block of a row at a time: the row's place in the data is found once.
 #include "exec/kernels/indexing/elements_at.h"
 
-#include <inttypes.h>
-
 #include "exec/kernels/indexing/indices.h"
 #include "exec/kernels/layout/numbers.h"
 #include "exec/kernels/support/convert.h"
@@ -18,9 +16,8 @@ stow_status stowi_elements_at_init(const stow_kernel_call* call, stowi_elements_
   for (uint32_t i = 0; i < out->data->rank; ++i) {
     if (i != out->axis && out->indices->dims[i] > out->data->dims[i]) {
       return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                              "dim %" PRIu32 " of the indices is %" PRId64
-                              ", the data has %" PRId64,
-                              i, out->indices->dims[i], out->data->dims[i]);
+                              "dim %u of the indices is %lld, the data has %lld", (unsigned)i,
+                              (long long)out->indices->dims[i], (long long)out->data->dims[i]);
     }
   }
   return stowi_check_indices(call, out->indices, out->data, out->axis);

@@ -1,15 +1,13 @@
 // Checks of indices: one walk over them.
 #include "exec/kernels/indexing/indices.h"
 
-#include <inttypes.h>
-
 #include "exec/kernels/support/convert.h"
 
 static stow_status fail_index(const stow_kernel_call* call, int64_t index, uint32_t axis,
                               int64_t dim) {
-  return stow_kernel_fail(
-      call, STOW_ERR_INVALID_ARGUMENT,
-      "index %" PRId64 " is out of range for dim %" PRIu32 ", which is %" PRId64, index, axis, dim);
+  return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
+                          "index %lld is out of range for dim %u, which is %lld", (long long)index,
+                          (unsigned)axis, (long long)dim);
 }
 
 stow_status stowi_check_indices(const stow_kernel_call* call, const stow_tensor* indices,

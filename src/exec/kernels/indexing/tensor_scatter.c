@@ -1,7 +1,5 @@
 // A cache [batch, …, sequence, …] with new entries along the sequence, from a position of each
 // batch on; circular ones go on at the beginning. The result may lie over the cache.
-#include <inttypes.h>
-
 #include "exec/kernels/layout/cache.h"
 #include "exec/kernels/layout/numbers.h"
 #include "exec/kernels/support/convert.h"
@@ -19,8 +17,8 @@ static stow_status check_positions(const stow_kernel_call* call, uint32_t axis, 
   int64_t room = cache->dims[axis];
   if (positions != NULL && stow_tensor_elements(positions) != (size_t)cache->dims[0]) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                            "there are %zu positions for a batch of %" PRId64,
-                            stow_tensor_elements(positions), cache->dims[0]);
+                            "there are %zu positions for a batch of %lld",
+                            stow_tensor_elements(positions), (long long)cache->dims[0]);
   }
   for (int64_t i = 0; i < cache->dims[0]; ++i) {
     int64_t at = position_of(call, i);

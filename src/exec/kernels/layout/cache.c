@@ -2,8 +2,6 @@
 // copied.
 #include "exec/kernels/layout/cache.h"
 
-#include <inttypes.h>
-
 #include "exec/kernels/layout/elements.h"
 #include "exec/kernels/layout/numbers.h"
 #include "exec/kernels/layout/strided.h"
@@ -35,9 +33,9 @@ void stowi_put_entries(const stow_kernel_call* call, const stowi_entries* e, int
 }
 
 stow_status stowi_refuse_entries(const stow_kernel_call* call, uint32_t axis, int64_t position) {
-  return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                          "%" PRId64 " entries at position %" PRId64 " do not fit dim %" PRIu32
-                          " of the cache, which is %" PRId64,
-                          call->operands[1]->dims[axis], position, axis,
-                          call->operands[0]->dims[axis]);
+  return stow_kernel_fail(
+      call, STOW_ERR_INVALID_ARGUMENT,
+      "%lld entries at position %lld do not fit dim %u of the cache, which is %lld",
+      (long long)call->operands[1]->dims[axis], (long long)position, (unsigned)axis,
+      (long long)call->operands[0]->dims[axis]);
 }

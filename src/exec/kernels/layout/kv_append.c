@@ -1,8 +1,6 @@
 // New entries put into a cache along an axis. The result is the cache's own bytes; where it is not,
 // the cache is copied first. Entries begin at the position, which is one number for all or one for
 // each index of dim 0; without one they begin at 0.
-#include <inttypes.h>
-
 #include "exec/kernels/layout/cache.h"
 #include "exec/kernels/layout/numbers.h"
 #include "exec/kernels/support/kernel.h"
@@ -12,10 +10,10 @@ static stow_status check_positions(const stow_kernel_call* call, uint32_t axis) 
   stowi_numbers positions = stowi_numbers_of(call, NULL, 2);
   int64_t entries = call->operands[1]->dims[axis];
   if (positions.count > 1 && (axis == 0 || positions.count != (size_t)cache->dims[0])) {
-    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                            "there are %zu positions, one is needed for all or for each of %" PRId64
-                            " rows before the axis",
-                            positions.count, cache->dims[0]);
+    return stow_kernel_fail(
+        call, STOW_ERR_INVALID_ARGUMENT,
+        "there are %zu positions, one is needed for all or for each of %lld rows before the axis",
+        positions.count, (long long)cache->dims[0]);
   }
   for (size_t i = 0; i < (positions.count == 0 ? 1 : positions.count); ++i) {
     int64_t at = positions.count == 0 ? 0 : stowi_number_at(&positions, i);

@@ -1,8 +1,6 @@
 // Lists, axes and strides: constant time for each.
 #include "exec/kernels/layout/numbers.h"
 
-#include <inttypes.h>
-
 #include "exec/kernels/support/convert.h"
 
 stowi_numbers stowi_numbers_of(const stow_kernel_call* call, const char* name, size_t k) {
@@ -27,7 +25,8 @@ stow_status stowi_axis_of(const stow_kernel_call* call, int64_t axis, uint32_t r
   int64_t from_start = axis < 0 ? axis + (int64_t)rank : axis;
   if (from_start < 0 || from_start >= (int64_t)rank) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                            "axis %" PRId64 " is out of range for rank %" PRIu32, axis, rank);
+                            "axis %lld is out of range for rank %u", (long long)axis,
+                            (unsigned)rank);
   }
   *out_axis = (uint32_t)from_start;
   return STOW_OK;

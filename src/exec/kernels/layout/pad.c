@@ -2,8 +2,6 @@
 // left is then continued: by a value, by its last element, mirrored at it, or from its other end.
 // The result is made row by row: a run from the operand, and what stands before and after it. Where
 // nothing grows, rows only move down, in ascending order.
-#include <inttypes.h>
-
 #include "exec/kernels/layout/elements.h"
 #include "exec/kernels/layout/numbers.h"
 #include "exec/kernels/support/convert.h"
@@ -130,13 +128,13 @@ static stow_status find_borders(const stow_kernel_call* call, const int64_t (*pa
     int64_t after = pads[i][1] < 0 ? 0 : pads[i][1];
     if (b.before > dim || b.count > dim - b.before || after != dim - b.before - b.count) {
       return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                              "pads %" PRId64 " and %" PRId64 " of dim %" PRIu32
-                              ", which is %" PRId64 ", do not give %" PRId64,
-                              pads[i][0], pads[i][1], i, p->x->dims[i], dim);
+                              "pads %lld and %lld of dim %u, which is %lld, do not give %lld",
+                              (long long)pads[i][0], (long long)pads[i][1], (unsigned)i,
+                              (long long)p->x->dims[i], (long long)dim);
     }
     if (p->mode != CONSTANT && b.count == 0 && dim != 0) {
       return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                              "nothing is left of dim %" PRIu32 " to continue", i);
+                              "nothing is left of dim %u to continue", (unsigned)i);
     }
     p->borders[i] = b;
   }

@@ -1,15 +1,12 @@
 // Tensors repeated along their dims: a dim that is repeated has stride 0 in the source.
-#include <inttypes.h>
-
 #include "exec/kernels/layout/elements.h"
 #include "exec/kernels/layout/numbers.h"
 #include "exec/kernels/layout/strided.h"
 #include "exec/kernels/support/kernel.h"
 
 static stow_status fail_dim(const stow_kernel_call* call, uint32_t i, int64_t have, int64_t want) {
-  return stow_kernel_fail(call, STOW_ERR_TYPE,
-                          "dim %" PRIu32 " of the result is %" PRId64 ", the operand has %" PRId64,
-                          i, want, have);
+  return stow_kernel_fail(call, STOW_ERR_TYPE, "dim %u of the result is %lld, the operand has %lld",
+                          (unsigned)i, (long long)want, (long long)have);
 }
 
 static void copy(const stow_kernel_call* call, const stowi_strided* s) {
@@ -28,8 +25,8 @@ static stow_status run_expand(stow_kernel_call* call) {
   stowi_strides_of(result, to);
   stowi_strided s = {0};
   if (x->rank > result->rank) {
-    return stow_kernel_fail(call, STOW_ERR_TYPE, "rank %" PRIu32 " cannot become %" PRIu32, x->rank,
-                            result->rank);
+    return stow_kernel_fail(call, STOW_ERR_TYPE, "rank %u cannot become %u", (unsigned)x->rank,
+                            (unsigned)result->rank);
   }
   uint32_t added = result->rank - x->rank;
   for (uint32_t i = 0; i < result->rank; ++i) {

@@ -1,7 +1,5 @@
 // Sequences with their first elements, as many as each is long, in reverse order. A negative stride
 // turns them round.
-#include <inttypes.h>
-
 #include "exec/kernels/layout/elements.h"
 #include "exec/kernels/layout/numbers.h"
 #include "exec/kernels/layout/strided.h"
@@ -45,9 +43,8 @@ static stow_status run_reverse_sequence(stow_kernel_call* call) {
     int64_t length = stowi_int_at(lengths, (size_t)i);
     if (length < 0 || length > whole) {
       return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                              "sequence %" PRId64 " has length %" PRId64 ", dim %" PRIu32
-                              " is %" PRId64,
-                              i, length, a.time, whole);
+                              "sequence %lld has length %lld, dim %u is %lld", (long long)i,
+                              (long long)length, (unsigned)a.time, (long long)whole);
     }
   }
   stowi_clear_tail(call->results[0]);

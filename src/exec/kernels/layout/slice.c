@@ -1,7 +1,5 @@
 // Parts of a tensor along its dims. A part keeps the order of what it takes, so that the copy in
 // ascending order may lie over its source where no step goes back.
-#include <inttypes.h>
-
 #include "exec/kernels/layout/elements.h"
 #include "exec/kernels/layout/numbers.h"
 #include "exec/kernels/layout/strided.h"
@@ -45,10 +43,9 @@ static stow_status run_narrow(stow_kernel_call* call) {
   int64_t start = stow_kernel_int(call, "start", 0);
   int64_t len = result->dims[axis];
   if (start < 0 || start > x->dims[axis] || len > x->dims[axis] - start) {
-    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                            "start %" PRId64 " and len %" PRId64 " go beyond dim %" PRIu32
-                            ", which is %" PRId64,
-                            start, len, axis, x->dims[axis]);
+    return stow_kernel_fail(
+        call, STOW_ERR_INVALID_ARGUMENT, "start %lld and len %lld go beyond dim %u, which is %lld",
+        (long long)start, (long long)len, (unsigned)axis, (long long)x->dims[axis]);
   }
   taken parts[STOW_MAX_RANK];
   take_all(x, parts);
@@ -123,9 +120,8 @@ static stow_status run_slice(stow_kernel_call* call) {
   for (uint32_t i = 0; i < x->rank; ++i) {
     if (parts[i].count > result->dims[i]) {
       return stow_kernel_fail(call, STOW_ERR_TYPE,
-                              "dim %" PRIu32 " of the slice is %" PRId64 ", at most %" PRId64
-                              " was planned",
-                              i, parts[i].count, result->dims[i]);
+                              "dim %u of the slice is %lld, at most %lld was planned", (unsigned)i,
+                              (long long)parts[i].count, (long long)result->dims[i]);
     }
     result->dims[i] = parts[i].count;
   }

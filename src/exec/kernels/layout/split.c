@@ -2,8 +2,6 @@
 // on, or all of them where they belong in it: in one walk over the operand in ascending order each
 // element moves to where it stood or before. Where the operand turned out smaller than planned,
 // parts that are views lie after where they are now, in one row: then the last one moves first.
-#include <inttypes.h>
-
 #include "exec/kernels/layout/elements.h"
 #include "exec/kernels/layout/numbers.h"
 #include "exec/kernels/layout/strided.h"
@@ -100,9 +98,8 @@ static stow_status run_split(stow_kernel_call* call) {
     sum += call->results[k]->dims[c.axis];
   }
   if (sum != x->dims[c.axis]) {
-    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                            "sizes add up to %" PRId64 ", dim %" PRIu32 " is %" PRId64, sum, c.axis,
-                            x->dims[c.axis]);
+    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "sizes add up to %lld, dim %u is %lld",
+                            (long long)sum, (unsigned)c.axis, (long long)x->dims[c.axis]);
   }
   c.rows = stowi_count_of(x, 0, c.axis);
   c.row = row_of(&c, x);

@@ -3,8 +3,6 @@
 // offset costs a division per dim, once for a run or strip.
 #include "exec/kernels/rows/axes.h"
 
-#include <inttypes.h>
-
 #include "exec/kernels/support/convert.h"
 
 size_t stowi_grain_of(size_t size) {
@@ -62,7 +60,8 @@ stow_status stowi_rows_of(const stow_kernel_call* call, const stow_tensor* x, in
   uint32_t axis;
   if (!stowi_find_axis(number, x->rank, &axis)) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                            "axis %" PRId64 " is out of range for rank %" PRIu32, number, x->rank);
+                            "axis %lld is out of range for rank %u", (long long)number,
+                            (unsigned)x->rank);
   }
   *out_rows = stowi_rows_along(x, axis);
   return STOW_OK;

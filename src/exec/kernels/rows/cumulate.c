@@ -2,8 +2,6 @@
 // pass; elements are read once and written next, so that the result may lie over x. What has been
 // added up is a double or an i64, which wraps. Where the axis is not the last, neighbouring rows
 // are walked together.
-#include <inttypes.h>
-
 #include "exec/kernels/rows/axes.h"
 #include "exec/kernels/rows/reals.h"
 #include "exec/kernels/support/kernel.h"
@@ -129,7 +127,8 @@ static stow_status run(stow_kernel_call* call, bool is_product) {
   uint32_t axis;
   if (!stowi_find_axis(given, x->rank, &axis)) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                            "axis %" PRId64 " is out of range for rank %" PRIu32, given, x->rank);
+                            "axis %lld is out of range for rank %u", (long long)given,
+                            (unsigned)x->rank);
   }
   job j = {x,
            call->results[0],

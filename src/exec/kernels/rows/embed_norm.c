@@ -2,8 +2,6 @@
 // layer_norm. Tables, scale and shift may be quantised, each with one scale and zero point. Ids are
 // checked before anything is written. Three passes over each row in doubles, the sum added up anew
 // in each.
-#include <inttypes.h>
-
 #include "exec/kernels/rows/axes.h"
 #include "exec/kernels/rows/reals.h"
 #include "exec/kernels/support/kernel.h"
@@ -143,14 +141,13 @@ static stow_status check_tables(const job* j) {
     uint32_t rank = t + WORDS < SCALE ? 2 : 1;
     int64_t columns = tensor->rank == 0 ? 1 : tensor->dims[tensor->rank - 1];
     if (tensor->rank != rank) {
-      return stow_kernel_fail(j->call, STOW_ERR_INVALID_ARGUMENT,
-                              "operand %zu has %" PRIu32 " dims, not %" PRIu32, t + WORDS,
-                              tensor->rank, rank);
+      return stow_kernel_fail(j->call, STOW_ERR_INVALID_ARGUMENT, "operand %zu has %u dims, not %u",
+                              t + WORDS, (unsigned)tensor->rank, (unsigned)rank);
     }
     if (columns != (int64_t)j->width) {
       return stow_kernel_fail(j->call, STOW_ERR_INVALID_ARGUMENT,
-                              "operand %zu has rows of %" PRId64 " elements, not %zu", t + WORDS,
-                              columns, j->width);
+                              "operand %zu has rows of %lld elements, not %zu", t + WORDS,
+                              (long long)columns, j->width);
     }
   }
   return stowi_need_real(j->call, j->y, "the result");
@@ -162,8 +159,8 @@ static stow_status check_ids(const job* j, size_t operand, size_t count) {
     int64_t row = row_of(j, operand, i);
     if (row < 0 || row >= tensor->dims[0]) {
       return stow_kernel_fail(j->call, STOW_ERR_INVALID_ARGUMENT,
-                              "id %" PRId64 " is not among the %" PRId64 " rows of operand %zu",
-                              row, tensor->dims[0], operand);
+                              "id %lld is not among the %lld rows of operand %zu", (long long)row,
+                              (long long)tensor->dims[0], operand);
     }
   }
   return STOW_OK;

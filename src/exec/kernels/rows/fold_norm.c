@@ -1,8 +1,6 @@
 // Norms over any axes, in doubles: mean_variance_norm, lp_norm along one, and layer_norm_2d over
 // the channels. Runs that are normalised together are walked one by one; where the innermost dim is
 // not among those axes, a strip of neighbours is walked together. Two or three passes.
-#include <inttypes.h>
-
 #include "exec/kernels/rows/axes.h"
 #include "exec/kernels/rows/channel_norm.h"
 #include "exec/kernels/rows/reals.h"
@@ -186,9 +184,8 @@ static stow_status run(stow_kernel_call* call, job* j, uint32_t axes) {
 // Kernels
 
 static stow_status fail_axis(const stow_kernel_call* call, int64_t axis) {
-  return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                          "axis %" PRId64 " is out of range for rank %" PRIu32, axis,
-                          call->operands[0]->rank);
+  return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "axis %lld is out of range for rank %u",
+                          (long long)axis, (unsigned)call->operands[0]->rank);
 }
 
 static stow_status run_mean_variance_norm(stow_kernel_call* call) {
@@ -211,7 +208,7 @@ static stow_status run_lp_norm(stow_kernel_call* call) {
   job j = {.kind = p == 1 ? BY_L1 : BY_L2};
   uint32_t axis;
   if (p != 1 && p != 2) {
-    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "p is %" PRId64 ", not 1 or 2", p);
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "p is %lld, not 1 or 2", (long long)p);
   }
   if (!stowi_find_axis(number, call->operands[0]->rank, &axis)) {
     return fail_axis(call, number);

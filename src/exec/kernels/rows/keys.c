@@ -2,7 +2,6 @@
 // negative ones with all other bits turned over. u64 is moved down by half its range.
 #include "exec/kernels/rows/keys.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "exec/kernels/support/convert.h"
@@ -12,8 +11,8 @@ stow_status stowi_need_keys(const stow_kernel_call* call, const stow_tensor* x) 
     return STOW_OK;
   }
   return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
-                          "x has elements of %" PRIu32 " bits that cannot be compared",
-                          stowi_bits(x->dtype));
+                          "x has elements of %u bits that cannot be compared",
+                          (unsigned)stowi_bits(x->dtype));
 }
 
 static void load_float_keys(const stow_tensor* x, size_t first, size_t count, int64_t nan,

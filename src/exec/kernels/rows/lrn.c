@@ -1,8 +1,6 @@
 // lrn: each element divided by a power of the sum of squares over neighbouring channels. x counts
 // as [N, C, inner]; blocks of a channel are computed together. |size| passes over x, which are in
 // the cache for small sizes. Powers of the usual 0.75 are square roots.
-#include <inttypes.h>
-
 #include "exec/kernels/rows/axes.h"
 #include "exec/kernels/rows/reals.h"
 #include "exec/kernels/support/kernel.h"
@@ -69,8 +67,8 @@ static stow_status run_lrn(stow_kernel_call* call) {
     return status;
   }
   if (size < 1) {
-    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                            "size is %" PRId64 ", at least 1 is needed", size);
+    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "size is %lld, at least 1 is needed",
+                            (long long)size);
   }
   if (stow_tensor_elements(x) == 0) {
     return STOW_OK;

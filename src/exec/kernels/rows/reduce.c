@@ -3,7 +3,6 @@
 // neighbouring results are computed together. Either way the order depends on the dims alone, and
 // the accumulators are doubles or i64, so that a sum of a million f32 is good to its last bit.
 // One pass; log_sum_exp makes one before for the largest element, so that nothing overflows.
-#include <inttypes.h>
 #include <string.h>
 
 #include "exec/kernels/rows/axes.h"
@@ -198,8 +197,8 @@ static stow_status add_axis(const stow_kernel_call* call, int64_t number, uint32
   uint32_t axis;
   if (!stowi_find_axis(number, rank, &axis) || rank == 0 || (*axes >> axis & 1) != 0) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                            "axis %" PRId64 " is out of range for rank %" PRIu32 ", or named twice",
-                            number, rank);
+                            "axis %lld is out of range for rank %u, or named twice",
+                            (long long)number, (unsigned)rank);
   }
   *axes |= UINT32_C(1) << axis;
   return STOW_OK;

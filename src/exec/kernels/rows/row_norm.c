@@ -2,8 +2,6 @@
 // tensors. Three passes over a row (two without a mean): mean, mean square of what is left, result.
 // Sums are doubles. The sum of skip_norm is added up anew in each pass, which costs less than the
 // memory that would keep it, and lets all results lie over operands.
-#include <inttypes.h>
-
 #include "exec/kernels/rows/axes.h"
 #include "exec/kernels/rows/params.h"
 #include "exec/kernels/rows/reals.h"

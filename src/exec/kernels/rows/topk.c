@@ -1,7 +1,6 @@
 // topk: the k best of each row, best first. A heap keeps the k best so far with the worst on top,
 // then is taken apart from the worst to the best: O(n log k) for a row, k entries of scratch for
 // each worker. Of equal elements the one with the lower index is better; NaN is larger than all.
-#include <inttypes.h>
 #include <string.h>
 
 #include "exec/kernels/rows/axes.h"
@@ -118,8 +117,8 @@ static stow_status find_k(const stow_kernel_call* call, uint32_t axis, size_t* o
   }
   int64_t dim = x->rank == 0 ? 1 : x->dims[axis];
   if (k < 0 || k > dim || (x->rank != 0 && k > most)) {
-    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                            "k is %" PRId64 ", of %" PRId64 " elements", k, dim);
+    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "k is %lld, of %lld elements",
+                            (long long)k, (long long)dim);
   }
   if (x->rank != 0) {
     call->results[0]->dims[axis] = k;
@@ -132,8 +131,8 @@ static stow_status find_k(const stow_kernel_call* call, uint32_t axis, size_t* o
 static stow_status find_axis(const stow_kernel_call* call, uint32_t* out_axis) {
   int64_t number = stow_kernel_int(call, "axis", -1);
   if (!stowi_find_axis(number, call->operands[0]->rank, out_axis)) {
-    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "axis %" PRId64 " is out of range",
-                            number);
+    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "axis %lld is out of range",
+                            (long long)number);
   }
   return STOW_OK;
 }

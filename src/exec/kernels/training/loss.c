@@ -6,7 +6,6 @@
 // Cross entropy takes logarithms of softmax for scores. Where these are a result they are computed
 // first, by rows, and the loss is picked from them, so that they may lie over the scores; else only
 // those that are asked for are computed.
-#include <inttypes.h>
 #include <math.h>
 
 #include "exec/kernels/rows/softmax.h"
@@ -87,8 +86,9 @@ static stow_status check(const stow_kernel_call* call, const job* j) {
   for (size_t i = 0; status == STOW_OK && i < j->rows.outer * j->rows.inner; ++i) {
     int64_t target = stowi_int_at(j->targets, i);
     if (target != j->ignored && (target < 0 || target >= (int64_t)j->rows.count)) {
-      status = stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                                "target %" PRId64 " is none of %zu classes", target, j->rows.count);
+      status =
+          stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "target %lld is none of %zu classes",
+                           (long long)target, j->rows.count);
     }
   }
   return status;

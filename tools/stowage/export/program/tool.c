@@ -1,7 +1,6 @@
 // Fills inputs, runs, shows or writes outputs. Firmware has other means: it leaves this file out.
 #include "program/tool.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +36,7 @@ static void print_name(FILE* stream, stow_str name) {
 static void print_type(FILE* stream, const stow_tensor* tensor) {
   fprintf(stream, "%s[", stowi_dtype_text(tensor->dtype));
   for (uint32_t i = 0; i < tensor->rank; ++i) {
-    fprintf(stream, "%s%" PRId64, i == 0 ? "" : ", ", tensor->dims[i]);
+    fprintf(stream, "%s%lld", i == 0 ? "" : ", ", (long long)tensor->dims[i]);
   }
   fprintf(stream, "] %zu bytes", stow_tensor_bytes(tensor));
 }
