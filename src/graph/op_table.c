@@ -2,7 +2,7 @@
 // an op without a row, or a row whose parts do not fit, fails the build. Names stand in ops.def
 // alone.
 //
-// Finding an op by name compares sizes first: about a hundred integer compares, which needs neither
+// Finding an op by name compares sizes first: a few hundred integer compares, which needs neither
 // a table built at run time (there is no global mutable state) nor a list kept sorted by hand.
 #include "graph/op_table.h"
 

@@ -301,25 +301,13 @@ expect 3 ABrokenGraph
 run diff "$mlp" "$wide" -o /dev/full
 if [ -e /dev/full ]; then expect 5 AWriteThatFails; fi
 
-# What docs/diff.md shows is what happens
+# The guard that docs/diff.md shows
 block() { # LANGUAGE: the first fenced block of it
   awk -v fence="\`\`\`$1" '$0 == fence && !met { on = met = 1; next } /^```$/ { on = 0 } on' \
     "$root/docs/diff.md"
 }
 mkdir -p "$work/docs"
-ln -s "$examples" "$work/docs/examples"
 cp "$mlp" "$work/docs/model.stow"
-block console >"$work/shown"
-(
-  stowage() { "$stowage" "$@"; }
-  cd "$work/docs" || exit 1
-  sed -n 's/^\$ //p' "$work/shown" | while read -r line; do
-    printf '$ %s\n' "$line"
-    eval "$line"
-  done
-) >"$out" 2>"$err"
-name=TheExampleOfTheDocs
-same "$work/shown" "$out"
 block sh >"$work/guard.sh"
 guard() {
   (

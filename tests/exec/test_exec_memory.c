@@ -348,6 +348,47 @@ TEST(ConsumedInputsMustBeSetAgain) {
   exec_case_end(&c);
 }
 
+TEST(AliasedInputsMustBeSetAgainOrFilledInPlace) {
+  exec_case c;
+  stow_plan* plan;
+  stow_exec* exec;
+  stow_tensor x = {(float[]){1, 2, 3, 4}, STOW_F32, 1, {4}};
+  exec_case_begin(&c, "%0 = input \"x\" : f32[4]\n %1 = reciprocal(%0) : f32[4]\n return %1");
+  REQUIRE(exec_case_make(&c) == STOW_OK);
+  stow_effects* effects = stow_prepared_effects(c.prepared);
+  CHECK(stow_effects_alias(effects, 1, 0, &c.diag) == STOW_OK);
+  REQUIRE(stow_plan_make(c.graph, effects, &c.plan_options, c.allocator, &c.diag, &plan) ==
+          STOW_OK);
+  REQUIRE(stow_exec_create(c.prepared, plan, NULL, c.allocator, &c.diag, &exec) == STOW_OK);
+  CHECK(stow_exec_set(exec, 0, &x, &c.diag) == STOW_OK);
+  CHECK(stow_exec_run(exec, &c.diag) == STOW_OK);
+  CHECK(stow_exec_run(exec, &c.diag) == STOW_ERR_NOT_FOUND);
+  CHECK_HAS(c.diag.message, "input %0 \"x\" is not set (a run consumes it)");
+  CHECK(stow_exec_tensor(exec, 0, &c.diag, &x) == STOW_OK);  // what the last run left is the input
+  CHECK(stow_exec_run(exec, &c.diag) == STOW_OK);
+  CHECK(((const float*)x.data)[3] == 4);
+  stow_exec_destroy(exec);
+  stow_plan_destroy(plan);
+  exec_case_end(&c);
+}
+
+TEST(CachesThatAnOpWritesIntoAreSetOnce) {
+  exec_case c;
+  exec_case_begin(&c,
+                  "%0 = input \"cache\" : f32[3]\n %1 = input \"new\" : f32[1]\n"
+                  "%2 = input \"at\" : i64[]\n"
+                  "%3 = kv_append(%0, %1, %2) {axis = 0} : f32[3]\n return %3");
+  REQUIRE(exec_case_make(&c) == STOW_OK);
+  EXEC_SET(&c, "cache", float, 0, 0, 0);
+  for (int64_t run = 0; run < 3; ++run) {
+    EXEC_SET(&c, "new", float, (float)run + 5);
+    EXEC_SET(&c, "at", int64_t, run);
+    CHECK(stow_exec_run(c.exec, &c.diag) == STOW_OK);
+  }
+  EXEC_GIVES(&c, 0, float, 5, 6, 7);
+  exec_case_end(&c);
+}
+
 TEST(KeptInputsAreThereInTheNextRun) {
   exec_case c;
   exec_case_begin(&c, CHAIN);

@@ -5,8 +5,8 @@
 
 #include <stowage/kernel.h>
 
-// Fills |tensor| with numbers that |seed| and |name| alone tell: floats in [-1, 1), integers from 0
-// to 99 or what fits, bools.
+// Fills |tensor| with numbers that |seed| and |name| alone tell: floats in [-1, 1), integers and
+// bools 0 or 1.
 void cli_fill_random(stow_tensor* tensor, uint64_t seed, stow_str name);
 
 #endif  // STOWAGE_TOOLS_RUN_RANDOM_H_
