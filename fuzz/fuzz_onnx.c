@@ -84,7 +84,8 @@ static bool has_reason(const stow_onnx_import* import) {
   for (size_t i = 0; i < stow_onnx_import_issue_count(import); ++i) {
     stow_onnx_issue issue = stow_onnx_import_issue(import, i);
     require(issue.reason.size > 0);
-    if (issue.kind == STOW_ONNX_UNSUPPORTED || issue.kind == STOW_ONNX_NEEDS_SHAPE) {
+    if (issue.kind == STOW_ONNX_UNSUPPORTED || issue.kind == STOW_ONNX_NEEDS_SHAPE ||
+        issue.kind == STOW_ONNX_NEEDS_VALUE) {
       return true;
     }
   }

@@ -120,7 +120,12 @@ typedef enum stow_onnx_issue_kind {
   STOW_ONNX_DECLARED_OTHER,  // the file declares another type than is inferred
   STOW_ONNX_SKIPPED,         // a node that reads what could not be imported
   STOW_ONNX_BRANCH,          // an If of which only one branch fits the shapes, which is taken
-  STOW_ONNX_NO_DATA          // external data that cannot be read; told once for each file
+  STOW_ONNX_NO_DATA,         // external data that cannot be read; told once for each file
+  // An If without a result, as its condition is unknown and its branches make different types.
+  // |tensor| is an input whose value decides (one issue each): stow_onnx_request_value helps;
+  // empty: dims without a value do, or computed data.
+  STOW_ONNX_NEEDS_VALUE,
+  STOW_ONNX_CONDITION  // an If whose condition is unknown; a value for input |tensor| decides it
 } stow_onnx_issue_kind;
 
 typedef struct stow_onnx_issue {
@@ -141,10 +146,14 @@ STOW_API stow_status stow_onnx_import_model(stow_onnx_model* model,
                                             stow_allocator allocator, stow_diag* diag,
                                             stow_onnx_import** out_import);
 STOW_API void stow_onnx_import_destroy(stow_onnx_import* import);
-// NULL where an output could not be imported: issues of the kinds UNSUPPORTED and NEEDS_SHAPE say
-// why. Dims that depend on data are symbols as long as nothing binds them (NEEDS_SHAPE too). Dies
-// with the import.
+// NULL where an output could not be imported: issues of the kinds UNSUPPORTED, NEEDS_SHAPE and
+// NEEDS_VALUE say why. Dims that depend on data are symbols as long as nothing binds them
+// (NEEDS_SHAPE too). Dies with the import.
 STOW_API stow_graph* stow_onnx_import_graph(const stow_onnx_import* import);
+// Symbols of inputs' dims that have no value, in the order of the inputs: what
+// stow_onnx_request_bind takes. Issues may vanish once all have one, so ask for these first.
+STOW_API size_t stow_onnx_import_symbol_count(const stow_onnx_import* import);
+STOW_API stow_str stow_onnx_import_symbol(const stow_onnx_import* import, size_t index);
 STOW_API size_t stow_onnx_import_issue_count(const stow_onnx_import* import);
 STOW_API stow_onnx_issue stow_onnx_import_issue(const stow_onnx_import* import, size_t index);
 

@@ -205,6 +205,92 @@ P
   expect 0 AnArrayBindsTheSymbolsOfItsInput
 fi
 
+# What is missing is asked for in the order in which it can be given
+if command -v python3 >/dev/null 2>&1; then
+  PYTHONPATH=$examples python3 -B - "$work" <<'P'
+import sys
+from make_onnx import FLOAT, INT64, Model, attribute, field_bytes, field_int, value_info
+
+# A Range over a dim, in floats, as exporters write grids: a number only once the dim is one.
+m = Model("grid", 13)
+x = m.input("x", FLOAT, ["batch", "width"])
+size = m.op("Cast", [m.op("Gather", [m.op("Shape", [x], "shape"), m.ints("one", 1)], "w")], "size", to=FLOAT)
+grid = m.op("Range", [m.number("start", 0.0), size, m.number("step", 1.0)], "grid")
+m.op("Add", [x, grid], "y")
+m.output("y", FLOAT, ["batch", "width"])
+open(sys.argv[1] + "/grid.onnx", "wb").write(m.bytes())
+
+def graph(kind, operands, name):
+    node = b"".join(field_bytes(1, o) for o in operands) + field_bytes(2, name) + field_bytes(4, kind)
+    return field_bytes(1, node) + field_bytes(2, name) + field_bytes(12, field_bytes(1, name))
+
+def branch(name, body):
+    return field_bytes(5, field_bytes(1, name) + field_bytes(6, body) + field_int(20, 5))
+
+def add_if(m, condition, then_body, else_body, name):
+    m.nodes.append(field_bytes(1, condition) + field_bytes(2, name) + field_bytes(4, "If") +
+                   branch("then_branch", then_body) + branch("else_branch", else_body))
+    m.output(name, FLOAT, [])
+
+# A detector: which branch runs depends on an unnamed dim, and on what an input holds.
+def detector(path, decides):
+    m = Model("detector", 13)
+    m.input("input", FLOAT, ["", ""])
+    m.input("rate", INT64, [])
+    rows = m.op("Gather", [m.op("Shape", ["input"], "shape"), m.ints("zero", 0)], "rows")
+    is_one = m.op("Equal", [rows, m.ints("one", 1)], "is_one")
+    is_fast = m.op("Equal", ["rate", m.ints("fast", 16000)], "is_fast")
+    m.ints("flat", [-1])
+    for name, condition in (("by_rows", is_one), ("by_rate", is_fast))[:decides]:
+        add_if(m, condition, graph("Relu", ["input"], name + ".t"),
+               graph("Reshape", ["input", "flat"], name + ".e"), name)
+    add_if(m, is_fast, graph("Relu", ["input"], "either.t"), graph("Abs", ["input"], "either.e"), "either")
+    open(path, "wb").write(m.bytes())
+
+detector(sys.argv[1] + "/dims.onnx", 1)
+detector(sys.argv[1] + "/rate.onnx", 2)
+P
+  run plan "$work/grid.onnx"
+  expect 3 SymbolsAreAskedForBeforeShapesThatVanishWithThem
+  complains 'inputs have symbols without a value: batch, width'
+  lists '1 shape or condition may be needed once these are given, too'
+  name=ShapesThatVanishAreNotAskedFor
+  if grep -q -e '--shape' "$err"; then fail 'they are'; else pass; fi
+  run plan "$work/grid.onnx" --bind batch=1,width=4
+  expect 0 TheSymbolsMakeSuchAModelStatic
+  run inspect "$work/grid.onnx"
+  expect 0 InspectingAsksForSymbolsFirst
+  says 'symbols without a value: give --bind NAME=N (2)'
+  says 'shapes that depend on data, as long as symbols have no value (1)'
+
+  run plan "$work/dims.onnx"
+  expect 3 UnnamedDimsAreAskedForWhereThereIsNoGraph
+  complains 'inputs have symbols without a value: input.0, input.1'
+  lists 'give each its own: --bind input.0=N --bind input.1=N'
+  lists 'to choose a branch where an input decides: --value rate=VALUE'
+  run inspect "$work/dims.onnx"
+  expect 0 InspectingNamesUnnamedDims
+  says 'symbols without a value: give --bind NAME=N (2)'
+  says '  input.1'
+  says 'inputs that decide conditions: give --value NAME=VALUE (1)'
+  says '  rate'
+    name=LinesOfWhatIsMissingFitATerminal
+  if LC_ALL=C.UTF-8 grep -q '.\{81\}' "$out"; then fail "a line is too long"; else pass; fi
+  run inspect "$work/dims.onnx" --format json
+  expect 0 JsonHasTheSymbolsWhereThereIsNoGraph
+  says '"symbols": ["input.0", "input.1"]'
+  run plan "$work/dims.onnx" --bind input.0=1,input.1=4
+  expect 0 BindingUnnamedDimsDecides
+  run plan "$work/rate.onnx" --bind input.0=1,input.1=4
+  expect 3 AnInputThatDecidesIsAskedFor
+  complains '1 condition must be known; give --value rate=VALUE:'
+  lists 'by_rate (If): the value of input "rate" decides between branches that make f32[1, 4] and f32[4]'
+  run plan "$work/rate.onnx" --bind input.0=1,input.1=4 --value rate=16000
+  expect 0 ItsValueDecides
+else
+  skip "no python3: no models that lack something"
+fi
+
 # Weights in a file that is not there
 if command -v python3 >/dev/null 2>&1; then
   python3 - "$work/external.onnx" <<'P'

@@ -50,6 +50,25 @@ TEST(TheRestOfTheSymbolsCanBeBoundAtOnce) {
   import_end(&m);
 }
 
+static void add_symbols(import_model* m) {
+  import_input(m, "x", ONNX_FLOAT, "n ? 3 total");
+  import_input(m, "z", ONNX_FLOAT, "n m");
+  onnx_node(&m->w, "Relu", "x", "y");
+  import_output(m, "y");
+}
+
+TEST(SymbolsWithoutAValueAreListedInTheOrderOfTheInputs) {
+  BEGIN
+  add_symbols(&m);
+  ask_bind(&m, "total", 5);
+  RUN(STOW_OK);
+  CHECK_U64(stow_onnx_import_symbol_count(m.import), 3);
+  CHECK(stow_str_equal(stow_onnx_import_symbol(m.import, 0), stow_str_of("n")));
+  CHECK(stow_str_equal(stow_onnx_import_symbol(m.import, 1), stow_str_of("x.1")));
+  CHECK(stow_str_equal(stow_onnx_import_symbol(m.import, 2), stow_str_of("m")));
+  import_end(&m);
+}
+
 TEST(NegativeDimsCountAsUnknown) {
   BEGIN
   chain(&m, "-1 3");

@@ -59,7 +59,8 @@ TEST(TheShapeOfAnIfIsThatOfItsBranches) {
   ask_shape(&m, "y", (int64_t[]){3, 4}, 2);
   RUN(STOW_OK);
   CHECK_TEXT(import_type(&m, "y"), "f32[3, 4]");
-  CHECK_U64(stow_onnx_import_issue_count(m.import), 0);
+  CHECK_U64(stow_onnx_import_issue_count(m.import), 1);
+  CHECK_TEXT(import_reason(&m, STOW_ONNX_CONDITION), "c: its value decides which branch runs");
   import_end(&m);
 }
 
@@ -98,12 +99,12 @@ TEST(BranchesOfDifferentRankNameTheInputThatChooses) {
   if_of(&m, "Relu", "x");
   RUN(STOW_OK);
   CHECK(m.graph == NULL);
-  CHECK_HAS(import_reason(&m, STOW_ONNX_UNSUPPORTED), "and f32[12] of result 0");
-  CHECK_HAS(import_reason(&m, STOW_ONNX_UNSUPPORTED), "give the value of input \"c\"");
+  CHECK_HAS(import_reason(&m, STOW_ONNX_NEEDS_VALUE), "and f32[12] of result 0");
+  CHECK_HAS(import_reason(&m, STOW_ONNX_NEEDS_VALUE), "c: the value of input \"c\" decides");
   import_end(&m);
 }
 
-TEST(AConditionOfSeveralInputsNamesNone) {
+TEST(AConditionOfSeveralInputsNamesAll) {
   BEGIN
   import_input(&m, "a", ONNX_BOOL, "");
   import_input(&m, "b", ONNX_BOOL, "");
@@ -116,8 +117,32 @@ TEST(AConditionOfSeveralInputsNamesNone) {
   onnx_node_end(&m.w);
   import_output(&m, "y");
   RUN(STOW_OK);
-  CHECK_HAS(import_reason(&m, STOW_ONNX_UNSUPPORTED), "make f32[12] and f32[3, 4]");
-  CHECK(strstr(import_reason(&m, STOW_ONNX_UNSUPPORTED), "give the value") == NULL);
+  CHECK_HAS(import_reason(&m, STOW_ONNX_NEEDS_VALUE), "make f32[12] and f32[3, 4]");
+  CHECK_U64(import_count(&m, STOW_ONNX_NEEDS_VALUE), 2);
+  CHECK_TEXT(stow_onnx_import_issue(m.import, 0).tensor.data, "a");
+  CHECK_TEXT(stow_onnx_import_issue(m.import, 1).tensor.data, "b");
+  import_end(&m);
+}
+
+TEST(AConditionOfDimsNamesNoInput) {
+  BEGIN
+  import_input(&m, "x", ONNX_FLOAT, "? 4");
+  import_constant(&m, "one", (int64_t[]){1}, 1);
+  onnx_node_begin(&m.w, "Shape", "x", "rows");
+  onnx_attr_int(&m.w, "end", 1);
+  onnx_node_end(&m.w);
+  onnx_node(&m.w, "Equal", "rows one", "c");
+  onnx_node_begin(&m.w, "If", "c", "y");
+  branch(&m, "then_branch", "Relu", "x");
+  branch(&m, "else_branch", "Shape", "x");
+  onnx_node_end(&m.w);
+  import_output(&m, "y");
+  RUN(STOW_OK);
+  CHECK(m.graph == NULL);
+  CHECK_HAS(import_reason(&m, STOW_ONNX_NEEDS_VALUE), ": dims without a value decide");
+  CHECK_U64(stow_onnx_import_issue(m.import, 0).tensor.size, 0);
+  CHECK_U64(stow_onnx_import_symbol_count(m.import), 1);
+  CHECK(stow_str_equal(stow_onnx_import_symbol(m.import, 0), stow_str_of("x.0")));
   import_end(&m);
 }
 

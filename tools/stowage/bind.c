@@ -112,70 +112,27 @@ static bool type_uses(const stow_dims* dims, const stow_type* type, size_t symbo
 }
 
 // Whether some type has symbol |symbol|: binding takes it out of all of them.
-static bool is_free(const stow_graph* graph, size_t symbol, bool inputs_only) {
+static bool is_free(const stow_graph* graph, size_t symbol) {
   const stow_dims* dims = stow_graph_dims(graph);
   uint32_t count = stow_graph_value_count(graph);
   for (stow_value value = 0; value < count; ++value) {
-    bool counts =
-        !inputs_only || stow_graph_op(graph, stow_graph_producer(graph, value)) == STOW_OP_INPUT;
-    if (counts && type_uses(dims, stow_graph_type(graph, value), symbol)) {
+    if (type_uses(dims, stow_graph_type(graph, value), symbol)) {
       return true;
     }
   }
   return false;
 }
 
-// Symbols without a value, `batch, seq`; false where there are none.
-static bool list_free(const stow_graph* graph, bool inputs_only, char* out, size_t capacity) {
+// Symbols without a value, `batch, seq`.
+static void list_free(const stow_graph* graph, char* out, size_t capacity) {
   const stow_dims* dims = stow_graph_dims(graph);
   size_t used = 0;
   out[0] = '\0';
   for (size_t i = 0; i < stow_dims_symbol_count(dims) && used < capacity; ++i) {
-    if (is_free(graph, i, inputs_only)) {
+    if (is_free(graph, i)) {
       list_symbol(stow_dims_symbol_name(dims, i), out, capacity, &used);
     }
   }
-  return used > 0;
-}
-
-// What a shell takes as one word without quotes.
-static bool is_plain(stow_str name) {
-  static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./-";
-  for (size_t i = 0; i < name.size; ++i) {
-    if (memchr(plain, name.data[i], sizeof plain - 1) == NULL) {
-      return false;
-    }
-  }
-  return true;
-}
-
-// ` --bind batch=N --bind 'a + b=N'`, to be filled in.
-static void list_options(const stow_graph* graph, char* out, size_t capacity) {
-  const stow_dims* dims = stow_graph_dims(graph);
-  size_t used = 0;
-  out[0] = '\0';
-  for (size_t i = 0; i < stow_dims_symbol_count(dims) && used < capacity; ++i) {
-    if (is_free(graph, i, true)) {
-      stow_str name = stow_dims_symbol_name(dims, i);
-      const char* quote = is_plain(name) ? "" : "'";
-      int size = snprintf(out + used, capacity - used, " --bind %s%.*s=N%s", quote, (int)name.size,
-                          name.data, quote);
-      used += size > 0 ? (size_t)size : 0;
-    }
-  }
-}
-
-cli_exit cli_fail_unbound_inputs(const char* label, const stow_graph* graph) {
-  char symbols[1024];
-  char options[2048];
-  if (!list_free(graph, true, symbols, sizeof symbols)) {
-    return CLI_YES;
-  }
-  list_options(graph, options, sizeof options);
-  cli_fail(CLI_BAD_INPUT, "%s: inputs have symbols without a value: %s", label, symbols);
-  cli_tell_more("give each its own:%s", options);
-  cli_tell_more("or the same to all: --bind-rest N");
-  return CLI_BAD_INPUT;
 }
 
 cli_exit cli_require_bound(const char* label, const stow_graph* graph) {
@@ -183,7 +140,7 @@ cli_exit cli_require_bound(const char* label, const stow_graph* graph) {
     return CLI_YES;
   }
   char symbols[1024];
-  list_free(graph, false, symbols, sizeof symbols);
+  list_free(graph, symbols, sizeof symbols);
   stow_str name = stow_graph_name(graph);
   return cli_fail(CLI_BAD_INPUT,
                   "%s: @%.*s has symbols without a value: %s; give each one with --bind NAME=N",

@@ -27,8 +27,6 @@ cli_exit cli_binds_apply(cli_binds* binds, const char* label, stow_graph* graph)
 cli_exit cli_binds_require_used(const cli_binds* binds, const stow_graph* graph);
 // The same where there are several graphs.
 cli_exit cli_binds_require_any(const cli_binds* binds);
-// Complains where symbols of |graph|'s inputs have no value, with all of them.
-cli_exit cli_fail_unbound_inputs(const char* label, const stow_graph* graph);
 // Complains where |graph| has symbols without a value, with all of them.
 cli_exit cli_require_bound(const char* label, const stow_graph* graph);
 

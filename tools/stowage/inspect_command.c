@@ -90,6 +90,35 @@ static bool is_used(const stow_graph* graph, size_t symbol) {
   return false;
 }
 
+static bool is_of_input(const job* j, stow_str symbol) {
+  for (size_t i = 0; i < stow_onnx_import_symbol_count(j->model.import); ++i) {
+    if (stow_str_equal(stow_onnx_import_symbol(j->model.import, i), symbol)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Symbols without a value: those of the inputs, which are known also where there is no graph, then
+// those of dims that depend on data. False where memory is out.
+static bool find_symbols(const job* j, cli_list* out_names) {
+  *out_names = (cli_list){0};
+  bool memory = true;
+  size_t count = j->model.import == NULL ? 0 : stow_onnx_import_symbol_count(j->model.import);
+  for (size_t i = 0; i < count && memory; ++i) {
+    stow_str name = stow_onnx_import_symbol(j->model.import, i);
+    memory = cli_list_add(out_names, &name, sizeof name);
+  }
+  const stow_dims* dims = j->graph == NULL ? NULL : stow_graph_dims(j->graph);
+  for (size_t i = 0; dims != NULL && i < stow_dims_symbol_count(dims) && memory; ++i) {
+    stow_str name = stow_dims_symbol_name(dims, i);
+    if (is_used(j->graph, i) && !is_of_input(j, name)) {
+      memory = cli_list_add(out_names, &name, sizeof name);
+    }
+  }
+  return memory;
+}
+
 // ---------------------------------------------------------------------------------------------
 // Text
 
@@ -235,23 +264,42 @@ static void print_boundaries(const job* j, cli_output* output) {
   print_boundary_list(j, &outputs, output);
 }
 
+// `  name`, each in a line.
+static void print_names(const cli_list* list, const char* what, cli_output* output) {
+  const stow_str* names = list->items;
+  if (list->count > 0) {
+    print_heading(output, what, list->count);
+  }
+  for (size_t i = 0; i < list->count; ++i) {
+    char name[512];
+    cli_escape(names[i], name, sizeof name);
+    cli_print(output, "  %s\n", name);
+  }
+}
+
 static void print_symbols(const job* j, cli_output* output) {
-  const stow_dims* dims = j->graph == NULL ? NULL : stow_graph_dims(j->graph);
-  size_t count = 0;
-  for (size_t i = 0; dims != NULL && i < stow_dims_symbol_count(dims); ++i) {
-    count += is_used(j->graph, i);
+  cli_list names;
+  bool memory = find_symbols(j, &names);
+  // Those of dims that depend on data may vanish: nobody should give them a value before.
+  size_t inputs = j->model.import == NULL ? 0 : stow_onnx_import_symbol_count(j->model.import);
+  names.count = inputs > 0 ? inputs : names.count;
+  if (memory) {
+    print_names(&names, "symbols without a value: give --bind NAME=N", output);
   }
-  if (count == 0) {
-    return;
+  cli_list_free(&names, sizeof(stow_str));
+}
+
+static void print_deciders(const job* j, cli_output* output) {
+  cli_list names = {0};
+  bool memory = true;
+  for (size_t i = 0; i < stow_onnx_import_issue_count(j->model.import) && memory; ++i) {
+    stow_str name = stow_onnx_import_issue(j->model.import, i).tensor;
+    memory = !cli_model_decides(&j->model, i) || cli_list_add(&names, &name, sizeof name);
   }
-  print_heading(output, "symbols without a value", count);
-  for (size_t i = 0; i < stow_dims_symbol_count(dims); ++i) {
-    if (is_used(j->graph, i)) {
-      char name[512];
-      cli_escape(stow_dims_symbol_name(dims, i), name, sizeof name);
-      cli_print(output, "  %s\n", name);
-    }
+  if (memory) {
+    print_names(&names, "inputs that decide conditions: give --value NAME=VALUE", output);
   }
+  cli_list_free(&names, sizeof(stow_str));
 }
 
 static void print_ops(const job* j, cli_output* output) {
@@ -291,11 +339,13 @@ static void print_weights(const stow_onnx_weights* weights, cli_output* output) 
 
 static const struct {
   stow_onnx_issue_kind kind;
-  const char* text;
+  const char* text;  // NULL: told elsewhere
   const char* json;
 } issue_kinds[] = {
     {STOW_ONNX_UNSUPPORTED, "not supported", "unsupported"},
     {STOW_ONNX_SKIPPED, "not looked at, for want of these", "skipped"},
+    {STOW_ONNX_NEEDS_VALUE, "conditions that must be known: the branches differ", "needs_value"},
+    {STOW_ONNX_CONDITION, NULL, "condition"},
     {STOW_ONNX_NEEDS_SHAPE, "shapes that depend on data: give --shape NAME=DIMS", "needs_shape"},
     {STOW_ONNX_CUSTOM, "unknown ops, with the types that the file declares", "custom"},
     {STOW_ONNX_BRANCH, "branches that are taken because the other does not fit", "branch"},
@@ -303,6 +353,7 @@ static const struct {
     {STOW_ONNX_BOUNDED, "planned at their largest shape", "bounded"},
     {STOW_ONNX_DECLARED_OTHER, "declared with another type than is inferred", "declared_other"}};
 
+#define UNTIL_BOUND "shapes that depend on data, as long as symbols have no value"
 #define ISSUE_KINDS (sizeof issue_kinds / sizeof issue_kinds[0])
 
 // `  Op tensor: reason`, in two lines where one does not hold it.
@@ -313,7 +364,8 @@ static void print_issue(const job* j, const cli_issue_group* group, cli_output* 
   char reason[1024];
   char line[1024];
   cli_escape(issue->op, op, sizeof op);
-  cli_escape(issue->tensor.size != 0 ? issue->tensor : issue->node, name, sizeof name);
+  bool is_node = issue->tensor.size == 0 || issue->kind == STOW_ONNX_NEEDS_VALUE;
+  cli_escape(is_node ? issue->node : issue->tensor, name, sizeof name);
   cli_escape(issue->reason, reason, sizeof reason - 2);
   if (group->count > 1) {
     snprintf(line, sizeof line - 2, "%zu \xC3\x97 %s, first at %s", group->count, op, name);
@@ -336,10 +388,13 @@ static void print_issues(const job* j, cli_output* output) {
   for (size_t k = 0; k < ISSUE_KINDS; ++k) {
     cli_list groups;
     size_t count = cli_model_count_issues(&j->model, issue_kinds[k].kind);
-    if (count == 0 || !cli_model_group_issues(&j->model, issue_kinds[k].kind, &groups)) {
+    if (count == 0 || issue_kinds[k].text == NULL ||
+        !cli_model_group_issues(&j->model, issue_kinds[k].kind, &groups)) {
       continue;
     }
-    print_heading(output, issue_kinds[k].text, count);
+    bool may_vanish = issue_kinds[k].kind == STOW_ONNX_NEEDS_SHAPE &&
+                      stow_onnx_import_symbol_count(j->model.import) > 0;
+    print_heading(output, may_vanish ? UNTIL_BOUND : issue_kinds[k].text, count);
     const cli_issue_group* group = groups.items;
     for (size_t i = 0; i < shown_of(j, groups.count); ++i) {
       print_issue(j, &group[i], output);
@@ -359,6 +414,9 @@ static void print_text(const job* j, const stow_onnx_weights* weights, cli_outpu
   cli_model_print_facts(&j->model, output);
   print_boundaries(j, output);
   print_symbols(j, output);
+  if (j->model.import != NULL) {
+    print_deciders(j, output);
+  }
   print_weights(weights, output);
   print_ops(j, output);
   if (j->model.import != NULL) {
@@ -404,15 +462,13 @@ static void put_boundaries(const job* j, cli_output* output) {
                  i);
   }
   cli_print(output, "],\n  \"symbols\": [");
-  const stow_dims* dims = j->graph == NULL ? NULL : stow_graph_dims(j->graph);
-  bool first = true;
-  for (size_t i = 0; dims != NULL && i < stow_dims_symbol_count(dims); ++i) {
-    if (is_used(j->graph, i)) {
-      cli_print(output, first ? "" : ", ");
-      cli_print_json(output, stow_dims_symbol_name(dims, i));
-      first = false;
-    }
+  cli_list names;
+  bool memory = find_symbols(j, &names);
+  for (size_t i = 0; memory && i < names.count; ++i) {
+    cli_print(output, i == 0 ? "" : ", ");
+    cli_print_json(output, ((const stow_str*)names.items)[i]);
   }
+  cli_list_free(&names, sizeof(stow_str));
   cli_print(output, "],\n");
 }
 

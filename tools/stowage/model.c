@@ -1,6 +1,4 @@
-// ONNX models: opening, asking for an import, and telling what stands in the way of one. All that
-// is unsupported is told at once, grouped by op and reason: a user who must change a model, or wait
-// for an op, wants to know how much there is to it.
+// ONNX models: opening, and asking for an import.
 #include "model.h"
 
 #include <inttypes.h>
@@ -9,13 +7,9 @@
 #include <string.h>
 
 #include "file.h"
-#include "lines.h"
 #include "number.h"
 #include "tensors/tensor_file.h"
 #include "text.h"
-
-#define SHOWN_GROUPS 20
-#define SHOWN_TENSORS 40
 
 // ---------------------------------------------------------------------------------------------
 // Options
@@ -409,153 +403,4 @@ cli_exit cli_model_import(cli_model* model, const cli_model_request* request, co
   stow_onnx_import_destroy(model->import);
   model->import = NULL;
   return import_once(model, request, label, keep_all, true);
-}
-
-// ---------------------------------------------------------------------------------------------
-// What stands in the way
-
-size_t cli_model_count_issues(const cli_model* model, stow_onnx_issue_kind kind) {
-  size_t count = 0;
-  for (size_t i = 0; i < stow_onnx_import_issue_count(model->import); ++i) {
-    count += stow_onnx_import_issue(model->import, i).kind == kind;
-  }
-  return count;
-}
-
-static bool is_same_group(const stow_onnx_issue* a, const stow_onnx_issue* b) {
-  return stow_str_equal(a->domain, b->domain) && stow_str_equal(a->op, b->op) &&
-         stow_str_equal(a->reason, b->reason);
-}
-
-// Stable: groups of equal size keep the order in which the model has them.
-static void sort_groups(cli_issue_group* groups, size_t count) {
-  for (size_t i = 1; i < count; ++i) {
-    cli_issue_group group = groups[i];
-    size_t at = i;
-    for (; at > 0 && groups[at - 1].count < group.count; --at) {
-      groups[at] = groups[at - 1];
-    }
-    groups[at] = group;
-  }
-}
-
-bool cli_model_group_issues(const cli_model* model, stow_onnx_issue_kind kind,
-                            cli_list* out_groups) {
-  *out_groups = (cli_list){0};
-  for (size_t i = 0; i < stow_onnx_import_issue_count(model->import); ++i) {
-    stow_onnx_issue issue = stow_onnx_import_issue(model->import, i);
-    cli_issue_group* groups = out_groups->items;
-    size_t at = 0;
-    while (issue.kind == kind && at < out_groups->count &&
-           !is_same_group(&groups[at].first, &issue)) {
-      ++at;
-    }
-    cli_issue_group group = {issue, 1};
-    if (issue.kind != kind) {
-      continue;
-    }
-    if (at < out_groups->count) {
-      ++groups[at].count;
-    } else if (!cli_list_add(out_groups, &group, sizeof group)) {
-      cli_list_free(out_groups, sizeof group);
-      return false;
-    }
-  }
-  sort_groups(out_groups->items, out_groups->count);
-  return true;
-}
-
-// The names of up to three nodes of a group: `a, b, c, …`.
-static void name_nodes(const cli_model* model, const cli_issue_group* group, char* out,
-                       size_t capacity) {
-  size_t used = 0;
-  size_t named = 0;
-  out[0] = '\0';
-  for (size_t i = 0; i < stow_onnx_import_issue_count(model->import) && named < 3; ++i) {
-    stow_onnx_issue issue = stow_onnx_import_issue(model->import, i);
-    if (issue.kind == group->first.kind && is_same_group(&issue, &group->first) &&
-        used < capacity) {
-      int size = snprintf(out + used, capacity - used, "%s%.*s", named == 0 ? "" : ", ",
-                          (int)issue.node.size, issue.node.data);
-      used += size > 0 ? (size_t)size : 0;
-      ++named;
-    }
-  }
-  if (group->count > named && used < capacity) {
-    snprintf(out + used, capacity - used, ", \xE2\x80\xA6");
-  }
-}
-
-static void tell_unsupported(const cli_model* model, const char* label) {
-  cli_list groups;
-  if (!cli_model_group_issues(model, STOW_ONNX_UNSUPPORTED, &groups) || groups.count == 0) {
-    return;
-  }
-  cli_fail(CLI_BAD_INPUT, "%s: %zu node%s cannot be imported:", label,
-           cli_model_count_issues(model, STOW_ONNX_UNSUPPORTED),
-           cli_plural(cli_model_count_issues(model, STOW_ONNX_UNSUPPORTED)));
-  const cli_issue_group* group = groups.items;
-  for (size_t i = 0; i < groups.count && i < SHOWN_GROUPS; ++i) {
-    char nodes[512];
-    name_nodes(model, &group[i], nodes, sizeof nodes);
-    cli_tell_more("%zu \xC3\x97 %.*s%s%.*s: %.*s (%s)", group[i].count,
-                  (int)group[i].first.domain.size, group[i].first.domain.data,
-                  group[i].first.domain.size == 0 ? "" : ".", (int)group[i].first.op.size,
-                  group[i].first.op.data, (int)group[i].first.reason.size,
-                  group[i].first.reason.data, nodes);
-  }
-  if (groups.count > SHOWN_GROUPS) {
-    cli_tell_more("\xE2\x80\xA6 and %zu more kinds; stowage inspect lists them",
-                  groups.count - SHOWN_GROUPS);
-  }
-  size_t skipped = cli_model_count_issues(model, STOW_ONNX_SKIPPED);
-  if (skipped != 0) {
-    cli_tell_more("%zu more node%s could not be looked at, for want of these", skipped,
-                  cli_plural(skipped));
-  }
-  cli_list_free(&groups, sizeof(cli_issue_group));
-}
-
-static void tell_shapes(const cli_model* model, const char* label) {
-  size_t count = cli_model_count_issues(model, STOW_ONNX_NEEDS_SHAPE);
-  if (count == 0) {
-    return;
-  }
-  cli_fail(CLI_BAD_INPUT,
-           "%s: %zu tensor%s need%s a shape, which depends on data; give the largest with "
-           "--shape NAME=DIMS:",
-           label, count, cli_plural(count), count == 1 ? "s" : "");
-  size_t shown = 0;
-  for (size_t i = 0; i < stow_onnx_import_issue_count(model->import); ++i) {
-    stow_onnx_issue issue = stow_onnx_import_issue(model->import, i);
-    if (issue.kind == STOW_ONNX_NEEDS_SHAPE && shown++ < SHOWN_TENSORS) {
-      cli_tell_more("%.*s (%.*s): %.*s", (int)issue.tensor.size, issue.tensor.data,
-                    (int)issue.op.size, issue.op.data, (int)issue.reason.size, issue.reason.data);
-    }
-  }
-  if (count > SHOWN_TENSORS) {
-    cli_tell_more("\xE2\x80\xA6 and %zu more", count - SHOWN_TENSORS);
-  }
-}
-
-cli_exit cli_model_graph(const cli_model* model, const char* label, stow_graph** out_graph) {
-  *out_graph = stow_onnx_import_graph(model->import);
-  if (*out_graph != NULL) {
-    return CLI_YES;
-  }
-  tell_unsupported(model, label);
-  tell_shapes(model, label);
-  return CLI_BAD_INPUT;
-}
-
-cli_exit cli_model_require_bound(const cli_model* model, const char* label,
-                                 const stow_graph* graph) {
-  if (stow_graph_require_bound(graph, NULL) == STOW_OK) {
-    return CLI_YES;
-  }
-  cli_exit code = cli_fail_unbound_inputs(label, graph);
-  tell_shapes(model, label);
-  return code == CLI_YES && cli_model_count_issues(model, STOW_ONNX_NEEDS_SHAPE) == 0
-             ? cli_require_bound(label, graph)
-             : CLI_BAD_INPUT;
 }

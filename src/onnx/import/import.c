@@ -23,6 +23,7 @@ void stow_onnx_import_destroy(stow_onnx_import* import) {
     stowi_free(allocator, import->blocks.data[i].bytes, import->blocks.data[i].size, 1);
   }
   STOWI_VEC_FREE(allocator, &import->blocks);
+  STOWI_VEC_FREE(allocator, &import->symbols);
   STOWI_VEC_FREE(allocator, &import->issues);
   STOWI_DELETE(allocator, import);
 }

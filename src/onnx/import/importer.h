@@ -84,9 +84,10 @@ typedef struct stowi_block {
 
 struct stow_onnx_import {
   stow_allocator allocator;
-  stow_graph* full;    // as imported
-  stow_graph* simple;  // without what nobody needs; NULL: not asked for
-  bool is_whole;       // all outputs could be imported
+  stow_graph* full;             // as imported
+  stow_graph* simple;           // without what nobody needs; NULL: not asked for
+  bool is_whole;                // all outputs could be imported
+  STOWI_VEC(stow_str) symbols;  // of inputs, without a value
   STOWI_VEC(stow_onnx_issue) issues;
   STOWI_VEC(stowi_block) blocks;  // bytes that the graph borrows, and the issues' texts
 };

@@ -301,6 +301,30 @@ static stow_status check_expressions(stowi_importer* imp) {
   return STOW_OK;
 }
 
+// Notes which symbols nothing gave a number. Those whose names are expressions follow from others.
+static stow_status note_open(stowi_importer* imp) {
+  for (size_t i = 0; i < imp->symbols.count; ++i) {
+    const stowi_symbol* symbol = &imp->symbols.data[i];
+    if (!symbol->is_met || symbol->value >= 0 ||
+        read_expression(imp, symbol->text) != STOW_DIM_INVALID) {
+      continue;
+    }
+    if (STOWI_VEC_RESERVE(imp->allocator, &imp->import->symbols, 1) != STOW_OK) {
+      return stowi_import_memory(imp);
+    }
+    imp->import->symbols.data[imp->import->symbols.count++] = symbol->text;
+  }
+  return STOW_OK;
+}
+
+size_t stow_onnx_import_symbol_count(const stow_onnx_import* import) {
+  return import->symbols.count;
+}
+
+stow_str stow_onnx_import_symbol(const stow_onnx_import* import, size_t index) {
+  return import->symbols.data[index];
+}
+
 stow_status stowi_settle_symbols(stowi_importer* imp) {
   const stowi_onnx_graph* graph = &imp->proto->graph;
   STOW_TRY(take_binds(imp));
@@ -315,5 +339,6 @@ stow_status stowi_settle_symbols(stowi_importer* imp) {
     }
   }
   settle_rest(imp);
-  return check_expressions(imp);
+  STOW_TRY(check_expressions(imp));
+  return note_open(imp);
 }

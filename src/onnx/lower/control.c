@@ -143,47 +143,88 @@ static stow_status add_else(stowi_lowering* l, branches* b, bool has_then, bool*
   return stow_graph_end_region(imp->graph, fits ? b->values : b->kept, b->count, imp->diag);
 }
 
-// The one input whose value decides |value|, as far as |*budget| steps tell: STOW_VALUE_NONE where
-// there is none. False where there are several, or it is not only elements of inputs that decide.
-static bool find_decider(const stow_graph* graph, stow_value value, size_t* budget,
-                         stow_value* decider) {
+enum { MAX_DECIDERS = 4, MAX_DECIDING_STEPS = 64 };
+
+// Inputs whose elements decide a condition.
+typedef struct deciders {
+  stow_value inputs[MAX_DECIDERS];
+  size_t count;
+  size_t steps;    // values looked at
+  bool is_opaque;  // something else decides, too, or it was too far to look
+} deciders;
+
+static void add_decider(deciders* d, stow_value input) {
+  for (size_t i = 0; i < d->count; ++i) {
+    if (d->inputs[i] == input) {
+      return;
+    }
+  }
+  if (d->count < MAX_DECIDERS) {
+    d->inputs[d->count++] = input;
+  } else {
+    d->is_opaque = true;
+  }
+}
+
+// Adds what decides |value|. Dims without a value decide what follows from known values alone.
+static void find_deciders(const stow_graph* graph, stow_value value, deciders* d) {
   stow_node node = stow_graph_producer(graph, value);
   stow_op op = stow_graph_op(graph, node);
   if (stow_graph_is_known(graph, value) || op == STOW_OP_PARAM || op == STOW_OP_CONSTANT) {
-    return true;
+    return;
   }
   if (op == STOW_OP_INPUT) {
-    bool is_other = *decider != STOW_VALUE_NONE && *decider != value;
-    *decider = value;
-    return !is_other;
+    add_decider(d, value);
+    return;
   }
-  bool is_well = stow_graph_operand_count(graph, node) != 0;
-  for (size_t i = 0; is_well && i < stow_graph_operand_count(graph, node); ++i) {
+  size_t count = stow_graph_operand_count(graph, node);
+  d->is_opaque = d->is_opaque || count == 0 || ++d->steps > MAX_DECIDING_STEPS;
+  for (size_t i = 0; !d->is_opaque && i < count; ++i) {
     stow_value operand = stow_graph_operands(graph, node)[i];
     if (operand != STOW_VALUE_NONE) {
-      is_well = *budget != 0 && (--*budget, find_decider(graph, operand, budget, decider));
+      find_deciders(graph, operand, d);
     }
   }
-  return is_well;
 }
 
-enum { MAX_DECIDING_STEPS = 64 };
+static deciders deciders_of(const stowi_lowering* l) {
+  deciders d = {0};
+  find_deciders(l->imp->graph, stowi_lower_operand(l, 0), &d);
+  d.count = d.is_opaque ? 0 : d.count;
+  return d;
+}
 
-static stow_status fail_other(stowi_lowering* l, const branches* b, size_t k) {
+// Who knows what an input holds can do with one branch.
+static stow_status tell_deciders(stowi_lowering* l) {
+  const stow_graph* graph = l->imp->graph;
+  deciders d = deciders_of(l);
+  for (size_t i = 0; i < d.count; ++i) {
+    STOW_TRY(stowi_add_issue(l->imp, STOW_ONNX_CONDITION, l->node,
+                             stow_graph_value_name(graph, d.inputs[i]),
+                             "its value decides which branch runs"));
+  }
+  return STOW_OK;
+}
+
+static stow_status tell_other(stowi_lowering* l, const branches* b, size_t k) {
   const stow_graph* graph = l->imp->graph;
   stowi_type_text first = stowi_type_text_of(graph, &b->types[k]);
   stowi_type_text second = stowi_type_text_of(graph, stow_graph_type(graph, b->values[k]));
-  stow_value decider = STOW_VALUE_NONE;
-  size_t budget = MAX_DECIDING_STEPS;
-  bool is_one = find_decider(graph, stowi_lower_operand(l, 0), &budget, &decider) &&
-                decider != STOW_VALUE_NONE;
-  stow_str input = is_one ? stow_graph_value_name(graph, decider) : stow_str_of("");
-  return stowi_lower_unsupported(l,
-                                 "the branches make %s and %s of result %zu; only a known "
-                                 "condition can choose%s%.*s%s",
-                                 first.text, second.text, k,
-                                 is_one ? ": give the value of input \"" : "", STOWI_STR_ARG(input),
-                                 is_one ? "\"" : "");
+  deciders d = deciders_of(l);
+  for (size_t i = 0; i < d.count; ++i) {
+    stow_str input = stow_graph_value_name(graph, d.inputs[i]);
+    STOW_TRY(stowi_add_issue(l->imp, STOW_ONNX_NEEDS_VALUE, l->node, input,
+                             "the value of input \"%.*s\" decides between branches that make %s "
+                             "and %s of result %zu",
+                             STOWI_STR_ARG(input), first.text, second.text, k));
+  }
+  if (d.count != 0) {
+    return STOW_OK;
+  }
+  return stowi_add_issue(l->imp, STOW_ONNX_NEEDS_VALUE, l->node, stow_str_of(""),
+                         "%s between branches that make %s and %s of result %zu",
+                         d.is_opaque ? "computed data decides" : "dims without a value decide",
+                         first.text, second.text, k);
 }
 
 static stow_status add_both(stowi_lowering* l, branches* b) {
@@ -195,11 +236,12 @@ static stow_status add_both(stowi_lowering* l, branches* b) {
   stow_call* call = stowi_lower_begin(l, STOW_OP_IF);
   stow_call_operand(call, stowi_lower_operand(l, 0));
   if (has_else && other == b->count) {
-    return stowi_lower_finish_results(l, call, 0, b->count);
+    STOW_TRY(stowi_lower_finish_results(l, call, 0, b->count));
+    return tell_deciders(l);
   }
   stow_value unused;
   STOW_TRY(stowi_lower_finish(l, call, &unused));
-  return has_else ? fail_other(l, b, other) : STOW_OK;
+  return has_else ? tell_other(l, b, other) : tell_deciders(l);
 }
 
 static bool is_known_bool(const stow_graph* graph, stow_value value, bool* out_truth) {

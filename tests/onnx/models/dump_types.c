@@ -36,7 +36,9 @@ static void print_issues(const stow_onnx_import* import) {
                                       [STOW_ONNX_DECLARED_OTHER] = "declared other",
                                       [STOW_ONNX_SKIPPED] = "skipped",
                                       [STOW_ONNX_BRANCH] = "branch",
-                                      [STOW_ONNX_NO_DATA] = "no data"};
+                                      [STOW_ONNX_NO_DATA] = "no data",
+                                      [STOW_ONNX_NEEDS_VALUE] = "needs value",
+                                      [STOW_ONNX_CONDITION] = "condition"};
   for (size_t i = 0; i < stow_onnx_import_issue_count(import); ++i) {
     stow_onnx_issue issue = stow_onnx_import_issue(import, i);
     fprintf(stderr, "%s: %.*s %.*s (%.*s): %.*s\n", kinds[issue.kind], (int)issue.op.size,

@@ -161,7 +161,7 @@ bool suite_has_objection(suite_import* c) {
   bool has_graph = stow_onnx_import_graph(c->import) != NULL;
   for (size_t i = 0; i < stow_onnx_import_issue_count(c->import); ++i) {
     stow_onnx_issue issue = stow_onnx_import_issue(c->import, i);
-    if (issue.kind == STOW_ONNX_UNSUPPORTED ||
+    if (issue.kind == STOW_ONNX_UNSUPPORTED || issue.kind == STOW_ONNX_NEEDS_VALUE ||
         (issue.kind == STOW_ONNX_NEEDS_SHAPE && !has_graph) || issue.kind == STOW_ONNX_CUSTOM) {
       snprintf(c->result.op, sizeof(c->result.op), "%.*s", (int)issue.op.size, issue.op.data);
       suite_conclude(c, SUITE_UNSUPPORTED, "%.*s", (int)issue.reason.size, issue.reason.data);
