@@ -13,9 +13,9 @@ says_row() {
 run diff "$mlp" "$wide"
 expect 1 TheArenaGrew
 says "The arena grew by 18432 bytes (1.94 %)."
-says_row "arena 948520 966952 +18432 (1.94 %)"
-says_row "lower bound 948520 966952 +18432 (1.94 %)"
-says_row "in any order 948520 966952 +18432 (1.94 %)"
+says_row "arena 948520 966952 +18432 (+1.94 %)"
+says_row "lower bound 948520 966952 +18432 (+1.94 %)"
+says_row "in any order 948520 966952 +18432 (+1.94 %)"
 says_row "peak then step 8, matmul"
 says "At the peak: 2 grew, 5 same"
 says "Tensors: 2 grew, 5 moved"
@@ -27,6 +27,7 @@ run diff "$wide" "$mlp"
 expect 0 TheArenaShrank
 says "The arena shrank by 18432 bytes (1.91 %)."
 says_row "shrank 819200 802816 -16384 w1"
+says_row "arena 966952 948520 -18432 (-1.91 %)"
 run diff "$mlp" "$mlp"
 expect 0 NothingChanged
 says "The arena is as large as it was."
@@ -96,6 +97,25 @@ name=OneMoreNodeIsOneNewTensor
 if [ "$(grep -c '"change": "new"' "$out")" -eq 1 ]; then pass; else fail "not one"; fi
 says '{"change": "new", "name": null, "kind": "activation", "op": "abs", "bytes": 256, "then": null'
 says_not '"change": "gone"'
+
+# Lifetimes: a tensor that is read later lives longer, where it is or elsewhere
+write_graph early '%0 = input "x" : f32[64]' '%1 "kept" = exp(%0) : f32[64]' \
+  '%2 "used" = abs(%1) : f32[64]' '%3 = tanh(%0) : f32[64]' '%4 "y" = add(%3, %2) : f32[64]' 'return %4'
+sed 's/abs(%1)/abs(%0)/; s/add(%3, %2)/add(%2, %1)/' "$work/early.stow" >"$work/late.stow"
+run diff "$work/early.stow" "$work/late.stow" --no-in-place --no-reuse
+expect 0 ALifetimeThatChangedIsShown
+says "2 retimed"
+says_row "from steps to steps bytes tensor"
+says_row "retimed 1-2 1-4 256 kept"
+run diff "$work/early.stow" "$work/late.stow" --no-in-place --no-reuse --format json
+says '{"change": "retimed", "name": "kept", '
+run plan "$work/early.stow" --no-in-place --no-reuse --format csv -o "$work/early.csv"
+run diff "$work/early.csv" "$work/late.stow" --no-in-place --no-reuse
+expect 0 AndAgainstRows
+says_row "retimed 1-2 1-4 256 kept"
+run diff "$work/short.stow" "$work/long.stow" --no-in-place --no-reuse
+expect 1 StepsThatAreOnlyCountedAnewAreNoChange
+says_not retimed
 
 # A plan as CSV needs no graph
 run diff "$work/base.csv" "$mlp"

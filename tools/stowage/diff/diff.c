@@ -25,6 +25,8 @@ const char* cli_diff_peak_text(size_t change) {
   return texts[change];
 }
 
+static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
 // ---------------------------------------------------------------------------------------------
 // Pairing
 
@@ -53,13 +55,35 @@ static uint64_t peak_of(const cli_view* view, size_t buffer) {
   return cli_view_occupied(view, buffer, view->facts.peak_step);
 }
 
+// Where the last lifetime ends: graphs and rows differ in what they count as steps.
+static uint64_t last_end(const cli_view* view) {
+  uint64_t end = 0;
+  for (size_t i = 0; i < view->buffers.count; ++i) {
+    end = larger(end, cli_view_buffers(view)[i].end);
+  }
+  return end;
+}
+
+// Steps have the same numbers only where there are as many of them. Else lifetimes differ where one
+// has more steps than the other, unless it is the end of both plans that ends them.
+static bool is_retimed(const cli_diff* diff, const cli_diff_tensor* t) {
+  const cli_view_buffer* a = &cli_view_buffers(diff->then)[t->then];
+  const cli_view_buffer* b = &cli_view_buffers(diff->now)[t->now];
+  if (diff->then_end == diff->now_end) {
+    return a->begin != b->begin || a->end != b->end;
+  }
+  bool both_last = a->end == diff->then_end && b->end == diff->now_end;
+  return !both_last && a->end - a->begin != b->end - b->begin;
+}
+
 static cli_diff_change change_of(const cli_diff* diff, const cli_diff_tensor* t) {
   if (t->now_bytes != t->then_bytes) {
     return t->now_bytes > t->then_bytes ? CLI_DIFF_GREW : CLI_DIFF_SHRANK;
   }
-  return cli_view_buffers(diff->then)[t->then].offset == cli_view_buffers(diff->now)[t->now].offset
-             ? CLI_DIFF_SAME
-             : CLI_DIFF_MOVED;
+  if (cli_view_buffers(diff->then)[t->then].offset != cli_view_buffers(diff->now)[t->now].offset) {
+    return CLI_DIFF_MOVED;
+  }
+  return t->is_retimed ? CLI_DIFF_RETIMED : CLI_DIFF_SAME;
 }
 
 // |then|, |now|: places in the lists of keys, or CLI_UNMATCHED; one of them is a buffer.
@@ -77,6 +101,7 @@ static cli_diff_tensor make_tensor(const cli_diff* diff, size_t then, size_t now
   t.then_peak = was ? peak_of(diff->then, then) : 0;
   t.now_peak = is ? peak_of(diff->now, now) : 0;
   if (was && is) {
+    t.is_retimed = is_retimed(diff, &t);
     t.change = change_of(diff, &t);
   } else if (was && now != CLI_UNMATCHED) {
     t.change = CLI_DIFF_JOINED;
@@ -139,8 +164,6 @@ static bool pair_tensors(cli_diff* diff, const cli_list* then, const cli_list* n
 
 static uint64_t difference(uint64_t a, uint64_t b) { return a > b ? a - b : b - a; }
 
-static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
-
 static int descending(uint64_t a, uint64_t b) { return (a < b) - (a > b); }
 
 static int by_place(const cli_diff_tensor* a, const cli_diff_tensor* b) {
@@ -198,7 +221,8 @@ static void judge(cli_diff* diff, cli_growth growth) {
 
 cli_exit cli_diff_make(cli_diff* diff, const cli_view* then, const cli_view* now,
                        cli_growth growth) {
-  *diff = (cli_diff){.then = then, .now = now};
+  *diff =
+      (cli_diff){.then = then, .now = now, .then_end = last_end(then), .now_end = last_end(now)};
   cli_list then_keys = {0};
   cli_list now_keys = {0};
   bool made = list_keys(then, &then_keys) && list_keys(now, &now_keys) &&

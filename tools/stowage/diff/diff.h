@@ -6,14 +6,15 @@
 #include "view/view.h"
 
 // What became of a tensor. name, text
-#define CLI_DIFF_CHANGE_LIST(X)                            \
-  X(GREW, "grew")                                          \
-  X(SHRANK, "shrank")                                      \
-  X(NEW, "new")                                            \
-  X(GONE, "gone")                                          \
-  X(PARTED, "parted") /* it lay in another's bytes */      \
-  X(JOINED, "joined") /* it lies in another's bytes now */ \
-  X(MOVED, "moved")   /* the same bytes, elsewhere */      \
+#define CLI_DIFF_CHANGE_LIST(X)                              \
+  X(GREW, "grew")                                            \
+  X(SHRANK, "shrank")                                        \
+  X(NEW, "new")                                              \
+  X(GONE, "gone")                                            \
+  X(PARTED, "parted")   /* it lay in another's bytes */      \
+  X(JOINED, "joined")   /* it lies in another's bytes now */ \
+  X(MOVED, "moved")     /* the same bytes, elsewhere */      \
+  X(RETIMED, "retimed") /* nothing but its lifetime */       \
   X(SAME, "same")
 
 typedef enum cli_diff_change {
@@ -45,7 +46,8 @@ typedef struct cli_diff_tensor {
   cli_diff_change change;
   size_t then;  // buffer; CLI_VIEW_NOWHERE: none
   size_t now;
-  size_t host;  // the buffer in whose bytes it lay then (parted) or lies now (joined)
+  bool is_retimed;  // both have it, with other lifetimes
+  size_t host;      // the buffer in whose bytes it lay then (parted) or lies now (joined)
   uint64_t then_bytes;
   uint64_t now_bytes;
   uint64_t then_peak;  // bytes of it at the peak; 0: it is not there
@@ -61,6 +63,8 @@ typedef struct cli_growth {
 typedef struct cli_diff {
   const cli_view* then;
   const cli_view* now;
+  uint64_t then_end;  // of the last lifetime
+  uint64_t now_end;
   uint64_t allowed;  // growth of the arena, in bytes
   bool too_large;    // it grew by more
   cli_list tensors;  // of cli_diff_tensor: what changed the most first

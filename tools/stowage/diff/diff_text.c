@@ -11,6 +11,7 @@
 #define PEAK_ROWS 10
 #define TENSOR_ROWS 10
 #define MOVED_ROWS 5
+#define RETIMED_ROWS 5
 #define LABEL_COLUMN 50  // where the numbers of a row have ended
 
 // "+64", "-64", "0"
@@ -59,7 +60,7 @@ static void print_fact(const char* what, uint64_t then, uint64_t now, cli_output
     cli_format_gap(now > then ? now - then : then - now, then, percent);
     cli_print(output, "   %s", change);
     if (then != 0) {
-      cli_print(output, " (%s)", percent);
+      cli_print(output, " (%c%s)", now > then ? '+' : '-', percent);
     }
   }
   cli_print(output, "\n");
@@ -173,7 +174,7 @@ static void print_tensor(const cli_diff* diff, const cli_diff_tensor* t, cli_out
 static void print_move(const cli_diff* diff, const cli_diff_tensor* t, cli_output* output) {
   uint64_t then = cli_view_buffers(diff->then)[t->then].offset;
   uint64_t now = cli_view_buffers(diff->now)[t->now].offset;
-  cli_print(output, "  %-7s", cli_diff_change_text(t->change));
+  cli_print(output, "  %-7s", cli_diff_change_text(CLI_DIFF_MOVED));
   print_bytes(then, true, output);
   print_bytes(now, true, output);
   print_bytes(t->now_bytes, true, output);
@@ -181,19 +182,58 @@ static void print_move(const cli_diff* diff, const cli_diff_tensor* t, cli_outpu
   print_label(diff, t, output);
 }
 
-static void print_list(const cli_diff* diff, bool moved, size_t rows, cli_output* output) {
+static void print_steps(const cli_view_buffer* buffer, cli_output* output) {
+  char text[2 * CLI_NUMBER_SIZE];
+  snprintf(text, sizeof text, "%" PRIu64 "-%" PRIu64, buffer->begin, buffer->end - 1);
+  cli_print(output, " %12s", text);
+}
+
+// And here they are the steps of its life, the first and the last.
+static void print_life(const cli_diff* diff, const cli_diff_tensor* t, cli_output* output) {
+  cli_print(output, "  %-7s", cli_diff_change_text(CLI_DIFF_RETIMED));
+  print_steps(&cli_view_buffers(diff->then)[t->then], output);
+  print_steps(&cli_view_buffers(diff->now)[t->now], output);
+  print_bytes(t->now_bytes, true, output);
+  cli_print(output, "  ");
+  print_label(diff, t, output);
+}
+
+static bool is_resized(const cli_diff_tensor* t) {
+  return t->change != CLI_DIFF_MOVED && t->change != CLI_DIFF_RETIMED;
+}
+
+static bool is_moved(const cli_diff_tensor* t) { return t->change == CLI_DIFF_MOVED; }
+
+static bool is_retimed(const cli_diff_tensor* t) { return t->is_retimed; }
+
+// Lists of tensors: which, under which heads, and how each is printed.
+typedef struct row_kind {
+  bool (*holds)(const cli_diff_tensor* tensor);
+  const char* heads[3];
+  void (*print)(const cli_diff* diff, const cli_diff_tensor* tensor, cli_output* output);
+  size_t rows;
+} row_kind;
+
+static const row_kind row_kinds[] = {
+    {is_resized, {"then", "now", "change"}, print_tensor, TENSOR_ROWS},
+    {is_moved, {"from", "to", "bytes"}, print_move, MOVED_ROWS},
+    {is_retimed, {"from steps", "to steps", "bytes"}, print_life, RETIMED_ROWS},
+};
+
+static void print_list(const cli_diff* diff, const row_kind* kind, size_t rows,
+                       cli_output* output) {
   const cli_diff_tensor* tensors = diff->tensors.items;
   size_t met = 0;
   for (size_t i = 0; i < diff->tensors.count; ++i) {
-    if ((tensors[i].change == CLI_DIFF_MOVED) != moved) {
+    if (!kind->holds(&tensors[i])) {
       continue;
     }
     if (met == 0) {
-      cli_print(output, "  %-7s %12s %12s %12s  tensor\n", "", moved ? "from" : "then",
-                moved ? "to" : "now", moved ? "bytes" : "change");
+      cli_print(output, "  %-7s %12s %12s %12s  tensor\n", "", kind->heads[0], kind->heads[1],
+                kind->heads[2]);
     }
     if (met++ < rows) {
-      (moved ? print_move : print_tensor)(diff, &tensors[i], output);
+      kind->print(diff, &tensors[i], output);
     }
   }
   print_rest(met > rows ? met - rows : 0, output);
@@ -202,8 +242,9 @@ static void print_list(const cli_diff* diff, bool moved, size_t rows, cli_output
 static void print_tensors(const cli_diff* diff, bool all, cli_output* output) {
   cli_print(output, "\nTensors");
   print_counts(diff->changes, CLI_DIFF_CHANGE_COUNT, cli_diff_change_text, output);
-  print_list(diff, false, all ? SIZE_MAX : TENSOR_ROWS, output);
-  print_list(diff, true, all ? SIZE_MAX : MOVED_ROWS, output);
+  for (size_t i = 0; i < sizeof row_kinds / sizeof row_kinds[0]; ++i) {
+    print_list(diff, &row_kinds[i], all ? SIZE_MAX : row_kinds[i].rows, output);
+  }
   if (diff->changes[CLI_DIFF_PARTED] + diff->changes[CLI_DIFF_JOINED] > 0) {
     cli_print(output, "  parted, joined: no longer, and now, in the bytes of another tensor\n");
   }
