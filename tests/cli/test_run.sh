@@ -141,7 +141,7 @@ run run "$mlp" --random 7 --capacity 1KiB
 expect 1 ScratchIsPartOfTheReason
 lists "of them scratch, the largest: "
 run run "$mlp" --random 7 --profile --repeat 3
-says "Time by op, per run:"
+says "Time by op, medians of 3 runs:"
 run run "$examples/branches.stow" --random 7 --profile
 expect 0 AProfileOfRegions
 says "if "
@@ -168,6 +168,7 @@ json "$work/run.json" 'abs(d["outputs"][0]["mean"] - 0.1) < 1e-6, len(d["outputs
 json "$work/run.json" 'sorted(o["op"] for o in d["profile"]["ops"])' "['add', 'matmul', 'relu', 'softmax']"
 json "$work/run.json" '[o["calls"] for o in d["profile"]["ops"] if o["op"] == "matmul"]' "[6]"
 json "$work/run.json" 'len(d["profile"]["nodes"])' 6
+json "$work/run.json" 'all(0 < 2 * o["median"] <= o["nanoseconds"] for o in d["profile"]["nodes"])' True
 run run "$examples/digits.onnx" --random 1 --format json
 cp "$out" "$work/run.json"
 json "$work/run.json" 'len(d["outputs"][0]["largest"])' 5
@@ -270,5 +271,10 @@ kill -TERM "$pid"
 wait "$pid"
 code=$?
 expect 4 ASignalEndsIt
-complains "stopped by a signal"
+complains "stopped by a signal after "
+complains " of 100000000 runs"
+says "  runs            stopped after "
+says " of 100000000, after 0 to warm up"
+says "  latency         min "
+says "Outputs:"
 finish

@@ -42,7 +42,7 @@ bool cli_on_step(void* user, const stow_exec_event* event) {
       draw(steps, event, elapsed);
     }
   }
-  steps->is_stopped = steps->is_stopped || cli_watch_is_signalled();
+  steps->is_stopped = steps->is_stopped || (!steps->finishes && cli_watch_is_signalled());
   return !steps->is_stopped;
 }
 

@@ -1,6 +1,9 @@
 // Profiles. The executor tells when a step begins and ends; steps in regions come between those of
 // their owner, whose own time is what they leave. Sums are kept per node, in arrays that are made
 // beforehand; only a trace grows while it runs.
+//
+// A run that is interrupted for a moment would be all that a mean tells of a short step, so times
+// are medians of runs. Where there are more runs than room, those at equal distances are kept.
 #include "run/profile.h"
 
 #include <inttypes.h>
@@ -10,13 +13,15 @@
 
 #include "json.h"
 #include "number.h"
+#include "run/times.h"
 #include "table.h"
 #include "text.h"
 
 #define MAX_DEPTH (STOW_MAX_REGION_DEPTH + 2)
 #define SHOWN_OPS 16
 #define SHOWN_NODES 12
-#define WIDE 110  // columns that have room for all that is known of a node
+#define MOST_SAMPLES 256  // runs whose times are kept, of each node
+#define WIDE 110          // columns that have room for all that is known of a node
 
 typedef struct call {
   stow_node node;
@@ -32,7 +37,13 @@ typedef struct open_step {
 
 struct cli_profile {
   const stow_graph* graph;
-  cli_node_time* nodes;
+  cli_node_time* nodes;    // sums of the runs that have ended
+  cli_node_time* current;  // of the run that has not
+  uint64_t* samples;       // |room| for each node: nanoseconds of every |stride|th run
+  size_t room;
+  size_t sample_count;
+  uint64_t stride;
+  uint64_t runs;  // that have ended
   bool traces;
   bool failed;     // memory was out for a trace
   uint64_t begun;  // of the run
@@ -41,15 +52,21 @@ struct cli_profile {
   cli_list calls;  // of call
 };
 
-cli_profile* cli_profile_create(const stow_graph* graph, bool traces) {
+cli_profile* cli_profile_create(const stow_graph* graph, uint64_t runs, bool traces) {
   cli_profile* profile = calloc(1, sizeof *profile);
-  if (profile != NULL) {
-    profile->graph = graph;
-    profile->traces = traces;
-    profile->nodes = calloc((size_t)stow_graph_node_count(graph) + 1, sizeof *profile->nodes);
+  if (profile == NULL) {
+    return NULL;
   }
-  if (profile != NULL && profile->nodes == NULL) {
-    free(profile);
+  size_t count = (size_t)stow_graph_node_count(graph) + 1;
+  profile->graph = graph;
+  profile->traces = traces;
+  profile->room = runs < MOST_SAMPLES ? (size_t)runs : MOST_SAMPLES;
+  profile->stride = 1;
+  profile->nodes = calloc(count, sizeof *profile->nodes);
+  profile->current = calloc(count, sizeof *profile->current);
+  profile->samples = calloc(count * profile->room + 1, sizeof *profile->samples);
+  if (profile->nodes == NULL || profile->current == NULL || profile->samples == NULL) {
+    cli_profile_destroy(profile);
     return NULL;
   }
   return profile;
@@ -58,19 +75,61 @@ cli_profile* cli_profile_create(const stow_graph* graph, bool traces) {
 void cli_profile_destroy(cli_profile* profile) {
   if (profile != NULL) {
     cli_list_free(&profile->calls, sizeof(call));
+    free(profile->samples);
+    free(profile->current);
     free(profile->nodes);
     free(profile);
   }
 }
 
+static void clear(const cli_profile* profile, cli_node_time* times) {
+  memset(times, 0, stow_graph_node_count(profile->graph) * sizeof *times);
+}
+
 void cli_profile_begin_run(cli_profile* profile) {
+  clear(profile, profile->current);
   profile->depth = 0;
   profile->calls.count = 0;
   profile->begun = cli_clock_nanoseconds();
 }
 
 void cli_profile_clear(cli_profile* profile) {
-  memset(profile->nodes, 0, stow_graph_node_count(profile->graph) * sizeof *profile->nodes);
+  clear(profile, profile->nodes);
+  profile->sample_count = 0;
+  profile->stride = 1;
+  profile->runs = 0;
+}
+
+// Keeps every other sample, so that there is room for as many again.
+static void thin_out(cli_profile* p) {
+  size_t kept = (p->sample_count + 1) / 2;
+  for (stow_node node = 0; node < stow_graph_node_count(p->graph); ++node) {
+    uint64_t* samples = &p->samples[node * p->room];
+    for (size_t i = 0; i < kept; ++i) {
+      samples[i] = samples[2 * i];
+    }
+  }
+  p->sample_count = kept;
+  p->stride *= 2;
+}
+
+void cli_profile_end_run(cli_profile* p) {
+  uint32_t count = stow_graph_node_count(p->graph);
+  if (p->sample_count == p->room && p->room > 1) {
+    thin_out(p);
+  }
+  bool is_kept = p->runs % p->stride == 0 && p->sample_count < p->room;
+  for (stow_node node = 0; node < count; ++node) {
+    const cli_node_time* time = &p->current[node];
+    p->nodes[node].nanoseconds += time->nanoseconds;
+    p->nodes[node].calls += time->calls;
+    p->nodes[node].bytes += time->bytes;
+    if (is_kept) {
+      p->samples[node * p->room + p->sample_count] = time->nanoseconds;
+    }
+  }
+  p->sample_count += is_kept;
+  ++p->runs;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -105,7 +164,7 @@ static void end_step(cli_profile* p, const stow_exec_event* event, uint64_t now)
   open_step step = p->open[--p->depth];
   uint64_t duration = now - step.begun;
   uint64_t bytes = bytes_of(p->graph, event);
-  cli_node_time* node = &p->nodes[event->node];
+  cli_node_time* node = &p->current[event->node];
   node->nanoseconds += duration > step.inside ? duration - step.inside : 0;
   node->bytes += bytes;
   ++node->calls;
@@ -138,8 +197,8 @@ typedef struct row {
 static int compare_rows(const void* a, const void* b) {
   const row* x = a;
   const row* y = b;
-  if (x->time.nanoseconds != y->time.nanoseconds) {
-    return x->time.nanoseconds > y->time.nanoseconds ? -1 : 1;
+  if (x->time.median != y->time.median) {
+    return x->time.median > y->time.median ? -1 : 1;
   }
   return x->node < y->node ? -1 : x->node > y->node;
 }
@@ -157,6 +216,7 @@ static bool add_node(const cli_profile* profile, stow_node node, bool by_op, cli
       items[i].time.nanoseconds += item.time.nanoseconds;
       items[i].time.calls += item.time.calls;
       items[i].time.bytes += item.time.bytes;
+      items[i].time.median += item.time.median;
       return true;
     }
   }
@@ -170,20 +230,27 @@ static bool is_counted(const cli_profile* profile, stow_node node) {
           !stow_graph_is_boundary(profile->graph, stow_graph_first_result(profile->graph, node)));
 }
 
-// Rows with the most time first; those that never ran are left out. Returns all their time.
+// Rows with the most time first; those that never ran are left out. Returns all their time. Of an
+// op, it is the sum of its nodes' medians, so that shares add up.
 static uint64_t gather(const cli_profile* profile, bool by_op, cli_list* rows) {
   uint64_t total = 0;
   uint32_t count = stow_graph_node_count(profile->graph);
   *rows = (cli_list){0};
   for (stow_node node = 0; node < count; ++node) {
     if (is_counted(profile, node) && add_node(profile, node, by_op, rows)) {
-      total += profile->nodes[node].nanoseconds;
+      total += profile->nodes[node].median;
     }
   }
   if (rows->count > 0) {
     qsort(rows->items, rows->count, sizeof(row), compare_rows);
   }
   return total;
+}
+
+static void find_medians(cli_profile* p) {
+  for (stow_node node = 0; node < stow_graph_node_count(p->graph); ++node) {
+    p->nodes[node].median = cli_median_of(&p->samples[node * p->room], p->sample_count);
+  }
 }
 
 void cli_format_time(uint64_t nanoseconds, char* out, size_t capacity) {
@@ -222,11 +289,10 @@ static void fill_numbers(const row* item, uint64_t total, uint64_t runs,
                          char (*cells)[CLI_CELL_SIZE]) {
   uint64_t bytes = item->time.bytes / runs;
   snprintf(cells[0], CLI_CELL_SIZE, "%" PRIu64, item->time.calls / runs);
-  cli_format_time(item->time.nanoseconds / runs, cells[1], CLI_CELL_SIZE);
-  cli_format_percent(item->time.nanoseconds, total, cells[2]);
+  cli_format_time(item->time.median, cells[1], CLI_CELL_SIZE);
+  cli_format_percent(item->time.median, total, cells[2]);
   cli_format_size(bytes, cells[3]);
-  double rate =
-      item->time.nanoseconds == 0 ? 0.0 : (double)item->time.bytes / (double)item->time.nanoseconds;
+  double rate = item->time.median == 0 ? 0.0 : (double)bytes / (double)item->time.median;
   snprintf(cells[4], CLI_CELL_SIZE, "%.2f", rate);
 }
 
@@ -285,15 +351,21 @@ static void print_table(const cli_profile* profile, const cli_list* rows, uint64
   }
 }
 
-void cli_profile_print(const cli_profile* profile, uint64_t runs, cli_output* output) {
+void cli_profile_print(cli_profile* profile, cli_output* output) {
   cli_table* table = calloc(1, sizeof *table);
+  uint64_t runs = profile->runs;
   if (table == NULL || runs == 0) {
     free(table);
     return;
   }
   cli_list rows;
+  find_medians(profile);
   uint64_t total = gather(profile, true, &rows);
-  cli_print(output, "\nTime by op%s:\n", runs > 1 ? ", per run" : "");
+  cli_print(output, "\nTime by op");
+  if (runs > 1) {
+    cli_print(output, ", medians of %" PRIu64 " runs", runs);
+  }
+  cli_print(output, ":\n");
   print_table(profile, &rows, total, runs, true, table, output);
   cli_list_free(&rows, sizeof(row));
   total = gather(profile, false, &rows);
@@ -318,8 +390,9 @@ static void print_json_row(const cli_profile* profile, const row* item, bool by_
     }
   }
   cli_print(output,
-            ", \"calls\": %" PRIu64 ", \"nanoseconds\": %" PRIu64 ", \"bytes\": %" PRIu64 "}",
-            item->time.calls, item->time.nanoseconds, item->time.bytes);
+            ", \"calls\": %" PRIu64 ", \"nanoseconds\": %" PRIu64 ", \"bytes\": %" PRIu64
+            ", \"median\": %" PRIu64 "}",
+            item->time.calls, item->time.nanoseconds, item->time.bytes, item->time.median);
 }
 
 static void print_json_rows(const cli_profile* profile, bool by_op, cli_output* output) {
@@ -334,8 +407,9 @@ static void print_json_rows(const cli_profile* profile, bool by_op, cli_output* 
   cli_list_free(&rows, sizeof(row));
 }
 
-void cli_profile_print_json(const cli_profile* profile, uint64_t runs, cli_output* output) {
-  cli_print(output, "\"profile\": {\"runs\": %" PRIu64 ",\n    ", runs);
+void cli_profile_print_json(cli_profile* profile, cli_output* output) {
+  find_medians(profile);
+  cli_print(output, "\"profile\": {\"runs\": %" PRIu64 ",\n    ", profile->runs);
   print_json_rows(profile, true, output);
   cli_print(output, ",\n    ");
   print_json_rows(profile, false, output);

@@ -209,7 +209,11 @@ static void print_times(const cli_run* run, cli_output* output) {
               : i == 5 ? ""
                        : ",");
   }
-  cli_print(output, "\n  %-15s %" PRIu64 ", after %" PRIu64 " to warm up\n", "runs", l.count,
+  cli_print(output, "\n  %-15s ", "runs");
+  if (run->is_stopped) {
+    cli_print(output, "stopped after %" PRIu64 " of ", l.count);
+  }
+  cli_print(output, "%" PRIu64 ", after %" PRIu64 " to warm up\n", run->request.repeat,
             run->request.warmup);
 }
 
@@ -239,7 +243,7 @@ void cli_run_print_text(const cli_run* run, cli_output* output) {
     cli_print(output, "  and %zu more\n", run->results.count - SHOWN_OUTPUTS);
   }
   if (run->request.profile) {
-    cli_profile_print(run->profile, run->request.repeats ? run->times.runs.count : 1, output);
+    cli_profile_print(run->profile, output);
   }
 }
 
@@ -358,6 +362,9 @@ void cli_run_print_json(const cli_run* run, cli_output* output) {
             m.in_arena, m.scratch);
   print_json_inputs(run, output);
   print_json_times(run, output);
+  if (run->is_stopped) {
+    cli_print(output, "  \"stopped\": true,\n");
+  }
   if (run->is_checked) {
     cli_print(output, "  \"check\": \"%s\",\n", run->is_different ? "different" : "same");
   }
@@ -366,7 +373,7 @@ void cli_run_print_json(const cli_run* run, cli_output* output) {
   }
   if (run->request.profile) {
     cli_print(output, "  ");
-    cli_profile_print_json(run->profile, run->request.repeats ? run->times.runs.count : 1, output);
+    cli_profile_print_json(run->profile, output);
     cli_print(output, ",\n");
   }
   cli_print(output, "  \"outputs\": [");

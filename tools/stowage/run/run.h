@@ -79,6 +79,7 @@ typedef struct cli_steps {
   const char* doing;            // "run", "check"
   struct cli_profile* profile;  // NULL: none
   struct cli_digests* digests;  // NULL: none
+  bool finishes;                // a signal ends what comes after this run
   bool is_stopped;              // by a signal
 } cli_steps;
 
@@ -112,6 +113,7 @@ typedef struct cli_run {
   struct cli_profile* profile;
   cli_watch watch;
   size_t random_count;  // of params and constants
+  bool is_stopped;      // by a signal, with some of the runs done that were asked for
   bool is_checked;
   bool is_different;  // from the run without sharing
 } cli_run;

@@ -1,6 +1,7 @@
 // `stowage run`: read, bind, plan, prove, run. The plan is made as `stowage plan` makes it, so the
 // options of that command are taken too; only what kernels need is added, and weights stay where
 // they are.
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -324,6 +325,9 @@ static cli_exit run_once(cli_run* run, cli_engine* engine, bool counts) {
     run->times.start = cli_clock_nanoseconds() - run->times.begun;
   }
   cli_exit code = cli_engine_run(engine, &time);
+  if (code == CLI_YES && run->profile != NULL) {
+    cli_profile_end_run(run->profile);
+  }
   if (code == CLI_YES && engine->steps.run == 1) {
     run->times.first = time;
   }
@@ -342,9 +346,13 @@ static cli_exit run_all(cli_run* run, cli_engine* engine) {
   if (run->profile != NULL && request->repeats) {
     cli_profile_clear(run->profile);
   }
-  for (uint64_t i = 0; i < request->repeat && code == CLI_YES; ++i) {
+  // A run that is measured ends, so that there are outputs and times to report.
+  engine->steps.finishes = true;
+  for (uint64_t i = 0; i < request->repeat && code == CLI_YES && !run->is_stopped; ++i) {
     code = run_once(run, engine, true);
+    run->is_stopped = cli_watch_is_signalled() && i + 1 < request->repeat;
   }
+  engine->steps.finishes = false;
   return code;
 }
 
@@ -357,7 +365,8 @@ static cli_exit execute(cli_run* run) {
                        .label = run->job.source.label,
                        .steps = {.watch = &run->watch, .doing = "run"}};
   if (request->profile || request->trace != NULL) {
-    run->profile = cli_profile_create(run->job.graph, request->trace != NULL);
+    run->profile = cli_profile_create(run->job.graph, request->repeats ? request->repeat : 1,
+                                      request->trace != NULL);
     if (run->profile == NULL) {
       return cli_fail_memory();
     }
@@ -368,7 +377,7 @@ static cli_exit execute(cli_run* run) {
   code = code == CLI_YES ? run_all(run, &engine) : code;
   engine.steps.profile = NULL;
   code = code == CLI_YES ? cli_engine_results(&engine, run, &run->results) : code;
-  if (code == CLI_YES && request->check) {
+  if (code == CLI_YES && request->check && !run->is_stopped) {
     code = cli_run_check(run, &engine);
   }
   cli_watch_end(&run->watch);
@@ -453,7 +462,7 @@ static cli_exit report(cli_run* run) {
   return cli_output_close(&output, true);
 }
 
-// A difference that --check found has been told already.
+// A difference that --check found has been told already. What a signal stopped is not proven.
 static cli_exit judge(const cli_run* run) {
   for (size_t i = 0; i < run->expected.count; ++i) {
     cli_comparison comparison = cli_run_compare(run, i);
@@ -462,6 +471,10 @@ static cli_exit judge(const cli_run* run) {
       return cli_fail(CLI_NO, "%s: output '%s' is not as expected", run->job.source.label,
                       array->name.data);
     }
+  }
+  if (run->is_stopped) {
+    return cli_fail(CLI_GAVE_UP, "%s: stopped by a signal after %zu of %" PRIu64 " runs",
+                    run->job.source.label, run->times.runs.count, run->request.repeat);
   }
   return run->is_different ? CLI_NO : CLI_YES;
 }

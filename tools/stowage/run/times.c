@@ -14,6 +14,14 @@ static uint64_t percentile(const uint64_t* times, size_t count, size_t percent) 
   return times[rank == 0 ? 0 : rank - 1];
 }
 
+uint64_t cli_median_of(uint64_t* times, size_t count) {
+  if (count == 0) {
+    return 0;
+  }
+  qsort(times, count, sizeof *times, compare_times);
+  return percentile(times, count, 50);
+}
+
 cli_latency cli_latency_of(cli_list* times) {
   cli_latency latency = {.count = times->count};
   uint64_t* items = times->items;

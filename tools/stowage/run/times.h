@@ -15,6 +15,8 @@ typedef struct cli_latency {
   uint64_t mean;
 } cli_latency;
 
+// The middle of |count| times, which it sorts; 0 where there are none.
+uint64_t cli_median_of(uint64_t* times, size_t count);
 // Sorts the times.
 cli_latency cli_latency_of(cli_list* times);
 
