@@ -153,6 +153,26 @@ code=$?
 : >"$out"
 expect 5 ClosedStandardOutput
 complains "cannot write '<stdout>'"
+# A file for programs does not get text for people
+for ending in json csv plan h; do
+  run plan "$mlp" -o "$work/text.$ending"
+  expect 2 "ASummaryIsNoFileForPrograms ($ending)"
+  complains "text.$ending' would get text; add --format "
+done
+run plan "$mlp" -o "$work/text.json" --format summary
+expect 0 UnlessItIsAskedFor
+run diff "$mlp" "$mlp" -o "$work/diff.json"
+expect 2 ADiffNeedsItsFormat
+complains "add --format json"
+run diff "$mlp" "$mlp" -o "$work/diff.json" --format json
+expect 0 AndThenIsWritten
+run inspect "$examples/digits.onnx" -o "$work/inspect.json"
+expect 2 AnInspectionNeedsItsFormat
+complains "add --format json"
+run solve "$examples/buffers.csv" -o "$work/solved.json"
+expect 2 RowsAreNoJson
+complains "would get rows as CSV; --format json prints"
+
 run plan "$mlp" -o /dev/null
 expect 0 DevicesAreWrittenInPlace
 if [ -c /dev/null ]; then pass; else fail "/dev/null was replaced"; fi

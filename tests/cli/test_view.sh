@@ -148,9 +148,42 @@ says "moved"
 sed '2s/$/0/' "$examples/buffers.csv" >"$work/more.csv"
 run view "$work/more.csv" --against "$examples/buffers.csv" --json
 expect 0 AgainstRows
-run view "$examples/mlp.stow" --against "$examples/buffers.csv" --json
-expect 2 GraphsAndRows
-complains "cannot be compared"
+run plan "$examples/mlp.stow" --format csv -o "$work/mlp.csv"
+run view "$examples/mlp.stow" --against "$work/mlp.csv" --json -o "$work/v.json"
+expect 0 AgainstAPlanAsCsv
+proven json "$work/v.json"
+answers "d['against']['kind'], d['against']['changes']" "('csv', [])"
+run view "$work/larger.stow" --against "$work/mlp.csv" --json -o "$work/v.json"
+expect 0 AgainstABaselineOfAnotherModel
+answers "('x', 'grew') in $changes" True
+answers "('weights2', 'new') in $changes and ('w2', 'gone') in $changes" True
+view ComparisonWithRows "$work/larger.stow" --against "$work/mlp.csv"
+run view "$work/mlp.csv" --against "$work/larger.stow" --align 64 --json -o "$work/v.json"
+expect 0 APlanAsCsvAgainstAGraph
+answers "('x', 'shrank') in $changes" True
+run plan "$examples/encoder.onnx" --bind-rest 8 --format csv -o "$work/encoder.csv"
+run view "$examples/encoder.onnx" --bind-rest 8 --against "$work/encoder.csv" --json -o "$work/v.json"
+expect 0 AModelAgainstAPlanAsCsv
+answers "d['against']['changes']" "[]"
+run view "$examples/buffers.csv" --against "$work/mlp.plan" --json
+expect 2 ASavedPlanNeedsItsGraph
+complains "is a saved plan, which needs its graph as FILE"
+
+# The name of what is written tells the format
+for ending in html json svg txt; do
+  run view "$examples/mlp.stow" -o "$work/named.$ending"
+  expect 0 "AnEndingTellsTheFormat ($ending)"
+done
+for output in out.xyz picture plan.htmll; do
+  run view "$examples/mlp.stow" -o "$work/$output"
+  expect 2 "AnUnknownEndingIsRefused ($output)"
+  complains "has none of the endings .html, .json, .svg, .txt; give --format"
+  if [ -e "$work/$output" ]; then fail "it is written"; else pass; fi
+done
+run view "$examples/mlp.stow" -o "$work/out.xyz" --format svg
+expect 0 UnlessTheFormatIsGiven
+run view "$examples/mlp.stow" -o /dev/null
+expect 0 ADeviceHasNoEnding
 
 # Names from models are hostile
 long=$(awk 'BEGIN { for (i = 0; i < 10000; ++i) printf "n" }')

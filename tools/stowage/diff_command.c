@@ -31,6 +31,7 @@ typedef struct job {
   const char* for_file[2];  // NULL: not given
   size_t for_count;
   cli_growth growth;
+  bool has_format;
   size_t format;
   bool all;
   stow_string sources[2];  // the files with the graphs or rows
@@ -46,6 +47,7 @@ static const char* name_at(size_t index, const void* user) {
 }
 
 static cli_exit read_format(job* j, const char* value) {
+  j->has_format = true;
   for (size_t i = 0; i < FORMAT_COUNT; ++i) {
     if (strcmp(value, format_names[i]) == 0) {
       j->format = i;
@@ -108,7 +110,11 @@ static cli_exit check_together(const job* j) {
   if (j->request.graphs.count > 2) {
     return cli_fail(CLI_USAGE, "--graph: at most two, that of A and that of B");
   }
+  static const cli_ending json = {".json", "json"};
   cli_exit code = check_files(j);
+  if (code == CLI_YES && !j->has_format) {
+    code = cli_refuse_endings(j->request.output, &json, 1);
+  }
   return code == CLI_YES ? cli_plan_request_check(&j->request) : code;
 }
 

@@ -25,6 +25,7 @@ static const cli_option inspect_options[] = {
 typedef struct job {
   const char* label;
   const char* output;
+  bool has_format;
   bool json;
   bool all;
   cli_model_request request;
@@ -48,6 +49,7 @@ static cli_exit handle(void* user, const cli_option* option, const char* value) 
   } else if (option->id == OPT_OUTPUT) {
     j->output = value;
   } else {
+    j->has_format = true;
     j->json = strcmp(value, "json") == 0;
     return j->json || strcmp(value, "text") == 0
                ? CLI_YES
@@ -591,8 +593,13 @@ static cli_exit run_job(job* j, const char* file) {
   if (j->output != NULL && cli_same_file(file, j->output)) {
     return cli_fail(CLI_USAGE, "--output: '%s' is the model that is read", j->output);
   }
+  static const cli_ending json = {".json", "json"};
+  cli_exit code = j->has_format ? CLI_YES : cli_refuse_endings(j->output, &json, 1);
+  if (code != CLI_YES) {
+    return code;
+  }
   cli_input input;
-  cli_exit code = cli_input_open(&input, file);
+  code = cli_input_open(&input, file);
   if (code == CLI_YES && !input.is_model) {
     code = cli_fail(CLI_BAD_INPUT, "%s is no ONNX model", j->label);
   }

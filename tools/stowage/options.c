@@ -197,3 +197,21 @@ cli_exit cli_require_only(const cli_list* given, const char* const* names, size_
   }
   return CLI_YES;
 }
+
+const cli_ending* cli_find_ending(const char* path, const cli_ending* endings, size_t count) {
+  size_t size = strlen(path);
+  for (size_t i = 0; i < count; ++i) {
+    size_t length = strlen(endings[i].ending);
+    if (size > length && strcmp(path + size - length, endings[i].ending) == 0) {
+      return &endings[i];
+    }
+  }
+  return NULL;
+}
+
+cli_exit cli_refuse_endings(const char* path, const cli_ending* endings, size_t count) {
+  const cli_ending* found = path == NULL ? NULL : cli_find_ending(path, endings, count);
+  return found == NULL ? CLI_YES
+                       : cli_fail(CLI_USAGE, "--output: '%s' would get text; add --format %s", path,
+                                  found->format);
+}

@@ -77,6 +77,18 @@ cli_exit cli_fail_word(const char* option, const char* word,
                        const char* (*word_at)(size_t index, const void* user), size_t count,
                        const void* user);
 
+// What files of a format are called.
+typedef struct cli_ending {
+  const char* ending;  // `.json`
+  const char* format;  // as --format has it
+} cli_ending;
+
+// The one that |path| ends with; NULL: none.
+const cli_ending* cli_find_ending(const char* path, const cli_ending* endings, size_t count);
+// Complains where |path|, which gets text for people, ends as one of these does: without --format
+// nobody means that. NULL: there is no path.
+cli_exit cli_refuse_endings(const char* path, const cli_ending* endings, size_t count);
+
 // Complains about the first of |given|, names of options, that is none of |names|.
 cli_exit cli_require_only(const cli_list* given, const char* const* names, size_t count,
                           const char* reason);

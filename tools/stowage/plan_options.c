@@ -243,6 +243,7 @@ cli_exit cli_plan_request_take(void* user, const cli_option* option, const char*
     case OPT_F32_UNIFORM:
       return set_switch(&request->f32_uniform);
     case OPT_FORMAT:
+      request->has_format = true;
       return read_format(value, &request->format);
     case OPT_GRAPH:
       return add_graph(request, value);
@@ -340,6 +341,14 @@ cli_exit cli_plan_request_check(const cli_plan_request* request) {
   return CLI_YES;
 }
 
+static cli_exit check_ending(const cli_plan_request* request) {
+  static const cli_ending endings[] = {
+      {".json", "json"}, {".csv", "csv"}, {".plan", "plan"}, {".h", "c"}};
+  return request->has_format
+             ? CLI_YES
+             : cli_refuse_endings(request->output, endings, sizeof endings / sizeof endings[0]);
+}
+
 cli_exit cli_plan_request_read(cli_plan_request* request, int argc, char** argv,
                                cli_arguments* out_arguments) {
   *request = (cli_plan_request){.capacity = STOW_NO_CAPACITY};
@@ -351,6 +360,7 @@ cli_exit cli_plan_request_read(cli_plan_request* request, int argc, char** argv,
   request->files = out_arguments->operands;
   request->file_count = out_arguments->operand_count;
   code = check_stdin(request);
+  code = code == CLI_YES ? check_ending(request) : code;
   code = code == CLI_YES ? cli_plan_request_check(request) : code;
   return code == CLI_YES ? check_set(request) : code;
 }

@@ -47,6 +47,7 @@ typedef struct cli_plan_request {
   const char* output;       // NULL: standard output
   const char* c_prefix;     // NULL: the graph's name
   cli_format format;
+  bool has_format;
   stow_preset preset;
   bool has_alignment;
   uint64_t alignment;

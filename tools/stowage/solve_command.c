@@ -134,6 +134,11 @@ static cli_exit check_together(job* j) {
     j->output = NULL;
     return CLI_YES;
   }
+  static const cli_ending json = {".json", "json"};
+  if (cli_find_ending(j->output, &json, 1) != NULL) {
+    return cli_fail(CLI_USAGE, "--output: '%s' would get rows as CSV; --format json prints",
+                    j->output);
+  }
   return cli_same_file(j->file, j->output)
              ? cli_fail(CLI_USAGE, "--output: '%s' is the file that is read", j->output)
              : CLI_YES;

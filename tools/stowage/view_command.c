@@ -25,8 +25,8 @@ enum {
 
 static const cli_option view_options[] = {
     {OPT_OUTPUT, 'o', "output", "OUT",
-     "write to OUT, replaced as a whole and on success\nonly; its name tells the format: .svg, "
-     ".json, .txt"},
+     "write to OUT, replaced as a whole and on success\nonly; its name tells the format: .html, "
+     ".svg,\n.json, .txt"},
     {OPT_FORMAT, 0, "format", "NAME",
      "html (the default): one page that needs nothing\nelse; json: its data; svg, ascii, trace"},
     {OPT_SVG, 0, "svg", NULL, "the same as --format svg: a picture for papers"},
@@ -38,7 +38,7 @@ static const cli_option view_options[] = {
      "show this saved plan of FILE; of a CSV, the same\nrows with offsets"},
     {OPT_AGAINST, 0, "against", "FILE|PLAN",
      "compare with another graph, model or CSV, made with\nthe same options; or with a saved plan "
-     "of FILE"},
+     "of FILE, or\na plan as CSV"},
     {OPT_COLOR, 0, "color", "WHEN",
      "colours of --ascii: auto (the default), on a\nterminal only; always; never"},
 };
@@ -140,12 +140,13 @@ static cli_exit check_planning(const job* j) {
   if (request->graphs.count > 1) {
     return cli_fail(CLI_USAGE, "--graph: a picture shows one graph, not several");
   }
-  if (cli_file_holds(request->files[0]) == CLI_HOLDS_BUFFERS) {
-    bool places = j->load.plan == NULL || j->load.against != NULL;
+  const char* against = j->load.against;
+  bool plans_other = against != NULL && cli_file_holds(against) == CLI_HOLDS_GRAPHS;
+  if (cli_file_holds(request->files[0]) == CLI_HOLDS_BUFFERS && !plans_other) {
+    bool places = j->load.plan == NULL || against != NULL;
     return cli_require_only(&j->given, for_rows, places ? 5 : 1, "FILE has buffers, no graph");
   }
-  if (j->load.plan != NULL &&
-      (j->load.against == NULL || cli_file_holds(j->load.against) == CLI_HOLDS_PLAN)) {
+  if (j->load.plan != NULL && !plans_other) {
     return cli_require_only(&j->given, for_plan, sizeof for_plan / sizeof for_plan[0],
                             "the plan is made already");
   }
@@ -166,28 +167,33 @@ static cli_exit check_files(const job* j) {
   return on_stdin > 1 ? cli_fail(CLI_USAGE, "only one file can be standard input") : CLI_YES;
 }
 
-static void guess_format(job* j) {
-  static const char* const endings[] = {".html", ".json", ".svg", ".txt"};
-  size_t size = j->output == NULL ? 0 : strlen(j->output);
-  for (size_t i = 0; i < 4 && !j->has_format; ++i) {
-    size_t length = strlen(endings[i]);
-    if (size > length && strcmp(j->output + size - length, endings[i]) == 0) {
-      j->has_format = true;
-      j->format = (format)i;
-    }
+// A name tells the format, unless an option does. What is no file has no name that could.
+static cli_exit guess_format(job* j) {
+  static const cli_ending endings[] = {
+      {".html", "html"}, {".json", "json"}, {".svg", "svg"}, {".txt", "ascii"}};
+  if (j->has_format || j->output == NULL || cli_reads_once(j->output)) {
+    return CLI_YES;
   }
+  const cli_ending* found = cli_find_ending(j->output, endings, sizeof endings / sizeof endings[0]);
+  return found != NULL
+             ? set_format(j, found->format)
+             : cli_fail(CLI_USAGE,
+                        "--output: '%s' has none of the endings .html, .json, .svg, .txt; give "
+                        "--format",
+                        j->output);
 }
 
 static cli_exit check_together(job* j) {
-  guess_format(j);
+  cli_exit code = check_files(j);
+  code = code == CLI_YES ? guess_format(j) : code;
+  if (code != CLI_YES) {
+    return code;
+  }
   bool to_stdout = j->output == NULL || cli_is_stdin(j->output);
   if (j->format == FORMAT_HTML && to_stdout && isatty(STDOUT_FILENO)) {
     return cli_fail(CLI_USAGE, "a page is nothing for a terminal: -o plan.html, or --ascii");
   }
-  cli_exit code = check_files(j);
-  if (code == CLI_YES) {
-    code = check_planning(j);
-  }
+  code = check_planning(j);
   return code == CLI_YES ? cli_plan_request_check(&j->load.job.request) : code;
 }
 

@@ -116,6 +116,18 @@ static cli_exit load_buffers(const cli_view_load* load, const char* file, const 
                                                  .budget = request->budget});
 }
 
+static cli_exit load_other(cli_view_load* load) {
+  switch (cli_file_holds(load->against)) {
+    case CLI_HOLDS_PLAN:
+      return load_other_saved(load);
+    case CLI_HOLDS_GRAPHS:
+      return load_other_made(load);
+    case CLI_HOLDS_BUFFERS:
+      break;
+  }
+  return load_buffers(load, load->against, NULL, &load->other);
+}
+
 static cli_exit check_kinds(const cli_view_load* load, cli_holds holds) {
   const char* file = load->job.request.files[0];
   bool rows = holds == CLI_HOLDS_BUFFERS;
@@ -127,9 +139,9 @@ static cli_exit check_kinds(const cli_view_load* load, cli_holds holds) {
     return cli_fail(CLI_USAGE, "--plan: '%s' is not %s, as '%s' needs", load->plan,
                     rows ? "a CSV of buffers" : "a saved plan", file);
   }
-  if (load->against != NULL && rows != (cli_file_holds(load->against) == CLI_HOLDS_BUFFERS)) {
-    return cli_fail(CLI_USAGE, "--against: '%s' and '%s' cannot be compared: %s has buffers",
-                    load->against, file, rows ? "only the latter" : "only the former");
+  if (load->against != NULL && rows && cli_file_holds(load->against) == CLI_HOLDS_PLAN) {
+    return cli_fail(CLI_USAGE, "--against: '%s' is a saved plan, which needs its graph as FILE",
+                    load->against);
   }
   return CLI_YES;
 }
@@ -152,9 +164,12 @@ cli_exit cli_view_load_run(cli_view_load* load) {
   if (code != CLI_YES || load->against == NULL) {
     return code;
   }
-  code = rows ? load_buffers(load, load->against, NULL, &load->other)
-         : cli_file_holds(load->against) == CLI_HOLDS_PLAN ? load_other_saved(load)
-                                                           : load_other_made(load);
+  code = load_other(load);
+  bool mixed = rows != (cli_file_holds(load->against) == CLI_HOLDS_BUFFERS);
+  if (code == CLI_YES && mixed) {
+    // of a plan as CSV: rows are called what the graph's tensors are
+    code = cli_view_take_plan_rows(rows ? &load->view : &load->other, rows ? file : load->against);
+  }
   return code == CLI_YES ? cli_view_compare(&load->view, &load->other) : code;
 }
 
