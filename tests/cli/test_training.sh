@@ -44,7 +44,12 @@ expect 0 LayoutFromASavedPlan
 same "$out" "$work/from-graph"
 backward "$pair" "$work/forward.plan"
 says "weights"
-says "2 shared with the forward plan"
+# 784 * 128 and 128 * 10 floats; the forward plan has an input between them
+says "  weights                 406528 B    397 KiB   2 shared with the forward plan"
+sed '/graph @backward/,$ { s/ = param "w1"/ = input "w1"/ }' "$pair" >"$work/one.stow"
+backward "$work/one.stow" forward
+expect 0 AWeightThatOnlyTheForwardPlanHas
+says "  weights                   5120 B   5.00 KiB   1 shared with the forward plan, 1 left to it"
 backward "$pair" forward --format plan -o "$work/backward.plan"
 run check "$pair" "$work/backward.plan"
 expect 0 TheBackwardPlanIsProven

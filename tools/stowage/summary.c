@@ -170,6 +170,29 @@ static void print_search(const cli_summary* summary, cli_output* output) {
   }
 }
 
+// Weights that the graph has in common with the forward plan, and those that only the latter has,
+// whose bytes are kept free. Other values may lie between them.
+static void print_layout(const cli_summary* summary, cli_output* output) {
+  const stow_graph* graph = summary->graph;
+  size_t shared = 0;
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < stow_weight_layout_count(summary->layout); ++i) {
+    stow_weight weight = stow_weight_layout_at(summary->layout, i);
+    stow_value value = stow_graph_find(graph, weight.name);
+    stow_slot slot;
+    if (value != STOW_VALUE_NONE &&
+        stow_graph_op(graph, stow_graph_producer(graph, value)) == STOW_OP_PARAM &&
+        stow_plan_slot(summary->plan, value, &slot)) {
+      ++shared;
+      bytes += slot.size;
+    }
+  }
+  size_t others = stow_weight_layout_count(summary->layout) - shared;
+  cli_print_size(output, "weights", bytes);
+  cli_print(output, "   %zu shared with the forward plan", shared);
+  cli_print(output, others == 0 ? "\n" : ", %zu left to it\n", others);
+}
+
 static void print_sizes(const cli_summary* summary, cli_output* output) {
   const stow_plan* plan = summary->plan;
   uint64_t arena = stow_plan_arena_size(plan);
@@ -186,9 +209,7 @@ static void print_sizes(const cli_summary* summary, cli_output* output) {
   cli_print_size(output, "without sharing", unshared);
   cli_print_share(output, "saved", unshared > arena ? unshared - arena : 0, unshared);
   if (summary->layout != NULL) {
-    size_t count = stow_weight_layout_count(summary->layout);
-    cli_print_size(output, "weights", stow_weight_layout_size(summary->layout));
-    cli_print(output, "   %zu shared with the forward plan\n", count);
+    print_layout(summary, output);
   }
   if (summary->capacity) {
     cli_print_capacity(output, stow_plan_fit(plan).available, arena);
