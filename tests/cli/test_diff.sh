@@ -15,7 +15,7 @@ expect 1 TheArenaGrew
 says "The arena grew by 18432 bytes (1.94 %)."
 says_row "arena 948520 966952 +18432 (+1.94 %)"
 says_row "lower bound 948520 966952 +18432 (+1.94 %)"
-says_row "in any order 948520 966952 +18432 (+1.94 %)"
+says_row "any-order bound 948520 966952 +18432 (+1.94 %)"
 says_row "peak then step 8, matmul"
 says "At the peak: 2 grew, 5 same"
 says "Tensors: 2 grew, 5 moved"

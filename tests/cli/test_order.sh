@@ -32,7 +32,16 @@ expect 0 OrdersMayBeSearchedWithoutALimit
 run plan "$twins" --order auto --order-nodes 0
 expect 0 WithoutNodesThereIsNoSearch
 says "order           given: no other one was looked for"
-says_not "any order"
+says_not "any-order bound"
+run plan "$examples/transformer.stow"
+expect 0 ABoundForAllOrdersIsNoGapWhereNoneWasLookedFor
+says "  any-order bound       16781312 B   16.0 MiB   not searched: try --order auto"
+run plan "$examples/transformer.stow" --order auto
+expect 0 ASearchTellsHowFarOrdersGo
+says "  any-order bound       17305600 B   16.5 MiB   gap 0 B (0.00 %)"
+run plan "$examples/mlp.stow"
+expect 0 ABoundThatIsMetNeedsNoSearch
+says "  any-order bound         948520 B    926 KiB   gap 0 B (0.00 %)"
 run plan "$twins" --order auto --explain
 expect 0 OrdersAreExplained
 says "new order "

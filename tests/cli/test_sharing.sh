@@ -85,7 +85,7 @@ says "results in place                 5  4.25 MiB    2  1.00 MiB"
 says "views                            4  2.00 MiB    0       0 B"
 says "copies left: 0, 0 B"
 says "given order           17305600 B   16.5 MiB   bound 17305600 B"
-says "any order "
+says "  any-order bound "
 says "at the peak, these hold bytes twice:"
 says '  rms_norm %18 is not written over %16 "residual" (512 KiB):'
 says '    its bytes are read later, by add %27 "y"'

@@ -421,7 +421,7 @@ static void print_critical(const explainer* e, stow_node node) {
   if (stow_graph_result_count(e->graph, node) > 0) {
     cli_summary_name(e->summary, stow_graph_first_result(e->graph, node), name);
   }
-  size_t used = strlen("  any order       12345678901234 B  123 MiB     at  ") + strlen(op);
+  size_t used = strlen("  any-order bound 12345678901234 B  123 MiB     at  ") + strlen(op);
   cli_cut_inside(name, e->output->width > used + 8 ? e->output->width - used : 8);
   cli_print(e->output, "   at %s%s%s\n", op, name[0] == '\0' ? "" : " ", name);
 }
@@ -439,7 +439,7 @@ static void print_orders(const explainer* e) {
     cli_print(e->output, ordering.changed ? "\n" : "   the best other one\n");
   }
   if (ordering.any_bound != 0) {
-    cli_print_size(e->output, "any order", ordering.any_bound);
+    cli_print_size(e->output, "any-order bound", ordering.any_bound);
     print_critical(e, ordering.critical);
   }
   if (ordering.searched) {

@@ -173,11 +173,19 @@ void cli_print_shares(cli_output* output, const cli_shares* shares) {
   }
 }
 
-void cli_print_any_order(cli_output* output, const stow_plan* plan) {
+// A gap is what a search has left open. Where none was made, nobody knows whether an order comes
+// near the bound.
+void cli_print_any_order(cli_output* output, const stow_plan* plan, cli_order_kind kind) {
   uint64_t bound = stow_plan_ordering(plan).any_bound;
-  if (bound > 0 && stow_plan_reuse(plan)) {
-    cli_print_size(output, "any order", bound);
-    cli_print_gap(output, stow_plan_arena_size(plan), bound);
+  uint64_t arena = stow_plan_arena_size(plan);
+  if (bound == 0 || !stow_plan_reuse(plan)) {
+    return;
+  }
+  cli_print_size(output, "any-order bound", bound);
+  if (kind == CLI_ORDER_AUTO || bound >= arena) {
+    cli_print_gap(output, arena, bound);
+  } else {
+    cli_print(output, "   not searched: try --order auto\n");
   }
 }
 

@@ -33,10 +33,10 @@ bool cli_share_is_moot(const stow_plan* plan, size_t index);
 
 // `  in place  …`, `  without copies  …`; nothing where there is nothing to say.
 void cli_print_shares(cli_output* output, const cli_shares* shares);
-// `  any order  …`, after the lower bound of this order; nothing where it is not known.
-void cli_print_any_order(cli_output* output, const stow_plan* plan);
 // Where the order comes from: the graph, --order FILE, or a search.
 typedef enum cli_order_kind { CLI_ORDER_GIVEN, CLI_ORDER_FILE, CLI_ORDER_AUTO } cli_order_kind;
+// `  any-order bound  …`, after the lower bound of this order; nothing where it is not known.
+void cli_print_any_order(cli_output* output, const stow_plan* plan, cli_order_kind kind);
 // `  order  …`; nothing where no bytes are reused.
 void cli_print_order(cli_output* output, const stow_plan* plan, cli_order_kind kind);
 

@@ -205,7 +205,7 @@ static void print_sizes(const cli_summary* summary, cli_output* output) {
   cli_print(output, "   aligned to %" PRIu64 " B\n", stow_plan_alignment(plan));
   cli_print_size(output, "lower bound", search.bound);
   cli_print_gap(output, arena, search.bound);
-  cli_print_any_order(output, plan);
+  cli_print_any_order(output, plan, summary->order);
   cli_print_size(output, "without sharing", unshared);
   cli_print_share(output, "saved", unshared > arena ? unshared - arena : 0, unshared);
   if (summary->layout != NULL) {

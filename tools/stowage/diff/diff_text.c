@@ -89,7 +89,7 @@ static void print_facts(const cli_diff* diff, cli_output* output) {
   print_fact("arena", then->arena, now->arena, output);
   print_fact("lower bound", then->bound, now->bound, output);
   if (then->any_bound != CLI_VIEW_NO_NUMBER || now->any_bound != CLI_VIEW_NO_NUMBER) {
-    print_fact("in any order", then->any_bound, now->any_bound, output);
+    print_fact("any-order bound", then->any_bound, now->any_bound, output);
   }
   print_fact("peak load", then->peak_bytes, now->peak_bytes, output);
   print_peak_step(diff->then, "peak then", output);
