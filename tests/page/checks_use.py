@@ -379,50 +379,6 @@ def it_prints(bench):
     same(bench.errors(), [])
 
 
-@check
-def it_fits_a_narrow_window(bench):
-    browser = bench.browser
-    try:
-        for width in (400, 360, 768):
-            browser.resize(width, 800, 2)
-            bench.sample(everything())
-            for data in (None, TRANSFORMER):
-                if data:
-                    bench.plan(data)
-                wide = browser.run("return [document.documentElement.scrollWidth, innerWidth];")
-                holds(wide[0] <= wide[1], "%d px: the page is %d wide" % (width, wide[0]))
-                boxes = browser.run(
-                    "return ['.facts', '.picture', '.side', '#table-section'].map((s) => {"
-                    "const r = document.querySelector(s).getBoundingClientRect(); return [r.top, r.bottom, r.height]; });"
-                )
-                holds(all(box[2] > 60 for box in boxes), "all show: %r" % boxes)
-                holds(
-                    all(a[1] <= b[0] + 1 for a, b in zip(boxes, boxes[1:])),
-                    "they stack: %r" % boxes,
-                )
-        ratio = browser.run("const c = stowage.arena.canvas; return c.width / c.clientWidth;")
-        same(round(ratio, 1), 2.0, "pixels of the device")
-        browser.resize(1280, 800, 1)
-        browser.settle()
-        same(
-            browser.run("const c = stowage.arena.canvas; return c.width === c.clientWidth;"),
-            True,
-            "follows a resize",
-        )
-    finally:
-        browser.resize(1280, 800)
-
-
-@check
-def colouring_does_not_move_the_layout(bench):
-    browser = bench.plan(TRANSFORMER)
-    tops = set()
-    for colouring in ("kind", "op", "size", "module"):
-        browser.run("stowage.setColouring(arguments[0]);", colouring)
-        tops.add(browser.run("return stowage.arena.canvas.getBoundingClientRect().top;"))
-    same(len(tops), 1, "tops of the map: %r" % tops)
-
-
 # ---- size
 
 

@@ -10,6 +10,7 @@ import sys
 import tempfile
 import traceback
 
+import checks_layout  # registers its checks
 import checks_picture  # registers its checks
 import checks_use  # registers its checks
 from bench import CHECKS, MODEL, TRANSFORMER, Bench
@@ -28,7 +29,7 @@ def shots(bench, folder):
         if line.strip()
     ]
     for label, *arguments in models:
-        for width, height in ((1280, 800), (400, 1900)):
+        for width, height in checks_layout.SIZES:
             bench.browser.resize(width, height)
             bench.plan(*arguments)
             bench.browser.screenshot(os.path.join(folder, "%s-%d.png" % (label, width)))

@@ -91,16 +91,26 @@ function legendKey(name, label) {
   );
 }
 
+// The last part of a module's path, and the one before it where the last is a number or not alone.
+function moduleLabels(groups) {
+  const paths = groups.map((group) => group.label.split("/"));
+  const last = (path) => path[path.length - 1];
+  return paths.map((path) => {
+    const alone = paths.filter((other) => last(other) === last(path)).length === 1;
+    return path.slice(alone && !/^\d+$/.test(last(path)) ? -1 : -2).join("/");
+  });
+}
+
 function showLegend(app) {
   const { colours, model } = app;
+  const labels =
+    app.colouring === "module"
+      ? moduleLabels(colours.groups)
+      : colours.groups.map((group) => group.label);
   const buttons = colours.groups.map((group, g) => {
     if (!group.count) return null;
     const swatch = make("span", { class: "swatch", "aria-hidden": "true" });
     swatch.style.backgroundColor = group.colour;
-    const label = shownName(
-      app.colouring === "module" ? group.label.split("/").slice(-2).join("/") : group.label,
-      30,
-    );
     return make(
       "li",
       {},
@@ -123,7 +133,7 @@ function showLegend(app) {
           },
         },
         swatch,
-        label,
+        shownName(labels[g], 24),
       ),
     );
   });

@@ -7,7 +7,7 @@ const COLUMNS = [
   {
     key: "name",
     label: "Name",
-    width: "minmax(180px, 2.4fr)",
+    width: "minmax(260px, 2.4fr)",
     text: (m, b) => nameOf(m, m.buffers, b),
     shown: (m, b, room) => bufferName(m, b, room),
   },
@@ -301,7 +301,7 @@ function makeTable(app) {
   $("csv").addEventListener("click", download);
   new ResizeObserver(() => {
     // Characters of a name that fit.
-    state.room = Math.max(20, Math.floor((columns[0].cell.clientWidth - 36) / 7.7));
+    state.room = Math.max(12, Math.floor((columns[0].cell.clientWidth - 36) / 7.7));
     redraw();
   }).observe(box);
   const whole = (on) => {

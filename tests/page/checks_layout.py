@@ -1,0 +1,129 @@
+"""Checks of the page's layout: what is where in windows of any size."""
+
+import pathlib
+
+from bench import TRANSFORMER, check, holds, same
+from samples import everything, large_csv
+
+SIZES = ((400, 800), (900, 700), (1280, 800), (1600, 1000), (2560, 1440))
+
+# ---- places
+
+# What covers what, is cut, or lies beyond the window's sides.
+FAULTS = """
+  const faults = [];
+  const boxOf = (s) => document.querySelector(s).getBoundingClientRect();
+  const parts = ['header.top', '.facts', '.picture .tools', '.arena-box', '.load-box', '.side',
+                 '.table-section .tools', '#table'].map((s) => [s, boxOf(s)]);
+  const apart = (a, b) => a.right <= b.left + 1 || b.right <= a.left + 1 ||
+                          a.bottom <= b.top + 1 || b.bottom <= a.top + 1;
+  parts.forEach(([s, a], i) => parts.slice(i + 1).forEach(([t, b]) => {
+    if (!apart(a, b)) faults.push(s + ' and ' + t + ' overlap');
+  }));
+  const controls = ['#search', '#theme', '#help', '#colour', '#zoom-in', '#zoom-peak', '#tab-step',
+                    '#arena', '#load', '#filter', '#csv', '#table', '#depth-more'];
+  for (const s of controls) {
+    const element = document.querySelector(s);
+    element.scrollIntoView({block: 'center'});
+    const {left, right, top, bottom} = boxOf(s);
+    const there = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
+    if (!element.contains(there)) faults.push(s + ' is covered');
+    if (left < 0 || right > innerWidth) faults.push(s + ' is beyond the window');
+  }
+  for (const element of document.querySelectorAll('.tools button, .tools label, .tabs button, .fact dd'))
+    if (element.clientHeight && element.scrollWidth > element.clientWidth + 1)
+      faults.push(element.textContent + ' is cut');
+  if (document.documentElement.scrollWidth > innerWidth) faults.push('the page scrolls sideways');
+  scrollTo(0, 0);
+  return faults;
+"""
+
+
+def at_sizes(bench, ask):
+    """Calls |ask| in windows of all sizes; leaves the window as it was."""
+    try:
+        for width, height in SIZES:
+            bench.browser.resize(width, height)
+            bench.browser.settle()
+            ask(width, height)
+    finally:
+        bench.browser.resize(1280, 800)
+
+
+@check
+def nothing_overlaps_or_is_cut_at_any_size(bench):
+    pages = (lambda: bench.plan(TRANSFORMER), lambda: bench.sample(everything()))
+
+    def ask(width, height):
+        for load in pages:
+            for colouring in ("op", "module"):
+                browser = load()
+                browser.run("stowage.setColouring(arguments[0]);", colouring)
+                browser.run("document.getElementById('depth').hidden = false;")
+                same(browser.run(FAULTS), [], "%d x %d by %s" % (width, height, colouring))
+
+    at_sizes(bench, ask)
+
+
+@check
+def the_table_has_the_room_that_is_there(bench):
+    path = bench.path("rows.csv")
+    pathlib.Path(path).write_text(large_csv(100), encoding="utf-8")
+    browser = bench.plan(path, "--strategy", "first-fit")
+    least = {(900, 700): 7, (1280, 800): 7, (1600, 1000): 15, (2560, 1440): 24}
+
+    def ask(width, height):
+        seen = browser.run("""
+          const {bottom} = document.getElementById('table').getBoundingClientRect();
+          return [...document.querySelectorAll('#table-body .row')].filter(
+            (row) => row.getBoundingClientRect().bottom <= Math.min(bottom, innerHeight)).length;""")
+        bench.notes.append("%d x %d: %d rows" % (width, height, seen))
+        holds(seen >= least.get((width, height), 0), "%d x %d: %d rows" % (width, height, seen))
+        room = browser.run("return document.querySelector('.arena-box').clientHeight;")
+        holds(room >= 170, "%d x %d: a map of %d px" % (width, height, room))
+
+    at_sizes(bench, ask)
+
+
+@check
+def it_fits_a_narrow_window(bench):
+    browser = bench.browser
+    try:
+        for width in (400, 360, 768):
+            browser.resize(width, 800, 2)
+            bench.sample(everything())
+            for data in (None, TRANSFORMER):
+                if data:
+                    bench.plan(data)
+                wide = browser.run("return [document.documentElement.scrollWidth, innerWidth];")
+                holds(wide[0] <= wide[1], "%d px: the page is %d wide" % (width, wide[0]))
+                boxes = browser.run(
+                    "return ['.facts', '.picture', '.side', '#table-section'].map((s) => {"
+                    "const r = document.querySelector(s).getBoundingClientRect(); return [r.top, r.bottom, r.height]; });"
+                )
+                holds(all(box[2] > 60 for box in boxes), "all show: %r" % boxes)
+                holds(
+                    all(a[1] <= b[0] + 1 for a, b in zip(boxes, boxes[1:])),
+                    "they stack: %r" % boxes,
+                )
+        ratio = browser.run("const c = stowage.arena.canvas; return c.width / c.clientWidth;")
+        same(round(ratio, 1), 2.0, "pixels of the device")
+        browser.resize(1280, 800, 1)
+        browser.settle()
+        same(
+            browser.run("const c = stowage.arena.canvas; return c.width === c.clientWidth;"),
+            True,
+            "follows a resize",
+        )
+    finally:
+        browser.resize(1280, 800)
+
+
+@check
+def colouring_does_not_move_the_layout(bench):
+    browser = bench.plan(TRANSFORMER)
+    tops = set()
+    for colouring in ("kind", "op", "size", "module"):
+        browser.run("stowage.setColouring(arguments[0]);", colouring)
+        tops.add(browser.run("return stowage.arena.canvas.getBoundingClientRect().top;"))
+    same(len(tops), 1, "tops of the map: %r" % tops)
