@@ -1,8 +1,8 @@
-"""Checks of the page's layout: what is where in windows of any size."""
+"""Checks of the page's layout: what is where in windows of any size, and what the scales say."""
 
 import pathlib
 
-from bench import TRANSFORMER, check, holds, same
+from bench import TEXT, TRANSFORMER, check, holds, same
 from samples import everything, large_csv
 
 SIZES = ((400, 800), (900, 700), (1280, 800), (1600, 1000), (2560, 1440))
@@ -127,3 +127,63 @@ def colouring_does_not_move_the_layout(bench):
         browser.run("stowage.setColouring(arguments[0]);", colouring)
         tops.add(browser.run("return stowage.arena.canvas.getBoundingClientRect().top;"))
     same(len(tops), 1, "tops of the map: %r" % tops)
+
+
+# ---- scales
+
+# All text that a drawing of both pictures writes left of, and below, the plots: by canvas.
+SCALES = """
+  const out = {arena: [], load: [], below: []};
+  const prototype = CanvasRenderingContext2D.prototype, write = prototype.fillText;
+  prototype.fillText = function (text, x, y) {
+    const box = (this.canvas.id === 'arena' ? stowage.arena : stowage.loadPicture).box();
+    if (x < box.left && y <= box.bottom) out[this.canvas.id].push(text);
+    if (y > box.bottom) out.below.push(text);
+    return write.apply(this, arguments);
+  };
+  stowage.draw();
+  prototype.fillText = write;
+  return out;
+"""
+
+
+@check
+def a_scale_has_one_unit(bench):
+    path = bench.path("scale.csv")
+    pathlib.Path(path).write_text(
+        "id,lower,upper,size\na,0,9,1048576\nb,2,6,700000\n", encoding="utf-8"
+    )
+    browser = bench.plan(path)
+    scales = browser.run(SCALES)
+    same(scales["arena"][0], "0.0\u202fMiB")
+    holds("1.5\u202fMiB" in scales["arena"], scales["arena"])
+    for zoom in (1, 0.3, 0.1, 0.03, 0.01, 0.001):
+        browser.run(
+            "const full = stowage.full; stowage.view = {...full};"
+            "stowage.zoom(1, arguments[0], 0, full.y1 * 0.9);",
+            zoom,
+        )
+        scales = browser.run(SCALES)
+        for name in ("arena", "load"):
+            texts = scales[name]
+            holds(len(texts) >= 2, "%s at %g: %r" % (name, zoom, texts))
+            same(len({text.split("\u202f")[-1] for text in texts}), 1, "%r: units" % texts)
+            same(len(set(texts)), len(texts), "%r: numbers differ" % texts)
+            decimals = {len(text.split("\u202f")[-2].partition(".")[2]) for text in texts}
+            holds(max(decimals) <= 2 and len(decimals) == 1, "%r: decimals" % texts)
+
+
+@check
+def the_axis_of_time_says_what_a_step_is(bench):
+    browser = bench.plan(TRANSFORMER)
+    below = browser.run(SCALES)["below"]
+    holds("step: each runs one node of the graph" in below, below)
+    at = browser.run(
+        "const {loadPicture: l} = stowage, box = l.canvas.getBoundingClientRect();"
+        "return [box.left + l.xOf(23.5), box.top + 40];"
+    )
+    browser.pointer(("move", *at))
+    holds(browser.run(TEXT, "#tip").startswith("step 23 matmul"), browser.run(TEXT, "#tip"))
+    browser = bench.plan("examples/buffers.csv")
+    below = browser.run(SCALES)["below"]
+    holds("step: one unit of the CSV's time" in below, below)

@@ -373,20 +373,8 @@ function makeArena(app, canvas) {
     context.font = FONT;
     context.fillStyle = theme.soft;
     context.strokeStyle = theme.line;
-    context.textAlign = "right";
-    context.textBaseline = "middle";
-    const tick = byteTick((app.view.y1 - app.view.y0) / Math.max(2, (box.bottom - box.top) / 34));
-    context.beginPath();
-    for (let byte = Math.ceil(app.view.y0 / tick) * tick; byte <= app.view.y1; byte += tick) {
-      const y = Math.round(yOf(byte)) + 0.5;
-      if (y > box.bottom + 1 || y < box.top) continue;
-      context.fillText(tickText(byte, tick), box.left - 7, clamp(y, 7, box.bottom - 4));
-      context.moveTo(box.left - 4, y);
-      context.lineTo(box.left, y);
-    }
-    context.stroke();
-    context.strokeStyle = theme.line;
     context.lineWidth = 1;
+    drawByteScale(context, box, yOf, app.view.y0, app.view.y1, 34);
     context.strokeRect(
       box.left - 0.5,
       box.top - 0.5,

@@ -139,14 +139,10 @@ function makeLoadPicture(app, canvas) {
     context.fillRect(0, box.bottom, box.width, box.height - box.bottom);
     context.font = FONT;
     context.fillStyle = theme.soft;
-    context.textAlign = "right";
-    context.textBaseline = "middle";
-    const tick = byteTick(most / Math.max(2, (box.bottom - box.top) / 26));
-    for (let bytes = 0; bytes <= most; bytes += tick)
-      context.fillText(tickText(bytes, tick), box.left - 7, clamp(yOf(bytes), 7, box.bottom - 4));
-    drawStepAxis(context, box, app.view, theme);
     context.strokeStyle = theme.line;
     context.lineWidth = 1;
+    drawByteScale(context, box, yOf, 0, most, 26);
+    drawStepAxis(context, box, app.view, theme, stepMeaning(model));
     context.strokeRect(
       box.left - 0.5,
       box.top - 0.5,

@@ -345,6 +345,12 @@ const changeOf = (model, b) => {
   return entry ? entry.change : "same";
 };
 
+// What the axis of time counts.
+const stepMeaning = (model) =>
+  model.data.kind === "csv"
+    ? "step: one unit of the CSV's time"
+    : "step: each runs one node of the graph";
+
 function stepLabel(model, step) {
   const steps = model.data.steps;
   if (!steps || !steps.op || step >= steps.op.length)

@@ -1,7 +1,7 @@
 // What both pictures draw with: measures, pixels and the scales. Pixels are written straight into an
 // ImageData, in device pixels; text and lines go through the canvas, in those of the document.
 
-const MARGIN = { left: 66, right: 10, top: 6, bottom: 20 };
+const MARGIN = { left: 72, right: 10, top: 6, bottom: 34 };
 const FONT = '11px system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
 
 // Sizes a canvas to its box in device pixels; returns the measures that everything is drawn with.
@@ -52,14 +52,38 @@ function hatchPixels(pixels, x0, y0, x1, y1, colour, ground, period) {
 // 1, 2, 4 … bytes: offsets are read in powers of two.
 const byteTick = (least) => Math.pow(2, Math.max(0, Math.ceil(Math.log2(least))));
 
-// A byte of the scale, with as many digits as tell it from the next tick.
-function tickText(byte, tick) {
+// The unit of a scale that ends at |most|: the largest in which its ticks have two decimals at most.
+function scaleUnit(most, tick) {
   let unit = 0;
-  while (unit < UNITS.length - 1 && byte >= Math.pow(1024, unit + 1)) unit++;
+  while (
+    unit < UNITS.length - 1 &&
+    most >= Math.pow(1024, unit + 1) &&
+    4 * tick >= Math.pow(1024, unit + 1)
+  )
+    unit++;
+  return unit;
+}
+
+// Draws the numbers of a scale of bytes, all in one unit, with as many digits as tell ticks apart.
+// |least| is the distance in pixels below which numbers would touch.
+function drawByteScale(context, box, yOf, low, high, least) {
+  const tick = byteTick((high - low) / Math.max(2, (box.bottom - box.top) / least));
+  const unit = scaleUnit(high, tick);
   const scale = Math.pow(1024, unit);
-  const digits = tick >= scale ? 0 : Math.min(4, Math.ceil(Math.log2(scale / tick)));
-  if (digits > 3) return thousands(byte);
-  return (byte / scale).toFixed(digits) + "\u202f" + UNITS[unit];
+  const digits = Math.max(0, Math.ceil(Math.log2(scale / tick)));
+  context.textAlign = "right";
+  context.textBaseline = "middle";
+  context.beginPath();
+  for (let byte = Math.ceil(low / tick) * tick; byte <= high; byte += tick) {
+    const y = Math.round(yOf(byte)) + 0.5;
+    if (y > box.bottom + 1 || y < box.top) continue;
+    const number = (byte / scale).toFixed(digits).replace(/^\d+/, thousands);
+    const text = number + "\u202f" + UNITS[unit];
+    context.fillText(text, box.left - 7, clamp(y, 7, box.bottom - 4), box.left - 8);
+    context.moveTo(box.left - 4, y);
+    context.lineTo(box.left, y);
+  }
+  context.stroke();
 }
 
 // 1, 2, 5, 10 … steps, never a fraction of one.
@@ -68,8 +92,8 @@ function stepTick(least) {
   return [1, 2, 5, 10].map((k) => k * base).find((tick) => tick >= least) || 10 * base;
 }
 
-// Ticks below a plot; where a step is wide its number stands under its middle.
-function drawStepAxis(context, box, view, theme) {
+// Ticks below a plot, and what they count; where a step is wide its number stands under its middle.
+function drawStepAxis(context, box, view, theme, label) {
   const perStep = (box.right - box.left) / (view.x1 - view.x0);
   const tick = stepTick(56 / perStep);
   const shift = perStep > 14 ? perStep / 2 : 0;
@@ -86,5 +110,6 @@ function drawStepAxis(context, box, view, theme) {
     context.lineTo(Math.round(x) + 0.5, box.bottom + 3);
   }
   context.stroke();
+  context.fillText(label, (box.left + box.right) / 2, box.bottom + 28, box.right - box.left);
   context.textAlign = "left";
 }
