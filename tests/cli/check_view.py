@@ -158,6 +158,10 @@ def check_svg(path):
     for element in root.iter():
         expect(element.tag in known, "an element that does not belong: " + element.tag)
         expect(not any(a.startswith("on") or "href" in a for a in element.attrib), "an attribute")
+    texts = [e for e in root.iter(space + "text")]
+    units = {e.text.split()[-1] for e in texts if e.get("x") == "80"}
+    expect(len(units) == 1, "a scale of several units: %s" % sorted(units))
+    expect(any(e.text.startswith("step: ") for e in texts), "the axis of time has no name")
 
 
 def check_trace(trace):

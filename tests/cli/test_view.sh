@@ -82,6 +82,12 @@ write_graph nothing '%0 = input "x" : f32[0]' 'return %0'
 view Nothing "$work/nothing.stow" --no-inputs
 printf 'id,lower,upper,size\n' >"$work/none.csv"
 view NoRows "$work/none.csv"
+printf 'id,lower,upper,size\na,0,9,1048576\nb,2,6,700000\n' >"$work/scale.csv"
+view Scales "$work/scale.csv"
+name=OneUnitPerScale
+for label in 1.67 1.25 0.83 0.42 0.00; do
+  if grep -q "^ $label MiB [^ ]" "$work/v.ascii"; then pass; else fail "no $label MiB"; fi
+done
 printf 'id,lower,upper,size,gaps\na,0,100,64,10-20 30-40@0:32\nb,9007199254740000,9007199254740900,64,\n' \
   >"$work/late.csv"
 view LateSteps "$work/late.csv"

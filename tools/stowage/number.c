@@ -233,8 +233,9 @@ bool cli_parse_id(stow_str text, uint32_t* out_id) {
   return true;
 }
 
+static const char* const size_names[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+
 void cli_format_size(uint64_t bytes, char out[CLI_NUMBER_SIZE]) {
-  static const char* const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   if (bytes < 1024) {
     snprintf(out, CLI_NUMBER_SIZE, "%" PRIu64 " B", bytes);
     return;
@@ -253,12 +254,37 @@ void cli_format_size(uint64_t bytes, char out[CLI_NUMBER_SIZE]) {
   uint64_t tenths = (parts * 10 + 512) / 1024;
   if (hundredths < 1000) {
     snprintf(out, CLI_NUMBER_SIZE, "%" PRIu64 ".%02" PRIu64 " %s", hundredths / 100,
-             hundredths % 100, units[unit]);
+             hundredths % 100, size_names[unit]);
   } else if (tenths < 1000) {
     snprintf(out, CLI_NUMBER_SIZE, "%" PRIu64 ".%" PRIu64 " %s", tenths / 10, tenths % 10,
-             units[unit]);
+             size_names[unit]);
   } else {
-    snprintf(out, CLI_NUMBER_SIZE, "%" PRIu64 " %s", (parts + 512) / 1024, units[unit]);
+    snprintf(out, CLI_NUMBER_SIZE, "%" PRIu64 " %s", (parts + 512) / 1024, size_names[unit]);
+  }
+}
+
+cli_scale cli_scale_of(uint64_t top, uint64_t tick) {
+  cli_scale scale = {0};
+  while (top >> 10 * (scale.unit + 1) != 0) {
+    ++scale.unit;
+  }
+  uint64_t unit = UINT64_C(1) << 10 * scale.unit;
+  unsigned most = top >= 100 * unit ? 0 : top >= 10 * unit ? 1 : 2;
+  for (; scale.decimals < most && tick % unit != 0; ++scale.decimals) {
+    tick = tick % unit * 10;
+  }
+  return scale;
+}
+
+void cli_format_on_scale(cli_scale scale, uint64_t bytes, char out[CLI_NUMBER_SIZE]) {
+  uint64_t unit = UINT64_C(1) << 10 * scale.unit;
+  uint64_t parts = scale.decimals == 0 ? 1 : scale.decimals == 1 ? 10 : 100;
+  uint64_t number = (bytes * parts + unit / 2) / unit;
+  if (scale.decimals == 0) {
+    snprintf(out, CLI_NUMBER_SIZE, "%" PRIu64 " %s", number, size_names[scale.unit]);
+  } else {
+    snprintf(out, CLI_NUMBER_SIZE, "%" PRIu64 ".%0*" PRIu64 " %s", number / parts,
+             (int)scale.decimals, number % parts, size_names[scale.unit]);
   }
 }
 

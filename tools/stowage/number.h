@@ -30,6 +30,15 @@ bool cli_parse_id(stow_str text, uint32_t* out_id);
 #define CLI_NUMBER_SIZE 32
 // "576 KiB", "1.56 MiB", "12 B": three significant digits.
 void cli_format_size(uint64_t bytes, char out[CLI_NUMBER_SIZE]);
+// The numbers of a scale that goes up to |top| in steps of |tick|, both below 2^53: all in the unit
+// of the largest, with as many decimals as write the ticks, and three significant digits at most.
+typedef struct cli_scale {
+  unsigned unit;  // power of 1024
+  unsigned decimals;
+} cli_scale;
+cli_scale cli_scale_of(uint64_t top, uint64_t tick);
+// "0.5 MiB"
+void cli_format_on_scale(cli_scale scale, uint64_t bytes, char out[CLI_NUMBER_SIZE]);
 // "35.9 %"; a |whole| of 0 gives "0.0 %".
 void cli_format_percent(uint64_t part, uint64_t whole, char out[CLI_NUMBER_SIZE]);
 // The same with hundredths, "0.76 %", and "<0.01 %" for what is less but not nothing.

@@ -166,10 +166,15 @@ static void print_shade(const canvas* c, const cell* at) {
   cli_print(c->output, "%s", shades[shade]);
 }
 
+// Four numbers above 0.
+static cli_scale scale_of(const canvas* c) {
+  return cli_scale_of(height_of(c), height_of(c) / 4 + (height_of(c) % 4 != 0));
+}
+
 static void print_axis(const canvas* c, uint64_t bytes, bool labelled) {
   char label[CLI_NUMBER_SIZE] = "";
   if (labelled) {
-    cli_format_size(bytes, label);
+    cli_format_on_scale(scale_of(c), bytes, label);
   }
   cli_print(c->output, "%*s %s", MARGIN - 2, label, labelled ? "\xE2\x94\xA4" : "\xE2\x94\x82");
 }
@@ -202,7 +207,9 @@ static void print_peak_mark(const canvas* c, const char* mark) {
 
 static void print_line(const canvas* c) {
   size_t peak = peak_column(c);
-  cli_print(c->output, "%*s \xE2\x94\x94", MARGIN - 2, "0 B");
+  char label[CLI_NUMBER_SIZE];
+  cli_format_on_scale(scale_of(c), 0, label);
+  cli_print(c->output, "%*s \xE2\x94\x94", MARGIN - 2, label);
   for (size_t x = 0; x < c->columns; ++x) {
     cli_print(c->output, x == peak ? "\xE2\x94\xB4" : "\xE2\x94\x80");
   }

@@ -122,10 +122,11 @@ static uint64_t step_tick(uint64_t span) {
 
 static void draw_byte_axis(const cli_svg* svg, int64_t (*y_of)(const cli_svg*, uint64_t),
                            uint64_t tick) {
+  cli_scale scale = cli_scale_of(svg->top, tick);
   for (uint64_t bytes = 0; bytes <= svg->top; bytes += tick) {
     char label[CLI_NUMBER_SIZE];
     int64_t y = y_of(svg, bytes);
-    cli_format_size(bytes, label);
+    cli_format_on_scale(scale, bytes, label);
     put_line(svg, CLI_SVG_LEFT, y, CLI_SVG_LEFT + CLI_SVG_WIDTH, y,
              "stroke=\"#000\" stroke-opacity=\".1\"");
     put_text(svg, CLI_SVG_LEFT - 600, y + 400, " text-anchor=\"end\"", label);
@@ -144,7 +145,9 @@ static void draw_step_axis(const cli_svg* svg) {
     put_line(svg, x, bottom, x, bottom + 400, "stroke=\"#555\"");
     put_text(svg, x, bottom + 1600, " text-anchor=\"middle\"", label);
   }
-  put_text(svg, CLI_SVG_LEFT + CLI_SVG_WIDTH / 2, bottom + 3200, " text-anchor=\"middle\"", "step");
+  bool is_csv = strcmp(svg->view->origin, "csv") == 0;
+  put_text(svg, CLI_SVG_LEFT + CLI_SVG_WIDTH / 2, bottom + 3200, " text-anchor=\"middle\"",
+           is_csv ? "step: one unit of the CSV's time" : "step: each runs one node of the graph");
 }
 
 static int64_t peak_x(const cli_svg* svg) {
