@@ -162,6 +162,10 @@ def check_svg(path):
     units = {e.text.split()[-1] for e in texts if e.get("x") == "80"}
     expect(len(units) == 1, "a scale of several units: %s" % sorted(units))
     expect(any(e.text.startswith("step: ") for e in texts), "the axis of time has no name")
+    cut = [e.text for e in texts if e.get("pointer-events") == "none" and "\u2026" in e.text]
+    expect(len(set(cut)) == len(cut), "names are cut to the same text: %s" % sorted(cut))
+    for e in texts:
+        expect(float(e.get("y")) < float(root.get("height")), "text below the picture")
 
 
 def check_trace(trace):

@@ -218,6 +218,24 @@ printf 'id,lower,upper,size\n"</title><script>x</script>\n""q""",0,4,64\n\377\03
   >"$work/hostile.csv"
 view HostileRows "$work/hostile.csv"
 
+# Names begin and end alike: static pictures leave out what they share, and colour by module
+awk 'BEGIN {
+  print "graph @deep {"; print "  %0 = input \"x\" : f32[64, 64]"
+  for (i = 1; i <= 20; ++i) {
+    printf "  %%%d \"/encoder/layer.%d/attention/self/%s_output_0\" = matmul(%%%d, %%%d) : f32[64, 64]\n", \
+      i, i / 2, i % 2 == 0 ? "query/MatMul" : "value/MatMul", i - 1, i - 1
+  }
+  print "  return %20"; print "}" }' >"$work/deep.stow"
+view Deep "$work/deep.stow"
+run view "$work/deep.stow" --svg
+expect 0 NamesStayApart
+says '>2/att…y/MatMul</text>'
+says '>2/att…e/MatMul</text>'
+says '<title>/encoder/layer.2/attention/self/value/MatMul_output_0'
+for layer in 0 1 2 3 4 5; do
+  says ">layer/$layer</text>"
+done
+
 # The command line
 run view "$examples/mlp.stow" -o "$work/p.svg"
 expect 0 TheNameTellsTheFormat

@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import xml.etree.ElementTree
 
 from bench import MIDDLE, PIXEL, TEXT, TRAINING, TRANSFORMER, VIEW, check, holds, is_hidden, same
 from join import PAGE, scripts
@@ -252,6 +253,55 @@ def a_click_shows_producer_readers_chain_and_neighbours(bench):
         ),
         [0, 2, -1, 3],
     )
+
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def svg_colours(path):
+    """Colours of the buffers of a static picture by name, and its legend."""
+    root = xml.etree.ElementTree.parse(path).getroot()
+    named = {}
+    legend = []
+    before = root
+    for element in root:
+        title = element.find(SVG + "title")
+        if title is not None and element.tag == SVG + "path":
+            named[title.text.split("\n")[0]] = element.get("fill")
+        if before.get("fill", "").startswith("#") and float(element.get("y", 0)) > 760:
+            legend.append([element.text, before.get("fill")])
+        before = element
+    return named, [entry for entry in legend if entry[1] != "#fff"]
+
+
+@check
+def the_static_picture_has_the_colours_of_the_page(bench):
+    csv = bench.path("modules.csv")
+    lines = ["id,lower,upper,size"]
+    for i in range(60):
+        lines.append("net/block.%d/conv%d/out,%d,%d,%d" % (i // 4, i, i, i + 3, 4096 * (1 + i % 7)))
+    pathlib.Path(csv).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    kinds = [TRANSFORMER], TRAINING
+    for asked in ([csv], *kinds, *bench.models):
+        picture = bench.path("colours.svg")
+        bench.stowage("view", *asked, "-o", picture)
+        named, legend = svg_colours(picture)
+        browser = bench.plan(*asked)
+        if asked in kinds:
+            browser.run("stowage.setColouring('kind');")
+        else:
+            same(browser.run("return stowage.colouring;"), "module", asked[0])
+        shown = browser.run(
+            "return [...document.querySelectorAll('#legend button')].map((b) => b.textContent);"
+        )
+        colours = browser.run("return stowage.colours.groups.map((g) => g.colour);")
+        same(legend, [list(entry) for entry in zip(shown, colours)], asked[0] + ": legend")
+        found = browser.run("""
+          const m = stowage.model;
+          return Object.fromEntries([...m.buffers.name.keys()].map((b) =>
+            [nameOf(m, m.buffers, b), stowage.colours.groups[stowage.colours.of[b]].colour]));""")
+        holds(len(named) >= 5, "%s: %r" % (asked[0], named))
+        same({name: found.get(name) for name in named}, named, asked[0] + ": colours")
 
 
 # ---- numbers

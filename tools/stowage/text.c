@@ -121,11 +121,14 @@ static char* character_at(char* text, size_t index) {
 }
 
 void cli_cut_inside(char* text, size_t width) {
+  cli_cut_after(text, width == 0 ? 0 : (width - 1) / 3, width);
+}
+
+void cli_cut_after(char* text, size_t head, size_t width) {
   size_t whole = cli_width(text);
   if (width == 0 || whole <= width) {
     return;
   }
-  size_t head = (width - 1) / 3;
   size_t tail = width - 1 - head;
   const char* rest = character_at(text, whole - tail);
   char* cut = character_at(text, head);

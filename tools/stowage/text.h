@@ -21,6 +21,8 @@ size_t cli_width(const char* text);
 void cli_cut(char* text, size_t width);
 // The same with the ellipsis inside, a third of the way: `/encoder/…/attention/Softmax_output_0`.
 void cli_cut_inside(char* text, size_t width);
+// The same with the ellipsis after |head| characters, below |width|.
+void cli_cut_after(char* text, size_t head, size_t width);
 
 // The closest of |count| words to a misspelt |word|, or NULL where none is close.
 const char* cli_closest(const char* word, const char* (*word_at)(size_t index, const void* user),

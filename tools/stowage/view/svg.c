@@ -9,14 +9,9 @@
 #include <string.h>
 
 #include "number.h"
+#include "text.h"
 
 #define TEXT_SIZE 256
-
-const char* cli_svg_colour(size_t kind) {
-  static const char* const colours[CLI_VIEW_KIND_COUNT] = {
-      "#4c78a8", "#b8860b", "#8c8c8c", "#5fa8a0", "#d1605e", "#9467bd", "#c9c9c9", "#5fa8a0"};
-  return colours[kind];
-}
 
 // ---------------------------------------------------------------------------------------------
 // Places
@@ -196,7 +191,7 @@ static void draw_load(const cli_svg* svg) {
   }
   cli_svg_point(svg, 'L', cli_svg_x(svg, levels[count - 1].step), cli_svg_load_y(svg, 0));
   cli_print(svg->output,
-            "z\" fill=\"#5fa8a0\" fill-opacity=\".35\" stroke=\"#2f7f77\" stroke-width=\"1\"/>\n");
+            "z\" fill=\"#59616d\" fill-opacity=\".3\" stroke=\"#59616d\" stroke-width=\"1\"/>\n");
 }
 
 static void draw_level(const cli_svg* svg, uint64_t bytes, const char* style) {
@@ -235,6 +230,39 @@ static void draw_levels(const cli_svg* svg) {
 
 // ---------------------------------------------------------------------------------------------
 // Peak, title, legend
+
+// Where entries of the legend go: side by side, in as many rows as they need.
+typedef struct legend_place {
+  int64_t x;
+  int64_t y;
+} legend_place;
+
+#define LEGEND_ROW 1800
+
+static legend_place first_entry(void) {
+  return (legend_place){CLI_SVG_LEFT, CLI_SVG_LOAD_TOP + CLI_SVG_LOAD_HEIGHT + 5600};
+}
+
+// Takes the place of an entry with |label|, and moves on.
+static legend_place next_entry(legend_place* at, const char* label) {
+  int64_t width = 3600 + 660 * (int64_t)cli_width(label);
+  if (at->x > CLI_SVG_LEFT && at->x + width > CLI_SVG_LEFT + CLI_SVG_WIDTH) {
+    *at = (legend_place){CLI_SVG_LEFT, at->y + LEGEND_ROW};
+  }
+  legend_place place = *at;
+  at->x += width;
+  return place;
+}
+
+static const char inside_label[] = "inside: in place, at home";
+
+static int64_t picture_height(const cli_svg* svg) {
+  legend_place at = first_entry();
+  for (size_t i = 0; i < svg->groups->count; ++i) {
+    next_entry(&at, svg->groups->groups[i].label);
+  }
+  return next_entry(&at, inside_label).y + 2200;
+}
 
 static void draw_peak(const cli_svg* svg) {
   const cli_view_facts* facts = &svg->view->facts;
@@ -286,59 +314,73 @@ static void draw_title(const cli_svg* svg) {
   cli_svg_text(svg, title);
   cli_print(svg->output, "</title>\n<desc id=\"desc\">");
   cli_svg_text(svg, subtitle);
-  cli_print(svg->output, "</desc>\n<path d=\"M0 0h1200v788h-1200z\" fill=\"#fff\"/>\n");
+  cli_print(svg->output, "</desc>\n<path d=\"");
+  cli_svg_rectangle(svg, 0, 0, 120000, picture_height(svg));
+  cli_print(svg->output, "\" fill=\"#fff\"/>\n");
   put_text(svg, CLI_SVG_LEFT, 2600, " font-size=\"17\" font-weight=\"600\"", title);
   put_text(svg, CLI_SVG_LEFT, 4500, " font-size=\"12\" fill=\"#333\"", subtitle);
 }
 
-static void draw_legend(const cli_svg* svg) {
-  bool seen[CLI_VIEW_KIND_COUNT] = {false};
-  int64_t x = CLI_SVG_LEFT;
-  int64_t y = CLI_SVG_LOAD_TOP + CLI_SVG_LOAD_HEIGHT + 5000;
-  for (size_t i = 0; i < svg->view->buffers.count; ++i) {
-    seen[cli_view_buffers(svg->view)[i].kind] = true;
-  }
-  for (size_t kind = 0; kind < CLI_VIEW_KIND_COUNT; ++kind) {
-    if (seen[kind]) {
-      cli_print(svg->output, "<path d=\"");
-      cli_svg_rectangle(svg, x, y - 1000, 1200, 1200);
-      cli_print(svg->output, "\" fill=\"%s\"/>\n", cli_svg_colour(kind));
-      put_text(svg, x + 1800, y, "", cli_view_kind_text(kind));
-      x += 10000;
-    }
-  }
+static void put_entry(const cli_svg* svg, legend_place* at, const char* look, const char* label) {
+  legend_place place = next_entry(at, label);
   cli_print(svg->output, "<path d=\"");
-  cli_svg_rectangle(svg, x, y - 1000, 1200, 1200);
-  cli_print(svg->output, "\" fill=\"#fff\" stroke=\"#222\" stroke-dasharray=\"2 1.5\"/>\n");
-  put_text(svg, x + 1800, y, "", "inside: in place, at home");
+  cli_svg_rectangle(svg, place.x, place.y - 1000, 1200, 1200);
+  cli_print(svg->output, "\" fill=\"%s/>\n", look);
+  put_text(svg, place.x + 1800, place.y, "", label);
+}
+
+static void draw_legend(const cli_svg* svg) {
+  legend_place at = first_entry();
+  for (size_t i = 0; i < svg->groups->count; ++i) {
+    char look[32];
+    snprintf(look, sizeof look, "%s\"", svg->groups->groups[i].colour);
+    put_entry(svg, &at, look, svg->groups->groups[i].label);
+  }
+  put_entry(svg, &at, "#fff\" stroke=\"#222\" stroke-dasharray=\"2 1.5\"", inside_label);
+}
+
+static void draw_start(const cli_svg* svg) {
+  char height[CLI_SVG_NUMBER_SIZE];
+  cli_svg_number(picture_height(svg), height);
+  cli_print(svg->output,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 1200 %s\" width=\"1200\" "
+            "height=\"%s\" role=\"img\" aria-labelledby=\"title desc\" font-size=\"11\" "
+            "font-family=\"Helvetica, Arial, sans-serif\" fill=\"#222\">\n"
+            "<defs><pattern id=\"hatch\" width=\"5\" height=\"5\" patternUnits=\"userSpaceOnUse\" "
+            "patternTransform=\"rotate(45)\"><path d=\"M0 0v5\" stroke=\"#333\" "
+            "stroke-opacity=\".5\"/></pattern></defs>\n",
+            height, height);
+  draw_title(svg);
+}
+
+static cli_exit draw_picture(const cli_svg* svg) {
+  draw_start(svg);
+  uint64_t tick = byte_tick(svg->top);
+  draw_byte_axis(svg, cli_svg_y, tick);
+  draw_byte_axis(svg, cli_svg_load_y, 2 * tick);
+  cli_exit code = cli_svg_draw_buffers(svg);
+  draw_load(svg);
+  draw_frames(svg);
+  draw_levels(svg);
+  draw_step_axis(svg);
+  draw_peak(svg);
+  draw_legend(svg);
+  cli_print(svg->output, "</svg>\n");
+  return code;
 }
 
 cli_exit cli_view_write_svg(const cli_view* view, cli_output* output) {
   const cli_view_facts* facts = &view->facts;
+  cli_view_groups groups;
   cli_svg svg = {.view = view,
+                 .groups = &groups,
                  .output = output,
                  .first = cli_view_first_shown(view),
                  .top = facts->arena > facts->bound ? facts->arena : facts->bound};
   bool roomy = facts->capacity > svg.top && facts->capacity <= svg.top + svg.top / 2;
   svg.top = roomy ? facts->capacity : svg.top > 0 ? svg.top : 1;
-  cli_print(output,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 1200 788\" width=\"1200\" "
-            "height=\"788\" role=\"img\" aria-labelledby=\"title desc\" font-size=\"11\" "
-            "font-family=\"Helvetica, Arial, sans-serif\" fill=\"#222\">\n"
-            "<defs><pattern id=\"hatch\" width=\"5\" height=\"5\" patternUnits=\"userSpaceOnUse\" "
-            "patternTransform=\"rotate(45)\"><path d=\"M0 0v5\" stroke=\"#333\" "
-            "stroke-opacity=\".5\"/></pattern></defs>\n");
-  draw_title(&svg);
-  uint64_t tick = byte_tick(svg.top);
-  draw_byte_axis(&svg, cli_svg_y, tick);
-  draw_byte_axis(&svg, cli_svg_load_y, 2 * tick);
-  cli_exit code = cli_svg_draw_buffers(&svg);
-  draw_load(&svg);
-  draw_frames(&svg);
-  draw_levels(&svg);
-  draw_step_axis(&svg);
-  draw_peak(&svg);
-  draw_legend(&svg);
-  cli_print(output, "</svg>\n");
+  cli_exit code = cli_view_groups_make(&groups, view);
+  code = code == CLI_YES ? draw_picture(&svg) : code;
+  cli_view_groups_free(&groups);
   return code;
 }

@@ -2,6 +2,7 @@
 #ifndef STOWAGE_TOOLS_VIEW_SVG_H_
 #define STOWAGE_TOOLS_VIEW_SVG_H_
 
+#include "groups.h"
 #include "make.h"
 
 // Lengths are in hundredths of a pixel.
@@ -14,12 +15,11 @@
 
 typedef struct cli_svg {
   const cli_view* view;
+  const cli_view_groups* groups;
   cli_output* output;
   uint64_t first;  // step at the left end
   uint64_t top;    // bytes at the upper end of both plots
 } cli_svg;
-
-const char* cli_svg_colour(size_t kind);
 
 int64_t cli_svg_x(const cli_svg* svg, uint64_t step);
 int64_t cli_svg_y(const cli_svg* svg, uint64_t offset);      // in the arena
@@ -33,6 +33,21 @@ void cli_svg_point(const cli_svg* svg, char command, int64_t x, int64_t y);
 void cli_svg_rectangle(const cli_svg* svg, int64_t x, int64_t y, int64_t width, int64_t height);
 // |text| as the content of an element.
 void cli_svg_text(const cli_svg* svg, const char* text);
+
+// Names that fit, all different.
+typedef struct cli_svg_names {
+  const cli_view* view;
+  stow_str prefix;  // what most begin with
+  cli_list all;     // stow_str: without it
+  cli_view taken;   // its strings
+} cli_svg_names;
+// End with cli_svg_names_end. |names->taken.broken| says that memory was out.
+void cli_svg_names_start(cli_svg_names* names, const cli_view* view);
+void cli_svg_names_end(cli_svg_names* names);
+// To be called for all buffers that may show a name, before any name is asked for.
+void cli_svg_names_add(cli_svg_names* names, size_t buffer);
+// At most |width| columns, which are not 0. False where that is another's text, or memory is out.
+bool cli_svg_name(cli_svg_names* names, size_t buffer, size_t width, char out[CLI_VIEW_LABEL_SIZE]);
 
 // Everything inside the arena's frame. Complains where memory is out.
 cli_exit cli_svg_draw_buffers(const cli_svg* svg);

@@ -1,8 +1,8 @@
 // Buffers in the static picture. What is large enough to be looked at gets a shape of its own, with
 // a tooltip and, where it fits, its name: a rectangle, or stairs where it has windows. What is
-// small joins one path per kind. What is thinner than a pixel is counted in a grid of coarse cells,
-// and drawn as shades of these: so the file stays below a few megabytes however many buffers there
-// are.
+// small joins one path per group. What is thinner than a pixel is counted in a grid of coarse
+// cells, and drawn as shades of these: so the file stays below a few megabytes however many buffers
+// there are.
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,9 +26,13 @@ typedef struct box {
 } box;
 
 typedef struct grid {
-  uint16_t filled[CLI_VIEW_KIND_COUNT][GRID_ROWS][GRID_COLUMNS];  // of CELL * CELL, cut off there
-  bool used[CLI_VIEW_KIND_COUNT];
+  uint16_t filled[CLI_VIEW_GROUPS_MAX][GRID_ROWS][GRID_COLUMNS];  // of CELL * CELL, cut off there
+  bool used[CLI_VIEW_GROUPS_MAX];
 } grid;
+
+static const char* colour_of(const cli_svg* svg, size_t group) {
+  return svg->groups->groups[group].colour;
+}
 
 static box box_of(const cli_svg* svg, uint64_t begin, uint64_t end, uint64_t low, uint64_t high) {
   box b = {.x = cli_svg_x(svg, begin), .y = cli_svg_y(svg, high)};
@@ -83,7 +87,7 @@ static void print_tooltip(const cli_svg* svg, size_t buffer) {
   char name[CLI_VIEW_LABEL_SIZE];
   char op[CLI_VIEW_LABEL_SIZE];
   char type[CLI_VIEW_LABEL_SIZE];
-  cli_view_label(svg->view, buffer, 100, name);
+  cli_view_label(svg->view, buffer, 250, name);
   cli_view_text_label(svg->view, b->op, 40, op);
   cli_view_text_label(svg->view, b->type, 40, type);
   cli_print(svg->output, "<title>");
@@ -94,25 +98,48 @@ static void print_tooltip(const cli_svg* svg, size_t buffer) {
   cli_print(svg->output, "</title>");
 }
 
-// Where at the beginning of its life it has room: inside the first piece.
-static void print_name(const cli_svg* svg, size_t buffer) {
+// Where its name may stand: inside the first piece of its life. False where there is no room.
+static bool name_box(const cli_svg* svg, size_t buffer, box* out_box) {
   cli_view_cursor cursor = cli_view_pieces(svg->view, buffer);
   cli_view_piece piece;
-  if (!cli_view_next_piece(svg->view, buffer, &cursor, &piece)) {
-    return;
+  if (!is_own(whole_of(svg, &cli_view_buffers(svg->view)[buffer])) ||
+      !cli_view_next_piece(svg->view, buffer, &cursor, &piece)) {
+    return false;
   }
-  box b = box_of(svg, piece.begin, piece.end, piece.low, piece.high);
-  if (b.width < 4000 || b.height < 1300) {
-    return;
-  }
+  *out_box = box_of(svg, piece.begin, piece.end, piece.low, piece.high);
+  return out_box->width >= 4600 && out_box->height >= 1300;
+}
+
+static void print_name(const cli_svg* svg, size_t buffer, box b, cli_svg_names* names) {
   char x[CLI_SVG_NUMBER_SIZE];
   char y[CLI_SVG_NUMBER_SIZE];
   char name[CLI_VIEW_LABEL_SIZE];
-  cli_view_label(svg->view, buffer, (size_t)(b.width / 660), name);
-  cli_print(svg->output, "<text x=\"%s\" y=\"%s\" fill=\"#fff\" pointer-events=\"none\">",
+  if (!cli_svg_name(names, buffer, (size_t)((b.width - 600) / 660), name)) {
+    return;
+  }
+  cli_print(svg->output, "<text x=\"%s\" y=\"%s\" fill=\"#10141a\" pointer-events=\"none\">",
             cli_svg_number(b.x + 400, x), cli_svg_number(b.y + b.height / 2 + 400, y));
   cli_svg_text(svg, name);
   cli_print(svg->output, "</text>\n");
+}
+
+static bool draw_names(const cli_svg* svg) {
+  cli_svg_names names;
+  box b;
+  cli_svg_names_start(&names, svg->view);
+  for (size_t i = 0; i < svg->view->buffers.count; ++i) {
+    if (name_box(svg, i, &b)) {
+      cli_svg_names_add(&names, i);
+    }
+  }
+  for (size_t i = 0; i < svg->view->buffers.count; ++i) {
+    if (name_box(svg, i, &b)) {
+      print_name(svg, i, b, &names);
+    }
+  }
+  bool good = !names.taken.broken;
+  cli_svg_names_end(&names);
+  return good;
 }
 
 static void print_guard(const cli_svg* svg, const cli_view_buffer* b) {
@@ -132,7 +159,8 @@ static void print_guard(const cli_svg* svg, const cli_view_buffer* b) {
 static bool draw_large(const cli_svg* svg, size_t buffer, cli_list* pieces) {
   const cli_view_buffer* b = &cli_view_buffers(svg->view)[buffer];
   cli_print(svg->output, "<path fill=\"%s\" stroke=\"%s\" stroke-width=\"%s\" d=\"",
-            cli_svg_colour(b->kind), (b->flags & CLI_VIEW_FIXED) != 0 ? "#222" : "#fff",
+            colour_of(svg, cli_view_group_of(svg->groups, buffer)),
+            (b->flags & CLI_VIEW_FIXED) != 0 ? "#222" : "#fff",
             (b->flags & CLI_VIEW_FIXED) != 0 ? ".8" : ".6");
   bool good = print_outline(svg, buffer, pieces);
   cli_print(svg->output, "\">");
@@ -145,11 +173,11 @@ static bool draw_large(const cli_svg* svg, size_t buffer, cli_list* pieces) {
 // ---------------------------------------------------------------------------------------------
 // Small and thin ones
 
-static void add_to_cell(grid* g, cli_view_kind kind, int64_t row, int64_t column, int64_t area) {
-  uint16_t* cell = &g->filled[kind][row][column];
+static void add_to_cell(grid* g, size_t group, int64_t row, int64_t column, int64_t area) {
+  uint16_t* cell = &g->filled[group][row][column];
   int64_t sum = *cell + (area > 0 ? area : 1);
   *cell = (uint16_t)(sum > CELL * CELL ? CELL * CELL : sum);
-  g->used[kind] = true;
+  g->used[group] = true;
 }
 
 static int64_t overlap(int64_t low, int64_t size, int64_t cell) {
@@ -158,7 +186,7 @@ static int64_t overlap(int64_t low, int64_t size, int64_t cell) {
   return end > begin ? end - begin : 0;
 }
 
-static void add_to_grid(grid* g, cli_view_kind kind, box b) {
+static void add_to_grid(grid* g, size_t group, box b) {
   int64_t x = b.x - CLI_SVG_LEFT;
   int64_t y = b.y - CLI_SVG_TOP;
   int64_t width = b.width > 0 ? b.width : 1;
@@ -166,23 +194,23 @@ static void add_to_grid(grid* g, cli_view_kind kind, box b) {
   for (int64_t row = y / CELL; row < GRID_ROWS && row * CELL < y + height; ++row) {
     int64_t part = overlap(y, height, row);
     for (int64_t column = x / CELL; column < GRID_COLUMNS && column * CELL < x + width; ++column) {
-      add_to_cell(g, kind, row, column, part * overlap(x, width, column));
+      add_to_cell(g, group, row, column, part * overlap(x, width, column));
     }
   }
 }
 
 // How dark a cell is: 0 … LEVELS.
-static int level_of(const grid* g, size_t kind, int row, int column) {
-  int filled = g->filled[kind][row][column];
+static int level_of(const grid* g, size_t group, int row, int column) {
+  int filled = g->filled[group][row][column];
   return filled == 0 ? 0 : 1 + (filled - 1) * LEVELS / (CELL * CELL);
 }
 
-static void draw_shade(const cli_svg* svg, const grid* g, size_t kind, int level) {
+static void draw_shade(const cli_svg* svg, const grid* g, size_t group, int level) {
   bool any = false;
   for (int row = 0; row < GRID_ROWS; ++row) {
     for (int column = 0; column < GRID_COLUMNS;) {
       int from = column;
-      while (column < GRID_COLUMNS && level_of(g, kind, row, column) == level) {
+      while (column < GRID_COLUMNS && level_of(g, group, row, column) == level) {
         ++column;
       }
       if (column == from) {
@@ -190,7 +218,7 @@ static void draw_shade(const cli_svg* svg, const grid* g, size_t kind, int level
         continue;
       }
       if (!any) {
-        cli_print(svg->output, "<path fill=\"%s\" fill-opacity=\".%d\" d=\"", cli_svg_colour(kind),
+        cli_print(svg->output, "<path fill=\"%s\" fill-opacity=\".%d\" d=\"", colour_of(svg, group),
                   15 + 80 * (level - 1) / (LEVELS - 1));
       }
       any = true;
@@ -202,21 +230,21 @@ static void draw_shade(const cli_svg* svg, const grid* g, size_t kind, int level
 }
 
 static void draw_shades(const cli_svg* svg, const grid* g) {
-  for (size_t kind = 0; kind < CLI_VIEW_KIND_COUNT; ++kind) {
-    for (int level = 1; level <= LEVELS && g->used[kind]; ++level) {
-      draw_shade(svg, g, kind, level);
+  for (size_t group = 0; group < svg->groups->count; ++group) {
+    for (int level = 1; level <= LEVELS && g->used[group]; ++level) {
+      draw_shade(svg, g, group, level);
     }
   }
 }
 
-// One path with all small shapes of a kind; the thin ones go to the grid.
-static void draw_small(const cli_svg* svg, cli_view_kind kind, grid* g) {
+// One path with all small shapes of a group; the thin ones go to the grid.
+static void draw_small(const cli_svg* svg, size_t group, grid* g) {
   const cli_view_buffer* buffers = cli_view_buffers(svg->view);
   bool any = false;
   for (size_t i = 0; i < svg->view->buffers.count; ++i) {
     cli_view_cursor cursor = cli_view_pieces(svg->view, i);
     cli_view_piece piece;
-    if (buffers[i].kind != kind || is_own(whole_of(svg, &buffers[i]))) {
+    if (cli_view_group_of(svg->groups, i) != group || is_own(whole_of(svg, &buffers[i]))) {
       continue;
     }
     while (cli_view_next_piece(svg->view, i, &cursor, &piece)) {
@@ -225,12 +253,12 @@ static void draw_small(const cli_svg* svg, cli_view_kind kind, grid* g) {
         continue;
       }
       if (is_thin(b)) {
-        add_to_grid(g, kind, b);
+        add_to_grid(g, group, b);
         continue;
       }
       cli_print(svg->output, "%s", any ? "" : "<path stroke=\"#fff\" stroke-width=\".3\" fill=\"");
       if (!any) {
-        cli_print(svg->output, "%s\" d=\"", cli_svg_colour(kind));
+        cli_print(svg->output, "%s\" d=\"", colour_of(svg, group));
       }
       any = true;
       cli_svg_rectangle(svg, b.x, b.y, b.width, b.height);
@@ -293,8 +321,8 @@ cli_exit cli_svg_draw_buffers(const cli_svg* svg) {
   cli_list grids = {0};
   cli_list pieces = {0};
   bool good = cli_list_add(&grids, &blank, sizeof blank);
-  for (int kind = 0; kind < CLI_VIEW_KIND_COUNT && good; ++kind) {
-    draw_small(svg, (cli_view_kind)kind, grids.items);
+  for (size_t group = 0; group < svg->groups->count && good; ++group) {
+    draw_small(svg, group, grids.items);
   }
   if (good) {
     draw_shades(svg, grids.items);
@@ -303,11 +331,7 @@ cli_exit cli_svg_draw_buffers(const cli_svg* svg) {
     good = !is_own(whole_of(svg, &buffers[i])) || draw_large(svg, i, &pieces);
   }
   draw_values(svg);
-  for (size_t i = 0; i < svg->view->buffers.count && good; ++i) {
-    if (is_own(whole_of(svg, &buffers[i]))) {
-      print_name(svg, i);
-    }
-  }
+  good = good && draw_names(svg);
   draw_changes(svg);
   cli_list_free(&grids, sizeof blank);
   cli_list_free(&pieces, sizeof(cli_view_piece));

@@ -190,21 +190,45 @@ function modulePrefix(name, depth) {
   return parts.slice(0, Math.min(depth, Math.max(1, parts.length - 1))).join("/");
 }
 
-// The shortest depth at which no single module holds most of the bytes, of a sample of the buffers.
+// A sample of the buffers: what goes by names of 50,000 of them would take time.
+function sampleOf({ buffers }) {
+  const stride = Math.max(1, Math.ceil(buffers.count / 2000));
+  return Array.from({ length: Math.ceil(buffers.count / stride) }, (_, i) => i * stride);
+}
+
+function moduleBytes(model, depth) {
+  const bytes = new Map();
+  for (const b of sampleOf(model)) {
+    const key = moduleOf(model, b, depth);
+    bytes.set(key, (bytes.get(key) || 0) + model.buffers.size[b]);
+  }
+  return bytes;
+}
+
+// The shortest depth at which no single module holds most of the bytes.
 function usefulDepth(model) {
-  const { buffers } = model;
-  const stride = Math.ceil(buffers.count / 2000);
   for (let depth = 1; depth <= 6; depth++) {
-    const bytes = new Map();
-    let total = 0;
-    for (let b = 0; b < buffers.count; b += stride) {
-      const key = moduleOf(model, b, depth);
-      bytes.set(key, (bytes.get(key) || 0) + buffers.size[b]);
-      total += buffers.size[b];
-    }
-    if (bytes.size >= 4 && Math.max(...bytes.values()) < 0.6 * total) return depth;
+    const sizes = [...moduleBytes(model, depth).values()];
+    const total = sizes.reduce((sum, n) => sum + n, 0);
+    if (sizes.length >= 4 && Math.max(...sizes) < 0.6 * total) return depth;
   }
   return 1;
+}
+
+// Whether most bytes of what is computed have a name with a path, in several modules. The static
+// picture (groups.c) decides alike.
+function namesTellModules(model) {
+  const { buffers } = model;
+  let [computed, told] = [0, 0];
+  for (const b of sampleOf(model)) {
+    if (kindOf(model, b) in QUIET_COLOUR) continue;
+    computed += buffers.size[b];
+    if (buffers.name[b] >= 0 && pathOf(nameOf(model, buffers, b)).length > 1)
+      told += buffers.size[b];
+  }
+  if (!told || 2 * told < computed) return false;
+  const keys = [...moduleBytes(model, usefulDepth(model)).keys()];
+  return keys.filter((key) => !(key in QUIET_COLOUR)).length > 1;
 }
 
 // Inputs and weights without a path belong to no module: they go by their kind.
@@ -255,9 +279,11 @@ const COLOURINGS = {
   },
 };
 
-// The colouring to begin with: kinds, unless nearly all buffers are of one kind and more is known.
+// The colouring to begin with: modules, or else kinds, unless nearly all buffers are of one kind and
+// more is known.
 function firstColouring(model) {
   if (model.against) return "change";
+  if (namesTellModules(model)) return "module";
   const kinds = COLOURINGS.kind.group(model).groups;
   const most = Math.max(0, ...kinds.map((group) => group.count));
   if (most < 0.7 * model.buffers.count) return "kind";
