@@ -23,7 +23,7 @@ static void write_again(const cli_array* array) {
   memcpy(file + size, array->tensor.data, array->size);
   char why[CLI_WHY_SIZE];
   cli_list arrays = {0};
-  require(cli_arrays_decode(CLI_TENSOR_NPY, file, size + array->size, &arrays, why));
+  require(cli_arrays_decode(CLI_TENSOR_NPY, file, size + array->size, &arrays, why) == STOW_OK);
   const cli_array* again = arrays.items;
   stow_type a = cli_tensor_type(&array->tensor);
   stow_type b = cli_tensor_type(&again->tensor);
@@ -51,8 +51,8 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (size_t f = 0; f < sizeof formats / sizeof formats[0]; ++f) {
     char why[CLI_WHY_SIZE];
     cli_list arrays = {0};
-    bool decoded = cli_arrays_decode(formats[f], data, size, &arrays, why);
-    require(decoded || (why[0] != '\0' && memchr(why, '\0', sizeof why) != NULL));
+    stow_status status = cli_arrays_decode(formats[f], data, size, &arrays, why);
+    require(status == STOW_OK || (why[0] != '\0' && memchr(why, '\0', sizeof why) != NULL));
     volatile uint8_t sum = 0;
     for (size_t i = 0; i < arrays.count; ++i) {
       const cli_array* array = (const cli_array*)arrays.items + i;

@@ -151,12 +151,16 @@ for options in "" "--graph mlp"; do
   run check "$mlp" "$work/mixed.plan" $options
   expect 3 "OneCrlfLineEnd ($options)"
   complains "mixed.plan:5: has CRLF line ends: a saved plan has LF only"
-  for mark in bom utf16; do
-    run check "$mlp" "$work/$mark.plan" $options
-    expect 3 "AByteOrderMark ($mark $options)"
-    complains "$mark.plan:1: begins with a byte order mark: a saved plan has none"
-  done
+  run check "$mlp" "$work/bom.plan" $options
+  expect 3 "AByteOrderMark ($options)"
+  complains "bom.plan:1: begins with a byte order mark: a saved plan has none"
+  run check "$mlp" "$work/utf16.plan" $options
+  expect 3 "AByteOrderMarkOfUtf16 ($options)"
+  complains "utf16.plan:1: begins with a byte order mark of UTF-16; save it as UTF-8"
 done
+run check "$work/utf16.plan" "$plan"
+expect 3 AGraphInUtf16
+complains "utf16.plan:1: begins with a byte order mark of UTF-16; save it as UTF-8"
 sed "s/\$/$return/" "$mlp" >"$work/crlf.stow"
 run check "$mlp" "$work/crlf.stow"
 expect 3 AnotherFileWithCrlfIsNoPlan

@@ -57,6 +57,36 @@ code=$?
 expect 5 ClosedStandardInput
 complains "cannot read '<stdin>'"
 
+# What never ends, or is too much
+run plan "$mlp" --format plan -o "$work/saved.plan"
+if [ -c /dev/zero ]; then
+  for arguments in "plan /dev/zero" "run /dev/zero" "inspect /dev/zero" "fmt /dev/zero" "view /dev/zero" \
+    "check /dev/zero $work/saved.plan" "diff /dev/zero $mlp" "export /dev/zero -o $work/none" "plan /dev/urandom"; do
+    # shellcheck disable=SC2086  # words
+    run $arguments
+    expect 3 "WhatIsNoTextIsNotReadOn ($arguments)"
+    complains "not an ONNX model, which begins with its IR version (byte 0x08), and not a graph as text"
+  done
+  for arguments in "solve /dev/zero" "check $mlp /dev/zero" "view $mlp --plan /dev/zero" \
+    "plan $mlp --order /dev/zero" "run $mlp --plan /dev/zero" \
+    "plan $examples/training.stow --graph backward --preset backward --layout-from /dev/zero"; do
+    # shellcheck disable=SC2086  # words
+    run $arguments
+    expect 3 "WhatIsNoTextIsNotReadOn ($arguments)"
+    complains "/dev/zero: not a text: byte 0 is NUL"
+  done
+  { printf 'graph @g {' && cat /dev/zero; } 2>/dev/null | "$stowage" plan - >"$out" 2>"$err"
+  code=$?
+  expect 3 NoTextHasANul
+  complains "<stdin>: not an ONNX model"
+else
+  skip "no /dev/zero"
+fi
+yes '# more' 2>/dev/null | "$stowage" plan - >"$out" 2>"$err"
+code=$?
+expect 3 TextsHaveALimit
+complains "<stdin>: more than 256 MiB, the most that a text may have"
+
 # Writing
 run plan "$mlp" --format report -o "$work/written"
 expect 0 ToAFile

@@ -226,7 +226,7 @@ complains "bf16"
 head -c 70 "$work/a.npy" >"$work/cut.npy"
 run run "$pair" --random 1 --input a="$work/cut.npy"
 expect 3 ACutFile
-complains "cut.npy: byte 67: the shape needs 8 bytes from here on, there are 3"
+complains "cut.npy: byte 67: f32[2] needs 8 bytes from here on, there are 3"
 head -c 100 "$work/ab.npz" >"$work/cut.npz"
 run run "$pair" --random 1 --inputs "$work/cut.npz"
 expect 3 ACutArchive
@@ -239,6 +239,59 @@ cp "$work/a.npy" "$work/a.npz"
 run run "$pair" --random 1 --inputs "$work/a.npz"
 expect 3 NotAnArchive
 complains "no .npz file"
+
+# No more is read, or unpacked, than fits. Sanitizers need more than the limit to start.
+ln -s /dev/zero "$work/endless.npy"
+ln -s /dev/zero "$work/endless.raw"
+run run "$pair" --random 1 --input a="$work/endless.npy"
+expect 3 ADeviceIsNoArray
+complains "endless.npy: byte 0: no .npy file"
+run run "$pair" --random 1 --input a="$work/endless.raw"
+expect 3 MoreRawBytesThanEnough
+complains "f32[2] 'a' needs 8 bytes, the file has at least 9"
+mkfifo "$work/pipe.npy"
+cat "$work/a.npy" >"$work/pipe.npy" &
+run run "$pair" --input a="$work/pipe.npy" --input b="$work/b.npy"
+expect 0 AnArrayInAPipe
+says "[3, 5]"
+wait
+{ cat "$work/a.npy" && printf x; } >"$work/pipe.npy" &
+run run "$pair" --input a="$work/pipe.npy" --input b="$work/b.npy"
+expect 3 APipeWithMoreThanItsHeaderSays
+complains "pipe.npy: byte 67: f32[2] needs 8 bytes from here on, there are 9"
+wait
+if command -v python3 >/dev/null 2>&1 && (ulimit -v 300000 && "$stowage" --version) >/dev/null 2>&1; then
+  # A member of 400 MB in 400 kB, whose header says 8 bytes or tells the truth
+  python3 - "$work" <<'END'
+import struct, sys, zipfile, zlib
+def member(path, count, size):
+    header = repr({"descr": "<f4", "fortran_order": False, "shape": (count,)}).encode()
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as z, z.open("a.npy", "w") as f:
+        f.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header)
+        for _ in range(size >> 20):
+            f.write(bytes(1 << 20))
+member(sys.argv[1] + "/lies.npz", 2, 400 << 20)
+member(sys.argv[1] + "/large.npz", 100 << 20, 400 << 20)
+END
+  for file in lies large; do
+    (ulimit -v 300000 && "$stowage" run "$pair" --random 1 --inputs "$work/$file.npz") >"$out" 2>"$err"
+    code=$?
+    expect 3 "ArchivesAreUnpackedWhereTheyFit ($file)"
+    [ "$file" = lies ] || complains "large.npz: input 'a' needs f32[2], the file has f32[104857600]"
+    [ "$file" = large ] || complains "lies.npz: entry 'a.npy': byte 65: f32[2] needs 8 bytes from here on, there are 419430400"
+  done
+  write_graph other '%0 = input "x" : f32[2]' '%1 "y" = relu(%0) : f32[2]' 'return %1'
+  (ulimit -v 300000 && "$stowage" run "$work/other.stow" --random 1 --inputs "$work/large.npz") >"$out" 2>"$err"
+  code=$?
+  expect 0 WhatNobodyNeedsStaysPacked
+  write_graph wide '%0 = input "a" : f32[?n]' '%1 "y" = relu(%0) : f32[?n]' 'return %1'
+  (ulimit -v 300000 && "$stowage" run "$work/wide.stow" --inputs "$work/large.npz") >"$out" 2>"$err"
+  code=$?
+  expect 5 WhatIsNeededMayBeTooMuch
+  complains "no memory for f32[104857600]"
+else
+  skip "no python3, or the address space cannot be limited: large archives"
+fi
 
 # Test data
 mkdir "$work/set"

@@ -1,10 +1,11 @@
-// Reading whole files, pipes and devices: there is no limit but memory, and no trust in a size that
-// the system tells beforehand.
+// Reading files, pipes and devices. A pipe may never end, and a device such as /dev/zero never
+// does: whoever reads one says how much of it is needed.
 #include "file.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -32,40 +33,153 @@ static cli_exit fail_read(const char* path, int error) {
   return cli_fail(CLI_BROKEN, "cannot read '%s': %s", cli_file_label(path), strerror(error));
 }
 
-static cli_exit read_all(const char* path, int descriptor, stow_string* content) {
-  char block[1 << 16];
-  for (;;) {
-    ssize_t size = read(descriptor, block, sizeof block);
-    if (size == 0) {
-      return CLI_YES;
-    }
-    if (size < 0 && errno == EINTR) {
-      continue;
-    }
-    if (size < 0) {
-      return fail_read(path, errno);
-    }
-    if (stow_string_append(content, block, (size_t)size) != STOW_OK) {
-      return cli_fail_memory();
-    }
+static void end_descriptor(cli_file* file) {
+  if (file->descriptor > STDIN_FILENO) {
+    close(file->descriptor);
   }
+  file->descriptor = -1;
 }
 
-cli_exit cli_file_read(const char* path, stow_string* content) {
+cli_exit cli_file_open(cli_file* file, const char* path) {
+  *file = (cli_file){.path = path, .data = "", .descriptor = -1};
+  stow_string_init(&file->bytes, stow_allocator_default());
   if (cli_is_stdin(path)) {
-    return read_all(path, STDIN_FILENO, content);
+    file->descriptor = STDIN_FILENO;
+    return CLI_YES;
   }
-  int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) {
+  file->descriptor = open(path, O_RDONLY | O_CLOEXEC);
+  if (file->descriptor < 0) {
     return cli_fail(CLI_BROKEN, "cannot open '%s': %s", path, strerror(errno));
   }
   struct stat info;
-  cli_exit code;
-  if (fstat(descriptor, &info) == 0 && S_ISDIR(info.st_mode)) {
-    code = fail_read(path, EISDIR);
-  } else {
-    code = read_all(path, descriptor, content);
+  if (fstat(file->descriptor, &info) != 0) {
+    return fail_read(path, errno);
   }
-  close(descriptor);
+  if (S_ISDIR(info.st_mode)) {
+    return fail_read(path, EISDIR);
+  }
+  return CLI_YES;
+}
+
+// Files of the system (/proc) are regular and have no size: they are read.
+void cli_file_map(cli_file* file) {
+  struct stat info;
+  if (file->descriptor <= STDIN_FILENO || file->size > 0 || fstat(file->descriptor, &info) != 0 ||
+      !S_ISREG(info.st_mode) || info.st_size <= 0 || (uintmax_t)info.st_size > SIZE_MAX / 2) {
+    return;
+  }
+  size_t size = (size_t)info.st_size;
+  void* bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, file->descriptor, 0);
+  if (bytes != MAP_FAILED) {
+    file->data = bytes;
+    file->size = size;
+    file->is_mapped = true;
+    end_descriptor(file);
+  }
+}
+
+cli_exit cli_file_need(cli_file* file, size_t size) {
+  char block[1 << 16];
+  while (file->descriptor >= 0 && file->size < size) {
+    size_t missing = size - file->size;
+    ssize_t count = read(file->descriptor, block, missing < sizeof block ? missing : sizeof block);
+    if (count < 0 && errno != EINTR) {
+      return fail_read(file->path, errno);
+    }
+    if (count > 0 && stow_string_append(&file->bytes, block, (size_t)count) != STOW_OK) {
+      return cli_fail_memory();
+    }
+    if (count == 0) {
+      end_descriptor(file);
+    }
+    if (file->bytes.data != NULL) {
+      file->data = file->bytes.data;
+      file->size = file->bytes.size;
+    }
+  }
+  return CLI_YES;
+}
+
+cli_exit cli_file_need_all(cli_file* file) {
+  cli_exit code = cli_file_need(file, CLI_PIPE_LIMIT + 1);
+  return code == CLI_YES && !file->is_mapped && file->size > CLI_PIPE_LIMIT
+             ? cli_fail(CLI_BAD_INPUT,
+                        "%s: more than %zu MiB, the most that is read of a pipe or device; save "
+                        "them to a file",
+                        cli_file_label(file->path), CLI_PIPE_LIMIT >> 20)
+             : code;
+}
+
+bool cli_is_utf16(const char* data, size_t size) {
+  return size >= 2 && (memcmp(data, "\xFF\xFE", 2) == 0 || memcmp(data, "\xFE\xFF", 2) == 0);
+}
+
+static cli_exit fail_nul(const cli_file* file, size_t at) {
+  const char* label = cli_file_label(file->path);
+  return cli_is_utf16(file->data, file->size)
+             ? cli_fail(CLI_BAD_INPUT,
+                        "%s:1: begins with a byte order mark of UTF-16; save it as "
+                        "UTF-8",
+                        label)
+             : cli_fail(CLI_BAD_INPUT, "%s: not a text: byte %zu is NUL", label, at);
+}
+
+// Reads in growing parts: what is no text is known before all of it has come.
+cli_exit cli_file_need_text(cli_file* file) {
+  const char* label = cli_file_label(file->path);
+  size_t checked = 0;
+  size_t part = 1 << 16;
+  do {
+    cli_exit code = cli_file_need(file, part);
+    if (code != CLI_YES) {
+      return code;
+    }
+    if (file->size > CLI_TEXT_LIMIT) {
+      return cli_fail(CLI_BAD_INPUT, "%s: more than %zu MiB, the most that a text may have", label,
+                      CLI_TEXT_LIMIT >> 20);
+    }
+    const char* nul = memchr(file->data + checked, '\0', file->size - checked);
+    if (nul != NULL) {
+      return fail_nul(file, (size_t)(nul - file->data));
+    }
+    checked = file->size;
+    part = part < CLI_TEXT_LIMIT ? 2 * part : CLI_TEXT_LIMIT + 1;
+  } while (file->descriptor >= 0);
+  return CLI_YES;
+}
+
+cli_exit cli_file_take(cli_file* file, stow_string* out) {
+  if (file->is_mapped) {
+    return stow_string_append(out, file->data, file->size) == STOW_OK ? CLI_YES : cli_fail_memory();
+  }
+  *out = file->bytes;
+  stow_string_init(&file->bytes, stow_allocator_default());
+  file->data = "";
+  file->size = 0;
+  return CLI_YES;
+}
+
+void cli_file_close(cli_file* file) {
+  end_descriptor(file);
+  if (file->is_mapped) {
+    munmap((void*)(uintptr_t)file->data, file->size);
+  }
+  stow_string_free(&file->bytes);
+  file->is_mapped = false;
+}
+
+cli_exit cli_text_read(const char* path, stow_string* out) {
+  cli_file file;
+  cli_exit code = cli_file_open(&file, path);
+  code = code == CLI_YES ? cli_file_need_text(&file) : code;
+  code = code == CLI_YES ? cli_file_take(&file, out) : code;
+  cli_file_close(&file);
   return code;
+}
+
+bool cli_is_csv(const char* text) {
+  size_t size = strcspn(text, "\r\n");
+  const char* found = strstr(text, "size");
+  return memchr(text, ',', size) != NULL && memchr(text, '{', size) == NULL && text[0] != '#' &&
+         found != NULL && found < text + size;
 }

@@ -40,12 +40,13 @@ static cli_exit handle(void* user, const cli_option* option, const char* value) 
   return CLI_YES;
 }
 
-static cli_exit parse(const stow_string* text, const char* label, stow_module** out_module) {
+static cli_exit parse(const cli_input* input, const char* label, stow_module** out_module) {
+  const stow_string* text = &input->bytes;
   stow_diag diag;
   stow_diag_init(&diag);
   stow_status status = stow_module_parse(text->data == NULL ? "" : text->data, text->size, label,
                                          NULL, stow_allocator_default(), &diag, out_module);
-  return status == STOW_OK ? CLI_YES : cli_fail_diag(status, &diag);
+  return status == STOW_OK ? CLI_YES : cli_input_fail(input, status, &diag);
 }
 
 // What is printed: the graphs of a text, or that of a model.
@@ -132,7 +133,7 @@ static cli_exit run_text(const job* j, cli_input* input) {
   }
   stow_module* module = NULL;
   if (code == CLI_YES) {
-    code = parse(&input->bytes, label, &module);
+    code = parse(input, label, &module);
   }
   if (code == CLI_YES) {
     code = j->check ? compare(module, &input->bytes, label)

@@ -9,6 +9,9 @@
 #include "fail.h"
 #include "list.h"
 
+// Arrays that could tell a shape: larger ones are data.
+#define CLI_MOST_KNOWN_ELEMENTS 1024
+
 typedef struct cli_known_shape {
   stow_str name;     // of the input; borrowed
   size_t position;   // among the inputs, where it has no name
@@ -16,7 +19,7 @@ typedef struct cli_known_shape {
   uint32_t rank;
   const int64_t* dims;  // borrowed
   stow_dtype dtype;
-  const void* data;  // borrowed
+  const void* data;  // borrowed; NULL where there is more than could tell a shape
 } cli_known_shape;
 
 typedef struct cli_known {

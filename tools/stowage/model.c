@@ -92,26 +92,49 @@ static bool ends_with(const char* text, const char* end) {
 // The first field of nearly every model is its IR version, whose tag is a control character that no
 // text begins with.
 #define FIRST_TAG 0x08
+#define START_SIZE 4096
 
-static bool begins_as_model(const char* path) {
-  FILE* file = fopen(path, "rb");
-  int first = file == NULL ? EOF : getc(file);
-  if (file != NULL) {
-    fclose(file);
+// Names may hold any bytes, but a text is made of others: a quarter of strange ones, or a NUL, is
+// too much.
+static bool is_binary(const char* data, size_t size) {
+  size_t strange = 0;
+  if (cli_is_utf16(data, size)) {
+    return false;  // who reads it as a text complains
   }
-  return first == FIRST_TAG;
+  for (size_t i = 0; i < size; ++i) {
+    unsigned char c = (unsigned char)data[i];
+    strange += c == 0 ? size : c > 0x7e || (c < ' ' && memchr("\t\n\v\f\r", c, 5) == NULL);
+  }
+  return strange > size / 4;
+}
+
+static cli_exit fail_binary(const char* path) {
+  return cli_fail(CLI_BAD_INPUT,
+                  "%s: not an ONNX model, which begins with its IR version (byte 0x%02x), and not "
+                  "a graph as text",
+                  cli_file_label(path), FIRST_TAG);
 }
 
 cli_exit cli_input_open(cli_input* input, const char* path) {
   *input = (cli_input){.path = path};
   stow_string_init(&input->bytes, stow_allocator_default());
+  cli_file* file = &input->file;
+  cli_exit code = cli_file_open(file, path);
+  code = code == CLI_YES ? cli_file_need(file, START_SIZE) : code;
+  if (code != CLI_YES) {
+    return code;
+  }
+  input->is_model = ends_with(path, ".onnx") || (file->size > 0 && file->data[0] == FIRST_TAG);
+  size_t start = file->size < START_SIZE ? file->size : START_SIZE;
+  if (!input->is_model) {
+    return is_binary(file->data, start) ? fail_binary(path) : CLI_YES;
+  }
   if (!cli_reads_once(path)) {
-    input->is_model = ends_with(path, ".onnx") || begins_as_model(path);
     return CLI_YES;
   }
-  cli_exit code = cli_input_read(input);
-  input->is_model = input->bytes.size > 0 && input->bytes.data[0] == FIRST_TAG;
-  return code;
+  code = cli_file_need_all(file);
+  input->is_read = true;
+  return code == CLI_YES ? cli_file_take(file, &input->bytes) : code;
 }
 
 cli_exit cli_input_read(cli_input* input) {
@@ -119,10 +142,24 @@ cli_exit cli_input_read(cli_input* input) {
     return CLI_YES;
   }
   input->is_read = true;
-  return cli_file_read(input->path, &input->bytes);
+  cli_exit code = cli_file_need_text(&input->file);
+  return code == CLI_YES ? cli_file_take(&input->file, &input->bytes) : code;
 }
 
-void cli_input_close(cli_input* input) { stow_string_free(&input->bytes); }
+cli_exit cli_input_fail(const cli_input* input, stow_status status, const stow_diag* diag) {
+  const char* label = cli_file_label(input->path);
+  if (cli_exit_of(status) == CLI_BAD_INPUT && input->bytes.size > 0 &&
+      cli_is_csv(input->bytes.data)) {
+    return cli_fail(CLI_BAD_INPUT,
+                    "%s: buffers as CSV, not a graph; place them with: stowage solve", label);
+  }
+  return cli_fail_diag(status, diag);
+}
+
+void cli_input_close(cli_input* input) {
+  cli_file_close(&input->file);
+  stow_string_free(&input->bytes);
+}
 
 cli_exit cli_model_open(cli_model* model, cli_input* input) {
   *model = (cli_model){.bytes = input->bytes};
@@ -224,46 +261,43 @@ static cli_exit ask_numbers(stow_onnx_request* request, const cli_given* given) 
   return code;
 }
 
-static cli_exit ask_npy(stow_onnx_request* request, const cli_given* given) {
-  cli_list arrays = {0};
-  cli_exit code = cli_arrays_read(given->text, &arrays);
-  if (code == CLI_YES) {
-    const cli_array* array = arrays.items;
-    stow_type type = cli_tensor_type(&array->tensor);
-    stow_diag diag;
-    stow_diag_init(&diag);
-    stow_status status = stow_onnx_request_value_bytes(request, given->name, &type,
-                                                       array->tensor.data, array->size, &diag);
-    code = status == STOW_OK ? CLI_YES : fail_request("value", given->name, status, &diag);
-  }
-  cli_arrays_free(&arrays);
-  return code;
+// What an input may hold: shapes depend on little, and arrays of data are given to a run.
+#define MOST_VALUE_ELEMENTS (1 << 24)
+
+static cli_exit ask_array(stow_onnx_request* request, const cli_given* given,
+                          const cli_array* array) {
+  stow_type type = cli_tensor_type(&array->tensor);
+  stow_diag diag;
+  stow_diag_init(&diag);
+  stow_status status = stow_onnx_request_value_bytes(request, given->name, &type,
+                                                     array->tensor.data, array->size, &diag);
+  return status == STOW_OK ? CLI_YES : fail_request("value", given->name, status, &diag);
 }
 
-static cli_exit ask_pb(stow_onnx_request* request, const cli_given* given) {
-  stow_string bytes;
-  stow_string_init(&bytes, stow_allocator_default());
-  cli_exit code = cli_file_read(given->text, &bytes);
-  if (code == CLI_YES) {
-    stow_diag diag;
-    stow_diag_init(&diag);
-    stow_status status =
-        stow_onnx_request_value_tensor(request, given->name, bytes.data, bytes.size, &diag);
-    code = status == STOW_OK ? CLI_YES : fail_request("value", given->name, status, &diag);
+static cli_exit ask_file(stow_onnx_request* request, const cli_given* given) {
+  cli_list arrays = {0};
+  cli_tensor_file file;
+  uint64_t elements;
+  cli_exit code = cli_tensor_file_open(&file, given->text);
+  const cli_stored* stored = file.stored.items;
+  if (code == CLI_YES &&
+      (stow_type_elements(&stored->type, &elements) != STOW_OK || elements > MOST_VALUE_ELEMENTS)) {
+    code = cli_fail(CLI_BAD_INPUT,
+                    "%s: more than %d elements, the most that --value takes; give the array to "
+                    "stowage run, with --input",
+                    given->text, MOST_VALUE_ELEMENTS);
   }
-  stow_string_free(&bytes);
+  code = code == CLI_YES ? cli_tensor_file_load(given->text, stored, &arrays) : code;
+  code = code == CLI_YES ? ask_array(request, given, arrays.items) : code;
+  cli_arrays_free(&arrays);
+  cli_tensor_file_close(&file);
   return code;
 }
 
 static cli_exit ask_value(stow_onnx_request* request, const cli_given* given) {
-  switch (cli_tensor_format_of(given->text)) {
-    case CLI_TENSOR_NPY:
-      return ask_npy(request, given);
-    case CLI_TENSOR_PB:
-      return ask_pb(request, given);
-    default:
-      return ask_numbers(request, given);
-  }
+  cli_tensor_format format = cli_tensor_format_of(given->text);
+  return format == CLI_TENSOR_NPY || format == CLI_TENSOR_PB ? ask_file(request, given)
+                                                             : ask_numbers(request, given);
 }
 
 static cli_exit ask_shape(stow_onnx_request* request, const cli_given* given) {
@@ -326,9 +360,6 @@ static cli_exit import_exit(stow_status status) {
   return is_usage ? CLI_USAGE : cli_exit_of(status);
 }
 
-// Arrays that could tell a shape: larger ones are data.
-#define MOST_KNOWN_ELEMENTS 1024
-
 static bool is_value_given(const cli_model_request* asked, stow_str name) {
   const cli_given* values = asked->values.items;
   for (size_t i = 0; i < asked->values.count; ++i) {
@@ -346,10 +377,8 @@ static void ask_known(const cli_model* model, stow_onnx_request* request,
   for (size_t i = 0; i < asked->known->shapes.count; ++i) {
     stow_type type = stow_type_make(shapes[i].dtype, shapes[i].rank, shapes[i].dims);
     size_t input = cli_known_input(model, &shapes[i]);
-    uint64_t elements;
     uint64_t bytes;
-    if (input == stow_onnx_input_count(model->model) ||
-        stow_type_elements(&type, &elements) != STOW_OK || elements > MOST_KNOWN_ELEMENTS ||
+    if (input == stow_onnx_input_count(model->model) || shapes[i].data == NULL ||
         stow_type_bytes(&type, &bytes) != STOW_OK) {
       continue;
     }

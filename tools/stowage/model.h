@@ -7,6 +7,7 @@
 
 #include "bind.h"
 #include "fail.h"
+#include "file.h"
 #include "known.h"
 #include "list.h"
 #include "options.h"
@@ -59,19 +60,22 @@ cli_exit cli_model_request_refuse(const cli_model_request* request, const char* 
 // Complains, after several files were read, about symbols and inputs that none of them has.
 cli_exit cli_model_request_require_used(const cli_model_request* request);
 
-// A file that holds a model or text, told apart by its name, else by its first byte. Standard input
-// and pipes are read whole for that; a file is left alone until it is asked for.
+// A file that holds a model or text, told apart by its name, else by its first byte. A model in a
+// regular file is left to the library, which maps it.
 typedef struct cli_input {
   const char* path;
   bool is_model;
-  bool is_read;
+  bool is_read;  // |bytes| is all of it
+  cli_file file;
   stow_string bytes;
 } cli_input;
 
-// Complains. End with cli_input_close, whatever it returned.
+// Complains, also about what is neither. End with cli_input_close, whatever it returned.
 cli_exit cli_input_open(cli_input* input, const char* path);
-// Sees to it that |bytes| holds the whole file. Complains.
+// Sees to it that |bytes| holds the whole text. Complains.
 cli_exit cli_input_read(cli_input* input);
+// Complains of a text that could not be parsed as graphs.
+cli_exit cli_input_fail(const cli_input* input, stow_status status, const stow_diag* diag);
 void cli_input_close(cli_input* input);
 
 typedef struct cli_model {

@@ -254,7 +254,7 @@ cli_exit cli_order_read(const char* path, const stow_graph* graph, stow_schedule
     return cli_fail(CLI_BROKEN, "--order: '%s' is not given, auto or a file: %s", path,
                     strerror(errno));
   }
-  cli_exit code = cli_file_read(path, &text);
+  cli_exit code = cli_text_read(path, &text);
   if (code == CLI_YES && text.size == 0) {
     code = cli_fail(CLI_BAD_INPUT, "%s: the file is empty: it lists no node", label);
   } else if (code == CLI_YES) {

@@ -32,12 +32,6 @@ static bool starts_with(stow_str text, const char* start) {
   return text.size >= size && memcmp(text.data, start, size) == 0;
 }
 
-// Whatever UTF-8 or UTF-16 file |text| is the beginning of.
-static bool has_byte_order_mark(stow_str text) {
-  return starts_with(text, "\xEF\xBB\xBF") || starts_with(text, "\xFF\xFE") ||
-         starts_with(text, "\xFE\xFF");
-}
-
 // The first line that ends with CRLF, or 0.
 static size_t crlf_line(stow_str text) {
   size_t line = 1;
@@ -57,7 +51,7 @@ static cli_exit check_text(stow_str text, const char* label) {
     return cli_fail(CLI_BAD_INPUT, "%s: the file is empty: not a saved plan (--format plan)",
                     label);
   }
-  if (has_byte_order_mark(text)) {
+  if (starts_with(text, "\xEF\xBB\xBF")) {
     return cli_fail(CLI_BAD_INPUT, "%s:1: begins with a byte order mark: a saved plan has none",
                     label);
   }
@@ -70,7 +64,7 @@ static cli_exit check_text(stow_str text, const char* label) {
 }
 
 cli_exit cli_plan_text_read(const char* path, stow_string* text) {
-  cli_exit code = cli_file_read(path, text);
+  cli_exit code = cli_text_read(path, text);
   return code == CLI_YES ? check_text((stow_str){text->data, text->size}, cli_file_label(path))
                          : code;
 }

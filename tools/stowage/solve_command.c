@@ -202,7 +202,7 @@ static stow_status ignore_offsets(job* j, stow_diag* diag) {
 }
 
 static cli_exit read_problem(job* j) {
-  cli_exit code = cli_file_read(j->file, &j->text);
+  cli_exit code = cli_text_read(j->file, &j->text);
   if (code != CLI_YES) {
     return code;
   }

@@ -41,7 +41,7 @@ static cli_exit open_text(cli_source* source, cli_input* input) {
   stow_status status =
       stow_module_parse(input->bytes.data == NULL ? "" : input->bytes.data, input->bytes.size,
                         source->label, NULL, stow_allocator_default(), &diag, &source->module);
-  return status == STOW_OK ? CLI_YES : cli_fail_diag(status, &diag);
+  return status == STOW_OK ? CLI_YES : cli_input_fail(input, status, &diag);
 }
 
 cli_exit cli_source_open(cli_source* source, const char* path, const cli_model_request* request) {

@@ -73,7 +73,7 @@ static bool is_inside(const char* file) {
 static cli_exit read_list(cli_folder* folder, const char* path) {
   stow_string text;
   stow_string_init(&text, stow_allocator_default());
-  cli_exit code = cli_file_read(path, &text);
+  cli_exit code = cli_text_read(path, &text);
   const char* line = text.data == NULL ? "" : text.data;
   while (code == CLI_YES && *line != '\0') {
     size_t size = strcspn(line, "\n");

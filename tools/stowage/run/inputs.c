@@ -1,13 +1,13 @@
-// What a run is given. Files are read before the model is, because their shapes tell what its
-// symbols are; they are held against its types when it is planned. Who is given a wrong array, or
-// none, is told all of it at once.
+// What a run is given. Files are opened before the model is, because the shapes in them tell what
+// its symbols are; they are held against its types when it is planned, and only then are elements
+// read. Who is given a wrong array, or none, is told all of it at once.
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "run/run.h"
-#include "tensors/tensor_file.h"
 
 #define SHOWN_MISSING 20
 
@@ -18,33 +18,74 @@ static cli_exit add_origin(cli_run* run, cli_given_array origin) {
   return cli_list_add(&run->origins, &origin, sizeof origin) ? CLI_YES : cli_fail_memory();
 }
 
-// The array called |name| among those from |first| on; their number where there is none.
-static size_t find_array(const cli_list* arrays, size_t first, stow_str name) {
-  const cli_array* items = arrays->items;
-  while (first < arrays->count &&
-         !stow_str_equal((stow_str){items[first].name.data, items[first].name.size}, name)) {
-    ++first;
+static void close_file(cli_given_file* file) {
+  cli_tensor_file_close(&file->tensors);
+  free(file->path);
+  free(file);
+}
+
+void cli_run_close_inputs(cli_run* run) {
+  cli_given_file** files = run->files.items;
+  for (size_t i = 0; i < run->files.count; ++i) {
+    close_file(files[i]);
   }
-  return first;
+  cli_list_free(&run->files, sizeof(cli_given_file*));
+  cli_list_free(&run->origins, sizeof(cli_given_array));
+}
+
+// Opens DIR/NAME, or NAME where |folder| is NULL.
+static cli_exit open_file(cli_run* run, const char* folder, const char* name,
+                          const cli_given_file** out_file) {
+  *out_file = NULL;
+  size_t size = (folder == NULL ? 0 : strlen(folder) + 1) + strlen(name) + 1;
+  cli_given_file* file = calloc(1, sizeof *file);
+  char* path = malloc(size);
+  if (file == NULL || path == NULL) {
+    free(file);
+    free(path);
+    return cli_fail_memory();
+  }
+  snprintf(path, size, "%s%s%s", folder == NULL ? "" : folder, folder == NULL ? "" : "/", name);
+  file->path = path;
+  cli_exit code = cli_tensor_file_open(&file->tensors, path);
+  if (code == CLI_YES && !cli_list_add(&run->files, &file, sizeof file)) {
+    code = cli_fail_memory();
+  }
+  if (code != CLI_YES) {
+    close_file(file);
+    return code;
+  }
+  *out_file = file;
+  return CLI_YES;
+}
+
+static const cli_stored* find_stored(const cli_tensor_file* file, stow_str name) {
+  const cli_stored* items = file->stored.items;
+  for (size_t i = 0; i < file->stored.count; ++i) {
+    if (stow_str_equal((stow_str){items[i].name.data, items[i].name.size}, name)) {
+      return &items[i];
+    }
+  }
+  return NULL;
 }
 
 static cli_exit read_one(cli_run* run, const cli_given* given) {
   cli_tensor_format format = cli_tensor_format_of(given->text);
   cli_given_array origin = {
-      .name = given->name, .from = given->text, .array = run->given.count, .is_asked = true};
+      .name = given->name, .from = given->text, .path = given->text, .is_asked = true};
   if (format == CLI_TENSOR_RAW) {
-    origin.array = SIZE_MAX;
     return add_origin(run, origin);
   }
-  cli_exit code = cli_arrays_read(given->text, &run->given);
-  if (code == CLI_YES && format == CLI_TENSOR_NPZ) {
-    origin.array = find_array(&run->given, origin.array, given->name);
+  const cli_given_file* file;
+  cli_exit code = open_file(run, NULL, given->text, &file);
+  if (code != CLI_YES) {
+    return code;
   }
-  if (code == CLI_YES && origin.array == run->given.count) {
-    code = cli_fail(CLI_BAD_INPUT, "%s: it has no array '%.*s'", given->text, (int)given->name.size,
-                    given->name.data);
-  }
-  return code == CLI_YES ? add_origin(run, origin) : code;
+  origin.stored = format == CLI_TENSOR_NPZ ? find_stored(&file->tensors, given->name)
+                                           : file->tensors.stored.items;
+  return origin.stored != NULL ? add_origin(run, origin)
+                               : cli_fail(CLI_BAD_INPUT, "%s: it has no array '%.*s'", given->text,
+                                          (int)given->name.size, given->name.data);
 }
 
 static bool is_folder(const char* path) {
@@ -52,79 +93,133 @@ static bool is_folder(const char* path) {
   return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-static cli_exit read_all(cli_run* run, const char* path) {
-  size_t first = run->given.count;
-  cli_exit code;
-  if (is_folder(path)) {
-    code = cli_arrays_read_folder(path, &run->given);
-  } else if (cli_tensor_format_of(path) == CLI_TENSOR_NPZ) {
-    code = cli_arrays_read(path, &run->given);
-  } else {
-    code = cli_fail(CLI_USAGE,
-                    "--inputs: '%s' is no .npz file and no folder; --input NAME=FILE "
-                    "gives one input",
-                    path);
+// An array is called as its file is, without the ending.
+static cli_exit read_folder(cli_run* run, const char* path) {
+  cli_list names = {0};
+  cli_exit code = cli_tensor_folder_list(path, &names);
+  char** all = names.items;
+  for (size_t i = 0; i < names.count; ++i) {
+    const cli_given_file* file = NULL;
+    code = code == CLI_YES ? open_file(run, path, all[i], &file) : code;
+    if (code == CLI_YES) {
+      const char* name = file->path + strlen(path) + 1;
+      code = add_origin(run, (cli_given_array){.name = {name, (size_t)(strrchr(name, '.') - name)},
+                                               .from = path,
+                                               .path = file->path,
+                                               .stored = file->tensors.stored.items});
+    }
+    free(all[i]);
   }
-  for (size_t i = first; i < run->given.count && code == CLI_YES; ++i) {
-    const cli_array* array = (const cli_array*)run->given.items + i;
-    code = add_origin(
-        run,
-        (cli_given_array){.name = {array->name.data, array->name.size}, .from = path, .array = i});
+  cli_list_free(&names, sizeof(char*));
+  return code;
+}
+
+static cli_exit read_archive(cli_run* run, const char* path) {
+  const cli_given_file* file;
+  cli_exit code = open_file(run, NULL, path, &file);
+  for (size_t i = 0; code == CLI_YES && i < file->tensors.stored.count; ++i) {
+    const cli_stored* stored = (const cli_stored*)file->tensors.stored.items + i;
+    code = add_origin(run, (cli_given_array){.name = {stored->name.data, stored->name.size},
+                                             .from = path,
+                                             .path = path,
+                                             .stored = stored});
   }
   return code;
 }
 
-// Reads DIR/|kind|_0.pb, _1.pb … up to the first that is missing.
-static cli_exit read_numbered(const char* folder, const char* kind, cli_list* arrays) {
+static cli_exit read_all(cli_run* run, const char* path) {
+  if (is_folder(path)) {
+    return read_folder(run, path);
+  }
+  return cli_tensor_format_of(path) == CLI_TENSOR_NPZ
+             ? read_archive(run, path)
+             : cli_fail(CLI_USAGE,
+                        "--inputs: '%s' is no .npz file and no folder; --input NAME=FILE "
+                        "gives one input",
+                        path);
+}
+
+// The name of DIR/|kind|_|index|.pb; false where there is no such file.
+static bool find_numbered(const char* folder, const char* kind, size_t index, char name[64]) {
+  char path[4096];
+  struct stat info;
+  snprintf(name, 64, "%s_%zu.pb", kind, index);
+  int size = snprintf(path, sizeof path, "%s/%s", folder, name);
+  return size > 0 && (size_t)size < sizeof path && stat(path, &info) == 0;
+}
+
+static cli_exit read_expected(cli_run* run, const char* folder) {
+  char name[64];
   cli_exit code = CLI_YES;
-  for (size_t i = 0; code == CLI_YES; ++i) {
-    char path[4096];
-    int size = snprintf(path, sizeof path, "%s/%s_%zu.pb", folder, kind, i);
-    struct stat info;
-    if (size < 0 || (size_t)size >= sizeof path || stat(path, &info) != 0) {
-      break;
-    }
-    code = cli_arrays_read(path, arrays);
+  for (size_t i = 0; code == CLI_YES && find_numbered(folder, "output", i, name); ++i) {
+    const cli_given_file* file;
+    code = open_file(run, folder, name, &file);
+    code = code == CLI_YES
+               ? cli_tensor_file_load(file->path, file->tensors.stored.items, &run->expected)
+               : code;
   }
   return code;
 }
 
 static cli_exit read_test_data(cli_run* run, const char* folder) {
-  size_t first = run->given.count;
   if (!is_folder(folder)) {
     return cli_fail(CLI_BROKEN, "--expect: '%s' is no folder", folder);
   }
-  cli_exit code = read_numbered(folder, "output", &run->expected);
+  cli_exit code = read_expected(run, folder);
   if (code == CLI_YES && run->expected.count == 0) {
     code = cli_fail(CLI_BAD_INPUT, "%s: there is no output_0.pb to compare with", folder);
   }
-  code = code == CLI_YES ? read_numbered(folder, "input", &run->given) : code;
-  for (size_t i = first; i < run->given.count && code == CLI_YES; ++i) {
-    code = add_origin(run, (cli_given_array){.position = i - first, .from = folder, .array = i});
+  char name[64];
+  for (size_t i = 0; code == CLI_YES && find_numbered(folder, "input", i, name); ++i) {
+    const cli_given_file* file;
+    code = open_file(run, folder, name, &file);
+    if (code == CLI_YES) {
+      code = add_origin(run, (cli_given_array){.position = i,
+                                               .from = folder,
+                                               .path = file->path,
+                                               .stored = file->tensors.stored.items});
+    }
   }
   return code;
 }
 
-// Arrays do not move any more: their dims can be borrowed.
-static cli_exit note_shapes(cli_run* run) {
-  const cli_given_array* origins = run->origins.items;
-  for (size_t i = 0; i < run->origins.count; ++i) {
-    if (origins[i].array == SIZE_MAX) {
-      continue;
-    }
-    const stow_tensor* tensor = &((const cli_array*)run->given.items)[origins[i].array].tensor;
-    cli_known_shape shape = {.name = origins[i].name,
-                             .position = origins[i].position,
-                             .from = origins[i].from,
-                             .rank = tensor->rank,
-                             .dims = tensor->dims,
-                             .dtype = tensor->dtype,
-                             .data = tensor->data};
-    if (!cli_known_add(&run->known, &shape)) {
-      return cli_fail_memory();
+// Appends the elements to what is given.
+static cli_exit load(cli_run* run, const cli_given_array* origin, stow_tensor* out_tensor) {
+  cli_exit code = cli_tensor_file_load(origin->path, origin->stored, &run->given);
+  if (code == CLI_YES) {
+    *out_tensor = ((const cli_array*)run->given.items)[run->given.count - 1].tensor;
+  }
+  return code;
+}
+
+// Small arrays may tell what shapes depend on; larger ones are left where they are.
+static cli_exit note_shape(cli_run* run, const cli_given_array* origin) {
+  const stow_type* type = &origin->stored->type;
+  uint64_t elements;
+  stow_tensor tensor = {0};
+  if (stow_type_elements(type, &elements) == STOW_OK && elements <= CLI_MOST_KNOWN_ELEMENTS) {
+    cli_exit code = load(run, origin, &tensor);
+    if (code != CLI_YES) {
+      return code;
     }
   }
-  return CLI_YES;
+  cli_known_shape shape = {.name = origin->name,
+                           .position = origin->position,
+                           .from = origin->from,
+                           .rank = type->rank,
+                           .dims = type->dims,
+                           .dtype = type->dtype,
+                           .data = tensor.data};
+  return cli_known_add(&run->known, &shape) ? CLI_YES : cli_fail_memory();
+}
+
+static cli_exit note_shapes(cli_run* run) {
+  const cli_given_array* origins = run->origins.items;
+  cli_exit code = CLI_YES;
+  for (size_t i = 0; i < run->origins.count && code == CLI_YES; ++i) {
+    code = origins[i].stored == NULL ? CLI_YES : note_shape(run, &origins[i]);
+  }
+  return code;
 }
 
 cli_exit cli_run_read_inputs(cli_run* run) {
@@ -172,25 +267,23 @@ static cli_given_array* find_origin(const cli_run* run, stow_str name, size_t po
   return first;
 }
 
-static bool fits(const stow_graph* graph, stow_value value, const stow_tensor* tensor) {
+static bool fits(const stow_graph* graph, stow_value value, const stow_type* given) {
   const stow_type* type = stow_graph_type(graph, value);
-  bool same = tensor->dtype == type->dtype && tensor->rank == type->rank;
+  bool same = given->dtype == type->dtype && given->rank == type->rank;
   for (uint32_t i = 0; same && i < type->rank; ++i) {
-    same = tensor->dims[i] == type->dims[i] ||
-           (stow_graph_is_bounded(graph, value) && tensor->dims[i] < type->dims[i]);
+    same = given->dims[i] == type->dims[i] ||
+           (stow_graph_is_bounded(graph, value) && given->dims[i] < type->dims[i]);
   }
   return same;
 }
 
-static cli_exit fail_type(const cli_run* run, stow_value value, const cli_given_array* origin,
-                          const stow_tensor* tensor) {
+static cli_exit fail_type(const cli_run* run, stow_value value, const cli_given_array* origin) {
   const stow_graph* graph = run->job.graph;
   stow_str name = stow_graph_value_name(graph, value);
-  stow_type type = cli_tensor_type(tensor);
   char needed[CLI_TYPE_TEXT_SIZE];
   char given[CLI_TYPE_TEXT_SIZE];
   cli_format_type(stow_graph_type(graph, value), stow_graph_dims(graph), needed);
-  cli_format_type(&type, NULL, given);
+  cli_format_type(&origin->stored->type, NULL, given);
   return cli_fail(CLI_BAD_INPUT, "%s: input '%.*s' needs %s, the file has %s", origin->from,
                   (int)name.size, name.data, needed, given);
 }
@@ -211,13 +304,15 @@ static cli_exit feed_raw(cli_run* run, stow_value value, const cli_given_array* 
 }
 
 static cli_exit feed_given(cli_run* run, stow_value value, const cli_given_array* origin) {
-  if (origin->array == SIZE_MAX) {
+  if (origin->stored == NULL) {
     return feed_raw(run, value, origin);
   }
-  const stow_tensor* tensor = &((const cli_array*)run->given.items)[origin->array].tensor;
-  return fits(run->job.graph, value, tensor)
-             ? add_feed(run, (cli_feed){value, *tensor, origin->from})
-             : fail_type(run, value, origin, tensor);
+  if (!fits(run->job.graph, value, &origin->stored->type)) {
+    return fail_type(run, value, origin);
+  }
+  stow_tensor tensor;
+  cli_exit code = load(run, origin, &tensor);
+  return code == CLI_YES ? add_feed(run, (cli_feed){value, tensor, origin->from}) : code;
 }
 
 static cli_exit feed_random(cli_run* run, stow_value value) {

@@ -5,7 +5,7 @@
 
 #include "plan_job.h"
 #include "run/random.h"
-#include "tensors/array.h"
+#include "tensors/tensor_file.h"
 #include "watch.h"
 
 typedef struct cli_run_request {
@@ -32,13 +32,20 @@ typedef struct cli_run_request {
   bool json;
 } cli_run_request;
 
+// A file that was given, open until the run is over.
+typedef struct cli_given_file {
+  char* path;  // owned
+  cli_tensor_file tensors;
+} cli_given_file;
+
 // An array that was given, and for what.
 typedef struct cli_given_array {
-  stow_str name;     // of the input; empty: the one at |position|
-  size_t position;   // among the inputs of the model
-  const char* from;  // the file
-  size_t array;      // its index; SIZE_MAX: raw bytes, which are read when their type is known
-  bool is_asked;     // by name on the command line: it must be of use
+  stow_str name;             // of the input; empty: the one at |position|
+  size_t position;           // among the inputs of the model
+  const char* from;          // the file, or the folder that it is in
+  const char* path;          // the file
+  const cli_stored* stored;  // NULL: raw bytes, which are read when their type is known
+  bool is_asked;             // by name on the command line: it must be of use
   bool is_used;
 } cli_given_array;
 
@@ -104,8 +111,9 @@ typedef struct cli_run {
   cli_list planning;  // of const char*: options of `plan` that were given
   stow_prepare_options prepare;
   cli_known known;
-  cli_list given;     // of cli_array: read from files, and random
-  cli_list origins;   // of cli_given_array, beside them
+  cli_list files;     // of cli_given_file*
+  cli_list origins;   // of cli_given_array: what is in them, and raw bytes
+  cli_list given;     // of cli_array: what was loaded of that, and random
   cli_list expected;  // of cli_array: outputs of test data
   cli_list feeds;     // of cli_feed, in the order of values
   cli_list results;   // of cli_result
@@ -119,9 +127,10 @@ typedef struct cli_run {
 } cli_run;
 
 // Inputs (inputs.c). All complain.
-cli_exit cli_run_read_inputs(cli_run* run);    // files, before the graph is read
+cli_exit cli_run_read_inputs(cli_run* run);    // types in files, before the graph is read
 cli_exit cli_run_match_inputs(cli_run* run);   // to the values of the graph
 cli_exit cli_run_match_weights(cli_run* run);  // to its params and constants alone
+void cli_run_close_inputs(cli_run* run);
 // After a complaint about a model: arrays that are for no input, and so did not bind its symbols.
 void cli_run_tell_unknown_inputs(const cli_run* run);
 // What output |index| is called, for people and files: its name, or `output_N`, written to

@@ -500,12 +500,12 @@ void cli_run_free(cli_run* run) {
   cli_results_free(&run->results);
   cli_list_free(&run->times.runs, sizeof(uint64_t));
   cli_list_free(&run->feeds, sizeof(cli_feed));
-  cli_list_free(&run->origins, sizeof(cli_given_array));
   cli_arrays_free(&run->expected);
   cli_plan_job_close(&run->job);
   cli_arrays_free(&run->given);
   cli_plan_request_free(&run->job.request);
   cli_known_free(&run->known);
+  cli_run_close_inputs(run);
   cli_list_free(&run->planning, sizeof(const char*));
   cli_list_free(&run->request.inputs, sizeof(cli_given));
   cli_list_free(&run->request.outputs, sizeof(cli_given));

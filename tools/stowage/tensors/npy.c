@@ -1,7 +1,7 @@
 // `.npy` files: a magic word, the size of a header, the header as the text of a Python dictionary
 // with three known keys, then the elements. Only what numpy itself writes is understood; a reader
-// of Python would be larger than the rest of the command. Nothing that a header says is believed
-// until the bytes behind it are there. O(bytes).
+// of Python would be larger than the rest of the command. The header is read without what follows,
+// so that its type can be refused before anything is unpacked or allocated. O(bytes).
 #include "tensors/npy.h"
 
 #include <stdarg.h>
@@ -39,7 +39,7 @@ STOW_PRINTF_LIKE(2, 3) static bool fail(const header* h, const char* format, ...
 // Reading the header
 
 static void skip_spaces(header* h) {
-  while (h->at < h->size && memchr(" \t\r\n", h->data[h->at], 4) != NULL) {
+  while (h->at < h->size && h->data[h->at] == ' ') {
     ++h->at;
   }
 }
@@ -67,7 +67,7 @@ static bool take_number(header* h, int64_t* out) {
     ++h->at;
   }
   *out = number;
-  return h->at > start;
+  return h->at == start + 1 || (h->at > start && h->data[start] != '0');
 }
 
 // A string in quotes, without them.
@@ -133,18 +133,19 @@ static bool take_shape(header* h, stow_type* type) {
     return fail(h, "the shape does not begin with '('");
   }
   type->rank = 0;
+  bool is_next = true;  // a comma or the parenthesis is behind us
   while (!take(h, ")")) {
     if (type->rank == STOW_MAX_RANK) {
       return fail(h, "there are more than %d dims", STOW_MAX_RANK);
     }
-    if (!take_number(h, &type->dims[type->rank])) {
+    if (!is_next || !take_number(h, &type->dims[type->rank])) {
       return fail(h, "dim %u is no number of 63 bits", (unsigned)type->rank);
     }
     ++type->rank;
     (void)take(h, "L");  // of Python 2
-    (void)take(h, ",");
+    is_next = take(h, ",");
   }
-  return true;
+  return type->rank != 1 || is_next || fail(h, "a shape of one dim needs a comma: (5,)");
 }
 
 static bool take_order(header* h, cli_npy* array) {
@@ -152,24 +153,35 @@ static bool take_order(header* h, cli_npy* array) {
   return array->is_fortran || take(h, "False") || fail(h, "'fortran_order' is not True or False");
 }
 
+enum { SEEN_DESCR = 1, SEEN_ORDER = 2, SEEN_SHAPE = 4, SEEN_ALL = 7 };
+
+static unsigned find_key(stow_str key) {
+  return stow_str_equal(key, stow_str_of("descr"))           ? SEEN_DESCR
+         : stow_str_equal(key, stow_str_of("fortran_order")) ? SEEN_ORDER
+         : stow_str_equal(key, stow_str_of("shape"))         ? SEEN_SHAPE
+                                                             : 0;
+}
+
 static bool take_entry(header* h, cli_npy* array, unsigned* seen) {
   stow_str key;
   if (!take_string(h, &key) || !take(h, ":")) {
     return fail(h, "no key and ':' where the header needs one");
   }
-  if (stow_str_equal(key, stow_str_of("descr"))) {
-    *seen |= 1;
-    return take_descr(h, array);
+  unsigned found = find_key(key);
+  if (found == 0 || (*seen & found) != 0) {
+    return fail(h, found == 0 ? "the header has an unknown key" : "the header has a key twice");
   }
-  if (stow_str_equal(key, stow_str_of("fortran_order"))) {
-    *seen |= 2;
-    return take_order(h, array);
-  }
-  if (stow_str_equal(key, stow_str_of("shape"))) {
-    *seen |= 4;
-    return take_shape(h, &array->type);
-  }
-  return fail(h, "the header has an unknown key");
+  *seen |= found;
+  return found == SEEN_DESCR   ? take_descr(h, array)
+         : found == SEEN_ORDER ? take_order(h, array)
+                               : take_shape(h, &array->type);
+}
+
+// Spaces up to a line's end fill the header, and nothing else does.
+static bool take_end(header* h) {
+  skip_spaces(h);
+  h->at += h->at < h->size && h->data[h->at] == '\n';
+  return h->at == h->size || fail(h, "the header goes on after its dictionary");
 }
 
 static bool read_header(header* h, cli_npy* array) {
@@ -177,53 +189,77 @@ static bool read_header(header* h, cli_npy* array) {
   if (!take(h, "{")) {
     return fail(h, "the header is no dictionary");
   }
+  bool is_next = true;  // a comma or the brace is behind us
   while (!take(h, "}")) {
+    if (!is_next) {
+      return fail(h, "no comma between two keys of the header");
+    }
     if (!take_entry(h, array, &seen)) {
       return false;
     }
-    (void)take(h, ",");
+    is_next = take(h, ",");
   }
-  return seen == 7 || fail(h, "the header lacks '%s'",
-                           (seen & 1) == 0   ? "descr"
-                           : (seen & 2) == 0 ? "fortran_order"
-                                             : "shape");
+  if (seen != SEEN_ALL) {
+    return fail(h, "the header lacks '%s'",
+                (seen & SEEN_DESCR) == 0   ? "descr"
+                : (seen & SEEN_ORDER) == 0 ? "fortran_order"
+                                           : "shape");
+  }
+  return take_end(h);
 }
 
-bool cli_npy_open(const void* bytes, size_t size, cli_npy* out_array, char why[CLI_WHY_SIZE]) {
+bool cli_npy_find_start(const void* bytes, size_t size, size_t* out_start, char why[CLI_WHY_SIZE]) {
   const unsigned char* b = bytes;
-  *out_array = (cli_npy){0};
   header h = {.why = why};
-  if (size < 12 || memcmp(b, "\x93NUMPY", 6) != 0) {
+  *out_start = 0;
+  if (size < CLI_NPY_START_SIZE || memcmp(b, "\x93NUMPY", 6) != 0) {
     return fail(&h, "no .npy file: it does not begin as one");
   }
   h.at = 6;
   if (b[6] < 1 || b[6] > 3) {
     return fail(&h, "version %u of the format: 1 to 3 are known", (unsigned)b[6]);
   }
-  h.start = b[6] == 1 ? 10 : 12;
   size_t length = (size_t)b[8] | (size_t)b[9] << 8;
   if (b[6] > 1) {
     length |= (size_t)b[10] << 16 | (size_t)b[11] << 24;
   }
-  h.at = 0;
-  if (length > size - h.start) {
-    return fail(&h, "the header needs %zu bytes, there are %zu", length, size - h.start);
+  *out_start = (b[6] == 1 ? 10 : 12) + length;
+  h.at = 8;
+  return *out_start <= CLI_NPY_MOST_HEADER ||
+         fail(&h, "the header needs %zu bytes, at most %d are possible", length,
+              CLI_NPY_MOST_HEADER - 12);
+}
+
+bool cli_npy_open(const void* bytes, size_t size, cli_npy* out_array, char why[CLI_WHY_SIZE]) {
+  *out_array = (cli_npy){0};
+  size_t end;
+  if (!cli_npy_find_start(bytes, size, &end, why)) {
+    return false;
   }
-  h.data = (const char*)b + h.start;
-  h.size = length;
+  header h = {.start = ((const char*)bytes)[6] == 1 ? 10 : 12, .why = why};
+  if (end > size) {
+    return fail(&h, "the header needs %zu bytes, there are %zu", end - h.start, size - h.start);
+  }
+  h.data = (const char*)bytes + h.start;
+  h.size = end - h.start;
   if (!read_header(&h, out_array)) {
     return false;
   }
-  uint64_t needed;
-  h.at = length;
-  if (stow_type_bytes(&out_array->type, &needed) != STOW_OK) {
-    return fail(&h, "the shape has more elements than 64 bits can count");
+  out_array->start = end;
+  return stow_type_bytes(&out_array->type, &out_array->size) == STOW_OK ||
+         fail(&h, "the shape has more elements than 64 bits can count");
+}
+
+bool cli_npy_check_size(const cli_npy* array, uint64_t size, char why[CLI_WHY_SIZE]) {
+  header h = {.start = array->start, .why = why};
+  uint64_t there = size - array->start;
+  if (there == array->size) {
+    return true;
   }
-  out_array->data = b + h.start + length;
-  out_array->size = size - h.start - length;
-  return needed == out_array->size ||
-         fail(&h, "the shape needs %llu bytes from here on, there are %zu",
-              (unsigned long long)needed, out_array->size);
+  char type[CLI_TYPE_TEXT_SIZE];
+  cli_format_type(&array->type, NULL, type);
+  return fail(&h, "%.120s needs %llu bytes from here on, there are %llu", type,
+              (unsigned long long)array->size, (unsigned long long)there);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -243,11 +279,10 @@ static void copy_element(const unsigned char* from, unsigned char* to, size_t el
 }
 
 // Walks the elements as C has them; |strides| say where the file does.
-static void copy_strided(const cli_npy* array, const size_t* strides, size_t element, size_t width,
-                         unsigned char* to) {
+static void copy_strided(const cli_npy* array, const unsigned char* from, const size_t* strides,
+                         size_t element, size_t width, unsigned char* to) {
   const stow_type* type = &array->type;
   int64_t index[STOW_MAX_RANK] = {0};
-  const unsigned char* from = array->data;
   for (size_t at = 0; at < array->size; at += element) {
     copy_element(from, to + at, element, width, array->is_big_endian);
     for (uint32_t d = type->rank; d-- > 0;) {
@@ -261,25 +296,34 @@ static void copy_strided(const cli_npy* array, const size_t* strides, size_t ele
   }
 }
 
-void cli_npy_copy(const cli_npy* array, void* to) {
+static size_t element_size(const cli_npy* array) { return stow_dtype_bits(array->type.dtype) / 8; }
+
+static size_t number_size(const cli_npy* array) {
+  bool is_complex = stow_dtype_kind_of(array->type.dtype) == STOW_KIND_COMPLEX;
+  return is_complex ? element_size(array) / 2 : element_size(array);
+}
+
+bool cli_npy_is_plain(const cli_npy* array) {
+  return !array->is_fortran && (!array->is_big_endian || number_size(array) == 1);
+}
+
+void cli_npy_copy(const cli_npy* array, const void* elements, void* to) {
   const stow_type* type = &array->type;
-  size_t element = stow_dtype_bits(type->dtype) / 8;
-  size_t width = stow_dtype_kind_of(type->dtype) == STOW_KIND_COMPLEX ? element / 2 : element;
-  size_t strides[STOW_MAX_RANK];
   if (array->size == 0) {
     return;
   }
-  if (!array->is_fortran && (!array->is_big_endian || width == 1)) {
-    memcpy(to, array->data, array->size);
+  if (cli_npy_is_plain(array)) {
+    memcpy(to, elements, (size_t)array->size);
     return;
   }
-  size_t stride = element;
+  size_t strides[STOW_MAX_RANK];
+  size_t stride = element_size(array);
   for (uint32_t i = 0; i < type->rank; ++i) {
     uint32_t d = array->is_fortran ? i : type->rank - 1 - i;
     strides[d] = stride;
     stride *= (size_t)type->dims[d];
   }
-  copy_strided(array, strides, element, width, to);
+  copy_strided(array, elements, strides, element_size(array), number_size(array), to);
 }
 
 // ---------------------------------------------------------------------------------------------

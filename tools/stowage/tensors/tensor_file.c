@@ -1,4 +1,5 @@
-// Tensors from and to files. Files are read whole, so that pipes are as good as files.
+// Tensors from and to files. Regular files are mapped, so that one costs no more than what is taken
+// of it; pipes are as good, up to a limit.
 #include "tensors/tensor_file.h"
 
 #include <dirent.h>
@@ -8,10 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "file.h"
 #include "output.h"
-#include "tensors/npy.h"
-#include "tensors/zip.h"
 
 static bool ends_with(const char* text, const char* end) {
   size_t size = strlen(text);
@@ -29,41 +27,96 @@ cli_tensor_format cli_tensor_format_of(const char* path) {
 // ---------------------------------------------------------------------------------------------
 // Reading
 
-cli_exit cli_arrays_read(const char* path, cli_list* arrays) {
-  stow_string bytes;
+// Of a pipe with a `.npy` comes what its header says, and one byte that should not be there.
+static cli_exit need_npy(cli_file* file) {
   char why[CLI_WHY_SIZE];
-  stow_string_init(&bytes, stow_allocator_default());
-  cli_exit code = cli_file_read(path, &bytes);
-  if (code == CLI_YES &&
-      !cli_arrays_decode(cli_tensor_format_of(path), bytes.data == NULL ? "" : bytes.data,
-                         bytes.size, arrays, why)) {
-    code = cli_fail(CLI_BAD_INPUT, "%s: %s", path, why);
+  size_t start;
+  cli_npy npy;
+  cli_exit code = cli_file_need(file, CLI_NPY_START_SIZE);
+  if (code != CLI_YES || !cli_npy_find_start(file->data, file->size, &start, why)) {
+    return code;  // what is wrong is told when it is listed
   }
-  stow_string_free(&bytes);
+  code = cli_file_need(file, start);
+  if (code != CLI_YES || !cli_npy_open(file->data, file->size, &npy, why)) {
+    return code;
+  }
+  return npy.size < CLI_PIPE_LIMIT ? cli_file_need(file, start + (size_t)npy.size + 1)
+                                   : cli_file_need_all(file);
+}
+
+cli_exit cli_tensor_file_open(cli_tensor_file* file, const char* path) {
+  file->stored = (cli_list){0};
+  char why[CLI_WHY_SIZE];
+  cli_tensor_format format = cli_tensor_format_of(path);
+  cli_exit code = cli_file_open(&file->file, path);
+  cli_file_map(&file->file);
+  if (code == CLI_YES) {
+    code = format == CLI_TENSOR_NPY ? need_npy(&file->file) : cli_file_need_all(&file->file);
+  }
+  if (code != CLI_YES) {
+    return code;
+  }
+  stow_status status =
+      cli_stored_list(format, file->file.data, file->file.size, &file->stored, why);
+  return status == STOW_OK ? CLI_YES : cli_fail(cli_exit_of(status), "%s: %s", path, why);
+}
+
+void cli_tensor_file_close(cli_tensor_file* file) {
+  cli_stored_free(&file->stored);
+  cli_file_close(&file->file);
+}
+
+cli_exit cli_tensor_file_load(const char* path, const cli_stored* stored, cli_list* arrays) {
+  cli_array array;
+  char why[CLI_WHY_SIZE];
+  stow_status status = cli_stored_load(stored, &array, why);
+  if (status != STOW_OK) {
+    return cli_fail(cli_exit_of(status), "%s: %s", path, why);
+  }
+  return cli_arrays_add(arrays, &array) ? CLI_YES : cli_fail_memory();
+}
+
+cli_exit cli_arrays_read(const char* path, cli_list* arrays) {
+  cli_tensor_file file;
+  cli_exit code = cli_tensor_file_open(&file, path);
+  for (size_t i = 0; i < file.stored.count && code == CLI_YES; ++i) {
+    code = cli_tensor_file_load(path, (const cli_stored*)file.stored.items + i, arrays);
+  }
+  cli_tensor_file_close(&file);
   return code;
+}
+
+static cli_exit fail_raw(const cli_file* file, stow_str name, const stow_type* type,
+                         uint64_t needed) {
+  char text[CLI_TYPE_TEXT_SIZE];
+  cli_format_type(type, NULL, text);
+  bool has_more = file->descriptor >= 0;  // a pipe is not read to its end
+  return cli_fail(CLI_BAD_INPUT, "%s: %s '%.*s' needs %llu bytes, the file has %s%zu",
+                  cli_file_label(file->path), text, (int)name.size, name.data,
+                  (unsigned long long)needed, has_more ? "at least " : "", file->size);
 }
 
 cli_exit cli_array_read_raw(const char* path, stow_str name, const stow_type* type,
                             cli_array* out_array) {
-  stow_string bytes;
-  stow_string_init(&bytes, stow_allocator_default());
-  *out_array = (cli_array){0};
-  cli_exit code = cli_file_read(path, &bytes);
+  cli_file file;
   uint64_t needed = 0;
-  if (code == CLI_YES && (stow_type_bytes(type, &needed) != STOW_OK || needed != bytes.size)) {
-    char text[CLI_TYPE_TEXT_SIZE];
-    cli_format_type(type, NULL, text);
-    code = cli_fail(CLI_BAD_INPUT, "%s: %s '%.*s' needs %llu bytes, the file has %zu",
-                    cli_file_label(path), text, (int)name.size, name.data,
-                    (unsigned long long)needed, bytes.size);
+  *out_array = (cli_array){0};
+  cli_exit code = cli_file_open(&file, path);
+  cli_file_map(&file);
+  if (code == CLI_YES && (stow_type_bytes(type, &needed) != STOW_OK || needed >= SIZE_MAX)) {
+    code = cli_fail_memory();
+  }
+  code = code == CLI_YES ? cli_file_need(&file, (size_t)needed + 1) : code;
+  if (code == CLI_YES && needed != file.size) {
+    code = fail_raw(&file, name, type, needed);
   }
   if (code == CLI_YES && !cli_array_create(out_array, name, type)) {
     code = cli_fail_memory();
   }
-  if (code == CLI_YES && bytes.size > 0) {
-    memcpy(out_array->tensor.data, bytes.data, bytes.size);
+  if (code == CLI_YES && file.size > 0) {
+    memcpy(out_array->tensor.data, file.data, file.size);
   }
-  stow_string_free(&bytes);
+  cli_file_close(&file);
   return code;
 }
 
@@ -81,23 +134,7 @@ static bool join(stow_string* out, const char* folder, const char* name, const c
          stow_string_append(out, end, strlen(end)) == STOW_OK;
 }
 
-// Reads one file of a folder, and gives the array its name.
-static cli_exit read_member(const char* folder, const char* name, cli_list* arrays) {
-  stow_string path;
-  stow_string_init(&path, stow_allocator_default());
-  cli_exit code =
-      join(&path, folder, name, "") ? cli_arrays_read(path.data, arrays) : cli_fail_memory();
-  if (code == CLI_YES) {
-    cli_array* array = (cli_array*)arrays->items + arrays->count - 1;
-    array->name.size = 0;
-    size_t size = (size_t)(strrchr(name, '.') - name);
-    code = stow_string_append(&array->name, name, size) == STOW_OK ? CLI_YES : cli_fail_memory();
-  }
-  stow_string_free(&path);
-  return code;
-}
-
-static cli_exit list_folder(const char* path, cli_list* names) {
+static cli_exit read_folder(const char* path, cli_list* names) {
   DIR* folder = opendir(path);
   if (folder == NULL) {
     return cli_fail(CLI_BROKEN, "cannot open '%s': %s", path, strerror(errno));
@@ -121,19 +158,11 @@ static cli_exit list_folder(const char* path, cli_list* names) {
   return code;
 }
 
-cli_exit cli_arrays_read_folder(const char* path, cli_list* arrays) {
-  cli_list names = {0};
-  cli_exit code = list_folder(path, &names);
-  if (code == CLI_YES && names.count == 0) {
-    code = cli_fail(CLI_BAD_INPUT, "%s: no .npy and no .pb file is in it", path);
-  }
-  char** all = names.items;
-  for (size_t i = 0; i < names.count; ++i) {
-    code = code == CLI_YES ? read_member(path, all[i], arrays) : code;
-    free(all[i]);
-  }
-  cli_list_free(&names, sizeof(char*));
-  return code;
+cli_exit cli_tensor_folder_list(const char* path, cli_list* names) {
+  cli_exit code = read_folder(path, names);
+  return code == CLI_YES && names->count == 0
+             ? cli_fail(CLI_BAD_INPUT, "%s: no .npy and no .pb file is in it", path)
+             : code;
 }
 
 // ---------------------------------------------------------------------------------------------

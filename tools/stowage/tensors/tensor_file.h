@@ -3,8 +3,13 @@
 #ifndef STOWAGE_TOOLS_TENSORS_TENSOR_FILE_H_
 #define STOWAGE_TOOLS_TENSORS_TENSOR_FILE_H_
 
+#include <stowage/onnx.h>
+
 #include "fail.h"
+#include "file.h"
 #include "tensors/array.h"
+#include "tensors/npy.h"
+#include "tensors/zip.h"
 
 typedef enum cli_tensor_format {
   CLI_TENSOR_NPY,
@@ -15,18 +20,49 @@ typedef enum cli_tensor_format {
 
 cli_tensor_format cli_tensor_format_of(const char* path);
 
-// Arrays out of the bytes of a file, appended to |arrays|. Of a `.npy` the name is empty, of a
-// `.pb` the tensor's own, of a `.npz` those of its entries. False, with the reason in |why|.
-bool cli_arrays_decode(cli_tensor_format format, const void* bytes, size_t size, cli_list* arrays,
-                       char why[CLI_WHY_SIZE]);
-// The same out of a file, which is not raw. Complains.
+// A tensor in a file: its type, and where its elements are. They stay there until it is known that
+// somebody needs that type.
+typedef struct cli_stored {
+  stow_string
+      name;        // empty in a `.npy`, the tensor's own in a `.pb`, that of its entry in a `.npz`
+  stow_type type;  // dims are numbers
+  const void* bytes;  // of the file; borrowed
+  cli_npy npy;
+  bool is_packed;  // in |entry|
+  cli_zip_entry entry;
+  stow_onnx_tensor* onnx;  // of a `.pb`; NULL: it is none
+} cli_stored;
+
+// What is in a file of |size| bytes, appended to |stored|. A failure leaves the reason in |why|:
+// STOW_ERR_OUT_OF_MEMORY, or STOW_ERR_SYNTAX and the like where the file is wrong.
+stow_status cli_stored_list(cli_tensor_format format, const void* bytes, size_t size,
+                            cli_list* stored, char why[CLI_WHY_SIZE]);
+// Puts the elements into an array of their own.
+stow_status cli_stored_load(const cli_stored* stored, cli_array* out_array, char why[CLI_WHY_SIZE]);
+void cli_stored_free(cli_list* stored);
+// Lists and loads all.
+stow_status cli_arrays_decode(cli_tensor_format format, const void* bytes, size_t size,
+                              cli_list* arrays, char why[CLI_WHY_SIZE]);
+
+// A file of tensors that is open.
+typedef struct cli_tensor_file {
+  cli_file file;
+  cli_list stored;  // of cli_stored
+} cli_tensor_file;
+
+// Opens a file that is not raw. Complains. End with cli_tensor_file_close, whatever it returned.
+cli_exit cli_tensor_file_open(cli_tensor_file* file, const char* path);
+void cli_tensor_file_close(cli_tensor_file* file);
+// cli_stored_load for one of its tensors, appended to |arrays|. Complains.
+cli_exit cli_tensor_file_load(const char* path, const cli_stored* stored, cli_list* arrays);
+// Opens a file, loads all, and closes it. Complains.
 cli_exit cli_arrays_read(const char* path, cli_list* arrays);
 // Raw bytes for |type|, whose dims are numbers. Complains where there are more or fewer.
 cli_exit cli_array_read_raw(const char* path, stow_str name, const stow_type* type,
                             cli_array* out_array);
-// All `.npy` and `.pb` files of a folder, by name: an array is called as its file is, without the
-// ending. Complains, also where there are none.
-cli_exit cli_arrays_read_folder(const char* path, cli_list* arrays);
+// The names of all `.npy` and `.pb` files of a folder, of char* that the caller frees, in order.
+// Complains, also where there are none.
+cli_exit cli_tensor_folder_list(const char* path, cli_list* names);
 
 // One array, as the path's name says; |path| is replaced as a whole. Complains.
 cli_exit cli_array_write(const char* path, const cli_array* array);

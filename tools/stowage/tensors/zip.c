@@ -1,11 +1,13 @@
 // Reading zip archives. The directory at the end is the truth; of an entry's own header only the
 // lengths that stand before its bytes are needed. Sizes are bounded before anything is allocated:
 // all entries together have no more packed bytes than the archive, so that none is unpacked twice,
-// and deflate makes at most 1032 bytes of one. Needs zlib. O(bytes unpacked).
+// and deflate makes at most 1032 bytes of one. That is much, so entries are unpacked by parts, to
+// where the caller has room for them. Needs zlib. O(bytes unpacked).
 #include "tensors/zip.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
@@ -165,34 +167,41 @@ static bool read_entry(const archive* a, size_t* at, size_t end, cli_zip_entry* 
   return find_bytes(a, record, &s, entry);
 }
 
-static bool read_entries(const archive* a, const directory* d, cli_list* entries) {
+static stow_status fail_memory(char why[CLI_WHY_SIZE]) {
+  snprintf(why, CLI_WHY_SIZE, "out of memory");
+  return STOW_ERR_OUT_OF_MEMORY;
+}
+
+static stow_status read_entries(const archive* a, const directory* d, cli_list* entries) {
   size_t at = (size_t)d->at, end = (size_t)(d->at + d->size), packed = 0;
   for (uint64_t i = 0; i < d->count; ++i) {
     cli_zip_entry entry;
     size_t record = at;
     if (!read_entry(a, &at, end, &entry)) {
-      return false;
+      return STOW_ERR_SYNTAX;
     }
     if (entry.stored > a->size - packed) {
-      return fail(a, record, "entries overlap: together they have more bytes than the file");
+      fail(a, record, "entries overlap: together they have more bytes than the file");
+      return STOW_ERR_SYNTAX;
     }
     packed += entry.stored;
     if (!cli_list_add(entries, &entry, sizeof entry)) {
-      return fail(a, record, "out of memory");
+      return fail_memory(a->why);
     }
   }
-  return true;
+  return STOW_OK;
 }
 
-bool cli_zip_open(const void* bytes, size_t size, cli_list* out_entries, char why[CLI_WHY_SIZE]) {
+stow_status cli_zip_open(const void* bytes, size_t size, cli_list* out_entries,
+                         char why[CLI_WHY_SIZE]) {
   *out_entries = (cli_list){0};
   archive a = {bytes, size, why};
   directory d = {0};
-  bool opened = find_directory(&a, &d) && read_entries(&a, &d, out_entries);
-  if (!opened) {
+  stow_status status = find_directory(&a, &d) ? read_entries(&a, &d, out_entries) : STOW_ERR_SYNTAX;
+  if (status != STOW_OK) {
     cli_list_free(out_entries, sizeof(cli_zip_entry));
   }
-  return opened;
+  return status;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -212,49 +221,107 @@ static uint32_t checksum(uint32_t crc, const void* data, size_t size) {
   return crc;
 }
 
-// Whether exactly |entry->size| bytes came out.
-static bool inflate_all(const unsigned char* from, const cli_zip_entry* entry, unsigned char* to) {
-  z_stream stream;
-  memset(&stream, 0, sizeof stream);
-  if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) {
-    return false;
-  }
-  size_t in = 0, out = 0;
-  int result = Z_OK;
-  while (result == Z_OK) {
-    unsigned in_part = part_of(entry->stored - in), out_part = part_of(entry->size - out);
-    unsigned char spare;  // with no room left, the stream must still be able to end
-    stream.next_in = (unsigned char*)(uintptr_t)(from + in);
-    stream.avail_in = in_part;
-    stream.next_out = out_part == 0 ? &spare : to + out;
-    stream.avail_out = out_part == 0 ? 1 : out_part;
-    result = inflate(&stream, Z_NO_FLUSH);
-    in += in_part - stream.avail_in;
-    if (out_part == 0) {
-      result = stream.avail_out == 0 ? Z_DATA_ERROR : result;
-    } else {
-      out += out_part - stream.avail_out;
-    }
-  }
-  inflateEnd(&stream);
-  return result == Z_STREAM_END && out == entry->size && in == entry->stored;
+static stow_status fail_damaged(const cli_zip_reader* reader) {
+  const cli_zip_entry* entry = reader->entry;
+  archive a = {.why = reader->why};
+  fail(&a, entry->at, "what is deflated here is damaged: %zu bytes do not give %zu", entry->stored,
+       entry->size);
+  return STOW_ERR_SYNTAX;
 }
 
-bool cli_zip_unpack(const void* bytes, const cli_zip_entry* entry, void* to,
-                    char why[CLI_WHY_SIZE]) {
-  archive a = {bytes, 0, why};
-  const unsigned char* from = a.bytes + entry->at;
-  if (entry->is_deflated && !inflate_all(from, entry, to)) {
-    return fail(&a, entry->at, "what is deflated here is damaged: %zu bytes do not give %zu",
-                entry->stored, entry->size);
+// One step: whether anything came out is seen by what |avail_out| has become.
+static int inflate_part(cli_zip_reader* reader, void* to, unsigned room) {
+  z_stream* stream = reader->stream;
+  unsigned in_part = part_of(reader->entry->stored - reader->in);
+  stream->next_in = (unsigned char*)(uintptr_t)(reader->from + reader->in);
+  stream->avail_in = in_part;
+  stream->next_out = to;
+  stream->avail_out = room;
+  int result = inflate(stream, Z_NO_FLUSH);
+  reader->in += in_part - stream->avail_in;
+  return result;
+}
+
+static stow_status inflate_to(cli_zip_reader* reader, unsigned char* to, size_t size) {
+  const z_stream* stream = reader->stream;
+  while (size > 0) {
+    unsigned room = part_of(size);
+    int result = inflate_part(reader, to, room);
+    unsigned count = room - stream->avail_out;
+    if (result == Z_MEM_ERROR) {
+      return fail_memory(reader->why);
+    }
+    if (count == 0 || (result != Z_OK && (result != Z_STREAM_END || count < size))) {
+      return fail_damaged(reader);
+    }
+    to += count;
+    size -= count;
   }
-  if (!entry->is_deflated && entry->size > 0) {
-    memcpy(to, from, entry->size);
+  return STOW_OK;
+}
+
+stow_status cli_zip_begin(cli_zip_reader* reader, const void* bytes, const cli_zip_entry* entry,
+                          char why[CLI_WHY_SIZE]) {
+  *reader =
+      (cli_zip_reader){.entry = entry, .from = (const unsigned char*)bytes + entry->at, .why = why};
+  if (!entry->is_deflated) {
+    return STOW_OK;
   }
-  uint32_t crc = checksum(0, to, entry->size);
-  return crc == entry->crc ||
-         fail(&a, entry->at, "damaged: the checksum is %08x, not %08x as the directory says",
-              (unsigned)crc, (unsigned)entry->crc);
+  z_stream* stream = calloc(1, sizeof *stream);
+  if (stream == NULL || inflateInit2(stream, -MAX_WBITS) != Z_OK) {
+    free(stream);
+    return fail_memory(why);
+  }
+  reader->stream = stream;
+  return STOW_OK;
+}
+
+stow_status cli_zip_read(cli_zip_reader* reader, void* to, size_t size) {
+  if (size > reader->entry->size - reader->out) {
+    return fail_damaged(reader);
+  }
+  if (reader->stream != NULL) {
+    stow_status status = inflate_to(reader, to, size);
+    if (status != STOW_OK) {
+      return status;
+    }
+  } else if (size > 0) {
+    memcpy(to, reader->from + reader->in, size);
+    reader->in += size;
+  }
+  reader->out += size;
+  reader->crc = checksum(reader->crc, to, size);
+  return STOW_OK;
+}
+
+stow_status cli_zip_end(cli_zip_reader* reader) {
+  const cli_zip_entry* entry = reader->entry;
+  archive a = {.why = reader->why};
+  if (reader->stream != NULL) {
+    const z_stream* stream = reader->stream;
+    unsigned char more;  // room for the stream to show that it does not end; one that did says so
+    bool is_end = inflate_part(reader, &more, 1) == Z_STREAM_END && stream->avail_out == 1;
+    if (!is_end || reader->in != entry->stored) {
+      return fail_damaged(reader);
+    }
+  }
+  if (reader->out != entry->size) {
+    return fail_damaged(reader);
+  }
+  if (reader->crc != entry->crc) {
+    fail(&a, entry->at, "damaged: the checksum is %08x, not %08x as the directory says",
+         (unsigned)reader->crc, (unsigned)entry->crc);
+    return STOW_ERR_SYNTAX;
+  }
+  return STOW_OK;
+}
+
+void cli_zip_close(cli_zip_reader* reader) {
+  if (reader->stream != NULL) {
+    inflateEnd(reader->stream);
+    free(reader->stream);
+  }
+  reader->stream = NULL;
 }
 
 // ---------------------------------------------------------------------------------------------

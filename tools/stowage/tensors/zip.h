@@ -15,11 +15,29 @@ typedef struct cli_zip_entry {
 } cli_zip_entry;
 
 // Lists the files of an archive, of cli_zip_entry, in the order of its directory; no bytes are
-// read twice whatever is unpacked. False, with the reason in |why|.
-bool cli_zip_open(const void* bytes, size_t size, cli_list* out_entries, char why[CLI_WHY_SIZE]);
-// Unpacks one to |to|, which has room for |entry->size| bytes, and proves its checksum.
-bool cli_zip_unpack(const void* bytes, const cli_zip_entry* entry, void* to,
-                    char why[CLI_WHY_SIZE]);
+// read twice whatever is unpacked. STOW_ERR_SYNTAX and other failures leave the reason in |why|.
+stow_status cli_zip_open(const void* bytes, size_t size, cli_list* out_entries,
+                         char why[CLI_WHY_SIZE]);
+
+// Unpacks one, from its start on and no further than asked for.
+typedef struct cli_zip_reader {
+  const cli_zip_entry* entry;
+  const unsigned char* from;
+  size_t in;     // bytes taken from there
+  size_t out;    // bytes unpacked
+  uint32_t crc;  // of them
+  void* stream;  // NULL: it is stored
+  char* why;
+} cli_zip_reader;
+
+// |bytes|, |entry| and |why| are borrowed. End with cli_zip_close, whatever it returned.
+stow_status cli_zip_begin(cli_zip_reader* reader, const void* bytes, const cli_zip_entry* entry,
+                          char why[CLI_WHY_SIZE]);
+// Unpacks the next |size| bytes to |to|; fewer are a failure.
+stow_status cli_zip_read(cli_zip_reader* reader, void* to, size_t size);
+// Proves that all was read, that no more would come, and the checksum.
+stow_status cli_zip_end(cli_zip_reader* reader);
+void cli_zip_close(cli_zip_reader* reader);
 
 // Writes an archive, entry after entry. Nothing is compressed and all dates are the first of the
 // format's: the same entries give the same bytes, everywhere.

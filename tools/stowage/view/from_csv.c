@@ -38,7 +38,7 @@ static cli_exit fail_rows(const rows* r, stow_status status, const stow_diag* di
 static cli_exit open_rows(rows* r, const char* path) {
   r->label = cli_file_label(path);
   stow_string_init(&r->text, stow_allocator_default());
-  cli_exit code = cli_file_read(path, &r->text);
+  cli_exit code = cli_text_read(path, &r->text);
   if (code != CLI_YES) {
     return code;
   }

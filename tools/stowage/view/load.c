@@ -17,14 +17,6 @@ static bool ends_with(const char* text, const char* end) {
   return size >= end_size && strcmp(text + size - end_size, end) == 0;
 }
 
-// Whether |line|, which ends at a line's end or a NUL, has the columns that buffers need.
-static bool is_header(const char* line) {
-  size_t size = strcspn(line, "\r\n");
-  const char* found = strstr(line, "size");
-  return memchr(line, ',', size) != NULL && memchr(line, '{', size) == NULL && line[0] != '#' &&
-         found != NULL && found < line + size;
-}
-
 cli_holds cli_file_holds(const char* path) {
   char start[1024] = "";
   FILE* file = cli_reads_once(path) || ends_with(path, ".onnx") ? NULL : fopen(path, "rb");
@@ -35,7 +27,7 @@ cli_holds cli_file_holds(const char* path) {
   if (strncmp(start, "# stowage_plan=", 15) == 0) {
     return CLI_HOLDS_PLAN;
   }
-  bool rows = ends_with(path, ".csv") || is_header(start);
+  bool rows = ends_with(path, ".csv") || cli_is_csv(start);
   return rows ? CLI_HOLDS_BUFFERS : CLI_HOLDS_GRAPHS;
 }
 

@@ -151,7 +151,7 @@ static cli_exit take_names(cli_view* view, const char* path) {
   for (size_t i = 0; i < COL_COUNT; ++i) {
     stow_string_init(&r.cells[i], stow_allocator_default());
   }
-  cli_exit code = cli_file_read(path, &text);
+  cli_exit code = cli_text_read(path, &text);
   r.text = str_of(&text);
   if (code == CLI_YES && !name_rows(&r, view)) {
     code = cli_fail_memory();
