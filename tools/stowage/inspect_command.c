@@ -63,19 +63,23 @@ static cli_exit handle(void* user, const cli_option* option, const char* value) 
 
 typedef stow_status (*print_type)(const stow_onnx_model* model, size_t index, stow_writer writer);
 
-// The declared type of an input or output, as text. False where memory is out.
-static bool declared_text(const job* j, print_type print, size_t index, stow_string* out) {
+// The declared type of an input or output, as text.
+static void declared_text(const job* j, cli_output* output, print_type print, size_t index,
+                          stow_string* out) {
   stow_string_init(out, stow_allocator_default());
-  return print(j->model.model, index, stow_string_writer(out)) == STOW_OK;
+  if (print(j->model.model, index, stow_string_writer(out)) != STOW_OK) {
+    cli_output_lack_memory(output);
+  }
 }
 
 // The type that was inferred for the value |name|, as text; empty where there is none.
-static void inferred_text(const job* j, stow_str name, stow_string* out) {
+static void inferred_text(const job* j, cli_output* output, stow_str name, stow_string* out) {
   stow_string_init(out, stow_allocator_default());
   stow_value value = j->graph == NULL ? STOW_VALUE_NONE : stow_graph_find(j->graph, name);
-  if (value != STOW_VALUE_NONE) {
-    (void)stow_type_print(stow_graph_dims(j->graph), stow_graph_type(j->graph, value),
-                          stow_string_writer(out));
+  if (value != STOW_VALUE_NONE &&
+      stow_type_print(stow_graph_dims(j->graph), stow_graph_type(j->graph, value),
+                      stow_string_writer(out)) != STOW_OK) {
+    cli_output_lack_memory(output);
   }
 }
 
@@ -172,16 +176,15 @@ typedef struct boundary_list {
   print_type print;
 } boundary_list;
 
-static void describe_boundary(const job* j, const boundary_list* list, size_t index,
-                              boundary* out) {
+static void describe_boundary(const job* j, cli_output* output, const boundary_list* list,
+                              size_t index, boundary* out) {
   stow_string declared;
   stow_string inferred;
   stow_str name = list->name(j->model.model, index);
-  bool well = declared_text(j, list->print, index, &declared);
-  inferred_text(j, name, &inferred);
+  declared_text(j, output, list->print, index, &declared);
+  inferred_text(j, output, name, &inferred);
   cli_escape(name, out->name, sizeof out->name - 2);
-  cli_escape((stow_str){well ? declared.data : "", well ? declared.size : 0}, out->declared,
-             sizeof out->declared - 2);
+  cli_escape((stow_str){declared.data, declared.size}, out->declared, sizeof out->declared - 2);
   cli_escape((stow_str){inferred.data, inferred.size}, out->inferred, sizeof out->inferred - 2);
   if (is_same_type(out->declared, out->inferred)) {
     out->inferred[0] = '\0';
@@ -191,12 +194,12 @@ static void describe_boundary(const job* j, const boundary_list* list, size_t in
 }
 
 // How many from |first| on have the same type: caches come in dozens.
-static size_t count_alike(const job* j, const boundary_list* list, size_t first,
+static size_t count_alike(const job* j, cli_output* output, const boundary_list* list, size_t first,
                           const boundary* like) {
   size_t end = first + 1;
   while (end < list->count && !j->all) {
     boundary next;
-    describe_boundary(j, list, end, &next);
+    describe_boundary(j, output, list, end, &next);
     if (strcmp(next.declared, like->declared) != 0 || strcmp(next.inferred, like->inferred) != 0) {
       break;
     }
@@ -238,11 +241,11 @@ static void print_boundary_list(const job* j, const boundary_list* list, cli_out
   size_t i = 0;
   for (size_t alike; i < list->count && (j->all || lines < SHORT_LIST); i += alike, ++lines) {
     boundary b;
-    describe_boundary(j, list, i, &b);
-    alike = count_alike(j, list, i, &b);
+    describe_boundary(j, output, list, i, &b);
+    alike = count_alike(j, output, list, i, &b);
     if (alike > 2) {
       boundary last;
-      describe_boundary(j, list, i + alike - 1, &last);
+      describe_boundary(j, output, list, i + alike - 1, &last);
       cli_cut_inside(b.name, 24);
       cli_cut_inside(last.name, 24);
       size_t used = strlen(b.name);
@@ -390,9 +393,11 @@ static void print_issues(const job* j, cli_output* output) {
   for (size_t k = 0; k < ISSUE_KINDS; ++k) {
     cli_list groups;
     size_t count = cli_model_count_issues(&j->model, issue_kinds[k].kind);
-    if (count == 0 || issue_kinds[k].text == NULL ||
-        !cli_model_group_issues(&j->model, issue_kinds[k].kind, &groups)) {
+    if (count == 0 || issue_kinds[k].text == NULL) {
       continue;
+    }
+    if (!cli_model_group_issues(&j->model, issue_kinds[k].kind, &groups)) {
+      cli_output_lack_memory(output);
     }
     bool may_vanish = issue_kinds[k].kind == STOW_ONNX_NEEDS_SHAPE &&
                       stow_onnx_import_symbol_count(j->model.import) > 0;
@@ -438,12 +443,12 @@ static void put_boundary(const job* j, cli_output* output, stow_str name, print_
                          size_t index) {
   stow_string declared;
   stow_string inferred;
-  bool well = declared_text(j, print, index, &declared);
+  declared_text(j, output, print, index, &declared);
   cli_print(output, "%s\n    {", index == 0 ? "" : ",");
   put_key(output, "name", name);
   cli_print(output, ", ");
-  put_key(output, "declared", (stow_str){well ? declared.data : "", well ? declared.size : 0});
-  inferred_text(j, name, &inferred);
+  put_key(output, "declared", (stow_str){declared.data, declared.size});
+  inferred_text(j, output, name, &inferred);
   if (inferred.size != 0) {
     cli_print(output, ", ");
     put_key(output, "inferred", (stow_str){inferred.data, inferred.size});

@@ -322,11 +322,13 @@ static cli_exit ask_bindings(const cli_model* model, stow_onnx_request* request,
   stow_diag diag;
   stow_diag_init(&diag);
   for (size_t i = 0; i < asked->binds.list.count; ++i) {
-    if (asked->several && !cli_model_has_symbol(model, binds[i].name)) {
-      continue;
+    bool is_meant = true;
+    stow_status status =
+        asked->several ? cli_model_has_symbol(model, binds[i].name, &is_meant) : STOW_OK;
+    if (status == STOW_OK && is_meant) {
+      binds[i].used = true;
+      status = stow_onnx_request_bind(request, binds[i].name, binds[i].value, &diag);
     }
-    binds[i].used = true;
-    stow_status status = stow_onnx_request_bind(request, binds[i].name, binds[i].value, &diag);
     if (status != STOW_OK) {
       return fail_request("bind", binds[i].name, status, &diag);
     }

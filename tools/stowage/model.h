@@ -112,7 +112,8 @@ bool cli_model_group_issues(const cli_model* model, stow_onnx_issue_kind kind,
                             cli_list* out_groups);
 
 // Whether a dim of an input is called |name|, or has no name and is called so: INPUT.AXIS.
-bool cli_model_has_symbol(const cli_model* model, stow_str name);
+// STOW_ERR_OUT_OF_MEMORY where that cannot be told.
+stow_status cli_model_has_symbol(const cli_model* model, stow_str name, bool* out_has);
 bool cli_model_has_input(const cli_model* model, stow_str name);
 
 // The next dim of a declared type (stow_onnx_print_input_type) at |*cursor|, which stands behind

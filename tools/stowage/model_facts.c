@@ -156,24 +156,29 @@ static bool declares(stow_str input, const char* declared, stow_str name) {
   return false;
 }
 
-bool cli_model_has_symbol(const cli_model* model, stow_str name) {
-  bool found = false;
-  for (size_t i = 0; i < stow_onnx_input_count(model->model) && !found; ++i) {
+stow_status cli_model_has_symbol(const cli_model* model, stow_str name, bool* out_has) {
+  stow_status status = STOW_OK;
+  *out_has = false;
+  for (size_t i = 0; i < stow_onnx_input_count(model->model) && !*out_has && status == STOW_OK;
+       ++i) {
     stow_string declared;
     stow_string_init(&declared, stow_allocator_default());
-    found = stow_onnx_print_input_type(model->model, i, stow_string_writer(&declared)) == STOW_OK &&
-            declared.size != 0 &&
-            declares(stow_onnx_input_name(model->model, i), declared.data, name);
+    status = stow_onnx_print_input_type(model->model, i, stow_string_writer(&declared));
+    *out_has = status == STOW_OK && declared.size != 0 &&
+               declares(stow_onnx_input_name(model->model, i), declared.data, name);
     stow_string_free(&declared);
   }
-  return found;
+  return status;
 }
 
 void cli_model_print_symbols(const cli_model* model, const stow_graph* graph, cli_output* output) {
   cli_list list = {0};
-  const bound* symbols = find_bound(model, graph, &list) ? list.items : NULL;
+  if (!find_bound(model, graph, &list)) {
+    cli_output_lack_memory(output);
+  }
+  const bound* symbols = list.items;
   size_t column = 0;
-  for (size_t i = 0; symbols != NULL && i < list.count; ++i) {
+  for (size_t i = 0; i < list.count; ++i) {
     char word[NAME_SIZE + CLI_NUMBER_SIZE];
     snprintf(word, sizeof word, "%s=%" PRId64, symbols[i].name, symbols[i].value);
     size_t width = cli_width(word) + 1;
@@ -196,7 +201,11 @@ void cli_model_print_symbols(const cli_model* model, const stow_graph* graph, cl
 
 void cli_model_print_weights(const cli_model* model, bool in_arena, cli_output* output) {
   stow_onnx_weights weights = {.struct_size = sizeof weights};
-  if (stow_onnx_count_weights(model->model, NULL, &weights) != STOW_OK) {
+  stow_status status = stow_onnx_count_weights(model->model, NULL, &weights);
+  if (status == STOW_ERR_OUT_OF_MEMORY) {
+    cli_output_lack_memory(output);
+  }
+  if (status != STOW_OK) {
     return;
   }
   cli_print_size(output, "weights", weights.bytes);

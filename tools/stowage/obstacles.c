@@ -83,10 +83,13 @@ static void name_nodes(const cli_model* model, const cli_issue_group* group, cha
   }
 }
 
-static void tell_unsupported(const cli_model* model, const char* label) {
+static cli_exit tell_unsupported(const cli_model* model, const char* label) {
   cli_list groups;
-  if (!cli_model_group_issues(model, STOW_ONNX_UNSUPPORTED, &groups) || groups.count == 0) {
-    return;
+  if (!cli_model_group_issues(model, STOW_ONNX_UNSUPPORTED, &groups)) {
+    return cli_fail_memory();
+  }
+  if (groups.count == 0) {
+    return CLI_BAD_INPUT;
   }
   cli_fail(CLI_BAD_INPUT, "%s: %zu node%s cannot be imported:", label,
            cli_model_count_issues(model, STOW_ONNX_UNSUPPORTED),
@@ -111,6 +114,7 @@ static void tell_unsupported(const cli_model* model, const char* label) {
                   cli_plural(skipped));
   }
   cli_list_free(&groups, sizeof(cli_issue_group));
+  return CLI_BAD_INPUT;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -279,9 +283,9 @@ cli_exit cli_model_graph(const cli_model* model, const char* label, stow_graph**
   if (*out_graph != NULL) {
     return CLI_YES;
   }
-  tell_unsupported(model, label);
+  cli_exit code = tell_unsupported(model, label);
   tell_missing(model, label);
-  return CLI_BAD_INPUT;
+  return code;
 }
 
 cli_exit cli_model_require_bound(const cli_model* model, const char* label,

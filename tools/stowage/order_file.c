@@ -113,7 +113,11 @@ static cli_exit find_node(reader* r, stow_node* out_node) {
   stow_str word = quoted ? take_quoted(r) : take_bare(r);
   if (quoted) {
     r->name.size = 0;
-    if (!cli_unquote(word, &r->name)) {
+    stow_status status = cli_unquote(word, &r->name);
+    if (status == STOW_ERR_OUT_OF_MEMORY) {
+      return cli_fail_memory();
+    }
+    if (status != STOW_OK) {
       return cli_fail(CLI_BAD_INPUT, "%s:%" PRIu32 ": %.*s is no quoted name", r->label, r->line,
                       (int)word.size, word.data);
     }

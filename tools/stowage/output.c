@@ -164,3 +164,8 @@ void cli_print(cli_output* output, const char* format, ...) {
   note_error(output, vfprintf(output->file, format, arguments) < 0);
   va_end(arguments);
 }
+
+void cli_output_lack_memory(cli_output* output) {
+  errno = ENOMEM;
+  note_error(output, true);
+}

@@ -29,5 +29,7 @@ cli_exit cli_output_close(cli_output* output, bool keep);
 // Failures are remembered and reported at close.
 stow_writer cli_output_writer(cli_output* output);
 void cli_print(cli_output* output, const char* format, ...) STOW_PRINTF_LIKE(2, 3);
+// Remembers in the same way that a part of it could not be made, for want of memory.
+void cli_output_lack_memory(cli_output* output);
 
 #endif  // STOWAGE_TOOLS_OUTPUT_H_

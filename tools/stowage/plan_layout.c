@@ -105,18 +105,17 @@ static bool unquote_one(const char** at, const char* end, char* out) {
   return true;
 }
 
-bool cli_unquote(stow_str quoted, stow_string* out) {
+stow_status cli_unquote(stow_str quoted, stow_string* out) {
   if (quoted.size < 2 || quoted.data[0] != '"' || quoted.data[quoted.size - 1] != '"') {
-    return false;
+    return STOW_ERR_SYNTAX;
   }
   const char* end = quoted.data + quoted.size - 1;
-  for (const char* at = quoted.data + 1; at < end;) {
+  stow_status status = STOW_OK;
+  for (const char* at = quoted.data + 1; at < end && status == STOW_OK;) {
     char c;
-    if (!unquote_one(&at, end, &c) || stow_string_append(out, &c, 1) != STOW_OK) {
-      return false;
-    }
+    status = unquote_one(&at, end, &c) ? stow_string_append(out, &c, 1) : STOW_ERR_SYNTAX;
   }
-  return true;
+  return status;
 }
 
 static cli_exit find_named(stow_str name, const char* plan_label, const cli_source* source,
@@ -138,9 +137,12 @@ cli_exit cli_plan_text_graph(const stow_string* text, const char* plan_label,
   *out_graph = NULL;
   cli_exit code;
   stow_str quoted = header_value(text, "# graph=");
-  if (cli_unquote(quoted, &name)) {
+  stow_status status = cli_unquote(quoted, &name);
+  if (status == STOW_OK) {
     code = find_named((stow_str){name.data == NULL ? "" : name.data, name.size}, plan_label, source,
                       out_graph);
+  } else if (status == STOW_ERR_OUT_OF_MEMORY) {
+    code = cli_fail_memory();
   } else {
     code = cli_fail(CLI_BAD_INPUT, "%s: no %s'# graph=' line: not a saved plan (--format plan)",
                     plan_label, quoted.size > 0 ? "quoted name in the " : "");

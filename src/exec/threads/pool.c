@@ -209,13 +209,14 @@ stow_status stowi_workers_create(uint32_t count, stow_allocator allocator, stow_
   }
   if (!make_locks(workers)) {
     free_workers(workers);
-    return stowi_fail(diag, STOW_ERR_LIMIT, "the system has no locks left");
+    return stowi_fail(diag, STOW_ERR_OUT_OF_MEMORY, "the system has no locks left");
   }
   if (!start(workers)) {
     uint32_t started = workers->started;
     stowi_workers_destroy(workers);
-    return stowi_fail(diag, STOW_ERR_LIMIT, "%u threads were asked for, the system gives %u",
-                      (unsigned)count, (unsigned)started + 1);
+    return stowi_fail(diag, STOW_ERR_OUT_OF_MEMORY,
+                      "the system starts %u of %u threads; memory or processes are out",
+                      (unsigned)started + 1, (unsigned)count);
   }
   *out_workers = workers;
   return STOW_OK;

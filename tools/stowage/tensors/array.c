@@ -2,7 +2,6 @@
 // can use the bytes where they lie.
 #include "tensors/array.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static void* reallocate(void* old, size_t old_size, size_t new_size) {
@@ -61,10 +60,22 @@ stow_type cli_tensor_type(const stow_tensor* tensor) {
   return stow_type_make(tensor->dtype, tensor->rank, tensor->dims);
 }
 
+typedef struct fixed_text {
+  char* out;
+  size_t used;
+} fixed_text;
+
+static stow_status put_fixed(void* user, const char* data, size_t size) {
+  fixed_text* text = user;
+  size_t room = CLI_TYPE_TEXT_SIZE - 1 - text->used;
+  size_t part = size < room ? size : room;
+  memcpy(text->out + text->used, data, part);
+  text->used += part;
+  return STOW_OK;
+}
+
 void cli_format_type(const stow_type* type, const stow_dims* dims, char out[CLI_TYPE_TEXT_SIZE]) {
-  stow_string text;
-  stow_string_init(&text, stow_allocator_default());
-  bool printed = stow_type_print(dims, type, stow_string_writer(&text)) == STOW_OK;
-  snprintf(out, CLI_TYPE_TEXT_SIZE, "%s", printed ? text.data : stow_dtype_name(type->dtype));
-  stow_string_free(&text);
+  fixed_text text = {out, 0};
+  (void)stow_type_print(dims, type, (stow_writer){put_fixed, &text});
+  out[text.used] = '\0';
 }
