@@ -26,7 +26,9 @@ STOW_API stow_graph* stow_module_graph(const stow_module* module, size_t index);
 // NULL where there is none of that name.
 STOW_API stow_graph* stow_module_find(const stow_module* module, stow_str name);
 
-// Writes the canonical form: printing a parsed canonical text gives the same bytes.
+// Writes the canonical form: printing a parsed canonical text gives the same bytes. Data that types
+// or known values follow from is written inline, up to 1024 elements of a value, so that the text
+// has the same plans as the graph; other data is not written.
 STOW_API stow_status stow_graph_print(const stow_graph* graph, stow_writer writer);
 // All graphs, an empty line between two.
 STOW_API stow_status stow_module_print(const stow_module* module, stow_writer writer);

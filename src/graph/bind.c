@@ -71,6 +71,12 @@ static stow_status init(binder* b) {
       b->marks == NULL || b->value_marks == NULL) {
     return stowi_fail_memory(b->diag);
   }
+  if (STOWI_VEC_RESERVE(graph->allocator, &b->known.is_read, graph->data.count) != STOW_OK) {
+    return stowi_fail_memory(b->diag);
+  }
+  for (; b->known.is_read.count < graph->data.count; ++b->known.is_read.count) {
+    b->known.is_read.data[b->known.is_read.count] = false;
+  }
   for (size_t i = 0; i < b->symbol_count; ++i) {
     b->symbols[i] = STOW_DIM_INVALID;
   }
@@ -186,6 +192,7 @@ static stow_status rebind_node(binder* b, stow_node node) {
     b->value_marks[first + k] = b->marks[k];
   }
   STOW_TRY(stowi_known_fold(&shape, &b->known, first, b->diag));
+  stowi_known_note_reads(&shape, &b->known, first);
   bound_args(b, &shape);
   return check_source(b, node);
 }

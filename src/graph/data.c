@@ -9,7 +9,6 @@
 #include "graph/floats.h"
 #include "graph/graph_internal.h"
 
-#define MAX_INLINE 1024
 #define POOLED_SIZE 512  // copies up to this size share blocks
 
 // Memory for |size| bytes that the call owns; NULL when out of memory.
@@ -113,9 +112,9 @@ static bool check_inline(stow_call* call, const stow_attr* list, const stow_type
   uint64_t elements;
   uint64_t bytes;
   stowi_text text = stowi_describe_type(call->graph, type);
-  if (list->count > MAX_INLINE) {
+  if (list->count > STOWI_MAX_INLINE) {
     stowi_call_fail(call, STOW_ERR_LIMIT, "inline data has %zu elements; at most %d are allowed",
-                    list->count, MAX_INLINE);
+                    list->count, STOWI_MAX_INLINE);
   } else if (stow_type_elements(type, &elements) != STOW_OK || elements != list->count ||
              stow_type_bytes(type, &bytes) != STOW_OK) {
     stowi_call_fail(call, STOW_ERR_TYPE, "inline data has %zu elements, which do not fill %s",
@@ -201,8 +200,7 @@ static void check_given(stow_call* call, const stow_type* type) {
 
 void stowi_call_take_data(stow_call* call, const stow_type* type) {
   const stow_attr* list = given(call, "data");
-  bool has_source = given(call, "source") != NULL;
-  if (list != NULL && (has_source || call->has_data)) {
+  if (list != NULL && call->has_data) {
     stowi_call_fail(call, STOW_ERR_CONFLICT, "data is given in more than one way");
     return;
   }
@@ -214,7 +212,7 @@ void stowi_call_take_data(stow_call* call, const stow_type* type) {
   }
 }
 
-const void* stow_graph_data(const stow_graph* graph, stow_value value, size_t* out_size) {
+size_t stowi_data_index(const stow_graph* graph, stow_value value) {
   size_t low = 0;
   size_t high = graph->data.count;
   while (low < high) {
@@ -226,8 +224,14 @@ const void* stow_graph_data(const stow_graph* graph, stow_value value, size_t* o
     }
   }
   bool is_found = low < graph->data.count && graph->data.data[low].value == value;
+  return is_found ? low : graph->data.count;
+}
+
+const void* stow_graph_data(const stow_graph* graph, stow_value value, size_t* out_size) {
+  size_t index = stowi_data_index(graph, value);
+  bool is_found = index < graph->data.count;
   if (out_size != NULL) {
-    *out_size = is_found ? graph->data.data[low].size : 0;
+    *out_size = is_found ? graph->data.data[index].size : 0;
   }
-  return is_found ? graph->data.data[low].bytes : NULL;
+  return is_found ? graph->data.data[index].bytes : NULL;
 }

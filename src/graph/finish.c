@@ -182,7 +182,9 @@ static stow_status infer(stow_call* call, stow_diag* diag) {
   shape.results = call->results.data;
   shape.marks = call->marks.data;
   shape.result_count = count;
-  return stowi_shape_infer(&shape, true, diag);
+  stow_status status = stowi_shape_infer(&shape, true, diag);
+  call->asked = shape.asked;
+  return status;
 }
 
 // The arguments of a loop's body were there before what they start from and what is yielded, so
@@ -217,6 +219,26 @@ static stow_status fold(const stow_call* call, stow_diag* diag) {
   return stowi_known_fold(&shape, &graph->known, (stow_value)graph->values.count, diag);
 }
 
+static bool has_data_operand(const stow_call* call) {
+  const stow_graph* graph = call->graph;
+  size_t k = 0;
+  while (k < call->operands.count && (call->operands.data[k] == STOW_VALUE_NONE ||
+                                      !graph->values.data[call->operands.data[k]].has_data)) {
+    ++k;
+  }
+  return k < call->operands.count;
+}
+
+static void note_reads(const stow_call* call) {
+  if (!has_data_operand(call)) {
+    return;
+  }
+  stow_shape_call shape = shape_of_call(call);
+  shape.result_count = call->results.count;
+  shape.asked = call->asked;
+  stowi_known_note_reads(&shape, &call->graph->known, (stow_value)call->graph->values.count);
+}
+
 // ---------------------------------------------------------------------------------------------
 // Committing
 
@@ -243,6 +265,7 @@ static stow_status reserve(stow_call* call) {
   STOW_TRY(STOWI_VEC_RESERVE(allocator, &graph->operands, call->operands.count));
   STOW_TRY(STOWI_VEC_RESERVE(allocator, &graph->node_attrs, attrs));
   STOW_TRY(STOWI_VEC_RESERVE(allocator, &graph->names, call->names.count));
+  STOW_TRY(STOWI_VEC_RESERVE(allocator, &graph->known.is_read, 1));
   return STOWI_VEC_RESERVE(allocator, &graph->data, 1);
 }
 
@@ -382,6 +405,7 @@ static stow_node commit(stow_call* call) {
   if (call->has_data) {
     call->data.value = record->first_result;
     graph->data.data[graph->data.count++] = call->data;
+    graph->known.is_read.data[graph->known.is_read.count++] = false;
     call->has_data = false;
   }
   graph->names.count += call->names.count;
@@ -410,6 +434,7 @@ static stow_status finish(stow_call* call, stowi_dims_mark* mark, stow_diag* dia
   }
   STOW_TRY(report(call, diag));
   STOW_TRY(fold(call, diag));
+  note_reads(call);
   stow_node node = commit(call);
   if (out_node != NULL) {
     *out_node = node;

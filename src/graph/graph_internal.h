@@ -71,6 +71,7 @@ typedef struct stowi_known_store {
   STOWI_VEC(stowi_known_entry) entries;
   STOWI_VEC(int64_t) elements;
   STOWI_VEC(uint8_t) sureness;  // of each element: a stowi_sureness
+  STOWI_VEC(bool) is_read;      // of each of the graph's data: whether types or elements follow
 } stowi_known_store;
 
 // Name of a result of the node being described.
@@ -95,6 +96,7 @@ struct stow_call {
   STOWI_VEC(stowi_result_name) names;
   STOWI_VEC(size_t) bounded;
   size_t result_count;  // SIZE_MAX: not said
+  uint64_t asked;       // for elements of operands: see shapes/call.h
   bool has_data;
   stowi_data data;  // but for its value
 };
@@ -159,9 +161,13 @@ void stowi_call_fail(stow_call* call, stow_status status, const char* format, ..
     STOW_PRINTF_LIKE(3, 4);
 bool stowi_call_is_well(const stow_call* call);
 
+// Elements of data that can be written as a list.
+#define STOWI_MAX_INLINE 1024
 // data.c: checks what the call says of its data against the result's type, and turns inline data
 // into bytes.
 void stowi_call_take_data(stow_call* call, const stow_type* type);
+// Where the data of |value| is in graph->data; their count where it has none.
+size_t stowi_data_index(const stow_graph* graph, stow_value value);
 // Whether |bytes|, the size of a source, fits |type|; a type that is not bound fits all.
 bool stowi_source_fits(int64_t bytes, const stow_type* type);
 

@@ -47,8 +47,7 @@ static uint64_t load(const unsigned char* bytes, uint32_t width, size_t i) {
   }
 }
 
-// False where the element needs more than 63 bits.
-static bool load_int(const stowi_known* known, size_t i, int64_t* out) {
+bool stowi_known_int(const stowi_known* known, size_t i, int64_t* out) {
   uint32_t width = stow_dtype_bits(known->dtype);
   uint64_t bits = load(known->bytes, width, i);
   stow_dtype_kind kind = stow_dtype_kind_of(known->dtype);
@@ -72,7 +71,7 @@ static bool is_readable(stow_dtype dtype) { return is_integer(dtype) || stowi_fl
 static bool is_data_whole(const stowi_known* known) {
   int64_t number;
   for (size_t i = 0; known->dtype == STOW_U64 && i < known->count; ++i) {
-    if (!load_int(known, i, &number)) {
+    if (!stowi_known_int(known, i, &number)) {
       return false;
     }
   }
@@ -145,8 +144,8 @@ static stow_dim dim_or_bound(const stowi_known* known, stow_dims* dims, size_t i
   if (known->elements != NULL) {
     return known->elements[i];
   }
-  return known->bytes != NULL && load_int(known, i, &number) ? stow_dim_of_int(dims, number)
-                                                             : STOW_DIM_INVALID;
+  return known->bytes != NULL && stowi_known_int(known, i, &number) ? stow_dim_of_int(dims, number)
+                                                                    : STOW_DIM_INVALID;
 }
 
 stow_dim stowi_known_dim(const stowi_known* known, stow_dims* dims, size_t i) {
@@ -205,8 +204,13 @@ static stowi_known look_up(const stow_shape_call* call, size_t k) {
   return stowi_known_of(call->graph, call->known, call->types, call->operands[k]);
 }
 
+static uint64_t operand_bit(size_t k) { return UINT64_C(1) << (k < 63 ? k : 63); }
+
 static stowi_known known_operand(const stow_shape_call* call, size_t k) {
   stowi_known_cache* cache = call->cache;
+  if (cache != NULL) {
+    cache->asked |= operand_bit(k);
+  }
   if (cache == NULL || k >= STOWI_CACHED_OPERANDS) {
     return look_up(call, k);
   }
@@ -219,6 +223,7 @@ static stowi_known known_operand(const stow_shape_call* call, size_t k) {
 
 void stowi_shape_use_cache(stow_shape_call* call, stowi_known_cache* cache) {
   memset(cache->has, 0, sizeof(cache->has));
+  cache->asked = 0;
   call->cache = cache;
 }
 
@@ -271,7 +276,7 @@ bool stowi_shape_known_number(const stow_shape_call* call, size_t k, size_t i, i
   if (known.elements != NULL) {
     return stow_dim_to_int(call->dims, known.elements[i], out);
   }
-  return known.bytes != NULL && load_int(&known, i, out);
+  return known.bytes != NULL && stowi_known_int(&known, i, out);
 }
 
 static stow_status fail_room(stow_shape_call* call, size_t count, size_t room) {
@@ -491,8 +496,41 @@ stow_status stowi_known_fold(stow_shape_call* call, stowi_known_store* store, st
   return STOW_OK;
 }
 
+// ---------------------------------------------------------------------------------------------
+// Which data matters
+
+static bool is_any_known(const stowi_known_store* store, stow_value first, size_t count) {
+  size_t k = 0;
+  while (k < count && find_entry(store, first + (stow_value)k) == NULL) {
+    ++k;
+  }
+  return k < count;
+}
+
+// As many elements as a shape has dims, at most.
+static bool is_short(const stow_type* type) {
+  uint64_t count;
+  return stow_type_elements(type, &count) == STOW_OK && count <= STOW_MAX_RANK;
+}
+
+void stowi_known_note_reads(const stow_shape_call* call, stowi_known_store* store,
+                            stow_value first) {
+  const stow_graph* graph = call->graph;
+  bool can_fold = call->desc->fold != NULL;
+  bool has_folded = can_fold && is_any_known(store, first, call->result_count);
+  for (size_t k = 0; k < call->operand_count; ++k) {
+    stow_value operand = call->operands[k];
+    bool is_read = has_folded || (call->asked & operand_bit(k)) != 0;
+    if (operand != STOW_VALUE_NONE && graph->values.data[operand].has_data &&
+        (is_read || (can_fold && is_short(stow_shape_operand(call, k))))) {
+      store->is_read.data[stowi_data_index(graph, operand)] = true;
+    }
+  }
+}
+
 void stowi_known_free(stowi_known_store* store, stow_allocator allocator) {
   STOWI_VEC_FREE(allocator, &store->entries);
   STOWI_VEC_FREE(allocator, &store->elements);
   STOWI_VEC_FREE(allocator, &store->sureness);
+  STOWI_VEC_FREE(allocator, &store->is_read);
 }

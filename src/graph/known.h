@@ -27,6 +27,9 @@ stowi_sureness stowi_known_sureness(const stowi_known* known, size_t i);
 // Element |i|; false where it is not known or of another dtype than floats.h has.
 bool stowi_known_double(const stowi_known* known, size_t i, double* out);
 
+// Element |i| of data of integers or bools; false where it needs more than 63 bits.
+bool stowi_known_int(const stowi_known* known, size_t i, int64_t* out);
+
 // Whether results of these types are few and small enough to be known, and the op can fold; gives
 // the number of their elements.
 bool stowi_known_can_fold(const stow_op_desc* desc, const stow_type* results, size_t result_count,
@@ -36,6 +39,12 @@ bool stowi_known_can_fold(const stow_op_desc* desc, const stow_type* results, si
 // function does or memory runs out, and then adds nothing.
 stow_status stowi_known_fold(stow_shape_call* call, stowi_known_store* store, stow_value first,
                              stow_diag* diag);
+
+// Notes which operands have data that the node's types or what is known of its results, the values
+// from |first| on, follow from. Short lists that could be folded count in any case: a binding may
+// make known what they are combined with.
+void stowi_known_note_reads(const stow_shape_call* call, stowi_known_store* store,
+                            stow_value first);
 
 void stowi_known_free(stowi_known_store* store, stow_allocator allocator);
 

@@ -46,4 +46,32 @@ run fmt "$work/bad.stow" -o "$work/loose.stow"
 expect 3 BadText
 complains "bad.stow:2:3: "
 same "$work/loose.stow" "$work/canonical"
+
+# The text of a model has its plan, with the same options.
+same_plan() {
+  name=$1 model=$2 bind=$3
+  shift 3
+  run plan "$model" $bind --format json "$@"
+  expect 0 "PlanOfAModel ($name)"
+  cp "$out" "$work/model.json"
+  run fmt "$model" $bind -o "$work/model.stow"
+  expect 0 "TextOfAModel ($name)"
+  run fmt --check "$work/model.stow"
+  expect 0 "TextsOfModelsAreCanonical ($name)"
+  run plan "$work/model.stow" --weights file --order auto --format json "$@"
+  expect 0 "PlanOfItsText ($name)"
+  same "$out" "$work/model.json"
+}
+same_plan digits "$examples/digits.onnx" ''
+same_plan encoder "$examples/encoder.onnx" '--bind batch=1,length=128'
+same_plan encoder "$examples/encoder.onnx" '--bind batch=2,length=7' --weights arena --order given
+same_plan decode "$examples/decode.onnx" '--bind batch=1,past=15' --alias 'present.*=past.*'
+same_plan sizes "$root/fuzz/corpus/onnx/ok_many_sizes.onnx" ''
+
+# What shapes follow from is in the text also before anything is bound.
+run fmt "$examples/encoder.onnx" -o "$work/open.stow"
+expect 0 TextOfAModelWithSymbols
+run plan "$work/open.stow" --bind batch=1,length=128 --weights file
+expect 0 SymbolsOfATextAreBoundLater
+says 'in place        26 results over operands that die'
 finish

@@ -195,6 +195,13 @@ static stow_status bind_attempt(stow_allocator allocator, void* user) {
   stow_type type = MATRIX(STOW_F32, stow_dim_mul(dims, n, m), stow_dim_add(dims, n, 1));
   stow_value x;
   status = stow_graph_input(graph, "x", &type, NULL, &x);
+  static const int64_t data[] = {3, 5};
+  stow_type pair = VECTOR(STOW_I64, 2);
+  stow_call* call = stow_graph_begin(graph, STOW_OP_CONSTANT);
+  stow_call_name(call, 0, stow_str_of("k"));
+  stow_call_result_type(call, &pair);
+  stow_call_data(call, data, sizeof(data), false);
+  status = status == STOW_OK ? stow_call_finish(call, NULL, NULL) : status;
   for (int64_t i = 0; i < 12 && status == STOW_OK; ++i) {
     stow_value operands[2] = {x, x};
     status = stow_graph_add(graph, STOW_OP_CONCAT, operands, 2, NULL, &x);

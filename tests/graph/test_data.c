@@ -107,16 +107,13 @@ TEST(DataIsGivenInOneWayOnly) {
   stow_call_data(call, weights, 8, false);
   stow_call_attr_ints(call, "data", numbers, 2);
   CHECK_REFUSED(call, STOW_ERR_CONFLICT, "data is given in more than one way");
-  call = begin_constant(graph, "k", VECTOR(STOW_F32, 2));
-  stow_call_attr_string(call, "source", stow_str_of("w.bin"));
-  stow_call_attr_ints(call, "data", numbers, 2);
-  CHECK_REFUSED(call, STOW_ERR_CONFLICT, "data is given in more than one way");
   stow_graph_destroy(graph);
 }
 
 TEST(ASourceMayTellWhereDataComesFrom) {
   stow_graph* graph = make_graph();
   static const float weights[2] = {1, 2};
+  int64_t numbers[2] = {1, 2};
   stow_call* call = begin_constant(graph, "k", VECTOR(STOW_F32, 2));
   stow_call_data(call, weights, 8, false);
   stow_call_attr_string(call, "source", stow_str_of("w.bin"));
@@ -124,6 +121,15 @@ TEST(ASourceMayTellWhereDataComesFrom) {
   stow_call_attr_int(call, "bytes", 8);
   CHECK(stow_call_finish(call, NULL, NULL) == STOW_OK);
   CHECK(stow_graph_data(graph, 0, NULL) == weights);
+  call = begin_constant(graph, "l", VECTOR(STOW_F32, 2));
+  stow_call_attr_string(call, "source", stow_str_of("w.bin"));
+  stow_call_attr_int(call, "at", 4);
+  stow_call_attr_int(call, "bytes", 8);
+  stow_call_attr_ints(call, "data", numbers, 2);
+  CHECK(stow_call_finish(call, NULL, NULL) == STOW_OK);
+  size_t size;
+  const void* bytes = stow_graph_data(graph, 1, &size);
+  CHECK(bytes != NULL && size == sizeof(weights) && memcmp(bytes, weights, size) == 0);
   stow_graph_destroy(graph);
 }
 

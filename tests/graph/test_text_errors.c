@@ -313,6 +313,21 @@ TEST(AttributesAreChecked) {
                   "4:28: an integer of this list");
 }
 
+TEST(DataIsCheckedWithAndWithoutASource) {
+  CHECK_STATEMENT("%2 = param \"w\" {data = [1, 2, 3]} : i64[2]", STOW_ERR_TYPE,
+                  "4:8: param: inline data has 3 elements, which do not fill i64[2]");
+  CHECK_STATEMENT("%2 = param \"w\" {source = \"f\", at = 0, bytes = 16, data = [1]} : i64[2]",
+                  STOW_ERR_TYPE,
+                  "4:8: param: inline data has 1 elements, which do not fill i64[2]");
+  CHECK_STATEMENT("%2 = param \"w\" {source = \"f\", at = 0, bytes = 8, data = [1, 2]} : i64[2]",
+                  STOW_ERR_TYPE, "4:8: param: the source has 8 bytes, which do not fill i64[2]");
+  CHECK_STATEMENT("%2 = param \"w\" {source = \"f\", data = [1, 2]} : i64[2]",
+                  STOW_ERR_INVALID_ARGUMENT,
+                  "4:8: param: \"source\" needs \"at\" and \"bytes\", both 0 or more");
+  CHECK_STATEMENT("%2 = param \"w\" {data = [256]} : u8[1]", STOW_ERR_TYPE,
+                  "4:8: param: element 0 of the inline data is out of u8's range");
+}
+
 TEST(StringsAreChecked) {
   CHECK_STATEMENT("%2 = input \"y", STOW_ERR_SYNTAX, "4:14: expected '\"' to close this string");
   CHECK_STATEMENT("%2 = input \"y\\", STOW_ERR_SYNTAX, "4:16: unknown escape");

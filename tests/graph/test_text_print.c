@@ -269,30 +269,154 @@ static stow_string print_graph(const stow_graph* graph) {
   return out;
 }
 
-TEST(DataThatIsNotInlineIsNotPrinted) {
+static stow_graph* new_graph(void) {
   stow_graph* graph = NULL;
-  float data[100] = {0};
-  stow_dim dims[1] = {100};
-  stow_type type = stow_type_make(STOW_F32, 1, dims);
-  stow_value value = STOW_VALUE_NONE;
-  REQUIRE(stow_graph_create(stow_str_of("g"), NULL, stow_allocator_default(), NULL, &graph) ==
-          STOW_OK);
-  stow_call* call = stow_graph_begin(graph, STOW_OP_CONSTANT);
-  stow_call_name(call, 0, stow_str_of("c"));
+  CHECK(stow_graph_create(stow_str_of("g"), NULL, stow_allocator_default(), NULL, &graph) ==
+        STOW_OK);
+  return graph;
+}
+
+// A param of one dim whose elements are bytes, and no attribute.
+static stow_value add_data(stow_graph* graph, const char* name, stow_dtype dtype, stow_dim count,
+                           const void* bytes, size_t size) {
+  stow_type type = stow_type_make(dtype, 1, &count);
+  stow_node node = STOW_NODE_NONE;
+  stow_call* call = stow_graph_begin(graph, STOW_OP_PARAM);
+  stow_call_name(call, 0, stow_str_of(name));
   stow_call_result_type(call, &type);
-  stow_call_data(call, data, sizeof(data), true);
-  CHECK(stow_call_finish(call, NULL, NULL) == STOW_OK);
-  CHECK(stow_graph_add(graph, STOW_OP_RELU, (stow_value[]){0}, 1, NULL, &value) == STOW_OK);
-  CHECK(stow_graph_add_output(graph, value, NULL) == STOW_OK);
+  stow_call_data(call, bytes, size, true);
+  CHECK(stow_call_finish(call, NULL, &node) == STOW_OK);
+  return stow_graph_first_result(graph, node);
+}
+
+static stow_value add_of(stow_graph* graph, stow_op op, stow_value a, stow_value b) {
+  stow_value operands[] = {a, b};
+  stow_value value = STOW_VALUE_NONE;
+  stow_diag diag;
+  stow_diag_init(&diag);
+  stow_status status =
+      stow_graph_add(graph, op, operands, b == STOW_VALUE_NONE ? 1 : 2, &diag, &value);
+  test_check(status == STOW_OK, __FILE__, __LINE__, "%s", diag.message);
+  return value;
+}
+
+// Prints |graph| with |output|, and destroys it; the text must parse and print as itself.
+static void check_graph_prints(stow_graph* graph, stow_value output, const char* expected,
+                               int line) {
+  CHECK(stow_graph_add_output(graph, output, NULL) == STOW_OK);
   stow_string printed = print_graph(graph);
-  CHECK_TEXT(printed.data,
-             "graph @g {\n"
-             "  %0 = constant \"c\" : f32[100]\n"
-             "  %1 = relu(%0) : f32[100]\n"
-             "  return %1\n"
-             "}\n");
+  test_check_text(printed.data, expected, __FILE__, line, "the printed graph");
+  check_prints_as(expected, expected, __FILE__, line);
   stow_string_free(&printed);
   stow_graph_destroy(graph);
+}
+
+TEST(DataThatNothingFollowsFromIsNotPrinted) {
+  float data[100] = {0};
+  stow_graph* graph = new_graph();
+  stow_value c = add_data(graph, "c", STOW_F32, 100, data, sizeof(data));
+  check_graph_prints(graph, add_of(graph, STOW_OP_EXP, c, STOW_VALUE_NONE),
+                     "graph @g {\n"
+                     "  %0 = param \"c\" : f32[100]\n"
+                     "  %1 = exp(%0) : f32[100]\n"
+                     "  return %1\n"
+                     "}\n",
+                     __LINE__);
+}
+
+TEST(DataThatTypesFollowFromIsPrinted) {
+  static const int64_t dims[] = {-1, 4};
+  stow_graph* graph = new_graph();
+  float zeros[8] = {0};
+  stow_value x = add_data(graph, "x", STOW_F32, 8, zeros, sizeof(zeros));
+  stow_value shape = add_data(graph, "shape", STOW_I64, 2, dims, sizeof(dims));
+  stow_value wide = add_of(graph, STOW_OP_EXP, x, STOW_VALUE_NONE);
+  check_graph_prints(graph, add_of(graph, STOW_OP_RESHAPE, wide, shape),
+                     "graph @g {\n"
+                     "  %0 = param \"x\" : f32[8]\n"
+                     "  %1 = param \"shape\" {data = [-1, 4]} : i64[2]\n"
+                     "  %2 = exp(%0) : f32[8]\n"
+                     "  %3 = reshape(%2, %1) : f32[2, 4]\n"
+                     "  return %3\n"
+                     "}\n",
+                     __LINE__);
+}
+
+TEST(DataThatKnownValuesFollowFromIsPrintedExactly) {
+  static const float numbers[] = {0.1f, -0.0f, 1e-45f, 3};
+  static const unsigned char truths[] = {0, 1, 2, 1};
+  stow_graph* graph = new_graph();
+  stow_value f = add_data(graph, "f", STOW_F32, 4, numbers, sizeof(numbers));
+  stow_value b = add_data(graph, "b", STOW_BOOL, 4, truths, sizeof(truths));
+  add_of(graph, STOW_OP_NOT, b, STOW_VALUE_NONE);
+  check_graph_prints(graph, add_of(graph, STOW_OP_NEG, f, STOW_VALUE_NONE),
+                     "graph @g {\n"
+                     "  %0 = param \"f\" {data = [0x1.99999ap-4, -0x0p+0, 0x1p-149, 0x1.8p+1]}"
+                     " : f32[4]\n"
+                     "  %1 = param \"b\" {data = [0, 1, 1, 1]} : bool[4]\n"
+                     "  %2 = not(%1) : bool[4]\n"
+                     "  %3 = neg(%0) : f32[4]\n"
+                     "  return %3\n"
+                     "}\n",
+                     __LINE__);
+}
+
+TEST(DataThatNoListCanHoldIsNotPrinted) {
+  static const uint64_t large[] = {1, UINT64_MAX};
+  static int64_t many[1025];
+  static const int64_t at[] = {7};
+  stow_graph* graph = new_graph();
+  stow_value u = add_data(graph, "u", STOW_U64, 2, large, sizeof(large));
+  stow_value m = add_data(graph, "m", STOW_I64, 1025, many, sizeof(many));
+  stow_value i = add_data(graph, "i", STOW_I64, 1, at, sizeof(at));
+  add_of(graph, STOW_OP_MAX, u, u);
+  check_graph_prints(graph, add_of(graph, STOW_OP_GATHER, m, i),
+                     "graph @g {\n"
+                     "  %0 = param \"u\" : u64[2]\n"
+                     "  %1 = param \"m\" : i64[1025]\n"
+                     "  %2 = param \"i\" {data = [7]} : i64[1]\n"
+                     "  %3 = max(%0, %0) : u64[2]\n"
+                     "  %4 = gather(%1, %2) : i64[1]\n"
+                     "  return %4\n"
+                     "}\n",
+                     __LINE__);
+}
+
+// Whether a symbol is 4 is known only once it is bound.
+TEST(ShortDataIsPrintedThatABindingNeeds) {
+  static const int64_t four[] = {4};
+  stow_graph* graph = new_graph();
+  stow_dim n = stow_dim_symbol(stow_graph_dims(graph), stow_str_of("n"));
+  stow_type type = stow_type_make(STOW_F32, 1, &n);
+  stow_value x;
+  REQUIRE(stow_graph_input(graph, "x", &type, NULL, &x) == STOW_OK);
+  stow_value by = add_data(graph, "four", STOW_I64, 1, four, sizeof(four));
+  stow_value shape = add_of(graph, STOW_OP_SHAPE, x, STOW_VALUE_NONE);
+  stow_value is_four = add_of(graph, STOW_OP_EQ, shape, by);
+  REQUIRE(stow_graph_add_output(graph, is_four, NULL) == STOW_OK);
+  stow_string printed = print_graph(graph);
+  CHECK_HAS(printed.data, "%1 = param \"four\" {data = [4]} : i64[1]\n");
+  stow_module* module = parse_text(printed.data);
+  REQUIRE(module != NULL);
+  stow_graph* parsed = stow_module_graph(module, 0);
+  int64_t value = 4;
+  stow_str name = stow_str_of("n");
+  CHECK(!stow_graph_is_known(parsed, is_four));
+  CHECK(stow_graph_bind(parsed, &name, &value, 1, NULL) == STOW_OK);
+  CHECK(stow_graph_known(parsed, is_four, 0) == 1);
+  stow_module_destroy(module);
+  stow_string_free(&printed);
+  stow_graph_destroy(graph);
+}
+
+TEST(InlineDataMayNameItsSource) {
+  CHECK_ROUND_TRIP(
+      "graph @g {\n"
+      "  %0 = input \"x\" : f32[8]\n"
+      "  %1 = param \"s\" {source = \"w.bin\", at = 16, bytes = 16, data = [2, 4]} : i64[2]\n"
+      "  %2 = reshape(%0, %1) : f32[2, 4]\n"
+      "  return %2\n"
+      "}\n");
 }
 
 TEST(AGraphWithoutOutputsPrintsAnEmptyReturn) {

@@ -113,6 +113,8 @@ static bool has_data(const hand* h, stow_value value) {
   return stow_graph_op(h->from, stow_graph_producer(h->from, value)) == STOW_OP_CONSTANT;
 }
 
+// Every other one has its elements as a list, as a text has them; the rest as bytes, as the caller
+// or a model has them.
 static stow_value copy_constant(const hand* h, stow_value value) {
   stow_node node = stow_graph_producer(h->from, value);
   char name[32];
@@ -120,6 +122,12 @@ static stow_value copy_constant(const hand* h, stow_value value) {
   stow_call* call = stow_graph_begin(h->graph, STOW_OP_CONSTANT);
   stow_call_name(call, 0, stow_str_of(name));
   stow_call_result_type(call, stow_graph_type(h->from, value));
+  size_t size;
+  const void* bytes = stow_graph_data(h->from, value, &size);
+  if (bytes != NULL && stow_graph_node_count(h->graph) % 2 == 0) {
+    stow_call_data(call, bytes, size, true);
+    return finish(h, call);
+  }
   for (size_t i = 0; i < stow_graph_attr_count(h->from, node); ++i) {
     stow_call_attr(call, stow_graph_attr_at(h->from, node, i));
   }

@@ -170,7 +170,9 @@ static cli_exit run_fmt(int argc, char** argv) {
 }
 
 static void print_more(cli_output* output) {
-  cli_print(output, "Comments are not part of a graph and are not kept.\n");
+  cli_print(output,
+            "Comments are not part of a graph and are not kept.\n"
+            "\nThe text of a model, planned with --weights file --order auto, has its plan.\n");
 }
 
 const cli_command cli_fmt_command = {

@@ -338,6 +338,7 @@ static void preset_results(stow_shape_call* call) {
     call->marks[k] = 0;
   }
   call->reads_bound = false;
+  call->asked = 0;
 }
 
 // A failure of dim arithmetic came before whatever the function made of it; only a reason that says
@@ -362,6 +363,7 @@ static stow_status run(stow_shape_call* call) {
     stowi_shape_use_cache(call, &cache);
     stow_status status = call->desc->shape(call);
     call->cache = NULL;
+    call->asked = cache.asked;
     if (status != STOW_OK && call->status == STOW_OK) {
       call->status = status;
     }

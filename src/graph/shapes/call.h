@@ -13,6 +13,7 @@
 // What is known of the first operands, looked up when it is asked for first.
 #define STOWI_CACHED_OPERANDS 4
 typedef struct stowi_known_cache {
+  uint64_t asked;  // bit k: for elements of operand k; the last bit: of any from there on
   bool has[STOWI_CACHED_OPERANDS];
   stowi_known at[STOWI_CACHED_OPERANDS];
 } stowi_known_cache;
@@ -48,6 +49,7 @@ struct stow_shape_call {
   const uint8_t*
       value_marks;     // per value, of a binding in the making; NULL: the graph's values say
   bool reads_bound;    // the function has asked for an element that is a bound
+  uint64_t asked;      // what the shape function has asked for, as in the cache
   int64_t* folded;     // for a fold function: elements of the results, one after the other,
   uint8_t* sureness;   // and how sure each is
   size_t fold_result;  // the one written last,

@@ -6,7 +6,7 @@
 
 #include "base/diag.h"
 #include "base/text.h"
-#include "graph/intern.h"
+#include "graph/known.h"
 #include "graph/text/number.h"
 
 typedef struct printer {
@@ -87,6 +87,53 @@ static stow_status put_attr(const printer* p, const stow_attr* attr, size_t show
   return put_attr_value(p, attr);
 }
 
+// Element |i| of inline data; false where no text can say it.
+static bool data_element(const stowi_known* data, size_t i, int64_t* out_int, double* out_float) {
+  bool is_float = stow_dtype_kind_of(data->dtype) == STOW_KIND_FLOAT;
+  return is_float ? stowi_known_double(data, i, out_float) : stowi_known_int(data, i, out_int);
+}
+
+static bool has_inline_data(const stow_graph* graph, stow_node node) {
+  const stow_attr* attr = stow_graph_attr(graph, node, "data");
+  return attr != NULL && attr->count != 0;
+}
+
+// Data that types or known values follow from, which no attribute holds, where it can be written
+// inline; else without elements.
+static stowi_known data_to_tell(const stow_graph* graph, stow_node node) {
+  stowi_known none = {.dtype = STOW_BOOL};
+  if (!stowi_is_boundary_op(stow_graph_op(graph, node)) || has_inline_data(graph, node)) {
+    return none;
+  }
+  stow_value value = stow_graph_first_result(graph, node);
+  size_t index = stowi_data_index(graph, value);
+  if (index == graph->data.count || !graph->known.is_read.data[index]) {
+    return none;
+  }
+  stowi_known data = stowi_known_of(graph, &graph->known, graph->value_types.data, value);
+  int64_t number;
+  double real;
+  bool can_tell = data.count <= STOWI_MAX_INLINE;
+  for (size_t i = 0; i < data.count && can_tell; ++i) {
+    can_tell = data_element(&data, i, &number, &real);
+  }
+  return can_tell ? data : none;
+}
+
+static stow_status put_data(const printer* p, const stowi_known* data, size_t shown) {
+  STOW_TRY(stowi_put(p->writer, shown == 0 ? " {data = [" : ", data = ["));
+  for (size_t i = 0; i < data->count; ++i) {
+    int64_t number = 0;
+    double real = 0;
+    (void)data_element(data, i, &number, &real);
+    STOW_TRY(put_comma(p, i));
+    STOW_TRY(stow_dtype_kind_of(data->dtype) == STOW_KIND_FLOAT
+                 ? stowi_put_float(p->writer, real)
+                 : stowi_printf(p->writer, "%lld", (long long)number));
+  }
+  return stowi_put(p->writer, "]");
+}
+
 static stow_status put_attrs(const printer* p, stow_node node) {
   stow_op op = stow_graph_op(p->graph, node);
   size_t count = stow_graph_attr_count(p->graph, node);
@@ -97,6 +144,10 @@ static stow_status put_attrs(const printer* p, stow_node node) {
       STOW_TRY(shown == 0 ? stowi_put(p->writer, " ") : STOW_OK);
       STOW_TRY(put_attr(p, attr, shown++));
     }
+  }
+  stowi_known data = data_to_tell(p->graph, node);
+  if (data.count != 0) {
+    STOW_TRY(put_data(p, &data, shown++));
   }
   return shown == 0 ? STOW_OK : stowi_put(p->writer, "}");
 }

@@ -1,5 +1,6 @@
 // Imports the model of one case with its small inputs as known values, and compares the types of
-// the graph's outputs with the tensors that the suite expects.
+// the graph's outputs with the tensors that the suite expects, and the graph's plan with that of
+// its text.
 #include "suite_case.h"
 
 #include <inttypes.h>
@@ -7,6 +8,7 @@
 #include <string.h>
 
 #include "onnx/support/suite_import.h"
+#include "support/text_plan.h"
 
 // ---------------------------------------------------------------------------------------------
 // Issues and outputs
@@ -104,6 +106,14 @@ static void compare_outputs(suite_import* c) {
 // ---------------------------------------------------------------------------------------------
 // A case
 
+static void compare_text(suite_import* c) {
+  stow_plan_options options = text_plan_model_options();
+  char why[TEXT_PLAN_WHY];
+  if (!text_plan_agrees(stow_onnx_import_graph(c->import), &options, why)) {
+    suite_conclude(c, SUITE_FAILED, "the graph and its text: %s", why);
+  }
+}
+
 // Whether everything is imported and compared. Where the shape of an output depends on data, the
 // import is told it, as a user would: dtype and rank must still agree.
 static bool import_and_compare(suite_import* c, bool keep_all) {
@@ -113,6 +123,9 @@ static bool import_and_compare(suite_import* c, bool keep_all) {
   }
   if (!suite_has_objection(c)) {
     compare_outputs(c);
+  }
+  if (c->result.outcome < SUITE_UNSUPPORTED) {
+    compare_text(c);
   }
   return c->result.outcome < SUITE_UNSUPPORTED;
 }
