@@ -206,6 +206,10 @@ expect 3 WeightsWithoutData
 complains "2 values have nothing to begin with"
 lists "param 'w1' f32[16, 12]"
 [ ! -e "$work/none" ] || fail "something was written"
+run fmt "$examples/digits.onnx" -o "$work/digits.stow"
+run export "$work/digits.stow" -o "$work/none"
+expect 3 TheTextOfAModelHasNoWeights
+lists "it only names their file 'digits.onnx': use the model"
 dd if=/dev/zero of="$work/w1" bs=768 count=1 2>/dev/null
 run export "$examples/tiny.stow" -o "$work/weights" --random 7 --input "w1=$work/w1"
 expect 0 WeightsOutOfFiles

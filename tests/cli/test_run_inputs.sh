@@ -182,6 +182,11 @@ write_graph weighted '%0 = input "x" : f32[2]' '%1 = param "w" : f32[2]' '%2 "y"
 run run "$work/weighted.stow" --input x="$work/a.npy"
 expect 3 AParamWithoutData
 lists "param 'w' f32[2]"
+run fmt "$examples/digits.onnx" -o "$work/digits.stow"
+run run "$work/digits.stow"
+expect 3 TheTextOfAModelHasNoWeights
+lists "param 'fc.bias' f32[10]"
+lists "a text does not hold weights, it only names their file 'digits.onnx': use the model"
 run run "$work/weighted.stow" --input x="$work/a.npy" --input w="$work/b.npy"
 expect 0 DataForAParam
 says "[2, 6]"

@@ -383,6 +383,16 @@ static void list_value(const stow_graph* graph, stow_value value) {
   cli_tell_more("%s '%.*s' %s", kind_of(graph, value), (int)name.size, name.data, type);
 }
 
+// The file that a text names for the first of |missing| that has one; empty where there is none.
+static stow_str named_source(const stow_graph* graph, const cli_list* missing) {
+  const stow_value* values = missing->items;
+  stow_str source = {"", 0};
+  for (size_t i = 0; i < missing->count && source.size == 0; ++i) {
+    source = stow_graph_attr(graph, stow_graph_producer(graph, values[i]), "source")->s;
+  }
+  return source;
+}
+
 static cli_exit fail_missing(const cli_run* run, const cli_list* missing) {
   const stow_graph* graph = run->job.graph;
   const stow_value* values = missing->items;
@@ -393,6 +403,11 @@ static cli_exit fail_missing(const cli_run* run, const cli_list* missing) {
   }
   if (missing->count > SHOWN_MISSING) {
     cli_tell_more("and %zu more", missing->count - SHOWN_MISSING);
+  }
+  stow_str source = named_source(graph, missing);
+  if (source.size != 0 && !cli_source_is_model(&run->job.source)) {
+    cli_tell_more("a text does not hold weights, it only names their file '%.*s': use the model",
+                  (int)source.size, source.data);
   }
   cli_tell_more("give each its own: --input NAME=FILE (.npy, .npz, .pb or raw bytes)");
   cli_tell_more("or all of them random numbers: --random SEED");
