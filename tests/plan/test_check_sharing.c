@@ -336,6 +336,120 @@ TEST(WhatIsAtHomeMustNotNeedBytesOfItsOwn) {
   }
 }
 
+// One whose storage is larger than its elements would reach into the next one's place.
+TEST(WhatIsAtHomeHasNoMoreBytesThanItsElements) {
+  static const struct {
+    const char* type;
+    const char* clause;
+    stow_fault fault;
+  } cases[] = {{"f32[64]", "", STOW_FAULT_NONE},
+               {"f32[64]", " with {storage = 257}", STOW_FAULT_HOME},
+               {"i4[129]", "", STOW_FAULT_NONE},
+               {"i4[129]", " with {storage = 66}", STOW_FAULT_HOME}};
+  for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
+    char text[400];
+    snprintf(text, sizeof(text),
+             "graph @g {\n"
+             "  %%0 = custom() {name = \"f\"} : %s%s\n"
+             "  %%1 = custom(%%0) {name = \"f\"} : %s\n"
+             "  %%2 = concat(%%0, %%1) {axis = 0} : %s\n"
+             "  return %%2\n"
+             "}\n",
+             cases[i].type, cases[i].clause, cases[i].type, i < 2 ? "f32[128]" : "i4[258]");
+    plan_case c = plain(text);
+    plan_edit edit = plan_edit_start(c.plan, c.graph, c.effects);
+    CHECK(plan_edit_put(&edit, 0, 2, 0));
+    CHECK_FAULT(finish(&c, &edit, true), cases[i].fault);
+    plan_free(&c);
+  }
+}
+
+// %3 belongs to the first byte of its half, where half of an element of %1 still is.
+TEST(AHomeBeginsWithAWholeByte) {
+  static const char* const texts[] = {
+      "graph @g {\n"
+      "  %0 = custom() {name = \"f\"} : i4[128]\n"
+      "  %1 = custom() {name = \"f\"} : i4[64]\n"
+      "  %2 = concat(%0, %1) {axis = 0} : i4[192]\n"
+      "  return %2\n"
+      "}\n",
+      "graph @g {\n"
+      "  %0 = custom() {name = \"f\"} : i4[129]\n"
+      "  %1 = custom() {name = \"f\"} : i4[64]\n"
+      "  %2 = concat(%0, %1) {axis = 0} : i4[193]\n"
+      "  return %2\n"
+      "}\n"};
+  for (size_t i = 0; i < 2; ++i) {
+    plan_case c = plain(texts[i]);
+    plan_edit edit = plan_edit_start(c.plan, c.graph, c.effects);
+    CHECK(plan_edit_put(&edit, 1, 2, 64));
+    CHECK_FAULT(finish(&c, &edit, true), i == 0 ? STOW_FAULT_NONE : STOW_FAULT_HOME);
+    plan_free(&c);
+  }
+}
+
+// Of the bytes of %5, one part is the first half or one byte more, the other the second half. They
+// are written at one step, or the first after the second.
+TEST(OneByteInCommonIsTooMuch) {
+  static const struct {
+    const char* parts;
+    stow_value first, second;
+    int size;
+    stow_fault fault;
+  } cases[] = {
+      {"%%1, %%2 = custom(%%0) {name = \"f\"} : u8[%d], u8[128]", 1, 2, 128, STOW_FAULT_NONE},
+      {"%%1, %%2 = custom(%%0) {name = \"f\"} : u8[%d], u8[128]", 1, 2, 129, STOW_FAULT_OVERLAP},
+      {"%%1 = custom(%%0) {name = \"f\"} : u8[128]\n"
+       "  %%2 = custom(%%0) {name = \"f\"} : u8[%d]",
+       2, 1, 128, STOW_FAULT_NONE},
+      {"%%1 = custom(%%0) {name = \"f\"} : u8[128]\n"
+       "  %%2 = custom(%%0) {name = \"f\"} : u8[%d]",
+       2, 1, 129, STOW_FAULT_REUSED_TOO_EARLY},
+  };
+  for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
+    char parts[200], text[600];
+    snprintf(parts, sizeof(parts), cases[i].parts, cases[i].size);
+    snprintf(text, sizeof(text),
+             "graph @g {\n"
+             "  %%0 = input \"x\" : u8[64]\n"
+             "  %s\n"
+             "  %%3 = concat(%%%u) {axis = 0} : u8[%d]\n"
+             "  %%4 = narrow(%%3) {axis = 0, start = 0, len = 128} : u8[128]\n"
+             "  %%5 = concat(%%4, %%%u) {axis = 0} : u8[256]\n"
+             "  return %%5\n"
+             "}\n",
+             parts, (unsigned)cases[i].first, cases[i].size, (unsigned)cases[i].second);
+    plan_case c = plain(text);
+    plan_edit edit = plan_edit_start(c.plan, c.graph, c.effects);
+    CHECK(plan_edit_put(&edit, cases[i].first, 3, 0) && plan_edit_put(&edit, 3, 5, 0) &&
+          plan_edit_put(&edit, cases[i].second, 5, 128));
+    CHECK_FAULT(finish(&c, &edit, true), cases[i].fault);
+    plan_free(&c);
+  }
+}
+
+// What is copied around an empty operand may share a byte; it is one node that writes it.
+TEST(CopiesThatShareAByteAreNoDoubleWrite) {
+  static const char text[] =
+      "graph @g {\n"
+      "  %0 = input \"x\" : i4[129]\n"
+      "  %1 = input \"none\" : i4[0]\n"
+      "  %2 = input \"y\" : i4[127]\n"
+      "  %3 = custom(%0) {name = \"f\"} : i4[128]\n"
+      "  %4 = concat(%0, %1, %2, %3) {axis = 0} : i4[384]\n"
+      "  return %4\n"
+      "}\n";
+  plan_case c = plain(text);
+  plan_edit edit = plan_edit_start(c.plan, c.graph, c.effects);
+  CHECK(plan_edit_put(&edit, 3, 4, 128));
+  CHECK_FAULT(finish(&c, &edit, true), STOW_FAULT_NONE);
+  plan_free(&c);
+  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  c = plan_make(text, &options);
+  plan_prove(&c);
+  plan_free(&c);
+}
+
 // The result is written from step 1 on, where its operand lies at home.
 TEST(AResultThatIsWrittenEarlyIsNoHome) {
   static const char text[] =

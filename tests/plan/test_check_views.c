@@ -353,6 +353,34 @@ TEST(CarriedValuesShareOneRoot) {
   plan_free(&c);
 }
 
+// The yield writes what the argument's bytes hold, which is the initial value's as well.
+TEST(AnInitialValueInCarriedBytesMustNotBeReadAfterwards) {
+  static const char text[] =
+      "graph @g {\n"
+      "  %0 = input \"x\" : f32[64]\n"
+      "  %1 \"start\" = relu(%0) : f32[64]\n"
+      "  %6 = loop(_, _, %1) {\n"
+      "    %2, %3, %4 \"state\" = args() : i64[], bool[], f32[64]\n"
+      "    %5 = relu(%4) : f32[64]\n"
+      "    yield %3, %5\n"
+      "  } : f32[64]\n"
+      "  %7 = add(%6, %1) : f32[64]\n"
+      "  return %7\n"
+      "}\n";
+  plan_case c = check_make(text, STOW_PRESET_DEFAULT);
+  REQUIRE(c.plan != NULL);
+  CHECK_U64(c.plan->values[4].root, 4);
+  for (stow_value value = 4; value <= 6; value += 2) {
+    c.plan->values[value].root = 1;
+    c.plan->values[value].offset = c.plan->values[1].offset;
+  }
+  CHECK_FAULT(check_plan(&c), STOW_FAULT_REUSED_TOO_EARLY);
+  CHECK_TEXT(c.diag.message,
+             "%1 \"start\" is read at step 6 by %7 (add), but %4 \"state\" is written into its "
+             "bytes at step 4");
+  plan_free(&c);
+}
+
 TEST(NodesOutsideTheirRegionAreCaught) {
   plan_case c = check_make(loop, STOW_PRESET_DEFAULT);
   REQUIRE(c.plan != NULL);

@@ -92,14 +92,16 @@ static stow_status add_writer(book* b, stow_value value, stowi_span bytes, uint3
   return STOW_OK;
 }
 
-// What a concat copies, neighbours as one.
+// What a concat copies, neighbours as one: they may share a byte, also where an operand without
+// elements lies between them.
 static stow_status add_copies(book* b, stow_value result, uint32_t step) {
   for (size_t k = 0; k < b->homes.count; ++k) {
     stowi_span bytes = stowi_homes_place(&b->homes, k);
     if (!stowi_homes_copies(&b->homes, k)) {
       continue;
     }
-    while (k + 1 < b->homes.count && stowi_homes_copies(&b->homes, k + 1)) {
+    while (k + 1 < b->homes.count &&
+           (stowi_homes_copies(&b->homes, k + 1) || b->homes.ends[k + 1] == b->homes.ends[k])) {
       k += 1;
       bytes.end = stowi_homes_place(&b->homes, k).end;
     }
