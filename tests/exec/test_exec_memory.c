@@ -131,6 +131,38 @@ TEST(WeightsAreUsedWhereverTheyLie) {
   }
 }
 
+// What the kernels of a run see as the second operand of add.
+static const void* seen_weight;
+
+static bool see_weight(void* user, const stow_exec_event* event) {
+  (void)user;
+  if (event->call != NULL && event->call->op == STOW_OP_ADD) {
+    seen_weight = event->call->operands[1]->data;
+  }
+  return true;
+}
+
+// The options' |user| is one for both callbacks.
+TEST(KernelsSeeAlignedWeights) {
+  for (size_t shift = 0; shift < 8; ++shift) {
+    exec_case c;
+    store s = {.size = 8, .shift = shift};
+    memcpy(s.bytes + s.shift, (float[]){10, 20}, 8);
+    exec_case_begin(&c, WEIGHTED);
+    c.plan_options.params = false;
+    c.options.weight = weight_of;
+    c.options.on_step = see_weight;
+    c.options.user = &s;
+    REQUIRE(exec_case_make(&c) == STOW_OK);
+    EXEC_SET(&c, "x", float, 1, 2);
+    CHECK(stow_exec_run(c.exec, &c.diag) == STOW_OK);
+    CHECK_U64((uintptr_t)seen_weight % 4, 0);
+    CHECK((seen_weight == s.bytes + shift) == (shift % 4 == 0));
+    EXEC_GIVES(&c, 0, float, 22, 66);
+    exec_case_end(&c);
+  }
+}
+
 TEST(WeightsOfAnotherSizeAreRefused) {
   exec_case c;
   store s = {.size = 12};
@@ -356,6 +388,7 @@ TEST(AliasedInputsMustBeSetAgainOrFilledInPlace) {
   exec_case_begin(&c, "%0 = input \"x\" : f32[4]\n %1 = reciprocal(%0) : f32[4]\n return %1");
   REQUIRE(exec_case_make(&c) == STOW_OK);
   stow_effects* effects = stow_prepared_effects(c.prepared);
+  test_freeze(&c.frozen, false);  // planning makes dims
   CHECK(stow_effects_alias(effects, 1, 0, &c.diag) == STOW_OK);
   REQUIRE(stow_plan_make(c.graph, effects, &c.plan_options, c.allocator, &c.diag, &plan) ==
           STOW_OK);
@@ -387,6 +420,33 @@ TEST(CachesThatAnOpWritesIntoAreSetOnce) {
   }
   EXEC_GIVES(&c, 0, float, 5, 6, 7);
   exec_case_end(&c);
+}
+
+// Bytes of an input are gone where it dies in the run, and where a result lies over them; a view of
+// it is no such result.
+TEST(InputsAreConsumedWhereTheirBytesAreTaken) {
+  static const struct {
+    const char* text;
+    bool in_place, is_consumed;
+  } cases[] = {
+      {CHAIN, true, true},
+      {CHAIN, false, true},
+      {"%0 = input \"x\" : f32[4]\n %1 = neg(%0) : f32[4]\n return %1", true, true},
+      {"%0 = input \"x\" : f32[4]\n %1 = reshape(%0) : f32[2, 2]\n return %1", true, false},
+  };
+  for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
+    exec_case c;
+    exec_case_begin(&c, cases[i].text);
+    c.plan_options.io = STOW_IO_CONSUME;
+    c.plan_options.in_place = cases[i].in_place;
+    REQUIRE(exec_case_make(&c) == STOW_OK);
+    EXEC_SET(&c, "x", float, 1, 2, 3, 4);
+    CHECK(stow_exec_run(c.exec, &c.diag) == STOW_OK);
+    stow_status status = stow_exec_run(c.exec, &c.diag);
+    test_check(status == (cases[i].is_consumed ? STOW_ERR_NOT_FOUND : STOW_OK), __FILE__, __LINE__,
+               "case %zu: %s", i, stow_status_text(status));
+    exec_case_end(&c);
+  }
 }
 
 TEST(KeptInputsAreThereInTheNextRun) {

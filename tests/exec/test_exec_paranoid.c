@@ -211,3 +211,33 @@ TEST(AnElementOfAPartThatIsNotWrittenIsFound) {
   CHECK_HAS(c.diag.message, "node 2 \"part\" (neg): element 7 of ");
   exec_case_end(&c);
 }
+
+// A step without a kernel has nothing to write: what changes then is another's doing.
+static bool write_input(void* user, const stow_exec_event* event) {
+  (void)user;
+  if (event->node == 1 && !event->is_done) {
+    unsigned char* data;
+    memcpy(&data, &input_data, sizeof(data));
+    data[9] ^= 1;
+  }
+  return true;
+}
+
+TEST(AnInputIsNotWrittenAtItsStep) {
+  exec_case c;
+  exec_case_begin(&c,
+                  "%0 = input \"x\" : f32[4]\n %1 = input \"y\" : f32[4]\n"
+                  "%2 = add(%0, %1) : f32[4]\n return %2");
+  c.options.paranoid = true;
+  c.options.on_step = write_input;
+  REQUIRE(exec_case_make(&c) == STOW_OK);
+  EXEC_SET(&c, "x", float, 1, 2, 3, 4);
+  EXEC_SET(&c, "y", float, 1, 2, 3, 4);
+  stow_tensor y;
+  REQUIRE(stow_exec_tensor(c.exec, 1, &c.diag, &y) == STOW_OK);
+  input_data = (const unsigned char*)y.data;
+  CHECK(stow_exec_run(c.exec, &c.diag) == STOW_ERR_VIOLATION);
+  CHECK_HAS(c.diag.message, "step 1: node 1 \"y\" (input): wrote byte ");
+  CHECK_HAS(c.diag.message, "byte 9 of %1 \"y\"");
+  exec_case_end(&c);
+}

@@ -220,6 +220,59 @@ TEST(ScansHaveAsManyRoundsAsThereWere) {
       run_short_scan);
 }
 
+// Round i yields the first of two values where i is below "few", the second one else.
+static void run_uneven(exec_case* c) {
+  EXEC_SET(c, "a", float, 1, 2, 3);
+  EXEC_SET(c, "b", float, 4, 5);
+  EXEC_SET(c, "few", int64_t, 2);
+  RUNS(c);
+  EXEC_GIVES(c, 0, float, 1, 2, 3, 1, 2, 3);
+  EXEC_SET(c, "few", int64_t, 0);
+  RUNS(c);
+  EXEC_GIVES(c, 0, float, 4, 5, 4, 5);
+  EXEC_SET(c, "few", int64_t, 1);
+  CHECK(stow_exec_run(c->exec, &c->diag) == STOW_ERR_TYPE);
+  CHECK_HAS(c->diag.message, "round 1 yields f32[2] for %");
+  CHECK_HAS(c->diag.message, "other dims than rounds before");
+}
+
+TEST(ScansCollectOneShapeInAllRounds) {
+  in_every_way(
+      "%0 = constant \"n\" {data = [2]} : i64[]\n %1 = input \"few\" : i64[]\n"
+      "%2 = input \"a\" : f32[3]\n %3 = input \"b\" : f32[2]\n"
+      "%8 = loop(%0, _) {\n"
+      "  %4, %5 = args() : i64[], bool[]\n  %6 = lt(%4, %1) : bool[]\n"
+      "  %7 = if(%6) { yield %2 } else { yield %3 } : bounded f32[3]\n"
+      "  yield %5, %7 } : bounded f32[2, 3]\n return %8",
+      run_uneven);
+}
+
+// Tells dims that its result has no room for.
+static stow_status run_boastful(stow_kernel_call* call) {
+  memset(call->results[0]->data, 0, stow_tensor_bytes(call->results[0]));
+  call->results[0]->dims[0] = 5;
+  return STOW_OK;
+}
+
+TEST(WhatIsYieldedMustFit) {
+  exec_case c;
+  exec_case_begin(&c,
+                  "%0 = input \"c\" : bool[]\n %1 = input \"x\" : f32[4]\n"
+                  "%3 = if(%0) { %2 = custom(%1) {name = \"boastful\"} : bounded f32[4]\n"
+                  " yield %2 } else { yield %1 } : bounded f32[4]\n return %3");
+  stow_kernel kernel = {sizeof(kernel), NULL, run_boastful, NULL, false};
+  CHECK(stow_kernels_set_custom(c.kernels, stow_str_of("boastful"), &kernel, NULL) == STOW_OK);
+  REQUIRE(exec_case_make(&c) == STOW_OK);
+  EXEC_SET(&c, "x", float, 1, 2, 3, 4);
+  EXEC_SET(&c, "c", bool, false);
+  RUNS(&c);
+  EXEC_GIVES(&c, 0, float, 1, 2, 3, 4);
+  EXEC_SET(&c, "c", bool, true);
+  CHECK(stow_exec_run(c.exec, &c.diag) == STOW_ERR_TYPE);
+  CHECK_HAS(c.diag.message, "%3 is at most f32[4], and would become f32[5]");
+  exec_case_end(&c);
+}
+
 TEST(MoreRoundsThanPlannedAreRefused) {
   exec_case c;
   exec_case_begin(&c,

@@ -135,8 +135,11 @@ static void write_deep_graphs(onnx_writer* w, size_t depth) {
 
 TEST(DeepGraphsAreReadOrRefused) {
   onnx_writer w = {0};
-  write_deep_graphs(&w, 30);
+  write_deep_graphs(&w, 33);
   CHECK(examine_copy(w.data, w.size) == STOW_OK);
+  onnx_writer_free(&w);
+  write_deep_graphs(&w, 34);
+  CHECK(examine_copy(w.data, w.size) == STOW_ERR_LIMIT);
   onnx_writer_free(&w);
   write_deep_graphs(&w, 3400);
   CHECK(examine_copy(w.data, w.size) == STOW_ERR_LIMIT);

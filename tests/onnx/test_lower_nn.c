@@ -1,5 +1,6 @@
 // Which core ops windows, quantised, recurrent and geometric ONNX ops of old and new versions
 // become.
+#include <stdio.h>
 #include <string.h>
 
 #include "onnx/import_model.h"
@@ -38,6 +39,36 @@ TEST(PadsBesideAnAutomaticPaddingAreDropped) {
   CHECK_HAS(m.text, "auto_pad = \"same_upper\"");
   CHECK_HAS(m.text, "op = \"avg\"");
   import_end(&m);
+}
+
+// What a pool's name says is said by attributes.
+TEST(PoolsSayWhatTheirNamesDo) {
+  static const struct {
+    const char *name, *op;
+    bool is_global;
+  } pools[] = {{"AveragePool", "avg", false},  {"MaxPool", "max", false},
+               {"LpPool", "lp", false},        {"GlobalAveragePool", "avg", true},
+               {"GlobalMaxPool", "max", true}, {"GlobalLpPool", "lp", true}};
+  static const int64_t pair[] = {2, 2};
+  for (size_t i = 0; i < sizeof(pools) / sizeof(pools[0]); ++i) {
+    import_model m;
+    char op[20];
+    begin_at(&m, 11);
+    import_input(&m, "x", ONNX_FLOAT, "1 2 10 5");
+    onnx_node_begin(&m.w, pools[i].name, "x", "y");
+    if (!pools[i].is_global) {
+      onnx_attr_ints(&m.w, "kernel_shape", pair, 2);
+    }
+    onnx_node_end(&m.w);
+    RUN(&m);
+    snprintf(op, sizeof(op), "op = \"%s\"", pools[i].op);
+    bool is_default = strcmp(pools[i].op, "max") == 0;
+    CHECK((strstr(m.text, is_default ? "op = " : op) != NULL) == !is_default);
+    CHECK((strstr(m.text, "global = true") != NULL) == pools[i].is_global);
+    CHECK(strstr(m.text, "channels_last") == NULL);
+    CHECK_TEXT(import_type(&m, "y"), pools[i].is_global ? "f32[1, 2, 1, 1]" : "f32[1, 2, 9, 4]");
+    import_end(&m);
+  }
 }
 
 TEST(UnknownAttributesOfWindowsAreIssues) {
