@@ -21,9 +21,9 @@ working tree is only read. The same sources, paths, count and seed give the same
 """
 import argparse
 import collections
+import hashlib
 import json
 import os
-import random
 import re
 import shlex
 import shutil
@@ -469,6 +469,18 @@ def print_survivor(text, mutant, note):
     print('  + ' + line_at(mutated(text, mutant), mutant.begin), flush=True)
 
 
+def in_random_order(mutants, texts, seed):
+    """By a hash of their lines: what changes elsewhere does not change the sample."""
+    seen = collections.Counter()
+    keyed = []
+    for mutant in mutants:
+        what = (mutant.path, line_at(texts[mutant.path], mutant.begin), mutant.change)
+        seen[what] += 1
+        key = hashlib.sha256(repr((seed, what, seen[what])).encode()).hexdigest()
+        keyed.append((key, mutant))
+    return [mutant for _, mutant in sorted(keyed)]
+
+
 def hunt_in(path, options, allowed):
     """Prints the survivors of one path. Returns the row of the table."""
     files, lines = files_of(path)
@@ -476,7 +488,7 @@ def hunt_in(path, options, allowed):
     files = [file for file in files if file in commands]
     texts = {file: read(os.path.join(SOURCE, file)) for file in files}
     mutants = [m for file in files for m in mutants_of(file, texts[file], lines)]
-    random.Random(options.seed).shuffle(mutants)
+    mutants = in_random_order(mutants, texts, options.seed)
     count = len(mutants) if options.all or lines else options.count
     found = find_tests(options.tests or pattern_of(files[0] if files else path))
     if not mutants or not found:

@@ -44,7 +44,7 @@ static bool next_stretch(const stow_plan* plan, stow_value root, size_t* index, 
   return more;
 }
 
-// Writes one item per stretch in which a byte is occupied to |out|; NULL: only counts them.
+// Writes one item per stretch to |out|; NULL: only counts them.
 static size_t list_root(const stow_plan* plan, stow_value root, stowi_arena_item* out) {
   size_t count = 0;
   size_t index = 0;
@@ -53,7 +53,7 @@ static size_t list_root(const stow_plan* plan, stow_value root, stowi_arena_item
   stow_plan_slot(plan, root, &slot);
   stow_window stretch;
   while (next_stretch(plan, root, &index, &at, &stretch)) {
-    if (stretch.low < stretch.high && out != NULL) {
+    if (out != NULL) {
       out[count] = (stowi_arena_item){
           .offset = (size_t)(slot.offset + stretch.low),
           .size = (size_t)(stretch.high - stretch.low),
@@ -63,7 +63,7 @@ static size_t list_root(const stow_plan* plan, stow_value root, stowi_arena_item
           .value = root,
       };
     }
-    count += stretch.low < stretch.high ? 1 : 0;
+    ++count;
   }
   return count;
 }

@@ -25,6 +25,7 @@ static void check_refused(const char* body, stow_value output, stow_value input,
                           stow_status expected, const char* reason) {
   fixture f;
   CHECK(ask(&f, body, output, input) == expected);
+  CHECK(f.diag.status == expected);
   CHECK_HAS(f.diag.message, reason);
   fixture_free(&f);
 }
@@ -157,7 +158,7 @@ TEST(OnlyOutputsAndInputsOfOneTypeArePaired) {
       "  %3 = eq(%0, %2) : bool[4]\n"
       "  return %3, %2";
   check_refused(body, 2, 1, STOW_ERR_CONFLICT, "that is no input");
-  check_refused(body, 1, 0, STOW_ERR_CONFLICT, "it is no output");
+  check_refused(body, 1, 0, STOW_ERR_CONFLICT, ": it is no output");
   check_refused(body, 3, 0, STOW_ERR_CONFLICT, "other element types");
   check_refused(body, 9, 0, STOW_ERR_INVALID_ARGUMENT, "no such value");
   check_refused(body, 2, 9, STOW_ERR_INVALID_ARGUMENT, "no such value");

@@ -124,10 +124,21 @@ TEST(SettersOfValuesAreReadBack) {
   CHECK(stow_effects_inside(f.effects, 4, &operand, &offset));
   CHECK_U64(operand, 0);
   CHECK_U64(offset, 8);
+  CHECK(stow_effects_place_inside(f.effects, 2, 0, 1, 4, &f.diag) == STOW_OK);
+  CHECK(stow_effects_inside(f.effects, 2, &operand, &offset));
+  CHECK_U64(operand, 1);
+  CHECK_U64(offset, 4);
   CHECK_U64(stow_effects_storage(f.effects, 77), STOW_BYTES_DEFAULT);
   CHECK(stow_effects_set_storage(f.effects, 2, STOW_BYTES_DEFAULT, &f.diag) == STOW_OK);
   CHECK_U64(stow_effects_storage(f.effects, 2), STOW_BYTES_DEFAULT);
   fixture_free(&f);
+}
+
+// The diagnostic says so, too.
+static bool is_refused(stow_status status, stow_diag* diag) {
+  bool is = status == STOW_ERR_INVALID_ARGUMENT && diag->status == status;
+  diag->status = STOW_OK;
+  return is;
 }
 
 TEST(SettersRefuseWhatIsNotThere) {
@@ -136,43 +147,43 @@ TEST(SettersRefuseWhatIsNotThere) {
   REQUIRE(fixture_effects(&f, plain) == STOW_OK);
   stow_effects* e = f.effects;
   stow_diag* d = &f.diag;
-  CHECK(stow_effects_add_scratch(e, 5, 8, 8, d, NULL) == STOW_ERR_INVALID_ARGUMENT);
+  CHECK(is_refused(stow_effects_add_scratch(e, 5, 8, 8, d, NULL), d));
   CHECK_HAS(d->message, "there is no node 5; the graph has 5 nodes");
-  CHECK(stow_effects_add_scratch(e, 2, 8, 24, d, NULL) == STOW_ERR_INVALID_ARGUMENT);
+  CHECK(is_refused(stow_effects_add_scratch(e, 2, 8, 24, d, NULL), d));
   CHECK_HAS(d->message, "alignment 24 is not a power of two");
   CHECK_U64(d->node, 2);
   CHECK_U64(d->line, 4);
-  CHECK(stow_effects_add_scratch(e, 2, 8, 0, d, NULL) == STOW_ERR_INVALID_ARGUMENT);
-  CHECK(stow_effects_hold_operand(e, 2, 2, 4, d) == STOW_ERR_INVALID_ARGUMENT);
+  CHECK(is_refused(stow_effects_add_scratch(e, 2, 8, 0, d, NULL), d));
+  CHECK(is_refused(stow_effects_hold_operand(e, 2, 2, 4, d), d));
   CHECK_HAS(d->message, "add %2 has no operand 2; it has 2");
-  CHECK(stow_effects_hold_operand(e, 3, 1, 4, d) == STOW_ERR_INVALID_ARGUMENT);
+  CHECK(is_refused(stow_effects_hold_operand(e, 3, 1, 4, d), d));
   CHECK_HAS(d->message, "operand 1 is absent");
-  CHECK(stow_effects_hold_operand(e, 3, 0, 3, d) == STOW_ERR_INVALID_ARGUMENT);
+  CHECK(is_refused(stow_effects_hold_operand(e, 3, 0, 3, d), d));
   CHECK_HAS(d->message,
             "layer_norm %3 holds operand 0 until layer_norm %3, which is not a later node");
-  CHECK(stow_effects_hold_operand(e, 3, 0, 9, d) == STOW_ERR_INVALID_ARGUMENT);
-  CHECK(stow_effects_write_early(e, 4, 2, 1, d) == STOW_ERR_INVALID_ARGUMENT);
+  CHECK(is_refused(stow_effects_hold_operand(e, 3, 0, 9, d), d));
+  CHECK(is_refused(stow_effects_write_early(e, 4, 2, 1, d), d));
   CHECK_HAS(d->message, "has no result 2; it has 2");
-  CHECK(stow_effects_write_early(e, 3, 0, 4, d) == STOW_ERR_INVALID_ARGUMENT);
+  CHECK(is_refused(stow_effects_write_early(e, 3, 0, 4, d), d));
   CHECK_HAS(d->message, "which is not an earlier node");
-  CHECK(stow_effects_write_early(e, 3, 0, 9, d) == STOW_ERR_INVALID_ARGUMENT);
-  CHECK(stow_effects_allow_overwrite(e, 3, 1, 0, d) == STOW_ERR_INVALID_ARGUMENT);
-  CHECK(stow_effects_allow_overwrite(e, 3, 0, 1, d) == STOW_ERR_INVALID_ARGUMENT);
-  CHECK(stow_effects_forbid_overwrite(e, 3, 1, 0, d) == STOW_ERR_INVALID_ARGUMENT);
+  CHECK(is_refused(stow_effects_write_early(e, 3, 0, 9, d), d));
+  CHECK(is_refused(stow_effects_allow_overwrite(e, 3, 1, 0, d), d));
+  CHECK(is_refused(stow_effects_allow_overwrite(e, 3, 0, 1, d), d));
+  CHECK(is_refused(stow_effects_forbid_overwrite(e, 3, 1, 0, d), d));
   CHECK_HAS(d->message, "has no result 1; it has 1");
-  CHECK(stow_effects_forbid_overwrite(e, 3, 0, 1, d) == STOW_ERR_INVALID_ARGUMENT);
+  CHECK(is_refused(stow_effects_forbid_overwrite(e, 3, 0, 1, d), d));
   CHECK_HAS(d->message, "operand 1 is absent");
-  CHECK(stow_effects_forbid_overwrite(e, 9, 0, 0, d) == STOW_ERR_INVALID_ARGUMENT);
-  CHECK(stow_effects_place_inside(e, 9, 0, 0, 0, d) == STOW_ERR_INVALID_ARGUMENT);
-  CHECK(stow_effects_place_inside(e, 3, 0, 7, 0, d) == STOW_ERR_INVALID_ARGUMENT);
-  CHECK(stow_effects_set_storage(e, 6, 1, d) == STOW_ERR_INVALID_ARGUMENT);
+  CHECK(is_refused(stow_effects_forbid_overwrite(e, 9, 0, 0, d), d));
+  CHECK(is_refused(stow_effects_place_inside(e, 9, 0, 0, 0, d), d));
+  CHECK(is_refused(stow_effects_place_inside(e, 3, 0, 7, 0, d), d));
+  CHECK(is_refused(stow_effects_set_storage(e, 6, 1, d), d));
   CHECK_HAS(d->message, "there is no value %6; the graph has 6 values");
-  CHECK(stow_effects_set_own(e, 6, d) == STOW_ERR_INVALID_ARGUMENT);
-  CHECK(stow_effects_set_state(e, 6, d) == STOW_ERR_INVALID_ARGUMENT);
-  CHECK(stow_effects_set_offset(e, 6, 0, d) == STOW_ERR_INVALID_ARGUMENT);
-  CHECK(stow_effects_set_alignment(e, 6, 8, d) == STOW_ERR_INVALID_ARGUMENT);
-  CHECK(stow_effects_set_alignment(e, 2, 0, d) == STOW_ERR_INVALID_ARGUMENT);
-  CHECK(stow_effects_set_io(e, 6, STOW_IO_KEEP, d) == STOW_ERR_INVALID_ARGUMENT);
+  CHECK(is_refused(stow_effects_set_own(e, 6, d), d));
+  CHECK(is_refused(stow_effects_set_state(e, 6, d), d));
+  CHECK(is_refused(stow_effects_set_offset(e, 6, 0, d), d));
+  CHECK(is_refused(stow_effects_set_alignment(e, 6, 8, d), d));
+  CHECK(is_refused(stow_effects_set_alignment(e, 2, 0, d), d));
+  CHECK(is_refused(stow_effects_set_io(e, 6, STOW_IO_KEEP, d), d));
   fixture_free(&f);
 }
 
@@ -223,7 +234,7 @@ TEST(ResultsOfRegionOwnersLieInsideNothing) {
                           "  %0 = input \"c\" : bool[]\n"
                           "  %1 = if(%0) { yield %0 } else { yield %0 } : bool[]\n"
                           "  return %1") == STOW_OK);
-  CHECK(stow_effects_place_inside(f.effects, 3, 0, 0, 0, &f.diag) == STOW_ERR_INVALID_ARGUMENT);
+  CHECK(is_refused(stow_effects_place_inside(f.effects, 3, 0, 0, 0, &f.diag), &f.diag));
   CHECK_HAS(f.diag.message, "if %1 owns regions");
   fixture_free(&f);
 }
@@ -236,7 +247,7 @@ TEST(WhatWritesIntoAnOperandIsNotPlacedElsewhere) {
                           "  %1 = input \"new\" : f32[1, 8]\n"
                           "  %2 = kv_append(%0, %1) {axis = 0} : f32[4, 8]\n"
                           "  return %2") == STOW_OK);
-  CHECK(stow_effects_place_inside(f.effects, 2, 0, 0, 0, &f.diag) == STOW_ERR_INVALID_ARGUMENT);
+  CHECK(is_refused(stow_effects_place_inside(f.effects, 2, 0, 0, 0, &f.diag), &f.diag));
   CHECK_HAS(f.diag.message, "kv_append %2 writes into an operand");
   fixture_free(&f);
 }

@@ -212,6 +212,24 @@ TEST(PartsOfBytesStayOutside) {
       "2:NOT_CONTIGUOUS 3:NOT_CONTIGUOUS 5:TAKEN 6:TAKEN", "5=7+0 6=7+2");
 }
 
+// Elements of fewer bits than 32 take as many as that; others their own.
+TEST(PlacesFollowUniformWidths) {
+  setup s;
+  setup_init(&s);
+  s.f.views_options.f32_uniform = true;
+  check_with(&s,
+             "  %0 = input \"x\" : f16[4]\n"
+             "  %1 = relu(%0) : f16[4]\n"
+             "  %2 = gelu(%0) : f16[4]\n"
+             "  %3 = concat(%1, %2) : f16[8]\n"
+             "  %4 = input \"y\" : f64[4]\n"
+             "  %5 = relu(%4) : f64[4]\n"
+             "  %6 = gelu(%4) : f64[4]\n"
+             "  %7 = concat(%5, %6) : f64[8]\n"
+             "  return %3, %7",
+             "1:TAKEN 2:TAKEN 5:TAKEN 6:TAKEN", "1=3+0 2=3+16 5=7+0 6=7+32");
+}
+
 TEST(NothingFollowsWhatMayShrink) {
   check_homes(
       "  %0 = input \"x\" : f32[4]\n"

@@ -1,4 +1,5 @@
 // Arenas: creation, typed access, cloning, generations.
+#include <stddef.h>
 #include <stdio.h>
 #include <stowage/arena.h>
 #include <stowage/text.h>
@@ -113,6 +114,36 @@ TEST(LargeAlignmentsAreKept) {
   fixture_free(&f);
 }
 
+static void* note_alignment(void* user, void* data, size_t old_size, size_t size,
+                            size_t alignment) {
+  stow_allocator allocator = stow_allocator_default();
+  *(size_t*)user = alignment;
+  return allocator.reallocate(allocator.user, data, old_size, size, alignment);
+}
+
+// A block is aligned for its handle, and for the bytes of the plan where they are in it.
+TEST(BlocksAreAlignedForWhatIsInThem) {
+  size_t natural = _Alignof(max_align_t);
+  for (uint64_t alignment = 1; alignment <= 256; alignment *= 256) {
+    fixture f;
+    stow_plan_options options;
+    size_t asked = 0;
+    stow_allocator allocator = {note_alignment, &asked};
+    static _Alignas(256) unsigned char bytes[8192];
+    stow_plan_options_init(&options, STOW_PRESET_DEFAULT);
+    options.alignment = alignment;
+    make_plan(&f, "graph @g {\n  %0 = input \"x\" : u8[3]\n  return %0\n}\n", &options);
+    REQUIRE(f.plan != NULL);
+    CHECK(stow_arena_create(f.plan, NULL, allocator, &f.diag, &f.arena) == STOW_OK);
+    CHECK_U64(asked, alignment > natural ? alignment : natural);
+    stow_arena_destroy(f.arena);
+    CHECK(stow_arena_create_over(f.plan, bytes, sizeof(bytes), NULL, allocator, &f.diag,
+                                 &f.arena) == STOW_OK);
+    CHECK_U64(asked, natural);
+    fixture_free(&f);
+  }
+}
+
 TEST(TwoHundredFiftySixBytesAreSixtyFourFloats) {
   fixture f;
   make_arena(&f, text);
@@ -215,6 +246,7 @@ TEST(MisalignedElementsAreRefused) {
   size_t count;
   CHECK(stow_arena_f32(f.arena, 2, &f.diag, &data, &count) == STOW_ERR_TYPE);
   CHECK_TEXT(f.diag.message, "%2 \"c\" lies at offset 9, which is not aligned for f32");
+  CHECK(f.diag.status == STOW_ERR_TYPE);
   fixture_free(&f);
 }
 
@@ -227,6 +259,8 @@ TEST(ScratchHasAPlace) {
   CHECK(stow_arena_scratch(f.arena, 0, &f.diag, &first, &size) == STOW_OK && size == 100);
   CHECK(stow_arena_scratch(f.arena, 1, &f.diag, &second, &size) == STOW_OK && size == 20);
   CHECK(first != second && (uintptr_t)second % 64 == 0);
+  const unsigned char* base = (const unsigned char*)stow_arena_base(f.arena);
+  CHECK(first == base + f.plan->scratch[0].offset && second == base + f.plan->scratch[1].offset);
   CHECK(stow_arena_scratch(f.arena, 2, &f.diag, &first, &size) == STOW_ERR_NOT_FOUND);
   CHECK_TEXT(f.diag.message, "there is no scratch 2: the plan has 2");
   fixture_free(&f);
@@ -361,11 +395,16 @@ TEST(PlansThatDoNotFitTheMachineAreRefused) {
   f.plan->arena_size = PTRDIFF_MAX;
   CHECK(stow_arena_create(f.plan, NULL, allocator, &f.diag, &f.arena) == STOW_ERR_OUT_OF_MEMORY);
   f.plan->arena_size = size;
-  f.plan->values[2].size = size + 1;
-  CHECK(stow_arena_create(f.plan, NULL, allocator, &f.diag, &f.arena) == STOW_ERR_VIOLATION);
-  CHECK_HAS(f.diag.message, "%2 is ");
-  CHECK(f.arena == NULL);
-  f.plan->values[2].size = 256;
+  for (stow_value value = 0; value < 9; ++value) {  // %9 is empty
+    uint64_t own = f.plan->values[value].size;
+    char expected[20];
+    f.plan->values[value].size = size + 1;
+    CHECK(stow_arena_create(f.plan, NULL, allocator, &f.diag, &f.arena) == STOW_ERR_VIOLATION);
+    snprintf(expected, sizeof(expected), "%%%u is ", (unsigned)value);
+    CHECK_HAS(f.diag.message, expected);
+    CHECK(f.arena == NULL);
+    f.plan->values[value].size = own;
+  }
   f.plan->scratch[0].offset = UINT64_MAX;
   CHECK(stow_arena_create(f.plan, NULL, allocator, &f.diag, &f.arena) == STOW_ERR_VIOLATION);
   CHECK_HAS(f.diag.message, "scratch of node 4");

@@ -122,6 +122,17 @@ TEST(WrittenGuardIsNamedWithItsByte) {
   fixture_free(&f);
 }
 
+TEST(AGuardOfWhatHasNoNameIsNamedByItsId) {
+  fixture f;
+  make(&f, true, false);
+  REQUIRE(f.arena != NULL);
+  f.plan->name_at[2] = f.plan->name_at[1] + 1;  // %1 is called ""
+  f.base[guard_at(&f, 1)] ^= 1;
+  CHECK(stow_arena_check_guards(f.arena, 4, &f.diag, NULL) == STOW_ERR_VIOLATION);
+  CHECK_HAS(f.diag.message, "the guard of %1 was written: byte 0 ");
+  fixture_free(&f);
+}
+
 TEST(EveryByteOfAGuardCounts) {
   fixture f;
   make(&f, true, false);
@@ -361,20 +372,49 @@ TEST(CallersMemoryIsGivenBackAccessible) {
   fixture_free(&f);
 }
 
+// All of |user| is one block.
+static size_t block_size;
+static void* give_all(void* user, void* data, size_t old_size, size_t size, size_t alignment) {
+  (void)data;
+  (void)old_size;
+  (void)alignment;
+  block_size = size == 0 ? block_size : size;
+  return size == 0 ? NULL : user;
+}
+
 // A plan that was never proved may claim any lifetimes; the arena must not go astray over them.
 TEST(ClaimsOutsideTheRunAreIgnored) {
   fixture f;
   make_plan(&f, true, true);
   REQUIRE(f.plan != NULL);
+  f.plan->values[0].begin = 77;
+  f.plan->values[0].end = 99;
   f.plan->values[2].begin = 77;
   f.plan->values[2].end = 99;
   f.plan->values[3].end = UINT32_MAX;
   f.plan->scratch[0].node = 1234;
   CHECK(stow_arena_create(f.plan, &f.options, stow_allocator_default(), &f.diag, &f.arena) ==
         STOW_OK);
+  f.base = (unsigned char*)stow_arena_base(f.arena);
+  CHECK_U64(f.base[guard_at(&f, 0)], 0);  // never born
   for (uint32_t step = 0; step <= 5; ++step) {
     CHECK(stow_arena_enter_step(f.arena, step, &f.diag) == STOW_OK);
   }
+  fixture_free(&f);
+}
+
+// Bytes behind the block, which another may have, stay accessible.
+TEST(OnlyTheArenasBytesArePoisoned) {
+  static _Alignas(64) unsigned char bytes[8192];
+  fixture f;
+  make_plan(&f, false, true);
+  REQUIRE(f.plan != NULL);
+  stow_allocator allocator = {give_all, bytes};
+  CHECK(stow_arena_create(f.plan, &f.options, allocator, &f.diag, &f.arena) == STOW_OK);
+  f.base = bytes;
+  size_t end = block_size;
+  CHECK(stow_arena_enter_step(f.arena, 3, &f.diag) == STOW_OK);
+  CHECK_U64(reachable(&f, end, sizeof(bytes) - end), sizeof(bytes) - end);
   fixture_free(&f);
 }
 

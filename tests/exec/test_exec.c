@@ -43,8 +43,10 @@ TEST(KernelsAreReplaced) {
   CHECK(stow_kernels_get(kernels, STOW_OP_RELU) == stow_kernels_get(NULL, STOW_OP_RELU));
   CHECK(stow_kernels_set(kernels, STOW_OP_RELU, &seven, &diag) == STOW_OK);
   CHECK(stow_kernels_get(kernels, STOW_OP_RELU)->run == run_seven);
-  CHECK(stow_kernels_set(kernels, STOW_OP_CORE_COUNT + 3, &seven, &diag) == STOW_OK);
-  CHECK(stow_kernels_get(kernels, STOW_OP_CORE_COUNT + 3)->run == run_seven);
+  for (stow_op op = STOW_OP_CORE_COUNT; op < STOW_OP_CORE_COUNT + 4; ++op) {  // the caller's own
+    CHECK(stow_kernels_set(kernels, op, &seven, &diag) == STOW_OK);
+    CHECK(stow_kernels_get(kernels, op)->run == run_seven);
+  }
   CHECK(stow_kernels_set(kernels, STOW_OP_LOOP, &seven, &diag) == STOW_ERR_INVALID_ARGUMENT);
   CHECK_HAS(diag.message, "`loop` is carried out by the executor itself");
   CHECK(stow_kernels_set(kernels, STOW_OP_CUSTOM, &seven, &diag) == STOW_ERR_INVALID_ARGUMENT);
@@ -110,6 +112,35 @@ TEST(ScratchIsPlannedForTheThreadsThatRun) {
   CHECK(stow_prepared_graph(c.prepared) == c.graph);
   CHECK(stow_exec_graph(c.exec) == c.graph && stow_exec_plan(c.exec) == c.plan);
   exec_case_end(&c);
+}
+
+// What the kernel that asks for scratch is shown of its second operand. It asks for none.
+static const void* shown;
+
+static stow_status scratch_look(const stow_kernel_call* call, uint64_t* out_bytes) {
+  (void)out_bytes;
+  shown = call->operands[1]->data;
+  return STOW_OK;
+}
+
+TEST(KernelsThatAskForScratchMayLookAtWeights) {
+  for (int is_constant = 0; is_constant < 2; ++is_constant) {
+    exec_case c;
+    exec_case_begin(&c, is_constant ? "%0 = input \"x\" : f32[2]\n"
+                                      "%1 = constant \"k\" {data = [2, 3]} : f32[2]\n"
+                                      "%2 = add(%0, %1) : f32[2]\n return %2"
+                                    : "%0 = input \"x\" : f32[2]\n"
+                                      "%1 = input \"k\" {data = [2, 3]} : f32[2]\n"
+                                      "%2 = add(%0, %1) : f32[2]\n return %2");
+    stow_kernel kernel = kernel_of(run_seven);
+    kernel.scratch = scratch_look;
+    CHECK(stow_kernels_set(c.kernels, STOW_OP_ADD, &kernel, NULL) == STOW_OK);
+    REQUIRE(exec_case_make(&c) == STOW_OK);
+    CHECK((shown == stow_graph_data(c.graph, 1, NULL)) == (is_constant != 0));
+    CHECK((shown == NULL) == (is_constant == 0));
+    CHECK_U64(stow_plan_scratch_count(c.plan), 0);
+    exec_case_end(&c);
+  }
 }
 
 static stow_status scratch_refused(const stow_kernel_call* call, uint64_t* out_bytes) {
@@ -315,6 +346,28 @@ TEST(ErrorsOfKernelsNameStepNodeAndOp) {
   EXEC_SET(&c, "y", float, 1, 2, 3, 4);
   CHECK(stow_exec_run(c.exec, &c.diag) == STOW_ERR_INVALID_ARGUMENT);
   CHECK_TEXT(c.diag.message, "step 2: node 2 \"sum\" (add): index 7 is out of range");
+  exec_case_end(&c);
+}
+
+// Says why the first time, and nothing the second.
+static stow_status run_failing_mutely(stow_kernel_call* call) {
+  static int runs;
+  return runs++ == 0 ? run_failing(call) : STOW_ERR_LIMIT;
+}
+
+TEST(AKernelsMessageIsItsOwn) {
+  exec_case c;
+  exec_case_begin(&c, SUM);
+  stow_kernel kernel = kernel_of(run_failing_mutely);
+  CHECK(stow_kernels_set(c.kernels, STOW_OP_ADD, &kernel, NULL) == STOW_OK);
+  REQUIRE(exec_case_make(&c) == STOW_OK);
+  EXEC_SET(&c, "x", float, 1, 2, 3, 4);
+  EXEC_SET(&c, "y", float, 1, 2, 3, 4);
+  CHECK(stow_exec_run(c.exec, &c.diag) == STOW_ERR_INVALID_ARGUMENT);
+  CHECK_HAS(c.diag.message, "(add): index 7 is out of range");
+  CHECK(stow_exec_run(c.exec, &c.diag) == STOW_ERR_LIMIT);
+  CHECK_HAS(c.diag.message, "(add): ");
+  CHECK_HAS(c.diag.message, stow_status_text(STOW_ERR_LIMIT));
   exec_case_end(&c);
 }
 

@@ -324,6 +324,7 @@ TEST(ExternalValuesAreBoundByPointer) {
   CHECK_TEXT(c.diag.message, "input %0 \"x\" is not bound");
   stow_tensor tensor;
   CHECK(stow_exec_tensor(c.exec, 0, &c.diag, &tensor) == STOW_ERR_NOT_FOUND);
+  CHECK(tensor.data == NULL && tensor.rank == 0);
   CHECK(stow_exec_set(c.exec, 0, &(stow_tensor){in, STOW_F32, 1, {4}}, &c.diag) ==
         STOW_ERR_NOT_FOUND);
   CHECK(stow_exec_bind(c.exec, 0, in, 15, &c.diag) == STOW_ERR_INVALID_ARGUMENT);

@@ -83,6 +83,36 @@ TEST(WritingAnOperandIsFound) {
   CHECK_HAS(message_of(write_operand, 0, false), "byte 5 of %2 \"second\"");
 }
 
+static stow_status write_first_of_operand(stow_kernel_call* call) {
+  copy_all(call);
+  unsigned char* data;
+  memcpy(&data, &call->operands[0]->data, sizeof(data));
+  data[0] ^= 1;
+  return STOW_OK;
+}
+
+TEST(TheFirstByteIsTheValuesToo) {
+  CHECK_HAS(message_of(write_first_of_operand, 0, false), "byte 0 of %2 \"second\"");
+}
+
+// Of several values that lie in a byte, the last one to get it is named.
+TEST(AViewIsNamedAndNotItsRoot) {
+  exec_case c;
+  exec_case_begin(&c,
+                  "%0 = input \"x\" : f32[16]\n %1 \"root\" = relu(%0) : f32[16]\n"
+                  "%2 \"view\" = reshape(%1) : f32[4, 4]\n"
+                  "%3 = neg(%2) : f32[4, 4]\n return %3");
+  stow_kernel kernel = {sizeof(kernel), NULL, write_operand, NULL, false};
+  CHECK(stow_kernels_set(c.kernels, STOW_OP_NEG, &kernel, NULL) == STOW_OK);
+  c.options.paranoid = true;
+  REQUIRE(exec_case_make(&c) == STOW_OK);
+  float x[16] = {1, 2, 3, 4};
+  CHECK(exec_case_set(&c, "x", x, sizeof(x)) == STOW_OK);
+  CHECK(stow_exec_run(c.exec, &c.diag) == STOW_ERR_VIOLATION);
+  CHECK_HAS(c.diag.message, "byte 5 of %2 \"view\"");
+  exec_case_end(&c);
+}
+
 // The input's guard is 64 bytes behind the input; the slots of both are known by its address.
 static const unsigned char* input_data;
 
@@ -145,22 +175,64 @@ static stow_status read_dead(stow_kernel_call* call) {
   return STOW_OK;
 }
 
-TEST(AReadOfDeadBytesIsFound) {
+static stow_status write_dead(stow_kernel_call* call) {
+  unsigned char* data;
+  memcpy(&data, &dead, sizeof(data));
+  data[63] ^= 1;
+  return copy_all(call);
+}
+
+// The message where neg does |broken| after the result of relu has died.
+static const char* message_after_death(run_function broken, bool in_place) {
+  static char message[STOW_DIAG_MESSAGE_SIZE];
   exec_case c;
   exec_case_begin(&c,
                   "%0 = input \"x\" : f32[16]\n %1 = input \"y\" : f32[4]\n"
                   "%2 = relu(%0) : f32[16]\n %3 = lt(%2, %0) : bool[16]\n"
                   "%4 \"third\" = neg(%1) : f32[4]\n return %3, %4");
-  stow_kernel kernel = {sizeof(kernel), NULL, read_dead, NULL, true};
+  stow_kernel kernel = {sizeof(kernel), NULL, broken, NULL, true};
   CHECK(stow_kernels_set(c.kernels, STOW_OP_NEG, &kernel, NULL) == STOW_OK);
   c.options.paranoid = true;
+  c.plan_options.in_place = in_place;
   c.options.on_step = see_relu;
-  REQUIRE(exec_case_make(&c) == STOW_OK);
+  CHECK(exec_case_make(&c) == STOW_OK);
   float x[16] = {1, 2, 3, 4};
   CHECK(exec_case_set(&c, "x", x, sizeof(x)) == STOW_OK);
   CHECK(exec_case_set(&c, "y", x, 16) == STOW_OK);
   CHECK(stow_exec_run(c.exec, &c.diag) == STOW_ERR_VIOLATION);
-  CHECK_HAS(c.diag.message, "node 4 \"third\" (neg): element 3 of ");
+  memcpy(message, c.diag.message, sizeof(message));
+  exec_case_end(&c);
+  return message;
+}
+
+TEST(AReadOfDeadBytesIsFound) {
+  CHECK_HAS(message_after_death(read_dead, true), "node 4 \"third\" (neg): element 3 of ");
+}
+
+TEST(AWriteOfDeadBytesIsNobodys) {
+  CHECK_HAS(message_after_death(write_dead, false), "node 4 \"third\" (neg): wrote byte ");
+  CHECK_HAS(message_after_death(write_dead, false), ": nothing lives there");
+}
+
+// Leaves an element unwritten in the second run, where the first one's is still there.
+static stow_status make_less(stow_kernel_call* call) {
+  static int runs;
+  memset(call->results[0]->data, 0, stow_tensor_bytes(call->results[0]) - (runs++ == 0 ? 0 : 4));
+  return STOW_OK;
+}
+
+TEST(WhatTheFirstStepLeavesUnwrittenIsFoundInEveryRun) {
+  exec_case c;
+  exec_case_begin(&c,
+                  "%0 \"made\" = custom() {name = \"make\"} : f32[4]\n %1 = neg(%0) : f32[4]\n"
+                  "return %0, %1");
+  stow_kernel kernel = {sizeof(kernel), NULL, make_less, NULL, false};
+  CHECK(stow_kernels_set_custom(c.kernels, stow_str_of("make"), &kernel, NULL) == STOW_OK);
+  c.options.paranoid = true;
+  REQUIRE(exec_case_make(&c) == STOW_OK);
+  CHECK(stow_exec_run(c.exec, &c.diag) == STOW_OK);
+  CHECK(stow_exec_run(c.exec, &c.diag) == STOW_ERR_VIOLATION);
+  CHECK_HAS(c.diag.message, "element 3 of %0 \"made\" was not written");
   exec_case_end(&c);
 }
 

@@ -196,6 +196,21 @@ TEST(ScansCollectWhatRoundsYield) {
       run_scan);
 }
 
+static void run_bytes(exec_case* c) {
+  EXEC_SET(c, "few", int64_t, 2);
+  RUNS(c);
+  EXEC_GIVES(c, 0, bool, true, true, false);
+}
+
+TEST(ScansCollectSingleBytes) {
+  in_every_way(
+      "%0 = constant \"n\" {data = [3]} : i64[]\n %1 = input \"few\" : i64[]\n"
+      "%5 = loop(%0, _) {\n"
+      "  %2, %3 = args() : i64[], bool[]\n  %4 = lt(%2, %1) : bool[]\n"
+      "  yield %3, %4 } : bool[3]\n return %5",
+      run_bytes);
+}
+
 static void run_short_scan(exec_case* c) {
   EXEC_SET(c, "x", float, 1);
   EXEC_SET(c, "limit", float, 5);

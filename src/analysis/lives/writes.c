@@ -373,21 +373,22 @@ static stow_status check_reads(const writes* w) {
 
 // ---------------------------------------------------------------------------------------------
 
+static stow_status check(writes* w) {
+  STOW_TRY(collect(w));
+  if (w->list.count == 0) {
+    return STOW_OK;
+  }
+  STOW_TRY(sort(w));
+  STOW_TRY(fill_since(w));
+  return check_reads(w);
+}
+
 stow_status stowi_writes_check(const stow_rule_call* call, const stow_effects* effects) {
   if (!stowi_effects_touch_writes(effects)) {
     return STOW_OK;
   }
   writes w = {.call = call, .effects = effects};
-  stow_status status = collect(&w);
-  if (status == STOW_OK && w.list.count != 0) {
-    status = sort(&w);
-    if (status == STOW_OK) {
-      status = fill_since(&w);
-    }
-    if (status == STOW_OK) {
-      status = check_reads(&w);
-    }
-  }
+  stow_status status = check(&w);
   STOWI_ARRAY_FREE(call->allocator, w.since, stow_graph_value_count(call->graph));
   STOWI_VEC_FREE(call->allocator, &w.list);
   return status;

@@ -531,21 +531,13 @@ stow_status stowi_homes_candidates(stowi_sharing_call* call) {
   return status;
 }
 
-// Notes all decisions, and leaves in |home| those that came to pass.
-static stow_status note_all(homes* h) {
-  stowi_sharing_call* call = h->call;
-  for (stow_value value = 0; value < call->views->value_count; ++value) {
-    call->home[value] = STOW_VALUE_NONE;
-  }
+static stow_status note_all(const homes* h) {
   for (size_t i = 0; i < h->entries.count; ++i) {
     const entry* e = &h->entries.data[i];
-    stow_decision decision = stowi_sharing_decision(call, STOW_SHARE_HOME, e->reason, e->node,
+    stow_decision decision = stowi_sharing_decision(h->call, STOW_SHARE_HOME, e->reason, e->node,
                                                     result_of(h, e), operand_of(h, e));
     decision.other_value = e->other;
-    STOW_TRY(stowi_sharing_note(call, decision, e->operand));
-    if (e->reason == STOW_REASON_TAKEN) {
-      call->home[operand_of(h, e)] = result_of(h, e);
-    }
+    STOW_TRY(stowi_sharing_note(h->call, decision, e->operand));
   }
   return STOW_OK;
 }

@@ -45,7 +45,7 @@ static void update(stowi_load_curve* curve, size_t node) {
 }
 
 void stowi_load_curve_add(stowi_load_curve* curve, uint32_t begin, uint32_t end, int64_t bytes) {
-  if (begin >= end || bytes == 0) {
+  if (bytes == 0) {
     return;
   }
   size_t left = curve->size + begin;
