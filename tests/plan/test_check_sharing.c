@@ -143,6 +143,21 @@ TEST(OperandsThatLieElsewhereInTheRootAreNotDisturbed) {
   plan_free(&c);
 }
 
+// %2 lies in the middle of them, and has none.
+TEST(AnEmptyOperandIsNotDisturbed) {
+  static const char text[] =
+      "graph @g {\n"
+      "  %0 = input \"x\" : f32[64]\n"
+      "  %1 = relu(%0) : f32[64]\n"
+      "  %2 = narrow(%1) {axis = 0, start = 16, len = 0} : f32[0]\n"
+      "  %3 = custom(%1, %2) {name = \"f\"} : f32[64] with {overwrite = [0, 0]}\n"
+      "  return %3\n"
+      "}\n";
+  plan_case c;
+  CHECK_FAULT(lay(&c, text, 3, 1, 0), STOW_FAULT_NONE);
+  plan_free(&c);
+}
+
 TEST(AResultIsWrittenFromTheFirstByteOn) {
   plan_case c;
   CHECK_FAULT(lay(&c, halves, 4, 3, 64), STOW_FAULT_OVERWRITE);
@@ -221,6 +236,24 @@ TEST(AnOperandAtTheWrongPlaceIsCaught) {
   CHECK_FAULT(violation, STOW_FAULT_HOME);
   CHECK_U64(violation.first, 2);
   CHECK_U64(violation.second, 4);
+  plan_free(&c);
+}
+
+TEST(AFirstOperandAtTheWrongPlaceIsCaught) {
+  static const char text[] =
+      "graph @g {\n"
+      "  %0 = input \"x\" : f32[64]\n"
+      "  %1 = custom(%0) {name = \"f\"} : f32[64]\n"
+      "  %2 = concat(%1, %0) {axis = 0} : f32[128]\n"
+      "  return %2\n"
+      "}\n";
+  plan_case c = plain(text);
+  plan_edit edit = plan_edit_start(c.plan, c.graph, c.effects);
+  CHECK(plan_edit_put(&edit, 1, 2, 256));
+  stow_violation violation = finish(&c, &edit, true);
+  CHECK_FAULT(violation, STOW_FAULT_HOME);
+  CHECK_U64(violation.first, 1);
+  CHECK_U64(violation.second, 2);
   plan_free(&c);
 }
 
@@ -426,6 +459,29 @@ TEST(OneByteInCommonIsTooMuch) {
     CHECK_FAULT(finish(&c, &edit, true), cases[i].fault);
     plan_free(&c);
   }
+}
+
+// The concat copies %0 and %1 into bytes of %2, of which %4 is the second third.
+TEST(WhatIsCopiedDestroysAllThatWasThere) {
+  static const char text[] =
+      "graph @g {\n"
+      "  %0 = input \"x\" : f32[64]\n"
+      "  %1 = input \"y\" : f32[64]\n"
+      "  %2 = custom(%0) {name = \"f\"} : f32[192]\n"
+      "  %3 = narrow(%2) {axis = 0, start = 128, len = 64} : f32[64]\n"
+      "  %4 = narrow(%2) {axis = 0, start = 64, len = 64} : f32[64]\n"
+      "  %5 = relu(%3) : f32[64]\n"
+      "  %6 = concat(%0, %1, %5) {axis = 0} : f32[192]\n"
+      "  %7 = custom(%6, %4) {name = \"f\"} : f32[64]\n"
+      "  return %7\n"
+      "}\n";
+  plan_case c = plain(text);
+  plan_edit edit = plan_edit_start(c.plan, c.graph, c.effects);
+  CHECK(plan_edit_put(&edit, 5, 3, 0) && plan_edit_put(&edit, 6, 2, 0));
+  CHECK_FAULT(finish(&c, &edit, false), STOW_FAULT_REUSED_TOO_EARLY);
+  CHECK_TEXT(c.diag.message,
+             "%4 is read at step 7 by %7 (custom), but %6 is written into its bytes at step 6");
+  plan_free(&c);
 }
 
 // What is copied around an empty operand may share a byte; it is one node that writes it.

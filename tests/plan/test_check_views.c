@@ -236,6 +236,28 @@ TEST(TwoResultsOverOneOperandAreCaught) {
   plan_free(&c);
 }
 
+// One of them is written from step 2 on, while %1 is read; that they both lie there is told first.
+TEST(AnEarlyResultOverAnothersBytesIsCaught) {
+  static const char text[] =
+      "graph @g {\n"
+      "  %0 = input \"x\" : f32[64]\n"
+      "  %1 = relu(%0) : f32[64]\n"
+      "  %2 = relu(%0) : f32[64]\n"
+      "  %3, %4 = custom(%1) {name = \"two\"} : f32[64], f32[64]"
+      " with {overwrite = [0, 0, 1, 0], early = [0, 2]}\n"
+      "  return %2, %3, %4\n"
+      "}\n";
+  plan_case c = check_make(text, STOW_PRESET_DEFAULT);
+  REQUIRE(c.plan != NULL);
+  for (stow_value value = 3; value <= 4; ++value) {
+    c.plan->values[value].root = 1;
+    c.plan->values[value].offset = c.plan->values[1].offset;
+  }
+  CHECK_FAULT(check_plan(&c), STOW_FAULT_OVERLAP);
+  CHECK_TEXT(c.diag.message, "%3 and %4 are both written into %1 at step 3");
+  plan_free(&c);
+}
+
 // ---------------------------------------------------------------------------------------------
 // Caches and regions
 

@@ -683,6 +683,7 @@ TEST(MovedStateIsFound) {
   d.copies[1]->values[cache].offset += 64;
   stow_violation violation = damaged_check(&d);
   CHECK(violation.fault == STOW_FAULT_KEPT);
+  CHECK_U64(violation.step, 0);
   CHECK_HAS(d.set.diag.message, "\"k_cache\" lies at offset");
   CHECK_HAS(d.set.diag.message, "@prefill");
   CHECK_HAS(d.set.diag.message, "@decode");
@@ -695,6 +696,7 @@ TEST(AnUnreservedWeightIsFound) {
   stow_violation violation = damaged_check(&d);
   CHECK(violation.fault == STOW_FAULT_KEPT);
   CHECK_U64(violation.first, set_value(&d.set, 1, "wo"));
+  CHECK_U64(violation.step, 0);
   CHECK_HAS(d.set.diag.message, "\"wo\" of @decode, kept between runs, lies in [");
   CHECK_HAS(d.set.diag.message, "which the plan of @prefill does not reserve");
   damaged_free(&d);

@@ -315,8 +315,7 @@ static bool block_meets(const tree* t, size_t level, size_t at, ranks span) {
 static size_t find_writer(const tree* t, size_t at, size_t last, ranks span) {
   while (at < last) {
     size_t level = 0;
-    while (level + 1 < t->level_count && (at >> level & 1) == 0 &&
-           at + ((size_t)2 << level) <= last) {
+    while ((at >> level & 1) == 0 && at + ((size_t)2 << level) <= last) {
       level += 1;
     }
     if (!block_meets(t, level, at, span)) {

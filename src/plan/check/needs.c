@@ -214,9 +214,8 @@ static void write_early(stowi_checker* checker) {
     stow_value value =
         stow_graph_first_result(checker->graph, write.node) + (stow_value)write.result;
     stow_region region = stow_graph_node_region(checker->graph, write.from);
-    note_write(&checker->values[value], checker->steps[write.from]);
     note_rounds(checker, value, region);
-    // Written from inside a loop that does not hold it: in every round.
+    // Written from inside a loop that does not hold it: in every round. Else at that step alone.
     stowi_use u = use_of(checker, value, checker->steps[write.from], region);
     note_write(&checker->values[value], repeated(checker, u).step);
     stow_region body = outermost_loop(checker, region, stowi_check_home(checker, value));

@@ -435,7 +435,7 @@ static stow_status stray_fault(stowi_checker* checker, stow_value value) {
 }
 
 stow_status stowi_check_shares(stowi_checker* checker) {
-  pass p = {checker, {0, 0}, {0, NULL, NULL, 0}};
+  pass p = {.checker = checker};
   stow_status status = check_nodes(&p);
   stowi_homes_free(checker, &p.homes);
   STOW_TRY(status);
