@@ -335,14 +335,15 @@ class Worker:
     def judge(self, text, mutant):
         """'skipped', 'survived', or the name of the test that killed it."""
         path = mutant.path
-        if path not in self.originals:
-            self.originals[path] = self.compile(path, text)
-        code = self.compile(path, mutated(text, mutant))
-        if code is None or code == self.originals[path]:
-            return 'skipped'
+        for plain in (True, False):
+            if (path, plain) not in self.originals:
+                self.originals[path, plain] = self.compile(path, text, plain)
+            code = self.compile(path, mutated(text, mutant), plain)
+            if code is None or code == self.originals[path, plain]:
+                return 'skipped'
+            if '-fsanitize=address' not in self.commands[path]:
+                break
         words = self.commands[path]
-        if '-fsanitize=address' in words:
-            self.compile(path, mutated(text, mutant), plain=False)
         original = ' %s ' % words[words.index('-o') + 1]
         for seconds, test in self.tests:
             if original not in test.link:

@@ -100,7 +100,6 @@ static stow_status make_layout(const stow_plan* plan, const stow_arena_options* 
   size_t wanted = (size_t)stow_plan_alignment(plan);
   uint64_t aligned = 0;
   bool tables = options->fill_guards || options->track_steps;
-  memset(out, 0, sizeof(*out));
   out->alignment = byte_count > 0 && wanted > natural ? wanted : natural;
   out->item_count = stowi_arena_count_items(plan, options);
   out->items = sizeof(stow_arena);

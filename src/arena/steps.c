@@ -123,7 +123,6 @@ static void link_items(stow_arena* arena) {
     stowi_arena_item* item = &arena->items[i];
     item->end = item->end > last ? last : item->end;
     if (item->begin >= item->end) {
-      item->begin = item->end = 0;
       continue;
     }
     item->next_born = arena->born[item->begin];
@@ -166,7 +165,7 @@ static void fill_guards_born(stow_arena* arena, uint32_t step) {
     // A guard that lives always is filled once: filling it again would hide what the last run did
     // to it.
     bool always = step == 0 && arena->items[i].end > arena->step_count;
-    if (arena->items[i].guard > 0 && !(always && arena->items[i].armed != 0)) {
+    if (!always || arena->items[i].armed == 0) {
       fill_guard(arena, &arena->items[i]);
     }
   }
@@ -187,8 +186,7 @@ void stowi_arena_fill_tables(stow_arena* arena) {
 static bool is_armed(const stow_arena* arena, const stowi_arena_item* item, uint32_t step) {
   bool alive = item->begin <= step && step < item->end;
   bool always = item->begin == 0 && item->end > arena->step_count;
-  return item->guard > 0 && alive && item->armed != 0 &&
-         (always || item->armed == arena->generation + 1);
+  return alive && item->armed != 0 && (always || item->armed == arena->generation + 1);
 }
 
 static stow_status guard_fault(const stow_arena* arena, const stowi_arena_item* item, size_t at,

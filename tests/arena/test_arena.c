@@ -201,11 +201,14 @@ TEST(WrongWidthSaysWhatThereIs) {
   size_t count = 7;
   CHECK(stow_arena_f64(f.arena, 2, &f.diag, &f64, &count) == STOW_ERR_TYPE);
   CHECK_TEXT(f.diag.message, "%2 \"h\" holds f32, 32 bits each, and f64 of 64 bits was asked for");
+  CHECK(f.diag.status == STOW_ERR_TYPE);
   CHECK(f64 == NULL && count == 0);
   CHECK_U64(f.diag.value, 2);
   void* any;
+  f.diag.status = STOW_OK;
   CHECK(stow_arena_elements(f.arena, 7, STOW_U4, &f.diag, &any, &count) == STOW_ERR_TYPE);
   CHECK_TEXT(f.diag.message, "%7 has no element access: u4 is no type of whole bytes");
+  CHECK(f.diag.status == STOW_ERR_TYPE);
   CHECK(stow_arena_elements(f.arena, 2, (stow_dtype)99, &f.diag, &any, &count) == STOW_ERR_TYPE);
   fixture_free(&f);
 }

@@ -3,6 +3,7 @@
 #include <stowage/text.h>
 #include <string.h>
 
+#include "arena/arena.h"
 #include "arena/poison.h"
 #include "plan/plan_internal.h"
 #include "support/fault.h"
@@ -178,6 +179,39 @@ TEST(GuardsAreFilledAgainAtBirth) {
   fixture_free(&f);
 }
 
+// One that lives up to the last step does not live always: nobody reads it after the run.
+TEST(GuardsThatEndWithTheRunAreFilledAgain) {
+  fixture f;
+  make_plan(&f, true, false);
+  REQUIRE(f.plan != NULL);
+  f.plan->values[0].end = 5;
+  CHECK(stow_arena_create(f.plan, &f.options, stow_allocator_default(), &f.diag, &f.arena) ==
+        STOW_OK);
+  f.base = (unsigned char*)stow_arena_base(f.arena);
+  memset(f.base + guard_at(&f, 0), 0x77, 128);
+  CHECK(!is_intact(&f, 4));
+  stow_arena_reset(f.arena);
+  CHECK(is_intact(&f, 0));
+  CHECK(stow_arena_enter_step(f.arena, 0, &f.diag) == STOW_OK);
+  CHECK(is_intact(&f, 0));
+  fixture_free(&f);
+}
+
+TEST(AGuardOfOneByteIsAGuard) {
+  fixture f;
+  make_plan(&f, true, false);
+  REQUIRE(f.plan != NULL);
+  f.plan->values[1].guard = 1;
+  CHECK(stow_arena_create(f.plan, &f.options, stow_allocator_default(), &f.diag, &f.arena) ==
+        STOW_OK);
+  f.base = (unsigned char*)stow_arena_base(f.arena);
+  f.base[guard_at(&f, 1) + 1] ^= 1;
+  CHECK(is_intact(&f, 0));
+  f.base[guard_at(&f, 1)] ^= 1;
+  CHECK(!is_intact(&f, 0));
+  fixture_free(&f);
+}
+
 // That of a value which lives always is not, or entering step 0 would hide what the last run did.
 TEST(GuardsThatLastAreFilledOnce) {
   fixture f;
@@ -199,9 +233,12 @@ TEST(GuardsGoWithAClone) {
   CHECK(stow_arena_clone(f.arena, stow_allocator_default(), &f.diag, &clone) == STOW_OK);
   CHECK(stow_arena_check_guards(clone, 1, &f.diag, NULL) == STOW_OK);
   unsigned char* base = (unsigned char*)stow_arena_base(clone);
-  base[guard_at(&f, 1)] ^= 1;
-  CHECK(stow_arena_check_guards(clone, 1, &f.diag, NULL) == STOW_ERR_VIOLATION);
-  CHECK(is_intact(&f, 1));
+  for (stow_value value = 0; value < 2; ++value) {
+    base[guard_at(&f, value)] ^= 1;
+    CHECK(stow_arena_check_guards(clone, 1, &f.diag, NULL) == STOW_ERR_VIOLATION);
+    CHECK(is_intact(&f, 1));
+    base[guard_at(&f, value)] ^= 1;
+  }
   stow_arena_destroy(clone);
   fixture_free(&f);
 }
@@ -415,6 +452,57 @@ TEST(OnlyTheArenasBytesArePoisoned) {
   size_t end = block_size;
   CHECK(stow_arena_enter_step(f.arena, 3, &f.diag) == STOW_OK);
   CHECK_U64(reachable(&f, end, sizeof(bytes) - end), sizeof(bytes) - end);
+  fixture_free(&f);
+}
+
+// One item per root that is looked after, and per stretch of it; two lists by step; no more.
+TEST(BlocksHoldNoMoreThanIsNeeded) {
+  static const struct {
+    const char* text;
+    bool fill_guards, track_steps;
+    size_t items;
+  } cases[] = {{text, false, false, 0},
+               {text, true, false, 2},  // the inputs
+               {text, false, true, 6},  // all, and scratch
+               {text, true, true, 6},
+               {shrinking_text, false, true, 7}};  // three stretches of one
+  for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
+    fixture f;
+    make_plan_of(&f, cases[i].text, cases[i].fill_guards, cases[i].track_steps);
+    REQUIRE(f.plan != NULL);
+    CHECK(stow_arena_create(f.plan, &f.options, stow_allocator_default(), &f.diag, &f.arena) ==
+          STOW_OK);
+    bool has_tables = cases[i].fill_guards || cases[i].track_steps;
+    size_t steps = stow_plan_step_count(f.plan);
+    size_t tables = sizeof(stow_arena) + cases[i].items * sizeof(stowi_arena_item) +
+                    (has_tables ? (2 * steps + 3) * sizeof(uint32_t) : 0);
+    CHECK_U64(f.arena->item_count, cases[i].items);
+    CHECK((unsigned char*)f.arena->dead - (unsigned char*)f.arena->born ==
+          (has_tables ? (ptrdiff_t)((steps + 1) * sizeof(uint32_t)) : 0));
+    CHECK_U64(f.arena->block_size,
+              (tables + 63) / 64 * 64 + (stow_arena_size(f.arena) + 7) / 8 * 8);
+    fixture_free(&f);
+  }
+}
+
+TEST(ScratchOfTheFirstStepLivesThere) {
+  fixture f;
+  make_plan_of(&f,
+               "graph @g {\n"
+               "  %0 = custom() {name = \"f\"} : f32[5] with {scratch = [24, 64]}\n"
+               "  %1 = relu(%0) : f32[5]\n"
+               "  return %1\n"
+               "}\n",
+               false, true);
+  REQUIRE(f.plan != NULL);
+  CHECK(stow_arena_create(f.plan, &f.options, stow_allocator_default(), &f.diag, &f.arena) ==
+        STOW_OK);
+  f.base = (unsigned char*)stow_arena_base(f.arena);
+  const stowi_arena_item* scratch = &f.arena->items[f.arena->item_count - 1];
+  CHECK(scratch->value == STOW_VALUE_NONE && scratch->begin == 0 && scratch->end == 1);
+  CHECK(stow_arena_enter_step(f.arena, 0, &f.diag) == STOW_OK);
+  check_reach(&f, 0);
+  stow_arena_leave_steps(f.arena);
   fixture_free(&f);
 }
 

@@ -143,19 +143,28 @@ TEST(OperandsThatLieElsewhereInTheRootAreNotDisturbed) {
   plan_free(&c);
 }
 
-// %2 lies in the middle of them, and has none.
-TEST(AnEmptyOperandIsNotDisturbed) {
-  static const char text[] =
+// %2 is in the middle of what %3 is written over: nothing of it, or one byte.
+TEST(AnOperandOfOneByteIsDisturbedAndAnEmptyOneIsNot) {
+  static const char* const texts[] = {
       "graph @g {\n"
-      "  %0 = input \"x\" : f32[64]\n"
-      "  %1 = relu(%0) : f32[64]\n"
-      "  %2 = narrow(%1) {axis = 0, start = 16, len = 0} : f32[0]\n"
-      "  %3 = custom(%1, %2) {name = \"f\"} : f32[64] with {overwrite = [0, 0]}\n"
+      "  %0 = input \"x\" : u8[64]\n"
+      "  %1 = relu(%0) : u8[64]\n"
+      "  %2 = narrow(%1) {axis = 0, start = 16, len = 0} : u8[0]\n"
+      "  %3 = custom(%1, %2) {name = \"f\"} : u8[64] with {overwrite = [0, 0]}\n"
       "  return %3\n"
-      "}\n";
-  plan_case c;
-  CHECK_FAULT(lay(&c, text, 3, 1, 0), STOW_FAULT_NONE);
-  plan_free(&c);
+      "}\n",
+      "graph @g {\n"
+      "  %0 = input \"x\" : u8[64]\n"
+      "  %1 = relu(%0) : u8[64]\n"
+      "  %2 = narrow(%1) {axis = 0, start = 16, len = 1} : u8[1]\n"
+      "  %3 = custom(%1, %2) {name = \"f\"} : u8[64] with {overwrite = [0, 0]}\n"
+      "  return %3\n"
+      "}\n"};
+  for (size_t i = 0; i < 2; ++i) {
+    plan_case c;
+    CHECK_FAULT(lay(&c, texts[i], 3, 1, 0), i == 0 ? STOW_FAULT_NONE : STOW_FAULT_REUSED_TOO_EARLY);
+    plan_free(&c);
+  }
 }
 
 TEST(AResultIsWrittenFromTheFirstByteOn) {
@@ -239,21 +248,22 @@ TEST(AnOperandAtTheWrongPlaceIsCaught) {
   plan_free(&c);
 }
 
-TEST(AFirstOperandAtTheWrongPlaceIsCaught) {
+// %1 belongs into %2, and lies behind it.
+TEST(AFirstOperandOutsideTheResultIsCaught) {
   static const char text[] =
       "graph @g {\n"
       "  %0 = input \"x\" : f32[64]\n"
       "  %1 = custom(%0) {name = \"f\"} : f32[64]\n"
       "  %2 = concat(%1, %0) {axis = 0} : f32[128]\n"
-      "  return %2\n"
+      "  %3 = concat(%2, %0) {axis = 0} : f32[192]\n"
+      "  return %3\n"
       "}\n";
   plan_case c = plain(text);
   plan_edit edit = plan_edit_start(c.plan, c.graph, c.effects);
-  CHECK(plan_edit_put(&edit, 1, 2, 256));
-  stow_violation violation = finish(&c, &edit, true);
+  CHECK(plan_edit_put(&edit, 2, 3, 0) && plan_edit_put(&edit, 1, 3, 512));
+  stow_violation violation = finish(&c, &edit, false);
   CHECK_FAULT(violation, STOW_FAULT_HOME);
-  CHECK_U64(violation.first, 1);
-  CHECK_U64(violation.second, 2);
+  CHECK_TEXT(c.diag.message, "%1 lies inside %2, and does not belong there");
   plan_free(&c);
 }
 
@@ -481,6 +491,41 @@ TEST(WhatIsCopiedDestroysAllThatWasThere) {
   CHECK_FAULT(finish(&c, &edit, false), STOW_FAULT_REUSED_TOO_EARLY);
   CHECK_TEXT(c.diag.message,
              "%4 is read at step 7 by %7 (custom), but %6 is written into its bytes at step 6");
+  plan_free(&c);
+}
+
+// %6 is destroyed by %8 alone, which comes with %12 and %13 inside its bytes: of such as end
+// earlier, the search must not take the end for that of all.
+TEST(AWriteIsFoundAmongOthersInsideIt) {
+  static const char text[] =
+      "graph @g {\n"
+      "  %0 = input \"x\" : f32[64]\n"
+      "  %1 = custom(%0) {name = \"f\"} : f32[256]\n"
+      "  %2 = narrow(%1) {axis = 0, start = 0, len = 64} : f32[64]\n"
+      "  %3 = narrow(%1) {axis = 0, start = 128, len = 64} : f32[64]\n"
+      "  %4 = narrow(%1) {axis = 0, start = 192, len = 64} : f32[64]\n"
+      "  %5 = relu(%2) : f32[64]\n"
+      "  %6 = relu(%3) : f32[64]\n"
+      "  %7 = relu(%4) : f32[64]\n"
+      "  %8 = concat(%0, %0, %0, %7) {axis = 0} : f32[256]\n"
+      "  %9 = narrow(%8) {axis = 0, start = 0, len = 64} : f32[64]\n"
+      "  %10 = narrow(%8) {axis = 0, start = 64, len = 64} : f32[64]\n"
+      "  %11 = narrow(%8) {axis = 0, start = 192, len = 64} : f32[64]\n"
+      "  %12 = relu(%9) : f32[64]\n"
+      "  %13 = relu(%10) : f32[64]\n"
+      "  %14 = relu(%11) : f32[64]\n"
+      "  %15 = custom(%6, %12, %13, %14) {name = \"f\"} : f32[64]\n"
+      "  return %15\n"
+      "}\n";
+  plan_case c = plain(text);
+  plan_edit edit = plan_edit_start(c.plan, c.graph, c.effects);
+  CHECK(plan_edit_put(&edit, 5, 2, 0) && plan_edit_put(&edit, 6, 3, 0) &&
+        plan_edit_put(&edit, 7, 4, 0) && plan_edit_put(&edit, 8, 1, 0) &&
+        plan_edit_put(&edit, 12, 9, 0) && plan_edit_put(&edit, 13, 10, 0) &&
+        plan_edit_put(&edit, 14, 11, 0));
+  CHECK_FAULT(finish(&c, &edit, false), STOW_FAULT_REUSED_TOO_EARLY);
+  CHECK_TEXT(c.diag.message,
+             "%6 is read at step 15 by %15 (custom), but %8 is written into its bytes at step 8");
   plan_free(&c);
 }
 
