@@ -372,7 +372,13 @@ def it_prints(bench):
             "block",
             "the picture stays",
         )
+        browser.resize(1000, 700)  # paper across
+        holds(
+            browser.run("return document.getElementById('summary').clientHeight;") > 10,
+            "the summary stays",
+        )
     finally:
+        browser.resize(1280, 800)
         browser.cdp("Emulation.setEmulatedMedia", media="")
     pdf = base64.b64decode(browser.post("/print", background=True))
     holds(pdf.startswith(b"%PDF") and len(pdf) > 20000, "a PDF of %d bytes" % len(pdf))
