@@ -145,6 +145,28 @@ run plan "$work/quotes.stow" --format csv -o "$work/quotes.csv"
 run diff "$work/quotes.csv" "$work/quotes.stow"
 expect 0 NamesWithQuotesAreTheSame
 says_not "Tensors"
+# Names that would break rows, run in a spreadsheet, or reach a terminal
+write_graph strange '%0 = input "=HYPERLINK(\"x\")" : f32[64]' '%1 "a\n1,2\r" = exp(%0) : f32[64]' \
+  '%2 "\x1b[31m\x7f" = neg(%1) : f32[64]' '%3 "-1+1" = abs(%2) : f32[64]' '%4 "\\n" = exp(%3) : f32[64]' \
+  '%5 "@x" = exp(%4) : f32[64]' 'return %5'
+run plan "$work/strange.stow" --no-reuse --no-in-place --format csv -o "$work/strange.csv"
+expect 0 CsvOfStrangeNames
+cut -d, -f9- "$work/strange.csv" >"$work/names"
+cat >"$work/names.expected" <<'END'
+name
+"\x3dHYPERLINK(""x"")"
+"a\n1,2\r"
+\x1b[31m\x7f
+\x2d1+1
+\\n
+\x40x
+END
+same "$work/names" "$work/names.expected"
+run diff "$work/strange.csv" "$work/strange.stow" --no-reuse --no-in-place
+expect 0 StrangeNamesAreReadBack
+says_not "Tensors"
+run solve "$work/strange.csv"
+expect 0 StrangeNamesAreRows
 write_graph named '%0 = input "x" : f32[64]' '%1 "a, \"b\"" = exp(%0) : f32[64]' \
   '%2 "c" = exp(%1) : f32[64]' 'return %2'
 write_graph renumbered '%0 = input "x" : f32[64]' '%1 "first" = exp(%0) : f32[64]' \

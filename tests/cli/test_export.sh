@@ -200,6 +200,31 @@ run export "$examples/tiny.stow" -o "$work/none/at/all" --random 1
 expect 5 AFolderInNone
 complains "cannot make"
 
+# A disk that is full: nothing is left behind, and nothing is lost
+if (ulimit -f 16) 2>/dev/null; then
+  (ulimit -f 16 && "$stowage" export "$examples/digits.onnx" -o "$work/full") >"$out" 2>"$err"
+  code=$?
+  expect 5 AFullDisk
+  complains "cannot write '$work/full/"
+  complains "File too large"
+  if [ -e "$work/full" ]; then fail "a folder was left: $(find "$work/full")"; else pass; fi
+  run export "$examples/tiny.stow" -o "$work/full" --random 1
+  echo mine >"$work/full/notes.txt"
+  cp -R "$work/full" "$work/full.before"
+  (ulimit -f 16 && "$stowage" export "$examples/digits.onnx" -o "$work/full") >"$out" 2>"$err"
+  code=$?
+  expect 5 AFullDiskLeavesTheEarlierExport
+  if diff -r "$work/full" "$work/full.before" >"$out" 2>&1; then pass; else fail "it was changed"; fi
+  mkdir "$work/full/digits.c"
+  cp -R "$work/full" "$work/full.folder"
+  run export "$examples/digits.onnx" -o "$work/full" --force
+  expect 5 AFolderIsInTheWay
+  complains "cannot write '$work/full/digits.c': Is a directory"
+  if diff -r "$work/full" "$work/full.folder" >"$out" 2>&1; then pass; else fail "it was changed"; fi
+else
+  skip "sizes of files cannot be limited: AFullDisk"
+fi
+
 # Weights
 run export "$examples/tiny.stow" -o "$work/none"
 expect 3 WeightsWithoutData

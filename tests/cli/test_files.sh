@@ -207,6 +207,30 @@ run plan "$mlp" -o /dev/null
 expect 0 DevicesAreWrittenInPlace
 if [ -c /dev/null ]; then pass; else fail "/dev/null was replaced"; fi
 
+# A disk that is full, as far as a limit can stand for one: the old file stays, and nothing beside it
+write_graph wide '%0 = input "x" : f32[4]' '%1 "y" = relu(%0) : f32[4]' '%2 = input "a" : f32[40000]' \
+  '%3 "b" = relu(%2) : f32[40000]' 'return %1, %3'
+mkdir "$work/full" && echo precious >"$work/full/out"
+if (ulimit -f 16) 2>/dev/null; then
+  for arguments in "plan $work/wide.stow --format json -o $work/full/out" \
+    "view $work/wide.stow -o $work/full/out" "run $work/wide.stow --random 1 -o b=$work/full/out" \
+    "run $work/wide.stow --random 1 --outputs $work/full/out.npz" \
+    "run $work/wide.stow --random 1 --outputs $work/full" \
+    "run $work/wide.stow --random 1 --outputs $work/full/new"; do
+    limit=16
+    [ "${arguments#plan}" = "$arguments" ] || limit=1
+    # shellcheck disable=SC2086  # words
+    (ulimit -f $limit && "$stowage" $arguments) >"$out" 2>"$err"
+    code=$?
+    expect 5 "AFullDisk ($arguments)"
+    complains "cannot write '$work/full"
+    same "$work/full/out" "$work/precious"
+    if [ "$(ls -A "$work/full")" = out ]; then pass; else fail "left behind: $(ls -A "$work/full")"; fi
+  done
+else
+  skip "sizes of files cannot be limited: AFullDisk"
+fi
+
 # Memory: a graph that does not fit in the address space that is left. Sanitizers need more than the
 # limit to start.
 awk 'BEGIN {

@@ -97,19 +97,37 @@ expect 3 WhatWasWrittenIsRead
 complains "needs f32[2, 2], the file has f32[2]"
 run run "$work/two.stow" --input x="$work/a.npy" --outputs "$work/ab2.npz"
 same "$work/ab.npz" "$work/ab2.npz"
-write_graph names '%0 = input "x" : f32[2]' '%1 "a/b" = relu(%0) : f32[2]' '%2 ".c" = neg(%0) : f32[2]' \
-  'return %1, %2, %1'
-run run "$work/names.stow" --input x="$work/a.npy" --outputs "$work/names"
+# Names become names of files that say which they were, whatever they hold, and are read back
+write_graph names '%0 = input "x" : f32[2]' '%1 "a/b" = relu(%0) : f32[2]' '%2 "a_b" = neg(%0) : f32[2]' \
+  '%3 "../../up" = abs(%0) : f32[2]' '%4 "/etc/x" = exp(%0) : f32[2]' '%5 "50% \n\x1b[1m\"" = sqrt(%0) : f32[2]' \
+  '%6 "output_8" = log(%0) : f32[2]' '%7 ".c" = sin(%0) : f32[2]' '%8 "=1+2,\\ü" = cos(%0) : f32[2]' \
+  'return %1, %2, %3, %4, %5, %6, %7, %8, %1'
+run run "$work/names.stow" --input x="$work/a.npy" --outputs "$work/deep/er" --format json
+expect 5 NoFolderForTheFolder
+mkdir "$work/deep"
+run run "$work/names.stow" --input x="$work/a.npy" --outputs "$work/deep/er" --format json
 expect 0 NamesThatAreNoFiles
-for file in a_b _c output_2; do
-  if [ -s "$work/names/$file.npy" ]; then pass; else fail "there is no $file.npy"; fi
-done
-same "$work/names/a_b.npy" "$work/names/output_2.npy"
-write_graph same '%0 = input "x" : f32[2]' '%1 "a/b" = relu(%0) : f32[2]' '%2 "a_b" = neg(%0) : f32[2]' \
-  'return %1, %2'
-run run "$work/same.stow" --input x="$work/a.npy" --outputs "$work/same"
-expect 3 TwoNamesOfOneFile
-complains "'a/b' and 'a_b' would be the same file"
+(cd "$work/deep/er" && LC_ALL=C ls -A) >"$work/names.got"
+cat >"$work/names.expected" <<'END'
+%2E.%2F..%2Fup.npy
+%2Ec.npy
+%2Fetc%2Fx.npy
+50%25 %0A%1B[1m%22.npy
+=1+2,%5Cü.npy
+a%2Fb.npy
+a_b.npy
+output_8.npy
+output_8_.npy
+END
+same "$work/names.got" "$work/names.expected"
+if [ "$(ls -A "$work/deep")" = er ]; then pass; else fail "files outside of the folder"; fi
+same "$work/deep/er/a%2Fb.npy" "$work/deep/er/output_8_.npy"
+differ "$work/deep/er/a%2Fb.npy" "$work/deep/er/output_8.npy"
+write_graph again '%0 = input "a/b" : f32[2]' '%1 = input "50% \n\x1b[1m\"" : f32[2]' '%2 = input "../../up" : f32[2]' \
+  '%3 "s" = add(%0, %1) : f32[2]' '%4 "t" = add(%3, %2) : f32[2]' 'return %4'
+run run "$work/again.stow" --inputs "$work/deep/er"
+expect 0 NamesOfFilesAreReadBack
+says "[3, 5.41421]"
 run run "$work/two.stow" --input x="$work/a.npy" --output a="$work/a.pb"
 expect 2 NoOutputsAsPb
 run run "$work/two.stow" --input x="$work/a.npy" --output a="$work/none/a.npy"

@@ -323,8 +323,20 @@ TEST(CsvFieldsAreQuoted) {
   CHECK_CSV_NAME("plain name", ",input,plain name\n");
   CHECK_CSV_NAME("a,b", ",input,\"a,b\"\n");
   CHECK_CSV_NAME("a\"b\"", ",input,\"a\"\"b\"\"\"\n");
-  CHECK_CSV_NAME("two\nlines", ",input,\"two\nlines\"\n");
-  CHECK_CSV_NAME("cr\r", ",input,\"cr\r\"\n");
+  CHECK_CSV_NAME(" a", ",input,\" a\"\n");
+  CHECK_CSV_NAME("a ", ",input,\"a \"\n");
+}
+
+TEST(CsvHasNoControlCharactersAndNoFormulas) {
+  CHECK_CSV_NAME("two\nlines", ",input,two\\nlines\n");
+  CHECK_CSV_NAME("cr\r\t", ",input,cr\\r\\t\n");
+  CHECK_CSV_NAME("\x01\x1b[1m\x7f", ",input,\\x01\\x1b[1m\\x7f\n");
+  CHECK_CSV_NAME("a\\n", ",input,a\\\\n\n");
+  CHECK_CSV_NAME("=1+1", ",input,\\x3d1+1\n");
+  CHECK_CSV_NAME("+1", ",input,\\x2b1\n");
+  CHECK_CSV_NAME("-1", ",input,\\x2d1\n");
+  CHECK_CSV_NAME("@x, y", ",input,\"\\x40x, y\"\n");
+  CHECK_CSV_NAME("a=1", ",input,a=1\n");
 }
 
 // ---------------------------------------------------------------------------------------------

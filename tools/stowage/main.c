@@ -1,4 +1,5 @@
 // stowage: the command. Finds the command that is asked for and runs it.
+#include <signal.h>
 #include <string.h>
 
 #include "complete.h"
@@ -63,4 +64,8 @@ static cli_exit run(int argc, char** argv) {
   return command != NULL ? command->run(argc - 2, argv + 2) : cli_fail_command(name);
 }
 
-int main(int argc, char** argv) { return (int)run(argc, argv); }
+int main(int argc, char** argv) {
+  // A write beyond the largest size of files shall fail as one to a full disk does.
+  (void)signal(SIGXFSZ, SIG_IGN);
+  return (int)run(argc, argv);
+}

@@ -16,12 +16,8 @@
 #include "file.h"
 #include "terminal.h"
 
-static const char* label(const cli_output* output) {
-  return output->path == NULL ? "<stdout>" : output->path;
-}
-
 static cli_exit fail_write(const cli_output* output, int error) {
-  return cli_fail(CLI_BROKEN, "cannot write '%s': %s", label(output), strerror(error));
+  return cli_fail(CLI_BROKEN, "cannot write '%s': %s", output->label, strerror(error));
 }
 
 static bool set_string(stow_string* string, const char* text) {
@@ -101,16 +97,28 @@ static cli_exit open_file(cli_output* output) {
   return CLI_YES;
 }
 
-cli_exit cli_output_open(cli_output* output, const char* path) {
-  *output = (cli_output){.path = path == NULL || cli_is_stdin(path) ? NULL : path};
+void cli_output_init(cli_output* output) {
+  *output = (cli_output){.label = "<stdout>"};
   stow_string_init(&output->target, stow_allocator_default());
   stow_string_init(&output->scratch, stow_allocator_default());
-  output->width = cli_terminal_width(output->path == NULL ? STDOUT_FILENO : -1);
-  if (output->path == NULL) {
-    output->file = stdout;
-    output->colours = cli_terminal_colours(STDOUT_FILENO);
-    return CLI_YES;
+}
+
+cli_exit cli_output_open(cli_output* output, const char* path) {
+  if (path != NULL && !cli_is_stdin(path)) {
+    return cli_output_open_as(output, path, path);
   }
+  cli_output_init(output);
+  output->width = cli_terminal_width(STDOUT_FILENO);
+  output->file = stdout;
+  output->colours = cli_terminal_colours(STDOUT_FILENO);
+  return CLI_YES;
+}
+
+cli_exit cli_output_open_as(cli_output* output, const char* path, const char* label) {
+  cli_output_init(output);
+  output->path = path;
+  output->label = label;
+  output->width = cli_terminal_width(-1);
   return open_file(output);
 }
 

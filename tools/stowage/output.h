@@ -12,6 +12,7 @@
 typedef struct cli_output {
   FILE* file;
   const char* path;     // as given; NULL: standard output
+  const char* label;    // what it is called in complaints
   stow_string target;   // the file to replace, links followed; empty where it is written in place
   stow_string scratch;  // the file beside it that is written first
   int error;            // the first errno of a failed write, or 0
@@ -22,6 +23,10 @@ typedef struct cli_output {
 
 // |path| NULL or `-`: standard output. Complains. Whatever it returns, end with cli_output_close.
 cli_exit cli_output_open(cli_output* output, const char* path);
+// The same for a file that is called |label| in complaints.
+cli_exit cli_output_open_as(cli_output* output, const char* path, const char* label);
+// An output that was not opened, to be closed.
+void cli_output_init(cli_output* output);
 // Flushes and, where |keep| is set and nothing failed, puts the file in place; otherwise what was
 // there stays. Complains where a write failed.
 cli_exit cli_output_close(cli_output* output, bool keep);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "file.h"
+#include "text.h"
 
 // The value of the first `# key=value` line of |key|; empty where there is none.
 static stow_str header_value(const stow_string* text, const char* key) {
@@ -71,51 +72,6 @@ cli_exit cli_plan_text_read(const char* path, stow_string* text) {
 
 bool cli_plan_text_is_plan(const stow_string* text) {
   return starts_with((stow_str){text->data, text->size}, PLAN_START);
-}
-
-static int hex_digit(char c) {
-  return c >= '0' && c <= '9'   ? c - '0'
-         : c >= 'a' && c <= 'f' ? c - 'a' + 10
-         : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                : -1;
-}
-
-// One character of a quoted string, from |*at| on, which moves behind it. False for an escape that
-// is none.
-static bool unquote_one(const char** at, const char* end, char* out) {
-  static const char codes[] = "\"\\ntr";
-  static const char meanings[] = "\"\\\n\t\r";
-  const char* c = *at;
-  if (c[0] != '\\') {
-    *out = c[0];
-    *at = c + 1;
-    return true;
-  }
-  if (end - c >= 4 && c[1] == 'x' && hex_digit(c[2]) >= 0 && hex_digit(c[3]) >= 0) {
-    *out = (char)(hex_digit(c[2]) * 16 + hex_digit(c[3]));
-    *at = c + 4;
-    return true;
-  }
-  const char* code = end - c >= 2 && c[1] != '\0' ? strchr(codes, c[1]) : NULL;
-  if (code == NULL) {
-    return false;
-  }
-  *out = meanings[code - codes];
-  *at = c + 2;
-  return true;
-}
-
-stow_status cli_unquote(stow_str quoted, stow_string* out) {
-  if (quoted.size < 2 || quoted.data[0] != '"' || quoted.data[quoted.size - 1] != '"') {
-    return STOW_ERR_SYNTAX;
-  }
-  const char* end = quoted.data + quoted.size - 1;
-  stow_status status = STOW_OK;
-  for (const char* at = quoted.data + 1; at < end && status == STOW_OK;) {
-    char c;
-    status = unquote_one(&at, end, &c) ? stow_string_append(out, &c, 1) : STOW_ERR_SYNTAX;
-  }
-  return status;
 }
 
 static cli_exit find_named(stow_str name, const char* plan_label, const cli_source* source,

@@ -14,9 +14,6 @@
 cli_exit cli_plan_text_read(const char* path, stow_string* text);
 // Whether it is one at all, by its first line.
 bool cli_plan_text_is_plan(const stow_string* text);
-// Appends what stands between the quotes of a name in a saved plan. STOW_ERR_SYNTAX where |quoted|
-// is no quoted string.
-stow_status cli_unquote(stow_str quoted, stow_string* out);
 // The graph that |source| has of the name in the saved plan's `# graph=` line. Complains.
 cli_exit cli_plan_text_graph(const stow_string* text, const char* plan_label,
                              const cli_source* source, stow_graph** out_graph);

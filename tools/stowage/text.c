@@ -87,6 +87,98 @@ void cli_escape(stow_str text, char* out, size_t capacity) {
   out[used] = '\0';
 }
 
+// Bytes of the character that a file's name may hold as it is; 0: it may not.
+static size_t file_character_size(const unsigned char* at, size_t size, bool is_first) {
+  size_t length = printable_size(at, size);
+  bool is_special = length == 1 && (strchr("%/\\:*?\"<>|", at[0]) != NULL ||
+                                    (is_first && strchr(".-~ ", at[0]) != NULL));
+  return is_special || trick_at(at, length) != 0 ? 0 : length;
+}
+
+bool cli_file_name_of(stow_str name, stow_string* out) {
+  static const char hex[] = "0123456789ABCDEF";
+  const unsigned char* bytes = (const unsigned char*)name.data;
+  bool made = true;
+  for (size_t at = 0; at < name.size && made;) {
+    size_t size = file_character_size(bytes + at, name.size - at, at == 0);
+    char piece[] = {'%', hex[bytes[at] >> 4], hex[bytes[at] & 15]};
+    made =
+        stow_string_append(out, size > 0 ? name.data + at : piece, size > 0 ? size : 3) == STOW_OK;
+    at += size > 0 ? size : 1;
+  }
+  return made;
+}
+
+static int hex_digit(char c) {
+  return c >= '0' && c <= '9'   ? c - '0'
+         : c >= 'a' && c <= 'f' ? c - 'a' + 10
+         : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                : -1;
+}
+
+// One character of a quoted string, from |*at| on, which moves behind it. False for an escape that
+// is none.
+static bool unquote_one(const char** at, const char* end, char* out) {
+  static const char codes[] = "\"\\ntr";
+  static const char meanings[] = "\"\\\n\t\r";
+  const char* c = *at;
+  if (c[0] != '\\') {
+    *out = c[0];
+    *at = c + 1;
+    return true;
+  }
+  if (end - c >= 4 && c[1] == 'x' && hex_digit(c[2]) >= 0 && hex_digit(c[3]) >= 0) {
+    *out = (char)(hex_digit(c[2]) * 16 + hex_digit(c[3]));
+    *at = c + 4;
+    return true;
+  }
+  const char* code = end - c >= 2 && c[1] != '\0' ? strchr(codes, c[1]) : NULL;
+  if (code == NULL) {
+    return false;
+  }
+  *out = meanings[code - codes];
+  *at = c + 2;
+  return true;
+}
+
+stow_status cli_unquote(stow_str quoted, stow_string* out) {
+  if (quoted.size < 2 || quoted.data[0] != '"' || quoted.data[quoted.size - 1] != '"') {
+    return STOW_ERR_SYNTAX;
+  }
+  const char* end = quoted.data + quoted.size - 1;
+  stow_status status = STOW_OK;
+  for (const char* at = quoted.data + 1; at < end && status == STOW_OK;) {
+    char c;
+    status = unquote_one(&at, end, &c) ? stow_string_append(out, &c, 1) : STOW_ERR_SYNTAX;
+  }
+  return status;
+}
+
+stow_status cli_unescape(stow_str text, stow_string* out) {
+  const char* end = text.data + text.size;
+  stow_status status = STOW_OK;
+  for (const char* at = text.data; at < end && status == STOW_OK;) {
+    char c = *at;
+    if (!unquote_one(&at, end, &c)) {
+      ++at;
+    }
+    status = stow_string_append(out, &c, 1);
+  }
+  return status;
+}
+
+size_t cli_name_of_file(char* text, size_t size) {
+  size_t used = 0;
+  for (size_t at = 0; at < size; ++at) {
+    bool is_byte = text[at] == '%' && size - at > 2 && hex_digit(text[at + 1]) >= 0 &&
+                   hex_digit(text[at + 2]) >= 0;
+    text[used++] =
+        is_byte ? (char)(hex_digit(text[at + 1]) * 16 + hex_digit(text[at + 2])) : text[at];
+    at += is_byte ? 2 : 0;
+  }
+  return used;
+}
+
 static bool starts_character(char byte) { return ((unsigned char)byte & 0xC0) != 0x80; }
 
 size_t cli_width(const char* text) {

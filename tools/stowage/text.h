@@ -14,6 +14,20 @@ size_t cli_character_size(stow_str text);
 // |capacity| (which counts the NUL) ends.
 void cli_escape(stow_str text, char* out, size_t capacity);
 
+// Appends |name| as that of a file: what cannot be shown, separates folders, hides the file, or
+// means something to a shell or another system is written as %HH, and so is `%`. No two names
+// become the same. False where memory is out.
+bool cli_file_name_of(stow_str name, stow_string* out);
+// Takes that back, in place; returns the size that is left. A `%` that no two digits follow is
+// itself.
+size_t cli_name_of_file(char* text, size_t size);
+
+// Appends what stands between the quotes of a name in a saved plan: \n, \t, \r, \xHH, \\ and \" are
+// bytes. STOW_ERR_SYNTAX where |quoted| is no quoted string.
+stow_status cli_unquote(stow_str quoted, stow_string* out);
+// The same without quotes, for names in CSV; a `\` that begins nothing of that is itself.
+stow_status cli_unescape(stow_str text, stow_string* out);
+
 // Columns that an escaped text takes: its characters. Combining and double-width ones count as one.
 size_t cli_width(const char* text);
 // Cuts to |width| columns, the last one an ellipsis. |text| must have room for two bytes more than

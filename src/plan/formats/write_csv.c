@@ -3,37 +3,64 @@
 // exclusive, |size| is the footprint. Windows get a column only where there are any; all of it is
 // what stow_csv_read takes.
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/diag.h"
 #include "base/text.h"
 #include "plan/plan_internal.h"
 
-static bool needs_quotes(stow_str field) {
-  for (size_t i = 0; i < field.size; ++i) {
-    if (strchr(",\"\r\n", field.data[i]) != NULL) {
-      return true;  // also for NUL
-    }
+// What a spreadsheet takes for the start of a formula.
+static bool starts_formula(char c) { return c == '=' || c == '+' || c == '-' || c == '@'; }
+
+// How a byte of a name is written; NULL: as it is. |room| has 8 bytes.
+static const char* escape_of(stow_str name, size_t index, char* room) {
+  unsigned char byte = (unsigned char)name.data[index];
+  switch (byte) {
+    case '"':
+      return "\"\"";
+    case '\\':
+      return "\\\\";
+    case '\n':
+      return "\\n";
+    case '\t':
+      return "\\t";
+    case '\r':
+      return "\\r";
+    default:
+      break;
   }
-  return false;
+  if (byte >= ' ' && byte != 0x7f && (index > 0 || !starts_formula((char)byte))) {
+    return NULL;
+  }
+  snprintf(room, 8, "\\x%02x", (unsigned)byte);
+  return room;
 }
 
-static stow_status put_field(stow_writer writer, stow_str field) {
-  if (!needs_quotes(field)) {
-    return stowi_put_str(writer, field);
-  }
-  STOW_TRY(stowi_put(writer, "\""));
+static bool needs_quotes(stow_str name) {
+  return name.size != 0 &&
+         (memchr(name.data, ',', name.size) != NULL || memchr(name.data, '"', name.size) != NULL ||
+          name.data[0] == ' ' || name.data[name.size - 1] == ' ');
+}
+
+// Control characters stay in no file: a cell is one line, and a name is got back from it.
+static stow_status put_name(stow_writer writer, stow_str name) {
+  const char* quote = needs_quotes(name) ? "\"" : "";
+  STOW_TRY(stowi_put(writer, quote));
   size_t from = 0;
-  for (size_t i = 0; i < field.size; ++i) {
-    if (field.data[i] == '"') {
-      stow_str piece = {field.data + from, i + 1 - from};
+  for (size_t i = 0; i < name.size; ++i) {
+    char room[8];
+    const char* escape = escape_of(name, i, room);
+    if (escape != NULL) {
+      stow_str piece = {name.data + from, i - from};
       STOW_TRY(stowi_put_str(writer, piece));
-      from = i;  // writes the quote once more
+      STOW_TRY(stowi_put(writer, escape));
+      from = i + 1;
     }
   }
-  stow_str rest = {field.data + from, field.size - from};
+  stow_str rest = {name.data + from, name.size - from};
   STOW_TRY(stowi_put_str(writer, rest));
-  return stowi_put(writer, "\"");
+  return stowi_put(writer, quote);
 }
 
 // The last cell of a row: windows in order of time, a gap without its bytes.
@@ -62,7 +89,7 @@ static stow_status write_value(const stow_plan* plan, stow_value v, stow_writer 
       "%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%s,", v,
       value->begin, value->end, value->size + value->guard, stow_plan_value_alignment(plan, v),
       value->offset, value->guard, stowi_kind_text((stowi_kind)value->kind)));
-  STOW_TRY(put_field(writer, stow_plan_value_name(plan, v)));
+  STOW_TRY(put_name(writer, stow_plan_value_name(plan, v)));
   if (plan->window_count != 0) {
     STOW_TRY(stowi_put(writer, ","));
     STOW_TRY(write_gaps(plan, v, writer));

@@ -207,8 +207,8 @@ static void print_json(const cli_export* export, cli_output* output) {
   cli_print(output,
             ", \"files\": %zu, \"source_bytes\": %" PRIu64 ", \"arena_bytes\": %" PRIu64
             ", \"weight_bytes\": %" PRIu64 ", \"steps\": %zu,\n \"ports\": [",
-            export->folder.written, export->folder.bytes, stow_plan_arena_size(export->plan),
-            export->weight_bytes, export->step_count);
+            export->folder.stage.written, export->folder.stage.bytes,
+            stow_plan_arena_size(export->plan), export->weight_bytes, export->step_count);
   for (size_t i = 0; i < export->ports.count; ++i) {
     char type[CLI_TYPE_TEXT_SIZE];
     cli_format_type(stow_graph_type(export->graph, ports[i].value), stow_graph_dims(export->graph),
@@ -229,11 +229,11 @@ static void print_bytes(cli_output* output, const char* what, uint64_t bytes, co
 }
 
 static void print_text(const cli_export* export, cli_output* output) {
-  cli_print(output, "%s: %zu files in %s\n", export->name, export->folder.written,
+  cli_print(output, "%s: %zu files in %s\n", export->name, export->folder.stage.written,
             export->folder.path);
   print_bytes(output, "arena", stow_plan_arena_size(export->plan), ", static");
   print_bytes(output, "weights", export->weight_bytes, ", const");
-  print_bytes(output, "source", export->folder.bytes, "");
+  print_bytes(output, "source", export->folder.stage.bytes, "");
   cli_print(output, "  %-8s %zu\n", "steps", export->step_count);
   cli_print(output, "Build and try it:\n  make -C %s && %s/%s --random 1\n", export->folder.path,
             export->folder.path, export->name);
@@ -256,6 +256,7 @@ static cli_exit run_export(cli_export* export) {
   code = code == CLI_YES ? visit(export, false) : code;
   code = code == CLI_YES ? cli_folder_open(&export->folder) : code;
   code = code == CLI_YES ? visit(export, true) : code;
+  code = code == CLI_YES ? cli_folder_finish(&export->folder) : code;
   return code == CLI_YES ? report(export) : code;
 }
 

@@ -1,5 +1,5 @@
-// Files are written one by one, each as a whole; the list comes first, so that what an interrupted
-// run leaves is known to be ours.
+// All files are written aside before the first one is put in place. There the list comes first, so
+// that what an interrupted run leaves is known to be ours.
 #include "export/folder.h"
 
 #include <dirent.h>
@@ -58,6 +58,9 @@ bool cli_folder_add(cli_folder* folder, const char* file) {
 }
 
 void cli_folder_close(cli_folder* folder) {
+  if (folder->is_open) {
+    cli_stage_close(&folder->stage);
+  }
   free_texts(&folder->files);
   free_texts(&folder->old);
 }
@@ -139,10 +142,8 @@ static cli_exit look(cli_folder* folder) {
 static void remove_old(const cli_folder* folder) {
   char* const* old = folder->old.items;
   for (size_t i = 0; i < folder->old.count; ++i) {
-    char path[PATH_SIZE];
-    if (is_inside(old[i]) && !has_text(&folder->files, old[i]) &&
-        join(folder, old[i], path) == CLI_YES) {
-      (void)unlink(path);  // what stays is named by nothing
+    if (is_inside(old[i]) && !has_text(&folder->files, old[i])) {
+      cli_remove_below(folder->path, old[i]);  // what stays is named by nothing
     }
   }
 }
@@ -150,50 +151,15 @@ static void remove_old(const cli_folder* folder) {
 // ---------------------------------------------------------------------------------------------
 // Writing
 
-static cli_exit make_folder(const char* path) {
-  return mkdir(path, 0777) == 0 || errno == EEXIST
-             ? CLI_YES
-             : cli_fail(CLI_BROKEN, "cannot make '%s': %s", path, strerror(errno));
-}
-
-// Makes the folders below |folder->path| that |file| is in.
-static cli_exit make_folders(const cli_folder* folder, const char* file) {
-  cli_exit code = CLI_YES;
-  char path[PATH_SIZE];
-  for (const char* slash = strchr(file, '/'); slash != NULL && code == CLI_YES;
-       slash = strchr(slash + 1, '/')) {
-    code = join(folder, file, path);
-    if (code == CLI_YES) {
-      path[strlen(folder->path) + 1 + (size_t)(slash - file)] = '\0';
-      code = make_folder(path);
-    }
-  }
-  return code;
-}
-
-static cli_exit write_file(cli_folder* folder, const char* path,
-                           void (*print)(cli_output* output, const void* user), const void* user) {
+cli_exit cli_folder_write(cli_folder* folder, const char* file,
+                          void (*print)(cli_output* output, const void* user), const void* user) {
   cli_output output;
-  struct stat info;
-  cli_exit code = cli_output_open(&output, path);
+  cli_exit code = cli_stage_create(&folder->stage, file, &output);
   if (code == CLI_YES) {
     print(&output, user);
   }
   cli_exit closed = cli_output_close(&output, code == CLI_YES);
-  code = code != CLI_YES ? code : closed;
-  if (code == CLI_YES && stat(path, &info) == 0) {
-    ++folder->written;
-    folder->bytes += (uint64_t)info.st_size;
-  }
-  return code;
-}
-
-cli_exit cli_folder_write(cli_folder* folder, const char* file,
-                          void (*print)(cli_output* output, const void* user), const void* user) {
-  char path[PATH_SIZE];
-  cli_exit code = join(folder, file, path);
-  code = code == CLI_YES ? make_folders(folder, file) : code;
-  return code == CLI_YES ? write_file(folder, path, print, user) : code;
+  return code != CLI_YES ? code : closed;
 }
 
 static void print_list(cli_output* output, const void* user) {
@@ -212,10 +178,19 @@ cli_exit cli_folder_open(cli_folder* folder) {
   // The list itself is always ours.
   cli_exit code =
       add_text(&folder->old, list_name, strlen(list_name)) ? look(folder) : cli_fail_memory();
-  code = code == CLI_YES ? make_folder(folder->path) : code;
+  if (code != CLI_YES) {
+    return code;
+  }
+  folder->is_open = true;
+  code = cli_stage_open(&folder->stage, folder->path);
+  return code == CLI_YES ? cli_folder_write(folder, list_name, print_list, folder) : code;
+}
+
+cli_exit cli_folder_finish(cli_folder* folder) {
+  cli_exit code = cli_stage_prepare(&folder->stage);
   if (code == CLI_YES) {
     remove_old(folder);
-    code = cli_folder_write(folder, list_name, print_list, folder);
+    code = cli_stage_move(&folder->stage);
   }
   return code;
 }

@@ -1,28 +1,31 @@
-// The folder that a program is written to. It has a list of what was written there: files that are
-// not on it are somebody else's.
+// The folder that a program is written to, as a whole or not at all. It has a list of what was
+// written there: files that are not on it are somebody else's.
 #ifndef STOWAGE_TOOLS_EXPORT_FOLDER_H_
 #define STOWAGE_TOOLS_EXPORT_FOLDER_H_
 
-#include "list.h"
-#include "output.h"
+#include "stage.h"
 
 typedef struct cli_folder {
   const char* path;
   bool force;      // write over whatever is there
   cli_list files;  // of char*: what will be there, relative to |path|
   cli_list old;    // of char*: what the list says
-  size_t written;
-  uint64_t bytes;  // of them
+  bool is_open;
+  cli_stage stage;
 } cli_folder;
 
 // Notes that |file| will be written. False where memory is out.
 bool cli_folder_add(cli_folder* folder, const char* file);
-// When all are noted: makes the folder, refuses it where it has files of others, removes files of
-// an earlier export that no longer belong to it, and writes the list. Complains.
+// When all are noted: makes the folder, refuses it where it has files of others, and writes the
+// list. Complains.
 cli_exit cli_folder_open(cli_folder* folder);
-// Writes one of them, with the folders it is in. Complains.
+// Writes one of them. Complains.
 cli_exit cli_folder_write(cli_folder* folder, const char* file,
                           void (*print)(cli_output* output, const void* user), const void* user);
+// When all are written: removes files of an earlier export that no longer belong to it, and puts
+// the new ones in place. Complains.
+cli_exit cli_folder_finish(cli_folder* folder);
+// Without cli_folder_finish, what was there before is there again.
 void cli_folder_close(cli_folder* folder);
 
 #endif  // STOWAGE_TOOLS_EXPORT_FOLDER_H_

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "run/run.h"
+#include "text.h"
 
 #define SHOWN_MISSING 20
 
@@ -21,6 +22,7 @@ static cli_exit add_origin(cli_run* run, cli_given_array origin) {
 static void close_file(cli_given_file* file) {
   cli_tensor_file_close(&file->tensors);
   free(file->path);
+  free(file->name);
   free(file);
 }
 
@@ -35,7 +37,7 @@ void cli_run_close_inputs(cli_run* run) {
 
 // Opens DIR/NAME, or NAME where |folder| is NULL.
 static cli_exit open_file(cli_run* run, const char* folder, const char* name,
-                          const cli_given_file** out_file) {
+                          cli_given_file** out_file) {
   *out_file = NULL;
   size_t size = (folder == NULL ? 0 : strlen(folder) + 1) + strlen(name) + 1;
   cli_given_file* file = calloc(1, sizeof *file);
@@ -76,7 +78,7 @@ static cli_exit read_one(cli_run* run, const cli_given* given) {
   if (format == CLI_TENSOR_RAW) {
     return add_origin(run, origin);
   }
-  const cli_given_file* file;
+  cli_given_file* file;
   cli_exit code = open_file(run, NULL, given->text, &file);
   if (code != CLI_YES) {
     return code;
@@ -94,20 +96,29 @@ static bool is_folder(const char* path) {
 }
 
 // An array is called as its file is, without the ending.
+static cli_exit read_member(cli_run* run, const char* folder, const char* name) {
+  cli_given_file* file;
+  cli_exit code = open_file(run, folder, name, &file);
+  if (code != CLI_YES) {
+    return code;
+  }
+  file->name = strdup(name);
+  if (file->name == NULL) {
+    return cli_fail_memory();
+  }
+  size_t size = cli_name_of_file(file->name, (size_t)(strrchr(name, '.') - name));
+  return add_origin(run, (cli_given_array){.name = {file->name, size},
+                                           .from = folder,
+                                           .path = file->path,
+                                           .stored = file->tensors.stored.items});
+}
+
 static cli_exit read_folder(cli_run* run, const char* path) {
   cli_list names = {0};
   cli_exit code = cli_tensor_folder_list(path, &names);
   char** all = names.items;
   for (size_t i = 0; i < names.count; ++i) {
-    const cli_given_file* file = NULL;
-    code = code == CLI_YES ? open_file(run, path, all[i], &file) : code;
-    if (code == CLI_YES) {
-      const char* name = file->path + strlen(path) + 1;
-      code = add_origin(run, (cli_given_array){.name = {name, (size_t)(strrchr(name, '.') - name)},
-                                               .from = path,
-                                               .path = file->path,
-                                               .stored = file->tensors.stored.items});
-    }
+    code = code == CLI_YES ? read_member(run, path, all[i]) : code;
     free(all[i]);
   }
   cli_list_free(&names, sizeof(char*));
@@ -115,7 +126,7 @@ static cli_exit read_folder(cli_run* run, const char* path) {
 }
 
 static cli_exit read_archive(cli_run* run, const char* path) {
-  const cli_given_file* file;
+  cli_given_file* file;
   cli_exit code = open_file(run, NULL, path, &file);
   for (size_t i = 0; code == CLI_YES && i < file->tensors.stored.count; ++i) {
     const cli_stored* stored = (const cli_stored*)file->tensors.stored.items + i;
@@ -152,7 +163,7 @@ static cli_exit read_expected(cli_run* run, const char* folder) {
   char name[64];
   cli_exit code = CLI_YES;
   for (size_t i = 0; code == CLI_YES && find_numbered(folder, "output", i, name); ++i) {
-    const cli_given_file* file;
+    cli_given_file* file;
     code = open_file(run, folder, name, &file);
     code = code == CLI_YES
                ? cli_tensor_file_load(file->path, file->tensors.stored.items, &run->expected)
@@ -171,7 +182,7 @@ static cli_exit read_test_data(cli_run* run, const char* folder) {
   }
   char name[64];
   for (size_t i = 0; code == CLI_YES && find_numbered(folder, "input", i, name); ++i) {
-    const cli_given_file* file;
+    cli_given_file* file;
     code = open_file(run, folder, name, &file);
     if (code == CLI_YES) {
       code = add_origin(run, (cli_given_array){.position = i,
@@ -495,12 +506,25 @@ static stow_str own_name(const cli_run* run, size_t index) {
   return stow_graph_value_name(run->job.graph, stow_graph_outputs(run->job.graph)[index]);
 }
 
+// Whether one of the first |count| outputs is called so.
+static bool is_own_name(const cli_run* run, size_t count, stow_str name) {
+  bool found = false;
+  for (size_t i = 0; i < count && !found; ++i) {
+    found = stow_str_equal(own_name(run, i), name);
+  }
+  return found;
+}
+
 stow_str cli_run_output_name(const cli_run* run, size_t index, char number[CLI_NUMBERED_SIZE]) {
   stow_str name = own_name(run, index);
-  bool is_free = name.size > 0;
-  for (size_t i = 0; i < index && is_free; ++i) {
-    is_free = !stow_str_equal(own_name(run, i), name);
+  if (name.size > 0 && !is_own_name(run, index, name)) {
+    return name;
   }
-  snprintf(number, CLI_NUMBERED_SIZE, "output_%zu", index);
-  return is_free ? name : stow_str_of(number);
+  size_t size = (size_t)snprintf(number, CLI_NUMBERED_SIZE, "output_%zu", index);
+  size_t count = stow_graph_output_count(run->job.graph);
+  while (is_own_name(run, count, (stow_str){number, size}) && size + 1 < CLI_NUMBERED_SIZE) {
+    number[size++] = '_';
+    number[size] = '\0';
+  }
+  return (stow_str){number, size};
 }

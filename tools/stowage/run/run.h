@@ -35,6 +35,7 @@ typedef struct cli_run_request {
 // A file that was given, open until the run is over.
 typedef struct cli_given_file {
   char* path;  // owned
+  char* name;  // what its array is called; owned; NULL: the file says so
   cli_tensor_file tensors;
 } cli_given_file;
 
@@ -134,8 +135,9 @@ void cli_run_close_inputs(cli_run* run);
 // After a complaint about a model: arrays that are for no input, and so did not bind its symbols.
 void cli_run_tell_unknown_inputs(const cli_run* run);
 // What output |index| is called, for people and files: its name, or `output_N`, written to
-// |number|, where it has none or one before has it too.
-#define CLI_NUMBERED_SIZE 32
+// |number|, where it has none or one before has it too; with `_` behind it where an output is
+// called that.
+#define CLI_NUMBERED_SIZE 64
 stow_str cli_run_output_name(const cli_run* run, size_t index, char number[CLI_NUMBERED_SIZE]);
 
 // Reads and binds the graph, and plans it or reads its plan (run_command.c). Complains.

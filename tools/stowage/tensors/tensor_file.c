@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 
 #include "output.h"
+#include "stage.h"
+#include "text.h"
 
 static bool ends_with(const char* text, const char* end) {
   size_t size = strlen(text);
@@ -122,16 +124,6 @@ cli_exit cli_array_read_raw(const char* path, stow_str name, const stow_type* ty
 
 static int compare_names(const void* a, const void* b) {
   return strcmp(*(char* const*)a, *(char* const*)b);
-}
-
-static bool join(stow_string* out, const char* folder, const char* name, const char* end) {
-  out->size = 0;
-  size_t size = strlen(folder);
-  bool slash = size > 0 && folder[size - 1] == '/';
-  return stow_string_append(out, folder, size) == STOW_OK &&
-         (slash || stow_string_append(out, "/", 1) == STOW_OK) &&
-         stow_string_append(out, name, strlen(name)) == STOW_OK &&
-         stow_string_append(out, end, strlen(end)) == STOW_OK;
 }
 
 static cli_exit read_folder(const char* path, cli_list* names) {
@@ -255,55 +247,30 @@ cli_exit cli_array_write(const char* path, const cli_array* array) {
   return write_file(path, format == CLI_TENSOR_NPZ ? write_npz : write_one, array, 1);
 }
 
-// A name as one of a file: what separates folders, and what hides files, is written otherwise.
-static char safe_character(const stow_string* name, size_t index) {
-  char c = name->data[index];
-  return c == '/' || c == '\0' || (c == '.' && index == 0) ? '_' : c;
-}
-
-static bool is_same_file(const stow_string* a, const stow_string* b) {
-  bool same = a->size == b->size;
-  for (size_t i = 0; same && i < a->size; ++i) {
-    same = safe_character(a, i) == safe_character(b, i);
-  }
-  return same;
-}
-
-static bool member_path(stow_string* out, const char* folder, const stow_string* name) {
-  bool made = join(out, folder, "", "");
-  for (size_t i = 0; made && i < name->size; ++i) {
-    char c = safe_character(name, i);
-    made = stow_string_append(out, &c, 1) == STOW_OK;
-  }
-  return made && stow_string_append(out, ".npy", 4) == STOW_OK;
-}
-
-static cli_exit check_members(const char* folder, const cli_array* arrays, size_t count) {
-  for (size_t i = 0; i < count; ++i) {
-    for (size_t k = 0; k < i; ++k) {
-      if (is_same_file(&arrays[i].name, &arrays[k].name)) {
-        return cli_fail(CLI_BAD_INPUT,
-                        "cannot write '%s': '%s' and '%s' would be the same file; name a .npz",
-                        folder, arrays[k].name.data, arrays[i].name.data);
-      }
-    }
-  }
-  return CLI_YES;
+static cli_exit write_member(cli_stage* stage, const cli_array* array) {
+  stow_string file;
+  stow_string_init(&file, stow_allocator_default());
+  cli_output output;
+  cli_output_init(&output);
+  cli_exit code = cli_file_name_of((stow_str){array->name.data, array->name.size}, &file) &&
+                          stow_string_append(&file, ".npy", 4) == STOW_OK
+                      ? cli_stage_create(stage, file.data, &output)
+                      : cli_fail_memory();
+  code = code == CLI_YES ? write_one(&output, file.data, array, 1) : code;
+  cli_exit closed = cli_output_close(&output, code == CLI_YES);
+  stow_string_free(&file);
+  return code != CLI_YES ? code : closed;
 }
 
 static cli_exit write_folder(const char* path, const cli_array* arrays, size_t count) {
-  cli_exit code = check_members(path, arrays, count);
-  if (code == CLI_YES && mkdir(path, 0777) != 0 && errno != EEXIST) {
-    return cli_fail(CLI_BROKEN, "cannot make the folder '%s': %s", path, strerror(errno));
-  }
-  stow_string file;
-  stow_string_init(&file, stow_allocator_default());
+  cli_stage stage;
+  cli_exit code = cli_stage_open(&stage, path);
   for (size_t i = 0; i < count && code == CLI_YES; ++i) {
-    code = member_path(&file, path, &arrays[i].name)
-               ? write_file(file.data, write_one, &arrays[i], 1)
-               : cli_fail_memory();
+    code = write_member(&stage, &arrays[i]);
   }
-  stow_string_free(&file);
+  code = code == CLI_YES ? cli_stage_prepare(&stage) : code;
+  code = code == CLI_YES ? cli_stage_move(&stage) : code;
+  cli_stage_close(&stage);
   return code;
 }
 

@@ -6,6 +6,7 @@
 #include "file.h"
 #include "make.h"
 #include "number.h"
+#include "text.h"
 
 enum { COL_ID, COL_KIND, COL_NAME, COL_COUNT };
 #define NO_COLUMN SIZE_MAX
@@ -87,7 +88,10 @@ static bool take_cell(reader* r, size_t column) {
   for (size_t i = 0; i < COL_COUNT; ++i) {
     if (r->columns[i] == column) {
       r->cells[i].size = 0;
-      if (stow_string_append(&r->cells[i], r->cell.data, r->cell.size) != STOW_OK) {
+      stow_status status = i == COL_NAME
+                               ? cli_unescape(str_of(&r->cell), &r->cells[i])
+                               : stow_string_append(&r->cells[i], r->cell.data, r->cell.size);
+      if (status != STOW_OK) {
         return false;
       }
     }
