@@ -121,7 +121,7 @@ name=LinesFitATerminal
 if LC_ALL=C.UTF-8 awk 'length($0) > 80 {exit 1}' "$out"; then pass; else fail "a line is too long"; fi
 run inspect "$examples/tiny.stow"
 expect 3 ATextIsNoModel
-complains 'no ONNX model'
+complains 'not an ONNX model: it is a text; see stowage fmt and plan'
 run inspect "$examples/encoder.onnx" --format yaml
 expect 2 AnUnknownFormat
 
@@ -327,18 +327,63 @@ complains 'for ONNX models'
 head -c 1000 "$examples/digits.onnx" >"$work/cut.onnx"
 run plan "$work/cut.onnx"
 expect 3 ACutModelIsRefused
-complains 'cut.onnx'
+complains "cut.onnx: byte 24: the file is incomplete: it needs at least 37"
+complains "bytes and has 1000"
+head -c 1000 "$examples/digits.onnx" | "$stowage" plan - >"$out" 2>"$err"
+code=$?
+expect 3 ACutModelInAPipe
+complains "<stdin>: byte 24: the file is incomplete: it needs at least"
 : >"$work/empty.onnx"
 run plan "$work/empty.onnx"
 expect 3 AnEmptyModelIsRefused
+complains 'empty.onnx: not an ONNX model: it is empty'
 printf 'version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n' >"$work/pointer.onnx"
 run plan "$work/pointer.onnx"
 expect 3 APointerIsNoModel
-complains 'it is a Git LFS pointer'
+complains 'pointer.onnx: not an ONNX model: it is a Git LFS pointer to one; see git lfs pull'
 echo 'hello' >"$work/hello.onnx"
 run plan "$work/hello.onnx"
 expect 3 ATextIsNoModelWhateverItsName
-complains 'it may be no ONNX model at all'
+complains 'hello.onnx: not an ONNX model: it begins with byte 0x68; expected an IR version (0x08)'
+awk 'BEGIN { for (i = 0; i < 400; ++i) printf "%c", 128 + i * 37 % 120 }' >"$work/noise.onnx"
+cp "$work/noise.onnx" "$work/noise"
+for command in plan inspect run; do
+  run "$command" "$work/noise.onnx"
+  expect 3 "NoiseIsNoModel ($command)"
+  complains 'noise.onnx: not an ONNX model: it begins with byte 0x'
+  run "$command" "$work/noise"
+  expect 3 "NoiseIsNothing ($command)"
+  complains 'noise: not an ONNX model, which begins with its IR version (byte 0x08), and not a graph as text'
+done
+for command in plan run fmt export; do
+  options=
+  [ "$command" != export ] || options="-o $work/none"
+  # shellcheck disable=SC2086  # words
+  run "$command" "$examples/buffers.csv" $options
+  expect 3 "BuffersAreNoGraph ($command)"
+  complains 'buffers.csv: buffers as CSV, not a graph; place them with: stowage solve'
+done
+
+# Dims of 0: a cache may have no elements, a result without any is noted
+notes() {
+  if grep -qF -e "$1" "$err" && [ "$(wc -l <"$err")" -eq 1 ]; then pass; else fail "standard error lacks: $1"; fi
+}
+run plan "$examples/encoder.onnx" --bind batch=0,length=4
+expect 0 AnEmptyBatch
+notes "stowage: note: $examples/encoder.onnx: with batch=0, 1 of 1 output has no elements: 'encoded' is f32[0, 4, 32]"
+run plan "$examples/encoder.onnx" --bind-rest 0
+expect 0 EmptyByTheRest
+notes "with --bind-rest 0, 1 of 1 output has no elements"
+run run "$examples/encoder.onnx" --bind batch=0,length=4 --random 1
+expect 0 AnEmptyBatchRuns
+notes "with batch=0, 1 of 1 output has no elements"
+run plan "$examples/decode.onnx" --bind batch=1,past=0
+expect 0 ACacheOfLengthZero
+if [ -s "$err" ]; then fail "a note of what is as it should be"; else pass; fi
+write_graph empty '%0 = input "x" : f32[?n, 0]' '%1 "y" = relu(%0) : f32[?n, 0]' 'return %1'
+run plan "$work/empty.stow" --bind n=2
+expect 0 TheFileItselfSaysZero
+if [ -s "$err" ]; then fail "a note of what the file says"; else pass; fi
 run plan "$work/missing.onnx"
 expect 5 AMissingModel
 run plan "$examples/digits.onnx" -o "$examples/digits.onnx" --format json

@@ -1,4 +1,5 @@
 // Models become records, and facts are told of them.
+#include <stdio.h>
 #include <string.h>
 
 #include "onnx/onnx_writer.h"
@@ -347,9 +348,39 @@ TEST(OldAndForeignFilesAreRefused) {
   onnx_model_begin(&w, 2, 1);
   onnx_model_end(&w);
   check_refused(&w, STOW_ERR_UNSUPPORTED, "IR version 2; only 3 and newer are supported");
-  check_refused(&w, STOW_ERR_SYNTAX, "no ONNX model: it has no ir_version");  // empty
+  check_refused(&w, STOW_ERR_SYNTAX, "not an ONNX model: it is empty");
   onnx_int(&w, ONNX_MODEL_IR_VERSION, 8);
-  check_refused(&w, STOW_ERR_SYNTAX, "no ONNX model: it has no graph");
+  check_refused(&w, STOW_ERR_SYNTAX, "not an ONNX model: it has no graph");
+}
+
+static void check_bytes_refused(const void* bytes, size_t size, const char* message) {
+  stow_onnx_model* model = NULL;
+  stow_diag_init(&diag);
+  CHECK(stow_onnx_open_memory(bytes, size, NULL, stow_allocator_default(), &diag, &model) ==
+        STOW_ERR_SYNTAX);
+  CHECK_HAS(diag.message, message);
+}
+
+TEST(StrangersAreToldFromModels) {
+  check_bytes_refused("hello", 5, "not an ONNX model: it begins with byte 0x68; expected an IR");
+  check_bytes_refused("\x00\x00\x00", 3, "not an ONNX model: it begins with byte 0x00");
+  check_bytes_refused("\x12\x7f", 2, "not an ONNX model: it begins with byte 0x12");
+  check_bytes_refused("version https://git-lfs.github.com", 34, "a Git LFS pointer to one");
+  check_bytes_refused("\x08\x08\xff", 3, "byte 2: the file is incomplete: it needs at least 4");
+}
+
+TEST(ACutModelSaysHowMuchIsMissing) {
+  onnx_writer w = {0};
+  onnx_model_begin(&w, 8, 17);
+  for (size_t i = 0; i < 20; ++i) {
+    onnx_node(&w, "Relu", "x", "y");
+  }
+  onnx_model_end(&w);
+  char message[128];
+  snprintf(message, sizeof message,
+           "the file is incomplete: it needs at least %zu bytes and has %zu", w.size, w.size - 10);
+  check_bytes_refused(w.data, w.size - 10, message);
+  onnx_writer_free(&w);
 }
 
 TEST(ErrorsNameTheByteAndTheField) {

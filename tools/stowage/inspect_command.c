@@ -606,7 +606,8 @@ static cli_exit run_job(job* j, const char* file) {
   cli_input input;
   code = cli_input_open(&input, file);
   if (code == CLI_YES && !input.is_model) {
-    code = cli_fail(CLI_BAD_INPUT, "%s is no ONNX model", j->label);
+    code = cli_fail(CLI_BAD_INPUT, "%s: not an ONNX model: it is a text; see stowage fmt and plan",
+                    j->label);
   }
   if (code == CLI_YES) {
     code = cli_model_open(&j->model, &input);

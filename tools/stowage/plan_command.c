@@ -34,7 +34,7 @@ static cli_exit find_graphs(job* j) {
   if (code == CLI_YES && j->request.layout_from != NULL) {
     code = cli_require_bound(j->source.label, j->layout_from.graph);
   }
-  return code == CLI_YES ? cli_source_require_bound(&j->source, j->graph) : code;
+  return code == CLI_YES ? cli_source_require_sizes(&j->source, &j->request.model, j->graph) : code;
 }
 
 static cli_exit make_layout(job* j) {

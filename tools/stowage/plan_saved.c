@@ -34,7 +34,7 @@ cli_exit cli_plan_job_find(cli_plan_job* job, const stow_string* text, const cha
     code = cli_source_require_used(&job->source, binds, job->graph);
   }
   if (code == CLI_YES) {
-    code = cli_source_require_bound(&job->source, job->graph);
+    code = cli_source_require_sizes(&job->source, &job->request.model, job->graph);
   }
   return code == CLI_YES ? cli_plan_job_effects(job) : code;
 }

@@ -43,7 +43,7 @@ static cli_exit add_member(job* j, const cli_source* source, stow_graph* graph) 
     return cli_fail_memory();
   }
   cli_exit code = cli_source_bind(source, &j->request->model.binds, graph);
-  return code == CLI_YES ? cli_source_require_bound(source, graph) : code;
+  return code == CLI_YES ? cli_source_require_sizes(source, &j->request->model, graph) : code;
 }
 
 // The graphs of one file that --graph names, or else the only one.

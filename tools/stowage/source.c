@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "file.h"
+#include "tensors/array.h"
 
 // A plan needs no weights, but who runs it will.
 static void note_missing_data(const cli_source* source) {
@@ -128,6 +129,63 @@ cli_exit cli_source_require_used(const cli_source* source, const cli_binds* bind
 cli_exit cli_source_require_bound(const cli_source* source, const stow_graph* graph) {
   return cli_source_is_model(source) ? cli_model_require_bound(&source->model, source->label, graph)
                                      : cli_require_bound(source->label, graph);
+}
+
+// What gives a dim the value 0: `batch=0`. False where nothing does.
+static bool find_zero(const cli_model_request* request, char* out, size_t capacity) {
+  const cli_bind* binds = request->binds.list.items;
+  for (size_t i = 0; i < request->binds.list.count; ++i) {
+    if (binds[i].value == 0 && binds[i].used) {
+      snprintf(out, capacity, "%.*s=0", (int)binds[i].name.size, binds[i].name.data);
+      return true;
+    }
+  }
+  const cli_given* shapes = request->shapes.items;
+  for (size_t i = 0; i < request->shapes.count; ++i) {
+    char shape[512];
+    snprintf(shape, sizeof shape, "x%sx", shapes[i].text);
+    if (strstr(shape, "x0x") != NULL) {
+      snprintf(out, capacity, "--shape %.*s=%s", (int)shapes[i].name.size, shapes[i].name.data,
+               shapes[i].text);
+      return true;
+    }
+  }
+  snprintf(out, capacity, "--bind-rest 0");
+  return request->has_rest && request->rest == 0;
+}
+
+// A decoder's cache of length 0 is as it should be; a result without elements hardly ever is.
+static void note_empty(const cli_source* source, const cli_model_request* request,
+                       const stow_graph* graph) {
+  const stow_value* outputs = stow_graph_outputs(graph);
+  size_t count = stow_graph_output_count(graph);
+  size_t empty = 0;
+  stow_value first = STOW_VALUE_NONE;
+  for (size_t i = count; i-- > 0;) {
+    uint64_t elements;
+    if (stow_type_elements(stow_graph_type(graph, outputs[i]), &elements) == STOW_OK &&
+        elements == 0) {
+      first = outputs[i];
+      ++empty;
+    }
+  }
+  char zero[256];
+  if (empty > 0 && find_zero(request, zero, sizeof zero)) {
+    char type[CLI_TYPE_TEXT_SIZE];
+    stow_str name = stow_graph_value_name(graph, first);
+    cli_format_type(stow_graph_type(graph, first), stow_graph_dims(graph), type);
+    cli_note("%s: with %s, %zu of %zu output%s no elements: '%.*s' is %s", source->label, zero,
+             empty, count, count == 1 ? " has" : "s have", (int)name.size, name.data, type);
+  }
+}
+
+cli_exit cli_source_require_sizes(const cli_source* source, const cli_model_request* request,
+                                  const stow_graph* graph) {
+  cli_exit code = cli_source_require_bound(source, graph);
+  if (code == CLI_YES) {
+    note_empty(source, request, graph);
+  }
+  return code;
 }
 
 static uint32_t line_of(const stow_graph* graph, const stow_diag* diag) {

@@ -37,6 +37,9 @@ cli_exit cli_source_require_used(const cli_source* source, const cli_binds* bind
                                  const stow_graph* graph);
 // Complains where dims of |graph| are not numbers.
 cli_exit cli_source_require_bound(const cli_source* source, const stow_graph* graph);
+// The same; notes where outputs are empty because |request| gives a dim the value 0.
+cli_exit cli_source_require_sizes(const cli_source* source, const cli_model_request* request,
+                                  const stow_graph* graph);
 
 // A failure that concerns a graph: `FILE:LINE: …` where the line of the node is known.
 cli_exit cli_fail_graph(const char* label, const stow_graph* graph, stow_status status,

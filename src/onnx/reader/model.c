@@ -6,6 +6,7 @@
 #include "base/diag.h"
 #include "onnx/reader/map.h"
 #include "onnx/reader/messages.h"
+#include "onnx/reader/wire.h"
 
 // ---------------------------------------------------------------------------------------------
 // External data
@@ -71,16 +72,37 @@ stow_status stowi_onnx_external(stow_onnx_model* model, stow_str location, stow_
 // ---------------------------------------------------------------------------------------------
 // Opening and closing
 
-// Which file it was that could not be read as a model, where its first bytes tell. Nearly every
-// model begins with its IR version.
-static void guess_stranger(stowi_span span, stow_diag* diag) {
-  static const char pointer[] = "version https://git-lfs";
-  static const uint8_t first_tag = 0x08;
-  if (span.size >= sizeof pointer - 1 && memcmp(span.data, pointer, sizeof pointer - 1) == 0) {
-    stowi_diag_append(diag, "; it is a Git LFS pointer, not the model: see git lfs pull");
-  } else if (span.size > 0 && span.data[0] != first_tag) {
-    stowi_diag_append(diag, "; it may be no ONNX model at all");
+#define IR_VERSION_FIELD 1
+
+// Whether an IR version comes before the first thing that no message has. Nearly every model begins
+// with it, and few other files have one.
+static bool has_version(stowi_span span) {
+  stowi_wire wire = stowi_wire_begin(span);
+  stowi_wire_field field;
+  bool found = false;
+  while (!found && stowi_wire_next(&wire, &field)) {
+    found = field.number == IR_VERSION_FIELD && field.type == STOWI_WIRE_VARINT;
   }
+  return found;
+}
+
+// Says of a file that could not be read as a model what it is, where its first bytes tell.
+static stow_status fail_stranger(const stow_onnx_model* model, stow_diag* diag) {
+  static const char pointer[] = "version https://git-lfs";
+  stowi_span span = model->span;
+  stow_status status =
+      stowi_fail(diag, STOW_ERR_SYNTAX, "%.*s%snot an ONNX model: ", STOWI_STR_ARG(model->path),
+                 model->path.size == 0 ? "" : ": ");
+  if (span.size == 0) {
+    stowi_diag_append(diag, "it is empty");
+  } else if (span.size >= sizeof pointer - 1 &&
+             memcmp(span.data, pointer, sizeof pointer - 1) == 0) {
+    stowi_diag_append(diag, "it is a Git LFS pointer to one; see git lfs pull");
+  } else {
+    stowi_diag_append(diag, "it begins with byte 0x%02x; expected an IR version (0x08)",
+                      (unsigned)span.data[0]);
+  }
+  return status;
 }
 
 static stow_status read_model(stow_onnx_model* model, stow_diag* diag) {
@@ -88,13 +110,10 @@ static stow_status read_model(stow_onnx_model* model, stow_diag* diag) {
   stowi_onnx_place root = {.index = SIZE_MAX};
   stow_status status =
       stowi_onnx_read(&reader, &root, &stowi_onnx_model_message, model->span, &model->proto);
-  if (status != STOW_OK) {
-    if (status == STOW_ERR_SYNTAX) {
-      guess_stranger(model->span, diag);
-    }
-    return status;
+  if (status == STOW_ERR_SYNTAX && !has_version(model->span)) {
+    return fail_stranger(model, diag);
   }
-  return stowi_onnx_gather(model, diag);
+  return status == STOW_OK ? stowi_onnx_gather(model, diag) : status;
 }
 
 static stow_status copy_text(stow_onnx_model* model, stow_str text, stow_diag* diag,

@@ -5,6 +5,7 @@
 // level takes well under 1 kB of stack.
 #include "onnx/reader/read.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/checked.h"
@@ -64,6 +65,13 @@ stow_status stowi_onnx_wire_status(const stowi_onnx_reader* reader, const stowi_
                                    const stowi_wire* wire) {
   if (wire->error == NULL) {
     return STOW_OK;
+  }
+  size_t size = reader->whole.size;
+  if (wire->missing > 0 && place->name == NULL && wire->missing <= UINT64_MAX - size) {
+    return stowi_onnx_fail_at(reader, place, wire->at, STOW_ERR_SYNTAX,
+                              "the file is incomplete: it needs at least %" PRIu64
+                              " bytes and has %zu",
+                              size + wire->missing, size);
   }
   return stowi_onnx_fail_at(reader, place, wire->at, STOW_ERR_SYNTAX, "%s", wire->error);
 }

@@ -9,12 +9,17 @@
 
 stowi_wire stowi_wire_begin(stowi_span message) {
   const uint8_t* end = message.data == NULL ? NULL : message.data + message.size;
-  return (stowi_wire){message.data, end, NULL};
+  return (stowi_wire){.at = message.data, .end = end};
 }
 
 static bool fail(stowi_wire* wire, const char* error) {
   wire->error = error;
   return false;
+}
+
+static bool fail_end(stowi_wire* wire, uint64_t missing, const char* error) {
+  wire->missing = missing;
+  return fail(wire, error);
 }
 
 static size_t left_of(const stowi_wire* wire) { return (size_t)(wire->end - wire->at); }
@@ -27,7 +32,7 @@ bool stowi_wire_varint(stowi_wire* wire, uint64_t* out_number) {
   uint64_t number = 0;
   for (size_t i = 0; i < LONGEST_VARINT; ++i) {
     if (i == left) {
-      return fail(wire, "a number is cut off");
+      return fail_end(wire, 1, "a number is cut off");
     }
     number |= (uint64_t)(wire->at[i] & 0x7f) << (7 * i);
     if (wire->at[i] < 0x80) {
@@ -74,7 +79,7 @@ static bool read_tag(stowi_wire* wire, stowi_wire_field* field) {
 static bool read_fixed(stowi_wire* wire, stowi_wire_field* field) {
   size_t size = field->type == STOWI_WIRE_FIXED64 ? 8 : 4;
   if (left_of(wire) < size) {
-    return fail(wire, "a number is cut off");
+    return fail_end(wire, size - left_of(wire), "a number is cut off");
   }
   field->scalar = size == 8 ? stowi_wire_u64(wire->at) : stowi_wire_u32(wire->at);
   wire->at += size;
@@ -83,7 +88,7 @@ static bool read_fixed(stowi_wire* wire, stowi_wire_field* field) {
 
 static bool read_varint(stowi_wire* wire, uint64_t* out_number) {
   return stowi_wire_varint(wire, out_number) ||
-         (wire->error == NULL && fail(wire, "a number is cut off"));
+         (wire->error == NULL && fail_end(wire, 1, "a number is cut off"));
 }
 
 static bool read_bytes(stowi_wire* wire, stowi_wire_field* field) {
@@ -93,8 +98,9 @@ static bool read_bytes(stowi_wire* wire, stowi_wire_field* field) {
     return false;
   }
   if (size > left_of(wire)) {
+    uint64_t missing = size - left_of(wire);
     wire->at = start;
-    return fail(wire, "a length goes past the end");
+    return fail_end(wire, missing, "a length goes past the end");
   }
   field->bytes = (stowi_span){wire->at, (size_t)size};
   wire->at += size;
