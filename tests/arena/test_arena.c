@@ -224,6 +224,7 @@ TEST(ValueWithoutASlotIsAnError) {
   CHECK(!stow_arena_has_buffer(f.arena, 1000));
   CHECK_U64(stow_arena_byte_offset(f.arena, 9), SIZE_MAX);
   CHECK(stow_arena_bytes(f.arena, 9, &f.diag, &data, &size) == STOW_ERR_NOT_FOUND);
+  CHECK(data == NULL && size == 0);
   CHECK_TEXT(f.diag.message, "%9 has no slot in the plan");
   CHECK(stow_arena_bytes(f.arena, 1000, &f.diag, &data, &size) == STOW_ERR_NOT_FOUND);
   CHECK_TEXT(f.diag.message, "there is no value %1000: the plan has 10");

@@ -194,6 +194,8 @@ TEST(GuardsThatEndWithTheRunAreFilledAgain) {
   CHECK(is_intact(&f, 0));
   CHECK(stow_arena_enter_step(f.arena, 0, &f.diag) == STOW_OK);
   CHECK(is_intact(&f, 0));
+  f.base[guard_at(&f, 0)] ^= 1;
+  CHECK(!is_intact(&f, 0));
   fixture_free(&f);
 }
 
@@ -239,6 +241,19 @@ TEST(GuardsGoWithAClone) {
     CHECK(is_intact(&f, 1));
     base[guard_at(&f, value)] ^= 1;
   }
+  stow_arena_destroy(clone);
+  fixture_free(&f);
+}
+
+TEST(GuardsThatAreNotFilledAreNotInACloneEither) {
+  fixture f;
+  make(&f, true, false);
+  REQUIRE(f.arena != NULL);
+  f.base[guard_at(&f, 0)] ^= 1;
+  stow_arena_reset(f.arena);
+  stow_arena* clone = NULL;
+  CHECK(stow_arena_clone(f.arena, stow_allocator_default(), &f.diag, &clone) == STOW_OK);
+  CHECK(stow_arena_check_guards(clone, 0, &f.diag, NULL) == STOW_OK);
   stow_arena_destroy(clone);
   fixture_free(&f);
 }

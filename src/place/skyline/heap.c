@@ -12,7 +12,6 @@ stow_status stowi_heap_make(size_t bound, stow_allocator allocator, stowi_heap* 
 
 void stowi_heap_free(stowi_heap* heap, stow_allocator allocator) {
   STOWI_ARRAY_FREE(allocator, heap->entries, heap->bound);
-  heap->entries = NULL;
 }
 
 static bool is_before(stowi_heap_entry a, stowi_heap_entry b) {
