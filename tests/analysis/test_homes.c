@@ -355,6 +355,27 @@ TEST(AConcatLaidOverAnOperandHostsNobody) {
       "1:ALREADY_VIEW(1)", "2=1+0");
 }
 
+// At a step by operand, in place before at home.
+TEST(DecisionsAreInOrderOfTheirOperands) {
+  setup s;
+  setup_init(&s);
+  REQUIRE(fixture_lifetimes(&s.f,
+                            "  %0 = input \"x\" : f32[4]\n"
+                            "  %1 = relu(%0) : f32[4]\n"
+                            "  %2 = relu(%0) : f32[4]\n"
+                            "  %3 = concat(%1, %2) : f32[8] with {overwrite = [0, 0, 0, 1]}\n"
+                            "  return %3") == STOW_OK);
+  REQUIRE(setup_apply(&s) == STOW_OK);
+  static const stow_share shares[] = {STOW_SHARE_IN_PLACE, STOW_SHARE_HOME};
+  REQUIRE(stow_sharing_count(s.sharing) == 4);
+  for (size_t i = 0; i < 4; ++i) {
+    stow_decision d = stow_sharing_at(s.sharing, i);
+    CHECK_U64(d.operand, 1 + i / 2);
+    CHECK(d.share == shares[i % 2]);
+  }
+  setup_free(&s);
+}
+
 TEST(WithoutReuseNothingMoves) {
   setup s;
   setup_init(&s);

@@ -249,6 +249,23 @@ TEST(AFixedOffsetNeedsBytesOfItsOwn) {
       "  %0 = input \"x\" : f32[8] with {at = 64, io = \"external\"}\n"
       "  return %0",
       STOW_ERR_CONFLICT, "%0 \"x\" has a fixed offset, but its policy is external");
+  for (int k = 0; k < 2; ++k) {  // what owners of regions give
+    char text[400];
+    char message[100];
+    snprintf(text, sizeof(text),
+             "  %%0 = input \"c\" : bool[]\n"
+             "  %%1 = input \"x\" : f32[8]\n"
+             "  %%2, %%3 = if(%%0) {\n"
+             "    yield %%1, %%1\n"
+             "  } else {\n"
+             "    yield %%1, %%1\n"
+             "  } : f32[8], f32[8] with {at = %s, io = \"external\"}\n"
+             "  return %%%d",
+             k == 0 ? "[64, -1]" : "[-1, 64]", 2 + k);
+    snprintf(message, sizeof(message), "%%%d has a fixed offset, but its policy is external",
+             2 + k);
+    check_fails(text, STOW_ERR_CONFLICT, message);
+  }
 }
 
 TEST(AViewsAlignmentMustFitItsOffset) {
