@@ -50,6 +50,12 @@ write_graph kinds '%0 = input "x" : f64[2]' '%1 = constant "d" {data = [0.1, -0x
   '%7 "wide" = cast(%6) {to = "f16"} : f16[2]' '%8 = param "w" : bf16[3]' '%9 "narrow" = neg(%8) : bf16[3]' \
   '%10 = input "y" : f32[4]' '%11 "leak" = leaky_relu(%10) {alpha = -0.3} : f32[4]' 'return %2, %5, %7, %9, %11, %1'
 agrees kinds "$work/kinds.stow" "sum least wide narrow leak d"
+# Nothing, of which there is no pointer that kernels could not add to
+write_graph nothing '%0 = input "a" : f32[2, 0]' '%1 = constant "b" {data = []} : f32[0, 3]' \
+  '%2 "c" = matmul(%0, %1) : f32[2, 3]' 'return %2'
+agrees nothing "$work/nothing.stow" c
+name=NoKernelIsGivenNull
+if grep -qE '\{NULL, STOW_|NULL, 0, [0-9]' "$work/nothing/nothing.c"; then fail "one is"; else pass; fi
 if [ -z "$builds" ]; then skip "no compiler or no make: programs are not built"; fi
 
 name=NoHeap
@@ -68,7 +74,7 @@ fi
 
 # Only what is needed
 name=OnlyKernelsThatAreUsed
-if [ -e "$work/digits/exec/kernels/spatial/conv.c" ] && [ ! -e "$work/tiny/exec/kernels/spatial/conv.c" ] &&
+if [ -e "$work/digits/exec/kernels/spatial/conv.c" ] && [ ! -e "$work/tiny/exec/kernels/spatial" ] &&
   [ ! -e "$work/tiny/program/regions.c" ] && [ -e "$work/branches/program/regions.c" ]; then pass; else
   fail "other files"
 fi

@@ -56,7 +56,7 @@ static int compare_definitions(const void* a, const void* b) {
 
 // Whether |line| begins the definition of a function that other files may call.
 static bool is_definition(const char* line, definition* out) {
-  static const char* const others[] = {"static ", "typedef ", "extern "};
+  static const char* const others[] = {"static ", "typedef ", "extern ", "__attribute__"};
   for (size_t i = 0; i < sizeof others / sizeof others[0]; ++i) {
     if (strncmp(line, others[i], strlen(others[i])) == 0) {
       return false;
