@@ -18,7 +18,7 @@ extern "C" {
 // Elements lie one after the other, the last dim fastest. Sub-byte types are packed, the first
 // element in the lowest bits.
 typedef struct stow_tensor {
-  void* data;  // aligned to its elements at least; of what has no elements it may be NULL
+  void* data;  // aligned to its elements at least; in a run not NULL, even without elements
   stow_dtype dtype;
   uint32_t rank;
   int64_t dims[STOW_MAX_RANK];  // numbers; those at rank and above are 0
@@ -45,7 +45,7 @@ typedef struct stow_kernel_call {
   stow_tensor* const* results;
   size_t attr_count;
   const stow_attr* attrs;  // with the defaults of those not given
-  void* scratch;           // aligned to 64
+  void* scratch;           // aligned to 64; in a run not NULL
   size_t scratch_size;     // at least what the kernel asked for
   uint32_t workers;        // 1 or more
   stow_splitter splitter;  // |split| may be NULL: all work is done by the caller

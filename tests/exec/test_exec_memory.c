@@ -480,6 +480,34 @@ TEST(KnownInputsHaveTheirValueAndNoOther) {
   exec_case_end(&c);
 }
 
+static stow_status run_look(stow_kernel_call* call) {
+  for (size_t i = 0; i < call->operand_count; ++i) {
+    CHECK(call->operands[i]->data != NULL);
+  }
+  CHECK(call->results[0]->data != NULL && call->scratch != NULL);
+  return STOW_OK;
+}
+
+// Kernels add to pointers, and adding 0 to NULL is undefined.
+TEST(KernelsAreNotGivenNullWhereThereAreNoElements) {
+  for (int way = 0; way < EXEC_WAYS; ++way) {
+    exec_case c;
+    exec_case_begin(&c,
+                    "%0 = input \"x\" : f32[0, 3]\n %1 = constant \"w\" {data = []} : f32[0]\n"
+                    "%2 = reshape(%1) : f32[0, 3]\n"
+                    "%3 = custom(%0, %1, %2) {name = \"look\"} : f32[0]\n return %3");
+    stow_kernel kernel = {sizeof(kernel), NULL, run_look, NULL, true};
+    CHECK(stow_kernels_set_custom(c.kernels, stow_str_of("look"), &kernel, NULL) == STOW_OK);
+    exec_case_way(&c, way);
+    c.plan_options.constants = way % 2 == 0;
+    REQUIRE(exec_case_make(&c) == STOW_OK);
+    stow_exec_bind(c.exec, 0, NULL, 0, &c.diag);  // refused where it has a slot
+    stow_exec_bind(c.exec, 3, NULL, 0, &c.diag);
+    CHECK(stow_exec_run(c.exec, &c.diag) == STOW_OK);
+    exec_case_end(&c);
+  }
+}
+
 TEST(PlansThatCountOtherWidthsAreRefused) {
   exec_case c;
   exec_case_begin(&c,

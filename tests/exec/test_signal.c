@@ -195,3 +195,12 @@ TEST(MelBandsAreTriangles) {
                0, 0, 0, 0, 0);
   kernel_case_destroy(c);
 }
+
+TEST(MelBandsBetweenNoNumbersLieAtTheFirstBin) {
+  kernel_case* c = kernel_case_create("i64[] = [1]; i64[] = [4]; i64[] = [8]; f32[]; f32[]",
+                                      "mel_weights(%0, %1, %2, %3, %4)", "f32[3, 1]");
+  KERNEL_SET(c, 3, float, NAN);
+  KERNEL_SET(c, 4, float, 4);
+  KERNEL_GIVES(c, 0, 0, 1, 0, 0);
+  kernel_case_destroy(c);
+}

@@ -509,7 +509,7 @@ static stow_status build_and_bind(stow_allocator allocator, void* user) {
   stow_type type = VECTOR(STOW_I64, dim_named(graph, "n"));
   stow_type list_type = VECTOR(STOW_I64, 2);
   stow_value x;
-  stow_value list;
+  stow_value list = STOW_VALUE_NONE;
   stow_value pair[2];
   stow_str name = stow_str_of("n");
   int64_t five = 5;

@@ -523,7 +523,7 @@ static void spare_results(homes* h) {
 stow_status stowi_homes_candidates(stowi_sharing_call* call) {
   homes h = homes_of(call);
   stow_status status = prepare(&h);
-  if (status == STOW_OK) {
+  if (status == STOW_OK && h.entries.count != 0) {
     propose_homes(&h);
     spare_results(&h);
   }

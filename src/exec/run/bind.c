@@ -61,7 +61,7 @@ stow_status stow_exec_bind(stow_exec* exec, stow_value value, void* data, size_t
   }
   exec->is_moved = exec->is_moved || !place->is_bound || tensor->data != data;
   *tensor = stowi_tensor_of(stow_graph_type(exec->graph, value));
-  tensor->data = data;
+  tensor->data = data == NULL ? stowi_nothing : data;
   place->is_set = true;
   place->is_bound = true;
   return STOW_OK;

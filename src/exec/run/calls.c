@@ -62,6 +62,8 @@ static size_t list_attrs(const stow_graph* graph, stow_node node, stow_attr* out
 // ---------------------------------------------------------------------------------------------
 // Tables
 
+_Alignas(64) unsigned char stowi_nothing[64];
+
 static void fill_values(stowi_calls* calls, const stow_graph* graph) {
   for (stow_value value = 0; value < calls->value_count; ++value) {
     calls->tensors[value] = stowi_tensor_of(stow_graph_type(graph, value));
@@ -87,6 +89,7 @@ static void fill_node(stowi_calls* calls, const stow_graph* graph, stow_node nod
                                    : &calls->results[stow_graph_first_result(graph, node)],
       .attr_count = list_attrs(graph, node, attrs),
       .attrs = attrs,
+      .scratch = stowi_nothing,
       .workers = 1,
   };
 }

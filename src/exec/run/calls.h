@@ -19,8 +19,12 @@ typedef struct stowi_calls {
   stow_kernel_call* calls;       // by node
 } stowi_calls;
 
-// All dims of |graph| are numbers: tensors have the largest dims, and no data. Calls have no
-// scratch and one worker. Freed also after a failure.
+// Where tensors without elements and scratch of no bytes are, so that kernels may add to pointers.
+// Never written.
+extern unsigned char stowi_nothing[64];
+
+// All dims of |graph| are numbers: tensors have the largest dims, and no data. Calls have
+// scratch of no bytes and one worker. Freed also after a failure.
 stow_status stowi_calls_init(stowi_calls* calls, const stow_graph* graph, stow_allocator allocator,
                              stow_diag* diag);
 void stowi_calls_free(stowi_calls* calls);

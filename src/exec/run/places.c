@@ -65,9 +65,9 @@ static stow_status describe(stow_exec* exec, stow_value value, stow_diag* diag) 
     return stowi_fail(diag, STOW_ERR_VIOLATION, "%s needs %" PRIu64 " bytes, its slot has %" PRIu64,
                       stowi_words_value(exec->graph, value).text, place->bytes, slot.size);
   }
-  if (place->has_slot) {
-    tensor_of(exec, value)->data = exec->base + slot.offset;
-  }
+  tensor_of(exec, value)->data = place->bytes == 0 ? stowi_nothing
+                                 : place->has_slot ? exec->base + slot.offset
+                                                   : NULL;
   return place->is_boundary ? find_source(exec, value, diag) : STOW_OK;
 }
 
@@ -81,8 +81,8 @@ void stowi_exec_follow(stow_exec* exec) {
   for (stow_value value = 0; exec->is_moved && value < exec->calls.value_count; ++value) {
     const stowi_place* place = &exec->places[value];
     stow_view view;
-    if (place->has_slot || place->is_bound || stow_plan_root(exec->plan, value) == value ||
-        !is_view(graph, value, &view)) {
+    if (place->has_slot || place->is_bound || place->bytes == 0 ||
+        stow_plan_root(exec->plan, value) == value || !is_view(graph, value, &view)) {
       continue;
     }
     stow_value parent = stow_graph_operands(graph, stow_graph_producer(graph, value))[view.operand];
@@ -139,7 +139,7 @@ static stow_status check_view(stow_exec* exec, stow_value value, stow_diag* diag
 static bool needs_copy(const stow_exec* exec, stow_value value) {
   const stowi_place* place = &exec->places[value];
   size_t alignment = stowi_dtype_alignment(stow_graph_type(exec->graph, value)->dtype);
-  return place->is_boundary && place->source != NULL && !place->has_slot &&
+  return place->is_boundary && place->source != NULL && !place->has_slot && place->bytes != 0 &&
          (place->is_input || (uintptr_t)place->source % alignment != 0);
 }
 
@@ -184,7 +184,7 @@ static void put_weights(stow_exec* exec) {
       tensor->data = at;
       at += (place->bytes + STOWI_WEIGHT_ALIGNMENT - 1) / STOWI_WEIGHT_ALIGNMENT *
             STOWI_WEIGHT_ALIGNMENT;
-    } else if (!place->has_slot) {
+    } else if (!place->has_slot && place->bytes != 0) {
       memcpy(&tensor->data, &place->source, sizeof(tensor->data));
     }
     put(exec, value);

@@ -103,7 +103,7 @@ static void print_place(cli_output* output, const cli_export* export, stow_value
   const cli_place* place = &export->places[value];
   const cli_weight* weights = export->weights.items;
   if (!place->is_there) {
-    cli_print(output, "NULL");
+    cli_print(output, "arena");  // no elements, but never NULL: kernels add to pointers
   } else if (place->weight == SIZE_MAX) {
     cli_print(output, "arena + %" PRIu64, place->offset);
   } else {
@@ -306,7 +306,7 @@ static void print_step(cli_output* output, const cli_export* export, stow_node n
     cli_print(output, "attrs_%" PRIu32 ", ", entry->attrs);
   }
   if (entry->scratch.size == 0) {
-    cli_print(output, "NULL, 0, ");
+    cli_print(output, "arena, 0, ");
   } else {
     cli_print(output, "arena + %" PRIu64 ", %" PRIu64 ", ", entry->scratch.offset,
               entry->scratch.size);

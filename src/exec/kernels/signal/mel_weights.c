@@ -17,11 +17,11 @@ typedef struct bands {
 
 static double mel_of(double hertz) { return 2595 * log10(1 + hertz / 700); }
 
-// Bin at which corner |i| lies.
+// Bin at which corner |i| lies; the first where that is no number.
 static int64_t corner(const bands* b, int64_t i) {
   double hertz = 700 * (pow(10, (b->low + (double)i * b->step) / 2595) - 1);
   double bin = floor((double)(b->length + 1) * hertz / b->rate);
-  return bin < 0 ? 0 : bin > (double)b->bins ? b->bins : (int64_t)bin;
+  return !(bin > 0) ? 0 : bin > (double)b->bins ? b->bins : (int64_t)bin;
 }
 
 static double weight_at(int64_t bin, int64_t left, int64_t top, int64_t right) {
