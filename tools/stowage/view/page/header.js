@@ -43,7 +43,7 @@ function showFacts(app) {
         "bound",
         facts.bound === facts.arena ? " reached" : above ? "; arena" + above : "",
       ),
-      bytes("In any order", facts.any_bound > 0 ? facts.any_bound : null, "any_bound"),
+      bytes("Any-order bound", facts.any_bound > 0 ? facts.any_bound : null, "any_bound"),
       item("Peak", "step " + thousands(model.peak), exactBytes(model.peakLoad)),
       bytes("Without sharing", facts.unshared, "unshared", saved),
       bytes(

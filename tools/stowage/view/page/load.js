@@ -65,7 +65,7 @@ function makeLoadPicture(app, canvas) {
       lines.push({ label: "bound", bytes: facts.bound, colour: theme.bound, dash: [6, 3] });
     if (facts.any_bound > 0)
       lines.push({
-        label: "any order",
+        label: "any-order bound",
         bytes: facts.any_bound,
         colour: theme.anyBound,
         dash: [2, 2],

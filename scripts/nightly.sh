@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# What is too long for every commit, from a clean clone: valgrind, coverage, fuzzing, long random tests, mutations, four
+# builds. Installs what it needs; takes about an hour and a half on two cores. `.ci/run` does the rest.
+# Usage: scripts/nightly.sh [SECONDS_PER_FUZZER]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+step() { printf '\n== %s (%ds)\n' "$1" "$SECONDS"; }
+
+step 'packages'
+sh scripts/packages.sh gcc g++ clang libclang-rt-14-dev llvm libc6-dev cmake ninja-build pkg-config zlib1g-dev \
+  valgrind gcovr mandoc locales zsh python3 libonnx-testdata
+
+step 'tests under valgrind'
+sh scripts/valgrind.sh
+
+step 'coverage of src/'
+sh scripts/coverage.sh 95
+
+step 'fuzzers'
+sh scripts/fuzz.sh "${1:-60}"
+
+step 'the same bytes from four builds'
+sh scripts/check-determinism.sh
+
+step 'random graphs, plans and mistakes: the long versions'
+cmake --preset release >/dev/null
+cmake --build --preset release
+for test in exec/test_exec_random plan/test_check_random plan/test_check_features plan/test_check_wrong; do
+  echo "$test --long"
+  "build/release/tests/$test" --long >build/long.log || { tail -n 40 build/long.log; exit 1; }
+  tail -n 1 build/long.log
+done
+
+step 'mutations'
+for folder in plan/check place analysis exec/run arena; do
+  python3 -B scripts/mutate.py --count 30 "src/$folder"
+done
+
+step 'done'
