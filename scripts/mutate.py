@@ -36,7 +36,7 @@ import time
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 WORK = os.path.join(ROOT, os.environ.get('MUTATE_DIR', 'build/mutate'))
 SOURCE = os.path.join(WORK, 'source')
-BUILD = os.path.join(WORK, 'sanitized' if '--sanitize' in sys.argv else 'build')
+BUILD = os.path.join(WORK, 'build')  # or 'sanitized', as asked
 ALLOWED = os.path.join('scripts', 'mutate-allowed.txt')
 
 # Tests of a folder, as room/name. Others have those of their room.
@@ -255,7 +255,7 @@ def find_tests(pattern):
 # Running tests
 
 def start(test, program, folder, seconds):
-    memory = 'unlimited' if 'sanitized' in BUILD else MEMORY_KB  # ASan maps terabytes
+    memory = 'unlimited' if BUILD.endswith('sanitized') else MEMORY_KB  # ASan maps terabytes
     limits = 'ulimit -c 0 -t %d; ulimit -v %s; exec "$0" "$@"' % (seconds, memory)
     return subprocess.Popen(['sh', '-c', limits, program] + test.arguments, cwd=folder,
                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
@@ -446,13 +446,15 @@ def is_allowed(allowed, text, mutant):
 
 def files_of(path):
     """(files below a path as src/…, lines or None)"""
-    path, _, line = path.partition(':')
+    path, colon, line = path.partition(':')
     relative = os.path.relpath(os.path.abspath(path), ROOT)
     whole = os.path.join(ROOT, relative)
     if not relative.startswith('src' + os.sep) or not os.path.exists(whole):
         raise Failure('%s: no such file or folder in src/' % path)
+    if colon and not (line.isdigit() and os.path.isfile(whole)):
+        raise Failure('%s:%s: expected FILE:LINE' % (path, line))
     if os.path.isfile(whole):
-        return [relative], {int(line)} if line.isdigit() else None
+        return [relative], {int(line)} if colon else None
     found = [os.path.relpath(os.path.join(folder, name), ROOT)
              for folder, _, names in os.walk(whole) for name in names if name.endswith('.c')]
     return sorted(found), None
@@ -543,7 +545,11 @@ def list_mutants(paths):
 
 
 def main():
+    global BUILD
     options = parse()
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    if options.sanitize:
+        BUILD = os.path.join(WORK, 'sanitized')
     try:
         if options.list:
             list_mutants(options.paths)
@@ -553,8 +559,8 @@ def main():
         copy_sources()
         configure(options.sanitize)
         rows = [hunt_in(path, options, allowed) for path in options.paths]
-    except Failure as failure:
-        print(failure, file=sys.stderr)
+    except (Failure, KeyboardInterrupt) as failure:
+        print(failure or 'interrupted', file=sys.stderr)
         return 2
     print('%-28s %8s %8s %8s %9s' % ('path', 'mutants', 'killed', 'allowed', 'survivors'))
     for path, tried, known, open_count in rows:

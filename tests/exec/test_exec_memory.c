@@ -345,6 +345,19 @@ TEST(ExternalValuesAreBoundByPointer) {
   exec_case_end(&c);
 }
 
+TEST(OnlyWhatIsEmptyIsBoundToNothing) {
+  for (int count = 0; count < 2; ++count) {
+    exec_case c;
+    exec_case_begin(&c, count == 0 ? "%0 = input \"x\" : u8[0]\n return %0"
+                                   : "%0 = input \"x\" : u8[1]\n return %0");
+    c.plan_options.io = STOW_IO_EXTERNAL;
+    REQUIRE(exec_case_make(&c) == STOW_OK);
+    CHECK(stow_exec_bind(c.exec, 0, NULL, 1, &c.diag) ==
+          (count == 0 ? STOW_OK : STOW_ERR_INVALID_ARGUMENT));
+    exec_case_end(&c);
+  }
+}
+
 TEST(ExternalOutputsMustBeBound) {
   exec_case c;
   stow_exec* exec;
@@ -516,6 +529,13 @@ TEST(PlansThatCountOtherWidthsAreRefused) {
   c.plan_options.f32_uniform = true;
   CHECK(exec_case_make(&c) == STOW_ERR_UNSUPPORTED);
   CHECK_HAS(c.diag.message, "%1 lies 64 bytes into %0 \"x\", its elements 16");
+  exec_case_end(&c);
+  // Where nothing is, it lies anywhere.
+  exec_case_begin(&c,
+                  "%0 = input \"x\" : bool[32]\n %1 = narrow(%0) {axis = 0, start = 16, len = 0}"
+                  " : bool[0]\n %2 = lt(%1, %1) : bool[0]\n return %2");
+  c.plan_options.f32_uniform = true;
+  CHECK(exec_case_make(&c) == STOW_OK);
   exec_case_end(&c);
 }
 

@@ -313,3 +313,27 @@ TEST(AnInputIsNotWrittenAtItsStep) {
   CHECK_HAS(c.diag.message, "byte 9 of %1 \"y\"");
   exec_case_end(&c);
 }
+
+// What a caller still holds of it must not look like results.
+TEST(DeadBytesAreFilledAfterTheRunToo) {
+  static _Alignas(64) unsigned char memory[4096];
+  exec_case c;
+  exec_case_begin(&c, TEXT);
+  c.options.paranoid = true;
+  c.options.memory = memory;
+  c.options.memory_size = sizeof(memory);
+  REQUIRE(exec_case_make(&c) == STOW_OK);
+  float x[16] = {1, 2, 3, 4};
+  CHECK(exec_case_set(&c, "x", x, sizeof(x)) == STOW_OK);
+  CHECK(stow_exec_run(c.exec, &c.diag) == STOW_OK);
+  uint32_t steps = stow_plan_step_count(c.plan);
+  for (size_t at = 0; at < stow_plan_arena_size(c.plan); ++at) {
+    bool is_live = false;
+    for (stow_value value = 0; value < 5; ++value) {
+      stow_slot slot = stow_plan_occupied(c.plan, value, steps);
+      is_live = is_live || (at >= slot.offset && at - slot.offset < slot.size);
+    }
+    CHECK(is_live || memory[at] == 0xff);
+  }
+  exec_case_end(&c);
+}

@@ -295,7 +295,7 @@ TEST(MoreRoundsThanPlannedAreRefused) {
                   "%6, %7 = loop(%0, _, %1) {\n"
                   "  %2, %3, %4 = args() : i64[], bool[], f32[2]\n"
                   "  %5 = add(%4, %4) : f32[2]\n  yield %3, %5, %4 } : f32[2], f32[?n, 2]\n"
-                  "return %6, %7");
+                  "%8 = neg(%7) : f32[?n, 2]\n return %6, %7, %8");
   stow_str symbol = stow_str_of("n");
   int64_t most = 3;
   REQUIRE(stow_graph_bind(c.graph, &symbol, &most, 1, &c.diag) == STOW_OK);
@@ -304,6 +304,7 @@ TEST(MoreRoundsThanPlannedAreRefused) {
   EXEC_SET(&c, "n", int64_t, 2);
   RUNS(&c);
   EXEC_GIVES(&c, 1, float, 1, 2, 2, 4);
+  EXEC_GIVES(&c, 2, float, -1, -2, -2, -4);
   EXEC_SET(&c, "n", int64_t, 4);
   CHECK(stow_exec_run(c.exec, &c.diag) == STOW_ERR_LIMIT);
   CHECK_HAS(c.diag.message, "room for 3 rounds");
@@ -354,4 +355,42 @@ TEST(BodiesWithoutArgumentsRun) {
       "%2 = input \"x\" : f32[]\n"
       "%4 = loop(%0) { %3 = add(%2, %2) : f32[]\n yield %1, %3 } : f32[3]\n return %4",
       run_bodies);
+}
+
+// What random numbers of a node begin with, round by round.
+static uint64_t seeds[8];
+static size_t seed_count;
+
+static stow_status run_seeded(stow_kernel_call* call) {
+  memcpy(call->results[0]->data, call->operands[0]->data, stow_tensor_bytes(call->results[0]));
+  if (seed_count < 8) {
+    seeds[seed_count++] = call->seed;
+  }
+  return STOW_OK;
+}
+
+TEST(EveryRoundHasItsOwnRandomNumbers) {
+  exec_case c;
+  exec_case_begin(&c,
+                  "%0 = constant \"n\" {data = [2]} : i64[]\n %1 = input \"x\" : f32[]\n"
+                  "%10 = loop(%0, _, %1) {\n"
+                  "  %2, %3, %4 = args() : i64[], bool[], f32[]\n"
+                  "  %9 = loop(%0, _, %4) {\n"
+                  "    %5, %6, %7 = args() : i64[], bool[], f32[]\n"
+                  "    %8 = custom(%7) {name = \"seeded\"} : f32[]\n yield %6, %8 } : f32[]\n"
+                  "  yield %3, %9 } : f32[]\n return %10");
+  stow_kernel kernel = {sizeof(kernel), NULL, run_seeded, NULL, false};
+  CHECK(stow_kernels_set_custom(c.kernels, stow_str_of("seeded"), &kernel, NULL) == STOW_OK);
+  REQUIRE(exec_case_make(&c) == STOW_OK);
+  EXEC_SET(&c, "x", float, 1);
+  seed_count = 0;
+  RUNS(&c);
+  RUNS(&c);
+  REQUIRE(seed_count == 8);
+  for (size_t i = 0; i < 8; ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      CHECK((seeds[i] == seeds[j]) == (i == j + 4));  // the second run has those of the first
+    }
+  }
+  exec_case_end(&c);
 }
