@@ -322,18 +322,22 @@ TEST(DeadBytesAreFilledAfterTheRunToo) {
   c.options.paranoid = true;
   c.options.memory = memory;
   c.options.memory_size = sizeof(memory);
+  c.plan_options.in_place = false;
   REQUIRE(exec_case_make(&c) == STOW_OK);
   float x[16] = {1, 2, 3, 4};
   CHECK(exec_case_set(&c, "x", x, sizeof(x)) == STOW_OK);
   CHECK(stow_exec_run(c.exec, &c.diag) == STOW_OK);
   uint32_t steps = stow_plan_step_count(c.plan);
+  size_t dead_count = 0;
   for (size_t at = 0; at < stow_plan_arena_size(c.plan); ++at) {
     bool is_live = false;
     for (stow_value value = 0; value < 5; ++value) {
       stow_slot slot = stow_plan_occupied(c.plan, value, steps);
       is_live = is_live || (at >= slot.offset && at - slot.offset < slot.size);
     }
+    dead_count += is_live ? 0 : 1;
     CHECK(is_live || memory[at] == 0xff);
   }
+  CHECK(dead_count >= 64);
   exec_case_end(&c);
 }
