@@ -213,7 +213,7 @@ write_graph wide '%0 = input "x" : f32[4]' '%1 "y" = relu(%0) : f32[4]' '%2 = in
 mkdir "$work/full" && echo precious >"$work/full/out"
 if (ulimit -f 16) 2>/dev/null; then
   for arguments in "plan $work/wide.stow --format json -o $work/full/out" \
-    "view $work/wide.stow -o $work/full/out" "run $work/wide.stow --random 1 -o b=$work/full/out" \
+    "view $work/wide.stow --format html -o $work/full/out" "run $work/wide.stow --random 1 -o b=$work/full/out" \
     "run $work/wide.stow --random 1 --outputs $work/full/out.npz" \
     "run $work/wide.stow --random 1 --outputs $work/full" \
     "run $work/wide.stow --random 1 --outputs $work/full/new"; do
