@@ -126,17 +126,17 @@ static stow_status scratch_look(const stow_kernel_call* call, uint64_t* out_byte
 TEST(KernelsThatAskForScratchMayLookAtWeights) {
   for (int is_constant = 0; is_constant < 2; ++is_constant) {
     exec_case c;
-    exec_case_begin(&c, is_constant ? "%0 = input \"x\" : f32[2]\n"
-                                      "%1 = constant \"k\" {data = [2, 3]} : f32[2]\n"
-                                      "%2 = add(%0, %1) : f32[2]\n return %2"
-                                    : "%0 = input \"x\" : f32[2]\n"
-                                      "%1 = input \"k\" {data = [2, 3]} : f32[2]\n"
-                                      "%2 = add(%0, %1) : f32[2]\n return %2");
+    exec_case_begin(&c, is_constant ? "%0 = constant \"k\" {data = [2, 3]} : f32[2]\n"
+                                      "%1 = input \"x\" : f32[2]\n"
+                                      "%2 = add(%1, %0) : f32[2]\n return %2"
+                                    : "%0 = input \"k\" {data = [2, 3]} : f32[2]\n"
+                                      "%1 = input \"x\" : f32[2]\n"
+                                      "%2 = add(%1, %0) : f32[2]\n return %2");
     stow_kernel kernel = kernel_of(run_seven);
     kernel.scratch = scratch_look;
     CHECK(stow_kernels_set(c.kernels, STOW_OP_ADD, &kernel, NULL) == STOW_OK);
     REQUIRE(exec_case_make(&c) == STOW_OK);
-    CHECK((shown == stow_graph_data(c.graph, 1, NULL)) == (is_constant != 0));
+    CHECK((shown == stow_graph_data(c.graph, 0, NULL)) == (is_constant != 0));
     CHECK((shown == NULL) == (is_constant == 0));
     CHECK_U64(stow_plan_scratch_count(c.plan), 0);
     exec_case_end(&c);

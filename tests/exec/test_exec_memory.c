@@ -131,6 +131,20 @@ TEST(WeightsAreUsedWhereverTheyLie) {
   }
 }
 
+TEST(ViewsOfWeightsAreWhereTheWeightsAre) {
+  exec_case c;
+  exec_case_begin(&c,
+                  "%0 = constant \"k\" {data = [1, 2, 3, 4]} : f32[4]\n"
+                  "%1 = narrow(%0) {axis = 0, start = 2, len = 2} : f32[2]\n"
+                  "%2 = input \"x\" : f32[2]\n %3 = add(%2, %1) : f32[2]\n return %3");
+  c.plan_options.constants = false;
+  REQUIRE(exec_case_make(&c) == STOW_OK);
+  EXEC_SET(&c, "x", float, 10, 20);
+  CHECK(stow_exec_run(c.exec, &c.diag) == STOW_OK);
+  EXEC_GIVES(&c, 0, float, 13, 24);
+  exec_case_end(&c);
+}
+
 // What the kernels of a run see as the second operand of add.
 static const void* seen_weight;
 

@@ -99,7 +99,10 @@ TEST(OrderThatIsNoPermutationIsCaught) {
   plan_case c = check_make(check_mlp, STOW_PRESET_DEFAULT);
   REQUIRE(c.plan != NULL);
   c.plan->order[5] = 4;
-  CHECK_FAULT(check_plan(&c), STOW_FAULT_SCHEDULE);
+  stow_violation violation = check_plan(&c);
+  CHECK_FAULT(violation, STOW_FAULT_SCHEDULE);
+  CHECK_U64(violation.first, 4);
+  CHECK_U64(c.diag.node, 4);
   CHECK_TEXT(c.diag.message, "%4 (narrow) runs at step 5 for the second time");
   c.plan->order[5] = 6;
   CHECK_FAULT(check_plan(&c), STOW_FAULT_SCHEDULE);

@@ -267,6 +267,37 @@ TEST(AFirstOperandOutsideTheResultIsCaught) {
   plan_free(&c);
 }
 
+// Where no axis is given it is the first.
+TEST(OperandsAlongTheFirstAxisAreContiguous) {
+  static const char text[] =
+      "graph @g {\n"
+      "  %0 = input \"x\" : f32[2, 16]\n"
+      "  %1 = custom(%0) {name = \"f\"} : f32[2, 16]\n"
+      "  %2 = concat(%1, %0) : f32[4, 16]\n"
+      "  return %2\n"
+      "}\n";
+  plan_case c = plain(text);
+  plan_edit edit = plan_edit_start(c.plan, c.graph, c.effects);
+  CHECK(plan_edit_put(&edit, 1, 2, 0));
+  CHECK_FAULT(finish(&c, &edit, true), STOW_FAULT_NONE);
+  plan_free(&c);
+}
+
+TEST(AnOperandOfOneByteAtTheWrongPlaceIsCaught) {
+  static const char text[] =
+      "graph @g {\n"
+      "  %0 = input \"x\" : u8[127]\n"
+      "  %1 = custom(%0) {name = \"f\"} : u8[1]\n"
+      "  %2 = concat(%1, %0) {axis = 0} : u8[128]\n"
+      "  return %2\n"
+      "}\n";
+  plan_case c = plain(text);
+  plan_edit edit = plan_edit_start(c.plan, c.graph, c.effects);
+  CHECK(plan_edit_put(&edit, 1, 2, 64));
+  CHECK_FAULT(finish(&c, &edit, true), STOW_FAULT_HOME);
+  plan_free(&c);
+}
+
 TEST(WhatIsNoOperandHasNoHome) {
   plan_case c = plain(joined);
   plan_edit edit = plan_edit_start(c.plan, c.graph, c.effects);
@@ -495,38 +526,44 @@ TEST(WhatIsCopiedDestroysAllThatWasThere) {
 }
 
 // %6 is destroyed by %8 alone, which comes with %12 and %13 inside its bytes: of such as end
-// earlier, the search must not take the end for that of all.
+// earlier, the search must not take the end for that of all. %7 is destroyed by the last of all.
 TEST(AWriteIsFoundAmongOthersInsideIt) {
-  static const char text[] =
+  static const char* const messages[] = {
+      "%6 is read at step 15 by %15 (custom), but %8 is written into its bytes at step 8",
+      "%7 is read at step 15 by %15 (custom), but %14 is written into its bytes at step 14"};
+  static const char format[] =
       "graph @g {\n"
-      "  %0 = input \"x\" : f32[64]\n"
-      "  %1 = custom(%0) {name = \"f\"} : f32[256]\n"
-      "  %2 = narrow(%1) {axis = 0, start = 0, len = 64} : f32[64]\n"
-      "  %3 = narrow(%1) {axis = 0, start = 128, len = 64} : f32[64]\n"
-      "  %4 = narrow(%1) {axis = 0, start = 192, len = 64} : f32[64]\n"
-      "  %5 = relu(%2) : f32[64]\n"
-      "  %6 = relu(%3) : f32[64]\n"
-      "  %7 = relu(%4) : f32[64]\n"
-      "  %8 = concat(%0, %0, %0, %7) {axis = 0} : f32[256]\n"
-      "  %9 = narrow(%8) {axis = 0, start = 0, len = 64} : f32[64]\n"
-      "  %10 = narrow(%8) {axis = 0, start = 64, len = 64} : f32[64]\n"
-      "  %11 = narrow(%8) {axis = 0, start = 192, len = 64} : f32[64]\n"
-      "  %12 = relu(%9) : f32[64]\n"
-      "  %13 = relu(%10) : f32[64]\n"
-      "  %14 = relu(%11) : f32[64]\n"
-      "  %15 = custom(%6, %12, %13, %14) {name = \"f\"} : f32[64]\n"
-      "  return %15\n"
+      "  %%0 = input \"x\" : f32[64]\n"
+      "  %%1 = custom(%%0) {name = \"f\"} : f32[256]\n"
+      "  %%2 = narrow(%%1) {axis = 0, start = 0, len = 64} : f32[64]\n"
+      "  %%3 = narrow(%%1) {axis = 0, start = 128, len = 64} : f32[64]\n"
+      "  %%4 = narrow(%%1) {axis = 0, start = 192, len = 64} : f32[64]\n"
+      "  %%5 = relu(%%2) : f32[64]\n"
+      "  %%6 = relu(%%3) : f32[64]\n"
+      "  %%7 = relu(%%4) : f32[64]\n"
+      "  %%8 = concat(%%0, %%0, %%0, %%7) {axis = 0} : f32[256]\n"
+      "  %%9 = narrow(%%8) {axis = 0, start = 0, len = 64} : f32[64]\n"
+      "  %%10 = narrow(%%8) {axis = 0, start = 64, len = 64} : f32[64]\n"
+      "  %%11 = narrow(%%8) {axis = 0, start = 192, len = 64} : f32[64]\n"
+      "  %%12 = relu(%%9) : f32[64]\n"
+      "  %%13 = relu(%%10) : f32[64]\n"
+      "  %%14 = relu(%%11) : f32[64]\n"
+      "  %%15 = custom(%%%u, %%12, %%13, %%14) {name = \"f\"} : f32[64]\n"
+      "  return %%15\n"
       "}\n";
-  plan_case c = plain(text);
-  plan_edit edit = plan_edit_start(c.plan, c.graph, c.effects);
-  CHECK(plan_edit_put(&edit, 5, 2, 0) && plan_edit_put(&edit, 6, 3, 0) &&
-        plan_edit_put(&edit, 7, 4, 0) && plan_edit_put(&edit, 8, 1, 0) &&
-        plan_edit_put(&edit, 12, 9, 0) && plan_edit_put(&edit, 13, 10, 0) &&
-        plan_edit_put(&edit, 14, 11, 0));
-  CHECK_FAULT(finish(&c, &edit, false), STOW_FAULT_REUSED_TOO_EARLY);
-  CHECK_TEXT(c.diag.message,
-             "%6 is read at step 15 by %15 (custom), but %8 is written into its bytes at step 8");
-  plan_free(&c);
+  for (stow_value read = 6; read <= 7; ++read) {
+    char text[1200];
+    snprintf(text, sizeof(text), format, (unsigned)read);
+    plan_case c = plain(text);
+    plan_edit edit = plan_edit_start(c.plan, c.graph, c.effects);
+    CHECK(plan_edit_put(&edit, 5, 2, 0) && plan_edit_put(&edit, 6, 3, 0) &&
+          plan_edit_put(&edit, 7, 4, 0) && plan_edit_put(&edit, 8, 1, 0) &&
+          plan_edit_put(&edit, 12, 9, 0) && plan_edit_put(&edit, 13, 10, 0) &&
+          plan_edit_put(&edit, 14, 11, 0));
+    CHECK_FAULT(finish(&c, &edit, false), STOW_FAULT_REUSED_TOO_EARLY);
+    CHECK_TEXT(c.diag.message, messages[read - 6]);
+    plan_free(&c);
+  }
 }
 
 // What is copied around an empty operand may share a byte; it is one node that writes it.

@@ -418,6 +418,42 @@ TEST(NodesOutsideTheirRegionAreCaught) {
   plan_free(&c);
 }
 
+// Of one node each: steps are %0 0, %1 1, the first yield 2, the second 3, if 4.
+TEST(SmallBranchesKeepTheirOrder) {
+  static const char text[] =
+      "graph @g {\n"
+      "  %0 = input \"c\" : bool[]\n"
+      "  %1 = input \"x\" : f32[64]\n"
+      "  %2 = if(%0) {\n"
+      "    yield %1\n"
+      "  } else {\n"
+      "    yield %1\n"
+      "  } : f32[64]\n"
+      "  return %2\n"
+      "}\n";
+  static const struct {
+    stow_node order[5];
+    const char* message;
+  } cases[] = {
+      {{0, 1, 3, 2, 4}, "%2 (if) runs at step 4 and its regions are out of order"},
+      {{0, 1, 2, 4, 3}, "%2 (if) runs at step 3 before the end of its regions"},
+  };
+  plan_case c = check_make(text, STOW_PRESET_DEFAULT);
+  REQUIRE(c.plan != NULL);
+  for (size_t i = 0; i < 2; ++i) {
+    memcpy(c.plan->order, cases[i].order, sizeof(cases[i].order));
+    stow_violation violation = check_plan(&c);
+    CHECK_FAULT(violation, STOW_FAULT_SCHEDULE);
+    CHECK_U64(violation.first, 2);
+    CHECK_TEXT(c.diag.message, cases[i].message);
+  }
+  // A yield makes no value.
+  memcpy(c.plan->order, (stow_node[]){0, 1, 2, 2, 4}, sizeof(cases[0].order));
+  CHECK_U64(check_plan(&c).first, STOW_VALUE_NONE);
+  CHECK_U64(c.diag.node, 2);
+  plan_free(&c);
+}
+
 TEST(OuterValuesLiveToTheEndOfTheBody) {
   static const char text[] =
       "graph @g {\n"

@@ -690,6 +690,18 @@ TEST(MovedStateIsFound) {
   damaged_free(&d);
 }
 
+TEST(ARootThatIsNoneIsFound) {
+  damaged d = damaged_make(decoder);
+  stow_value cache = set_value(&d.set, 1, "k_cache");
+  d.copies[1]->values[cache].root = d.copies[1]->value_count;
+  stow_violation violation = damaged_check(&d);
+  CHECK(violation.fault == STOW_FAULT_VIEW_OUTSIDE);
+  CHECK_U64(violation.first, cache);
+  CHECK_U64(violation.step, 0);
+  CHECK_HAS(d.set.diag.message, ", which is no value");
+  damaged_free(&d);
+}
+
 TEST(AnUnreservedWeightIsFound) {
   damaged d = damaged_make(decoder);
   d.copies[0]->reserved[0].end -= 1;
