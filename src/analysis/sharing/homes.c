@@ -163,8 +163,7 @@ static uint64_t element_bits(const homes* h, stow_value result, uint64_t element
 // Whether an index before the concat's axis can be above 0.
 static bool has_outer_dims(const homes* h, stow_node node) {
   const stow_type* type = stow_graph_type(h->graph, stow_graph_first_result(h->graph, node));
-  const stow_attr* attr = stow_graph_attr(h->graph, node, "axis");
-  int64_t axis = attr != NULL ? attr->i : 0;
+  int64_t axis = stow_graph_attr(h->graph, node, "axis")->i;
   axis = axis < 0 ? axis + (int64_t)type->rank : axis;
   for (int64_t i = 0; i < axis && i < (int64_t)type->rank; ++i) {
     if (type->dims[i] != 1) {

@@ -26,8 +26,7 @@ static bool has_one_part(const stowi_checker* checker, stow_node node) {
 static bool is_contiguous(const stowi_checker* checker, stow_node node) {
   const stow_type* type =
       stow_graph_type(checker->graph, stow_graph_first_result(checker->graph, node));
-  const stow_attr* axis = stow_graph_attr(checker->graph, node, "axis");
-  int64_t at = axis == NULL ? 0 : axis->i;
+  int64_t at = stow_graph_attr(checker->graph, node, "axis")->i;
   at += at < 0 ? (int64_t)type->rank : 0;
   for (int64_t i = 0; i < at; ++i) {
     if (type->dims[i] != 1) {

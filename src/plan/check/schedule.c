@@ -108,7 +108,7 @@ static stow_status check_region(stowi_checker* checker, stow_region inner, span 
 // Folds the regions that |node| owns into the one it stands in.
 static stow_status check_owner(stowi_checker* checker, stow_node node, span* ranges) {
   span* around = &ranges[stow_graph_node_region(checker->graph, node)];
-  uint32_t after = 0;  // the step at which the region before ended, plus one
+  uint32_t after = 0;  // the last step of the region before
   for (size_t k = 0;; ++k) {
     stow_region inner = stow_graph_owned_region(checker->graph, node, k);
     if (inner == STOW_REGION_ID_NONE) {
@@ -119,7 +119,7 @@ static stow_status check_owner(stowi_checker* checker, stow_node node, span* ran
       return schedule_fault(checker, node, checker->steps[node],
                             "and its regions are out of order");
     }
-    after = ranges[inner].high + 1;
+    after = ranges[inner].high;
     widen(around, ranges[inner].low, ranges[inner].high);
   }
   if (checker->steps[node] < after) {
