@@ -98,31 +98,33 @@ TEST(OrdersFollowTheirLetters) {
   }
 }
 
-// Sizes and lives near 2^60 have areas far beyond 64 bits.
+// Sizes near 2^61 have areas of one bit more than 64, or of many, and no bit to spare in them.
 TEST(AstronomicalAreasKeepTheirOrder) {
-  stow_problem* problem = NULL;
-  REQUIRE(stow_problem_create(stow_allocator_default(), NULL, &problem) == STOW_OK);
-  for (uint64_t i = 0; i < 4; ++i) {
-    stow_buffer_desc desc;
-    stow_buffer_desc_init(&desc);
-    desc.size = UINT64_C(1) << (57 + i);
-    desc.end = UINT64_C(1) << 60;
-    REQUIRE(stow_problem_add(problem, &desc, NULL, NULL) == STOW_OK);
+  for (uint32_t life_bits = 4; life_bits <= 61; life_bits += 57) {
+    stow_problem* problem = NULL;
+    REQUIRE(stow_problem_create(stow_allocator_default(), NULL, &problem) == STOW_OK);
+    for (uint64_t i = 0; i < 4; ++i) {
+      stow_buffer_desc desc;
+      stow_buffer_desc_init(&desc);
+      desc.size = (UINT64_C(1) << (58 + i)) - 1;
+      desc.end = (UINT64_C(1) << life_bits) - 1;
+      REQUIRE(stow_problem_add(problem, &desc, NULL, NULL) == STOW_OK);
+    }
+    stowi_quest quest = {.problem = problem, .allocator = stow_allocator_default()};
+    stowi_sections sections;
+    stowi_orders orders;
+    uint32_t buffers[4];
+    size_t count;
+    REQUIRE(stowi_sections_make(problem, quest.allocator, &sections) == STOW_OK);
+    REQUIRE(stowi_orders_make(&quest, &sections, &orders) == STOW_OK);
+    REQUIRE(stowi_orders_fill(&orders, STOWI_ORDER_ATW, buffers, &count) == STOW_OK);
+    for (uint32_t i = 0; i < 4; ++i) {
+      CHECK_U64(buffers[i], 3 - i);
+    }
+    stowi_orders_free(&orders);
+    stowi_sections_free(&sections, problem, quest.allocator);
+    stow_problem_destroy(problem);
   }
-  stowi_quest quest = {.problem = problem, .allocator = stow_allocator_default()};
-  stowi_sections sections;
-  stowi_orders orders;
-  uint32_t buffers[4];
-  size_t count;
-  REQUIRE(stowi_sections_make(problem, quest.allocator, &sections) == STOW_OK);
-  REQUIRE(stowi_orders_make(&quest, &sections, &orders) == STOW_OK);
-  REQUIRE(stowi_orders_fill(&orders, STOWI_ORDER_ATW, buffers, &count) == STOW_OK);
-  for (uint32_t i = 0; i < 4; ++i) {
-    CHECK_U64(buffers[i], 3 - i);
-  }
-  stowi_orders_free(&orders);
-  stowi_sections_free(&sections, problem, quest.allocator);
-  stow_problem_destroy(problem);
 }
 
 TEST(PortfolioIsAProperStrategy) { check_strategy("portfolio"); }
