@@ -407,10 +407,11 @@ class Hunt:
                 while thread.is_alive():
                     thread.join(0.2)
         except KeyboardInterrupt:
-            self.error = self.error or Failure('interrupted')
+            self.error = Failure('interrupted')
             print('\nwaiting for the tests that run', file=sys.stderr)
             for thread in threads:
                 thread.join()
+            self.error = Failure('interrupted')  # linkers that were interrupted, too, do not matter
         if sys.stderr.isatty():
             sys.stderr.write('\r\033[K')
         if self.error:
