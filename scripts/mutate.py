@@ -256,7 +256,7 @@ def find_tests(pattern):
 
 def start(test, program, folder, seconds):
     memory = 'unlimited' if BUILD.endswith('sanitized') else MEMORY_KB  # ASan maps terabytes
-    limits = 'ulimit -c 0 -t %d; ulimit -v %s; exec "$0" "$@"' % (seconds, memory)
+    limits = 'ulimit -c 0; ulimit -t %d; ulimit -v %s; exec "$0" "$@"' % (seconds, memory)
     return subprocess.Popen(['sh', '-c', limits, program] + test.arguments, cwd=folder,
                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                             stdin=subprocess.DEVNULL, start_new_session=True)

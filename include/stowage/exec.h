@@ -89,7 +89,8 @@ typedef struct stow_exec_options {
                   // proves that nothing but its results and scratch changed: STOW_ERR_VIOLATION
                   // naming the node that wrote elsewhere, and where. Costs a walk over the arena,
                   // twice, per step. A kernel whose result holds the pattern is run once more, over
-                  // another one: what it left unwritten, or made from dead bytes, differs then
+                  // another one: what it left unwritten, or made from dead bytes, differs then.
+                  // A kernel of the caller's must give the same results twice
   // Data of a param or constant that the graph has no data for; NULL: none. What it gives is
   // borrowed, as data in the graph is.
   const void* (*weight)(void* user, stow_value value, size_t* out_size);
@@ -129,8 +130,8 @@ STOW_API stow_status stow_exec_tensor(stow_exec* exec, stow_value value, stow_di
 
 // Runs all nodes. STOW_ERR_NOT_FOUND naming an input that was never set or bound, or that the last
 // run consumed. Errors of kernels name step, node and op. After an error outputs mean nothing;
-// another run may follow. STOW_ERR_CONFLICT inside a run of the same executor, which goes on; so do
-// stow_exec_bind and stow_exec_set.
+// another run may follow. Called inside a run of the same executor, this, stow_exec_bind and
+// stow_exec_set return STOW_ERR_CONFLICT, and the run continues.
 STOW_API stow_status stow_exec_run(stow_exec* exec, stow_diag* diag);
 
 #ifdef __cplusplus

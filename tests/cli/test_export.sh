@@ -240,7 +240,7 @@ lists "param 'w1' f32[16, 12]"
 run fmt "$examples/digits.onnx" -o "$work/digits.stow"
 run export "$work/digits.stow" -o "$work/none"
 expect 3 TheTextOfAModelHasNoWeights
-lists "it only names their file 'digits.onnx': use the model"
+lists "run the model 'digits.onnx' instead"
 dd if=/dev/zero of="$work/w1" bs=768 count=1 2>/dev/null
 run export "$examples/tiny.stow" -o "$work/weights" --random 7 --input "w1=$work/w1"
 expect 0 WeightsOutOfFiles

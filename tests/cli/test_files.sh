@@ -87,6 +87,13 @@ code=$?
 expect 3 TextsHaveALimit
 complains "<stdin>: more than 256 MiB, the most that a text may have"
 
+# Comments and names in any script are text
+printf '# план памяти: всё по-русски, чтобы не-ASCII было больше, чем ASCII\ngraph @g {\n%%0 = input "вход" : f32[4]\n%%1 "выход" = relu(%%0) : f32[4]\nreturn %%1\n}\n' >"$work/unicode.stow"
+run plan "$work/unicode.stow"
+expect 0 TextsMayBeInAnyScript
+says 'выход"'
+
+
 # Writing
 run plan "$mlp" --format report -o "$work/written"
 expect 0 ToAFile
@@ -201,7 +208,7 @@ expect 2 AnInspectionNeedsItsFormat
 complains "add --format json"
 run solve "$examples/buffers.csv" -o "$work/solved.json"
 expect 2 RowsAreNoJson
-complains "would get rows as CSV; --format json prints"
+complains "would contain CSV; use --format json on standard output"
 
 run plan "$mlp" -o /dev/null
 expect 0 DevicesAreWrittenInPlace

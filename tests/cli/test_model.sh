@@ -283,7 +283,7 @@ P
   expect 0 BindingUnnamedDimsDecides
   run plan "$work/rate.onnx" --bind input.0=1,input.1=4
   expect 3 AnInputThatDecidesIsAskedFor
-  complains '1 condition must be known; give --value rate=VALUE:'
+  complains '1 condition without a known value; give --value rate=VALUE:'
   lists 'by_rate (If): the value of input "rate" decides between branches that make f32[1, 4] and f32[4]'
   run plan "$work/rate.onnx" --bind input.0=1,input.1=4 --value rate=16000
   expect 0 ItsValueDecides

@@ -204,7 +204,7 @@ run fmt "$examples/digits.onnx" -o "$work/digits.stow"
 run run "$work/digits.stow"
 expect 3 TheTextOfAModelHasNoWeights
 lists "param 'fc.bias' f32[10]"
-lists "a text does not hold weights, it only names their file 'digits.onnx': use the model"
+lists "a .stow file has no weights; run the model 'digits.onnx' instead"
 run run "$work/weighted.stow" --input x="$work/a.npy" --input w="$work/b.npy"
 expect 0 DataForAParam
 says "[2, 6]"

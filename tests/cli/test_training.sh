@@ -49,7 +49,7 @@ says "  weights                 406528 B    397 KiB   2 shared with the forward 
 sed '/graph @backward/,$ { s/ = param "w1"/ = input "w1"/ }' "$pair" >"$work/one.stow"
 backward "$work/one.stow" forward
 expect 0 AWeightThatOnlyTheForwardPlanHas
-says "  weights                   5120 B   5.00 KiB   1 shared with the forward plan, 1 left to it"
+says "  weights                   5120 B   5.00 KiB   1 shared with the forward plan, 1 only in that one"
 backward "$pair" forward --format plan -o "$work/backward.plan"
 run check "$pair" "$work/backward.plan"
 expect 0 TheBackwardPlanIsProven

@@ -41,8 +41,8 @@ TEST(PickFeaturesByIndex) {
   GIVES("f32[2, 3]; i64[1, 2]", "pick_features(%0, %1)", "f32[2, 2]", 0, 0, N(3, 1, 6, 4),
         N(1, 2, 3, 4, 5, 6), N(2, 0));
   GIVES("i64[3]; i64[1]", "pick_features(%0, %1)", "i64[1, 1]", 0, 0, N(2), N(1, 2, 3), N(1));
-  FAILS("f32[2, 3]; i64[1]", "pick_features(%0, %1)", "f32[2, 1]", "index 3 is none of 3 columns",
-        N(1, 2, 3, 4, 5, 6), N(3));
+  FAILS("f32[2, 3]; i64[1]", "pick_features(%0, %1)", "f32[2, 1]",
+        "column 3 is out of range (3 columns)", N(1, 2, 3, 4, 5, 6), N(3));
 }
 
 TEST(JoinFeaturesSideBySide) {
@@ -107,5 +107,5 @@ TEST(TfidfCountsNgrams) {
   FAILS("i32[1]",
         "tfidf(%0) {columns = 1, mode = \"TF\", ngram_counts = [0], ngram_indexes = [1], "
         "pool_int64s = [2]}",
-        "f32[1]", "column 1 of ngram_indexes is none of 1", N(1));
+        "f32[1]", "column 1 of ngram_indexes is out of range (1 columns)", N(1));
 }

@@ -23,8 +23,8 @@ TEST(NllLossWeighsAndIgnores) {
         1e-6, N(0, 0.25), LOGS, N(7, 0), weight);
   GIVES(operands, "nll_loss(%0, %1, %2) {ignore_index = -5, reduction = \"sum\"}", "f32[]", 0, 1e-6,
         N(6), LOGS, N(2, -5), weight);
-  FAILS(operands, "nll_loss(%0, %1, %2)", "f32[]", "target 3 is none of 3 classes", LOGS, N(3, 0),
-        weight);
+  FAILS(operands, "nll_loss(%0, %1, %2)", "f32[]", "target 3 is out of range (3 classes)", LOGS,
+        N(3, 0), weight);
 }
 
 // Classes are the second of three dims.

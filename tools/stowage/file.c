@@ -104,8 +104,8 @@ cli_exit cli_file_need_all(cli_file* file) {
   cli_exit code = cli_file_need(file, CLI_PIPE_LIMIT + 1);
   return code == CLI_YES && !file->is_mapped && file->size > CLI_PIPE_LIMIT
              ? cli_fail(CLI_BAD_INPUT,
-                        "%s: more than %zu MiB, the most that is read of a pipe or device; save "
-                        "them to a file",
+                        "%s: larger than %zu MiB, the limit for pipes and devices; save it to a "
+                        "file",
                         cli_file_label(file->path), CLI_PIPE_LIMIT >> 20)
              : code;
 }
@@ -148,15 +148,11 @@ cli_exit cli_file_need_text(cli_file* file) {
   return CLI_YES;
 }
 
-cli_exit cli_file_take(cli_file* file, stow_string* out) {
-  if (file->is_mapped) {
-    return stow_string_append(out, file->data, file->size) == STOW_OK ? CLI_YES : cli_fail_memory();
-  }
+void cli_file_take(cli_file* file, stow_string* out) {
   *out = file->bytes;
   stow_string_init(&file->bytes, stow_allocator_default());
   file->data = "";
   file->size = 0;
-  return CLI_YES;
 }
 
 void cli_file_close(cli_file* file) {
@@ -172,7 +168,9 @@ cli_exit cli_text_read(const char* path, stow_string* out) {
   cli_file file;
   cli_exit code = cli_file_open(&file, path);
   code = code == CLI_YES ? cli_file_need_text(&file) : code;
-  code = code == CLI_YES ? cli_file_take(&file, out) : code;
+  if (code == CLI_YES) {
+    cli_file_take(&file, out);
+  }
   cli_file_close(&file);
   return code;
 }

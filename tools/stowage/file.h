@@ -45,7 +45,7 @@ cli_exit cli_file_need_all(cli_file* file);
 // The same for a text. Complains where there are more than CLI_TEXT_LIMIT, or a NUL.
 cli_exit cli_file_need_text(cli_file* file);
 // Moves the bytes at hand to |out|, which is initialised and empty.
-cli_exit cli_file_take(cli_file* file, stow_string* out);
+void cli_file_take(cli_file* file, stow_string* out);
 void cli_file_close(cli_file* file);
 
 // Opens, needs and takes a text. Complains.

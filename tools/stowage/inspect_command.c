@@ -284,26 +284,22 @@ static void print_names(const cli_list* list, const char* what, cli_output* outp
 
 static void print_symbols(const job* j, cli_output* output) {
   cli_list names;
-  bool memory = find_symbols(j, &names);
+  if (!find_symbols(j, &names)) {
+    cli_output_lack_memory(output);
+  }
   // Those of dims that depend on data may vanish: nobody should give them a value before.
   size_t inputs = j->model.import == NULL ? 0 : stow_onnx_import_symbol_count(j->model.import);
-  names.count = inputs > 0 ? inputs : names.count;
-  if (memory) {
-    print_names(&names, "symbols without a value: give --bind NAME=N", output);
-  }
+  names.count = inputs > 0 && inputs < names.count ? inputs : names.count;
+  print_names(&names, "symbols without a value: give --bind NAME=N", output);
   cli_list_free(&names, sizeof(stow_str));
 }
 
 static void print_deciders(const job* j, cli_output* output) {
-  cli_list names = {0};
-  bool memory = true;
-  for (size_t i = 0; i < stow_onnx_import_issue_count(j->model.import) && memory; ++i) {
-    stow_str name = stow_onnx_import_issue(j->model.import, i).tensor;
-    memory = !cli_model_decides(&j->model, i) || cli_list_add(&names, &name, sizeof name);
+  cli_list names;
+  if (!cli_model_deciders(&j->model, &names)) {
+    cli_output_lack_memory(output);
   }
-  if (memory) {
-    print_names(&names, "inputs that decide conditions: give --value NAME=VALUE", output);
-  }
+  print_names(&names, "inputs that decide conditions: give --value NAME=VALUE", output);
   cli_list_free(&names, sizeof(stow_str));
 }
 
@@ -470,8 +466,10 @@ static void put_boundaries(const job* j, cli_output* output) {
   }
   cli_print(output, "],\n  \"symbols\": [");
   cli_list names;
-  bool memory = find_symbols(j, &names);
-  for (size_t i = 0; memory && i < names.count; ++i) {
+  if (!find_symbols(j, &names)) {
+    cli_output_lack_memory(output);
+  }
+  for (size_t i = 0; i < names.count; ++i) {
     cli_print(output, i == 0 ? "" : ", ");
     cli_print_json(output, ((const stow_str*)names.items)[i]);
   }

@@ -94,16 +94,18 @@ static bool ends_with(const char* text, const char* end) {
 #define FIRST_TAG 0x08
 #define START_SIZE 4096
 
-// Names may hold any bytes, but a text is made of others: a quarter of strange ones, or a NUL, is
-// too much.
+// Names may hold any bytes, but a text is made of UTF-8: a quarter of other bytes, or a NUL, is too
+// much.
 static bool is_binary(const char* data, size_t size) {
   size_t strange = 0;
   if (cli_is_utf16(data, size)) {
     return false;  // who reads it as a text complains
   }
-  for (size_t i = 0; i < size; ++i) {
-    unsigned char c = (unsigned char)data[i];
-    strange += c == 0 ? size : c > 0x7e || (c < ' ' && memchr("\t\n\v\f\r", c, 5) == NULL);
+  for (size_t i = 0; i < size;) {
+    size_t eaten = cli_character_size((stow_str){data + i, size - i});
+    bool is_strange = eaten == 0 && (data[i] == '\0' || memchr("\t\n\v\f\r", data[i], 5) == NULL);
+    strange += !is_strange ? 0 : data[i] == '\0' ? size : 1;
+    i += eaten == 0 ? 1 : eaten;
   }
   return strange > size / 4;
 }
@@ -134,7 +136,10 @@ cli_exit cli_input_open(cli_input* input, const char* path) {
   }
   code = cli_file_need_all(file);
   input->is_read = true;
-  return code == CLI_YES ? cli_file_take(file, &input->bytes) : code;
+  if (code == CLI_YES) {
+    cli_file_take(file, &input->bytes);
+  }
+  return code;
 }
 
 cli_exit cli_input_read(cli_input* input) {
@@ -143,7 +148,10 @@ cli_exit cli_input_read(cli_input* input) {
   }
   input->is_read = true;
   cli_exit code = cli_file_need_text(&input->file);
-  return code == CLI_YES ? cli_file_take(&input->file, &input->bytes) : code;
+  if (code == CLI_YES) {
+    cli_file_take(&input->file, &input->bytes);
+  }
+  return code;
 }
 
 cli_exit cli_input_fail(const cli_input* input, stow_status status, const stow_diag* diag) {

@@ -98,8 +98,9 @@ cli_exit cli_model_graph(const cli_model* model, const char* label, stow_graph**
 cli_exit cli_model_require_bound(const cli_model* model, const char* label,
                                  const stow_graph* graph);
 
-// Whether issue |index| names an input whose value decides a condition, as the first one that does.
-bool cli_model_decides(const cli_model* model, size_t index);
+// The inputs whose values decide conditions, each once (stow_str), of very many the first. False
+// without memory; freed also then.
+bool cli_model_deciders(const cli_model* model, cli_list* out_names);
 size_t cli_model_count_issues(const cli_model* model, stow_onnx_issue_kind kind);
 
 // A group of issues: one kind, op and reason.

@@ -154,29 +154,40 @@ static void add_name(words* w, stow_str name) {
   }
 }
 
-bool cli_model_decides(const cli_model* model, size_t index) {
-  stow_onnx_issue issue = stow_onnx_import_issue(model->import, index);
-  if ((issue.kind != STOW_ONNX_NEEDS_VALUE && issue.kind != STOW_ONNX_CONDITION) ||
-      issue.tensor.size == 0) {
-    return false;
-  }
-  for (size_t i = 0; i < index; ++i) {
-    stow_onnx_issue other = stow_onnx_import_issue(model->import, i);
-    if ((other.kind == STOW_ONNX_NEEDS_VALUE || other.kind == STOW_ONNX_CONDITION) &&
-        stow_str_equal(other.tensor, issue.tensor)) {
-      return false;
+#define MOST_DECIDERS 64
+
+static bool has_name(const cli_list* names, stow_str name) {
+  const stow_str* items = names->items;
+  for (size_t i = 0; i < names->count; ++i) {
+    if (stow_str_equal(items[i], name)) {
+      return true;
     }
   }
-  return true;
+  return false;
 }
 
-// ` --value sr=VALUE`, for every input that decides a condition.
-static void list_deciders(const cli_model* model, words* w) {
-  for (size_t i = 0; i < stow_onnx_import_issue_count(model->import); ++i) {
-    if (cli_model_decides(model, i)) {
-      add_option(w, "value", stow_onnx_import_issue(model->import, i).tensor, "VALUE");
+bool cli_model_deciders(const cli_model* model, cli_list* out_names) {
+  bool memory = true;
+  *out_names = (cli_list){0};
+  for (size_t i = 0; i < stow_onnx_import_issue_count(model->import) && memory; ++i) {
+    stow_onnx_issue issue = stow_onnx_import_issue(model->import, i);
+    bool decides = issue.kind == STOW_ONNX_NEEDS_VALUE || issue.kind == STOW_ONNX_CONDITION;
+    if (decides && issue.tensor.size != 0 && out_names->count < MOST_DECIDERS &&
+        !has_name(out_names, issue.tensor)) {
+      memory = cli_list_add(out_names, &issue.tensor, sizeof issue.tensor);
     }
   }
+  return memory;
+}
+
+// ` --value sr=VALUE`, for every input that decides a condition. Without memory: for those found.
+static void list_deciders(const cli_model* model, words* w) {
+  cli_list names;
+  (void)cli_model_deciders(model, &names);
+  for (size_t i = 0; i < names.count; ++i) {
+    add_option(w, "value", ((const stow_str*)names.items)[i], "VALUE");
+  }
+  cli_list_free(&names, sizeof(stow_str));
 }
 
 // Whether an issue that asks for something may be gone once symbols have values: not that of an
@@ -255,8 +266,8 @@ static void tell_values(const cli_model* model, const char* label) {
     return;
   }
   list_deciders(model, &values);
-  cli_fail(CLI_BAD_INPUT, "%s: %zu condition%s must be known%s%s:", label, count, cli_plural(count),
-           values.used == 0 ? "" : "; give", values.text);
+  cli_fail(CLI_BAD_INPUT, "%s: %zu condition%s without a known value%s%s:", label, count,
+           cli_plural(count), values.used == 0 ? "" : "; give", values.text);
   list_due(model, STOW_ONNX_NEEDS_VALUE);
 }
 

@@ -136,7 +136,8 @@ static cli_exit check_together(job* j) {
   }
   static const cli_ending json = {".json", "json"};
   if (cli_find_ending(j->output, &json, 1) != NULL) {
-    return cli_fail(CLI_USAGE, "--output: '%s' would get rows as CSV; --format json prints",
+    return cli_fail(CLI_USAGE,
+                    "--output: '%s' would contain CSV; use --format json on standard output",
                     j->output);
   }
   return cli_same_file(j->file, j->output)

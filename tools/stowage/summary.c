@@ -190,7 +190,7 @@ static void print_layout(const cli_summary* summary, cli_output* output) {
   size_t others = stow_weight_layout_count(summary->layout) - shared;
   cli_print_size(output, "weights", bytes);
   cli_print(output, "   %zu shared with the forward plan", shared);
-  cli_print(output, others == 0 ? "\n" : ", %zu left to it\n", others);
+  cli_print(output, others == 0 ? "\n" : ", %zu only in that one\n", others);
 }
 
 static void print_sizes(const cli_summary* summary, cli_output* output) {

@@ -15,7 +15,7 @@ size_t cli_character_size(stow_str text);
 void cli_escape(stow_str text, char* out, size_t capacity);
 
 // Appends |name| as that of a file: what cannot be shown, separates folders, hides the file, or
-// means something to a shell or another system is written as %HH, and so is `%`. No two names
+// is reserved on another system is written as %HH, and so is `%`. No two names
 // become the same. False where memory is out.
 bool cli_file_name_of(stow_str name, stow_string* out);
 // Takes that back, in place; returns the size that is left. A `%` that no two digits follow is

@@ -19,7 +19,8 @@ stow_status stowi_load_curve_init(stowi_load_curve* curve, uint32_t step_count,
 // Also of a zeroed struct.
 void stowi_load_curve_free(stowi_load_curve* curve, stow_allocator allocator);
 
-// Adds |bytes|, which may be negative, at steps [begin, end). O(log steps), as the next.
+// Adds |bytes|, which may be negative, at steps [begin, end); begin <= end. O(log steps), as the
+// next.
 void stowi_load_curve_add(stowi_load_curve* curve, uint32_t begin, uint32_t end, int64_t bytes);
 // The highest load at steps [begin, end), which are not none.
 int64_t stowi_load_curve_highest(const stowi_load_curve* curve, uint32_t begin, uint32_t end);

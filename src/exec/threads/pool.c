@@ -214,8 +214,7 @@ stow_status stowi_workers_create(uint32_t count, stow_allocator allocator, stow_
   if (!start(workers)) {
     uint32_t started = workers->started;
     stowi_workers_destroy(workers);
-    return stowi_fail(diag, STOW_ERR_OUT_OF_MEMORY,
-                      "the system starts %u of %u threads; memory or processes are out",
+    return stowi_fail(diag, STOW_ERR_OUT_OF_MEMORY, "only %u of %u threads could be started",
                       (unsigned)started + 1, (unsigned)count);
   }
   *out_workers = workers;

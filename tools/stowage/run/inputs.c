@@ -10,6 +10,7 @@
 #include "run/run.h"
 #include "text.h"
 
+#define PATH_SIZE 4096
 #define SHOWN_MISSING 20
 
 // ---------------------------------------------------------------------------------------------
@@ -152,7 +153,7 @@ static cli_exit read_all(cli_run* run, const char* path) {
 
 // The name of DIR/|kind|_|index|.pb; false where there is no such file.
 static bool find_numbered(const char* folder, const char* kind, size_t index, char name[64]) {
-  char path[4096];
+  char path[PATH_SIZE];
   struct stat info;
   snprintf(name, 64, "%s_%zu.pb", kind, index);
   int size = snprintf(path, sizeof path, "%s/%s", folder, name);
@@ -163,11 +164,9 @@ static cli_exit read_expected(cli_run* run, const char* folder) {
   char name[64];
   cli_exit code = CLI_YES;
   for (size_t i = 0; code == CLI_YES && find_numbered(folder, "output", i, name); ++i) {
-    cli_given_file* file;
-    code = open_file(run, folder, name, &file);
-    code = code == CLI_YES
-               ? cli_tensor_file_load(file->path, file->tensors.stored.items, &run->expected)
-               : code;
+    char path[PATH_SIZE];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    code = cli_arrays_read(path, &run->expected);
   }
   return code;
 }
@@ -417,8 +416,8 @@ static cli_exit fail_missing(const cli_run* run, const cli_list* missing) {
   }
   stow_str source = named_source(graph, missing);
   if (source.size != 0 && !cli_source_is_model(&run->job.source)) {
-    cli_tell_more("a text does not hold weights, it only names their file '%.*s': use the model",
-                  (int)source.size, source.data);
+    cli_tell_more("a .stow file has no weights; run the model '%.*s' instead", (int)source.size,
+                  source.data);
   }
   cli_tell_more("give each its own: --input NAME=FILE (.npy, .npz, .pb or raw bytes)");
   cli_tell_more("or all of them random numbers: --random SEED");

@@ -232,14 +232,18 @@ static bool is_counted(const cli_profile* profile, stow_node node) {
 
 // Rows with the most time first; those that never ran are left out. Returns all their time. Of an
 // op, it is the sum of its nodes' medians, so that shares add up.
-static uint64_t gather(const cli_profile* profile, bool by_op, cli_list* rows) {
+static uint64_t gather(const cli_profile* profile, bool by_op, cli_output* output, cli_list* rows) {
   uint64_t total = 0;
   uint32_t count = stow_graph_node_count(profile->graph);
   *rows = (cli_list){0};
   for (stow_node node = 0; node < count; ++node) {
-    if (is_counted(profile, node) && add_node(profile, node, by_op, rows)) {
-      total += profile->nodes[node].median;
+    if (!is_counted(profile, node)) {
+      continue;
     }
+    if (!add_node(profile, node, by_op, rows)) {
+      cli_output_lack_memory(output);
+    }
+    total += profile->nodes[node].median;
   }
   if (rows->count > 0) {
     qsort(rows->items, rows->count, sizeof(row), compare_rows);
@@ -354,13 +358,16 @@ static void print_table(const cli_profile* profile, const cli_list* rows, uint64
 void cli_profile_print(cli_profile* profile, cli_output* output) {
   cli_table* table = calloc(1, sizeof *table);
   uint64_t runs = profile->runs;
+  if (table == NULL) {
+    cli_output_lack_memory(output);
+  }
   if (table == NULL || runs == 0) {
     free(table);
     return;
   }
   cli_list rows;
   find_medians(profile);
-  uint64_t total = gather(profile, true, &rows);
+  uint64_t total = gather(profile, true, output, &rows);
   cli_print(output, "\nTime by op");
   if (runs > 1) {
     cli_print(output, ", medians of %" PRIu64 " runs", runs);
@@ -368,7 +375,7 @@ void cli_profile_print(cli_profile* profile, cli_output* output) {
   cli_print(output, ":\n");
   print_table(profile, &rows, total, runs, true, table, output);
   cli_list_free(&rows, sizeof(row));
-  total = gather(profile, false, &rows);
+  total = gather(profile, false, output, &rows);
   cli_print(output, "\nThe slowest nodes:\n");
   print_table(profile, &rows, total, runs, false, table, output);
   cli_list_free(&rows, sizeof(row));
@@ -397,7 +404,7 @@ static void print_json_row(const cli_profile* profile, const row* item, bool by_
 
 static void print_json_rows(const cli_profile* profile, bool by_op, cli_output* output) {
   cli_list rows;
-  (void)gather(profile, by_op, &rows);
+  (void)gather(profile, by_op, output, &rows);
   cli_print(output, "\"%s\": [", by_op ? "ops" : "nodes");
   for (size_t i = 0; i < rows.count; ++i) {
     cli_print(output, "%s\n      ", i == 0 ? "" : ",");

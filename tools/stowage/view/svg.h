@@ -34,7 +34,7 @@ void cli_svg_rectangle(const cli_svg* svg, int64_t x, int64_t y, int64_t width, 
 // |text| as the content of an element.
 void cli_svg_text(const cli_svg* svg, const char* text);
 
-// Names that fit, all different.
+// Names that fit; no two that are cut are the same.
 typedef struct cli_svg_names {
   const cli_view* view;
   stow_str prefix;  // what most begin with
@@ -46,7 +46,8 @@ void cli_svg_names_start(cli_svg_names* names, const cli_view* view);
 void cli_svg_names_end(cli_svg_names* names);
 // To be called for all buffers that may show a name, before any name is asked for.
 void cli_svg_names_add(cli_svg_names* names, size_t buffer);
-// At most |width| columns, which are not 0. False where that is another's text, or memory is out.
+// At most |width| columns, which are not 0. False where it had to be cut to
+// what another name became, or memory is out.
 bool cli_svg_name(cli_svg_names* names, size_t buffer, size_t width, char out[CLI_VIEW_LABEL_SIZE]);
 
 // Everything inside the arena's frame. Complains where memory is out.

@@ -47,8 +47,9 @@ static stow_status run_pick_features(stow_kernel_call* call) {
   for (size_t i = 0; i < j.count; ++i) {
     int64_t index = stowi_int_at(j.indices, i);
     if (index < 0 || (uint64_t)index >= table.columns) {
-      return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "index %lld is none of %zu columns",
-                              (long long)index, table.columns);
+      return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
+                              "column %lld is out of range (%zu columns)", (long long)index,
+                              table.columns);
     }
   }
   stow_kernel_split(call, table.rows, stowi_grain_of(j.count * 4), pick_task, &j);

@@ -110,8 +110,8 @@ static stow_status check(const stow_kernel_call* call, const job* j) {
     int64_t column = stowi_list_int(&j->columns_of, i);
     if (column < 0 || (uint64_t)column >= j->columns) {
       return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                              "column %lld of ngram_indexes is none of %zu", (long long)column,
-                              j->columns);
+                              "column %lld of ngram_indexes is out of range (%zu columns)",
+                              (long long)column, j->columns);
     }
   }
   if (grams > j->columns_of.count || (j->weights.count != 0 && j->weights.count < j->columns) ||

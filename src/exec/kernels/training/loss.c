@@ -86,9 +86,9 @@ static stow_status check(const stow_kernel_call* call, const job* j) {
   for (size_t i = 0; status == STOW_OK && i < j->rows.outer * j->rows.inner; ++i) {
     int64_t target = stowi_int_at(j->targets, i);
     if (target != j->ignored && (target < 0 || target >= (int64_t)j->rows.count)) {
-      status =
-          stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "target %lld is none of %zu classes",
-                           (long long)target, j->rows.count);
+      status = stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
+                                "target %lld is out of range (%zu classes)", (long long)target,
+                                j->rows.count);
     }
   }
   return status;
