@@ -161,7 +161,7 @@ if build "$work/hostile"; then
   says "output_0 f32[4]"
   says "output_1 f32[4]"
 fi
-for taken in main exec stowage run _x 1x a.b "a b" "" \
+for taken in main exec stowage run Makefile README clean lib _x 1x a.b "a b" "" \
   aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeee; do
   run export "$examples/tiny.stow" -o "$work/none" --random 1 --name "$taken"
   expect 2 "NamesThatAreNone ($taken)"

@@ -272,6 +272,17 @@ complains "endless.npy: byte 0: no .npy file"
 run run "$pair" --random 1 --input a="$work/endless.raw"
 expect 3 MoreRawBytesThanEnough
 complains "f32[2] 'a' needs 8 bytes, the file has at least 9"
+write_graph huge '%0 = input "x" : f32[?n]' '%1 "y" = relu(%0) : f32[?n]' '%2 "z" = neg(%0) : f32[?n]' 'return %1, %2'
+run run "$work/huge.stow" --bind n=1000000000 --input x="$work/endless.raw"
+expect 3 APipeOrDeviceHasALimit
+complains "endless.raw: larger than 2048 MiB, the limit for pipes and devices; save it to a file"
+run run "$work/huge.stow" --bind n=2 --random 1 -o y="$work/twice.npy" -o z="$work/twice.npy"
+expect 2 OutputsHaveFilesOfTheirOwn
+complains "--output: two outputs cannot both be '$work/twice.npy'"
+mkdir "$work/nameless" && cp "$work/a.npy" "$work/nameless/.npy"
+run run "$work/huge.stow" --bind n=2 --inputs "$work/nameless"
+expect 3 AnArrayWithoutANameIsNobodys
+lists "input 'x' f32[2]"
 mkfifo "$work/pipe.npy"
 cat "$work/a.npy" >"$work/pipe.npy" &
 run run "$pair" --input a="$work/pipe.npy" --input b="$work/b.npy"

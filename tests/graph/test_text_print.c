@@ -361,6 +361,25 @@ TEST(DataThatKnownValuesFollowFromIsPrintedExactly) {
                      __LINE__);
 }
 
+// What read it may be gone: a branch that it chose, a sum that was folded.
+TEST(WhatAnInputIsKnownToBeIsPrintedWhoeverReadsIt) {
+  static const unsigned char truth[] = {1};
+  stow_graph* graph = new_graph();
+  stow_type type = stow_type_make(STOW_BOOL, 0, NULL);
+  stow_node node;
+  stow_call* call = stow_graph_begin(graph, STOW_OP_INPUT);
+  stow_call_name(call, 0, stow_str_of("c"));
+  stow_call_result_type(call, &type);
+  stow_call_data(call, truth, sizeof(truth), true);
+  REQUIRE(stow_call_finish(call, NULL, &node) == STOW_OK);
+  check_graph_prints(graph, stow_graph_first_result(graph, node),
+                     "graph @g {\n"
+                     "  %0 = input \"c\" {data = [1]} : bool[]\n"
+                     "  return %0\n"
+                     "}\n",
+                     __LINE__);
+}
+
 TEST(DataThatNoListCanHoldIsNotPrinted) {
   static const uint64_t large[] = {1, UINT64_MAX};
   static int64_t many[1025];

@@ -78,8 +78,17 @@ void cli_file_map(cli_file* file) {
   }
 }
 
+static cli_exit fail_limit(const cli_file* file) {
+  return cli_fail(CLI_BAD_INPUT,
+                  "%s: larger than %zu MiB, the limit for pipes and devices; save it to a file",
+                  cli_file_label(file->path), CLI_PIPE_LIMIT >> 20);
+}
+
 cli_exit cli_file_need(cli_file* file, size_t size) {
   char block[1 << 16];
+  if (file->descriptor >= 0 && size > CLI_PIPE_LIMIT + 1) {
+    return fail_limit(file);
+  }
   while (file->descriptor >= 0 && file->size < size) {
     size_t missing = size - file->size;
     ssize_t count = read(file->descriptor, block, missing < sizeof block ? missing : sizeof block);
@@ -102,12 +111,8 @@ cli_exit cli_file_need(cli_file* file, size_t size) {
 
 cli_exit cli_file_need_all(cli_file* file) {
   cli_exit code = cli_file_need(file, CLI_PIPE_LIMIT + 1);
-  return code == CLI_YES && !file->is_mapped && file->size > CLI_PIPE_LIMIT
-             ? cli_fail(CLI_BAD_INPUT,
-                        "%s: larger than %zu MiB, the limit for pipes and devices; save it to a "
-                        "file",
-                        cli_file_label(file->path), CLI_PIPE_LIMIT >> 20)
-             : code;
+  return code == CLI_YES && !file->is_mapped && file->size > CLI_PIPE_LIMIT ? fail_limit(file)
+                                                                            : code;
 }
 
 bool cli_is_utf16(const char* data, size_t size) {

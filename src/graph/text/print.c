@@ -99,7 +99,8 @@ static bool has_inline_data(const stow_graph* graph, stow_node node) {
 }
 
 // Data that types or known values follow from, which no attribute holds, where it can be written
-// inline; else without elements.
+// inline; else without elements. Whatever an input is known to be, the graph may have been made for
+// it: nodes that read it may be gone.
 static stowi_known data_to_tell(const stow_graph* graph, stow_node node) {
   stowi_known none = {.dtype = STOW_BOOL};
   if (!stowi_is_boundary_op(stow_graph_op(graph, node)) || has_inline_data(graph, node)) {
@@ -107,7 +108,8 @@ static stowi_known data_to_tell(const stow_graph* graph, stow_node node) {
   }
   stow_value value = stow_graph_first_result(graph, node);
   size_t index = stowi_data_index(graph, value);
-  if (index == graph->data.count || !graph->known.is_read.data[index]) {
+  bool is_input = stow_graph_op(graph, node) == STOW_OP_INPUT;
+  if (index == graph->data.count || !(is_input || graph->known.is_read.data[index])) {
     return none;
   }
   stowi_known data = stowi_known_of(graph, &graph->known, graph->value_types.data, value);

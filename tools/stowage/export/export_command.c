@@ -46,10 +46,11 @@ static cli_exit read_name(cli_export* export, const char* value) {
   export->asked_name = value;
   return cli_is_identifier(value)
              ? CLI_YES
-             : cli_fail(CLI_USAGE,
-                        "--name: '%s' is no name for a program: a letter, then letters, digits and "
-                        "_, at most %d",
-                        value, CLI_IDENTIFIER_SIZE - 17);
+             : cli_fail(
+                   CLI_USAGE,
+                   "--name: '%s' cannot be a program's name: a letter, then letters, digits and "
+                   "_, at most %d, and not the name of another file of it",
+                   value, CLI_IDENTIFIER_SIZE - 17);
 }
 
 static cli_exit handle(void* user, const cli_option* option, const char* value) {

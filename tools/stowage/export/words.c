@@ -35,7 +35,9 @@ void cli_capitals(const char* identifier, char out[CLI_IDENTIFIER_SIZE]) {
 }
 
 bool cli_is_identifier(const char* text) {
-  static const char* const taken[] = {"main", "exec", "program", "run", "stowage"};
+  // What else a program's folder and its Makefile have.
+  static const char* const taken[] = {"LICENSE", "Makefile", "README",  "clean", "exec",
+                                      "lib",     "main",     "program", "run",   "stowage"};
   size_t size = strlen(text);
   bool is_one = size > 0 && size < CLI_IDENTIFIER_SIZE - 16 && text[0] != '_' && is_letter(text[0]);
   for (size_t i = 0; i < size && is_one; ++i) {

@@ -109,6 +109,7 @@ static cli_exit read_member(cli_run* run, const char* folder, const char* name) 
   }
   size_t size = cli_name_of_file(file->name, (size_t)(strrchr(name, '.') - name));
   return add_origin(run, (cli_given_array){.name = {file->name, size},
+                                           .position = SIZE_MAX,
                                            .from = folder,
                                            .path = file->path,
                                            .stored = file->tensors.stored.items});
@@ -132,6 +133,7 @@ static cli_exit read_archive(cli_run* run, const char* path) {
   for (size_t i = 0; code == CLI_YES && i < file->tensors.stored.count; ++i) {
     const cli_stored* stored = (const cli_stored*)file->tensors.stored.items + i;
     code = add_origin(run, (cli_given_array){.name = {stored->name.data, stored->name.size},
+                                             .position = SIZE_MAX,
                                              .from = path,
                                              .path = path,
                                              .stored = stored});
@@ -269,8 +271,9 @@ static cli_given_array* find_origin(const cli_run* run, stow_str name, size_t po
   cli_given_array* origins = run->origins.items;
   cli_given_array* first = NULL;
   for (size_t i = 0; i < run->origins.count; ++i) {
-    bool is_meant = origins[i].name.size == 0 ? origins[i].position == position
-                                              : stow_str_equal(origins[i].name, name);
+    bool is_numbered = origins[i].name.size == 0 && origins[i].position != SIZE_MAX;
+    bool is_meant =
+        is_numbered ? origins[i].position == position : stow_str_equal(origins[i].name, name);
     origins[i].is_used |= is_meant;
     first = first == NULL && is_meant ? &origins[i] : first;
   }
@@ -461,7 +464,7 @@ static cli_exit check_used(const cli_run* run) {
     if (!origins[i].is_used && origins[i].is_asked) {
       return fail_unused(run, &origins[i]);
     }
-    if (!origins[i].is_used && origins[i].name.size == 0) {
+    if (!origins[i].is_used && origins[i].name.size == 0 && origins[i].position != SIZE_MAX) {
       return cli_fail(CLI_BAD_INPUT, "%s: input_%zu.pb is one input too many", origins[i].from,
                       origins[i].position);
     }

@@ -229,6 +229,11 @@ static cli_exit check_files(const cli_run* run) {
   code = code == CLI_YES ? check_written(run, "save-plan", request->save_plan) : code;
   for (size_t i = 0; i < request->outputs.count && code == CLI_YES; ++i) {
     code = check_written(run, "output", outputs[i].text);
+    for (size_t k = 0; k < i && code == CLI_YES; ++k) {
+      code = strcmp(outputs[i].text, outputs[k].text) == 0
+                 ? cli_fail(CLI_USAGE, "--output: two outputs cannot both be '%s'", outputs[i].text)
+                 : CLI_YES;
+    }
   }
   return code;
 }
