@@ -206,6 +206,65 @@ run export "$examples/tiny.stow" -o "$work/none/at/all" --random 1
 expect 5 AFolderInNone
 complains "cannot make"
 
+# What cannot be put in place, for whatever reason: the earlier export is as it was
+run export "$examples/digits.onnx" -o "$work/blocked"
+echo mine >"$work/blocked/notes.txt"
+# stays NAME TEXT: an export over $work/blocked complains of TEXT, and changes nothing
+stays() {
+  rm -rf "$work/blocked.before"
+  cp -RP "$work/blocked" "$work/blocked.before"
+  run export "$examples/tiny.stow" -o "$work/blocked" --random 1 --force
+  expect 5 "$1"
+  complains "$2"
+  if diff -r "$work/blocked" "$work/blocked.before" >"$out" 2>&1; then pass; else fail "it was changed"; fi
+}
+mv "$work/blocked/program" "$work/program"
+echo mine >"$work/blocked/program"
+stays AFileWhereAFolderIsNeeded "cannot make the folder '$work/blocked/program': Not a directory"
+rm "$work/blocked/program"
+mv "$work/program" "$work/blocked/program"
+mv "$work/blocked/exec" "$work/exec"
+echo mine >"$work/blocked/exec"
+stays TheFolderIsNamed "cannot make the folder '$work/blocked/exec': Not a directory"
+rm "$work/blocked/exec"
+mv "$work/exec" "$work/blocked/exec"
+device() { df -P "$1" 2>/dev/null | awk 'END { print $1, $NF }'; }
+if [ -w /dev/shm ] && [ "$(device /dev/shm)" != "$(device "$work")" ] &&
+  other=$(mktemp -d /dev/shm/stowage-cli.XXXXXX); then
+  mv "$work/blocked/run" "$work/run"
+  ln -s "$other" "$work/blocked/run"
+  stays AMoveThatFailsIsUndone "cannot write '$work/blocked/run/"
+  name=NothingIsLeftInAnotherPlace
+  if rmdir "$other" 2>/dev/null; then pass; else
+    fail "$(ls -A "$other")"
+    rm -rf "$other"
+  fi
+  rm "$work/blocked/run"
+  mv "$work/run" "$work/blocked/run"
+else
+  skip "no second file system: AMoveThatFailsIsUndone"
+fi
+if [ "$(id -u)" -ne 0 ]; then
+  chmod 555 "$work/blocked/run"
+  stays AFolderThatTakesNothing "cannot write to the folder '$work/blocked/run/': Permission denied"
+  chmod 755 "$work/blocked/run" "$work/blocked.before/run"
+else
+  skip "root may write everywhere: AFolderThatTakesNothing"
+fi
+mkdir -p "$work/empty/digits.c" "$work/empty/exec/kernels" "$work/empty/program"
+(cd "$work/empty" && find . | sort) >"$work/empty.before"
+run export "$examples/digits.onnx" -o "$work/empty" --force
+expect 5 EmptyFoldersOfOthersStay
+(cd "$work/empty" && find . | sort) >"$work/empty.after"
+same "$work/empty.before" "$work/empty.after"
+# Whatever a list calls it, a file that is written stays
+run export "$examples/tiny.stow" -o "$work/blocked" --random 1
+sed 's,^tiny.c$,./tiny.c,' "$work/blocked/stowage-export.txt" >"$work/list"
+cp "$work/list" "$work/blocked/stowage-export.txt"
+run export "$examples/tiny.stow" -o "$work/blocked" --random 1 --force
+expect 0 AListWithOtherNames
+if [ -s "$work/blocked/tiny.c" ]; then pass; else fail "it was removed"; fi
+
 # A disk that is full: nothing is left behind, and nothing is lost
 if (ulimit -f 16) 2>/dev/null; then
   (ulimit -f 16 && "$stowage" export "$examples/digits.onnx" -o "$work/full") >"$out" 2>"$err"

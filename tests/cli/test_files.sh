@@ -238,6 +238,19 @@ else
   skip "sizes of files cannot be limited: AFullDisk"
 fi
 
+# What is in the way of one file keeps all from being written
+mkdir -p "$work/way/b.npy"
+echo old >"$work/way/y.npy"
+run run "$work/wide.stow" --random 1 --outputs "$work/way"
+expect 5 AFolderInTheWay
+complains "cannot write '$work/way/b.npy': Is a directory"
+if [ "$(cat "$work/way/y.npy")" = old ] && [ "$(ls -A "$work/way" | wc -l)" -eq 2 ]; then pass; else
+  fail "other files: $(ls -A "$work/way")"
+fi
+run run "$work/wide.stow" --random 1 --outputs "$work/way/y.npy/"
+expect 5 AFileIsNoFolder
+complains "cannot make the folder '$work/way/y.npy/': Not a directory"
+
 # Memory: a graph that does not fit in the address space that is left. Sanitizers need more than the
 # limit to start.
 awk 'BEGIN {

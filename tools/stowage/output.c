@@ -33,13 +33,13 @@ static bool find_target(cli_output* output) {
   return found;
 }
 
-static void hold_signals(cli_output* output) {
+void cli_hold_signals(sigset_t* out_held) {
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGHUP);
   sigaddset(&signals, SIGINT);
   sigaddset(&signals, SIGTERM);
-  (void)sigprocmask(SIG_BLOCK, &signals, &output->held);
+  (void)sigprocmask(SIG_BLOCK, &signals, out_held);
 }
 
 // Creates a file beside the target that nobody else uses. Returns its descriptor, or -1 with errno
@@ -75,7 +75,7 @@ static cli_exit open_file(cli_output* output) {
     if (!find_target(output)) {
       return cli_fail_memory();
     }
-    hold_signals(output);
+    cli_hold_signals(&output->held);
     descriptor = create_scratch(output);
     if (descriptor < 0) {
       (void)sigprocmask(SIG_SETMASK, &output->held, NULL);

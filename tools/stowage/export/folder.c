@@ -1,5 +1,5 @@
 // All files are written aside before the first one is put in place. There the list comes first, so
-// that what an interrupted run leaves is known to be ours.
+// that what a killed run leaves is known to be ours.
 #include "export/folder.h"
 
 #include <dirent.h>
@@ -11,16 +11,8 @@
 
 #include "file.h"
 
-#define PATH_SIZE 4096
 static const char list_name[] = "stowage-export.txt";
 static const char list_head[] = "# Files that `stowage export` wrote here. It replaces them.\n";
-
-static cli_exit join(const cli_folder* folder, const char* file, char out[PATH_SIZE]) {
-  int size = snprintf(out, PATH_SIZE, "%s/%s", folder->path, file);
-  return size > 0 && size < PATH_SIZE
-             ? CLI_YES
-             : cli_fail(CLI_BROKEN, "the path of '%s' is too long", folder->path);
-}
 
 static bool add_text(cli_list* list, const char* text, size_t size) {
   char* copy = malloc(size + 1);
@@ -105,47 +97,57 @@ static bool exists(const char* path) {
   return lstat(path, &info) == 0;
 }
 
-static cli_exit refuse_others(const cli_folder* folder) {
+static cli_exit refuse_others(const cli_folder* folder, stow_string* path) {
   char* const* files = folder->files.items;
   for (size_t i = 0; i < folder->files.count; ++i) {
-    char path[PATH_SIZE];
-    cli_exit code = join(folder, files[i], path);
-    if (code != CLI_YES) {
-      return code;
+    if (!cli_path_join(path, folder->path, files[i])) {
+      return cli_fail_memory();
     }
-    if (exists(path) && !has_text(&folder->old, files[i])) {
+    if (exists(path->data) && !has_text(&folder->old, files[i])) {
       return cli_fail(CLI_BROKEN, "'%s' is there already, and not from an export (see --force)",
-                      path);
+                      path->data);
     }
   }
   return CLI_YES;
 }
 
+// |path|: room for the paths of its files.
+static cli_exit look_inside(cli_folder* folder, stow_string* path) {
+  if (!cli_path_join(path, folder->path, list_name)) {
+    return cli_fail_memory();
+  }
+  bool has_list = exists(path->data);
+  if (!has_list && !folder->force && !is_empty(folder->path)) {
+    return cli_fail(CLI_BROKEN, "'%s' has files, and no export's (see --force)", folder->path);
+  }
+  cli_exit code = has_list ? read_list(folder, path->data) : CLI_YES;
+  return code == CLI_YES && !folder->force ? refuse_others(folder, path) : code;
+}
+
 static cli_exit look(cli_folder* folder) {
-  char list[PATH_SIZE];
   struct stat info;
-  cli_exit code = join(folder, list_name, list);
-  if (code != CLI_YES || stat(folder->path, &info) != 0) {
-    return code;
+  if (stat(folder->path, &info) != 0) {
+    return CLI_YES;
   }
   if (!S_ISDIR(info.st_mode)) {
     return cli_fail(CLI_BROKEN, "'%s' is no folder", folder->path);
   }
-  bool has_list = exists(list);
-  if (!has_list && !folder->force && !is_empty(folder->path)) {
-    return cli_fail(CLI_BROKEN, "'%s' has files, and no export's (see --force)", folder->path);
-  }
-  code = has_list ? read_list(folder, list) : CLI_YES;
-  return code == CLI_YES && !folder->force ? refuse_others(folder) : code;
+  stow_string path;
+  stow_string_init(&path, stow_allocator_default());
+  cli_exit code = look_inside(folder, &path);
+  stow_string_free(&path);
+  return code;
 }
 
-static void remove_old(const cli_folder* folder) {
+static cli_exit remove_old(cli_folder* folder) {
   char* const* old = folder->old.items;
-  for (size_t i = 0; i < folder->old.count; ++i) {
+  cli_exit code = CLI_YES;
+  for (size_t i = 0; i < folder->old.count && code == CLI_YES; ++i) {
     if (is_inside(old[i]) && !has_text(&folder->files, old[i])) {
-      cli_remove_below(folder->path, old[i]);  // what stays is named by nothing
+      code = cli_stage_remove(&folder->stage, old[i]);
     }
   }
+  return code;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -183,14 +185,11 @@ cli_exit cli_folder_open(cli_folder* folder) {
   }
   folder->is_open = true;
   code = cli_stage_open(&folder->stage, folder->path);
+  code = code == CLI_YES ? remove_old(folder) : code;
   return code == CLI_YES ? cli_folder_write(folder, list_name, print_list, folder) : code;
 }
 
 cli_exit cli_folder_finish(cli_folder* folder) {
   cli_exit code = cli_stage_prepare(&folder->stage);
-  if (code == CLI_YES) {
-    remove_old(folder);
-    code = cli_stage_move(&folder->stage);
-  }
-  return code;
+  return code == CLI_YES ? cli_stage_move(&folder->stage) : code;
 }

@@ -1,5 +1,6 @@
-// The folder that a program is written to, as a whole or not at all. It has a list of what was
-// written there: files that are not on it are somebody else's.
+// The folder that a program is written to, as a whole or not at all (stage.h says which signals
+// cannot change that). It has a list of what was written there: files that are not on it are
+// somebody else's.
 #ifndef STOWAGE_TOOLS_EXPORT_FOLDER_H_
 #define STOWAGE_TOOLS_EXPORT_FOLDER_H_
 
