@@ -134,7 +134,21 @@ name=APrefixForEach
 if grep -q "#define net_forward_ARENA_SIZE\|#define NET_FORWARD_ARENA_SIZE" "$work/c.h/forward.h"; then pass; else fail "no"; fi
 run plan "$pair" --graph forward --graph backward --format plan -o "$work/none/such/"
 expect 5 ADirectoryThatCannotBeMade
-complains "cannot make the directory"
+complains "cannot make the folder '$work/none/such/'"
+mkdir -p "$work/half/backward.plan"
+echo old >"$work/half/forward.plan"
+run plan "$pair" --graph forward --graph backward --format plan -o "$work/half/"
+expect 5 AllFilesOrNone
+complains "cannot write '$work/half/backward.plan': Is a directory"
+if [ "$(cat "$work/half/forward.plan")" = old ] && [ "$(ls -A "$work/half" | wc -l)" -eq 2 ]; then pass; else
+  fail "other files: $(ls -A "$work/half")"
+fi
+mkdir "$work/read" && cp "$pair" "$work/read/forward.plan"
+run plan "$work/read/forward.plan" --graph forward --graph backward --format plan -o "$work/read/"
+expect 2 NoFileThatIsReadIsReplaced
+complains "--output: '$work/read/forward.plan' is a file that is read"
+same "$work/read/forward.plan" "$pair"
+if [ "$(ls -A "$work/read")" = forward.plan ]; then pass; else fail "other files: $(ls -A "$work/read")"; fi
 
 # Names
 cp "$examples/tiny.stow" "$work/other.stow"
@@ -146,6 +160,16 @@ done
 run plan "$examples/tiny.stow" "$examples/tiny.stow" --format plan -o "$work/names/"
 expect 2 TwoFilesOfOneName
 complains "two graphs would be written to 'tiny-tiny'"
+
+for graph in a/b a:b a_b ../up A-1.x; do
+  printf 'graph @"%s" {\n  %%0 = input "x" : f32[4]\n  %%1 = relu(%%0) : f32[4]\n  return %%1\n}\n' "$graph"
+done >"$work/signs.stow"
+run plan "$work/signs.stow" --graph a/b --graph a:b --graph a_b --graph ../up --graph A-1.x \
+  --format plan -o "$work/signs/"
+expect 0 EveryNameHasAFileOfItsOwn
+(cd "$work/signs" && ls -A) >"$work/signs.got"
+printf '%s\n' '%2E.%2Fup.plan' A-1.x.plan 'a%2Fb.plan' 'a%3Ab.plan' a_b.plan >"$work/signs.expected"
+same "$work/signs.got" "$work/signs.expected"
 
 # The same weight has one place, state that differs is refused
 write_graph other '%0 = input "x" : f32[64, 784]' '%1 = param "w1" : f32[784, 128]' \

@@ -1,7 +1,6 @@
 // What is written of a set: a summary, one JSON object, or a directory with a file for each graph.
 // Files are named after the graphs, and after their files too where graphs have the same name, as
 // those of most exported models do.
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,12 +11,12 @@
 #include "number.h"
 #include "output.h"
 #include "plan_set.h"
+#include "stage.h"
 #include "summary.h"
 #include "table.h"
 #include "text.h"
 
 #define NAME_SIZE 200
-#define PATH_SIZE 4096
 
 // ---------------------------------------------------------------------------------------------
 // Summary
@@ -181,21 +180,6 @@ static bool is_directory(const char* path) {
          (stat(path, &status) == 0 ? S_ISDIR(status.st_mode) : ends_with_slash(path));
 }
 
-static bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-// Appends |text| as a part of a file's name: no folders, nothing that a shell would take apart.
-static void append_plain(char* out, stow_str text) {
-  size_t used = strlen(out);
-  for (size_t i = 0; i < text.size && used + 1 < NAME_SIZE; ++i) {
-    char c = text.data[i];
-    bool plain = is_word(c) || (used > 0 && (c == '.' || c == '-'));
-    out[used++] = plain ? c : '_';
-  }
-  out[used] = '\0';
-}
-
 // `model` of `folder/model.onnx`
 static stow_str stem(const char* path) {
   const char* slash = strrchr(path, '/');
@@ -204,92 +188,117 @@ static stow_str stem(const char* path) {
   return (stow_str){begin, dot == NULL || dot == begin ? strlen(begin) : (size_t)(dot - begin)};
 }
 
-static void name_after_graph(const cli_set* set, size_t index, char out[NAME_SIZE]) {
-  stow_str name = stow_graph_name(set->members[index].graph);
-  out[0] = '\0';
-  append_plain(out, name.size == 0 ? stow_str_of("graph") : name);
-}
-
 // The only header that belongs to no graph.
 #define ARENA_NAME "arena"
 
-static bool is_taken(const cli_set* set, const char* name, size_t index) {
+typedef struct file_name {
+  stow_string text;  // without its ending
+  bool is_own;       // the graph's name alone, which no other graph has
+} file_name;
+
+static stow_str name_of(const cli_set* set, size_t index) {
+  stow_str name = stow_graph_name(set->members[index].graph);
+  return name.size == 0 ? stow_str_of("graph") : name;
+}
+
+static bool is_taken(const cli_set* set, size_t index) {
+  stow_str name = name_of(set, index);
   for (size_t i = 0; i < set->count; ++i) {
-    char other[NAME_SIZE];
-    name_after_graph(set, i, other);
-    if (i != index && strcmp(other, name) == 0) {
+    if (i != index && stow_str_equal(name_of(set, i), name)) {
       return true;
     }
   }
-  return set->request->format == CLI_FORMAT_C && strcmp(name, ARENA_NAME) == 0;
+  return set->request->format == CLI_FORMAT_C && stow_str_equal(name, stow_str_of(ARENA_NAME));
 }
 
-// `graph`, or `file-graph`. |out_own|: the graph's name is its own.
-static void name_file(const cli_set* set, size_t index, char out[NAME_SIZE], bool* out_own) {
-  name_after_graph(set, index, out);
-  *out_own = !is_taken(set, out, index);
-  if (!*out_own) {
-    out[0] = '\0';
-    append_plain(out, stem(set->members[index].source->label));
-    append_plain(out, stow_str_of("-"));
-    append_plain(out, stow_graph_name(set->members[index].graph));
-  }
+// Appends `file-graph`, as the name of a file.
+static bool append_both(const cli_member* member, stow_string* out) {
+  stow_str file = stem(member->source->label);
+  stow_str graph = stow_graph_name(member->graph);
+  stow_string both;
+  stow_string_init(&both, stow_allocator_default());
+  bool made = stow_string_append(&both, file.data, file.size) == STOW_OK &&
+              stow_string_append(&both, "-", 1) == STOW_OK &&
+              stow_string_append(&both, graph.data, graph.size) == STOW_OK &&
+              cli_file_name_of((stow_str){both.data, both.size}, out);
+  stow_string_free(&both);
+  return made;
 }
 
-static cli_exit check_names(const cli_set* set) {
+// `graph`, or `file-graph`.
+static bool name_file(const cli_set* set, size_t index, file_name* out) {
+  stow_string_init(&out->text, stow_allocator_default());
+  out->is_own = !is_taken(set, index);
+  return out->is_own ? cli_file_name_of(name_of(set, index), &out->text)
+                     : append_both(&set->members[index], &out->text);
+}
+
+// |names| has been added to, whatever is returned.
+static cli_exit name_files(const cli_set* set, cli_list* names) {
   for (size_t i = 0; i < set->count; ++i) {
+    file_name name;
+    bool made = name_file(set, i, &name);
+    if (!cli_list_add(names, &name, sizeof name)) {
+      stow_string_free(&name.text);
+      made = false;
+    }
+    if (!made) {
+      return cli_fail_memory();
+    }
+    const file_name* all = names->items;
     for (size_t k = 0; k < i; ++k) {
-      char a[NAME_SIZE];
-      char b[NAME_SIZE];
-      bool own;
-      name_file(set, i, a, &own);
-      name_file(set, k, b, &own);
-      if (strcmp(a, b) == 0) {
+      if (strcmp(all[k].text.data, name.text.data) == 0) {
         return cli_fail(CLI_USAGE, "--output: two graphs would be written to '%s': plan them apart",
-                        a);
+                        name.text.data);
       }
     }
   }
   return CLI_YES;
 }
 
+static void free_names(cli_list* names) {
+  for (size_t i = 0; i < names->count; ++i) {
+    stow_string_free(&((file_name*)names->items)[i].text);
+  }
+  cli_list_free(names, sizeof(file_name));
+}
+
 static const char* extension(cli_format format) {
   switch (format) {
     case CLI_FORMAT_JSON:
-      return "json";
+      return ".json";
     case CLI_FORMAT_CSV:
-      return "csv";
+      return ".csv";
     case CLI_FORMAT_C:
-      return "h";
+      return ".h";
     case CLI_FORMAT_REPORT:
-      return "txt";
+      return ".txt";
     default:
-      return "plan";
+      return ".plan";
   }
+}
+
+static bool is_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
 // Of the names of a header: the graph's own, or with --c-prefix, or where two graphs have the same
-// name, one made of the file's name. NULL: the graph's own.
-static const char* make_prefix(const cli_set* set, const char* name, bool own,
-                               char out[2 * NAME_SIZE]) {
+// name, one made of the file's name. Empty: the graph's own.
+static bool make_prefix(const cli_set* set, const file_name* name, stow_string* out) {
   const char* prefix = set->request->c_prefix;
-  if (prefix == NULL && own) {
-    return NULL;
+  if (prefix == NULL && name->is_own) {
+    return true;
   }
-  snprintf(out, 2 * NAME_SIZE, "%s%s%s", prefix == NULL ? "" : prefix, prefix == NULL ? "" : "_",
-           name);
-  for (char* c = out; *c != '\0'; ++c) {
+  if ((prefix != NULL && (stow_string_append(out, prefix, strlen(prefix)) != STOW_OK ||
+                          stow_string_append(out, "_", 1) != STOW_OK)) ||
+      stow_string_append(out, name->text.data, name->text.size) != STOW_OK) {
+    return false;
+  }
+  for (char* c = out->data; *c != '\0'; ++c) {
     *c = is_word(*c) ? *c : '_';
   }
-  out[0] = out[0] >= '0' && out[0] <= '9' ? '_' : out[0];
-  return out;
-}
-
-static bool make_path(const cli_set* set, const char* name, char out[PATH_SIZE]) {
-  const char* folder = set->request->output;
-  int size = snprintf(out, PATH_SIZE, "%s%s%s.%s", folder, ends_with_slash(folder) ? "" : "/", name,
-                      extension(set->request->format));
-  return size > 0 && size < PATH_SIZE;
+  out->data[0] = out->data[0] >= '0' && out->data[0] <= '9' ? '_' : out->data[0];
+  return true;
 }
 
 static cli_exit check_path(const cli_set* set, const char* path) {
@@ -301,64 +310,71 @@ static cli_exit check_path(const cli_set* set, const char* path) {
   return CLI_YES;
 }
 
+static void print_arena(const cli_set* set, const char* prefix, cli_output* output) {
+  cli_print(output,
+            "// The arena that several graphs use, one at a time.\n#ifndef %s_ARENA_H_\n#define "
+            "%s_ARENA_H_\n\n#define %s_ARENA_SIZE %" PRIu64 "u\n#define %s_ARENA_ALIGNMENT %" PRIu64
+            "u\n\n#endif  // %s_ARENA_H_\n",
+            prefix, prefix, prefix, stow_set_arena_size(set->set), prefix,
+            stow_set_alignment(set->set), prefix);
+}
+
 // |plan| NULL: the header of the arena.
-static cli_exit write_file(const cli_set* set, const char* name, const stow_plan* plan,
-                           const char* prefix, bool keep) {
-  char path[PATH_SIZE];
-  if (!make_path(set, name, path)) {
-    return cli_fail(CLI_USAGE, "--output: '%s' is too long", set->request->output);
-  }
-  cli_exit code = check_path(set, path);
-  if (code != CLI_YES) {
-    return code;
-  }
+static cli_exit write_file(const cli_set* set, cli_stage* stage, const char* file,
+                           const stow_plan* plan, const char* prefix) {
   cli_output output;
-  code = cli_output_open(&output, path);
+  cli_exit code = cli_stage_create(stage, file, &output);
+  code = code == CLI_YES ? check_path(set, stage->to.data) : code;
   stow_diag diag;
   stow_diag_init(&diag);
   stow_status status = STOW_OK;
   if (code == CLI_YES && plan != NULL) {
     status = cli_plan_write(plan, set->request->format, prefix, cli_output_writer(&output), &diag);
   } else if (code == CLI_YES) {
-    cli_print(&output,
-              "// The arena that several graphs use, one at a time.\n#ifndef %s_ARENA_H_\n#define "
-              "%s_ARENA_H_\n\n#define %s_ARENA_SIZE %" PRIu64
-              "u\n#define %s_ARENA_ALIGNMENT %" PRIu64 "u\n\n#endif  // %s_ARENA_H_\n",
-              prefix, prefix, prefix, stow_set_arena_size(set->set), prefix,
-              stow_set_alignment(set->set), prefix);
+    print_arena(set, prefix, &output);
   }
   if (status != STOW_OK && status != STOW_ERR_IO) {
     code = cli_fail_diag(status, &diag);
   }
-  cli_exit closed = cli_output_close(&output, code == CLI_YES && keep);
+  cli_exit closed = cli_output_close(&output, code == CLI_YES);
   return code != CLI_YES ? code : closed;
 }
 
-static cli_exit make_directory(const char* path) {
-  struct stat status;
-  if (stat(path, &status) == 0 || mkdir(path, 0777) == 0) {
-    return CLI_YES;
+// Adds the ending to |name|.
+static cli_exit write_plan(const cli_set* set, cli_stage* stage, size_t index, file_name* name) {
+  const char* ending = extension(set->request->format);
+  stow_string prefix;
+  stow_string_init(&prefix, stow_allocator_default());
+  cli_exit code = make_prefix(set, name, &prefix) &&
+                          stow_string_append(&name->text, ending, strlen(ending)) == STOW_OK
+                      ? write_file(set, stage, name->text.data, stow_set_plan(set->set, index),
+                                   prefix.size > 0 ? prefix.data : NULL)
+                      : cli_fail_memory();
+  stow_string_free(&prefix);
+  return code;
+}
+
+static cli_exit write_files(const cli_set* set, file_name* names) {
+  cli_stage stage;
+  cli_exit code = cli_stage_open(&stage, set->request->output);
+  for (size_t i = 0; i < set->count && code == CLI_YES; ++i) {
+    code = write_plan(set, &stage, i, &names[i]);
   }
-  return cli_fail(CLI_BROKEN, "cannot make the directory '%s': %s", path, strerror(errno));
+  if (code == CLI_YES && set->request->format == CLI_FORMAT_C) {
+    const char* prefix = set->request->c_prefix;
+    code = write_file(set, &stage, ARENA_NAME ".h", NULL, prefix == NULL ? "STOWAGE" : prefix);
+  }
+  code = code == CLI_YES ? cli_stage_prepare(&stage) : code;
+  code = code == CLI_YES ? cli_stage_move(&stage) : code;
+  cli_stage_close(&stage);
+  return code;
 }
 
 static cli_exit write_directory(const cli_set* set, bool keep) {
-  cli_exit code = check_names(set);
-  if (code == CLI_YES && keep) {
-    code = make_directory(set->request->output);
-  }
-  for (size_t i = 0; i < set->count && code == CLI_YES && keep; ++i) {
-    char name[NAME_SIZE];
-    char prefix[2 * NAME_SIZE];
-    bool own;
-    name_file(set, i, name, &own);
-    code = write_file(set, name, stow_set_plan(set->set, i), make_prefix(set, name, own, prefix),
-                      keep);
-  }
-  if (code == CLI_YES && keep && set->request->format == CLI_FORMAT_C) {
-    const char* prefix = set->request->c_prefix;
-    code = write_file(set, ARENA_NAME, NULL, prefix == NULL ? "STOWAGE" : prefix, keep);
-  }
+  cli_list names = {0};
+  cli_exit code = name_files(set, &names);
+  code = code == CLI_YES && keep ? write_files(set, names.items) : code;
+  free_names(&names);
   return code;
 }
 
