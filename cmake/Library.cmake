@@ -1,20 +1,22 @@
 # What is installed: libstowage, and libraries that stand on it.
 
-# stowage_library(PREFIX OUTPUT ROOMS a b … [SHARED_ROOMS …] [LINKS …]): stowage::<PREFIX>static and
+# stowage_library(PREFIX OUTPUT ROOMS a b … [LINKS …]): stowage::<PREFIX>static and
 # stowage::<PREFIX>shared of rooms, their .pc file, and how they are installed. A library with a
-# prefix stands on libstowage, which hides its internals: those that are needed again are in
-# SHARED_ROOMS, and hidden again. What is not hidden is listed in OUTPUT.map beside the caller.
+# prefix stands on libstowage. Symbols have versions: public ones the node of the minor version,
+# which is in the SONAME too as long as the major one is 0; those for our other libraries
+# (src/base/shared.h) the node of the full version.
 function(stowage_library prefix output)
-  cmake_parse_arguments(L "" "" "ROOMS;SHARED_ROOMS;LINKS" ${ARGN})
-  foreach(list IN ITEMS L_ROOMS L_SHARED_ROOMS)
-    list(TRANSFORM ${list} REPLACE "(.+)" "$<TARGET_OBJECTS:room_\\1>")
-  endforeach()
-  set(map ${CMAKE_CURRENT_SOURCE_DIR}/${output}.map)
+  cmake_parse_arguments(L "" "" "ROOMS;LINKS" ${ARGN})
+  list(TRANSFORM L_ROOMS REPLACE "(.+)" "$<TARGET_OBJECTS:room_\\1>")
+  string(TOUPPER ${output} NODE)
+  string(REPLACE - _ NODE ${NODE})
+  set(map ${CMAKE_CURRENT_BINARY_DIR}/${output}.map)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/library.map.in ${map} @ONLY)
   set(static stowage_${prefix}static)
   set(shared stowage_${prefix}shared)
 
   add_library(${static} STATIC ${L_ROOMS})
-  add_library(${shared} SHARED ${L_ROOMS} ${L_SHARED_ROOMS})
+  add_library(${shared} SHARED ${L_ROOMS})
   foreach(kind IN ITEMS static shared)
     add_library(stowage::${prefix}${kind} ALIAS ${${kind}})
     target_include_directories(${${kind}} PUBLIC
@@ -29,7 +31,8 @@ function(stowage_library prefix output)
   endforeach()
 
   set_target_properties(${shared} PROPERTIES
-    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} LINK_DEPENDS ${map})
+    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
+    LINK_DEPENDS ${map})
   if(CMAKE_C_COMPILER_ID MATCHES "GNU|Clang" AND NOT APPLE)
     target_link_options(${shared} PRIVATE -Wl,--version-script=${map})
     if(NOT STOWAGE_SANITIZE) # clang keeps the sanitizers' runtime in the program

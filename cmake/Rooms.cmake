@@ -21,18 +21,34 @@ if(CMAKE_C_COMPILER_ID MATCHES "GNU|Clang")
   endif()
 endif()
 
-# stowage_room(NAME SOURCES …)
+# stowage_room(NAME [KNOWS a b …] SOURCES x.c …): a room, and the rooms whose api.h it may include.
+# scripts/check-style.sh reads the same list.
 function(stowage_room name)
-  add_library(room_${name} OBJECT ${ARGN})
+  cmake_parse_arguments(R "" "" "KNOWS;SOURCES" ${ARGN})
+  add_library(room_${name} OBJECT ${R_SOURCES})
   target_link_libraries(room_${name} PRIVATE stowage_flags)
   set_target_properties(room_${name} PROPERTIES
     POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden)
+  # With the rooms that those know in turn: what a program needs beside the room itself.
+  set(needs ${R_KNOWS})
+  foreach(known IN LISTS R_KNOWS)
+    get_property(more GLOBAL PROPERTY room_${known}_needs)
+    list(APPEND needs ${more})
+  endforeach()
+  list(REMOVE_DUPLICATES needs)
+  set_property(GLOBAL PROPERTY room_${name}_needs ${needs})
 endfunction()
 
-# stowage_test(NAME [SLOW] ROOMS a b … SOURCES x.c … [ARGS …]): a test program and its CTest entry.
+# stowage_test(NAME [SLOW] ROOMS a b … SOURCES x.c … [ARGS …]): a test program of rooms and of all
+# that these know, and its CTest entry.
 # SLOW ones are left out under valgrind.
 function(stowage_test name)
   cmake_parse_arguments(T "SLOW" "" "ROOMS;SOURCES;ARGS" ${ARGN})
+  foreach(room IN LISTS T_ROOMS)
+    get_property(needs GLOBAL PROPERTY room_${room}_needs)
+    list(APPEND T_ROOMS ${needs})
+  endforeach()
+  list(REMOVE_DUPLICATES T_ROOMS)
   list(TRANSFORM T_ROOMS PREPEND room_)
   add_executable(${name} ${T_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)

@@ -8,8 +8,8 @@
 #ifndef STOWAGE_EXEC_H_
 #define STOWAGE_EXEC_H_
 
-#include <stowage/analysis.h>
 #include <stowage/base.h>
+#include <stowage/effects.h>
 #include <stowage/graph.h>
 #include <stowage/kernel.h>
 #include <stowage/plan.h>

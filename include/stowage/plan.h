@@ -3,9 +3,8 @@
 #ifndef STOWAGE_PLAN_H_
 #define STOWAGE_PLAN_H_
 
-#include <stowage/analysis.h>
 #include <stowage/base.h>
-#include <stowage/flow.h>
+#include <stowage/effects.h>
 #include <stowage/graph.h>
 #include <stowage/place.h>
 #include <stowage/schedule.h>
@@ -52,6 +51,9 @@ typedef enum stow_order {
 #undef STOW_ORDER_ENUM
       STOW_ORDER_COUNT
 } stow_order;
+// Default of stow_plan_options.order_nodes.
+#define STOW_ORDER_DEFAULT_NODES 2000000
+
 STOW_API const char* stow_order_text(stow_order order);  // "?" past the end
 
 // A caller that was built before a field was added hands in a smaller struct, without it. It then
@@ -90,8 +92,9 @@ typedef struct stow_plan_options {
   bool windows;       // a root occupies only what is in use of it
   stow_order order;
   uint64_t order_margin;  // another order is taken only if it saves more than this many bytes
-  uint64_t order_nodes;   // how much the search for one may try: as in stow_flow_order_options. 0:
-                          // orders are not looked at, and nothing is known of a bound for any
+  uint64_t
+      order_nodes;  // how much the search for one may try: a node is one attempt to run one task
+                    // next. 0: orders are not looked at, and nothing is known of a bound for any
 } stow_plan_options;
 
 // Writes every field; afterwards each value is literal, and 0 means 0. An unknown preset is as
@@ -187,8 +190,8 @@ STOW_API stow_window stow_plan_window_at(const stow_plan* plan, stow_value root,
 // no root, has no slot, does not live then, or has an empty window. O(log windows).
 STOW_API stow_slot stow_plan_occupied(const stow_plan* plan, stow_value root, uint32_t step);
 
-// What was decided about sharing bytes, as stow_sharing_at. No part of a saved plan: one that was
-// read has none.
+// What was decided about sharing bytes, in order of step (sharing.h). No part of a saved plan: one
+// that was read has none.
 STOW_API size_t stow_plan_decision_count(const stow_plan* plan);
 STOW_API stow_decision stow_plan_decision_at(const stow_plan* plan, size_t index);
 

@@ -6,8 +6,8 @@
 #ifndef STOWAGE_SHARING_H_
 #define STOWAGE_SHARING_H_
 
-#include <stowage/analysis.h>
 #include <stowage/base.h>
+#include <stowage/effects.h>
 #include <stowage/graph.h>
 #include <stowage/schedule.h>
 
@@ -78,52 +78,6 @@ typedef struct stow_decision {
 } stow_decision;
 
 // ---------------------------------------------------------------------------------------------
-// Applying
-
-typedef struct stow_sharing stow_sharing;
-
-typedef struct stow_sharing_options {
-  size_t struct_size;  // written by stow_sharing_options_init
-  bool in_place;       // results over operands where ops' rows allow it; what effects allow is done
-                       // in any case
-  bool elide_copies;   // operands of concat at home
-  uint64_t alignment;  // of every slot; what lies inside another lies at a multiple of it
-} stow_sharing_options;
-// All on, alignment 1.
-STOW_API void stow_sharing_options_init(stow_sharing_options* options);
-
-// Decides, and changes |views| so that shared values are views of their roots (not no-ops; a root
-// may have a higher id than what lies in it). |lifetimes| are those of |views| before; make them
-// anew afterwards. Does nothing but record where the lifetimes forbid reuse.
-//
-// A result is merged into an operand's root where the op's row or effects allow it and effects do
-// not forbid it; this step is the last read of all of that root, through every view, in every
-// region; the root is neither kept, external, state nor fixed; the operand has at least the
-// result's bytes, at an aligned place; and no other operand shares the bytes that are written, in a
-// way that the op does not allow. An output may be the end of such a chain.
-//
-// An operand of concat is made at home where its bytes are contiguous there (no dim before the axis
-// is above 1) and aligned, it is all of its root, is made by an op in the same region, has no other
-// home, is neither boundary, external, state nor fixed; nobody writes over it after the concat, nor
-// over the result while the operand is still read; and the highest load does not rise. Concats of
-// concats fold into one root.
-STOW_API stow_status stow_sharing_apply(stow_views* views, const stow_graph* graph,
-                                        const stow_schedule* schedule, const stow_effects* effects,
-                                        const stow_lifetimes* lifetimes,
-                                        const stow_sharing_options* options,
-                                        stow_allocator allocator, stow_diag* diag,
-                                        stow_sharing** out_sharing);
-STOW_API void stow_sharing_destroy(stow_sharing* sharing);
-// In order of step; at a step by operand, in place before at home before view, then by result. For
-// every operand that a row or effects allow a result to be written over that is no view, every
-// operand of concat, and every result of an op whose row knows views (and that converts nothing);
-// but for results without bytes.
-STOW_API size_t stow_sharing_count(const stow_sharing* sharing);
-STOW_API stow_decision stow_sharing_at(const stow_sharing* sharing, size_t index);
-// How many in place and at home were taken.
-STOW_API size_t stow_sharing_taken(const stow_sharing* sharing);
-
-// ---------------------------------------------------------------------------------------------
 // Windows: what a root occupies while only some of what lies in it lives.
 //
 //     root  ┌──────────┐
@@ -139,19 +93,6 @@ typedef struct stow_window {
   uint64_t low;
   uint64_t high;  // low: nothing
 } stow_window;
-
-typedef struct stow_windows stow_windows;
-
-// At each step of a root's life, the smallest stretch that holds all values that lie in the root
-// and live then. |lifetimes| are those of |views|. O(n log n).
-STOW_API stow_status stow_windows_create(const stow_views* views, const stow_lifetimes* lifetimes,
-                                         stow_allocator allocator, stow_diag* diag,
-                                         stow_windows** out_windows);
-STOW_API void stow_windows_destroy(stow_windows* windows);
-// Of |root|, in order of time, apart from each other; 0 for what is no root. Neighbours differ,
-// none is all of the root, and an empty one is at byte 0.
-STOW_API size_t stow_windows_count(const stow_windows* windows, stow_value root);
-STOW_API stow_window stow_windows_at(const stow_windows* windows, stow_value root, size_t index);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -2,11 +2,10 @@
 #ifndef STOWAGE_STOWAGE_H_
 #define STOWAGE_STOWAGE_H_
 
-#include <stowage/analysis.h>
 #include <stowage/arena.h>
 #include <stowage/base.h>
 #include <stowage/csv.h>
-#include <stowage/flow.h>
+#include <stowage/effects.h>
 #include <stowage/graph.h>
 #include <stowage/op.h>
 #include <stowage/place.h>

@@ -14,20 +14,20 @@
 
 #include <string.h>
 
-#include "analysis/effects/effects.h"
 #include "base/checked.h"
 #include "base/diag.h"
-#include "graph/describe.h"
+#include "effects/api.h"
+#include "graph/api.h"
 
-void stow_views_options_init(stow_views_options* options) {
-  *options = (stow_views_options){sizeof(*options), false, false, STOW_IO_KEEP, true};
+void stowi_views_options_init(stowi_views_options* options) {
+  *options = (stowi_views_options){sizeof(*options), false, false, STOW_IO_KEEP, true};
 }
 
 typedef struct resolver {
   const stow_graph* graph;
   const stow_effects* effects;
-  const stow_views_options* options;
-  stow_views* views;
+  const stowi_views_options* options;
+  stowi_views* views;
   stowi_bits outputs;
   uint8_t* uses;  // by value, how many operands name it, at most 2; NULL where there is no loop
   stow_diag* diag;
@@ -67,7 +67,7 @@ static stow_status set_sizes(const resolver* r) {
   for (stow_value value = 0; value < r->views->value_count; ++value) {
     r->views->root[value] = value;
     r->views->offset[value] = 0;
-    uint64_t storage = stow_effects_storage(r->effects, value);
+    uint64_t storage = stowi_effects_storage(r->effects, value);
     if (storage != STOW_BYTES_DEFAULT) {
       r->views->bytes[value] = storage;
       continue;
@@ -95,9 +95,9 @@ uint8_t stowi_views_alignment_code(uint64_t alignment) {
 // Takes over the alignments that effects ask for; most graphs have none, and then no memory is
 // spent.
 static stow_status set_alignments(const resolver* r) {
-  stow_views* views = r->views;
+  stowi_views* views = r->views;
   for (stow_value value = 0; value < views->value_count; ++value) {
-    uint64_t alignment = stow_effects_alignment(r->effects, value);
+    uint64_t alignment = stowi_effects_alignment(r->effects, value);
     if (alignment == 0) {
       continue;
     }
@@ -121,7 +121,7 @@ static bool is_external(const resolver* r, stow_value value) {
 }
 
 static bool needs_own_bytes(const resolver* r, stow_value value) {
-  return stow_effects_own(r->effects, value) || is_external(r, value);
+  return stowi_effects_own(r->effects, value) || is_external(r, value);
 }
 
 static stow_status check_external(const resolver* r, stow_value value) {
@@ -159,7 +159,7 @@ static bool row_view(const resolver* r, stow_node node, size_t k, candidate* out
 
 static bool inside_view(const resolver* r, stow_node node, stow_value value, candidate* out) {
   size_t operand;
-  if (!stow_effects_inside(r->effects, value, &operand, &out->offset)) {
+  if (!stowi_effects_inside(r->effects, value, &operand, &out->offset)) {
     return false;
   }
   out->parent = stow_graph_operands(r->graph, node)[operand];
@@ -167,7 +167,7 @@ static bool inside_view(const resolver* r, stow_node node, stow_value value, can
 }
 
 static stow_status check_view(const resolver* r, stow_value value, candidate view) {
-  const stow_views* views = r->views;
+  const stowi_views* views = r->views;
   uint64_t end;
   if (!stowi_add_u64(view.offset, views->bytes[value], &end) || end > views->bytes[view.parent]) {
     stowi_fail(r->diag, STOW_ERR_CONFLICT,
@@ -177,7 +177,7 @@ static stow_status check_view(const resolver* r, stow_value value, candidate vie
                (unsigned long long)views->bytes[view.parent]);
     return fail_value(r, value, STOW_ERR_CONFLICT);
   }
-  uint64_t alignment = stow_effects_alignment(r->effects, value);
+  uint64_t alignment = stowi_effects_alignment(r->effects, value);
   uint64_t offset = views->offset[view.parent] + view.offset;
   if (alignment != 0 && offset % alignment != 0) {
     stowi_fail(
@@ -200,7 +200,7 @@ static stow_status check_view(const resolver* r, stow_value value, candidate vie
 
 static stow_status make_view(const resolver* r, stow_value value, candidate view) {
   STOW_TRY(check_view(r, value, view));
-  stow_views* views = r->views;
+  stowi_views* views = r->views;
   stow_value root = views->root[view.parent];
   views->root[value] = root;
   views->offset[value] = views->offset[view.parent] + view.offset;
@@ -241,8 +241,8 @@ static stow_status resolve_results(const resolver* r, stow_node node) {
 
 // A value that effects neither pin to a place or a time nor keep for itself.
 static bool is_plain(const resolver* r, stow_value value) {
-  return !stowi_effects_is_fixed(r->effects, value) && !stow_effects_own(r->effects, value) &&
-         !stow_effects_state(r->effects, value);
+  return !stowi_effects_is_fixed(r->effects, value) && !stowi_effects_own(r->effects, value) &&
+         !stowi_effects_state(r->effects, value);
 }
 
 // Whether carried argument |i| can have the bytes of its initial value: that is made for the loop
@@ -342,9 +342,9 @@ static stow_status check_regions(const stow_graph* graph, stow_diag* diag) {
 }
 
 static stow_status check_arguments(const stow_graph* graph, const stow_effects* effects,
-                                   const stow_views_options* options, stow_diag* diag) {
+                                   const stowi_views_options* options, stow_diag* diag) {
   if ((unsigned)options->io > (unsigned)STOW_IO_EXTERNAL) {
-    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "stow_views_options.io: %d is no policy",
+    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "stowi_views_options.io: %d is no policy",
                       (int)options->io);
   }
   STOW_TRY(stowi_effects_check_graph(effects, graph, diag));
@@ -352,9 +352,9 @@ static stow_status check_arguments(const stow_graph* graph, const stow_effects* 
   return stow_graph_require_bound(graph, diag);
 }
 
-static stow_views* views_new(const stow_graph* graph, const stow_views_options* options,
-                             stow_allocator allocator) {
-  stow_views* views = STOWI_NEW(allocator, stow_views);
+static stowi_views* views_new(const stow_graph* graph, const stowi_views_options* options,
+                              stow_allocator allocator) {
+  stowi_views* views = STOWI_NEW(allocator, stowi_views);
   if (views == NULL) {
     return NULL;
   }
@@ -368,13 +368,13 @@ static stow_views* views_new(const stow_graph* graph, const stow_views_options* 
   views->bytes = STOWI_ARRAY(allocator, uint64_t, count);
   bool complete = stowi_bits_init(&views->noops, stow_graph_node_count(graph), allocator);
   if (!complete || views->root == NULL || views->offset == NULL || views->bytes == NULL) {
-    stow_views_destroy(views);
+    stowi_views_destroy(views);
     return NULL;
   }
   return views;
 }
 
-void stow_views_destroy(stow_views* views) {
+void stowi_views_destroy(stowi_views* views) {
   if (views == NULL) {
     return;
   }
@@ -406,20 +406,20 @@ static stow_status run(resolver* r, stow_allocator allocator) {
   return resolve(r);
 }
 
-stow_status stow_views_create(const stow_graph* graph, const stow_effects* effects,
-                              const stow_views_options* options, stow_allocator allocator,
-                              stow_diag* diag, stow_views** out_views) {
+stow_status stowi_views_create(const stow_graph* graph, const stow_effects* effects,
+                               const stowi_views_options* options, stow_allocator allocator,
+                               stow_diag* diag, stowi_views** out_views) {
   *out_views = NULL;
-  stow_views_options loaded;
-  stow_views_options_init(&loaded);
-  STOW_TRY(stowi_load_struct(&loaded, options, sizeof(loaded), "stow_views_options", diag));
+  stowi_views_options loaded;
+  stowi_views_options_init(&loaded);
+  STOW_TRY(stowi_load_struct(&loaded, options, sizeof(loaded), "stowi_views_options", diag));
   STOW_TRY(check_arguments(graph, effects, &loaded, diag));
   resolver r = {graph, effects, &loaded, NULL, {NULL, 0}, NULL, diag};
   stow_status status = run(&r, allocator);
   stowi_bits_free(&r.outputs, allocator);
   STOWI_ARRAY_FREE(allocator, r.uses, stow_graph_value_count(graph));
   if (status != STOW_OK) {
-    stow_views_destroy(r.views);
+    stowi_views_destroy(r.views);
     return status;
   }
   *out_views = r.views;
@@ -429,32 +429,36 @@ stow_status stow_views_create(const stow_graph* graph, const stow_effects* effec
 // ---------------------------------------------------------------------------------------------
 // Reading
 
-stow_value stow_views_root(const stow_views* views, stow_value value) { return views->root[value]; }
+stow_value stowi_views_root(const stowi_views* views, stow_value value) {
+  return views->root[value];
+}
 
-uint64_t stow_views_offset(const stow_views* views, stow_value value) {
+uint64_t stowi_views_offset(const stowi_views* views, stow_value value) {
   return views->offset[value];
 }
 
-bool stow_views_is_view(const stow_views* views, stow_value value) {
+bool stowi_views_is_view(const stowi_views* views, stow_value value) {
   return views->root[value] != value;
 }
 
-uint64_t stow_views_bytes(const stow_views* views, stow_value value) { return views->bytes[value]; }
+uint64_t stowi_views_bytes(const stowi_views* views, stow_value value) {
+  return views->bytes[value];
+}
 
-uint64_t stow_views_alignment(const stow_views* views, stow_value value) {
+uint64_t stowi_views_alignment(const stowi_views* views, stow_value value) {
   if (views->alignment == NULL || views->alignment[value] == 0) {
     return 0;
   }
   return UINT64_C(1) << (views->alignment[value] - 1);
 }
 
-bool stow_views_is_noop(const stow_views* views, stow_node node) {
+bool stowi_views_is_noop(const stowi_views* views, stow_node node) {
   return stowi_bits_has(&views->noops, node);
 }
 
-void stow_views_each(const stow_views* views,
-                     bool (*visit)(void* user, stow_value view, stow_value root, uint64_t offset),
-                     void* user) {
+void stowi_views_each(const stowi_views* views,
+                      bool (*visit)(void* user, stow_value view, stow_value root, uint64_t offset),
+                      void* user) {
   for (stow_value value = 0; value < views->value_count; ++value) {
     if (views->root[value] != value &&
         !visit(user, value, views->root[value], views->offset[value])) {
@@ -463,7 +467,7 @@ void stow_views_each(const stow_views* views,
   }
 }
 
-stow_status stowi_views_check_graph(const stow_views* views, const stow_graph* graph,
+stow_status stowi_views_check_graph(const stowi_views* views, const stow_graph* graph,
                                     stow_diag* diag) {
   if (views->value_count != stow_graph_value_count(graph) ||
       views->noops.count != stow_graph_node_count(graph)) {

@@ -2,11 +2,10 @@
 #ifndef STOWAGE_SRC_ANALYSIS_VIEWS_H_
 #define STOWAGE_SRC_ANALYSIS_VIEWS_H_
 
-#include <stowage/analysis.h>
+#include "analysis/api.h"
+#include "base/bit_set.h"
 
-#include "analysis/bits.h"
-
-struct stow_views {
+struct stowi_views {
   stow_allocator allocator;
   uint32_t value_count;
   stow_io_policy io;  // the options' default
@@ -41,15 +40,15 @@ stow_value stowi_loop_result(const stow_graph* graph, const stowi_loop* loop, si
 bool stowi_loop_is_initial(const stowi_loop* loop, size_t k);
 
 // Whether |value| was moved into another's bytes, which makes it a view that its node writes.
-static inline bool stowi_views_is_laid(const stow_views* views, stow_value value) {
+static inline bool stowi_views_is_laid(const stowi_views* views, stow_value value) {
   return views->laid.words != NULL && stowi_bits_has(&views->laid, value);
 }
 
-// How stow_views.alignment holds an alignment, a power of two or 0.
+// How stowi_views.alignment holds an alignment, a power of two or 0.
 uint8_t stowi_views_alignment_code(uint64_t alignment);
 
 // Refuses views of another graph.
-stow_status stowi_views_check_graph(const stow_views* views, const stow_graph* graph,
+stow_status stowi_views_check_graph(const stowi_views* views, const stow_graph* graph,
                                     stow_diag* diag);
 
 #endif  // STOWAGE_SRC_ANALYSIS_VIEWS_H_

@@ -3,14 +3,15 @@
 #define STOWAGE_SRC_BASE_ALLOC_H_
 
 #include <stdalign.h>
-#include <stowage/base.h>
+
+#include "base/shared.h"
 
 // |count| × |size| bytes, not cleared; NULL where that overflows or there is no memory. 0 bytes
 // give a block of 1 byte, so that NULL always means failure. Freed with the same count and size.
-void* stowi_alloc(stow_allocator allocator, size_t count, size_t size);
+STOWI_SHARED void* stowi_alloc(stow_allocator allocator, size_t count, size_t size);
 // The same, zero-filled.
-void* stowi_alloc_zero(stow_allocator allocator, size_t count, size_t size);
-void stowi_free(stow_allocator allocator, void* block, size_t count, size_t size);
+STOWI_SHARED void* stowi_alloc_zero(stow_allocator allocator, size_t count, size_t size);
+STOWI_SHARED void stowi_free(stow_allocator allocator, void* block, size_t count, size_t size);
 
 // Typed shorthands: STOWI_NEW(allocator, stow_graph), STOWI_ARRAY(allocator, uint32_t, n).
 #define STOWI_NEW(allocator, type) ((type*)stowi_alloc_zero((allocator), 1, sizeof(type)))
@@ -32,8 +33,8 @@ void stowi_free(stow_allocator allocator, void* block, size_t count, size_t size
 
 // Makes room for |extra| more elements; STOW_ERR_OUT_OF_MEMORY leaves the array as it was. After
 // STOW_OK, vec.data[vec.count++] = x is fine |extra| times.
-stow_status stowi_vec_reserve(stow_allocator allocator, void** data, size_t count, size_t* capacity,
-                              size_t element_size, size_t extra);
+STOWI_SHARED stow_status stowi_vec_reserve(stow_allocator allocator, void** data, size_t count,
+                                           size_t* capacity, size_t element_size, size_t extra);
 #define STOWI_VEC_RESERVE(allocator, vec, extra)                                       \
   stowi_vec_reserve((allocator), (void**)&(vec)->data, (vec)->count, &(vec)->capacity, \
                     sizeof(*(vec)->data), (extra))

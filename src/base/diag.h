@@ -3,7 +3,8 @@
 #define STOWAGE_SRC_BASE_DIAG_H_
 
 #include <stdarg.h>
-#include <stowage/base.h>
+
+#include "base/shared.h"
 
 // Returns from the enclosing function where |expression| is not STOW_OK. Only for functions that
 // own nothing yet.
@@ -17,27 +18,28 @@
 
 // Writes status and message into |diag| (may be NULL), clearing position and ids, and returns
 // |status|. No %f and the like: they obey the locale.
-stow_status stowi_fail(stow_diag* diag, stow_status status, const char* format, ...)
+STOWI_SHARED stow_status stowi_fail(stow_diag* diag, stow_status status, const char* format, ...)
     STOW_PRINTF_LIKE(3, 4);
 // The same, for functions that take a format themselves.
-stow_status stowi_vfail(stow_diag* diag, stow_status status, const char* format, va_list arguments)
-    STOW_PRINTF_LIKE(3, 0);
+STOWI_SHARED stow_status stowi_vfail(stow_diag* diag, stow_status status, const char* format,
+                                     va_list arguments) STOW_PRINTF_LIKE(3, 0);
 // STOW_ERR_OUT_OF_MEMORY with the standard message.
-stow_status stowi_fail_memory(stow_diag* diag);
+STOWI_SHARED stow_status stowi_fail_memory(stow_diag* diag);
 
 // Adds to a diagnostic that has been filled. |diag| may be NULL.
-void stowi_diag_at(stow_diag* diag, uint32_t line, uint32_t column);
-void stowi_diag_node(stow_diag* diag, uint32_t node);
-void stowi_diag_value(stow_diag* diag, uint32_t value);
+STOWI_SHARED void stowi_diag_at(stow_diag* diag, uint32_t line, uint32_t column);
+STOWI_SHARED void stowi_diag_node(stow_diag* diag, uint32_t node);
+STOWI_SHARED void stowi_diag_value(stow_diag* diag, uint32_t value);
 // Appends to the message.
-void stowi_diag_append(stow_diag* diag, const char* format, ...) STOW_PRINTF_LIKE(2, 3);
+STOWI_SHARED void stowi_diag_append(stow_diag* diag, const char* format, ...)
+    STOW_PRINTF_LIKE(2, 3);
 
 // Reads a caller's options or descriptor, whose first field is its struct_size, into |full|, which
 // holds the defaults and is |known| bytes large. A caller built against an earlier header has a
 // shorter struct: it gets the defaults for the rest. STOW_ERR_INVALID_ARGUMENT where |given| is
 // NULL or its struct_size is less than that field or more than |known|.
-stow_status stowi_load_struct(void* full, const void* given, size_t known, const char* name,
-                              stow_diag* diag);
+STOWI_SHARED stow_status stowi_load_struct(void* full, const void* given, size_t known,
+                                           const char* name, stow_diag* diag);
 
 // For "%.*s" of a string that may be long: both arguments, cut to a length that leaves room for the
 // rest.

@@ -2,13 +2,13 @@
 #ifndef STOWAGE_SRC_BASE_HASH_H_
 #define STOWAGE_SRC_BASE_HASH_H_
 
-#include <stowage/base.h>
+#include "base/shared.h"
 
 // A running 64-bit hash, the same on every machine: feed numbers, never raw structs.
 #define STOWI_HASH_SEED UINT64_C(0x9e3779b97f4a7c15)
-uint64_t stowi_hash_u64(uint64_t hash, uint64_t number);
+STOWI_SHARED uint64_t stowi_hash_u64(uint64_t hash, uint64_t number);
 // Mixes in the size too, so that "ab","c" differs from "a","bc".
-uint64_t stowi_hash_bytes(uint64_t hash, const void* data, size_t size);
+STOWI_SHARED uint64_t stowi_hash_bytes(uint64_t hash, const void* data, size_t size);
 
 #define STOWI_INDEX_NONE UINT32_MAX
 
@@ -22,11 +22,12 @@ typedef struct stowi_index {
 typedef bool (*stowi_index_equal)(const void* context, uint32_t id, const void* key);
 
 // The id whose key equals |key|, or STOWI_INDEX_NONE.
-uint32_t stowi_index_find(const stowi_index* index, uint64_t hash, stowi_index_equal equal,
-                          const void* context, const void* key);
+STOWI_SHARED uint32_t stowi_index_find(const stowi_index* index, uint64_t hash,
+                                       stowi_index_equal equal, const void* context,
+                                       const void* key);
 // Makes room for one more. After STOW_OK, one insert cannot fail.
-stow_status stowi_index_reserve(stowi_index* index, stow_allocator allocator);
-void stowi_index_insert(stowi_index* index, uint64_t hash, uint32_t id);
-void stowi_index_free(stowi_index* index, stow_allocator allocator);
+STOWI_SHARED stow_status stowi_index_reserve(stowi_index* index, stow_allocator allocator);
+STOWI_SHARED void stowi_index_insert(stowi_index* index, uint64_t hash, uint32_t id);
+STOWI_SHARED void stowi_index_free(stowi_index* index, stow_allocator allocator);
 
 #endif  // STOWAGE_SRC_BASE_HASH_H_

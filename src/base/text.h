@@ -2,16 +2,17 @@
 #ifndef STOWAGE_SRC_BASE_TEXT_H_
 #define STOWAGE_SRC_BASE_TEXT_H_
 
-#include <stowage/base.h>
+#include "base/shared.h"
 
 // No %f and the like. A formatted piece is at most 512 bytes; longer strings go through
 // stowi_put_str.
-stow_status stowi_printf(stow_writer writer, const char* format, ...) STOW_PRINTF_LIKE(2, 3);
-stow_status stowi_put(stow_writer writer, const char* text);
-stow_status stowi_put_str(stow_writer writer, stow_str string);
+STOWI_SHARED stow_status stowi_printf(stow_writer writer, const char* format, ...)
+    STOW_PRINTF_LIKE(2, 3);
+STOWI_SHARED stow_status stowi_put(stow_writer writer, const char* text);
+STOWI_SHARED stow_status stowi_put_str(stow_writer writer, stow_str string);
 // In double quotes with C escapes: \" \\ \n \t \r, other control bytes and DEL as \xHH. Bytes above
 // 127 as they are.
-stow_status stowi_put_quoted(stow_writer writer, stow_str string);
+STOWI_SHARED stow_status stowi_put_quoted(stow_writer writer, stow_str string);
 
 static inline bool stowi_is_digit(char c) { return c >= '0' && c <= '9'; }
 static inline bool stowi_is_alpha(char c) {
@@ -19,14 +20,14 @@ static inline bool stowi_is_alpha(char c) {
 }
 static inline bool stowi_is_alnum(char c) { return stowi_is_digit(c) || stowi_is_alpha(c); }
 // [A-Za-z_][A-Za-z0-9_.]*
-bool stowi_is_plain_name(stow_str string);
+STOWI_SHARED bool stowi_is_plain_name(stow_str string);
 
 // Decimal digits only, the whole string; false for an empty one, another character, or overflow.
-bool stowi_parse_u64(stow_str string, uint64_t* out);
+STOWI_SHARED bool stowi_parse_u64(stow_str string, uint64_t* out);
 
 // How many letters must be put in, taken out or changed to make |b| of |a|, for "did you mean".
 // Neither is longer than STOWI_LONGEST_WORD. O(length²).
 #define STOWI_LONGEST_WORD 64
-size_t stowi_edit_distance(stow_str a, stow_str b);
+STOWI_SHARED size_t stowi_edit_distance(stow_str a, stow_str b);
 
 #endif  // STOWAGE_SRC_BASE_TEXT_H_

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "graph/describe.h"
+#include "graph/api.h"
 #include "graph/dims/dims.h"
 #include "graph/graph_internal.h"
 #include "graph/shapes/call.h"

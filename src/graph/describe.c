@@ -1,11 +1,10 @@
 // Texts for diagnostics go through a writer over a fixed buffer that ends in an ellipsis where it
 // is cut: an error message must never need memory.
-#include "graph/describe.h"
-
 #include <string.h>
 
 #include "base/diag.h"
 #include "base/text.h"
+#include "graph/api.h"
 #include "graph/graph_internal.h"
 
 #define ELLIPSIS "..."

@@ -110,7 +110,7 @@ struct stow_plan {
   size_t window_count;
   stowi_plan_window* windows;  // by root, then begin
   size_t decision_count;
-  stow_decision* decisions;  // as stow_sharing_at; none in a plan that was read
+  stow_decision* decisions;  // as stowi_sharing_at; none in a plan that was read
   stow_ordering ordering;    // the same
 
   // All names, each followed by a NUL: of the values, then of the graph, then of the strategy. Name
@@ -175,13 +175,6 @@ static inline uint8_t stowi_log2(uint64_t power_of_two) {
 // ---------------------------------------------------------------------------------------------
 // windows.c
 
-// Takes over the windows of roots that have a slot and no guard; none where no bytes are reused.
-// Slots, lives and facts must be in. Once per plan.
-stow_status stowi_plan_set_windows(stow_plan* plan, const stow_windows* windows, stow_diag* diag);
-// Takes the windows of all |roots| (by value) away: they occupy all of themselves.
-stow_status stowi_plan_drop_windows(stow_plan* plan, const bool* roots, stow_diag* diag);
-// Copies what was decided. Once per plan.
-stow_status stowi_plan_set_decisions(stow_plan* plan, const stow_sharing* sharing, stow_diag* diag);
 // Makes room for |count| windows, which are then filled by the caller. Once per plan.
 stow_status stowi_plan_set_window_count(stow_plan* plan, size_t count, stow_diag* diag);
 // Why a plan does not have this window after |last| (NULL: it is the first), or NULL where it may.

@@ -10,7 +10,8 @@
 //   rows' views.
 #include "base/alloc.h"
 #include "base/diag.h"
-#include "graph/describe.h"
+#include "graph/api.h"
+#include "schedule/api.h"
 #include "schedule/schedule.h"
 
 typedef struct checker {
@@ -274,8 +275,8 @@ static stow_status check_writes(const checker* c) {
 }
 
 stow_status stowi_schedule_check(const stow_graph* graph, const stow_schedule* schedule,
-                                 stow_diag* diag) {
-  checker c = {graph, schedule, schedule->allocator, diag};
+                                 stow_allocator allocator, stow_diag* diag) {
+  checker c = {graph, schedule, allocator, diag};
   STOW_TRY(check_regions(&c));
   STOW_TRY(check_needs(&c));
   return check_writes(&c);

@@ -5,7 +5,8 @@
 
 #include "base/alloc.h"
 #include "base/diag.h"
-#include "graph/describe.h"
+#include "graph/api.h"
+#include "schedule/api.h"
 
 static stow_schedule* schedule_new(uint32_t count, stow_allocator allocator) {
   stow_schedule* schedule = STOWI_NEW(allocator, stow_schedule);
@@ -89,7 +90,7 @@ stow_status stow_schedule_create_order(const stow_graph* graph, const stow_node*
   }
   stow_status status = fill(schedule, graph, order, diag);
   if (status == STOW_OK) {
-    status = stowi_schedule_check(graph, schedule, diag);
+    status = stowi_schedule_check(graph, schedule, allocator, diag);
   }
   if (status != STOW_OK) {
     stow_schedule_destroy(schedule);

@@ -2,8 +2,9 @@
 #ifndef STOWAGE_TESTS_ANALYSIS_FIXTURE_H_
 #define STOWAGE_TESTS_ANALYSIS_FIXTURE_H_
 
-#include <stowage/analysis.h>
 #include <stowage/text.h>
+
+#include "analysis/api.h"
 
 typedef struct fixture {
   stow_allocator allocator;
@@ -11,10 +12,10 @@ typedef struct fixture {
   stow_graph* graph;  // the module's first
   stow_effects* effects;
   stow_schedule* schedule;
-  stow_views* views;
-  stow_lifetimes* lifetimes;
-  stow_views_options views_options;
-  stow_lifetimes_options lifetimes_options;
+  stowi_views* views;
+  stowi_lifetimes* lifetimes;
+  stowi_views_options views_options;
+  stowi_lifetimes_options lifetimes_options;
   stow_diag diag;
   char text[4096];
 } fixture;

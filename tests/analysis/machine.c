@@ -35,15 +35,15 @@ typedef struct machine {
 } machine;
 
 static uint64_t begin_of(const machine* m, stow_value value) {
-  return stow_views_offset(m->in->views, value);
+  return stowi_views_offset(m->in->views, value);
 }
 
 static uint64_t end_of(const machine* m, stow_value value) {
-  return begin_of(m, value) + stow_views_bytes(m->in->views, value);
+  return begin_of(m, value) + stowi_views_bytes(m->in->views, value);
 }
 
 static stow_value root_of(const machine* m, stow_value value) {
-  return stow_views_root(m->in->views, value);
+  return stowi_views_root(m->in->views, value);
 }
 
 static uint32_t now(const machine* m) { return m->steps[m->length - 1]; }
@@ -180,13 +180,13 @@ static tag tag_of(const machine* m, stow_value value, uint64_t index) {
 // Whether |root| occupies all of [low, high) at |step|.
 static bool occupies(const machine* m, stow_value root, uint64_t low, uint64_t high,
                      uint32_t step) {
-  if (step < stow_lifetimes_begin(m->in->lifetimes, root) ||
-      step >= stow_lifetimes_end(m->in->lifetimes, root)) {
+  if (step < stowi_lifetimes_begin(m->in->lifetimes, root) ||
+      step >= stowi_lifetimes_end(m->in->lifetimes, root)) {
     return false;
   }
-  size_t count = m->in->windows != NULL ? stow_windows_count(m->in->windows, root) : 0;
+  size_t count = m->in->windows != NULL ? stowi_windows_count(m->in->windows, root) : 0;
   for (size_t i = 0; i < count; ++i) {
-    stow_window at = stow_windows_at(m->in->windows, root, i);
+    stow_window at = stowi_windows_at(m->in->windows, root, i);
     if (step >= at.begin && step < at.end) {
       return low >= at.low && high <= at.high;
     }
@@ -252,10 +252,10 @@ static void read_value(machine* m, stow_value value) {
 // ---------------------------------------------------------------------------------------------
 // Permissions
 
-static bool has_pair(size_t count, stow_overwrite (*at)(const stow_effects*, size_t),
+static bool has_pair(size_t count, stowi_effects_overwrite_entry (*at)(const stow_effects*, size_t),
                      const stow_effects* effects, stow_node node, size_t k, size_t operand) {
   for (size_t i = 0; i < count; ++i) {
-    stow_overwrite pair = at(effects, i);
+    stowi_effects_overwrite_entry pair = at(effects, i);
     if (pair.node == node && pair.result == k && pair.operand == operand) {
       return true;
     }
@@ -267,11 +267,11 @@ static bool has_pair(size_t count, stow_overwrite (*at)(const stow_effects*, siz
 static stow_over permission(const machine* m, stow_node node, size_t k, size_t operand) {
   const stow_effects* effects = m->in->effects;
   stow_over over = stow_graph_over(m->in->graph, node, k, operand);
-  if (has_pair(stow_effects_forbidden_count(effects), stow_effects_forbidden, effects, node, k,
+  if (has_pair(stowi_effects_forbidden_count(effects), stowi_effects_forbidden, effects, node, k,
                operand)) {
     return STOW_OVER_NEVER;
   }
-  bool declared = has_pair(stow_effects_overwrite_count(effects), stow_effects_overwrite, effects,
+  bool declared = has_pair(stowi_effects_overwrite_count(effects), stowi_effects_overwrite, effects,
                            node, k, operand);
   return over == STOW_OVER_NEVER && declared ? STOW_OVER_ALONE : over;
 }
@@ -507,8 +507,8 @@ static void read_results(machine* m) {
 // From the first round on in which something was held, nobody else gets its bytes, and what the
 // last round made is still there.
 static void check_held(machine* m) {
-  for (size_t i = 0; i < stow_effects_hold_count(m->in->effects); ++i) {
-    stow_hold hold = stow_effects_hold(m->in->effects, i);
+  for (size_t i = 0; i < stowi_effects_hold_count(m->in->effects); ++i) {
+    stowi_effects_hold_entry hold = stowi_effects_hold(m->in->effects, i);
     stow_value value = stow_graph_operands(m->in->graph, hold.node)[hold.operand];
     if (m->held[hold.node] != 0 && !m->failed) {
       need(m, value, begin_of(m, value), end_of(m, value), m->held[hold.node]);

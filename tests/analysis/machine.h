@@ -9,18 +9,16 @@
 #ifndef STOWAGE_TESTS_ANALYSIS_MACHINE_H_
 #define STOWAGE_TESTS_ANALYSIS_MACHINE_H_
 
-#include <stowage/analysis.h>
-#include <stowage/sharing.h>
-
+#include "analysis/api.h"
 #include "support/test.h"
 
 typedef struct machine_input {
   const stow_graph* graph;
   const stow_effects* effects;    // of holds only those to the end are known
   const stow_schedule* schedule;  // each region right before its owner
-  const stow_views* views;
-  const stow_lifetimes* lifetimes;
-  const stow_windows* windows;  // may be NULL
+  const stowi_views* views;
+  const stowi_lifetimes* lifetimes;
+  const stowi_windows* windows;  // may be NULL
   stow_io_policy io;
   bool classic;  // only the classic views are views
 } machine_input;

@@ -1,7 +1,7 @@
 // Outputs that take the bytes of an input.
-#include <stowage/sharing.h>
 #include <string.h>
 
+#include "analysis/api.h"
 #include "fixture.h"
 #include "support/fault.h"
 #include "support/test.h"
@@ -34,15 +34,15 @@ static void check_refused(const char* body, stow_value output, stow_value input,
 static void check_taken(const char* body, stow_value output, stow_value input,
                         const char* expected) {
   fixture f;
-  stow_sharing_options options;
-  stow_sharing_options_init(&options);
-  stow_sharing* sharing = NULL;
+  stowi_sharing_options options;
+  stowi_sharing_options_init(&options);
+  stowi_sharing* sharing = NULL;
   stow_status status = ask(&f, body, output, input);
   if (test_check(status == STOW_OK, __FILE__, __LINE__, "%s", f.diag.message) &&
       CHECK(fixture_analyse(&f) == STOW_OK)) {
-    CHECK(stow_sharing_apply(f.views, f.graph, f.schedule, f.effects, f.lifetimes, &options,
-                             f.allocator, &f.diag, &sharing) == STOW_OK);
-    stow_sharing_destroy(sharing);
+    CHECK(stowi_sharing_apply(f.views, f.graph, f.schedule, f.effects, f.lifetimes, &options,
+                              f.allocator, &f.diag, &sharing) == STOW_OK);
+    stowi_sharing_destroy(sharing);
     CHECK_TEXT(fixture_show_views(&f), expected);
   }
   fixture_free(&f);
@@ -51,9 +51,9 @@ static void check_taken(const char* body, stow_value output, stow_value input,
 TEST(AGrowingCacheStaysInPlace) {
   fixture f;
   REQUIRE(ask(&f, CACHE "  return %2", 2, 0) == STOW_OK);
-  CHECK_U64(stow_effects_storage(f.effects, 0), 128);
-  CHECK(stow_effects_io(f.effects, 0) == STOW_IO_CONSUME);
-  CHECK_U64(stow_effects_overwrite_count(f.effects), 1);
+  CHECK_U64(stowi_effects_storage(f.effects, 0), 128);
+  CHECK(stowi_effects_io(f.effects, 0) == STOW_IO_CONSUME);
+  CHECK_U64(stowi_effects_overwrite_count(f.effects), 1);
   fixture_free(&f);
   check_taken(CACHE "  return %2", 2, 0, "2=0+0");
 }
@@ -72,8 +72,8 @@ TEST(AViewOfTheInputNeedsNothing) {
   fixture f;
   REQUIRE(ask(&f, "  %0 = input \"x\" : f32[4]\n  %1 = reshape(%0) : f32[2, 2]\n  return %1", 1,
               0) == STOW_OK);
-  CHECK(stow_effects_io(f.effects, 0) == STOW_IO_DEFAULT);
-  CHECK_U64(stow_effects_overwrite_count(f.effects), 0);
+  CHECK(stowi_effects_io(f.effects, 0) == STOW_IO_DEFAULT);
+  CHECK_U64(stowi_effects_overwrite_count(f.effects), 0);
   fixture_free(&f);
 }
 

@@ -5,10 +5,9 @@
 //
 // Execution: the program is run on tagged bytes (machine.h).
 #include <stdlib.h>
-#include <stowage/analysis.h>
-#include <stowage/sharing.h>
 #include <string.h>
 
+#include "analysis/api.h"
 #include "machine.h"
 #include "support/random_graph.h"
 #include "support/test.h"
@@ -17,29 +16,29 @@ typedef struct analysis {
   stow_graph* graph;
   stow_effects* effects;
   stow_schedule* schedule;
-  stow_views* views;
-  stow_lifetimes* lifetimes;
-  stow_sharing* sharing;
+  stowi_views* views;
+  stowi_lifetimes* lifetimes;
+  stowi_sharing* sharing;
   size_t merged;
   stow_diag diag;
 } analysis;
 
 static void analysis_free(analysis* a) {
-  stow_sharing_destroy(a->sharing);
-  stow_lifetimes_destroy(a->lifetimes);
-  stow_views_destroy(a->views);
+  stowi_sharing_destroy(a->sharing);
+  stowi_lifetimes_destroy(a->lifetimes);
+  stowi_views_destroy(a->views);
   stow_schedule_destroy(a->schedule);
   stow_effects_destroy(a->effects);
   stow_graph_destroy(a->graph);
 }
 
 static bool make_lifetimes(analysis* a, stow_io_policy io) {
-  stow_lifetimes_options options;
-  stow_lifetimes_options_init(&options);
+  stowi_lifetimes_options options;
+  stowi_lifetimes_options_init(&options);
   options.io = io;
-  stow_lifetimes_destroy(a->lifetimes);
-  return stow_lifetimes_create(a->graph, a->schedule, a->views, a->effects, &options,
-                               stow_allocator_default(), &a->diag, &a->lifetimes) == STOW_OK;
+  stowi_lifetimes_destroy(a->lifetimes);
+  return stowi_lifetimes_create(a->graph, a->schedule, a->views, a->effects, &options,
+                                stow_allocator_default(), &a->diag, &a->lifetimes) == STOW_OK;
 }
 
 // Lets about half of the results that can take over their first operand do so.
@@ -111,16 +110,16 @@ typedef struct request {
 } request;
 
 static bool share(analysis* a, const request* want) {
-  stow_sharing_options options;
-  stow_sharing_options_init(&options);
+  stowi_sharing_options options;
+  stowi_sharing_options_init(&options);
   options.in_place = want->in_place;
   options.elide_copies = want->elide_copies;
   options.alignment = UINT64_C(1) << want->nodes % 5;
-  if (stow_sharing_apply(a->views, a->graph, a->schedule, a->effects, a->lifetimes, &options,
-                         stow_allocator_default(), &a->diag, &a->sharing) != STOW_OK) {
+  if (stowi_sharing_apply(a->views, a->graph, a->schedule, a->effects, a->lifetimes, &options,
+                          stow_allocator_default(), &a->diag, &a->sharing) != STOW_OK) {
     return false;
   }
-  a->merged = stow_sharing_taken(a->sharing);
+  a->merged = stowi_sharing_taken(a->sharing);
   return true;
 }
 
@@ -131,8 +130,8 @@ static bool analysis_make(analysis* a, test_random* random, const request* want)
   random_graph_options options = random_graph_everything(want->nodes);
   options.regions = want->regions;
   a->graph = random_graph(random, &options, allocator);
-  stow_views_options views_options;
-  stow_views_options_init(&views_options);
+  stowi_views_options views_options;
+  stowi_views_options_init(&views_options);
   views_options.classic_only = want->classic;
   views_options.io = want->io;
   bool ok = make_schedule(a, random) &&
@@ -143,8 +142,8 @@ static bool analysis_make(analysis* a, test_random* random, const request* want)
   if (ok && want->in_place) {
     add_effects(a, random);
   }
-  ok = ok && stow_views_create(a->graph, a->effects, &views_options, allocator, &a->diag,
-                               &a->views) == STOW_OK;
+  ok = ok && stowi_views_create(a->graph, a->effects, &views_options, allocator, &a->diag,
+                                &a->views) == STOW_OK;
   if (ok && want->overwrites) {
     allow_overwrites(a, random);
   }
@@ -187,9 +186,9 @@ static void check_views_by_definition(const analysis* a, bool classic) {
       offset += step;
       root = parent;
     }
-    CHECK_U64(stow_views_root(a->views, v), root);
-    CHECK_U64(stow_views_offset(a->views, v), offset);
-    CHECK(offset + stow_views_bytes(a->views, v) <= stow_views_bytes(a->views, root));
+    CHECK_U64(stowi_views_root(a->views, v), root);
+    CHECK_U64(stowi_views_offset(a->views, v), offset);
+    CHECK(offset + stowi_views_bytes(a->views, v) <= stowi_views_bytes(a->views, root));
   }
 }
 
@@ -207,7 +206,7 @@ static bool is_output(const stow_graph* graph, stow_value value) {
 
 // Whether using |used| uses |value|: it is the same, or |value| is its root.
 static bool counts_for(const analysis* a, stow_value used, stow_value value) {
-  return used == value || stow_views_root(a->views, used) == value;
+  return used == value || stowi_views_root(a->views, used) == value;
 }
 
 static uint32_t death_by_definition(const analysis* a, stow_value value) {
@@ -242,8 +241,8 @@ static void check_by_definition(const analysis* a, stow_io_policy io) {
         death = stow_graph_node_count(graph);
       }
     }
-    CHECK_U64(stow_lifetimes_begin(a->lifetimes, v), begin);
-    CHECK_U64(stow_lifetimes_end(a->lifetimes, v), death + 1);
+    CHECK_U64(stowi_lifetimes_begin(a->lifetimes, v), begin);
+    CHECK_U64(stowi_lifetimes_end(a->lifetimes, v), death + 1);
   }
 }
 
@@ -267,17 +266,17 @@ TEST(WithoutRegionsLifetimesAreThoseOfTheDefinition) {
 // Execution
 
 static void check_by_execution(const analysis* a, test_random* random, const request* want) {
-  stow_windows* windows;
+  stowi_windows* windows;
   stow_diag diag;
   stow_diag_init(&diag);
-  if (!CHECK(stow_windows_create(a->views, a->lifetimes, stow_allocator_default(), &diag,
-                                 &windows) == STOW_OK)) {
+  if (!CHECK(stowi_windows_create(a->views, a->lifetimes, stow_allocator_default(), &diag,
+                                  &windows) == STOW_OK)) {
     return;
   }
   machine_input input = {a->graph,     a->effects, a->schedule, a->views,
                          a->lifetimes, windows,    want->io,    want->classic};
   machine_run(&input, random);
-  stow_windows_destroy(windows);
+  stowi_windows_destroy(windows);
 }
 
 TEST(WithRegionsNothingIsDestroyedBeforeItIsRead) {
@@ -312,12 +311,12 @@ TEST(WhatIsHeldToTheEndIsNotDestroyedByLaterRounds) {
 }
 
 // What a root occupies at |step|, by its windows.
-static void occupied(const stow_windows* windows, const stow_views* views, stow_value root,
+static void occupied(const stowi_windows* windows, const stowi_views* views, stow_value root,
                      uint32_t step, uint64_t* out_low, uint64_t* out_high) {
   *out_low = 0;
-  *out_high = stow_views_bytes(views, root);
-  for (size_t i = 0; i < stow_windows_count(windows, root); ++i) {
-    stow_window at = stow_windows_at(windows, root, i);
+  *out_high = stowi_views_bytes(views, root);
+  for (size_t i = 0; i < stowi_windows_count(windows, root); ++i) {
+    stow_window at = stowi_windows_at(windows, root, i);
     if (step >= at.begin && step < at.end) {
       *out_low = at.low;
       *out_high = at.high;
@@ -331,11 +330,11 @@ static void hull(const analysis* a, stow_value root, uint32_t step, uint64_t* ou
   *out_low = UINT64_MAX;
   *out_high = 0;
   for (stow_value v = 0; v < stow_graph_value_count(a->graph); ++v) {
-    uint64_t low = stow_views_offset(a->views, v);
-    uint64_t high = low + stow_views_bytes(a->views, v);
-    if (stow_views_root(a->views, v) == root && low != high &&
-        step >= stow_lifetimes_own_begin(a->lifetimes, v) &&
-        step < stow_lifetimes_own_end(a->lifetimes, v)) {
+    uint64_t low = stowi_views_offset(a->views, v);
+    uint64_t high = low + stowi_views_bytes(a->views, v);
+    if (stowi_views_root(a->views, v) == root && low != high &&
+        step >= stowi_lifetimes_own_begin(a->lifetimes, v) &&
+        step < stowi_lifetimes_own_end(a->lifetimes, v)) {
       *out_low = low < *out_low ? low : *out_low;
       *out_high = high > *out_high ? high : *out_high;
     }
@@ -345,32 +344,32 @@ static void hull(const analysis* a, stow_value root, uint32_t step, uint64_t* ou
 
 // Windows by definition; and a root lives just as long as what lies in it.
 static void check_windows(const analysis* a) {
-  stow_windows* windows;
+  stowi_windows* windows;
   stow_diag diag;
   stow_diag_init(&diag);
-  REQUIRE(stow_windows_create(a->views, a->lifetimes, stow_allocator_default(), &diag, &windows) ==
+  REQUIRE(stowi_windows_create(a->views, a->lifetimes, stow_allocator_default(), &diag, &windows) ==
           STOW_OK);
   for (stow_value v = 0; v < stow_graph_value_count(a->graph); ++v) {
-    if (stow_views_is_view(a->views, v)) {
-      CHECK_U64(stow_windows_count(windows, v), 0);
+    if (stowi_views_is_view(a->views, v)) {
+      CHECK_U64(stowi_windows_count(windows, v), 0);
       continue;
     }
-    for (uint32_t step = stow_lifetimes_begin(a->lifetimes, v);
-         step < stow_lifetimes_end(a->lifetimes, v); ++step) {
+    for (uint32_t step = stowi_lifetimes_begin(a->lifetimes, v);
+         step < stowi_lifetimes_end(a->lifetimes, v); ++step) {
       uint64_t low, high, expected_low, expected_high;
       occupied(windows, a->views, v, step, &low, &high);
       hull(a, v, step, &expected_low, &expected_high);
       CHECK_U64(low, expected_low);
       CHECK_U64(high, expected_high);
     }
-    for (size_t i = 1; i < stow_windows_count(windows, v); ++i) {
-      stow_window before = stow_windows_at(windows, v, i - 1);
-      stow_window at = stow_windows_at(windows, v, i);
+    for (size_t i = 1; i < stowi_windows_count(windows, v); ++i) {
+      stow_window before = stowi_windows_at(windows, v, i - 1);
+      stow_window at = stowi_windows_at(windows, v, i);
       CHECK(before.begin < before.end && before.end <= at.begin && at.begin < at.end);
       CHECK(before.end != at.begin || before.low != at.low || before.high != at.high);
     }
   }
-  stow_windows_destroy(windows);
+  stowi_windows_destroy(windows);
 }
 
 TEST(OverwritesDestroyNothingThatIsRead) {

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/effects/effects.h"
+#include "effects/effects.h"
 #include "fixture.h"
 #include "support/fault.h"
 #include "support/test.h"
@@ -18,19 +18,19 @@ static const char plain[] =
 TEST(NoEffectsMeansDefaultsEverywhere) {
   size_t operand;
   uint64_t offset;
-  CHECK_U64(stow_effects_scratch_count(NULL), 0);
-  CHECK_U64(stow_effects_hold_count(NULL), 0);
-  CHECK_U64(stow_effects_early_write_count(NULL), 0);
-  CHECK_U64(stow_effects_overwrite_count(NULL), 0);
-  CHECK_U64(stow_effects_forbidden_count(NULL), 0);
+  CHECK_U64(stowi_effects_scratch_count(NULL), 0);
+  CHECK_U64(stowi_effects_hold_count(NULL), 0);
+  CHECK_U64(stowi_effects_early_write_count(NULL), 0);
+  CHECK_U64(stowi_effects_overwrite_count(NULL), 0);
+  CHECK_U64(stowi_effects_forbidden_count(NULL), 0);
   CHECK(!stowi_effects_is_forbidden(NULL, 3, 0, 0));
-  CHECK(!stow_effects_inside(NULL, 3, &operand, &offset));
-  CHECK_U64(stow_effects_storage(NULL, 3), STOW_BYTES_DEFAULT);
-  CHECK_U64(stow_effects_alignment(NULL, 3), 0);
-  CHECK_U64(stow_effects_offset(NULL, 3), STOW_OFFSET_NONE);
-  CHECK(!stow_effects_own(NULL, 3));
-  CHECK(!stow_effects_state(NULL, 3));
-  CHECK(stow_effects_io(NULL, 3) == STOW_IO_DEFAULT);
+  CHECK(!stowi_effects_inside(NULL, 3, &operand, &offset));
+  CHECK_U64(stowi_effects_storage(NULL, 3), STOW_BYTES_DEFAULT);
+  CHECK_U64(stowi_effects_alignment(NULL, 3), 0);
+  CHECK_U64(stowi_effects_offset(NULL, 3), STOW_OFFSET_NONE);
+  CHECK(!stowi_effects_own(NULL, 3));
+  CHECK(!stowi_effects_state(NULL, 3));
+  CHECK(stowi_effects_io(NULL, 3) == STOW_IO_DEFAULT);
   stow_effects_destroy(NULL);
 }
 
@@ -49,36 +49,36 @@ TEST(ListsAreInOrderOfNodeThenOfCall) {
   CHECK(stow_effects_add_scratch(f.effects, 0, 0, 1, &f.diag, &index) == STOW_OK);
   CHECK_U64(index, 0);
   const uint64_t bytes[] = {0, 20, 21, 30, 40};
-  REQUIRE(stow_effects_scratch_count(f.effects) == 5);
+  REQUIRE(stowi_effects_scratch_count(f.effects) == 5);
   for (size_t i = 0; i < 5; ++i) {
-    CHECK_U64(stow_effects_scratch(f.effects, i).bytes, bytes[i]);
+    CHECK_U64(stowi_effects_scratch(f.effects, i).bytes, bytes[i]);
   }
-  CHECK_U64(stow_effects_scratch(f.effects, 3).node, 3);
-  CHECK_U64(stow_effects_scratch(f.effects, 3).alignment, 16);
+  CHECK_U64(stowi_effects_scratch(f.effects, 3).node, 3);
+  CHECK_U64(stowi_effects_scratch(f.effects, 3).alignment, 16);
 
   CHECK(stow_effects_hold_operand(f.effects, 3, 0, STOW_STEP_END, &f.diag) == STOW_OK);
   CHECK(stow_effects_hold_operand(f.effects, 2, 1, 4, &f.diag) == STOW_OK);
-  CHECK_U64(stow_effects_hold(f.effects, 0).node, 2);
-  CHECK_U64(stow_effects_hold(f.effects, 0).operand, 1);
-  CHECK_U64(stow_effects_hold(f.effects, 0).until, 4);
-  CHECK_U64(stow_effects_hold(f.effects, 1).until, STOW_STEP_END);
+  CHECK_U64(stowi_effects_hold(f.effects, 0).node, 2);
+  CHECK_U64(stowi_effects_hold(f.effects, 0).operand, 1);
+  CHECK_U64(stowi_effects_hold(f.effects, 0).until, 4);
+  CHECK_U64(stowi_effects_hold(f.effects, 1).until, STOW_STEP_END);
 
   CHECK(stow_effects_write_early(f.effects, 4, 1, 2, &f.diag) == STOW_OK);
-  CHECK_U64(stow_effects_early_write(f.effects, 0).result, 1);
-  CHECK_U64(stow_effects_early_write(f.effects, 0).from, 2);
+  CHECK_U64(stowi_effects_early_write(f.effects, 0).result, 1);
+  CHECK_U64(stowi_effects_early_write(f.effects, 0).from, 2);
   CHECK(stow_effects_allow_overwrite(f.effects, 3, 0, 2, &f.diag) == STOW_OK);
-  CHECK_U64(stow_effects_overwrite(f.effects, 0).node, 3);
-  CHECK_U64(stow_effects_overwrite(f.effects, 0).operand, 2);
+  CHECK_U64(stowi_effects_overwrite(f.effects, 0).node, 3);
+  CHECK_U64(stowi_effects_overwrite(f.effects, 0).operand, 2);
 
   CHECK(stow_effects_forbid_overwrite(f.effects, 4, 1, 0, &f.diag) == STOW_OK);
   CHECK(stow_effects_forbid_overwrite(f.effects, 3, 0, 0, &f.diag) == STOW_OK);
   CHECK(stow_effects_forbid_overwrite(f.effects, 3, 0, 2, &f.diag) == STOW_OK);
-  CHECK_U64(stow_effects_forbidden_count(f.effects), 3);
-  CHECK_U64(stow_effects_forbidden(f.effects, 0).operand, 0);
-  CHECK_U64(stow_effects_forbidden(f.effects, 1).operand, 2);
-  CHECK_U64(stow_effects_forbidden(f.effects, 2).node, 4);
-  CHECK_U64(stow_effects_forbidden(f.effects, 2).result, 1);
-  CHECK_U64(stow_effects_overwrite_count(f.effects), 1);
+  CHECK_U64(stowi_effects_forbidden_count(f.effects), 3);
+  CHECK_U64(stowi_effects_forbidden(f.effects, 0).operand, 0);
+  CHECK_U64(stowi_effects_forbidden(f.effects, 1).operand, 2);
+  CHECK_U64(stowi_effects_forbidden(f.effects, 2).node, 4);
+  CHECK_U64(stowi_effects_forbidden(f.effects, 2).result, 1);
+  CHECK_U64(stowi_effects_overwrite_count(f.effects), 1);
   fixture_free(&f);
 }
 
@@ -111,26 +111,26 @@ TEST(SettersOfValuesAreReadBack) {
   CHECK(stow_effects_set_io(f.effects, 4, STOW_IO_EXTERNAL, &f.diag) == STOW_OK);
   CHECK(stow_effects_set_io(f.effects, 0, STOW_IO_CONSUME, &f.diag) == STOW_OK);
   CHECK(stow_effects_place_inside(f.effects, 4, 0, 0, 8, &f.diag) == STOW_OK);
-  CHECK_U64(stow_effects_storage(f.effects, 2), 100);
-  CHECK_U64(stow_effects_alignment(f.effects, 2), 4096);
-  CHECK_U64(stow_effects_offset(f.effects, 2), 8192);
-  CHECK(stow_effects_own(f.effects, 3));
-  CHECK(!stow_effects_own(f.effects, 2));
-  CHECK(stow_effects_state(f.effects, 5));
-  CHECK(stow_effects_io(f.effects, 4) == STOW_IO_EXTERNAL);
-  CHECK(stow_effects_io(f.effects, 0) == STOW_IO_CONSUME);
+  CHECK_U64(stowi_effects_storage(f.effects, 2), 100);
+  CHECK_U64(stowi_effects_alignment(f.effects, 2), 4096);
+  CHECK_U64(stowi_effects_offset(f.effects, 2), 8192);
+  CHECK(stowi_effects_own(f.effects, 3));
+  CHECK(!stowi_effects_own(f.effects, 2));
+  CHECK(stowi_effects_state(f.effects, 5));
+  CHECK(stowi_effects_io(f.effects, 4) == STOW_IO_EXTERNAL);
+  CHECK(stowi_effects_io(f.effects, 0) == STOW_IO_CONSUME);
   size_t operand;
   uint64_t offset;
-  CHECK(stow_effects_inside(f.effects, 4, &operand, &offset));
+  CHECK(stowi_effects_inside(f.effects, 4, &operand, &offset));
   CHECK_U64(operand, 0);
   CHECK_U64(offset, 8);
   CHECK(stow_effects_place_inside(f.effects, 2, 0, 1, 4, &f.diag) == STOW_OK);
-  CHECK(stow_effects_inside(f.effects, 2, &operand, &offset));
+  CHECK(stowi_effects_inside(f.effects, 2, &operand, &offset));
   CHECK_U64(operand, 1);
   CHECK_U64(offset, 4);
-  CHECK_U64(stow_effects_storage(f.effects, 77), STOW_BYTES_DEFAULT);
+  CHECK_U64(stowi_effects_storage(f.effects, 77), STOW_BYTES_DEFAULT);
   CHECK(stow_effects_set_storage(f.effects, 2, STOW_BYTES_DEFAULT, &f.diag) == STOW_OK);
-  CHECK_U64(stow_effects_storage(f.effects, 2), STOW_BYTES_DEFAULT);
+  CHECK_U64(stowi_effects_storage(f.effects, 2), STOW_BYTES_DEFAULT);
   fixture_free(&f);
 }
 
@@ -216,14 +216,14 @@ TEST(ContradictionsAreFoundInEitherOrder) {
   CHECK(stow_effects_place_inside(e, 3, 0, 0, 0, d) == STOW_OK);
   CHECK(stow_effects_set_own(e, 3, d) == STOW_ERR_CONFLICT);
   CHECK_HAS(d->message, "%3 cannot both have bytes of its own and lie inside an operand");
-  CHECK(!stow_effects_own(e, 3));
+  CHECK(!stowi_effects_own(e, 3));
   CHECK(stow_effects_set_offset(e, 4, 24, d) == STOW_OK);
   CHECK(stow_effects_set_alignment(e, 4, 16, d) == STOW_ERR_CONFLICT);
   CHECK_HAS(d->message, "offset 24 is not a multiple of its alignment 16");
   CHECK(stow_effects_set_alignment(e, 4, 8, d) == STOW_OK);
   CHECK(stow_effects_set_offset(e, 4, 4, d) == STOW_ERR_CONFLICT);
   CHECK(stow_effects_set_offset(e, 4, STOW_OFFSET_NONE, d) == STOW_OK);
-  CHECK_U64(stow_effects_offset(e, 4), STOW_OFFSET_NONE);
+  CHECK_U64(stowi_effects_offset(e, 4), STOW_OFFSET_NONE);
   fixture_free(&f);
 }
 
@@ -270,35 +270,35 @@ TEST(EveryKeyOfAClauseIsRead) {
               "  %7 = relu(%6) : f32[2] with {io = \"keep\", scratch = []}\n"
               "  return %6, %7") == STOW_OK);
   stow_effects* e = f.effects;
-  CHECK(stow_effects_io(e, 0) == STOW_IO_CONSUME);
-  CHECK(stow_effects_io(e, 6) == STOW_IO_EXTERNAL);
-  CHECK(stow_effects_io(e, 7) == STOW_IO_KEEP);
-  REQUIRE(stow_effects_scratch_count(e) == 2);
-  CHECK_U64(stow_effects_scratch(e, 0).bytes, 100);
-  CHECK_U64(stow_effects_scratch(e, 0).alignment, 64);
-  CHECK_U64(stow_effects_scratch(e, 1).bytes, 7);
-  REQUIRE(stow_effects_hold_count(e) == 2);
-  CHECK_U64(stow_effects_hold(e, 0).until, 3);  // the node that makes %4
-  CHECK_U64(stow_effects_hold(e, 1).until, STOW_STEP_END);
-  REQUIRE(stow_effects_overwrite_count(e) == 1);
-  CHECK_U64(stow_effects_overwrite(e, 0).node, 2);
-  REQUIRE(stow_effects_forbidden_count(e) == 1);
-  CHECK_U64(stow_effects_forbidden(e, 0).node, 4);
-  CHECK_U64(stow_effects_offset(e, 2), 128);
-  CHECK_U64(stow_effects_storage(e, 3), STOW_BYTES_DEFAULT);
-  CHECK_U64(stow_effects_storage(e, 4), 32);
-  CHECK_U64(stow_effects_alignment(e, 3), 32);
-  CHECK_U64(stow_effects_alignment(e, 4), 32);
-  CHECK(!stow_effects_own(e, 3));
-  CHECK(stow_effects_own(e, 4));
-  CHECK(stow_effects_state(e, 3));
-  CHECK(stow_effects_state(e, 4));
-  REQUIRE(stow_effects_early_write_count(e) == 1);
-  CHECK_U64(stow_effects_early_write(e, 0).from, 2);
-  CHECK(!stow_effects_own(e, 5));
+  CHECK(stowi_effects_io(e, 0) == STOW_IO_CONSUME);
+  CHECK(stowi_effects_io(e, 6) == STOW_IO_EXTERNAL);
+  CHECK(stowi_effects_io(e, 7) == STOW_IO_KEEP);
+  REQUIRE(stowi_effects_scratch_count(e) == 2);
+  CHECK_U64(stowi_effects_scratch(e, 0).bytes, 100);
+  CHECK_U64(stowi_effects_scratch(e, 0).alignment, 64);
+  CHECK_U64(stowi_effects_scratch(e, 1).bytes, 7);
+  REQUIRE(stowi_effects_hold_count(e) == 2);
+  CHECK_U64(stowi_effects_hold(e, 0).until, 3);  // the node that makes %4
+  CHECK_U64(stowi_effects_hold(e, 1).until, STOW_STEP_END);
+  REQUIRE(stowi_effects_overwrite_count(e) == 1);
+  CHECK_U64(stowi_effects_overwrite(e, 0).node, 2);
+  REQUIRE(stowi_effects_forbidden_count(e) == 1);
+  CHECK_U64(stowi_effects_forbidden(e, 0).node, 4);
+  CHECK_U64(stowi_effects_offset(e, 2), 128);
+  CHECK_U64(stowi_effects_storage(e, 3), STOW_BYTES_DEFAULT);
+  CHECK_U64(stowi_effects_storage(e, 4), 32);
+  CHECK_U64(stowi_effects_alignment(e, 3), 32);
+  CHECK_U64(stowi_effects_alignment(e, 4), 32);
+  CHECK(!stowi_effects_own(e, 3));
+  CHECK(stowi_effects_own(e, 4));
+  CHECK(stowi_effects_state(e, 3));
+  CHECK(stowi_effects_state(e, 4));
+  REQUIRE(stowi_effects_early_write_count(e) == 1);
+  CHECK_U64(stowi_effects_early_write(e, 0).from, 2);
+  CHECK(!stowi_effects_own(e, 5));
   size_t operand;
   uint64_t offset;
-  CHECK(stow_effects_inside(e, 6, &operand, &offset));
+  CHECK(stowi_effects_inside(e, 6, &operand, &offset));
   fixture_free(&f);
 }
 
@@ -309,8 +309,8 @@ TEST(OfSeveralResultsTheOutputsTakeThePolicy) {
                           "  %0 = input \"x\" : f32[4]\n"
                           "  %1, %2 = topk(%0) {k = 2} : f32[2], i64[2] with {io = \"external\"}\n"
                           "  return %2") == STOW_OK);
-  CHECK(stow_effects_io(f.effects, 1) == STOW_IO_DEFAULT);
-  CHECK(stow_effects_io(f.effects, 2) == STOW_IO_EXTERNAL);
+  CHECK(stowi_effects_io(f.effects, 1) == STOW_IO_DEFAULT);
+  CHECK(stowi_effects_io(f.effects, 2) == STOW_IO_EXTERNAL);
   fixture_free(&f);
 }
 

@@ -1,8 +1,8 @@
 // Operands of concat at home: each reason by an example.
 #include <stdio.h>
-#include <stowage/sharing.h>
 #include <string.h>
 
+#include "analysis/api.h"
 #include "fixture.h"
 #include "support/fault.h"
 #include "support/test.h"
@@ -15,35 +15,35 @@ static const char* const reason_names[] = {
 
 typedef struct setup {
   fixture f;
-  stow_sharing_options options;
-  stow_sharing* sharing;
+  stowi_sharing_options options;
+  stowi_sharing* sharing;
   char text[4096];
 } setup;
 
 static void setup_init(setup* s) {
   memset(s, 0, sizeof(*s));
   fixture_init(&s->f);
-  stow_sharing_options_init(&s->options);
+  stowi_sharing_options_init(&s->options);
   s->options.in_place = false;
 }
 
 static void setup_free(setup* s) {
-  stow_sharing_destroy(s->sharing);
+  stowi_sharing_destroy(s->sharing);
   fixture_free(&s->f);
 }
 
 static stow_status setup_apply(setup* s) {
   fixture* f = &s->f;
-  return stow_sharing_apply(f->views, f->graph, f->schedule, f->effects, f->lifetimes, &s->options,
-                            f->allocator, &f->diag, &s->sharing);
+  return stowi_sharing_apply(f->views, f->graph, f->schedule, f->effects, f->lifetimes, &s->options,
+                             f->allocator, &f->diag, &s->sharing);
 }
 
 // `2:TAKEN 3:OTHER_HOME(4)` for all operands of concats.
 static const char* show_homes(setup* s) {
   size_t used = 0;
   s->text[0] = '\0';
-  for (size_t i = 0; i < stow_sharing_count(s->sharing); ++i) {
-    stow_decision d = stow_sharing_at(s->sharing, i);
+  for (size_t i = 0; i < stowi_sharing_count(s->sharing); ++i) {
+    stow_decision d = stowi_sharing_at(s->sharing, i);
     if (d.share != STOW_SHARE_HOME) {
       continue;
     }
@@ -367,9 +367,9 @@ TEST(DecisionsAreInOrderOfTheirOperands) {
                             "  return %3") == STOW_OK);
   REQUIRE(setup_apply(&s) == STOW_OK);
   static const stow_share shares[] = {STOW_SHARE_IN_PLACE, STOW_SHARE_HOME};
-  REQUIRE(stow_sharing_count(s.sharing) == 4);
+  REQUIRE(stowi_sharing_count(s.sharing) == 4);
   for (size_t i = 0; i < 4; ++i) {
-    stow_decision d = stow_sharing_at(s.sharing, i);
+    stow_decision d = stowi_sharing_at(s.sharing, i);
     CHECK_U64(d.operand, 1 + i / 2);
     CHECK(d.share == shares[i % 2]);
   }

@@ -2,9 +2,9 @@
 // against every subset of homes; and long chains of concats.
 #include <stdio.h>
 #include <stdlib.h>
-#include <stowage/sharing.h>
 #include <string.h>
 
+#include "analysis/api.h"
 #include "analysis/sharing/hulls.h"
 #include "support/test.h"
 
@@ -15,18 +15,18 @@ typedef struct program {
   stow_graph* graph;
   stow_effects* effects;
   stow_schedule* schedule;
-  stow_views* views;
-  stow_lifetimes* lifetimes;
-  stow_windows* windows;
-  stow_sharing* sharing;
+  stowi_views* views;
+  stowi_lifetimes* lifetimes;
+  stowi_windows* windows;
+  stowi_sharing* sharing;
   stow_diag diag;
 } program;
 
 static void program_free(program* p) {
-  stow_sharing_destroy(p->sharing);
-  stow_windows_destroy(p->windows);
-  stow_lifetimes_destroy(p->lifetimes);
-  stow_views_destroy(p->views);
+  stowi_sharing_destroy(p->sharing);
+  stowi_windows_destroy(p->windows);
+  stowi_lifetimes_destroy(p->lifetimes);
+  stowi_views_destroy(p->views);
   stow_schedule_destroy(p->schedule);
   stow_effects_destroy(p->effects);
   stow_graph_destroy(p->graph);
@@ -140,35 +140,35 @@ static void random_effects(program* p, test_random* random) {
 }
 
 static bool make_lifetimes(program* p) {
-  stow_lifetimes_options options;
-  stow_lifetimes_options_init(&options);
-  stow_lifetimes_destroy(p->lifetimes);
-  return stow_lifetimes_create(p->graph, p->schedule, p->views, p->effects, &options,
-                               stow_allocator_default(), &p->diag, &p->lifetimes) == STOW_OK;
+  stowi_lifetimes_options options;
+  stowi_lifetimes_options_init(&options);
+  stowi_lifetimes_destroy(p->lifetimes);
+  return stowi_lifetimes_create(p->graph, p->schedule, p->views, p->effects, &options,
+                                stow_allocator_default(), &p->diag, &p->lifetimes) == STOW_OK;
 }
 
 static bool make_views(program* p) {
-  stow_views_options options;
-  stow_views_options_init(&options);
-  stow_views_destroy(p->views);
-  return stow_views_create(p->graph, p->effects, &options, stow_allocator_default(), &p->diag,
-                           &p->views) == STOW_OK &&
+  stowi_views_options options;
+  stowi_views_options_init(&options);
+  stowi_views_destroy(p->views);
+  return stowi_views_create(p->graph, p->effects, &options, stow_allocator_default(), &p->diag,
+                            &p->views) == STOW_OK &&
          make_lifetimes(p);
 }
 
-static bool share(program* p, const stow_sharing_options* options) {
+static bool share(program* p, const stowi_sharing_options* options) {
   stow_allocator allocator = stow_allocator_default();
   return make_views(p) &&
-         CHECK(stow_sharing_apply(p->views, p->graph, p->schedule, p->effects, p->lifetimes,
-                                  options, allocator, &p->diag, &p->sharing) == STOW_OK) &&
+         CHECK(stowi_sharing_apply(p->views, p->graph, p->schedule, p->effects, p->lifetimes,
+                                   options, allocator, &p->diag, &p->sharing) == STOW_OK) &&
          CHECK(make_lifetimes(p)) &&
-         CHECK(stow_windows_create(p->views, p->lifetimes, allocator, &p->diag, &p->windows) ==
+         CHECK(stowi_windows_create(p->views, p->lifetimes, allocator, &p->diag, &p->windows) ==
                STOW_OK);
 }
 
 static void unshare(program* p) {
-  stow_sharing_destroy(p->sharing);
-  stow_windows_destroy(p->windows);
+  stowi_sharing_destroy(p->sharing);
+  stowi_windows_destroy(p->windows);
   p->sharing = NULL;
   p->windows = NULL;
 }
@@ -177,8 +177,8 @@ static void unshare(program* p) {
 // Load, from the definition
 
 static bool lives(const program* p, stow_value value, uint32_t step) {
-  return stow_lifetimes_own_begin(p->lifetimes, value) <= step &&
-         step < stow_lifetimes_own_end(p->lifetimes, value);
+  return stowi_lifetimes_own_begin(p->lifetimes, value) <= step &&
+         step < stowi_lifetimes_own_end(p->lifetimes, value);
 }
 
 // What |root| occupies at |step| if values lie at |offsets| in |roots|.
@@ -188,7 +188,7 @@ static uint64_t hull_at(const program* p, const stow_value* roots, const uint64_
   uint64_t high = 0;
   for (stow_value v = 0; v < stow_graph_value_count(p->graph); ++v) {
     if (roots[v] == root && lives(p, v, step)) {
-      uint64_t end = offsets[v] + stow_views_bytes(p->views, v);
+      uint64_t end = offsets[v] + stowi_views_bytes(p->views, v);
       low = offsets[v] < low ? offsets[v] : low;
       high = end > high ? end : high;
     }
@@ -199,8 +199,8 @@ static uint64_t hull_at(const program* p, const stow_value* roots, const uint64_
 static uint64_t load_at(const program* p, const stow_value* roots, const uint64_t* offsets,
                         uint32_t step) {
   uint64_t load = 0;
-  for (size_t i = 0; i < stow_effects_scratch_count(p->effects); ++i) {
-    stow_scratch scratch = stow_effects_scratch(p->effects, i);
+  for (size_t i = 0; i < stowi_effects_scratch_count(p->effects); ++i) {
+    stowi_effects_scratch_entry scratch = stowi_effects_scratch(p->effects, i);
     load += stow_schedule_step(p->schedule, scratch.node) == step ? scratch.bytes : 0;
   }
   for (stow_value root = 0; root < stow_graph_value_count(p->graph); ++root) {
@@ -220,8 +220,8 @@ static uint64_t highest_load(const program* p, const stow_value* roots, const ui
 
 static void read_views(const program* p, stow_value* roots, uint64_t* offsets) {
   for (stow_value v = 0; v < stow_graph_value_count(p->graph); ++v) {
-    roots[v] = stow_views_root(p->views, v);
-    offsets[v] = stow_views_offset(p->views, v);
+    roots[v] = stowi_views_root(p->views, v);
+    offsets[v] = stowi_views_offset(p->views, v);
   }
 }
 
@@ -242,11 +242,11 @@ typedef struct machine {
 } machine;
 
 static uint64_t bytes_of(const machine* m, stow_value value) {
-  return stow_views_bytes(m->p->views, value);
+  return stowi_views_bytes(m->p->views, value);
 }
 
 static uint32_t* memory_of(machine* m, stow_value value) {
-  return &m->memory[stow_views_root(m->p->views, value)][stow_views_offset(m->p->views, value)];
+  return &m->memory[stowi_views_root(m->p->views, value)][stowi_views_offset(m->p->views, value)];
 }
 
 static bool is_intact(machine* m, stow_value value) {
@@ -254,8 +254,8 @@ static bool is_intact(machine* m, stow_value value) {
 }
 
 static bool is_home(const machine* m, stow_node node, size_t operand) {
-  for (size_t i = 0; i < stow_sharing_count(m->p->sharing); ++i) {
-    stow_decision d = stow_sharing_at(m->p->sharing, i);
+  for (size_t i = 0; i < stowi_sharing_count(m->p->sharing); ++i) {
+    stow_decision d = stowi_sharing_at(m->p->sharing, i);
     if (d.share == STOW_SHARE_HOME && d.node == node && d.reason == STOW_REASON_TAKEN &&
         d.operand == stow_graph_operands(m->p->graph, node)[operand]) {
       return true;
@@ -300,19 +300,19 @@ static void run_view(machine* m, stow_node node, stow_view view) {
   stow_value operand = stow_graph_operands(m->p->graph, node)[view.operand];
   memcpy(m->content[result], &m->content[operand][view.element_offset],
          bytes_of(m, result) * sizeof(uint32_t));
-  if (!stow_views_is_noop(m->p->views, node)) {  // it has bytes of its own
+  if (!stowi_views_is_noop(m->p->views, node)) {  // it has bytes of its own
     memcpy(memory_of(m, result), m->content[result], bytes_of(m, result) * sizeof(uint32_t));
   }
 }
 
 // Whether byte |i| of |root| is in use at |step|, as the windows tell.
 static bool is_occupied(const program* p, stow_value root, uint32_t step, uint64_t i) {
-  if (step < stow_lifetimes_begin(p->lifetimes, root) ||
-      step >= stow_lifetimes_end(p->lifetimes, root)) {
+  if (step < stowi_lifetimes_begin(p->lifetimes, root) ||
+      step >= stowi_lifetimes_end(p->lifetimes, root)) {
     return false;
   }
-  for (size_t w = 0; w < stow_windows_count(p->windows, root); ++w) {
-    stow_window window = stow_windows_at(p->windows, root, w);
+  for (size_t w = 0; w < stowi_windows_count(p->windows, root); ++w) {
+    stow_window window = stowi_windows_at(p->windows, root, w);
     if (window.begin <= step && step < window.end) {
       return window.low <= i && i < window.high;
     }
@@ -374,8 +374,8 @@ static bool runs(machine* m, const program* p) {
 
 static size_t count_homes(const program* p) {
   size_t count = 0;
-  for (size_t i = 0; i < stow_sharing_count(p->sharing); ++i) {
-    stow_decision d = stow_sharing_at(p->sharing, i);
+  for (size_t i = 0; i < stowi_sharing_count(p->sharing); ++i) {
+    stow_decision d = stowi_sharing_at(p->sharing, i);
     count += d.share == STOW_SHARE_HOME && d.reason == STOW_REASON_TAKEN ? 1 : 0;
   }
   return count;
@@ -395,9 +395,9 @@ static bool program_make(program* p, test_random* random, size_t nodes, bool eff
   return make_views(p);  // false where effects contradict each other
 }
 
-static stow_sharing_options options_of(bool in_place, bool elide, uint64_t alignment) {
-  stow_sharing_options options;
-  stow_sharing_options_init(&options);
+static stowi_sharing_options options_of(bool in_place, bool elide, uint64_t alignment) {
+  stowi_sharing_options options;
+  stowi_sharing_options_init(&options);
   options.in_place = in_place;
   options.elide_copies = elide;
   options.alignment = alignment;
@@ -414,8 +414,8 @@ TEST(RandomProgramsReadWhatWasWrittenAndLoadDoesNotRise) {
     program p;
     bool in_place = test_random_below(&random, 2) != 0;
     uint64_t alignment = (uint64_t)1 << test_random_below(&random, 3);
-    stow_sharing_options without = options_of(in_place, false, alignment);
-    stow_sharing_options with = options_of(in_place, true, alignment);
+    stowi_sharing_options without = options_of(in_place, false, alignment);
+    stowi_sharing_options with = options_of(in_place, true, alignment);
     if (program_make(&p, &random, 4 + test_random_below(&random, 30),
                      test_random_below(&random, 2) != 0) &&
         share(&p, &without)) {
@@ -459,8 +459,8 @@ typedef struct choices {
 // too much to try.
 static bool list_choices(const program* p, choices* c) {
   c->count = 0;
-  for (size_t i = 0; i < stow_sharing_count(p->sharing); ++i) {
-    stow_decision d = stow_sharing_at(p->sharing, i);
+  for (size_t i = 0; i < stowi_sharing_count(p->sharing); ++i) {
+    stow_decision d = stowi_sharing_at(p->sharing, i);
     bool free = d.reason == STOW_REASON_TAKEN || d.reason == STOW_REASON_LOAD ||
                 d.reason == STOW_REASON_OTHER_HOME;
     if (d.share != STOW_SHARE_HOME || !free) {
@@ -468,7 +468,7 @@ static bool list_choices(const program* p, choices* c) {
     }
     stow_value root = c->roots[d.operand];
     bool taken = d.reason == STOW_REASON_TAKEN;
-    if (stow_views_bytes(p->views, root) != d.bytes || c->offsets[d.operand] != 0) {
+    if (stowi_views_bytes(p->views, root) != d.bytes || c->offsets[d.operand] != 0) {
       if (taken) {
         return false;
       }
@@ -476,7 +476,7 @@ static bool list_choices(const program* p, choices* c) {
     }
     uint64_t place = 0;
     for (const stow_value* o = stow_graph_operands(p->graph, d.node); *o != d.operand; ++o) {
-      place += stow_views_bytes(p->views, *o);
+      place += stowi_views_bytes(p->views, *o);
     }
     for (size_t k = 0; k < c->count; ++k) {
       if (taken && c->list[k].taken && c->list[k].root == root) {
@@ -535,7 +535,7 @@ static bool check_subsets(const program* p, const choices* c) {
 
 TEST(HomesAreNearlyAlwaysTheBestSubset) {
   test_random random = {11};
-  stow_sharing_options options = options_of(false, true, 1);
+  stowi_sharing_options options = options_of(false, true, 1);
   size_t tried = 0;
   size_t best = 0;
   for (size_t i = 0; i < (test_is_long() ? 10000u : 400u); ++i) {
@@ -587,9 +587,9 @@ static stowi_rise naive_rise(const program* p, const naive* before, const naive*
 static void check_places(const program* p, stowi_hulls* hulls, const naive* n) {
   for (stow_value v = 0; v < stow_graph_value_count(p->graph); ++v) {
     uint64_t offset;
-    stow_value root = stowi_hulls_find(hulls, stow_views_root(p->views, v), &offset);
+    stow_value root = stowi_hulls_find(hulls, stowi_views_root(p->views, v), &offset);
     CHECK_U64(root, n->roots[v]);
-    CHECK_U64(offset + stow_views_offset(p->views, v), n->offsets[v]);
+    CHECK_U64(offset + stowi_views_offset(p->views, v), n->offsets[v]);
   }
 }
 
@@ -677,13 +677,13 @@ static stow_graph* chain(uint32_t count, bool first) {
 static void check_chain(uint32_t count, bool first, size_t expected_homes) {
   program p = {.graph = chain(count, first)};
   stow_allocator allocator = stow_allocator_default();
-  stow_sharing_options options = options_of(false, true, 16);
+  stowi_sharing_options options = options_of(false, true, 16);
   if (CHECK(stow_schedule_create(p.graph, allocator, NULL, &p.schedule) == STOW_OK) &&
       CHECK(share(&p, &options))) {
     CHECK_U64(count_homes(&p), expected_homes);
     stow_value last = stow_graph_value_count(p.graph) - 1;
-    CHECK_U64(stow_views_root(p.views, first ? 1 : 2), last);
-    CHECK_U64(stow_views_offset(p.views, first ? count : last - 1), 16 * (uint64_t)count);
+    CHECK_U64(stowi_views_root(p.views, first ? 1 : 2), last);
+    CHECK_U64(stowi_views_offset(p.views, first ? count : last - 1), 16 * (uint64_t)count);
   }
   program_free(&p);
 }

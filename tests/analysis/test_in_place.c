@@ -1,8 +1,8 @@
 // Results that take over the bytes of an operand.
 #include <stdio.h>
-#include <stowage/sharing.h>
 #include <string.h>
 
+#include "analysis/api.h"
 #include "fixture.h"
 #include "support/fault.h"
 #include "support/test.h"
@@ -10,23 +10,23 @@
 // What effects allow alone, or what |rows| allow too; with |homes| for operands of concat or
 // without.
 static stow_status apply_with(fixture* f, bool rows, bool homes, uint64_t alignment,
-                              stow_sharing** out) {
-  stow_sharing_options options;
-  stow_sharing_options_init(&options);
+                              stowi_sharing** out) {
+  stowi_sharing_options options;
+  stowi_sharing_options_init(&options);
   options.in_place = rows;
   options.elide_copies = homes;
   options.alignment = alignment;
-  return stow_sharing_apply(f->views, f->graph, f->schedule, f->effects, f->lifetimes, &options,
-                            f->allocator, &f->diag, out);
+  return stowi_sharing_apply(f->views, f->graph, f->schedule, f->effects, f->lifetimes, &options,
+                             f->allocator, &f->diag, out);
 }
 
 static stow_status apply(fixture* f, size_t* out_count) {
-  stow_sharing* sharing;
+  stowi_sharing* sharing;
   stow_status status = apply_with(f, false, false, 1, &sharing);
   if (status == STOW_OK) {
-    *out_count = stow_sharing_taken(sharing);
+    *out_count = stowi_sharing_taken(sharing);
   }
-  stow_sharing_destroy(sharing);
+  stowi_sharing_destroy(sharing);
   return status;
 }
 
@@ -66,11 +66,11 @@ TEST(AChainTakesOverTheSameBytes) {
   size_t count;
   REQUIRE(fixture_lifetimes(&f, body) == STOW_OK);
   REQUIRE(apply(&f, &count) == STOW_OK);
-  CHECK(!stow_views_is_noop(f.views, 2));
-  CHECK(stow_views_is_noop(f.views, 3));
-  stow_lifetimes_destroy(f.lifetimes);
-  REQUIRE(stow_lifetimes_create(f.graph, f.schedule, f.views, f.effects, &f.lifetimes_options,
-                                f.allocator, &f.diag, &f.lifetimes) == STOW_OK);
+  CHECK(!stowi_views_is_noop(f.views, 2));
+  CHECK(stowi_views_is_noop(f.views, 3));
+  stowi_lifetimes_destroy(f.lifetimes);
+  REQUIRE(stowi_lifetimes_create(f.graph, f.schedule, f.views, f.effects, &f.lifetimes_options,
+                                 f.allocator, &f.diag, &f.lifetimes) == STOW_OK);
   CHECK_TEXT(fixture_show_lifetimes(&f), "0:[0,7) 1:[1,7) 2:[2,4) 3:[3,5) 4:[4,6) 5:[5,7)");
   fixture_free(&f);
 }
@@ -269,11 +269,11 @@ static const char* const reason_names[] = {
 
 // `2/1 READ_LATER @4` for all decisions of one kind: result, operand, reason, and the other value
 // or node where there is one.
-static const char* show_decisions(fixture* f, const stow_sharing* sharing, stow_share share) {
+static const char* show_decisions(fixture* f, const stowi_sharing* sharing, stow_share share) {
   size_t used = 0;
   f->text[0] = '\0';
-  for (size_t i = 0; i < stow_sharing_count(sharing); ++i) {
-    stow_decision d = stow_sharing_at(sharing, i);
+  for (size_t i = 0; i < stowi_sharing_count(sharing); ++i) {
+    stow_decision d = stowi_sharing_at(sharing, i);
     if (d.share != share) {
       continue;
     }
@@ -306,14 +306,14 @@ static void record_case_init(record_case* c) {
 
 static void check_case(record_case* c, const char* body, const char* decisions, const char* views) {
   fixture* f = &c->f;
-  stow_sharing* sharing = NULL;
+  stowi_sharing* sharing = NULL;
   stow_status status = fixture_lifetimes(f, body);
   if (test_check(status == STOW_OK, __FILE__, __LINE__, "%s", f->diag.message) &&
       CHECK(apply_with(f, true, c->homes, c->alignment, &sharing) == STOW_OK)) {
     CHECK_TEXT(show_decisions(f, sharing, c->share), decisions);
     CHECK_TEXT(fixture_show_views(f), views);
   }
-  stow_sharing_destroy(sharing);
+  stowi_sharing_destroy(sharing);
   fixture_free(f);
 }
 
@@ -428,16 +428,16 @@ TEST(ThePlaceMustBeAligned) {
 TEST(ARootTakesOverTheAlignmentOfWhatIsLaidOverIt) {
   fixture f;
   fixture_init(&f);
-  stow_sharing* sharing;
+  stowi_sharing* sharing;
   REQUIRE(fixture_lifetimes(&f, X RELU("1", "0") "  %2 = relu(%1) : f32[4] with {align = 64}\n"
                                                  "  %3 = reshape(%2) : f32[4] with {align = 256}\n"
                                                  "  return %3") == STOW_OK);
   REQUIRE(apply_with(&f, true, false, 16, &sharing) == STOW_OK);
   CHECK_TEXT(fixture_show_views(&f), "2=1+0 3=1+0");
-  CHECK_U64(stow_views_alignment(f.views, 1), 256);
-  CHECK_U64(stow_views_alignment(f.views, 2), 64);
-  CHECK_U64(stow_views_alignment(f.views, 3), 256);
-  stow_sharing_destroy(sharing);
+  CHECK_U64(stowi_views_alignment(f.views, 1), 256);
+  CHECK_U64(stowi_views_alignment(f.views, 2), 64);
+  CHECK_U64(stowi_views_alignment(f.views, 3), 256);
+  stowi_sharing_destroy(sharing);
   fixture_free(&f);
 }
 
@@ -550,18 +550,18 @@ TEST(ViewsAreRecordedToo) {
 TEST(DecisionsAreInOrderOfStepsAndKnowTheirBytes) {
   fixture f;
   fixture_init(&f);
-  stow_sharing* sharing;
+  stowi_sharing* sharing;
   REQUIRE(fixture_lifetimes(&f, HALVES "  %5 = cast(%2) : f16[4]\n  return %5") == STOW_OK);
   REQUIRE(apply_with(&f, true, false, 1, &sharing) == STOW_OK);
-  REQUIRE(stow_sharing_count(sharing) == 5);
-  CHECK_U64(stow_sharing_taken(sharing), 1);
+  REQUIRE(stowi_sharing_count(sharing) == 5);
+  CHECK_U64(stowi_sharing_taken(sharing), 1);
   for (size_t i = 0; i + 1 < 5; ++i) {
-    CHECK(stow_sharing_at(sharing, i).node <= stow_sharing_at(sharing, i + 1).node);
+    CHECK(stowi_sharing_at(sharing, i).node <= stowi_sharing_at(sharing, i + 1).node);
   }
-  stow_decision last = stow_sharing_at(sharing, 4);
+  stow_decision last = stowi_sharing_at(sharing, 4);
   CHECK(last.share == STOW_SHARE_IN_PLACE && last.reason == STOW_REASON_TAKEN);
   CHECK_U64(last.bytes, 8);
-  stow_sharing_destroy(sharing);
+  stowi_sharing_destroy(sharing);
   fixture_free(&f);
 }
 
@@ -584,11 +584,11 @@ TEST(ArgumentsThatDoNotBelongTogetherAreRefused) {
                             "  %0 = input \"x\" : f32[4]\n"
                             "  %1 = relu(%0) : f32[4]\n"
                             "  return %1") == STOW_OK);
-  stow_sharing_options options;
-  stow_sharing_options_init(&options);
-  stow_sharing* sharing;
+  stowi_sharing_options options;
+  stowi_sharing_options_init(&options);
+  stowi_sharing* sharing;
 #define APPLY(v, s, e, l) \
-  stow_sharing_apply(v, g.graph, s, e, l, &options, g.allocator, &g.diag, &sharing)
+  stowi_sharing_apply(v, g.graph, s, e, l, &options, g.allocator, &g.diag, &sharing)
   CHECK(APPLY(f.views, g.schedule, g.effects, g.lifetimes) == STOW_ERR_INVALID_ARGUMENT);
   CHECK(APPLY(g.views, g.schedule, f.effects, g.lifetimes) == STOW_ERR_INVALID_ARGUMENT);
   CHECK(APPLY(g.views, f.schedule, g.effects, g.lifetimes) == STOW_ERR_INVALID_ARGUMENT);
@@ -598,8 +598,8 @@ TEST(ArgumentsThatDoNotBelongTogetherAreRefused) {
   CHECK(sharing == NULL);
   options.alignment = 64;
   CHECK(APPLY(g.views, g.schedule, NULL, g.lifetimes) == STOW_OK);
-  CHECK_U64(stow_sharing_taken(sharing), 0);
-  stow_sharing_destroy(sharing);
+  CHECK_U64(stowi_sharing_taken(sharing), 0);
+  stowi_sharing_destroy(sharing);
 #undef APPLY
   fixture_free(&f);
   fixture_free(&g);
@@ -609,21 +609,21 @@ static stow_status attempt_sharing(stow_allocator allocator, void* user) {
   const fixture* f = (const fixture*)user;
   stow_diag diag;
   stow_diag_init(&diag);
-  stow_views* views;
-  stow_sharing* sharing = NULL;
-  stow_sharing_options options;
-  stow_sharing_options_init(&options);
+  stowi_views* views;
+  stowi_sharing* sharing = NULL;
+  stowi_sharing_options options;
+  stowi_sharing_options_init(&options);
   stow_status status =
-      stow_views_create(f->graph, f->effects, &f->views_options, allocator, &diag, &views);
+      stowi_views_create(f->graph, f->effects, &f->views_options, allocator, &diag, &views);
   if (status == STOW_OK) {
-    status = stow_sharing_apply(views, f->graph, f->schedule, f->effects, f->lifetimes, &options,
-                                allocator, &diag, &sharing);
+    status = stowi_sharing_apply(views, f->graph, f->schedule, f->effects, f->lifetimes, &options,
+                                 allocator, &diag, &sharing);
     CHECK((sharing != NULL) == (status == STOW_OK));
-    CHECK(stow_views_is_view(views, 2) == (status == STOW_OK));
-    CHECK_U64(stow_views_alignment(views, 1), status == STOW_OK ? 64 : 0);
+    CHECK(stowi_views_is_view(views, 2) == (status == STOW_OK));
+    CHECK_U64(stowi_views_alignment(views, 1), status == STOW_OK ? 64 : 0);
   }
-  stow_sharing_destroy(sharing);
-  stow_views_destroy(views);
+  stowi_sharing_destroy(sharing);
+  stowi_views_destroy(views);
   return status;
 }
 

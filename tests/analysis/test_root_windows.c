@@ -1,19 +1,19 @@
 // What roots occupy while only a part of what lies in them lives.
 #include <stdio.h>
-#include <stowage/sharing.h>
 #include <string.h>
 
+#include "analysis/api.h"
 #include "fixture.h"
 #include "support/fault.h"
 #include "support/test.h"
 
 // |body|'s windows once sharing is decided: `1:[3,5)=0+16`, root, steps, low and high byte.
-static const char* show_windows(fixture* f, const stow_windows* windows) {
+static const char* show_windows(fixture* f, const stowi_windows* windows) {
   size_t used = 0;
   f->text[0] = '\0';
   for (stow_value root = 0; root < stow_graph_value_count(f->graph); ++root) {
-    for (size_t i = 0; i < stow_windows_count(windows, root); ++i) {
-      stow_window at = stow_windows_at(windows, root, i);
+    for (size_t i = 0; i < stowi_windows_count(windows, root); ++i) {
+      stow_window at = stowi_windows_at(windows, root, i);
       int added =
           snprintf(f->text + used, sizeof(f->text) - used, "%s%u:[%u,%u)=%llu..%llu",
                    used == 0 ? "" : " ", (unsigned)root, (unsigned)at.begin, (unsigned)at.end,
@@ -25,32 +25,34 @@ static const char* show_windows(fixture* f, const stow_windows* windows) {
 }
 
 static stow_status share(fixture* f) {
-  stow_sharing_options options;
-  stow_sharing_options_init(&options);
+  stowi_sharing_options options;
+  stowi_sharing_options_init(&options);
   options.elide_copies = false;
-  stow_sharing* sharing;
-  stow_status status = stow_sharing_apply(f->views, f->graph, f->schedule, f->effects, f->lifetimes,
-                                          &options, f->allocator, &f->diag, &sharing);
-  stow_sharing_destroy(sharing);
+  stowi_sharing* sharing;
+  stow_status status =
+      stowi_sharing_apply(f->views, f->graph, f->schedule, f->effects, f->lifetimes, &options,
+                          f->allocator, &f->diag, &sharing);
+  stowi_sharing_destroy(sharing);
   if (status != STOW_OK) {
     return status;
   }
-  stow_lifetimes_destroy(f->lifetimes);
-  return stow_lifetimes_create(f->graph, f->schedule, f->views, f->effects, &f->lifetimes_options,
-                               f->allocator, &f->diag, &f->lifetimes);
+  stowi_lifetimes_destroy(f->lifetimes);
+  return stowi_lifetimes_create(f->graph, f->schedule, f->views, f->effects, &f->lifetimes_options,
+                                f->allocator, &f->diag, &f->lifetimes);
 }
 
 static void check_windows(const char* body, const char* expected) {
   fixture f;
   fixture_init(&f);
   stow_status status = fixture_lifetimes(&f, body);
-  stow_windows* windows = NULL;
+  stowi_windows* windows = NULL;
   if (test_check(status == STOW_OK, __FILE__, __LINE__, "%s", f.diag.message) &&
       CHECK(share(&f) == STOW_OK) &&
-      CHECK(stow_windows_create(f.views, f.lifetimes, f.allocator, &f.diag, &windows) == STOW_OK)) {
+      CHECK(stowi_windows_create(f.views, f.lifetimes, f.allocator, &f.diag, &windows) ==
+            STOW_OK)) {
     CHECK_TEXT(show_windows(&f, windows), expected);
   }
-  stow_windows_destroy(windows);
+  stowi_windows_destroy(windows);
   fixture_free(&f);
 }
 
@@ -116,11 +118,11 @@ TEST(WindowsOfAnotherGraphAreRefused) {
   REQUIRE(fixture_lifetimes(&g,
                             "  %0 = input \"x\" : f32[4]\n  %1 = relu(%0) : f32[4]\n"
                             "  return %1") == STOW_OK);
-  stow_windows* windows;
-  CHECK(stow_windows_create(f.views, g.lifetimes, f.allocator, &f.diag, &windows) ==
+  stowi_windows* windows;
+  CHECK(stowi_windows_create(f.views, g.lifetimes, f.allocator, &f.diag, &windows) ==
         STOW_ERR_INVALID_ARGUMENT);
   CHECK(windows == NULL);
-  stow_windows_destroy(NULL);
+  stowi_windows_destroy(NULL);
   fixture_free(&f);
   fixture_free(&g);
 }
@@ -129,10 +131,10 @@ static stow_status attempt_windows(stow_allocator allocator, void* user) {
   const fixture* f = (const fixture*)user;
   stow_diag diag;
   stow_diag_init(&diag);
-  stow_windows* windows;
-  stow_status status = stow_windows_create(f->views, f->lifetimes, allocator, &diag, &windows);
+  stowi_windows* windows;
+  stow_status status = stowi_windows_create(f->views, f->lifetimes, allocator, &diag, &windows);
   CHECK((windows != NULL) == (status == STOW_OK));
-  stow_windows_destroy(windows);
+  stowi_windows_destroy(windows);
   return status;
 }
 

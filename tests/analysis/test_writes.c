@@ -258,11 +258,11 @@ static stow_status attempt(stow_allocator allocator, void* user) {
   const fixture* f = (const fixture*)user;
   stow_diag diag;
   stow_diag_init(&diag);
-  stow_lifetimes* lifetimes;
-  stow_status status = stow_lifetimes_create(f->graph, f->schedule, f->views, f->effects,
-                                             &f->lifetimes_options, allocator, &diag, &lifetimes);
+  stowi_lifetimes* lifetimes;
+  stow_status status = stowi_lifetimes_create(f->graph, f->schedule, f->views, f->effects,
+                                              &f->lifetimes_options, allocator, &diag, &lifetimes);
   CHECK(diag.status == status);
-  stow_lifetimes_destroy(lifetimes);
+  stowi_lifetimes_destroy(lifetimes);
   return status;
 }
 

@@ -4,6 +4,7 @@
 #include <stowage/op.h>
 #include <string.h>
 
+#include "graph/api.h"
 #include "graph/over_cases.h"
 #include "graph/shape_cases.h"
 #include "graph/shapes/over.h"

@@ -4,6 +4,7 @@
 
 #include <stowage/plan.h>
 
+#include "analysis/api.h"
 #include "plan/plan_support.h"
 #include "support/test.h"
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/api.h"
 #include "support/test.h"
 
 plan_edit plan_edit_start(stow_plan* plan, const stow_graph* graph, const stow_effects* effects) {
@@ -222,7 +223,7 @@ static size_t collect(plan_edit* edit, block* blocks) {
   for (stow_value v = 0; v < plan->value_count; ++v) {
     stowi_plan_value* value = &plan->values[v];
     bool shared = plan->facts.params > STOWI_PARAMS_OWN && value->kind == STOWI_KIND_PARAM;
-    bool is_fixed = shared || stow_effects_offset(edit->effects, v) != STOW_OFFSET_NONE;
+    bool is_fixed = shared || stowi_effects_offset(edit->effects, v) != STOW_OFFSET_NONE;
     if (value->root == v && value->offset != STOW_OFFSET_NONE) {
       blocks[count++] = (block){&value->offset,
                                 value->size + value->guard,

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/api.h"
 #include "plan/plan_internal.h"
 
 typedef struct tag {
@@ -150,7 +151,7 @@ static bool view_of(const oracle* o, stow_node node, size_t k, size_t* out_opera
   if (stow_plan_root(o->plan, value) == value) {
     return false;
   }
-  if (stow_effects_inside(o->effects, value, out_operand, out_offset)) {
+  if (stowi_effects_inside(o->effects, value, out_operand, out_offset)) {
     return true;
   }
   if (!stow_graph_view(o->graph, node, k, &view) ||
@@ -268,13 +269,13 @@ static bool overlap(const oracle* o, stow_value a, stow_value b) {
 static stow_over over_of(const oracle* o, stow_node node, size_t k, size_t operand) {
   stow_over over =
       o->plan->facts.in_place ? stow_graph_over(o->graph, node, k, operand) : STOW_OVER_NEVER;
-  for (size_t i = 0; i < stow_effects_overwrite_count(o->effects); ++i) {
-    stow_overwrite entry = stow_effects_overwrite(o->effects, i);
+  for (size_t i = 0; i < stowi_effects_overwrite_count(o->effects); ++i) {
+    stowi_effects_overwrite_entry entry = stowi_effects_overwrite(o->effects, i);
     bool allowed = entry.node == node && entry.result == k && entry.operand == operand;
     over = allowed && over == STOW_OVER_NEVER ? STOW_OVER_ALONE : over;
   }
-  for (size_t i = 0; i < stow_effects_forbidden_count(o->effects); ++i) {
-    stow_overwrite entry = stow_effects_forbidden(o->effects, i);
+  for (size_t i = 0; i < stowi_effects_forbidden_count(o->effects); ++i) {
+    stowi_effects_overwrite_entry entry = stowi_effects_forbidden(o->effects, i);
     bool forbidden = entry.node == node && entry.result == k && entry.operand == operand;
     over = forbidden ? STOW_OVER_NEVER : over;
   }
@@ -424,7 +425,7 @@ static void run_plain(oracle* o, stow_node node) {
       continue;
     }
     stow_slot slot;
-    if (stow_effects_state(o->effects, value) && !o->executed[node] &&
+    if (stowi_effects_state(o->effects, value) && !o->executed[node] &&
         stow_plan_root(o->plan, value) == value && stow_plan_slot(o->plan, value, &slot)) {
       expect(o, slot.offset, slot.size, (tag){STATE_CONTENT + value, 0}, "state", value);
     }
@@ -433,8 +434,8 @@ static void run_plain(oracle* o, stow_node node) {
 }
 
 static void start_early(oracle* o, stow_node node) {
-  for (size_t i = 0; i < stow_effects_early_write_count(o->effects); ++i) {
-    stow_early_write early = stow_effects_early_write(o->effects, i);
+  for (size_t i = 0; i < stowi_effects_early_write_count(o->effects); ++i) {
+    stowi_effects_early_write_entry early = stowi_effects_early_write(o->effects, i);
     stow_value value = stow_graph_first_result(o->graph, early.node) + (stow_value)early.result;
     stow_slot slot;
     size_t viewed;
@@ -444,7 +445,8 @@ static void start_early(oracle* o, stow_node node) {
                       ? !view_of(o, early.node, early.result, &viewed, &offset)
                       : stow_plan_root(o->plan, value) == value;
     if (early.from == node && !stow_graph_is_boundary(o->graph, value) &&
-        !stow_effects_state(o->effects, value) && writes && stow_plan_slot(o->plan, value, &slot)) {
+        !stowi_effects_state(o->effects, value) && writes &&
+        stow_plan_slot(o->plan, value, &slot)) {
       fill(o, slot.offset, slot.size, EARLY_CONTENT + value);
     }
   }
@@ -466,8 +468,8 @@ static void each_scratch(oracle* o, stow_node node, bool check) {
 }
 
 static void check_held(oracle* o, stow_node node) {
-  for (size_t i = 0; i < stow_effects_hold_count(o->effects); ++i) {
-    stow_hold hold = stow_effects_hold(o->effects, i);
+  for (size_t i = 0; i < stowi_effects_hold_count(o->effects); ++i) {
+    stowi_effects_hold_entry hold = stowi_effects_hold(o->effects, i);
     if (hold.until == node && o->executed[hold.node]) {
       read_value(o, stow_graph_operands(o->graph, hold.node)[hold.operand], "held operand");
     }
@@ -595,7 +597,7 @@ static void load(oracle* o) {
     if (stow_graph_is_boundary(o->graph, value)) {
       write_value(o, value);
       fill(o, slot.offset + slot.size, stow_plan_guard(o->plan, value), GUARD_CONTENT + value);
-    } else if (stow_effects_state(o->effects, value)) {
+    } else if (stowi_effects_state(o->effects, value)) {
       fill(o, slot.offset, slot.size, STATE_CONTENT + value);
     }
   }
@@ -606,7 +608,7 @@ static void load(oracle* o) {
 }
 
 static bool is_kept(const oracle* o, stow_value value) {
-  stow_io_policy policy = stow_effects_io(o->effects, value);
+  stow_io_policy policy = stowi_effects_io(o->effects, value);
   policy = policy == STOW_IO_DEFAULT ? o->plan->facts.io : policy;
   return stow_graph_is_boundary(o->graph, value) &&
          !(policy == STOW_IO_CONSUME &&
@@ -640,7 +642,7 @@ static void check_end(oracle* o) {
       }
       expect(o, slot.offset + slot.size, stow_plan_guard(o->plan, value),
              (tag){GUARD_CONTENT + value, 0}, "guard of", value);
-    } else if (stow_effects_state(o->effects, value) && !is_cache(o, value) &&
+    } else if (stowi_effects_state(o->effects, value) && !is_cache(o, value) &&
                stow_graph_op(o->graph, stow_graph_producer(o->graph, value)) != STOW_OP_ARGS &&
                o->executed[stow_graph_producer(o->graph, value)]) {
       read_value(o, value, "state");

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/api.h"
 #include "plan/feature_scene.h"
 #include "plan/plan_edit.h"
 #include "plan/plan_internal.h"
@@ -114,8 +115,8 @@ static bool could_lie_over(const trial* x, place p) {
 }
 
 static bool is_allowed(const trial* x, place p) {
-  for (size_t i = 0; i < stow_effects_overwrite_count(x->s->effects); ++i) {
-    stow_overwrite entry = stow_effects_overwrite(x->s->effects, i);
+  for (size_t i = 0; i < stowi_effects_overwrite_count(x->s->effects); ++i) {
+    stowi_effects_overwrite_entry entry = stowi_effects_overwrite(x->s->effects, i);
     if (entry.node == p.node && entry.result == 0 && entry.operand == p.operand) {
       return true;
     }

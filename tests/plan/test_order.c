@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/api.h"
+#include "flow/api.h"
 #include "plan/order/node_flow.h"
 #include "plan/order/order.h"
 #include "plan/plan_support.h"
@@ -25,17 +27,17 @@ static stow_plan_options plain_options(void) {
   return options;
 }
 
-static stow_views* make_views(const stow_graph* graph, const stow_effects* effects,
-                              const stow_plan_options* options, stow_allocator allocator,
-                              stow_diag* diag) {
-  stow_views_options wanted;
-  stow_views_options_init(&wanted);
+static stowi_views* make_views(const stow_graph* graph, const stow_effects* effects,
+                               const stow_plan_options* options, stow_allocator allocator,
+                               stow_diag* diag) {
+  stowi_views_options wanted;
+  stowi_views_options_init(&wanted);
   wanted.classic_only = options->classic_views;
   wanted.f32_uniform = options->f32_uniform;
   wanted.io = options->io;
   wanted.inputs = options->inputs;
-  stow_views* views = NULL;
-  stow_views_create(graph, effects, &wanted, allocator, diag, &views);
+  stowi_views* views = NULL;
+  stowi_views_create(graph, effects, &wanted, allocator, diag, &views);
   return views;
 }
 
@@ -44,7 +46,7 @@ typedef struct order_case {
   const stow_graph* graph;
   const stow_effects* effects;
   stow_plan_options options;
-  stow_views* views;
+  stowi_views* views;
   stow_schedule* given;
   stow_diag diag;
   stowi_order_request request;
@@ -69,7 +71,7 @@ static bool open_case(order_case* c, const stow_graph* graph, const stow_effects
 }
 
 static void close_case(order_case* c) {
-  stow_views_destroy(c->views);
+  stowi_views_destroy(c->views);
   stow_schedule_destroy(c->given);
 }
 
@@ -87,7 +89,7 @@ static uint64_t flat_peak(const order_case* c, bool for_bound) {
   }
   stow_status status = stowi_node_flow_create(&traffic, &options, &flow);
   if (test_check(status == STOW_OK, __FILE__, __LINE__, "flow: %s", c->diag.message)) {
-    CHECK(stow_flow_peak(flow.flow, NULL, allocator, diag, &bytes, &place) == STOW_OK);
+    CHECK(stowi_flow_peak(flow.flow, NULL, allocator, diag, &bytes, &place) == STOW_OK);
     stowi_node_flow_destroy(&traffic, &flow);
   }
   stowi_traffic_destroy(&traffic);
@@ -232,22 +234,22 @@ TEST(PeakOfTheFlowIsNeverAboveTheLoadWithEffects) {
 // ---------------------------------------------------------------------------------------------
 // Flows against sharing
 
-static stow_lifetimes* make_lifetimes(const order_case* c, const stow_views* views,
-                                      const stow_schedule* schedule) {
-  stow_lifetimes_options options;
-  stow_lifetimes_options_init(&options);
+static stowi_lifetimes* make_lifetimes(const order_case* c, const stowi_views* views,
+                                       const stow_schedule* schedule) {
+  stowi_lifetimes_options options;
+  stowi_lifetimes_options_init(&options);
   options.io = c->options.io;
-  stow_lifetimes* lifetimes = NULL;
-  stow_lifetimes_create(c->graph, schedule, views, c->effects, &options, stow_allocator_default(),
-                        NULL, &lifetimes);
+  stowi_lifetimes* lifetimes = NULL;
+  stowi_lifetimes_create(c->graph, schedule, views, c->effects, &options, stow_allocator_default(),
+                         NULL, &lifetimes);
   return lifetimes;
 }
 
 // What |root| occupies at |step|, in its windows where |windows| has them.
-static uint64_t occupied(const stow_windows* windows, stow_value root, uint64_t bytes,
+static uint64_t occupied(const stowi_windows* windows, stow_value root, uint64_t bytes,
                          uint32_t step) {
-  for (size_t i = 0; windows != NULL && i < stow_windows_count(windows, root); ++i) {
-    stow_window window = stow_windows_at(windows, root, i);
+  for (size_t i = 0; windows != NULL && i < stowi_windows_count(windows, root); ++i) {
+    stow_window window = stowi_windows_at(windows, root, i);
     if (window.begin <= step && step < window.end) {
       return window.high - window.low;
     }
@@ -256,22 +258,22 @@ static uint64_t occupied(const stow_windows* windows, stow_value root, uint64_t 
 }
 
 // The highest load after sharing. |plain| is a plan without: it says who has a slot.
-static uint64_t load_with(const order_case* c, const stow_plan* plain, const stow_views* views,
-                          const stow_lifetimes* lifetimes, const stow_windows* windows) {
+static uint64_t load_with(const order_case* c, const stow_plan* plain, const stowi_views* views,
+                          const stowi_lifetimes* lifetimes, const stowi_windows* windows) {
   uint64_t highest = 0;
   for (uint32_t step = 0; step <= stow_plan_step_count(plain); ++step) {
     uint64_t load = 0;
     for (stow_value v = 0; v < stow_plan_value_count(plain); ++v) {
       stow_slot slot;
-      if (!stow_plan_slot(plain, v, &slot) || stow_views_is_view(views, v) ||
-          step < stow_lifetimes_begin(lifetimes, v) || step >= stow_lifetimes_end(lifetimes, v)) {
+      if (!stow_plan_slot(plain, v, &slot) || stowi_views_is_view(views, v) ||
+          step < stowi_lifetimes_begin(lifetimes, v) || step >= stowi_lifetimes_end(lifetimes, v)) {
         continue;
       }
       uint64_t guard = stow_plan_guard(plain, v);
       load += guard != 0 ? slot.size + guard : occupied(windows, v, slot.size, step);
     }
-    for (size_t i = 0; i < stow_effects_scratch_count(c->effects); ++i) {
-      stow_scratch scratch = stow_effects_scratch(c->effects, i);
+    for (size_t i = 0; i < stowi_effects_scratch_count(c->effects); ++i) {
+      stowi_effects_scratch_entry scratch = stowi_effects_scratch(c->effects, i);
       if (step < stow_plan_step_count(plain) && stow_plan_order(plain)[step] == scratch.node) {
         load += scratch.bytes;
       }
@@ -281,16 +283,16 @@ static uint64_t load_with(const order_case* c, const stow_plan* plain, const sto
   return highest;
 }
 
-static stow_sharing* share(const order_case* c, stow_views* views, const stow_lifetimes* lifetimes,
-                           const stow_schedule* schedule) {
-  stow_sharing_options options;
-  stow_sharing_options_init(&options);
+static stowi_sharing* share(const order_case* c, stowi_views* views,
+                            const stowi_lifetimes* lifetimes, const stow_schedule* schedule) {
+  stowi_sharing_options options;
+  stowi_sharing_options_init(&options);
   options.in_place = c->options.in_place;
   options.elide_copies = c->options.elide_copies;
   options.alignment = c->options.alignment;
-  stow_sharing* sharing = NULL;
-  stow_status status = stow_sharing_apply(views, c->graph, schedule, c->effects, lifetimes,
-                                          &options, stow_allocator_default(), NULL, &sharing);
+  stowi_sharing* sharing = NULL;
+  stow_status status = stowi_sharing_apply(views, c->graph, schedule, c->effects, lifetimes,
+                                           &options, stow_allocator_default(), NULL, &sharing);
   CHECK(status == STOW_OK);
   return sharing;
 }
@@ -306,25 +308,25 @@ static uint64_t shared_load(const order_case* c, const stow_schedule* schedule, 
   stow_plan* plain = NULL;
   uint64_t load = UINT64_MAX;
   stow_plan_make(c->graph, c->effects, &options, allocator, NULL, &plain);
-  stow_views* views = make_views(c->graph, c->effects, &options, allocator, NULL);
-  stow_lifetimes* lifetimes = views != NULL ? make_lifetimes(c, views, schedule) : NULL;
+  stowi_views* views = make_views(c->graph, c->effects, &options, allocator, NULL);
+  stowi_lifetimes* lifetimes = views != NULL ? make_lifetimes(c, views, schedule) : NULL;
   if (plain != NULL && lifetimes != NULL) {
-    stow_sharing* sharing = share(c, views, lifetimes, schedule);
+    stowi_sharing* sharing = share(c, views, lifetimes, schedule);
     if (out_taken != NULL) {
-      *out_taken += stow_sharing_taken(sharing);
+      *out_taken += stowi_sharing_taken(sharing);
     }
-    stow_sharing_destroy(sharing);
-    stow_lifetimes_destroy(lifetimes);
+    stowi_sharing_destroy(sharing);
+    stowi_lifetimes_destroy(lifetimes);
     lifetimes = make_lifetimes(c, views, schedule);
-    stow_windows* windows = NULL;
+    stowi_windows* windows = NULL;
     if (c->options.windows) {
-      CHECK(stow_windows_create(views, lifetimes, allocator, NULL, &windows) == STOW_OK);
+      CHECK(stowi_windows_create(views, lifetimes, allocator, NULL, &windows) == STOW_OK);
     }
     load = load_with(c, plain, views, lifetimes, windows);
-    stow_windows_destroy(windows);
+    stowi_windows_destroy(windows);
   }
-  stow_lifetimes_destroy(lifetimes);
-  stow_views_destroy(views);
+  stowi_lifetimes_destroy(lifetimes);
+  stowi_views_destroy(views);
   stow_plan_destroy(plain);
   return load;
 }

@@ -4,6 +4,7 @@
 #include <stowage/set.h>
 #include <string.h>
 
+#include "analysis/api.h"
 #include "plan/plan_internal.h"
 #include "support/random_graph.h"
 #include "support/test.h"
@@ -161,8 +162,8 @@ static void check_plans(scene* s) {
 static bool has_demands(const scene* s) {
   for (size_t i = 0; i < s->count; ++i) {
     for (stow_value v = 0; v < stow_graph_value_count(s->graphs[i]); ++v) {
-      if (stow_effects_offset(s->effects[i], v) != STOW_OFFSET_NONE ||
-          stow_effects_state(s->effects[i], v)) {
+      if (stowi_effects_offset(s->effects[i], v) != STOW_OFFSET_NONE ||
+          stowi_effects_state(s->effects[i], v)) {
         return true;
       }
     }
@@ -234,7 +235,7 @@ typedef struct theatre {
 
 static bool is_kept(const scene* s, size_t i, stow_value v) {
   stow_op op = stow_graph_op(s->graphs[i], stow_graph_producer(s->graphs[i], v));
-  return op == STOW_OP_PARAM || op == STOW_OP_CONSTANT || stow_effects_state(s->effects[i], v);
+  return op == STOW_OP_PARAM || op == STOW_OP_CONSTANT || stowi_effects_state(s->effects[i], v);
 }
 
 // Whether |root| of graph |i| is one and holds something kept.

@@ -5,10 +5,10 @@
 #ifndef STOWAGE_TESTS_SUPPORT_RANDOM_GRAPH_H_
 #define STOWAGE_TESTS_SUPPORT_RANDOM_GRAPH_H_
 
-#include <stowage/analysis.h>
 #include <stowage/graph.h>
 #include <stowage/schedule.h>
 
+#include "analysis/api.h"
 #include "support/test.h"
 
 // Adds some nodes of its own choice to |graph|. They read only values of |visible|, which are not

@@ -3,7 +3,7 @@
 // words out of a list are told here.
 #include "complete.h"
 
-#include <stowage/analysis.h>
+#include <stowage/effects.h>
 #include <stowage/place.h>
 #include <stowage/plan.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef STOWAGE_TOOLS_PLAN_REQUEST_H_
 #define STOWAGE_TOOLS_PLAN_REQUEST_H_
 
-#include <stowage/analysis.h>
+#include <stowage/effects.h>
 #include <stowage/plan.h>
 
 #include "fail.h"

@@ -14,14 +14,14 @@
 
 #include <string.h>
 
-#include "analysis/effects/effects.h"
 #include "analysis/views.h"
 #include "base/diag.h"
-#include "graph/describe.h"
-#include "schedule/schedule.h"
+#include "effects/api.h"
+#include "graph/api.h"
+#include "schedule/api.h"
 
-void stow_lifetimes_options_init(stow_lifetimes_options* options) {
-  *options = (stow_lifetimes_options){sizeof(*options), STOW_IO_KEEP, 0, {NULL}};
+void stowi_lifetimes_options_init(stowi_lifetimes_options* options) {
+  *options = (stowi_lifetimes_options){sizeof(*options), STOW_IO_KEEP, 0, {NULL}};
 }
 
 static uint32_t step_of(const stow_rule_call* call, stow_node node) {
@@ -40,11 +40,11 @@ static void cover(uint32_t* begin, uint32_t* end, uint32_t first, uint32_t last)
   }
 }
 
-static void cover_own(stow_lifetimes* lifetimes, stow_value value, uint32_t first, uint32_t last) {
+static void cover_own(stowi_lifetimes* lifetimes, stow_value value, uint32_t first, uint32_t last) {
   cover(&lifetimes->own_begin[value], &lifetimes->own_end[value], first, last);
 }
 
-static void cover_root(stow_lifetimes* lifetimes, stow_value root, uint32_t first, uint32_t last) {
+static void cover_root(stowi_lifetimes* lifetimes, stow_value root, uint32_t first, uint32_t last) {
   cover(&lifetimes->begin[root], &lifetimes->end[root], first, last);
 }
 
@@ -52,7 +52,7 @@ static stow_region home_of(const stow_graph* graph, stow_value value) {
   return stow_graph_node_region(graph, stow_graph_producer(graph, value));
 }
 
-typedef void (*cover_function)(stow_lifetimes* lifetimes, stow_value value, uint32_t first,
+typedef void (*cover_function)(stowi_lifetimes* lifetimes, stow_value value, uint32_t first,
                                uint32_t last);
 
 // Covers every loop that holds one of the two regions but not the other. The outermost ones decide.
@@ -80,7 +80,7 @@ static void use_one(stow_rule_call* call, stow_value value, uint32_t step, stow_
 void stowi_lifetimes_use(stow_rule_call* call, stow_value value, uint32_t step,
                          stow_region region) {
   use_one(call, value, step, region, cover_own);
-  use_one(call, stow_views_root(call->views, value), step, region, cover_root);
+  use_one(call, stowi_views_root(call->views, value), step, region, cover_root);
 }
 
 // The caller stands outside every loop.
@@ -94,7 +94,7 @@ static void use_at(stow_rule_call* call, stow_value value, stow_node node) {
 
 void stowi_lifetimes_use_late(stow_rule_call* call, stow_value value, stow_node node) {
   uint32_t* late = call->lifetimes->late;
-  stow_value root = stow_views_root(call->views, value);
+  stow_value root = stowi_views_root(call->views, value);
   use_at(call, value, node);
   if (late != NULL && late[root] < step_of(call, node) + 1) {
     late[root] = step_of(call, node) + 1;
@@ -182,8 +182,8 @@ static stow_status fail_order(const stow_rule_call* call, stow_node node, stow_n
 }
 
 static stow_status add_holds(stow_rule_call* call, const stow_effects* effects) {
-  for (size_t i = 0; i < stow_effects_hold_count(effects); ++i) {
-    stow_hold hold = stow_effects_hold(effects, i);
+  for (size_t i = 0; i < stowi_effects_hold_count(effects); ++i) {
+    stowi_effects_hold_entry hold = stowi_effects_hold(effects, i);
     stow_value value = stow_graph_operands(call->graph, hold.node)[hold.operand];
     if (hold.until == STOW_STEP_END) {
       stowi_lifetimes_keep(call, value);
@@ -198,8 +198,8 @@ static stow_status add_holds(stow_rule_call* call, const stow_effects* effects) 
 }
 
 static stow_status add_early_writes(stow_rule_call* call, const stow_effects* effects) {
-  for (size_t i = 0; i < stow_effects_early_write_count(effects); ++i) {
-    stow_early_write early = stow_effects_early_write(effects, i);
+  for (size_t i = 0; i < stowi_effects_early_write_count(effects); ++i) {
+    stowi_effects_early_write_entry early = stowi_effects_early_write(effects, i);
     if (step_of(call, early.from) > step_of(call, early.node)) {
       return fail_order(call, early.node, early.from, "writes a result from");
     }
@@ -217,7 +217,7 @@ static void keep_whole_run(stow_rule_call* call, stow_value value) {
 static void add_policies(stow_rule_call* call, const stow_effects* effects, stow_io_policy io) {
   const stow_graph* graph = call->graph;
   for (stow_value value = 0; value < call->lifetimes->value_count; ++value) {
-    if (stow_effects_state(effects, value)) {
+    if (stowi_effects_state(effects, value)) {
       keep_whole_run(call, value);
     }
     if (!stow_graph_is_boundary(graph, value)) {
@@ -238,9 +238,9 @@ static void add_policies(stow_rule_call* call, const stow_effects* effects, stow
 // A root holds the bytes of all that lies in it for as long as any of them lives. Its id may be
 // higher or lower.
 static void cover_views(stow_rule_call* call) {
-  stow_lifetimes* lifetimes = call->lifetimes;
+  stowi_lifetimes* lifetimes = call->lifetimes;
   for (stow_value value = 0; value < lifetimes->value_count; ++value) {
-    stow_value root = stow_views_root(call->views, value);
+    stow_value root = stowi_views_root(call->views, value);
     cover_root(lifetimes, root, lifetimes->own_begin[value], lifetimes->own_end[value] - 1);
     if (root != value) {
       lifetimes->begin[value] = lifetimes->own_begin[value];
@@ -299,7 +299,7 @@ static stow_status make_stretches(stow_rule_call* call) {
   return STOW_OK;
 }
 
-static stow_status run_rules(stow_rule_call* call, const stow_lifetimes_options* options) {
+static stow_status run_rules(stow_rule_call* call, const stowi_lifetimes_options* options) {
   if (options->rule_count == 0) {
     return STOW_OK;
   }
@@ -316,25 +316,17 @@ static stow_status run_rules(stow_rule_call* call, const stow_lifetimes_options*
 
 // Only what is written in place asks who reads last.
 static stow_status make_late(stow_rule_call* call, const stow_effects* effects,
-                             const stow_lifetimes_options* options) {
-  if (stow_effects_hold_count(effects) == 0 && options->rule_count == 0) {
+                             const stowi_lifetimes_options* options) {
+  if (stowi_effects_hold_count(effects) == 0 && options->rule_count == 0) {
     return STOW_OK;
   }
   call->lifetimes->late = STOWI_ARRAY_ZERO(call->allocator, uint32_t, call->lifetimes->value_count);
   return call->lifetimes->late != NULL ? STOW_OK : stowi_fail_memory(call->diag);
 }
 
-// A schedule does not know its graph; that it fits is found by looking. It may be in use elsewhere,
-// and so may its allocator.
-static stow_status check_order(const stow_rule_call* call) {
-  stow_schedule order = *call->schedule;
-  order.allocator = call->allocator;
-  return stowi_schedule_check(call->graph, &order, call->diag);
-}
-
 static stow_status run(stow_rule_call* call, const stow_effects* effects,
-                       const stow_lifetimes_options* options) {
-  STOW_TRY(check_order(call));
+                       const stowi_lifetimes_options* options) {
+  STOW_TRY(stowi_schedule_check(call->graph, call->schedule, call->allocator, call->diag));
   STOW_TRY(make_stretches(call));
   STOW_TRY(make_late(call, effects, options));
   set_births(call);
@@ -348,7 +340,7 @@ static stow_status run(stow_rule_call* call, const stow_effects* effects,
   return STOW_OK;
 }
 
-static stow_status check_rules(const stow_lifetimes_options* options, stow_diag* diag) {
+static stow_status check_rules(const stowi_lifetimes_options* options, stow_diag* diag) {
   if (options->rule_count > STOW_MAX_RULES) {
     return stowi_fail(diag, STOW_ERR_LIMIT, "%zu lifetime rules; at most %d are possible",
                       options->rule_count, STOW_MAX_RULES);
@@ -363,11 +355,11 @@ static stow_status check_rules(const stow_lifetimes_options* options, stow_diag*
 }
 
 static stow_status check_arguments(const stow_graph* graph, const stow_schedule* schedule,
-                                   const stow_views* views, const stow_effects* effects,
-                                   const stow_lifetimes_options* options, stow_diag* diag) {
+                                   const stowi_views* views, const stow_effects* effects,
+                                   const stowi_lifetimes_options* options, stow_diag* diag) {
   if ((unsigned)options->io > (unsigned)STOW_IO_EXTERNAL) {
-    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "stow_lifetimes_options.io: %d is no policy",
-                      (int)options->io);
+    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
+                      "stowi_lifetimes_options.io: %d is no policy", (int)options->io);
   }
   STOW_TRY(check_rules(options, diag));
   STOW_TRY(stowi_effects_check_graph(effects, graph, diag));
@@ -380,8 +372,8 @@ static stow_status check_arguments(const stow_graph* graph, const stow_schedule*
   return STOW_OK;
 }
 
-static stow_lifetimes* lifetimes_new(uint32_t value_count, stow_allocator allocator) {
-  stow_lifetimes* lifetimes = STOWI_NEW(allocator, stow_lifetimes);
+static stowi_lifetimes* lifetimes_new(uint32_t value_count, stow_allocator allocator) {
+  stowi_lifetimes* lifetimes = STOWI_NEW(allocator, stowi_lifetimes);
   if (lifetimes == NULL) {
     return NULL;
   }
@@ -394,13 +386,13 @@ static stow_lifetimes* lifetimes_new(uint32_t value_count, stow_allocator alloca
   lifetimes->end = STOWI_ARRAY(allocator, uint32_t, value_count);
   if (lifetimes->own_begin == NULL || lifetimes->own_end == NULL || lifetimes->begin == NULL ||
       lifetimes->end == NULL) {
-    stow_lifetimes_destroy(lifetimes);
+    stowi_lifetimes_destroy(lifetimes);
     return NULL;
   }
   return lifetimes;
 }
 
-void stow_lifetimes_destroy(stow_lifetimes* lifetimes) {
+void stowi_lifetimes_destroy(stowi_lifetimes* lifetimes) {
   if (lifetimes == NULL) {
     return;
   }
@@ -413,16 +405,16 @@ void stow_lifetimes_destroy(stow_lifetimes* lifetimes) {
   STOWI_DELETE(allocator, lifetimes);
 }
 
-stow_status stow_lifetimes_create(const stow_graph* graph, const stow_schedule* schedule,
-                                  const stow_views* views, const stow_effects* effects,
-                                  const stow_lifetimes_options* options, stow_allocator allocator,
-                                  stow_diag* diag, stow_lifetimes** out_lifetimes) {
+stow_status stowi_lifetimes_create(const stow_graph* graph, const stow_schedule* schedule,
+                                   const stowi_views* views, const stow_effects* effects,
+                                   const stowi_lifetimes_options* options, stow_allocator allocator,
+                                   stow_diag* diag, stowi_lifetimes** out_lifetimes) {
   *out_lifetimes = NULL;
-  stow_lifetimes_options loaded;
-  stow_lifetimes_options_init(&loaded);
-  STOW_TRY(stowi_load_struct(&loaded, options, sizeof(loaded), "stow_lifetimes_options", diag));
+  stowi_lifetimes_options loaded;
+  stowi_lifetimes_options_init(&loaded);
+  STOW_TRY(stowi_load_struct(&loaded, options, sizeof(loaded), "stowi_lifetimes_options", diag));
   STOW_TRY(check_arguments(graph, schedule, views, effects, &loaded, diag));
-  stow_lifetimes* lifetimes = lifetimes_new(stow_graph_value_count(graph), allocator);
+  stowi_lifetimes* lifetimes = lifetimes_new(stow_graph_value_count(graph), allocator);
   if (lifetimes == NULL) {
     return stowi_fail_memory(diag);
   }
@@ -437,29 +429,29 @@ stow_status stow_lifetimes_create(const stow_graph* graph, const stow_schedule* 
   STOWI_ARRAY_FREE(allocator, call.stack, stow_graph_node_count(graph));
   stowi_bits_free(&call.expanded, allocator);
   if (status != STOW_OK) {
-    stow_lifetimes_destroy(lifetimes);
+    stowi_lifetimes_destroy(lifetimes);
     return status;
   }
   *out_lifetimes = lifetimes;
   return STOW_OK;
 }
 
-uint32_t stow_lifetimes_begin(const stow_lifetimes* lifetimes, stow_value value) {
+uint32_t stowi_lifetimes_begin(const stowi_lifetimes* lifetimes, stow_value value) {
   return lifetimes->begin[value];
 }
 
-uint32_t stow_lifetimes_end(const stow_lifetimes* lifetimes, stow_value value) {
+uint32_t stowi_lifetimes_end(const stowi_lifetimes* lifetimes, stow_value value) {
   return lifetimes->end[value];
 }
 
-uint32_t stow_lifetimes_own_begin(const stow_lifetimes* lifetimes, stow_value value) {
+uint32_t stowi_lifetimes_own_begin(const stowi_lifetimes* lifetimes, stow_value value) {
   return lifetimes->own_begin[value];
 }
 
-uint32_t stow_lifetimes_own_end(const stow_lifetimes* lifetimes, stow_value value) {
+uint32_t stowi_lifetimes_own_end(const stowi_lifetimes* lifetimes, stow_value value) {
   return lifetimes->own_end[value];
 }
 
-bool stow_lifetimes_reuse_allowed(const stow_lifetimes* lifetimes) {
+bool stowi_lifetimes_reuse_allowed(const stowi_lifetimes* lifetimes) {
   return lifetimes->reuse_allowed;
 }

@@ -2,11 +2,10 @@
 #ifndef STOWAGE_SRC_ANALYSIS_LIVES_LIFETIMES_H_
 #define STOWAGE_SRC_ANALYSIS_LIVES_LIFETIMES_H_
 
-#include <stowage/analysis.h>
+#include "analysis/api.h"
+#include "base/bit_set.h"
 
-#include "analysis/bits.h"
-
-struct stow_lifetimes {
+struct stowi_lifetimes {
   stow_allocator allocator;
   uint32_t value_count;
   uint32_t* begin;  // by value; of a root with the lives of all that lies in it
@@ -30,8 +29,8 @@ typedef struct stowi_stretch {
 struct stow_rule_call {
   const stow_graph* graph;
   const stow_schedule* schedule;
-  const stow_views* views;
-  stow_lifetimes* lifetimes;
+  const stowi_views* views;
+  stowi_lifetimes* lifetimes;
   stow_allocator allocator;
   stowi_stretch* stretches;  // by region; NULL where there is only the body
   stowi_bits expanded;       // nodes whose operands have been reached

@@ -1,8 +1,7 @@
 // What a lifetime rule can ask and do. The walk to a value's ancestors keeps its own stack and
-// never expands a node twice within one stow_lifetimes_create, whichever rule reached it first: all
-// rules together cost O(nodes + operands) beyond their own loops.
-#include <stowage/analysis.h>
-
+// never expands a node twice within one stowi_lifetimes_create, whichever rule reached it first:
+// all rules together cost O(nodes + operands) beyond their own loops.
+#include "analysis/api.h"
 #include "analysis/lives/lifetimes.h"
 #include "base/diag.h"
 
@@ -23,7 +22,9 @@ const stow_rule* stow_rule_find(stow_str name) {
 
 const stow_graph* stow_rule_graph(const stow_rule_call* call) { return call->graph; }
 
-const stow_views* stow_rule_views(const stow_rule_call* call) { return call->views; }
+stow_value stow_rule_root(const stow_rule_call* call, stow_value value) {
+  return stowi_views_root(call->views, value);
+}
 
 const stow_schedule* stow_rule_schedule(const stow_rule_call* call) { return call->schedule; }
 

@@ -16,12 +16,12 @@
 //
 // O((operands + effects) × region depth + (operands + writes) × log writes), and nothing at all
 // where no effect is concerned or no op writes.
-#include "analysis/effects/effects.h"
 #include "analysis/lives/lifetimes.h"
 #include "analysis/views.h"
 #include "base/diag.h"
 #include "base/sort.h"
-#include "graph/describe.h"
+#include "effects/api.h"
+#include "graph/api.h"
 
 typedef struct write_record {
   stow_value root;
@@ -54,7 +54,7 @@ static uint32_t step_of(const writes* w, stow_node node) {
 }
 
 static stow_value root_of(const writes* w, stow_value value) {
-  return stow_views_root(w->call->views, value);
+  return stowi_views_root(w->call->views, value);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -91,8 +91,8 @@ static const char* why_not_write(const writes* w, stow_node node, size_t operand
 // nothing. |at| is the first early write of |node|.
 static uint32_t early_step(const writes* w, stow_node node, size_t k, size_t at) {
   uint32_t earliest = UINT32_MAX;
-  for (; at < stow_effects_early_write_count(w->effects); ++at) {
-    stow_early_write early = stow_effects_early_write(w->effects, at);
+  for (; at < stowi_effects_early_write_count(w->effects); ++at) {
+    stowi_effects_early_write_entry early = stowi_effects_early_write(w->effects, at);
     if (early.node != node) {
       break;
     }
@@ -108,7 +108,7 @@ static stow_status add_op(writes* w, stow_node node, size_t early) {
   for (size_t k = 0; k < stow_graph_result_count(graph, node); ++k) {
     stow_value value = stow_graph_first_result(graph, node) + (stow_value)k;
     stow_view view;
-    if (!stow_graph_view(graph, node, k, &view) || !stow_views_is_view(w->call->views, value)) {
+    if (!stow_graph_view(graph, node, k, &view) || !stowi_views_is_view(w->call->views, value)) {
       continue;
     }
     const char* why = why_not_write(w, node, view.operand, root_of(w, value));
@@ -131,8 +131,8 @@ static stow_status collect(writes* w) {
   uint32_t count = stow_graph_node_count(graph);
   size_t early = 0;
   for (stow_node node = 0; node < count; ++node) {
-    while (early < stow_effects_early_write_count(w->effects) &&
-           stow_effects_early_write(w->effects, early).node < node) {
+    while (early < stowi_effects_early_write_count(w->effects) &&
+           stowi_effects_early_write(w->effects, early).node < node) {
       ++early;
     }
     stowi_loop loop;
@@ -197,7 +197,7 @@ static uint32_t find_since(const writes* w, stow_node node, size_t k) {
   stowi_loop loop;
   size_t operand;
   uint64_t offset;
-  if (!stow_views_is_view(w->call->views, value) || stowi_views_is_laid(w->call->views, value)) {
+  if (!stowi_views_is_view(w->call->views, value) || stowi_views_is_laid(w->call->views, value)) {
     return step_of(w, node) + 1;
   }
   if (stow_graph_op(graph, node) == STOW_OP_ARGS) {
@@ -208,7 +208,7 @@ static uint32_t find_since(const writes* w, stow_node node, size_t k) {
   if (stowi_loop_of(graph, node, &loop)) {
     return step_of(w, loop.yield) + 1;  // what the last round left
   }
-  if (stow_effects_inside(w->effects, value, &operand, &offset)) {
+  if (stowi_effects_inside(w->effects, value, &operand, &offset)) {
     return w->since[operands[operand]];
   }
   bool reads =
@@ -342,7 +342,7 @@ static stow_status check_operands(const writes* w, stow_node node) {
   return STOW_OK;
 }
 
-static stow_status check_hold(const writes* w, stow_hold hold) {
+static stow_status check_hold(const writes* w, stowi_effects_hold_entry hold) {
   const stow_graph* graph = w->call->graph;
   stow_value value = stow_graph_operands(graph, hold.node)[hold.operand];
   read_record read = {value, hold.node, stow_schedule_count(w->call->schedule), STOW_REGION_BODY,
@@ -360,8 +360,8 @@ static stow_status check_reads(const writes* w) {
   for (stow_node node = 0; node < count; ++node) {
     STOW_TRY(check_operands(w, node));
   }
-  for (size_t i = 0; i < stow_effects_hold_count(w->effects); ++i) {
-    STOW_TRY(check_hold(w, stow_effects_hold(w->effects, i)));
+  for (size_t i = 0; i < stowi_effects_hold_count(w->effects); ++i) {
+    STOW_TRY(check_hold(w, stowi_effects_hold(w->effects, i)));
   }
   for (size_t i = 0; i < stow_graph_output_count(graph); ++i) {
     read_record read = {

@@ -17,11 +17,11 @@
 // Worth. With windows a group occupies what lives in it at each step, and what lies between. First
 // the homes are taken that raise the load at no step; then those whose rise stays below the highest
 // load. O((values + operands) log values), beside what hulls.h says of merging.
-#include "analysis/effects/effects.h"
 #include "analysis/sharing/hulls.h"
 #include "analysis/views.h"
 #include "base/checked.h"
 #include "base/diag.h"
+#include "effects/api.h"
 
 #define NO_PLACE UINT64_MAX
 
@@ -58,7 +58,7 @@ static uint32_t step_of(const homes* h, stow_node node) {
 }
 
 static uint32_t birth_of(const homes* h, stow_value value) {
-  return stow_lifetimes_own_begin(h->call->lifetimes, value);
+  return stowi_lifetimes_own_begin(h->call->lifetimes, value);
 }
 
 static stow_value operand_of(const homes* h, const entry* e) {
@@ -90,7 +90,7 @@ static bool is_yielded(const homes* h, stow_value value) {
 static bool is_pinned(const homes* h, stow_value value) {
   stow_node node = stow_graph_producer(h->graph, value);
   return stow_graph_op_desc(h->graph, node)->writes_view || is_yielded(h, value) ||
-         stow_effects_state(h->effects, value);
+         stowi_effects_state(h->effects, value);
 }
 
 static void add_over(const homes* h, group* g, stow_value value) {
@@ -104,10 +104,10 @@ static void add_over(const homes* h, group* g, stow_value value) {
 }
 
 static void add_value(const homes* h, stow_value value) {
-  const stow_views* views = h->call->views;
+  const stowi_views* views = h->call->views;
   group* g = &h->groups[views->root[value]];
   uint32_t begin = birth_of(h, value);
-  uint32_t end = stow_lifetimes_own_end(h->call->lifetimes, value);
+  uint32_t end = stowi_lifetimes_own_end(h->call->lifetimes, value);
   g->begin = begin < g->begin ? begin : g->begin;
   g->end = end > g->end ? end : g->end;
   if (views->root[value] == value) {
@@ -149,7 +149,7 @@ static uint64_t element_bits(const homes* h, stow_value result, uint64_t element
   uint64_t natural_bytes;
   uint64_t uniform_bits;
   uint64_t bytes = h->call->views->bytes[result];
-  if (stow_effects_storage(h->effects, result) != STOW_BYTES_DEFAULT ||
+  if (stowi_effects_storage(h->effects, result) != STOW_BYTES_DEFAULT ||
       stow_type_bytes(type, &natural_bytes) != STOW_OK) {
     return 0;
   }
@@ -219,7 +219,7 @@ static void set_places(const homes* h, entry* entries, size_t count) {
 
 static bool may_host(const homes* h, entry* e) {
   stow_value result = result_of(h, e);
-  if (!stow_lifetimes_reuse_allowed(h->call->lifetimes)) {
+  if (!stowi_lifetimes_reuse_allowed(h->call->lifetimes)) {
     return refuse(e, STOW_REASON_NO_REUSE, STOW_VALUE_NONE);
   }
   if (h->call->views->root[result] != result) {
@@ -228,7 +228,7 @@ static bool may_host(const homes* h, entry* e) {
   if (stowi_sharing_is_external(h->call, result)) {
     return refuse(e, STOW_REASON_EXTERNAL, STOW_VALUE_NONE);
   }
-  if (stow_effects_state(h->effects, result)) {
+  if (stowi_effects_state(h->effects, result)) {
     return refuse(e, STOW_REASON_STATE, STOW_VALUE_NONE);
   }
   if (stowi_effects_is_fixed(h->effects, result)) {
@@ -247,13 +247,13 @@ static bool may_leave(const homes* h, stow_value root, entry* e) {
   if (stowi_sharing_is_external(h->call, root)) {
     return refuse(e, STOW_REASON_EXTERNAL, STOW_VALUE_NONE);
   }
-  if (stow_effects_state(h->effects, root)) {
+  if (stowi_effects_state(h->effects, root)) {
     return refuse(e, STOW_REASON_STATE, STOW_VALUE_NONE);
   }
   if (stowi_effects_is_fixed(h->effects, root)) {
     return refuse(e, STOW_REASON_FIXED, STOW_VALUE_NONE);
   }
-  if (stow_effects_own(h->effects, root)) {
+  if (stowi_effects_own(h->effects, root)) {
     return refuse(e, STOW_REASON_OWN, STOW_VALUE_NONE);
   }
   return true;
@@ -323,7 +323,7 @@ static size_t cover(homes* h, const entry* e, const entry* end, stow_value root)
 }
 
 static bool is_aligned(const homes* h, stow_value root, uint64_t place) {
-  uint64_t alignment = stow_views_alignment(h->call->views, root);
+  uint64_t alignment = stowi_views_alignment(h->call->views, root);
   uint64_t least = h->call->options.alignment;
   return place % (alignment > least ? alignment : least) == 0;
 }
@@ -487,7 +487,7 @@ static homes homes_of(stowi_sharing_call* call) {
 
 // Where nothing has moved: the first concat that could be an operand's home.
 static void propose_homes(homes* h) {
-  const stow_views* views = h->call->views;
+  const stowi_views* views = h->call->views;
   stow_value* home = h->call->home;
   for (size_t i = 0; i < h->entries.count; ++i) {
     entry* e = &h->entries.data[i];

@@ -14,11 +14,11 @@
 // halves, which costs O(m log m) for m values in it.
 #include "analysis/sharing/hulls.h"
 
-#include "analysis/effects/effects.h"
 #include "analysis/views.h"
 #include "base/checked.h"
 #include "base/diag.h"
 #include "base/sort.h"
+#include "effects/api.h"
 
 #define NO_PIECE UINT32_MAX
 
@@ -230,7 +230,7 @@ typedef struct member {
   uint32_t last;  // the last piece of this and others that were merged with it
 } member;
 
-static size_t collect_members(const stow_views* views, member* members) {
+static size_t collect_members(const stowi_views* views, member* members) {
   size_t count = 0;
   for (stow_value value = 0; value < views->value_count; ++value) {
     if (views->bytes[value] != 0) {
@@ -263,7 +263,7 @@ static bool merge_root(stowi_hulls* hulls, member* members, size_t count) {
 
 static bool make_pieces(stowi_hulls* hulls, const stowi_sharing_call* call, member* members,
                         size_t count) {
-  const stow_views* views = call->views;
+  const stowi_views* views = call->views;
   if (!reserve_pieces(hulls, count)) {
     return false;
   }
@@ -271,8 +271,8 @@ static bool make_pieces(stowi_hulls* hulls, const stowi_sharing_call* call, memb
     stow_value value = members[i].value;
     stowi_hull_piece piece = {.low = views->offset[value],
                               .high = views->offset[value] + views->bytes[value],
-                              .begin = stow_lifetimes_own_begin(call->lifetimes, value),
-                              .end = stow_lifetimes_own_end(call->lifetimes, value),
+                              .begin = stowi_lifetimes_own_begin(call->lifetimes, value),
+                              .end = stowi_lifetimes_own_end(call->lifetimes, value),
                               .previous = NO_PIECE,
                               .anchor = (stow_value)members[i].key};
     members[i].last = take_piece(hulls, piece);
@@ -317,15 +317,15 @@ static bool count_bytes(uint64_t* total, uint64_t bytes) {
 }
 
 static bool fits_curve(const stowi_sharing_call* call) {
-  const stow_views* views = call->views;
+  const stowi_views* views = call->views;
   uint64_t total = 0;
   for (stow_value value = 0; value < views->value_count; ++value) {
     if (views->root[value] == value && !count_bytes(&total, views->bytes[value])) {
       return false;
     }
   }
-  for (size_t i = 0; i < stow_effects_scratch_count(call->effects); ++i) {
-    if (!count_bytes(&total, stow_effects_scratch(call->effects, i).bytes)) {
+  for (size_t i = 0; i < stowi_effects_scratch_count(call->effects); ++i) {
+    if (!count_bytes(&total, stowi_effects_scratch(call->effects, i).bytes)) {
       return false;
     }
   }
@@ -342,8 +342,8 @@ static void fill_curve(stowi_hulls* hulls, const stowi_sharing_call* call) {
       stowi_load_curve_add(&hulls->load, piece.begin, piece.end, (int64_t)(piece.high - piece.low));
     }
   }
-  for (size_t i = 0; i < stow_effects_scratch_count(call->effects); ++i) {
-    stow_scratch scratch = stow_effects_scratch(call->effects, i);
+  for (size_t i = 0; i < stowi_effects_scratch_count(call->effects); ++i) {
+    stowi_effects_scratch_entry scratch = stowi_effects_scratch(call->effects, i);
     uint32_t step = stow_schedule_step(call->schedule, scratch.node);
     stowi_load_curve_add(&hulls->load, step, step + 1, (int64_t)scratch.bytes);
   }

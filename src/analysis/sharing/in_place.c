@@ -13,11 +13,11 @@
 // effects name; a node of which n operands lie in one root adds n times its operands.
 #include <string.h>
 
-#include "analysis/effects/effects.h"
 #include "analysis/lives/lifetimes.h"
 #include "analysis/sharing/sharing.h"
 #include "analysis/views.h"
 #include "base/diag.h"
+#include "effects/api.h"
 
 // What is known of a root and all that lies in it.
 typedef struct tenancy {
@@ -46,7 +46,7 @@ typedef struct candidate {
 
 typedef struct merger {
   stowi_sharing_call* call;
-  stow_views* views;
+  stowi_views* views;
   tenancy* tenancies;               // by root
   STOWI_VEC(candidate) candidates;  // of the result that is looked at
 } merger;
@@ -83,7 +83,7 @@ static uint32_t birth_of(const merger* m, stow_value value) {
 }
 
 static void add_value(const merger* m, stow_value value) {
-  const stow_lifetimes* lifetimes = m->call->lifetimes;
+  const stowi_lifetimes* lifetimes = m->call->lifetimes;
   tenancy* at = &m->tenancies[m->views->root[value]];
   uint32_t end = lifetimes->end[value];
   uint32_t late = lifetimes->late != NULL ? lifetimes->late[value] : 0;
@@ -91,7 +91,7 @@ static void add_value(const merger* m, stow_value value) {
   at->end = larger(at->end, late == end ? end + 1 : end);
   at->late = larger(at->late, late);
   at->kept |= stowi_bits_has(&m->call->outputs, value) || is_kept_boundary(m, value);
-  at->state |= stow_effects_state(m->call->effects, value);
+  at->state |= stowi_effects_state(m->call->effects, value);
   if (stowi_views_is_laid(m->views, value) &&
       (at->taker == STOW_VALUE_NONE || birth_of(m, value) > birth_of(m, at->taker))) {
     at->taker = value;
@@ -150,7 +150,7 @@ static bool is_refused(candidate* c, stow_reason reason) {
 // home in it, those are written before its step.
 static stow_reason judge_result(const merger* m, stow_value result, uint32_t step) {
   const stow_effects* effects = m->call->effects;
-  if (!stow_lifetimes_reuse_allowed(m->call->lifetimes)) {
+  if (!stowi_lifetimes_reuse_allowed(m->call->lifetimes)) {
     return STOW_REASON_NO_REUSE;
   }
   if (stowi_sharing_is_external(m->call, result)) {
@@ -159,7 +159,7 @@ static stow_reason judge_result(const merger* m, stow_value result, uint32_t ste
   if (stowi_effects_is_fixed(effects, result)) {
     return STOW_REASON_FIXED;
   }
-  if (stow_effects_own(effects, result)) {
+  if (stowi_effects_own(effects, result)) {
     return STOW_REASON_OWN;
   }
   if (m->tenancies[result].state) {
@@ -219,11 +219,11 @@ static stow_reason judge_end(const merger* m, stow_node node, stow_value root, c
 }
 
 static stow_reason judge_fit(const merger* m, stow_value result, stow_value operand) {
-  const stow_views* views = m->views;
+  const stowi_views* views = m->views;
   if (views->bytes[operand] < views->bytes[result]) {
     return STOW_REASON_TOO_SMALL;
   }
-  uint64_t alignment = stow_views_alignment(views, result);
+  uint64_t alignment = stowi_views_alignment(views, result);
   if (alignment < m->call->options.alignment) {
     alignment = m->call->options.alignment;
   }
@@ -453,7 +453,7 @@ static bool waits(const stowi_sharing_call* call, const stow_decision* decision)
 
 // The results that wait, whose decisions are taken out of the record.
 static bool take_out(stowi_sharing_call* call, stowi_bits* waiting) {
-  stow_sharing* sharing = call->sharing;
+  stowi_sharing* sharing = call->sharing;
   bool any = false;
   for (size_t i = 0; i < sharing->decisions.count; ++i) {
     const stow_decision* decision = &sharing->decisions.data[i].decision;

@@ -11,12 +11,12 @@
 
 #include <string.h>
 
-#include "analysis/effects/effects.h"
 #include "analysis/lives/lifetimes.h"
 #include "analysis/views.h"
 #include "base/checked.h"
 #include "base/diag.h"
 #include "base/sort.h"
+#include "effects/api.h"
 
 const char* stow_share_text(stow_share share) {
   static const char* const texts[STOW_SHARE_COUNT] = {
@@ -36,15 +36,15 @@ const char* stow_reason_text(stow_reason reason) {
   return (unsigned)reason < (unsigned)STOW_REASON_COUNT ? texts[reason] : "?";
 }
 
-void stow_sharing_options_init(stow_sharing_options* options) {
-  *options = (stow_sharing_options){sizeof(*options), true, true, 1};
+void stowi_sharing_options_init(stowi_sharing_options* options) {
+  *options = (stowi_sharing_options){sizeof(*options), true, true, 1};
 }
 
 // ---------------------------------------------------------------------------------------------
 // What the passes use
 
 stow_status stowi_sharing_note(stowi_sharing_call* call, stow_decision decision, size_t operand) {
-  stow_sharing* sharing = call->sharing;
+  stowi_sharing* sharing = call->sharing;
   if (STOWI_VEC_RESERVE(call->allocator, &sharing->decisions, 1) != STOW_OK) {
     return stowi_fail_memory(call->diag);
   }
@@ -64,7 +64,7 @@ stow_decision stowi_sharing_decision(const stowi_sharing_call* call, stow_share 
 
 void stowi_sharing_move(stowi_sharing_call* call, stow_value root, stow_value into,
                         uint64_t offset) {
-  stow_views* views = call->views;
+  stowi_views* views = call->views;
   views->root[root] = into;
   views->offset[root] = offset;
   stowi_bits_add(&views->laid, root);
@@ -73,7 +73,7 @@ void stowi_sharing_move(stowi_sharing_call* call, stow_value root, stow_value in
       views->alignment[into] = views->alignment[root];
     }
     views->alignment[root] =
-        stowi_views_alignment_code(stow_effects_alignment(call->effects, root));
+        stowi_views_alignment_code(stowi_effects_alignment(call->effects, root));
   }
 }
 
@@ -123,7 +123,7 @@ static size_t viewed_operand(const stowi_sharing_call* call, stow_node node, siz
   size_t operand;
   uint64_t offset;
   *out_known = stow_graph_view(call->graph, node, k, &view);
-  if (stow_effects_inside(call->effects, value, &operand, &offset)) {
+  if (stowi_effects_inside(call->effects, value, &operand, &offset)) {
     return operand;
   }
   return *out_known ? view.operand : 0;
@@ -147,8 +147,9 @@ static stow_status note_views_of(stowi_sharing_call* call, stow_node node) {
         !has_same_elements(call, result, operands[operand])) {
       continue;
     }
-    stow_reason reason = stow_views_is_view(call->views, result) ? STOW_REASON_TAKEN
-                                                                 : why_no_view(call, result, known);
+    stow_reason reason = stowi_views_is_view(call->views, result)
+                             ? STOW_REASON_TAKEN
+                             : why_no_view(call, result, known);
     STOW_TRY(stowi_sharing_note(
         call,
         stowi_sharing_decision(call, STOW_SHARE_VIEW, reason, node, result, operands[operand]),
@@ -189,7 +190,7 @@ static int compare_decisions(const void* a, const void* b, const void* context) 
 }
 
 static stow_status finish_record(stowi_sharing_call* call) {
-  stow_sharing* sharing = call->sharing;
+  stowi_sharing* sharing = call->sharing;
   if (stowi_sort(sharing->decisions.data, sharing->decisions.count, sizeof(stowi_decision),
                  compare_decisions, NULL, call->allocator) != STOW_OK) {
     return stowi_fail_memory(call->diag);
@@ -203,7 +204,7 @@ static stow_status finish_record(stowi_sharing_call* call) {
   return STOW_OK;
 }
 
-void stow_sharing_destroy(stow_sharing* sharing) {
+void stowi_sharing_destroy(stowi_sharing* sharing) {
   if (sharing == NULL) {
     return;
   }
@@ -212,19 +213,19 @@ void stow_sharing_destroy(stow_sharing* sharing) {
   STOWI_DELETE(allocator, sharing);
 }
 
-size_t stow_sharing_count(const stow_sharing* sharing) { return sharing->decisions.count; }
+size_t stowi_sharing_count(const stowi_sharing* sharing) { return sharing->decisions.count; }
 
-stow_decision stow_sharing_at(const stow_sharing* sharing, size_t index) {
+stow_decision stowi_sharing_at(const stowi_sharing* sharing, size_t index) {
   return sharing->decisions.data[index].decision;
 }
 
-size_t stow_sharing_taken(const stow_sharing* sharing) { return sharing->taken; }
+size_t stowi_sharing_taken(const stowi_sharing* sharing) { return sharing->taken; }
 
 // ---------------------------------------------------------------------------------------------
 // The copy of the views
 
 // Copies what passes change. |copy| shares the rest with |views|.
-static stow_status copy_views(const stow_views* views, stow_views* copy) {
+static stow_status copy_views(const stowi_views* views, stowi_views* copy) {
   size_t count = views->value_count;
   *copy = *views;
   copy->root = STOWI_ARRAY(views->allocator, stow_value, count);
@@ -251,13 +252,13 @@ static stow_status copy_views(const stow_views* views, stow_views* copy) {
   return STOW_OK;
 }
 
-static void swap_views(stow_views* views, stow_views* copy) {
-  stow_views old = *views;
+static void swap_views(stowi_views* views, stowi_views* copy) {
+  stowi_views old = *views;
   *views = *copy;
   *copy = old;
 }
 
-static void free_copy(stow_views* copy) {
+static void free_copy(stowi_views* copy) {
   STOWI_ARRAY_FREE(copy->allocator, copy->root, copy->value_count);
   STOWI_ARRAY_FREE(copy->allocator, copy->offset, copy->value_count);
   STOWI_ARRAY_FREE(copy->allocator, copy->alignment, copy->value_count);
@@ -267,7 +268,7 @@ static void free_copy(stow_views* copy) {
 // ---------------------------------------------------------------------------------------------
 
 static stow_status prepare(stowi_sharing_call* call) {
-  call->sharing = STOWI_NEW(call->allocator, stow_sharing);
+  call->sharing = STOWI_NEW(call->allocator, stowi_sharing);
   if (call->sharing == NULL) {
     return stowi_fail_memory(call->diag);
   }
@@ -299,10 +300,10 @@ static stow_status run(stowi_sharing_call* call) {
   return finish_record(call);
 }
 
-static stow_status check_arguments(const stow_views* views, const stow_graph* graph,
+static stow_status check_arguments(const stowi_views* views, const stow_graph* graph,
                                    const stow_schedule* schedule, const stow_effects* effects,
-                                   const stow_lifetimes* lifetimes,
-                                   const stow_sharing_options* options, stow_diag* diag) {
+                                   const stowi_lifetimes* lifetimes,
+                                   const stowi_sharing_options* options, stow_diag* diag) {
   STOW_TRY(stowi_views_check_graph(views, graph, diag));
   STOW_TRY(stowi_effects_check_graph(effects, graph, diag));
   if (stow_schedule_count(schedule) != stow_graph_node_count(graph) ||
@@ -312,23 +313,23 @@ static stow_status check_arguments(const stow_views* views, const stow_graph* gr
   }
   if (!stowi_is_power_of_two(options->alignment)) {
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
-                      "stow_sharing_options.alignment: %llu is no power of two",
+                      "stowi_sharing_options.alignment: %llu is no power of two",
                       (unsigned long long)options->alignment);
   }
   return STOW_OK;
 }
 
-stow_status stow_sharing_apply(stow_views* views, const stow_graph* graph,
-                               const stow_schedule* schedule, const stow_effects* effects,
-                               const stow_lifetimes* lifetimes, const stow_sharing_options* options,
-                               stow_allocator allocator, stow_diag* diag,
-                               stow_sharing** out_sharing) {
+stow_status stowi_sharing_apply(stowi_views* views, const stow_graph* graph,
+                                const stow_schedule* schedule, const stow_effects* effects,
+                                const stowi_lifetimes* lifetimes,
+                                const stowi_sharing_options* options, stow_allocator allocator,
+                                stow_diag* diag, stowi_sharing** out_sharing) {
   *out_sharing = NULL;
-  stow_sharing_options loaded;
-  stow_sharing_options_init(&loaded);
-  STOW_TRY(stowi_load_struct(&loaded, options, sizeof(loaded), "stow_sharing_options", diag));
+  stowi_sharing_options loaded;
+  stowi_sharing_options_init(&loaded);
+  STOW_TRY(stowi_load_struct(&loaded, options, sizeof(loaded), "stowi_sharing_options", diag));
   STOW_TRY(check_arguments(views, graph, schedule, effects, lifetimes, &loaded, diag));
-  stow_views copy;
+  stowi_views copy;
   stowi_sharing_call call = {.views = &copy,
                              .graph = graph,
                              .schedule = schedule,
@@ -346,6 +347,6 @@ stow_status stow_sharing_apply(stow_views* views, const stow_graph* graph,
   free_copy(&copy);
   stowi_bits_free(&call.outputs, allocator);
   STOWI_ARRAY_FREE(allocator, call.home, views->value_count);
-  stow_sharing_destroy(call.sharing);
+  stowi_sharing_destroy(call.sharing);
   return status;
 }

@@ -5,10 +5,9 @@
 #ifndef STOWAGE_SRC_ANALYSIS_SHARING_SHARING_H_
 #define STOWAGE_SRC_ANALYSIS_SHARING_SHARING_H_
 
-#include <stowage/sharing.h>
-
-#include "analysis/bits.h"
+#include "analysis/api.h"
 #include "base/alloc.h"
+#include "base/bit_set.h"
 
 // A decision, and what the list of them is ordered by.
 typedef struct stowi_decision {
@@ -17,22 +16,22 @@ typedef struct stowi_decision {
   uint32_t operand;  // index of the decision's operand in its node
 } stowi_decision;
 
-struct stow_sharing {
+struct stowi_sharing {
   stow_allocator allocator;
   STOWI_VEC(stowi_decision) decisions;
   size_t taken;
 };
 
-// |views| is a copy that the caller of stow_sharing_apply does not see before all has gone well.
+// |views| is a copy that the caller of stowi_sharing_apply does not see before all has gone well.
 // Between two passes every value's root is final: root[root[v]] == root[v].
 typedef struct stowi_sharing_call {
-  stow_views* views;
+  stowi_views* views;
   const stow_graph* graph;
   const stow_schedule* schedule;
-  const stow_effects* effects;      // may be NULL
-  const stow_lifetimes* lifetimes;  // of the views before. What a value's own life is does not
-                                    // depend on who shares its bytes
-  stow_sharing_options options;
+  const stow_effects* effects;       // may be NULL
+  const stowi_lifetimes* lifetimes;  // of the views before. What a value's own life is does not
+                                     // depend on who shares its bytes
+  stowi_sharing_options options;
   stow_allocator allocator;
   stow_diag* diag;
   stowi_bits outputs;  // of values
@@ -40,7 +39,7 @@ typedef struct stowi_sharing_call {
   // Nobody writes over such a value after the concat. Where the value stays outside after all,
   // stowi_share_homes clears the entry. NULL where copies are not elided.
   stow_value* home;
-  stow_sharing* sharing;  // the record
+  stowi_sharing* sharing;  // the record
 } stowi_sharing_call;
 
 // Notes a decision. Fails only for lack of memory, with the diagnostic filled.

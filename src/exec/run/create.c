@@ -122,7 +122,7 @@ static void find_scratch(stow_exec* exec) {
 // Of what a plan can be wrong about, the likely mistake, in words that say what to do.
 static stow_status require_scratch(const stow_exec* exec, stow_diag* diag) {
   size_t has = stow_plan_scratch_count(exec->plan);
-  size_t needs = stow_effects_scratch_count(exec->prepared->effects);
+  size_t needs = stowi_effects_scratch_count(exec->prepared->effects);
   return has == 0 && needs != 0
              ? stowi_fail(diag, STOW_ERR_VIOLATION,
                           "the plan has no scratch, and kernels need %zu pieces of it: it was not "

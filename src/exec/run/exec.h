@@ -5,6 +5,7 @@
 #include <stowage/arena.h>
 #include <stowage/exec.h>
 
+#include "effects/api.h"
 #include "exec/run/calls.h"
 #include "exec/run/prepare.h"
 #include "exec/threads/pool.h"

@@ -72,7 +72,7 @@ void stowi_paranoia_destroy(stowi_paranoia* paranoia) {
 
 // A root that has no content of its own when it is born.
 static bool is_born_empty(const stow_exec* exec, stow_value root) {
-  return !exec->places[root].is_boundary && !stow_effects_state(exec->prepared->effects, root);
+  return !exec->places[root].is_boundary && !stowi_effects_state(exec->prepared->effects, root);
 }
 
 static bool is_born(const stowi_paranoia* paranoia, const stow_exec* exec, stow_value root,

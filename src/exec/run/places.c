@@ -194,7 +194,7 @@ static void put_weights(stow_exec* exec) {
 static void clear_state(stow_exec* exec) {
   for (stow_value value = 0; value < exec->calls.value_count; ++value) {
     stow_slot slot;
-    if (stow_effects_state(exec->prepared->effects, value) && !exec->places[value].is_boundary &&
+    if (stowi_effects_state(exec->prepared->effects, value) && !exec->places[value].is_boundary &&
         stow_plan_slot(exec->plan, value, &slot)) {
       memset(exec->base + slot.offset, 0, (size_t)slot.size);
     }

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/diag.h"
+#include "effects/api.h"
 
 #define SCRATCH_ALIGNMENT 64
 
@@ -119,8 +120,8 @@ static bool is_allowed_over(const preparer* p, stow_node node, size_t k, size_t 
   if (stow_graph_over(p->prepared->graph, node, k, operand) != STOW_OVER_NEVER) {
     return true;
   }
-  for (size_t i = 0; i < stow_effects_overwrite_count(effects); ++i) {
-    stow_overwrite over = stow_effects_overwrite(effects, i);
+  for (size_t i = 0; i < stowi_effects_overwrite_count(effects); ++i) {
+    stowi_effects_overwrite_entry over = stowi_effects_overwrite(effects, i);
     if (over.node == node && over.result == k && over.operand == operand) {
       return true;
     }

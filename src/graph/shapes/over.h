@@ -5,11 +5,6 @@
 
 #include <stowage/graph.h>
 
-// As stow_graph_over, but also of an operand that has fewer bytes than the result: its storage can
-// be larger.
-stow_over stowi_graph_over_storage(const stow_graph* graph, stow_node node, size_t k,
-                                   size_t operand);
-
 // Element by element
 stow_over stowi_over_index(const stow_shape_call* call, size_t k, size_t operand);
 stow_over stowi_over_index_first(const stow_shape_call* call, size_t k, size_t operand);

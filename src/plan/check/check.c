@@ -109,7 +109,7 @@ stow_io_policy stowi_check_policy(const stowi_checker* checker, stow_value value
   if (!stow_graph_is_boundary(checker->graph, value) && !checker->values[value].output) {
     return STOW_IO_KEEP;
   }
-  stow_io_policy policy = stow_effects_io(checker->effects, value);
+  stow_io_policy policy = stowi_effects_io(checker->effects, value);
   if (policy == STOW_IO_DEFAULT) {
     policy = checker->plan->facts.io;
   }
@@ -120,7 +120,7 @@ stow_io_policy stowi_check_policy(const stowi_checker* checker, stow_value value
 }
 
 bool stowi_check_is_kept(const stowi_checker* checker, stow_value value) {
-  if (stow_effects_state(checker->effects, value)) {
+  if (stowi_effects_state(checker->effects, value)) {
     return true;
   }
   return stow_graph_is_boundary(checker->graph, value) &&
@@ -181,7 +181,7 @@ stow_value stowi_check_final(const stowi_checker* checker, stow_node loop, size_
 }
 
 bool stowi_check_may_share(const stowi_checker* checker, stow_value value) {
-  return !stow_effects_own(checker->effects, value) &&
+  return !stowi_effects_own(checker->effects, value) &&
          stowi_check_policy(checker, value) != STOW_IO_EXTERNAL;
 }
 
@@ -260,7 +260,7 @@ static void mark_outputs(stowi_checker* checker) {
 }
 
 static stow_status run(stowi_checker* checker) {
-  if (!stow_effects_are_of(checker->effects, checker->graph)) {
+  if (!stowi_effects_are_of(checker->effects, checker->graph)) {
     return stowi_fail(checker->diag, STOW_ERR_INVALID_ARGUMENT,
                       "the effects are of another graph, or the graph grew after they were made");
   }

@@ -7,6 +7,7 @@
 #include <stowage/plan.h>
 
 #include "base/alloc.h"
+#include "effects/api.h"
 #include "plan/plan_internal.h"
 
 // How a value comes to be in its bytes.

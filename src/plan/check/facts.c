@@ -42,7 +42,7 @@ typedef void (*visit_piece)(tally* t, const piece* p);
 static bool is_fixed(const stowi_checker* checker, stow_value value) {
   stowi_params params = checker->plan->facts.params;
   bool shared = params == STOWI_PARAMS_SHARED || params == STOWI_PARAMS_SHARED_OR_NONE;
-  return stow_effects_offset(checker->effects, value) != STOW_OFFSET_NONE ||
+  return stowi_effects_offset(checker->effects, value) != STOW_OFFSET_NONE ||
          (shared && stowi_check_is_op(checker, value, STOW_OP_PARAM));
 }
 

@@ -113,9 +113,9 @@ static stow_status visit_finals(const visitor* v, stow_node node) {
 
 static stow_status visit_held(const visitor* v) {
   stowi_checker* checker = v->checker;
-  size_t count = stow_effects_hold_count(checker->effects);
+  size_t count = stowi_effects_hold_count(checker->effects);
   for (size_t i = 0; i < count; ++i) {
-    stow_hold hold = stow_effects_hold(checker->effects, i);
+    stowi_effects_hold_entry hold = stowi_effects_hold(checker->effects, i);
     stow_value value = stow_graph_operands(checker->graph, hold.node)[hold.operand];
     if (value == STOW_VALUE_NONE) {
       continue;
@@ -208,9 +208,9 @@ static void write_results(stowi_checker* checker, stow_node node) {
 }
 
 static void write_early(stowi_checker* checker) {
-  size_t count = stow_effects_early_write_count(checker->effects);
+  size_t count = stowi_effects_early_write_count(checker->effects);
   for (size_t i = 0; i < count; ++i) {
-    stow_early_write write = stow_effects_early_write(checker->effects, i);
+    stowi_effects_early_write_entry write = stowi_effects_early_write(checker->effects, i);
     stow_value value =
         stow_graph_first_result(checker->graph, write.node) + (stow_value)write.result;
     stow_region region = stow_graph_node_region(checker->graph, write.from);

@@ -131,18 +131,18 @@ static stow_status check_owner(stowi_checker* checker, stow_node node, span* ran
 
 // What effects say of a later or earlier node must hold for its step too.
 static stow_status check_effects(stowi_checker* checker) {
-  size_t holds = stow_effects_hold_count(checker->effects);
+  size_t holds = stowi_effects_hold_count(checker->effects);
   for (size_t i = 0; i < holds; ++i) {
-    stow_hold hold = stow_effects_hold(checker->effects, i);
+    stowi_effects_hold_entry hold = stowi_effects_hold(checker->effects, i);
     uint32_t step = checker->steps[hold.node];
     if (hold.until != STOW_STEP_END && checker->steps[hold.until] < step) {
       return schedule_fault(checker, hold.node, step,
                             "after the node until which it holds an operand");
     }
   }
-  size_t early = stow_effects_early_write_count(checker->effects);
+  size_t early = stowi_effects_early_write_count(checker->effects);
   for (size_t i = 0; i < early; ++i) {
-    stow_early_write write = stow_effects_early_write(checker->effects, i);
+    stowi_effects_early_write_entry write = stowi_effects_early_write(checker->effects, i);
     uint32_t step = checker->steps[write.node];
     if (checker->steps[write.from] > step) {
       return schedule_fault(checker, write.node, step,

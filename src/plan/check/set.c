@@ -79,7 +79,7 @@ static stow_status collect_kept(turn* t, mark* marks) {
                          "%s has root %%%" PRIu32 ", which is no value",
                          stowi_label_value(checker, value).text, root);
     }
-    if (stow_effects_state(checker->effects, value)) {
+    if (stowi_effects_state(checker->effects, value)) {
       marks[root] = MARK_STATE;
     } else if (is_weight(checker, value) && marks[root] == MARK_NONE) {
       marks[root] = MARK_WEIGHT;
@@ -128,7 +128,7 @@ static stow_status add_reserved(turn* t) {
 
 static stow_status gather(turn* t) {
   stowi_checker* checker = &t->checker;
-  if (!stow_effects_are_of(checker->effects, checker->graph)) {
+  if (!stowi_effects_are_of(checker->effects, checker->graph)) {
     return stowi_fail(checker->diag, STOW_ERR_INVALID_ARGUMENT,
                       "the effects are of another graph, or the graph grew after they were made");
   }

@@ -60,13 +60,13 @@ static stow_value touched_operand(const stowi_checker* checker, stow_value value
 // may.
 static const char* why_not_there(const stowi_checker* checker, stow_value value) {
   stow_value root = stow_plan_root(checker->plan, value);
-  if (!stowi_check_may_share(checker, value) || stow_effects_state(checker->effects, value)) {
+  if (!stowi_check_may_share(checker, value) || stowi_effects_state(checker->effects, value)) {
     return "must have bytes of its own and lies in";
   }
-  if (stow_effects_offset(checker->effects, value) != STOW_OFFSET_NONE) {
+  if (stowi_effects_offset(checker->effects, value) != STOW_OFFSET_NONE) {
     return "has a fixed offset and lies in";
   }
-  bool is_fixed = stow_effects_offset(checker->effects, root) != STOW_OFFSET_NONE;
+  bool is_fixed = stowi_effects_offset(checker->effects, root) != STOW_OFFSET_NONE;
   return is_fixed && step_of(checker, value) > step_of(checker, root)
              ? "is written over what has a fixed offset,"
              : NULL;
@@ -101,8 +101,8 @@ static stow_over may_overwrite(const pass* p, stow_node node, size_t k, size_t o
   const stowi_checker* checker = p->checker;
   stow_over over = checker->plan->facts.in_place ? stow_graph_over(checker->graph, node, k, operand)
                                                  : STOW_OVER_NEVER;
-  for (size_t i = p->at.forbidden; i < stow_effects_forbidden_count(checker->effects); ++i) {
-    stow_overwrite entry = stow_effects_forbidden(checker->effects, i);
+  for (size_t i = p->at.forbidden; i < stowi_effects_forbidden_count(checker->effects); ++i) {
+    stowi_effects_overwrite_entry entry = stowi_effects_forbidden(checker->effects, i);
     if (entry.node != node) {
       break;
     }
@@ -110,8 +110,8 @@ static stow_over may_overwrite(const pass* p, stow_node node, size_t k, size_t o
       return STOW_OVER_NEVER;
     }
   }
-  for (size_t i = p->at.allowed; i < stow_effects_overwrite_count(checker->effects); ++i) {
-    stow_overwrite entry = stow_effects_overwrite(checker->effects, i);
+  for (size_t i = p->at.allowed; i < stowi_effects_overwrite_count(checker->effects); ++i) {
+    stowi_effects_overwrite_entry entry = stowi_effects_overwrite(checker->effects, i);
     if (entry.node != node) {
       break;
     }
@@ -375,12 +375,12 @@ static stow_status check_carried(stowi_checker* checker, stow_node node) {
 
 static void advance(pass* p, stow_node node) {
   const stow_effects* effects = p->checker->effects;
-  while (p->at.allowed < stow_effects_overwrite_count(effects) &&
-         stow_effects_overwrite(effects, p->at.allowed).node < node) {
+  while (p->at.allowed < stowi_effects_overwrite_count(effects) &&
+         stowi_effects_overwrite(effects, p->at.allowed).node < node) {
     p->at.allowed += 1;
   }
-  while (p->at.forbidden < stow_effects_forbidden_count(effects) &&
-         stow_effects_forbidden(effects, p->at.forbidden).node < node) {
+  while (p->at.forbidden < stowi_effects_forbidden_count(effects) &&
+         stowi_effects_forbidden(effects, p->at.forbidden).node < node) {
     p->at.forbidden += 1;
   }
 }

@@ -42,7 +42,7 @@ static bool has_right_size(const stowi_checker* checker, stow_value value, uint6
 
 stow_status stowi_check_sizes(stowi_checker* checker) {
   for (stow_value value = 0; value < checker->value_count; ++value) {
-    uint64_t bytes = stow_effects_storage(checker->effects, value);
+    uint64_t bytes = stowi_effects_storage(checker->effects, value);
     if (bytes == STOW_BYTES_DEFAULT) {
       STOW_TRY(size_of(checker, value, &bytes));
     }

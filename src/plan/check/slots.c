@@ -35,8 +35,8 @@ static stow_status check_alignment(stowi_checker* checker, stow_value value, uin
 // Whatever is written is aligned as the options and its effects ask, which the arena's base must
 // allow for. A view lies where its root puts it, but what is declared of it holds as well.
 static stow_status check_place(stowi_checker* checker, stow_value value, stow_slot slot) {
-  uint64_t needed = stow_effects_alignment(checker->effects, value);
-  uint64_t fixed = stow_effects_offset(checker->effects, value);
+  uint64_t needed = stowi_effects_alignment(checker->effects, value);
+  uint64_t fixed = stowi_effects_offset(checker->effects, value);
   uint64_t common = checker->plan->facts.alignment;
   if (is_root(checker, value) || checker->values[value].made == STOWI_MADE_WRITTEN) {
     needed = needed > common ? needed : common;
@@ -157,7 +157,7 @@ static stow_status scratch_fault(stowi_checker* checker, stow_fault fault, stow_
 }
 
 static stow_status check_scratch(stowi_checker* checker, size_t index, uint64_t* highest) {
-  stow_scratch need = stow_effects_scratch(checker->effects, index);
+  stowi_effects_scratch_entry need = stowi_effects_scratch(checker->effects, index);
   stow_node node = STOW_NODE_NONE;
   stow_slot slot = {0, 0};
   uint64_t claimed = 0;
@@ -186,7 +186,7 @@ static stow_status check_scratch(stowi_checker* checker, size_t index, uint64_t*
 }
 
 static stow_status check_all_scratch(stowi_checker* checker, uint64_t* highest) {
-  size_t needed = stow_effects_scratch_count(checker->effects);
+  size_t needed = stowi_effects_scratch_count(checker->effects);
   size_t listed = stow_plan_scratch_count(checker->plan);
   if (listed != needed) {
     return stowi_fault(checker, STOW_FAULT_MISSING, STOW_VALUE_NONE, STOW_VALUE_NONE, 0,

@@ -45,7 +45,7 @@ static bool share_by_effect(const stowi_checker* checker, stow_node node, stow_v
                             share* out) {
   size_t operand = 0;
   uint64_t offset = 0;
-  if (!stow_effects_inside(checker->effects, value, &operand, &offset)) {
+  if (!stowi_effects_inside(checker->effects, value, &operand, &offset)) {
     return false;
   }
   *out = (share){stowi_check_operand(checker, node, operand), offset, true, false};

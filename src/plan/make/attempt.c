@@ -37,38 +37,38 @@ stow_status stowi_make_schedule(stowi_maker* maker) {
 }
 
 stow_status stowi_make_views(stowi_maker* maker) {
-  stow_views_options options;
-  stow_views_options_init(&options);
+  stowi_views_options options;
+  stowi_views_options_init(&options);
   options.classic_only = maker->options.classic_views;
   options.f32_uniform = maker->options.f32_uniform;
   options.io = maker->options.io;
   options.inputs = maker->options.inputs;
-  return stow_views_create(maker->graph, maker->effects, &options, maker->allocator, maker->diag,
-                           &maker->views);
+  return stowi_views_create(maker->graph, maker->effects, &options, maker->allocator, maker->diag,
+                            &maker->views);
 }
 
 static stow_status make_lifetimes(stowi_maker* maker) {
-  stow_lifetimes_options options;
-  stow_lifetimes_options_init(&options);
+  stowi_lifetimes_options options;
+  stowi_lifetimes_options_init(&options);
   options.io = maker->options.io;
   options.rule_count = maker->options.rule_count;
   memcpy(options.rules, maker->options.rules, sizeof(options.rules));
-  stow_lifetimes_destroy(maker->lifetimes);
+  stowi_lifetimes_destroy(maker->lifetimes);
   maker->lifetimes = NULL;
-  return stow_lifetimes_create(maker->graph, maker->schedule, maker->views, maker->effects,
-                               &options, maker->allocator, maker->diag, &maker->lifetimes);
+  return stowi_lifetimes_create(maker->graph, maker->schedule, maker->views, maker->effects,
+                                &options, maker->allocator, maker->diag, &maker->lifetimes);
 }
 
 static stow_status make_sharing(stowi_maker* maker) {
-  stow_sharing_options options;
-  stow_sharing_options_init(&options);
+  stowi_sharing_options options;
+  stowi_sharing_options_init(&options);
   options.in_place = maker->choice.in_place;
   options.elide_copies = maker->choice.elide_copies;
   options.alignment = maker->options.alignment;
-  STOW_TRY(stow_sharing_apply(maker->views, maker->graph, maker->schedule, maker->effects,
-                              maker->lifetimes, &options, maker->allocator, maker->diag,
-                              &maker->sharing));
-  return stow_sharing_taken(maker->sharing) == 0 ? STOW_OK : make_lifetimes(maker);
+  STOW_TRY(stowi_sharing_apply(maker->views, maker->graph, maker->schedule, maker->effects,
+                               maker->lifetimes, &options, maker->allocator, maker->diag,
+                               &maker->sharing));
+  return stowi_sharing_taken(maker->sharing) == 0 ? STOW_OK : make_lifetimes(maker);
 }
 
 static stow_status analyse(stowi_maker* maker) {
@@ -81,8 +81,8 @@ static stow_status analyse(stowi_maker* maker) {
   if (!maker->choice.windows) {
     return STOW_OK;
   }
-  return stow_windows_create(maker->views, maker->lifetimes, maker->allocator, maker->diag,
-                             &maker->windows);
+  return stowi_windows_create(maker->views, maker->lifetimes, maker->allocator, maker->diag,
+                              &maker->windows);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -110,7 +110,7 @@ static stow_status make_empty_plan(stowi_maker* maker) {
   plan->facts.zero_size_slots = options->zero_size_slots;
   plan->facts.f32_uniform = options->f32_uniform;
   plan->facts.classic_views = options->classic_views;
-  plan->facts.reuse = options->reuse && stow_lifetimes_reuse_allowed(maker->lifetimes);
+  plan->facts.reuse = options->reuse && stowi_lifetimes_reuse_allowed(maker->lifetimes);
   plan->facts.in_place = maker->choice.in_place;
   plan->facts.elide_copies = maker->choice.elide_copies;
   memcpy(plan->order, stow_schedule_order(maker->schedule), plan->step_count * sizeof(stow_node));
@@ -154,10 +154,10 @@ void stowi_maker_free(stowi_maker* maker) {
   STOWI_ARRAY_FREE(maker->allocator, maker->fixed, stow_graph_value_count(maker->graph));
   stow_placement_destroy(maker->placement);
   stow_problem_destroy(maker->problem);
-  stow_windows_destroy(maker->windows);
-  stow_sharing_destroy(maker->sharing);
-  stow_lifetimes_destroy(maker->lifetimes);
-  stow_views_destroy(maker->views);
+  stowi_windows_destroy(maker->windows);
+  stowi_sharing_destroy(maker->sharing);
+  stowi_lifetimes_destroy(maker->lifetimes);
+  stowi_views_destroy(maker->views);
   stow_schedule_destroy(maker->schedule);
   stow_plan_destroy(maker->plan);
 }

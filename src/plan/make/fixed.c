@@ -61,12 +61,12 @@ static stow_status share_param(stowi_maker* maker, stow_value v, bool* used) {
                            ", but the weight layout has it at %" PRIu64,
                            name.text, *fixed, weight.offset);
   }
-  bool is_empty = stow_views_bytes(maker->views, v) == 0;
+  bool is_empty = stowi_views_bytes(maker->views, v) == 0;
   if (is_empty != stowi_weight_is_empty(layout, index) ||
       (!is_empty && value->size != weight.size)) {
     return stowi_make_fail(maker, STOW_ERR_TYPE, v,
                            "param %s has %" PRIu64 " bytes, but %" PRIu64 " in the weight layout",
-                           name.text, stow_views_bytes(maker->views, v), weight.size);
+                           name.text, stowi_views_bytes(maker->views, v), weight.size);
   }
   *fixed = weight.offset;
   value->begin = 0;

@@ -8,6 +8,7 @@
 #ifndef STOWAGE_SRC_PLAN_MAKE_MAKE_H_
 #define STOWAGE_SRC_PLAN_MAKE_MAKE_H_
 
+#include "analysis/api.h"
 #include "plan/plan_internal.h"
 
 // What is asked for.
@@ -35,10 +36,10 @@ typedef struct stowi_maker {
   stow_diag* diag;
   stowi_choice choice;
   stow_schedule* schedule;
-  stow_views* views;
-  stow_lifetimes* lifetimes;
-  stow_sharing* sharing;  // NULL without reuse
-  stow_windows* windows;  // NULL where there are to be none
+  stowi_views* views;
+  stowi_lifetimes* lifetimes;
+  stowi_sharing* sharing;  // NULL without reuse
+  stowi_windows* windows;  // NULL where there are to be none
   stow_plan* plan;
   // Per value: where it must lie, or STOW_PLACE_ANYWHERE. Only that of roots counts in the end.
   uint64_t* fixed;
@@ -106,5 +107,15 @@ stow_status stowi_make_fixed(stowi_maker* maker);
 stow_status stowi_make_fail(const stowi_maker* maker, stow_status status, stow_value value,
                             const char* format, ...) STOW_PRINTF_LIKE(4, 5);
 stowi_value_text stowi_make_name(const stowi_maker* maker, stow_value value);
+
+// Takes over the windows of roots that have a slot and no guard; none where no bytes are reused.
+// Slots, lives and facts must be in. Once per plan.
+stow_status stowi_plan_set_windows(stow_plan* plan, const stowi_windows* windows, stow_diag* diag);
+
+// Takes the windows of all |roots| (by value) away: they occupy all of themselves.
+stow_status stowi_plan_drop_windows(stow_plan* plan, const bool* roots, stow_diag* diag);
+// Copies what was decided. Once per plan.
+stow_status stowi_plan_set_decisions(stow_plan* plan, const stowi_sharing* sharing,
+                                     stow_diag* diag);
 
 #endif  // STOWAGE_SRC_PLAN_MAKE_MAKE_H_

@@ -138,7 +138,7 @@ size_t stowi_take_offsets(stowi_maker* maker, const stow_placement* placement, s
   for (stow_value v = 0; v < plan->value_count; ++v) {
     if (stowi_plan_is_view(plan, v) && stowi_plan_has_slot(plan, v)) {
       plan->values[v].offset =
-          plan->values[plan->values[v].root].offset + stow_views_offset(maker->views, v);
+          plan->values[plan->values[v].root].offset + stowi_views_offset(maker->views, v);
     }
   }
   for (size_t i = 0; i < plan->scratch_count; ++i) {
@@ -194,7 +194,7 @@ static stow_status unpack_params(stowi_maker* maker) {
   const stow_plan* plan = maker->plan;
   for (stow_value v = 0; v < plan->value_count; ++v) {
     if (plan->values[v].kind == STOWI_KIND_PARAM) {
-      maker->fixed[v] = stow_effects_offset(maker->effects, v);
+      maker->fixed[v] = stowi_effects_offset(maker->effects, v);
     }
   }
   return make_problem(maker);

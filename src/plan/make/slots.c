@@ -9,7 +9,7 @@
 
 // Asked for boundary values and outputs only; no other has a policy.
 static bool is_external(const stowi_maker* maker, stow_value v) {
-  stow_io_policy io = stow_effects_io(maker->effects, v);
+  stow_io_policy io = stowi_effects_io(maker->effects, v);
   return (io == STOW_IO_DEFAULT ? maker->options.io : io) == STOW_IO_EXTERNAL;
 }
 
@@ -30,7 +30,7 @@ static void size_root(stowi_maker* maker, stow_value v) {
   const stow_plan_options* options = &maker->options;
   stowi_plan_value* value = &maker->plan->values[v];
   bool is_boundary = value->kind != STOWI_KIND_COMPUTED;
-  uint64_t bytes = stow_views_bytes(maker->views, v);
+  uint64_t bytes = stowi_views_bytes(maker->views, v);
   if (bytes == 0 && is_boundary && options->zero_size_slots) {
     bytes = options->alignment;
   }
@@ -47,7 +47,7 @@ static void size_root(stowi_maker* maker, stow_value v) {
 
 static void describe_root(stowi_maker* maker, stow_value v) {
   stowi_plan_value* value = &maker->plan->values[v];
-  uint64_t alignment = stow_effects_alignment(maker->effects, v);
+  uint64_t alignment = stowi_effects_alignment(maker->effects, v);
   if (alignment < maker->options.alignment) {
     alignment = maker->options.alignment;
   }
@@ -69,8 +69,8 @@ static void describe_view(stowi_maker* maker, stow_value v) {
     return;
   }
   value->offset = 0;
-  value->size = stow_views_bytes(maker->views, v);
-  uint64_t alignment = stow_effects_alignment(maker->effects, v);
+  value->size = stowi_views_bytes(maker->views, v);
+  uint64_t alignment = stowi_effects_alignment(maker->effects, v);
   if (alignment > UINT64_C(1) << root->alignment_log2) {
     root->alignment_log2 = stowi_log2(alignment);
   }
@@ -81,10 +81,10 @@ static void describe_view(stowi_maker* maker, stow_value v) {
 static void describe_roots(stowi_maker* maker) {
   for (stow_value v = 0; v < maker->plan->value_count; ++v) {
     stowi_plan_value* value = &maker->plan->values[v];
-    value->root = stow_views_root(maker->views, v);
-    value->begin = stow_lifetimes_begin(maker->lifetimes, v);
-    value->end = stow_lifetimes_end(maker->lifetimes, v);
-    maker->fixed[v] = stow_effects_offset(maker->effects, v);
+    value->root = stowi_views_root(maker->views, v);
+    value->begin = stowi_lifetimes_begin(maker->lifetimes, v);
+    value->end = stowi_lifetimes_end(maker->lifetimes, v);
+    maker->fixed[v] = stowi_effects_offset(maker->effects, v);
     if (value->root == v) {
       describe_root(maker, v);
     }
@@ -106,10 +106,10 @@ static void drop_external_outputs(stowi_maker* maker) {
 }
 
 static stow_status describe_scratch(stowi_maker* maker) {
-  size_t count = stow_effects_scratch_count(maker->effects);
+  size_t count = stowi_effects_scratch_count(maker->effects);
   STOW_TRY(stowi_plan_set_scratch_count(maker->plan, count, maker->diag));
   for (size_t i = 0; i < count; ++i) {
-    stow_scratch wanted = stow_effects_scratch(maker->effects, i);
+    stowi_effects_scratch_entry wanted = stowi_effects_scratch(maker->effects, i);
     stowi_plan_scratch* scratch = &maker->plan->scratch[i];
     scratch->node = wanted.node;
     scratch->index = i > 0 && scratch[-1].node == wanted.node ? scratch[-1].index + 1 : 0;

@@ -22,7 +22,7 @@
 // Slots
 
 static stow_io_policy policy_of(const stowi_traffic* t, stow_value v) {
-  stow_io_policy io = stow_effects_io(t->request->effects, v);
+  stow_io_policy io = stowi_effects_io(t->request->effects, v);
   return io == STOW_IO_DEFAULT ? t->request->options->io : io;
 }
 
@@ -76,7 +76,7 @@ static stow_status describe_root(stowi_traffic* t, stow_value v) {
   if (!has_slot(t, v, op)) {
     return STOW_OK;
   }
-  lot->bytes = stow_views_bytes(request->views, v);
+  lot->bytes = stowi_views_bytes(request->views, v);
   lot->windowed = request->options->windows && request->options->reuse;
   if (op == STOW_OP_PARAM && request->options->layout != NULL) {
     lot->windowed = false;
@@ -94,7 +94,7 @@ static void drop_external_outputs(stowi_traffic* t) {
   const stow_graph* graph = t->request->graph;
   const stow_value* outputs = stow_graph_outputs(graph);
   for (size_t i = 0; i < stow_graph_output_count(graph); ++i) {
-    if (!stow_views_is_view(t->request->views, outputs[i]) &&
+    if (!stowi_views_is_view(t->request->views, outputs[i]) &&
         policy_of(t, outputs[i]) == STOW_IO_EXTERNAL) {
       t->lots[outputs[i]].bytes = 0;
     }
@@ -124,8 +124,8 @@ static int compare_cuts(const void* a, const void* b, const void* context) {
 static stow_status find_cuts(const stowi_traffic* t, cut_list* cuts) {
   const stowi_order_request* request = t->request;
   for (stow_value v = 0; v < t->value_count; ++v) {
-    stow_value root = stow_views_root(request->views, v);
-    uint64_t bytes = stow_views_bytes(request->views, v);
+    stow_value root = stowi_views_root(request->views, v);
+    uint64_t bytes = stowi_views_bytes(request->views, v);
     const stowi_lot* lot = &t->lots[root];
     if (root == v || !lot->windowed || bytes == 0 || bytes >= lot->bytes) {
       continue;
@@ -133,7 +133,7 @@ static stow_status find_cuts(const stowi_traffic* t, cut_list* cuts) {
     if (STOWI_VEC_RESERVE(request->allocator, cuts, 2) != STOW_OK) {
       return stowi_fail_memory(request->diag);
     }
-    uint64_t offset = stow_views_offset(request->views, v);
+    uint64_t offset = stowi_views_offset(request->views, v);
     cuts->data[cuts->count++] = (cut){root, offset};
     cuts->data[cuts->count++] = (cut){root, offset + bytes};
   }
@@ -196,7 +196,7 @@ static stow_status cut_roots(stowi_traffic* t, cut_list* cuts) {
 
 stow_status stowi_traffic_lots(stowi_traffic* t) {
   for (stow_value v = 0; v < t->value_count; ++v) {
-    if (!stow_views_is_view(t->request->views, v)) {
+    if (!stowi_views_is_view(t->request->views, v)) {
       STOW_TRY(describe_root(t, v));
     }
   }
@@ -210,23 +210,24 @@ stow_status stowi_traffic_lots(stowi_traffic* t) {
 // ---------------------------------------------------------------------------------------------
 
 stowi_lot* stowi_traffic_lot(const stowi_traffic* t, stow_value value) {
-  return &t->lots[stow_views_root(t->request->views, value)];
+  return &t->lots[stowi_views_root(t->request->views, value)];
 }
 
 bool stowi_traffic_is_whole(const stowi_traffic* t, stow_value value) {
-  const stow_views* views = t->request->views;
-  return stow_views_bytes(views, value) == stow_views_bytes(views, stow_views_root(views, value));
+  const stowi_views* views = t->request->views;
+  return stowi_views_bytes(views, value) ==
+         stowi_views_bytes(views, stowi_views_root(views, value));
 }
 
 void stowi_traffic_parts(const stowi_traffic* t, stow_value value, uint32_t* out_first,
                          uint32_t* out_count) {
   const stowi_lot* lot = stowi_traffic_lot(t, value);
-  uint64_t low = stow_views_offset(t->request->views, value);
-  uint64_t high = low + stow_views_bytes(t->request->views, value);
+  uint64_t low = stowi_views_offset(t->request->views, value);
+  uint64_t high = low + stowi_views_bytes(t->request->views, value);
   *out_first = lot->first_part;
   *out_count = lot->part_count;
   bool is_root =
-      stow_views_root(t->request->views, value) == value;  // may have a slot, but no bytes
+      stowi_views_root(t->request->views, value) == value;  // may have a slot, but no bytes
   if (lot->bytes == 0 || (lot->windowed && low == high && !is_root)) {
     *out_count = 0;
     return;

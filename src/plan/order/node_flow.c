@@ -16,15 +16,16 @@ typedef struct builder {
   const stowi_traffic* traffic;
   stowi_flow_options options;
   stowi_node_flow* out;
-  stow_task* task;    // by node; of nodes of the region
-  stow_block* block;  // by part; of roots whose scope it is
+  stowi_flow_task* task;    // by node; of nodes of the region
+  stowi_flow_block* block;  // by part; of roots whose scope it is
   stow_diag* diag;
 } builder;
 
 static bool is_flat(const builder* b) { return b->options.region == STOWI_FLOW_FLAT; }
 
-// The task that |node|, of the region or of one in it, is part of; STOW_TASK_NONE: it is none.
-static stow_task task_of(const builder* b, stow_node node) {
+// The task that |node|, of the region or of one in it, is part of; STOWI_FLOW_TASK_NONE: it is
+// none.
+static stowi_flow_task task_of(const builder* b, stow_node node) {
   const stow_graph* graph = b->traffic->request->graph;
   stow_region region = stow_graph_node_region(graph, node);
   while (!is_flat(b) && region != b->options.region) {
@@ -76,7 +77,7 @@ static bool is_constant(const stowi_part* part) { return part->from_start && par
 
 static stow_status add_task(builder* b, stow_node node) {
   const stowi_traffic* t = b->traffic;
-  b->task[node] = STOW_TASK_NONE;
+  b->task[node] = STOWI_FLOW_TASK_NONE;
   if (t->idle[node]) {
     return STOW_OK;
   }
@@ -84,7 +85,7 @@ static stow_status add_task(builder* b, stow_node node) {
   if (b->options.inside != NULL && b->options.inside[node] > scratch) {
     scratch = b->options.inside[node];
   }
-  STOW_TRY(stow_flow_add_task(b->out->flow, scratch, b->diag, &b->task[node]));
+  STOW_TRY(stowi_flow_add_task(b->out->flow, scratch, b->diag, &b->task[node]));
   b->out->nodes[b->out->count++] = node;
   return STOW_OK;
 }
@@ -107,15 +108,15 @@ static stow_status add_tasks(builder* b) {
 
 static stow_status add_block(builder* b, const stowi_lot* lot, uint32_t index) {
   const stowi_part* part = &b->traffic->parts.data[index];
-  stow_block_desc desc;
-  stow_block_desc_init(&desc);
+  stowi_flow_block_desc desc;
+  stowi_flow_block_desc_init(&desc);
   desc.bytes = part->bytes;
   desc.to_end = part->to_end && !(b->options.for_bound && lot->brief);
-  STOW_TRY(stow_flow_add_block(b->out->flow, &desc, b->diag, &b->block[index]));
+  STOW_TRY(stowi_flow_add_block(b->out->flow, &desc, b->diag, &b->block[index]));
   if (part->from_start) {
     return STOW_OK;
   }
-  return stow_flow_makes(b->out->flow, task_of(b, lot->maker), b->block[index], b->diag);
+  return stowi_flow_makes(b->out->flow, task_of(b, lot->maker), b->block[index], b->diag);
 }
 
 static stow_status add_blocks(builder* b) {
@@ -134,12 +135,12 @@ static stow_status add_blocks(builder* b) {
 // Who reads, and who waits
 
 static stow_status follow(builder* b, stow_node later, stow_node earlier) {
-  stow_task a = task_of(b, earlier);
-  stow_task z = task_of(b, later);
-  if (a == STOW_TASK_NONE || z == STOW_TASK_NONE || a == z) {
+  stowi_flow_task a = task_of(b, earlier);
+  stowi_flow_task z = task_of(b, later);
+  if (a == STOWI_FLOW_TASK_NONE || z == STOWI_FLOW_TASK_NONE || a == z) {
     return STOW_OK;
   }
-  return stow_flow_follows(b->out->flow, z, a, b->diag);
+  return stowi_flow_follows(b->out->flow, z, a, b->diag);
 }
 
 // Whether it is not known which bytes of |lot| are used with |value|, which lies in it.
@@ -155,8 +156,8 @@ static bool is_unsure(const builder* b, const stowi_lot* lot, const stowi_touch*
 static stow_status add_read(builder* b, const stowi_touch* touch) {
   const stowi_traffic* t = b->traffic;
   const stowi_lot* lot = stowi_traffic_lot(t, touch->value);
-  stow_task task = task_of(b, touch->node);
-  if (task == STOW_TASK_NONE) {
+  stowi_flow_task task = task_of(b, touch->node);
+  if (task == STOWI_FLOW_TASK_NONE) {
     return STOW_OK;
   }
   uint32_t first;
@@ -168,7 +169,7 @@ static stow_status add_read(builder* b, const stowi_touch* touch) {
   }
   for (uint32_t i = first; i < first + count; ++i) {
     if (!is_constant(&t->parts.data[i])) {
-      STOW_TRY(stow_flow_reads(b->out->flow, task, b->block[i], b->diag));
+      STOW_TRY(stowi_flow_reads(b->out->flow, task, b->block[i], b->diag));
     }
   }
   return STOW_OK;
@@ -205,8 +206,8 @@ static stow_status add_over(builder* b, const stowi_over* over) {
   for (uint32_t i = made->first_part; i < made->first_part + made->part_count; ++i) {
     for (uint32_t k = first; k < first + count; ++k) {
       if (!is_constant(&t->parts.data[k])) {
-        STOW_TRY(stow_flow_over(b->out->flow, task_of(b, over->node), b->block[i], b->block[k],
-                                b->diag));
+        STOW_TRY(stowi_flow_over(b->out->flow, task_of(b, over->node), b->block[i], b->block[k],
+                                 b->diag));
       }
     }
   }
@@ -235,9 +236,9 @@ static stow_status add_home(builder* b, const stowi_home* home) {
   for (uint32_t i = root->first_part; i < root->first_part + root->part_count; ++i) {
     const stowi_part* part = &t->parts.data[i];
     uint64_t low = home->offset + part->low;
-    const stow_block* holder = find_holder(b, whole, low, low + part->bytes);
+    const stowi_flow_block* holder = find_holder(b, whole, low, low + part->bytes);
     if (holder != NULL && !part->from_start) {
-      STOW_TRY(stow_flow_absorbs(b->out->flow, *holder, b->block[i], b->diag));
+      STOW_TRY(stowi_flow_absorbs(b->out->flow, *holder, b->block[i], b->diag));
     }
   }
   return STOW_OK;
@@ -267,7 +268,7 @@ static stow_status build(builder* b) {
   if (b->out->nodes == NULL) {
     return stowi_fail_memory(b->diag);
   }
-  STOW_TRY(stow_flow_create(allocator, b->diag, &b->out->flow));
+  STOW_TRY(stowi_flow_create(allocator, b->diag, &b->out->flow));
   STOW_TRY(add_tasks(b));
   STOW_TRY(add_blocks(b));
   STOW_TRY(add_reads(b));
@@ -287,7 +288,7 @@ stow_status stowi_node_flow_create(const stowi_traffic* traffic, const stowi_flo
 }
 
 void stowi_node_flow_destroy(const stowi_traffic* traffic, stowi_node_flow* flow) {
-  stow_flow_destroy(flow->flow);
+  stowi_flow_destroy(flow->flow);
   STOWI_ARRAY_FREE(traffic->request->allocator, flow->nodes, flow->capacity);
   *flow = (stowi_node_flow){NULL, 0, NULL, 0};
 }

@@ -20,7 +20,7 @@ typedef struct stowi_flow_options {
 } stowi_flow_options;
 
 typedef struct stowi_node_flow {
-  stow_flow* flow;
+  stowi_flow* flow;
   uint32_t count;    // of tasks
   stow_node* nodes;  // by task
   uint32_t capacity;

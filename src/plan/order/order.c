@@ -39,13 +39,13 @@ static bool has_writers(const stow_graph* graph) {
 
 // Whether effects let bytes be used in ways that ops' own rules about writing know nothing of.
 static bool extends_uses(const stow_effects* effects, const stow_graph* graph) {
-  if (stow_effects_hold_count(effects) != 0 || stow_effects_early_write_count(effects) != 0) {
+  if (stowi_effects_hold_count(effects) != 0 || stowi_effects_early_write_count(effects) != 0) {
     return true;
   }
   for (stow_value value = 0; value < stow_graph_value_count(graph); ++value) {
     size_t operand;
     uint64_t offset;
-    if (stow_effects_inside(effects, value, &operand, &offset)) {
+    if (stowi_effects_inside(effects, value, &operand, &offset)) {
       return true;
     }
   }
@@ -55,7 +55,7 @@ static bool extends_uses(const stow_effects* effects, const stow_graph* graph) {
 // Two of them may only lie at the same place because they never live together.
 static bool has_fixed_values(const stow_effects* effects, const stow_graph* graph) {
   for (stow_value value = 0; value < stow_graph_value_count(graph); ++value) {
-    if (stow_effects_offset(effects, value) != STOW_OFFSET_NONE &&
+    if (stowi_effects_offset(effects, value) != STOW_OFFSET_NONE &&
         !stow_graph_is_boundary(graph, value)) {
       return true;
     }
@@ -117,7 +117,7 @@ static uint64_t budget_of(const finder* f, stow_region region) {
 
 // `args` first, then boundary nodes, then the tasks.
 static void write_region(finder* f, stow_region region, const stowi_node_flow* flow,
-                         const stow_task* order) {
+                         const stowi_flow_task* order) {
   const stowi_traffic* t = &f->traffic;
   stow_node* out = f->found + t->start[region];
   bool has_args = region != STOW_REGION_BODY &&
@@ -137,26 +137,26 @@ static void write_region(finder* f, stow_region region, const stowi_node_flow* f
 }
 
 // Who watches the placements watches orders too: both tell of bytes, a bound and nodes.
-static bool pass_on(void* user, const stow_flow_order_progress* progress) {
+static bool pass_on(void* user, const stowi_flow_order_progress* progress) {
   const stow_plan_options* options = ((const finder*)user)->request->options;
   stow_place_progress told = {progress->phase, progress->best, progress->bound, progress->nodes};
   return options->on_progress(options->user, &told);
 }
 
 static stow_status search_flow(finder* f, stow_region region, const stowi_node_flow* flow,
-                               stow_flow_order_result* out_result) {
+                               stowi_flow_order_result* out_result) {
   const stowi_order_request* request = f->request;
-  stow_task* order = STOWI_ARRAY(request->allocator, stow_task, flow->count);
+  stowi_flow_task* order = STOWI_ARRAY(request->allocator, stowi_flow_task, flow->count);
   if (order == NULL) {
     return stowi_fail_memory(request->diag);
   }
-  stow_flow_order_options options;
-  stow_flow_order_options_init(&options);
+  stowi_flow_order_options options;
+  stowi_flow_order_options_init(&options);
   options.nodes = budget_of(f, region);
   options.on_progress = request->options->on_progress == NULL ? NULL : pass_on;
   options.user = f;
   stow_status status =
-      stow_flow_order(flow->flow, &options, request->allocator, request->diag, order, out_result);
+      stowi_flow_order(flow->flow, &options, request->allocator, request->diag, order, out_result);
   if (status == STOW_OK) {
     f->nodes -= out_result->nodes < f->nodes ? out_result->nodes : f->nodes;
     f->ordering->nodes += out_result->nodes;
@@ -173,7 +173,7 @@ static stow_status search_region(finder* f, stow_region region) {
   stowi_flow_options options = {region, false, f->inside};
   stowi_node_flow flow;
   STOW_TRY(stowi_node_flow_create(&f->traffic, &options, &flow));
-  stow_flow_order_result result;
+  stowi_flow_order_result result;
   stow_status status = search_flow(f, region, &flow, &result);
   stow_node owner = stow_graph_region_owner(f->request->graph, region);
   if (status == STOW_OK && region != STOW_REGION_BODY && f->inside[owner] < result.peak) {
@@ -220,7 +220,7 @@ static void join_regions(const finder* f, stow_node* out_order) {
 // Peak of an order of all nodes in |flat|, the flow that was made last. |work| has room for the
 // tasks.
 static stow_status peak_of(const finder* f, const stowi_node_flow* flat, const stow_node* order,
-                           stow_task* work, uint64_t* out_peak) {
+                           stowi_flow_task* work, uint64_t* out_peak) {
   const stowi_traffic* t = &f->traffic;
   uint32_t count = 0;
   uint32_t place;
@@ -229,8 +229,8 @@ static stow_status peak_of(const finder* f, const stowi_node_flow* flat, const s
       work[count++] = t->task_of[order[step]];
     }
   }
-  return stow_flow_peak(flat->flow, work, f->request->allocator, f->request->diag, out_peak,
-                        &place);
+  return stowi_flow_peak(flat->flow, work, f->request->allocator, f->request->diag, out_peak,
+                         &place);
 }
 
 // The flows of regions count a little too much, and an inner region may not matter for the whole.
@@ -244,7 +244,7 @@ static stow_status is_better(const finder* f, const stow_node* order, bool* out_
     return STOW_OK;
   }
   STOW_TRY(stowi_node_flow_create(t, &options, &flat));
-  stow_task* work = STOWI_ARRAY(allocator, stow_task, t->node_count);
+  stowi_flow_task* work = STOWI_ARRAY(allocator, stowi_flow_task, t->node_count);
   stow_status status = work == NULL ? stowi_fail_memory(f->request->diag) : STOW_OK;
   uint64_t before = 0;
   uint64_t after = 0;
@@ -289,19 +289,19 @@ static stow_status bound_and_search(finder* f, bool searches) {
   stow_ordering* ordering = f->ordering;
   stowi_flow_options options = {STOWI_FLOW_FLAT, true, NULL};
   stowi_node_flow flat;
-  stow_task critical = STOW_TASK_NONE;
+  stowi_flow_task critical = STOWI_FLOW_TASK_NONE;
   STOW_TRY(stowi_node_flow_create(&f->traffic, &options, &flat));
-  stow_status status = stow_flow_bound(flat.flow, f->request->allocator, f->request->diag,
-                                       &ordering->any_bound, &critical);
+  stow_status status = stowi_flow_bound(flat.flow, f->request->allocator, f->request->diag,
+                                        &ordering->any_bound, &critical);
   if (status == STOW_OK && searches && leaves_hope(f)) {
-    stow_flow_order_result result;
+    stowi_flow_order_result result;
     status = search_flow(f, STOW_REGION_BODY, &flat, &result);
     if (status == STOW_OK && result.bound > ordering->any_bound) {
       ordering->any_bound = result.bound;
       critical = result.critical;
     }
   }
-  if (status == STOW_OK && critical != STOW_TASK_NONE) {
+  if (status == STOW_OK && critical != STOWI_FLOW_TASK_NONE) {
     ordering->critical = flat.nodes[critical];
   }
   stowi_node_flow_destroy(&f->traffic, &flat);

@@ -2,23 +2,26 @@
 //
 //     traffic.c    who uses which bytes, who must run before whom ─┐
 //     node_flow.c  that, as flows of tasks and blocks              ├─▶ order.c ─▶ schedule
-//     <stowage/flow.h>  the search                                ─┘
+//     "flow/api.h"  the search                                ─┘
 #ifndef STOWAGE_SRC_PLAN_ORDER_ORDER_H_
 #define STOWAGE_SRC_PLAN_ORDER_ORDER_H_
 
 #include <stowage/plan.h>
 
+#include "analysis/api.h"
+#include "flow/api.h"
+
 // What an order of the nodes needs, for the sharing that |options| allow.
 typedef struct stowi_order_request {
   const stow_graph* graph;
   const stow_effects* effects;       // may be NULL
-  const stow_views* views;           // before sharing
+  const stowi_views* views;          // before sharing
   const stow_plan_options* options;  // checked
   stow_allocator allocator;
   stow_diag* diag;
 } stowi_order_request;
 
-// Looks for an order with a lower peak than |given|, which stow_lifetimes_create has accepted and
+// Looks for an order with a lower peak than |given|, which stowi_lifetimes_create has accepted and
 // which has an arena of |arena| bytes. |out_schedule| is NULL where none is better, and where none
 // is looked for: every order needs |arena| bytes, options.order is not STOW_ORDER_AUTO, bytes are
 // not reused, rules have a say, the given order runs something between a node and its regions, or

@@ -14,12 +14,12 @@
 #include "plan/order/traffic.h"
 
 static bool is_fixed(const stowi_traffic* t, stow_value v) {
-  return stow_effects_offset(t->request->effects, v) != STOW_OFFSET_NONE;
+  return stowi_effects_offset(t->request->effects, v) != STOW_OFFSET_NONE;
 }
 
 // What |v| must lie at a multiple of.
 static uint64_t alignment_of(const stowi_traffic* t, stow_value v) {
-  uint64_t alignment = stow_views_alignment(t->request->views, v);
+  uint64_t alignment = stowi_views_alignment(t->request->views, v);
   uint64_t common = t->request->options->alignment;
   return alignment > common ? alignment : common;
 }
@@ -39,7 +39,7 @@ static bool is_made_by(const stowi_traffic* t, const stowi_lot* lot, stow_node n
 
 // The entries of one node in a list of effects.
 typedef struct listed {
-  stow_overwrite (*at)(const stow_effects* effects, size_t index);
+  stowi_effects_overwrite_entry (*at)(const stow_effects* effects, size_t index);
   size_t first;
   size_t end;
 } listed;
@@ -53,7 +53,7 @@ static void advance(const stowi_traffic* t, listed* list, size_t count, stow_nod
 
 static bool is_listed(const stowi_traffic* t, const listed* list, size_t k, size_t operand) {
   for (size_t i = list->first; i < list->end; ++i) {
-    stow_overwrite entry = list->at(t->request->effects, i);
+    stowi_effects_overwrite_entry entry = list->at(t->request->effects, i);
     if (entry.result == k && entry.operand == operand) {
       return true;
     }
@@ -69,10 +69,10 @@ typedef struct over_pass {
 
 static bool is_free_result(const stowi_traffic* t, stow_node node, stow_value result) {
   const stowi_lot* lot = &t->lots[result];
-  return !stow_views_is_view(t->request->views, result) && lot->bytes != 0 &&
+  return !stowi_views_is_view(t->request->views, result) && lot->bytes != 0 &&
          is_made_by(t, lot, node) && !is_fixed(t, result) &&
-         !stow_effects_own(t->request->effects, result) &&
-         !stow_effects_state(t->request->effects, result);
+         !stowi_effects_own(t->request->effects, result) &&
+         !stowi_effects_state(t->request->effects, result);
 }
 
 static bool is_read_twice(const stowi_traffic* t, stow_node node, size_t operand) {
@@ -102,11 +102,11 @@ static bool is_allowed(const over_pass* pass, stow_node node, size_t k, size_t o
 
 // Whether |operand| offers |result| a place.
 static bool offers_place(const stowi_traffic* t, stow_value operand, stow_value result) {
-  const stow_views* views = t->request->views;
-  stow_value root = stow_views_root(views, operand);
+  const stowi_views* views = t->request->views;
+  stow_value root = stowi_views_root(views, operand);
   return t->lots[root].bytes != 0 && !is_fixed(t, root) &&
-         stow_views_bytes(views, operand) >= stow_views_bytes(views, result) &&
-         stow_views_offset(views, operand) % alignment_of(t, result) == 0;
+         stowi_views_bytes(views, operand) >= stowi_views_bytes(views, result) &&
+         stowi_views_offset(views, operand) % alignment_of(t, result) == 0;
 }
 
 static stow_status add_overs(const over_pass* pass, stow_node node, size_t k) {
@@ -148,13 +148,13 @@ static void judge_overs(stowi_traffic* t, size_t first) {
 
 stow_status stowi_traffic_overs(stowi_traffic* t) {
   const stow_effects* effects = t->request->effects;
-  over_pass pass = {t, {stow_effects_overwrite, 0, 0}, {stow_effects_forbidden, 0, 0}};
+  over_pass pass = {t, {stowi_effects_overwrite, 0, 0}, {stowi_effects_forbidden, 0, 0}};
   if (!t->request->options->reuse) {
     return STOW_OK;
   }
   for (stow_node node = 0; node < t->node_count; ++node) {
-    advance(t, &pass.allowed, stow_effects_overwrite_count(effects), node);
-    advance(t, &pass.forbidden, stow_effects_forbidden_count(effects), node);
+    advance(t, &pass.allowed, stowi_effects_overwrite_count(effects), node);
+    advance(t, &pass.forbidden, stowi_effects_forbidden_count(effects), node);
     size_t first = t->overs.count;
     for (size_t k = 0; k < stow_graph_result_count(t->request->graph, node); ++k) {
       STOW_TRY(add_overs(&pass, node, k));
@@ -198,13 +198,13 @@ static bool is_contiguous(const stow_graph* graph, stow_node concat) {
 // Whether the root of |operand| may be made elsewhere, as far as its place does not matter.
 static bool may_move(const stowi_traffic* t, stow_value operand, stow_region region) {
   const stowi_order_request* request = t->request;
-  stow_value root = stow_views_root(request->views, operand);
+  stow_value root = stowi_views_root(request->views, operand);
   stow_node producer = stow_graph_producer(request->graph, root);
   return t->lots[root].bytes != 0 && !stow_graph_is_boundary(request->graph, root) &&
          stow_graph_op(request->graph, producer) != STOW_OP_ARGS &&
          stow_graph_node_region(request->graph, producer) == region && !is_fixed(t, root) &&
-         !stow_effects_state(request->effects, root) &&
-         !stow_effects_state(request->effects, operand);
+         !stowi_effects_state(request->effects, root) &&
+         !stowi_effects_state(request->effects, operand);
 }
 
 // The pairs are still in order of node.
@@ -277,24 +277,24 @@ static bool find_place(const stowi_traffic* t, stow_node concat, stow_value oper
   }
   *out_begin = begin / 8;
   *out_end = begin / 8 + size / 8 + (size % 8 != 0 ? 1 : 0);
-  return begin % 8 == 0 && stow_views_bytes(request->views, operand) == *out_end - *out_begin &&
+  return begin % 8 == 0 && stowi_views_bytes(request->views, operand) == *out_end - *out_begin &&
          *out_end <= t->lots[whole].bytes;
 }
 
 // Whether the operands of |concat| from |k| on are together all of their root, in its order.
 static bool is_covered(const stowi_traffic* t, stow_node concat, size_t k) {
-  const stow_views* views = t->request->views;
+  const stowi_views* views = t->request->views;
   const stow_value* operands = stow_graph_operands(t->request->graph, concat);
   size_t count = stow_graph_operand_count(t->request->graph, concat);
-  stow_value root = stow_views_root(views, operands[k]);
+  stow_value root = stowi_views_root(views, operands[k]);
   uint64_t covered = 0;
-  while (k < count && stow_views_root(views, operands[k]) == root &&
-         stow_views_offset(views, operands[k]) == covered &&
-         covered < stow_views_bytes(views, root)) {
-    covered += stow_views_bytes(views, operands[k]);
+  while (k < count && stowi_views_root(views, operands[k]) == root &&
+         stowi_views_offset(views, operands[k]) == covered &&
+         covered < stowi_views_bytes(views, root)) {
+    covered += stowi_views_bytes(views, operands[k]);
     ++k;
   }
-  return covered >= stow_views_bytes(views, root);
+  return covered >= stowi_views_bytes(views, root);
 }
 
 static stow_status add_homes_in(stowi_traffic* t, stow_node concat, housing* houses) {
@@ -303,7 +303,7 @@ static stow_status add_homes_in(stowi_traffic* t, stow_node concat, housing* hou
   stow_region region = stow_graph_node_region(request->graph, concat);
   uint64_t before = 0;
   for (size_t k = 0; k < stow_graph_operand_count(request->graph, concat); ++k) {
-    stow_value root = stow_views_root(request->views, operands[k]);
+    stow_value root = stowi_views_root(request->views, operands[k]);
     uint64_t begin;
     uint64_t end;
     uint64_t elements = 0;
@@ -329,7 +329,7 @@ static void spread_sharing(stowi_traffic* t, stow_node concat, housing* houses) 
   stow_value whole = stow_graph_first_result(request->graph, concat);
   for (size_t k = 0; k < stow_graph_operand_count(request->graph, concat); ++k) {
     stow_value operand = stow_graph_operands(request->graph, concat)[k];
-    if (houses[stow_views_root(request->views, operand)].is_shared) {
+    if (houses[stowi_views_root(request->views, operand)].is_shared) {
       houses[whole].is_shared = true;
       make_brief(t, whole);
     }
@@ -341,7 +341,7 @@ static bool is_host(const stowi_traffic* t, stow_node node) {
   const stowi_order_request* request = t->request;
   stow_value whole = stow_graph_first_result(request->graph, node);
   return stow_graph_op(request->graph, node) == STOW_OP_CONCAT &&
-         !stow_views_is_view(request->views, whole) && t->lots[whole].bytes != 0 &&
+         !stowi_views_is_view(request->views, whole) && t->lots[whole].bytes != 0 &&
          is_contiguous(request->graph, node);
 }
 

@@ -226,8 +226,8 @@ static stow_status add_carried(stowi_traffic* t, stow_node loop) {
 
 static stow_status add_holds(stowi_traffic* t) {
   const stow_effects* effects = t->request->effects;
-  for (size_t i = 0; i < stow_effects_hold_count(effects); ++i) {
-    stow_hold hold = stow_effects_hold(effects, i);
+  for (size_t i = 0; i < stowi_effects_hold_count(effects); ++i) {
+    stowi_effects_hold_entry hold = stowi_effects_hold(effects, i);
     stow_value value = stow_graph_operands(t->request->graph, hold.node)[hold.operand];
     if (value == STOW_VALUE_NONE) {
       continue;
@@ -245,8 +245,8 @@ static stow_status add_holds(stowi_traffic* t) {
 
 static stow_status add_early_writes(stowi_traffic* t) {
   const stow_effects* effects = t->request->effects;
-  for (size_t i = 0; i < stow_effects_early_write_count(effects); ++i) {
-    stow_early_write early = stow_effects_early_write(effects, i);
+  for (size_t i = 0; i < stowi_effects_early_write_count(effects); ++i) {
+    stowi_effects_early_write_entry early = stowi_effects_early_write(effects, i);
     stow_value value = stow_graph_first_result(t->request->graph, early.node);
     t->idle[early.node] = false;
     t->idle[early.from] = false;
@@ -258,8 +258,8 @@ static stow_status add_early_writes(stowi_traffic* t) {
 
 static stow_status add_scratch(stowi_traffic* t) {
   const stow_effects* effects = t->request->effects;
-  for (size_t i = 0; i < stow_effects_scratch_count(effects); ++i) {
-    stow_scratch scratch = stow_effects_scratch(effects, i);
+  for (size_t i = 0; i < stowi_effects_scratch_count(effects); ++i) {
+    stowi_effects_scratch_entry scratch = stowi_effects_scratch(effects, i);
     uint64_t* sum = &t->scratch[scratch.node];
     if (!stowi_add_u64(*sum, scratch.bytes, sum)) {
       return stowi_fail(t->request->diag, STOW_ERR_OVERFLOW, "scratch needs more than 64 bits");
@@ -271,7 +271,7 @@ static stow_status add_scratch(stowi_traffic* t) {
 
 static bool is_consumed(const stowi_traffic* t, stow_value value) {
   stow_node producer = stow_graph_producer(t->request->graph, value);
-  stow_io_policy io = stow_effects_io(t->request->effects, value);
+  stow_io_policy io = stowi_effects_io(t->request->effects, value);
   io = io == STOW_IO_DEFAULT ? t->request->options->io : io;
   return io == STOW_IO_CONSUME && stow_graph_op(t->request->graph, producer) == STOW_OP_INPUT;
 }
@@ -279,7 +279,7 @@ static bool is_consumed(const stowi_traffic* t, stow_value value) {
 static stow_status add_policies(stowi_traffic* t) {
   const stow_graph* graph = t->request->graph;
   for (stow_value value = 0; value < t->value_count; ++value) {
-    if (stow_effects_state(t->request->effects, value)) {
+    if (stowi_effects_state(t->request->effects, value)) {
       keep(t, value, true, true);
     }
     if (stow_graph_is_boundary(graph, value)) {
@@ -548,8 +548,8 @@ static void keep_a_task(stowi_traffic* t) {
 
 static stow_status allocate_work(stowi_traffic* t) {
   stow_allocator allocator = t->request->allocator;
-  t->task_of = STOWI_ARRAY(allocator, stow_task, t->node_count);
-  t->block_of = STOWI_ARRAY(allocator, stow_block, t->parts.count);
+  t->task_of = STOWI_ARRAY(allocator, stowi_flow_task, t->node_count);
+  t->block_of = STOWI_ARRAY(allocator, stowi_flow_block, t->parts.count);
   bool complete = t->task_of != NULL && t->block_of != NULL;
   return complete ? STOW_OK : stowi_fail_memory(t->request->diag);
 }

@@ -84,8 +84,8 @@ typedef struct stowi_traffic {
   STOWI_VEC(stowi_home) homes;
   bool is_rough;  // for a bound less is said than for a search
   // For whoever makes flows of this, one at a time.
-  stow_task* task_of;    // by node
-  stow_block* block_of;  // by part
+  stowi_flow_task* task_of;    // by node
+  stowi_flow_block* block_of;  // by part
 } stowi_traffic;
 
 // STOW_ERR_OVERFLOW where bytes need more than 64 bits. |request| and |given| are borrowed. On

@@ -136,7 +136,7 @@ static void mark_value(stowi_member* member, stow_value v) {
   stow_value root = plan->values[v].root;
   uint8_t kind = plan->values[v].kind;
   bool is_weight = kind == STOWI_KIND_PARAM || kind == STOWI_KIND_CONSTANT;
-  bool is_state = stow_effects_state(member->effects, v);
+  bool is_state = stowi_effects_state(member->effects, v);
   if (stowi_plan_has_slot(plan, root) && (is_weight || is_state)) {
     member->kept[root] = true;
     member->state[root] = member->state[root] || is_state;

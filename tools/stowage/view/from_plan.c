@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "effects/api.h"
 #include "make.h"
 
 typedef struct maker {
@@ -91,7 +92,7 @@ static void add_steps(maker* m) {
 
 static cli_view_kind kind_of(const maker* m, stow_value value) {
   stow_op op = stow_graph_op(m->from->graph, stow_graph_producer(m->from->graph, value));
-  if (stow_effects_state(m->from->effects, value)) {
+  if (stowi_effects_state(m->from->effects, value)) {
     return CLI_VIEW_STATE;
   }
   return op == STOW_OP_INPUT      ? CLI_VIEW_INPUT
@@ -117,7 +118,7 @@ static void add_root(maker* m, stow_value root, stow_slot slot) {
   const stow_plan* plan = m->from->plan;
   stow_node node = stow_graph_producer(graph, root);
   cli_view_kind kind = kind_of(m, root);
-  bool fixed = stow_effects_offset(m->from->effects, root) != STOW_OFFSET_NONE ||
+  bool fixed = stowi_effects_offset(m->from->effects, root) != STOW_OFFSET_NONE ||
                (kind == CLI_VIEW_PARAM && m->from->shared_params);
   cli_view_buffer buffer = {
       .id = root,
@@ -263,7 +264,7 @@ static cli_view_how how_of(const maker* m, stow_value value, stow_slot slot, uin
   return stow_graph_op(graph, node) == STOW_OP_LOOP ||
                  stow_graph_view(graph, node, value - stow_graph_first_result(graph, node),
                                  &view) ||
-                 stow_effects_inside(m->from->effects, value, &operand, &offset)
+                 stowi_effects_inside(m->from->effects, value, &operand, &offset)
              ? CLI_VIEW_VIEW
              : CLI_VIEW_IN_PLACE;
 }

@@ -2,8 +2,8 @@
 #ifndef STOWAGE_TOOLS_VIEW_MAKE_H_
 #define STOWAGE_TOOLS_VIEW_MAKE_H_
 
-#include <stowage/analysis.h>
 #include <stowage/csv.h>
+#include <stowage/effects.h>
 #include <stowage/plan.h>
 
 #include "output.h"

@@ -1,0 +1,589 @@
+// The effects table. Effects are rare, so what is declared of values lies in a short array behind
+// an index that exists only once something is declared (4 bytes per value), and what is declared of
+// nodes in lists ordered by node. Adding in order of node, as executors do, costs O(1); elsewhere
+// the tail of the list moves: cheap as long as effects are few, and getters stay plain reads that
+// threads may share.
+#include "effects/effects.h"
+
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/diag.h"
+#include "graph/api.h"
+
+stow_status stow_effects_create(const stow_graph* graph, stow_allocator allocator, stow_diag* diag,
+                                stow_effects** out_effects) {
+  *out_effects = NULL;
+  stow_effects* effects = STOWI_NEW(allocator, stow_effects);
+  if (effects == NULL) {
+    return stowi_fail_memory(diag);
+  }
+  effects->allocator = allocator;
+  effects->graph = graph;
+  effects->node_count = stow_graph_node_count(graph);
+  effects->value_count = stow_graph_value_count(graph);
+  stow_status status = STOW_OK;
+  if (!stowi_bits_of_outputs(&effects->outputs, graph, allocator)) {
+    status = stowi_fail_memory(diag);
+  }
+  if (status == STOW_OK) {
+    status = stowi_effects_read_clauses(effects, diag);
+  }
+  if (status != STOW_OK) {
+    stow_effects_destroy(effects);
+    return status;
+  }
+  *out_effects = effects;
+  return STOW_OK;
+}
+
+void stow_effects_destroy(stow_effects* effects) {
+  if (effects == NULL) {
+    return;
+  }
+  stow_allocator allocator = effects->allocator;
+  stowi_bits_free(&effects->outputs, allocator);
+  STOWI_VEC_FREE(allocator, &effects->scratch);
+  STOWI_VEC_FREE(allocator, &effects->holds);
+  STOWI_VEC_FREE(allocator, &effects->early_writes);
+  STOWI_VEC_FREE(allocator, &effects->overwrites);
+  STOWI_VEC_FREE(allocator, &effects->forbidden);
+  STOWI_VEC_FREE(allocator, &effects->values);
+  STOWI_ARRAY_FREE(allocator, effects->index, effects->value_count);
+  STOWI_DELETE(allocator, effects);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Checks that the setters share
+
+static stow_status fail_node(const stow_effects* effects, stow_node node, stow_diag* diag) {
+  stowi_blame_node(diag, effects->graph, node);
+  return STOW_ERR_INVALID_ARGUMENT;
+}
+
+static stow_status fail_value(const stow_effects* effects, stow_value value, stow_diag* diag) {
+  stowi_blame_value(diag, effects->graph, value);
+  return STOW_ERR_INVALID_ARGUMENT;
+}
+
+static stow_status check_node(const stow_effects* effects, stow_node node, stow_diag* diag) {
+  if (node >= effects->node_count) {
+    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
+                      "there is no node %u; the graph has %u nodes", (unsigned)node,
+                      (unsigned)effects->node_count);
+  }
+  return STOW_OK;
+}
+
+static stow_status check_value(const stow_effects* effects, stow_value value, stow_diag* diag) {
+  if (value >= effects->value_count) {
+    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
+                      "there is no value %%%u; the graph has %u values", (unsigned)value,
+                      (unsigned)effects->value_count);
+  }
+  return STOW_OK;
+}
+
+static stow_status check_result(const stow_effects* effects, stow_node node, size_t k,
+                                stow_diag* diag) {
+  STOW_TRY(check_node(effects, node, diag));
+  size_t count = stow_graph_result_count(effects->graph, node);
+  if (k >= count) {
+    stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "%s has no result %zu; it has %zu",
+               stowi_describe_node(effects->graph, node).text, k, count);
+    return fail_node(effects, node, diag);
+  }
+  return STOW_OK;
+}
+
+static stow_status check_operand(const stow_effects* effects, stow_node node, size_t k,
+                                 stow_diag* diag) {
+  STOW_TRY(check_node(effects, node, diag));
+  size_t count = stow_graph_operand_count(effects->graph, node);
+  if (k >= count) {
+    stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "%s has no operand %zu; it has %zu",
+               stowi_describe_node(effects->graph, node).text, k, count);
+    return fail_node(effects, node, diag);
+  }
+  if (stow_graph_operands(effects->graph, node)[k] == STOW_VALUE_NONE) {
+    stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "%s: operand %zu is absent",
+               stowi_describe_node(effects->graph, node).text, k);
+    return fail_node(effects, node, diag);
+  }
+  return STOW_OK;
+}
+
+static stow_status check_alignment(const stow_effects* effects, stow_node node, uint64_t alignment,
+                                   stow_diag* diag) {
+  if (!stowi_is_power_of_two(alignment)) {
+    stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "%s: alignment %llu is not a power of two",
+               stowi_describe_node(effects->graph, node).text, (unsigned long long)alignment);
+    return fail_node(effects, node, diag);
+  }
+  return STOW_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Per node
+
+// Where an entry of |node| goes: after all entries of nodes up to it. Every entry begins with its
+// node.
+static size_t position_for(const void* data, size_t count, size_t size, stow_node node) {
+  const char* base = (const char*)data;
+  size_t low = 0;
+  size_t high = count;
+  while (low < high) {
+    // Appending is the common case: look at the last entry first.
+    size_t middle = high == count ? count - 1 : low + (high - low) / 2;
+    stow_node at;
+    memcpy(&at, base + middle * size, sizeof(at));
+    if (at <= node) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+static size_t first_of(const void* data, size_t count, size_t size, stow_node node) {
+  return node == 0 ? 0 : position_for(data, count, size, node - 1);
+}
+
+// The first entry of |node| or of a later one.
+#define FIRST_OF(vec, node) first_of((vec)->data, (vec)->count, sizeof(*(vec)->data), node)
+
+// The vector has room for one more.
+#define INSERT(vec, entry)                                                           \
+  do {                                                                               \
+    size_t insert_at =                                                               \
+        position_for((vec)->data, (vec)->count, sizeof(*(vec)->data), (entry).node); \
+    memmove((vec)->data + insert_at + 1, (vec)->data + insert_at,                    \
+            ((vec)->count - insert_at) * sizeof(*(vec)->data));                      \
+    (vec)->data[insert_at] = (entry);                                                \
+    ++(vec)->count;                                                                  \
+  } while (0)
+
+stow_status stow_effects_add_scratch(stow_effects* effects, stow_node node, uint64_t bytes,
+                                     uint64_t alignment, stow_diag* diag, size_t* out_index) {
+  STOW_TRY(check_node(effects, node, diag));
+  STOW_TRY(check_alignment(effects, node, alignment, diag));
+  if (STOWI_VEC_RESERVE(effects->allocator, &effects->scratch, 1) != STOW_OK) {
+    return stowi_fail_memory(diag);
+  }
+  stowi_effects_scratch_entry scratch = {node, bytes, alignment};
+  INSERT(&effects->scratch, scratch);
+  if (out_index != NULL) {
+    *out_index = FIRST_OF(&effects->scratch, node + 1) - FIRST_OF(&effects->scratch, node) - 1;
+  }
+  return STOW_OK;
+}
+
+stow_status stow_effects_hold_operand(stow_effects* effects, stow_node node, size_t k,
+                                      stow_node until, stow_diag* diag) {
+  STOW_TRY(check_operand(effects, node, k, diag));
+  if (until != STOW_STEP_END) {
+    STOW_TRY(check_node(effects, until, diag));
+    if (until <= node) {
+      stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
+                 "%s holds operand %zu until %s, which is not a later node",
+                 stowi_describe_node(effects->graph, node).text, k,
+                 stowi_describe_node(effects->graph, until).text);
+      return fail_node(effects, node, diag);
+    }
+  }
+  if (STOWI_VEC_RESERVE(effects->allocator, &effects->holds, 1) != STOW_OK) {
+    return stowi_fail_memory(diag);
+  }
+  stowi_effects_hold_entry hold = {node, k, until};
+  INSERT(&effects->holds, hold);
+  return STOW_OK;
+}
+
+stow_status stow_effects_write_early(stow_effects* effects, stow_node node, size_t k,
+                                     stow_node from, stow_diag* diag) {
+  STOW_TRY(check_result(effects, node, k, diag));
+  STOW_TRY(check_node(effects, from, diag));
+  if (from >= node) {
+    stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
+               "%s writes result %zu from %s on, which is not an earlier node",
+               stowi_describe_node(effects->graph, node).text, k,
+               stowi_describe_node(effects->graph, from).text);
+    return fail_node(effects, node, diag);
+  }
+  if (STOWI_VEC_RESERVE(effects->allocator, &effects->early_writes, 1) != STOW_OK) {
+    return stowi_fail_memory(diag);
+  }
+  stowi_effects_early_write_entry early = {node, k, from};
+  INSERT(&effects->early_writes, early);
+  return STOW_OK;
+}
+
+stow_status stow_effects_allow_overwrite(stow_effects* effects, stow_node node, size_t k,
+                                         size_t operand, stow_diag* diag) {
+  STOW_TRY(check_result(effects, node, k, diag));
+  STOW_TRY(check_operand(effects, node, operand, diag));
+  if (STOWI_VEC_RESERVE(effects->allocator, &effects->overwrites, 1) != STOW_OK) {
+    return stowi_fail_memory(diag);
+  }
+  stowi_effects_overwrite_entry overwrite = {node, k, operand};
+  INSERT(&effects->overwrites, overwrite);
+  return STOW_OK;
+}
+
+stow_status stow_effects_forbid_overwrite(stow_effects* effects, stow_node node, size_t k,
+                                          size_t operand, stow_diag* diag) {
+  STOW_TRY(check_result(effects, node, k, diag));
+  STOW_TRY(check_operand(effects, node, operand, diag));
+  if (STOWI_VEC_RESERVE(effects->allocator, &effects->forbidden, 1) != STOW_OK) {
+    return stowi_fail_memory(diag);
+  }
+  stowi_effects_overwrite_entry forbidden = {node, k, operand};
+  INSERT(&effects->forbidden, forbidden);
+  return STOW_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Per value
+
+static const stowi_value_effect no_effect = {
+    STOW_BYTES_DEFAULT, STOW_OFFSET_NONE, 0, 0, 0, STOW_IO_DEFAULT, false, false, false};
+
+static const stowi_value_effect* effect_of(const stow_effects* effects, stow_value value) {
+  if (effects == NULL || effects->index == NULL || value >= effects->value_count ||
+      effects->index[value] == 0) {
+    return &no_effect;
+  }
+  return &effects->values.data[effects->index[value] - 1];
+}
+
+// The entry of |value|, made where there is none. NULL where there is no memory.
+static stowi_value_effect* effect_for(stow_effects* effects, stow_value value) {
+  if (effects->index == NULL) {
+    effects->index = STOWI_ARRAY_ZERO(effects->allocator, uint32_t, effects->value_count);
+    if (effects->index == NULL) {
+      return NULL;
+    }
+  }
+  if (effects->index[value] == 0) {
+    if (STOWI_VEC_RESERVE(effects->allocator, &effects->values, 1) != STOW_OK) {
+      return NULL;
+    }
+    effects->values.data[effects->values.count++] = no_effect;
+    effects->index[value] = (uint32_t)effects->values.count;
+  }
+  return &effects->values.data[effects->index[value] - 1];
+}
+
+static stow_status fail_own_inside(const stow_effects* effects, stow_value value, stow_diag* diag) {
+  stowi_fail(diag, STOW_ERR_CONFLICT,
+             "%s cannot both have bytes of its own and lie inside an operand",
+             stowi_describe_value(effects->graph, value).text);
+  stowi_blame_value(diag, effects->graph, value);
+  return STOW_ERR_CONFLICT;
+}
+
+stow_status stow_effects_place_inside(stow_effects* effects, stow_node node, size_t k,
+                                      size_t operand, uint64_t offset, stow_diag* diag) {
+  STOW_TRY(check_result(effects, node, k, diag));
+  STOW_TRY(check_operand(effects, node, operand, diag));
+  if (stow_graph_owned_region(effects->graph, node, 0) != STOW_REGION_ID_NONE) {
+    // Its results are written while its regions run, before the node itself.
+    stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
+               "%s owns regions; its results cannot lie inside an operand",
+               stowi_describe_node(effects->graph, node).text);
+    return fail_node(effects, node, diag);
+  }
+  if (stow_graph_op_desc(effects->graph, node)->writes_view) {
+    stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
+               "%s writes into an operand; its results cannot be placed elsewhere",
+               stowi_describe_node(effects->graph, node).text);
+    return fail_node(effects, node, diag);
+  }
+  stow_value value = stow_graph_first_result(effects->graph, node) + (stow_value)k;
+  if (stowi_effects_own(effects, value)) {
+    return fail_own_inside(effects, value, diag);
+  }
+  stowi_value_effect* effect = effect_for(effects, value);
+  if (effect == NULL) {
+    return stowi_fail_memory(diag);
+  }
+  effect->inside = true;
+  effect->inside_operand = (uint32_t)operand;
+  effect->inside_offset = offset;
+  return STOW_OK;
+}
+
+stow_status stow_effects_set_storage(stow_effects* effects, stow_value value, uint64_t bytes,
+                                     stow_diag* diag) {
+  STOW_TRY(check_value(effects, value, diag));
+  stowi_value_effect* effect = effect_for(effects, value);
+  if (effect == NULL) {
+    return stowi_fail_memory(diag);
+  }
+  effect->storage = bytes;
+  return STOW_OK;
+}
+
+// A fixed offset must fit the alignment, whichever comes first.
+static stow_status check_offset(const stow_effects* effects, stow_value value, uint64_t offset,
+                                uint64_t alignment, stow_diag* diag) {
+  if (offset == STOW_OFFSET_NONE || alignment == 0 || offset % alignment == 0) {
+    return STOW_OK;
+  }
+  stowi_fail(diag, STOW_ERR_CONFLICT, "%s: offset %llu is not a multiple of its alignment %llu",
+             stowi_describe_value(effects->graph, value).text, (unsigned long long)offset,
+             (unsigned long long)alignment);
+  stowi_blame_value(diag, effects->graph, value);
+  return STOW_ERR_CONFLICT;
+}
+
+stow_status stow_effects_set_alignment(stow_effects* effects, stow_value value, uint64_t alignment,
+                                       stow_diag* diag) {
+  STOW_TRY(check_value(effects, value, diag));
+  STOW_TRY(check_alignment(effects, stow_graph_producer(effects->graph, value), alignment, diag));
+  STOW_TRY(check_offset(effects, value, stowi_effects_offset(effects, value), alignment, diag));
+  stowi_value_effect* effect = effect_for(effects, value);
+  if (effect == NULL) {
+    return stowi_fail_memory(diag);
+  }
+  effect->alignment = alignment;
+  return STOW_OK;
+}
+
+stow_status stow_effects_set_offset(stow_effects* effects, stow_value value, uint64_t offset,
+                                    stow_diag* diag) {
+  STOW_TRY(check_value(effects, value, diag));
+  STOW_TRY(check_offset(effects, value, offset, stowi_effects_alignment(effects, value), diag));
+  stowi_value_effect* effect = effect_for(effects, value);
+  if (effect == NULL) {
+    return stowi_fail_memory(diag);
+  }
+  effect->offset = offset;
+  return STOW_OK;
+}
+
+stow_status stow_effects_set_own(stow_effects* effects, stow_value value, stow_diag* diag) {
+  STOW_TRY(check_value(effects, value, diag));
+  if (effect_of(effects, value)->inside) {
+    return fail_own_inside(effects, value, diag);
+  }
+  stowi_value_effect* effect = effect_for(effects, value);
+  if (effect == NULL) {
+    return stowi_fail_memory(diag);
+  }
+  effect->own = true;
+  return STOW_OK;
+}
+
+stow_status stow_effects_set_state(stow_effects* effects, stow_value value, stow_diag* diag) {
+  STOW_TRY(check_value(effects, value, diag));
+  stowi_value_effect* effect = effect_for(effects, value);
+  if (effect == NULL) {
+    return stowi_fail_memory(diag);
+  }
+  effect->state = true;
+  return STOW_OK;
+}
+
+stow_status stow_effects_set_io(stow_effects* effects, stow_value value, stow_io_policy policy,
+                                stow_diag* diag) {
+  STOW_TRY(check_value(effects, value, diag));
+  const stow_graph* graph = effects->graph;
+  bool boundary = stow_graph_is_boundary(graph, value);
+  if ((unsigned)policy > (unsigned)STOW_IO_EXTERNAL) {
+    stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "%s: %d is no policy",
+               stowi_describe_value(graph, value).text, (int)policy);
+    return fail_value(effects, value, diag);
+  }
+  if (!boundary && !stowi_bits_has(&effects->outputs, value)) {
+    stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
+               "%s is neither a boundary value nor an output, so it has no policy",
+               stowi_describe_value(graph, value).text);
+    return fail_value(effects, value, diag);
+  }
+  if (policy == STOW_IO_CONSUME && boundary && !stowi_is_input(graph, value)) {
+    stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
+               "%s is a param or constant; only inputs can be consumed",
+               stowi_describe_value(graph, value).text);
+    return fail_value(effects, value, diag);
+  }
+  stowi_value_effect* effect = effect_for(effects, value);
+  if (effect == NULL) {
+    return stowi_fail_memory(diag);
+  }
+  effect->io = policy;
+  return STOW_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Reading
+
+size_t stowi_effects_scratch_count(const stow_effects* effects) {
+  return effects == NULL ? 0 : effects->scratch.count;
+}
+
+stowi_effects_scratch_entry stowi_effects_scratch(const stow_effects* effects, size_t index) {
+  return effects->scratch.data[index];
+}
+
+size_t stowi_effects_hold_count(const stow_effects* effects) {
+  return effects == NULL ? 0 : effects->holds.count;
+}
+
+stowi_effects_hold_entry stowi_effects_hold(const stow_effects* effects, size_t index) {
+  return effects->holds.data[index];
+}
+
+size_t stowi_effects_early_write_count(const stow_effects* effects) {
+  return effects == NULL ? 0 : effects->early_writes.count;
+}
+
+stowi_effects_early_write_entry stowi_effects_early_write(const stow_effects* effects,
+                                                          size_t index) {
+  return effects->early_writes.data[index];
+}
+
+size_t stowi_effects_overwrite_count(const stow_effects* effects) {
+  return effects == NULL ? 0 : effects->overwrites.count;
+}
+
+stowi_effects_overwrite_entry stowi_effects_overwrite(const stow_effects* effects, size_t index) {
+  return effects->overwrites.data[index];
+}
+
+size_t stowi_effects_forbidden_count(const stow_effects* effects) {
+  return effects == NULL ? 0 : effects->forbidden.count;
+}
+
+stowi_effects_overwrite_entry stowi_effects_forbidden(const stow_effects* effects, size_t index) {
+  return effects->forbidden.data[index];
+}
+
+bool stowi_effects_inside(const stow_effects* effects, stow_value value, size_t* out_operand,
+                          uint64_t* out_offset) {
+  const stowi_value_effect* effect = effect_of(effects, value);
+  *out_operand = effect->inside_operand;
+  *out_offset = effect->inside_offset;
+  return effect->inside;
+}
+
+uint64_t stowi_effects_storage(const stow_effects* effects, stow_value value) {
+  return effect_of(effects, value)->storage;
+}
+
+uint64_t stowi_effects_alignment(const stow_effects* effects, stow_value value) {
+  return effect_of(effects, value)->alignment;
+}
+
+bool stowi_effects_own(const stow_effects* effects, stow_value value) {
+  return effect_of(effects, value)->own;
+}
+
+bool stowi_effects_state(const stow_effects* effects, stow_value value) {
+  return effect_of(effects, value)->state;
+}
+
+uint64_t stowi_effects_offset(const stow_effects* effects, stow_value value) {
+  return effect_of(effects, value)->offset;
+}
+
+stow_io_policy stowi_effects_io(const stow_effects* effects, stow_value value) {
+  return effect_of(effects, value)->io;
+}
+
+bool stowi_effects_is_held(const stow_effects* effects, stow_node node, size_t k) {
+  size_t count = stowi_effects_hold_count(effects);
+  for (size_t i = count == 0 ? 0 : FIRST_OF(&effects->holds, node); i < count; ++i) {
+    const stowi_effects_hold_entry* hold = &effects->holds.data[i];
+    if (hold->node != node || hold->operand == k) {
+      return hold->node == node;
+    }
+  }
+  return false;
+}
+
+bool stowi_effects_is_early(const stow_effects* effects, stow_node node, size_t k) {
+  size_t count = stowi_effects_early_write_count(effects);
+  for (size_t i = count == 0 ? 0 : FIRST_OF(&effects->early_writes, node); i < count; ++i) {
+    const stowi_effects_early_write_entry* early = &effects->early_writes.data[i];
+    if (early->node != node || early->result == k) {
+      return early->node == node;
+    }
+  }
+  return false;
+}
+
+// Whether one of |count| pairs, in order of node, is result |k| over |operand|.
+static bool has_pair(const stowi_effects_overwrite_entry* pairs, size_t count, stow_node node,
+                     size_t k, size_t operand) {
+  for (size_t i = first_of(pairs, count, sizeof(*pairs), node); i < count; ++i) {
+    if (pairs[i].node != node || (pairs[i].result == k && pairs[i].operand == operand)) {
+      return pairs[i].node == node;
+    }
+  }
+  return false;
+}
+
+bool stowi_effects_is_allowed(const stow_effects* effects, stow_node node, size_t k,
+                              size_t operand) {
+  return effects != NULL &&
+         has_pair(effects->overwrites.data, effects->overwrites.count, node, k, operand);
+}
+
+bool stowi_effects_is_forbidden(const stow_effects* effects, stow_node node, size_t k,
+                                size_t operand) {
+  return effects != NULL &&
+         has_pair(effects->forbidden.data, effects->forbidden.count, node, k, operand);
+}
+
+bool stowi_effects_is_fixed(const stow_effects* effects, stow_value value) {
+  return stowi_effects_offset(effects, value) != STOW_OFFSET_NONE;
+}
+
+bool stowi_effects_touch_writes(const stow_effects* effects) {
+  if (stowi_effects_hold_count(effects) != 0 || stowi_effects_early_write_count(effects) != 0) {
+    return true;
+  }
+  for (size_t i = 0; effects != NULL && i < effects->values.count; ++i) {
+    if (effects->values.data[i].inside) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool stowi_is_input(const stow_graph* graph, stow_value value) {
+  return stow_graph_op(graph, stow_graph_producer(graph, value)) == STOW_OP_INPUT;
+}
+
+stow_io_policy stowi_io_policy(const stow_graph* graph, const stow_effects* effects,
+                               stow_io_policy fallback, stow_value value, bool is_output) {
+  bool boundary = stow_graph_is_boundary(graph, value);
+  if (!boundary && !is_output) {
+    return STOW_IO_KEEP;
+  }
+  stow_io_policy policy = stowi_effects_io(effects, value);
+  if (policy == STOW_IO_DEFAULT) {
+    policy = fallback;
+  }
+  if (policy == STOW_IO_EXTERNAL || (policy == STOW_IO_CONSUME && stowi_is_input(graph, value))) {
+    return policy;
+  }
+  return STOW_IO_KEEP;
+}
+
+bool stowi_effects_are_of(const stow_effects* effects, const stow_graph* graph) {
+  return effects == NULL ||
+         (effects->graph == graph && effects->value_count == stow_graph_value_count(graph) &&
+          effects->node_count == stow_graph_node_count(graph));
+}
+
+stow_status stowi_effects_check_graph(const stow_effects* effects, const stow_graph* graph,
+                                      stow_diag* diag) {
+  if (!stowi_effects_are_of(effects, graph)) {
+    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
+                      "the effects are of another graph, or the graph grew after they were made");
+  }
+  return STOW_OK;
+}

@@ -1,0 +1,41 @@
+// The inside of the effects table.
+#ifndef STOWAGE_SRC_EFFECTS_EFFECTS_H_
+#define STOWAGE_SRC_EFFECTS_EFFECTS_H_
+
+#include "base/alloc.h"
+#include "base/bit_set.h"
+#include "effects/api.h"
+
+// What is declared of one value. Few values have one.
+typedef struct stowi_value_effect {
+  uint64_t storage;         // STOW_BYTES_DEFAULT: elements × width
+  uint64_t offset;          // STOW_OFFSET_NONE
+  uint64_t alignment;       // 0: none
+  uint64_t inside_offset;   // where |inside| is set
+  uint32_t inside_operand;  // where |inside| is set
+  stow_io_policy io;
+  bool inside;
+  bool own;
+  bool state;
+} stowi_value_effect;
+
+struct stow_effects {
+  stow_allocator allocator;
+  const stow_graph* graph;
+  uint32_t node_count;
+  uint32_t value_count;
+  stowi_bits outputs;
+  // The lists are kept in order of node, then of call.
+  STOWI_VEC(stowi_effects_scratch_entry) scratch;
+  STOWI_VEC(stowi_effects_hold_entry) holds;
+  STOWI_VEC(stowi_effects_early_write_entry) early_writes;
+  STOWI_VEC(stowi_effects_overwrite_entry) overwrites;
+  STOWI_VEC(stowi_effects_overwrite_entry) forbidden;
+  STOWI_VEC(stowi_value_effect) values;
+  uint32_t* index;  // by value: index + 1 into |values|, 0: none. NULL until the first
+};
+
+// Gives the `with { … }` clauses of |effects|' graph meaning.
+stow_status stowi_effects_read_clauses(stow_effects* effects, stow_diag* diag);
+
+#endif  // STOWAGE_SRC_EFFECTS_EFFECTS_H_

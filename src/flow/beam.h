@@ -1,0 +1,12 @@
+// Good orders of stretches that are too wide for an exact search.
+#ifndef STOWAGE_SRC_FLOW_BEAM_H_
+#define STOWAGE_SRC_FLOW_BEAM_H_
+
+#include "flow/exact.h"
+
+// As stowi_exact, but never proves anything: STOWI_ORDER_FOUND, with the order written over that of
+// the stretch and a peak below |task|->limit, or STOWI_ORDER_UNKNOWN.
+stow_status stowi_beam(stowi_state* state, stowi_stretch stretch, const stowi_exact_task* task,
+                       stowi_exact_result* out_result);
+
+#endif  // STOWAGE_SRC_FLOW_BEAM_H_

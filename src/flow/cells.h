@@ -1,0 +1,22 @@
+// Stretches that can be ordered each for itself.
+#ifndef STOWAGE_SRC_FLOW_CELLS_H_
+#define STOWAGE_SRC_FLOW_CELLS_H_
+
+#include "flow/net.h"
+
+typedef struct stowi_cell {
+  uint64_t peak;   // of the best order known
+  uint32_t begin;  // its first place
+  uint32_t count;
+} stowi_cell;
+
+typedef STOWI_VEC(stowi_cell) stowi_cell_vec;
+
+// Appends the cells of |order|, which is one of the net: runs of places between tasks that are
+// before or after every other. Such a task has the same place in every order, and so a cell holds
+// the same tasks in every order, and begins and ends with the same set. A task that stands alone is
+// a cell too. O(size).
+stow_status stowi_cells(const stowi_net* net, const stowi_flow_task* order,
+                        stowi_cell_vec* out_cells);
+
+#endif  // STOWAGE_SRC_FLOW_CELLS_H_

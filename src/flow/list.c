@@ -1,0 +1,189 @@
+// List scheduling with a queue. A task's growth is what bytes(X) gains when it is chosen. It
+// changes while the task waits, mostly to the better: when another reader of what it reads was
+// chosen. Then it is put into the queue again with its new key; an entry that is worse now than
+// when it was put in goes back. So each read costs O(log n) once.
+//
+// Backwards the sets are the same, from all tasks down to none: the same state serves, tasks are
+// taken back instead of run. On graphs that widen first and narrow then (encoders and decoders,
+// forward and backward passes) one direction sees what the other cannot.
+#include "flow/list.h"
+
+#include "base/diag.h"
+#include "flow/queue.h"
+
+#define MAX_ASIDE 8                      // entries that TIGHT looks at before it raises the peak
+#define GROWTH_NONE (UINT64_C(1) << 63)  // the key of none: growths have either sign
+
+typedef struct lister {
+  stowi_state* state;
+  stowi_pick pick;
+  bool backwards;
+  uint64_t peak;
+  stowi_queue queue;
+  uint32_t* possible_at;  // the step at which a task became possible
+  uint32_t step;
+} lister;
+
+// ---------------------------------------------------------------------------------------------
+// Choosing
+
+static stow_status push(lister* l, stowi_queue_entry entry) {
+  return stowi_queue_push(&l->queue, l->state->net->allocator, entry);
+}
+
+static bool is_possible(const lister* l, stowi_flow_task task) {
+  return l->backwards ? stowi_state_is_last(l->state, task) : stowi_state_is_ready(l->state, task);
+}
+
+// What running |task| here needs, and what bytes exist afterwards (beforehand, backwards).
+static uint64_t try_task(lister* l, stowi_flow_task task, uint64_t* out_bytes) {
+  uint64_t need;
+  if (l->backwards) {
+    stowi_state_take_back(l->state, task);
+    need = stowi_state_need(l->state, task);
+    *out_bytes = l->state->bytes;
+    stowi_state_run(l->state, task);
+  } else {
+    need = stowi_state_need(l->state, task);
+    *out_bytes = stowi_state_bytes_after(l->state, task);
+  }
+  return need;
+}
+
+// By growth, then by need above what exists or by how long ago the task became possible, then by
+// the place in the given order, from the end that is built.
+static stowi_queue_entry entry_of(lister* l, stowi_flow_task task, uint64_t* out_need) {
+  uint64_t bytes;
+  *out_need = try_task(l, task, &bytes);
+  uint64_t low = bytes < l->state->bytes ? bytes : l->state->bytes;
+  bool by_age = l->pick == STOWI_PICK_RECENT;
+  return (stowi_queue_entry){.first = GROWTH_NONE + bytes - l->state->bytes,
+                             .second = by_age ? UINT32_MAX - l->possible_at[task] : *out_need - low,
+                             .third = l->backwards ? UINT32_MAX - task : task,
+                             .id = task};
+}
+
+// The best entry that is still right; an entry is wrong once its task was chosen.
+static stow_status pop_right(lister* l, stowi_queue_entry* out_entry, uint64_t* out_need,
+                             bool* out_any) {
+  *out_any = false;
+  while (l->queue.count > 0) {
+    stowi_queue_entry e = stowi_queue_pop(&l->queue);
+    if (!is_possible(l, e.id)) {
+      continue;
+    }
+    *out_entry = entry_of(l, e.id, out_need);
+    if (!stowi_queue_is_less(&e, out_entry)) {
+      *out_any = true;
+      return STOW_OK;
+    }
+    STOW_TRY(push(l, *out_entry));
+  }
+  return STOW_OK;
+}
+
+static stow_status choose(lister* l, stowi_flow_task* out_task, uint64_t* out_need) {
+  stowi_queue_entry aside[MAX_ASIDE];
+  uint64_t needs[MAX_ASIDE];
+  size_t count = 0;
+  size_t best = 0;
+  bool any;
+  size_t most = l->pick == STOWI_PICK_TIGHT ? MAX_ASIDE : 1;
+  while (count < most) {
+    STOW_TRY(pop_right(l, &aside[count], &needs[count], &any));
+    if (!any) {
+      break;
+    }
+    best = needs[count] < needs[best] ? count : best;
+    count += 1;
+    if (needs[count - 1] <= l->peak) {
+      best = count - 1;
+      break;
+    }
+  }
+  *out_task = aside[best].id;
+  *out_need = needs[best];
+  for (size_t i = 0; i < count; ++i) {
+    if (i != best) {
+      STOW_TRY(push(l, aside[i]));
+    }
+  }
+  return STOW_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+// The pass
+
+static stow_status push_if_possible(lister* l, stowi_flow_task task) {
+  uint64_t need;
+  return is_possible(l, task) ? push(l, entry_of(l, task, &need)) : STOW_OK;
+}
+
+// Puts in what |task| made possible, and again what it made better: the one reader that is left of
+// a block, or backwards all others, for which it exists now anyway.
+static stow_status push_news(lister* l, stowi_flow_task task) {
+  const stowi_net* net = l->state->net;
+  stowi_span next = stowi_list(l->backwards ? &net->before : &net->after, task);
+  for (const uint32_t* t = next.begin; t < next.end; ++t) {
+    if (is_possible(l, *t)) {
+      l->possible_at[*t] = l->step;
+      STOW_TRY(push_if_possible(l, *t));
+    }
+  }
+  stowi_span reads = stowi_list(&net->reads, task);
+  for (const uint32_t* b = reads.begin; b < reads.end; ++b) {
+    if (l->state->left[*b] == 1) {
+      stowi_span readers = stowi_list(&net->readers, *b);
+      for (const uint32_t* t = readers.begin; t < readers.end; ++t) {
+        STOW_TRY(push_if_possible(l, *t));
+      }
+    }
+  }
+  return STOW_OK;
+}
+
+static stow_status start(lister* l) {
+  uint32_t count = l->state->net->task_count;
+  for (uint32_t t = 0; l->backwards && t < count; ++t) {
+    stowi_state_run(l->state, t);  // in any order: only the set counts
+  }
+  for (uint32_t t = 0; t < count; ++t) {
+    STOW_TRY(push_if_possible(l, t));
+  }
+  return STOW_OK;
+}
+
+static stow_status pass(lister* l, stowi_flow_task* order) {
+  uint32_t count = l->state->net->task_count;
+  STOW_TRY(start(l));
+  for (l->step = 1; l->step <= count; ++l->step) {
+    stowi_flow_task task;
+    uint64_t need;
+    STOW_TRY(choose(l, &task, &need));
+    l->peak = need > l->peak ? need : l->peak;
+    if (l->backwards) {
+      stowi_state_take_back(l->state, task);
+      order[count - l->step] = task;
+    } else {
+      stowi_state_run(l->state, task);
+      order[l->step - 1] = task;
+    }
+    STOW_TRY(push_news(l, task));
+  }
+  return STOW_OK;
+}
+
+stow_status stowi_list_order(stowi_state* state, stowi_pick pick, bool backwards,
+                             stowi_flow_task* out_order) {
+  const stowi_net* net = state->net;
+  lister l = {.state = state, .pick = pick, .backwards = backwards};
+  l.possible_at = STOWI_ARRAY_ZERO(net->allocator, uint32_t, net->task_count);
+  stow_status status = l.possible_at == NULL ? STOW_ERR_OUT_OF_MEMORY : STOW_OK;
+  if (status == STOW_OK) {
+    stowi_state_reset(state);
+    status = pass(&l, out_order);
+  }
+  STOWI_VEC_FREE(net->allocator, &l.queue);
+  STOWI_ARRAY_FREE(net->allocator, l.possible_at, net->task_count);
+  return status;
+}

@@ -1,0 +1,42 @@
+// Greatest flow, smallest cut: Dinic's method on a small graph that is built, asked, and built
+// again.
+#ifndef STOWAGE_SRC_FLOW_MAXFLOW_H_
+#define STOWAGE_SRC_FLOW_MAXFLOW_H_
+
+#include "base/alloc.h"
+
+#define STOWI_FLOW_SOURCE 0
+#define STOWI_FLOW_SINK 1
+#define STOWI_FLOW_ANY (UINT64_C(1) << 63)  // a capacity above all others together
+
+typedef struct stowi_arc {
+  uint64_t room;
+  uint32_t to;
+  uint32_t next;  // of the same node, or UINT32_MAX
+} stowi_arc;
+
+typedef struct stowi_flow_node {
+  uint32_t first;  // arc
+  uint32_t at;     // the arc that is tried
+  uint32_t level;  // distance from the source
+} stowi_flow_node;
+
+// Zero-initialise.
+typedef struct stowi_maxflow {
+  STOWI_VEC(stowi_flow_node) nodes;
+  STOWI_VEC(stowi_arc) arcs;  // in pairs: there and back
+  STOWI_VEC(uint32_t) queue;  // nodes by level; the arcs of a path
+} stowi_maxflow;
+
+// Source and sink only.
+stow_status stowi_maxflow_reset(stowi_maxflow* m, stow_allocator allocator);
+stow_status stowi_maxflow_node(stowi_maxflow* m, stow_allocator allocator, uint32_t* out_node);
+stow_status stowi_maxflow_arc(stowi_maxflow* m, stow_allocator allocator, uint32_t from,
+                              uint32_t to, uint64_t room);
+// The greatest flow from source to sink, or a part of it where |work|, which counts arcs that are
+// looked at, runs out: no cut is smaller than either.
+stow_status stowi_maxflow_run(stowi_maxflow* m, stow_allocator allocator, uint64_t* work,
+                              uint64_t* out_flow);
+void stowi_maxflow_free(stowi_maxflow* m, stow_allocator allocator);
+
+#endif  // STOWAGE_SRC_FLOW_MAXFLOW_H_

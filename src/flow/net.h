@@ -1,0 +1,91 @@
+// A flow as the searches walk it: who is before whom, and what runs cost, in flat arrays.
+//
+// Also the memory model itself. Let X be the set of tasks that ran. A block *exists* after X where
+// it has been made (or nobody makes it) and stays to the end or has a reader outside X. It is
+// *covered* while the block it is part of exists or is covered. bytes(X) is the sum over the blocks
+// that exist and are not covered. While a task v runs, what exists before and what v makes exist
+// together:
+//
+//     need(v, X) = bytes(X) + own(v) - credit(v, X)
+//
+// own(v) is the scratch and what v makes, less the parts of what it makes: they exist, since v
+// reads them, and are not covered, since a block is part of one only. credit(v, X) is what lies
+// over reads that die.
+#ifndef STOWAGE_SRC_FLOW_NET_H_
+#define STOWAGE_SRC_FLOW_NET_H_
+
+#include "flow/flow.h"
+
+// Lists of numbers, one after the other: those of i are data[first[i]] … data[first[i + 1] - 1].
+typedef struct stowi_lists {
+  uint32_t* first;  // count + 1
+  uint32_t* data;
+  uint32_t count;
+  uint32_t total;
+} stowi_lists;
+
+typedef struct stowi_span {
+  const uint32_t* begin;
+  const uint32_t* end;
+} stowi_span;
+
+static inline stowi_span stowi_list(const stowi_lists* lists, uint32_t i) {
+  return (stowi_span){lists->data + lists->first[i], lists->data + lists->first[i + 1]};
+}
+
+static inline uint32_t stowi_list_size(const stowi_lists* lists, uint32_t i) {
+  return lists->first[i + 1] - lists->first[i];
+}
+
+// An entry of a list that is to be made.
+typedef struct stowi_entry {
+  uint32_t list;
+  uint32_t number;
+} stowi_entry;
+
+// Lists of |entries|, each in their order. |lists| is freed also after a failure.
+stow_status stowi_lists_open(stowi_lists* lists, uint32_t count, const stowi_entry* entries,
+                             size_t entry_count, stow_allocator allocator);
+void stowi_lists_free(stowi_lists* lists, stow_allocator allocator);
+
+#define STOWI_TASK_MANY (UINT32_MAX - 1)
+
+// A made block that may lie over one that is read.
+typedef struct stowi_over {
+  uint64_t bytes;
+  stowi_flow_task task;
+  stowi_flow_block made;
+  stowi_flow_block read;
+} stowi_over;
+
+typedef struct stowi_net {
+  stow_allocator allocator;
+  uint32_t task_count;
+  uint32_t block_count;
+  const stowi_flow_block_info* blocks;  // the flow's
+  stowi_lists makes;                    // blocks of a task
+  stowi_lists reads;                    // that it does not make; not those that are always there
+  stowi_lists before;                   // tasks that must run before a task; each once, ascending
+  stowi_lists after;
+  stowi_lists readers;           // tasks of a block
+  stowi_flow_block* first_part;  // of a block, or STOWI_FLOW_BLOCK_NONE
+  stowi_flow_block* next_part;   // of the same whole
+  uint64_t* own;
+  uint64_t* credit;  // the most that a task's pairs can give
+  stowi_over* overs;
+  uint32_t* first_over;  // of a task, most bytes first; task_count + 1
+  size_t over_count;
+  stowi_flow_task*
+      over_task;      // the task that has pairs with a block it reads; none; or STOWI_TASK_MANY
+  size_t pair_count;  // room for overs
+} stowi_net;
+
+// |flow| must outlive the net. Close it also after a failure.
+stow_status stowi_net_open(stowi_net* net, const stowi_flow* flow, stow_allocator allocator,
+                           stow_diag* diag);
+void stowi_net_close(stowi_net* net);
+
+// Replaces who is before whom: list is the task, number the one before it. |links| is used up.
+stow_status stowi_net_set_links(stowi_net* net, stowi_entry* links, size_t count);
+
+#endif  // STOWAGE_SRC_FLOW_NET_H_

@@ -1,0 +1,56 @@
+// One cell: exact search forwards and backwards with a small part of what is left of the budget,
+// for often one direction is done at once where the other has no end; then beams, which lower the
+// limit of the exact searches with larger parts that follow; windows last.
+#include "base/diag.h"
+#include "flow/beam.h"
+#include "flow/exact.h"
+#include "flow/search.h"
+
+#define MAX_SETS_OF 16384  // tasks of a cell whose sets are walked; of more only windows
+
+static stowi_stretch stretch_of(stowi_search* s, const stowi_cell* cell) {
+  return (stowi_stretch){s->best + cell->begin, cell->count};
+}
+
+typedef stow_status (*solver)(stowi_state*, stowi_stretch, const stowi_exact_task*,
+                              stowi_exact_result*);
+
+typedef struct attempt {
+  solver solve;
+  bool backwards;
+  uint64_t part;  // of the nodes that are left: one in so many
+} attempt;
+
+static stow_status try_once(stowi_search* s, stowi_cell* cell, const attempt* how, bool* out_done) {
+  stowi_exact_task task = {.floor = stowi_search_floor(s),
+                           .limit = stowi_min_u64(cell->peak, s->given_peak),
+                           .nodes = stowi_search_nodes_left(s) / how->part + 1,
+                           .backwards = how->backwards};
+  stowi_exact_result result;
+  *out_done = task.limit <= task.floor;
+  if (*out_done) {
+    return STOW_OK;
+  }
+  stowi_search_go(s, cell->begin);
+  STOW_TRY(how->solve(&s->state, stretch_of(s, cell), &task, &result));
+  s->result.nodes += result.nodes;
+  stowi_search_bound(s, result.bound, STOWI_FLOW_TASK_NONE);
+  if (result.verdict == STOWI_ORDER_FOUND) {
+    uint32_t place;
+    cell->peak = stowi_search_peak(s, cell->begin, cell->count, &place);
+  }
+  *out_done = result.verdict == STOWI_ORDER_NONE || cell->peak <= stowi_search_floor(s);
+  return STOW_OK;
+}
+
+stow_status stowi_solve_cell(stowi_search* s, stowi_cell* cell) {
+  static const attempt attempts[] = {{stowi_exact, false, 64}, {stowi_exact, true, 64},
+                                     {stowi_beam, false, 16},  {stowi_beam, true, 16},
+                                     {stowi_exact, false, 4},  {stowi_exact, true, 4}};
+  bool done = cell->count < 2;
+  size_t count = cell->count > MAX_SETS_OF ? 0 : sizeof(attempts) / sizeof(*attempts);
+  for (size_t i = 0; i < count && !done; ++i) {
+    STOW_TRY(try_once(s, cell, &attempts[i], &done));
+  }
+  return done ? STOW_OK : stowi_improve_cell(s, cell);
+}

@@ -1,0 +1,185 @@
+// Counts per block: how many of its readers did not run. A block begins or ceases to exist when its
+// maker runs or its count reaches 0. Both are functions of the set alone, whatever the way to it:
+// that is why tasks can be taken back in another order than they ran in.
+//
+// Covering is walked down the tree of parts, not below blocks that exist: those cover their parts
+// themselves. A part is covered once and uncovered once on any way from nothing to all, so that the
+// walks of an order are linear together.
+#include "flow/state.h"
+
+#include <string.h>
+
+#include "base/diag.h"
+
+stow_status stowi_state_open(stowi_state* state, const stowi_net* net, stow_diag* diag) {
+  memset(state, 0, sizeof(*state));
+  stow_allocator a = net->allocator;
+  state->net = net;
+  state->left = STOWI_ARRAY(a, uint32_t, net->block_count);
+  state->waits = STOWI_ARRAY(a, uint32_t, net->task_count);
+  state->followed = STOWI_ARRAY(a, uint32_t, net->task_count);
+  state->ran = STOWI_ARRAY(a, bool, net->task_count);
+  state->exists = STOWI_ARRAY(a, bool, net->block_count);
+  state->covered = STOWI_ARRAY(a, bool, net->block_count);
+  state->owner = STOWI_ARRAY_ZERO(a, uint32_t, net->task_count);
+  state->used = STOWI_ARRAY_ZERO(a, uint64_t, net->block_count);
+  if (state->left == NULL || state->waits == NULL || state->followed == NULL ||
+      state->ran == NULL || state->exists == NULL || state->covered == NULL ||
+      state->used == NULL || state->owner == NULL) {
+    return stowi_fail_memory(diag);
+  }
+  stowi_state_reset(state);
+  return STOW_OK;
+}
+
+void stowi_state_close(stowi_state* state) {
+  const stowi_net* net = state->net;
+  if (net == NULL) {
+    return;
+  }
+  stow_allocator a = net->allocator;
+  STOWI_ARRAY_FREE(a, state->left, net->block_count);
+  STOWI_ARRAY_FREE(a, state->waits, net->task_count);
+  STOWI_ARRAY_FREE(a, state->followed, net->task_count);
+  STOWI_ARRAY_FREE(a, state->ran, net->task_count);
+  STOWI_ARRAY_FREE(a, state->exists, net->block_count);
+  STOWI_ARRAY_FREE(a, state->covered, net->block_count);
+  STOWI_ARRAY_FREE(a, state->owner, net->task_count);
+  STOWI_ARRAY_FREE(a, state->used, net->block_count);
+  state->net = NULL;
+}
+
+static bool is_wanted(const stowi_state* state, stowi_flow_block block) {
+  return state->net->blocks[block].to_end || state->left[block] > 0;
+}
+
+void stowi_state_reset(stowi_state* state) {
+  const stowi_net* net = state->net;
+  state->bytes = 0;
+  for (uint32_t t = 0; t < net->task_count; ++t) {
+    state->ran[t] = false;
+    state->waits[t] = stowi_list_size(&net->before, t);
+    state->followed[t] = 0;
+  }
+  for (uint32_t b = 0; b < net->block_count; ++b) {
+    state->left[b] = stowi_list_size(&net->readers, b);
+    state->covered[b] = false;
+    state->exists[b] = net->blocks[b].maker == STOWI_FLOW_TASK_NONE && is_wanted(state, b);
+    state->bytes += state->exists[b] ? net->blocks[b].bytes : 0;
+  }
+}
+
+// The next block of the walk over all that is part of |top|, after |at|; below |at| only where
+// |down|.
+static stowi_flow_block next_part(const stowi_net* net, stowi_flow_block top, stowi_flow_block at,
+                                  bool down) {
+  if (down && net->first_part[at] != STOWI_FLOW_BLOCK_NONE) {
+    return net->first_part[at];
+  }
+  while (at != top && net->next_part[at] == STOWI_FLOW_BLOCK_NONE) {
+    at = net->blocks[at].whole;
+  }
+  return at == top ? STOWI_FLOW_BLOCK_NONE : net->next_part[at];
+}
+
+// |block|, which is not covered, begins or ceases to cover its parts.
+static void cover_parts(stowi_state* state, stowi_flow_block block, bool covered) {
+  const stowi_net* net = state->net;
+  stowi_flow_block at = next_part(net, block, block, true);
+  while (at != STOWI_FLOW_BLOCK_NONE) {
+    state->covered[at] = covered;
+    if (state->exists[at]) {
+      uint64_t bytes = net->blocks[at].bytes;
+      state->bytes = covered ? state->bytes - bytes : state->bytes + bytes;
+    }
+    at = next_part(net, block, at, !state->exists[at]);
+  }
+}
+
+static void set_exists(stowi_state* state, stowi_flow_block block, bool exists) {
+  if (state->exists[block] == exists) {
+    return;
+  }
+  state->exists[block] = exists;
+  if (state->covered[block]) {
+    return;
+  }
+  uint64_t bytes = state->net->blocks[block].bytes;
+  state->bytes = exists ? state->bytes + bytes : state->bytes - bytes;
+  if (state->net->first_part[block] != STOWI_FLOW_BLOCK_NONE) {
+    cover_parts(state, block, exists);
+  }
+}
+
+void stowi_state_run(stowi_state* state, stowi_flow_task task) {
+  const stowi_net* net = state->net;
+  state->ran[task] = true;
+  stowi_span makes = stowi_list(&net->makes, task);
+  for (const uint32_t* b = makes.begin; b < makes.end; ++b) {
+    set_exists(state, *b, is_wanted(state, *b));
+  }
+  stowi_span reads = stowi_list(&net->reads, task);
+  for (const uint32_t* b = reads.begin; b < reads.end; ++b) {
+    state->left[*b] -= 1;
+    set_exists(state, *b, is_wanted(state, *b));
+  }
+  stowi_span after = stowi_list(&net->after, task);
+  for (const uint32_t* t = after.begin; t < after.end; ++t) {
+    state->waits[*t] -= 1;
+  }
+  stowi_span before = stowi_list(&net->before, task);
+  for (const uint32_t* t = before.begin; t < before.end; ++t) {
+    state->followed[*t] += 1;
+  }
+}
+
+void stowi_state_take_back(stowi_state* state, stowi_flow_task task) {
+  const stowi_net* net = state->net;
+  state->ran[task] = false;
+  stowi_span reads = stowi_list(&net->reads, task);
+  for (const uint32_t* b = reads.begin; b < reads.end; ++b) {
+    state->left[*b] += 1;
+    set_exists(state, *b, true);
+  }
+  stowi_span makes = stowi_list(&net->makes, task);
+  for (const uint32_t* b = makes.begin; b < makes.end; ++b) {
+    set_exists(state, *b, false);
+  }
+  stowi_span after = stowi_list(&net->after, task);
+  for (const uint32_t* t = after.begin; t < after.end; ++t) {
+    state->waits[*t] += 1;
+  }
+  stowi_span before = stowi_list(&net->before, task);
+  for (const uint32_t* t = before.begin; t < before.end; ++t) {
+    state->followed[*t] -= 1;
+  }
+}
+
+// What the pairs of |task| save. Those whose made block has the read one as a part are not in the
+// net.
+static uint64_t credit(stowi_state* state, stowi_flow_task task) {
+  const stowi_net* net = state->net;
+  uint64_t saved = 0;
+  state->question += 1;
+  for (uint32_t i = net->first_over[task]; i < net->first_over[task + 1]; ++i) {
+    const stowi_over* over = &net->overs[i];
+    if (state->left[over->read] == 1 && !state->covered[over->read] &&
+        state->used[over->read] != state->question && state->used[over->made] != state->question) {
+      saved += over->bytes;
+      state->used[over->read] = state->used[over->made] = state->question;
+    }
+  }
+  return saved;
+}
+
+uint64_t stowi_state_need(stowi_state* state, stowi_flow_task task) {
+  uint64_t all = state->bytes + state->net->own[task];
+  return state->net->credit[task] == 0 ? all : all - credit(state, task);
+}
+
+uint64_t stowi_state_bytes_after(stowi_state* state, stowi_flow_task task) {
+  stowi_state_run(state, task);
+  uint64_t bytes = state->bytes;
+  stowi_state_take_back(state, task);
+  return bytes;
+}
