@@ -53,8 +53,9 @@ STOW_API void stow_graph_destroy(stow_graph* graph);
 
 typedef struct stow_call stow_call;
 
-// Never NULL. One call is open at a time: beginning another, beginning or ending a region, or
-// binding drops it. The call ends at finish.
+// Never NULL. One call is open at a time, until it is finished or cancelled: where another one is
+// begun before, that one's finish fails with STOW_ERR_CONFLICT. Beginning or ending a region, and
+// binding, cancel an open call.
 STOW_API stow_call* stow_graph_begin(stow_graph* graph, stow_op op);
 // Appends an operand; STOW_VALUE_NONE for an absent optional one.
 STOW_API void stow_call_operand(stow_call* call, stow_value operand);
@@ -100,6 +101,9 @@ STOW_API stow_status stow_call_infer(stow_call* call, stow_diag* diag, const sto
 // such, else O(size of the node).
 STOW_API stow_status stow_call_finish(stow_call* call, stow_diag* diag, stow_node* out_node);
 
+// Ends the open call, where there is one, without adding a node.
+STOW_API void stow_graph_cancel(stow_graph* graph);
+
 // Shorthands for the common cases; |out_value| is the (first) result and may be one of the
 // operands.
 STOW_API stow_status stow_graph_input(stow_graph* graph, const char* name, const stow_type* type,
@@ -136,7 +140,9 @@ STOW_API stow_status stow_graph_bind(stow_graph* graph, const stow_str* names,
 
 STOW_API stow_str stow_graph_name(const stow_graph* graph);
 STOW_API const stow_ops* stow_graph_ops(const stow_graph* graph);  // NULL: the core's rows
-STOW_API stow_dims* stow_graph_dims(const stow_graph* graph);
+// The table of the graph's dims, to read and, for new dims of types to come, to add to.
+STOW_API const stow_dims* stow_graph_dims(const stow_graph* graph);
+STOW_API stow_dims* stow_graph_edit_dims(stow_graph* graph);
 STOW_API uint32_t stow_graph_node_count(const stow_graph* graph);
 STOW_API uint32_t stow_graph_value_count(const stow_graph* graph);
 STOW_API size_t stow_graph_output_count(const stow_graph* graph);
@@ -182,11 +188,13 @@ STOW_API bool stow_graph_is_data_dependent(const stow_graph* graph, stow_value v
 // stands for one where the first value that has it is data-dependent, or is bounded and declared to
 // have it. False once these symbols are bound.
 STOW_API bool stow_graph_has_data_dims(const stow_graph* graph, stow_value value);
-// Whether all elements of |value| are known (see stow_shape_known), and element |i| of them; what
-// is only known to be at most some number counts as not known. A
-// negative number may be new to the graph's dims, so that threads must not share the graph then.
+// Whether all elements of |value| are known (see stow_shape_known), and element |i| of them, which
+// must be exact: an upper bound does not count. stow_graph_known gives an expression or a number,
+// and STOW_DIM_INVALID for negative numbers in data; ask stow_graph_known_int for those.
 STOW_API bool stow_graph_is_known(const stow_graph* graph, stow_value value);
 STOW_API stow_dim stow_graph_known(const stow_graph* graph, stow_value value, size_t i);
+STOW_API bool stow_graph_known_int(const stow_graph* graph, stow_value value, size_t i,
+                                   int64_t* out);
 STOW_API bool stow_graph_known_float(const stow_graph* graph, stow_value value, size_t i,
                                      double* out);
 // Input, param or constant.

@@ -14,12 +14,12 @@ extern "C" {
 typedef uint32_t stow_op;
 #define STOW_OP_NONE UINT32_MAX
 
-// STOW_OP_INPUT, STOW_OP_RELU, … in the order of ops.def. Ops that a caller registers follow.
+// STOW_OP_INPUT, STOW_OP_RELU, …, with the numbers of ops.def. Ops that a caller registers follow.
 enum stow_core_op {
-#define STOW_OP(name, text) STOW_OP_##name,
+#define STOW_OP(name, number, text) STOW_OP_##name = (number),
 #include <stowage/ops.def>
 #undef STOW_OP
-  STOW_OP_CORE_COUNT
+  STOW_OP_CORE_COUNT = 224  // one above the largest number; grows with the library
 };
 
 // ---------------------------------------------------------------------------------------------

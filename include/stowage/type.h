@@ -11,36 +11,36 @@ extern "C" {
 // ---------------------------------------------------------------------------------------------
 // Element types. Widths are in bits; sub-byte types are packed and rounded up per tensor.
 
-// name, text, bits, kind
-#define STOW_DTYPE_LIST(X)              \
-  X(F32, "f32", 32, FLOAT)              \
-  X(F16, "f16", 16, FLOAT)              \
-  X(BF16, "bf16", 16, FLOAT)            \
-  X(F64, "f64", 64, FLOAT)              \
-  X(I8, "i8", 8, SIGNED)                \
-  X(I16, "i16", 16, SIGNED)             \
-  X(I32, "i32", 32, SIGNED)             \
-  X(I64, "i64", 64, SIGNED)             \
-  X(U8, "u8", 8, UNSIGNED)              \
-  X(U16, "u16", 16, UNSIGNED)           \
-  X(U32, "u32", 32, UNSIGNED)           \
-  X(U64, "u64", 64, UNSIGNED)           \
-  X(BOOL, "bool", 8, BOOL)              \
-  X(C64, "c64", 64, COMPLEX)            \
-  X(C128, "c128", 128, COMPLEX)         \
-  X(I4, "i4", 4, SIGNED)                \
-  X(U4, "u4", 4, UNSIGNED)              \
-  X(I2, "i2", 2, SIGNED)                \
-  X(U2, "u2", 2, UNSIGNED)              \
-  X(F8E4M3FN, "f8e4m3fn", 8, FLOAT)     \
-  X(F8E4M3FNUZ, "f8e4m3fnuz", 8, FLOAT) \
-  X(F8E5M2, "f8e5m2", 8, FLOAT)         \
-  X(F8E5M2FNUZ, "f8e5m2fnuz", 8, FLOAT) \
-  X(F8E8M0, "f8e8m0", 8, FLOAT)         \
-  X(F4E2M1, "f4e2m1", 4, FLOAT)
+// name, number, text, bits, kind. Numbers are part of the ABI: new types are added at the end.
+#define STOW_DTYPE_LIST(X)                  \
+  X(F32, 0, "f32", 32, FLOAT)               \
+  X(F16, 1, "f16", 16, FLOAT)               \
+  X(BF16, 2, "bf16", 16, FLOAT)             \
+  X(F64, 3, "f64", 64, FLOAT)               \
+  X(I8, 4, "i8", 8, SIGNED)                 \
+  X(I16, 5, "i16", 16, SIGNED)              \
+  X(I32, 6, "i32", 32, SIGNED)              \
+  X(I64, 7, "i64", 64, SIGNED)              \
+  X(U8, 8, "u8", 8, UNSIGNED)               \
+  X(U16, 9, "u16", 16, UNSIGNED)            \
+  X(U32, 10, "u32", 32, UNSIGNED)           \
+  X(U64, 11, "u64", 64, UNSIGNED)           \
+  X(BOOL, 12, "bool", 8, BOOL)              \
+  X(C64, 13, "c64", 64, COMPLEX)            \
+  X(C128, 14, "c128", 128, COMPLEX)         \
+  X(I4, 15, "i4", 4, SIGNED)                \
+  X(U4, 16, "u4", 4, UNSIGNED)              \
+  X(I2, 17, "i2", 2, SIGNED)                \
+  X(U2, 18, "u2", 2, UNSIGNED)              \
+  X(F8E4M3FN, 19, "f8e4m3fn", 8, FLOAT)     \
+  X(F8E4M3FNUZ, 20, "f8e4m3fnuz", 8, FLOAT) \
+  X(F8E5M2, 21, "f8e5m2", 8, FLOAT)         \
+  X(F8E5M2FNUZ, 22, "f8e5m2fnuz", 8, FLOAT) \
+  X(F8E8M0, 23, "f8e8m0", 8, FLOAT)         \
+  X(F4E2M1, 24, "f4e2m1", 4, FLOAT)
 
 typedef enum stow_dtype {
-#define STOW_DTYPE_ENUM(name, text, bits, kind) STOW_##name,
+#define STOW_DTYPE_ENUM(name, number, text, bits, kind) STOW_##name = (number),
   STOW_DTYPE_LIST(STOW_DTYPE_ENUM)
 #undef STOW_DTYPE_ENUM
       STOW_DTYPE_COUNT

@@ -59,6 +59,7 @@ void stowi_call_free(stow_call* call) {
 
 stow_call* stowi_call_begin(stow_graph* graph, stow_op op) {
   stow_call* call = &graph->call;
+  bool was_open = call->is_open;
   stowi_call_drop(call);
   call->is_open = true;
   call->op = op;
@@ -79,8 +80,14 @@ stow_call* stowi_call_begin(stow_graph* graph, stow_op op) {
     stowi_call_fail(call, STOW_ERR_INVALID_ARGUMENT, "%u is not in the graph's op table",
                     (unsigned)op);
   }
+  if (was_open) {
+    stowi_call_fail(call, STOW_ERR_CONFLICT,
+                    "was begun while another call is open: finish or cancel that first");
+  }
   return call;
 }
+
+void stow_graph_cancel(stow_graph* graph) { stowi_call_drop(&graph->call); }
 
 stow_call* stow_graph_begin(stow_graph* graph, stow_op op) {
   stow_call* call = stowi_call_begin(graph, op);

@@ -8,7 +8,7 @@ typedef struct dtype_row {
 } dtype_row;
 
 static const dtype_row rows[STOW_DTYPE_COUNT] = {
-#define DTYPE_ROW(name, text, bits, kind) [STOW_##name] = {text, bits, STOW_KIND_##kind},
+#define DTYPE_ROW(name, number, text, bits, kind) [STOW_##name] = {text, bits, STOW_KIND_##kind},
     STOW_DTYPE_LIST(DTYPE_ROW)
 #undef DTYPE_ROW
 };

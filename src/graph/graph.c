@@ -98,7 +98,8 @@ stow_status stow_graph_add_output(stow_graph* graph, stow_value value, stow_diag
 
 stow_str stow_graph_name(const stow_graph* graph) { return graph->name; }
 const stow_ops* stow_graph_ops(const stow_graph* graph) { return graph->ops; }
-stow_dims* stow_graph_dims(const stow_graph* graph) { return graph->dims; }
+const stow_dims* stow_graph_dims(const stow_graph* graph) { return graph->dims; }
+stow_dims* stow_graph_edit_dims(stow_graph* graph) { return graph->dims; }
 
 uint32_t stow_graph_node_count(const stow_graph* graph) { return (uint32_t)graph->nodes.count; }
 uint32_t stow_graph_value_count(const stow_graph* graph) { return (uint32_t)graph->values.count; }

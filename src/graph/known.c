@@ -181,9 +181,26 @@ bool stow_graph_is_known(const stow_graph* graph, stow_value value) {
   return known_in(graph, value).is_whole;
 }
 
+static bool is_number_of_data(const stowi_known* known, size_t i) {
+  return known->elements == NULL && known->bytes != NULL && i < known->count &&
+         is_integer(known->dtype);
+}
+
+bool stow_graph_known_int(const stow_graph* graph, stow_value value, size_t i, int64_t* out) {
+  stowi_known known = known_in(graph, value);
+  if (is_number_of_data(&known, i)) {
+    return stowi_known_int(&known, i, out);
+  }
+  return stow_dim_to_int(graph->dims, stow_graph_known(graph, value, i), out);
+}
+
 stow_dim stow_graph_known(const stow_graph* graph, stow_value value, size_t i) {
   stowi_known known = known_in(graph, value);
-  return stowi_known_dim(&known, graph->dims, i);
+  int64_t number;
+  if (is_number_of_data(&known, i)) {
+    return stowi_known_int(&known, i, &number) && number >= 0 ? number : STOW_DIM_INVALID;
+  }
+  return stowi_known_dim(&known, graph->dims, i);  // an entry of the table, or invalid
 }
 
 bool stow_graph_known_float(const stow_graph* graph, stow_value value, size_t i, double* out) {

@@ -17,14 +17,16 @@
 // ---------------------------------------------------------------------------------------------
 
 static const stowi_op_row rows[] = {
-#define STOW_OP(op, text) \
+#define STOW_OP(op, number, text) \
   [STOW_OP_##op] = {.desc.struct_size = sizeof(stow_op_desc), .desc.name = (text), ROW_##op},
 #include <stowage/ops.def>
 #undef STOW_OP
 };
 
+_Static_assert(sizeof rows / sizeof rows[0] == STOW_OP_CORE_COUNT, "one above the largest number");
+
 static const size_t name_sizes[] = {
-#define STOW_OP(op, text) [STOW_OP_##op] = sizeof(text) - 1,
+#define STOW_OP(op, number, text) [STOW_OP_##op] = sizeof(text) - 1,
 #include <stowage/ops.def>
 #undef STOW_OP
 };

@@ -124,7 +124,7 @@ static inline stow_graph* make_known_graph(const known_ops* k) {
 }
 
 static inline stow_dim dim_named(stow_graph* graph, const char* name) {
-  return stow_dim_symbol(stow_graph_dims(graph), stow_str_of(name));
+  return stow_dim_symbol(stow_graph_edit_dims(graph), stow_str_of(name));
 }
 
 static inline stow_value add_ints(stow_graph* graph, stow_op op, const char* name, stow_dtype dtype,

@@ -190,7 +190,7 @@ static void put_known(text* to, const stow_graph* graph, stow_value value) {
     int size = 0;
     if (is_float && stow_graph_known_float(graph, value, i, &real)) {
       size = snprintf(number, sizeof(number), "%g", real);
-    } else if (dim != STOW_DIM_INVALID && stow_dim_to_int(stow_graph_dims(graph), dim, &whole)) {
+    } else if (stow_graph_known_int(graph, value, i, &whole)) {
       size = snprintf(number, sizeof(number), "%lld", (long long)whole);
     } else if (dim != STOW_DIM_INVALID) {
       CHECK(stow_dim_print(stow_graph_dims(graph), dim, stow_string_writer(&printed)) == STOW_OK);

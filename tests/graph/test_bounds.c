@@ -595,12 +595,10 @@ static bool is_value_sound(const stow_graph* truth, stow_value true_value,
     is_sound = is_dim_sound(a->dims[i], b->dims[i], is_bounded);
   }
   for (size_t i = 0; i < 4 && is_sound; ++i) {
-    stow_dim x = stow_graph_known(truth, true_value, i);
-    stow_dim y = stow_graph_known(inferred, value, i);
     int64_t m = 0;
     int64_t n = 0;
-    if (stow_dim_to_int(stow_graph_dims(truth), x, &m) &&
-        stow_dim_to_int(stow_graph_dims(inferred), y, &n)) {
+    if (stow_graph_known_int(truth, true_value, i, &m) &&
+        stow_graph_known_int(inferred, value, i, &n)) {
       is_sound = m == n;
     }
   }

@@ -68,7 +68,7 @@ TEST(InferringLeavesTheCallOpen) {
 
 TEST(TypesCanBeDeclaredAfterInferringHasFailed) {
   fixture f = make_fixture();
-  stow_dim n = stow_dim_symbol(stow_graph_dims(f.graph), stow_str_of("n"));
+  stow_dim n = stow_dim_symbol(stow_graph_edit_dims(f.graph), stow_str_of("n"));
   stow_type open = MATRIX(STOW_F32, 4, n);
   stow_value x = add_input(f.graph, "x", open);
   stow_call* call = stow_graph_begin(f.graph, STOW_OP_SQUEEZE);
@@ -208,10 +208,25 @@ TEST(TheFirstErrorIsKept) {
   stow_graph_destroy(f.graph);
 }
 
-TEST(BeginningAnotherCallDropsTheFirst) {
+TEST(BeginningAnotherCallIsAnError) {
   fixture f = make_fixture();
+  uint32_t count = stow_graph_node_count(f.graph);
+  stow_call* first = stow_graph_begin(f.graph, STOW_OP_RELU);
+  stow_call_operand(first, f.a);
+  stow_call* second = stow_graph_begin(f.graph, STOW_OP_TANH);
+  stow_call_operand(second, f.a);
+  CHECK_REFUSED(second, STOW_ERR_CONFLICT, "while another call is open");
+  CHECK_REFUSED(first, STOW_ERR_INVALID_ARGUMENT, "no call is open");
+  CHECK_U64(stow_graph_node_count(f.graph), count);
+  stow_graph_destroy(f.graph);
+}
+
+TEST(ACancelledCallMakesRoomForAnother) {
+  fixture f = make_fixture();
+  stow_graph_cancel(f.graph);  // none is open
   stow_call* call = stow_graph_begin(f.graph, STOW_OP_RELU);
   stow_call_operand(call, 100);
+  stow_graph_cancel(f.graph);
   call = stow_graph_begin(f.graph, STOW_OP_TANH);
   stow_call_operand(call, f.a);
   stow_node node;
@@ -341,7 +356,7 @@ TEST(TypesOutOfRangeAreRefused) {
 
 TEST(FailedDimArithmeticFailsTheNextNode) {
   fixture f = make_fixture();
-  stow_dims* dims = stow_graph_dims(f.graph);
+  stow_dims* dims = stow_graph_edit_dims(f.graph);
   stow_dim bad = stow_dim_mul(dims, INT64_MAX, INT64_MAX);
   stow_type type = VECTOR(STOW_F32, bad);
   stow_diag diag;
@@ -612,7 +627,7 @@ TEST(ShapeFunctionsSeeTheWholeCall) {
 
 TEST(ViewsNeedNumbers) {
   stow_graph* graph = make_graph();
-  stow_dim n = stow_dim_symbol(stow_graph_dims(graph), stow_str_of("n"));
+  stow_dim n = stow_dim_symbol(stow_graph_edit_dims(graph), stow_str_of("n"));
   stow_value x = add_input(graph, "x", MATRIX(STOW_F32, n, 4));
   stow_value y = add_input(graph, "y", MATRIX(STOW_F32, 3, 4));
   stow_value rx = add_reshape(graph, x, MATRIX(STOW_F32, 4, n));
@@ -635,7 +650,7 @@ static stow_status build(stow_allocator allocator, void* user) {
     return status;
   }
   static const unsigned char weights[4096] = {1, 2, 3};
-  stow_dims* dims = stow_graph_dims(graph);
+  stow_dims* dims = stow_graph_edit_dims(graph);
   stow_dim n = stow_dim_symbol(dims, stow_str_of("n"));
   stow_type symbolic = MATRIX(STOW_F32, stow_dim_add(dims, n, 1), 4);
   stow_type large = VECTOR(STOW_U8, 4096);

@@ -80,7 +80,7 @@ TEST(DataMustFitTheType) {
   stow_call* call = begin_constant(graph, "k", VECTOR(STOW_F32, 3));
   stow_call_data(call, weights, sizeof(weights), true);
   CHECK_REFUSED(call, STOW_ERR_TYPE, "constant: data has 8 bytes, which do not fill f32[3]");
-  stow_dim n = stow_dim_symbol(stow_graph_dims(graph), stow_str_of("n"));
+  stow_dim n = stow_dim_symbol(stow_graph_edit_dims(graph), stow_str_of("n"));
   call = begin_constant(graph, "k", VECTOR(STOW_F32, n));
   stow_call_data(call, weights, sizeof(weights), false);
   CHECK_REFUSED(call, STOW_ERR_TYPE, "do not fill f32[?n]");

@@ -49,7 +49,7 @@ static stow_graph* build(change what) {
   stow_graph* graph = NULL;
   CHECK(stow_graph_create(stow_str_of(what == OTHER_GRAPH_NAME ? "other" : "g"), NULL,
                           stow_allocator_default(), NULL, &graph) == STOW_OK);
-  stow_dims* dims = stow_graph_dims(graph);
+  stow_dims* dims = stow_graph_edit_dims(graph);
   if (what == MORE_SYMBOLS) {
     stow_dim_add(dims, stow_dim_symbol(dims, stow_str_of("m")),
                  stow_dim_symbol(dims, stow_str_of("k")));

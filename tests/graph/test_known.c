@@ -21,7 +21,7 @@ static stow_value add_data(stow_graph* graph, const char* name, stow_type type, 
 // Element |i| as a number; -999 where it is none.
 static int64_t number_at(const stow_graph* graph, stow_value value, size_t i) {
   int64_t number = -999;
-  (void)stow_dim_to_int(stow_graph_dims(graph), stow_graph_known(graph, value, i), &number);
+  (void)stow_graph_known_int(graph, value, i, &number);
   return number;
 }
 
@@ -139,7 +139,7 @@ TEST(FoldsComputeNumbersAndExpressions) {
   stow_value x = add_input(graph, "x", MATRIX(STOW_F32, n, 4));
   stow_value next = add_unary(graph, k.next, add_unary(graph, k.shape, x));
   CHECK(stow_graph_is_known(graph, next));
-  CHECK(stow_graph_known(graph, next, 0) == stow_dim_add(stow_graph_dims(graph), n, 1));
+  CHECK(stow_graph_known(graph, next, 0) == stow_dim_add(stow_graph_edit_dims(graph), n, 1));
   CHECK(stow_graph_known(graph, next, 1) == 5);
   stow_value reshaped = add_binary(graph, k.reshape, x, next);
   CHECK(stow_graph_type(graph, reshaped)->dims[1] == 5);
@@ -423,8 +423,8 @@ TEST(DeclaredDimsWinOverBoundsThatAreNotSmaller) {
   CHECK(stow_type_equal(stow_graph_type(graph, some), &fewer));
   stow_call* call = stow_graph_begin(graph, k.find);
   stow_call_operand(call, x);
-  stow_dim more = stow_dim_mul(stow_graph_dims(graph), dim_named(graph, "n"), 4);
-  stow_type type = VECTOR(STOW_I64, stow_dim_add(stow_graph_dims(graph), more, 1));
+  stow_dim more = stow_dim_mul(stow_graph_edit_dims(graph), dim_named(graph, "n"), 4);
+  stow_type type = VECTOR(STOW_I64, stow_dim_add(stow_graph_edit_dims(graph), more, 1));
   stow_call_result_type(call, &type);
   CHECK_REFUSED(call, STOW_ERR_TYPE, "declared as");
   CHECK(stow_graph_add_output(graph, some, NULL) == STOW_OK);

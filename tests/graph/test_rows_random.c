@@ -190,7 +190,7 @@ static stow_dim dim_of(stow_graph* graph, const random_case* c, int64_t dim, boo
   }
   size_t symbol = (size_t)(-1 - dim);
   return is_bound ? c->values[symbol]
-                  : stow_dim_symbol(stow_graph_dims(graph), stow_str_of(symbol_names[symbol]));
+                  : stow_dim_symbol(stow_graph_edit_dims(graph), stow_str_of(symbol_names[symbol]));
 }
 
 static stow_value add_operand(stow_graph* graph, const random_case* c, size_t k, bool is_bound) {

@@ -89,7 +89,7 @@ static void check_window(uint64_t* state) {
     CHECK_U64(stow_graph_type(numbers, value)->dims[2], expected);
   }
   stow_str name = stow_str_of("s");
-  stow_dim s = stow_dim_symbol(stow_graph_dims(symbols), name);
+  stow_dim s = stow_dim_symbol(stow_graph_edit_dims(symbols), name);
   CHECK(add_pool(symbols, &made, s, &value) == STOW_OK);
   status = stow_graph_bind(symbols, &name, &made.in, 1, NULL);
   CHECK(status == (expected < 0 ? STOW_ERR_TYPE : STOW_OK));

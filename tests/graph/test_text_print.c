@@ -405,7 +405,7 @@ TEST(DataThatNoListCanHoldIsNotPrinted) {
 TEST(ShortDataIsPrintedThatABindingNeeds) {
   static const int64_t four[] = {4};
   stow_graph* graph = new_graph();
-  stow_dim n = stow_dim_symbol(stow_graph_dims(graph), stow_str_of("n"));
+  stow_dim n = stow_dim_symbol(stow_graph_edit_dims(graph), stow_str_of("n"));
   stow_type type = stow_type_make(STOW_F32, 1, &n);
   stow_value x;
   REQUIRE(stow_graph_input(graph, "x", &type, NULL, &x) == STOW_OK);

@@ -28,7 +28,7 @@ static stow_status read_sum(stowi_parser* parser, int depth, stow_dim* out);
 
 // Reports the failure that the dims table keeps, at |token|.
 static stow_status fail_dim(stowi_parser* parser, const stowi_token* token) {
-  stow_dims* dims = stow_graph_dims(parser->graph);
+  stow_dims* dims = stow_graph_edit_dims(parser->graph);
   stow_status status = stow_dims_status(dims);
   stow_dims_clear_status(dims);
   switch (status) {
@@ -46,7 +46,7 @@ static stow_status fail_dim(stowi_parser* parser, const stowi_token* token) {
 
 static stow_status apply(stowi_parser* parser, const stowi_token* token, dim_function function,
                          stow_dim* into, stow_dim other) {
-  *into = function(stow_graph_dims(parser->graph), *into, other);
+  *into = function(stow_graph_edit_dims(parser->graph), *into, other);
   return *into == STOW_DIM_INVALID ? fail_dim(parser, token) : STOW_OK;
 }
 
@@ -72,7 +72,7 @@ static stow_status read_symbol(stowi_parser* parser, stow_dim* out) {
   if (name.size == 0) {
     return stowi_parser_fail(parser, &token, STOW_ERR_SYNTAX, "a symbol's name is not empty");
   }
-  *out = stow_dim_symbol(stow_graph_dims(parser->graph), name);
+  *out = stow_dim_symbol(stow_graph_edit_dims(parser->graph), name);
   return *out == STOW_DIM_INVALID ? fail_dim(parser, &token) : stowi_parser_next(parser);
 }
 
@@ -195,7 +195,7 @@ static stow_status read_expression(stowi_parser* parser, stow_dim* out) {
     return stowi_parser_fail_expected(parser, "a symbol or '(' after '?'");
   }
   STOW_TRY(read_parenthesised(parser, 0, out));
-  if (!stowi_dim_is_valid(stow_graph_dims(parser->graph), *out)) {
+  if (!stowi_dim_is_valid(stow_graph_edit_dims(parser->graph), *out)) {
     return stowi_parser_fail(parser, &token, STOW_ERR_TYPE, "this dim is below 0");
   }
   return stowi_parser_expect(parser, ')', "an operator or ')'");

@@ -179,6 +179,7 @@ static stow_status import_resolved(stowi_lowering* l, const stow_str* poison) {
   }
   STOW_TRY(push_absent(imp, l->result_count, &l->first_result));
   stow_status status = lower(l);
+  stow_graph_cancel(imp->graph);  // what a lowering that failed had begun
   return status == STOW_OK ? bind_results(l) : take_failure(l, status);
 }
 

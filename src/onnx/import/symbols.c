@@ -105,11 +105,11 @@ static stow_dim read_factor(reader* r) {
     r->is_well = false;
     return 0;
   }
-  return symbol->value >= 0 ? symbol->value : stow_dim_symbol(stow_graph_dims(r->imp->graph), word);
+  return symbol->value >= 0 ? symbol->value : stow_dim_symbol(stow_graph_edit_dims(r->imp->graph), word);
 }
 
 static stow_dim read_product(reader* r) {
-  stow_dims* dims = stow_graph_dims(r->imp->graph);
+  stow_dims* dims = stow_graph_edit_dims(r->imp->graph);
   stow_dim product = read_factor(r);
   for (char c = peek(r); r->is_well && (c == '*' || c == '/'); c = peek(r)) {
     ++r->operators;
@@ -127,7 +127,7 @@ static stow_dim read_product(reader* r) {
 }
 
 static stow_dim read_sum(reader* r) {
-  stow_dims* dims = stow_graph_dims(r->imp->graph);
+  stow_dims* dims = stow_graph_edit_dims(r->imp->graph);
   stow_dim sum = read_product(r);
   for (char c = peek(r); r->is_well && (c == '+' || c == '-'); c = peek(r)) {
     ++r->operators;
@@ -151,7 +151,7 @@ static stow_dim read_expression(stowi_importer* imp, stow_str text) {
   reader r = {imp, text, 0, true};
   stow_dim dim = read_sum(&r);
   bool is_expression = r.is_well && r.operators != 0 && r.left.size == 0;
-  stow_dims_clear_status(stow_graph_dims(imp->graph));
+  stow_dims_clear_status(stow_graph_edit_dims(imp->graph));
   int64_t number;
   bool is_negative = is_expression && dim != STOW_DIM_INVALID &&
                      stow_dim_to_int(stow_graph_dims(imp->graph), dim, &number) && number < 0;
@@ -162,7 +162,7 @@ stow_status stowi_symbol_dim(stowi_importer* imp, stow_str text, stow_dim* out_d
   const stowi_symbol* symbol = stowi_symbol_find(imp, text);
   *out_dim = symbol != NULL && symbol->value >= 0 ? symbol->value : read_expression(imp, text);
   if (*out_dim == STOW_DIM_INVALID) {
-    *out_dim = stow_dim_symbol(stow_graph_dims(imp->graph), text);
+    *out_dim = stow_dim_symbol(stow_graph_edit_dims(imp->graph), text);
   }
   return *out_dim == STOW_DIM_INVALID ? stowi_import_memory(imp) : STOW_OK;
 }

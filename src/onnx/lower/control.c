@@ -246,9 +246,8 @@ static stow_status add_both(stowi_lowering* l, branches* b) {
 
 static bool is_known_bool(const stow_graph* graph, stow_value value, bool* out_truth) {
   int64_t number = 0;
-  bool is_known =
-      value != STOW_VALUE_NONE && stow_graph_is_known(graph, value) &&
-      stow_dim_to_int(stow_graph_dims(graph), stow_graph_known(graph, value, 0), &number);
+  bool is_known = value != STOW_VALUE_NONE && stow_graph_is_known(graph, value) &&
+                  stow_graph_known_int(graph, value, 0, &number);
   *out_truth = number != 0;
   return is_known;
 }

@@ -26,7 +26,7 @@ static bool type_of_result(stowi_lowering* l, size_t k, stow_type* out_type) {
       const stowi_symbol* symbol = name.size == 0 ? NULL : stowi_symbol_find(imp, name);
       is_whole = symbol != NULL && symbol->is_met;
       out_type->dims[i] =
-          is_whole ? stow_dim_symbol(stow_graph_dims(imp->graph), name) : STOW_DIM_INVALID;
+          is_whole ? stow_dim_symbol(stow_graph_edit_dims(imp->graph), name) : STOW_DIM_INVALID;
     }
   }
   return is_whole;

@@ -228,12 +228,13 @@ stow_status stowi_lower_flex_attention(stowi_lowering* l) {
   if (!has_score_mod && !has_prob_mod) {
     return stowi_lower_finish_results(l, call, 0, 1);
   }
-  // The op only checks here that its operands fit; the call is dropped by the next one.
+  // The op only checks here that its operands fit.
   const stow_type* types;
   size_t count;
   STOW_TRY(stow_call_infer(call, l->imp->diag, &types, &count));
   if (types[0].rank != RANK) {
     return stowi_fail(l->imp->diag, STOW_ERR_TYPE, "q has rank %u, 4 is needed", types[0].rank);
   }
+  stow_graph_cancel(l->imp->graph);
   return lower_parts(l);
 }

@@ -93,7 +93,7 @@ static bool is_changed(const stowi_looping* loop, size_t i) {
   const stow_type* after = type_of(loop, loop->yields[1 + i]);
   bool is = before->dtype != after->dtype || before->rank != after->rank;
   for (uint32_t axis = 0; !is && axis < before->rank; ++axis) {
-    is = differ(stow_graph_dims(graph_of(loop)), before->dims[axis], after->dims[axis]);
+    is = differ(stow_graph_edit_dims(graph_of(loop)), before->dims[axis], after->dims[axis]);
   }
   return is;
 }
@@ -187,8 +187,7 @@ stow_status stowi_loop_run(stowi_looping* loop, stow_status (*run)(stowi_looping
 
 static bool is_known_true(const stow_graph* graph, stow_value value) {
   int64_t number = 0;
-  return stow_graph_is_known(graph, value) &&
-         stow_dim_to_int(stow_graph_dims(graph), stow_graph_known(graph, value, 0), &number) &&
+  return stow_graph_is_known(graph, value) && stow_graph_known_int(graph, value, 0, &number) &&
          number != 0;
 }
 

@@ -32,7 +32,7 @@ typedef struct exec_case {
 // larger than the largest of its inputs and outputs; where that does not fit, it is 1.
 static bool bind_rest(exec_case* c) {
   suite_import* i = &c->import;
-  stow_dims* dims = stow_graph_dims(c->graph);
+  stow_dims* dims = stow_graph_edit_dims(c->graph);
   int64_t most = 1;
   for (int side = 0; side < 2; ++side) {
     char path[4096];

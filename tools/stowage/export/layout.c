@@ -23,7 +23,7 @@ void cli_node_label(const stow_graph* graph, stow_node node, char out[CLI_LABEL_
 
 const char* cli_op_identifier(stow_op op) {
   static const char* const names[] = {
-#define STOW_OP(name, text) #name,
+#define STOW_OP(name, number, text) [number] = #name,
 #include <stowage/ops.def>
 #undef STOW_OP
   };

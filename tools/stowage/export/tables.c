@@ -26,8 +26,8 @@ static const char* c_type(stow_dtype dtype) {
 // `STOW_F32`
 static const char* dtype_identifier(stow_dtype dtype) {
   switch (dtype) {
-#define NAME(name, text, bits, kind) \
-  case STOW_##name:                  \
+#define NAME(name, number, text, bits, kind) \
+  case STOW_##name:                          \
     return "STOW_" #name;
     STOW_DTYPE_LIST(NAME)
 #undef NAME

@@ -12,8 +12,8 @@ typedef struct element {
 
 static element element_of(stow_dtype dtype) {
   switch (dtype) {
-#define ELEMENT(name, text, bits, kind) \
-  case STOW_##name:                     \
+#define ELEMENT(name, number, text, bits, kind) \
+  case STOW_##name:                             \
     return (element){bits, STOW_KIND_##kind};
     STOW_DTYPE_LIST(ELEMENT)
 #undef ELEMENT

@@ -84,8 +84,8 @@ stow_status stowi_rows_from(const stow_kernel_call* call, const stow_tensor* x,
 
 static const char* name_of(stow_dtype dtype) {
   switch (dtype) {
-#define NAME(name, text, bits, kind) \
-  case STOW_##name:                  \
+#define NAME(name, number, text, bits, kind) \
+  case STOW_##name:                          \
     return text;
     STOW_DTYPE_LIST(NAME)
 #undef NAME

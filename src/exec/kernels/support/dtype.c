@@ -3,8 +3,8 @@
 
 uint32_t stowi_bits(stow_dtype dtype) {
   switch (dtype) {
-#define BITS(name, text, bits, kind) \
-  case STOW_##name:                  \
+#define BITS(name, number, text, bits, kind) \
+  case STOW_##name:                          \
     return bits;
     STOW_DTYPE_LIST(BITS)
 #undef BITS
@@ -16,8 +16,8 @@ uint32_t stowi_bits(stow_dtype dtype) {
 
 stow_dtype_kind stowi_kind(stow_dtype dtype) {
   switch (dtype) {
-#define KIND(name, text, bits, kind) \
-  case STOW_##name:                  \
+#define KIND(name, number, text, bits, kind) \
+  case STOW_##name:                          \
     return STOW_KIND_##kind;
     STOW_DTYPE_LIST(KIND)
 #undef KIND
@@ -29,7 +29,7 @@ stow_dtype_kind stowi_kind(stow_dtype dtype) {
 
 const char* stowi_dtype_text(stow_dtype dtype) {
   static const char* const texts[] = {
-#define TEXT(name, text, bits, kind) text,
+#define TEXT(name, number, text, bits, kind) [number] = text,
       STOW_DTYPE_LIST(TEXT)
 #undef TEXT
   };
