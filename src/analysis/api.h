@@ -20,11 +20,10 @@
 typedef struct stowi_views stowi_views;
 
 typedef struct stowi_views_options {
-  size_t struct_size;  // written by stowi_views_options_init
-  bool classic_only;   // only reshape, same-dtype cast and axis-0 narrow, as in RLX
-  bool f32_uniform;    // sizes and offsets count max(4, dtype width) bytes per element
-  stow_io_policy io;   // for boundary values and outputs whose own policy is STOW_IO_DEFAULT
-  bool inputs;         // inputs have bytes in the arena; where not, no result is written over one
+  bool classic_only;  // only reshape, same-dtype cast and axis-0 narrow, as in RLX
+  bool f32_uniform;   // sizes and offsets count max(4, dtype width) bytes per element
+  stow_io_policy io;  // for boundary values and outputs whose own policy is STOW_IO_DEFAULT
+  bool inputs;        // inputs have bytes in the arena; where not, no result is written over one
 } stowi_views_options;
 
 // All views, true sizes, keep, inputs in the arena.
@@ -61,8 +60,7 @@ void stowi_views_each(const stowi_views* views,
 typedef struct stowi_lifetimes stowi_lifetimes;
 
 typedef struct stowi_lifetimes_options {
-  size_t struct_size;  // written by stowi_lifetimes_options_init
-  stow_io_policy io;   // for boundary values and outputs whose own policy is STOW_IO_DEFAULT
+  stow_io_policy io;  // for boundary values and outputs whose own policy is STOW_IO_DEFAULT
   size_t rule_count;
   const stow_rule* rules[STOW_MAX_RULES];  // borrowed during the call
 } stowi_lifetimes_options;
@@ -94,7 +92,6 @@ bool stowi_lifetimes_reuse_allowed(const stowi_lifetimes* lifetimes);
 typedef struct stowi_sharing stowi_sharing;
 
 typedef struct stowi_sharing_options {
-  size_t struct_size;  // written by stowi_sharing_options_init
   bool in_place;       // results over operands where ops' rows allow it; what effects allow is done
                        // in any case
   bool elide_copies;   // operands of concat at home

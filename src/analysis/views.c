@@ -20,7 +20,7 @@
 #include "graph/api.h"
 
 void stowi_views_options_init(stowi_views_options* options) {
-  *options = (stowi_views_options){sizeof(*options), false, false, STOW_IO_KEEP, true};
+  *options = (stowi_views_options){false, false, STOW_IO_KEEP, true};
 }
 
 typedef struct resolver {
@@ -410,11 +410,8 @@ stow_status stowi_views_create(const stow_graph* graph, const stow_effects* effe
                                const stowi_views_options* options, stow_allocator allocator,
                                stow_diag* diag, stowi_views** out_views) {
   *out_views = NULL;
-  stowi_views_options loaded;
-  stowi_views_options_init(&loaded);
-  STOW_TRY(stowi_load_struct(&loaded, options, sizeof(loaded), "stowi_views_options", diag));
-  STOW_TRY(check_arguments(graph, effects, &loaded, diag));
-  resolver r = {graph, effects, &loaded, NULL, {NULL, 0}, NULL, diag};
+  STOW_TRY(check_arguments(graph, effects, options, diag));
+  resolver r = {graph, effects, options, NULL, {NULL, 0}, NULL, diag};
   stow_status status = run(&r, allocator);
   stowi_bits_free(&r.outputs, allocator);
   STOWI_ARRAY_FREE(allocator, r.uses, stow_graph_value_count(graph));

@@ -157,10 +157,7 @@ static stow_status make_arena(const stow_plan* plan, void* memory, size_t size,
 static stow_status read_options(const stow_arena_options* options, stow_diag* diag,
                                 stow_arena_options* out_options) {
   stow_arena_options_init(out_options);
-  if (options == NULL) {
-    return STOW_OK;
-  }
-  return stowi_load_struct(out_options, options, sizeof(*out_options), "stow_arena_options", diag);
+  return stowi_load_options(out_options, options, sizeof(*out_options), "stow_arena_options", diag);
 }
 
 // ---------------------------------------------------------------------------------------------

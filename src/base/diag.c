@@ -75,6 +75,11 @@ void stowi_diag_append(stow_diag* diag, const char* format, ...) {
   va_end(arguments);
 }
 
+stow_status stowi_load_options(void* full, const void* given, size_t known, const char* name,
+                               stow_diag* diag) {
+  return given == NULL ? STOW_OK : stowi_load_struct(full, given, known, name, diag);
+}
+
 stow_status stowi_load_struct(void* full, const void* given, size_t known, const char* name,
                               stow_diag* diag) {
   if (given == NULL) {

@@ -37,7 +37,10 @@ STOWI_SHARED void stowi_diag_append(stow_diag* diag, const char* format, ...)
 // Reads a caller's options or descriptor, whose first field is its struct_size, into |full|, which
 // holds the defaults and is |known| bytes large. A caller built against an earlier header has a
 // shorter struct: it gets the defaults for the rest. STOW_ERR_INVALID_ARGUMENT where |given| is
-// NULL or its struct_size is less than that field or more than |known|.
+// NULL or its struct_size is less than that field or more than |known|. Options, unlike
+// descriptors, may be NULL: the defaults.
+STOWI_SHARED stow_status stowi_load_options(void* full, const void* given, size_t known,
+                                            const char* name, stow_diag* diag);
 STOWI_SHARED stow_status stowi_load_struct(void* full, const void* given, size_t known,
                                            const char* name, stow_diag* diag);
 

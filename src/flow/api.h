@@ -20,7 +20,6 @@ typedef uint32_t stowi_flow_block;
 // A block exists from the task that makes it (from the start, where none does) until the last of
 // the tasks that read it has run; at least while it is made.
 typedef struct stowi_flow_block_desc {
-  size_t struct_size;  // written by stowi_flow_block_desc_init
   uint64_t bytes;
   bool to_end;  // it stays, whoever reads it
 } stowi_flow_block_desc;
@@ -84,7 +83,6 @@ typedef struct stowi_flow_order_progress {
 } stowi_flow_order_progress;
 
 typedef struct stowi_flow_order_options {
-  size_t struct_size;  // written by stowi_flow_order_options_init
   // A peak that is good enough: the search ends there. 0: as low as can be.
   uint64_t enough;
   // How much the search may try: a node is one attempt to run one task next. The same budget gives

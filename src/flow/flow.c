@@ -10,10 +10,7 @@
 
 #define MAX_THINGS ((size_t)UINT32_MAX - 1)  // tasks, blocks, reads: numbered with 32 bits
 
-void stowi_flow_block_desc_init(stowi_flow_block_desc* desc) {
-  memset(desc, 0, sizeof(*desc));
-  desc->struct_size = sizeof(*desc);
-}
+void stowi_flow_block_desc_init(stowi_flow_block_desc* desc) { memset(desc, 0, sizeof(*desc)); }
 
 stow_status stowi_flow_create(stow_allocator allocator, stow_diag* diag, stowi_flow** out_flow) {
   *out_flow = STOWI_NEW(allocator, stowi_flow);
@@ -78,16 +75,13 @@ stow_status stowi_flow_add_task(stowi_flow* flow, uint64_t scratch, stow_diag* d
   return STOW_OK;
 }
 
-stow_status stowi_flow_add_block(stowi_flow* flow, const stowi_flow_block_desc* given,
+stow_status stowi_flow_add_block(stowi_flow* flow, const stowi_flow_block_desc* desc,
                                  stow_diag* diag, stowi_flow_block* out_block) {
   if (out_block != NULL) {
     *out_block = STOWI_FLOW_BLOCK_NONE;
   }
-  stowi_flow_block_desc desc;
-  stowi_flow_block_desc_init(&desc);
-  STOW_TRY(stowi_load_struct(&desc, given, sizeof(desc), "stowi_flow_block_desc", diag));
   STOW_TRY(check_room(flow->blocks.count, "blocks", diag));
-  STOW_TRY(check_total(flow, desc.bytes, diag));
+  STOW_TRY(check_total(flow, desc->bytes, diag));
   if (STOWI_VEC_RESERVE(flow->allocator, &flow->blocks, 1) != STOW_OK) {
     return stowi_fail_memory(diag);
   }
@@ -95,12 +89,12 @@ stow_status stowi_flow_add_block(stowi_flow* flow, const stowi_flow_block_desc* 
     *out_block = (stowi_flow_block)flow->blocks.count;
   }
   flow->blocks.data[flow->blocks.count++] =
-      (stowi_flow_block_info){.bytes = desc.bytes,
+      (stowi_flow_block_info){.bytes = desc->bytes,
                               .maker = STOWI_FLOW_TASK_NONE,
                               .first_reader = STOWI_FLOW_TASK_NONE,
                               .whole = STOWI_FLOW_BLOCK_NONE,
-                              .to_end = desc.to_end};
-  flow->total += desc.bytes;
+                              .to_end = desc->to_end};
+  flow->total += desc->bytes;
   return STOW_OK;
 }
 

@@ -10,7 +10,6 @@
 
 void stowi_flow_order_options_init(stowi_flow_order_options* options) {
   memset(options, 0, sizeof(*options));
-  options->struct_size = sizeof(*options);
   options->nodes = STOWI_FLOW_DEFAULT_NODES;
 }
 
@@ -263,16 +262,13 @@ static void close_search(stowi_search* s, stow_allocator allocator) {
   stowi_net_close(&s->net);
 }
 
-stow_status stowi_flow_order(const stowi_flow* flow, const stowi_flow_order_options* given,
+stow_status stowi_flow_order(const stowi_flow* flow, const stowi_flow_order_options* options,
                              stow_allocator allocator, stow_diag* diag, stowi_flow_task* out_order,
                              stowi_flow_order_result* out_result) {
   memset(out_result, 0, sizeof(*out_result));
-  stowi_flow_order_options options;
-  stowi_flow_order_options_init(&options);
-  STOW_TRY(stowi_load_struct(&options, given, sizeof(options), "stowi_flow_order_options", diag));
   stowi_search s;
   memset(&s, 0, sizeof(s));
-  s.options = &options;
+  s.options = options;
   stow_status status = open_search(&s, flow, allocator, diag);
   if (status == STOW_OK) {
     status = run_phases(&s) == STOW_OK ? STOW_OK : stowi_fail_memory(diag);

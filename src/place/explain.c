@@ -248,7 +248,7 @@ stow_status stow_place_explain(const stow_problem* problem, const stow_place_opt
   *out_explanation = (stow_explanation){NULL, 0, false};
   reducer r = {.problem = problem, .allocator = allocator, .diag = diag, .is_sure = true};
   stow_place_options_init(&r.options);
-  STOW_TRY(stowi_load_struct(&r.options, options, sizeof(r.options), "stow_place_options", diag));
+  STOW_TRY(stowi_load_options(&r.options, options, sizeof(r.options), "stow_place_options", diag));
   if (r.options.capacity == STOW_PLACE_SMALLEST) {
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "an explanation needs a capacity");
   }

@@ -123,8 +123,8 @@ stow_status stowi_quest_run(const stow_problem* problem, const stow_place_option
   quest.phase = "start";
   quest.height = UINT64_MAX;
   stow_place_options_init(&quest.options);
-  STOW_TRY(stowi_load_struct(&quest.options, options, sizeof(quest.options), "stow_place_options",
-                             diag));
+  STOW_TRY(stowi_load_options(&quest.options, options, sizeof(quest.options), "stow_place_options",
+                              diag));
   quest.stage_end = quest.options.nodes;
   stow_placement* placement = stowi_placement_create(allocator, problem->buffers.count);
   if (placement == NULL) {

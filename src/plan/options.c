@@ -199,6 +199,10 @@ static stow_status check_rules(const stow_plan_options* options, stow_diag* diag
 
 stow_status stowi_plan_options_load(const stow_plan_options* options, stow_diag* diag,
                                     stow_plan_options* out_options) {
+  if (options == NULL) {
+    stow_plan_options_init(out_options, STOW_PRESET_DEFAULT);
+    return STOW_OK;
+  }
   init_first(out_options);
   STOW_TRY(
       stowi_load_struct(out_options, options, sizeof(*out_options), "stow_plan_options", diag));

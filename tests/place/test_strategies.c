@@ -492,6 +492,9 @@ TEST(OptionsOfUnknownSizeAreRefusedByEveryRow) {
     CHECK(stow_strategy_at(i)->place(problem, &options, stow_allocator_default(), NULL,
                                      &placement) == STOW_ERR_INVALID_ARGUMENT);
     CHECK(placement == NULL);
+    CHECK(stow_strategy_at(i)->place(problem, NULL, stow_allocator_default(), NULL, &placement) ==
+          STOW_OK);  // the defaults
+    stow_placement_destroy(placement);
   }
   stow_problem_destroy(problem);
 }

@@ -203,7 +203,17 @@ TEST(StructSizeIsChecked) {
   check_refused(&options, "stow_plan_options.struct_size is 0");
   options.struct_size = sizeof(options) + 1;
   check_refused(&options, "stow_plan_options.struct_size");
-  check_refused(NULL, "options is NULL");
+}
+
+TEST(NullOptionsAreTheDefaultPreset) {
+  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  plan_case asked = plan_make(small, &options);
+  plan_case silent = plan_make(small, NULL);
+  REQUIRE(asked.plan != NULL && silent.plan != NULL);
+  CHECK_U64(stow_plan_arena_size(silent.plan), stow_plan_arena_size(asked.plan));
+  CHECK(stow_str_equal(stow_plan_strategy_name(silent.plan), stow_str_of("auto")));
+  plan_free(&asked);
+  plan_free(&silent);
 }
 
 TEST(OptionsOfAnOlderVersionKeepTheirMeaning) {

@@ -21,7 +21,7 @@
 #include "schedule/api.h"
 
 void stowi_lifetimes_options_init(stowi_lifetimes_options* options) {
-  *options = (stowi_lifetimes_options){sizeof(*options), STOW_IO_KEEP, 0, {NULL}};
+  *options = (stowi_lifetimes_options){STOW_IO_KEEP, 0, {NULL}};
 }
 
 static uint32_t step_of(const stow_rule_call* call, stow_node node) {
@@ -410,10 +410,7 @@ stow_status stowi_lifetimes_create(const stow_graph* graph, const stow_schedule*
                                    const stowi_lifetimes_options* options, stow_allocator allocator,
                                    stow_diag* diag, stowi_lifetimes** out_lifetimes) {
   *out_lifetimes = NULL;
-  stowi_lifetimes_options loaded;
-  stowi_lifetimes_options_init(&loaded);
-  STOW_TRY(stowi_load_struct(&loaded, options, sizeof(loaded), "stowi_lifetimes_options", diag));
-  STOW_TRY(check_arguments(graph, schedule, views, effects, &loaded, diag));
+  STOW_TRY(check_arguments(graph, schedule, views, effects, options, diag));
   stowi_lifetimes* lifetimes = lifetimes_new(stow_graph_value_count(graph), allocator);
   if (lifetimes == NULL) {
     return stowi_fail_memory(diag);
@@ -424,7 +421,7 @@ stow_status stowi_lifetimes_create(const stow_graph* graph, const stow_schedule*
                          .lifetimes = lifetimes,
                          .allocator = allocator,
                          .diag = diag};
-  stow_status status = run(&call, effects, &loaded);
+  stow_status status = run(&call, effects, options);
   STOWI_ARRAY_FREE(allocator, call.stretches, stow_graph_region_count(graph));
   STOWI_ARRAY_FREE(allocator, call.stack, stow_graph_node_count(graph));
   stowi_bits_free(&call.expanded, allocator);

@@ -37,7 +37,7 @@ const char* stow_reason_text(stow_reason reason) {
 }
 
 void stowi_sharing_options_init(stowi_sharing_options* options) {
-  *options = (stowi_sharing_options){sizeof(*options), true, true, 1};
+  *options = (stowi_sharing_options){true, true, 1};
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -325,17 +325,14 @@ stow_status stowi_sharing_apply(stowi_views* views, const stow_graph* graph,
                                 const stowi_sharing_options* options, stow_allocator allocator,
                                 stow_diag* diag, stowi_sharing** out_sharing) {
   *out_sharing = NULL;
-  stowi_sharing_options loaded;
-  stowi_sharing_options_init(&loaded);
-  STOW_TRY(stowi_load_struct(&loaded, options, sizeof(loaded), "stowi_sharing_options", diag));
-  STOW_TRY(check_arguments(views, graph, schedule, effects, lifetimes, &loaded, diag));
+  STOW_TRY(check_arguments(views, graph, schedule, effects, lifetimes, options, diag));
   stowi_views copy;
   stowi_sharing_call call = {.views = &copy,
                              .graph = graph,
                              .schedule = schedule,
                              .effects = effects,
                              .lifetimes = lifetimes,
-                             .options = loaded,
+                             .options = *options,
                              .allocator = allocator,
                              .diag = diag};
   stow_status status = copy_views(views, &copy) == STOW_OK ? run(&call) : stowi_fail_memory(diag);

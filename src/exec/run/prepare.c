@@ -284,9 +284,7 @@ static stow_status prepare_all(preparer* p, stow_allocator allocator) {
 static stow_status load_options(const stow_prepare_options* given, stow_diag* diag,
                                 stow_prepare_options* out) {
   stow_prepare_options_init(out);
-  if (given != NULL) {
-    STOW_TRY(stowi_load_struct(out, given, sizeof(*out), "stow_prepare_options", diag));
-  }
+  STOW_TRY(stowi_load_options(out, given, sizeof(*out), "stow_prepare_options", diag));
   if (out->threads == 0 || out->threads > STOWI_MAX_THREADS) {
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "%u threads; 1 to %d are possible",
                       (unsigned)out->threads, STOWI_MAX_THREADS);
