@@ -129,7 +129,7 @@ cli_exit cli_known_bind_model(cli_known* known, const struct cli_model* model) {
 // Graphs
 
 // The symbol that |dim| is; an empty name where it is a number or made of symbols.
-static stow_str symbol_of(const stow_dims* dims, stow_dim dim) {
+static stow_str symbol_of(stow_dims* dims, stow_dim dim) {
   for (size_t i = 0; !stow_dim_is_const(dim) && i < stow_dims_symbol_count(dims); ++i) {
     stow_str name = stow_dims_symbol_name(dims, i);
     if (stow_dim_symbol(dims, name) == dim) {
@@ -143,10 +143,10 @@ static bool is_meant(const cli_known_shape* shape, stow_str name, size_t positio
   return shape->name.size == 0 ? shape->position == position : stow_str_equal(shape->name, name);
 }
 
-static cli_exit bind_input(cli_known* known, const stow_graph* graph, stow_value value,
+static cli_exit bind_input(cli_known* known, stow_graph* graph, stow_value value,
                            size_t position) {
   const stow_type* type = stow_graph_type(graph, value);
-  const stow_dims* dims = stow_graph_dims(graph);
+  stow_dims* dims = stow_graph_edit_dims(graph);
   const cli_known_shape* shapes = known->shapes.items;
   cli_exit code = CLI_YES;
   for (size_t i = 0; i < known->shapes.count; ++i) {
@@ -162,7 +162,7 @@ static cli_exit bind_input(cli_known* known, const stow_graph* graph, stow_value
   return code;
 }
 
-cli_exit cli_known_bind_graph(cli_known* known, const stow_graph* graph) {
+cli_exit cli_known_bind_graph(cli_known* known, stow_graph* graph) {
   cli_exit code = CLI_YES;
   size_t position = 0;
   uint32_t count = stow_graph_node_count(graph);

@@ -35,7 +35,7 @@ struct cli_model;
 // Symbols of a model's inputs, or of a graph's, that nothing has bound yet get what the shapes say.
 // Complain where two shapes disagree. |known| may be NULL.
 cli_exit cli_known_bind_model(cli_known* known, const struct cli_model* model);
-cli_exit cli_known_bind_graph(cli_known* known, const stow_graph* graph);
+cli_exit cli_known_bind_graph(cli_known* known, stow_graph* graph);
 
 // Which input of |model| a shape is for; the number of inputs where there is none.
 size_t cli_known_input(const struct cli_model* model, const cli_known_shape* shape);
