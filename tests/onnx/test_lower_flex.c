@@ -87,7 +87,7 @@ static void check_gives(const flex_model* f, const char* text) {
   RUN(&m, STOW_OK);
   CHECK_HAS(m.text, text);
   CHECK(strstr(m.text, "flex_attention") == NULL);
-  CHECK_U64(stow_onnx_import_issue_count(m.import), 0);
+  CHECK_U64(stow_import_issue_count(m.import), 0);
   import_end(&m);
 }
 
@@ -243,8 +243,8 @@ static void check_unsupported(const flex_model* f, const char* text) {
   write_flex(&m, f);
   RUN(&m, STOW_OK);
   CHECK(m.graph == NULL);
-  CHECK_U64(import_count(&m, STOW_ONNX_UNSUPPORTED), 1);
-  CHECK_HAS(import_reason(&m, STOW_ONNX_UNSUPPORTED), text);
+  CHECK_U64(import_count(&m, STOW_IMPORT_UNSUPPORTED), 1);
+  CHECK_HAS(import_reason(&m, STOW_IMPORT_UNSUPPORTED), text);
   import_end(&m);
 }
 
@@ -258,14 +258,14 @@ TEST(WhatCannotBeImportedIsAnIssue) {
 
 static stow_status attempt(stow_allocator allocator, void* user) {
   const import_model* m = (const import_model*)user;
-  stow_onnx_model* model = NULL;
-  stow_onnx_import* import = NULL;
+  stow_model* model = NULL;
+  stow_import* import = NULL;
   stow_status status = stow_onnx_open_memory(m->w.data, m->w.size, NULL, allocator, NULL, &model);
   if (status == STOW_OK) {
-    status = stow_onnx_import_model(model, NULL, allocator, NULL, &import);
+    status = stow_import_model(model, NULL, allocator, NULL, &import);
   }
-  stow_onnx_import_destroy(import);
-  stow_onnx_close(model);
+  stow_import_destroy(import);
+  stow_model_close(model);
   return status;
 }
 

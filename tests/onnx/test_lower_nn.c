@@ -81,7 +81,7 @@ TEST(UnknownAttributesOfWindowsAreIssues) {
   import_output(&m, "y");
   CHECK(import_run(&m, false) == STOW_OK);
   CHECK(m.graph == NULL);
-  CHECK_HAS(import_reason(&m, STOW_ONNX_UNSUPPORTED), "attribute \"odd\" is not known");
+  CHECK_HAS(import_reason(&m, STOW_IMPORT_UNSUPPORTED), "attribute \"odd\" is not known");
   import_end(&m);
 }
 

@@ -36,7 +36,8 @@ static stow_status read_bytes(fixture* f) {
   stow_allocator allocator = stow_allocator_default();
   stow_status status = stowi_onnx_pool_create(allocator, &diag, &f->pool);
   if (status == STOW_OK) {
-    status = stowi_onnx_read_tensor(f->pool, (stowi_span){f->w.data, f->w.size}, &diag, &f->tensor);
+    status =
+        stowi_onnx_read_tensor(f->pool, (stowi_onnx_span){f->w.data, f->w.size}, &diag, &f->tensor);
   }
   if (status == STOW_OK) {
     status = stowi_onnx_tensor_bytes(NULL, &f->tensor, allocator, &diag, &f->bytes);
@@ -310,7 +311,7 @@ static void check_external(const char* expected, stow_status status, const char*
   char path[256];
   path_of("model/m.onnx", path);
   stow_diag_init(&diag);
-  stow_onnx_model* model = NULL;
+  stow_model* model = NULL;
   REQUIRE(stow_onnx_open(path, stow_allocator_default(), &diag, &model) == STOW_OK);
   const stowi_onnx_tensor* tensor = &stowi_onnx_proto_of(model)->graph.initializers[0];
   for (int twice = 0; twice < 2; ++twice) {
@@ -326,10 +327,10 @@ static void check_external(const char* expected, stow_status status, const char*
       CHECK_HAS(diag.message, part);
     }
   }
-  stow_onnx_weights weights = {.struct_size = sizeof(weights)};
-  CHECK(stow_onnx_count_weights(model, NULL, &weights) == STOW_OK);
+  stow_model_weights weights = {.struct_size = sizeof(weights)};
+  CHECK(stow_model_count_weights(model, NULL, NULL, &weights) == STOW_OK);
   CHECK(weights.bytes == 8 && weights.external_bytes == 8);
-  stow_onnx_close(model);
+  stow_model_close(model);
 }
 
 TEST(ExternalDataIsMapped) {
@@ -401,14 +402,14 @@ TEST(ExternalNumbersMustBeNumbers) {
 }
 
 static stow_status open_external(stow_allocator allocator, void* user) {
-  stow_onnx_model* model = NULL;
+  stow_model* model = NULL;
   stowi_onnx_bytes bytes;
   stow_status status = stow_onnx_open((const char*)user, allocator, NULL, &model);
   if (status == STOW_OK) {
     status = stowi_onnx_tensor_bytes(model, &stowi_onnx_proto_of(model)->graph.initializers[0],
                                      allocator, NULL, &bytes);
   }
-  stow_onnx_close(model);
+  stow_model_close(model);
   return status;
 }
 
@@ -465,7 +466,7 @@ TEST(FilesAboveFourGigabytesAreRead) {
   path_of("model/m.onnx", path);
   onnx_writer before = {0}, after = {0};
   write_around(&before, &after, size);
-  stow_onnx_model* model = NULL;
+  stow_model* model = NULL;
   if (!write_holed_file(path, &before, &after, size)) {
     puts("no room for a file with a hole");
   } else if (CHECK(stow_onnx_open(path, stow_allocator_default(), &diag, &model) == STOW_OK)) {
@@ -477,7 +478,7 @@ TEST(FilesAboveFourGigabytesAreRead) {
     CHECK(bytes.size == size && bytes.at == before.size);
     CHECK(((const uint8_t*)bytes.bytes)[size - 1] == 0);
   }
-  stow_onnx_close(model);
+  stow_model_close(model);
   onnx_writer_free(&before);
   onnx_writer_free(&after);
   remove_folder();

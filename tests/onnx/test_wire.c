@@ -5,7 +5,7 @@
 #include "support/test.h"
 
 static stowi_wire wire_of(const uint8_t* bytes, size_t size) {
-  return stowi_wire_begin((stowi_span){bytes, size});
+  return stowi_wire_begin((stowi_onnx_span){bytes, size});
 }
 
 #define BYTES(...) (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__})
@@ -107,7 +107,7 @@ TEST(GroupsAreSteppedOver) {
 
 TEST(PackedRunsAreCountedAndRead) {
   static const uint8_t bytes[] = {0x01, 0x96, 0x01, 0x00};
-  CHECK_U64(stowi_wire_count_varints((stowi_span){bytes, sizeof(bytes)}), 3);
+  CHECK_U64(stowi_wire_count_varints((stowi_onnx_span){bytes, sizeof(bytes)}), 3);
   stowi_wire wire = wire_of(bytes, sizeof(bytes));
   uint64_t numbers[3] = {9, 9, 9};
   for (size_t i = 0; i < 3; ++i) {

@@ -55,7 +55,7 @@ static stow_status read_precision(flex* f) {
   int64_t elem = stowi_lower_int(f->l, "softmax_precision", 0);
   f->precision = dtype == STOW_F64 ? STOW_F64 : STOW_F32;
   if (elem != 0 &&
-      (elem < 0 || elem > INT32_MAX || !stowi_elem_dtype((int32_t)elem, &f->precision))) {
+      (elem < 0 || elem > INT32_MAX || !stowi_onnx_elem_dtype((int32_t)elem, &f->precision))) {
     return stowi_lower_unsupported(f->l, "element type %lld is not supported", (long long)elem);
   }
   return STOW_OK;
@@ -160,21 +160,21 @@ static stow_status add_result(flex* f, stow_value probabilities) {
 static stow_status import_modifier(flex* f, const stowi_onnx_graph* graph, stow_value* value) {
   stowi_importer* imp = f->l->imp;
   // Else the parts so far would be said to come of the modifier's first node.
-  STOW_TRY(stowi_note_origins(imp, f->l->node));
-  stowi_scope scope = stowi_scope_enter(imp, false);
-  stow_status status = stowi_bind(imp, graph->inputs[0].name, *value, STOWI_BOUND_VALUE);
+  STOW_TRY(stowi_import_note_origins(imp, f->l->node));
+  stowi_import_scope scope = stowi_import_enter(imp, false);
+  stow_status status = stowi_import_bind(imp, graph->inputs[0].name, *value, STOWI_IMPORT_VALUE);
   if (status == STOW_OK) {
-    status = stowi_import_inner(imp, graph, value);
+    status = stowi_onnx_import_inner(f->l->onnx, graph, value);
   }
-  stowi_scope_leave(imp, scope);
+  stowi_import_leave(imp, scope);
   return status;
 }
 
 static stow_status fail_type(flex* f, const char* name, const char* verb, const stow_type* needed,
                              const stow_type* found) {
   const stow_graph* graph = f->l->imp->graph;
-  stowi_type_text needs = stowi_type_text_of(graph, needed);
-  stowi_type_text has = stowi_type_text_of(graph, found);
+  stowi_import_type_text needs = stowi_import_type_text_of(graph, needed);
+  stowi_import_type_text has = stowi_import_type_text_of(graph, found);
   return stowi_fail(f->l->imp->diag, STOW_ERR_TYPE, "%s %s %s, %s is needed", name, verb, has.text,
                     needs.text);
 }
@@ -190,7 +190,8 @@ static stow_status modify(flex* f, const char* name, stow_value* value) {
   stowi_importer* imp = f->l->imp;
   stow_type given = *stow_graph_type(imp->graph, *value);
   stow_type declared;
-  if (stowi_declared_type(imp, &graph->inputs[0], &declared) &&
+  stowi_import_info info = stowi_onnx_info(&graph->inputs[0]);
+  if (stowi_import_declared_type(imp, &info, &declared) &&
       (declared.dtype != given.dtype || declared.rank != given.rank)) {
     return fail_type(f, name, "takes", &given, &declared);
   }
@@ -199,7 +200,8 @@ static stow_status modify(flex* f, const char* name, stow_value* value) {
     return STOW_OK;
   }
   stow_type made = *stow_graph_type(imp->graph, *value);
-  return stowi_types_differ(&given, &made) ? fail_type(f, name, "makes", &given, &made) : STOW_OK;
+  return stowi_import_types_differ(&given, &made) ? fail_type(f, name, "makes", &given, &made)
+                                                  : STOW_OK;
 }
 
 static stow_status lower_parts(stowi_lowering* l) {

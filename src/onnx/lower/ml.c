@@ -102,9 +102,11 @@ static stow_status take_tensors(stowi_lowering* l, const char* const* names, siz
       continue;
     }
     stow_str name;
-    STOW_TRY(stowi_fresh_name_with(l->imp, stowi_node_label(l->node), ".constant", &name));
+    STOW_TRY(
+        stowi_import_fresh_name_with(l->imp, stowi_onnx_node_label(l->node), ".constant", &name));
     stow_value value;
-    stow_status status = stowi_import_tensor(l->imp, attr->tensor, STOW_OP_CONSTANT, name, &value);
+    stow_status status =
+        stowi_onnx_import_tensor(l->onnx, attr->tensor, STOW_OP_CONSTANT, name, &value);
     if (status == STOW_ERR_UNSUPPORTED) {
       return stowi_lower_unsupported(l, "strings are not supported (attribute \"%s\")", names[i]);
     }
@@ -242,7 +244,7 @@ static stow_status lower_ensemble(stowi_lowering* l) {
 static bool encoded_dtype(const stowi_lowering* l, stow_dtype* out_dtype) {
   const stowi_onnx_attr* tensor = stowi_lower_attr(l, "values_tensor");
   if (tensor != NULL && tensor->type == STOWI_ATTR_TENSOR) {
-    return stowi_elem_dtype(tensor->tensor->elem, out_dtype);
+    return stowi_onnx_elem_dtype(tensor->tensor->elem, out_dtype);
   }
   *out_dtype = stowi_lower_attr(l, "values_int64s") != NULL ? STOW_I64 : STOW_F32;
   return *out_dtype == STOW_I64 || stowi_lower_attr(l, "values_floats") != NULL;

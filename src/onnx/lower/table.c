@@ -46,7 +46,7 @@ static stow_status add_row(stowi_lower_index* index, stow_allocator allocator,
   STOW_TRY(stowi_index_reserve(&index->by_name, allocator));
   uint32_t head = stowi_index_find(&index->by_name, hash, has_key, index, &key);
   uint32_t id = (uint32_t)index->entries.count++;
-  index->entries.data[id] = (stowi_lower_entry){row, STOWI_NONE};
+  index->entries.data[id] = (stowi_lower_entry){row, STOWI_IMPORT_NONE};
   if (head == STOWI_INDEX_NONE) {
     stowi_index_insert(&index->by_name, hash, id);
     return STOW_OK;
@@ -75,7 +75,7 @@ const stowi_lower_row* stowi_lower_index_find(const stowi_lower_index* index, st
   op_key key = {domain, name};
   const stowi_lower_row* best = NULL;
   uint32_t id = stowi_index_find(&index->by_name, hash_key(&key), has_key, index, &key);
-  for (; id != STOWI_NONE; id = index->entries.data[id].next) {
+  for (; id != STOWI_IMPORT_NONE; id = index->entries.data[id].next) {
     best = later(best, index->entries.data[id].row, version);
   }
   return best;

@@ -51,7 +51,7 @@ static stow_status fail_io(stow_diag* diag, const char* path, const char* reason
 }
 
 static stow_status map_open_file(int file, const char* path, stow_diag* diag,
-                                 stowi_span* out_span) {
+                                 stowi_onnx_span* out_span) {
   struct stat facts;
   if (fstat(file, &facts) != 0) {
     return fail_io(diag, path, error_text(errno));
@@ -69,13 +69,14 @@ static stow_status map_open_file(int file, const char* path, stow_diag* diag,
   if (bytes == MAP_FAILED) {
     return fail_io(diag, path, error_text(errno));
   }
-  *out_span = (stowi_span){(const uint8_t*)bytes, (size_t)facts.st_size};
+  *out_span = (stowi_onnx_span){(const uint8_t*)bytes, (size_t)facts.st_size};
   return STOW_OK;
 }
 
 // O_NONBLOCK: a pipe must not make us wait until we have seen that it is one.
-static stow_status map_file(const char* path, int flags, stow_diag* diag, stowi_span* out_span) {
-  *out_span = (stowi_span){NULL, 0};
+static stow_status map_file(const char* path, int flags, stow_diag* diag,
+                            stowi_onnx_span* out_span) {
+  *out_span = (stowi_onnx_span){NULL, 0};
   int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags);
   if (file < 0) {
     return fail_io(diag, path, error_text(errno));
@@ -85,17 +86,17 @@ static stow_status map_file(const char* path, int flags, stow_diag* diag, stowi_
   return status;
 }
 
-stow_status stowi_onnx_map(const char* path, stow_diag* diag, stowi_span* out_span) {
+stow_status stowi_onnx_map(const char* path, stow_diag* diag, stowi_onnx_span* out_span) {
   return map_file(path, 0, diag, out_span);
 }
 
-void stowi_onnx_unmap(stowi_span span) {
+void stowi_onnx_unmap(stowi_onnx_span span) {
   if (span.data != NULL) {
     munmap((void*)(uintptr_t)span.data, span.size);
   }
 }
 
-void stowi_onnx_map_expect_jumps(stowi_span span, bool is_jumping) {
+void stowi_onnx_map_expect_jumps(stowi_onnx_span span, bool is_jumping) {
   if (span.data != NULL) {  // advice: what comes of it does not matter
     (void)posix_madvise((void*)(uintptr_t)span.data, span.size,
                         is_jumping ? POSIX_MADV_RANDOM : POSIX_MADV_NORMAL);
@@ -138,8 +139,8 @@ static bool is_within(const char* folder, const char* path) {
 }
 
 stow_status stowi_onnx_map_within(const char* folder, stow_str location, stow_diag* diag,
-                                  stowi_span* out_span) {
-  *out_span = (stowi_span){NULL, 0};
+                                  stowi_onnx_span* out_span) {
+  *out_span = (stowi_onnx_span){NULL, 0};
   const char* reason = refusal(location);
   if (reason != NULL) {
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "%s", reason);

@@ -7,7 +7,7 @@
 #define DEEPEST_GROUP 64
 #define LARGEST_FIELD ((UINT64_C(1) << 29) - 1)
 
-stowi_wire stowi_wire_begin(stowi_span message) {
+stowi_wire stowi_wire_begin(stowi_onnx_span message) {
   const uint8_t* end = message.data == NULL ? NULL : message.data + message.size;
   return (stowi_wire){.at = message.data, .end = end};
 }
@@ -53,7 +53,7 @@ uint64_t stowi_wire_u64(const uint8_t* bytes) {
   return stowi_wire_u32(bytes) | (uint64_t)stowi_wire_u32(bytes + 4) << 32;
 }
 
-size_t stowi_wire_count_varints(stowi_span run) {
+size_t stowi_wire_count_varints(stowi_onnx_span run) {
   size_t count = 0;
   for (size_t i = 0; i < run.size; ++i) {
     count += run.data[i] < 0x80;
@@ -102,7 +102,7 @@ static bool read_bytes(stowi_wire* wire, stowi_wire_field* field) {
     wire->at = start;
     return fail_end(wire, missing, "a length goes past the end");
   }
-  field->bytes = (stowi_span){wire->at, (size_t)size};
+  field->bytes = (stowi_onnx_span){wire->at, (size_t)size};
   wire->at += size;
   return true;
 }
