@@ -1,5 +1,6 @@
-// Any bytes as an ONNX model. What opens tells all its facts, gives the bytes of its tensors and is
-// imported; what is imported verifies, prints and parses again, also with its symbols bound.
+// Any bytes as an ONNX model, in memory and through a source. What opens tells all its facts, gives
+// the bytes of its tensors and is imported; what is imported verifies, prints and parses again,
+// also with its symbols bound.
 #include <stdint.h>
 #include <stowage/onnx.h>
 #include <stowage/text.h>
@@ -114,22 +115,46 @@ static void ask_import(stow_model* model, bool binds_rest) {
   stow_import_request_destroy(request);
 }
 
+static void ask_all(stow_model* model, size_t file_size) {
+  ask_facts(model);
+  ask_bytes(model, file_size);
+  ask_import(model, false);
+  ask_import(model, true);
+  stow_model_close(model);
+}
+
+typedef struct blob {
+  const uint8_t* data;
+  size_t size;
+} blob;
+
+static stow_status read_blob(void* user, uint64_t offset, void* bytes, size_t count) {
+  const blob* b = (const blob*)user;
+  require(count <= b->size && offset <= b->size - count);
+  memcpy(bytes, b->data + offset, count);
+  return STOW_OK;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   stow_model* model = NULL;
-  stow_diag diag;
+  stow_model* far = NULL;
+  stow_diag diag, far_diag;
   stow_diag_init(&diag);
+  stow_diag_init(&far_diag);
+  blob b = {data, size};
+  stow_source source = {size, read_blob, &b};
   stow_status status =
       stow_onnx_open_memory(data, size, NULL, stow_allocator_default(), &diag, &model);
+  require(stow_onnx_open_source(&source, NULL, stow_allocator_default(), &far_diag, &far) ==
+          status);
   if (status != STOW_OK) {
     require(model == NULL && diag.status == status && strncmp(diag.message, "byte ", 5) == 0);
+    require(far == NULL && far_diag.message[0] != '\0');
     return 0;
   }
-  ask_facts(model);
-  ask_bytes(model, size);
-  ask_import(model, false);
-  ask_import(model, true);
-  stow_model_close(model);
+  ask_all(model, size);
+  ask_all(far, size);
   return 0;
 }

@@ -206,7 +206,7 @@ static stow_status check_data(stowi_onnx_reader* reader, const stowi_onnx_place*
   uint64_t size;
   if (tensor->is_raw && stowi_onnx_elem_dtype(tensor->elem, &dtype) &&
       stowi_onnx_data_size(tensor->elem, tensor->elements, &size) && size != tensor->raw.size) {
-    return stowi_onnx_fail_at(reader, place, tensor->raw.data, STOW_ERR_SYNTAX,
+    return stowi_onnx_fail_at(reader, place, tensor->message.data, STOW_ERR_SYNTAX,
                               "tensor \"%.*s\" has %zu bytes of raw data where its dims need %llu",
                               STOWI_STR_ARG(tensor->name), tensor->raw.size,
                               (unsigned long long)size);
