@@ -118,7 +118,7 @@ stow_status stowi_onnx_inline(stowi_lowering* l, const stowi_onnx_function* func
   l->onnx->inlining = inlining.outer;
   stowi_import_leave(imp, scope);
   for (size_t k = 0; k < l->result_count; ++k) {
-    stowi_lower_return_shape(l, function->outputs[k]);
+    stowi_import_return_shape(l->imp, function->outputs[k]);
   }
   return status == STOW_OK ? name_results(l) : status;
 }

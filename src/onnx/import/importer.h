@@ -110,17 +110,6 @@ const stowi_lower_row* stowi_lower_index_find(const stowi_lower_index* index, st
 // ---------------------------------------------------------------------------------------------
 // The node that is being lowered: lower.c
 
-struct stowi_lowering {
-  stowi_importer* imp;
-  stowi_onnx_importer* onnx;
-  const stowi_onnx_node* node;
-  const stowi_lower_row* row;
-  int64_t version;
-  // In the importer's stack, which may move.
-  size_t first_operand, operand_count;
-  size_t first_result, result_count;
-};
-
 // The node's name, or its first output's.
 stow_str stowi_onnx_node_label(const stowi_onnx_node* node);
 void stowi_lower_set_result(stowi_lowering* l, size_t k, stow_value value);
@@ -140,6 +129,5 @@ stow_status stowi_lower_custom(stowi_lowering* l);
 const stowi_import_asked_shape* stowi_lower_asked_shape(const stowi_lowering* l, size_t k,
                                                         bool* out_is_soft);
 stow_status stowi_lower_lend_shape(stowi_lowering* l, size_t k, stow_str name, bool softly);
-void stowi_lower_return_shape(stowi_lowering* l, stow_str name);
 
 #endif  // STOWAGE_SRC_ONNX_IMPORT_IMPORTER_H_

@@ -48,7 +48,7 @@ static stow_status import_branch(stowi_lowering* l, const stowi_onnx_graph* grap
   stow_status status = stowi_onnx_import_inner(l->onnx, graph, out_values);
   stowi_import_leave(l->imp, scope);
   for (size_t k = 0; k < l->result_count; ++k) {
-    stowi_lower_return_shape(l, graph->outputs[k].name);
+    stowi_import_return_shape(l->imp, graph->outputs[k].name);
   }
   return status;
 }

@@ -219,7 +219,7 @@ static stow_status lower_parts(stowi_lowering* l) {
 }
 
 stow_status stowi_lower_flex_attention(stowi_lowering* l) {
-  const stowi_lower_row* row = stowi_lower_row_of(l);
+  const stowi_lower_row* row = l->row;
   bool has_score_mod;
   bool has_prob_mod;
   STOW_TRY(check_modifier(l, "score_mod", &has_score_mod));

@@ -11,11 +11,6 @@
 // ---------------------------------------------------------------------------------------------
 // The node
 
-const stowi_lower_row* stowi_lower_row_of(const stowi_lowering* l) { return l->row; }
-const stowi_onnx_node* stowi_lower_node(const stowi_lowering* l) { return l->node; }
-int64_t stowi_lower_version(const stowi_lowering* l) { return l->version; }
-stow_graph* stowi_lower_graph(const stowi_lowering* l) { return l->imp->graph; }
-
 stow_str stowi_onnx_node_label(const stowi_onnx_node* node) {
   stow_str label = node->name;
   for (size_t i = 0; label.size == 0 && i < node->output_count; ++i) {
@@ -23,8 +18,6 @@ stow_str stowi_onnx_node_label(const stowi_onnx_node* node) {
   }
   return label;
 }
-
-size_t stowi_lower_operand_count(const stowi_lowering* l) { return l->operand_count; }
 
 stow_value stowi_lower_operand(const stowi_lowering* l, size_t k) {
   return k < l->operand_count ? l->onnx->stack.data[l->first_operand + k] : STOW_VALUE_NONE;
@@ -34,8 +27,6 @@ const stow_type* stowi_lower_type(const stowi_lowering* l, size_t k) {
   stow_value value = stowi_lower_operand(l, k);
   return value == STOW_VALUE_NONE ? NULL : stow_graph_type(l->imp->graph, value);
 }
-
-size_t stowi_lower_result_count(const stowi_lowering* l) { return l->result_count; }
 
 bool stowi_lower_wants(const stowi_lowering* l, size_t k) {
   return k < l->result_count && l->node->outputs[k].size != 0;
@@ -61,10 +52,6 @@ stow_status stowi_lower_lend_shape(stowi_lowering* l, size_t k, stow_str name, b
   return stowi_lower_wants(l, k)
              ? stowi_import_lend_shape(l->imp, l->node->outputs[k], name, softly)
              : STOW_OK;
-}
-
-void stowi_lower_return_shape(stowi_lowering* l, stow_str name) {
-  stowi_import_return_shape(l->imp, name);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -474,5 +461,3 @@ stow_status stowi_lower_unsupported(stowi_lowering* l, const char* format, ...) 
   va_end(arguments);
   return status;
 }
-
-stow_diag* stowi_lower_diag(stowi_lowering* l) { return l->imp->diag; }

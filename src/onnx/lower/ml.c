@@ -162,7 +162,7 @@ enum { TREE_TENSORS = sizeof(tree_tensors) / sizeof(tree_tensors[0]) };
 // A core node of kind |kind| (NULL: it has none) whose int attribute |name| is |number|.
 static stow_status lower_model(stowi_lowering* l, const tensor_list* tensors, const char* kind,
                                const char* name, int64_t number, size_t results) {
-  const stowi_lower_row* row = stowi_lower_row_of(l);
+  const stowi_lower_row* row = l->row;
   stow_call* call = stowi_lower_begin(l, row->op);
   stow_call_operand(call, stowi_lower_operand(l, 0));
   add_tensors(call, tensors);
@@ -260,7 +260,7 @@ static stow_status lower_label_encoder(stowi_lowering* l) {
   }
   tensor_list tensors;
   STOW_TRY(take_tensors(l, names, 3, &tensors));
-  const stowi_lower_row* row = stowi_lower_row_of(l);
+  const stowi_lower_row* row = l->row;
   stow_call* call = stowi_lower_begin(l, row->op);
   stow_call_operand(call, stowi_lower_operand(l, 0));
   add_tensors(call, &tensors);
@@ -272,7 +272,7 @@ static stow_status lower_label_encoder(stowi_lowering* l) {
 static stow_status lower_one_hot(stowi_lowering* l) {
   static const char* const strings[] = {"cats_strings"};
   STOW_TRY(refuse_strings(l, strings, 1));
-  const stowi_lower_row* row = stowi_lower_row_of(l);
+  const stowi_lower_row* row = l->row;
   return stowi_lower_plain(l, row->op, row->attrs, row->attr_count);
 }
 

@@ -35,9 +35,8 @@ static const stowi_attr_map trilu_map[] = {{"upper", NULL, STOWI_MAP_BOOL}};
 
 static stow_status lower_identity(stowi_lowering* l) {
   stow_value value = stowi_lower_operand(l, 0);
-  return value == STOW_VALUE_NONE
-             ? stowi_fail(stowi_lower_diag(l), STOW_ERR_TYPE, "input 0 is absent")
-             : stowi_lower_alias(l, 0, value);
+  return value == STOW_VALUE_NONE ? stowi_fail(l->imp->diag, STOW_ERR_TYPE, "input 0 is absent")
+                                  : stowi_lower_alias(l, 0, value);
 }
 
 // Before opset 5 the shape is an attribute.
