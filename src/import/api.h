@@ -92,7 +92,7 @@ stow_status stowi_import_count_op(stow_model* model, stow_str domain, stow_str n
 // When all are counted: sorts them, frees the index.
 stow_status stowi_import_sort_ops(stow_model* model);
 
-// Adds one weight; |dtype| NULL: of a type that is no dtype. False where the sums overflow.
+// Adds one weight; |dtype| NULL: of a type that is not a dtype. False where the sums overflow.
 bool stowi_import_tally_weight(stowi_import_tally* tally, const stow_dtype* dtype,
                                uint64_t elements, uint64_t bytes, bool is_external);
 
@@ -269,8 +269,8 @@ stow_status stowi_import_report_missing(stowi_importer* imp, stow_str file, stow
 // be NULL): for a result of the node around it, which need not be that of this.
 const stowi_import_asked_shape* stowi_import_asked_shape_of(const stowi_importer* imp,
                                                             stow_str name, bool* out_is_soft);
-// Lends the shape that was given for |outer|, a node's result, to |inner|, by which the node's body
-// knows it. With |softly| it only counts where the body's dims are open.
+// Lends the shape that was given for |outer|, a node's result, to |inner|, its name in the node's
+// body. With |softly| it only counts where the body's dims are open.
 stow_status stowi_import_lend_shape(stowi_importer* imp, stow_str outer, stow_str inner,
                                     bool softly);
 void stowi_import_return_shape(stowi_importer* imp, stow_str inner);

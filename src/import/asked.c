@@ -1,7 +1,7 @@
 // What a request asks for, held against what the model has. Shapes and values are noted with the
 // names of tensors, so that asking whether there is one is asking for the name. What names nothing
-// is an error that tells the nearest name (Levenshtein's distance, on errors only), else all of a
-// short list.
+// is an error that suggests the nearest name (Levenshtein's distance, on errors only), else all of
+// a short list.
 #include <stdio.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@
 typedef struct suggestion {
   stow_str wanted;
   stow_str best;
-  size_t distance;  // what is not nearer is another word
+  size_t distance;  // names that are not nearer are not suggested
   size_t listed;
   size_t size;
   char list[360];
@@ -168,16 +168,16 @@ stow_status stowi_import_fail_symbol(stowi_importer* imp, stow_str text) {
     }
   }
   char reason[256];
-  snprintf(reason, sizeof(reason), "the model has no dim named \"%.*s\"",
-           (int)smaller(text.size, 150), text.data);
-  return fail_unknown(imp, &s, reason, "dims with a name", count);
+  snprintf(reason, sizeof(reason), "the model has no symbol \"%.*s\"", (int)smaller(text.size, 150),
+           text.data);
+  return fail_unknown(imp, &s, reason, "symbols", count);
 }
 
 stow_status stowi_import_fail_output(stowi_importer* imp, stow_str text) {
   suggestion s = suggest_for(text);
   offer_tensors(imp, &s);
   char reason[256];
-  snprintf(reason, sizeof(reason), "output \"%.*s\" is made by nothing",
+  snprintf(reason, sizeof(reason), "output \"%.*s\" is not produced by any node",
            (int)smaller(text.size, 150), text.data);
   return fail_near(imp, STOW_ERR_SYNTAX, &s, reason);
 }

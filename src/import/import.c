@@ -48,7 +48,7 @@ static bool is_graph_symbol(const stow_graph* graph, stow_str text) {
   return false;
 }
 
-// Symbols that are no input's belong to dims that depend on data: they exist only now.
+// Other symbols than the inputs' belong to dims that depend on data, which exist only now.
 static stow_status collect_late(stowi_importer* imp, stow_str* names, int64_t* values,
                                 size_t* out_count) {
   *out_count = 0;
@@ -117,7 +117,7 @@ static stow_status note_outputs(stowi_importer* imp) {
 static stow_status import_graph(stowi_importer* imp) {
   const stowi_provider* provider = imp->model->provider;
   if (imp->model->info.output_count == 0) {
-    return stowi_fail(imp->diag, STOW_ERR_SYNTAX, "the model has %s: there is nothing to import",
+    return stowi_fail(imp->diag, STOW_ERR_SYNTAX, "the model has %s; there is nothing to import",
                       imp->model->info.node_count == 0 ? "no nodes and no outputs" : "no outputs");
   }
   STOW_TRY(stowi_import_note_asked(imp));
@@ -185,7 +185,7 @@ static void find_roots(const stow_graph* graph, bool* follows, bool* is_root) {
   }
 }
 
-// Where bounds and data-dependent dims come from; what depends on them is not told.
+// Where bounds and data-dependent dims come from; what depends on them is not reported.
 static stow_status report_found(stowi_importer* imp, const bool* is_root) {
   const stow_graph* graph = imp->graph;
   size_t told = 0;
@@ -203,8 +203,7 @@ static stow_status report_found(stowi_importer* imp, const bool* is_root) {
                                       stowi_import_type_text_of(graph, type).text));
     } else if (stow_graph_is_bounded(graph, value) && is_root[value]) {
       ++told;
-      STOW_TRY(stowi_import_add_issue(imp, STOW_IMPORT_BOUNDED, node, name,
-                                      "%s is the largest it can be",
+      STOW_TRY(stowi_import_add_issue(imp, STOW_IMPORT_BOUNDED, node, name, "%s is an upper bound",
                                       stowi_import_type_text_of(graph, type).text));
     }
   }

@@ -39,7 +39,7 @@ typedef struct stowi_import_block {
 struct stow_import {
   stow_allocator allocator;
   stow_graph* full;             // as imported
-  stow_graph* simple;           // without what nobody needs; NULL: not asked for
+  stow_graph* simple;           // without unused nodes; NULL: not asked for
   bool is_whole;                // all outputs could be imported
   STOWI_VEC(stow_str) symbols;  // of inputs, without a value
   STOWI_VEC(stow_import_issue) issues;
@@ -78,7 +78,8 @@ stow_status stowi_import_inputs(stowi_importer* imp);
 stow_status stowi_import_asked_bytes(stowi_importer* imp, const stowi_import_asked_value* value,
                                      const stow_type* type, void** out_bytes, size_t* out_size);
 
-// Adds an issue that tells how many tensors with other declared types were left out: declared.c.
+// Adds an issue with the number of tensors with other declared types that were left out:
+// declared.c.
 stow_status stowi_import_report_declared(stowi_importer* imp);
 
 #endif  // STOWAGE_SRC_IMPORT_IMPORTER_H_

@@ -74,10 +74,10 @@ static stow_status number_bytes(stowi_importer* imp, const stowi_import_asked_va
   uint64_t size;
   if (stow_type_elements(type, &elements) != STOW_OK || stow_type_bytes(type, &size) != STOW_OK ||
       size > SIZE_MAX) {
-    return fail_value(imp, value, "needs a type whose dims are numbers: bind them");
+    return fail_value(imp, value, "needs a type whose dims are numbers; bind them");
   }
   if (value->count != 1 && value->count != elements) {
-    return fail_value(imp, value, "has another number of elements than the type");
+    return fail_value(imp, value, "has the wrong number of elements for its type");
   }
   unsigned char* bytes = (unsigned char*)stowi_import_keep_bytes(imp, (size_t)size);
   if (bytes == NULL) {
@@ -193,7 +193,7 @@ static stow_status import_input(stowi_importer* imp, const stowi_import_info* in
   STOW_TRY(input_type(imp, info, &imp->names.data[id], &type, &is_known));
   if (!is_known) {
     STOW_TRY(stowi_import_add_issue(imp, STOW_IMPORT_NEEDS_SHAPE, NULL, info->name,
-                                    "the file gives no shape for this input"));
+                                    "no shape is declared for this input"));
     return stowi_import_bind(imp, info->name, STOW_VALUE_NONE, STOWI_IMPORT_POISON);
   }
   return add_input(imp, info, &type, imp->names.data[id].value);

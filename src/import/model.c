@@ -1,5 +1,5 @@
 // What a model holds, without importing it. Providers note it when they open a file; weights are
-// counted when somebody asks.
+// counted on request.
 #include <string.h>
 
 #include "base/checked.h"

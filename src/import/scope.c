@@ -1,9 +1,9 @@
 // Names of tensors and what they stand for.
 //
 // Every name that occurs has one entry, found by hash. Scopes are a stack of bindings: an entry
-// knows its newest binding, a binding the one that it hides, so that entering a scope is O(1),
-// leaving it O(names bound in it) and looking up a name one hash. A function's scope has a floor
-// below which nothing is visible.
+// holds its newest binding, a binding refers to the one that it hides, so that entering a scope is
+// O(1), leaving it O(names bound in it) and looking up a name one hash. A function's scope has a
+// floor below which nothing is visible.
 #include <stdio.h>
 #include <string.h>
 
@@ -56,7 +56,7 @@ stow_status stowi_import_bind(stowi_importer* imp, stow_str text, stow_value val
   STOW_TRY(stowi_import_name_of(imp, text, &id));
   stowi_import_name* name = &imp->names.data[id];
   if (name->binding != STOWI_IMPORT_NONE && name->binding >= imp->scope_start) {
-    return stowi_fail(imp->diag, STOW_ERR_DUPLICATE, "the tensor \"%.*s\" is made twice",
+    return stowi_fail(imp->diag, STOW_ERR_DUPLICATE, "the tensor \"%.*s\" is produced twice",
                       STOWI_STR_ARG(text));
   }
   if (imp->bindings.count >= STOWI_IMPORT_NONE - 1 ||

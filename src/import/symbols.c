@@ -126,7 +126,7 @@ static stow_dim read_sum(reader* r) {
   return sum;
 }
 
-// STOW_DIM_INVALID where |text| is no expression of symbols that inputs have, or fails.
+// STOW_DIM_INVALID where |text| is not an expression of inputs' symbols, or overflows.
 static stow_dim read_expression(stowi_importer* imp, stow_str text) {
   bool has_operator = false;
   for (size_t i = 0; i < text.size; ++i) {
@@ -278,7 +278,7 @@ static stow_status check_expressions(stowi_importer* imp) {
     stow_dim dim = is_given ? read_expression(imp, symbol->text) : STOW_DIM_INVALID;
     if (dim != STOW_DIM_INVALID && stow_dim_is_const(dim) && dim != symbol->value) {
       return stowi_fail(imp->diag, STOW_ERR_CONFLICT,
-                        "dim \"%.*s\" is given %lld, but its parts make it %lld",
+                        "dim \"%.*s\" is given %lld, but its expression is %lld",
                         STOWI_STR_ARG(symbol->text), (long long)symbol->value, (long long)dim);
     }
   }

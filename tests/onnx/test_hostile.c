@@ -186,7 +186,7 @@ TEST(DeepGroupsAreRefused) {
   onnx_writer_free(&w);
 }
 
-TEST(WeightsWhoseSumOverflowsAreToldSo) {
+TEST(WeightsWhoseSumOverflowsAreAnError) {
   onnx_writer w = {0};
   onnx_model_begin(&w, 8, 17);
   for (int i = 0; i < 3; ++i) {

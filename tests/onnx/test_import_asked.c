@@ -332,7 +332,7 @@ TEST(AShapeOfANameThatIsNearSuggestsIt) {
   import_end(&m);
 }
 
-TEST(AValueForWhatIsNoInputListsTheInputs) {
+TEST(AValueForAnUnknownInputListsTheInputs) {
   BEGIN
   import_input(&m, "pixel_values", ONNX_FLOAT, "12");
   onnx_node(&m.w, "Relu", "pixel_values", "y");

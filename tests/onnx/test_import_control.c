@@ -87,7 +87,7 @@ TEST(ABranchThatIsNotSupportedLeavesTheRestAlone) {
   check_unsupported_branch("Abs", "NoSuchOp");
 }
 
-TEST(WhatNobodyReadsDoesNotStandAgainstTheGraph) {
+TEST(UnusedNodesThatFailDoNotPreventTheGraph) {
   BEGIN
   import_input(&m, "x", ONNX_FLOAT, "2 3");
   onnx_node(&m.w, "NoSuchOp", "x", "y");
@@ -228,7 +228,7 @@ TEST(ACarriedTypeThatChangesIsNotSupported) {
   RUN(STOW_OK);
   CHECK(m.graph == NULL);
   CHECK_HAS(import_reason(&m, STOW_IMPORT_UNSUPPORTED),
-            "\"s0\" is f32[2] before a round and f32[4, 2] after it");
+            "\"s0\" is f32[2] before an iteration and f32[4, 2] after it");
   import_end(&m);
 }
 
@@ -379,7 +379,7 @@ TEST(ABodyThatIsNotSupportedPoisonsTheScanOfABatch) {
   import_end(&m);
 }
 
-TEST(AScanOfWhatHasNoBatchIsAnError) {
+TEST(AScanWithoutABatchAxisIsAnError) {
   import_model m;
   begin_opset_8(&m);
   import_input(&m, "x", ONNX_FLOAT, "");

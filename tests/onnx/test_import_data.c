@@ -80,7 +80,7 @@ TEST(AGivenShapeSettlesAnUnknownRank) {
   import_end(&m);
 }
 
-TEST(AShapeThatContradictsWhatIsInferredIsAnError) {
+TEST(AShapeThatContradictsTheInferredOneIsAnError) {
   BEGIN
   import_input(&m, "x", ONNX_FLOAT, "12");
   onnx_node(&m.w, "Relu", "x", "y");
@@ -105,7 +105,7 @@ static void nonzero(import_model* m) {
   import_output(m, "shape");
 }
 
-TEST(BoundsAreToldOnceAndInherited) {
+TEST(BoundsAreReportedOnceAndInherited) {
   BEGIN
   nonzero(&m);
   stow_import_request_set_flags(m.request, STOW_IMPORT_KEEP_ALL);
@@ -113,7 +113,7 @@ TEST(BoundsAreToldOnceAndInherited) {
   REQUIRE(m.graph != NULL);
   CHECK_TEXT(import_type(&m, "at"), "i64[2, 12]");
   CHECK_U64(import_count(&m, STOW_IMPORT_BOUNDED), 1);
-  CHECK_HAS(import_reason(&m, STOW_IMPORT_BOUNDED), "at: i64[2, 12] is the largest it can be");
+  CHECK_HAS(import_reason(&m, STOW_IMPORT_BOUNDED), "at: i64[2, 12] is an upper bound");
   CHECK(stow_graph_is_bounded(m.graph, stow_graph_find(m.graph, stow_str_of("y"))));
   CHECK(!stow_graph_is_bounded(m.graph, stow_graph_find(m.graph, stow_str_of("shape"))));
   import_end(&m);
@@ -238,7 +238,7 @@ TEST(AnInitializerCanBeReplaced) {
   import_end(&m);
 }
 
-TEST(WhatReplacesAnInitializerHasItsType) {
+TEST(AValueThatReplacesAnInitializerHasItsType) {
   BEGIN
   import_i64(&m, ONNX_GRAPH_INITIALIZER, "s", (int64_t[]){3, 4}, 2);
   import_input(&m, "x", ONNX_FLOAT, "12");

@@ -110,7 +110,7 @@ TEST(AFunctionDoesNotSeeItsCallersTensors) {
   onnx_end(&m.w);
   onnx_end(&m.w);
   RUN_AS(STOW_ERR_SYNTAX, true);
-  CHECK_HAS(m.diag.message, "\"x\", which nothing makes");
+  CHECK_HAS(m.diag.message, "\"x\", which no node produces");
   import_end(&m);
 }
 
@@ -173,7 +173,7 @@ static void call_overload(import_model* m, const char* overload, const char* inp
   onnx_node_end(&m->w);
 }
 
-TEST(OverloadsAreToldApart) {
+TEST(OverloadsAreDistinguished) {
   BEGIN
   import_input(&m, "x", ONNX_FLOAT, "2 3");
   call_overload(&m, "one", "x", "y");

@@ -1,4 +1,4 @@
-// What is no tensor: strings, sequences, optionals and maps.
+// Other types than tensors: strings, sequences, optionals and maps.
 #include "onnx/import_model.h"
 #include "support/test.h"
 
@@ -90,7 +90,7 @@ static void check_has_element(const char* inputs, uint8_t expected) {
 
 TEST(ATensorHasItsElement) { check_has_element("x", 1); }
 
-TEST(WhatIsLeftOffHasNoElement) {
+TEST(AnAbsentOptionalHasNoElement) {
   check_has_element("", 0);
   check_has_element("-", 0);
 }

@@ -200,18 +200,18 @@ TEST(WithoutModifiersTheOpStays) {
 // What is wrong
 
 TEST(AModifierMustKeepTheType) {
-  FAILS("score_mod makes f32[5, 3, 4, 2], f32[2, 4, 3, 5] is needed", .op = "Transpose");
-  FAILS("score_mod makes f32[7, 2, 4, 3, 5], f32[2, 4, 3, 5] is needed", .op = "Add",
+  FAILS("score_mod makes f32[5, 3, 4, 2], expected f32[2, 4, 3, 5]", .op = "Transpose");
+  FAILS("score_mod makes f32[7, 2, 4, 3, 5], expected f32[2, 4, 3, 5]", .op = "Add",
         .inputs = "s rows");
-  FAILS("score_mod takes f64[?, ?, ?, ?], f32[2, 4, 3, 5] is needed", .op = "Tanh",
+  FAILS("score_mod takes f64[?, ?, ?, ?], expected f32[2, 4, 3, 5]", .op = "Tanh",
         .score_elem = ONNX_DOUBLE);
-  FAILS("prob_mod takes f32[?, ?, ?, ?], f64[2, 4, 3, 5] is needed", .has_prob_mod = true,
+  FAILS("prob_mod takes f32[?, ?, ?, ?], expected f64[2, 4, 3, 5]", .has_prob_mod = true,
         .precision = ONNX_DOUBLE);
 }
 
 TEST(OperandsMustFit) {
   FAILS("4 heads of q cannot share 3 heads of k and v", .op = "Tanh", .kv = "2 3 5 16");
-  FAILS("q has rank 5, 4 is needed", .op = "Tanh", .q = "1 2 4 3 16", .kv = "1 2 4 5 16");
+  FAILS("q has rank 5, expected 4", .op = "Tanh", .q = "1 2 4 3 16", .kv = "1 2 4 5 16");
 }
 
 TEST(AModifierHasOneInputAndOneOutput) {
@@ -224,7 +224,8 @@ TEST(AModifierHasOneInputAndOneOutput) {
   graph_end(&m);
   flex_end(&m);
   RUN(&m, STOW_ERR_TYPE);
-  CHECK_HAS(m.diag.message, "node \"y\" (FlexAttention): prob_mod has 2 inputs and 1 outputs, one");
+  CHECK_HAS(m.diag.message,
+            "node \"y\" (FlexAttention): prob_mod has 2 inputs and 1 outputs, expected one");
   import_end(&m);
 }
 
@@ -248,12 +249,12 @@ static void check_unsupported(const flex_model* f, const char* text) {
   import_end(&m);
 }
 
-TEST(WhatCannotBeImportedIsAnIssue) {
+TEST(UnsupportedFormsAreIssues) {
   check_unsupported(&(flex_model){.op = "NoSuchOp", .has_prob_mod = true}, "out: ");
   check_unsupported(&(flex_model){.op = "Tanh", .q = "2 4 3 D", .kv = "2 4 5 D"},
-                    "y: the size of a head is not known");
+                    "y: the size of a head is unknown");
   check_unsupported(&(flex_model){.op = "Tanh", .q = "2 H 3 16", .kv = "2 2 5 16"},
-                    "y: how many heads share one of k and v is not known");
+                    "y: the number of query heads per key head is unknown");
 }
 
 static stow_status attempt(stow_allocator allocator, void* user) {

@@ -13,7 +13,7 @@ TEST(AttentionHasHeadsFirst) {
       {25, "preview:FlexAttention", "f32 2 3 4 8; f32 2 3 6 8; f32 2 3 6 8", "", "y",
        "flex_attention(%0, %1, %2) : f32[2, 3, 4, 8]"},
       {23, "microsoft:CausalConvWithState", "f32 2 6 9; f32 6 1 4", "channels_last=1", "y s",
-       "only the form of ONNX's own op"},
+       "only the form of the ONNX op"},
       {23, "microsoft:CausalConvWithState", "f32 2 6 9; f32 6 1 4", "activation='silu'", "y s",
        ": f32[2, 6, 9], f32[2, 6, 3]"}};
   CHECK_CASES(cases);
@@ -43,7 +43,8 @@ TEST(FusedOpsTakeOperandsInTheCoresOrder) {
       {17, "microsoft:GroupNorm", "f32 2 4 4 8; f32 8; f32 8", "groups=4 activation=1", "y",
        "activation = \"silu\""},
       {17, "SimplifiedLayerNormalization", "f32 2 8; f32 8", "", "y", "rms_norm(%0, %1)"},
-      {17, "SimplifiedLayerNormalization", "f32 2 8; f32 8", "", "y d", "for training only"},
+      {17, "SimplifiedLayerNormalization", "f32 2 8; f32 8", "", "y d",
+       "a result for training, is not"},
       {11, "LayerNormalization", "f32 2 8; f32 8", "", "y", "layer_norm(%0, %1)"},
       {9, "Affine", "f32 2 8", "", "y", "affine(%0)"}};
   CHECK_CASES(cases);

@@ -23,7 +23,7 @@ TEST(ModelsKeepTheirTables) {
       {17, "ml:SVMClassifier", "f32 5 4",
        "classlabels_ints=0,1,2,3 vectors_per_class=1,1,1,1 prob_a=0.5,0.5", "l y", "columns = 4"},
       {17, "ml:SVMRegressor", "f32 5 4", "", "y", ": f32[5, 1]"},
-      {17, "ml:LinearClassifier", "f32 5 4", "", "l y", "gives no labels"},
+      {17, "ml:LinearClassifier", "f32 5 4", "", "l y", "has no labels"},
       {17, "ml:LinearRegressor", "f32 5 4", "targets=2 coefficients=1.0,0.5,", "y", ": f32[5, 2]"}};
   CHECK_CASES(cases);
 }
@@ -33,7 +33,7 @@ TEST(FeaturesAreLowered) {
       {17, "ml:OneHotEncoder", "i32 5", "cats_int64s=0,1,2", "y", "f32[5, 3]"},
       {17, "ml:LabelEncoder", "i32 5", "values_int64s=0,1,2", "y", "dtype = \"i64\""},
       {17, "ml:LabelEncoder", "i32 5", "values_tensor=@f32", "y", "dtype = \"f32\""},
-      {17, "ml:LabelEncoder", "i32 5", "", "y", "no attribute gives values"},
+      {17, "ml:LabelEncoder", "i32 5", "", "y", "no attribute has numeric values"},
       {9, "TfIdfVectorizer", "i32 5", "ngram_indexes=0,1,2", "y", "columns = 3"}};
   CHECK_CASES(cases);
 }

@@ -42,7 +42,7 @@ TEST(PadsBesideAnAutomaticPaddingAreDropped) {
 }
 
 // What a pool's name says is said by attributes.
-TEST(PoolsSayWhatTheirNamesDo) {
+TEST(PoolsKeepTheKindOfTheirNames) {
   static const struct {
     const char *name, *op;
     bool is_global;
@@ -132,7 +132,7 @@ TEST(GridSampleKeepsItsMeaningUnderItsOldNames) {
   import_end(&m);
 }
 
-TEST(AnElementTypeOfZeroIsNone) {
+TEST(AnElementTypeOfZeroIsUnknown) {
   import_model m;
   begin_at(&m, 21);
   import_input(&m, "x", ONNX_FLOAT, "4 3");

@@ -2,7 +2,7 @@
 #include "onnx/lowering_case.h"
 #include "support/test.h"
 
-TEST(RefusedOpsSayWhy) {
+TEST(RefusedOpsHaveAReason) {
   static const lowering_case cases[] = {
       {17, "SequenceConstruct", "f32 5", "", "y", "sequences are not supported"},
       {17, "Optional", "f32 5", "", "y", "optionals are not supported"},
@@ -10,14 +10,15 @@ TEST(RefusedOpsSayWhy) {
       {17, "Cast", "f32 5", "to=8", "y", "strings are not supported"},
       {17, "Cast", "f32 5", "to=99", "y", "element type 99 is not supported"},
       {17, "ml:ZipMap", "f32 5 4", "", "y", "maps are not supported"},
-      {17, "microsoft:BeamSearch", "i32 1 4", "", "y", "holds its decoder"},
-      {9, "ATen", "f32 2 8", "", "y", "only PyTorch knows"}};
+      {17, "microsoft:BeamSearch", "i32 1 4", "", "y", "hold their decoder"},
+      {9, "ATen", "f32 2 8", "", "y", "PyTorch's own"}};
   CHECK_CASES(cases);
 }
 
-TEST(OpsNobodyKnowsNeedTypes) {
+TEST(UnknownOpsNeedTypes) {
   static const lowering_case cases[] = {
-      {17, "own:Fold", "f32 5", "", "y", "not known (domain org.example), and nothing declares"},
-      {17, "Unheard", "f32 5", "", "y", "not known, and nothing declares"}};
+      {17, "own:Fold", "f32 5", "", "y",
+       "unknown op (domain org.example), and no type is declared"},
+      {17, "Unheard", "f32 5", "", "y", "unknown op, and no type is declared"}};
   CHECK_CASES(cases);
 }

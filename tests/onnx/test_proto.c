@@ -1,4 +1,4 @@
-// Models become records, and facts are told of them.
+// Models become records, and are described.
 #include <stdio.h>
 #include <string.h>
 
@@ -230,7 +230,7 @@ TEST(TypesArePrintedAsDeclared) {
   onnx_begin(&w, ONNX_GRAPH_INPUT);
   onnx_string(&w, 1, "e");
   onnx_end(&w);
-  onnx_begin(&w, ONNX_GRAPH_INPUT);  // a sequence of who knows what
+  onnx_begin(&w, ONNX_GRAPH_INPUT);  // a sequence of an unknown type
   onnx_string(&w, 1, "f");
   onnx_begin(&w, 2);
   onnx_begin(&w, 4);
@@ -390,7 +390,7 @@ TEST(OldAndForeignFilesAreRefused) {
   onnx_model_begin(&w, 2, 1);
   onnx_model_end(&w);
   check_refused(&w, STOW_ERR_UNSUPPORTED, "IR version 2; only 3 and newer are supported");
-  check_refused(&w, STOW_ERR_SYNTAX, "not an ONNX model: it is empty");
+  check_refused(&w, STOW_ERR_SYNTAX, "not an ONNX model: the file is empty");
   onnx_int(&w, ONNX_MODEL_IR_VERSION, 8);
   check_refused(&w, STOW_ERR_SYNTAX, "not an ONNX model: it has no graph");
 }
@@ -403,15 +403,15 @@ static void check_bytes_refused(const void* bytes, size_t size, const char* mess
   CHECK_HAS(diag.message, message);
 }
 
-TEST(StrangersAreToldFromModels) {
-  check_bytes_refused("hello", 5, "not an ONNX model: it begins with byte 0x68; expected an IR");
-  check_bytes_refused("\x00\x00\x00", 3, "not an ONNX model: it begins with byte 0x00");
-  check_bytes_refused("\x12\x7f", 2, "not an ONNX model: it begins with byte 0x12");
-  check_bytes_refused("version https://git-lfs.github.com", 34, "a Git LFS pointer to one");
+TEST(OtherFilesAreRecognised) {
+  check_bytes_refused("hello", 5, "not an ONNX model: the first byte is 0x68; expected an IR");
+  check_bytes_refused("\x00\x00\x00", 3, "not an ONNX model: the first byte is 0x00");
+  check_bytes_refused("\x12\x7f", 2, "not an ONNX model: the first byte is 0x12");
+  check_bytes_refused("version https://git-lfs.github.com", 34, "a Git LFS pointer; run");
   check_bytes_refused("\x08\x08\xff", 3, "byte 2: the file is incomplete: it needs at least 4");
 }
 
-TEST(ACutModelSaysHowMuchIsMissing) {
+TEST(ATruncatedModelReportsTheMissingBytes) {
   onnx_writer w = {0};
   onnx_model_begin(&w, 8, 17);
   for (size_t i = 0; i < 20; ++i) {
@@ -468,13 +468,13 @@ TEST(AttributesMustFitTheirTypes) {
   begin_attr(&w, STOWI_ATTR_INT);
   onnx_float(&w, ONNX_ATTR_F, 1);
   end_attr(&w);
-  check_refused(&w, STOW_ERR_SYNTAX, "\"a\" has a value of another type than it says");
+  check_refused(&w, STOW_ERR_SYNTAX, "\"a\" has a value that contradicts its type");
   begin_attr(&w, 15);
   end_attr(&w);
-  check_refused(&w, STOW_ERR_SYNTAX, "\"a\" has a type that is not known");
+  check_refused(&w, STOW_ERR_SYNTAX, "\"a\" has an unknown type");
   begin_attr(&w, -1);
   end_attr(&w);
-  check_refused(&w, STOW_ERR_SYNTAX, "\"a\" has a type that is not known");
+  check_refused(&w, STOW_ERR_SYNTAX, "\"a\" has an unknown type");
   begin_attr(&w, STOWI_ATTR_GRAPH);
   end_attr(&w);
   check_refused(&w, STOW_ERR_SYNTAX, "\"a\" has no value");
@@ -552,7 +552,7 @@ TEST(ContradictoryTypesAreRefused) {
     onnx_end(&w);
   }
   onnx_model_end(&w);
-  check_refused(&w, STOW_ERR_SYNTAX, "a dim has both a number and a name");
+  check_refused(&w, STOW_ERR_SYNTAX, "a dim has both a value and a name");
 }
 
 static stow_status open_once(stow_allocator allocator, void* user) {
@@ -577,7 +577,7 @@ TEST(MissingFilesAreNamed) {
   CHECK(model == NULL);
   CHECK_HAS(diag.message, "no/such.onnx: no such file");
   CHECK(stow_onnx_open("/", stow_allocator_default(), &diag, &model) == STOW_ERR_IO);
-  CHECK_HAS(diag.message, "is a folder");
+  CHECK_HAS(diag.message, "is a directory");
   CHECK(stow_onnx_open("/dev/null", stow_allocator_default(), &diag, &model) == STOW_ERR_IO);
-  CHECK_HAS(diag.message, "is no regular file");
+  CHECK_HAS(diag.message, "is not a regular file");
 }

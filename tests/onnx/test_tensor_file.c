@@ -74,7 +74,7 @@ TEST(AnEmptyTensorHasAnAddress) {
   onnx_writer_free(&w);
 }
 
-TEST(WhatIsNoTensorIsRefused) {
+TEST(MalformedTensorsAreRefused) {
   onnx_writer w = {0};
   stow_onnx_tensor tensor = {.struct_size = sizeof(tensor)};
   stow_diag_init(&diag);

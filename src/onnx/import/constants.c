@@ -22,14 +22,14 @@ static stow_status type_of(stowi_importer* imp, int32_t elem, const int64_t* dim
                       (int)elem);
   }
   if (rank > STOW_MAX_RANK) {
-    return stowi_fail(imp->diag, STOW_ERR_UNSUPPORTED, "%zu dims are more than %d", rank,
+    return stowi_fail(imp->diag, STOW_ERR_UNSUPPORTED, "%zu dims; at most %d are allowed", rank,
                       STOW_MAX_RANK);
   }
   *out_type = stow_type_make(out_type->dtype, (uint32_t)rank, dims);
   return STOW_OK;
 }
 
-// A weight whose file is missing has a place and a size all the same: enough for a plan.
+// A weight whose file is missing still has a place and a size: enough for a plan.
 static stow_status without_bytes(stowi_onnx_importer* onnx, const stowi_onnx_tensor* tensor,
                                  const stow_type* type, stowi_import_payload* out_data) {
   uint64_t size;

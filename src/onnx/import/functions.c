@@ -84,7 +84,7 @@ static stow_status import_function(stowi_lowering* l, const stowi_onnx_function*
     const stowi_import_binding* binding = stowi_import_resolve(l->imp, function->outputs[k]);
     if (binding == NULL || (binding->bound == STOWI_IMPORT_ABSENT && stowi_lower_wants(l, k))) {
       return stowi_fail(l->imp->diag, STOW_ERR_SYNTAX,
-                        "the function's output \"%.*s\" is made by nothing",
+                        "the function's output \"%.*s\" is not produced by any node",
                         STOWI_STR_ARG(function->outputs[k]));
     }
     stowi_lower_set_result(l, k, binding->value);

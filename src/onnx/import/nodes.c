@@ -1,6 +1,6 @@
 // Importing a list of nodes: each is a function's call, an op with a row, or a custom op. A node
 // that cannot be imported leaves an issue and poisons its results; those that read poison are
-// skipped, and the run goes on, so that one import tells all that stands against it.
+// skipped, and the run goes on, so that one import reports all issues.
 #include <string.h>
 
 #include "onnx/import/importer.h"
@@ -39,8 +39,8 @@ static stow_status resolve_operands(stowi_lowering* l, const stow_str** out_pois
       continue;
     }
     if (binding == NULL) {
-      return stowi_fail(imp->diag, STOW_ERR_SYNTAX, "input %zu is \"%.*s\", which nothing makes", k,
-                        STOWI_STR_ARG(name));
+      return stowi_fail(imp->diag, STOW_ERR_SYNTAX, "input %zu is \"%.*s\", which no node produces",
+                        k, STOWI_STR_ARG(name));
     }
     if (binding->bound == STOWI_IMPORT_POISON) {
       *out_poison = &l->node->inputs[k];
@@ -263,7 +263,7 @@ static stow_status import_body(stowi_onnx_importer* onnx, const stowi_onnx_graph
     const stowi_import_binding* binding = stowi_import_resolve(&onnx->imp, graph->outputs[i].name);
     if (binding == NULL || binding->bound == STOWI_IMPORT_ABSENT) {
       return stowi_fail(onnx->imp.diag, STOW_ERR_SYNTAX,
-                        "output \"%.*s\" of a subgraph is made by nothing",
+                        "output \"%.*s\" of a subgraph is not produced by any node",
                         STOWI_STR_ARG(graph->outputs[i].name));
     }
     out_values[i] = binding->value;

@@ -10,22 +10,21 @@
 
 static const char* why_not(const stowi_onnx_value_info* info, bool has_dtype) {
   static const char* const reasons[] = {
-      [STOWI_INFO_NONE] = "the file gives no type",
+      [STOWI_INFO_NONE] = "no type is declared",
       [STOWI_INFO_TENSOR] = NULL,
       [STOWI_INFO_SPARSE] = "sparse inputs are not supported",
       [STOWI_INFO_SEQUENCE] = "sequences are not supported",
       [STOWI_INFO_MAP] = "maps are not supported",
       [STOWI_INFO_OPTIONAL] = "optionals are not supported",
-      [STOWI_INFO_OTHER] = "the kind of type is not supported",
+      [STOWI_INFO_OTHER] = "this kind of type is not supported",
   };
   if (info->kind != STOWI_INFO_TENSOR) {
     return reasons[info->kind];
   }
   if (!has_dtype) {
-    return info->elem == STOWI_ELEM_STRING ? "strings are not supported"
-                                           : "the element type is not known";
+    return info->elem == STOWI_ELEM_STRING ? "strings are not supported" : "unknown element type";
   }
-  return info->has_shape && info->rank > STOW_MAX_RANK ? "it has too many dims" : NULL;
+  return info->has_shape && info->rank > STOW_MAX_RANK ? "too many dims" : NULL;
 }
 
 stowi_import_info stowi_onnx_info(const stowi_onnx_value_info* info) {

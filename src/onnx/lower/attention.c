@@ -47,7 +47,7 @@ static stow_status lower_stateful(stowi_lowering* l) {
   const stowi_lower_row* row = l->row;
   if (stowi_lower_int(l, "state_window", 0) != 0 || stowi_lower_int(l, "channels_last", 0) != 0 ||
       stowi_lower_int(l, "dilation", 1) != 1 || stowi_lower_int(l, "ndim", 1) != 1) {
-    return stowi_lower_unsupported(l, "only the form of ONNX's own op is supported");
+    return stowi_lower_unsupported(l, "only the form of the ONNX op is supported");
   }
   stow_call* call = stowi_lower_begin(l, row->op);
   stowi_lower_add_operands(l, call, 0);

@@ -2,7 +2,7 @@
 //
 // An If whose condition is known becomes the branch that is taken, in the place of the node. Else
 // both branches become regions. Where one does not fit the shapes (a model for two kinds of input
-// tests which one it got), it can never run: the import is begun anew with the other one. A branch
+// tests which one it got), it can never run: the import starts again with the other one. A branch
 // that could not be imported, or two that yield different types, leave an `if` without use behind,
 // because a region that is open must be closed by its owner, and poison what the node makes.
 #include <string.h>
@@ -183,7 +183,7 @@ static deciders deciders_of(const stowi_lowering* l) {
   return d;
 }
 
-// Who knows what an input holds can do with one branch.
+// With a value for that input, one branch is enough.
 static stow_status tell_deciders(stowi_lowering* l) {
   const stow_graph* graph = l->imp->graph;
   deciders d = deciders_of(l);
@@ -264,7 +264,7 @@ static stow_status lower_branches(stowi_lowering* l, branches* b) {
   }
   if (choice != NULL) {
     STOW_TRY(stowi_import_add_issue(l->imp, STOW_IMPORT_BRANCH, l->node, stow_str_of(""),
-                                    "only the %s branch fits the shapes: it is taken",
+                                    "only the %s branch fits the shapes, so it is taken",
                                     choice->takes_then ? "then" : "else"));
     return take_branch(l, b, choice->takes_then ? b->then_graph : b->else_graph);
   }

@@ -1,4 +1,4 @@
-// Ops that no row knows: kept as `custom`, with types from the request or the file, so that a plan
+// Unknown ops: kept as `custom`, with types from the request or the file, so that a plan
 // can be made around them.
 #include "onnx/import/importer.h"
 
@@ -17,7 +17,7 @@ static bool type_of_result(stowi_lowering* l, size_t k, stow_type* out_type) {
   for (uint32_t i = 0; is_whole && i < out_type->rank; ++i) {
     if (out_type->dims[i] == STOW_DIM_INVALID) {
       stow_str name = info->dims[i].name;
-      // a symbol that an input has too, but nobody has bound
+      // a symbol that an input has too, but that is not bound
       const stowi_import_symbol* symbol =
           name.size == 0 ? NULL : stowi_import_symbol_find(imp, name);
       is_whole = symbol != NULL && symbol->is_met;
@@ -126,14 +126,14 @@ static stow_status fail_unknown(stowi_lowering* l, size_t k) {
   }
   stow_str domain = l->node->domain;
   bool is_standard = domain.size == 0;
-  return stowi_lower_unsupported(
-      l, "the op is not known%s%.*s%s, and nothing declares the type of result %zu",
-      is_standard ? "" : " (domain ", STOWI_STR_ARG(domain), is_standard ? "" : ")", k);
+  return stowi_lower_unsupported(l, "unknown op%s%.*s%s, and no type is declared for result %zu",
+                                 is_standard ? "" : " (domain ", STOWI_STR_ARG(domain),
+                                 is_standard ? "" : ")", k);
 }
 
 stow_status stowi_lower_custom(stowi_lowering* l) {
   if (l->result_count == 0 || has_graphs(l->node)) {
-    return stowi_lower_unsupported(l, "the op is not known");
+    return stowi_lower_unsupported(l, "unknown op");
   }
   stow_type type;
   for (size_t k = 0; k < l->result_count; ++k) {
@@ -151,5 +151,5 @@ stow_status stowi_lower_custom(stowi_lowering* l) {
   }
   STOW_TRY(stowi_lower_finish_declared(l, call, 0, l->result_count));
   return stowi_import_add_issue(l->imp, STOW_IMPORT_CUSTOM, l->node, l->node->outputs[0],
-                                "the op is not known; its types are as declared");
+                                "unknown op; its types are as declared");
 }

@@ -44,7 +44,7 @@ static stow_status check_modifier(stowi_lowering* l, const char* name, bool* out
   }
   if (attr->graph->input_count != 1 || attr->graph->output_count != 1) {
     return stowi_fail(l->imp->diag, STOW_ERR_TYPE,
-                      "%s has %zu inputs and %zu outputs, one of each is needed", name,
+                      "%s has %zu inputs and %zu outputs, expected one of each", name,
                       attr->graph->input_count, attr->graph->output_count);
   }
   return STOW_OK;
@@ -75,7 +75,7 @@ static stow_status read_heads(flex* f) {
     return STOW_OK;
   }
   if (!stow_dim_is_const(heads) || !stow_dim_is_const(shared)) {
-    return stowi_lower_unsupported(f->l, "how many heads share one of k and v is not known");
+    return stowi_lower_unsupported(f->l, "the number of query heads per key head is unknown");
   }
   STOW_TRY(add_shape(f, shared, &f->to_rows));
   return add_shape(f, heads, &f->to_heads);
@@ -109,7 +109,7 @@ static stow_status read_scale(flex* f, double* out_scale) {
   bool is_given = stowi_lower_attr(f->l, "scale") != NULL;
   *out_scale = is_given ? stowi_lower_float(f->l, "scale", 1) : 1;
   if (!is_given && !stow_dim_is_const(size)) {
-    return stowi_lower_unsupported(f->l, "the size of a head is not known, nor a scale given");
+    return stowi_lower_unsupported(f->l, "the size of a head is unknown, and no scale is given");
   }
   if (!is_given && size > 0) {
     *out_scale = 1 / stowi_square_root((double)size);
@@ -175,13 +175,13 @@ static stow_status fail_type(flex* f, const char* name, const char* verb, const 
   const stow_graph* graph = f->l->imp->graph;
   stowi_import_type_text needs = stowi_import_type_text_of(graph, needed);
   stowi_import_type_text has = stowi_import_type_text_of(graph, found);
-  return stowi_fail(f->l->imp->diag, STOW_ERR_TYPE, "%s %s %s, %s is needed", name, verb, has.text,
+  return stowi_fail(f->l->imp->diag, STOW_ERR_TYPE, "%s %s %s, expected %s", name, verb, has.text,
                     needs.text);
 }
 
 // Puts the modifier |name|, where there is one, in the way of |value|. STOW_VALUE_NONE where it
-// could not be imported, of which an issue tells. Dims that the graph declares for its input are
-// not looked at: exporters write what holds for one binding.
+// could not be imported, for which there is an issue. Dims that the graph declares for its input
+// are not looked at: exporters write what holds for one binding.
 static stow_status modify(flex* f, const char* name, stow_value* value) {
   const stowi_onnx_graph* graph = stowi_lower_subgraph(f->l, name);
   if (graph == NULL || *value == STOW_VALUE_NONE) {
@@ -235,7 +235,7 @@ stow_status stowi_lower_flex_attention(stowi_lowering* l) {
   size_t count;
   STOW_TRY(stow_call_infer(call, l->imp->diag, &types, &count));
   if (types[0].rank != RANK) {
-    return stowi_fail(l->imp->diag, STOW_ERR_TYPE, "q has rank %u, 4 is needed", types[0].rank);
+    return stowi_fail(l->imp->diag, STOW_ERR_TYPE, "q has rank %u, expected 4", types[0].rank);
   }
   return lower_parts(l);
 }

@@ -142,7 +142,8 @@ stow_status stowi_loop_close(stowi_looping* loop, stow_status* out_reason) {
         stowi_import_type_text_of(graph_of(loop), type_of(loop, loop->yields[1 + changed]));
     loop->is_whole = false;
     *out_reason = stowi_lower_unsupported(
-        l, "\"%.*s\" is %s before a round and %s after it: types that change are not supported",
+        l,
+        "\"%.*s\" is %s before an iteration and %s after it; types that change are not supported",
         STOWI_STR_ARG(l->node->inputs[loop->first_init + changed]), before.text, after.text);
   }
   return end_body(loop);
@@ -192,7 +193,7 @@ static bool is_known_true(const stow_graph* graph, stow_value value) {
          number != 0;
 }
 
-// A condition that always holds is none: then the number of rounds is the trip count.
+// A condition that always holds is left off: then the number of iterations is the trip count.
 static void drop_true_condition(stowi_looping* loop) {
   const stow_graph* graph = graph_of(loop);
   bool starts = loop->condition == STOW_VALUE_NONE || is_known_true(graph, loop->condition);

@@ -1,4 +1,4 @@
-// What lowering functions ask and do: a thin layer over stow_call that knows the ONNX node.
+// What lowering functions ask and do: a thin layer over stow_call.
 //
 // Where the user gave the shape of a result, the types that the op infers are asked for first, and
 // then declared with the given dims in them.

@@ -1,6 +1,6 @@
 // Lowering one ONNX node to core ops. What a lowering function sees: operands as graph values,
 // attributes as the file has them, the opset version. It only translates names, versions and
-// defaults: shapes are the core's business.
+// defaults: shapes are inferred by the core.
 #ifndef STOWAGE_SRC_ONNX_LOWER_LOWER_H_
 #define STOWAGE_SRC_ONNX_LOWER_LOWER_H_
 
@@ -95,7 +95,7 @@ stow_status stowi_lower_add_attrs(stowi_lowering* l, stow_call* call, const stow
 stow_status stowi_lower_finish(stowi_lowering* l, stow_call* call, stow_value* out_first);
 // Finishes a node whose results are the ONNX node's results |first|, |first| + 1, …, as many as
 // |count|: they get their names, the shapes that the user gave, and are marked as bounded where an
-// operand is. Results that the file does not name are made all the same.
+// operand is. Results that the file does not name are made, too.
 stow_status stowi_lower_finish_results(stowi_lowering* l, stow_call* call, size_t first,
                                        size_t count);
 // Result |k| is |value| itself, without a node. Where a name must not be lost (an output of the

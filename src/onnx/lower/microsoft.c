@@ -82,7 +82,7 @@ static const stowi_attr_map experts_attrs[] = {{"k", NULL, STOWI_MAP_INT},
 // ---------------------------------------------------------------------------------------------
 // Operands in another order
 
-// Adds operands |order|, of which those that the node has not are absent.
+// Adds operands |order|; those that the node lacks are absent.
 static void add_ordered(stowi_lowering* l, stow_call* call, const uint8_t* order, size_t count) {
   while (count > 0 && stowi_lower_operand(l, order[count - 1]) == STOW_VALUE_NONE) {
     --count;
@@ -176,7 +176,8 @@ static stow_status lower_skip_rms(stowi_lowering* l) {
 
 static stow_status lower_rms(stowi_lowering* l) {
   if (stowi_lower_wants(l, 1)) {
-    return stowi_lower_unsupported(l, "the inverse deviation is a result for training only");
+    return stowi_lower_unsupported(
+        l, "the inverse deviation, a result for training, is not supported");
   }
   const stowi_lower_row* row = l->row;
   stow_call* call = stowi_lower_begin(l, row->op);

@@ -179,7 +179,7 @@ static stow_status lower_classifier(stowi_lowering* l, const tensor_list* tensor
   static const char* const strings[] = {"classlabels_strings"};
   STOW_TRY(refuse_strings(l, strings, 1));
   if (columns == 0 || columns > INT32_MAX) {
-    return stowi_lower_unsupported(l, "attribute \"%s\" gives no labels", labels);
+    return stowi_lower_unsupported(l, "attribute \"%s\" has no labels", labels);
   }
   return lower_model(l, tensors, kind, "columns", (int64_t)columns, 2);
 }
@@ -240,7 +240,7 @@ static stow_status lower_ensemble(stowi_lowering* l) {
 // ---------------------------------------------------------------------------------------------
 // Features
 
-// The dtype of what labels are replaced by; false where no attribute tells.
+// The dtype of what labels are replaced by; false where no attribute says so.
 static bool encoded_dtype(const stowi_lowering* l, stow_dtype* out_dtype) {
   const stowi_onnx_attr* tensor = stowi_lower_attr(l, "values_tensor");
   if (tensor != NULL && tensor->type == STOWI_ATTR_TENSOR) {
@@ -256,7 +256,7 @@ static stow_status lower_label_encoder(stowi_lowering* l) {
   STOW_TRY(refuse_strings(l, strings, 3));
   stow_dtype dtype;
   if (!encoded_dtype(l, &dtype)) {
-    return stowi_lower_unsupported(l, "no attribute gives values that are numbers");
+    return stowi_lower_unsupported(l, "no attribute has numeric values");
   }
   tensor_list tensors;
   STOW_TRY(take_tensors(l, names, 3, &tensors));

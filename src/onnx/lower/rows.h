@@ -18,7 +18,7 @@
 // One core node with attributes.
 #define WITH(text, version, core, maps) \
   { "", (text), (version), STOW_OP_##core, LIST(maps), NULL }
-// What a function makes of it; BY knows attributes, ONLY_BY asks for its own.
+// What a function makes of it; BY has a map of attributes, ONLY_BY reads them itself.
 #define BY(text, version, core, maps, function) \
   { "", (text), (version), STOW_OP_##core, LIST(maps), (function) }
 #define ONLY_BY(text, version, core, function) \

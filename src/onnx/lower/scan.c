@@ -50,7 +50,7 @@ static stow_status dim_value(stowi_lowering* l, size_t operand, uint32_t axis,
   }
   stow_op shape = stow_ops_find(NULL, stow_str_of("shape"));
   if (shape == STOW_OP_NONE) {
-    return stowi_lower_unsupported(l, "the number of rounds is not a number");
+    return stowi_lower_unsupported(l, "the trip count is not an integer");
   }
   stow_call* call = stowi_lower_begin(l, shape);
   stow_call_operand(call, stowi_lower_operand(l, operand));
@@ -125,7 +125,7 @@ static stow_status flip(stowi_lowering* l, size_t k, stow_value value, bool is_l
                         stow_value* out_value) {
   stow_op slice = stow_ops_find(NULL, stow_str_of("slice"));
   if (slice == STOW_OP_NONE) {
-    return stowi_lower_unsupported(l, "scan outputs that run backwards are not supported");
+    return stowi_lower_unsupported(l, "reversed scan outputs are not supported");
   }
   const int64_t start = -1, end = INT64_MIN, axis = 0, step = -1;
   stow_call* call = stowi_lower_begin(l, slice);

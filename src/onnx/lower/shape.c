@@ -89,7 +89,7 @@ static stow_status lower_range(stowi_lowering* l) {
   bool is_known = elem == 0 || (elem > 0 && elem <= STOWI_ELEM_LAST &&
                                 stowi_onnx_elem_dtype((int32_t)elem, &stash));
   if (is_short && (!is_known || stash != STOW_F32)) {
-    return stowi_lower_unsupported(l, "numbers of 16 bits are computed in f32 only");
+    return stowi_lower_unsupported(l, "16-bit numbers are computed in f32 only");
   }
   return stowi_lower_plain(l, STOW_OP_RANGE, range_map, sizeof(range_map) / sizeof(range_map[0]));
 }

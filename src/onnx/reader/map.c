@@ -1,7 +1,7 @@
 // Mapping instead of reading: opening a model of gigabytes costs what its structure costs, and
-// weights come into memory when somebody touches them, if ever.
+// weights come into memory when they are first touched, if ever.
 //
-// A model is a stranger's file and names other files. They must lie in its folder: names that are
+// A model is untrusted and names other files. They must lie in its folder: names that are
 // absolute or go up are refused, and links are resolved before the result is compared with the
 // folder, so that no link leads out of it either.
 #define _XOPEN_SOURCE 700  // realpath
@@ -31,7 +31,7 @@ static const char* error_text(int error) {
     case EPERM:
       return "permission denied";
     case ENOTDIR:
-      return "a part of the path is no folder";
+      return "a path component is not a directory";
     case ENAMETOOLONG:
       return "the path is too long";
     case ELOOP:
@@ -40,7 +40,7 @@ static const char* error_text(int error) {
     case ENFILE:
       return "too many open files";
     case ENOMEM:
-      return "no address space is left";
+      return "out of address space";
     default:
       return "cannot be read";
   }
@@ -57,7 +57,7 @@ static stow_status map_open_file(int file, const char* path, stow_diag* diag,
     return fail_io(diag, path, error_text(errno));
   }
   if (!S_ISREG(facts.st_mode)) {
-    return fail_io(diag, path, S_ISDIR(facts.st_mode) ? "is a folder" : "is no regular file");
+    return fail_io(diag, path, S_ISDIR(facts.st_mode) ? "is a directory" : "is not a regular file");
   }
   if ((uintmax_t)facts.st_size > SIZE_MAX) {
     return fail_io(diag, path, error_text(ENOMEM));
@@ -119,15 +119,15 @@ static bool goes_up(stow_str path) {
 
 static const char* refusal(stow_str location) {
   if (location.size == 0) {
-    return "external data has no location";
+    return "the location of external data is missing";
   }
   if (memchr(location.data, '\0', location.size) != NULL) {
-    return "the location of external data has a NUL";
+    return "the location of external data contains a NUL byte";
   }
   if (location.data[0] == '/') {
-    return "the location of external data is absolute";
+    return "the location of external data is an absolute path";
   }
-  return goes_up(location) ? "the location of external data goes up" : NULL;
+  return goes_up(location) ? "the location of external data contains \"..\"" : NULL;
 }
 
 static bool is_within(const char* folder, const char* path) {
@@ -161,8 +161,9 @@ stow_status stowi_onnx_map_within(const char* folder, stow_str location, stow_di
     return fail_io(diag, path, error_text(errno));
   }
   if (!is_within(real_folder, real_path)) {
-    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
-                      "external data lies outside of the model's folder, behind a link");
+    return stowi_fail(
+        diag, STOW_ERR_INVALID_ARGUMENT,
+        "external data is outside of the model's folder: a symbolic link leads there");
   }
   return map_file(real_path, O_NOFOLLOW, diag, out_span);
 }

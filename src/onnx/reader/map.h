@@ -9,7 +9,7 @@
 stow_status stowi_onnx_map(const char* path, stow_diag* diag, stowi_onnx_span* out_span);
 void stowi_onnx_unmap(stowi_onnx_span span);
 // Whether reads come here and there, as those of an index do: then the pages around them are not
-// fetched from the disk. Without a word they are.
+// fetched from the disk. By default they are.
 void stowi_onnx_map_expect_jumps(stowi_onnx_span span, bool is_jumping);
 
 // Maps |location| in |folder|. STOW_ERR_INVALID_ARGUMENT where it is absolute, goes up, or leads

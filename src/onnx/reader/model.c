@@ -57,7 +57,7 @@ stow_status stowi_onnx_external(stowi_onnx_model* model, stow_str location, stow
                                 const stowi_onnx_file** out_file) {
   *out_file = NULL;
   if (model == NULL || model->folder == NULL) {
-    return stowi_fail(diag, STOW_ERR_IO, "there is no folder to look for external data in");
+    return stowi_fail(diag, STOW_ERR_IO, "external data is not available: the model has no folder");
   }
   uint64_t hash = location_hash(location);
   uint32_t id = stowi_index_find(&model->file_index, hash, location_equal, model, &location);
@@ -86,7 +86,7 @@ static bool has_version(stowi_onnx_span span) {
   return found;
 }
 
-// Says of a file that could not be read as a model what it is, where its first bytes tell.
+// Describes a file that is not a model, as far as its first bytes show what it is.
 static stow_status fail_stranger(const stowi_onnx_model* model, stow_diag* diag) {
   static const char pointer[] = "version https://git-lfs";
   stowi_onnx_span span = model->span;
@@ -94,12 +94,12 @@ static stow_status fail_stranger(const stowi_onnx_model* model, stow_diag* diag)
       stowi_fail(diag, STOW_ERR_SYNTAX, "%.*s%snot an ONNX model: ", STOWI_STR_ARG(model->path),
                  model->path.size == 0 ? "" : ": ");
   if (span.size == 0) {
-    stowi_diag_append(diag, "it is empty");
+    stowi_diag_append(diag, "the file is empty");
   } else if (span.size >= sizeof pointer - 1 &&
              memcmp(span.data, pointer, sizeof pointer - 1) == 0) {
-    stowi_diag_append(diag, "it is a Git LFS pointer to one; see git lfs pull");
+    stowi_diag_append(diag, "it is a Git LFS pointer; run git lfs pull");
   } else {
-    stowi_diag_append(diag, "it begins with byte 0x%02x; expected an IR version (0x08)",
+    stowi_diag_append(diag, "the first byte is 0x%02x; expected an IR version (0x08)",
                       (unsigned)span.data[0]);
   }
   return status;

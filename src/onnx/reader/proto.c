@@ -69,9 +69,9 @@ static stow_status check_attr(stowi_onnx_reader* reader, const stowi_onnx_place*
   const char* wrong = NULL;
   int type = (int)attr->type;
   if (type < 0 || type > STOWI_ATTR_TYPE_PROTOS) {
-    wrong = "has a type that is not known";
+    wrong = "has an unknown type";
   } else if (found != STOWI_ATTR_UNDEFINED && type != STOWI_ATTR_UNDEFINED && attr->type != found) {
-    wrong = "has a value of another type than it says";
+    wrong = "has a value that contradicts its type";
   } else if (found == STOWI_ATTR_UNDEFINED && attr->ref.size == 0 && needs_value(attr->type)) {
     wrong = "has no value";
   }

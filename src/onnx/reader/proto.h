@@ -41,7 +41,7 @@ typedef struct stowi_onnx_tensor {
                           // 10 double, 11 uint64; 0 where there is none
   stow_str location;
   uint64_t offset, length;
-  bool is_away;             // the data of a source, which |raw|, |typed| and |message| have not
+  bool is_away;             // the data is in the source; |raw|, |typed| and |message| lack it
   stowi_onnx_span message;  // the whole TensorProto
 } stowi_onnx_tensor;
 

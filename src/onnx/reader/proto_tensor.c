@@ -103,7 +103,7 @@ static stow_status read_external(stowi_onnx_reader* reader, const stowi_onnx_pla
   }
   if (number != NULL && !stowi_parse_u64(entry.value, number)) {
     return stowi_onnx_fail_at(reader, place, field->start, STOW_ERR_SYNTAX,
-                              "%.*s is no number: \"%.*s\"", STOWI_STR_ARG(entry.key),
+                              "%.*s is not a number: \"%.*s\"", STOWI_STR_ARG(entry.key),
                               STOWI_STR_ARG(entry.value));
   }
   return STOW_OK;

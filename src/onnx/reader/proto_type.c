@@ -19,7 +19,7 @@ static stow_status finish_dim(stowi_onnx_reader* reader, const stowi_onnx_place*
                               stowi_onnx_span message, void* record, const size_t* counts) {
   stowi_import_dim* dim = (stowi_import_dim*)record;
   if (counts[0] > 0 && counts[1] > 0) {
-    return stowi_onnx_malformed(reader, place, message, "a dim has both a number and a name");
+    return stowi_onnx_malformed(reader, place, message, "a dim has both a value and a name");
   }
   if (counts[0] == 0 || dim->number < 0) {
     dim->number = -1;

@@ -155,7 +155,8 @@ static stow_status count_packed(const passage* p, const stowi_onnx_field* row,
     *out_count = stowi_wire_count_varints(field->bytes);
   } else if (field->bytes.size % sizeof(float) != 0) {
     return stowi_onnx_fail_at(p->reader, &place, field->start, STOW_ERR_SYNTAX,
-                              "%zu bytes are no whole number of floats", field->bytes.size);
+                              "%zu bytes are not a multiple of 4, the size of a float",
+                              field->bytes.size);
   } else {
     *out_count = field->bytes.size / sizeof(float);
   }
@@ -233,7 +234,7 @@ static stow_status take_item(passage* p, size_t r, void** out) {
   if (p->filled[r] == p->counts[r]) {
     stowi_onnx_place place = place_of(p, row, p->filled[r]);
     return stowi_onnx_fail_at(p->reader, &place, p->reader->whole.data, STOW_ERR_IO,
-                              "the file changes while it is read");
+                              "the file changed while it was read");
   }
   *out = p->items[r] + p->filled[r]++ * item_size(row);
   return STOW_OK;

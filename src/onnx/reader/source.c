@@ -1,7 +1,7 @@
 // Reading without a mapping. The reader of messages wants bytes that lie one after the other; a
 // source of gigabytes must not be read as a whole. So one pass over the source, guided by the
 // reader's own tables, copies the structure and leaves out payloads that are large: tensor data,
-// and fields that nobody reads. Each length around a gap is written again in as many bytes as it
+// and unknown fields. Each length around a gap is written again in as many bytes as it
 // had (a varint may be padded), so that a position in the image differs from that in the source by
 // the gaps before it and by nothing else.
 //
@@ -16,7 +16,7 @@
 
 #define LEAST_HOLE 512        // bytes of a payload that is left out
 #define WINDOW (1 << 14)      // bytes that are read at once
-#define KEPT_OF_MALFORMED 64  // bytes behind the place: the first ones tell what a file is
+#define KEPT_OF_MALFORMED 64  // bytes behind the place: enough to recognise other files
 #define LONGEST_VARINT 10
 
 typedef struct scanner {

@@ -4,7 +4,7 @@
 
 #include "onnx/reader/proto.h"
 
-// Bytes of the source that the image has not.
+// Bytes of the source that the image lacks.
 typedef struct stowi_onnx_hole {
   size_t at;        // in the image: the byte that follows them
   uint64_t offset;  // in the source

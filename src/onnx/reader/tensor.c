@@ -85,9 +85,9 @@ static stow_status find_external(const request* r, stowi_onnx_bytes* out) {
   uint64_t left = tensor->offset <= file->span.size ? file->span.size - tensor->offset : 0;
   uint64_t size = tensor->has_length ? tensor->length : r->size;
   if (tensor->offset > file->span.size || size > left) {
-    return stowi_fail(r->diag, STOW_ERR_IO, "%llu bytes from %llu on are asked of a file of %zu",
-                      (unsigned long long)size, (unsigned long long)tensor->offset,
-                      file->span.size);
+    return stowi_fail(
+        r->diag, STOW_ERR_IO, "%llu bytes at %llu are out of range (the file has %zu)",
+        (unsigned long long)size, (unsigned long long)tensor->offset, file->span.size);
   }
   if (size != r->size) {
     return stowi_fail(r->diag, STOW_ERR_SYNTAX, "the length is %llu where the dims need %zu",
@@ -177,7 +177,7 @@ static const char* put_run(unit_sink* sink, uint32_t field, stowi_onnx_span run)
   for (size_t i = 0; i + width <= run.size; i += width) {
     put(sink, width == 4 ? stowi_wire_u32(run.data + i) : stowi_wire_u64(run.data + i));
   }
-  return run.size % width == 0 ? NULL : "a number is cut off";
+  return run.size % width == 0 ? NULL : "a number is truncated";
 }
 
 static const char* put_all(unit_sink* sink, const stowi_onnx_tensor* tensor) {

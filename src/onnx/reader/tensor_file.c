@@ -1,4 +1,4 @@
-// Tensors in files of their own, for who reads test data: what the reader knows of a TensorProto,
+// Tensors in files of their own, for programs that read test data: what the reader finds in one,
 // kept beside its bytes. O(size of the message).
 #include "base/diag.h"
 #include "onnx/reader/proto.h"
@@ -48,7 +48,7 @@ stow_status stow_onnx_tensor_open(const void* data, size_t size, stow_allocator 
   stow_onnx_tensor tensor = {.memory = NULL};
   STOW_TRY(stowi_import_fill(out_tensor, &tensor, sizeof(tensor), "stow_onnx_tensor", diag));
   if (out_tensor->struct_size < sizeof(tensor)) {  // else nothing could be closed
-    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "stow_onnx_tensor is too short");
+    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "stow_onnx_tensor.struct_size is too small");
   }
   held* h = STOWI_NEW(allocator, held);
   if (h == NULL) {

@@ -25,7 +25,7 @@ typedef struct stowi_wire {
   const uint8_t* at;
   const uint8_t* end;
   const char* error;  // NULL: none; |at| is then where the trouble is
-  uint64_t missing;   // bytes, at least, for want of which there is an error; 0: it is another
+  uint64_t missing;   // bytes that are missing at least; 0: the error is another one
 } stowi_wire;
 
 stowi_wire stowi_wire_begin(stowi_onnx_span message);
