@@ -48,10 +48,11 @@ static void require(stow_status status, const stow_diag* diag) {
                 diag->message[0] != '\0' ? diag->message : stow_status_text(status));
 }
 
-static void measure_once(const char* path, const stow_onnx_request* request, samples* s, size_t k) {
+static void measure_once(const char* path, const stow_import_request* request, samples* s,
+                         size_t k) {
   stow_allocator allocator = stow_allocator_default();
-  stow_onnx_model* model = NULL;
-  stow_onnx_import* import = NULL;
+  stow_model* model = NULL;
+  stow_import* import = NULL;
   stow_plan* plan = NULL;
   stow_plan_options options;
   stow_diag diag;
@@ -62,28 +63,28 @@ static void measure_once(const char* path, const stow_onnx_request* request, sam
   double start = now_ms();
   require(stow_onnx_open(path, allocator, &diag, &model), &diag);
   double opened = now_ms();
-  require(stow_onnx_import_model(model, request, allocator, &diag, &import), &diag);
+  require(stow_import_model(model, request, allocator, &diag, &import), &diag);
   double imported = now_ms();
-  bench_require(stow_onnx_import_graph(import) != NULL, "the model cannot be imported");
-  require(stow_plan_make(stow_onnx_import_graph(import), NULL, &options, allocator, &diag, &plan),
+  bench_require(stow_import_graph(import) != NULL, "the model cannot be imported");
+  require(stow_plan_make(stow_import_graph(import), NULL, &options, allocator, &diag, &plan),
           &diag);
   s->plan[k] = now_ms() - imported;
   s->import[k] = imported - opened;
   s->open[k] = opened - start;
   s->arena = stow_plan_arena_size(plan);
   stow_plan_destroy(plan);
-  stow_onnx_import_destroy(import);
-  stow_onnx_close(model);
+  stow_import_destroy(import);
+  stow_model_close(model);
 }
 
 int main(int argc, char** argv) {
   static samples s;
-  stow_onnx_request* request = NULL;
+  stow_import_request* request = NULL;
   size_t repeats = 5;
   stow_diag diag;
   stow_diag_init(&diag);
   bench_require(argc > 1, "usage: bench_onnx MODEL [--repeat N] [--bind S=N]…");
-  require(stow_onnx_request_create(stow_allocator_default(), &diag, &request), &diag);
+  require(stow_import_request_create(stow_allocator_default(), &diag, &request), &diag);
   for (int i = 2; i < argc;) {
     if (request_take_arg(request, argc, argv, &i)) {
       continue;
@@ -96,7 +97,7 @@ int main(int argc, char** argv) {
   for (size_t k = 0; k < repeats; ++k) {
     measure_once(argv[1], request, &s, k);
   }
-  stow_onnx_request_destroy(request);
+  stow_import_request_destroy(request);
   printf("%.3f\t%.3f\t%.3f\t%" PRIu64 "\t%ld\n", bench_median(s.open, repeats),
          bench_median(s.import, repeats), bench_median(s.plan, repeats), s.arena, peak_kib());
   return EXIT_SUCCESS;

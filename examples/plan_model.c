@@ -18,7 +18,7 @@ static void require(stow_status status, const stow_diag* diag) {
 }
 
 // `batch=1` on the command line.
-static void bind(stow_onnx_request* request, const char* text, stow_diag* diag) {
+static void bind(stow_import_request* request, const char* text, stow_diag* diag) {
   const char* equals = strrchr(text, '=');
   char* end = NULL;
   long long value = equals == NULL ? 0 : strtoll(equals + 1, &end, 10);
@@ -27,13 +27,13 @@ static void bind(stow_onnx_request* request, const char* text, stow_diag* diag) 
     exit(2);
   }
   stow_str name = {text, (size_t)(equals - text)};
-  require(stow_onnx_request_bind(request, name, value, diag), diag);
+  require(stow_import_request_bind(request, name, value, diag), diag);
 }
 
 // What stands in the way of a plan, all of it: unsupported ops, shapes that depend on data.
-static void print_issues(const stow_onnx_import* import) {
-  for (size_t i = 0; i < stow_onnx_import_issue_count(import); ++i) {
-    stow_onnx_issue issue = stow_onnx_import_issue(import, i);
+static void print_issues(const stow_import* import) {
+  for (size_t i = 0; i < stow_import_issue_count(import); ++i) {
+    stow_import_issue issue = *stow_import_issue_at(import, i);
     fprintf(stderr, "plan_model: %.*s %.*s: %.*s\n", (int)issue.op.size, issue.op.data,
             (int)issue.node.size, issue.node.data, (int)issue.reason.size, issue.reason.data);
   }
@@ -73,17 +73,17 @@ int main(int argc, char** argv) {
   stow_allocator heap = stow_allocator_default();
   stow_diag diag;
   stow_diag_init(&diag);
-  stow_onnx_model* model = NULL;
-  stow_onnx_request* request = NULL;
-  stow_onnx_import* import = NULL;
+  stow_model* model = NULL;
+  stow_import_request* request = NULL;
+  stow_import* import = NULL;
   stow_plan* plan = NULL;
   require(stow_onnx_open(argv[1], heap, &diag, &model), &diag);
-  require(stow_onnx_request_create(heap, &diag, &request), &diag);
+  require(stow_import_request_create(heap, &diag, &request), &diag);
   for (int i = 2; i < argc; ++i) {
     bind(request, argv[i], &diag);
   }
-  require(stow_onnx_import_model(model, request, heap, &diag, &import), &diag);
-  stow_graph* graph = stow_onnx_import_graph(import);
+  require(stow_import_model(model, request, heap, &diag, &import), &diag);
+  stow_graph* graph = stow_import_graph(import);
   if (graph == NULL) {
     print_issues(import);
   } else {
@@ -92,8 +92,8 @@ int main(int argc, char** argv) {
     print_plan(plan);
   }
   stow_plan_destroy(plan);
-  stow_onnx_import_destroy(import);  // the graph with it
-  stow_onnx_request_destroy(request);
-  stow_onnx_close(model);
+  stow_import_destroy(import);  // the graph with it
+  stow_import_request_destroy(request);
+  stow_model_close(model);
   return graph == NULL ? 1 : 0;
 }

@@ -18,11 +18,11 @@ int main(int argc, char** argv) {
   stow_diag_init(&diag);
 
   // The model: the file is mapped, and becomes a graph.
-  stow_onnx_model* model;
-  stow_onnx_import* import;
+  stow_model* model;
+  stow_import* import;
   require(stow_onnx_open(argc > 1 ? argv[1] : "", heap, &diag, &model));
-  require(stow_onnx_import_model(model, NULL, heap, &diag, &import));
-  const stow_graph* graph = stow_onnx_import_graph(import);
+  require(stow_import_model(model, NULL, heap, &diag, &import));
+  const stow_graph* graph = stow_import_graph(import);
   require(graph != NULL ? STOW_OK : STOW_ERR_UNSUPPORTED);
 
   // The plan: kernels say what they need, weights stay in the mapped file.
@@ -58,7 +58,7 @@ int main(int argc, char** argv) {
   stow_exec_destroy(exec);
   stow_plan_destroy(plan);
   stow_prepared_destroy(prepared);
-  stow_onnx_import_destroy(import);
-  stow_onnx_close(model);
+  stow_import_destroy(import);
+  stow_model_close(model);
   return 0;
 }

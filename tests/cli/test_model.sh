@@ -51,14 +51,14 @@ if cmp -s "$out" "$work/rest"; then pass; else fail "another plan"; fi
 
 run plan "$examples/encoder.onnx" --bind batch=2,length=16,nonsense=3
 expect 2 AnUnknownSymbolIsRefused
-complains 'the model has no dim named "nonsense"; its dims with a name are "batch", "length"'
+complains 'the model has no symbol "nonsense"; its symbols are "batch", "length"'
 
 run plan "$examples/encoder.onnx" --bind batch=2,length=16
 expect 0 TheSummaryTellsTheSymbols
 says '  symbols         batch=2, length=16'
 run plan "$examples/digits.onnx" --bind n=1
 expect 2 AModelWithoutSymbolsBindsNone
-complains 'it has no dims with a name'
+complains 'it has no symbols'
 run plan "$examples/digits.onnx" --value nonsense=1
 expect 2 AValueNeedsItsInput
 complains 'its inputs are "image"'
@@ -336,21 +336,21 @@ complains "<stdin>: byte 24: the file is incomplete: it needs at least"
 : >"$work/empty.onnx"
 run plan "$work/empty.onnx"
 expect 3 AnEmptyModelIsRefused
-complains 'empty.onnx: not an ONNX model: it is empty'
+complains 'empty.onnx: not an ONNX model: the file is empty'
 printf 'version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n' >"$work/pointer.onnx"
 run plan "$work/pointer.onnx"
 expect 3 APointerIsNoModel
-complains 'pointer.onnx: not an ONNX model: it is a Git LFS pointer to one; see git lfs pull'
+complains 'pointer.onnx: not an ONNX model: it is a Git LFS pointer; run git lfs pull'
 echo 'hello' >"$work/hello.onnx"
 run plan "$work/hello.onnx"
 expect 3 ATextIsNoModelWhateverItsName
-complains 'hello.onnx: not an ONNX model: it begins with byte 0x68; expected an IR version (0x08)'
+complains 'hello.onnx: not an ONNX model: the first byte is 0x68; expected an IR version (0x08)'
 awk 'BEGIN { for (i = 0; i < 400; ++i) printf "%c", 128 + i * 37 % 120 }' >"$work/noise.onnx"
 cp "$work/noise.onnx" "$work/noise"
 for command in plan inspect run; do
   run "$command" "$work/noise.onnx"
   expect 3 "NoiseIsNoModel ($command)"
-  complains 'noise.onnx: not an ONNX model: it begins with byte 0x'
+  complains 'noise.onnx: not an ONNX model: the first byte is 0x'
   run "$command" "$work/noise"
   expect 3 "NoiseIsNothing ($command)"
   complains 'noise: not an ONNX model, which begins with its IR version (byte 0x08), and not a graph as text'

@@ -9,7 +9,7 @@ void import_begin(import_model* m) {
   memset(m, 0, sizeof(*m));
   stow_diag_init(&m->diag);
   onnx_model_begin(&m->w, 8, 17);
-  if (stow_onnx_request_create(stow_allocator_default(), NULL, &m->request) != STOW_OK) {
+  if (stow_import_request_create(stow_allocator_default(), NULL, &m->request) != STOW_OK) {
     abort();
   }
 }
@@ -34,9 +34,9 @@ stow_status import_run(import_model* m, bool is_ended) {
   if (status != STOW_OK) {
     return status;
   }
-  status = stow_onnx_import_model(m->model, m->request, allocator, &m->diag, &m->import);
+  status = stow_import_model(m->model, m->request, allocator, &m->diag, &m->import);
   if (status == STOW_OK) {
-    m->graph = stow_onnx_import_graph(m->import);
+    m->graph = stow_import_graph(m->import);
   }
   if (m->graph != NULL) {
     print(m);
@@ -45,33 +45,33 @@ stow_status import_run(import_model* m, bool is_ended) {
 }
 
 void import_end(import_model* m) {
-  stow_onnx_import_destroy(m->import);
-  stow_onnx_close(m->model);
-  stow_onnx_request_destroy(m->request);
+  stow_import_destroy(m->import);
+  stow_model_close(m->model);
+  stow_import_request_destroy(m->request);
   onnx_writer_free(&m->w);
 }
 
-size_t import_issue(const import_model* m, stow_onnx_issue_kind kind, size_t from) {
-  for (size_t i = from; i < stow_onnx_import_issue_count(m->import); ++i) {
-    if (stow_onnx_import_issue(m->import, i).kind == kind) {
+size_t import_issue(const import_model* m, stow_import_issue_kind kind, size_t from) {
+  for (size_t i = from; i < stow_import_issue_count(m->import); ++i) {
+    if (stow_import_issue_at(m->import, i)->kind == kind) {
       return i;
     }
   }
   return SIZE_MAX;
 }
 
-const char* import_reason(const import_model* m, stow_onnx_issue_kind kind) {
+const char* import_reason(const import_model* m, stow_import_issue_kind kind) {
   static char text[2048];
   size_t index = m->import == NULL ? SIZE_MAX : import_issue(m, kind, 0);
   text[0] = '\0';
   if (index != SIZE_MAX) {
-    stow_onnx_issue issue = stow_onnx_import_issue(m->import, index);
+    stow_import_issue issue = *stow_import_issue_at(m->import, index);
     snprintf(text, sizeof(text), "%s: %s", issue.tensor.data, issue.reason.data);
   }
   return text;
 }
 
-size_t import_count(const import_model* m, stow_onnx_issue_kind kind) {
+size_t import_count(const import_model* m, stow_import_issue_kind kind) {
   size_t count = 0;
   for (size_t i = import_issue(m, kind, 0); i != SIZE_MAX; i = import_issue(m, kind, i + 1)) {
     ++count;

@@ -9,9 +9,9 @@
 // A model in the making, what is asked, and what came of it.
 typedef struct import_model {
   onnx_writer w;
-  stow_onnx_request* request;
-  stow_onnx_model* model;
-  stow_onnx_import* import;
+  stow_import_request* request;
+  stow_model* model;
+  stow_import* import;
   stow_graph* graph;  // NULL: none
   stow_diag diag;
   char text[16384];  // the graph as text
@@ -24,10 +24,10 @@ stow_status import_run(import_model* m, bool is_ended);
 void import_end(import_model* m);
 
 // The first issue of that kind from |from| on; its index, or SIZE_MAX.
-size_t import_issue(const import_model* m, stow_onnx_issue_kind kind, size_t from);
+size_t import_issue(const import_model* m, stow_import_issue_kind kind, size_t from);
 // Its reason, with the tensor before it: `y: …`; "" where there is none.
-const char* import_reason(const import_model* m, stow_onnx_issue_kind kind);
-size_t import_count(const import_model* m, stow_onnx_issue_kind kind);
+const char* import_reason(const import_model* m, stow_import_issue_kind kind);
+size_t import_count(const import_model* m, stow_import_issue_kind kind);
 // The type of the value |name| as text; "none" where there is none.
 const char* import_type(const import_model* m, const char* name);
 

@@ -179,14 +179,14 @@ static void write_model(onnx_writer* w, const lowering_case* c) {
   }
 }
 
-static void check_import(const lowering_case* c, const stow_onnx_import* import) {
-  stow_graph* graph = stow_onnx_import_graph(import);
+static void check_import(const lowering_case* c, const stow_import* import) {
+  stow_graph* graph = stow_import_graph(import);
   stow_string text;
   stow_string_init(&text, stow_allocator_default());
   if (graph != NULL) {
     CHECK(stow_graph_print(graph, stow_string_writer(&text)) == STOW_OK);
-  } else if (CHECK(stow_onnx_import_issue_count(import) != 0)) {
-    stow_str reason = stow_onnx_import_issue(import, 0).reason;
+  } else if (CHECK(stow_import_issue_count(import) != 0)) {
+    stow_str reason = stow_import_issue_at(import, 0)->reason;
     CHECK(stow_string_append(&text, reason.data, reason.size) == STOW_OK);
   }
   CHECK(stow_string_append(&text, "", 1) == STOW_OK);
@@ -197,22 +197,22 @@ static void check_import(const lowering_case* c, const stow_onnx_import* import)
 static void check_case(const lowering_case* c) {
   onnx_writer w = {0};
   stow_diag diag;
-  stow_onnx_model* model = NULL;
-  stow_onnx_import* import = NULL;
-  stow_onnx_request* request = NULL;
+  stow_model* model = NULL;
+  stow_import* import = NULL;
+  stow_import_request* request = NULL;
   stow_allocator allocator = stow_allocator_default();
   stow_diag_init(&diag);
   write_model(&w, c);
-  CHECK(stow_onnx_request_create(allocator, &diag, &request) == STOW_OK);
+  CHECK(stow_import_request_create(allocator, &diag, &request) == STOW_OK);
   CHECK(stow_onnx_open_memory(w.data, w.size, NULL, allocator, &diag, &model) == STOW_OK);
-  if (stow_onnx_import_model(model, request, allocator, &diag, &import) == STOW_OK) {
+  if (stow_import_model(model, request, allocator, &diag, &import) == STOW_OK) {
     check_import(c, import);
   } else {
     CHECK_HAS(diag.message, c->text);
   }
-  stow_onnx_import_destroy(import);
-  stow_onnx_request_destroy(request);
-  stow_onnx_close(model);
+  stow_import_destroy(import);
+  stow_import_request_destroy(request);
+  stow_model_close(model);
   onnx_writer_free(&w);
 }
 

@@ -13,7 +13,7 @@ static stow_diag diag;
 // Opens and asks for everything that does not import.
 static stow_status examine(const void* data, size_t size, stow_allocator allocator) {
   stow_diag_init(&diag);
-  stow_onnx_model* model = NULL;
+  stow_model* model = NULL;
   stow_status status = stow_onnx_open_memory(data, size, NULL, allocator, &diag, &model);
   CHECK((status == STOW_OK) == (model != NULL) && (status == STOW_OK) == (diag.message[0] == '\0'));
   if (model == NULL) {
@@ -30,13 +30,15 @@ static stow_status examine(const void* data, size_t size, stow_allocator allocat
   }
   stow_string text;
   stow_string_init(&text, allocator);
-  for (size_t i = 0; i < stow_onnx_input_count(model); ++i) {
-    CHECK(stow_onnx_print_input_type(model, i, stow_string_writer(&text)) == STOW_OK);
+  stow_model_info info = {.struct_size = sizeof(info)};
+  CHECK(stow_model_describe(model, &info) == STOW_OK);
+  for (size_t i = 0; i < info.input_count; ++i) {
+    CHECK(stow_model_print_type(model, STOW_MODEL_INPUTS, i, stow_string_writer(&text)) == STOW_OK);
   }
   stow_string_free(&text);
-  stow_onnx_weights weights = {.struct_size = sizeof(weights)};
-  (void)stow_onnx_count_weights(model, NULL, &weights);
-  stow_onnx_close(model);
+  stow_model_weights weights = {.struct_size = sizeof(weights)};
+  (void)stow_model_count_weights(model, NULL, NULL, &weights);
+  stow_model_close(model);
   return status;
 }
 
@@ -184,7 +186,7 @@ TEST(DeepGroupsAreRefused) {
   onnx_writer_free(&w);
 }
 
-TEST(WeightsWhoseSumOverflowsAreToldSo) {
+TEST(WeightsWhoseSumOverflowsAreAnError) {
   onnx_writer w = {0};
   onnx_model_begin(&w, 8, 17);
   for (int i = 0; i < 3; ++i) {
@@ -192,13 +194,13 @@ TEST(WeightsWhoseSumOverflowsAreToldSo) {
     onnx_tensor_end(&w);
   }
   onnx_model_end(&w);
-  stow_onnx_model* model = NULL;
+  stow_model* model = NULL;
   REQUIRE(stow_onnx_open_memory(w.data, w.size, NULL, stow_allocator_default(), NULL, &model) ==
           STOW_OK);
-  stow_onnx_weights weights = {.struct_size = sizeof(weights)};
-  CHECK(stow_onnx_count_weights(model, &diag, &weights) == STOW_ERR_OVERFLOW);
+  stow_model_weights weights = {.struct_size = sizeof(weights)};
+  CHECK(stow_model_count_weights(model, NULL, &diag, &weights) == STOW_ERR_OVERFLOW);
   CHECK(weights.tensors == 0);
-  stow_onnx_close(model);
+  stow_model_close(model);
   onnx_writer_free(&w);
 }
 

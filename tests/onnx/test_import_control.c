@@ -60,13 +60,13 @@ TEST(AnIfBecomesTwoRegions) {
 TEST(AKnownConditionTakesOneBranch) {
   BEGIN
   if_of(&m, "Relu", "NoSuchOp");
-  CHECK(stow_onnx_request_value(m.request, stow_str_of("c"), (int64_t[]){1}, 1, NULL) == STOW_OK);
+  CHECK(stow_import_request_value(m.request, stow_str_of("c"), (int64_t[]){1}, 1, NULL) == STOW_OK);
   RUN(STOW_OK);
   REQUIRE(m.graph != NULL);
   CHECK(strstr(m.text, "if(") == NULL);
   CHECK_HAS(m.text, "relu");
   CHECK_TEXT(stow_graph_value_name(m.graph, stow_graph_outputs(m.graph)[0]).data, "y");
-  CHECK_U64(stow_onnx_import_issue_count(m.import), 0);
+  CHECK_U64(stow_import_issue_count(m.import), 0);
   import_end(&m);
 }
 
@@ -77,8 +77,8 @@ static void check_unsupported_branch(const char* then_op, const char* else_op) {
   import_output(&m, "z");
   RUN(STOW_OK);
   CHECK(m.graph == NULL);
-  CHECK_U64(import_count(&m, STOW_ONNX_UNSUPPORTED), 1);
-  CHECK_U64(import_count(&m, STOW_ONNX_SKIPPED), 0);
+  CHECK_U64(import_count(&m, STOW_IMPORT_UNSUPPORTED), 1);
+  CHECK_U64(import_count(&m, STOW_IMPORT_SKIPPED), 0);
   import_end(&m);
 }
 
@@ -87,7 +87,7 @@ TEST(ABranchThatIsNotSupportedLeavesTheRestAlone) {
   check_unsupported_branch("Abs", "NoSuchOp");
 }
 
-TEST(WhatNobodyReadsDoesNotStandAgainstTheGraph) {
+TEST(UnusedNodesThatFailDoNotPreventTheGraph) {
   BEGIN
   import_input(&m, "x", ONNX_FLOAT, "2 3");
   onnx_node(&m.w, "NoSuchOp", "x", "y");
@@ -95,7 +95,7 @@ TEST(WhatNobodyReadsDoesNotStandAgainstTheGraph) {
   import_output(&m, "z");
   RUN(STOW_OK);
   CHECK(m.graph != NULL);
-  CHECK_U64(import_count(&m, STOW_ONNX_UNSUPPORTED), 1);
+  CHECK_U64(import_count(&m, STOW_IMPORT_UNSUPPORTED), 1);
   import_end(&m);
 }
 
@@ -119,7 +119,7 @@ TEST(ABranchThatCannotRunLeavesTheOther) {
   CHECK_TEXT(import_type(&m, "y"), "f32[4]");
   CHECK(strstr(m.text, "if(") == NULL);
   CHECK_HAS(m.text, "sub(");
-  CHECK_HAS(import_reason(&m, STOW_ONNX_BRANCH), "only the else branch fits");
+  CHECK_HAS(import_reason(&m, STOW_IMPORT_BRANCH), "only the else branch fits");
   import_end(&m);
 }
 
@@ -143,7 +143,7 @@ TEST(BranchesOfDifferentTypesNeedAKnownCondition) {
   import_output(&m, "y");
   RUN(STOW_OK);
   CHECK(m.graph == NULL);
-  CHECK_HAS(import_reason(&m, STOW_ONNX_NEEDS_VALUE),
+  CHECK_HAS(import_reason(&m, STOW_IMPORT_NEEDS_VALUE),
             "branches that make f32[2, 3] and i32[2, 3] of result 0");
   import_end(&m);
 }
@@ -189,7 +189,7 @@ TEST(ALoopCollectsAsManyRoundsAsItsTripCount) {
   RUN(STOW_OK);
   CHECK_TEXT(import_type(&m, "last"), "f32[2]");
   CHECK_TEXT(import_type(&m, "all"), "f32[5, 2]");
-  CHECK_U64(import_count(&m, STOW_ONNX_BOUNDED), 0);
+  CHECK_U64(import_count(&m, STOW_IMPORT_BOUNDED), 0);
   import_end(&m);
 }
 
@@ -198,8 +198,8 @@ TEST(AConditionMakesTheTripCountABound) {
   loop_of(&m, "n c s0", "Add", "2");
   RUN(STOW_OK);
   CHECK_TEXT(import_type(&m, "all"), "f32[5, 2]");
-  CHECK_U64(import_count(&m, STOW_ONNX_BOUNDED), 1);
-  CHECK_HAS(import_reason(&m, STOW_ONNX_BOUNDED), "all: ");
+  CHECK_U64(import_count(&m, STOW_IMPORT_BOUNDED), 1);
+  CHECK_HAS(import_reason(&m, STOW_IMPORT_BOUNDED), "all: ");
   import_end(&m);
 }
 
@@ -208,17 +208,17 @@ TEST(WithoutATripCountTheRoundsNeedAShape) {
   loop_of(&m, "- c s0", "Add", "2");
   RUN(STOW_OK);
   CHECK_TEXT(import_type(&m, "all"), "f32[?\"all.0\", 2]");
-  CHECK_HAS(import_reason(&m, STOW_ONNX_NEEDS_SHAPE), "all: ");
+  CHECK_HAS(import_reason(&m, STOW_IMPORT_NEEDS_SHAPE), "all: ");
   import_end(&m);
 }
 
 TEST(ADataDependentDimCanBeBoundByName) {
   BEGIN
   loop_of(&m, "- c s0", "Add", "2");
-  CHECK(stow_onnx_request_bind(m.request, stow_str_of("all.0"), 9, NULL) == STOW_OK);
+  CHECK(stow_import_request_bind(m.request, stow_str_of("all.0"), 9, NULL) == STOW_OK);
   RUN(STOW_OK);
   CHECK_TEXT(import_type(&m, "all"), "f32[9, 2]");
-  CHECK_U64(import_count(&m, STOW_ONNX_NEEDS_SHAPE), 0);
+  CHECK_U64(import_count(&m, STOW_IMPORT_NEEDS_SHAPE), 0);
   import_end(&m);
 }
 
@@ -227,8 +227,8 @@ TEST(ACarriedTypeThatChangesIsNotSupported) {
   loop_of(&m, "n - s0", "Add", "4 2");
   RUN(STOW_OK);
   CHECK(m.graph == NULL);
-  CHECK_HAS(import_reason(&m, STOW_ONNX_UNSUPPORTED),
-            "\"s0\" is f32[2] before a round and f32[4, 2] after it");
+  CHECK_HAS(import_reason(&m, STOW_IMPORT_UNSUPPORTED),
+            "\"s0\" is f32[2] before an iteration and f32[4, 2] after it");
   import_end(&m);
 }
 
@@ -238,7 +238,7 @@ TEST(ACarriedTypeThatOnlyABindingCanTellIsTheInitialOne) {
   RUN(STOW_OK);
   CHECK_TEXT(import_type(&m, "last"), "f32[1]");
   CHECK_TEXT(import_type(&m, "all"), "f32[5, ?N]");
-  CHECK_U64(import_count(&m, STOW_ONNX_UNSUPPORTED), 0);
+  CHECK_U64(import_count(&m, STOW_IMPORT_UNSUPPORTED), 0);
   stow_str name = stow_str_of("N");
   CHECK(stow_graph_bind(m.graph, &name, (int64_t[]){3}, 1, NULL) == STOW_ERR_TYPE);
   CHECK(stow_graph_bind(m.graph, &name, (int64_t[]){1}, 1, NULL) == STOW_OK);
@@ -251,8 +251,8 @@ TEST(ABodyThatIsNotSupportedPoisonsTheLoop) {
   loop_of(&m, "n - s0", "NoSuchOp", "2");
   RUN(STOW_OK);
   CHECK(m.graph == NULL);
-  CHECK_U64(import_count(&m, STOW_ONNX_UNSUPPORTED), 1);
-  CHECK_U64(import_count(&m, STOW_ONNX_SKIPPED), 1);
+  CHECK_U64(import_count(&m, STOW_IMPORT_UNSUPPORTED), 1);
+  CHECK_U64(import_count(&m, STOW_IMPORT_SKIPPED), 1);
   import_end(&m);
 }
 
@@ -289,7 +289,7 @@ static void check_scan(int64_t in_axis, int64_t in_direction, int64_t out_axis,
   RUN(STOW_OK);
   CHECK_TEXT(import_type(&m, "last"), "f32[2]");
   CHECK_TEXT(import_type(&m, "all"), all);
-  CHECK_U64(import_count(&m, STOW_ONNX_BOUNDED), 0);
+  CHECK_U64(import_count(&m, STOW_IMPORT_BOUNDED), 0);
   import_end(&m);
 }
 
@@ -344,7 +344,7 @@ TEST(AScanOfABatchIsALoopOfLoops) {
   RUN(STOW_OK);
   CHECK_TEXT(import_type(&m, "last"), "f32[3, 2]");
   CHECK_TEXT(import_type(&m, "all"), "f32[3, 7, 2]");
-  CHECK_U64(stow_onnx_import_issue_count(m.import), 0);
+  CHECK_U64(stow_import_issue_count(m.import), 0);
   import_end(&m);
 }
 
@@ -353,11 +353,12 @@ static void check_lengths(const int64_t* lengths, bool is_well) {
   begin_opset_8(&m);
   scan_batch_of(&m, "lengths s0 x", "Add");
   if (lengths != NULL) {
-    CHECK(stow_onnx_request_value(m.request, stow_str_of("lengths"), lengths, 3, NULL) == STOW_OK);
+    CHECK(stow_import_request_value(m.request, stow_str_of("lengths"), lengths, 3, NULL) ==
+          STOW_OK);
   }
   RUN(STOW_OK);
   CHECK((m.graph != NULL) == is_well);
-  CHECK_TEXT(import_reason(&m, STOW_ONNX_UNSUPPORTED),
+  CHECK_TEXT(import_reason(&m, STOW_IMPORT_UNSUPPORTED),
              is_well ? "" : "last: sequences of different lengths are not supported");
   import_end(&m);
 }
@@ -374,11 +375,11 @@ TEST(ABodyThatIsNotSupportedPoisonsTheScanOfABatch) {
   scan_batch_of(&m, "- s0 x", "NoSuchOp");
   RUN(STOW_OK);
   CHECK(m.graph == NULL);
-  CHECK_U64(import_count(&m, STOW_ONNX_UNSUPPORTED), 1);
+  CHECK_U64(import_count(&m, STOW_IMPORT_UNSUPPORTED), 1);
   import_end(&m);
 }
 
-TEST(AScanOfWhatHasNoBatchIsAnError) {
+TEST(AScanWithoutABatchAxisIsAnError) {
   import_model m;
   begin_opset_8(&m);
   import_input(&m, "x", ONNX_FLOAT, "");
@@ -394,14 +395,14 @@ TEST(AScanOfWhatHasNoBatchIsAnError) {
 
 static stow_status attempt(stow_allocator allocator, void* user) {
   const import_model* m = (const import_model*)user;
-  stow_onnx_model* model = NULL;
-  stow_onnx_import* import = NULL;
+  stow_model* model = NULL;
+  stow_import* import = NULL;
   stow_status status = stow_onnx_open_memory(m->w.data, m->w.size, NULL, allocator, NULL, &model);
   if (status == STOW_OK) {
-    status = stow_onnx_import_model(model, NULL, allocator, NULL, &import);
+    status = stow_import_model(model, NULL, allocator, NULL, &import);
   }
-  stow_onnx_import_destroy(import);
-  stow_onnx_close(model);
+  stow_import_destroy(import);
+  stow_model_close(model);
   return status;
 }
 

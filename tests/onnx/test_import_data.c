@@ -16,7 +16,7 @@
   } while (0)
 
 static void ask_shape(import_model* m, const char* tensor, const int64_t* dims, size_t rank) {
-  CHECK(stow_onnx_request_shape(m->request, stow_str_of(tensor), dims, rank, NULL) == STOW_OK);
+  CHECK(stow_import_request_shape(m->request, stow_str_of(tensor), dims, rank, NULL) == STOW_OK);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -36,8 +36,8 @@ TEST(DimsThatDependOnDataAreSymbolsOfTheTensor) {
   reshape_by_input(&m, "2");
   RUN(STOW_OK);
   CHECK(m.graph != NULL);
-  CHECK_HAS(import_reason(&m, STOW_ONNX_NEEDS_SHAPE), "y: dims of f32[?\"y.0\", ");
-  CHECK_U64(import_count(&m, STOW_ONNX_NEEDS_SHAPE), 1);
+  CHECK_HAS(import_reason(&m, STOW_IMPORT_NEEDS_SHAPE), "y: dims of f32[?\"y.0\", ");
+  CHECK_U64(import_count(&m, STOW_IMPORT_NEEDS_SHAPE), 1);
   import_end(&m);
 }
 
@@ -47,14 +47,14 @@ TEST(AGivenShapeSettlesThem) {
   ask_shape(&m, "y", (int64_t[]){3, 4}, 2);
   RUN(STOW_OK);
   CHECK_TEXT(import_type(&m, "z"), "f32[3, 4]");
-  CHECK_U64(stow_onnx_import_issue_count(m.import), 0);
+  CHECK_U64(stow_import_issue_count(m.import), 0);
   import_end(&m);
 }
 
 TEST(AGivenValueSettlesThemToo) {
   BEGIN
   reshape_by_input(&m, "2");
-  CHECK(stow_onnx_request_value(m.request, stow_str_of("s"), (int64_t[]){6, -1}, 2, NULL) ==
+  CHECK(stow_import_request_value(m.request, stow_str_of("s"), (int64_t[]){6, -1}, 2, NULL) ==
         STOW_OK);
   RUN(STOW_OK);
   CHECK_TEXT(import_type(&m, "z"), "f32[6, 2]");
@@ -66,8 +66,8 @@ TEST(AnUnknownRankNeedsAShape) {
   reshape_by_input(&m, "rank");
   RUN(STOW_OK);
   CHECK(m.graph == NULL);
-  CHECK_HAS(import_reason(&m, STOW_ONNX_NEEDS_SHAPE), "y: ");
-  CHECK_U64(import_count(&m, STOW_ONNX_SKIPPED), 1);
+  CHECK_HAS(import_reason(&m, STOW_IMPORT_NEEDS_SHAPE), "y: ");
+  CHECK_U64(import_count(&m, STOW_IMPORT_SKIPPED), 1);
   import_end(&m);
 }
 
@@ -80,7 +80,7 @@ TEST(AGivenShapeSettlesAnUnknownRank) {
   import_end(&m);
 }
 
-TEST(AShapeThatContradictsWhatIsInferredIsAnError) {
+TEST(AShapeThatContradictsTheInferredOneIsAnError) {
   BEGIN
   import_input(&m, "x", ONNX_FLOAT, "12");
   onnx_node(&m.w, "Relu", "x", "y");
@@ -105,15 +105,15 @@ static void nonzero(import_model* m) {
   import_output(m, "shape");
 }
 
-TEST(BoundsAreToldOnceAndInherited) {
+TEST(BoundsAreReportedOnceAndInherited) {
   BEGIN
   nonzero(&m);
-  stow_onnx_request_keep_all(m.request, true);
+  stow_import_request_set_flags(m.request, STOW_IMPORT_KEEP_ALL);
   RUN(STOW_OK);
   REQUIRE(m.graph != NULL);
   CHECK_TEXT(import_type(&m, "at"), "i64[2, 12]");
-  CHECK_U64(import_count(&m, STOW_ONNX_BOUNDED), 1);
-  CHECK_HAS(import_reason(&m, STOW_ONNX_BOUNDED), "at: i64[2, 12] is the largest it can be");
+  CHECK_U64(import_count(&m, STOW_IMPORT_BOUNDED), 1);
+  CHECK_HAS(import_reason(&m, STOW_IMPORT_BOUNDED), "at: i64[2, 12] is an upper bound");
   CHECK(stow_graph_is_bounded(m.graph, stow_graph_find(m.graph, stow_str_of("y"))));
   CHECK(!stow_graph_is_bounded(m.graph, stow_graph_find(m.graph, stow_str_of("shape"))));
   import_end(&m);
@@ -177,7 +177,7 @@ TEST(AConstantOfStringsIsNotSupported) {
   constant_attr_end(&m);
   RUN(STOW_OK);
   CHECK(m.graph == NULL);
-  CHECK_HAS(import_reason(&m, STOW_ONNX_UNSUPPORTED), "c: strings are not supported");
+  CHECK_HAS(import_reason(&m, STOW_IMPORT_UNSUPPORTED), "c: strings are not supported");
   import_end(&m);
 }
 
@@ -231,14 +231,14 @@ TEST(AnInitializerCanBeReplaced) {
   import_input(&m, "x", ONNX_FLOAT, "12");
   onnx_node(&m.w, "Reshape", "x s", "y");
   import_output(&m, "y");
-  CHECK(stow_onnx_request_value(m.request, stow_str_of("s"), (int64_t[]){2, 6}, 2, NULL) ==
+  CHECK(stow_import_request_value(m.request, stow_str_of("s"), (int64_t[]){2, 6}, 2, NULL) ==
         STOW_OK);
   RUN(STOW_OK);
   CHECK_TEXT(import_type(&m, "y"), "f32[2, 6]");
   import_end(&m);
 }
 
-TEST(WhatReplacesAnInitializerHasItsType) {
+TEST(AValueThatReplacesAnInitializerHasItsType) {
   BEGIN
   import_i64(&m, ONNX_GRAPH_INITIALIZER, "s", (int64_t[]){3, 4}, 2);
   import_input(&m, "x", ONNX_FLOAT, "12");
@@ -246,8 +246,8 @@ TEST(WhatReplacesAnInitializerHasItsType) {
   import_output(&m, "y");
   const int32_t numbers[] = {2, 6};
   stow_type type = stow_type_make(STOW_I32, 1, (stow_dim[]){2});
-  CHECK(stow_onnx_request_value_bytes(m.request, stow_str_of("s"), &type, numbers, sizeof(numbers),
-                                      NULL) == STOW_OK);
+  CHECK(stow_import_request_value_bytes(m.request, stow_str_of("s"), &type, numbers,
+                                        sizeof(numbers), NULL) == STOW_OK);
   RUN(STOW_ERR_TYPE);
   CHECK_HAS(m.diag.message, "the value given for \"s\" is i32[2], not i64[2]");
   import_end(&m);
@@ -256,8 +256,8 @@ TEST(WhatReplacesAnInitializerHasItsType) {
 TEST(ASparseInitializerIsReplacedByADenseValue) {
   BEGIN
   sparse(&m, 1, 5);
-  CHECK(stow_onnx_request_value(m.request, stow_str_of("w"), (int64_t[]){1, 2, 3, 4, 5, 6}, 6,
-                                NULL) == STOW_OK);
+  CHECK(stow_import_request_value(m.request, stow_str_of("w"), (int64_t[]){1, 2, 3, 4, 5, 6}, 6,
+                                  NULL) == STOW_OK);
   RUN(STOW_OK);
   CHECK_TEXT(import_type(&m, "w"), "f32[2, 3]");
   import_end(&m);
@@ -285,14 +285,14 @@ TEST(DeepNestingIsRefused) {
 
 static stow_status attempt(stow_allocator allocator, void* user) {
   const import_model* m = (const import_model*)user;
-  stow_onnx_model* model = NULL;
-  stow_onnx_import* import = NULL;
+  stow_model* model = NULL;
+  stow_import* import = NULL;
   stow_status status = stow_onnx_open_memory(m->w.data, m->w.size, NULL, allocator, NULL, &model);
   if (status == STOW_OK) {
-    status = stow_onnx_import_model(model, m->request, allocator, NULL, &import);
+    status = stow_import_model(model, m->request, allocator, NULL, &import);
   }
-  stow_onnx_import_destroy(import);
-  stow_onnx_close(model);
+  stow_import_destroy(import);
+  stow_model_close(model);
   return status;
 }
 

@@ -64,8 +64,8 @@ TEST(AFunctionTakesThePlaceOfItsCalls) {
   import_output(&m, "z");
   onnx_model_end(&m.w);
   join_function(&m);
-  CHECK(stow_onnx_request_shape(m.request, stow_str_of("r"), (int64_t[]){1}, 1, NULL) == STOW_OK);
-  stow_onnx_request_keep_all(m.request, true);
+  CHECK(stow_import_request_shape(m.request, stow_str_of("r"), (int64_t[]){1}, 1, NULL) == STOW_OK);
+  stow_import_request_set_flags(m.request, STOW_IMPORT_KEEP_ALL);
   RUN_AS(STOW_OK, true);
   CHECK_TEXT(import_type(&m, "z"), "f32[2, 3]");
   CHECK_HAS(m.text, "along = 1");
@@ -110,7 +110,7 @@ TEST(AFunctionDoesNotSeeItsCallersTensors) {
   onnx_end(&m.w);
   onnx_end(&m.w);
   RUN_AS(STOW_ERR_SYNTAX, true);
-  CHECK_HAS(m.diag.message, "\"x\", which nothing makes");
+  CHECK_HAS(m.diag.message, "\"x\", which no node produces");
   import_end(&m);
 }
 
@@ -173,7 +173,7 @@ static void call_overload(import_model* m, const char* overload, const char* inp
   onnx_node_end(&m->w);
 }
 
-TEST(OverloadsAreToldApart) {
+TEST(OverloadsAreDistinguished) {
   BEGIN
   import_input(&m, "x", ONNX_FLOAT, "2 3");
   call_overload(&m, "one", "x", "y");
@@ -309,7 +309,7 @@ TEST(AKnownConditionChoosesInEachCallOfAFunction) {
   import_output(&m, "y");
   onnx_model_end(&m.w);
   either_function(&m);
-  CHECK(stow_onnx_request_value(m.request, stow_str_of("c"), (int64_t[]){1}, 1, NULL) == STOW_OK);
+  CHECK(stow_import_request_value(m.request, stow_str_of("c"), (int64_t[]){1}, 1, NULL) == STOW_OK);
   RUN_AS(STOW_OK, true);
   CHECK_TEXT(import_type(&m, "y"), "f32[1, 24]");
   import_end(&m);
@@ -349,7 +349,7 @@ TEST(EachCallTakesTheBranchThatFitsIt) {
   RUN_AS(STOW_OK, true);
   CHECK_TEXT(import_type(&m, "y"), "f32[4]");
   CHECK_TEXT(import_type(&m, "z"), "f32[4]");
-  CHECK_U64(import_count(&m, STOW_ONNX_BRANCH), 2);
+  CHECK_U64(import_count(&m, STOW_IMPORT_BRANCH), 2);
   import_end(&m);
 }
 
@@ -372,7 +372,7 @@ static void check_left_off(const char* inputs) {
   onnx_end(&m.w);
   RUN_AS(STOW_OK, true);
   CHECK_TEXT(import_type(&m, "y"), "f32[2, 3]");
-  CHECK_U64(stow_onnx_import_issue_count(m.import), 0);
+  CHECK_U64(stow_import_issue_count(m.import), 0);
   import_end(&m);
 }
 
@@ -397,14 +397,14 @@ TEST(MoreInputsThanAFunctionHasAreAnError) {
 
 static stow_status attempt(stow_allocator allocator, void* user) {
   const import_model* m = (const import_model*)user;
-  stow_onnx_model* model = NULL;
-  stow_onnx_import* import = NULL;
+  stow_model* model = NULL;
+  stow_import* import = NULL;
   stow_status status = stow_onnx_open_memory(m->w.data, m->w.size, NULL, allocator, NULL, &model);
   if (status == STOW_OK) {
-    status = stow_onnx_import_model(model, m->request, allocator, NULL, &import);
+    status = stow_import_model(model, m->request, allocator, NULL, &import);
   }
-  stow_onnx_import_destroy(import);
-  stow_onnx_close(model);
+  stow_import_destroy(import);
+  stow_model_close(model);
   return status;
 }
 

@@ -63,7 +63,7 @@ TEST(FunctionsThatMultiplyAreRefused) {
   import_end(&m);
 }
 
-TEST(AFunctionMustGiveWhatTheCallTakes) {
+TEST(AFunctionMustHaveTheOutputsOfItsCall) {
   BEGIN
   import_input(&m, "x", ONNX_FLOAT, "4");
   call_of(&m, "F", "");
@@ -72,7 +72,7 @@ TEST(AFunctionMustGiveWhatTheCallTakes) {
   onnx_string(&m.w, 5, "a");
   onnx_end(&m.w);
   RUN(STOW_ERR_SYNTAX, true);
-  CHECK_HAS(m.diag.message, "the function's output \"a\" is made by nothing");
+  CHECK_HAS(m.diag.message, "the function's output \"a\" is not produced by any node");
   import_end(&m);
 }
 

@@ -1,4 +1,4 @@
-// What is no tensor: strings, sequences, optionals and maps.
+// Other types than tensors: strings, sequences, optionals and maps.
 #include "onnx/import_model.h"
 #include "support/test.h"
 
@@ -21,7 +21,7 @@ static void check_refused(const char* domain, const char* op, const char* reason
   import_output(&m, "y");
   RUN(STOW_OK);
   CHECK(m.graph == NULL);
-  CHECK_TEXT(import_reason(&m, STOW_ONNX_UNSUPPORTED), reason);
+  CHECK_TEXT(import_reason(&m, STOW_IMPORT_UNSUPPORTED), reason);
   import_end(&m);
 }
 
@@ -50,7 +50,7 @@ TEST(ACastToStringsIsNotSupported) {
   onnx_node_end(&m.w);
   import_output(&m, "y");
   RUN(STOW_OK);
-  CHECK_TEXT(import_reason(&m, STOW_ONNX_UNSUPPORTED), "y: strings are not supported");
+  CHECK_TEXT(import_reason(&m, STOW_IMPORT_UNSUPPORTED), "y: strings are not supported");
   import_end(&m);
 }
 
@@ -60,7 +60,7 @@ TEST(AnUnknownOpThatMakesStringsIsRefusedForThem) {
   onnx_node(&m.w, "NoSuchOp", "x", "y");
   onnx_value(&m.w, ONNX_GRAPH_OUTPUT, "y", ONNX_STRING, "2");
   RUN(STOW_OK);
-  CHECK_TEXT(import_reason(&m, STOW_ONNX_UNSUPPORTED), "y: strings are not supported");
+  CHECK_TEXT(import_reason(&m, STOW_IMPORT_UNSUPPORTED), "y: strings are not supported");
   import_end(&m);
 }
 
@@ -71,7 +71,7 @@ TEST(TheElementOfATensorIsTheTensor) {
   import_output(&m, "y");
   RUN(STOW_OK);
   CHECK_TEXT(import_type(&m, "y"), "f32[2, 3]");
-  CHECK_U64(stow_onnx_import_issue_count(m.import), 0);
+  CHECK_U64(stow_import_issue_count(m.import), 0);
   import_end(&m);
 }
 
@@ -90,7 +90,7 @@ static void check_has_element(const char* inputs, uint8_t expected) {
 
 TEST(ATensorHasItsElement) { check_has_element("x", 1); }
 
-TEST(WhatIsLeftOffHasNoElement) {
+TEST(AnAbsentOptionalHasNoElement) {
   check_has_element("", 0);
   check_has_element("-", 0);
 }

@@ -42,7 +42,7 @@ TEST(PadsBesideAnAutomaticPaddingAreDropped) {
 }
 
 // What a pool's name says is said by attributes.
-TEST(PoolsSayWhatTheirNamesDo) {
+TEST(PoolsKeepTheKindOfTheirNames) {
   static const struct {
     const char *name, *op;
     bool is_global;
@@ -81,7 +81,7 @@ TEST(UnknownAttributesOfWindowsAreIssues) {
   import_output(&m, "y");
   CHECK(import_run(&m, false) == STOW_OK);
   CHECK(m.graph == NULL);
-  CHECK_HAS(import_reason(&m, STOW_ONNX_UNSUPPORTED), "attribute \"odd\" is not known");
+  CHECK_HAS(import_reason(&m, STOW_IMPORT_UNSUPPORTED), "attribute \"odd\" is not known");
   import_end(&m);
 }
 
@@ -132,7 +132,7 @@ TEST(GridSampleKeepsItsMeaningUnderItsOldNames) {
   import_end(&m);
 }
 
-TEST(AnElementTypeOfZeroIsNone) {
+TEST(AnElementTypeOfZeroIsUnknown) {
   import_model m;
   begin_at(&m, 21);
   import_input(&m, "x", ONNX_FLOAT, "4 3");

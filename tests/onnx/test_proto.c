@@ -1,4 +1,4 @@
-// Models become records, and facts are told of them.
+// Models become records, and are described.
 #include <stdio.h>
 #include <string.h>
 
@@ -9,9 +9,9 @@
 
 static stow_diag diag;
 
-static stow_onnx_model* open_model(const onnx_writer* w) {
+static stow_model* open_model(const onnx_writer* w) {
   stow_diag_init(&diag);
-  stow_onnx_model* model = NULL;
+  stow_model* model = NULL;
   stow_status status =
       stow_onnx_open_memory(w->data, w->size, NULL, stow_allocator_default(), &diag, &model);
   CHECK(diag.status == status && (status == STOW_OK) == (model != NULL));
@@ -24,10 +24,10 @@ static bool is(stow_str string, const char* text) {
 
 // The model must be refused; checks a part of the message.
 static void check_refused(onnx_writer* w, stow_status status, const char* part) {
-  stow_onnx_model* model = open_model(w);
+  stow_model* model = open_model(w);
   CHECK(model == NULL && diag.status == status);
   CHECK_HAS(diag.message, part);
-  stow_onnx_close(model);
+  stow_model_close(model);
   onnx_writer_free(w);
 }
 
@@ -73,7 +73,7 @@ static void write_example(onnx_writer* w) {
 TEST(ModelIsRead) {
   onnx_writer w = {0};
   write_example(&w);
-  stow_onnx_model* model = open_model(&w);
+  stow_model* model = open_model(&w);
   REQUIRE(model != NULL);
   const stowi_onnx_proto* proto = stowi_onnx_proto_of(model);
   CHECK(proto->ir_version == 8 && is(proto->producer_name, "maker"));
@@ -93,69 +93,111 @@ TEST(ModelIsRead) {
   REQUIRE(proto->graph.initializer_count == 1);
   CHECK_U64(proto->graph.initializers[0].elements, 6);
   REQUIRE(proto->graph.info_count == 1 && proto->graph.infos[0].rank == 2);
-  CHECK(proto->graph.infos[0].dims[0].kind == STOWI_DIM_NAMED);
-  CHECK(proto->graph.infos[0].dims[1].kind == STOWI_DIM_UNNAMED);
-  stow_onnx_close(model);
+  CHECK(proto->graph.infos[0].dims[0].number < 0 && proto->graph.infos[0].dims[0].name.size != 0);
+  CHECK(proto->graph.infos[0].dims[1].number < 0 && proto->graph.infos[0].dims[1].name.size == 0);
+  stow_model_close(model);
   onnx_writer_free(&w);
 }
 
-static void check_input_type(const stow_onnx_model* model, size_t index, const char* expected) {
+static stow_model_info info_of(const stow_model* model) {
+  stow_model_info info = {.struct_size = sizeof(info)};
+  CHECK(stow_model_describe(model, &info) == STOW_OK);
+  return info;
+}
+
+static stow_str port_name(const stow_model* model, stow_model_side side, size_t index) {
+  stow_model_port port = {.struct_size = sizeof(port)};
+  CHECK(stow_model_port_at(model, side, index, &port) == STOW_OK);
+  return port.name;
+}
+
+static void check_input_type(const stow_model* model, size_t index, const char* expected) {
   stow_string text;
   stow_string_init(&text, stow_allocator_default());
-  CHECK(stow_onnx_print_input_type(model, index, stow_string_writer(&text)) == STOW_OK);
+  CHECK(stow_model_print_type(model, STOW_MODEL_INPUTS, index, stow_string_writer(&text)) ==
+        STOW_OK);
   CHECK_TEXT(text.data, expected);
   stow_string_free(&text);
 }
 
-TEST(FactsAreTold) {
+TEST(ModelsAreDescribed) {
   onnx_writer w = {0};
   write_example(&w);
-  stow_onnx_model* model = open_model(&w);
+  stow_model* model = open_model(&w);
   REQUIRE(model != NULL);
   int64_t version;
   size_t count;
   stow_str domain;
-  CHECK(is(stow_onnx_graph_name(model), "g") && is(stow_onnx_producer_name(model), "maker"));
-  CHECK(is(stow_onnx_producer_version(model), "1.2") && stow_onnx_ir_version(model) == 8);
-  REQUIRE(stow_onnx_opset_count(model) == 2);
-  CHECK(is(stow_onnx_opset(model, 0, &version), "") && version == 17);
-  CHECK(is(stow_onnx_opset(model, 1, &version), "com.example") && version == 3);
-  CHECK_U64(stow_onnx_node_count(model), 5);
-  REQUIRE(stow_onnx_op_kind_count(model) == 4);
-  CHECK(is(stow_onnx_op_kind(model, 0, &domain, &count), "Relu") && count == 2);
+  stow_model_info info = info_of(model);
+  CHECK(is(info.format, "ONNX") && info.format_version == 8);
+  CHECK(is(info.name, "g") && is(info.producer, "maker") && is(info.producer_version, "1.2"));
+  REQUIRE(info.opset_count == 2);
+  CHECK(is(stow_model_opset(model, 0, &version), "") && version == 17);
+  CHECK(is(stow_model_opset(model, 1, &version), "com.example") && version == 3);
+  CHECK_U64(info_of(model).node_count, 5);
+  REQUIRE(info.op_kind_count == 4);
+  CHECK(is(stow_model_op_kind(model, 0, &domain, &count), "Relu") && count == 2);
   CHECK(is(domain, ""));
-  CHECK(is(stow_onnx_op_kind(model, 1, NULL, &count), "Constant") && count == 1);
-  CHECK(is(stow_onnx_op_kind(model, 3, NULL, &count), "If") && count == 1);
-  REQUIRE(stow_onnx_input_count(model) == 1);  // w is an initializer
-  CHECK(is(stow_onnx_input_name(model, 0), "x"));
+  CHECK(is(stow_model_op_kind(model, 1, NULL, &count), "Constant") && count == 1);
+  CHECK(is(stow_model_op_kind(model, 3, NULL, &count), "If") && count == 1);
+  REQUIRE(info.input_count == 1);  // w is an initializer
+  CHECK(is(port_name(model, STOW_MODEL_INPUTS, 0), "x"));
   check_input_type(model, 0, "f32[N, 3, ?, 224]");
-  REQUIRE(stow_onnx_output_count(model) == 1);
-  CHECK(is(stow_onnx_output_name(model, 0), "z"));
+  REQUIRE(info.output_count == 1);
+  CHECK(is(port_name(model, STOW_MODEL_OUTPUTS, 0), "z"));
   stow_string text;
   stow_string_init(&text, stow_allocator_default());
-  CHECK(stow_onnx_print_output_type(model, 0, stow_string_writer(&text)) == STOW_OK);
+  CHECK(stow_model_print_type(model, STOW_MODEL_OUTPUTS, 0, stow_string_writer(&text)) == STOW_OK);
   CHECK_TEXT(text.data, "f32[...]");
   stow_string_free(&text);
-  stow_onnx_close(model);
+  stow_model_close(model);
+  onnx_writer_free(&w);
+}
+
+TEST(PortsAreDescribed) {
+  onnx_writer w = {0};
+  write_example(&w);
+  stow_model* model = open_model(&w);
+  REQUIRE(model != NULL);
+  stow_model_port port = {.struct_size = sizeof(port)};
+  REQUIRE(stow_model_port_at(model, STOW_MODEL_INPUTS, 0, &port) == STOW_OK);
+  CHECK(port.is_tensor && port.dtype == STOW_F32 && port.has_rank && port.rank == 4);
+  REQUIRE(stow_model_port_at(model, STOW_MODEL_OUTPUTS, 0, &port) == STOW_OK);
+  CHECK(port.is_tensor && !port.has_rank && port.rank == 0);
+  CHECK(stow_model_port_at(model, STOW_MODEL_INPUTS, 1, &port) == STOW_ERR_INVALID_ARGUMENT);
+  CHECK(is(port.name, "z"));  // a failing call changes nothing
+  port.struct_size = sizeof(port) + 1;
+  CHECK(stow_model_port_at(model, STOW_MODEL_INPUTS, 0, &port) == STOW_ERR_INVALID_ARGUMENT);
+  stow_string text;
+  stow_string_init(&text, stow_allocator_default());
+  CHECK(stow_model_print_type(model, STOW_MODEL_OUTPUTS, 1, stow_string_writer(&text)) ==
+        STOW_ERR_INVALID_ARGUMENT);
+  stow_string_free(&text);
+  stow_model_info info = {.struct_size = 1};
+  CHECK(stow_model_describe(model, &info) == STOW_ERR_INVALID_ARGUMENT);
+  stow_model_close(model);
   onnx_writer_free(&w);
 }
 
 TEST(WeightsAreCounted) {
   onnx_writer w = {0};
   write_example(&w);
-  stow_onnx_model* model = open_model(&w);
+  stow_model* model = open_model(&w);
   REQUIRE(model != NULL);
-  stow_onnx_weights weights = {.struct_size = sizeof(weights)};
-  CHECK(stow_onnx_count_weights(model, &diag, &weights) == STOW_OK);
+  stow_model_weights weights = {.struct_size = sizeof(weights)};
+  CHECK(stow_model_count_weights(model, NULL, &diag, &weights) == STOW_OK);
   CHECK(weights.tensors == 2 && weights.elements == 12 && weights.bytes == 48);
-  CHECK(weights.external_bytes == 0 && weights.bytes_by_dtype[STOW_F32] == 48);
-  weights.struct_size = offsetof(stow_onnx_weights, elements);
+  CHECK(weights.external_bytes == 0);
+  stow_dtype f32 = STOW_F32, i8 = STOW_I8;
+  CHECK(stow_model_count_weights(model, &i8, &diag, &weights) == STOW_OK && weights.tensors == 0);
+  CHECK(stow_model_count_weights(model, &f32, &diag, &weights) == STOW_OK && weights.bytes == 48);
+  weights.struct_size = offsetof(stow_model_weights, elements);
   weights.bytes = 7;
-  CHECK(stow_onnx_count_weights(model, &diag, &weights) == STOW_OK);
+  CHECK(stow_model_count_weights(model, NULL, &diag, &weights) == STOW_OK);
   CHECK(weights.tensors == 2 && weights.bytes == 7);  // an older caller's struct ends before
   weights.struct_size = sizeof(weights) + 1;
-  CHECK(stow_onnx_count_weights(model, &diag, &weights) == STOW_ERR_INVALID_ARGUMENT);
-  stow_onnx_close(model);
+  CHECK(stow_model_count_weights(model, NULL, &diag, &weights) == STOW_ERR_INVALID_ARGUMENT);
+  stow_model_close(model);
   onnx_writer_free(&w);
 }
 
@@ -188,7 +230,7 @@ TEST(TypesArePrintedAsDeclared) {
   onnx_begin(&w, ONNX_GRAPH_INPUT);
   onnx_string(&w, 1, "e");
   onnx_end(&w);
-  onnx_begin(&w, ONNX_GRAPH_INPUT);  // a sequence of who knows what
+  onnx_begin(&w, ONNX_GRAPH_INPUT);  // a sequence of an unknown type
   onnx_string(&w, 1, "f");
   onnx_begin(&w, 2);
   onnx_begin(&w, 4);
@@ -196,8 +238,8 @@ TEST(TypesArePrintedAsDeclared) {
   onnx_end(&w);
   onnx_end(&w);
   onnx_model_end(&w);
-  stow_onnx_model* model = open_model(&w);
-  REQUIRE(model != NULL && stow_onnx_input_count(model) == 6);
+  stow_model* model = open_model(&w);
+  REQUIRE(model != NULL && info_of(model).input_count == 6);
   check_input_type(model, 0, "string[]");
   check_input_type(model, 1, "?[?, p2o.Dim.0, \"x+1\"]");
   check_input_type(model, 2, "optional(seq(f32[2]))");
@@ -207,7 +249,7 @@ TEST(TypesArePrintedAsDeclared) {
   const stowi_onnx_value_info* inputs = stowi_onnx_proto_of(model)->graph.inputs;
   CHECK(inputs[2].kind == STOWI_INFO_OPTIONAL && inputs[2].elem == ONNX_FLOAT);
   CHECK(inputs[3].kind == STOWI_INFO_MAP && inputs[4].kind == STOWI_INFO_NONE);
-  stow_onnx_close(model);
+  stow_model_close(model);
   onnx_writer_free(&w);
 }
 
@@ -222,10 +264,10 @@ TEST(UnknownFieldsAreSkipped) {
   onnx_double(&w, 500, 2.5);
   onnx_node(&w, "Relu", "x", "y");
   onnx_model_end(&w);
-  stow_onnx_model* model = open_model(&w);
+  stow_model* model = open_model(&w);
   REQUIRE(model != NULL);
-  CHECK_U64(stow_onnx_node_count(model), 1);
-  stow_onnx_close(model);
+  CHECK_U64(info_of(model).node_count, 1);
+  stow_model_close(model);
   onnx_writer_free(&w);
 }
 
@@ -244,7 +286,7 @@ TEST(ListsMayBePackedOrNotOrBoth) {
   onnx_attr_end(&w);
   onnx_node_end(&w);
   onnx_model_end(&w);
-  stow_onnx_model* model = open_model(&w);
+  stow_model* model = open_model(&w);
   REQUIRE(model != NULL);
   const stowi_onnx_attr* attrs = stowi_onnx_proto_of(model)->graph.nodes[0].attrs;
   REQUIRE(attrs[0].count == 4);
@@ -252,7 +294,7 @@ TEST(ListsMayBePackedOrNotOrBoth) {
   CHECK(attrs[0].ints[3] == 4);
   REQUIRE(attrs[1].type == STOWI_ATTR_FLOATS && attrs[1].count == 3);
   CHECK(attrs[1].floats[0] == 1.5F && attrs[1].floats[1] == 2.0F && attrs[1].floats[2] == -1.0F);
-  stow_onnx_close(model);
+  stow_model_close(model);
   onnx_writer_free(&w);
 }
 
@@ -262,10 +304,10 @@ TEST(LastOfRepeatedScalarsWins) {
   onnx_model_begin(&w, 8, 17);
   onnx_string(&w, ONNX_GRAPH_NAME, "other");
   onnx_model_end(&w);
-  stow_onnx_model* model = open_model(&w);
+  stow_model* model = open_model(&w);
   REQUIRE(model != NULL);
-  CHECK(stow_onnx_ir_version(model) == 8 && is(stow_onnx_graph_name(model), "other"));
-  stow_onnx_close(model);
+  CHECK(info_of(model).format_version == 8 && is(info_of(model).name, "other"));
+  stow_model_close(model);
   onnx_writer_free(&w);
 }
 
@@ -296,7 +338,7 @@ TEST(FunctionsAreRead) {
   onnx_end(&w);
   onnx_string(&w, 13, "v2");
   onnx_end(&w);
-  stow_onnx_model* model = open_model(&w);
+  stow_model* model = open_model(&w);
   REQUIRE(model != NULL);
   const stowi_onnx_proto* proto = stowi_onnx_proto_of(model);
   REQUIRE(proto->function_count == 1);
@@ -306,8 +348,8 @@ TEST(FunctionsAreRead) {
   CHECK(is(function->inputs[0], "x") && is(function->outputs[0], "y"));
   CHECK(is(function->nodes[0].attrs[0].ref, "factor"));
   CHECK(function->defaults[0].type == STOWI_ATTR_INT && function->defaults[0].i == 3);
-  CHECK(function->opsets[0].version == 18 && stow_onnx_node_count(model) == 0);
-  stow_onnx_close(model);
+  CHECK(function->opsets[0].version == 18 && info_of(model).node_count == 0);
+  stow_model_close(model);
   onnx_writer_free(&w);
 }
 
@@ -327,16 +369,16 @@ TEST(SparseInitializersAreRead) {
   onnx_value(&w, ONNX_GRAPH_INPUT, "s", ONNX_FLOAT, "2 3");
   write_sparse(&w);
   onnx_model_end(&w);
-  stow_onnx_model* model = open_model(&w);
+  stow_model* model = open_model(&w);
   REQUIRE(model != NULL);
   const stowi_onnx_graph* graph = &stowi_onnx_proto_of(model)->graph;
   REQUIRE(graph->sparse_count == 1);
   CHECK(is(graph->sparse_initializers[0].values.name, "s"));
   CHECK(graph->sparse_initializers[0].rank == 2 && graph->sparse_initializers[0].dims[1] == 3);
-  CHECK_U64(stow_onnx_input_count(model), 0);
-  stow_onnx_weights weights = {.struct_size = sizeof(weights)};
-  CHECK(stow_onnx_count_weights(model, NULL, &weights) == STOW_OK && weights.tensors == 2);
-  stow_onnx_close(model);
+  CHECK_U64(info_of(model).input_count, 0);
+  stow_model_weights weights = {.struct_size = sizeof(weights)};
+  CHECK(stow_model_count_weights(model, NULL, NULL, &weights) == STOW_OK && weights.tensors == 2);
+  stow_model_close(model);
   onnx_writer_free(&w);
 }
 
@@ -348,28 +390,28 @@ TEST(OldAndForeignFilesAreRefused) {
   onnx_model_begin(&w, 2, 1);
   onnx_model_end(&w);
   check_refused(&w, STOW_ERR_UNSUPPORTED, "IR version 2; only 3 and newer are supported");
-  check_refused(&w, STOW_ERR_SYNTAX, "not an ONNX model: it is empty");
+  check_refused(&w, STOW_ERR_SYNTAX, "not an ONNX model: the file is empty");
   onnx_int(&w, ONNX_MODEL_IR_VERSION, 8);
   check_refused(&w, STOW_ERR_SYNTAX, "not an ONNX model: it has no graph");
 }
 
 static void check_bytes_refused(const void* bytes, size_t size, const char* message) {
-  stow_onnx_model* model = NULL;
+  stow_model* model = NULL;
   stow_diag_init(&diag);
   CHECK(stow_onnx_open_memory(bytes, size, NULL, stow_allocator_default(), &diag, &model) ==
         STOW_ERR_SYNTAX);
   CHECK_HAS(diag.message, message);
 }
 
-TEST(StrangersAreToldFromModels) {
-  check_bytes_refused("hello", 5, "not an ONNX model: it begins with byte 0x68; expected an IR");
-  check_bytes_refused("\x00\x00\x00", 3, "not an ONNX model: it begins with byte 0x00");
-  check_bytes_refused("\x12\x7f", 2, "not an ONNX model: it begins with byte 0x12");
-  check_bytes_refused("version https://git-lfs.github.com", 34, "a Git LFS pointer to one");
+TEST(OtherFilesAreRecognised) {
+  check_bytes_refused("hello", 5, "not an ONNX model: the first byte is 0x68; expected an IR");
+  check_bytes_refused("\x00\x00\x00", 3, "not an ONNX model: the first byte is 0x00");
+  check_bytes_refused("\x12\x7f", 2, "not an ONNX model: the first byte is 0x12");
+  check_bytes_refused("version https://git-lfs.github.com", 34, "a Git LFS pointer; run");
   check_bytes_refused("\x08\x08\xff", 3, "byte 2: the file is incomplete: it needs at least 4");
 }
 
-TEST(ACutModelSaysHowMuchIsMissing) {
+TEST(ATruncatedModelReportsTheMissingBytes) {
   onnx_writer w = {0};
   onnx_model_begin(&w, 8, 17);
   for (size_t i = 0; i < 20; ++i) {
@@ -426,13 +468,13 @@ TEST(AttributesMustFitTheirTypes) {
   begin_attr(&w, STOWI_ATTR_INT);
   onnx_float(&w, ONNX_ATTR_F, 1);
   end_attr(&w);
-  check_refused(&w, STOW_ERR_SYNTAX, "\"a\" has a value of another type than it says");
+  check_refused(&w, STOW_ERR_SYNTAX, "\"a\" has a value that contradicts its type");
   begin_attr(&w, 15);
   end_attr(&w);
-  check_refused(&w, STOW_ERR_SYNTAX, "\"a\" has a type that is not known");
+  check_refused(&w, STOW_ERR_SYNTAX, "\"a\" has an unknown type");
   begin_attr(&w, -1);
   end_attr(&w);
-  check_refused(&w, STOW_ERR_SYNTAX, "\"a\" has a type that is not known");
+  check_refused(&w, STOW_ERR_SYNTAX, "\"a\" has an unknown type");
   begin_attr(&w, STOWI_ATTR_GRAPH);
   end_attr(&w);
   check_refused(&w, STOW_ERR_SYNTAX, "\"a\" has no value");
@@ -510,14 +552,14 @@ TEST(ContradictoryTypesAreRefused) {
     onnx_end(&w);
   }
   onnx_model_end(&w);
-  check_refused(&w, STOW_ERR_SYNTAX, "a dim has both a number and a name");
+  check_refused(&w, STOW_ERR_SYNTAX, "a dim has both a value and a name");
 }
 
 static stow_status open_once(stow_allocator allocator, void* user) {
   const onnx_writer* w = (const onnx_writer*)user;
-  stow_onnx_model* model = NULL;
+  stow_model* model = NULL;
   stow_status status = stow_onnx_open_memory(w->data, w->size, ".", allocator, NULL, &model);
-  stow_onnx_close(model);
+  stow_model_close(model);
   return status;
 }
 
@@ -530,12 +572,12 @@ TEST(OpeningSurvivesEveryFailedAllocation) {
 
 TEST(MissingFilesAreNamed) {
   stow_diag_init(&diag);
-  stow_onnx_model* model = NULL;
+  stow_model* model = NULL;
   CHECK(stow_onnx_open("no/such.onnx", stow_allocator_default(), &diag, &model) == STOW_ERR_IO);
   CHECK(model == NULL);
   CHECK_HAS(diag.message, "no/such.onnx: no such file");
   CHECK(stow_onnx_open("/", stow_allocator_default(), &diag, &model) == STOW_ERR_IO);
-  CHECK_HAS(diag.message, "is a folder");
+  CHECK_HAS(diag.message, "is a directory");
   CHECK(stow_onnx_open("/dev/null", stow_allocator_default(), &diag, &model) == STOW_ERR_IO);
-  CHECK_HAS(diag.message, "is no regular file");
+  CHECK_HAS(diag.message, "is not a regular file");
 }

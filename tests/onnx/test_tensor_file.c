@@ -17,19 +17,20 @@ static void begin(onnx_writer* w, int32_t elem, const int64_t* dims, size_t rank
   onnx_string(w, ONNX_TENSOR_NAME, "t");
 }
 
-static stow_status open_tensor(const onnx_writer* w, stow_onnx_tensor** out) {
+static stow_status open_tensor(const onnx_writer* w, stow_onnx_tensor* out) {
   stow_diag_init(&diag);
+  *out = (stow_onnx_tensor){.struct_size = sizeof(*out)};
   stow_status status =
       stow_onnx_tensor_open(w->data, w->size, stow_allocator_default(), &diag, out);
-  CHECK(status == diag.status && (status == STOW_OK) == (*out != NULL));
+  CHECK(status == diag.status && (status == STOW_OK) == (out->data != NULL));
   return status;
 }
 
 static void check_refused(onnx_writer* w, stow_status status, const char* part) {
-  stow_onnx_tensor* tensor = NULL;
+  stow_onnx_tensor tensor = {.struct_size = sizeof(tensor)};
   CHECK(open_tensor(w, &tensor) == status);
   CHECK_HAS(diag.message, part);
-  stow_onnx_tensor_close(tensor);
+  stow_onnx_tensor_close(&tensor);
   onnx_writer_free(w);
 }
 
@@ -45,36 +46,37 @@ static void write_numbers(onnx_writer* w) {
 
 TEST(ATensorHasNameTypeAndBytes) {
   onnx_writer w;
-  stow_onnx_tensor* tensor = NULL;
+  stow_onnx_tensor tensor = {.struct_size = sizeof(tensor)};
   write_numbers(&w);
   REQUIRE(open_tensor(&w, &tensor) == STOW_OK);
-  CHECK(stow_str_equal(stow_onnx_tensor_name(tensor), stow_str_of("t")));
+  CHECK(stow_str_equal(tensor.name, stow_str_of("t")));
   stow_type type = stow_type_make(STOW_I64, 2, shape);
-  CHECK(stow_type_equal(stow_onnx_tensor_type(tensor), &type));
-  size_t size = 0;
-  const void* data = stow_onnx_tensor_data(tensor, &size);
-  CHECK_U64(size, sizeof numbers);
-  CHECK(memcmp(data, numbers, sizeof numbers) == 0);
-  CHECK(stow_onnx_tensor_data(tensor, NULL) == data);
-  stow_onnx_tensor_close(tensor);
+  CHECK(stow_type_equal(&tensor.type, &type));
+  CHECK_U64(tensor.size, sizeof numbers);
+  CHECK(memcmp(tensor.data, numbers, sizeof numbers) == 0);
+  stow_onnx_tensor_close(&tensor);
+  CHECK(tensor.data == NULL);
+  stow_onnx_tensor_close(&tensor);  // again is fine
+  tensor.struct_size = 8;
+  CHECK(stow_onnx_tensor_open(w.data, w.size, stow_allocator_default(), &diag, &tensor) ==
+        STOW_ERR_INVALID_ARGUMENT);
   onnx_writer_free(&w);
 }
 
 TEST(AnEmptyTensorHasAnAddress) {
   static const int64_t none[] = {0};
   onnx_writer w;
-  stow_onnx_tensor* tensor = NULL;
+  stow_onnx_tensor tensor = {.struct_size = sizeof(tensor)};
   begin(&w, ONNX_FLOAT, none, 1);
   REQUIRE(open_tensor(&w, &tensor) == STOW_OK);
-  size_t size = 1;
-  CHECK(stow_onnx_tensor_data(tensor, &size) != NULL && size == 0);
-  stow_onnx_tensor_close(tensor);
+  CHECK(tensor.data != NULL && tensor.size == 0);
+  stow_onnx_tensor_close(&tensor);
   onnx_writer_free(&w);
 }
 
-TEST(WhatIsNoTensorIsRefused) {
+TEST(MalformedTensorsAreRefused) {
   onnx_writer w = {0};
-  stow_onnx_tensor* tensor = NULL;
+  stow_onnx_tensor tensor = {.struct_size = sizeof(tensor)};
   stow_diag_init(&diag);
   CHECK(stow_onnx_tensor_open("\xff\xff\xff", 3, stow_allocator_default(), &diag, &tensor) ==
         STOW_ERR_SYNTAX);
@@ -109,9 +111,9 @@ TEST(DataInAnotherFileIsRefused) {
 
 static stow_status attempt(stow_allocator allocator, void* user) {
   const onnx_writer* w = user;
-  stow_onnx_tensor* tensor = NULL;
+  stow_onnx_tensor tensor = {.struct_size = sizeof(tensor)};
   stow_status status = stow_onnx_tensor_open(w->data, w->size, allocator, NULL, &tensor);
-  stow_onnx_tensor_close(tensor);
+  stow_onnx_tensor_close(&tensor);
   return status;
 }
 

@@ -5,7 +5,7 @@
 #include "support/test.h"
 
 static stowi_wire wire_of(const uint8_t* bytes, size_t size) {
-  return stowi_wire_begin((stowi_span){bytes, size});
+  return stowi_wire_begin((stowi_onnx_span){bytes, size});
 }
 
 #define BYTES(...) (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__})
@@ -70,24 +70,24 @@ TEST(BitsAboveSixtyFourAreDropped) {
 
 TEST(MalformedFieldsAreErrors) {
   size_t fields;
-  CHECK_TEXT(run(BYTES(0x80), &fields), "a number is cut off");
-  CHECK_TEXT(run(BYTES(0x08), &fields), "a number is cut off");
-  CHECK_TEXT(run(BYTES(0x08, 0x80), &fields), "a number is cut off");
+  CHECK_TEXT(run(BYTES(0x80), &fields), "a number is truncated");
+  CHECK_TEXT(run(BYTES(0x08), &fields), "a number is truncated");
+  CHECK_TEXT(run(BYTES(0x08, 0x80), &fields), "a number is truncated");
   CHECK_TEXT(
       run(BYTES(0x08, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01), &fields),
       "a number has more than 10 bytes");
-  CHECK_TEXT(run(BYTES(0x0d, 1, 2, 3), &fields), "a number is cut off");
-  CHECK_TEXT(run(BYTES(0x09, 1, 2, 3, 4, 5, 6, 7), &fields), "a number is cut off");
-  CHECK_TEXT(run(BYTES(0x0a), &fields), "a number is cut off");
-  CHECK_TEXT(run(BYTES(0x0a, 0x02, 'a'), &fields), "a length goes past the end");
+  CHECK_TEXT(run(BYTES(0x0d, 1, 2, 3), &fields), "a number is truncated");
+  CHECK_TEXT(run(BYTES(0x09, 1, 2, 3, 4, 5, 6, 7), &fields), "a number is truncated");
+  CHECK_TEXT(run(BYTES(0x0a), &fields), "a number is truncated");
+  CHECK_TEXT(run(BYTES(0x0a, 0x02, 'a'), &fields), "a length exceeds the message");
   CHECK_TEXT(run(BYTES(0x0a, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01), &fields),
-             "a length goes past the end");
-  CHECK_TEXT(run(BYTES(0x00, 0x00), &fields), "a field has an impossible number");
+             "a length exceeds the message");
+  CHECK_TEXT(run(BYTES(0x00, 0x00), &fields), "a field number is out of range");
   CHECK_TEXT(run(BYTES(0x80, 0x80, 0x80, 0x80, 0x10, 0x00), &fields),
-             "a field has an impossible number");
-  CHECK_TEXT(run(BYTES(0x0e, 0x00), &fields), "a field has an impossible type");
-  CHECK_TEXT(run(BYTES(0x0f, 0x00), &fields), "a field has an impossible type");
-  CHECK_TEXT(run(BYTES(0x08, 0x01, 0x0c), &fields), "a field has an impossible type");
+             "a field number is out of range");
+  CHECK_TEXT(run(BYTES(0x0e, 0x00), &fields), "unknown wire type");
+  CHECK_TEXT(run(BYTES(0x0f, 0x00), &fields), "unknown wire type");
+  CHECK_TEXT(run(BYTES(0x08, 0x01, 0x0c), &fields), "unknown wire type");
   CHECK_U64(fields, 1);
 }
 
@@ -97,9 +97,9 @@ TEST(GroupsAreSteppedOver) {
   CHECK_U64(fields, 2);
   CHECK_TEXT(run(BYTES(0x0b, 0x13, 0x1a, 0x01, 'x', 0x14, 0x0c), &fields), "");
   CHECK_U64(fields, 1);
-  CHECK_TEXT(run(BYTES(0x0b, 0x10, 0x05), &fields), "a group has no end");
-  CHECK_TEXT(run(BYTES(0x0b, 0x14), &fields), "a group ends that did not begin");
-  CHECK_TEXT(run(BYTES(0x0b, 0x1a, 0x05), &fields), "a length goes past the end");
+  CHECK_TEXT(run(BYTES(0x0b, 0x10, 0x05), &fields), "a group is not closed");
+  CHECK_TEXT(run(BYTES(0x0b, 0x14), &fields), "a group ends that was not opened");
+  CHECK_TEXT(run(BYTES(0x0b, 0x1a, 0x05), &fields), "a length exceeds the message");
   uint8_t deep[100];
   memset(deep, 0x0b, sizeof(deep));
   CHECK_TEXT(run(deep, sizeof(deep), &fields), "groups are nested too deeply");
@@ -107,7 +107,7 @@ TEST(GroupsAreSteppedOver) {
 
 TEST(PackedRunsAreCountedAndRead) {
   static const uint8_t bytes[] = {0x01, 0x96, 0x01, 0x00};
-  CHECK_U64(stowi_wire_count_varints((stowi_span){bytes, sizeof(bytes)}), 3);
+  CHECK_U64(stowi_wire_count_varints((stowi_onnx_span){bytes, sizeof(bytes)}), 3);
   stowi_wire wire = wire_of(bytes, sizeof(bytes));
   uint64_t numbers[3] = {9, 9, 9};
   for (size_t i = 0; i < 3; ++i) {

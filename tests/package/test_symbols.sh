@@ -24,8 +24,8 @@ check() {
   echo "$(basename "$library"): $count symbols, all $prefix, all declared ones defined"
 }
 
-core=$(find "$include" -name '*.h' ! -name onnx.h ! -name exec.h ! -name kernel.h | sort)
+core=$(find "$include" -name '*.h' ! -name import.h ! -name onnx.h ! -name exec.h ! -name kernel.h | sort)
 # shellcheck disable=SC2086  # a list
 check "$1" stow_ 50 $core
-[ $# -lt 2 ] || check "$2" stow_onnx_ 19 "$include/onnx.h"
+[ $# -lt 2 ] || check "$2" 'stow_\(import\|model\|onnx\)_' 26 "$include/import.h" "$include/onnx.h"
 [ $# -lt 3 ] || check "$3" stow_ 25 "$include/exec.h" "$include/kernel.h"

@@ -61,13 +61,11 @@ static cli_exit handle(void* user, const cli_option* option, const char* value) 
 // ---------------------------------------------------------------------------------------------
 // What both formats tell
 
-typedef stow_status (*print_type)(const stow_onnx_model* model, size_t index, stow_writer writer);
-
 // The declared type of an input or output, as text.
-static void declared_text(const job* j, cli_output* output, print_type print, size_t index,
+static void declared_text(const job* j, cli_output* output, stow_model_side side, size_t index,
                           stow_string* out) {
   stow_string_init(out, stow_allocator_default());
-  if (print(j->model.model, index, stow_string_writer(out)) != STOW_OK) {
+  if (stow_model_print_type(j->model.model, side, index, stow_string_writer(out)) != STOW_OK) {
     cli_output_lack_memory(output);
   }
 }
@@ -97,8 +95,10 @@ static bool is_used(const stow_graph* graph, size_t symbol) {
 }
 
 static bool is_of_input(const job* j, stow_str symbol) {
-  for (size_t i = 0; i < stow_onnx_import_symbol_count(j->model.import); ++i) {
-    if (stow_str_equal(stow_onnx_import_symbol(j->model.import, i), symbol)) {
+  size_t count;
+  const stow_str* symbols = stow_import_symbols(j->model.import, &count);
+  for (size_t i = 0; i < count; ++i) {
+    if (stow_str_equal(symbols[i], symbol)) {
       return true;
     }
   }
@@ -110,10 +110,11 @@ static bool is_of_input(const job* j, stow_str symbol) {
 static bool find_symbols(const job* j, cli_list* out_names) {
   *out_names = (cli_list){0};
   bool memory = true;
-  size_t count = j->model.import == NULL ? 0 : stow_onnx_import_symbol_count(j->model.import);
+  size_t count = 0;
+  const stow_str* symbols =
+      j->model.import == NULL ? NULL : stow_import_symbols(j->model.import, &count);
   for (size_t i = 0; i < count && memory; ++i) {
-    stow_str name = stow_onnx_import_symbol(j->model.import, i);
-    memory = cli_list_add(out_names, &name, sizeof name);
+    memory = cli_list_add(out_names, &symbols[i], sizeof symbols[i]);
   }
   const stow_dims* dims = j->graph == NULL ? NULL : stow_graph_dims(j->graph);
   for (size_t i = 0; dims != NULL && i < stow_dims_symbol_count(dims) && memory; ++i) {
@@ -171,17 +172,16 @@ static bool is_same_type(const char* a, const char* b) {
 
 typedef struct boundary_list {
   const char* what;
+  stow_model_side side;
   size_t count;
-  stow_str (*name)(const stow_onnx_model* model, size_t index);
-  print_type print;
 } boundary_list;
 
 static void describe_boundary(const job* j, cli_output* output, const boundary_list* list,
                               size_t index, boundary* out) {
   stow_string declared;
   stow_string inferred;
-  stow_str name = list->name(j->model.model, index);
-  declared_text(j, output, list->print, index, &declared);
+  stow_str name = cli_model_port(&j->model, list->side, index);
+  declared_text(j, output, list->side, index, &declared);
   inferred_text(j, output, name, &inferred);
   cli_escape(name, out->name, sizeof out->name - 2);
   cli_escape((stow_str){declared.data, declared.size}, out->declared, sizeof out->declared - 2);
@@ -260,11 +260,9 @@ static void print_boundary_list(const job* j, const boundary_list* list, cli_out
 }
 
 static void print_boundaries(const job* j, cli_output* output) {
-  const stow_onnx_model* model = j->model.model;
-  boundary_list inputs = {"inputs", stow_onnx_input_count(model), stow_onnx_input_name,
-                          stow_onnx_print_input_type};
-  boundary_list outputs = {"outputs", stow_onnx_output_count(model), stow_onnx_output_name,
-                           stow_onnx_print_output_type};
+  stow_model_info info = cli_model_info(&j->model);
+  boundary_list inputs = {"inputs", STOW_MODEL_INPUTS, info.input_count};
+  boundary_list outputs = {"outputs", STOW_MODEL_OUTPUTS, info.output_count};
   print_boundary_list(j, &inputs, output);
   print_boundary_list(j, &outputs, output);
 }
@@ -288,7 +286,10 @@ static void print_symbols(const job* j, cli_output* output) {
     cli_output_lack_memory(output);
   }
   // Those of dims that depend on data may vanish: nobody should give them a value before.
-  size_t inputs = j->model.import == NULL ? 0 : stow_onnx_import_symbol_count(j->model.import);
+  size_t inputs = 0;
+  if (j->model.import != NULL) {
+    (void)stow_import_symbols(j->model.import, &inputs);
+  }
   names.count = inputs > 0 && inputs < names.count ? inputs : names.count;
   print_names(&names, "symbols without a value: give --bind NAME=N", output);
   cli_list_free(&names, sizeof(stow_str));
@@ -304,12 +305,12 @@ static void print_deciders(const job* j, cli_output* output) {
 }
 
 static void print_ops(const job* j, cli_output* output) {
-  size_t count = stow_onnx_op_kind_count(j->model.model);
+  size_t count = cli_model_info(&j->model).op_kind_count;
   print_heading(output, "ops", count);
   for (size_t i = 0; i < shown_of(j, count); ++i) {
     stow_str domain;
     size_t nodes;
-    stow_str op = stow_onnx_op_kind(j->model.model, i, &domain, &nodes);
+    stow_str op = stow_model_op_kind(j->model.model, i, &domain, &nodes);
     char name[256];
     char where[256];
     cli_escape(op, name, sizeof name);
@@ -319,18 +320,26 @@ static void print_ops(const job* j, cli_output* output) {
   print_rest(output, count, shown_of(j, count));
 }
 
-static void print_weights(const stow_onnx_weights* weights, cli_output* output) {
+// False where there are none of |dtype|.
+static bool count_dtype(const job* j, size_t dtype, stow_model_weights* out_weights) {
+  stow_dtype only = (stow_dtype)dtype;
+  *out_weights = (stow_model_weights){.struct_size = sizeof *out_weights};
+  return stow_model_count_weights(j->model.model, &only, NULL, out_weights) == STOW_OK &&
+         out_weights->tensors > 0;
+}
+
+static void print_weights(const job* j, const stow_model_weights* weights, cli_output* output) {
   print_heading(output, "weights", weights->tensors);
   if (weights->tensors > 0) {
     cli_print(output, "  %-10s %8s %14s %15s\n", "dtype", "tensors", "elements", "bytes");
   }
   for (size_t i = 0; i < STOW_DTYPE_COUNT; ++i) {
-    if (weights->tensors_by_dtype[i] > 0) {
+    stow_model_weights of;
+    if (count_dtype(j, i, &of)) {
       char size[CLI_NUMBER_SIZE];
-      cli_format_size(weights->bytes_by_dtype[i], size);
+      cli_format_size(of.bytes, size);
       cli_print(output, "  %-10s %8" PRIu64 " %14" PRIu64 " %15" PRIu64 " B  %9s\n",
-                stow_dtype_name((stow_dtype)i), weights->tensors_by_dtype[i],
-                weights->elements_by_dtype[i], weights->bytes_by_dtype[i], size);
+                stow_dtype_name((stow_dtype)i), of.tensors, of.elements, of.bytes, size);
     }
   }
   if (weights->external_bytes > 0) {
@@ -339,33 +348,33 @@ static void print_weights(const stow_onnx_weights* weights, cli_output* output) 
 }
 
 static const struct {
-  stow_onnx_issue_kind kind;
+  stow_import_issue_kind kind;
   const char* text;  // NULL: told elsewhere
   const char* json;
 } issue_kinds[] = {
-    {STOW_ONNX_UNSUPPORTED, "not supported", "unsupported"},
-    {STOW_ONNX_SKIPPED, "not looked at, for want of these", "skipped"},
-    {STOW_ONNX_NEEDS_VALUE, "conditions that must be known: the branches differ", "needs_value"},
-    {STOW_ONNX_CONDITION, NULL, "condition"},
-    {STOW_ONNX_NEEDS_SHAPE, "shapes that depend on data: give --shape NAME=DIMS", "needs_shape"},
-    {STOW_ONNX_CUSTOM, "unknown ops, with the types that the file declares", "custom"},
-    {STOW_ONNX_BRANCH, "branches that are taken because the other does not fit", "branch"},
-    {STOW_ONNX_NO_DATA, "weights whose file cannot be read", "no_data"},
-    {STOW_ONNX_BOUNDED, "planned at their largest shape", "bounded"},
-    {STOW_ONNX_DECLARED_OTHER, "declared with another type than is inferred", "declared_other"}};
+    {STOW_IMPORT_UNSUPPORTED, "not supported", "unsupported"},
+    {STOW_IMPORT_SKIPPED, "not looked at, for want of these", "skipped"},
+    {STOW_IMPORT_NEEDS_VALUE, "conditions that must be known: the branches differ", "needs_value"},
+    {STOW_IMPORT_CONDITION, NULL, "condition"},
+    {STOW_IMPORT_NEEDS_SHAPE, "shapes that depend on data: give --shape NAME=DIMS", "needs_shape"},
+    {STOW_IMPORT_CUSTOM, "unknown ops, with the types that the file declares", "custom"},
+    {STOW_IMPORT_BRANCH, "branches that are taken because the other does not fit", "branch"},
+    {STOW_IMPORT_NO_DATA, "weights whose file cannot be read", "no_data"},
+    {STOW_IMPORT_BOUNDED, "planned at their largest shape", "bounded"},
+    {STOW_IMPORT_DECLARED_OTHER, "declared with another type than is inferred", "declared_other"}};
 
 #define UNTIL_BOUND "shapes that depend on data, as long as symbols have no value"
 #define ISSUE_KINDS (sizeof issue_kinds / sizeof issue_kinds[0])
 
 // `  Op tensor: reason`, in two lines where one does not hold it.
 static void print_issue(const job* j, const cli_issue_group* group, cli_output* output) {
-  const stow_onnx_issue* issue = &group->first;
+  const stow_import_issue* issue = &group->first;
   char op[256];
   char name[512];
   char reason[1024];
   char line[1024];
   cli_escape(issue->op, op, sizeof op);
-  bool is_node = issue->tensor.size == 0 || issue->kind == STOW_ONNX_NEEDS_VALUE;
+  bool is_node = issue->tensor.size == 0 || issue->kind == STOW_IMPORT_NEEDS_VALUE;
   cli_escape(is_node ? issue->node : issue->tensor, name, sizeof name);
   cli_escape(issue->reason, reason, sizeof reason - 2);
   if (group->count > 1) {
@@ -395,8 +404,9 @@ static void print_issues(const job* j, cli_output* output) {
     if (!cli_model_group_issues(&j->model, issue_kinds[k].kind, &groups)) {
       cli_output_lack_memory(output);
     }
-    bool may_vanish = issue_kinds[k].kind == STOW_ONNX_NEEDS_SHAPE &&
-                      stow_onnx_import_symbol_count(j->model.import) > 0;
+    size_t symbols;
+    (void)stow_import_symbols(j->model.import, &symbols);
+    bool may_vanish = issue_kinds[k].kind == STOW_IMPORT_NEEDS_SHAPE && symbols > 0;
     print_heading(output, may_vanish ? UNTIL_BOUND : issue_kinds[k].text, count);
     const cli_issue_group* group = groups.items;
     for (size_t i = 0; i < shown_of(j, groups.count); ++i) {
@@ -407,10 +417,10 @@ static void print_issues(const job* j, cli_output* output) {
   }
 }
 
-static void print_text(const job* j, const stow_onnx_weights* weights, cli_output* output) {
+static void print_text(const job* j, const stow_model_weights* weights, cli_output* output) {
   char name[256];
   char label[512];
-  cli_escape(stow_onnx_graph_name(j->model.model), name, sizeof name);
+  cli_escape(cli_model_info(&j->model).name, name, sizeof name);
   cli_escape(stow_str_of(j->label), label, sizeof label);
   cli_print(output, "%s@%s%s in %s\n", cli_paint_start(output, CLI_BOLD), name,
             cli_paint_stop(output), label);
@@ -420,7 +430,7 @@ static void print_text(const job* j, const stow_onnx_weights* weights, cli_outpu
   if (j->model.import != NULL) {
     print_deciders(j, output);
   }
-  print_weights(weights, output);
+  print_weights(j, weights, output);
   print_ops(j, output);
   if (j->model.import != NULL) {
     print_issues(j, output);
@@ -435,11 +445,11 @@ static void put_key(cli_output* output, const char* key, stow_str value) {
   cli_print_json(output, value);
 }
 
-static void put_boundary(const job* j, cli_output* output, stow_str name, print_type print,
-                         size_t index) {
+static void put_boundary(const job* j, cli_output* output, stow_model_side side, size_t index) {
   stow_string declared;
   stow_string inferred;
-  declared_text(j, output, print, index, &declared);
+  stow_str name = cli_model_port(&j->model, side, index);
+  declared_text(j, output, side, index, &declared);
   cli_print(output, "%s\n    {", index == 0 ? "" : ",");
   put_key(output, "name", name);
   cli_print(output, ", ");
@@ -455,14 +465,14 @@ static void put_boundary(const job* j, cli_output* output, stow_str name, print_
 }
 
 static void put_boundaries(const job* j, cli_output* output) {
+  stow_model_info info = cli_model_info(&j->model);
   cli_print(output, "  \"inputs\": [");
-  for (size_t i = 0; i < stow_onnx_input_count(j->model.model); ++i) {
-    put_boundary(j, output, stow_onnx_input_name(j->model.model, i), stow_onnx_print_input_type, i);
+  for (size_t i = 0; i < info.input_count; ++i) {
+    put_boundary(j, output, STOW_MODEL_INPUTS, i);
   }
   cli_print(output, "],\n  \"outputs\": [");
-  for (size_t i = 0; i < stow_onnx_output_count(j->model.model); ++i) {
-    put_boundary(j, output, stow_onnx_output_name(j->model.model, i), stow_onnx_print_output_type,
-                 i);
+  for (size_t i = 0; i < info.output_count; ++i) {
+    put_boundary(j, output, STOW_MODEL_OUTPUTS, i);
   }
   cli_print(output, "],\n  \"symbols\": [");
   cli_list names;
@@ -477,19 +487,19 @@ static void put_boundaries(const job* j, cli_output* output) {
   cli_print(output, "],\n");
 }
 
-static void put_weights(const stow_onnx_weights* weights, cli_output* output) {
+static void put_weights(const job* j, const stow_model_weights* weights, cli_output* output) {
   cli_print(output,
             "  \"weights\": {\"tensors\": %" PRIu64 ", \"elements\": %" PRIu64
             ", \"bytes\": %" PRIu64 ", \"external_bytes\": %" PRIu64 ", \"by_dtype\": {",
             weights->tensors, weights->elements, weights->bytes, weights->external_bytes);
   bool first = true;
   for (size_t i = 0; i < STOW_DTYPE_COUNT; ++i) {
-    if (weights->tensors_by_dtype[i] > 0) {
-      cli_print(output,
-                "%s\"%s\": {\"tensors\": %" PRIu64 ", \"elements\": %" PRIu64
-                ", \"bytes\": %" PRIu64 "}",
-                first ? "" : ", ", stow_dtype_name((stow_dtype)i), weights->tensors_by_dtype[i],
-                weights->elements_by_dtype[i], weights->bytes_by_dtype[i]);
+    stow_model_weights of;
+    if (count_dtype(j, i, &of)) {
+      cli_print(
+          output,
+          "%s\"%s\": {\"tensors\": %" PRIu64 ", \"elements\": %" PRIu64 ", \"bytes\": %" PRIu64 "}",
+          first ? "" : ", ", stow_dtype_name((stow_dtype)i), of.tensors, of.elements, of.bytes);
       first = false;
     }
   }
@@ -498,10 +508,10 @@ static void put_weights(const stow_onnx_weights* weights, cli_output* output) {
 
 static void put_ops(const job* j, cli_output* output) {
   cli_print(output, "  \"ops\": [");
-  for (size_t i = 0; i < stow_onnx_op_kind_count(j->model.model); ++i) {
+  for (size_t i = 0; i < cli_model_info(&j->model).op_kind_count; ++i) {
     stow_str domain;
     size_t nodes;
-    stow_str op = stow_onnx_op_kind(j->model.model, i, &domain, &nodes);
+    stow_str op = stow_model_op_kind(j->model.model, i, &domain, &nodes);
     cli_print(output, "%s\n    {", i == 0 ? "" : ",");
     put_key(output, "domain", domain);
     cli_print(output, ", ");
@@ -511,7 +521,7 @@ static void put_ops(const job* j, cli_output* output) {
   cli_print(output, "],\n");
 }
 
-static const char* kind_name(stow_onnx_issue_kind kind) {
+static const char* kind_name(stow_import_issue_kind kind) {
   for (size_t k = 0; k < ISSUE_KINDS; ++k) {
     if (issue_kinds[k].kind == kind) {
       return issue_kinds[k].json;
@@ -521,10 +531,10 @@ static const char* kind_name(stow_onnx_issue_kind kind) {
 }
 
 static void put_issues(const job* j, cli_output* output) {
-  size_t count = j->model.import == NULL ? 0 : stow_onnx_import_issue_count(j->model.import);
+  size_t count = j->model.import == NULL ? 0 : stow_import_issue_count(j->model.import);
   cli_print(output, "  \"issues\": [");
   for (size_t i = 0; i < count; ++i) {
-    stow_onnx_issue issue = stow_onnx_import_issue(j->model.import, i);
+    stow_import_issue issue = *stow_import_issue_at(j->model.import, i);
     cli_print(output, "%s\n    {\"kind\": \"%s\", ", i == 0 ? "" : ",", kind_name(issue.kind));
     put_key(output, "domain", issue.domain);
     cli_print(output, ", ");
@@ -542,9 +552,9 @@ static void put_issues(const job* j, cli_output* output) {
 
 static void put_opsets(const job* j, cli_output* output) {
   cli_print(output, "  \"opsets\": {");
-  for (size_t i = 0; i < stow_onnx_opset_count(j->model.model); ++i) {
+  for (size_t i = 0; i < cli_model_info(&j->model).opset_count; ++i) {
     int64_t version;
-    stow_str domain = stow_onnx_opset(j->model.model, i, &version);
+    stow_str domain = stow_model_opset(j->model.model, i, &version);
     cli_print(output, i == 0 ? "" : ", ");
     cli_print_json(output, domain);
     cli_print(output, ": %" PRId64, version);
@@ -552,20 +562,21 @@ static void put_opsets(const job* j, cli_output* output) {
   cli_print(output, "},\n");
 }
 
-static void print_json(const job* j, const stow_onnx_weights* weights, cli_output* output) {
+static void print_json(const job* j, const stow_model_weights* weights, cli_output* output) {
+  stow_model_info info = cli_model_info(&j->model);
   cli_print(output, "{\n  ");
   put_key(output, "file", stow_str_of(j->label));
   cli_print(output, ",\n  ");
-  put_key(output, "graph", stow_onnx_graph_name(j->model.model));
+  put_key(output, "graph", info.name);
   cli_print(output, ",\n  ");
-  put_key(output, "producer", stow_onnx_producer_name(j->model.model));
+  put_key(output, "producer", info.producer);
   cli_print(output, ",\n  ");
-  put_key(output, "producer_version", stow_onnx_producer_version(j->model.model));
-  cli_print(output, ",\n  \"ir_version\": %" PRId64 ",\n", stow_onnx_ir_version(j->model.model));
+  put_key(output, "producer_version", info.producer_version);
+  cli_print(output, ",\n  \"ir_version\": %" PRId64 ",\n", info.format_version);
   put_opsets(j, output);
-  cli_print(output, "  \"nodes\": %zu,\n", stow_onnx_node_count(j->model.model));
+  cli_print(output, "  \"nodes\": %zu,\n", info.node_count);
   put_boundaries(j, output);
-  put_weights(weights, output);
+  put_weights(j, weights, output);
   put_ops(j, output);
   put_issues(j, output);
 }
@@ -575,8 +586,8 @@ static void print_json(const job* j, const stow_onnx_weights* weights, cli_outpu
 static cli_exit write_all(const job* j) {
   stow_diag diag;
   stow_diag_init(&diag);
-  stow_onnx_weights weights = {.struct_size = sizeof weights};
-  stow_status status = stow_onnx_count_weights(j->model.model, &diag, &weights);
+  stow_model_weights weights = {.struct_size = sizeof weights};
+  stow_status status = stow_model_count_weights(j->model.model, NULL, &diag, &weights);
   if (status != STOW_OK) {
     return cli_fail(cli_exit_of(status), "%s: %s", j->label, cli_diag_text(status, &diag));
   }
@@ -614,7 +625,7 @@ static cli_exit run_job(job* j, const char* file) {
   cli_exit imported = CLI_YES;
   if (code == CLI_YES) {
     imported = cli_model_import(&j->model, &j->request, j->label, true);
-    j->graph = imported == CLI_YES ? stow_onnx_import_graph(j->model.import) : NULL;
+    j->graph = imported == CLI_YES ? stow_import_graph(j->model.import) : NULL;
     code = imported == CLI_USAGE ? imported : write_all(j);
   }
   cli_model_close(&j->model);

@@ -95,12 +95,12 @@ static cli_exit bind_declared(cli_known* known, const cli_known_shape* shape, st
 }
 
 size_t cli_known_input(const struct cli_model* model, const cli_known_shape* shape) {
-  size_t count = stow_onnx_input_count(model->model);
+  size_t count = cli_model_info(model).input_count;
   if (shape->name.size == 0) {
     return shape->position < count ? shape->position : count;
   }
   size_t i = 0;
-  while (i < count && !stow_str_equal(stow_onnx_input_name(model->model, i), shape->name)) {
+  while (i < count && !stow_str_equal(cli_model_port(model, STOW_MODEL_INPUTS, i), shape->name)) {
     ++i;
   }
   return i;
@@ -111,15 +111,16 @@ cli_exit cli_known_bind_model(cli_known* known, const struct cli_model* model) {
   for (size_t i = 0; known != NULL && code == CLI_YES && i < known->shapes.count; ++i) {
     const cli_known_shape* shape = (const cli_known_shape*)known->shapes.items + i;
     size_t input = cli_known_input(model, shape);
-    if (input == stow_onnx_input_count(model->model)) {
+    if (input == cli_model_info(model).input_count) {
       continue;
     }
     stow_string declared;
     stow_string_init(&declared, stow_allocator_default());
-    code =
-        stow_onnx_print_input_type(model->model, input, stow_string_writer(&declared)) == STOW_OK
-            ? bind_declared(known, shape, stow_onnx_input_name(model->model, input), declared.data)
-            : cli_fail_memory();
+    code = stow_model_print_type(model->model, STOW_MODEL_INPUTS, input,
+                                 stow_string_writer(&declared)) == STOW_OK
+               ? bind_declared(known, shape, cli_model_port(model, STOW_MODEL_INPUTS, input),
+                               declared.data)
+               : cli_fail_memory();
     stow_string_free(&declared);
   }
   return code;

@@ -190,8 +190,8 @@ cli_exit cli_model_open(cli_model* model, cli_input* input) {
 }
 
 void cli_model_close(cli_model* model) {
-  stow_onnx_import_destroy(model->import);
-  stow_onnx_close(model->model);
+  stow_import_destroy(model->import);
+  stow_model_close(model->model);
   if (model->bytes.allocator.reallocate != NULL) {
     stow_string_free(&model->bytes);
   }
@@ -247,7 +247,7 @@ static size_t read_numbers(const char* text, char separator, int64_t* out, size_
   }
 }
 
-static cli_exit ask_numbers(stow_onnx_request* request, const cli_given* given) {
+static cli_exit ask_numbers(stow_import_request* request, const cli_given* given) {
   size_t room = strlen(given->text) / 2 + 1;  // a digit and a comma each
   int64_t* numbers = malloc(room * sizeof *numbers);
   if (numbers == NULL) {
@@ -262,7 +262,7 @@ static cli_exit ask_numbers(stow_onnx_request* request, const cli_given* given) 
   } else {
     stow_diag diag;
     stow_diag_init(&diag);
-    stow_status status = stow_onnx_request_value(request, given->name, numbers, count, &diag);
+    stow_status status = stow_import_request_value(request, given->name, numbers, count, &diag);
     code = status == STOW_OK ? CLI_YES : fail_request("value", given->name, status, &diag);
   }
   free(numbers);
@@ -272,17 +272,17 @@ static cli_exit ask_numbers(stow_onnx_request* request, const cli_given* given) 
 // What an input may hold: shapes depend on little, and arrays of data are given to a run.
 #define MOST_VALUE_ELEMENTS (1 << 24)
 
-static cli_exit ask_array(stow_onnx_request* request, const cli_given* given,
+static cli_exit ask_array(stow_import_request* request, const cli_given* given,
                           const cli_array* array) {
   stow_type type = cli_tensor_type(&array->tensor);
   stow_diag diag;
   stow_diag_init(&diag);
-  stow_status status = stow_onnx_request_value_bytes(request, given->name, &type,
-                                                     array->tensor.data, array->size, &diag);
+  stow_status status = stow_import_request_value_bytes(request, given->name, &type,
+                                                       array->tensor.data, array->size, &diag);
   return status == STOW_OK ? CLI_YES : fail_request("value", given->name, status, &diag);
 }
 
-static cli_exit ask_file(stow_onnx_request* request, const cli_given* given) {
+static cli_exit ask_file(stow_import_request* request, const cli_given* given) {
   cli_list arrays = {0};
   cli_tensor_file file;
   uint64_t elements;
@@ -302,13 +302,13 @@ static cli_exit ask_file(stow_onnx_request* request, const cli_given* given) {
   return code;
 }
 
-static cli_exit ask_value(stow_onnx_request* request, const cli_given* given) {
+static cli_exit ask_value(stow_import_request* request, const cli_given* given) {
   cli_tensor_format format = cli_tensor_format_of(given->text);
   return format == CLI_TENSOR_NPY || format == CLI_TENSOR_PB ? ask_file(request, given)
                                                              : ask_numbers(request, given);
 }
 
-static cli_exit ask_shape(stow_onnx_request* request, const cli_given* given) {
+static cli_exit ask_shape(stow_import_request* request, const cli_given* given) {
   int64_t dims[STOW_MAX_RANK];
   size_t rank = read_numbers(given->text, 'x', dims, STOW_MAX_RANK);
   for (size_t i = 0; rank != SIZE_MAX && i < rank; ++i) {
@@ -320,11 +320,11 @@ static cli_exit ask_shape(stow_onnx_request* request, const cli_given* given) {
   }
   stow_diag diag;
   stow_diag_init(&diag);
-  stow_status status = stow_onnx_request_shape(request, given->name, dims, rank, &diag);
+  stow_status status = stow_import_request_shape(request, given->name, dims, rank, &diag);
   return status == STOW_OK ? CLI_YES : fail_request("shape", given->name, status, &diag);
 }
 
-static cli_exit ask_bindings(const cli_model* model, stow_onnx_request* request,
+static cli_exit ask_bindings(const cli_model* model, stow_import_request* request,
                              const cli_model_request* asked) {
   cli_bind* binds = asked->binds.list.items;
   stow_diag diag;
@@ -335,20 +335,20 @@ static cli_exit ask_bindings(const cli_model* model, stow_onnx_request* request,
         asked->several ? cli_model_has_symbol(model, binds[i].name, &is_meant) : STOW_OK;
     if (status == STOW_OK && is_meant) {
       binds[i].used = true;
-      status = stow_onnx_request_bind(request, binds[i].name, binds[i].value, &diag);
+      status = stow_import_request_bind(request, binds[i].name, binds[i].value, &diag);
     }
     if (status != STOW_OK) {
       return fail_request("bind", binds[i].name, status, &diag);
     }
   }
   if (asked->has_rest) {
-    stow_status status = stow_onnx_request_bind_rest(request, asked->rest, &diag);
+    stow_status status = stow_import_request_bind_rest(request, asked->rest, &diag);
     return status == STOW_OK ? CLI_YES : fail_request("bind-rest", stow_str_of("N"), status, &diag);
   }
   return CLI_YES;
 }
 
-static cli_exit ask_all(const cli_model* model, stow_onnx_request* request,
+static cli_exit ask_all(const cli_model* model, stow_import_request* request,
                         const cli_model_request* asked) {
   cli_given* values = asked->values.items;
   cli_exit code = ask_bindings(model, request, asked);
@@ -381,21 +381,21 @@ static bool is_value_given(const cli_model_request* asked, stow_str name) {
 }
 
 // What given arrays hold, as if by --value. One that does not fit its input is told later.
-static void ask_known(const cli_model* model, stow_onnx_request* request,
+static void ask_known(const cli_model* model, stow_import_request* request,
                       const cli_model_request* asked) {
   const cli_known_shape* shapes = asked->known->shapes.items;
   for (size_t i = 0; i < asked->known->shapes.count; ++i) {
     stow_type type = stow_type_make(shapes[i].dtype, shapes[i].rank, shapes[i].dims);
     size_t input = cli_known_input(model, &shapes[i]);
     uint64_t bytes;
-    if (input == stow_onnx_input_count(model->model) || shapes[i].data == NULL ||
+    if (input == cli_model_info(model).input_count || shapes[i].data == NULL ||
         stow_type_bytes(&type, &bytes) != STOW_OK) {
       continue;
     }
-    stow_str name = stow_onnx_input_name(model->model, input);
+    stow_str name = cli_model_port(model, STOW_MODEL_INPUTS, input);
     if (!is_value_given(asked, name)) {
-      (void)stow_onnx_request_value_bytes(request, name, &type, shapes[i].data, (size_t)bytes,
-                                          NULL);
+      (void)stow_import_request_value_bytes(request, name, &type, shapes[i].data, (size_t)bytes,
+                                            NULL);
     }
   }
 }
@@ -404,29 +404,29 @@ static cli_exit import_once(cli_model* model, const cli_model_request* request, 
                             bool keep_all, bool with_known) {
   stow_diag diag;
   stow_diag_init(&diag);
-  stow_onnx_request* asked = NULL;
-  stow_status status = stow_onnx_request_create(stow_allocator_default(), &diag, &asked);
+  stow_import_request* asked = NULL;
+  stow_status status = stow_import_request_create(stow_allocator_default(), &diag, &asked);
   if (status != STOW_OK) {
     return cli_fail_diag(status, &diag);
   }
-  stow_onnx_request_keep_all(asked, keep_all);
+  stow_import_request_set_flags(asked, keep_all ? STOW_IMPORT_KEEP_ALL : 0);
   cli_exit code = ask_all(model, asked, request);
   if (code == CLI_YES && with_known) {
     ask_known(model, asked, request);
   }
   if (code == CLI_YES) {
-    status = stow_onnx_import_model(model->model, asked, stow_allocator_default(), &diag,
-                                    &model->import);
+    status =
+        stow_import_model(model->model, asked, stow_allocator_default(), &diag, &model->import);
     if (status != STOW_OK) {
       code = cli_fail(import_exit(status), "%s: %s", label, cli_diag_text(status, &diag));
     }
   }
-  stow_onnx_request_destroy(asked);
+  stow_import_request_destroy(asked);
   return code;
 }
 
 static bool is_whole(const cli_model* model) {
-  const stow_graph* graph = stow_onnx_import_graph(model->import);
+  const stow_graph* graph = stow_import_graph(model->import);
   return graph != NULL && stow_graph_require_bound(graph, NULL) == STOW_OK;
 }
 
@@ -439,7 +439,7 @@ cli_exit cli_model_import(cli_model* model, const cli_model_request* request, co
   if (code != CLI_YES || !has_known || is_whole(model)) {
     return code;
   }
-  stow_onnx_import_destroy(model->import);
+  stow_import_destroy(model->import);
   model->import = NULL;
   return import_once(model, request, label, keep_all, true);
 }

@@ -80,8 +80,8 @@ void cli_input_close(cli_input* input);
 
 typedef struct cli_model {
   stow_string bytes;  // of what is read once
-  stow_onnx_model* model;
-  stow_onnx_import* import;
+  stow_model* model;
+  stow_import* import;
 } cli_model;
 
 // Opens the model alone, taking over what was read of it. Complains. End with cli_model_close,
@@ -98,18 +98,22 @@ cli_exit cli_model_graph(const cli_model* model, const char* label, stow_graph**
 cli_exit cli_model_require_bound(const cli_model* model, const char* label,
                                  const stow_graph* graph);
 
+// What a model says about itself, and the name of an input or output.
+stow_model_info cli_model_info(const cli_model* model);
+stow_str cli_model_port(const cli_model* model, stow_model_side side, size_t index);
+
 // The inputs whose values decide conditions, each once (stow_str), of very many the first. False
 // without memory; freed also then.
 bool cli_model_deciders(const cli_model* model, cli_list* out_names);
-size_t cli_model_count_issues(const cli_model* model, stow_onnx_issue_kind kind);
+size_t cli_model_count_issues(const cli_model* model, stow_import_issue_kind kind);
 
 // A group of issues: one kind, op and reason.
 typedef struct cli_issue_group {
-  stow_onnx_issue first;
+  stow_import_issue first;
   size_t count;
 } cli_issue_group;
 // Groups of |kind|, the most frequent first; of cli_issue_group. False where memory is out.
-bool cli_model_group_issues(const cli_model* model, stow_onnx_issue_kind kind,
+bool cli_model_group_issues(const cli_model* model, stow_import_issue_kind kind,
                             cli_list* out_groups);
 
 // Whether a dim of an input is called |name|, or has no name and is called so: INPUT.AXIS.
@@ -117,7 +121,7 @@ bool cli_model_group_issues(const cli_model* model, stow_onnx_issue_kind kind,
 stow_status cli_model_has_symbol(const cli_model* model, stow_str name, bool* out_has);
 bool cli_model_has_input(const cli_model* model, stow_str name);
 
-// The next dim of a declared type (stow_onnx_print_input_type) at |*cursor|, which stands behind
+// The next dim of a declared type (stow_model_print_type) at |*cursor|, which stands behind
 // its `[` at first: `batch`, `3`, `?`, or `"a + b"` without its quotes.
 stow_str cli_next_declared_dim(const char** cursor);
 

@@ -12,10 +12,22 @@
 #define LABEL_FORMAT "  %-15s "
 #define LABEL_WIDTH 18
 
+stow_model_info cli_model_info(const cli_model* model) {
+  stow_model_info info = {.struct_size = sizeof info};
+  (void)stow_model_describe(model->model, &info);
+  return info;
+}
+
+stow_str cli_model_port(const cli_model* model, stow_model_side side, size_t index) {
+  stow_model_port port = {.struct_size = sizeof port};
+  (void)stow_model_port_at(model->model, side, index, &port);
+  return port.name;
+}
+
 static void print_opsets(const cli_model* model, cli_output* output) {
-  for (size_t i = 0; i < stow_onnx_opset_count(model->model); ++i) {
+  for (size_t i = 0; i < cli_model_info(model).opset_count; ++i) {
     int64_t version;
-    stow_str domain = stow_onnx_opset(model->model, i, &version);
+    stow_str domain = stow_model_opset(model->model, i, &version);
     if (domain.size == 0) {
       cli_print(output, ", opset %" PRId64, version);
     }
@@ -32,22 +44,22 @@ static void format_parameters(uint64_t count, char out[CLI_NUMBER_SIZE]) {
 }
 
 void cli_model_print_facts(const cli_model* model, cli_output* output) {
+  stow_model_info info = cli_model_info(model);
   char name[128];
   char version[64];
-  cli_escape(stow_onnx_producer_name(model->model), name, sizeof name - 2);
-  cli_escape(stow_onnx_producer_version(model->model), version, sizeof version - 2);
+  cli_escape(info.producer, name, sizeof name - 2);
+  cli_escape(info.producer_version, version, sizeof version - 2);
   cli_cut(name, 20);
   cli_cut(version, 12);
-  cli_print(output, LABEL_FORMAT "ONNX, IR version %" PRId64, "format",
-            stow_onnx_ir_version(model->model));
+  cli_print(output, LABEL_FORMAT "ONNX, IR version %" PRId64, "format", info.format_version);
   print_opsets(model, output);
   if (name[0] != '\0') {
     cli_print(output, ", by %s%s%s", name, version[0] == '\0' ? "" : " ", version);
   }
-  size_t nodes = stow_onnx_node_count(model->model);
-  stow_onnx_weights weights = {.struct_size = sizeof weights};
+  size_t nodes = info.node_count;
+  stow_model_weights weights = {.struct_size = sizeof weights};
   char parameters[CLI_NUMBER_SIZE] = "0";
-  if (stow_onnx_count_weights(model->model, NULL, &weights) == STOW_OK) {
+  if (stow_model_count_weights(model->model, NULL, NULL, &weights) == STOW_OK) {
     format_parameters(weights.elements, parameters);
   }
   cli_print(output, "\n" LABEL_FORMAT "%zu node%s, %s parameter%s in %" PRIu64 " tensor%s\n",
@@ -112,16 +124,16 @@ static bool add_dims(stow_str input, const char* declared, const stow_type* type
 
 static bool find_bound(const cli_model* model, const stow_graph* graph, cli_list* list) {
   bool memory = true;
-  for (size_t i = 0; i < stow_onnx_input_count(model->model) && memory; ++i) {
-    stow_str name = stow_onnx_input_name(model->model, i);
+  for (size_t i = 0; i < cli_model_info(model).input_count && memory; ++i) {
+    stow_str name = cli_model_port(model, STOW_MODEL_INPUTS, i);
     stow_value value = stow_graph_find(graph, name);
     stow_string declared;
     stow_string_init(&declared, stow_allocator_default());
     if (value != STOW_VALUE_NONE) {
-      memory =
-          stow_onnx_print_input_type(model->model, i, stow_string_writer(&declared)) == STOW_OK &&
-          add_dims(name, declared.size == 0 ? "" : declared.data, stow_graph_type(graph, value),
-                   list);
+      memory = stow_model_print_type(model->model, STOW_MODEL_INPUTS, i,
+                                     stow_string_writer(&declared)) == STOW_OK &&
+               add_dims(name, declared.size == 0 ? "" : declared.data,
+                        stow_graph_type(graph, value), list);
     }
     stow_string_free(&declared);
   }
@@ -129,8 +141,8 @@ static bool find_bound(const cli_model* model, const stow_graph* graph, cli_list
 }
 
 bool cli_model_has_input(const cli_model* model, stow_str name) {
-  for (size_t i = 0; i < stow_onnx_input_count(model->model); ++i) {
-    if (stow_str_equal(stow_onnx_input_name(model->model, i), name)) {
+  for (size_t i = 0; i < cli_model_info(model).input_count; ++i) {
+    if (stow_str_equal(cli_model_port(model, STOW_MODEL_INPUTS, i), name)) {
       return true;
     }
   }
@@ -159,13 +171,13 @@ static bool declares(stow_str input, const char* declared, stow_str name) {
 stow_status cli_model_has_symbol(const cli_model* model, stow_str name, bool* out_has) {
   stow_status status = STOW_OK;
   *out_has = false;
-  for (size_t i = 0; i < stow_onnx_input_count(model->model) && !*out_has && status == STOW_OK;
-       ++i) {
+  for (size_t i = 0; i < cli_model_info(model).input_count && !*out_has && status == STOW_OK; ++i) {
     stow_string declared;
     stow_string_init(&declared, stow_allocator_default());
-    status = stow_onnx_print_input_type(model->model, i, stow_string_writer(&declared));
+    status =
+        stow_model_print_type(model->model, STOW_MODEL_INPUTS, i, stow_string_writer(&declared));
     *out_has = status == STOW_OK && declared.size != 0 &&
-               declares(stow_onnx_input_name(model->model, i), declared.data, name);
+               declares(cli_model_port(model, STOW_MODEL_INPUTS, i), declared.data, name);
     stow_string_free(&declared);
   }
   return status;
@@ -200,8 +212,8 @@ void cli_model_print_symbols(const cli_model* model, const stow_graph* graph, cl
 }
 
 void cli_model_print_weights(const cli_model* model, bool in_arena, cli_output* output) {
-  stow_onnx_weights weights = {.struct_size = sizeof weights};
-  stow_status status = stow_onnx_count_weights(model->model, NULL, &weights);
+  stow_model_weights weights = {.struct_size = sizeof weights};
+  stow_status status = stow_model_count_weights(model->model, NULL, NULL, &weights);
   if (status == STOW_ERR_OUT_OF_MEMORY) {
     cli_output_lack_memory(output);
   }

@@ -11,15 +11,15 @@
 #define SHOWN_GROUPS 20
 #define SHOWN_TENSORS 40
 
-size_t cli_model_count_issues(const cli_model* model, stow_onnx_issue_kind kind) {
+size_t cli_model_count_issues(const cli_model* model, stow_import_issue_kind kind) {
   size_t count = 0;
-  for (size_t i = 0; i < stow_onnx_import_issue_count(model->import); ++i) {
-    count += stow_onnx_import_issue(model->import, i).kind == kind;
+  for (size_t i = 0; i < stow_import_issue_count(model->import); ++i) {
+    count += stow_import_issue_at(model->import, i)->kind == kind;
   }
   return count;
 }
 
-static bool is_same_group(const stow_onnx_issue* a, const stow_onnx_issue* b) {
+static bool is_same_group(const stow_import_issue* a, const stow_import_issue* b) {
   return stow_str_equal(a->domain, b->domain) && stow_str_equal(a->op, b->op) &&
          stow_str_equal(a->reason, b->reason);
 }
@@ -36,11 +36,11 @@ static void sort_groups(cli_issue_group* groups, size_t count) {
   }
 }
 
-bool cli_model_group_issues(const cli_model* model, stow_onnx_issue_kind kind,
+bool cli_model_group_issues(const cli_model* model, stow_import_issue_kind kind,
                             cli_list* out_groups) {
   *out_groups = (cli_list){0};
-  for (size_t i = 0; i < stow_onnx_import_issue_count(model->import); ++i) {
-    stow_onnx_issue issue = stow_onnx_import_issue(model->import, i);
+  for (size_t i = 0; i < stow_import_issue_count(model->import); ++i) {
+    stow_import_issue issue = *stow_import_issue_at(model->import, i);
     cli_issue_group* groups = out_groups->items;
     size_t at = 0;
     while (issue.kind == kind && at < out_groups->count &&
@@ -68,8 +68,8 @@ static void name_nodes(const cli_model* model, const cli_issue_group* group, cha
   size_t used = 0;
   size_t named = 0;
   out[0] = '\0';
-  for (size_t i = 0; i < stow_onnx_import_issue_count(model->import) && named < 3; ++i) {
-    stow_onnx_issue issue = stow_onnx_import_issue(model->import, i);
+  for (size_t i = 0; i < stow_import_issue_count(model->import) && named < 3; ++i) {
+    stow_import_issue issue = *stow_import_issue_at(model->import, i);
     if (issue.kind == group->first.kind && is_same_group(&issue, &group->first) &&
         used < capacity) {
       int size = snprintf(out + used, capacity - used, "%s%.*s", named == 0 ? "" : ", ",
@@ -85,15 +85,15 @@ static void name_nodes(const cli_model* model, const cli_issue_group* group, cha
 
 static cli_exit tell_unsupported(const cli_model* model, const char* label) {
   cli_list groups;
-  if (!cli_model_group_issues(model, STOW_ONNX_UNSUPPORTED, &groups)) {
+  if (!cli_model_group_issues(model, STOW_IMPORT_UNSUPPORTED, &groups)) {
     return cli_fail_memory();
   }
   if (groups.count == 0) {
     return CLI_BAD_INPUT;
   }
   cli_fail(CLI_BAD_INPUT, "%s: %zu node%s cannot be imported:", label,
-           cli_model_count_issues(model, STOW_ONNX_UNSUPPORTED),
-           cli_plural(cli_model_count_issues(model, STOW_ONNX_UNSUPPORTED)));
+           cli_model_count_issues(model, STOW_IMPORT_UNSUPPORTED),
+           cli_plural(cli_model_count_issues(model, STOW_IMPORT_UNSUPPORTED)));
   const cli_issue_group* group = groups.items;
   for (size_t i = 0; i < groups.count && i < SHOWN_GROUPS; ++i) {
     char nodes[512];
@@ -108,7 +108,7 @@ static cli_exit tell_unsupported(const cli_model* model, const char* label) {
     cli_tell_more("\xE2\x80\xA6 and %zu more kinds; stowage inspect lists them",
                   groups.count - SHOWN_GROUPS);
   }
-  size_t skipped = cli_model_count_issues(model, STOW_ONNX_SKIPPED);
+  size_t skipped = cli_model_count_issues(model, STOW_IMPORT_SKIPPED);
   if (skipped != 0) {
     cli_tell_more("%zu more node%s could not be looked at, for want of these", skipped,
                   cli_plural(skipped));
@@ -169,9 +169,9 @@ static bool has_name(const cli_list* names, stow_str name) {
 bool cli_model_deciders(const cli_model* model, cli_list* out_names) {
   bool memory = true;
   *out_names = (cli_list){0};
-  for (size_t i = 0; i < stow_onnx_import_issue_count(model->import) && memory; ++i) {
-    stow_onnx_issue issue = stow_onnx_import_issue(model->import, i);
-    bool decides = issue.kind == STOW_ONNX_NEEDS_VALUE || issue.kind == STOW_ONNX_CONDITION;
+  for (size_t i = 0; i < stow_import_issue_count(model->import) && memory; ++i) {
+    stow_import_issue issue = *stow_import_issue_at(model->import, i);
+    bool decides = issue.kind == STOW_IMPORT_NEEDS_VALUE || issue.kind == STOW_IMPORT_CONDITION;
     if (decides && issue.tensor.size != 0 && out_names->count < MOST_DECIDERS &&
         !has_name(out_names, issue.tensor)) {
       memory = cli_list_add(out_names, &issue.tensor, sizeof issue.tensor);
@@ -192,35 +192,37 @@ static void list_deciders(const cli_model* model, words* w) {
 
 // Whether an issue that asks for something may be gone once symbols have values: not that of an
 // input without a shape, nor one that an input's value decides.
-static bool may_vanish(const stow_onnx_issue* issue) {
-  return (issue->kind == STOW_ONNX_NEEDS_SHAPE && issue->op.size != 0) ||
-         (issue->kind == STOW_ONNX_NEEDS_VALUE && issue->tensor.size == 0);
+static bool may_vanish(const stow_import_issue* issue) {
+  return (issue->kind == STOW_IMPORT_NEEDS_SHAPE && issue->op.size != 0) ||
+         (issue->kind == STOW_IMPORT_NEEDS_VALUE && issue->tensor.size == 0);
 }
 
 // Issues of |kind| that can be dealt with now: all, where the symbols have values.
-static bool is_due(const cli_model* model, const stow_onnx_issue* issue,
-                   stow_onnx_issue_kind kind) {
-  return issue->kind == kind &&
-         (stow_onnx_import_symbol_count(model->import) == 0 || !may_vanish(issue));
+static bool is_due(const cli_model* model, const stow_import_issue* issue,
+                   stow_import_issue_kind kind) {
+  size_t symbols;
+  (void)stow_import_symbols(model->import, &symbols);
+  return issue->kind == kind && (symbols == 0 || !may_vanish(issue));
 }
 
-static size_t count_due(const cli_model* model, stow_onnx_issue_kind kind) {
+static size_t count_due(const cli_model* model, stow_import_issue_kind kind) {
   size_t count = 0;
-  for (size_t i = 0; i < stow_onnx_import_issue_count(model->import); ++i) {
-    stow_onnx_issue issue = stow_onnx_import_issue(model->import, i);
+  for (size_t i = 0; i < stow_import_issue_count(model->import); ++i) {
+    stow_import_issue issue = *stow_import_issue_at(model->import, i);
     count += is_due(model, &issue, kind);
   }
   return count;
 }
 
 static void tell_symbols(const cli_model* model, const char* label) {
-  size_t count = stow_onnx_import_symbol_count(model->import);
+  size_t count;
+  const stow_str* symbols = stow_import_symbols(model->import, &count);
   words names = {0};
   words binds = {0};
   words values = {0};
   for (size_t i = 0; i < count; ++i) {
-    add_name(&names, stow_onnx_import_symbol(model->import, i));
-    add_option(&binds, "bind", stow_onnx_import_symbol(model->import, i), "N");
+    add_name(&names, symbols[i]);
+    add_option(&binds, "bind", symbols[i], "N");
   }
   if (count == 0) {
     return;
@@ -229,12 +231,12 @@ static void tell_symbols(const cli_model* model, const char* label) {
   cli_tell_more("give each its own:%s", binds.text);
   cli_tell_more("or the same to all: --bind-rest N");
   list_deciders(model, &values);
-  if (values.used > 0 && count_due(model, STOW_ONNX_NEEDS_VALUE) == 0) {
+  if (values.used > 0 && count_due(model, STOW_IMPORT_NEEDS_VALUE) == 0) {
     cli_tell_more("to choose a branch where an input decides:%s", values.text);
   }
   size_t later = 0;
-  for (size_t i = 0; i < stow_onnx_import_issue_count(model->import); ++i) {
-    stow_onnx_issue issue = stow_onnx_import_issue(model->import, i);
+  for (size_t i = 0; i < stow_import_issue_count(model->import); ++i) {
+    stow_import_issue issue = *stow_import_issue_at(model->import, i);
     later += may_vanish(&issue);
   }
   if (later > 0) {
@@ -243,12 +245,12 @@ static void tell_symbols(const cli_model* model, const char* label) {
   }
 }
 
-static void list_due(const cli_model* model, stow_onnx_issue_kind kind) {
+static void list_due(const cli_model* model, stow_import_issue_kind kind) {
   size_t shown = 0;
-  for (size_t i = 0; i < stow_onnx_import_issue_count(model->import); ++i) {
-    stow_onnx_issue issue = stow_onnx_import_issue(model->import, i);
+  for (size_t i = 0; i < stow_import_issue_count(model->import); ++i) {
+    stow_import_issue issue = *stow_import_issue_at(model->import, i);
     if (is_due(model, &issue, kind) && shown++ < SHOWN_TENSORS) {
-      stow_str name = kind == STOW_ONNX_NEEDS_VALUE ? issue.node : issue.tensor;
+      stow_str name = kind == STOW_IMPORT_NEEDS_VALUE ? issue.node : issue.tensor;
       cli_tell_more("%.*s%s%.*s%s: %.*s", (int)name.size, name.data, issue.op.size == 0 ? "" : " (",
                     (int)issue.op.size, issue.op.data, issue.op.size == 0 ? "" : ")",
                     (int)issue.reason.size, issue.reason.data);
@@ -260,7 +262,7 @@ static void list_due(const cli_model* model, stow_onnx_issue_kind kind) {
 }
 
 static void tell_values(const cli_model* model, const char* label) {
-  size_t count = count_due(model, STOW_ONNX_NEEDS_VALUE);
+  size_t count = count_due(model, STOW_IMPORT_NEEDS_VALUE);
   words values = {0};
   if (count == 0) {
     return;
@@ -268,11 +270,11 @@ static void tell_values(const cli_model* model, const char* label) {
   list_deciders(model, &values);
   cli_fail(CLI_BAD_INPUT, "%s: %zu condition%s without a known value%s%s:", label, count,
            cli_plural(count), values.used == 0 ? "" : "; give", values.text);
-  list_due(model, STOW_ONNX_NEEDS_VALUE);
+  list_due(model, STOW_IMPORT_NEEDS_VALUE);
 }
 
 static void tell_shapes(const cli_model* model, const char* label) {
-  size_t count = count_due(model, STOW_ONNX_NEEDS_SHAPE);
+  size_t count = count_due(model, STOW_IMPORT_NEEDS_SHAPE);
   if (count == 0) {
     return;
   }
@@ -280,7 +282,7 @@ static void tell_shapes(const cli_model* model, const char* label) {
            "%s: %zu tensor%s need%s a shape, which depends on data; give the largest with "
            "--shape NAME=DIMS:",
            label, count, cli_plural(count), count == 1 ? "s" : "");
-  list_due(model, STOW_ONNX_NEEDS_SHAPE);
+  list_due(model, STOW_IMPORT_NEEDS_SHAPE);
 }
 
 static void tell_missing(const cli_model* model, const char* label) {
@@ -290,7 +292,7 @@ static void tell_missing(const cli_model* model, const char* label) {
 }
 
 cli_exit cli_model_graph(const cli_model* model, const char* label, stow_graph** out_graph) {
-  *out_graph = stow_onnx_import_graph(model->import);
+  *out_graph = stow_import_graph(model->import);
   if (*out_graph != NULL) {
     return CLI_YES;
   }
@@ -305,7 +307,8 @@ cli_exit cli_model_require_bound(const cli_model* model, const char* label,
     return CLI_YES;
   }
   tell_missing(model, label);
-  bool is_told = stow_onnx_import_symbol_count(model->import) > 0 ||
-                 cli_model_count_issues(model, STOW_ONNX_NEEDS_SHAPE) > 0;
+  size_t symbols;
+  (void)stow_import_symbols(model->import, &symbols);
+  bool is_told = symbols > 0 || cli_model_count_issues(model, STOW_IMPORT_NEEDS_SHAPE) > 0;
   return is_told ? CLI_BAD_INPUT : cli_require_bound(label, graph);
 }

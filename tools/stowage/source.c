@@ -10,9 +10,9 @@
 
 // A plan needs no weights, but who runs it will.
 static void note_missing_data(const cli_source* source) {
-  for (size_t i = 0; i < stow_onnx_import_issue_count(source->model.import); ++i) {
-    stow_onnx_issue issue = stow_onnx_import_issue(source->model.import, i);
-    if (issue.kind == STOW_ONNX_NO_DATA) {
+  for (size_t i = 0; i < stow_import_issue_count(source->model.import); ++i) {
+    stow_import_issue issue = *stow_import_issue_at(source->model.import, i);
+    if (issue.kind == STOW_IMPORT_NO_DATA) {
       cli_note("%s: %.*s", source->label, (int)issue.reason.size, issue.reason.data);
     }
   }

@@ -33,9 +33,9 @@ static void print_title(const cli_summary* summary, cli_output* output) {
 
 // Branches that were chosen because the other does not fit: a plan for one kind of input only.
 static void print_branches(const cli_model* model, cli_output* output) {
-  for (size_t i = 0; i < stow_onnx_import_issue_count(model->import); ++i) {
-    stow_onnx_issue issue = stow_onnx_import_issue(model->import, i);
-    if (issue.kind == STOW_ONNX_BRANCH) {
+  for (size_t i = 0; i < stow_import_issue_count(model->import); ++i) {
+    stow_import_issue issue = *stow_import_issue_at(model->import, i);
+    if (issue.kind == STOW_IMPORT_BRANCH) {
       char name[256];
       char reason[256];
       cli_escape(issue.node, name, sizeof name);
@@ -49,8 +49,8 @@ static void print_model(const cli_summary* summary, cli_output* output) {
   const cli_model* model = summary->model;
   cli_model_print_facts(model, output);
   cli_model_print_symbols(model, summary->graph, output);
-  size_t bounded = cli_model_count_issues(model, STOW_ONNX_BOUNDED);
-  size_t custom = cli_model_count_issues(model, STOW_ONNX_CUSTOM);
+  size_t bounded = cli_model_count_issues(model, STOW_IMPORT_BOUNDED);
+  size_t custom = cli_model_count_issues(model, STOW_IMPORT_CUSTOM);
   if (bounded > 0) {
     cli_print(output, "  %-15s %zu tensor%s whose shape depends on data, at the largest\n",
               "bounded", bounded, cli_plural(bounded));

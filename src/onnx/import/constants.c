@@ -17,98 +17,57 @@ static stow_status type_of(stowi_importer* imp, int32_t elem, const int64_t* dim
   if (elem == STOWI_ELEM_STRING) {
     return stowi_fail(imp->diag, STOW_ERR_UNSUPPORTED, "strings are not supported");
   }
-  if (!stowi_elem_dtype(elem, &out_type->dtype)) {
+  if (!stowi_onnx_elem_dtype(elem, &out_type->dtype)) {
     return stowi_fail(imp->diag, STOW_ERR_UNSUPPORTED, "element type %d is not supported",
                       (int)elem);
   }
   if (rank > STOW_MAX_RANK) {
-    return stowi_fail(imp->diag, STOW_ERR_UNSUPPORTED, "%zu dims are more than %d", rank,
+    return stowi_fail(imp->diag, STOW_ERR_UNSUPPORTED, "%zu dims; at most %d are allowed", rank,
                       STOW_MAX_RANK);
   }
   *out_type = stow_type_make(out_type->dtype, (uint32_t)rank, dims);
   return STOW_OK;
 }
 
-static stow_str without_folder(stow_str path) {
-  for (size_t i = path.size; i > 0; --i) {
-    if (path.data[i - 1] == '/') {
-      return (stow_str){path.data + i, path.size - i};
-    }
-  }
-  return path;
-}
-
-// Where the bytes are: in this process, in a file, or both. |bytes| may be NULL.
-typedef struct payload {
-  const void* bytes;
-  size_t size;
-  stow_str source;  // empty: none
-  uint64_t at;
-} payload;
-
-static stow_status add_constant(stowi_importer* imp, stow_op op, stow_str name,
-                                const stow_type* type, const payload* data, stow_value* out_value) {
-  stow_str fresh;
-  STOW_TRY(stowi_fresh_name(imp, name, &fresh));
-  stow_call* call = stow_graph_begin(imp->graph, op);
-  stow_call_name(call, 0, fresh);
-  stow_call_result_type(call, type);
-  if (data->source.size != 0 && data->at <= INT64_MAX) {
-    stow_call_attr_string(call, "source", data->source);
-    stow_call_attr_int(call, "at", (int64_t)data->at);
-    stow_call_attr_int(call, "bytes", (int64_t)data->size);
-  }
-  if (data->bytes != NULL) {
-    stow_call_data(call, data->bytes, data->size, false);
-  }
-  stow_node node;
-  STOW_TRY(stow_call_finish(call, imp->diag, &node));
-  *out_value = stow_graph_first_result(imp->graph, node);
+// A weight whose file is missing still has a place and a size: enough for a plan.
+static stow_status without_bytes(stowi_onnx_importer* onnx, const stowi_onnx_tensor* tensor,
+                                 const stow_type* type, stowi_import_payload* out_data) {
+  uint64_t size;
+  STOW_TRY(stowi_import_report_missing(&onnx->imp, tensor->location, tensor->name));
+  STOW_TRY(stow_type_bytes(type, &size));
+  *out_data = (stowi_import_payload){NULL, (size_t)size, tensor->location, tensor->offset};
   return STOW_OK;
 }
 
-// The last failure says why. Weights of one file mostly follow each other.
-static stow_status tell_missing(stowi_importer* imp, const stowi_onnx_tensor* tensor) {
-  if (stow_str_equal(imp->missing, tensor->location)) {
+static stow_status find_bytes(stowi_onnx_importer* onnx, const stowi_onnx_tensor* tensor,
+                              const stow_type* type, stowi_import_payload* out_data) {
+  stowi_importer* imp = &onnx->imp;
+  stowi_onnx_bytes bytes;
+  uint64_t size;
+  STOW_TRY(stow_type_bytes(type, &size));
+  if (stowi_onnx_place_of(onnx->model, tensor, &bytes) && !stowi_import_reads(imp, size)) {
+    *out_data = (stowi_import_payload){NULL, bytes.size, bytes.source, bytes.at};
     return STOW_OK;
   }
-  imp->missing = tensor->location;
-  return stowi_add_issue(imp, STOW_ONNX_NO_DATA, NULL, tensor->name, "%s", imp->diag->message);
-}
-
-// A weight whose file is not there has a place and a size all the same: enough for a plan.
-static stow_status without_bytes(stowi_importer* imp, const stowi_onnx_tensor* tensor,
-                                 const stow_type* type, payload* out_data) {
-  uint64_t size;
-  STOW_TRY(tell_missing(imp, tensor));
-  STOW_TRY(stow_type_bytes(type, &size));
-  *out_data = (payload){NULL, (size_t)size, without_folder(tensor->location), tensor->offset};
-  return STOW_OK;
-}
-
-static stow_status find_bytes(stowi_importer* imp, const stowi_onnx_tensor* tensor,
-                              const stow_type* type, payload* out_data) {
-  stowi_onnx_bytes bytes;
   stow_status status =
       stowi_onnx_tensor_bytes(imp->model, tensor, imp->allocator, imp->diag, &bytes);
   if (status == STOW_ERR_IO && tensor->is_external) {
-    return without_bytes(imp, tensor, type, out_data);
+    return without_bytes(onnx, tensor, type, out_data);
   }
   STOW_TRY(status);
-  *out_data = (payload){bytes.bytes == NULL ? "" : bytes.bytes, bytes.size,
-                        without_folder(bytes.source), bytes.at};
-  return bytes.is_owned ? stowi_keep_block(imp, (void*)(uintptr_t)bytes.bytes, bytes.size)
+  *out_data = (stowi_import_payload){bytes.bytes, bytes.size, bytes.source, bytes.at};
+  return bytes.is_owned ? stowi_import_keep_block(imp, (void*)(uintptr_t)bytes.bytes, bytes.size)
                         : STOW_OK;
 }
 
-stow_status stowi_import_tensor(stowi_importer* imp, const stowi_onnx_tensor* tensor, stow_op op,
-                                stow_str name, stow_value* out_value) {
+stow_status stowi_onnx_import_tensor(stowi_onnx_importer* onnx, const stowi_onnx_tensor* tensor,
+                                     stow_op op, stow_str name, stow_value* out_value) {
   *out_value = STOW_VALUE_NONE;
   stow_type type;
-  payload data;
-  STOW_TRY(type_of(imp, tensor->elem, tensor->dims, tensor->rank, &type));
-  STOW_TRY(find_bytes(imp, tensor, &type, &data));
-  return add_constant(imp, op, name, &type, &data, out_value);
+  stowi_import_payload data;
+  STOW_TRY(type_of(&onnx->imp, tensor->elem, tensor->dims, tensor->rank, &type));
+  STOW_TRY(find_bytes(onnx, tensor, &type, &data));
+  return stowi_import_constant(&onnx->imp, op, name, &type, &data, out_value);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -164,8 +123,9 @@ static void free_bytes(stowi_importer* imp, const stowi_onnx_bytes* bytes) {
   }
 }
 
-static stow_status fill_dense(stowi_importer* imp, const stowi_onnx_sparse* sparse,
+static stow_status fill_dense(stowi_onnx_importer* onnx, const stowi_onnx_sparse* sparse,
                               const stow_type* type, unsigned char* dense) {
+  stowi_importer* imp = &onnx->imp;
   stowi_onnx_bytes values = {0};
   stowi_onnx_bytes indices = {0};
   uint64_t elements;
@@ -183,8 +143,9 @@ static stow_status fill_dense(stowi_importer* imp, const stowi_onnx_sparse* spar
   return status;
 }
 
-static stow_status import_sparse(stowi_importer* imp, const stowi_onnx_sparse* sparse, stow_op op,
-                                 stow_str name, stow_value* out_value) {
+static stow_status import_sparse(stowi_onnx_importer* onnx, const stowi_onnx_sparse* sparse,
+                                 stow_op op, stow_str name, stow_value* out_value) {
+  stowi_importer* imp = &onnx->imp;
   *out_value = STOW_VALUE_NONE;
   stow_type type;
   uint64_t size;
@@ -194,14 +155,14 @@ static stow_status import_sparse(stowi_importer* imp, const stowi_onnx_sparse* s
     return stowi_fail(imp->diag, STOW_ERR_UNSUPPORTED,
                       "sparse tensors of this size or type are not supported");
   }
-  unsigned char* dense = (unsigned char*)stowi_keep_bytes(imp, (size_t)size);
+  unsigned char* dense = (unsigned char*)stowi_import_keep_bytes(imp, (size_t)size);
   if (dense == NULL) {
     return stowi_import_memory(imp);
   }
   memset(dense, 0, (size_t)size);
-  STOW_TRY(fill_dense(imp, sparse, &type, dense));
-  payload data = {dense, (size_t)size, {"", 0}, 0};
-  return add_constant(imp, op, name, &type, &data, out_value);
+  STOW_TRY(fill_dense(onnx, sparse, &type, dense));
+  stowi_import_payload data = {dense, (size_t)size, {"", 0}, 0};
+  return stowi_import_constant(imp, op, name, &type, &data, out_value);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -209,17 +170,10 @@ static stow_status import_sparse(stowi_importer* imp, const stowi_onnx_sparse* s
 
 static stow_status note_uses(stowi_importer* imp, const stowi_onnx_graph* graph, uint32_t depth);
 
-static void note_use(stowi_importer* imp, stow_str text) {
-  uint32_t id = text.size == 0 ? STOWI_NONE : stowi_name_find(imp, text);
-  if (id != STOWI_NONE) {
-    imp->names.data[id].is_used = true;
-  }
-}
-
 static stow_status note_node_uses(stowi_importer* imp, const stowi_onnx_node* node,
                                   uint32_t depth) {
   for (size_t k = 0; k < node->input_count; ++k) {
-    note_use(imp, node->inputs[k]);
+    stowi_import_note_use(imp, node->inputs[k]);
   }
   for (size_t k = 0; k < node->attr_count; ++k) {
     if (node->attrs[k].graph != NULL) {
@@ -230,89 +184,84 @@ static stow_status note_node_uses(stowi_importer* imp, const stowi_onnx_node* no
 }
 
 static stow_status note_uses(stowi_importer* imp, const stowi_onnx_graph* graph, uint32_t depth) {
-  if (depth > STOWI_MAX_DEPTH) {
+  if (depth > STOWI_IMPORT_MAX_DEPTH) {
     return stowi_fail(imp->diag, STOW_ERR_LIMIT, "graphs are nested more than %d deep",
-                      STOWI_MAX_DEPTH);
+                      STOWI_IMPORT_MAX_DEPTH);
   }
   for (size_t i = 0; i < graph->node_count; ++i) {
     STOW_TRY(note_node_uses(imp, &graph->nodes[i], depth));
   }
   for (size_t i = 0; i < graph->output_count; ++i) {
-    note_use(imp, graph->outputs[i].name);
+    stowi_import_note_use(imp, graph->outputs[i].name);
   }
   return STOW_OK;
 }
 
-static stow_status note_initializer(stowi_importer* imp, stow_str text) {
-  uint32_t id;
-  STOW_TRY(stowi_name_of(imp, text, &id));
-  imp->names.data[id].is_initializer = true;
-  return STOW_OK;
-}
-
-stow_status stowi_note_initializers(stowi_importer* imp) {
-  const stowi_onnx_graph* graph = &imp->proto->graph;
+stow_status stowi_onnx_note_names(stowi_importer* imp) {
+  const stowi_onnx_graph* graph = &stowi_onnx_proto_of(imp->model)->graph;
   for (size_t i = 0; i < graph->initializer_count; ++i) {
-    STOW_TRY(note_initializer(imp, graph->initializers[i].name));
+    STOW_TRY(stowi_import_note_weight(imp, graph->initializers[i].name));
   }
   for (size_t i = 0; i < graph->sparse_count; ++i) {
-    STOW_TRY(note_initializer(imp, graph->sparse_initializers[i].values.name));
+    STOW_TRY(stowi_import_note_weight(imp, graph->sparse_initializers[i].values.name));
+  }
+  for (size_t i = 0; i < graph->node_count; ++i) {
+    for (size_t k = 0; k < graph->nodes[i].output_count; ++k) {
+      stowi_import_note_outer(imp, graph->nodes[i].outputs[k]);
+    }
   }
   return note_uses(imp, graph, 0);
 }
 
 // The value that was asked for in the place of an initializer, whose type it must have. |sparse| is
 // NULL for a plain one.
-static stow_status import_asked(stowi_importer* imp, const stowi_asked_value* value,
+static stow_status import_asked(stowi_importer* imp, const stowi_import_asked_value* value,
                                 const stowi_onnx_tensor* tensor, const stowi_onnx_sparse* sparse,
                                 stow_op op, stow_value* out_value) {
   const int64_t* dims = sparse == NULL ? tensor->dims : sparse->dims;
   size_t rank = sparse == NULL ? tensor->rank : sparse->rank;
   stow_type type;
-  void* bytes = NULL;
-  payload data = {NULL, 0, {"", 0}, 0};
   STOW_TRY(type_of(imp, tensor->elem, dims, rank, &type));
-  STOW_TRY(stowi_asked_bytes(imp, value, &type, &bytes, &data.size));
-  data.bytes = bytes;
-  return add_constant(imp, op, tensor->name, &type, &data, out_value);
+  return stowi_import_asked_constant(imp, op, value, tensor->name, &type, out_value);
 }
 
 // |sparse| is NULL for a plain one.
-static stow_status import_initializer(stowi_importer* imp, const stowi_onnx_tensor* tensor,
+static stow_status import_initializer(stowi_onnx_importer* onnx, const stowi_onnx_tensor* tensor,
                                       const stowi_onnx_sparse* sparse, stow_op op) {
-  uint32_t id = stowi_name_find(imp, tensor->name);
-  bool is_main = op == STOW_OP_PARAM && id != STOWI_NONE;
+  stowi_importer* imp = &onnx->imp;
+  uint32_t id = stowi_import_name_find(imp, tensor->name);
+  bool is_main = op == STOW_OP_PARAM && id != STOWI_IMPORT_NONE;
   if (is_main && !imp->names.data[id].is_used) {
     return STOW_OK;
   }
-  const stowi_asked_value* asked = is_main ? imp->names.data[id].value : NULL;
+  const stowi_import_asked_value* asked = is_main ? imp->names.data[id].value : NULL;
   stow_value value = STOW_VALUE_NONE;
   stow_status status = asked != NULL ? import_asked(imp, asked, tensor, sparse, op, &value)
                        : sparse != NULL
-                           ? import_sparse(imp, sparse, op, tensor->name, &value)
-                           : stowi_import_tensor(imp, tensor, op, tensor->name, &value);
+                           ? import_sparse(onnx, sparse, op, tensor->name, &value)
+                           : stowi_onnx_import_tensor(onnx, tensor, op, tensor->name, &value);
   if (status == STOW_ERR_UNSUPPORTED) {
-    STOW_TRY(
-        stowi_add_issue(imp, STOW_ONNX_UNSUPPORTED, NULL, tensor->name, "%s", imp->diag->message));
-    return stowi_bind(imp, tensor->name, STOW_VALUE_NONE, STOWI_BOUND_POISON);
+    STOW_TRY(stowi_import_add_issue(imp, STOW_IMPORT_UNSUPPORTED, NULL, tensor->name, "%s",
+                                    imp->diag->message));
+    return stowi_import_bind(imp, tensor->name, STOW_VALUE_NONE, STOWI_IMPORT_POISON);
   }
   if (status != STOW_OK) {
     stow_diag inner = *imp->diag;
     return stowi_fail(imp->diag, status, "initializer \"%.*s\": %s", STOWI_STR_ARG(tensor->name),
                       inner.message);
   }
-  STOW_TRY(stowi_compare_asked(imp, tensor->name, value));
-  return stowi_bind(imp, tensor->name, value, STOWI_BOUND_VALUE);
+  STOW_TRY(stowi_import_compare_asked(imp, tensor->name, value));
+  return stowi_import_bind(imp, tensor->name, value, STOWI_IMPORT_VALUE);
 }
 
-stow_status stowi_import_initializers(stowi_importer* imp, const stowi_onnx_graph* graph,
-                                      stow_op op) {
+stow_status stowi_onnx_import_initializers(stowi_onnx_importer* onnx, const stowi_onnx_graph* graph,
+                                           stow_op op) {
   for (size_t i = 0; i < graph->initializer_count; ++i) {
-    STOW_TRY(import_initializer(imp, &graph->initializers[i], NULL, op));
+    STOW_TRY(import_initializer(onnx, &graph->initializers[i], NULL, op));
   }
   for (size_t i = 0; i < graph->sparse_count; ++i) {
     const stowi_onnx_sparse* sparse = &graph->sparse_initializers[i];
-    STOW_TRY(import_initializer(imp, &sparse->values, sparse, op));
+    STOW_TRY(import_initializer(onnx, &sparse->values, sparse, op));
   }
   return STOW_OK;
 }
@@ -326,17 +275,18 @@ static stow_status constant_numbers(stowi_lowering* l, stow_str name, stow_dtype
                                     stow_value* out_value) {
   stow_dim dim = (stow_dim)count;
   stow_type type = stow_type_make(dtype, is_scalar ? 0 : 1, &dim);
-  payload data = {count == 0 ? "" : numbers, count * (stow_dtype_bits(dtype) / 8), {"", 0}, 0};
-  return add_constant(l->imp, STOW_OP_CONSTANT, name, &type, &data, out_value);
+  stowi_import_payload data = {
+      count == 0 ? "" : numbers, count * (stow_dtype_bits(dtype) / 8), {"", 0}, 0};
+  return stowi_import_constant(l->imp, STOW_OP_CONSTANT, name, &type, &data, out_value);
 }
 
 static stow_status import_constant(stowi_lowering* l, stow_str name, const stowi_onnx_attr* attr,
                                    stow_value* out_value) {
   switch (attr->type) {
     case STOWI_ATTR_TENSOR:
-      return stowi_import_tensor(l->imp, attr->tensor, STOW_OP_CONSTANT, name, out_value);
+      return stowi_onnx_import_tensor(l->onnx, attr->tensor, STOW_OP_CONSTANT, name, out_value);
     case STOWI_ATTR_SPARSE_TENSOR:
-      return import_sparse(l->imp, attr->sparse, STOW_OP_CONSTANT, name, out_value);
+      return import_sparse(l->onnx, attr->sparse, STOW_OP_CONSTANT, name, out_value);
     case STOWI_ATTR_INT:
       return constant_numbers(l, name, STOW_I64, &attr->i, 1, true, out_value);
     case STOWI_ATTR_INTS:

@@ -1,6 +1,6 @@
 // Importing a list of nodes: each is a function's call, an op with a row, or a custom op. A node
 // that cannot be imported leaves an issue and poisons its results; those that read poison are
-// skipped, and the run goes on, so that one import tells all that stands against it.
+// skipped, and the run goes on, so that one import reports all issues.
 #include <string.h>
 
 #include "onnx/import/importer.h"
@@ -16,13 +16,13 @@ static size_t count_without_empty_end(const stow_str* names, size_t count) {
 }
 
 // Pushes |count| absent values; the stack is cut when the node is done.
-static stow_status push_absent(stowi_importer* imp, size_t count, size_t* out_first) {
-  if (STOWI_VEC_RESERVE(imp->allocator, &imp->stack, count) != STOW_OK) {
-    return stowi_import_memory(imp);
+static stow_status push_absent(stowi_onnx_importer* onnx, size_t count, size_t* out_first) {
+  if (STOWI_VEC_RESERVE(onnx->imp.allocator, &onnx->stack, count) != STOW_OK) {
+    return stowi_import_memory(&onnx->imp);
   }
-  *out_first = imp->stack.count;
+  *out_first = onnx->stack.count;
   for (size_t i = 0; i < count; ++i) {
-    imp->stack.data[imp->stack.count++] = STOW_VALUE_NONE;
+    onnx->stack.data[onnx->stack.count++] = STOW_VALUE_NONE;
   }
   return STOW_OK;
 }
@@ -31,21 +31,21 @@ static stow_status resolve_operands(stowi_lowering* l, const stow_str** out_pois
   stowi_importer* imp = l->imp;
   *out_poison = NULL;
   l->operand_count = count_without_empty_end(l->node->inputs, l->node->input_count);
-  STOW_TRY(push_absent(imp, l->operand_count, &l->first_operand));
+  STOW_TRY(push_absent(l->onnx, l->operand_count, &l->first_operand));
   for (size_t k = 0; k < l->operand_count; ++k) {
     stow_str name = l->node->inputs[k];
-    const stowi_binding* binding = name.size == 0 ? NULL : stowi_resolve(imp, name);
+    const stowi_import_binding* binding = name.size == 0 ? NULL : stowi_import_resolve(imp, name);
     if (name.size == 0) {
       continue;
     }
     if (binding == NULL) {
-      return stowi_fail(imp->diag, STOW_ERR_SYNTAX, "input %zu is \"%.*s\", which nothing makes", k,
-                        STOWI_STR_ARG(name));
+      return stowi_fail(imp->diag, STOW_ERR_SYNTAX, "input %zu is \"%.*s\", which no node produces",
+                        k, STOWI_STR_ARG(name));
     }
-    if (binding->bound == STOWI_BOUND_POISON) {
+    if (binding->bound == STOWI_IMPORT_POISON) {
       *out_poison = &l->node->inputs[k];
-    } else if (binding->bound == STOWI_BOUND_VALUE) {
-      imp->stack.data[l->first_operand + k] = binding->value;
+    } else if (binding->bound == STOWI_IMPORT_VALUE) {
+      l->onnx->stack.data[l->first_operand + k] = binding->value;
     }
   }
   // Inputs that a function's call leaves off are left off here too.
@@ -62,7 +62,8 @@ static stow_status resolve_operands(stowi_lowering* l, const stow_str** out_pois
 static stow_status poison_results(stowi_lowering* l) {
   for (size_t k = 0; k < l->result_count; ++k) {
     if (stowi_lower_wants(l, k)) {
-      STOW_TRY(stowi_bind(l->imp, l->node->outputs[k], STOW_VALUE_NONE, STOWI_BOUND_POISON));
+      STOW_TRY(
+          stowi_import_bind(l->imp, l->node->outputs[k], STOW_VALUE_NONE, STOWI_IMPORT_POISON));
     }
   }
   return STOW_OK;
@@ -75,11 +76,11 @@ static stow_status bind_results(stowi_lowering* l) {
     if (!stowi_lower_wants(l, k)) {
       continue;
     }
-    stowi_bound bound = value == STOW_VALUE_NONE ? STOWI_BOUND_POISON : STOWI_BOUND_VALUE;
-    STOW_TRY(stowi_bind(l->imp, name, value, bound));
-    if (bound == STOWI_BOUND_VALUE) {
-      STOW_TRY(stowi_compare_asked(l->imp, name, value));
-      STOW_TRY(stowi_compare_declared(l->imp, l->node));
+    stowi_import_bound bound = value == STOW_VALUE_NONE ? STOWI_IMPORT_POISON : STOWI_IMPORT_VALUE;
+    STOW_TRY(stowi_import_bind(l->imp, name, value, bound));
+    if (bound == STOWI_IMPORT_VALUE) {
+      STOW_TRY(stowi_import_compare_asked(l->imp, name, value));
+      STOW_TRY(stowi_import_compare_declared(l->imp, l->node));
     }
   }
   return STOW_OK;
@@ -97,7 +98,7 @@ static stow_status run_row(stowi_lowering* l) {
                             : stowi_lower_plain(l, row->op, row->attrs, row->attr_count);
 }
 
-static int64_t find_opset(const stowi_onnx_opset* opsets, size_t count, stow_str domain) {
+static int64_t find_opset(const stowi_import_opset* opsets, size_t count, stow_str domain) {
   for (size_t i = 0; i < count; ++i) {
     if (stow_str_equal(opsets[i].domain, domain)) {
       return opsets[i].version;
@@ -107,14 +108,15 @@ static int64_t find_opset(const stowi_onnx_opset* opsets, size_t count, stow_str
 }
 
 // Files of before opsets existed, and domains that are used without being imported: version 1.
-static int64_t version_of(const stowi_importer* imp, stow_str domain) {
+static int64_t version_of(const stowi_onnx_importer* onnx, stow_str domain) {
+  const stowi_onnx_proto* proto = &onnx->model->proto;
   int64_t version = -1;
-  if (imp->inlining != NULL) {
-    const stowi_onnx_function* function = imp->inlining->function;
+  if (onnx->inlining != NULL) {
+    const stowi_onnx_function* function = onnx->inlining->function;
     version = find_opset(function->opsets, function->opset_count, domain);
   }
   if (version < 0) {
-    version = find_opset(imp->proto->opsets, imp->proto->opset_count, domain);
+    version = find_opset(proto->opsets, proto->opset_count, domain);
   }
   return version < 0 ? 1 : version;
 }
@@ -137,18 +139,18 @@ static stow_status check_results(const stowi_lowering* l) {
 }
 
 static stow_status lower(stowi_lowering* l) {
-  stowi_importer* imp = l->imp;
-  ++imp->lowered;
-  if (imp->inlining != NULL && ++imp->inlined > STOWI_MAX_INLINED) {
-    return stowi_fail(imp->diag, STOW_ERR_LIMIT, "calls of functions make more than %d nodes",
-                      STOWI_MAX_INLINED);
+  stowi_onnx_importer* onnx = l->onnx;
+  ++onnx->lowered;
+  if (onnx->inlining != NULL && ++onnx->inlined > STOWI_ONNX_MAX_INLINED) {
+    return stowi_fail(l->imp->diag, STOW_ERR_LIMIT, "calls of functions make more than %d nodes",
+                      STOWI_ONNX_MAX_INLINED);
   }
-  const stowi_onnx_function* function = stowi_function_of(imp, l->node);
+  const stowi_onnx_function* function = stowi_onnx_function_of(onnx, l->node);
   if (function != NULL) {
-    return stowi_inline(l, function);
+    return stowi_onnx_inline(l, function);
   }
-  l->version = version_of(imp, l->node->domain);
-  l->row = stowi_lower_index_find(&imp->rows, l->node->domain, l->node->op, l->version);
+  l->version = version_of(onnx, l->node->domain);
+  l->row = stowi_lower_index_find(&onnx->rows, l->node->domain, l->node->op, l->version);
   STOW_TRY(run_row(l));
   return check_results(l);
 }
@@ -162,10 +164,10 @@ static stow_status take_failure(stowi_lowering* l, stow_status status) {
   if (status != STOW_ERR_UNSUPPORTED && status != STOW_ERR_DATA_DEPENDENT) {
     return status;
   }
-  stow_onnx_issue_kind kind =
-      status == STOW_ERR_UNSUPPORTED ? STOW_ONNX_UNSUPPORTED : STOW_ONNX_NEEDS_SHAPE;
+  stow_import_issue_kind kind =
+      status == STOW_ERR_UNSUPPORTED ? STOW_IMPORT_UNSUPPORTED : STOW_IMPORT_NEEDS_SHAPE;
   stow_str tensor = l->result_count == 0 ? stow_str_of("") : l->node->outputs[0];
-  STOW_TRY(stowi_add_issue(imp, kind, l->node, tensor, "%s", imp->diag->message));
+  STOW_TRY(stowi_import_add_issue(imp, kind, l->node, tensor, "%s", imp->diag->message));
   return poison_results(l);
 }
 
@@ -173,26 +175,14 @@ static stow_status import_resolved(stowi_lowering* l, const stow_str* poison) {
   stowi_importer* imp = l->imp;
   l->result_count = count_without_empty_end(l->node->outputs, l->node->output_count);
   if (poison != NULL) {
-    STOW_TRY(stowi_add_issue(imp, STOW_ONNX_SKIPPED, l->node, *poison,
-                             "\"%.*s\" could not be imported", STOWI_STR_ARG(*poison)));
+    STOW_TRY(stowi_import_add_issue(imp, STOW_IMPORT_SKIPPED, l->node, *poison,
+                                    "\"%.*s\" could not be imported", STOWI_STR_ARG(*poison)));
     return poison_results(l);
   }
-  STOW_TRY(push_absent(imp, l->result_count, &l->first_result));
+  STOW_TRY(push_absent(l->onnx, l->result_count, &l->first_result));
   stow_status status = lower(l);
   stow_graph_cancel(imp->graph);  // what a lowering that failed had begun
   return status == STOW_OK ? bind_results(l) : take_failure(l, status);
-}
-
-stow_status stowi_note_origins(stowi_importer* imp, const stowi_onnx_node* node) {
-  size_t count = stow_graph_value_count(imp->graph);
-  size_t extra = count - imp->origins.count;
-  if (STOWI_VEC_RESERVE(imp->allocator, &imp->origins, extra) != STOW_OK) {
-    return stowi_import_memory(imp);
-  }
-  while (imp->origins.count < count) {
-    imp->origins.data[imp->origins.count++] = node;
-  }
-  return STOW_OK;
 }
 
 #define NAMED_INPUTS 6
@@ -209,25 +199,26 @@ static void name_inputs(stowi_importer* imp, const stowi_onnx_node* node) {
   }
 }
 
-static stow_status import_node(stowi_importer* imp, const stowi_onnx_node* node) {
-  stowi_lowering l = {.imp = imp, .node = node};
-  size_t stack = imp->stack.count;
+static stow_status import_node(stowi_onnx_importer* onnx, const stowi_onnx_node* node) {
+  stowi_importer* imp = &onnx->imp;
+  stowi_lowering l = {.imp = imp, .onnx = onnx, .node = node};
+  size_t stack = onnx->stack.count;
   const stow_str* poison;
   stow_status status = resolve_operands(&l, &poison);
   if (status == STOW_OK) {
     status = import_resolved(&l, poison);
   }
   if (status == STOW_OK) {
-    status = stowi_note_origins(imp, node);
+    status = stowi_import_note_origins(imp, node);
   }
-  imp->stack.count = stack;
+  onnx->stack.count = stack;
   if (status == STOW_OK) {
     return STOW_OK;
   }
   stow_diag inner = *imp->diag;
-  status =
-      stowi_fail(imp->diag, status, "node \"%.*s\" (%.*s): %s",
-                 STOWI_STR_ARG(stowi_node_label(node)), STOWI_STR_ARG(node->op), inner.message);
+  status = stowi_fail(imp->diag, status, "node \"%.*s\" (%.*s): %s",
+                      STOWI_STR_ARG(stowi_onnx_node_label(node)), STOWI_STR_ARG(node->op),
+                      inner.message);
   bool is_innermost = strncmp(inner.message, "node ", strlen("node ")) != 0;
   if (status == STOW_ERR_TYPE && is_innermost) {
     name_inputs(imp, node);
@@ -235,31 +226,61 @@ static stow_status import_node(stowi_importer* imp, const stowi_onnx_node* node)
   return status;
 }
 
-stow_status stowi_import_nodes(stowi_importer* imp, const stowi_onnx_node* nodes, size_t count) {
+stow_status stowi_onnx_import_nodes(stowi_onnx_importer* onnx, const stowi_onnx_node* nodes,
+                                    size_t count) {
+  stowi_importer* imp = &onnx->imp;
   uint32_t* order = STOWI_ARRAY(imp->allocator, uint32_t, count);
   stow_status status =
-      order == NULL ? stowi_import_memory(imp) : stowi_order_nodes(imp, nodes, count, order);
+      order == NULL ? stowi_import_memory(imp) : stowi_onnx_order_nodes(onnx, nodes, count, order);
   for (size_t i = 0; status == STOW_OK && i < count; ++i) {
-    status = import_node(imp, &nodes[order[i]]);
+    status = import_node(onnx, &nodes[order[i]]);
   }
   STOWI_ARRAY_FREE(imp->allocator, order, count);
   return status;
 }
 
-stow_status stowi_import_body(stowi_importer* imp, const stowi_onnx_graph* graph,
-                              stow_value* out_values) {
-  STOW_TRY(stowi_import_initializers(imp, graph, STOW_OP_CONSTANT));
-  STOW_TRY(stowi_declare(imp, graph->infos, graph->info_count));
-  STOW_TRY(stowi_declare(imp, graph->outputs, graph->output_count));
-  STOW_TRY(stowi_import_nodes(imp, graph->nodes, graph->node_count));
+// ---------------------------------------------------------------------------------------------
+// Graphs
+
+static stow_status declare(stowi_importer* imp, const stowi_onnx_value_info* infos, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    stowi_import_info info = stowi_onnx_info(&infos[i]);
+    STOW_TRY(stowi_import_declare(imp, &info));
+  }
+  return STOW_OK;
+}
+
+stow_status stowi_onnx_import_graph(stowi_onnx_importer* onnx, const stowi_onnx_graph* graph) {
+  STOW_TRY(declare(&onnx->imp, graph->infos, graph->info_count));
+  STOW_TRY(declare(&onnx->imp, graph->outputs, graph->output_count));
+  return stowi_onnx_import_nodes(onnx, graph->nodes, graph->node_count);
+}
+
+static stow_status import_body(stowi_onnx_importer* onnx, const stowi_onnx_graph* graph,
+                               stow_value* out_values) {
+  STOW_TRY(stowi_onnx_import_initializers(onnx, graph, STOW_OP_CONSTANT));
+  STOW_TRY(stowi_onnx_import_graph(onnx, graph));
   for (size_t i = 0; i < graph->output_count; ++i) {
-    const stowi_binding* binding = stowi_resolve(imp, graph->outputs[i].name);
-    if (binding == NULL || binding->bound == STOWI_BOUND_ABSENT) {
-      return stowi_fail(imp->diag, STOW_ERR_SYNTAX,
-                        "output \"%.*s\" of a subgraph is made by nothing",
+    const stowi_import_binding* binding = stowi_import_resolve(&onnx->imp, graph->outputs[i].name);
+    if (binding == NULL || binding->bound == STOWI_IMPORT_ABSENT) {
+      return stowi_fail(onnx->imp.diag, STOW_ERR_SYNTAX,
+                        "output \"%.*s\" of a subgraph is not produced by any node",
                         STOWI_STR_ARG(graph->outputs[i].name));
     }
     out_values[i] = binding->value;
   }
   return STOW_OK;
+}
+
+stow_status stowi_onnx_import_inner(stowi_onnx_importer* onnx, const stowi_onnx_graph* graph,
+                                    stow_value* out_values) {
+  stowi_importer* imp = &onnx->imp;
+  if (imp->depth >= STOWI_IMPORT_MAX_DEPTH) {
+    return stowi_fail(imp->diag, STOW_ERR_LIMIT, "graphs are nested more than %d deep",
+                      STOWI_IMPORT_MAX_DEPTH);
+  }
+  ++imp->depth;
+  stow_status status = import_body(onnx, graph, out_values);
+  --imp->depth;
+  return status;
 }

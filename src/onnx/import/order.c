@@ -11,6 +11,7 @@
 
 typedef struct orderer {
   stowi_importer* imp;
+  stowi_onnx_importer* onnx;
   const stowi_onnx_node* nodes;
   size_t count;
   STOWI_VEC(uint32_t) needs;  // nodes that nodes read from
@@ -25,11 +26,11 @@ typedef struct visit {
 
 static stow_status note_producers(orderer* o) {
   stowi_importer* imp = o->imp;
-  uint32_t serial = imp->serial++;
+  uint32_t serial = o->onnx->serial++;
   for (size_t i = 0; i < o->count; ++i) {
     for (size_t k = 0; k < o->nodes[i].output_count; ++k) {
       uint32_t id;
-      STOW_TRY(stowi_name_of(imp, o->nodes[i].outputs[k], &id));
+      STOW_TRY(stowi_import_name_of(imp, o->nodes[i].outputs[k], &id));
       if (imp->names.data[id].serial != serial) {  // of two, the second fails when it is bound
         imp->names.data[id].serial = serial;
         imp->names.data[id].producer = (uint32_t)i;
@@ -43,8 +44,8 @@ static stow_status note_producers(orderer* o) {
 static stow_status add_need(orderer* o, uint32_t serial, uint32_t node, stow_str input,
                             bool is_inner) {
   const stowi_importer* imp = o->imp;
-  uint32_t id = input.size == 0 ? STOWI_NONE : stowi_name_find(imp, input);
-  if (id == STOWI_NONE || imp->names.data[id].serial != serial) {
+  uint32_t id = input.size == 0 ? STOWI_IMPORT_NONE : stowi_import_name_find(imp, input);
+  if (id == STOWI_IMPORT_NONE || imp->names.data[id].serial != serial) {
     return STOW_OK;
   }
   uint32_t producer = imp->names.data[id].producer;
@@ -65,9 +66,9 @@ static stow_status add_needs_of(orderer* o, uint32_t serial, uint32_t index,
 // What a subgraph reads from around it.
 static stow_status add_graph_needs(orderer* o, uint32_t serial, uint32_t index,
                                    const stowi_onnx_graph* graph, uint32_t depth) {
-  if (depth >= STOWI_MAX_DEPTH) {
+  if (depth >= STOWI_IMPORT_MAX_DEPTH) {
     return stowi_fail(o->imp->diag, STOW_ERR_LIMIT, "graphs are nested more than %d deep",
-                      STOWI_MAX_DEPTH);
+                      STOWI_IMPORT_MAX_DEPTH);
   }
   for (size_t i = 0; i < graph->node_count; ++i) {
     STOW_TRY(add_needs_of(o, serial, index, &graph->nodes[i], depth));
@@ -92,13 +93,13 @@ static stow_status add_needs_of(orderer* o, uint32_t serial, uint32_t index,
 }
 
 static stow_status gather(orderer* o) {
-  uint32_t serial = o->imp->serial;
+  uint32_t serial = o->onnx->serial;
   STOW_TRY(note_producers(o));
   o->is_sorted = true;
   for (size_t i = 0; i < o->count; ++i) {
     o->first_need[i] = (uint32_t)o->needs.count;
     STOW_TRY(add_needs_of(o, serial, (uint32_t)i, &o->nodes[i], 0));
-    if (o->needs.count >= STOWI_NONE) {
+    if (o->needs.count >= STOWI_IMPORT_NONE) {
       return stowi_fail(o->imp->diag, STOW_ERR_LIMIT, "the model's nodes have too many inputs");
     }
   }
@@ -109,7 +110,7 @@ static stow_status gather(orderer* o) {
 static stow_status fail_cycle(const orderer* o, uint32_t node) {
   return stowi_fail(o->imp->diag, STOW_ERR_SYNTAX,
                     "node \"%.*s\" (%.*s) needs its own result: the graph has a cycle",
-                    STOWI_STR_ARG(stowi_node_label(&o->nodes[node])),
+                    STOWI_STR_ARG(stowi_onnx_node_label(&o->nodes[node])),
                     STOWI_STR_ARG(o->nodes[node].op));
 }
 
@@ -157,12 +158,13 @@ static stow_status sort(const orderer* o, uint32_t* order) {
   return status;
 }
 
-stow_status stowi_order_nodes(stowi_importer* imp, const stowi_onnx_node* nodes, size_t count,
-                              uint32_t* out_order) {
-  if (count >= STOWI_NONE - 1) {
+stow_status stowi_onnx_order_nodes(stowi_onnx_importer* onnx, const stowi_onnx_node* nodes,
+                                   size_t count, uint32_t* out_order) {
+  stowi_importer* imp = &onnx->imp;
+  if (count >= STOWI_IMPORT_NONE - 1) {
     return stowi_fail(imp->diag, STOW_ERR_LIMIT, "a graph has too many nodes");
   }
-  orderer o = {.imp = imp, .nodes = nodes, .count = count};
+  orderer o = {.imp = imp, .onnx = onnx, .nodes = nodes, .count = count};
   o.first_need = STOWI_ARRAY(imp->allocator, uint32_t, count + 1);
   stow_status status = o.first_need == NULL ? stowi_import_memory(imp) : gather(&o);
   for (size_t i = 0; i < count; ++i) {

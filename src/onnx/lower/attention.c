@@ -30,24 +30,24 @@ static const stowi_attr_map causal_conv_attrs[] = {{"activation", NULL, STOWI_MA
 // Functions
 
 static stow_status lower_attention(stowi_lowering* l) {
-  const stowi_lower_row* row = stowi_lower_row_of(l);
+  const stowi_lower_row* row = l->row;
   stow_call* call = stowi_lower_begin(l, STOW_OP_ATTENTION);
   stowi_lower_add_operands(l, call, 0);
   STOW_TRY(stowi_lower_add_attrs(l, call, row->attrs, row->attr_count));
   stow_call_attr_string(call, "layout", stow_str_of("bhsd"));
-  if (stowi_lower_version(l) >= 24) {
+  if (l->version >= 24) {
     stow_call_attr_bool(call, "pad_mask", true);
   }
-  size_t count = stowi_lower_result_count(l);
+  size_t count = l->result_count;
   return stowi_lower_finish_results(l, call, 0, count < 1 ? 1 : count > 4 ? 4 : count);
 }
 
 // What com.microsoft adds to the op is not supported: a window of states, other layouts.
 static stow_status lower_stateful(stowi_lowering* l) {
-  const stowi_lower_row* row = stowi_lower_row_of(l);
+  const stowi_lower_row* row = l->row;
   if (stowi_lower_int(l, "state_window", 0) != 0 || stowi_lower_int(l, "channels_last", 0) != 0 ||
       stowi_lower_int(l, "dilation", 1) != 1 || stowi_lower_int(l, "ndim", 1) != 1) {
-    return stowi_lower_unsupported(l, "only the form of ONNX's own op is supported");
+    return stowi_lower_unsupported(l, "only the form of the ONNX op is supported");
   }
   stow_call* call = stowi_lower_begin(l, row->op);
   stowi_lower_add_operands(l, call, 0);

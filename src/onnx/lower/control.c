@@ -2,7 +2,7 @@
 //
 // An If whose condition is known becomes the branch that is taken, in the place of the node. Else
 // both branches become regions. Where one does not fit the shapes (a model for two kinds of input
-// tests which one it got), it can never run: the import is begun anew with the other one. A branch
+// tests which one it got), it can never run: the import starts again with the other one. A branch
 // that could not be imported, or two that yield different types, leave an `if` without use behind,
 // because a region that is open must be closed by its owner, and poison what the node makes.
 #include <string.h>
@@ -10,24 +10,12 @@
 #include "onnx/import/importer.h"
 #include "onnx/lower/rows.h"
 
-stow_status stowi_import_inner(stowi_importer* imp, const stowi_onnx_graph* graph,
-                               stow_value* out_values) {
-  if (imp->depth >= STOWI_MAX_DEPTH) {
-    return stowi_fail(imp->diag, STOW_ERR_LIMIT, "graphs are nested more than %d deep",
-                      STOWI_MAX_DEPTH);
-  }
-  ++imp->depth;
-  stow_status status = stowi_import_body(imp, graph, out_values);
-  --imp->depth;
-  return status;
-}
-
 const stowi_onnx_graph* stowi_lower_subgraph(const stowi_lowering* l, const char* name) {
   const stowi_onnx_attr* attr = stowi_lower_attr(l, name);
   return attr == NULL ? NULL : attr->graph;
 }
 
-bool stowi_are_whole(const stow_value* values, size_t count) {
+bool stowi_onnx_are_whole(const stow_value* values, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     if (values[i] == STOW_VALUE_NONE) {
       return false;
@@ -54,13 +42,13 @@ typedef struct branches {
 static stow_status import_branch(stowi_lowering* l, const stowi_onnx_graph* graph, bool softly,
                                  stow_value* out_values) {
   for (size_t k = 0; k < l->result_count; ++k) {
-    STOW_TRY(stowi_lend_shape(l, k, graph->outputs[k].name, softly));
+    STOW_TRY(stowi_lower_lend_shape(l, k, graph->outputs[k].name, softly));
   }
-  stowi_scope scope = stowi_scope_enter(l->imp, false);
-  stow_status status = stowi_import_inner(l->imp, graph, out_values);
-  stowi_scope_leave(l->imp, scope);
+  stowi_import_scope scope = stowi_import_enter(l->imp, false);
+  stow_status status = stowi_onnx_import_inner(l->onnx, graph, out_values);
+  stowi_import_leave(l->imp, scope);
   for (size_t k = 0; k < l->result_count; ++k) {
-    stowi_return_shape(l, graph->outputs[k].name);
+    stowi_import_return_shape(l->imp, graph->outputs[k].name);
   }
   return status;
 }
@@ -78,11 +66,11 @@ static stow_status take_branch(stowi_lowering* l, branches* b, const stowi_onnx_
 // The same for a branch that may not be taken: notes the other one where this does not fit. Of Ifs
 // within Ifs the innermost counts.
 static stow_status try_branch(stowi_lowering* l, branches* b, bool is_then) {
-  stowi_choices* choices = l->imp->choices;
+  stowi_onnx_choices* choices = l->onnx->choices;
   stow_status status = import_branch(l, is_then ? b->then_graph : b->else_graph, true, b->values);
   if (status == STOW_ERR_TYPE && !choices->has_next) {
     choices->has_next = true;
-    choices->next = (stowi_choice){l->node, b->ordinal, !is_then};
+    choices->next = (stowi_onnx_choice){l->node, b->ordinal, !is_then};
   }
   return status;
 }
@@ -91,7 +79,7 @@ static stow_status add_then(stowi_lowering* l, branches* b, bool* out_is_whole) 
   stowi_importer* imp = l->imp;
   STOW_TRY(stow_graph_begin_region(imp->graph, imp->diag));
   STOW_TRY(try_branch(l, b, true));
-  *out_is_whole = stowi_are_whole(b->values, b->count);
+  *out_is_whole = stowi_onnx_are_whole(b->values, b->count);
   for (size_t i = 0; *out_is_whole && i < b->count; ++i) {
     b->types[i] = *stow_graph_type(imp->graph, b->values[i]);
   }
@@ -102,7 +90,8 @@ static stow_status add_then(stowi_lowering* l, branches* b, bool* out_is_whole) 
 static stow_status add_stand_ins(stowi_lowering* l, branches* b) {
   for (size_t i = 0; i < b->count; ++i) {
     stow_str name;
-    STOW_TRY(stowi_fresh_name_with(l->imp, stowi_node_label(l->node), ".unknown", &name));
+    STOW_TRY(
+        stowi_import_fresh_name_with(l->imp, stowi_onnx_node_label(l->node), ".unknown", &name));
     stow_call* call = stowi_lower_begin(l, STOW_OP_CONSTANT);
     stow_call_name(call, 0, name);
     stow_call_result_type(call, &b->types[i]);
@@ -131,7 +120,7 @@ static stow_status add_else(stowi_lowering* l, branches* b, bool has_then, bool*
   stowi_importer* imp = l->imp;
   STOW_TRY(stow_graph_begin_region(imp->graph, imp->diag));
   STOW_TRY(try_branch(l, b, false));
-  *out_is_whole = has_then && stowi_are_whole(b->values, b->count);
+  *out_is_whole = has_then && stowi_onnx_are_whole(b->values, b->count);
   *out_other = *out_is_whole ? find_other(l, b) : b->count;
   if (!has_then) {
     return stow_graph_end_region(imp->graph, NULL, 0, imp->diag);
@@ -194,37 +183,40 @@ static deciders deciders_of(const stowi_lowering* l) {
   return d;
 }
 
-// Who knows what an input holds can do with one branch.
+// With a value for that input, one branch is enough.
 static stow_status tell_deciders(stowi_lowering* l) {
   const stow_graph* graph = l->imp->graph;
   deciders d = deciders_of(l);
   for (size_t i = 0; i < d.count; ++i) {
-    STOW_TRY(stowi_add_issue(l->imp, STOW_ONNX_CONDITION, l->node,
-                             stow_graph_value_name(graph, d.inputs[i]),
-                             "its value decides which branch runs"));
+    STOW_TRY(stowi_import_add_issue(l->imp, STOW_IMPORT_CONDITION, l->node,
+                                    stow_graph_value_name(graph, d.inputs[i]),
+                                    "its value decides which branch runs"));
   }
   return STOW_OK;
 }
 
 static stow_status tell_other(stowi_lowering* l, const branches* b, size_t k) {
   const stow_graph* graph = l->imp->graph;
-  stowi_type_text first = stowi_type_text_of(graph, &b->types[k]);
-  stowi_type_text second = stowi_type_text_of(graph, stow_graph_type(graph, b->values[k]));
+  stowi_import_type_text first = stowi_import_type_text_of(graph, &b->types[k]);
+  stowi_import_type_text second =
+      stowi_import_type_text_of(graph, stow_graph_type(graph, b->values[k]));
   deciders d = deciders_of(l);
   for (size_t i = 0; i < d.count; ++i) {
     stow_str input = stow_graph_value_name(graph, d.inputs[i]);
-    STOW_TRY(stowi_add_issue(l->imp, STOW_ONNX_NEEDS_VALUE, l->node, input,
-                             "the value of input \"%.*s\" decides between branches that make %s "
-                             "and %s of result %zu",
-                             STOWI_STR_ARG(input), first.text, second.text, k));
+    STOW_TRY(
+        stowi_import_add_issue(l->imp, STOW_IMPORT_NEEDS_VALUE, l->node, input,
+                               "the value of input \"%.*s\" decides between branches that make %s "
+                               "and %s of result %zu",
+                               STOWI_STR_ARG(input), first.text, second.text, k));
   }
   if (d.count != 0) {
     return STOW_OK;
   }
-  return stowi_add_issue(l->imp, STOW_ONNX_NEEDS_VALUE, l->node, stow_str_of(""),
-                         "%s between branches that make %s and %s of result %zu",
-                         d.is_opaque ? "computed data decides" : "dims without a value decide",
-                         first.text, second.text, k);
+  return stowi_import_add_issue(
+      l->imp, STOW_IMPORT_NEEDS_VALUE, l->node, stow_str_of(""),
+      "%s between branches that make %s and %s of result %zu",
+      d.is_opaque ? "computed data decides" : "dims without a value decide", first.text,
+      second.text, k);
 }
 
 static stow_status add_both(stowi_lowering* l, branches* b) {
@@ -252,10 +244,10 @@ static bool is_known_bool(const stow_graph* graph, stow_value value, bool* out_t
   return is_known;
 }
 
-static const stowi_choice* find_choice(const stowi_lowering* l, const branches* b) {
-  const stowi_choices* choices = l->imp->choices;
+static const stowi_onnx_choice* find_choice(const stowi_lowering* l, const branches* b) {
+  const stowi_onnx_choices* choices = l->onnx->choices;
   for (size_t i = 0; i < choices->list.count; ++i) {
-    const stowi_choice* choice = &choices->list.data[i];
+    const stowi_onnx_choice* choice = &choices->list.data[i];
     if (choice->node == l->node && choice->ordinal == b->ordinal) {
       return choice;
     }
@@ -265,14 +257,14 @@ static const stowi_choice* find_choice(const stowi_lowering* l, const branches* 
 
 static stow_status lower_branches(stowi_lowering* l, branches* b) {
   bool truth;
-  const stowi_choice* choice = find_choice(l, b);
+  const stowi_onnx_choice* choice = find_choice(l, b);
   if (is_known_bool(l->imp->graph, stowi_lower_operand(l, 0), &truth)) {
     return take_branch(l, b, truth ? b->then_graph : b->else_graph);
   }
   if (choice != NULL) {
-    STOW_TRY(stowi_add_issue(l->imp, STOW_ONNX_BRANCH, l->node, stow_str_of(""),
-                             "only the %s branch fits the shapes: it is taken",
-                             choice->takes_then ? "then" : "else"));
+    STOW_TRY(stowi_import_add_issue(l->imp, STOW_IMPORT_BRANCH, l->node, stow_str_of(""),
+                                    "only the %s branch fits the shapes, so it is taken",
+                                    choice->takes_then ? "then" : "else"));
     return take_branch(l, b, choice->takes_then ? b->then_graph : b->else_graph);
   }
   return add_both(l, b);
@@ -282,7 +274,7 @@ static stow_status lower_if(stowi_lowering* l) {
   stow_allocator allocator = l->imp->allocator;
   branches b = {.then_graph = stowi_lower_subgraph(l, "then_branch"),
                 .else_graph = stowi_lower_subgraph(l, "else_branch"),
-                .ordinal = l->imp->lowered};
+                .ordinal = l->onnx->lowered};
   if (b.then_graph == NULL || b.else_graph == NULL || l->operand_count != 1) {
     return stowi_fail(l->imp->diag, STOW_ERR_SYNTAX, "needs a condition and two branches");
   }

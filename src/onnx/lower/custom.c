@@ -1,4 +1,4 @@
-// Ops that no row knows: kept as `custom`, with types from the request or the file, so that a plan
+// Unknown ops: kept as `custom`, with types from the request or the file, so that a plan
 // can be made around them.
 #include "onnx/import/importer.h"
 
@@ -7,23 +7,19 @@
 static bool type_of_result(stowi_lowering* l, size_t k, stow_type* out_type) {
   stowi_importer* imp = l->imp;
   stow_str text = l->node->outputs[k];
-  const stowi_asked_shape* shape = stowi_lower_asked_shape(l, k, NULL);
-  const stowi_onnx_value_info* info = text.size == 0 ? NULL : stowi_declaration_of(imp, text);
-  stow_dtype dtype;
-  bool has_dtype =
-      info != NULL && info->kind == STOWI_INFO_TENSOR && stowi_elem_dtype(info->elem, &dtype);
+  const stowi_import_asked_shape* shape = stowi_lower_asked_shape(l, k, NULL);
   if (shape != NULL) {
-    const stow_type* first = stowi_lower_type(l, 0);
-    dtype = has_dtype ? dtype : first != NULL ? first->dtype : STOW_F32;
-    *out_type = stow_type_make(dtype, (uint32_t)shape->rank, shape->dims);
+    *out_type = stow_type_make(stowi_lower_guess_dtype(l, k), (uint32_t)shape->rank, shape->dims);
     return true;
   }
-  bool is_whole = stowi_declared_type(imp, info, out_type);
+  const stowi_import_info* info = text.size == 0 ? NULL : stowi_import_declaration_of(imp, text);
+  bool is_whole = stowi_import_declared_type(imp, info, out_type);
   for (uint32_t i = 0; is_whole && i < out_type->rank; ++i) {
     if (out_type->dims[i] == STOW_DIM_INVALID) {
       stow_str name = info->dims[i].name;
-      // a symbol that an input has too, but nobody has bound
-      const stowi_symbol* symbol = name.size == 0 ? NULL : stowi_symbol_find(imp, name);
+      // a symbol that an input has too, but that is not bound
+      const stowi_import_symbol* symbol =
+          name.size == 0 ? NULL : stowi_import_symbol_find(imp, name);
       is_whole = symbol != NULL && symbol->is_met;
       out_type->dims[i] =
           is_whole ? stow_dim_symbol(stow_graph_edit_dims(imp->graph), name) : STOW_DIM_INVALID;
@@ -115,9 +111,12 @@ static bool has_graphs(const stowi_onnx_node* node) {
 
 // Why result |k| cannot be what the file declares; NULL where that is not the reason.
 static const char* why_not(const stowi_lowering* l, size_t k) {
-  const stowi_onnx_value_info* info =
-      l->node->outputs[k].size == 0 ? NULL : stowi_declaration_of(l->imp, l->node->outputs[k]);
-  return info == NULL || info->kind == STOWI_INFO_NONE ? NULL : stowi_onnx_why_not(info);
+  const stowi_import_info* info = l->node->outputs[k].size == 0
+                                      ? NULL
+                                      : stowi_import_declaration_of(l->imp, l->node->outputs[k]);
+  bool is_given =
+      info != NULL && ((const stowi_onnx_value_info*)info->record)->kind != STOWI_INFO_NONE;
+  return is_given ? info->why_not : NULL;
 }
 
 static stow_status fail_unknown(stowi_lowering* l, size_t k) {
@@ -127,14 +126,14 @@ static stow_status fail_unknown(stowi_lowering* l, size_t k) {
   }
   stow_str domain = l->node->domain;
   bool is_standard = domain.size == 0;
-  return stowi_lower_unsupported(
-      l, "the op is not known%s%.*s%s, and nothing declares the type of result %zu",
-      is_standard ? "" : " (domain ", STOWI_STR_ARG(domain), is_standard ? "" : ")", k);
+  return stowi_lower_unsupported(l, "unknown op%s%.*s%s, and no type is declared for result %zu",
+                                 is_standard ? "" : " (domain ", STOWI_STR_ARG(domain),
+                                 is_standard ? "" : ")", k);
 }
 
 stow_status stowi_lower_custom(stowi_lowering* l) {
   if (l->result_count == 0 || has_graphs(l->node)) {
-    return stowi_lower_unsupported(l, "the op is not known");
+    return stowi_lower_unsupported(l, "unknown op");
   }
   stow_type type;
   for (size_t k = 0; k < l->result_count; ++k) {
@@ -151,6 +150,6 @@ stow_status stowi_lower_custom(stowi_lowering* l) {
     stow_call_result_type(call, &type);
   }
   STOW_TRY(stowi_lower_finish_declared(l, call, 0, l->result_count));
-  return stowi_add_issue(l->imp, STOW_ONNX_CUSTOM, l->node, l->node->outputs[0],
-                         "the op is not known; its types are as declared");
+  return stowi_import_add_issue(l->imp, STOW_IMPORT_CUSTOM, l->node, l->node->outputs[0],
+                                "unknown op; its types are as declared");
 }

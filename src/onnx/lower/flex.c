@@ -44,7 +44,7 @@ static stow_status check_modifier(stowi_lowering* l, const char* name, bool* out
   }
   if (attr->graph->input_count != 1 || attr->graph->output_count != 1) {
     return stowi_fail(l->imp->diag, STOW_ERR_TYPE,
-                      "%s has %zu inputs and %zu outputs, one of each is needed", name,
+                      "%s has %zu inputs and %zu outputs, expected one of each", name,
                       attr->graph->input_count, attr->graph->output_count);
   }
   return STOW_OK;
@@ -55,7 +55,7 @@ static stow_status read_precision(flex* f) {
   int64_t elem = stowi_lower_int(f->l, "softmax_precision", 0);
   f->precision = dtype == STOW_F64 ? STOW_F64 : STOW_F32;
   if (elem != 0 &&
-      (elem < 0 || elem > INT32_MAX || !stowi_elem_dtype((int32_t)elem, &f->precision))) {
+      (elem < 0 || elem > INT32_MAX || !stowi_onnx_elem_dtype((int32_t)elem, &f->precision))) {
     return stowi_lower_unsupported(f->l, "element type %lld is not supported", (long long)elem);
   }
   return STOW_OK;
@@ -75,7 +75,7 @@ static stow_status read_heads(flex* f) {
     return STOW_OK;
   }
   if (!stow_dim_is_const(heads) || !stow_dim_is_const(shared)) {
-    return stowi_lower_unsupported(f->l, "how many heads share one of k and v is not known");
+    return stowi_lower_unsupported(f->l, "the number of query heads per key head is unknown");
   }
   STOW_TRY(add_shape(f, shared, &f->to_rows));
   return add_shape(f, heads, &f->to_heads);
@@ -109,7 +109,7 @@ static stow_status read_scale(flex* f, double* out_scale) {
   bool is_given = stowi_lower_attr(f->l, "scale") != NULL;
   *out_scale = is_given ? stowi_lower_float(f->l, "scale", 1) : 1;
   if (!is_given && !stow_dim_is_const(size)) {
-    return stowi_lower_unsupported(f->l, "the size of a head is not known, nor a scale given");
+    return stowi_lower_unsupported(f->l, "the size of a head is unknown, and no scale is given");
   }
   if (!is_given && size > 0) {
     *out_scale = 1 / stowi_square_root((double)size);
@@ -160,28 +160,28 @@ static stow_status add_result(flex* f, stow_value probabilities) {
 static stow_status import_modifier(flex* f, const stowi_onnx_graph* graph, stow_value* value) {
   stowi_importer* imp = f->l->imp;
   // Else the parts so far would be said to come of the modifier's first node.
-  STOW_TRY(stowi_note_origins(imp, f->l->node));
-  stowi_scope scope = stowi_scope_enter(imp, false);
-  stow_status status = stowi_bind(imp, graph->inputs[0].name, *value, STOWI_BOUND_VALUE);
+  STOW_TRY(stowi_import_note_origins(imp, f->l->node));
+  stowi_import_scope scope = stowi_import_enter(imp, false);
+  stow_status status = stowi_import_bind(imp, graph->inputs[0].name, *value, STOWI_IMPORT_VALUE);
   if (status == STOW_OK) {
-    status = stowi_import_inner(imp, graph, value);
+    status = stowi_onnx_import_inner(f->l->onnx, graph, value);
   }
-  stowi_scope_leave(imp, scope);
+  stowi_import_leave(imp, scope);
   return status;
 }
 
 static stow_status fail_type(flex* f, const char* name, const char* verb, const stow_type* needed,
                              const stow_type* found) {
   const stow_graph* graph = f->l->imp->graph;
-  stowi_type_text needs = stowi_type_text_of(graph, needed);
-  stowi_type_text has = stowi_type_text_of(graph, found);
-  return stowi_fail(f->l->imp->diag, STOW_ERR_TYPE, "%s %s %s, %s is needed", name, verb, has.text,
+  stowi_import_type_text needs = stowi_import_type_text_of(graph, needed);
+  stowi_import_type_text has = stowi_import_type_text_of(graph, found);
+  return stowi_fail(f->l->imp->diag, STOW_ERR_TYPE, "%s %s %s, expected %s", name, verb, has.text,
                     needs.text);
 }
 
 // Puts the modifier |name|, where there is one, in the way of |value|. STOW_VALUE_NONE where it
-// could not be imported, of which an issue tells. Dims that the graph declares for its input are
-// not looked at: exporters write what holds for one binding.
+// could not be imported, for which there is an issue. Dims that the graph declares for its input
+// are not looked at: exporters write what holds for one binding.
 static stow_status modify(flex* f, const char* name, stow_value* value) {
   const stowi_onnx_graph* graph = stowi_lower_subgraph(f->l, name);
   if (graph == NULL || *value == STOW_VALUE_NONE) {
@@ -190,7 +190,8 @@ static stow_status modify(flex* f, const char* name, stow_value* value) {
   stowi_importer* imp = f->l->imp;
   stow_type given = *stow_graph_type(imp->graph, *value);
   stow_type declared;
-  if (stowi_declared_type(imp, &graph->inputs[0], &declared) &&
+  stowi_import_info info = stowi_onnx_info(&graph->inputs[0]);
+  if (stowi_import_declared_type(imp, &info, &declared) &&
       (declared.dtype != given.dtype || declared.rank != given.rank)) {
     return fail_type(f, name, "takes", &given, &declared);
   }
@@ -199,7 +200,8 @@ static stow_status modify(flex* f, const char* name, stow_value* value) {
     return STOW_OK;
   }
   stow_type made = *stow_graph_type(imp->graph, *value);
-  return stowi_types_differ(&given, &made) ? fail_type(f, name, "makes", &given, &made) : STOW_OK;
+  return stowi_import_types_differ(&given, &made) ? fail_type(f, name, "makes", &given, &made)
+                                                  : STOW_OK;
 }
 
 static stow_status lower_parts(stowi_lowering* l) {
@@ -217,7 +219,7 @@ static stow_status lower_parts(stowi_lowering* l) {
 }
 
 stow_status stowi_lower_flex_attention(stowi_lowering* l) {
-  const stowi_lower_row* row = stowi_lower_row_of(l);
+  const stowi_lower_row* row = l->row;
   bool has_score_mod;
   bool has_prob_mod;
   STOW_TRY(check_modifier(l, "score_mod", &has_score_mod));
@@ -233,7 +235,7 @@ stow_status stowi_lower_flex_attention(stowi_lowering* l) {
   size_t count;
   STOW_TRY(stow_call_infer(call, l->imp->diag, &types, &count));
   if (types[0].rank != RANK) {
-    return stowi_fail(l->imp->diag, STOW_ERR_TYPE, "q has rank %u, 4 is needed", types[0].rank);
+    return stowi_fail(l->imp->diag, STOW_ERR_TYPE, "q has rank %u, expected 4", types[0].rank);
   }
   stow_graph_cancel(l->imp->graph);
   return lower_parts(l);

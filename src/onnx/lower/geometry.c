@@ -102,7 +102,7 @@ static stow_status lower_grid_sample(stowi_lowering* l) {
 static stow_status lower_roi_align_10(stowi_lowering* l) {
   stow_call* call = stowi_lower_begin(l, STOW_OP_ROI_ALIGN);
   stowi_lower_add_operands(l, call, 0);
-  const stowi_lower_row* row = stowi_lower_row_of(l);
+  const stowi_lower_row* row = l->row;
   STOW_TRY(stowi_lower_add_attrs(l, call, row->attrs, row->attr_count));
   stow_call_attr_string(call, "coordinates", stow_str_of("output_half_pixel"));
   return stowi_lower_finish_results(l, call, 0, 1);

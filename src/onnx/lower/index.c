@@ -19,7 +19,7 @@ static const stowi_attr_map topk_map[] = {{"axis", NULL, STOWI_MAP_INT},
 
 // An axis that may be left off, for the flat tensor, is a list in the core.
 static stow_status lower_flat(stowi_lowering* l) {
-  const stowi_lower_row* row = stowi_lower_row_of(l);
+  const stowi_lower_row* row = l->row;
   const stowi_onnx_attr* axis = stowi_lower_attr(l, "axis");
   stow_call* call = stowi_lower_begin(l, row->op);
   stowi_lower_add_operands(l, call, 0);
@@ -27,7 +27,7 @@ static stow_status lower_flat(stowi_lowering* l) {
   if (axis != NULL && axis->type == STOWI_ATTR_INT) {
     stow_call_attr_ints(call, "axes", &axis->i, 1);
   }
-  size_t results = stowi_lower_result_count(l);
+  size_t results = l->result_count;
   return stowi_lower_finish_results(l, call, 0, results == 0 ? 1 : results);
 }
 

@@ -36,7 +36,7 @@ static stow_status name_arg(stowi_looping* loop, stow_call* call, size_t k, stow
   if (text.size == 0) {
     return STOW_OK;
   }
-  STOW_TRY(stowi_fresh_name(loop->l->imp, text, &name));
+  STOW_TRY(stowi_import_fresh_name(loop->l->imp, text, &name));
   stow_call_name(call, k, name);
   return STOW_OK;
 }
@@ -70,8 +70,8 @@ stow_status stowi_loop_add_args(stowi_looping* loop, const stowi_onnx_value_info
 stow_status stowi_loop_bind_args(stowi_looping* loop, const stowi_onnx_value_info* infos,
                                  size_t first, size_t count) {
   for (size_t i = 0; i < count; ++i) {
-    STOW_TRY(stowi_bind(loop->l->imp, infos[i].name, loop->args + (stow_value)(first + i),
-                        STOWI_BOUND_VALUE));
+    STOW_TRY(stowi_import_bind(loop->l->imp, infos[i].name, loop->args + (stow_value)(first + i),
+                               STOWI_IMPORT_VALUE));
   }
   return STOW_OK;
 }
@@ -137,12 +137,13 @@ stow_status stowi_loop_close(stowi_looping* loop, stow_status* out_reason) {
   }
   if (changed != loop->carried) {
     stow_value arg = loop->args + (stow_value)(LEADING + changed);
-    stowi_type_text before = stowi_type_text_of(graph_of(loop), type_of(loop, arg));
-    stowi_type_text after =
-        stowi_type_text_of(graph_of(loop), type_of(loop, loop->yields[1 + changed]));
+    stowi_import_type_text before = stowi_import_type_text_of(graph_of(loop), type_of(loop, arg));
+    stowi_import_type_text after =
+        stowi_import_type_text_of(graph_of(loop), type_of(loop, loop->yields[1 + changed]));
     loop->is_whole = false;
     *out_reason = stowi_lower_unsupported(
-        l, "\"%.*s\" is %s before a round and %s after it: types that change are not supported",
+        l,
+        "\"%.*s\" is %s before an iteration and %s after it; types that change are not supported",
         STOWI_STR_ARG(l->node->inputs[loop->first_init + changed]), before.text, after.text);
   }
   return end_body(loop);
@@ -174,10 +175,10 @@ stow_status stowi_loop_run(stowi_looping* loop, stow_status (*run)(stowi_looping
   if (loop->yields == NULL) {
     return stowi_import_memory(loop->l->imp);
   }
-  stowi_scope scope = stowi_scope_enter(loop->l->imp, false);
+  stowi_import_scope scope = stowi_import_enter(loop->l->imp, false);
   stow_status status = stow_graph_begin_region(graph_of(loop), loop->l->imp->diag);
   status = status == STOW_OK ? run(loop) : status;
-  stowi_scope_leave(loop->l->imp, scope);
+  stowi_import_leave(loop->l->imp, scope);
   STOWI_ARRAY_FREE(allocator, loop->yields, room);
   return status;
 }
@@ -191,7 +192,7 @@ static bool is_known_true(const stow_graph* graph, stow_value value) {
          number != 0;
 }
 
-// A condition that always holds is none: then the number of rounds is the trip count.
+// A condition that always holds is left off: then the number of iterations is the trip count.
 static void drop_true_condition(stowi_looping* loop) {
   const stow_graph* graph = graph_of(loop);
   bool starts = loop->condition == STOW_VALUE_NONE || is_known_true(graph, loop->condition);
@@ -207,8 +208,8 @@ static stow_status run_body(stowi_looping* loop) {
   stow_status reason;
   STOW_TRY(stowi_loop_add_args(loop, body->inputs + LEADING, body->inputs));
   STOW_TRY(stowi_loop_bind_args(loop, body->inputs, 0, LEADING + loop->carried));
-  STOW_TRY(stowi_import_inner(l->imp, body, loop->yields));
-  loop->is_whole = stowi_are_whole(loop->yields, loop->yield_count);
+  STOW_TRY(stowi_onnx_import_inner(l->onnx, body, loop->yields));
+  loop->is_whole = stowi_onnx_are_whole(loop->yields, loop->yield_count);
   if (loop->is_whole) {
     drop_true_condition(loop);
     STOW_TRY(stowi_lower_scalar(l, loop->yields[0], &loop->yields[0]));

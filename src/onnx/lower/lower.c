@@ -1,4 +1,4 @@
-// What lowering functions ask and do: a thin layer over stow_call that knows the ONNX node.
+// What lowering functions ask and do: a thin layer over stow_call.
 //
 // Where the user gave the shape of a result, the types that the op infers are asked for first, and
 // then declared with the given dims in them.
@@ -11,12 +11,7 @@
 // ---------------------------------------------------------------------------------------------
 // The node
 
-const stowi_lower_row* stowi_lower_row_of(const stowi_lowering* l) { return l->row; }
-const stowi_onnx_node* stowi_lower_node(const stowi_lowering* l) { return l->node; }
-int64_t stowi_lower_version(const stowi_lowering* l) { return l->version; }
-stow_graph* stowi_lower_graph(const stowi_lowering* l) { return l->imp->graph; }
-
-stow_str stowi_node_label(const stowi_onnx_node* node) {
+stow_str stowi_onnx_node_label(const stowi_onnx_node* node) {
   stow_str label = node->name;
   for (size_t i = 0; label.size == 0 && i < node->output_count; ++i) {
     label = node->outputs[i];
@@ -24,10 +19,8 @@ stow_str stowi_node_label(const stowi_onnx_node* node) {
   return label;
 }
 
-size_t stowi_lower_operand_count(const stowi_lowering* l) { return l->operand_count; }
-
 stow_value stowi_lower_operand(const stowi_lowering* l, size_t k) {
-  return k < l->operand_count ? l->imp->stack.data[l->first_operand + k] : STOW_VALUE_NONE;
+  return k < l->operand_count ? l->onnx->stack.data[l->first_operand + k] : STOW_VALUE_NONE;
 }
 
 const stow_type* stowi_lower_type(const stowi_lowering* l, size_t k) {
@@ -35,20 +28,30 @@ const stow_type* stowi_lower_type(const stowi_lowering* l, size_t k) {
   return value == STOW_VALUE_NONE ? NULL : stow_graph_type(l->imp->graph, value);
 }
 
-size_t stowi_lower_result_count(const stowi_lowering* l) { return l->result_count; }
-
 bool stowi_lower_wants(const stowi_lowering* l, size_t k) {
   return k < l->result_count && l->node->outputs[k].size != 0;
 }
 
 void stowi_lower_set_result(stowi_lowering* l, size_t k, stow_value value) {
   if (k < l->result_count) {
-    l->imp->stack.data[l->first_result + k] = value;
+    l->onnx->stack.data[l->first_result + k] = value;
   }
 }
 
 stow_value stowi_lower_result(const stowi_lowering* l, size_t k) {
-  return k < l->result_count ? l->imp->stack.data[l->first_result + k] : STOW_VALUE_NONE;
+  return k < l->result_count ? l->onnx->stack.data[l->first_result + k] : STOW_VALUE_NONE;
+}
+
+const stowi_import_asked_shape* stowi_lower_asked_shape(const stowi_lowering* l, size_t k,
+                                                        bool* out_is_soft) {
+  stow_str name = stowi_lower_wants(l, k) ? l->node->outputs[k] : stow_str_of("");
+  return stowi_import_asked_shape_of(l->imp, name, out_is_soft);
+}
+
+stow_status stowi_lower_lend_shape(stowi_lowering* l, size_t k, stow_str name, bool softly) {
+  return stowi_lower_wants(l, k)
+             ? stowi_import_lend_shape(l->imp, l->node->outputs[k], name, softly)
+             : STOW_OK;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -65,7 +68,8 @@ static const stowi_onnx_attr* find_attr(const stowi_onnx_attr* attrs, size_t cou
 
 // What |attr| stands for: where it names an attribute of the enclosing function, what the call
 // gives for that, else the function's default. As deep as calls are nested.
-static const stowi_onnx_attr* follow(const stowi_onnx_attr* attr, const stowi_inlining* inlining) {
+static const stowi_onnx_attr* follow(const stowi_onnx_attr* attr,
+                                     const stowi_onnx_inlining* inlining) {
   if (attr == NULL || attr->ref.size == 0 || inlining == NULL) {
     return attr != NULL && attr->ref.size == 0 ? attr : NULL;
   }
@@ -77,7 +81,7 @@ static const stowi_onnx_attr* follow(const stowi_onnx_attr* attr, const stowi_in
 }
 
 const stowi_onnx_attr* stowi_lower_any_attr(const stowi_lowering* l, stow_str name) {
-  return follow(find_attr(l->node->attrs, l->node->attr_count, name), l->imp->inlining);
+  return follow(find_attr(l->node->attrs, l->node->attr_count, name), l->onnx->inlining);
 }
 
 const stowi_onnx_attr* stowi_lower_attr(const stowi_lowering* l, const char* name) {
@@ -166,7 +170,7 @@ static stow_status add_dtype(stowi_lowering* l, stow_call* call, const char* nam
   if (elem == STOWI_ELEM_STRING) {
     return stowi_lower_unsupported(l, "strings are not supported");
   }
-  if (elem < 0 || elem > INT32_MAX || !stowi_elem_dtype((int32_t)elem, &dtype)) {
+  if (elem < 0 || elem > INT32_MAX || !stowi_onnx_elem_dtype((int32_t)elem, &dtype)) {
     return stowi_lower_unsupported(l, "element type %lld is not supported", (long long)elem);
   }
   stow_call_attr_string(call, name, stow_str_of(stow_dtype_name(dtype)));
@@ -251,16 +255,14 @@ stow_status stowi_lower_finish(stowi_lowering* l, stow_call* call, stow_value* o
   return STOW_OK;
 }
 
-static void put_dims(const stowi_asked_shape* shape, stow_type* type) {
+static void put_dims(const stowi_import_asked_shape* shape, stow_type* type) {
   *type = stow_type_make(type->dtype, (uint32_t)shape->rank, shape->dims);
 }
 
-// The dtype of result |k| where nothing infers it: the file's, else the first operand's.
-static stow_dtype guess_dtype(const stowi_lowering* l, size_t k) {
-  stow_dtype dtype;
-  const stowi_onnx_value_info* info = stowi_declaration_of(l->imp, l->node->outputs[k]);
-  if (info != NULL && info->kind == STOWI_INFO_TENSOR && stowi_elem_dtype(info->elem, &dtype)) {
-    return dtype;
+stow_dtype stowi_lower_guess_dtype(const stowi_lowering* l, size_t k) {
+  const stowi_import_info* info = stowi_import_declaration_of(l->imp, l->node->outputs[k]);
+  if (info != NULL && info->has_dtype) {
+    return info->dtype;
   }
   const stow_type* first = stowi_lower_type(l, 0);
   return first == NULL ? STOW_F32 : first->dtype;
@@ -300,9 +302,9 @@ static stow_status declare_asked(stowi_lowering* l, stow_call* call, size_t firs
   }
   for (size_t i = 0; i < count; ++i) {
     bool is_soft;
-    const stowi_asked_shape* shape = stowi_lower_asked_shape(l, first + i, &is_soft);
+    const stowi_import_asked_shape* shape = stowi_lower_asked_shape(l, first + i, &is_soft);
     const stow_type* own = i < inferred_count ? &inferred[i] : NULL;
-    stow_type type = {.dtype = own != NULL ? own->dtype : guess_dtype(l, first + i)};
+    stow_type type = {.dtype = own != NULL ? own->dtype : stowi_lower_guess_dtype(l, first + i)};
     if (own != NULL) {
       type = *own;
     }
@@ -318,7 +320,7 @@ static stow_status name_results(stowi_lowering* l, stow_call* call, size_t first
   for (size_t i = 0; i < count; ++i) {
     if (stowi_lower_wants(l, first + i)) {
       stow_str name;
-      STOW_TRY(stowi_fresh_name(l->imp, l->node->outputs[first + i], &name));
+      STOW_TRY(stowi_import_fresh_name(l->imp, l->node->outputs[first + i], &name));
       stow_call_name(call, i, name);
     }
   }
@@ -364,9 +366,9 @@ stow_status stowi_lower_finish_declared(stowi_lowering* l, stow_call* call, size
 
 static bool is_graph_output(const stowi_lowering* l, size_t k) {
   uint32_t id = stowi_lower_wants(l, k) && l->imp->depth == 0
-                    ? stowi_name_find(l->imp, l->node->outputs[k])
-                    : STOWI_NONE;
-  return id != STOWI_NONE && l->imp->names.data[id].is_output;
+                    ? stowi_import_name_find(l->imp, l->node->outputs[k])
+                    : STOWI_IMPORT_NONE;
+  return id != STOWI_IMPORT_NONE && l->imp->names.data[id].is_output;
 }
 
 stow_status stowi_lower_alias(stowi_lowering* l, size_t k, stow_value value) {
@@ -387,7 +389,8 @@ stow_status stowi_lower_constant(stowi_lowering* l, const stow_type* type, const
                                  size_t size, stow_value* out_value) {
   *out_value = STOW_VALUE_NONE;
   stow_str name;
-  STOW_TRY(stowi_fresh_name_with(l->imp, stowi_node_label(l->node), ".constant", &name));
+  STOW_TRY(
+      stowi_import_fresh_name_with(l->imp, stowi_onnx_node_label(l->node), ".constant", &name));
   stow_type own = *type;
   stow_call* call = stowi_lower_begin(l, STOW_OP_CONSTANT);
   stow_call_name(call, 0, name);
@@ -458,5 +461,3 @@ stow_status stowi_lower_unsupported(stowi_lowering* l, const char* format, ...) 
   va_end(arguments);
   return status;
 }
-
-stow_diag* stowi_lower_diag(stowi_lowering* l) { return l->imp->diag; }

@@ -1,6 +1,6 @@
 // Lowering one ONNX node to core ops. What a lowering function sees: operands as graph values,
 // attributes as the file has them, the opset version. It only translates names, versions and
-// defaults: shapes are the core's business.
+// defaults: shapes are inferred by the core.
 #ifndef STOWAGE_SRC_ONNX_LOWER_LOWER_H_
 #define STOWAGE_SRC_ONNX_LOWER_LOWER_H_
 
@@ -8,8 +8,19 @@
 
 #include "onnx/reader/proto.h"
 
-// A node being lowered; made by the importer (import.c).
-typedef struct stowi_lowering stowi_lowering;
+typedef struct stowi_lower_row stowi_lower_row;
+
+// A node being lowered (import/nodes.c).
+typedef struct stowi_lowering {
+  stowi_importer* imp;  // its graph and diagnostic
+  struct stowi_onnx_importer* onnx;
+  const stowi_onnx_node* node;
+  const stowi_lower_row* row;  // NULL: unknown op
+  int64_t version;             // of the node's domain
+  // In the importer's stack, which may move.
+  size_t first_operand, operand_count;
+  size_t first_result, result_count;
+} stowi_lowering;
 
 // How a node becomes core nodes. Returns STOW_OK, the failure of a core call, or that of
 // stowi_lower_unsupported.
@@ -36,7 +47,7 @@ typedef struct stowi_attr_map {
 // One row: an op of a domain, for opset versions since |since| until the next row of the same op.
 // With |lower| NULL the node becomes one core node: all operands, the mapped attributes, all
 // results. An attribute that is in the file but in no map is an error of the kind "unsupported".
-typedef struct stowi_lower_row {
+struct stowi_lower_row {
   const char* domain;  // "" for ai.onnx
   const char* name;
   int64_t since;
@@ -44,7 +55,7 @@ typedef struct stowi_lower_row {
   const stowi_attr_map* attrs;
   size_t attr_count;
   stowi_lower lower;
-} stowi_lower_row;
+};
 
 // One table per file of this folder; table.c lists them.
 typedef struct stowi_lower_table {
@@ -55,17 +66,10 @@ typedef struct stowi_lower_table {
 // ---------------------------------------------------------------------------------------------
 // What a lowering function can ask
 
-const stowi_lower_row* stowi_lower_row_of(const stowi_lowering* l);
-const stowi_onnx_node* stowi_lower_node(const stowi_lowering* l);
-int64_t stowi_lower_version(const stowi_lowering* l);  // of the node's domain
-stow_graph* stowi_lower_graph(const stowi_lowering* l);
-
 // Operands. STOW_VALUE_NONE and NULL where operand |k| is absent or left off.
-size_t stowi_lower_operand_count(const stowi_lowering* l);
 stow_value stowi_lower_operand(const stowi_lowering* l, size_t k);
 const stow_type* stowi_lower_type(const stowi_lowering* l, size_t k);
 // Results that the file names; an output with an empty name, or left off, is not wanted.
-size_t stowi_lower_result_count(const stowi_lowering* l);
 bool stowi_lower_wants(const stowi_lowering* l, size_t k);
 
 // Attributes, those of an enclosing function put in. NULL where it is absent or of another type.
@@ -91,7 +95,7 @@ stow_status stowi_lower_add_attrs(stowi_lowering* l, stow_call* call, const stow
 stow_status stowi_lower_finish(stowi_lowering* l, stow_call* call, stow_value* out_first);
 // Finishes a node whose results are the ONNX node's results |first|, |first| + 1, …, as many as
 // |count|: they get their names, the shapes that the user gave, and are marked as bounded where an
-// operand is. Results that the file does not name are made all the same.
+// operand is. Results that the file does not name are made, too.
 stow_status stowi_lower_finish_results(stowi_lowering* l, stow_call* call, size_t first,
                                        size_t count);
 // Result |k| is |value| itself, without a node. Where a name must not be lost (an output of the
@@ -111,7 +115,5 @@ stow_status stowi_lower_plain(stowi_lowering* l, stow_op op, const stowi_attr_ma
 // STOW_ERR_UNSUPPORTED, to be passed on.
 stow_status stowi_lower_unsupported(stowi_lowering* l, const char* format, ...)
     STOW_PRINTF_LIKE(2, 3);
-// Where a failure is described.
-stow_diag* stowi_lower_diag(stowi_lowering* l);
 
 #endif  // STOWAGE_SRC_ONNX_LOWER_LOWER_H_

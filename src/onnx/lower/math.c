@@ -39,7 +39,7 @@ static const stowi_attr_map dropout_attrs[] = {CONSUMED,
 // |value| with its dims and ones after them, so that its first dim stands at |axis| of |rank|.
 static stow_status align(stowi_lowering* l, stow_value value, int64_t axis, uint32_t rank,
                          stow_value* out_value) {
-  stow_type type = *stow_graph_type(stowi_lower_graph(l), value);
+  stow_type type = *stow_graph_type(l->imp->graph, value);
   axis += axis < 0 ? (int64_t)rank : 0;
   if (axis < 0 || axis > (int64_t)rank || type.rank > rank - (uint32_t)axis) {
     return stowi_lower_unsupported(l, "the second operand does not fit at the axis");
@@ -60,7 +60,7 @@ static stow_status align(stowi_lowering* l, stow_value value, int64_t axis, uint
 
 // One node of the row's op with two operands.
 static stow_status finish_pair(stowi_lowering* l, stow_value a, stow_value b) {
-  stow_call* call = stowi_lower_begin(l, stowi_lower_row_of(l)->op);
+  stow_call* call = stowi_lower_begin(l, l->row->op);
   stow_call_operand(call, a);
   stow_call_operand(call, b);
   return stowi_lower_finish_results(l, call, 0, 1);
@@ -102,8 +102,8 @@ static stow_status lower_selu_1(stowi_lowering* l) {
 
 // Max, Min, Sum and Mean of one operand are that operand; Sum of two is add.
 static stow_status lower_variadic(stowi_lowering* l) {
-  stow_op op = stowi_lower_row_of(l)->op;
-  size_t count = stowi_lower_operand_count(l);
+  stow_op op = l->row->op;
+  size_t count = l->operand_count;
   stow_value first = stowi_lower_operand(l, 0);
   if (count == 1 && first != STOW_VALUE_NONE) {
     return stowi_lower_alias(l, 0, first);
@@ -115,10 +115,10 @@ static stow_status lower_variadic(stowi_lowering* l) {
 // Whether operand 2, which says so since opset 12, is there and is not known to be false.
 static bool may_train(const stowi_lowering* l) {
   stow_value training = stowi_lower_operand(l, 2);
-  if (stowi_lower_version(l) < 12 || training == STOW_VALUE_NONE) {
+  if (l->version < 12 || training == STOW_VALUE_NONE) {
     return false;
   }
-  const stow_graph* graph = stowi_lower_graph(l);
+  const stow_graph* graph = l->imp->graph;
   return !stow_graph_is_known(graph, training) || stow_graph_known(graph, training, 0) != 0;
 }
 
@@ -137,7 +137,7 @@ static stow_status lower_dropout(stowi_lowering* l) {
   stow_call* call = stowi_lower_begin(l, STOW_OP_FULL_LIKE);
   stow_call_operand(call, x);
   stow_call_attr_float(call, "value", 1.0);
-  if (stowi_lower_version(l) >= 10) {
+  if (l->version >= 10) {
     stow_call_attr_string(call, "dtype", stow_str_of("bool"));
   }
   return stowi_lower_finish_results(l, call, 1, 1);

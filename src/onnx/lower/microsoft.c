@@ -82,7 +82,7 @@ static const stowi_attr_map experts_attrs[] = {{"k", NULL, STOWI_MAP_INT},
 // ---------------------------------------------------------------------------------------------
 // Operands in another order
 
-// Adds operands |order|, of which those that the node has not are absent.
+// Adds operands |order|; those that the node lacks are absent.
 static void add_ordered(stowi_lowering* l, stow_call* call, const uint8_t* order, size_t count) {
   while (count > 0 && stowi_lower_operand(l, order[count - 1]) == STOW_VALUE_NONE) {
     --count;
@@ -94,13 +94,13 @@ static void add_ordered(stowi_lowering* l, stow_call* call, const uint8_t* order
 
 // As many results as the file names, but at least one and at most |most|.
 static stow_status finish_named(stowi_lowering* l, stow_call* call, size_t most) {
-  size_t count = stowi_lower_result_count(l);
+  size_t count = l->result_count;
   return stowi_lower_finish_results(l, call, 0, count < 1 ? 1 : count > most ? most : count);
 }
 
 static stow_status lower_ordered(stowi_lowering* l, const uint8_t* order, size_t count,
                                  size_t most_results) {
-  const stowi_lower_row* row = stowi_lower_row_of(l);
+  const stowi_lower_row* row = l->row;
   stow_call* call = stowi_lower_begin(l, row->op);
   add_ordered(l, call, order, count);
   STOW_TRY(stowi_lower_add_attrs(l, call, row->attrs, row->attr_count));
@@ -128,7 +128,7 @@ static stow_status lower_quantized_embedding(stowi_lowering* l) {
 
 // smooth_softmax is -1 where it is not asked for.
 static stow_status lower_group_query(stowi_lowering* l) {
-  const stowi_lower_row* row = stowi_lower_row_of(l);
+  const stowi_lower_row* row = l->row;
   stow_call* call = stowi_lower_begin(l, row->op);
   stowi_lower_add_operands(l, call, 0);
   STOW_TRY(stowi_lower_add_attrs(l, call, row->attrs, row->attr_count));
@@ -153,7 +153,7 @@ static int64_t rotary_heads(const stowi_lowering* l) {
 
 static stow_status lower_rotary(stowi_lowering* l) {
   static const uint8_t order[] = {0, 2, 3, 1};
-  const stowi_lower_row* row = stowi_lower_row_of(l);
+  const stowi_lower_row* row = l->row;
   stow_call* call = stowi_lower_begin(l, row->op);
   add_ordered(l, call, order, sizeof(order));
   STOW_TRY(stowi_lower_add_attrs(l, call, row->attrs, row->attr_count));
@@ -166,7 +166,7 @@ static stow_status lower_rotary(stowi_lowering* l) {
 
 static stow_status lower_skip_rms(stowi_lowering* l) {
   static const uint8_t order[] = {0, 1, 2, ABSENT, 3};
-  const stowi_lower_row* row = stowi_lower_row_of(l);
+  const stowi_lower_row* row = l->row;
   stow_call* call = stowi_lower_begin(l, row->op);
   add_ordered(l, call, order, sizeof(order));
   stow_call_attr_string(call, "op", stow_str_of("rms"));
@@ -176,9 +176,10 @@ static stow_status lower_skip_rms(stowi_lowering* l) {
 
 static stow_status lower_rms(stowi_lowering* l) {
   if (stowi_lower_wants(l, 1)) {
-    return stowi_lower_unsupported(l, "the inverse deviation is a result for training only");
+    return stowi_lower_unsupported(
+        l, "the inverse deviation, a result for training, is not supported");
   }
-  const stowi_lower_row* row = stowi_lower_row_of(l);
+  const stowi_lower_row* row = l->row;
   stow_call* call = stowi_lower_begin(l, row->op);
   stowi_lower_add_operands(l, call, 0);
   STOW_TRY(stowi_lower_add_attrs(l, call, row->attrs, row->attr_count));
@@ -186,7 +187,7 @@ static stow_status lower_rms(stowi_lowering* l) {
 }
 
 static stow_status lower_group_norm(stowi_lowering* l) {
-  const stowi_lower_row* row = stowi_lower_row_of(l);
+  const stowi_lower_row* row = l->row;
   bool has_silu = stowi_lower_int(l, "activation", 0) != 0;
   stow_call* call = stowi_lower_begin(l, row->op);
   stowi_lower_add_operands(l, call, 0);
@@ -241,7 +242,7 @@ static stow_status lower_bias_add(stowi_lowering* l) {
 }
 
 static stow_status lower_inverse_fft(stowi_lowering* l) {
-  const stowi_lower_row* row = stowi_lower_row_of(l);
+  const stowi_lower_row* row = l->row;
   stow_call* call = stowi_lower_begin(l, row->op);
   stowi_lower_add_operands(l, call, 0);
   stow_call_attr_bool(call, "inverse", true);
@@ -251,6 +252,8 @@ static stow_status lower_inverse_fft(stowi_lowering* l) {
 
 // ---------------------------------------------------------------------------------------------
 // Rows
+
+static const stowi_attr_map trilu_attrs[] = {{"upper", NULL, STOWI_MAP_BOOL}};
 
 static const stowi_lower_row rows[] = {
     {MICROSOFT, "Attention", 1, STOW_OP_QKV_ATTENTION, LIST(qkv_attrs), NULL},
@@ -287,6 +290,11 @@ static const stowi_lower_row rows[] = {
      NULL},
     {MICROSOFT, "MoE", 1, STOW_OP_MIXTURE_OF_EXPERTS, LIST(experts_attrs), NULL},
     {MICROSOFT, "QMoE", 1, STOW_OP_MIXTURE_OF_EXPERTS, LIST(experts_attrs), NULL},
+    // ONNX ops in another domain.
+    {MICROSOFT, "ExpandDims", 1, STOW_OP_UNSQUEEZE, NULL, 0, NULL},
+    {MICROSOFT, "GatherND", 1, STOW_OP_GATHER_ND, NULL, 0, NULL},
+    {MICROSOFT, "Range", 1, STOW_OP_RANGE, NULL, 0, NULL},
+    {MICROSOFT, "Trilu", 1, STOW_OP_TRILU, LIST(trilu_attrs), NULL},
     {MICROSOFT, "Inverse", 1, STOW_OP_INVERSE, NULL, 0, NULL},
     {MICROSOFT, "Rfft", 1, STOW_OP_RFFT, LIST(fft_attrs), NULL},
     {MICROSOFT, "Irfft", 1, STOW_OP_RFFT, LIST(fft_attrs), lower_inverse_fft},

@@ -102,9 +102,11 @@ static stow_status take_tensors(stowi_lowering* l, const char* const* names, siz
       continue;
     }
     stow_str name;
-    STOW_TRY(stowi_fresh_name_with(l->imp, stowi_node_label(l->node), ".constant", &name));
+    STOW_TRY(
+        stowi_import_fresh_name_with(l->imp, stowi_onnx_node_label(l->node), ".constant", &name));
     stow_value value;
-    stow_status status = stowi_import_tensor(l->imp, attr->tensor, STOW_OP_CONSTANT, name, &value);
+    stow_status status =
+        stowi_onnx_import_tensor(l->onnx, attr->tensor, STOW_OP_CONSTANT, name, &value);
     if (status == STOW_ERR_UNSUPPORTED) {
       return stowi_lower_unsupported(l, "strings are not supported (attribute \"%s\")", names[i]);
     }
@@ -160,7 +162,7 @@ enum { TREE_TENSORS = sizeof(tree_tensors) / sizeof(tree_tensors[0]) };
 // A core node of kind |kind| (NULL: it has none) whose int attribute |name| is |number|.
 static stow_status lower_model(stowi_lowering* l, const tensor_list* tensors, const char* kind,
                                const char* name, int64_t number, size_t results) {
-  const stowi_lower_row* row = stowi_lower_row_of(l);
+  const stowi_lower_row* row = l->row;
   stow_call* call = stowi_lower_begin(l, row->op);
   stow_call_operand(call, stowi_lower_operand(l, 0));
   add_tensors(call, tensors);
@@ -177,7 +179,7 @@ static stow_status lower_classifier(stowi_lowering* l, const tensor_list* tensor
   static const char* const strings[] = {"classlabels_strings"};
   STOW_TRY(refuse_strings(l, strings, 1));
   if (columns == 0 || columns > INT32_MAX) {
-    return stowi_lower_unsupported(l, "attribute \"%s\" gives no labels", labels);
+    return stowi_lower_unsupported(l, "attribute \"%s\" has no labels", labels);
   }
   return lower_model(l, tensors, kind, "columns", (int64_t)columns, 2);
 }
@@ -238,11 +240,11 @@ static stow_status lower_ensemble(stowi_lowering* l) {
 // ---------------------------------------------------------------------------------------------
 // Features
 
-// The dtype of what labels are replaced by; false where no attribute tells.
+// The dtype of what labels are replaced by; false where no attribute says so.
 static bool encoded_dtype(const stowi_lowering* l, stow_dtype* out_dtype) {
   const stowi_onnx_attr* tensor = stowi_lower_attr(l, "values_tensor");
   if (tensor != NULL && tensor->type == STOWI_ATTR_TENSOR) {
-    return stowi_elem_dtype(tensor->tensor->elem, out_dtype);
+    return stowi_onnx_elem_dtype(tensor->tensor->elem, out_dtype);
   }
   *out_dtype = stowi_lower_attr(l, "values_int64s") != NULL ? STOW_I64 : STOW_F32;
   return *out_dtype == STOW_I64 || stowi_lower_attr(l, "values_floats") != NULL;
@@ -254,11 +256,11 @@ static stow_status lower_label_encoder(stowi_lowering* l) {
   STOW_TRY(refuse_strings(l, strings, 3));
   stow_dtype dtype;
   if (!encoded_dtype(l, &dtype)) {
-    return stowi_lower_unsupported(l, "no attribute gives values that are numbers");
+    return stowi_lower_unsupported(l, "no attribute has numeric values");
   }
   tensor_list tensors;
   STOW_TRY(take_tensors(l, names, 3, &tensors));
-  const stowi_lower_row* row = stowi_lower_row_of(l);
+  const stowi_lower_row* row = l->row;
   stow_call* call = stowi_lower_begin(l, row->op);
   stow_call_operand(call, stowi_lower_operand(l, 0));
   add_tensors(call, &tensors);
@@ -270,7 +272,7 @@ static stow_status lower_label_encoder(stowi_lowering* l) {
 static stow_status lower_one_hot(stowi_lowering* l) {
   static const char* const strings[] = {"cats_strings"};
   STOW_TRY(refuse_strings(l, strings, 1));
-  const stowi_lower_row* row = stowi_lower_row_of(l);
+  const stowi_lower_row* row = l->row;
   return stowi_lower_plain(l, row->op, row->attrs, row->attr_count);
 }
 

@@ -45,7 +45,7 @@ static const stowi_attr_map arg_attrs[] = {{"axis", NULL, STOWI_MAP_INT},
 
 // The row's op with all operands and the row's attributes.
 static stow_status begin_row(stowi_lowering* l, stow_call** out_call) {
-  const stowi_lower_row* row = stowi_lower_row_of(l);
+  const stowi_lower_row* row = l->row;
   *out_call = stowi_lower_begin(l, row->op);
   stowi_lower_add_operands(l, *out_call, 0);
   return stowi_lower_add_attrs(l, *out_call, row->attrs, row->attr_count);
@@ -55,7 +55,7 @@ static stow_status begin_row(stowi_lowering* l, stow_call** out_call) {
 static stow_status lower_softmax_1(stowi_lowering* l) {
   const stow_type* x = stowi_lower_type(l, 0);
   int64_t axis = stowi_lower_int(l, "axis", 1);
-  stow_call* call = stowi_lower_begin(l, stowi_lower_row_of(l)->op);
+  stow_call* call = stowi_lower_begin(l, l->row->op);
   stowi_lower_add_operands(l, call, 0);
   stow_call_attr_int(call, "axis", axis);
   bool is_last = axis == -1 || (x != NULL && axis == (int64_t)x->rank - 1);
@@ -66,7 +66,7 @@ static stow_status lower_softmax_1(stowi_lowering* l) {
 }
 
 static stow_status lower_batch_norm_1(stowi_lowering* l) {
-  size_t results = stowi_lower_result_count(l);
+  size_t results = l->result_count;
   stow_call* call;
   STOW_TRY(begin_row(l, &call));
   if (results > 1) {
@@ -100,7 +100,7 @@ static stow_status lower_reduce(stowi_lowering* l) {
                {"ReduceLogSum", "log_sum"},
                {"ReduceLogSumExp", "log_sum_exp"},
                {"ReduceSumSquare", "sum_square"}};
-  stow_str name = stow_str_of(stowi_lower_row_of(l)->name);
+  stow_str name = stow_str_of(l->row->name);
   stow_call* call;
   STOW_TRY(begin_row(l, &call));
   for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); ++i) {

@@ -62,7 +62,7 @@ static const stowi_attr_map lstm_maps[] = {RECURRENT, {"input_forget", NULL, STO
 
 // An element type of 0 is the same as none.
 static stow_status lower_typed(stowi_lowering* l) {
-  const stowi_lower_row* row = stowi_lower_row_of(l);
+  const stowi_lower_row* row = l->row;
   stowi_attr_map maps[MAX_MAPS];
   size_t count = row->attr_count < MAX_MAPS ? row->attr_count : MAX_MAPS;
   for (size_t i = 0; i < count; ++i) {

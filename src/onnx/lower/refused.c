@@ -1,5 +1,5 @@
 // Ops that are known, and known to need what the core does not have: sequences, optionals, maps,
-// strings, other languages' code. Each says why, where else it would be an op that nobody knows.
+// strings, other languages' code. Each has a reason; without a row it would be an unknown op.
 #include "base/diag.h"
 #include "onnx/lower/rows.h"
 
@@ -39,11 +39,12 @@ static stow_status refuse_gradient(stowi_lowering* l) {
 }
 
 static stow_status refuse_aten(stowi_lowering* l) {
-  return stowi_lower_unsupported(l, "an operation that only PyTorch knows");
+  return stowi_lower_unsupported(l, "PyTorch's own operations are not supported");
 }
 
 static stow_status refuse_search(stowi_lowering* l) {
-  return stowi_lower_unsupported(l, "a search that holds its decoder as a subgraph");
+  return stowi_lower_unsupported(
+      l, "searches that hold their decoder as a subgraph are not supported");
 }
 
 #define REFUSED(from, text, function) \

@@ -18,7 +18,7 @@
 // One core node with attributes.
 #define WITH(text, version, core, maps) \
   { "", (text), (version), STOW_OP_##core, LIST(maps), NULL }
-// What a function makes of it; BY knows attributes, ONLY_BY asks for its own.
+// What a function makes of it; BY has a map of attributes, ONLY_BY reads them itself.
 #define BY(text, version, core, maps, function) \
   { "", (text), (version), STOW_OP_##core, LIST(maps), (function) }
 #define ONLY_BY(text, version, core, function) \
@@ -27,12 +27,12 @@
 // The tables, one per file; table.c searches them.
 extern const stowi_lower_table stowi_lower_attention_table;
 extern const stowi_lower_table stowi_lower_control_table;
+extern const stowi_lower_table stowi_lower_experimental_table;
 extern const stowi_lower_table stowi_lower_geometry_table;
 extern const stowi_lower_table stowi_lower_index_table;
 extern const stowi_lower_table stowi_lower_math_table;
 extern const stowi_lower_table stowi_lower_matrix_table;
 extern const stowi_lower_table stowi_lower_microsoft_table;
-extern const stowi_lower_table stowi_lower_misc_table;
 extern const stowi_lower_table stowi_lower_ml_table;
 extern const stowi_lower_table stowi_lower_norm_table;
 extern const stowi_lower_table stowi_lower_quant_table;

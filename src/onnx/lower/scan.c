@@ -50,7 +50,7 @@ static stow_status dim_value(stowi_lowering* l, size_t operand, uint32_t axis,
   }
   stow_op shape = stow_ops_find(NULL, stow_str_of("shape"));
   if (shape == STOW_OP_NONE) {
-    return stowi_lower_unsupported(l, "the number of rounds is not a number");
+    return stowi_lower_unsupported(l, "the trip count is not an integer");
   }
   stow_call* call = stowi_lower_begin(l, shape);
   stow_call_operand(call, stowi_lower_operand(l, operand));
@@ -100,7 +100,7 @@ static stow_status add_slice(scanning* s, size_t i) {
   stow_str name;
   STOW_TRY(axis_of(l, "scan_input_axes", i, stowi_lower_type(l, operand_of(s, i))->rank, &axis));
   STOW_TRY(slice_index(s, i, &index));
-  STOW_TRY(stowi_fresh_name(imp, text, &name));
+  STOW_TRY(stowi_import_fresh_name(imp, text, &name));
   stow_call* call = stowi_lower_begin(l, STOW_OP_GATHER);
   stow_call_operand(call, stowi_lower_operand(l, operand_of(s, i)));
   stow_call_operand(call, index);
@@ -108,7 +108,7 @@ static stow_status add_slice(scanning* s, size_t i) {
   stow_call_name(call, 0, name);
   stow_value slice;
   STOW_TRY(stowi_lower_finish(l, call, &slice));
-  return stowi_bind(imp, text, slice, STOWI_BOUND_VALUE);
+  return stowi_import_bind(imp, text, slice, STOWI_IMPORT_VALUE);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -125,7 +125,7 @@ static stow_status flip(stowi_lowering* l, size_t k, stow_value value, bool is_l
                         stow_value* out_value) {
   stow_op slice = stow_ops_find(NULL, stow_str_of("slice"));
   if (slice == STOW_OP_NONE) {
-    return stowi_lower_unsupported(l, "scan outputs that run backwards are not supported");
+    return stowi_lower_unsupported(l, "reversed scan outputs are not supported");
   }
   const int64_t start = -1, end = INT64_MIN, axis = 0, step = -1;
   stow_call* call = stowi_lower_begin(l, slice);
@@ -169,7 +169,7 @@ static stow_status finish_scan(scanning* s) {
   for (size_t k = 0; k < l->result_count; ++k) {
     if (!s->is_inner && stowi_lower_wants(l, k) && !is_turned(s, k)) {
       stow_str name;
-      STOW_TRY(stowi_fresh_name(l->imp, l->node->outputs[k], &name));
+      STOW_TRY(stowi_import_fresh_name(l->imp, l->node->outputs[k], &name));
       stow_call_name(call, k, name);
     }
   }
@@ -195,8 +195,8 @@ static stow_status run_scan(stowi_looping* loop) {
     STOW_TRY(add_slice(s, i));
   }
   loop->yields[0] = loop->args + 1;
-  STOW_TRY(stowi_import_inner(loop->l->imp, body, loop->yields + 1));
-  loop->is_whole = stowi_are_whole(loop->yields, loop->yield_count);
+  STOW_TRY(stowi_onnx_import_inner(loop->l->onnx, body, loop->yields + 1));
+  loop->is_whole = stowi_onnx_are_whole(loop->yields, loop->yield_count);
   STOW_TRY(stowi_loop_close(loop, &reason));
   return loop->is_whole ? finish_scan(s) : stowi_loop_give_up(loop, reason);
 }
@@ -269,10 +269,10 @@ static stow_status push_slices(stowi_lowering* l, stow_value round) {
     stow_call_attr_int(call, "axis", 0);
     stow_value slice;
     STOW_TRY(stowi_lower_finish(l, call, &slice));
-    if (STOWI_VEC_RESERVE(imp->allocator, &imp->stack, 1) != STOW_OK) {
+    if (STOWI_VEC_RESERVE(imp->allocator, &l->onnx->stack, 1) != STOW_OK) {
       return stowi_import_memory(imp);
     }
-    imp->stack.data[imp->stack.count++] = slice;
+    l->onnx->stack.data[l->onnx->stack.count++] = slice;
   }
   return STOW_OK;
 }
@@ -281,20 +281,21 @@ static stow_status push_slices(stowi_lowering* l, stow_value round) {
 static stow_status scan_slices(stowi_looping* loop) {
   stowi_lowering* l = loop->l;
   stowi_importer* imp = l->imp;
+  stowi_onnx_importer* onnx = l->onnx;
   stowi_onnx_node node = *l->node;
   node.inputs += FIRST_BATCHED;
   node.input_count -= FIRST_BATCHED;
   stowi_lowering inner = *l;
   inner.node = &node;
-  inner.first_operand = imp->stack.count;
+  inner.first_operand = onnx->stack.count;
   inner.operand_count = l->operand_count - FIRST_BATCHED;
   STOW_TRY(push_slices(l, loop->args));
-  inner.first_result = imp->stack.count;
-  if (STOWI_VEC_RESERVE(imp->allocator, &imp->stack, l->result_count) != STOW_OK) {
+  inner.first_result = onnx->stack.count;
+  if (STOWI_VEC_RESERVE(imp->allocator, &onnx->stack, l->result_count) != STOW_OK) {
     return stowi_import_memory(imp);
   }
   for (size_t k = 0; k < l->result_count; ++k) {
-    imp->stack.data[imp->stack.count++] = STOW_VALUE_NONE;
+    onnx->stack.data[onnx->stack.count++] = STOW_VALUE_NONE;
   }
   ++imp->depth;
   stow_status status = scan(&inner, true);
@@ -314,7 +315,7 @@ static stow_status run_batch(stowi_looping* loop) {
     return reason;
   }
   stow_diag kept = *l->imp->diag;
-  loop->is_whole = reason == STOW_OK && stowi_are_whole(loop->yields, loop->yield_count);
+  loop->is_whole = reason == STOW_OK && stowi_onnx_are_whole(loop->yields, loop->yield_count);
   stow_status changed;  // nothing is carried
   STOW_TRY(stowi_loop_close(loop, &changed));
   if (loop->is_whole) {

@@ -35,9 +35,8 @@ static const stowi_attr_map trilu_map[] = {{"upper", NULL, STOWI_MAP_BOOL}};
 
 static stow_status lower_identity(stowi_lowering* l) {
   stow_value value = stowi_lower_operand(l, 0);
-  return value == STOW_VALUE_NONE
-             ? stowi_fail(stowi_lower_diag(l), STOW_ERR_TYPE, "input 0 is absent")
-             : stowi_lower_alias(l, 0, value);
+  return value == STOW_VALUE_NONE ? stowi_fail(l->imp->diag, STOW_ERR_TYPE, "input 0 is absent")
+                                  : stowi_lower_alias(l, 0, value);
 }
 
 // Before opset 5 the shape is an attribute.
@@ -69,8 +68,8 @@ static stow_status lower_constant_of_shape(stowi_lowering* l) {
   stow_value value = STOW_VALUE_NONE;
   if (attr != NULL && attr->tensor != NULL) {
     stow_str name;
-    STOW_TRY(stowi_fresh_name_with(l->imp, stowi_node_label(l->node), ".value", &name));
-    STOW_TRY(stowi_import_tensor(l->imp, attr->tensor, STOW_OP_CONSTANT, name, &value));
+    STOW_TRY(stowi_import_fresh_name_with(l->imp, stowi_onnx_node_label(l->node), ".value", &name));
+    STOW_TRY(stowi_onnx_import_tensor(l->onnx, attr->tensor, STOW_OP_CONSTANT, name, &value));
   }
   stow_call* call = stowi_lower_begin(l, STOW_OP_FILL);
   stow_call_operand(call, stowi_lower_operand(l, 0));
@@ -87,10 +86,10 @@ static stow_status lower_range(stowi_lowering* l) {
   bool is_short = type != NULL && (type->dtype == STOW_F16 || type->dtype == STOW_BF16);
   int64_t elem = stowi_lower_int(l, "stash_type", 0);
   stow_dtype stash = STOW_F32;
-  bool is_known =
-      elem == 0 || (elem > 0 && elem <= STOWI_ELEM_LAST && stowi_elem_dtype((int32_t)elem, &stash));
+  bool is_known = elem == 0 || (elem > 0 && elem <= STOWI_ELEM_LAST &&
+                                stowi_onnx_elem_dtype((int32_t)elem, &stash));
   if (is_short && (!is_known || stash != STOW_F32)) {
-    return stowi_lower_unsupported(l, "numbers of 16 bits are computed in f32 only");
+    return stowi_lower_unsupported(l, "16-bit numbers are computed in f32 only");
   }
   return stowi_lower_plain(l, STOW_OP_RANGE, range_map, sizeof(range_map) / sizeof(range_map[0]));
 }

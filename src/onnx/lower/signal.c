@@ -38,7 +38,7 @@ static stow_status lower_dft_17(stowi_lowering* l) {
 }
 
 static stow_status lower_window(stowi_lowering* l, const char* kind) {
-  const stowi_lower_row* row = stowi_lower_row_of(l);
+  const stowi_lower_row* row = l->row;
   stow_call* call = stowi_lower_begin(l, STOW_OP_WINDOW);
   stowi_lower_add_operands(l, call, 0);
   stow_call_attr_string(call, "kind", stow_str_of(kind));

@@ -4,11 +4,11 @@
 #include "onnx/lower/rows.h"
 
 static const stowi_lower_table* const tables[] = {
-    &stowi_lower_attention_table, &stowi_lower_control_table, &stowi_lower_geometry_table,
-    &stowi_lower_index_table,     &stowi_lower_math_table,    &stowi_lower_matrix_table,
-    &stowi_lower_microsoft_table, &stowi_lower_misc_table,    &stowi_lower_ml_table,
-    &stowi_lower_norm_table,      &stowi_lower_quant_table,   &stowi_lower_refused_table,
-    &stowi_lower_shape_table,     &stowi_lower_signal_table,  &stowi_lower_window_table,
+    &stowi_lower_attention_table, &stowi_lower_control_table,   &stowi_lower_experimental_table,
+    &stowi_lower_geometry_table,  &stowi_lower_index_table,     &stowi_lower_math_table,
+    &stowi_lower_matrix_table,    &stowi_lower_microsoft_table, &stowi_lower_ml_table,
+    &stowi_lower_norm_table,      &stowi_lower_quant_table,     &stowi_lower_refused_table,
+    &stowi_lower_shape_table,     &stowi_lower_signal_table,    &stowi_lower_window_table,
 };
 enum { TABLE_COUNT = sizeof(tables) / sizeof(tables[0]) };
 
@@ -46,7 +46,7 @@ static stow_status add_row(stowi_lower_index* index, stow_allocator allocator,
   STOW_TRY(stowi_index_reserve(&index->by_name, allocator));
   uint32_t head = stowi_index_find(&index->by_name, hash, has_key, index, &key);
   uint32_t id = (uint32_t)index->entries.count++;
-  index->entries.data[id] = (stowi_lower_entry){row, STOWI_NONE};
+  index->entries.data[id] = (stowi_lower_entry){row, STOWI_IMPORT_NONE};
   if (head == STOWI_INDEX_NONE) {
     stowi_index_insert(&index->by_name, hash, id);
     return STOW_OK;
@@ -75,7 +75,7 @@ const stowi_lower_row* stowi_lower_index_find(const stowi_lower_index* index, st
   op_key key = {domain, name};
   const stowi_lower_row* best = NULL;
   uint32_t id = stowi_index_find(&index->by_name, hash_key(&key), has_key, index, &key);
-  for (; id != STOWI_NONE; id = index->entries.data[id].next) {
+  for (; id != STOWI_IMPORT_NONE; id = index->entries.data[id].next) {
     best = later(best, index->entries.data[id].row, version);
   }
   return best;

@@ -48,8 +48,8 @@ static const stowi_attr_map unpool_maps[] = {PADS_STRIDES,
 // Functions
 
 static stow_status check_known(stowi_lowering* l) {
-  const stowi_lower_row* row = stowi_lower_row_of(l);
-  const stowi_onnx_node* node = stowi_lower_node(l);
+  const stowi_lower_row* row = l->row;
+  const stowi_onnx_node* node = l->node;
   for (size_t i = 0; i < node->attr_count; ++i) {
     bool is_known = false;
     for (size_t k = 0; k < row->attr_count && !is_known; ++k) {
@@ -73,7 +73,7 @@ static bool pads_itself(const stowi_lowering* l) {
 
 // The row's core node with all operands and the mapped attributes, to be finished.
 static stow_status begin_window(stowi_lowering* l, stow_call** out_call) {
-  const stowi_lower_row* row = stowi_lower_row_of(l);
+  const stowi_lower_row* row = l->row;
   STOW_TRY(check_known(l));
   stowi_attr_map maps[MAX_MAPS];
   size_t count = 0;
@@ -89,7 +89,7 @@ static stow_status begin_window(stowi_lowering* l, stow_call** out_call) {
 }
 
 static stow_status finish_window(stowi_lowering* l, stow_call* call) {
-  size_t count = stowi_lower_result_count(l);
+  size_t count = l->result_count;
   return stowi_lower_finish_results(l, call, 0, count == 0 ? 1 : count);
 }
 
@@ -114,7 +114,7 @@ static const struct {
 static stow_status lower_pool(stowi_lowering* l) {
   stow_call* call;
   STOW_TRY(begin_window(l, &call));
-  stow_str name = stow_str_of(stowi_lower_row_of(l)->name);
+  stow_str name = stow_str_of(l->row->name);
   for (size_t i = 0; i < sizeof(pools) / sizeof(pools[0]); ++i) {
     if (!stow_str_equal(name, stow_str_of(pools[i].name))) {
       continue;

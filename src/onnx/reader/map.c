@@ -1,7 +1,7 @@
 // Mapping instead of reading: opening a model of gigabytes costs what its structure costs, and
-// weights come into memory when somebody touches them, if ever.
+// weights come into memory when they are first touched, if ever.
 //
-// A model is a stranger's file and names other files. They must lie in its folder: names that are
+// A model is untrusted and names other files. They must lie in its folder: names that are
 // absolute or go up are refused, and links are resolved before the result is compared with the
 // folder, so that no link leads out of it either.
 #define _XOPEN_SOURCE 700  // realpath
@@ -31,7 +31,7 @@ static const char* error_text(int error) {
     case EPERM:
       return "permission denied";
     case ENOTDIR:
-      return "a part of the path is no folder";
+      return "a path component is not a directory";
     case ENAMETOOLONG:
       return "the path is too long";
     case ELOOP:
@@ -40,7 +40,7 @@ static const char* error_text(int error) {
     case ENFILE:
       return "too many open files";
     case ENOMEM:
-      return "no address space is left";
+      return "out of address space";
     default:
       return "cannot be read";
   }
@@ -51,13 +51,13 @@ static stow_status fail_io(stow_diag* diag, const char* path, const char* reason
 }
 
 static stow_status map_open_file(int file, const char* path, stow_diag* diag,
-                                 stowi_span* out_span) {
+                                 stowi_onnx_span* out_span) {
   struct stat facts;
   if (fstat(file, &facts) != 0) {
     return fail_io(diag, path, error_text(errno));
   }
   if (!S_ISREG(facts.st_mode)) {
-    return fail_io(diag, path, S_ISDIR(facts.st_mode) ? "is a folder" : "is no regular file");
+    return fail_io(diag, path, S_ISDIR(facts.st_mode) ? "is a directory" : "is not a regular file");
   }
   if ((uintmax_t)facts.st_size > SIZE_MAX) {
     return fail_io(diag, path, error_text(ENOMEM));
@@ -69,13 +69,14 @@ static stow_status map_open_file(int file, const char* path, stow_diag* diag,
   if (bytes == MAP_FAILED) {
     return fail_io(diag, path, error_text(errno));
   }
-  *out_span = (stowi_span){(const uint8_t*)bytes, (size_t)facts.st_size};
+  *out_span = (stowi_onnx_span){(const uint8_t*)bytes, (size_t)facts.st_size};
   return STOW_OK;
 }
 
 // O_NONBLOCK: a pipe must not make us wait until we have seen that it is one.
-static stow_status map_file(const char* path, int flags, stow_diag* diag, stowi_span* out_span) {
-  *out_span = (stowi_span){NULL, 0};
+static stow_status map_file(const char* path, int flags, stow_diag* diag,
+                            stowi_onnx_span* out_span) {
+  *out_span = (stowi_onnx_span){NULL, 0};
   int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags);
   if (file < 0) {
     return fail_io(diag, path, error_text(errno));
@@ -85,17 +86,17 @@ static stow_status map_file(const char* path, int flags, stow_diag* diag, stowi_
   return status;
 }
 
-stow_status stowi_onnx_map(const char* path, stow_diag* diag, stowi_span* out_span) {
+stow_status stowi_onnx_map(const char* path, stow_diag* diag, stowi_onnx_span* out_span) {
   return map_file(path, 0, diag, out_span);
 }
 
-void stowi_onnx_unmap(stowi_span span) {
+void stowi_onnx_unmap(stowi_onnx_span span) {
   if (span.data != NULL) {
     munmap((void*)(uintptr_t)span.data, span.size);
   }
 }
 
-void stowi_onnx_map_expect_jumps(stowi_span span, bool is_jumping) {
+void stowi_onnx_map_expect_jumps(stowi_onnx_span span, bool is_jumping) {
   if (span.data != NULL) {  // advice: what comes of it does not matter
     (void)posix_madvise((void*)(uintptr_t)span.data, span.size,
                         is_jumping ? POSIX_MADV_RANDOM : POSIX_MADV_NORMAL);
@@ -118,15 +119,15 @@ static bool goes_up(stow_str path) {
 
 static const char* refusal(stow_str location) {
   if (location.size == 0) {
-    return "external data has no location";
+    return "the location of external data is missing";
   }
   if (memchr(location.data, '\0', location.size) != NULL) {
-    return "the location of external data has a NUL";
+    return "the location of external data contains a NUL byte";
   }
   if (location.data[0] == '/') {
-    return "the location of external data is absolute";
+    return "the location of external data is an absolute path";
   }
-  return goes_up(location) ? "the location of external data goes up" : NULL;
+  return goes_up(location) ? "the location of external data contains \"..\"" : NULL;
 }
 
 static bool is_within(const char* folder, const char* path) {
@@ -138,8 +139,8 @@ static bool is_within(const char* folder, const char* path) {
 }
 
 stow_status stowi_onnx_map_within(const char* folder, stow_str location, stow_diag* diag,
-                                  stowi_span* out_span) {
-  *out_span = (stowi_span){NULL, 0};
+                                  stowi_onnx_span* out_span) {
+  *out_span = (stowi_onnx_span){NULL, 0};
   const char* reason = refusal(location);
   if (reason != NULL) {
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "%s", reason);
@@ -160,8 +161,9 @@ stow_status stowi_onnx_map_within(const char* folder, stow_str location, stow_di
     return fail_io(diag, path, error_text(errno));
   }
   if (!is_within(real_folder, real_path)) {
-    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
-                      "external data lies outside of the model's folder, behind a link");
+    return stowi_fail(
+        diag, STOW_ERR_INVALID_ARGUMENT,
+        "external data is outside of the model's folder: a symbolic link leads there");
   }
   return map_file(real_path, O_NOFOLLOW, diag, out_span);
 }

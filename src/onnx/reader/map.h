@@ -6,15 +6,15 @@
 
 // Maps the regular file |path| for reading. An empty file gives no bytes. STOW_ERR_IO says why it
 // cannot be read, after |path|.
-stow_status stowi_onnx_map(const char* path, stow_diag* diag, stowi_span* out_span);
-void stowi_onnx_unmap(stowi_span span);
+stow_status stowi_onnx_map(const char* path, stow_diag* diag, stowi_onnx_span* out_span);
+void stowi_onnx_unmap(stowi_onnx_span span);
 // Whether reads come here and there, as those of an index do: then the pages around them are not
-// fetched from the disk. Without a word they are.
-void stowi_onnx_map_expect_jumps(stowi_span span, bool is_jumping);
+// fetched from the disk. By default they are.
+void stowi_onnx_map_expect_jumps(stowi_onnx_span span, bool is_jumping);
 
 // Maps |location| in |folder|. STOW_ERR_INVALID_ARGUMENT where it is absolute, goes up, or leads
 // out of the folder through a link. What is mapped is what was checked.
 stow_status stowi_onnx_map_within(const char* folder, stow_str location, stow_diag* diag,
-                                  stowi_span* out_span);
+                                  stowi_onnx_span* out_span);
 
 #endif  // STOWAGE_SRC_ONNX_READER_MAP_H_

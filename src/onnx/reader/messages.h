@@ -37,12 +37,14 @@ enum {
 };
 // The type of one item of such a field where it is not packed.
 stowi_wire_type stowi_onnx_data_type(uint32_t field);
+// Whether |field| of a tensor may be a packed run of numbers.
+bool stowi_onnx_is_data_field(uint32_t field);
 // Bytes of that many elements; those of no dtype count as 0. False above 63 bits.
 bool stowi_onnx_data_size(int32_t elem, uint64_t elements, uint64_t* out_size);
 
 // STOW_ERR_SYNTAX at the start of |message|.
 stow_status stowi_onnx_malformed(stowi_onnx_reader* reader, const stowi_onnx_place* place,
-                                 stowi_span message, const char* what);
+                                 stowi_onnx_span message, const char* what);
 
 // Writes a value's type as declared.
 stow_status stowi_onnx_print_type(const stowi_onnx_value_info* info, stow_writer writer);

@@ -16,15 +16,15 @@ static uint64_t location_hash(stow_str location) {
 }
 
 static bool location_equal(const void* context, uint32_t id, const void* key) {
-  const stow_onnx_model* model = (const stow_onnx_model*)context;
+  const stowi_onnx_model* model = (const stowi_onnx_model*)context;
   return stow_str_equal(model->files.data[id].location, *(const stow_str*)key);
 }
 
 // FOLDER/LOCATION
-static stow_status join_path(stow_onnx_model* model, stow_str location, stow_str* out_path) {
+static stow_status join_path(stowi_onnx_model* model, stow_str location, stow_str* out_path) {
   size_t folder = strlen(model->folder);  // both are at most PATH_MAX: the file has been mapped
   char* path =
-      (char*)stowi_pool_alloc(&model->pool, model->allocator, folder + 2 + location.size, 1);
+      (char*)stowi_pool_alloc(&model->pool, model->common.allocator, folder + 2 + location.size, 1);
   if (path == NULL) {
     return STOW_ERR_OUT_OF_MEMORY;
   }
@@ -36,10 +36,10 @@ static stow_status join_path(stow_onnx_model* model, stow_str location, stow_str
   return STOW_OK;
 }
 
-static stow_status add_file(stow_onnx_model* model, stow_str location, stow_diag* diag) {
+static stow_status add_file(stowi_onnx_model* model, stow_str location, stow_diag* diag) {
   stowi_onnx_file file = {.location = location};
-  if (STOWI_VEC_RESERVE(model->allocator, &model->files, 1) != STOW_OK ||
-      stowi_index_reserve(&model->file_index, model->allocator) != STOW_OK) {
+  if (STOWI_VEC_RESERVE(model->common.allocator, &model->files, 1) != STOW_OK ||
+      stowi_index_reserve(&model->file_index, model->common.allocator) != STOW_OK) {
     return stowi_fail_memory(diag);
   }
   STOW_TRY(stowi_onnx_map_within(model->folder, location, diag, &file.span));
@@ -53,11 +53,11 @@ static stow_status add_file(stow_onnx_model* model, stow_str location, stow_diag
   return STOW_OK;
 }
 
-stow_status stowi_onnx_external(stow_onnx_model* model, stow_str location, stow_diag* diag,
+stow_status stowi_onnx_external(stowi_onnx_model* model, stow_str location, stow_diag* diag,
                                 const stowi_onnx_file** out_file) {
   *out_file = NULL;
   if (model == NULL || model->folder == NULL) {
-    return stowi_fail(diag, STOW_ERR_IO, "there is no folder to look for external data in");
+    return stowi_fail(diag, STOW_ERR_IO, "external data is not available: the model has no folder");
   }
   uint64_t hash = location_hash(location);
   uint32_t id = stowi_index_find(&model->file_index, hash, location_equal, model, &location);
@@ -76,7 +76,7 @@ stow_status stowi_onnx_external(stow_onnx_model* model, stow_str location, stow_
 
 // Whether an IR version comes before the first thing that no message has. Nearly every model begins
 // with it, and few other files have one.
-static bool has_version(stowi_span span) {
+static bool has_version(stowi_onnx_span span) {
   stowi_wire wire = stowi_wire_begin(span);
   stowi_wire_field field;
   bool found = false;
@@ -86,27 +86,32 @@ static bool has_version(stowi_span span) {
   return found;
 }
 
-// Says of a file that could not be read as a model what it is, where its first bytes tell.
-static stow_status fail_stranger(const stow_onnx_model* model, stow_diag* diag) {
+// Describes a file that is not a model, as far as its first bytes show what it is.
+static stow_status fail_stranger(const stowi_onnx_model* model, stow_diag* diag) {
   static const char pointer[] = "version https://git-lfs";
-  stowi_span span = model->span;
+  stowi_onnx_span span = model->span;
   stow_status status =
       stowi_fail(diag, STOW_ERR_SYNTAX, "%.*s%snot an ONNX model: ", STOWI_STR_ARG(model->path),
                  model->path.size == 0 ? "" : ": ");
   if (span.size == 0) {
-    stowi_diag_append(diag, "it is empty");
+    stowi_diag_append(diag, "the file is empty");
   } else if (span.size >= sizeof pointer - 1 &&
              memcmp(span.data, pointer, sizeof pointer - 1) == 0) {
-    stowi_diag_append(diag, "it is a Git LFS pointer to one; see git lfs pull");
+    stowi_diag_append(diag, "it is a Git LFS pointer; run git lfs pull");
   } else {
-    stowi_diag_append(diag, "it begins with byte 0x%02x; expected an IR version (0x08)",
+    stowi_diag_append(diag, "the first byte is 0x%02x; expected an IR version (0x08)",
                       (unsigned)span.data[0]);
   }
   return status;
 }
 
-static stow_status read_model(stow_onnx_model* model, stow_diag* diag) {
-  stowi_onnx_reader reader = {model->path, model->span, model->allocator, &model->pool, diag};
+static stow_status read_model(stowi_onnx_model* model, stow_diag* diag) {
+  stowi_onnx_reader reader = {.file = model->path,
+                              .whole = model->span,
+                              .image = model->has_source ? &model->image : NULL,
+                              .allocator = model->common.allocator,
+                              .pool = &model->pool,
+                              .diag = diag};
   stowi_onnx_place root = {.index = SIZE_MAX};
   stow_status status =
       stowi_onnx_read(&reader, &root, &stowi_onnx_model_message, model->span, &model->proto);
@@ -116,9 +121,9 @@ static stow_status read_model(stow_onnx_model* model, stow_diag* diag) {
   return status == STOW_OK ? stowi_onnx_gather(model, diag) : status;
 }
 
-static stow_status copy_text(stow_onnx_model* model, stow_str text, stow_diag* diag,
+static stow_status copy_text(stowi_onnx_model* model, stow_str text, stow_diag* diag,
                              stow_str* out) {
-  return stowi_pool_copy_str(&model->pool, model->allocator, text, out) == STOW_OK
+  return stowi_pool_copy_str(&model->pool, model->common.allocator, text, out) == STOW_OK
              ? STOW_OK
              : stowi_fail_memory(diag);
 }
@@ -132,11 +137,15 @@ static stow_str folder_of(const char* path) {
   return (stow_str){path, slash == path ? 1 : (size_t)(slash - path)};
 }
 
-static stow_status open_path(stow_onnx_model* model, const char* path, stow_diag* diag) {
-  stow_str folder;
-  STOW_TRY(copy_text(model, stow_str_of(path), diag, &model->path));
-  STOW_TRY(copy_text(model, folder_of(path), diag, &folder));
-  model->folder = folder.data;
+// How a model comes in.
+typedef struct way {
+  const char* path;           // of a file to map, or the name of the source; may be NULL
+  const char* folder;         // NULL: that of |path|, or none
+  stowi_onnx_span span;       // the file in memory
+  const stow_source* source;  // NULL: none
+} way;
+
+static stow_status open_file(stowi_onnx_model* model, const char* path, stow_diag* diag) {
   STOW_TRY(stowi_onnx_map(path, diag, &model->span));
   model->is_mapped = true;
   stowi_onnx_map_expect_jumps(model->span, true);
@@ -145,70 +154,89 @@ static stow_status open_path(stow_onnx_model* model, const char* path, stow_diag
   return STOW_OK;
 }
 
-static stow_status open_bytes(stow_onnx_model* model, const char* folder, stow_diag* diag) {
-  if (folder != NULL) {
-    stow_str copy;
-    STOW_TRY(copy_text(model, stow_str_of(folder), diag, &copy));
-    model->folder = copy.data;
-  }
+static stow_status open_source(stowi_onnx_model* model, const stow_source* source,
+                               stow_diag* diag) {
+  model->source = *source;
+  STOW_TRY(
+      stowi_onnx_image_read(source, model->path, model->common.allocator, diag, &model->image));
+  model->has_source = true;
+  model->span = (stowi_onnx_span){model->image.bytes.data, model->image.bytes.count};
   return read_model(model, diag);
 }
 
-stow_status stow_onnx_open(const char* path, stow_allocator allocator, stow_diag* diag,
-                           stow_onnx_model** out_model) {
+static stow_status open_by(stowi_onnx_model* model, const way* by, stow_diag* diag) {
+  bool is_file = by->path != NULL && by->source == NULL;
+  if (by->path != NULL) {
+    STOW_TRY(copy_text(model, stow_str_of(by->path), diag, &model->path));
+  }
+  if (is_file || by->folder != NULL) {
+    stow_str folder;
+    STOW_TRY(
+        copy_text(model, is_file ? folder_of(by->path) : stow_str_of(by->folder), diag, &folder));
+    model->folder = folder.data;
+  }
+  if (is_file) {
+    return open_file(model, by->path, diag);
+  }
+  model->span = by->span;
+  return by->source != NULL ? open_source(model, by->source, diag) : read_model(model, diag);
+}
+
+static stow_status open_model(const way* by, stow_allocator allocator, stow_diag* diag,
+                              stow_model** out_model) {
   *out_model = NULL;
-  stow_onnx_model* model = STOWI_NEW(allocator, stow_onnx_model);
+  stowi_onnx_model* model = STOWI_NEW(allocator, stowi_onnx_model);
   if (model == NULL) {
     return stowi_fail_memory(diag);
   }
-  model->allocator = allocator;
-  stow_status status = open_path(model, path, diag);
+  model->common.provider = &stowi_onnx_provider;
+  model->common.allocator = allocator;
+  stow_status status = open_by(model, by, diag);
   if (status != STOW_OK) {
-    stow_onnx_close(model);
+    stow_model_close(&model->common);
     return status;
   }
-  *out_model = model;
+  *out_model = &model->common;
   return STOW_OK;
+}
+
+stow_status stow_onnx_open(const char* path, stow_allocator allocator, stow_diag* diag,
+                           stow_model** out_model) {
+  return open_model(&(way){.path = path}, allocator, diag, out_model);
 }
 
 stow_status stow_onnx_open_memory(const void* data, size_t size, const char* folder,
                                   stow_allocator allocator, stow_diag* diag,
-                                  stow_onnx_model** out_model) {
-  *out_model = NULL;
-  stow_onnx_model* model = STOWI_NEW(allocator, stow_onnx_model);
-  if (model == NULL) {
-    return stowi_fail_memory(diag);
-  }
-  model->allocator = allocator;
-  model->span = (stowi_span){(const uint8_t*)data, size};
-  stow_status status = open_bytes(model, folder, diag);
-  if (status != STOW_OK) {
-    stow_onnx_close(model);
-    return status;
-  }
-  *out_model = model;
-  return STOW_OK;
+                                  stow_model** out_model) {
+  way by = {.folder = folder, .span = {(const uint8_t*)data, size}};
+  return open_model(&by, allocator, diag, out_model);
 }
 
-void stow_onnx_close(stow_onnx_model* model) {
-  if (model == NULL) {
-    return;
-  }
+stow_status stow_onnx_open_source(const stow_source* source, const char* name,
+                                  stow_allocator allocator, stow_diag* diag,
+                                  stow_model** out_model) {
+  return open_model(&(way){.path = name, .source = source}, allocator, diag, out_model);
+}
+
+void stowi_onnx_close(stow_model* common) {
+  stowi_onnx_model* model = (stowi_onnx_model*)common;
+  stow_allocator allocator = common->allocator;
   for (size_t i = 0; i < model->files.count; ++i) {
     stowi_onnx_unmap(model->files.data[i].span);
   }
   if (model->is_mapped) {
     stowi_onnx_unmap(model->span);
   }
-  STOWI_VEC_FREE(model->allocator, &model->files);
-  STOWI_VEC_FREE(model->allocator, &model->op_kinds);
-  stowi_index_free(&model->file_index, model->allocator);
-  stowi_pool_free(&model->pool, model->allocator);
-  stow_allocator allocator = model->allocator;
+  STOWI_VEC_FREE(allocator, &model->files);
+  stowi_index_free(&model->file_index, allocator);
+  stowi_onnx_image_free(&model->image, allocator);
+  stowi_pool_free(&model->pool, allocator);
   STOWI_DELETE(allocator, model);
 }
 
-const stowi_onnx_proto* stowi_onnx_proto_of(const stow_onnx_model* model) { return &model->proto; }
+const stowi_onnx_proto* stowi_onnx_proto_of(const stow_model* model) {
+  return &((const stowi_onnx_model*)model)->proto;
+}
 
 // ---------------------------------------------------------------------------------------------
 // A tensor on its own
@@ -236,7 +264,7 @@ void stowi_onnx_pool_destroy(stowi_onnx_pool* pool) {
   }
 }
 
-stow_status stowi_onnx_read_tensor(stowi_onnx_pool* pool, stowi_span message, stow_diag* diag,
+stow_status stowi_onnx_read_tensor(stowi_onnx_pool* pool, stowi_onnx_span message, stow_diag* diag,
                                    stowi_onnx_tensor* out_tensor) {
   stowi_onnx_reader reader = {
       .whole = message, .allocator = pool->allocator, .pool = &pool->pool, .diag = diag};

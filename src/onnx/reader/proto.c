@@ -10,7 +10,7 @@
 #define OLDEST_IR 3
 
 stow_status stowi_onnx_malformed(stowi_onnx_reader* reader, const stowi_onnx_place* place,
-                                 stowi_span message, const char* what) {
+                                 stowi_onnx_span message, const char* what) {
   return stowi_onnx_fail_at(reader, place, message.data, STOW_ERR_SYNTAX, "%s", what);
 }
 
@@ -61,7 +61,7 @@ static bool needs_value(stowi_onnx_attr_type type) {
 }
 
 static stow_status check_attr(stowi_onnx_reader* reader, const stowi_onnx_place* place,
-                              stowi_span message, const stowi_onnx_attr* attr,
+                              stowi_onnx_span message, const stowi_onnx_attr* attr,
                               stowi_onnx_attr_type found) {
   if (attr->name.size == 0) {
     return stowi_onnx_malformed(reader, place, message, "an attribute needs a name");
@@ -69,9 +69,9 @@ static stow_status check_attr(stowi_onnx_reader* reader, const stowi_onnx_place*
   const char* wrong = NULL;
   int type = (int)attr->type;
   if (type < 0 || type > STOWI_ATTR_TYPE_PROTOS) {
-    wrong = "has a type that is not known";
+    wrong = "has an unknown type";
   } else if (found != STOWI_ATTR_UNDEFINED && type != STOWI_ATTR_UNDEFINED && attr->type != found) {
-    wrong = "has a value of another type than it says";
+    wrong = "has a value that contradicts its type";
   } else if (found == STOWI_ATTR_UNDEFINED && attr->ref.size == 0 && needs_value(attr->type)) {
     wrong = "has no value";
   }
@@ -83,7 +83,7 @@ static stow_status check_attr(stowi_onnx_reader* reader, const stowi_onnx_place*
 
 // Old files do not say the type: it is that of the field that holds the value.
 static stow_status finish_attr(stowi_onnx_reader* reader, const stowi_onnx_place* place,
-                               stowi_span message, void* record, const size_t* counts) {
+                               stowi_onnx_span message, void* record, const size_t* counts) {
   stowi_onnx_attr* attr = (stowi_onnx_attr*)record;
   stowi_onnx_attr_type found = STOWI_ATTR_UNDEFINED;
   for (size_t r = FIRST_VALUE_ROW; r < ATTR_ROWS; ++r) {
@@ -116,7 +116,7 @@ static const stowi_onnx_field node_fields[] = {
 };
 
 static stow_status finish_node(stowi_onnx_reader* reader, const stowi_onnx_place* place,
-                               stowi_span message, void* record, const size_t* counts) {
+                               stowi_onnx_span message, void* record, const size_t* counts) {
   (void)counts;
   stowi_onnx_node* node = (stowi_onnx_node*)record;
   node->domain = short_domain(node->domain);
@@ -150,20 +150,20 @@ static const stowi_onnx_message graph_message =
 // Functions and the model
 
 static const stowi_onnx_field opset_fields[] = {
-    STOWI_ROW(1, STR, "domain", stowi_onnx_opset, domain),
-    STOWI_ROW(2, I64, "version", stowi_onnx_opset, version),
+    STOWI_ROW(1, STR, "domain", stowi_import_opset, domain),
+    STOWI_ROW(2, I64, "version", stowi_import_opset, version),
 };
 
 static stow_status finish_opset(stowi_onnx_reader* reader, const stowi_onnx_place* place,
-                                stowi_span message, void* record, const size_t* counts) {
+                                stowi_onnx_span message, void* record, const size_t* counts) {
   (void)reader, (void)place, (void)message, (void)counts;
-  stowi_onnx_opset* opset = (stowi_onnx_opset*)record;
+  stowi_import_opset* opset = (stowi_import_opset*)record;
   opset->domain = short_domain(opset->domain);
   return STOW_OK;
 }
 
 static const stowi_onnx_message opset_message =
-    STOWI_MESSAGE("an opset", opset_fields, stowi_onnx_opset, 0, finish_opset);
+    STOWI_MESSAGE("an opset", opset_fields, stowi_import_opset, 0, finish_opset);
 
 static const stowi_onnx_field function_fields[] = {
     STOWI_ROW(1, STR, "name", stowi_onnx_function, name),
@@ -179,7 +179,7 @@ static const stowi_onnx_field function_fields[] = {
 };
 
 static stow_status finish_function(stowi_onnx_reader* reader, const stowi_onnx_place* place,
-                                   stowi_span message, void* record, const size_t* counts) {
+                                   stowi_onnx_span message, void* record, const size_t* counts) {
   (void)counts;
   stowi_onnx_function* function = (stowi_onnx_function*)record;
   function->domain = short_domain(function->domain);
@@ -203,7 +203,7 @@ static const stowi_onnx_field model_fields[] = {
 };
 
 static stow_status finish_model(stowi_onnx_reader* reader, const stowi_onnx_place* place,
-                                stowi_span message, void* record, const size_t* counts) {
+                                stowi_onnx_span message, void* record, const size_t* counts) {
   const stowi_onnx_proto* proto = (const stowi_onnx_proto*)record;
   if (counts[0] == 0 || counts[1] == 0) {
     return stowi_onnx_malformed(reader, place, message,

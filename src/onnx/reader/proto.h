@@ -7,12 +7,13 @@
 #include <stowage/onnx.h>
 
 #include "base/alloc.h"
+#include "import/api.h"
 
 // Bytes of the file.
-typedef struct stowi_span {
+typedef struct stowi_onnx_span {
   const uint8_t* data;
   size_t size;
-} stowi_span;
+} stowi_onnx_span;
 
 // Numbers are ONNX's TensorProto.DataType.
 typedef enum stowi_onnx_elem {
@@ -21,7 +22,7 @@ typedef enum stowi_onnx_elem {
   STOWI_ELEM_LAST = 26  // UINT2 25, INT2 26
 } stowi_onnx_elem;
 // False for strings, undefined and what is newer than we know.
-bool stowi_elem_dtype(int32_t elem, stow_dtype* out_dtype);
+bool stowi_onnx_elem_dtype(int32_t elem, stow_dtype* out_dtype);
 
 typedef struct stowi_onnx_tensor {
   stow_str name;
@@ -30,24 +31,19 @@ typedef struct stowi_onnx_tensor {
   const int64_t* dims;  // checked: 0 or more each; the product of all and the bytes fit in 63 bits
   uint64_t elements;
   // Where the data is; at most one of these.
-  bool is_raw;           // raw: little-endian bytes
-  bool is_external;      // location, offset, length (UINT64_MAX: to the file's end)
-  stowi_span raw;        // for raw
-  stowi_span typed;      // payload of the one packed run of float_data, int32_data …
-  bool has_length;       // the file gives the length of external data
-  bool is_scattered;     // typed data in several runs: |message| must be walked
-  uint32_t typed_field;  // field number of the typed data: 4 float, 5 int32, 6 string, 7 int64,
-                         // 10 double, 11 uint64; 0 where there is none
+  bool is_raw;            // raw: little-endian bytes
+  bool is_external;       // location, offset, length (UINT64_MAX: to the file's end)
+  stowi_onnx_span raw;    // for raw
+  stowi_onnx_span typed;  // payload of the one packed run of float_data, int32_data …
+  bool has_length;        // the file gives the length of external data
+  bool is_scattered;      // typed data in several runs: |message| must be walked
+  uint32_t typed_field;   // field number of the typed data: 4 float, 5 int32, 6 string, 7 int64,
+                          // 10 double, 11 uint64; 0 where there is none
   stow_str location;
   uint64_t offset, length;
-  stowi_span message;  // the whole TensorProto
+  bool is_away;             // the data is in the source; |raw|, |typed| and |message| lack it
+  stowi_onnx_span message;  // the whole TensorProto
 } stowi_onnx_tensor;
-
-typedef struct stowi_onnx_dim {
-  enum { STOWI_DIM_UNNAMED, STOWI_DIM_NUMBER, STOWI_DIM_NAMED } kind;
-  int64_t number;
-  stow_str name;
-} stowi_onnx_dim;
 
 typedef enum stowi_onnx_info_kind {
   STOWI_INFO_NONE,  // no type given
@@ -65,8 +61,8 @@ typedef struct stowi_onnx_value_info {
   int32_t elem;    // of a tensor; of the tensors in a sequence or optional
   bool has_shape;  // false: the rank is unknown
   size_t rank;
-  const stowi_onnx_dim* dims;
-  stowi_span type;  // the whole TypeProto
+  const stowi_import_dim* dims;
+  stowi_onnx_span type;  // the whole TypeProto
 } stowi_onnx_value_info;
 
 typedef struct stowi_onnx_graph stowi_onnx_graph;
@@ -131,11 +127,6 @@ struct stowi_onnx_graph {
   const stowi_onnx_value_info* infos;
 };
 
-typedef struct stowi_onnx_opset {
-  stow_str domain;  // "" for ai.onnx
-  int64_t version;
-} stowi_onnx_opset;
-
 typedef struct stowi_onnx_function {
   stow_str name, domain, overload;
   size_t input_count, output_count, attr_count, default_count, node_count, opset_count;
@@ -144,21 +135,24 @@ typedef struct stowi_onnx_function {
   const stow_str* attrs;            // names of attributes without a default
   const stowi_onnx_attr* defaults;  // attributes with one
   const stowi_onnx_node* nodes;
-  const stowi_onnx_opset* opsets;
+  const stowi_import_opset* opsets;
 } stowi_onnx_function;
 
-// What stow_onnx_model holds beside the mapping.
+// What a model holds beside the mapping.
 typedef struct stowi_onnx_proto {
   int64_t ir_version;
   stow_str producer_name, producer_version, domain;
   int64_t model_version;
   size_t opset_count, function_count;
-  const stowi_onnx_opset* opsets;
+  const stowi_import_opset* opsets;
   const stowi_onnx_function* functions;
   stowi_onnx_graph graph;
 } stowi_onnx_proto;
 
-const stowi_onnx_proto* stowi_onnx_proto_of(const stow_onnx_model* model);
+typedef struct stowi_onnx_model stowi_onnx_model;
+
+// |model| is one of ONNX.
+const stowi_onnx_proto* stowi_onnx_proto_of(const stow_model* model);
 
 // The bytes of |tensor| as its dtype lays them out (sub-byte types packed, low bits first, as ONNX
 // does). Where the file holds them so (raw, external, packed floats and doubles), |*out_bytes|
@@ -174,7 +168,10 @@ typedef struct stowi_onnx_bytes {
   stow_str source;  // empty: not in a file in this form
   uint64_t at;
 } stowi_onnx_bytes;
-stow_status stowi_onnx_tensor_bytes(stow_onnx_model* model, const stowi_onnx_tensor* tensor,
+// Whether the bytes are in the model's source, and there as they are needed: fills all but |bytes|.
+bool stowi_onnx_place_of(stowi_onnx_model* model, const stowi_onnx_tensor* tensor,
+                         stowi_onnx_bytes* out_bytes);
+stow_status stowi_onnx_tensor_bytes(stow_model* model, const stowi_onnx_tensor* tensor,
                                     stow_allocator allocator, stow_diag* diag,
                                     stowi_onnx_bytes* out_bytes);
 
@@ -183,7 +180,7 @@ typedef struct stowi_onnx_pool stowi_onnx_pool;
 stow_status stowi_onnx_pool_create(stow_allocator allocator, stow_diag* diag,
                                    stowi_onnx_pool** out_pool);
 void stowi_onnx_pool_destroy(stowi_onnx_pool* pool);
-stow_status stowi_onnx_read_tensor(stowi_onnx_pool* pool, stowi_span message, stow_diag* diag,
+stow_status stowi_onnx_read_tensor(stowi_onnx_pool* pool, stowi_onnx_span message, stow_diag* diag,
                                    stowi_onnx_tensor* out_tensor);
 
 #endif  // STOWAGE_SRC_ONNX_READER_PROTO_H_

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "onnx/reader/messages.h"
 
-bool stowi_elem_dtype(int32_t elem, stow_dtype* out_dtype) {
+bool stowi_onnx_elem_dtype(int32_t elem, stow_dtype* out_dtype) {
   static const int8_t dtypes[STOWI_ELEM_LAST + 1] = {-1,
                                                      STOW_F32,
                                                      STOW_U8,
@@ -45,7 +45,7 @@ bool stowi_elem_dtype(int32_t elem, stow_dtype* out_dtype) {
 
 bool stowi_onnx_data_size(int32_t elem, uint64_t elements, uint64_t* out_size) {
   stow_dtype dtype;
-  uint64_t bits = stowi_elem_dtype(elem, &dtype) ? stow_dtype_bits(dtype) : 0;
+  uint64_t bits = stowi_onnx_elem_dtype(elem, &dtype) ? stow_dtype_bits(dtype) : 0;
   uint64_t size = 0;
   if (bits >= 8) {
     if (!stowi_mul_u64(elements, bits / 8, &size)) {
@@ -70,6 +70,11 @@ stowi_wire_type stowi_onnx_data_type(uint32_t field) {
     default:
       return STOWI_WIRE_VARINT;
   }
+}
+
+bool stowi_onnx_is_data_field(uint32_t field) {
+  return field == STOWI_DATA_FLOAT || field == STOWI_DATA_INT32 || field == STOWI_DATA_INT64 ||
+         field == STOWI_DATA_DOUBLE || field == STOWI_DATA_UINT64;
 }
 
 typedef struct key_value {
@@ -98,7 +103,7 @@ static stow_status read_external(stowi_onnx_reader* reader, const stowi_onnx_pla
   }
   if (number != NULL && !stowi_parse_u64(entry.value, number)) {
     return stowi_onnx_fail_at(reader, place, field->start, STOW_ERR_SYNTAX,
-                              "%.*s is no number: \"%.*s\"", STOWI_STR_ARG(entry.key),
+                              "%.*s is not a number: \"%.*s\"", STOWI_STR_ARG(entry.key),
                               STOWI_STR_ARG(entry.value));
   }
   return STOW_OK;
@@ -109,6 +114,22 @@ static stow_status read_location(stowi_onnx_reader* reader, const stowi_onnx_pla
   STOW_TRY(stowi_onnx_expect(reader, place, field, STOWI_WIRE_VARINT));
   ((stowi_onnx_tensor*)record)->is_external = field->scalar == 1;
   return STOW_OK;
+}
+
+// The payload that |span| is, or stands for where the image of a source has it not. Nobody must
+// read the latter.
+static stowi_onnx_span payload_of(const stowi_onnx_reader* reader, stowi_onnx_span span,
+                                  stowi_onnx_tensor* tensor) {
+  if (reader->image == NULL || span.data == NULL) {
+    return span;
+  }
+  const stowi_onnx_hole* hole =
+      stowi_onnx_image_hole(reader->image, (size_t)(span.data - reader->whole.data));
+  if (hole == NULL || hole->size > SIZE_MAX) {  // in the latter case, the dims need other bytes
+    return span;
+  }
+  tensor->is_away = true;
+  return (stowi_onnx_span){span.data, (size_t)hole->size};
 }
 
 // Data in fields of its type. It stays where it is; see tensor.c.
@@ -126,7 +147,7 @@ static stow_status read_typed(stowi_onnx_reader* reader, const stowi_onnx_place*
   }
   tensor->is_scattered = tensor->typed_field != 0 || !is_packed;
   tensor->typed_field = field->number;
-  tensor->typed = field->bytes;
+  tensor->typed = payload_of(reader, field->bytes, tensor);
   return STOW_OK;
 }
 
@@ -183,9 +204,9 @@ static stow_status check_data(stowi_onnx_reader* reader, const stowi_onnx_place*
   }
   stow_dtype dtype;
   uint64_t size;
-  if (tensor->is_raw && stowi_elem_dtype(tensor->elem, &dtype) &&
+  if (tensor->is_raw && stowi_onnx_elem_dtype(tensor->elem, &dtype) &&
       stowi_onnx_data_size(tensor->elem, tensor->elements, &size) && size != tensor->raw.size) {
-    return stowi_onnx_fail_at(reader, place, tensor->raw.data, STOW_ERR_SYNTAX,
+    return stowi_onnx_fail_at(reader, place, tensor->message.data, STOW_ERR_SYNTAX,
                               "tensor \"%.*s\" has %zu bytes of raw data where its dims need %llu",
                               STOWI_STR_ARG(tensor->name), tensor->raw.size,
                               (unsigned long long)size);
@@ -194,13 +215,14 @@ static stow_status check_data(stowi_onnx_reader* reader, const stowi_onnx_place*
 }
 
 static stow_status finish_tensor(stowi_onnx_reader* reader, const stowi_onnx_place* place,
-                                 stowi_span message, void* record, const size_t* counts) {
+                                 stowi_onnx_span message, void* record, const size_t* counts) {
   stowi_onnx_tensor* tensor = (stowi_onnx_tensor*)record;
   tensor->message = message;
   tensor->length = tensor->has_length ? tensor->length : UINT64_MAX;
   STOW_TRY(count_elements(reader, place, tensor));
   // Writers may leave empty fields beside the one they use.
   bool is_alone = !tensor->is_external && tensor->typed_field == 0;
+  tensor->raw = payload_of(reader, tensor->raw, tensor);
   tensor->is_raw = counts[ROW_RAW] > 0 && (tensor->raw.size > 0 || is_alone);
   return check_data(reader, place, tensor);
 }
@@ -215,7 +237,7 @@ static const stowi_onnx_field sparse_fields[] = {
 };
 
 static stow_status finish_sparse(stowi_onnx_reader* reader, const stowi_onnx_place* place,
-                                 stowi_span message, void* record, const size_t* counts) {
+                                 stowi_onnx_span message, void* record, const size_t* counts) {
   (void)record;
   return counts[0] > 0 && counts[1] > 0
              ? STOW_OK

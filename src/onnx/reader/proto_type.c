@@ -10,31 +10,29 @@
 // Shapes
 
 static const stowi_onnx_field dim_fields[] = {
-    STOWI_ROW(1, I64, "dim_value", stowi_onnx_dim, number),
-    STOWI_ROW(2, STR, "dim_param", stowi_onnx_dim, name),
+    STOWI_ROW(1, I64, "dim_value", stowi_import_dim, number),
+    STOWI_ROW(2, STR, "dim_param", stowi_import_dim, name),
 };
 
 // Numbers below 0 and empty names are how some writers say that they know nothing.
 static stow_status finish_dim(stowi_onnx_reader* reader, const stowi_onnx_place* place,
-                              stowi_span message, void* record, const size_t* counts) {
-  stowi_onnx_dim* dim = (stowi_onnx_dim*)record;
+                              stowi_onnx_span message, void* record, const size_t* counts) {
+  stowi_import_dim* dim = (stowi_import_dim*)record;
   if (counts[0] > 0 && counts[1] > 0) {
-    return stowi_onnx_malformed(reader, place, message, "a dim has both a number and a name");
+    return stowi_onnx_malformed(reader, place, message, "a dim has both a value and a name");
   }
-  if (counts[0] > 0 && dim->number >= 0) {
-    dim->kind = STOWI_DIM_NUMBER;
-  } else if (dim->name.size > 0) {
-    dim->kind = STOWI_DIM_NAMED;
+  if (counts[0] == 0 || dim->number < 0) {
+    dim->number = -1;
   }
   return STOW_OK;
 }
 
 static const stowi_onnx_message dim_message =
-    STOWI_MESSAGE("a dim", dim_fields, stowi_onnx_dim, 0, finish_dim);
+    STOWI_MESSAGE("a dim", dim_fields, stowi_import_dim, 0, finish_dim);
 
 typedef struct shape {
   size_t rank;
-  const stowi_onnx_dim* dims;
+  const stowi_import_dim* dims;
 } shape;
 
 static const stowi_onnx_field shape_fields[] = {
@@ -55,7 +53,7 @@ static const stowi_onnx_field tensor_type_fields[] = {
 };
 
 static stow_status finish_tensor_type(stowi_onnx_reader* reader, const stowi_onnx_place* place,
-                                      stowi_span message, void* record, const size_t* counts) {
+                                      stowi_onnx_span message, void* record, const size_t* counts) {
   (void)reader, (void)place, (void)message;
   ((tensor_type*)record)->has_shape = counts[1] > 0;
   return STOW_OK;
@@ -69,7 +67,7 @@ static const stowi_onnx_message tensor_type_message =
 
 typedef struct type_level {
   stowi_onnx_info_kind kind;  // STOWI_INFO_*
-  stowi_span body;            // of the tensor's type, or the type within
+  stowi_onnx_span body;       // of the tensor's type, or the type within
   int32_t key;                // of a map
   bool has_element;           // the type within is given
 } type_level;
@@ -104,7 +102,7 @@ static stow_status open_container(stowi_onnx_reader* reader, const stowi_onnx_pl
                                   const choice* chosen, type_level* level) {
   stowi_wire wire = stowi_wire_begin(level->body);
   stowi_wire_field field;
-  stowi_span element = {NULL, 0};
+  stowi_onnx_span element = {NULL, 0};
   while (stowi_wire_next(&wire, &field)) {
     if (field.number == chosen->element) {
       STOW_TRY(stowi_onnx_expect(reader, place, &field, STOWI_WIRE_BYTES));
@@ -123,7 +121,7 @@ static stow_status open_container(stowi_onnx_reader* reader, const stowi_onnx_pl
 }
 
 static stow_status open_level(stowi_onnx_reader* reader, const stowi_onnx_place* place,
-                              stowi_span type, type_level* out) {
+                              stowi_onnx_span type, type_level* out) {
   *out = (type_level){.kind = STOWI_INFO_NONE};
   const choice* chosen = NULL;
   stowi_wire wire = stowi_wire_begin(type);
@@ -190,7 +188,7 @@ const stowi_onnx_message stowi_onnx_value_info_message =
 
 static stow_status print_elem(int32_t elem, stow_writer writer) {
   stow_dtype dtype;
-  if (stowi_elem_dtype(elem, &dtype)) {
+  if (stowi_onnx_elem_dtype(elem, &dtype)) {
     return stowi_put(writer, stow_dtype_name(dtype));
   }
   if (elem == STOWI_ELEM_STRING) {
@@ -199,16 +197,15 @@ static stow_status print_elem(int32_t elem, stow_writer writer) {
   return stowi_put(writer, "?");
 }
 
-static stow_status print_dim(const stowi_onnx_dim* dim, stow_writer writer) {
-  switch (dim->kind) {
-    case STOWI_DIM_NUMBER:
-      return stowi_printf(writer, "%lld", (long long)dim->number);
-    case STOWI_DIM_NAMED:
-      return stowi_is_plain_name(dim->name) ? stowi_put_str(writer, dim->name)
-                                            : stowi_put_quoted(writer, dim->name);
-    default:
-      return stowi_put(writer, "?");
+static stow_status print_dim(const stowi_import_dim* dim, stow_writer writer) {
+  if (dim->number >= 0) {
+    return stowi_printf(writer, "%lld", (long long)dim->number);
   }
+  if (dim->name.size == 0) {
+    return stowi_put(writer, "?");
+  }
+  return stowi_is_plain_name(dim->name) ? stowi_put_str(writer, dim->name)
+                                        : stowi_put_quoted(writer, dim->name);
 }
 
 static stow_status print_tensor(const stowi_onnx_value_info* info, stow_writer writer) {

@@ -11,8 +11,6 @@
 #include "base/checked.h"
 #include "base/diag.h"
 
-// That of protocol buffers' own readers. A subgraph takes three levels: node, attribute, graph.
-#define DEEPEST 100
 #define PATH_PARTS 12  // of a place that a message shows
 
 // ---------------------------------------------------------------------------------------------
@@ -46,7 +44,10 @@ stow_status stowi_onnx_fail_at(const stowi_onnx_reader* reader, const stowi_onnx
   va_end(arguments);
   stowi_fail(reader->diag, status, "%.*s%s", STOWI_STR_ARG(reader->file),
              reader->file.size == 0 ? "" : ": ");
-  stowi_diag_append(reader->diag, "byte %zu: ", (size_t)(at - reader->whole.data));
+  size_t position = (size_t)(at - reader->whole.data);
+  uint64_t byte =
+      reader->image == NULL ? position : stowi_onnx_image_offset(reader->image, position);
+  stowi_diag_append(reader->diag, "byte %" PRIu64 ": ", byte);
   append_place(reader->diag, place);
   stowi_diag_append(reader->diag, "%s", reason.message);
   return status;
@@ -66,12 +67,13 @@ stow_status stowi_onnx_wire_status(const stowi_onnx_reader* reader, const stowi_
   if (wire->error == NULL) {
     return STOW_OK;
   }
-  size_t size = reader->whole.size;
-  if (wire->missing > 0 && place->name == NULL && wire->missing <= UINT64_MAX - size) {
+  uint64_t size = reader->image == NULL ? reader->whole.size : reader->image->size;
+  uint64_t missing = wire->missing - (reader->image == NULL ? 0 : reader->image->cut);
+  if (wire->missing > 0 && place->name == NULL && missing <= UINT64_MAX - size) {
     return stowi_onnx_fail_at(reader, place, wire->at, STOW_ERR_SYNTAX,
                               "the file is incomplete: it needs at least %" PRIu64
-                              " bytes and has %zu",
-                              size + wire->missing, size);
+                              " bytes and has %" PRIu64,
+                              size + missing, size);
   }
   return stowi_onnx_fail_at(reader, place, wire->at, STOW_ERR_SYNTAX, "%s", wire->error);
 }
@@ -153,7 +155,8 @@ static stow_status count_packed(const passage* p, const stowi_onnx_field* row,
     *out_count = stowi_wire_count_varints(field->bytes);
   } else if (field->bytes.size % sizeof(float) != 0) {
     return stowi_onnx_fail_at(p->reader, &place, field->start, STOW_ERR_SYNTAX,
-                              "%zu bytes are no whole number of floats", field->bytes.size);
+                              "%zu bytes are not a multiple of 4, the size of a float",
+                              field->bytes.size);
   } else {
     *out_count = field->bytes.size / sizeof(float);
   }
@@ -181,7 +184,7 @@ static stow_status count_field(passage* p, size_t r, const stowi_wire_field* fie
   return STOW_OK;
 }
 
-static stow_status count_fields(passage* p, stowi_span span) {
+static stow_status count_fields(passage* p, stowi_onnx_span span) {
   stowi_wire wire = stowi_wire_begin(span);
   stowi_wire_field field;
   while (stowi_wire_next(&wire, &field)) {
@@ -231,7 +234,7 @@ static stow_status take_item(passage* p, size_t r, void** out) {
   if (p->filled[r] == p->counts[r]) {
     stowi_onnx_place place = place_of(p, row, p->filled[r]);
     return stowi_onnx_fail_at(p->reader, &place, p->reader->whole.data, STOW_ERR_IO,
-                              "the file changes while it is read");
+                              "the file changed while it was read");
   }
   *out = p->items[r] + p->filled[r]++ * item_size(row);
   return STOW_OK;
@@ -244,7 +247,7 @@ static stow_status put_item(passage* p, size_t r, const void* item) {
   return STOW_OK;
 }
 
-static stow_status fill_packed(passage* p, size_t r, stowi_span run) {
+static stow_status fill_packed(passage* p, size_t r, stowi_onnx_span run) {
   if (p->message->fields[r].kind == STOWI_READ_F32S) {
     for (size_t i = 0; i < run.size; i += sizeof(float)) {
       uint32_t bits = stowi_wire_u32(run.data + i);
@@ -308,7 +311,7 @@ static stow_status fill_field(passage* p, size_t r, const stowi_wire_field* fiel
   }
 }
 
-static stow_status fill_fields(passage* p, stowi_span span) {
+static stow_status fill_fields(passage* p, stowi_onnx_span span) {
   stowi_wire wire = stowi_wire_begin(span);
   stowi_wire_field field;
   while (stowi_wire_next(&wire, &field)) {
@@ -326,10 +329,10 @@ static stow_status fill_fields(passage* p, stowi_span span) {
 }
 
 stow_status stowi_onnx_read(stowi_onnx_reader* reader, const stowi_onnx_place* place,
-                            const stowi_onnx_message* message, stowi_span span, void* record) {
-  if (place->depth > DEEPEST) {
+                            const stowi_onnx_message* message, stowi_onnx_span span, void* record) {
+  if (place->depth > STOWI_ONNX_DEEPEST) {
     return stowi_onnx_fail_at(reader, place, span.data, STOW_ERR_LIMIT,
-                              "messages are nested more than %d deep", DEEPEST);
+                              "messages are nested more than %d deep", STOWI_ONNX_DEEPEST);
   }
   passage p = {.reader = reader, .place = place, .message = message, .record = (char*)record};
   memset(record, 0, message->record_size);

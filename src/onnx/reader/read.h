@@ -4,11 +4,13 @@
 
 #include "base/pool.h"
 #include "onnx/reader/proto.h"
+#include "onnx/reader/source.h"
 #include "onnx/reader/wire.h"
 
 typedef struct stowi_onnx_reader {
   stow_str file;  // named in messages; may be empty
-  stowi_span whole;
+  stowi_onnx_span whole;
+  const stowi_onnx_image* image;  // that |whole| is of; NULL: it is the file itself
   stow_allocator allocator;
   stowi_pool* pool;
   stow_diag* diag;
@@ -27,7 +29,7 @@ typedef enum stowi_onnx_kind {
   STOWI_READ_I32,      // int32_t or an enum
   STOWI_READ_F32,      // float
   STOWI_READ_STR,      // stow_str
-  STOWI_READ_BYTES,    // stowi_span
+  STOWI_READ_BYTES,    // stowi_onnx_span
   STOWI_READ_INLINE,   // a record within the record
   STOWI_READ_POINTER,  // a pointer to one record
   STOWI_READ_I64S,     // pointer and count
@@ -44,7 +46,8 @@ typedef stow_status (*stowi_onnx_read_field)(stowi_onnx_reader* reader,
                                              const stowi_wire_field* field, void* record);
 // |counts|: for each row, how many there were.
 typedef stow_status (*stowi_onnx_finish)(stowi_onnx_reader* reader, const stowi_onnx_place* place,
-                                         stowi_span message, void* record, const size_t* counts);
+                                         stowi_onnx_span message, void* record,
+                                         const size_t* counts);
 
 typedef struct stowi_onnx_field {
   uint32_t number;
@@ -57,6 +60,9 @@ typedef struct stowi_onnx_field {
 } stowi_onnx_field;
 
 #define STOWI_ONNX_MAX_FIELDS 20
+// Messages in messages: the limit of protocol buffers' own readers. A subgraph takes three levels:
+// node, attribute, graph.
+#define STOWI_ONNX_DEEPEST 100
 
 struct stowi_onnx_message {
   const char* name;
@@ -72,7 +78,7 @@ struct stowi_onnx_message {
 // Fills |record|, which need not be cleared. Unknown fields are skipped. What is allocated stays in
 // the reader's pool, also on failure.
 stow_status stowi_onnx_read(stowi_onnx_reader* reader, const stowi_onnx_place* place,
-                            const stowi_onnx_message* message, stowi_span span, void* record);
+                            const stowi_onnx_message* message, stowi_onnx_span span, void* record);
 
 // "FILE: byte 12: graph.node[7]: …"
 stow_status stowi_onnx_fail_at(const stowi_onnx_reader* reader, const stowi_onnx_place* place,

@@ -9,7 +9,7 @@
 #include "onnx/reader/model.h"
 
 typedef struct request {
-  stow_onnx_model* model;
+  stowi_onnx_model* model;
   const stowi_onnx_tensor* tensor;
   stow_allocator allocator;
   stow_diag* diag;
@@ -24,24 +24,53 @@ static stow_status fail_size(const request* r, const char* where, uint64_t found
 }
 
 // The file position of |span|, where it lies in the model's file.
-static void set_source(const request* r, stowi_span span, stowi_onnx_bytes* out) {
+static void set_source(const request* r, stowi_onnx_span span, stowi_onnx_bytes* out) {
   if (r->model == NULL || r->model->path.size == 0) {
     return;
   }
   uintptr_t start = (uintptr_t)r->model->span.data, at = (uintptr_t)span.data;
   if (at >= start && at - start <= r->model->span.size) {
     out->source = r->model->path;
-    out->at = at - start;
+    out->at =
+        r->model->has_source ? stowi_onnx_image_offset(&r->model->image, at - start) : at - start;
   }
 }
 
-static stow_status point_at(const request* r, stowi_span span, const char* where,
+// Reads bytes of the source into a block of the request's allocator.
+static stow_status fetch(const request* r, uint64_t offset, size_t size, void** out_block) {
+  *out_block = stowi_alloc(r->allocator, size, 1);
+  if (*out_block == NULL) {
+    return stowi_fail_memory(r->diag);
+  }
+  stow_status status =
+      stowi_onnx_source_read(&r->model->source, r->model->path, offset, *out_block, size, r->diag);
+  if (status != STOW_OK) {
+    stowi_free(r->allocator, *out_block, size, 1);
+    *out_block = NULL;
+  }
+  return status;
+}
+
+static size_t position_of(const request* r, const uint8_t* at) {
+  return (size_t)(at - r->model->span.data);
+}
+
+static stow_status point_at(const request* r, stowi_onnx_span span, const char* where,
                             stowi_onnx_bytes* out) {
   if (span.size != r->size) {
     return fail_size(r, where, span.size);
   }
-  out->bytes = span.data;
   out->size = span.size;
+  if (r->tensor->is_away) {
+    void* block;
+    out->source = r->model->path;
+    out->at = stowi_onnx_image_hole(&r->model->image, position_of(r, span.data))->offset;
+    STOW_TRY(fetch(r, out->at, span.size, &block));
+    out->bytes = block;
+    out->is_owned = true;
+    return STOW_OK;
+  }
+  out->bytes = span.data;
   set_source(r, span, out);
   return STOW_OK;
 }
@@ -56,9 +85,9 @@ static stow_status find_external(const request* r, stowi_onnx_bytes* out) {
   uint64_t left = tensor->offset <= file->span.size ? file->span.size - tensor->offset : 0;
   uint64_t size = tensor->has_length ? tensor->length : r->size;
   if (tensor->offset > file->span.size || size > left) {
-    return stowi_fail(r->diag, STOW_ERR_IO, "%llu bytes from %llu on are asked of a file of %zu",
-                      (unsigned long long)size, (unsigned long long)tensor->offset,
-                      file->span.size);
+    return stowi_fail(
+        r->diag, STOW_ERR_IO, "%llu bytes at %llu are out of range (the file has %zu)",
+        (unsigned long long)size, (unsigned long long)tensor->offset, file->span.size);
   }
   if (size != r->size) {
     return stowi_fail(r->diag, STOW_ERR_SYNTAX, "the length is %llu where the dims need %zu",
@@ -134,7 +163,7 @@ static void put(unit_sink* sink, uint64_t number) {
   ++sink->count;
 }
 
-static const char* put_run(unit_sink* sink, uint32_t field, stowi_span run) {
+static const char* put_run(unit_sink* sink, uint32_t field, stowi_onnx_span run) {
   stowi_wire_type type = stowi_onnx_data_type(field);
   if (type == STOWI_WIRE_VARINT) {
     stowi_wire wire = stowi_wire_begin(run);
@@ -148,7 +177,7 @@ static const char* put_run(unit_sink* sink, uint32_t field, stowi_span run) {
   for (size_t i = 0; i + width <= run.size; i += width) {
     put(sink, width == 4 ? stowi_wire_u32(run.data + i) : stowi_wire_u64(run.data + i));
   }
-  return run.size % width == 0 ? NULL : "a number is cut off";
+  return run.size % width == 0 ? NULL : "a number is truncated";
 }
 
 static const char* put_all(unit_sink* sink, const stowi_onnx_tensor* tensor) {
@@ -195,6 +224,47 @@ static stow_status decode(const request* r, stowi_onnx_bytes* out) {
   return STOW_OK;
 }
 
+// Decodes data that was left out of the image: the whole message is read for it.
+static stow_status decode_away(const request* r, stowi_onnx_bytes* out) {
+  stowi_onnx_tensor tensor = *r->tensor;
+  size_t start = position_of(r, tensor.message.data);
+  uint64_t offset = stowi_onnx_image_offset(&r->model->image, start);
+  uint64_t size = stowi_onnx_image_offset(&r->model->image, start + tensor.message.size) - offset;
+  void* block;
+  if (size > SIZE_MAX) {
+    return stowi_fail_memory(r->diag);
+  }
+  STOW_TRY(fetch(r, offset, (size_t)size, &block));
+  tensor.message = (stowi_onnx_span){(const uint8_t*)block, (size_t)size};
+  tensor.is_scattered = true;
+  request near = *r;
+  near.tensor = &tensor;
+  stow_status status = decode(&near, out);
+  stowi_free(r->allocator, block, (size_t)size, 1);
+  return status;
+}
+
+static bool is_plain(const stowi_onnx_tensor* tensor) {
+  return tensor->is_raw || (tensor->typed_field != 0 && !tensor->is_scattered &&
+                            stowi_onnx_data_type(tensor->typed_field) != STOWI_WIRE_VARINT);
+}
+
+bool stowi_onnx_place_of(stowi_onnx_model* model, const stowi_onnx_tensor* tensor,
+                         stowi_onnx_bytes* out_bytes) {
+  *out_bytes = (stowi_onnx_bytes){.bytes = NULL};
+  stowi_onnx_span span = tensor->is_raw ? tensor->raw : tensor->typed;
+  uint64_t size;
+  if (!tensor->is_away || !is_plain(tensor) ||
+      !stowi_onnx_data_size(tensor->elem, tensor->elements, &size) || size != span.size) {
+    return false;
+  }
+  size_t at = (size_t)(span.data - model->span.data);
+  out_bytes->size = span.size;
+  out_bytes->source = model->path;
+  out_bytes->at = stowi_onnx_image_hole(&model->image, at)->offset;
+  return true;
+}
+
 static stow_status find_typed(const request* r, stowi_onnx_bytes* out) {
   const stowi_onnx_tensor* tensor = r->tensor;
   if (tensor->typed_field != field_of(r->dtype)) {
@@ -203,11 +273,10 @@ static stow_status find_typed(const request* r, stowi_onnx_bytes* out) {
                       STOWI_STR_ARG(tensor->name), stow_dtype_name(r->dtype),
                       (unsigned)tensor->typed_field, (unsigned)field_of(r->dtype));
   }
-  bool is_plain = stowi_onnx_data_type(tensor->typed_field) != STOWI_WIRE_VARINT;
-  if (is_plain && !tensor->is_scattered) {
+  if (is_plain(tensor)) {
     return point_at(r, tensor->typed, "typed data", out);
   }
-  return decode(r, out);
+  return tensor->is_away ? decode_away(r, out) : decode(r, out);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -225,12 +294,12 @@ static stow_status find_bytes(const request* r, stowi_onnx_bytes* out) {
   return r->size == 0 ? STOW_OK : fail_size(r, "data", 0);
 }
 
-stow_status stowi_onnx_tensor_bytes(stow_onnx_model* model, const stowi_onnx_tensor* tensor,
+stow_status stowi_onnx_tensor_bytes(stow_model* model, const stowi_onnx_tensor* tensor,
                                     stow_allocator allocator, stow_diag* diag,
                                     stowi_onnx_bytes* out_bytes) {
   *out_bytes = (stowi_onnx_bytes){.bytes = NULL};
-  request r = {model, tensor, allocator, diag, STOW_F32, 0};
-  if (!stowi_elem_dtype(tensor->elem, &r.dtype)) {
+  request r = {(stowi_onnx_model*)model, tensor, allocator, diag, STOW_F32, 0};
+  if (!stowi_onnx_elem_dtype(tensor->elem, &r.dtype)) {
     return stowi_fail(
         diag, STOW_ERR_UNSUPPORTED, "tensor \"%.*s\" has %s %d", STOWI_STR_ARG(tensor->name),
         tensor->elem == STOWI_ELEM_STRING ? "strings, element type" : "the unknown element type",

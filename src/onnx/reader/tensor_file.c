@@ -1,74 +1,71 @@
-// Tensors in files of their own, for who reads test data: what the reader knows of a TensorProto,
+// Tensors in files of their own, for programs that read test data: what the reader finds in one,
 // kept beside its bytes. O(size of the message).
 #include "base/diag.h"
 #include "onnx/reader/proto.h"
 
-struct stow_onnx_tensor {
+// What an open tensor holds on to.
+typedef struct held {
   stow_allocator allocator;
   stowi_onnx_pool* pool;
   stowi_onnx_tensor tensor;
   stowi_onnx_bytes bytes;
-  stow_type type;
-};
+} held;
 
-static stow_status set_type(stow_onnx_tensor* t, stow_diag* diag) {
-  const stowi_onnx_tensor* tensor = &t->tensor;
+static stow_status read_tensor(held* h, stowi_onnx_span message, stow_diag* diag,
+                               stow_onnx_tensor* out) {
+  const stowi_onnx_tensor* tensor = &h->tensor;
+  STOW_TRY(stowi_onnx_pool_create(h->allocator, diag, &h->pool));
+  STOW_TRY(stowi_onnx_read_tensor(h->pool, message, diag, &h->tensor));
+  if (tensor->is_external) {
+    return stowi_fail(diag, STOW_ERR_UNSUPPORTED, "tensor \"%.*s\" has its data in another file",
+                      STOWI_STR_ARG(tensor->name));
+  }
   if (tensor->rank > STOW_MAX_RANK) {
-    return stowi_fail(diag, STOW_ERR_LIMIT, "tensor \"%.*s\" has %zu dims, at most %d are possible",
+    return stowi_fail(diag, STOW_ERR_LIMIT, "tensor \"%.*s\" has %zu dims; at most %d are allowed",
                       STOWI_STR_ARG(tensor->name), tensor->rank, STOW_MAX_RANK);
   }
+  STOW_TRY(stowi_onnx_tensor_bytes(NULL, tensor, h->allocator, diag, &h->bytes));
   stow_dtype dtype = STOW_F32;
-  (void)stowi_elem_dtype(tensor->elem, &dtype);  // bytes of others are refused
-  t->type = stow_type_make(dtype, (uint32_t)tensor->rank, tensor->dims);
+  (void)stowi_onnx_elem_dtype(tensor->elem, &dtype);  // others have no bytes
+  *out = (stow_onnx_tensor){.name = tensor->name,
+                            .type = stow_type_make(dtype, (uint32_t)tensor->rank, tensor->dims),
+                            .data = h->bytes.bytes,
+                            .size = h->bytes.size,
+                            .memory = h};
   return STOW_OK;
 }
 
-static stow_status open_tensor(stow_onnx_tensor* t, stowi_span message, stow_diag* diag) {
-  STOW_TRY(stowi_onnx_pool_create(t->allocator, diag, &t->pool));
-  STOW_TRY(stowi_onnx_read_tensor(t->pool, message, diag, &t->tensor));
-  if (t->tensor.is_external) {
-    return stowi_fail(diag, STOW_ERR_UNSUPPORTED, "tensor \"%.*s\" has its data in another file",
-                      STOWI_STR_ARG(t->tensor.name));
+static void release(held* h) {
+  if (h->bytes.is_owned) {
+    stowi_free(h->allocator, (void*)(uintptr_t)h->bytes.bytes, h->bytes.size, 1);
   }
-  STOW_TRY(set_type(t, diag));
-  return stowi_onnx_tensor_bytes(NULL, &t->tensor, t->allocator, diag, &t->bytes);
+  stowi_onnx_pool_destroy(h->pool);
+  STOWI_DELETE(h->allocator, h);
 }
 
 stow_status stow_onnx_tensor_open(const void* data, size_t size, stow_allocator allocator,
-                                  stow_diag* diag, stow_onnx_tensor** out_tensor) {
-  *out_tensor = NULL;
-  stow_onnx_tensor* t = STOWI_NEW(allocator, stow_onnx_tensor);
-  if (t == NULL) {
+                                  stow_diag* diag, stow_onnx_tensor* out_tensor) {
+  stow_onnx_tensor tensor = {.memory = NULL};
+  STOW_TRY(stowi_import_fill(out_tensor, &tensor, sizeof(tensor), "stow_onnx_tensor", diag));
+  if (out_tensor->struct_size < sizeof(tensor)) {  // else nothing could be closed
+    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "stow_onnx_tensor.struct_size is too small");
+  }
+  held* h = STOWI_NEW(allocator, held);
+  if (h == NULL) {
     return stowi_fail_memory(diag);
   }
-  t->allocator = allocator;
-  stow_status status = open_tensor(t, (stowi_span){data, size}, diag);
+  h->allocator = allocator;
+  stow_status status = read_tensor(h, (stowi_onnx_span){data, size}, diag, &tensor);
   if (status != STOW_OK) {
-    stow_onnx_tensor_close(t);
+    release(h);
     return status;
   }
-  *out_tensor = t;
-  return STOW_OK;
+  return stowi_import_fill(out_tensor, &tensor, sizeof(tensor), "stow_onnx_tensor", diag);
 }
 
 void stow_onnx_tensor_close(stow_onnx_tensor* tensor) {
-  if (tensor == NULL) {
-    return;
+  if (tensor->memory != NULL) {
+    release((held*)tensor->memory);
   }
-  if (tensor->bytes.is_owned) {
-    stowi_free(tensor->allocator, (void*)(uintptr_t)tensor->bytes.bytes, tensor->bytes.size, 1);
-  }
-  stowi_onnx_pool_destroy(tensor->pool);
-  STOWI_DELETE(tensor->allocator, tensor);
-}
-
-stow_str stow_onnx_tensor_name(const stow_onnx_tensor* tensor) { return tensor->tensor.name; }
-
-const stow_type* stow_onnx_tensor_type(const stow_onnx_tensor* tensor) { return &tensor->type; }
-
-const void* stow_onnx_tensor_data(const stow_onnx_tensor* tensor, size_t* out_size) {
-  if (out_size != NULL) {
-    *out_size = tensor->bytes.size;
-  }
-  return tensor->bytes.bytes;
+  *tensor = (stow_onnx_tensor){.struct_size = tensor->struct_size};
 }

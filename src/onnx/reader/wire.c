@@ -7,7 +7,7 @@
 #define DEEPEST_GROUP 64
 #define LARGEST_FIELD ((UINT64_C(1) << 29) - 1)
 
-stowi_wire stowi_wire_begin(stowi_span message) {
+stowi_wire stowi_wire_begin(stowi_onnx_span message) {
   const uint8_t* end = message.data == NULL ? NULL : message.data + message.size;
   return (stowi_wire){.at = message.data, .end = end};
 }
@@ -32,7 +32,7 @@ bool stowi_wire_varint(stowi_wire* wire, uint64_t* out_number) {
   uint64_t number = 0;
   for (size_t i = 0; i < LONGEST_VARINT; ++i) {
     if (i == left) {
-      return fail_end(wire, 1, "a number is cut off");
+      return fail_end(wire, 1, "a number is truncated");
     }
     number |= (uint64_t)(wire->at[i] & 0x7f) << (7 * i);
     if (wire->at[i] < 0x80) {
@@ -53,7 +53,7 @@ uint64_t stowi_wire_u64(const uint8_t* bytes) {
   return stowi_wire_u32(bytes) | (uint64_t)stowi_wire_u32(bytes + 4) << 32;
 }
 
-size_t stowi_wire_count_varints(stowi_span run) {
+size_t stowi_wire_count_varints(stowi_onnx_span run) {
   size_t count = 0;
   for (size_t i = 0; i < run.size; ++i) {
     count += run.data[i] < 0x80;
@@ -69,7 +69,7 @@ static bool read_tag(stowi_wire* wire, stowi_wire_field* field) {
   }
   if (tag >> 3 == 0 || tag >> 3 > LARGEST_FIELD) {
     wire->at = field->start;
-    return fail(wire, "a field has an impossible number");
+    return fail(wire, "a field number is out of range");
   }
   field->number = (uint32_t)(tag >> 3);
   field->type = (stowi_wire_type)(tag & 7);
@@ -79,7 +79,7 @@ static bool read_tag(stowi_wire* wire, stowi_wire_field* field) {
 static bool read_fixed(stowi_wire* wire, stowi_wire_field* field) {
   size_t size = field->type == STOWI_WIRE_FIXED64 ? 8 : 4;
   if (left_of(wire) < size) {
-    return fail_end(wire, size - left_of(wire), "a number is cut off");
+    return fail_end(wire, size - left_of(wire), "a number is truncated");
   }
   field->scalar = size == 8 ? stowi_wire_u64(wire->at) : stowi_wire_u32(wire->at);
   wire->at += size;
@@ -88,7 +88,7 @@ static bool read_fixed(stowi_wire* wire, stowi_wire_field* field) {
 
 static bool read_varint(stowi_wire* wire, uint64_t* out_number) {
   return stowi_wire_varint(wire, out_number) ||
-         (wire->error == NULL && fail_end(wire, 1, "a number is cut off"));
+         (wire->error == NULL && fail_end(wire, 1, "a number is truncated"));
 }
 
 static bool read_bytes(stowi_wire* wire, stowi_wire_field* field) {
@@ -100,9 +100,9 @@ static bool read_bytes(stowi_wire* wire, stowi_wire_field* field) {
   if (size > left_of(wire)) {
     uint64_t missing = size - left_of(wire);
     wire->at = start;
-    return fail_end(wire, missing, "a length goes past the end");
+    return fail_end(wire, missing, "a length exceeds the message");
   }
-  field->bytes = (stowi_span){wire->at, (size_t)size};
+  field->bytes = (stowi_onnx_span){wire->at, (size_t)size};
   wire->at += size;
   return true;
 }
@@ -119,7 +119,7 @@ static bool read_payload(stowi_wire* wire, stowi_wire_field* field) {
       return read_bytes(wire, field);
     default:
       wire->at = field->start;
-      return fail(wire, "a field has an impossible type");
+      return fail(wire, "unknown wire type");
   }
 }
 
@@ -131,12 +131,12 @@ static bool read_group(stowi_wire* wire, stowi_wire_field* group) {
   while (depth > 0) {
     stowi_wire_field inner = {0};
     if (!read_tag(wire, &inner)) {
-      return wire->error == NULL && fail(wire, "a group has no end");
+      return wire->error == NULL && fail(wire, "a group is not closed");
     }
     if (inner.type == STOWI_WIRE_GROUP_END) {
       if (inner.number != open[--depth]) {
         wire->at = inner.start;
-        return fail(wire, "a group ends that did not begin");
+        return fail(wire, "a group ends that was not opened");
       }
     } else if (inner.type == STOWI_WIRE_GROUP) {
       if (depth == DEEPEST_GROUP) {

@@ -16,19 +16,19 @@ typedef enum stowi_wire_type {
 typedef struct stowi_wire_field {
   uint32_t number;
   stowi_wire_type type;
-  uint64_t scalar;       // of a varint, fixed64 or fixed32
-  stowi_span bytes;      // of the other types: the payload, within the message
-  const uint8_t* start;  // of the tag
+  uint64_t scalar;        // of a varint, fixed64 or fixed32
+  stowi_onnx_span bytes;  // of the other types: the payload, within the message
+  const uint8_t* start;   // of the tag
 } stowi_wire_field;
 
 typedef struct stowi_wire {
   const uint8_t* at;
   const uint8_t* end;
   const char* error;  // NULL: none; |at| is then where the trouble is
-  uint64_t missing;   // bytes, at least, for want of which there is an error; 0: it is another
+  uint64_t missing;   // bytes that are missing at least; 0: the error is another one
 } stowi_wire;
 
-stowi_wire stowi_wire_begin(stowi_span message);
+stowi_wire stowi_wire_begin(stowi_onnx_span message);
 // False at the end of the message and after an error. Never reads at or behind the end.
 bool stowi_wire_next(stowi_wire* wire, stowi_wire_field* out_field);
 
@@ -39,7 +39,7 @@ bool stowi_wire_varint(stowi_wire* wire, uint64_t* out_number);
 uint32_t stowi_wire_u32(const uint8_t* bytes);
 uint64_t stowi_wire_u64(const uint8_t* bytes);
 // How many varints a packed run has: bytes that end one.
-size_t stowi_wire_count_varints(stowi_span run);
+size_t stowi_wire_count_varints(stowi_onnx_span run);
 const char* stowi_wire_type_name(stowi_wire_type type);
 
 #endif  // STOWAGE_SRC_ONNX_READER_WIRE_H_

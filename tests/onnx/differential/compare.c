@@ -71,13 +71,13 @@ static uint8_t* typed_bytes(const Onnx__TensorProto* t, size_t unit, size_t* out
   return bytes;
 }
 
-static void compare_data(comparison* c, stow_onnx_model* model, const stowi_onnx_tensor* ours,
+static void compare_data(comparison* c, stow_model* model, const stowi_onnx_tensor* ours,
                          const Onnx__TensorProto* theirs) {
   stow_dtype dtype;
   stow_allocator allocator = stow_allocator_default();
   stowi_onnx_bytes data;
   stow_status status = stowi_onnx_tensor_bytes(model, ours, allocator, NULL, &data);
-  if (!stowi_elem_dtype(ours->elem, &dtype)) {
+  if (!stowi_onnx_elem_dtype(ours->elem, &dtype)) {
     compare(c, status == STOW_ERR_UNSUPPORTED, "data", ours->name);
     return;
   }
@@ -95,7 +95,7 @@ static void compare_data(comparison* c, stow_onnx_model* model, const stowi_onnx
   free(typed);
 }
 
-void compare_tensor(comparison* c, stow_onnx_model* model, const stowi_onnx_tensor* ours,
+void compare_tensor(comparison* c, stow_model* model, const stowi_onnx_tensor* ours,
                     const Onnx__TensorProto* theirs) {
   compare(c, same_text(ours->name, theirs->name), "name", ours->name);
   compare(c, ours->elem == theirs->data_type, "data_type", ours->name);
@@ -112,7 +112,7 @@ void compare_tensor(comparison* c, stow_onnx_model* model, const stowi_onnx_tens
   }
 }
 
-static void compare_sparse(comparison* c, stow_onnx_model* model, const stowi_onnx_sparse* ours,
+static void compare_sparse(comparison* c, stow_model* model, const stowi_onnx_sparse* ours,
                            const Onnx__SparseTensorProto* theirs) {
   compare_tensor(c, model, &ours->values, theirs->values);
   compare_tensor(c, model, &ours->indices, theirs->indices);
@@ -123,18 +123,18 @@ static void compare_sparse(comparison* c, stow_onnx_model* model, const stowi_on
 // ---------------------------------------------------------------------------------------------
 // Types
 
-static bool same_dim(const stowi_onnx_dim* ours, const Onnx__TensorShapeProto__Dimension* theirs) {
+static bool same_dim(const stowi_import_dim* ours,
+                     const Onnx__TensorShapeProto__Dimension* theirs) {
   switch (theirs->value_case) {
     case ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE:
-      return theirs->dim_value < 0
-                 ? ours->kind == STOWI_DIM_UNNAMED
-                 : ours->kind == STOWI_DIM_NUMBER && ours->number == theirs->dim_value;
+      return theirs->dim_value < 0 ? ours->number < 0 && ours->name.size == 0
+                                   : ours->number == theirs->dim_value;
     case ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM:
       return theirs->dim_param[0] == '\0'
-                 ? ours->kind == STOWI_DIM_UNNAMED
-                 : ours->kind == STOWI_DIM_NAMED && same_text(ours->name, theirs->dim_param);
+                 ? ours->number < 0 && ours->name.size == 0
+                 : ours->number < 0 && same_text(ours->name, theirs->dim_param);
     default:
-      return ours->kind == STOWI_DIM_UNNAMED;
+      return ours->number < 0 && ours->name.size == 0;
   }
 }
 
@@ -210,7 +210,7 @@ static void compare_values(comparison* c, const stowi_onnx_value_info* ours, siz
 // ---------------------------------------------------------------------------------------------
 // Nodes and graphs
 
-static void compare_graph(comparison* c, stow_onnx_model* model, const stowi_onnx_graph* ours,
+static void compare_graph(comparison* c, stow_model* model, const stowi_onnx_graph* ours,
                           const Onnx__GraphProto* theirs);
 
 static bool same_bytes(stow_str ours, ProtobufCBinaryData theirs) {
@@ -218,7 +218,7 @@ static bool same_bytes(stow_str ours, ProtobufCBinaryData theirs) {
          (theirs.len == 0 || memcmp(ours.data, theirs.data, theirs.len) == 0);
 }
 
-static void compare_attr_lists(comparison* c, stow_onnx_model* model, const stowi_onnx_attr* ours,
+static void compare_attr_lists(comparison* c, stow_model* model, const stowi_onnx_attr* ours,
                                const Onnx__AttributeProto* theirs) {
   size_t count = theirs->n_ints + theirs->n_floats + theirs->n_strings + theirs->n_tensors +
                  theirs->n_graphs + theirs->n_sparse_tensors;
@@ -247,7 +247,7 @@ static void compare_attr_lists(comparison* c, stow_onnx_model* model, const stow
   }
 }
 
-static void compare_attr(comparison* c, stow_onnx_model* model, const stowi_onnx_attr* ours,
+static void compare_attr(comparison* c, stow_model* model, const stowi_onnx_attr* ours,
                          const Onnx__AttributeProto* theirs) {
   compare(c, same_text(ours->name, theirs->name), "name", ours->name);
   compare(c, same_text(ours->ref, theirs->ref_attr_name), "ref_attr_name", ours->name);
@@ -269,7 +269,7 @@ static void compare_attr(comparison* c, stow_onnx_model* model, const stowi_onnx
   compare_attr_lists(c, model, ours, theirs);
 }
 
-static void compare_node(comparison* c, stow_onnx_model* model, const stowi_onnx_node* ours,
+static void compare_node(comparison* c, stow_model* model, const stowi_onnx_node* ours,
                          const Onnx__NodeProto* theirs) {
   compare(c, same_text(ours->name, theirs->name), "name", ours->name);
   compare(c, same_text(ours->op, theirs->op_type), "op_type", ours->name);
@@ -284,7 +284,7 @@ static void compare_node(comparison* c, stow_onnx_model* model, const stowi_onnx
   }
 }
 
-static void compare_nodes(comparison* c, stow_onnx_model* model, const stowi_onnx_node* ours,
+static void compare_nodes(comparison* c, stow_model* model, const stowi_onnx_node* ours,
                           size_t our_count, Onnx__NodeProto** theirs, size_t count) {
   compare(c, our_count == count, "node count", stow_str_of(""));
   for (size_t i = 0; i < count && our_count == count; ++i) {
@@ -292,7 +292,7 @@ static void compare_nodes(comparison* c, stow_onnx_model* model, const stowi_onn
   }
 }
 
-static void compare_graph(comparison* c, stow_onnx_model* model, const stowi_onnx_graph* ours,
+static void compare_graph(comparison* c, stow_model* model, const stowi_onnx_graph* ours,
                           const Onnx__GraphProto* theirs) {
   compare(c, same_text(ours->name, theirs->name), "name", ours->name);
   compare_nodes(c, model, ours->nodes, ours->node_count, theirs->node, theirs->n_node);
@@ -310,7 +310,7 @@ static void compare_graph(comparison* c, stow_onnx_model* model, const stowi_onn
   }
 }
 
-static void compare_opsets(comparison* c, const stowi_onnx_opset* ours, size_t our_count,
+static void compare_opsets(comparison* c, const stowi_import_opset* ours, size_t our_count,
                            Onnx__OperatorSetIdProto** theirs, size_t count) {
   compare(c, our_count == count, "opset count", stow_str_of(""));
   for (size_t i = 0; i < count && our_count == count; ++i) {
@@ -320,7 +320,7 @@ static void compare_opsets(comparison* c, const stowi_onnx_opset* ours, size_t o
   }
 }
 
-static void compare_function(comparison* c, stow_onnx_model* model, const stowi_onnx_function* ours,
+static void compare_function(comparison* c, stow_model* model, const stowi_onnx_function* ours,
                              const Onnx__FunctionProto* theirs) {
   compare(c, same_text(ours->name, theirs->name), "name", ours->name);
   compare(c, same_domain(ours->domain, theirs->domain), "domain", ours->name);
@@ -334,7 +334,7 @@ static void compare_function(comparison* c, stow_onnx_model* model, const stowi_
   compare_opsets(c, ours->opsets, ours->opset_count, theirs->opset_import, theirs->n_opset_import);
 }
 
-void compare_model(comparison* c, stow_onnx_model* model, const Onnx__ModelProto* theirs) {
+void compare_model(comparison* c, stow_model* model, const Onnx__ModelProto* theirs) {
   const stowi_onnx_proto* ours = stowi_onnx_proto_of(model);
   stow_str none = stow_str_of("model");
   compare(c, ours->ir_version == theirs->ir_version, "ir_version", none);

@@ -12,9 +12,9 @@ typedef struct comparison {
   size_t differences;  // each printed
 } comparison;
 
-void compare_model(comparison* c, stow_onnx_model* model, const Onnx__ModelProto* theirs);
+void compare_model(comparison* c, stow_model* model, const Onnx__ModelProto* theirs);
 // |model|: NULL for a tensor on its own.
-void compare_tensor(comparison* c, stow_onnx_model* model, const stowi_onnx_tensor* ours,
+void compare_tensor(comparison* c, stow_model* model, const stowi_onnx_tensor* ours,
                     const Onnx__TensorProto* theirs);
 
 #endif  // STOWAGE_TESTS_ONNX_DIFFERENTIAL_COMPARE_H_

@@ -28,7 +28,7 @@ static void check_model(const char* path, const uint8_t* bytes, size_t size) {
   Onnx__ModelProto* theirs = onnx__model_proto__unpack(NULL, size, bytes);
   stow_diag diag;
   stow_diag_init(&diag);
-  stow_onnx_model* ours = NULL;
+  stow_model* ours = NULL;
   stow_status status = stow_onnx_open(path, stow_allocator_default(), &diag, &ours);
   if ((theirs != NULL) != (ours != NULL)) {
     printf("%s: %s by protobuf-c; ours: %s %s\n", path, theirs != NULL ? "read" : "refused",
@@ -38,7 +38,7 @@ static void check_model(const char* path, const uint8_t* bytes, size_t size) {
     compare_model(&totals, ours, theirs);
     ++models;
   }
-  stow_onnx_close(ours);
+  stow_model_close(ours);
   if (theirs != NULL) {
     onnx__model_proto__free_unpacked(theirs, NULL);
   }
@@ -64,7 +64,7 @@ static void check_tensor(const char* path, const uint8_t* bytes, size_t size) {
   stow_diag_init(&diag);
   if (is_tensor(theirs) &&
       stowi_onnx_pool_create(stow_allocator_default(), &diag, &pool) == STOW_OK) {
-    if (stowi_onnx_read_tensor(pool, (stowi_span){bytes, size}, &diag, &ours) == STOW_OK) {
+    if (stowi_onnx_read_tensor(pool, (stowi_onnx_span){bytes, size}, &diag, &ours) == STOW_OK) {
       compare_tensor(&totals, NULL, &ours, theirs);
       ++tensors;
     } else {

@@ -55,23 +55,23 @@ static bool plan_generated(recorder* r, const char* name, uint64_t* out_size) {
 }
 
 static bool plan_model(recorder* r, const char* name, uint64_t* out_size) {
-  stow_onnx_model* model = NULL;
-  stow_onnx_request* request = NULL;
-  stow_onnx_import* import = NULL;
+  stow_model* model = NULL;
+  stow_import_request* request = NULL;
+  stow_import* import = NULL;
   char path[4096];
   snprintf(path, sizeof(path), "%s/%s.onnx", r->folder, name);
   bool is_good =
       went_well(r, name, stow_onnx_open(path, r->allocator, &r->diag, &model)) &&
-      went_well(r, name, stow_onnx_request_create(r->allocator, &r->diag, &request)) &&
-      went_well(r, name, stow_onnx_import_model(model, request, r->allocator, &r->diag, &import));
-  if (is_good && stow_onnx_import_graph(import) == NULL) {
+      went_well(r, name, stow_import_request_create(r->allocator, &r->diag, &request)) &&
+      went_well(r, name, stow_import_model(model, request, r->allocator, &r->diag, &import));
+  if (is_good && stow_import_graph(import) == NULL) {
     printf("%s: cannot be imported\n", name);
     is_good = false;
   }
-  is_good = is_good && plan_graph(r, name, stow_onnx_import_graph(import), out_size);
-  stow_onnx_import_destroy(import);
-  stow_onnx_request_destroy(request);
-  stow_onnx_close(model);
+  is_good = is_good && plan_graph(r, name, stow_import_graph(import), out_size);
+  stow_import_destroy(import);
+  stow_import_request_destroy(request);
+  stow_model_close(model);
   return is_good;
 }
 

@@ -18,9 +18,9 @@ static void require(stow_status status, const stow_diag* diag) {
   }
 }
 
-static stow_onnx_request* read_request(int argc, char** argv, stow_diag* diag) {
-  stow_onnx_request* request = NULL;
-  require(stow_onnx_request_create(stow_allocator_default(), diag, &request), diag);
+static stow_import_request* read_request(int argc, char** argv, stow_diag* diag) {
+  stow_import_request* request = NULL;
+  require(stow_import_request_create(stow_allocator_default(), diag, &request), diag);
   for (int i = 2; i < argc;) {
     if (!request_take_arg(request, argc, argv, &i)) {
       fprintf(stderr, "compare_text: unknown option %s\n", argv[i]);
@@ -42,20 +42,20 @@ static bool agrees(const stow_graph* graph) {
 
 int main(int argc, char** argv) {
   stow_allocator allocator = stow_allocator_default();
-  stow_onnx_model* model = NULL;
-  stow_onnx_import* import = NULL;
+  stow_model* model = NULL;
+  stow_import* import = NULL;
   stow_diag diag;
   stow_diag_init(&diag);
   if (argc < 2) {
     fprintf(stderr, "usage: compare_text MODEL [--bind S=N] [--value I=N,N] [--shape T=N,N]\n");
     return 2;
   }
-  stow_onnx_request* request = read_request(argc, argv, &diag);
+  stow_import_request* request = read_request(argc, argv, &diag);
   require(stow_onnx_open(argv[1], allocator, &diag, &model), &diag);
-  require(stow_onnx_import_model(model, request, allocator, &diag, &import), &diag);
-  bool is_same = agrees(stow_onnx_import_graph(import));
-  stow_onnx_import_destroy(import);
-  stow_onnx_request_destroy(request);
-  stow_onnx_close(model);
+  require(stow_import_model(model, request, allocator, &diag, &import), &diag);
+  bool is_same = agrees(stow_import_graph(import));
+  stow_import_destroy(import);
+  stow_import_request_destroy(request);
+  stow_model_close(model);
   return is_same ? EXIT_SUCCESS : EXIT_FAILURE;
 }

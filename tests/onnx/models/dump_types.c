@@ -28,19 +28,19 @@ static void require(stow_status status, const stow_diag* diag) {
   }
 }
 
-static void print_issues(const stow_onnx_import* import) {
-  static const char* const kinds[] = {[STOW_ONNX_UNSUPPORTED] = "unsupported",
-                                      [STOW_ONNX_CUSTOM] = "custom",
-                                      [STOW_ONNX_NEEDS_SHAPE] = "needs shape",
-                                      [STOW_ONNX_BOUNDED] = "bounded",
-                                      [STOW_ONNX_DECLARED_OTHER] = "declared other",
-                                      [STOW_ONNX_SKIPPED] = "skipped",
-                                      [STOW_ONNX_BRANCH] = "branch",
-                                      [STOW_ONNX_NO_DATA] = "no data",
-                                      [STOW_ONNX_NEEDS_VALUE] = "needs value",
-                                      [STOW_ONNX_CONDITION] = "condition"};
-  for (size_t i = 0; i < stow_onnx_import_issue_count(import); ++i) {
-    stow_onnx_issue issue = stow_onnx_import_issue(import, i);
+static void print_issues(const stow_import* import) {
+  static const char* const kinds[] = {[STOW_IMPORT_UNSUPPORTED] = "unsupported",
+                                      [STOW_IMPORT_CUSTOM] = "custom",
+                                      [STOW_IMPORT_NEEDS_SHAPE] = "needs shape",
+                                      [STOW_IMPORT_BOUNDED] = "bounded",
+                                      [STOW_IMPORT_DECLARED_OTHER] = "declared other",
+                                      [STOW_IMPORT_SKIPPED] = "skipped",
+                                      [STOW_IMPORT_BRANCH] = "branch",
+                                      [STOW_IMPORT_NO_DATA] = "no data",
+                                      [STOW_IMPORT_NEEDS_VALUE] = "needs value",
+                                      [STOW_IMPORT_CONDITION] = "condition"};
+  for (size_t i = 0; i < stow_import_issue_count(import); ++i) {
+    stow_import_issue issue = *stow_import_issue_at(import, i);
     fprintf(stderr, "%s: %.*s %.*s (%.*s): %.*s\n", kinds[issue.kind], (int)issue.op.size,
             issue.op.data, (int)issue.node.size, issue.node.data, (int)issue.tensor.size,
             issue.tensor.data, (int)issue.reason.size, issue.reason.data);
@@ -65,9 +65,9 @@ static void print_value(const stow_graph* graph, stow_value value) {
 
 int main(int argc, char** argv) {
   stow_allocator allocator = stow_allocator_default();
-  stow_onnx_model* model = NULL;
-  stow_onnx_request* request = NULL;
-  stow_onnx_import* import = NULL;
+  stow_model* model = NULL;
+  stow_import_request* request = NULL;
+  stow_import* import = NULL;
   stow_diag diag;
   bool keep_all = true;
   bool text = false;
@@ -76,7 +76,7 @@ int main(int argc, char** argv) {
     fprintf(stderr, "usage: dump_types MODEL [--bind S=N] [--value I=N,N] [--shape T=N,N]\n");
     return 2;
   }
-  require(stow_onnx_request_create(allocator, &diag, &request), &diag);
+  require(stow_import_request_create(allocator, &diag, &request), &diag);
   for (int i = 2; i < argc;) {
     if (!request_take_arg(request, argc, argv, &i)) {
       keep_all = keep_all && strcmp(argv[i], "--simplify") != 0;
@@ -84,11 +84,11 @@ int main(int argc, char** argv) {
       ++i;
     }
   }
-  stow_onnx_request_keep_all(request, keep_all);
+  stow_import_request_set_flags(request, keep_all ? STOW_IMPORT_KEEP_ALL : 0);
   require(stow_onnx_open(argv[1], allocator, &diag, &model), &diag);
-  require(stow_onnx_import_model(model, request, allocator, &diag, &import), &diag);
+  require(stow_import_model(model, request, allocator, &diag, &import), &diag);
   print_issues(import);
-  const stow_graph* graph = stow_onnx_import_graph(import);
+  const stow_graph* graph = stow_import_graph(import);
   if (graph != NULL && text) {
     require(stow_graph_print(graph, to_stdout), &diag);
   }
@@ -96,8 +96,8 @@ int main(int argc, char** argv) {
     print_value(graph, v);
   }
   int code = graph == NULL ? EXIT_FAILURE : EXIT_SUCCESS;
-  stow_onnx_import_destroy(import);
-  stow_onnx_request_destroy(request);
-  stow_onnx_close(model);
+  stow_import_destroy(import);
+  stow_import_request_destroy(request);
+  stow_model_close(model);
   return code;
 }

@@ -61,7 +61,7 @@ static bool is_ready(exec_case* c) {
   if (suite_has_objection(i)) {
     return false;
   }
-  c->graph = stow_onnx_import_graph(i->import);
+  c->graph = stow_import_graph(i->import);
   if (c->graph == NULL) {
     suite_conclude(i, SUITE_FAILED, "no graph, and no issue that says why");
     return false;
@@ -72,7 +72,7 @@ static bool is_ready(exec_case* c) {
 static bool import_case(exec_case* c, bool are_known) {
   suite_import* i = &c->import;
   memset(&i->result, 0, sizeof(i->result));
-  stow_onnx_import_destroy(i->import);
+  stow_import_destroy(i->import);
   i->import = NULL;
   return suite_give_inputs(i, are_known) && suite_import_again(i, true) &&
          (!suite_give_output_shapes(i) || suite_import_again(i, true)) && is_ready(c);
@@ -104,7 +104,7 @@ static bool read_tensor(exec_case* c, const char* path, stow_tensor* out) {
   if (!suite_read_pb(i, path, &file)) {
     return false;
   }
-  if (!stowi_elem_dtype(file.tensor.elem, &out->dtype) || file.tensor.rank > STOW_MAX_RANK) {
+  if (!stowi_onnx_elem_dtype(file.tensor.elem, &out->dtype) || file.tensor.rank > STOW_MAX_RANK) {
     suite_conclude(i, SUITE_FAILED, "%s has element type %d", path, (int)file.tensor.elem);
     return false;
   }

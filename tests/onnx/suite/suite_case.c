@@ -22,7 +22,7 @@ static void append_dims(char* text, size_t size, const int64_t* dims, size_t ran
 
 static void fail_type(suite_import* c, size_t k, stow_value value, stow_dtype dtype,
                       const stowi_onnx_tensor* tensor) {
-  stow_graph* graph = stow_onnx_import_graph(c->import);
+  stow_graph* graph = stow_import_graph(c->import);
   stow_string ours;
   char theirs[256] = "";
   stow_string_init(&ours, c->allocator);
@@ -57,7 +57,7 @@ static suite_outcome compare_type(const stow_graph* graph, stow_value value, sto
 }
 
 static bool compare_output(suite_import* c, size_t k, const char* path) {
-  stow_graph* graph = stow_onnx_import_graph(c->import);
+  stow_graph* graph = stow_import_graph(c->import);
   const stowi_onnx_graph* proto = &stowi_onnx_proto_of(c->model)->graph;
   suite_tensor file;
   stow_dtype dtype;
@@ -68,7 +68,7 @@ static bool compare_output(suite_import* c, size_t k, const char* path) {
   if (!suite_read_pb(c, path, &file) || !suite_fits_model(c, &proto->outputs[k], &file.tensor)) {
     return false;
   }
-  if (!stowi_elem_dtype(file.tensor.elem, &dtype)) {
+  if (!stowi_onnx_elem_dtype(file.tensor.elem, &dtype)) {
     suite_conclude(c, SUITE_FAILED, "output %zu has element type %d, but was imported", k,
                    (int)file.tensor.elem);
     return false;
@@ -84,7 +84,7 @@ static bool compare_output(suite_import* c, size_t k, const char* path) {
 }
 
 static void compare_outputs(suite_import* c) {
-  stow_graph* graph = stow_onnx_import_graph(c->import);
+  stow_graph* graph = stow_import_graph(c->import);
   size_t count = stowi_onnx_proto_of(c->model)->graph.output_count;
   char path[4096];
   if (graph == NULL) {
@@ -109,7 +109,7 @@ static void compare_outputs(suite_import* c) {
 static void compare_text(suite_import* c) {
   stow_plan_options options = text_plan_model_options();
   char why[TEXT_PLAN_WHY];
-  if (!text_plan_agrees(stow_onnx_import_graph(c->import), &options, why)) {
+  if (!text_plan_agrees(stow_import_graph(c->import), &options, why)) {
     suite_conclude(c, SUITE_FAILED, "the graph and its text: %s", why);
   }
 }

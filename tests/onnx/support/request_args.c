@@ -26,12 +26,12 @@ static size_t read_numbers(const char* argument, const char* text, int64_t* numb
   return count;
 }
 
-static stow_status apply(stow_onnx_request* request, const char* option, const char* argument,
+static stow_status apply(stow_import_request* request, const char* option, const char* argument,
                          stow_diag* diag) {
   int64_t numbers[MAX_NUMBERS];
   const char* equals = strrchr(argument, '=');
   if (strcmp(option, "--bind-rest") == 0) {
-    return stow_onnx_request_bind_rest(request, strtoll(argument, NULL, 10), diag);
+    return stow_import_request_bind_rest(request, strtoll(argument, NULL, 10), diag);
   }
   if (equals == NULL) {
     fail(argument, "expected NAME=NUMBER");
@@ -40,15 +40,15 @@ static stow_status apply(stow_onnx_request* request, const char* option, const c
   stow_str name = {argument, (size_t)(equals - argument)};
   size_t count = read_numbers(argument, equals + 1, numbers);
   if (strcmp(option, "--value") == 0) {
-    return stow_onnx_request_value(request, name, numbers, count, diag);
+    return stow_import_request_value(request, name, numbers, count, diag);
   }
   if (strcmp(option, "--shape") == 0) {
-    return stow_onnx_request_shape(request, name, numbers, count, diag);
+    return stow_import_request_shape(request, name, numbers, count, diag);
   }
-  return stow_onnx_request_bind(request, name, count == 0 ? 0 : numbers[0], diag);
+  return stow_import_request_bind(request, name, count == 0 ? 0 : numbers[0], diag);
 }
 
-bool request_take_arg(stow_onnx_request* request, int argc, char** argv, int* index) {
+bool request_take_arg(stow_import_request* request, int argc, char** argv, int* index) {
   static const char* const options[] = {"--bind", "--bind-rest", "--value", "--shape"};
   const char* option = argv[*index];
   stow_diag diag;

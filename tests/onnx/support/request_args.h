@@ -8,6 +8,6 @@
 
 // Applies argv[*index], where it is one of the above, and moves |index| past it. False, and nothing
 // changes, where it is another argument. Ends the program where the argument is malformed.
-bool request_take_arg(stow_onnx_request* request, int argc, char** argv, int* index);
+bool request_take_arg(stow_import_request* request, int argc, char** argv, int* index);
 
 #endif  // STOWAGE_TESTS_ONNX_REQUEST_ARGS_H_

@@ -67,7 +67,7 @@ bool suite_pb_path(const char* stem, size_t index, char* out_path, size_t size) 
 bool suite_read_pb(suite_import* c, const char* path, suite_tensor* out) {
   memset(out, 0, sizeof(*out));
   out->bytes = read_file(path, &out->size);
-  stowi_span message = {(const uint8_t*)out->bytes, out->size};
+  stowi_onnx_span message = {(const uint8_t*)out->bytes, out->size};
   return suite_went_well(c, stowi_onnx_read_tensor(c->pool, message, &c->diag, &out->tensor), path);
 }
 
@@ -89,20 +89,20 @@ static bool bind_dims(suite_import* c, const stowi_onnx_value_info* info,
                       const stowi_onnx_tensor* tensor) {
   if (!info->has_shape) {
     return suite_went_well(
-        c, stow_onnx_request_shape(c->request, info->name, tensor->dims, tensor->rank, &c->diag),
+        c, stow_import_request_shape(c->request, info->name, tensor->dims, tensor->rank, &c->diag),
         "giving an input's shape");
   }
   for (size_t k = 0; k < info->rank && k < tensor->rank; ++k) {
     char unnamed[256];
     stow_str symbol = info->dims[k].name;
-    if (info->dims[k].kind == STOWI_DIM_NUMBER) {
+    if (info->dims[k].number >= 0) {
       continue;
     }
-    if (info->dims[k].kind == STOWI_DIM_UNNAMED) {
+    if (info->dims[k].name.size == 0) {
       snprintf(unnamed, sizeof(unnamed), "%.*s.%zu", (int)info->name.size, info->name.data, k);
       symbol = stow_str_of(unnamed);
     }
-    stow_status status = stow_onnx_request_bind(c->request, symbol, tensor->dims[k], &c->diag);
+    stow_status status = stow_import_request_bind(c->request, symbol, tensor->dims[k], &c->diag);
     if (status != STOW_ERR_DUPLICATE && !suite_went_well(c, status, "binding a dim")) {
       return false;
     }
@@ -122,17 +122,23 @@ static bool give_input(suite_import* c, const stowi_onnx_value_info* info, const
   if (!is_known || file.tensor.elements > MAX_KNOWN_ELEMENTS) {
     return bind_dims(c, info, &file.tensor);
   }
-  return suite_went_well(
-      c, stow_onnx_request_value_tensor(c->request, info->name, file.bytes, file.size, &c->diag),
-      "giving an input's value");
+  stow_onnx_tensor tensor = {.struct_size = sizeof(tensor)};
+  stow_status status =
+      stow_onnx_tensor_open(file.bytes, file.size, c->allocator, &c->diag, &tensor);
+  if (status == STOW_OK) {
+    status = stow_import_request_value_bytes(c->request, info->name, &tensor.type, tensor.data,
+                                             tensor.size, &c->diag);
+  }
+  stow_onnx_tensor_close(&tensor);
+  return suite_went_well(c, status, "giving an input's value");
 }
 
 bool suite_give_inputs(suite_import* c, bool are_known) {
   const stowi_onnx_graph* graph = &stowi_onnx_proto_of(c->model)->graph;
   char path[4096];
-  stow_onnx_request_destroy(c->request);
+  stow_import_request_destroy(c->request);
   c->request = NULL;
-  if (!suite_went_well(c, stow_onnx_request_create(c->allocator, &c->diag, &c->request),
+  if (!suite_went_well(c, stow_import_request_create(c->allocator, &c->diag, &c->request),
                        "request")) {
     return false;
   }
@@ -149,8 +155,8 @@ bool suite_give_inputs(suite_import* c, bool are_known) {
 // Issues
 
 static void print_issues(const suite_import* c) {
-  for (size_t i = 0; c->verbose && i < stow_onnx_import_issue_count(c->import); ++i) {
-    stow_onnx_issue issue = stow_onnx_import_issue(c->import, i);
+  for (size_t i = 0; c->verbose && i < stow_import_issue_count(c->import); ++i) {
+    stow_import_issue issue = *stow_import_issue_at(c->import, i);
     printf("    issue %d: %.*s %.*s (%.*s): %.*s\n", (int)issue.kind, (int)issue.op.size,
            issue.op.data, (int)issue.node.size, issue.node.data, (int)issue.tensor.size,
            issue.tensor.data, (int)issue.reason.size, issue.reason.data);
@@ -158,11 +164,11 @@ static void print_issues(const suite_import* c) {
 }
 
 bool suite_has_objection(suite_import* c) {
-  bool has_graph = stow_onnx_import_graph(c->import) != NULL;
-  for (size_t i = 0; i < stow_onnx_import_issue_count(c->import); ++i) {
-    stow_onnx_issue issue = stow_onnx_import_issue(c->import, i);
-    if (issue.kind == STOW_ONNX_UNSUPPORTED || issue.kind == STOW_ONNX_NEEDS_VALUE ||
-        (issue.kind == STOW_ONNX_NEEDS_SHAPE && !has_graph) || issue.kind == STOW_ONNX_CUSTOM) {
+  bool has_graph = stow_import_graph(c->import) != NULL;
+  for (size_t i = 0; i < stow_import_issue_count(c->import); ++i) {
+    stow_import_issue issue = *stow_import_issue_at(c->import, i);
+    if (issue.kind == STOW_IMPORT_UNSUPPORTED || issue.kind == STOW_IMPORT_NEEDS_VALUE ||
+        (issue.kind == STOW_IMPORT_NEEDS_SHAPE && !has_graph) || issue.kind == STOW_IMPORT_CUSTOM) {
       snprintf(c->result.op, sizeof(c->result.op), "%.*s", (int)issue.op.size, issue.op.data);
       suite_conclude(c, SUITE_UNSUPPORTED, "%.*s", (int)issue.reason.size, issue.reason.data);
       return true;
@@ -172,9 +178,9 @@ bool suite_has_objection(suite_import* c) {
 }
 
 static bool needs_shape(const suite_import* c, stow_str tensor) {
-  for (size_t i = 0; i < stow_onnx_import_issue_count(c->import); ++i) {
-    stow_onnx_issue issue = stow_onnx_import_issue(c->import, i);
-    if (issue.kind == STOW_ONNX_NEEDS_SHAPE && stow_str_equal(issue.tensor, tensor)) {
+  for (size_t i = 0; i < stow_import_issue_count(c->import); ++i) {
+    stow_import_issue issue = *stow_import_issue_at(c->import, i);
+    if (issue.kind == STOW_IMPORT_NEEDS_SHAPE && stow_str_equal(issue.tensor, tensor)) {
       return true;
     }
   }
@@ -189,8 +195,8 @@ bool suite_give_output_shapes(suite_import* c) {
   for (size_t k = 0; k < proto->output_count && suite_pb_path(c->outputs, k, path, sizeof(path));
        ++k) {
     if (needs_shape(c, proto->outputs[k].name) && suite_read_pb(c, path, &file)) {
-      is_given = stow_onnx_request_shape(c->request, proto->outputs[k].name, file.tensor.dims,
-                                         file.tensor.rank, &c->diag) == STOW_OK ||
+      is_given = stow_import_request_shape(c->request, proto->outputs[k].name, file.tensor.dims,
+                                           file.tensor.rank, &c->diag) == STOW_OK ||
                  is_given;
     }
   }
@@ -199,10 +205,9 @@ bool suite_give_output_shapes(suite_import* c) {
 }
 
 bool suite_import_again(suite_import* c, bool keep_all) {
-  stow_onnx_import_destroy(c->import);
-  stow_onnx_request_keep_all(c->request, keep_all);
-  stow_status status =
-      stow_onnx_import_model(c->model, c->request, c->allocator, &c->diag, &c->import);
+  stow_import_destroy(c->import);
+  stow_import_request_set_flags(c->request, keep_all ? STOW_IMPORT_KEEP_ALL : 0);
+  stow_status status = stow_import_model(c->model, c->request, c->allocator, &c->diag, &c->import);
   if (!suite_went_well(c, status, keep_all ? "import" : "import without what is known")) {
     return false;
   }
@@ -222,10 +227,10 @@ bool suite_import_begin(suite_import* c, const char* model, const char* inputs, 
 }
 
 suite_result suite_import_end(suite_import* c) {
-  stow_onnx_import_destroy(c->import);
-  stow_onnx_request_destroy(c->request);
+  stow_import_destroy(c->import);
+  stow_import_request_destroy(c->request);
   stowi_onnx_pool_destroy(c->pool);
-  stow_onnx_close(c->model);
+  stow_model_close(c->model);
   if (c->live_blocks != 0) {
     suite_conclude(c, SUITE_FAILED, "%zu blocks are left", c->live_blocks);
   }

@@ -17,9 +17,9 @@ typedef struct suite_import {
   size_t live_blocks;
   stow_allocator allocator;
   stow_diag diag;
-  stow_onnx_model* model;
-  stow_onnx_request* request;
-  stow_onnx_import* import;
+  stow_model* model;
+  stow_import_request* request;
+  stow_import* import;
   stowi_onnx_pool* pool;
   bool is_shape_given;  // of an output, because it depends on data
   suite_result result;

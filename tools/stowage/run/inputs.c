@@ -257,9 +257,9 @@ cli_exit cli_run_read_inputs(cli_run* run) {
 // What the N-th input is called where files go by number: as the model has them.
 static size_t position_of(const cli_run* run, stow_str name, size_t fallback) {
   const cli_model* model = &run->job.source.model;
-  size_t count = model->model == NULL ? 0 : stow_onnx_input_count(model->model);
+  size_t count = model->model == NULL ? 0 : cli_model_info(model).input_count;
   for (size_t i = 0; i < count; ++i) {
-    if (stow_str_equal(stow_onnx_input_name(model->model, i), name)) {
+    if (stow_str_equal(cli_model_port(model, STOW_MODEL_INPUTS, i), name)) {
       return i;
     }
   }
@@ -502,8 +502,8 @@ cli_exit cli_run_match_weights(cli_run* run) { return match(run, false); }
 
 static stow_str own_name(const cli_run* run, size_t index) {
   const cli_model* model = &run->job.source.model;
-  if (model->model != NULL && index < stow_onnx_output_count(model->model)) {
-    return stow_onnx_output_name(model->model, index);
+  if (model->model != NULL && index < cli_model_info(model).output_count) {
+    return cli_model_port(model, STOW_MODEL_OUTPUTS, index);
   }
   return stow_graph_value_name(run->job.graph, stow_graph_outputs(run->job.graph)[index]);
 }

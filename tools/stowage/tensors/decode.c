@@ -23,7 +23,7 @@ static stow_status fail_tensor(stow_status status, const stow_diag* diag, char w
 
 static void free_one(cli_stored* one) {
   stow_string_free(&one->name);
-  stow_onnx_tensor_close(one->onnx);
+  stow_onnx_tensor_close(&one->onnx);
 }
 
 void cli_stored_free(cli_list* stored) {
@@ -121,14 +121,14 @@ static stow_status list_pb(const void* bytes, size_t size, cli_list* stored,
                            char why[CLI_WHY_SIZE]) {
   stow_diag diag;
   stow_diag_init(&diag);
-  cli_stored one = {.bytes = bytes};
+  cli_stored one = {.bytes = bytes, .onnx.struct_size = sizeof one.onnx};
   stow_status status =
       stow_onnx_tensor_open(bytes, size, stow_allocator_default(), &diag, &one.onnx);
   if (status != STOW_OK) {
     return fail_tensor(status, &diag, why);
   }
-  one.type = *stow_onnx_tensor_type(one.onnx);
-  return add(stored, &one, stow_onnx_tensor_name(one.onnx), why);
+  one.type = one.onnx.type;
+  return add(stored, &one, one.onnx.name, why);
 }
 
 stow_status cli_stored_list(cli_tensor_format format, const void* bytes, size_t size,
@@ -190,11 +190,9 @@ static stow_status load_entry(const cli_stored* stored, void* to, char why[CLI_W
 }
 
 static stow_status load(const cli_stored* stored, void* to, char why[CLI_WHY_SIZE]) {
-  if (stored->onnx != NULL) {
-    size_t size;
-    const void* data = stow_onnx_tensor_data(stored->onnx, &size);
-    if (size > 0) {
-      memcpy(to, data, size);
+  if (stored->onnx.memory != NULL) {
+    if (stored->onnx.size > 0) {
+      memcpy(to, stored->onnx.data, stored->onnx.size);
     }
     return STOW_OK;
   }

@@ -30,7 +30,7 @@ typedef struct cli_stored {
   cli_npy npy;
   bool is_packed;  // in |entry|
   cli_zip_entry entry;
-  stow_onnx_tensor* onnx;  // of a `.pb`; NULL: it is none
+  stow_onnx_tensor onnx;  // of a `.pb`; all zero: another format
 } cli_stored;
 
 // What is in a file of |size| bytes, appended to |stored|. A failure leaves the reason in |why|:

@@ -1,12 +1,12 @@
 // What a request asks for, held against what the model has. Shapes and values are noted with the
 // names of tensors, so that asking whether there is one is asking for the name. What names nothing
-// is an error that tells the nearest name (Levenshtein's distance, on errors only), else all of a
-// short list.
+// is an error that suggests the nearest name (Levenshtein's distance, on errors only), else all of
+// a short list.
 #include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
-#include "onnx/import/importer.h"
+#include "import/importer.h"
 
 // ---------------------------------------------------------------------------------------------
 // Names that are near
@@ -16,7 +16,7 @@
 typedef struct suggestion {
   stow_str wanted;
   stow_str best;
-  size_t distance;  // what is not nearer is another word
+  size_t distance;  // names that are not nearer are not suggested
   size_t listed;
   size_t size;
   char list[360];
@@ -78,63 +78,44 @@ static stow_status fail_unknown(stowi_importer* imp, const suggestion* s, const 
 // ---------------------------------------------------------------------------------------------
 // What was asked for
 
-static void note_outside(stowi_importer* imp, stow_str text) {
-  uint32_t id = text.size == 0 ? STOWI_NONE : stowi_name_find(imp, text);
-  if (id != STOWI_NONE) {
-    imp->names.data[id].is_asked_outside = true;
-  }
-}
-
-static stow_status note_shapes(stowi_importer* imp) {
-  const stow_onnx_request* request = imp->request;
-  const stowi_onnx_graph* graph = &imp->proto->graph;
-  for (size_t i = 0; i < request->shapes.count; ++i) {
-    uint32_t id;
-    STOW_TRY(stowi_name_of(imp, request->shapes.data[i].tensor, &id));
-    imp->names.data[id].shape = &request->shapes.data[i];
-  }
-  for (size_t i = 0; request->shapes.count != 0 && i < graph->node_count; ++i) {
-    for (size_t k = 0; k < graph->nodes[i].output_count; ++k) {
-      note_outside(imp, graph->nodes[i].outputs[k]);
-    }
-  }
-  return STOW_OK;
-}
-
-stow_status stowi_note_asked(stowi_importer* imp) {
-  const stow_onnx_request* request = imp->request;
+stow_status stowi_import_note_asked(stowi_importer* imp) {
+  const stow_import_request* request = imp->request;
   if (request == NULL) {
     return STOW_OK;
   }
-  STOW_TRY(note_shapes(imp));
+  for (size_t i = 0; i < request->shapes.count; ++i) {
+    uint32_t id;
+    STOW_TRY(stowi_import_name_of(imp, request->shapes.data[i].tensor, &id));
+    imp->names.data[id].shape = &request->shapes.data[i];
+  }
   for (size_t i = 0; i < request->values.count; ++i) {
     uint32_t id;
-    STOW_TRY(stowi_name_of(imp, request->values.data[i].input, &id));
+    STOW_TRY(stowi_import_name_of(imp, request->values.data[i].input, &id));
     imp->names.data[id].value = &request->values.data[i];
   }
   return STOW_OK;
 }
 
 static stow_status check_value(stowi_importer* imp, stow_str text) {
-  const stowi_onnx_graph* graph = &imp->proto->graph;
-  uint32_t id = stowi_name_find(imp, text);
-  bool is_there = id != STOWI_NONE && imp->names.data[id].is_initializer;
+  const stow_model* model = imp->model;
+  uint32_t id = stowi_import_name_find(imp, text);
+  bool is_there = id != STOWI_IMPORT_NONE && imp->names.data[id].is_weight;
   suggestion s = suggest_for(text);
-  for (size_t k = 0; !is_there && k < graph->input_count; ++k) {
-    is_there = stow_str_equal(graph->inputs[k].name, text);
-    offer(&s, graph->inputs[k].name);
+  for (size_t k = 0; !is_there && k < model->info.input_count; ++k) {
+    is_there = stow_str_equal(model->inputs[k].name, text);
+    offer(&s, model->inputs[k].name);
   }
   if (is_there) {
     return STOW_OK;
   }
   char reason[256];
   snprintf(reason, sizeof(reason),
-           "a value is given for \"%.150s\", which is no input of the model", text.data);
-  return fail_unknown(imp, &s, reason, "inputs", graph->input_count);
+           "a value is given for \"%.150s\", which is not an input of the model", text.data);
+  return fail_unknown(imp, &s, reason, "inputs", model->info.input_count);
 }
 
-stow_status stowi_check_asked_values(stowi_importer* imp) {
-  const stow_onnx_request* request = imp->request;
+stow_status stowi_import_check_asked_values(stowi_importer* imp) {
+  const stow_import_request* request = imp->request;
   for (size_t i = 0; request != NULL && i < request->values.count; ++i) {
     STOW_TRY(check_value(imp, request->values.data[i].input));
   }
@@ -149,25 +130,26 @@ static void offer_tensors(stowi_importer* imp, suggestion* s) {
   }
 }
 
-stow_status stowi_check_asked_shapes(stowi_importer* imp) {
-  const stow_onnx_request* request = imp->request;
+stow_status stowi_import_check_asked_shapes(stowi_importer* imp) {
+  const stow_import_request* request = imp->request;
   for (size_t i = 0; request != NULL && i < request->shapes.count; ++i) {
     stow_str text = request->shapes.data[i].tensor;
-    uint32_t id = stowi_name_find(imp, text);
-    if (id != STOWI_NONE && (imp->names.data[id].was_made || imp->names.data[id].is_initializer)) {
+    uint32_t id = stowi_import_name_find(imp, text);
+    if (id != STOWI_IMPORT_NONE &&
+        (imp->names.data[id].was_made || imp->names.data[id].is_weight)) {
       continue;
     }
     suggestion s = suggest_for(text);
     offer_tensors(imp, &s);
     char reason[256];
     snprintf(reason, sizeof(reason),
-             "a shape is given for \"%.150s\", which is no tensor of the model", text.data);
+             "a shape is given for \"%.150s\", which is not a tensor of the model", text.data);
     return fail_near(imp, STOW_ERR_NOT_FOUND, &s, reason);
   }
   return STOW_OK;
 }
 
-stow_status stowi_fail_symbol(stowi_importer* imp, stow_str text) {
+stow_status stowi_import_fail_symbol(stowi_importer* imp, stow_str text) {
   const stow_dims* dims = stow_graph_dims(imp->graph);
   suggestion s = suggest_for(text);
   size_t count = 0;
@@ -178,23 +160,24 @@ stow_status stowi_fail_symbol(stowi_importer* imp, stow_str text) {
     }
   }
   for (size_t i = 0; i < stow_dims_symbol_count(dims); ++i) {
-    const stowi_symbol* symbol = stowi_symbol_find(imp, stow_dims_symbol_name(dims, i));
+    const stowi_import_symbol* symbol =
+        stowi_import_symbol_find(imp, stow_dims_symbol_name(dims, i));
     if (symbol == NULL || !symbol->is_met) {
       ++count;
       offer(&s, stow_dims_symbol_name(dims, i));
     }
   }
   char reason[256];
-  snprintf(reason, sizeof(reason), "the model has no dim named \"%.*s\"",
-           (int)smaller(text.size, 150), text.data);
-  return fail_unknown(imp, &s, reason, "dims with a name", count);
+  snprintf(reason, sizeof(reason), "the model has no symbol \"%.*s\"", (int)smaller(text.size, 150),
+           text.data);
+  return fail_unknown(imp, &s, reason, "symbols", count);
 }
 
-stow_status stowi_fail_output(stowi_importer* imp, stow_str text) {
+stow_status stowi_import_fail_output(stowi_importer* imp, stow_str text) {
   suggestion s = suggest_for(text);
   offer_tensors(imp, &s);
   char reason[256];
-  snprintf(reason, sizeof(reason), "output \"%.*s\" is made by nothing",
+  snprintf(reason, sizeof(reason), "output \"%.*s\" is not produced by any node",
            (int)smaller(text.size, 150), text.data);
   return fail_near(imp, STOW_ERR_SYNTAX, &s, reason);
 }
@@ -203,66 +186,70 @@ stow_status stowi_fail_output(stowi_importer* imp, stow_str text) {
 // Shapes
 
 // The shape that was given for |name| where it stands now.
-static const stowi_asked_shape* shape_here(const stowi_importer* imp, const stowi_name* name) {
+static const stowi_import_asked_shape* shape_here(const stowi_importer* imp,
+                                                  const stowi_import_name* name) {
   return name->is_asked_outside && imp->depth != 0 ? NULL : name->shape;
 }
 
-const stowi_asked_shape* stowi_lower_asked_shape(const stowi_lowering* l, size_t k,
-                                                 bool* out_is_soft) {
-  const stowi_importer* imp = l->imp;
-  bool is_any = imp->request != NULL && imp->request->shapes.count != 0;
-  uint32_t id =
-      is_any && stowi_lower_wants(l, k) ? stowi_name_find(imp, l->node->outputs[k]) : STOWI_NONE;
-  if (out_is_soft != NULL) {
-    *out_is_soft = false;
-  }
-  if (id == STOWI_NONE) {
-    return NULL;
-  }
-  const stowi_name* name = &imp->names.data[id];
-  if (name->lent == NULL || name->lent_depth != imp->depth) {
-    return shape_here(imp, name);
-  }
-  if (out_is_soft != NULL) {
-    *out_is_soft = name->is_lent_softly;
-  }
-  return name->lent;
+// The entry of |text| where any shape was given.
+static stowi_import_name* asked_name(const stowi_importer* imp, stow_str text) {
+  bool is_any = text.size != 0 && imp->request != NULL && imp->request->shapes.count != 0;
+  uint32_t id = is_any ? stowi_import_name_find(imp, text) : STOWI_IMPORT_NONE;
+  return id == STOWI_IMPORT_NONE ? NULL : &imp->names.data[id];
 }
 
-stow_status stowi_lend_shape(stowi_lowering* l, size_t k, stow_str name, bool softly) {
+void stowi_import_note_outer(stowi_importer* imp, stow_str text) {
+  stowi_import_name* name = asked_name(imp, text);
+  if (name != NULL) {
+    name->is_asked_outside = true;
+  }
+}
+
+const stowi_import_asked_shape* stowi_import_asked_shape_of(const stowi_importer* imp,
+                                                            stow_str text, bool* out_is_soft) {
+  const stowi_import_name* name = asked_name(imp, text);
+  bool is_lent = name != NULL && name->lent != NULL && name->lent_depth == imp->depth;
+  if (out_is_soft != NULL) {
+    *out_is_soft = is_lent && name->is_lent_softly;
+  }
+  return name == NULL ? NULL : is_lent ? name->lent : shape_here(imp, name);
+}
+
+stow_status stowi_import_lend_shape(stowi_importer* imp, stow_str outer, stow_str inner,
+                                    bool softly) {
   bool is_soft;
-  const stowi_asked_shape* shape = stowi_lower_asked_shape(l, k, &is_soft);
+  const stowi_import_asked_shape* shape = stowi_import_asked_shape_of(imp, outer, &is_soft);
   uint32_t id;
   if (shape == NULL) {
     return STOW_OK;
   }
-  STOW_TRY(stowi_name_of(l->imp, name, &id));
-  stowi_name* entry = &l->imp->names.data[id];
+  STOW_TRY(stowi_import_name_of(imp, inner, &id));
+  stowi_import_name* entry = &imp->names.data[id];
   entry->lent = shape;
-  entry->lent_depth = l->imp->depth + 1;
+  entry->lent_depth = imp->depth + 1;
   entry->is_lent_softly = softly || is_soft;
   return STOW_OK;
 }
 
-void stowi_return_shape(stowi_lowering* l, stow_str name) {
-  uint32_t id = stowi_name_find(l->imp, name);
-  if (id != STOWI_NONE) {
-    l->imp->names.data[id].lent = NULL;
+void stowi_import_return_shape(stowi_importer* imp, stow_str inner) {
+  uint32_t id = stowi_import_name_find(imp, inner);
+  if (id != STOWI_IMPORT_NONE) {
+    imp->names.data[id].lent = NULL;
   }
 }
 
-static stowi_type_text dims_text(const stow_graph* graph, const stowi_asked_shape* shape) {
+static stowi_import_type_text dims_text(const stow_graph* graph,
+                                        const stowi_import_asked_shape* shape) {
   stow_type type = stow_type_make(STOW_F32, (uint32_t)shape->rank, shape->dims);
-  stowi_type_text text = stowi_type_text_of(graph, &type);
+  stowi_import_type_text text = stowi_import_type_text_of(graph, &type);
   const char* bracket = strchr(text.text, '[');
   memmove(text.text, bracket, strlen(bracket) + 1);
   return text;
 }
 
-stow_status stowi_compare_asked(stowi_importer* imp, stow_str text, stow_value value) {
-  bool is_any = imp->request != NULL && imp->request->shapes.count != 0;
-  uint32_t id = is_any ? stowi_name_find(imp, text) : STOWI_NONE;
-  const stowi_asked_shape* shape = id == STOWI_NONE ? NULL : shape_here(imp, &imp->names.data[id]);
+stow_status stowi_import_compare_asked(stowi_importer* imp, stow_str text, stow_value value) {
+  const stowi_import_name* name = asked_name(imp, text);
+  const stowi_import_asked_shape* shape = name == NULL ? NULL : shape_here(imp, name);
   if (shape == NULL) {
     return STOW_OK;
   }
@@ -273,5 +260,6 @@ stow_status stowi_compare_asked(stowi_importer* imp, stow_str text, stow_value v
   }
   return stowi_fail(imp->diag, STOW_ERR_CONFLICT,
                     "the shape given for \"%.*s\" is %s, but it is %s", STOWI_STR_ARG(text),
-                    dims_text(imp->graph, shape).text, stowi_type_text_of(imp->graph, type).text);
+                    dims_text(imp->graph, shape).text,
+                    stowi_import_type_text_of(imp->graph, type).text);
 }

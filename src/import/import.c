@@ -1,18 +1,18 @@
-// Importing a model: symbols, inputs, weights, nodes, outputs; then what is left to say.
+// Importing a model: symbols, inputs, weights, nodes, outputs; then the issues that only the whole
+// graph shows.
 //
 // Everything is done in one pass over the file's records; time and memory are proportional to the
 // model's structure, not to its weights.
 #include <string.h>
 
-#include "onnx/import/importer.h"
+#include "import/importer.h"
 
 #define MAX_ROOT_ISSUES 100
-#define MAX_CHOICES 32  // Ifs of which only one branch fits
 
 // ---------------------------------------------------------------------------------------------
 // The import
 
-void stow_onnx_import_destroy(stow_onnx_import* import) {
+void stow_import_destroy(stow_import* import) {
   if (import == NULL) {
     return;
   }
@@ -28,7 +28,7 @@ void stow_onnx_import_destroy(stow_onnx_import* import) {
   STOWI_DELETE(allocator, import);
 }
 
-stow_graph* stow_onnx_import_graph(const stow_onnx_import* import) {
+stow_graph* stow_import_graph(const stow_import* import) {
   if (!import->is_whole) {
     return NULL;
   }
@@ -48,12 +48,12 @@ static bool is_graph_symbol(const stow_graph* graph, stow_str text) {
   return false;
 }
 
-// Symbols that are no input's belong to dims that depend on data: they exist only now.
+// Other symbols than the inputs' belong to dims that depend on data, which exist only now.
 static stow_status collect_late(stowi_importer* imp, stow_str* names, int64_t* values,
                                 size_t* out_count) {
   *out_count = 0;
   for (size_t i = 0; i < imp->symbols.count; ++i) {
-    const stowi_symbol* symbol = &imp->symbols.data[i];
+    const stowi_import_symbol* symbol = &imp->symbols.data[i];
     if (symbol->is_met) {
       continue;
     }
@@ -61,7 +61,7 @@ static stow_status collect_late(stowi_importer* imp, stow_str* names, int64_t* v
       names[*out_count] = symbol->text;
       values[(*out_count)++] = symbol->value;
     } else if (imp->import->is_whole) {
-      return stowi_fail_symbol(imp, symbol->text);
+      return stowi_import_fail_symbol(imp, symbol->text);
     }
   }
   return STOW_OK;
@@ -87,15 +87,15 @@ static stow_status bind_late(stowi_importer* imp) {
 // The graph
 
 static stow_status import_outputs(stowi_importer* imp) {
-  const stowi_onnx_graph* graph = &imp->proto->graph;
+  const stow_model* model = imp->model;
   imp->import->is_whole = true;
-  for (size_t i = 0; i < graph->output_count; ++i) {
-    stow_str text = graph->outputs[i].name;
-    const stowi_binding* binding = stowi_resolve(imp, text);
+  for (size_t i = 0; i < model->info.output_count; ++i) {
+    stow_str text = model->outputs[i].name;
+    const stowi_import_binding* binding = stowi_import_resolve(imp, text);
     if (binding == NULL) {
-      return stowi_fail_output(imp, text);
+      return stowi_import_fail_output(imp, text);
     }
-    if (binding->bound == STOWI_BOUND_VALUE) {
+    if (binding->bound == STOWI_IMPORT_VALUE) {
       STOW_TRY(stow_graph_add_output(imp->graph, binding->value, imp->diag));
     } else {
       imp->import->is_whole = false;
@@ -105,39 +105,37 @@ static stow_status import_outputs(stowi_importer* imp) {
 }
 
 static stow_status note_outputs(stowi_importer* imp) {
-  const stowi_onnx_graph* graph = &imp->proto->graph;
-  for (size_t i = 0; i < graph->output_count; ++i) {
+  const stow_model* model = imp->model;
+  for (size_t i = 0; i < model->info.output_count; ++i) {
     uint32_t id;
-    STOW_TRY(stowi_name_of(imp, graph->outputs[i].name, &id));
+    STOW_TRY(stowi_import_name_of(imp, model->outputs[i].name, &id));
     imp->names.data[id].is_output = true;
   }
   return STOW_OK;
 }
 
 static stow_status import_graph(stowi_importer* imp) {
-  const stowi_onnx_graph* graph = &imp->proto->graph;
-  if (graph->output_count == 0) {
-    return stowi_fail(imp->diag, STOW_ERR_SYNTAX, "the model has %s: there is nothing to import",
-                      graph->node_count == 0 ? "no nodes and no outputs" : "no outputs");
+  const stowi_provider* provider = imp->model->provider;
+  if (imp->model->info.output_count == 0) {
+    return stowi_fail(imp->diag, STOW_ERR_SYNTAX, "the model has %s; there is nothing to import",
+                      imp->model->info.node_count == 0 ? "no nodes and no outputs" : "no outputs");
   }
-  STOW_TRY(stowi_note_asked(imp));
-  STOW_TRY(stowi_note_initializers(imp));
+  STOW_TRY(stowi_import_note_asked(imp));
+  STOW_TRY(provider->note_names(imp));
   STOW_TRY(note_outputs(imp));
-  STOW_TRY(stowi_check_asked_values(imp));
-  STOW_TRY(stowi_settle_symbols(imp));
+  STOW_TRY(stowi_import_check_asked_values(imp));
+  STOW_TRY(stowi_import_settle_symbols(imp));
   STOW_TRY(stowi_import_inputs(imp));
-  STOW_TRY(stowi_import_initializers(imp, graph, STOW_OP_PARAM));
-  STOW_TRY(stowi_note_origins(imp, NULL));
-  STOW_TRY(stowi_declare(imp, graph->infos, graph->info_count));
-  STOW_TRY(stowi_declare(imp, graph->outputs, graph->output_count));
-  STOW_TRY(stowi_import_nodes(imp, graph->nodes, graph->node_count));
+  STOW_TRY(provider->add_weights(imp));
+  STOW_TRY(stowi_import_note_origins(imp, NULL));
+  STOW_TRY(provider->add_nodes(imp));
   STOW_TRY(import_outputs(imp));
-  STOW_TRY(stowi_check_asked_shapes(imp));
+  STOW_TRY(stowi_import_check_asked_shapes(imp));
   return bind_late(imp);
 }
 
 // ---------------------------------------------------------------------------------------------
-// What is left to say
+// Issues of the whole graph
 
 static bool has_open_dims(const stow_type* type) {
   for (uint32_t i = 0; i < type->rank; ++i) {
@@ -187,12 +185,12 @@ static void find_roots(const stow_graph* graph, bool* follows, bool* is_root) {
   }
 }
 
-// Where bounds and data-dependent dims come from; what depends on them is not told.
+// Where bounds and data-dependent dims come from; what depends on them is not reported.
 static stow_status report_found(stowi_importer* imp, const bool* is_root) {
   const stow_graph* graph = imp->graph;
   size_t told = 0;
   for (stow_value value = 0; value < imp->origins.count && told < MAX_ROOT_ISSUES; ++value) {
-    const stowi_onnx_node* node = imp->origins.data[value];
+    const void* node = imp->origins.data[value];
     const stow_type* type = stow_graph_type(graph, value);
     stow_str name = stow_graph_value_name(graph, value);
     if (node == NULL) {
@@ -200,12 +198,13 @@ static stow_status report_found(stowi_importer* imp, const bool* is_root) {
     }
     if (stow_graph_is_data_dependent(graph, value) && has_open_dims(type)) {
       ++told;
-      STOW_TRY(stowi_add_issue(imp, STOW_ONNX_NEEDS_SHAPE, node, name, "dims of %s depend on data",
-                               stowi_type_text_of(graph, type).text));
+      STOW_TRY(stowi_import_add_issue(imp, STOW_IMPORT_NEEDS_SHAPE, node, name,
+                                      "dims of %s depend on data",
+                                      stowi_import_type_text_of(graph, type).text));
     } else if (stow_graph_is_bounded(graph, value) && is_root[value]) {
       ++told;
-      STOW_TRY(stowi_add_issue(imp, STOW_ONNX_BOUNDED, node, name, "%s is the largest it can be",
-                               stowi_type_text_of(graph, type).text));
+      STOW_TRY(stowi_import_add_issue(imp, STOW_IMPORT_BOUNDED, node, name, "%s is an upper bound",
+                                      stowi_import_type_text_of(graph, type).text));
     }
   }
   return STOW_OK;
@@ -226,10 +225,10 @@ static stow_status report_roots(stowi_importer* imp) {
 }
 
 static stow_status finish(stowi_importer* imp) {
-  stow_onnx_import* import = imp->import;
+  stow_import* import = imp->import;
   STOW_TRY(report_roots(imp));
-  STOW_TRY(stowi_report_declared(imp));
-  bool keeps_all = imp->request != NULL && imp->request->keep_all;
+  STOW_TRY(stowi_import_report_declared(imp));
+  bool keeps_all = imp->request != NULL && (imp->request->flags & STOW_IMPORT_KEEP_ALL) != 0;
   if (import->is_whole && !keeps_all) {
     return stow_graph_simplify(import->full, imp->allocator, imp->diag, &import->simple);
   }
@@ -238,11 +237,12 @@ static stow_status finish(stowi_importer* imp) {
 
 static stow_status prepare(stowi_importer* imp) {
   stow_string_init(&imp->text, imp->allocator);
-  if (stowi_lower_index_build(&imp->rows, imp->allocator) != STOW_OK) {
+  imp->import = STOWI_NEW(imp->allocator, stow_import);
+  if (imp->import == NULL) {
     return stowi_import_memory(imp);
   }
-  STOW_TRY(stowi_index_functions(imp));
-  stow_str name = imp->proto->graph.name;
+  imp->import->allocator = imp->allocator;
+  stow_str name = imp->model->info.name;
   STOW_TRY(stow_graph_create(name.size == 0 ? stow_str_of("model") : name, NULL, imp->allocator,
                              imp->diag, &imp->import->full));
   imp->graph = imp->import->full;
@@ -256,64 +256,29 @@ static void release(stowi_importer* imp) {
   STOWI_VEC_FREE(allocator, &imp->declarations);
   STOWI_VEC_FREE(allocator, &imp->symbols);
   STOWI_VEC_FREE(allocator, &imp->origins);
-  STOWI_VEC_FREE(allocator, &imp->stack);
   stowi_index_free(&imp->by_name, allocator);
   stowi_index_free(&imp->by_symbol, allocator);
-  stowi_index_free(&imp->functions, allocator);
-  stowi_lower_index_free(&imp->rows, allocator);
   stow_string_free(&imp->text);
 }
 
-static stow_status import_once(stow_onnx_model* model, const stow_onnx_request* request,
-                               stow_allocator allocator, stowi_choices* choices, stow_diag* diag,
-                               stow_onnx_import** out_import) {
-  stow_onnx_import* import = STOWI_NEW(allocator, stow_onnx_import);
-  if (import == NULL) {
-    return stowi_fail_memory(diag);
-  }
-  import->allocator = allocator;
-  stowi_importer imp = {.import = import,
-                        .model = model,
-                        .proto = stowi_onnx_proto_of(model),
-                        .request = request,
-                        .allocator = allocator,
-                        .diag = diag,
-                        .choices = choices};
-  stow_status status = prepare(&imp);
-  status = status == STOW_OK ? import_graph(&imp) : status;
-  status = status == STOW_OK ? finish(&imp) : status;
-  release(&imp);
+stow_status stowi_import_run(stowi_importer* imp, stow_import** out_import) {
+  stow_status status = prepare(imp);
+  status = status == STOW_OK ? import_graph(imp) : status;
+  status = status == STOW_OK ? finish(imp) : status;
+  release(imp);
   if (status != STOW_OK) {
-    stow_onnx_import_destroy(import);
+    stow_import_destroy(imp->import);
     return status;
   }
-  *out_import = import;
+  *out_import = imp->import;
   return STOW_OK;
 }
 
-// Takes the branch that the last import found, and tries again.
-static stow_status import_again(stow_onnx_model* model, const stow_onnx_request* request,
-                                stow_allocator allocator, stowi_choices* choices, stow_diag* diag,
-                                stow_onnx_import** out_import) {
-  if (STOWI_VEC_RESERVE(allocator, &choices->list, 1) != STOW_OK) {
-    return stowi_fail_memory(diag);
-  }
-  choices->list.data[choices->list.count++] = choices->next;
-  choices->has_next = false;
-  return import_once(model, request, allocator, choices, diag, out_import);
-}
-
-stow_status stow_onnx_import_model(stow_onnx_model* model, const stow_onnx_request* request,
-                                   stow_allocator allocator, stow_diag* diag,
-                                   stow_onnx_import** out_import) {
+stow_status stow_import_model(stow_model* model, const stow_import_request* request,
+                              stow_allocator allocator, stow_diag* diag, stow_import** out_import) {
   *out_import = NULL;
   stow_diag own;
   stow_diag_init(&own);
-  stowi_choices choices = {0};
-  stow_status status = import_once(model, request, allocator, &choices, &own, out_import);
-  while (status == STOW_ERR_TYPE && choices.has_next && choices.list.count < MAX_CHOICES) {
-    status = import_again(model, request, allocator, &choices, &own, out_import);
-  }
-  STOWI_VEC_FREE(allocator, &choices.list);
+  stow_status status = model->provider->import(model, request, allocator, &own, out_import);
   return status == STOW_OK ? STOW_OK : stowi_fail(diag, status, "%s", own.message);
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "onnx/import/importer.h"
+#include "import/importer.h"
 
 static bool is_symbol(const void* context, uint32_t id, const void* key) {
   const stowi_importer* imp = (const stowi_importer*)context;
@@ -15,34 +15,34 @@ static uint64_t hash_of(stow_str text) {
   return stowi_hash_bytes(STOWI_HASH_SEED, text.data, text.size);
 }
 
-stowi_symbol* stowi_symbol_find(const stowi_importer* imp, stow_str text) {
+stowi_import_symbol* stowi_import_symbol_find(const stowi_importer* imp, stow_str text) {
   uint32_t id = stowi_index_find(&imp->by_symbol, hash_of(text), is_symbol, imp, &text);
   return id == STOWI_INDEX_NONE ? NULL : &imp->symbols.data[id];
 }
 
 // The same, made where there is none.
-static stow_status symbol_of(stowi_importer* imp, stow_str text, stowi_symbol** out_symbol) {
-  *out_symbol = stowi_symbol_find(imp, text);
+static stow_status symbol_of(stowi_importer* imp, stow_str text, stowi_import_symbol** out_symbol) {
+  *out_symbol = stowi_import_symbol_find(imp, text);
   if (*out_symbol != NULL) {
     return STOW_OK;
   }
-  char* copy = (char*)stowi_keep_bytes(imp, text.size);
+  char* copy = (char*)stowi_import_keep_bytes(imp, text.size);
   if (copy == NULL || STOWI_VEC_RESERVE(imp->allocator, &imp->symbols, 1) != STOW_OK ||
       stowi_index_reserve(&imp->by_symbol, imp->allocator) != STOW_OK) {
     return stowi_import_memory(imp);
   }
   memcpy(copy, text.data, text.size);
   uint32_t id = (uint32_t)imp->symbols.count++;
-  imp->symbols.data[id] = (stowi_symbol){.text = {copy, text.size}, .value = -1};
+  imp->symbols.data[id] = (stowi_import_symbol){.text = {copy, text.size}, .value = -1};
   stowi_index_insert(&imp->by_symbol, hash_of(text), id);
   *out_symbol = &imp->symbols.data[id];
   return STOW_OK;
 }
 
-stow_status stowi_dim_name(stowi_importer* imp, const stowi_onnx_value_info* info, size_t axis,
-                           stow_str* out_name) {
+stow_status stowi_import_dim_name(stowi_importer* imp, const stowi_import_info* info, size_t axis,
+                                  stow_str* out_name) {
   *out_name = info->dims[axis].name;
-  if (info->dims[axis].kind == STOWI_DIM_NAMED && out_name->size != 0) {
+  if (out_name->size != 0) {
     return STOW_OK;
   }
   char ending[24];
@@ -54,19 +54,6 @@ stow_status stowi_dim_name(stowi_importer* imp, const stowi_onnx_value_info* inf
   }
   *out_name = (stow_str){imp->text.data, imp->text.size};
   return STOW_OK;
-}
-
-bool stowi_onnx_is_input(const stowi_importer* imp, const stowi_onnx_value_info* info) {
-  uint32_t id = stowi_name_find(imp, info->name);
-  return id == STOWI_NONE || !imp->names.data[id].is_initializer;
-}
-
-static bool has_dims(const stowi_onnx_value_info* info) {
-  return info->kind == STOWI_INFO_TENSOR && info->has_shape && info->rank <= STOW_MAX_RANK;
-}
-
-static bool is_number(const stowi_onnx_dim* dim) {
-  return dim->kind == STOWI_DIM_NUMBER && dim->number >= 0;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -100,7 +87,7 @@ static stow_dim read_factor(reader* r) {
   if (stowi_parse_u64(word, &number) && number <= INT64_MAX) {
     return (stow_dim)number;
   }
-  const stowi_symbol* symbol = stowi_symbol_find(r->imp, word);
+  const stowi_import_symbol* symbol = stowi_import_symbol_find(r->imp, word);
   if (symbol == NULL || !symbol->is_met) {
     r->is_well = false;
     return 0;
@@ -139,7 +126,7 @@ static stow_dim read_sum(reader* r) {
   return sum;
 }
 
-// STOW_DIM_INVALID where |text| is no expression of symbols that inputs have, or fails.
+// STOW_DIM_INVALID where |text| is not an expression of inputs' symbols, or overflows.
 static stow_dim read_expression(stowi_importer* imp, stow_str text) {
   bool has_operator = false;
   for (size_t i = 0; i < text.size; ++i) {
@@ -158,8 +145,8 @@ static stow_dim read_expression(stowi_importer* imp, stow_str text) {
   return is_expression && !is_negative ? dim : STOW_DIM_INVALID;
 }
 
-stow_status stowi_symbol_dim(stowi_importer* imp, stow_str text, stow_dim* out_dim) {
-  const stowi_symbol* symbol = stowi_symbol_find(imp, text);
+stow_status stowi_import_symbol_dim(stowi_importer* imp, stow_str text, stow_dim* out_dim) {
+  const stowi_import_symbol* symbol = stowi_import_symbol_find(imp, text);
   *out_dim = symbol != NULL && symbol->value >= 0 ? symbol->value : read_expression(imp, text);
   if (*out_dim == STOW_DIM_INVALID) {
     *out_dim = stow_dim_symbol(stow_graph_edit_dims(imp->graph), text);
@@ -171,21 +158,21 @@ stow_status stowi_symbol_dim(stowi_importer* imp, stow_str text, stow_dim* out_d
 // Numbers by name
 
 static stow_status take_binds(stowi_importer* imp) {
-  const stow_onnx_request* request = imp->request;
+  const stow_import_request* request = imp->request;
   for (size_t i = 0; request != NULL && i < request->binds.count; ++i) {
-    stowi_symbol* symbol;
+    stowi_import_symbol* symbol;
     STOW_TRY(symbol_of(imp, request->binds.data[i].symbol, &symbol));
     symbol->value = request->binds.data[i].value;
   }
   return STOW_OK;
 }
 
-static stow_status meet_symbols(stowi_importer* imp, const stowi_onnx_value_info* info) {
+static stow_status meet_symbols(stowi_importer* imp, const stowi_import_info* info) {
   for (size_t axis = 0; axis < info->rank; ++axis) {
-    if (!is_number(&info->dims[axis])) {
+    if (info->dims[axis].number < 0) {
       stow_str name;
-      stowi_symbol* symbol;
-      STOW_TRY(stowi_dim_name(imp, info, axis, &name));
+      stowi_import_symbol* symbol;
+      STOW_TRY(stowi_import_dim_name(imp, info, axis, &name));
       STOW_TRY(symbol_of(imp, name, &symbol));
       symbol->is_met = true;
     }
@@ -196,20 +183,20 @@ static stow_status meet_symbols(stowi_importer* imp, const stowi_onnx_value_info
 // ---------------------------------------------------------------------------------------------
 // Numbers by dims
 
-static stow_status fail_rank(stowi_importer* imp, const stowi_onnx_value_info* info, size_t rank) {
+static stow_status fail_rank(stowi_importer* imp, const stowi_import_info* info, size_t rank) {
   return stowi_fail(imp->diag, STOW_ERR_TYPE,
-                    "input \"%.*s\" has %zu dims in the file, but is given %zu",
-                    STOWI_STR_ARG(info->name), info->rank, rank);
+                    "input \"%.*s\" has %u dims in the file, but is given %zu",
+                    STOWI_STR_ARG(info->name), (unsigned)info->rank, rank);
 }
 
-static stow_status settle_dim(stowi_importer* imp, const stowi_onnx_value_info* info, size_t axis,
+static stow_status settle_dim(stowi_importer* imp, const stowi_import_info* info, size_t axis,
                               int64_t number) {
-  stowi_symbol* symbol = NULL;
+  stowi_import_symbol* symbol = NULL;
   int64_t known = info->dims[axis].number;
   stow_str name = {"", 0};
-  if (!is_number(&info->dims[axis])) {
-    STOW_TRY(stowi_dim_name(imp, info, axis, &name));
-    symbol = stowi_symbol_find(imp, name);
+  if (info->dims[axis].number < 0) {
+    STOW_TRY(stowi_import_dim_name(imp, info, axis, &name));
+    symbol = stowi_import_symbol_find(imp, name);
     known = symbol->value;
   }
   if (symbol != NULL && known < 0) {
@@ -225,9 +212,9 @@ static stow_status settle_dim(stowi_importer* imp, const stowi_onnx_value_info* 
                     (long long)known, (long long)number);
 }
 
-static stow_status settle_dims(stowi_importer* imp, const stowi_onnx_value_info* info,
+static stow_status settle_dims(stowi_importer* imp, const stowi_import_info* info,
                                const int64_t* dims, size_t rank) {
-  if (!has_dims(info)) {
+  if (!info->has_shape) {
     return STOW_OK;
   }
   if (rank != info->rank) {
@@ -240,26 +227,23 @@ static stow_status settle_dims(stowi_importer* imp, const stowi_onnx_value_info*
 }
 
 // A list of several numbers says how long a vector is.
-static stow_status settle_value(stowi_importer* imp, const stowi_onnx_value_info* info,
-                                const stowi_asked_value* value) {
-  stow_type type;
-  bool has_type;
-  STOW_TRY(stowi_asked_type(imp, value, &type, &has_type));
-  if (has_type) {
-    return settle_dims(imp, info, type.dims, type.rank);
+static stow_status settle_value(stowi_importer* imp, const stowi_import_info* info,
+                                const stowi_import_asked_value* value) {
+  if (value->has_type) {
+    return settle_dims(imp, info, value->type.dims, value->type.rank);
   }
   int64_t count = (int64_t)value->count;
-  bool is_vector = has_dims(info) && info->rank == 1 && count != 1;
+  bool is_vector = info->has_shape && info->rank == 1 && count != 1;
   return is_vector ? settle_dims(imp, info, &count, 1) : STOW_OK;
 }
 
-static stow_status settle_input(stowi_importer* imp, const stowi_onnx_value_info* info) {
-  uint32_t id = stowi_name_find(imp, info->name);
-  if (id == STOWI_NONE) {
+static stow_status settle_input(stowi_importer* imp, const stowi_import_info* info) {
+  uint32_t id = stowi_import_name_find(imp, info->name);
+  if (id == STOWI_IMPORT_NONE) {
     return STOW_OK;
   }
-  const stowi_asked_shape* shape = imp->names.data[id].shape;
-  const stowi_asked_value* value = imp->names.data[id].value;
+  const stowi_import_asked_shape* shape = imp->names.data[id].shape;
+  const stowi_import_asked_value* value = imp->names.data[id].value;
   if (shape != NULL) {
     STOW_TRY(settle_dims(imp, info, shape->dims, shape->rank));
   }
@@ -271,14 +255,14 @@ static stow_status settle_input(stowi_importer* imp, const stowi_onnx_value_info
 static void settle_rest(stowi_importer* imp) {
   bool has_rest = imp->request != NULL && imp->request->has_rest;
   for (size_t i = 0; has_rest && i < imp->symbols.count; ++i) {
-    stowi_symbol* symbol = &imp->symbols.data[i];
+    stowi_import_symbol* symbol = &imp->symbols.data[i];
     if (symbol->is_met && symbol->value < 0 &&
         read_expression(imp, symbol->text) == STOW_DIM_INVALID) {
       symbol->value = imp->request->rest;
     }
   }
   for (size_t i = 0; i < imp->symbols.count; ++i) {
-    stowi_symbol* symbol = &imp->symbols.data[i];
+    stowi_import_symbol* symbol = &imp->symbols.data[i];
     stow_dim dim = symbol->value < 0 ? read_expression(imp, symbol->text) : STOW_DIM_INVALID;
     if (dim != STOW_DIM_INVALID && stow_dim_is_const(dim)) {
       symbol->value = dim;
@@ -289,12 +273,12 @@ static void settle_rest(stowi_importer* imp) {
 // A name that is an expression says what the dim is: a number that was given must be that.
 static stow_status check_expressions(stowi_importer* imp) {
   for (size_t i = 0; i < imp->symbols.count; ++i) {
-    const stowi_symbol* symbol = &imp->symbols.data[i];
+    const stowi_import_symbol* symbol = &imp->symbols.data[i];
     bool is_given = symbol->is_met && symbol->value >= 0;
     stow_dim dim = is_given ? read_expression(imp, symbol->text) : STOW_DIM_INVALID;
     if (dim != STOW_DIM_INVALID && stow_dim_is_const(dim) && dim != symbol->value) {
       return stowi_fail(imp->diag, STOW_ERR_CONFLICT,
-                        "dim \"%.*s\" is given %lld, but its parts make it %lld",
+                        "dim \"%.*s\" is given %lld, but its expression is %lld",
                         STOWI_STR_ARG(symbol->text), (long long)symbol->value, (long long)dim);
     }
   }
@@ -304,7 +288,7 @@ static stow_status check_expressions(stowi_importer* imp) {
 // Notes which symbols nothing gave a number. Those whose names are expressions follow from others.
 static stow_status note_open(stowi_importer* imp) {
   for (size_t i = 0; i < imp->symbols.count; ++i) {
-    const stowi_symbol* symbol = &imp->symbols.data[i];
+    const stowi_import_symbol* symbol = &imp->symbols.data[i];
     if (!symbol->is_met || symbol->value >= 0 ||
         read_expression(imp, symbol->text) != STOW_DIM_INVALID) {
       continue;
@@ -317,26 +301,21 @@ static stow_status note_open(stowi_importer* imp) {
   return STOW_OK;
 }
 
-size_t stow_onnx_import_symbol_count(const stow_onnx_import* import) {
-  return import->symbols.count;
+const stow_str* stow_import_symbols(const stow_import* import, size_t* out_count) {
+  *out_count = import->symbols.count;
+  return import->symbols.data;
 }
 
-stow_str stow_onnx_import_symbol(const stow_onnx_import* import, size_t index) {
-  return import->symbols.data[index];
-}
-
-stow_status stowi_settle_symbols(stowi_importer* imp) {
-  const stowi_onnx_graph* graph = &imp->proto->graph;
+stow_status stowi_import_settle_symbols(stowi_importer* imp) {
+  const stow_model* model = imp->model;
   STOW_TRY(take_binds(imp));
-  for (size_t i = 0; i < graph->input_count; ++i) {
-    if (has_dims(&graph->inputs[i]) && stowi_onnx_is_input(imp, &graph->inputs[i])) {
-      STOW_TRY(meet_symbols(imp, &graph->inputs[i]));
+  for (size_t i = 0; i < model->info.input_count; ++i) {
+    if (model->inputs[i].has_shape) {
+      STOW_TRY(meet_symbols(imp, &model->inputs[i]));
     }
   }
-  for (size_t i = 0; i < graph->input_count; ++i) {
-    if (stowi_onnx_is_input(imp, &graph->inputs[i])) {
-      STOW_TRY(settle_input(imp, &graph->inputs[i]));
-    }
+  for (size_t i = 0; i < model->info.input_count; ++i) {
+    STOW_TRY(settle_input(imp, &model->inputs[i]));
   }
   settle_rest(imp);
   STOW_TRY(check_expressions(imp));

@@ -1,5 +1,5 @@
-// Lowering the experimental ops that models of opsets before 10 may hold, and those of
-// com.microsoft that are an ONNX op in another domain.
+// Lowering the experimental ops that models of opsets before 10 may hold, and an op that ONNX
+// Runtime writes into models of any opset.
 #include "onnx/lower/rows.h"
 
 static const stowi_attr_map scaled_attrs[] = {{"alpha", NULL, STOWI_MAP_FLOAT},
@@ -9,7 +9,6 @@ static const stowi_attr_map image_scaler_attrs[] = {{"scale", NULL, STOWI_MAP_FL
 static const stowi_attr_map crop_attrs[] = {{"border", NULL, STOWI_MAP_INTS},
                                             {"scale", "size", STOWI_MAP_INTS}};
 
-static const stowi_attr_map trilu_attrs[] = {{"upper", NULL, STOWI_MAP_BOOL}};
 static const stowi_attr_map norm_attrs[] = {{"axis", NULL, STOWI_MAP_INT},
                                             {"epsilon", NULL, STOWI_MAP_FLOAT},
                                             {"stash_type", "stash", STOWI_MAP_DTYPE}};
@@ -20,12 +19,7 @@ static const stowi_lower_row rows[] = {
     {"", "ParametricSoftplus", 1, STOW_OP_PARAMETRIC_SOFTPLUS, LIST(scaled_attrs), NULL},
     {"", "ImageScaler", 1, STOW_OP_SCALE_IMAGE, LIST(image_scaler_attrs), NULL},
     {"", "Crop", 1, STOW_OP_CROP, LIST(crop_attrs), NULL},
-    // ONNX Runtime writes it into models of any opset.
     {"", "LayerNormalization", 1, STOW_OP_LAYER_NORM, LIST(norm_attrs), NULL},
-    {MICROSOFT, "ExpandDims", 1, STOW_OP_UNSQUEEZE, NULL, 0, NULL},
-    {MICROSOFT, "GatherND", 1, STOW_OP_GATHER_ND, NULL, 0, NULL},
-    {MICROSOFT, "Range", 1, STOW_OP_RANGE, NULL, 0, NULL},
-    {MICROSOFT, "Trilu", 1, STOW_OP_TRILU, LIST(trilu_attrs), NULL},
 };
 
-const stowi_lower_table stowi_lower_misc_table = {LIST(rows)};
+const stowi_lower_table stowi_lower_experimental_table = {LIST(rows)};

@@ -5,13 +5,13 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "onnx/import/importer.h"
+#include "import/importer.h"
 
 // ---------------------------------------------------------------------------------------------
 // Types as text
 
 static stow_status append(void* user, const char* data, size_t size) {
-  stowi_type_text* text = (stowi_type_text*)user;
+  stowi_import_type_text* text = (stowi_import_type_text*)user;
   for (size_t i = 0; i < size && text->size + 1 < sizeof(text->text); ++i) {
     text->text[text->size++] = data[i];
   }
@@ -19,8 +19,8 @@ static stow_status append(void* user, const char* data, size_t size) {
   return STOW_OK;
 }
 
-stowi_type_text stowi_type_text_of(const stow_graph* graph, const stow_type* type) {
-  stowi_type_text text = {0};
+stowi_import_type_text stowi_import_type_text_of(const stow_graph* graph, const stow_type* type) {
+  stowi_import_type_text text = {0};
   stow_writer writer = {append, &text};
   (void)stowi_put(writer, stow_dtype_name(type->dtype));
   (void)stowi_put(writer, "[");
@@ -50,25 +50,27 @@ static stow_str put(char** at, stow_str text) {
   return (stow_str){start, text.size};
 }
 
-stow_status stowi_add_issue(stowi_importer* imp, stow_onnx_issue_kind kind,
-                            const stowi_onnx_node* node, stow_str tensor, const char* format, ...) {
+stow_status stowi_import_add_issue(stowi_importer* imp, stow_import_issue_kind kind,
+                                   const void* node, stow_str tensor, const char* format, ...) {
   char reason[STOW_DIAG_MESSAGE_SIZE];
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(reason, sizeof(reason), format, arguments);
   va_end(arguments);
-  stow_str none = {"", 0};
-  stow_str parts[] = {node == NULL ? none : node->domain, node == NULL ? none : node->op,
-                      node == NULL ? none : stowi_node_label(node), tensor, stow_str_of(reason)};
+  stowi_import_place place = {{"", 0}, {"", 0}, {"", 0}};
+  if (node != NULL) {
+    place = imp->model->provider->place_of(node);
+  }
+  stow_str parts[] = {place.domain, place.op, place.label, tensor, stow_str_of(reason)};
   size_t size = 0;
   for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); ++i) {
     size += parts[i].size + 1;  // all are parts of one mapping, or short
   }
-  char* at = (char*)stowi_keep_bytes(imp, size);
+  char* at = (char*)stowi_import_keep_bytes(imp, size);
   if (at == NULL || STOWI_VEC_RESERVE(imp->allocator, &imp->import->issues, 1) != STOW_OK) {
     return stowi_import_memory(imp);
   }
-  stow_onnx_issue issue = {.kind = kind};
+  stow_import_issue issue = {.kind = kind};
   issue.domain = put(&at, parts[0]);
   issue.op = put(&at, parts[1]);
   issue.node = put(&at, parts[2]);
@@ -78,8 +80,8 @@ stow_status stowi_add_issue(stowi_importer* imp, stow_onnx_issue_kind kind,
   return STOW_OK;
 }
 
-size_t stow_onnx_import_issue_count(const stow_onnx_import* import) { return import->issues.count; }
+size_t stow_import_issue_count(const stow_import* import) { return import->issues.count; }
 
-stow_onnx_issue stow_onnx_import_issue(const stow_onnx_import* import, size_t index) {
-  return import->issues.data[index];
+const stow_import_issue* stow_import_issue_at(const stow_import* import, size_t index) {
+  return index < import->issues.count ? &import->issues.data[index] : NULL;
 }

@@ -2,11 +2,11 @@
 // and serves many imports. Few entries: lists, searched by name.
 #include <string.h>
 
-#include "onnx/import/importer.h"
+#include "import/importer.h"
 
-stow_status stow_onnx_request_create(stow_allocator allocator, stow_diag* diag,
-                                     stow_onnx_request** out_request) {
-  *out_request = STOWI_NEW(allocator, stow_onnx_request);
+stow_status stow_import_request_create(stow_allocator allocator, stow_diag* diag,
+                                       stow_import_request** out_request) {
+  *out_request = STOWI_NEW(allocator, stow_import_request);
   if (*out_request == NULL) {
     return stowi_fail_memory(diag);
   }
@@ -18,11 +18,11 @@ static void free_str(stow_allocator allocator, stow_str text) {
   stowi_free(allocator, (void*)(uintptr_t)text.data, text.size + 1, 1);
 }
 
-static void free_value(stow_allocator allocator, stowi_asked_value* value) {
+static void free_value(stow_allocator allocator, stowi_import_asked_value* value) {
   stowi_free(allocator, value->data, value->count, value->element_size);
 }
 
-void stow_onnx_request_destroy(stow_onnx_request* request) {
+void stow_import_request_destroy(stow_import_request* request) {
   if (request == NULL) {
     return;
   }
@@ -66,8 +66,8 @@ static stow_status fail_twice(stow_str name, stow_diag* diag) {
 // ---------------------------------------------------------------------------------------------
 // Symbols
 
-stow_status stow_onnx_request_bind(stow_onnx_request* request, stow_str symbol, int64_t value,
-                                   stow_diag* diag) {
+stow_status stow_import_request_bind(stow_import_request* request, stow_str symbol, int64_t value,
+                                     stow_diag* diag) {
   STOW_TRY(check_name(symbol, "a symbol", diag));
   if (value < 0) {
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "dim \"%.*s\" cannot be %lld",
@@ -78,7 +78,7 @@ stow_status stow_onnx_request_bind(stow_onnx_request* request, stow_str symbol, 
       return fail_twice(symbol, diag);
     }
   }
-  stowi_asked_bind bind = {.value = value};
+  stowi_import_asked_bind bind = {.value = value};
   if (STOWI_VEC_RESERVE(request->allocator, &request->binds, 1) != STOW_OK ||
       copy_str(request->allocator, symbol, &bind.symbol) != STOW_OK) {
     return stowi_fail_memory(diag);
@@ -87,8 +87,8 @@ stow_status stow_onnx_request_bind(stow_onnx_request* request, stow_str symbol, 
   return STOW_OK;
 }
 
-stow_status stow_onnx_request_bind_rest(stow_onnx_request* request, int64_t value,
-                                        stow_diag* diag) {
+stow_status stow_import_request_bind_rest(stow_import_request* request, int64_t value,
+                                          stow_diag* diag) {
   if (value < 0) {
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "a dim cannot be %lld", (long long)value);
   }
@@ -101,8 +101,8 @@ stow_status stow_onnx_request_bind_rest(stow_onnx_request* request, int64_t valu
 // Values
 
 // Takes over |value| but for its name and data, which are copied.
-static stow_status add_value(stow_onnx_request* request, stow_str input, stowi_asked_value value,
-                             const void* data, stow_diag* diag) {
+static stow_status add_value(stow_import_request* request, stow_str input,
+                             stowi_import_asked_value value, const void* data, stow_diag* diag) {
   STOW_TRY(check_name(input, "an input", diag));
   for (size_t i = 0; i < request->values.count; ++i) {
     if (stow_str_equal(request->values.data[i].input, input)) {
@@ -126,22 +126,15 @@ static stow_status add_value(stow_onnx_request* request, stow_str input, stowi_a
   return STOW_OK;
 }
 
-stow_status stow_onnx_request_value(stow_onnx_request* request, stow_str input,
-                                    const int64_t* numbers, size_t count, stow_diag* diag) {
-  stowi_asked_value value = {
-      .kind = STOWI_VALUE_NUMBERS, .count = count, .element_size = sizeof(int64_t)};
+stow_status stow_import_request_value(stow_import_request* request, stow_str input,
+                                      const int64_t* numbers, size_t count, stow_diag* diag) {
+  stowi_import_asked_value value = {.count = count, .element_size = sizeof(int64_t)};
   return add_value(request, input, value, numbers, diag);
 }
 
-stow_status stow_onnx_request_value_tensor(stow_onnx_request* request, stow_str input,
-                                           const void* data, size_t size, stow_diag* diag) {
-  stowi_asked_value value = {.kind = STOWI_VALUE_TENSOR, .count = size, .element_size = 1};
-  return add_value(request, input, value, data, diag);
-}
-
-stow_status stow_onnx_request_value_bytes(stow_onnx_request* request, stow_str input,
-                                          const stow_type* type, const void* bytes, size_t size,
-                                          stow_diag* diag) {
+stow_status stow_import_request_value_bytes(stow_import_request* request, stow_str input,
+                                            const stow_type* type, const void* bytes, size_t size,
+                                            stow_diag* diag) {
   uint64_t needed;
   stow_status status = type->rank > STOW_MAX_RANK || (unsigned)type->dtype >= STOW_DTYPE_COUNT
                            ? STOW_ERR_INVALID_ARGUMENT
@@ -155,22 +148,22 @@ stow_status stow_onnx_request_value_bytes(stow_onnx_request* request, stow_str i
                       "\"%.*s\" is given %zu bytes, its type needs %llu", STOWI_STR_ARG(input),
                       size, (unsigned long long)needed);
   }
-  stowi_asked_value value = {
-      .kind = STOWI_VALUE_BYTES, .type = *type, .count = size, .element_size = 1};
+  stowi_import_asked_value value = {
+      .has_type = true, .type = *type, .count = size, .element_size = 1};
   return add_value(request, input, value, bytes, diag);
 }
 
 // ---------------------------------------------------------------------------------------------
 // Shapes
 
-stow_status stow_onnx_request_shape(stow_onnx_request* request, stow_str tensor,
-                                    const int64_t* dims, size_t rank, stow_diag* diag) {
+stow_status stow_import_request_shape(stow_import_request* request, stow_str tensor,
+                                      const int64_t* dims, size_t rank, stow_diag* diag) {
   STOW_TRY(check_name(tensor, "a tensor", diag));
   if (rank > STOW_MAX_RANK) {
     return stowi_fail(diag, STOW_ERR_LIMIT, "\"%.*s\" is given %zu dims; at most %d are allowed",
                       STOWI_STR_ARG(tensor), rank, STOW_MAX_RANK);
   }
-  stowi_asked_shape shape = {.rank = rank};
+  stowi_import_asked_shape shape = {.rank = rank};
   for (size_t i = 0; i < rank; ++i) {
     if (dims[i] < 0) {
       return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "dim %zu of \"%.*s\" cannot be %lld", i,
@@ -191,6 +184,6 @@ stow_status stow_onnx_request_shape(stow_onnx_request* request, stow_str tensor,
   return STOW_OK;
 }
 
-void stow_onnx_request_keep_all(stow_onnx_request* request, bool keep_all) {
-  request->keep_all = keep_all;
+void stow_import_request_set_flags(stow_import_request* request, uint32_t flags) {
+  request->flags = flags;
 }
