@@ -1,5 +1,5 @@
-// How fast kernels are alone, on one thread: products of matrices and convolutions, in operations
-// (multiplications and additions) each second.
+// Speed of single kernels on one thread: matrix products and convolutions, in operations
+// (multiplications and additions) per second.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

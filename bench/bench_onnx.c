@@ -1,5 +1,5 @@
-// What reading an ONNX model costs: opens, imports and plans it in turn, and prints the medians of
-// the three, the arena (without weights) and the process's peak of resident memory.
+// The cost of reading an ONNX model: opens, imports and plans it, and prints the medians of the
+// three, the arena (without weights) and the process's peak of resident memory.
 //
 //     bench_onnx MODEL [--repeat N] [--bind …] [--value …] [--shape …]
 //

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What it costs to know all shapes of a model: Stowage beside onnx and onnxruntime.
+"""The cost of inferring all shapes of a model: Stowage, onnx and onnxruntime.
 
     bench_onnx.py FOLDER --ours BENCH_ONNX [--only LABEL …] [--repeat N]
 
-FOLDER is what scripts/fetch-models.sh filled. Every measurement is a process of its own, the three
-sides in turn; the table has the medians of N, and each process's peak of resident memory (for
-Python with what the interpreter and the packages take, which is printed too).
+FOLDER is what scripts/fetch-models.sh filled. Every measurement is its own process, the three sides
+in turn; the table has the medians of N runs, and each process's peak of resident memory (for Python
+including the interpreter and the packages, which are printed too).
 """
 import argparse
 import json
@@ -20,7 +20,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "tests", "onnx", "models"))
 
 
 def peak_mb():
-    """Of this program alone: what getrusage tells begins with the process that started it."""
+    """Of this program alone: getrusage includes the process that started it."""
     with open("/proc/self/status", encoding="ascii") as lines:
         return next(int(l.split()[1]) for l in lines if l.startswith("VmHWM")) / 1024
 

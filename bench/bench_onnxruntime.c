@@ -1,27 +1,27 @@
-// What onnxruntime's memory planner allocates for a model, counted by an allocator of ours that is
-// registered with its environment.
+// What onnxruntime's memory planner allocates for a model, counted by our allocator, registered
+// with its environment.
 //
 //     bench_onnxruntime MODEL [--level N] [--save FILE] [--input NAME TYPE DIMS FILE]…
 //
 // TYPE is ONNX's number of the element type, DIMS is 1x3x224x224 or - for a scalar, FILE holds the
-// elements. --save writes the graph as it is after onnxruntime's optimisations of that level.
+// elements. --save writes the graph after onnxruntime's optimisations of that level.
 //
-// The model runs four times with the same inputs. The first run allocates tensor by tensor and is
-// traced by onnxruntime, later ones take what the trace planned as one block at their beginning.
-// All buffers of inputs and, but for the first run, outputs are the caller's: neither is counted.
-// One line of JSON tells, in bytes:
+// The model runs four times with the same inputs. onnxruntime traces the first run, which allocates
+// tensor by tensor; later runs allocate the planned block first. The buffers of inputs and, except
+// in the first run, outputs are the caller's and are not counted. Prints one line of JSON, in
+// bytes:
 //
-//     session   held by the session itself (weights, also packed and folded ones): not part of a
-//     run unplanned the highest sum of live allocations of the first run block     the planned
-//     block: the first allocation of the last run tensors   how many allocations the first run
-//     made, with scratch of the kernels rest      how many allocations the last run made besides
-//     the block peak      the highest sum of live allocations of the last run: block, scratch, and
-//     tensors that
-//               the plan does not cover (shapes that depend on data, bodies of If and Loop)
-//     bound     whether all outputs were the caller's: not where a shape changes from run to run
-//     outputs   their names and shapes
+// - session: held by the session itself (weights, also packed and folded ones), not part of a run
+// - unplanned: the highest sum of live allocations of the first run
+// - block: the planned block, which is the first allocation of the last run
+// - tensors: the number of allocations of the first run, including scratch of kernels
+// - rest: the number of allocations of the last run besides the block
+// - peak: the highest sum of live allocations of the last run: block, scratch, and tensors that the
+//   plan does not cover (data-dependent shapes, bodies of If and Loop)
+// - bound: whether all outputs were the caller's, which fails if a shape changes from run to run
+// - outputs: their names and shapes
 //
-// Where the last run makes as many allocations as the first there was no plan, and block is 0.
+// If the last run makes as many allocations as the first, there was no plan, and block is 0.
 #define _XOPEN_SOURCE 700
 #include <inttypes.h>
 #include <onnxruntime_c_api.h>

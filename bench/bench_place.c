@@ -1,4 +1,4 @@
-// What first-fit gains over a straightforward implementation of the same definition, side by side.
+// First-fit against a straightforward implementation of the same definition, side by side.
 #include <stdio.h>
 #include <stdlib.h>
 #include <stowage/place.h>

@@ -1,6 +1,6 @@
-// What planning costs: builds chains, wide graphs and transformer-like graphs of 1 k to 1 M values,
-// plans each in the presets `default` and `rlx` (where almost everything is live to the end), and
-// prints time, memory, pairs that live together, and growth.
+// The cost of planning: builds chains, wide graphs and transformer-like graphs of 1 k to 1 M
+// values, plans each in the presets `default` and `rlx` (where almost everything is live to the
+// end), and prints time, memory, pairs that are live together, and growth.
 #define _POSIX_C_SOURCE 200809L
 #include <inttypes.h>
 #include <stdio.h>

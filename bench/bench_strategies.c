@@ -1,5 +1,5 @@
-// Every strategy on every instance: how low, how fast, how sure. Instances are CSV files and
-// generated families; every placement is proven by the checker.
+// Every strategy on every instance: height, time and outcome. Instances are CSV files and generated
+// families; the checker proves every placement.
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

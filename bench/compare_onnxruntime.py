@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Beside each other: the memory that Stowage plans for models and what onnxruntime's planner takes.
+"""Compares the memory that Stowage plans for models with what onnxruntime's planner allocates.
 
     compare_onnxruntime.py --stowage COMMAND --theirs BENCH_ONNXRUNTIME
                            [--models FOLDER] [--light FOLDER] [--only LABEL …] [--repeat N]
@@ -10,16 +10,16 @@ backend suite. Needs onnx and numpy.
 
 Inputs, outputs and weights are counted on neither side: the buffers of inputs and outputs are the
 caller's on both, and weights stay in the file here and in the session there. Scratch of kernels is
-not in these numbers either, except where said.
+not included either, except where stated.
 
-Ours is planned for the model as it is, and for the graph that onnxruntime has after its level 1, so
-that both planners are given the same operators. Of the light CNNs, which make their weights at run
-time, only the latter is planned: there they are constants.
+Ours is planned for the model as it is, and for the graph after onnxruntime's level 1, so that both
+planners see the same operators. Of the light CNNs, which compute their weights at run time, only the
+latter is planned: there they are constants.
 
-Theirs is what bench_onnxruntime counts at level 1: the block that a run allocates by its plan. That
-is measured with the symbols left open and with numbers in their place, as its planner takes other
-ways then; the smaller one is shown. Where a model has If or Loop the block does not cover their
-bodies: the highest sum of live bytes of the run is shown instead, with *, scratch of kernels in it.
+Theirs is what bench_onnxruntime counts at level 1: the block that a run allocates by its plan. It is
+measured with the symbols open and with numbers in their place, where its planner works differently;
+the smaller block is shown. If a model has If or Loop, the block does not include their bodies: the
+highest sum of live bytes of the run is shown instead, marked *, including scratch of kernels.
 """
 import argparse
 import glob
@@ -35,10 +35,10 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "tests", "onnx", "models"))
 import model_table  # noqa: E402
 
-# What is switched on, from column to column: each adds to the one before.
+# The options of each column: each adds to the one before.
 STEPS = (("plain", ["--no-in-place", "--keep-copies", "--order", "given"]),
          ("+ in place", ["--keep-copies", "--order", "given"]),
-         ("+ without copies", ["--order", "given"]),
+         ("+ copy elision", ["--order", "given"]),
          ("+ order", ["--order", "auto"]))
 
 
@@ -48,7 +48,7 @@ RUN_VALUES = {"piper": {"scales": [0, 1, 0]}}
 
 
 class LightEntry:
-    """A model without symbols, from the suite: the same members as a line of the table."""
+    """A model without symbols, from the suite, with the members of a line of the table."""
 
     def __init__(self, path):
         self.label = os.path.splitext(os.path.basename(path))[0]
@@ -83,14 +83,14 @@ def write_inputs(model, values, scratch):
 
 
 def declare_outputs(model, names):
-    """Makes tensors outputs too: their shape is asked for."""
+    """Makes tensors outputs too, to get their shapes."""
     import onnx
     have = {info.name for info in model.graph.output}
     model.graph.output.extend(onnx.ValueInfoProto(name=n) for n in names if n not in have)
 
 
 def run_theirs(model, entry, options, scratch, name):
-    """One session: the model is saved as it stands, run, and its graph of level 1 is left."""
+    """One session: saves the model, runs it, and leaves its graph after level 1."""
     import onnx
     path = os.path.join(scratch, name + ".onnx")
     onnx.save(model, path)
@@ -110,7 +110,7 @@ def has_bodies(graph):
 
 
 def measure_theirs(entry, options, scratch):
-    """With symbols open and with numbers in their place, and the better of the two."""
+    """With symbols open and with numbers in their place; returns the better one."""
     import onnx
     model = onnx.load(entry.path)
     declare_outputs(model, [w.rsplit("=", 1)[0] for w in words_of(entry, "--shape")[1::2]])
@@ -124,7 +124,7 @@ def measure_theirs(entry, options, scratch):
 
 
 def shapes_seen(entry, theirs):
-    """The words --shape of an entry, with the shapes that the run had."""
+    """The --shape words of an entry, with the shapes of the run."""
     words = []
     for word in words_of(entry, "--shape")[1::2]:
         name = word.rsplit("=", 1)[0]
@@ -134,7 +134,7 @@ def shapes_seen(entry, theirs):
 
 
 def level1_graph(entry, scratch):
-    """The file of the graph after level 1, and the symbols that are open in it."""
+    """The file of the graph after level 1, and its open symbols."""
     numbers = os.path.join(scratch, "numbers-1.onnx")
     if os.path.exists(numbers):
         return numbers, []
@@ -142,7 +142,7 @@ def level1_graph(entry, scratch):
 
 
 def occupied(value, step):
-    """Of a root, where windows say that it is only part of itself."""
+    """What a root occupies, windows considered."""
     for begin, end, low, high in value.get("windows", ()):
         if begin <= step < end:
             return high - low

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""What a better order gains: plans the graphs of bench/orders as given and in an order of choice.
+"""The gain of a better order: plans the graphs of bench/orders as given and in the order found.
 
     compare_orders.py --stowage COMMAND [FILE …]
 
-Of every graph the arena in kB: by the order alone, every result in bytes of its own; then with
-results in place and without copies as well. Inputs are consumed, weights are not in the arena.
+Arenas in kB: by the order alone, every result with its own bytes; then with in-place results and copy
+elision as well. Inputs are consumed, weights are not in the arena.
 """
 import argparse
 import glob

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Beside each other: models run by Stowage and by onnxruntime, on the same inputs.
+"""Runs models with Stowage and onnxruntime on the same inputs, and compares them.
 
     compare_run.py --stowage COMMAND [--models FOLDER] [--light FOLDER] [--only LABEL …]
                    [--repeat N] [--threads N] [--seed N] [--level LEVEL] [--json FILE]
@@ -7,15 +7,17 @@
 --models is what scripts/fetch-models.sh filled, --light the folder of the light CNNs of the ONNX
 backend suite. Needs onnx, onnxruntime and numpy.
 
-Images are smooth waves in the range that the model expects, sounds and token ids random. Errors: the largest
-difference of an output from onnxruntime's, divided by the largest number in that output; the worst
-output counts. Beside it how far onnxruntime gets from itself where each f32 weight moves by one
-unit in its last place, up or down: a network that rounds to 8 bits on the way, or divides by what
-is nearly 0, makes much of that, and then no two ways to compute it agree better. A float model passes where |a - b| <= 1e-4 max|b| + 1e-6 for every element, a quantised one with
-2e-2 and the same largest element in every row. Time: medians of runs after the first, both sides one
-after the other. Memory: the peak of resident bytes of the process; of onnxruntime's without what was
-there before the session was made, Python and its packages. Start: from the file to where the first
-run can begin, planning and proof included.
+Images are smooth waves in the range that the model expects; sounds and token ids are random.
+
+Error: the largest difference of an output from onnxruntime's, divided by the largest number in that
+output; the worst output counts. A float model passes if |a - b| <= 1e-4 max|b| + 1e-6 for every
+element, a quantised one with 2e-2 and the same largest element in every row.
+Last bit: how far onnxruntime gets from itself if each f32 weight moves by one unit in its last place,
+up or down. A network that rounds to 8 bits, or divides by a number close to 0, amplifies that, and
+then no two implementations agree better.
+Time: medians of runs after the first, both sides one after the other.
+Memory: the peak of resident bytes of the process; for onnxruntime without Python and its packages.
+Start: from the file to the first run, planning and proof included.
 """
 import argparse
 import glob
@@ -31,11 +33,11 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "tests", "onnx", "models"))
 import model_table  # noqa: E402
 
-# Models with weights or activations of 8 bits: other tolerances, and the largest element must agree.
+# Models with 8-bit weights or activations: other tolerances, and the largest element must agree.
 QUANTISED = {"bert-tiny-int8", "minimind", "whisper-encoder", "whisper-decoder", "bert",
              "ddddocr-old"}
 
-# What models expect of their inputs, where that is not numbers between 0 and 1.
+# The input ranges of models, if not 0 to 1.
 RANGES = {"sface": (0, 255), "u2netp": (-2, 2.5), "modnet": (-1, 1), "whisper-encoder": (-1, 1.5),
           "mobilefacenet": (-1, 1)}
 
@@ -44,7 +46,7 @@ RUN_VALUES = {"piper": {"scales": [0, 1, 0]}}
 
 
 class LightEntry:
-    """A model without symbols, from the suite: the same members as a line of the table."""
+    """A model without symbols, from the suite, with the members of a line of the table."""
 
     def __init__(self, path):
         self.label = os.path.splitext(os.path.basename(path))[0]
@@ -53,7 +55,7 @@ class LightEntry:
 
 
 def waves(shape, low, high):
-    """What an image may look like: a few slow waves along the last two dims."""
+    """A plausible image: a few slow waves along the last two dims."""
     import numpy
     rows, columns = ([1, 1] + list(shape))[-2:]
     down, right = numpy.mgrid[0:rows, 0:columns].astype(numpy.float64)
@@ -84,7 +86,7 @@ def make_inputs(entry, path, seed=1):
 
 
 def resident(process="self", what="VmRSS"):
-    """Resident bytes of a process, now or (VmHWM) at most so far; 0 where it is gone."""
+    """Resident bytes of a process, now or (VmHWM) at its peak; 0 if it has ended."""
     try:
         with open(f"/proc/{process}/status", encoding="ascii") as lines:
             found = [line.split()[1] for line in lines if line.startswith(what)]
@@ -105,7 +107,7 @@ def run_watched(words, out, err):
 
 
 def run_theirs(path, inputs, outputs, threads, repeat, level):
-    """In a process of its own: a session, runs, and what they took, as JSON."""
+    """In its own process: a session and runs, with time and memory as JSON."""
     import numpy
     import onnxruntime
     options = onnxruntime.SessionOptions()

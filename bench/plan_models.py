@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Plans real models with the command and prints what came of it as a table.
+"""Plans real models with the command and prints a table of the results.
 
     plan_models.py FOLDER --stowage COMMAND [--only LABEL …] [--repeat N]
 

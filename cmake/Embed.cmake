@@ -1,12 +1,13 @@
-# Writes a C file that holds other files as arrays of bytes. Run as a script, in one of two forms:
+# Writes a C file that contains other files as byte arrays. Run it as a script, in one of two forms:
 #
 #   cmake -DOUT=page.c "-DARRAYS=NAME=FILE,FILE|NAME=FILE" -P Embed.cmake
 #   cmake -DOUT=sources.c -DTABLE=NAME -DHEADER=sources.h "-DFOLDERS=AS=FOLDER|AS=FOLDER"
 #     -DFILES=LIST -P Embed.cmake
 #
-# The first makes arrays; the files of one are joined. The second makes a table of whole files, sorted, whose rows are
-# {"AS/path in its folder", bytes, size}; the first folder that a file is in counts, and AS may be `.`. HEADER declares the
-# table, NAME_count is how many rows it has, and LIST is a file with a path per line. Needs no tool but CMake itself.
+# The first writes arrays, each the concatenation of its files. The second writes a sorted table of
+# files with rows {"AS/path in its folder", bytes, size}; the first folder that has a file counts,
+# and AS may be `.`. HEADER declares the table, NAME_count is its number of rows, and LIST is a file
+# with a path per line. Needs only CMake.
 cmake_minimum_required(VERSION 3.16)
 
 # embed_bytes(OUT_BYTES OUT_SIZE FILE…)

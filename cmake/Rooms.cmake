@@ -1,5 +1,5 @@
-# One object library per room of the house (docs/architecture.md). libstowage is all of them together; a unit test links only the
-# rooms that its room may know, so that the linker enforces the layering.
+# One object library per room (docs/architecture.md). libstowage is all of them; a unit test links
+# only the rooms that its room may use, so that the linker enforces the layering.
 
 # Flags for our own code; not exported to users.
 add_library(stowage_flags INTERFACE)
@@ -15,7 +15,7 @@ if(CMAKE_C_COMPILER_ID MATCHES "GNU|Clang")
     target_link_options(stowage_flags INTERFACE -fsanitize=${STOWAGE_SANITIZE})
   endif()
   if(STOWAGE_COVERAGE)
-    # Threads count, too.
+    # Threads are counted too.
     target_compile_options(stowage_flags INTERFACE --coverage -O0 -fprofile-update=atomic)
     target_link_options(stowage_flags INTERFACE --coverage)
   endif()
@@ -41,7 +41,7 @@ endfunction()
 
 # stowage_test(NAME [SLOW] ROOMS a b … SOURCES x.c … [ARGS …]): a test program of rooms and of all
 # that these know, and its CTest entry.
-# SLOW ones are left out under valgrind.
+# SLOW ones are skipped under valgrind.
 function(stowage_test name)
   cmake_parse_arguments(T "SLOW" "" "ROOMS;SOURCES;ARGS" ${ARGN})
   foreach(room IN LISTS T_ROOMS)

@@ -1,5 +1,5 @@
-// Kernels of one's own: one for a `custom` node, which the library cannot know, and one in the
-// place of the library's relu.
+// Custom kernels: one for a `custom` node, which the library has no kernel for, and one that
+// replaces the library's relu.
 #include <stdio.h>
 #include <stdlib.h>
 #include <stowage/exec.h>
@@ -24,14 +24,14 @@ static void require(stow_status status) {
 }
 
 // ---------------------------------------------------------------------------------------------
-// A kernel of a `custom` node. Element by element, so that work can be divided, and the result may
-// lie over the operand.
+// A kernel for a `custom` node. It works element by element, so the work can be divided, and the
+// result may be in place of the operand.
 
 static void cube_range(void* user, size_t begin, size_t end, uint32_t worker) {
   const stow_kernel_call* call = (const stow_kernel_call*)user;
   const float* in = (const float*)call->operands[0]->data;
   float* out = (float*)call->results[0]->data;
-  (void)worker;  // whose part of the scratch to use, if there were one
+  (void)worker;  // would select this worker's part of the scratch
   for (size_t i = begin; i < end; ++i) {
     out[i] = in[i] * in[i] * in[i];
   }
@@ -47,7 +47,7 @@ static stow_status run_cube(stow_kernel_call* call) {
 }
 
 // ---------------------------------------------------------------------------------------------
-// A kernel in the place of the library's: counts how often it is called, and calls that.
+// Replaces a kernel of the library: counts its calls, and calls the original.
 
 typedef struct counted {
   const stow_kernel* kernel;
@@ -102,7 +102,7 @@ int main(void) {
   prepare.threads = 2;
   const stow_graph* graph = stow_module_graph(module, 0);
   require(stow_prepare(graph, &prepare, heap, &diag, &prepared));
-  // Of an op that it does not know the planner assumes the worst; the kernel allows more.
+  // The planner assumes that custom ops cannot work in place; this kernel can.
   stow_effects* effects = stow_prepared_effects(prepared);
   require(stow_effects_allow_overwrite(effects, 2, 0, 0, &diag));
 

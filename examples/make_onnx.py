@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Writes the ONNX models in this folder, with nothing but Python's own library.
+"""Writes the ONNX models in this folder, with Python's standard library alone.
 
 digits.onnx   a small CNN with fixed shapes
-encoder.onnx  a transformer encoder whose batch and length are symbols, with the shape arithmetic that
+encoder.onnx  a transformer encoder with symbolic batch and length, and the shape arithmetic that
               exporters leave in such models
 decode.onnx   one step of a decoder with a key and value cache
 

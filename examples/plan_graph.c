@@ -1,11 +1,11 @@
-// From a graph to bytes: builds a small model with calls, plans it, proves the plan, and runs the
+// From graph to bytes: builds a small model with the C API, plans it, proves the plan, and runs the
 // model inside one arena.
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <stowage/stowage.h>
 
-// An example may stop at the first error; what went wrong is in the diagnostic.
+// An example may stop at the first error; the diagnostic describes it.
 static void require(stow_status status, const stow_diag* diag) {
   if (status != STOW_OK) {
     fprintf(stderr, "plan_graph: %s\n", diag->message);
@@ -29,7 +29,7 @@ static stow_graph* build(stow_diag* diag) {
   return graph;
 }
 
-// Tells that relu may write over its operand: where nobody reads that afterwards, both become one
+// Declares that relu may work in place: if its operand is not read afterwards, both become one
 // buffer.
 static stow_effects* describe(const stow_graph* graph, stow_diag* diag) {
   stow_effects* effects = NULL;
@@ -48,12 +48,12 @@ static float* data(stow_arena* arena, stow_value value, stow_diag* diag, size_t*
   return elements;
 }
 
-// One step of the plan. A real executor has a kernel per op; this model needs three.
+// Runs one step of the plan. A real executor has a kernel per op; this model needs three.
 static void run_node(const stow_graph* graph, stow_node node, stow_arena* arena, stow_diag* diag) {
   size_t count;
   const stow_value* operands = stow_graph_operands(graph, node);
   if (stow_graph_operand_count(graph, node) == 0) {
-    return;  // boundary values have been loaded by the caller
+    return;  // the caller has loaded boundary values
   }
   float* out = data(arena, stow_graph_first_result(graph, node), diag, &count);
   const float* a = data(arena, operands[0], diag, &count);
@@ -88,7 +88,7 @@ static void load(const stow_graph* graph, const char* name, stow_arena* arena, s
   }
 }
 
-// The same without a plan, to compare with.
+// The same without a plan, for comparison.
 static float expected(size_t i) {
   float sum = 0.0f;
   for (size_t k = 0; k < 8; ++k) {

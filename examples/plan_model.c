@@ -1,5 +1,5 @@
-// From an ONNX model to a plan: opens a model, gives its symbols values, imports it, plans it, and
-// prints the arena and what lives at the peak.
+// From an ONNX model to a plan: opens a model, binds its symbols, imports it, plans it, and prints
+// the arena and the tensors that are live at the peak.
 //
 //     plan_model model.onnx batch=1 length=128
 #include <inttypes.h>
@@ -9,7 +9,7 @@
 #include <stowage/stowage.h>
 #include <string.h>
 
-// An example may stop at the first error; what went wrong is in the diagnostic.
+// An example may stop at the first error; the diagnostic describes it.
 static void require(stow_status status, const stow_diag* diag) {
   if (status != STOW_OK) {
     fprintf(stderr, "plan_model: %s\n", diag->message);
@@ -30,7 +30,7 @@ static void bind(stow_import_request* request, const char* text, stow_diag* diag
   require(stow_import_request_bind(request, name, value, diag), diag);
 }
 
-// What stands in the way of a plan, all of it: unsupported ops, shapes that depend on data.
+// Prints everything that prevents a plan: unsupported ops, data-dependent shapes.
 static void print_issues(const stow_import* import) {
   for (size_t i = 0; i < stow_import_issue_count(import); ++i) {
     stow_import_issue issue = *stow_import_issue_at(import, i);
@@ -55,7 +55,7 @@ static void print_plan(const stow_plan* plan) {
   }
 }
 
-// Weights stay where they are, in the mapped file: the arena holds inputs, activations and outputs.
+// Weights stay in the mapped file: the arena holds inputs, activations and outputs.
 static stow_status plan_graph(const stow_graph* graph, stow_allocator heap, stow_diag* diag,
                               stow_plan** out_plan) {
   stow_plan_options options;
@@ -92,7 +92,7 @@ int main(int argc, char** argv) {
     print_plan(plan);
   }
   stow_plan_destroy(plan);
-  stow_import_destroy(import);  // the graph with it
+  stow_import_destroy(import);  // and the graph
   stow_import_request_destroy(request);
   stow_model_close(model);
   return graph == NULL ? 1 : 0;

@@ -1,5 +1,5 @@
-// Several graphs in one arena: plans all graphs of a file as a set, proves that they can take
-// turns, and lets them: what one leaves in a cache the other finds.
+// Several graphs in one arena: plans all graphs of a file as a set, proves that they can share the
+// arena, and runs them in turn: one fills a cache, the other reads it.
 //
 //     plan_set generate.stow
 #include <inttypes.h>
@@ -18,7 +18,7 @@ typedef struct model {
   const stow_plan* plans[GRAPHS_MAX];
 } model;
 
-// An example may stop at the first error; what went wrong is in the diagnostic.
+// An example may stop at the first error; the diagnostic describes it.
 static void require(stow_status status, const stow_diag* diag) {
   if (status != STOW_OK) {
     fprintf(stderr, "plan_set: %s\n", diag->message);
@@ -39,7 +39,7 @@ static char* read_file(const char* path, size_t* out_size) {
   return text;
 }
 
-// All graphs of the file, each with the effects of its `with` clauses: they say what is state.
+// Adds all graphs of the file, each with the effects of its `with` clauses, which mark state.
 static model load(const char* path, stow_diag* diag) {
   model m = {0};
   size_t size;
@@ -71,7 +71,7 @@ static stow_set* plan(model* m, stow_diag* diag) {
   return set;
 }
 
-// Each plan on its own, then all together.
+// Checks each plan alone, then all together.
 static void prove(const model* m, stow_diag* diag) {
   stow_allocator heap = stow_allocator_default();
   for (size_t i = 0; i < m->count; ++i) {
@@ -91,7 +91,7 @@ static void print(const model* m, const stow_set* set) {
          stow_set_arena_size(set), stow_set_shared_count(set), stow_set_shared_bytes(set));
 }
 
-// The elements of a value of graph |index|, in an arena laid over the memory that all share.
+// The elements of a value of graph |index|, in an arena over the shared memory.
 static float* elements(const model* m, size_t index, const char* name, void* memory, size_t size,
                        stow_diag* diag, size_t* out_count) {
   stow_arena* arena;
@@ -101,11 +101,11 @@ static float* elements(const model* m, size_t index, const char* name, void* mem
                                  diag, &arena),
           diag);
   require(stow_arena_f32(arena, value, diag, &data, out_count), diag);
-  stow_arena_destroy(arena);  // the handle alone: the memory is ours
+  stow_arena_destroy(arena);  // only the handle: the memory is ours
   return data;
 }
 
-// The first graph fills a cache, the second one scribbles over all of its activations and reads it.
+// The first graph fills a cache; the second overwrites all its activations and reads the cache.
 static bool take_turns(const model* m, const stow_set* set, stow_diag* diag) {
   size_t size = (size_t)stow_set_arena_size(set);
   size_t alignment = (size_t)stow_set_alignment(set);

@@ -4,7 +4,7 @@
 #include <stowage/exec.h>
 #include <stowage/onnx.h>
 
-static stow_diag diag;  // what went wrong, and where
+static stow_diag diag;  // the error, and its position
 
 static void require(stow_status status) {
   if (status != STOW_OK) {
@@ -17,7 +17,7 @@ int main(int argc, char** argv) {
   stow_allocator heap = stow_allocator_default();
   stow_diag_init(&diag);
 
-  // The model: the file is mapped, and becomes a graph.
+  // The model: map the file and import it as a graph.
   stow_model* model;
   stow_import* import;
   require(stow_onnx_open(argc > 1 ? argv[1] : "", heap, &diag, &model));
@@ -25,7 +25,7 @@ int main(int argc, char** argv) {
   const stow_graph* graph = stow_import_graph(import);
   require(graph != NULL ? STOW_OK : STOW_ERR_UNSUPPORTED);
 
-  // The plan: kernels say what they need, weights stay in the mapped file.
+  // The plan: kernels declare their scratch, weights stay in the mapped file.
   stow_prepared* prepared;
   stow_plan* plan;
   stow_plan_options options;
@@ -35,11 +35,11 @@ int main(int argc, char** argv) {
   stow_effects* effects = stow_prepared_effects(prepared);
   require(stow_plan_make(graph, effects, &options, heap, &diag, &plan));
 
-  // The executor: proves the plan, and allocates all that there is to allocate.
+  // The executor: proves the plan, and allocates everything.
   stow_exec* exec;
   require(stow_exec_create(prepared, plan, NULL, heap, &diag, &exec));
 
-  // A run, of which there may be any number.
+  // Run; repeat as often as needed.
   static float pixels[28 * 28];
   for (int row = 4; row < 24; ++row) {
     pixels[row * 28 + 14] = 1.0F;

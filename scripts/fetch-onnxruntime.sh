@@ -17,7 +17,7 @@ if [ ! -e lib/libonnxruntime.so.1 ]; then
   rm -r "$scratch"
 fi
 
-# The header is of an older release: the library serves every older version of its interface.
+# The header is of an older release: the library supports older versions of its interface.
 if [ ! -e include/onnxruntime_c_api.h ]; then
   module=$(go mod download -json github.com/yalue/onnxruntime_go@v1.27.0 |
     python3 -c 'import json, sys; print(json.load(sys.stdin)["Dir"])')

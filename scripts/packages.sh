@@ -1,10 +1,10 @@
 #!/bin/sh
-# Installs the Debian packages that are missing; where it may not, says what to run and exits 1. Elsewhere than on Debian it
-# exits 1 only where a command is missing: headers and libraries are left to CMake, which names those it does not find.
+# Installs missing Debian packages; without the rights to, prints the command to run and exits 1. On
+# other systems it exits 1 only if a command is missing; CMake reports missing libraries.
 # Usage: scripts/packages.sh PACKAGE…
 set -eu
 
-# command_of PACKAGE: what it is needed for; nothing where that is no command
+# command_of PACKAGE: the command it provides, if any
 command_of() {
   case $1 in
     gcc) echo "${CC:-cc}" ;;
@@ -50,6 +50,6 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 echo "installing:$missing"
 $as_root apt-get update -qq
-# shellcheck disable=SC2086  # the list is meant to be split
+# shellcheck disable=SC2086  # split on purpose
 DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -qq --no-install-recommends $missing \
   >/dev/null

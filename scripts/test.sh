@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs what is missing, builds, and passes the tests: the second of the README's two commands.
-# libonnx-testdata (6 MB) holds the ONNX project's own cases; where it cannot be had, they are skipped.
+# Installs missing packages, builds, and runs the tests: the second of the README's two commands.
+# libonnx-testdata (6 MB) has the ONNX project's test cases; without it they are skipped.
 set -eu
 cd "$(dirname "$0")/.."
 

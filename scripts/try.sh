@@ -1,5 +1,6 @@
 #!/bin/sh
-# Installs what is missing, builds the command and nothing else, plans a model and runs another: the first of the README's two commands.
+# Installs missing packages, builds the command only, plans one model and runs another: the first of
+# the README's two commands.
 set -eu
 cd "$(dirname "$0")/.."
 

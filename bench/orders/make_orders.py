@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Writes the graphs of this folder, networks whose peak depends on the order of their operators.
+"""Writes the graphs of this folder: networks whose peak depends on the order of their operators.
 
     make_orders.py [FOLDER]
 
-Every network is written in the orders in which programs usually hand it over: `traced`, as the
-published code calls the operators one after another, and `breadth_first`, where every operator runs
-as soon as its operands are there, from a queue. README.md tells where each is from.
+Every network is written in two common orders: `traced`, in which the published code calls the
+operators, and `breadth_first`, where every operator runs as soon as its operands are available, from
+a queue. README.md has the sources.
 """
 import collections
 import os
@@ -15,7 +15,7 @@ import sys
 
 
 class Tensor:
-    """A value and the node that makes it. The graph's inputs, params and constants are such too."""
+    """A value and the node that produces it; also for inputs, params and constants."""
 
     def __init__(self, op, operands, attrs, shape, name=None, effects=""):
         self.op, self.operands, self.attrs, self.shape = op, operands, attrs, shape
@@ -303,7 +303,7 @@ def rows_needed(first, end, size):
 
 
 def patches(count, size=160):
-    """The image is cut into strips, which overlap by what the kernels reach."""
+    """The image is cut into strips, which overlap by the reach of the kernels."""
     g = Graph()
     image = g.input("image", 1, 3, size, size)
     rows = rows_of_layers(size)[-1]
@@ -348,7 +348,7 @@ def training_step(layers=6, batch=64, width=512):
 
 
 def mixture(experts=8, tokens=64, width=256, hidden=1024):
-    """Every expert sees all tokens; what it makes is weighted by the gate and added up."""
+    """Every expert sees all tokens; its result is weighted by the gate and added."""
     g = Graph()
     x = g.input("x", tokens, width)
     gate = g.unary("softmax", g.put("matmul", [x, g.param(width, experts)], (tokens, experts)))

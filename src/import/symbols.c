@@ -92,7 +92,8 @@ static stow_dim read_factor(reader* r) {
     r->is_well = false;
     return 0;
   }
-  return symbol->value >= 0 ? symbol->value : stow_dim_symbol(stow_graph_edit_dims(r->imp->graph), word);
+  return symbol->value >= 0 ? symbol->value
+                            : stow_dim_symbol(stow_graph_edit_dims(r->imp->graph), word);
 }
 
 static stow_dim read_product(reader* r) {

@@ -1,11 +1,11 @@
-# What the scripts beside this one share. Usage: sh test_x.sh STOWAGE SOURCE_DIR
+# Shared by the scripts in this folder. Usage: sh test_x.sh STOWAGE SOURCE_DIR
 #
 #   run ARG...           runs the command; output in $out and $err (files), exit code in $code
 #   expect CODE NAME     the last run exited with CODE
-#   says TEXT            its standard output holds TEXT
-#   complains TEXT       its standard error holds TEXT, in one line that begins with "stowage: "
-#   lists TEXT           its standard error holds TEXT, in one of the indented lines below such a line
-#   skip REASON          says what is left out
+#   says TEXT            its standard output contains TEXT
+#   complains TEXT       its standard error contains TEXT, in one line that begins with "stowage: "
+#   lists TEXT           its standard error contains TEXT, in an indented line below such a line
+#   skip REASON          prints what is skipped
 #   skip_all REASON      ends the script as skipped
 #   finish               reports, and exits
 set -u

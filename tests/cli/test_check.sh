@@ -1,4 +1,4 @@
-# `stowage check`: saved plans are read back and proven, and wrong ones are refused.
+# `stowage check`: saved plans are read and proven, and wrong ones refused.
 . "$(dirname "$0")/harness.sh"
 mlp=$examples/mlp.stow
 plan=$work/mlp.plan

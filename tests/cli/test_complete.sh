@@ -1,5 +1,5 @@
-# Completion in shells: the scripts know every command, every option and every value that is a word
-# out of a list. test_complete_zsh.sh tries the one for zsh.
+# Shell completion: the scripts have every command, every option and every value from a fixed list.
+# test_complete_zsh.sh tests the one for zsh.
 . "$(dirname "$0")/harness.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 

@@ -1,4 +1,4 @@
-# Completion in zsh, which types into a pseudo terminal. Skipped where there is no zsh or no such terminal.
+# Completion in zsh, in a pseudo terminal. Skipped without zsh or a pseudo terminal.
 . "$(dirname "$0")/harness.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 

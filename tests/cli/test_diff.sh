@@ -4,7 +4,7 @@ mlp=$examples/mlp.stow
 wide=$work/wide.stow
 sed 's/784/800/g' "$mlp" >"$wide"
 
-# says_row WORD...: a line of these words, whatever is between them
+# says_row WORD...: a line with these words, in this order
 says_row() {
   if tr -s ' ' <"$out" | sed 's/^ //' | grep -qxF -e "$*"; then pass; else fail "no row: $*"; fi
 }

@@ -1,10 +1,10 @@
-# What `stowage export` writes: programs that build without a warning, use no heap, and whose outputs are those of
-# `stowage run` to the last bit; whatever names a model has; and what is refused.
+# `stowage export`: programs build without warnings, use no heap, and give the same bits as
+# `stowage run`; with any names in the model; and refusals.
 . "$(dirname "$0")/harness.sh"
 compiler=${CC:-cc}
 if command -v "$compiler" >/dev/null 2>&1 && command -v make >/dev/null 2>&1; then builds=1; else builds=; fi
 
-# build DIR: with all that compilers warn of. No optimisation: bits are the same, and it is quicker.
+# build DIR: with all warnings, and without optimisation: the bits are the same, and it is faster.
 build() {
   [ -n "$builds" ] || return 1
   if make -s -C "$1" CC="$compiler" CFLAGS="${2:--O0} -Wextra -Wpedantic -Werror" >"$out" 2>"$err"; then pass; else
@@ -13,7 +13,8 @@ build() {
   fi
 }
 
-# agrees NAME FILE OUTPUTS ARG...: the program of FILE computes OUTPUTS as `run` does. ARGs are both commands'.
+# agrees NAME FILE OUTPUTS ARG...: the program of FILE computes the same OUTPUTS as `run`. ARGs are
+# given to both.
 agrees() {
   program=$1 file=$2 results=$3
   shift 3
@@ -83,8 +84,8 @@ if grep -rqF -e "$root" -e "$work" "$work/digits"/*.[ch] "$work/digits/Makefile"
   fail "a path"
 else pass; fi
 
-# Kernel files can be read as export reads them: functions that a header declares are defined in the .c beside it, or in
-# lines that begin with a type, and kernels in lines of their own.
+# Kernel files can be parsed by export: functions that a header declares are defined in the .c next
+# to it, or in lines that begin with a type, and kernels are in lines of their own.
 name=KernelsAreFoundInTheirFiles
 find "$root/src/exec/kernels" -name '*.[ch]' >"$work/files"
 awk '

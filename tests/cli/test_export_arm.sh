@@ -1,5 +1,5 @@
-# Exported programs are freestanding enough for firmware: every file of one, and every kernel there is, compiles for a
-# Cortex-M7 with newlib without a warning, and the model links without the command line.
+# Exported programs work as firmware: every file of one, and every kernel, compiles for a Cortex-M7
+# with newlib without a warning, and the model links without the command line.
 . "$(dirname "$0")/harness.sh"
 compiler=arm-none-eabi-gcc
 machine='-mcpu=cortex-m7 -mfpu=fpv5-d16 -mfloat-abi=hard'

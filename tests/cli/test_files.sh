@@ -1,4 +1,4 @@
-# Files: what cannot be read or written is exit code 5 with the file's name, and no file is ever
+# Files that cannot be read or written give exit code 5 and their name, and no file is ever
 # half-written.
 . "$(dirname "$0")/harness.sh"
 mlp=$examples/mlp.stow
@@ -214,7 +214,7 @@ run plan "$mlp" -o /dev/null
 expect 0 DevicesAreWrittenInPlace
 if [ -c /dev/null ]; then pass; else fail "/dev/null was replaced"; fi
 
-# A disk that is full, as far as a limit can stand for one: the old file stays, and nothing beside it
+# A full disk, simulated by a limit: the old file stays, and no other file is left
 write_graph wide '%0 = input "x" : f32[4]' '%1 "y" = relu(%0) : f32[4]' '%2 = input "a" : f32[40000]' \
   '%3 "b" = relu(%2) : f32[40000]' 'return %1, %3'
 mkdir "$work/full" && echo precious >"$work/full/out"

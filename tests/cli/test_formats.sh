@@ -1,5 +1,4 @@
-# The formats of `stowage plan`: each is well formed, the same every time, and what its readers
-# need.
+# The formats of `stowage plan`: each is well formed, reproducible, and complete for its readers.
 . "$(dirname "$0")/harness.sh"
 transformer=$examples/transformer.stow
 

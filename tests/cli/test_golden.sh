@@ -1,6 +1,5 @@
-# A walk through the golden plans with the command itself: graph and options from the file's name,
-# bytes compared. The library's own tests compare all of them; here every preset is met, at one
-# alignment.
+# The command reproduces golden plans byte for byte; graph and options come from the file's name.
+# The library's tests compare all of them; this one covers every preset, at one alignment.
 . "$(dirname "$0")/harness.sh"
 golden=$root/tests/golden/rlx
 if [ ! -d "$golden" ]; then

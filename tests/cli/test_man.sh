@@ -1,5 +1,4 @@
-# The manual page: well formed, and as complete as the help. Also: the command is written on public
-# headers only.
+# The manual page is well formed and as complete as the help. The command uses public headers only.
 . "$(dirname "$0")/harness.sh"
 page=$root/docs/man/stowage.1
 
@@ -22,7 +21,7 @@ for command in plan run export solve check view diff inspect fmt; do
   done
 done
 
-# The usual budget of plans is that of the library
+# The default budget of plans is the library's
 usual=$(sed -n 's/^#define STOW_PLACE_DEFAULT_NODES \([0-9]*\)000$/\1k/p' \
   "$root/include/stowage/place.h")
 run help plan
@@ -39,7 +38,7 @@ for strategy in $(sed -n '/^Strategies:/,/^$/s/^  \([a-z][a-z-]*\)  .*/\1/p' "$o
   fi
 done
 
-# The examples, as they are printed, on the files that they name
+# The examples run as printed, on the files that they name
 sed -n '/^\.Sh EXAMPLES/,/^\.Sh DIAGNOSTICS/p' "$page" |
   awk '/^\.Ed/ { literal = 0 } literal { print } /^\.Bd/ { literal = 1 }' |
   sed 's/\\e/\\/g; s/^\$ //' >"$work/examples.sh"
@@ -62,7 +61,7 @@ says_not "note: "
 if [ -s "$work/examples/placed.csv" ]; then pass; else fail "no rows were written"; fi
 if [ -s "$work/examples/cnn.h" ]; then pass; else fail "no header was written"; fi
 
-# So do those of the examples' own index
+# So do those of the examples' index
 grep -o '`stowage [^`]*`' "$examples/README.md" | tr -d '`' >"$work/index.sh"
 name=TheIndexNamesEveryExample
 for file in "$examples"/*.stow "$examples"/*.onnx "$examples"/*.csv "$examples"/*.c; do

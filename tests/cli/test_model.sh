@@ -1,7 +1,7 @@
-# ONNX models: planned, inspected, printed; options, complaints and exit codes.
+# ONNX models: planned, inspected, printed; options, messages and exit codes.
 . "$(dirname "$0")/harness.sh"
 
-# The models are what the script beside them writes.
+# examples/make_onnx.py writes the models.
 if command -v python3 >/dev/null 2>&1; then
   mkdir "$work/made"
   python3 "$examples/make_onnx.py" "$work/made"

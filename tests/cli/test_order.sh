@@ -1,10 +1,10 @@
-# Orders: given, found, and out of files.
+# Orders: given, found, and from files.
 . "$(dirname "$0")/harness.sh"
 
 arena() { sed -n 's/^  arena  *\([0-9]*\) B.*/\1/p' "$out"; }
 
-# Two long branches, of which each is large in the middle: one after the other they need less than
-# side by side.
+# Two long branches, each large in the middle: one after the other they need less than
+# interleaved.
 write_graph twins '%0 = input "x" : f32[1, 64]' \
   '%1 "a0" = expand(%0) : f32[16, 64]' \
   '%2 "b0" = expand(%0) : f32[16, 64]' \

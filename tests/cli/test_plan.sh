@@ -1,4 +1,4 @@
-# What `stowage plan` makes: every option once, and that it does what it says.
+# `stowage plan`: the effect of every option.
 . "$(dirname "$0")/harness.sh"
 mlp=$examples/mlp.stow
 

@@ -1,5 +1,5 @@
-# Nothing is shown or written that the checker refuses. STOWAGE is a copy of the command whose checker
-# refuses every plan.
+# Plans that the checker refuses are not shown or written. STOWAGE is a build of the command whose
+# checker refuses every plan.
 . "$(dirname "$0")/harness.sh"
 
 silent() {

@@ -1,4 +1,4 @@
-# What `stowage run` does: runs, outputs, latencies, profiles, proofs, and every option once.
+# `stowage run`: outputs, latencies, profiles, proofs, and the effect of every option.
 . "$(dirname "$0")/harness.sh"
 mlp=$examples/mlp.stow
 if command -v python3 >/dev/null 2>&1; then python=python3; else python=; fi

@@ -1,7 +1,7 @@
-# What `stowage run` is given and what it writes: every kind of file, and all that can be wrong with it.
+# Inputs and outputs of `stowage run`: every kind of file, and every error in it.
 . "$(dirname "$0")/harness.sh"
 
-# Floats -1, 1, 2, 3, and what they are as bytes
+# Floats -1, 1, 2, 3, and their bytes
 one='\000\000\200\077'
 two='\000\000\000\100'
 three='\000\000\100\100'

@@ -1,10 +1,9 @@
-# Searches that are ended early, by signals and clocks; and the line that shows how they do, on
-# terminals only.
+# Searches stopped by signals and time limits, and the progress line, on terminals only.
 . "$(dirname "$0")/harness.sh"
 escape=$(printf '\033')
 
-# Hard to place: a solid block cut into 1200 pieces, so that only the right jigsaw reaches the
-# bound. A piece is cut across time or bytes in turn, at a place that a small generator picks.
+# Hard to place: a solid block cut into 1200 pieces, which only the original arrangement fits.
+# Pieces are cut across time and bytes in turn, at places from a small random generator.
 awk 'function pick(n) { seed = (seed * 1103 + 12345) % 1048573; return seed % n }
 BEGIN {
   seed = 7; count = 1

@@ -1,4 +1,4 @@
-# Results in place, operands at home, and --explain.
+# In-place results, copy elision, and --explain.
 . "$(dirname "$0")/harness.sh"
 block=$examples/transformer.stow
 

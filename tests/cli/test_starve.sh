@@ -1,8 +1,8 @@
-# Memory that is out, at any allocation of a command, is exit code 5, or makes no difference; so is a thread that does
-# not start. Of many allocations only some fail.
+# Running out of memory at any allocation gives exit code 5 or makes no difference; so does a thread
+# that does not start. With many allocations, a sample of them fails.
 . "$(dirname "$0")/harness.sh"
 
-# sweep NAME ARG...: each of the first 60 allocations, then every tenth part more
+# sweep NAME ARG...: each of the first 60 allocations, then steps of a tenth
 sweep() {
   sweep_name=$1
   shift

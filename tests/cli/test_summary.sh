@@ -1,8 +1,8 @@
-# The summary for people: names of any kind, sizes of any size, and terminals.
+# The summary: names of any kind, all sizes, and terminals.
 . "$(dirname "$0")/harness.sh"
 escape=$(printf '\033')
 
-# graph NAME LINE...: the summary of a graph of these lines
+# graph NAME LINE...: the summary of a graph with these lines
 graph() {
   write_graph "$@"
   file=$work/$1.stow

@@ -1,5 +1,4 @@
-# Training pairs: a backward plan that takes its weights from the forward graph, or from its saved
-# plan.
+# Training pairs: a backward plan that takes its weights from the forward graph or its saved plan.
 . "$(dirname "$0")/harness.sh"
 pair=$examples/training.stow
 

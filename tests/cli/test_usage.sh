@@ -1,4 +1,4 @@
-# Command lines: what is understood, what is refused with exit code 2, and the help.
+# Command lines: valid ones, invalid ones (exit code 2), and the help.
 . "$(dirname "$0")/harness.sh"
 mlp=$examples/mlp.stow
 

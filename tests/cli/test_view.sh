@@ -1,4 +1,4 @@
-# Pictures: every format of every kind of input, names that try to break out, comparisons.
+# `stowage view`: every format of every kind of input, hostile names, comparisons.
 . "$(dirname "$0")/harness.sh"
 escape=$(printf '\033')
 here=$(dirname "$0")

@@ -1,5 +1,5 @@
-# Models in which weights, outputs and what depends on data are views: they run, with and without proof, and their
-# exports do. A model's weights are mapped read-only here, which no sanitizer is needed to see.
+# Models in which weights, outputs and data-dependent values are views run, with and without proof,
+# and so do their exports. Weights are mapped read-only, so a write to them crashes in any build.
 # Usage: sh test_weights.sh STOWAGE SOURCE_DIR WRITE_MODELS
 . "$(dirname "$0")/harness.sh"
 name=ModelsAreWritten

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Installs into an empty folder and builds a separate project against it: through pkg-config with the shared library, statically,
-# and through CMake's find_package. Usage: test_install.sh SOURCE_DIR BUILD_DIR CC GENERATOR
+# Installs into an empty folder and builds a separate project against it: with pkg-config and the
+# shared library, statically, and with CMake's find_package.
+# Usage: test_install.sh SOURCE_DIR BUILD_DIR CC GENERATOR
 set -eu
 source=$1
 build=$2

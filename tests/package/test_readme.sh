@@ -1,6 +1,7 @@
 #!/bin/sh
-# What the README shows is what happens: its C examples compile without warnings and print what it says, and its commands for
-# models work. test_transcripts.py runs its transcripts. Usage: test_readme.sh SOURCE_DIR BUILD_DIR CC
+# Tests the complete C programs of docs/c-api.md and docs/exec.md (they compile without warnings and
+# print what the page shows) and the README's commands for models. test_transcripts.py runs the
+# transcripts. Usage: test_readme.sh SOURCE_DIR BUILD_DIR CC
 set -eu
 source=$1
 build=$2
@@ -13,28 +14,28 @@ block() { # FILE LANGUAGE N: the Nth fenced block of that language
     $0 == fence {on = ++count == wanted; next} /^```$/ {on = 0} on' "$source/$1"
 }
 
-check_example() { # N ARGUMENT…: the Nth block of C, and the Nth of text, which is what it prints
-  n=$1
+check_example() { # FILE ARGUMENT…: the first block of C, and the first of text: what it prints
+  page=$1
   shift
-  block README.md c "$n" >"$work/example.c"
-  block README.md text "$n" >"$work/expected"
+  block "$page" c 1 >"$work/example.c"
+  block "$page" text 1 >"$work/expected"
   [ -s "$work/example.c" ] && [ -s "$work/expected" ]
   "$cc" -std=c11 -Wall -Wextra -Wpedantic -Werror -I"$source/include" "$work/example.c" \
     "$build/src/exec/libstowage-exec.a" "$build/src/onnx/libstowage-onnx.a" "$build/src/libstowage.a" \
     -lm -lpthread -o "$work/example"
   "$work/example" "$@" >"$work/actual"
   diff "$work/expected" "$work/actual"
-  echo "the README's example $n prints: $(cat "$work/actual")"
+  echo "$page: the program prints: $(cat "$work/actual")"
 }
-check_example 1
-check_example 2 "$source/examples/digits.onnx"
+check_example docs/c-api.md
+check_example docs/exec.md "$source/examples/digits.onnx"
 diff "$work/example.c" "$source/examples/run_model.c"
 
-# The commands for models run as they stand. The one that asks for too little memory says no.
+# The commands for models run as shown. The one with too little memory exits with 1.
 mkdir "$work/models"
 cp -r "$source/examples" "$work/models"
-sed -n '/^### ONNX models/,/^### /s/^    \(stowage .*[^ ]\)  *# .*$/\1/p' "$source/README.md" >"$work/commands"
-[ "$(wc -l <"$work/commands")" -eq 6 ] || { echo "the README has other commands for models"; exit 1; }
+sed -n '/^## ONNX models/,/^## /s/^    \(stowage .*[^ ]\)  *# .*$/\1/p' "$source/README.md" >"$work/commands"
+[ "$(wc -l <"$work/commands")" -eq 6 ] || { echo "README.md: expected 6 commands for models"; exit 1; }
 PATH=$build/tools/stowage:$PATH
 while read -r line; do
   expected=0

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The scripts of the README on machines that are not like ours: without root and sudo, and without Debian's tools. Commands that
-# they start are stubs that note how they were called. Usage: test_scripts.sh SOURCE_DIR
+# The README's scripts on other machines: without root and sudo, and without Debian's tools. The
+# commands that they start are stubs that record their arguments. Usage: test_scripts.sh SOURCE_DIR
 set -u
 source=$1
 work=$(mktemp -d)

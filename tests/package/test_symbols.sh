@@ -1,5 +1,5 @@
 #!/bin/sh
-# The shared libraries show stow_ symbols and no others, and all that their headers declare.
+# The shared libraries export all stow_ symbols that their headers declare, and no others.
 # Usage: test_symbols.sh LIBRARY [ONNX_LIBRARY EXEC_LIBRARY]
 set -eu
 include=$(dirname "$0")/../../include/stowage

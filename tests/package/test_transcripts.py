@@ -1,17 +1,17 @@
-"""What the documentation shows is what happens: every ```console block of its Markdown is run, and what is printed compared.
+"""Runs every ```console block of the documentation's Markdown and compares the output.
 
-A line `$ COMMAND` is given to sh; what follows, up to the next one, is all that it prints. The blocks of a file run in
-order, in one folder that has `examples`. What varies is not compared:
+A line `$ COMMAND` is given to sh; the lines up to the next command are its whole output. The blocks
+of a file run in order, in one folder that has `examples`. Output that varies is not compared:
 
 - `…` stands for any text within its line; alone on a line, for any lines.
-- In lines with a time (`146 us`, `1.5 s`) numbers, units of time and blanks are not compared.
+- In lines with a time (`146 us`, `1.5 s`) numbers, units of time and blanks are ignored.
 
-A block that needs a file which is not in the repository says so in the line before it, and runs where the file is found in
-the folder that STOWAGE_MODELS names:
+A block that needs a file from outside the repository declares it in the line before, and runs if the
+file is in the folder STOWAGE_MODELS:
 
     <!-- needs yolov8n.onnx: too large for the repository -->
 
-Usage: test_transcripts.py STOWAGE SOURCE_DIR [--update]: --update writes what is printed into the Markdown instead.
+Usage: test_transcripts.py STOWAGE SOURCE_DIR [--update]: --update writes the output into the Markdown.
 """
 
 import os

@@ -1,6 +1,6 @@
 #!/bin/sh
-# test_header.sh WRITE_HEADER CC: the header that a plan is written to compiles as C11 and C++17 without a warning, and
-# refuses an arena that is too small.
+# The C header of a plan compiles as C11 and C++17 without a warning, and refuses an arena that is
+# too small. Usage: test_header.sh WRITE_HEADER CC
 set -eu
 write_header=$1
 cc=$2

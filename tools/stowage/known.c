@@ -144,8 +144,7 @@ static bool is_meant(const cli_known_shape* shape, stow_str name, size_t positio
   return shape->name.size == 0 ? shape->position == position : stow_str_equal(shape->name, name);
 }
 
-static cli_exit bind_input(cli_known* known, stow_graph* graph, stow_value value,
-                           size_t position) {
+static cli_exit bind_input(cli_known* known, stow_graph* graph, stow_value value, size_t position) {
   const stow_type* type = stow_graph_type(graph, value);
   stow_dims* dims = stow_graph_edit_dims(graph);
   const cli_known_shape* shapes = known->shapes.items;
