@@ -1,31 +1,40 @@
 #!/bin/sh
-# The shared libraries export all stow_ symbols that their headers declare, and no others.
+# The shared libraries export what their headers declare in the version node of the minor version,
+# internal functions for our other libraries in a private node of the full version, and nothing else.
 # Usage: test_symbols.sh LIBRARY [ONNX_LIBRARY EXEC_LIBRARY]
 set -eu
 include=$(dirname "$0")/../../include/stowage
+version=$(sed -n 's/^#define STOW_VERSION_STRING "\(.*\)"/\1/p' "$include/base.h")
 
-# check LIBRARY PREFIX LEAST HEADER…
+# check LIBRARY NODE LEAST HEADER…
 check() {
-  library=$1 prefix=$2 least=$3
+  library=$1 node=$2 least=$3
   shift 3
-  shown=$(nm -D --defined-only "$library" | awk '{print $3}' | sed 's/@.*//')
-  others=$(printf '%s\n' "$shown" | grep -v "^$prefix" || true)
-  count=$(printf '%s\n' "$shown" | grep -c "^$prefix" || true)
+  nm -D --defined-only --with-symbol-versions "$library" | awk '$2 != "A" {print $3}' >"$work/shown"
+  sed -n "s/@@${node}_${version%.*}\$//p" "$work/shown" | sort >"$work/public"
+  others=$(grep -vE "^stow_[a-z0-9_]+@@${node}_${version%.*}\$|^stowi_[a-z0-9_]+@@${node}_PRIVATE_$version\$" "$work/shown" || true)
+  count=$(grep -c . "$work/public" || true)
   if [ -n "$others" ] || [ "$count" -lt "$least" ]; then
-    echo "$library exports $count $prefix symbols, and these: $others"
+    echo "$library exports $count public symbols, and these: $others"
     exit 1
   fi
-  # An undefined public function would only show in a user's link.
+  # An undefined public function would only show in a user's link; one that no header declares is
+  # nobody's.
   for header in "$@"; do
     { tr '\n' ' ' <"$header"; echo; } | sed 's/STOW_API/\n&/g' | sed -n 's/^STOW_API [^(]*[ *]\(stow_[a-z0-9_]*\)(.*/\1/p'
-  done | sort -u | while read -r name; do
-    printf '%s\n' "$shown" | grep -qx "$name" || { echo "declared but not exported: $name"; exit 1; }
-  done
-  echo "$(basename "$library"): $count symbols, all $prefix, all declared ones defined"
+  done | sort -u >"$work/declared"
+  cmp -s "$work/declared" "$work/public" || {
+    echo "declared only (<) or exported only (>) by $library:"
+    diff "$work/declared" "$work/public"
+    exit 1
+  }
+  echo "$(basename "$library"): $count public symbols, all declared, and $(grep -c PRIVATE "$work/shown" || true) private ones"
 }
 
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
 core=$(find "$include" -name '*.h' ! -name import.h ! -name onnx.h ! -name exec.h ! -name kernel.h | sort)
 # shellcheck disable=SC2086  # a list
-check "$1" stow_ 50 $core
-[ $# -lt 2 ] || check "$2" 'stow_\(import\|model\|onnx\)_' 26 "$include/import.h" "$include/onnx.h"
-[ $# -lt 3 ] || check "$3" stow_ 25 "$include/exec.h" "$include/kernel.h"
+check "$1" STOWAGE 50 $core
+[ $# -lt 2 ] || check "$2" STOWAGE_ONNX 19 "$include/import.h" "$include/onnx.h"
+[ $# -lt 3 ] || check "$3" STOWAGE_EXEC 25 "$include/exec.h" "$include/kernel.h"
