@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exec/kernels/matrix/gemm_by.h"
+#include "exec/kernels/matrix/gemm_tile.h"
 #include "support/test.h"
 
 enum { GUARD = 16 };

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exec/kernels/matrix/integer_by.h"
+#include "exec/kernels/matrix/integer_gemm.h"
 #include "exec/literals.h"
 #include "support/test.h"
 

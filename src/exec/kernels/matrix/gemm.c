@@ -1,25 +1,305 @@
-// Blocked as Goto and van de Geijn do ("Anatomy of High-Performance Matrix Multiplication", 2008):
-// a block of a, packed, stays in the second cache, a panel of b in the first, and the tile's sums
-// in registers.
+// Products of f32 matrices: the inner loops, packing, a path for a row times a transposed matrix,
+// and the blocking that chooses between them.
+#include "exec/kernels/matrix/gemm.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "exec/kernels/matrix/gemm_tile.h"
+#include "exec/kernels/support/size.h"
+
+// ---------------------------------------------------------------------------------------------
+// Inner loops, one version per vector width. A tile's sums are in registers: with two vectors in
+// each of eight rows, sixteen chains hide the latency of additions, and every ten loads feed
+// sixteen multiplications and additions. The last columns of c use the narrowest tile that holds
+// them. Compilers without vector extensions get the same loops in plain C.
+
+#if defined(__GNUC__)
+
+#define STRING_OF(text) #text
+#define STRING(text) STRING_OF(text)
+
+#define NAME(name) plain_##name
+#define TARGET
+#define LANES 4
+#define NARROWER NULL
+#include "exec/kernels/matrix/gemm_body.h"
+#undef NAME
+#undef TARGET
+#undef LANES
+#undef NARROWER
+
+#if defined(__x86_64__)
+#define NAME(name) avx2_##name
+#define TARGET __attribute__((target("avx2")))
+#define LANES 8
+#define NARROWER &plain_narrow
+#include "exec/kernels/matrix/gemm_body.h"
+#undef NAME
+#undef TARGET
+#undef LANES
+#undef NARROWER
+
+#define NAME(name) avx512_##name
+#define TARGET __attribute__((target("avx512f")))
+#define LANES 16
+#define NARROWER &avx2_narrow
+#include "exec/kernels/matrix/gemm_body.h"
+#undef NAME
+#undef TARGET
+#undef LANES
+#undef NARROWER
+#endif
+
+#else
+
+enum { COLUMNS = 8 };
+
+static void plain_tile(size_t rows, size_t depth, const stowi_tile_factors* f, float* c,
+                       size_t c_row, bool accumulate) {
+  for (size_t i = 0; i < rows; ++i) {
+    float* to = c + i * c_row;
+    float sum[COLUMNS] = {0};
+    for (size_t p = 0; p < depth; ++p) {
+      for (size_t j = 0; j < COLUMNS; ++j) {
+        sum[j] += f->b[p * f->b_step + j] * f->a[p * f->a_step + i * f->a_row];
+      }
+    }
+    for (size_t j = 0; j < COLUMNS; ++j) {
+      to[j] = accumulate ? to[j] + sum[j] : sum[j];
+    }
+  }
+}
+
+static void plain_stream(size_t n, size_t depth, const float* a, const float* b, size_t b_row,
+                         float* c, bool goes_on) {
+  for (size_t j = 0; j < n; ++j) {
+    float sum = goes_on ? c[j] : 0;
+    for (size_t p = 0; p < depth; ++p) {
+      sum += b[p * b_row + j] * a[p];
+    }
+    c[j] = sum;
+  }
+}
+
+static const stowi_tiles plain_tiles = {"plain_tiles", COLUMNS, plain_tile, plain_stream, NULL};
+
+#endif
+
+const stowi_tiles* stowi_tiles_at(size_t i) {
+  if (i == 0) {
+    return &plain_tiles;
+  }
+#if defined(__GNUC__) && defined(__x86_64__)
+  if (i == 1 && __builtin_cpu_supports("avx2")) {
+    return &avx2_tiles;
+  }
+  if (i == 2 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("avx512f")) {
+    return &avx512_tiles;
+  }
+#endif
+  return NULL;
+}
+
+// The fastest that this processor has.
+static const stowi_tiles* tiles_best(void) {
+  const stowi_tiles* best = stowi_tiles_at(0);
+  for (size_t i = 1; stowi_tiles_at(i) != NULL; ++i) {
+    best = stowi_tiles_at(i);
+  }
+  return best;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Packing copies a panel of a factor in the order in which tiles read it. It costs a pass over one
+// factor per block of the other, a few percent of the product. A panel that is strided in memory is
+// transposed in squares of 4 × 4.
+
+static void pack_rows(const float* from, size_t along, size_t count, size_t width, size_t depth,
+                      float* out) {
+  for (size_t p = 0; p < depth; ++p) {
+    memcpy(out + p * width, from + p * along, count * sizeof(float));
+    for (size_t w = count; w < width; ++w) {
+      out[p * width + w] = 0;
+    }
+  }
+}
+
+#if defined(__GNUC__) && !defined(__clang__)
+typedef float four __attribute__((vector_size(16), aligned(4), may_alias));
+typedef int order __attribute__((vector_size(16)));
+
+static inline void turn_square(const float* from, size_t across, float* out, size_t width) {
+  four a = *(const four*)from;
+  four b = *(const four*)(from + across);
+  four c = *(const four*)(from + 2 * across);
+  four d = *(const four*)(from + 3 * across);
+  four ab_low = __builtin_shuffle(a, b, (order){0, 4, 1, 5});
+  four ab_high = __builtin_shuffle(a, b, (order){2, 6, 3, 7});
+  four cd_low = __builtin_shuffle(c, d, (order){0, 4, 1, 5});
+  four cd_high = __builtin_shuffle(c, d, (order){2, 6, 3, 7});
+  *(four*)out = __builtin_shuffle(ab_low, cd_low, (order){0, 1, 4, 5});
+  *(four*)(out + width) = __builtin_shuffle(ab_low, cd_low, (order){2, 3, 6, 7});
+  *(four*)(out + 2 * width) = __builtin_shuffle(ab_high, cd_high, (order){0, 1, 4, 5});
+  *(four*)(out + 3 * width) = __builtin_shuffle(ab_high, cd_high, (order){2, 3, 6, 7});
+}
+#else
+static inline void turn_square(const float* from, size_t across, float* out, size_t width) {
+  for (size_t w = 0; w < 4; ++w) {
+    for (size_t p = 0; p < 4; ++p) {
+      out[p * width + w] = from[w * across + p];
+    }
+  }
+}
+#endif
+
+static void pack_any(const float* from, size_t across, size_t along, size_t count, size_t width,
+                     size_t depth, float* out) {
+  for (size_t w = 0; w < width; ++w) {
+    for (size_t p = 0; p < depth; ++p) {
+      out[p * width + w] = w < count ? from[w * across + p * along] : 0;
+    }
+  }
+}
+
+static void pack_turned(const float* from, size_t across, size_t count, size_t width, size_t depth,
+                        float* out) {
+  size_t squares = depth / 4 * 4;
+  size_t w = 0;
+  for (; w + 4 <= count; w += 4) {
+    for (size_t p = 0; p < squares; p += 4) {
+      turn_square(from + w * across + p, across, out + p * width + w, width);
+    }
+    for (size_t p = squares; p < depth; ++p) {
+      for (size_t v = w; v < w + 4; ++v) {
+        out[p * width + v] = from[v * across + p];
+      }
+    }
+  }
+  for (; w < width; ++w) {
+    for (size_t p = 0; p < depth; ++p) {
+      out[p * width + w] = w < count ? from[w * across + p] : 0;
+    }
+  }
+}
+
+// out[p * width + w] = from[w * across + p * along] for w < count, 0 for the others up to |width|;
+// p < depth. |count| is |width| or less.
+static void pack(const float* from, size_t across, size_t along, size_t count, size_t width,
+                 size_t depth, float* out) {
+  if (across == 1) {
+    pack_rows(from, along, count, width, depth, out);
+  } else if (along == 1) {
+    pack_turned(from, across, count, width, depth, out);
+  } else {
+    pack_any(from, across, along, count, width, depth, out);
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// A row times a matrix whose columns are contiguous, as the weights of linear layers are. Sums are
+// in ascending order of k, so vectors must go across columns, which are far apart: sixteen columns
+// are read side by side, four steps of each, and transposed in squares of 4 × 4 in registers.
+// Nothing is packed, and b is read once. SSE2 is as fast as memory here.
+
+// Columns that are done together.
+#define TURNED_COLUMNS 16
+
+#if defined(__GNUC__) && !defined(__clang__)
+
+typedef float four __attribute__((vector_size(16), aligned(4), may_alias));
+typedef int order __attribute__((vector_size(16)));
+
+// Four steps of four columns, |apart| from each other, added to |sum|.
+static inline four add_square(four sum, const float* b, size_t apart, const float* a) {
+  four w = *(const four*)b;
+  four x = *(const four*)(b + apart);
+  four y = *(const four*)(b + 2 * apart);
+  four z = *(const four*)(b + 3 * apart);
+  four wx_low = __builtin_shuffle(w, x, (order){0, 4, 1, 5});
+  four wx_high = __builtin_shuffle(w, x, (order){2, 6, 3, 7});
+  four yz_low = __builtin_shuffle(y, z, (order){0, 4, 1, 5});
+  four yz_high = __builtin_shuffle(y, z, (order){2, 6, 3, 7});
+  sum += __builtin_shuffle(wx_low, yz_low, (order){0, 1, 4, 5}) * a[0];
+  sum += __builtin_shuffle(wx_low, yz_low, (order){2, 3, 6, 7}) * a[1];
+  sum += __builtin_shuffle(wx_high, yz_high, (order){0, 1, 4, 5}) * a[2];
+  sum += __builtin_shuffle(wx_high, yz_high, (order){2, 3, 6, 7}) * a[3];
+  return sum;
+}
+
+// The chains of steps [begin, end).
+static inline void add_chains(const stowi_gemm* g, const float* b, size_t begin, size_t end,
+                              four sum[4]) {
+  size_t apart = g->b.column;
+  size_t p = begin;
+  for (; p + 4 <= end; p += 4) {
+    float a[4];
+    for (size_t i = 0; i < 4; ++i) {
+      a[i] = g->alpha * g->a.data[(p + i) * g->a.column];
+    }
+    sum[0] = add_square(sum[0], b + p, apart, a);
+    sum[1] = add_square(sum[1], b + 4 * apart + p, apart, a);
+    sum[2] = add_square(sum[2], b + 8 * apart + p, apart, a);
+    sum[3] = add_square(sum[3], b + 12 * apart + p, apart, a);
+  }
+  for (; p < end; ++p) {
+    float a = g->alpha * g->a.data[p * g->a.column];
+    for (size_t q = 0; q < 4; ++q) {
+      const float* at = b + 4 * q * apart + p;
+      sum[q] += (four){at[0], at[apart], at[2 * apart], at[3 * apart]} * a;
+    }
+  }
+}
+
+static void multiply_group(const stowi_gemm* g, const float* b, float* c) {
+  for (size_t begin = 0; begin < g->k; begin += STOWI_GEMM_CHAIN) {
+    size_t left = g->k - begin;
+    four sum[4] = {{0}};
+    add_chains(g, b, begin, begin + (left < STOWI_GEMM_CHAIN ? left : STOWI_GEMM_CHAIN), sum);
+    for (size_t q = 0; q < 4; ++q) {
+      four* to = (four*)(c + 4 * q);
+      if (begin != 0 || g->accumulate) {
+        sum[q] += *to;
+      }
+      *to = sum[q];
+    }
+  }
+}
+
+// The first columns, as many whole groups as there are, and returns how many: 0 where |gemm| is
+// none of these, or the compiler has no vectors. m is 1 and b's row stride 1.
+static size_t multiply_columns(const stowi_gemm* gemm) {
+  size_t columns = gemm->n / TURNED_COLUMNS * TURNED_COLUMNS;
+  for (size_t j = 0; j < columns; j += TURNED_COLUMNS) {
+    multiply_group(gemm, gemm->b.data + j * gemm->b.column, gemm->c + j);
+  }
+  return columns;
+}
+
+#else
+
+size_t multiply_columns(const stowi_gemm* gemm) {
+  (void)gemm;
+  return 0;
+}
+
+#endif
+
+// ---------------------------------------------------------------------------------------------
+// Blocking, after Goto and van de Geijn ("Anatomy of High-Performance Matrix Multiplication",
+// 2008): a packed block of a stays in the second-level cache, a panel of b in the first, and the
+// tile's sums in registers.
 //
 //     for each 256 steps of k           a chain: its sums are added to c
 //       for each 256 rows of a          packed into panels of 8, 4, 2, 1 rows
 //         for each tile's width of b    packed into one panel
 //           for each panel of a         a tile of c
 //
-// The panel of b is packed again for every 256 rows, which costs about a twentieth where there are
-// many; in return scratch is 288 KB for each worker, and a product of few rows packs everything
-// once. What is read only a few times is not packed where its rows lie in memory as rows: a in
-// products of few columns, b in products of few rows. Very few rows have b streamed past pieces of
-// c; one row of a is not packed either where they lie as columns.
-#include "exec/kernels/matrix/gemm.h"
-
-#include <string.h>
-
-#include "exec/kernels/matrix/gemm_by.h"
-#include "exec/kernels/matrix/gemm_pack.h"
-#include "exec/kernels/matrix/gemm_turned.h"
-#include "exec/kernels/support/size.h"
+// The panel of b is packed again for every 256 rows, which costs about 5 % if there are many; in
+// return scratch is 288 KB per worker, and a product of few rows packs everything once. Factors
+// that are read only a few times are not packed if their rows are contiguous: a in products of few
+// columns, b in products of few rows. With very few rows b is streamed past pieces of c; a single
+// row of a is not packed either if columns are contiguous.
 
 enum {
   DEPTH = STOWI_GEMM_CHAIN,  // steps of k in a block
@@ -57,7 +337,7 @@ static void pack_a(const stowi_gemm* g, size_t row, size_t rows, size_t step, si
   for (size_t i = 0; i < rows;) {
     size_t height = panel_rows(rows - i);
     const float* from = g->a.data + (row + i) * g->a.row + step * g->a.column;
-    stowi_pack(from, g->a.row, g->a.column, height, height, steps, out + i * steps);
+    pack(from, g->a.row, g->a.column, height, height, steps, out + i * steps);
     i += height;
   }
   for (size_t i = 0; i < rows * steps && g->alpha != 1; ++i) {
@@ -132,7 +412,7 @@ static void multiply_rows(const stowi_tiles* tiles, const stowi_gemm* g, size_t 
     k->f.b = g->b.data + step * g->b.row + column * g->b.column;
     k->f.b_step = g->b.row;
     if (!is_read || k->columns != k->tiles->columns) {
-      stowi_pack(k->f.b, g->b.column, g->b.row, k->columns, k->tiles->columns, k->steps, packed);
+      pack(k->f.b, g->b.column, g->b.row, k->columns, k->tiles->columns, k->steps, packed);
       k->f.b = packed;
       k->f.b_step = k->tiles->columns;
     }
@@ -209,7 +489,7 @@ static void multiply_stream(const stowi_tiles* tiles, const stowi_gemm* g) {
 // One row: what does not make a whole group of columns is packed.
 static void multiply_turned(const stowi_tiles* tiles, const stowi_gemm* g, float* scratch) {
   stowi_gemm rest = *g;
-  size_t done = stowi_gemm_turned(g);
+  size_t done = multiply_columns(g);
   rest.n -= done;
   rest.b.data += done * rest.b.column;
   rest.c += done;
@@ -260,7 +540,7 @@ void stowi_gemm_by(const stowi_tiles* tiles, const stowi_gemm* gemm, void* scrat
 }
 
 void stowi_gemm_alone(const stowi_gemm* gemm, void* scratch) {
-  stowi_gemm_by(stowi_tiles_best(), gemm, scratch);
+  stowi_gemm_by(tiles_best(), gemm, scratch);
 }
 
 typedef struct division {

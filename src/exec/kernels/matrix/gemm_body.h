@@ -1,6 +1,5 @@
-// What gemm_tile.c compiles once for each width of vectors: no guard, as it is included with other
-// LANES, NAME, TARGET and NARROWER each time. A tile has two vectors in each row, a narrow one only
-// one.
+// What gemm.c compiles once per vector width. No guard: it is included with different LANES, NAME,
+// TARGET and NARROWER each time. A tile has two vectors in each row, a narrow one only one.
 
 typedef float NAME(vector) __attribute__((vector_size(LANES * 4), aligned(4), may_alias));
 

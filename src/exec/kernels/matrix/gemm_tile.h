@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "exec/kernels/matrix/gemm.h"
+
 #define STOWI_TILE_ROWS 8      // largest number of rows of a tile
 #define STOWI_TILE_COLUMNS 32  // no tile is wider
 
@@ -36,9 +38,12 @@ typedef struct stowi_tiles {
   const struct stowi_tiles* narrower;  // with half the columns, or NULL
 } stowi_tiles;
 
-// The fastest that this processor has.
-const stowi_tiles* stowi_tiles_best(void);
 // All that this processor has, the plainest first; NULL from some |i| on.
 const stowi_tiles* stowi_tiles_at(size_t i);
+
+// ---------------------------------------------------------------------------------------------
+// A product by given inner loops, so that tests can compare all of them.
+
+void stowi_gemm_by(const stowi_tiles* tiles, const stowi_gemm* gemm, void* scratch);
 
 #endif  // STOWAGE_SRC_EXEC_KERNELS_MATRIX_GEMM_TILE_H_

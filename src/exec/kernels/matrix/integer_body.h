@@ -1,5 +1,5 @@
-// What integer_tile.c compiles for each instruction set: no guard, as it is included with other
-// NAME, TARGET, WIDTH (of a tile's row) and, where there are vectors, LANES and MULTIPLY_ADD each
+// What integer_gemm.c compiles once per instruction set. No guard: it is included with different
+// NAME, TARGET, WIDTH (of a tile's row) and, if there are vectors, LANES and MULTIPLY_ADD each
 // time.
 
 #if defined(LANES)

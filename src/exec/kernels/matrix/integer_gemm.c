@@ -1,12 +1,96 @@
-// Blocked as gemm.c is. Packing makes 16 bits of every byte and subtracts the zero points, so that
-// the inner loops know of neither. Products of one or two rows are not packed where b's rows lie as
-// rows in memory: each is streamed past the row of c.
+// Products of matrices of bytes: the inner loops, and the blocking around them.
 #include "exec/kernels/matrix/integer_gemm.h"
 
 #include <string.h>
 
-#include "exec/kernels/matrix/integer_by.h"
 #include "exec/kernels/support/size.h"
+
+// ---------------------------------------------------------------------------------------------
+// Inner loops. Bytes minus their zero points are 16 bits wide. SSE2's multiply-add of 16-bit pairs
+// makes two steps along k one multiplication and one addition per column.
+
+#if defined(__GNUC__) && defined(__x86_64__)
+#include <immintrin.h>
+
+#define NAME(name) sse2_##name
+#define NAME_TEXT "sse2"
+#define TARGET
+#define LANES 4
+#define WIDTH 8
+#define MULTIPLY_ADD(x, y) ((sse2_vector)_mm_madd_epi16((__m128i)(x), (__m128i)(y)))
+#include "exec/kernels/matrix/integer_body.h"
+#undef NAME
+#undef NAME_TEXT
+#undef TARGET
+#undef LANES
+#undef WIDTH
+#undef MULTIPLY_ADD
+
+#define NAME(name) avx2_##name
+#define NAME_TEXT "avx2"
+#define TARGET __attribute__((target("avx2")))
+#define LANES 8
+#define WIDTH 16
+#define MULTIPLY_ADD(x, y) ((avx2_vector)_mm256_madd_epi16((__m256i)(x), (__m256i)(y)))
+#include "exec/kernels/matrix/integer_body.h"
+#undef NAME
+#undef NAME_TEXT
+#undef TARGET
+#undef LANES
+#undef WIDTH
+#undef MULTIPLY_ADD
+
+#define NAME(name) avx512_##name
+#define NAME_TEXT "avx512bw"
+#define TARGET __attribute__((target("avx512f,avx512bw")))
+#define LANES 16
+#define WIDTH 32
+#define MULTIPLY_ADD(x, y) ((avx512_vector)_mm512_madd_epi16((__m512i)(x), (__m512i)(y)))
+#include "exec/kernels/matrix/integer_body.h"
+#undef NAME
+#undef NAME_TEXT
+#undef TARGET
+#undef LANES
+#undef WIDTH
+#undef MULTIPLY_ADD
+#endif
+
+#define NAME(name) plain_##name
+#define NAME_TEXT "plain"
+#define TARGET
+#define WIDTH 8
+#include "exec/kernels/matrix/integer_body.h"
+
+const stowi_integer_tiles* stowi_integer_tiles_at(size_t i) {
+  if (i == 0) {
+    return &plain_tiles;
+  }
+#if defined(__GNUC__) && defined(__x86_64__)
+  if (i == 1) {
+    return &sse2_tiles;
+  }
+  if (i == 2 && __builtin_cpu_supports("avx2")) {
+    return &avx2_tiles;
+  }
+  if (i == 3 && __builtin_cpu_supports("avx512bw")) {
+    return &avx512_tiles;
+  }
+#endif
+  return NULL;
+}
+
+static const stowi_integer_tiles* integer_tiles_best(void) {
+  const stowi_integer_tiles* best = stowi_integer_tiles_at(0);
+  for (size_t i = 1; stowi_integer_tiles_at(i) != NULL; ++i) {
+    best = stowi_integer_tiles_at(i);
+  }
+  return best;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Blocking, as in gemm.c. Packing widens every byte to 16 bits and subtracts the zero points, so
+// that the inner loops need not. Products of one or two rows are not packed if the rows of b are
+// contiguous: each is streamed past the row of c.
 
 enum {
   DEPTH = 512,      // steps of k in a block, an even number
@@ -172,5 +256,5 @@ void stowi_integer_gemm_by(const stowi_integer_tiles* tiles, const stowi_integer
 }
 
 void stowi_integer_gemm_alone(const stowi_integer_gemm* gemm, void* scratch) {
-  stowi_integer_gemm_by(stowi_integer_tiles_best(), gemm, scratch);
+  stowi_integer_gemm_by(integer_tiles_best(), gemm, scratch);
 }

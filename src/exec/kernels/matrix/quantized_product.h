@@ -53,11 +53,25 @@ uint64_t stowi_quantized_scratch(const stow_kernel_call* call, const stowi_produ
 // Computes and finishes all parts, divided among workers.
 void stowi_quantized_run(const stowi_quantized* q, void* scratch);
 
-// One row of |count| sums: to[j] = sums[j] · scales[j], plus bias[j] unless it is NULL.
-void stowi_scale_row(const int32_t* sums, const float* scales, const float* bias, size_t count,
-                     float* to);
 // One row: sums[j] · scales[j], rounded to nearest, ties to even, plus |zero|, clamped to i8 or u8.
 void stowi_requantize_row(const int32_t* sums, const float* scales, int32_t zero, bool is_signed,
                           size_t count, void* to);
+
+// ---------------------------------------------------------------------------------------------
+// Products of bytes whose sums become floats: sums · a's scale · b's scales + bias.
+
+typedef struct stowi_scaled {
+  stowi_lane a_scale;  // of rows
+  float a_factor;      // multiplies every scale of a; is the scale where there is no tensor
+  stowi_lane b_scale;  // of columns
+  stowi_lane bias;     // of columns, f32 or narrower
+  stow_tensor* result;
+} stowi_scaled;
+
+// A finisher; |user| is a stowi_scaled.
+void stowi_finish_scaled(const stowi_quantized* q, const stowi_part* part, int32_t* sums);
+// The product of both scales for |count| columns of row |row|; both count over all matrices.
+void stowi_scales_of(const stowi_scaled* s, size_t row, const float* b_scales, size_t count,
+                     float* out);
 
 #endif  // STOWAGE_SRC_EXEC_KERNELS_MATRIX_QUANTIZED_PRODUCT_H_
