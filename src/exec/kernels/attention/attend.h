@@ -51,11 +51,8 @@ typedef struct stowi_attention {
   uint64_t scratch_stride;
 } stowi_attention;
 
-// Scores of one query: keys [begin, end) of |row|, which is that of a block.
-typedef struct stowi_query {
-  size_t batch, head, query;
-  size_t begin, end;
-} stowi_query;
+// Strides of a mask whose dims are the last of [batch, heads, queries, keys].
+stowi_mask stowi_mask_of(const stow_tensor* tensor, double hidden);
 
 // Takes the arrays and what the workers need. Before that all sizes and dtypes must be set.
 void stowi_attend_carve(stowi_attention* a, uint32_t workers, stowi_carve* carve);

@@ -3,7 +3,6 @@
 #include <math.h>
 
 #include "exec/kernels/attention/attend.h"
-#include "exec/kernels/attention/mask.h"
 #include "exec/kernels/support/convert.h"
 #include "exec/kernels/support/kernel.h"
 

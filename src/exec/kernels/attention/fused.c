@@ -2,7 +2,7 @@
 // stowi_attend.
 #include "exec/kernels/attention/fused.h"
 
-#include "exec/kernels/attention/mask.h"
+#include "exec/kernels/attention/attend.h"
 #include "exec/kernels/support/convert.h"
 
 size_t stowi_kept_room(const stow_tensor* cache) { return (size_t)cache->dims[cache->rank - 2]; }

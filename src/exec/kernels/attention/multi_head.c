@@ -4,7 +4,6 @@
 
 #include "exec/kernels/attention/attend.h"
 #include "exec/kernels/attention/fused.h"
-#include "exec/kernels/attention/mask.h"
 #include "exec/kernels/support/convert.h"
 #include "exec/kernels/support/kernel.h"
 

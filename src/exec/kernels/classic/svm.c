@@ -8,7 +8,6 @@
 
 #include "exec/kernels/classic/lists.h"
 #include "exec/kernels/classic/models.h"
-#include "exec/kernels/classic/scores.h"
 #include "exec/kernels/rows/axes.h"
 #include "exec/kernels/rows/reals.h"
 #include "exec/kernels/support/carve.h"

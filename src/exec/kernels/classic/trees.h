@@ -63,10 +63,4 @@ stow_status stowi_ensemble_scratch(const stow_kernel_call* call, size_t outputs,
 stow_status stowi_ensemble_prepare(const stow_kernel_call* call, size_t outputs,
                                    stowi_trees* trees);
 
-// Scores of row |row|, base values among them; |worker|'s own until its next call.
-double* stowi_trees_score(const stowi_trees* trees, size_t row, uint32_t worker);
-
-// After all rows: an error where a walk did not end at a leaf.
-stow_status stowi_trees_finish(const stow_kernel_call* call, const stowi_trees* trees);
-
 #endif  // STOWAGE_SRC_EXEC_KERNELS_CLASSIC_TREES_H_

@@ -1,9 +1,12 @@
-// Tensors of one number, or of two. What is written does not depend on what an operand holds, so
-// that it may lie over it.
+// Constant and regular tensors: fill, full_like, eye_like, one_hot and range.
 #include "exec/kernels/layout/elements.h"
 #include "exec/kernels/layout/numbers.h"
 #include "exec/kernels/support/convert.h"
 #include "exec/kernels/support/kernel.h"
+
+// ---------------------------------------------------------------------------------------------
+// fill, full_like, eye_like and one_hot. The result does not depend on the data of an operand, so
+// it may be in place.
 
 static stow_status run_fill(stow_kernel_call* call) {
   const stow_tensor* value = stow_kernel_operand(call, 1);
@@ -123,3 +126,51 @@ STOWI_KERNEL(FILL, NULL, run_fill);
 STOWI_KERNEL(FULL_LIKE, NULL, run_full_like);
 STOWI_KERNEL(EYE_LIKE, NULL, run_eye_like);
 STOWI_KERNEL(ONE_HOT, NULL, run_one_hot);
+
+// ---------------------------------------------------------------------------------------------
+// range: start + i × delta, each from start, so that errors do not add up. In double, rounded once,
+// or in integers modulo their width.
+
+#define GRAIN 16384
+
+typedef struct steps {
+  stow_tensor* result;
+  bool is_float;
+  double start, delta;
+  int64_t whole_start, whole_delta;
+} steps;
+
+static void count_up(void* user, size_t begin, size_t end, uint32_t worker) {
+  (void)worker;
+  const steps* s = user;
+  for (size_t i = begin; i < end; ++i) {
+    if (s->is_float) {
+      double number = s->start + (double)i * s->delta;
+      stowi_store_f64(s->result->dtype, s->result->data, i, 1, &number);
+    } else {
+      int64_t number = (int64_t)((uint64_t)s->whole_start + (uint64_t)i * (uint64_t)s->whole_delta);
+      stowi_store_i64(s->result->dtype, s->result->data, i, 1, &number);
+    }
+  }
+}
+
+static stow_status run_range(stow_kernel_call* call) {
+  stow_tensor* result = call->results[0];
+  steps s = {.result = result, .is_float = stowi_kind(result->dtype) == STOW_KIND_FLOAT};
+  if (s.is_float) {
+    s.start = stowi_float_at(call->operands[0], 0);
+    s.delta = stowi_float_at(call->operands[2], 0);
+  } else {
+    s.whole_start = stowi_int_at(call->operands[0], 0);
+    s.whole_delta = stowi_int_at(call->operands[2], 0);
+  }
+  size_t count = stow_tensor_elements(result);
+  if (stowi_bits(result->dtype) % 8 != 0) {
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
+                            "numbers of whole bytes are needed, these are packed");
+  }
+  stow_kernel_split(call, count, GRAIN, count_up, &s);
+  return STOW_OK;
+}
+
+STOWI_KERNEL(RANGE, NULL, run_range);

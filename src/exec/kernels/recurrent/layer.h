@@ -1,12 +1,38 @@
 // Recurrent layers: what rnn, gru and lstm have in common. They differ in how many gates the
-// weights stack, and in how a step makes the next state of the gates.
+// weights stack, and in how a step computes the next state from the gates.
 #ifndef STOWAGE_SRC_EXEC_KERNELS_RECURRENT_LAYER_H_
 #define STOWAGE_SRC_EXEC_KERNELS_RECURRENT_LAYER_H_
 
 #include <stowage/kernel.h>
 
-#include "exec/kernels/recurrent/activation.h"
 #include "exec/kernels/support/carve.h"
+
+typedef enum stowi_activation_kind {
+  STOWI_ACT_SIGMOID,
+  STOWI_ACT_TANH,
+  STOWI_ACT_RELU,
+  STOWI_ACT_AFFINE,
+  STOWI_ACT_LEAKY_RELU,
+  STOWI_ACT_THRESHOLDED_RELU,
+  STOWI_ACT_SCALED_TANH,
+  STOWI_ACT_HARD_SIGMOID,
+  STOWI_ACT_ELU,
+  STOWI_ACT_SOFTSIGN,
+  STOWI_ACT_SOFTPLUS,
+  STOWI_ACT_COUNT
+} stowi_activation_kind;
+
+typedef struct stowi_activation {
+  stowi_activation_kind kind;
+  double alpha;
+  double beta;
+} stowi_activation;
+
+void stowi_activate_f32(const stowi_activation* activation, size_t count, float* x);
+void stowi_activate_f64(const stowi_activation* activation, size_t count, double* x);
+
+// ---------------------------------------------------------------------------------------------
+// Layers
 
 typedef enum stowi_cell { STOWI_CELL_RNN, STOWI_CELL_GRU, STOWI_CELL_LSTM } stowi_cell;
 
@@ -50,7 +76,17 @@ size_t stowi_layer_x_row(const stowi_layer* layer, size_t step, size_t batch);
 size_t stowi_layer_y_row(const stowi_layer* layer, size_t step, size_t batch);
 size_t stowi_layer_state_row(const stowi_layer* layer, size_t batch);
 
-stow_status stowi_layer_scratch(const stow_kernel_call* call, stowi_cell cell, uint64_t* out_bytes);
-stow_status stowi_layer_run(const stow_kernel_call* call, stowi_cell cell);
+// ---------------------------------------------------------------------------------------------
+// All steps of a layer that has been checked, in f32.
+
+uint64_t stowi_steps_f32_scratch(const stowi_layer* layer);
+void stowi_steps_f32(stowi_layer* layer);
+
+// ---------------------------------------------------------------------------------------------
+// Recurrent layers in f64.
+
+// All steps of a layer that has been checked, in f64.
+uint64_t stowi_steps_f64_scratch(const stowi_layer* layer);
+void stowi_steps_f64(stowi_layer* layer);
 
 #endif  // STOWAGE_SRC_EXEC_KERNELS_RECURRENT_LAYER_H_

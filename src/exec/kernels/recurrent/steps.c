@@ -1,7 +1,6 @@
 // Recurrent layers in f32, and in f32 for f16 and bf16.
-#include "exec/kernels/recurrent/steps.h"
-
 #include "exec/kernels/matrix/gemm.h"
+#include "exec/kernels/recurrent/layer.h"
 #include "exec/kernels/support/convert.h"
 
 #define REAL float

@@ -1,6 +1,5 @@
 // Recurrent layers in f64. Rare, so that products are plain loops.
-#include "exec/kernels/recurrent/steps_f64.h"
-
+#include "exec/kernels/recurrent/layer.h"
 #include "exec/kernels/support/convert.h"
 
 #define REAL double

@@ -2,7 +2,6 @@
 // the channels. Runs that are normalised together are walked one by one; where the innermost dim is
 // not among those axes, a strip of neighbours is walked together. Two or three passes.
 #include "exec/kernels/rows/axes.h"
-#include "exec/kernels/rows/channel_norm.h"
 #include "exec/kernels/rows/reals.h"
 #include "exec/kernels/support/kernel.h"
 

@@ -25,12 +25,4 @@ stow_status stowi_conv_run(stowi_conv* c);
 
 // The ways in which it is done.
 
-// Each channel of the result reads one channel of x: f32.
-void stowi_conv_depthwise(stowi_conv* c);
-// f64, a row of y at a time.
-void stowi_conv_double(stowi_conv* c);
-// All others, through products of matrices: f32, f16, bf16.
-uint64_t stowi_conv_panel_scratch(const stowi_conv* c);
-void stowi_conv_panel(stowi_conv* c);
-
 #endif  // STOWAGE_SRC_EXEC_KERNELS_SPATIAL_CONV_H_

@@ -1,15 +1,266 @@
-// resize: a table for each axis says which elements a position takes, and with what weights
-// (resize_axis.c). Rows of the result are made one by one: rows of x are summed up by the weights
-// of all other axes, then the last axis picks from that sum (resize_rows.c); or, for the nearest,
-// elements are copied (resize_nearest.c). Cost: taps of one axis for each element, and the taps of
-// the others for each row.
-#include "exec/kernels/spatial/resize.h"
-
+// resize. A table per axis holds the elements and weights of each position (resize_axis.c). Rows of
+// the result are made one by one: rows of x are summed with the weights of all other axes, then the
+// last axis is applied to that sum; or, for the nearest, elements are copied. Cost: the taps of one
+// axis per element, and the taps of the others per row.
 #include <string.h>
 
+#include "exec/kernels/spatial/resize_axis.h"
 #include "exec/kernels/support/convert.h"
 #include "exec/kernels/support/kernel.h"
 #include "exec/kernels/support/size.h"
+
+typedef struct resizing {
+  const stow_kernel_call* call;
+  const stow_tensor* x;
+  stow_tensor* y;
+  stowi_resize_way way;
+  stowi_resize_axis axes[STOW_MAX_RANK];
+  float* weights_f32;   // of the last axis
+  unsigned char* rows;  // a row of x for each worker
+  uint64_t row_size;    // bytes of one
+  double extrapolation;
+} resizing;
+
+// Which element of x the row begins at that tap k of each axis but the last reads for row |row| of
+// y; taps[i] is the tap of axis i. The product of the weights is |*weight|. False where the row is
+// outside.
+static bool resize_row(const resizing* r, size_t row, const size_t* taps, size_t* out_first,
+                       double* out_weight) {
+  uint32_t last = r->x->rank - 1;
+  size_t stride = (size_t)r->x->dims[last];
+  *out_first = 0;
+  *out_weight = 1;
+  for (uint32_t i = last; i-- > 0;) {
+    const stowi_resize_axis* a = &r->axes[i];
+    size_t out = (size_t)a->out;
+    size_t at = row % out;
+    if (a->outside[at]) {
+      return false;
+    }
+    *out_first += (size_t)a->indices[taps[i] * out + at] * stride;
+    *out_weight *= a->weights[taps[i] * out + at];
+    stride *= (size_t)a->in;
+    row /= out;
+  }
+  return true;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Nearest: elements are copied by their width. A row that reads the same row of x as the one before
+// it is copied whole, as every second row of an image that doubles in size.
+
+#define PICK(type)                       \
+  do {                                   \
+    const type* from = (const type*)x;   \
+    type* to = (type*)y;                 \
+    for (size_t i = 0; i < count; ++i) { \
+      to[i] = from[indices[i]];          \
+    }                                    \
+  } while (0)
+
+static void pick(size_t size, const void* x, const int32_t* indices, size_t count, void* y) {
+  switch (size) {
+    case 1:
+      PICK(uint8_t);
+      break;
+    case 2:
+      PICK(uint16_t);
+      break;
+    case 4:
+      PICK(uint32_t);
+      break;
+    case 8:
+      PICK(uint64_t);
+      break;
+    default:
+      for (size_t i = 0; i < count; ++i) {
+        memcpy((unsigned char*)y + i * size, (const unsigned char*)x + (size_t)indices[i] * size,
+               size);
+      }
+      break;
+  }
+}
+
+static void fill_outside(const resizing* r, size_t first, size_t count, bool all) {
+  const stowi_resize_axis* last = &r->axes[r->x->rank - 1];
+  for (size_t i = 0; i < count && (all || last->has_outside); ++i) {
+    if (all || last->outside[i]) {
+      stowi_store_f64(r->y->dtype, r->y->data, first + i, 1, &r->extrapolation);
+    }
+  }
+}
+
+// Rows [begin, end) of y, which is made of elements of x.
+static void resize_nearest(void* resize, size_t begin, size_t end, uint32_t worker) {
+  (void)worker;
+  static const size_t taps[STOW_MAX_RANK] = {0};
+  const resizing* r = resize;
+  const stowi_resize_axis* last = &r->axes[r->x->rank - 1];
+  size_t size = stowi_bits(r->x->dtype) / 8;
+  size_t width = (size_t)last->out;
+  size_t previous = SIZE_MAX;
+  for (size_t row = begin; row < end; ++row) {
+    size_t first;
+    double weight;
+    unsigned char* y = (unsigned char*)r->y->data + row * width * size;
+    bool is_inside = resize_row(r, row, taps, &first, &weight);
+    if (is_inside && first == previous) {
+      memcpy(y, y - width * size, width * size);
+      continue;
+    }
+    previous = is_inside ? first : SIZE_MAX;
+    if (is_inside) {
+      pick(size, (const unsigned char*)r->x->data + first * size, last->indices, width, y);
+    }
+    fill_outside(r, row * width, width, !is_inside);
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// Weighted sums: rows of x are summed with the weights of all axes but the last, whose taps are
+// then applied to that row. f32 in f32; all others in double, integers clamped to their range and
+// truncated.
+//
+// Bits: taps in ascending order, the last axis last.
+
+// The next combination of taps of all axes but the last; false after the last one.
+static bool next_taps(const resizing* r, size_t* taps) {
+  for (uint32_t i = r->x->rank - 1; i-- > 0;) {
+    if (++taps[i] < r->axes[i].taps) {
+      return true;
+    }
+    taps[i] = 0;
+  }
+  return false;
+}
+
+// ---------------------------------------------------------------------------------------------
+// f32
+
+static bool sum_floats(const resizing* r, size_t row, float* sum) {
+  size_t taps[STOW_MAX_RANK] = {0};
+  size_t width = (size_t)r->axes[r->x->rank - 1].in;
+  bool is_first = true;
+  do {
+    size_t first;
+    double weight;
+    if (!resize_row(r, row, taps, &first, &weight)) {
+      return false;
+    }
+    const float* x = (const float*)r->x->data + first;
+    float w = (float)weight;
+    if (is_first) {
+      for (size_t i = 0; i < width; ++i) {
+        sum[i] = w * x[i];
+      }
+    } else if (w != 0) {
+      for (size_t i = 0; i < width; ++i) {
+        sum[i] += w * x[i];
+      }
+    }
+    is_first = false;
+  } while (next_taps(r, taps));
+  return true;
+}
+
+static void pick_floats(const stowi_resize_axis* last, const float* weights, const float* sum,
+                        float* y) {
+  size_t width = (size_t)last->out;
+  const int32_t* indices = last->indices;
+  if (last->taps == 2) {
+    for (size_t i = 0; i < width; ++i) {
+      y[i] = weights[i] * sum[indices[i]] + weights[width + i] * sum[indices[width + i]];
+    }
+    return;
+  }
+  for (size_t i = 0; i < width; ++i) {
+    y[i] = weights[i] * sum[indices[i]];
+  }
+  for (size_t k = 1; k < last->taps; ++k) {
+    for (size_t i = 0; i < width; ++i) {
+      y[i] += weights[k * width + i] * sum[indices[k * width + i]];
+    }
+  }
+}
+
+// Rows [begin, end) of y as weighted sums: f32.
+static void resize_floats(void* resize, size_t begin, size_t end, uint32_t worker) {
+  const resizing* r = resize;
+  const stowi_resize_axis* last = &r->axes[r->x->rank - 1];
+  float* sum = (float*)(void*)(r->rows + worker * r->row_size);
+  size_t width = (size_t)last->out;
+  for (size_t row = begin; row < end; ++row) {
+    bool is_inside = sum_floats(r, row, sum);
+    if (is_inside) {
+      pick_floats(last, r->weights_f32, sum, (float*)r->y->data + row * width);
+    }
+    fill_outside(r, row * width, width, !is_inside);
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// Others
+
+static bool sum_doubles(const resizing* r, size_t row, double* x, double* sum) {
+  size_t taps[STOW_MAX_RANK] = {0};
+  size_t width = (size_t)r->axes[r->x->rank - 1].in;
+  for (size_t i = 0; i < width; ++i) {
+    sum[i] = 0;
+  }
+  do {
+    size_t first;
+    double weight;
+    if (!resize_row(r, row, taps, &first, &weight)) {
+      return false;
+    }
+    stowi_load_f64(r->x->dtype, r->x->data, first, width, x);
+    for (size_t i = 0; i < width && weight != 0; ++i) {
+      sum[i] += weight * x[i];
+    }
+  } while (next_taps(r, taps));
+  return true;
+}
+
+// What an integer dtype can hold; floats as they are.
+static double limit(stow_dtype dtype, double v) {
+  stow_dtype_kind kind = stowi_kind(dtype);
+  if (kind != STOW_KIND_SIGNED && kind != STOW_KIND_UNSIGNED) {
+    return v;
+  }
+  bool is_signed = kind == STOW_KIND_SIGNED;
+  double range = 1;
+  for (uint32_t i = is_signed ? 1 : 0; i < stowi_bits(dtype); ++i) {
+    range *= 2;
+  }
+  // The largest double below 2^64 and the like.
+  double high = stowi_bits(dtype) == 64 ? range * (1 - 0x1p-53) : range - 1;
+  double low = is_signed ? -range : 0;
+  return v > high ? high : v > low ? v : low;
+}
+
+// The same in double, for every other dtype.
+static void resize_doubles(void* resize, size_t begin, size_t end, uint32_t worker) {
+  const resizing* r = resize;
+  const stowi_resize_axis* last = &r->axes[r->x->rank - 1];
+  double* x = (double*)(void*)(r->rows + worker * r->row_size);
+  double* sum = x + last->in;
+  size_t width = (size_t)last->out;
+  for (size_t row = begin; row < end; ++row) {
+    bool is_inside = sum_doubles(r, row, x, sum);
+    for (size_t i = 0; i < width && is_inside; ++i) {
+      double value = 0;
+      for (size_t k = 0; k < last->taps; ++k) {
+        value += last->weights[k * width + i] * sum[last->indices[k * width + i]];
+      }
+      value = limit(r->y->dtype, value);
+      stowi_store_f64(r->y->dtype, r->y->data, row * width + i, 1, &value);
+    }
+    fill_outside(r, row * width, width, !is_inside);
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// The kernel
 
 #define ROI 1
 #define SCALES 2
@@ -18,7 +269,7 @@
 // ---------------------------------------------------------------------------------------------
 // Scratch: tables, then rows
 
-static uint64_t axis_size(const stowi_resize* r, uint32_t i) {
+static uint64_t axis_size(const resizing* r, uint32_t i) {
   int64_t in = r->x->dims[i];
   int64_t out = r->y->dims[i];
   uint64_t entries = stowi_resize_entries(&r->way, in, out);
@@ -26,13 +277,13 @@ static uint64_t axis_size(const stowi_resize* r, uint32_t i) {
          stowi_align64((uint64_t)out);
 }
 
-static uint64_t last_size(const stowi_resize* r) {
+static uint64_t last_size(const resizing* r) {
   uint32_t last = r->x->rank - 1;
   uint64_t entries = stowi_resize_entries(&r->way, r->x->dims[last], r->y->dims[last]);
   return stowi_align64(entries * sizeof(float));
 }
 
-static uint64_t row_size(const stowi_resize* r) {
+static uint64_t row_size(const resizing* r) {
   return stowi_align64((uint64_t)r->x->dims[r->x->rank - 1] * 2 * sizeof(double));
 }
 
@@ -42,7 +293,7 @@ static unsigned char* take(unsigned char** from, uint64_t size) {
   return taken;
 }
 
-static void carve(stowi_resize* r) {
+static void carve(resizing* r) {
   unsigned char* scratch = r->call->scratch;
   for (uint32_t i = 0; i < r->x->rank; ++i) {
     stowi_resize_axis* a = &r->axes[i];
@@ -59,11 +310,11 @@ static void carve(stowi_resize* r) {
 // ---------------------------------------------------------------------------------------------
 // Reading
 
-static void read_way(const stow_kernel_call* call, stowi_resize* r) {
-  *r = (stowi_resize){.call = call,
-                      .x = stow_kernel_operand(call, 0),
-                      .y = stow_kernel_result(call, 0),
-                      .extrapolation = stow_kernel_float(call, "extrapolation_value", 0)};
+static void read_way(const stow_kernel_call* call, resizing* r) {
+  *r = (resizing){.call = call,
+                  .x = stow_kernel_operand(call, 0),
+                  .y = stow_kernel_result(call, 0),
+                  .extrapolation = stow_kernel_float(call, "extrapolation_value", 0)};
   r->way.mode = stow_kernel_is(call, "mode", "linear")  ? STOWI_RESIZE_LINEAR
                 : stow_kernel_is(call, "mode", "cubic") ? STOWI_RESIZE_CUBIC
                                                         : STOWI_RESIZE_NEAREST;
@@ -94,7 +345,7 @@ static size_t listed_count(const stow_kernel_call* call, uint32_t rank) {
 }
 
 // The scale that all listed axes have in common where the aspect ratio is kept; 0: each its own.
-static float common_scale(const stowi_resize* r, const stow_tensor* sizes, size_t count) {
+static float common_scale(const resizing* r, const stow_tensor* sizes, size_t count) {
   bool smaller = stow_kernel_is(r->call, "keep_aspect_ratio_policy", "not_larger");
   bool larger = stow_kernel_is(r->call, "keep_aspect_ratio_policy", "not_smaller");
   float best = 0;
@@ -108,7 +359,7 @@ static float common_scale(const stowi_resize* r, const stow_tensor* sizes, size_
   return best;
 }
 
-static void read_axes(stowi_resize* r) {
+static void read_axes(resizing* r) {
   for (uint32_t i = 0; i < r->x->rank; ++i) {
     stowi_resize_axis* a = &r->axes[i];
     *a = (stowi_resize_axis){.in = r->x->dims[i], .out = r->y->dims[i], .scale = 1, .roi_end = 1};
@@ -137,7 +388,7 @@ static void read_axes(stowi_resize* r) {
   }
 }
 
-static stow_status check(const stowi_resize* r) {
+static stow_status check(const resizing* r) {
   if (stowi_bits(r->x->dtype) < 8 ||
       (r->way.mode != STOWI_RESIZE_NEAREST && stowi_kind(r->x->dtype) == STOW_KIND_COMPLEX)) {
     return stow_kernel_fail(r->call, STOW_ERR_UNSUPPORTED,
@@ -159,29 +410,8 @@ static stow_status check(const stowi_resize* r) {
 
 // ---------------------------------------------------------------------------------------------
 
-bool stowi_resize_row(const stowi_resize* r, size_t row, const size_t* taps, size_t* out_first,
-                      double* out_weight) {
-  uint32_t last = r->x->rank - 1;
-  size_t stride = (size_t)r->x->dims[last];
-  *out_first = 0;
-  *out_weight = 1;
-  for (uint32_t i = last; i-- > 0;) {
-    const stowi_resize_axis* a = &r->axes[i];
-    size_t out = (size_t)a->out;
-    size_t at = row % out;
-    if (a->outside[at]) {
-      return false;
-    }
-    *out_first += (size_t)a->indices[taps[i] * out + at] * stride;
-    *out_weight *= a->weights[taps[i] * out + at];
-    stride *= (size_t)a->in;
-    row /= out;
-  }
-  return true;
-}
-
 static stow_status scratch_resize(const stow_kernel_call* call, uint64_t* out_bytes) {
-  stowi_resize r;
+  resizing r;
   read_way(call, &r);
   *out_bytes = 0;
   for (uint32_t i = 0; i < r.x->rank; ++i) {
@@ -193,7 +423,7 @@ static stow_status scratch_resize(const stow_kernel_call* call, uint64_t* out_by
   return STOW_OK;
 }
 
-static void fill_tables(stowi_resize* r) {
+static void fill_tables(resizing* r) {
   for (uint32_t i = 0; i < r->x->rank; ++i) {
     stowi_resize_fill(r->call, &r->way, &r->axes[i]);
   }
@@ -204,7 +434,7 @@ static void fill_tables(stowi_resize* r) {
 }
 
 static stow_status run_resize(stow_kernel_call* call) {
-  stowi_resize r;
+  resizing r;
   read_way(call, &r);
   size_t elements = stow_tensor_elements(r.y);
   if (elements == 0) {
@@ -225,9 +455,9 @@ static stow_status run_resize(stow_kernel_call* call) {
   carve(&r);
   fill_tables(&r);
   size_t width = (size_t)r.y->dims[r.x->rank - 1];
-  stow_kernel_task task = r.way.mode == STOWI_RESIZE_NEAREST ? stowi_resize_nearest
-                          : r.x->dtype == STOW_F32           ? stowi_resize_floats
-                                                             : stowi_resize_doubles;
+  stow_kernel_task task = r.way.mode == STOWI_RESIZE_NEAREST ? resize_nearest
+                          : r.x->dtype == STOW_F32           ? resize_floats
+                                                             : resize_doubles;
   stow_kernel_split(call, elements / width, 16384 / (width * 4) + 1, task, &r);
   return STOW_OK;
 }
