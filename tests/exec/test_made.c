@@ -73,8 +73,9 @@ static statistics describe(const stow_tensor* tensor) {
   statistics s = {0, 0, INFINITY, -INFINITY};
   double squares = 0;
   for (size_t i = 0; i < count; ++i) {
-    double number = stowi_kind(tensor->dtype) == STOW_KIND_FLOAT ? stowi_float_at(tensor, i)
-                                                                 : (double)stowi_int_at(tensor, i);
+    double number = stowi_kernel_kind(tensor->dtype) == STOW_KIND_FLOAT
+                        ? stowi_kernel_float_at(tensor, i)
+                        : (double)stowi_kernel_int_at(tensor, i);
     s.mean += number;
     squares += number * number;
     s.lowest = number < s.lowest ? number : s.lowest;

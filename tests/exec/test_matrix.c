@@ -70,9 +70,9 @@ static void check_against_f64(const char* operands, const char* node, const char
     for (size_t p = 0; p < k; ++p) {
       double a;
       double b;
-      stowi_load_f64(dtype, kernel_case_operand(c, 0), e / n * k + p, 1, &a);
-      stowi_load_f64(dtype, kernel_case_operand(c, 1), (batch % b_batches * k + p) * n + e % n, 1,
-                     &b);
+      stowi_kernel_load_f64(dtype, kernel_case_operand(c, 0), e / n * k + p, 1, &a);
+      stowi_kernel_load_f64(dtype, kernel_case_operand(c, 1),
+                            (batch % b_batches * k + p) * n + e % n, 1, &b);
       sum += a * b;
     }
     expected[e] = sum;

@@ -7,7 +7,7 @@
 
 static stow_status fail_value(const stow_exec* exec, stow_value value, stow_status status,
                               const char* what, stow_diag* diag) {
-  stowi_fail(diag, status, "%s: %s", stowi_words_value(exec->graph, value).text, what);
+  stowi_fail(diag, status, "%s: %s", stowi_exec_words_value(exec->graph, value).text, what);
   stowi_diag_value(diag, value);
   return status;
 }
@@ -34,7 +34,7 @@ stow_status stow_exec_bind(stow_exec* exec, stow_value value, void* data, size_t
                            stow_diag* diag) {
   STOW_TRY(stowi_exec_idle(exec, "stow_exec_bind", diag));
   STOW_TRY(check_value(exec, value, diag));
-  stowi_place* place = &exec->places[value];
+  stowi_exec_value_place* place = &exec->places[value];
   stow_tensor* tensor = &exec->calls.tensors[value];
   if (!place->is_boundary && !place->is_output) {
     return fail_value(exec, value, STOW_ERR_INVALID_ARGUMENT,
@@ -44,24 +44,25 @@ stow_status stow_exec_bind(stow_exec* exec, stow_value value, void* data, size_t
     return fail_value(exec, value, STOW_ERR_INVALID_ARGUMENT,
                       "has a slot in the arena, and is not bound", diag);
   }
-  size_t alignment = stowi_dtype_alignment(tensor->dtype);
+  size_t alignment = stowi_exec_dtype_alignment(tensor->dtype);
   if (size < place->bytes || (data == NULL && place->bytes != 0)) {
     stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "%s needs %" PRIu64 " bytes, %zu were given",
-               stowi_words_value(exec->graph, value).text, place->bytes, data == NULL ? 0 : size);
+               stowi_exec_words_value(exec->graph, value).text, place->bytes,
+               data == NULL ? 0 : size);
     stowi_diag_value(diag, value);
     return STOW_ERR_INVALID_ARGUMENT;
   }
   if ((uintptr_t)data % alignment != 0) {
     stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
                "%s needs data aligned to %zu bytes, what was given is aligned to %zu",
-               stowi_words_value(exec->graph, value).text, alignment,
+               stowi_exec_words_value(exec->graph, value).text, alignment,
                (size_t)((uintptr_t)data & (~(uintptr_t)data + 1)));
     stowi_diag_value(diag, value);
     return STOW_ERR_INVALID_ARGUMENT;
   }
   exec->is_moved = exec->is_moved || !place->is_bound || tensor->data != data;
-  *tensor = stowi_tensor_of(stow_graph_type(exec->graph, value));
-  tensor->data = data == NULL ? stowi_nothing : data;
+  *tensor = stowi_exec_tensor_of(stow_graph_type(exec->graph, value));
+  tensor->data = data == NULL ? stowi_exec_nothing : data;
   place->is_set = true;
   place->is_bound = true;
   return STOW_OK;
@@ -75,7 +76,7 @@ static bool is_fitting(const stow_exec* exec, stow_value value, const stow_tenso
   }
   for (uint32_t i = 0; i < type->rank; ++i) {
     bool is_smaller =
-        exec->places[value].is_loose && tensor->dims[i] >= 0 && tensor->dims[i] < type->dims[i];
+        exec->places[value].is_bounded && tensor->dims[i] >= 0 && tensor->dims[i] < type->dims[i];
     if (tensor->dims[i] != type->dims[i] && !is_smaller) {
       return false;
     }
@@ -84,7 +85,7 @@ static bool is_fitting(const stow_exec* exec, stow_value value, const stow_tenso
 }
 
 static stow_status check_settable(const stow_exec* exec, stow_value value, stow_diag* diag) {
-  const stowi_place* place = &exec->places[value];
+  const stowi_exec_value_place* place = &exec->places[value];
   if (!place->is_boundary || (!place->is_input && place->source != NULL)) {
     return fail_value(exec, value, STOW_ERR_INVALID_ARGUMENT,
                       place->is_boundary ? "has its data already"
@@ -103,13 +104,13 @@ stow_status stow_exec_set(stow_exec* exec, stow_value value, const stow_tensor* 
   STOW_TRY(stowi_exec_idle(exec, "stow_exec_set", diag));
   STOW_TRY(check_value(exec, value, diag));
   STOW_TRY(check_settable(exec, value, diag));
-  stowi_place* place = &exec->places[value];
+  stowi_exec_value_place* place = &exec->places[value];
   stow_tensor* to = &exec->calls.tensors[value];
   if (!is_fitting(exec, value, tensor)) {
-    stow_tensor needed = stowi_tensor_of(stow_graph_type(exec->graph, value));
+    stow_tensor needed = stowi_exec_tensor_of(stow_graph_type(exec->graph, value));
     stowi_fail(diag, STOW_ERR_TYPE, "%s is %s%s, given is %s",
-               stowi_words_value(exec->graph, value).text, place->is_loose ? "at most " : "",
-               stowi_words_tensor(&needed).text, stowi_words_tensor(tensor).text);
+               stowi_exec_words_value(exec->graph, value).text, place->is_bounded ? "at most " : "",
+               stowi_exec_words_tensor(&needed).text, stowi_exec_words_tensor(tensor).text);
     stowi_diag_value(diag, value);
     return STOW_ERR_TYPE;
   }

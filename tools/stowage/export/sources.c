@@ -55,7 +55,7 @@ static int compare_definitions(const void* a, const void* b) {
 }
 
 // Whether |line| begins the definition of a function that other files may call.
-// A line that begins with a macro, `STOWI_LOOP(name, …`, defines nothing that others name.
+// A line that begins with a macro, `STOWI_KERNEL_LOOP(name, …`, defines nothing that others name.
 static bool is_definition(const char* line, definition* out) {
   static const char* const others[] = {"static ", "typedef ", "extern ", "__attribute__"};
   for (size_t i = 0; i < sizeof others / sizeof others[0]; ++i) {

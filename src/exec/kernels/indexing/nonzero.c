@@ -43,7 +43,7 @@ static uint64_t word_at(uint32_t bits, const void* data, size_t i) {
     case 64:
       return ((const uint64_t*)data)[i];
     default:
-      return stowi_packed_get(data, bits, i);
+      return stowi_kernel_packed_get(data, bits, i);
   }
 }
 
@@ -57,7 +57,7 @@ static bool is_nonzero(const stow_tensor* x, uint32_t bits, uint64_t mask, size_
 }
 
 static size_t count_nonzero(const stow_tensor* x, size_t elements) {
-  uint32_t bits = stowi_bits(x->dtype);
+  uint32_t bits = stowi_kernel_bits(x->dtype);
   uint64_t mask = mask_of(x->dtype);
   size_t count = 0;
   for (size_t i = 0; i < elements; ++i) {
@@ -69,7 +69,7 @@ static size_t count_nonzero(const stow_tensor* x, size_t elements) {
 static stow_status run_nonzero(stow_kernel_call* call) {
   const stow_tensor* x = call->operands[0];
   stow_tensor* result = call->results[0];
-  uint32_t bits = stowi_bits(x->dtype);
+  uint32_t bits = stowi_kernel_bits(x->dtype);
   uint64_t mask = mask_of(x->dtype);
   size_t elements = stow_tensor_elements(x);
   size_t count = count_nonzero(x, elements);
@@ -101,7 +101,7 @@ STOWI_KERNEL(NONZERO, NULL, run_nonzero);
 // true. They keep their order, so the result may be in place. The condition may be shorter than the
 // dim; the rest is dropped.
 
-static stow_status count_chosen(const stow_kernel_call* call, const stowi_slices* s,
+static stow_status count_chosen(const stow_kernel_call* call, const stowi_kernel_slices* s,
                                 size_t* out_count) {
   const stow_tensor* condition = call->operands[1];
   const uint8_t* is_chosen = condition->data;
@@ -126,11 +126,11 @@ static stow_status run_compress(stow_kernel_call* call) {
   const stow_tensor* x = call->operands[0];
   const stow_tensor* condition = call->operands[1];
   stow_tensor* result = call->results[0];
-  uint32_t bits = stowi_bits(x->dtype);
+  uint32_t bits = stowi_kernel_bits(x->dtype);
   const uint8_t* is_chosen = condition->data;
-  stowi_slices s;
+  stowi_kernel_slices s;
   size_t count;
-  stow_status status = stowi_slices_of(call, &s);
+  stow_status status = stowi_kernel_slices_of(call, &s);
   status = status == STOW_OK ? count_chosen(call, &s, &count) : status;
   if (status != STOW_OK) {
     return status;
@@ -139,12 +139,13 @@ static stow_status run_compress(stow_kernel_call* call) {
   if (stow_tensor_elements(result) == 0) {
     return STOW_OK;
   }
-  stowi_clear_tail(result);
+  stowi_kernel_clear_tail(result);
   size_t to = 0;
   for (size_t i = 0; i < s.outer; ++i) {
     for (size_t j = 0; j < (size_t)condition->dims[0]; ++j) {
       if (is_chosen[j] != 0) {
-        stowi_copy_elements(bits, result->data, to, x->data, (i * s.count + j) * s.inner, s.inner);
+        stowi_kernel_copy_elements(bits, result->data, to, x->data, (i * s.count + j) * s.inner,
+                                   s.inner);
         to += s.inner;
       }
     }

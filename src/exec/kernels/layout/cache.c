@@ -21,8 +21,8 @@ typedef struct entry_range {
 static void keep_cache(const stow_kernel_call* call) {
   const stow_tensor* cache = call->operands[0];
   if (call->results[0]->data != cache->data) {
-    stowi_copy_elements(stowi_bits(cache->dtype), call->results[0]->data, 0, cache->data, 0,
-                        stow_tensor_elements(cache));
+    stowi_kernel_copy_elements(stowi_kernel_bits(cache->dtype), call->results[0]->data, 0,
+                               cache->data, 0, stow_tensor_elements(cache));
   }
 }
 
@@ -32,16 +32,16 @@ static void put_entries(const stow_kernel_call* call, const entry_range* e, int6
   stow_tensor* cache = call->results[0];
   int64_t from[STOW_MAX_RANK];
   int64_t to[STOW_MAX_RANK];
-  stowi_strides_of(entries, from);
-  stowi_strides_of(cache, to);
-  stowi_strided s = {0};
+  stowi_kernel_strides_of(entries, from);
+  stowi_kernel_strides_of(cache, to);
+  stowi_kernel_strided s = {0};
   s.from_first = e->row * from[0] + e->first * from[e->axis];
   s.to_first = e->row * to[0] + position * to[e->axis];
   for (uint32_t i = 0; i < entries->rank; ++i) {
     int64_t rows = i == 0 ? e->rows : entries->dims[i];
-    stowi_strided_add(&s, i == e->axis ? e->count : rows, from[i], to[i]);
+    stowi_kernel_strided_add(&s, i == e->axis ? e->count : rows, from[i], to[i]);
   }
-  stowi_strided_copy(call, entries->dtype, entries->data, cache->data, &s);
+  stowi_kernel_strided_copy(call, entries->dtype, entries->data, cache->data, &s);
 }
 
 // The error that all entries at |position| go beyond the cache.
@@ -59,7 +59,7 @@ static stow_status refuse_entries(const stow_kernel_call* call, uint32_t axis, i
 
 static stow_status check_positions(const stow_kernel_call* call, uint32_t axis) {
   const stow_tensor* cache = call->operands[0];
-  stowi_numbers positions = stowi_numbers_of(call, NULL, 2);
+  stowi_kernel_numbers positions = stowi_kernel_numbers_of(call, NULL, 2);
   int64_t entries = call->operands[1]->dims[axis];
   if (positions.count > 1 && (axis == 0 || positions.count != (size_t)cache->dims[0])) {
     return stow_kernel_fail(
@@ -68,7 +68,7 @@ static stow_status check_positions(const stow_kernel_call* call, uint32_t axis) 
         positions.count, (long long)cache->dims[0]);
   }
   for (size_t i = 0; i < (positions.count == 0 ? 1 : positions.count); ++i) {
-    int64_t at = positions.count == 0 ? 0 : stowi_number_at(&positions, i);
+    int64_t at = positions.count == 0 ? 0 : stowi_kernel_number_at(&positions, i);
     if (at < 0 || entries > cache->dims[axis] || at > cache->dims[axis] - entries) {
       return refuse_entries(call, axis, at);
     }
@@ -80,21 +80,21 @@ static stow_status run_kv_append(stow_kernel_call* call) {
   const stow_tensor* cache = call->operands[0];
   const stow_tensor* entries = call->operands[1];
   uint32_t axis;
-  stow_status status = stowi_axis_attr(call, cache->rank, &axis);
+  stow_status status = stowi_kernel_axis_attr(call, cache->rank, &axis);
   status = status == STOW_OK ? check_positions(call, axis) : status;
   if (status != STOW_OK) {
     return status;
   }
   keep_cache(call);
   entry_range e = {.axis = axis, .rows = entries->dims[0], .count = entries->dims[axis]};
-  stowi_numbers positions = stowi_numbers_of(call, NULL, 2);
+  stowi_kernel_numbers positions = stowi_kernel_numbers_of(call, NULL, 2);
   if (positions.count <= 1) {
-    put_entries(call, &e, positions.count == 0 ? 0 : stowi_number_at(&positions, 0));
+    put_entries(call, &e, positions.count == 0 ? 0 : stowi_kernel_number_at(&positions, 0));
     return STOW_OK;
   }
   e.rows = 1;
   for (; e.row < entries->dims[0]; ++e.row) {
-    put_entries(call, &e, stowi_number_at(&positions, (size_t)e.row));
+    put_entries(call, &e, stowi_kernel_number_at(&positions, (size_t)e.row));
   }
   return STOW_OK;
 }
@@ -107,7 +107,7 @@ STOWI_KERNEL(KV_APPEND, NULL, run_kv_append);
 
 static int64_t position_of(const stow_kernel_call* call, int64_t batch) {
   const stow_tensor* positions = stow_kernel_operand(call, 2);
-  return positions == NULL ? 0 : stowi_int_at(positions, (size_t)batch);
+  return positions == NULL ? 0 : stowi_kernel_int_at(positions, (size_t)batch);
 }
 
 static stow_status check_starts(const stow_kernel_call* call, uint32_t axis, bool is_circular) {
@@ -133,7 +133,7 @@ static stow_status run_tensor_scatter(stow_kernel_call* call) {
   const stow_tensor* cache = call->operands[0];
   bool is_circular = stow_kernel_is(call, "mode", "circular");
   uint32_t axis;
-  stow_status status = stowi_axis_attr(call, cache->rank, &axis);
+  stow_status status = stowi_kernel_axis_attr(call, cache->rank, &axis);
   if (status != STOW_OK || stow_tensor_elements(cache) == 0) {
     return status;
   }
@@ -150,7 +150,7 @@ static stow_status run_tensor_scatter(stow_kernel_call* call) {
     put_entries(call, &(entry_range){axis, i, 1, 0, straight}, position);
     put_entries(call, &(entry_range){axis, i, 1, straight, entries - straight}, 0);
   }
-  stowi_clear_rest(call->results[0]);
+  stowi_kernel_clear_rest(call->results[0]);
   return STOW_OK;
 }
 

@@ -23,7 +23,7 @@ typedef struct joint {
 } joint;
 
 static size_t row_of(const joint* j, const stow_tensor* tensor) {
-  return stowi_count_of(tensor, j->axis, tensor->rank);
+  return stowi_kernel_count_of(tensor, j->axis, tensor->rank);
 }
 
 // Elements before operand |k|'s in a row of the result.
@@ -37,11 +37,11 @@ static size_t place_of(const joint* j, size_t k) {
 
 static void spread_first(const joint* j) {
   const stow_tensor* first = j->call->operands[0];
-  uint32_t bits = stowi_bits(first->dtype);
+  uint32_t bits = stowi_kernel_bits(first->dtype);
   size_t row = row_of(j, first);
   void* data = j->call->results[0]->data;
   for (size_t i = j->rows; row != j->row && i-- > 1;) {
-    stowi_copy_elements(bits, data, i * j->row, data, i * row, row);
+    stowi_kernel_copy_elements(bits, data, i * j->row, data, i * row, row);
   }
 }
 
@@ -53,7 +53,7 @@ static const void* source_of(const joint* j, size_t k) {
   uint8_t* result = j->call->results[0]->data;
   uintptr_t begin = (uintptr_t)result;
   uintptr_t end = begin + stow_tensor_bytes(j->call->results[0]);
-  uint32_t bits = stowi_bits(operand->dtype);
+  uint32_t bits = stowi_kernel_bits(operand->dtype);
   for (size_t i = 0; i < k && j->rows == 1 && bits % 8 == 0; ++i) {
     const stow_tensor* moved = j->call->operands[i];
     uintptr_t home = (uintptr_t)moved->data;
@@ -70,27 +70,27 @@ static void put(const joint* j, size_t k) {
   const stow_tensor* operand = j->call->operands[k];
   stow_tensor* result = j->call->results[0];
   int64_t row = (int64_t)row_of(j, operand);
-  stowi_strided s = {0};
+  stowi_kernel_strided s = {0};
   s.to_first = (int64_t)place_of(j, k);
-  stowi_strided_add(&s, (int64_t)j->rows, row, (int64_t)j->row);
-  stowi_strided_add(&s, row, 1, 1);
-  stowi_strided_copy(j->call, operand->dtype, source_of(j, k), result->data, &s);
+  stowi_kernel_strided_add(&s, (int64_t)j->rows, row, (int64_t)j->row);
+  stowi_kernel_strided_add(&s, row, 1, 1);
+  stowi_kernel_strided_copy(j->call, operand->dtype, source_of(j, k), result->data, &s);
 }
 
 static stow_status run_concat(stow_kernel_call* call) {
   stow_tensor* result = call->results[0];
   joint j = {call, 0, 0, 0};
-  stow_status status = stowi_axis_attr(call, result->rank, &j.axis);
+  stow_status status = stowi_kernel_axis_attr(call, result->rank, &j.axis);
   if (status != STOW_OK) {
     return status;
   }
-  j.rows = stowi_count_of(result, 0, j.axis);
+  j.rows = stowi_kernel_count_of(result, 0, j.axis);
   j.row = row_of(&j, result);
   if (j.row == 0 || j.rows == 0) {
     return STOW_OK;
   }
   bool is_over = call->operands[0]->data == result->data;
-  stowi_clear_tail(result);
+  stowi_kernel_clear_tail(result);
   if (is_over) {
     spread_first(&j);
   }
@@ -117,7 +117,7 @@ typedef struct cut {
 } cut;
 
 static size_t part_row(const cut* c, const stow_tensor* tensor) {
-  return stowi_count_of(tensor, c->axis, tensor->rank);
+  return stowi_kernel_count_of(tensor, c->axis, tensor->rank);
 }
 
 static bool lies_inside(const stow_tensor* part, const stow_tensor* whole) {
@@ -131,12 +131,12 @@ static void copy_part(const cut* c, size_t k, size_t place) {
   const stow_tensor* x = c->call->operands[0];
   stow_tensor* part = c->call->results[k];
   int64_t row = (int64_t)part_row(c, part);
-  stowi_strided s = {0};
+  stowi_kernel_strided s = {0};
   s.from_first = (int64_t)place;
-  stowi_strided_add(&s, (int64_t)c->rows, (int64_t)c->row, row);
-  stowi_strided_add(&s, row, 1, 1);
-  stowi_clear_tail_beside(part, x);
-  stowi_strided_copy(c->call, x->dtype, x->data, part->data, &s);
+  stowi_kernel_strided_add(&s, (int64_t)c->rows, (int64_t)c->row, row);
+  stowi_kernel_strided_add(&s, row, 1, 1);
+  stowi_kernel_clear_tail_beside(part, x);
+  stowi_kernel_strided_copy(c->call, x->dtype, x->data, part->data, &s);
 }
 
 // All parts, row by row.
@@ -146,7 +146,7 @@ static void copy_in_one_walk(const cut* c) {
     size_t place = i * c->row;
     for (size_t k = 0; k < c->call->result_count; ++k) {
       size_t row = part_row(c, c->call->results[k]);
-      stowi_copy_elements(c->bits, c->call->results[k]->data, i * row, x->data, place, row);
+      stowi_kernel_copy_elements(c->bits, c->call->results[k]->data, i * row, x->data, place, row);
       place += row;
     }
   }
@@ -188,8 +188,8 @@ static void copy_parts(const cut* c) {
 
 static stow_status run_split(stow_kernel_call* call) {
   const stow_tensor* x = call->operands[0];
-  cut c = {call, 0, stowi_bits(x->dtype), 0, 0};
-  stow_status status = stowi_axis_attr(call, x->rank, &c.axis);
+  cut c = {call, 0, stowi_kernel_bits(x->dtype), 0, 0};
+  stow_status status = stowi_kernel_axis_attr(call, x->rank, &c.axis);
   if (status != STOW_OK) {
     return status;
   }
@@ -201,7 +201,7 @@ static stow_status run_split(stow_kernel_call* call) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "sizes add up to %lld, dim %u is %lld",
                             (long long)sum, (unsigned)c.axis, (long long)x->dims[c.axis]);
   }
-  c.rows = stowi_count_of(x, 0, c.axis);
+  c.rows = stowi_kernel_count_of(x, 0, c.axis);
   c.row = part_row(&c, x);
   if (c.rows != 0 && c.row != 0) {
     copy_parts(&c);

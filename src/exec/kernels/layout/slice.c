@@ -19,15 +19,15 @@ static void copy_part(const stow_kernel_call* call, const taken* part) {
   stow_tensor* result = call->results[0];
   int64_t from[STOW_MAX_RANK];
   int64_t to[STOW_MAX_RANK];
-  stowi_strides_of(x, from);
-  stowi_strides_of(result, to);
-  stowi_strided s = {0};
+  stowi_kernel_strides_of(x, from);
+  stowi_kernel_strides_of(result, to);
+  stowi_kernel_strided s = {0};
   for (uint32_t i = 0; i < x->rank; ++i) {
     s.from_first += part[i].start * from[i];
-    stowi_strided_add(&s, result->dims[i], part[i].step * from[i], to[i]);
+    stowi_kernel_strided_add(&s, result->dims[i], part[i].step * from[i], to[i]);
   }
-  stowi_clear_tail_beside(result, x);
-  stowi_strided_copy(call, x->dtype, x->data, result->data, &s);
+  stowi_kernel_clear_tail_beside(result, x);
+  stowi_kernel_strided_copy(call, x->dtype, x->data, result->data, &s);
 }
 
 static void take_all(const stow_tensor* x, taken* out) {
@@ -40,7 +40,7 @@ static stow_status run_narrow(stow_kernel_call* call) {
   const stow_tensor* x = call->operands[0];
   stow_tensor* result = call->results[0];
   uint32_t axis;
-  stow_status status = stowi_axis_attr(call, x->rank, &axis);
+  stow_status status = stowi_kernel_axis_attr(call, x->rank, &axis);
   if (status != STOW_OK) {
     return status;
   }
@@ -85,10 +85,10 @@ static taken take(int64_t dim, int64_t start, int64_t end, int64_t step) {
 
 static stow_status read_lists(const stow_kernel_call* call, taken* parts) {
   const stow_tensor* x = call->operands[0];
-  stowi_numbers starts = stowi_numbers_of(call, "starts", 1);
-  stowi_numbers ends = stowi_numbers_of(call, "ends", 2);
-  stowi_numbers axes = stowi_numbers_of(call, "axes", 3);
-  stowi_numbers steps = stowi_numbers_of(call, "steps", 4);
+  stowi_kernel_numbers starts = stowi_kernel_numbers_of(call, "starts", 1);
+  stowi_kernel_numbers ends = stowi_kernel_numbers_of(call, "ends", 2);
+  stowi_kernel_numbers axes = stowi_kernel_numbers_of(call, "axes", 3);
+  stowi_kernel_numbers steps = stowi_kernel_numbers_of(call, "steps", 4);
   if (starts.count != ends.count || starts.count > x->rank ||
       (axes.count != 0 && axes.count != starts.count) ||
       (steps.count != 0 && steps.count != starts.count)) {
@@ -98,16 +98,17 @@ static stow_status read_lists(const stow_kernel_call* call, taken* parts) {
   }
   for (size_t i = 0; i < starts.count; ++i) {
     uint32_t axis = 0;
-    int64_t number = axes.count == 0 ? (int64_t)i : stowi_number_at(&axes, i);
-    stow_status status = stowi_axis_of(call, number, x->rank, &axis);
+    int64_t number = axes.count == 0 ? (int64_t)i : stowi_kernel_number_at(&axes, i);
+    stow_status status = stowi_kernel_axis_of(call, number, x->rank, &axis);
     if (status != STOW_OK) {
       return status;
     }
-    int64_t step = steps.count == 0 ? 1 : stowi_number_at(&steps, i);
+    int64_t step = steps.count == 0 ? 1 : stowi_kernel_number_at(&steps, i);
     if (step == 0) {
       return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "step 0 goes nowhere");
     }
-    parts[axis] = take(x->dims[axis], stowi_number_at(&starts, i), stowi_number_at(&ends, i), step);
+    parts[axis] = take(x->dims[axis], stowi_kernel_number_at(&starts, i),
+                       stowi_kernel_number_at(&ends, i), step);
   }
   return STOW_OK;
 }
@@ -149,15 +150,16 @@ static void copy_stretch(const stow_kernel_call* call, axes a, int64_t batch, in
                          int64_t count, bool is_reversed) {
   const stow_tensor* x = call->operands[0];
   int64_t strides[STOW_MAX_RANK];
-  stowi_strides_of(x, strides);
-  stowi_strided s = {0};
+  stowi_kernel_strides_of(x, strides);
+  stowi_kernel_strided s = {0};
   s.to_first = batch * strides[a.batch] + first * strides[a.time];
   s.from_first = s.to_first + (is_reversed ? (count - 1) * strides[a.time] : 0);
   for (uint32_t i = 0; i < x->rank; ++i) {
     int64_t dim = i == a.batch ? 1 : i == a.time ? count : x->dims[i];
-    stowi_strided_add(&s, dim, i == a.time && is_reversed ? -strides[i] : strides[i], strides[i]);
+    stowi_kernel_strided_add(&s, dim, i == a.time && is_reversed ? -strides[i] : strides[i],
+                             strides[i]);
   }
-  stowi_strided_copy(call, x->dtype, x->data, call->results[0]->data, &s);
+  stowi_kernel_strided_copy(call, x->dtype, x->data, call->results[0]->data, &s);
 }
 
 static stow_status run_reverse_sequence(stow_kernel_call* call) {
@@ -165,25 +167,25 @@ static stow_status run_reverse_sequence(stow_kernel_call* call) {
   const stow_tensor* lengths = call->operands[1];
   axes a;
   stow_status status =
-      stowi_axis_of(call, stow_kernel_int(call, "batch_axis", 1), x->rank, &a.batch);
+      stowi_kernel_axis_of(call, stow_kernel_int(call, "batch_axis", 1), x->rank, &a.batch);
   status = status == STOW_OK
-               ? stowi_axis_of(call, stow_kernel_int(call, "time_axis", 0), x->rank, &a.time)
+               ? stowi_kernel_axis_of(call, stow_kernel_int(call, "time_axis", 0), x->rank, &a.time)
                : status;
   if (status != STOW_OK) {
     return status;
   }
   int64_t whole = x->dims[a.time];
   for (int64_t i = 0; i < x->dims[a.batch]; ++i) {
-    int64_t length = stowi_int_at(lengths, (size_t)i);
+    int64_t length = stowi_kernel_int_at(lengths, (size_t)i);
     if (length < 0 || length > whole) {
       return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
                               "sequence %lld has length %lld, dim %u is %lld", (long long)i,
                               (long long)length, (unsigned)a.time, (long long)whole);
     }
   }
-  stowi_clear_tail(call->results[0]);
+  stowi_kernel_clear_tail(call->results[0]);
   for (int64_t i = 0; i < x->dims[a.batch]; ++i) {
-    int64_t length = stowi_int_at(lengths, (size_t)i);
+    int64_t length = stowi_kernel_int_at(lengths, (size_t)i);
     copy_stretch(call, a, i, 0, length, true);
     copy_stretch(call, a, i, length, whole - length, false);
   }

@@ -178,12 +178,12 @@ typedef struct plan {
   size_t unit;
   const uint8_t* from;
   uint8_t* to;
-  int64_t dims[STOWI_STRIDED_RANK];
-  int64_t from_stride[STOWI_STRIDED_RANK];
-  int64_t to_stride[STOWI_STRIDED_RANK];
+  int64_t dims[STOWI_KERNEL_STRIDED_RANK];
+  int64_t from_stride[STOWI_KERNEL_STRIDED_RANK];
+  int64_t to_stride[STOWI_KERNEL_STRIDED_RANK];
 } plan;
 
-void stowi_strided_add(stowi_strided* s, int64_t dim, int64_t from, int64_t to) {
+void stowi_kernel_strided_add(stowi_kernel_strided* s, int64_t dim, int64_t from, int64_t to) {
   s->dims[s->rank] = dim;
   s->from[s->rank] = from;
   s->to[s->rank] = to;
@@ -214,7 +214,8 @@ static void push(plan* p, int64_t dim, int64_t from, int64_t to) {
   p->rank++;
 }
 
-static void plan_make(plan* p, const stowi_strided* s, size_t width, const void* from, void* to) {
+static void plan_make(plan* p, const stowi_kernel_strided* s, size_t width, const void* from,
+                      void* to) {
   int64_t unit = (int64_t)width;
   p->rank = 0;
   p->unit = width;
@@ -317,7 +318,7 @@ static void copy_line(size_t unit, uint8_t* to, int64_t to_stride, const uint8_t
 typedef struct place {
   const uint8_t* from;
   uint8_t* to;
-  int64_t index[STOWI_STRIDED_RANK];
+  int64_t index[STOWI_KERNEL_STRIDED_RANK];
 } place;
 
 static void place_at(const plan* p, uint32_t outer, size_t i, place* out) {
@@ -483,8 +484,9 @@ static void copy_plan(const stow_kernel_call* call, plan* p) {
 
 // Dims of 1 have no stride.
 static bool is_packed_in_place(uint32_t bits, const void* from, const void* to,
-                               const stowi_strided* s) {
-  bool is_same = stowi_is_same_place(bits, to, (size_t)s->to_first, from, (size_t)s->from_first);
+                               const stowi_kernel_strided* s) {
+  bool is_same =
+      stowi_kernel_is_same_place(bits, to, (size_t)s->to_first, from, (size_t)s->from_first);
   for (uint32_t i = 0; i < s->rank; ++i) {
     is_same = is_same && (s->dims[i] == 1 || s->from[i] == s->to[i]);
   }
@@ -492,7 +494,7 @@ static bool is_packed_in_place(uint32_t bits, const void* from, const void* to,
 }
 
 // Packed elements, one by one: neighbours share a byte, so that work is not divided.
-static void copy_packed(uint32_t bits, const void* from, void* to, const stowi_strided* s,
+static void copy_packed(uint32_t bits, const void* from, void* to, const stowi_kernel_strided* s,
                         size_t count) {
   for (size_t i = 0; i < count; ++i) {
     size_t rest = i;
@@ -504,13 +506,14 @@ static void copy_packed(uint32_t bits, const void* from, void* to, const stowi_s
       to_at += index * s->to[k];
       rest /= (size_t)s->dims[k];
     }
-    stowi_packed_set(to, bits, (size_t)to_at, stowi_packed_get(from, bits, (size_t)from_at));
+    stowi_kernel_packed_set(to, bits, (size_t)to_at,
+                            stowi_kernel_packed_get(from, bits, (size_t)from_at));
   }
 }
 
-void stowi_strided_copy(const stow_kernel_call* call, stow_dtype dtype, const void* from, void* to,
-                        const stowi_strided* s) {
-  uint32_t bits = stowi_bits(dtype);
+void stowi_kernel_strided_copy(const stow_kernel_call* call, stow_dtype dtype, const void* from,
+                               void* to, const stowi_kernel_strided* s) {
+  uint32_t bits = stowi_kernel_bits(dtype);
   size_t count = 1;
   for (uint32_t i = 0; i < s->rank; ++i) {
     count *= (size_t)s->dims[i];
@@ -518,7 +521,7 @@ void stowi_strided_copy(const stow_kernel_call* call, stow_dtype dtype, const vo
   if (count == 0) {
     return;
   }
-  if (stowi_is_packed(bits)) {
+  if (stowi_kernel_is_packed(bits)) {
     if (!is_packed_in_place(bits, from, to, s)) {
       copy_packed(bits, from, to, s, count);
     }

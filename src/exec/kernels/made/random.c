@@ -50,7 +50,7 @@ typedef struct sampling {
 } sampling;
 
 static void store(const stow_tensor* result, size_t at, size_t count, const double* numbers) {
-  stowi_store_f64(result->dtype, result->data, at, count, numbers);
+  stowi_kernel_store_f64(result->dtype, result->data, at, count, numbers);
 }
 
 // 1 - u is never 0, so that its logarithm is a number.
@@ -70,9 +70,9 @@ static double draw_uniform(const sampling* s, size_t i) {
 static void make_numbers(void* user, size_t begin, size_t end, uint32_t worker) {
   (void)worker;
   const sampling* s = user;
-  double block[STOWI_BLOCK];
-  for (size_t i = begin; i < end; i += STOWI_BLOCK) {
-    size_t size = end - i < STOWI_BLOCK ? end - i : STOWI_BLOCK;
+  double block[STOWI_KERNEL_BLOCK];
+  for (size_t i = begin; i < end; i += STOWI_KERNEL_BLOCK) {
+    size_t size = end - i < STOWI_KERNEL_BLOCK ? end - i : STOWI_KERNEL_BLOCK;
     for (size_t j = 0; j < size; ++j) {
       block[j] = s->draw(s, i + j);
     }
@@ -84,10 +84,10 @@ static void make_numbers(void* user, size_t begin, size_t end, uint32_t worker) 
 static void make_bernoulli(void* user, size_t begin, size_t end, uint32_t worker) {
   (void)worker;
   const sampling* s = user;
-  double block[STOWI_BLOCK];
-  for (size_t i = begin; i < end; i += STOWI_BLOCK) {
-    size_t size = end - i < STOWI_BLOCK ? end - i : STOWI_BLOCK;
-    stowi_load_f64(s->x->dtype, s->x->data, i, size, block);
+  double block[STOWI_KERNEL_BLOCK];
+  for (size_t i = begin; i < end; i += STOWI_KERNEL_BLOCK) {
+    size_t size = end - i < STOWI_KERNEL_BLOCK ? end - i : STOWI_KERNEL_BLOCK;
+    stowi_kernel_load_f64(s->x->dtype, s->x->data, i, size, block);
     for (size_t j = 0; j < size; ++j) {
       block[j] = random_unit(s->seed, i + j) < block[j] ? 1.0 : 0.0;
     }
@@ -98,9 +98,9 @@ static void make_bernoulli(void* user, size_t begin, size_t end, uint32_t worker
 // Integers could hold no random number; neighbours that share a byte could not be divided.
 static stow_status check_dtype(const stow_kernel_call* call, bool takes_integers) {
   stow_dtype dtype = call->results[0]->dtype;
-  stow_dtype_kind kind = stowi_kind(dtype);
+  stow_dtype_kind kind = stowi_kernel_kind(dtype);
   bool fits = kind == STOW_KIND_FLOAT || (takes_integers && kind != STOW_KIND_COMPLEX);
-  if (!fits || stowi_bits(dtype) % 8 != 0) {
+  if (!fits || stowi_kernel_bits(dtype) % 8 != 0) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "%s of whole bytes are needed",
                             takes_integers ? "numbers" : "floats");
   }
@@ -136,10 +136,10 @@ static stow_status run_bernoulli(stow_kernel_call* call) {
   if (status != STOW_OK) {
     return status;
   }
-  if (stowi_kind(s.x->dtype) == STOW_KIND_COMPLEX) {
+  if (stowi_kernel_kind(s.x->dtype) == STOW_KIND_COMPLEX) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "probabilities must not be complex");
   }
-  if (stowi_is_divisible(call)) {
+  if (stowi_kernel_is_divisible(call)) {
     stow_kernel_split(call, count, GRAIN, make_bernoulli, &s);
   } else {
     make_bernoulli(&s, 0, count, 0);
@@ -166,7 +166,7 @@ typedef struct drawing {
 // Scores are taken relative to the highest, so that none overflows.
 static void add_up(const drawing* d, size_t row, double* sums) {
   double highest = -INFINITY;
-  stowi_load_f64(d->x->dtype, d->x->data, row * d->classes, d->classes, sums);
+  stowi_kernel_load_f64(d->x->dtype, d->x->data, row * d->classes, d->classes, sums);
   for (size_t i = 0; i < d->classes; ++i) {
     highest = sums[i] > highest ? sums[i] : highest;
   }
@@ -201,7 +201,7 @@ static void draw_rows(void* user, size_t begin, size_t end, uint32_t worker) {
       size_t at = row * d->samples + i;
       double place = random_unit(d->seed, at) * sums[d->classes - 1];
       int64_t drawn = (int64_t)find(sums, d->classes, place);
-      stowi_store_i64(d->result->dtype, d->result->data, at, 1, &drawn);
+      stowi_kernel_store_i64(d->result->dtype, d->result->data, at, 1, &drawn);
     }
   }
 }
@@ -217,18 +217,18 @@ static stow_status run_multinomial(stow_kernel_call* call) {
   d.classes = (size_t)x->dims[1];
   d.samples = (size_t)d.result->dims[1];
   d.seed = seed_of(call);
-  stow_dtype_kind kind = stowi_kind(d.result->dtype);
+  stow_dtype_kind kind = stowi_kernel_kind(d.result->dtype);
   if (stow_tensor_elements(d.result) == 0) {
     return STOW_OK;
   }
   if (d.classes == 0) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "there are no classes to draw from");
   }
-  if (stowi_kind(x->dtype) == STOW_KIND_COMPLEX) {
+  if (stowi_kernel_kind(x->dtype) == STOW_KIND_COMPLEX) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "probabilities must be real numbers");
   }
   if ((kind != STOW_KIND_SIGNED && kind != STOW_KIND_UNSIGNED) ||
-      stowi_bits(d.result->dtype) % 8 != 0) {
+      stowi_kernel_bits(d.result->dtype) % 8 != 0) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "integers of whole bytes are needed");
   }
   stow_kernel_split(call, (size_t)x->dims[0], 1, draw_rows, &d);
@@ -254,17 +254,17 @@ typedef struct dropping {
 static void drop_range(void* user, size_t begin, size_t end, uint32_t worker) {
   (void)worker;
   const dropping* d = user;
-  double block[STOWI_BLOCK];
-  uint8_t stays[STOWI_BLOCK];
+  double block[STOWI_KERNEL_BLOCK];
+  uint8_t stays[STOWI_KERNEL_BLOCK];
   double scale = 1.0 / (1.0 - d->ratio);
-  for (size_t i = begin; i < end; i += STOWI_BLOCK) {
-    size_t size = end - i < STOWI_BLOCK ? end - i : STOWI_BLOCK;
-    stowi_load_f64(d->x->dtype, d->x->data, i, size, block);
+  for (size_t i = begin; i < end; i += STOWI_KERNEL_BLOCK) {
+    size_t size = end - i < STOWI_KERNEL_BLOCK ? end - i : STOWI_KERNEL_BLOCK;
+    stowi_kernel_load_f64(d->x->dtype, d->x->data, i, size, block);
     for (size_t j = 0; j < size; ++j) {
       stays[j] = random_unit(d->seed, i + j) >= d->ratio;
       block[j] = stays[j] ? block[j] * scale : 0.0;
     }
-    stowi_store_f64(d->result->dtype, d->result->data, i, size, block);
+    stowi_kernel_store_f64(d->result->dtype, d->result->data, i, size, block);
     for (size_t j = 0; d->mask != NULL && j < size; ++j) {
       ((uint8_t*)d->mask->data)[i + j] = stays[j];
     }
@@ -273,11 +273,11 @@ static void drop_range(void* user, size_t begin, size_t end, uint32_t worker) {
 
 // The operand is copied before the mask is written over it.
 static void keep_all(const stow_kernel_call* call, const dropping* d) {
-  stowi_copy_elements(stowi_bits(d->x->dtype), d->result->data, 0, d->x->data, 0,
-                      stow_tensor_elements(d->x));
+  stowi_kernel_copy_elements(stowi_kernel_bits(d->x->dtype), d->result->data, 0, d->x->data, 0,
+                             stow_tensor_elements(d->x));
   if (d->mask != NULL && stow_tensor_elements(d->mask) != 0) {
     uint8_t stays = 1;
-    stowi_fill_result(call, d->mask, &stays);
+    stowi_kernel_fill_result(call, d->mask, &stays);
   }
 }
 
@@ -290,21 +290,22 @@ static stow_status run_dropout(stow_kernel_call* call) {
                 .ratio = 0.0};
   int64_t seed = stow_kernel_int(call, "seed", 0);
   d.seed = seed == 0 ? call->seed : (uint64_t)seed;
-  if (training != NULL && stowi_int_at(training, 0) != 0) {
-    d.ratio = ratio != NULL ? stowi_float_at(ratio, 0) : stow_kernel_float(call, "ratio", 0.5);
+  if (training != NULL && stowi_kernel_int_at(training, 0) != 0) {
+    d.ratio =
+        ratio != NULL ? stowi_kernel_float_at(ratio, 0) : stow_kernel_float(call, "ratio", 0.5);
   }
   if (!(d.ratio >= 0.0 && d.ratio < 1.0)) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
                             "ratio %g is out of range, 0 or more and less than 1 is needed",
                             d.ratio);
   }
-  if (stowi_kind(d.x->dtype) != STOW_KIND_FLOAT || stowi_bits(d.x->dtype) % 8 != 0) {
+  if (stowi_kernel_kind(d.x->dtype) != STOW_KIND_FLOAT || stowi_kernel_bits(d.x->dtype) % 8 != 0) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "floats of whole bytes are needed");
   }
   size_t count = stow_tensor_elements(d.x);
   if (d.ratio == 0.0) {
     keep_all(call, &d);
-  } else if (stowi_is_divisible(call)) {
+  } else if (stowi_kernel_is_divisible(call)) {
     stow_kernel_split(call, count, DROPOUT_GRAIN, drop_range, &d);
   } else {
     drop_range(&d, 0, count, 0);

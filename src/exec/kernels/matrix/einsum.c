@@ -220,10 +220,10 @@ static bool einsum_of(const stow_kernel_call* call, einsum_loops* out) {
 }
 
 // ---------------------------------------------------------------------------------------------
-// Two f32 factors go through stowi_gemm: one axis of each factor alone and one common summed axis
-// become m, n and k, other axes of the result become a batch of products, and other summed axes are
-// added one after the other. Everything else is summed element by element, floats as f64 and
-// integers modulo 2^64.
+// Two f32 factors go through stowi_kernel_gemm: one axis of each factor alone and one common summed
+// axis become m, n and k, other axes of the result become a batch of products, and other summed
+// axes are added one after the other. Everything else is summed element by element, floats as f64
+// and integers modulo 2^64.
 
 enum { WORK = 1 << 16 };
 
@@ -258,7 +258,7 @@ static void move(const einsum_loops* e, const loop_axis* axes, size_t count, siz
 
 static double float_at(const stow_tensor* tensor, size_t i) {
   return tensor->dtype == STOW_F32 ? (double)((const float*)tensor->data)[i]
-                                   : stowi_float_at(tensor, i);
+                                   : stowi_kernel_float_at(tensor, i);
 }
 
 // The last summed axis, |last|, is the innermost loop.
@@ -279,7 +279,7 @@ static uint64_t sum_ints(const element_loops* l, const loop_axis* last, const si
   for (size_t s = 0; s < last->dim; ++s) {
     uint64_t product = 1;
     for (size_t k = 0; k < l->einsum->operands; ++k) {
-      product *= (uint64_t)stowi_int_at(l->call->operands[k], offsets[k] + s * last->in[k]);
+      product *= (uint64_t)stowi_kernel_int_at(l->call->operands[k], offsets[k] + s * last->in[k]);
     }
     sum += product;
   }
@@ -313,9 +313,9 @@ static void compute_element(const element_loops* l, size_t index) {
   stow_tensor* result = l->call->results[0];
   int64_t bits = (int64_t)ints;
   if (l->is_float) {
-    stowi_store_f64(result->dtype, result->data, index, 1, &floats);
+    stowi_kernel_store_f64(result->dtype, result->data, index, 1, &floats);
   } else {
-    stowi_store_i64(result->dtype, result->data, index, 1, &bits);
+    stowi_kernel_store_i64(result->dtype, result->data, index, 1, &bits);
   }
 }
 
@@ -327,7 +327,7 @@ static void compute_elements(void* user, size_t begin, size_t end, uint32_t work
 }
 
 static void run_elements(const stow_kernel_call* call, const einsum_loops* e) {
-  element_loops l = {call, e, stowi_kind(call->results[0]->dtype) == STOW_KIND_FLOAT};
+  element_loops l = {call, e, stowi_kernel_kind(call->results[0]->dtype) == STOW_KIND_FLOAT};
   size_t work = count_of(e->sums, e->sum_count);
   stow_kernel_split(call, stow_tensor_elements(call->results[0]),
                     work >= WORK / 16 ? 1 : WORK / 16 / (work + 1), compute_elements, &l);
@@ -392,7 +392,7 @@ static bool is_matrix_product(const stow_kernel_call* call, const einsum_loops* 
     return false;
   }
   out->units = count_of(rest->outs, rest->out_count);
-  out->scratch_size = stowi_gemm_scratch(out->m.dim, out->n.dim, out->k.dim, 1);
+  out->scratch_size = stowi_kernel_gemm_scratch(out->m.dim, out->n.dim, out->k.dim, 1);
   return true;
 }
 
@@ -413,17 +413,18 @@ static void multiply_unit(const matrix_loops* l, size_t unit, void* scratch, boo
     size_t at[EINSUM_OPERANDS] = {0};
     move(rest, rest->outs, rest->out_count, unit, at);
     move(rest, rest->sums, rest->sum_count, s, at);
-    stowi_gemm g = {.m = l->m.dim, .n = l->n.dim, .k = l->k.dim, .c_row = l->m.out, .alpha = 1};
-    g.a = (stowi_matrix){(const float*)l->call->operands[l->a]->data + at[l->a], l->m.in[l->a],
-                         l->k.in[l->a]};
-    g.b = (stowi_matrix){(const float*)l->call->operands[l->b]->data + at[l->b], l->k.in[l->b],
-                         l->n.in[l->b]};
+    stowi_kernel_gemm g = {
+        .m = l->m.dim, .n = l->n.dim, .k = l->k.dim, .c_row = l->m.out, .alpha = 1};
+    g.a = (stowi_kernel_matrix){(const float*)l->call->operands[l->a]->data + at[l->a],
+                                l->m.in[l->a], l->k.in[l->a]};
+    g.b = (stowi_kernel_matrix){(const float*)l->call->operands[l->b]->data + at[l->b],
+                                l->k.in[l->b], l->n.in[l->b]};
     g.c = (float*)l->call->results[0]->data + result_offset(rest, unit);
     g.accumulate = s != 0;
     if (is_divided) {
-      stowi_gemm_run(l->call, &g, scratch);
+      stowi_kernel_gemm_run(l->call, &g, scratch);
     } else {
-      stowi_gemm_alone(&g, scratch);
+      stowi_kernel_gemm_alone(&g, scratch);
     }
   }
 }
@@ -456,7 +457,7 @@ static stow_status scratch_einsum(const stow_kernel_call* call, uint64_t* out_by
   *out_bytes = 0;
   if (einsum_of(call, &e) && e.operands == 2) {
     size_t m = count_of(e.outs, e.out_count);
-    *out_bytes = stowi_gemm_scratch(m, m, count_of(e.sums, e.sum_count), call->workers);
+    *out_bytes = stowi_kernel_gemm_scratch(m, m, count_of(e.sums, e.sum_count), call->workers);
   }
   return STOW_OK;
 }
@@ -468,7 +469,7 @@ static stow_status run_einsum(stow_kernel_call* call) {
                             "the equation must fit its operands, of which there may be %d",
                             EINSUM_OPERANDS);
   }
-  stow_dtype_kind kind = stowi_kind(call->results[0]->dtype);
+  stow_dtype_kind kind = stowi_kernel_kind(call->results[0]->dtype);
   if (kind == STOW_KIND_COMPLEX || kind == STOW_KIND_BOOL) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "operands must be of floats or integers");
   }

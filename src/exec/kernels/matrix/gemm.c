@@ -55,7 +55,7 @@
 
 enum { COLUMNS = 8 };
 
-static void plain_tile(size_t rows, size_t depth, const stowi_tile_factors* f, float* c,
+static void plain_tile(size_t rows, size_t depth, const stowi_kernel_tile_factors* f, float* c,
                        size_t c_row, bool accumulate) {
   for (size_t i = 0; i < rows; ++i) {
     float* to = c + i * c_row;
@@ -82,11 +82,12 @@ static void plain_stream(size_t n, size_t depth, const float* a, const float* b,
   }
 }
 
-static const stowi_tiles plain_tiles = {"plain_tiles", COLUMNS, plain_tile, plain_stream, NULL};
+static const stowi_kernel_tiles plain_tiles = {"plain_tiles", COLUMNS, plain_tile, plain_stream,
+                                               NULL};
 
 #endif
 
-const stowi_tiles* stowi_tiles_at(size_t i) {
+const stowi_kernel_tiles* stowi_kernel_tiles_at(size_t i) {
   if (i == 0) {
     return &plain_tiles;
   }
@@ -102,10 +103,10 @@ const stowi_tiles* stowi_tiles_at(size_t i) {
 }
 
 // The fastest that this processor has.
-static const stowi_tiles* tiles_best(void) {
-  const stowi_tiles* best = stowi_tiles_at(0);
-  for (size_t i = 1; stowi_tiles_at(i) != NULL; ++i) {
-    best = stowi_tiles_at(i);
+static const stowi_kernel_tiles* tiles_best(void) {
+  const stowi_kernel_tiles* best = stowi_kernel_tiles_at(0);
+  for (size_t i = 1; stowi_kernel_tiles_at(i) != NULL; ++i) {
+    best = stowi_kernel_tiles_at(i);
   }
   return best;
 }
@@ -228,7 +229,7 @@ static inline four add_square(four sum, const float* b, size_t apart, const floa
 }
 
 // The chains of steps [begin, end).
-static inline void add_chains(const stowi_gemm* g, const float* b, size_t begin, size_t end,
+static inline void add_chains(const stowi_kernel_gemm* g, const float* b, size_t begin, size_t end,
                               four sum[4]) {
   size_t apart = g->b.column;
   size_t p = begin;
@@ -251,11 +252,12 @@ static inline void add_chains(const stowi_gemm* g, const float* b, size_t begin,
   }
 }
 
-static void multiply_group(const stowi_gemm* g, const float* b, float* c) {
-  for (size_t begin = 0; begin < g->k; begin += STOWI_GEMM_CHAIN) {
+static void multiply_group(const stowi_kernel_gemm* g, const float* b, float* c) {
+  for (size_t begin = 0; begin < g->k; begin += STOWI_KERNEL_GEMM_CHAIN) {
     size_t left = g->k - begin;
     four sum[4] = {{0}};
-    add_chains(g, b, begin, begin + (left < STOWI_GEMM_CHAIN ? left : STOWI_GEMM_CHAIN), sum);
+    add_chains(g, b, begin,
+               begin + (left < STOWI_KERNEL_GEMM_CHAIN ? left : STOWI_KERNEL_GEMM_CHAIN), sum);
     for (size_t q = 0; q < 4; ++q) {
       four* to = (four*)(c + 4 * q);
       if (begin != 0 || g->accumulate) {
@@ -268,7 +270,7 @@ static void multiply_group(const stowi_gemm* g, const float* b, float* c) {
 
 // The first columns, as many whole groups as there are, and returns how many: 0 where |gemm| is
 // none of these, or the compiler has no vectors. m is 1 and b's row stride 1.
-static size_t multiply_columns(const stowi_gemm* gemm) {
+static size_t multiply_columns(const stowi_kernel_gemm* gemm) {
   size_t columns = gemm->n / TURNED_COLUMNS * TURNED_COLUMNS;
   for (size_t j = 0; j < columns; j += TURNED_COLUMNS) {
     multiply_group(gemm, gemm->b.data + j * gemm->b.column, gemm->c + j);
@@ -278,7 +280,7 @@ static size_t multiply_columns(const stowi_gemm* gemm) {
 
 #else
 
-size_t multiply_columns(const stowi_gemm* gemm) {
+size_t multiply_columns(const stowi_kernel_gemm* gemm) {
   (void)gemm;
   return 0;
 }
@@ -302,16 +304,16 @@ size_t multiply_columns(const stowi_gemm* gemm) {
 // row of a is not packed either if columns are contiguous.
 
 enum {
-  DEPTH = STOWI_GEMM_CHAIN,  // steps of k in a block
-  ROWS = 256,                // rows of a in a block
-  SHORT_ROWS = 32,           // the same, in products of few columns
-  FEW_ROWS = 16,             // so few do not pay for packing b
-  FEW_COLUMNS = 64,          // nor so few for packing a
-  LINE = 16,                 // floats in a cache line
-  CLOSE = 2048,              // floats from row to row of b that lies close
-  STREAM_ROWS = 8,           // so few have b streamed past them
-  STREAM_PIECE = 384,        // columns of c that are streamed at a time
-  WORK = 1 << 16,            // multiplications that make a worker worth waking
+  DEPTH = STOWI_KERNEL_GEMM_CHAIN,  // steps of k in a block
+  ROWS = 256,                       // rows of a in a block
+  SHORT_ROWS = 32,                  // the same, in products of few columns
+  FEW_ROWS = 16,                    // so few do not pay for packing b
+  FEW_COLUMNS = 64,                 // nor so few for packing a
+  LINE = 16,                        // floats in a cache line
+  CLOSE = 2048,                     // floats from row to row of b that lies close
+  STREAM_ROWS = 8,                  // so few have b streamed past them
+  STREAM_PIECE = 384,               // columns of c that are streamed at a time
+  WORK = 1 << 16,                   // multiplications that make a worker worth waking
 };
 
 // A block of a that few columns of b pass is not worth much memory, the less so as it mostly need
@@ -319,20 +321,21 @@ enum {
 static size_t rows_of_block(size_t n) { return n > FEW_COLUMNS ? ROWS : SHORT_ROWS; }
 
 static size_t floats_of_a(size_t m, size_t n, size_t k) {
-  return (stowi_smaller(m, rows_of_block(n)) * stowi_smaller(k, DEPTH) + 15) / 16 * 16;
+  return (stowi_kernel_smaller(m, rows_of_block(n)) * stowi_kernel_smaller(k, DEPTH) + 15) / 16 *
+         16;
 }
 
 static size_t floats_of_worker(size_t m, size_t n, size_t k) {
-  return floats_of_a(m, n, k) + stowi_smaller(k, DEPTH) * STOWI_TILE_COLUMNS;
+  return floats_of_a(m, n, k) + stowi_kernel_smaller(k, DEPTH) * STOWI_KERNEL_TILE_COLUMNS;
 }
 
-uint64_t stowi_gemm_scratch(size_t m, size_t n, size_t k, uint32_t workers) {
+uint64_t stowi_kernel_gemm_scratch(size_t m, size_t n, size_t k, uint32_t workers) {
   return (uint64_t)floats_of_worker(m, n, k) * sizeof(float) * workers;
 }
 
 static size_t panel_rows(size_t left) { return left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1; }
 
-static void pack_a(const stowi_gemm* g, size_t row, size_t rows, size_t step, size_t steps,
+static void pack_a(const stowi_kernel_gemm* g, size_t row, size_t rows, size_t step, size_t steps,
                    float* out) {
   for (size_t i = 0; i < rows;) {
     size_t height = panel_rows(rows - i);
@@ -347,8 +350,8 @@ static void pack_a(const stowi_gemm* g, size_t row, size_t rows, size_t step, si
 
 // A block of c, and what is added to it. Factors are the block's, and b a panel of it.
 typedef struct block {
-  const stowi_tiles* tiles;
-  stowi_tile_factors f;
+  const stowi_kernel_tiles* tiles;
+  stowi_kernel_tile_factors f;
   bool is_packed;  // a, in panels
   size_t rows, columns, steps;
   float* c;
@@ -357,8 +360,8 @@ typedef struct block {
 } block;
 
 // A tile whose columns are not all c's.
-static void edge_tile(const block* k, size_t rows, const stowi_tile_factors* f, float* c) {
-  float whole[STOWI_TILE_ROWS * STOWI_TILE_COLUMNS] = {0};
+static void edge_tile(const block* k, size_t rows, const stowi_kernel_tile_factors* f, float* c) {
+  float whole[STOWI_KERNEL_TILE_ROWS * STOWI_KERNEL_TILE_COLUMNS] = {0};
   size_t width = k->tiles->columns;
   for (size_t i = 0; i < rows && k->accumulate; ++i) {
     memcpy(whole + i * width, c + i * k->c_row, k->columns * sizeof(float));
@@ -373,7 +376,7 @@ static void edge_tile(const block* k, size_t rows, const stowi_tile_factors* f, 
 static void multiply_panel(const block* k) {
   for (size_t i = 0; i < k->rows;) {
     size_t height = panel_rows(k->rows - i);
-    stowi_tile_factors f = k->f;
+    stowi_kernel_tile_factors f = k->f;
     f.a += i * (k->is_packed ? k->steps : f.a_row);
     f.a_row = k->is_packed ? 1 : f.a_row;
     f.a_step = k->is_packed ? height : f.a_step;
@@ -388,11 +391,11 @@ static void multiply_panel(const block* k) {
 
 // Whether b's rows lie close, and an odd number of cache lines apart: then a panel of it is in the
 // first cache after it was read once, as it would be if it were packed.
-static bool is_b_close(const stowi_gemm* g) {
+static bool is_b_close(const stowi_kernel_gemm* g) {
   return g->b.row <= CLOSE && g->b.row % LINE == 0 && g->b.row / LINE % 2 == 1;
 }
 
-static const stowi_tiles* narrow_to(const stowi_tiles* tiles, size_t columns) {
+static const stowi_kernel_tiles* narrow_to(const stowi_kernel_tiles* tiles, size_t columns) {
   while (tiles->narrower != NULL && tiles->narrower->columns >= columns) {
     tiles = tiles->narrower;
   }
@@ -401,13 +404,13 @@ static const stowi_tiles* narrow_to(const stowi_tiles* tiles, size_t columns) {
 
 // All columns of b with a block of a. b is packed panel by panel unless it is read so few times
 // that this would not pay.
-static void multiply_rows(const stowi_tiles* tiles, const stowi_gemm* g, size_t step, block* k,
-                          float* packed) {
+static void multiply_rows(const stowi_kernel_tiles* tiles, const stowi_kernel_gemm* g, size_t step,
+                          block* k, float* packed) {
   float* c = k->c;
   bool is_read = g->b.column == 1 && (g->m <= FEW_ROWS || is_b_close(g));
   for (size_t column = 0; column < g->n; column += k->columns) {
     k->tiles = narrow_to(tiles, g->n - column);
-    k->columns = stowi_smaller(g->n - column, k->tiles->columns);
+    k->columns = stowi_kernel_smaller(g->n - column, k->tiles->columns);
     k->c = c + column;
     k->f.b = g->b.data + step * g->b.row + column * g->b.column;
     k->f.b_step = g->b.row;
@@ -420,15 +423,16 @@ static void multiply_rows(const stowi_tiles* tiles, const stowi_gemm* g, size_t 
   }
 }
 
-static void multiply_blocks(const stowi_tiles* tiles, const stowi_gemm* g, float* scratch) {
+static void multiply_blocks(const stowi_kernel_tiles* tiles, const stowi_kernel_gemm* g,
+                            float* scratch) {
   float* b = scratch + floats_of_a(g->m, g->n, g->k);
   bool is_packed = g->n > FEW_COLUMNS || g->a.column != 1 || g->alpha != 1;
   size_t block_rows = is_packed ? rows_of_block(g->n) : ROWS;
   for (size_t step = 0; step < g->k; step += DEPTH) {
-    size_t steps = stowi_smaller(g->k - step, DEPTH);
+    size_t steps = stowi_kernel_smaller(g->k - step, DEPTH);
     for (size_t row = 0; row < g->m; row += block_rows) {
       block k = {.is_packed = is_packed,
-                 .rows = stowi_smaller(g->m - row, block_rows),
+                 .rows = stowi_kernel_smaller(g->m - row, block_rows),
                  .steps = steps,
                  .c = g->c + row * g->c_row,
                  .c_row = g->c_row,
@@ -448,12 +452,12 @@ static void multiply_blocks(const stowi_tiles* tiles, const stowi_gemm* g, float
 
 // The chains of steps [begin, end) for a piece of every row, in |sums|, whose rows are |sums_row|
 // apart: eight rows of b at a time, which stay in the first cache for all rows of a.
-static void stream_chains(const stowi_tiles* tiles, const stowi_gemm* g, size_t begin, size_t end,
-                          size_t column, size_t columns, float* sums, size_t sums_row) {
-  for (size_t step = begin; step < end; step += STOWI_STREAM_DEPTH) {
-    size_t steps = stowi_smaller(end - step, STOWI_STREAM_DEPTH);
+static void stream_chains(const stowi_kernel_tiles* tiles, const stowi_kernel_gemm* g, size_t begin,
+                          size_t end, size_t column, size_t columns, float* sums, size_t sums_row) {
+  for (size_t step = begin; step < end; step += STOWI_KERNEL_STREAM_DEPTH) {
+    size_t steps = stowi_kernel_smaller(end - step, STOWI_KERNEL_STREAM_DEPTH);
     for (size_t row = 0; row < g->m; ++row) {
-      float a[STOWI_STREAM_DEPTH];
+      float a[STOWI_KERNEL_STREAM_DEPTH];
       for (size_t p = 0; p < steps; ++p) {
         a[p] = g->alpha * g->a.data[row * g->a.row + (step + p) * g->a.column];
       }
@@ -465,13 +469,13 @@ static void stream_chains(const stowi_tiles* tiles, const stowi_gemm* g, size_t 
 
 // Few rows: b streams past pieces of them. The first chain is made in c itself where it is added to
 // nothing.
-static void multiply_stream(const stowi_tiles* tiles, const stowi_gemm* g) {
+static void multiply_stream(const stowi_kernel_tiles* tiles, const stowi_kernel_gemm* g) {
   float sums[STREAM_ROWS * STREAM_PIECE];
   for (size_t column = 0; column < g->n; column += STREAM_PIECE) {
-    size_t columns = stowi_smaller(g->n - column, STREAM_PIECE);
+    size_t columns = stowi_kernel_smaller(g->n - column, STREAM_PIECE);
     float* c = g->c + column;
     for (size_t step = 0; step < g->k; step += DEPTH) {
-      size_t end = step + stowi_smaller(g->k - step, DEPTH);
+      size_t end = step + stowi_kernel_smaller(g->k - step, DEPTH);
       if (step == 0 && !g->accumulate) {
         stream_chains(tiles, g, step, end, column, columns, c, g->c_row);
         continue;
@@ -487,8 +491,9 @@ static void multiply_stream(const stowi_tiles* tiles, const stowi_gemm* g) {
 }
 
 // One row: what does not make a whole group of columns is packed.
-static void multiply_turned(const stowi_tiles* tiles, const stowi_gemm* g, float* scratch) {
-  stowi_gemm rest = *g;
+static void multiply_turned(const stowi_kernel_tiles* tiles, const stowi_kernel_gemm* g,
+                            float* scratch) {
+  stowi_kernel_gemm rest = *g;
   size_t done = multiply_columns(g);
   rest.n -= done;
   rest.b.data += done * rest.b.column;
@@ -496,7 +501,7 @@ static void multiply_turned(const stowi_tiles* tiles, const stowi_gemm* g, float
   multiply_blocks(tiles, &rest, scratch);
 }
 
-static void clear(const stowi_gemm* g) {
+static void clear(const stowi_kernel_gemm* g) {
   for (size_t i = 0; i < g->m && g->n != 0; ++i) {
     memset(g->c + i * g->c_row, 0, g->n * sizeof(float));
   }
@@ -504,24 +509,25 @@ static void clear(const stowi_gemm* g) {
 
 // A product with one column is, turned around, one with one row; factors of a product may change
 // places, but alpha belongs to a.
-static bool is_better_turned(const stowi_gemm* g) {
+static bool is_better_turned(const stowi_kernel_gemm* g) {
   return g->n == 1 && g->m > 1 && g->c_row == 1 && g->alpha == 1;
 }
 
-static stowi_gemm turned(const stowi_gemm* g) {
-  stowi_gemm t = *g;
+static stowi_kernel_gemm turned(const stowi_kernel_gemm* g) {
+  stowi_kernel_gemm t = *g;
   t.m = 1;
   t.n = g->m;
-  t.a = (stowi_matrix){g->b.data, g->b.column, g->b.row};
-  t.b = (stowi_matrix){g->a.data, g->a.column, g->a.row};
+  t.a = (stowi_kernel_matrix){g->b.data, g->b.column, g->b.row};
+  t.b = (stowi_kernel_matrix){g->a.data, g->a.column, g->a.row};
   return t;
 }
 
-void stowi_gemm_by(const stowi_tiles* tiles, const stowi_gemm* gemm, void* scratch) {
+void stowi_kernel_gemm_by(const stowi_kernel_tiles* tiles, const stowi_kernel_gemm* gemm,
+                          void* scratch) {
   if (gemm->m == 0 || gemm->n == 0) {
     return;
   }
-  stowi_gemm swapped;
+  stowi_kernel_gemm swapped;
   if (is_better_turned(gemm)) {
     swapped = turned(gemm);
     gemm = &swapped;
@@ -539,12 +545,12 @@ void stowi_gemm_by(const stowi_tiles* tiles, const stowi_gemm* gemm, void* scrat
   }
 }
 
-void stowi_gemm_alone(const stowi_gemm* gemm, void* scratch) {
-  stowi_gemm_by(tiles_best(), gemm, scratch);
+void stowi_kernel_gemm_alone(const stowi_kernel_gemm* gemm, void* scratch) {
+  stowi_kernel_gemm_by(tiles_best(), gemm, scratch);
 }
 
 typedef struct division {
-  stowi_gemm gemm;
+  stowi_kernel_gemm gemm;
   float* scratch;
   bool by_rows;
 } division;
@@ -552,33 +558,35 @@ typedef struct division {
 // Rows or columns, in units of a tile.
 static void multiply_part(void* user, size_t begin, size_t end, uint32_t worker) {
   const division* d = user;
-  stowi_gemm part = d->gemm;
+  stowi_kernel_gemm part = d->gemm;
   if (d->by_rows) {
-    size_t first = begin * STOWI_TILE_ROWS;
-    part.m = stowi_smaller(end * STOWI_TILE_ROWS, part.m) - first;
+    size_t first = begin * STOWI_KERNEL_TILE_ROWS;
+    part.m = stowi_kernel_smaller(end * STOWI_KERNEL_TILE_ROWS, part.m) - first;
     part.a.data += first * part.a.row;
     part.c += first * part.c_row;
   } else {
-    size_t first = begin * STOWI_TILE_COLUMNS;
-    part.n = stowi_smaller(end * STOWI_TILE_COLUMNS, part.n) - first;
+    size_t first = begin * STOWI_KERNEL_TILE_COLUMNS;
+    part.n = stowi_kernel_smaller(end * STOWI_KERNEL_TILE_COLUMNS, part.n) - first;
     part.b.data += first * part.b.column;
     part.c += first;
   }
-  stowi_gemm_alone(&part, d->scratch + worker * floats_of_worker(d->gemm.m, d->gemm.n, d->gemm.k));
+  stowi_kernel_gemm_alone(&part,
+                          d->scratch + worker * floats_of_worker(d->gemm.m, d->gemm.n, d->gemm.k));
 }
 
 // Each worker gets one range, as it packs all of the other factor for it; fewer workers where the
 // product is small.
-void stowi_gemm_run(const stow_kernel_call* call, const stowi_gemm* gemm, void* scratch) {
+void stowi_kernel_gemm_run(const stow_kernel_call* call, const stowi_kernel_gemm* gemm,
+                           void* scratch) {
   if (gemm->m == 0 || gemm->n == 0) {
     return;
   }
-  size_t row_tiles = (gemm->m + STOWI_TILE_ROWS - 1) / STOWI_TILE_ROWS;
-  size_t column_tiles = (gemm->n + STOWI_TILE_COLUMNS - 1) / STOWI_TILE_COLUMNS;
+  size_t row_tiles = (gemm->m + STOWI_KERNEL_TILE_ROWS - 1) / STOWI_KERNEL_TILE_ROWS;
+  size_t column_tiles = (gemm->n + STOWI_KERNEL_TILE_COLUMNS - 1) / STOWI_KERNEL_TILE_COLUMNS;
   division d = {*gemm, scratch, row_tiles > column_tiles};
   size_t count = d.by_rows ? row_tiles : column_tiles;
   double work = (double)gemm->m * (double)gemm->n * (double)gemm->k / (double)count;
-  size_t least = work >= WORK ? 1 : (size_t)(WORK / stowi_larger(1, (size_t)work));
+  size_t least = work >= WORK ? 1 : (size_t)(WORK / stowi_kernel_larger(1, (size_t)work));
   size_t share = (count + call->workers - 1) / call->workers;
-  stow_kernel_split(call, count, stowi_larger(share, least), multiply_part, &d);
+  stow_kernel_split(call, count, stowi_kernel_larger(share, least), multiply_part, &d);
 }

@@ -61,7 +61,7 @@
 #define WIDTH 8
 #include "exec/kernels/matrix/integer_body.h"
 
-const stowi_integer_tiles* stowi_integer_tiles_at(size_t i) {
+const stowi_kernel_integer_tiles* stowi_kernel_integer_tiles_at(size_t i) {
   if (i == 0) {
     return &plain_tiles;
   }
@@ -79,10 +79,10 @@ const stowi_integer_tiles* stowi_integer_tiles_at(size_t i) {
   return NULL;
 }
 
-static const stowi_integer_tiles* integer_tiles_best(void) {
-  const stowi_integer_tiles* best = stowi_integer_tiles_at(0);
-  for (size_t i = 1; stowi_integer_tiles_at(i) != NULL; ++i) {
-    best = stowi_integer_tiles_at(i);
+static const stowi_kernel_integer_tiles* integer_tiles_best(void) {
+  const stowi_kernel_integer_tiles* best = stowi_kernel_integer_tiles_at(0);
+  for (size_t i = 1; stowi_kernel_integer_tiles_at(i) != NULL; ++i) {
+    best = stowi_kernel_integer_tiles_at(i);
   }
   return best;
 }
@@ -102,16 +102,17 @@ enum {
 static size_t even(size_t k) { return (k + 1) / 2 * 2; }
 
 static size_t packed_a(size_t m, size_t k) {
-  return (stowi_smaller(m, ROWS) * even(stowi_smaller(k, DEPTH)) + 31) / 32 * 32;
+  return (stowi_kernel_smaller(m, ROWS) * even(stowi_kernel_smaller(k, DEPTH)) + 31) / 32 * 32;
 }
 
-uint64_t stowi_integer_gemm_scratch(size_t m, size_t n, size_t k) {
+uint64_t stowi_kernel_integer_gemm_scratch(size_t m, size_t n, size_t k) {
   (void)n;
-  uint64_t count = packed_a(m, k) + even(stowi_smaller(k, DEPTH)) * STOWI_INTEGER_COLUMNS;
+  uint64_t count =
+      packed_a(m, k) + even(stowi_kernel_smaller(k, DEPTH)) * STOWI_KERNEL_INTEGER_COLUMNS;
   return (count * sizeof(int16_t) + 63) / 64 * 64;
 }
 
-static int32_t byte_at(const stowi_bytes* x, size_t i, size_t j) {
+static int32_t byte_at(const stowi_kernel_bytes* x, size_t i, size_t j) {
   size_t at = i * x->row + j * x->column;
   return x->is_signed ? ((const int8_t*)x->data)[at] : ((const uint8_t*)x->data)[at];
 }
@@ -123,8 +124,8 @@ static int32_t zero_at(const int32_t* zero, size_t step, size_t i) {
 static size_t panel_rows(size_t left) { return left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1; }
 
 // Row |i| of a as 16 bits, of an even number of steps.
-static void widen_row(const stowi_integer_tiles* tiles, const stowi_integer_gemm* g, size_t i,
-                      size_t step, size_t steps, int16_t* out) {
+static void widen_row(const stowi_kernel_integer_tiles* tiles, const stowi_kernel_integer_gemm* g,
+                      size_t i, size_t step, size_t steps, int16_t* out) {
   int32_t zero = zero_at(g->a_zero, g->a_zero_step, i);
   out[even(steps) - 1] = 0;
   if (g->a.column == 1) {
@@ -136,8 +137,8 @@ static void widen_row(const stowi_integer_tiles* tiles, const stowi_integer_gemm
   }
 }
 
-static void pack_a(const stowi_integer_tiles* tiles, const stowi_integer_gemm* g, size_t row,
-                   size_t rows, size_t step, size_t steps, int16_t* out) {
+static void pack_a(const stowi_kernel_integer_tiles* tiles, const stowi_kernel_integer_gemm* g,
+                   size_t row, size_t rows, size_t step, size_t steps, int16_t* out) {
   size_t pairs = even(steps) / 2;
   for (size_t i = 0; i < rows;) {
     size_t height = panel_rows(rows - i);
@@ -153,9 +154,9 @@ static void pack_a(const stowi_integer_tiles* tiles, const stowi_integer_gemm* g
 }
 
 // A panel that has not all of a tile's columns, or whose columns do not lie next to each other.
-static void pack_any_b(const stowi_integer_tiles* tiles, const stowi_integer_gemm* g, size_t step,
-                       size_t steps, size_t column, size_t columns, const int16_t* zero,
-                       int16_t* out) {
+static void pack_any_b(const stowi_kernel_integer_tiles* tiles, const stowi_kernel_integer_gemm* g,
+                       size_t step, size_t steps, size_t column, size_t columns,
+                       const int16_t* zero, int16_t* out) {
   for (size_t p = 0; p < steps; p += 2) {
     int16_t* to = out + p * tiles->columns;
     for (size_t j = 0; j < columns; ++j) {
@@ -169,9 +170,9 @@ static void pack_any_b(const stowi_integer_tiles* tiles, const stowi_integer_gem
   }
 }
 
-static void pack_b(const stowi_integer_tiles* tiles, const stowi_integer_gemm* g, size_t step,
-                   size_t steps, size_t column, size_t columns, int16_t* out) {
-  int16_t zero[STOWI_INTEGER_COLUMNS];
+static void pack_b(const stowi_kernel_integer_tiles* tiles, const stowi_kernel_integer_gemm* g,
+                   size_t step, size_t steps, size_t column, size_t columns, int16_t* out) {
+  int16_t zero[STOWI_KERNEL_INTEGER_COLUMNS];
   for (size_t j = 0; j < columns; ++j) {
     zero[j] = (int16_t)zero_at(g->b_zero, g->b_zero_step, column + j);
   }
@@ -187,13 +188,14 @@ static void pack_b(const stowi_integer_tiles* tiles, const stowi_integer_gemm* g
   }
 }
 
-static void tile_at(const stowi_integer_tiles* tiles, size_t rows, size_t columns, size_t pairs,
-                    const int16_t* a, const int16_t* b, int32_t* c, size_t c_row, bool accumulate) {
+static void tile_at(const stowi_kernel_integer_tiles* tiles, size_t rows, size_t columns,
+                    size_t pairs, const int16_t* a, const int16_t* b, int32_t* c, size_t c_row,
+                    bool accumulate) {
   if (columns == tiles->columns) {
     tiles->tile(rows, pairs, a, b, c, c_row, accumulate);
     return;
   }
-  int32_t whole[STOWI_INTEGER_ROWS * STOWI_INTEGER_COLUMNS];
+  int32_t whole[STOWI_KERNEL_INTEGER_ROWS * STOWI_KERNEL_INTEGER_COLUMNS];
   tiles->tile(rows, pairs, a, b, whole, tiles->columns, false);
   for (size_t i = 0; i < rows; ++i) {
     for (size_t j = 0; j < columns; ++j) {
@@ -203,18 +205,18 @@ static void tile_at(const stowi_integer_tiles* tiles, size_t rows, size_t column
   }
 }
 
-static void multiply_blocks(const stowi_integer_tiles* tiles, const stowi_integer_gemm* g,
-                            int16_t* scratch) {
+static void multiply_blocks(const stowi_kernel_integer_tiles* tiles,
+                            const stowi_kernel_integer_gemm* g, int16_t* scratch) {
   int16_t* a = scratch;
   int16_t* b = scratch + packed_a(g->m, g->k);
   for (size_t step = 0; step < g->k; step += DEPTH) {
-    size_t steps = stowi_smaller(g->k - step, DEPTH);
+    size_t steps = stowi_kernel_smaller(g->k - step, DEPTH);
     size_t pairs = even(steps) / 2;
     for (size_t row = 0; row < g->m; row += ROWS) {
-      size_t rows = stowi_smaller(g->m - row, ROWS);
+      size_t rows = stowi_kernel_smaller(g->m - row, ROWS);
       pack_a(tiles, g, row, rows, step, steps, a);
       for (size_t column = 0; column < g->n; column += tiles->columns) {
-        size_t columns = stowi_smaller(g->n - column, tiles->columns);
+        size_t columns = stowi_kernel_smaller(g->n - column, tiles->columns);
         pack_b(tiles, g, step, steps, column, columns, b);
         for (size_t i = 0; i < rows;) {
           size_t height = panel_rows(rows - i);
@@ -227,9 +229,10 @@ static void multiply_blocks(const stowi_integer_tiles* tiles, const stowi_intege
   }
 }
 
-static void multiply_stream(const stowi_integer_tiles* tiles, const stowi_integer_gemm* g) {
+static void multiply_stream(const stowi_kernel_integer_tiles* tiles,
+                            const stowi_kernel_integer_gemm* g) {
   for (size_t column = 0; column < g->n; column += PIECE) {
-    size_t columns = stowi_smaller(g->n - column, PIECE);
+    size_t columns = stowi_kernel_smaller(g->n - column, PIECE);
     int16_t zero[PIECE];
     for (size_t j = 0; j < columns; ++j) {
       zero[j] = (int16_t)zero_at(g->b_zero, g->b_zero_step, column + j);
@@ -246,8 +249,8 @@ static void multiply_stream(const stowi_integer_tiles* tiles, const stowi_intege
   }
 }
 
-void stowi_integer_gemm_by(const stowi_integer_tiles* tiles, const stowi_integer_gemm* gemm,
-                           void* scratch) {
+void stowi_kernel_integer_gemm_by(const stowi_kernel_integer_tiles* tiles,
+                                  const stowi_kernel_integer_gemm* gemm, void* scratch) {
   if (gemm->k == 0 || (gemm->m <= STREAM_ROWS && gemm->b.column == 1)) {
     multiply_stream(tiles, gemm);
   } else {
@@ -255,6 +258,6 @@ void stowi_integer_gemm_by(const stowi_integer_tiles* tiles, const stowi_integer
   }
 }
 
-void stowi_integer_gemm_alone(const stowi_integer_gemm* gemm, void* scratch) {
-  stowi_integer_gemm_by(integer_tiles_best(), gemm, scratch);
+void stowi_kernel_integer_gemm_alone(const stowi_kernel_integer_gemm* gemm, void* scratch) {
+  stowi_kernel_integer_gemm_by(integer_tiles_best(), gemm, scratch);
 }

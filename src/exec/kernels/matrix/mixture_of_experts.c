@@ -30,7 +30,7 @@ typedef struct router {
 
 static float logit_at(const stow_tensor* tensor, size_t i) {
   float x;
-  stowi_load_f32(tensor->dtype, tensor->data, i, 1, &x);
+  stowi_kernel_load_f32(tensor->dtype, tensor->data, i, 1, &x);
   return x;
 }
 
@@ -72,7 +72,7 @@ static void share(const router* r, size_t token, const int32_t* chosen, float* s
   for (size_t j = 0; j < r->k; ++j) {
     size_t at = first + (size_t)chosen[j];
     shares[j] = r->weights != NULL ? logit_at(r->weights, at)
-                                   : stowi_expf(logit_at(r->logits, at) - largest);
+                                   : stowi_kernel_expf(logit_at(r->logits, at) - largest);
   }
   float sum = 1;
   if (r->normalizes) {
@@ -80,7 +80,7 @@ static void share(const router* r, size_t token, const int32_t* chosen, float* s
   } else if (r->weights == NULL) {
     sum = 0;
     for (size_t e = 0; e < r->experts; ++e) {
-      sum += stowi_expf(logit_at(r->logits, first + e) - largest);
+      sum += stowi_kernel_expf(logit_at(r->logits, first + e) - largest);
     }
   }
   for (size_t j = 0; j < r->k; ++j) {
@@ -106,14 +106,14 @@ typedef struct expert_layer {
   const stow_tensor* bias;     // [experts, outputs]; NULL: none
   size_t inputs, outputs;
   bool is_packed;
-  stowi_nbits nbits;  // of expert 0, where weights are packed
+  stowi_kernel_nbits nbits;  // of expert 0, where weights are packed
 } expert_layer;
 
 enum { OUTPUTS = 64 };
 
 typedef struct layer_run {
   const expert_layer* layer;
-  stowi_nbits nbits;
+  stowi_kernel_nbits nbits;
   size_t expert;
   size_t rows;
   const float* x;
@@ -123,12 +123,14 @@ typedef struct layer_run {
 } layer_run;
 
 static uint64_t bytes_of_weights(size_t inputs, size_t outputs) {
-  return stowi_align64((uint64_t)inputs * stowi_smaller(outputs, OUTPUTS) * sizeof(float));
+  return stowi_kernel_align64((uint64_t)inputs * stowi_kernel_smaller(outputs, OUTPUTS) *
+                              sizeof(float));
 }
 
 // Bytes of scratch for products of up to |rows| rows.
 static uint64_t expert_scratch(size_t rows, size_t inputs, size_t outputs, uint32_t workers) {
-  uint64_t gemm = stowi_gemm_scratch(rows, stowi_smaller(outputs, OUTPUTS), inputs, 1);
+  uint64_t gemm =
+      stowi_kernel_gemm_scratch(rows, stowi_kernel_smaller(outputs, OUTPUTS), inputs, 1);
   return (bytes_of_weights(inputs, outputs) + gemm) * workers;
 }
 
@@ -141,10 +143,10 @@ static const float* load_weights(const layer_run* r, size_t first, size_t count,
   for (size_t j = 0; j < count; ++j) {
     float* row = to + j * layer->inputs;
     if (layer->is_packed) {
-      stowi_nbits_load(&r->nbits, first + j, 0, layer->inputs, row);
+      stowi_kernel_nbits_load(&r->nbits, first + j, 0, layer->inputs, row);
     } else {
-      stowi_load_f32(layer->weights->dtype, layer->weights->data, at + j * layer->inputs,
-                     layer->inputs, row);
+      stowi_kernel_load_f32(layer->weights->dtype, layer->weights->data, at + j * layer->inputs,
+                            layer->inputs, row);
     }
   }
   return to;
@@ -159,7 +161,7 @@ static void begin_rows(const layer_run* r, size_t first, size_t count) {
       row[j] = 0;
     }
     if (bias != NULL) {
-      stowi_load_f32(bias->dtype, bias->data, r->expert * outputs + first, count, row);
+      stowi_kernel_load_f32(bias->dtype, bias->data, r->expert * outputs + first, count, row);
     }
   }
 }
@@ -170,14 +172,15 @@ static void run_outputs(void* user, size_t begin, size_t end, uint32_t worker) {
   char* scratch = r->scratch + worker * r->scratch_size;
   for (size_t i = begin; i < end; ++i) {
     size_t first = i * OUTPUTS;
-    size_t count = stowi_smaller(layer->outputs - first, OUTPUTS);
+    size_t count = stowi_kernel_smaller(layer->outputs - first, OUTPUTS);
     begin_rows(r, first, count);
-    stowi_gemm g = {.m = r->rows, .n = count, .k = layer->inputs, .alpha = 1, .accumulate = true};
-    g.a = (stowi_matrix){r->x, layer->inputs, 1};
-    g.b = (stowi_matrix){load_weights(r, first, count, (float*)scratch), 1, layer->inputs};
+    stowi_kernel_gemm g = {
+        .m = r->rows, .n = count, .k = layer->inputs, .alpha = 1, .accumulate = true};
+    g.a = (stowi_kernel_matrix){r->x, layer->inputs, 1};
+    g.b = (stowi_kernel_matrix){load_weights(r, first, count, (float*)scratch), 1, layer->inputs};
     g.c = r->out + first;
     g.c_row = layer->outputs;
-    stowi_gemm_alone(&g, scratch + bytes_of_weights(layer->inputs, layer->outputs));
+    stowi_kernel_gemm_alone(&g, scratch + bytes_of_weights(layer->inputs, layer->outputs));
   }
 }
 
@@ -190,7 +193,7 @@ static void expert_run(const stow_kernel_call* call, const expert_layer* layer, 
     size_t blocks = expert * layer->outputs * r.nbits.blocks;
     r.nbits.packed += blocks * r.nbits.blob;
     r.nbits.first_scale = blocks;
-    r.nbits.first_zero = expert * stowi_nbits_zero_bytes(&r.nbits, layer->outputs);
+    r.nbits.first_zero = expert * stowi_kernel_nbits_zero_bytes(&r.nbits, layer->outputs);
   }
   stow_kernel_split(call, (layer->outputs + OUTPUTS - 1) / OUTPUTS, 1, run_outputs, &r);
 }
@@ -247,15 +250,15 @@ static const stow_tensor* matrix_operand(const stow_kernel_call* call, size_t k)
 }
 
 static bool is_float(const stow_tensor* tensor) {
-  return stowi_kind(tensor->dtype) == STOW_KIND_FLOAT && stowi_bits(tensor->dtype) >= 16 &&
-         tensor->dtype != STOW_F64;
+  return stowi_kernel_kind(tensor->dtype) == STOW_KIND_FLOAT &&
+         stowi_kernel_bits(tensor->dtype) >= 16 && tensor->dtype != STOW_F64;
 }
 
 // How the weights of layer |index|, 0 to 2, are packed.
 static stow_status packing_of(const stow_kernel_call* call, size_t index, expert_layer* layer) {
   static const char* const bits[] = {"fc1_expert_weight_bits", "fc2_expert_weight_bits",
                                      "fc3_expert_weight_bits"};
-  stowi_nbits* w = &layer->nbits;
+  stowi_kernel_nbits* w = &layer->nbits;
   int64_t block = stow_kernel_int(call, "block_size", 0);
   int64_t width = stow_kernel_int(call, bits[index], 0);
   width = width != 0 ? width : stow_kernel_int(call, "expert_weight_bits", 4);
@@ -277,9 +280,9 @@ static stow_status packing_of(const stow_kernel_call* call, size_t index, expert
   size_t experts = (size_t)layer->weights->dims[0];
   if (w->scales == NULL ||
       stow_tensor_elements(w->scales) != experts * layer->outputs * w->blocks ||
-      (w->zeros != NULL &&
-       (w->zeros->dtype != STOW_U8 ||
-        stow_tensor_elements(w->zeros) != experts * stowi_nbits_zero_bytes(w, layer->outputs)))) {
+      (w->zeros != NULL && (w->zeros->dtype != STOW_U8 ||
+                            stow_tensor_elements(w->zeros) !=
+                                experts * stowi_kernel_nbits_zero_bytes(w, layer->outputs)))) {
     return stow_kernel_fail(call, STOW_ERR_TYPE,
                             "layer %zu needs a scale, and where it has them a zero point, for each "
                             "block",
@@ -425,7 +428,7 @@ static uint64_t room_of(mixture* x, char* scratch, uint32_t workers, room* out) 
                       (uint64_t)x->tokens * x->routing.k * sizeof(float)};
   uint64_t at[10] = {0};
   for (size_t i = 0; i < 9; ++i) {
-    at[i + 1] = at[i] + stowi_align64(sizes[i]);
+    at[i + 1] = at[i] + stowi_kernel_align64(sizes[i]);
   }
   if (scratch != NULL) {
     *out = (room){(float*)(scratch + at[0]), (float*)(scratch + at[1]),
@@ -449,7 +452,7 @@ static stow_status scratch_mixture(const stow_kernel_call* call, uint64_t* out_b
 // Experts
 
 static float gelu(float x) {
-  return 0.5F * x * (1 + stowi_tanhf(0.7978845608F * (x + 0.044715F * x * x * x)));
+  return 0.5F * x * (1 + stowi_kernel_tanhf(0.7978845608F * (x + 0.044715F * x * x * x)));
 }
 
 static void activate(const mixture* x, float* values, size_t count) {
@@ -463,7 +466,7 @@ static void activate(const mixture* x, float* values, size_t count) {
         values[i] = gelu(v);
         break;
       case SILU:
-        values[i] = v * stowi_sigmoidf(v);
+        values[i] = v * stowi_kernel_sigmoidf(v);
         break;
       case IDENTITY:
       case SWIGLU:
@@ -476,7 +479,7 @@ static float swiglu(const mixture* x, float gate, float linear) {
   gate = gate < x->limit ? gate : x->limit;
   linear = linear < x->limit ? linear : x->limit;
   linear = linear > -x->limit ? linear : -x->limit;
-  return gate * stowi_sigmoidf(x->alpha * gate) * (linear + x->beta);
+  return gate * stowi_kernel_sigmoidf(x->alpha * gate) * (linear + x->beta);
 }
 
 // What the second layer reads: |r->middle| itself, or |r->gated|.
@@ -508,8 +511,8 @@ static const float* middle_of(const stow_kernel_call* call, const mixture* x, co
 static void run_rows(const stow_kernel_call* call, const mixture* x, const room* r, size_t expert,
                      size_t rows) {
   for (size_t i = 0; i < rows; ++i) {
-    stowi_load_f32(x->x->dtype, x->x->data, r->tokens[i] * x->hidden, x->hidden,
-                   r->rows + i * x->hidden);
+    stowi_kernel_load_f32(x->x->dtype, x->x->data, r->tokens[i] * x->hidden, x->hidden,
+                          r->rows + i * x->hidden);
   }
   expert_run(call, &x->first, expert, rows, r->rows, r->middle, r->layers);
   const float* middle = middle_of(call, x, r, expert, rows);
@@ -556,7 +559,7 @@ static stow_status run_mixture(stow_kernel_call* call) {
   for (size_t expert = 0; expert < x.routing.experts; ++expert) {
     run_expert(call, &x, &r, expert);
   }
-  stowi_store_f32(x.result->dtype, x.result->data, 0, x.tokens * x.hidden, r.sums);
+  stowi_kernel_store_f32(x.result->dtype, x.result->data, 0, x.tokens * x.hidden, r.sums);
   return STOW_OK;
 }
 

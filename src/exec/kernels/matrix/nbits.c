@@ -10,7 +10,7 @@
 // ---------------------------------------------------------------------------------------------
 // Unpacking: a loop over bytes for each width that divides a byte; other widths go bit by bit.
 
-size_t stowi_nbits_zero_bytes(const stowi_nbits* w, size_t columns) {
+size_t stowi_kernel_nbits_zero_bytes(const stowi_kernel_nbits* w, size_t columns) {
   return (columns * w->zero_bits + 7) / 8;
 }
 
@@ -25,11 +25,11 @@ static unsigned bits_at(const uint8_t* from, size_t bits, size_t bit) {
 
 enum { RUN = 32 };  // blocks whose scales and zero points are loaded together
 
-static void load_zeros(const stowi_nbits* w, size_t column, size_t block, size_t count,
+static void load_zeros(const stowi_kernel_nbits* w, size_t column, size_t block, size_t count,
                        float* out) {
   if (w->zeros != NULL && w->zeros->dtype != STOW_U8) {
-    stowi_load_f32(w->zeros->dtype, w->zeros->data, w->first_zero + column * w->blocks + block,
-                   count, out);
+    stowi_kernel_load_f32(w->zeros->dtype, w->zeros->data,
+                          w->first_zero + column * w->blocks + block, count, out);
     return;
   }
   for (size_t i = 0; i < count; ++i) {
@@ -41,10 +41,10 @@ static void load_zeros(const stowi_nbits* w, size_t column, size_t block, size_t
   }
 }
 
-static void load_scales(const stowi_nbits* w, size_t column, size_t block, size_t count,
+static void load_scales(const stowi_kernel_nbits* w, size_t column, size_t block, size_t count,
                         float* out) {
-  stowi_load_f32(w->scales->dtype, w->scales->data, w->first_scale + column * w->blocks + block,
-                 count, out);
+  stowi_kernel_load_f32(w->scales->dtype, w->scales->data,
+                        w->first_scale + column * w->blocks + block, count, out);
 }
 
 // Two weights in each byte.
@@ -70,11 +70,11 @@ static void load_block(const uint8_t* from, size_t bits, size_t first, size_t co
   }
 }
 
-static void load_grouped(const stowi_nbits* w, size_t column, size_t first, size_t count,
+static void load_grouped(const stowi_kernel_nbits* w, size_t column, size_t first, size_t count,
                          float* out) {
   for (size_t i = 0; i < count; ++i) {
     size_t k = first + i;
-    size_t group = (size_t)stowi_int_at(w->groups, k);
+    size_t group = (size_t)stowi_kernel_int_at(w->groups, k);
     float zero;
     float scale;
     load_zeros(w, column, group, 1, &zero);
@@ -84,7 +84,8 @@ static void load_grouped(const stowi_nbits* w, size_t column, size_t first, size
   }
 }
 
-void stowi_nbits_load(const stowi_nbits* w, size_t column, size_t first, size_t count, float* out) {
+void stowi_kernel_nbits_load(const stowi_kernel_nbits* w, size_t column, size_t first, size_t count,
+                             float* out) {
   if (w->groups != NULL) {
     load_grouped(w, column, first, count, out);
     return;
@@ -115,8 +116,8 @@ void stowi_nbits_load(const stowi_nbits* w, size_t column, size_t first, size_t 
 enum { FEW_ROWS = 4, GROUP = 16 };
 
 typedef struct nbits_product {
-  stowi_product product;
-  stowi_nbits weights;
+  stowi_kernel_product product;
+  stowi_kernel_nbits weights;
   const stow_tensor* a;
   const stow_tensor* bias;
   stow_tensor* result;
@@ -125,81 +126,84 @@ typedef struct nbits_product {
 } nbits_product;
 
 // All rows of a, however many dims they are spread over, and the columns of the weights.
-static stowi_product product_of(const stow_kernel_call* call) {
+static stowi_kernel_product product_of(const stow_kernel_call* call) {
   stow_tensor weights = {.dtype = STOW_F32, .rank = 2};
   weights.dims[0] = stow_kernel_int(call, "rows", 0);
   weights.dims[1] = stow_kernel_int(call, "columns", 0);
-  return stowi_product_of(stow_kernel_operand(call, 0), (stowi_turn){0}, &weights, (stowi_turn){0});
+  return stowi_kernel_product_of(stow_kernel_operand(call, 0), (stowi_kernel_turn){0}, &weights,
+                                 (stowi_kernel_turn){0});
 }
 
 static stow_status scratch_nbits(const stow_kernel_call* call, uint64_t* out_bytes) {
-  stowi_product p = product_of(call);
-  *out_bytes = stowi_part_room_size(&p) * call->workers;
+  stowi_kernel_product p = product_of(call);
+  *out_bytes = stowi_kernel_part_room_size(&p) * call->workers;
   return STOW_OK;
 }
 
-static stowi_matrix load_a(const nbits_product* x, const stowi_part* part, size_t step,
-                           size_t steps, float* to) {
+static stowi_kernel_matrix load_a(const nbits_product* x, const stowi_kernel_part* part,
+                                  size_t step, size_t steps, float* to) {
   size_t first = part->row * x->product.k + step;
   if (x->a->dtype == STOW_F32) {
-    return (stowi_matrix){(const float*)x->a->data + first, x->product.k, 1};
+    return (stowi_kernel_matrix){(const float*)x->a->data + first, x->product.k, 1};
   }
   for (size_t i = 0; i < part->rows; ++i) {
-    stowi_load_f32(x->a->dtype, x->a->data, first + i * x->product.k, steps, to + i * steps);
+    stowi_kernel_load_f32(x->a->dtype, x->a->data, first + i * x->product.k, steps, to + i * steps);
   }
-  return (stowi_matrix){to, steps, 1};
+  return (stowi_kernel_matrix){to, steps, 1};
 }
 
-static void begin_part(const nbits_product* x, const stowi_part* part, float* c) {
+static void begin_part(const nbits_product* x, const stowi_kernel_part* part, float* c) {
   for (size_t i = 0; i < part->rows; ++i) {
     float* row = c + i * part->columns;
     for (size_t j = 0; j < part->columns; ++j) {
       row[j] = 0;
     }
     if (x->bias != NULL) {
-      stowi_load_f32(x->bias->dtype, x->bias->data, part->column, part->columns, row);
+      stowi_kernel_load_f32(x->bias->dtype, x->bias->data, part->column, part->columns, row);
     }
   }
 }
 
 // |count| columns of |part| from |first| on, over |steps| steps of k.
-static void add_columns(const nbits_product* x, const stowi_part* part, const stowi_part_room* r,
-                        size_t first, size_t count, size_t step, size_t steps) {
+static void add_columns(const nbits_product* x, const stowi_kernel_part* part,
+                        const stowi_kernel_part_room* r, size_t first, size_t count, size_t step,
+                        size_t steps) {
   for (size_t j = 0; j < count; ++j) {
-    stowi_nbits_load(&x->weights, part->column + first + j, step, steps, r->b + j * steps);
+    stowi_kernel_nbits_load(&x->weights, part->column + first + j, step, steps, r->b + j * steps);
   }
-  stowi_gemm g = {.m = part->rows, .n = count, .k = steps, .alpha = 1, .accumulate = true};
+  stowi_kernel_gemm g = {.m = part->rows, .n = count, .k = steps, .alpha = 1, .accumulate = true};
   g.a = load_a(x, part, step, steps, r->a);
-  g.b = (stowi_matrix){r->b, 1, steps};
+  g.b = (stowi_kernel_matrix){r->b, 1, steps};
   g.c = r->c + first;
   g.c_row = part->columns;
-  stowi_gemm_alone(&g, r->gemm);
+  stowi_kernel_gemm_alone(&g, r->gemm);
 }
 
 // Where rows are few, so are the columns that are unpacked at a time: they stay in the first cache.
-static void multiply_part(const nbits_product* x, const stowi_part* part,
-                          const stowi_part_room* r) {
-  const stowi_product* p = &x->product;
+static void multiply_part(const nbits_product* x, const stowi_kernel_part* part,
+                          const stowi_kernel_part_room* r) {
+  const stowi_kernel_product* p = &x->product;
   size_t group = part->rows <= FEW_ROWS ? GROUP : part->columns;
   begin_part(x, part, r->c);
-  for (size_t step = 0; step < p->k; step += STOWI_PART_DEPTH) {
+  for (size_t step = 0; step < p->k; step += STOWI_KERNEL_PART_DEPTH) {
     for (size_t first = 0; first < part->columns; first += group) {
-      add_columns(x, part, r, first, stowi_smaller(part->columns - first, group), step,
-                  stowi_smaller(p->k - step, STOWI_PART_DEPTH));
+      add_columns(x, part, r, first, stowi_kernel_smaller(part->columns - first, group), step,
+                  stowi_kernel_smaller(p->k - step, STOWI_KERNEL_PART_DEPTH));
     }
   }
   for (size_t i = 0; i < part->rows; ++i) {
-    stowi_store_f32(x->result->dtype, x->result->data,
-                    stowi_product_element(p, 0, part->row + i, part->column), part->columns,
-                    r->c + i * part->columns);
+    stowi_kernel_store_f32(x->result->dtype, x->result->data,
+                           stowi_kernel_product_element(p, 0, part->row + i, part->column),
+                           part->columns, r->c + i * part->columns);
   }
 }
 
 static void multiply_parts(void* user, size_t begin, size_t end, uint32_t worker) {
   const nbits_product* x = user;
-  stowi_part_room r = stowi_part_room_at(&x->product, x->scratch + worker * x->scratch_size);
+  stowi_kernel_part_room r =
+      stowi_kernel_part_room_at(&x->product, x->scratch + worker * x->scratch_size);
   for (size_t i = begin; i < end; ++i) {
-    stowi_part part = stowi_part_at(&x->product, i);
+    stowi_kernel_part part = stowi_kernel_part_at(&x->product, i);
     multiply_part(x, &part, &r);
   }
 }
@@ -213,7 +217,7 @@ static bool are_groups_blocks(const stow_tensor* groups, size_t k, size_t blocks
     return false;
   }
   for (size_t i = 0; i < k; ++i) {
-    int64_t group = stowi_int_at(groups, i);
+    int64_t group = stowi_kernel_int_at(groups, i);
     if (group < 0 || (uint64_t)group >= blocks) {
       return false;
     }
@@ -222,21 +226,21 @@ static bool are_groups_blocks(const stow_tensor* groups, size_t k, size_t blocks
 }
 
 static bool has_all_weights(const stow_kernel_call* call, const nbits_product* x) {
-  const stowi_nbits* w = &x->weights;
+  const stowi_kernel_nbits* w = &x->weights;
   size_t count = x->product.n * w->blocks;
   const stow_tensor* packed = stow_kernel_operand(call, 1);
   if (stow_tensor_bytes(packed) < count * w->blob || stow_tensor_elements(w->scales) < count) {
     return false;
   }
   size_t zeros = w->zeros != NULL && w->zeros->dtype == STOW_U8
-                     ? stowi_nbits_zero_bytes(w, x->product.n)
+                     ? stowi_kernel_nbits_zero_bytes(w, x->product.n)
                      : count;
   return (w->zeros == NULL || stow_tensor_elements(w->zeros) >= zeros) &&
          (x->bias == NULL || stow_tensor_elements(x->bias) == x->product.n);
 }
 
-static stowi_nbits weights_of(const stow_kernel_call* call, size_t k) {
-  stowi_nbits w = {.bits = (size_t)stow_kernel_int(call, "bits", 4)};
+static stowi_kernel_nbits weights_of(const stow_kernel_call* call, size_t k) {
+  stowi_kernel_nbits w = {.bits = (size_t)stow_kernel_int(call, "bits", 4)};
   w.block = (size_t)stow_kernel_int(call, "block_size", 32);
   w.blocks = (k + w.block - 1) / w.block;
   w.blob = (w.block * w.bits + 7) / 8;
@@ -271,8 +275,8 @@ static stow_status run_nbits(stow_kernel_call* call) {
                             "groups must be one of %zu blocks for each row", x.weights.blocks);
   }
   x.scratch = call->scratch;
-  x.scratch_size = stowi_part_room_size(&x.product);
-  stow_kernel_split(call, stowi_part_count(&x.product), stowi_part_grain(&x.product),
+  x.scratch_size = stowi_kernel_part_room_size(&x.product);
+  stow_kernel_split(call, stowi_kernel_part_count(&x.product), stowi_kernel_part_grain(&x.product),
                     multiply_parts, &x);
   return STOW_OK;
 }

@@ -23,7 +23,7 @@ static size_t size_of(const stow_tensor* x) {
 }
 
 static uint64_t bytes_per_worker(size_t size, size_t columns_per_row) {
-  return stowi_align64((uint64_t)size * size * columns_per_row * sizeof(double));
+  return stowi_kernel_align64((uint64_t)size * size * columns_per_row * sizeof(double));
 }
 
 // |columns_per_row|: columns of scratch for each of x, 1, or 2 where an inverse grows beside it.
@@ -34,7 +34,7 @@ static uint64_t squares_scratch(const stow_kernel_call* call, size_t columns_per
 
 static stow_status squares_of(const stow_kernel_call* call, size_t columns_per_row, squares* out) {
   *out = (squares){.x = stow_kernel_operand(call, 0), .result = stow_kernel_result(call, 0)};
-  if (stowi_kind(out->x->dtype) != STOW_KIND_FLOAT) {
+  if (stowi_kernel_kind(out->x->dtype) != STOW_KIND_FLOAT) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "matrices must be of floats");
   }
   if (out->x->rank < 2 || out->x->dims[out->x->rank - 1] != out->x->dims[out->x->rank - 2]) {
@@ -71,8 +71,8 @@ static stow_status squares_run(const stow_kernel_call* call, size_t columns_per_
 static double* squares_load(const squares* s, size_t i, uint32_t worker) {
   double* rows = (double*)((char*)s->scratch + worker * s->bytes_per);
   for (size_t r = 0; r < s->size; ++r) {
-    stowi_load_f64(s->x->dtype, s->x->data, (i * s->size + r) * s->size, s->size,
-                   rows + r * s->width);
+    stowi_kernel_load_f64(s->x->dtype, s->x->data, (i * s->size + r) * s->size, s->size,
+                          rows + r * s->width);
   }
   return rows;
 }
@@ -128,7 +128,7 @@ static void det_task(void* user, size_t begin, size_t end, uint32_t worker) {
   const squares* s = user;
   for (size_t i = begin; i < end; ++i) {
     double det = det_of(s, squares_load(s, i, worker));
-    stowi_store_f64(s->result->dtype, s->result->data, i, 1, &det);
+    stowi_kernel_store_f64(s->result->dtype, s->result->data, i, 1, &det);
   }
 }
 
@@ -178,8 +178,8 @@ static void inverse_task(void* user, size_t begin, size_t end, uint32_t worker) 
     set_identity(s, rows);
     invert(s, rows);
     for (size_t r = 0; r < s->size; ++r) {
-      stowi_store_f64(s->result->dtype, s->result->data, (i * s->size + r) * s->size, s->size,
-                      rows + r * s->width + s->size);
+      stowi_kernel_store_f64(s->result->dtype, s->result->data, (i * s->size + r) * s->size,
+                             s->size, rows + r * s->width + s->size);
     }
   }
 }

@@ -26,7 +26,7 @@ static void look_up(void* user, size_t begin, size_t end, uint32_t worker) {
 
 static float sigmoid(float x, float p) {
   (void)p;
-  return stowi_sigmoidf(x);
+  return stowi_kernel_sigmoidf(x);
 }
 
 static float leaky_relu(float x, float alpha) { return x < 0 ? alpha * x : x; }
@@ -35,20 +35,20 @@ static stow_status run_unary(stow_kernel_call* call) {
   const stow_tensor* x = call->operands[0];
   stow_tensor* out = call->results[0];
   table_task t = {.in = x->data, .out = out->data};
-  stowi_scale in_scale;
-  stowi_scale out_scale;
-  stow_status status = stowi_need_bytes(call, x, "operand 0");
-  status = status == STOW_OK ? stowi_need_bytes(call, out, "the result") : status;
-  status = status == STOW_OK ? stowi_read_scale(call, 1, &in_scale) : status;
-  status = status == STOW_OK ? stowi_read_scale(call, 3, &out_scale) : status;
+  stowi_kernel_scale in_scale;
+  stowi_kernel_scale out_scale;
+  stow_status status = stowi_kernel_need_bytes(call, x, "operand 0");
+  status = status == STOW_OK ? stowi_kernel_need_bytes(call, out, "the result") : status;
+  status = status == STOW_OK ? stowi_kernel_read_scale(call, 1, &in_scale) : status;
+  status = status == STOW_OK ? stowi_kernel_read_scale(call, 3, &out_scale) : status;
   if (status != STOW_OK) {
     return status;
   }
   bool is_sigmoid = call->op == STOW_OP_QLINEAR_SIGMOID;
   float alpha = is_sigmoid ? 0 : (float)stow_kernel_float(call, "alpha", 0.01);
-  stowi_quantize_table(in_scale, x->dtype, out_scale, out->dtype, is_sigmoid ? sigmoid : leaky_relu,
-                       alpha, t.table);
-  stowi_split_elements(call, stow_tensor_elements(out), 2, look_up, &t);
+  stowi_kernel_quantize_table(in_scale, x->dtype, out_scale, out->dtype,
+                              is_sigmoid ? sigmoid : leaky_relu, alpha, t.table);
+  stowi_kernel_split_elements(call, stow_tensor_elements(out), 2, look_up, &t);
   return STOW_OK;
 }
 
@@ -63,17 +63,17 @@ typedef struct qlinear_task {
   const stow_tensor* a;
   const stow_tensor* b;
   stow_tensor* out;
-  stowi_scale a_scale;
-  stowi_scale b_scale;
-  stowi_scale out_scale;
+  stowi_kernel_scale a_scale;
+  stowi_kernel_scale b_scale;
+  stowi_kernel_scale out_scale;
   bool is_product;
-  stowi_walk walk;
+  stowi_kernel_walk walk;
 } qlinear_task;
 
-STOWI_LOOP(combine, (float* a, const float* b, size_t count, const qlinear_task* t),
-           (a, b, count, t)) {
-  const stowi_scale x = t->a_scale;
-  const stowi_scale y = t->b_scale;
+STOWI_KERNEL_LOOP(combine, (float* a, const float* b, size_t count, const qlinear_task* t),
+                  (a, b, count, t)) {
+  const stowi_kernel_scale x = t->a_scale;
+  const stowi_kernel_scale y = t->b_scale;
   const float scale = t->out_scale.scale;
   if (t->is_product) {
     const float product = x.scale * y.scale / scale;
@@ -89,24 +89,24 @@ STOWI_LOOP(combine, (float* a, const float* b, size_t count, const qlinear_task*
 
 static void run_range(void* user, size_t begin, size_t end, uint32_t worker) {
   const qlinear_task* t = (const qlinear_task*)user;
-  float a[STOWI_BLOCK];
-  float b[STOWI_BLOCK];
+  float a[STOWI_KERNEL_BLOCK];
+  float b[STOWI_KERNEL_BLOCK];
   (void)worker;
-  for (size_t i = begin; i < end; i += STOWI_BLOCK) {
-    size_t n = end - i < STOWI_BLOCK ? end - i : STOWI_BLOCK;
-    stowi_spread_f32(&t->walk, 0, t->a, i, n, a);
-    stowi_spread_f32(&t->walk, 1, t->b, i, n, b);
+  for (size_t i = begin; i < end; i += STOWI_KERNEL_BLOCK) {
+    size_t n = end - i < STOWI_KERNEL_BLOCK ? end - i : STOWI_KERNEL_BLOCK;
+    stowi_kernel_spread_f32(&t->walk, 0, t->a, i, n, a);
+    stowi_kernel_spread_f32(&t->walk, 1, t->b, i, n, b);
     combine(a, b, n, t);
-    stowi_quantize(t->out->dtype, t->out->data, i, n, a, &t->out_scale.zero, 0, true);
+    stowi_kernel_quantize(t->out->dtype, t->out->data, i, n, a, &t->out_scale.zero, 0, true);
   }
 }
 
 static stow_status prepare(const stow_kernel_call* call, qlinear_task* t) {
-  stow_status status = stowi_need_bytes(call, t->a, "operand 0");
-  status = status == STOW_OK ? stowi_need_bytes(call, t->out, "the result") : status;
-  status = status == STOW_OK ? stowi_read_scale(call, 1, &t->a_scale) : status;
-  status = status == STOW_OK ? stowi_read_scale(call, 4, &t->b_scale) : status;
-  return status == STOW_OK ? stowi_read_scale(call, 6, &t->out_scale) : status;
+  stow_status status = stowi_kernel_need_bytes(call, t->a, "operand 0");
+  status = status == STOW_OK ? stowi_kernel_need_bytes(call, t->out, "the result") : status;
+  status = status == STOW_OK ? stowi_kernel_read_scale(call, 1, &t->a_scale) : status;
+  status = status == STOW_OK ? stowi_kernel_read_scale(call, 4, &t->b_scale) : status;
+  return status == STOW_OK ? stowi_kernel_read_scale(call, 6, &t->out_scale) : status;
 }
 
 static stow_status run_binary(stow_kernel_call* call) {
@@ -117,8 +117,8 @@ static stow_status run_binary(stow_kernel_call* call) {
   const stow_tensor* operands[] = {t.a, t.b};
   stow_status status = prepare(call, &t);
   if (status == STOW_OK) {
-    stowi_walk_init(&t.walk, t.out, operands, 2);
-    stowi_split_elements(call, t.walk.count, 8, run_range, &t);
+    stowi_kernel_walk_init(&t.walk, t.out, operands, 2);
+    stowi_kernel_split_elements(call, t.walk.count, 8, run_range, &t);
   }
   return status;
 }
@@ -152,14 +152,14 @@ static size_t product(const stow_tensor* tensor, uint32_t begin, uint32_t end) {
 static stow_status put_part(const stow_kernel_call* call, size_t k, uint32_t axis, uint8_t* at) {
   const stow_tensor* out = call->results[0];
   const stow_tensor* part = call->operands[k];
-  stowi_scale in_scale;
-  stowi_scale out_scale;
+  stowi_kernel_scale in_scale;
+  stowi_kernel_scale out_scale;
   uint8_t table[256];
-  stow_status status = stowi_need_bytes(call, part, "a part");
-  status = status == STOW_OK ? stowi_read_scale(call, k + 1, &in_scale) : status;
-  status = status == STOW_OK ? stowi_read_scale(call, 0, &out_scale) : status;
+  stow_status status = stowi_kernel_need_bytes(call, part, "a part");
+  status = status == STOW_OK ? stowi_kernel_read_scale(call, k + 1, &in_scale) : status;
+  status = status == STOW_OK ? stowi_kernel_read_scale(call, 0, &out_scale) : status;
   if (status == STOW_OK) {
-    stowi_quantize_table(in_scale, part->dtype, out_scale, out->dtype, NULL, 0, table);
+    stowi_kernel_quantize_table(in_scale, part->dtype, out_scale, out->dtype, NULL, 0, table);
     put_rows(part->data, product(out, 0, axis), product(part, axis, part->rank), table, at,
              product(out, axis, out->rank));
   }
@@ -168,7 +168,7 @@ static stow_status put_part(const stow_kernel_call* call, size_t k, uint32_t axi
 
 static stow_status run_concat(stow_kernel_call* call) {
   stow_tensor* out = call->results[0];
-  stow_status status = stowi_need_bytes(call, out, "the result");
+  stow_status status = stowi_kernel_need_bytes(call, out, "the result");
   if (status != STOW_OK || stow_tensor_elements(out) == 0) {
     return status;
   }
@@ -197,7 +197,7 @@ typedef struct softmax_task {
   stow_tensor* out;
   size_t length;  // of a row
   size_t stride;  // between its elements
-  stowi_scale out_scale;
+  stowi_kernel_scale out_scale;
   float exps[256];  // of the distance from the largest
 } softmax_task;
 
@@ -220,7 +220,7 @@ static void softmax_row(const softmax_task* t, size_t first) {
   for (size_t i = 0; i < t->length; ++i) {
     size_t at = first + i * t->stride;
     float number = (float)((double)t->exps[largest - rank_of(t->x, at)] / sum);
-    stowi_quantize_by(t->out_scale, t->out->dtype, t->out->data, at, 1, &number);
+    stowi_kernel_quantize_by(t->out_scale, t->out->dtype, t->out->data, at, 1, &number);
   }
 }
 
@@ -251,17 +251,17 @@ static void set_rows(const stow_kernel_call* call, softmax_task* t) {
 
 static stow_status run_softmax(stow_kernel_call* call) {
   softmax_task t = {.x = call->operands[0], .out = call->results[0]};
-  stow_status status = stowi_need_bytes(call, t.x, "operand 0");
-  status = status == STOW_OK ? stowi_need_bytes(call, t.out, "the result") : status;
-  stowi_scale in_scale;
-  status = status == STOW_OK ? stowi_read_scale(call, 1, &in_scale) : status;
-  status = status == STOW_OK ? stowi_read_scale(call, 3, &t.out_scale) : status;
+  stow_status status = stowi_kernel_need_bytes(call, t.x, "operand 0");
+  status = status == STOW_OK ? stowi_kernel_need_bytes(call, t.out, "the result") : status;
+  stowi_kernel_scale in_scale;
+  status = status == STOW_OK ? stowi_kernel_read_scale(call, 1, &in_scale) : status;
+  status = status == STOW_OK ? stowi_kernel_read_scale(call, 3, &t.out_scale) : status;
   size_t count = stow_tensor_elements(t.x);
   if (status != STOW_OK || count == 0) {
     return status;
   }
   for (size_t i = 0; i < 256; ++i) {
-    t.exps[i] = stowi_expf(-(float)i * in_scale.scale);
+    t.exps[i] = stowi_kernel_expf(-(float)i * in_scale.scale);
   }
   set_rows(call, &t);
   stow_kernel_split(call, count / t.length, GRAIN / (4 * t.length) + 1, run_rows, &t);

@@ -43,7 +43,7 @@ static void run_affine(const stow_tensor* x, const stow_tensor* y, size_t first,
 
 // Element |i| of an optional tensor.
 static double param_at(const stow_tensor* tensor, size_t i, double fallback) {
-  return tensor == NULL ? fallback : stowi_float_at(tensor, i);
+  return tensor == NULL ? fallback : stowi_kernel_float_at(tensor, i);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -86,11 +86,11 @@ static void groups_task(void* user, size_t begin, size_t end, uint32_t worker) {
 
 static stow_status run_groups(stow_kernel_call* call, size_t groups) {
   const stow_tensor* x = call->operands[0];
-  stow_status status = stowi_need_real(call, x, "x");
+  stow_status status = stowi_kernel_need_real(call, x, "x");
   if (status != STOW_OK) {
     return status;
   }
-  stowi_rows rows = stowi_rows_along(x, 1);
+  stowi_kernel_rows rows = stowi_kernel_rows_along(x, 1);
   group_job j = {.x = x,
                  .scale = stow_kernel_operand(call, 1),
                  .shift = stow_kernel_operand(call, 2),
@@ -104,7 +104,7 @@ static stow_status run_groups(stow_kernel_call* call, size_t groups) {
                             "%zu channels cannot be cut into %zu groups", rows.count, groups);
   }
   if (j.channels * j.inner != 0) {
-    stow_kernel_split(call, rows.outer * groups, stowi_grain_of(j.channels * j.inner * 3),
+    stow_kernel_split(call, rows.outer * groups, stowi_kernel_grain_of(j.channels * j.inner * 3),
                       groups_task, &j);
   }
   return STOW_OK;
@@ -137,7 +137,7 @@ typedef struct batch_job {
   const stow_kernel_call* call;
   const stow_tensor* x;
   const stow_tensor* y;
-  stowi_rows rows;
+  stowi_kernel_rows rows;
   double epsilon;
   double momentum;
 } batch_job;
@@ -145,24 +145,24 @@ typedef struct batch_job {
 // Of up to a block of channels.
 typedef struct channels {
   size_t count;
-  double mean[STOWI_BLOCK];
-  double var[STOWI_BLOCK];
-  double factor[STOWI_BLOCK];
-  double shift[STOWI_BLOCK];
+  double mean[STOWI_KERNEL_BLOCK];
+  double var[STOWI_KERNEL_BLOCK];
+  double factor[STOWI_KERNEL_BLOCK];
+  double shift[STOWI_KERNEL_BLOCK];
 } channels;
 
 enum { SCALE = 1, BIAS, MEAN, VAR };
 
 static void load_given(const batch_job* j, size_t first, channels* c) {
   const stow_tensor* const* operands = j->call->operands;
-  stowi_load_f64(operands[MEAN]->dtype, operands[MEAN]->data, first, c->count, c->mean);
-  stowi_load_f64(operands[VAR]->dtype, operands[VAR]->data, first, c->count, c->var);
+  stowi_kernel_load_f64(operands[MEAN]->dtype, operands[MEAN]->data, first, c->count, c->mean);
+  stowi_kernel_load_f64(operands[VAR]->dtype, operands[VAR]->data, first, c->count, c->var);
 }
 
 static void load_factors(const batch_job* j, size_t first, channels* c) {
   const stow_tensor* const* operands = j->call->operands;
-  stowi_load_f64(operands[SCALE]->dtype, operands[SCALE]->data, first, c->count, c->factor);
-  stowi_load_f64(operands[BIAS]->dtype, operands[BIAS]->data, first, c->count, c->shift);
+  stowi_kernel_load_f64(operands[SCALE]->dtype, operands[SCALE]->data, first, c->count, c->factor);
+  stowi_kernel_load_f64(operands[BIAS]->dtype, operands[BIAS]->data, first, c->count, c->shift);
   for (size_t k = 0; k < c->count; ++k) {
     c->factor[k] /= sqrt(c->var[k] + j->epsilon);
   }
@@ -190,20 +190,20 @@ static void measure_runs(const batch_job* j, size_t first, channels* c) {
 }
 
 static void measure_neighbours(const batch_job* j, size_t first, channels* c) {
-  double room[STOWI_BLOCK];
+  double room[STOWI_KERNEL_BLOCK];
   double count = (double)j->rows.outer;
   for (size_t k = 0; k < c->count; ++k) {
     c->mean[k] = 0;
     c->var[k] = 0;
   }
   for (size_t n = 0; n < j->rows.outer; ++n) {
-    stowi_load_f64(j->x->dtype, j->x->data, n * j->rows.count + first, c->count, room);
+    stowi_kernel_load_f64(j->x->dtype, j->x->data, n * j->rows.count + first, c->count, room);
     for (size_t k = 0; k < c->count; ++k) {
       c->mean[k] += room[k] / count;
     }
   }
   for (size_t n = 0; n < j->rows.outer; ++n) {
-    stowi_load_f64(j->x->dtype, j->x->data, n * j->rows.count + first, c->count, room);
+    stowi_kernel_load_f64(j->x->dtype, j->x->data, n * j->rows.count + first, c->count, room);
     for (size_t k = 0; k < c->count; ++k) {
       c->var[k] += (room[k] - c->mean[k]) * (room[k] - c->mean[k]) / count;
     }
@@ -214,16 +214,16 @@ static void store(const batch_job* j, size_t result, size_t first, size_t count,
                   const double* numbers) {
   const stow_tensor* tensor = stow_kernel_result(j->call, result);
   if (tensor != NULL) {
-    stowi_store_f64(tensor->dtype, tensor->data, first, count, numbers);
+    stowi_kernel_store_f64(tensor->dtype, tensor->data, first, count, numbers);
   }
 }
 
 // Running averages move towards what was measured by 1 - momentum.
 static void store_running(const batch_job* j, size_t operand, size_t result, size_t first,
                           size_t count, const double* measured) {
-  double running[STOWI_BLOCK];
+  double running[STOWI_KERNEL_BLOCK];
   const stow_tensor* given = j->call->operands[operand];
-  stowi_load_f64(given->dtype, given->data, first, count, running);
+  stowi_kernel_load_f64(given->dtype, given->data, first, count, running);
   for (size_t k = 0; k < count; ++k) {
     running[k] = running[k] * j->momentum + measured[k] * (1 - j->momentum);
   }
@@ -241,13 +241,13 @@ static void store_statistics(const batch_job* j, size_t first, const channels* c
 // Results
 
 static void apply_neighbours(const batch_job* j, size_t n, size_t first, const channels* c) {
-  double room[STOWI_BLOCK];
+  double room[STOWI_KERNEL_BLOCK];
   size_t at = n * j->rows.count + first;
-  stowi_load_f64(j->x->dtype, j->x->data, at, c->count, room);
+  stowi_kernel_load_f64(j->x->dtype, j->x->data, at, c->count, room);
   for (size_t k = 0; k < c->count; ++k) {
     room[k] = (room[k] - c->mean[k]) * c->factor[k] + c->shift[k];
   }
-  stowi_store_f64(j->y->dtype, j->y->data, at, c->count, room);
+  stowi_kernel_store_f64(j->y->dtype, j->y->data, at, c->count, room);
 }
 
 static void apply(const batch_job* j, size_t n, size_t first, const channels* c) {
@@ -266,8 +266,8 @@ static void train_task(void* user, size_t begin, size_t end, uint32_t worker) {
   const batch_job* j = user;
   channels c;
   (void)worker;
-  for (size_t first = begin; first < end; first += STOWI_BLOCK) {
-    c.count = stowi_smaller(STOWI_BLOCK, end - first);
+  for (size_t first = begin; first < end; first += STOWI_KERNEL_BLOCK) {
+    c.count = stowi_kernel_smaller(STOWI_KERNEL_BLOCK, end - first);
     if (j->rows.inner == 1) {
       measure_neighbours(j, first, &c);
     } else {
@@ -287,7 +287,8 @@ static void infer_task(void* user, size_t begin, size_t end, uint32_t worker) {
   (void)worker;
   for (size_t at = begin; at < end; at += c.count) {
     size_t first = at % j->rows.count;
-    c.count = stowi_smaller(STOWI_BLOCK, stowi_smaller(end - at, j->rows.count - first));
+    c.count = stowi_kernel_smaller(STOWI_KERNEL_BLOCK,
+                                   stowi_kernel_smaller(end - at, j->rows.count - first));
     load_given(j, first, &c);
     load_factors(j, first, &c);
     apply(j, at / j->rows.count, first, &c);
@@ -298,7 +299,7 @@ static void infer_task(void* user, size_t begin, size_t end, uint32_t worker) {
 static void copy_statistics(const batch_job* j) {
   channels c;
   for (size_t first = 0; j->call->result_count > 1 && first < j->rows.count; first += c.count) {
-    c.count = stowi_smaller(STOWI_BLOCK, j->rows.count - first);
+    c.count = stowi_kernel_smaller(STOWI_KERNEL_BLOCK, j->rows.count - first);
     load_given(j, first, &c);
     for (size_t k = 1; k < 5; ++k) {
       store(j, k, first, c.count, k % 2 == 1 ? c.mean : c.var);
@@ -306,8 +307,8 @@ static void copy_statistics(const batch_job* j) {
   }
 }
 
-static stowi_rows find_channels(const stow_kernel_call* call, const stow_tensor* x) {
-  stowi_rows rows = stowi_rows_along(x, 1);
+static stowi_kernel_rows find_channels(const stow_kernel_call* call, const stow_tensor* x) {
+  stowi_kernel_rows rows = stowi_kernel_rows_along(x, 1);
   if (x->rank > 1 && !stow_kernel_bool(call, "spatial", true)) {
     rows.count *= rows.inner;
     rows.inner = 1;
@@ -318,7 +319,8 @@ static stowi_rows find_channels(const stow_kernel_call* call, const stow_tensor*
 static stow_status run_batch_norm(stow_kernel_call* call) {
   const stow_tensor* x = call->operands[0];
   for (size_t k = 0; k <= VAR; ++k) {
-    stow_status status = stowi_need_real(call, call->operands[k], k == 0 ? "x" : "a statistic");
+    stow_status status =
+        stowi_kernel_need_real(call, call->operands[k], k == 0 ? "x" : "a statistic");
     if (status != STOW_OK) {
       return status;
     }
@@ -331,11 +333,11 @@ static stow_status run_batch_norm(stow_kernel_call* call) {
                  stow_kernel_float(call, "momentum", 0.9)};
   if (stow_kernel_bool(call, "training", false)) {
     size_t size = j.rows.outer * j.rows.inner;
-    stow_kernel_split(call, j.rows.count, stowi_grain_of(size), train_task, &j);
+    stow_kernel_split(call, j.rows.count, stowi_kernel_grain_of(size), train_task, &j);
     return STOW_OK;
   }
-  stow_kernel_split(call, j.rows.outer * j.rows.count, stowi_grain_of(j.rows.inner), infer_task,
-                    &j);
+  stow_kernel_split(call, j.rows.outer * j.rows.count, stowi_kernel_grain_of(j.rows.inner),
+                    infer_task, &j);
   copy_statistics(&j);
   return STOW_OK;
 }
@@ -386,11 +388,11 @@ static run run_at(const skip_job* j, size_t sample, size_t group, size_t i) {
 // Adds to each element of a run what |param| has for its channel, from number |first| on.
 static void add_by_channel(const skip_job* j, const stow_tensor* param, size_t first, size_t count,
                            double* out) {
-  double room[STOWI_BLOCK];
+  double room[STOWI_KERNEL_BLOCK];
   if (j->is_last) {
-    stowi_load_f64(param->dtype, param->data, first, count, room);
+    stowi_kernel_load_f64(param->dtype, param->data, first, count, room);
   }
-  double one = j->is_last ? 0 : stowi_float_at(param, first);
+  double one = j->is_last ? 0 : stowi_kernel_float_at(param, first);
   for (size_t k = 0; k < count; ++k) {
     out[k] += j->is_last ? room[k] : one;
   }
@@ -398,13 +400,13 @@ static void add_by_channel(const skip_job* j, const stow_tensor* param, size_t f
 
 // |count| elements from number |i| of the run on.
 static void load_sum(const skip_job* j, size_t sample, run r, size_t i, size_t count, double* out) {
-  double room[STOWI_BLOCK];
+  double room[STOWI_KERNEL_BLOCK];
   size_t channel = r.channel + (j->is_last ? i : 0);
-  stowi_load_f64(j->x->dtype, j->x->data, r.first + i, count, out);
+  stowi_kernel_load_f64(j->x->dtype, j->x->data, r.first + i, count, out);
   if (j->skip != NULL && j->is_shared) {
     add_by_channel(j, j->skip, sample * j->channels + channel, count, out);
   } else if (j->skip != NULL) {
-    stowi_load_f64(j->skip->dtype, j->skip->data, r.first + i, count, room);
+    stowi_kernel_load_f64(j->skip->dtype, j->skip->data, r.first + i, count, room);
     for (size_t k = 0; k < count; ++k) {
       out[k] += room[k];
     }
@@ -416,39 +418,40 @@ static void load_sum(const skip_job* j, size_t sample, run r, size_t i, size_t c
 
 // The sum over a group, or of squares of distances from |mean|.
 static double add_up(const skip_job* j, size_t sample, size_t group, const double* mean) {
-  double room[STOWI_BLOCK];
+  double room[STOWI_KERNEL_BLOCK];
   double sum = 0;
   for (size_t n = 0; n < run_count(j); ++n) {
     run r = run_at(j, sample, group, n);
-    for (size_t i = 0; i < r.count; i += STOWI_BLOCK) {
-      size_t count = stowi_smaller(STOWI_BLOCK, r.count - i);
+    for (size_t i = 0; i < r.count; i += STOWI_KERNEL_BLOCK) {
+      size_t count = stowi_kernel_smaller(STOWI_KERNEL_BLOCK, r.count - i);
       load_sum(j, sample, r, i, count, room);
-      sum += mean == NULL ? stowi_sum_f64(room, count) : stowi_squares_f64(room, count, *mean);
+      sum += mean == NULL ? stowi_kernel_sum_f64(room, count)
+                          : stowi_kernel_squares_f64(room, count, *mean);
     }
   }
   return sum;
 }
 
 static double silu(stow_dtype dtype, double x) {
-  return dtype == STOW_F64 ? x / (1 + exp(-x)) : x * (double)stowi_sigmoidf((float)x);
+  return dtype == STOW_F64 ? x / (1 + exp(-x)) : x * (double)stowi_kernel_sigmoidf((float)x);
 }
 
 static void write_block(const skip_job* j, run r, size_t i, size_t count, double mean,
                         double factor, double* block) {
   if (j->sums != NULL) {
-    stowi_store_f64(j->sums->dtype, j->sums->data, r.first + i, count, block);
+    stowi_kernel_store_f64(j->sums->dtype, j->sums->data, r.first + i, count, block);
   }
   for (size_t k = 0; k < count; ++k) {
     size_t c = r.channel + (j->is_last ? i + k : 0);
     double x = (block[k] - mean) * factor * param_at(j->scale, c, 1) + param_at(j->shift, c, 0);
     block[k] = j->has_silu ? silu(j->x->dtype, x) : x;
   }
-  stowi_store_f64(j->y->dtype, j->y->data, r.first + i, count, block);
+  stowi_kernel_store_f64(j->y->dtype, j->y->data, r.first + i, count, block);
 }
 
 static void skip_groups_task(void* user, size_t begin, size_t end, uint32_t worker) {
   const skip_job* j = user;
-  double block[STOWI_BLOCK];
+  double block[STOWI_KERNEL_BLOCK];
   size_t groups = j->channels / j->part;
   double size = (double)(j->part * j->inner);
   (void)worker;
@@ -458,8 +461,8 @@ static void skip_groups_task(void* user, size_t begin, size_t end, uint32_t work
     double factor = 1 / sqrt(add_up(j, sample, g % groups, &mean) / size + j->epsilon);
     for (size_t n = 0; n < run_count(j); ++n) {
       run r = run_at(j, sample, g % groups, n);
-      for (size_t i = 0; i < r.count; i += STOWI_BLOCK) {
-        size_t count = stowi_smaller(STOWI_BLOCK, r.count - i);
+      for (size_t i = 0; i < r.count; i += STOWI_KERNEL_BLOCK) {
+        size_t count = stowi_kernel_smaller(STOWI_KERNEL_BLOCK, r.count - i);
         load_sum(j, sample, r, i, count, block);
         write_block(j, r, i, count, mean, factor, block);
       }
@@ -469,8 +472,8 @@ static void skip_groups_task(void* user, size_t begin, size_t end, uint32_t work
 
 // A skip has x's elements, or one for each channel of each sample.
 static stow_status check(const stow_kernel_call* call, const skip_job* j, size_t samples) {
-  stow_status status = stowi_need_real(call, j->x, "x");
-  status = status == STOW_OK ? stowi_need_plain(call) : status;
+  stow_status status = stowi_kernel_need_real(call, j->x, "x");
+  status = status == STOW_OK ? stowi_kernel_need_plain(call) : status;
   size_t params[] = {1, 2, 4};
   for (size_t i = 0; status == STOW_OK && i < 3; ++i) {
     const stow_tensor* param = stow_kernel_operand(call, params[i]);
@@ -493,7 +496,7 @@ static stow_status run_skip_group_norm(stow_kernel_call* call) {
   const stow_tensor* x = call->operands[0];
   bool is_last = stow_kernel_bool(call, "channels_last", false);
   int64_t groups = stow_kernel_int(call, "groups", 1);
-  stowi_rows rows = stowi_rows_along(x, is_last ? x->rank - 1 : 1);
+  stowi_kernel_rows rows = stowi_kernel_rows_along(x, is_last ? x->rank - 1 : 1);
   size_t samples = (size_t)x->dims[0];
   size_t elements = stow_tensor_elements(x);
   if (groups < 1 || rows.count % (size_t)groups != 0) {
@@ -517,7 +520,7 @@ static stow_status run_skip_group_norm(stow_kernel_call* call) {
   }
   j.inner = elements / samples / j.channels;
   j.is_shared = j.skip != NULL && stow_tensor_elements(j.skip) != elements;
-  stow_kernel_split(call, samples * (size_t)groups, stowi_grain_of(j.part * j.inner * 4),
+  stow_kernel_split(call, samples * (size_t)groups, stowi_kernel_grain_of(j.part * j.inner * 4),
                     skip_groups_task, &j);
   return STOW_OK;
 }

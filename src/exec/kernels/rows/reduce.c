@@ -95,8 +95,8 @@ static double reduce_first_real(reduction op) {
 }
 
 static int64_t reduce_first_int(reduction op, stow_dtype dtype) {
-  stow_dtype_kind kind = stowi_kind(dtype);
-  uint32_t bits = kind == STOW_KIND_BOOL ? 1 : stowi_bits(dtype);
+  stow_dtype_kind kind = stowi_kernel_kind(dtype);
+  uint32_t bits = kind == STOW_KIND_BOOL ? 1 : stowi_kernel_bits(dtype);
   bool is_signed = kind == STOW_KIND_SIGNED;
   uint64_t all = UINT64_MAX >> (64 - bits);
   switch (op) {
@@ -164,7 +164,7 @@ static int64_t reduce_last_int(reduction op, bool is_unsigned, int64_t folded, s
 typedef struct job {
   const stow_tensor* x;
   stow_tensor* y;
-  stowi_fold fold;
+  stowi_kernel_fold fold;
   reduction op;
   size_t count;  // of elements in each result
   bool is_real;
@@ -178,7 +178,7 @@ typedef struct job {
 static void exps(const job* j, double* in, size_t count, const double* most, bool is_one) {
   for (size_t i = 0; i < count; ++i) {
     double far = in[i] - most[is_one ? 0 : i];
-    in[i] = j->x->dtype == STOW_F64 ? exp(far) : (double)stowi_expf((float)far);
+    in[i] = j->x->dtype == STOW_F64 ? exp(far) : (double)stowi_kernel_expf((float)far);
   }
 }
 
@@ -199,21 +199,21 @@ static double fold_lanes(reduction op, const double* lanes) {
 
 // One result: all runs that are folded into it.
 static double run_of_reals(const job* j, reduction op, size_t base, const double* most) {
-  double room[STOWI_BLOCK];
+  double room[STOWI_KERNEL_BLOCK];
   double lanes[LANES];
   for (size_t k = 0; k < LANES; ++k) {
     lanes[k] = reduce_first_real(op);
   }
   for (size_t g = 0; g < j->fold.gone; ++g) {
-    size_t first = base + stowi_fold_gone(&j->fold, g);
-    for (size_t i = 0; i < j->fold.width; i += STOWI_BLOCK) {
-      size_t count = stowi_smaller(STOWI_BLOCK, j->fold.width - i);
-      stowi_load_f64(j->x->dtype, j->x->data, first + i, count, room);
+    size_t first = base + stowi_kernel_fold_gone(&j->fold, g);
+    for (size_t i = 0; i < j->fold.width; i += STOWI_KERNEL_BLOCK) {
+      size_t count = stowi_kernel_smaller(STOWI_KERNEL_BLOCK, j->fold.width - i);
+      stowi_kernel_load_f64(j->x->dtype, j->x->data, first + i, count, room);
       if (most != NULL) {
         exps(j, room, count, most, true);
       }
       for (size_t k = 0; k < count; k += LANES) {
-        reduce_reals(op, room + k, stowi_smaller(LANES, count - k), lanes);
+        reduce_reals(op, room + k, stowi_kernel_smaller(LANES, count - k), lanes);
       }
     }
   }
@@ -222,12 +222,13 @@ static double run_of_reals(const job* j, reduction op, size_t base, const double
 
 static void strip_of_reals(const job* j, reduction op, size_t base, size_t width,
                            const double* most, double* into) {
-  double room[STOWI_BLOCK];
+  double room[STOWI_KERNEL_BLOCK];
   for (size_t k = 0; k < width; ++k) {
     into[k] = reduce_first_real(op);
   }
   for (size_t g = 0; g < j->fold.gone; ++g) {
-    stowi_load_f64(j->x->dtype, j->x->data, base + stowi_fold_gone(&j->fold, g), width, room);
+    stowi_kernel_load_f64(j->x->dtype, j->x->data, base + stowi_kernel_fold_gone(&j->fold, g),
+                          width, room);
     if (most != NULL) {
       exps(j, room, width, most, false);
     }
@@ -236,7 +237,7 @@ static void strip_of_reals(const job* j, reduction op, size_t base, size_t width
 }
 
 static void reduce_real_rows(const job* j, size_t base, size_t width, double* out) {
-  double most[STOWI_BLOCK];
+  double most[STOWI_KERNEL_BLOCK];
   bool has_most = j->op == REDUCE_LOG_SUM_EXP;
   if (j->fold.is_run) {
     most[0] = has_most ? finite_or_zero(run_of_reals(j, REDUCE_MAX, base, NULL)) : 0;
@@ -259,13 +260,13 @@ static void reduce_real_rows(const job* j, size_t base, size_t width, double* ou
 // Integers
 
 static int64_t run_of_ints(const job* j, size_t base) {
-  int64_t room[STOWI_BLOCK];
+  int64_t room[STOWI_KERNEL_BLOCK];
   int64_t folded = reduce_first_int(j->op, j->x->dtype);
   for (size_t g = 0; g < j->fold.gone; ++g) {
-    size_t first = base + stowi_fold_gone(&j->fold, g);
-    for (size_t i = 0; i < j->fold.width; i += STOWI_BLOCK) {
-      size_t count = stowi_smaller(STOWI_BLOCK, j->fold.width - i);
-      stowi_load_i64(j->x->dtype, j->x->data, first + i, count, room);
+    size_t first = base + stowi_kernel_fold_gone(&j->fold, g);
+    for (size_t i = 0; i < j->fold.width; i += STOWI_KERNEL_BLOCK) {
+      size_t count = stowi_kernel_smaller(STOWI_KERNEL_BLOCK, j->fold.width - i);
+      stowi_kernel_load_i64(j->x->dtype, j->x->data, first + i, count, room);
       for (size_t k = 0; k < count; ++k) {
         reduce_ints(j->op, j->is_unsigned, room + k, 1, &folded);
       }
@@ -275,7 +276,7 @@ static int64_t run_of_ints(const job* j, size_t base) {
 }
 
 static void reduce_int_rows(const job* j, size_t base, size_t width, int64_t* out) {
-  int64_t room[STOWI_BLOCK];
+  int64_t room[STOWI_KERNEL_BLOCK];
   if (j->fold.is_run) {
     out[0] = run_of_ints(j, base);
   } else {
@@ -283,7 +284,8 @@ static void reduce_int_rows(const job* j, size_t base, size_t width, int64_t* ou
       out[k] = reduce_first_int(j->op, j->x->dtype);
     }
     for (size_t g = 0; g < j->fold.gone; ++g) {
-      stowi_load_i64(j->x->dtype, j->x->data, base + stowi_fold_gone(&j->fold, g), width, room);
+      stowi_kernel_load_i64(j->x->dtype, j->x->data, base + stowi_kernel_fold_gone(&j->fold, g),
+                            width, room);
       reduce_ints(j->op, j->is_unsigned, room, width, out);
     }
   }
@@ -297,13 +299,13 @@ static void reduce_int_rows(const job* j, size_t base, size_t width, int64_t* ou
 
 static void piece(const job* j, size_t base, size_t at, size_t width) {
   if (j->is_real) {
-    double out[STOWI_BLOCK];
+    double out[STOWI_KERNEL_BLOCK];
     reduce_real_rows(j, base, width, out);
-    stowi_store_f64(j->y->dtype, j->y->data, at, width, out);
+    stowi_kernel_store_f64(j->y->dtype, j->y->data, at, width, out);
   } else {
-    int64_t out[STOWI_BLOCK];
+    int64_t out[STOWI_KERNEL_BLOCK];
     reduce_int_rows(j, base, width, out);
-    stowi_store_i64(j->y->dtype, j->y->data, at, width, out);
+    stowi_kernel_store_i64(j->y->dtype, j->y->data, at, width, out);
   }
 }
 
@@ -311,30 +313,31 @@ static void runs_task(void* user, size_t begin, size_t end, uint32_t worker) {
   const job* j = user;
   (void)worker;
   for (size_t k = begin; k < end; ++k) {
-    piece(j, stowi_fold_kept(&j->fold, k), k, 1);
+    piece(j, stowi_kernel_fold_kept(&j->fold, k), k, 1);
   }
 }
 
 static void strips_task(void* user, size_t begin, size_t end, uint32_t worker) {
   const job* j = user;
-  size_t strips = (j->fold.width + STOWI_BLOCK - 1) / STOWI_BLOCK;
+  size_t strips = (j->fold.width + STOWI_KERNEL_BLOCK - 1) / STOWI_KERNEL_BLOCK;
   (void)worker;
   for (size_t s = begin; s < end; ++s) {
-    size_t column = s % strips * STOWI_BLOCK;
+    size_t column = s % strips * STOWI_KERNEL_BLOCK;
     size_t kept = s / strips;
-    size_t width = stowi_smaller(STOWI_BLOCK, j->fold.width - column);
-    piece(j, stowi_fold_kept(&j->fold, kept) + column, kept * j->fold.width + column, width);
+    size_t width = stowi_kernel_smaller(STOWI_KERNEL_BLOCK, j->fold.width - column);
+    piece(j, stowi_kernel_fold_kept(&j->fold, kept) + column, kept * j->fold.width + column, width);
   }
 }
 
 static void divide(const stow_kernel_call* call, job* j) {
-  const stowi_fold* fold = &j->fold;
+  const stowi_kernel_fold* fold = &j->fold;
   if (fold->is_run) {
-    stow_kernel_split(call, fold->kept, stowi_grain_of(j->count), runs_task, j);
+    stow_kernel_split(call, fold->kept, stowi_kernel_grain_of(j->count), runs_task, j);
   } else {
-    size_t strips = (fold->width + STOWI_BLOCK - 1) / STOWI_BLOCK;
-    size_t width = stowi_smaller(STOWI_BLOCK, fold->width);
-    stow_kernel_split(call, fold->kept * strips, stowi_grain_of(j->count * width), strips_task, j);
+    size_t strips = (fold->width + STOWI_KERNEL_BLOCK - 1) / STOWI_KERNEL_BLOCK;
+    size_t width = stowi_kernel_smaller(STOWI_KERNEL_BLOCK, fold->width);
+    stow_kernel_split(call, fold->kept * strips, stowi_kernel_grain_of(j->count * width),
+                      strips_task, j);
   }
 }
 
@@ -344,7 +347,7 @@ static void divide(const stow_kernel_call* call, job* j) {
 static stow_status add_axis(const stow_kernel_call* call, int64_t number, uint32_t* axes) {
   uint32_t rank = call->operands[0]->rank;
   uint32_t axis;
-  if (!stowi_find_axis(number, rank, &axis) || rank == 0 || (*axes >> axis & 1) != 0) {
+  if (!stowi_kernel_find_axis(number, rank, &axis) || rank == 0 || (*axes >> axis & 1) != 0) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
                             "axis %lld is out of range for rank %u, or named twice",
                             (long long)number, (unsigned)rank);
@@ -362,7 +365,7 @@ static stow_status read_axes(const stow_kernel_call* call, uint32_t* out_axes) {
   *out_axes = 0;
   for (size_t i = 0; i < count; ++i) {
     stow_status status =
-        add_axis(call, given != 0 ? attr->ints[i] : stowi_int_at(operand, i), out_axes);
+        add_axis(call, given != 0 ? attr->ints[i] : stowi_kernel_int_at(operand, i), out_axes);
     if (status != STOW_OK) {
       return status;
     }
@@ -411,12 +414,12 @@ static bool find_op(const stow_kernel_call* call, reduction* out_op) {
 }
 
 static stow_status check_dtype(const stow_kernel_call* call, const job* j) {
-  stow_dtype_kind kind = stowi_kind(j->x->dtype);
+  stow_dtype_kind kind = stowi_kernel_kind(j->x->dtype);
   bool is_ordered = j->op == REDUCE_MAX || j->op == REDUCE_MIN;
   if (j->is_real) {
-    return stowi_need_real(call, j->x, "x");
+    return stowi_kernel_need_real(call, j->x, "x");
   }
-  if (kind == STOW_KIND_COMPLEX || stowi_bits(j->x->dtype) < 8 ||
+  if (kind == STOW_KIND_COMPLEX || stowi_kernel_bits(j->x->dtype) < 8 ||
       (kind == STOW_KIND_BOOL && !is_ordered)) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
                             "elements of x must be floats or integers, or bools for max and min");
@@ -430,7 +433,7 @@ static stow_status check_dtype(const stow_kernel_call* call, const job* j) {
 static stow_status run_reduce(stow_kernel_call* call) {
   job j = {.x = call->operands[0], .y = call->results[0]};
   uint32_t axes;
-  stow_dtype_kind kind = stowi_kind(j.x->dtype);
+  stow_dtype_kind kind = stowi_kernel_kind(j.x->dtype);
   j.is_real = kind == STOW_KIND_FLOAT;
   j.is_unsigned = kind == STOW_KIND_UNSIGNED || kind == STOW_KIND_BOOL;
   if (!find_op(call, &j.op)) {
@@ -446,7 +449,7 @@ static stow_status run_reduce(stow_kernel_call* call) {
   if (status != STOW_OK) {
     return status;
   }
-  j.fold = stowi_fold_over(j.x, axes);
+  j.fold = stowi_kernel_fold_over(j.x, axes);
   j.count = j.fold.gone * (j.fold.is_run ? j.fold.width : 1);
   divide(call, &j);
   return STOW_OK;

@@ -107,16 +107,16 @@ static void transform_power(const complex* roots, size_t count, bool inverse, co
 
 // Lays tables out; they are filled by fft_fill. While counting every length is taken for one
 // that is no power of two, since a shorter one may need more.
-static fft_tables fft_plan(size_t length, stowi_carve* carve) {
+static fft_tables fft_plan(size_t length, stowi_kernel_carve* carve) {
   fft_tables fft = {.length = length, .padded = 1};
   bool is_counting = carve->base == NULL;
   size_t least = length == 0 || (is_power(length) && !is_counting) ? length : 2 * length - 1;
   while (fft.padded < least && fft.padded <= SIZE_MAX / 4) {
     fft.padded *= 2;
   }
-  fft.roots = stowi_carve_take(carve, fft.padded / 2 + 1, sizeof(complex));
-  fft.chirp = stowi_carve_take(carve, length, sizeof(complex));
-  fft.chirp_fft = stowi_carve_take(carve, fft.padded, sizeof(complex));
+  fft.roots = stowi_kernel_carve_take(carve, fft.padded / 2 + 1, sizeof(complex));
+  fft.chirp = stowi_kernel_carve_take(carve, length, sizeof(complex));
+  fft.chirp_fft = stowi_kernel_carve_take(carve, fft.padded, sizeof(complex));
   return fft;
 }
 
@@ -211,13 +211,13 @@ typedef struct transforms {
   uint64_t scratch_stride;
 } transforms;
 
-static void transforms_carve(transforms* t, uint32_t workers, stowi_carve* carve) {
+static void transforms_carve(transforms* t, uint32_t workers, stowi_kernel_carve* carve) {
   t->fft = fft_plan(t->length, carve);
-  stowi_carve one = {NULL, 0};
-  (void)stowi_carve_take(&one, t->length, sizeof(complex));
-  (void)stowi_carve_take(&one, fft_work(&t->fft), sizeof(complex));
+  stowi_kernel_carve one = {NULL, 0};
+  (void)stowi_kernel_carve_take(&one, t->length, sizeof(complex));
+  (void)stowi_kernel_carve_take(&one, fft_work(&t->fft), sizeof(complex));
   t->scratch_stride = one.used;
-  t->scratch = stowi_carve_take(carve, workers, one.used);
+  t->scratch = stowi_kernel_carve_take(carve, workers, one.used);
 }
 
 static size_t line_at(const line_set* lines, size_t i) {
@@ -231,8 +231,9 @@ static void read_line(const transforms* t, size_t i, complex* x) {
   for (size_t n = 0; n < t->length; ++n) {
     double parts[2] = {0, 0};
     if (n < count) {
-      stowi_load_f64(in->tensor->dtype, in->tensor->data, first + n * in->stride, in->parts, parts);
-      double weight = t->window == NULL ? 1 : stowi_float_at(t->window, n);
+      stowi_kernel_load_f64(in->tensor->dtype, in->tensor->data, first + n * in->stride, in->parts,
+                            parts);
+      double weight = t->window == NULL ? 1 : stowi_kernel_float_at(t->window, n);
       parts[0] *= weight;
       parts[1] *= weight;
     }
@@ -257,16 +258,16 @@ static void write_line(const transforms* t, size_t i, const complex* x) {
   double factor = t->inverse ? t->factor / (double)t->length : t->factor;
   for (size_t k = 0; k < out->count; ++k) {
     double parts[2] = {x[k].re * factor, x[k].im * factor};
-    stowi_store_f64(out->tensor->dtype, out->tensor->data, first + k * out->stride, out->parts,
-                    parts);
+    stowi_kernel_store_f64(out->tensor->dtype, out->tensor->data, first + k * out->stride,
+                           out->parts, parts);
   }
 }
 
 static void transform_task(void* user, size_t begin, size_t end, uint32_t worker) {
   const transforms* t = user;
-  stowi_carve carve = {t->scratch + worker * t->scratch_stride, 0};
-  complex* x = stowi_carve_take(&carve, t->length, sizeof(*x));
-  complex* work = stowi_carve_take(&carve, fft_work(&t->fft), sizeof(*work));
+  stowi_kernel_carve carve = {t->scratch + worker * t->scratch_stride, 0};
+  complex* x = stowi_kernel_carve_take(&carve, t->length, sizeof(*x));
+  complex* work = stowi_kernel_carve_take(&carve, fft_work(&t->fft), sizeof(*work));
   for (size_t i = begin; i < end; ++i) {
     read_line(t, i, x);
     if (t->mirrors) {
@@ -299,7 +300,7 @@ static int64_t axis_of(const stow_kernel_call* call) {
   int64_t rank = (int64_t)stow_kernel_operand(call, 0)->rank;
   int64_t given = stow_kernel_int(call, "axis", -2);
   if (axis != NULL && axis->data != NULL) {
-    given = stowi_int_at(axis, 0);
+    given = stowi_kernel_int_at(axis, 0);
   }
   return given < 0 ? given + rank : given;
 }
@@ -320,7 +321,7 @@ static line_set lines_of(const stow_tensor* t, size_t axis) {
 static int64_t length_of(const stow_kernel_call* call, const transforms* t) {
   const stow_tensor* length = stow_kernel_operand(call, 1);
   if (length != NULL) {
-    return stowi_int_at(length, 0);
+    return stowi_kernel_int_at(length, 0);
   }
   return t->mirrors ? 2 * ((int64_t)t->in.count - 1) : (int64_t)t->in.count;
 }
@@ -358,7 +359,7 @@ static stow_status scratch_dft(const stow_kernel_call* call, uint64_t* out_bytes
     bool may_be = !is_known || axis_of(call) == (int64_t)i;
     t.length = may_be && length > t.length ? length : t.length;
   }
-  stowi_carve carve = {NULL, 0};
+  stowi_kernel_carve carve = {NULL, 0};
   transforms_carve(&t, call->workers, &carve);
   *out_bytes = carve.used;
   return STOW_OK;
@@ -373,7 +374,7 @@ static stow_status run_dft(stow_kernel_call* call) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "axis %lld is not in [0, %lld)",
                             (long long)axis, (long long)last);
   }
-  if (stowi_kind(x->dtype) != STOW_KIND_FLOAT || x->dims[last] < 1 || x->dims[last] > 2) {
+  if (stowi_kernel_kind(x->dtype) != STOW_KIND_FLOAT || x->dims[last] < 1 || x->dims[last] > 2) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
                             "x must be floats whose last dim is 1 or 2, not %lld",
                             (long long)x->dims[last]);
@@ -392,7 +393,7 @@ static stow_status run_dft(stow_kernel_call* call) {
   }
   t.length = (size_t)length;
   t.out = lines_of(out, (size_t)axis);
-  stowi_carve carve = {call->scratch, 0};
+  stowi_kernel_carve carve = {call->scratch, 0};
   transforms_carve(&t, call->workers, &carve);
   transforms_run(call, &t);
   return STOW_OK;
@@ -425,7 +426,7 @@ static transforms read_rfft(const stow_kernel_call* call) {
 
 static stow_status scratch_rfft(const stow_kernel_call* call, uint64_t* out_bytes) {
   transforms t = read_rfft(call);
-  stowi_carve carve = {NULL, 0};
+  stowi_kernel_carve carve = {NULL, 0};
   transforms_carve(&t, call->workers, &carve);
   *out_bytes = carve.used;
   return STOW_OK;
@@ -433,7 +434,7 @@ static stow_status scratch_rfft(const stow_kernel_call* call, uint64_t* out_byte
 
 static stow_status run_rfft(stow_kernel_call* call) {
   transforms t = read_rfft(call);
-  if (stowi_kind(t.in.tensor->dtype) != STOW_KIND_FLOAT) {
+  if (stowi_kernel_kind(t.in.tensor->dtype) != STOW_KIND_FLOAT) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "x must be floats");
   }
   if (stow_kernel_int(call, "signal_dims", 1) != 1) {
@@ -444,7 +445,7 @@ static stow_status run_rfft(stow_kernel_call* call) {
   if (stow_kernel_bool(call, "normalized", false)) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "normalized transforms are not supported");
   }
-  stowi_carve carve = {call->scratch, 0};
+  stowi_kernel_carve carve = {call->scratch, 0};
   transforms_carve(&t, call->workers, &carve);
   transforms_run(call, &t);
   return STOW_OK;
@@ -466,7 +467,7 @@ static int64_t frame_length(const stow_kernel_call* call) {
   const stow_tensor* window = stow_kernel_operand(call, WINDOW);
   const stow_tensor* length = stow_kernel_operand(call, LENGTH);
   if (is_known(length)) {
-    return stowi_int_at(length, 0);
+    return stowi_kernel_int_at(length, 0);
   }
   return window != NULL ? window->dims[0] : x->dims[1];
 }
@@ -475,7 +476,7 @@ static stow_status scratch_stft(const stow_kernel_call* call, uint64_t* out_byte
   int64_t samples = stow_kernel_operand(call, X)->dims[1];
   int64_t length = frame_length(call);
   transforms t = {.length = (size_t)(length > samples || length < 0 ? samples : length)};
-  stowi_carve carve = {NULL, 0};
+  stowi_kernel_carve carve = {NULL, 0};
   transforms_carve(&t, call->workers, &carve);
   *out_bytes = carve.used;
   return STOW_OK;
@@ -484,7 +485,7 @@ static stow_status scratch_stft(const stow_kernel_call* call, uint64_t* out_byte
 static stow_status check(const stow_kernel_call* call, int64_t step, int64_t length) {
   const stow_tensor* x = stow_kernel_operand(call, X);
   const stow_tensor* window = stow_kernel_operand(call, WINDOW);
-  if (stowi_kind(x->dtype) != STOW_KIND_FLOAT || (x->rank == 3 && x->dims[2] > 2)) {
+  if (stowi_kernel_kind(x->dtype) != STOW_KIND_FLOAT || (x->rank == 3 && x->dims[2] > 2)) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
                             "x must be floats whose last dim is 1 or 2");
   }
@@ -503,7 +504,7 @@ static stow_status check(const stow_kernel_call* call, int64_t step, int64_t len
 static stow_status run_stft(stow_kernel_call* call) {
   const stow_tensor* x = stow_kernel_operand(call, X);
   stow_tensor* out = stow_kernel_result(call, 0);
-  int64_t step = stowi_int_at(stow_kernel_operand(call, STEP), 0);
+  int64_t step = stowi_kernel_int_at(stow_kernel_operand(call, STEP), 0);
   int64_t length = frame_length(call);
   stow_status status = check(call, step, length);
   if (status != STOW_OK) {
@@ -525,7 +526,7 @@ static stow_status run_stft(stow_kernel_call* call) {
   t.in = (line_set){x,     count,         (size_t)x->dims[1] * parts, (size_t)step * parts, parts,
                     parts, (size_t)length};
   t.out = (line_set){out, count, count * (size_t)bins * 2, (size_t)bins * 2, 2, 2, (size_t)bins};
-  stowi_carve carve = {call->scratch, 0};
+  stowi_kernel_carve carve = {call->scratch, 0};
   transforms_carve(&t, call->workers, &carve);
   transforms_run(call, &t);
   return STOW_OK;

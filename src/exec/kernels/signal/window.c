@@ -25,7 +25,7 @@ static weights weights_of(const stow_kernel_call* call) {
 static stow_status run_window(stow_kernel_call* call) {
   const double turn = 2 * 3.14159265358979323846;
   stow_tensor* out = stow_kernel_result(call, 0);
-  int64_t size = stowi_int_at(stow_kernel_operand(call, 0), 0);
+  int64_t size = stowi_kernel_int_at(stow_kernel_operand(call, 0), 0);
   if (size < 0 || size > out->dims[0]) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "a window of %lld samples",
                             (long long)size);
@@ -37,7 +37,7 @@ static stow_status run_window(stow_kernel_call* call) {
     double share = (double)n / period;
     double value = w.a - w.b * cos(turn * share) + w.c * cos(2 * turn * share);
     value = period == 0 ? 1 : value;  // one sample, which is its window's middle
-    stowi_store_f64(out->dtype, out->data, (size_t)n, 1, &value);
+    stowi_kernel_store_f64(out->dtype, out->data, (size_t)n, 1, &value);
   }
   return STOW_OK;
 }
@@ -79,9 +79,9 @@ static double weight_at(int64_t bin, int64_t left, int64_t top, int64_t right) {
 
 static stow_status run_mel_weights(stow_kernel_call* call) {
   stow_tensor* out = stow_kernel_result(call, 0);
-  bands b = {.count = stowi_int_at(stow_kernel_operand(call, BANDS), 0),
-             .length = stowi_int_at(stow_kernel_operand(call, LENGTH), 0),
-             .rate = (double)stowi_int_at(stow_kernel_operand(call, RATE), 0)};
+  bands b = {.count = stowi_kernel_int_at(stow_kernel_operand(call, BANDS), 0),
+             .length = stowi_kernel_int_at(stow_kernel_operand(call, LENGTH), 0),
+             .rate = (double)stowi_kernel_int_at(stow_kernel_operand(call, RATE), 0)};
   b.bins = b.length / 2 + 1;
   if (b.count < 0 || b.length < 0 || b.rate < 1 || b.bins > out->dims[0] ||
       b.count > out->dims[1]) {
@@ -91,8 +91,8 @@ static stow_status run_mel_weights(stow_kernel_call* call) {
   }
   out->dims[0] = b.bins;
   out->dims[1] = b.count;
-  b.low = mel_of(stowi_float_at(stow_kernel_operand(call, LOW), 0));
-  double high = mel_of(stowi_float_at(stow_kernel_operand(call, HIGH), 0));
+  b.low = mel_of(stowi_kernel_float_at(stow_kernel_operand(call, LOW), 0));
+  double high = mel_of(stowi_kernel_float_at(stow_kernel_operand(call, HIGH), 0));
   b.step = (high - b.low) / (double)(b.count + 2);
   for (int64_t band = 0; band < b.count; ++band) {
     int64_t left = corner(&b, band);
@@ -100,7 +100,7 @@ static stow_status run_mel_weights(stow_kernel_call* call) {
     int64_t right = corner(&b, band + 2);
     for (int64_t bin = 0; bin < b.bins; ++bin) {
       double value = weight_at(bin, left, top, right);
-      stowi_store_f64(out->dtype, out->data, (size_t)(bin * b.count + band), 1, &value);
+      stowi_kernel_store_f64(out->dtype, out->data, (size_t)(bin * b.count + band), 1, &value);
     }
   }
   return STOW_OK;

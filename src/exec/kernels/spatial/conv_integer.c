@@ -65,7 +65,7 @@ static ALWAYS_INLINE void tile(const int16_t* a, const int16_t* b, size_t b_row,
                                int32_t* out, size_t out_row) {
   uint32_t sums[8] = {0};
   for (size_t k = 0; k < depth; k += CHUNK) {
-    size_t count = (stowi_smaller(depth - k, CHUNK)) / DOT_STEP * DOT_STEP;
+    size_t count = (stowi_kernel_smaller(depth - k, CHUNK)) / DOT_STEP * DOT_STEP;
     dots_of_8(a + k, depth, b + k, b_row, count, sums);
   }
   for (size_t i = 0; i < 8; ++i) {
@@ -76,7 +76,7 @@ static ALWAYS_INLINE void tile(const int16_t* a, const int16_t* b, size_t b_row,
 static ALWAYS_INLINE void edge(const int16_t* a, const int16_t* b, size_t depth, int32_t* out) {
   uint32_t sum = 0;
   for (size_t k = 0; k < depth; k += CHUNK) {
-    sum += dot(a + k, b + k, stowi_smaller(depth - k, CHUNK) / DOT_STEP * DOT_STEP);
+    sum += dot(a + k, b + k, stowi_kernel_smaller(depth - k, CHUNK) / DOT_STEP * DOT_STEP);
   }
   *out = (int32_t)sum;
 }
@@ -172,7 +172,7 @@ typedef struct conv_int {
   const stow_tensor* w;
   const stow_tensor* x_zero;  // NULL: 0
   const stow_tensor* w_zero;  // NULL: 0; one, or one for each channel of the result
-  stowi_slide slide;
+  stowi_kernel_slide slide;
   size_t group;
   size_t in_channels;   // of a group
   size_t out_channels;  // of a group
@@ -207,7 +207,7 @@ static bool is_depthwise(const conv_int* c) {
   return c->in_channels == 1 && c->out_channels == 1 && c->group > 1;
 }
 
-static bool is_pointwise(const stowi_slide* s) {
+static bool is_pointwise(const stowi_kernel_slide* s) {
   bool is = s->taps == 1;
   for (uint32_t i = 0; i < s->rank; ++i) {
     is = is && s->strides[i] == 1 && s->begins[i] == 0 && s->in[i] == s->out[i];
@@ -224,22 +224,22 @@ static size_t channels_of(const conv_int* c) { return c->group * c->out_channels
 
 static uint64_t weights_size(const conv_int* c) {
   uint64_t each = is_depthwise(c) ? c->slide.taps : depth_of(c);
-  return stowi_align64(each * channels_of(c) * sizeof(int16_t));
+  return stowi_kernel_align64(each * channels_of(c) * sizeof(int16_t));
 }
 
 static uint64_t image_size(const conv_int* c) {
-  return stowi_align64((uint64_t)c->slide.channels * c->slide.in_count * sizeof(int16_t));
+  return stowi_kernel_align64((uint64_t)c->slide.channels * c->slide.in_count * sizeof(int16_t));
 }
 
 static uint64_t panel_size(const conv_int* c) {
   uint64_t least = (uint64_t)depth_of(c) * LEAST_POSITIONS;
-  return stowi_align64((least > PANEL_NUMBERS ? least : PANEL_NUMBERS) * sizeof(int16_t));
+  return stowi_kernel_align64((least > PANEL_NUMBERS ? least : PANEL_NUMBERS) * sizeof(int16_t));
 }
 
 // Sums of a part: for each channel of a group, or of all where each has its own kernel.
 static uint64_t tile_size(const conv_int* c) {
   uint64_t channels = is_depthwise(c) ? c->group : c->out_channels;
-  return stowi_align64(channels * MOST_POSITIONS * sizeof(int32_t));
+  return stowi_kernel_align64(channels * MOST_POSITIONS * sizeof(int32_t));
 }
 
 static uint64_t conv_int_scratch(const conv_int* c) {
@@ -253,7 +253,7 @@ static stow_status conv_int_read(const stow_kernel_call* call, const stow_tensor
   out->group = (size_t)stow_kernel_int(call, "group", 1);
   out->in_channels = (size_t)w->dims[1];
   out->out_channels = (size_t)w->dims[0] / out->group;
-  return stowi_slide_read(call, x, y, w->dims + 2, &out->slide);
+  return stowi_kernel_slide_read(call, x, y, w->dims + 2, &out->slide);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -268,7 +268,7 @@ static int16_t zero_at(const stow_tensor* zero, size_t channel) {
   if (zero == NULL) {
     return 0;
   }
-  return (int16_t)stowi_int_at(zero, stow_tensor_elements(zero) == 1 ? 0 : channel);
+  return (int16_t)stowi_kernel_int_at(zero, stow_tensor_elements(zero) == 1 ? 0 : channel);
 }
 
 static void prepare_weights(void* user, size_t begin, size_t end, uint32_t worker) {
@@ -317,7 +317,7 @@ static void prepare_pixels(void* user, size_t begin, size_t end, uint32_t worker
   int zero = zero_at(c->x_zero, 0);
   for (size_t i = begin; i < end; ++i) {
     size_t first = i * TURN;
-    size_t count = stowi_smaller(TURN, all - first);
+    size_t count = stowi_kernel_smaller(TURN, all - first);
     if (c->slide.channels_last) {
       center(c->x, (j->image * all + first) * channels, count * channels, zero,
              j->pixels + first * channels, 1);
@@ -336,7 +336,7 @@ static void prepare_pixels(void* user, size_t begin, size_t end, uint32_t worker
 // What one outer tap reads for position |at| of a row: |row| is where x's row begins, in pixels.
 static void copy_taps(const job* j, size_t group, int64_t row, int64_t at, int16_t* to) {
   const conv_int* c = j->c;
-  const stowi_slide* s = &c->slide;
+  const stowi_kernel_slide* s = &c->slide;
   uint32_t last = s->rank - 1;
   size_t channels = (size_t)s->channels;
   size_t size = c->in_channels * sizeof(int16_t);
@@ -359,7 +359,7 @@ static void copy_taps(const job* j, size_t group, int64_t row, int64_t at, int16
 
 static void fill_panel(const job* j, size_t group, size_t first, size_t count, int16_t* panel) {
   const conv_int* c = j->c;
-  const stowi_slide* s = &c->slide;
+  const stowi_kernel_slide* s = &c->slide;
   size_t width = (size_t)s->out_width;
   size_t run = (size_t)s->kernel_width * c->in_channels;
   size_t used = s->taps * c->in_channels;
@@ -367,7 +367,7 @@ static void fill_panel(const job* j, size_t group, size_t first, size_t count, i
     int16_t* to = panel + i * j->depth;
     size_t position = first + i;
     for (size_t tap = 0; tap < s->outer_taps && run != 0; ++tap) {
-      int64_t row = stowi_slide_row(s, position / width, tap);
+      int64_t row = stowi_kernel_slide_row(s, position / width, tap);
       copy_taps(j, group, row, (int64_t)(position % width), to + tap * run);
     }
     memset(to + used, 0, (j->depth - used) * sizeof(int16_t));
@@ -382,8 +382,8 @@ static void run_part(const job* j, size_t unit, int16_t* panel, int32_t* tile) {
   size_t row = unit % j->parts * j->rows;
   size_t first = unit / j->parts % j->blocks * j->positions;
   size_t group = unit / j->parts / j->blocks;
-  size_t rows = stowi_smaller(j->rows, c->out_channels - row);
-  size_t count = stowi_smaller(j->positions, c->slide.out_count - first);
+  size_t rows = stowi_kernel_smaller(j->rows, c->out_channels - row);
+  size_t count = stowi_kernel_smaller(j->positions, c->slide.out_count - first);
   size_t channel = group * c->out_channels + row;
   const int16_t* windows = panel;
   if (j->is_direct) {
@@ -400,20 +400,20 @@ static void run_part(const job* j, size_t unit, int16_t* panel, int32_t* tile) {
 // A block of positions, of all channels: sums lie channels last.
 static void run_depthwise(const job* j, size_t block, int32_t* tile) {
   const conv_int* c = j->c;
-  const stowi_slide* s = &c->slide;
+  const stowi_kernel_slide* s = &c->slide;
   size_t channels = c->group;
   size_t first = block * j->positions;
-  size_t count = stowi_smaller(j->positions, s->out_count - first);
+  size_t count = stowi_kernel_smaller(j->positions, s->out_count - first);
   memset(tile, 0, count * channels * sizeof(int32_t));
   for (size_t i = 0; i < count; ++i) {
-    stowi_visit visit;
-    stowi_slide_visit(s, first + i, &visit);
+    stowi_kernel_visit visit;
+    stowi_kernel_slide_visit(s, first + i, &visit);
     for (size_t k = 0; k < visit.count; ++k) {
       size_t tap = 0;
       for (uint32_t d = 0; d < s->rank; ++d) {
         tap = tap * (size_t)s->kernel[d] + (size_t)visit.at[d];
       }
-      size_t pixel = (size_t)stowi_slide_next(s, &visit);
+      size_t pixel = (size_t)stowi_kernel_slide_next(s, &visit);
       int_products(j->pixels + pixel * channels, j->weights + tap * channels, channels,
                    tile + i * channels);
     }
@@ -438,9 +438,10 @@ static void run_parts(void* user, size_t begin, size_t end, uint32_t worker) {
 
 static void divide(job* j) {
   const conv_int* c = j->c;
-  size_t fit = j->is_depthwise ? 16384 / stowi_larger(c->group, 1) : PANEL_NUMBERS / j->depth;
-  fit = stowi_smaller(stowi_larger(fit / 2 * 2, LEAST_POSITIONS), MOST_POSITIONS);
-  j->positions = stowi_smaller(fit, c->slide.out_count);
+  size_t fit =
+      j->is_depthwise ? 16384 / stowi_kernel_larger(c->group, 1) : PANEL_NUMBERS / j->depth;
+  fit = stowi_kernel_smaller(stowi_kernel_larger(fit / 2 * 2, LEAST_POSITIONS), MOST_POSITIONS);
+  j->positions = stowi_kernel_smaller(fit, c->slide.out_count);
   j->blocks = (c->slide.out_count + j->positions - 1) / j->positions;
   size_t units = j->blocks * c->group;
   size_t wanted = c->call->workers <= 1 ? 1 : (2 * (size_t)c->call->workers + units - 1) / units;
@@ -451,7 +452,7 @@ static void divide(job* j) {
 static bool is_byte(const stow_tensor* t) { return t->dtype == STOW_U8 || t->dtype == STOW_I8; }
 
 static stow_status conv_int_run(conv_int* c) {
-  const stowi_slide* s = &c->slide;
+  const stowi_kernel_slide* s = &c->slide;
   if (!is_byte(c->x) || !is_byte(c->w)) {
     return stow_kernel_fail(c->call, STOW_ERR_UNSUPPORTED,
                             "a convolution of integers is of u8 or i8");
@@ -459,7 +460,8 @@ static stow_status conv_int_run(conv_int* c) {
   if (s->batch == 0 || s->out_count == 0 || channels_of(c) == 0) {
     return STOW_OK;
   }
-  job j = {.c = c, .is_depthwise = is_depthwise(c), .depth = stowi_larger(depth_of(c), DOT_STEP)};
+  job j = {
+      .c = c, .is_depthwise = is_depthwise(c), .depth = stowi_kernel_larger(depth_of(c), DOT_STEP)};
   j.is_direct = is_pointwise(s) && c->group == 1 && j.depth == (size_t)s->channels;
   j.weights = c->call->scratch;
   j.pixels = (int16_t*)(void*)((unsigned char*)c->call->scratch + weights_size(c));
@@ -468,7 +470,7 @@ static stow_status conv_int_run(conv_int* c) {
   stow_kernel_split(c->call, channels_of(c), 16384 / j.depth + 1, prepare_weights, &j);
   for (; j.image < (size_t)s->batch; ++j.image) {
     size_t turns = (s->in_count + TURN - 1) / TURN;
-    stow_kernel_split(c->call, turns, 512 / stowi_larger((size_t)s->channels, 1) + 1,
+    stow_kernel_split(c->call, turns, 512 / stowi_kernel_larger((size_t)s->channels, 1) + 1,
                       prepare_pixels, &j);
     size_t units = j.is_depthwise ? j.blocks : c->group * j.blocks * j.parts;
     stow_kernel_split(c->call, units, 1, run_parts, &j);
@@ -552,9 +554,9 @@ static void finish_qlinear(void* user, size_t image, size_t channel, size_t firs
                            const int32_t* sums, size_t step) {
   const requantization* j = user;
   bool single = stow_tensor_elements(j->w_scale) == 1;
-  float w_scale = (float)stowi_float_at(j->w_scale, single ? 0 : channel);
+  float w_scale = (float)stowi_kernel_float_at(j->w_scale, single ? 0 : channel);
   float scale = j->x_scale * w_scale / j->y_scale;
-  int32_t bias = j->bias == NULL ? 0 : (int32_t)stowi_int_at(j->bias, channel);
+  int32_t bias = j->bias == NULL ? 0 : (int32_t)stowi_kernel_int_at(j->bias, channel);
   int32_t zero = j->y_zero;
   size_t to_step = j->channels_last ? j->channels : 1;
   size_t at = j->channels_last ? (image * j->positions + first) * j->channels + channel
@@ -593,9 +595,9 @@ static stow_status run_qlinear_conv(stow_kernel_call* call) {
   requantization j = {.y = stow_kernel_result(call, 0),
                       .w_scale = stow_kernel_operand(call, 4),
                       .bias = stow_kernel_operand(call, 8),
-                      .x_scale = (float)stowi_float_at(stow_kernel_operand(call, 1), 0),
-                      .y_scale = (float)stowi_float_at(stow_kernel_operand(call, 6), 0),
-                      .y_zero = (int32_t)stowi_int_at(y_zero, 0),
+                      .x_scale = (float)stowi_kernel_float_at(stow_kernel_operand(call, 1), 0),
+                      .y_scale = (float)stowi_kernel_float_at(stow_kernel_operand(call, 6), 0),
+                      .y_zero = (int32_t)stowi_kernel_int_at(y_zero, 0),
                       .channels = c.group * c.out_channels,
                       .positions = c.slide.out_count,
                       .channels_last = c.slide.channels_last};

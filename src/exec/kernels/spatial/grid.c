@@ -36,11 +36,11 @@ static void grid_task(void* user, size_t begin, size_t end, uint32_t worker) {
     }
     for (uint32_t row = 0; row < j->rank; ++row) {
       size_t first = (rest * j->rank + row) * (j->rank + 1);
-      double sum = stowi_float_at(j->theta, first + j->rank);
+      double sum = stowi_kernel_float_at(j->theta, first + j->rank);
       for (uint32_t d = 0; d < j->rank; ++d) {
-        sum += stowi_float_at(j->theta, first + d) * at[d];
+        sum += stowi_kernel_float_at(j->theta, first + d) * at[d];
       }
-      stowi_store_f64(j->y->dtype, j->y->data, i * j->rank + row, 1, &sum);
+      stowi_kernel_store_f64(j->y->dtype, j->y->data, i * j->rank + row, 1, &sum);
     }
   }
 }
@@ -50,7 +50,8 @@ static stow_status run_affine_grid(stow_kernel_call* call) {
                   .y = stow_kernel_result(call, 0),
                   .align_corners = stow_kernel_bool(call, "align_corners", false)};
   j.rank = j.y->rank - 2;
-  if (stowi_kind(j.theta->dtype) != STOW_KIND_FLOAT || stowi_bits(j.theta->dtype) < 16) {
+  if (stowi_kernel_kind(j.theta->dtype) != STOW_KIND_FLOAT ||
+      stowi_kernel_bits(j.theta->dtype) < 16) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "theta must be of f32, f16, bf16 or f64");
   }
   stow_kernel_split(call, stow_tensor_elements(j.y) / j.rank, 1024, grid_task, &j);
@@ -178,7 +179,7 @@ static void find_sample(const sample_job* j, size_t position, sample* out) {
     int64_t size = j->x->dims[2 + i];
     int64_t at[4];
     double weights[4];
-    double g = stowi_float_at(j->grid, position * j->rank + (j->rank - 1 - i));
+    double g = stowi_kernel_float_at(j->grid, position * j->rank + (j->rank - 1 - i));
     size_t taps = taps_of(j, g, size, at, weights);
     sample next = {0};
     for (size_t s = 0; s < out->count; ++s) {
@@ -207,10 +208,11 @@ static void sample_task(void* user, size_t begin, size_t end, uint32_t worker) {
       for (size_t k = 0; k < s.count; ++k) {
         size_t at = plane * j->in_count + s.at[k];
         double x = j->x->dtype == STOW_F32 ? (double)((const float*)j->x->data)[at]
-                                           : stowi_float_at(j->x, at);
+                                           : stowi_kernel_float_at(j->x, at);
         sum += s.weights[k] * x;
       }
-      stowi_store_f64(j->y->dtype, j->y->data, plane * j->out_count + i % j->out_count, 1, &sum);
+      stowi_kernel_store_f64(j->y->dtype, j->y->data, plane * j->out_count + i % j->out_count, 1,
+                             &sum);
     }
   }
 }
@@ -229,8 +231,8 @@ static stow_status run_grid_sample(stow_kernel_call* call) {
                   .in_count = 1,
                   .out_count = 1};
   j.rank = j.x->rank - 2;
-  if (j.rank > MAX_SPATIAL || stowi_kind(j.x->dtype) == STOW_KIND_COMPLEX ||
-      stowi_kind(j.grid->dtype) != STOW_KIND_FLOAT) {
+  if (j.rank > MAX_SPATIAL || stowi_kernel_kind(j.x->dtype) == STOW_KIND_COMPLEX ||
+      stowi_kernel_kind(j.grid->dtype) != STOW_KIND_FLOAT) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
                             "a grid of floats over 1 to 3 spatial dims of numbers is needed");
   }

@@ -12,9 +12,9 @@
 static stow_status run_crop(stow_kernel_call* call) {
   const stow_tensor* x = stow_kernel_operand(call, 0);
   stow_tensor* y = stow_kernel_result(call, 0);
-  size_t size = stowi_bits(x->dtype) / 8;
-  int64_t left = stowi_list_at(call, "border", 0, 0);
-  int64_t top = stowi_list_at(call, "border", 1, 0);
+  size_t size = stowi_kernel_bits(x->dtype) / 8;
+  int64_t left = stowi_kernel_list_at(call, "border", 0, 0);
+  int64_t top = stowi_kernel_list_at(call, "border", 1, 0);
   if (size == 0) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "elements must be whole bytes");
   }
@@ -55,14 +55,14 @@ static void scale_task(void* user, size_t begin, size_t end, uint32_t worker) {
   for (size_t i = begin; i < end;) {
     size_t left = j->plane - i % j->plane;
     size_t count = left < end - i ? left : end - i;
-    count = count < STOWI_BLOCK ? count : STOWI_BLOCK;
+    count = count < STOWI_KERNEL_BLOCK ? count : STOWI_KERNEL_BLOCK;
     double bias = j->bias == NULL ? 0 : j->bias->floats[i / j->plane % j->bias->count];
-    float block[STOWI_BLOCK];
-    stowi_load_f32(j->x->dtype, j->x->data, i, count, block);
+    float block[STOWI_KERNEL_BLOCK];
+    stowi_kernel_load_f32(j->x->dtype, j->x->data, i, count, block);
     for (size_t k = 0; k < count; ++k) {
       block[k] = block[k] * j->scale + (float)bias;
     }
-    stowi_store_f32(j->y->dtype, j->y->data, i, count, block);
+    stowi_kernel_store_f32(j->y->dtype, j->y->data, i, count, block);
     i += count;
   }
 }

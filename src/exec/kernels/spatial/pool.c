@@ -15,7 +15,7 @@ typedef struct pooling {
   const stow_tensor* x;
   stow_tensor* y;
   stow_tensor* indices;  // NULL: not asked for
-  stowi_slide slide;
+  stowi_kernel_slide slide;
   pool_op op;
   bool count_include_pad;
   bool is_global;
@@ -34,11 +34,11 @@ typedef struct pooling {
 #define LANES 16
 
 static uint64_t plane_size(const pooling* p) {
-  return stowi_align64((uint64_t)p->slide.in_count * sizeof(float));
+  return stowi_kernel_align64((uint64_t)p->slide.in_count * sizeof(float));
 }
 
 static uint64_t worker_size(const pooling* p) {
-  return plane_size(p) + stowi_align64((uint64_t)p->slide.out_width * sizeof(float));
+  return plane_size(p) + stowi_kernel_align64((uint64_t)p->slide.out_width * sizeof(float));
 }
 
 // The largest or the average of f32, f16, bf16, i8 and u8, [N, C, spatial…], without indices: whole
@@ -80,12 +80,12 @@ static inline void take_sum(float* to, const float* x, size_t stride, size_t cou
 }
 
 static void reduce_row(const pooling* p, const float* x, float* to) {
-  const stowi_slide* s = &p->slide;
+  const stowi_kernel_slide* s = &p->slide;
   uint32_t last = s->rank - 1;
   for (int64_t k = 0; k < s->kernel_width; ++k) {
     int64_t lo;
     int64_t hi;
-    stowi_slide_range(s, last, k, &lo, &hi);
+    stowi_kernel_slide_range(s, last, k, &lo, &hi);
     if (lo >= hi) {
       continue;
     }
@@ -99,8 +99,8 @@ static void reduce_row(const pooling* p, const float* x, float* to) {
 }
 
 static float count_at(const pooling* p, size_t position) {
-  stowi_visit visit;
-  stowi_slide_visit(&p->slide, position, &visit);
+  stowi_kernel_visit visit;
+  stowi_kernel_slide_visit(&p->slide, position, &visit);
   return (float)(p->count_include_pad ? visit.padded : visit.count);
 }
 
@@ -108,7 +108,7 @@ static float count_at(const pooling* p, size_t position) {
 static void divide_row(const pooling* p, size_t row, float* to) {
   int64_t lo;
   int64_t hi;
-  stowi_slide_interior(&p->slide, &lo, &hi);
+  stowi_kernel_slide_interior(&p->slide, &lo, &hi);
   size_t first = row * (size_t)p->slide.out_width;
   float inside = lo < hi ? count_at(p, first + (size_t)lo) : 0;
   for (int64_t i = 0; i < p->slide.out_width; ++i) {
@@ -122,13 +122,13 @@ static float least_f32(stow_dtype dtype) {
 }
 
 static void pool_row(const pooling* p, const float* x, size_t row, float* to) {
-  const stowi_slide* s = &p->slide;
+  const stowi_kernel_slide* s = &p->slide;
   float begin = p->op == POOL_MAX ? least_f32(p->x->dtype) : 0;
   for (int64_t i = 0; i < s->out_width; ++i) {
     to[i] = begin;
   }
   for (size_t tap = 0; tap < s->outer_taps; ++tap) {
-    int64_t at = stowi_slide_row(s, row, tap);
+    int64_t at = stowi_kernel_slide_row(s, row, tap);
     if (at >= 0) {
       reduce_row(p, x + at, to);
     }
@@ -170,7 +170,7 @@ static float plane_sum(const pooling* p, const float* x) {
 }
 
 static void pool_plane(const pooling* p, size_t plane, const float* x, float* row_buffer) {
-  const stowi_slide* s = &p->slide;
+  const stowi_kernel_slide* s = &p->slide;
   size_t width = (size_t)s->out_width;
   for (size_t row = 0; row < s->out_rows; ++row) {
     size_t first = plane * s->out_count + row * width;
@@ -181,7 +181,7 @@ static void pool_plane(const pooling* p, size_t plane, const float* x, float* ro
       to[0] = p->op == POOL_MAX ? plane_max(p, x) : plane_sum(p, x) / (float)s->in_count;
     }
     if (row_buffer != NULL) {
-      stowi_store_f32(p->y->dtype, p->y->data, first, width, to);
+      stowi_kernel_store_f32(p->y->dtype, p->y->data, first, width, to);
     }
   }
 }
@@ -198,13 +198,13 @@ static void pool_rows_task(void* user, size_t begin, size_t end, uint32_t worker
   unsigned char* mine = (unsigned char*)p->call->scratch + worker * worker_size(p);
   float* x = (float*)(void*)mine;
   for (size_t plane = begin; plane < end; ++plane) {
-    stowi_load_f32(p->x->dtype, p->x->data, plane * count, count, x);
+    stowi_kernel_load_f32(p->x->dtype, p->x->data, plane * count, count, x);
     pool_plane(p, plane, x, (float*)(void*)(mine + plane_size(p)));
   }
 }
 
 static void pool_rows(pooling* p) {
-  const stowi_slide* s = &p->slide;
+  const stowi_kernel_slide* s = &p->slide;
   size_t cost = p->is_global ? s->in_count : s->out_count * s->taps;
   stow_kernel_split(p->call, (size_t)(s->batch * s->channels), 16384 / (cost + 1) + 1,
                     pool_rows_task, p);
@@ -228,7 +228,7 @@ static stow_status read_pool(const stow_kernel_call* call, pooling* out) {
                    .is_global = stow_kernel_bool(call, "global", false),
                    .column_major = stow_kernel_bool(call, "column_major", false),
                    .p = stow_kernel_float(call, "p", 2)};
-  return stowi_slide_read(call, out->x, out->y, NULL, &out->slide);
+  return stowi_kernel_slide_read(call, out->x, out->y, NULL, &out->slide);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -248,7 +248,7 @@ static double least_of(stow_dtype dtype) {
 
 // Element |at| of channel |plane| (batch × channels), in elements of x.
 static size_t element_of(const pooling* p, size_t plane, size_t at) {
-  const stowi_slide* s = &p->slide;
+  const stowi_kernel_slide* s = &p->slide;
   if (!s->channels_last) {
     return plane * s->in_count + at;
   }
@@ -258,7 +258,7 @@ static size_t element_of(const pooling* p, size_t plane, size_t at) {
 
 // The place of element |at| of a channel as `column_major` counts.
 static size_t place_of(const pooling* p, size_t plane, size_t at) {
-  const stowi_slide* s = &p->slide;
+  const stowi_kernel_slide* s = &p->slide;
   if (!p->column_major) {
     return plane * s->in_count + at;
   }
@@ -274,11 +274,12 @@ static size_t place_of(const pooling* p, size_t plane, size_t at) {
   return plane * s->in_count + place;
 }
 
-static double pool_max(const pooling* p, size_t plane, stowi_visit* visit, int64_t* out_place) {
+static double pool_max(const pooling* p, size_t plane, stowi_kernel_visit* visit,
+                       int64_t* out_place) {
   double best = least_of(p->x->dtype);
   int64_t best_at = -1;
-  for (int64_t at; (at = stowi_slide_next(&p->slide, visit)) >= 0;) {
-    double x = stowi_float_at(p->x, element_of(p, plane, (size_t)at));
+  for (int64_t at; (at = stowi_kernel_slide_next(&p->slide, visit)) >= 0;) {
+    double x = stowi_kernel_float_at(p->x, element_of(p, plane, (size_t)at));
     if (x > best || best_at < 0) {
       best = x;
       best_at = at;
@@ -288,19 +289,19 @@ static double pool_max(const pooling* p, size_t plane, stowi_visit* visit, int64
   return best;
 }
 
-static double pool_average(const pooling* p, size_t plane, stowi_visit* visit) {
+static double pool_average(const pooling* p, size_t plane, stowi_kernel_visit* visit) {
   double sum = 0;
-  for (int64_t at; (at = stowi_slide_next(&p->slide, visit)) >= 0;) {
-    sum += stowi_float_at(p->x, element_of(p, plane, (size_t)at));
+  for (int64_t at; (at = stowi_kernel_slide_next(&p->slide, visit)) >= 0;) {
+    sum += stowi_kernel_float_at(p->x, element_of(p, plane, (size_t)at));
   }
   size_t count = p->count_include_pad ? visit->padded : visit->count;
   return count == 0 ? 0 : sum / (double)count;
 }
 
-static double pool_norm(const pooling* p, size_t plane, stowi_visit* visit) {
+static double pool_norm(const pooling* p, size_t plane, stowi_kernel_visit* visit) {
   double sum = 0;
-  for (int64_t at; (at = stowi_slide_next(&p->slide, visit)) >= 0;) {
-    double x = fabs(stowi_float_at(p->x, element_of(p, plane, (size_t)at)));
+  for (int64_t at; (at = stowi_kernel_slide_next(&p->slide, visit)) >= 0;) {
+    double x = fabs(stowi_kernel_float_at(p->x, element_of(p, plane, (size_t)at)));
     sum += p->p == 2 ? x * x : p->p == 1 ? x : pow(x, p->p);
   }
   return p->p == 2 ? sqrt(sum) : p->p == 1 ? sum : pow(sum, 1 / p->p);
@@ -308,13 +309,13 @@ static double pool_norm(const pooling* p, size_t plane, stowi_visit* visit) {
 
 // Position |at| of channel |plane|: element |to| of the results.
 static void pool_window(const pooling* p, size_t plane, size_t at, size_t to) {
-  stowi_visit visit;
-  stowi_slide_visit(&p->slide, at, &visit);
+  stowi_kernel_visit visit;
+  stowi_kernel_slide_visit(&p->slide, at, &visit);
   int64_t place = 0;
   double value = p->op == POOL_MAX   ? pool_max(p, plane, &visit, &place)
                  : p->op == POOL_AVG ? pool_average(p, plane, &visit)
                                      : pool_norm(p, plane, &visit);
-  stowi_store_f64(p->y->dtype, p->y->data, to, 1, &value);
+  stowi_kernel_store_f64(p->y->dtype, p->y->data, to, 1, &value);
   if (p->indices != NULL) {
     ((int64_t*)p->indices->data)[to] = place;
   }
@@ -399,14 +400,14 @@ STOWI_KERNEL(POOL, scratch_pool, run_pool);
 // What the pool had along spatial dim |i|.
 static stow_status pooled_dim(const stow_kernel_call* call, const stow_tensor* x, uint32_t i,
                               int64_t* out) {
-  stowi_slide s = {.rank = x->rank - 2};
+  stowi_kernel_slide s = {.rank = x->rank - 2};
   s.out[i] = x->dims[2 + i];
-  s.kernel[i] = stowi_list_at(call, "kernel", i, 1);
-  s.strides[i] = stowi_list_at(call, "strides", i, 1);
-  s.begins[i] = stowi_list_at(call, "pads", i, 0);
-  s.ends[i] = stowi_list_at(call, "pads", s.rank + i, 0);
+  s.kernel[i] = stowi_kernel_list_at(call, "kernel", i, 1);
+  s.strides[i] = stowi_kernel_list_at(call, "strides", i, 1);
+  s.begins[i] = stowi_kernel_list_at(call, "pads", i, 0);
+  s.ends[i] = stowi_kernel_list_at(call, "pads", s.rank + i, 0);
   s.dilations[i] = 1;
-  stow_status status = stowi_slide_bound(call, &s, i);
+  stow_status status = stowi_kernel_slide_bound(call, &s, i);
   *out =
       status == STOW_OK ? (s.out[i] - 1) * s.strides[i] + s.kernel[i] - s.begins[i] - s.ends[i] : 0;
   return status;
@@ -453,7 +454,7 @@ static stow_status run_max_unpool(stow_kernel_call* call) {
   if (status != STOW_OK) {
     return status;
   }
-  size_t size = stowi_bits(x->dtype) / 8;
+  size_t size = stowi_kernel_bits(x->dtype) / 8;
   if (size == 0) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "elements must be whole bytes");
   }
@@ -461,7 +462,7 @@ static stow_status run_max_unpool(stow_kernel_call* call) {
     memset(y->data, 0, stow_tensor_bytes(y));
   }
   for (size_t i = 0; i < stow_tensor_elements(x); ++i) {
-    int64_t place = stowi_int_at(indices, i);
+    int64_t place = stowi_kernel_int_at(indices, i);
     size_t to;
     if (place < 0 || (uint64_t)place >= places || !find_place(y, dims, (size_t)place, &to)) {
       return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,

@@ -12,7 +12,7 @@
 static stow_status check_images(const stow_kernel_call* call, const stow_tensor* x,
                                 const stow_tensor* images) {
   for (size_t i = 0; i < stow_tensor_elements(images); ++i) {
-    int64_t image = stowi_int_at(images, i);
+    int64_t image = stowi_kernel_int_at(images, i);
     if (image < 0 || image >= x->dims[0]) {
       return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
                               "region %zu is of image %lld, where there are %lld", i,
@@ -39,8 +39,8 @@ typedef struct crop_job {
 // it.
 static float place_of(const crop_job* j, size_t region, size_t k, size_t i, int64_t count,
                       int64_t size) {
-  float begin = (float)stowi_float_at(j->regions, region * 4 + k);
-  float end = (float)stowi_float_at(j->regions, region * 4 + k + 2);
+  float begin = (float)stowi_kernel_float_at(j->regions, region * 4 + k);
+  float end = (float)stowi_kernel_float_at(j->regions, region * 4 + k + 2);
   float most = (float)(size - 1);
   if (count == 1) {
     return 0.5F * (begin + end) * most;
@@ -48,7 +48,9 @@ static float place_of(const crop_job* j, size_t region, size_t k, size_t i, int6
   return begin * most + (float)i * ((end - begin) * most / (float)(count - 1));
 }
 
-static float element(const crop_job* j, size_t at) { return (float)stowi_float_at(j->x, at); }
+static float element(const crop_job* j, size_t at) {
+  return (float)stowi_kernel_float_at(j->x, at);
+}
 
 static float sample(const crop_job* j, size_t first, float y, float x) {
   size_t width = (size_t)j->x->dims[3];
@@ -82,13 +84,13 @@ static void crop_task(void* user, size_t begin, size_t end, uint32_t worker) {
   size_t count = (size_t)j->y->dims[2] * width;
   for (size_t i = begin; i < end; ++i) {
     size_t region = i / channels;
-    size_t image = (size_t)stowi_int_at(j->images, region);
+    size_t image = (size_t)stowi_kernel_int_at(j->images, region);
     size_t first = (image * channels + i % channels) * (size_t)(rows * columns);
     for (size_t k = 0; k < count; ++k) {
       float y = place_of(j, region, 0, k / width, j->y->dims[2], rows);
       float x = place_of(j, region, 1, k % width, j->y->dims[3], columns);
       float value = sample(j, first, y, x);
-      stowi_store_f32(j->y->dtype, j->y->data, i * count + k, 1, &value);
+      stowi_kernel_store_f32(j->y->dtype, j->y->data, i * count + k, 1, &value);
     }
   }
 }
@@ -136,8 +138,8 @@ static double limit(double x, double low, double high) {
 // region bound it.
 static void cell_range(const pool_job* j, size_t region, size_t k, size_t cell, int64_t cells,
                        int64_t size, size_t* begin, size_t* end) {
-  double first = round(stowi_float_at(j->regions, region * 5 + k) * j->scale);
-  double last = round(stowi_float_at(j->regions, region * 5 + k + 2) * j->scale);
+  double first = round(stowi_kernel_float_at(j->regions, region * 5 + k) * j->scale);
+  double last = round(stowi_kernel_float_at(j->regions, region * 5 + k + 2) * j->scale);
   double length = last - first + 1;
   double each = (length > 1 ? length : 1) / (double)cells;
   *begin = (size_t)limit(floor((double)cell * each) + first, 0, (double)size);
@@ -152,7 +154,7 @@ static double cell_max(const pool_job* j, size_t first, size_t region, size_t ro
   double best = 0;
   for (size_t y = top; y < bottom; ++y) {
     for (size_t x = left; x < right; ++x) {
-      double v = stowi_float_at(j->x, first + y * (size_t)width + x);
+      double v = stowi_kernel_float_at(j->x, first + y * (size_t)width + x);
       best = (y == top && x == left) || v > best ? v : best;
     }
   }
@@ -169,11 +171,11 @@ static void pool_task(void* user, size_t begin, size_t end, uint32_t worker) {
   size_t count = (size_t)j->y->dims[2] * width;
   for (size_t i = begin; i < end; ++i) {
     size_t region = i / channels;
-    size_t image = (size_t)stowi_float_at(j->regions, region * 5);
+    size_t image = (size_t)stowi_kernel_float_at(j->regions, region * 5);
     for (size_t k = 0; k < count; ++k) {
       double best =
           cell_max(j, (image * channels + i % channels) * plane, region, k / width, k % width);
-      stowi_store_f64(j->y->dtype, j->y->data, i * count + k, 1, &best);
+      stowi_kernel_store_f64(j->y->dtype, j->y->data, i * count + k, 1, &best);
     }
   }
 }
@@ -183,11 +185,11 @@ static stow_status run_max_roi_pool(stow_kernel_call* call) {
                 .regions = stow_kernel_operand(call, 1),
                 .y = stow_kernel_result(call, 0),
                 .scale = stow_kernel_float(call, "spatial_scale", 1)};
-  if (stowi_kind(j.x->dtype) != STOW_KIND_FLOAT || stowi_bits(j.x->dtype) < 16) {
+  if (stowi_kernel_kind(j.x->dtype) != STOW_KIND_FLOAT || stowi_kernel_bits(j.x->dtype) < 16) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "x must be of f32, f16, bf16 or f64");
   }
   for (size_t i = 0; i < (size_t)j.regions->dims[0]; ++i) {
-    double image = stowi_float_at(j.regions, i * 5);
+    double image = stowi_kernel_float_at(j.regions, i * 5);
     if (!(image >= 0 && image < (double)j.x->dims[0])) {
       return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
                               "region %zu is of image %g, where there are %lld", i, image,
@@ -227,8 +229,8 @@ typedef struct cells {
 
 static cells cells_of(const align_job* j, size_t region, size_t k, int64_t count) {
   double offset = j->is_half_pixel ? 0.5 : 0;
-  double begin = stowi_float_at(j->regions, region * 4 + k) * j->scale - offset;
-  double end = stowi_float_at(j->regions, region * 4 + 2 + k) * j->scale - offset;
+  double begin = stowi_kernel_float_at(j->regions, region * 4 + k) * j->scale - offset;
+  double end = stowi_kernel_float_at(j->regions, region * 4 + 2 + k) * j->scale - offset;
   double length = end - begin;
   if (!j->is_half_pixel && !(length >= 1)) {
     length = 1;
@@ -266,10 +268,10 @@ static void add_sample(const align_job* j, size_t first, double y, double x, boo
   double dx;
   double corners[4] = {0};
   if (find_pair(y, j->x->dims[2], &y0, &y1, &dy) && find_pair(x, width, &x0, &x1, &dx)) {
-    corners[0] = (1 - dy) * (1 - dx) * stowi_float_at(j->x, first + y0 * (size_t)width + x0);
-    corners[1] = (1 - dy) * dx * stowi_float_at(j->x, first + y0 * (size_t)width + x1);
-    corners[2] = dy * (1 - dx) * stowi_float_at(j->x, first + y1 * (size_t)width + x0);
-    corners[3] = dy * dx * stowi_float_at(j->x, first + y1 * (size_t)width + x1);
+    corners[0] = (1 - dy) * (1 - dx) * stowi_kernel_float_at(j->x, first + y0 * (size_t)width + x0);
+    corners[1] = (1 - dy) * dx * stowi_kernel_float_at(j->x, first + y0 * (size_t)width + x1);
+    corners[2] = dy * (1 - dx) * stowi_kernel_float_at(j->x, first + y1 * (size_t)width + x0);
+    corners[3] = dy * dx * stowi_kernel_float_at(j->x, first + y1 * (size_t)width + x1);
   }
   if (!j->is_max) {
     *sum += corners[0] + corners[1] + corners[2] + corners[3];
@@ -305,13 +307,13 @@ static void align_task(void* user, size_t begin, size_t end, uint32_t worker) {
   size_t width = (size_t)j->y->dims[3];
   for (size_t i = begin; i < end; ++i) {
     size_t region = i / channels;
-    size_t image = (size_t)stowi_int_at(j->images, region);
+    size_t image = (size_t)stowi_kernel_int_at(j->images, region);
     cells columns = cells_of(j, region, 0, j->y->dims[3]);
     cells rows = cells_of(j, region, 1, j->y->dims[2]);
     size_t first = (image * channels + i % channels) * plane;
     for (size_t k = 0; k < height * width; ++k) {
       double value = cell_at(j, first, &rows, &columns, k / width, k % width);
-      stowi_store_f64(j->y->dtype, j->y->data, i * height * width + k, 1, &value);
+      stowi_kernel_store_f64(j->y->dtype, j->y->data, i * height * width + k, 1, &value);
     }
   }
 }
@@ -325,7 +327,7 @@ static stow_status run_roi_align(stow_kernel_call* call) {
                  .is_half_pixel = stow_kernel_is(call, "coordinates", "half_pixel"),
                  .ratio = stow_kernel_int(call, "sampling_ratio", 0),
                  .scale = stow_kernel_float(call, "spatial_scale", 1)};
-  if (stowi_kind(j.x->dtype) != STOW_KIND_FLOAT || stowi_bits(j.x->dtype) < 16) {
+  if (stowi_kernel_kind(j.x->dtype) != STOW_KIND_FLOAT || stowi_kernel_bits(j.x->dtype) < 16) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "x must be of f32, f16, bf16 or f64");
   }
   stow_status status = check_images(call, j.x, j.images);

@@ -13,8 +13,8 @@ typedef struct resizing {
   const stow_kernel_call* call;
   const stow_tensor* x;
   stow_tensor* y;
-  stowi_resize_way way;
-  stowi_resize_axis axes[STOW_MAX_RANK];
+  stowi_kernel_resize_way way;
+  stowi_kernel_resize_axis axes[STOW_MAX_RANK];
   float* weights_f32;   // of the last axis
   unsigned char* rows;  // a row of x for each worker
   uint64_t row_size;    // bytes of one
@@ -31,7 +31,7 @@ static bool resize_row(const resizing* r, size_t row, const size_t* taps, size_t
   *out_first = 0;
   *out_weight = 1;
   for (uint32_t i = last; i-- > 0;) {
-    const stowi_resize_axis* a = &r->axes[i];
+    const stowi_kernel_resize_axis* a = &r->axes[i];
     size_t out = (size_t)a->out;
     size_t at = row % out;
     if (a->outside[at]) {
@@ -82,10 +82,10 @@ static void pick(size_t size, const void* x, const int32_t* indices, size_t coun
 }
 
 static void fill_outside(const resizing* r, size_t first, size_t count, bool all) {
-  const stowi_resize_axis* last = &r->axes[r->x->rank - 1];
+  const stowi_kernel_resize_axis* last = &r->axes[r->x->rank - 1];
   for (size_t i = 0; i < count && (all || last->has_outside); ++i) {
     if (all || last->outside[i]) {
-      stowi_store_f64(r->y->dtype, r->y->data, first + i, 1, &r->extrapolation);
+      stowi_kernel_store_f64(r->y->dtype, r->y->data, first + i, 1, &r->extrapolation);
     }
   }
 }
@@ -95,8 +95,8 @@ static void resize_nearest(void* resize, size_t begin, size_t end, uint32_t work
   (void)worker;
   static const size_t taps[STOW_MAX_RANK] = {0};
   const resizing* r = resize;
-  const stowi_resize_axis* last = &r->axes[r->x->rank - 1];
-  size_t size = stowi_bits(r->x->dtype) / 8;
+  const stowi_kernel_resize_axis* last = &r->axes[r->x->rank - 1];
+  size_t size = stowi_kernel_bits(r->x->dtype) / 8;
   size_t width = (size_t)last->out;
   size_t previous = SIZE_MAX;
   for (size_t row = begin; row < end; ++row) {
@@ -163,8 +163,8 @@ static bool sum_floats(const resizing* r, size_t row, float* sum) {
   return true;
 }
 
-static void pick_floats(const stowi_resize_axis* last, const float* weights, const float* sum,
-                        float* y) {
+static void pick_floats(const stowi_kernel_resize_axis* last, const float* weights,
+                        const float* sum, float* y) {
   size_t width = (size_t)last->out;
   const int32_t* indices = last->indices;
   if (last->taps == 2) {
@@ -186,7 +186,7 @@ static void pick_floats(const stowi_resize_axis* last, const float* weights, con
 // Rows [begin, end) of y as weighted sums: f32.
 static void resize_floats(void* resize, size_t begin, size_t end, uint32_t worker) {
   const resizing* r = resize;
-  const stowi_resize_axis* last = &r->axes[r->x->rank - 1];
+  const stowi_kernel_resize_axis* last = &r->axes[r->x->rank - 1];
   float* sum = (float*)(void*)(r->rows + worker * r->row_size);
   size_t width = (size_t)last->out;
   for (size_t row = begin; row < end; ++row) {
@@ -213,7 +213,7 @@ static bool sum_doubles(const resizing* r, size_t row, double* x, double* sum) {
     if (!resize_row(r, row, taps, &first, &weight)) {
       return false;
     }
-    stowi_load_f64(r->x->dtype, r->x->data, first, width, x);
+    stowi_kernel_load_f64(r->x->dtype, r->x->data, first, width, x);
     for (size_t i = 0; i < width && weight != 0; ++i) {
       sum[i] += weight * x[i];
     }
@@ -223,17 +223,17 @@ static bool sum_doubles(const resizing* r, size_t row, double* x, double* sum) {
 
 // What an integer dtype can hold; floats as they are.
 static double limit(stow_dtype dtype, double v) {
-  stow_dtype_kind kind = stowi_kind(dtype);
+  stow_dtype_kind kind = stowi_kernel_kind(dtype);
   if (kind != STOW_KIND_SIGNED && kind != STOW_KIND_UNSIGNED) {
     return v;
   }
   bool is_signed = kind == STOW_KIND_SIGNED;
   double range = 1;
-  for (uint32_t i = is_signed ? 1 : 0; i < stowi_bits(dtype); ++i) {
+  for (uint32_t i = is_signed ? 1 : 0; i < stowi_kernel_bits(dtype); ++i) {
     range *= 2;
   }
   // The largest double below 2^64 and the like.
-  double high = stowi_bits(dtype) == 64 ? range * (1 - 0x1p-53) : range - 1;
+  double high = stowi_kernel_bits(dtype) == 64 ? range * (1 - 0x1p-53) : range - 1;
   double low = is_signed ? -range : 0;
   return v > high ? high : v > low ? v : low;
 }
@@ -241,7 +241,7 @@ static double limit(stow_dtype dtype, double v) {
 // The same in double, for every other dtype.
 static void resize_doubles(void* resize, size_t begin, size_t end, uint32_t worker) {
   const resizing* r = resize;
-  const stowi_resize_axis* last = &r->axes[r->x->rank - 1];
+  const stowi_kernel_resize_axis* last = &r->axes[r->x->rank - 1];
   double* x = (double*)(void*)(r->rows + worker * r->row_size);
   double* sum = x + last->in;
   size_t width = (size_t)last->out;
@@ -253,7 +253,7 @@ static void resize_doubles(void* resize, size_t begin, size_t end, uint32_t work
         value += last->weights[k * width + i] * sum[last->indices[k * width + i]];
       }
       value = limit(r->y->dtype, value);
-      stowi_store_f64(r->y->dtype, r->y->data, row * width + i, 1, &value);
+      stowi_kernel_store_f64(r->y->dtype, r->y->data, row * width + i, 1, &value);
     }
     fill_outside(r, row * width, width, !is_inside);
   }
@@ -272,32 +272,32 @@ static void resize_doubles(void* resize, size_t begin, size_t end, uint32_t work
 static uint64_t axis_size(const resizing* r, uint32_t i) {
   int64_t in = r->x->dims[i];
   int64_t out = r->y->dims[i];
-  uint64_t entries = stowi_resize_entries(&r->way, in, out);
-  return stowi_align64(entries * sizeof(double)) + stowi_align64(entries * sizeof(int32_t)) +
-         stowi_align64((uint64_t)out);
+  uint64_t entries = stowi_kernel_resize_entries(&r->way, in, out);
+  return stowi_kernel_align64(entries * sizeof(double)) +
+         stowi_kernel_align64(entries * sizeof(int32_t)) + stowi_kernel_align64((uint64_t)out);
 }
 
 static uint64_t last_size(const resizing* r) {
   uint32_t last = r->x->rank - 1;
-  uint64_t entries = stowi_resize_entries(&r->way, r->x->dims[last], r->y->dims[last]);
-  return stowi_align64(entries * sizeof(float));
+  uint64_t entries = stowi_kernel_resize_entries(&r->way, r->x->dims[last], r->y->dims[last]);
+  return stowi_kernel_align64(entries * sizeof(float));
 }
 
 static uint64_t row_size(const resizing* r) {
-  return stowi_align64((uint64_t)r->x->dims[r->x->rank - 1] * 2 * sizeof(double));
+  return stowi_kernel_align64((uint64_t)r->x->dims[r->x->rank - 1] * 2 * sizeof(double));
 }
 
 static unsigned char* take(unsigned char** from, uint64_t size) {
   unsigned char* taken = *from;
-  *from += stowi_align64(size);
+  *from += stowi_kernel_align64(size);
   return taken;
 }
 
 static void carve(resizing* r) {
   unsigned char* scratch = r->call->scratch;
   for (uint32_t i = 0; i < r->x->rank; ++i) {
-    stowi_resize_axis* a = &r->axes[i];
-    uint64_t entries = stowi_resize_entries(&r->way, a->in, a->out);
+    stowi_kernel_resize_axis* a = &r->axes[i];
+    uint64_t entries = stowi_kernel_resize_entries(&r->way, a->in, a->out);
     a->weights = (double*)(void*)take(&scratch, entries * sizeof(double));
     a->indices = (int32_t*)(void*)take(&scratch, entries * sizeof(int32_t));
     a->outside = take(&scratch, (uint64_t)a->out);
@@ -315,11 +315,11 @@ static void read_way(const stow_kernel_call* call, resizing* r) {
                   .x = stow_kernel_operand(call, 0),
                   .y = stow_kernel_result(call, 0),
                   .extrapolation = stow_kernel_float(call, "extrapolation_value", 0)};
-  r->way.mode = stow_kernel_is(call, "mode", "linear")  ? STOWI_RESIZE_LINEAR
-                : stow_kernel_is(call, "mode", "cubic") ? STOWI_RESIZE_CUBIC
-                                                        : STOWI_RESIZE_NEAREST;
+  r->way.mode = stow_kernel_is(call, "mode", "linear")  ? STOWI_KERNEL_RESIZE_LINEAR
+                : stow_kernel_is(call, "mode", "cubic") ? STOWI_KERNEL_RESIZE_CUBIC
+                                                        : STOWI_KERNEL_RESIZE_NEAREST;
   r->way.antialias =
-      stow_kernel_bool(call, "antialias", false) && r->way.mode != STOWI_RESIZE_NEAREST;
+      stow_kernel_bool(call, "antialias", false) && r->way.mode != STOWI_KERNEL_RESIZE_NEAREST;
   r->way.exclude_outside = stow_kernel_bool(call, "exclude_outside", false);
   r->way.cubic_a = stow_kernel_float(call, "cubic_coeff_a", -0.75);
 }
@@ -351,7 +351,7 @@ static float common_scale(const resizing* r, const stow_tensor* sizes, size_t co
   float best = 0;
   for (size_t i = 0; i < count && sizes != NULL && (smaller || larger); ++i) {
     uint32_t axis = listed_axis(r->call, r->x->rank, i);
-    float scale = (float)stowi_int_at(sizes, i) / (float)r->x->dims[axis];
+    float scale = (float)stowi_kernel_int_at(sizes, i) / (float)r->x->dims[axis];
     if (i == 0 || (larger ? scale > best : scale < best)) {
       best = scale;
     }
@@ -361,8 +361,9 @@ static float common_scale(const resizing* r, const stow_tensor* sizes, size_t co
 
 static void read_axes(resizing* r) {
   for (uint32_t i = 0; i < r->x->rank; ++i) {
-    stowi_resize_axis* a = &r->axes[i];
-    *a = (stowi_resize_axis){.in = r->x->dims[i], .out = r->y->dims[i], .scale = 1, .roi_end = 1};
+    stowi_kernel_resize_axis* a = &r->axes[i];
+    *a = (stowi_kernel_resize_axis){
+        .in = r->x->dims[i], .out = r->y->dims[i], .scale = 1, .roi_end = 1};
     a->scale = (float)a->out / (float)a->in;
   }
   const stow_tensor* roi = list_of(r->call, ROI);
@@ -371,36 +372,37 @@ static void read_axes(resizing* r) {
   float common = common_scale(r, list_of(r->call, SIZES), count);
   bool is_crop = stow_kernel_is(r->call, "coordinates", "tf_crop_and_resize");
   for (size_t i = 0; i < count; ++i) {
-    stowi_resize_axis* a = &r->axes[listed_axis(r->call, r->x->rank, i)];
+    stowi_kernel_resize_axis* a = &r->axes[listed_axis(r->call, r->x->rank, i)];
     if (scales != NULL) {
-      a->scale = (float)stowi_float_at(scales, i);
+      a->scale = (float)stowi_kernel_float_at(scales, i);
     } else if (common > 0) {
       a->scale = common;
     }
     if (roi != NULL && is_crop && stow_tensor_elements(roi) == 2 * count) {
-      a->roi_begin = (float)stowi_float_at(roi, i);
-      a->roi_end = (float)stowi_float_at(roi, count + i);
+      a->roi_begin = (float)stowi_kernel_float_at(roi, i);
+      a->roi_end = (float)stowi_kernel_float_at(roi, count + i);
     }
   }
   for (uint32_t i = 0; i < r->x->rank; ++i) {
-    stowi_resize_axis* a = &r->axes[i];
+    stowi_kernel_resize_axis* a = &r->axes[i];
     a->is_identity = a->in == a->out && a->scale == 1 && a->roi_begin == 0 && a->roi_end == 1;
   }
 }
 
 static stow_status check(const resizing* r) {
-  if (stowi_bits(r->x->dtype) < 8 ||
-      (r->way.mode != STOWI_RESIZE_NEAREST && stowi_kind(r->x->dtype) == STOW_KIND_COMPLEX)) {
+  if (stowi_kernel_bits(r->x->dtype) < 8 || (r->way.mode != STOWI_KERNEL_RESIZE_NEAREST &&
+                                             stowi_kernel_kind(r->x->dtype) == STOW_KIND_COMPLEX)) {
     return stow_kernel_fail(r->call, STOW_ERR_UNSUPPORTED,
                             "resize is of whole bytes, and of complex numbers to the nearest only");
   }
   for (uint32_t i = 0; i < r->x->rank; ++i) {
-    const stowi_resize_axis* a = &r->axes[i];
+    const stowi_kernel_resize_axis* a = &r->axes[i];
     if (a->in > INT32_MAX || !(a->scale > 0)) {
       return stow_kernel_fail(r->call, STOW_ERR_UNSUPPORTED,
                               "dim %u of the operand or its scale is out of range", (unsigned)i);
     }
-    if ((uint64_t)a->taps * (uint64_t)a->out > stowi_resize_entries(&r->way, a->in, a->out)) {
+    if ((uint64_t)a->taps * (uint64_t)a->out >
+        stowi_kernel_resize_entries(&r->way, a->in, a->out)) {
       return stow_kernel_fail(r->call, STOW_ERR_UNSUPPORTED,
                               "the scale of dim %u does not agree with its sizes", (unsigned)i);
     }
@@ -425,9 +427,9 @@ static stow_status scratch_resize(const stow_kernel_call* call, uint64_t* out_by
 
 static void fill_tables(resizing* r) {
   for (uint32_t i = 0; i < r->x->rank; ++i) {
-    stowi_resize_fill(r->call, &r->way, &r->axes[i]);
+    stowi_kernel_resize_fill(r->call, &r->way, &r->axes[i]);
   }
-  const stowi_resize_axis* last = &r->axes[r->x->rank - 1];
+  const stowi_kernel_resize_axis* last = &r->axes[r->x->rank - 1];
   for (size_t i = 0; i < last->taps * (size_t)last->out; ++i) {
     r->weights_f32[i] = (float)last->weights[i];
   }
@@ -446,7 +448,7 @@ static stow_status run_resize(stow_kernel_call* call) {
   }
   read_axes(&r);
   for (uint32_t i = 0; i < r.x->rank; ++i) {
-    r.axes[i].taps = stowi_resize_taps(&r.way, &r.axes[i]);
+    r.axes[i].taps = stowi_kernel_resize_taps(&r.way, &r.axes[i]);
   }
   stow_status status = check(&r);
   if (status != STOW_OK) {
@@ -455,9 +457,9 @@ static stow_status run_resize(stow_kernel_call* call) {
   carve(&r);
   fill_tables(&r);
   size_t width = (size_t)r.y->dims[r.x->rank - 1];
-  stow_kernel_task task = r.way.mode == STOWI_RESIZE_NEAREST ? resize_nearest
-                          : r.x->dtype == STOW_F32           ? resize_floats
-                                                             : resize_doubles;
+  stow_kernel_task task = r.way.mode == STOWI_KERNEL_RESIZE_NEAREST ? resize_nearest
+                          : r.x->dtype == STOW_F32                  ? resize_floats
+                                                                    : resize_doubles;
   stow_kernel_split(call, elements / width, 16384 / (width * 4) + 1, task, &r);
   return STOW_OK;
 }

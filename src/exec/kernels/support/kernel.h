@@ -16,6 +16,6 @@
 
 // Whether work on element i may be done in any order though results lie over operands: each result
 // that shares bytes with an operand lies exactly there, with elements of the same width.
-bool stowi_is_divisible(const stow_kernel_call* call);
+bool stowi_kernel_is_divisible(const stow_kernel_call* call);
 
 #endif  // STOWAGE_SRC_EXEC_KERNELS_SUPPORT_KERNEL_H_
