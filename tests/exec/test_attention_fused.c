@@ -513,7 +513,7 @@ TEST(CachesAreOfRealsOfWholeBytes) {
   for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
     kernel_case* c = kernel_case_create(cases[i][0], cases[i][1], cases[i][2]);
     CHECK(kernel_case_run(c) == STOW_ERR_UNSUPPORTED);
-    CHECK_HAS(kernel_case_message(c), "needed");
+    CHECK_HAS(kernel_case_message(c), "expected real numbers");
     kernel_case_destroy(c);
   }
 }

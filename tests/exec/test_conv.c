@@ -215,9 +215,9 @@ static void check_refused(const char* operands, const char* node, const char* re
 
 TEST(ConvRefusesWhatItCannotDo) {
   check_refused("i32[1, 1, 4]; i32[1, 1, 2]", "conv(%0, %1)", "i32[1, 1, 3]",
-                "a convolution is of f32, f16, bf16 or f64");
+                "x must be f32, f16, bf16 or f64");
   check_refused("i32[1, 1, 4]; i32[1, 1, 2]", "conv_transpose(%0, %1)", "i32[1, 1, 5]",
-                "a convolution is of f32, f16, bf16 or f64");
+                "x must be f32, f16, bf16 or f64");
   check_refused("f32[1, 1, 4]; f32[1, 1, 1]", "fused_conv(%0, %1) {activation = \"Elu\"}",
                 "f32[1, 1, 4]",
                 "activation must be Relu, Tanh, Sigmoid, LeakyRelu, Clip, HardSigmoid or empty");

@@ -42,7 +42,7 @@ TEST(BoundedInputsMayBeSmaller) {
   CHECK(stow_exec_run(c.exec, &c.diag) == STOW_OK);
   EXEC_GIVES(&c, 0, float, -1, -2, -3, -4, -5, -6, -7, -8);
   CHECK(exec_case_set_dims(&c, "x", (float[9]){0}, (int64_t[]){1, 5}) == STOW_ERR_TYPE);
-  CHECK_TEXT(c.diag.message, "%0 \"x\" is at most f32[2, 4], given is f32[1, 5]");
+  CHECK_TEXT(c.diag.message, "%0 \"x\" is at most f32[2, 4], but f32[1, 5] was given");
   CHECK(exec_case_set_dims(&c, "x", (float[9]){0}, (int64_t[]){1, -1}) == STOW_ERR_TYPE);
   exec_case_end(&c);
 }

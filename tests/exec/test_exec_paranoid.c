@@ -154,8 +154,9 @@ static stow_status leave_one_unwritten(stow_kernel_call* call) {
 }
 
 TEST(AnElementThatIsNotWrittenIsFound) {
-  CHECK_HAS(message_of(leave_one_unwritten, 0, false),
-            "element 15 of %3 \"third\" was not written, or made from bytes that nothing lives in");
+  CHECK_HAS(
+      message_of(leave_one_unwritten, 0, false),
+      "element 15 of %3 \"third\" was not written, or was computed from bytes of no live value");
 }
 
 // Reads what was the result of relu, which is dead by then.
@@ -211,7 +212,7 @@ TEST(AReadOfDeadBytesIsFound) {
 
 TEST(AWriteOfDeadBytesIsNobodys) {
   CHECK_HAS(message_after_death(write_dead, false), "node 4 \"third\" (neg): wrote byte ");
-  CHECK_HAS(message_after_death(write_dead, false), ": nothing lives there");
+  CHECK_HAS(message_after_death(write_dead, false), ": no value is live there");
 }
 
 // Leaves an element unwritten in the second run, where the first one's is still there.

@@ -72,7 +72,7 @@ TEST(PadsContinueInEveryMode) {
 }
 
 TEST(PadsOfNothingNeedAValue) {
-  COUNTED_FAILS("f32[0]", "pad(%0) {pads = [1, 0], mode = \"edge\"}", "f32[1]", "nothing is left");
+  COUNTED_FAILS("f32[0]", "pad(%0) {pads = [1, 0], mode = \"edge\"}", "f32[1]", "dim 0 is empty");
   COUNTED("f32[0]", "pad(%0) {pads = [1, 0]}", "f32[1]", 0);
   COUNTED("f32[]", "pad(%0)", "f32[]", 0);
 }
@@ -162,7 +162,7 @@ TEST(SequencesAreReversedUpToTheirLengths) {
           "reverse_sequence(%0, %1) {batch_axis = 0, time_axis = 1}", "u4[2, 3, 1]", 1, 0, 2, 5, 4,
           3);
   COUNTED_FAILS("f32[4, 1]; i64[1] = [5]", "reverse_sequence(%0, %1)", "f32[4, 1]",
-                "sequence 0 has length 5, dim 0 is 4");
+                "sequence 0 has length 5, but dim 0 is 4");
 }
 
 TEST(TensorsOfNoElementsAreNoTrouble) {

@@ -34,7 +34,7 @@ TEST(ValuesStandEverywhere) {
   COUNTED("f32[2]", "full_like(%0) {value = 2.5}", "f32[2]", 2.5, 2.5);
   COUNTED("f32[2]", "full_like(%0) {value = 2.0, dtype = \"bool\"}", "bool[2]", 1, 1);
   COUNTED("u2[3]", "full_like(%0) {value = 3.0}", "u2[3]", 3, 3, 3);
-  COUNTED_FAILS("i64[2]", "full_like(%0) {value = 1e30}", "i64[2]", "no integer of 64 bits");
+  COUNTED_FAILS("i64[2]", "full_like(%0) {value = 1e30}", "i64[2]", "not a 64-bit integer");
 }
 
 TEST(DiagonalsOfOnes) {

@@ -183,7 +183,7 @@ TEST(UnpoolPutsElementsBack) {
   KERNEL_GIVES(c, 0, 0, 0, 0, 0, 0, 0, 1, 0, 2, 0, 0, 0, 0, 0, 3, 0, 4);
   KERNEL_SET(c, 1, int64_t, 5, 7, 13, 16);
   CHECK(kernel_case_run(c) == STOW_ERR_INVALID_ARGUMENT);
-  CHECK_TEXT(kernel_case_message(c), "index 3 is 16, which is no place in the result");
+  CHECK_TEXT(kernel_case_message(c), "index 3 is 16, which is out of range");
   KERNEL_SET(c, 1, int64_t, 5, -1, 13, 15);
   CHECK(kernel_case_run(c) == STOW_ERR_INVALID_ARGUMENT);
   kernel_case_destroy(c);

@@ -21,7 +21,7 @@ static stow_status make_margins(stow_exec* exec, stow_diag* diag) {
   uint64_t total;
   if (alignment > PTRDIFF_MAX || !stowi_add_u64(size, 2 * alignment, &total) ||
       total > PTRDIFF_MAX) {
-    return stowi_fail(diag, STOW_ERR_OVERFLOW, "an arena with margins is too large");
+    return stowi_fail(diag, STOW_ERR_OVERFLOW, "the arena with margins is too large");
   }
   exec->margin = (size_t)alignment;
   exec->memory_size = (size_t)total;
@@ -125,8 +125,8 @@ static stow_status require_scratch(const stow_exec* exec, stow_diag* diag) {
   size_t needs = stow_effects_scratch_count(exec->prepared->effects);
   return has == 0 && needs != 0
              ? stowi_fail(diag, STOW_ERR_VIOLATION,
-                          "the plan has no scratch, and kernels need %zu pieces of it: it was not "
-                          "made with the effects of stow_prepared_effects",
+                          "the plan lacks scratch for %zu kernels; make it with the effects of "
+                          "stow_prepared_effects",
                           needs)
              : STOW_OK;
 }

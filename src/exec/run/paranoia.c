@@ -206,7 +206,7 @@ static void name_byte(const stow_exec* exec, uint32_t step, size_t at, stow_diag
   stow_value value = find_owner(exec, step, at);
   stow_slot slot;
   if (value == STOW_VALUE_NONE) {
-    stowi_diag_append(diag, "nothing lives there");
+    stowi_diag_append(diag, "no value is live there");
     return;
   }
   stow_plan_slot(exec->plan, value, &slot);
@@ -227,7 +227,7 @@ static stow_status check_margins(stow_exec* exec, stow_node node, stow_diag* dia
       bool is_before = at < exec->margin;
       size_t distance = is_before ? exec->margin - at : at + exec->margin - exec->memory_size;
       return stowi_exec_fail(exec, node, STOW_ERR_VIOLATION, diag, "wrote %zu bytes %s the arena",
-                             distance + (is_before ? 0 : 1), is_before ? "before" : "behind");
+                             distance + (is_before ? 0 : 1), is_before ? "before" : "after");
     }
   }
   return STOW_OK;
@@ -292,10 +292,11 @@ static stow_status compare_runs(const stowi_exec_paranoia* paranoia, stow_exec* 
     size_t element = find_change(paranoia, exec, call->results[k]);
     if (element != SIZE_MAX) {
       stow_value value = stow_graph_first_result(exec->graph, node) + (stow_value)k;
-      return stowi_exec_fail(exec, node, STOW_ERR_VIOLATION, diag,
-                             "element %zu of %s was not written, or made from bytes that nothing "
-                             "lives in",
-                             element, stowi_exec_words_value(exec->graph, value).text);
+      return stowi_exec_fail(
+          exec, node, STOW_ERR_VIOLATION, diag,
+          "element %zu of %s was not written, or was computed from bytes of no live "
+          "value",
+          element, stowi_exec_words_value(exec->graph, value).text);
     }
   }
   return STOW_OK;
@@ -345,7 +346,7 @@ stow_status stowi_exec_paranoia_after(stowi_exec_paranoia* paranoia, stow_exec* 
     ++at;
   }
   stowi_exec_fail(exec, node, STOW_ERR_VIOLATION, diag,
-                  "wrote byte %zu of the arena, which is not its own: ", at);
+                  "wrote byte %zu of the arena, outside its results: ", at);
   name_byte(exec, step, at, diag);
   return STOW_ERR_VIOLATION;
 }

@@ -45,7 +45,7 @@ static stow_status find_source(stow_exec* exec, stow_value value, stow_diag* dia
   }
   if (place->source != NULL && size != place->bytes) {
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
-                      "%s needs %" PRIu64 " bytes of data, %zu are there",
+                      "%s needs %" PRIu64 " bytes of data, but has %zu",
                       stowi_exec_words_value(exec->graph, value).text, place->bytes, size);
   }
   return STOW_OK;
@@ -62,7 +62,8 @@ static stow_status describe(stow_exec* exec, stow_value value, stow_diag* diag) 
       stow_graph_is_bounded(exec->graph, value) || stow_graph_is_data_dependent(exec->graph, value);
   place->has_slot = stow_plan_slot(exec->plan, value, &slot);
   if (place->has_slot && slot.size < place->bytes) {
-    return stowi_fail(diag, STOW_ERR_VIOLATION, "%s needs %" PRIu64 " bytes, its slot has %" PRIu64,
+    return stowi_fail(diag, STOW_ERR_VIOLATION,
+                      "%s needs %" PRIu64 " bytes, but its slot has %" PRIu64,
                       stowi_exec_words_value(exec->graph, value).text, place->bytes, slot.size);
   }
   tensor_of(exec, value)->data = place->bytes == 0 ? stowi_exec_nothing
@@ -126,8 +127,8 @@ static stow_status check_view(stow_exec* exec, stow_value value, stow_diag* diag
     return STOW_OK;
   }
   return stowi_fail(diag, STOW_ERR_UNSUPPORTED,
-                    "%s lies %" PRIu64 " bytes into %s, its elements %" PRIu64
-                    ": the plan counts other widths than elements have",
+                    "%s begins %" PRIu64 " bytes into %s, its elements %" PRIu64
+                    ": the plan assumes a different element width",
                     stowi_exec_words_value(exec->graph, value).text, slot.offset - from.offset,
                     stowi_exec_words_value(exec->graph, parent).text, bits / 8);
 }

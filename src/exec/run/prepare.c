@@ -190,7 +190,7 @@ static stow_status prepare_structure(preparer* p, stow_node node) {
                     op == STOW_OP_LOOP;
     return is_known ? STOW_OK
                     : fail_node(p, node, STOW_ERR_UNSUPPORTED,
-                                "of ops that own regions only `if` and `loop` can be run");
+                                "unsupported op with regions; expected `if` or `loop`");
   }
   stow_node owner = stow_graph_region_owner(graph, region);
   if (stow_graph_op_desc(graph, owner)->region_kind != STOW_REGION_LOOP) {
@@ -199,7 +199,7 @@ static stow_status prepare_structure(preparer* p, stow_node node) {
   stowi_exec_body body = stowi_exec_body_of(graph, owner);
   uint64_t bytes;
   if (!count_scratch(graph, &body, &bytes)) {
-    return fail_node(p, node, STOW_ERR_OVERFLOW, "what is carried is too large");
+    return fail_node(p, node, STOW_ERR_OVERFLOW, "the carried values are too large");
   }
   return add_scratch(p, node, bytes);
 }
@@ -227,7 +227,7 @@ static stow_status fail_no_kernel(const preparer* p, stow_node node) {
   const stow_attr* name =
       stow_graph_op(graph, node) == STOW_OP_CUSTOM ? stow_graph_attr(graph, node, "name") : NULL;
   if (name == NULL || name->kind != STOW_ATTR_STRING) {
-    return fail_node(p, node, STOW_ERR_NOT_FOUND, "its op has no kernel");
+    return fail_node(p, node, STOW_ERR_NOT_FOUND, "the op has no kernel");
   }
   stowi_fail(p->diag, STOW_ERR_NOT_FOUND, "%s: there is no kernel named \"%.*s\"",
              stowi_exec_words_node(graph, node).text, (int)name->s.size, name->s.data);
@@ -289,7 +289,7 @@ static stow_status load_options(const stow_prepare_options* given, stow_diag* di
     STOW_TRY(stowi_load_struct(out, given, sizeof(*out), "stow_prepare_options", diag));
   }
   if (out->threads == 0 || out->threads > STOWI_EXEC_MAX_THREADS) {
-    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "%u threads; 1 to %d are possible",
+    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "%u threads are out of range (1 to %d)",
                       (unsigned)out->threads, STOWI_EXEC_MAX_THREADS);
   }
   return STOW_OK;

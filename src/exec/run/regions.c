@@ -42,7 +42,7 @@ static stow_status copy(stow_exec* exec, stow_node node, const stow_tensor* sour
   size_t bytes = stow_tensor_bytes(source);
   if (!has_room(exec, to, source)) {
     stow_tensor most = stowi_exec_tensor_of(stow_graph_type(exec->graph, to));
-    return stowi_exec_fail(exec, node, STOW_ERR_TYPE, diag, "%s is at most %s, and would become %s",
+    return stowi_exec_fail(exec, node, STOW_ERR_TYPE, diag, "%s is at most %s, but would become %s",
                            stowi_exec_words_value(exec->graph, to).text,
                            stowi_exec_words_tensor(&most).text,
                            stowi_exec_words_tensor(source).text);
@@ -133,19 +133,19 @@ static stow_status collect(stow_exec* exec, const stowi_exec_body* body, int64_t
   size_t dims_size = from->rank * sizeof(from->dims[0]);
   if (round >= stow_graph_type(exec->graph, into)->dims[0]) {
     return stowi_exec_fail(exec, body->yield, STOW_ERR_LIMIT, diag,
-                           "%s has room for %" PRId64 " rounds, and there are more",
+                           "%s has room for %" PRId64 " rounds, but there are more",
                            stowi_exec_words_value(exec->graph, into).text,
                            stow_graph_type(exec->graph, into)->dims[0]);
   }
   if (round != 0 && dims_size != 0 && memcmp(&to->dims[1], from->dims, dims_size) != 0) {
     return stowi_exec_fail(exec, body->yield, STOW_ERR_TYPE, diag,
-                           "round %" PRId64 " yields %s for %s, other dims than rounds before",
-                           round, stowi_exec_words_tensor(from).text,
+                           "round %" PRId64 " yields %s for %s, unlike earlier rounds", round,
+                           stowi_exec_words_tensor(from).text,
                            stowi_exec_words_value(exec->graph, into).text);
   }
   if (stow_tensor_elements(from) * stow_dtype_bits(from->dtype) % 8 != 0) {
     return stowi_exec_fail(exec, body->yield, STOW_ERR_UNSUPPORTED, diag,
-                           "%s collects %s, which is no whole number of bytes",
+                           "%s collects %s, which is not a whole number of bytes",
                            stowi_exec_words_value(exec->graph, into).text,
                            stowi_exec_words_tensor(from).text);
   }

@@ -177,14 +177,14 @@ static stow_status place_queries(const stow_kernel_call* call, plan* p) {
       continue;
     }
     if (stow_tensor_elements(lengths) != a->batches) {
-      return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "%zu lengths for %zu batches",
+      return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "%zu lengths do not fit %zu batches",
                               stow_tensor_elements(lengths), a->batches);
     }
     int64_t length = stowi_kernel_int_at(lengths, b);
     if (length < 0 || (uint64_t)length > a->keys) {
       return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                              "length %lld of batch %zu is not in [0, %zu]", (long long)length, b,
-                              a->keys);
+                              "length %lld of batch %zu is out of range (0 to %zu)",
+                              (long long)length, b, a->keys);
     }
     a->ends[b] = length;
     a->offsets[b] = has_past ? a->offsets[b] : length - (int64_t)a->queries;
@@ -230,8 +230,7 @@ static stow_status run_attention(stow_kernel_call* call) {
   plan_call(call, &p, &carve);
   const stow_tensor* mask = p.a.mask.tensor;
   if (mask != NULL && mask_batches(mask) != 1 && mask_batches(mask) != p.a.batches) {
-    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
-                            "a mask must be for all batches alike, or for each of %zu",
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "the mask must have 1 or %zu batches",
                             p.a.batches);
   }
   status = place_queries(call, &p);

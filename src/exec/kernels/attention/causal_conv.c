@@ -94,7 +94,7 @@ static stow_status run_causal_conv(stow_kernel_call* call) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "activation must be none, silu or swish");
   }
   if (l.past != NULL && stow_tensor_elements(l.past) != stow_tensor_elements(l.state)) {
-    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "the state must have all its elements");
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "the state is incomplete");
   }
   stow_status status = stowi_kernel_need_plain(call);
   size_t work = l.length * l.taps + 1;

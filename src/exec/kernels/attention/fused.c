@@ -15,8 +15,8 @@ stow_status stowi_kernel_need_elements(const stow_kernel_call* call, size_t k, s
     return STOW_OK;
   }
   return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                          "operand %zu has %zu elements, %zu are needed", k,
-                          stow_tensor_elements(t), count);
+                          "operand %zu has %zu elements, expected %zu", k, stow_tensor_elements(t),
+                          count);
 }
 
 stow_status stowi_kernel_need_bias(const stow_kernel_call* call, size_t k,
@@ -90,8 +90,8 @@ static stow_status read_lengths(const stow_kernel_call* call, const stow_tensor*
                                 stowi_kernel_attention* a) {
   size_t count = stow_tensor_elements(lengths);
   if (count != a->batches && count != 2 * a->batches && count != 3 * a->batches + 2) {
-    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "%zu lengths for %zu batches", count,
-                            a->batches);
+    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "%zu lengths do not fit %zu batches",
+                            count, a->batches);
   }
   for (size_t b = 0; b < a->batches; ++b) {
     a->ends[b] = stowi_kernel_int_at(lengths, b);

@@ -135,18 +135,19 @@ static stow_status check(const stow_kernel_call* call) {
   }
   if (!stow_kernel_is(call, "k_quant", "none") || !stow_kernel_is(call, "v_quant", "none")) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
-                            "caches must hold floats; quantised ones are not supported");
+                            "caches must hold floats; quantised caches are unsupported");
   }
   if (stow_kernel_bool(call, "rotary", false) &&
       (stow_kernel_operand(call, COSINES) == NULL || stow_kernel_operand(call, SINES) == NULL)) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                            "a rotation needs operands 7 and 8 (cosines, sines)");
+                            "rotation needs operands 7 and 8 (cosines, sines)");
   }
   if ((stow_kernel_operand(call, PAST_K) == NULL) != (stow_kernel_operand(call, PAST_V) == NULL)) {
-    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "past k and past v go together");
+    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
+                            "past k and past v must be given together");
   }
   if (stow_kernel_operand(call, LENGTHS) == NULL) {
-    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "operand 5 (lengths) is needed");
+    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "operand 5 (lengths) is missing");
   }
   return stowi_kernel_need_plain(call);
 }
@@ -208,7 +209,7 @@ static int64_t resident(const stow_kernel_call* call, const plan* p, int64_t cou
 static stow_status refuse_batch(const stow_kernel_call* call, const plan* p, size_t b,
                                 int64_t whole) {
   return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                          "batch %zu has %lld keys, of which %zu are new, in a cache of %zu", b,
+                          "batch %zu: %lld keys (%zu new) do not fit a cache of %zu", b,
                           (long long)whole, p->fresh, p->a.keys);
 }
 
@@ -235,8 +236,8 @@ static stow_status place_batch(const stow_kernel_call* call, plan* p, size_t b) 
   }
   if ((dropped != 0 && has - fresh < a->left) || (has < whole && a->mask.tensor != NULL)) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
-                            "a cache that drops keys must keep the windows of all %zu queries, and "
-                            "has no bias of scores",
+                            "a cache that drops keys must hold the windows of all %zu queries, and "
+                            "no bias may be given",
                             p->fresh);
   }
   p->past_counts[b] = had - dropped;
@@ -258,8 +259,8 @@ static stow_status place_rotation(const stow_kernel_call* call, plan* p, size_t 
   if (cosines->rank != 2 || (size_t)cosines->dims[1] * 2 > p->a.size ||
       stow_tensor_elements(cosines) != stow_tensor_elements(p->a.change.sines)) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                            "tables of the rotation must be [positions, pairs], and %zu elements "
-                            "must have room for the pairs",
+                            "rotation tables must be [positions, pairs], with at most %zu elements "
+                            "in the pairs of a row",
                             p->a.size);
   }
   if (positions != NULL && stow_tensor_elements(positions) == 0) {
@@ -275,7 +276,7 @@ static stow_status place_rotation(const stow_kernel_call* call, plan* p, size_t 
                                : p->turn_offsets[b] + (int64_t)s;
     if (position < 0 || position >= cosines->dims[0]) {
       return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                              "position %lld is not in tables of %lld", (long long)position,
+                              "position %lld is out of range (tables of %lld)", (long long)position,
                               (long long)cosines->dims[0]);
     }
   }

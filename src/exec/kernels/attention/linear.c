@@ -81,8 +81,8 @@ static stow_status read_rates(layer* l) {
       stow_kernel_is(call, "rule", "delta") || stow_kernel_is(call, "rule", "gated_delta");
   if (is_gated != (decay != NULL) || is_delta != (beta != NULL)) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                            "gated rules need operand 4 (decay), delta rules operand 5 (beta), and "
-                            "others must not have them");
+                            "operand 4 (decay) is for gated rules only and operand 5 (beta) for "
+                            "delta rules only, which need them");
   }
   size_t rows = l->batches * l->steps;
   if (decay != NULL) {
@@ -90,8 +90,8 @@ static stow_status read_rates(layer* l) {
     l->decays = count == rows * l->kv_heads ? 1 : l->key_size;
     if (count != rows * l->kv_heads * l->decays) {
       return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                              "operand 4 (decay) has %zu elements: one for each head, or for each "
-                              "of its keys' elements, is needed",
+                              "operand 4 (decay) has %zu elements, expected one per head or one "
+                              "per element of its keys",
                               count);
     }
   }
@@ -99,10 +99,9 @@ static stow_status read_rates(layer* l) {
     size_t count = stow_tensor_elements(beta);
     l->betas = count == rows ? 1 : l->kv_heads;
     if (count != rows * l->betas) {
-      return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                              "operand 5 (beta) has %zu elements: one for each step, or for each "
-                              "head, is needed",
-                              count);
+      return stow_kernel_fail(
+          call, STOW_ERR_INVALID_ARGUMENT,
+          "operand 5 (beta) has %zu elements, expected one per step or one per head", count);
     }
   }
   return STOW_OK;
@@ -221,7 +220,7 @@ static stow_status run_linear(stow_kernel_call* call) {
   }
   if (past != NULL &&
       stow_tensor_elements(past) != l.batches * l.kv_heads * l.key_size * l.value_size) {
-    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "the state must have all its elements");
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "the state is incomplete");
   }
   stow_status status = stowi_kernel_need_plain(call);
   status = status == STOW_OK ? read_rates(&l) : status;

@@ -156,18 +156,18 @@ static stow_status check(const stow_kernel_call* call) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "q must be f32, f16 or bf16");
   }
   if (stow_kernel_operand(call, CACHE_ORDER) != NULL) {
-    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
-                            "caches whose entries other beams made are not supported");
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "beam search caches are unsupported");
   }
   const stow_tensor* past = stow_kernel_operand(call, PAST_K);
   if ((past == NULL) != (stow_kernel_operand(call, PAST_V) == NULL)) {
-    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "past k and past v go together");
+    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
+                            "past k and past v must be given together");
   }
   const stow_tensor* length = stow_kernel_operand(call, PAST_LENGTH);
   if (stow_kernel_bool(call, "share_past", false) && past != NULL &&
       (length == NULL || stow_tensor_elements(length) == 0)) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                            "a cache with room needs operand 8 (past length)");
+                            "a cache with spare capacity needs operand 8 (past length)");
   }
   return stowi_kernel_need_plain(call);
 }
@@ -196,7 +196,7 @@ static stow_status check_sizes(const stow_kernel_call* call, const plan* p) {
       (p->past > stowi_kernel_kept_room(past) ||
        p->fresh > stowi_kernel_kept_room(past) - p->past)) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                            "a cache of %zu has no room for %zu keys after the past ones",
+                            "a cache of %zu cannot hold %zu more keys",
                             stowi_kernel_kept_room(past), p->fresh);
   }
   return stowi_kernel_need_bias(call, SCORE_BIAS, a);

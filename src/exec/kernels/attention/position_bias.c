@@ -63,18 +63,19 @@ static stow_status run_position_bias(stow_kernel_call* call) {
                              stowi_kernel_int_at(stow_kernel_operand(call, 2), 0)};
   for (size_t i = 0; i < 2; ++i) {
     if (lengths[i] < 0 || lengths[i] > b.out->dims[2 + i]) {
-      return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "length %lld is not in [0, %lld]",
-                              (long long)lengths[i], (long long)b.out->dims[2 + i]);
+      return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
+                              "length %lld is out of range (0 to %lld)", (long long)lengths[i],
+                              (long long)b.out->dims[2 + i]);
     }
     b.out->dims[2 + i] = lengths[i];
   }
   if (b.buckets == 0 || b.max_distance <= (int64_t)(b.buckets / (b.both_ways ? 4 : 2))) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                            "max_distance %lld leaves nothing to %zu buckets",
+                            "max_distance %lld is too small for %zu buckets",
                             (long long)b.max_distance, b.buckets);
   }
   if (stowi_kernel_kind(b.table->dtype) != STOW_KIND_FLOAT) {
-    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "the table must be floats");
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "the table must have floats");
   }
   if (stow_tensor_elements(b.out) == 0) {
     return STOW_OK;  // of a length that none can walk, perhaps

@@ -210,13 +210,12 @@ static stow_status check(const stow_kernel_call* call) {
   }
   if (stow_kernel_operand(call, CACHE_ORDER) != NULL || stow_kernel_bool(call, "rotary", false)) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
-                            "rotations and caches whose entries other beams made are not "
-                            "supported");
+                            "rotations and beam search caches are unsupported");
   }
   if (stow_kernel_operand(call, PAST) != NULL && stow_kernel_bool(call, "share_past", false) &&
       (length == NULL || stow_tensor_elements(length) == 0)) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                            "a cache with room needs operand 6 (past length)");
+                            "a cache with spare capacity needs operand 6 (past length)");
   }
   return stowi_kernel_need_plain(call);
 }
@@ -239,15 +238,14 @@ static stow_status check_sizes(const plan* p) {
   read_widths(call, p->columns, &k, &v);
   if (k % a->heads != 0 || v % a->heads != 0 || 2 * k + v != p->columns ||
       (k != v && stow_kernel_result(call, 1) != NULL)) {
-    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                            "k of %zu and v of %zu columns of %zu for %zu heads; a cache needs "
-                            "them to be equal",
-                            k, v, p->columns, a->heads);
+    return stow_kernel_fail(
+        call, STOW_ERR_INVALID_ARGUMENT,
+        "k has %zu columns and v %zu of %zu for %zu heads; a cache needs equal widths", k, v,
+        p->columns, a->heads);
   }
   if (past != NULL && p->is_shared && (p->past > room || a->queries > room - p->past)) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                            "a cache of %zu has no room for %zu keys after the past ones", room,
-                            a->queries);
+                            "a cache of %zu cannot hold %zu more keys", room, a->queries);
   }
   size_t kept = 2 * a->batches * a->heads * room * a->size;
   stow_status statuses[] = {stowi_kernel_need_elements(call, BIAS, p->columns),

@@ -132,20 +132,21 @@ static void read_rows(const stow_kernel_call* call, rope* r) {
 static stow_status check_rows(const stow_kernel_call* call, const rope* r) {
   if (r->turned % 2 != 0 || r->turned > r->size || r->turned > 2 * r->pairs) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                            "%zu of %zu elements cannot be turned by %zu pairs", r->turned, r->size,
-                            r->pairs);
+                            "%zu of %zu elements cannot be rotated by %zu pairs", r->turned,
+                            r->size, r->pairs);
   }
   size_t count = r->positions == NULL ? 1 : stow_tensor_elements(r->positions);
   if (count != 1 && count != r->sequence && count != r->batches * r->sequence) {
-    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "%zu positions for %zu batches of %zu",
-                            count, r->batches, r->sequence);
+    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
+                            "%zu positions do not fit %zu batches of %zu", count, r->batches,
+                            r->sequence);
   }
   for (size_t b = 0; b < r->batches; ++b) {
     for (size_t s = 0; s < r->sequence; ++s) {
       if (table_row(r, b, s) >= r->table_rows) {
         return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                                "position %zu of batch %zu is not in a table of %zu rows", s, b,
-                                r->table_rows);
+                                "position %zu of batch %zu is out of range (a table of %zu rows)",
+                                s, b, r->table_rows);
       }
     }
   }

@@ -96,8 +96,7 @@ static stow_status check_list(const stow_kernel_call* call, const stowi_kernel_l
                               size_t columns, const char* name) {
   if (list->count > 1 && list->count != columns) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                            "%s has %zu numbers for %zu columns, not one each or one for all", name,
-                            list->count, columns);
+                            "%s has %zu elements, expected 1 or %zu", name, list->count, columns);
   }
   return STOW_OK;
 }
@@ -261,7 +260,8 @@ static stow_status run_pick_features(stow_kernel_call* call) {
                 stow_tensor_elements(call->operands[1]),
                 stowi_kernel_bits(x->dtype) / 8};
   if (stowi_kernel_bits(x->dtype) % 8 != 0) {
-    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "elements must be whole bytes");
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
+                            "elements of less than a byte are unsupported");
   }
   for (size_t i = 0; i < j.count; ++i) {
     int64_t index = stowi_kernel_int_at(j.indices, i);
@@ -324,14 +324,15 @@ static stow_status run_join_features(stow_kernel_call* call) {
       return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "elements must be floats or integers");
     }
     if (stowi_kernel_table_of(call->operands[k]).rows != table.rows) {
-      return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "operand %zu has %zu rows, not %zu",
-                              k, stowi_kernel_table_of(call->operands[k]).rows, table.rows);
+      return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
+                              "operand %zu has %zu rows, expected %zu", k,
+                              stowi_kernel_table_of(call->operands[k]).rows, table.rows);
     }
     sum += size_of(&j, k);
   }
   if (sum != table.columns) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                            "the operands make %zu columns, not %zu", sum, table.columns);
+                            "the operands have %zu columns, expected %zu", sum, table.columns);
   }
   size_t rows = table.columns == 0 ? 0 : table.rows;
   stow_kernel_split(call, rows, stowi_kernel_grain_of(table.columns), join_task, &j);
@@ -383,7 +384,8 @@ static stow_status run_encode_categories(stow_kernel_call* call) {
   }
   for (size_t i = 0; !stow_kernel_bool(call, "zeros", true) && i < count; ++i) {
     if (category_of(&j, i) == SIZE_MAX) {
-      return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "element %zu is of no category", i);
+      return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "element %zu is an unknown category",
+                              i);
     }
   }
   stow_kernel_split(call, count, stowi_kernel_grain_of(j.categories->count), category_task, &j);

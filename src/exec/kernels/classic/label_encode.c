@@ -127,8 +127,9 @@ static stow_status run_label_encode(stow_kernel_call* call) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "elements must be floats or integers");
   }
   if (j.keys.count != j.values.count) {
-    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "there are %zu keys and %zu values",
-                            j.keys.count, j.values.count);
+    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
+                            "the number of keys (%zu) and of values (%zu) differ", j.keys.count,
+                            j.values.count);
   }
   read_default(call, &j);
   sort_keys(&j, call->scratch);

@@ -29,7 +29,7 @@ stow_status stowi_kernel_transform_of(const stow_kernel_call* call,
       return STOW_OK;
     }
   }
-  return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "post_transform is none that is known");
+  return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "unknown post_transform");
 }
 
 static double logistic(double x) {
@@ -183,7 +183,7 @@ static stow_status run(stow_kernel_call* call, bool is_classifier) {
   j.scores = is_pair ? 1 : j.columns;
   if (j.coefficients.count != j.scores * j.features) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                            "%zu coefficients are not %zu for each of %zu features",
+                            "%zu coefficients, expected %zu for each of %zu features",
                             j.coefficients.count, j.scores, j.features);
   }
   size_t work = j.scores * j.features * 2;

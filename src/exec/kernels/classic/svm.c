@@ -350,7 +350,7 @@ static stow_status read_kernel(const stow_kernel_call* call, job* j) {
       return STOW_OK;
     }
   }
-  return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "kernel_type is none that is known");
+  return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "unknown kernel_type");
 }
 
 static stow_status check_counts(const stow_kernel_call* call, const job* j, size_t coefficients,
@@ -361,8 +361,8 @@ static stow_status check_counts(const stow_kernel_call* call, const job* j, size
   fits = fits && (!has_odds || (j->prob_a.count >= rho && j->prob_b.count >= rho));
   if (!fits) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                            "tables do not fit: %zu coefficients, %zu needed; %zu support vectors "
-                            "of %zu features in %zu numbers; %zu of rho, %zu needed",
+                            "inconsistent tables: %zu coefficients, expected %zu; %zu support "
+                            "vectors of %zu features in %zu numbers; %zu of rho, expected %zu",
                             j->coefficients.count, coefficients, j->vector_count, j->features,
                             j->vectors.count, j->rho.count, rho);
   }
@@ -374,19 +374,19 @@ static stow_status check_classes(const stow_kernel_call* call, const job* j) {
   if (j->vector_count == 0) {
     return j->columns == j->classes
                ? check_counts(call, j, j->classes * j->features, 1)
-               : stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "%zu columns for %zu classes",
-                                  j->columns, j->classes);
+               : stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
+                                  "%zu columns do not fit %zu classes", j->columns, j->classes);
   }
   size_t columns = j->prob_a.count != 0 || j->classes == 2 ? j->classes : pairs;
   if (j->classes < 2 || j->per_class.count != j->classes || j->columns != columns) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                            "%zu classes do not go with %zu columns and vectors of %zu classes",
+                            "%zu classes do not fit %zu columns and vectors of %zu classes",
                             j->classes, j->columns, j->per_class.count);
   }
   for (size_t i = 0; i < j->classes; ++i) {
     int64_t count = stowi_kernel_list_int(&j->per_class, i);
     if (count < 0 || count >= INT32_MAX) {
-      return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "a class has no such vectors");
+      return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "vectors_per_class is out of range");
     }
   }
   return check_counts(call, j, (j->classes - 1) * j->vector_count, pairs);
@@ -408,7 +408,7 @@ stow_status stowi_kernel_svm_classify(stow_kernel_call* call) {
   job j;
   stow_status status = begin(call, &j);
   if (status == STOW_OK && j.labels.count == 0) {
-    status = stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "there are no labels");
+    status = stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "class labels are missing");
   }
   if (status == STOW_OK) {
     status = check_classes(call, &j);
@@ -429,7 +429,7 @@ stow_status stowi_kernel_svm_regress(stow_kernel_call* call) {
     status = check_counts(call, &j, j.vector_count == 0 ? j.features : j.vector_count, 1);
   }
   if (status == STOW_OK && j.columns != 1) {
-    status = stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "there is one target only");
+    status = stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "a regressor must have one target");
   }
   if (status == STOW_OK) {
     size_t work = (j.vector_count + 1) * j.features * 2;

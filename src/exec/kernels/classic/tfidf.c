@@ -99,7 +99,8 @@ static stow_status check(const stow_kernel_call* call, const job* j) {
     int64_t start = stowi_kernel_list_int(&j->starts, n);
     if (start < before || (uint64_t)start > j->pool.count) {
       return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                              "ngram_counts must ascend within the pool of %zu", j->pool.count);
+                              "ngram_counts must ascend and be at most the pool size (%zu)",
+                              j->pool.count);
     }
     before = start;
   }
@@ -117,7 +118,7 @@ static stow_status check(const stow_kernel_call* call, const job* j) {
   if (grams > j->columns_of.count || (j->weights.count != 0 && j->weights.count < j->columns) ||
       j->skips < 0) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                            "ngram_indexes or weights are too few, or skips negative");
+                            "too few ngram_indexes or weights, or max_skip_count is negative");
   }
   return STOW_OK;
 }

@@ -123,7 +123,7 @@ static stow_status read_weights(const stow_kernel_call* call, const tables* t,
   for (size_t i = 0; i < trees->weight_count; ++i) {
     int64_t output = stowi_kernel_list_int(&t->leaf_outputs, i);
     if (output < 0 || (uint64_t)output >= trees->outputs) {
-      return fail(call, "a weight is for an output that is not there", i);
+      return fail(call, "the output of a weight is out of range", i);
     }
     trees->weights[i] = (stowi_kernel_entry){stowi_kernel_list_int(&t->leaf_trees, i),
                                              stowi_kernel_list_int(&t->leaf_ids, i), i};
@@ -151,7 +151,7 @@ static stow_status read_node(const stow_kernel_call* call, const tables* t,
   int64_t tree = stowi_kernel_list_int(&t->trees, i);
   *node = (stowi_kernel_tree_node){.value = stowi_kernel_list_real(&t->values, i)};
   if (!find_mode(&t->modes, i, &node->mode)) {
-    return fail(call, "a node has a mode that is not known", i);
+    return fail(call, "unknown node mode", i);
   }
   if (node->mode == STOWI_KERNEL_LEAF) {
     read_leaf(trees, tree, stowi_kernel_list_int(&t->ids, i), node);
@@ -163,7 +163,7 @@ static stow_status read_node(const stow_kernel_call* call, const tables* t,
   size_t no =
       stowi_kernel_find_entry(names, trees->node_count, tree, stowi_kernel_list_int(&t->no, i));
   if (feature < 0 || (uint64_t)feature >= trees->features || yes == SIZE_MAX || no == SIZE_MAX) {
-    return fail(call, "a node asks for a feature or goes to a node that is not there", i);
+    return fail(call, "the feature or child of a node is out of range", i);
   }
   node->feature = (size_t)feature;
   node->yes = names[yes].index;
@@ -197,8 +197,7 @@ static stow_status read_aggregate(const stow_kernel_call* call, stowi_kernel_agg
     }
   }
   return attr == NULL ? STOW_OK
-                      : stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
-                                         "aggregate_function is none that is known");
+                      : stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "unknown aggregate_function");
 }
 
 static stow_status begin(const stow_kernel_call* call, size_t outputs, stowi_kernel_trees* trees) {
@@ -306,7 +305,7 @@ static stow_status read_link(const stow_kernel_call* call, const links* l, size_
   int64_t id = stowi_kernel_list_int(&l->ids[side], i);
   bool is_leaf = stowi_kernel_list_int(&l->leaves[side], i) != 0;
   if (id < 0 || (uint64_t)id >= (is_leaf ? l->leaf_count : l->nodes)) {
-    return fail(call, "a node goes to a node or leaf that is not there", i);
+    return fail(call, "the child of a node is out of range", i);
   }
   *out = is_leaf ? l->nodes + (size_t)id : (size_t)id;
   return STOW_OK;
@@ -319,10 +318,10 @@ static stow_status read_branch(const stow_kernel_call* call, const links* l,
   int64_t feature = stowi_kernel_list_int(&l->features, i);
   *node = (stowi_kernel_tree_node){.value = stowi_kernel_list_real(&l->splits, i)};
   if (mode < 0 || mode > STOWI_KERNEL_BRANCH_MEMBER) {
-    return fail(call, "a node has a mode that is not known", i);
+    return fail(call, "unknown node mode", i);
   }
   if (feature < 0 || (uint64_t)feature >= trees->features) {
-    return fail(call, "a node asks for a feature that is not there", i);
+    return fail(call, "the feature of a node is out of range", i);
   }
   node->mode = (stowi_kernel_branch)mode;
   node->feature = (size_t)feature;
@@ -352,7 +351,7 @@ static stow_status read_leaves(const stow_kernel_call* call, const links* l,
   for (size_t i = 0; i < l->leaf_count; ++i) {
     int64_t target = stowi_kernel_list_int(&targets, i);
     if (target < 0 || (uint64_t)target >= trees->outputs) {
-      return fail(call, "a leaf is for a target that is not there", i);
+      return fail(call, "the target of a leaf is out of range", i);
     }
     trees->weights[i] = (stowi_kernel_entry){0, target, i};
     trees->nodes[l->nodes + i] =
@@ -387,7 +386,7 @@ stow_status stowi_kernel_ensemble_prepare(const stow_kernel_call* call, size_t o
   for (size_t i = 0; status == STOW_OK && i < l.roots.count; ++i) {
     int64_t root = stowi_kernel_list_int(&l.roots, i);
     if (root < 0 || (uint64_t)root >= l.nodes) {
-      return fail(call, "a root is not there", i);
+      return fail(call, "a root is out of range", i);
     }
     trees->roots[i] = (size_t)root;
   }

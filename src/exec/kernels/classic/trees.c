@@ -120,8 +120,7 @@ static double* trees_score(const stowi_kernel_trees* t, size_t row, uint32_t wor
 static stow_status trees_finish(const stow_kernel_call* call, const stowi_kernel_trees* t) {
   for (uint32_t w = 0; w < call->workers; ++w) {
     if (t->is_lost[w]) {
-      return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                              "a tree goes in a circle and has no leaf there");
+      return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "a tree has a cycle");
     }
   }
   return STOW_OK;

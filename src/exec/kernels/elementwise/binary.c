@@ -83,11 +83,11 @@ stow_status stowi_kernel_binary_run(stow_kernel_call* call, const stowi_kernel_b
   stowi_kernel_walk_init(&t.walk, t.out, call->operands, 2);
   stow_kernel_task task = task_of(&t);
   if (task == NULL) {
-    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "%s are needed, operand 0 is %s",
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "operand 0 is %s, expected %s",
+                            stowi_kernel_dtype_text(t.a->dtype),
                             row->f32 == NULL   ? "bool or integers"
                             : row->i64 == NULL ? "floats"
-                                               : "floats or integers",
-                            stowi_kernel_dtype_text(t.a->dtype));
+                                               : "floats or integers");
   }
   stowi_kernel_split_elements(call, t.walk.count, row->cost, task, &t);
   return STOW_OK;
@@ -119,8 +119,7 @@ stow_status stowi_kernel_check_divisor(const stow_kernel_call* call) {
     for (size_t j = 0; j < n; ++j) {
       if (block[j] == 0) {
         return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                                "element %zu of operand 1 is 0, and integers are divided by it",
-                                i + j);
+                                "integer division by 0 (element %zu of operand 1)", i + j);
       }
     }
   }

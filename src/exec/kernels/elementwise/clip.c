@@ -98,7 +98,7 @@ static stow_status run(stow_kernel_call* call) {
   stow_kernel_task task = task_of(t.in->dtype);
   if (task == NULL) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
-                            "floats or integers are needed, operand 0 is %s",
+                            "operand 0 is %s, expected floats or integers",
                             stowi_kernel_dtype_text(t.in->dtype));
   }
   read_bound(call, 1, "min", t.in->dtype, &t.low, &t.low_int);

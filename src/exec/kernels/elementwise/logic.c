@@ -85,7 +85,8 @@ static stow_status run_not(stow_kernel_call* call) {
   bits_task t = {call->operands[0], call->results[0]};
   stow_dtype_kind kind = stowi_kernel_kind(t.in->dtype);
   if (kind == STOW_KIND_FLOAT || kind == STOW_KIND_COMPLEX) {
-    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "bool or integers are needed, not %s",
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
+                            "operand 0 is %s, expected bool or integers",
                             stowi_kernel_dtype_text(t.in->dtype));
   }
   stowi_kernel_split_elements(call, stow_tensor_elements(t.out), 4, run_not_blocks, &t);
@@ -121,7 +122,7 @@ static stow_status run_kind(stow_kernel_call* call) {
                  !is_nan && stow_kernel_bool(call, "detect_positive", true),
                  !is_nan && stow_kernel_bool(call, "detect_negative", true)};
   if (stowi_kernel_kind(t.in->dtype) == STOW_KIND_COMPLEX) {
-    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "floats are needed, not %s",
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "operand 0 is %s, expected floats",
                             stowi_kernel_dtype_text(t.in->dtype));
   }
   stowi_kernel_split_elements(call, stow_tensor_elements(call->results[0]), 4, run_kind_blocks, &t);

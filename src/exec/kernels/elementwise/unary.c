@@ -72,9 +72,9 @@ stow_status stowi_kernel_unary_run(stow_kernel_call* call, const stowi_kernel_un
   unary_task t = {row_of(call->op, rows, row_count), call->operands[0], call->results[0], {0}, {0}};
   stow_kernel_task task = t.row == NULL ? NULL : task_of(t.row, t.in->dtype);
   if (task == NULL) {
-    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "floats are needed%s, operand 0 is %s",
-                            t.row != NULL && t.row->i64 != NULL ? ", or integers" : "",
-                            stowi_kernel_dtype_text(t.in->dtype));
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "operand 0 is %s, expected floats%s",
+                            stowi_kernel_dtype_text(t.in->dtype),
+                            t.row != NULL && t.row->i64 != NULL ? " or integers" : "");
   }
   for (size_t k = 0; k < STOWI_KERNEL_UNARY_PARAMS && t.row->names[k] != NULL; ++k) {
     t.p[k] = stow_kernel_float(call, t.row->names[k], 0);

@@ -98,7 +98,7 @@ static stow_status run(stow_kernel_call* call) {
                  call->results[0], stow_tensor_elements(call->results[0])};
   for (size_t k = 0; k < call->operand_count; ++k) {
     if (call->operands[k] == NULL) {
-      return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "operand %zu is absent", k);
+      return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "operand %zu is missing", k);
     }
   }
   if (call->operand_count == 2 && call->op != STOW_OP_MEAN) {
@@ -106,9 +106,9 @@ static stow_status run(stow_kernel_call* call) {
   }
   stow_kernel_task task = task_of(t.row, t.out->dtype);
   if (task == NULL) {
-    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "floats%s are needed, operand 0 is %s",
-                            t.row->i64 == NULL ? "" : " or integers",
-                            stowi_kernel_dtype_text(t.out->dtype));
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "operand 0 is %s, expected floats%s",
+                            stowi_kernel_dtype_text(t.out->dtype),
+                            t.row->i64 == NULL ? "" : " or integers");
   }
   stowi_kernel_split_elements(call, t.count, call->operand_count, task, &t);
   return STOW_OK;

@@ -101,7 +101,7 @@ static stow_status read_lookup(const stow_kernel_call* call, lookup* t, size_t* 
   t->scale_row = along + 1 == whole.rank ? t->blocks : (size_t)whole.dims[whole.rank - 1];
   size_t rows = stowi_kernel_count_of(&whole, 0, along);
   if (t->block == 0 || stow_tensor_elements(t->scales) != rows * t->blocks * t->inner) {
-    return stow_kernel_fail(call, STOW_ERR_TYPE, "there are %zu scales, %zu are needed",
+    return stow_kernel_fail(call, STOW_ERR_TYPE, "%zu scales, expected %zu",
                             stow_tensor_elements(t->scales), rows * t->blocks * t->inner);
   }
   return STOW_OK;
@@ -121,7 +121,7 @@ static stow_status read_zeros(const stow_kernel_call* call, lookup* t) {
   }
   size_t needed = rows * t->zero_row / (is_packed ? held : 1);
   if (stow_tensor_elements(t->zeros) != needed) {
-    return stow_kernel_fail(call, STOW_ERR_TYPE, "there are %zu elements of zeros, not %zu",
+    return stow_kernel_fail(call, STOW_ERR_TYPE, "%zu zero points, expected %zu",
                             stow_tensor_elements(t->zeros), needed);
   }
   return STOW_OK;

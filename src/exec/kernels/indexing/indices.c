@@ -8,7 +8,7 @@
 static stow_status fail_index(const stow_kernel_call* call, int64_t index, uint32_t axis,
                               int64_t dim) {
   return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                          "index %lld is out of range for dim %u, which is %lld", (long long)index,
+                          "index %lld is out of range (dim %u is %lld)", (long long)index,
                           (unsigned)axis, (long long)dim);
 }
 
@@ -96,7 +96,7 @@ stow_status stowi_kernel_elements_at_init(const stow_kernel_call* call,
   for (uint32_t i = 0; i < out->data->rank; ++i) {
     if (i != out->axis && out->indices->dims[i] > out->data->dims[i]) {
       return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                              "dim %u of the indices is %lld, the data has %lld", (unsigned)i,
+                              "dim %u of the indices is %lld, that of the data %lld", (unsigned)i,
                               (long long)out->indices->dims[i], (long long)out->data->dims[i]);
     }
   }

@@ -74,7 +74,7 @@ static stow_status run_nonzero(stow_kernel_call* call) {
   size_t elements = stow_tensor_elements(x);
   size_t count = count_nonzero(x, elements);
   if (count > (size_t)result->dims[1]) {
-    return stow_kernel_fail(call, STOW_ERR_TYPE, "%zu elements are not 0, at most %zu were planned",
+    return stow_kernel_fail(call, STOW_ERR_TYPE, "%zu nonzero elements, more than the planned %zu",
                             count, (size_t)result->dims[1]);
   }
   result->dims[1] = (int64_t)count;
@@ -110,14 +110,15 @@ static stow_status count_chosen(const stow_kernel_call* call, const stowi_kernel
   for (size_t i = 0; i < (size_t)condition->dims[0]; ++i) {
     if (is_chosen[i] != 0 && i >= s->count) {
       return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                              "the condition holds for %zu, but there are %zu to choose from", i,
+                              "the condition selects index %zu, which is out of range (%zu)", i,
                               s->count);
     }
     *out_count += is_chosen[i] != 0;
   }
   if (*out_count > planned) {
-    return stow_kernel_fail(call, STOW_ERR_TYPE, "the condition holds %zu times, %zu were planned",
-                            *out_count, planned);
+    return stow_kernel_fail(call, STOW_ERR_TYPE,
+                            "the condition selects %zu, more than the planned %zu", *out_count,
+                            planned);
   }
   return STOW_OK;
 }

@@ -31,7 +31,7 @@ static stow_status reduction_of(const stow_kernel_call* call, stow_dtype dtype,
   }
   if (*out != REDUCE_NONE && stowi_kernel_kind(dtype) == STOW_KIND_COMPLEX) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
-                            "complex numbers are scattered with reduction \"none\" only");
+                            "complex numbers support only reduction \"none\"");
   }
   return STOW_OK;
 }

@@ -147,7 +147,7 @@ static void write_results(stow_kernel_call* call, const items* t, const size_t* 
 
 static stow_status set_dims(stow_kernel_call* call, const items* t, size_t count) {
   if (count > (size_t)call->results[0]->dims[t->axis]) {
-    return stow_kernel_fail(call, STOW_ERR_TYPE, "%zu are distinct, at most %zu were planned",
+    return stow_kernel_fail(call, STOW_ERR_TYPE, "%zu distinct elements, more than the planned %zu",
                             count, (size_t)call->results[0]->dims[t->axis]);
   }
   call->results[0]->dims[t->axis] = (int64_t)count;
@@ -174,8 +174,7 @@ static stow_status run_unique(stow_kernel_call* call) {
     return status;
   }
   if (t.kind == STOW_KIND_COMPLEX) {
-    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
-                            "numbers that have an order are needed, these are complex");
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "complex numbers have no order");
   }
   if (t.count == 0) {
     return set_dims(call, &t, 0);

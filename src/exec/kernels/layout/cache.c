@@ -64,8 +64,8 @@ static stow_status check_positions(const stow_kernel_call* call, uint32_t axis) 
   if (positions.count > 1 && (axis == 0 || positions.count != (size_t)cache->dims[0])) {
     return stow_kernel_fail(
         call, STOW_ERR_INVALID_ARGUMENT,
-        "there are %zu positions, one is needed for all or for each of %lld rows before the axis",
-        positions.count, (long long)cache->dims[0]);
+        "%zu positions, expected 1 or one for each of %lld rows before the axis", positions.count,
+        (long long)cache->dims[0]);
   }
   for (size_t i = 0; i < (positions.count == 0 ? 1 : positions.count); ++i) {
     int64_t at = positions.count == 0 ? 0 : stowi_kernel_number_at(&positions, i);
@@ -117,7 +117,7 @@ static stow_status check_starts(const stow_kernel_call* call, uint32_t axis, boo
   int64_t room = cache->dims[axis];
   if (positions != NULL && stow_tensor_elements(positions) != (size_t)cache->dims[0]) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                            "there are %zu positions for a batch of %lld",
+                            "%zu positions do not fit a batch of %lld",
                             stow_tensor_elements(positions), (long long)cache->dims[0]);
   }
   for (int64_t i = 0; i < cache->dims[0]; ++i) {

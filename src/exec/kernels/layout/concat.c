@@ -198,8 +198,9 @@ static stow_status run_split(stow_kernel_call* call) {
     sum += call->results[k]->dims[c.axis];
   }
   if (sum != x->dims[c.axis]) {
-    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "sizes add up to %lld, dim %u is %lld",
-                            (long long)sum, (unsigned)c.axis, (long long)x->dims[c.axis]);
+    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
+                            "the sizes add up to %lld, but dim %u is %lld", (long long)sum,
+                            (unsigned)c.axis, (long long)x->dims[c.axis]);
   }
   c.rows = stowi_kernel_count_of(x, 0, c.axis);
   c.row = part_row(&c, x);

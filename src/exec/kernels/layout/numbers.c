@@ -25,9 +25,8 @@ stow_status stowi_kernel_axis_of(const stow_kernel_call* call, int64_t axis, uin
                                  uint32_t* out_axis) {
   int64_t from_start = axis < 0 ? axis + (int64_t)rank : axis;
   if (from_start < 0 || from_start >= (int64_t)rank) {
-    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                            "axis %lld is out of range for rank %u", (long long)axis,
-                            (unsigned)rank);
+    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "axis %lld is out of range (rank %u)",
+                            (long long)axis, (unsigned)rank);
   }
   *out_axis = (uint32_t)from_start;
   return STOW_OK;

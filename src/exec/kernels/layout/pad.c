@@ -134,7 +134,8 @@ static stow_status find_borders(const stow_kernel_call* call, const int64_t (*pa
     }
     if (p->mode != CONSTANT && b.count == 0 && dim != 0) {
       return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                              "nothing is left of dim %u to continue", (unsigned)i);
+                              "dim %u is empty and cannot be padded from its elements",
+                              (unsigned)i);
     }
     p->borders[i] = b;
   }
@@ -176,7 +177,7 @@ static stow_status run_pad(stow_kernel_call* call) {
   int64_t pads[STOW_MAX_RANK][2] = {{0}};
   size_t count = axes.ints == NULL && axes.tensor == NULL ? x->rank : axes.count;
   if (numbers.count != 2 * count) {
-    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "there are %zu pads for %zu dims",
+    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "%zu pads do not fit %zu dims",
                             numbers.count, count);
   }
   for (size_t i = 0; i < count; ++i) {

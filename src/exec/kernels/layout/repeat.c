@@ -5,8 +5,9 @@
 #include "exec/kernels/support/kernel.h"
 
 static stow_status fail_dim(const stow_kernel_call* call, uint32_t i, int64_t have, int64_t want) {
-  return stow_kernel_fail(call, STOW_ERR_TYPE, "dim %u of the result is %lld, the operand has %lld",
-                          (unsigned)i, (long long)want, (long long)have);
+  return stow_kernel_fail(call, STOW_ERR_TYPE,
+                          "dim %u of the result is %lld, that of the operand %lld", (unsigned)i,
+                          (long long)want, (long long)have);
 }
 
 static void copy(const stow_kernel_call* call, const stowi_kernel_strided* s) {

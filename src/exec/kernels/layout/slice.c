@@ -47,9 +47,10 @@ static stow_status run_narrow(stow_kernel_call* call) {
   int64_t start = stow_kernel_int(call, "start", 0);
   int64_t len = result->dims[axis];
   if (start < 0 || start > x->dims[axis] || len > x->dims[axis] - start) {
-    return stow_kernel_fail(
-        call, STOW_ERR_INVALID_ARGUMENT, "start %lld and len %lld go beyond dim %u, which is %lld",
-        (long long)start, (long long)len, (unsigned)axis, (long long)x->dims[axis]);
+    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
+                            "start %lld and len %lld are out of range (dim %u is %lld)",
+                            (long long)start, (long long)len, (unsigned)axis,
+                            (long long)x->dims[axis]);
   }
   taken parts[STOW_MAX_RANK];
   take_all(x, parts);
@@ -92,9 +93,10 @@ static stow_status read_lists(const stow_kernel_call* call, taken* parts) {
   if (starts.count != ends.count || starts.count > x->rank ||
       (axes.count != 0 && axes.count != starts.count) ||
       (steps.count != 0 && steps.count != starts.count)) {
-    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                            "there are %zu starts, %zu ends, %zu axes and %zu steps", starts.count,
-                            ends.count, axes.count, steps.count);
+    return stow_kernel_fail(
+        call, STOW_ERR_INVALID_ARGUMENT,
+        "the numbers of starts (%zu), ends (%zu), axes (%zu) and steps (%zu) differ", starts.count,
+        ends.count, axes.count, steps.count);
   }
   for (size_t i = 0; i < starts.count; ++i) {
     uint32_t axis = 0;
@@ -105,7 +107,7 @@ static stow_status read_lists(const stow_kernel_call* call, taken* parts) {
     }
     int64_t step = steps.count == 0 ? 1 : stowi_kernel_number_at(&steps, i);
     if (step == 0) {
-      return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "step 0 goes nowhere");
+      return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "a step must not be 0");
     }
     parts[axis] = take(x->dims[axis], stowi_kernel_number_at(&starts, i),
                        stowi_kernel_number_at(&ends, i), step);
@@ -125,8 +127,8 @@ static stow_status run_slice(stow_kernel_call* call) {
   for (uint32_t i = 0; i < x->rank; ++i) {
     if (parts[i].count > result->dims[i]) {
       return stow_kernel_fail(call, STOW_ERR_TYPE,
-                              "dim %u of the slice is %lld, at most %lld was planned", (unsigned)i,
-                              (long long)parts[i].count, (long long)result->dims[i]);
+                              "dim %u of the slice is %lld, more than the planned %lld",
+                              (unsigned)i, (long long)parts[i].count, (long long)result->dims[i]);
     }
     result->dims[i] = parts[i].count;
   }
@@ -179,7 +181,7 @@ static stow_status run_reverse_sequence(stow_kernel_call* call) {
     int64_t length = stowi_kernel_int_at(lengths, (size_t)i);
     if (length < 0 || length > whole) {
       return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                              "sequence %lld has length %lld, dim %u is %lld", (long long)i,
+                              "sequence %lld has length %lld, but dim %u is %lld", (long long)i,
                               (long long)length, (unsigned)a.time, (long long)whole);
     }
   }

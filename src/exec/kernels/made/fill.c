@@ -36,7 +36,7 @@ static stow_status make_element(const stow_kernel_call* call, stow_dtype dtype, 
       return STOW_OK;
     default: {
       if (!fits) {
-        return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "%g is no integer of 64 bits",
+        return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "%g is not a 64-bit integer",
                                 number);
       }
       int64_t integer = stowi_kernel_kind(dtype) == STOW_KIND_BOOL ? number != 0 : (int64_t)number;
@@ -168,7 +168,7 @@ static stow_status run_range(stow_kernel_call* call) {
   size_t count = stow_tensor_elements(result);
   if (stowi_kernel_bits(result->dtype) % 8 != 0) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
-                            "numbers of whole bytes are needed, these are packed");
+                            "elements of less than a byte are unsupported");
   }
   stow_kernel_split(call, count, GRAIN, count_up, &s);
   return STOW_OK;

@@ -101,7 +101,8 @@ static stow_status check_dtype(const stow_kernel_call* call, bool takes_integers
   stow_dtype_kind kind = stowi_kernel_kind(dtype);
   bool fits = kind == STOW_KIND_FLOAT || (takes_integers && kind != STOW_KIND_COMPLEX);
   if (!fits || stowi_kernel_bits(dtype) % 8 != 0) {
-    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "%s of whole bytes are needed",
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
+                            "the result must have %s of at least a byte",
                             takes_integers ? "numbers" : "floats");
   }
   return STOW_OK;
@@ -229,7 +230,8 @@ static stow_status run_multinomial(stow_kernel_call* call) {
   }
   if ((kind != STOW_KIND_SIGNED && kind != STOW_KIND_UNSIGNED) ||
       stowi_kernel_bits(d.result->dtype) % 8 != 0) {
-    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "integers of whole bytes are needed");
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
+                            "the result must have integers of at least a byte");
   }
   stow_kernel_split(call, (size_t)x->dims[0], 1, draw_rows, &d);
   return STOW_OK;
@@ -296,11 +298,10 @@ static stow_status run_dropout(stow_kernel_call* call) {
   }
   if (!(d.ratio >= 0.0 && d.ratio < 1.0)) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                            "ratio %g is out of range, 0 or more and less than 1 is needed",
-                            d.ratio);
+                            "ratio %g is out of range (0 to less than 1)", d.ratio);
   }
   if (stowi_kernel_kind(d.x->dtype) != STOW_KIND_FLOAT || stowi_kernel_bits(d.x->dtype) % 8 != 0) {
-    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "floats of whole bytes are needed");
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "x must have floats of at least a byte");
   }
   size_t count = stow_tensor_elements(d.x);
   if (d.ratio == 0.0) {

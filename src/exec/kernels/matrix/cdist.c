@@ -58,7 +58,7 @@ static stow_status run_cdist(stow_kernel_call* call) {
   }
   if (stowi_kernel_kind(d.a->dtype) != STOW_KIND_FLOAT ||
       stowi_kernel_kind(d.result->dtype) != STOW_KIND_FLOAT) {
-    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "distances are of floats");
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "operands must have floats");
   }
   size_t length = (size_t)d.a->dims[1];
   stow_kernel_split(call, stow_tensor_elements(d.result), 1 + 16384 / (length + 1), cdist_task, &d);

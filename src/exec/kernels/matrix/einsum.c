@@ -466,12 +466,11 @@ static stow_status run_einsum(stow_kernel_call* call) {
   einsum_loops e;
   if (!einsum_of(call, &e)) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
-                            "the equation must fit its operands, of which there may be %d",
-                            EINSUM_OPERANDS);
+                            "the equation does not fit its operands (at most %d)", EINSUM_OPERANDS);
   }
   stow_dtype_kind kind = stowi_kernel_kind(call->results[0]->dtype);
   if (kind == STOW_KIND_COMPLEX || kind == STOW_KIND_BOOL) {
-    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "operands must be of floats or integers");
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "operands must have floats or integers");
   }
   if (stow_tensor_elements(call->results[0]) == 0) {
     return STOW_OK;

@@ -53,8 +53,8 @@ static stow_status activation_of(const stow_kernel_call* call, fused_activation*
     }
   }
   return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
-                          "activation \"%.*s\" is none of Elu, HardSigmoid, LeakyRelu, Relu, Selu, "
-                          "Sigmoid, Softplus, Softsign, Tanh, ThresholdedRelu",
+                          "unknown activation \"%.*s\"; expected Elu, HardSigmoid, LeakyRelu, "
+                          "Relu, Selu, Sigmoid, Softplus, Softsign, Tanh or ThresholdedRelu",
                           name->s.size > 40 ? 40 : (int)name->s.size, name->s.data);
 }
 
@@ -196,15 +196,14 @@ static stow_status multiply_wide(const stow_kernel_call* call, const product_cal
   bool is_whole = kind == STOW_KIND_SIGNED || kind == STOW_KIND_UNSIGNED;
   if (!is_whole && multiply->result->dtype != STOW_F64) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
-                            "products are of floats or integers, not of bools, complex numbers or "
-                            "floats of less than 8 bits");
+                            "operands must have floats of at least 8 bits or integers");
   }
   if (multiply->activation.kind != ACTIVATION_NONE) {
-    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "activations are of f32, f16 and bf16");
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "an activation needs f32, f16 or bf16");
   }
   if (is_whole && (!is_integer(multiply->alpha) || !is_integer(multiply->beta))) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
-                            "alpha %g and beta %g must be integers, as the factors are",
+                            "alpha %g and beta %g must be integers, like the operands",
                             multiply->alpha, multiply->beta);
   }
   product_call x = *multiply;

@@ -266,10 +266,10 @@ static stow_status packing_of(const stow_kernel_call* call, size_t index, expert
   w->block = block > 0 ? (size_t)block : layer->inputs;
   if ((width != 2 && width != 4 && width != 8) || w->block == 0 || layer->inputs % w->block != 0 ||
       w->block * w->bits % 8 != 0) {
-    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
-                            "weights must have 2, 4 or 8 bits, in blocks that are whole bytes and "
-                            "divide %zu inputs",
-                            layer->inputs);
+    return stow_kernel_fail(
+        call, STOW_ERR_UNSUPPORTED,
+        "weights must have 2, 4 or 8 bits, in blocks of whole bytes that divide %zu inputs",
+        layer->inputs);
   }
   w->blocks = layer->inputs / w->block;
   w->blob = w->block * w->bits / 8;
@@ -283,10 +283,9 @@ static stow_status packing_of(const stow_kernel_call* call, size_t index, expert
       (w->zeros != NULL && (w->zeros->dtype != STOW_U8 ||
                             stow_tensor_elements(w->zeros) !=
                                 experts * stowi_kernel_nbits_zero_bytes(w, layer->outputs)))) {
-    return stow_kernel_fail(call, STOW_ERR_TYPE,
-                            "layer %zu needs a scale, and where it has them a zero point, for each "
-                            "block",
-                            index + 1);
+    return stow_kernel_fail(
+        call, STOW_ERR_TYPE,
+        "layer %zu needs a scale, and a zero point if it has any, for each block", index + 1);
   }
   return STOW_OK;
 }
@@ -321,9 +320,8 @@ static stow_status layer_of(const stow_kernel_call* call, bool is_packed, size_t
 
 static stow_status refuse(const stow_kernel_call* call) {
   return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
-                          "weights are not those of com.microsoft's MoE or QMoE of integers; what "
-                          "they mean is known to the caller alone, who must give a kernel with "
-                          "stow_kernels_set");
+                          "the weights are neither those of com.microsoft's MoE nor of an integer "
+                          "QMoE; set a kernel for them with stow_kernels_set");
 }
 
 static stow_status check(const stow_kernel_call* call, const mixture* x) {
@@ -343,8 +341,7 @@ static stow_status check(const stow_kernel_call* call, const mixture* x) {
        stow_tensor_elements(x->routing.weights) != x->tokens * experts) ||
       (size_t)x->second.weights->dims[0] != experts ||
       (x->gate.weights != NULL && (size_t)x->gate.weights->dims[0] != experts)) {
-    return stow_kernel_fail(call, STOW_ERR_TYPE, "the router must choose among %zu experts",
-                            experts);
+    return stow_kernel_fail(call, STOW_ERR_TYPE, "the router does not fit %zu experts", experts);
   }
   return STOW_OK;
 }
@@ -354,7 +351,7 @@ static stow_status routing_of(const stow_kernel_call* call, bool is_packed, mixt
   int64_t k = stow_kernel_int(call, "k", 1);
   if (k < 1 || stow_kernel_bool(call, "use_sparse_mixer", false)) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
-                            "k must be 1 or more, and use_sparse_mixer false");
+                            "k must be at least 1, and use_sparse_mixer is unsupported");
   }
   r->logits = stow_kernel_operand(call, 1);
   r->tokens = x->tokens;

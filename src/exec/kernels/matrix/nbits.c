@@ -255,8 +255,9 @@ static stowi_kernel_nbits weights_of(const stow_kernel_call* call, size_t k) {
 static stow_status run_nbits(stow_kernel_call* call) {
   nbits_product x = {.a = stow_kernel_operand(call, 0), .bias = stow_kernel_operand(call, 5)};
   if (stow_kernel_int(call, "weight_prepacked", 0) != 0) {
-    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
-                            "weights are packed for another device; weight_prepacked must be 0");
+    return stow_kernel_fail(
+        call, STOW_ERR_UNSUPPORTED,
+        "weights packed for a device are unsupported; weight_prepacked must be 0");
   }
   if (x.a->dtype != STOW_F32 && x.a->dtype != STOW_F16 && x.a->dtype != STOW_BF16) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "operand 0 must be f32, f16 or bf16");
@@ -265,14 +266,14 @@ static stow_status run_nbits(stow_kernel_call* call) {
   x.weights = weights_of(call, x.product.k);
   x.result = stow_kernel_result(call, 0);
   if (!has_all_weights(call, &x)) {
-    return stow_kernel_fail(call, STOW_ERR_TYPE,
-                            "weights, scales, zeros or bias are fewer than %zu columns of %zu "
-                            "blocks need",
-                            x.product.n, x.weights.blocks);
+    return stow_kernel_fail(
+        call, STOW_ERR_TYPE,
+        "too few weights, scales, zeros or biases for %zu columns of %zu blocks", x.product.n,
+        x.weights.blocks);
   }
   if (!are_groups_blocks(x.weights.groups, x.product.k, x.weights.blocks)) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                            "groups must be one of %zu blocks for each row", x.weights.blocks);
+                            "groups must have an index below %zu for each row", x.weights.blocks);
   }
   x.scratch = call->scratch;
   x.scratch_size = stowi_kernel_part_room_size(&x.product);

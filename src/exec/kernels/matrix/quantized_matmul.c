@@ -133,7 +133,7 @@ static void quantize(void* user, size_t begin, size_t end, uint32_t worker) {
 static stow_status run_dynamic(stow_kernel_call* call) {
   const stow_tensor* a = stow_kernel_operand(call, 0);
   if (stowi_kernel_kind(a->dtype) != STOW_KIND_FLOAT) {
-    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "what is quantised must be of floats");
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "operand 0 must have floats");
   }
   stowi_kernel_quantized q;
   stow_status status =
@@ -329,7 +329,7 @@ static stow_status qgemm_lanes_of(const stow_kernel_call* call, const stowi_kern
                                   qgemm* g) {
   const stow_tensor* addend = stow_kernel_operand(call, 6);
   if (addend != NULL && addend->dtype != STOW_I32) {
-    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "the addend must be of i32");
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "the addend must be i32");
   }
   if (!stowi_kernel_spread_of(p, addend, &g->addend)) {
     return stow_kernel_fail(call, STOW_ERR_TYPE, "the addend does not broadcast to the product");
@@ -351,7 +351,7 @@ static stow_status run_qgemm(stow_kernel_call* call) {
   g.scaled.result = stow_kernel_result(call, 0);
   if (!is_byte(a) || (g.scale != NULL && !is_byte(g.scaled.result))) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
-                            "factors must be i8 or u8, and a result that has a scale too");
+                            "factors must be i8 or u8, and so must a result with a scale");
   }
   if (g.scale == NULL && stowi_kernel_kind(g.scaled.result->dtype) != STOW_KIND_FLOAT) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "a result of bytes needs a scale");

@@ -17,8 +17,8 @@ static stow_status lane_of(const stow_kernel_call* call, const stow_tensor* tens
     return STOW_OK;
   }
   return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
-                          "the %s has %zu elements, which is neither 1 nor %zu nor %zu", name,
-                          out->count, each, all);
+                          "the %s has %zu elements, expected 1, %zu or %zu", name, out->count, each,
+                          all);
 }
 
 stow_status stowi_kernel_lane_of_rows(const stow_kernel_call* call, const stowi_kernel_product* p,

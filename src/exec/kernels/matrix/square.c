@@ -35,7 +35,7 @@ static uint64_t squares_scratch(const stow_kernel_call* call, size_t columns_per
 static stow_status squares_of(const stow_kernel_call* call, size_t columns_per_row, squares* out) {
   *out = (squares){.x = stow_kernel_operand(call, 0), .result = stow_kernel_result(call, 0)};
   if (stowi_kernel_kind(out->x->dtype) != STOW_KIND_FLOAT) {
-    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "matrices must be of floats");
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "matrices must have floats");
   }
   if (out->x->rank < 2 || out->x->dims[out->x->rank - 1] != out->x->dims[out->x->rank - 2]) {
     return stow_kernel_fail(call, STOW_ERR_TYPE, "the last two dims must be equal");

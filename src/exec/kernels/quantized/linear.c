@@ -181,7 +181,8 @@ static linear_task task_of(const stow_kernel_call* call) {
 static stow_status need_reals(const stow_kernel_call* call) {
   for (size_t k = 0; k < 2; ++k) {
     if (stowi_kernel_kind(call->operands[k]->dtype) == STOW_KIND_COMPLEX) {
-      return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "operand %zu is %s; reals are needed", k,
+      return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
+                              "operand %zu is %s, expected real numbers", k,
                               stowi_kernel_dtype_text(call->operands[k]->dtype));
     }
   }
@@ -195,7 +196,7 @@ static stow_status run_quantize(stow_kernel_call* call) {
     return status;
   }
   if (!stowi_kernel_is_quantized(t.out->dtype)) {
-    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "numbers cannot be quantised to %s",
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "quantising to %s is unsupported",
                             stowi_kernel_dtype_text(t.out->dtype));
   }
   bool is_given = !stow_kernel_is(call, "precision", "");
@@ -288,7 +289,7 @@ static void quantize_dynamic_range(void* user, size_t begin, size_t end, uint32_
 static stow_status run_dynamic(stow_kernel_call* call) {
   dynamic_task t = {call->operands[0], call->results[0], {1, 0}};
   if (stowi_kernel_kind(t.x->dtype) != STOW_KIND_FLOAT) {
-    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "floats are needed, operand 0 is %s",
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "operand 0 is %s, expected floats",
                             stowi_kernel_dtype_text(t.x->dtype));
   }
   float low;

@@ -16,11 +16,11 @@ stow_status stowi_kernel_read_scale(const stow_kernel_call* call, size_t k,
   const stow_tensor* scale = stow_kernel_operand(call, k);
   const stow_tensor* zero = stow_kernel_operand(call, k + 1);
   if (scale == NULL || stow_tensor_elements(scale) == 0) {
-    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "operand %zu, a scale, is absent", k);
+    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "operand %zu (a scale) is missing", k);
   }
   if (stowi_kernel_kind(scale->dtype) != STOW_KIND_FLOAT) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
-                            "operand %zu, a scale, is %s; floats are needed", k,
+                            "operand %zu (a scale) is %s, expected floats", k,
                             stowi_kernel_dtype_text(scale->dtype));
   }
   bool has_zero = zero != NULL && stow_tensor_elements(zero) != 0;
@@ -134,6 +134,6 @@ stow_status stowi_kernel_need_bytes(const stow_kernel_call* call, const stow_ten
   if (tensor->dtype == STOW_U8 || tensor->dtype == STOW_I8) {
     return STOW_OK;
   }
-  return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "%s is %s; u8 or i8 is needed", what,
+  return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "%s is %s, expected u8 or i8", what,
                           stowi_kernel_dtype_text(tensor->dtype));
 }

@@ -210,8 +210,8 @@ static stow_status check_lengths(const stowi_kernel_layer* l) {
     int64_t length = stowi_kernel_int_at(lengths, b);
     if (length < 0 || (uint64_t)length > l->sequence) {
       return stow_kernel_fail(l->call, STOW_ERR_INVALID_ARGUMENT,
-                              "length %lld of sequence %zu is not in [0, %zu]", (long long)length,
-                              b, l->sequence);
+                              "length %lld of sequence %zu is out of range (0 to %zu)",
+                              (long long)length, b, l->sequence);
     }
   }
   return STOW_OK;
@@ -228,9 +228,8 @@ static stow_status check_scales(const stowi_kernel_layer* l) {
     if ((t == NULL && !is_zero) ||
         (t != NULL && count != l->directions && count != l->directions * stacked)) {
       return stow_kernel_fail(l->call, STOW_ERR_INVALID_ARGUMENT,
-                              "operand %zu must have one element for each of %zu directions, or "
-                              "%zu",
-                              k, l->directions, stacked);
+                              "operand %zu must have 1 or %zu elements for each of %zu directions",
+                              k, stacked, l->directions);
     }
   }
   return STOW_OK;
@@ -246,7 +245,7 @@ static stow_status check_layer(const stowi_kernel_layer* layer) {
   for (size_t d = 0; d < layer->directions; ++d) {
     if (!read_activations(&copy, d)) {
       return stow_kernel_fail(layer->call, STOW_ERR_UNSUPPORTED,
-                              "activations must be %zu of ONNX's for each direction",
+                              "unknown activation, or not %zu for each direction",
                               activation_counts[layer->cell]);
     }
   }

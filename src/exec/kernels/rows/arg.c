@@ -116,7 +116,7 @@ static stow_status run_arg(stow_kernel_call* call, bool is_least) {
   }
   if (j.rows.count == 0 && j.rows.outer * j.rows.inner != 0) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                            "there are no elements along the axis to choose from");
+                            "there are no elements along the axis");
   }
   stowi_kernel_split_strips(call, &j.rows, 1, strips_task, &j);
   return STOW_OK;

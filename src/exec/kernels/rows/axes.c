@@ -59,9 +59,8 @@ stow_status stowi_kernel_rows_of(const stow_kernel_call* call, const stow_tensor
   int64_t number = stow_kernel_int(call, "axis", fallback);
   uint32_t axis;
   if (!stowi_kernel_find_axis(number, x->rank, &axis)) {
-    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                            "axis %lld is out of range for rank %u", (long long)number,
-                            (unsigned)x->rank);
+    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "axis %lld is out of range (rank %u)",
+                            (long long)number, (unsigned)x->rank);
   }
   *out_rows = stowi_kernel_rows_along(x, axis);
   return STOW_OK;
@@ -101,7 +100,7 @@ stow_status stowi_kernel_need_real(const stow_kernel_call* call, const stow_tens
       x->dtype == STOW_BF16) {
     return STOW_OK;
   }
-  return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "%s is %s; f16, bf16, f32 or f64 is needed",
+  return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "%s is %s, expected f16, bf16, f32 or f64",
                           what, name_of(x->dtype));
 }
 

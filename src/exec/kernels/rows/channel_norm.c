@@ -101,7 +101,7 @@ static stow_status run_groups(stow_kernel_call* call, size_t groups) {
                  .epsilon = stow_kernel_float(call, "epsilon", 1e-5)};
   if (groups != 0 && rows.count % groups != 0) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                            "%zu channels cannot be cut into %zu groups", rows.count, groups);
+                            "%zu channels cannot be divided into %zu groups", rows.count, groups);
   }
   if (j.channels * j.inner != 0) {
     stow_kernel_split(call, rows.outer * groups, stowi_kernel_grain_of(j.channels * j.inner * 3),
@@ -117,7 +117,7 @@ static stow_status run_instance_norm(stow_kernel_call* call) {
 static stow_status run_group_norm(stow_kernel_call* call) {
   int64_t groups = stow_kernel_int(call, "groups", 1);
   if (groups < 1) {
-    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "there must be 1 group or more");
+    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "there must be at least 1 group");
   }
   return run_groups(call, (size_t)groups);
 }
@@ -478,16 +478,17 @@ static stow_status check(const stow_kernel_call* call, const skip_job* j, size_t
   for (size_t i = 0; status == STOW_OK && i < 3; ++i) {
     const stow_tensor* param = stow_kernel_operand(call, params[i]);
     if (param != NULL && stow_tensor_elements(param) != j->channels) {
-      status = stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                                "operand %zu has %zu elements, not one for each of %zu channels",
-                                params[i], stow_tensor_elements(param), j->channels);
+      status =
+          stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
+                           "operand %zu has %zu elements, expected one for each of %zu channels",
+                           params[i], stow_tensor_elements(param), j->channels);
     }
   }
   size_t skips = j->skip == NULL ? 0 : stow_tensor_elements(j->skip);
   if (status == STOW_OK && j->skip != NULL && skips != stow_tensor_elements(j->x) &&
       skips != samples * j->channels) {
     status = stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
-                              "a skip must have x's dims, or one element for each channel");
+                              "skip must have the dims of x, or one element per channel");
   }
   return status;
 }

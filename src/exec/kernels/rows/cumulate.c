@@ -126,9 +126,8 @@ static stow_status run(stow_kernel_call* call, bool is_product) {
                       : stow_kernel_int(call, "axis", 0);
   uint32_t axis;
   if (!stowi_kernel_find_axis(given, x->rank, &axis)) {
-    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                            "axis %lld is out of range for rank %u", (long long)given,
-                            (unsigned)x->rank);
+    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "axis %lld is out of range (rank %u)",
+                            (long long)given, (unsigned)x->rank);
   }
   job j = {x,
            call->results[0],

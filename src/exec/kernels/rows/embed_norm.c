@@ -143,12 +143,13 @@ static stow_status check_tables(const job* j) {
     uint32_t rank = t + WORDS < SCALE ? 2 : 1;
     int64_t columns = tensor->rank == 0 ? 1 : tensor->dims[tensor->rank - 1];
     if (tensor->rank != rank) {
-      return stow_kernel_fail(j->call, STOW_ERR_INVALID_ARGUMENT, "operand %zu has %u dims, not %u",
-                              t + WORDS, (unsigned)tensor->rank, (unsigned)rank);
+      return stow_kernel_fail(j->call, STOW_ERR_INVALID_ARGUMENT,
+                              "operand %zu has rank %u, expected %u", t + WORDS,
+                              (unsigned)tensor->rank, (unsigned)rank);
     }
     if (columns != (int64_t)j->width) {
       return stow_kernel_fail(j->call, STOW_ERR_INVALID_ARGUMENT,
-                              "operand %zu has rows of %lld elements, not %zu", t + WORDS,
+                              "operand %zu has rows of %lld elements, expected %zu", t + WORDS,
                               (long long)columns, j->width);
     }
   }
@@ -161,7 +162,7 @@ static stow_status check_ids(const job* j, size_t operand, size_t count) {
     int64_t row = row_of(j, operand, i);
     if (row < 0 || row >= tensor->dims[0]) {
       return stow_kernel_fail(j->call, STOW_ERR_INVALID_ARGUMENT,
-                              "id %lld is not among the %lld rows of operand %zu", (long long)row,
+                              "id %lld is out of range (%lld rows in operand %zu)", (long long)row,
                               (long long)tensor->dims[0], operand);
     }
   }
@@ -175,8 +176,9 @@ static stow_status check(const job* j, size_t count) {
   if (status == STOW_OK && ((positions != NULL && stow_tensor_elements(positions) != count &&
                              stow_tensor_elements(positions) != j->sequence) ||
                             (segments != NULL && stow_tensor_elements(segments) != count))) {
-    status = stow_kernel_fail(j->call, STOW_ERR_INVALID_ARGUMENT,
-                              "there must be as many position and segment ids as ids");
+    status =
+        stow_kernel_fail(j->call, STOW_ERR_INVALID_ARGUMENT,
+                         "ids, position ids and segment ids must have the same number of elements");
   }
   for (size_t t = WORDS; status == STOW_OK && t <= SEGMENTS; ++t) {
     status = check_ids(j, t, count);
@@ -211,7 +213,8 @@ static stow_status run_embed_norm(stow_kernel_call* call) {
   }
   stow_status status = check(&j, count);
   if (status == STOW_OK && mask != NULL && stow_tensor_elements(mask) != count) {
-    status = stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "the mask must have the ids' dims");
+    status =
+        stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "the mask must have the dims of the ids");
   }
   if (status == STOW_OK) {
     stow_kernel_split(call, count, stowi_kernel_grain_of(j.width * 8), rows_task, &j);

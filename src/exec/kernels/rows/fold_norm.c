@@ -185,7 +185,7 @@ static stow_status run(stow_kernel_call* call, job* j, uint32_t axes) {
 // Kernels
 
 static stow_status fail_axis(const stow_kernel_call* call, int64_t axis) {
-  return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "axis %lld is out of range for rank %u",
+  return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "axis %lld is out of range (rank %u)",
                           (long long)axis, (unsigned)call->operands[0]->rank);
 }
 
@@ -209,7 +209,7 @@ static stow_status run_lp_norm(stow_kernel_call* call) {
   job j = {.kind = p == 1 ? BY_L1 : BY_L2};
   uint32_t axis;
   if (p != 1 && p != 2) {
-    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "p is %lld, not 1 or 2", (long long)p);
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "p is %lld, expected 1 or 2", (long long)p);
   }
   if (!stowi_kernel_find_axis(number, call->operands[0]->rank, &axis)) {
     return fail_axis(call, number);

@@ -10,8 +10,7 @@ stow_status stowi_kernel_need_keys(const stow_kernel_call* call, const stow_tens
   if (stowi_kernel_kind(x->dtype) != STOW_KIND_COMPLEX && stowi_kernel_bits(x->dtype) % 8 == 0) {
     return STOW_OK;
   }
-  return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
-                          "x has elements of %u bits that cannot be compared",
+  return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "elements of %u bits cannot be compared",
                           (unsigned)stowi_kernel_bits(x->dtype));
 }
 

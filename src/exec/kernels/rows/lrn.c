@@ -67,7 +67,7 @@ static stow_status run_lrn(stow_kernel_call* call) {
     return status;
   }
   if (size < 1) {
-    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "size is %lld, at least 1 is needed",
+    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "size is %lld, expected at least 1",
                             (long long)size);
   }
   if (stow_tensor_elements(x) == 0) {

@@ -349,8 +349,8 @@ static stow_status add_axis(const stow_kernel_call* call, int64_t number, uint32
   uint32_t axis;
   if (!stowi_kernel_find_axis(number, rank, &axis) || rank == 0 || (*axes >> axis & 1) != 0) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                            "axis %lld is out of range for rank %u, or named twice",
-                            (long long)number, (unsigned)rank);
+                            "axis %lld is out of range (rank %u) or given twice", (long long)number,
+                            (unsigned)rank);
   }
   *axes |= UINT32_C(1) << axis;
   return STOW_OK;
@@ -395,7 +395,7 @@ static stow_status set_dims(const stow_kernel_call* call, uint32_t axes) {
   }
   if (!fits) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                            "the result of these axes is larger than was planned");
+                            "the result of these axes is larger than planned");
   }
   memcpy(y->dims, dims, sizeof(dims));
   return STOW_OK;
@@ -425,7 +425,7 @@ static stow_status check_dtype(const stow_kernel_call* call, const job* j) {
                             "elements of x must be floats or integers, or bools for max and min");
   }
   if (j->op == REDUCE_LOG_SUM_EXP) {
-    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "log_sum_exp of integers");
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "log_sum_exp of integers is unsupported");
   }
   return STOW_OK;
 }
@@ -437,7 +437,7 @@ static stow_status run_reduce(stow_kernel_call* call) {
   j.is_real = kind == STOW_KIND_FLOAT;
   j.is_unsigned = kind == STOW_KIND_UNSIGNED || kind == STOW_KIND_BOOL;
   if (!find_op(call, &j.op)) {
-    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "op is none that reduces");
+    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "unknown reduction");
   }
   stow_status status = check_dtype(call, &j);
   if (status == STOW_OK) {

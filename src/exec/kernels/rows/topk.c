@@ -118,8 +118,8 @@ static stow_status find_k(const stow_kernel_call* call, uint32_t axis, size_t* o
   }
   int64_t dim = x->rank == 0 ? 1 : x->dims[axis];
   if (k < 0 || k > dim || (x->rank != 0 && k > most)) {
-    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "k is %lld, of %lld elements",
-                            (long long)k, (long long)dim);
+    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
+                            "k is %lld, but there are %lld elements", (long long)k, (long long)dim);
   }
   if (x->rank != 0) {
     call->results[0]->dims[axis] = k;

@@ -371,12 +371,13 @@ static stow_status run_dft(stow_kernel_call* call) {
   int64_t axis = axis_of(call);
   int64_t last = (int64_t)x->rank - 1;
   if (axis < 0 || axis >= last) {
-    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "axis %lld is not in [0, %lld)",
-                            (long long)axis, (long long)last);
+    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
+                            "axis %lld is out of range (rank %lld)", (long long)axis,
+                            (long long)last);
   }
   if (stowi_kernel_kind(x->dtype) != STOW_KIND_FLOAT || x->dims[last] < 1 || x->dims[last] > 2) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
-                            "x must be floats whose last dim is 1 or 2, not %lld",
+                            "x must have floats and a last dim of 1 or 2, not %lld",
                             (long long)x->dims[last]);
   }
   transforms t;
@@ -385,7 +386,7 @@ static stow_status run_dft(stow_kernel_call* call) {
   bool is_half = stow_kernel_bool(call, "onesided", false) && !t.inverse;
   int64_t count = is_half ? length / 2 + 1 : length;
   if (length < 1 || count > out->dims[axis]) {
-    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "a transform of length %lld",
+    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "length %lld is out of range",
                             (long long)length);
   }
   for (int64_t i = 0; i < last; ++i) {
@@ -435,15 +436,15 @@ static stow_status scratch_rfft(const stow_kernel_call* call, uint64_t* out_byte
 static stow_status run_rfft(stow_kernel_call* call) {
   transforms t = read_rfft(call);
   if (stowi_kernel_kind(t.in.tensor->dtype) != STOW_KIND_FLOAT) {
-    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "x must be floats");
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "x must have floats");
   }
   if (stow_kernel_int(call, "signal_dims", 1) != 1) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
-                            "signals of %lld dims are not supported, only of 1",
+                            "signals of %lld dims are unsupported; expected 1",
                             (long long)stow_kernel_int(call, "signal_dims", 1));
   }
   if (stow_kernel_bool(call, "normalized", false)) {
-    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "normalized transforms are not supported");
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "normalized transforms are unsupported");
   }
   stowi_kernel_carve carve = {call->scratch, 0};
   transforms_carve(&t, call->workers, &carve);
@@ -487,15 +488,16 @@ static stow_status check(const stow_kernel_call* call, int64_t step, int64_t len
   const stow_tensor* window = stow_kernel_operand(call, WINDOW);
   if (stowi_kernel_kind(x->dtype) != STOW_KIND_FLOAT || (x->rank == 3 && x->dims[2] > 2)) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
-                            "x must be floats whose last dim is 1 or 2");
+                            "x must have floats and a last dim of 1 or 2");
   }
   if (step < 1 || length < 1 || length > x->dims[1]) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                            "frames of %lld, %lld after each other, of %lld samples",
+                            "frames of length %lld and step %lld do not fit %lld samples",
                             (long long)length, (long long)step, (long long)x->dims[1]);
   }
   if (window != NULL && window->dims[0] != length) {
-    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "a window of %lld for frames of %lld",
+    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
+                            "a window of %lld does not fit frames of %lld",
                             (long long)window->dims[0], (long long)length);
   }
   return STOW_OK;

@@ -27,8 +27,8 @@ static stow_status run_window(stow_kernel_call* call) {
   stow_tensor* out = stow_kernel_result(call, 0);
   int64_t size = stowi_kernel_int_at(stow_kernel_operand(call, 0), 0);
   if (size < 0 || size > out->dims[0]) {
-    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "a window of %lld samples",
-                            (long long)size);
+    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
+                            "a window of %lld samples is out of range", (long long)size);
   }
   out->dims[0] = size;
   weights w = weights_of(call);
@@ -86,7 +86,7 @@ static stow_status run_mel_weights(stow_kernel_call* call) {
   if (b.count < 0 || b.length < 0 || b.rate < 1 || b.bins > out->dims[0] ||
       b.count > out->dims[1]) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                            "%lld bands of a transform of length %lld at a rate of %lld",
+                            "%lld bands, length %lld or sample rate %lld is out of range",
                             (long long)b.count, (long long)b.length, (long long)b.rate);
   }
   out->dims[0] = b.bins;

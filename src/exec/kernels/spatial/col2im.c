@@ -69,9 +69,10 @@ static stow_status read_slide(const stow_kernel_call* call, job* j) {
     s->begins[i] = stowi_kernel_list_at(call, "pads", i, 0);
     s->ends[i] = stowi_kernel_list_at(call, "pads", s->rank + i, 0);
     if (s->kernel[i] < 1 || s->kernel[i] > j->x->dims[1]) {
-      return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                              "block dim %u is %lld, not within 1 and operand 0's dim 1",
-                              (unsigned)i, (long long)s->kernel[i]);
+      return stow_kernel_fail(
+          call, STOW_ERR_INVALID_ARGUMENT,
+          "block dim %u is %lld, which is out of range (1 to dim 1 of operand 0)", (unsigned)i,
+          (long long)s->kernel[i]);
     }
     stow_status status = count_blocks(call, s, i);
     if (status != STOW_OK) {
@@ -85,8 +86,8 @@ static stow_status read_slide(const stow_kernel_call* call, job* j) {
   if (s->out_count != (size_t)j->x->dims[2] ||
       s->taps * (size_t)j->y->dims[1] != (size_t)j->x->dims[1]) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                            "the image has room for %zu blocks of %zu, operand 0 has other dims",
-                            s->out_count, s->taps);
+                            "the dims of operand 0 do not fit %zu blocks of %zu", s->out_count,
+                            s->taps);
   }
   return STOW_OK;
 }
@@ -94,7 +95,8 @@ static stow_status read_slide(const stow_kernel_call* call, job* j) {
 static stow_status run_col2im(stow_kernel_call* call) {
   job j = {.x = stow_kernel_operand(call, 0), .y = stow_kernel_result(call, 0)};
   if (stowi_kernel_kind(j.x->dtype) == STOW_KIND_COMPLEX || stowi_kernel_bits(j.x->dtype) < 8) {
-    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "numbers of whole bytes are needed");
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
+                            "elements of less than a byte are unsupported");
   }
   stow_status status = read_slide(call, &j);
   if (status == STOW_OK) {

@@ -578,8 +578,7 @@ stow_status stowi_kernel_conv_run(stowi_kernel_conv* c) {
   if (c->x->dtype == STOW_F64) {
     conv_double(c);
   } else if (!is_panel(c->x->dtype)) {
-    return stow_kernel_fail(c->call, STOW_ERR_UNSUPPORTED,
-                            "a convolution is of f32, f16, bf16 or f64");
+    return stow_kernel_fail(c->call, STOW_ERR_UNSUPPORTED, "x must be f32, f16, bf16 or f64");
   } else if (is_depthwise(c)) {
     conv_depthwise(c);
   } else {

@@ -454,8 +454,7 @@ static bool is_byte(const stow_tensor* t) { return t->dtype == STOW_U8 || t->dty
 static stow_status conv_int_run(conv_int* c) {
   const stowi_kernel_slide* s = &c->slide;
   if (!is_byte(c->x) || !is_byte(c->w)) {
-    return stow_kernel_fail(c->call, STOW_ERR_UNSUPPORTED,
-                            "a convolution of integers is of u8 or i8");
+    return stow_kernel_fail(c->call, STOW_ERR_UNSUPPORTED, "operands must be u8 or i8");
   }
   if (s->batch == 0 || s->out_count == 0 || channels_of(c) == 0) {
     return STOW_OK;
@@ -602,7 +601,7 @@ static stow_status run_qlinear_conv(stow_kernel_call* call) {
                       .positions = c.slide.out_count,
                       .channels_last = c.slide.channels_last};
   if (j.y->dtype != STOW_U8 && j.y->dtype != STOW_I8) {
-    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "the result must be of u8 or i8");
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "the result must be u8 or i8");
   }
   c.user = &j;
   return conv_int_run(&c);

@@ -221,8 +221,7 @@ static stow_status run_conv_transpose(stow_kernel_call* call) {
   } else if (dtype == STOW_F64 || dtype == STOW_F16 || dtype == STOW_BF16) {
     stow_kernel_split(call, stow_tensor_elements(j.y), 64, gather_task, &j);
   } else {
-    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
-                            "a convolution is of f32, f16, bf16 or f64");
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "x must be f32, f16, bf16 or f64");
   }
   return STOW_OK;
 }

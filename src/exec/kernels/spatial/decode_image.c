@@ -48,7 +48,7 @@ static stow_status read_palette(const stow_kernel_call* call, size_t size, uint6
                                 uint32_t count, pixel_layout* out) {
   count = count == 0 || count > 256 ? 256 : count;
   if (!fits(size, first, 1, (uint64_t)count * 4)) {
-    return fail(call, "the palette of the BMP file lies beyond its end");
+    return fail(call, "the BMP file is truncated (palette)");
   }
   out->palette = out->bytes + first;
   out->palette_count = count;
@@ -63,7 +63,7 @@ static stow_status image_bmp(const stow_kernel_call* call, const unsigned char* 
   }
   uint32_t bits = u16_at(bytes + 28);
   if (u32_at(bytes + 30) != 0 || (bits != 8 && bits != 24 && bits != 32)) {
-    return refuse(call, "BMP files of 8, 24 or 32 bits without compression are read, no others");
+    return refuse(call, "unsupported BMP file; expected 8, 24 or 32 bits without compression");
   }
   uint32_t height = u32_at(bytes + 22);
   bool is_down = height >> 31 != 0;  // a negative height: the first row is the upper one
@@ -72,7 +72,7 @@ static stow_status image_bmp(const stow_kernel_call* call, const unsigned char* 
   uint64_t row_size = ((uint64_t)width * bits + 31) / 32 * 4;
   uint32_t first = u32_at(bytes + 10);
   if (width > MOST_PIXELS || height > MOST_PIXELS || !fits(size, first, height, row_size)) {
-    return fail(call, "the pixels of the BMP file lie beyond its end");
+    return fail(call, "the BMP file is truncated (pixels)");
   }
   bool is_empty = height == 0 || width == 0;
   *out = (pixel_layout){.bytes = bytes,
@@ -121,19 +121,19 @@ static stow_status image_pnm(const stow_kernel_call* call, const unsigned char* 
   uint32_t most;
   size_t at = 2;
   if (bytes[1] != '5' && bytes[1] != '6') {
-    return refuse(call, "PNM files of bytes (P5, P6) are read, no others");
+    return refuse(call, "unsupported PNM file; expected P5 or P6");
   }
   if (!read_number(bytes, size, &at, &width) || !read_number(bytes, size, &at, &height) ||
       !read_number(bytes, size, &at, &most) || at >= size || most == 0) {
-    return fail(call, "the header of the PNM file is not complete");
+    return fail(call, "the header of the PNM file is incomplete");
   }
   if (most > 255) {
-    return refuse(call, "PNM files of one byte for each sample are read, no others");
+    return refuse(call, "unsupported PNM file; expected one byte per sample");
   }
   size_t samples = bytes[1] == '6' ? 3 : 1;
   ++at;  // the one space after the header
   if (!fits(size, at, height, (uint64_t)width * samples)) {
-    return fail(call, "the pixels of the PNM file lie beyond its end");
+    return fail(call, "the PNM file is truncated (pixels)");
   }
   *out = (pixel_layout){.bytes = bytes,
                         .height = height,
@@ -179,7 +179,7 @@ static stow_status refuse_format(const stow_kernel_call* call, const unsigned ch
     }
   }
   return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
-                          "the file is %s; BMP and PNM files are decoded, no others", name);
+                          "the file is %s, which is unsupported; expected BMP or PNM", name);
 }
 
 // Red, green and blue of a pixel.
@@ -228,7 +228,7 @@ static stow_status run_decode_image(stow_kernel_call* call) {
   }
   if (image.height > (size_t)y->dims[0] || image.width > (size_t)y->dims[1]) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                            "the image has %zu x %zu pixels, the result has room for %lld x %lld",
+                            "the image has %zu x %zu pixels, more than the planned %lld x %lld",
                             image.height, image.width, (long long)y->dims[0],
                             (long long)y->dims[1]);
   }

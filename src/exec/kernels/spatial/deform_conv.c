@@ -127,8 +127,7 @@ static stow_status run_deform_conv(stow_kernel_call* call) {
     return status;
   }
   if (stowi_kernel_kind(j.x->dtype) != STOW_KIND_FLOAT || stowi_kernel_bits(j.x->dtype) < 16) {
-    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
-                            "a convolution is of f32, f16, bf16 or f64");
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "x must be f32, f16, bf16 or f64");
   }
   if (stow_tensor_elements(j.y) != 0) {
     stow_kernel_split(call, (size_t)j.slide.batch * j.slide.out_count, 1, convolve_task, &j);

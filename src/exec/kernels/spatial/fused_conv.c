@@ -126,8 +126,7 @@ static stow_status run_fused_conv(stow_kernel_call* call) {
                               "operand 3 (the addend) must have the result's dims");
   }
   if (status == STOW_OK && c.x->dtype == STOW_F64 && j.activation != NONE) {
-    status = stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
-                              "an activation after a convolution is of f32, f16 or bf16, not f64");
+    status = stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "an activation needs f32, f16 or bf16");
   }
   if (status == STOW_OK) {
     status = stowi_kernel_conv_run(&c);

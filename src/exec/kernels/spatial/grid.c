@@ -52,7 +52,7 @@ static stow_status run_affine_grid(stow_kernel_call* call) {
   j.rank = j.y->rank - 2;
   if (stowi_kernel_kind(j.theta->dtype) != STOW_KIND_FLOAT ||
       stowi_kernel_bits(j.theta->dtype) < 16) {
-    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "theta must be of f32, f16, bf16 or f64");
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "theta must be f32, f16, bf16 or f64");
   }
   stow_kernel_split(call, stow_tensor_elements(j.y) / j.rank, 1024, grid_task, &j);
   return STOW_OK;
@@ -234,7 +234,7 @@ static stow_status run_grid_sample(stow_kernel_call* call) {
   if (j.rank > MAX_SPATIAL || stowi_kernel_kind(j.x->dtype) == STOW_KIND_COMPLEX ||
       stowi_kernel_kind(j.grid->dtype) != STOW_KIND_FLOAT) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
-                            "a grid of floats over 1 to 3 spatial dims of numbers is needed");
+                            "expected a grid of floats over 1 to 3 spatial dims of real numbers");
   }
   for (uint32_t i = 2; i < j.x->rank; ++i) {
     j.in_count *= (size_t)j.x->dims[i];
@@ -244,7 +244,7 @@ static stow_status run_grid_sample(stow_kernel_call* call) {
     return STOW_OK;
   }
   if (j.in_count == 0) {
-    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "x has no elements to sample");
+    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "x is empty");
   }
   stow_kernel_split(call, (size_t)j.x->dims[0] * j.out_count, 2048 / (size_t)(j.x->dims[1] + 1) + 1,
                     sample_task, &j);

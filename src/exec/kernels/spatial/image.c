@@ -16,11 +16,12 @@ static stow_status run_crop(stow_kernel_call* call) {
   int64_t left = stowi_kernel_list_at(call, "border", 0, 0);
   int64_t top = stowi_kernel_list_at(call, "border", 1, 0);
   if (size == 0) {
-    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "elements must be whole bytes");
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
+                            "elements of less than a byte are unsupported");
   }
   if (top > x->dims[2] - y->dims[2] || left > x->dims[3] - y->dims[3]) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                            "%lld x %lld elements after a border of %lld and %lld lie outside",
+                            "%lld x %lld elements after a border of %lld and %lld are out of range",
                             (long long)y->dims[2], (long long)y->dims[3], (long long)top,
                             (long long)left);
   }
@@ -74,13 +75,13 @@ static stow_status run_scale_image(stow_kernel_call* call) {
            .plane = 1};
   stow_dtype dtype = j.x->dtype;
   if (dtype != STOW_F32 && dtype != STOW_F16 && dtype != STOW_BF16) {
-    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "x must be of f32, f16 or bf16");
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "x must be f32, f16 or bf16");
   }
   const stow_attr* bias = stow_kernel_attr(call, "bias");
   if (bias != NULL && bias->kind == STOW_ATTR_FLOATS && bias->count != 0) {
     if (j.x->rank < 2 || bias->count != (size_t)j.x->dims[1]) {
       return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                              "bias has %zu numbers, one for each channel is needed", bias->count);
+                              "bias has %zu elements, expected one per channel", bias->count);
     }
     j.bias = bias;
   }

@@ -127,7 +127,7 @@ static stow_status run_non_max_suppression(stow_kernel_call* call) {
   const stow_tensor* least = stow_kernel_operand(call, 4);
   stow_tensor* y = stow_kernel_result(call, 0);
   if (boxes->dtype != STOW_F32 || scores->dtype != STOW_F32) {
-    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "boxes and scores must be of f32");
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "boxes and scores must be f32");
   }
   int64_t asked =
       most == NULL || stow_tensor_elements(most) == 0 ? 0 : stowi_kernel_int_at(most, 0);

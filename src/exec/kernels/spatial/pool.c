@@ -375,8 +375,7 @@ static stow_status run_pool(stow_kernel_call* call) {
   }
   if (!is_pooled(p.x->dtype, p.op)) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
-                            "a pool is of f32, f16, bf16 or f64; that of the largest also of i8 "
-                            "and u8");
+                            "x must be f32, f16, bf16 or f64, or i8 or u8 for a max pool");
   }
   if (stow_tensor_elements(p.y) == 0) {
     return STOW_OK;
@@ -456,7 +455,8 @@ static stow_status run_max_unpool(stow_kernel_call* call) {
   }
   size_t size = stowi_kernel_bits(x->dtype) / 8;
   if (size == 0) {
-    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "elements must be whole bytes");
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
+                            "elements of less than a byte are unsupported");
   }
   if (stow_tensor_bytes(y) != 0) {
     memset(y->data, 0, stow_tensor_bytes(y));
@@ -466,8 +466,7 @@ static stow_status run_max_unpool(stow_kernel_call* call) {
     size_t to;
     if (place < 0 || (uint64_t)place >= places || !find_place(y, dims, (size_t)place, &to)) {
       return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                              "index %zu is %lld, which is no place in the result", i,
-                              (long long)place);
+                              "index %zu is %lld, which is out of range", i, (long long)place);
     }
     memcpy((unsigned char*)y->data + to * size, (const unsigned char*)x->data + i * size, size);
   }

@@ -62,10 +62,11 @@ static stow_status run_qlinear_pool(stow_kernel_call* call) {
            .y = stow_kernel_result(call, 0),
            .count_include_pad = stow_kernel_bool(call, "count_include_pad", false)};
   if (j.x->dtype != STOW_U8 && j.x->dtype != STOW_I8) {
-    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "a quantised pool is of u8 or i8");
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "x must be u8 or i8");
   }
   if (y_scale == NULL) {
-    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "operand 3 (the result's scale) is needed");
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
+                            "operand 3 (the result's scale) is missing");
   }
   stow_status status = stowi_kernel_slide_read(call, j.x, j.y, NULL, &j.slide);
   if (status != STOW_OK) {

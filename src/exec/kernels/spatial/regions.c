@@ -15,8 +15,8 @@ static stow_status check_images(const stow_kernel_call* call, const stow_tensor*
     int64_t image = stowi_kernel_int_at(images, i);
     if (image < 0 || image >= x->dims[0]) {
       return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                              "region %zu is of image %lld, where there are %lld", i,
-                              (long long)image, (long long)x->dims[0]);
+                              "image %lld of region %zu is out of range (%lld images)",
+                              (long long)image, i, (long long)x->dims[0]);
     }
   }
   return STOW_OK;
@@ -104,11 +104,11 @@ static stow_status run_crop_and_resize(stow_kernel_call* call) {
                 .outside = (float)stow_kernel_float(call, "outside", 0)};
   stow_dtype dtype = j.x->dtype;
   if (dtype != STOW_F32 && dtype != STOW_F16 && dtype != STOW_BF16) {
-    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "x must be of f32, f16 or bf16");
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "x must be f32, f16 or bf16");
   }
   if (j.regions->dims[1] != 4 || stow_tensor_elements(j.images) != (size_t)j.regions->dims[0]) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                            "each region needs four numbers and the index of its image");
+                            "a region must have four coordinates and an image index");
   }
   stow_status status = check_images(call, j.x, j.images);
   if (status == STOW_OK) {
@@ -186,13 +186,13 @@ static stow_status run_max_roi_pool(stow_kernel_call* call) {
                 .y = stow_kernel_result(call, 0),
                 .scale = stow_kernel_float(call, "spatial_scale", 1)};
   if (stowi_kernel_kind(j.x->dtype) != STOW_KIND_FLOAT || stowi_kernel_bits(j.x->dtype) < 16) {
-    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "x must be of f32, f16, bf16 or f64");
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "x must be f32, f16, bf16 or f64");
   }
   for (size_t i = 0; i < (size_t)j.regions->dims[0]; ++i) {
     double image = stowi_kernel_float_at(j.regions, i * 5);
     if (!(image >= 0 && image < (double)j.x->dims[0])) {
       return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                              "region %zu is of image %g, where there are %lld", i, image,
+                              "image %g of region %zu is out of range (%lld images)", image, i,
                               (long long)j.x->dims[0]);
     }
   }
@@ -328,14 +328,14 @@ static stow_status run_roi_align(stow_kernel_call* call) {
                  .ratio = stow_kernel_int(call, "sampling_ratio", 0),
                  .scale = stow_kernel_float(call, "spatial_scale", 1)};
   if (stowi_kernel_kind(j.x->dtype) != STOW_KIND_FLOAT || stowi_kernel_bits(j.x->dtype) < 16) {
-    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "x must be of f32, f16, bf16 or f64");
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "x must be f32, f16, bf16 or f64");
   }
   stow_status status = check_images(call, j.x, j.images);
   if (status != STOW_OK) {
     return status;
   }
   if (stow_tensor_elements(j.y) != 0 && stow_tensor_elements(j.x) == 0) {
-    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "x has no elements to sample");
+    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "x is empty");
   }
   stow_kernel_split(call, (size_t)(j.y->dims[0] * j.y->dims[1]), 8, align_task, &j);
   return STOW_OK;

@@ -392,8 +392,9 @@ static void read_axes(resizing* r) {
 static stow_status check(const resizing* r) {
   if (stowi_kernel_bits(r->x->dtype) < 8 || (r->way.mode != STOWI_KERNEL_RESIZE_NEAREST &&
                                              stowi_kernel_kind(r->x->dtype) == STOW_KIND_COMPLEX)) {
-    return stow_kernel_fail(r->call, STOW_ERR_UNSUPPORTED,
-                            "resize is of whole bytes, and of complex numbers to the nearest only");
+    return stow_kernel_fail(
+        r->call, STOW_ERR_UNSUPPORTED,
+        "elements of less than a byte are unsupported, and complex numbers only in mode nearest");
   }
   for (uint32_t i = 0; i < r->x->rank; ++i) {
     const stowi_kernel_resize_axis* a = &r->axes[i];

@@ -29,12 +29,12 @@ stow_status stowi_kernel_slide_bound(const stow_kernel_call* call, stowi_kernel_
   s->dilations[i] = s->kernel[i] <= 1 ? 1 : s->dilations[i];
   bool is_bounded = is_near(s->out[i], s->strides[i]) && is_near(s->kernel[i], s->dilations[i]) &&
                     s->in[i] <= FARTHEST && s->begins[i] <= FARTHEST && s->ends[i] <= FARTHEST;
-  return is_bounded ? STOW_OK
-                    : stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
-                                       "windows reach too far along spatial dim %u: positions "
-                                       "times stride, kernel times dilation, and pads must stay "
-                                       "below 2^60",
-                                       (unsigned)i);
+  return is_bounded
+             ? STOW_OK
+             : stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
+                                "windows along spatial dim %u are too large: positions times "
+                                "stride, kernel times dilation, and pads must be below 2^60",
+                                (unsigned)i);
 }
 
 stow_status stowi_kernel_slide_count(const stow_kernel_call* call, stowi_kernel_slide* w) {

@@ -300,7 +300,8 @@ stow_status stowi_kernel_need_plain(const stow_kernel_call* call) {
   for (size_t k = 0; k < call->operand_count; ++k) {
     const stow_tensor* operand = call->operands[k];
     if (operand != NULL && stowi_kernel_kind(operand->dtype) == STOW_KIND_COMPLEX) {
-      return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "operand %zu is %s; reals are needed", k,
+      return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
+                              "operand %zu is %s, expected real numbers", k,
                               stowi_kernel_dtype_text(operand->dtype));
     }
   }
@@ -308,7 +309,7 @@ stow_status stowi_kernel_need_plain(const stow_kernel_call* call) {
     stow_dtype dtype = call->results[k]->dtype;
     if (stowi_kernel_kind(dtype) == STOW_KIND_COMPLEX || stowi_kernel_bits(dtype) < 8) {
       return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
-                              "result %zu is %s; reals of whole bytes are needed", k,
+                              "result %zu is %s, expected real numbers of at least a byte", k,
                               stowi_kernel_dtype_text(dtype));
     }
   }
