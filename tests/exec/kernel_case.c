@@ -52,7 +52,7 @@ struct kernel_case {
 typedef struct way {
   const kernel_case* c;
   uint32_t workers;
-  size_t over[MOST];  // by result: the operand that it lies over; NONE
+  size_t over[MOST];  // by result: the operand that it is in place of; NONE
   size_t same[MOST];  // by operand: the one whose bytes it shares; NONE
   buffer operands[MOST];
   buffer results[MOST];

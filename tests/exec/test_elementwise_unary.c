@@ -117,7 +117,7 @@ static void check_unary(const unary_case* u, const char* dtype, double tolerance
   kernel_case_destroy(c);
 }
 
-TEST(FunctionsAreWhatTheyAreCalled) {
+TEST(FunctionsMatchTheirDefinitions) {
   for (size_t i = 0; i < CASE_COUNT; ++i) {
     check_unary(&unary_cases[i], "f32", 1e-6);
     check_unary(&unary_cases[i], "f64", 1e-9);

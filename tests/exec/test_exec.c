@@ -24,7 +24,7 @@ static stow_kernel kernel_of(stow_status (*run)(stow_kernel_call* call)) {
 // ---------------------------------------------------------------------------------------------
 // Kernels
 
-TEST(EveryOpHasAKernelButThoseThatTheExecutorCarriesOut) {
+TEST(EveryOpHasAKernelExceptThoseTheExecutorRuns) {
   size_t without = 0;
   for (stow_op op = 0; op < STOW_OP_CORE_COUNT; ++op) {
     without += stow_kernels_get(NULL, op) == NULL;
@@ -173,7 +173,7 @@ TEST(UnboundGraphsAreRefused) {
   exec_case_end(&c);
 }
 
-TEST(KernelsThatDoNotWorkInPlaceAreNeverAskedTo) {
+TEST(KernelsThatForbidInPlaceNeverRunInPlace) {
   exec_case c;
   exec_case_begin(&c, SUM);
   REQUIRE(exec_case_make(&c) == STOW_OK);
@@ -386,7 +386,7 @@ static bool watch(void* user, const stow_exec_event* event) {
   return ++w->events != w->stop_at;
 }
 
-TEST(StepsAreToldAndCanBeStopped) {
+TEST(StepsAreReportedAndCanBeStopped) {
   exec_case c;
   watcher w = {0};
   exec_case_begin(&c, SUM);

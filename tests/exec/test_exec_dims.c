@@ -1,10 +1,10 @@
-// Dims that only a run tells.
+// Data-dependent dims.
 #include <string.h>
 
 #include "exec/exec_case.h"
 #include "support/test.h"
 
-TEST(KernelsTellDimsAndOthersFollow) {
+TEST(DimsSetByKernelsPropagate) {
   for (int way = 0; way < EXEC_WAYS; ++way) {
     exec_case c;
     exec_case_begin(
@@ -63,7 +63,7 @@ TEST(OperandsThatNoLongerFitAreRefused) {
   exec_case_end(&c);
 }
 
-TEST(WhatIsSpreadInARunIsNotWrittenOver) {
+TEST(OperandsThatBroadcastInARunAreNotOverwritten) {
   for (int spread = 0; spread < 2; ++spread) {
     exec_case c;
     exec_case_begin(&c,
@@ -81,7 +81,7 @@ TEST(WhatIsSpreadInARunIsNotWrittenOver) {
   }
 }
 
-TEST(PartsOfWhatIsSmallerAreWhereTheyBegin) {
+TEST(PartsOfSmallerValuesAreAtTheirOwnOffsets) {
   for (int way = 0; way < EXEC_WAYS; ++way) {
     exec_case c;
     exec_case_begin(&c,
@@ -167,7 +167,7 @@ TEST(DeclaredTypesFollowTheirOperands) {
   }
 }
 
-TEST(DeclaredTypesThatDoNotTellDimsApartAreRefused) {
+TEST(AmbiguousDeclaredTypesAreRefused) {
   exec_case c;
   exec_case_begin(&c,
                   "%0 = input \"x\" : f32[4]\n %1 = nonzero(%0) : bounded i64[1, 4]\n"

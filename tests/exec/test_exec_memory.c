@@ -358,7 +358,7 @@ TEST(ExternalValuesAreBoundByPointer) {
   exec_case_end(&c);
 }
 
-TEST(OnlyWhatIsEmptyIsBoundToNothing) {
+TEST(OnlyEmptyValuesMayBeBoundToNull) {
   for (int count = 0; count < 2; ++count) {
     exec_case c;
     exec_case_begin(&c, count == 0 ? "%0 = input \"x\" : u8[0]\n return %0"
@@ -449,8 +449,8 @@ TEST(CachesThatAnOpWritesIntoAreSetOnce) {
   exec_case_end(&c);
 }
 
-// Bytes of an input are gone where it dies in the run, and where a result lies over them; a view of
-// it is no such result.
+// Bytes of an input are gone where it dies in the run, and where a result takes their place; a view
+// of it is no such result.
 TEST(InputsAreConsumedWhereTheirBytesAreTaken) {
   static const struct {
     const char* text;

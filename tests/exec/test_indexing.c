@@ -40,7 +40,7 @@ static void gather_over_indices(const char* operands, const char* node, const ch
   kernel_case_destroy(c);
 }
 
-TEST(GatherOverItsIndices) {
+TEST(GatherWorksInPlaceOfItsIndices) {
   gather_over_indices("f32[50]; i64[40000]", "gather(%0, %1)", "f32[40000]");
   gather_over_indices("u8[50, 1]; i64[40000, 1]", "gather_elements(%0, %1)", "u8[40000, 1]");
 }
@@ -74,7 +74,7 @@ static void set_table(kernel_case* c, size_t count) {
   }
 }
 
-TEST(QuantizedTablesAreBroughtBackToFloats) {
+TEST(QuantizedTablesAreDequantised) {
   kernel_case* c =
       kernel_case_create("u8[3, 16]; i64[1] = [2]; f32[3, 2]; u8[3, 1]",
                          "gather_quantized(%0, %1, %2, %3) {block = 16}", "f32[1, 32]");
@@ -175,7 +175,7 @@ TEST(ScatterNdPlacesByTuples) {
                 "f32[4]", "index 4 is out of range (dim 0 is 4)");
 }
 
-TEST(CachesTakeEntriesStraightOrRound) {
+TEST(CachesTakeEntriesLinearlyOrWrapping) {
   COUNTED("f32[2, 3, 1]; f32[2, 2, 1] = [10.0, 11.0, 12.0, 13.0]; i64[2] = [1, 0]",
           "tensor_scatter(%0, %1, %2)", "f32[2, 3, 1]", 0, 10, 11, 12, 13, 5);
   COUNTED("f32[2, 3, 1]; f32[2, 2, 1] = [10.0, 11.0, 12.0, 13.0]; i64[2] = [2, 4]",
@@ -199,7 +199,7 @@ TEST(TrianglesKeepOneSide) {
           3);
 }
 
-TEST(NonzeroTellsIndices) {
+TEST(NonzeroGivesIndices) {
   kernel_case* c = kernel_case_create("f32[2, 2]", "nonzero(%0)", "i64[2, 4]");
   KERNEL_SET(c, 0, float, 1, -0.0F, NAN, 2);
   KERNEL_GIVES(c, 0, 0, 0, 1, 1, 0, 0, 1);
@@ -255,7 +255,7 @@ TEST(UniqueComparesSlices) {
   COUNTED("u64[]", "unique(%0)", "u64[1]", 0);
 }
 
-TEST(CompressKeepsWhatIsChosen) {
+TEST(CompressKeepsSelectedElements) {
   kernel_case* c =
       kernel_case_create("i32[3, 2]; bool[3]", "compress(%0, %1) {axes = [0]}", "i32[3, 2]");
   count_up(c, 0, 0);

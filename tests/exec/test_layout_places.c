@@ -52,7 +52,7 @@ TEST(ConcatSpreadsRowsOfItsFirstOperand) {
   CHECK_NUMBERS(bytes, 1, 2, 7, 3, 4, 8, 5, 6, 9);
 }
 
-TEST(ConcatLeavesOperandsAtTheirPlace) {
+TEST(ConcatKeepsOperandsBuiltInsideTheResult) {
   int32_t bytes[6] = {0, 0, 3, 4, 5, 0};
   int32_t first[2] = {1, 2};
   int32_t last[1] = {6};
@@ -87,7 +87,7 @@ TEST(ConcatReadsAnOperandWhereItWasMoved) {
 // ---------------------------------------------------------------------------------------------
 // split
 
-TEST(SplitWritesOnePartOverItsOperandAndTheOthersElsewhere) {
+TEST(SplitWritesOnePartInPlace) {
   int32_t bytes[6] = {1, 2, 3, 4, 5, 6};
   int32_t first[2];
   int32_t last[2];
@@ -100,7 +100,7 @@ TEST(SplitWritesOnePartOverItsOperandAndTheOthersElsewhere) {
   CHECK_NUMBERS(last, 3, 6);
 }
 
-TEST(SplitLeavesPartsAtTheirPlace) {
+TEST(SplitKeepsPartsThatAreViews) {
   int32_t bytes[4] = {1, 2, 3, 4};
   stow_tensor x = tensor(bytes, STOW_I32, 1, 4, 0);
   stow_tensor parts[] = {tensor(bytes, STOW_I32, 1, 2, 0), tensor(bytes + 2, STOW_I32, 1, 2, 0)};

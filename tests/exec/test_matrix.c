@@ -103,7 +103,7 @@ TEST(LargeProductsAreRight) {
 // ---------------------------------------------------------------------------------------------
 // fused_matmul, gemm, fused_gemm
 
-TEST(FusedMatmulTurnsItsFactors) {
+TEST(FusedMatmulTransposesItsFactors) {
   GIVES("f32[3, 2] = [1, 4, 2, 5, 3, 6]; f32" B_3_4, "fused_matmul(%0, %1) {trans_a = true}",
         "f32[2, 4]", 0, 1, 14, 5, 3, 7, 29, 14, 6);
   GIVES("f32" A_2_3 "f32[4, 3] = [1, 3, -2, 0, 1, 4, 2, 0, 1, -1, 2, 0]",

@@ -157,7 +157,7 @@ TEST(ScratchGrowsWithEveryArgument) {
   CHECK(stowi_kernel_gemm_scratch(9, 9, 9, 2) == 2 * stowi_kernel_gemm_scratch(9, 9, 9, 1));
 }
 
-TEST(AnEmptySumLeavesWhatIsAddedTo) {
+TEST(AnEmptySumKeepsTheAddend) {
   float c[4] = {1, 2, 3, 4};
   stowi_kernel_gemm g = {2, 2, 0, {NULL, 0, 1}, {NULL, 2, 1}, c, 2, 1, true};
   stowi_kernel_gemm_alone(&g, NULL);

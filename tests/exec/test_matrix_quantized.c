@@ -81,7 +81,7 @@ TEST(IntegerSumsAreExactInEveryShape) {
 // ---------------------------------------------------------------------------------------------
 // matmul_integer and what becomes floats
 
-TEST(MatmulIntegerTakesOffZeroPoints) {
+TEST(MatmulIntegerSubtractsZeroPoints) {
   GIVES("u8[2, 2] = [1, 2, 3, 255]; i8[2, 2] = [1, -1, 2, -128]", "matmul_integer(%0, %1)",
         "i32[2, 2]", 0, 5, -257, 513, -32643);
   GIVES("u8[2, 2] = [1, 2, 3, 4]; u8[2, 2] = [5, 6, 7, 8]; u8[] = [2]; u8[] = [6]",
@@ -177,7 +177,7 @@ TEST(QgemmAddsAndScales) {
         "one element");
 }
 
-TEST(QgemmLiesOverItsAddend) {
+TEST(QgemmWorksInPlaceOfItsAddend) {
   kernel_case* c =
       kernel_case_create("u8[2, 2]; f32[] = [0.5]; u8[] = [1]; i8[2, 2]; i8[] = [0]; i32[2, 2]",
                          "qgemm(%0, %1, %2, %3, %1, %4, %5)", "f32[2, 2]");

@@ -95,7 +95,7 @@ TEST(UnknownAxesGiveDims) {
   kernel_case_destroy(c);
 }
 
-TEST(NothingReducesToTheNeutralElement) {
+TEST(EmptyReductionsGiveTheNeutralElement) {
 #define NOTHING(op, number)                                                                       \
   do {                                                                                            \
     kernel_case* c =                                                                              \

@@ -16,7 +16,7 @@ static void count_up(kernel_case* c, size_t count) {
 // ---------------------------------------------------------------------------------------------
 // Grids
 
-TEST(GridSampleTakesWhatPositionsSay) {
+TEST(GridSampleReadsAtPositions) {
   static const struct {
     const char* attrs;
     double numbers[4];
@@ -160,7 +160,7 @@ TEST(CropAndResizeInterpolates) {
 // ---------------------------------------------------------------------------------------------
 // Boxes
 
-TEST(OverlappingBoxesAreLeftOff) {
+TEST(OverlappingBoxesAreSuppressed) {
   kernel_case* c =
       kernel_case_create("f32[1, 4, 4]; f32[1, 2, 4]; i64[] = [3]; f32[] = [0.5]; f32[] = [0.2]",
                          "non_max_suppression(%0, %1, %2, %3, %4)", "i64[6, 3]");
@@ -183,7 +183,7 @@ TEST(BoxesMayBeGivenByTheirCenters) {
   kernel_case_destroy(c);
 }
 
-TEST(NoBoxesAreKeptUnlessAskedFor) {
+TEST(NoBoxesAreKeptByDefault) {
   kernel_case* c =
       kernel_case_create("f32[1, 3, 4]; f32[1, 1, 3]", "non_max_suppression(%0, %1)", "i64[0, 3]");
   CHECK(kernel_case_run(c) == STOW_OK);

@@ -96,7 +96,7 @@ TEST(LargeFloatsBecomeInfinityOrSaturate) {
             0x80);
 }
 
-TEST(PowersOfTwoRoundAsAsked) {
+TEST(PowersOfTwoRoundAsRequested) {
   CHECK_U64(store(STOW_F8E8M0, 1.1), 128);
   CHECK_U64(store(STOW_F8E8M0, 0), 0);
   CHECK_U64(store(STOW_F8E8M0, 1e300), 254);

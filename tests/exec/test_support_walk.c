@@ -57,7 +57,7 @@ static bool is_right(const nest* n, const stowi_kernel_run* run) {
   return true;
 }
 
-TEST(RunsCoverWhatIsAskedOnce) {
+TEST(RunsCoverTheRangeOnce) {
   test_random random = {7};
   for (int round = 0; round < 3000; ++round) {
     nest n;

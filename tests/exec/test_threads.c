@@ -31,7 +31,7 @@ static void count_range(void* user, size_t begin, size_t end, uint32_t worker) {
   atomic_fetch_sub(&t->busy[worker], 1);
 }
 
-TEST(EveryThingIsDoneOnce) {
+TEST(EveryItemIsProcessedOnce) {
   static tally t;
   for (uint32_t count = 1; count <= 5; ++count) {
     stowi_exec_workers* workers;
@@ -54,7 +54,7 @@ TEST(EveryThingIsDoneOnce) {
   stowi_exec_workers_destroy(NULL);
 }
 
-TEST(WorkersThatNeverWorkEndToo) {
+TEST(IdleWorkersStop) {
   for (int i = 0; i < 50; ++i) {
     stowi_exec_workers* workers;
     REQUIRE(stowi_exec_workers_create(3, stow_allocator_default(), NULL, &workers) == STOW_OK);

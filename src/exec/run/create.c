@@ -99,7 +99,7 @@ static void complete_calls(stow_exec* exec) {
   }
 }
 
-// The plan lists scratch by node, then in the order in which it was asked for.
+// The plan lists scratch by node, then in the order in which it was requested.
 static void find_scratch(stow_exec* exec) {
   stow_node last = STOW_NODE_NONE;
   size_t index = 0;

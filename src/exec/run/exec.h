@@ -66,7 +66,7 @@ struct stow_exec {
   stowi_exec_value_place* places;  // by value
   stowi_exec_region* regions;      // by region
   uint32_t region_count;
-  bool* is_bounded;        // by node: dims of its results are told anew in each run
+  bool* is_bounded;        // by node: dims of its results are computed again in each run
   unsigned char* weights;  // copies of weights that are not aligned
   size_t weights_size;
   stowi_exec_inference inference;

@@ -1,4 +1,4 @@
-// Paranoia: a shadow of the arena says what each byte must be.
+// Paranoia: a shadow of the arena records what each byte must be.
 //
 // Before a step, bytes that nothing occupies at it, and those of what is born there, are filled in
 // the arena and its shadow alike with 0xFF, which is a NaN in every float type. After it, results

@@ -1,5 +1,5 @@
 // What must be known before the plan: which kernel runs each node, how much scratch it needs, and
-// which results must not lie over operands.
+// which results must not be in place of operands.
 #include "exec/run/prepare.h"
 
 #include <string.h>

@@ -25,14 +25,14 @@ struct stow_prepared {
   stowi_exec_prepared_node* nodes;
 };
 
-// Whether |node| computes with dims that only a run tells: a value that it reads or makes is
+// Whether |node| computes with data-dependent dims: a value that it reads or makes is
 // bounded, or its dims depend on data.
 bool stowi_exec_is_bounded(const stow_graph* graph, stow_node node);
 
 // Of a loop: how its parts belong together (stow_carry), and how many values it carries.
 typedef struct stowi_exec_body {
   stow_node owner;
-  stow_node args;  // STOW_NODE_NONE where there is none
+  stow_node args;  // STOW_NODE_NONE if there is none
   stow_node yield;
   size_t carried;
   stow_carry carry;

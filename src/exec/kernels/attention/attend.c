@@ -64,7 +64,7 @@ STOWI_KERNEL_LOOP(multiply, (float* row, size_t count, float factor), (row, coun
 }
 
 // In place. |extra| is the score of one more, which gets its share but has no place; -INFINITY
-// where there is none. A row of which all is -INFINITY becomes zeros.
+// if there is none. A row of which all is -INFINITY becomes zeros.
 static void softmax_row(float* row, size_t count, float extra) {
   float top = extra;
   find_largest(row, count, &top);
@@ -456,7 +456,7 @@ STOWI_KERNEL_LOOP(cap_scores, (float cap, size_t count, float* row), (cap, count
   }
 }
 
-// Gives away the scores of |q| where this is the stage that is asked for. |row| holds all keys.
+// Gives away the scores of |q| where this is the requested stage. |row| holds all keys.
 static void show(const stowi_kernel_attention* a, const query_keys* q, int stage,
                  const float* row) {
   if (a->scores == NULL || a->stage != stage) {

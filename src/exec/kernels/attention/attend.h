@@ -32,7 +32,7 @@ typedef struct stowi_kernel_attention {
   size_t batches, heads, kv_heads;
   size_t queries, keys;
   size_t size, value_size;
-  stowi_kernel_heads q, k, v, out;  // out may lie exactly over q
+  stowi_kernel_heads q, k, v, out;  // out may be in place of q
   stowi_kernel_change change;       // of rows of q; not in f64
   double scale;
   double softcap;  // 0: none

@@ -57,7 +57,7 @@ bool stowi_kernel_change_is_none(const stowi_kernel_change* change);
 // Row |row| of |size|, which belongs to this place.
 void stowi_kernel_change_row(const stowi_kernel_change* change, size_t batch, size_t head, size_t s,
                              size_t size, float* row);
-// |join->out| may lie exactly over |join->past|. Fresh rows must fit behind those that stay.
+// |join->out| may be in place of |join->past|. Fresh rows must fit behind those that stay.
 void stowi_kernel_join_run(const stow_kernel_call* call, const stowi_kernel_join* join);
 
 #endif  // STOWAGE_SRC_EXEC_KERNELS_ATTENTION_HEADS_H_

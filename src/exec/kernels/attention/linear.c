@@ -27,7 +27,7 @@ typedef struct workspace {
 typedef struct layer {
   const stow_kernel_call* call;
   size_t batches, steps, heads, kv_heads, key_size, value_size;
-  size_t decays;  // of one head: key_size, 1, or 0 where there are none
+  size_t decays;  // of one head: key_size, 1, or 0 if there are none
   size_t betas;   // of one step: kv_heads, 1, or 0
   float scale;
   stowi_kernel_heads q, k, v, out;

@@ -88,7 +88,7 @@ static void turn_row(const rope* r, size_t first, size_t table) {
   }
 }
 
-// Which row of the tables belongs to this place; table_rows or more where there is none.
+// Which row of the tables belongs to this place; table_rows or more if there is none.
 static size_t table_row(const rope* r, size_t batch, size_t s) {
   if (r->positions == NULL) {
     return batch * r->table_batch + s;

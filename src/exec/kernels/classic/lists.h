@@ -6,7 +6,7 @@
 #include <stowage/kernel.h>
 
 typedef struct stowi_kernel_list {
-  size_t count;  // 0 where there is none
+  size_t count;  // 0 if there is none
   const stow_attr* attr;
   const stow_tensor* tensor;
 } stowi_kernel_list;

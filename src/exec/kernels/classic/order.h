@@ -13,7 +13,7 @@ typedef struct stowi_kernel_entry {
 // By major, minor and index. O(n log n), O(n) where it is sorted already, which tables mostly are.
 void stowi_kernel_sort_entries(stowi_kernel_entry* entries, size_t count);
 
-// The position of the first one with these numbers; SIZE_MAX where there is none.
+// The position of the first one with these numbers; SIZE_MAX if there is none.
 size_t stowi_kernel_find_entry(const stowi_kernel_entry* entries, size_t count, int64_t major,
                                int64_t minor);
 

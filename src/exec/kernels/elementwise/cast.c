@@ -31,7 +31,7 @@ DEFINE_CAST(cast_f32, float, stowi_kernel_load_f32, stowi_kernel_store_f32)
 DEFINE_CAST(cast_f64, double, stowi_kernel_load_f64, stowi_kernel_store_f64)
 DEFINE_CAST(cast_i64, int64_t, stowi_kernel_load_i64, stowi_kernel_store_i64)
 
-// To f8 types, by the rules that were asked for.
+// To f8 types, by the rules that were requested.
 static void cast_small(void* user, size_t begin, size_t end, uint32_t worker) {
   const cast_task* t = (const cast_task*)user;
   uint8_t* out = t->out->data;

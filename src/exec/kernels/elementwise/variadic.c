@@ -1,6 +1,7 @@
 // max, min, sum, mean of any number of operands, broadcast, from the first to the last. Two are the
 // binary engine's. More are taken a block at a time: what is computed of a block is kept aside
-// until all operands are read, so that the result may lie over any of them, and is rounded once.
+// until all operands are read, so that the result may be in place of any of them, and is rounded
+// once.
 #include "exec/kernels/elementwise/binary.h"
 #include "exec/kernels/support/convert.h"
 #include "exec/kernels/support/kernel.h"

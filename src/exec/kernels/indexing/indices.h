@@ -1,5 +1,5 @@
-// Indices that data gives: they are checked before anything is written, as results may lie over
-// them.
+// Indices that data gives: they are checked before anything is written, as results may be in place
+// of them.
 #ifndef STOWAGE_SRC_EXEC_KERNELS_INDEXING_INDICES_H_
 #define STOWAGE_SRC_EXEC_KERNELS_INDEXING_INDICES_H_
 
@@ -49,7 +49,7 @@ typedef struct stowi_kernel_elements_at {
 // Fails where the axis or an index is out of range, or the indices are longer than the data.
 stow_status stowi_kernel_elements_at_init(const stow_kernel_call* call,
                                           stowi_kernel_elements_at* out);
-// How many rows of how many indices; 0 of 0 where there are none.
+// How many rows of how many indices; 0 of 0 if there are none.
 size_t stowi_kernel_elements_at_rows(const stowi_kernel_elements_at* e, size_t* out_row);
 // The data's elements that indices |first| … |first| + |count| - 1 of row |row| name; at most
 // STOWI_KERNEL_BLOCK.

@@ -16,7 +16,7 @@ stowi_kernel_numbers stowi_kernel_numbers_of(const stow_kernel_call* call, const
 int64_t stowi_kernel_number_at(const stowi_kernel_numbers* numbers, size_t i);
 
 // |axis| as an index of |rank| dims, counted from the end where it is negative; fails where there
-// is no such dim.
+// is not such a dim.
 stow_status stowi_kernel_axis_of(const stow_kernel_call* call, int64_t axis, uint32_t rank,
                                  uint32_t* out_axis);
 // The same of the attribute `axis`.

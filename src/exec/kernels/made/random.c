@@ -80,7 +80,7 @@ static void make_numbers(void* user, size_t begin, size_t end, uint32_t worker) 
   }
 }
 
-// A block of probabilities is read before its elements are written: these may lie over it.
+// A block of probabilities is read before its elements are written: these may be in place of it.
 static void make_bernoulli(void* user, size_t begin, size_t end, uint32_t worker) {
   (void)worker;
   const sampling* s = user;

@@ -339,7 +339,7 @@ static void run_elements(const stow_kernel_call* call, const einsum_loops* e) {
 typedef struct matrix_loops {
   const stow_kernel_call* call;
   einsum_loops rest;  // axes that are neither m nor n nor k
-  size_t units;       // products next to each other
+  size_t units;       // products of the batch
   loop_axis m, n, k;
   size_t a, b;  // operands
   uint64_t scratch_size;

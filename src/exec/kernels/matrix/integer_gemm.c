@@ -153,7 +153,7 @@ static void pack_a(const stowi_kernel_integer_tiles* tiles, const stowi_kernel_i
   }
 }
 
-// A panel that has not all of a tile's columns, or whose columns do not lie next to each other.
+// A panel that has not all of a tile's columns, or whose columns are not adjacent.
 static void pack_any_b(const stowi_kernel_integer_tiles* tiles, const stowi_kernel_integer_gemm* g,
                        size_t step, size_t steps, size_t column, size_t columns,
                        const int16_t* zero, int16_t* out) {

@@ -189,8 +189,8 @@ static void multiply_rows(void* user, size_t begin, size_t end, uint32_t worker)
 
 static bool is_integer(double x) { return x > -0x1p53 && x < 0x1p53 && x == (double)(int64_t)x; }
 
-// Fails for dtypes that are no numbers, for activations, and where |alpha| or |beta| of integers
-// are no integers.
+// Fails for dtypes that are not numbers, for activations, and where |alpha| or |beta| of integers
+// are not integers.
 static stow_status multiply_wide(const stow_kernel_call* call, const product_call* multiply) {
   stow_dtype_kind kind = stowi_kernel_kind(multiply->result->dtype);
   bool is_whole = kind == STOW_KIND_SIGNED || kind == STOW_KIND_UNSIGNED;
@@ -298,7 +298,7 @@ static void multiply_f32(const stow_kernel_call* call, product_call* x) {
 // ---------------------------------------------------------------------------------------------
 // Narrower floats: parts of the factors and of the result as f32
 
-// |outer| × |inner| elements, the inner ones next to each other where one of the strides is 1.
+// |outer| × |inner| elements, the inner ones adjacent where one of the strides is 1.
 static stowi_kernel_matrix load_part(const stow_tensor* from, size_t first, size_t rows, size_t row,
                                      size_t columns, size_t column, float* to) {
   bool is_turned = row == 1 && column != 1;

@@ -209,7 +209,7 @@ typedef struct mixture {
   const stow_tensor* x;
   stow_tensor* result;
   size_t tokens, hidden, inter;
-  expert_layer first, second, gate;  // gate: outputs 0 where there is none
+  expert_layer first, second, gate;  // gate: outputs 0 if there is none
   expert_activation activation;
   int64_t fusion;  // of swiglu: 0 a layer of its own, 1 interleaved, 2 halves
   float alpha, beta, limit;
@@ -290,7 +290,7 @@ static stow_status packing_of(const stow_kernel_call* call, size_t index, expert
   return STOW_OK;
 }
 
-// Layer |index|, 0 to 2, with |inputs| inputs; without outputs where there is none.
+// Layer |index|, 0 to 2, with |inputs| inputs; without outputs if there is none.
 static stow_status layer_of(const stow_kernel_call* call, bool is_packed, size_t index,
                             size_t inputs, expert_layer* out) {
   size_t step = is_packed ? 3 : 2;

@@ -1,4 +1,4 @@
-// Strides of the factors of a product. Broadcasting is a stride of 0, so that nothing else knows of
+// Strides of the factors of a product. Broadcasting is a stride of 0, so that no other code handles
 // it. O(rank).
 #include "exec/kernels/matrix/product.h"
 

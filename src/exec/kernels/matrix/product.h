@@ -28,7 +28,7 @@ typedef struct stowi_kernel_product {
   stowi_kernel_factor b;
 } stowi_kernel_product;
 
-// Where b has no leading dims and a's rows lie one after the other, all rows are one product's.
+// Where b has no leading dims and a's rows are contiguous, all rows are one product's.
 stowi_kernel_product stowi_kernel_product_of(const stow_tensor* a, stowi_kernel_turn turn_a,
                                              const stow_tensor* b, stowi_kernel_turn turn_b);
 // For scratch: all rows as those of one product, which smaller dims may join them to.

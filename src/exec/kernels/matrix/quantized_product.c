@@ -188,7 +188,7 @@ static void run_row(const stowi_kernel_quantized* q, const room* r, size_t batch
   }
 }
 
-// Parts of the usual length are what is divided; those next to each other are summed together.
+// Parts of the usual length are what is divided; adjacent ones are summed together.
 static void run_row_parts(void* user, size_t begin, size_t end, uint32_t worker) {
   const division* d = user;
   const stowi_kernel_product* p = &d->q->product;

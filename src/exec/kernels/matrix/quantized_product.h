@@ -8,7 +8,7 @@
 // (or column) of all matrices.
 typedef struct stowi_kernel_lane {
   const stow_tensor* tensor;  // NULL: none
-  size_t count;               // 1 where there is none
+  size_t count;               // 1 if there is none
 } stowi_kernel_lane;
 
 typedef struct stowi_kernel_quantized stowi_kernel_quantized;

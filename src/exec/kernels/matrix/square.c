@@ -16,7 +16,7 @@ typedef struct squares {
   size_t bytes_per;  // of scratch for each worker
 } squares;
 
-// 0 where the last two dims are no square.
+// 0 where the last two dims are not equal.
 static size_t size_of(const stow_tensor* x) {
   bool is_square = x->rank >= 2 && x->dims[x->rank - 1] == x->dims[x->rank - 2];
   return is_square ? (size_t)x->dims[x->rank - 1] : 0;

@@ -152,7 +152,7 @@ static void dequantize_range(void* user, size_t begin, size_t end, uint32_t work
   }
 }
 
-// How scales lie over x.
+// How scales map to x.
 static linear_task task_of(const stow_kernel_call* call) {
   linear_task t = {.x = call->operands[0],
                    .scale = call->operands[1],

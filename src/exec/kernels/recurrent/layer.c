@@ -68,7 +68,7 @@ static double number_at(const stow_attr* list, size_t index, double fallback) {
 
 // Function |index| of the attribute `activations`, with its share of activation_alpha and
 // activation_beta: each list is used up in the order of the functions that have such a number.
-// False where the name is none of the above. |fallback| is for an empty list.
+// False if the name is unknown. |fallback| is for an empty list.
 static bool activation_read(const stow_kernel_call* call, size_t index,
                             stowi_kernel_activation_kind fallback, stowi_kernel_activation* out) {
   const stow_attr* names = stow_kernel_attr(call, "activations");
@@ -235,7 +235,7 @@ static stow_status check_scales(const stowi_kernel_layer* l) {
   return STOW_OK;
 }
 
-// Fails where attributes or lengths make no sense, or the dtype is none of f32, f16, bf16, f64.
+// Fails where attributes or lengths make no sense, or the dtype is not f32, f16, bf16 or f64.
 static stow_status check_layer(const stowi_kernel_layer* layer) {
   stow_dtype dtype = stow_kernel_operand(layer->call, STOWI_KERNEL_LAYER_X)->dtype;
   if (stowi_kernel_kind(dtype) != STOW_KIND_FLOAT || stowi_kernel_bits(dtype) < 16) {

@@ -78,7 +78,7 @@ static void load(const stowi_kernel_layer* l, size_t k, size_t first, size_t cou
   }
 }
 
-// Rows of |t| from |first| on, TILE at a time, so that what is written together lies together.
+// Rows of |t| from |first| on, TILE at a time, so that what is written together is contiguous.
 static void load_transposed(const stow_tensor* t, size_t first, size_t rows, size_t columns,
                             REAL* out) {
   enum { TILE = 16 };

@@ -1,5 +1,5 @@
 // Tensors as rows. Any set of axes becomes at most one list of dims that stay and one of dims that
-// go, with the innermost dim apart, so that inner loops are over elements that lie together. An
+// go, with the innermost dim apart, so that inner loops are over elements that are contiguous. An
 // offset costs a division per dim, once for a run or strip.
 #include "exec/kernels/rows/axes.h"
 

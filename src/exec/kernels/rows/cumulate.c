@@ -1,7 +1,7 @@
 // cumsum and cumprod along an axis, forwards or backwards, each element with or without itself. One
-// pass; elements are read once and written next, so that the result may lie over x. What has been
-// added up is a double or an i64, which wraps. Where the axis is not the last, neighbouring rows
-// are walked together.
+// pass; elements are read once and written next, so that the result may be in place of x. What has
+// been added up is a double or an i64, which wraps. Where the axis is not the last, neighbouring
+// rows are walked together.
 #include "exec/kernels/rows/axes.h"
 #include "exec/kernels/rows/reals.h"
 #include "exec/kernels/support/kernel.h"

@@ -1,6 +1,6 @@
 // embed_norm: rows of up to three tables (words, positions, segments) added up and normalised as by
 // layer_norm. Tables, scale and shift may be quantised, each with one scale and zero point. Ids are
-// checked before anything is written. Three passes over each row in doubles, the sum added up anew
+// checked before anything is written. Three passes over each row in doubles, the sum recomputed
 // in each.
 #include "exec/kernels/rows/axes.h"
 #include "exec/kernels/rows/reals.h"

@@ -7,7 +7,7 @@
 // A tensor that broadcasts to x.
 typedef struct stowi_kernel_param {
   const stow_tensor* tensor;  // NULL: there is none
-  bool is_whole;              // elements lie one after the other along each row
+  bool is_whole;              // elements are contiguous along each row
   size_t period;              // and begin again after so many, which are whole rows
   uint32_t rank;
   size_t dims[STOW_MAX_RANK];     // of x

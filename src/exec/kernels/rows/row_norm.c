@@ -1,7 +1,7 @@
 // layer_norm and rms_norm over the last dims, and skip_norm, which does the same to a sum of
 // tensors. Three passes over a row (two without a mean): mean, mean square of what is left, result.
-// Sums are doubles. The sum of skip_norm is added up anew in each pass, which costs less than the
-// memory that would keep it, and lets all results lie over operands.
+// Sums are doubles. The sum of skip_norm is recomputed in each pass, which costs less than the
+// memory that would keep it, and lets all results be in place of operands.
 #include "exec/kernels/rows/axes.h"
 #include "exec/kernels/rows/params.h"
 #include "exec/kernels/rows/reals.h"

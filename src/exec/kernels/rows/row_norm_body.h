@@ -54,8 +54,8 @@ static void OF(scale)(const job* j, size_t at, size_t count, moments m, const RE
   }
 }
 
-// Of a block everything is read before anything is written: y and the sums may lie over what is
-// read.
+// Of a block everything is read before anything is written: y and the sums may be in place of what
+// is read.
 static void OF(normalize)(const job* j, size_t first, moments m) {
   REAL room[STOWI_KERNEL_BLOCK];
   REAL out[STOWI_KERNEL_BLOCK];

@@ -1,6 +1,6 @@
 // softmax and log_softmax: exp(x - max) / sum, so that nothing overflows. Three passes over a row.
 // Where the axis is the last, a row is walked block by block; else neighbouring rows are walked
-// together, so that the inner loop is over elements that lie together all the same.
+// together, so that the inner loop is over elements that are contiguous all the same.
 //
 // In f32 and along the last axis exponentials are kept in y between passes; elsewhere they are
 // computed twice, which spares both scratch and a second rounding of f16.

@@ -49,7 +49,7 @@ static void OF(finish_row)(const job* j, size_t first, REAL most, double sum, bo
   }
 }
 
-// Elements that lie together.
+// Elements that are contiguous.
 static void OF(row)(const job* j, size_t first) {
   REAL room[STOWI_KERNEL_BLOCK];
   REAL most = -(REAL)INFINITY;

@@ -1,7 +1,7 @@
 // split_gelu: x + bias in two halves of the last dim, the left one times gelu of the right one. One
-// pass in ascending order. The result may lie over x, where row r begins at half the place that x's
-// row has: a block of both halves is read before it is written, and what is written there has been
-// read before. Rows are divided only where the result lies elsewhere.
+// pass in ascending order. The result may be in place of x, where row r begins at half the place
+// that x's row has: a block of both halves is read before it is written, and what is written there
+// has been read before. Rows are divided only where the result lies elsewhere.
 #include "exec/kernels/rows/axes.h"
 #include "exec/kernels/rows/params.h"
 #include "exec/kernels/rows/reals.h"

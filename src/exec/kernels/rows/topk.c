@@ -1,5 +1,5 @@
 // topk: the k best of each row, best first. A heap keeps the k best so far with the worst on top,
-// then is taken apart from the worst to the best: O(n log k) for a row, k entries of scratch for
+// then is emptied from the worst to the best: O(n log k) for a row, k entries of scratch for
 // each worker. Of equal elements the one with the lower index is better; NaN is larger than all.
 #include <string.h>
 

@@ -106,7 +106,7 @@ static void transform_power(const complex* roots, size_t count, bool inverse, co
 // Any length
 
 // Lays tables out; they are filled by fft_fill. While counting every length is taken for one
-// that is no power of two, since a shorter one may need more.
+// that is not a power of two, since a shorter one may need more.
 static fft_tables fft_plan(size_t length, stowi_kernel_carve* carve) {
   fft_tables fft = {.length = length, .padded = 1};
   bool is_counting = carve->base == NULL;

@@ -60,7 +60,7 @@ typedef struct bands {
 
 static double mel_of(double hertz) { return 2595 * log10(1 + hertz / 700); }
 
-// Bin at which corner |i| lies; the first where that is no number.
+// Bin at which corner |i| lies; the first where that is not a number.
 static int64_t corner(const bands* b, int64_t i) {
   double hertz = 700 * (pow(10, (b->low + (double)i * b->step) / 2595) - 1);
   double bin = floor((double)(b->length + 1) * hertz / b->rate);

@@ -95,7 +95,7 @@ static stow_status image_bmp(const stow_kernel_call* call, const unsigned char* 
 
 static bool is_space(unsigned char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-// The next number of the header, after spaces and comments; false where there is none.
+// The next number of the header, after spaces and comments; false if there is none.
 static bool read_number(const unsigned char* bytes, size_t size, size_t* at, uint32_t* out) {
   bool is_comment = false;
   while (*at < size && (is_comment || is_space(bytes[*at]) || bytes[*at] == '#')) {

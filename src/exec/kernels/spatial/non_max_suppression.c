@@ -49,7 +49,7 @@ static int64_t pop(job* j) {
   return best;
 }
 
-// A score that is not a number is no candidate.
+// A score that is not a number is not a candidate.
 static void fill_heap(job* j, size_t count, const float* least) {
   j->size = 0;
   for (size_t i = 0; i < count; ++i) {

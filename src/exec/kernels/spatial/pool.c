@@ -14,7 +14,7 @@ typedef struct pooling {
   const stow_kernel_call* call;
   const stow_tensor* x;
   stow_tensor* y;
-  stow_tensor* indices;  // NULL: not asked for
+  stow_tensor* indices;  // NULL: not requested
   stowi_kernel_slide slide;
   pool_op op;
   bool count_include_pad;

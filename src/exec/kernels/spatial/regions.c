@@ -8,7 +8,7 @@
 // ---------------------------------------------------------------------------------------------
 // Image indices are checked before anything is read by them: linear in the regions.
 
-// Fails where an element of |images| is no index of dim 0 of |x|.
+// Fails where an element of |images| is not an index of dim 0 of |x|.
 static stow_status check_images(const stow_kernel_call* call, const stow_tensor* x,
                                 const stow_tensor* images) {
   for (size_t i = 0; i < stow_tensor_elements(images); ++i) {

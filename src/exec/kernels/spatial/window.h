@@ -54,7 +54,7 @@ void stowi_kernel_slide_interior(const stowi_kernel_slide* s, int64_t* lo, int64
 // row |row| of the result; -1 where it is padding.
 int64_t stowi_kernel_slide_row(const stowi_kernel_slide* w, size_t row, size_t tap);
 // The other way: the position of the result whose tap |tap| reads element |at| of the channel; -1
-// where there is none.
+// if there is none.
 int64_t stowi_kernel_slide_reader(const stowi_kernel_slide* s, size_t at, size_t tap);
 
 // A walk over the taps of one window that read no padding, in ascending order.

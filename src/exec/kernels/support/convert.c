@@ -1,4 +1,4 @@
-// Elements of any dtype as f32, f64 and i64, a block at a time. The dtype is asked once per block,
+// Elements of any dtype as f32, f64 and i64, a block at a time. The dtype is tested once per block,
 // so that the loops under it are plain.
 #include "exec/kernels/support/convert.h"
 

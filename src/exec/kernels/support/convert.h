@@ -38,7 +38,7 @@ stow_status stowi_kernel_need_plain(const stow_kernel_call* call);
 // Clears the bits of the last byte that no element has, so that equal tensors are equal bytes.
 void stowi_kernel_clear_rest(stow_tensor* tensor);
 
-// One element; for scalars and indices. 0 where there is none: a scalar may turn out to be empty.
+// One element; for scalars and indices. 0 if there is none: a scalar may turn out to be empty.
 int64_t stowi_kernel_int_at(const stow_tensor* tensor, size_t i);
 double stowi_kernel_float_at(const stow_tensor* tensor, size_t i);
 

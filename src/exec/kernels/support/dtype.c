@@ -1,4 +1,4 @@
-// What the list of dtypes says of each. Constant time.
+// Properties of dtypes, from the list of dtypes. Constant time.
 #include "exec/kernels/support/dtype.h"
 
 uint32_t stowi_kernel_bits(stow_dtype dtype) {

@@ -155,7 +155,7 @@ static inline float stowi_kernel_erff(float x) {
 
 // ---------------------------------------------------------------------------------------------
 // Sine and cosine, in double. A quarter turn has three parts of 33 bits, so that its multiples are
-// exact up to STOWI_KERNEL_TURN_LIMIT; beyond that libm's double functions are asked.
+// exact up to STOWI_KERNEL_TURN_LIMIT; beyond that libm's double functions are used.
 
 #define STOWI_KERNEL_TURN_LIMIT 0x1p20F
 

@@ -1,5 +1,5 @@
 // Loops that become vectors, compiled twice on x86-64: for every machine, and for those that have
-// AVX2, which are asked when the program runs. Both do the same operations in the same order, so
+// AVX2, which is detected at run time. Both do the same operations in the same order, so
 // that the bits are the same.
 //
 //     STOWI_KERNEL_LOOP(scale, (const float* in, float* out, size_t count), (in, out, count)) {

@@ -38,7 +38,7 @@ static bool is_mergeable(const stowi_kernel_walk* walk, size_t strides[][STOW_MA
   return true;
 }
 
-// How many elements of operand |k| lie one after the other along the dims before |end|, from where
+// How many elements of operand |k| are contiguous along the dims before |end|, from where
 // all dims before are repetitions; 0 where it is not so.
 static size_t period_of(const stowi_kernel_walk* walk, uint32_t k, uint32_t end) {
   size_t period = 1;
@@ -161,7 +161,7 @@ bool stowi_kernel_cursor_next(stowi_kernel_cursor* cursor, size_t most, stowi_ke
 // ---------------------------------------------------------------------------------------------
 // Blocks
 
-// Elements that begin anew after every |period|: once read they are copied.
+// Elements that start again after every |period|: once read they are copied.
 #define DEFINE_CYCLE(name, type, load)                                                    \
   static void name(const stow_tensor* operand, size_t period, size_t first, size_t count, \
                    type* out) {                                                           \

@@ -34,7 +34,7 @@ typedef struct stowi_kernel_walk {
   size_t dims[STOW_MAX_RANK];
   // In elements, of each operand; 0 where it is repeated. Along the last dim 0 or 1.
   size_t strides[STOWI_KERNEL_WALK_MOST][STOW_MAX_RANK];
-  // Of an operand whose elements follow each other: how many until it begins anew; else 0.
+  // Of an operand whose elements follow each other: how many until it starts again; else 0.
   size_t periods[STOWI_KERNEL_WALK_MOST];
   // Of an operand whose elements are each taken several times in a row: how often; else 0.
   size_t repeats[STOWI_KERNEL_WALK_MOST];
@@ -78,7 +78,7 @@ void stowi_kernel_spread_i64(const stowi_kernel_walk* walk, uint32_t k, const st
 
 // Divides |count| elements among workers, as stow_kernel_split does. |cost| is what one element
 // takes, an addition being 1. Ranges begin at multiples of 64, so that no two share a byte however
-// narrow the elements are. Where a result lies over an operand in another way than element over
+// narrow the elements are. Where a result overlaps an operand in another way than element by
 // element, there is one range, for a walk in ascending order. At the end bits of the results that
 // no element has are cleared.
 void stowi_kernel_split_elements(const stow_kernel_call* call, size_t count, size_t cost,

@@ -4,8 +4,8 @@
 // the positions.
 //
 // Cross entropy takes logarithms of softmax for scores. Where these are a result they are computed
-// first, by rows, and the loss is picked from them, so that they may lie over the scores; else only
-// those that are asked for are computed.
+// first, by rows, and the loss is picked from them, so that they may be in place of the scores;
+// else only those that are requested are computed.
 #include <math.h>
 
 #include "exec/kernels/rows/softmax.h"
@@ -19,7 +19,7 @@ typedef struct job {
   const stow_tensor* loss;
   stowi_kernel_rows rows;  // along the classes
   int64_t ignored;
-  bool takes_log;  // scores are no logarithms of probabilities yet
+  bool takes_log;  // scores are not yet logarithms of probabilities
 } job;
 
 // One position: what it adds to the loss, and what it weighs.

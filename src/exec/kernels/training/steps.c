@@ -1,6 +1,6 @@
 // Steps of training: adagrad, adam and momentum. A tensor, its gradient and its states are changed
 // element by element in doubles, in one pass. Of a block everything is read before any result is
-// written, in ascending order, so that results may lie over what belongs to the same tensor.
+// written, in ascending order, so that results may be in place of what belongs to the same tensor.
 #include <math.h>
 
 #include "exec/kernels/rows/axes.h"
