@@ -113,6 +113,34 @@ for file in $(git ls-files -co --exclude-standard | grep -vE '\.(plan|stow)$|^sc
   grep -nE '(^|[^A-Za-z])(TODO|FIXME|XXX)([^A-Za-z]|$)' "$file" | while read -r line; do offend "$file:$line: loose end"; done
 done
 
+# Names that cross files, as headers declare them: functions, types, enum constants, macros.
+declared() {
+  sed 's@//.*@@' "$1" | sed -nE \
+    -e 's/^[a-z][^(=]*[ *](stowi_[a-z0-9_]+)\(.*/\1/p' \
+    -e 's/^typedef [^;]*\(\*(stowi_[a-z0-9_]+)\)\(.*/\1/p' \
+    -e 's/^typedef (struct|enum|union) (stowi_[a-z0-9_]+).*/\2/p' \
+    -e 's/^(struct|enum|union) (stowi_[a-z0-9_]+) \{.*/\2/p' \
+    -e 's/^} (stowi_[a-z0-9_]+);.*/\1/p' \
+    -e 's/^#define (STOWI_[A-Z0-9_]+).*/\1/p' \
+    -e 's/^  (STOWI_[A-Z0-9_]+)( =.*|,|$).*/\1/p' | sort -u
+}
+# They begin with the prefix of their folder. Folders without a row have `stowi_` alone so far.
+for row in src/exec/kernels:kernel src/exec/run:exec src/exec/threads:exec; do
+  folder=${row%:*}
+  prefix=${row#*:}
+  for file in $(git ls-files -co --exclude-standard "$folder/*.h"); do
+    declared "$file" | grep -viE "^stowi_$prefix(_|\$)" |
+      while read -r name; do offend "$file: $name must begin with stowi_${prefix}_"; done
+  done
+done
+
+# A type has a name of its own in all of src/. These still have the name of another:
+twice=' stowi_bound stowi_choice stowi_entry stowi_over stowi_pick stowi_rule stowi_search stowi_span stowi_state stowi_stretch stowi_verdict stowi_walk stowi_window '
+git grep -hE --untracked '^(typedef )?(struct|enum|union) stowi_[a-z0-9_]+ \{|^typedef [^;{]*\(\*stowi_[a-z0-9_]+\)\(' -- 'src/*.[ch]' |
+  grep -oE 'stowi_[a-z0-9_]+( \{|\)\()' | grep -oE '^stowi_[a-z0-9_]+' | sort | uniq -d | while read -r name; do
+  case $twice in *" $name "*) ;; *) offend "$name: two types have this name" ;; esac
+done
+
 if command -v clang-format >/dev/null; then
   git ls-files -co --exclude-standard '*.c' '*.h' |
     xargs clang-format --dry-run --Werror 2>&1 | grep 'error:' >>"$offences"

@@ -17,9 +17,9 @@ static inline void count_up(kernel_case* c, size_t k, double first) {
     double number = first + (double)i;
     int64_t whole = (int64_t)number;
     if (stow_dtype_kind_of(type->dtype) == STOW_KIND_FLOAT) {
-      stowi_store_f64(type->dtype, kernel_case_operand(c, k), i, 1, &number);
+      stowi_kernel_store_f64(type->dtype, kernel_case_operand(c, k), i, 1, &number);
     } else {
-      stowi_store_i64(type->dtype, kernel_case_operand(c, k), i, 1, &whole);
+      stowi_kernel_store_i64(type->dtype, kernel_case_operand(c, k), i, 1, &whole);
     }
   }
 }

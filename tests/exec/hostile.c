@@ -90,10 +90,10 @@ static void fill_bits(stow_dtype dtype, unsigned char* data, size_t count, test_
 static void fill_one(stow_dtype dtype, void* data, size_t i, bool is_wild, test_random* random) {
   if (stow_dtype_kind_of(dtype) == STOW_KIND_FLOAT) {
     double number = is_wild ? wild_float(random) : (double)below(random, 64) / 16 - 2;
-    stowi_store_f64(dtype, data, i, 1, &number);
+    stowi_kernel_store_f64(dtype, data, i, 1, &number);
   } else {
     int64_t number = is_wild ? wild_int(random) : (int64_t)below(random, 4);
-    stowi_store_i64(dtype, data, i, 1, &number);
+    stowi_kernel_store_i64(dtype, data, i, 1, &number);
   }
 }
 

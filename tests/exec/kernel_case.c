@@ -52,7 +52,7 @@ struct kernel_case {
 typedef struct way {
   const kernel_case* c;
   uint32_t workers;
-  size_t over[MOST];  // by result: the operand that it lies over; NONE
+  size_t over[MOST];  // by result: the operand that it is in place of; NONE
   size_t same[MOST];  // by operand: the one whose bytes it shares; NONE
   buffer operands[MOST];
   buffer results[MOST];
@@ -210,10 +210,10 @@ void kernel_case_fill(kernel_case* c, uint64_t seed) {
       }
       if (kind == STOW_KIND_FLOAT) {
         float number = (float)(bits >> 40) / 4194304.0F - 2.0F;
-        stowi_store_f32(type->dtype, c->operands[k].data, i, 1, &number);
+        stowi_kernel_store_f32(type->dtype, c->operands[k].data, i, 1, &number);
       } else {
         int64_t number = (int64_t)(bits % 2);
-        stowi_store_i64(type->dtype, c->operands[k].data, i, 1, &number);
+        stowi_kernel_store_i64(type->dtype, c->operands[k].data, i, 1, &number);
       }
     }
   }
@@ -224,7 +224,7 @@ stow_status kernel_case_resolve(kernel_case* c) {
   const stow_type* types[MOST] = {NULL};
   const void* data[MOST] = {NULL};
   stow_diag diag;
-  if (!stowi_is_loose(c->graph, c->node)) {
+  if (!stowi_exec_is_bounded(c->graph, c->node)) {
     return STOW_OK;
   }
   for (size_t k = 0; k < c->operand_count; ++k) {
@@ -421,12 +421,12 @@ static void way_free(way* w) {
 static bool are_same(const stow_tensor* a, const stow_tensor* b) {
   size_t size = stow_tensor_bytes(a);
   bool same = size == 0 || memcmp(a->data, b->data, size) == 0;
-  if (same || stowi_kind(a->dtype) != STOW_KIND_FLOAT || stowi_bits(a->dtype) < 16) {
+  if (same || stowi_kernel_kind(a->dtype) != STOW_KIND_FLOAT || stowi_kernel_bits(a->dtype) < 16) {
     return same;
   }
-  size_t width = stowi_bits(a->dtype) / 8;
+  size_t width = stowi_kernel_bits(a->dtype) / 8;
   for (size_t i = 0; i < size / width; ++i) {
-    bool are_nan = isnan(stowi_float_at(a, i)) && isnan(stowi_float_at(b, i));
+    bool are_nan = isnan(stowi_kernel_float_at(a, i)) && isnan(stowi_kernel_float_at(b, i));
     if (!are_nan &&
         memcmp((const char*)a->data + i * width, (const char*)b->data + i * width, width) != 0) {
       return false;
@@ -571,8 +571,9 @@ stow_status kernel_case_run(kernel_case* c) {
 }
 
 static double number_at(const stow_tensor* tensor, size_t i) {
-  return stowi_kind(tensor->dtype) == STOW_KIND_FLOAT ? stowi_float_at(tensor, i)
-                                                      : (double)stowi_int_at(tensor, i);
+  return stowi_kernel_kind(tensor->dtype) == STOW_KIND_FLOAT
+             ? stowi_kernel_float_at(tensor, i)
+             : (double)stowi_kernel_int_at(tensor, i);
 }
 
 static bool is_close(double actual, double expected, double tolerance) {

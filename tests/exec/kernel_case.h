@@ -19,7 +19,7 @@
 
 typedef struct kernel_case kernel_case;
 
-// Ends the program where the text is refused; NULL where a dim is no number. Operands that are
+// Ends the program where the text is refused; NULL where a dim is not a number. Operands that are
 // constants have their data already.
 kernel_case* kernel_case_create(const char* operands, const char* node, const char* results);
 // For the last node of |graph|, whose dims are numbers; it is the case's from now on.
@@ -34,7 +34,7 @@ void* kernel_case_operand(kernel_case* c, size_t k);
 // Copies |size| bytes, which must be all of the operand, unless its size is not a multiple of the
 // element's.
 void kernel_case_set(kernel_case* c, size_t k, const void* data, size_t size);
-// Fills all operands that are no constants with numbers that suit their dtypes: floats in [-2, 2),
+// Fills all operands that are not constants with numbers that suit their dtypes: floats in [-2, 2),
 // small integers.
 void kernel_case_fill(kernel_case* c, uint64_t seed);
 

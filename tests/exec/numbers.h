@@ -24,10 +24,10 @@ static inline void set_numbers(kernel_case* c, size_t k, numbers given) {
   CHECK(stow_type_elements(type, &count) == STOW_OK && count == given.count);
   for (size_t i = 0; i < count && i < given.count; ++i) {
     if (stow_dtype_kind_of(type->dtype) == STOW_KIND_FLOAT) {
-      stowi_store_f64(type->dtype, kernel_case_operand(c, k), i, 1, &given.at[i]);
+      stowi_kernel_store_f64(type->dtype, kernel_case_operand(c, k), i, 1, &given.at[i]);
     } else {
       int64_t whole = (int64_t)given.at[i];
-      stowi_store_i64(type->dtype, kernel_case_operand(c, k), i, 1, &whole);
+      stowi_kernel_store_i64(type->dtype, kernel_case_operand(c, k), i, 1, &whole);
     }
   }
 }

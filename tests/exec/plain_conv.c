@@ -112,7 +112,7 @@ double* plain_numbers(kernel_case* c, size_t k) {
   }
   double* numbers = malloc((size_t)(count + 1) * sizeof(double));
   if (numbers != NULL) {
-    stowi_load_f64(type->dtype, kernel_case_operand(c, k), 0, (size_t)count, numbers);
+    stowi_kernel_load_f64(type->dtype, kernel_case_operand(c, k), 0, (size_t)count, numbers);
   }
   return numbers;
 }

@@ -39,7 +39,7 @@ static uint64_t hash_tensor(uint64_t hash, const stow_tensor* tensor) {
 // Graphs
 
 // The kernel of all custom ops: elements that follow from everything that the operands hold. They
-// are read before anything is written, so that results may lie over them.
+// are read before anything is written, so that results may be in place of them.
 static stow_status run_custom(stow_kernel_call* call) {
   const run_graph* g = (const run_graph*)call->user;
   uint64_t hash = stowi_hash_u64(STOWI_HASH_SEED, call->seed);

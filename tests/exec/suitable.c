@@ -153,10 +153,10 @@ void suitable_fill(const stow_tensor* tensor, suitable_range range, uint64_t see
     uint64_t bits = test_random_u64(&random);
     if (kind == STOW_KIND_FLOAT) {
       float number = (float)(bits >> 40) / 4194304.0F - 2.0F;
-      stowi_store_f32(tensor->dtype, tensor->data, i, 1, &number);
+      stowi_kernel_store_f32(tensor->dtype, tensor->data, i, 1, &number);
     } else {
       int64_t number = range.least + (int64_t)(bits % width);
-      stowi_store_i64(tensor->dtype, tensor->data, i, 1, &number);
+      stowi_kernel_store_i64(tensor->dtype, tensor->data, i, 1, &number);
     }
   }
 }

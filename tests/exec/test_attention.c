@@ -33,7 +33,7 @@ TEST(ScalesScores) {
   kernel_case_destroy(c);
 }
 
-TEST(LooksOnlyBack) {
+TEST(CausalSeesOnlyEarlierKeys) {
   kernel_case* c = kernel_case_create("f32[1, 2, 2, 2]; f32[1, 2, 3, 2]; f32[1, 2, 3, 2]",
                                       "attention(%0, %1, %2) {layout = \"bhsd\", causal = true}",
                                       "f32[1, 2, 2, 2]");
@@ -61,7 +61,7 @@ TEST(AddsMask) {
   kernel_case_destroy(c);
 }
 
-TEST(HidesWhatMaskSays) {
+TEST(HidesMaskedKeys) {
   kernel_case* c =
       kernel_case_create("f32[1, 2, 2, 2]; f32[1, 2, 3, 2]; f32[1, 2, 3, 2]; bool[2, 3]",
                          "attention(%0, %1, %2, %3) {layout = \"bhsd\"}", "f32[1, 2, 2, 2]");
@@ -240,7 +240,7 @@ TEST(GivesScoresSoftmax) {
   kernel_case_destroy(c);
 }
 
-TEST(KnowsLengths) {
+TEST(HonoursLengths) {
   kernel_case* c = kernel_case_create(
       "f32[2, 1, 2, 2]; f32[2, 1, 4, 2]; f32[2, 1, 4, 2]; i64[2]",
       "attention(%0, %1, %2, _, _, _, %3) {layout = \"bhsd\", causal = true, pad_mask = true}",

@@ -15,7 +15,7 @@ TEST(ScaleFeaturesByColumn) {
   GIVES("i64[2, 2]", "scale_features(%0) {offset = [1.0], scale = [2.0]}", "f32[2, 2]", 0, 1e-6,
         N(0, 2, 4, 6), N(1, 2, 3, 4));
   FAILS("f32[1, 3]", "scale_features(%0) {scale = [1.0, 2.0]}", "f32[1, 3]",
-        "scale has 2 numbers for 3 columns", N(1, 2, 3));
+        "scale has 2 elements, expected 1 or 3", N(1, 2, 3));
 }
 
 TEST(ImputeReplaces) {
@@ -56,7 +56,7 @@ TEST(EncodeCategories) {
   GIVES("i64[3]", "encode_categories(%0) {categories = [4, 7]}", "f32[3, 2]", 0, 0,
         N(0, 1, 1, 0, 0, 0), N(7, 4, 5));
   FAILS("i64[2]", "encode_categories(%0) {categories = [4, 7], zeros = false}", "f32[2, 2]",
-        "element 1 is of no category", N(7, 5));
+        "element 1 is an unknown category", N(7, 5));
 }
 
 TEST(LabelEncodeByLists) {
@@ -72,7 +72,7 @@ TEST(LabelEncodeByLists) {
         "f32[2]", 0, 0, N(0.25, 0), N(1, 2));
   FAILS("i64[1]",
         "label_encode(%0) {dtype = \"f32\", keys_int64s = [1, 2], values_floats = [0.25]}",
-        "f32[1]", "2 keys and 1 values", N(1));
+        "f32[1]", "keys (2) and of values (1) differ", N(1));
 }
 
 TEST(LabelEncodeByTensors) {

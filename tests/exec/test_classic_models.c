@@ -128,7 +128,7 @@ TEST(SvmRegressorWithEveryKernel) {
         "regressor(%0) {kind = \"svm\", targets = 1, coefficients = [0.5, -0.3], rho = [0.1]}",
         "f32[3, 1]", 0, 1e-6, N(0, -0.55, 0.29), X);
   FAILS("f32[3, 2]", SVR("CUBIC", ""), "f32[3, 1]", "kernel_type", X);
-  FAILS("f32[1, 3]", SVR("RBF", ""), "f32[1, 1]", "tables do not fit", N(1, 2, 3));
+  FAILS("f32[1, 3]", SVR("RBF", ""), "f32[1, 1]", "inconsistent tables", N(1, 2, 3));
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -221,7 +221,7 @@ TEST(EveryModeOfNodes) {
   GIVES("f32[3, 1]", ASKS("BRANCH_GT"), "f32[3, 1]", 0, 0, N(2, 2, 1), x);
   GIVES("f32[3, 1]", ASKS("BRANCH_EQ"), "f32[3, 1]", 0, 0, N(2, 1, 2), x);
   GIVES("f32[3, 1]", ASKS("BRANCH_NEQ"), "f32[3, 1]", 0, 0, N(1, 2, 1), x);
-  FAILS("f32[3, 1]", ASKS("BRANCH_XOR"), "f32[3, 1]", "mode that is not known", x);
+  FAILS("f32[3, 1]", ASKS("BRANCH_XOR"), "f32[3, 1]", "unknown node mode", x);
 }
 
 TEST(BadTreesAreRefused) {
@@ -231,9 +231,11 @@ TEST(BadTreesAreRefused) {
   ", 0], nodes_falsenodeids = [1, 0], nodes_modes = [\"BRANCH_LT\", \"LEAF\"], target_treeids = "  \
   "[0], target_nodeids = [1], target_ids = [0], target_weights = [1.0]}"
   GIVES("f32[1, 1]", BROKEN("0", "1"), "f32[1, 1]", 0, 0, N(1), N(1));
-  FAILS("f32[1, 1]", BROKEN("1", "1"), "f32[1, 1]", "asks for a feature", N(1));
-  FAILS("f32[1, 1]", BROKEN("0", "2"), "f32[1, 1]", "goes to a node", N(1));
-  FAILS("f32[1, 1]", BROKEN("0", "0"), "f32[1, 1]", "in a circle", N(1));
+  FAILS("f32[1, 1]", BROKEN("1", "1"), "f32[1, 1]", "feature or child of a node is out of range",
+        N(1));
+  FAILS("f32[1, 1]", BROKEN("0", "2"), "f32[1, 1]", "feature or child of a node is out of range",
+        N(1));
+  FAILS("f32[1, 1]", BROKEN("0", "0"), "f32[1, 1]", "a tree has a cycle", N(1));
 }
 
 // Node 0 asks for 2 or 4 (yes: leaf 0), else whether x1 >= 1.5 (leaf 1 of target 1, or leaf 2).

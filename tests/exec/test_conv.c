@@ -41,7 +41,7 @@ static void compare(const conv_case* t, bool is_transposed) {
   kernel_case_destroy(c);
 }
 
-TEST(ConvIsItsDefinition) {
+TEST(ConvMatchesItsDefinition) {
   static const conv_case cases[] = {
       // One spatial dim, three, and four.
       {"f32[2, 3, 11]; f32[4, 3, 3]; f32[4]", "conv(%0, %1, %2) {pads = [1, 1]}", "f32[2, 4, 11]",
@@ -98,7 +98,7 @@ TEST(ConvIsItsDefinition) {
   }
 }
 
-TEST(ConvTransposeIsItsDefinition) {
+TEST(ConvTransposeMatchesItsDefinition) {
   static const conv_case cases[] = {
       {"f32[2, 3, 5]; f32[3, 4, 3]; f32[4]", "conv_transpose(%0, %1, %2) {strides = [2]}",
        "f32[2, 4, 11]", 1e-5},
@@ -139,7 +139,7 @@ TEST(ConvPadsToKeepTheSize) {
   kernel_case_destroy(c);
 }
 
-TEST(ConvTransposeCutsWhatIsTooMuch) {
+TEST(ConvTransposeCropsToTheRequestedSize) {
   // In full 1 12 23 34 40; the size asked for leaves off one element, at the begin first.
   static const struct {
     const char* node;
@@ -190,7 +190,7 @@ TEST(FusedConvAddsAndActivates) {
                    1);
 }
 
-TEST(FusedConvOfOneChannelEachLiesOverItsAddend) {
+TEST(DepthwiseFusedConvWorksInPlaceOfItsAddend) {
   kernel_case* c =
       kernel_case_create("f16[1, 3, 5, 5]; f16[4, 3, 3, 3]; f16[4]; f16[1, 4, 3, 3]",
                          "fused_conv(%0, %1, %2, %3) {activation = \"Relu\"}", "f16[1, 4, 3, 3]");
@@ -213,11 +213,11 @@ static void check_refused(const char* operands, const char* node, const char* re
   kernel_case_destroy(c);
 }
 
-TEST(ConvRefusesWhatItCannotDo) {
+TEST(ConvRefusesUnsupportedDtypes) {
   check_refused("i32[1, 1, 4]; i32[1, 1, 2]", "conv(%0, %1)", "i32[1, 1, 3]",
-                "a convolution is of f32, f16, bf16 or f64");
+                "x must be f32, f16, bf16 or f64");
   check_refused("i32[1, 1, 4]; i32[1, 1, 2]", "conv_transpose(%0, %1)", "i32[1, 1, 5]",
-                "a convolution is of f32, f16, bf16 or f64");
+                "x must be f32, f16, bf16 or f64");
   check_refused("f32[1, 1, 4]; f32[1, 1, 1]", "fused_conv(%0, %1) {activation = \"Elu\"}",
                 "f32[1, 1, 4]",
                 "activation must be Relu, Tanh, Sigmoid, LeakyRelu, Clip, HardSigmoid or empty");

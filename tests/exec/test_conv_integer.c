@@ -55,7 +55,7 @@ static void compare(const char* operands, const char* node, const char* result) 
   kernel_case_destroy(c);
 }
 
-TEST(ConvIntegerIsItsDefinition) {
+TEST(ConvIntegerMatchesItsDefinition) {
   compare("u8[2, 3, 9, 8]; i8[5, 3, 3, 3]; u8[] = [7]; i8[] = [-3]",
           "conv_integer(%0, %1, %2, %3) {pads = [1, 1, 1, 1]}", "i32[2, 5, 9, 8]");
   compare("i8[1, 32, 6, 7]; i8[9, 32, 1, 1]; i8[] = [-128]; i8[9] = [1, 2, 3, 4, 5, 6, 7, 8, 9]",
@@ -87,7 +87,7 @@ TEST(LongSumsOfTheLargestProductsAreExact) {
   kernel_case_destroy(c);
 }
 
-TEST(QuantisedSumsRoundHalfToEvenAndAreCut) {
+TEST(QuantisedSumsRoundHalfToEvenAndAreClamped) {
   kernel_case* c = kernel_case_create(
       "u8[1, 1, 8]; f32[] = [0.5]; u8[] = [2]; i8[1, 1, 1] = [1]; f32[] = [1]; i8[] = [0]; f32[] = "
       "[1]; u8[] = [1]; i32[1] = [1]",
@@ -129,6 +129,6 @@ TEST(ConvIntegerRefusesWiderIntegers) {
   kernel_case* c =
       kernel_case_create("i16[1, 1, 4]; i16[1, 1, 2]", "conv_integer(%0, %1)", "i32[1, 1, 3]");
   CHECK(kernel_case_run(c) == STOW_ERR_UNSUPPORTED);
-  CHECK_TEXT(kernel_case_message(c), "a convolution of integers is of u8 or i8");
+  CHECK_TEXT(kernel_case_message(c), "operands must be u8 or i8");
   kernel_case_destroy(c);
 }

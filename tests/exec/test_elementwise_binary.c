@@ -123,7 +123,7 @@ TEST(ADivisionOfIntegersByZeroIsAnError) {
   }
 }
 
-TEST(RestsHaveTheSignThatIsAskedFor) {
+TEST(RemaindersHaveTheRequestedSign) {
   kernel_case* c = kernel_case_create("i32[5]; i32[5]", "mod(%0, %1)", "i32[5]");
   KERNEL_SET(c, 0, int32_t, -4, 7, 5, 4, INT32_MIN);
   KERNEL_SET(c, 1, int32_t, 2, -3, 8, -2, -1);

@@ -5,7 +5,7 @@
 #include "exec/kernel_case.h"
 #include "support/test.h"
 
-TEST(NumbersChangeTheirKind) {
+TEST(CastsBetweenKindsOfNumbers) {
   kernel_case* c = kernel_case_create("f32[5]", "cast(%0)", "i32[5]");
   KERNEL_SET(c, 0, float, 2.9F, -2.9F, NAN, 1e20F, -INFINITY);
   KERNEL_GIVES(c, 0, 0, 2, -2, 0, INT32_MAX, INT32_MIN);
@@ -93,14 +93,14 @@ TEST(F8SaturatesUnlessToldNotTo) {
            (uint8_t[]){127, 255, 255, 255});
 }
 
-TEST(CastLikeTakesTheOthersDtype) {
+TEST(CastLikeUsesTheDtypeOfItsOperand) {
   kernel_case* c = kernel_case_create("f32[2]; u8[7]", "cast_like(%0, %1)", "u8[2]");
   KERNEL_SET(c, 0, float, 1.5F, 200);
   KERNEL_GIVES(c, 0, 0, 1, 200);
   kernel_case_destroy(c);
 }
 
-TEST(BitsStay) {
+TEST(BitcastKeepsBits) {
   kernel_case* c = kernel_case_create("f32[2]", "bitcast(%0) {to = \"i32\"}", "i32[2]");
   KERNEL_SET(c, 0, float, 1, -0.0F);
   KERNEL_GIVES(c, 0, 0, 0x3f800000, INT32_MIN);

@@ -112,12 +112,12 @@ static void check_unary(const unary_case* u, const char* dtype, double tolerance
   kernel_case* c = kernel_case_create(type, u->node, type);
   stow_dtype id;
   stow_dtype_from_name(stow_str_of(dtype), &id);
-  stowi_store_f64(id, kernel_case_operand(c, 0), 0, COUNT, inputs);
+  stowi_kernel_store_f64(id, kernel_case_operand(c, 0), 0, COUNT, inputs);
   kernel_case_gives(c, 0, u->expected, COUNT, tolerance, __FILE__, __LINE__);
   kernel_case_destroy(c);
 }
 
-TEST(FunctionsAreWhatTheyAreCalled) {
+TEST(FunctionsMatchTheirDefinitions) {
   for (size_t i = 0; i < CASE_COUNT; ++i) {
     check_unary(&unary_cases[i], "f32", 1e-6);
     check_unary(&unary_cases[i], "f64", 1e-9);

@@ -1,10 +1,10 @@
-// Dims that only a run tells.
+// Data-dependent dims.
 #include <string.h>
 
 #include "exec/exec_case.h"
 #include "support/test.h"
 
-TEST(KernelsTellDimsAndOthersFollow) {
+TEST(DimsSetByKernelsPropagate) {
   for (int way = 0; way < EXEC_WAYS; ++way) {
     exec_case c;
     exec_case_begin(
@@ -42,7 +42,7 @@ TEST(BoundedInputsMayBeSmaller) {
   CHECK(stow_exec_run(c.exec, &c.diag) == STOW_OK);
   EXEC_GIVES(&c, 0, float, -1, -2, -3, -4, -5, -6, -7, -8);
   CHECK(exec_case_set_dims(&c, "x", (float[9]){0}, (int64_t[]){1, 5}) == STOW_ERR_TYPE);
-  CHECK_TEXT(c.diag.message, "%0 \"x\" is at most f32[2, 4], given is f32[1, 5]");
+  CHECK_TEXT(c.diag.message, "%0 \"x\" is at most f32[2, 4], but f32[1, 5] was given");
   CHECK(exec_case_set_dims(&c, "x", (float[9]){0}, (int64_t[]){1, -1}) == STOW_ERR_TYPE);
   exec_case_end(&c);
 }
@@ -63,7 +63,7 @@ TEST(OperandsThatNoLongerFitAreRefused) {
   exec_case_end(&c);
 }
 
-TEST(WhatIsSpreadInARunIsNotWrittenOver) {
+TEST(OperandsThatBroadcastInARunAreNotOverwritten) {
   for (int spread = 0; spread < 2; ++spread) {
     exec_case c;
     exec_case_begin(&c,
@@ -81,7 +81,7 @@ TEST(WhatIsSpreadInARunIsNotWrittenOver) {
   }
 }
 
-TEST(PartsOfWhatIsSmallerAreWhereTheyBegin) {
+TEST(PartsOfSmallerValuesAreAtTheirOwnOffsets) {
   for (int way = 0; way < EXEC_WAYS; ++way) {
     exec_case c;
     exec_case_begin(&c,
@@ -167,7 +167,7 @@ TEST(DeclaredTypesFollowTheirOperands) {
   }
 }
 
-TEST(DeclaredTypesThatDoNotTellDimsApartAreRefused) {
+TEST(AmbiguousDeclaredTypesAreRefused) {
   exec_case c;
   exec_case_begin(&c,
                   "%0 = input \"x\" : f32[4]\n %1 = nonzero(%0) : bounded i64[1, 4]\n"

@@ -184,7 +184,7 @@ TEST(WeightsOfAnotherSizeAreRefused) {
   c.options.weight = weight_of;
   c.options.user = &s;
   CHECK(exec_case_make(&c) == STOW_ERR_INVALID_ARGUMENT);
-  CHECK_TEXT(c.diag.message, "%1 \"w\" needs 8 bytes of data, 12 are there");
+  CHECK_TEXT(c.diag.message, "%1 \"w\" needs 8 bytes of data, but has 12");
   exec_case_end(&c);
 }
 
@@ -342,10 +342,9 @@ TEST(ExternalValuesAreBoundByPointer) {
   CHECK(stow_exec_set(c.exec, 0, &(stow_tensor){in, STOW_F32, 1, {4}}, &c.diag) ==
         STOW_ERR_NOT_FOUND);
   CHECK(stow_exec_bind(c.exec, 0, in, 15, &c.diag) == STOW_ERR_INVALID_ARGUMENT);
-  CHECK_TEXT(c.diag.message, "%0 \"x\" needs 16 bytes, 15 were given");
+  CHECK_TEXT(c.diag.message, "%0 \"x\" needs 16 bytes, but 15 were given");
   CHECK(stow_exec_bind(c.exec, 0, (char*)in + 2, 16, &c.diag) == STOW_ERR_INVALID_ARGUMENT);
-  CHECK_TEXT(c.diag.message,
-             "%0 \"x\" needs data aligned to 4 bytes, what was given is aligned to 2");
+  CHECK_TEXT(c.diag.message, "%0 \"x\" needs data aligned to 4 bytes, but it is aligned to 2");
   CHECK(stow_exec_bind(c.exec, 2, in, 16, &c.diag) == STOW_ERR_INVALID_ARGUMENT);
   CHECK(stow_exec_bind(c.exec, 9, in, 16, &c.diag) == STOW_ERR_INVALID_ARGUMENT);
   CHECK(stow_exec_bind(c.exec, 0, in, 16, &c.diag) == STOW_OK);
@@ -359,7 +358,7 @@ TEST(ExternalValuesAreBoundByPointer) {
   exec_case_end(&c);
 }
 
-TEST(OnlyWhatIsEmptyIsBoundToNothing) {
+TEST(OnlyEmptyValuesMayBeBoundToNull) {
   for (int count = 0; count < 2; ++count) {
     exec_case c;
     exec_case_begin(&c, count == 0 ? "%0 = input \"x\" : u8[0]\n return %0"
@@ -450,8 +449,8 @@ TEST(CachesThatAnOpWritesIntoAreSetOnce) {
   exec_case_end(&c);
 }
 
-// Bytes of an input are gone where it dies in the run, and where a result lies over them; a view of
-// it is no such result.
+// Bytes of an input are gone where it dies in the run, and where a result takes their place; a view
+// of it is no such result.
 TEST(InputsAreConsumedWhereTheirBytesAreTaken) {
   static const struct {
     const char* text;
@@ -542,7 +541,7 @@ TEST(PlansThatCountOtherWidthsAreRefused) {
                   " : bool[16]\n %2 = lt(%1, %1) : bool[16]\n return %2");
   c.plan_options.f32_uniform = true;
   CHECK(exec_case_make(&c) == STOW_ERR_UNSUPPORTED);
-  CHECK_HAS(c.diag.message, "%1 lies 64 bytes into %0 \"x\", its elements 16");
+  CHECK_HAS(c.diag.message, "%1 begins 64 bytes into %0 \"x\", its elements 16");
   exec_case_end(&c);
   // Where nothing is, it lies anywhere.
   exec_case_begin(&c,

@@ -46,7 +46,7 @@ static const char* message_of(run_function broken, uint64_t guard, bool in_place
   return message;
 }
 
-TEST(WhatIsRightPasses) {
+TEST(CorrectKernelsPass) {
   CHECK_TEXT(message_of(copy_all, 0, true), "");
   CHECK_TEXT(message_of(copy_all, 0, false), "");
   CHECK_TEXT(message_of(copy_all, 64, false), "");
@@ -57,7 +57,7 @@ static stow_status write_behind(stow_kernel_call* call) {
   return copy_all(call);
 }
 
-TEST(AByteBehindTheResultIsFound) {
+TEST(AByteAfterTheResultIsFound) {
   const char* message = message_of(write_behind, 0, false);
   CHECK_HAS(message, "node 3 \"third\" (neg): wrote ");
 }
@@ -91,7 +91,7 @@ static stow_status write_first_of_operand(stow_kernel_call* call) {
   return STOW_OK;
 }
 
-TEST(TheFirstByteIsTheValuesToo) {
+TEST(TheFirstByteBelongsToTheValue) {
   CHECK_HAS(message_of(write_first_of_operand, 0, false), "byte 0 of %2 \"second\"");
 }
 
@@ -154,8 +154,9 @@ static stow_status leave_one_unwritten(stow_kernel_call* call) {
 }
 
 TEST(AnElementThatIsNotWrittenIsFound) {
-  CHECK_HAS(message_of(leave_one_unwritten, 0, false),
-            "element 15 of %3 \"third\" was not written, or made from bytes that nothing lives in");
+  CHECK_HAS(
+      message_of(leave_one_unwritten, 0, false),
+      "element 15 of %3 \"third\" was not written, or was computed from bytes of no live value");
 }
 
 // Reads what was the result of relu, which is dead by then.
@@ -209,9 +210,9 @@ TEST(AReadOfDeadBytesIsFound) {
   CHECK_HAS(message_after_death(read_dead, true), "node 4 \"third\" (neg): element 3 of ");
 }
 
-TEST(AWriteOfDeadBytesIsNobodys) {
+TEST(AWriteToDeadBytesIsFound) {
   CHECK_HAS(message_after_death(write_dead, false), "node 4 \"third\" (neg): wrote byte ");
-  CHECK_HAS(message_after_death(write_dead, false), ": nothing lives there");
+  CHECK_HAS(message_after_death(write_dead, false), ": no value is live there");
 }
 
 // Leaves an element unwritten in the second run, where the first one's is still there.
@@ -221,7 +222,7 @@ static stow_status make_less(stow_kernel_call* call) {
   return STOW_OK;
 }
 
-TEST(WhatTheFirstStepLeavesUnwrittenIsFoundInEveryRun) {
+TEST(ElementsTheFirstStepDoesNotWriteAreFoundInEveryRun) {
   exec_case c;
   exec_case_begin(&c,
                   "%0 \"made\" = custom() {name = \"make\"} : f32[4]\n %1 = neg(%0) : f32[4]\n"
@@ -247,7 +248,7 @@ static stow_status make_ones_but_for_one(stow_kernel_call* call) {
   return STOW_OK;
 }
 
-TEST(WhatLooksLikeThePatternIsNotMistakenForIt) {
+TEST(DataEqualToThePatternIsNotMistakenForIt) {
   CHECK_TEXT(message_of(make_ones, 0, true), "");
   CHECK_TEXT(message_of(make_ones, 0, false), "");
   CHECK_TEXT(message_of(make_ones, 64, false), "");
@@ -262,7 +263,7 @@ static stow_status negate_unwritten(stow_kernel_call* call) {
   return STOW_OK;
 }
 
-TEST(ATurnedSignHidesNothing) {
+TEST(ANegatedPatternIsFound) {
   CHECK_HAS(message_of(negate_unwritten, 0, false), "element 15 of %3 \"third\" was not written");
 }
 

@@ -38,7 +38,7 @@ static void run_both_branches(exec_case* c) {
   EXEC_GIVES(c, 0, float, 2, -4, 6, -8);
 }
 
-TEST(TheConditionSaysWhichBranchRuns) {
+TEST(TheConditionSelectsTheBranch) {
   in_every_way(
       "%0 = input \"x\" : f32[4]\n %1 = input \"c\" : bool[]\n"
       "%4 = if(%1) { %2 = neg(%0) : f32[4]\n yield %2 }"
@@ -54,7 +54,7 @@ static void run_passing(exec_case* c) {
   EXEC_GIVES(c, 1, float, 3, 6);
 }
 
-TEST(BranchesMayYieldWhatIsOutside) {
+TEST(BranchesMayYieldOuterValues) {
   in_every_way(
       "%0 = input \"x\" : f32[2]\n %1 = input \"c\" : bool[]\n %2 = add(%0, %0) : f32[2]\n"
       "%3 = if(%1) { yield %0 } else { yield %2 } : f32[2]\n"
@@ -83,7 +83,7 @@ static void run_powers(exec_case* c) {
   EXEC_GIVES(c, 0, float, 1, 3);
 }
 
-TEST(LoopsMakeAsManyRoundsAsTold) { in_every_way(POWERS, run_powers); }
+TEST(LoopsRunAsManyRoundsAsTheTripCount) { in_every_way(POWERS, run_powers); }
 
 static void run_until(exec_case* c) {
   EXEC_SET(c, "x", float, 1);
@@ -114,7 +114,7 @@ static void run_unasked(exec_case* c) {
 }
 
 // As ONNX's Loop says of input (trip_count, "").
-TEST(LoopsWithoutAConditionDoNotAskTheBodyForOne) {
+TEST(LoopsWithoutAConditionIgnoreTheBodysCondition) {
   in_every_way(
       "%0 = input \"n\" : i64[]\n %1 = input \"x\" : f32[]\n"
       "%2 = constant \"last\" {data = [1]} : i64[]\n %3 = constant \"one\" {data = [1.0]} : f32[]\n"
@@ -143,7 +143,7 @@ static void run_swap(exec_case* c) {
   }
 }
 
-TEST(CarriedValuesCanChangePlaces) {
+TEST(CarriedValuesCanSwap) {
   in_every_way(
       "%0 = input \"n\" : i64[]\n %1 = input \"a\" : f32[2]\n %2 = input \"b\" : f32[2]\n"
       "%7, %8 = loop(%0, _, %1, %2) {\n"
@@ -164,7 +164,7 @@ static void run_rotation(exec_case* c) {
   EXEC_GIVES(c, 3, float, 1, 2, 3, 1);
 }
 
-TEST(ViewsOfCarriedValuesChangePlacesToo) {
+TEST(ViewsOfCarriedValuesCanSwap) {
   in_every_way(
       "%0 = input \"n\" {data = [4]} : i64[]\n %1 = input \"a\" : f32[1]\n"
       "%2 = input \"b\" : f32[1]\n %3 = input \"d\" : f32[1]\n"
@@ -248,7 +248,7 @@ static void run_uneven(exec_case* c) {
   EXEC_SET(c, "few", int64_t, 1);
   CHECK(stow_exec_run(c->exec, &c->diag) == STOW_ERR_TYPE);
   CHECK_HAS(c->diag.message, "round 1 yields f32[2] for %");
-  CHECK_HAS(c->diag.message, "other dims than rounds before");
+  CHECK_HAS(c->diag.message, "unlike earlier rounds");
 }
 
 TEST(ScansCollectOneShapeInAllRounds) {
@@ -269,7 +269,7 @@ static stow_status run_boastful(stow_kernel_call* call) {
   return STOW_OK;
 }
 
-TEST(WhatIsYieldedMustFit) {
+TEST(YieldedValuesMustFit) {
   exec_case c;
   exec_case_begin(&c,
                   "%0 = input \"c\" : bool[]\n %1 = input \"x\" : f32[4]\n"
@@ -284,7 +284,7 @@ TEST(WhatIsYieldedMustFit) {
   EXEC_GIVES(&c, 0, float, 1, 2, 3, 4);
   EXEC_SET(&c, "c", bool, true);
   CHECK(stow_exec_run(c.exec, &c.diag) == STOW_ERR_TYPE);
-  CHECK_HAS(c.diag.message, "%3 is at most f32[4], and would become f32[5]");
+  CHECK_HAS(c.diag.message, "%3 is at most f32[4], but would become f32[5]");
   exec_case_end(&c);
 }
 

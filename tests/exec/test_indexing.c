@@ -20,9 +20,9 @@ TEST(GatherPicksSlices) {
 
 TEST(GatherRefusesIndicesOutOfRange) {
   COUNTED_FAILS("f32[3]; i64[2] = [0, 3]", "gather(%0, %1)", "f32[2]",
-                "index 3 is out of range for dim 0, which is 3");
+                "index 3 is out of range (dim 0 is 3)");
   COUNTED_FAILS("f32[2, 3]; i64[1] = [-4]", "gather(%0, %1) {axis = 1}", "f32[2, 1]",
-                "index -4 is out of range for dim 1, which is 3");
+                "index -4 is out of range (dim 1 is 3)");
   COUNTED_FAILS("f32[0]; i64[1] = [0]", "gather(%0, %1)", "f32[1]", "index 0 is out of range");
 }
 
@@ -40,7 +40,7 @@ static void gather_over_indices(const char* operands, const char* node, const ch
   kernel_case_destroy(c);
 }
 
-TEST(GatherOverItsIndices) {
+TEST(GatherWorksInPlaceOfItsIndices) {
   gather_over_indices("f32[50]; i64[40000]", "gather(%0, %1)", "f32[40000]");
   gather_over_indices("u8[50, 1]; i64[40000, 1]", "gather_elements(%0, %1)", "u8[40000, 1]");
 }
@@ -55,7 +55,7 @@ TEST(GatherElementsPicksAlongTheAxis) {
   COUNTED("i64[2, 2, 2]; i64[1, 2, 1] = [1, 0]", "gather_elements(%0, %1) {axis = 1}",
           "i64[1, 2, 1]", 2, 0);
   COUNTED_FAILS("f32[2, 2]; i64[1, 2] = [0, 2]", "gather_elements(%0, %1)", "f32[1, 2]",
-                "index 2 is out of range for dim 0");
+                "index 2 is out of range (dim 0 is 2)");
 }
 
 TEST(GatherNdPicksByTuples) {
@@ -65,7 +65,7 @@ TEST(GatherNdPicksByTuples) {
           3, 4, 5);
   COUNTED("u4[2, 3]; i64[2, 1] = [1, 0]", "gather_nd(%0, %1)", "u4[2, 3]", 3, 4, 5, 0, 1, 2);
   COUNTED_FAILS("i32[2, 3]; i64[1, 2] = [1, 3]", "gather_nd(%0, %1)", "i32[1]",
-                "index 3 is out of range for dim 1, which is 3");
+                "index 3 is out of range (dim 1 is 3)");
 }
 
 static void set_table(kernel_case* c, size_t count) {
@@ -74,7 +74,7 @@ static void set_table(kernel_case* c, size_t count) {
   }
 }
 
-TEST(QuantizedTablesAreBroughtBackToFloats) {
+TEST(QuantizedTablesAreDequantised) {
   kernel_case* c =
       kernel_case_create("u8[3, 16]; i64[1] = [2]; f32[3, 2]; u8[3, 1]",
                          "gather_quantized(%0, %1, %2, %3) {block = 16}", "f32[1, 32]");
@@ -123,7 +123,7 @@ TEST(ScatterElementsPlacesAlongTheAxis) {
   COUNTED("u4[2, 2]; i64[1, 2] = [1, 0]; u4[1, 2] = [9, 8]", "scatter_elements(%0, %1, %2)",
           "u4[2, 2]", 0, 8, 9, 3);
   COUNTED_FAILS("f32[2]; i64[1] = [2]; f32[1] = [1.0]", "scatter_elements(%0, %1, %2)", "f32[2]",
-                "index 2 is out of range for dim 0, which is 2");
+                "index 2 is out of range (dim 0 is 2)");
 }
 
 TEST(ScatteredElementsAreCombinedInOrder) {
@@ -172,10 +172,10 @@ TEST(ScatterNdPlacesByTuples) {
   COUNTED("u2[2, 2]; i64[1, 2] = [0, 1]; u2[1] = [3]", "scatter_nd(%0, %1, %2)", "u2[2, 2]", 0, 3,
           2, 3);
   COUNTED_FAILS("f32[4]; i64[2, 1] = [1, 4]; f32[2] = [9.0, 8.0]", "scatter_nd(%0, %1, %2)",
-                "f32[4]", "index 4 is out of range for dim 0, which is 4");
+                "f32[4]", "index 4 is out of range (dim 0 is 4)");
 }
 
-TEST(CachesTakeEntriesStraightOrRound) {
+TEST(CachesTakeEntriesLinearlyOrWrapping) {
   COUNTED("f32[2, 3, 1]; f32[2, 2, 1] = [10.0, 11.0, 12.0, 13.0]; i64[2] = [1, 0]",
           "tensor_scatter(%0, %1, %2)", "f32[2, 3, 1]", 0, 10, 11, 12, 13, 5);
   COUNTED("f32[2, 3, 1]; f32[2, 2, 1] = [10.0, 11.0, 12.0, 13.0]; i64[2] = [2, 4]",
@@ -199,7 +199,7 @@ TEST(TrianglesKeepOneSide) {
           3);
 }
 
-TEST(NonzeroTellsIndices) {
+TEST(NonzeroGivesIndices) {
   kernel_case* c = kernel_case_create("f32[2, 2]", "nonzero(%0)", "i64[2, 4]");
   KERNEL_SET(c, 0, float, 1, -0.0F, NAN, 2);
   KERNEL_GIVES(c, 0, 0, 0, 1, 1, 0, 0, 1);
@@ -255,7 +255,7 @@ TEST(UniqueComparesSlices) {
   COUNTED("u64[]", "unique(%0)", "u64[1]", 0);
 }
 
-TEST(CompressKeepsWhatIsChosen) {
+TEST(CompressKeepsSelectedElements) {
   kernel_case* c =
       kernel_case_create("i32[3, 2]; bool[3]", "compress(%0, %1) {axes = [0]}", "i32[3, 2]");
   count_up(c, 0, 0);
@@ -276,6 +276,6 @@ TEST(CompressKeepsWhatIsChosen) {
   c = kernel_case_create("i32[2]; bool[3]", "compress(%0, %1)", "i32[2]");
   KERNEL_SET(c, 1, uint8_t, 0, 0, 1);
   CHECK(kernel_case_run(c) == STOW_ERR_INVALID_ARGUMENT);
-  CHECK_HAS(kernel_case_message(c), "the condition holds for 2");
+  CHECK_HAS(kernel_case_message(c), "the condition selects index 2");
   kernel_case_destroy(c);
 }

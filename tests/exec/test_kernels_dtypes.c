@@ -180,7 +180,7 @@ static char* read_docs(void) {
   return text;
 }
 
-TEST(TheTableOfDtypesIsTrue) {
+TEST(TheTableOfDtypesIsCorrect) {
   static op_row rows[STOW_OP_CORE_COUNT];
   static char table[TABLE_SIZE];
   ask(rows);

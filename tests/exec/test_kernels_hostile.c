@@ -103,7 +103,7 @@ static void report(const progress* p, int ended) {
   stow_graph_destroy(graph);
 }
 
-TEST(KernelsStandWhatTheyAreGiven) {
+TEST(KernelsSurviveHostileInputs) {
   const size_t count = test_is_long() ? 2000 : 120;
   progress* p =
       (progress*)mmap(NULL, sizeof(*p), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -216,7 +216,7 @@ static const window_case window_cases[] = {
     {"u8[1, 0, 4]; i8[2, 0, " MANY "]", "conv_integer(%0, %1) {" SAME "}", "i32[1, 2, 4]", false},
 };
 
-TEST(WindowsReachAsFarAsNumbersDo) {
+TEST(HugeWindowsDoNotOverflow) {
   for (size_t i = 0; i < sizeof(window_cases) / sizeof(window_cases[0]); ++i) {
     const window_case* w = &window_cases[i];
     kernel_case* c = kernel_case_create(w->operands, w->node, w->result);

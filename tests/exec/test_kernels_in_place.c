@@ -51,7 +51,7 @@ static void run_small(void) {
       stow_status status = kernel_case_run(c);
       // Some ops have operands whose meaning is the caller's.
       bool is_refused = strstr(kernel_case_message(c), "stow_kernels_set") != NULL;
-      // Where nothing may lie over anything, operands need not make sense together.
+      // Where nothing may be in place of anything, operands need not make sense together.
       bool is_free = o->expected == STOW_OVER_NEVER;
       test_check(status == STOW_OK || is_refused || is_free, __FILE__, __LINE__, "%s of %s: %s",
                  o->node, o->operands, kernel_case_message(c));
@@ -66,8 +66,8 @@ static void run_small(void) {
 TEST(EveryWayGivesTheSameBits) { run_small(); }
 
 // ---------------------------------------------------------------------------------------------
-// Larger cases: results that lie over operands have more than a block of elements, and no whole
-// number of vectors.
+// Larger cases: results that are in place of operands have more than a block of elements, and no
+// whole number of vectors.
 
 #define BLOCK 256
 #define VECTOR 16
@@ -337,9 +337,9 @@ static void run_all_large(void) {
 
 TEST(ManyElementsAreTheSameInEveryWay) { run_all_large(); }
 
-// What the small cases know of, the large ones show too; ops whose row lets nothing lie over
+// What the small cases know of, the large ones show too; ops whose row permits nothing in place of
 // anything are not in either.
-TEST(EveryPlaceThatIsAllowedIsTried) {
+TEST(EveryPermittedInPlaceOperandIsTried) {
   size_t places = 0;
   size_t ops = 0;
   memset(small, 0, sizeof(small));

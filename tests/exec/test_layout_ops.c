@@ -10,7 +10,7 @@ TEST(ViewsKeepElements) {
   COUNTED("i8[2, 3]", "flatten(%0) {axis = 0}", "i8[1, 6]", 0, 1, 2, 3, 4, 5);
 }
 
-TEST(TransposesPutDimsInAnotherOrder) {
+TEST(TransposesReorderDims) {
   COUNTED("f32[2, 3, 4]", "transpose(%0)", "f32[4, 3, 2]", 0, 12, 4, 16, 8, 20, 1, 13, 5, 17, 9, 21,
           2, 14, 6, 18, 10, 22, 3, 15, 7, 19, 11, 23);
   COUNTED("f32[2, 3, 4]", "transpose(%0) {perm = [0, 2, 1]}", "f32[2, 4, 3]", 0, 4, 8, 1, 5, 9, 2,
@@ -24,7 +24,7 @@ TEST(TransposesPutDimsInAnotherOrder) {
   COUNTED("u4[3, 4]", "transpose(%0)", "u4[4, 3]", 0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11);
 }
 
-TEST(PartsAreTakenByStartAndStep) {
+TEST(SlicesFollowStartAndStep) {
   COUNTED("i16[3, 4]", "slice(%0) {starts = [0, -1], ends = [3, -4], steps = [2, -2]}", "i16[2, 2]",
           3, 1, 11, 9);
   COUNTED("f32[3, 4]", "slice(%0) {starts = [1], ends = [100], axes = [-1], steps = [2]}",
@@ -72,7 +72,7 @@ TEST(PadsContinueInEveryMode) {
 }
 
 TEST(PadsOfNothingNeedAValue) {
-  COUNTED_FAILS("f32[0]", "pad(%0) {pads = [1, 0], mode = \"edge\"}", "f32[1]", "nothing is left");
+  COUNTED_FAILS("f32[0]", "pad(%0) {pads = [1, 0], mode = \"edge\"}", "f32[1]", "dim 0 is empty");
   COUNTED("f32[0]", "pad(%0) {pads = [1, 0]}", "f32[1]", 0);
   COUNTED("f32[]", "pad(%0)", "f32[]", 0);
 }
@@ -162,10 +162,10 @@ TEST(SequencesAreReversedUpToTheirLengths) {
           "reverse_sequence(%0, %1) {batch_axis = 0, time_axis = 1}", "u4[2, 3, 1]", 1, 0, 2, 5, 4,
           3);
   COUNTED_FAILS("f32[4, 1]; i64[1] = [5]", "reverse_sequence(%0, %1)", "f32[4, 1]",
-                "sequence 0 has length 5, dim 0 is 4");
+                "sequence 0 has length 5, but dim 0 is 4");
 }
 
-TEST(TensorsOfNoElementsAreNoTrouble) {
+TEST(EmptyTensorsWork) {
   COUNTED_RUNS("f32[0, 3]", "transpose(%0)", "f32[3, 0]");
   COUNTED_RUNS("f32[2, 0]", "slice(%0) {starts = [1], ends = [2]}", "f32[1, 0]");
   COUNTED_RUNS("f32[0, 1]", "expand(%0)", "f32[0, 4]");
@@ -198,7 +198,7 @@ TEST(BitsAfterTheLastPackedElementAreZero) {
 }
 
 // Strides of nothing, and rows of nothing, may be more than can be counted.
-TEST(NothingIsDoneAtOnceHoweverLargeItsDims) {
+TEST(EmptyTensorsTakeNoTimeHoweverLargeTheirDims) {
   const char* const cases[][3] = {
       {"f32[0, 4611686018427387904, 4611686018427387904]", "transpose(%0)",
        "f32[4611686018427387904, 4611686018427387904, 0]"},

@@ -52,7 +52,7 @@ TEST(ConcatSpreadsRowsOfItsFirstOperand) {
   CHECK_NUMBERS(bytes, 1, 2, 7, 3, 4, 8, 5, 6, 9);
 }
 
-TEST(ConcatLeavesOperandsAtTheirPlace) {
+TEST(ConcatKeepsOperandsBuiltInsideTheResult) {
   int32_t bytes[6] = {0, 0, 3, 4, 5, 0};
   int32_t first[2] = {1, 2};
   int32_t last[1] = {6};
@@ -87,7 +87,7 @@ TEST(ConcatReadsAnOperandWhereItWasMoved) {
 // ---------------------------------------------------------------------------------------------
 // split
 
-TEST(SplitWritesOnePartOverItsOperandAndTheOthersElsewhere) {
+TEST(SplitWritesOnePartInPlace) {
   int32_t bytes[6] = {1, 2, 3, 4, 5, 6};
   int32_t first[2];
   int32_t last[2];
@@ -100,7 +100,7 @@ TEST(SplitWritesOnePartOverItsOperandAndTheOthersElsewhere) {
   CHECK_NUMBERS(last, 3, 6);
 }
 
-TEST(SplitLeavesPartsAtTheirPlace) {
+TEST(SplitKeepsPartsThatAreViews) {
   int32_t bytes[4] = {1, 2, 3, 4};
   stow_tensor x = tensor(bytes, STOW_I32, 1, 4, 0);
   stow_tensor parts[] = {tensor(bytes, STOW_I32, 1, 2, 0), tensor(bytes + 2, STOW_I32, 1, 2, 0)};
@@ -139,7 +139,7 @@ static void split_in_halves(void* pool, size_t count, size_t grain, stow_kernel_
 }
 
 // Dims of the destination in an order of its own, some of them turned round or repeated.
-static void random_layout(stowi_strided* s, test_random* random) {
+static void random_layout(stowi_kernel_strided* s, test_random* random) {
   memset(s, 0, sizeof(*s));
   s->rank = 1 + (uint32_t)test_random_below(random, 4);
   uint32_t order[4] = {0, 1, 2, 3};
@@ -165,7 +165,7 @@ static void random_layout(stowi_strided* s, test_random* random) {
   }
 }
 
-static void copy_plainly(const stowi_strided* s, size_t width) {
+static void copy_plainly(const stowi_kernel_strided* s, size_t width) {
   size_t count = 1;
   for (uint32_t i = 0; i < s->rank; ++i) {
     count *= (size_t)s->dims[i];
@@ -190,7 +190,7 @@ TEST(CopiesBetweenLayoutsFollowTheDefinition) {
   for (size_t round = 0; round < 600; ++round) {
     size_t choice = test_random_below(&random, 5);
     size_t width = (size_t)1 << choice;
-    stowi_strided s;
+    stowi_kernel_strided s;
     do {
       random_layout(&s, &random);
     } while ((size_t)(s.to[0] * s.dims[0]) * width > ROOM);
@@ -200,7 +200,7 @@ TEST(CopiesBetweenLayoutsFollowTheDefinition) {
     memset(to, 0, sizeof(to));
     memset(expected, 0, sizeof(expected));
     copy_plainly(&s, width);
-    stowi_strided_copy(&call, dtypes[choice], from, to, &s);
+    stowi_kernel_strided_copy(&call, dtypes[choice], from, to, &s);
     REQUIRE(memcmp(to, expected, sizeof(to)) == 0);
   }
 }
@@ -219,7 +219,7 @@ TEST(PackedCopiesFollowTheDefinition) {
     from[2 * i + 1] = nibble(packed, 2 * i + 1);
   }
   for (size_t round = 0; round < 50; ++round) {
-    stowi_strided s;
+    stowi_kernel_strided s;
     do {
       random_layout(&s, &random);
     } while (s.to[0] * s.dims[0] > ROOM / 2);
@@ -227,7 +227,7 @@ TEST(PackedCopiesFollowTheDefinition) {
     size_t count = (size_t)(s.to[0] * s.dims[0]);
     copy_plainly(&s, 1);
     memset(to, 0xff, sizeof(to));
-    stowi_strided_copy(&call, STOW_U4, packed, to, &s);
+    stowi_kernel_strided_copy(&call, STOW_U4, packed, to, &s);
     for (size_t i = 0; i < count; ++i) {
       REQUIRE(nibble(to, i) == expected[i]);
     }

@@ -25,7 +25,7 @@ TEST(RangesGoUpAndDown) {
   kernel_case_destroy(c);
 }
 
-TEST(ValuesStandEverywhere) {
+TEST(FillWritesEveryElement) {
   COUNTED("i64[2] = [2, 2]; i16[] = [7]", "fill(%0, %1)", "i16[2, 2]", 7, 7, 7, 7);
   COUNTED("i64[1] = [3]; u4[1] = [9]", "fill(%0, %1)", "u4[3]", 9, 9, 9);
   COUNTED("i64[1] = [2]", "fill(%0)", "f32[2]", 0, 0);
@@ -34,7 +34,7 @@ TEST(ValuesStandEverywhere) {
   COUNTED("f32[2]", "full_like(%0) {value = 2.5}", "f32[2]", 2.5, 2.5);
   COUNTED("f32[2]", "full_like(%0) {value = 2.0, dtype = \"bool\"}", "bool[2]", 1, 1);
   COUNTED("u2[3]", "full_like(%0) {value = 3.0}", "u2[3]", 3, 3, 3);
-  COUNTED_FAILS("i64[2]", "full_like(%0) {value = 1e30}", "i64[2]", "no integer of 64 bits");
+  COUNTED_FAILS("i64[2]", "full_like(%0) {value = 1e30}", "i64[2]", "not a 64-bit integer");
 }
 
 TEST(DiagonalsOfOnes) {
@@ -45,7 +45,7 @@ TEST(DiagonalsOfOnes) {
   COUNTED("f32[2, 2]", "eye_like(%0) {k = -9223372036854775807}", "f32[2, 2]", 0, 0, 0, 0);
 }
 
-TEST(OneIsHot) {
+TEST(OneHotSetsOneElement) {
   COUNTED("i64[4]; i64[] = [3]; f32[2] = [2.0, 5.0]", "one_hot(%0, %1, %2)", "f32[4, 3]", 5, 2, 2,
           2, 5, 2, 2, 2, 5, 2, 2, 2);
   kernel_case* c = kernel_case_create("i32[2]; i64[] = [3]; i8[2] = [0, 1]",
@@ -73,8 +73,9 @@ static statistics describe(const stow_tensor* tensor) {
   statistics s = {0, 0, INFINITY, -INFINITY};
   double squares = 0;
   for (size_t i = 0; i < count; ++i) {
-    double number = stowi_kind(tensor->dtype) == STOW_KIND_FLOAT ? stowi_float_at(tensor, i)
-                                                                 : (double)stowi_int_at(tensor, i);
+    double number = stowi_kernel_kind(tensor->dtype) == STOW_KIND_FLOAT
+                        ? stowi_kernel_float_at(tensor, i)
+                        : (double)stowi_kernel_int_at(tensor, i);
     s.mean += number;
     squares += number * number;
     s.lowest = number < s.lowest ? number : s.lowest;
@@ -117,7 +118,7 @@ TEST(UniformNumbersStayWithinTheirBounds) {
   CHECK(is_near(s.deviation, 4 / sqrt(12), 0.03));
 }
 
-TEST(SeedsDecideAboutRandomNumbers) {
+TEST(SeedsDetermineRandomNumbers) {
   statistics one = sample("f64[50]", "random_uniform(%0) {seed = 1.0}", "f64[50]");
   statistics again = sample("f64[50]", "random_uniform(%0) {seed = 1.0}", "f64[50]");
   statistics other = sample("f64[50]", "random_uniform(%0) {seed = 2.0}", "f64[50]");
@@ -126,7 +127,7 @@ TEST(SeedsDecideAboutRandomNumbers) {
   CHECK(one.mean != other.mean && one.mean != none.mean && other.mean != none.mean);
 }
 
-TEST(ComplexNumbersAreNoProbabilities) {
+TEST(ComplexProbabilitiesAreRefused) {
   kernel_case* c = kernel_case_create("c64[2]", "bernoulli(%0) {dtype = \"bool\"}", "bool[2]");
   CHECK(kernel_case_run(c) == STOW_ERR_UNSUPPORTED);
   CHECK_HAS(kernel_case_message(c), "must not be complex");
@@ -175,7 +176,7 @@ TEST(MultinomialFollowsScores) {
 
 // ---------------------------------------------------------------------------------------------
 
-TEST(DropoutKeepsAllButWhileTraining) {
+TEST(DropoutDropsOnlyInTraining) {
   kernel_case* c =
       kernel_case_create("f16[3]; f32[] = [0.5]; bool[]", "dropout(%0, %1, %2)", "f16[3]; bool[3]");
   count_up(c, 0, 0);
@@ -184,7 +185,7 @@ TEST(DropoutKeepsAllButWhileTraining) {
   kernel_case_destroy(c);
 }
 
-TEST(DropoutMakesWhatStaysLarger) {
+TEST(DropoutScalesTheElementsItKeeps) {
   enum { COUNT = 20000 };
   kernel_case* c = kernel_case_create("f32[20000]; f32[] = [0.75]; bool[] = [1]",
                                       "dropout(%0, %1, %2)", "f32[20000]; bool[20000]");
@@ -202,7 +203,7 @@ TEST(DropoutMakesWhatStaysLarger) {
   kernel_case_destroy(c);
 }
 
-TEST(DropoutRefusesARatioThatIsNone) {
+TEST(DropoutRefusesRatiosOutOfRange) {
   kernel_case* c =
       kernel_case_create("f32[2]; f32[] = [1.0]; bool[] = [1]", "dropout(%0, %1, %2)", "f32[2]");
   CHECK(kernel_case_run(c) == STOW_ERR_INVALID_ARGUMENT);

@@ -3,13 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exec/kernels/matrix/gemm_by.h"
+#include "exec/kernels/matrix/gemm_tile.h"
 #include "support/test.h"
 
 enum { GUARD = 16 };
 
 typedef struct sample {
-  stowi_gemm gemm;
+  stowi_kernel_gemm gemm;
   float* a;
   float* b;
   float* expected;
@@ -32,7 +32,7 @@ static void fill(test_random* random, float* to, size_t count) {
   }
 }
 
-static void reference(const stowi_gemm* g, float* c) {
+static void reference(const stowi_kernel_gemm* g, float* c) {
   for (size_t i = 0; i < g->m; ++i) {
     for (size_t j = 0; j < g->n; ++j) {
       float* to = c + i * g->c_row + j;
@@ -63,16 +63,16 @@ static sample sample_create(size_t m, size_t n, size_t k, unsigned way) {
   s.b = floats(n * k * b_step);
   s.expected = floats(s.c_size);
   s.actual = floats(s.c_size);
-  s.scratch = floats(stowi_gemm_scratch(m, n, k, 3) / sizeof(float));
+  s.scratch = floats(stowi_kernel_gemm_scratch(m, n, k, 3) / sizeof(float));
   fill(&random, s.a, m * k * a_step);
   fill(&random, s.b, n * k * b_step);
   fill(&random, s.expected, s.c_size);
   memcpy(s.actual, s.expected, s.c_size * sizeof(float));
-  s.gemm = (stowi_gemm){.m = m, .n = n, .k = k, .c = s.actual, .c_row = c_row};
-  s.gemm.a = (way & 1U) != 0 ? (stowi_matrix){s.a, a_step, m * a_step}
-                             : (stowi_matrix){s.a, k * a_step, a_step};
-  s.gemm.b = (way & 2U) != 0 ? (stowi_matrix){s.b, b_step, k * b_step}
-                             : (stowi_matrix){s.b, n * b_step, b_step};
+  s.gemm = (stowi_kernel_gemm){.m = m, .n = n, .k = k, .c = s.actual, .c_row = c_row};
+  s.gemm.a = (way & 1U) != 0 ? (stowi_kernel_matrix){s.a, a_step, m * a_step}
+                             : (stowi_kernel_matrix){s.a, k * a_step, a_step};
+  s.gemm.b = (way & 2U) != 0 ? (stowi_kernel_matrix){s.b, b_step, k * b_step}
+                             : (stowi_kernel_matrix){s.b, n * b_step, b_step};
   s.gemm.alpha = (way & 4U) != 0 ? 0.3F : 1;
   s.gemm.accumulate = (way & 8U) != 0;
   return s;
@@ -107,17 +107,17 @@ static void check_shape(size_t m, size_t n, size_t k, unsigned way) {
   float* before = floats(s.c_size);
   memcpy(before, s.expected, s.c_size * sizeof(float));
   reference(&s.gemm, s.expected);
-  for (size_t i = 0; stowi_tiles_at(i) != NULL; ++i) {
+  for (size_t i = 0; stowi_kernel_tiles_at(i) != NULL; ++i) {
     memcpy(s.actual, before, s.c_size * sizeof(float));
-    stowi_gemm_by(stowi_tiles_at(i), &s.gemm, s.scratch);
-    check_same(&s, stowi_tiles_at(i)->name);
+    stowi_kernel_gemm_by(stowi_kernel_tiles_at(i), &s.gemm, s.scratch);
+    check_same(&s, stowi_kernel_tiles_at(i)->name);
   }
   stow_kernel_call call = {.workers = 3, .splitter = {split_small, NULL}};
   memcpy(s.actual, before, s.c_size * sizeof(float));
-  stowi_gemm_run(&call, &s.gemm, s.scratch);
+  stowi_kernel_gemm_run(&call, &s.gemm, s.scratch);
   check_same(&s, "divided");
   memcpy(s.actual, before, s.c_size * sizeof(float));
-  stowi_gemm_alone(&s.gemm, s.scratch);
+  stowi_kernel_gemm_alone(&s.gemm, s.scratch);
   check_same(&s, "alone");
   free(before);
   sample_destroy(&s);
@@ -150,19 +150,19 @@ TEST(ScratchGrowsWithEveryArgument) {
   for (size_t i = 0; i + 1 < sizeof(sizes) / sizeof(sizes[0]); ++i) {
     size_t x = sizes[i];
     size_t y = sizes[i + 1];
-    CHECK(stowi_gemm_scratch(x, 9, 300, 2) <= stowi_gemm_scratch(y, 9, 300, 2));
-    CHECK(stowi_gemm_scratch(9, x, 300, 2) <= stowi_gemm_scratch(9, y, 300, 2));
-    CHECK(stowi_gemm_scratch(9, 300, x, 2) <= stowi_gemm_scratch(9, 300, y, 2));
+    CHECK(stowi_kernel_gemm_scratch(x, 9, 300, 2) <= stowi_kernel_gemm_scratch(y, 9, 300, 2));
+    CHECK(stowi_kernel_gemm_scratch(9, x, 300, 2) <= stowi_kernel_gemm_scratch(9, y, 300, 2));
+    CHECK(stowi_kernel_gemm_scratch(9, 300, x, 2) <= stowi_kernel_gemm_scratch(9, 300, y, 2));
   }
-  CHECK(stowi_gemm_scratch(9, 9, 9, 2) == 2 * stowi_gemm_scratch(9, 9, 9, 1));
+  CHECK(stowi_kernel_gemm_scratch(9, 9, 9, 2) == 2 * stowi_kernel_gemm_scratch(9, 9, 9, 1));
 }
 
-TEST(AnEmptySumLeavesWhatIsAddedTo) {
+TEST(AnEmptySumKeepsTheAddend) {
   float c[4] = {1, 2, 3, 4};
-  stowi_gemm g = {2, 2, 0, {NULL, 0, 1}, {NULL, 2, 1}, c, 2, 1, true};
-  stowi_gemm_alone(&g, NULL);
+  stowi_kernel_gemm g = {2, 2, 0, {NULL, 0, 1}, {NULL, 2, 1}, c, 2, 1, true};
+  stowi_kernel_gemm_alone(&g, NULL);
   CHECK(c[0] == 1 && c[3] == 4);
   g.accumulate = false;
-  stowi_gemm_alone(&g, NULL);
+  stowi_kernel_gemm_alone(&g, NULL);
   CHECK(c[0] == 0 && c[3] == 0);
 }

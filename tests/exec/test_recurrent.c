@@ -317,7 +317,7 @@ TEST(WideLayersGiveTheSameBits) {
   kernel_case_destroy(c);
 }
 
-TEST(RefusesOddScales) {
+TEST(RefusesScalesOfTheWrongSize) {
   kernel_case* c = kernel_case_create(
       "f32[1, 1, 1]; i8[1, 1, 4]; i8[1, 1, 4]; f32[3]; i8[1]",
       "dynamic_quantize_lstm(%0, %1, %2, _, _, _, _, _, %3, %4, %3, %4)", "f32[1, 1, 1, 1]");

@@ -95,7 +95,7 @@ TEST(UnknownAxesGiveDims) {
   kernel_case_destroy(c);
 }
 
-TEST(NothingReducesToTheNeutralElement) {
+TEST(EmptyReductionsGiveTheNeutralElement) {
 #define NOTHING(op, number)                                                                       \
   do {                                                                                            \
     kernel_case* c =                                                                              \
@@ -197,7 +197,7 @@ TEST(TopkRefusesMoreThanThereAre) {
   kernel_case* c = kernel_case_create("f32[3]; i64[1]", "topk(%0, %1)", "f32[3]; i64[3]");
   KERNEL_SET(c, 1, int64_t, 4);
   CHECK(kernel_case_run(c) == STOW_ERR_INVALID_ARGUMENT);
-  CHECK_HAS(kernel_case_message(c), "k is 4, of 3 elements");
+  CHECK_HAS(kernel_case_message(c), "k is 4, but there are 3 elements");
   KERNEL_SET(c, 1, int64_t, 2);
   CHECK(kernel_case_run(c) == STOW_OK);
   CHECK(kernel_case_result(c, 0)->dims[0] == 2 && kernel_case_result(c, 1)->dims[0] == 2);

@@ -116,6 +116,6 @@ TEST(ArgmaxOfNothingIsAnError) {
 }
 
 TEST(SoftmaxOfIntegersIsRefused) {
-  FAILS("i32[2]", "softmax(%0)", "i32[2]", "f16, bf16, f32 or f64 is needed", N(1, 2));
-  FAILS("i32[2]", "hardmax(%0)", "i32[2]", "f16, bf16, f32 or f64 is needed", N(1, 2));
+  FAILS("i32[2]", "softmax(%0)", "i32[2]", "expected f16, bf16, f32 or f64", N(1, 2));
+  FAILS("i32[2]", "hardmax(%0)", "i32[2]", "expected f16, bf16, f32 or f64", N(1, 2));
 }

@@ -72,7 +72,7 @@ TEST(DftTakesF64) {
   kernel_case_destroy(c);
 }
 
-TEST(RfftGivesHalf) {
+TEST(RfftGivesHalfTheSpectrum) {
   kernel_case* c = kernel_case_create("f32[2, 6]", "rfft(%0)", "f32[2, 4, 2]");
   KERNEL_SET(c, 0, float, -1.125F, 1, -1.375F, 0.625F, -1, -0.875F, -0.75F, 0, 0.375F, 0.25F, 0.25F,
              -1.125F);
@@ -127,7 +127,7 @@ TEST(DftRefusesOtherParts) {
   kernel_case_destroy(c);
 }
 
-TEST(NothingBecomesZeros) {
+TEST(EmptySignalsGiveZeros) {
   kernel_case* c = kernel_case_create("f32[2, 0]", "rfft(%0)", "f32[2, 1, 2]");
   KERNEL_GIVES(c, 0, 0, 0, 0, 0, 0);
   kernel_case_destroy(c);
@@ -196,7 +196,7 @@ TEST(MelBandsAreTriangles) {
   kernel_case_destroy(c);
 }
 
-TEST(MelBandsBetweenNoNumbersLieAtTheFirstBin) {
+TEST(MelBandsAtNaNStartAtTheFirstBin) {
   kernel_case* c = kernel_case_create("i64[] = [1]; i64[] = [4]; i64[] = [8]; f32[]; f32[]",
                                       "mel_weights(%0, %1, %2, %3, %4)", "f32[3, 1]");
   KERNEL_SET(c, 3, float, NAN);

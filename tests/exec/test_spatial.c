@@ -16,7 +16,7 @@ static void count_up(kernel_case* c, size_t count) {
 // ---------------------------------------------------------------------------------------------
 // Grids
 
-TEST(GridSampleTakesWhatPositionsSay) {
+TEST(GridSampleReadsAtPositions) {
   static const struct {
     const char* attrs;
     double numbers[4];
@@ -117,7 +117,7 @@ TEST(RoiAlignChecksItsImages) {
                                       "f32[1, 1, 1, 1]");
   KERNEL_SET(c, 2, int64_t, 2);
   CHECK(kernel_case_run(c) == STOW_ERR_INVALID_ARGUMENT);
-  CHECK_TEXT(kernel_case_message(c), "region 0 is of image 2, where there are 2");
+  CHECK_TEXT(kernel_case_message(c), "image 2 of region 0 is out of range (2 images)");
   KERNEL_SET(c, 2, int64_t, -1);
   CHECK(kernel_case_run(c) == STOW_ERR_INVALID_ARGUMENT);
   // Of a region without bounds nothing is known, but it ends.
@@ -160,7 +160,7 @@ TEST(CropAndResizeInterpolates) {
 // ---------------------------------------------------------------------------------------------
 // Boxes
 
-TEST(OverlappingBoxesAreLeftOff) {
+TEST(OverlappingBoxesAreSuppressed) {
   kernel_case* c =
       kernel_case_create("f32[1, 4, 4]; f32[1, 2, 4]; i64[] = [3]; f32[] = [0.5]; f32[] = [0.2]",
                          "non_max_suppression(%0, %1, %2, %3, %4)", "i64[6, 3]");
@@ -183,7 +183,7 @@ TEST(BoxesMayBeGivenByTheirCenters) {
   kernel_case_destroy(c);
 }
 
-TEST(NoBoxesAreKeptUnlessAskedFor) {
+TEST(NoBoxesAreKeptByDefault) {
   kernel_case* c =
       kernel_case_create("f32[1, 3, 4]; f32[1, 1, 3]", "non_max_suppression(%0, %1)", "i64[0, 3]");
   CHECK(kernel_case_run(c) == STOW_OK);
@@ -256,7 +256,7 @@ TEST(BmpFilesAreDecoded) {
   kernel_case_destroy(c);
   c = file_case(bmp, sizeof(bmp), "rgb", "u8[1, 2, 3]");
   CHECK(kernel_case_run(c) == STOW_ERR_INVALID_ARGUMENT);
-  CHECK_TEXT(kernel_case_message(c), "the image has 2 x 2 pixels, the result has room for 1 x 2");
+  CHECK_TEXT(kernel_case_message(c), "the image has 2 x 2 pixels, more than the planned 1 x 2");
   kernel_case_destroy(c);
 }
 
@@ -325,7 +325,7 @@ TEST(HeadersOfAnyBytesNeverReadBeyondTheFile) {
 
 static void check_format(const char* bytes, size_t size, const char* name) {
   char message[120];
-  snprintf(message, sizeof(message), "the file is %s; BMP and PNM files are decoded, no others",
+  snprintf(message, sizeof(message), "the file is %s, which is unsupported; expected BMP or PNM",
            name);
   kernel_case* c = file_case(bytes, size, "rgb", "u8[2, 2, 3]");
   CHECK(kernel_case_run(c) == STOW_ERR_UNSUPPORTED);

@@ -47,7 +47,7 @@ TEST(MaxPoolOfNegativeNumbersHasNoZerosFromPadding) {
   kernel_case_destroy(c);
 }
 
-TEST(CeilModeAddsAWindowThatHangsOver) {
+TEST(CeilModeAddsAPartialWindow) {
   kernel_case* c = square("f32", "pool(%0) {kernel = [3, 3], strides = [2, 2], ceil_mode = true}",
                           "f32[1, 1, 2, 2]");
   KERNEL_GIVES(c, 0, 0, 11, 12, 15, 16);
@@ -60,7 +60,7 @@ TEST(CeilModeAddsAWindowThatHangsOver) {
   kernel_case_destroy(c);
 }
 
-TEST(MaxPoolTellsWhereTheLargestStood) {
+TEST(MaxPoolGivesIndicesOfTheLargest) {
   kernel_case* c = kernel_case_create("f32[1, 2, 2, 3]", "pool(%0) {kernel = [2, 2]}",
                                       "f32[1, 2, 1, 2]; i64[1, 2, 1, 2]");
   KERNEL_SET(c, 0, float, 1, 5, 2, 9, 5, 3, 4, 4, 4, 4, 4, 7);
@@ -75,7 +75,7 @@ TEST(MaxPoolTellsWhereTheLargestStood) {
   kernel_case_destroy(c);
 }
 
-TEST(AveragesCountPaddingOnlyWhereTold) {
+TEST(AveragesCountPaddingOnlyIfRequested) {
   kernel_case* c = square("f32", "pool(%0) {op = \"avg\", kernel = [3, 3], pads = [1, 1, 1, 1]}",
                           "f32[1, 1, 4, 4]");
   KERNEL_GIVES(c, 0, 1e-6, 3.5, 4, 5, 5.5, 5.5, 6, 7, 7.5, 9.5, 10, 11, 11.5, 11.5, 12, 13, 13.5);
@@ -129,7 +129,7 @@ TEST(GlobalPoolsReduceAll) {
   kernel_case_destroy(c);
 }
 
-TEST(ChannelsMayLieLast) {
+TEST(ChannelsMayBeLast) {
   kernel_case* c = kernel_case_create(
       "i8[1, 2, 2, 2]", "pool(%0) {kernel = [2, 1], channels_last = true}", "i8[1, 1, 2, 2]");
   KERNEL_SET(c, 0, signed char, 1, -2, 3, -4, 5, -6, -7, 8);
@@ -183,7 +183,7 @@ TEST(UnpoolPutsElementsBack) {
   KERNEL_GIVES(c, 0, 0, 0, 0, 0, 0, 0, 1, 0, 2, 0, 0, 0, 0, 0, 3, 0, 4);
   KERNEL_SET(c, 1, int64_t, 5, 7, 13, 16);
   CHECK(kernel_case_run(c) == STOW_ERR_INVALID_ARGUMENT);
-  CHECK_TEXT(kernel_case_message(c), "index 3 is 16, which is no place in the result");
+  CHECK_TEXT(kernel_case_message(c), "index 3 is 16, which is out of range");
   KERNEL_SET(c, 1, int64_t, 5, -1, 13, 15);
   CHECK(kernel_case_run(c) == STOW_ERR_INVALID_ARGUMENT);
   kernel_case_destroy(c);

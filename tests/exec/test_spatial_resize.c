@@ -15,7 +15,7 @@ static void check_pair(const char* attrs, double a, double b, double c0, double 
   kernel_case_destroy(c);
 }
 
-TEST(PositionsArePlacedAsTold) {
+TEST(CoordinateModesAreHonoured) {
   check_pair("mode = \"linear\"", 1, 1.1, 1.5, 1.9, 2);
   check_pair("mode = \"linear\", coordinates = \"align_corners\"", 1, 1.25, 1.5, 1.75, 2);
   check_pair("mode = \"linear\", coordinates = \"asymmetric\"", 1, 1.4, 1.8, 2, 2);
@@ -25,7 +25,7 @@ TEST(PositionsArePlacedAsTold) {
              1, 1, 2, 2, 2);
 }
 
-TEST(NearestRoundsAsTold) {
+TEST(NearestModesAreHonoured) {
   static const struct {
     const char* mode;
     double numbers[6];
@@ -102,7 +102,7 @@ TEST(LinearResizesAnyAxes) {
   kernel_case_destroy(c);
 }
 
-TEST(IntegersAreCutTowardsZero) {
+TEST(IntegersAreTruncated) {
   kernel_case* c = kernel_case_create("u8[1, 1, 2]; f32[3] = [1, 1, 2]",
                                       "resize(%0, _, %1) {mode = \"linear\"}", "u8[1, 1, 4]");
   KERNEL_SET(c, 0, unsigned char, 0, 255);

@@ -11,19 +11,19 @@
 static double load(stow_dtype dtype, const void* data, size_t i) {
   double wide;
   float narrow;
-  stowi_load_f64(dtype, data, i, 1, &wide);
-  stowi_load_f32(dtype, data, i, 1, &narrow);
+  stowi_kernel_load_f64(dtype, data, i, 1, &wide);
+  stowi_kernel_load_f32(dtype, data, i, 1, &narrow);
   CHECK(narrow == (float)wide || (isnan(narrow) && isnan(wide)));
   return wide;
 }
 
 static uint64_t store(stow_dtype dtype, double x) {
   uint64_t bits = 0;
-  stowi_store_f64(dtype, &bits, 0, 1, &x);
+  stowi_kernel_store_f64(dtype, &bits, 0, 1, &x);
   float narrow = (float)x;
   if ((double)narrow == x) {
     uint64_t same = 0;
-    stowi_store_f32(dtype, &same, 0, 1, &narrow);
+    stowi_kernel_store_f32(dtype, &same, 0, 1, &narrow);
     CHECK_U64(same, bits);
   }
   return bits;
@@ -36,15 +36,16 @@ static const stow_dtype narrow_floats[] = {STOW_F16,        STOW_BF16,   STOW_F8
 TEST(EveryCodeOfANarrowFloatComesBack) {
   for (size_t k = 0; k < sizeof(narrow_floats) / sizeof(narrow_floats[0]); ++k) {
     stow_dtype dtype = narrow_floats[k];
-    for (uint64_t code = 0; code < UINT64_C(1) << stowi_bits(dtype); ++code) {
+    for (uint64_t code = 0; code < UINT64_C(1) << stowi_kernel_bits(dtype); ++code) {
       double x = load(dtype, &code, 0);
       bool saturates = isinf(x) && dtype == STOW_F8E5M2;
       if (isnan(x)) {
         uint64_t back = store(dtype, x);
         CHECK(isnan(load(dtype, &back, 0)));
-      } else if (!saturates && !test_check(store(dtype, x) == code, __FILE__, __LINE__,
-                                           "code %#x of %s becomes %#x", (unsigned)code,
-                                           stowi_dtype_text(dtype), (unsigned)store(dtype, x))) {
+      } else if (!saturates &&
+                 !test_check(store(dtype, x) == code, __FILE__, __LINE__,
+                             "code %#x of %s becomes %#x", (unsigned)code,
+                             stowi_kernel_dtype_text(dtype), (unsigned)store(dtype, x))) {
         return;
       }
     }
@@ -55,7 +56,7 @@ TEST(EveryCodeOfANarrowFloatComesBack) {
 TEST(NarrowFloatsRoundToNearestEven) {
   for (size_t k = 0; k < sizeof(narrow_floats) / sizeof(narrow_floats[0]); ++k) {
     stow_dtype dtype = narrow_floats[k];
-    uint64_t half = UINT64_C(1) << (stowi_bits(dtype) - 1);
+    uint64_t half = UINT64_C(1) << (stowi_kernel_bits(dtype) - 1);
     for (uint64_t code = 0; dtype != STOW_F8E8M0 && code + 1 < half; ++code) {
       uint64_t next = code + 1;
       double low = load(dtype, &code, 0);
@@ -68,7 +69,7 @@ TEST(NarrowFloatsRoundToNearestEven) {
                           store(dtype, nextafter(middle, 0)) == code &&
                           store(dtype, nextafter(middle, INFINITY)) == next,
                       __FILE__, __LINE__, "after code %#x of %s", (unsigned)code,
-                      stowi_dtype_text(dtype))) {
+                      stowi_kernel_dtype_text(dtype))) {
         return;
       }
     }
@@ -88,23 +89,25 @@ TEST(LargeFloatsBecomeInfinityOrSaturate) {
   CHECK_U64(store(STOW_F8E5M2FNUZ, -1e9), 0xff);
   CHECK_U64(store(STOW_F4E2M1, -8), 0xf);
   CHECK_U64(store(STOW_F4E2M1, NAN), 0x8);
-  CHECK_U64(stowi_small_of_f64(STOW_F8E4M3FN, -1e9, false, STOWI_ROUND_UP), 0xff);
-  CHECK_U64(stowi_small_of_f64(STOW_F8E4M3FNUZ, 1e9, false, STOWI_ROUND_UP), 0x80);
-  CHECK_U64(stowi_small_of_f64(STOW_F8E5M2, -1e9, false, STOWI_ROUND_UP), 0xfc);
-  CHECK_U64(stowi_small_of_f64(STOW_F8E5M2FNUZ, INFINITY, false, STOWI_ROUND_UP), 0x80);
+  CHECK_U64(stowi_kernel_small_of_f64(STOW_F8E4M3FN, -1e9, false, STOWI_KERNEL_ROUND_UP), 0xff);
+  CHECK_U64(stowi_kernel_small_of_f64(STOW_F8E4M3FNUZ, 1e9, false, STOWI_KERNEL_ROUND_UP), 0x80);
+  CHECK_U64(stowi_kernel_small_of_f64(STOW_F8E5M2, -1e9, false, STOWI_KERNEL_ROUND_UP), 0xfc);
+  CHECK_U64(stowi_kernel_small_of_f64(STOW_F8E5M2FNUZ, INFINITY, false, STOWI_KERNEL_ROUND_UP),
+            0x80);
 }
 
-TEST(PowersOfTwoRoundAsAsked) {
+TEST(PowersOfTwoRoundAsRequested) {
   CHECK_U64(store(STOW_F8E8M0, 1.1), 128);
   CHECK_U64(store(STOW_F8E8M0, 0), 0);
   CHECK_U64(store(STOW_F8E8M0, 1e300), 254);
   CHECK_U64(store(STOW_F8E8M0, NAN), 255);
-  CHECK_U64(stowi_small_of_f64(STOW_F8E8M0, 1.9, true, STOWI_ROUND_DOWN), 127);
-  CHECK_U64(stowi_small_of_f64(STOW_F8E8M0, 1.5, true, STOWI_ROUND_NEAREST), 128);
-  CHECK_U64(stowi_small_of_f64(STOW_F8E8M0, 1.49, true, STOWI_ROUND_NEAREST), 127);
-  CHECK_U64(stowi_small_of_f64(STOW_F8E8M0, 0, false, STOWI_ROUND_NEAREST), 255);
-  CHECK_U64(stowi_small_of_f64(STOW_F8E8M0, INFINITY, false, STOWI_ROUND_NEAREST), 255);
-  CHECK_U64(stowi_small_of_f64(STOW_F8E8M0, 0x1p-140, true, STOWI_ROUND_UP), 0);
+  CHECK_U64(stowi_kernel_small_of_f64(STOW_F8E8M0, 1.9, true, STOWI_KERNEL_ROUND_DOWN), 127);
+  CHECK_U64(stowi_kernel_small_of_f64(STOW_F8E8M0, 1.5, true, STOWI_KERNEL_ROUND_NEAREST), 128);
+  CHECK_U64(stowi_kernel_small_of_f64(STOW_F8E8M0, 1.49, true, STOWI_KERNEL_ROUND_NEAREST), 127);
+  CHECK_U64(stowi_kernel_small_of_f64(STOW_F8E8M0, 0, false, STOWI_KERNEL_ROUND_NEAREST), 255);
+  CHECK_U64(stowi_kernel_small_of_f64(STOW_F8E8M0, INFINITY, false, STOWI_KERNEL_ROUND_NEAREST),
+            255);
+  CHECK_U64(stowi_kernel_small_of_f64(STOW_F8E8M0, 0x1p-140, true, STOWI_KERNEL_ROUND_UP), 0);
 }
 
 // An f32 between would round twice: 1 + 2^-11 + 2^-40 is above the middle of two f16.
@@ -133,7 +136,8 @@ TEST(FloatsBecomeIntegersTowardsZero) {
   CHECK_U64(store(STOW_I4, -9), 7);
   CHECK_U64(store(STOW_U2, -1), 3);
   for (stow_dtype dtype = 0; dtype < STOW_DTYPE_COUNT; ++dtype) {
-    if (stowi_kind(dtype) == STOW_KIND_SIGNED || stowi_kind(dtype) == STOW_KIND_UNSIGNED) {
+    if (stowi_kernel_kind(dtype) == STOW_KIND_SIGNED ||
+        stowi_kernel_kind(dtype) == STOW_KIND_UNSIGNED) {
       CHECK_U64(store(dtype, NAN), 0);
     }
   }
@@ -145,29 +149,29 @@ TEST(FloatsBecomeIntegersTowardsZero) {
 TEST(IntegersKeepTheirLowBits) {
   int64_t numbers[] = {-1, INT64_MIN, 300, 0};
   uint8_t bytes[4];
-  stowi_store_i64(STOW_U8, bytes, 0, 4, numbers);
+  stowi_kernel_store_i64(STOW_U8, bytes, 0, 4, numbers);
   CHECK(bytes[0] == 255 && bytes[1] == 0 && bytes[2] == 44 && bytes[3] == 0);
-  stowi_store_i64(STOW_BOOL, bytes, 0, 4, numbers);
+  stowi_kernel_store_i64(STOW_BOOL, bytes, 0, 4, numbers);
   CHECK(bytes[0] == 1 && bytes[1] == 1 && bytes[2] == 1 && bytes[3] == 0);
   uint64_t large = UINT64_MAX;
   int64_t back;
-  stowi_load_i64(STOW_U64, &large, 0, 1, &back);
+  stowi_kernel_load_i64(STOW_U64, &large, 0, 1, &back);
   CHECK(back == -1);
   CHECK(load(STOW_U64, &large, 0) == 0x1p64);
   float floats[] = {NAN, INFINITY, -2.9F};
   int64_t whole[3];
-  stowi_load_i64(STOW_F32, floats, 0, 3, whole);
+  stowi_kernel_load_i64(STOW_F32, floats, 0, 3, whole);
   CHECK(whole[0] == 0 && whole[1] == INT64_MAX && whole[2] == -2);
 }
 
 TEST(PackedElementsKeepTheirNeighbours) {
   static const stow_dtype dtypes[] = {STOW_I4, STOW_U4, STOW_I2, STOW_U2, STOW_F4E2M1};
   for (size_t k = 0; k < sizeof(dtypes) / sizeof(dtypes[0]); ++k) {
-    uint32_t bits = stowi_bits(dtypes[k]);
+    uint32_t bits = stowi_kernel_bits(dtypes[k]);
     for (size_t i = 0; i < 32 / bits; ++i) {
       uint32_t all = UINT32_MAX;
       double zero = 0;
-      stowi_store_f64(dtypes[k], &all, i, 1, &zero);
+      stowi_kernel_store_f64(dtypes[k], &all, i, 1, &zero);
       CHECK_U64(all, UINT32_MAX & ~(((UINT32_C(1) << bits) - 1) << (i * bits)));
       CHECK(load(dtypes[k], &all, i) == 0);
       CHECK(load(dtypes[k], &all, (i + 1) % (32 / bits)) != 0);
@@ -175,9 +179,9 @@ TEST(PackedElementsKeepTheirNeighbours) {
   }
   const uint8_t byte = 0xe4;  // 0, 1, 2, 3 from the lowest bits on
   int64_t pairs[4];
-  stowi_load_i64(STOW_U2, &byte, 0, 4, pairs);
+  stowi_kernel_load_i64(STOW_U2, &byte, 0, 4, pairs);
   CHECK(pairs[0] == 0 && pairs[1] == 1 && pairs[2] == 2 && pairs[3] == 3);
-  stowi_load_i64(STOW_I2, &byte, 0, 4, pairs);
+  stowi_kernel_load_i64(STOW_I2, &byte, 0, 4, pairs);
   CHECK(pairs[2] == -2 && pairs[3] == -1);
 }
 
@@ -189,8 +193,8 @@ TEST(LongBlocksAreConvertedWhole) {
   for (int i = 0; i < 300; ++i) {
     in[i] = (float)i + 0.5F;
   }
-  stowi_store_f32(STOW_I32, out, 0, 300, in);
-  stowi_load_i64(STOW_F32, in, 0, 300, back);
+  stowi_kernel_store_f32(STOW_I32, out, 0, 300, in);
+  stowi_kernel_load_i64(STOW_F32, in, 0, 300, back);
   for (int i = 0; i < 300; ++i) {
     CHECK(out[i] == i && back[i] == i);
   }

@@ -15,15 +15,15 @@ typedef struct function_case {
 
 static double sigmoid(double x) { return 1 / (1 + exp(-x)); }
 
-static float own_exp(float x) { return stowi_expf(x); }
-static float own_expm1(float x) { return stowi_expm1f(x); }
-static float own_log(float x) { return stowi_logf(x); }
-static float own_log1p(float x) { return stowi_log1pf(x); }
-static float own_tanh(float x) { return stowi_tanhf(x); }
-static float own_erf(float x) { return stowi_erff(x); }
-static float own_sigmoid(float x) { return stowi_sigmoidf(x); }
-static float own_sin(float x) { return stowi_sinf(x); }
-static float own_cos(float x) { return stowi_cosf(x); }
+static float own_exp(float x) { return stowi_kernel_expf(x); }
+static float own_expm1(float x) { return stowi_kernel_expm1f(x); }
+static float own_log(float x) { return stowi_kernel_logf(x); }
+static float own_log1p(float x) { return stowi_kernel_log1pf(x); }
+static float own_tanh(float x) { return stowi_kernel_tanhf(x); }
+static float own_erf(float x) { return stowi_kernel_erff(x); }
+static float own_sigmoid(float x) { return stowi_kernel_sigmoidf(x); }
+static float own_sin(float x) { return stowi_kernel_sinf(x); }
+static float own_cos(float x) { return stowi_kernel_cosf(x); }
 
 static const function_case functions[] = {
     {"exp", own_exp, exp, 1.5},
@@ -64,7 +64,7 @@ TEST(FunctionsAreWithinTheirUnits) {
     double worst = 0;
     float at = 0;
     for (uint64_t bits = 0; bits < UINT64_C(1) << 32; bits += step) {
-      float x = stowi_f32_of_bits((uint32_t)bits);
+      float x = stowi_kernel_f32_of_bits((uint32_t)bits);
       double error = error_of(&functions[k], x);
       if (!(error <= worst)) {
         worst = error;
@@ -77,19 +77,28 @@ TEST(FunctionsAreWithinTheirUnits) {
 }
 
 TEST(EdgesAreExact) {
-  CHECK(stowi_expf(0) == 1 && stowi_expf(-INFINITY) == 0 && stowi_expf(INFINITY) == INFINITY);
-  CHECK(stowi_expf(-200) == 0 && stowi_expf(200) == INFINITY && isnan(stowi_expf(NAN)));
-  CHECK(stowi_expm1f(-INFINITY) == -1 && stowi_expm1f(INFINITY) == INFINITY);
-  CHECK(stowi_expm1f(-0.0F) == 0 && signbit(stowi_expm1f(-0.0F)));
-  CHECK(stowi_logf(1) == 0 && stowi_logf(0) == -INFINITY && stowi_logf(-0.0F) == -INFINITY);
-  CHECK(stowi_logf(INFINITY) == INFINITY && isnan(stowi_logf(-1)) && isnan(stowi_logf(NAN)));
-  CHECK(isnan(stowi_logf(-INFINITY)));
-  CHECK(stowi_log1pf(-1) == -INFINITY && stowi_log1pf(0) == 0 && isnan(stowi_log1pf(-2)));
-  CHECK(stowi_log1pf(INFINITY) == INFINITY && isnan(stowi_log1pf(NAN)));
-  CHECK(stowi_tanhf(INFINITY) == 1 && stowi_tanhf(-INFINITY) == -1 && isnan(stowi_tanhf(NAN)));
-  CHECK(stowi_erff(INFINITY) == 1 && stowi_erff(-INFINITY) == -1 && isnan(stowi_erff(NAN)));
-  CHECK(signbit(stowi_tanhf(-0.0F)) && signbit(stowi_erff(-0.0F)) && signbit(stowi_sinf(-0.0F)));
-  CHECK(stowi_sigmoidf(0) == 0.5F && stowi_sigmoidf(INFINITY) == 1);
-  CHECK(stowi_sigmoidf(-INFINITY) == 0 && isnan(stowi_sigmoidf(NAN)));
-  CHECK(stowi_cosf(0) == 1 && isnan(stowi_sinf(INFINITY)) && isnan(stowi_cosf(NAN)));
+  CHECK(stowi_kernel_expf(0) == 1 && stowi_kernel_expf(-INFINITY) == 0 &&
+        stowi_kernel_expf(INFINITY) == INFINITY);
+  CHECK(stowi_kernel_expf(-200) == 0 && stowi_kernel_expf(200) == INFINITY &&
+        isnan(stowi_kernel_expf(NAN)));
+  CHECK(stowi_kernel_expm1f(-INFINITY) == -1 && stowi_kernel_expm1f(INFINITY) == INFINITY);
+  CHECK(stowi_kernel_expm1f(-0.0F) == 0 && signbit(stowi_kernel_expm1f(-0.0F)));
+  CHECK(stowi_kernel_logf(1) == 0 && stowi_kernel_logf(0) == -INFINITY &&
+        stowi_kernel_logf(-0.0F) == -INFINITY);
+  CHECK(stowi_kernel_logf(INFINITY) == INFINITY && isnan(stowi_kernel_logf(-1)) &&
+        isnan(stowi_kernel_logf(NAN)));
+  CHECK(isnan(stowi_kernel_logf(-INFINITY)));
+  CHECK(stowi_kernel_log1pf(-1) == -INFINITY && stowi_kernel_log1pf(0) == 0 &&
+        isnan(stowi_kernel_log1pf(-2)));
+  CHECK(stowi_kernel_log1pf(INFINITY) == INFINITY && isnan(stowi_kernel_log1pf(NAN)));
+  CHECK(stowi_kernel_tanhf(INFINITY) == 1 && stowi_kernel_tanhf(-INFINITY) == -1 &&
+        isnan(stowi_kernel_tanhf(NAN)));
+  CHECK(stowi_kernel_erff(INFINITY) == 1 && stowi_kernel_erff(-INFINITY) == -1 &&
+        isnan(stowi_kernel_erff(NAN)));
+  CHECK(signbit(stowi_kernel_tanhf(-0.0F)) && signbit(stowi_kernel_erff(-0.0F)) &&
+        signbit(stowi_kernel_sinf(-0.0F)));
+  CHECK(stowi_kernel_sigmoidf(0) == 0.5F && stowi_kernel_sigmoidf(INFINITY) == 1);
+  CHECK(stowi_kernel_sigmoidf(-INFINITY) == 0 && isnan(stowi_kernel_sigmoidf(NAN)));
+  CHECK(stowi_kernel_cosf(0) == 1 && isnan(stowi_kernel_sinf(INFINITY)) &&
+        isnan(stowi_kernel_cosf(NAN)));
 }

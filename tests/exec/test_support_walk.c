@@ -45,7 +45,7 @@ static size_t index_of(const stow_tensor* operand, const stow_tensor* result, si
   return index;
 }
 
-static bool is_right(const nest* n, const stowi_run* run) {
+static bool is_right(const nest* n, const stowi_kernel_run* run) {
   for (uint32_t k = 0; k < OPERANDS; ++k) {
     for (size_t i = 0; i < run->length; ++i) {
       if (run->step[k] > 1 ||
@@ -57,7 +57,7 @@ static bool is_right(const nest* n, const stowi_run* run) {
   return true;
 }
 
-TEST(RunsCoverWhatIsAskedOnce) {
+TEST(RunsCoverTheRangeOnce) {
   test_random random = {7};
   for (int round = 0; round < 3000; ++round) {
     nest n;
@@ -66,14 +66,14 @@ TEST(RunsCoverWhatIsAskedOnce) {
     size_t begin = count == 0 ? 0 : (size_t)test_random_below(&random, count);
     size_t end = begin + (size_t)test_random_below(&random, count - begin + 1);
     size_t most = test_random_below(&random, 2) == 0 ? SIZE_MAX : 2;
-    stowi_walk walk;
-    stowi_cursor cursor;
-    stowi_run run;
-    stowi_walk_init(&walk, &n.result, n.list, OPERANDS);
+    stowi_kernel_walk walk;
+    stowi_kernel_cursor cursor;
+    stowi_kernel_run run;
+    stowi_kernel_walk_init(&walk, &n.result, n.list, OPERANDS);
     CHECK_U64(walk.count, count);
-    stowi_cursor_init(&cursor, &walk, begin, end);
+    stowi_kernel_cursor_init(&cursor, &walk, begin, end);
     size_t at = begin;
-    while (stowi_cursor_next(&cursor, most, &run)) {
+    while (stowi_kernel_cursor_next(&cursor, most, &run)) {
       if (!CHECK(run.at == at && run.length != 0 && run.length <= most && is_right(&n, &run))) {
         return;
       }
@@ -96,13 +96,13 @@ TEST(SpreadBlocksAreTheRuns) {
     size_t count = stow_tensor_elements(&n.result);
     size_t begin = count == 0 ? 0 : (size_t)test_random_below(&random, count);
     size_t size = (size_t)test_random_below(&random, count - begin + 1);
-    stowi_walk walk;
-    stowi_walk_init(&walk, &n.result, n.list, OPERANDS);
+    stowi_kernel_walk walk;
+    stowi_kernel_walk_init(&walk, &n.result, n.list, OPERANDS);
     for (uint32_t k = 0; k < OPERANDS; ++k) {
       float block[4096];
       n.operands[k].data = numbers;
       n.operands[k].dtype = STOW_I16;
-      stowi_spread_f32(&walk, k, &n.operands[k], begin, size, block);
+      stowi_kernel_spread_f32(&walk, k, &n.operands[k], begin, size, block);
       for (size_t i = 0; i < size; ++i) {
         if (!CHECK(block[i] == (float)index_of(&n.operands[k], &n.result, begin + i))) {
           return;
@@ -117,11 +117,11 @@ TEST(DimsThatGoTogetherAreMerged) {
   stow_tensor channels = {NULL, STOW_F32, 3, {3, 1, 1}};
   stow_tensor one = {NULL, STOW_F32, 0, {0}};
   const stow_tensor* operands[] = {&result, &channels, &one};
-  stowi_walk walk;
-  stowi_walk_init(&walk, &result, operands, 3);
+  stowi_kernel_walk walk;
+  stowi_kernel_walk_init(&walk, &result, operands, 3);
   CHECK(walk.rank == 3 && walk.dims[0] == 2 && walk.dims[1] == 3 && walk.dims[2] == 20);
   operands[1] = &result;
-  stowi_walk_init(&walk, &result, operands, 3);
+  stowi_kernel_walk_init(&walk, &result, operands, 3);
   CHECK(walk.rank == 1 && walk.dims[0] == 120);
   CHECK(walk.strides[0][0] == 1 && walk.strides[2][0] == 0);
 }
@@ -132,15 +132,15 @@ TEST(SpreadBlocksAreRepeated) {
   stow_tensor operand = {numbers, STOW_I16, 2, {3, 1}};
   const stow_tensor* operands[] = {&operand};
   const int expected[] = {1, 1, -2, -2, 3, 3, 1, 1, -2, -2, 3, 3};
-  stowi_walk walk;
-  stowi_walk_init(&walk, &result, operands, 1);
+  stowi_kernel_walk walk;
+  stowi_kernel_walk_init(&walk, &result, operands, 1);
   for (size_t first = 0; first < 12; ++first) {
     float f32[12];
     double f64[12];
     int64_t i64[12];
-    stowi_spread_f32(&walk, 0, &operand, first, 12 - first, f32);
-    stowi_spread_f64(&walk, 0, &operand, first, 12 - first, f64);
-    stowi_spread_i64(&walk, 0, &operand, first, 12 - first, i64);
+    stowi_kernel_spread_f32(&walk, 0, &operand, first, 12 - first, f32);
+    stowi_kernel_spread_f64(&walk, 0, &operand, first, 12 - first, f64);
+    stowi_kernel_spread_i64(&walk, 0, &operand, first, 12 - first, i64);
     for (size_t i = first; i < 12; ++i) {
       CHECK(f32[i - first] == (float)expected[i] && f64[i - first] == expected[i]);
       CHECK(i64[i - first] == expected[i]);

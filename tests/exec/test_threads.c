@@ -31,16 +31,16 @@ static void count_range(void* user, size_t begin, size_t end, uint32_t worker) {
   atomic_fetch_sub(&t->busy[worker], 1);
 }
 
-TEST(EveryThingIsDoneOnce) {
+TEST(EveryItemIsProcessedOnce) {
   static tally t;
   for (uint32_t count = 1; count <= 5; ++count) {
-    stowi_workers* workers;
-    REQUIRE(stowi_workers_create(count, stow_allocator_default(), NULL, &workers) == STOW_OK);
+    stowi_exec_workers* workers;
+    REQUIRE(stowi_exec_workers_create(count, stow_allocator_default(), NULL, &workers) == STOW_OK);
     for (size_t size = 1; size <= MOST; size = size * 3 + 1) {
       for (size_t grain = 1; grain < 2 * size; grain *= 7) {
         memset(&t, 0, sizeof(t));
         t.workers = count;
-        stowi_workers_split(workers, size, grain, count_range, &t);
+        stowi_exec_workers_split(workers, size, grain, count_range, &t);
         size_t wrong = 0;
         for (size_t i = 0; i < MOST; ++i) {
           wrong += atomic_load(&t.done[i]) != (i < size ? 1u : 0u);
@@ -49,24 +49,24 @@ TEST(EveryThingIsDoneOnce) {
         CHECK_U64(atomic_load(&t.shared) + atomic_load(&t.outside), 0);
       }
     }
-    stowi_workers_destroy(workers);
+    stowi_exec_workers_destroy(workers);
   }
-  stowi_workers_destroy(NULL);
+  stowi_exec_workers_destroy(NULL);
 }
 
-TEST(WorkersThatNeverWorkEndToo) {
+TEST(IdleWorkersStop) {
   for (int i = 0; i < 50; ++i) {
-    stowi_workers* workers;
-    REQUIRE(stowi_workers_create(3, stow_allocator_default(), NULL, &workers) == STOW_OK);
-    stowi_workers_destroy(workers);
+    stowi_exec_workers* workers;
+    REQUIRE(stowi_exec_workers_create(3, stow_allocator_default(), NULL, &workers) == STOW_OK);
+    stowi_exec_workers_destroy(workers);
   }
 }
 
 static stow_status attempt(stow_allocator allocator, void* user) {
-  stowi_workers* workers;
+  stowi_exec_workers* workers;
   (void)user;
-  stow_status status = stowi_workers_create(2, allocator, NULL, &workers);
-  stowi_workers_destroy(workers);
+  stow_status status = stowi_exec_workers_create(2, allocator, NULL, &workers);
+  stowi_exec_workers_destroy(workers);
   return status;
 }
 

@@ -104,5 +104,5 @@ TEST(AdamSteps) {
 
 TEST(StepsOfIntegersAreRefused) {
   FAILS("f32[]; i64[]; i32[1]; i32[1]; i32[1]", "adagrad(%0, %1, %2, %3, %4)", "i32[1]; i32[1]",
-        "f16, bf16, f32 or f64 is needed", N(1), N(1), N(1), N(1), N(1));
+        "expected f16, bf16, f32 or f64", N(1), N(1), N(1), N(1), N(1));
 }

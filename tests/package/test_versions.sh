@@ -57,7 +57,9 @@ mkdir "$work/old"
 "$cc" -w -shared -fPIC "$work/core.c" -Wl,-soname,libstowage.so.0 -o "$work/old/libstowage.so"
 sed 's/#include <stowage\/exec.h>/#include <stowage\/base.h>/; /prepare/d; s/options.threads != 1/0/' "$work/program.c" >"$work/earlier.c"
 "$cc" -I"$include" "$work/earlier.c" "$work/old/libstowage.so" -o "$work/earlier"
-if LD_LIBRARY_PATH=$(dirname "$core") "$work/earlier" >"$work/out" 2>&1 || ! grep -q 'libstowage.so.0: cannot open' "$work/out"; then
+mkdir "$work/new"
+cp "$core" "$work/new/libstowage.so.$minor"
+if LD_LIBRARY_PATH=$work/new "$work/earlier" >"$work/out" 2>&1 || ! grep -q 'libstowage.so.0: cannot open' "$work/out"; then
   echo 'a program of an earlier SONAME starts:'
   cat "$work/out"
   exit 1

@@ -4,7 +4,7 @@
 
 #include <stowage/kernel.h>
 
-// NULL where |op| is none of the core's, or one that the executor itself carries out.
+// NULL where |op| is not an op of the core, or is run by the executor itself.
 const stow_kernel* stowi_kernel_of(stow_op op);
 
 #endif  // STOWAGE_SRC_EXEC_KERNELS_TABLE_H_

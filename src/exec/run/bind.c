@@ -7,7 +7,7 @@
 
 static stow_status fail_value(const stow_exec* exec, stow_value value, stow_status status,
                               const char* what, stow_diag* diag) {
-  stowi_fail(diag, status, "%s: %s", stowi_words_value(exec->graph, value).text, what);
+  stowi_fail(diag, status, "%s: %s", stowi_exec_words_value(exec->graph, value).text, what);
   stowi_diag_value(diag, value);
   return status;
 }
@@ -22,10 +22,10 @@ stow_status stowi_exec_idle(const stow_exec* exec, const char* what, stow_diag* 
 
 static stow_status check_value(const stow_exec* exec, stow_value value, stow_diag* diag) {
   if (value == STOW_VALUE_NONE) {  // what stow_graph_find gives for a name that is not there
-    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "the value is none: has it another name?");
+    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "no such value; check its name");
   }
   if (value >= exec->calls.value_count) {
-    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "there is no value %%%" PRIu32, value);
+    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "no such value: %%%" PRIu32, value);
   }
   return STOW_OK;
 }
@@ -34,34 +34,35 @@ stow_status stow_exec_bind(stow_exec* exec, stow_value value, void* data, size_t
                            stow_diag* diag) {
   STOW_TRY(stowi_exec_idle(exec, "stow_exec_bind", diag));
   STOW_TRY(check_value(exec, value, diag));
-  stowi_place* place = &exec->places[value];
+  stowi_exec_value_place* place = &exec->places[value];
   stow_tensor* tensor = &exec->calls.tensors[value];
   if (!place->is_boundary && !place->is_output) {
     return fail_value(exec, value, STOW_ERR_INVALID_ARGUMENT,
-                      "only inputs, params, constants and outputs are bound", diag);
+                      "only inputs, params, constants and outputs can be bound", diag);
   }
   if (place->has_slot) {
     return fail_value(exec, value, STOW_ERR_INVALID_ARGUMENT,
-                      "has a slot in the arena, and is not bound", diag);
+                      "has a slot in the arena and cannot be bound", diag);
   }
-  size_t alignment = stowi_dtype_alignment(tensor->dtype);
+  size_t alignment = stowi_exec_dtype_alignment(tensor->dtype);
   if (size < place->bytes || (data == NULL && place->bytes != 0)) {
-    stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "%s needs %" PRIu64 " bytes, %zu were given",
-               stowi_words_value(exec->graph, value).text, place->bytes, data == NULL ? 0 : size);
+    stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "%s needs %" PRIu64 " bytes, but %zu were given",
+               stowi_exec_words_value(exec->graph, value).text, place->bytes,
+               data == NULL ? 0 : size);
     stowi_diag_value(diag, value);
     return STOW_ERR_INVALID_ARGUMENT;
   }
   if ((uintptr_t)data % alignment != 0) {
     stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
-               "%s needs data aligned to %zu bytes, what was given is aligned to %zu",
-               stowi_words_value(exec->graph, value).text, alignment,
+               "%s needs data aligned to %zu bytes, but it is aligned to %zu",
+               stowi_exec_words_value(exec->graph, value).text, alignment,
                (size_t)((uintptr_t)data & (~(uintptr_t)data + 1)));
     stowi_diag_value(diag, value);
     return STOW_ERR_INVALID_ARGUMENT;
   }
   exec->is_moved = exec->is_moved || !place->is_bound || tensor->data != data;
-  *tensor = stowi_tensor_of(stow_graph_type(exec->graph, value));
-  tensor->data = data == NULL ? stowi_nothing : data;
+  *tensor = stowi_exec_tensor_of(stow_graph_type(exec->graph, value));
+  tensor->data = data == NULL ? stowi_exec_nothing : data;
   place->is_set = true;
   place->is_bound = true;
   return STOW_OK;
@@ -75,7 +76,7 @@ static bool is_fitting(const stow_exec* exec, stow_value value, const stow_tenso
   }
   for (uint32_t i = 0; i < type->rank; ++i) {
     bool is_smaller =
-        exec->places[value].is_loose && tensor->dims[i] >= 0 && tensor->dims[i] < type->dims[i];
+        exec->places[value].is_bounded && tensor->dims[i] >= 0 && tensor->dims[i] < type->dims[i];
     if (tensor->dims[i] != type->dims[i] && !is_smaller) {
       return false;
     }
@@ -84,15 +85,15 @@ static bool is_fitting(const stow_exec* exec, stow_value value, const stow_tenso
 }
 
 static stow_status check_settable(const stow_exec* exec, stow_value value, stow_diag* diag) {
-  const stowi_place* place = &exec->places[value];
+  const stowi_exec_value_place* place = &exec->places[value];
   if (!place->is_boundary || (!place->is_input && place->source != NULL)) {
     return fail_value(exec, value, STOW_ERR_INVALID_ARGUMENT,
-                      place->is_boundary ? "has its data already"
-                                         : "only inputs, and params without data, are set",
+                      place->is_boundary ? "already has its data"
+                                         : "only inputs, and params without data, can be set",
                       diag);
   }
   if (exec->calls.tensors[value].data == NULL && place->bytes != 0) {
-    return fail_value(exec, value, STOW_ERR_NOT_FOUND, "has no slot: bind it to memory first",
+    return fail_value(exec, value, STOW_ERR_NOT_FOUND, "has no slot; bind it to memory first",
                       diag);
   }
   return STOW_OK;
@@ -103,23 +104,23 @@ stow_status stow_exec_set(stow_exec* exec, stow_value value, const stow_tensor* 
   STOW_TRY(stowi_exec_idle(exec, "stow_exec_set", diag));
   STOW_TRY(check_value(exec, value, diag));
   STOW_TRY(check_settable(exec, value, diag));
-  stowi_place* place = &exec->places[value];
+  stowi_exec_value_place* place = &exec->places[value];
   stow_tensor* to = &exec->calls.tensors[value];
   if (!is_fitting(exec, value, tensor)) {
-    stow_tensor needed = stowi_tensor_of(stow_graph_type(exec->graph, value));
-    stowi_fail(diag, STOW_ERR_TYPE, "%s is %s%s, given is %s",
-               stowi_words_value(exec->graph, value).text, place->is_loose ? "at most " : "",
-               stowi_words_tensor(&needed).text, stowi_words_tensor(tensor).text);
+    stow_tensor needed = stowi_exec_tensor_of(stow_graph_type(exec->graph, value));
+    stowi_fail(diag, STOW_ERR_TYPE, "%s is %s%s, but %s was given",
+               stowi_exec_words_value(exec->graph, value).text, place->is_bounded ? "at most " : "",
+               stowi_exec_words_tensor(&needed).text, stowi_exec_words_tensor(tensor).text);
     stowi_diag_value(diag, value);
     return STOW_ERR_TYPE;
   }
   size_t bytes = stow_tensor_bytes(tensor);
   if (bytes != 0 && tensor->data == NULL) {
-    return fail_value(exec, value, STOW_ERR_INVALID_ARGUMENT, "no data is given", diag);
+    return fail_value(exec, value, STOW_ERR_INVALID_ARGUMENT, "data is missing", diag);
   }
   if (place->source != NULL && bytes != 0 && memcmp(place->source, tensor->data, bytes) != 0) {
     return fail_value(exec, value, STOW_ERR_CONFLICT,
-                      "the graph was made for another value of this input", diag);
+                      "the graph was built for a different value of this input", diag);
   }
   if (bytes != 0) {
     memmove(to->data, tensor->data, bytes);
@@ -135,7 +136,7 @@ stow_status stow_exec_tensor(stow_exec* exec, stow_value value, stow_diag* diag,
   STOW_TRY(check_value(exec, value, diag));
   stowi_exec_follow(exec);
   if (exec->calls.tensors[value].data == NULL && exec->places[value].bytes != 0) {
-    return fail_value(exec, value, STOW_ERR_NOT_FOUND, "nothing is bound to it", diag);
+    return fail_value(exec, value, STOW_ERR_NOT_FOUND, "is not bound", diag);
   }
   *out_tensor = exec->calls.tensors[value];
   exec->places[value].is_set = exec->places[value].is_set || exec->places[value].is_input;

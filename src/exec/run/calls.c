@@ -9,17 +9,17 @@
 #include "base/alloc.h"
 #include "base/diag.h"
 
-stow_tensor stowi_tensor_of(const stow_type* type) {
+stow_tensor stowi_exec_tensor_of(const stow_type* type) {
   stow_tensor tensor = {.dtype = type->dtype, .rank = type->rank};
   memcpy(tensor.dims, type->dims, sizeof(tensor.dims));
   return tensor;
 }
 
-stow_type stowi_type_of(const stow_tensor* tensor) {
+stow_type stowi_exec_type_of(const stow_tensor* tensor) {
   return stow_type_make(tensor->dtype, tensor->rank, tensor->dims);
 }
 
-size_t stowi_dtype_alignment(stow_dtype dtype) {
+size_t stowi_exec_dtype_alignment(stow_dtype dtype) {
   size_t bytes = stow_dtype_bits(dtype) / 8;
   return bytes < 1 ? 1 : (bytes > 8 ? 8 : bytes);
 }
@@ -62,16 +62,16 @@ static size_t list_attrs(const stow_graph* graph, stow_node node, stow_attr* out
 // ---------------------------------------------------------------------------------------------
 // Tables
 
-_Alignas(64) unsigned char stowi_nothing[64];
+_Alignas(64) unsigned char stowi_exec_nothing[64];
 
-static void fill_values(stowi_calls* calls, const stow_graph* graph) {
+static void fill_values(stowi_exec_calls* calls, const stow_graph* graph) {
   for (stow_value value = 0; value < calls->value_count; ++value) {
-    calls->tensors[value] = stowi_tensor_of(stow_graph_type(graph, value));
+    calls->tensors[value] = stowi_exec_tensor_of(stow_graph_type(graph, value));
     calls->results[value] = &calls->tensors[value];
   }
 }
 
-static void fill_node(stowi_calls* calls, const stow_graph* graph, stow_node node,
+static void fill_node(stowi_exec_calls* calls, const stow_graph* graph, stow_node node,
                       const stow_tensor** operands, stow_attr* attrs) {
   size_t operand_count = stow_graph_operand_count(graph, node);
   size_t result_count = stow_graph_result_count(graph, node);
@@ -89,16 +89,16 @@ static void fill_node(stowi_calls* calls, const stow_graph* graph, stow_node nod
                                    : &calls->results[stow_graph_first_result(graph, node)],
       .attr_count = list_attrs(graph, node, attrs),
       .attrs = attrs,
-      .scratch = stowi_nothing,
+      .scratch = stowi_exec_nothing,
       .workers = 1,
   };
 }
 
-stow_status stowi_calls_init(stowi_calls* calls, const stow_graph* graph, stow_allocator allocator,
-                             stow_diag* diag) {
-  *calls = (stowi_calls){.allocator = allocator,
-                         .value_count = stow_graph_value_count(graph),
-                         .node_count = stow_graph_node_count(graph)};
+stow_status stowi_exec_calls_init(stowi_exec_calls* calls, const stow_graph* graph,
+                                  stow_allocator allocator, stow_diag* diag) {
+  *calls = (stowi_exec_calls){.allocator = allocator,
+                              .value_count = stow_graph_value_count(graph),
+                              .node_count = stow_graph_node_count(graph)};
   for (stow_node node = 0; node < calls->node_count; ++node) {
     calls->operand_count += stow_graph_operand_count(graph, node);
     calls->attr_count += list_attrs(graph, node, NULL);
@@ -123,7 +123,7 @@ stow_status stowi_calls_init(stowi_calls* calls, const stow_graph* graph, stow_a
   return STOW_OK;
 }
 
-void stowi_calls_free(stowi_calls* calls) {
+void stowi_exec_calls_free(stowi_exec_calls* calls) {
   STOWI_ARRAY_FREE(calls->allocator, calls->tensors, calls->value_count);
   STOWI_ARRAY_FREE(calls->allocator, calls->results, calls->value_count);
   STOWI_ARRAY_FREE(calls->allocator, calls->operands, calls->operand_count);
@@ -134,8 +134,8 @@ void stowi_calls_free(stowi_calls* calls) {
 // ---------------------------------------------------------------------------------------------
 // In words
 
-stowi_words stowi_words_value(const stow_graph* graph, stow_value value) {
-  stowi_words label;
+stowi_exec_words stowi_exec_words_value(const stow_graph* graph, stow_value value) {
+  stowi_exec_words label;
   stow_str name = stow_graph_value_name(graph, value);
   if (name.size == 0) {
     (void)snprintf(label.text, sizeof(label.text), "%%%" PRIu32, value);
@@ -146,8 +146,8 @@ stowi_words stowi_words_value(const stow_graph* graph, stow_value value) {
   return label;
 }
 
-stowi_words stowi_words_node(const stow_graph* graph, stow_node node) {
-  stowi_words label;
+stowi_exec_words stowi_exec_words_node(const stow_graph* graph, stow_node node) {
+  stowi_exec_words label;
   stow_str name = {NULL, 0};
   if (stow_graph_result_count(graph, node) != 0) {
     name = stow_graph_value_name(graph, stow_graph_first_result(graph, node));
@@ -162,8 +162,8 @@ stowi_words stowi_words_node(const stow_graph* graph, stow_node node) {
   return label;
 }
 
-stowi_words stowi_words_tensor(const stow_tensor* tensor) {
-  stowi_words label;
+stowi_exec_words stowi_exec_words_tensor(const stow_tensor* tensor) {
+  stowi_exec_words label;
   size_t room = sizeof(label.text);
   size_t at = (size_t)snprintf(label.text, room, "%s[", stow_dtype_name(tensor->dtype));
   for (uint32_t i = 0; i < tensor->rank && i < STOW_MAX_RANK && at + 32 < room; ++i) {

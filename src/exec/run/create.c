@@ -21,7 +21,7 @@ static stow_status make_margins(stow_exec* exec, stow_diag* diag) {
   uint64_t total;
   if (alignment > PTRDIFF_MAX || !stowi_add_u64(size, 2 * alignment, &total) ||
       total > PTRDIFF_MAX) {
-    return stowi_fail(diag, STOW_ERR_OVERFLOW, "an arena with margins is too large");
+    return stowi_fail(diag, STOW_ERR_OVERFLOW, "the arena with margins is too large");
   }
   exec->margin = (size_t)alignment;
   exec->memory_size = (size_t)total;
@@ -56,10 +56,10 @@ static stow_status make_arena(stow_exec* exec, stow_diag* diag) {
 
 static stow_status allocate_tables(stow_exec* exec, stow_diag* diag) {
   exec->region_count = stow_graph_region_count(exec->graph);
-  exec->places = STOWI_ARRAY_ZERO(exec->allocator, stowi_place, exec->calls.value_count);
-  exec->regions = STOWI_ARRAY_ZERO(exec->allocator, stowi_region, exec->region_count);
-  exec->is_loose = STOWI_ARRAY_ZERO(exec->allocator, bool, exec->calls.node_count);
-  bool is_there = exec->places != NULL && exec->regions != NULL && exec->is_loose != NULL;
+  exec->places = STOWI_ARRAY_ZERO(exec->allocator, stowi_exec_value_place, exec->calls.value_count);
+  exec->regions = STOWI_ARRAY_ZERO(exec->allocator, stowi_exec_region, exec->region_count);
+  exec->is_bounded = STOWI_ARRAY_ZERO(exec->allocator, bool, exec->calls.node_count);
+  bool is_there = exec->places != NULL && exec->regions != NULL && exec->is_bounded != NULL;
   return is_there ? STOW_OK : stowi_fail_memory(diag);
 }
 
@@ -69,17 +69,17 @@ static void describe_regions(stow_exec* exec) {
   for (uint32_t step = stow_plan_step_count(exec->plan); step-- > 0;) {
     stow_region region = stow_graph_node_region(graph, order[step]);
     for (; region != STOW_REGION_BODY; region = stow_graph_region_parent(graph, region)) {
-      stowi_region* entry = &exec->regions[region];
+      stowi_exec_region* entry = &exec->regions[region];
       entry->first = step;
       entry->last = entry->last < step ? step : entry->last;
     }
   }
   for (stow_region region = 1; region < exec->region_count; ++region) {
     stow_node owner = stow_graph_region_owner(graph, region);
-    stowi_region* entry = &exec->regions[region];
+    stowi_exec_region* entry = &exec->regions[region];
     entry->is_loop = stow_graph_op_desc(graph, owner)->region_kind == STOW_REGION_LOOP;
     if (entry->is_loop) {
-      entry->body = stowi_body_of(graph, owner);
+      entry->body = stowi_exec_body_of(graph, owner);
     }
   }
 }
@@ -90,16 +90,16 @@ static void complete_calls(stow_exec* exec) {
     stow_kernel_call* call = &exec->calls.calls[node];
     call->workers = prepared->threads;
     if (exec->workers != NULL) {
-      call->splitter = (stow_splitter){stowi_workers_split, exec->workers};
+      call->splitter = (stow_splitter){stowi_exec_workers_split, exec->workers};
     }
     call->user = prepared->nodes[node].kernel.user;
     call->message = exec->message;
     call->message_size = sizeof(exec->message);
-    exec->is_loose[node] = stowi_is_loose(exec->graph, node);
+    exec->is_bounded[node] = stowi_exec_is_bounded(exec->graph, node);
   }
 }
 
-// The plan lists scratch by node, then in the order in which it was asked for.
+// The plan lists scratch by node, then in the order in which it was requested.
 static void find_scratch(stow_exec* exec) {
   stow_node last = STOW_NODE_NONE;
   size_t index = 0;
@@ -125,8 +125,8 @@ static stow_status require_scratch(const stow_exec* exec, stow_diag* diag) {
   size_t needs = stowi_effects_scratch_count(exec->prepared->effects);
   return has == 0 && needs != 0
              ? stowi_fail(diag, STOW_ERR_VIOLATION,
-                          "the plan has no scratch, and kernels need %zu pieces of it: it was not "
-                          "made with the effects of stow_prepared_effects",
+                          "the plan lacks scratch for %zu kernels; make it with the effects of "
+                          "stow_prepared_effects",
                           needs)
              : STOW_OK;
 }
@@ -137,19 +137,19 @@ static stow_status create_all(stow_exec* exec, stow_diag* diag) {
   STOW_TRY(require_scratch(exec, diag));
   STOW_TRY(
       stow_plan_check(exec->plan, exec->graph, prepared->effects, exec->allocator, diag, NULL));
-  STOW_TRY(stowi_calls_init(&exec->calls, exec->graph, exec->allocator, diag));
+  STOW_TRY(stowi_exec_calls_init(&exec->calls, exec->graph, exec->allocator, diag));
   STOW_TRY(allocate_tables(exec, diag));
   STOW_TRY(make_arena(exec, diag));
   if (prepared->threads > 1) {
-    STOW_TRY(stowi_workers_create(prepared->threads, exec->allocator, diag, &exec->workers));
+    STOW_TRY(stowi_exec_workers_create(prepared->threads, exec->allocator, diag, &exec->workers));
   }
   describe_regions(exec);
   complete_calls(exec);
-  STOW_TRY(stowi_inference_create(exec, diag));
+  STOW_TRY(stowi_exec_inference_create(exec, diag));
   find_scratch(exec);
   STOW_TRY(stowi_exec_place(exec, diag));
   return exec->options.paranoid
-             ? stowi_paranoia_create(exec->plan, exec->allocator, diag, &exec->paranoia)
+             ? stowi_exec_paranoia_create(exec->plan, exec->allocator, diag, &exec->paranoia)
              : STOW_OK;
 }
 
@@ -183,21 +183,21 @@ void stow_exec_destroy(stow_exec* exec) {
     return;
   }
   stow_allocator allocator = exec->allocator;
-  stowi_workers_destroy(exec->workers);
-  stowi_paranoia_destroy(exec->paranoia);
+  stowi_exec_workers_destroy(exec->workers);
+  stowi_exec_paranoia_destroy(exec->paranoia);
   stow_arena_destroy(exec->arena);
   if (exec->memory != NULL) {
     allocator.reallocate(allocator.user, exec->memory, exec->memory_size, 0, exec->margin);
   }
   if (exec->weights != NULL) {
     allocator.reallocate(allocator.user, exec->weights, exec->weights_size, 0,
-                         STOWI_WEIGHT_ALIGNMENT);
+                         STOWI_EXEC_WEIGHT_ALIGNMENT);
   }
-  stowi_inference_free(exec);
-  STOWI_ARRAY_FREE(allocator, exec->is_loose, exec->calls.node_count);
+  stowi_exec_inference_free(exec);
+  STOWI_ARRAY_FREE(allocator, exec->is_bounded, exec->calls.node_count);
   STOWI_ARRAY_FREE(allocator, exec->regions, exec->region_count);
   STOWI_ARRAY_FREE(allocator, exec->places, exec->calls.value_count);
-  stowi_calls_free(&exec->calls);
+  stowi_exec_calls_free(&exec->calls);
   STOWI_DELETE(allocator, exec);
 }
 

@@ -6,11 +6,11 @@
 #include "base/diag.h"
 #include "exec/run/exec.h"
 
-stow_status stowi_inference_create(stow_exec* exec, stow_diag* diag) {
-  stowi_inference* in = &exec->inference;
+stow_status stowi_exec_inference_create(stow_exec* exec, stow_diag* diag) {
+  stowi_exec_inference* in = &exec->inference;
   for (stow_node node = 0; node < exec->calls.node_count; ++node) {
     const stow_kernel_call* call = &exec->calls.calls[node];
-    if (exec->is_loose[node]) {
+    if (exec->is_bounded[node]) {
       in->memory_size = STOW_INFER_MEMORY;
       in->operands = in->operands < call->operand_count ? call->operand_count : in->operands;
       in->results = in->results < call->result_count ? call->result_count : in->results;
@@ -26,8 +26,8 @@ stow_status stowi_inference_create(stow_exec* exec, stow_diag* diag) {
   return is_there ? STOW_OK : stowi_fail_memory(diag);
 }
 
-void stowi_inference_free(stow_exec* exec) {
-  stowi_inference* in = &exec->inference;
+void stowi_exec_inference_free(stow_exec* exec) {
+  stowi_exec_inference* in = &exec->inference;
   stowi_free(exec->allocator, in->memory, in->memory_size, 1);
   STOWI_ARRAY_FREE(exec->allocator, in->types, in->operands);
   STOWI_ARRAY_FREE(exec->allocator, in->pointers, in->operands);
@@ -36,21 +36,21 @@ void stowi_inference_free(stow_exec* exec) {
 }
 
 static void set_operands(stow_exec* exec, const stow_kernel_call* call) {
-  stowi_inference* in = &exec->inference;
+  stowi_exec_inference* in = &exec->inference;
   for (size_t k = 0; k < call->operand_count; ++k) {
     const stow_tensor* operand = call->operands[k];
     in->pointers[k] = NULL;
     in->data[k] = NULL;
     if (operand != NULL) {
-      in->types[k] = stowi_type_of(operand);
+      in->types[k] = stowi_exec_type_of(operand);
       in->pointers[k] = &in->types[k];
       in->data[k] = operand->data;
     }
   }
 }
 
-stow_status stowi_resolve_dims(stow_exec* exec, stow_node node, stow_diag* diag) {
-  stowi_inference* in = &exec->inference;
+stow_status stowi_exec_resolve_dims(stow_exec* exec, stow_node node, stow_diag* diag) {
+  stowi_exec_inference* in = &exec->inference;
   const stow_kernel_call* call = &exec->calls.calls[node];
   stow_diag inner;
   stow_diag_init(&inner);

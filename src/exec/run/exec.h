@@ -10,46 +10,46 @@
 #include "exec/run/prepare.h"
 #include "exec/threads/pool.h"
 
-#define STOWI_MESSAGE_SIZE 512
-#define STOWI_WEIGHT_ALIGNMENT 64
+#define STOWI_EXEC_MESSAGE_SIZE 512
+#define STOWI_EXEC_WEIGHT_ALIGNMENT 64
 
 // Where a value's bytes are, and whether they are those of the coming run.
-typedef struct stowi_place {
+typedef struct stowi_exec_value_place {
   bool is_boundary : 1;
   bool is_input : 1;
   bool has_slot : 1;
   bool is_set : 1;       // a boundary value has the bytes that it should have
   bool is_consumed : 1;  // a run destroys them
-  bool is_loose : 1;     // dims may be smaller than in the graph
+  bool is_bounded : 1;   // dims may be smaller than in the graph
   bool is_output : 1;
   bool is_bound : 1;   // the caller has given it bytes
   const void* source;  // a weight's data, or an input's known value; NULL: none
   uint64_t bytes;      // with the largest dims
-} stowi_place;
+} stowi_exec_value_place;
 
 // Of a region: its steps, and where a loop stands.
-typedef struct stowi_region {
+typedef struct stowi_exec_region {
   uint32_t first, last;  // steps, the last is the yield's
   bool is_loop;
-  stowi_body body;
+  stowi_exec_body body;
   int64_t round;  // finished in this run of the loop
   int64_t trip;   // INT64_MAX: no limit
   bool has_condition;
   bool condition;  // as the last yield, or the operand, says
-} stowi_region;
+} stowi_exec_region;
 
 // What asking for dims needs; allocated once.
-typedef struct stowi_inference {
-  size_t operands, results;  // at most, of a loose node
+typedef struct stowi_exec_inference {
+  size_t operands, results;  // at most, of a node with upper-bounded dims
   stow_type* types;          // of operands
   const stow_type** pointers;
   const void** data;
   stow_type* made;  // of results
   void* memory;
   size_t memory_size;
-} stowi_inference;
+} stowi_exec_inference;
 
-typedef struct stowi_paranoia stowi_paranoia;
+typedef struct stowi_exec_paranoia stowi_exec_paranoia;
 
 struct stow_exec {
   stow_allocator allocator;
@@ -62,20 +62,20 @@ struct stow_exec {
   unsigned char* memory;  // of the arena and margins around it, in paranoia; NULL: the arena's own
   size_t memory_size;
   size_t margin;
-  stowi_workers* workers;
-  stowi_calls calls;
-  stowi_place* places;    // by value
-  stowi_region* regions;  // by region
+  stowi_exec_workers* workers;
+  stowi_exec_calls calls;
+  stowi_exec_value_place* places;  // by value
+  stowi_exec_region* regions;      // by region
   uint32_t region_count;
-  bool* is_loose;          // by node: dims of its results are told anew in each run
+  bool* is_bounded;        // by node: dims of its results are computed again in each run
   unsigned char* weights;  // copies of weights that are not aligned
   size_t weights_size;
-  stowi_inference inference;
-  stowi_paranoia* paranoia;  // NULL: none
-  uint32_t step;             // being run
+  stowi_exec_inference inference;
+  stowi_exec_paranoia* paranoia;  // NULL: none
+  uint32_t step;                  // being run
   bool is_running;
   bool is_moved;  // views of what has no slot are not where that is now
-  char message[STOWI_MESSAGE_SIZE];
+  char message[STOWI_EXEC_MESSAGE_SIZE];
 };
 
 // Gives every value its place and puts weights there (places.c).
@@ -95,19 +95,19 @@ stow_status stowi_exec_fail(stow_exec* exec, stow_node node, stow_status status,
                             const char* format, ...) STOW_PRINTF_LIKE(5, 6);
 
 // Runs the kernel of |node|, which has one: dims first, where they are of this run (run.c).
-stow_status stowi_run_kernel(stow_exec* exec, stow_node node, stow_diag* diag);
+stow_status stowi_exec_run_kernel(stow_exec* exec, stow_node node, stow_diag* diag);
 
 // Regions (regions.c). Begins |region| at its first step: false where none of its steps run.
-bool stowi_region_begin(stow_exec* exec, stow_region region);
+bool stowi_exec_region_begin(stow_exec* exec, stow_region region);
 // What nodes that the executor itself carries out do. |out_again|: a loop goes for another round.
-stow_status stowi_run_args(stow_exec* exec, stow_node node, bool is_run, stow_diag* diag);
-stow_status stowi_run_yield(stow_exec* exec, stow_node node, stow_diag* diag, bool* out_again);
-stow_status stowi_run_owner(stow_exec* exec, stow_node node, stow_diag* diag);
+stow_status stowi_exec_run_args(stow_exec* exec, stow_node node, bool is_run, stow_diag* diag);
+stow_status stowi_exec_run_yield(stow_exec* exec, stow_node node, stow_diag* diag, bool* out_again);
+stow_status stowi_exec_run_owner(stow_exec* exec, stow_node node, stow_diag* diag);
 
 // Dims of runs (dims.c). Freed also after a failure.
-stow_status stowi_inference_create(stow_exec* exec, stow_diag* diag);
-void stowi_inference_free(stow_exec* exec);
-// Writes the dims of the results of a loose node, from its operands.
-stow_status stowi_resolve_dims(stow_exec* exec, stow_node node, stow_diag* diag);
+stow_status stowi_exec_inference_create(stow_exec* exec, stow_diag* diag);
+void stowi_exec_inference_free(stow_exec* exec);
+// Writes the dims of the results of a node with upper-bounded dims, from its operands.
+stow_status stowi_exec_resolve_dims(stow_exec* exec, stow_node node, stow_diag* diag);
 
 #endif  // STOWAGE_SRC_EXEC_RUN_EXEC_H_

@@ -75,13 +75,14 @@ stow_status stow_kernels_set(stow_kernels* kernels, stow_op op, const stow_kerne
   STOW_TRY(load_kernel(kernel, diag, &full));
   if (is_carried_out_by_executor(op)) {
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
-                      "`%s` is carried out by the executor itself and has no kernel",
+                      "`%s` is run by the executor itself and has no kernel",
                       stow_ops_get(NULL, op)->name);
   }
   if (op == STOW_OP_CUSTOM || op == STOW_OP_NONE) {
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
-                      op == STOW_OP_NONE ? "there is no such op"
-                                         : "kernels of `custom` nodes are set by their name");
+                      op == STOW_OP_NONE
+                          ? "no such op"
+                          : "set kernels of `custom` nodes by name (stow_kernels_set_custom)");
   }
   replacement* there = find_replacement(kernels, op);
   if (there == NULL) {

@@ -1,4 +1,4 @@
-// Paranoia: a shadow of the arena says what each byte must be.
+// Paranoia: a shadow of the arena records what each byte must be.
 //
 // Before a step, bytes that nothing occupies at it, and those of what is born there, are filled in
 // the arena and its shadow alike with 0xFF, which is a NaN in every float type. After it, results
@@ -27,7 +27,7 @@
 #define OTHER_PATTERN 0x2a
 #define NO_STEP UINT32_MAX
 
-struct stowi_paranoia {
+struct stowi_exec_paranoia {
   stow_allocator allocator;
   size_t size;  // of the arena
   unsigned char* shadow;
@@ -37,13 +37,13 @@ struct stowi_paranoia {
   uint32_t last;  // the step before; NO_STEP: none
 };
 
-stow_status stowi_paranoia_create(const stow_plan* plan, stow_allocator allocator, stow_diag* diag,
-                                  stowi_paranoia** out_paranoia) {
-  *out_paranoia = STOWI_NEW(allocator, stowi_paranoia);
+stow_status stowi_exec_paranoia_create(const stow_plan* plan, stow_allocator allocator,
+                                       stow_diag* diag, stowi_exec_paranoia** out_paranoia) {
+  *out_paranoia = STOWI_NEW(allocator, stowi_exec_paranoia);
   if (*out_paranoia == NULL) {
     return stowi_fail_memory(diag);
   }
-  stowi_paranoia* paranoia = *out_paranoia;
+  stowi_exec_paranoia* paranoia = *out_paranoia;
   paranoia->allocator = allocator;
   paranoia->size = (size_t)stow_plan_arena_size(plan);
   paranoia->value_count = stow_plan_value_count(plan);
@@ -51,14 +51,14 @@ stow_status stowi_paranoia_create(const stow_plan* plan, stow_allocator allocato
   paranoia->has_content = STOWI_ARRAY(allocator, unsigned char, paranoia->size);
   paranoia->first = STOWI_ARRAY(allocator, unsigned char, paranoia->size);
   if (paranoia->shadow == NULL || paranoia->has_content == NULL || paranoia->first == NULL) {
-    stowi_paranoia_destroy(paranoia);
+    stowi_exec_paranoia_destroy(paranoia);
     *out_paranoia = NULL;
     return stowi_fail_memory(diag);
   }
   return STOW_OK;
 }
 
-void stowi_paranoia_destroy(stowi_paranoia* paranoia) {
+void stowi_exec_paranoia_destroy(stowi_exec_paranoia* paranoia) {
   if (paranoia != NULL) {
     STOWI_ARRAY_FREE(paranoia->allocator, paranoia->shadow, paranoia->size);
     STOWI_ARRAY_FREE(paranoia->allocator, paranoia->has_content, paranoia->size);
@@ -75,20 +75,20 @@ static bool is_born_empty(const stow_exec* exec, stow_value root) {
   return !exec->places[root].is_boundary && !stowi_effects_state(exec->prepared->effects, root);
 }
 
-static bool is_born(const stowi_paranoia* paranoia, const stow_exec* exec, stow_value root,
+static bool is_born(const stowi_exec_paranoia* paranoia, const stow_exec* exec, stow_value root,
                     uint32_t step) {
   uint32_t begin = stow_plan_begin(exec->plan, root);
   bool is_forward = paranoia->last == NO_STEP || paranoia->last < step;
   return is_forward && begin <= step && (paranoia->last == NO_STEP || begin > paranoia->last);
 }
 
-static void mark(stowi_paranoia* paranoia, stow_slot slot, bool has_content) {
+static void mark(stowi_exec_paranoia* paranoia, stow_slot slot, bool has_content) {
   if (slot.size != 0) {
     memset(paranoia->has_content + slot.offset, has_content ? 1 : 0, (size_t)slot.size);
   }
 }
 
-static void mark_content(stowi_paranoia* paranoia, stow_exec* exec, uint32_t step) {
+static void mark_content(stowi_exec_paranoia* paranoia, stow_exec* exec, uint32_t step) {
   mark(paranoia, (stow_slot){0, paranoia->size}, false);
   for (stow_value value = 0; value < paranoia->value_count; ++value) {
     if (!is_born_empty(exec, value) || !is_born(paranoia, exec, value, step)) {
@@ -101,7 +101,7 @@ static void mark_content(stowi_paranoia* paranoia, stow_exec* exec, uint32_t ste
 }
 
 // Writes |pattern| to all of |bytes|, which are the arena's or its shadow's, that have no content.
-static void fill(const stowi_paranoia* paranoia, unsigned char* bytes, unsigned char pattern) {
+static void fill(const stowi_exec_paranoia* paranoia, unsigned char* bytes, unsigned char pattern) {
   const unsigned char* content = paranoia->has_content;
   const unsigned char* end = content + paranoia->size;
   const unsigned char* next = content;
@@ -116,13 +116,13 @@ static void fill(const stowi_paranoia* paranoia, unsigned char* bytes, unsigned 
   }
 }
 
-static void fill_both(stowi_paranoia* paranoia, stow_exec* exec, uint32_t step) {
+static void fill_both(stowi_exec_paranoia* paranoia, stow_exec* exec, uint32_t step) {
   mark_content(paranoia, exec, step);
   fill(paranoia, exec->base, PATTERN);
   fill(paranoia, paranoia->shadow, PATTERN);
 }
 
-void stowi_paranoia_begin(stowi_paranoia* paranoia, stow_exec* exec) {
+void stowi_exec_paranoia_begin(stowi_exec_paranoia* paranoia, stow_exec* exec) {
   paranoia->last = NO_STEP;
   if (paranoia->size != 0) {
     memcpy(paranoia->shadow, exec->base, paranoia->size);
@@ -133,19 +133,20 @@ void stowi_paranoia_begin(stowi_paranoia* paranoia, stow_exec* exec) {
   }
 }
 
-void stowi_paranoia_before(stowi_paranoia* paranoia, stow_exec* exec, uint32_t step) {
+void stowi_exec_paranoia_before(stowi_exec_paranoia* paranoia, stow_exec* exec, uint32_t step) {
   fill_both(paranoia, exec, step);
   paranoia->last = step;
 }
 
-void stowi_paranoia_end(stowi_paranoia* paranoia, stow_exec* exec) {
+void stowi_exec_paranoia_end(stowi_exec_paranoia* paranoia, stow_exec* exec) {
   fill_both(paranoia, exec, stow_plan_step_count(exec->plan));
 }
 
 // ---------------------------------------------------------------------------------------------
 // After a step
 
-static void accept(stowi_paranoia* paranoia, const stow_exec* exec, const void* data, size_t size) {
+static void accept(stowi_exec_paranoia* paranoia, const stow_exec* exec, const void* data,
+                   size_t size) {
   uintptr_t base = (uintptr_t)exec->base;
   uintptr_t at = (uintptr_t)data;
   if (size != 0 && at >= base && at - base < paranoia->size) {
@@ -153,7 +154,7 @@ static void accept(stowi_paranoia* paranoia, const stow_exec* exec, const void* 
   }
 }
 
-static void accept_values(stowi_paranoia* paranoia, const stow_exec* exec, stow_value first,
+static void accept_values(stowi_exec_paranoia* paranoia, const stow_exec* exec, stow_value first,
                           size_t count) {
   for (stow_value value = first; value < first + count; ++value) {
     const stow_tensor* tensor = &exec->calls.tensors[value];
@@ -162,12 +163,12 @@ static void accept_values(stowi_paranoia* paranoia, const stow_exec* exec, stow_
 }
 
 // What |node| may have written.
-static void accept_node(stowi_paranoia* paranoia, const stow_exec* exec, stow_node node) {
+static void accept_node(stowi_exec_paranoia* paranoia, const stow_exec* exec, stow_node node) {
   const stow_graph* graph = exec->graph;
   const stow_kernel_call* call = &exec->calls.calls[node];
   accept(paranoia, exec, call->scratch, call->scratch_size);
   if (stow_graph_op(graph, node) == STOW_OP_YIELD) {
-    const stowi_region* region = &exec->regions[stow_graph_node_region(graph, node)];
+    const stowi_exec_region* region = &exec->regions[stow_graph_node_region(graph, node)];
     stow_node owner = stow_graph_region_owner(graph, stow_graph_node_region(graph, node));
     stow_value results = stow_graph_first_result(graph, owner);
     size_t carried = region->is_loop ? region->body.carried : 0;
@@ -205,7 +206,7 @@ static void name_byte(const stow_exec* exec, uint32_t step, size_t at, stow_diag
   stow_value value = find_owner(exec, step, at);
   stow_slot slot;
   if (value == STOW_VALUE_NONE) {
-    stowi_diag_append(diag, "nothing lives there");
+    stowi_diag_append(diag, "no value is live there");
     return;
   }
   stow_plan_slot(exec->plan, value, &slot);
@@ -213,7 +214,7 @@ static void name_byte(const stow_exec* exec, uint32_t step, size_t at, stow_diag
   bool is_guard = byte >= slot.size;
   stowi_diag_append(diag, "byte %" PRIu64 "%s %s", is_guard ? byte - slot.size : byte,
                     is_guard ? " of the guard of" : " of",
-                    stowi_words_value(exec->graph, value).text);
+                    stowi_exec_words_value(exec->graph, value).text);
   stowi_diag_value(diag, value);
 }
 
@@ -226,7 +227,7 @@ static stow_status check_margins(stow_exec* exec, stow_node node, stow_diag* dia
       bool is_before = at < exec->margin;
       size_t distance = is_before ? exec->margin - at : at + exec->margin - exec->memory_size;
       return stowi_exec_fail(exec, node, STOW_ERR_VIOLATION, diag, "wrote %zu bytes %s the arena",
-                             distance + (is_before ? 0 : 1), is_before ? "before" : "behind");
+                             distance + (is_before ? 0 : 1), is_before ? "before" : "after");
     }
   }
   return STOW_OK;
@@ -236,7 +237,7 @@ static stow_status check_margins(stow_exec* exec, stow_node node, stow_diag* dia
 // Elements that may not have been written
 
 // Where in the arena the tensor is; no bytes where it is elsewhere.
-static stow_slot slot_in(const stowi_paranoia* paranoia, const stow_exec* exec,
+static stow_slot slot_in(const stowi_exec_paranoia* paranoia, const stow_exec* exec,
                          const stow_tensor* tensor) {
   uintptr_t offset = (uintptr_t)tensor->data - (uintptr_t)exec->base;
   bool is_inside = offset < paranoia->size;
@@ -260,7 +261,7 @@ static bool has_pattern(const stow_tensor* tensor) {
   return false;
 }
 
-static bool is_suspect(const stowi_paranoia* paranoia, const stow_exec* exec, stow_node node) {
+static bool is_suspect(const stowi_exec_paranoia* paranoia, const stow_exec* exec, stow_node node) {
   const stow_kernel_call* call = &exec->calls.calls[node];
   bool has = false;
   for (size_t k = 0; exec->prepared->nodes[node].kernel.run != NULL && k < call->result_count;
@@ -273,7 +274,7 @@ static bool is_suspect(const stowi_paranoia* paranoia, const stow_exec* exec, st
 
 // The first element of |result| that is not what it was when the step was run first; SIZE_MAX: all
 // are.
-static size_t find_change(const stowi_paranoia* paranoia, const stow_exec* exec,
+static size_t find_change(const stowi_exec_paranoia* paranoia, const stow_exec* exec,
                           const stow_tensor* result) {
   stow_slot slot = slot_in(paranoia, exec, result);
   for (uint64_t i = 0; i < slot.size; ++i) {
@@ -284,17 +285,18 @@ static size_t find_change(const stowi_paranoia* paranoia, const stow_exec* exec,
   return SIZE_MAX;
 }
 
-static stow_status compare_runs(const stowi_paranoia* paranoia, stow_exec* exec, stow_node node,
-                                stow_diag* diag) {
+static stow_status compare_runs(const stowi_exec_paranoia* paranoia, stow_exec* exec,
+                                stow_node node, stow_diag* diag) {
   const stow_kernel_call* call = &exec->calls.calls[node];
   for (size_t k = 0; k < call->result_count; ++k) {
     size_t element = find_change(paranoia, exec, call->results[k]);
     if (element != SIZE_MAX) {
       stow_value value = stow_graph_first_result(exec->graph, node) + (stow_value)k;
-      return stowi_exec_fail(exec, node, STOW_ERR_VIOLATION, diag,
-                             "element %zu of %s was not written, or made from bytes that nothing "
-                             "lives in",
-                             element, stowi_words_value(exec->graph, value).text);
+      return stowi_exec_fail(
+          exec, node, STOW_ERR_VIOLATION, diag,
+          "element %zu of %s was not written, or was computed from bytes of no live "
+          "value",
+          element, stowi_exec_words_value(exec->graph, value).text);
     }
   }
   return STOW_OK;
@@ -302,7 +304,7 @@ static stow_status compare_runs(const stowi_paranoia* paranoia, stow_exec* exec,
 
 // Of a root that others are written into, too, the results' bytes have no content yet but where
 // they are operands'.
-static void mark_results(stowi_paranoia* paranoia, const stow_exec* exec, stow_node node) {
+static void mark_results(stowi_exec_paranoia* paranoia, const stow_exec* exec, stow_node node) {
   const stow_kernel_call* call = &exec->calls.calls[node];
   for (size_t k = 0; k < call->result_count; ++k) {
     mark(paranoia, slot_in(paranoia, exec, call->results[k]), false);
@@ -315,7 +317,7 @@ static void mark_results(stowi_paranoia* paranoia, const stow_exec* exec, stow_n
 }
 
 // The shadow still has the bytes from before the step.
-static stow_status check_written(stowi_paranoia* paranoia, stow_exec* exec, stow_node node,
+static stow_status check_written(stowi_exec_paranoia* paranoia, stow_exec* exec, stow_node node,
                                  stow_diag* diag) {
   if (!is_suspect(paranoia, exec, node)) {
     return STOW_OK;
@@ -324,14 +326,14 @@ static stow_status check_written(stowi_paranoia* paranoia, stow_exec* exec, stow
   memcpy(exec->base, paranoia->shadow, paranoia->size);
   mark_results(paranoia, exec, node);
   fill(paranoia, exec->base, OTHER_PATTERN);
-  STOW_TRY(stowi_run_kernel(exec, node, diag));
+  STOW_TRY(stowi_exec_run_kernel(exec, node, diag));
   STOW_TRY(compare_runs(paranoia, exec, node, diag));
   memcpy(exec->base, paranoia->first, paranoia->size);
   return STOW_OK;
 }
 
-stow_status stowi_paranoia_after(stowi_paranoia* paranoia, stow_exec* exec, uint32_t step,
-                                 stow_diag* diag) {
+stow_status stowi_exec_paranoia_after(stowi_exec_paranoia* paranoia, stow_exec* exec, uint32_t step,
+                                      stow_diag* diag) {
   stow_node node = stow_plan_order(exec->plan)[step];
   STOW_TRY(check_margins(exec, node, diag));
   STOW_TRY(check_written(paranoia, exec, node, diag));
@@ -344,7 +346,7 @@ stow_status stowi_paranoia_after(stowi_paranoia* paranoia, stow_exec* exec, uint
     ++at;
   }
   stowi_exec_fail(exec, node, STOW_ERR_VIOLATION, diag,
-                  "wrote byte %zu of the arena, which is not its own: ", at);
+                  "wrote byte %zu of the arena, outside its results: ", at);
   name_byte(exec, step, at, diag);
   return STOW_ERR_VIOLATION;
 }

@@ -26,7 +26,7 @@ static void mark_consumed(stow_exec* exec) {
   uint32_t steps = stow_plan_step_count(exec->plan);
   for (stow_value value = 0; value < exec->calls.value_count; ++value) {
     stow_value root = stow_plan_root(exec->plan, value);
-    stowi_place* place = &exec->places[root];
+    stowi_exec_value_place* place = &exec->places[root];
     stow_view view;
     if (place->is_boundary && place->has_slot) {
       bool is_laid = root != value && !is_view(exec->graph, value, &view);
@@ -37,7 +37,7 @@ static void mark_consumed(stow_exec* exec) {
 }
 
 static stow_status find_source(stow_exec* exec, stow_value value, stow_diag* diag) {
-  stowi_place* place = &exec->places[value];
+  stowi_exec_value_place* place = &exec->places[value];
   size_t size = 0;
   place->source = stow_graph_data(exec->graph, value, &size);
   if (place->source == NULL && exec->options.weight != NULL && !place->is_input) {
@@ -45,27 +45,28 @@ static stow_status find_source(stow_exec* exec, stow_value value, stow_diag* dia
   }
   if (place->source != NULL && size != place->bytes) {
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
-                      "%s needs %" PRIu64 " bytes of data, %zu are there",
-                      stowi_words_value(exec->graph, value).text, place->bytes, size);
+                      "%s needs %" PRIu64 " bytes of data, but has %zu",
+                      stowi_exec_words_value(exec->graph, value).text, place->bytes, size);
   }
   return STOW_OK;
 }
 
 static stow_status describe(stow_exec* exec, stow_value value, stow_diag* diag) {
-  stowi_place* place = &exec->places[value];
+  stowi_exec_value_place* place = &exec->places[value];
   stow_slot slot;
   STOW_TRY(stow_type_bytes(stow_graph_type(exec->graph, value), &place->bytes));
   place->is_boundary = stow_graph_is_boundary(exec->graph, value);
   place->is_input =
       stow_graph_op(exec->graph, stow_graph_producer(exec->graph, value)) == STOW_OP_INPUT;
-  place->is_loose =
+  place->is_bounded =
       stow_graph_is_bounded(exec->graph, value) || stow_graph_is_data_dependent(exec->graph, value);
   place->has_slot = stow_plan_slot(exec->plan, value, &slot);
   if (place->has_slot && slot.size < place->bytes) {
-    return stowi_fail(diag, STOW_ERR_VIOLATION, "%s needs %" PRIu64 " bytes, its slot has %" PRIu64,
-                      stowi_words_value(exec->graph, value).text, place->bytes, slot.size);
+    return stowi_fail(diag, STOW_ERR_VIOLATION,
+                      "%s needs %" PRIu64 " bytes, but its slot has %" PRIu64,
+                      stowi_exec_words_value(exec->graph, value).text, place->bytes, slot.size);
   }
-  tensor_of(exec, value)->data = place->bytes == 0 ? stowi_nothing
+  tensor_of(exec, value)->data = place->bytes == 0 ? stowi_exec_nothing
                                  : place->has_slot ? exec->base + slot.offset
                                                    : NULL;
   return place->is_boundary ? find_source(exec, value, diag) : STOW_OK;
@@ -79,7 +80,7 @@ static stow_status describe(stow_exec* exec, stow_value value, stow_diag* diag) 
 void stowi_exec_follow(stow_exec* exec) {
   const stow_graph* graph = exec->graph;
   for (stow_value value = 0; exec->is_moved && value < exec->calls.value_count; ++value) {
-    const stowi_place* place = &exec->places[value];
+    const stowi_exec_value_place* place = &exec->places[value];
     stow_view view;
     if (place->has_slot || place->is_bound || place->bytes == 0 ||
         stow_plan_root(exec->plan, value) == value || !is_view(graph, value, &view)) {
@@ -96,7 +97,7 @@ void stowi_exec_follow(stow_exec* exec) {
 // What neither the plan nor the caller gives bytes to: a fault of the plan's, which a check has
 // passed.
 static stow_status check_reachable(stow_exec* exec, stow_value value, stow_diag* diag) {
-  const stowi_place* place = &exec->places[value];
+  const stowi_exec_value_place* place = &exec->places[value];
   stow_value root = stow_plan_root(exec->plan, value);
   stow_view view;
   bool is_bound = place->is_boundary || place->is_output;
@@ -105,7 +106,7 @@ static stow_status check_reachable(stow_exec* exec, stow_value value, stow_diag*
     return STOW_OK;
   }
   return stowi_fail(diag, STOW_ERR_UNSUPPORTED, "%s has no slot in the plan",
-                    stowi_words_value(exec->graph, value).text);
+                    stowi_exec_words_value(exec->graph, value).text);
 }
 
 // Plans may count more bytes per element than there are; a view that begins inside its operand is
@@ -114,7 +115,7 @@ static stow_status check_view(stow_exec* exec, stow_value value, stow_diag* diag
   stow_view view;
   stow_slot slot, from;
   if (!stow_plan_slot(exec->plan, value, &slot) || !is_view(exec->graph, value, &view) ||
-      exec->is_loose[stow_graph_producer(exec->graph, value)]) {
+      exec->is_bounded[stow_graph_producer(exec->graph, value)]) {
     return STOW_OK;
   }
   stow_node node = stow_graph_producer(exec->graph, value);
@@ -126,10 +127,10 @@ static stow_status check_view(stow_exec* exec, stow_value value, stow_diag* diag
     return STOW_OK;
   }
   return stowi_fail(diag, STOW_ERR_UNSUPPORTED,
-                    "%s lies %" PRIu64 " bytes into %s, its elements %" PRIu64
-                    ": the plan counts other widths than elements have",
-                    stowi_words_value(exec->graph, value).text, slot.offset - from.offset,
-                    stowi_words_value(exec->graph, parent).text, bits / 8);
+                    "%s begins %" PRIu64 " bytes into %s, its elements %" PRIu64
+                    ": the plan assumes a different element width",
+                    stowi_exec_words_value(exec->graph, value).text, slot.offset - from.offset,
+                    stowi_exec_words_value(exec->graph, parent).text, bits / 8);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -137,8 +138,8 @@ static stow_status check_view(stow_exec* exec, stow_value value, stow_diag* diag
 
 // Params and constants with data but no slot whose data cannot be used where it lies.
 static bool needs_copy(const stow_exec* exec, stow_value value) {
-  const stowi_place* place = &exec->places[value];
-  size_t alignment = stowi_dtype_alignment(stow_graph_type(exec->graph, value)->dtype);
+  const stowi_exec_value_place* place = &exec->places[value];
+  size_t alignment = stowi_exec_dtype_alignment(stow_graph_type(exec->graph, value)->dtype);
   return place->is_boundary && place->source != NULL && !place->has_slot && place->bytes != 0 &&
          (place->is_input || (uintptr_t)place->source % alignment != 0);
 }
@@ -147,7 +148,7 @@ static stow_status make_weights(stow_exec* exec, stow_diag* diag) {
   uint64_t total = 0;
   for (stow_value value = 0; value < exec->calls.value_count; ++value) {
     if (needs_copy(exec, value) && (!stowi_add_u64(total, exec->places[value].bytes, &total) ||
-                                    !stowi_align_up(total, STOWI_WEIGHT_ALIGNMENT, &total))) {
+                                    !stowi_align_up(total, STOWI_EXEC_WEIGHT_ALIGNMENT, &total))) {
       total = UINT64_MAX;
       break;
     }
@@ -160,12 +161,12 @@ static stow_status make_weights(stow_exec* exec, stow_diag* diag) {
   }
   exec->weights_size = (size_t)total;
   exec->weights = (unsigned char*)exec->allocator.reallocate(
-      exec->allocator.user, NULL, 0, exec->weights_size, STOWI_WEIGHT_ALIGNMENT);
+      exec->allocator.user, NULL, 0, exec->weights_size, STOWI_EXEC_WEIGHT_ALIGNMENT);
   return exec->weights == NULL ? stowi_fail_memory(diag) : STOW_OK;
 }
 
 static void put(stow_exec* exec, stow_value value) {
-  stowi_place* place = &exec->places[value];
+  stowi_exec_value_place* place = &exec->places[value];
   if (place->bytes != 0 && tensor_of(exec, value)->data != place->source) {
     memcpy(tensor_of(exec, value)->data, place->source, (size_t)place->bytes);
   }
@@ -175,15 +176,15 @@ static void put(stow_exec* exec, stow_value value) {
 static void put_weights(stow_exec* exec) {
   unsigned char* at = exec->weights;
   for (stow_value value = 0; value < exec->calls.value_count; ++value) {
-    stowi_place* place = &exec->places[value];
+    stowi_exec_value_place* place = &exec->places[value];
     if (!place->is_boundary || place->source == NULL) {
       continue;
     }
     stow_tensor* tensor = tensor_of(exec, value);
     if (needs_copy(exec, value)) {
       tensor->data = at;
-      at += (place->bytes + STOWI_WEIGHT_ALIGNMENT - 1) / STOWI_WEIGHT_ALIGNMENT *
-            STOWI_WEIGHT_ALIGNMENT;
+      at += (place->bytes + STOWI_EXEC_WEIGHT_ALIGNMENT - 1) / STOWI_EXEC_WEIGHT_ALIGNMENT *
+            STOWI_EXEC_WEIGHT_ALIGNMENT;
     } else if (!place->has_slot && place->bytes != 0) {
       memcpy(&tensor->data, &place->source, sizeof(tensor->data));
     }
@@ -226,7 +227,7 @@ stow_status stowi_exec_place(stow_exec* exec, stow_diag* diag) {
 stow_status stowi_exec_require(stow_exec* exec, stow_diag* diag) {
   stowi_exec_follow(exec);
   for (stow_value value = 0; value < exec->calls.value_count; ++value) {
-    stowi_place* place = &exec->places[value];
+    stowi_exec_value_place* place = &exec->places[value];
     if (place->is_boundary && !place->is_set && place->source != NULL && place->is_consumed) {
       put(exec, value);
     }
@@ -238,7 +239,7 @@ stow_status stowi_exec_require(stow_exec* exec, stow_diag* diag) {
                         : place->is_consumed ? "is not set (a run consumes it)"
                                              : "is not set";
       stowi_fail(diag, STOW_ERR_NOT_FOUND, "%s %s %s", what,
-                 stowi_words_value(exec->graph, value).text, why);
+                 stowi_exec_words_value(exec->graph, value).text, why);
       stowi_diag_value(diag, value);
       return STOW_ERR_NOT_FOUND;
     }
@@ -248,7 +249,7 @@ stow_status stowi_exec_require(stow_exec* exec, stow_diag* diag) {
 
 void stowi_exec_consume(stow_exec* exec) {
   for (stow_value value = 0; value < exec->calls.value_count; ++value) {
-    stowi_place* place = &exec->places[value];
+    stowi_exec_value_place* place = &exec->places[value];
     place->is_set = place->is_set && !(place->is_boundary && place->is_consumed);
   }
 }

@@ -1,5 +1,5 @@
 // What must be known before the plan: which kernel runs each node, how much scratch it needs, and
-// which results must not lie over operands.
+// which results must not be in place of operands.
 #include "exec/run/prepare.h"
 
 #include <string.h>
@@ -15,18 +15,18 @@ void stow_prepare_options_init(stow_prepare_options* options) {
   *options = (stow_prepare_options){.struct_size = sizeof(*options), .threads = 1};
 }
 
-bool stowi_is_loose(const stow_graph* graph, stow_node node) {
-  bool is_loose = false;
+bool stowi_exec_is_bounded(const stow_graph* graph, stow_node node) {
+  bool is_bounded = false;
   for (size_t k = 0; k < stow_graph_operand_count(graph, node); ++k) {
     stow_value value = stow_graph_operands(graph, node)[k];
-    is_loose = is_loose || (value != STOW_VALUE_NONE && stow_graph_is_bounded(graph, value));
+    is_bounded = is_bounded || (value != STOW_VALUE_NONE && stow_graph_is_bounded(graph, value));
   }
   for (size_t k = 0; k < stow_graph_result_count(graph, node); ++k) {
     stow_value value = stow_graph_first_result(graph, node) + (stow_value)k;
-    is_loose = is_loose || stow_graph_is_bounded(graph, value) ||
-               stow_graph_is_data_dependent(graph, value);
+    is_bounded = is_bounded || stow_graph_is_bounded(graph, value) ||
+                 stow_graph_is_data_dependent(graph, value);
   }
-  return is_loose;
+  return is_bounded;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -35,12 +35,12 @@ bool stowi_is_loose(const stow_graph* graph, stow_node node) {
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 static size_t rest(size_t count, size_t first) { return count > first ? count - first : 0; }
 
-stowi_body stowi_body_of(const stow_graph* graph, stow_node loop) {
+stowi_exec_body stowi_exec_body_of(const stow_graph* graph, stow_node loop) {
   stow_region region = stow_graph_owned_region(graph, loop, 0);
-  stowi_body body = {.owner = loop,
-                     .args = stow_graph_region_args(graph, region),
-                     .yield = stow_graph_region_last(graph, region),
-                     .carry = stow_graph_op_desc(graph, loop)->carry};
+  stowi_exec_body body = {.owner = loop,
+                          .args = stow_graph_region_args(graph, region),
+                          .yield = stow_graph_region_last(graph, region),
+                          .carry = stow_graph_op_desc(graph, loop)->carry};
   if (body.args != STOW_NODE_NONE) {
     size_t count = rest(stow_graph_operand_count(graph, loop), body.carry.first_operand);
     count = smaller(count, rest(stow_graph_result_count(graph, body.args), body.carry.first_arg));
@@ -62,7 +62,7 @@ static stow_value parent_of(const stow_graph* graph, stow_value value) {
 }
 
 // The carried argument of |body| whose bytes |value| may be, as a view of it; SIZE_MAX: none.
-static size_t source_of(const stow_graph* graph, const stowi_body* body, stow_value value) {
+static size_t source_of(const stow_graph* graph, const stowi_exec_body* body, stow_value value) {
   while (value != STOW_VALUE_NONE && stow_graph_producer(graph, value) != body->args) {
     value = parent_of(graph, value);
   }
@@ -74,7 +74,7 @@ static size_t source_of(const stow_graph* graph, const stowi_body* body, stow_va
              : value - first;
 }
 
-bool stowi_body_swaps(const stow_graph* graph, const stowi_body* body, size_t i) {
+bool stowi_exec_body_swaps(const stow_graph* graph, const stowi_exec_body* body, size_t i) {
   stow_value yielded = stow_graph_operands(graph, body->yield)[body->carry.first_yield + i];
   size_t source = source_of(graph, body, yielded);
   return source != SIZE_MAX && source != i;
@@ -82,15 +82,17 @@ bool stowi_body_swaps(const stow_graph* graph, const stowi_body* body, size_t i)
 
 // Bytes that moving aside takes, at most: of each value dims and elements, aligned to 64. False
 // where that overflows.
-static bool count_scratch(const stow_graph* graph, const stowi_body* body, uint64_t* out_bytes) {
+static bool count_scratch(const stow_graph* graph, const stowi_exec_body* body,
+                          uint64_t* out_bytes) {
   uint64_t total = 0;
   for (size_t i = 0; i < body->carried; ++i) {
     stow_value yielded = stow_graph_operands(graph, body->yield)[body->carry.first_yield + i];
     uint64_t bytes;
-    if (stowi_body_swaps(graph, body, i) &&
+    if (stowi_exec_body_swaps(graph, body, i) &&
         (stow_type_bytes(stow_graph_type(graph, yielded), &bytes) != STOW_OK ||
          !stowi_align_up(bytes, SCRATCH_ALIGNMENT, &bytes) ||
-         !stowi_add_u64(total, STOWI_DIMS_SIZE, &total) || !stowi_add_u64(total, bytes, &total))) {
+         !stowi_add_u64(total, STOWI_EXEC_DIMS_SIZE, &total) ||
+         !stowi_add_u64(total, bytes, &total))) {
       return false;
     }
   }
@@ -104,13 +106,13 @@ static bool count_scratch(const stow_graph* graph, const stowi_body* body, uint6
 typedef struct preparer {
   stow_prepared* prepared;
   const stow_kernels* kernels;
-  stowi_calls calls;
+  stowi_exec_calls calls;
   stow_diag* diag;
 } preparer;
 
 static stow_status fail_node(const preparer* p, stow_node node, stow_status status,
                              const char* what) {
-  stowi_fail(p->diag, status, "%s: %s", stowi_words_node(p->prepared->graph, node).text, what);
+  stowi_fail(p->diag, status, "%s: %s", stowi_exec_words_node(p->prepared->graph, node).text, what);
   stowi_diag_node(p->diag, node);
   return status;
 }
@@ -143,7 +145,7 @@ static stow_status forbid_over(preparer* p, stow_node node) {
 }
 
 static stow_status add_scratch(preparer* p, stow_node node, uint64_t bytes) {
-  stowi_prepared_node* entry = &p->prepared->nodes[node];
+  stowi_exec_prepared_node* entry = &p->prepared->nodes[node];
   if (bytes == 0) {
     return STOW_OK;
   }
@@ -189,16 +191,16 @@ static stow_status prepare_structure(preparer* p, stow_node node) {
                     op == STOW_OP_LOOP;
     return is_known ? STOW_OK
                     : fail_node(p, node, STOW_ERR_UNSUPPORTED,
-                                "of ops that own regions only `if` and `loop` can be run");
+                                "unsupported op with regions; expected `if` or `loop`");
   }
   stow_node owner = stow_graph_region_owner(graph, region);
   if (stow_graph_op_desc(graph, owner)->region_kind != STOW_REGION_LOOP) {
     return STOW_OK;
   }
-  stowi_body body = stowi_body_of(graph, owner);
+  stowi_exec_body body = stowi_exec_body_of(graph, owner);
   uint64_t bytes;
   if (!count_scratch(graph, &body, &bytes)) {
-    return fail_node(p, node, STOW_ERR_OVERFLOW, "what is carried is too large");
+    return fail_node(p, node, STOW_ERR_OVERFLOW, "the carried values are too large");
   }
   return add_scratch(p, node, bytes);
 }
@@ -226,17 +228,17 @@ static stow_status fail_no_kernel(const preparer* p, stow_node node) {
   const stow_attr* name =
       stow_graph_op(graph, node) == STOW_OP_CUSTOM ? stow_graph_attr(graph, node, "name") : NULL;
   if (name == NULL || name->kind != STOW_ATTR_STRING) {
-    return fail_node(p, node, STOW_ERR_NOT_FOUND, "its op has no kernel");
+    return fail_node(p, node, STOW_ERR_NOT_FOUND, "the op has no kernel");
   }
   stowi_fail(p->diag, STOW_ERR_NOT_FOUND, "%s: there is no kernel named \"%.*s\"",
-             stowi_words_node(graph, node).text, (int)name->s.size, name->s.data);
+             stowi_exec_words_node(graph, node).text, (int)name->s.size, name->s.data);
   stowi_diag_node(p->diag, node);
   return STOW_ERR_NOT_FOUND;
 }
 
 static stow_status prepare_node(preparer* p, stow_node node) {
   const stow_graph* graph = p->prepared->graph;
-  stowi_prepared_node* entry = &p->prepared->nodes[node];
+  stowi_exec_prepared_node* entry = &p->prepared->nodes[node];
   entry->scratch_index = SIZE_MAX;
   if (is_structure(graph, node)) {
     return prepare_structure(p, node);
@@ -256,7 +258,7 @@ static void show_data(preparer* p) {
   const stow_graph* graph = p->prepared->graph;
   for (stow_value value = 0; value < p->calls.value_count; ++value) {
     const void* data = stow_graph_data(graph, value, NULL);
-    size_t width = stowi_dtype_alignment(p->calls.tensors[value].dtype);
+    size_t width = stowi_exec_dtype_alignment(p->calls.tensors[value].dtype);
     if (data != NULL && (uintptr_t)data % width == 0 &&
         stow_graph_op(graph, stow_graph_producer(graph, value)) != STOW_OP_INPUT) {
       memcpy(&p->calls.tensors[value].data, &data, sizeof(data));
@@ -269,8 +271,8 @@ static stow_status prepare_all(preparer* p, stow_allocator allocator) {
   STOW_TRY(stow_graph_require_bound(prepared->graph, p->diag));
   STOW_TRY(stow_graph_verify(prepared->graph, p->diag));
   STOW_TRY(stow_effects_create(prepared->graph, allocator, p->diag, &prepared->effects));
-  STOW_TRY(stowi_calls_init(&p->calls, prepared->graph, allocator, p->diag));
-  prepared->nodes = STOWI_ARRAY_ZERO(allocator, stowi_prepared_node, prepared->node_count);
+  STOW_TRY(stowi_exec_calls_init(&p->calls, prepared->graph, allocator, p->diag));
+  prepared->nodes = STOWI_ARRAY_ZERO(allocator, stowi_exec_prepared_node, prepared->node_count);
   if (prepared->nodes == NULL) {
     return stowi_fail_memory(p->diag);
   }
@@ -285,9 +287,9 @@ static stow_status load_options(const stow_prepare_options* given, stow_diag* di
                                 stow_prepare_options* out) {
   stow_prepare_options_init(out);
   STOW_TRY(stowi_load_options(out, given, sizeof(*out), "stow_prepare_options", diag));
-  if (out->threads == 0 || out->threads > STOWI_MAX_THREADS) {
-    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "%u threads; 1 to %d are possible",
-                      (unsigned)out->threads, STOWI_MAX_THREADS);
+  if (out->threads == 0 || out->threads > STOWI_EXEC_MAX_THREADS) {
+    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "%u threads are out of range (1 to %d)",
+                      (unsigned)out->threads, STOWI_EXEC_MAX_THREADS);
   }
   return STOW_OK;
 }
@@ -307,7 +309,7 @@ stow_status stow_prepare(const stow_graph* graph, const stow_prepare_options* op
   prepared->node_count = stow_graph_node_count(graph);
   preparer p = {.prepared = prepared, .kernels = full.kernels, .diag = diag};
   stow_status status = prepare_all(&p, allocator);
-  stowi_calls_free(&p.calls);
+  stowi_exec_calls_free(&p.calls);
   if (status != STOW_OK) {
     stow_prepared_destroy(prepared);
     return status;

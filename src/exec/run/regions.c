@@ -41,10 +41,11 @@ static stow_status copy(stow_exec* exec, stow_node node, const stow_tensor* sour
   stow_tensor* target = &exec->calls.tensors[to];
   size_t bytes = stow_tensor_bytes(source);
   if (!has_room(exec, to, source)) {
-    stow_tensor most = stowi_tensor_of(stow_graph_type(exec->graph, to));
-    return stowi_exec_fail(exec, node, STOW_ERR_TYPE, diag, "%s is at most %s, and would become %s",
-                           stowi_words_value(exec->graph, to).text, stowi_words_tensor(&most).text,
-                           stowi_words_tensor(source).text);
+    stow_tensor most = stowi_exec_tensor_of(stow_graph_type(exec->graph, to));
+    return stowi_exec_fail(exec, node, STOW_ERR_TYPE, diag, "%s is at most %s, but would become %s",
+                           stowi_exec_words_value(exec->graph, to).text,
+                           stowi_exec_words_tensor(&most).text,
+                           stowi_exec_words_tensor(source).text);
   }
   if (bytes != 0 && target->data != source->data) {
     memmove(target->data, source->data, bytes);
@@ -56,11 +57,11 @@ static stow_status copy(stow_exec* exec, stow_node node, const stow_tensor* sour
 // ---------------------------------------------------------------------------------------------
 // Beginning
 
-static bool goes_on(const stowi_region* region) {
+static bool goes_on(const stowi_exec_region* region) {
   return region->round < region->trip && (!region->has_condition || region->condition);
 }
 
-static void begin_loop(stow_exec* exec, stowi_region* region) {
+static void begin_loop(stow_exec* exec, stowi_exec_region* region) {
   stow_node owner = region->body.owner;
   const stow_tensor* trip = operand_of(exec, owner, TRIP_OPERAND);
   const stow_tensor* condition = operand_of(exec, owner, CONDITION_OPERAND);
@@ -77,8 +78,8 @@ static void begin_loop(stow_exec* exec, stowi_region* region) {
   }
 }
 
-bool stowi_region_begin(stow_exec* exec, stow_region id) {
-  stowi_region* region = &exec->regions[id];
+bool stowi_exec_region_begin(stow_exec* exec, stow_region id) {
+  stowi_exec_region* region = &exec->regions[id];
   stow_node owner = stow_graph_region_owner(exec->graph, id);
   if (!region->is_loop) {
     bool is_first = stow_graph_owned_region(exec->graph, owner, 0) == id;
@@ -91,15 +92,15 @@ bool stowi_region_begin(stow_exec* exec, stow_region id) {
 // ---------------------------------------------------------------------------------------------
 // Nodes
 
-static stow_value argument_of(const stow_exec* exec, const stowi_body* body, size_t i) {
+static stow_value argument_of(const stow_exec* exec, const stowi_exec_body* body, size_t i) {
   return stow_graph_first_result(exec->graph, body->args) + (stow_value)(body->carry.first_arg + i);
 }
 
-static const stow_tensor* yielded_by(const stow_exec* exec, const stowi_body* body, size_t i) {
+static const stow_tensor* yielded_by(const stow_exec* exec, const stowi_exec_body* body, size_t i) {
   return operand_of(exec, body->yield, body->carry.first_yield + i);
 }
 
-static stow_status copy_initials(stow_exec* exec, const stowi_body* body, stow_diag* diag) {
+static stow_status copy_initials(stow_exec* exec, const stowi_exec_body* body, stow_diag* diag) {
   for (size_t i = 0; i < body->carried; ++i) {
     STOW_TRY(copy(exec, body->args, operand_of(exec, body->owner, body->carry.first_operand + i),
                   argument_of(exec, body, i), diag));
@@ -107,8 +108,8 @@ static stow_status copy_initials(stow_exec* exec, const stowi_body* body, stow_d
   return STOW_OK;
 }
 
-stow_status stowi_run_args(stow_exec* exec, stow_node node, bool is_run, stow_diag* diag) {
-  stowi_region* region = &exec->regions[stow_graph_node_region(exec->graph, node)];
+stow_status stowi_exec_run_args(stow_exec* exec, stow_node node, bool is_run, stow_diag* diag) {
+  stowi_exec_region* region = &exec->regions[stow_graph_node_region(exec->graph, node)];
   const stow_kernel_call* call = &exec->calls.calls[node];
   if (region->round == 0) {
     STOW_TRY(copy_initials(exec, &region->body, diag));
@@ -123,7 +124,7 @@ stow_status stowi_run_args(stow_exec* exec, stow_node node, bool is_run, stow_di
 
 // Adds what round |round| yields to the result that collects it. Elements of all rounds have the
 // dims of the first one's.
-static stow_status collect(stow_exec* exec, const stowi_body* body, int64_t round, size_t k,
+static stow_status collect(stow_exec* exec, const stowi_exec_body* body, int64_t round, size_t k,
                            stow_diag* diag) {
   stow_value into = stow_graph_first_result(exec->graph, body->owner) + (stow_value)k;
   const stow_tensor* from = yielded_by(exec, body, k);
@@ -132,21 +133,21 @@ static stow_status collect(stow_exec* exec, const stowi_body* body, int64_t roun
   size_t dims_size = from->rank * sizeof(from->dims[0]);
   if (round >= stow_graph_type(exec->graph, into)->dims[0]) {
     return stowi_exec_fail(exec, body->yield, STOW_ERR_LIMIT, diag,
-                           "%s has room for %" PRId64 " rounds, and there are more",
-                           stowi_words_value(exec->graph, into).text,
+                           "%s has room for %" PRId64 " rounds, but there are more",
+                           stowi_exec_words_value(exec->graph, into).text,
                            stow_graph_type(exec->graph, into)->dims[0]);
   }
   if (round != 0 && dims_size != 0 && memcmp(&to->dims[1], from->dims, dims_size) != 0) {
     return stowi_exec_fail(exec, body->yield, STOW_ERR_TYPE, diag,
-                           "round %" PRId64 " yields %s for %s, other dims than rounds before",
-                           round, stowi_words_tensor(from).text,
-                           stowi_words_value(exec->graph, into).text);
+                           "round %" PRId64 " yields %s for %s, unlike earlier rounds", round,
+                           stowi_exec_words_tensor(from).text,
+                           stowi_exec_words_value(exec->graph, into).text);
   }
   if (stow_tensor_elements(from) * stow_dtype_bits(from->dtype) % 8 != 0) {
     return stowi_exec_fail(exec, body->yield, STOW_ERR_UNSUPPORTED, diag,
-                           "%s collects %s, which is no whole number of bytes",
-                           stowi_words_value(exec->graph, into).text,
-                           stowi_words_tensor(from).text);
+                           "%s collects %s, which is not a whole number of bytes",
+                           stowi_exec_words_value(exec->graph, into).text,
+                           stowi_exec_words_tensor(from).text);
   }
   if (bytes != 0) {
     memcpy((unsigned char*)to->data + (size_t)round * bytes, from->data, bytes);
@@ -161,33 +162,33 @@ static stow_status collect(stow_exec* exec, const stowi_body* body, int64_t roun
 // In scratch, each value that is moved aside is its dims, then its elements.
 static stow_tensor read_aside(const stow_tensor* like, unsigned char* aside) {
   stow_tensor tensor = {.dtype = like->dtype, .rank = like->rank};
-  memcpy(tensor.dims, aside, STOWI_DIMS_SIZE);
-  tensor.data = aside + STOWI_DIMS_SIZE;
+  memcpy(tensor.dims, aside, STOWI_EXEC_DIMS_SIZE);
+  tensor.data = aside + STOWI_EXEC_DIMS_SIZE;
   return tensor;
 }
 
 static size_t size_aside(const stow_tensor* tensor) {
-  return STOWI_DIMS_SIZE + (stow_tensor_bytes(tensor) + 63) / 64 * 64;
+  return STOWI_EXEC_DIMS_SIZE + (stow_tensor_bytes(tensor) + 63) / 64 * 64;
 }
 
-static void move_aside(stow_exec* exec, const stowi_body* body) {
+static void move_aside(stow_exec* exec, const stowi_exec_body* body) {
   unsigned char* aside = (unsigned char*)exec->calls.calls[body->yield].scratch;
   for (size_t i = 0; i < body->carried; ++i) {
     const stow_tensor* from = yielded_by(exec, body, i);
-    if (!stowi_body_swaps(exec->graph, body, i)) {
+    if (!stowi_exec_body_swaps(exec->graph, body, i)) {
       continue;
     }
-    memcpy(aside, from->dims, STOWI_DIMS_SIZE);
+    memcpy(aside, from->dims, STOWI_EXEC_DIMS_SIZE);
     if (stow_tensor_bytes(from) != 0) {
-      memcpy(aside + STOWI_DIMS_SIZE, from->data, stow_tensor_bytes(from));
+      memcpy(aside + STOWI_EXEC_DIMS_SIZE, from->data, stow_tensor_bytes(from));
     }
     aside += size_aside(from);
   }
 }
 
-static stow_status yield_direct(stow_exec* exec, const stowi_body* body, stow_diag* diag) {
+static stow_status yield_direct(stow_exec* exec, const stowi_exec_body* body, stow_diag* diag) {
   for (size_t i = 0; i < body->carried; ++i) {
-    if (!stowi_body_swaps(exec->graph, body, i)) {
+    if (!stowi_exec_body_swaps(exec->graph, body, i)) {
       STOW_TRY(
           copy(exec, body->yield, yielded_by(exec, body, i), argument_of(exec, body, i), diag));
     }
@@ -195,10 +196,10 @@ static stow_status yield_direct(stow_exec* exec, const stowi_body* body, stow_di
   return STOW_OK;
 }
 
-static stow_status yield_aside(stow_exec* exec, const stowi_body* body, stow_diag* diag) {
+static stow_status yield_aside(stow_exec* exec, const stowi_exec_body* body, stow_diag* diag) {
   unsigned char* aside = (unsigned char*)exec->calls.calls[body->yield].scratch;
   for (size_t i = 0; i < body->carried; ++i) {
-    if (stowi_body_swaps(exec->graph, body, i)) {
+    if (stowi_exec_body_swaps(exec->graph, body, i)) {
       stow_tensor from = read_aside(yielded_by(exec, body, i), aside);
       STOW_TRY(copy(exec, body->yield, &from, argument_of(exec, body, i), diag));
       aside += size_aside(&from);
@@ -207,9 +208,9 @@ static stow_status yield_aside(stow_exec* exec, const stowi_body* body, stow_dia
   return STOW_OK;
 }
 
-static stow_status yield_loop(stow_exec* exec, stowi_region* region, stow_diag* diag,
+static stow_status yield_loop(stow_exec* exec, stowi_exec_region* region, stow_diag* diag,
                               bool* out_again) {
-  const stowi_body* body = &region->body;
+  const stowi_exec_body* body = &region->body;
   size_t results = stow_graph_result_count(exec->graph, body->owner);
   region->condition = read_bool(operand_of(exec, body->yield, 0));
   for (size_t k = body->carried; k < results; ++k) {
@@ -223,7 +224,8 @@ static stow_status yield_loop(stow_exec* exec, stowi_region* region, stow_diag* 
   return STOW_OK;
 }
 
-stow_status stowi_run_yield(stow_exec* exec, stow_node node, stow_diag* diag, bool* out_again) {
+stow_status stowi_exec_run_yield(stow_exec* exec, stow_node node, stow_diag* diag,
+                                 bool* out_again) {
   stow_region id = stow_graph_node_region(exec->graph, node);
   stow_node owner = stow_graph_region_owner(exec->graph, id);
   *out_again = false;
@@ -237,12 +239,12 @@ stow_status stowi_run_yield(stow_exec* exec, stow_node node, stow_diag* diag, bo
   return STOW_OK;
 }
 
-stow_status stowi_run_owner(stow_exec* exec, stow_node node, stow_diag* diag) {
+stow_status stowi_exec_run_owner(stow_exec* exec, stow_node node, stow_diag* diag) {
   stow_region id = stow_graph_owned_region(exec->graph, node, 0);
   if (!exec->regions[id].is_loop) {
     return STOW_OK;
   }
-  const stowi_body* body = &exec->regions[id].body;
+  const stowi_exec_body* body = &exec->regions[id].body;
   for (size_t i = 0; i < body->carried; ++i) {
     stow_value result =
         stow_graph_first_result(exec->graph, node) + (stow_value)(body->carry.first_result + i);

@@ -11,13 +11,13 @@
 
 stow_status stowi_exec_fail(stow_exec* exec, stow_node node, stow_status status, stow_diag* diag,
                             const char* format, ...) {
-  char message[STOWI_MESSAGE_SIZE];
+  char message[STOWI_EXEC_MESSAGE_SIZE];
   va_list arguments;
   va_start(arguments, format);
   (void)vsnprintf(message, sizeof(message), format, arguments);
   va_end(arguments);
   stowi_fail(diag, status, "step %" PRIu32 ": %s: %s", exec->step,
-             stowi_words_node(exec->graph, node).text, message);
+             stowi_exec_words_node(exec->graph, node).text, message);
   stowi_diag_node(diag, node);
   return status;
 }
@@ -46,17 +46,17 @@ static uint64_t rounds_around(const stow_exec* exec, stow_node node) {
   }
   uint64_t around = 0;
   while (depth-- > 0) {
-    around = stowi_seed_round(around, inner[depth]);
+    around = stowi_kernel_seed_round(around, inner[depth]);
   }
   return around;
 }
 
-stow_status stowi_run_kernel(stow_exec* exec, stow_node node, stow_diag* diag) {
+stow_status stowi_exec_run_kernel(stow_exec* exec, stow_node node, stow_diag* diag) {
   stow_kernel_call* call = &exec->calls.calls[node];
-  if (exec->is_loose[node]) {
-    STOW_TRY(stowi_resolve_dims(exec, node, diag));
+  if (exec->is_bounded[node]) {
+    STOW_TRY(stowi_exec_resolve_dims(exec, node, diag));
   }
-  call->seed = stowi_seed(node, rounds_around(exec, node));
+  call->seed = stowi_kernel_seed(node, rounds_around(exec, node));
   exec->message[0] = '\0';
   stow_status status = exec->prepared->nodes[node].kernel.run(call);
   if (status != STOW_OK) {
@@ -69,16 +69,16 @@ stow_status stowi_run_kernel(stow_exec* exec, stow_node node, stow_diag* diag) {
 static stow_status run_node(stow_exec* exec, stow_node node, stow_diag* diag, bool* out_again) {
   *out_again = false;
   if (exec->prepared->nodes[node].kernel.run != NULL) {
-    return stowi_run_kernel(exec, node, diag);
+    return stowi_exec_run_kernel(exec, node, diag);
   }
   switch (stow_graph_op(exec->graph, node)) {
     case STOW_OP_ARGS:
-      return stowi_run_args(exec, node, true, diag);
+      return stowi_exec_run_args(exec, node, true, diag);
     case STOW_OP_YIELD:
-      return stowi_run_yield(exec, node, diag, out_again);
+      return stowi_exec_run_yield(exec, node, diag, out_again);
     case STOW_OP_IF:
     case STOW_OP_LOOP:
-      return stowi_run_owner(exec, node, diag);
+      return stowi_exec_run_owner(exec, node, diag);
     default:
       return STOW_OK;  // boundary values are there
   }
@@ -91,17 +91,17 @@ static stow_status run_step(stow_exec* exec, uint32_t step, bool is_run, stow_di
   exec->step = step;
   *out_again = false;
   if (exec->paranoia != NULL) {
-    stowi_paranoia_before(exec->paranoia, exec, step);
+    stowi_exec_paranoia_before(exec->paranoia, exec, step);
   }
   if (exec->options.poison) {
     STOW_TRY(stow_arena_enter_step(exec->arena, step, diag));
   }
   STOW_TRY(is_run ? tell(exec, node, false, diag) : STOW_OK);
   STOW_TRY(is_run ? run_node(exec, node, diag, out_again)
-                  : stowi_run_args(exec, node, false, diag));
+                  : stowi_exec_run_args(exec, node, false, diag));
   if (exec->paranoia != NULL) {
     stow_arena_leave_steps(exec->arena);
-    STOW_TRY(stowi_paranoia_after(exec->paranoia, exec, step, diag));
+    STOW_TRY(stowi_exec_paranoia_after(exec->paranoia, exec, step, diag));
   }
   return is_run ? tell(exec, node, true, diag) : STOW_OK;
 }
@@ -123,8 +123,8 @@ static stow_status enter(stow_exec* exec, uint32_t step, stow_region outer, stow
   }
   *out_next = step;
   while (count-- > 0 && *out_next == step) {
-    const stowi_region* entry = &exec->regions[begun[count]];
-    if (stowi_region_begin(exec, begun[count])) {
+    const stowi_exec_region* entry = &exec->regions[begun[count]];
+    if (stowi_exec_region_begin(exec, begun[count])) {
       continue;
     }
     *out_next = entry->last + 1;
@@ -165,12 +165,12 @@ stow_status stow_exec_run(stow_exec* exec, stow_diag* diag) {
   exec->step = 0;
   exec->is_running = true;
   if (exec->paranoia != NULL) {
-    stowi_paranoia_begin(exec->paranoia, exec);
+    stowi_exec_paranoia_begin(exec->paranoia, exec);
   }
   stow_status status = run_steps(exec, diag);
   stow_arena_leave_steps(exec->arena);
   if (exec->paranoia != NULL && status == STOW_OK) {
-    stowi_paranoia_end(exec->paranoia, exec);
+    stowi_exec_paranoia_end(exec->paranoia, exec);
   }
   stowi_exec_consume(exec);
   exec->is_running = false;

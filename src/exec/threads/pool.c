@@ -31,12 +31,12 @@ typedef struct range_job {
 } range_job;
 
 typedef struct worker {
-  stowi_workers* workers;
+  stowi_exec_workers* workers;
   uint32_t index;  // the caller is 0
   pthread_t thread;
 } worker;
 
-struct stowi_workers {
+struct stowi_exec_workers {
   stow_allocator allocator;
   uint32_t count;
   uint32_t started;  // threads
@@ -52,7 +52,7 @@ struct stowi_workers {
   worker* list;
 };
 
-static void work_on(stowi_workers* workers, const range_job* job, uint32_t index) {
+static void work_on(stowi_exec_workers* workers, const range_job* job, uint32_t index) {
   for (;;) {
     size_t begin = atomic_fetch_add_explicit(&workers->next, job->chunk, memory_order_relaxed);
     if (begin >= job->count) {
@@ -70,12 +70,12 @@ static void rest(void) {
 #endif
 }
 
-static uint_fast64_t number_of(stowi_workers* workers) {
+static uint_fast64_t number_of(stowi_exec_workers* workers) {
   return atomic_load_explicit(&workers->number, memory_order_relaxed);
 }
 
 // Joins a job other than |*number|, which becomes its number; false at the end.
-static bool join_job(stowi_workers* workers, uint_fast64_t* number, range_job* out_job) {
+static bool join_job(stowi_exec_workers* workers, uint_fast64_t* number, range_job* out_job) {
   for (int i = 0; i < LOOKS && number_of(workers) == *number; ++i) {
     rest();
   }
@@ -93,7 +93,7 @@ static bool join_job(stowi_workers* workers, uint_fast64_t* number, range_job* o
   return is_job;
 }
 
-static void leave_job(stowi_workers* workers) {
+static void leave_job(stowi_exec_workers* workers) {
   pthread_mutex_lock(&workers->lock);
   if (atomic_fetch_sub_explicit(&workers->busy, 1, memory_order_relaxed) == 1) {
     pthread_cond_signal(&workers->has_left);
@@ -112,7 +112,7 @@ static void* run_worker(void* user) {
   return NULL;
 }
 
-static void open_job(stowi_workers* workers, const range_job* job) {
+static void open_job(stowi_exec_workers* workers, const range_job* job) {
   pthread_mutex_lock(&workers->lock);
   workers->job = *job;
   workers->is_open = true;
@@ -122,11 +122,11 @@ static void open_job(stowi_workers* workers, const range_job* job) {
   pthread_mutex_unlock(&workers->lock);
 }
 
-static bool is_busy(stowi_workers* workers) {
+static bool is_busy(stowi_exec_workers* workers) {
   return atomic_load_explicit(&workers->busy, memory_order_relaxed) != 0;
 }
 
-static void close_job(stowi_workers* workers) {
+static void close_job(stowi_exec_workers* workers) {
   pthread_mutex_lock(&workers->lock);
   workers->is_open = false;
   pthread_mutex_unlock(&workers->lock);
@@ -140,9 +140,9 @@ static void close_job(stowi_workers* workers) {
   pthread_mutex_unlock(&workers->lock);
 }
 
-void stowi_workers_split(void* pool, size_t count, size_t grain, stow_kernel_task task,
-                         void* user) {
-  stowi_workers* workers = (stowi_workers*)pool;
+void stowi_exec_workers_split(void* pool, size_t count, size_t grain, stow_kernel_task task,
+                              void* user) {
+  stowi_exec_workers* workers = (stowi_exec_workers*)pool;
   size_t pieces = (size_t)workers->count * CHUNKS_PER_WORKER;
   size_t chunk = count / pieces + (count % pieces != 0);
   range_job job = {task, user, count, chunk < grain ? grain : chunk};
@@ -157,7 +157,7 @@ void stowi_workers_split(void* pool, size_t count, size_t grain, stow_kernel_tas
 
 // ---------------------------------------------------------------------------------------------
 
-static bool make_locks(stowi_workers* workers) {
+static bool make_locks(stowi_exec_workers* workers) {
   if (pthread_mutex_init(&workers->lock, NULL) != 0) {
     return false;
   }
@@ -173,7 +173,7 @@ static bool make_locks(stowi_workers* workers) {
   return true;
 }
 
-static bool start(stowi_workers* workers) {
+static bool start(stowi_exec_workers* workers) {
   for (uint32_t i = 1; i < workers->count; ++i) {
     worker* next = &workers->list[i];
     *next = (worker){.workers = workers, .index = i};
@@ -185,15 +185,15 @@ static bool start(stowi_workers* workers) {
   return true;
 }
 
-static void free_workers(stowi_workers* workers) {
+static void free_workers(stowi_exec_workers* workers) {
   STOWI_ARRAY_FREE(workers->allocator, workers->list, workers->count);
   STOWI_DELETE(workers->allocator, workers);
 }
 
-stow_status stowi_workers_create(uint32_t count, stow_allocator allocator, stow_diag* diag,
-                                 stowi_workers** out_workers) {
+stow_status stowi_exec_workers_create(uint32_t count, stow_allocator allocator, stow_diag* diag,
+                                      stowi_exec_workers** out_workers) {
   *out_workers = NULL;
-  stowi_workers* workers = STOWI_NEW(allocator, stowi_workers);
+  stowi_exec_workers* workers = STOWI_NEW(allocator, stowi_exec_workers);
   if (workers == NULL) {
     return stowi_fail_memory(diag);
   }
@@ -213,7 +213,7 @@ stow_status stowi_workers_create(uint32_t count, stow_allocator allocator, stow_
   }
   if (!start(workers)) {
     uint32_t started = workers->started;
-    stowi_workers_destroy(workers);
+    stowi_exec_workers_destroy(workers);
     return stowi_fail(diag, STOW_ERR_OUT_OF_MEMORY, "only %u of %u threads could be started",
                       (unsigned)started + 1, (unsigned)count);
   }
@@ -221,7 +221,7 @@ stow_status stowi_workers_create(uint32_t count, stow_allocator allocator, stow_
   return STOW_OK;
 }
 
-void stowi_workers_destroy(stowi_workers* workers) {
+void stowi_exec_workers_destroy(stowi_exec_workers* workers) {
   if (workers == NULL) {
     return;
   }

@@ -4,17 +4,18 @@
 
 #include <stowage/kernel.h>
 
-typedef struct stowi_workers stowi_workers;
+typedef struct stowi_exec_workers stowi_exec_workers;
 
-// |count| workers, of which the caller of stowi_workers_split is one: count - 1 threads are started
-// here, and none later. STOW_ERR_LIMIT where the system refuses one.
-stow_status stowi_workers_create(uint32_t count, stow_allocator allocator, stow_diag* diag,
-                                 stowi_workers** out_workers);
+// |count| workers, of which the caller of stowi_exec_workers_split is one: count - 1 threads are
+// started here, and none later. STOW_ERR_LIMIT where the system refuses one.
+stow_status stowi_exec_workers_create(uint32_t count, stow_allocator allocator, stow_diag* diag,
+                                      stowi_exec_workers** out_workers);
 // Waits for the threads to end.
-void stowi_workers_destroy(stowi_workers* workers);
+void stowi_exec_workers_destroy(stowi_exec_workers* workers);
 
-// A stow_splitter's function; |pool| is a stowi_workers. Never called by two threads at once, nor
-// from within a task.
-void stowi_workers_split(void* pool, size_t count, size_t grain, stow_kernel_task task, void* user);
+// A stow_splitter's function; |pool| is a stowi_exec_workers. Never called by two threads at once,
+// nor from within a task.
+void stowi_exec_workers_split(void* pool, size_t count, size_t grain, stow_kernel_task task,
+                              void* user);
 
 #endif  // STOWAGE_SRC_EXEC_THREADS_POOL_H_

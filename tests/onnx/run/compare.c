@@ -47,8 +47,8 @@ static bool floats_close(const stow_tensor* is, const stow_tensor* expected, sto
   double relative = dtype == STOW_BF16 ? 0x1p-6 : 1e-3;
   for (size_t i = 0; i < count; ++i) {
     double a, b;
-    stowi_load_f64(dtype, is->data, i, 1, &a);
-    stowi_load_f64(dtype, expected->data, i, 1, &b);
+    stowi_kernel_load_f64(dtype, is->data, i, 1, &a);
+    stowi_kernel_load_f64(dtype, expected->data, i, 1, &b);
     if (!is_close(a, b, relative, absolute)) {
       snprintf(out_why, size, "element %zu of %zu is %g, expected %g", i, count, a, b);
       return false;
@@ -60,8 +60,8 @@ static bool floats_close(const stow_tensor* is, const stow_tensor* expected, sto
 static bool ints_equal(const stow_tensor* is, const stow_tensor* expected, size_t count,
                        char* out_why, size_t size) {
   for (size_t i = 0; i < count; ++i) {
-    int64_t a = stowi_int_at(is, i);
-    int64_t b = stowi_int_at(expected, i);
+    int64_t a = stowi_kernel_int_at(is, i);
+    int64_t b = stowi_kernel_int_at(expected, i);
     if (a != b) {
       snprintf(out_why, size, "element %zu of %zu is %" PRId64 ", expected %" PRId64, i, count, a,
                b);

@@ -55,6 +55,7 @@ static int compare_definitions(const void* a, const void* b) {
 }
 
 // Whether |line| begins the definition of a function that other files may call.
+// A line that begins with a macro, `STOWI_KERNEL_LOOP(name, …`, defines nothing that others name.
 static bool is_definition(const char* line, definition* out) {
   static const char* const others[] = {"static ", "typedef ", "extern ", "__attribute__"};
   for (size_t i = 0; i < sizeof others / sizeof others[0]; ++i) {
@@ -70,7 +71,8 @@ static bool is_definition(const char* line, definition* out) {
     *out = (definition){.name = name, .size = size};
     name += size;
   }
-  return found && name[strcspn(name, ";{")] == '{';
+  bool is_macro = found && out->name[0] >= 'A' && out->name[0] <= 'Z';
+  return found && !is_macro && name[strcspn(name, ";{")] == '{';
 }
 
 static bool list_definitions(cli_source_set* set, size_t row) {

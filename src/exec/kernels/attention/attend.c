@@ -1,21 +1,364 @@
-// Attention in f32. A unit of work is a block of queries of one head: its scores for all keys that
-// any of them sees lie in the worker's scratch, so that memory grows with the keys and not with
-// their square. Elements of f16 and bf16 are made f32 as a unit needs them. The bits depend on the
-// size of a block, which is fixed, and not on who computes it.
-//
-// Time is 2 · queries · keys · size multiplications per head, less where order hides keys.
+// Scaled dot product attention: softmax of scores, visible keys, the f64 path and the f32 path.
 #include "exec/kernels/attention/attend.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
-#include "exec/kernels/attention/attend_f64.h"
-#include "exec/kernels/attention/mask.h"
-#include "exec/kernels/attention/softmax.h"
 #include "exec/kernels/matrix/gemm.h"
 #include "exec/kernels/support/convert.h"
 #include "exec/kernels/support/math.h"
 #include "exec/kernels/support/vector.h"
+
+// ---------------------------------------------------------------------------------------------
+// Softmax of one row of scores. The exponentials are summed in LANES lanes, which are added as a
+// tree: an order that vectors keep. Three passes over the row.
+
+#define LANES 16
+
+STOWI_KERNEL_LOOP(find_largest, (const float* row, size_t count, float* top), (row, count, top)) {
+  float tops[LANES];
+  for (size_t j = 0; j < LANES; ++j) {
+    tops[j] = *top;
+  }
+  size_t i = 0;
+  for (; i + LANES <= count; i += LANES) {
+    for (size_t j = 0; j < LANES; ++j) {
+      tops[j] = row[i + j] > tops[j] ? row[i + j] : tops[j];
+    }
+  }
+  for (; i < count; ++i) {
+    tops[0] = row[i] > tops[0] ? row[i] : tops[0];
+  }
+  for (size_t j = 0; j < LANES; ++j) {
+    *top = tops[j] > *top ? tops[j] : *top;
+  }
+}
+
+STOWI_KERNEL_LOOP(exponentials, (float* row, size_t count, float top, float* sum),
+                  (row, count, top, sum)) {
+  float sums[LANES] = {0};
+  size_t i = 0;
+  for (; i + LANES <= count; i += LANES) {
+    for (size_t j = 0; j < LANES; ++j) {
+      row[i + j] = stowi_kernel_expf(row[i + j] - top);
+      sums[j] += row[i + j];
+    }
+  }
+  for (size_t j = 0; i + j < count; ++j) {
+    row[i + j] = stowi_kernel_expf(row[i + j] - top);
+    sums[j] += row[i + j];
+  }
+  for (size_t half = LANES / 2; half != 0; half /= 2) {
+    for (size_t j = 0; j < half; ++j) {
+      sums[j] += sums[j + half];
+    }
+  }
+  *sum = sums[0];
+}
+
+STOWI_KERNEL_LOOP(multiply, (float* row, size_t count, float factor), (row, count, factor)) {
+  for (size_t i = 0; i < count; ++i) {
+    row[i] *= factor;
+  }
+}
+
+// In place. |extra| is the score of one more, which gets its share but has no place; -INFINITY
+// if there is none. A row of which all is -INFINITY becomes zeros.
+static void softmax_row(float* row, size_t count, float extra) {
+  float top = extra;
+  find_largest(row, count, &top);
+  if (top == -INFINITY) {
+    for (size_t i = 0; i < count; ++i) {
+      row[i] = row[i] == -INFINITY ? 0.0F : row[i];  // a NaN stays one
+    }
+    return;
+  }
+  float sum;
+  exponentials(row, count, top, &sum);
+  if (extra != -INFINITY) {
+    sum += stowi_kernel_expf(extra - top);
+  }
+  multiply(row, count, 1.0F / sum);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Which keys a query sees. Keys that no query of a block sees are not computed at all; within a
+// block, scores are hidden one by one.
+
+// Scores of one query: keys [begin, end) of |row|, which is that of a block.
+typedef struct query_keys {
+  size_t batch, head, query;
+  size_t begin, end;
+} query_keys;
+
+static size_t clamp_key(int64_t key, size_t keys) {
+  return key < 0 ? 0 : (uint64_t)key > keys ? keys : (size_t)key;
+}
+
+// Far enough for every key, near enough to be added to.
+static int64_t within_reach(int64_t distance) {
+  return distance > INT64_MAX / 4 ? INT64_MAX / 4 : distance;
+}
+
+// What order alone decides: keys from |left| before the first query's to |right| after the last's.
+static query_keys keys_near(const stowi_kernel_attention* a, size_t batch, size_t head,
+                            size_t first, size_t last) {
+  query_keys seen = {batch, head, first, 0, a->keys};
+  int64_t offset = a->offsets[batch];
+  int64_t right = a->causal ? 0 : a->right;
+  if (right >= 0) {
+    seen.end = clamp_key(offset + (int64_t)last + within_reach(right) + 1, a->keys);
+  }
+  if (a->left >= 0) {
+    seen.begin = clamp_key(offset + (int64_t)first - within_reach(a->left), a->keys);
+  }
+  return seen;
+}
+
+// The keys that any of the queries [first, last] sees. What masks hide is not left out.
+static query_keys keys_seen(const stowi_kernel_attention* a, size_t batch, size_t head,
+                            size_t first, size_t last) {
+  query_keys seen = keys_near(a, batch, head, first, last);
+  if (isinf(a->outside)) {
+    size_t begin = clamp_key(a->starts[batch], a->keys);
+    size_t end = clamp_key(a->ends[batch], a->keys);
+    seen.begin = begin > seen.begin ? begin : seen.begin;
+    seen.end = end < seen.end ? end : seen.end;
+  }
+  seen.begin = seen.begin > seen.end ? seen.end : seen.begin;
+  return seen;
+}
+
+stowi_kernel_mask stowi_kernel_mask_of(const stow_tensor* tensor, double hidden) {
+  stowi_kernel_mask mask = {tensor, 0, 0, 0, 0, SIZE_MAX, hidden};
+  if (tensor == NULL) {
+    return mask;
+  }
+  size_t* const strides[] = {&mask.key, &mask.query, &mask.head, &mask.batch};
+  size_t stride = 1;
+  for (uint32_t i = 0; i < tensor->rank; ++i) {
+    size_t dim = (size_t)tensor->dims[tensor->rank - 1 - i];
+    if (i < 4) {
+      *strides[i] = dim == 1 ? 0 : stride;
+    }
+    stride *= dim;
+  }
+  if (mask.key != 0) {
+    mask.keys = (size_t)tensor->dims[tensor->rank - 1];
+  }
+  return mask;
+}
+
+// A hidden score is set, not added to: it may be infinite itself.
+static float masked(float score, float value) {
+  return value == -INFINITY ? -INFINITY : score + value;
+}
+
+static void add_block(const stowi_kernel_mask* m, size_t first, size_t count, float* row) {
+  float block[STOWI_KERNEL_BLOCK];
+  stow_dtype dtype = m->tensor->dtype;
+  stowi_kernel_load_f32(dtype, m->tensor->data, first, m->key == 0 ? 1 : count, block);
+  bool is_float = stowi_kernel_kind(dtype) == STOW_KIND_FLOAT;
+  float hidden = (float)m->hidden;
+  for (size_t i = 0; i < count; ++i) {
+    float value = block[m->key == 0 ? 0 : i];
+    row[i] = masked(row[i], is_float ? value : value > 0 ? 0.0F : hidden);
+  }
+}
+
+// |row| holds the scores from |q->begin| on.
+static void add_mask(const stowi_kernel_mask* m, const query_keys* q, float* row) {
+  if (m->tensor == NULL) {
+    return;
+  }
+  size_t first = q->batch * m->batch + q->head * m->head + q->query * m->query;
+  size_t end = q->end < m->keys ? q->end : m->keys;
+  for (size_t k = q->begin; k < end; k += STOWI_KERNEL_BLOCK) {
+    size_t count = end - k < STOWI_KERNEL_BLOCK ? end - k : STOWI_KERNEL_BLOCK;
+    add_block(m, first + k * m->key, count, row + (k - q->begin));
+  }
+  for (size_t k = end > q->begin ? end : q->begin; k < q->end; ++k) {
+    row[k - q->begin] = -INFINITY;
+  }
+}
+
+static void hide(const query_keys* q, float* row, size_t begin, size_t end, float value) {
+  begin = begin < q->begin ? q->begin : begin;
+  end = end > q->end ? q->end : end;
+  for (size_t k = begin; k < end; ++k) {
+    row[k - q->begin] = masked(row[k - q->begin], value);
+  }
+}
+
+// Adds masks to the scores of query |q|, and hides what it does not see. |row| holds keys
+// [q->begin, q->end).
+static void hide_keys(const stowi_kernel_attention* a, const query_keys* q, float* row) {
+  add_mask(&a->mask, q, row);
+  add_mask(&a->padding, q, row);
+  size_t start = clamp_key(a->starts[q->batch], a->keys);
+  size_t end = clamp_key(a->ends[q->batch], a->keys);
+  hide(q, row, 0, start, (float)a->outside);
+  hide(q, row, end > start ? end : start, a->keys, (float)a->outside);
+  query_keys seen = keys_near(a, q->batch, q->head, q->query, q->query);
+  hide(q, row, 0, seen.begin, -INFINITY);
+  hide(q, row, seen.end, a->keys, -INFINITY);
+}
+
+static double value_at(const stowi_kernel_mask* m, const query_keys* q, size_t key) {
+  if (m->tensor == NULL) {
+    return 0;
+  }
+  if (key >= m->keys) {
+    return -INFINITY;
+  }
+  size_t i = q->batch * m->batch + q->head * m->head + q->query * m->query + key * m->key;
+  if (stowi_kernel_kind(m->tensor->dtype) == STOW_KIND_FLOAT) {
+    return stowi_kernel_float_at(m->tensor, i);
+  }
+  return stowi_kernel_int_at(m->tensor, i) > 0 ? 0 : m->hidden;
+}
+
+// What the same adds to the score of one key.
+static double mask_at(const stowi_kernel_attention* a, const query_keys* q, size_t key) {
+  query_keys seen = keys_near(a, q->batch, q->head, q->query, q->query);
+  bool is_there = (int64_t)key >= a->starts[q->batch] && (int64_t)key < a->ends[q->batch];
+  if (key < seen.begin || key >= seen.end) {
+    return -INFINITY;
+  }
+  return value_at(&a->mask, q, key) + value_at(&a->padding, q, key) + (is_there ? 0 : a->outside);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Attention in f64, one query at a time. Rare, so the code is plain: rows are converted as they are
+// read, and sums are in ascending order.
+
+typedef struct workspace_f64 {
+  double* q;
+  double* row;  // of k or v
+  double* scores;
+  double* out;
+} workspace_f64;
+
+static workspace_f64 take_workspace_f64(const stowi_kernel_attention* a,
+                                        stowi_kernel_carve* carve) {
+  workspace_f64 w;
+  w.q = stowi_kernel_carve_take(carve, a->size, sizeof(double));
+  w.row = stowi_kernel_carve_take(carve, a->size > a->value_size ? a->size : a->value_size,
+                                  sizeof(double));
+  w.scores = stowi_kernel_carve_take(carve, a->keys, sizeof(double));
+  w.out = stowi_kernel_carve_take(carve, a->value_size, sizeof(double));
+  return w;
+}
+
+// Bytes for one worker.
+static uint64_t attend_f64_scratch(const stowi_kernel_attention* a) {
+  stowi_kernel_carve one = {NULL, 0};
+  (void)take_workspace_f64(a, &one);
+  return one.used;
+}
+
+static void load_row(const stowi_kernel_heads* heads, size_t batch, size_t head, size_t position,
+                     size_t size, double* out) {
+  stowi_kernel_load_f64(heads->dtype, heads->data,
+                        stowi_kernel_heads_at(heads, batch, head, position), size, out);
+}
+
+static void show_f64(const stowi_kernel_attention* a, const query_keys* q, int stage,
+                     const double* row) {
+  if (a->scores == NULL || a->stage != stage) {
+    return;
+  }
+  size_t width = (size_t)a->scores->dims[a->scores->rank - 1];
+  size_t first = ((q->batch * a->heads + q->head) * a->queries + q->query) * width;
+  stowi_kernel_store_f64(a->scores->dtype, a->scores->data, first, a->keys, row);
+}
+
+static void score(const stowi_kernel_attention* a, const query_keys* q, size_t kv_head,
+                  const workspace_f64* w) {
+  for (size_t k = 0; k < a->keys; ++k) {
+    load_row(&a->k, q->batch, kv_head, k, a->size, w->row);
+    double sum = 0;
+    for (size_t i = 0; i < a->size; ++i) {
+      sum += w->q[i] * w->row[i];
+    }
+    w->scores[k] = sum * a->scale;
+  }
+}
+
+static void softmax(double* row, size_t count) {
+  double top = -INFINITY;
+  double sum = 0;
+  for (size_t i = 0; i < count; ++i) {
+    top = row[i] > top ? row[i] : top;
+  }
+  for (size_t i = 0; i < count; ++i) {
+    row[i] = row[i] == -INFINITY ? 0 : exp(row[i] - top);
+    sum += row[i];
+  }
+  for (size_t i = 0; i < count && sum != 0; ++i) {
+    row[i] /= sum;
+  }
+}
+
+static void weigh_f64(const stowi_kernel_attention* a, const query_keys* q, double* row) {
+  show_f64(a, q, STOWI_KERNEL_STAGE_RAW, row);
+  for (size_t k = 0; k < a->keys && a->softcap != 0; ++k) {
+    row[k] = a->softcap * tanh(row[k] / a->softcap);
+  }
+  show_f64(a, q, STOWI_KERNEL_STAGE_CAPPED, row);
+  for (size_t k = 0; k < a->keys; ++k) {
+    double value = mask_at(a, q, k);
+    row[k] = value == -INFINITY ? -INFINITY : row[k] + value;
+  }
+  show_f64(a, q, STOWI_KERNEL_STAGE_MASKED, row);
+  softmax(row, a->keys);
+  show_f64(a, q, STOWI_KERNEL_STAGE_SOFTMAX, row);
+}
+
+static void attend_query(const stowi_kernel_attention* a, const query_keys* q,
+                         const workspace_f64* w) {
+  size_t kv_head = q->head / (a->heads / a->kv_heads);
+  load_row(&a->q, q->batch, q->head, q->query, a->size, w->q);
+  score(a, q, kv_head, w);
+  weigh_f64(a, q, w->scores);
+  for (size_t i = 0; i < a->value_size; ++i) {
+    w->out[i] = 0;
+  }
+  for (size_t k = 0; k < a->keys; ++k) {
+    load_row(&a->v, q->batch, kv_head, k, a->value_size, w->row);
+    for (size_t i = 0; i < a->value_size; ++i) {
+      w->out[i] += w->scores[k] * w->row[i];
+    }
+  }
+  size_t at = stowi_kernel_heads_at(&a->out, q->batch, q->head, q->query);
+  stowi_kernel_store_f64(a->out.dtype, a->out.data, at, a->value_size, w->out);
+}
+
+static void attend_task_f64(void* user, size_t begin, size_t end, uint32_t worker) {
+  const stowi_kernel_attention* a = user;
+  stowi_kernel_carve carve = {a->scratch + worker * a->scratch_stride, 0};
+  workspace_f64 w = take_workspace_f64(a, &carve);
+  for (size_t i = begin; i < end; ++i) {
+    query_keys q = {i / a->queries / a->heads, i / a->queries % a->heads, i % a->queries, 0,
+                    a->keys};
+    attend_query(a, &q, &w);
+  }
+}
+
+// The same as stowi_kernel_attend, with all numbers in f64. Rows of q are taken as they are.
+static void attend_f64(const stow_kernel_call* call, const stowi_kernel_attention* a) {
+  stowi_kernel_attention copy = *a;
+  stow_kernel_split(call, a->batches * a->heads * a->queries, 1, attend_task_f64, &copy);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Attention in f32. A unit of work is a block of queries of one head. Its scores for all keys that
+// any of these queries sees are in the worker's scratch, so memory grows with the number of keys,
+// not with its square. f16 and bf16 are converted to f32 unit by unit. The bits depend on the block
+// size, which is fixed, and not on which worker computes a block.
+//
+// Cost: 2 · queries · keys · size multiplications per head, fewer where keys are hidden.
 
 #define ROWS 64  // queries in a block
 
@@ -29,41 +372,46 @@ typedef struct workspace {
   void* gemm;
 } workspace;
 
-static size_t block_rows(const stowi_attention* a) { return a->queries < ROWS ? a->queries : ROWS; }
+static size_t block_rows(const stowi_kernel_attention* a) {
+  return a->queries < ROWS ? a->queries : ROWS;
+}
 
-static workspace take_workspace(const stowi_attention* a, stowi_carve* carve) {
+static workspace take_workspace(const stowi_kernel_attention* a, stowi_kernel_carve* carve) {
   size_t rows = block_rows(a);
-  bool is_plain = a->q.dtype == STOW_F32 && stowi_change_is_none(&a->change);
-  uint64_t scores = stowi_gemm_scratch(rows, a->keys, a->size, 1);
-  uint64_t values = stowi_gemm_scratch(rows, a->value_size, a->keys, 1);
+  bool is_plain = a->q.dtype == STOW_F32 && stowi_kernel_change_is_none(&a->change);
+  uint64_t scores = stowi_kernel_gemm_scratch(rows, a->keys, a->size, 1);
+  uint64_t values = stowi_kernel_gemm_scratch(rows, a->value_size, a->keys, 1);
   workspace w;
-  w.q = stowi_carve_take(carve, is_plain ? 0 : stowi_times(rows, a->size), sizeof(float));
-  w.k = stowi_carve_take(carve, a->k.dtype == STOW_F32 ? 0 : stowi_times(a->keys, a->size),
-                         sizeof(float));
-  w.v = stowi_carve_take(carve, a->v.dtype == STOW_F32 ? 0 : stowi_times(a->keys, a->value_size),
-                         sizeof(float));
-  w.out = stowi_carve_take(carve, a->out.dtype == STOW_F32 ? 0 : stowi_times(rows, a->value_size),
-                           sizeof(float));
-  w.scores = stowi_carve_take(carve, stowi_times(rows, a->keys), sizeof(float));
-  w.gemm = stowi_carve_take(carve, scores > values ? scores : values, 1);
+  w.q = stowi_kernel_carve_take(carve, is_plain ? 0 : stowi_kernel_times(rows, a->size),
+                                sizeof(float));
+  w.k = stowi_kernel_carve_take(
+      carve, a->k.dtype == STOW_F32 ? 0 : stowi_kernel_times(a->keys, a->size), sizeof(float));
+  w.v = stowi_kernel_carve_take(
+      carve, a->v.dtype == STOW_F32 ? 0 : stowi_kernel_times(a->keys, a->value_size),
+      sizeof(float));
+  w.out = stowi_kernel_carve_take(
+      carve, a->out.dtype == STOW_F32 ? 0 : stowi_kernel_times(rows, a->value_size), sizeof(float));
+  w.scores = stowi_kernel_carve_take(carve, stowi_kernel_times(rows, a->keys), sizeof(float));
+  w.gemm = stowi_kernel_carve_take(carve, scores > values ? scores : values, 1);
   return w;
 }
 
-void stowi_attend_carve(stowi_attention* a, uint32_t workers, stowi_carve* carve) {
-  a->offsets = stowi_carve_take(carve, a->batches, sizeof(int64_t));
-  a->starts = stowi_carve_take(carve, a->batches, sizeof(int64_t));
-  a->ends = stowi_carve_take(carve, a->batches, sizeof(int64_t));
-  stowi_carve one = {NULL, 0};
+void stowi_kernel_attend_carve(stowi_kernel_attention* a, uint32_t workers,
+                               stowi_kernel_carve* carve) {
+  a->offsets = stowi_kernel_carve_take(carve, a->batches, sizeof(int64_t));
+  a->starts = stowi_kernel_carve_take(carve, a->batches, sizeof(int64_t));
+  a->ends = stowi_kernel_carve_take(carve, a->batches, sizeof(int64_t));
+  stowi_kernel_carve one = {NULL, 0};
   if (a->in_f64) {
-    one.used = stowi_attend_f64_scratch(a);
+    one.used = attend_f64_scratch(a);
   } else {
     (void)take_workspace(a, &one);
   }
   a->scratch_stride = one.used;
-  a->scratch = stowi_carve_take(carve, workers, one.used);
+  a->scratch = stowi_kernel_carve_take(carve, workers, one.used);
 }
 
-void stowi_attend_see_all(stowi_attention* a) {
+void stowi_kernel_attend_see_all(stowi_kernel_attention* a) {
   for (size_t b = 0; b < a->batches; ++b) {
     a->offsets[b] = 0;
     a->starts[b] = 0;
@@ -75,39 +423,42 @@ void stowi_attend_see_all(stowi_attention* a) {
 // One block
 
 // |count| rows as a matrix: in place where they are f32, else in |buffer|.
-static stowi_matrix matrix_of(const stowi_heads* heads, size_t batch, size_t head, size_t first,
-                              size_t count, size_t size, float* buffer) {
-  size_t at = stowi_heads_at(heads, batch, head, first);
+static stowi_kernel_matrix matrix_of(const stowi_kernel_heads* heads, size_t batch, size_t head,
+                                     size_t first, size_t count, size_t size, float* buffer) {
+  size_t at = stowi_kernel_heads_at(heads, batch, head, first);
   if (heads->dtype == STOW_F32) {
-    return (stowi_matrix){(const float*)heads->data + at, heads->position, 1};
+    return (stowi_kernel_matrix){(const float*)heads->data + at, heads->position, 1};
   }
   for (size_t i = 0; i < count; ++i) {
-    stowi_load_f32(heads->dtype, heads->data, at + i * heads->position, size, buffer + i * size);
+    stowi_kernel_load_f32(heads->dtype, heads->data, at + i * heads->position, size,
+                          buffer + i * size);
   }
-  return (stowi_matrix){buffer, size, 1};
+  return (stowi_kernel_matrix){buffer, size, 1};
 }
 
-static stowi_matrix read_queries(const stowi_attention* a, const stowi_query* q, size_t rows,
-                                 float* buffer) {
-  if (stowi_change_is_none(&a->change)) {
+static stowi_kernel_matrix read_queries(const stowi_kernel_attention* a, const query_keys* q,
+                                        size_t rows, float* buffer) {
+  if (stowi_kernel_change_is_none(&a->change)) {
     return matrix_of(&a->q, q->batch, q->head, q->query, rows, a->size, buffer);
   }
   for (size_t i = 0; i < rows; ++i) {
-    size_t at = stowi_heads_at(&a->q, q->batch, q->head, q->query + i);
-    stowi_load_f32(a->q.dtype, a->q.data, at, a->size, buffer + i * a->size);
-    stowi_change_row(&a->change, q->batch, q->head, q->query + i, a->size, buffer + i * a->size);
+    size_t at = stowi_kernel_heads_at(&a->q, q->batch, q->head, q->query + i);
+    stowi_kernel_load_f32(a->q.dtype, a->q.data, at, a->size, buffer + i * a->size);
+    stowi_kernel_change_row(&a->change, q->batch, q->head, q->query + i, a->size,
+                            buffer + i * a->size);
   }
-  return (stowi_matrix){buffer, a->size, 1};
+  return (stowi_kernel_matrix){buffer, a->size, 1};
 }
 
-STOWI_LOOP(cap_scores, (float cap, size_t count, float* row), (cap, count, row)) {
+STOWI_KERNEL_LOOP(cap_scores, (float cap, size_t count, float* row), (cap, count, row)) {
   for (size_t i = 0; i < count; ++i) {
-    row[i] = cap * stowi_tanhf(row[i] / cap);
+    row[i] = cap * stowi_kernel_tanhf(row[i] / cap);
   }
 }
 
-// Gives away the scores of |q| where this is the stage that is asked for. |row| holds all keys.
-static void show(const stowi_attention* a, const stowi_query* q, int stage, const float* row) {
+// Gives away the scores of |q| where this is the requested stage. |row| holds all keys.
+static void show(const stowi_kernel_attention* a, const query_keys* q, int stage,
+                 const float* row) {
   if (a->scores == NULL || a->stage != stage) {
     return;
   }
@@ -115,56 +466,57 @@ static void show(const stowi_attention* a, const stowi_query* q, int stage, cons
   stow_dtype dtype = a->scores->dtype;
   size_t width = (size_t)a->scores->dims[a->scores->rank - 1];
   size_t first = ((q->batch * a->heads + q->head) * a->queries + q->query) * width;
-  stowi_query seen = {q->batch, q->head, q->query, 0, a->keys};
+  query_keys seen = {q->batch, q->head, q->query, 0, a->keys};
   if (a->blanks) {
-    seen = stowi_keys_seen(a, q->batch, q->head, q->query, q->query);
+    seen = keys_seen(a, q->batch, q->head, q->query, q->query);
   }
-  stowi_store_f32(dtype, a->scores->data, first, a->keys, row);
+  stowi_kernel_store_f32(dtype, a->scores->data, first, a->keys, row);
   for (size_t k = 0; k < width; ++k) {
     if (k < seen.begin || k >= seen.end) {
-      stowi_store_f32(dtype, a->scores->data, first + k, 1, &zero);
+      stowi_kernel_store_f32(dtype, a->scores->data, first + k, 1, &zero);
     }
   }
 }
 
 // From products to shares, for keys [q->begin, q->end) of one query; the others get none.
-static void weigh(const stowi_attention* a, const stowi_query* q, const stowi_query* seen,
+static void weigh(const stowi_kernel_attention* a, const query_keys* q, const query_keys* seen,
                   float* row) {
   size_t count = q->end - q->begin;
-  show(a, q, STOWI_STAGE_RAW, row);
+  show(a, q, STOWI_KERNEL_STAGE_RAW, row);
   if (a->softcap != 0) {
     cap_scores((float)a->softcap, count, row);
   }
-  show(a, q, STOWI_STAGE_CAPPED, row);
-  stowi_hide_keys(a, q, row);
-  show(a, q, STOWI_STAGE_MASKED, row);
+  show(a, q, STOWI_KERNEL_STAGE_CAPPED, row);
+  hide_keys(a, q, row);
+  show(a, q, STOWI_KERNEL_STAGE_MASKED, row);
   float extra = a->smooth ? 0.0F : -INFINITY;
   if (a->sink != NULL) {
-    extra = (float)stowi_float_at(a->sink, q->head);
+    extra = (float)stowi_kernel_float_at(a->sink, q->head);
   }
-  stowi_softmax_row(row + (seen->begin - q->begin), seen->end - seen->begin, extra);
-  if (a->scores != NULL && a->stage == STOWI_STAGE_SOFTMAX) {
+  softmax_row(row + (seen->begin - q->begin), seen->end - seen->begin, extra);
+  if (a->scores != NULL && a->stage == STOWI_KERNEL_STAGE_SOFTMAX) {
     memset(row, 0, seen->begin * sizeof(float));
     memset(row + seen->end, 0, (a->keys - seen->end) * sizeof(float));
-    show(a, q, STOWI_STAGE_SOFTMAX, row);
+    show(a, q, STOWI_KERNEL_STAGE_SOFTMAX, row);
   }
 }
 
-static void write_rows(const stowi_attention* a, const stowi_query* q, size_t rows,
+static void write_rows(const stowi_kernel_attention* a, const query_keys* q, size_t rows,
                        const float* values) {
   for (size_t i = 0; i < rows; ++i) {
-    size_t at = stowi_heads_at(&a->out, q->batch, q->head, q->query + i);
-    stowi_store_f32(a->out.dtype, a->out.data, at, a->value_size, values + i * a->value_size);
+    size_t at = stowi_kernel_heads_at(&a->out, q->batch, q->head, q->query + i);
+    stowi_kernel_store_f32(a->out.dtype, a->out.data, at, a->value_size,
+                           values + i * a->value_size);
   }
 }
 
 // Shares times values; gemm writes over q's rows only now, when they have been read.
-static void gather_values(const stowi_attention* a, const stowi_query* seen, size_t rows,
+static void gather_values(const stowi_kernel_attention* a, const query_keys* seen, size_t rows,
                           const float* shares, size_t share_row, const workspace* w) {
   bool is_direct = a->out.dtype == STOW_F32;
-  size_t at = stowi_heads_at(&a->out, seen->batch, seen->head, seen->query);
+  size_t at = stowi_kernel_heads_at(&a->out, seen->batch, seen->head, seen->query);
   size_t head = seen->head / (a->heads / a->kv_heads);
-  stowi_gemm product = {
+  stowi_kernel_gemm product = {
       .m = rows,
       .n = a->value_size,
       .k = seen->end - seen->begin,
@@ -175,24 +527,24 @@ static void gather_values(const stowi_attention* a, const stowi_query* seen, siz
       .c_row = is_direct ? a->out.position : a->value_size,
       .alpha = 1,
   };
-  stowi_gemm_alone(&product, w->gemm);
+  stowi_kernel_gemm_alone(&product, w->gemm);
   if (!is_direct) {
     write_rows(a, seen, rows, w->out);
   }
 }
 
-static void attend_block(const stowi_attention* a, size_t batch, size_t head, size_t first,
+static void attend_block(const stowi_kernel_attention* a, size_t batch, size_t head, size_t first,
                          size_t rows, const workspace* w) {
-  stowi_query seen = stowi_keys_seen(a, batch, head, first, first + rows - 1);
-  stowi_query scored = seen;
+  query_keys seen = keys_seen(a, batch, head, first, first + rows - 1);
+  query_keys scored = seen;
   if (a->scores != NULL) {
     scored.begin = 0;
     scored.end = a->keys;
   }
   size_t count = scored.end - scored.begin;
-  stowi_matrix k =
+  stowi_kernel_matrix k =
       matrix_of(&a->k, batch, head / (a->heads / a->kv_heads), scored.begin, count, a->size, w->k);
-  stowi_gemm product = {
+  stowi_kernel_gemm product = {
       .m = rows,
       .n = count,
       .k = a->size,
@@ -202,9 +554,9 @@ static void attend_block(const stowi_attention* a, size_t batch, size_t head, si
       .c_row = count,
       .alpha = (float)a->scale,
   };
-  stowi_gemm_alone(&product, w->gemm);
+  stowi_kernel_gemm_alone(&product, w->gemm);
   for (size_t i = 0; i < rows; ++i) {
-    stowi_query q = scored;
+    query_keys q = scored;
     q.query = first + i;
     weigh(a, &q, &seen, w->scores + i * count);
   }
@@ -212,8 +564,8 @@ static void attend_block(const stowi_attention* a, size_t batch, size_t head, si
 }
 
 static void attend_task(void* user, size_t begin, size_t end, uint32_t worker) {
-  const stowi_attention* a = user;
-  stowi_carve carve = {a->scratch + worker * a->scratch_stride, 0};
+  const stowi_kernel_attention* a = user;
+  stowi_kernel_carve carve = {a->scratch + worker * a->scratch_stride, 0};
   workspace w = take_workspace(a, &carve);
   size_t blocks = (a->queries + ROWS - 1) / ROWS;
   for (size_t i = begin; i < end; ++i) {
@@ -223,12 +575,12 @@ static void attend_task(void* user, size_t begin, size_t end, uint32_t worker) {
   }
 }
 
-void stowi_attend(const stow_kernel_call* call, const stowi_attention* a) {
+void stowi_kernel_attend(const stow_kernel_call* call, const stowi_kernel_attention* a) {
   if (a->in_f64) {
-    stowi_attend_f64(call, a);
+    attend_f64(call, a);
     return;
   }
-  stowi_attention copy = *a;
+  stowi_kernel_attention copy = *a;
   size_t blocks = (a->queries + ROWS - 1) / ROWS;
   size_t work = block_rows(a) * (a->keys + 1) * (a->size + a->value_size + 1);
   stow_kernel_split(call, a->batches * a->heads * blocks, work > 16384 ? 1 : 16384 / (work + 1),

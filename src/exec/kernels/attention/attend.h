@@ -14,25 +14,30 @@
 
 // What is added to scores; the four strides, in elements, are 0 where it is repeated. Floats are
 // added; of integers and bools those not above 0 add |hidden|.
-typedef struct stowi_mask {
+typedef struct stowi_kernel_mask {
   const stow_tensor* tensor;  // NULL: nothing
   size_t batch, head, query, key;
   size_t keys;  // further keys are hidden
   double hidden;
-} stowi_mask;
+} stowi_kernel_mask;
 
-enum { STOWI_STAGE_RAW, STOWI_STAGE_CAPPED, STOWI_STAGE_MASKED, STOWI_STAGE_SOFTMAX };
+enum {
+  STOWI_KERNEL_STAGE_RAW,
+  STOWI_KERNEL_STAGE_CAPPED,
+  STOWI_KERNEL_STAGE_MASKED,
+  STOWI_KERNEL_STAGE_SOFTMAX
+};
 
-typedef struct stowi_attention {
+typedef struct stowi_kernel_attention {
   size_t batches, heads, kv_heads;
   size_t queries, keys;
   size_t size, value_size;
-  stowi_heads q, k, v, out;  // out may lie exactly over q
-  stowi_change change;       // of rows of q; not in f64
+  stowi_kernel_heads q, k, v, out;  // out may be in place of q
+  stowi_kernel_change change;       // of rows of q; not in f64
   double scale;
   double softcap;  // 0: none
-  stowi_mask mask;
-  stowi_mask padding;
+  stowi_kernel_mask mask;
+  stowi_kernel_mask padding;
   bool causal;
   int64_t left, right;  // keys before and after the query's own that are seen; -1: all
   // Of each batch: which key the first query stands at, and which keys are there at all. To others
@@ -49,18 +54,16 @@ typedef struct stowi_attention {
   bool in_f64;
   unsigned char* scratch;  // one part for each worker
   uint64_t scratch_stride;
-} stowi_attention;
+} stowi_kernel_attention;
 
-// Scores of one query: keys [begin, end) of |row|, which is that of a block.
-typedef struct stowi_query {
-  size_t batch, head, query;
-  size_t begin, end;
-} stowi_query;
+// Strides of a mask whose dims are the last of [batch, heads, queries, keys].
+stowi_kernel_mask stowi_kernel_mask_of(const stow_tensor* tensor, double hidden);
 
 // Takes the arrays and what the workers need. Before that all sizes and dtypes must be set.
-void stowi_attend_carve(stowi_attention* a, uint32_t workers, stowi_carve* carve);
+void stowi_kernel_attend_carve(stowi_kernel_attention* a, uint32_t workers,
+                               stowi_kernel_carve* carve);
 // Sets what most ops want: all keys are seen.
-void stowi_attend_see_all(stowi_attention* a);
-void stowi_attend(const stow_kernel_call* call, const stowi_attention* a);
+void stowi_kernel_attend_see_all(stowi_kernel_attention* a);
+void stowi_kernel_attend(const stow_kernel_call* call, const stowi_kernel_attention* a);
 
 #endif  // STOWAGE_SRC_EXEC_KERNELS_ATTENTION_ATTEND_H_

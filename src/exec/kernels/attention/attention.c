@@ -3,7 +3,6 @@
 #include <math.h>
 
 #include "exec/kernels/attention/attend.h"
-#include "exec/kernels/attention/mask.h"
 #include "exec/kernels/support/convert.h"
 #include "exec/kernels/support/kernel.h"
 
@@ -12,7 +11,7 @@ enum { Q, K, V, MASK, PAST_K, PAST_V, LENGTHS };
 // Sizes of one of q, k, v, and where its rows are. Dims before the last three are all batches.
 typedef struct view {
   size_t batches, heads, sequence, size;
-  stowi_heads heads_view;
+  stowi_kernel_heads heads_view;
 } view;
 
 static view view_of(const stow_tensor* t, int64_t heads, bool heads_first) {
@@ -21,7 +20,7 @@ static view view_of(const stow_tensor* t, int64_t heads, bool heads_first) {
     v.heads = (size_t)heads;
     v.sequence = (size_t)t->dims[1];
     v.size = (size_t)t->dims[2] / v.heads;
-    v.heads_view = stowi_heads_flat(t->data, t->dtype, v.heads, v.sequence, v.size);
+    v.heads_view = stowi_kernel_heads_flat(t->data, t->dtype, v.heads, v.sequence, v.size);
     return v;
   }
   for (uint32_t i = 1; i + 3 < t->rank; ++i) {
@@ -32,16 +31,17 @@ static view view_of(const stow_tensor* t, int64_t heads, bool heads_first) {
   v.heads = heads_first ? one : other;
   v.sequence = heads_first ? other : one;
   v.size = (size_t)t->dims[t->rank - 1];
-  v.heads_view = heads_first ? stowi_heads_packed(t->data, t->dtype, v.heads, v.sequence, v.size)
-                             : stowi_heads_flat(t->data, t->dtype, v.heads, v.sequence, v.size);
+  v.heads_view = heads_first
+                     ? stowi_kernel_heads_packed(t->data, t->dtype, v.heads, v.sequence, v.size)
+                     : stowi_kernel_heads_flat(t->data, t->dtype, v.heads, v.sequence, v.size);
   return v;
 }
 
 typedef struct plan {
-  stowi_attention a;
+  stowi_kernel_attention a;
   bool heads_first;
   bool joins[2];  // k, v
-  stowi_join join[2];
+  stowi_kernel_join join[2];
   int64_t* past_counts;
 } plan;
 
@@ -54,18 +54,18 @@ static int64_t heads_of(const stow_kernel_call* call, size_t k) {
 
 // Past and new rows of k or v in one place: the cache that is a result, else scratch.
 static void plan_join(const stow_kernel_call* call, plan* p, size_t which, const view* fresh,
-                      stowi_carve* carve) {
+                      stowi_kernel_carve* carve) {
   const stow_tensor* past = stow_kernel_operand(call, PAST_K + which);
   stow_tensor* cache = stow_kernel_result(call, 1 + which);
-  stowi_heads* target = which == 0 ? &p->a.k : &p->a.v;
+  stowi_kernel_heads* target = which == 0 ? &p->a.k : &p->a.v;
   *target = fresh->heads_view;
   p->joins[which] = past != NULL || cache != NULL;
   if (!p->joins[which]) {
     return;
   }
   bool cache_heads_first = p->heads_first || stow_kernel_operand(call, Q)->rank == 3;
-  stowi_join* j = &p->join[which];
-  *j = (stowi_join){.batches = fresh->batches, .heads = fresh->heads, .size = fresh->size};
+  stowi_kernel_join* j = &p->join[which];
+  *j = (stowi_kernel_join){.batches = fresh->batches, .heads = fresh->heads, .size = fresh->size};
   j->fresh = fresh->heads_view;
   j->fresh_count = fresh->sequence;
   j->past_counts = p->past_counts;
@@ -79,14 +79,15 @@ static void plan_join(const stow_kernel_call* call, plan* p, size_t which, const
   } else {
     stow_dtype dtype = past->dtype;
     size_t count = fresh->batches * fresh->heads;
-    void* data = stowi_carve_take(carve, stowi_times(count, stowi_times(p->a.keys, fresh->size)),
-                                  stowi_bits(dtype) / 8);
-    *target = stowi_heads_packed(data, dtype, fresh->heads, p->a.keys, fresh->size);
+    void* data = stowi_kernel_carve_take(
+        carve, stowi_kernel_times(count, stowi_kernel_times(p->a.keys, fresh->size)),
+        stowi_kernel_bits(dtype) / 8);
+    *target = stowi_kernel_heads_packed(data, dtype, fresh->heads, p->a.keys, fresh->size);
   }
   j->out = *target;
 }
 
-static void plan_rules(const stow_kernel_call* call, stowi_attention* a) {
+static void plan_rules(const stow_kernel_call* call, stowi_kernel_attention* a) {
   double scale = stow_kernel_float(call, "scale", 0);
   a->scale = scale == 0 ? 1 / sqrt((double)a->size) : scale;
   a->softcap = stow_kernel_float(call, "softcap", 0);
@@ -109,7 +110,7 @@ static size_t mask_batches(const stow_tensor* mask) {
 // A mask's dims are the last of [batch…, heads, queries, keys].
 static void plan_mask(const stow_kernel_call* call, plan* p) {
   const stow_tensor* mask = stow_kernel_operand(call, MASK);
-  p->a.mask = stowi_mask_of(mask, -INFINITY);
+  p->a.mask = stowi_kernel_mask_of(mask, -INFINITY);
   if (mask == NULL || mask->rank == 0) {
     return;
   }
@@ -126,7 +127,7 @@ static void plan_mask(const stow_kernel_call* call, plan* p) {
   }
 }
 
-static void plan_call(const stow_kernel_call* call, plan* p, stowi_carve* carve) {
+static void plan_call(const stow_kernel_call* call, plan* p, stowi_kernel_carve* carve) {
   *p = (plan){.heads_first = stow_kernel_is(call, "layout", "bhsd")};
   view q = view_of(stow_kernel_operand(call, Q), heads_of(call, Q), p->heads_first);
   view k = view_of(stow_kernel_operand(call, K), heads_of(call, K), p->heads_first);
@@ -138,7 +139,7 @@ static void plan_call(const stow_kernel_call* call, plan* p, stowi_carve* carve)
     bool cache_heads_first = p->heads_first || stow_kernel_operand(call, Q)->rank == 3;
     past_count = view_of(past, 0, cache_heads_first).sequence;
   }
-  stowi_attention* a = &p->a;
+  stowi_kernel_attention* a = &p->a;
   a->batches = q.batches;
   a->heads = q.heads;
   a->kv_heads = k.heads;
@@ -147,7 +148,7 @@ static void plan_call(const stow_kernel_call* call, plan* p, stowi_carve* carve)
   a->size = q.size;
   a->value_size = v.size;
   a->q = q.heads_view;
-  p->past_counts = stowi_carve_take(carve, a->batches, sizeof(int64_t));
+  p->past_counts = stowi_kernel_carve_take(carve, a->batches, sizeof(int64_t));
   plan_join(call, p, 0, &k, carve);
   plan_join(call, p, 1, &v, carve);
   stow_tensor* out = stow_kernel_result(call, 0);
@@ -157,7 +158,7 @@ static void plan_call(const stow_kernel_call* call, plan* p, stowi_carve* carve)
   if (call->op == STOW_OP_ATTENTION) {
     plan_mask(call, p);
   }
-  stowi_attend_carve(a, call->workers, carve);
+  stowi_kernel_attend_carve(a, call->workers, carve);
   for (size_t b = 0; carve->base != NULL && b < a->batches; ++b) {
     p->past_counts[b] = (int64_t)past_count;
   }
@@ -167,8 +168,8 @@ static void plan_call(const stow_kernel_call* call, plan* p, stowi_carve* carve)
 static stow_status place_queries(const stow_kernel_call* call, plan* p) {
   const stow_tensor* lengths =
       call->op == STOW_OP_ATTENTION ? stow_kernel_operand(call, LENGTHS) : NULL;
-  stowi_attention* a = &p->a;
-  stowi_attend_see_all(a);
+  stowi_kernel_attention* a = &p->a;
+  stowi_kernel_attend_see_all(a);
   bool has_past = p->joins[0] && p->join[0].has_past;
   for (size_t b = 0; b < a->batches; ++b) {
     a->offsets[b] = p->past_counts[b];
@@ -176,14 +177,14 @@ static stow_status place_queries(const stow_kernel_call* call, plan* p) {
       continue;
     }
     if (stow_tensor_elements(lengths) != a->batches) {
-      return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "%zu lengths for %zu batches",
+      return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "%zu lengths do not fit %zu batches",
                               stow_tensor_elements(lengths), a->batches);
     }
-    int64_t length = stowi_int_at(lengths, b);
+    int64_t length = stowi_kernel_int_at(lengths, b);
     if (length < 0 || (uint64_t)length > a->keys) {
       return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                              "length %lld of batch %zu is not in [0, %zu]", (long long)length, b,
-                              a->keys);
+                              "length %lld of batch %zu is out of range (0 to %zu)",
+                              (long long)length, b, a->keys);
     }
     a->ends[b] = length;
     a->offsets[b] = has_past ? a->offsets[b] : length - (int64_t)a->queries;
@@ -194,7 +195,7 @@ static stow_status place_queries(const stow_kernel_call* call, plan* p) {
 static stow_status check(const stow_kernel_call* call) {
   for (size_t k = Q; k <= V; ++k) {
     stow_dtype dtype = stow_kernel_operand(call, k)->dtype;
-    if (stowi_kind(dtype) != STOW_KIND_FLOAT || stowi_bits(dtype) < 16) {
+    if (stowi_kernel_kind(dtype) != STOW_KIND_FLOAT || stowi_kernel_bits(dtype) < 16) {
       return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
                               "operand %zu must be f32, f16, bf16 or f64", k);
     }
@@ -204,7 +205,7 @@ static stow_status check(const stow_kernel_call* call) {
 
 static stow_status scratch_attention(const stow_kernel_call* call, uint64_t* out_bytes) {
   plan p;
-  stowi_carve carve = {NULL, 0};
+  stowi_kernel_carve carve = {NULL, 0};
   plan_call(call, &p, &carve);
   *out_bytes = carve.used;
   return STOW_OK;
@@ -221,7 +222,7 @@ static bool is_empty(const stow_kernel_call* call) {
 
 static stow_status run_attention(stow_kernel_call* call) {
   plan p;
-  stowi_carve carve = {call->scratch, 0};
+  stowi_kernel_carve carve = {call->scratch, 0};
   stow_status status = check(call);
   if (status != STOW_OK || is_empty(call)) {
     return status;
@@ -229,18 +230,17 @@ static stow_status run_attention(stow_kernel_call* call) {
   plan_call(call, &p, &carve);
   const stow_tensor* mask = p.a.mask.tensor;
   if (mask != NULL && mask_batches(mask) != 1 && mask_batches(mask) != p.a.batches) {
-    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
-                            "a mask must be for all batches alike, or for each of %zu",
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "the mask must have 1 or %zu batches",
                             p.a.batches);
   }
   status = place_queries(call, &p);
   for (size_t i = 0; status == STOW_OK && i < 2; ++i) {
     if (p.joins[i]) {
-      stowi_join_run(call, &p.join[i]);
+      stowi_kernel_join_run(call, &p.join[i]);
     }
   }
   if (status == STOW_OK) {
-    stowi_attend(call, &p.a);
+    stowi_kernel_attend(call, &p.a);
   }
   return status;
 }

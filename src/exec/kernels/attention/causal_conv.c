@@ -19,27 +19,27 @@ static void load_padded(const layer* l, size_t channel, int64_t position, size_t
   size_t kept = l->taps - 1;
   for (size_t i = 0; i < count && position + (int64_t)i < 0; ++i) {
     size_t at = channel * kept + (size_t)(position + (int64_t)i + (int64_t)kept);
-    out[i] = l->past == NULL ? 0.0F : (float)stowi_float_at(l->past, at);
+    out[i] = l->past == NULL ? 0.0F : (float)stowi_kernel_float_at(l->past, at);
   }
   size_t skipped = position >= 0 ? 0 : (uint64_t)-position < count ? (size_t)-position : count;
   size_t first = channel * l->length + (size_t)(position + (int64_t)skipped);
   if (skipped < count) {
-    stowi_load_f32(l->x->dtype, l->x->data, first, count - skipped, out + skipped);
+    stowi_kernel_load_f32(l->x->dtype, l->x->data, first, count - skipped, out + skipped);
   }
 }
 
 static void run_block(const layer* l, size_t row, size_t begin, size_t count) {
-  float sums[STOWI_BLOCK];
-  float inputs[STOWI_BLOCK];
+  float sums[STOWI_KERNEL_BLOCK];
+  float inputs[STOWI_KERNEL_BLOCK];
   size_t channel = row % l->channels;
   float bias = l->bias == NULL ? 0.0F
-                               : (float)stowi_float_at(
+                               : (float)stowi_kernel_float_at(
                                      l->bias, stow_tensor_elements(l->bias) == 1 ? 0 : channel);
   for (size_t i = 0; i < count; ++i) {
     sums[i] = 0;
   }
   for (size_t t = 0; t < l->taps; ++t) {
-    float weight = (float)stowi_float_at(l->w, channel * l->taps + t);
+    float weight = (float)stowi_kernel_float_at(l->w, channel * l->taps + t);
     int64_t position = (int64_t)(begin + t) - (int64_t)(l->taps - 1);
     load_padded(l, row, position, count, inputs);
     for (size_t i = 0; i < count; ++i) {
@@ -48,19 +48,19 @@ static void run_block(const layer* l, size_t row, size_t begin, size_t count) {
   }
   for (size_t i = 0; i < count; ++i) {
     sums[i] += bias;
-    sums[i] = l->is_silu ? sums[i] * stowi_sigmoidf(sums[i]) : sums[i];
+    sums[i] = l->is_silu ? sums[i] * stowi_kernel_sigmoidf(sums[i]) : sums[i];
   }
-  stowi_store_f32(l->out->dtype, l->out->data, row * l->length + begin, count, sums);
+  stowi_kernel_store_f32(l->out->dtype, l->out->data, row * l->length + begin, count, sums);
 }
 
 static void keep_state(const layer* l, size_t row) {
   size_t kept = l->taps - 1;
-  float block[STOWI_BLOCK];
-  for (size_t i = 0; i < kept; i += STOWI_BLOCK) {
-    size_t count = kept - i < STOWI_BLOCK ? kept - i : STOWI_BLOCK;
+  float block[STOWI_KERNEL_BLOCK];
+  for (size_t i = 0; i < kept; i += STOWI_KERNEL_BLOCK) {
+    size_t count = kept - i < STOWI_KERNEL_BLOCK ? kept - i : STOWI_KERNEL_BLOCK;
     int64_t position = (int64_t)(l->length + i) - (int64_t)kept;
     load_padded(l, row, position, count, block);
-    stowi_store_f32(l->state->dtype, l->state->data, row * kept + i, count, block);
+    stowi_kernel_store_f32(l->state->dtype, l->state->data, row * kept + i, count, block);
   }
 }
 
@@ -68,8 +68,8 @@ static void run_task(void* user, size_t begin, size_t end, uint32_t worker) {
   const layer* l = user;
   (void)worker;
   for (size_t row = begin; row < end; ++row) {
-    for (size_t i = 0; i < l->length; i += STOWI_BLOCK) {
-      run_block(l, row, i, l->length - i < STOWI_BLOCK ? l->length - i : STOWI_BLOCK);
+    for (size_t i = 0; i < l->length; i += STOWI_KERNEL_BLOCK) {
+      run_block(l, row, i, l->length - i < STOWI_KERNEL_BLOCK ? l->length - i : STOWI_KERNEL_BLOCK);
     }
     keep_state(l, row);
   }
@@ -94,9 +94,9 @@ static stow_status run_causal_conv(stow_kernel_call* call) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "activation must be none, silu or swish");
   }
   if (l.past != NULL && stow_tensor_elements(l.past) != stow_tensor_elements(l.state)) {
-    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "the state must have all its elements");
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "the state is incomplete");
   }
-  stow_status status = stowi_need_plain(call);
+  stow_status status = stowi_kernel_need_plain(call);
   size_t work = l.length * l.taps + 1;
   if (status == STOW_OK) {
     stow_kernel_split(call, (size_t)l.x->dims[0] * l.channels, work > 16384 ? 1 : 16384 / work,

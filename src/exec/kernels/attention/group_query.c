@@ -5,7 +5,6 @@
 
 #include "exec/kernels/attention/attend.h"
 #include "exec/kernels/attention/fused.h"
-#include "exec/kernels/attention/mask.h"
 #include "exec/kernels/support/convert.h"
 #include "exec/kernels/support/kernel.h"
 
@@ -27,9 +26,9 @@ enum {
 };
 
 typedef struct plan {
-  stowi_attention a;
-  stowi_kept kept[2];  // k, v
-  stowi_join join[2];
+  stowi_kernel_attention a;
+  stowi_kernel_kept kept[2];  // k, v
+  stowi_kernel_join join[2];
   int64_t* past_counts;  // of each batch
   int64_t* past_skips;
   int64_t* turn_offsets;
@@ -41,31 +40,31 @@ static void read_heads(const stow_kernel_call* call, plan* p) {
   const stow_tensor* q = stow_kernel_operand(call, Q);
   const stow_tensor* k = stow_kernel_operand(call, K);
   const stow_tensor* v = stow_kernel_operand(call, V);
-  stowi_attention* a = &p->a;
+  stowi_kernel_attention* a = &p->a;
   a->batches = (size_t)q->dims[0];
   a->queries = (size_t)q->dims[1];
   a->heads = (size_t)stow_kernel_int(call, "heads", 1);
   a->kv_heads = (size_t)stow_kernel_int(call, "kv_heads", 1);
   size_t all = k == NULL ? a->heads + 2 * a->kv_heads : a->heads;
   a->size = a->value_size = (size_t)q->dims[2] / all;
-  a->q = stowi_heads_flat(q->data, q->dtype, all, a->queries, a->size);
+  a->q = stowi_kernel_heads_flat(q->data, q->dtype, all, a->queries, a->size);
   p->fresh = k == NULL ? a->queries : (size_t)k->dims[1];
   for (size_t i = 0; i < 2; ++i) {
     const stow_tensor* t = i == 0 ? k : v;
     p->kept[i].fresh = a->q;
     p->kept[i].fresh.first = (a->heads + i * a->kv_heads) * a->size;
     if (t != NULL) {
-      p->kept[i].fresh = stowi_heads_flat(t->data, t->dtype, a->kv_heads, p->fresh, a->size);
+      p->kept[i].fresh = stowi_kernel_heads_flat(t->data, t->dtype, a->kv_heads, p->fresh, a->size);
     }
   }
 }
 
-static stowi_change change_of(const stow_kernel_call* call, const plan* p, size_t norm) {
-  stowi_change change = {.norm = stow_kernel_operand(call, norm),
-                         .epsilon = stow_kernel_float(call, "norm_epsilon", 1e-6),
-                         .interleaved = stow_kernel_bool(call, "interleaved", false),
-                         .sequence = p->a.queries,
-                         .offsets = p->turn_offsets};
+static stowi_kernel_change change_of(const stow_kernel_call* call, const plan* p, size_t norm) {
+  stowi_kernel_change change = {.norm = stow_kernel_operand(call, norm),
+                                .epsilon = stow_kernel_float(call, "norm_epsilon", 1e-6),
+                                .interleaved = stow_kernel_bool(call, "interleaved", false),
+                                .sequence = p->a.queries,
+                                .offsets = p->turn_offsets};
   if (stow_kernel_bool(call, "rotary", false)) {
     change.cosines = stow_kernel_operand(call, COSINES);
     change.sines = stow_kernel_operand(call, SINES);
@@ -73,7 +72,7 @@ static stowi_change change_of(const stow_kernel_call* call, const plan* p, size_
   return change;
 }
 
-static void plan_rules(const stow_kernel_call* call, stowi_attention* a) {
+static void plan_rules(const stow_kernel_call* call, stowi_kernel_attention* a) {
   double scale = stow_kernel_float(call, "scale", 0);
   int64_t window = stow_kernel_int(call, "window", -1);
   int64_t shown = stow_kernel_int(call, "scores", 0);
@@ -83,11 +82,11 @@ static void plan_rules(const stow_kernel_call* call, stowi_attention* a) {
   a->left = window > 0 ? window - 1 : -1;
   a->right = -1;
   a->outside = -INFINITY;
-  a->mask = stowi_mask_of(stow_kernel_operand(call, SCORE_BIAS), 0);
+  a->mask = stowi_kernel_mask_of(stow_kernel_operand(call, SCORE_BIAS), 0);
   a->smooth = stow_kernel_bool(call, "smooth_softmax", false);
   a->sink = stow_kernel_operand(call, SINK);
   a->scores = shown == 0 ? NULL : stow_kernel_result(call, 3);
-  a->stage = shown == 2 ? STOWI_STAGE_SOFTMAX : STOWI_STAGE_MASKED;
+  a->stage = shown == 2 ? STOWI_KERNEL_STAGE_SOFTMAX : STOWI_KERNEL_STAGE_MASKED;
   a->blanks = true;
 }
 
@@ -96,37 +95,37 @@ static size_t room_of(const stow_kernel_call* call, const plan* p) {
   const stow_tensor* cache = stow_kernel_result(call, 1);
   const stow_tensor* past = stow_kernel_operand(call, PAST_K);
   if (cache != NULL) {
-    return stowi_kept_room(cache);
+    return stowi_kernel_kept_room(cache);
   }
-  size_t before = past == NULL ? 0 : stowi_kept_room(past);
+  size_t before = past == NULL ? 0 : stowi_kernel_kept_room(past);
   return p->is_shared ? before : before + p->fresh;
 }
 
-static void plan_call(const stow_kernel_call* call, plan* p, stowi_carve* carve) {
+static void plan_call(const stow_kernel_call* call, plan* p, stowi_kernel_carve* carve) {
   *p = (plan){.is_shared = stow_kernel_bool(call, "share_past", false)};
-  stowi_attention* a = &p->a;
+  stowi_kernel_attention* a = &p->a;
   read_heads(call, p);
   a->keys = room_of(call, p);
-  p->past_counts = stowi_carve_take(carve, a->batches, sizeof(int64_t));
-  p->past_skips = stowi_carve_take(carve, a->batches, sizeof(int64_t));
-  p->turn_offsets = stowi_carve_take(carve, a->batches, sizeof(int64_t));
+  p->past_counts = stowi_kernel_carve_take(carve, a->batches, sizeof(int64_t));
+  p->past_skips = stowi_kernel_carve_take(carve, a->batches, sizeof(int64_t));
+  p->turn_offsets = stowi_kernel_carve_take(carve, a->batches, sizeof(int64_t));
   a->change = change_of(call, p, Q_NORM);
   p->kept[0].change = change_of(call, p, K_NORM);
-  stowi_heads* const views[] = {&a->k, &a->v};
+  stowi_kernel_heads* const views[] = {&a->k, &a->v};
   for (size_t i = 0; i < 2; ++i) {
-    stowi_kept* kept = &p->kept[i];
+    stowi_kernel_kept* kept = &p->kept[i];
     kept->fresh_count = p->fresh;
     kept->size = a->size;
     kept->past = stow_kernel_operand(call, PAST_K + i);
     kept->cache = stow_kernel_result(call, 1 + i);
     kept->is_shared = p->is_shared;
-    *views[i] = stowi_plan_kept(a, kept, p->past_counts, call->workers, carve, &p->join[i]);
+    *views[i] = stowi_kernel_plan_kept(a, kept, p->past_counts, call->workers, carve, &p->join[i]);
     p->join[i].past_skips = p->past_skips;
   }
   stow_tensor* out = stow_kernel_result(call, 0);
-  a->out = stowi_heads_flat(out->data, out->dtype, a->heads, a->queries, a->size);
+  a->out = stowi_kernel_heads_flat(out->data, out->dtype, a->heads, a->queries, a->size);
   plan_rules(call, a);
-  stowi_attend_carve(a, call->workers, carve);
+  stowi_kernel_attend_carve(a, call->workers, carve);
 }
 
 static stow_status check(const stow_kernel_call* call) {
@@ -136,41 +135,43 @@ static stow_status check(const stow_kernel_call* call) {
   }
   if (!stow_kernel_is(call, "k_quant", "none") || !stow_kernel_is(call, "v_quant", "none")) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
-                            "caches must hold floats; quantised ones are not supported");
+                            "caches must hold floats; quantised caches are unsupported");
   }
   if (stow_kernel_bool(call, "rotary", false) &&
       (stow_kernel_operand(call, COSINES) == NULL || stow_kernel_operand(call, SINES) == NULL)) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                            "a rotation needs operands 7 and 8 (cosines, sines)");
+                            "rotation needs operands 7 and 8 (cosines, sines)");
   }
   if ((stow_kernel_operand(call, PAST_K) == NULL) != (stow_kernel_operand(call, PAST_V) == NULL)) {
-    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "past k and past v go together");
+    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
+                            "past k and past v must be given together");
   }
   if (stow_kernel_operand(call, LENGTHS) == NULL) {
-    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "operand 5 (lengths) is needed");
+    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "operand 5 (lengths) is missing");
   }
-  return stowi_need_plain(call);
+  return stowi_kernel_need_plain(call);
 }
 
 // What shapes do not tell yet.
 static stow_status check_sizes(const stow_kernel_call* call, const plan* p) {
-  const stowi_attention* a = &p->a;
+  const stowi_kernel_attention* a = &p->a;
   const stow_tensor* past = stow_kernel_operand(call, PAST_K);
   size_t fresh = a->batches * p->fresh * a->kv_heads * a->size;
-  size_t kept = past == NULL ? 0 : a->batches * a->kv_heads * stowi_kept_room(past) * a->size;
+  size_t kept =
+      past == NULL ? 0 : a->batches * a->kv_heads * stowi_kernel_kept_room(past) * a->size;
   const size_t wanted[][2] = {{K, fresh},        {V, fresh},           {PAST_K, kept},
                               {PAST_V, kept},    {SINK, a->heads},     {Q_NORM, a->size},
                               {K_NORM, a->size}, {LENGTHS, a->batches}};
   for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); ++i) {
-    stow_status status = stowi_need_elements(call, wanted[i][0], wanted[i][1]);
+    stow_status status = stowi_kernel_need_elements(call, wanted[i][0], wanted[i][1]);
     if (status != STOW_OK) {
       return status;
     }
   }
   const stow_tensor* bias = stow_kernel_operand(call, SCORE_BIAS);
-  stowi_attention scored = *a;  // a bias may be for fewer keys than the cache has room for
+  stowi_kernel_attention scored = *a;  // a bias may be for fewer keys than the cache has room for
   scored.keys = bias == NULL || bias->rank != 4 ? a->keys : (size_t)bias->dims[3];
-  return stowi_need_bias(call, SCORE_BIAS, &scored);
+  return stowi_kernel_need_bias(call, SCORE_BIAS, &scored);
 }
 
 // Where only the kernel can tell, the caches are as long as the longer one of the past and the
@@ -181,8 +182,8 @@ static void fit_caches(const stow_kernel_call* call) {
   if (past == NULL || total == NULL || stow_kernel_bool(call, "share_past", false)) {
     return;
   }
-  int64_t before = (int64_t)stowi_kept_room(past);
-  int64_t whole = stowi_int_at(total, 0);
+  int64_t before = (int64_t)stowi_kernel_kept_room(past);
+  int64_t whole = stowi_kernel_int_at(total, 0);
   int64_t length = whole > before ? whole : before;
   for (size_t k = 1; k <= 3; ++k) {
     stow_tensor* result = stow_kernel_result(call, k);
@@ -208,20 +209,20 @@ static int64_t resident(const stow_kernel_call* call, const plan* p, int64_t cou
 static stow_status refuse_batch(const stow_kernel_call* call, const plan* p, size_t b,
                                 int64_t whole) {
   return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                          "batch %zu has %lld keys, of which %zu are new, in a cache of %zu", b,
+                          "batch %zu: %lld keys (%zu new) do not fit a cache of %zu", b,
                           (long long)whole, p->fresh, p->a.keys);
 }
 
 // A batch's keys are its length and one more; its queries are the last of them. When there is no
 // past, all begin at 0, and shorter ones are padded at the end.
 static stow_status place_batch(const stow_kernel_call* call, plan* p, size_t b) {
-  stowi_attention* a = &p->a;
+  stowi_kernel_attention* a = &p->a;
   const stow_tensor* past = stow_kernel_operand(call, PAST_K);
   const stow_tensor* total = stow_kernel_operand(call, TOTAL);
   int64_t fresh = (int64_t)p->fresh;
-  int64_t last = stowi_int_at(stow_kernel_operand(call, LENGTHS), b);
+  int64_t last = stowi_kernel_int_at(stow_kernel_operand(call, LENGTHS), b);
   int64_t whole = last == INT64_MAX ? last : last + 1;
-  bool is_first = past == NULL || (total != NULL && stowi_int_at(total, 0) == fresh);
+  bool is_first = past == NULL || (total != NULL && stowi_kernel_int_at(total, 0) == fresh);
   int64_t before = is_first ? 0 : whole - fresh;
   if (whole < 0 || before < 0) {
     return refuse_batch(call, p, b, whole);
@@ -230,13 +231,13 @@ static stow_status place_batch(const stow_kernel_call* call, plan* p, size_t b) 
   int64_t has = before == 0 ? fresh : resident(call, p, whole);
   int64_t dropped = had + fresh - has;
   if (dropped > had || (uint64_t)has > a->keys ||
-      (had != 0 && (uint64_t)had > stowi_kept_room(past))) {
+      (had != 0 && (uint64_t)had > stowi_kernel_kept_room(past))) {
     return refuse_batch(call, p, b, whole);
   }
   if ((dropped != 0 && has - fresh < a->left) || (has < whole && a->mask.tensor != NULL)) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
-                            "a cache that drops keys must keep the windows of all %zu queries, and "
-                            "has no bias of scores",
+                            "a cache that drops keys must hold the windows of all %zu queries, and "
+                            "no bias may be given",
                             p->fresh);
   }
   p->past_counts[b] = had - dropped;
@@ -258,8 +259,8 @@ static stow_status place_rotation(const stow_kernel_call* call, plan* p, size_t 
   if (cosines->rank != 2 || (size_t)cosines->dims[1] * 2 > p->a.size ||
       stow_tensor_elements(cosines) != stow_tensor_elements(p->a.change.sines)) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                            "tables of the rotation must be [positions, pairs], and %zu elements "
-                            "must have room for the pairs",
+                            "rotation tables must be [positions, pairs], with at most %zu elements "
+                            "in the pairs of a row",
                             p->a.size);
   }
   if (positions != NULL && stow_tensor_elements(positions) == 0) {
@@ -268,14 +269,14 @@ static stow_status place_rotation(const stow_kernel_call* call, plan* p, size_t 
   bool is_each = positions != NULL && p->turn_offsets[b] != 0 &&
                  stow_tensor_elements(positions) == p->a.batches * p->a.queries;
   if (positions != NULL && !is_each) {
-    p->turn_offsets[b] = stowi_int_at(positions, 0);
+    p->turn_offsets[b] = stowi_kernel_int_at(positions, 0);
   }
   for (size_t s = 0; s < p->a.queries; ++s) {
-    int64_t position =
-        is_each ? stowi_int_at(positions, b * p->a.queries + s) : p->turn_offsets[b] + (int64_t)s;
+    int64_t position = is_each ? stowi_kernel_int_at(positions, b * p->a.queries + s)
+                               : p->turn_offsets[b] + (int64_t)s;
     if (position < 0 || position >= cosines->dims[0]) {
       return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                              "position %lld is not in tables of %lld", (long long)position,
+                              "position %lld is out of range (tables of %lld)", (long long)position,
                               (long long)cosines->dims[0]);
     }
   }
@@ -287,7 +288,7 @@ static stow_status place_rotation(const stow_kernel_call* call, plan* p, size_t 
 
 static stow_status scratch_group_query(const stow_kernel_call* call, uint64_t* out_bytes) {
   plan p;
-  stowi_carve carve = {NULL, 0};
+  stowi_kernel_carve carve = {NULL, 0};
   plan_call(call, &p, &carve);
   *out_bytes = carve.used;
   return STOW_OK;
@@ -299,7 +300,7 @@ static stow_status run_group_query(stow_kernel_call* call) {
     return status;
   }
   plan p;
-  stowi_carve carve = {call->scratch, 0};
+  stowi_kernel_carve carve = {call->scratch, 0};
   fit_caches(call);
   plan_call(call, &p, &carve);
   status = check_sizes(call, &p);
@@ -308,7 +309,7 @@ static stow_status run_group_query(stow_kernel_call* call) {
     status = status == STOW_OK ? place_rotation(call, &p, b) : status;
   }
   if (status == STOW_OK) {
-    stowi_attend_joined(call, p.join, &p.a);
+    stowi_kernel_attend_joined(call, p.join, &p.a);
   }
   return status;
 }

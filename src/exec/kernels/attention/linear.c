@@ -27,21 +27,22 @@ typedef struct workspace {
 typedef struct layer {
   const stow_kernel_call* call;
   size_t batches, steps, heads, kv_heads, key_size, value_size;
-  size_t decays;  // of one head: key_size, 1, or 0 where there are none
+  size_t decays;  // of one head: key_size, 1, or 0 if there are none
   size_t betas;   // of one step: kv_heads, 1, or 0
   float scale;
-  stowi_heads q, k, v, out;
+  stowi_kernel_heads q, k, v, out;
   uint64_t stride;
 } layer;
 
-static workspace take_workspace(const layer* l, stowi_carve* carve) {
+static workspace take_workspace(const layer* l, stowi_kernel_carve* carve) {
   workspace w;
-  w.state = stowi_carve_take(carve, stowi_times(l->key_size, l->value_size), sizeof(float));
-  w.q = stowi_carve_take(carve, l->key_size, sizeof(float));
-  w.k = stowi_carve_take(carve, l->key_size, sizeof(float));
-  w.v = stowi_carve_take(carve, l->value_size, sizeof(float));
-  w.decay = stowi_carve_take(carve, l->key_size, sizeof(float));
-  w.sum = stowi_carve_take(carve, l->value_size, sizeof(float));
+  w.state =
+      stowi_kernel_carve_take(carve, stowi_kernel_times(l->key_size, l->value_size), sizeof(float));
+  w.q = stowi_kernel_carve_take(carve, l->key_size, sizeof(float));
+  w.k = stowi_kernel_carve_take(carve, l->key_size, sizeof(float));
+  w.v = stowi_kernel_carve_take(carve, l->value_size, sizeof(float));
+  w.decay = stowi_kernel_carve_take(carve, l->key_size, sizeof(float));
+  w.sum = stowi_kernel_carve_take(carve, l->value_size, sizeof(float));
   return w;
 }
 
@@ -57,13 +58,13 @@ static layer read_layer(const stow_kernel_call* call) {
   l.kv_heads = (size_t)stow_kernel_int(call, "kv_heads", 1);
   l.key_size = (size_t)k->dims[2] / l.kv_heads;
   l.value_size = (size_t)v->dims[2] / l.kv_heads;
-  l.q = stowi_heads_flat(q->data, q->dtype, l.heads, l.steps, l.key_size);
-  l.k = stowi_heads_flat(k->data, k->dtype, l.kv_heads, l.steps, l.key_size);
-  l.v = stowi_heads_flat(v->data, v->dtype, l.kv_heads, l.steps, l.value_size);
-  l.out = stowi_heads_flat(out->data, out->dtype, l.heads, l.steps, l.value_size);
+  l.q = stowi_kernel_heads_flat(q->data, q->dtype, l.heads, l.steps, l.key_size);
+  l.k = stowi_kernel_heads_flat(k->data, k->dtype, l.kv_heads, l.steps, l.key_size);
+  l.v = stowi_kernel_heads_flat(v->data, v->dtype, l.kv_heads, l.steps, l.value_size);
+  l.out = stowi_kernel_heads_flat(out->data, out->dtype, l.heads, l.steps, l.value_size);
   double scale = stow_kernel_float(call, "scale", 0);
   l.scale = (float)(scale == 0 ? 1 / sqrt((double)l.key_size) : scale);
-  stowi_carve one = {NULL, 0};
+  stowi_kernel_carve one = {NULL, 0};
   (void)take_workspace(&l, &one);
   l.stride = one.used;
   return l;
@@ -80,8 +81,8 @@ static stow_status read_rates(layer* l) {
       stow_kernel_is(call, "rule", "delta") || stow_kernel_is(call, "rule", "gated_delta");
   if (is_gated != (decay != NULL) || is_delta != (beta != NULL)) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                            "gated rules need operand 4 (decay), delta rules operand 5 (beta), and "
-                            "others must not have them");
+                            "operand 4 (decay) is for gated rules only and operand 5 (beta) for "
+                            "delta rules only, which need them");
   }
   size_t rows = l->batches * l->steps;
   if (decay != NULL) {
@@ -89,8 +90,8 @@ static stow_status read_rates(layer* l) {
     l->decays = count == rows * l->kv_heads ? 1 : l->key_size;
     if (count != rows * l->kv_heads * l->decays) {
       return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                              "operand 4 (decay) has %zu elements: one for each head, or for each "
-                              "of its keys' elements, is needed",
+                              "operand 4 (decay) has %zu elements, expected one per head or one "
+                              "per element of its keys",
                               count);
     }
   }
@@ -98,10 +99,9 @@ static stow_status read_rates(layer* l) {
     size_t count = stow_tensor_elements(beta);
     l->betas = count == rows ? 1 : l->kv_heads;
     if (count != rows * l->betas) {
-      return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                              "operand 5 (beta) has %zu elements: one for each step, or for each "
-                              "head, is needed",
-                              count);
+      return stow_kernel_fail(
+          call, STOW_ERR_INVALID_ARGUMENT,
+          "operand 5 (beta) has %zu elements, expected one per step or one per head", count);
     }
   }
   return STOW_OK;
@@ -114,9 +114,9 @@ static void decay_state(const layer* l, size_t batch, size_t head, size_t step,
                         const workspace* w) {
   const stow_tensor* decay = stow_kernel_operand(l->call, DECAY);
   size_t first = ((batch * l->steps + step) * l->kv_heads + head) * l->decays;
-  stowi_load_f32(decay->dtype, decay->data, first, l->decays, w->decay);
+  stowi_kernel_load_f32(decay->dtype, decay->data, first, l->decays, w->decay);
   for (size_t i = 0; i < l->key_size; ++i) {
-    float factor = stowi_expf(w->decay[l->decays == 1 ? 0 : i]);
+    float factor = stowi_kernel_expf(w->decay[l->decays == 1 ? 0 : i]);
     float* row = w->state + i * l->value_size;
     for (size_t j = 0; j < l->value_size; ++j) {
       row[j] *= factor;
@@ -124,9 +124,9 @@ static void decay_state(const layer* l, size_t batch, size_t head, size_t step,
   }
 }
 
-STOWI_LOOP(add_row, (const float* from, float factor, float* to, size_t count),
-           (from, factor, to, count)) {
-  STOWI_INDEPENDENT
+STOWI_KERNEL_LOOP(add_row, (const float* from, float factor, float* to, size_t count),
+                  (from, factor, to, count)) {
+  STOWI_KERNEL_INDEPENDENT
   for (size_t j = 0; j < count; ++j) {
     to[j] += factor * from[j];
   }
@@ -143,7 +143,7 @@ static void read_state(const layer* l, const float* vector, const workspace* w) 
 static void correct_value(const layer* l, size_t batch, size_t head, size_t step,
                           const workspace* w) {
   size_t at = (batch * l->steps + step) * l->betas + (l->betas == 1 ? 0 : head);
-  float beta = (float)stowi_float_at(stow_kernel_operand(l->call, BETA), at);
+  float beta = (float)stowi_kernel_float_at(stow_kernel_operand(l->call, BETA), at);
   read_state(l, w->k, w);
   for (size_t j = 0; j < l->value_size; ++j) {
     w->v[j] = beta * (w->v[j] - w->sum[j]);
@@ -156,9 +156,10 @@ static void add_to_state(const layer* l, const workspace* w) {
   }
 }
 
-static void load_row(const stowi_heads* heads, size_t batch, size_t head, size_t step, size_t size,
-                     float* out) {
-  stowi_load_f32(heads->dtype, heads->data, stowi_heads_at(heads, batch, head, step), size, out);
+static void load_row(const stowi_kernel_heads* heads, size_t batch, size_t head, size_t step,
+                     size_t size, float* out) {
+  stowi_kernel_load_f32(heads->dtype, heads->data, stowi_kernel_heads_at(heads, batch, head, step),
+                        size, out);
 }
 
 static void run_step(const layer* l, size_t batch, size_t head, size_t step, const workspace* w) {
@@ -178,8 +179,8 @@ static void run_step(const layer* l, size_t batch, size_t head, size_t step, con
     for (size_t j = 0; j < l->value_size; ++j) {
       w->sum[j] *= l->scale;
     }
-    size_t at = stowi_heads_at(&l->out, batch, h, step);
-    stowi_store_f32(l->out.dtype, l->out.data, at, l->value_size, w->sum);
+    size_t at = stowi_kernel_heads_at(&l->out, batch, h, step);
+    stowi_kernel_store_f32(l->out.dtype, l->out.data, at, l->value_size, w->sum);
   }
 }
 
@@ -187,23 +188,23 @@ static void run_task(void* user, size_t begin, size_t end, uint32_t worker) {
   const layer* l = user;
   const stow_tensor* past = stow_kernel_operand(l->call, STATE);
   stow_tensor* state = stow_kernel_result(l->call, 1);
-  stowi_carve carve = {(unsigned char*)l->call->scratch + worker * l->stride, 0};
+  stowi_kernel_carve carve = {(unsigned char*)l->call->scratch + worker * l->stride, 0};
   workspace w = take_workspace(l, &carve);
   size_t count = l->key_size * l->value_size;
   for (size_t i = begin; i < end; ++i) {
     memset(w.state, 0, count * sizeof(float));
     if (past != NULL) {
-      stowi_load_f32(past->dtype, past->data, i * count, count, w.state);
+      stowi_kernel_load_f32(past->dtype, past->data, i * count, count, w.state);
     }
     for (size_t step = 0; step < l->steps; ++step) {
       run_step(l, i / l->kv_heads, i % l->kv_heads, step, &w);
     }
-    stowi_store_f32(state->dtype, state->data, i * count, count, w.state);
+    stowi_kernel_store_f32(state->dtype, state->data, i * count, count, w.state);
   }
 }
 
 static stow_status scratch_linear(const stow_kernel_call* call, uint64_t* out_bytes) {
-  *out_bytes = stowi_times(call->workers, read_layer(call).stride);
+  *out_bytes = stowi_kernel_times(call->workers, read_layer(call).stride);
   return STOW_OK;
 }
 
@@ -219,9 +220,9 @@ static stow_status run_linear(stow_kernel_call* call) {
   }
   if (past != NULL &&
       stow_tensor_elements(past) != l.batches * l.kv_heads * l.key_size * l.value_size) {
-    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "the state must have all its elements");
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "the state is incomplete");
   }
-  stow_status status = stowi_need_plain(call);
+  stow_status status = stowi_kernel_need_plain(call);
   status = status == STOW_OK ? read_rates(&l) : status;
   if (status == STOW_OK && l.key_size * l.value_size != 0) {
     stow_kernel_split(call, l.batches * l.kv_heads, 1, run_task, &l);

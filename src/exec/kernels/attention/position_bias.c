@@ -45,8 +45,9 @@ static void bias_task(void* user, size_t begin, size_t end, uint32_t worker) {
     int64_t query = (int64_t)(row % b->queries);
     size_t head = row / b->queries;
     for (size_t k = 0; k < b->keys; ++k) {
-      double value = stowi_float_at(b->table, bucket_of(b, (int64_t)k - query) * b->heads + head);
-      stowi_store_f64(b->out->dtype, b->out->data, row * b->keys + k, 1, &value);
+      double value =
+          stowi_kernel_float_at(b->table, bucket_of(b, (int64_t)k - query) * b->heads + head);
+      stowi_kernel_store_f64(b->out->dtype, b->out->data, row * b->keys + k, 1, &value);
     }
   }
 }
@@ -58,22 +59,23 @@ static stow_status run_position_bias(stow_kernel_call* call) {
               .both_ways = stow_kernel_bool(call, "bidirectional", false)};
   b.buckets = (size_t)b.table->dims[0];
   b.heads = (size_t)b.table->dims[1];
-  const int64_t lengths[] = {stowi_int_at(stow_kernel_operand(call, 1), 0),
-                             stowi_int_at(stow_kernel_operand(call, 2), 0)};
+  const int64_t lengths[] = {stowi_kernel_int_at(stow_kernel_operand(call, 1), 0),
+                             stowi_kernel_int_at(stow_kernel_operand(call, 2), 0)};
   for (size_t i = 0; i < 2; ++i) {
     if (lengths[i] < 0 || lengths[i] > b.out->dims[2 + i]) {
-      return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "length %lld is not in [0, %lld]",
-                              (long long)lengths[i], (long long)b.out->dims[2 + i]);
+      return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
+                              "length %lld is out of range (0 to %lld)", (long long)lengths[i],
+                              (long long)b.out->dims[2 + i]);
     }
     b.out->dims[2 + i] = lengths[i];
   }
   if (b.buckets == 0 || b.max_distance <= (int64_t)(b.buckets / (b.both_ways ? 4 : 2))) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                            "max_distance %lld leaves nothing to %zu buckets",
+                            "max_distance %lld is too small for %zu buckets",
                             (long long)b.max_distance, b.buckets);
   }
-  if (stowi_kind(b.table->dtype) != STOW_KIND_FLOAT) {
-    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "the table must be floats");
+  if (stowi_kernel_kind(b.table->dtype) != STOW_KIND_FLOAT) {
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "the table must have floats");
   }
   if (stow_tensor_elements(b.out) == 0) {
     return STOW_OK;  // of a length that none can walk, perhaps

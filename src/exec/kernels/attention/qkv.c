@@ -6,7 +6,6 @@
 
 #include "exec/kernels/attention/attend.h"
 #include "exec/kernels/attention/fused.h"
-#include "exec/kernels/attention/mask.h"
 #include "exec/kernels/matrix/gemm.h"
 #include "exec/kernels/support/convert.h"
 #include "exec/kernels/support/kernel.h"
@@ -29,9 +28,9 @@ enum {
 
 typedef struct plan {
   const stow_kernel_call* call;
-  stowi_attention a;
-  stowi_kept kept[2];  // k, v
-  stowi_join join[2];
+  stowi_kernel_attention a;
+  stowi_kernel_kept kept[2];  // k, v
+  stowi_kernel_join join[2];
   int64_t* past_counts;
   size_t rows, inputs, columns;  // of the product
   float* x;                      // NULL where the operand is f32
@@ -50,24 +49,25 @@ static void read_widths(const stow_kernel_call* call, size_t columns, size_t* k,
   *v = is_given ? (size_t)sizes->ints[2] : columns / 3;
 }
 
-static stowi_heads part_of_product(const plan* p, size_t first, size_t size) {
+static stowi_kernel_heads part_of_product(const plan* p, size_t first, size_t size) {
   size_t batch = p->a.queries * p->columns;
-  return (stowi_heads){p->product, STOW_F32, first, batch, size, p->columns};
+  return (stowi_kernel_heads){p->product, STOW_F32, first, batch, size, p->columns};
 }
 
-static void plan_product(plan* p, stowi_carve* carve) {
+static void plan_product(plan* p, stowi_kernel_carve* carve) {
   const stow_tensor* x = stow_kernel_operand(p->call, X);
   const stow_tensor* w = stow_kernel_operand(p->call, W);
   p->rows = (size_t)x->dims[0] * (size_t)x->dims[1];
   p->inputs = (size_t)x->dims[2];
   p->columns = (size_t)w->dims[1];
-  uint64_t inputs = x->dtype == STOW_F32 ? 0 : stowi_times(p->rows, p->inputs);
-  uint64_t weights = w->dtype == STOW_F32 ? 0 : stowi_times(p->inputs, p->columns);
-  p->x = stowi_carve_take(carve, inputs, sizeof(float));
-  p->w = stowi_carve_take(carve, weights, sizeof(float));
-  p->product = stowi_carve_take(carve, stowi_times(p->rows, p->columns), sizeof(float));
-  uint64_t room = stowi_gemm_scratch(p->rows, p->columns, p->inputs, p->call->workers);
-  p->gemm = stowi_carve_take(carve, room, 1);
+  uint64_t inputs = x->dtype == STOW_F32 ? 0 : stowi_kernel_times(p->rows, p->inputs);
+  uint64_t weights = w->dtype == STOW_F32 ? 0 : stowi_kernel_times(p->inputs, p->columns);
+  p->x = stowi_kernel_carve_take(carve, inputs, sizeof(float));
+  p->w = stowi_kernel_carve_take(carve, weights, sizeof(float));
+  p->product =
+      stowi_kernel_carve_take(carve, stowi_kernel_times(p->rows, p->columns), sizeof(float));
+  uint64_t room = stowi_kernel_gemm_scratch(p->rows, p->columns, p->inputs, p->call->workers);
+  p->gemm = stowi_kernel_carve_take(carve, room, 1);
 }
 
 // More than there is room for where what is said makes no sense.
@@ -76,26 +76,26 @@ static size_t past_length(const plan* p, bool is_counting) {
   if (past == NULL) {
     return 0;
   }
-  size_t room = stowi_kept_room(past);
+  size_t room = stowi_kernel_kept_room(past);
   if (!p->is_shared) {
     return room;
   }
   if (is_counting) {
     return room < p->a.queries ? 0 : room - p->a.queries;
   }
-  int64_t said = stowi_int_at(stow_kernel_operand(p->call, PAST_LENGTH), 0);
+  int64_t said = stowi_kernel_int_at(stow_kernel_operand(p->call, PAST_LENGTH), 0);
   return said < 0 || (uint64_t)said > room ? room + 1 : (size_t)said;
 }
 
-static void plan_keys(plan* p, size_t k_width, stowi_carve* carve) {
-  stowi_attention* a = &p->a;
+static void plan_keys(plan* p, size_t k_width, stowi_kernel_carve* carve) {
+  stowi_kernel_attention* a = &p->a;
   const stow_tensor* past = stow_kernel_operand(p->call, PAST);
   p->past = past_length(p, carve->base == NULL);
   a->keys = p->past + a->queries;
-  p->past_counts = stowi_carve_take(carve, a->batches, sizeof(int64_t));
-  stowi_heads* const views[] = {&a->k, &a->v};
+  p->past_counts = stowi_kernel_carve_take(carve, a->batches, sizeof(int64_t));
+  stowi_kernel_heads* const views[] = {&a->k, &a->v};
   for (size_t i = 0; i < 2; ++i) {
-    stowi_kept* kept = &p->kept[i];
+    stowi_kernel_kept* kept = &p->kept[i];
     kept->size = i == 0 ? a->size : a->value_size;
     kept->fresh = part_of_product(p, (i + 1) * k_width, kept->size);
     kept->fresh_count = a->queries;
@@ -103,15 +103,16 @@ static void plan_keys(plan* p, size_t k_width, stowi_carve* carve) {
     kept->cache = stow_kernel_result(p->call, 1);
     kept->cache_part = i;
     kept->is_shared = p->is_shared;
-    *views[i] = stowi_plan_kept(a, kept, p->past_counts, p->call->workers, carve, &p->join[i]);
+    *views[i] =
+        stowi_kernel_plan_kept(a, kept, p->past_counts, p->call->workers, carve, &p->join[i]);
   }
 }
 
-static void plan_call(const stow_kernel_call* call, plan* p, stowi_carve* carve) {
+static void plan_call(const stow_kernel_call* call, plan* p, stowi_kernel_carve* carve) {
   const stow_tensor* x = stow_kernel_operand(call, X);
   stow_tensor* out = stow_kernel_result(call, 0);
   *p = (plan){.call = call, .is_shared = stow_kernel_bool(call, "share_past", false)};
-  stowi_attention* a = &p->a;
+  stowi_kernel_attention* a = &p->a;
   a->batches = (size_t)x->dims[0];
   a->queries = (size_t)x->dims[1];
   a->heads = a->kv_heads = (size_t)stow_kernel_int(call, "heads", 1);
@@ -123,13 +124,13 @@ static void plan_call(const stow_kernel_call* call, plan* p, stowi_carve* carve)
   a->value_size = v_width / a->heads;
   a->q = part_of_product(p, 0, a->size);
   plan_keys(p, k_width, carve);
-  a->out = stowi_heads_flat(out->data, out->dtype, a->heads, a->queries, a->value_size);
+  a->out = stowi_kernel_heads_flat(out->data, out->dtype, a->heads, a->queries, a->value_size);
   double scale = stow_kernel_float(call, "scale", 0);
   a->scale = scale == 0 ? 1 / sqrt((double)a->size) : scale;
   a->causal = stow_kernel_bool(call, "causal", false);
   a->left = a->right = -1;
-  a->mask = stowi_mask_of(stow_kernel_operand(call, SCORE_BIAS), 0);
-  stowi_attend_carve(a, call->workers, carve);
+  a->mask = stowi_kernel_mask_of(stow_kernel_operand(call, SCORE_BIAS), 0);
+  stowi_kernel_attend_carve(a, call->workers, carve);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -141,11 +142,11 @@ static const float* floats_of(const stow_tensor* t, const stow_tensor* zero, siz
   if (t->dtype == STOW_F32) {
     return t->data;
   }
-  stowi_load_f32(t->dtype, t->data, 0, rows * columns, buffer);
+  stowi_kernel_load_f32(t->dtype, t->data, 0, rows * columns, buffer);
   size_t zeros = zero == NULL ? 0 : stow_tensor_elements(zero);
   for (size_t i = 0; i < rows && zeros != 0; ++i) {
     for (size_t j = 0; j < columns; ++j) {
-      buffer[i * columns + j] -= (float)stowi_int_at(zero, zeros == 1 ? 0 : j);
+      buffer[i * columns + j] -= (float)stowi_kernel_int_at(zero, zeros == 1 ? 0 : j);
     }
   }
   return buffer;
@@ -157,15 +158,15 @@ static float scale_at(const plan* p, size_t column) {
   if (x == NULL || w == NULL) {
     return 1;
   }
-  double factor = stowi_float_at(w, stow_tensor_elements(w) == 1 ? 0 : column);
-  return (float)(stowi_float_at(x, 0) * factor);
+  double factor = stowi_kernel_float_at(w, stow_tensor_elements(w) == 1 ? 0 : column);
+  return (float)(stowi_kernel_float_at(x, 0) * factor);
 }
 
 static void add_bias(plan* p) {
   const stow_tensor* bias = stow_kernel_operand(p->call, BIAS);
   for (size_t j = 0; j < p->columns; ++j) {
     float factor = scale_at(p, j);
-    float addend = bias == NULL ? 0.0F : (float)stowi_float_at(bias, j);
+    float addend = bias == NULL ? 0.0F : (float)stowi_kernel_float_at(bias, j);
     for (size_t i = 0; i < p->rows; ++i) {
       float* at = &p->product[i * p->columns + j];
       *at = *at * factor + addend;
@@ -178,7 +179,7 @@ static void multiply(plan* p) {
   const stow_tensor* w = stow_kernel_operand(p->call, W);
   const stow_tensor* x_zero = stow_kernel_operand(p->call, X_ZERO);
   const stow_tensor* w_zero = stow_kernel_operand(p->call, W_ZERO);
-  stowi_gemm product = {
+  stowi_kernel_gemm product = {
       .m = p->rows,
       .n = p->columns,
       .k = p->inputs,
@@ -188,7 +189,7 @@ static void multiply(plan* p) {
       .c_row = p->columns,
       .alpha = 1,
   };
-  stowi_gemm_run(p->call, &product, p->gemm);
+  stowi_kernel_gemm_run(p->call, &product, p->gemm);
   add_bias(p);
 }
 
@@ -201,61 +202,59 @@ static stow_status check(const stow_kernel_call* call) {
   bool has_scales =
       stow_kernel_operand(call, X_SCALE) != NULL && stow_kernel_operand(call, W_SCALE) != NULL;
   bool is_float = x->dtype == STOW_F32 || x->dtype == STOW_F16 || x->dtype == STOW_BF16;
-  bool is_scaled =
-      has_scales && stowi_bits(x->dtype) == 8 && stowi_kind(x->dtype) != STOW_KIND_FLOAT;
+  bool is_scaled = has_scales && stowi_kernel_bits(x->dtype) == 8 &&
+                   stowi_kernel_kind(x->dtype) != STOW_KIND_FLOAT;
   if (!is_float && !is_scaled) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
                             "x must be f32, f16 or bf16, or integers with scales");
   }
   if (stow_kernel_operand(call, CACHE_ORDER) != NULL || stow_kernel_bool(call, "rotary", false)) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
-                            "rotations and caches whose entries other beams made are not "
-                            "supported");
+                            "rotations and beam search caches are unsupported");
   }
   if (stow_kernel_operand(call, PAST) != NULL && stow_kernel_bool(call, "share_past", false) &&
       (length == NULL || stow_tensor_elements(length) == 0)) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                            "a cache with room needs operand 6 (past length)");
+                            "a cache with spare capacity needs operand 6 (past length)");
   }
-  return stowi_need_plain(call);
+  return stowi_kernel_need_plain(call);
 }
 
 // Fails unless operand |k| is absent or has one element or |count|.
 static stow_status need_one_or(const stow_kernel_call* call, size_t k, size_t count) {
   const stow_tensor* t = stow_kernel_operand(call, k);
   bool is_one = t != NULL && stow_tensor_elements(t) == 1;
-  return is_one ? STOW_OK : stowi_need_elements(call, k, count);
+  return is_one ? STOW_OK : stowi_kernel_need_elements(call, k, count);
 }
 
 // What shapes do not tell yet.
 static stow_status check_sizes(const plan* p) {
   const stow_kernel_call* call = p->call;
-  const stowi_attention* a = &p->a;
+  const stowi_kernel_attention* a = &p->a;
   const stow_tensor* past = stow_kernel_operand(call, PAST);
-  size_t room = past == NULL ? 0 : stowi_kept_room(past);
+  size_t room = past == NULL ? 0 : stowi_kernel_kept_room(past);
   size_t k;
   size_t v;
   read_widths(call, p->columns, &k, &v);
   if (k % a->heads != 0 || v % a->heads != 0 || 2 * k + v != p->columns ||
       (k != v && stow_kernel_result(call, 1) != NULL)) {
-    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                            "k of %zu and v of %zu columns of %zu for %zu heads; a cache needs "
-                            "them to be equal",
-                            k, v, p->columns, a->heads);
+    return stow_kernel_fail(
+        call, STOW_ERR_INVALID_ARGUMENT,
+        "k has %zu columns and v %zu of %zu for %zu heads; a cache needs equal widths", k, v,
+        p->columns, a->heads);
   }
   if (past != NULL && p->is_shared && (p->past > room || a->queries > room - p->past)) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                            "a cache of %zu has no room for %zu keys after the past ones", room,
-                            a->queries);
+                            "a cache of %zu cannot hold %zu more keys", room, a->queries);
   }
   size_t kept = 2 * a->batches * a->heads * room * a->size;
-  stow_status statuses[] = {stowi_need_elements(call, BIAS, p->columns),
-                            stowi_need_elements(call, PAST, kept),
+  stow_status statuses[] = {stowi_kernel_need_elements(call, BIAS, p->columns),
+                            stowi_kernel_need_elements(call, PAST, kept),
                             need_one_or(call, X_SCALE, 1),
                             need_one_or(call, W_SCALE, p->columns),
                             need_one_or(call, X_ZERO, 1),
                             need_one_or(call, W_ZERO, p->columns),
-                            stowi_need_bias(call, SCORE_BIAS, a)};
+                            stowi_kernel_need_bias(call, SCORE_BIAS, a)};
   for (size_t i = 0; i < sizeof(statuses) / sizeof(statuses[0]); ++i) {
     if (statuses[i] != STOW_OK) {
       return statuses[i];
@@ -266,7 +265,7 @@ static stow_status check_sizes(const plan* p) {
 
 static stow_status scratch_qkv(const stow_kernel_call* call, uint64_t* out_bytes) {
   plan p;
-  stowi_carve carve = {NULL, 0};
+  stowi_kernel_carve carve = {NULL, 0};
   plan_call(call, &p, &carve);
   *out_bytes = carve.used;
   return STOW_OK;
@@ -278,15 +277,15 @@ static stow_status run_qkv(stow_kernel_call* call) {
     return status;
   }
   plan p;
-  stowi_carve carve = {call->scratch, 0};
+  stowi_kernel_carve carve = {call->scratch, 0};
   plan_call(call, &p, &carve);
   status = check_sizes(&p);
   if (status == STOW_OK) {
-    status = stowi_place_queries(call, MASK, p.past, p.past_counts, &p.a);
+    status = stowi_kernel_place_queries(call, MASK, p.past, p.past_counts, &p.a);
   }
   if (status == STOW_OK) {
     multiply(&p);
-    stowi_attend_joined(call, p.join, &p.a);
+    stowi_kernel_attend_joined(call, p.join, &p.a);
   }
   return status;
 }

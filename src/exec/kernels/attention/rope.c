@@ -20,7 +20,7 @@ typedef struct rope {
   bool interleaved;
 } rope;
 
-#define HALF (STOWI_BLOCK / 2)
+#define HALF (STOWI_KERNEL_BLOCK / 2)
 
 // |count| pairs from pair |i| on; the first elements stand at |at|, the second ones |apart| after.
 static void turn_f32(const rope* r, size_t at, size_t apart, size_t table, size_t count) {
@@ -28,43 +28,43 @@ static void turn_f32(const rope* r, size_t at, size_t apart, size_t table, size_
   float y[HALF];
   float cosines[HALF];
   float sines[HALF];
-  stowi_load_f32(r->cosines->dtype, r->cosines->data, table, count, cosines);
-  stowi_load_f32(r->sines->dtype, r->sines->data, table, count, sines);
-  stowi_load_f32(r->x->dtype, r->x->data, at, count, x);
-  stowi_load_f32(r->x->dtype, r->x->data, at + apart, count, y);
+  stowi_kernel_load_f32(r->cosines->dtype, r->cosines->data, table, count, cosines);
+  stowi_kernel_load_f32(r->sines->dtype, r->sines->data, table, count, sines);
+  stowi_kernel_load_f32(r->x->dtype, r->x->data, at, count, x);
+  stowi_kernel_load_f32(r->x->dtype, r->x->data, at + apart, count, y);
   for (size_t i = 0; i < count; ++i) {
     float first = x[i] * cosines[i] - y[i] * sines[i];
     y[i] = x[i] * sines[i] + y[i] * cosines[i];
     x[i] = first;
   }
-  stowi_store_f32(r->out->dtype, r->out->data, at, count, x);
-  stowi_store_f32(r->out->dtype, r->out->data, at + apart, count, y);
+  stowi_kernel_store_f32(r->out->dtype, r->out->data, at, count, x);
+  stowi_kernel_store_f32(r->out->dtype, r->out->data, at + apart, count, y);
 }
 
 // The same for pairs of neighbours.
 static void turn_neighbours(const rope* r, size_t at, size_t table, size_t count) {
-  float x[STOWI_BLOCK];
+  float x[STOWI_KERNEL_BLOCK];
   float cosines[HALF];
   float sines[HALF];
-  stowi_load_f32(r->cosines->dtype, r->cosines->data, table, count, cosines);
-  stowi_load_f32(r->sines->dtype, r->sines->data, table, count, sines);
-  stowi_load_f32(r->x->dtype, r->x->data, at, 2 * count, x);
+  stowi_kernel_load_f32(r->cosines->dtype, r->cosines->data, table, count, cosines);
+  stowi_kernel_load_f32(r->sines->dtype, r->sines->data, table, count, sines);
+  stowi_kernel_load_f32(r->x->dtype, r->x->data, at, 2 * count, x);
   for (size_t i = 0; i < count; ++i) {
     float first = x[2 * i] * cosines[i] - x[2 * i + 1] * sines[i];
     x[2 * i + 1] = x[2 * i] * sines[i] + x[2 * i + 1] * cosines[i];
     x[2 * i] = first;
   }
-  stowi_store_f32(r->out->dtype, r->out->data, at, 2 * count, x);
+  stowi_kernel_store_f32(r->out->dtype, r->out->data, at, 2 * count, x);
 }
 
 static void turn_f64(const rope* r, size_t at, size_t apart, size_t table) {
-  double c = stowi_float_at(r->cosines, table);
-  double s = stowi_float_at(r->sines, table);
-  double x = stowi_float_at(r->x, at);
-  double y = stowi_float_at(r->x, at + apart);
+  double c = stowi_kernel_float_at(r->cosines, table);
+  double s = stowi_kernel_float_at(r->sines, table);
+  double x = stowi_kernel_float_at(r->x, at);
+  double y = stowi_kernel_float_at(r->x, at + apart);
   double turned[] = {x * c - y * s, x * s + y * c};
-  stowi_store_f64(r->out->dtype, r->out->data, at, 1, &turned[0]);
-  stowi_store_f64(r->out->dtype, r->out->data, at + apart, 1, &turned[1]);
+  stowi_kernel_store_f64(r->out->dtype, r->out->data, at, 1, &turned[0]);
+  stowi_kernel_store_f64(r->out->dtype, r->out->data, at + apart, 1, &turned[1]);
 }
 
 static void turn_row(const rope* r, size_t first, size_t table) {
@@ -81,22 +81,22 @@ static void turn_row(const rope* r, size_t first, size_t table) {
     }
   }
   size_t rest = r->size - r->turned;
-  size_t width = stowi_bits(r->x->dtype) / 8;
+  size_t width = stowi_kernel_bits(r->x->dtype) / 8;
   if (rest != 0 && r->out->data != r->x->data) {
     memcpy((unsigned char*)r->out->data + (first + r->turned) * width,
            (const unsigned char*)r->x->data + (first + r->turned) * width, rest * width);
   }
 }
 
-// Which row of the tables belongs to this place; table_rows or more where there is none.
+// Which row of the tables belongs to this place; table_rows or more if there is none.
 static size_t table_row(const rope* r, size_t batch, size_t s) {
   if (r->positions == NULL) {
     return batch * r->table_batch + s;
   }
   size_t count = stow_tensor_elements(r->positions);
   int64_t position = count == 1 && r->batches * r->sequence != 1
-                         ? stowi_int_at(r->positions, 0) + (int64_t)s
-                         : stowi_int_at(r->positions, (batch * r->sequence + s) % count);
+                         ? stowi_kernel_int_at(r->positions, 0) + (int64_t)s
+                         : stowi_kernel_int_at(r->positions, (batch * r->sequence + s) % count);
   return position < 0 ? SIZE_MAX : (size_t)position;
 }
 
@@ -132,20 +132,21 @@ static void read_rows(const stow_kernel_call* call, rope* r) {
 static stow_status check_rows(const stow_kernel_call* call, const rope* r) {
   if (r->turned % 2 != 0 || r->turned > r->size || r->turned > 2 * r->pairs) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                            "%zu of %zu elements cannot be turned by %zu pairs", r->turned, r->size,
-                            r->pairs);
+                            "%zu of %zu elements cannot be rotated by %zu pairs", r->turned,
+                            r->size, r->pairs);
   }
   size_t count = r->positions == NULL ? 1 : stow_tensor_elements(r->positions);
   if (count != 1 && count != r->sequence && count != r->batches * r->sequence) {
-    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "%zu positions for %zu batches of %zu",
-                            count, r->batches, r->sequence);
+    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
+                            "%zu positions do not fit %zu batches of %zu", count, r->batches,
+                            r->sequence);
   }
   for (size_t b = 0; b < r->batches; ++b) {
     for (size_t s = 0; s < r->sequence; ++s) {
       if (table_row(r, b, s) >= r->table_rows) {
         return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                                "position %zu of batch %zu is not in a table of %zu rows", s, b,
-                                r->table_rows);
+                                "position %zu of batch %zu is out of range (a table of %zu rows)",
+                                s, b, r->table_rows);
       }
     }
   }
@@ -159,7 +160,7 @@ static stow_status run_rope(stow_kernel_call* call) {
             .positions = stow_kernel_operand(call, 3),
             .out = stow_kernel_result(call, 0),
             .interleaved = stow_kernel_bool(call, "interleaved", false)};
-  if (stowi_kind(r.x->dtype) != STOW_KIND_FLOAT || stowi_bits(r.x->dtype) < 16) {
+  if (stowi_kernel_kind(r.x->dtype) != STOW_KIND_FLOAT || stowi_kernel_bits(r.x->dtype) < 16) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "x must be f32, f16, bf16 or f64");
   }
   if (stow_tensor_elements(r.x) == 0) {

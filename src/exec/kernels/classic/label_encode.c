@@ -15,33 +15,33 @@
 typedef struct job {
   const stow_tensor* x;
   const stow_tensor* y;
-  stowi_list keys;
-  stowi_list values;
-  const stowi_entry* entries;
+  stowi_kernel_list keys;
+  stowi_kernel_list values;
+  const stowi_kernel_entry* entries;
   bool is_real;  // the values
   double default_real;
   int64_t default_int;
 } job;
 
 static bool is_real(const stow_tensor* tensor) {
-  return stowi_kind(tensor->dtype) == STOW_KIND_FLOAT;
+  return stowi_kernel_kind(tensor->dtype) == STOW_KIND_FLOAT;
 }
 
 // The first of these lists that is there.
-static stowi_list first_list(const stow_kernel_call* call, const char* const* names) {
-  stowi_list list = {0, NULL, NULL};
+static stowi_kernel_list first_list(const stow_kernel_call* call, const char* const* names) {
+  stowi_kernel_list list = {0, NULL, NULL};
   for (size_t i = 0; i < 3 && list.count == 0; ++i) {
-    list = stowi_list_of(call, names[i]);
+    list = stowi_kernel_list_of(call, names[i]);
   }
   return list;
 }
 
-static stowi_list keys_of(const stow_kernel_call* call) {
+static stowi_kernel_list keys_of(const stow_kernel_call* call) {
   static const char* const names[] = {"keys_tensor", "keys_int64s", "keys_floats"};
   return first_list(call, names);
 }
 
-static stowi_list values_of(const stow_kernel_call* call) {
+static stowi_kernel_list values_of(const stow_kernel_call* call) {
   static const char* const names[] = {"values_tensor", "values_int64s", "values_floats"};
   return first_list(call, names);
 }
@@ -52,66 +52,66 @@ static int64_t key_of(const job* j, size_t i) {
   stow_tensor one = {&real, STOW_F64, 0, {0}};
   int64_t key;
   if (!is_real(j->x)) {
-    return stowi_list_int(&j->keys, i);
+    return stowi_kernel_list_int(&j->keys, i);
   }
-  real = stowi_list_real(&j->keys, i);
-  stowi_load_keys(&one, 0, 1, INT64_MAX, &key);
+  real = stowi_kernel_list_real(&j->keys, i);
+  stowi_kernel_load_keys(&one, 0, 1, INT64_MAX, &key);
   return key;
 }
 
-static void sort_keys(const job* j, stowi_entry* entries) {
+static void sort_keys(const job* j, stowi_kernel_entry* entries) {
   for (size_t i = 0; i < j->keys.count; ++i) {
-    entries[i] = (stowi_entry){key_of(j, i), 0, i};
+    entries[i] = (stowi_kernel_entry){key_of(j, i), 0, i};
   }
-  stowi_sort_entries(entries, j->keys.count);
+  stowi_kernel_sort_entries(entries, j->keys.count);
 }
 
 static void store_value(const job* j, size_t i, size_t found) {
   if (j->is_real) {
-    double value =
-        found == SIZE_MAX ? j->default_real : stowi_list_real(&j->values, j->entries[found].index);
-    stowi_store_f64(j->y->dtype, j->y->data, i, 1, &value);
+    double value = found == SIZE_MAX ? j->default_real
+                                     : stowi_kernel_list_real(&j->values, j->entries[found].index);
+    stowi_kernel_store_f64(j->y->dtype, j->y->data, i, 1, &value);
   } else {
-    int64_t value =
-        found == SIZE_MAX ? j->default_int : stowi_list_int(&j->values, j->entries[found].index);
-    stowi_store_i64(j->y->dtype, j->y->data, i, 1, &value);
+    int64_t value = found == SIZE_MAX ? j->default_int
+                                      : stowi_kernel_list_int(&j->values, j->entries[found].index);
+    stowi_kernel_store_i64(j->y->dtype, j->y->data, i, 1, &value);
   }
 }
 
 // u64 keys are loaded as their bits, as the list has them.
 static void load_keys(const job* j, size_t first, size_t count, int64_t* out) {
   if (is_real(j->x)) {
-    stowi_load_keys(j->x, first, count, INT64_MAX, out);
+    stowi_kernel_load_keys(j->x, first, count, INT64_MAX, out);
   } else {
-    stowi_load_i64(j->x->dtype, j->x->data, first, count, out);
+    stowi_kernel_load_i64(j->x->dtype, j->x->data, first, count, out);
   }
 }
 
 static void encode_task(void* user, size_t begin, size_t end, uint32_t worker) {
   const job* j = user;
-  int64_t keys[STOWI_BLOCK];
+  int64_t keys[STOWI_KERNEL_BLOCK];
   (void)worker;
-  for (size_t i = begin; i < end; i += STOWI_BLOCK) {
-    size_t count = stowi_smaller(STOWI_BLOCK, end - i);
+  for (size_t i = begin; i < end; i += STOWI_KERNEL_BLOCK) {
+    size_t count = stowi_kernel_smaller(STOWI_KERNEL_BLOCK, end - i);
     load_keys(j, i, count, keys);
     for (size_t k = 0; k < count; ++k) {
-      store_value(j, i + k, stowi_find_entry(j->entries, j->keys.count, keys[k], 0));
+      store_value(j, i + k, stowi_kernel_find_entry(j->entries, j->keys.count, keys[k], 0));
     }
   }
 }
 
 static void read_default(const stow_kernel_call* call, job* j) {
-  stowi_list tensor = stowi_list_of(call, "default_tensor");
+  stowi_kernel_list tensor = stowi_kernel_list_of(call, "default_tensor");
   j->default_real = stow_kernel_float(call, "default_float", -0.0);
   j->default_int = stow_kernel_int(call, "default_int64", -1);
   if (tensor.count != 0) {
-    j->default_real = stowi_list_real(&tensor, 0);
-    j->default_int = stowi_list_int(&tensor, 0);
+    j->default_real = stowi_kernel_list_real(&tensor, 0);
+    j->default_int = stowi_kernel_list_int(&tensor, 0);
   }
 }
 
 static stow_status scratch_label_encode(const stow_kernel_call* call, uint64_t* out_bytes) {
-  *out_bytes = stowi_times(keys_of(call).count, sizeof(stowi_entry));
+  *out_bytes = stowi_kernel_times(keys_of(call).count, sizeof(stowi_kernel_entry));
   return STOW_OK;
 }
 
@@ -122,19 +122,20 @@ static stow_status run_label_encode(stow_kernel_call* call) {
            .values = values_of(call),
            .entries = call->scratch,
            .is_real = is_real(call->results[0])};
-  if (stowi_kind(j.x->dtype) == STOW_KIND_COMPLEX || stowi_bits(j.x->dtype) < 8 ||
-      stowi_kind(j.y->dtype) == STOW_KIND_COMPLEX || stowi_bits(j.y->dtype) < 8) {
+  if (stowi_kernel_kind(j.x->dtype) == STOW_KIND_COMPLEX || stowi_kernel_bits(j.x->dtype) < 8 ||
+      stowi_kernel_kind(j.y->dtype) == STOW_KIND_COMPLEX || stowi_kernel_bits(j.y->dtype) < 8) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "elements must be floats or integers");
   }
   if (j.keys.count != j.values.count) {
-    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "there are %zu keys and %zu values",
-                            j.keys.count, j.values.count);
+    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
+                            "the number of keys (%zu) and of values (%zu) differ", j.keys.count,
+                            j.values.count);
   }
   read_default(call, &j);
   sort_keys(&j, call->scratch);
   size_t count = stow_tensor_elements(j.x);
-  if (stowi_is_divisible(call)) {
-    stow_kernel_split(call, count, STOWI_GRAIN / 16, encode_task, &j);
+  if (stowi_kernel_is_divisible(call)) {
+    stow_kernel_split(call, count, STOWI_KERNEL_GRAIN / 16, encode_task, &j);
   } else {
     encode_task(&j, 0, count, 0);
   }

@@ -18,10 +18,10 @@ static bool names_tensor(stow_str s, const char* name) {
           memcmp(s.data + size, suffix, suffix_size) == 0);
 }
 
-stowi_list stowi_list_of(const stow_kernel_call* call, const char* name) {
+stowi_kernel_list stowi_kernel_list_of(const stow_kernel_call* call, const char* name) {
   const stow_attr* tensors = stow_kernel_attr(call, "tensors");
   const stow_attr* attr = stow_kernel_attr(call, name);
-  stowi_list list = {0, NULL, NULL};
+  stowi_kernel_list list = {0, NULL, NULL};
   size_t named = tensors != NULL && tensors->kind == STOW_ATTR_STRINGS ? tensors->count : 0;
   for (size_t i = 0; i < named; ++i) {
     const stow_tensor* tensor = stow_kernel_operand(call, 1 + i);
@@ -39,9 +39,9 @@ stowi_list stowi_list_of(const stow_kernel_call* call, const char* name) {
   return list;
 }
 
-double stowi_list_real(const stowi_list* list, size_t i) {
+double stowi_kernel_list_real(const stowi_kernel_list* list, size_t i) {
   if (list->tensor != NULL) {
-    return stowi_float_at(list->tensor, i);
+    return stowi_kernel_float_at(list->tensor, i);
   }
   if (list->attr->kind == STOW_ATTR_FLOATS) {
     return list->attr->floats[i];
@@ -49,58 +49,59 @@ double stowi_list_real(const stowi_list* list, size_t i) {
   return list->attr->kind == STOW_ATTR_INTS ? (double)list->attr->ints[i] : 0;
 }
 
-int64_t stowi_list_int(const stowi_list* list, size_t i) {
+int64_t stowi_kernel_list_int(const stowi_kernel_list* list, size_t i) {
   if (list->tensor != NULL) {
-    return stowi_int_at(list->tensor, i);
+    return stowi_kernel_int_at(list->tensor, i);
   }
   if (list->attr->kind == STOW_ATTR_FLOATS) {
     int64_t number;
-    stowi_load_i64(STOW_F64, list->attr->floats, i, 1, &number);
+    stowi_kernel_load_i64(STOW_F64, list->attr->floats, i, 1, &number);
     return number;
   }
   return list->attr->kind == STOW_ATTR_INTS ? list->attr->ints[i] : 0;
 }
 
-bool stowi_list_is(const stowi_list* list, size_t i, const char* text) {
+bool stowi_kernel_list_is(const stowi_kernel_list* list, size_t i, const char* text) {
   return list->attr != NULL && list->attr->kind == STOW_ATTR_STRINGS &&
          is_text(list->attr->strings[i], text, strlen(text));
 }
 
-void stowi_list_load(const stowi_list* list, size_t first, size_t count, double* out) {
+void stowi_kernel_list_load(const stowi_kernel_list* list, size_t first, size_t count,
+                            double* out) {
   if (list->tensor != NULL) {
-    stowi_load_f64(list->tensor->dtype, list->tensor->data, first, count, out);
+    stowi_kernel_load_f64(list->tensor->dtype, list->tensor->data, first, count, out);
     return;
   }
   for (size_t i = 0; i < count; ++i) {
-    out[i] = stowi_list_real(list, first + i);
+    out[i] = stowi_kernel_list_real(list, first + i);
   }
 }
 
-double stowi_list_dot(const stowi_list* list, size_t first, const stow_tensor* x, size_t x_first,
-                      size_t count) {
-  double a[STOWI_BLOCK];
-  double b[STOWI_BLOCK];
+double stowi_kernel_list_dot(const stowi_kernel_list* list, size_t first, const stow_tensor* x,
+                             size_t x_first, size_t count) {
+  double a[STOWI_KERNEL_BLOCK];
+  double b[STOWI_KERNEL_BLOCK];
   double sum = 0;
-  for (size_t i = 0; i < count; i += STOWI_BLOCK) {
-    size_t part = stowi_smaller(STOWI_BLOCK, count - i);
-    stowi_list_load(list, first + i, part, a);
-    stowi_load_f64(x->dtype, x->data, x_first + i, part, b);
+  for (size_t i = 0; i < count; i += STOWI_KERNEL_BLOCK) {
+    size_t part = stowi_kernel_smaller(STOWI_KERNEL_BLOCK, count - i);
+    stowi_kernel_list_load(list, first + i, part, a);
+    stowi_kernel_load_f64(x->dtype, x->data, x_first + i, part, b);
     for (size_t k = 0; k < part; ++k) {
       a[k] *= b[k];
     }
-    sum += stowi_sum_f64(a, part);
+    sum += stowi_kernel_sum_f64(a, part);
   }
   return sum;
 }
 
-stowi_table stowi_table_of(const stow_tensor* x) {
+stowi_kernel_table stowi_kernel_table_of(const stow_tensor* x) {
   if (x->rank == 0) {
-    return (stowi_table){1, 1};
+    return (stowi_kernel_table){1, 1};
   }
   size_t columns = (size_t)x->dims[x->rank - 1];
   size_t rows = 1;
   for (uint32_t i = 0; i + 1 < x->rank; ++i) {
     rows *= (size_t)x->dims[i];
   }
-  return (stowi_table){rows, columns};
+  return (stowi_kernel_table){rows, columns};
 }

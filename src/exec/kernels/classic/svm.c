@@ -8,7 +8,6 @@
 
 #include "exec/kernels/classic/lists.h"
 #include "exec/kernels/classic/models.h"
-#include "exec/kernels/classic/scores.h"
 #include "exec/kernels/rows/axes.h"
 #include "exec/kernels/rows/reals.h"
 #include "exec/kernels/support/carve.h"
@@ -18,18 +17,18 @@ typedef enum kernel_kind { LINEAR, POLY, RBF, SIGMOID } kernel_kind;
 typedef struct job {
   const stow_tensor* x;
   size_t features;
-  stowi_list coefficients;
-  stowi_list vectors;
-  stowi_list rho;
-  stowi_list prob_a;
-  stowi_list prob_b;
-  stowi_list labels;
-  stowi_list per_class;
+  stowi_kernel_list coefficients;
+  stowi_kernel_list vectors;
+  stowi_kernel_list rho;
+  stowi_kernel_list prob_a;
+  stowi_kernel_list prob_b;
+  stowi_kernel_list labels;
+  stowi_kernel_list per_class;
   kernel_kind kind;
   double gamma;
   double coef0;
   double degree;
-  stowi_transform transform;
+  stowi_kernel_transform transform;
   size_t vector_count;
   size_t classes;
   size_t columns;
@@ -72,14 +71,14 @@ static room room_of(const job* j, uint32_t worker) {
 }
 
 // Of a classifier; a regressor has a number for it. Where sums overflow, the call is refused later.
-static size_t count_vectors(const stow_kernel_call* call, const stowi_list* per_class) {
+static size_t count_vectors(const stow_kernel_call* call, const stowi_kernel_list* per_class) {
   if (per_class->count == 0) {
     int64_t supports = stow_kernel_int(call, "n_supports", 0);
     return supports > 0 ? (size_t)supports : 0;
   }
   size_t sum = 0;
   for (size_t i = 0; i < per_class->count; ++i) {
-    int64_t count = stowi_list_int(per_class, i);
+    int64_t count = stowi_kernel_list_int(per_class, i);
     sum += count > 0 && count < INT32_MAX ? (size_t)count : 0;
   }
   return sum;
@@ -88,27 +87,28 @@ static size_t count_vectors(const stow_kernel_call* call, const stowi_list* per_
 static void read_model(const stow_kernel_call* call, job* j) {
   const stow_tensor* scores = call->results[call->result_count - 1];
   j->x = call->operands[0];
-  j->features = stowi_table_of(j->x).columns;
-  j->coefficients = stowi_list_of(call, "coefficients");
-  j->vectors = stowi_list_of(call, "support_vectors");
-  j->rho = stowi_list_of(call, "rho");
-  j->prob_a = stowi_list_of(call, "prob_a");
-  j->prob_b = stowi_list_of(call, "prob_b");
-  j->labels = stowi_list_of(call, "classlabels_ints");
-  j->per_class = stowi_list_of(call, "vectors_per_class");
+  j->features = stowi_kernel_table_of(j->x).columns;
+  j->coefficients = stowi_kernel_list_of(call, "coefficients");
+  j->vectors = stowi_kernel_list_of(call, "support_vectors");
+  j->rho = stowi_kernel_list_of(call, "rho");
+  j->prob_a = stowi_kernel_list_of(call, "prob_a");
+  j->prob_b = stowi_kernel_list_of(call, "prob_b");
+  j->labels = stowi_kernel_list_of(call, "classlabels_ints");
+  j->per_class = stowi_kernel_list_of(call, "vectors_per_class");
   j->vector_count = count_vectors(call, &j->per_class);
   j->classes = j->labels.count == 0 ? 1 : j->labels.count;
-  j->columns = stowi_table_of(scores).columns;
+  j->columns = stowi_kernel_table_of(scores).columns;
   j->is_one_class = stow_kernel_int(call, "one_class", 0) != 0;
   j->out = scores;
   j->scratch_count = room_count(j->vector_count, j->classes, j->columns);
 }
 
-stow_status stowi_svm_scratch(const stow_kernel_call* call, uint64_t* out_bytes) {
+stow_status stowi_kernel_svm_scratch(const stow_kernel_call* call, uint64_t* out_bytes) {
   job j;
   memset(&j, 0, sizeof(j));
   read_model(call, &j);
-  *out_bytes = stowi_times(call->workers, stowi_times(j.scratch_count, sizeof(double)));
+  *out_bytes =
+      stowi_kernel_times(call->workers, stowi_kernel_times(j.scratch_count, sizeof(double)));
   return STOW_OK;
 }
 
@@ -116,17 +116,17 @@ stow_status stowi_svm_scratch(const stow_kernel_call* call, uint64_t* out_bytes)
 // Decisions
 
 static double distance(const job* j, size_t vector, size_t row) {
-  double a[STOWI_BLOCK];
-  double b[STOWI_BLOCK];
+  double a[STOWI_KERNEL_BLOCK];
+  double b[STOWI_KERNEL_BLOCK];
   double sum = 0;
-  for (size_t i = 0; i < j->features; i += STOWI_BLOCK) {
-    size_t part = stowi_smaller(STOWI_BLOCK, j->features - i);
-    stowi_list_load(&j->vectors, vector * j->features + i, part, a);
-    stowi_load_f64(j->x->dtype, j->x->data, row * j->features + i, part, b);
+  for (size_t i = 0; i < j->features; i += STOWI_KERNEL_BLOCK) {
+    size_t part = stowi_kernel_smaller(STOWI_KERNEL_BLOCK, j->features - i);
+    stowi_kernel_list_load(&j->vectors, vector * j->features + i, part, a);
+    stowi_kernel_load_f64(j->x->dtype, j->x->data, row * j->features + i, part, b);
     for (size_t k = 0; k < part; ++k) {
       a[k] -= b[k];
     }
-    sum += stowi_squares_f64(a, part, 0);
+    sum += stowi_kernel_squares_f64(a, part, 0);
   }
   return sum;
 }
@@ -135,8 +135,8 @@ static double kernel_of(const job* j, size_t vector, size_t row) {
   if (j->kind == RBF) {
     return exp(-j->gamma * distance(j, vector, row));
   }
-  double dot =
-      stowi_list_dot(&j->vectors, vector * j->features, j->x, row * j->features, j->features);
+  double dot = stowi_kernel_list_dot(&j->vectors, vector * j->features, j->x, row * j->features,
+                                     j->features);
   switch (j->kind) {
     case POLY:
       return pow(j->gamma * dot + j->coef0, j->degree);
@@ -151,12 +151,12 @@ static double kernel_of(const job* j, size_t vector, size_t row) {
 static double side(const job* j, const room* r, size_t of, size_t other) {
   size_t first = 0;
   for (size_t c = 0; c < of; ++c) {
-    first += (size_t)stowi_list_int(&j->per_class, c);
+    first += (size_t)stowi_kernel_list_int(&j->per_class, c);
   }
   size_t line = other > of ? other - 1 : other;
   double sum = 0;
-  for (size_t k = 0; k < (size_t)stowi_list_int(&j->per_class, of); ++k) {
-    sum += stowi_list_real(&j->coefficients, line * j->vector_count + first + k) *
+  for (size_t k = 0; k < (size_t)stowi_kernel_list_int(&j->per_class, of); ++k) {
+    sum += stowi_kernel_list_real(&j->coefficients, line * j->vector_count + first + k) *
            r->kernels[first + k];
   }
   return sum;
@@ -172,7 +172,7 @@ static void decide(const job* j, const room* r, size_t row) {
   }
   for (size_t a = 0; a < j->classes; ++a) {
     for (size_t b = a + 1; b < j->classes; ++b, ++pair) {
-      double s = stowi_list_real(&j->rho, pair) + side(j, r, a, b) + side(j, r, b, a);
+      double s = stowi_kernel_list_real(&j->rho, pair) + side(j, r, a, b) + side(j, r, b, a);
       r->decisions[pair] = s;
       r->votes[s > 0 ? a : b] += 1;
     }
@@ -187,8 +187,8 @@ static void find_odds(const job* j, const room* r) {
   size_t pair = 0;
   for (size_t a = 0; a < n; ++a) {
     for (size_t b = a + 1; b < n; ++b, ++pair) {
-      double z = r->decisions[pair] * stowi_list_real(&j->prob_a, pair) +
-                 stowi_list_real(&j->prob_b, pair);
+      double z = r->decisions[pair] * stowi_kernel_list_real(&j->prob_a, pair) +
+                 stowi_kernel_list_real(&j->prob_b, pair);
       double odds = 1 / (1 + exp(z));
       odds = odds < 1e-7 ? 1e-7 : odds;
       odds = odds > 1 - 1e-7 ? 1 - 1e-7 : odds;
@@ -271,31 +271,32 @@ static void find_probabilities(const job* j, const room* r) {
 
 static void classify_vectors(const job* j, const room* r, size_t row) {
   decide(j, r, row);
-  j->out_labels[row] = stowi_list_int(&j->labels, stowi_best_score(r->votes, j->classes));
+  j->out_labels[row] =
+      stowi_kernel_list_int(&j->labels, stowi_kernel_best_score(r->votes, j->classes));
   if (j->prob_a.count != 0) {
     find_probabilities(j, r);
-    stowi_transform_scores(j->transform, r->scores, j->columns);
+    stowi_kernel_transform_scores(j->transform, r->scores, j->columns);
   } else if (j->classes == 2) {
-    bool is_opposite = j->transform == STOWI_TRANSFORM_NONE;
-    stowi_transform_pair(j->transform, is_opposite, r->decisions[0], r->scores);
+    bool is_opposite = j->transform == STOWI_KERNEL_TRANSFORM_NONE;
+    stowi_kernel_transform_pair(j->transform, is_opposite, r->decisions[0], r->scores);
   } else {
     memcpy(r->scores, r->decisions, j->columns * sizeof(double));
-    stowi_transform_scores(j->transform, r->scores, j->columns);
+    stowi_kernel_transform_scores(j->transform, r->scores, j->columns);
   }
 }
 
 // Two classes: whatever says yes to one of them speaks for the second, as onnxruntime has it.
 static void classify_linear(const job* j, const room* r, size_t row) {
   for (size_t c = 0; c < j->classes; ++c) {
-    r->scores[c] =
-        stowi_list_real(&j->rho, 0) +
-        stowi_list_dot(&j->coefficients, c * j->features, j->x, row * j->features, j->features);
+    r->scores[c] = stowi_kernel_list_real(&j->rho, 0) +
+                   stowi_kernel_list_dot(&j->coefficients, c * j->features, j->x, row * j->features,
+                                         j->features);
   }
-  size_t best = stowi_best_score(r->scores, j->classes);
+  size_t best = stowi_kernel_best_score(r->scores, j->classes);
   bool is_second =
       j->classes == 2 && (j->is_positive ? r->scores[best] >= 0.5 : r->scores[best] > 0);
-  j->out_labels[row] = stowi_list_int(&j->labels, is_second ? 1 : best);
-  stowi_transform_scores(j->transform, r->scores, j->columns);
+  j->out_labels[row] = stowi_kernel_list_int(&j->labels, is_second ? 1 : best);
+  stowi_kernel_transform_scores(j->transform, r->scores, j->columns);
 }
 
 static void classify_task(void* user, size_t begin, size_t end, uint32_t worker) {
@@ -307,7 +308,7 @@ static void classify_task(void* user, size_t begin, size_t end, uint32_t worker)
     } else {
       classify_linear(j, &r, row);
     }
-    stowi_store_f64(j->out->dtype, j->out->data, row * j->columns, j->columns, r.scores);
+    stowi_kernel_store_f64(j->out->dtype, j->out->data, row * j->columns, j->columns, r.scores);
   }
 }
 
@@ -317,17 +318,17 @@ static void regress_task(void* user, size_t begin, size_t end, uint32_t worker) 
   for (size_t row = begin; row < end; ++row) {
     double score = 0;
     for (size_t v = 0; v < j->vector_count; ++v) {
-      score += stowi_list_real(&j->coefficients, v) * kernel_of(j, v, row);
+      score += stowi_kernel_list_real(&j->coefficients, v) * kernel_of(j, v, row);
     }
     if (j->vector_count == 0) {
-      score = stowi_list_dot(&j->coefficients, 0, j->x, row * j->features, j->features);
+      score = stowi_kernel_list_dot(&j->coefficients, 0, j->x, row * j->features, j->features);
     }
-    score += stowi_list_real(&j->rho, 0);
+    score += stowi_kernel_list_real(&j->rho, 0);
     if (j->is_one_class) {
       score = score > 0 ? 1 : -1;
     }
-    stowi_transform_scores(j->transform, &score, 1);
-    stowi_store_f64(j->out->dtype, j->out->data, row, 1, &score);
+    stowi_kernel_transform_scores(j->transform, &score, 1);
+    stowi_kernel_store_f64(j->out->dtype, j->out->data, row, 1, &score);
   }
 }
 
@@ -336,12 +337,12 @@ static void regress_task(void* user, size_t begin, size_t end, uint32_t worker) 
 
 static stow_status read_kernel(const stow_kernel_call* call, job* j) {
   static const char* const names[] = {"LINEAR", "POLY", "RBF", "SIGMOID"};
-  stowi_list params = stowi_list_of(call, "kernel_params");
+  stowi_kernel_list params = stowi_kernel_list_of(call, "kernel_params");
   const stow_attr* attr = stow_kernel_attr(call, "kernel_type");
   if (params.count >= 3) {
-    j->gamma = stowi_list_real(&params, 0);
-    j->coef0 = stowi_list_real(&params, 1);
-    j->degree = stowi_list_real(&params, 2);
+    j->gamma = stowi_kernel_list_real(&params, 0);
+    j->coef0 = stowi_kernel_list_real(&params, 1);
+    j->degree = stowi_kernel_list_real(&params, 2);
   }
   for (int i = LINEAR; i <= SIGMOID; ++i) {
     if (attr == NULL || stow_kernel_is(call, "kernel_type", names[i])) {
@@ -349,7 +350,7 @@ static stow_status read_kernel(const stow_kernel_call* call, job* j) {
       return STOW_OK;
     }
   }
-  return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "kernel_type is none that is known");
+  return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "unknown kernel_type");
 }
 
 static stow_status check_counts(const stow_kernel_call* call, const job* j, size_t coefficients,
@@ -360,8 +361,8 @@ static stow_status check_counts(const stow_kernel_call* call, const job* j, size
   fits = fits && (!has_odds || (j->prob_a.count >= rho && j->prob_b.count >= rho));
   if (!fits) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                            "tables do not fit: %zu coefficients, %zu needed; %zu support vectors "
-                            "of %zu features in %zu numbers; %zu of rho, %zu needed",
+                            "inconsistent tables: %zu coefficients, expected %zu; %zu support "
+                            "vectors of %zu features in %zu numbers; %zu of rho, expected %zu",
                             j->coefficients.count, coefficients, j->vector_count, j->features,
                             j->vectors.count, j->rho.count, rho);
   }
@@ -373,19 +374,19 @@ static stow_status check_classes(const stow_kernel_call* call, const job* j) {
   if (j->vector_count == 0) {
     return j->columns == j->classes
                ? check_counts(call, j, j->classes * j->features, 1)
-               : stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "%zu columns for %zu classes",
-                                  j->columns, j->classes);
+               : stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
+                                  "%zu columns do not fit %zu classes", j->columns, j->classes);
   }
   size_t columns = j->prob_a.count != 0 || j->classes == 2 ? j->classes : pairs;
   if (j->classes < 2 || j->per_class.count != j->classes || j->columns != columns) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                            "%zu classes do not go with %zu columns and vectors of %zu classes",
+                            "%zu classes do not fit %zu columns and vectors of %zu classes",
                             j->classes, j->columns, j->per_class.count);
   }
   for (size_t i = 0; i < j->classes; ++i) {
-    int64_t count = stowi_list_int(&j->per_class, i);
+    int64_t count = stowi_kernel_list_int(&j->per_class, i);
     if (count < 0 || count >= INT32_MAX) {
-      return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "a class has no such vectors");
+      return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "vectors_per_class is out of range");
     }
   }
   return check_counts(call, j, (j->classes - 1) * j->vector_count, pairs);
@@ -397,17 +398,17 @@ static stow_status begin(stow_kernel_call* call, job* j) {
   j->scratch = call->scratch;
   j->is_positive = true;
   for (size_t i = 0; i < j->coefficients.count; ++i) {
-    j->is_positive = j->is_positive && stowi_list_real(&j->coefficients, i) >= 0;
+    j->is_positive = j->is_positive && stowi_kernel_list_real(&j->coefficients, i) >= 0;
   }
-  stow_status status = stowi_transform_of(call, &j->transform);
+  stow_status status = stowi_kernel_transform_of(call, &j->transform);
   return status == STOW_OK ? read_kernel(call, j) : status;
 }
 
-stow_status stowi_svm_classify(stow_kernel_call* call) {
+stow_status stowi_kernel_svm_classify(stow_kernel_call* call) {
   job j;
   stow_status status = begin(call, &j);
   if (status == STOW_OK && j.labels.count == 0) {
-    status = stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "there are no labels");
+    status = stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "class labels are missing");
   }
   if (status == STOW_OK) {
     status = check_classes(call, &j);
@@ -415,23 +416,25 @@ stow_status stowi_svm_classify(stow_kernel_call* call) {
   if (status == STOW_OK) {
     j.out_labels = call->results[0]->data;
     size_t work = (j.vector_count + j.classes) * (j.features + 1) * 2;
-    stow_kernel_split(call, stowi_table_of(j.x).rows, stowi_grain_of(work), classify_task, &j);
+    stow_kernel_split(call, stowi_kernel_table_of(j.x).rows, stowi_kernel_grain_of(work),
+                      classify_task, &j);
   }
   return status;
 }
 
-stow_status stowi_svm_regress(stow_kernel_call* call) {
+stow_status stowi_kernel_svm_regress(stow_kernel_call* call) {
   job j;
   stow_status status = begin(call, &j);
   if (status == STOW_OK) {
     status = check_counts(call, &j, j.vector_count == 0 ? j.features : j.vector_count, 1);
   }
   if (status == STOW_OK && j.columns != 1) {
-    status = stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "there is one target only");
+    status = stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "a regressor must have one target");
   }
   if (status == STOW_OK) {
     size_t work = (j.vector_count + 1) * j.features * 2;
-    stow_kernel_split(call, stowi_table_of(j.x).rows, stowi_grain_of(work), regress_task, &j);
+    stow_kernel_split(call, stowi_kernel_table_of(j.x).rows, stowi_kernel_grain_of(work),
+                      regress_task, &j);
   }
   return status;
 }

@@ -17,10 +17,10 @@ typedef struct job {
   float* y;
   size_t row;      // elements of a row of x
   size_t columns;  // of y
-  stowi_list pool;
-  stowi_list starts;      // of the n-grams of 1, 2, … elements in the pool
-  stowi_list columns_of;  // each n-gram's column
-  stowi_list weights;
+  stowi_kernel_list pool;
+  stowi_kernel_list starts;      // of the n-grams of 1, 2, … elements in the pool
+  stowi_kernel_list columns_of;  // each n-gram's column
+  stowi_kernel_list weights;
   int64_t shortest;
   int64_t longest;
   int64_t skips;
@@ -33,7 +33,7 @@ static bool is_there(const job* j, size_t first, size_t at, size_t distance, siz
   for (size_t k = 0; k < size; ++k) {
     size_t place = at + k * distance;
     if (place >= j->row ||
-        stowi_int_at(j->x, first + place) != stowi_list_int(&j->pool, pool_at + k)) {
+        stowi_kernel_int_at(j->x, first + place) != stowi_kernel_list_int(&j->pool, pool_at + k)) {
       return false;
     }
   }
@@ -41,7 +41,7 @@ static bool is_there(const job* j, size_t first, size_t at, size_t distance, siz
 }
 
 static size_t pool_end(const job* j, size_t n) {
-  return n + 1 < j->starts.count ? (size_t)stowi_list_int(&j->starts, n + 1) : j->pool.count;
+  return n + 1 < j->starts.count ? (size_t)stowi_kernel_list_int(&j->starts, n + 1) : j->pool.count;
 }
 
 // N-grams of |size| elements; |number| is that of the first of them.
@@ -51,9 +51,9 @@ static void count_size(const job* j, size_t r, size_t n, size_t number) {
   float* out = j->y + r * j->columns;
   // Distances do not matter to single elements.
   size_t distances = size == 1 ? 1 : (size_t)j->skips + 1;
-  for (size_t at = (size_t)stowi_list_int(&j->starts, n); at + size <= pool_end(j, n);
+  for (size_t at = (size_t)stowi_kernel_list_int(&j->starts, n); at + size <= pool_end(j, n);
        at += size, ++number) {
-    size_t column = (size_t)stowi_list_int(&j->columns_of, number);
+    size_t column = (size_t)stowi_kernel_list_int(&j->columns_of, number);
     for (size_t d = 1; d <= distances && d <= j->row; ++d) {
       for (size_t i = 0; i < j->row; ++i) {
         out[column] += is_there(j, first, i, d, at, size) ? 1 : 0;
@@ -65,7 +65,7 @@ static void count_size(const job* j, size_t r, size_t n, size_t number) {
 static void weigh(const job* j, size_t r) {
   float* out = j->y + r * j->columns;
   for (size_t c = 0; c < j->columns; ++c) {
-    float weight = j->weights.count == 0 ? 1 : (float)stowi_list_real(&j->weights, c);
+    float weight = j->weights.count == 0 ? 1 : (float)stowi_kernel_list_real(&j->weights, c);
     if (j->mode == BY_WEIGHT) {
       out[c] = out[c] > 0 ? weight : 0;
     } else if (j->mode == BY_BOTH) {
@@ -85,7 +85,7 @@ static void rows_task(void* user, size_t begin, size_t end, uint32_t worker) {
       if (size >= j->shortest && size <= j->longest) {
         count_size(j, r, n, number);
       }
-      number += (pool_end(j, n) - (size_t)stowi_list_int(&j->starts, n)) / (n + 1);
+      number += (pool_end(j, n) - (size_t)stowi_kernel_list_int(&j->starts, n)) / (n + 1);
     }
     weigh(j, r);
   }
@@ -96,18 +96,19 @@ static stow_status check(const stow_kernel_call* call, const job* j) {
   size_t grams = 0;
   int64_t before = 0;
   for (size_t n = 0; n < j->starts.count; ++n) {
-    int64_t start = stowi_list_int(&j->starts, n);
+    int64_t start = stowi_kernel_list_int(&j->starts, n);
     if (start < before || (uint64_t)start > j->pool.count) {
       return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                              "ngram_counts must ascend within the pool of %zu", j->pool.count);
+                              "ngram_counts must ascend and be at most the pool size (%zu)",
+                              j->pool.count);
     }
     before = start;
   }
   for (size_t n = 0; n < j->starts.count; ++n) {
-    grams += (pool_end(j, n) - (size_t)stowi_list_int(&j->starts, n)) / (n + 1);
+    grams += (pool_end(j, n) - (size_t)stowi_kernel_list_int(&j->starts, n)) / (n + 1);
   }
   for (size_t i = 0; i < j->columns_of.count; ++i) {
-    int64_t column = stowi_list_int(&j->columns_of, i);
+    int64_t column = stowi_kernel_list_int(&j->columns_of, i);
     if (column < 0 || (uint64_t)column >= j->columns) {
       return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
                               "column %lld of ngram_indexes is out of range (%zu columns)",
@@ -117,22 +118,22 @@ static stow_status check(const stow_kernel_call* call, const job* j) {
   if (grams > j->columns_of.count || (j->weights.count != 0 && j->weights.count < j->columns) ||
       j->skips < 0) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                            "ngram_indexes or weights are too few, or skips negative");
+                            "too few ngram_indexes or weights, or max_skip_count is negative");
   }
   return STOW_OK;
 }
 
 static stow_status run_tfidf(stow_kernel_call* call) {
   const stow_tensor* x = call->operands[0];
-  stowi_table table = stowi_table_of(x);
+  stowi_kernel_table table = stowi_kernel_table_of(x);
   job j = {.x = x,
            .y = call->results[0]->data,
            .row = table.columns,
-           .columns = stowi_table_of(call->results[0]).columns,
-           .pool = stowi_list_of(call, "pool_int64s"),
-           .starts = stowi_list_of(call, "ngram_counts"),
-           .columns_of = stowi_list_of(call, "ngram_indexes"),
-           .weights = stowi_list_of(call, "weights"),
+           .columns = stowi_kernel_table_of(call->results[0]).columns,
+           .pool = stowi_kernel_list_of(call, "pool_int64s"),
+           .starts = stowi_kernel_list_of(call, "ngram_counts"),
+           .columns_of = stowi_kernel_list_of(call, "ngram_indexes"),
+           .weights = stowi_kernel_list_of(call, "weights"),
            .shortest = stow_kernel_int(call, "min_gram_length", 1),
            .longest = stow_kernel_int(call, "max_gram_length", 1),
            .skips = stow_kernel_int(call, "max_skip_count", 0),
@@ -144,7 +145,8 @@ static stow_status run_tfidf(stow_kernel_call* call) {
   }
   stow_status status = check(call, &j);
   if (status == STOW_OK) {
-    stow_kernel_split(call, table.rows, stowi_grain_of(j.row * (j.pool.count + 1)), rows_task, &j);
+    stow_kernel_split(call, table.rows, stowi_kernel_grain_of(j.row * (j.pool.count + 1)),
+                      rows_task, &j);
   }
   return status;
 }

@@ -13,28 +13,30 @@
 
 // Lays out nodes, weights, roots and what workers need, for |names| entries more, which are
 // returned. Without a base only counts.
-static stowi_entry* carve(const stow_kernel_call* call, stowi_carve* scratch, size_t names,
-                          stowi_trees* t) {
-  t->nodes = stowi_carve_take(scratch, t->node_count, sizeof(stowi_tree_node));
-  t->weights = stowi_carve_take(scratch, t->weight_count, sizeof(stowi_entry));
-  t->roots = stowi_carve_take(scratch, t->root_count, sizeof(size_t));
-  t->scores = stowi_carve_take(scratch, stowi_times(call->workers, t->outputs), sizeof(double));
-  t->is_lost = stowi_carve_take(scratch, call->workers, sizeof(bool));
-  return stowi_carve_take(scratch, names, sizeof(stowi_entry));
+static stowi_kernel_entry* carve(const stow_kernel_call* call, stowi_kernel_carve* scratch,
+                                 size_t names, stowi_kernel_trees* t) {
+  t->nodes = stowi_kernel_carve_take(scratch, t->node_count, sizeof(stowi_kernel_tree_node));
+  t->weights = stowi_kernel_carve_take(scratch, t->weight_count, sizeof(stowi_kernel_entry));
+  t->roots = stowi_kernel_carve_take(scratch, t->root_count, sizeof(size_t));
+  t->scores = stowi_kernel_carve_take(scratch, stowi_kernel_times(call->workers, t->outputs),
+                                      sizeof(double));
+  t->is_lost = stowi_kernel_carve_take(scratch, call->workers, sizeof(bool));
+  return stowi_kernel_carve_take(scratch, names, sizeof(stowi_kernel_entry));
 }
 
 static uint64_t scratch_size(const stow_kernel_call* call, size_t nodes, size_t names, size_t roots,
                              size_t weights, size_t outputs) {
-  stowi_trees t = {
+  stowi_kernel_trees t = {
       .node_count = nodes, .weight_count = weights, .root_count = roots, .outputs = outputs};
-  stowi_carve scratch = {NULL, 0};
+  stowi_kernel_carve scratch = {NULL, 0};
   (void)carve(call, &scratch, names, &t);
   return scratch.used;
 }
 
-static stowi_entry* use_scratch(const stow_kernel_call* call, size_t names, stowi_trees* t) {
-  stowi_carve scratch = {call->scratch, 0};
-  stowi_entry* entries = carve(call, &scratch, names, t);
+static stowi_kernel_entry* use_scratch(const stow_kernel_call* call, size_t names,
+                                       stowi_kernel_trees* t) {
+  stowi_kernel_carve scratch = {call->scratch, 0};
+  stowi_kernel_entry* entries = carve(call, &scratch, names, t);
   for (uint32_t w = 0; w < call->workers; ++w) {
     t->is_lost[w] = false;
   }
@@ -49,38 +51,38 @@ static stow_status fail(const stow_kernel_call* call, const char* what, size_t i
 // Tables by name
 
 typedef struct tables {
-  stowi_list trees;
-  stowi_list ids;
-  stowi_list features;
-  stowi_list modes;
-  stowi_list values;
-  stowi_list yes;
-  stowi_list no;
-  stowi_list missing;
-  stowi_list leaf_trees;
-  stowi_list leaf_ids;
-  stowi_list leaf_outputs;
-  stowi_list leaf_weights;
+  stowi_kernel_list trees;
+  stowi_kernel_list ids;
+  stowi_kernel_list features;
+  stowi_kernel_list modes;
+  stowi_kernel_list values;
+  stowi_kernel_list yes;
+  stowi_kernel_list no;
+  stowi_kernel_list missing;
+  stowi_kernel_list leaf_trees;
+  stowi_kernel_list leaf_ids;
+  stowi_kernel_list leaf_outputs;
+  stowi_kernel_list leaf_weights;
 } tables;
 
 static tables read_tables(const stow_kernel_call* call, bool is_classes) {
   return (tables){
-      .trees = stowi_list_of(call, "nodes_treeids"),
-      .ids = stowi_list_of(call, "nodes_nodeids"),
-      .features = stowi_list_of(call, "nodes_featureids"),
-      .modes = stowi_list_of(call, "nodes_modes"),
-      .values = stowi_list_of(call, "nodes_values"),
-      .yes = stowi_list_of(call, "nodes_truenodeids"),
-      .no = stowi_list_of(call, "nodes_falsenodeids"),
-      .missing = stowi_list_of(call, "nodes_missing_value_tracks_true"),
-      .leaf_trees = stowi_list_of(call, is_classes ? "class_treeids" : "target_treeids"),
-      .leaf_ids = stowi_list_of(call, is_classes ? "class_nodeids" : "target_nodeids"),
-      .leaf_outputs = stowi_list_of(call, is_classes ? "class_ids" : "target_ids"),
-      .leaf_weights = stowi_list_of(call, is_classes ? "class_weights" : "target_weights")};
+      .trees = stowi_kernel_list_of(call, "nodes_treeids"),
+      .ids = stowi_kernel_list_of(call, "nodes_nodeids"),
+      .features = stowi_kernel_list_of(call, "nodes_featureids"),
+      .modes = stowi_kernel_list_of(call, "nodes_modes"),
+      .values = stowi_kernel_list_of(call, "nodes_values"),
+      .yes = stowi_kernel_list_of(call, "nodes_truenodeids"),
+      .no = stowi_kernel_list_of(call, "nodes_falsenodeids"),
+      .missing = stowi_kernel_list_of(call, "nodes_missing_value_tracks_true"),
+      .leaf_trees = stowi_kernel_list_of(call, is_classes ? "class_treeids" : "target_treeids"),
+      .leaf_ids = stowi_kernel_list_of(call, is_classes ? "class_nodeids" : "target_nodeids"),
+      .leaf_outputs = stowi_kernel_list_of(call, is_classes ? "class_ids" : "target_ids"),
+      .leaf_weights = stowi_kernel_list_of(call, is_classes ? "class_weights" : "target_weights")};
 }
 
-stow_status stowi_trees_scratch(const stow_kernel_call* call, bool is_classes, size_t outputs,
-                                uint64_t* out_bytes) {
+stow_status stowi_kernel_trees_scratch(const stow_kernel_call* call, bool is_classes,
+                                       size_t outputs, uint64_t* out_bytes) {
   tables t = read_tables(call, is_classes);
   size_t nodes = t.ids.count;
   *out_bytes = scratch_size(call, nodes, nodes, nodes, t.leaf_ids.count, outputs);
@@ -103,12 +105,12 @@ static stow_status check_counts(const stow_kernel_call* call, const tables* t) {
   return STOW_OK;
 }
 
-static bool find_mode(const stowi_list* modes, size_t i, stowi_branch* out_mode) {
+static bool find_mode(const stowi_kernel_list* modes, size_t i, stowi_kernel_branch* out_mode) {
   static const char* const names[] = {"BRANCH_LEQ", "BRANCH_LT",  "BRANCH_GTE",    "BRANCH_GT",
                                       "BRANCH_EQ",  "BRANCH_NEQ", "BRANCH_MEMBER", "LEAF"};
-  for (int m = 0; m <= STOWI_LEAF; ++m) {
-    if (m != STOWI_BRANCH_MEMBER && stowi_list_is(modes, i, names[m])) {
-      *out_mode = (stowi_branch)m;
+  for (int m = 0; m <= STOWI_KERNEL_LEAF; ++m) {
+    if (m != STOWI_KERNEL_BRANCH_MEMBER && stowi_kernel_list_is(modes, i, names[m])) {
+      *out_mode = (stowi_kernel_branch)m;
       return true;
     }
   }
@@ -116,21 +118,23 @@ static bool find_mode(const stowi_list* modes, size_t i, stowi_branch* out_mode)
 }
 
 // Weights sorted by (tree, node); the leaves find theirs by that.
-static stow_status read_weights(const stow_kernel_call* call, const tables* t, stowi_trees* trees) {
+static stow_status read_weights(const stow_kernel_call* call, const tables* t,
+                                stowi_kernel_trees* trees) {
   for (size_t i = 0; i < trees->weight_count; ++i) {
-    int64_t output = stowi_list_int(&t->leaf_outputs, i);
+    int64_t output = stowi_kernel_list_int(&t->leaf_outputs, i);
     if (output < 0 || (uint64_t)output >= trees->outputs) {
-      return fail(call, "a weight is for an output that is not there", i);
+      return fail(call, "the output of a weight is out of range", i);
     }
-    trees->weights[i] =
-        (stowi_entry){stowi_list_int(&t->leaf_trees, i), stowi_list_int(&t->leaf_ids, i), i};
+    trees->weights[i] = (stowi_kernel_entry){stowi_kernel_list_int(&t->leaf_trees, i),
+                                             stowi_kernel_list_int(&t->leaf_ids, i), i};
   }
-  stowi_sort_entries(trees->weights, trees->weight_count);
+  stowi_kernel_sort_entries(trees->weights, trees->weight_count);
   return STOW_OK;
 }
 
-static void read_leaf(const stowi_trees* trees, int64_t tree, int64_t id, stowi_tree_node* node) {
-  size_t first = stowi_find_entry(trees->weights, trees->weight_count, tree, id);
+static void read_leaf(const stowi_kernel_trees* trees, int64_t tree, int64_t id,
+                      stowi_kernel_tree_node* node) {
+  size_t first = stowi_kernel_find_entry(trees->weights, trees->weight_count, tree, id);
   size_t end = first;
   while (first != SIZE_MAX && end < trees->weight_count && trees->weights[end].major == tree &&
          trees->weights[end].minor == id) {
@@ -141,32 +145,35 @@ static void read_leaf(const stowi_trees* trees, int64_t tree, int64_t id, stowi_
 }
 
 static stow_status read_node(const stow_kernel_call* call, const tables* t,
-                             const stowi_trees* trees, const stowi_entry* names, size_t i) {
-  stowi_tree_node* node = &trees->nodes[i];
-  int64_t tree = stowi_list_int(&t->trees, i);
-  *node = (stowi_tree_node){.value = stowi_list_real(&t->values, i)};
+                             const stowi_kernel_trees* trees, const stowi_kernel_entry* names,
+                             size_t i) {
+  stowi_kernel_tree_node* node = &trees->nodes[i];
+  int64_t tree = stowi_kernel_list_int(&t->trees, i);
+  *node = (stowi_kernel_tree_node){.value = stowi_kernel_list_real(&t->values, i)};
   if (!find_mode(&t->modes, i, &node->mode)) {
-    return fail(call, "a node has a mode that is not known", i);
+    return fail(call, "unknown node mode", i);
   }
-  if (node->mode == STOWI_LEAF) {
-    read_leaf(trees, tree, stowi_list_int(&t->ids, i), node);
+  if (node->mode == STOWI_KERNEL_LEAF) {
+    read_leaf(trees, tree, stowi_kernel_list_int(&t->ids, i), node);
     return STOW_OK;
   }
-  int64_t feature = stowi_list_int(&t->features, i);
-  size_t yes = stowi_find_entry(names, trees->node_count, tree, stowi_list_int(&t->yes, i));
-  size_t no = stowi_find_entry(names, trees->node_count, tree, stowi_list_int(&t->no, i));
+  int64_t feature = stowi_kernel_list_int(&t->features, i);
+  size_t yes =
+      stowi_kernel_find_entry(names, trees->node_count, tree, stowi_kernel_list_int(&t->yes, i));
+  size_t no =
+      stowi_kernel_find_entry(names, trees->node_count, tree, stowi_kernel_list_int(&t->no, i));
   if (feature < 0 || (uint64_t)feature >= trees->features || yes == SIZE_MAX || no == SIZE_MAX) {
-    return fail(call, "a node asks for a feature or goes to a node that is not there", i);
+    return fail(call, "the feature or child of a node is out of range", i);
   }
   node->feature = (size_t)feature;
   node->yes = names[yes].index;
   node->no = names[no].index;
-  node->takes_missing = t->missing.count != 0 && stowi_list_int(&t->missing, i) != 0;
+  node->takes_missing = t->missing.count != 0 && stowi_kernel_list_int(&t->missing, i) != 0;
   return STOW_OK;
 }
 
 // The first node of each tree, as the tables have them, is its root. Trees in ascending order.
-static void find_roots(const stowi_entry* names, stowi_trees* trees) {
+static void find_roots(const stowi_kernel_entry* names, stowi_kernel_trees* trees) {
   trees->root_count = 0;
   for (size_t i = 0; i < trees->node_count; ++i) {
     bool is_new = i == 0 || names[i].major != names[i - 1].major;
@@ -178,41 +185,41 @@ static void find_roots(const stowi_entry* names, stowi_trees* trees) {
   }
 }
 
-static stow_status read_aggregate(const stow_kernel_call* call, stowi_aggregate* out) {
+static stow_status read_aggregate(const stow_kernel_call* call, stowi_kernel_aggregate* out) {
   static const char* const names[] = {"AVERAGE", "SUM", "MIN", "MAX"};
   const stow_attr* attr = stow_kernel_attr(call, "aggregate_function");
-  *out = STOWI_AGGREGATE_SUM;
-  for (int i = 0; attr != NULL && i <= STOWI_AGGREGATE_MAX; ++i) {
+  *out = STOWI_KERNEL_AGGREGATE_SUM;
+  for (int i = 0; attr != NULL && i <= STOWI_KERNEL_AGGREGATE_MAX; ++i) {
     if (attr->kind == STOW_ATTR_INT ? attr->i == i
                                     : stow_kernel_is(call, "aggregate_function", names[i])) {
-      *out = (stowi_aggregate)i;
+      *out = (stowi_kernel_aggregate)i;
       return STOW_OK;
     }
   }
   return attr == NULL ? STOW_OK
-                      : stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
-                                         "aggregate_function is none that is known");
+                      : stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "unknown aggregate_function");
 }
 
-static stow_status begin(const stow_kernel_call* call, size_t outputs, stowi_trees* trees) {
+static stow_status begin(const stow_kernel_call* call, size_t outputs, stowi_kernel_trees* trees) {
   const stow_tensor* x = call->operands[0];
-  *trees = (stowi_trees){.x = x, .features = stowi_table_of(x).columns, .outputs = outputs};
-  if (stowi_kind(x->dtype) == STOW_KIND_COMPLEX || stowi_bits(x->dtype) < 8) {
+  *trees = (stowi_kernel_trees){
+      .x = x, .features = stowi_kernel_table_of(x).columns, .outputs = outputs};
+  if (stowi_kernel_kind(x->dtype) == STOW_KIND_COMPLEX || stowi_kernel_bits(x->dtype) < 8) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "features must be floats or integers");
   }
   return read_aggregate(call, &trees->aggregate);
 }
 
 // Once the leaves know their weights, these need the output in place of the node's name.
-static void name_outputs(const tables* t, stowi_trees* trees) {
+static void name_outputs(const tables* t, stowi_kernel_trees* trees) {
   for (size_t i = 0; i < trees->weight_count; ++i) {
-    stowi_entry* weight = &trees->weights[i];
-    weight->minor = stowi_list_int(&t->leaf_outputs, weight->index);
+    stowi_kernel_entry* weight = &trees->weights[i];
+    weight->minor = stowi_kernel_list_int(&t->leaf_outputs, weight->index);
   }
 }
 
-stow_status stowi_trees_prepare(const stow_kernel_call* call, bool is_classes, size_t outputs,
-                                stowi_trees* trees) {
+stow_status stowi_kernel_trees_prepare(const stow_kernel_call* call, bool is_classes,
+                                       size_t outputs, stowi_kernel_trees* trees) {
   tables t = read_tables(call, is_classes);
   stow_status status = begin(call, outputs, trees);
   if (status == STOW_OK) {
@@ -225,12 +232,13 @@ stow_status stowi_trees_prepare(const stow_kernel_call* call, bool is_classes, s
   trees->root_count = t.ids.count;
   trees->weight_count = t.leaf_ids.count;
   trees->weight_values = t.leaf_weights;
-  trees->base = stowi_list_of(call, "base_values");
-  stowi_entry* names = use_scratch(call, trees->node_count, trees);
+  trees->base = stowi_kernel_list_of(call, "base_values");
+  stowi_kernel_entry* names = use_scratch(call, trees->node_count, trees);
   for (size_t i = 0; i < trees->node_count; ++i) {
-    names[i] = (stowi_entry){stowi_list_int(&t.trees, i), stowi_list_int(&t.ids, i), i};
+    names[i] = (stowi_kernel_entry){stowi_kernel_list_int(&t.trees, i),
+                                    stowi_kernel_list_int(&t.ids, i), i};
   }
-  stowi_sort_entries(names, trees->node_count);
+  stowi_kernel_sort_entries(names, trees->node_count);
   find_roots(names, trees);
   status = read_weights(call, &t, trees);
   for (size_t i = 0; status == STOW_OK && i < trees->node_count; ++i) {
@@ -243,38 +251,39 @@ stow_status stowi_trees_prepare(const stow_kernel_call* call, bool is_classes, s
 // ---------------------------------------------------------------------------------------------
 // tree_ensemble
 
-stow_status stowi_ensemble_scratch(const stow_kernel_call* call, size_t outputs,
-                                   uint64_t* out_bytes) {
-  size_t nodes = stowi_list_of(call, "nodes_featureids").count;
-  size_t leaves = stowi_list_of(call, "leaf_targetids").count;
-  size_t roots = stowi_list_of(call, "tree_roots").count;
+stow_status stowi_kernel_ensemble_scratch(const stow_kernel_call* call, size_t outputs,
+                                          uint64_t* out_bytes) {
+  size_t nodes = stowi_kernel_list_of(call, "nodes_featureids").count;
+  size_t leaves = stowi_kernel_list_of(call, "leaf_targetids").count;
+  size_t roots = stowi_kernel_list_of(call, "tree_roots").count;
   *out_bytes = scratch_size(call, nodes + leaves, 0, roots, leaves, outputs);
   return STOW_OK;
 }
 
 typedef struct links {
-  stowi_list modes;
-  stowi_list splits;
-  stowi_list features;
-  stowi_list missing;
-  stowi_list ids[2];     // of what comes next where the answer is yes, or no
-  stowi_list leaves[2];  // whether that is a leaf
-  stowi_list roots;
+  stowi_kernel_list modes;
+  stowi_kernel_list splits;
+  stowi_kernel_list features;
+  stowi_kernel_list missing;
+  stowi_kernel_list ids[2];     // of what comes next where the answer is yes, or no
+  stowi_kernel_list leaves[2];  // whether that is a leaf
+  stowi_kernel_list roots;
   size_t nodes;
   size_t leaf_count;
 } links;
 
 static links read_links(const stow_kernel_call* call) {
-  return (links){
-      .modes = stowi_list_of(call, "nodes_modes"),
-      .splits = stowi_list_of(call, "nodes_splits"),
-      .features = stowi_list_of(call, "nodes_featureids"),
-      .missing = stowi_list_of(call, "nodes_missing_value_tracks_true"),
-      .ids = {stowi_list_of(call, "nodes_truenodeids"), stowi_list_of(call, "nodes_falsenodeids")},
-      .leaves = {stowi_list_of(call, "nodes_trueleafs"), stowi_list_of(call, "nodes_falseleafs")},
-      .roots = stowi_list_of(call, "tree_roots"),
-      .nodes = stowi_list_of(call, "nodes_featureids").count,
-      .leaf_count = stowi_list_of(call, "leaf_targetids").count};
+  return (links){.modes = stowi_kernel_list_of(call, "nodes_modes"),
+                 .splits = stowi_kernel_list_of(call, "nodes_splits"),
+                 .features = stowi_kernel_list_of(call, "nodes_featureids"),
+                 .missing = stowi_kernel_list_of(call, "nodes_missing_value_tracks_true"),
+                 .ids = {stowi_kernel_list_of(call, "nodes_truenodeids"),
+                         stowi_kernel_list_of(call, "nodes_falsenodeids")},
+                 .leaves = {stowi_kernel_list_of(call, "nodes_trueleafs"),
+                            stowi_kernel_list_of(call, "nodes_falseleafs")},
+                 .roots = stowi_kernel_list_of(call, "tree_roots"),
+                 .nodes = stowi_kernel_list_of(call, "nodes_featureids").count,
+                 .leaf_count = stowi_kernel_list_of(call, "leaf_targetids").count};
 }
 
 static stow_status check_links(const stow_kernel_call* call, const links* l, size_t weights) {
@@ -293,68 +302,69 @@ static stow_status check_links(const stow_kernel_call* call, const links* l, siz
 
 static stow_status read_link(const stow_kernel_call* call, const links* l, size_t side, size_t i,
                              size_t* out) {
-  int64_t id = stowi_list_int(&l->ids[side], i);
-  bool is_leaf = stowi_list_int(&l->leaves[side], i) != 0;
+  int64_t id = stowi_kernel_list_int(&l->ids[side], i);
+  bool is_leaf = stowi_kernel_list_int(&l->leaves[side], i) != 0;
   if (id < 0 || (uint64_t)id >= (is_leaf ? l->leaf_count : l->nodes)) {
-    return fail(call, "a node goes to a node or leaf that is not there", i);
+    return fail(call, "the child of a node is out of range", i);
   }
   *out = is_leaf ? l->nodes + (size_t)id : (size_t)id;
   return STOW_OK;
 }
 
 static stow_status read_branch(const stow_kernel_call* call, const links* l,
-                               const stowi_trees* trees, size_t i) {
-  stowi_tree_node* node = &trees->nodes[i];
-  int64_t mode = stowi_list_int(&l->modes, i);
-  int64_t feature = stowi_list_int(&l->features, i);
-  *node = (stowi_tree_node){.value = stowi_list_real(&l->splits, i)};
-  if (mode < 0 || mode > STOWI_BRANCH_MEMBER) {
-    return fail(call, "a node has a mode that is not known", i);
+                               const stowi_kernel_trees* trees, size_t i) {
+  stowi_kernel_tree_node* node = &trees->nodes[i];
+  int64_t mode = stowi_kernel_list_int(&l->modes, i);
+  int64_t feature = stowi_kernel_list_int(&l->features, i);
+  *node = (stowi_kernel_tree_node){.value = stowi_kernel_list_real(&l->splits, i)};
+  if (mode < 0 || mode > STOWI_KERNEL_BRANCH_MEMBER) {
+    return fail(call, "unknown node mode", i);
   }
   if (feature < 0 || (uint64_t)feature >= trees->features) {
-    return fail(call, "a node asks for a feature that is not there", i);
+    return fail(call, "the feature of a node is out of range", i);
   }
-  node->mode = (stowi_branch)mode;
+  node->mode = (stowi_kernel_branch)mode;
   node->feature = (size_t)feature;
-  node->takes_missing = l->missing.count != 0 && stowi_list_int(&l->missing, i) != 0;
+  node->takes_missing = l->missing.count != 0 && stowi_kernel_list_int(&l->missing, i) != 0;
   stow_status status = read_link(call, l, 0, i, &node->yes);
   return status == STOW_OK ? read_link(call, l, 1, i, &node->no) : status;
 }
 
 // Members of each node that asks for them, in the order of the nodes, end with a NaN.
-static void find_members(const stowi_trees* trees, size_t nodes) {
+static void find_members(const stowi_kernel_trees* trees, size_t nodes) {
   size_t at = 0;
   for (size_t i = 0; i < nodes; ++i) {
-    if (trees->nodes[i].mode != STOWI_BRANCH_MEMBER) {
+    if (trees->nodes[i].mode != STOWI_KERNEL_BRANCH_MEMBER) {
       continue;
     }
     trees->nodes[i].value = (double)at;
     double member = 0;
     while (at < trees->members.count && member == member) {
-      member = stowi_list_real(&trees->members, at++);
+      member = stowi_kernel_list_real(&trees->members, at++);
     }
   }
 }
 
 static stow_status read_leaves(const stow_kernel_call* call, const links* l,
-                               const stowi_trees* trees) {
-  stowi_list targets = stowi_list_of(call, "leaf_targetids");
+                               const stowi_kernel_trees* trees) {
+  stowi_kernel_list targets = stowi_kernel_list_of(call, "leaf_targetids");
   for (size_t i = 0; i < l->leaf_count; ++i) {
-    int64_t target = stowi_list_int(&targets, i);
+    int64_t target = stowi_kernel_list_int(&targets, i);
     if (target < 0 || (uint64_t)target >= trees->outputs) {
-      return fail(call, "a leaf is for a target that is not there", i);
+      return fail(call, "the target of a leaf is out of range", i);
     }
-    trees->weights[i] = (stowi_entry){0, target, i};
-    trees->nodes[l->nodes + i] = (stowi_tree_node){.mode = STOWI_LEAF, .yes = i, .no = 1};
+    trees->weights[i] = (stowi_kernel_entry){0, target, i};
+    trees->nodes[l->nodes + i] =
+        (stowi_kernel_tree_node){.mode = STOWI_KERNEL_LEAF, .yes = i, .no = 1};
   }
   return STOW_OK;
 }
 
-stow_status stowi_ensemble_prepare(const stow_kernel_call* call, size_t outputs,
-                                   stowi_trees* trees) {
+stow_status stowi_kernel_ensemble_prepare(const stow_kernel_call* call, size_t outputs,
+                                          stowi_kernel_trees* trees) {
   links l = read_links(call);
   stow_status status = begin(call, outputs, trees);
-  trees->weight_values = stowi_list_of(call, "leaf_weights");
+  trees->weight_values = stowi_kernel_list_of(call, "leaf_weights");
   if (status == STOW_OK) {
     status = check_links(call, &l, trees->weight_values.count);
   }
@@ -364,7 +374,7 @@ stow_status stowi_ensemble_prepare(const stow_kernel_call* call, size_t outputs,
   trees->node_count = l.nodes + l.leaf_count;
   trees->weight_count = l.leaf_count;
   trees->root_count = l.roots.count;
-  trees->members = stowi_list_of(call, "membership_values");
+  trees->members = stowi_kernel_list_of(call, "membership_values");
   (void)use_scratch(call, 0, trees);
   for (size_t i = 0; status == STOW_OK && i < l.nodes; ++i) {
     status = read_branch(call, &l, trees, i);
@@ -374,9 +384,9 @@ stow_status stowi_ensemble_prepare(const stow_kernel_call* call, size_t outputs,
     find_members(trees, l.nodes);
   }
   for (size_t i = 0; status == STOW_OK && i < l.roots.count; ++i) {
-    int64_t root = stowi_list_int(&l.roots, i);
+    int64_t root = stowi_kernel_list_int(&l.roots, i);
     if (root < 0 || (uint64_t)root >= l.nodes) {
-      return fail(call, "a root is not there", i);
+      return fail(call, "a root is out of range", i);
     }
     trees->roots[i] = (size_t)root;
   }

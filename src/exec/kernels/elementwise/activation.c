@@ -10,45 +10,45 @@
 #define SQRT_2_OVER_PI 0.79788456080286535588
 #define CUBIC 0.044715
 
-STOWI_UNARY_F32(gelu, 0.5F * x * (1.0F + stowi_erff(x * (float)SQRT_HALF)))
-STOWI_UNARY_F64(gelu, 0.5 * x * (1.0 + erf(x * SQRT_HALF)))
-STOWI_UNARY_F32(gelu_tanh,
-                0.5F * x *
-                    (1.0F + stowi_tanhf((float)SQRT_2_OVER_PI * (x + (float)CUBIC * x * x * x))))
-STOWI_UNARY_F64(gelu_tanh, 0.5 * x * (1.0 + tanh(SQRT_2_OVER_PI * (x + CUBIC * x * x * x))))
-STOWI_UNARY_F32(silu, (x * stowi_sigmoidf(p[0] * x)))
-STOWI_UNARY_F64(silu, (x * stowi_sigmoid(p[0] * x)))
-STOWI_UNARY_BOTH(leaky_relu, x < 0 ? p[0] * x : x)
-STOWI_UNARY_F32(elu, x < 0 ? p[0] * stowi_expm1f(x) : x)
-STOWI_UNARY_F64(elu, x < 0 ? p[0] * expm1(x) : x)
-STOWI_UNARY_F32(selu, p[1] * (x > 0 ? x : p[0] * stowi_expm1f(x)))
-STOWI_UNARY_F64(selu, p[1] * (x > 0 ? x : p[0] * expm1(x)))
-STOWI_UNARY_F32(celu, x < 0 ? p[0] * stowi_expm1f(x / p[0]) : x)
-STOWI_UNARY_F64(celu, x < 0 ? p[0] * expm1(x / p[0]) : x)
-STOWI_UNARY_BOTH(thresholded_relu, x > p[0] ? x : 0)
+STOWI_KERNEL_UNARY_F32(gelu, 0.5F * x * (1.0F + stowi_kernel_erff(x * (float)SQRT_HALF)))
+STOWI_KERNEL_UNARY_F64(gelu, 0.5 * x * (1.0 + erf(x * SQRT_HALF)))
+STOWI_KERNEL_UNARY_F32(gelu_tanh, 0.5F * x *
+                                      (1.0F + stowi_kernel_tanhf((float)SQRT_2_OVER_PI *
+                                                                 (x + (float)CUBIC * x * x * x))))
+STOWI_KERNEL_UNARY_F64(gelu_tanh, 0.5 * x * (1.0 + tanh(SQRT_2_OVER_PI * (x + CUBIC * x * x * x))))
+STOWI_KERNEL_UNARY_F32(silu, (x * stowi_kernel_sigmoidf(p[0] * x)))
+STOWI_KERNEL_UNARY_F64(silu, (x * stowi_kernel_sigmoid(p[0] * x)))
+STOWI_KERNEL_UNARY_BOTH(leaky_relu, x < 0 ? p[0] * x : x)
+STOWI_KERNEL_UNARY_F32(elu, x < 0 ? p[0] * stowi_kernel_expm1f(x) : x)
+STOWI_KERNEL_UNARY_F64(elu, x < 0 ? p[0] * expm1(x) : x)
+STOWI_KERNEL_UNARY_F32(selu, p[1] * (x > 0 ? x : p[0] * stowi_kernel_expm1f(x)))
+STOWI_KERNEL_UNARY_F64(selu, p[1] * (x > 0 ? x : p[0] * expm1(x)))
+STOWI_KERNEL_UNARY_F32(celu, x < 0 ? p[0] * stowi_kernel_expm1f(x / p[0]) : x)
+STOWI_KERNEL_UNARY_F64(celu, x < 0 ? p[0] * expm1(x / p[0]) : x)
+STOWI_KERNEL_UNARY_BOTH(thresholded_relu, x > p[0] ? x : 0)
 
 static inline float unit_f32(float x) { return x < 0 ? 0 : x > 1 ? 1 : x; }
 static inline double unit_f64(double x) { return x < 0 ? 0 : x > 1 ? 1 : x; }
 
-STOWI_UNARY_F32(hard_swish, (x * unit_f32(x * (1.0F / 6.0F) + 0.5F)))
-STOWI_UNARY_F64(hard_swish, (x * unit_f64(x * (1.0 / 6.0) + 0.5)))
-STOWI_UNARY_F32(hard_sigmoid, unit_f32(p[0] * x + p[1]))
-STOWI_UNARY_F64(hard_sigmoid, unit_f64(p[0] * x + p[1]))
-STOWI_UNARY_BOTH(shrink, (x < -p[1] ? x + p[0] : x > p[1] ? x - p[0] : 0))
-STOWI_UNARY_BOTH(affine, p[0] * x + p[1])
-STOWI_UNARY_F32(scaled_tanh, p[0] * stowi_tanhf(p[1] * x))
-STOWI_UNARY_F64(scaled_tanh, p[0] * tanh(p[1] * x))
+STOWI_KERNEL_UNARY_F32(hard_swish, (x * unit_f32(x * (1.0F / 6.0F) + 0.5F)))
+STOWI_KERNEL_UNARY_F64(hard_swish, (x * unit_f64(x * (1.0 / 6.0) + 0.5)))
+STOWI_KERNEL_UNARY_F32(hard_sigmoid, unit_f32(p[0] * x + p[1]))
+STOWI_KERNEL_UNARY_F64(hard_sigmoid, unit_f64(p[0] * x + p[1]))
+STOWI_KERNEL_UNARY_BOTH(shrink, (x < -p[1] ? x + p[0] : x > p[1] ? x - p[0] : 0))
+STOWI_KERNEL_UNARY_BOTH(affine, p[0] * x + p[1])
+STOWI_KERNEL_UNARY_F32(scaled_tanh, p[0] * stowi_kernel_tanhf(p[1] * x))
+STOWI_KERNEL_UNARY_F64(scaled_tanh, p[0] * tanh(p[1] * x))
 
-STOWI_UNARY_F32(parametric_softplus, p[0] * stowi_softplusf(p[1] * x))
-STOWI_UNARY_F64(parametric_softplus, p[0] * stowi_softplus(p[1] * x))
+STOWI_KERNEL_UNARY_F32(parametric_softplus, p[0] * stowi_kernel_softplusf(p[1] * x))
+STOWI_KERNEL_UNARY_F64(parametric_softplus, p[0] * stowi_kernel_softplus(p[1] * x))
 
 #define ROW(op, name, cost, ...)                                                   \
   {                                                                                \
     STOW_OP_##op, cost, name##_f32, name##_f64, NULL, NULL, false, { __VA_ARGS__ } \
   }
 
-static const stowi_unary gelu_tanh_row[] = {ROW(GELU, gelu_tanh, 24, NULL)};
-static const stowi_unary rows[] = {
+static const stowi_kernel_unary gelu_tanh_row[] = {ROW(GELU, gelu_tanh, 24, NULL)};
+static const stowi_kernel_unary rows[] = {
     ROW(GELU, gelu, 20, NULL),
     ROW(SILU, silu, 14, "alpha"),
     ROW(LEAKY_RELU, leaky_relu, 1, "alpha"),
@@ -65,12 +65,13 @@ static const stowi_unary rows[] = {
 };
 
 static stow_status run(stow_kernel_call* call) {
-  return stowi_unary_run(call, rows, sizeof(rows) / sizeof(rows[0]));
+  return stowi_kernel_unary_run(call, rows, sizeof(rows) / sizeof(rows[0]));
 }
 
 static stow_status run_gelu(stow_kernel_call* call) {
-  return stow_kernel_is(call, "approximate", "tanh") ? stowi_unary_run(call, gelu_tanh_row, 1)
-                                                     : run(call);
+  return stow_kernel_is(call, "approximate", "tanh")
+             ? stowi_kernel_unary_run(call, gelu_tanh_row, 1)
+             : run(call);
 }
 
 STOWI_KERNEL(GELU, NULL, run_gelu);

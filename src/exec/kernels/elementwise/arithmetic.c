@@ -6,31 +6,31 @@
 #include "exec/kernels/support/kernel.h"
 #include "exec/kernels/support/math.h"
 
-STOWI_BINARY_BOTH(add, x + y)
-STOWI_BINARY_INT(add_i64, int64, (int64_t)((uint64_t)x + (uint64_t)y))
-STOWI_BINARY_INT(add_u64, uint64, x + y)
+STOWI_KERNEL_BINARY_BOTH(add, x + y)
+STOWI_KERNEL_BINARY_INT(add_i64, int64, (int64_t)((uint64_t)x + (uint64_t)y))
+STOWI_KERNEL_BINARY_INT(add_u64, uint64, x + y)
 
-STOWI_BINARY_BOTH(sub, x - y)
-STOWI_BINARY_INT(sub_i64, int64, (int64_t)((uint64_t)x - (uint64_t)y))
-STOWI_BINARY_INT(sub_u64, uint64, x - y)
+STOWI_KERNEL_BINARY_BOTH(sub, x - y)
+STOWI_KERNEL_BINARY_INT(sub_i64, int64, (int64_t)((uint64_t)x - (uint64_t)y))
+STOWI_KERNEL_BINARY_INT(sub_u64, uint64, x - y)
 
-STOWI_BINARY_BOTH(mul, (x * y))
-STOWI_BINARY_INT(mul_i64, int64, (int64_t)((uint64_t)x*(uint64_t)y))
-STOWI_BINARY_INT(mul_u64, uint64, (x * y))
+STOWI_KERNEL_BINARY_BOTH(mul, (x * y))
+STOWI_KERNEL_BINARY_INT(mul_i64, int64, (int64_t)((uint64_t)x*(uint64_t)y))
+STOWI_KERNEL_BINARY_INT(mul_u64, uint64, (x * y))
 
 // The smallest integer divided by -1 does not fit.
-STOWI_BINARY_BOTH(div, x / y)
-STOWI_BINARY_INT(div_i64, int64, y == -1 ? (int64_t)(0 - (uint64_t)x) : x / y)
-STOWI_BINARY_INT(div_u64, uint64, x / y)
+STOWI_KERNEL_BINARY_BOTH(div, x / y)
+STOWI_KERNEL_BINARY_INT(div_i64, int64, y == -1 ? (int64_t)(0 - (uint64_t)x) : x / y)
+STOWI_KERNEL_BINARY_INT(div_u64, uint64, x / y)
 
-STOWI_BINARY_BOTH(prelu, x < 0 ? x * y : x)
-STOWI_BINARY_INT(prelu_i64, int64, x < 0 ? (int64_t)((uint64_t)x * (uint64_t)y) : x)
-STOWI_BINARY_INT(prelu_u64, uint64, ((void)y, x))
+STOWI_KERNEL_BINARY_BOTH(prelu, x < 0 ? x * y : x)
+STOWI_KERNEL_BINARY_INT(prelu_i64, int64, x < 0 ? (int64_t)((uint64_t)x * (uint64_t)y) : x)
+STOWI_KERNEL_BINARY_INT(prelu_u64, uint64, ((void)y, x))
 
-STOWI_BINARY_F32(swiglu, (x * stowi_sigmoidf(p * x) * y))
-STOWI_BINARY_F64(swiglu, (x * stowi_sigmoid(p * x) * y))
+STOWI_KERNEL_BINARY_F32(swiglu, (x * stowi_kernel_sigmoidf(p * x) * y))
+STOWI_KERNEL_BINARY_F64(swiglu, (x * stowi_kernel_sigmoid(p * x) * y))
 
-static const stowi_binary rows[] = {
+static const stowi_kernel_binary rows[] = {
     {STOW_OP_ADD, 1, add_f32, add_f64, add_i64, add_u64, NULL},
     {STOW_OP_SUB, 1, sub_f32, sub_f64, sub_i64, sub_u64, NULL},
     {STOW_OP_MUL, 1, mul_f32, mul_f64, mul_i64, mul_u64, NULL},
@@ -40,11 +40,12 @@ static const stowi_binary rows[] = {
 };
 
 static stow_status run(stow_kernel_call* call) {
-  return stowi_binary_run(call, stowi_binary_row(call, rows, sizeof(rows) / sizeof(rows[0])));
+  return stowi_kernel_binary_run(
+      call, stowi_kernel_binary_row(call, rows, sizeof(rows) / sizeof(rows[0])));
 }
 
 static stow_status run_div(stow_kernel_call* call) {
-  stow_status status = stowi_check_divisor(call);
+  stow_status status = stowi_kernel_check_divisor(call);
   return status == STOW_OK ? run(call) : status;
 }
 

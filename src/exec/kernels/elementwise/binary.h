@@ -8,7 +8,7 @@
 
 #include "exec/kernels/support/vector.h"
 
-typedef struct stowi_binary {
+typedef struct stowi_kernel_binary {
   stow_op op;
   uint32_t cost;  // of an element, an addition being 1
   // |a| and |b| move on by their steps, of which one is 1 and the other 0 or 1; |out| may be an
@@ -20,49 +20,50 @@ typedef struct stowi_binary {
   void (*i64)(const int64_t* a, const int64_t* b, int64_t* out, size_t count);
   void (*u64)(const uint64_t* a, const uint64_t* b, uint64_t* out, size_t count);
   const char* name;  // the float attribute that is the parameter, or NULL
-} stowi_binary;
+} stowi_kernel_binary;
 
 // Runs |row| on operands 0 and 1, which are computed in the type of operand 0. What a row lacks is
 // not supported.
-stow_status stowi_binary_run(stow_kernel_call* call, const stowi_binary* row);
+stow_status stowi_kernel_binary_run(stow_kernel_call* call, const stowi_kernel_binary* row);
 // The row of the call's op.
-const stowi_binary* stowi_binary_row(const stow_kernel_call* call, const stowi_binary* rows,
-                                     size_t row_count);
+const stowi_kernel_binary* stowi_kernel_binary_row(const stow_kernel_call* call,
+                                                   const stowi_kernel_binary* rows,
+                                                   size_t row_count);
 
 // Fails where an integer of operand 1 is 0, and says which.
-stow_status stowi_check_divisor(const stow_kernel_call* call);
+stow_status stowi_kernel_check_divisor(const stow_kernel_call* call);
 
 // Defines name_f32 and the others from an expression of x, y and p.
-#define STOWI_BINARY_F32(name, expression)                                              \
-  STOWI_LOOP(name##_f32,                                                                \
-             (const float* a, size_t a_step, const float* b, size_t b_step, float* out, \
-              size_t count, float p),                                                   \
-             (a, a_step, b, b_step, out, count, p)) {                                   \
-    (void)p;                                                                            \
-    if (a_step == 0) {                                                                  \
-      const float x = *a;                                                               \
-      STOWI_INDEPENDENT                                                                 \
-      for (size_t i = 0; i < count; ++i) {                                              \
-        const float y = b[i];                                                           \
-        out[i] = (expression);                                                          \
-      }                                                                                 \
-    } else if (b_step == 0) {                                                           \
-      const float y = *b;                                                               \
-      STOWI_INDEPENDENT                                                                 \
-      for (size_t i = 0; i < count; ++i) {                                              \
-        const float x = a[i];                                                           \
-        out[i] = (expression);                                                          \
-      }                                                                                 \
-    } else {                                                                            \
-      STOWI_INDEPENDENT                                                                 \
-      for (size_t i = 0; i < count; ++i) {                                              \
-        const float x = a[i];                                                           \
-        const float y = b[i];                                                           \
-        out[i] = (expression);                                                          \
-      }                                                                                 \
-    }                                                                                   \
+#define STOWI_KERNEL_BINARY_F32(name, expression)                                              \
+  STOWI_KERNEL_LOOP(name##_f32,                                                                \
+                    (const float* a, size_t a_step, const float* b, size_t b_step, float* out, \
+                     size_t count, float p),                                                   \
+                    (a, a_step, b, b_step, out, count, p)) {                                   \
+    (void)p;                                                                                   \
+    if (a_step == 0) {                                                                         \
+      const float x = *a;                                                                      \
+      STOWI_KERNEL_INDEPENDENT                                                                 \
+      for (size_t i = 0; i < count; ++i) {                                                     \
+        const float y = b[i];                                                                  \
+        out[i] = (expression);                                                                 \
+      }                                                                                        \
+    } else if (b_step == 0) {                                                                  \
+      const float y = *b;                                                                      \
+      STOWI_KERNEL_INDEPENDENT                                                                 \
+      for (size_t i = 0; i < count; ++i) {                                                     \
+        const float x = a[i];                                                                  \
+        out[i] = (expression);                                                                 \
+      }                                                                                        \
+    } else {                                                                                   \
+      STOWI_KERNEL_INDEPENDENT                                                                 \
+      for (size_t i = 0; i < count; ++i) {                                                     \
+        const float x = a[i];                                                                  \
+        const float y = b[i];                                                                  \
+        out[i] = (expression);                                                                 \
+      }                                                                                        \
+    }                                                                                          \
   }
-#define STOWI_BINARY_F64(name, expression)                                                        \
+#define STOWI_KERNEL_BINARY_F64(name, expression)                                                 \
   static void name##_f64(const double* a, const double* b, double* out, size_t count, double p) { \
     (void)p;                                                                                      \
     for (size_t i = 0; i < count; ++i) {                                                          \
@@ -71,9 +72,9 @@ stow_status stowi_check_divisor(const stow_kernel_call* call);
       out[i] = (expression);                                                                      \
     }                                                                                             \
   }
-#define STOWI_BINARY_BOTH(name, expression) \
-  STOWI_BINARY_F32(name, expression) STOWI_BINARY_F64(name, expression)
-#define STOWI_BINARY_INT(name, bits, expression)                                        \
+#define STOWI_KERNEL_BINARY_BOTH(name, expression) \
+  STOWI_KERNEL_BINARY_F32(name, expression) STOWI_KERNEL_BINARY_F64(name, expression)
+#define STOWI_KERNEL_BINARY_INT(name, bits, expression)                                 \
   static void name(const bits##_t* a, const bits##_t* b, bits##_t* out, size_t count) { \
     for (size_t i = 0; i < count; ++i) {                                                \
       const bits##_t x = a[i];                                                          \

@@ -12,60 +12,60 @@ typedef struct cast_task {
   const stow_tensor* in;
   stow_tensor* out;
   bool saturates;  // for f8 types
-  stowi_round round;
+  stowi_kernel_round round;
 } cast_task;
 
-#define DEFINE_CAST(name, type, load, store)                                \
-  static void name(void* user, size_t begin, size_t end, uint32_t worker) { \
-    const cast_task* t = (const cast_task*)user;                            \
-    type block[STOWI_BLOCK];                                                \
-    (void)worker;                                                           \
-    for (size_t i = begin; i < end; i += STOWI_BLOCK) {                     \
-      size_t n = end - i < STOWI_BLOCK ? end - i : STOWI_BLOCK;             \
-      load(t->in->dtype, t->in->data, i, n, block);                         \
-      store(t->out->dtype, t->out->data, i, n, block);                      \
-    }                                                                       \
+#define DEFINE_CAST(name, type, load, store)                                  \
+  static void name(void* user, size_t begin, size_t end, uint32_t worker) {   \
+    const cast_task* t = (const cast_task*)user;                              \
+    type block[STOWI_KERNEL_BLOCK];                                           \
+    (void)worker;                                                             \
+    for (size_t i = begin; i < end; i += STOWI_KERNEL_BLOCK) {                \
+      size_t n = end - i < STOWI_KERNEL_BLOCK ? end - i : STOWI_KERNEL_BLOCK; \
+      load(t->in->dtype, t->in->data, i, n, block);                           \
+      store(t->out->dtype, t->out->data, i, n, block);                        \
+    }                                                                         \
   }
 
-DEFINE_CAST(cast_f32, float, stowi_load_f32, stowi_store_f32)
-DEFINE_CAST(cast_f64, double, stowi_load_f64, stowi_store_f64)
-DEFINE_CAST(cast_i64, int64_t, stowi_load_i64, stowi_store_i64)
+DEFINE_CAST(cast_f32, float, stowi_kernel_load_f32, stowi_kernel_store_f32)
+DEFINE_CAST(cast_f64, double, stowi_kernel_load_f64, stowi_kernel_store_f64)
+DEFINE_CAST(cast_i64, int64_t, stowi_kernel_load_i64, stowi_kernel_store_i64)
 
-// To f8 types, by the rules that were asked for.
+// To f8 types, by the rules that were requested.
 static void cast_small(void* user, size_t begin, size_t end, uint32_t worker) {
   const cast_task* t = (const cast_task*)user;
   uint8_t* out = t->out->data;
-  double block[STOWI_BLOCK];
+  double block[STOWI_KERNEL_BLOCK];
   (void)worker;
-  for (size_t i = begin; i < end; i += STOWI_BLOCK) {
-    size_t n = end - i < STOWI_BLOCK ? end - i : STOWI_BLOCK;
-    stowi_load_f64(t->in->dtype, t->in->data, i, n, block);
+  for (size_t i = begin; i < end; i += STOWI_KERNEL_BLOCK) {
+    size_t n = end - i < STOWI_KERNEL_BLOCK ? end - i : STOWI_KERNEL_BLOCK;
+    stowi_kernel_load_f64(t->in->dtype, t->in->data, i, n, block);
     for (size_t j = 0; j < n; ++j) {
-      out[i + j] = stowi_small_of_f64(t->out->dtype, block[j], t->saturates, t->round);
+      out[i + j] = stowi_kernel_small_of_f64(t->out->dtype, block[j], t->saturates, t->round);
     }
   }
 }
 
-static bool is_float(stow_dtype dtype) { return stowi_kind(dtype) == STOW_KIND_FLOAT; }
+static bool is_float(stow_dtype dtype) { return stowi_kernel_kind(dtype) == STOW_KIND_FLOAT; }
 
 // Whether f32 holds every number of |dtype|, or is what it is rounded to anyhow.
 static bool fits_f32(stow_dtype from, stow_dtype to) {
   return from != STOW_F64 && to != STOW_F64 &&
-         (is_float(from) || to == STOW_F32 || stowi_bits(from) <= 16);
+         (is_float(from) || to == STOW_F32 || stowi_kernel_bits(from) <= 16);
 }
 
 static stow_kernel_task task_of(stow_dtype from, stow_dtype to) {
   if (!is_float(from) && !is_float(to)) {
     return cast_i64;
   }
-  if (stowi_is_small(to) && stowi_bits(to) == 8) {
+  if (stowi_kernel_is_small(to) && stowi_kernel_bits(to) == 8) {
     return cast_small;
   }
   return fits_f32(from, to) ? cast_f32 : cast_f64;
 }
 
 static stow_status run_cast(stow_kernel_call* call) {
-  cast_task t = {call->operands[0], call->results[0], true, STOWI_ROUND_UP};
+  cast_task t = {call->operands[0], call->results[0], true, STOWI_KERNEL_ROUND_UP};
   stow_dtype from = t.in->dtype;
   stow_dtype to = t.out->dtype;
   if (from == to) {
@@ -75,17 +75,17 @@ static stow_status run_cast(stow_kernel_call* call) {
     }
     return STOW_OK;
   }
-  if (stowi_kind(from) == STOW_KIND_COMPLEX || stowi_kind(to) == STOW_KIND_COMPLEX) {
+  if (stowi_kernel_kind(from) == STOW_KIND_COMPLEX || stowi_kernel_kind(to) == STOW_KIND_COMPLEX) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "%s cannot be cast to %s",
-                            stowi_dtype_text(from), stowi_dtype_text(to));
+                            stowi_kernel_dtype_text(from), stowi_kernel_dtype_text(to));
   }
-  if (stowi_is_small(to)) {
+  if (stowi_kernel_is_small(to)) {
     t.saturates = stow_kernel_bool(call, "saturate", true);
-    t.round = stow_kernel_is(call, "round_mode", "down")      ? STOWI_ROUND_DOWN
-              : stow_kernel_is(call, "round_mode", "nearest") ? STOWI_ROUND_NEAREST
-                                                              : STOWI_ROUND_UP;
+    t.round = stow_kernel_is(call, "round_mode", "down")      ? STOWI_KERNEL_ROUND_DOWN
+              : stow_kernel_is(call, "round_mode", "nearest") ? STOWI_KERNEL_ROUND_NEAREST
+                                                              : STOWI_KERNEL_ROUND_UP;
   }
-  stowi_split_elements(call, stow_tensor_elements(t.out), 2, task_of(from, to), &t);
+  stowi_kernel_split_elements(call, stow_tensor_elements(t.out), 2, task_of(from, to), &t);
   return STOW_OK;
 }
 

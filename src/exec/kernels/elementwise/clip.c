@@ -16,9 +16,9 @@ typedef struct clip_task {
   int64_t high_int;
 } clip_task;
 
-STOWI_LOOP(clip_f32, (const float* in, float* out, size_t count, float low, float high),
-           (in, out, count, low, high)) {
-  STOWI_INDEPENDENT
+STOWI_KERNEL_LOOP(clip_f32, (const float* in, float* out, size_t count, float low, float high),
+                  (in, out, count, low, high)) {
+  STOWI_KERNEL_INDEPENDENT
   for (size_t i = 0; i < count; ++i) {
     float x = in[i];
     x = x < low ? low : x;
@@ -38,10 +38,10 @@ static void run_f32(void* user, size_t begin, size_t end, uint32_t worker) {
     const clip_task* t = (const clip_task*)user;                                \
     const computed low = (computed)(low_bound);                                 \
     const computed high = (computed)(high_bound);                               \
-    type block[STOWI_BLOCK];                                                    \
+    type block[STOWI_KERNEL_BLOCK];                                             \
     (void)worker;                                                               \
-    for (size_t i = begin; i < end; i += STOWI_BLOCK) {                         \
-      size_t n = end - i < STOWI_BLOCK ? end - i : STOWI_BLOCK;                 \
+    for (size_t i = begin; i < end; i += STOWI_KERNEL_BLOCK) {                  \
+      size_t n = end - i < STOWI_KERNEL_BLOCK ? end - i : STOWI_KERNEL_BLOCK;   \
       load(t->in->dtype, t->in->data, i, n, block);                             \
       for (size_t j = 0; j < n; ++j) {                                          \
         computed x = (computed)block[j];                                        \
@@ -52,9 +52,12 @@ static void run_f32(void* user, size_t begin, size_t end, uint32_t worker) {
     }                                                                           \
   }
 
-DEFINE_BLOCKS(run_f64, double, double, stowi_load_f64, stowi_store_f64, t->low, t->high)
-DEFINE_BLOCKS(run_i64, int64_t, int64_t, stowi_load_i64, stowi_store_i64, t->low_int, t->high_int)
-DEFINE_BLOCKS(run_u64, int64_t, uint64_t, stowi_load_i64, stowi_store_i64, t->low_int, t->high_int)
+DEFINE_BLOCKS(run_f64, double, double, stowi_kernel_load_f64, stowi_kernel_store_f64, t->low,
+              t->high)
+DEFINE_BLOCKS(run_i64, int64_t, int64_t, stowi_kernel_load_i64, stowi_kernel_store_i64, t->low_int,
+              t->high_int)
+DEFINE_BLOCKS(run_u64, int64_t, uint64_t, stowi_kernel_load_i64, stowi_kernel_store_i64, t->low_int,
+              t->high_int)
 
 // Bound |k|, an operand if there is one, else the attribute; as a float, and as an integer of
 // |dtype|'s sign.
@@ -62,21 +65,21 @@ static void read_bound(const stow_kernel_call* call, size_t k, const char* name,
                        double* out_float, int64_t* out_int) {
   const stow_tensor* bound = stow_kernel_operand(call, k);
   if (bound != NULL && stow_tensor_elements(bound) != 0) {
-    *out_float = stowi_float_at(bound, 0);
-    *out_int = stowi_int_at(bound, 0);
+    *out_float = stowi_kernel_float_at(bound, 0);
+    *out_int = stowi_kernel_int_at(bound, 0);
     return;
   }
   *out_float = stow_kernel_float(call, name, k == 1 ? -(double)INFINITY : (double)INFINITY);
-  if (stowi_kind(dtype) == STOW_KIND_UNSIGNED) {
+  if (stowi_kernel_kind(dtype) == STOW_KIND_UNSIGNED) {
     double positive = *out_float < 0 ? 0 : *out_float;
-    stowi_store_f64(STOW_U64, out_int, 0, 1, &positive);
+    stowi_kernel_store_f64(STOW_U64, out_int, 0, 1, &positive);
   } else {
-    stowi_store_f64(STOW_I64, out_int, 0, 1, out_float);
+    stowi_kernel_store_f64(STOW_I64, out_int, 0, 1, out_float);
   }
 }
 
 static stow_kernel_task task_of(stow_dtype dtype) {
-  switch (stowi_kind(dtype)) {
+  switch (stowi_kernel_kind(dtype)) {
     case STOW_KIND_FLOAT:
       return dtype == STOW_F32 ? run_f32 : run_f64;
     case STOW_KIND_SIGNED:
@@ -95,12 +98,12 @@ static stow_status run(stow_kernel_call* call) {
   stow_kernel_task task = task_of(t.in->dtype);
   if (task == NULL) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
-                            "floats or integers are needed, operand 0 is %s",
-                            stowi_dtype_text(t.in->dtype));
+                            "operand 0 is %s, expected floats or integers",
+                            stowi_kernel_dtype_text(t.in->dtype));
   }
   read_bound(call, 1, "min", t.in->dtype, &t.low, &t.low_int);
   read_bound(call, 2, "max", t.in->dtype, &t.high, &t.high_int);
-  stowi_split_elements(call, stow_tensor_elements(t.out), 1, task, &t);
+  stowi_kernel_split_elements(call, stow_tensor_elements(t.out), 1, task, &t);
   return STOW_OK;
 }
 

@@ -47,20 +47,20 @@ typedef struct compare_task {
   const stow_tensor* a;
   const stow_tensor* b;
   uint8_t* out;
-  stowi_walk walk;
+  stowi_kernel_walk walk;
 } compare_task;
 
-#define DEFINE_BLOCKS(name, type, spread, loop, cast) \
-  STOWI_PAIR_BLOCKS(name, compare_task, type, spread, \
-                    t->relation->loop((cast*)a, (cast*)b, t->out + i, n))
+#define DEFINE_BLOCKS(name, type, spread, loop, cast)        \
+  STOWI_KERNEL_PAIR_BLOCKS(name, compare_task, type, spread, \
+                           t->relation->loop((cast*)a, (cast*)b, t->out + i, n))
 
-DEFINE_BLOCKS(run_f32, float, stowi_spread_f32, f32, float)
-DEFINE_BLOCKS(run_f64, double, stowi_spread_f64, f64, double)
-DEFINE_BLOCKS(run_i64, int64_t, stowi_spread_i64, i64, int64_t)
-DEFINE_BLOCKS(run_u64, int64_t, stowi_spread_i64, u64, uint64_t)
+DEFINE_BLOCKS(run_f32, float, stowi_kernel_spread_f32, f32, float)
+DEFINE_BLOCKS(run_f64, double, stowi_kernel_spread_f64, f64, double)
+DEFINE_BLOCKS(run_i64, int64_t, stowi_kernel_spread_i64, i64, int64_t)
+DEFINE_BLOCKS(run_u64, int64_t, stowi_kernel_spread_i64, u64, uint64_t)
 
 static stow_kernel_task task_of(stow_dtype dtype) {
-  switch (stowi_kind(dtype)) {
+  switch (stowi_kernel_kind(dtype)) {
     case STOW_KIND_FLOAT:
       return dtype == STOW_F64 ? run_f64 : run_f32;
     case STOW_KIND_SIGNED:
@@ -85,10 +85,10 @@ static stow_status run(stow_kernel_call* call) {
   stow_kernel_task task = task_of(t.a->dtype);
   if (task == NULL) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "%s cannot be compared",
-                            stowi_dtype_text(t.a->dtype));
+                            stowi_kernel_dtype_text(t.a->dtype));
   }
-  stowi_walk_init(&t.walk, call->results[0], call->operands, 2);
-  stowi_split_elements(call, t.walk.count, 2, task, &t);
+  stowi_kernel_walk_init(&t.walk, call->results[0], call->operands, 2);
+  stowi_kernel_split_elements(call, t.walk.count, 2, task, &t);
   return STOW_OK;
 }
 

@@ -29,23 +29,26 @@ static inline int64_t floor_mod_i64(int64_t x, int64_t y) {
   return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
 }
 
-STOWI_BINARY_F32(mod, floor_mod_f32(x, y))
-STOWI_BINARY_F64(mod, floor_mod_f64(x, y))
-STOWI_BINARY_INT(mod_i64, int64, floor_mod_i64(x, y))
-STOWI_BINARY_F32(fmod, fmodf(x, y))
-STOWI_BINARY_F64(fmod, fmod(x, y))
-STOWI_BINARY_INT(fmod_i64, int64, rest_i64(x, y))
-STOWI_BINARY_INT(mod_u64, uint64, x % y)
+STOWI_KERNEL_BINARY_F32(mod, floor_mod_f32(x, y))
+STOWI_KERNEL_BINARY_F64(mod, floor_mod_f64(x, y))
+STOWI_KERNEL_BINARY_INT(mod_i64, int64, floor_mod_i64(x, y))
+STOWI_KERNEL_BINARY_F32(fmod, fmodf(x, y))
+STOWI_KERNEL_BINARY_F64(fmod, fmod(x, y))
+STOWI_KERNEL_BINARY_INT(fmod_i64, int64, rest_i64(x, y))
+STOWI_KERNEL_BINARY_INT(mod_u64, uint64, x % y)
 
-static const stowi_binary mod_row = {STOW_OP_MOD, 16, mod_f32, mod_f64, mod_i64, mod_u64, NULL};
-static const stowi_binary fmod_row = {STOW_OP_MOD, 16, fmod_f32, fmod_f64, fmod_i64, mod_u64, NULL};
+static const stowi_kernel_binary mod_row = {STOW_OP_MOD, 16,      mod_f32, mod_f64,
+                                            mod_i64,     mod_u64, NULL};
+static const stowi_kernel_binary fmod_row = {STOW_OP_MOD, 16,      fmod_f32, fmod_f64,
+                                             fmod_i64,    mod_u64, NULL};
 
 static stow_status run_mod(stow_kernel_call* call) {
-  stow_status status = stowi_check_divisor(call);
+  stow_status status = stowi_kernel_check_divisor(call);
   if (status != STOW_OK) {
     return status;
   }
-  return stowi_binary_run(call, stow_kernel_bool(call, "fmod", false) ? &fmod_row : &mod_row);
+  return stowi_kernel_binary_run(call,
+                                 stow_kernel_bool(call, "fmod", false) ? &fmod_row : &mod_row);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -55,23 +58,23 @@ static inline float root(float x) {  // pow(x, 0.5): of -0 it is 0, of -infinity
   return x == -INFINITY ? INFINITY : sqrtf(x) + 0.0F;
 }
 
-STOWI_LOOP(square, (const float* a, float* out, size_t count), (a, out, count)) {
-  STOWI_INDEPENDENT
+STOWI_KERNEL_LOOP(square, (const float* a, float* out, size_t count), (a, out, count)) {
+  STOWI_KERNEL_INDEPENDENT
   for (size_t i = 0; i < count; ++i) {
     out[i] = a[i] * a[i];
   }
 }
 
-STOWI_LOOP(cube, (const float* a, float* out, size_t count), (a, out, count)) {
-  STOWI_INDEPENDENT
+STOWI_KERNEL_LOOP(cube, (const float* a, float* out, size_t count), (a, out, count)) {
+  STOWI_KERNEL_INDEPENDENT
   for (size_t i = 0; i < count; ++i) {
     double x = (double)a[i];
     out[i] = (float)(x * x * x);
   }
 }
 
-STOWI_LOOP(roots, (const float* a, float* out, size_t count), (a, out, count)) {
-  STOWI_INDEPENDENT
+STOWI_KERNEL_LOOP(roots, (const float* a, float* out, size_t count), (a, out, count)) {
+  STOWI_KERNEL_INDEPENDENT
   for (size_t i = 0; i < count; ++i) {
     out[i] = root(a[i]);
   }
@@ -103,7 +106,7 @@ static void pow_f32(const float* a, size_t a_step, const float* b, size_t b_step
   }
 }
 
-STOWI_BINARY_F64(pow, pow(x, y))
+STOWI_KERNEL_BINARY_F64(pow, pow(x, y))
 
 static uint64_t power_by_squaring(uint64_t base, uint64_t exponent) {
   uint64_t product = 1;
@@ -127,49 +130,50 @@ static uint64_t power_u64(uint64_t base, int64_t exponent) {
   return exponent >= 0 ? power_by_squaring(base, (uint64_t)exponent) : base == 1;
 }
 
-STOWI_BINARY_INT(pow_i64, int64, power_i64(x, y))
-STOWI_BINARY_INT(pow_u64, uint64, power_u64(x, (int64_t)y))
-STOWI_BINARY_INT(pow_i64_u64, int64, (int64_t)power_by_squaring((uint64_t)x, (uint64_t)y))
-STOWI_BINARY_INT(pow_u64_u64, uint64, power_by_squaring(x, y))
+STOWI_KERNEL_BINARY_INT(pow_i64, int64, power_i64(x, y))
+STOWI_KERNEL_BINARY_INT(pow_u64, uint64, power_u64(x, (int64_t)y))
+STOWI_KERNEL_BINARY_INT(pow_i64_u64, int64, (int64_t)power_by_squaring((uint64_t)x, (uint64_t)y))
+STOWI_KERNEL_BINARY_INT(pow_u64_u64, uint64, power_by_squaring(x, y))
 
-static const stowi_binary pow_row = {STOW_OP_POW, 32, pow_f32, pow_f64, pow_i64, pow_u64, NULL};
-static const stowi_binary pow_by_u64_row = {STOW_OP_POW, 32,          pow_f32, pow_f64,
-                                            pow_i64_u64, pow_u64_u64, NULL};
+static const stowi_kernel_binary pow_row = {STOW_OP_POW, 32,      pow_f32, pow_f64,
+                                            pow_i64,     pow_u64, NULL};
+static const stowi_kernel_binary pow_by_u64_row = {STOW_OP_POW, 32,          pow_f32, pow_f64,
+                                                   pow_i64_u64, pow_u64_u64, NULL};
 
 typedef struct pow_task {
   const stow_tensor* a;
   const stow_tensor* b;
   stow_tensor* out;
-  stowi_walk walk;
+  stowi_kernel_walk walk;
 } pow_task;
 
 static void run_wide(void* user, size_t begin, size_t end, uint32_t worker) {
   const pow_task* t = (const pow_task*)user;
-  double a[STOWI_BLOCK];
-  double b[STOWI_BLOCK];
+  double a[STOWI_KERNEL_BLOCK];
+  double b[STOWI_KERNEL_BLOCK];
   (void)worker;
-  for (size_t i = begin; i < end; i += STOWI_BLOCK) {
-    size_t n = end - i < STOWI_BLOCK ? end - i : STOWI_BLOCK;
-    stowi_spread_f64(&t->walk, 0, t->a, i, n, a);
-    stowi_spread_f64(&t->walk, 1, t->b, i, n, b);
+  for (size_t i = begin; i < end; i += STOWI_KERNEL_BLOCK) {
+    size_t n = end - i < STOWI_KERNEL_BLOCK ? end - i : STOWI_KERNEL_BLOCK;
+    stowi_kernel_spread_f64(&t->walk, 0, t->a, i, n, a);
+    stowi_kernel_spread_f64(&t->walk, 1, t->b, i, n, b);
     pow_f64(a, b, a, n, 0);
-    stowi_store_f64(t->out->dtype, t->out->data, i, n, a);
+    stowi_kernel_store_f64(t->out->dtype, t->out->data, i, n, a);
   }
 }
 
 static stow_status run_pow(stow_kernel_call* call) {
   pow_task t = {.a = call->operands[0], .b = call->operands[1], .out = call->results[0]};
-  stow_dtype_kind kind = stowi_kind(t.a->dtype);
-  if (stowi_kind(t.b->dtype) == STOW_KIND_COMPLEX) {
+  stow_dtype_kind kind = stowi_kernel_kind(t.a->dtype);
+  if (stowi_kernel_kind(t.b->dtype) == STOW_KIND_COMPLEX) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "exponents must not be complex");
   }
   bool is_wide = kind == STOW_KIND_SIGNED || kind == STOW_KIND_UNSIGNED || kind == STOW_KIND_BOOL;
-  if (is_wide && stowi_kind(t.b->dtype) == STOW_KIND_FLOAT) {
-    stowi_walk_init(&t.walk, t.out, call->operands, 2);
-    stowi_split_elements(call, t.walk.count, 32, run_wide, &t);
+  if (is_wide && stowi_kernel_kind(t.b->dtype) == STOW_KIND_FLOAT) {
+    stowi_kernel_walk_init(&t.walk, t.out, call->operands, 2);
+    stowi_kernel_split_elements(call, t.walk.count, 32, run_wide, &t);
     return STOW_OK;
   }
-  return stowi_binary_run(call, t.b->dtype == STOW_U64 ? &pow_by_u64_row : &pow_row);
+  return stowi_kernel_binary_run(call, t.b->dtype == STOW_U64 ? &pow_by_u64_row : &pow_row);
 }
 
 STOWI_KERNEL(MOD, NULL, run_mod);

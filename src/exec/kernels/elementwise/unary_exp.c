@@ -8,29 +8,29 @@
 // x tanh(log(1 + e)) with e = exp(x), which is x n / (n + 2) with n = e (e + 2). Above 20 n is so
 // large that only x is left.
 static inline float mish(float x) {
-  float e = stowi_expf(x > 20.0F ? 20.0F : x);
+  float e = stowi_kernel_expf(x > 20.0F ? 20.0F : x);
   float n = e * (e + 2.0F);
   return x * (n / (n + 2.0F));
 }
 
-STOWI_UNARY_F32(exp, stowi_expf(x))
-STOWI_UNARY_F64(exp, exp(x))
-STOWI_UNARY_F32(log, stowi_logf(x))
-STOWI_UNARY_F64(log, log(x))
-STOWI_UNARY_F32(sigmoid, stowi_sigmoidf(x))
-STOWI_UNARY_F64(sigmoid, stowi_sigmoid(x))
-STOWI_UNARY_F32(tanh, stowi_tanhf(x))
-STOWI_UNARY_F64(tanh, tanh(x))
-STOWI_UNARY_F32(erf, stowi_erff(x))
-STOWI_UNARY_F64(erf, erf(x))
-STOWI_UNARY_F32(softplus, stowi_softplusf(x))
-STOWI_UNARY_F64(softplus, stowi_softplus(x))
-STOWI_UNARY_F32(softsign, x / (1.0F + stowi_abs(x)))
-STOWI_UNARY_F64(softsign, x / (1.0 + fabs(x)))
-STOWI_UNARY_F32(mish, mish(x))
-STOWI_UNARY_F64(mish, (x * tanh(stowi_softplus(x))))
+STOWI_KERNEL_UNARY_F32(exp, stowi_kernel_expf(x))
+STOWI_KERNEL_UNARY_F64(exp, exp(x))
+STOWI_KERNEL_UNARY_F32(log, stowi_kernel_logf(x))
+STOWI_KERNEL_UNARY_F64(log, log(x))
+STOWI_KERNEL_UNARY_F32(sigmoid, stowi_kernel_sigmoidf(x))
+STOWI_KERNEL_UNARY_F64(sigmoid, stowi_kernel_sigmoid(x))
+STOWI_KERNEL_UNARY_F32(tanh, stowi_kernel_tanhf(x))
+STOWI_KERNEL_UNARY_F64(tanh, tanh(x))
+STOWI_KERNEL_UNARY_F32(erf, stowi_kernel_erff(x))
+STOWI_KERNEL_UNARY_F64(erf, erf(x))
+STOWI_KERNEL_UNARY_F32(softplus, stowi_kernel_softplusf(x))
+STOWI_KERNEL_UNARY_F64(softplus, stowi_kernel_softplus(x))
+STOWI_KERNEL_UNARY_F32(softsign, x / (1.0F + stowi_kernel_abs(x)))
+STOWI_KERNEL_UNARY_F64(softsign, x / (1.0 + fabs(x)))
+STOWI_KERNEL_UNARY_F32(mish, mish(x))
+STOWI_KERNEL_UNARY_F64(mish, (x * tanh(stowi_kernel_softplus(x))))
 
-static const stowi_unary rows[] = {
+static const stowi_kernel_unary rows[] = {
     {STOW_OP_EXP, 8, exp_f32, exp_f64, NULL, NULL, false, {NULL}},
     {STOW_OP_LOG, 8, log_f32, log_f64, NULL, NULL, false, {NULL}},
     {STOW_OP_SIGMOID, 12, sigmoid_f32, sigmoid_f64, NULL, NULL, false, {NULL}},
@@ -42,7 +42,7 @@ static const stowi_unary rows[] = {
 };
 
 static stow_status run(stow_kernel_call* call) {
-  return stowi_unary_run(call, rows, sizeof(rows) / sizeof(rows[0]));
+  return stowi_kernel_unary_run(call, rows, sizeof(rows) / sizeof(rows[0]));
 }
 
 STOWI_KERNEL(EXP, NULL, run);

@@ -7,31 +7,31 @@
 #include "exec/kernels/support/kernel.h"
 #include "exec/kernels/support/math.h"
 
-STOWI_LOOP(turn, (const float* in, float* out, size_t count, uint32_t quarters),
-           (in, out, count, quarters)) {
-  STOWI_INDEPENDENT
+STOWI_KERNEL_LOOP(turn, (const float* in, float* out, size_t count, uint32_t quarters),
+                  (in, out, count, quarters)) {
+  STOWI_KERNEL_INDEPENDENT
   for (size_t i = 0; i < count; ++i) {
-    out[i] = stowi_sin_turned(in[i], quarters);
+    out[i] = stowi_kernel_sin_turned(in[i], quarters);
   }
 }
 
 static bool is_all_small(const float* in, size_t count) {
   bool is_small = true;
   for (size_t i = 0; i < count; ++i) {
-    is_small &= stowi_abs(in[i]) <= STOWI_TURN_LIMIT;
+    is_small &= stowi_kernel_abs(in[i]) <= STOWI_KERNEL_TURN_LIMIT;
   }
   return is_small;
 }
 
 static void turn_blocks(const float* in, float* out, size_t count, uint32_t quarters) {
-  for (size_t i = 0; i < count; i += STOWI_BLOCK) {
-    size_t n = count - i < STOWI_BLOCK ? count - i : STOWI_BLOCK;
+  for (size_t i = 0; i < count; i += STOWI_KERNEL_BLOCK) {
+    size_t n = count - i < STOWI_KERNEL_BLOCK ? count - i : STOWI_KERNEL_BLOCK;
     if (is_all_small(in + i, n)) {
       turn(in + i, out + i, n, quarters);
       continue;
     }
     for (size_t j = i; j < i + n; ++j) {
-      out[j] = quarters == 0 ? stowi_sinf(in[j]) : stowi_cosf(in[j]);
+      out[j] = quarters == 0 ? stowi_kernel_sinf(in[j]) : stowi_kernel_cosf(in[j]);
     }
   }
 }
@@ -46,12 +46,12 @@ static void cos_f32(const float* in, float* out, size_t count, const float* p) {
   turn_blocks(in, out, count, 1);
 }
 
-STOWI_UNARY_F64(sin, sin(x))
-STOWI_UNARY_F64(cos, cos(x))
+STOWI_KERNEL_UNARY_F64(sin, sin(x))
+STOWI_KERNEL_UNARY_F64(cos, cos(x))
 
-#define LIBM(name)                                \
-  STOWI_UNARY_F32(name, (float)(name)((double)x)) \
-  STOWI_UNARY_F64(name, (name)(x))
+#define LIBM(name)                                       \
+  STOWI_KERNEL_UNARY_F32(name, (float)(name)((double)x)) \
+  STOWI_KERNEL_UNARY_F64(name, (name)(x))
 
 LIBM(tan)
 LIBM(sinh)
@@ -63,7 +63,7 @@ LIBM(asinh)
 LIBM(acosh)
 LIBM(atanh)
 
-static const stowi_unary rows[] = {
+static const stowi_kernel_unary rows[] = {
     {STOW_OP_SIN, 12, sin_f32, sin_f64, NULL, NULL, false, {NULL}},
     {STOW_OP_COS, 12, cos_f32, cos_f64, NULL, NULL, false, {NULL}},
     {STOW_OP_TAN, 64, tan_f32, tan_f64, NULL, NULL, false, {NULL}},
@@ -78,7 +78,7 @@ static const stowi_unary rows[] = {
 };
 
 static stow_status run(stow_kernel_call* call) {
-  return stowi_unary_run(call, rows, sizeof(rows) / sizeof(rows[0]));
+  return stowi_kernel_unary_run(call, rows, sizeof(rows) / sizeof(rows[0]));
 }
 
 STOWI_KERNEL(SIN, NULL, run);

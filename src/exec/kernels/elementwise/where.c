@@ -14,40 +14,40 @@ typedef struct where_task {
   const stow_tensor* a;
   const stow_tensor* b;
   stow_tensor* out;
-  stowi_walk walk;
+  stowi_kernel_walk walk;
 } where_task;
 
 // Runs in which no operand is repeated are a loop of their own, for its vectors.
-#define DEFINE_WHERE(name, type)                                                        \
-  STOWI_LOOP(name##_run,                                                                \
-             (const uint8_t* c, const type* a, const type* b, type* out, size_t count), \
-             (c, a, b, out, count)) {                                                   \
-    STOWI_INDEPENDENT                                                                   \
-    for (size_t i = 0; i < count; ++i) {                                                \
-      const type yes = a[i];                                                            \
-      const type no = b[i];                                                             \
-      out[i] = c[i] != 0 ? yes : no;                                                    \
-    }                                                                                   \
-  }                                                                                     \
-  static void name(void* user, size_t begin, size_t end, uint32_t worker) {             \
-    const where_task* t = (const where_task*)user;                                      \
-    stowi_cursor cursor;                                                                \
-    stowi_run run;                                                                      \
-    (void)worker;                                                                       \
-    stowi_cursor_init(&cursor, &t->walk, begin, end);                                   \
-    while (stowi_cursor_next(&cursor, SIZE_MAX, &run)) {                                \
-      const uint8_t* c = t->condition + run.index[0];                                   \
-      const type* a = (const type*)t->a->data + run.index[1];                           \
-      const type* b = (const type*)t->b->data + run.index[2];                           \
-      type* out = (type*)t->out->data + run.at;                                         \
-      if (run.step[0] + run.step[1] + run.step[2] == 3) {                               \
-        name##_run(c, a, b, out, run.length);                                           \
-        continue;                                                                       \
-      }                                                                                 \
-      for (size_t i = 0; i < run.length; ++i) {                                         \
-        out[i] = c[i * run.step[0]] != 0 ? a[i * run.step[1]] : b[i * run.step[2]];     \
-      }                                                                                 \
-    }                                                                                   \
+#define DEFINE_WHERE(name, type)                                                               \
+  STOWI_KERNEL_LOOP(name##_run,                                                                \
+                    (const uint8_t* c, const type* a, const type* b, type* out, size_t count), \
+                    (c, a, b, out, count)) {                                                   \
+    STOWI_KERNEL_INDEPENDENT                                                                   \
+    for (size_t i = 0; i < count; ++i) {                                                       \
+      const type yes = a[i];                                                                   \
+      const type no = b[i];                                                                    \
+      out[i] = c[i] != 0 ? yes : no;                                                           \
+    }                                                                                          \
+  }                                                                                            \
+  static void name(void* user, size_t begin, size_t end, uint32_t worker) {                    \
+    const where_task* t = (const where_task*)user;                                             \
+    stowi_kernel_cursor cursor;                                                                \
+    stowi_kernel_run run;                                                                      \
+    (void)worker;                                                                              \
+    stowi_kernel_cursor_init(&cursor, &t->walk, begin, end);                                   \
+    while (stowi_kernel_cursor_next(&cursor, SIZE_MAX, &run)) {                                \
+      const uint8_t* c = t->condition + run.index[0];                                          \
+      const type* a = (const type*)t->a->data + run.index[1];                                  \
+      const type* b = (const type*)t->b->data + run.index[2];                                  \
+      type* out = (type*)t->out->data + run.at;                                                \
+      if (run.step[0] + run.step[1] + run.step[2] == 3) {                                      \
+        name##_run(c, a, b, out, run.length);                                                  \
+        continue;                                                                              \
+      }                                                                                        \
+      for (size_t i = 0; i < run.length; ++i) {                                                \
+        out[i] = c[i * run.step[0]] != 0 ? a[i * run.step[1]] : b[i * run.step[2]];            \
+      }                                                                                        \
+    }                                                                                          \
   }
 
 DEFINE_WHERE(where_1, uint8_t)
@@ -59,21 +59,21 @@ DEFINE_WHERE(where_16, wide)
 // The codes of packed elements as integers.
 static void where_packed(void* user, size_t begin, size_t end, uint32_t worker) {
   const where_task* t = (const where_task*)user;
-  stow_dtype codes = stowi_bits(t->out->dtype) == 4 ? STOW_U4 : STOW_U2;
+  stow_dtype codes = stowi_kernel_bits(t->out->dtype) == 4 ? STOW_U4 : STOW_U2;
   const stow_tensor a = {t->a->data, codes, 0, {0}};
   const stow_tensor b = {t->b->data, codes, 0, {0}};
   const stow_tensor c = {(void*)(uintptr_t)t->condition, STOW_BOOL, 0, {0}};
-  int64_t blocks[3][STOWI_BLOCK];
+  int64_t blocks[3][STOWI_KERNEL_BLOCK];
   (void)worker;
-  for (size_t i = begin; i < end; i += STOWI_BLOCK) {
-    size_t n = end - i < STOWI_BLOCK ? end - i : STOWI_BLOCK;
-    stowi_spread_i64(&t->walk, 0, &c, i, n, blocks[0]);
-    stowi_spread_i64(&t->walk, 1, &a, i, n, blocks[1]);
-    stowi_spread_i64(&t->walk, 2, &b, i, n, blocks[2]);
+  for (size_t i = begin; i < end; i += STOWI_KERNEL_BLOCK) {
+    size_t n = end - i < STOWI_KERNEL_BLOCK ? end - i : STOWI_KERNEL_BLOCK;
+    stowi_kernel_spread_i64(&t->walk, 0, &c, i, n, blocks[0]);
+    stowi_kernel_spread_i64(&t->walk, 1, &a, i, n, blocks[1]);
+    stowi_kernel_spread_i64(&t->walk, 2, &b, i, n, blocks[2]);
     for (size_t j = 0; j < n; ++j) {
       blocks[1][j] = blocks[0][j] != 0 ? blocks[1][j] : blocks[2][j];
     }
-    stowi_store_i64(codes, t->out->data, i, n, blocks[1]);
+    stowi_kernel_store_i64(codes, t->out->data, i, n, blocks[1]);
   }
 }
 
@@ -83,7 +83,7 @@ static stow_status run(stow_kernel_call* call) {
                   .b = call->operands[2],
                   .out = call->results[0]};
   stow_kernel_task task = where_packed;
-  switch (stowi_bits(t.out->dtype)) {
+  switch (stowi_kernel_bits(t.out->dtype)) {
     case 8:
       task = where_1;
       break;
@@ -102,8 +102,8 @@ static stow_status run(stow_kernel_call* call) {
     default:
       break;
   }
-  stowi_walk_init(&t.walk, t.out, call->operands, 3);
-  stowi_split_elements(call, t.walk.count, 2, task, &t);
+  stowi_kernel_walk_init(&t.walk, t.out, call->operands, 3);
+  stowi_kernel_split_elements(call, t.walk.count, 2, task, &t);
   return STOW_OK;
 }
 

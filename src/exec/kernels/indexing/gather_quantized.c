@@ -30,22 +30,22 @@ static int64_t zero_at(const lookup* t, size_t scale) {
   int64_t zero = t->default_zero;
   if (t->zeros != NULL) {
     size_t at = scale / t->scale_row * t->zero_row + scale % t->scale_row;
-    stowi_load_i64(t->dtype, t->zeros->data, at, 1, &zero);
+    stowi_kernel_load_i64(t->dtype, t->zeros->data, at, 1, &zero);
   }
   return zero;
 }
 
 // Elements [first, first + count) of the table.
 static void dequantize(const lookup* t, size_t first, size_t count, float* out) {
-  int64_t block[STOWI_BLOCK];
-  stowi_load_i64(t->dtype, t->table->data, first, count, block);
+  int64_t block[STOWI_KERNEL_BLOCK];
+  stowi_kernel_load_i64(t->dtype, t->table->data, first, count, block);
   for (size_t j = 0; j < count; ++j) {
     size_t at = first + j;
     size_t outer = at / (t->along * t->inner);
     size_t place = at / t->inner % t->along / t->block;
     size_t scale = (outer * t->blocks + place) * t->inner + at % t->inner;
     float factor;
-    stowi_load_f32(t->scales->dtype, t->scales->data, scale, 1, &factor);
+    stowi_kernel_load_f32(t->scales->dtype, t->scales->data, scale, 1, &factor);
     out[j] = (float)(block[j] - zero_at(t, scale)) * factor;
   }
 }
@@ -53,20 +53,20 @@ static void dequantize(const lookup* t, size_t first, size_t count, float* out) 
 static void look_up(void* user, size_t begin, size_t end, uint32_t worker) {
   (void)worker;
   const lookup* t = user;
-  float block[STOWI_BLOCK];
+  float block[STOWI_KERNEL_BLOCK];
   for (size_t i = begin; i < end; ++i) {
-    int64_t index = stowi_int_at(t->indices, i % t->count);
+    int64_t index = stowi_kernel_int_at(t->indices, i % t->count);
     bool is_inside = index >= -t->dim && index < t->dim;
     size_t row =
-        i / t->count * (size_t)t->dim + (size_t)(is_inside ? stowi_index(index, t->dim) : 0);
-    for (size_t j = 0; j < t->slice; j += STOWI_BLOCK) {
-      size_t size = t->slice - j < STOWI_BLOCK ? t->slice - j : STOWI_BLOCK;
+        i / t->count * (size_t)t->dim + (size_t)(is_inside ? stowi_kernel_index(index, t->dim) : 0);
+    for (size_t j = 0; j < t->slice; j += STOWI_KERNEL_BLOCK) {
+      size_t size = t->slice - j < STOWI_KERNEL_BLOCK ? t->slice - j : STOWI_KERNEL_BLOCK;
       if (is_inside) {
         dequantize(t, row * t->slice + j, size, block);
       } else {
-        stowi_fill_elements(32, block, 0, size, NULL);
+        stowi_kernel_fill_elements(32, block, 0, size, NULL);
       }
-      stowi_store_f32(t->result->dtype, t->result->data, i * t->slice + j, size, block);
+      stowi_kernel_store_f32(t->result->dtype, t->result->data, i * t->slice + j, size, block);
     }
   }
 }
@@ -82,25 +82,26 @@ static stow_status read_lookup(const stow_kernel_call* call, lookup* t, size_t* 
     t->dtype = bits == 2 ? STOW_U2 : bits == 4 ? STOW_U4 : STOW_U8;
     t->default_zero = (int64_t)1 << (bits - 1);
   }
-  stow_status status = stowi_axis_attr(call, whole.rank, &axis);
+  stow_status status = stowi_kernel_axis_attr(call, whole.rank, &axis);
   if (status == STOW_OK) {
-    status = stowi_axis_of(call, stow_kernel_int(call, "quantize_axis", 1), whole.rank, &along);
+    status =
+        stowi_kernel_axis_of(call, stow_kernel_int(call, "quantize_axis", 1), whole.rank, &along);
   }
   if (status != STOW_OK) {
     return status;
   }
-  *out_outer = stowi_count_of(&whole, 0, axis);
+  *out_outer = stowi_kernel_count_of(&whole, 0, axis);
   t->count = stow_tensor_elements(t->indices);
   t->dim = whole.dims[axis];
-  t->slice = stowi_count_of(&whole, axis + 1, whole.rank);
+  t->slice = stowi_kernel_count_of(&whole, axis + 1, whole.rank);
   t->along = (size_t)whole.dims[along];
-  t->inner = stowi_count_of(&whole, along + 1, whole.rank);
+  t->inner = stowi_kernel_count_of(&whole, along + 1, whole.rank);
   t->block = (size_t)stow_kernel_int(call, "block", 128);
   t->blocks = t->block == 0 ? 0 : (t->along + t->block - 1) / t->block;
   t->scale_row = along + 1 == whole.rank ? t->blocks : (size_t)whole.dims[whole.rank - 1];
-  size_t rows = stowi_count_of(&whole, 0, along);
+  size_t rows = stowi_kernel_count_of(&whole, 0, along);
   if (t->block == 0 || stow_tensor_elements(t->scales) != rows * t->blocks * t->inner) {
-    return stow_kernel_fail(call, STOW_ERR_TYPE, "there are %zu scales, %zu are needed",
+    return stow_kernel_fail(call, STOW_ERR_TYPE, "%zu scales, expected %zu",
                             stow_tensor_elements(t->scales), rows * t->blocks * t->inner);
   }
   return STOW_OK;
@@ -113,14 +114,14 @@ static stow_status read_zeros(const stow_kernel_call* call, lookup* t) {
     return STOW_OK;
   }
   size_t rows = stow_tensor_elements(t->scales) / t->scale_row;
-  size_t held = 8 / stowi_bits(t->dtype);
+  size_t held = 8 / stowi_kernel_bits(t->dtype);
   bool is_packed = t->zeros->dtype == STOW_U8;
   if (is_packed) {
     t->zero_row = (t->scale_row + held - 1) / held * held;
   }
   size_t needed = rows * t->zero_row / (is_packed ? held : 1);
   if (stow_tensor_elements(t->zeros) != needed) {
-    return stow_kernel_fail(call, STOW_ERR_TYPE, "there are %zu elements of zeros, not %zu",
+    return stow_kernel_fail(call, STOW_ERR_TYPE, "%zu zero points, expected %zu",
                             stow_tensor_elements(t->zeros), needed);
   }
   return STOW_OK;

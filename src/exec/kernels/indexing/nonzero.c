@@ -1,8 +1,12 @@
-// The indices of the elements that are not 0, one row for each dim: counted first, as the rows are
-// as long as there are such elements.
+// nonzero and compress: ops whose result size depends on the data.
 #include "exec/kernels/layout/elements.h"
+#include "exec/kernels/layout/numbers.h"
 #include "exec/kernels/support/convert.h"
 #include "exec/kernels/support/kernel.h"
+
+// ---------------------------------------------------------------------------------------------
+// nonzero: the indices of all nonzero elements, one row per dim. They are counted first, because
+// the count is the row length.
 
 // The bits of an element of at most 64 that make it different from 0: all but the sign of a float
 // that has a negative 0. Of complex numbers, those of each half.
@@ -39,7 +43,7 @@ static uint64_t word_at(uint32_t bits, const void* data, size_t i) {
     case 64:
       return ((const uint64_t*)data)[i];
     default:
-      return stowi_packed_get(data, bits, i);
+      return stowi_kernel_packed_get(data, bits, i);
   }
 }
 
@@ -53,7 +57,7 @@ static bool is_nonzero(const stow_tensor* x, uint32_t bits, uint64_t mask, size_
 }
 
 static size_t count_nonzero(const stow_tensor* x, size_t elements) {
-  uint32_t bits = stowi_bits(x->dtype);
+  uint32_t bits = stowi_kernel_bits(x->dtype);
   uint64_t mask = mask_of(x->dtype);
   size_t count = 0;
   for (size_t i = 0; i < elements; ++i) {
@@ -65,12 +69,12 @@ static size_t count_nonzero(const stow_tensor* x, size_t elements) {
 static stow_status run_nonzero(stow_kernel_call* call) {
   const stow_tensor* x = call->operands[0];
   stow_tensor* result = call->results[0];
-  uint32_t bits = stowi_bits(x->dtype);
+  uint32_t bits = stowi_kernel_bits(x->dtype);
   uint64_t mask = mask_of(x->dtype);
   size_t elements = stow_tensor_elements(x);
   size_t count = count_nonzero(x, elements);
   if (count > (size_t)result->dims[1]) {
-    return stow_kernel_fail(call, STOW_ERR_TYPE, "%zu elements are not 0, at most %zu were planned",
+    return stow_kernel_fail(call, STOW_ERR_TYPE, "%zu nonzero elements, more than the planned %zu",
                             count, (size_t)result->dims[1]);
   }
   result->dims[1] = (int64_t)count;
@@ -91,3 +95,63 @@ static stow_status run_nonzero(stow_kernel_call* call) {
 }
 
 STOWI_KERNEL(NONZERO, NULL, run_nonzero);
+
+// ---------------------------------------------------------------------------------------------
+// compress: the slices along an axis, or the elements of the flat tensor, for which a condition is
+// true. They keep their order, so the result may be in place. The condition may be shorter than the
+// dim; the rest is dropped.
+
+static stow_status count_chosen(const stow_kernel_call* call, const stowi_kernel_slices* s,
+                                size_t* out_count) {
+  const stow_tensor* condition = call->operands[1];
+  const uint8_t* is_chosen = condition->data;
+  size_t planned = (size_t)call->results[0]->dims[s->axis];
+  *out_count = 0;
+  for (size_t i = 0; i < (size_t)condition->dims[0]; ++i) {
+    if (is_chosen[i] != 0 && i >= s->count) {
+      return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
+                              "the condition selects index %zu, which is out of range (%zu)", i,
+                              s->count);
+    }
+    *out_count += is_chosen[i] != 0;
+  }
+  if (*out_count > planned) {
+    return stow_kernel_fail(call, STOW_ERR_TYPE,
+                            "the condition selects %zu, more than the planned %zu", *out_count,
+                            planned);
+  }
+  return STOW_OK;
+}
+
+static stow_status run_compress(stow_kernel_call* call) {
+  const stow_tensor* x = call->operands[0];
+  const stow_tensor* condition = call->operands[1];
+  stow_tensor* result = call->results[0];
+  uint32_t bits = stowi_kernel_bits(x->dtype);
+  const uint8_t* is_chosen = condition->data;
+  stowi_kernel_slices s;
+  size_t count;
+  stow_status status = stowi_kernel_slices_of(call, &s);
+  status = status == STOW_OK ? count_chosen(call, &s, &count) : status;
+  if (status != STOW_OK) {
+    return status;
+  }
+  result->dims[s.axis] = (int64_t)count;
+  if (stow_tensor_elements(result) == 0) {
+    return STOW_OK;
+  }
+  stowi_kernel_clear_tail(result);
+  size_t to = 0;
+  for (size_t i = 0; i < s.outer; ++i) {
+    for (size_t j = 0; j < (size_t)condition->dims[0]; ++j) {
+      if (is_chosen[j] != 0) {
+        stowi_kernel_copy_elements(bits, result->data, to, x->data, (i * s.count + j) * s.inner,
+                                   s.inner);
+        to += s.inner;
+      }
+    }
+  }
+  return STOW_OK;
+}
+
+STOWI_KERNEL(COMPRESS, NULL, run_compress);

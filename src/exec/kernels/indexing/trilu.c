@@ -28,30 +28,30 @@ static void make_rows(void* user, size_t begin, size_t end, uint32_t worker) {
     int64_t first = t->is_upper ? clamp(row + t->k, t->columns) : 0;
     int64_t last = t->is_upper ? t->columns : clamp(row + t->k + 1, t->columns);
     size_t at = r * (size_t)t->columns;
-    stowi_fill_elements(t->bits, to, at, (size_t)first, NULL);
+    stowi_kernel_fill_elements(t->bits, to, at, (size_t)first, NULL);
     if (to != t->x->data) {
-      stowi_copy_elements(t->bits, to, at + (size_t)first, t->x->data, at + (size_t)first,
-                          (size_t)(last - first));
+      stowi_kernel_copy_elements(t->bits, to, at + (size_t)first, t->x->data, at + (size_t)first,
+                                 (size_t)(last - first));
     }
-    stowi_fill_elements(t->bits, to, at + (size_t)last, (size_t)(t->columns - last), NULL);
+    stowi_kernel_fill_elements(t->bits, to, at + (size_t)last, (size_t)(t->columns - last), NULL);
   }
 }
 
 static stow_status run_trilu(stow_kernel_call* call) {
   const stow_tensor* x = call->operands[0];
   const stow_tensor* k = stow_kernel_operand(call, 1);
-  triangle t = {.x = x, .result = call->results[0], .bits = stowi_bits(x->dtype)};
+  triangle t = {.x = x, .result = call->results[0], .bits = stowi_kernel_bits(x->dtype)};
   t.rows = x->dims[x->rank - 2];
   t.columns = x->dims[x->rank - 1];
-  t.k = k == NULL ? 0 : stowi_int_at(k, 0);
+  t.k = k == NULL ? 0 : stowi_kernel_int_at(k, 0);
   t.k = t.k < -t.rows ? -t.rows : t.k > t.columns ? t.columns : t.k;
   t.is_upper = stow_kernel_bool(call, "upper", true);
   if (stow_tensor_elements(x) == 0) {
     return STOW_OK;
   }
-  size_t rows = stowi_count_of(x, 0, x->rank - 1);
-  if (stowi_is_packed(t.bits)) {
-    stowi_clear_tail(t.result);
+  size_t rows = stowi_kernel_count_of(x, 0, x->rank - 1);
+  if (stowi_kernel_is_packed(t.bits)) {
+    stowi_kernel_clear_tail(t.result);
     make_rows(&t, 0, rows, 0);
   } else {
     stow_kernel_split(call, rows, GRAIN / (size_t)t.columns + 1, make_rows, &t);

@@ -17,9 +17,9 @@ typedef struct items {
 
 static stow_status read_items(const stow_kernel_call* call, items* out) {
   const stow_tensor* x = call->operands[0];
-  stowi_slices s;
-  stow_status status = stowi_slices_of(call, &s);
-  *out = (items){x, stowi_kind(x->dtype), s.outer, s.count, s.inner, s.axis};
+  stowi_kernel_slices s;
+  stow_status status = stowi_kernel_slices_of(call, &s);
+  *out = (items){x, stowi_kernel_kind(x->dtype), s.outer, s.count, s.inner, s.axis};
   return status;
 }
 
@@ -34,10 +34,10 @@ static int compare_floats(double a, double b) {
 
 static int compare_elements(const items* t, size_t i, size_t j) {
   if (t->kind == STOW_KIND_FLOAT) {
-    return compare_floats(stowi_float_at(t->x, i), stowi_float_at(t->x, j));
+    return compare_floats(stowi_kernel_float_at(t->x, i), stowi_kernel_float_at(t->x, j));
   }
-  int64_t a = stowi_int_at(t->x, i);
-  int64_t b = stowi_int_at(t->x, j);
+  int64_t a = stowi_kernel_int_at(t->x, i);
+  int64_t b = stowi_kernel_int_at(t->x, j);
   if (t->x->dtype == STOW_U64) {
     return ((uint64_t)a > (uint64_t)b) - ((uint64_t)a < (uint64_t)b);
   }
@@ -113,10 +113,10 @@ static size_t number_firsts(const items* t, const size_t* order, const size_t* f
 
 // Item |from| of x becomes item |to| of the result.
 static void copy_item(const items* t, stow_tensor* result, size_t count, size_t to, size_t from) {
-  uint32_t bits = stowi_bits(result->dtype);
+  uint32_t bits = stowi_kernel_bits(result->dtype);
   for (size_t i = 0; i < t->outer; ++i) {
-    stowi_copy_elements(bits, result->data, (i * count + to) * t->slice, t->x->data,
-                        (i * t->count + from) * t->slice, t->slice);
+    stowi_kernel_copy_elements(bits, result->data, (i * count + to) * t->slice, t->x->data,
+                               (i * t->count + from) * t->slice, t->slice);
   }
 }
 
@@ -147,7 +147,7 @@ static void write_results(stow_kernel_call* call, const items* t, const size_t* 
 
 static stow_status set_dims(stow_kernel_call* call, const items* t, size_t count) {
   if (count > (size_t)call->results[0]->dims[t->axis]) {
-    return stow_kernel_fail(call, STOW_ERR_TYPE, "%zu are distinct, at most %zu were planned",
+    return stow_kernel_fail(call, STOW_ERR_TYPE, "%zu distinct elements, more than the planned %zu",
                             count, (size_t)call->results[0]->dims[t->axis]);
   }
   call->results[0]->dims[t->axis] = (int64_t)count;
@@ -156,7 +156,7 @@ static stow_status set_dims(stow_kernel_call* call, const items* t, size_t count
       call->results[k]->dims[0] = (int64_t)count;
     }
   }
-  stowi_clear_tail(call->results[0]);
+  stowi_kernel_clear_tail(call->results[0]);
   return STOW_OK;
 }
 
@@ -174,8 +174,7 @@ static stow_status run_unique(stow_kernel_call* call) {
     return status;
   }
   if (t.kind == STOW_KIND_COMPLEX) {
-    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
-                            "numbers that have an order are needed, these are complex");
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "complex numbers have no order");
   }
   if (t.count == 0) {
     return set_dims(call, &t, 0);

@@ -3,8 +3,9 @@
 
 #include "exec/kernels/support/convert.h"
 
-stowi_numbers stowi_numbers_of(const stow_kernel_call* call, const char* name, size_t k) {
-  stowi_numbers numbers = {NULL, NULL, 0};
+stowi_kernel_numbers stowi_kernel_numbers_of(const stow_kernel_call* call, const char* name,
+                                             size_t k) {
+  stowi_kernel_numbers numbers = {NULL, NULL, 0};
   const stow_attr* attr = name == NULL ? NULL : stow_kernel_attr(call, name);
   if (attr != NULL && attr->kind == STOW_ATTR_INTS && attr->count != 0) {
     numbers.ints = attr->ints;
@@ -16,27 +17,27 @@ stowi_numbers stowi_numbers_of(const stow_kernel_call* call, const char* name, s
   return numbers;
 }
 
-int64_t stowi_number_at(const stowi_numbers* numbers, size_t i) {
-  return numbers->ints != NULL ? numbers->ints[i] : stowi_int_at(numbers->tensor, i);
+int64_t stowi_kernel_number_at(const stowi_kernel_numbers* numbers, size_t i) {
+  return numbers->ints != NULL ? numbers->ints[i] : stowi_kernel_int_at(numbers->tensor, i);
 }
 
-stow_status stowi_axis_of(const stow_kernel_call* call, int64_t axis, uint32_t rank,
-                          uint32_t* out_axis) {
+stow_status stowi_kernel_axis_of(const stow_kernel_call* call, int64_t axis, uint32_t rank,
+                                 uint32_t* out_axis) {
   int64_t from_start = axis < 0 ? axis + (int64_t)rank : axis;
   if (from_start < 0 || from_start >= (int64_t)rank) {
-    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                            "axis %lld is out of range for rank %u", (long long)axis,
-                            (unsigned)rank);
+    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "axis %lld is out of range (rank %u)",
+                            (long long)axis, (unsigned)rank);
   }
   *out_axis = (uint32_t)from_start;
   return STOW_OK;
 }
 
-stow_status stowi_axis_attr(const stow_kernel_call* call, uint32_t rank, uint32_t* out_axis) {
-  return stowi_axis_of(call, stow_kernel_int(call, "axis", 0), rank, out_axis);
+stow_status stowi_kernel_axis_attr(const stow_kernel_call* call, uint32_t rank,
+                                   uint32_t* out_axis) {
+  return stowi_kernel_axis_of(call, stow_kernel_int(call, "axis", 0), rank, out_axis);
 }
 
-size_t stowi_count_of(const stow_tensor* tensor, uint32_t first, uint32_t end) {
+size_t stowi_kernel_count_of(const stow_tensor* tensor, uint32_t first, uint32_t end) {
   size_t count = 1;
   for (uint32_t i = first; i < end; ++i) {
     count *= (size_t)tensor->dims[i];
@@ -44,7 +45,7 @@ size_t stowi_count_of(const stow_tensor* tensor, uint32_t first, uint32_t end) {
   return count;
 }
 
-void stowi_strides_of(const stow_tensor* tensor, int64_t* out_strides) {
+void stowi_kernel_strides_of(const stow_tensor* tensor, int64_t* out_strides) {
   int64_t stride = 1;
   for (uint32_t i = tensor->rank; i-- > 0;) {
     out_strides[i] = stride;
@@ -52,18 +53,19 @@ void stowi_strides_of(const stow_tensor* tensor, int64_t* out_strides) {
   }
 }
 
-stow_status stowi_slices_of(const stow_kernel_call* call, stowi_slices* out) {
+stow_status stowi_kernel_slices_of(const stow_kernel_call* call, stowi_kernel_slices* out) {
   const stow_tensor* x = call->operands[0];
-  stowi_numbers axes = stowi_numbers_of(call, "axes", SIZE_MAX);
-  *out = (stowi_slices){1, stow_tensor_elements(x), 1, 0};
+  stowi_kernel_numbers axes = stowi_kernel_numbers_of(call, "axes", SIZE_MAX);
+  *out = (stowi_kernel_slices){1, stow_tensor_elements(x), 1, 0};
   if (axes.count == 0) {
     return STOW_OK;
   }
-  stow_status status = stowi_axis_of(call, stowi_number_at(&axes, 0), x->rank, &out->axis);
+  stow_status status =
+      stowi_kernel_axis_of(call, stowi_kernel_number_at(&axes, 0), x->rank, &out->axis);
   if (status == STOW_OK) {
-    out->outer = stowi_count_of(x, 0, out->axis);
+    out->outer = stowi_kernel_count_of(x, 0, out->axis);
     out->count = (size_t)x->dims[out->axis];
-    out->inner = stowi_count_of(x, out->axis + 1, x->rank);
+    out->inner = stowi_kernel_count_of(x, out->axis + 1, x->rank);
   }
   return status;
 }

@@ -74,13 +74,13 @@ static int64_t source_index(pad_mode mode, const border* b, int64_t at) {
 static void continue_row(const padding* p, const border* b, int64_t from, size_t to, int64_t begin,
                          int64_t end) {
   if (p->mode == CONSTANT) {
-    stowi_fill_elements(p->bits, p->result->data, to + (size_t)begin, (size_t)(end - begin),
-                        p->value);
+    stowi_kernel_fill_elements(p->bits, p->result->data, to + (size_t)begin, (size_t)(end - begin),
+                               p->value);
     return;
   }
   for (int64_t i = begin; i < end; ++i) {
     size_t at = (size_t)(from + source_index(p->mode, b, i));
-    stowi_copy_elements(p->bits, p->result->data, to + (size_t)i, p->x->data, at, 1);
+    stowi_kernel_copy_elements(p->bits, p->result->data, to + (size_t)i, p->x->data, at, 1);
   }
 }
 
@@ -89,8 +89,8 @@ static void copy_row(const padding* p, int64_t from, size_t to) {
   uint32_t last = p->x->rank - 1;
   const border* b = &p->borders[last];
   int64_t end = b->before + b->count;
-  stowi_copy_elements(p->bits, p->result->data, to + (size_t)b->before, p->x->data,
-                      (size_t)(from + b->first), (size_t)b->count);
+  stowi_kernel_copy_elements(p->bits, p->result->data, to + (size_t)b->before, p->x->data,
+                             (size_t)(from + b->first), (size_t)b->count);
   continue_row(p, b, from, to, 0, b->before);
   continue_row(p, b, from, to, end, p->result->dims[last]);
 }
@@ -112,7 +112,7 @@ static void make_rows(void* user, size_t begin, size_t end, uint32_t worker) {
       rest /= (size_t)dim;
     }
     if (is_outside) {
-      stowi_fill_elements(p->bits, p->result->data, r * row, row, p->value);
+      stowi_kernel_fill_elements(p->bits, p->result->data, r * row, row, p->value);
     } else {
       copy_row(p, from, r * row);
     }
@@ -134,7 +134,8 @@ static stow_status find_borders(const stow_kernel_call* call, const int64_t (*pa
     }
     if (p->mode != CONSTANT && b.count == 0 && dim != 0) {
       return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                              "nothing is left of dim %u to continue", (unsigned)i);
+                              "dim %u is empty and cannot be padded from its elements",
+                              (unsigned)i);
     }
     p->borders[i] = b;
   }
@@ -146,21 +147,21 @@ static stow_status pad(stow_kernel_call* call, pad_mode mode, const void* value,
                        const int64_t (*pads)[2]) {
   const stow_tensor* x = call->operands[0];
   stow_tensor* result = call->results[0];
-  padding p = {.x = x, .result = result, .bits = stowi_bits(x->dtype), .mode = mode};
+  padding p = {.x = x, .result = result, .bits = stowi_kernel_bits(x->dtype), .mode = mode};
   p.value = value;
-  stowi_strides_of(x, p.strides);
+  stowi_kernel_strides_of(x, p.strides);
   stow_status status = find_borders(call, pads, &p);
   size_t elements = stow_tensor_elements(result);
   if (status != STOW_OK || elements == 0) {
     return status;
   }
-  stowi_clear_tail(result);
+  stowi_kernel_clear_tail(result);
   if (x->rank == 0) {
-    stowi_copy_elements(p.bits, result->data, 0, x->data, 0, 1);
+    stowi_kernel_copy_elements(p.bits, result->data, 0, x->data, 0, 1);
     return STOW_OK;
   }
   size_t row = (size_t)result->dims[x->rank - 1];
-  if (stowi_is_packed(p.bits) || x->data == result->data) {
+  if (stowi_kernel_is_packed(p.bits) || x->data == result->data) {
     make_rows(&p, 0, elements / row, 0);
   } else {
     stow_kernel_split(call, elements / row, GRAIN / row + 1, make_rows, &p);
@@ -171,23 +172,25 @@ static stow_status pad(stow_kernel_call* call, pad_mode mode, const void* value,
 static stow_status run_pad(stow_kernel_call* call) {
   const stow_tensor* x = call->operands[0];
   const stow_tensor* value = stow_kernel_operand(call, 1);
-  stowi_numbers numbers = stowi_numbers_of(call, "pads", 2);
-  stowi_numbers axes = stowi_numbers_of(call, "axes", 3);
+  stowi_kernel_numbers numbers = stowi_kernel_numbers_of(call, "pads", 2);
+  stowi_kernel_numbers axes = stowi_kernel_numbers_of(call, "axes", 3);
   int64_t pads[STOW_MAX_RANK][2] = {{0}};
   size_t count = axes.ints == NULL && axes.tensor == NULL ? x->rank : axes.count;
   if (numbers.count != 2 * count) {
-    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "there are %zu pads for %zu dims",
+    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "%zu pads do not fit %zu dims",
                             numbers.count, count);
   }
   for (size_t i = 0; i < count; ++i) {
     uint32_t axis = (uint32_t)i;
     stow_status status =
-        axes.count == 0 ? STOW_OK : stowi_axis_of(call, stowi_number_at(&axes, i), x->rank, &axis);
+        axes.count == 0
+            ? STOW_OK
+            : stowi_kernel_axis_of(call, stowi_kernel_number_at(&axes, i), x->rank, &axis);
     if (status != STOW_OK) {
       return status;
     }
-    pads[axis][0] = stowi_number_at(&numbers, i);
-    pads[axis][1] = stowi_number_at(&numbers, count + i);
+    pads[axis][0] = stowi_kernel_number_at(&numbers, i);
+    pads[axis][1] = stowi_kernel_number_at(&numbers, count + i);
   }
   pad_mode mode = stow_kernel_is(call, "mode", "reflect") ? REFLECT
                   : stow_kernel_is(call, "mode", "edge")  ? EDGE

@@ -5,14 +5,15 @@
 #include "exec/kernels/support/kernel.h"
 
 static stow_status fail_dim(const stow_kernel_call* call, uint32_t i, int64_t have, int64_t want) {
-  return stow_kernel_fail(call, STOW_ERR_TYPE, "dim %u of the result is %lld, the operand has %lld",
-                          (unsigned)i, (long long)want, (long long)have);
+  return stow_kernel_fail(call, STOW_ERR_TYPE,
+                          "dim %u of the result is %lld, that of the operand %lld", (unsigned)i,
+                          (long long)want, (long long)have);
 }
 
-static void copy(const stow_kernel_call* call, const stowi_strided* s) {
+static void copy(const stow_kernel_call* call, const stowi_kernel_strided* s) {
   stow_tensor* result = call->results[0];
-  stowi_clear_tail_beside(result, call->operands[0]);
-  stowi_strided_copy(call, result->dtype, call->operands[0]->data, result->data, s);
+  stowi_kernel_clear_tail_beside(result, call->operands[0]);
+  stowi_kernel_strided_copy(call, result->dtype, call->operands[0]->data, result->data, s);
 }
 
 // Leading dims that the operand does not have count as 1.
@@ -21,9 +22,9 @@ static stow_status run_expand(stow_kernel_call* call) {
   const stow_tensor* result = call->results[0];
   int64_t from[STOW_MAX_RANK];
   int64_t to[STOW_MAX_RANK];
-  stowi_strides_of(x, from);
-  stowi_strides_of(result, to);
-  stowi_strided s = {0};
+  stowi_kernel_strides_of(x, from);
+  stowi_kernel_strides_of(result, to);
+  stowi_kernel_strided s = {0};
   if (x->rank > result->rank) {
     return stow_kernel_fail(call, STOW_ERR_TYPE, "rank %u cannot become %u", (unsigned)x->rank,
                             (unsigned)result->rank);
@@ -34,7 +35,7 @@ static stow_status run_expand(stow_kernel_call* call) {
     if (have != 1 && have != result->dims[i]) {
       return fail_dim(call, i, have, result->dims[i]);
     }
-    stowi_strided_add(&s, result->dims[i], have == 1 ? 0 : from[i - added], to[i]);
+    stowi_kernel_strided_add(&s, result->dims[i], have == 1 ? 0 : from[i - added], to[i]);
   }
   copy(call, &s);
   return STOW_OK;
@@ -45,16 +46,16 @@ static stow_status run_tile(stow_kernel_call* call) {
   const stow_tensor* result = call->results[0];
   int64_t from[STOW_MAX_RANK];
   int64_t to[STOW_MAX_RANK];
-  stowi_strides_of(x, from);
-  stowi_strides_of(result, to);
-  stowi_strided s = {0};
+  stowi_kernel_strides_of(x, from);
+  stowi_kernel_strides_of(result, to);
+  stowi_kernel_strided s = {0};
   for (uint32_t i = 0; i < result->rank; ++i) {
     int64_t have = x->dims[i];
     if (have == 0 ? result->dims[i] != 0 : result->dims[i] % have != 0) {
       return fail_dim(call, i, have, result->dims[i]);
     }
-    stowi_strided_add(&s, have == 0 ? 0 : result->dims[i] / have, 0, have * to[i]);
-    stowi_strided_add(&s, have, from[i], to[i]);
+    stowi_kernel_strided_add(&s, have == 0 ? 0 : result->dims[i] / have, 0, have * to[i]);
+    stowi_kernel_strided_add(&s, have, from[i], to[i]);
   }
   copy(call, &s);
   return STOW_OK;

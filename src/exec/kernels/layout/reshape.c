@@ -7,12 +7,12 @@ static stow_status run_reshape(stow_kernel_call* call) {
   stow_tensor* result = call->results[0];
   size_t size = stow_tensor_bytes(x);
   if (size != stow_tensor_bytes(result)) {
-    return stow_kernel_fail(call, STOW_ERR_TYPE, "the operand has %zu bytes and the result %zu",
-                            size, stow_tensor_bytes(result));
+    return stow_kernel_fail(call, STOW_ERR_TYPE, "the operand has %zu bytes, the result %zu", size,
+                            stow_tensor_bytes(result));
   }
-  stowi_strided bytes = {0};
-  stowi_strided_add(&bytes, (int64_t)size, 1, 1);
-  stowi_strided_copy(call, STOW_U8, x->data, result->data, &bytes);
+  stowi_kernel_strided bytes = {0};
+  stowi_kernel_strided_add(&bytes, (int64_t)size, 1, 1);
+  stowi_kernel_strided_copy(call, STOW_U8, x->data, result->data, &bytes);
   return STOW_OK;
 }
 

@@ -1,9 +1,13 @@
-// Parts of a tensor along its dims. A part keeps the order of what it takes, so that the copy in
-// ascending order may lie over its source where no step goes back.
+// Copies with a step along dims: narrow, slice and reverse_sequence.
 #include "exec/kernels/layout/elements.h"
 #include "exec/kernels/layout/numbers.h"
 #include "exec/kernels/layout/strided.h"
+#include "exec/kernels/support/convert.h"
 #include "exec/kernels/support/kernel.h"
+
+// ---------------------------------------------------------------------------------------------
+// narrow and slice. The selected elements keep their order, so the copy may be in place if no step
+// is negative: it goes in ascending order.
 
 // What is taken of a dim.
 typedef struct taken {
@@ -15,15 +19,15 @@ static void copy_part(const stow_kernel_call* call, const taken* part) {
   stow_tensor* result = call->results[0];
   int64_t from[STOW_MAX_RANK];
   int64_t to[STOW_MAX_RANK];
-  stowi_strides_of(x, from);
-  stowi_strides_of(result, to);
-  stowi_strided s = {0};
+  stowi_kernel_strides_of(x, from);
+  stowi_kernel_strides_of(result, to);
+  stowi_kernel_strided s = {0};
   for (uint32_t i = 0; i < x->rank; ++i) {
     s.from_first += part[i].start * from[i];
-    stowi_strided_add(&s, result->dims[i], part[i].step * from[i], to[i]);
+    stowi_kernel_strided_add(&s, result->dims[i], part[i].step * from[i], to[i]);
   }
-  stowi_clear_tail_beside(result, x);
-  stowi_strided_copy(call, x->dtype, x->data, result->data, &s);
+  stowi_kernel_clear_tail_beside(result, x);
+  stowi_kernel_strided_copy(call, x->dtype, x->data, result->data, &s);
 }
 
 static void take_all(const stow_tensor* x, taken* out) {
@@ -36,16 +40,17 @@ static stow_status run_narrow(stow_kernel_call* call) {
   const stow_tensor* x = call->operands[0];
   stow_tensor* result = call->results[0];
   uint32_t axis;
-  stow_status status = stowi_axis_attr(call, x->rank, &axis);
+  stow_status status = stowi_kernel_axis_attr(call, x->rank, &axis);
   if (status != STOW_OK) {
     return status;
   }
   int64_t start = stow_kernel_int(call, "start", 0);
   int64_t len = result->dims[axis];
   if (start < 0 || start > x->dims[axis] || len > x->dims[axis] - start) {
-    return stow_kernel_fail(
-        call, STOW_ERR_INVALID_ARGUMENT, "start %lld and len %lld go beyond dim %u, which is %lld",
-        (long long)start, (long long)len, (unsigned)axis, (long long)x->dims[axis]);
+    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
+                            "start %lld and len %lld are out of range (dim %u is %lld)",
+                            (long long)start, (long long)len, (unsigned)axis,
+                            (long long)x->dims[axis]);
   }
   taken parts[STOW_MAX_RANK];
   take_all(x, parts);
@@ -81,29 +86,31 @@ static taken take(int64_t dim, int64_t start, int64_t end, int64_t step) {
 
 static stow_status read_lists(const stow_kernel_call* call, taken* parts) {
   const stow_tensor* x = call->operands[0];
-  stowi_numbers starts = stowi_numbers_of(call, "starts", 1);
-  stowi_numbers ends = stowi_numbers_of(call, "ends", 2);
-  stowi_numbers axes = stowi_numbers_of(call, "axes", 3);
-  stowi_numbers steps = stowi_numbers_of(call, "steps", 4);
+  stowi_kernel_numbers starts = stowi_kernel_numbers_of(call, "starts", 1);
+  stowi_kernel_numbers ends = stowi_kernel_numbers_of(call, "ends", 2);
+  stowi_kernel_numbers axes = stowi_kernel_numbers_of(call, "axes", 3);
+  stowi_kernel_numbers steps = stowi_kernel_numbers_of(call, "steps", 4);
   if (starts.count != ends.count || starts.count > x->rank ||
       (axes.count != 0 && axes.count != starts.count) ||
       (steps.count != 0 && steps.count != starts.count)) {
-    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                            "there are %zu starts, %zu ends, %zu axes and %zu steps", starts.count,
-                            ends.count, axes.count, steps.count);
+    return stow_kernel_fail(
+        call, STOW_ERR_INVALID_ARGUMENT,
+        "the numbers of starts (%zu), ends (%zu), axes (%zu) and steps (%zu) differ", starts.count,
+        ends.count, axes.count, steps.count);
   }
   for (size_t i = 0; i < starts.count; ++i) {
     uint32_t axis = 0;
-    int64_t number = axes.count == 0 ? (int64_t)i : stowi_number_at(&axes, i);
-    stow_status status = stowi_axis_of(call, number, x->rank, &axis);
+    int64_t number = axes.count == 0 ? (int64_t)i : stowi_kernel_number_at(&axes, i);
+    stow_status status = stowi_kernel_axis_of(call, number, x->rank, &axis);
     if (status != STOW_OK) {
       return status;
     }
-    int64_t step = steps.count == 0 ? 1 : stowi_number_at(&steps, i);
+    int64_t step = steps.count == 0 ? 1 : stowi_kernel_number_at(&steps, i);
     if (step == 0) {
-      return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "step 0 goes nowhere");
+      return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "a step must not be 0");
     }
-    parts[axis] = take(x->dims[axis], stowi_number_at(&starts, i), stowi_number_at(&ends, i), step);
+    parts[axis] = take(x->dims[axis], stowi_kernel_number_at(&starts, i),
+                       stowi_kernel_number_at(&ends, i), step);
   }
   return STOW_OK;
 }
@@ -120,8 +127,8 @@ static stow_status run_slice(stow_kernel_call* call) {
   for (uint32_t i = 0; i < x->rank; ++i) {
     if (parts[i].count > result->dims[i]) {
       return stow_kernel_fail(call, STOW_ERR_TYPE,
-                              "dim %u of the slice is %lld, at most %lld was planned", (unsigned)i,
-                              (long long)parts[i].count, (long long)result->dims[i]);
+                              "dim %u of the slice is %lld, more than the planned %lld",
+                              (unsigned)i, (long long)parts[i].count, (long long)result->dims[i]);
     }
     result->dims[i] = parts[i].count;
   }
@@ -131,3 +138,60 @@ static stow_status run_slice(stow_kernel_call* call) {
 
 STOWI_KERNEL(NARROW, NULL, run_narrow);
 STOWI_KERNEL(SLICE, NULL, run_slice);
+
+// ---------------------------------------------------------------------------------------------
+// reverse_sequence: the first elements of each sequence, as many as its length, in reverse order,
+// by a negative stride.
+
+typedef struct axes {
+  uint32_t batch, time;
+} axes;
+
+// |count| elements of sequence |batch| from |first| on, reversed or as they are.
+static void copy_stretch(const stow_kernel_call* call, axes a, int64_t batch, int64_t first,
+                         int64_t count, bool is_reversed) {
+  const stow_tensor* x = call->operands[0];
+  int64_t strides[STOW_MAX_RANK];
+  stowi_kernel_strides_of(x, strides);
+  stowi_kernel_strided s = {0};
+  s.to_first = batch * strides[a.batch] + first * strides[a.time];
+  s.from_first = s.to_first + (is_reversed ? (count - 1) * strides[a.time] : 0);
+  for (uint32_t i = 0; i < x->rank; ++i) {
+    int64_t dim = i == a.batch ? 1 : i == a.time ? count : x->dims[i];
+    stowi_kernel_strided_add(&s, dim, i == a.time && is_reversed ? -strides[i] : strides[i],
+                             strides[i]);
+  }
+  stowi_kernel_strided_copy(call, x->dtype, x->data, call->results[0]->data, &s);
+}
+
+static stow_status run_reverse_sequence(stow_kernel_call* call) {
+  const stow_tensor* x = call->operands[0];
+  const stow_tensor* lengths = call->operands[1];
+  axes a;
+  stow_status status =
+      stowi_kernel_axis_of(call, stow_kernel_int(call, "batch_axis", 1), x->rank, &a.batch);
+  status = status == STOW_OK
+               ? stowi_kernel_axis_of(call, stow_kernel_int(call, "time_axis", 0), x->rank, &a.time)
+               : status;
+  if (status != STOW_OK) {
+    return status;
+  }
+  int64_t whole = x->dims[a.time];
+  for (int64_t i = 0; i < x->dims[a.batch]; ++i) {
+    int64_t length = stowi_kernel_int_at(lengths, (size_t)i);
+    if (length < 0 || length > whole) {
+      return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
+                              "sequence %lld has length %lld, but dim %u is %lld", (long long)i,
+                              (long long)length, (unsigned)a.time, (long long)whole);
+    }
+  }
+  stowi_kernel_clear_tail(call->results[0]);
+  for (int64_t i = 0; i < x->dims[a.batch]; ++i) {
+    int64_t length = stowi_kernel_int_at(lengths, (size_t)i);
+    copy_stretch(call, a, i, 0, length, true);
+    copy_stretch(call, a, i, length, whole - length, false);
+  }
+  return STOW_OK;
+}
+
+STOWI_KERNEL(REVERSE_SEQUENCE, NULL, run_reverse_sequence);

@@ -1,16 +1,172 @@
-// Copies between layouts. Dims of 1 are dropped and neighbours merged that lie without gaps in both
-// layouts; what is left of the innermost dim, where it is one run, becomes the unit that is moved.
-// Units of a register's width are moved by plain loads and stores, others by memmove. Where the
-// innermost dim is without gaps in the destination and another one in the source, a transpose,
-// blocks of both are copied together, so that each line of the cache is read and written once
-// (transpose_block.h). Linear in the elements.
+// Copies between layouts.
 #include "exec/kernels/layout/strided.h"
 
+#include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "exec/kernels/layout/elements.h"
-#include "exec/kernels/layout/transpose_block.h"
 #include "exec/kernels/support/convert.h"
+
+// ---------------------------------------------------------------------------------------------
+// Blocks of transposed copies. Small units go through registers, in squares of four or eight, where
+// the machine has SSE2. These are moves only, so the bits are the same everywhere.
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+#define BLOCK_OF(name, type)                                                                 \
+  static void name(uint8_t* to, int64_t to_stride, const uint8_t* from, int64_t from_stride, \
+                   size_t height, size_t width) {                                            \
+    for (size_t i = 0; i < height; ++i) {                                                    \
+      uint8_t* row = to + (int64_t)i * to_stride;                                            \
+      const uint8_t* column = from + i * sizeof(type);                                       \
+      for (size_t j = 0; j < width; ++j) {                                                   \
+        type unit;                                                                           \
+        memcpy(&unit, column + (int64_t)j * from_stride, sizeof(unit));                      \
+        memcpy(row + j * sizeof(unit), &unit, sizeof(unit));                                 \
+      }                                                                                      \
+    }                                                                                        \
+  }
+
+typedef struct wide {
+  uint64_t halves[2];
+} wide;
+
+BLOCK_OF(block_1, uint8_t)
+BLOCK_OF(block_2, uint16_t)
+BLOCK_OF(block_4, uint32_t)
+BLOCK_OF(block_8, uint64_t)
+BLOCK_OF(block_16, wide)
+
+#if defined(__SSE2__)
+static __m128i load(const uint8_t* from) {
+  return _mm_loadu_si128((const __m128i*)(const void*)from);
+}
+
+static __m128i load_half(const uint8_t* from) {
+  return _mm_loadl_epi64((const __m128i*)(const void*)from);
+}
+
+static void store(uint8_t* to, __m128i units) { _mm_storeu_si128((__m128i*)(void*)to, units); }
+
+// The lower half to |low|, the upper one to |high|.
+static void store_halves(uint8_t* low, uint8_t* high, __m128i units) {
+  _mm_storel_epi64((__m128i*)(void*)low, units);
+  _mm_storel_epi64((__m128i*)(void*)high, _mm_unpackhi_epi64(units, units));
+}
+
+// Eight by eight units of 1 byte.
+static void bytes_8(uint8_t* to, int64_t to_stride, const uint8_t* from, int64_t from_stride) {
+  __m128i pairs[4];
+  for (int i = 0; i < 4; ++i) {
+    const uint8_t* column = from + 2 * i * from_stride;
+    pairs[i] = _mm_unpacklo_epi8(load_half(column), load_half(column + from_stride));
+  }
+  __m128i low[2] = {_mm_unpacklo_epi16(pairs[0], pairs[1]), _mm_unpackhi_epi16(pairs[0], pairs[1])};
+  __m128i high[2] = {_mm_unpacklo_epi16(pairs[2], pairs[3]),
+                     _mm_unpackhi_epi16(pairs[2], pairs[3])};
+  for (int i = 0; i < 2; ++i) {
+    uint8_t* row = to + 4 * i * to_stride;
+    store_halves(row, row + to_stride, _mm_unpacklo_epi32(low[i], high[i]));
+    store_halves(row + 2 * to_stride, row + 3 * to_stride, _mm_unpackhi_epi32(low[i], high[i]));
+  }
+}
+
+// Eight by eight units of 2 bytes: columns j and j + 4 meet first, then j and j + 2, then j and
+// j + 1.
+static void pairs_8(uint8_t* to, int64_t to_stride, const uint8_t* from, int64_t from_stride) {
+  __m128i a[8];
+  __m128i b[8];
+  for (int i = 0; i < 4; ++i) {
+    __m128i low = load(from + i * from_stride);
+    __m128i high = load(from + (i + 4) * from_stride);
+    a[2 * i] = _mm_unpacklo_epi16(low, high);
+    a[2 * i + 1] = _mm_unpackhi_epi16(low, high);
+  }
+  for (int i = 0; i < 4; ++i) {
+    b[2 * i] = _mm_unpacklo_epi16(a[i], a[i + 4]);
+    b[2 * i + 1] = _mm_unpackhi_epi16(a[i], a[i + 4]);
+  }
+  for (int i = 0; i < 4; ++i) {
+    store(to + 2 * i * to_stride, _mm_unpacklo_epi16(b[i], b[i + 4]));
+    store(to + (2 * i + 1) * to_stride, _mm_unpackhi_epi16(b[i], b[i + 4]));
+  }
+}
+
+// Four by four units of 4 bytes.
+static void fours_4(uint8_t* to, int64_t to_stride, const uint8_t* from, int64_t from_stride) {
+  __m128i a = load(from);
+  __m128i b = load(from + from_stride);
+  __m128i c = load(from + 2 * from_stride);
+  __m128i d = load(from + 3 * from_stride);
+  __m128i ab_low = _mm_unpacklo_epi32(a, b);
+  __m128i ab_high = _mm_unpackhi_epi32(a, b);
+  __m128i cd_low = _mm_unpacklo_epi32(c, d);
+  __m128i cd_high = _mm_unpackhi_epi32(c, d);
+  store(to, _mm_unpacklo_epi64(ab_low, cd_low));
+  store(to + to_stride, _mm_unpackhi_epi64(ab_low, cd_low));
+  store(to + 2 * to_stride, _mm_unpacklo_epi64(ab_high, cd_high));
+  store(to + 3 * to_stride, _mm_unpackhi_epi64(ab_high, cd_high));
+}
+
+// |square| for all of its size, |rest| for what that does not reach.
+#define BLOCK_OF_SQUARES(name, square, size, rest, unit)                                       \
+  static void name(uint8_t* to, int64_t to_stride, const uint8_t* from, int64_t from_stride,   \
+                   size_t height, size_t width) {                                              \
+    size_t rows = height / (size) * (size);                                                    \
+    size_t columns = width / (size) * (size);                                                  \
+    for (size_t i = 0; i < rows; i += (size)) {                                                \
+      for (size_t j = 0; j < columns; j += (size)) {                                           \
+        square(to + (int64_t)i * to_stride + j * (unit), to_stride,                            \
+               from + i * (unit) + (int64_t)j * from_stride, from_stride);                     \
+      }                                                                                        \
+    }                                                                                          \
+    rest(to + columns * (unit), to_stride, from + (int64_t)columns * from_stride, from_stride, \
+         rows, width - columns);                                                               \
+    rest(to + (int64_t)rows * to_stride, to_stride, from + rows * (unit), from_stride,         \
+         height - rows, width);                                                                \
+  }
+
+BLOCK_OF_SQUARES(squares_1, bytes_8, 8, block_1, 1)
+BLOCK_OF_SQUARES(squares_2, pairs_8, 8, block_2, 2)
+BLOCK_OF_SQUARES(squares_4, fours_4, 4, block_4, 4)
+#else
+#define squares_1 block_1
+#define squares_2 block_2
+#define squares_4 block_4
+#endif
+
+// Unit (i, j), i < height, j < width, is read at from + i × unit + j × from_stride and written at
+// to + i × to_stride + j × unit; strides are in bytes. |unit| is 1, 2, 4, 8 or 16.
+static void transpose_block(size_t unit, uint8_t* to, int64_t to_stride, const uint8_t* from,
+                            int64_t from_stride, size_t height, size_t width) {
+  switch (unit) {
+    case 1:
+      squares_1(to, to_stride, from, from_stride, height, width);
+      break;
+    case 2:
+      squares_2(to, to_stride, from, from_stride, height, width);
+      break;
+    case 4:
+      squares_4(to, to_stride, from, from_stride, height, width);
+      break;
+    case 8:
+      block_8(to, to_stride, from, from_stride, height, width);
+      break;
+    default:
+      block_16(to, to_stride, from, from_stride, height, width);
+      break;
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// The copy. Dims of 1 are dropped, and neighbours without gaps in both layouts are merged. What is
+// left of the innermost dim, if it is one run, is the unit that is moved: units of a register's
+// width by plain loads and stores, others by memmove. If one dim is dense in the destination and
+// another in the source, it is a transpose: blocks of both are copied together, so that each cache
+// line is read and written once. Linear in the elements.
 
 #define GRAIN_BYTES 65536
 #define LINE_BYTES 64  // of the cache
@@ -22,12 +178,12 @@ typedef struct plan {
   size_t unit;
   const uint8_t* from;
   uint8_t* to;
-  int64_t dims[STOWI_STRIDED_RANK];
-  int64_t from_stride[STOWI_STRIDED_RANK];
-  int64_t to_stride[STOWI_STRIDED_RANK];
+  int64_t dims[STOWI_KERNEL_STRIDED_RANK];
+  int64_t from_stride[STOWI_KERNEL_STRIDED_RANK];
+  int64_t to_stride[STOWI_KERNEL_STRIDED_RANK];
 } plan;
 
-void stowi_strided_add(stowi_strided* s, int64_t dim, int64_t from, int64_t to) {
+void stowi_kernel_strided_add(stowi_kernel_strided* s, int64_t dim, int64_t from, int64_t to) {
   s->dims[s->rank] = dim;
   s->from[s->rank] = from;
   s->to[s->rank] = to;
@@ -58,7 +214,8 @@ static void push(plan* p, int64_t dim, int64_t from, int64_t to) {
   p->rank++;
 }
 
-static void plan_make(plan* p, const stowi_strided* s, size_t width, const void* from, void* to) {
+static void plan_make(plan* p, const stowi_kernel_strided* s, size_t width, const void* from,
+                      void* to) {
   int64_t unit = (int64_t)width;
   p->rank = 0;
   p->unit = width;
@@ -117,10 +274,6 @@ static bool is_in_place(const plan* p) {
     }                                                                                        \
   }
 
-typedef struct wide {
-  uint64_t halves[2];
-} wide;
-
 LINE(line_1, uint8_t)
 LINE(line_2, uint16_t)
 LINE(line_4, uint32_t)
@@ -165,7 +318,7 @@ static void copy_line(size_t unit, uint8_t* to, int64_t to_stride, const uint8_t
 typedef struct place {
   const uint8_t* from;
   uint8_t* to;
-  int64_t index[STOWI_STRIDED_RANK];
+  int64_t index[STOWI_KERNEL_STRIDED_RANK];
 } place;
 
 static void place_at(const plan* p, uint32_t outer, size_t i, place* out) {
@@ -231,10 +384,10 @@ static void copy_tile(const plan* p, uint8_t* to, const uint8_t* from, size_t he
   size_t block = block_of(p);
   for (size_t i = 0; i < height; i += block) {
     for (size_t j = 0; j < width; j += block) {
-      stowi_transpose_block(p->unit, to + (int64_t)i * to_stride + j * p->unit, to_stride,
-                            from + i * p->unit + (int64_t)j * from_stride, from_stride,
-                            height - i < block ? height - i : block,
-                            width - j < block ? width - j : block);
+      transpose_block(p->unit, to + (int64_t)i * to_stride + j * p->unit, to_stride,
+                      from + i * p->unit + (int64_t)j * from_stride, from_stride,
+                      height - i < block ? height - i : block,
+                      width - j < block ? width - j : block);
     }
   }
 }
@@ -331,8 +484,9 @@ static void copy_plan(const stow_kernel_call* call, plan* p) {
 
 // Dims of 1 have no stride.
 static bool is_packed_in_place(uint32_t bits, const void* from, const void* to,
-                               const stowi_strided* s) {
-  bool is_same = stowi_is_same_place(bits, to, (size_t)s->to_first, from, (size_t)s->from_first);
+                               const stowi_kernel_strided* s) {
+  bool is_same =
+      stowi_kernel_is_same_place(bits, to, (size_t)s->to_first, from, (size_t)s->from_first);
   for (uint32_t i = 0; i < s->rank; ++i) {
     is_same = is_same && (s->dims[i] == 1 || s->from[i] == s->to[i]);
   }
@@ -340,7 +494,7 @@ static bool is_packed_in_place(uint32_t bits, const void* from, const void* to,
 }
 
 // Packed elements, one by one: neighbours share a byte, so that work is not divided.
-static void copy_packed(uint32_t bits, const void* from, void* to, const stowi_strided* s,
+static void copy_packed(uint32_t bits, const void* from, void* to, const stowi_kernel_strided* s,
                         size_t count) {
   for (size_t i = 0; i < count; ++i) {
     size_t rest = i;
@@ -352,13 +506,14 @@ static void copy_packed(uint32_t bits, const void* from, void* to, const stowi_s
       to_at += index * s->to[k];
       rest /= (size_t)s->dims[k];
     }
-    stowi_packed_set(to, bits, (size_t)to_at, stowi_packed_get(from, bits, (size_t)from_at));
+    stowi_kernel_packed_set(to, bits, (size_t)to_at,
+                            stowi_kernel_packed_get(from, bits, (size_t)from_at));
   }
 }
 
-void stowi_strided_copy(const stow_kernel_call* call, stow_dtype dtype, const void* from, void* to,
-                        const stowi_strided* s) {
-  uint32_t bits = stowi_bits(dtype);
+void stowi_kernel_strided_copy(const stow_kernel_call* call, stow_dtype dtype, const void* from,
+                               void* to, const stowi_kernel_strided* s) {
+  uint32_t bits = stowi_kernel_bits(dtype);
   size_t count = 1;
   for (uint32_t i = 0; i < s->rank; ++i) {
     count *= (size_t)s->dims[i];
@@ -366,7 +521,7 @@ void stowi_strided_copy(const stow_kernel_call* call, stow_dtype dtype, const vo
   if (count == 0) {
     return;
   }
-  if (stowi_is_packed(bits)) {
+  if (stowi_kernel_is_packed(bits)) {
     if (!is_packed_in_place(bits, from, to, s)) {
       copy_packed(bits, from, to, s, count);
     }

@@ -22,12 +22,12 @@ static void copy_permuted(const stow_kernel_call* call, uint32_t rank, const int
     to[i] = stride;
     stride *= dims[perm[i]];
   }
-  stowi_strided s = {0};
+  stowi_kernel_strided s = {0};
   for (uint32_t i = 0; i < rank; ++i) {
-    stowi_strided_add(&s, dims[perm[i]], from[perm[i]], to[i]);
+    stowi_kernel_strided_add(&s, dims[perm[i]], from[perm[i]], to[i]);
   }
-  stowi_clear_tail_beside(result, x);
-  stowi_strided_copy(call, x->dtype, x->data, result->data, &s);
+  stowi_kernel_clear_tail_beside(result, x);
+  stowi_kernel_strided_copy(call, x->dtype, x->data, result->data, &s);
 }
 
 // Where there is nothing to copy, strides may be more than numbers hold.
@@ -38,10 +38,11 @@ static bool is_empty(const stow_kernel_call* call) {
 static stow_status run_transpose(stow_kernel_call* call) {
   const stow_tensor* x = call->operands[0];
   uint32_t perm[STOW_MAX_RANK];
-  stowi_numbers numbers = stowi_numbers_of(call, "perm", SIZE_MAX);
+  stowi_kernel_numbers numbers = stowi_kernel_numbers_of(call, "perm", SIZE_MAX);
   for (uint32_t i = 0; i < x->rank; ++i) {
-    int64_t axis = numbers.count == 0 ? (int64_t)(x->rank - 1 - i) : stowi_number_at(&numbers, i);
-    stow_status status = stowi_axis_of(call, axis, x->rank, &perm[i]);
+    int64_t axis =
+        numbers.count == 0 ? (int64_t)(x->rank - 1 - i) : stowi_kernel_number_at(&numbers, i);
+    stow_status status = stowi_kernel_axis_of(call, axis, x->rank, &perm[i]);
     if (status != STOW_OK) {
       return status;
     }

@@ -25,12 +25,12 @@ static void add_squares(const double* a, const double* b, size_t count, double* 
 static double distance(const distances* d, size_t i, size_t j) {
   size_t length = (size_t)d->a->dims[1];
   double sums[LANES] = {0};
-  for (size_t first = 0; first < length; first += STOWI_BLOCK) {
-    double a[STOWI_BLOCK];
-    double b[STOWI_BLOCK];
-    size_t count = length - first < STOWI_BLOCK ? length - first : STOWI_BLOCK;
-    stowi_load_f64(d->a->dtype, d->a->data, i * length + first, count, a);
-    stowi_load_f64(d->b->dtype, d->b->data, j * length + first, count, b);
+  for (size_t first = 0; first < length; first += STOWI_KERNEL_BLOCK) {
+    double a[STOWI_KERNEL_BLOCK];
+    double b[STOWI_KERNEL_BLOCK];
+    size_t count = length - first < STOWI_KERNEL_BLOCK ? length - first : STOWI_KERNEL_BLOCK;
+    stowi_kernel_load_f64(d->a->dtype, d->a->data, i * length + first, count, a);
+    stowi_kernel_load_f64(d->b->dtype, d->b->data, j * length + first, count, b);
     add_squares(a, b, count, sums);
   }
   double low = (sums[0] + sums[1]) + (sums[2] + sums[3]);
@@ -44,7 +44,7 @@ static void cdist_task(void* user, size_t begin, size_t end, uint32_t worker) {
   size_t columns = (size_t)d->b->dims[0];
   for (size_t i = begin; i < end; ++i) {
     double x = distance(d, i / columns, i % columns);
-    stowi_store_f64(d->result->dtype, d->result->data, i, 1, &x);
+    stowi_kernel_store_f64(d->result->dtype, d->result->data, i, 1, &x);
   }
 }
 
@@ -56,8 +56,9 @@ static stow_status run_cdist(stow_kernel_call* call) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
                             "the metric must be sqeuclidean or euclidean");
   }
-  if (stowi_kind(d.a->dtype) != STOW_KIND_FLOAT || stowi_kind(d.result->dtype) != STOW_KIND_FLOAT) {
-    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "distances are of floats");
+  if (stowi_kernel_kind(d.a->dtype) != STOW_KIND_FLOAT ||
+      stowi_kernel_kind(d.result->dtype) != STOW_KIND_FLOAT) {
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "operands must have floats");
   }
   size_t length = (size_t)d.a->dims[1];
   stow_kernel_split(call, stow_tensor_elements(d.result), 1 + 16384 / (length + 1), cdist_task, &d);

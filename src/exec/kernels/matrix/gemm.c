@@ -1,37 +1,319 @@
-// Blocked as Goto and van de Geijn do ("Anatomy of High-Performance Matrix Multiplication", 2008):
-// a block of a, packed, stays in the second cache, a panel of b in the first, and the tile's sums
-// in registers.
+// Products of f32 matrices: the inner loops, packing, a path for a row times a transposed matrix,
+// and the blocking that chooses between them.
+#include "exec/kernels/matrix/gemm.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "exec/kernels/matrix/gemm_tile.h"
+#include "exec/kernels/support/size.h"
+
+// ---------------------------------------------------------------------------------------------
+// Inner loops, one version per vector width. A tile's sums are in registers: with two vectors in
+// each of eight rows, sixteen chains hide the latency of additions, and every ten loads feed
+// sixteen multiplications and additions. The last columns of c use the narrowest tile that holds
+// them. Compilers without vector extensions get the same loops in plain C.
+
+#if defined(__GNUC__)
+
+#define STRING_OF(text) #text
+#define STRING(text) STRING_OF(text)
+
+#define NAME(name) plain_##name
+#define TARGET
+#define LANES 4
+#define NARROWER NULL
+#include "exec/kernels/matrix/gemm_body.h"
+#undef NAME
+#undef TARGET
+#undef LANES
+#undef NARROWER
+
+#if defined(__x86_64__)
+#define NAME(name) avx2_##name
+#define TARGET __attribute__((target("avx2")))
+#define LANES 8
+#define NARROWER &plain_narrow
+#include "exec/kernels/matrix/gemm_body.h"
+#undef NAME
+#undef TARGET
+#undef LANES
+#undef NARROWER
+
+#define NAME(name) avx512_##name
+#define TARGET __attribute__((target("avx512f")))
+#define LANES 16
+#define NARROWER &avx2_narrow
+#include "exec/kernels/matrix/gemm_body.h"
+#undef NAME
+#undef TARGET
+#undef LANES
+#undef NARROWER
+#endif
+
+#else
+
+enum { COLUMNS = 8 };
+
+static void plain_tile(size_t rows, size_t depth, const stowi_kernel_tile_factors* f, float* c,
+                       size_t c_row, bool accumulate) {
+  for (size_t i = 0; i < rows; ++i) {
+    float* to = c + i * c_row;
+    float sum[COLUMNS] = {0};
+    for (size_t p = 0; p < depth; ++p) {
+      for (size_t j = 0; j < COLUMNS; ++j) {
+        sum[j] += f->b[p * f->b_step + j] * f->a[p * f->a_step + i * f->a_row];
+      }
+    }
+    for (size_t j = 0; j < COLUMNS; ++j) {
+      to[j] = accumulate ? to[j] + sum[j] : sum[j];
+    }
+  }
+}
+
+static void plain_stream(size_t n, size_t depth, const float* a, const float* b, size_t b_row,
+                         float* c, bool goes_on) {
+  for (size_t j = 0; j < n; ++j) {
+    float sum = goes_on ? c[j] : 0;
+    for (size_t p = 0; p < depth; ++p) {
+      sum += b[p * b_row + j] * a[p];
+    }
+    c[j] = sum;
+  }
+}
+
+static const stowi_kernel_tiles plain_tiles = {"plain_tiles", COLUMNS, plain_tile, plain_stream,
+                                               NULL};
+
+#endif
+
+const stowi_kernel_tiles* stowi_kernel_tiles_at(size_t i) {
+  if (i == 0) {
+    return &plain_tiles;
+  }
+#if defined(__GNUC__) && defined(__x86_64__)
+  if (i == 1 && __builtin_cpu_supports("avx2")) {
+    return &avx2_tiles;
+  }
+  if (i == 2 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("avx512f")) {
+    return &avx512_tiles;
+  }
+#endif
+  return NULL;
+}
+
+// The fastest that this processor has.
+static const stowi_kernel_tiles* tiles_best(void) {
+  const stowi_kernel_tiles* best = stowi_kernel_tiles_at(0);
+  for (size_t i = 1; stowi_kernel_tiles_at(i) != NULL; ++i) {
+    best = stowi_kernel_tiles_at(i);
+  }
+  return best;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Packing copies a panel of a factor in the order in which tiles read it. It costs a pass over one
+// factor per block of the other, a few percent of the product. A panel that is strided in memory is
+// transposed in squares of 4 × 4.
+
+static void pack_rows(const float* from, size_t along, size_t count, size_t width, size_t depth,
+                      float* out) {
+  for (size_t p = 0; p < depth; ++p) {
+    memcpy(out + p * width, from + p * along, count * sizeof(float));
+    for (size_t w = count; w < width; ++w) {
+      out[p * width + w] = 0;
+    }
+  }
+}
+
+#if defined(__GNUC__) && !defined(__clang__)
+typedef float four __attribute__((vector_size(16), aligned(4), may_alias));
+typedef int order __attribute__((vector_size(16)));
+
+static inline void turn_square(const float* from, size_t across, float* out, size_t width) {
+  four a = *(const four*)from;
+  four b = *(const four*)(from + across);
+  four c = *(const four*)(from + 2 * across);
+  four d = *(const four*)(from + 3 * across);
+  four ab_low = __builtin_shuffle(a, b, (order){0, 4, 1, 5});
+  four ab_high = __builtin_shuffle(a, b, (order){2, 6, 3, 7});
+  four cd_low = __builtin_shuffle(c, d, (order){0, 4, 1, 5});
+  four cd_high = __builtin_shuffle(c, d, (order){2, 6, 3, 7});
+  *(four*)out = __builtin_shuffle(ab_low, cd_low, (order){0, 1, 4, 5});
+  *(four*)(out + width) = __builtin_shuffle(ab_low, cd_low, (order){2, 3, 6, 7});
+  *(four*)(out + 2 * width) = __builtin_shuffle(ab_high, cd_high, (order){0, 1, 4, 5});
+  *(four*)(out + 3 * width) = __builtin_shuffle(ab_high, cd_high, (order){2, 3, 6, 7});
+}
+#else
+static inline void turn_square(const float* from, size_t across, float* out, size_t width) {
+  for (size_t w = 0; w < 4; ++w) {
+    for (size_t p = 0; p < 4; ++p) {
+      out[p * width + w] = from[w * across + p];
+    }
+  }
+}
+#endif
+
+static void pack_any(const float* from, size_t across, size_t along, size_t count, size_t width,
+                     size_t depth, float* out) {
+  for (size_t w = 0; w < width; ++w) {
+    for (size_t p = 0; p < depth; ++p) {
+      out[p * width + w] = w < count ? from[w * across + p * along] : 0;
+    }
+  }
+}
+
+static void pack_turned(const float* from, size_t across, size_t count, size_t width, size_t depth,
+                        float* out) {
+  size_t squares = depth / 4 * 4;
+  size_t w = 0;
+  for (; w + 4 <= count; w += 4) {
+    for (size_t p = 0; p < squares; p += 4) {
+      turn_square(from + w * across + p, across, out + p * width + w, width);
+    }
+    for (size_t p = squares; p < depth; ++p) {
+      for (size_t v = w; v < w + 4; ++v) {
+        out[p * width + v] = from[v * across + p];
+      }
+    }
+  }
+  for (; w < width; ++w) {
+    for (size_t p = 0; p < depth; ++p) {
+      out[p * width + w] = w < count ? from[w * across + p] : 0;
+    }
+  }
+}
+
+// out[p * width + w] = from[w * across + p * along] for w < count, 0 for the others up to |width|;
+// p < depth. |count| is |width| or less.
+static void pack(const float* from, size_t across, size_t along, size_t count, size_t width,
+                 size_t depth, float* out) {
+  if (across == 1) {
+    pack_rows(from, along, count, width, depth, out);
+  } else if (along == 1) {
+    pack_turned(from, across, count, width, depth, out);
+  } else {
+    pack_any(from, across, along, count, width, depth, out);
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// A row times a matrix whose columns are contiguous, as the weights of linear layers are. Sums are
+// in ascending order of k, so vectors must go across columns, which are far apart: sixteen columns
+// are read side by side, four steps of each, and transposed in squares of 4 × 4 in registers.
+// Nothing is packed, and b is read once. SSE2 is as fast as memory here.
+
+// Columns that are done together.
+#define TURNED_COLUMNS 16
+
+#if defined(__GNUC__) && !defined(__clang__)
+
+typedef float four __attribute__((vector_size(16), aligned(4), may_alias));
+typedef int order __attribute__((vector_size(16)));
+
+// Four steps of four columns, |apart| from each other, added to |sum|.
+static inline four add_square(four sum, const float* b, size_t apart, const float* a) {
+  four w = *(const four*)b;
+  four x = *(const four*)(b + apart);
+  four y = *(const four*)(b + 2 * apart);
+  four z = *(const four*)(b + 3 * apart);
+  four wx_low = __builtin_shuffle(w, x, (order){0, 4, 1, 5});
+  four wx_high = __builtin_shuffle(w, x, (order){2, 6, 3, 7});
+  four yz_low = __builtin_shuffle(y, z, (order){0, 4, 1, 5});
+  four yz_high = __builtin_shuffle(y, z, (order){2, 6, 3, 7});
+  sum += __builtin_shuffle(wx_low, yz_low, (order){0, 1, 4, 5}) * a[0];
+  sum += __builtin_shuffle(wx_low, yz_low, (order){2, 3, 6, 7}) * a[1];
+  sum += __builtin_shuffle(wx_high, yz_high, (order){0, 1, 4, 5}) * a[2];
+  sum += __builtin_shuffle(wx_high, yz_high, (order){2, 3, 6, 7}) * a[3];
+  return sum;
+}
+
+// The chains of steps [begin, end).
+static inline void add_chains(const stowi_kernel_gemm* g, const float* b, size_t begin, size_t end,
+                              four sum[4]) {
+  size_t apart = g->b.column;
+  size_t p = begin;
+  for (; p + 4 <= end; p += 4) {
+    float a[4];
+    for (size_t i = 0; i < 4; ++i) {
+      a[i] = g->alpha * g->a.data[(p + i) * g->a.column];
+    }
+    sum[0] = add_square(sum[0], b + p, apart, a);
+    sum[1] = add_square(sum[1], b + 4 * apart + p, apart, a);
+    sum[2] = add_square(sum[2], b + 8 * apart + p, apart, a);
+    sum[3] = add_square(sum[3], b + 12 * apart + p, apart, a);
+  }
+  for (; p < end; ++p) {
+    float a = g->alpha * g->a.data[p * g->a.column];
+    for (size_t q = 0; q < 4; ++q) {
+      const float* at = b + 4 * q * apart + p;
+      sum[q] += (four){at[0], at[apart], at[2 * apart], at[3 * apart]} * a;
+    }
+  }
+}
+
+static void multiply_group(const stowi_kernel_gemm* g, const float* b, float* c) {
+  for (size_t begin = 0; begin < g->k; begin += STOWI_KERNEL_GEMM_CHAIN) {
+    size_t left = g->k - begin;
+    four sum[4] = {{0}};
+    add_chains(g, b, begin,
+               begin + (left < STOWI_KERNEL_GEMM_CHAIN ? left : STOWI_KERNEL_GEMM_CHAIN), sum);
+    for (size_t q = 0; q < 4; ++q) {
+      four* to = (four*)(c + 4 * q);
+      if (begin != 0 || g->accumulate) {
+        sum[q] += *to;
+      }
+      *to = sum[q];
+    }
+  }
+}
+
+// The first columns, as many whole groups as there are, and returns how many: 0 where |gemm| is
+// none of these, or the compiler has no vectors. m is 1 and b's row stride 1.
+static size_t multiply_columns(const stowi_kernel_gemm* gemm) {
+  size_t columns = gemm->n / TURNED_COLUMNS * TURNED_COLUMNS;
+  for (size_t j = 0; j < columns; j += TURNED_COLUMNS) {
+    multiply_group(gemm, gemm->b.data + j * gemm->b.column, gemm->c + j);
+  }
+  return columns;
+}
+
+#else
+
+size_t multiply_columns(const stowi_kernel_gemm* gemm) {
+  (void)gemm;
+  return 0;
+}
+
+#endif
+
+// ---------------------------------------------------------------------------------------------
+// Blocking, after Goto and van de Geijn ("Anatomy of High-Performance Matrix Multiplication",
+// 2008): a packed block of a stays in the second-level cache, a panel of b in the first, and the
+// tile's sums in registers.
 //
 //     for each 256 steps of k           a chain: its sums are added to c
 //       for each 256 rows of a          packed into panels of 8, 4, 2, 1 rows
 //         for each tile's width of b    packed into one panel
 //           for each panel of a         a tile of c
 //
-// The panel of b is packed again for every 256 rows, which costs about a twentieth where there are
-// many; in return scratch is 288 KB for each worker, and a product of few rows packs everything
-// once. What is read only a few times is not packed where its rows lie in memory as rows: a in
-// products of few columns, b in products of few rows. Very few rows have b streamed past pieces of
-// c; one row of a is not packed either where they lie as columns.
-#include "exec/kernels/matrix/gemm.h"
-
-#include <string.h>
-
-#include "exec/kernels/matrix/gemm_by.h"
-#include "exec/kernels/matrix/gemm_pack.h"
-#include "exec/kernels/matrix/gemm_turned.h"
-#include "exec/kernels/support/size.h"
+// The panel of b is packed again for every 256 rows, which costs about 5 % if there are many; in
+// return scratch is 288 KB per worker, and a product of few rows packs everything once. Factors
+// that are read only a few times are not packed if their rows are contiguous: a in products of few
+// columns, b in products of few rows. With very few rows b is streamed past pieces of c; a single
+// row of a is not packed either if columns are contiguous.
 
 enum {
-  DEPTH = STOWI_GEMM_CHAIN,  // steps of k in a block
-  ROWS = 256,                // rows of a in a block
-  SHORT_ROWS = 32,           // the same, in products of few columns
-  FEW_ROWS = 16,             // so few do not pay for packing b
-  FEW_COLUMNS = 64,          // nor so few for packing a
-  LINE = 16,                 // floats in a cache line
-  CLOSE = 2048,              // floats from row to row of b that lies close
-  STREAM_ROWS = 8,           // so few have b streamed past them
-  STREAM_PIECE = 384,        // columns of c that are streamed at a time
-  WORK = 1 << 16,            // multiplications that make a worker worth waking
+  DEPTH = STOWI_KERNEL_GEMM_CHAIN,  // steps of k in a block
+  ROWS = 256,                       // rows of a in a block
+  SHORT_ROWS = 32,                  // the same, in products of few columns
+  FEW_ROWS = 16,                    // so few do not pay for packing b
+  FEW_COLUMNS = 64,                 // nor so few for packing a
+  LINE = 16,                        // floats in a cache line
+  CLOSE = 2048,                     // floats from row to row of b that lies close
+  STREAM_ROWS = 8,                  // so few have b streamed past them
+  STREAM_PIECE = 384,               // columns of c that are streamed at a time
+  WORK = 1 << 16,                   // multiplications that make a worker worth waking
 };
 
 // A block of a that few columns of b pass is not worth much memory, the less so as it mostly need
@@ -39,25 +321,26 @@ enum {
 static size_t rows_of_block(size_t n) { return n > FEW_COLUMNS ? ROWS : SHORT_ROWS; }
 
 static size_t floats_of_a(size_t m, size_t n, size_t k) {
-  return (stowi_smaller(m, rows_of_block(n)) * stowi_smaller(k, DEPTH) + 15) / 16 * 16;
+  return (stowi_kernel_smaller(m, rows_of_block(n)) * stowi_kernel_smaller(k, DEPTH) + 15) / 16 *
+         16;
 }
 
 static size_t floats_of_worker(size_t m, size_t n, size_t k) {
-  return floats_of_a(m, n, k) + stowi_smaller(k, DEPTH) * STOWI_TILE_COLUMNS;
+  return floats_of_a(m, n, k) + stowi_kernel_smaller(k, DEPTH) * STOWI_KERNEL_TILE_COLUMNS;
 }
 
-uint64_t stowi_gemm_scratch(size_t m, size_t n, size_t k, uint32_t workers) {
+uint64_t stowi_kernel_gemm_scratch(size_t m, size_t n, size_t k, uint32_t workers) {
   return (uint64_t)floats_of_worker(m, n, k) * sizeof(float) * workers;
 }
 
 static size_t panel_rows(size_t left) { return left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1; }
 
-static void pack_a(const stowi_gemm* g, size_t row, size_t rows, size_t step, size_t steps,
+static void pack_a(const stowi_kernel_gemm* g, size_t row, size_t rows, size_t step, size_t steps,
                    float* out) {
   for (size_t i = 0; i < rows;) {
     size_t height = panel_rows(rows - i);
     const float* from = g->a.data + (row + i) * g->a.row + step * g->a.column;
-    stowi_pack(from, g->a.row, g->a.column, height, height, steps, out + i * steps);
+    pack(from, g->a.row, g->a.column, height, height, steps, out + i * steps);
     i += height;
   }
   for (size_t i = 0; i < rows * steps && g->alpha != 1; ++i) {
@@ -67,8 +350,8 @@ static void pack_a(const stowi_gemm* g, size_t row, size_t rows, size_t step, si
 
 // A block of c, and what is added to it. Factors are the block's, and b a panel of it.
 typedef struct block {
-  const stowi_tiles* tiles;
-  stowi_tile_factors f;
+  const stowi_kernel_tiles* tiles;
+  stowi_kernel_tile_factors f;
   bool is_packed;  // a, in panels
   size_t rows, columns, steps;
   float* c;
@@ -77,8 +360,8 @@ typedef struct block {
 } block;
 
 // A tile whose columns are not all c's.
-static void edge_tile(const block* k, size_t rows, const stowi_tile_factors* f, float* c) {
-  float whole[STOWI_TILE_ROWS * STOWI_TILE_COLUMNS] = {0};
+static void edge_tile(const block* k, size_t rows, const stowi_kernel_tile_factors* f, float* c) {
+  float whole[STOWI_KERNEL_TILE_ROWS * STOWI_KERNEL_TILE_COLUMNS] = {0};
   size_t width = k->tiles->columns;
   for (size_t i = 0; i < rows && k->accumulate; ++i) {
     memcpy(whole + i * width, c + i * k->c_row, k->columns * sizeof(float));
@@ -93,7 +376,7 @@ static void edge_tile(const block* k, size_t rows, const stowi_tile_factors* f, 
 static void multiply_panel(const block* k) {
   for (size_t i = 0; i < k->rows;) {
     size_t height = panel_rows(k->rows - i);
-    stowi_tile_factors f = k->f;
+    stowi_kernel_tile_factors f = k->f;
     f.a += i * (k->is_packed ? k->steps : f.a_row);
     f.a_row = k->is_packed ? 1 : f.a_row;
     f.a_step = k->is_packed ? height : f.a_step;
@@ -108,11 +391,11 @@ static void multiply_panel(const block* k) {
 
 // Whether b's rows lie close, and an odd number of cache lines apart: then a panel of it is in the
 // first cache after it was read once, as it would be if it were packed.
-static bool is_b_close(const stowi_gemm* g) {
+static bool is_b_close(const stowi_kernel_gemm* g) {
   return g->b.row <= CLOSE && g->b.row % LINE == 0 && g->b.row / LINE % 2 == 1;
 }
 
-static const stowi_tiles* narrow_to(const stowi_tiles* tiles, size_t columns) {
+static const stowi_kernel_tiles* narrow_to(const stowi_kernel_tiles* tiles, size_t columns) {
   while (tiles->narrower != NULL && tiles->narrower->columns >= columns) {
     tiles = tiles->narrower;
   }
@@ -121,18 +404,18 @@ static const stowi_tiles* narrow_to(const stowi_tiles* tiles, size_t columns) {
 
 // All columns of b with a block of a. b is packed panel by panel unless it is read so few times
 // that this would not pay.
-static void multiply_rows(const stowi_tiles* tiles, const stowi_gemm* g, size_t step, block* k,
-                          float* packed) {
+static void multiply_rows(const stowi_kernel_tiles* tiles, const stowi_kernel_gemm* g, size_t step,
+                          block* k, float* packed) {
   float* c = k->c;
   bool is_read = g->b.column == 1 && (g->m <= FEW_ROWS || is_b_close(g));
   for (size_t column = 0; column < g->n; column += k->columns) {
     k->tiles = narrow_to(tiles, g->n - column);
-    k->columns = stowi_smaller(g->n - column, k->tiles->columns);
+    k->columns = stowi_kernel_smaller(g->n - column, k->tiles->columns);
     k->c = c + column;
     k->f.b = g->b.data + step * g->b.row + column * g->b.column;
     k->f.b_step = g->b.row;
     if (!is_read || k->columns != k->tiles->columns) {
-      stowi_pack(k->f.b, g->b.column, g->b.row, k->columns, k->tiles->columns, k->steps, packed);
+      pack(k->f.b, g->b.column, g->b.row, k->columns, k->tiles->columns, k->steps, packed);
       k->f.b = packed;
       k->f.b_step = k->tiles->columns;
     }
@@ -140,15 +423,16 @@ static void multiply_rows(const stowi_tiles* tiles, const stowi_gemm* g, size_t 
   }
 }
 
-static void multiply_blocks(const stowi_tiles* tiles, const stowi_gemm* g, float* scratch) {
+static void multiply_blocks(const stowi_kernel_tiles* tiles, const stowi_kernel_gemm* g,
+                            float* scratch) {
   float* b = scratch + floats_of_a(g->m, g->n, g->k);
   bool is_packed = g->n > FEW_COLUMNS || g->a.column != 1 || g->alpha != 1;
   size_t block_rows = is_packed ? rows_of_block(g->n) : ROWS;
   for (size_t step = 0; step < g->k; step += DEPTH) {
-    size_t steps = stowi_smaller(g->k - step, DEPTH);
+    size_t steps = stowi_kernel_smaller(g->k - step, DEPTH);
     for (size_t row = 0; row < g->m; row += block_rows) {
       block k = {.is_packed = is_packed,
-                 .rows = stowi_smaller(g->m - row, block_rows),
+                 .rows = stowi_kernel_smaller(g->m - row, block_rows),
                  .steps = steps,
                  .c = g->c + row * g->c_row,
                  .c_row = g->c_row,
@@ -168,12 +452,12 @@ static void multiply_blocks(const stowi_tiles* tiles, const stowi_gemm* g, float
 
 // The chains of steps [begin, end) for a piece of every row, in |sums|, whose rows are |sums_row|
 // apart: eight rows of b at a time, which stay in the first cache for all rows of a.
-static void stream_chains(const stowi_tiles* tiles, const stowi_gemm* g, size_t begin, size_t end,
-                          size_t column, size_t columns, float* sums, size_t sums_row) {
-  for (size_t step = begin; step < end; step += STOWI_STREAM_DEPTH) {
-    size_t steps = stowi_smaller(end - step, STOWI_STREAM_DEPTH);
+static void stream_chains(const stowi_kernel_tiles* tiles, const stowi_kernel_gemm* g, size_t begin,
+                          size_t end, size_t column, size_t columns, float* sums, size_t sums_row) {
+  for (size_t step = begin; step < end; step += STOWI_KERNEL_STREAM_DEPTH) {
+    size_t steps = stowi_kernel_smaller(end - step, STOWI_KERNEL_STREAM_DEPTH);
     for (size_t row = 0; row < g->m; ++row) {
-      float a[STOWI_STREAM_DEPTH];
+      float a[STOWI_KERNEL_STREAM_DEPTH];
       for (size_t p = 0; p < steps; ++p) {
         a[p] = g->alpha * g->a.data[row * g->a.row + (step + p) * g->a.column];
       }
@@ -185,13 +469,13 @@ static void stream_chains(const stowi_tiles* tiles, const stowi_gemm* g, size_t 
 
 // Few rows: b streams past pieces of them. The first chain is made in c itself where it is added to
 // nothing.
-static void multiply_stream(const stowi_tiles* tiles, const stowi_gemm* g) {
+static void multiply_stream(const stowi_kernel_tiles* tiles, const stowi_kernel_gemm* g) {
   float sums[STREAM_ROWS * STREAM_PIECE];
   for (size_t column = 0; column < g->n; column += STREAM_PIECE) {
-    size_t columns = stowi_smaller(g->n - column, STREAM_PIECE);
+    size_t columns = stowi_kernel_smaller(g->n - column, STREAM_PIECE);
     float* c = g->c + column;
     for (size_t step = 0; step < g->k; step += DEPTH) {
-      size_t end = step + stowi_smaller(g->k - step, DEPTH);
+      size_t end = step + stowi_kernel_smaller(g->k - step, DEPTH);
       if (step == 0 && !g->accumulate) {
         stream_chains(tiles, g, step, end, column, columns, c, g->c_row);
         continue;
@@ -207,16 +491,17 @@ static void multiply_stream(const stowi_tiles* tiles, const stowi_gemm* g) {
 }
 
 // One row: what does not make a whole group of columns is packed.
-static void multiply_turned(const stowi_tiles* tiles, const stowi_gemm* g, float* scratch) {
-  stowi_gemm rest = *g;
-  size_t done = stowi_gemm_turned(g);
+static void multiply_turned(const stowi_kernel_tiles* tiles, const stowi_kernel_gemm* g,
+                            float* scratch) {
+  stowi_kernel_gemm rest = *g;
+  size_t done = multiply_columns(g);
   rest.n -= done;
   rest.b.data += done * rest.b.column;
   rest.c += done;
   multiply_blocks(tiles, &rest, scratch);
 }
 
-static void clear(const stowi_gemm* g) {
+static void clear(const stowi_kernel_gemm* g) {
   for (size_t i = 0; i < g->m && g->n != 0; ++i) {
     memset(g->c + i * g->c_row, 0, g->n * sizeof(float));
   }
@@ -224,24 +509,25 @@ static void clear(const stowi_gemm* g) {
 
 // A product with one column is, turned around, one with one row; factors of a product may change
 // places, but alpha belongs to a.
-static bool is_better_turned(const stowi_gemm* g) {
+static bool is_better_turned(const stowi_kernel_gemm* g) {
   return g->n == 1 && g->m > 1 && g->c_row == 1 && g->alpha == 1;
 }
 
-static stowi_gemm turned(const stowi_gemm* g) {
-  stowi_gemm t = *g;
+static stowi_kernel_gemm turned(const stowi_kernel_gemm* g) {
+  stowi_kernel_gemm t = *g;
   t.m = 1;
   t.n = g->m;
-  t.a = (stowi_matrix){g->b.data, g->b.column, g->b.row};
-  t.b = (stowi_matrix){g->a.data, g->a.column, g->a.row};
+  t.a = (stowi_kernel_matrix){g->b.data, g->b.column, g->b.row};
+  t.b = (stowi_kernel_matrix){g->a.data, g->a.column, g->a.row};
   return t;
 }
 
-void stowi_gemm_by(const stowi_tiles* tiles, const stowi_gemm* gemm, void* scratch) {
+void stowi_kernel_gemm_by(const stowi_kernel_tiles* tiles, const stowi_kernel_gemm* gemm,
+                          void* scratch) {
   if (gemm->m == 0 || gemm->n == 0) {
     return;
   }
-  stowi_gemm swapped;
+  stowi_kernel_gemm swapped;
   if (is_better_turned(gemm)) {
     swapped = turned(gemm);
     gemm = &swapped;
@@ -259,12 +545,12 @@ void stowi_gemm_by(const stowi_tiles* tiles, const stowi_gemm* gemm, void* scrat
   }
 }
 
-void stowi_gemm_alone(const stowi_gemm* gemm, void* scratch) {
-  stowi_gemm_by(stowi_tiles_best(), gemm, scratch);
+void stowi_kernel_gemm_alone(const stowi_kernel_gemm* gemm, void* scratch) {
+  stowi_kernel_gemm_by(tiles_best(), gemm, scratch);
 }
 
 typedef struct division {
-  stowi_gemm gemm;
+  stowi_kernel_gemm gemm;
   float* scratch;
   bool by_rows;
 } division;
@@ -272,33 +558,35 @@ typedef struct division {
 // Rows or columns, in units of a tile.
 static void multiply_part(void* user, size_t begin, size_t end, uint32_t worker) {
   const division* d = user;
-  stowi_gemm part = d->gemm;
+  stowi_kernel_gemm part = d->gemm;
   if (d->by_rows) {
-    size_t first = begin * STOWI_TILE_ROWS;
-    part.m = stowi_smaller(end * STOWI_TILE_ROWS, part.m) - first;
+    size_t first = begin * STOWI_KERNEL_TILE_ROWS;
+    part.m = stowi_kernel_smaller(end * STOWI_KERNEL_TILE_ROWS, part.m) - first;
     part.a.data += first * part.a.row;
     part.c += first * part.c_row;
   } else {
-    size_t first = begin * STOWI_TILE_COLUMNS;
-    part.n = stowi_smaller(end * STOWI_TILE_COLUMNS, part.n) - first;
+    size_t first = begin * STOWI_KERNEL_TILE_COLUMNS;
+    part.n = stowi_kernel_smaller(end * STOWI_KERNEL_TILE_COLUMNS, part.n) - first;
     part.b.data += first * part.b.column;
     part.c += first;
   }
-  stowi_gemm_alone(&part, d->scratch + worker * floats_of_worker(d->gemm.m, d->gemm.n, d->gemm.k));
+  stowi_kernel_gemm_alone(&part,
+                          d->scratch + worker * floats_of_worker(d->gemm.m, d->gemm.n, d->gemm.k));
 }
 
 // Each worker gets one range, as it packs all of the other factor for it; fewer workers where the
 // product is small.
-void stowi_gemm_run(const stow_kernel_call* call, const stowi_gemm* gemm, void* scratch) {
+void stowi_kernel_gemm_run(const stow_kernel_call* call, const stowi_kernel_gemm* gemm,
+                           void* scratch) {
   if (gemm->m == 0 || gemm->n == 0) {
     return;
   }
-  size_t row_tiles = (gemm->m + STOWI_TILE_ROWS - 1) / STOWI_TILE_ROWS;
-  size_t column_tiles = (gemm->n + STOWI_TILE_COLUMNS - 1) / STOWI_TILE_COLUMNS;
+  size_t row_tiles = (gemm->m + STOWI_KERNEL_TILE_ROWS - 1) / STOWI_KERNEL_TILE_ROWS;
+  size_t column_tiles = (gemm->n + STOWI_KERNEL_TILE_COLUMNS - 1) / STOWI_KERNEL_TILE_COLUMNS;
   division d = {*gemm, scratch, row_tiles > column_tiles};
   size_t count = d.by_rows ? row_tiles : column_tiles;
   double work = (double)gemm->m * (double)gemm->n * (double)gemm->k / (double)count;
-  size_t least = work >= WORK ? 1 : (size_t)(WORK / stowi_larger(1, (size_t)work));
+  size_t least = work >= WORK ? 1 : (size_t)(WORK / stowi_kernel_larger(1, (size_t)work));
   size_t share = (count + call->workers - 1) / call->workers;
-  stow_kernel_split(call, count, stowi_larger(share, least), multiply_part, &d);
+  stow_kernel_split(call, count, stowi_kernel_larger(share, least), multiply_part, &d);
 }

@@ -19,30 +19,32 @@
 #include <stowage/kernel.h>
 
 // Products in a chain.
-#define STOWI_GEMM_CHAIN 256
+#define STOWI_KERNEL_GEMM_CHAIN 256
 
 // Element (i, j) of a factor is data[i * row + j * column]: transposed factors swap the two.
-typedef struct stowi_matrix {
+typedef struct stowi_kernel_matrix {
   const float* data;
   size_t row;
   size_t column;
-} stowi_matrix;
+} stowi_kernel_matrix;
 
-typedef struct stowi_gemm {
+typedef struct stowi_kernel_gemm {
   size_t m, n, k;
-  stowi_matrix a;
-  stowi_matrix b;
+  stowi_kernel_matrix a;
+  stowi_kernel_matrix b;
   float* c;
   size_t c_row;     // from one row of c to the next
   float alpha;      // every element of a is multiplied by it
   bool accumulate;  // the chains are added to what c holds
-} stowi_gemm;
+} stowi_kernel_gemm;
 
-// Bytes of scratch that |stowi_gemm_run| needs for |workers| workers; grows with each argument.
-uint64_t stowi_gemm_scratch(size_t m, size_t n, size_t k, uint32_t workers);
+// Bytes of scratch that |stowi_kernel_gemm_run| needs for |workers| workers; grows with each
+// argument.
+uint64_t stowi_kernel_gemm_scratch(size_t m, size_t n, size_t k, uint32_t workers);
 // The whole product, divided among the call's workers. |scratch| as above, aligned to 64.
-void stowi_gemm_run(const stow_kernel_call* call, const stowi_gemm* gemm, void* scratch);
+void stowi_kernel_gemm_run(const stow_kernel_call* call, const stowi_kernel_gemm* gemm,
+                           void* scratch);
 // The same by the caller alone, for kernels that divide something else: scratch of one worker.
-void stowi_gemm_alone(const stowi_gemm* gemm, void* scratch);
+void stowi_kernel_gemm_alone(const stowi_kernel_gemm* gemm, void* scratch);
 
 #endif  // STOWAGE_SRC_EXEC_KERNELS_MATRIX_GEMM_H_

@@ -1,15 +1,14 @@
-// What gemm_tile.c compiles once for each width of vectors: no guard, as it is included with other
-// LANES, NAME, TARGET and NARROWER each time. A tile has two vectors in each row, a narrow one only
-// one.
+// What gemm.c compiles once per vector width. No guard: it is included with different LANES, NAME,
+// TARGET and NARROWER each time. A tile has two vectors in each row, a narrow one only one.
 
 typedef float NAME(vector) __attribute__((vector_size(LANES * 4), aligned(4), may_alias));
 
 static inline __attribute__((always_inline)) TARGET void NAME(tile_of)(size_t vectors, size_t rows,
                                                                        size_t depth,
-                                                                       stowi_tile_factors f,
+                                                                       stowi_kernel_tile_factors f,
                                                                        float* c, size_t c_row,
                                                                        bool accumulate) {
-  NAME(vector) sum[STOWI_TILE_ROWS][2] = {{{0}}};
+  NAME(vector) sum[STOWI_KERNEL_TILE_ROWS][2] = {{{0}}};
   for (size_t p = 0; p < depth; ++p) {
     NAME(vector) b[2] = {{0}};
     for (size_t v = 0; v < vectors; ++v) {
@@ -36,7 +35,7 @@ static inline __attribute__((always_inline)) TARGET void NAME(tile_of)(size_t ve
 // Numbers of rows as constants, so that the sums stay in registers.
 static inline __attribute__((always_inline)) TARGET void NAME(tile_by)(size_t vectors, size_t rows,
                                                                        size_t depth,
-                                                                       stowi_tile_factors f,
+                                                                       stowi_kernel_tile_factors f,
                                                                        float* c, size_t c_row,
                                                                        bool accumulate) {
   switch (rows) {
@@ -55,12 +54,12 @@ static inline __attribute__((always_inline)) TARGET void NAME(tile_by)(size_t ve
   }
 }
 
-static TARGET void NAME(tile)(size_t rows, size_t depth, const stowi_tile_factors* f, float* c,
-                              size_t c_row, bool accumulate) {
+static TARGET void NAME(tile)(size_t rows, size_t depth, const stowi_kernel_tile_factors* f,
+                              float* c, size_t c_row, bool accumulate) {
   NAME(tile_by)(2, rows, depth, *f, c, c_row, accumulate);
 }
 
-static TARGET void NAME(narrow_tile)(size_t rows, size_t depth, const stowi_tile_factors* f,
+static TARGET void NAME(narrow_tile)(size_t rows, size_t depth, const stowi_kernel_tile_factors* f,
                                      float* c, size_t c_row, bool accumulate) {
   NAME(tile_by)(1, rows, depth, *f, c, c_row, accumulate);
 }
@@ -86,14 +85,14 @@ static inline __attribute__((always_inline)) TARGET void NAME(stream_of)(
 
 static TARGET void NAME(stream)(size_t n, size_t depth, const float* a, const float* b,
                                 size_t b_row, float* c, bool goes_on) {
-  if (depth == STOWI_STREAM_DEPTH) {
-    NAME(stream_of)(n, STOWI_STREAM_DEPTH, a, b, b_row, c, goes_on);
+  if (depth == STOWI_KERNEL_STREAM_DEPTH) {
+    NAME(stream_of)(n, STOWI_KERNEL_STREAM_DEPTH, a, b, b_row, c, goes_on);
   } else {
     NAME(stream_of)(n, depth, a, b, b_row, c, goes_on);
   }
 }
 
-static const stowi_tiles NAME(narrow) = {STRING(NAME(narrow)), LANES, NAME(narrow_tile),
-                                         NAME(stream), NARROWER};
-static const stowi_tiles NAME(tiles) = {STRING(NAME(tiles)), (size_t)2 * LANES, NAME(tile),
-                                        NAME(stream), &NAME(narrow)};
+static const stowi_kernel_tiles NAME(narrow) = {STRING(NAME(narrow)), LANES, NAME(narrow_tile),
+                                                NAME(stream), NARROWER};
+static const stowi_kernel_tiles NAME(tiles) = {STRING(NAME(tiles)), (size_t)2 * LANES, NAME(tile),
+                                               NAME(stream), &NAME(narrow)};

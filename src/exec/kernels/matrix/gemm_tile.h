@@ -1,44 +1,51 @@
-// The innermost loops of stowi_gemm, compiled for several instruction sets. All give the same bits:
-// vectors go along n, so that every element of c keeps its chain, and nothing is fused.
+// The innermost loops of stowi_kernel_gemm, compiled for several instruction sets. All give the
+// same bits: vectors go along n, so that every element of c keeps its chain, and nothing is fused.
 #ifndef STOWAGE_SRC_EXEC_KERNELS_MATRIX_GEMM_TILE_H_
 #define STOWAGE_SRC_EXEC_KERNELS_MATRIX_GEMM_TILE_H_
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#define STOWI_TILE_ROWS 8      // largest number of rows of a tile
-#define STOWI_TILE_COLUMNS 32  // no tile is wider
+#include "exec/kernels/matrix/gemm.h"
+
+#define STOWI_KERNEL_TILE_ROWS 8      // largest number of rows of a tile
+#define STOWI_KERNEL_TILE_COLUMNS 32  // no tile is wider
 
 // What a tile multiplies: row i of a at step p is a[i * a_row + p * a_step], the columns of b at
 // step p begin at b[p * b_step].
-typedef struct stowi_tile_factors {
+typedef struct stowi_kernel_tile_factors {
   const float* a;
   size_t a_row, a_step;
   const float* b;
   size_t b_step;
-} stowi_tile_factors;
+} stowi_kernel_tile_factors;
 
 // |rows| × columns of c (+)= chains of |depth| steps along k, from 0. |rows| is 8, 4, 2 or 1.
-typedef void (*stowi_tile_function)(size_t rows, size_t depth, const stowi_tile_factors* factors,
-                                    float* c, size_t c_row, bool accumulate);
+typedef void (*stowi_kernel_tile_function)(size_t rows, size_t depth,
+                                           const stowi_kernel_tile_factors* factors, float* c,
+                                           size_t c_row, bool accumulate);
 
 // c[0 … n) = (c or 0) + a[0]·b[row 0] + … + a[depth - 1]·b[row depth - 1], a chain that begins or
 // goes on; depth is 1 to 8, rows of b are |b_row| apart.
-#define STOWI_STREAM_DEPTH 8
-typedef void (*stowi_stream_function)(size_t n, size_t depth, const float* a, const float* b,
-                                      size_t b_row, float* c, bool goes_on);
+#define STOWI_KERNEL_STREAM_DEPTH 8
+typedef void (*stowi_kernel_stream_function)(size_t n, size_t depth, const float* a, const float* b,
+                                             size_t b_row, float* c, bool goes_on);
 
-typedef struct stowi_tiles {
+typedef struct stowi_kernel_tiles {
   const char* name;
   size_t columns;  // of a tile
-  stowi_tile_function tile;
-  stowi_stream_function stream;
-  const struct stowi_tiles* narrower;  // with half the columns, or NULL
-} stowi_tiles;
+  stowi_kernel_tile_function tile;
+  stowi_kernel_stream_function stream;
+  const struct stowi_kernel_tiles* narrower;  // with half the columns, or NULL
+} stowi_kernel_tiles;
 
-// The fastest that this processor has.
-const stowi_tiles* stowi_tiles_best(void);
 // All that this processor has, the plainest first; NULL from some |i| on.
-const stowi_tiles* stowi_tiles_at(size_t i);
+const stowi_kernel_tiles* stowi_kernel_tiles_at(size_t i);
+
+// ---------------------------------------------------------------------------------------------
+// A product by given inner loops, so that tests can compare all of them.
+
+void stowi_kernel_gemm_by(const stowi_kernel_tiles* tiles, const stowi_kernel_gemm* gemm,
+                          void* scratch);
 
 #endif  // STOWAGE_SRC_EXEC_KERNELS_MATRIX_GEMM_TILE_H_

@@ -1,5 +1,5 @@
-// What integer_tile.c compiles for each instruction set: no guard, as it is included with other
-// NAME, TARGET, WIDTH (of a tile's row) and, where there are vectors, LANES and MULTIPLY_ADD each
+// What integer_gemm.c compiles once per instruction set. No guard: it is included with different
+// NAME, TARGET, WIDTH (of a tile's row) and, if there are vectors, LANES and MULTIPLY_ADD each
 // time.
 
 #if defined(LANES)
@@ -11,7 +11,7 @@ static inline __attribute__((always_inline)) TARGET void NAME(tile_of)(size_t ro
                                                                        const int16_t* b, int32_t* c,
                                                                        size_t c_row,
                                                                        bool accumulate) {
-  NAME(vector) sum[STOWI_INTEGER_ROWS][2];
+  NAME(vector) sum[STOWI_KERNEL_INTEGER_ROWS][2];
   for (size_t i = 0; i < rows; ++i) {
     const int32_t* from = c + i * c_row;
     sum[i][0] = accumulate ? *(const NAME(vector)*)from : (NAME(vector)){0};
@@ -139,5 +139,5 @@ static TARGET void NAME(stream)(int32_t a, const void* b, bool is_signed, const 
   }
 }
 
-static const stowi_integer_tiles NAME(tiles) = {NAME_TEXT,  WIDTH,       NAME(tile),
-                                                NAME(pack), NAME(widen), NAME(stream)};
+static const stowi_kernel_integer_tiles NAME(tiles) = {NAME_TEXT,  WIDTH,       NAME(tile),
+                                                       NAME(pack), NAME(widen), NAME(stream)};

@@ -1,12 +1,96 @@
-// Blocked as gemm.c is. Packing makes 16 bits of every byte and subtracts the zero points, so that
-// the inner loops know of neither. Products of one or two rows are not packed where b's rows lie as
-// rows in memory: each is streamed past the row of c.
+// Products of matrices of bytes: the inner loops, and the blocking around them.
 #include "exec/kernels/matrix/integer_gemm.h"
 
 #include <string.h>
 
-#include "exec/kernels/matrix/integer_by.h"
 #include "exec/kernels/support/size.h"
+
+// ---------------------------------------------------------------------------------------------
+// Inner loops. Bytes minus their zero points are 16 bits wide. SSE2's multiply-add of 16-bit pairs
+// makes two steps along k one multiplication and one addition per column.
+
+#if defined(__GNUC__) && defined(__x86_64__)
+#include <immintrin.h>
+
+#define NAME(name) sse2_##name
+#define NAME_TEXT "sse2"
+#define TARGET
+#define LANES 4
+#define WIDTH 8
+#define MULTIPLY_ADD(x, y) ((sse2_vector)_mm_madd_epi16((__m128i)(x), (__m128i)(y)))
+#include "exec/kernels/matrix/integer_body.h"
+#undef NAME
+#undef NAME_TEXT
+#undef TARGET
+#undef LANES
+#undef WIDTH
+#undef MULTIPLY_ADD
+
+#define NAME(name) avx2_##name
+#define NAME_TEXT "avx2"
+#define TARGET __attribute__((target("avx2")))
+#define LANES 8
+#define WIDTH 16
+#define MULTIPLY_ADD(x, y) ((avx2_vector)_mm256_madd_epi16((__m256i)(x), (__m256i)(y)))
+#include "exec/kernels/matrix/integer_body.h"
+#undef NAME
+#undef NAME_TEXT
+#undef TARGET
+#undef LANES
+#undef WIDTH
+#undef MULTIPLY_ADD
+
+#define NAME(name) avx512_##name
+#define NAME_TEXT "avx512bw"
+#define TARGET __attribute__((target("avx512f,avx512bw")))
+#define LANES 16
+#define WIDTH 32
+#define MULTIPLY_ADD(x, y) ((avx512_vector)_mm512_madd_epi16((__m512i)(x), (__m512i)(y)))
+#include "exec/kernels/matrix/integer_body.h"
+#undef NAME
+#undef NAME_TEXT
+#undef TARGET
+#undef LANES
+#undef WIDTH
+#undef MULTIPLY_ADD
+#endif
+
+#define NAME(name) plain_##name
+#define NAME_TEXT "plain"
+#define TARGET
+#define WIDTH 8
+#include "exec/kernels/matrix/integer_body.h"
+
+const stowi_kernel_integer_tiles* stowi_kernel_integer_tiles_at(size_t i) {
+  if (i == 0) {
+    return &plain_tiles;
+  }
+#if defined(__GNUC__) && defined(__x86_64__)
+  if (i == 1) {
+    return &sse2_tiles;
+  }
+  if (i == 2 && __builtin_cpu_supports("avx2")) {
+    return &avx2_tiles;
+  }
+  if (i == 3 && __builtin_cpu_supports("avx512bw")) {
+    return &avx512_tiles;
+  }
+#endif
+  return NULL;
+}
+
+static const stowi_kernel_integer_tiles* integer_tiles_best(void) {
+  const stowi_kernel_integer_tiles* best = stowi_kernel_integer_tiles_at(0);
+  for (size_t i = 1; stowi_kernel_integer_tiles_at(i) != NULL; ++i) {
+    best = stowi_kernel_integer_tiles_at(i);
+  }
+  return best;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Blocking, as in gemm.c. Packing widens every byte to 16 bits and subtracts the zero points, so
+// that the inner loops need not. Products of one or two rows are not packed if the rows of b are
+// contiguous: each is streamed past the row of c.
 
 enum {
   DEPTH = 512,      // steps of k in a block, an even number
@@ -18,16 +102,17 @@ enum {
 static size_t even(size_t k) { return (k + 1) / 2 * 2; }
 
 static size_t packed_a(size_t m, size_t k) {
-  return (stowi_smaller(m, ROWS) * even(stowi_smaller(k, DEPTH)) + 31) / 32 * 32;
+  return (stowi_kernel_smaller(m, ROWS) * even(stowi_kernel_smaller(k, DEPTH)) + 31) / 32 * 32;
 }
 
-uint64_t stowi_integer_gemm_scratch(size_t m, size_t n, size_t k) {
+uint64_t stowi_kernel_integer_gemm_scratch(size_t m, size_t n, size_t k) {
   (void)n;
-  uint64_t count = packed_a(m, k) + even(stowi_smaller(k, DEPTH)) * STOWI_INTEGER_COLUMNS;
+  uint64_t count =
+      packed_a(m, k) + even(stowi_kernel_smaller(k, DEPTH)) * STOWI_KERNEL_INTEGER_COLUMNS;
   return (count * sizeof(int16_t) + 63) / 64 * 64;
 }
 
-static int32_t byte_at(const stowi_bytes* x, size_t i, size_t j) {
+static int32_t byte_at(const stowi_kernel_bytes* x, size_t i, size_t j) {
   size_t at = i * x->row + j * x->column;
   return x->is_signed ? ((const int8_t*)x->data)[at] : ((const uint8_t*)x->data)[at];
 }
@@ -39,8 +124,8 @@ static int32_t zero_at(const int32_t* zero, size_t step, size_t i) {
 static size_t panel_rows(size_t left) { return left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1; }
 
 // Row |i| of a as 16 bits, of an even number of steps.
-static void widen_row(const stowi_integer_tiles* tiles, const stowi_integer_gemm* g, size_t i,
-                      size_t step, size_t steps, int16_t* out) {
+static void widen_row(const stowi_kernel_integer_tiles* tiles, const stowi_kernel_integer_gemm* g,
+                      size_t i, size_t step, size_t steps, int16_t* out) {
   int32_t zero = zero_at(g->a_zero, g->a_zero_step, i);
   out[even(steps) - 1] = 0;
   if (g->a.column == 1) {
@@ -52,8 +137,8 @@ static void widen_row(const stowi_integer_tiles* tiles, const stowi_integer_gemm
   }
 }
 
-static void pack_a(const stowi_integer_tiles* tiles, const stowi_integer_gemm* g, size_t row,
-                   size_t rows, size_t step, size_t steps, int16_t* out) {
+static void pack_a(const stowi_kernel_integer_tiles* tiles, const stowi_kernel_integer_gemm* g,
+                   size_t row, size_t rows, size_t step, size_t steps, int16_t* out) {
   size_t pairs = even(steps) / 2;
   for (size_t i = 0; i < rows;) {
     size_t height = panel_rows(rows - i);
@@ -68,10 +153,10 @@ static void pack_a(const stowi_integer_tiles* tiles, const stowi_integer_gemm* g
   }
 }
 
-// A panel that has not all of a tile's columns, or whose columns do not lie next to each other.
-static void pack_any_b(const stowi_integer_tiles* tiles, const stowi_integer_gemm* g, size_t step,
-                       size_t steps, size_t column, size_t columns, const int16_t* zero,
-                       int16_t* out) {
+// A panel that has not all of a tile's columns, or whose columns are not adjacent.
+static void pack_any_b(const stowi_kernel_integer_tiles* tiles, const stowi_kernel_integer_gemm* g,
+                       size_t step, size_t steps, size_t column, size_t columns,
+                       const int16_t* zero, int16_t* out) {
   for (size_t p = 0; p < steps; p += 2) {
     int16_t* to = out + p * tiles->columns;
     for (size_t j = 0; j < columns; ++j) {
@@ -85,9 +170,9 @@ static void pack_any_b(const stowi_integer_tiles* tiles, const stowi_integer_gem
   }
 }
 
-static void pack_b(const stowi_integer_tiles* tiles, const stowi_integer_gemm* g, size_t step,
-                   size_t steps, size_t column, size_t columns, int16_t* out) {
-  int16_t zero[STOWI_INTEGER_COLUMNS];
+static void pack_b(const stowi_kernel_integer_tiles* tiles, const stowi_kernel_integer_gemm* g,
+                   size_t step, size_t steps, size_t column, size_t columns, int16_t* out) {
+  int16_t zero[STOWI_KERNEL_INTEGER_COLUMNS];
   for (size_t j = 0; j < columns; ++j) {
     zero[j] = (int16_t)zero_at(g->b_zero, g->b_zero_step, column + j);
   }
@@ -103,13 +188,14 @@ static void pack_b(const stowi_integer_tiles* tiles, const stowi_integer_gemm* g
   }
 }
 
-static void tile_at(const stowi_integer_tiles* tiles, size_t rows, size_t columns, size_t pairs,
-                    const int16_t* a, const int16_t* b, int32_t* c, size_t c_row, bool accumulate) {
+static void tile_at(const stowi_kernel_integer_tiles* tiles, size_t rows, size_t columns,
+                    size_t pairs, const int16_t* a, const int16_t* b, int32_t* c, size_t c_row,
+                    bool accumulate) {
   if (columns == tiles->columns) {
     tiles->tile(rows, pairs, a, b, c, c_row, accumulate);
     return;
   }
-  int32_t whole[STOWI_INTEGER_ROWS * STOWI_INTEGER_COLUMNS];
+  int32_t whole[STOWI_KERNEL_INTEGER_ROWS * STOWI_KERNEL_INTEGER_COLUMNS];
   tiles->tile(rows, pairs, a, b, whole, tiles->columns, false);
   for (size_t i = 0; i < rows; ++i) {
     for (size_t j = 0; j < columns; ++j) {
@@ -119,18 +205,18 @@ static void tile_at(const stowi_integer_tiles* tiles, size_t rows, size_t column
   }
 }
 
-static void multiply_blocks(const stowi_integer_tiles* tiles, const stowi_integer_gemm* g,
-                            int16_t* scratch) {
+static void multiply_blocks(const stowi_kernel_integer_tiles* tiles,
+                            const stowi_kernel_integer_gemm* g, int16_t* scratch) {
   int16_t* a = scratch;
   int16_t* b = scratch + packed_a(g->m, g->k);
   for (size_t step = 0; step < g->k; step += DEPTH) {
-    size_t steps = stowi_smaller(g->k - step, DEPTH);
+    size_t steps = stowi_kernel_smaller(g->k - step, DEPTH);
     size_t pairs = even(steps) / 2;
     for (size_t row = 0; row < g->m; row += ROWS) {
-      size_t rows = stowi_smaller(g->m - row, ROWS);
+      size_t rows = stowi_kernel_smaller(g->m - row, ROWS);
       pack_a(tiles, g, row, rows, step, steps, a);
       for (size_t column = 0; column < g->n; column += tiles->columns) {
-        size_t columns = stowi_smaller(g->n - column, tiles->columns);
+        size_t columns = stowi_kernel_smaller(g->n - column, tiles->columns);
         pack_b(tiles, g, step, steps, column, columns, b);
         for (size_t i = 0; i < rows;) {
           size_t height = panel_rows(rows - i);
@@ -143,9 +229,10 @@ static void multiply_blocks(const stowi_integer_tiles* tiles, const stowi_intege
   }
 }
 
-static void multiply_stream(const stowi_integer_tiles* tiles, const stowi_integer_gemm* g) {
+static void multiply_stream(const stowi_kernel_integer_tiles* tiles,
+                            const stowi_kernel_integer_gemm* g) {
   for (size_t column = 0; column < g->n; column += PIECE) {
-    size_t columns = stowi_smaller(g->n - column, PIECE);
+    size_t columns = stowi_kernel_smaller(g->n - column, PIECE);
     int16_t zero[PIECE];
     for (size_t j = 0; j < columns; ++j) {
       zero[j] = (int16_t)zero_at(g->b_zero, g->b_zero_step, column + j);
@@ -162,8 +249,8 @@ static void multiply_stream(const stowi_integer_tiles* tiles, const stowi_intege
   }
 }
 
-void stowi_integer_gemm_by(const stowi_integer_tiles* tiles, const stowi_integer_gemm* gemm,
-                           void* scratch) {
+void stowi_kernel_integer_gemm_by(const stowi_kernel_integer_tiles* tiles,
+                                  const stowi_kernel_integer_gemm* gemm, void* scratch) {
   if (gemm->k == 0 || (gemm->m <= STREAM_ROWS && gemm->b.column == 1)) {
     multiply_stream(tiles, gemm);
   } else {
@@ -171,6 +258,6 @@ void stowi_integer_gemm_by(const stowi_integer_tiles* tiles, const stowi_integer
   }
 }
 
-void stowi_integer_gemm_alone(const stowi_integer_gemm* gemm, void* scratch) {
-  stowi_integer_gemm_by(stowi_integer_tiles_best(), gemm, scratch);
+void stowi_kernel_integer_gemm_alone(const stowi_kernel_integer_gemm* gemm, void* scratch) {
+  stowi_kernel_integer_gemm_by(integer_tiles_best(), gemm, scratch);
 }

@@ -1,18 +1,205 @@
 // mixture_of_experts: each token goes through the two layers of the experts that its router
-// prefers, and their results are added by its shares. Weights are floats (x, router, weights, bias,
-// weights, bias, gate weights, gate bias), or of 2, 4 or 8 bits, with a tensor of scales after each
-// tensor of weights, and zero points of each layer and routing weights at the end.
+// prefers, and their results are added, weighted by the token's shares. Weights are floats (x,
+// router, weights, bias, weights, bias, gate weights, gate bias), or have 2, 4 or 8 bits, with a
+// tensor of scales after each tensor of weights, and zero points of each layer and routing weights
+// at the end.
 //
-// Experts are done one after the other, 64 of their tokens at a time, and every token adds up its
+// Experts are processed one after the other, 64 of their tokens at a time, and every token sums its
 // experts in ascending order.
+//
+// Routing: the k largest logits of a token, by k passes over them; both are small.
+#include <stowage/kernel.h>
 #include <string.h>
 
-#include "exec/kernels/matrix/experts.h"
-#include "exec/kernels/matrix/routing.h"
+#include "exec/kernels/matrix/gemm.h"
+#include "exec/kernels/matrix/nbits.h"
 #include "exec/kernels/support/convert.h"
 #include "exec/kernels/support/kernel.h"
 #include "exec/kernels/support/math.h"
 #include "exec/kernels/support/size.h"
+
+typedef struct router {
+  const stow_tensor* logits;   // [tokens, experts]
+  const stow_tensor* weights;  // the same; NULL: they follow from the logits
+  size_t tokens, experts;
+  size_t k;         // experts of a token, at most |experts|
+  bool normalizes;  // a token's weights add up to 1
+  int32_t* chosen;  // [tokens, k]
+  float* shares;    // [tokens, k]
+} router;
+
+static float logit_at(const stow_tensor* tensor, size_t i) {
+  float x;
+  stowi_kernel_load_f32(tensor->dtype, tensor->data, i, 1, &x);
+  return x;
+}
+
+static bool is_chosen(const int32_t* chosen, size_t count, size_t expert) {
+  for (size_t j = 0; j < count; ++j) {
+    if ((size_t)chosen[j] == expert) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static void choose(const router* r, size_t token, int32_t* chosen) {
+  for (size_t j = 0; j < r->k; ++j) {
+    size_t best = r->experts;
+    float largest = 0;
+    for (size_t e = 0; e < r->experts; ++e) {
+      float x = logit_at(r->logits, token * r->experts + e);
+      if (!is_chosen(chosen, j, e) && (best == r->experts || x >= largest)) {
+        best = e;
+        largest = x;
+      }
+    }
+    chosen[j] = (int32_t)best;
+  }
+}
+
+static float sum_of(const float* x, size_t count) {
+  float sum = 0;
+  for (size_t i = 0; i < count; ++i) {
+    sum += x[i];
+  }
+  return sum;
+}
+
+static void share(const router* r, size_t token, const int32_t* chosen, float* shares) {
+  size_t first = token * r->experts;
+  float largest = logit_at(r->logits, first + (size_t)chosen[0]);
+  for (size_t j = 0; j < r->k; ++j) {
+    size_t at = first + (size_t)chosen[j];
+    shares[j] = r->weights != NULL ? logit_at(r->weights, at)
+                                   : stowi_kernel_expf(logit_at(r->logits, at) - largest);
+  }
+  float sum = 1;
+  if (r->normalizes) {
+    sum = sum_of(shares, r->k);
+  } else if (r->weights == NULL) {
+    sum = 0;
+    for (size_t e = 0; e < r->experts; ++e) {
+      sum += stowi_kernel_expf(logit_at(r->logits, first + e) - largest);
+    }
+  }
+  for (size_t j = 0; j < r->k; ++j) {
+    shares[j] = sum == 0 ? 0 : shares[j] / sum;
+  }
+}
+
+// Fills |chosen| and |shares|. The largest logits win, of equal ones the last. Without weights a
+// share is the softmax over all experts; |normalizes|: over the chosen ones.
+static void route(const router* r) {
+  for (size_t token = 0; token < r->tokens && r->k != 0; ++token) {
+    choose(r, token, r->chosen + token * r->k);
+    share(r, token, r->chosen + token * r->k, r->shares + token * r->k);
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// A layer of one expert: rows · weightsᵀ + bias. Outputs are computed 64 at a time; weights that
+// are not f32 are converted in scratch for these outputs only.
+
+typedef struct expert_layer {
+  const stow_tensor* weights;  // [experts, outputs, inputs], or packed
+  const stow_tensor* bias;     // [experts, outputs]; NULL: none
+  size_t inputs, outputs;
+  bool is_packed;
+  stowi_kernel_nbits nbits;  // of expert 0, where weights are packed
+} expert_layer;
+
+enum { OUTPUTS = 64 };
+
+typedef struct layer_run {
+  const expert_layer* layer;
+  stowi_kernel_nbits nbits;
+  size_t expert;
+  size_t rows;
+  const float* x;
+  float* out;
+  char* scratch;
+  uint64_t scratch_size;  // of a worker
+} layer_run;
+
+static uint64_t bytes_of_weights(size_t inputs, size_t outputs) {
+  return stowi_kernel_align64((uint64_t)inputs * stowi_kernel_smaller(outputs, OUTPUTS) *
+                              sizeof(float));
+}
+
+// Bytes of scratch for products of up to |rows| rows.
+static uint64_t expert_scratch(size_t rows, size_t inputs, size_t outputs, uint32_t workers) {
+  uint64_t gemm =
+      stowi_kernel_gemm_scratch(rows, stowi_kernel_smaller(outputs, OUTPUTS), inputs, 1);
+  return (bytes_of_weights(inputs, outputs) + gemm) * workers;
+}
+
+static const float* load_weights(const layer_run* r, size_t first, size_t count, float* to) {
+  const expert_layer* layer = r->layer;
+  size_t at = (r->expert * layer->outputs + first) * layer->inputs;
+  if (layer->weights->dtype == STOW_F32) {
+    return (const float*)layer->weights->data + at;
+  }
+  for (size_t j = 0; j < count; ++j) {
+    float* row = to + j * layer->inputs;
+    if (layer->is_packed) {
+      stowi_kernel_nbits_load(&r->nbits, first + j, 0, layer->inputs, row);
+    } else {
+      stowi_kernel_load_f32(layer->weights->dtype, layer->weights->data, at + j * layer->inputs,
+                            layer->inputs, row);
+    }
+  }
+  return to;
+}
+
+static void begin_rows(const layer_run* r, size_t first, size_t count) {
+  const stow_tensor* bias = r->layer->bias;
+  size_t outputs = r->layer->outputs;
+  for (size_t i = 0; i < r->rows; ++i) {
+    float* row = r->out + i * outputs + first;
+    for (size_t j = 0; j < count; ++j) {
+      row[j] = 0;
+    }
+    if (bias != NULL) {
+      stowi_kernel_load_f32(bias->dtype, bias->data, r->expert * outputs + first, count, row);
+    }
+  }
+}
+
+static void run_outputs(void* user, size_t begin, size_t end, uint32_t worker) {
+  const layer_run* r = user;
+  const expert_layer* layer = r->layer;
+  char* scratch = r->scratch + worker * r->scratch_size;
+  for (size_t i = begin; i < end; ++i) {
+    size_t first = i * OUTPUTS;
+    size_t count = stowi_kernel_smaller(layer->outputs - first, OUTPUTS);
+    begin_rows(r, first, count);
+    stowi_kernel_gemm g = {
+        .m = r->rows, .n = count, .k = layer->inputs, .alpha = 1, .accumulate = true};
+    g.a = (stowi_kernel_matrix){r->x, layer->inputs, 1};
+    g.b = (stowi_kernel_matrix){load_weights(r, first, count, (float*)scratch), 1, layer->inputs};
+    g.c = r->out + first;
+    g.c_row = layer->outputs;
+    stowi_kernel_gemm_alone(&g, scratch + bytes_of_weights(layer->inputs, layer->outputs));
+  }
+}
+
+// out[rows × outputs] of |expert|, divided among workers.
+static void expert_run(const stow_kernel_call* call, const expert_layer* layer, size_t expert,
+                       size_t rows, const float* x, float* out, void* scratch) {
+  layer_run r = {layer, layer->nbits, expert, rows, x, out, scratch, 0};
+  r.scratch_size = expert_scratch(rows, layer->inputs, layer->outputs, 1);
+  if (layer->is_packed) {
+    size_t blocks = expert * layer->outputs * r.nbits.blocks;
+    r.nbits.packed += blocks * r.nbits.blob;
+    r.nbits.first_scale = blocks;
+    r.nbits.first_zero = expert * stowi_kernel_nbits_zero_bytes(&r.nbits, layer->outputs);
+  }
+  stow_kernel_split(call, (layer->outputs + OUTPUTS - 1) / OUTPUTS, 1, run_outputs, &r);
+}
+
+// ---------------------------------------------------------------------------------------------
+// The kernel
 
 enum { ROWS = 64 };
 
@@ -22,11 +209,11 @@ typedef struct mixture {
   const stow_tensor* x;
   stow_tensor* result;
   size_t tokens, hidden, inter;
-  stowi_expert_layer first, second, gate;  // gate: outputs 0 where there is none
+  expert_layer first, second, gate;  // gate: outputs 0 if there is none
   expert_activation activation;
   int64_t fusion;  // of swiglu: 0 a layer of its own, 1 interleaved, 2 halves
   float alpha, beta, limit;
-  stowi_routing routing;
+  router routing;
 } mixture;
 
 typedef struct room {
@@ -63,16 +250,15 @@ static const stow_tensor* matrix_operand(const stow_kernel_call* call, size_t k)
 }
 
 static bool is_float(const stow_tensor* tensor) {
-  return stowi_kind(tensor->dtype) == STOW_KIND_FLOAT && stowi_bits(tensor->dtype) >= 16 &&
-         tensor->dtype != STOW_F64;
+  return stowi_kernel_kind(tensor->dtype) == STOW_KIND_FLOAT &&
+         stowi_kernel_bits(tensor->dtype) >= 16 && tensor->dtype != STOW_F64;
 }
 
 // How the weights of layer |index|, 0 to 2, are packed.
-static stow_status packing_of(const stow_kernel_call* call, size_t index,
-                              stowi_expert_layer* layer) {
+static stow_status packing_of(const stow_kernel_call* call, size_t index, expert_layer* layer) {
   static const char* const bits[] = {"fc1_expert_weight_bits", "fc2_expert_weight_bits",
                                      "fc3_expert_weight_bits"};
-  stowi_nbits* w = &layer->nbits;
+  stowi_kernel_nbits* w = &layer->nbits;
   int64_t block = stow_kernel_int(call, "block_size", 0);
   int64_t width = stow_kernel_int(call, bits[index], 0);
   width = width != 0 ? width : stow_kernel_int(call, "expert_weight_bits", 4);
@@ -80,10 +266,10 @@ static stow_status packing_of(const stow_kernel_call* call, size_t index,
   w->block = block > 0 ? (size_t)block : layer->inputs;
   if ((width != 2 && width != 4 && width != 8) || w->block == 0 || layer->inputs % w->block != 0 ||
       w->block * w->bits % 8 != 0) {
-    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
-                            "weights must have 2, 4 or 8 bits, in blocks that are whole bytes and "
-                            "divide %zu inputs",
-                            layer->inputs);
+    return stow_kernel_fail(
+        call, STOW_ERR_UNSUPPORTED,
+        "weights must have 2, 4 or 8 bits, in blocks of whole bytes that divide %zu inputs",
+        layer->inputs);
   }
   w->blocks = layer->inputs / w->block;
   w->blob = w->block * w->bits / 8;
@@ -94,22 +280,21 @@ static stow_status packing_of(const stow_kernel_call* call, size_t index,
   size_t experts = (size_t)layer->weights->dims[0];
   if (w->scales == NULL ||
       stow_tensor_elements(w->scales) != experts * layer->outputs * w->blocks ||
-      (w->zeros != NULL &&
-       (w->zeros->dtype != STOW_U8 ||
-        stow_tensor_elements(w->zeros) != experts * stowi_nbits_zero_bytes(w, layer->outputs)))) {
-    return stow_kernel_fail(call, STOW_ERR_TYPE,
-                            "layer %zu needs a scale, and where it has them a zero point, for each "
-                            "block",
-                            index + 1);
+      (w->zeros != NULL && (w->zeros->dtype != STOW_U8 ||
+                            stow_tensor_elements(w->zeros) !=
+                                experts * stowi_kernel_nbits_zero_bytes(w, layer->outputs)))) {
+    return stow_kernel_fail(
+        call, STOW_ERR_TYPE,
+        "layer %zu needs a scale, and a zero point if it has any, for each block", index + 1);
   }
   return STOW_OK;
 }
 
-// Layer |index|, 0 to 2, with |inputs| inputs; without outputs where there is none.
+// Layer |index|, 0 to 2, with |inputs| inputs; without outputs if there is none.
 static stow_status layer_of(const stow_kernel_call* call, bool is_packed, size_t index,
-                            size_t inputs, stowi_expert_layer* out) {
+                            size_t inputs, expert_layer* out) {
   size_t step = is_packed ? 3 : 2;
-  *out = (stowi_expert_layer){.weights = matrix_operand(call, 2 + index * step)};
+  *out = (expert_layer){.weights = matrix_operand(call, 2 + index * step)};
   if (out->weights == NULL) {
     return STOW_OK;
   }
@@ -135,9 +320,8 @@ static stow_status layer_of(const stow_kernel_call* call, bool is_packed, size_t
 
 static stow_status refuse(const stow_kernel_call* call) {
   return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
-                          "weights are not those of com.microsoft's MoE or QMoE of integers; what "
-                          "they mean is known to the caller alone, who must give a kernel with "
-                          "stow_kernels_set");
+                          "the weights are neither those of com.microsoft's MoE nor of an integer "
+                          "QMoE; set a kernel for them with stow_kernels_set");
 }
 
 static stow_status check(const stow_kernel_call* call, const mixture* x) {
@@ -157,18 +341,17 @@ static stow_status check(const stow_kernel_call* call, const mixture* x) {
        stow_tensor_elements(x->routing.weights) != x->tokens * experts) ||
       (size_t)x->second.weights->dims[0] != experts ||
       (x->gate.weights != NULL && (size_t)x->gate.weights->dims[0] != experts)) {
-    return stow_kernel_fail(call, STOW_ERR_TYPE, "the router must choose among %zu experts",
-                            experts);
+    return stow_kernel_fail(call, STOW_ERR_TYPE, "the router does not fit %zu experts", experts);
   }
   return STOW_OK;
 }
 
 static stow_status routing_of(const stow_kernel_call* call, bool is_packed, mixture* x) {
-  stowi_routing* r = &x->routing;
+  router* r = &x->routing;
   int64_t k = stow_kernel_int(call, "k", 1);
   if (k < 1 || stow_kernel_bool(call, "use_sparse_mixer", false)) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
-                            "k must be 1 or more, and use_sparse_mixer false");
+                            "k must be at least 1, and use_sparse_mixer is unsupported");
   }
   r->logits = stow_kernel_operand(call, 1);
   r->tokens = x->tokens;
@@ -219,10 +402,10 @@ static stow_status mixture_of(const stow_kernel_call* call, mixture* x) {
 // Scratch
 
 static uint64_t layers_scratch(const mixture* x, size_t rows, uint32_t workers) {
-  const stowi_expert_layer* layers[] = {&x->first, &x->second, &x->gate};
+  const expert_layer* layers[] = {&x->first, &x->second, &x->gate};
   uint64_t most = 0;
   for (size_t i = 0; i < 3; ++i) {
-    uint64_t bytes = stowi_expert_scratch(rows, layers[i]->inputs, layers[i]->outputs, workers);
+    uint64_t bytes = expert_scratch(rows, layers[i]->inputs, layers[i]->outputs, workers);
     most = bytes > most ? bytes : most;
   }
   return most;
@@ -242,7 +425,7 @@ static uint64_t room_of(mixture* x, char* scratch, uint32_t workers, room* out) 
                       (uint64_t)x->tokens * x->routing.k * sizeof(float)};
   uint64_t at[10] = {0};
   for (size_t i = 0; i < 9; ++i) {
-    at[i + 1] = at[i] + stowi_align64(sizes[i]);
+    at[i + 1] = at[i] + stowi_kernel_align64(sizes[i]);
   }
   if (scratch != NULL) {
     *out = (room){(float*)(scratch + at[0]), (float*)(scratch + at[1]),
@@ -266,7 +449,7 @@ static stow_status scratch_mixture(const stow_kernel_call* call, uint64_t* out_b
 // Experts
 
 static float gelu(float x) {
-  return 0.5F * x * (1 + stowi_tanhf(0.7978845608F * (x + 0.044715F * x * x * x)));
+  return 0.5F * x * (1 + stowi_kernel_tanhf(0.7978845608F * (x + 0.044715F * x * x * x)));
 }
 
 static void activate(const mixture* x, float* values, size_t count) {
@@ -280,7 +463,7 @@ static void activate(const mixture* x, float* values, size_t count) {
         values[i] = gelu(v);
         break;
       case SILU:
-        values[i] = v * stowi_sigmoidf(v);
+        values[i] = v * stowi_kernel_sigmoidf(v);
         break;
       case IDENTITY:
       case SWIGLU:
@@ -293,7 +476,7 @@ static float swiglu(const mixture* x, float gate, float linear) {
   gate = gate < x->limit ? gate : x->limit;
   linear = linear < x->limit ? linear : x->limit;
   linear = linear > -x->limit ? linear : -x->limit;
-  return gate * stowi_sigmoidf(x->alpha * gate) * (linear + x->beta);
+  return gate * stowi_kernel_sigmoidf(x->alpha * gate) * (linear + x->beta);
 }
 
 // What the second layer reads: |r->middle| itself, or |r->gated|.
@@ -301,7 +484,7 @@ static const float* middle_of(const stow_kernel_call* call, const mixture* x, co
                               size_t expert, size_t rows) {
   bool has_gate = x->gate.weights != NULL;
   if (has_gate) {
-    stowi_expert_run(call, &x->gate, expert, rows, r->rows, r->gated, r->layers);
+    expert_run(call, &x->gate, expert, rows, r->rows, r->gated, r->layers);
   }
   if (x->activation != SWIGLU) {
     activate(x, r->middle, rows * x->first.outputs);
@@ -325,12 +508,12 @@ static const float* middle_of(const stow_kernel_call* call, const mixture* x, co
 static void run_rows(const stow_kernel_call* call, const mixture* x, const room* r, size_t expert,
                      size_t rows) {
   for (size_t i = 0; i < rows; ++i) {
-    stowi_load_f32(x->x->dtype, x->x->data, r->tokens[i] * x->hidden, x->hidden,
-                   r->rows + i * x->hidden);
+    stowi_kernel_load_f32(x->x->dtype, x->x->data, r->tokens[i] * x->hidden, x->hidden,
+                          r->rows + i * x->hidden);
   }
-  stowi_expert_run(call, &x->first, expert, rows, r->rows, r->middle, r->layers);
+  expert_run(call, &x->first, expert, rows, r->rows, r->middle, r->layers);
   const float* middle = middle_of(call, x, r, expert, rows);
-  stowi_expert_run(call, &x->second, expert, rows, middle, r->results, r->layers);
+  expert_run(call, &x->second, expert, rows, middle, r->results, r->layers);
   for (size_t i = 0; i < rows; ++i) {
     float* to = r->sums + r->tokens[i] * x->hidden;
     for (size_t j = 0; j < x->hidden; ++j) {
@@ -369,11 +552,11 @@ static stow_status run_mixture(stow_kernel_call* call) {
   room r;
   (void)room_of(&x, call->scratch, call->workers, &r);
   memset(r.sums, 0, x.tokens * x.hidden * sizeof(float));
-  stowi_route(&x.routing);
+  route(&x.routing);
   for (size_t expert = 0; expert < x.routing.experts; ++expert) {
     run_expert(call, &x, &r, expert);
   }
-  stowi_store_f32(x.result->dtype, x.result->data, 0, x.tokens * x.hidden, r.sums);
+  stowi_kernel_store_f32(x.result->dtype, x.result->data, 0, x.tokens * x.hidden, r.sums);
   return STOW_OK;
 }
 

@@ -1,10 +1,16 @@
-// Unpacking is a loop over bytes for each of the widths that divide a byte; other widths go bit by
-// bit.
+// Weights of a few bits, and matmul_nbits, a product with them.
 #include "exec/kernels/matrix/nbits.h"
 
+#include "exec/kernels/matrix/gemm.h"
+#include "exec/kernels/matrix/part_room.h"
 #include "exec/kernels/support/convert.h"
+#include "exec/kernels/support/kernel.h"
+#include "exec/kernels/support/size.h"
 
-size_t stowi_nbits_zero_bytes(const stowi_nbits* w, size_t columns) {
+// ---------------------------------------------------------------------------------------------
+// Unpacking: a loop over bytes for each width that divides a byte; other widths go bit by bit.
+
+size_t stowi_kernel_nbits_zero_bytes(const stowi_kernel_nbits* w, size_t columns) {
   return (columns * w->zero_bits + 7) / 8;
 }
 
@@ -19,11 +25,11 @@ static unsigned bits_at(const uint8_t* from, size_t bits, size_t bit) {
 
 enum { RUN = 32 };  // blocks whose scales and zero points are loaded together
 
-static void load_zeros(const stowi_nbits* w, size_t column, size_t block, size_t count,
+static void load_zeros(const stowi_kernel_nbits* w, size_t column, size_t block, size_t count,
                        float* out) {
   if (w->zeros != NULL && w->zeros->dtype != STOW_U8) {
-    stowi_load_f32(w->zeros->dtype, w->zeros->data, w->first_zero + column * w->blocks + block,
-                   count, out);
+    stowi_kernel_load_f32(w->zeros->dtype, w->zeros->data,
+                          w->first_zero + column * w->blocks + block, count, out);
     return;
   }
   for (size_t i = 0; i < count; ++i) {
@@ -35,10 +41,10 @@ static void load_zeros(const stowi_nbits* w, size_t column, size_t block, size_t
   }
 }
 
-static void load_scales(const stowi_nbits* w, size_t column, size_t block, size_t count,
+static void load_scales(const stowi_kernel_nbits* w, size_t column, size_t block, size_t count,
                         float* out) {
-  stowi_load_f32(w->scales->dtype, w->scales->data, w->first_scale + column * w->blocks + block,
-                 count, out);
+  stowi_kernel_load_f32(w->scales->dtype, w->scales->data,
+                        w->first_scale + column * w->blocks + block, count, out);
 }
 
 // Two weights in each byte.
@@ -64,11 +70,11 @@ static void load_block(const uint8_t* from, size_t bits, size_t first, size_t co
   }
 }
 
-static void load_grouped(const stowi_nbits* w, size_t column, size_t first, size_t count,
+static void load_grouped(const stowi_kernel_nbits* w, size_t column, size_t first, size_t count,
                          float* out) {
   for (size_t i = 0; i < count; ++i) {
     size_t k = first + i;
-    size_t group = (size_t)stowi_int_at(w->groups, k);
+    size_t group = (size_t)stowi_kernel_int_at(w->groups, k);
     float zero;
     float scale;
     load_zeros(w, column, group, 1, &zero);
@@ -78,7 +84,8 @@ static void load_grouped(const stowi_nbits* w, size_t column, size_t first, size
   }
 }
 
-void stowi_nbits_load(const stowi_nbits* w, size_t column, size_t first, size_t count, float* out) {
+void stowi_kernel_nbits_load(const stowi_kernel_nbits* w, size_t column, size_t first, size_t count,
+                             float* out) {
   if (w->groups != NULL) {
     load_grouped(w, column, first, count, out);
     return;
@@ -102,3 +109,177 @@ void stowi_nbits_load(const stowi_nbits* w, size_t column, size_t first, size_t 
     }
   }
 }
+
+// ---------------------------------------------------------------------------------------------
+// matmul_nbits. Weights are converted to f32 part by part, 256 steps of k at a time.
+
+enum { FEW_ROWS = 4, GROUP = 16 };
+
+typedef struct nbits_product {
+  stowi_kernel_product product;
+  stowi_kernel_nbits weights;
+  const stow_tensor* a;
+  const stow_tensor* bias;
+  stow_tensor* result;
+  char* scratch;
+  uint64_t scratch_size;  // of a worker
+} nbits_product;
+
+// All rows of a, however many dims they are spread over, and the columns of the weights.
+static stowi_kernel_product product_of(const stow_kernel_call* call) {
+  stow_tensor weights = {.dtype = STOW_F32, .rank = 2};
+  weights.dims[0] = stow_kernel_int(call, "rows", 0);
+  weights.dims[1] = stow_kernel_int(call, "columns", 0);
+  return stowi_kernel_product_of(stow_kernel_operand(call, 0), (stowi_kernel_turn){0}, &weights,
+                                 (stowi_kernel_turn){0});
+}
+
+static stow_status scratch_nbits(const stow_kernel_call* call, uint64_t* out_bytes) {
+  stowi_kernel_product p = product_of(call);
+  *out_bytes = stowi_kernel_part_room_size(&p) * call->workers;
+  return STOW_OK;
+}
+
+static stowi_kernel_matrix load_a(const nbits_product* x, const stowi_kernel_part* part,
+                                  size_t step, size_t steps, float* to) {
+  size_t first = part->row * x->product.k + step;
+  if (x->a->dtype == STOW_F32) {
+    return (stowi_kernel_matrix){(const float*)x->a->data + first, x->product.k, 1};
+  }
+  for (size_t i = 0; i < part->rows; ++i) {
+    stowi_kernel_load_f32(x->a->dtype, x->a->data, first + i * x->product.k, steps, to + i * steps);
+  }
+  return (stowi_kernel_matrix){to, steps, 1};
+}
+
+static void begin_part(const nbits_product* x, const stowi_kernel_part* part, float* c) {
+  for (size_t i = 0; i < part->rows; ++i) {
+    float* row = c + i * part->columns;
+    for (size_t j = 0; j < part->columns; ++j) {
+      row[j] = 0;
+    }
+    if (x->bias != NULL) {
+      stowi_kernel_load_f32(x->bias->dtype, x->bias->data, part->column, part->columns, row);
+    }
+  }
+}
+
+// |count| columns of |part| from |first| on, over |steps| steps of k.
+static void add_columns(const nbits_product* x, const stowi_kernel_part* part,
+                        const stowi_kernel_part_room* r, size_t first, size_t count, size_t step,
+                        size_t steps) {
+  for (size_t j = 0; j < count; ++j) {
+    stowi_kernel_nbits_load(&x->weights, part->column + first + j, step, steps, r->b + j * steps);
+  }
+  stowi_kernel_gemm g = {.m = part->rows, .n = count, .k = steps, .alpha = 1, .accumulate = true};
+  g.a = load_a(x, part, step, steps, r->a);
+  g.b = (stowi_kernel_matrix){r->b, 1, steps};
+  g.c = r->c + first;
+  g.c_row = part->columns;
+  stowi_kernel_gemm_alone(&g, r->gemm);
+}
+
+// Where rows are few, so are the columns that are unpacked at a time: they stay in the first cache.
+static void multiply_part(const nbits_product* x, const stowi_kernel_part* part,
+                          const stowi_kernel_part_room* r) {
+  const stowi_kernel_product* p = &x->product;
+  size_t group = part->rows <= FEW_ROWS ? GROUP : part->columns;
+  begin_part(x, part, r->c);
+  for (size_t step = 0; step < p->k; step += STOWI_KERNEL_PART_DEPTH) {
+    for (size_t first = 0; first < part->columns; first += group) {
+      add_columns(x, part, r, first, stowi_kernel_smaller(part->columns - first, group), step,
+                  stowi_kernel_smaller(p->k - step, STOWI_KERNEL_PART_DEPTH));
+    }
+  }
+  for (size_t i = 0; i < part->rows; ++i) {
+    stowi_kernel_store_f32(x->result->dtype, x->result->data,
+                           stowi_kernel_product_element(p, 0, part->row + i, part->column),
+                           part->columns, r->c + i * part->columns);
+  }
+}
+
+static void multiply_parts(void* user, size_t begin, size_t end, uint32_t worker) {
+  const nbits_product* x = user;
+  stowi_kernel_part_room r =
+      stowi_kernel_part_room_at(&x->product, x->scratch + worker * x->scratch_size);
+  for (size_t i = begin; i < end; ++i) {
+    stowi_kernel_part part = stowi_kernel_part_at(&x->product, i);
+    multiply_part(x, &part, &r);
+  }
+}
+
+// Whether every group is a block.
+static bool are_groups_blocks(const stow_tensor* groups, size_t k, size_t blocks) {
+  if (groups == NULL) {
+    return true;
+  }
+  if (stow_tensor_elements(groups) < k) {
+    return false;
+  }
+  for (size_t i = 0; i < k; ++i) {
+    int64_t group = stowi_kernel_int_at(groups, i);
+    if (group < 0 || (uint64_t)group >= blocks) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool has_all_weights(const stow_kernel_call* call, const nbits_product* x) {
+  const stowi_kernel_nbits* w = &x->weights;
+  size_t count = x->product.n * w->blocks;
+  const stow_tensor* packed = stow_kernel_operand(call, 1);
+  if (stow_tensor_bytes(packed) < count * w->blob || stow_tensor_elements(w->scales) < count) {
+    return false;
+  }
+  size_t zeros = w->zeros != NULL && w->zeros->dtype == STOW_U8
+                     ? stowi_kernel_nbits_zero_bytes(w, x->product.n)
+                     : count;
+  return (w->zeros == NULL || stow_tensor_elements(w->zeros) >= zeros) &&
+         (x->bias == NULL || stow_tensor_elements(x->bias) == x->product.n);
+}
+
+static stowi_kernel_nbits weights_of(const stow_kernel_call* call, size_t k) {
+  stowi_kernel_nbits w = {.bits = (size_t)stow_kernel_int(call, "bits", 4)};
+  w.block = (size_t)stow_kernel_int(call, "block_size", 32);
+  w.blocks = (k + w.block - 1) / w.block;
+  w.blob = (w.block * w.bits + 7) / 8;
+  w.packed = stow_kernel_operand(call, 1)->data;
+  w.scales = stow_kernel_operand(call, 2);
+  w.zeros = stow_kernel_operand(call, 3);
+  w.zero_bits = (w.blocks * w.bits + 7) / 8 * 8;
+  w.groups = stow_kernel_operand(call, 4);
+  return w;
+}
+
+static stow_status run_nbits(stow_kernel_call* call) {
+  nbits_product x = {.a = stow_kernel_operand(call, 0), .bias = stow_kernel_operand(call, 5)};
+  if (stow_kernel_int(call, "weight_prepacked", 0) != 0) {
+    return stow_kernel_fail(
+        call, STOW_ERR_UNSUPPORTED,
+        "weights packed for a device are unsupported; weight_prepacked must be 0");
+  }
+  if (x.a->dtype != STOW_F32 && x.a->dtype != STOW_F16 && x.a->dtype != STOW_BF16) {
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "operand 0 must be f32, f16 or bf16");
+  }
+  x.product = product_of(call);
+  x.weights = weights_of(call, x.product.k);
+  x.result = stow_kernel_result(call, 0);
+  if (!has_all_weights(call, &x)) {
+    return stow_kernel_fail(
+        call, STOW_ERR_TYPE,
+        "too few weights, scales, zeros or biases for %zu columns of %zu blocks", x.product.n,
+        x.weights.blocks);
+  }
+  if (!are_groups_blocks(x.weights.groups, x.product.k, x.weights.blocks)) {
+    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
+                            "groups must have an index below %zu for each row", x.weights.blocks);
+  }
+  x.scratch = call->scratch;
+  x.scratch_size = stowi_kernel_part_room_size(&x.product);
+  stow_kernel_split(call, stowi_kernel_part_count(&x.product), stowi_kernel_part_grain(&x.product),
+                    multiply_parts, &x);
+  return STOW_OK;
+}
+
+STOWI_KERNEL(MATMUL_NBITS, scratch_nbits, run_nbits);

@@ -9,7 +9,7 @@
 
 #include <stowage/kernel.h>
 
-typedef struct stowi_nbits {
+typedef struct stowi_kernel_nbits {
   size_t bits;    // 1 to 8
   size_t block;   // elements in a block
   size_t blocks;  // in a column
@@ -22,12 +22,12 @@ typedef struct stowi_nbits {
   size_t first_zero;          // the byte, or the element, of column 0
   size_t zero_bits;           // from one column's packed zeros to the next one's
   const stow_tensor* groups;  // for each k the block whose scale it has; NULL: the one it lies in
-} stowi_nbits;
+} stowi_kernel_nbits;
 
 // |count| weights of |column| from |first| on.
-void stowi_nbits_load(const stowi_nbits* weights, size_t column, size_t first, size_t count,
-                      float* out);
+void stowi_kernel_nbits_load(const stowi_kernel_nbits* weights, size_t column, size_t first,
+                             size_t count, float* out);
 // Bytes of the packed zero points of |columns| columns.
-size_t stowi_nbits_zero_bytes(const stowi_nbits* weights, size_t columns);
+size_t stowi_kernel_nbits_zero_bytes(const stowi_kernel_nbits* weights, size_t columns);
 
 #endif  // STOWAGE_SRC_EXEC_KERNELS_MATRIX_NBITS_H_

@@ -3,9 +3,9 @@
 #include "exec/kernels/support/kernel.h"
 
 static stow_status refuse(stow_kernel_call* call) {
-  return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
-                          "how the weights are packed is known to the caller alone, who must give "
-                          "a kernel with stow_kernels_set");
+  return stow_kernel_fail(
+      call, STOW_ERR_UNSUPPORTED,
+      "the packing of the weights is unknown; set a kernel for them with stow_kernels_set");
 }
 
 STOWI_KERNEL(DEQUANT_MATMUL, NULL, refuse);

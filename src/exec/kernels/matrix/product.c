@@ -1,4 +1,4 @@
-// Strides of the factors of a product. Broadcasting is a stride of 0, so that nothing else knows of
+// Strides of the factors of a product. Broadcasting is a stride of 0, so that no other code handles
 // it. O(rank).
 #include "exec/kernels/matrix/product.h"
 
@@ -22,7 +22,7 @@ static void swap_axes(axes* x, uint32_t i, uint32_t j) {
   x->strides[j] = stride;
 }
 
-static axes axes_of(const stow_tensor* tensor, stowi_turn turn, bool is_row) {
+static axes axes_of(const stow_tensor* tensor, stowi_kernel_turn turn, bool is_row) {
   axes x = {.rank = tensor->rank};
   size_t stride = 1;
   for (uint32_t i = tensor->rank; i-- > 0;) {
@@ -47,7 +47,7 @@ static axes axes_of(const stow_tensor* tensor, stowi_turn turn, bool is_row) {
   return x;
 }
 
-static void set_factor(stowi_product* p, const axes* x, stowi_factor* out) {
+static void set_factor(stowi_kernel_product* p, const axes* x, stowi_kernel_factor* out) {
   out->row = x->strides[x->rank - 2];
   out->column = x->strides[x->rank - 1];
   uint32_t missing = p->rank + 2 - x->rank;
@@ -57,7 +57,7 @@ static void set_factor(stowi_product* p, const axes* x, stowi_factor* out) {
 }
 
 // Leading dims of the result, each the one that is not 1.
-static void broadcast(stowi_product* p, const axes* x) {
+static void broadcast(stowi_kernel_product* p, const axes* x) {
   uint32_t missing = p->rank + 2 - x->rank;
   for (uint32_t i = missing; i < p->rank; ++i) {
     if (x->dims[i - missing] != 1) {
@@ -66,7 +66,7 @@ static void broadcast(stowi_product* p, const axes* x) {
   }
 }
 
-static void join_batches(stowi_product* p) {
+static void join_batches(stowi_kernel_product* p) {
   size_t expected = p->m * p->a.row;
   for (uint32_t i = p->rank; i-- > 0;) {
     if (p->b.batch[i] != 0 || (p->dims[i] != 1 && p->a.batch[i] != expected)) {
@@ -79,11 +79,12 @@ static void join_batches(stowi_product* p) {
   p->rank = 0;
 }
 
-stowi_product stowi_product_of(const stow_tensor* a, stowi_turn turn_a, const stow_tensor* b,
-                               stowi_turn turn_b) {
+stowi_kernel_product stowi_kernel_product_of(const stow_tensor* a, stowi_kernel_turn turn_a,
+                                             const stow_tensor* b, stowi_kernel_turn turn_b) {
   axes x = axes_of(a, turn_a, true);
   axes y = axes_of(b, turn_b, false);
-  stowi_product p = {.m = x.dims[x.rank - 2], .n = y.dims[y.rank - 1], .k = y.dims[y.rank - 2]};
+  stowi_kernel_product p = {
+      .m = x.dims[x.rank - 2], .n = y.dims[y.rank - 1], .k = y.dims[y.rank - 2]};
   p.rank = (x.rank > y.rank ? x.rank : y.rank) - 2;
   for (uint32_t i = 0; i < p.rank; ++i) {
     p.dims[i] = 1;
@@ -100,15 +101,16 @@ stowi_product stowi_product_of(const stow_tensor* a, stowi_turn turn_a, const st
   return p;
 }
 
-stowi_product stowi_product_joined(const stowi_product* p) {
-  stowi_product joined = *p;
+stowi_kernel_product stowi_kernel_product_joined(const stowi_kernel_product* p) {
+  stowi_kernel_product joined = *p;
   joined.m *= p->batches;
   joined.batches = 1;
   joined.rank = 0;
   return joined;
 }
 
-size_t stowi_product_first(const stowi_product* p, const stowi_factor* factor, size_t batch) {
+size_t stowi_kernel_product_first(const stowi_kernel_product* p, const stowi_kernel_factor* factor,
+                                  size_t batch) {
   size_t first = 0;
   for (uint32_t i = p->rank; i-- > 0;) {
     first += batch % p->dims[i] * factor->batch[i];
@@ -119,41 +121,46 @@ size_t stowi_product_first(const stowi_product* p, const stowi_factor* factor, s
 
 static size_t divide_up(size_t a, size_t b) { return (a + b - 1) / b; }
 
-size_t stowi_part_count(const stowi_product* p) {
-  return p->batches * divide_up(p->m, STOWI_BLOCK_ROWS) * divide_up(p->n, STOWI_BLOCK_COLUMNS);
+size_t stowi_kernel_part_count(const stowi_kernel_product* p) {
+  return p->batches * divide_up(p->m, STOWI_KERNEL_BLOCK_ROWS) *
+         divide_up(p->n, STOWI_KERNEL_BLOCK_COLUMNS);
 }
 
 // Parts of the same columns follow each other.
-stowi_part stowi_part_at(const stowi_product* p, size_t i) {
-  size_t rows = divide_up(p->m, STOWI_BLOCK_ROWS);
-  size_t columns = divide_up(p->n, STOWI_BLOCK_COLUMNS);
-  stowi_part part = {.batch = i / (rows * columns)};
-  part.row = i % rows * STOWI_BLOCK_ROWS;
-  part.column = i / rows % columns * STOWI_BLOCK_COLUMNS;
-  part.rows = stowi_smaller(p->m - part.row, STOWI_BLOCK_ROWS);
-  part.columns = stowi_smaller(p->n - part.column, STOWI_BLOCK_COLUMNS);
+stowi_kernel_part stowi_kernel_part_at(const stowi_kernel_product* p, size_t i) {
+  size_t rows = divide_up(p->m, STOWI_KERNEL_BLOCK_ROWS);
+  size_t columns = divide_up(p->n, STOWI_KERNEL_BLOCK_COLUMNS);
+  stowi_kernel_part part = {.batch = i / (rows * columns)};
+  part.row = i % rows * STOWI_KERNEL_BLOCK_ROWS;
+  part.column = i / rows % columns * STOWI_KERNEL_BLOCK_COLUMNS;
+  part.rows = stowi_kernel_smaller(p->m - part.row, STOWI_KERNEL_BLOCK_ROWS);
+  part.columns = stowi_kernel_smaller(p->n - part.column, STOWI_KERNEL_BLOCK_COLUMNS);
   return part;
 }
 
-size_t stowi_part_rows(const stowi_product* p) { return stowi_smaller(p->m, STOWI_BLOCK_ROWS); }
-size_t stowi_part_columns(const stowi_product* p) {
-  return stowi_smaller(p->n, STOWI_BLOCK_COLUMNS);
+size_t stowi_kernel_part_rows(const stowi_kernel_product* p) {
+  return stowi_kernel_smaller(p->m, STOWI_KERNEL_BLOCK_ROWS);
+}
+size_t stowi_kernel_part_columns(const stowi_kernel_product* p) {
+  return stowi_kernel_smaller(p->n, STOWI_KERNEL_BLOCK_COLUMNS);
 }
 
-size_t stowi_part_grain(const stowi_product* p) {
-  size_t work = stowi_part_rows(p) * stowi_part_columns(p);
+size_t stowi_kernel_part_grain(const stowi_kernel_product* p) {
+  size_t work = stowi_kernel_part_rows(p) * stowi_kernel_part_columns(p);
   if (work == 0 || p->k == 0) {
     return WORK;
   }
   return p->k > WORK / work ? 1 : WORK / (work * p->k);
 }
 
-size_t stowi_product_element(const stowi_product* p, size_t batch, size_t row, size_t column) {
+size_t stowi_kernel_product_element(const stowi_kernel_product* p, size_t batch, size_t row,
+                                    size_t column) {
   return (batch * p->m + row) * p->n + column;
 }
 
-bool stowi_spread_of(const stowi_product* p, const stow_tensor* tensor, stowi_spread* out) {
-  *out = (stowi_spread){.tensor = tensor};
+bool stowi_kernel_spread_of(const stowi_kernel_product* p, const stow_tensor* tensor,
+                            stowi_kernel_spread* out) {
+  *out = (stowi_kernel_spread){.tensor = tensor};
   if (tensor == NULL) {
     return true;
   }

@@ -10,44 +10,47 @@
 // Lanes
 
 static stow_status lane_of(const stow_kernel_call* call, const stow_tensor* tensor, size_t each,
-                           size_t all, const char* name, stowi_lane* out) {
+                           size_t all, const char* name, stowi_kernel_lane* out) {
   out->tensor = tensor;
   out->count = tensor != NULL ? stow_tensor_elements(tensor) : 1;
   if (out->count == 1 || out->count == each || out->count == all) {
     return STOW_OK;
   }
   return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
-                          "the %s has %zu elements, which is neither 1 nor %zu nor %zu", name,
-                          out->count, each, all);
+                          "the %s has %zu elements, expected 1, %zu or %zu", name, out->count, each,
+                          all);
 }
 
-stow_status stowi_lane_of_rows(const stow_kernel_call* call, const stowi_product* p,
-                               const stow_tensor* a, const stow_tensor* tensor, const char* name,
-                               stowi_lane* out) {
+stow_status stowi_kernel_lane_of_rows(const stow_kernel_call* call, const stowi_kernel_product* p,
+                                      const stow_tensor* a, const stow_tensor* tensor,
+                                      const char* name, stowi_kernel_lane* out) {
   size_t each = p->rank != 0 || a->rank < 2 ? p->m : (size_t)a->dims[a->rank - 2];
   return lane_of(call, tensor, each < p->m ? each : p->m, p->batches * p->m, name, out);
 }
 
-stow_status stowi_lane_of_columns(const stow_kernel_call* call, const stowi_product* p,
-                                  const stow_tensor* tensor, const char* name, stowi_lane* out) {
+stow_status stowi_kernel_lane_of_columns(const stow_kernel_call* call,
+                                         const stowi_kernel_product* p, const stow_tensor* tensor,
+                                         const char* name, stowi_kernel_lane* out) {
   return lane_of(call, tensor, p->n, p->batches * p->n, name, out);
 }
 
-void stowi_lane_floats(const stowi_lane* lane, size_t first, size_t count, float* out) {
+void stowi_kernel_lane_floats(const stowi_kernel_lane* lane, size_t first, size_t count,
+                              float* out) {
   for (size_t i = 0; i < count; ++i) {
     out[i] = 0;
     if (lane->tensor != NULL) {
-      stowi_load_f32(lane->tensor->dtype, lane->tensor->data, (first + i) % lane->count, 1,
-                     out + i);
+      stowi_kernel_load_f32(lane->tensor->dtype, lane->tensor->data, (first + i) % lane->count, 1,
+                            out + i);
     }
   }
 }
 
-void stowi_lane_ints(const stowi_lane* lane, size_t first, size_t count, int32_t* out) {
+void stowi_kernel_lane_ints(const stowi_kernel_lane* lane, size_t first, size_t count,
+                            int32_t* out) {
   for (size_t i = 0; i < count; ++i) {
     out[i] = 0;
     if (lane->tensor != NULL) {
-      out[i] = (int32_t)stowi_int_at(lane->tensor, (first + i) % lane->count);
+      out[i] = (int32_t)stowi_kernel_int_at(lane->tensor, (first + i) % lane->count);
     }
   }
 }
@@ -57,12 +60,12 @@ void stowi_lane_ints(const stowi_lane* lane, size_t first, size_t count, int32_t
 
 static bool is_byte(stow_dtype dtype) { return dtype == STOW_I8 || dtype == STOW_U8; }
 
-stow_status stowi_quantized_of(const stow_kernel_call* call, const stow_tensor* a,
-                               stowi_turn turn_a, const stow_tensor* b, stowi_turn turn_b,
-                               const stow_tensor* a_zero, const stow_tensor* b_zero,
-                               stowi_quantized* out) {
-  *out = (stowi_quantized){.call = call, .a = a->data, .b = b->data};
-  out->product = stowi_product_of(a, turn_a, b, turn_b);
+stow_status stowi_kernel_quantized_of(const stow_kernel_call* call, const stow_tensor* a,
+                                      stowi_kernel_turn turn_a, const stow_tensor* b,
+                                      stowi_kernel_turn turn_b, const stow_tensor* a_zero,
+                                      const stow_tensor* b_zero, stowi_kernel_quantized* out) {
+  *out = (stowi_kernel_quantized){.call = call, .a = a->data, .b = b->data};
+  out->product = stowi_kernel_product_of(a, turn_a, b, turn_b);
   out->a_is_signed = a->dtype == STOW_I8;
   out->b_is_signed = b->dtype == STOW_I8;
   if (!is_byte(b->dtype) || (a_zero != NULL && !is_byte(a_zero->dtype)) ||
@@ -71,28 +74,30 @@ stow_status stowi_quantized_of(const stow_kernel_call* call, const stow_tensor* 
                             "factors and zero points of integer products must be i8 or u8");
   }
   stow_status status =
-      stowi_lane_of_rows(call, &out->product, a, a_zero, "zero point of a", &out->a_zero);
+      stowi_kernel_lane_of_rows(call, &out->product, a, a_zero, "zero point of a", &out->a_zero);
   if (status != STOW_OK) {
     return status;
   }
-  return stowi_lane_of_columns(call, &out->product, b_zero, "zero point of b", &out->b_zero);
+  return stowi_kernel_lane_of_columns(call, &out->product, b_zero, "zero point of b", &out->b_zero);
 }
 
-stow_status stowi_quantized_operands(const stow_kernel_call* call, size_t zeros,
-                                     stowi_quantized* out) {
+stow_status stowi_kernel_quantized_operands(const stow_kernel_call* call, size_t zeros,
+                                            stowi_kernel_quantized* out) {
   const stow_tensor* a = stow_kernel_operand(call, 0);
   if (!is_byte(a->dtype)) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "factors must be i8 or u8");
   }
-  return stowi_quantized_of(call, a, (stowi_turn){0}, stow_kernel_operand(call, 1), (stowi_turn){0},
-                            stow_kernel_operand(call, zeros), stow_kernel_operand(call, zeros + 1),
-                            out);
+  return stowi_kernel_quantized_of(call, a, (stowi_kernel_turn){0}, stow_kernel_operand(call, 1),
+                                   (stowi_kernel_turn){0}, stow_kernel_operand(call, zeros),
+                                   stow_kernel_operand(call, zeros + 1), out);
 }
 
-stow_status stowi_quantized_operands_scratch(const stow_kernel_call* call, uint64_t* out_bytes) {
-  stowi_product p = stowi_product_of(stow_kernel_operand(call, 0), (stowi_turn){0},
-                                     stow_kernel_operand(call, 1), (stowi_turn){0});
-  *out_bytes = stowi_quantized_scratch(call, &p);
+stow_status stowi_kernel_quantized_operands_scratch(const stow_kernel_call* call,
+                                                    uint64_t* out_bytes) {
+  stowi_kernel_product p =
+      stowi_kernel_product_of(stow_kernel_operand(call, 0), (stowi_kernel_turn){0},
+                              stow_kernel_operand(call, 1), (stowi_kernel_turn){0});
+  *out_bytes = stowi_kernel_quantized_scratch(call, &p);
   return STOW_OK;
 }
 
@@ -109,51 +114,54 @@ typedef struct room {
 
 static size_t padded(size_t count) { return (count + 15) / 16 * 16; }
 
-static size_t sums_of(const stowi_product* p) {
-  return stowi_larger(stowi_part_rows(p) * stowi_part_columns(p), stowi_smaller(p->n, ROW_COLUMNS));
+static size_t sums_of(const stowi_kernel_product* p) {
+  return stowi_kernel_larger(stowi_kernel_part_rows(p) * stowi_kernel_part_columns(p),
+                             stowi_kernel_smaller(p->n, ROW_COLUMNS));
 }
 
-static uint64_t worker_scratch(const stowi_product* p) {
-  size_t rows = stowi_part_rows(p);
-  size_t columns = stowi_smaller(p->n, ROW_COLUMNS);
+static uint64_t worker_scratch(const stowi_kernel_product* p) {
+  size_t rows = stowi_kernel_part_rows(p);
+  size_t columns = stowi_kernel_smaller(p->n, ROW_COLUMNS);
   uint64_t ints = padded(sums_of(p)) + padded(rows) + padded(columns);
-  return ints * sizeof(int32_t) + stowi_integer_gemm_scratch(rows, columns, p->k);
+  return ints * sizeof(int32_t) + stowi_kernel_integer_gemm_scratch(rows, columns, p->k);
 }
 
-uint64_t stowi_quantized_scratch(const stow_kernel_call* call, const stowi_product* p) {
-  stowi_product joined = stowi_product_joined(p);
+uint64_t stowi_kernel_quantized_scratch(const stow_kernel_call* call,
+                                        const stowi_kernel_product* p) {
+  stowi_kernel_product joined = stowi_kernel_product_joined(p);
   return worker_scratch(&joined) * call->workers;
 }
 
-static room room_of(const stowi_product* p, void* scratch) {
+static room room_of(const stowi_kernel_product* p, void* scratch) {
   room r = {.sums = scratch};
   r.a_zero = r.sums + padded(sums_of(p));
-  r.b_zero = r.a_zero + padded(stowi_part_rows(p));
-  r.gemm = r.b_zero + padded(stowi_smaller(p->n, ROW_COLUMNS));
+  r.b_zero = r.a_zero + padded(stowi_kernel_part_rows(p));
+  r.gemm = r.b_zero + padded(stowi_kernel_smaller(p->n, ROW_COLUMNS));
   return r;
 }
 
-static void multiply_part(const stowi_quantized* q, const stowi_part* part, const room* r) {
-  const stowi_product* p = &q->product;
-  stowi_lane_ints(&q->a_zero, part->batch * p->m + part->row, part->rows, r->a_zero);
-  stowi_lane_ints(&q->b_zero, part->batch * p->n + part->column, part->columns, r->b_zero);
-  stowi_integer_gemm g = {.m = part->rows, .n = part->columns, .k = p->k};
-  size_t a = stowi_product_first(p, &p->a, part->batch) + part->row * p->a.row;
-  size_t b = stowi_product_first(p, &p->b, part->batch) + part->column * p->b.column;
+static void multiply_part(const stowi_kernel_quantized* q, const stowi_kernel_part* part,
+                          const room* r) {
+  const stowi_kernel_product* p = &q->product;
+  stowi_kernel_lane_ints(&q->a_zero, part->batch * p->m + part->row, part->rows, r->a_zero);
+  stowi_kernel_lane_ints(&q->b_zero, part->batch * p->n + part->column, part->columns, r->b_zero);
+  stowi_kernel_integer_gemm g = {.m = part->rows, .n = part->columns, .k = p->k};
+  size_t a = stowi_kernel_product_first(p, &p->a, part->batch) + part->row * p->a.row;
+  size_t b = stowi_kernel_product_first(p, &p->b, part->batch) + part->column * p->b.column;
   if (p->k != 0) {
-    g.a = (stowi_bytes){(const uint8_t*)q->a + a, q->a_is_signed, p->a.row, p->a.column};
-    g.b = (stowi_bytes){(const uint8_t*)q->b + b, q->b_is_signed, p->b.row, p->b.column};
+    g.a = (stowi_kernel_bytes){(const uint8_t*)q->a + a, q->a_is_signed, p->a.row, p->a.column};
+    g.b = (stowi_kernel_bytes){(const uint8_t*)q->b + b, q->b_is_signed, p->b.row, p->b.column};
   }
   g.a_zero = r->a_zero;
   g.b_zero = r->b_zero;
   g.a_zero_step = g.b_zero_step = 1;
   g.c = r->sums;
   g.c_row = part->columns;
-  stowi_integer_gemm_alone(&g, r->gemm);
+  stowi_kernel_integer_gemm_alone(&g, r->gemm);
 }
 
 typedef struct division {
-  const stowi_quantized* q;
+  const stowi_kernel_quantized* q;
   char* scratch;
   uint64_t scratch_size;  // of a worker
 } division;
@@ -162,45 +170,45 @@ static void run_parts(void* user, size_t begin, size_t end, uint32_t worker) {
   const division* d = user;
   room r = room_of(&d->q->product, d->scratch + worker * d->scratch_size);
   for (size_t i = begin; i < end; ++i) {
-    stowi_part part = stowi_part_at(&d->q->product, i);
+    stowi_kernel_part part = stowi_kernel_part_at(&d->q->product, i);
     multiply_part(d->q, &part, &r);
     d->q->finish(d->q, &part, r.sums);
   }
 }
 
 // Columns [first, end) of the one row of product |batch|.
-static void run_row(const stowi_quantized* q, const room* r, size_t batch, size_t first,
+static void run_row(const stowi_kernel_quantized* q, const room* r, size_t batch, size_t first,
                     size_t end) {
-  stowi_part part = {.batch = batch, .rows = 1, .column = first, .columns = end - first};
+  stowi_kernel_part part = {.batch = batch, .rows = 1, .column = first, .columns = end - first};
   multiply_part(q, &part, r);
-  for (int32_t* sums = r->sums; part.column < end; sums += STOWI_BLOCK_COLUMNS) {
-    part.columns = stowi_smaller(end - part.column, STOWI_BLOCK_COLUMNS);
+  for (int32_t* sums = r->sums; part.column < end; sums += STOWI_KERNEL_BLOCK_COLUMNS) {
+    part.columns = stowi_kernel_smaller(end - part.column, STOWI_KERNEL_BLOCK_COLUMNS);
     q->finish(q, &part, sums);
-    part.column += STOWI_BLOCK_COLUMNS;
+    part.column += STOWI_KERNEL_BLOCK_COLUMNS;
   }
 }
 
-// Parts of the usual length are what is divided; those next to each other are summed together.
+// Parts of the usual length are what is divided; adjacent ones are summed together.
 static void run_row_parts(void* user, size_t begin, size_t end, uint32_t worker) {
   const division* d = user;
-  const stowi_product* p = &d->q->product;
+  const stowi_kernel_product* p = &d->q->product;
   room r = room_of(p, d->scratch + worker * d->scratch_size);
   while (begin < end) {
-    stowi_part part = stowi_part_at(p, begin);
-    size_t parts = stowi_smaller(end - begin, ROW_COLUMNS / STOWI_BLOCK_COLUMNS);
-    size_t stop = stowi_smaller(part.column + parts * STOWI_BLOCK_COLUMNS, p->n);
+    stowi_kernel_part part = stowi_kernel_part_at(p, begin);
+    size_t parts = stowi_kernel_smaller(end - begin, ROW_COLUMNS / STOWI_KERNEL_BLOCK_COLUMNS);
+    size_t stop = stowi_kernel_smaller(part.column + parts * STOWI_KERNEL_BLOCK_COLUMNS, p->n);
     run_row(d->q, &r, part.batch, part.column, stop);
-    begin += (stop - part.column + STOWI_BLOCK_COLUMNS - 1) / STOWI_BLOCK_COLUMNS;
+    begin += (stop - part.column + STOWI_KERNEL_BLOCK_COLUMNS - 1) / STOWI_KERNEL_BLOCK_COLUMNS;
   }
 }
 
-void stowi_quantized_run(const stowi_quantized* q, void* scratch) {
+void stowi_kernel_quantized_run(const stowi_kernel_quantized* q, void* scratch) {
   division d = {q, scratch, worker_scratch(&q->product)};
-  size_t count = stowi_part_count(&q->product);
-  size_t grain = stowi_part_grain(&q->product);
+  size_t count = stowi_kernel_part_count(&q->product);
+  size_t grain = stowi_kernel_part_grain(&q->product);
   if (q->product.m == 1) {
     size_t share = (count + q->call->workers - 1) / q->call->workers;
-    stow_kernel_split(q->call, count, stowi_larger(grain, share), run_row_parts, &d);
+    stow_kernel_split(q->call, count, stowi_kernel_larger(grain, share), run_row_parts, &d);
   } else {
     stow_kernel_split(q->call, count, grain, run_parts, &d);
   }
@@ -209,8 +217,9 @@ void stowi_quantized_run(const stowi_quantized* q, void* scratch) {
 // ---------------------------------------------------------------------------------------------
 // Rows of sums
 
-void stowi_scale_row(const int32_t* sums, const float* scales, const float* bias, size_t count,
-                     float* to) {
+// One row of |count| sums: to[j] = sums[j] · scales[j], plus bias[j] unless it is NULL.
+static void scale_row(const int32_t* sums, const float* scales, const float* bias, size_t count,
+                      float* to) {
   for (size_t j = 0; j < count; ++j) {
     to[j] = (float)sums[j] * scales[j];
   }
@@ -227,12 +236,52 @@ static int32_t round_between(float x, float low, float high) {
   return (int32_t)((clamped + 0x1.8p23F) - 0x1.8p23F);
 }
 
-void stowi_requantize_row(const int32_t* sums, const float* scales, int32_t zero, bool is_signed,
-                          size_t count, void* to) {
+void stowi_kernel_requantize_row(const int32_t* sums, const float* scales, int32_t zero,
+                                 bool is_signed, size_t count, void* to) {
   float low = (float)((is_signed ? -128 : 0) - zero);
   float high = (float)((is_signed ? 127 : 255) - zero);
   uint8_t* bytes = to;
   for (size_t j = 0; j < count; ++j) {
     bytes[j] = (uint8_t)(round_between((float)sums[j] * scales[j], low, high) + zero);
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// Scales are multiplied once for each column of a part, or for each row where rows have their own.
+
+void stowi_kernel_scales_of(const stowi_kernel_scaled* s, size_t row, const float* b_scales,
+                            size_t count, float* out) {
+  float a = 1;
+  if (s->a_scale.tensor != NULL) {
+    stowi_kernel_lane_floats(&s->a_scale, row, 1, &a);
+  }
+  a *= s->a_factor;
+  for (size_t j = 0; j < count; ++j) {
+    out[j] = a * b_scales[j];
+  }
+}
+
+void stowi_kernel_finish_scaled(const stowi_kernel_quantized* q, const stowi_kernel_part* part,
+                                int32_t* sums) {
+  const stowi_kernel_scaled* s = q->user;
+  const stowi_kernel_product* p = &q->product;
+  float b_scales[STOWI_KERNEL_BLOCK_COLUMNS];
+  float scales[STOWI_KERNEL_BLOCK_COLUMNS];
+  float bias[STOWI_KERNEL_BLOCK_COLUMNS];
+  float line[STOWI_KERNEL_BLOCK_COLUMNS];
+  size_t column = part->batch * p->n + part->column;
+  stowi_kernel_lane_floats(&s->b_scale, column, part->columns, b_scales);
+  stowi_kernel_lane_floats(&s->bias, column, part->columns, bias);
+  for (size_t i = 0; i < part->rows; ++i) {
+    size_t row = part->batch * p->m + part->row + i;
+    if (i == 0 || s->a_scale.count != 1) {
+      stowi_kernel_scales_of(s, row, b_scales, part->columns, scales);
+    }
+    scale_row(sums + i * part->columns, scales, s->bias.tensor != NULL ? bias : NULL, part->columns,
+              line);
+    stowi_kernel_store_f32(
+        s->result->dtype, s->result->data,
+        stowi_kernel_product_element(p, part->batch, part->row + i, part->column), part->columns,
+        line);
   }
 }

@@ -1,12 +1,15 @@
-// quantize_linear and dequantize_linear. A scale is for all elements, for an index along an axis,
-// or for a block along an axis; x counts as [outer, axis, inner]. The walk goes by runs in which
-// the scale either is one or moves on with the elements, at most a block long, so that a block is
-// read before narrower elements are written over it.
+// quantize_linear, dequantize_linear and dynamic_quantize_linear.
 #include "exec/kernels/quantized/quantize.h"
 #include "exec/kernels/support/convert.h"
 #include "exec/kernels/support/kernel.h"
 #include "exec/kernels/support/vector.h"
 #include "exec/kernels/support/walk.h"
+
+// ---------------------------------------------------------------------------------------------
+// quantize_linear and dequantize_linear. There is one scale for all elements, one per index along
+// an axis, or one per block along an axis; x is viewed as [outer, axis, inner]. The work goes by
+// runs in which the scale is constant or advances with the elements, at most a block long, so that
+// a block is read before narrower elements are written in place.
 
 typedef struct linear_task {
   const stow_tensor* x;
@@ -46,16 +49,16 @@ static linear_run run_at(const linear_task* t, size_t at, size_t end) {
     run.step = t->has_inner && t->inner > 1 ? 1 : 0;
     run.length = length < run.length ? length : run.length;
   }
-  run.length = run.length < STOWI_BLOCK ? run.length : STOWI_BLOCK;
+  run.length = run.length < STOWI_KERNEL_BLOCK ? run.length : STOWI_KERNEL_BLOCK;
   return run;
 }
 
 // Scales and zeros of a run; one of each where there is one.
 static void load_run(const linear_task* t, linear_run run, float* scales, float* zeros) {
   size_t count = run.step == 0 ? 1 : run.length;
-  stowi_load_f32(t->scale->dtype, t->scale->data, run.index, count, scales);
+  stowi_kernel_load_f32(t->scale->dtype, t->scale->data, run.index, count, scales);
   if (t->zero != NULL) {
-    stowi_load_f32(t->zero->dtype, t->zero->data, run.index, count, zeros);
+    stowi_kernel_load_f32(t->zero->dtype, t->zero->data, run.index, count, zeros);
     return;
   }
   for (size_t i = 0; i < count; ++i) {
@@ -63,8 +66,8 @@ static void load_run(const linear_task* t, linear_run run, float* scales, float*
   }
 }
 
-STOWI_LOOP(divide, (float* x, const float* scales, size_t step, size_t count),
-           (x, scales, step, count)) {
+STOWI_KERNEL_LOOP(divide, (float* x, const float* scales, size_t step, size_t count),
+                  (x, scales, step, count)) {
   if (step == 0) {
     const float scale = scales[0];
     for (size_t i = 0; i < count; ++i) {
@@ -72,14 +75,15 @@ STOWI_LOOP(divide, (float* x, const float* scales, size_t step, size_t count),
     }
     return;
   }
-  STOWI_INDEPENDENT
+  STOWI_KERNEL_INDEPENDENT
   for (size_t i = 0; i < count; ++i) {
     x[i] = x[i] / scales[i];
   }
 }
 
-STOWI_LOOP(multiply, (float* x, const float* scales, const float* zeros, size_t step, size_t count),
-           (x, scales, zeros, step, count)) {
+STOWI_KERNEL_LOOP(multiply,
+                  (float* x, const float* scales, const float* zeros, size_t step, size_t count),
+                  (x, scales, zeros, step, count)) {
   if (step == 0) {
     const float scale = scales[0];
     const float zero = zeros[0];
@@ -88,7 +92,7 @@ STOWI_LOOP(multiply, (float* x, const float* scales, const float* zeros, size_t 
     }
     return;
   }
-  STOWI_INDEPENDENT
+  STOWI_KERNEL_INDEPENDENT
   for (size_t i = 0; i < count; ++i) {
     x[i] = (x[i] - zeros[i]) * scales[i];
   }
@@ -96,21 +100,22 @@ STOWI_LOOP(multiply, (float* x, const float* scales, const float* zeros, size_t 
 
 static void quantize_range(void* user, size_t begin, size_t end, uint32_t worker) {
   const linear_task* t = (const linear_task*)user;
-  float x[STOWI_BLOCK];
-  float scales[STOWI_BLOCK];
-  float zeros[STOWI_BLOCK];
-  uint16_t rounded[STOWI_BLOCK];
+  float x[STOWI_KERNEL_BLOCK];
+  float scales[STOWI_KERNEL_BLOCK];
+  float zeros[STOWI_KERNEL_BLOCK];
+  uint16_t rounded[STOWI_KERNEL_BLOCK];
   (void)worker;
   for (size_t at = begin; at < end;) {
     linear_run run = run_at(t, at, end);
     load_run(t, run, scales, zeros);
-    stowi_load_f32(t->x->dtype, t->x->data, at, run.length, x);
+    stowi_kernel_load_f32(t->x->dtype, t->x->data, at, run.length, x);
     divide(x, scales, run.step, run.length);
     if (t->precision != STOW_F32) {
-      stowi_store_f32(t->precision, rounded, 0, run.length, x);
-      stowi_load_f32(t->precision, rounded, 0, run.length, x);
+      stowi_kernel_store_f32(t->precision, rounded, 0, run.length, x);
+      stowi_kernel_load_f32(t->precision, rounded, 0, run.length, x);
     }
-    stowi_quantize(t->out->dtype, t->out->data, at, run.length, x, zeros, run.step, t->saturates);
+    stowi_kernel_quantize(t->out->dtype, t->out->data, at, run.length, x, zeros, run.step,
+                          t->saturates);
     at += run.length;
   }
 }
@@ -119,13 +124,13 @@ static void quantize_range(void* user, size_t begin, size_t end, uint32_t worker
 static void load_difference(const linear_task* t, size_t at, linear_run run, float* x,
                             float* zeros) {
   if (t->x->dtype != STOW_I32) {
-    stowi_load_f32(t->x->dtype, t->x->data, at, run.length, x);
+    stowi_kernel_load_f32(t->x->dtype, t->x->data, at, run.length, x);
     return;
   }
-  double wide[STOWI_BLOCK];
-  stowi_load_f64(STOW_I32, t->x->data, at, run.length, wide);
+  double wide[STOWI_KERNEL_BLOCK];
+  stowi_kernel_load_f64(STOW_I32, t->x->data, at, run.length, wide);
   for (size_t i = 0; i < run.length; ++i) {
-    double zero = t->zero == NULL ? 0 : stowi_float_at(t->zero, run.index + i * run.step);
+    double zero = t->zero == NULL ? 0 : stowi_kernel_float_at(t->zero, run.index + i * run.step);
     x[i] = (float)(wide[i] - zero);
     zeros[i * run.step] = 0;
   }
@@ -133,21 +138,21 @@ static void load_difference(const linear_task* t, size_t at, linear_run run, flo
 
 static void dequantize_range(void* user, size_t begin, size_t end, uint32_t worker) {
   const linear_task* t = (const linear_task*)user;
-  float x[STOWI_BLOCK];
-  float scales[STOWI_BLOCK];
-  float zeros[STOWI_BLOCK];
+  float x[STOWI_KERNEL_BLOCK];
+  float scales[STOWI_KERNEL_BLOCK];
+  float zeros[STOWI_KERNEL_BLOCK];
   (void)worker;
   for (size_t at = begin; at < end;) {
     linear_run run = run_at(t, at, end);
     load_run(t, run, scales, zeros);
     load_difference(t, at, run, x, zeros);
     multiply(x, scales, zeros, run.step, run.length);
-    stowi_store_f32(t->out->dtype, t->out->data, at, run.length, x);
+    stowi_kernel_store_f32(t->out->dtype, t->out->data, at, run.length, x);
     at += run.length;
   }
 }
 
-// How scales lie over x.
+// How scales map to x.
 static linear_task task_of(const stow_kernel_call* call) {
   linear_task t = {.x = call->operands[0],
                    .scale = call->operands[1],
@@ -175,9 +180,10 @@ static linear_task task_of(const stow_kernel_call* call) {
 
 static stow_status need_reals(const stow_kernel_call* call) {
   for (size_t k = 0; k < 2; ++k) {
-    if (stowi_kind(call->operands[k]->dtype) == STOW_KIND_COMPLEX) {
-      return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "operand %zu is %s; reals are needed", k,
-                              stowi_dtype_text(call->operands[k]->dtype));
+    if (stowi_kernel_kind(call->operands[k]->dtype) == STOW_KIND_COMPLEX) {
+      return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
+                              "operand %zu is %s, expected real numbers", k,
+                              stowi_kernel_dtype_text(call->operands[k]->dtype));
     }
   }
   return STOW_OK;
@@ -189,15 +195,15 @@ static stow_status run_quantize(stow_kernel_call* call) {
   if (status != STOW_OK) {
     return status;
   }
-  if (!stowi_is_quantized(t.out->dtype)) {
-    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "numbers cannot be quantised to %s",
-                            stowi_dtype_text(t.out->dtype));
+  if (!stowi_kernel_is_quantized(t.out->dtype)) {
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "quantising to %s is unsupported",
+                            stowi_kernel_dtype_text(t.out->dtype));
   }
   bool is_given = !stow_kernel_is(call, "precision", "");
   bool is_f16 = is_given ? stow_kernel_is(call, "precision", "f16") : t.scale->dtype == STOW_F16;
   bool is_bf16 = is_given ? stow_kernel_is(call, "precision", "bf16") : t.scale->dtype == STOW_BF16;
   t.precision = is_f16 ? STOW_F16 : is_bf16 ? STOW_BF16 : STOW_F32;
-  stowi_split_elements(call, stow_tensor_elements(t.out), 8, quantize_range, &t);
+  stowi_kernel_split_elements(call, stow_tensor_elements(t.out), 8, quantize_range, &t);
   return STOW_OK;
 }
 
@@ -205,10 +211,102 @@ static stow_status run_dequantize(stow_kernel_call* call) {
   linear_task t = task_of(call);
   stow_status status = need_reals(call);
   if (status == STOW_OK) {
-    stowi_split_elements(call, stow_tensor_elements(t.out), 2, dequantize_range, &t);
+    stowi_kernel_split_elements(call, stow_tensor_elements(t.out), 2, dequantize_range, &t);
   }
   return status;
 }
 
 STOWI_KERNEL(QUANTIZE_LINEAR, NULL, run_quantize);
 STOWI_KERNEL(DEQUANTIZE_LINEAR, NULL, run_dequantize);
+
+// ---------------------------------------------------------------------------------------------
+// dynamic_quantize_linear: x as u8 with the smallest scale whose range holds x and 0. The range is
+// found in one pass before anything is written; minimum and maximum do not depend on the order.
+
+#define LANES 16
+
+typedef struct dynamic_task {
+  const stow_tensor* x;
+  stow_tensor* out;
+  stowi_kernel_scale scale;
+} dynamic_task;
+
+// Widens the ranges of all lanes to |count| numbers, a multiple of LANES. NaN counts as none.
+STOWI_KERNEL_LOOP(widen_range, (const float* x, size_t count, float* low, float* high),
+                  (x, count, low, high)) {
+  float least[LANES];
+  float most[LANES];
+  for (size_t lane = 0; lane < LANES; ++lane) {
+    least[lane] = low[lane];
+    most[lane] = high[lane];
+  }
+  for (size_t i = 0; i < count; i += LANES) {
+    for (size_t lane = 0; lane < LANES; ++lane) {
+      least[lane] = x[i + lane] < least[lane] ? x[i + lane] : least[lane];
+      most[lane] = x[i + lane] > most[lane] ? x[i + lane] : most[lane];
+    }
+  }
+  for (size_t lane = 0; lane < LANES; ++lane) {
+    low[lane] = least[lane];
+    high[lane] = most[lane];
+  }
+}
+
+// Of all elements and 0.
+static void range_of(const stow_tensor* x, float* out_low, float* out_high) {
+  float low[LANES] = {0};
+  float high[LANES] = {0};
+  float block[STOWI_KERNEL_BLOCK];
+  size_t count = stow_tensor_elements(x);
+  for (size_t i = 0; i < count; i += STOWI_KERNEL_BLOCK) {
+    size_t n = count - i < STOWI_KERNEL_BLOCK ? count - i : STOWI_KERNEL_BLOCK;
+    stowi_kernel_load_f32(x->dtype, x->data, i, n, block);
+    for (; n % LANES != 0; ++n) {
+      block[n] = 0;
+    }
+    widen_range(block, n, low, high);
+  }
+  *out_low = 0;
+  *out_high = 0;
+  for (size_t lane = 0; lane < LANES; ++lane) {
+    *out_low = low[lane] < *out_low ? low[lane] : *out_low;
+    *out_high = high[lane] > *out_high ? high[lane] : *out_high;
+  }
+}
+
+static void quantize_dynamic_range(void* user, size_t begin, size_t end, uint32_t worker) {
+  const dynamic_task* t = (const dynamic_task*)user;
+  float block[STOWI_KERNEL_BLOCK];
+  (void)worker;
+  for (size_t i = begin; i < end; i += STOWI_KERNEL_BLOCK) {
+    size_t n = end - i < STOWI_KERNEL_BLOCK ? end - i : STOWI_KERNEL_BLOCK;
+    stowi_kernel_load_f32(t->x->dtype, t->x->data, i, n, block);
+    stowi_kernel_quantize_by(t->scale, STOW_U8, t->out->data, i, n, block);
+  }
+}
+
+// Where x is all 0 any scale will do: 1.
+static stow_status run_dynamic(stow_kernel_call* call) {
+  dynamic_task t = {call->operands[0], call->results[0], {1, 0}};
+  if (stowi_kernel_kind(t.x->dtype) != STOW_KIND_FLOAT) {
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "operand 0 is %s, expected floats",
+                            stowi_kernel_dtype_text(t.x->dtype));
+  }
+  float low;
+  float high;
+  range_of(t.x, &low, &high);
+  if (high > low) {
+    t.scale.scale = (high - low) / 255.0F;
+  }
+  float quotient = (0 - low) / t.scale.scale;
+  float none = 0;
+  uint8_t zero;
+  stowi_kernel_quantize(STOW_U8, &zero, 0, 1, &quotient, &none, 0, true);
+  t.scale.zero = (float)zero;
+  stowi_kernel_split_elements(call, stow_tensor_elements(t.out), 8, quantize_dynamic_range, &t);
+  stowi_kernel_store_f32(call->results[1]->dtype, call->results[1]->data, 0, 1, &t.scale.scale);
+  *(uint8_t*)call->results[2]->data = zero;
+  return STOW_OK;
+}
+
+STOWI_KERNEL(DYNAMIC_QUANTIZE_LINEAR, NULL, run_dynamic);

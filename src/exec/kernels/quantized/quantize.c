@@ -11,35 +11,37 @@
 #define FAR 0x1p21F         // beyond all integers of 16 bits; an f32 rounds up to there
 #define ROUNDING 0x1.8p23F  // added and taken away again it rounds to an integer, half to even
 
-stow_status stowi_read_scale(const stow_kernel_call* call, size_t k, stowi_scale* out_scale) {
+stow_status stowi_kernel_read_scale(const stow_kernel_call* call, size_t k,
+                                    stowi_kernel_scale* out_scale) {
   const stow_tensor* scale = stow_kernel_operand(call, k);
   const stow_tensor* zero = stow_kernel_operand(call, k + 1);
   if (scale == NULL || stow_tensor_elements(scale) == 0) {
-    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "operand %zu, a scale, is absent", k);
+    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "operand %zu (a scale) is missing", k);
   }
-  if (stowi_kind(scale->dtype) != STOW_KIND_FLOAT) {
+  if (stowi_kernel_kind(scale->dtype) != STOW_KIND_FLOAT) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
-                            "operand %zu, a scale, is %s; floats are needed", k,
-                            stowi_dtype_text(scale->dtype));
+                            "operand %zu (a scale) is %s, expected floats", k,
+                            stowi_kernel_dtype_text(scale->dtype));
   }
   bool has_zero = zero != NULL && stow_tensor_elements(zero) != 0;
-  out_scale->scale = (float)stowi_float_at(scale, 0);
-  out_scale->zero = has_zero ? (float)stowi_float_at(zero, 0) : 0;
+  out_scale->scale = (float)stowi_kernel_float_at(scale, 0);
+  out_scale->zero = has_zero ? (float)stowi_kernel_float_at(zero, 0) : 0;
   return STOW_OK;
 }
 
 static bool is_integer(stow_dtype dtype) {
-  stow_dtype_kind kind = stowi_kind(dtype);
+  stow_dtype_kind kind = stowi_kernel_kind(dtype);
   return kind == STOW_KIND_SIGNED || kind == STOW_KIND_UNSIGNED;
 }
 
-bool stowi_is_quantized(stow_dtype dtype) {
-  return is_integer(dtype) ? stowi_bits(dtype) <= 16 : stowi_is_small(dtype);
+bool stowi_kernel_is_quantized(stow_dtype dtype) {
+  return is_integer(dtype) ? stowi_kernel_bits(dtype) <= 16 : stowi_kernel_is_small(dtype);
 }
 
-STOWI_LOOP(round_block,
-           (float* q, const float* zeros, size_t zero_step, size_t count, float low, float high),
-           (q, zeros, zero_step, count, low, high)) {
+STOWI_KERNEL_LOOP(round_block,
+                  (float* q, const float* zeros, size_t zero_step, size_t count, float low,
+                   float high),
+                  (q, zeros, zero_step, count, low, high)) {
   if (zero_step == 0) {
     const float zero = zeros[0];
     for (size_t i = 0; i < count; ++i) {
@@ -51,7 +53,7 @@ STOWI_LOOP(round_block,
     }
     return;
   }
-  STOWI_INDEPENDENT
+  STOWI_KERNEL_INDEPENDENT
   for (size_t i = 0; i < count; ++i) {
     float x = q[i] > -FAR ? q[i] : -FAR;
     x = x < FAR ? x : FAR;
@@ -61,7 +63,7 @@ STOWI_LOOP(round_block,
   }
 }
 
-STOWI_LOOP(store_bytes, (const float* q, uint8_t* out, size_t count), (q, out, count)) {
+STOWI_KERNEL_LOOP(store_bytes, (const float* q, uint8_t* out, size_t count), (q, out, count)) {
   for (size_t i = 0; i < count; ++i) {
     out[i] = (uint8_t)(int32_t)q[i];
   }
@@ -73,40 +75,42 @@ static void quantize_small(stow_dtype dtype, void* data, size_t first, size_t co
   for (size_t i = 0; i < count; ++i) {
     double x = (double)(quotients[i] + zeros[i * zero_step]);
     if (dtype == STOW_F4E2M1) {
-      stowi_store_f64(dtype, data, first + i, 1, &x);
+      stowi_kernel_store_f64(dtype, data, first + i, 1, &x);
     } else {
-      ((uint8_t*)data)[first + i] = stowi_small_of_f64(dtype, x, saturates, STOWI_ROUND_UP);
+      ((uint8_t*)data)[first + i] =
+          stowi_kernel_small_of_f64(dtype, x, saturates, STOWI_KERNEL_ROUND_UP);
     }
   }
 }
 
-void stowi_quantize(stow_dtype dtype, void* data, size_t first, size_t count, float* quotients,
-                    const float* zeros, size_t zero_step, bool saturates) {
+void stowi_kernel_quantize(stow_dtype dtype, void* data, size_t first, size_t count,
+                           float* quotients, const float* zeros, size_t zero_step, bool saturates) {
   if (!is_integer(dtype)) {
     quantize_small(dtype, data, first, count, quotients, zeros, zero_step, saturates);
     return;
   }
-  bool is_signed = stowi_kind(dtype) == STOW_KIND_SIGNED;
-  float range = (float)(1U << stowi_bits(dtype));
+  bool is_signed = stowi_kernel_kind(dtype) == STOW_KIND_SIGNED;
+  float range = (float)(1U << stowi_kernel_bits(dtype));
   float low = is_signed ? -range / 2 : 0;
   round_block(quotients, zeros, zero_step, count, low, low + range - 1);
   if (dtype == STOW_U8 || dtype == STOW_I8) {
     store_bytes(quotients, (uint8_t*)data + first, count);
   } else {
-    stowi_store_f32(dtype, data, first, count, quotients);
+    stowi_kernel_store_f32(dtype, data, first, count, quotients);
   }
 }
 
-void stowi_quantize_by(stowi_scale scale, stow_dtype dtype, void* data, size_t first, size_t count,
-                       float* numbers) {
+void stowi_kernel_quantize_by(stowi_kernel_scale scale, stow_dtype dtype, void* data, size_t first,
+                              size_t count, float* numbers) {
   for (size_t i = 0; i < count; ++i) {
     numbers[i] = numbers[i] / scale.scale;
   }
-  stowi_quantize(dtype, data, first, count, numbers, &scale.zero, 0, true);
+  stowi_kernel_quantize(dtype, data, first, count, numbers, &scale.zero, 0, true);
 }
 
-void stowi_quantize_table(stowi_scale in, stow_dtype from, stowi_scale out, stow_dtype to,
-                          float (*function)(float x, float p), float p, uint8_t table[256]) {
+void stowi_kernel_quantize_table(stowi_kernel_scale in, stow_dtype from, stowi_kernel_scale out,
+                                 stow_dtype to, float (*function)(float x, float p), float p,
+                                 uint8_t table[256]) {
   bool is_same = function == NULL && in.scale == out.scale && in.zero == out.zero && from == to;
   uint8_t codes[256];
   float numbers[256];
@@ -117,19 +121,19 @@ void stowi_quantize_table(stowi_scale in, stow_dtype from, stowi_scale out, stow
     memcpy(table, codes, sizeof(codes));
     return;
   }
-  stowi_load_f32(from, codes, 0, 256, numbers);
+  stowi_kernel_load_f32(from, codes, 0, 256, numbers);
   for (size_t i = 0; i < 256; ++i) {
     float number = (numbers[i] - in.zero) * in.scale;
     numbers[i] = function == NULL ? number : function(number, p);
   }
-  stowi_quantize_by(out, to, table, 0, 256, numbers);
+  stowi_kernel_quantize_by(out, to, table, 0, 256, numbers);
 }
 
-stow_status stowi_need_bytes(const stow_kernel_call* call, const stow_tensor* tensor,
-                             const char* what) {
+stow_status stowi_kernel_need_bytes(const stow_kernel_call* call, const stow_tensor* tensor,
+                                    const char* what) {
   if (tensor->dtype == STOW_U8 || tensor->dtype == STOW_I8) {
     return STOW_OK;
   }
-  return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "%s is %s; u8 or i8 is needed", what,
-                          stowi_dtype_text(tensor->dtype));
+  return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "%s is %s, expected u8 or i8", what,
+                          stowi_kernel_dtype_text(tensor->dtype));
 }

@@ -32,33 +32,36 @@ typedef struct numbers {
 #define FEW_STEPS 4  // with fewer r is not worth transposing
 
 // Whether elements of operand |k| are REAL already.
-static bool is_real(const stowi_layer* l, size_t k) {
+static bool is_real(const stowi_kernel_layer* l, size_t k) {
   return stow_kernel_operand(l->call, k)->dtype == REAL_DTYPE;
 }
 
-static bool copies_r(const stowi_layer* l) {
-  return !is_real(l, STOWI_LAYER_R) || l->sequence >= FEW_STEPS;
+static bool copies_r(const stowi_kernel_layer* l) {
+  return !is_real(l, STOWI_KERNEL_LAYER_R) || l->sequence >= FEW_STEPS;
 }
 
-static numbers take_numbers(const stowi_layer* l, stowi_carve* carve) {
-  uint64_t stacked = stowi_times(l->gates, l->hidden);
-  uint64_t rows = stowi_times(l->sequence, l->batch);
-  uint64_t states = stowi_times(l->batch, l->hidden);
+static numbers take_numbers(const stowi_kernel_layer* l, stowi_kernel_carve* carve) {
+  uint64_t stacked = stowi_kernel_times(l->gates, l->hidden);
+  uint64_t rows = stowi_kernel_times(l->sequence, l->batch);
+  uint64_t states = stowi_kernel_times(l->batch, l->hidden);
   numbers n;
-  n.x = stowi_carve_take(carve, is_real(l, STOWI_LAYER_X) ? 0 : stowi_times(rows, l->input),
-                         sizeof(REAL));
-  n.w = stowi_carve_take(carve, is_real(l, STOWI_LAYER_W) ? 0 : stowi_times(stacked, l->input),
-                         sizeof(REAL));
-  n.r = stowi_carve_take(carve, copies_r(l) ? stowi_times(stacked, l->hidden) : 0, sizeof(REAL));
-  n.w_bias = stowi_carve_take(carve, stacked, sizeof(REAL));
-  n.r_bias = stowi_carve_take(carve, stacked, sizeof(REAL));
-  n.peeps = stowi_carve_take(carve, stowi_times(3, l->hidden), sizeof(REAL));
-  n.inputs = stowi_carve_take(carve, stowi_times(rows, stacked), sizeof(REAL));
-  n.gates = stowi_carve_take(carve, stowi_times(l->batch, stacked), sizeof(REAL));
-  n.reset = stowi_carve_take(carve, states, sizeof(REAL));
-  n.h = stowi_carve_take(carve, states, sizeof(REAL));
-  n.c = stowi_carve_take(carve, states, sizeof(REAL));
-  n.scratch = stowi_carve_take(carve, multiply_scratch(l), 1);
+  n.x = stowi_kernel_carve_take(
+      carve, is_real(l, STOWI_KERNEL_LAYER_X) ? 0 : stowi_kernel_times(rows, l->input),
+      sizeof(REAL));
+  n.w = stowi_kernel_carve_take(
+      carve, is_real(l, STOWI_KERNEL_LAYER_W) ? 0 : stowi_kernel_times(stacked, l->input),
+      sizeof(REAL));
+  n.r = stowi_kernel_carve_take(carve, copies_r(l) ? stowi_kernel_times(stacked, l->hidden) : 0,
+                                sizeof(REAL));
+  n.w_bias = stowi_kernel_carve_take(carve, stacked, sizeof(REAL));
+  n.r_bias = stowi_kernel_carve_take(carve, stacked, sizeof(REAL));
+  n.peeps = stowi_kernel_carve_take(carve, stowi_kernel_times(3, l->hidden), sizeof(REAL));
+  n.inputs = stowi_kernel_carve_take(carve, stowi_kernel_times(rows, stacked), sizeof(REAL));
+  n.gates = stowi_kernel_carve_take(carve, stowi_kernel_times(l->batch, stacked), sizeof(REAL));
+  n.reset = stowi_kernel_carve_take(carve, states, sizeof(REAL));
+  n.h = stowi_kernel_carve_take(carve, states, sizeof(REAL));
+  n.c = stowi_kernel_carve_take(carve, states, sizeof(REAL));
+  n.scratch = stowi_kernel_carve_take(carve, multiply_scratch(l), 1);
   return n;
 }
 
@@ -66,7 +69,7 @@ static numbers take_numbers(const stowi_layer* l, stowi_carve* carve) {
 // Operands
 
 // |count| elements of operand |k| from |first| on; zeros where it is absent.
-static void load(const stowi_layer* l, size_t k, size_t first, size_t count, REAL* out) {
+static void load(const stowi_kernel_layer* l, size_t k, size_t first, size_t count, REAL* out) {
   const stow_tensor* t = stow_kernel_operand(l->call, k);
   if (t == NULL) {
     memset(out, 0, count * sizeof(REAL));
@@ -75,7 +78,7 @@ static void load(const stowi_layer* l, size_t k, size_t first, size_t count, REA
   }
 }
 
-// Rows of |t| from |first| on, TILE at a time, so that what is written together lies together.
+// Rows of |t| from |first| on, TILE at a time, so that what is written together is contiguous.
 static void load_transposed(const stow_tensor* t, size_t first, size_t rows, size_t columns,
                             REAL* out) {
   enum { TILE = 16 };
@@ -98,7 +101,7 @@ static void load_transposed(const stow_tensor* t, size_t first, size_t rows, siz
 
 // Weights [gates × hidden, |inner|] of this direction, transposed. Quantised ones stand that way
 // already.
-static void load_weights(const stowi_layer* l, size_t k, size_t inner, REAL* out) {
+static void load_weights(const stowi_kernel_layer* l, size_t k, size_t inner, REAL* out) {
   size_t stacked = l->gates * l->hidden;
   size_t first = l->direction * stacked * inner;
   if (l->is_quantized) {
@@ -109,7 +112,7 @@ static void load_weights(const stowi_layer* l, size_t k, size_t inner, REAL* out
 }
 
 // [inner, gates × hidden], in place or as loaded.
-static factor weights_of(const stowi_layer* l, size_t k, size_t inner, const REAL* loaded,
+static factor weights_of(const stowi_kernel_layer* l, size_t k, size_t inner, const REAL* loaded,
                          bool is_loaded) {
   size_t stacked = l->gates * l->hidden;
   if (is_loaded) {
@@ -119,29 +122,29 @@ static factor weights_of(const stowi_layer* l, size_t k, size_t inner, const REA
   return (factor){data + l->direction * stacked * inner, 1, inner};
 }
 
-static factor recurrent_weights(const stowi_layer* l, const numbers* n) {
-  return weights_of(l, STOWI_LAYER_R, l->hidden, n->r, copies_r(l));
+static factor recurrent_weights(const stowi_kernel_layer* l, const numbers* n) {
+  return weights_of(l, STOWI_KERNEL_LAYER_R, l->hidden, n->r, copies_r(l));
 }
 
 // Quantised weights become numbers by a scale and a zero point of the direction, or of each column.
-static double parameter(const stowi_layer* l, size_t k, size_t column) {
+static double parameter(const stowi_kernel_layer* l, size_t k, size_t column) {
   const stow_tensor* t = stow_kernel_operand(l->call, k);
   size_t each = t == NULL ? 0 : stow_tensor_elements(t) / l->directions;
   if (each == 0) {
     return 0;
   }
   size_t at = l->direction * each + (each == 1 ? 0 : column);
-  return stowi_kind(t->dtype) == STOW_KIND_FLOAT ? stowi_float_at(t, at)
-                                                 : (double)stowi_int_at(t, at);
+  return stowi_kernel_kind(t->dtype) == STOW_KIND_FLOAT ? stowi_kernel_float_at(t, at)
+                                                        : (double)stowi_kernel_int_at(t, at);
 }
 
 // Some columns at a time, whose parameters are at hand then for all rows.
-static void dequantize(const stowi_layer* l, size_t scale, size_t inner, REAL* weights) {
+static void dequantize(const stowi_kernel_layer* l, size_t scale, size_t inner, REAL* weights) {
   size_t stacked = l->gates * l->hidden;
-  for (size_t first = 0; first < stacked; first += STOWI_BLOCK) {
-    REAL step[STOWI_BLOCK];
-    REAL zero[STOWI_BLOCK];
-    size_t count = stacked - first < STOWI_BLOCK ? stacked - first : STOWI_BLOCK;
+  for (size_t first = 0; first < stacked; first += STOWI_KERNEL_BLOCK) {
+    REAL step[STOWI_KERNEL_BLOCK];
+    REAL zero[STOWI_KERNEL_BLOCK];
+    size_t count = stacked - first < STOWI_KERNEL_BLOCK ? stacked - first : STOWI_KERNEL_BLOCK;
     for (size_t j = 0; j < count; ++j) {
       step[j] = (REAL)parameter(l, scale, first + j);
       zero[j] = (REAL)parameter(l, scale + 1, first + j);
@@ -155,30 +158,30 @@ static void dequantize(const stowi_layer* l, size_t scale, size_t inner, REAL* w
   }
 }
 
-static void load_direction(const stowi_layer* l, const numbers* n) {
+static void load_direction(const stowi_kernel_layer* l, const numbers* n) {
   size_t stacked = l->gates * l->hidden;
-  if (!is_real(l, STOWI_LAYER_W)) {
-    load_weights(l, STOWI_LAYER_W, l->input, n->w);
+  if (!is_real(l, STOWI_KERNEL_LAYER_W)) {
+    load_weights(l, STOWI_KERNEL_LAYER_W, l->input, n->w);
   }
   if (copies_r(l)) {
-    load_weights(l, STOWI_LAYER_R, l->hidden, n->r);
+    load_weights(l, STOWI_KERNEL_LAYER_R, l->hidden, n->r);
   }
   if (l->is_quantized) {
-    dequantize(l, STOWI_LAYER_W_SCALE, l->input, n->w);
-    dequantize(l, STOWI_LAYER_R_SCALE, l->hidden, n->r);
+    dequantize(l, STOWI_KERNEL_LAYER_W_SCALE, l->input, n->w);
+    dequantize(l, STOWI_KERNEL_LAYER_R_SCALE, l->hidden, n->r);
   }
-  load(l, STOWI_LAYER_BIAS, l->direction * 2 * stacked, stacked, n->w_bias);
-  load(l, STOWI_LAYER_BIAS, l->direction * 2 * stacked + stacked, stacked, n->r_bias);
+  load(l, STOWI_KERNEL_LAYER_BIAS, l->direction * 2 * stacked, stacked, n->w_bias);
+  load(l, STOWI_KERNEL_LAYER_BIAS, l->direction * 2 * stacked + stacked, stacked, n->r_bias);
   memset(n->peeps, 0, 3 * l->hidden * sizeof(REAL));
   memset(n->c, 0, l->batch * l->hidden * sizeof(REAL));
-  if (l->cell == STOWI_CELL_LSTM) {
-    load(l, STOWI_LAYER_PEEPHOLES, l->direction * 3 * l->hidden, 3 * l->hidden, n->peeps);
+  if (l->cell == STOWI_KERNEL_CELL_LSTM) {
+    load(l, STOWI_KERNEL_LAYER_PEEPHOLES, l->direction * 3 * l->hidden, 3 * l->hidden, n->peeps);
   }
   for (size_t b = 0; b < l->batch; ++b) {
-    size_t first = stowi_layer_state_row(l, b);
-    load(l, STOWI_LAYER_H, first, l->hidden, n->h + b * l->hidden);
-    if (l->cell == STOWI_CELL_LSTM) {
-      load(l, STOWI_LAYER_C, first, l->hidden, n->c + b * l->hidden);
+    size_t first = stowi_kernel_layer_state_row(l, b);
+    load(l, STOWI_KERNEL_LAYER_H, first, l->hidden, n->h + b * l->hidden);
+    if (l->cell == STOWI_KERNEL_CELL_LSTM) {
+      load(l, STOWI_KERNEL_LAYER_C, first, l->hidden, n->c + b * l->hidden);
     }
   }
 }
@@ -186,7 +189,7 @@ static void load_direction(const stowi_layer* l, const numbers* n) {
 // ---------------------------------------------------------------------------------------------
 // Cells
 
-static void activate(const stowi_layer* l, size_t which, REAL* x) {
+static void activate(const stowi_kernel_layer* l, size_t which, REAL* x) {
   REAL limit = (REAL)l->clip;
   for (size_t i = 0; i < l->hidden && limit > 0; ++i) {
     x[i] = x[i] > limit ? limit : x[i] < -limit ? -limit : x[i];
@@ -194,14 +197,14 @@ static void activate(const stowi_layer* l, size_t which, REAL* x) {
   ACTIVATE(&l->activations[which], l->hidden, x);
 }
 
-static void step_rnn(const stowi_layer* l, const numbers* n, size_t b) {
+static void step_rnn(const stowi_kernel_layer* l, const numbers* n, size_t b) {
   REAL* gate = n->gates + b * l->hidden;
   activate(l, 0, gate);
   memcpy(n->h + b * l->hidden, gate, l->hidden * sizeof(REAL));
 }
 
 // Gates: update, reset, hidden. The last is complete here.
-static void step_gru(const stowi_layer* l, const numbers* n, size_t b) {
+static void step_gru(const stowi_kernel_layer* l, const numbers* n, size_t b) {
   REAL* update = n->gates + b * 3 * l->hidden;
   REAL* fresh = update + 2 * l->hidden;
   REAL* h = n->h + b * l->hidden;
@@ -211,14 +214,14 @@ static void step_gru(const stowi_layer* l, const numbers* n, size_t b) {
   }
 }
 
-static void peep(const stowi_layer* l, const REAL* weights, const REAL* c, REAL* gate) {
+static void peep(const stowi_kernel_layer* l, const REAL* weights, const REAL* c, REAL* gate) {
   for (size_t i = 0; i < l->hidden; ++i) {
     gate[i] += weights[i] * c[i];
   }
 }
 
 // Gates: input, output, forget, cell.
-static void step_lstm(const stowi_layer* l, const numbers* n, size_t b) {
+static void step_lstm(const stowi_kernel_layer* l, const numbers* n, size_t b) {
   REAL* in = n->gates + b * 4 * l->hidden;
   REAL* out = in + l->hidden;
   REAL* forget = out + l->hidden;
@@ -246,15 +249,15 @@ static void step_lstm(const stowi_layer* l, const numbers* n, size_t b) {
 // ---------------------------------------------------------------------------------------------
 // Steps
 
-static size_t step_of(const stowi_layer* l, size_t s, size_t b) {
-  return l->is_reverse ? stowi_layer_length(l, b) - 1 - s : s;
+static size_t step_of(const stowi_kernel_layer* l, size_t s, size_t b) {
+  return l->is_reverse ? stowi_kernel_layer_length(l, b) - 1 - s : s;
 }
 
 // gates = x · w + h · r and both biases, but for gru's third, which step_reset makes.
-static void sum_gates(const stowi_layer* l, const numbers* n, size_t s, size_t b) {
+static void sum_gates(const stowi_kernel_layer* l, const numbers* n, size_t s, size_t b) {
   size_t stacked = l->gates * l->hidden;
-  size_t summed = l->cell == STOWI_CELL_GRU ? 2 * l->hidden : stacked;
-  const REAL* inputs = n->inputs + stowi_layer_x_row(l, step_of(l, s, b), b) * stacked;
+  size_t summed = l->cell == STOWI_KERNEL_CELL_GRU ? 2 * l->hidden : stacked;
+  const REAL* inputs = n->inputs + stowi_kernel_layer_x_row(l, step_of(l, s, b), b) * stacked;
   REAL* gates = n->gates + b * stacked;
   for (size_t i = 0; i < summed; ++i) {
     gates[i] += inputs[i] + (n->w_bias[i] + n->r_bias[i]);
@@ -263,11 +266,11 @@ static void sum_gates(const stowi_layer* l, const numbers* n, size_t s, size_t b
 
 // Of gru: the first two gates are done; the third is x · w + reset · (h · r + bias), or the reset
 // before the product.
-static void step_reset(const stowi_layer* l, const numbers* n, size_t s) {
+static void step_reset(const stowi_kernel_layer* l, const numbers* n, size_t s) {
   size_t stacked = 3 * l->hidden;
   for (size_t b = 0; b < l->batch; ++b) {
     REAL* gates = n->gates + b * stacked;
-    if (s >= stowi_layer_length(l, b)) {
+    if (s >= stowi_kernel_layer_length(l, b)) {
       memset(n->reset + b * l->hidden, 0, l->hidden * sizeof(REAL));
       continue;
     }
@@ -286,10 +289,10 @@ static void step_reset(const stowi_layer* l, const numbers* n, size_t s) {
   const REAL* w_bias = n->w_bias + 2 * l->hidden;
   const REAL* r_bias = n->r_bias + 2 * l->hidden;
   for (size_t b = 0; b < l->batch; ++b) {
-    if (s >= stowi_layer_length(l, b)) {
+    if (s >= stowi_kernel_layer_length(l, b)) {
       continue;
     }
-    size_t row = stowi_layer_x_row(l, step_of(l, s, b), b);
+    size_t row = stowi_kernel_layer_x_row(l, step_of(l, s, b), b);
     const REAL* inputs = n->inputs + row * stacked + 2 * l->hidden;
     const REAL* reset = n->gates + b * stacked + l->hidden;
     REAL* fresh = n->gates + b * stacked + 2 * l->hidden;
@@ -300,31 +303,31 @@ static void step_reset(const stowi_layer* l, const numbers* n, size_t s) {
   }
 }
 
-static void step_all(const stowi_layer* l, const numbers* n, size_t s) {
+static void step_all(const stowi_kernel_layer* l, const numbers* n, size_t s) {
   size_t stacked = l->gates * l->hidden;
   stow_tensor* y = stow_kernel_result(l->call, 0);
   multiply(l, l->batch, stacked, l->hidden, n->h, recurrent_weights(l, n), n->gates, stacked,
            n->scratch);
   for (size_t b = 0; b < l->batch; ++b) {
-    if (s < stowi_layer_length(l, b)) {
+    if (s < stowi_kernel_layer_length(l, b)) {
       sum_gates(l, n, s, b);
     }
   }
-  if (l->cell == STOWI_CELL_GRU) {
+  if (l->cell == STOWI_KERNEL_CELL_GRU) {
     step_reset(l, n, s);
   }
   for (size_t b = 0; b < l->batch; ++b) {
-    if (s >= stowi_layer_length(l, b)) {
+    if (s >= stowi_kernel_layer_length(l, b)) {
       continue;
     }
-    if (l->cell == STOWI_CELL_RNN) {
+    if (l->cell == STOWI_KERNEL_CELL_RNN) {
       step_rnn(l, n, b);
-    } else if (l->cell == STOWI_CELL_GRU) {
+    } else if (l->cell == STOWI_KERNEL_CELL_GRU) {
       step_gru(l, n, b);
     } else {
       step_lstm(l, n, b);
     }
-    STORE(y->dtype, y->data, stowi_layer_y_row(l, step_of(l, s, b), b), l->hidden,
+    STORE(y->dtype, y->data, stowi_kernel_layer_y_row(l, step_of(l, s, b), b), l->hidden,
           n->h + b * l->hidden);
   }
 }
@@ -333,13 +336,13 @@ static void step_all(const stowi_layer* l, const numbers* n, size_t s) {
 // The layer
 
 // What is after the end of a sequence is 0; a sequence of no steps leaves zeros too.
-static void clear_rest(const stowi_layer* l, const numbers* n) {
+static void clear_rest(const stowi_kernel_layer* l, const numbers* n) {
   stow_tensor* y = stow_kernel_result(l->call, 0);
   memset(n->reset, 0, l->hidden * sizeof(REAL));
   for (size_t b = 0; b < l->batch; ++b) {
-    size_t length = stowi_layer_length(l, b);
+    size_t length = stowi_kernel_layer_length(l, b);
     for (size_t s = length; s < l->sequence; ++s) {
-      STORE(y->dtype, y->data, stowi_layer_y_row(l, s, b), l->hidden, n->reset);
+      STORE(y->dtype, y->data, stowi_kernel_layer_y_row(l, s, b), l->hidden, n->reset);
     }
     if (length == 0) {
       memset(n->h + b * l->hidden, 0, l->hidden * sizeof(REAL));
@@ -348,45 +351,45 @@ static void clear_rest(const stowi_layer* l, const numbers* n) {
   }
 }
 
-static void store_states(const stowi_layer* l, size_t k, const REAL* states) {
+static void store_states(const stowi_kernel_layer* l, size_t k, const REAL* states) {
   stow_tensor* result = stow_kernel_result(l->call, k);
   for (size_t b = 0; result != NULL && b < l->batch; ++b) {
-    STORE(result->dtype, result->data, stowi_layer_state_row(l, b), l->hidden,
+    STORE(result->dtype, result->data, stowi_kernel_layer_state_row(l, b), l->hidden,
           states + b * l->hidden);
   }
 }
 
-static void run_direction(const stowi_layer* l, const numbers* n) {
+static void run_direction(const stowi_kernel_layer* l, const numbers* n) {
   size_t stacked = l->gates * l->hidden;
   load_direction(l, n);
-  const stow_tensor* x = stow_kernel_operand(l->call, STOWI_LAYER_X);
-  const REAL* rows = is_real(l, STOWI_LAYER_X) ? x->data : n->x;
-  factor w = weights_of(l, STOWI_LAYER_W, l->input, n->w, !is_real(l, STOWI_LAYER_W));
+  const stow_tensor* x = stow_kernel_operand(l->call, STOWI_KERNEL_LAYER_X);
+  const REAL* rows = is_real(l, STOWI_KERNEL_LAYER_X) ? x->data : n->x;
+  factor w = weights_of(l, STOWI_KERNEL_LAYER_W, l->input, n->w, !is_real(l, STOWI_KERNEL_LAYER_W));
   multiply(l, l->sequence * l->batch, stacked, l->input, rows, w, n->inputs, stacked, n->scratch);
   for (size_t s = 0; s < l->sequence; ++s) {
     step_all(l, n, s);
   }
   clear_rest(l, n);
   store_states(l, 1, n->h);
-  if (l->cell == STOWI_CELL_LSTM) {
+  if (l->cell == STOWI_KERNEL_CELL_LSTM) {
     store_states(l, 2, n->c);
   }
 }
 
-static void run_layer(stowi_layer* l) {
-  stowi_carve carve = {l->call->scratch, 0};
+static void run_layer(stowi_kernel_layer* l) {
+  stowi_kernel_carve carve = {l->call->scratch, 0};
   numbers n = take_numbers(l, &carve);
-  if (!is_real(l, STOWI_LAYER_X)) {
-    load(l, STOWI_LAYER_X, 0, l->sequence * l->batch * l->input, n.x);
+  if (!is_real(l, STOWI_KERNEL_LAYER_X)) {
+    load(l, STOWI_KERNEL_LAYER_X, 0, l->sequence * l->batch * l->input, n.x);
   }
   for (size_t d = 0; d < l->directions; ++d) {
-    stowi_layer_choose(l, d);
+    stowi_kernel_layer_choose(l, d);
     run_direction(l, &n);
   }
 }
 
-static uint64_t layer_scratch(const stowi_layer* l) {
-  stowi_carve carve = {NULL, 0};
+static uint64_t layer_scratch(const stowi_kernel_layer* l) {
+  stowi_kernel_carve carve = {NULL, 0};
   (void)take_numbers(l, &carve);
   return carve.used;
 }

@@ -1,13 +1,12 @@
 // Recurrent layers in f64. Rare, so that products are plain loops.
-#include "exec/kernels/recurrent/steps_f64.h"
-
+#include "exec/kernels/recurrent/layer.h"
 #include "exec/kernels/support/convert.h"
 
 #define REAL double
 #define REAL_DTYPE STOW_F64
-#define LOAD stowi_load_f64
-#define STORE stowi_store_f64
-#define ACTIVATE stowi_activate_f64
+#define LOAD stowi_kernel_load_f64
+#define STORE stowi_kernel_store_f64
+#define ACTIVATE stowi_kernel_activate_f64
 
 typedef struct factor {
   const double* data;
@@ -15,8 +14,8 @@ typedef struct factor {
   size_t column;
 } factor;
 
-static void multiply(const stowi_layer* l, size_t m, size_t n, size_t k, const double* a, factor b,
-                     double* c, size_t c_row, void* scratch) {
+static void multiply(const stowi_kernel_layer* l, size_t m, size_t n, size_t k, const double* a,
+                     factor b, double* c, size_t c_row, void* scratch) {
   (void)l;
   (void)scratch;
   for (size_t i = 0; i < m; ++i) {
@@ -30,12 +29,14 @@ static void multiply(const stowi_layer* l, size_t m, size_t n, size_t k, const d
   }
 }
 
-static uint64_t multiply_scratch(const stowi_layer* l) {
+static uint64_t multiply_scratch(const stowi_kernel_layer* l) {
   (void)l;
   return 0;
 }
 
 #include "exec/kernels/recurrent/steps_body.h"
 
-uint64_t stowi_steps_f64_scratch(const stowi_layer* layer) { return layer_scratch(layer); }
-void stowi_steps_f64(stowi_layer* layer) { run_layer(layer); }
+uint64_t stowi_kernel_steps_f64_scratch(const stowi_kernel_layer* layer) {
+  return layer_scratch(layer);
+}
+void stowi_kernel_steps_f64(stowi_kernel_layer* layer) { run_layer(layer); }

@@ -10,7 +10,7 @@
 typedef struct job {
   const stow_tensor* x;
   stow_tensor* y;
-  stowi_rows rows;
+  stowi_kernel_rows rows;
   bool is_least;
   bool is_last;  // of equal ones the last, not the first
   bool marks;    // hardmax: y has x's type
@@ -18,13 +18,13 @@ typedef struct job {
 
 // Neighbouring rows: the best key of each so far, and where it was.
 typedef struct strip {
-  int64_t best[STOWI_BLOCK];
-  int64_t at[STOWI_BLOCK];
+  int64_t best[STOWI_KERNEL_BLOCK];
+  int64_t at[STOWI_KERNEL_BLOCK];
 } strip;
 
 // Of the smallest the keys are turned over, which turns the order around.
 static void load(const job* j, size_t first, size_t count, int64_t* out) {
-  stowi_load_keys(j->x, first, count, j->is_least ? INT64_MIN : INT64_MAX, out);
+  stowi_kernel_load_keys(j->x, first, count, j->is_least ? INT64_MIN : INT64_MAX, out);
   if (j->is_least) {
     for (size_t i = 0; i < count; ++i) {
       out[i] = ~out[i];
@@ -40,9 +40,9 @@ static void take(const job* j, strip* s, size_t k, int64_t key, size_t i) {
 }
 
 static void find_in_row(const job* j, size_t first, strip* s) {
-  int64_t keys[STOWI_BLOCK];
-  for (size_t i = 0; i < j->rows.count; i += STOWI_BLOCK) {
-    size_t count = stowi_smaller(STOWI_BLOCK, j->rows.count - i);
+  int64_t keys[STOWI_KERNEL_BLOCK];
+  for (size_t i = 0; i < j->rows.count; i += STOWI_KERNEL_BLOCK) {
+    size_t count = stowi_kernel_smaller(STOWI_KERNEL_BLOCK, j->rows.count - i);
     load(j, first + i, count, keys);
     for (size_t k = 0; k < count; ++k) {
       take(j, s, 0, keys[k], i + k);
@@ -51,7 +51,7 @@ static void find_in_row(const job* j, size_t first, strip* s) {
 }
 
 static void find_in_strip(const job* j, size_t first, size_t width, strip* s) {
-  int64_t keys[STOWI_BLOCK];
+  int64_t keys[STOWI_KERNEL_BLOCK];
   for (size_t i = 0; i < j->rows.count; ++i) {
     load(j, first + i * j->rows.inner, width, keys);
     for (size_t k = 0; k < width; ++k) {
@@ -63,18 +63,18 @@ static void find_in_strip(const job* j, size_t first, size_t width, strip* s) {
 // One where the best is, zero elsewhere, which is zero bytes. The row has been read.
 static void mark_row(const job* j, size_t first, const strip* s) {
   const float one = 1.0F;
-  size_t size = stowi_bits(j->y->dtype) / 8;
+  size_t size = stowi_kernel_bits(j->y->dtype) / 8;
   memset((char*)j->y->data + first * size, 0, j->rows.count * size);
-  stowi_store_f32(j->y->dtype, j->y->data, first + (size_t)s->at[0], 1, &one);
+  stowi_kernel_store_f32(j->y->dtype, j->y->data, first + (size_t)s->at[0], 1, &one);
 }
 
 static void mark_strip(const job* j, size_t first, size_t width, const strip* s) {
-  float out[STOWI_BLOCK];
+  float out[STOWI_KERNEL_BLOCK];
   for (size_t i = 0; i < j->rows.count; ++i) {
     for (size_t k = 0; k < width; ++k) {
       out[k] = s->at[k] == (int64_t)i ? 1.0F : 0.0F;
     }
-    stowi_store_f32(j->y->dtype, j->y->data, first + i * j->rows.inner, width, out);
+    stowi_kernel_store_f32(j->y->dtype, j->y->data, first + i * j->rows.inner, width, out);
   }
 }
 
@@ -83,7 +83,7 @@ static void strips_task(void* user, size_t begin, size_t end, uint32_t worker) {
   bool is_row = j->rows.inner == 1;
   (void)worker;
   for (size_t i = begin; i < end; ++i) {
-    stowi_strip at = stowi_strip_at(&j->rows, i);
+    stowi_kernel_strip at = stowi_kernel_strip_at(&j->rows, i);
     strip s;
     if (is_row) {
       find_in_row(j, at.first, &s);
@@ -107,18 +107,18 @@ static stow_status run_arg(stow_kernel_call* call, bool is_least) {
            is_least,
            stow_kernel_bool(call, "select_last_index", false),
            false};
-  stow_status status = stowi_need_keys(call, j.x);
+  stow_status status = stowi_kernel_need_keys(call, j.x);
   if (status == STOW_OK) {
-    status = stowi_rows_of(call, j.x, 0, &j.rows);
+    status = stowi_kernel_rows_of(call, j.x, 0, &j.rows);
   }
   if (status != STOW_OK) {
     return status;
   }
   if (j.rows.count == 0 && j.rows.outer * j.rows.inner != 0) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                            "there are no elements along the axis to choose from");
+                            "there are no elements along the axis");
   }
-  stowi_split_strips(call, &j.rows, 1, strips_task, &j);
+  stowi_kernel_split_strips(call, &j.rows, 1, strips_task, &j);
   return STOW_OK;
 }
 
@@ -127,12 +127,12 @@ static stow_status run_argmin(stow_kernel_call* call) { return run_arg(call, tru
 
 static stow_status run_hardmax(stow_kernel_call* call) {
   job j = {call->operands[0], call->results[0], {0, 0, 0}, false, false, true};
-  stow_status status = stowi_need_real(call, j.x, "x");
+  stow_status status = stowi_kernel_need_real(call, j.x, "x");
   if (status == STOW_OK) {
-    status = stowi_rows_from(call, j.x, &j.rows);
+    status = stowi_kernel_rows_from(call, j.x, &j.rows);
   }
   if (status == STOW_OK && j.rows.count != 0) {
-    stowi_split_strips(call, &j.rows, 1, strips_task, &j);
+    stowi_kernel_split_strips(call, &j.rows, 1, strips_task, &j);
   }
   return status;
 }

@@ -1,15 +1,15 @@
 // Tensors as rows. Any set of axes becomes at most one list of dims that stay and one of dims that
-// go, with the innermost dim apart, so that inner loops are over elements that lie together. An
+// go, with the innermost dim apart, so that inner loops are over elements that are contiguous. An
 // offset costs a division per dim, once for a run or strip.
 #include "exec/kernels/rows/axes.h"
 
 #include "exec/kernels/support/convert.h"
 
-size_t stowi_grain_of(size_t size) {
-  return size == 0 || size >= STOWI_GRAIN ? 1 : STOWI_GRAIN / size;
+size_t stowi_kernel_grain_of(size_t size) {
+  return size == 0 || size >= STOWI_KERNEL_GRAIN ? 1 : STOWI_KERNEL_GRAIN / size;
 }
 
-bool stowi_find_axis(int64_t axis, uint32_t rank, uint32_t* out_axis) {
+bool stowi_kernel_find_axis(int64_t axis, uint32_t rank, uint32_t* out_axis) {
   int64_t dims = rank == 0 ? 1 : (int64_t)rank;
   if (axis < -dims || axis >= dims) {
     return false;
@@ -18,8 +18,8 @@ bool stowi_find_axis(int64_t axis, uint32_t rank, uint32_t* out_axis) {
   return true;
 }
 
-stowi_rows stowi_rows_along(const stow_tensor* x, uint32_t axis) {
-  stowi_rows rows = {1, 1, 1};
+stowi_kernel_rows stowi_kernel_rows_along(const stow_tensor* x, uint32_t axis) {
+  stowi_kernel_rows rows = {1, 1, 1};
   for (uint32_t i = 0; i < x->rank; ++i) {
     size_t dim = (size_t)x->dims[i];
     if (i < axis) {
@@ -33,48 +33,47 @@ stowi_rows stowi_rows_along(const stow_tensor* x, uint32_t axis) {
   return rows;
 }
 
-static size_t strips_across(const stowi_rows* rows) {
-  return (rows->inner + STOWI_BLOCK - 1) / STOWI_BLOCK;
+static size_t strips_across(const stowi_kernel_rows* rows) {
+  return (rows->inner + STOWI_KERNEL_BLOCK - 1) / STOWI_KERNEL_BLOCK;
 }
 
-stowi_strip stowi_strip_at(const stowi_rows* rows, size_t i) {
+stowi_kernel_strip stowi_kernel_strip_at(const stowi_kernel_rows* rows, size_t i) {
   size_t strips = strips_across(rows);
   size_t outer = i / strips;
-  size_t column = i % strips * STOWI_BLOCK;
+  size_t column = i % strips * STOWI_KERNEL_BLOCK;
   size_t left = rows->inner - column;
-  return (stowi_strip){.first = outer * rows->count * rows->inner + column,
-                       .row = outer * rows->inner + column,
-                       .width = left < STOWI_BLOCK ? left : STOWI_BLOCK};
+  return (stowi_kernel_strip){.first = outer * rows->count * rows->inner + column,
+                              .row = outer * rows->inner + column,
+                              .width = left < STOWI_KERNEL_BLOCK ? left : STOWI_KERNEL_BLOCK};
 }
 
-void stowi_split_strips(const stow_kernel_call* call, const stowi_rows* rows, size_t cost,
-                        stow_kernel_task task, void* user) {
-  size_t width = rows->inner < STOWI_BLOCK ? rows->inner : STOWI_BLOCK;
+void stowi_kernel_split_strips(const stow_kernel_call* call, const stowi_kernel_rows* rows,
+                               size_t cost, stow_kernel_task task, void* user) {
+  size_t width = rows->inner < STOWI_KERNEL_BLOCK ? rows->inner : STOWI_KERNEL_BLOCK;
   stow_kernel_split(call, rows->outer * strips_across(rows),
-                    stowi_grain_of(rows->count * width * cost), task, user);
+                    stowi_kernel_grain_of(rows->count * width * cost), task, user);
 }
 
-stow_status stowi_rows_of(const stow_kernel_call* call, const stow_tensor* x, int64_t fallback,
-                          stowi_rows* out_rows) {
+stow_status stowi_kernel_rows_of(const stow_kernel_call* call, const stow_tensor* x,
+                                 int64_t fallback, stowi_kernel_rows* out_rows) {
   int64_t number = stow_kernel_int(call, "axis", fallback);
   uint32_t axis;
-  if (!stowi_find_axis(number, x->rank, &axis)) {
-    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                            "axis %lld is out of range for rank %u", (long long)number,
-                            (unsigned)x->rank);
+  if (!stowi_kernel_find_axis(number, x->rank, &axis)) {
+    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "axis %lld is out of range (rank %u)",
+                            (long long)number, (unsigned)x->rank);
   }
-  *out_rows = stowi_rows_along(x, axis);
+  *out_rows = stowi_kernel_rows_along(x, axis);
   return STOW_OK;
 }
 
-stow_status stowi_rows_from(const stow_kernel_call* call, const stow_tensor* x,
-                            stowi_rows* out_rows) {
+stow_status stowi_kernel_rows_from(const stow_kernel_call* call, const stow_tensor* x,
+                                   stowi_kernel_rows* out_rows) {
   bool is_flat = stow_kernel_bool(call, "flatten", false);
   if (is_flat && stow_kernel_int(call, "axis", -1) == (int64_t)x->rank) {
-    *out_rows = (stowi_rows){stow_tensor_elements(x), 1, 1};
+    *out_rows = (stowi_kernel_rows){stow_tensor_elements(x), 1, 1};
     return STOW_OK;
   }
-  stow_status status = stowi_rows_of(call, x, -1, out_rows);
+  stow_status status = stowi_kernel_rows_of(call, x, -1, out_rows);
   if (status == STOW_OK && is_flat) {
     out_rows->count *= out_rows->inner;
     out_rows->inner = 1;
@@ -95,12 +94,13 @@ static const char* name_of(stow_dtype dtype) {
   return "?";
 }
 
-stow_status stowi_need_real(const stow_kernel_call* call, const stow_tensor* x, const char* what) {
+stow_status stowi_kernel_need_real(const stow_kernel_call* call, const stow_tensor* x,
+                                   const char* what) {
   if (x->dtype == STOW_F32 || x->dtype == STOW_F64 || x->dtype == STOW_F16 ||
       x->dtype == STOW_BF16) {
     return STOW_OK;
   }
-  return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "%s is %s; f16, bf16, f32 or f64 is needed",
+  return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "%s is %s, expected f16, bf16, f32 or f64",
                           what, name_of(x->dtype));
 }
 
@@ -133,10 +133,10 @@ static uint32_t join_dims(const stow_tensor* x, uint32_t axes, dim_run* runs) {
   return count;
 }
 
-stowi_fold stowi_fold_over(const stow_tensor* x, uint32_t axes) {
+stowi_kernel_fold stowi_kernel_fold_over(const stow_tensor* x, uint32_t axes) {
   dim_run runs[STOW_MAX_RANK];
   uint32_t count = join_dims(x, axes, runs);
-  stowi_fold fold = {.is_run = true, .width = 1, .kept = 1, .gone = 1};
+  stowi_kernel_fold fold = {.is_run = true, .width = 1, .kept = 1, .gone = 1};
   if (count != 0) {
     fold.is_run = runs[0].is_gone;
     fold.width = runs[0].size;
@@ -164,10 +164,10 @@ static size_t offset_of(size_t i, uint32_t rank, const size_t* dims, const size_
   return offset;
 }
 
-size_t stowi_fold_kept(const stowi_fold* fold, size_t i) {
+size_t stowi_kernel_fold_kept(const stowi_kernel_fold* fold, size_t i) {
   return offset_of(i, fold->kept_rank, fold->kept_dims, fold->kept_strides);
 }
 
-size_t stowi_fold_gone(const stowi_fold* fold, size_t i) {
+size_t stowi_kernel_fold_gone(const stowi_kernel_fold* fold, size_t i) {
   return offset_of(i, fold->gone_rank, fold->gone_dims, fold->gone_strides);
 }

@@ -1,6 +1,6 @@
 // embed_norm: rows of up to three tables (words, positions, segments) added up and normalised as by
 // layer_norm. Tables, scale and shift may be quantised, each with one scale and zero point. Ids are
-// checked before anything is written. Three passes over each row in doubles, the sum added up anew
+// checked before anything is written. Three passes over each row in doubles, the sum recomputed
 // in each.
 #include "exec/kernels/rows/axes.h"
 #include "exec/kernels/rows/reals.h"
@@ -40,14 +40,15 @@ typedef struct job {
 static table table_of(const stow_kernel_call* call, size_t operand) {
   const stow_tensor* scale = stow_kernel_operand(call, FIRST_SCALE + operand - WORDS);
   const stow_tensor* zero = stow_kernel_operand(call, FIRST_ZERO + operand - WORDS);
-  return (table){stow_kernel_operand(call, operand), scale == NULL ? 1 : stowi_float_at(scale, 0),
-                 zero == NULL ? 0 : stowi_float_at(zero, 0)};
+  return (table){stow_kernel_operand(call, operand),
+                 scale == NULL ? 1 : stowi_kernel_float_at(scale, 0),
+                 zero == NULL ? 0 : stowi_kernel_float_at(zero, 0)};
 }
 
 // Adds |count| elements from |first| on.
 static void add_table(const table* t, size_t first, size_t count, double* out) {
-  double room[STOWI_BLOCK];
-  stowi_load_f64(t->tensor->dtype, t->tensor->data, first, count, room);
+  double room[STOWI_KERNEL_BLOCK];
+  stowi_kernel_load_f64(t->tensor->dtype, t->tensor->data, first, count, room);
   for (size_t k = 0; k < count; ++k) {
     out[k] += (room[k] - t->zero) * t->scale;
   }
@@ -61,10 +62,10 @@ static int64_t row_of(const job* j, size_t operand, size_t i) {
     if (ids == NULL) {
       return (int64_t)(i % j->sequence);
     }
-    return stowi_int_at(ids, i % stow_tensor_elements(ids));
+    return stowi_kernel_int_at(ids, i % stow_tensor_elements(ids));
   }
   ids = stow_kernel_operand(j->call, operand == WORDS ? IDS : SEGMENT_IDS);
-  return ids == NULL ? 0 : stowi_int_at(ids, i);
+  return ids == NULL ? 0 : stowi_kernel_int_at(ids, i);
 }
 
 static void load_sum(const job* j, const size_t* rows, size_t i, size_t count, double* out) {
@@ -79,23 +80,24 @@ static void load_sum(const job* j, const size_t* rows, size_t i, size_t count, d
 }
 
 static double add_up(const job* j, const size_t* rows, const double* mean) {
-  double room[STOWI_BLOCK];
+  double room[STOWI_KERNEL_BLOCK];
   double sum = 0;
-  for (size_t i = 0; i < j->width; i += STOWI_BLOCK) {
-    size_t count = stowi_smaller(STOWI_BLOCK, j->width - i);
+  for (size_t i = 0; i < j->width; i += STOWI_KERNEL_BLOCK) {
+    size_t count = stowi_kernel_smaller(STOWI_KERNEL_BLOCK, j->width - i);
     load_sum(j, rows, i, count, room);
-    sum += mean == NULL ? stowi_sum_f64(room, count) : stowi_squares_f64(room, count, *mean);
+    sum += mean == NULL ? stowi_kernel_sum_f64(room, count)
+                        : stowi_kernel_squares_f64(room, count, *mean);
   }
   return sum;
 }
 
 static void write_block(const job* j, size_t at, size_t i, size_t count, double mean, double factor,
                         double* block) {
-  double scale[STOWI_BLOCK] = {0};
+  double scale[STOWI_KERNEL_BLOCK] = {0};
   const table* gain = &j->tables[SCALE - WORDS];
   const table* shift = &j->tables[SHIFT - WORDS];
   if (j->sums != NULL) {
-    stowi_store_f64(j->sums->dtype, j->sums->data, at, count, block);
+    stowi_kernel_store_f64(j->sums->dtype, j->sums->data, at, count, block);
   }
   if (gain->tensor != NULL) {
     add_table(gain, i, count, scale);
@@ -106,12 +108,12 @@ static void write_block(const job* j, size_t at, size_t i, size_t count, double 
   if (shift->tensor != NULL) {
     add_table(shift, i, count, block);
   }
-  stowi_store_f64(j->y->dtype, j->y->data, at, count, block);
+  stowi_kernel_store_f64(j->y->dtype, j->y->data, at, count, block);
 }
 
 static void rows_task(void* user, size_t begin, size_t end, uint32_t worker) {
   const job* j = user;
-  double block[STOWI_BLOCK];
+  double block[STOWI_KERNEL_BLOCK];
   double width = (double)j->width;
   (void)worker;
   for (size_t r = begin; r < end; ++r) {
@@ -121,8 +123,8 @@ static void rows_task(void* user, size_t begin, size_t end, uint32_t worker) {
     }
     double mean = add_up(j, rows, NULL) / width;
     double factor = 1 / sqrt(add_up(j, rows, &mean) / width + j->epsilon);
-    for (size_t i = 0; i < j->width; i += STOWI_BLOCK) {
-      size_t count = stowi_smaller(STOWI_BLOCK, j->width - i);
+    for (size_t i = 0; i < j->width; i += STOWI_KERNEL_BLOCK) {
+      size_t count = stowi_kernel_smaller(STOWI_KERNEL_BLOCK, j->width - i);
       load_sum(j, rows, i, count, block);
       write_block(j, r * j->width + i, i, count, mean, factor, block);
     }
@@ -141,16 +143,17 @@ static stow_status check_tables(const job* j) {
     uint32_t rank = t + WORDS < SCALE ? 2 : 1;
     int64_t columns = tensor->rank == 0 ? 1 : tensor->dims[tensor->rank - 1];
     if (tensor->rank != rank) {
-      return stow_kernel_fail(j->call, STOW_ERR_INVALID_ARGUMENT, "operand %zu has %u dims, not %u",
-                              t + WORDS, (unsigned)tensor->rank, (unsigned)rank);
+      return stow_kernel_fail(j->call, STOW_ERR_INVALID_ARGUMENT,
+                              "operand %zu has rank %u, expected %u", t + WORDS,
+                              (unsigned)tensor->rank, (unsigned)rank);
     }
     if (columns != (int64_t)j->width) {
       return stow_kernel_fail(j->call, STOW_ERR_INVALID_ARGUMENT,
-                              "operand %zu has rows of %lld elements, not %zu", t + WORDS,
+                              "operand %zu has rows of %lld elements, expected %zu", t + WORDS,
                               (long long)columns, j->width);
     }
   }
-  return stowi_need_real(j->call, j->y, "the result");
+  return stowi_kernel_need_real(j->call, j->y, "the result");
 }
 
 static stow_status check_ids(const job* j, size_t operand, size_t count) {
@@ -159,7 +162,7 @@ static stow_status check_ids(const job* j, size_t operand, size_t count) {
     int64_t row = row_of(j, operand, i);
     if (row < 0 || row >= tensor->dims[0]) {
       return stow_kernel_fail(j->call, STOW_ERR_INVALID_ARGUMENT,
-                              "id %lld is not among the %lld rows of operand %zu", (long long)row,
+                              "id %lld is out of range (%lld rows in operand %zu)", (long long)row,
                               (long long)tensor->dims[0], operand);
     }
   }
@@ -173,8 +176,9 @@ static stow_status check(const job* j, size_t count) {
   if (status == STOW_OK && ((positions != NULL && stow_tensor_elements(positions) != count &&
                              stow_tensor_elements(positions) != j->sequence) ||
                             (segments != NULL && stow_tensor_elements(segments) != count))) {
-    status = stow_kernel_fail(j->call, STOW_ERR_INVALID_ARGUMENT,
-                              "there must be as many position and segment ids as ids");
+    status =
+        stow_kernel_fail(j->call, STOW_ERR_INVALID_ARGUMENT,
+                         "ids, position ids and segment ids must have the same number of elements");
   }
   for (size_t t = WORDS; status == STOW_OK && t <= SEGMENTS; ++t) {
     status = check_ids(j, t, count);
@@ -188,9 +192,9 @@ static void count_mask(const stow_kernel_call* call, const stow_tensor* counts, 
   for (size_t b = 0; counts != NULL && b < (size_t)counts->dims[0]; ++b) {
     int64_t ones = 0;
     for (size_t i = 0; mask != NULL && i < sequence; ++i) {
-      ones += stowi_int_at(mask, b * sequence + i) == 1;
+      ones += stowi_kernel_int_at(mask, b * sequence + i) == 1;
     }
-    stowi_store_i64(counts->dtype, counts->data, b, 1, &ones);
+    stowi_kernel_store_i64(counts->dtype, counts->data, b, 1, &ones);
   }
 }
 
@@ -209,10 +213,11 @@ static stow_status run_embed_norm(stow_kernel_call* call) {
   }
   stow_status status = check(&j, count);
   if (status == STOW_OK && mask != NULL && stow_tensor_elements(mask) != count) {
-    status = stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "the mask must have the ids' dims");
+    status =
+        stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "the mask must have the dims of the ids");
   }
   if (status == STOW_OK) {
-    stow_kernel_split(call, count, stowi_grain_of(j.width * 8), rows_task, &j);
+    stow_kernel_split(call, count, stowi_kernel_grain_of(j.width * 8), rows_task, &j);
     count_mask(call, stow_kernel_result(call, 1), j.sequence);
   }
   return status;

@@ -2,7 +2,6 @@
 // the channels. Runs that are normalised together are walked one by one; where the innermost dim is
 // not among those axes, a strip of neighbours is walked together. Two or three passes.
 #include "exec/kernels/rows/axes.h"
-#include "exec/kernels/rows/channel_norm.h"
 #include "exec/kernels/rows/reals.h"
 #include "exec/kernels/support/kernel.h"
 
@@ -14,15 +13,15 @@ typedef struct job {
   const stow_tensor* y;
   const stow_tensor* scale;  // of channels; these may be NULL
   const stow_tensor* shift;
-  stowi_fold fold;
+  stowi_kernel_fold fold;
   double count;  // of elements that are normalised together
   double epsilon;
 } job;
 
 // Of a strip of neighbours; a run has one only.
 typedef struct strip {
-  double sum[STOWI_BLOCK];
-  double squares[STOWI_BLOCK];
+  double sum[STOWI_KERNEL_BLOCK];
+  double squares[STOWI_KERNEL_BLOCK];
 } strip;
 
 static double weight_of(norm_kind kind, double x) { return kind == BY_L1 ? fabs(x) : x; }
@@ -32,12 +31,13 @@ static double weight_of(norm_kind kind, double x) { return kind == BY_L1 ? fabs(
 
 // Adds each element, or the square of its distance from the mean, to its sum.
 static void add_strip(const job* j, size_t base, size_t width, const double* mean, double* sums) {
-  double room[STOWI_BLOCK];
+  double room[STOWI_KERNEL_BLOCK];
   for (size_t k = 0; k < width; ++k) {
     sums[k] = 0;
   }
   for (size_t g = 0; g < j->fold.gone; ++g) {
-    stowi_load_f64(j->x->dtype, j->x->data, base + stowi_fold_gone(&j->fold, g), width, room);
+    stowi_kernel_load_f64(j->x->dtype, j->x->data, base + stowi_kernel_fold_gone(&j->fold, g),
+                          width, room);
     for (size_t k = 0; k < width; ++k) {
       double far = room[k] - (mean == NULL ? 0 : mean[k]);
       sums[k] += mean == NULL ? weight_of(j->kind, far) : far * far;
@@ -46,24 +46,24 @@ static void add_strip(const job* j, size_t base, size_t width, const double* mea
 }
 
 static double add_block(const job* j, const double* in, size_t count, const double* mean) {
-  double sizes[STOWI_BLOCK];
+  double sizes[STOWI_KERNEL_BLOCK];
   if (mean != NULL) {
-    return stowi_squares_f64(in, count, *mean);
+    return stowi_kernel_squares_f64(in, count, *mean);
   }
   for (size_t i = 0; i < count; ++i) {
     sizes[i] = weight_of(j->kind, in[i]);
   }
-  return stowi_sum_f64(sizes, count);
+  return stowi_kernel_sum_f64(sizes, count);
 }
 
 static void add_runs(const job* j, size_t base, const double* mean, double* out) {
-  double room[STOWI_BLOCK];
+  double room[STOWI_KERNEL_BLOCK];
   double sum = 0;
   for (size_t g = 0; g < j->fold.gone; ++g) {
-    size_t first = base + stowi_fold_gone(&j->fold, g);
-    for (size_t i = 0; i < j->fold.width; i += STOWI_BLOCK) {
-      size_t count = stowi_smaller(STOWI_BLOCK, j->fold.width - i);
-      stowi_load_f64(j->x->dtype, j->x->data, first + i, count, room);
+    size_t first = base + stowi_kernel_fold_gone(&j->fold, g);
+    for (size_t i = 0; i < j->fold.width; i += STOWI_KERNEL_BLOCK) {
+      size_t count = stowi_kernel_smaller(STOWI_KERNEL_BLOCK, j->fold.width - i);
+      stowi_kernel_load_f64(j->x->dtype, j->x->data, first + i, count, room);
       sum += add_block(j, room, count, mean);
     }
   }
@@ -120,30 +120,30 @@ static void measure(const job* j, size_t base, size_t width, strip* s) {
 
 // Of channels each has its scale; |c| counts the elements of a run or the rows of a strip.
 static void apply_block(const job* j, size_t at, size_t count, const strip* s, size_t c) {
-  double room[STOWI_BLOCK];
+  double room[STOWI_KERNEL_BLOCK];
   bool is_run = j->fold.is_run;
-  stowi_load_f64(j->x->dtype, j->x->data, at, count, room);
+  stowi_kernel_load_f64(j->x->dtype, j->x->data, at, count, room);
   for (size_t k = 0; k < count; ++k) {
     room[k] = (room[k] - s->sum[is_run ? 0 : k]) * s->squares[is_run ? 0 : k];
   }
   for (size_t k = 0; j->scale != NULL && k < count; ++k) {
-    room[k] *= stowi_float_at(j->scale, is_run ? c + k : c);
+    room[k] *= stowi_kernel_float_at(j->scale, is_run ? c + k : c);
   }
   for (size_t k = 0; j->shift != NULL && k < count; ++k) {
-    room[k] += stowi_float_at(j->shift, is_run ? c + k : c);
+    room[k] += stowi_kernel_float_at(j->shift, is_run ? c + k : c);
   }
-  stowi_store_f64(j->y->dtype, j->y->data, at, count, room);
+  stowi_kernel_store_f64(j->y->dtype, j->y->data, at, count, room);
 }
 
 static void apply(const job* j, size_t base, size_t width, const strip* s) {
   for (size_t g = 0; g < j->fold.gone; ++g) {
-    size_t first = base + stowi_fold_gone(&j->fold, g);
+    size_t first = base + stowi_kernel_fold_gone(&j->fold, g);
     if (!j->fold.is_run) {
       apply_block(j, first, width, s, g);
       continue;
     }
-    for (size_t i = 0; i < j->fold.width; i += STOWI_BLOCK) {
-      apply_block(j, first + i, stowi_smaller(STOWI_BLOCK, j->fold.width - i), s, i);
+    for (size_t i = 0; i < j->fold.width; i += STOWI_KERNEL_BLOCK) {
+      apply_block(j, first + i, stowi_kernel_smaller(STOWI_KERNEL_BLOCK, j->fold.width - i), s, i);
     }
   }
 }
@@ -151,13 +151,13 @@ static void apply(const job* j, size_t base, size_t width, const strip* s) {
 static void strips_task(void* user, size_t begin, size_t end, uint32_t worker) {
   const job* j = user;
   size_t width = j->fold.is_run ? 1 : j->fold.width;
-  size_t strips = (width + STOWI_BLOCK - 1) / STOWI_BLOCK;
+  size_t strips = (width + STOWI_KERNEL_BLOCK - 1) / STOWI_KERNEL_BLOCK;
   (void)worker;
   for (size_t n = begin; n < end; ++n) {
     strip s;
-    size_t column = n % strips * STOWI_BLOCK;
-    size_t base = stowi_fold_kept(&j->fold, n / strips) + column;
-    size_t part = stowi_smaller(STOWI_BLOCK, width - column);
+    size_t column = n % strips * STOWI_KERNEL_BLOCK;
+    size_t base = stowi_kernel_fold_kept(&j->fold, n / strips) + column;
+    size_t part = stowi_kernel_smaller(STOWI_KERNEL_BLOCK, width - column);
     measure(j, base, part, &s);
     apply(j, base, part, &s);
   }
@@ -166,17 +166,18 @@ static void strips_task(void* user, size_t begin, size_t end, uint32_t worker) {
 static stow_status run(stow_kernel_call* call, job* j, uint32_t axes) {
   j->x = call->operands[0];
   j->y = call->results[0];
-  stow_status status = stowi_need_real(call, j->x, "x");
+  stow_status status = stowi_kernel_need_real(call, j->x, "x");
   if (status != STOW_OK || stow_tensor_elements(j->x) == 0) {
     return status;
   }
-  j->fold = stowi_fold_over(j->x, axes);
+  j->fold = stowi_kernel_fold_over(j->x, axes);
   size_t width = j->fold.is_run ? 1 : j->fold.width;
   size_t count = j->fold.gone * (j->fold.is_run ? j->fold.width : 1);
   j->count = (double)count;
-  size_t strips = (width + STOWI_BLOCK - 1) / STOWI_BLOCK;
+  size_t strips = (width + STOWI_KERNEL_BLOCK - 1) / STOWI_KERNEL_BLOCK;
   stow_kernel_split(call, j->fold.kept * strips,
-                    stowi_grain_of(count * stowi_smaller(width, STOWI_BLOCK)), strips_task, j);
+                    stowi_kernel_grain_of(count * stowi_kernel_smaller(width, STOWI_KERNEL_BLOCK)),
+                    strips_task, j);
   return STOW_OK;
 }
 
@@ -184,7 +185,7 @@ static stow_status run(stow_kernel_call* call, job* j, uint32_t axes) {
 // Kernels
 
 static stow_status fail_axis(const stow_kernel_call* call, int64_t axis) {
-  return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "axis %lld is out of range for rank %u",
+  return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "axis %lld is out of range (rank %u)",
                           (long long)axis, (unsigned)call->operands[0]->rank);
 }
 
@@ -194,7 +195,7 @@ static stow_status run_mean_variance_norm(stow_kernel_call* call) {
   uint32_t axes = 0;
   for (size_t i = 0; list != NULL && i < list->count; ++i) {
     uint32_t axis;
-    if (!stowi_find_axis(list->ints[i], call->operands[0]->rank, &axis)) {
+    if (!stowi_kernel_find_axis(list->ints[i], call->operands[0]->rank, &axis)) {
       return fail_axis(call, list->ints[i]);
     }
     axes |= UINT32_C(1) << axis;
@@ -208,9 +209,9 @@ static stow_status run_lp_norm(stow_kernel_call* call) {
   job j = {.kind = p == 1 ? BY_L1 : BY_L2};
   uint32_t axis;
   if (p != 1 && p != 2) {
-    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "p is %lld, not 1 or 2", (long long)p);
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "p is %lld, expected 1 or 2", (long long)p);
   }
-  if (!stowi_find_axis(number, call->operands[0]->rank, &axis)) {
+  if (!stowi_kernel_find_axis(number, call->operands[0]->rank, &axis)) {
     return fail_axis(call, number);
   }
   return run(call, &j, UINT32_C(1) << axis);

@@ -6,19 +6,18 @@
 
 #include "exec/kernels/support/convert.h"
 
-stow_status stowi_need_keys(const stow_kernel_call* call, const stow_tensor* x) {
-  if (stowi_kind(x->dtype) != STOW_KIND_COMPLEX && stowi_bits(x->dtype) % 8 == 0) {
+stow_status stowi_kernel_need_keys(const stow_kernel_call* call, const stow_tensor* x) {
+  if (stowi_kernel_kind(x->dtype) != STOW_KIND_COMPLEX && stowi_kernel_bits(x->dtype) % 8 == 0) {
     return STOW_OK;
   }
-  return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
-                          "x has elements of %u bits that cannot be compared",
-                          (unsigned)stowi_bits(x->dtype));
+  return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "elements of %u bits cannot be compared",
+                          (unsigned)stowi_kernel_bits(x->dtype));
 }
 
 static void load_float_keys(const stow_tensor* x, size_t first, size_t count, int64_t nan,
                             int64_t* out) {
-  double room[STOWI_BLOCK];
-  stowi_load_f64(x->dtype, x->data, first, count, room);
+  double room[STOWI_KERNEL_BLOCK];
+  stowi_kernel_load_f64(x->dtype, x->data, first, count, room);
   for (size_t i = 0; i < count; ++i) {
     double number = room[i] + 0.0;
     int64_t bits;
@@ -28,12 +27,13 @@ static void load_float_keys(const stow_tensor* x, size_t first, size_t count, in
   }
 }
 
-void stowi_load_keys(const stow_tensor* x, size_t first, size_t count, int64_t nan, int64_t* out) {
-  if (stowi_kind(x->dtype) == STOW_KIND_FLOAT) {
+void stowi_kernel_load_keys(const stow_tensor* x, size_t first, size_t count, int64_t nan,
+                            int64_t* out) {
+  if (stowi_kernel_kind(x->dtype) == STOW_KIND_FLOAT) {
     load_float_keys(x, first, count, nan, out);
     return;
   }
-  stowi_load_i64(x->dtype, x->data, first, count, out);
+  stowi_kernel_load_i64(x->dtype, x->data, first, count, out);
   if (x->dtype == STOW_U64) {
     for (size_t i = 0; i < count; ++i) {
       out[i] ^= INT64_MIN;

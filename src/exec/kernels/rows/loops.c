@@ -7,14 +7,14 @@
 #include "exec/kernels/support/math.h"
 #include "exec/kernels/support/vector.h"
 
-#define STOWI_LANES 8
+#define STOWI_KERNEL_LANES 8
 
-#if defined(STOWI_AVX2)
-#define LOOP_INLINE STOWI_INLINE
-#define TWICE(type, name, parameters, arguments)                                  \
-  STOWI_AVX2 static type name##_avx2 parameters { return name##_body arguments; } \
-  static type name##_best parameters {                                            \
-    return STOWI_HAS_AVX2 ? name##_avx2 arguments : name##_body arguments;        \
+#if defined(STOWI_KERNEL_AVX2)
+#define LOOP_INLINE STOWI_KERNEL_INLINE
+#define TWICE(type, name, parameters, arguments)                                         \
+  STOWI_KERNEL_AVX2 static type name##_avx2 parameters { return name##_body arguments; } \
+  static type name##_best parameters {                                                   \
+    return STOWI_KERNEL_HAS_AVX2 ? name##_avx2 arguments : name##_body arguments;        \
   }
 #else
 #define LOOP_INLINE static inline
@@ -22,14 +22,14 @@
   static type name##_best parameters { return name##_body arguments; }
 #endif
 
-LOOP_INLINE double stowi_add_lanes(const double* lanes) {
+LOOP_INLINE double stowi_kernel_add_lanes(const double* lanes) {
   return ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) +
          ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]));
 }
 
 #define REAL float
 #define BODY(name) name##_f32_body
-#define EXP stowi_expf
+#define EXP stowi_kernel_expf
 #include "exec/kernels/rows/loops_body.h"
 #undef REAL
 #undef BODY
@@ -54,39 +54,41 @@ TWICE(float, affine_f32,
       (const float* in, size_t count, float center, float factor, float shift, float* out),
       (in, count, center, factor, shift, out))
 
-double stowi_sum_f32(const float* in, size_t count) { return sum_f32_best(in, count); }
-double stowi_sum_f64(const double* in, size_t count) { return sum_f64_best(in, count); }
+double stowi_kernel_sum_f32(const float* in, size_t count) { return sum_f32_best(in, count); }
+double stowi_kernel_sum_f64(const double* in, size_t count) { return sum_f64_best(in, count); }
 
-double stowi_squares_f32(const float* in, size_t count, double center) {
+double stowi_kernel_squares_f32(const float* in, size_t count, double center) {
   return squares_f32_best(in, count, center);
 }
 
-double stowi_squares_f64(const double* in, size_t count, double center) {
+double stowi_kernel_squares_f64(const double* in, size_t count, double center) {
   return squares_f64_best(in, count, center);
 }
 
-float stowi_most_f32(const float* in, size_t count, float most) {
+float stowi_kernel_most_f32(const float* in, size_t count, float most) {
   return most_f32_best(in, count, most);
 }
 
-double stowi_most_f64(const double* in, size_t count, double most) {
+double stowi_kernel_most_f64(const double* in, size_t count, double most) {
   return most_f64_best(in, count, most);
 }
 
-void stowi_exps_f32(const float* in, size_t count, const float* most, size_t step, float* out) {
+void stowi_kernel_exps_f32(const float* in, size_t count, const float* most, size_t step,
+                           float* out) {
   (void)exps_f32_best(in, count, most, step, out);
 }
 
-void stowi_exps_f64(const double* in, size_t count, const double* most, size_t step, double* out) {
+void stowi_kernel_exps_f64(const double* in, size_t count, const double* most, size_t step,
+                           double* out) {
   (void)exps_f64_body(in, count, most, step, out);
 }
 
-void stowi_affine_f32(const float* in, size_t count, float center, float factor, float shift,
-                      float* out) {
+void stowi_kernel_affine_f32(const float* in, size_t count, float center, float factor, float shift,
+                             float* out) {
   (void)affine_f32_best(in, count, center, factor, shift, out);
 }
 
-void stowi_affine_f64(const double* in, size_t count, double center, double factor, double shift,
-                      double* out) {
+void stowi_kernel_affine_f64(const double* in, size_t count, double center, double factor,
+                             double shift, double* out) {
   (void)affine_f64_body(in, count, center, factor, shift, out);
 }

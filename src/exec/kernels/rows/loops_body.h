@@ -1,24 +1,24 @@
 // The text of loops.c for one type of number: BODY(name) is the name for that type.
 
 LOOP_INLINE double BODY(sum)(const REAL* in, size_t count) {
-  double lanes[STOWI_LANES] = {0};
+  double lanes[STOWI_KERNEL_LANES] = {0};
   size_t i = 0;
-  for (; i + STOWI_LANES <= count; i += STOWI_LANES) {
-    for (size_t k = 0; k < STOWI_LANES; ++k) {
+  for (; i + STOWI_KERNEL_LANES <= count; i += STOWI_KERNEL_LANES) {
+    for (size_t k = 0; k < STOWI_KERNEL_LANES; ++k) {
       lanes[k] += (double)in[i + k];
     }
   }
   for (size_t k = 0; i + k < count; ++k) {
     lanes[k] += (double)in[i + k];
   }
-  return stowi_add_lanes(lanes);
+  return stowi_kernel_add_lanes(lanes);
 }
 
 LOOP_INLINE double BODY(squares)(const REAL* in, size_t count, double center) {
-  double lanes[STOWI_LANES] = {0};
+  double lanes[STOWI_KERNEL_LANES] = {0};
   size_t i = 0;
-  for (; i + STOWI_LANES <= count; i += STOWI_LANES) {
-    for (size_t k = 0; k < STOWI_LANES; ++k) {
+  for (; i + STOWI_KERNEL_LANES <= count; i += STOWI_KERNEL_LANES) {
+    for (size_t k = 0; k < STOWI_KERNEL_LANES; ++k) {
       double from = (double)in[i + k] - center;
       lanes[k] += from * from;
     }
@@ -27,17 +27,17 @@ LOOP_INLINE double BODY(squares)(const REAL* in, size_t count, double center) {
     double from = (double)in[i + k] - center;
     lanes[k] += from * from;
   }
-  return stowi_add_lanes(lanes);
+  return stowi_kernel_add_lanes(lanes);
 }
 
 LOOP_INLINE REAL BODY(most)(const REAL* in, size_t count, REAL most) {
-  REAL lanes[STOWI_LANES];
-  for (size_t k = 0; k < STOWI_LANES; ++k) {
+  REAL lanes[STOWI_KERNEL_LANES];
+  for (size_t k = 0; k < STOWI_KERNEL_LANES; ++k) {
     lanes[k] = most;
   }
   size_t i = 0;
-  for (; i + STOWI_LANES <= count; i += STOWI_LANES) {
-    for (size_t k = 0; k < STOWI_LANES; ++k) {
+  for (; i + STOWI_KERNEL_LANES <= count; i += STOWI_KERNEL_LANES) {
+    for (size_t k = 0; k < STOWI_KERNEL_LANES; ++k) {
       REAL x = in[i + k];
       lanes[k] = ((x > lanes[k]) | (x != x)) ? x : lanes[k];
     }
@@ -46,7 +46,7 @@ LOOP_INLINE REAL BODY(most)(const REAL* in, size_t count, REAL most) {
     REAL x = in[i + k];
     lanes[k] = ((x > lanes[k]) | (x != x)) ? x : lanes[k];
   }
-  for (size_t k = 0; k < STOWI_LANES; ++k) {
+  for (size_t k = 0; k < STOWI_KERNEL_LANES; ++k) {
     most = ((lanes[k] > most) | (lanes[k] != lanes[k])) ? lanes[k] : most;
   }
   return most;

@@ -4,8 +4,9 @@
 
 #include "exec/kernels/rows/reals.h"
 
-stowi_param stowi_param_of(const stow_tensor* tensor, const stow_tensor* x, size_t row) {
-  stowi_param param = {.tensor = tensor, .rank = x->rank, .is_whole = true, .period = 1};
+stowi_kernel_param stowi_kernel_param_of(const stow_tensor* tensor, const stow_tensor* x,
+                                         size_t row) {
+  stowi_kernel_param param = {.tensor = tensor, .rank = x->rank, .is_whole = true, .period = 1};
   if (tensor == NULL) {
     return param;
   }
@@ -25,7 +26,7 @@ stowi_param stowi_param_of(const stow_tensor* tensor, const stow_tensor* x, size
   return param;
 }
 
-static size_t offset_of(const stowi_param* param, size_t i) {
+static size_t offset_of(const stowi_kernel_param* param, size_t i) {
   size_t offset = 0;
   for (uint32_t d = param->rank; d-- > 0;) {
     offset += i % param->dims[d] * param->strides[d];
@@ -34,31 +35,31 @@ static size_t offset_of(const stowi_param* param, size_t i) {
   return offset;
 }
 
-const float* stowi_param_f32(const stowi_param* param, size_t first, size_t count, float fallback,
-                             float* room) {
+const float* stowi_kernel_param_f32(const stowi_kernel_param* param, size_t first, size_t count,
+                                    float fallback, float* room) {
   const stow_tensor* tensor = param->tensor;
   if (tensor != NULL && param->is_whole) {
-    return stowi_view_f32(tensor->dtype, tensor->data, first % param->period, count, room);
+    return stowi_kernel_view_f32(tensor->dtype, tensor->data, first % param->period, count, room);
   }
   for (size_t i = 0; i < count; ++i) {
     room[i] = fallback;
     if (tensor != NULL) {
-      stowi_load_f32(tensor->dtype, tensor->data, offset_of(param, first + i), 1, &room[i]);
+      stowi_kernel_load_f32(tensor->dtype, tensor->data, offset_of(param, first + i), 1, &room[i]);
     }
   }
   return room;
 }
 
-const double* stowi_param_f64(const stowi_param* param, size_t first, size_t count, double fallback,
-                              double* room) {
+const double* stowi_kernel_param_f64(const stowi_kernel_param* param, size_t first, size_t count,
+                                     double fallback, double* room) {
   const stow_tensor* tensor = param->tensor;
   if (tensor != NULL && param->is_whole) {
-    return stowi_view_f64(tensor->dtype, tensor->data, first % param->period, count, room);
+    return stowi_kernel_view_f64(tensor->dtype, tensor->data, first % param->period, count, room);
   }
   for (size_t i = 0; i < count; ++i) {
     room[i] = fallback;
     if (tensor != NULL) {
-      stowi_load_f64(tensor->dtype, tensor->data, offset_of(param, first + i), 1, &room[i]);
+      stowi_kernel_load_f64(tensor->dtype, tensor->data, offset_of(param, first + i), 1, &room[i]);
     }
   }
   return room;

@@ -3,20 +3,20 @@
 
 // |count| elements of |data| from |first| on, at most a block: in their place where they are REALs
 // already, else in |room|.
-static inline const REAL* OF(stowi_view)(stow_dtype dtype, const void* data, size_t first,
-                                         size_t count, REAL* room) {
+static inline const REAL* OF(stowi_kernel_view)(stow_dtype dtype, const void* data, size_t first,
+                                                size_t count, REAL* room) {
   if (dtype == REAL_DTYPE) {
     return (const REAL*)data + first;
   }
-  OF(stowi_load)(dtype, data, first, count, room);
+  OF(stowi_kernel_load)(dtype, data, first, count, room);
   return room;
 }
 
-static inline void OF(stowi_put)(stow_dtype dtype, void* data, size_t first, size_t count,
-                                 const REAL* in) {
+static inline void OF(stowi_kernel_put)(stow_dtype dtype, void* data, size_t first, size_t count,
+                                        const REAL* in) {
   if (dtype == REAL_DTYPE) {
     memcpy((REAL*)data + first, in, count * sizeof(REAL));
   } else {
-    OF(stowi_store)(dtype, data, first, count, in);
+    OF(stowi_kernel_store)(dtype, data, first, count, in);
   }
 }

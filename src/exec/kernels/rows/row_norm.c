@@ -1,7 +1,7 @@
 // layer_norm and rms_norm over the last dims, and skip_norm, which does the same to a sum of
 // tensors. Three passes over a row (two without a mean): mean, mean square of what is left, result.
-// Sums are doubles. The sum of skip_norm is added up anew in each pass, which costs less than the
-// memory that would keep it, and lets all results lie over operands.
+// Sums are doubles. The sum of skip_norm is recomputed in each pass, which costs less than the
+// memory that would keep it, and lets all results be in place of operands.
 #include "exec/kernels/rows/axes.h"
 #include "exec/kernels/rows/params.h"
 #include "exec/kernels/rows/reals.h"
@@ -9,10 +9,10 @@
 
 typedef struct job {
   const stow_tensor* x;
-  stowi_param skip;
-  stowi_param bias;  // of the sum
-  stowi_param scale;
-  stowi_param shift;
+  stowi_kernel_param skip;
+  stowi_kernel_param bias;  // of the sum
+  stowi_kernel_param scale;
+  stowi_kernel_param shift;
   const stow_tensor* y;
   const stow_tensor* means;    // these three may be NULL
   const stow_tensor* factors;  // 1 / deviation
@@ -50,10 +50,10 @@ static void rows_task(void* user, size_t begin, size_t end, uint32_t worker) {
       normalize_f32(j, first, m);
     }
     if (j->means != NULL) {
-      stowi_store_f64(j->means->dtype, j->means->data, r, 1, &m.mean);
+      stowi_kernel_store_f64(j->means->dtype, j->means->data, r, 1, &m.mean);
     }
     if (j->factors != NULL) {
-      stowi_store_f64(j->factors->dtype, j->factors->data, r, 1, &m.factor);
+      stowi_kernel_store_f64(j->factors->dtype, j->factors->data, r, 1, &m.factor);
     }
   }
 }
@@ -63,8 +63,9 @@ static stow_status check(const stow_kernel_call* call) {
   for (size_t k = 0; k < call->operand_count; ++k) {
     const stow_tensor* operand = call->operands[k];
     stow_status status =
-        operand == NULL ? STOW_OK
-                        : stowi_need_real(call, operand, k == 0 ? "x" : "scale, shift or skip");
+        operand == NULL
+            ? STOW_OK
+            : stowi_kernel_need_real(call, operand, k == 0 ? "x" : "scale, shift or skip");
     if (status != STOW_OK) {
       return status;
     }
@@ -74,7 +75,7 @@ static stow_status check(const stow_kernel_call* call) {
 
 static void divide(const stow_kernel_call* call, job* j, size_t rows) {
   if (j->count != 0) {
-    stow_kernel_split(call, rows, stowi_grain_of(j->count * 3), rows_task, j);
+    stow_kernel_split(call, rows, stowi_kernel_grain_of(j->count * 3), rows_task, j);
   }
 }
 
@@ -83,18 +84,18 @@ static void divide(const stow_kernel_call* call, job* j, size_t rows) {
 
 static stow_status run_row_norm(stow_kernel_call* call, bool is_rms) {
   const stow_tensor* x = call->operands[0];
-  stowi_rows rows;
+  stowi_kernel_rows rows;
   stow_status status = check(call);
   if (status == STOW_OK) {
-    status = stowi_rows_of(call, x, -1, &rows);
+    status = stowi_kernel_rows_of(call, x, -1, &rows);
   }
   if (status != STOW_OK) {
     return status;
   }
   size_t count = rows.count * rows.inner;
   job j = {.x = x,
-           .scale = stowi_param_of(stow_kernel_operand(call, 1), x, count),
-           .shift = stowi_param_of(stow_kernel_operand(call, 2), x, count),
+           .scale = stowi_kernel_param_of(stow_kernel_operand(call, 1), x, count),
+           .shift = stowi_kernel_param_of(stow_kernel_operand(call, 2), x, count),
            .y = call->results[0],
            .means = stow_kernel_result(call, 1),
            .factors = stow_kernel_result(call, 2),
@@ -114,12 +115,12 @@ static stow_status run_skip_norm(stow_kernel_call* call) {
   if (status != STOW_OK) {
     return status;
   }
-  stowi_rows rows = stowi_rows_along(x, x->rank - 1);
+  stowi_kernel_rows rows = stowi_kernel_rows_along(x, x->rank - 1);
   job j = {.x = x,
-           .skip = stowi_param_of(stow_kernel_operand(call, 1), x, rows.count),
-           .scale = stowi_param_of(stow_kernel_operand(call, 2), x, rows.count),
-           .shift = stowi_param_of(stow_kernel_operand(call, 3), x, rows.count),
-           .bias = stowi_param_of(stow_kernel_operand(call, 4), x, rows.count),
+           .skip = stowi_kernel_param_of(stow_kernel_operand(call, 1), x, rows.count),
+           .scale = stowi_kernel_param_of(stow_kernel_operand(call, 2), x, rows.count),
+           .shift = stowi_kernel_param_of(stow_kernel_operand(call, 3), x, rows.count),
+           .bias = stowi_kernel_param_of(stow_kernel_operand(call, 4), x, rows.count),
            .y = call->results[0],
            .means = stow_kernel_result(call, 1),
            .factors = stow_kernel_result(call, 2),

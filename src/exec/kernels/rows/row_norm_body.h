@@ -2,17 +2,17 @@
 
 // Elements |at| … of a row: x, or the sum of x, skip and bias.
 static const REAL* OF(load_sum)(const job* j, size_t at, size_t count, REAL* room) {
-  REAL skip_room[STOWI_BLOCK];
-  const REAL* x = OF(stowi_view)(j->x->dtype, j->x->data, at, count, room);
+  REAL skip_room[STOWI_KERNEL_BLOCK];
+  const REAL* x = OF(stowi_kernel_view)(j->x->dtype, j->x->data, at, count, room);
   if (j->skip.tensor == NULL) {
     return x;
   }
-  const REAL* skip = OF(stowi_param)(&j->skip, at, count, 0, skip_room);
+  const REAL* skip = OF(stowi_kernel_param)(&j->skip, at, count, 0, skip_room);
   for (size_t i = 0; i < count; ++i) {
     room[i] = x[i] + skip[i];
   }
   if (j->bias.tensor != NULL) {
-    const REAL* bias = OF(stowi_param)(&j->bias, at, count, 0, skip_room);
+    const REAL* bias = OF(stowi_kernel_param)(&j->bias, at, count, 0, skip_room);
     for (size_t i = 0; i < count; ++i) {
       room[i] += bias[i];
     }
@@ -22,50 +22,50 @@ static const REAL* OF(load_sum)(const job* j, size_t at, size_t count, REAL* roo
 
 // The mean of the row (0 where only its length counts) and 1 / deviation.
 static moments OF(measure)(const job* j, size_t first) {
-  REAL room[STOWI_BLOCK];
+  REAL room[STOWI_KERNEL_BLOCK];
   double sum = 0;
-  for (size_t i = 0; !j->is_rms && i < j->count; i += STOWI_BLOCK) {
-    size_t count = stowi_smaller(STOWI_BLOCK, j->count - i);
-    sum += OF(stowi_sum)(OF(load_sum)(j, first + i, count, room), count);
+  for (size_t i = 0; !j->is_rms && i < j->count; i += STOWI_KERNEL_BLOCK) {
+    size_t count = stowi_kernel_smaller(STOWI_KERNEL_BLOCK, j->count - i);
+    sum += OF(stowi_kernel_sum)(OF(load_sum)(j, first + i, count, room), count);
   }
   double mean = sum / (double)j->count;
   double squares = 0;
-  for (size_t i = 0; i < j->count; i += STOWI_BLOCK) {
-    size_t count = stowi_smaller(STOWI_BLOCK, j->count - i);
-    squares += OF(stowi_squares)(OF(load_sum)(j, first + i, count, room), count, mean);
+  for (size_t i = 0; i < j->count; i += STOWI_KERNEL_BLOCK) {
+    size_t count = stowi_kernel_smaller(STOWI_KERNEL_BLOCK, j->count - i);
+    squares += OF(stowi_kernel_squares)(OF(load_sum)(j, first + i, count, room), count, mean);
   }
   return (moments){mean, 1 / sqrt(squares / (double)j->count + j->epsilon)};
 }
 
 static void OF(scale)(const job* j, size_t at, size_t count, moments m, const REAL* in, REAL* out) {
-  REAL room[STOWI_BLOCK];
-  OF(stowi_affine)(in, count, (REAL)m.mean, (REAL)m.factor, 0, out);
+  REAL room[STOWI_KERNEL_BLOCK];
+  OF(stowi_kernel_affine)(in, count, (REAL)m.mean, (REAL)m.factor, 0, out);
   if (j->scale.tensor != NULL) {
-    const REAL* scale = OF(stowi_param)(&j->scale, at, count, 1, room);
+    const REAL* scale = OF(stowi_kernel_param)(&j->scale, at, count, 1, room);
     for (size_t i = 0; i < count; ++i) {
       out[i] *= scale[i];
     }
   }
   if (j->shift.tensor != NULL) {
-    const REAL* shift = OF(stowi_param)(&j->shift, at, count, 0, room);
+    const REAL* shift = OF(stowi_kernel_param)(&j->shift, at, count, 0, room);
     for (size_t i = 0; i < count; ++i) {
       out[i] += shift[i];
     }
   }
 }
 
-// Of a block everything is read before anything is written: y and the sums may lie over what is
-// read.
+// Of a block everything is read before anything is written: y and the sums may be in place of what
+// is read.
 static void OF(normalize)(const job* j, size_t first, moments m) {
-  REAL room[STOWI_BLOCK];
-  REAL out[STOWI_BLOCK];
-  for (size_t i = 0; i < j->count; i += STOWI_BLOCK) {
-    size_t count = stowi_smaller(STOWI_BLOCK, j->count - i);
+  REAL room[STOWI_KERNEL_BLOCK];
+  REAL out[STOWI_KERNEL_BLOCK];
+  for (size_t i = 0; i < j->count; i += STOWI_KERNEL_BLOCK) {
+    size_t count = stowi_kernel_smaller(STOWI_KERNEL_BLOCK, j->count - i);
     const REAL* in = OF(load_sum)(j, first + i, count, room);
     OF(scale)(j, first + i, count, m, in, out);
     if (j->sums != NULL) {
-      OF(stowi_put)(j->sums->dtype, j->sums->data, first + i, count, in);
+      OF(stowi_kernel_put)(j->sums->dtype, j->sums->data, first + i, count, in);
     }
-    OF(stowi_put)(j->y->dtype, j->y->data, first + i, count, out);
+    OF(stowi_kernel_put)(j->y->dtype, j->y->data, first + i, count, out);
   }
 }

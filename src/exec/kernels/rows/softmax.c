@@ -1,6 +1,6 @@
 // softmax and log_softmax: exp(x - max) / sum, so that nothing overflows. Three passes over a row.
 // Where the axis is the last, a row is walked block by block; else neighbouring rows are walked
-// together, so that the inner loop is over elements that lie together all the same.
+// together, so that the inner loop is over elements that are contiguous all the same.
 //
 // In f32 and along the last axis exponentials are kept in y between passes; elsewhere they are
 // computed twice, which spares both scratch and a second rounding of f16.
@@ -13,7 +13,7 @@ typedef struct job {
   stow_dtype dtype;
   const void* x;
   void* y;
-  stowi_rows rows;
+  stowi_kernel_rows rows;
   bool is_log;
 } job;
 
@@ -48,7 +48,7 @@ static void strips_task(void* user, size_t begin, size_t end, uint32_t worker) {
   const job* j = user;
   (void)worker;
   for (size_t i = begin; i < end; ++i) {
-    stowi_strip strip = stowi_strip_at(&j->rows, i);
+    stowi_kernel_strip strip = stowi_kernel_strip_at(&j->rows, i);
     if (j->dtype == STOW_F64) {
       strip_f64(j, strip.first, strip.width);
     } else {
@@ -57,28 +57,28 @@ static void strips_task(void* user, size_t begin, size_t end, uint32_t worker) {
   }
 }
 
-void stowi_softmax(const stow_kernel_call* call, const stow_tensor* x, const stow_tensor* y,
-                   stowi_rows rows, bool is_log) {
+void stowi_kernel_softmax(const stow_kernel_call* call, const stow_tensor* x, const stow_tensor* y,
+                          stowi_kernel_rows rows, bool is_log) {
   job j = {x->dtype, x->data, y->data, rows, is_log};
   if (rows.count == 0) {
     return;
   }
   if (rows.inner == 1) {
-    stow_kernel_split(call, rows.outer, stowi_grain_of(rows.count * 4), rows_task, &j);
+    stow_kernel_split(call, rows.outer, stowi_kernel_grain_of(rows.count * 4), rows_task, &j);
   } else {
-    stowi_split_strips(call, &rows, 4, strips_task, &j);
+    stowi_kernel_split_strips(call, &rows, 4, strips_task, &j);
   }
 }
 
 static stow_status run(stow_kernel_call* call, bool is_log) {
   const stow_tensor* x = call->operands[0];
-  stowi_rows rows;
-  stow_status status = stowi_need_real(call, x, "x");
+  stowi_kernel_rows rows;
+  stow_status status = stowi_kernel_need_real(call, x, "x");
   if (status == STOW_OK) {
-    status = stowi_rows_from(call, x, &rows);
+    status = stowi_kernel_rows_from(call, x, &rows);
   }
   if (status == STOW_OK) {
-    stowi_softmax(call, x, call->results[0], rows, is_log);
+    stowi_kernel_softmax(call, x, call->results[0], rows, is_log);
   }
   return status;
 }

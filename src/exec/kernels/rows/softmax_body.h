@@ -14,49 +14,49 @@ static inline void OF(multiply)(const REAL* in, size_t count, REAL factor, REAL*
 
 // The sum of exp(x - most) of a row; where |keeps|, these are written to y.
 static double OF(sum_exps)(const job* j, size_t first, REAL most, bool keeps) {
-  REAL room[STOWI_BLOCK];
-  REAL out[STOWI_BLOCK];
+  REAL room[STOWI_KERNEL_BLOCK];
+  REAL out[STOWI_KERNEL_BLOCK];
   double sum = 0;
-  for (size_t i = 0; i < j->rows.count; i += STOWI_BLOCK) {
-    size_t count = stowi_smaller(STOWI_BLOCK, j->rows.count - i);
-    const REAL* in = OF(stowi_view)(j->dtype, j->x, first + i, count, room);
-    OF(stowi_exps)(in, count, &most, 0, out);
-    sum += OF(stowi_sum)(out, count);
+  for (size_t i = 0; i < j->rows.count; i += STOWI_KERNEL_BLOCK) {
+    size_t count = stowi_kernel_smaller(STOWI_KERNEL_BLOCK, j->rows.count - i);
+    const REAL* in = OF(stowi_kernel_view)(j->dtype, j->x, first + i, count, room);
+    OF(stowi_kernel_exps)(in, count, &most, 0, out);
+    sum += OF(stowi_kernel_sum)(out, count);
     if (keeps) {
-      OF(stowi_put)(j->dtype, j->y, first + i, count, out);
+      OF(stowi_kernel_put)(j->dtype, j->y, first + i, count, out);
     }
   }
   return sum;
 }
 
 static void OF(finish_row)(const job* j, size_t first, REAL most, double sum, bool keeps) {
-  REAL room[STOWI_BLOCK];
-  REAL out[STOWI_BLOCK];
+  REAL room[STOWI_KERNEL_BLOCK];
+  REAL out[STOWI_KERNEL_BLOCK];
   REAL factor = (REAL)(1 / sum);
   REAL log_sum = j->is_log ? (REAL)log(sum) : 0;
-  for (size_t i = 0; i < j->rows.count; i += STOWI_BLOCK) {
-    size_t count = stowi_smaller(STOWI_BLOCK, j->rows.count - i);
-    const REAL* in = OF(stowi_view)(j->dtype, keeps ? j->y : j->x, first + i, count, room);
+  for (size_t i = 0; i < j->rows.count; i += STOWI_KERNEL_BLOCK) {
+    size_t count = stowi_kernel_smaller(STOWI_KERNEL_BLOCK, j->rows.count - i);
+    const REAL* in = OF(stowi_kernel_view)(j->dtype, keeps ? j->y : j->x, first + i, count, room);
     if (j->is_log) {
       OF(subtract)(in, count, most, log_sum, out);
     } else if (keeps) {
       OF(multiply)(in, count, factor, out);
     } else {
-      OF(stowi_exps)(in, count, &most, 0, out);
+      OF(stowi_kernel_exps)(in, count, &most, 0, out);
       OF(multiply)(out, count, factor, out);
     }
-    OF(stowi_put)(j->dtype, j->y, first + i, count, out);
+    OF(stowi_kernel_put)(j->dtype, j->y, first + i, count, out);
   }
 }
 
-// Elements that lie together.
+// Elements that are contiguous.
 static void OF(row)(const job* j, size_t first) {
-  REAL room[STOWI_BLOCK];
+  REAL room[STOWI_KERNEL_BLOCK];
   REAL most = -(REAL)INFINITY;
-  for (size_t i = 0; i < j->rows.count; i += STOWI_BLOCK) {
-    size_t count = stowi_smaller(STOWI_BLOCK, j->rows.count - i);
-    const REAL* in = OF(stowi_view)(j->dtype, j->x, first + i, count, room);
-    most = OF(stowi_most)(in, count, most);
+  for (size_t i = 0; i < j->rows.count; i += STOWI_KERNEL_BLOCK) {
+    size_t count = stowi_kernel_smaller(STOWI_KERNEL_BLOCK, j->rows.count - i);
+    const REAL* in = OF(stowi_kernel_view)(j->dtype, j->x, first + i, count, room);
+    most = OF(stowi_kernel_most)(in, count, most);
   }
   bool keeps = !j->is_log && j->dtype == REAL_DTYPE;
   double sum = OF(sum_exps)(j, first, most, keeps);
@@ -67,12 +67,12 @@ static void OF(row)(const job* j, size_t first) {
 // Neighbouring rows, at most a block of them, all at once
 
 static void OF(strip_most)(const job* j, size_t first, size_t width, REAL* most) {
-  REAL room[STOWI_BLOCK];
+  REAL room[STOWI_KERNEL_BLOCK];
   for (size_t k = 0; k < width; ++k) {
     most[k] = -(REAL)INFINITY;
   }
   for (size_t i = 0; i < j->rows.count; ++i) {
-    const REAL* in = OF(stowi_view)(j->dtype, j->x, first + i * j->rows.inner, width, room);
+    const REAL* in = OF(stowi_kernel_view)(j->dtype, j->x, first + i * j->rows.inner, width, room);
     for (size_t k = 0; k < width; ++k) {
       most[k] = ((in[k] > most[k]) | (in[k] != in[k])) ? in[k] : most[k];
     }
@@ -80,16 +80,16 @@ static void OF(strip_most)(const job* j, size_t first, size_t width, REAL* most)
 }
 
 static void OF(strip_exps)(const job* j, size_t at, size_t width, const REAL* most, REAL* out) {
-  REAL room[STOWI_BLOCK];
-  const REAL* in = OF(stowi_view)(j->dtype, j->x, at, width, room);
-  OF(stowi_exps)(in, width, most, 1, out);
+  REAL room[STOWI_KERNEL_BLOCK];
+  const REAL* in = OF(stowi_kernel_view)(j->dtype, j->x, at, width, room);
+  OF(stowi_kernel_exps)(in, width, most, 1, out);
 }
 
 static void OF(strip_finish)(const job* j, size_t at, size_t width, const REAL* most,
                              const double* sums, REAL* out) {
-  REAL room[STOWI_BLOCK];
+  REAL room[STOWI_KERNEL_BLOCK];
   if (j->is_log) {
-    const REAL* in = OF(stowi_view)(j->dtype, j->x, at, width, room);
+    const REAL* in = OF(stowi_kernel_view)(j->dtype, j->x, at, width, room);
     for (size_t k = 0; k < width; ++k) {
       out[k] = in[k] - most[k] - (REAL)sums[k];
     }
@@ -99,13 +99,13 @@ static void OF(strip_finish)(const job* j, size_t at, size_t width, const REAL* 
       out[k] *= (REAL)sums[k];
     }
   }
-  OF(stowi_put)(j->dtype, j->y, at, width, out);
+  OF(stowi_kernel_put)(j->dtype, j->y, at, width, out);
 }
 
 static void OF(strip)(const job* j, size_t first, size_t width) {
-  REAL most[STOWI_BLOCK];
-  REAL out[STOWI_BLOCK];
-  double sums[STOWI_BLOCK] = {0};
+  REAL most[STOWI_KERNEL_BLOCK];
+  REAL out[STOWI_KERNEL_BLOCK];
+  double sums[STOWI_KERNEL_BLOCK] = {0};
   OF(strip_most)(j, first, width, most);
   for (size_t i = 0; i < j->rows.count; ++i) {
     OF(strip_exps)(j, first + i * j->rows.inner, width, most, out);

@@ -1,7 +1,7 @@
 // split_gelu: x + bias in two halves of the last dim, the left one times gelu of the right one. One
-// pass in ascending order. The result may lie over x, where row r begins at half the place that x's
-// row has: a block of both halves is read before it is written, and what is written there has been
-// read before. Rows are divided only where the result lies elsewhere.
+// pass in ascending order. The result may be in place of x, where row r begins at half the place
+// that x's row has: a block of both halves is read before it is written, and what is written there
+// has been read before. Rows are divided only where the result lies elsewhere.
 #include "exec/kernels/rows/axes.h"
 #include "exec/kernels/rows/params.h"
 #include "exec/kernels/rows/reals.h"
@@ -9,15 +9,15 @@
 
 typedef struct job {
   const stow_tensor* x;
-  stowi_param bias;
+  stowi_kernel_param bias;
   const stow_tensor* y;
   size_t half;
 } job;
 
 static void load_sum(const job* j, size_t at, size_t count, double* out) {
-  double room[STOWI_BLOCK];
-  const double* bias = stowi_param_f64(&j->bias, at, count, 0, room);
-  stowi_load_f64(j->x->dtype, j->x->data, at, count, out);
+  double room[STOWI_KERNEL_BLOCK];
+  const double* bias = stowi_kernel_param_f64(&j->bias, at, count, 0, room);
+  stowi_kernel_load_f64(j->x->dtype, j->x->data, at, count, out);
   for (size_t i = 0; i < count; ++i) {
     out[i] += bias[i];
   }
@@ -25,39 +25,41 @@ static void load_sum(const job* j, size_t at, size_t count, double* out) {
 
 static double gelu(stow_dtype dtype, double x) {
   double root_half = 0.70710678118654752440;
-  double bell = dtype == STOW_F64 ? erf(x * root_half) : (double)stowi_erff((float)(x * root_half));
+  double bell =
+      dtype == STOW_F64 ? erf(x * root_half) : (double)stowi_kernel_erff((float)(x * root_half));
   return 0.5 * x * (1 + bell);
 }
 
 static void rows_task(void* user, size_t begin, size_t end, uint32_t worker) {
   const job* j = user;
-  double left[STOWI_BLOCK];
-  double right[STOWI_BLOCK];
+  double left[STOWI_KERNEL_BLOCK];
+  double right[STOWI_KERNEL_BLOCK];
   (void)worker;
   for (size_t r = begin; r < end; ++r) {
-    for (size_t i = 0; i < j->half; i += STOWI_BLOCK) {
-      size_t count = stowi_smaller(STOWI_BLOCK, j->half - i);
+    for (size_t i = 0; i < j->half; i += STOWI_KERNEL_BLOCK) {
+      size_t count = stowi_kernel_smaller(STOWI_KERNEL_BLOCK, j->half - i);
       size_t at = 2 * r * j->half + i;
       load_sum(j, at, count, left);
       load_sum(j, at + j->half, count, right);
       for (size_t k = 0; k < count; ++k) {
         left[k] *= gelu(j->x->dtype, right[k]);
       }
-      stowi_store_f64(j->y->dtype, j->y->data, r * j->half + i, count, left);
+      stowi_kernel_store_f64(j->y->dtype, j->y->data, r * j->half + i, count, left);
     }
   }
 }
 
 static stow_status run_split_gelu(stow_kernel_call* call) {
   const stow_tensor* x = call->operands[0];
-  stow_status status = stowi_need_real(call, x, "x");
+  stow_status status = stowi_kernel_need_real(call, x, "x");
   if (status != STOW_OK || stow_tensor_elements(call->results[0]) == 0) {
     return status;
   }
-  stowi_rows rows = stowi_rows_along(x, x->rank - 1);
-  job j = {x, stowi_param_of(call->operands[1], x, rows.count), call->results[0], rows.count / 2};
-  if (stowi_is_divisible(call)) {
-    stow_kernel_split(call, rows.outer, stowi_grain_of(rows.count * 4), rows_task, &j);
+  stowi_kernel_rows rows = stowi_kernel_rows_along(x, x->rank - 1);
+  job j = {x, stowi_kernel_param_of(call->operands[1], x, rows.count), call->results[0],
+           rows.count / 2};
+  if (stowi_kernel_is_divisible(call)) {
+    stow_kernel_split(call, rows.outer, stowi_kernel_grain_of(rows.count * 4), rows_task, &j);
   } else {
     rows_task(&j, 0, rows.outer, 0);
   }

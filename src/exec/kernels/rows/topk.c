@@ -1,5 +1,5 @@
 // topk: the k best of each row, best first. A heap keeps the k best so far with the worst on top,
-// then is taken apart from the worst to the best: O(n log k) for a row, k entries of scratch for
+// then is emptied from the worst to the best: O(n log k) for a row, k entries of scratch for
 // each worker. Of equal elements the one with the lower index is better; NaN is larger than all.
 #include <string.h>
 
@@ -18,7 +18,7 @@ typedef struct job {
   const stow_tensor* x;
   const stow_tensor* values;
   const stow_tensor* indices;
-  stowi_rows rows;
+  stowi_kernel_rows rows;
   size_t k;
   bool is_smallest;
   entry* scratch;
@@ -70,11 +70,11 @@ static void take(entry* heap, size_t k, entry taken) {
 
 // The smallest are the largest of keys that are turned over.
 static void find(const job* j, size_t first, entry* heap) {
-  int64_t keys[STOWI_BLOCK];
-  size_t step = j->rows.inner == 1 ? STOWI_BLOCK : 1;
+  int64_t keys[STOWI_KERNEL_BLOCK];
+  size_t step = j->rows.inner == 1 ? STOWI_KERNEL_BLOCK : 1;
   for (size_t i = 0; i < j->rows.count; i += step) {
-    size_t count = stowi_smaller(step, j->rows.count - i);
-    stowi_load_keys(j->x, first + i * j->rows.inner, count, INT64_MAX, keys);
+    size_t count = stowi_kernel_smaller(step, j->rows.count - i);
+    stowi_kernel_load_keys(j->x, first + i * j->rows.inner, count, INT64_MAX, keys);
     for (size_t n = 0; n < count; ++n) {
       take(heap, j->k, (entry){j->is_smallest ? ~keys[n] : keys[n], (int64_t)(i + n)});
     }
@@ -91,7 +91,7 @@ static void rows_task(void* user, size_t begin, size_t end, uint32_t worker) {
   const job* j = user;
   entry* heap = j->scratch + worker * j->k;
   size_t inner = j->rows.inner;
-  size_t size = stowi_bits(j->x->dtype) / 8;
+  size_t size = stowi_kernel_bits(j->x->dtype) / 8;
   const char* from = j->x->data;
   char* to = j->values->data;
   int64_t* indices = j->indices->data;
@@ -113,12 +113,13 @@ static stow_status find_k(const stow_kernel_call* call, uint32_t axis, size_t* o
   int64_t most = call->results[0]->dims[axis];
   int64_t k = stow_kernel_int(call, "k", -1);
   if (k < 0) {
-    k = operand == NULL || stow_tensor_elements(operand) == 0 ? most : stowi_int_at(operand, 0);
+    k = operand == NULL || stow_tensor_elements(operand) == 0 ? most
+                                                              : stowi_kernel_int_at(operand, 0);
   }
   int64_t dim = x->rank == 0 ? 1 : x->dims[axis];
   if (k < 0 || k > dim || (x->rank != 0 && k > most)) {
-    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "k is %lld, of %lld elements",
-                            (long long)k, (long long)dim);
+    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
+                            "k is %lld, but there are %lld elements", (long long)k, (long long)dim);
   }
   if (x->rank != 0) {
     call->results[0]->dims[axis] = k;
@@ -130,7 +131,7 @@ static stow_status find_k(const stow_kernel_call* call, uint32_t axis, size_t* o
 
 static stow_status find_axis(const stow_kernel_call* call, uint32_t* out_axis) {
   int64_t number = stow_kernel_int(call, "axis", -1);
-  if (!stowi_find_axis(number, call->operands[0]->rank, out_axis)) {
+  if (!stowi_kernel_find_axis(number, call->operands[0]->rank, out_axis)) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "axis %lld is out of range",
                             (long long)number);
   }
@@ -143,7 +144,7 @@ static stow_status scratch_topk(const stow_kernel_call* call, uint64_t* out_byte
   if (status == STOW_OK) {
     const stow_tensor* values = call->results[0];
     uint64_t k = values->rank == 0 ? 1 : (uint64_t)values->dims[axis];
-    *out_bytes = stowi_times(stowi_times(k, sizeof(entry)), call->workers);
+    *out_bytes = stowi_kernel_times(stowi_kernel_times(k, sizeof(entry)), call->workers);
   }
   return status;
 }
@@ -152,7 +153,7 @@ static stow_status run_topk(stow_kernel_call* call) {
   const stow_tensor* x = call->operands[0];
   uint32_t axis;
   size_t k = 0;
-  stow_status status = stowi_need_keys(call, x);
+  stow_status status = stowi_kernel_need_keys(call, x);
   if (status == STOW_OK) {
     status = find_axis(call, &axis);
   }
@@ -165,12 +166,12 @@ static stow_status run_topk(stow_kernel_call* call) {
   job j = {x,
            call->results[0],
            call->results[1],
-           stowi_rows_along(x, axis),
+           stowi_kernel_rows_along(x, axis),
            k,
            !stow_kernel_bool(call, "largest", true),
            call->scratch};
-  stow_kernel_split(call, j.rows.outer * j.rows.inner, stowi_grain_of(j.rows.count * 4), rows_task,
-                    &j);
+  stow_kernel_split(call, j.rows.outer * j.rows.inner, stowi_kernel_grain_of(j.rows.count * 4),
+                    rows_task, &j);
   return STOW_OK;
 }
 

@@ -7,23 +7,23 @@
 typedef struct job {
   const stow_tensor* x;
   stow_tensor* y;
-  stowi_slide slide;  // of a block over the image; its positions are columns
+  stowi_kernel_slide slide;  // of a block over the image; its positions are columns
 } job;
 
 // Element |at| of channel |plane|.
 static void gather(const job* j, size_t plane, size_t at, double* sum, uint64_t* int_sum) {
-  const stowi_slide* s = &j->slide;
-  bool is_float = stowi_kind(j->x->dtype) == STOW_KIND_FLOAT;
+  const stowi_kernel_slide* s = &j->slide;
+  bool is_float = stowi_kernel_kind(j->x->dtype) == STOW_KIND_FLOAT;
   for (size_t tap = 0; tap < s->taps; ++tap) {
-    int64_t column = stowi_slide_reader(s, at, tap);
+    int64_t column = stowi_kernel_slide_reader(s, at, tap);
     if (column < 0) {
       continue;
     }
     size_t from = (plane * s->taps + tap) * (size_t)j->x->dims[2] + (size_t)column;
     if (is_float) {
-      *sum += stowi_float_at(j->x, from);
+      *sum += stowi_kernel_float_at(j->x, from);
     } else {
-      *int_sum += (uint64_t)stowi_int_at(j->x, from);
+      *int_sum += (uint64_t)stowi_kernel_int_at(j->x, from);
     }
   }
 }
@@ -35,66 +35,68 @@ static void gather_task(void* user, size_t begin, size_t end, uint32_t worker) {
     double sum = 0;
     uint64_t int_sum = 0;
     gather(j, i / j->slide.in_count, i % j->slide.in_count, &sum, &int_sum);
-    if (stowi_kind(j->x->dtype) == STOW_KIND_FLOAT) {
-      stowi_store_f64(j->y->dtype, j->y->data, i, 1, &sum);
+    if (stowi_kernel_kind(j->x->dtype) == STOW_KIND_FLOAT) {
+      stowi_kernel_store_f64(j->y->dtype, j->y->data, i, 1, &sum);
     } else {
       int64_t number = (int64_t)int_sum;
-      stowi_store_i64(j->y->dtype, j->y->data, i, 1, &number);
+      stowi_kernel_store_i64(j->y->dtype, j->y->data, i, 1, &number);
     }
   }
 }
 
 // How many blocks there is room for along dim |i|: bounded before that is computed, and with it.
-static stow_status count_blocks(const stow_kernel_call* call, stowi_slide* s, uint32_t i) {
+static stow_status count_blocks(const stow_kernel_call* call, stowi_kernel_slide* s, uint32_t i) {
   s->out[i] = s->strides[i] = 1;
-  stow_status status = stowi_slide_bound(call, s, i);
+  stow_status status = stowi_kernel_slide_bound(call, s, i);
   if (status != STOW_OK) {
     return status;
   }
   int64_t covered = (s->kernel[i] - 1) * s->dilations[i] + 1;
   int64_t room = s->in[i] + s->begins[i] + s->ends[i] - covered;
-  s->strides[i] = stowi_list_at(call, "strides", i, 1);
+  s->strides[i] = stowi_kernel_list_at(call, "strides", i, 1);
   s->out[i] = room < 0 ? 0 : room / s->strides[i] + 1;
-  return stowi_slide_bound(call, s, i);
+  return stowi_kernel_slide_bound(call, s, i);
 }
 
 static stow_status read_slide(const stow_kernel_call* call, job* j) {
   const stow_tensor* blocks = stow_kernel_operand(call, 2);
-  stowi_slide* s = &j->slide;
-  *s = (stowi_slide){.rank = j->y->rank - 2};
+  stowi_kernel_slide* s = &j->slide;
+  *s = (stowi_kernel_slide){.rank = j->y->rank - 2};
   for (uint32_t i = 0; i < s->rank; ++i) {
     s->in[i] = j->y->dims[2 + i];
-    s->kernel[i] = stowi_int_at(blocks, i);
-    s->dilations[i] = stowi_list_at(call, "dilations", i, 1);
-    s->begins[i] = stowi_list_at(call, "pads", i, 0);
-    s->ends[i] = stowi_list_at(call, "pads", s->rank + i, 0);
+    s->kernel[i] = stowi_kernel_int_at(blocks, i);
+    s->dilations[i] = stowi_kernel_list_at(call, "dilations", i, 1);
+    s->begins[i] = stowi_kernel_list_at(call, "pads", i, 0);
+    s->ends[i] = stowi_kernel_list_at(call, "pads", s->rank + i, 0);
     if (s->kernel[i] < 1 || s->kernel[i] > j->x->dims[1]) {
-      return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                              "block dim %u is %lld, not within 1 and operand 0's dim 1",
-                              (unsigned)i, (long long)s->kernel[i]);
+      return stow_kernel_fail(
+          call, STOW_ERR_INVALID_ARGUMENT,
+          "block dim %u is %lld, which is out of range (1 to dim 1 of operand 0)", (unsigned)i,
+          (long long)s->kernel[i]);
     }
     stow_status status = count_blocks(call, s, i);
     if (status != STOW_OK) {
       return status;
     }
   }
-  stow_status status = stowi_slide_count(call, s);
+  stow_status status = stowi_kernel_slide_count(call, s);
   if (status != STOW_OK) {
     return status;
   }
   if (s->out_count != (size_t)j->x->dims[2] ||
       s->taps * (size_t)j->y->dims[1] != (size_t)j->x->dims[1]) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                            "the image has room for %zu blocks of %zu, operand 0 has other dims",
-                            s->out_count, s->taps);
+                            "the dims of operand 0 do not fit %zu blocks of %zu", s->out_count,
+                            s->taps);
   }
   return STOW_OK;
 }
 
 static stow_status run_col2im(stow_kernel_call* call) {
   job j = {.x = stow_kernel_operand(call, 0), .y = stow_kernel_result(call, 0)};
-  if (stowi_kind(j.x->dtype) == STOW_KIND_COMPLEX || stowi_bits(j.x->dtype) < 8) {
-    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "numbers of whole bytes are needed");
+  if (stowi_kernel_kind(j.x->dtype) == STOW_KIND_COMPLEX || stowi_kernel_bits(j.x->dtype) < 8) {
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
+                            "elements of less than a byte are unsupported");
   }
   stow_status status = read_slide(call, &j);
   if (status == STOW_OK) {

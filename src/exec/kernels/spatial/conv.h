@@ -4,33 +4,26 @@
 
 #include "exec/kernels/spatial/window.h"
 
-typedef struct stowi_conv {
+typedef struct stowi_kernel_conv {
   const stow_kernel_call* call;
   const stow_tensor* x;
   const stow_tensor* w;
   const stow_tensor* bias;    // NULL: none
   const stow_tensor* addend;  // of y's dims, or NULL; y may lie there
   stow_tensor* y;
-  stowi_slide window;
+  stowi_kernel_slide window;
   size_t group;
   size_t in_channels;   // of a group
   size_t out_channels;  // of a group
   size_t depth;         // in_channels × taps: products in an element of y
-} stowi_conv;
+} stowi_kernel_conv;
 
 // Operands x, w, bias and, where |addend| is below SIZE_MAX, the addend at this index.
-stow_status stowi_conv_read(const stow_kernel_call* call, size_t addend, stowi_conv* out);
-uint64_t stowi_conv_scratch(const stowi_conv* c);
-stow_status stowi_conv_run(stowi_conv* c);
+stow_status stowi_kernel_conv_read(const stow_kernel_call* call, size_t addend,
+                                   stowi_kernel_conv* out);
+uint64_t stowi_kernel_conv_scratch(const stowi_kernel_conv* c);
+stow_status stowi_kernel_conv_run(stowi_kernel_conv* c);
 
 // The ways in which it is done.
-
-// Each channel of the result reads one channel of x: f32.
-void stowi_conv_depthwise(stowi_conv* c);
-// f64, a row of y at a time.
-void stowi_conv_double(stowi_conv* c);
-// All others, through products of matrices: f32, f16, bf16.
-uint64_t stowi_conv_panel_scratch(const stowi_conv* c);
-void stowi_conv_panel(stowi_conv* c);
 
 #endif  // STOWAGE_SRC_EXEC_KERNELS_SPATIAL_CONV_H_

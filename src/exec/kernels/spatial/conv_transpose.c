@@ -23,7 +23,7 @@ typedef struct job {
   const stow_tensor* w;
   const stow_tensor* bias;  // NULL: none
   stow_tensor* y;
-  stowi_slide slide;  // of a window over y: its positions are x's elements
+  stowi_kernel_slide slide;  // of a window over y: its positions are x's elements
   size_t group;
   size_t in_channels, out_channels;  // of a group
   size_t positions;                  // in a block
@@ -34,7 +34,7 @@ typedef struct job {
 // Reading
 
 // What is cut off y's beginning along dim |i|; s->ends[i] is what its end has in addition.
-static int64_t begin_of(const stow_kernel_call* call, const stowi_slide* s, uint32_t i) {
+static int64_t begin_of(const stow_kernel_call* call, const stowi_kernel_slide* s, uint32_t i) {
   bool upper = stow_kernel_is(call, "auto_pad", "same_upper");
   bool lower = stow_kernel_is(call, "auto_pad", "same_lower");
   const stow_attr* shape = stow_kernel_attr(call, "output_shape");
@@ -44,7 +44,7 @@ static int64_t begin_of(const stow_kernel_call* call, const stowi_slide* s, uint
   }
   int64_t covered = (s->out[i] - 1) * s->strides[i] + (s->kernel[i] - 1) * s->dilations[i] + 1;
   int64_t total = covered + s->ends[i] - s->in[i];
-  total = stowi_max_i64(total, 0);
+  total = stowi_kernel_max_i64(total, 0);
   return upper ? total / 2 : total - total / 2;
 }
 
@@ -57,44 +57,45 @@ static stow_status read_job(const stow_kernel_call* call, job* j) {
              .group = (size_t)stow_kernel_int(call, "group", 1)};
   j->in_channels = (size_t)j->w->dims[0] / j->group;
   j->out_channels = (size_t)j->w->dims[1];
-  stowi_slide* s = &j->slide;
-  *s = (stowi_slide){.rank = j->x->rank - 2, .batch = j->x->dims[0], .channels = j->y->dims[1]};
+  stowi_kernel_slide* s = &j->slide;
+  *s = (stowi_kernel_slide){
+      .rank = j->x->rank - 2, .batch = j->x->dims[0], .channels = j->y->dims[1]};
   for (uint32_t i = 0; i < s->rank; ++i) {
     s->in[i] = j->y->dims[2 + i];
     s->out[i] = j->x->dims[2 + i];
     s->kernel[i] = j->w->dims[2 + i];
-    s->strides[i] = stowi_list_at(call, "strides", i, 1);
-    s->dilations[i] = stowi_list_at(call, "dilations", i, 1);
-    s->begins[i] = stowi_list_at(call, "pads", i, 0);
-    s->ends[i] = stowi_list_at(call, "output_padding", i, 0);
-    stow_status status = stowi_slide_bound(call, s, i);
+    s->strides[i] = stowi_kernel_list_at(call, "strides", i, 1);
+    s->dilations[i] = stowi_kernel_list_at(call, "dilations", i, 1);
+    s->begins[i] = stowi_kernel_list_at(call, "pads", i, 0);
+    s->ends[i] = stowi_kernel_list_at(call, "output_padding", i, 0);
+    stow_status status = stowi_kernel_slide_bound(call, s, i);
     if (status != STOW_OK) {
       return status;
     }
     s->begins[i] = begin_of(call, s, i);
   }
-  return stowi_slide_count(call, s);
+  return stowi_kernel_slide_count(call, s);
 }
 
 static size_t rows_of(const job* j) {
-  return stowi_smaller(j->out_channels, CHANNELS) * j->slide.taps;
+  return stowi_kernel_smaller(j->out_channels, CHANNELS) * j->slide.taps;
 }
 
 static uint64_t product_size(const job* j) {
   uint64_t least = (uint64_t)rows_of(j) * LEAST_POSITIONS;
-  return stowi_align64((least > PRODUCT_FLOATS ? least : PRODUCT_FLOATS) * sizeof(float));
+  return stowi_kernel_align64((least > PRODUCT_FLOATS ? least : PRODUCT_FLOATS) * sizeof(float));
 }
 
 static uint64_t worker_size(const job* j) {
-  return product_size(j) +
-         stowi_align64(stowi_gemm_scratch(rows_of(j), MOST_POSITIONS, j->in_channels, 1));
+  return product_size(j) + stowi_kernel_align64(stowi_kernel_gemm_scratch(
+                               rows_of(j), MOST_POSITIONS, j->in_channels, 1));
 }
 
 // ---------------------------------------------------------------------------------------------
 // f32
 
 // Products of one tap, |count| of them from position |first| on, to one channel of y.
-static void add_products(const stowi_slide* s, size_t tap, size_t first, size_t count,
+static void add_products(const stowi_kernel_slide* s, size_t tap, size_t first, size_t count,
                          const float* products, float* y) {
   uint32_t last = s->rank - 1;
   size_t width = (size_t)s->out_width;
@@ -102,13 +103,13 @@ static void add_products(const stowi_slide* s, size_t tap, size_t first, size_t 
   int64_t k = (int64_t)(tap % (size_t)s->kernel_width);
   int64_t lo;
   int64_t hi;
-  stowi_slide_range(s, last, k, &lo, &hi);
+  stowi_kernel_slide_range(s, last, k, &lo, &hi);
   for (size_t done = 0; done < count;) {
     int64_t begin = (int64_t)((first + done) % width);
-    int64_t end = stowi_min_i64(s->out_width, begin + (int64_t)(count - done));
-    int64_t row = stowi_slide_row(s, (first + done) / width, tap / (size_t)s->kernel_width);
-    int64_t from = stowi_max_i64(lo, begin);
-    int64_t until = stowi_min_i64(hi, end);
+    int64_t end = stowi_kernel_min_i64(s->out_width, begin + (int64_t)(count - done));
+    int64_t row = stowi_kernel_slide_row(s, (first + done) / width, tap / (size_t)s->kernel_width);
+    int64_t from = stowi_kernel_max_i64(lo, begin);
+    int64_t until = stowi_kernel_min_i64(hi, end);
     if (row >= 0 && from < until) {
       const float* p = products + done + (size_t)(from - begin);
       float* to = y + row + from * s->strides[last] + k * s->dilations[last] - s->begins[last];
@@ -121,11 +122,11 @@ static void add_products(const stowi_slide* s, size_t tap, size_t first, size_t 
 }
 
 static void run_part(const job* j, size_t unit, float* products, void* gemm_scratch) {
-  const stowi_slide* s = &j->slide;
+  const stowi_kernel_slide* s = &j->slide;
   size_t channel = unit % j->parts * CHANNELS;
   size_t group = unit / j->parts % j->group;
   size_t image = unit / j->parts / j->group;
-  size_t channels = stowi_smaller(CHANNELS, j->out_channels - channel);
+  size_t channels = stowi_kernel_smaller(CHANNELS, j->out_channels - channel);
   const float* x =
       (const float*)j->x->data + (image * j->group + group) * j->in_channels * s->out_count;
   const float* w =
@@ -140,17 +141,17 @@ static void run_part(const job* j, size_t unit, float* products, void* gemm_scra
     }
   }
   for (size_t first = 0; first < s->out_count; first += j->positions) {
-    size_t count = stowi_smaller(j->positions, s->out_count - first);
-    stowi_gemm gemm = {channels * s->taps,
-                       count,
-                       j->in_channels,
-                       {w, 1, j->out_channels * s->taps},
-                       {x + first, s->out_count, 1},
-                       products,
-                       count,
-                       1,
-                       false};
-    stowi_gemm_alone(&gemm, gemm_scratch);
+    size_t count = stowi_kernel_smaller(j->positions, s->out_count - first);
+    stowi_kernel_gemm gemm = {channels * s->taps,
+                              count,
+                              j->in_channels,
+                              {w, 1, j->out_channels * s->taps},
+                              {x + first, s->out_count, 1},
+                              products,
+                              count,
+                              1,
+                              false};
+    stowi_kernel_gemm_alone(&gemm, gemm_scratch);
     for (size_t r = 0; r < channels * s->taps; ++r) {
       add_products(s, r % s->taps, first, count, products + r * count,
                    y + r / s->taps * s->in_count);
@@ -170,16 +171,16 @@ static void run_parts(void* user, size_t begin, size_t end, uint32_t worker) {
 // Other floats
 
 static double gather(const job* j, size_t image, size_t channel, size_t at) {
-  const stowi_slide* s = &j->slide;
+  const stowi_kernel_slide* s = &j->slide;
   size_t group = channel / j->out_channels;
-  double sum = j->bias == NULL ? 0 : stowi_float_at(j->bias, channel);
+  double sum = j->bias == NULL ? 0 : stowi_kernel_float_at(j->bias, channel);
   for (size_t tap = 0; tap < s->taps && j->in_channels != 0; ++tap) {
-    int64_t source = stowi_slide_reader(s, at, tap);
+    int64_t source = stowi_kernel_slide_reader(s, at, tap);
     for (size_t c = 0; c < j->in_channels && source >= 0; ++c) {
       size_t from = (group * j->in_channels + c);
       size_t weight = (from * j->out_channels + channel % j->out_channels) * s->taps + tap;
       size_t x = (image * j->group * j->in_channels + from) * s->out_count + (size_t)source;
-      sum += stowi_float_at(j->w, weight) * stowi_float_at(j->x, x);
+      sum += stowi_kernel_float_at(j->w, weight) * stowi_kernel_float_at(j->x, x);
     }
   }
   return sum;
@@ -192,7 +193,7 @@ static void gather_task(void* user, size_t begin, size_t end, uint32_t worker) {
   for (size_t i = begin; i < end; ++i) {
     size_t plane = i / j->slide.in_count;
     double sum = gather(j, plane / channels, plane % channels, i % j->slide.in_count);
-    stowi_store_f64(j->y->dtype, j->y->data, i, 1, &sum);
+    stowi_kernel_store_f64(j->y->dtype, j->y->data, i, 1, &sum);
   }
 }
 
@@ -213,15 +214,14 @@ static stow_status run_conv_transpose(stow_kernel_call* call) {
   }
   stow_dtype dtype = j.x->dtype;
   if (dtype == STOW_F32) {
-    size_t fit = PRODUCT_FLOATS / stowi_larger(rows_of(&j), 1);
-    j.positions = stowi_smaller(stowi_larger(fit, LEAST_POSITIONS), MOST_POSITIONS);
+    size_t fit = PRODUCT_FLOATS / stowi_kernel_larger(rows_of(&j), 1);
+    j.positions = stowi_kernel_smaller(stowi_kernel_larger(fit, LEAST_POSITIONS), MOST_POSITIONS);
     j.parts = (j.out_channels + CHANNELS - 1) / CHANNELS;
     stow_kernel_split(call, (size_t)j.slide.batch * j.group * j.parts, 1, run_parts, &j);
   } else if (dtype == STOW_F64 || dtype == STOW_F16 || dtype == STOW_BF16) {
     stow_kernel_split(call, stow_tensor_elements(j.y), 64, gather_task, &j);
   } else {
-    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
-                            "a convolution is of f32, f16, bf16 or f64");
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "x must be f32, f16, bf16 or f64");
   }
   return STOW_OK;
 }

@@ -56,12 +56,12 @@ static void activate(const job* j, size_t count, float* v) {
       break;
     case TANH:
       for (size_t i = 0; i < count; ++i) {
-        v[i] = stowi_tanhf(v[i]);
+        v[i] = stowi_kernel_tanhf(v[i]);
       }
       break;
     case SIGMOID:
       for (size_t i = 0; i < count; ++i) {
-        v[i] = stowi_sigmoidf(v[i]);
+        v[i] = stowi_kernel_sigmoidf(v[i]);
       }
       break;
     case LEAKY_RELU:
@@ -89,12 +89,12 @@ static void activate_task(void* user, size_t begin, size_t end, uint32_t worker)
     activate(j, end - begin, (float*)j->y->data + begin);
     return;
   }
-  float block[STOWI_BLOCK];
-  for (size_t i = begin; i < end; i += STOWI_BLOCK) {
-    size_t count = end - i < STOWI_BLOCK ? end - i : STOWI_BLOCK;
-    stowi_load_f32(j->y->dtype, j->y->data, i, count, block);
+  float block[STOWI_KERNEL_BLOCK];
+  for (size_t i = begin; i < end; i += STOWI_KERNEL_BLOCK) {
+    size_t count = end - i < STOWI_KERNEL_BLOCK ? end - i : STOWI_KERNEL_BLOCK;
+    stowi_kernel_load_f32(j->y->dtype, j->y->data, i, count, block);
     activate(j, count, block);
-    stowi_store_f32(j->y->dtype, j->y->data, i, count, block);
+    stowi_kernel_store_f32(j->y->dtype, j->y->data, i, count, block);
   }
 }
 
@@ -107,16 +107,16 @@ static bool has_dims(const stow_tensor* a, const stow_tensor* b) {
 }
 
 static stow_status scratch_fused_conv(const stow_kernel_call* call, uint64_t* out_bytes) {
-  stowi_conv c;
-  stow_status status = stowi_conv_read(call, 3, &c);
-  *out_bytes = status == STOW_OK ? stowi_conv_scratch(&c) : 0;
+  stowi_kernel_conv c;
+  stow_status status = stowi_kernel_conv_read(call, 3, &c);
+  *out_bytes = status == STOW_OK ? stowi_kernel_conv_scratch(&c) : 0;
   return status;
 }
 
 static stow_status run_fused_conv(stow_kernel_call* call) {
-  stowi_conv c;
+  stowi_kernel_conv c;
   job j;
-  stow_status status = stowi_conv_read(call, 3, &c);
+  stow_status status = stowi_kernel_conv_read(call, 3, &c);
   j.y = c.y;
   if (status == STOW_OK) {
     status = read_activation(call, &j);
@@ -126,11 +126,10 @@ static stow_status run_fused_conv(stow_kernel_call* call) {
                               "operand 3 (the addend) must have the result's dims");
   }
   if (status == STOW_OK && c.x->dtype == STOW_F64 && j.activation != NONE) {
-    status = stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
-                              "an activation after a convolution is of f32, f16 or bf16, not f64");
+    status = stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "an activation needs f32, f16 or bf16");
   }
   if (status == STOW_OK) {
-    status = stowi_conv_run(&c);
+    status = stowi_kernel_conv_run(&c);
   }
   if (status == STOW_OK && j.activation != NONE) {
     stow_kernel_split(call, stow_tensor_elements(c.y), 16384, activate_task, &j);

@@ -49,7 +49,7 @@ static int64_t pop(job* j) {
   return best;
 }
 
-// A score that is not a number is no candidate.
+// A score that is not a number is not a candidate.
 static void fill_heap(job* j, size_t count, const float* least) {
   j->size = 0;
   for (size_t i = 0; i < count; ++i) {
@@ -117,7 +117,7 @@ static stow_status scratch_non_max_suppression(const stow_kernel_call* call, uin
 }
 
 static float float_or_zero(const stow_tensor* t) {
-  return t == NULL || stow_tensor_elements(t) == 0 ? 0 : (float)stowi_float_at(t, 0);
+  return t == NULL || stow_tensor_elements(t) == 0 ? 0 : (float)stowi_kernel_float_at(t, 0);
 }
 
 static stow_status run_non_max_suppression(stow_kernel_call* call) {
@@ -127,9 +127,10 @@ static stow_status run_non_max_suppression(stow_kernel_call* call) {
   const stow_tensor* least = stow_kernel_operand(call, 4);
   stow_tensor* y = stow_kernel_result(call, 0);
   if (boxes->dtype != STOW_F32 || scores->dtype != STOW_F32) {
-    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "boxes and scores must be of f32");
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "boxes and scores must be f32");
   }
-  int64_t asked = most == NULL || stow_tensor_elements(most) == 0 ? 0 : stowi_int_at(most, 0);
+  int64_t asked =
+      most == NULL || stow_tensor_elements(most) == 0 ? 0 : stowi_kernel_int_at(most, 0);
   size_t count = (size_t)boxes->dims[1];
   size_t limit = asked <= 0 ? 0 : (uint64_t)asked < count ? (size_t)asked : count;
   float least_score = float_or_zero(least);

@@ -1,29 +1,234 @@
-// pool: rows at a time where that is possible (pool_rows.c); here is the rest, window by window:
-// f64, p-norms, channels that lie last, and maxima with their places. Computed in double, which
-// holds every dtype that is pooled exactly.
-#include "exec/kernels/spatial/pool.h"
-
+// Pools of floats and bytes, and max_unpool.
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
+#include "exec/kernels/spatial/window.h"
 #include "exec/kernels/support/convert.h"
 #include "exec/kernels/support/kernel.h"
+#include "exec/kernels/support/size.h"
+
+typedef enum pool_op { POOL_MAX, POOL_AVG, POOL_LP } pool_op;
+
+typedef struct pooling {
+  const stow_kernel_call* call;
+  const stow_tensor* x;
+  stow_tensor* y;
+  stow_tensor* indices;  // NULL: not requested
+  stowi_kernel_slide slide;
+  pool_op op;
+  bool count_include_pad;
+  bool is_global;
+  bool column_major;
+  double p;
+} pooling;
+
+// ---------------------------------------------------------------------------------------------
+// Rows: a row of the result is reduced tap by tap, each tap over the positions where it reads no
+// padding, so that loops run along rows and are vectorised. Dtypes other than f32 are converted to
+// f32 a plane at a time, which is exact. A global pool reduces a plane at once.
+//
+// Bits: averages are summed tap by tap in ascending order; those of a whole plane in 16 lanes, lane
+// i over elements i, i + 16, …, which are added as a tree.
+
+#define LANES 16
+
+static uint64_t plane_size(const pooling* p) {
+  return stowi_kernel_align64((uint64_t)p->slide.in_count * sizeof(float));
+}
+
+static uint64_t worker_size(const pooling* p) {
+  return plane_size(p) + stowi_kernel_align64((uint64_t)p->slide.out_width * sizeof(float));
+}
+
+// The largest or the average of f32, f16, bf16, i8 and u8, [N, C, spatial…], without indices: whole
+// rows of the result at a time. Scratch: a plane of x and a row of y as f32 for each worker, but
+// none for f32.
+static uint64_t pool_rows_scratch(const pooling* p) {
+  return p->x->dtype == STOW_F32 ? 0 : worker_size(p) * p->call->workers;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Rows
+
+static inline void take_max(float* to, const float* x, size_t stride, size_t count) {
+  if (stride == 1) {
+    for (size_t i = 0; i < count; ++i) {
+      to[i] = x[i] > to[i] ? x[i] : to[i];
+    }
+  } else if (stride == 2) {
+    for (size_t i = 0; i < count; ++i) {
+      to[i] = x[2 * i] > to[i] ? x[2 * i] : to[i];
+    }
+  } else {
+    for (size_t i = 0; i < count; ++i) {
+      to[i] = x[i * stride] > to[i] ? x[i * stride] : to[i];
+    }
+  }
+}
+
+static inline void take_sum(float* to, const float* x, size_t stride, size_t count) {
+  if (stride == 1) {
+    for (size_t i = 0; i < count; ++i) {
+      to[i] += x[i];
+    }
+  } else {
+    for (size_t i = 0; i < count; ++i) {
+      to[i] += x[i * stride];
+    }
+  }
+}
+
+static void reduce_row(const pooling* p, const float* x, float* to) {
+  const stowi_kernel_slide* s = &p->slide;
+  uint32_t last = s->rank - 1;
+  for (int64_t k = 0; k < s->kernel_width; ++k) {
+    int64_t lo;
+    int64_t hi;
+    stowi_kernel_slide_range(s, last, k, &lo, &hi);
+    if (lo >= hi) {
+      continue;
+    }
+    int64_t at = lo * s->strides[last] + k * s->dilations[last] - s->begins[last];
+    if (p->op == POOL_MAX) {
+      take_max(to + lo, x + at, (size_t)s->strides[last], (size_t)(hi - lo));
+    } else {
+      take_sum(to + lo, x + at, (size_t)s->strides[last], (size_t)(hi - lo));
+    }
+  }
+}
+
+static float count_at(const pooling* p, size_t position) {
+  stowi_kernel_visit visit;
+  stowi_kernel_slide_visit(&p->slide, position, &visit);
+  return (float)(p->count_include_pad ? visit.padded : visit.count);
+}
+
+// Sums become averages: the same count in the interior, others near the borders.
+static void divide_row(const pooling* p, size_t row, float* to) {
+  int64_t lo;
+  int64_t hi;
+  stowi_kernel_slide_interior(&p->slide, &lo, &hi);
+  size_t first = row * (size_t)p->slide.out_width;
+  float inside = lo < hi ? count_at(p, first + (size_t)lo) : 0;
+  for (int64_t i = 0; i < p->slide.out_width; ++i) {
+    float count = i >= lo && i < hi ? inside : count_at(p, first + (size_t)i);
+    to[i] = count == 0 ? 0 : to[i] / count;
+  }
+}
+
+static float least_f32(stow_dtype dtype) {
+  return dtype == STOW_I8 ? INT8_MIN : dtype == STOW_U8 ? 0 : -HUGE_VALF;
+}
+
+static void pool_row(const pooling* p, const float* x, size_t row, float* to) {
+  const stowi_kernel_slide* s = &p->slide;
+  float begin = p->op == POOL_MAX ? least_f32(p->x->dtype) : 0;
+  for (int64_t i = 0; i < s->out_width; ++i) {
+    to[i] = begin;
+  }
+  for (size_t tap = 0; tap < s->outer_taps; ++tap) {
+    int64_t at = stowi_kernel_slide_row(s, row, tap);
+    if (at >= 0) {
+      reduce_row(p, x + at, to);
+    }
+  }
+  if (p->op == POOL_AVG) {
+    divide_row(p, row, to);
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// Planes
+
+static float plane_max(const pooling* p, const float* x) {
+  float best = least_f32(p->x->dtype);
+  for (size_t i = 0; i < p->slide.in_count; ++i) {
+    best = x[i] > best ? x[i] : best;
+  }
+  return best;
+}
+
+static float plane_sum(const pooling* p, const float* x) {
+  float lanes[LANES] = {0};
+  size_t count = p->slide.in_count;
+  size_t i = 0;
+  for (; i + LANES <= count; i += LANES) {
+    for (size_t k = 0; k < LANES; ++k) {
+      lanes[k] += x[i + k];
+    }
+  }
+  for (size_t k = 0; i + k < count; ++k) {
+    lanes[k] += x[i + k];
+  }
+  for (size_t half = LANES / 2; half != 0; half /= 2) {
+    for (size_t k = 0; k < half; ++k) {
+      lanes[k] += lanes[k + half];
+    }
+  }
+  return lanes[0];
+}
+
+static void pool_plane(const pooling* p, size_t plane, const float* x, float* row_buffer) {
+  const stowi_kernel_slide* s = &p->slide;
+  size_t width = (size_t)s->out_width;
+  for (size_t row = 0; row < s->out_rows; ++row) {
+    size_t first = plane * s->out_count + row * width;
+    float* to = row_buffer != NULL ? row_buffer : (float*)p->y->data + first;
+    if (!p->is_global) {
+      pool_row(p, x, row, to);
+    } else {
+      to[0] = p->op == POOL_MAX ? plane_max(p, x) : plane_sum(p, x) / (float)s->in_count;
+    }
+    if (row_buffer != NULL) {
+      stowi_kernel_store_f32(p->y->dtype, p->y->data, first, width, to);
+    }
+  }
+}
+
+static void pool_rows_task(void* user, size_t begin, size_t end, uint32_t worker) {
+  const pooling* p = user;
+  size_t count = p->slide.in_count;
+  if (p->x->dtype == STOW_F32) {
+    for (size_t plane = begin; plane < end; ++plane) {
+      pool_plane(p, plane, (const float*)p->x->data + plane * count, NULL);
+    }
+    return;
+  }
+  unsigned char* mine = (unsigned char*)p->call->scratch + worker * worker_size(p);
+  float* x = (float*)(void*)mine;
+  for (size_t plane = begin; plane < end; ++plane) {
+    stowi_kernel_load_f32(p->x->dtype, p->x->data, plane * count, count, x);
+    pool_plane(p, plane, x, (float*)(void*)(mine + plane_size(p)));
+  }
+}
+
+static void pool_rows(pooling* p) {
+  const stowi_kernel_slide* s = &p->slide;
+  size_t cost = p->is_global ? s->in_count : s->out_count * s->taps;
+  stow_kernel_split(p->call, (size_t)(s->batch * s->channels), 16384 / (cost + 1) + 1,
+                    pool_rows_task, p);
+}
+
+// ---------------------------------------------------------------------------------------------
+// The kernel: rows at a time if possible, otherwise window by window: f64, p-norms, channels last,
+// and maxima with indices. Computed in double, which is exact for every dtype that is pooled.
 
 #define MOST_TAPS_IN_ROWS (1 << 20)
 
-static stow_status read_pool(const stow_kernel_call* call, stowi_pool* out) {
-  *out = (stowi_pool){.call = call,
-                      .x = stow_kernel_operand(call, 0),
-                      .y = stow_kernel_result(call, 0),
-                      .indices = stow_kernel_result(call, 1),
-                      .op = stow_kernel_is(call, "op", "avg")  ? STOWI_POOL_AVG
-                            : stow_kernel_is(call, "op", "lp") ? STOWI_POOL_LP
-                                                               : STOWI_POOL_MAX,
-                      .count_include_pad = stow_kernel_bool(call, "count_include_pad", false),
-                      .is_global = stow_kernel_bool(call, "global", false),
-                      .column_major = stow_kernel_bool(call, "column_major", false),
-                      .p = stow_kernel_float(call, "p", 2)};
-  return stowi_slide_read(call, out->x, out->y, NULL, &out->slide);
+static stow_status read_pool(const stow_kernel_call* call, pooling* out) {
+  *out = (pooling){.call = call,
+                   .x = stow_kernel_operand(call, 0),
+                   .y = stow_kernel_result(call, 0),
+                   .indices = stow_kernel_result(call, 1),
+                   .op = stow_kernel_is(call, "op", "avg")  ? POOL_AVG
+                         : stow_kernel_is(call, "op", "lp") ? POOL_LP
+                                                            : POOL_MAX,
+                   .count_include_pad = stow_kernel_bool(call, "count_include_pad", false),
+                   .is_global = stow_kernel_bool(call, "global", false),
+                   .column_major = stow_kernel_bool(call, "column_major", false),
+                   .p = stow_kernel_float(call, "p", 2)};
+  return stowi_kernel_slide_read(call, out->x, out->y, NULL, &out->slide);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -42,8 +247,8 @@ static double least_of(stow_dtype dtype) {
 }
 
 // Element |at| of channel |plane| (batch × channels), in elements of x.
-static size_t element_of(const stowi_pool* p, size_t plane, size_t at) {
-  const stowi_slide* s = &p->slide;
+static size_t element_of(const pooling* p, size_t plane, size_t at) {
+  const stowi_kernel_slide* s = &p->slide;
   if (!s->channels_last) {
     return plane * s->in_count + at;
   }
@@ -52,8 +257,8 @@ static size_t element_of(const stowi_pool* p, size_t plane, size_t at) {
 }
 
 // The place of element |at| of a channel as `column_major` counts.
-static size_t place_of(const stowi_pool* p, size_t plane, size_t at) {
-  const stowi_slide* s = &p->slide;
+static size_t place_of(const pooling* p, size_t plane, size_t at) {
+  const stowi_kernel_slide* s = &p->slide;
   if (!p->column_major) {
     return plane * s->in_count + at;
   }
@@ -69,11 +274,12 @@ static size_t place_of(const stowi_pool* p, size_t plane, size_t at) {
   return plane * s->in_count + place;
 }
 
-static double pool_max(const stowi_pool* p, size_t plane, stowi_visit* visit, int64_t* out_place) {
+static double pool_max(const pooling* p, size_t plane, stowi_kernel_visit* visit,
+                       int64_t* out_place) {
   double best = least_of(p->x->dtype);
   int64_t best_at = -1;
-  for (int64_t at; (at = stowi_slide_next(&p->slide, visit)) >= 0;) {
-    double x = stowi_float_at(p->x, element_of(p, plane, (size_t)at));
+  for (int64_t at; (at = stowi_kernel_slide_next(&p->slide, visit)) >= 0;) {
+    double x = stowi_kernel_float_at(p->x, element_of(p, plane, (size_t)at));
     if (x > best || best_at < 0) {
       best = x;
       best_at = at;
@@ -83,33 +289,33 @@ static double pool_max(const stowi_pool* p, size_t plane, stowi_visit* visit, in
   return best;
 }
 
-static double pool_average(const stowi_pool* p, size_t plane, stowi_visit* visit) {
+static double pool_average(const pooling* p, size_t plane, stowi_kernel_visit* visit) {
   double sum = 0;
-  for (int64_t at; (at = stowi_slide_next(&p->slide, visit)) >= 0;) {
-    sum += stowi_float_at(p->x, element_of(p, plane, (size_t)at));
+  for (int64_t at; (at = stowi_kernel_slide_next(&p->slide, visit)) >= 0;) {
+    sum += stowi_kernel_float_at(p->x, element_of(p, plane, (size_t)at));
   }
   size_t count = p->count_include_pad ? visit->padded : visit->count;
   return count == 0 ? 0 : sum / (double)count;
 }
 
-static double pool_norm(const stowi_pool* p, size_t plane, stowi_visit* visit) {
+static double pool_norm(const pooling* p, size_t plane, stowi_kernel_visit* visit) {
   double sum = 0;
-  for (int64_t at; (at = stowi_slide_next(&p->slide, visit)) >= 0;) {
-    double x = fabs(stowi_float_at(p->x, element_of(p, plane, (size_t)at)));
+  for (int64_t at; (at = stowi_kernel_slide_next(&p->slide, visit)) >= 0;) {
+    double x = fabs(stowi_kernel_float_at(p->x, element_of(p, plane, (size_t)at)));
     sum += p->p == 2 ? x * x : p->p == 1 ? x : pow(x, p->p);
   }
   return p->p == 2 ? sqrt(sum) : p->p == 1 ? sum : pow(sum, 1 / p->p);
 }
 
 // Position |at| of channel |plane|: element |to| of the results.
-static void pool_window(const stowi_pool* p, size_t plane, size_t at, size_t to) {
-  stowi_visit visit;
-  stowi_slide_visit(&p->slide, at, &visit);
+static void pool_window(const pooling* p, size_t plane, size_t at, size_t to) {
+  stowi_kernel_visit visit;
+  stowi_kernel_slide_visit(&p->slide, at, &visit);
   int64_t place = 0;
-  double value = p->op == STOWI_POOL_MAX   ? pool_max(p, plane, &visit, &place)
-                 : p->op == STOWI_POOL_AVG ? pool_average(p, plane, &visit)
-                                           : pool_norm(p, plane, &visit);
-  stowi_store_f64(p->y->dtype, p->y->data, to, 1, &value);
+  double value = p->op == POOL_MAX   ? pool_max(p, plane, &visit, &place)
+                 : p->op == POOL_AVG ? pool_average(p, plane, &visit)
+                                     : pool_norm(p, plane, &visit);
+  stowi_kernel_store_f64(p->y->dtype, p->y->data, to, 1, &value);
   if (p->indices != NULL) {
     ((int64_t*)p->indices->data)[to] = place;
   }
@@ -117,7 +323,7 @@ static void pool_window(const stowi_pool* p, size_t plane, size_t at, size_t to)
 
 static void pool_task(void* user, size_t begin, size_t end, uint32_t worker) {
   (void)worker;
-  const stowi_pool* p = user;
+  const pooling* p = user;
   size_t channels = (size_t)p->slide.channels;
   size_t count = p->slide.out_count;
   for (size_t i = begin; i < end; ++i) {
@@ -132,7 +338,7 @@ static void pool_task(void* user, size_t begin, size_t end, uint32_t worker) {
 
 // ---------------------------------------------------------------------------------------------
 
-static bool is_pooled(stow_dtype dtype, stowi_pool_op op) {
+static bool is_pooled(stow_dtype dtype, pool_op op) {
   switch (dtype) {
     case STOW_F32:
     case STOW_F16:
@@ -141,42 +347,41 @@ static bool is_pooled(stow_dtype dtype, stowi_pool_op op) {
       return true;
     case STOW_I8:
     case STOW_U8:
-      return op == STOWI_POOL_MAX;
+      return op == POOL_MAX;
     default:
       return false;
   }
 }
 
 // Rows take every tap, padding or not; of windows beyond reason only what they read is looked at.
-static bool goes_by_rows(const stowi_pool* p) {
+static bool goes_by_rows(const pooling* p) {
   bool is_small = p->is_global || p->slide.taps <= MOST_TAPS_IN_ROWS;
-  return p->x->dtype != STOW_F64 && p->op != STOWI_POOL_LP && p->indices == NULL &&
+  return p->x->dtype != STOW_F64 && p->op != POOL_LP && p->indices == NULL &&
          !p->slide.channels_last && is_small;
 }
 
 static stow_status scratch_pool(const stow_kernel_call* call, uint64_t* out_bytes) {
-  stowi_pool p;
+  pooling p;
   stow_status status = read_pool(call, &p);
-  *out_bytes = status == STOW_OK && goes_by_rows(&p) ? stowi_pool_rows_scratch(&p) : 0;
+  *out_bytes = status == STOW_OK && goes_by_rows(&p) ? pool_rows_scratch(&p) : 0;
   return status;
 }
 
 static stow_status run_pool(stow_kernel_call* call) {
-  stowi_pool p;
+  pooling p;
   stow_status status = read_pool(call, &p);
   if (status != STOW_OK) {
     return status;
   }
   if (!is_pooled(p.x->dtype, p.op)) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
-                            "a pool is of f32, f16, bf16 or f64; that of the largest also of i8 "
-                            "and u8");
+                            "x must be f32, f16, bf16 or f64, or i8 or u8 for a max pool");
   }
   if (stow_tensor_elements(p.y) == 0) {
     return STOW_OK;
   }
   if (goes_by_rows(&p)) {
-    stowi_pool_rows(&p);
+    pool_rows(&p);
   } else {
     stow_kernel_split(call, stow_tensor_elements(p.y), 16384 / (p.slide.taps * 8 + 1) + 1,
                       pool_task, &p);
@@ -185,3 +390,87 @@ static stow_status run_pool(stow_kernel_call* call) {
 }
 
 STOWI_KERNEL(POOL, scratch_pool, run_pool);
+
+// ---------------------------------------------------------------------------------------------
+// max_unpool: elements return to the positions they came from, zeros elsewhere. Indices count
+// elements of the tensor that a pool with this kernel had; if larger dims are requested, that
+// tensor is the first part of the result. If two elements have the same index, the later one wins.
+
+// What the pool had along spatial dim |i|.
+static stow_status pooled_dim(const stow_kernel_call* call, const stow_tensor* x, uint32_t i,
+                              int64_t* out) {
+  stowi_kernel_slide s = {.rank = x->rank - 2};
+  s.out[i] = x->dims[2 + i];
+  s.kernel[i] = stowi_kernel_list_at(call, "kernel", i, 1);
+  s.strides[i] = stowi_kernel_list_at(call, "strides", i, 1);
+  s.begins[i] = stowi_kernel_list_at(call, "pads", i, 0);
+  s.ends[i] = stowi_kernel_list_at(call, "pads", s.rank + i, 0);
+  s.dilations[i] = 1;
+  stow_status status = stowi_kernel_slide_bound(call, &s, i);
+  *out =
+      status == STOW_OK ? (s.out[i] - 1) * s.strides[i] + s.kernel[i] - s.begins[i] - s.ends[i] : 0;
+  return status;
+}
+
+// The dims that the pool had, [N, C, spatial…]; their product, or 0 where it makes no sense.
+static stow_status pooled_dims(const stow_kernel_call* call, const stow_tensor* x, int64_t* dims,
+                               uint64_t* out_count) {
+  *out_count = 1;
+  for (uint32_t i = 0; i < x->rank; ++i) {
+    dims[i] = x->dims[i];
+    stow_status status = i < 2 ? STOW_OK : pooled_dim(call, x, i - 2, &dims[i]);
+    if (status != STOW_OK) {
+      return status;
+    }
+    *out_count = dims[i] <= 0 ? 0 : *out_count * (uint64_t)dims[i];
+  }
+  return STOW_OK;
+}
+
+// Where element |place| of a tensor with |dims| is in y; false where y does not reach so far.
+static bool find_place(const stow_tensor* y, const int64_t* dims, size_t place, size_t* out) {
+  size_t stride = 1;
+  *out = 0;
+  for (uint32_t i = y->rank; i-- > 0;) {
+    size_t at = place % (size_t)dims[i];
+    if (at >= (size_t)y->dims[i]) {
+      return false;
+    }
+    *out += at * stride;
+    stride *= (size_t)y->dims[i];
+    place /= (size_t)dims[i];
+  }
+  return true;
+}
+
+static stow_status run_max_unpool(stow_kernel_call* call) {
+  const stow_tensor* x = stow_kernel_operand(call, 0);
+  const stow_tensor* indices = stow_kernel_operand(call, 1);
+  stow_tensor* y = stow_kernel_result(call, 0);
+  int64_t dims[STOW_MAX_RANK];
+  uint64_t places;
+  stow_status status = pooled_dims(call, x, dims, &places);
+  if (status != STOW_OK) {
+    return status;
+  }
+  size_t size = stowi_kernel_bits(x->dtype) / 8;
+  if (size == 0) {
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
+                            "elements of less than a byte are unsupported");
+  }
+  if (stow_tensor_bytes(y) != 0) {
+    memset(y->data, 0, stow_tensor_bytes(y));
+  }
+  for (size_t i = 0; i < stow_tensor_elements(x); ++i) {
+    int64_t place = stowi_kernel_int_at(indices, i);
+    size_t to;
+    if (place < 0 || (uint64_t)place >= places || !find_place(y, dims, (size_t)place, &to)) {
+      return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
+                              "index %zu is %lld, which is out of range", i, (long long)place);
+    }
+    memcpy((unsigned char*)y->data + to * size, (const unsigned char*)x->data + i * size, size);
+  }
+  return STOW_OK;
+}
+
+STOWI_KERNEL(MAX_UNPOOL, NULL, run_max_unpool);

@@ -9,7 +9,7 @@
 typedef struct job {
   const stow_tensor* x;
   stow_tensor* y;
-  stowi_slide slide;
+  stowi_kernel_slide slide;
   bool count_include_pad;
   int64_t x_zero;
   float y_zero;
@@ -20,22 +20,22 @@ typedef struct job {
 static float limit(float v, float low, float high) { return v < low ? low : v > high ? high : v; }
 
 static void pool_window(const job* j, size_t image, size_t channel, size_t at, size_t to) {
-  const stowi_slide* s = &j->slide;
+  const stowi_kernel_slide* s = &j->slide;
   size_t channels = (size_t)s->channels;
   size_t first = s->channels_last ? image * s->in_count * channels + channel
                                   : (image * channels + channel) * s->in_count;
   size_t step = s->channels_last ? channels : 1;
-  stowi_visit visit;
-  stowi_slide_visit(s, at, &visit);
+  stowi_kernel_visit visit;
+  stowi_kernel_slide_visit(s, at, &visit);
   int64_t sum = 0;
-  for (int64_t i; (i = stowi_slide_next(s, &visit)) >= 0;) {
-    sum += stowi_int_at(j->x, first + (size_t)i * step) - j->x_zero;
+  for (int64_t i; (i = stowi_kernel_slide_next(s, &visit)) >= 0;) {
+    sum += stowi_kernel_int_at(j->x, first + (size_t)i * step) - j->x_zero;
   }
   size_t count = j->count_include_pad ? visit.padded : visit.count;
   float average = count == 0 ? 0 : (float)sum / (float)count;
   float number =
       limit(nearbyintf(limit(average * j->ratio, -65536, 65536)) + j->y_zero, j->low, j->high);
-  stowi_store_f32(j->y->dtype, j->y->data, to, 1, &number);
+  stowi_kernel_store_f32(j->y->dtype, j->y->data, to, 1, &number);
 }
 
 static void pool_task(void* user, size_t begin, size_t end, uint32_t worker) {
@@ -62,18 +62,19 @@ static stow_status run_qlinear_pool(stow_kernel_call* call) {
            .y = stow_kernel_result(call, 0),
            .count_include_pad = stow_kernel_bool(call, "count_include_pad", false)};
   if (j.x->dtype != STOW_U8 && j.x->dtype != STOW_I8) {
-    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "a quantised pool is of u8 or i8");
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "x must be u8 or i8");
   }
   if (y_scale == NULL) {
-    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "operand 3 (the result's scale) is needed");
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
+                            "operand 3 (the result's scale) is missing");
   }
-  stow_status status = stowi_slide_read(call, j.x, j.y, NULL, &j.slide);
+  stow_status status = stowi_kernel_slide_read(call, j.x, j.y, NULL, &j.slide);
   if (status != STOW_OK) {
     return status;
   }
-  j.x_zero = zero == NULL ? 0 : stowi_int_at(zero, 0);
-  j.y_zero = y_zero == NULL ? 0 : (float)stowi_int_at(y_zero, 0);
-  j.ratio = (float)stowi_float_at(scale, 0) / (float)stowi_float_at(y_scale, 0);
+  j.x_zero = zero == NULL ? 0 : stowi_kernel_int_at(zero, 0);
+  j.y_zero = y_zero == NULL ? 0 : (float)stowi_kernel_int_at(y_zero, 0);
+  j.ratio = (float)stowi_kernel_float_at(scale, 0) / (float)stowi_kernel_float_at(y_scale, 0);
   j.low = j.y->dtype == STOW_U8 ? 0 : INT8_MIN;
   j.high = j.y->dtype == STOW_U8 ? UINT8_MAX : INT8_MAX;
   stow_kernel_split(call, stow_tensor_elements(j.y), 16384 / (j.slide.taps * 8 + 1) + 1, pool_task,

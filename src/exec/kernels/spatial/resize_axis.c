@@ -8,14 +8,14 @@
 // ---------------------------------------------------------------------------------------------
 // Positions
 
-static float crop_position(const stowi_resize_axis* a, float x, float length) {
+static float crop_position(const stowi_kernel_resize_axis* a, float x, float length) {
   float range = (a->roi_end - a->roi_begin) * (float)(a->in - 1);
   float begin = a->roi_begin * (float)(a->in - 1);
   return length == 1 ? range / 2 + begin : x * range / (length - 1) + begin;
 }
 
 // Which element, or place between elements, position |x| of the result is.
-static float position_of(const stow_kernel_call* call, const stowi_resize_axis* a, float x) {
+static float position_of(const stow_kernel_call* call, const stowi_kernel_resize_axis* a, float x) {
   float length = a->scale * (float)a->in;  // of the result, before it is cut to an integer
   if (stow_kernel_is(call, "coordinates", "asymmetric")) {
     return x / a->scale;
@@ -39,7 +39,8 @@ static float position_of(const stow_kernel_call* call, const stowi_resize_axis* 
   return half_pixel;
 }
 
-static double round_position(const stow_kernel_call* call, const stowi_resize_axis* a, double x) {
+static double round_position(const stow_kernel_call* call, const stowi_kernel_resize_axis* a,
+                             double x) {
   if (stow_kernel_is(call, "nearest_mode", "floor")) {
     return floor(x);
   }
@@ -69,21 +70,22 @@ static double cubic_weight(double a, double distance) {
 }
 
 // How far taps reach from a position, in elements: further where a smaller result is not to alias.
-static double stretch(const stowi_resize_way* way, const stowi_resize_axis* axis) {
+static double stretch(const stowi_kernel_resize_way* way, const stowi_kernel_resize_axis* axis) {
   return way->antialias && axis->scale < 1 ? 1 / (double)axis->scale : 1;
 }
 
-size_t stowi_resize_taps(const stowi_resize_way* way, const stowi_resize_axis* axis) {
-  if (axis->is_identity || way->mode == STOWI_RESIZE_NEAREST) {
+size_t stowi_kernel_resize_taps(const stowi_kernel_resize_way* way,
+                                const stowi_kernel_resize_axis* axis) {
+  if (axis->is_identity || way->mode == STOWI_KERNEL_RESIZE_NEAREST) {
     return 1;
   }
-  double reach = (way->mode == STOWI_RESIZE_LINEAR ? 1 : 2) * stretch(way, axis);
+  double reach = (way->mode == STOWI_KERNEL_RESIZE_LINEAR ? 1 : 2) * stretch(way, axis);
   return reach < INT32_MAX ? 2 * (size_t)ceil(reach) : INT32_MAX;
 }
 
 // Without antialiasing at most 4 taps. With it, a scale is no less than half of out / in, so that
 // 2 × ⌈2 × 2 × in / out⌉ taps are the most.
-uint64_t stowi_resize_entries(const stowi_resize_way* way, int64_t in, int64_t out) {
+uint64_t stowi_kernel_resize_entries(const stowi_kernel_resize_way* way, int64_t in, int64_t out) {
   return way->antialias ? 8 * ((uint64_t)in + (uint64_t)out) + 16 : 4 * (uint64_t)out;
 }
 
@@ -91,7 +93,8 @@ static int32_t clamp_index(double index, int64_t in) {
   return (int32_t)(index < 0 ? 0 : index > (double)(in - 1) ? (double)(in - 1) : index);
 }
 
-static void fill_weights(const stowi_resize_way* way, stowi_resize_axis* a, size_t i, double x) {
+static void fill_weights(const stowi_kernel_resize_way* way, stowi_kernel_resize_axis* a, size_t i,
+                         double x) {
   size_t out = (size_t)a->out;
   double wide = stretch(way, a);
   // An element on the position itself is the last of the left half.
@@ -100,8 +103,8 @@ static void fill_weights(const stowi_resize_way* way, stowi_resize_axis* a, size
   for (size_t k = 0; k < a->taps; ++k) {
     double index = first + (double)k;
     double distance = (index - x) / wide;
-    double weight = way->mode == STOWI_RESIZE_LINEAR ? linear_weight(distance)
-                                                     : cubic_weight(way->cubic_a, distance);
+    double weight = way->mode == STOWI_KERNEL_RESIZE_LINEAR ? linear_weight(distance)
+                                                            : cubic_weight(way->cubic_a, distance);
     bool is_outside = index < 0 || index > (double)(a->in - 1);
     weight = way->exclude_outside && is_outside ? 0 : weight;
     a->indices[k * out + i] = clamp_index(index, a->in);
@@ -113,8 +116,8 @@ static void fill_weights(const stowi_resize_way* way, stowi_resize_axis* a, size
   }
 }
 
-void stowi_resize_fill(const stow_kernel_call* call, const stowi_resize_way* way,
-                       stowi_resize_axis* a) {
+void stowi_kernel_resize_fill(const stow_kernel_call* call, const stowi_kernel_resize_way* way,
+                              stowi_kernel_resize_axis* a) {
   bool is_crop = stow_kernel_is(call, "coordinates", "tf_crop_and_resize");
   a->has_outside = false;
   for (size_t i = 0; i < (size_t)a->out; ++i) {
@@ -131,7 +134,7 @@ void stowi_resize_fill(const stow_kernel_call* call, const stowi_resize_way* way
       x = 0;
     }
     x = x >= -INT32_MAX && x <= INT32_MAX ? x : 0;
-    if (way->mode == STOWI_RESIZE_NEAREST) {
+    if (way->mode == STOWI_KERNEL_RESIZE_NEAREST) {
       a->indices[i] = clamp_index(round_position(call, a, x), a->in);
       a->weights[i] = 1;
     } else {

@@ -4,23 +4,23 @@
 
 #include <stowage/kernel.h>
 
-typedef enum stowi_resize_mode {
-  STOWI_RESIZE_NEAREST,
-  STOWI_RESIZE_LINEAR,
-  STOWI_RESIZE_CUBIC
-} stowi_resize_mode;
+typedef enum stowi_kernel_resize_mode {
+  STOWI_KERNEL_RESIZE_NEAREST,
+  STOWI_KERNEL_RESIZE_LINEAR,
+  STOWI_KERNEL_RESIZE_CUBIC
+} stowi_kernel_resize_mode;
 
 // What is the same for all axes.
-typedef struct stowi_resize_way {
-  stowi_resize_mode mode;
+typedef struct stowi_kernel_resize_way {
+  stowi_kernel_resize_mode mode;
   bool antialias;
   bool exclude_outside;
   double cubic_a;
-} stowi_resize_way;
+} stowi_kernel_resize_way;
 
 // Position i of the result is the sum over taps k of weights[k * out + i] × element
 // indices[k * out + i]; where outside[i] is set it is the extrapolation value instead.
-typedef struct stowi_resize_axis {
+typedef struct stowi_kernel_resize_axis {
   int64_t in, out;
   float scale;
   float roi_begin, roi_end;  // of tf_crop_and_resize, in [0, 1] of the axis
@@ -30,14 +30,15 @@ typedef struct stowi_resize_axis {
   int32_t* indices;
   double* weights;
   unsigned char* outside;
-} stowi_resize_axis;
+} stowi_kernel_resize_axis;
 
 // Entries, taps × positions, that tables for |in| and |out| need at most.
-uint64_t stowi_resize_entries(const stowi_resize_way* way, int64_t in, int64_t out);
+uint64_t stowi_kernel_resize_entries(const stowi_kernel_resize_way* way, int64_t in, int64_t out);
 // Taps for the axis's scale.
-size_t stowi_resize_taps(const stowi_resize_way* way, const stowi_resize_axis* axis);
+size_t stowi_kernel_resize_taps(const stowi_kernel_resize_way* way,
+                                const stowi_kernel_resize_axis* axis);
 // Fills the tables, which have room.
-void stowi_resize_fill(const stow_kernel_call* call, const stowi_resize_way* way,
-                       stowi_resize_axis* axis);
+void stowi_kernel_resize_fill(const stow_kernel_call* call, const stowi_kernel_resize_way* way,
+                              stowi_kernel_resize_axis* axis);
 
 #endif  // STOWAGE_SRC_EXEC_KERNELS_SPATIAL_RESIZE_AXIS_H_

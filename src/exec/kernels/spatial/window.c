@@ -2,15 +2,16 @@
 // found without a division.
 #include "exec/kernels/spatial/window.h"
 
-int64_t stowi_list_at(const stow_kernel_call* call, const char* name, size_t i, int64_t fallback) {
+int64_t stowi_kernel_list_at(const stow_kernel_call* call, const char* name, size_t i,
+                             int64_t fallback) {
   const stow_attr* attr = stow_kernel_attr(call, name);
   return attr != NULL && attr->kind == STOW_ATTR_INTS && i < attr->count ? attr->ints[i] : fallback;
 }
 
 // Padding before dim |i| where `auto_pad` says that the result has a position for each stride.
-static void pad_same(stowi_slide* w, uint32_t i, bool upper) {
+static void pad_same(stowi_kernel_slide* w, uint32_t i, bool upper) {
   int64_t covered = (w->out[i] - 1) * w->strides[i] + (w->kernel[i] - 1) * w->dilations[i] + 1;
-  int64_t total = stowi_max_i64(covered - w->in[i], 0);
+  int64_t total = stowi_kernel_max_i64(covered - w->in[i], 0);
   w->begins[i] = upper ? total / 2 : total - total / 2;
   w->ends[i] = total - w->begins[i];
 }
@@ -22,20 +23,21 @@ static void pad_same(stowi_slide* w, uint32_t i, bool upper) {
 
 static bool is_near(int64_t count, int64_t step) { return count <= FARTHEST / step; }
 
-stow_status stowi_slide_bound(const stow_kernel_call* call, stowi_slide* s, uint32_t i) {
+stow_status stowi_kernel_slide_bound(const stow_kernel_call* call, stowi_kernel_slide* s,
+                                     uint32_t i) {
   s->strides[i] = s->out[i] <= 1 ? 1 : s->strides[i];
   s->dilations[i] = s->kernel[i] <= 1 ? 1 : s->dilations[i];
   bool is_bounded = is_near(s->out[i], s->strides[i]) && is_near(s->kernel[i], s->dilations[i]) &&
                     s->in[i] <= FARTHEST && s->begins[i] <= FARTHEST && s->ends[i] <= FARTHEST;
-  return is_bounded ? STOW_OK
-                    : stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
-                                       "windows reach too far along spatial dim %u: positions "
-                                       "times stride, kernel times dilation, and pads must stay "
-                                       "below 2^60",
-                                       (unsigned)i);
+  return is_bounded
+             ? STOW_OK
+             : stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
+                                "windows along spatial dim %u are too large: positions times "
+                                "stride, kernel times dilation, and pads must be below 2^60",
+                                (unsigned)i);
 }
 
-stow_status stowi_slide_count(const stow_kernel_call* call, stowi_slide* w) {
+stow_status stowi_kernel_slide_count(const stow_kernel_call* call, stowi_kernel_slide* w) {
   w->in_count = w->out_count = w->taps = w->out_rows = w->outer_taps = 1;
   for (uint32_t i = 0; i < w->rank; ++i) {
     w->out_rows = w->out_count;
@@ -53,9 +55,10 @@ stow_status stowi_slide_count(const stow_kernel_call* call, stowi_slide* w) {
   return STOW_OK;
 }
 
-stow_status stowi_slide_read(const stow_kernel_call* call, const stow_tensor* x,
-                             const stow_tensor* y, const int64_t* kernel, stowi_slide* out) {
-  *out = (stowi_slide){.rank = x->rank - 2, .batch = x->dims[0]};
+stow_status stowi_kernel_slide_read(const stow_kernel_call* call, const stow_tensor* x,
+                                    const stow_tensor* y, const int64_t* kernel,
+                                    stowi_kernel_slide* out) {
+  *out = (stowi_kernel_slide){.rank = x->rank - 2, .batch = x->dims[0]};
   out->channels_last = stow_kernel_bool(call, "channels_last", false);
   out->channels = x->dims[out->channels_last ? x->rank - 1 : 1];
   uint32_t first = out->channels_last ? 1 : 2;
@@ -65,17 +68,17 @@ stow_status stowi_slide_read(const stow_kernel_call* call, const stow_tensor* x,
   for (uint32_t i = 0; i < out->rank; ++i) {
     out->in[i] = x->dims[first + i];
     out->out[i] = y->dims[first + i];
-    out->kernel[i] = kernel != NULL ? kernel[i] : stowi_list_at(call, "kernel", i, 1);
-    out->strides[i] = stowi_list_at(call, "strides", i, 1);
-    out->dilations[i] = stowi_list_at(call, "dilations", i, 1);
-    out->begins[i] = stowi_list_at(call, "pads", i, 0);
-    out->ends[i] = stowi_list_at(call, "pads", out->rank + i, 0);
+    out->kernel[i] = kernel != NULL ? kernel[i] : stowi_kernel_list_at(call, "kernel", i, 1);
+    out->strides[i] = stowi_kernel_list_at(call, "strides", i, 1);
+    out->dilations[i] = stowi_kernel_list_at(call, "dilations", i, 1);
+    out->begins[i] = stowi_kernel_list_at(call, "pads", i, 0);
+    out->ends[i] = stowi_kernel_list_at(call, "pads", out->rank + i, 0);
     if (is_global) {
       out->kernel[i] = out->in[i];
       out->strides[i] = out->dilations[i] = 1;
       out->begins[i] = out->ends[i] = 0;
     }
-    stow_status status = stowi_slide_bound(call, out, i);
+    stow_status status = stowi_kernel_slide_bound(call, out, i);
     if (status != STOW_OK) {
       return status;
     }
@@ -83,30 +86,32 @@ stow_status stowi_slide_read(const stow_kernel_call* call, const stow_tensor* x,
       pad_same(out, i, upper);
     }
   }
-  return stowi_slide_count(call, out);
+  return stowi_kernel_slide_count(call, out);
 }
 
 static int64_t ceil_div(int64_t a, int64_t b) { return a <= 0 ? -(-a / b) : (a - 1) / b + 1; }
 
-void stowi_slide_range(const stowi_slide* w, uint32_t i, int64_t k, int64_t* lo, int64_t* hi) {
+void stowi_kernel_slide_range(const stowi_kernel_slide* w, uint32_t i, int64_t k, int64_t* lo,
+                              int64_t* hi) {
   int64_t offset = w->begins[i] - k * w->dilations[i];
-  *lo = stowi_min_i64(stowi_max_i64(ceil_div(offset, w->strides[i]), 0), w->out[i]);
-  *hi = stowi_min_i64(stowi_max_i64(ceil_div(offset + w->in[i], w->strides[i]), *lo), w->out[i]);
+  *lo = stowi_kernel_min_i64(stowi_kernel_max_i64(ceil_div(offset, w->strides[i]), 0), w->out[i]);
+  *hi = stowi_kernel_min_i64(stowi_kernel_max_i64(ceil_div(offset + w->in[i], w->strides[i]), *lo),
+                             w->out[i]);
 }
 
-void stowi_slide_interior(const stowi_slide* s, int64_t* lo, int64_t* hi) {
+void stowi_kernel_slide_interior(const stowi_kernel_slide* s, int64_t* lo, int64_t* hi) {
   int64_t unused;
-  stowi_slide_range(s, s->rank - 1, 0, lo, &unused);
-  stowi_slide_range(s, s->rank - 1, s->kernel_width - 1, &unused, hi);
-  *hi = stowi_max_i64(*lo, *hi);
+  stowi_kernel_slide_range(s, s->rank - 1, 0, lo, &unused);
+  stowi_kernel_slide_range(s, s->rank - 1, s->kernel_width - 1, &unused, hi);
+  *hi = stowi_kernel_max_i64(*lo, *hi);
 }
 
-static int64_t coordinate(const stowi_slide* w, uint32_t i, int64_t position, int64_t tap) {
+static int64_t coordinate(const stowi_kernel_slide* w, uint32_t i, int64_t position, int64_t tap) {
   int64_t at = position * w->strides[i] + tap * w->dilations[i] - w->begins[i];
   return at >= 0 && at < w->in[i] ? at : -1;
 }
 
-int64_t stowi_slide_row(const stowi_slide* w, size_t row, size_t tap) {
+int64_t stowi_kernel_slide_row(const stowi_kernel_slide* w, size_t row, size_t tap) {
   if (w->rank <= 2) {
     int64_t at = w->rank == 1 ? 0 : coordinate(w, 0, (int64_t)row, (int64_t)tap);
     return at < 0 ? -1 : at * w->in_width;
@@ -128,7 +133,7 @@ int64_t stowi_slide_row(const stowi_slide* w, size_t row, size_t tap) {
   return offset;
 }
 
-int64_t stowi_slide_reader(const stowi_slide* s, size_t at, size_t tap) {
+int64_t stowi_kernel_slide_reader(const stowi_kernel_slide* s, size_t at, size_t tap) {
   int64_t position = 0;
   int64_t stride = 1;
   for (uint32_t i = s->rank; i-- > 0;) {
@@ -146,18 +151,20 @@ int64_t stowi_slide_reader(const stowi_slide* s, size_t at, size_t tap) {
 }
 
 // How many taps of a dim read what lies before |limit|.
-static int64_t taps_before(const stowi_slide* s, uint32_t i, int64_t start, int64_t limit) {
-  return stowi_min_i64(stowi_max_i64(ceil_div(limit - start, s->dilations[i]), 0), s->kernel[i]);
+static int64_t taps_before(const stowi_kernel_slide* s, uint32_t i, int64_t start, int64_t limit) {
+  return stowi_kernel_min_i64(stowi_kernel_max_i64(ceil_div(limit - start, s->dilations[i]), 0),
+                              s->kernel[i]);
 }
 
-void stowi_slide_visit(const stowi_slide* s, size_t position, stowi_visit* out) {
+void stowi_kernel_slide_visit(const stowi_kernel_slide* s, size_t position,
+                              stowi_kernel_visit* out) {
   out->count = out->padded = 1;
   for (uint32_t i = s->rank; i-- > 0;) {
     int64_t size = s->out[i];
     out->start[i] = (int64_t)(position % (size_t)size) * s->strides[i] - s->begins[i];
     position /= (size_t)size;
     out->lo[i] = taps_before(s, i, out->start[i], 0);
-    out->hi[i] = stowi_max_i64(taps_before(s, i, out->start[i], s->in[i]), out->lo[i]);
+    out->hi[i] = stowi_kernel_max_i64(taps_before(s, i, out->start[i], s->in[i]), out->lo[i]);
     out->at[i] = out->lo[i];
     out->count *= (size_t)(out->hi[i] - out->lo[i]);
     out->padded *= (size_t)taps_before(s, i, out->start[i], s->in[i] + s->ends[i]);
@@ -165,7 +172,7 @@ void stowi_slide_visit(const stowi_slide* s, size_t position, stowi_visit* out) 
   out->is_done = out->count == 0;
 }
 
-int64_t stowi_slide_next(const stowi_slide* s, stowi_visit* visit) {
+int64_t stowi_kernel_slide_next(const stowi_kernel_slide* s, stowi_kernel_visit* visit) {
   if (visit->is_done) {
     return -1;
   }

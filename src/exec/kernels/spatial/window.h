@@ -4,71 +4,77 @@
 
 #include <stowage/kernel.h>
 
-#define STOWI_SPATIAL (STOW_MAX_RANK - 2)
+#define STOWI_KERNEL_SPATIAL (STOW_MAX_RANK - 2)
 
 // Along each spatial dim the element that tap k of the window at position o reads is
 // o * stride + k * dilation - begin; what lies outside [0, in) is padding. A row is what lies along
 // the last spatial dim; the other dims are outer.
-typedef struct stowi_slide {
+typedef struct stowi_kernel_slide {
   uint32_t rank;  // spatial dims
   bool channels_last;
   int64_t batch;
   int64_t channels;  // of x
-  int64_t in[STOWI_SPATIAL];
-  int64_t out[STOWI_SPATIAL];
-  int64_t kernel[STOWI_SPATIAL];
-  int64_t strides[STOWI_SPATIAL];
-  int64_t dilations[STOWI_SPATIAL];
-  int64_t begins[STOWI_SPATIAL];              // padding before
-  int64_t ends[STOWI_SPATIAL];                // padding after, where it is given
+  int64_t in[STOWI_KERNEL_SPATIAL];
+  int64_t out[STOWI_KERNEL_SPATIAL];
+  int64_t kernel[STOWI_KERNEL_SPATIAL];
+  int64_t strides[STOWI_KERNEL_SPATIAL];
+  int64_t dilations[STOWI_KERNEL_SPATIAL];
+  int64_t begins[STOWI_KERNEL_SPATIAL];       // padding before
+  int64_t ends[STOWI_KERNEL_SPATIAL];         // padding after, where it is given
   size_t in_count, out_count, taps;           // products over all spatial dims
   size_t out_rows, outer_taps;                // over all but the last
   int64_t in_width, out_width, kernel_width;  // of the last
-} stowi_slide;
+} stowi_kernel_slide;
 
 // From the call's attributes, x and a result of it. |kernel| has the numbers for each spatial dim;
-// NULL: the attribute `kernel`, or all of x where `global` is set. Fails as stowi_slide_bound does.
-stow_status stowi_slide_read(const stow_kernel_call* call, const stow_tensor* x,
-                             const stow_tensor* y, const int64_t* kernel, stowi_slide* out);
+// NULL: the attribute `kernel`, or all of x where `global` is set. Fails as
+// stowi_kernel_slide_bound does.
+stow_status stowi_kernel_slide_read(const stow_kernel_call* call, const stow_tensor* x,
+                                    const stow_tensor* y, const int64_t* kernel,
+                                    stowi_kernel_slide* out);
 // After in, out, kernel, strides, dilations, begins and ends of dim |i| are set: fails where they
 // are so large that what taps read might not be an int64_t, wherever kernels look for it: one
 // stride or dilation beyond the last included. A stride or dilation that takes nobody anywhere
 // becomes 1.
-stow_status stowi_slide_bound(const stow_kernel_call* call, stowi_slide* s, uint32_t i);
+stow_status stowi_kernel_slide_bound(const stow_kernel_call* call, stowi_kernel_slide* s,
+                                     uint32_t i);
 // After all dims are bounded: the products. Fails where there are too many taps to count.
-stow_status stowi_slide_count(const stow_kernel_call* call, stowi_slide* s);
+stow_status stowi_kernel_slide_count(const stow_kernel_call* call, stowi_kernel_slide* s);
 
 // Number |i| of the list |name|; |fallback| where the list is absent or empty.
-int64_t stowi_list_at(const stow_kernel_call* call, const char* name, size_t i, int64_t fallback);
+int64_t stowi_kernel_list_at(const stow_kernel_call* call, const char* name, size_t i,
+                             int64_t fallback);
 
 // The positions [lo, hi) along dim |i| at which tap |k| reads no padding.
-void stowi_slide_range(const stowi_slide* w, uint32_t i, int64_t k, int64_t* lo, int64_t* hi);
+void stowi_kernel_slide_range(const stowi_kernel_slide* w, uint32_t i, int64_t k, int64_t* lo,
+                              int64_t* hi);
 // The positions [lo, hi) along the last dim at which no tap reads padding.
-void stowi_slide_interior(const stowi_slide* s, int64_t* lo, int64_t* hi);
+void stowi_kernel_slide_interior(const stowi_kernel_slide* s, int64_t* lo, int64_t* hi);
 // Where the row begins, in elements of one channel, that outer tap |tap| reads for the positions of
 // row |row| of the result; -1 where it is padding.
-int64_t stowi_slide_row(const stowi_slide* w, size_t row, size_t tap);
+int64_t stowi_kernel_slide_row(const stowi_kernel_slide* w, size_t row, size_t tap);
 // The other way: the position of the result whose tap |tap| reads element |at| of the channel; -1
-// where there is none.
-int64_t stowi_slide_reader(const stowi_slide* s, size_t at, size_t tap);
+// if there is none.
+int64_t stowi_kernel_slide_reader(const stowi_kernel_slide* s, size_t at, size_t tap);
 
 // A walk over the taps of one window that read no padding, in ascending order.
-typedef struct stowi_visit {
-  int64_t start[STOWI_SPATIAL];  // what tap 0 reads
-  int64_t lo[STOWI_SPATIAL];     // taps [lo, hi) read no padding
-  int64_t hi[STOWI_SPATIAL];
-  int64_t at[STOWI_SPATIAL];  // the next
-  size_t count;               // taps in the walk
-  size_t padded;              // the same and those that read padding, but none beyond it
+typedef struct stowi_kernel_visit {
+  int64_t start[STOWI_KERNEL_SPATIAL];  // what tap 0 reads
+  int64_t lo[STOWI_KERNEL_SPATIAL];     // taps [lo, hi) read no padding
+  int64_t hi[STOWI_KERNEL_SPATIAL];
+  int64_t at[STOWI_KERNEL_SPATIAL];  // the next
+  size_t count;                      // taps in the walk
+  size_t padded;                     // the same and those that read padding, but none beyond it
   bool is_done;
-} stowi_visit;
+} stowi_kernel_visit;
 
 // Begins at the window for position |position| of all in the result.
-void stowi_slide_visit(const stowi_slide* s, size_t position, stowi_visit* out);
+void stowi_kernel_slide_visit(const stowi_kernel_slide* s, size_t position,
+                              stowi_kernel_visit* out);
 // The element of the channel that the next tap reads; -1 at the end.
-int64_t stowi_slide_next(const stowi_slide* s, stowi_visit* visit);
+int64_t stowi_kernel_slide_next(const stowi_kernel_slide* s, stowi_kernel_visit* visit);
 
-static inline int64_t stowi_min_i64(int64_t a, int64_t b) { return a < b ? a : b; }
-static inline int64_t stowi_max_i64(int64_t a, int64_t b) { return a > b ? a : b; }
+static inline int64_t stowi_kernel_min_i64(int64_t a, int64_t b) { return a < b ? a : b; }
+static inline int64_t stowi_kernel_max_i64(int64_t a, int64_t b) { return a > b ? a : b; }
 
 #endif  // STOWAGE_SRC_EXEC_KERNELS_SPATIAL_WINDOW_H_

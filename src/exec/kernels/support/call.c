@@ -64,7 +64,7 @@ stow_status stow_kernel_fail(const stow_kernel_call* call, stow_status status, c
 // Ranges of elements of less than a byte have bytes in common, which two threads must not write.
 static bool has_packed_result(const stow_kernel_call* call) {
   for (size_t k = 0; k < call->result_count; ++k) {
-    if (stowi_bits(call->results[k]->dtype) < 8) {
+    if (stowi_kernel_bits(call->results[k]->dtype) < 8) {
       return true;
     }
   }
@@ -92,7 +92,7 @@ size_t stow_tensor_elements(const stow_tensor* tensor) {
 }
 
 size_t stow_tensor_bytes(const stow_tensor* tensor) {
-  return (stow_tensor_elements(tensor) * stowi_bits(tensor->dtype) + 7) / 8;
+  return (stow_tensor_elements(tensor) * stowi_kernel_bits(tensor->dtype) + 7) / 8;
 }
 
 static bool shares_bytes(const stow_tensor* a, const stow_tensor* b) {
@@ -101,14 +101,14 @@ static bool shares_bytes(const stow_tensor* a, const stow_tensor* b) {
   return a_begin < b_begin + stow_tensor_bytes(b) && b_begin < a_begin + stow_tensor_bytes(a);
 }
 
-bool stowi_is_divisible(const stow_kernel_call* call) {
+bool stowi_kernel_is_divisible(const stow_kernel_call* call) {
   for (size_t r = 0; r < call->result_count; ++r) {
     const stow_tensor* result = call->results[r];
     for (size_t k = 0; k < call->operand_count; ++k) {
       const stow_tensor* operand = call->operands[k];
       if (operand != NULL && shares_bytes(result, operand) &&
           (operand->data != result->data ||
-           stowi_bits(operand->dtype) != stowi_bits(result->dtype) ||
+           stowi_kernel_bits(operand->dtype) != stowi_kernel_bits(result->dtype) ||
            stow_tensor_bytes(operand) != stow_tensor_bytes(result))) {
         return false;
       }

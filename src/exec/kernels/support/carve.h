@@ -6,18 +6,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef struct stowi_carve {
+typedef struct stowi_kernel_carve {
   unsigned char* base;  // NULL: count only
   uint64_t used;        // stays at UINT64_MAX where sizes overflow, which nobody grants
-} stowi_carve;
+} stowi_kernel_carve;
 
-static inline uint64_t stowi_times(uint64_t a, uint64_t b) {
+static inline uint64_t stowi_kernel_times(uint64_t a, uint64_t b) {
   return a != 0 && b > UINT64_MAX / a ? UINT64_MAX : a * b;
 }
 
 // |count| things of |size| bytes; NULL while counting.
-static inline void* stowi_carve_take(stowi_carve* carve, uint64_t count, uint64_t size) {
-  uint64_t bytes = stowi_times(count, size);
+static inline void* stowi_kernel_carve_take(stowi_kernel_carve* carve, uint64_t count,
+                                            uint64_t size) {
+  uint64_t bytes = stowi_kernel_times(count, size);
   uint64_t begin = carve->used;
   if (bytes > UINT64_MAX - 63 || begin > UINT64_MAX - 63 - bytes) {
     carve->used = UINT64_MAX;

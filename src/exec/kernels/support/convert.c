@@ -1,4 +1,4 @@
-// Elements of any dtype as f32, f64 and i64, a block at a time. The dtype is asked once per block,
+// Elements of any dtype as f32, f64 and i64, a block at a time. The dtype is tested once per block,
 // so that the loops under it are plain.
 #include "exec/kernels/support/convert.h"
 
@@ -59,7 +59,7 @@ static void packed_put(void* data, size_t i, uint32_t bits, uint64_t code) {
 
 // The number of an integer of |bits| bits.
 static int packed_int(stow_dtype dtype, uint8_t code, uint32_t bits) {
-  bool is_negative = stowi_kind(dtype) == STOW_KIND_SIGNED && code >> (bits - 1) != 0;
+  bool is_negative = stowi_kernel_kind(dtype) == STOW_KIND_SIGNED && code >> (bits - 1) != 0;
   return (int)code - (is_negative ? 1 << bits : 0);
 }
 
@@ -68,7 +68,7 @@ static uint8_t small_code_at(stow_dtype dtype, const void* data, size_t i) {
 }
 
 static void small_put(stow_dtype dtype, void* data, size_t i, double x) {
-  uint8_t code = stowi_small_of_f64(dtype, x, true, STOWI_ROUND_UP);
+  uint8_t code = stowi_kernel_small_of_f64(dtype, x, true, STOWI_KERNEL_ROUND_UP);
   if (dtype == STOW_F4E2M1) {
     packed_put(data, i, 4, code);
   } else {
@@ -100,15 +100,15 @@ static inline uint64_t u64_of(double x) {
 // ---------------------------------------------------------------------------------------------
 // f16 and f32, for models that are f16 throughout
 
-STOWI_LOOP(widen, (const uint16_t* in, float* out, size_t count), (in, out, count)) {
+STOWI_KERNEL_LOOP(widen, (const uint16_t* in, float* out, size_t count), (in, out, count)) {
   for (size_t i = 0; i < count; ++i) {
-    out[i] = stowi_f32_of_f16(in[i]);
+    out[i] = stowi_kernel_f32_of_f16(in[i]);
   }
 }
 
-STOWI_LOOP(shorten, (const float* in, uint16_t* out, size_t count), (in, out, count)) {
+STOWI_KERNEL_LOOP(shorten, (const float* in, uint16_t* out, size_t count), (in, out, count)) {
   for (size_t i = 0; i < count; ++i) {
-    out[i] = stowi_f16_of_f32(in[i]);
+    out[i] = stowi_kernel_f16_of_f32(in[i]);
   }
 }
 
@@ -129,18 +129,20 @@ STOWI_LOOP(shorten, (const float* in, uint16_t* out, size_t count), (in, out, co
     EACH(out[i] = (out_type)packed_int(dtype, packed_at(data, first + i, bits), bits));
 #define LOAD_SMALL(name) \
   case STOW_##name:      \
-    EACH(out[i] = (out_type)stowi_f32_of_small(dtype, small_code_at(dtype, data, first + i)));
+    EACH(out[i] =        \
+             (out_type)stowi_kernel_f32_of_small(dtype, small_code_at(dtype, data, first + i)));
 #define LOAD_F16 \
   case STOW_F16: \
-    EACH(out[i] = (out_type)stowi_f32_of_f16(((const uint16_t*)data)[first + i]));
+    EACH(out[i] = (out_type)stowi_kernel_f32_of_f16(((const uint16_t*)data)[first + i]));
 #define LOAD_BF16 \
   case STOW_BF16: \
-    EACH(out[i] = (out_type)stowi_f32_of_bf16(((const uint16_t*)data)[first + i]));
+    EACH(out[i] = (out_type)stowi_kernel_f32_of_bf16(((const uint16_t*)data)[first + i]));
 #define LOAD_BOOL \
   case STOW_BOOL: \
     EACH(out[i] = ((const uint8_t*)data)[first + i] != 0);
 
-void stowi_load_f32(stow_dtype dtype, const void* data, size_t first, size_t count, float* out) {
+void stowi_kernel_load_f32(stow_dtype dtype, const void* data, size_t first, size_t count,
+                           float* out) {
   typedef float out_type;
   switch (dtype) {
     FLOAT_LIST(LOAD)
@@ -157,7 +159,8 @@ void stowi_load_f32(stow_dtype dtype, const void* data, size_t first, size_t cou
   }
 }
 
-void stowi_load_f64(stow_dtype dtype, const void* data, size_t first, size_t count, double* out) {
+void stowi_kernel_load_f64(stow_dtype dtype, const void* data, size_t first, size_t count,
+                           double* out) {
   typedef double out_type;
   switch (dtype) {
     FLOAT_LIST(LOAD)
@@ -177,21 +180,22 @@ static void floats_to_i64(stow_dtype dtype, const void* data, size_t first, size
   double piece[PIECE];
   for (size_t done = 0; done < count; done += PIECE) {
     size_t n = count - done < PIECE ? count - done : PIECE;
-    stowi_load_f64(dtype, data, first + done, n, piece);
+    stowi_kernel_load_f64(dtype, data, first + done, n, piece);
     for (size_t i = 0; i < n; ++i) {
       out[done + i] = i64_of(piece[i]);
     }
   }
 }
 
-void stowi_load_i64(stow_dtype dtype, const void* data, size_t first, size_t count, int64_t* out) {
+void stowi_kernel_load_i64(stow_dtype dtype, const void* data, size_t first, size_t count,
+                           int64_t* out) {
   typedef int64_t out_type;
   switch (dtype) {
     INTEGER_LIST(LOAD)
     PACKED_LIST(LOAD_PACKED)
     LOAD_BOOL
     default:
-      if (stowi_kind(dtype) == STOW_KIND_FLOAT) {
+      if (stowi_kernel_kind(dtype) == STOW_KIND_FLOAT) {
         floats_to_i64(dtype, data, first, count, out);
       }
       break;
@@ -218,12 +222,13 @@ void stowi_load_i64(stow_dtype dtype, const void* data, size_t first, size_t cou
     EACH(((type*)data)[first + i] = (type)(expression));
 
 // Integers of less than 32 bits keep the low ones of what i32 would hold.
-void stowi_store_f64(stow_dtype dtype, void* data, size_t first, size_t count, const double* in) {
+void stowi_kernel_store_f64(stow_dtype dtype, void* data, size_t first, size_t count,
+                            const double* in) {
 #define to_int i32_of
   switch (dtype) {
     FLOAT_LIST(STORE)
-    STORE_AS(F16, uint16_t, stowi_f16_of_f64(in[i]))
-    STORE_AS(BF16, uint16_t, stowi_bf16_of_f64(in[i]))
+    STORE_AS(F16, uint16_t, stowi_kernel_f16_of_f64(in[i]))
+    STORE_AS(BF16, uint16_t, stowi_kernel_bf16_of_f64(in[i]))
     STORE_AS(I8, int8_t, i32_of(in[i]))
     STORE_AS(I16, int16_t, i32_of(in[i]))
     STORE_AS(I32, int32_t, i32_of(in[i]))
@@ -241,13 +246,14 @@ void stowi_store_f64(stow_dtype dtype, void* data, size_t first, size_t count, c
 #undef to_int
 }
 
-void stowi_store_f32(stow_dtype dtype, void* data, size_t first, size_t count, const float* in) {
+void stowi_kernel_store_f32(stow_dtype dtype, void* data, size_t first, size_t count,
+                            const float* in) {
   switch (dtype) {
     FLOAT_LIST(STORE)
     case STOW_F16:
       shorten(in, (uint16_t*)data + first, count);
       break;
-      STORE_AS(BF16, uint16_t, stowi_bf16_of_f32(in[i]))
+      STORE_AS(BF16, uint16_t, stowi_kernel_bf16_of_f32(in[i]))
       STORE_BOOL
     default: {
       double piece[PIECE];
@@ -256,20 +262,21 @@ void stowi_store_f32(stow_dtype dtype, void* data, size_t first, size_t count, c
         for (size_t i = 0; i < n; ++i) {
           piece[i] = (double)in[done + i];
         }
-        stowi_store_f64(dtype, data, first + done, n, piece);
+        stowi_kernel_store_f64(dtype, data, first + done, n, piece);
       }
       break;
     }
   }
 }
 
-void stowi_store_i64(stow_dtype dtype, void* data, size_t first, size_t count, const int64_t* in) {
+void stowi_kernel_store_i64(stow_dtype dtype, void* data, size_t first, size_t count,
+                            const int64_t* in) {
 #define to_int
   switch (dtype) {
     FLOAT_LIST(STORE)
     INTEGER_LIST(STORE)
-    STORE_AS(F16, uint16_t, stowi_f16_of_f64((double)in[i]))
-    STORE_AS(BF16, uint16_t, stowi_bf16_of_f64((double)in[i]))
+    STORE_AS(F16, uint16_t, stowi_kernel_f16_of_f64((double)in[i]))
+    STORE_AS(BF16, uint16_t, stowi_kernel_bf16_of_f64((double)in[i]))
     PACKED_LIST(STORE_PACKED)
     SMALL_LIST(STORE_SMALL)
     STORE_BOOL
@@ -281,45 +288,46 @@ void stowi_store_i64(stow_dtype dtype, void* data, size_t first, size_t count, c
 
 // ---------------------------------------------------------------------------------------------
 
-void stowi_clear_rest(stow_tensor* tensor) {
-  size_t bits = stow_tensor_elements(tensor) * stowi_bits(tensor->dtype);
+void stowi_kernel_clear_rest(stow_tensor* tensor) {
+  size_t bits = stow_tensor_elements(tensor) * stowi_kernel_bits(tensor->dtype);
   if (bits % 8 != 0) {
     uint8_t* last = (uint8_t*)tensor->data + bits / 8;
     *last = (uint8_t)(*last & ((1U << bits % 8) - 1));
   }
 }
 
-stow_status stowi_need_plain(const stow_kernel_call* call) {
+stow_status stowi_kernel_need_plain(const stow_kernel_call* call) {
   for (size_t k = 0; k < call->operand_count; ++k) {
     const stow_tensor* operand = call->operands[k];
-    if (operand != NULL && stowi_kind(operand->dtype) == STOW_KIND_COMPLEX) {
-      return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "operand %zu is %s; reals are needed", k,
-                              stowi_dtype_text(operand->dtype));
+    if (operand != NULL && stowi_kernel_kind(operand->dtype) == STOW_KIND_COMPLEX) {
+      return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
+                              "operand %zu is %s, expected real numbers", k,
+                              stowi_kernel_dtype_text(operand->dtype));
     }
   }
   for (size_t k = 0; k < call->result_count; ++k) {
     stow_dtype dtype = call->results[k]->dtype;
-    if (stowi_kind(dtype) == STOW_KIND_COMPLEX || stowi_bits(dtype) < 8) {
+    if (stowi_kernel_kind(dtype) == STOW_KIND_COMPLEX || stowi_kernel_bits(dtype) < 8) {
       return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
-                              "result %zu is %s; reals of whole bytes are needed", k,
-                              stowi_dtype_text(dtype));
+                              "result %zu is %s, expected real numbers of at least a byte", k,
+                              stowi_kernel_dtype_text(dtype));
     }
   }
   return STOW_OK;
 }
 
-int64_t stowi_int_at(const stow_tensor* tensor, size_t i) {
+int64_t stowi_kernel_int_at(const stow_tensor* tensor, size_t i) {
   int64_t number = 0;
   if (i < stow_tensor_elements(tensor)) {
-    stowi_load_i64(tensor->dtype, tensor->data, i, 1, &number);
+    stowi_kernel_load_i64(tensor->dtype, tensor->data, i, 1, &number);
   }
   return number;
 }
 
-double stowi_float_at(const stow_tensor* tensor, size_t i) {
+double stowi_kernel_float_at(const stow_tensor* tensor, size_t i) {
   double number = 0;
   if (i < stow_tensor_elements(tensor)) {
-    stowi_load_f64(tensor->dtype, tensor->data, i, 1, &number);
+    stowi_kernel_load_f64(tensor->dtype, tensor->data, i, 1, &number);
   }
   return number;
 }

@@ -1,7 +1,7 @@
-// What the list of dtypes says of each. Constant time.
+// Properties of dtypes, from the list of dtypes. Constant time.
 #include "exec/kernels/support/dtype.h"
 
-uint32_t stowi_bits(stow_dtype dtype) {
+uint32_t stowi_kernel_bits(stow_dtype dtype) {
   switch (dtype) {
 #define BITS(name, number, text, bits, kind) \
   case STOW_##name:                          \
@@ -14,7 +14,7 @@ uint32_t stowi_bits(stow_dtype dtype) {
   return 0;
 }
 
-stow_dtype_kind stowi_kind(stow_dtype dtype) {
+stow_dtype_kind stowi_kernel_kind(stow_dtype dtype) {
   switch (dtype) {
 #define KIND(name, number, text, bits, kind) \
   case STOW_##name:                          \
@@ -27,7 +27,7 @@ stow_dtype_kind stowi_kind(stow_dtype dtype) {
   return STOW_KIND_FLOAT;
 }
 
-const char* stowi_dtype_text(stow_dtype dtype) {
+const char* stowi_kernel_dtype_text(stow_dtype dtype) {
   static const char* const texts[] = {
 #define TEXT(name, number, text, bits, kind) [number] = text,
       STOW_DTYPE_LIST(TEXT)

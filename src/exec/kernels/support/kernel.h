@@ -1,4 +1,4 @@
-// What every kernel file begins with: how a kernel is defined.
+// What every kernel file includes first: how a kernel is defined.
 //
 // Files in kernels/ stand on <stowage/kernel.h>, on each other and on the C library, and on nothing
 // else of ours: `stowage export` writes the ones that a model needs into a program of its own.
@@ -14,8 +14,8 @@
   const stow_kernel stowi_kernel_##op = {sizeof(stow_kernel), scratch_function, run_function, \
                                          NULL, true}
 
-// Whether work on element i may be done in any order though results lie over operands: each result
-// that shares bytes with an operand lies exactly there, with elements of the same width.
-bool stowi_is_divisible(const stow_kernel_call* call);
+// Whether work on element i may be done in any order though results are in place of operands: each
+// result that shares bytes with an operand lies exactly there, with elements of the same width.
+bool stowi_kernel_is_divisible(const stow_kernel_call* call);
 
 #endif  // STOWAGE_SRC_EXEC_KERNELS_SUPPORT_KERNEL_H_

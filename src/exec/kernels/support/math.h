@@ -14,28 +14,28 @@
 // ---------------------------------------------------------------------------------------------
 // Pieces
 
-#define STOWI_LN2_HIGH 0x1.62e4p-1F  // 15 bits: times a small integer it is exact
-#define STOWI_LN2_LOW 0x1.7f7d1cp-20F
-#define STOWI_INTEGER_F32 0x1.8p23F  // added and taken away again it rounds to an integer
+#define STOWI_KERNEL_LN2_HIGH 0x1.62e4p-1F  // 15 bits: times a small integer it is exact
+#define STOWI_KERNEL_LN2_LOW 0x1.7f7d1cp-20F
+#define STOWI_KERNEL_INTEGER_F32 0x1.8p23F  // added and taken away again it rounds to an integer
 
 // x = n ln 2 + rest; |x| is below 2^20.
-typedef struct stowi_exp_parts {
+typedef struct stowi_kernel_exp_parts {
   float rest;
   float n;
   uint32_t biased_n;  // n + 512
-} stowi_exp_parts;
+} stowi_kernel_exp_parts;
 
-static inline stowi_exp_parts stowi_exp_split(float x) {
-  stowi_exp_parts parts;
-  float shifted = x * 0x1.715476p+0F + STOWI_INTEGER_F32;
-  parts.biased_n = stowi_bits_of_f32(shifted) - 0x4b400000U + 512U;
-  parts.n = shifted - STOWI_INTEGER_F32;
-  parts.rest = (x - parts.n * STOWI_LN2_HIGH) - parts.n * STOWI_LN2_LOW;
+static inline stowi_kernel_exp_parts stowi_kernel_exp_split(float x) {
+  stowi_kernel_exp_parts parts;
+  float shifted = x * 0x1.715476p+0F + STOWI_KERNEL_INTEGER_F32;
+  parts.biased_n = stowi_kernel_bits_of_f32(shifted) - 0x4b400000U + 512U;
+  parts.n = shifted - STOWI_KERNEL_INTEGER_F32;
+  parts.rest = (x - parts.n * STOWI_KERNEL_LN2_HIGH) - parts.n * STOWI_KERNEL_LN2_LOW;
   return parts;
 }
 
 // exp(r) - 1 for |r| up to ln 2 / 2.
-static inline float stowi_expm1_poly(float r) {
+static inline float stowi_kernel_expm1_poly(float r) {
   float p = 0x1.6a234ep-10F;
   p = p * r + 0x1.123a6cp-7F;
   p = p * r + 0x1.5558f4p-5F;
@@ -44,44 +44,44 @@ static inline float stowi_expm1_poly(float r) {
   return r + r * r * p;
 }
 
-static inline float stowi_sign_like(float magnitude, float sign) {
-  uint32_t bit = stowi_bits_of_f32(sign) & 0x80000000U;
-  return stowi_f32_of_bits((stowi_bits_of_f32(magnitude) & 0x7fffffffU) | bit);
+static inline float stowi_kernel_sign_like(float magnitude, float sign) {
+  uint32_t bit = stowi_kernel_bits_of_f32(sign) & 0x80000000U;
+  return stowi_kernel_f32_of_bits((stowi_kernel_bits_of_f32(magnitude) & 0x7fffffffU) | bit);
 }
 
-static inline float stowi_abs(float x) {
-  return stowi_f32_of_bits(stowi_bits_of_f32(x) & 0x7fffffffU);
+static inline float stowi_kernel_abs(float x) {
+  return stowi_kernel_f32_of_bits(stowi_kernel_bits_of_f32(x) & 0x7fffffffU);
 }
 
 // ---------------------------------------------------------------------------------------------
 
 // Two factors make up 2^n, so that the product is rounded once, also to a subnormal number.
-static inline float stowi_expf(float x) {
+static inline float stowi_kernel_expf(float x) {
   float clamped = x < -104.5F ? -104.5F : x;
   clamped = clamped > 89.0F ? 89.0F : clamped;
-  stowi_exp_parts parts = stowi_exp_split(clamped);
+  stowi_kernel_exp_parts parts = stowi_kernel_exp_split(clamped);
   uint32_t half = parts.biased_n >> 1;
-  float first = stowi_f32_of_bits((half - 129U) << 23);
-  float second = stowi_f32_of_bits((parts.biased_n - half - 129U) << 23);
-  return (1.0F + stowi_expm1_poly(parts.rest)) * first * second;
+  float first = stowi_kernel_f32_of_bits((half - 129U) << 23);
+  float second = stowi_kernel_f32_of_bits((parts.biased_n - half - 129U) << 23);
+  return (1.0F + stowi_kernel_expm1_poly(parts.rest)) * first * second;
 }
 
-static inline float stowi_expm1f(float x) {
+static inline float stowi_kernel_expm1f(float x) {
   float clamped = x < -20.0F ? -20.0F : x;
   clamped = clamped > 89.0F ? 89.0F : clamped;
-  stowi_exp_parts parts = stowi_exp_split(clamped);
-  float half = stowi_f32_of_bits((parts.biased_n - 512U + 126U) << 23);  // 2^(n - 1)
-  float number = (stowi_expm1_poly(parts.rest) * half + (half - 0.5F)) * 2.0F;
-  return stowi_abs(x) < 0x1p-24F ? x : number;
+  stowi_kernel_exp_parts parts = stowi_kernel_exp_split(clamped);
+  float half = stowi_kernel_f32_of_bits((parts.biased_n - 512U + 126U) << 23);  // 2^(n - 1)
+  float number = (stowi_kernel_expm1_poly(parts.rest) * half + (half - 0.5F)) * 2.0F;
+  return stowi_kernel_abs(x) < 0x1p-24F ? x : number;
 }
 
 // x = m 2^e with m from sqrt(1/2) to sqrt(2).
-static inline float stowi_logf(float x) {
+static inline float stowi_kernel_logf(float x) {
   float scaled = x < 0x1p-126F ? x * 0x1p24F : x;
   float lift = x < 0x1p-126F ? 24.0F : 0.0F;
-  uint32_t bits = stowi_bits_of_f32(scaled) + (0x3f800000U - 0x3f3504f3U);
+  uint32_t bits = stowi_kernel_bits_of_f32(scaled) + (0x3f800000U - 0x3f3504f3U);
   float e = (float)((int32_t)(bits >> 23) - 127) - lift;
-  float f = stowi_f32_of_bits((bits & 0x7fffffU) + 0x3f3504f3U) - 1.0F;
+  float f = stowi_kernel_f32_of_bits((bits & 0x7fffffU) + 0x3f3504f3U) - 1.0F;
   float p = 0x1.14573ep-4F;
   p = p * f + -0x1.de3bf8p-4F;
   p = p * f + 0x1.e6f08cp-4F;
@@ -92,29 +92,29 @@ static inline float stowi_logf(float x) {
   p = p * f + -0x1.000006p-2F;
   p = p * f + 0x1.555548p-2F;
   float square = f * f;
-  float low = (square * f * p + e * STOWI_LN2_LOW) - 0.5F * square;
-  float number = (f + low) + e * STOWI_LN2_HIGH;
+  float low = (square * f * p + e * STOWI_KERNEL_LN2_LOW) - 0.5F * square;
+  float number = (f + low) + e * STOWI_KERNEL_LN2_HIGH;
   number = x == 0.0F ? -INFINITY : number;
   number = x < INFINITY ? number : x;  // infinity and NaN
   return x < 0.0F ? NAN : number;
 }
 
 // log(1 + x): what the addition rounds away is put right by its share.
-static inline float stowi_log1pf(float x) {
+static inline float stowi_kernel_log1pf(float x) {
   float sum = 1.0F + x;
   float lost = x - (sum - 1.0F);
-  float number = stowi_logf(sum) + lost / sum;
+  float number = stowi_kernel_logf(sum) + lost / sum;
   number = x < INFINITY ? number : x;
   return x == -1.0F ? -INFINITY : number;
 }
 
-static inline float stowi_sigmoidf(float x) {
-  float e = stowi_expf(-stowi_abs(x));
+static inline float stowi_kernel_sigmoidf(float x) {
+  float e = stowi_kernel_expf(-stowi_kernel_abs(x));
   return (x < 0.0F ? e : 1.0F) / (1.0F + e);
 }
 
-static inline float stowi_tanhf(float x) {
-  float a = stowi_abs(x);
+static inline float stowi_kernel_tanhf(float x) {
+  float a = stowi_kernel_abs(x);
   float z = x * x;
   float p = 0x1.0e9e9p-9F;
   p = p * z + -0x1.092852p-7F;
@@ -122,15 +122,15 @@ static inline float stowi_tanhf(float x) {
   p = p * z + -0x1.b9e19p-5F;
   p = p * z + 0x1.111026p-3F;
   p = p * z + -0x1.555552p-2F;
-  float near = stowi_sign_like(x + x * z * p, x);
-  float e = stowi_expf(2.0F * (a > 10.0F ? 10.0F : a));
-  float far = stowi_sign_like(1.0F - 2.0F / (e + 1.0F), x);
+  float near = stowi_kernel_sign_like(x + x * z * p, x);
+  float e = stowi_kernel_expf(2.0F * (a > 10.0F ? 10.0F : a));
+  float far = stowi_kernel_sign_like(1.0F - 2.0F / (e + 1.0F), x);
   return a < 0.625F ? near : far;
 }
 
 // Away from 0: 1 - exp(-q(x)), where q is near to -log(erfc(x)).
-static inline float stowi_erff(float x) {
-  float a = stowi_abs(x);
+static inline float stowi_kernel_erff(float x) {
+  float a = stowi_kernel_abs(x);
   float z = x * x;
   float p = 0x1.5cd4aap-14F;
   p = p * z + -0x1.aa3f2cp-11F;
@@ -149,18 +149,18 @@ static inline float stowi_erff(float x) {
   q = q * c + 0x1.444d1ep-1F;
   q = q * c + 0x1.212626p+0F;
   q = q * c + -0x1.62d95p-13F;
-  float far = stowi_sign_like(1.0F - stowi_expf(-q), x);
+  float far = stowi_kernel_sign_like(1.0F - stowi_kernel_expf(-q), x);
   return a < 0.9F ? near : far;
 }
 
 // ---------------------------------------------------------------------------------------------
 // Sine and cosine, in double. A quarter turn has three parts of 33 bits, so that its multiples are
-// exact up to STOWI_TURN_LIMIT; beyond that libm's double functions are asked.
+// exact up to STOWI_KERNEL_TURN_LIMIT; beyond that libm's double functions are used.
 
-#define STOWI_TURN_LIMIT 0x1p20F
+#define STOWI_KERNEL_TURN_LIMIT 0x1p20F
 
-// sin(x + quarters * pi / 2), |x| up to STOWI_TURN_LIMIT.
-static inline float stowi_sin_turned(float x, uint32_t quarters) {
+// sin(x + quarters * pi / 2), |x| up to STOWI_KERNEL_TURN_LIMIT.
+static inline float stowi_kernel_sin_turned(float x, uint32_t quarters) {
   double shifted = (double)x * 0x1.45f306dc9c883p-1 + 0x1.8p52;
   double n = shifted - 0x1.8p52;
   double r = (((double)x - n * 0x1.921fb544p+0) - n * 0x1.0b4611a6p-34) - n * 0x1.3198a2e037073p-69;
@@ -182,24 +182,28 @@ static inline float stowi_sin_turned(float x, uint32_t quarters) {
   return (float)((quarter & 2U) != 0 ? -number : number);
 }
 
-static inline float stowi_sinf(float x) {
-  return stowi_abs(x) <= STOWI_TURN_LIMIT ? stowi_sin_turned(x, 0) : (float)sin((double)x);
+static inline float stowi_kernel_sinf(float x) {
+  return stowi_kernel_abs(x) <= STOWI_KERNEL_TURN_LIMIT ? stowi_kernel_sin_turned(x, 0)
+                                                        : (float)sin((double)x);
 }
 
-static inline float stowi_cosf(float x) {
-  return stowi_abs(x) <= STOWI_TURN_LIMIT ? stowi_sin_turned(x, 1) : (float)cos((double)x);
+static inline float stowi_kernel_cosf(float x) {
+  return stowi_kernel_abs(x) <= STOWI_KERNEL_TURN_LIMIT ? stowi_kernel_sin_turned(x, 1)
+                                                        : (float)cos((double)x);
 }
 
 // ---------------------------------------------------------------------------------------------
 // Made of others; those of f64 stand on libm.
 
-static inline float stowi_softplusf(float x) {
-  return (x < 0 ? 0 : x) + stowi_log1pf(stowi_expf(-stowi_abs(x)));
+static inline float stowi_kernel_softplusf(float x) {
+  return (x < 0 ? 0 : x) + stowi_kernel_log1pf(stowi_kernel_expf(-stowi_kernel_abs(x)));
 }
 
-static inline double stowi_softplus(double x) { return (x < 0 ? 0 : x) + log1p(exp(-fabs(x))); }
+static inline double stowi_kernel_softplus(double x) {
+  return (x < 0 ? 0 : x) + log1p(exp(-fabs(x)));
+}
 
-static inline double stowi_sigmoid(double x) {
+static inline double stowi_kernel_sigmoid(double x) {
   double e = exp(-fabs(x));
   return (x < 0 ? e : 1) / (1 + e);
 }

@@ -24,7 +24,7 @@ static const format formats[STOW_DTYPE_COUNT] = {
     [STOW_F4E2M1] = {1, 0, 0x7, 0x7, 0x8, 0x8, true},
 };
 
-bool stowi_is_small(stow_dtype dtype) {
+bool stowi_kernel_is_small(stow_dtype dtype) {
   return dtype == STOW_F8E8M0 || (dtype < STOW_DTYPE_COUNT && formats[dtype].sign != 0);
 }
 
@@ -49,15 +49,15 @@ static int exponent_of(double magnitude) {
 #define POWER_LARGEST 0xfe
 #define POWER_NAN 0xff
 
-static uint8_t power_code(double x, bool saturates, stowi_round round) {
+static uint8_t power_code(double x, bool saturates, stowi_kernel_round round) {
   if (isnan(x) || x < 0) {
     return POWER_NAN;
   }
   int exponent = exponent_of(x);
   if (isfinite(x) && exponent > -1023) {
     double part = x / power_of_two(exponent);  // 1 up to below 2
-    exponent +=
-        (round == STOWI_ROUND_UP && part > 1) || (round == STOWI_ROUND_NEAREST && part >= 1.5);
+    exponent += (round == STOWI_KERNEL_ROUND_UP && part > 1) ||
+                (round == STOWI_KERNEL_ROUND_NEAREST && part >= 1.5);
   }
   int code = exponent + POWER_BIAS;
   if (code < 0) {
@@ -71,7 +71,7 @@ static uint8_t power_code(double x, bool saturates, stowi_round round) {
 
 // ---------------------------------------------------------------------------------------------
 
-float stowi_f32_of_small(stow_dtype dtype, uint8_t code) {
+float stowi_kernel_f32_of_small(stow_dtype dtype, uint8_t code) {
   if (dtype == STOW_F8E8M0) {
     return code == POWER_NAN ? NAN : (float)power_of_two(code - POWER_BIAS);
   }
@@ -90,7 +90,8 @@ float stowi_f32_of_small(stow_dtype dtype, uint8_t code) {
   return is_negative ? -number : number;
 }
 
-uint8_t stowi_small_of_f64(stow_dtype dtype, double x, bool saturates, stowi_round round) {
+uint8_t stowi_kernel_small_of_f64(stow_dtype dtype, double x, bool saturates,
+                                  stowi_kernel_round round) {
   if (dtype == STOW_F8E8M0) {
     return power_code(x, saturates, round);
   }

@@ -28,8 +28,8 @@ static void strides_of(const stow_tensor* tensor, const stow_tensor* result, siz
 }
 
 // Whether dim |axis| of the result goes on where the walk's last dim ends, for all operands.
-static bool is_mergeable(const stowi_walk* walk, size_t strides[][STOW_MAX_RANK], uint32_t axis,
-                         size_t dim) {
+static bool is_mergeable(const stowi_kernel_walk* walk, size_t strides[][STOW_MAX_RANK],
+                         uint32_t axis, size_t dim) {
   for (uint32_t k = 0; k < walk->operand_count; ++k) {
     if (walk->strides[k][walk->rank - 1] != strides[k][axis] * dim) {
       return false;
@@ -38,9 +38,9 @@ static bool is_mergeable(const stowi_walk* walk, size_t strides[][STOW_MAX_RANK]
   return true;
 }
 
-// How many elements of operand |k| lie one after the other along the dims before |end|, from where
+// How many elements of operand |k| are contiguous along the dims before |end|, from where
 // all dims before are repetitions; 0 where it is not so.
-static size_t period_of(const stowi_walk* walk, uint32_t k, uint32_t end) {
+static size_t period_of(const stowi_kernel_walk* walk, uint32_t k, uint32_t end) {
   size_t period = 1;
   while (end > 0 && walk->strides[k][end - 1] == period) {
     period *= walk->dims[--end];
@@ -52,7 +52,7 @@ static size_t period_of(const stowi_walk* walk, uint32_t k, uint32_t end) {
 }
 
 // What spares the blocks of operand |k| a walk by runs.
-static void set_pattern(stowi_walk* walk, uint32_t k) {
+static void set_pattern(stowi_kernel_walk* walk, uint32_t k) {
   uint32_t last = walk->rank - 1;
   bool is_repeated = walk->strides[k][last] == 0 && walk->dims[last] < SHORT_RUN;
   walk->periods[k] = period_of(walk, k, walk->rank);
@@ -61,9 +61,9 @@ static void set_pattern(stowi_walk* walk, uint32_t k) {
                          : 0;
 }
 
-void stowi_walk_init(stowi_walk* walk, const stow_tensor* result,
-                     const stow_tensor* const* operands, uint32_t operand_count) {
-  size_t strides[STOWI_WALK_MOST][STOW_MAX_RANK];
+void stowi_kernel_walk_init(stowi_kernel_walk* walk, const stow_tensor* result,
+                            const stow_tensor* const* operands, uint32_t operand_count) {
+  size_t strides[STOWI_KERNEL_WALK_MOST][STOW_MAX_RANK];
   walk->count = stow_tensor_elements(result);
   walk->operand_count = operand_count;
   walk->rank = 0;
@@ -98,7 +98,8 @@ void stowi_walk_init(stowi_walk* walk, const stow_tensor* result,
 // ---------------------------------------------------------------------------------------------
 // Cursors
 
-void stowi_cursor_init(stowi_cursor* cursor, const stowi_walk* walk, size_t begin, size_t end) {
+void stowi_kernel_cursor_init(stowi_kernel_cursor* cursor, const stowi_kernel_walk* walk,
+                              size_t begin, size_t end) {
   cursor->walk = walk;
   cursor->at = begin;
   cursor->end = end < walk->count ? end : walk->count;
@@ -116,8 +117,8 @@ void stowi_cursor_init(stowi_cursor* cursor, const stowi_walk* walk, size_t begi
 }
 
 // |length| elements on along the last dim, and to the next row where it ends.
-static void advance(stowi_cursor* cursor, size_t length) {
-  const stowi_walk* walk = cursor->walk;
+static void advance(stowi_kernel_cursor* cursor, size_t length) {
+  const stowi_kernel_walk* walk = cursor->walk;
   uint32_t axis = walk->rank - 1;
   size_t step = length;
   cursor->at += length;
@@ -138,8 +139,8 @@ static void advance(stowi_cursor* cursor, size_t length) {
   }
 }
 
-bool stowi_cursor_next(stowi_cursor* cursor, size_t most, stowi_run* out_run) {
-  const stowi_walk* walk = cursor->walk;
+bool stowi_kernel_cursor_next(stowi_kernel_cursor* cursor, size_t most, stowi_kernel_run* out_run) {
+  const stowi_kernel_walk* walk = cursor->walk;
   if (cursor->at >= cursor->end) {
     return false;
   }
@@ -160,7 +161,7 @@ bool stowi_cursor_next(stowi_cursor* cursor, size_t most, stowi_run* out_run) {
 // ---------------------------------------------------------------------------------------------
 // Blocks
 
-// Elements that begin anew after every |period|: once read they are copied.
+// Elements that start again after every |period|: once read they are copied.
 #define DEFINE_CYCLE(name, type, load)                                                    \
   static void name(const stow_tensor* operand, size_t period, size_t first, size_t count, \
                    type* out) {                                                           \
@@ -201,32 +202,32 @@ bool stowi_cursor_next(stowi_cursor* cursor, size_t most, stowi_run* out_run) {
     }                                                                                    \
   }
 
-#define DEFINE_SPREAD(name, type, load, cycle, repeat)                                          \
-  DEFINE_CYCLE(cycle, type, load)                                                               \
-  DEFINE_REPEAT(repeat, type, load)                                                             \
-  void name(const stowi_walk* walk, uint32_t k, const stow_tensor* operand, size_t first,       \
-            size_t count, type* out) {                                                          \
-    stowi_cursor cursor;                                                                        \
-    stowi_run run;                                                                              \
-    if (walk->periods[k] != 0 || walk->repeats[k] != 0) {                                       \
-      (walk->periods[k] != 0 ? cycle : repeat)(                                                 \
-          operand, walk->periods[k] != 0 ? walk->periods[k] : walk->repeats[k], first, count,   \
-          out);                                                                                 \
-      return;                                                                                   \
-    }                                                                                           \
-    stowi_cursor_init(&cursor, walk, first, first + count);                                     \
-    while (stowi_cursor_next(&cursor, SIZE_MAX, &run)) {                                        \
-      type* to = out + (run.at - first);                                                        \
-      load(operand->dtype, operand->data, run.index[k], run.step[k] == 0 ? 1 : run.length, to); \
-      for (size_t i = 1; run.step[k] == 0 && i < run.length; ++i) {                             \
-        to[i] = to[0];                                                                          \
-      }                                                                                         \
-    }                                                                                           \
+#define DEFINE_SPREAD(name, type, load, cycle, repeat)                                           \
+  DEFINE_CYCLE(cycle, type, load)                                                                \
+  DEFINE_REPEAT(repeat, type, load)                                                              \
+  void name(const stowi_kernel_walk* walk, uint32_t k, const stow_tensor* operand, size_t first, \
+            size_t count, type* out) {                                                           \
+    stowi_kernel_cursor cursor;                                                                  \
+    stowi_kernel_run run;                                                                        \
+    if (walk->periods[k] != 0 || walk->repeats[k] != 0) {                                        \
+      (walk->periods[k] != 0 ? cycle : repeat)(                                                  \
+          operand, walk->periods[k] != 0 ? walk->periods[k] : walk->repeats[k], first, count,    \
+          out);                                                                                  \
+      return;                                                                                    \
+    }                                                                                            \
+    stowi_kernel_cursor_init(&cursor, walk, first, first + count);                               \
+    while (stowi_kernel_cursor_next(&cursor, SIZE_MAX, &run)) {                                  \
+      type* to = out + (run.at - first);                                                         \
+      load(operand->dtype, operand->data, run.index[k], run.step[k] == 0 ? 1 : run.length, to);  \
+      for (size_t i = 1; run.step[k] == 0 && i < run.length; ++i) {                              \
+        to[i] = to[0];                                                                           \
+      }                                                                                          \
+    }                                                                                            \
   }
 
-DEFINE_SPREAD(stowi_spread_f32, float, stowi_load_f32, cycle_f32, repeat_f32)
-DEFINE_SPREAD(stowi_spread_f64, double, stowi_load_f64, cycle_f64, repeat_f64)
-DEFINE_SPREAD(stowi_spread_i64, int64_t, stowi_load_i64, cycle_i64, repeat_i64)
+DEFINE_SPREAD(stowi_kernel_spread_f32, float, stowi_kernel_load_f32, cycle_f32, repeat_f32)
+DEFINE_SPREAD(stowi_kernel_spread_f64, double, stowi_kernel_load_f64, cycle_f64, repeat_f64)
+DEFINE_SPREAD(stowi_kernel_spread_i64, int64_t, stowi_kernel_load_i64, cycle_i64, repeat_i64)
 
 // ---------------------------------------------------------------------------------------------
 // Dividing elements
@@ -245,7 +246,7 @@ static void run_units(void* user, size_t begin, size_t end, uint32_t worker) {
 
 static void divide(const stow_kernel_call* call, size_t count, size_t cost, stow_kernel_task task,
                    void* user) {
-  if (call->workers <= 1 || !stowi_is_divisible(call)) {
+  if (call->workers <= 1 || !stowi_kernel_is_divisible(call)) {
     task(user, 0, count, 0);
     return;
   }
@@ -254,13 +255,13 @@ static void divide(const stow_kernel_call* call, size_t count, size_t cost, stow
   stow_kernel_split(call, (count + UNIT - 1) / UNIT, grain == 0 ? 1 : grain, run_units, &units);
 }
 
-void stowi_split_elements(const stow_kernel_call* call, size_t count, size_t cost,
-                          stow_kernel_task task, void* user) {
+void stowi_kernel_split_elements(const stow_kernel_call* call, size_t count, size_t cost,
+                                 stow_kernel_task task, void* user) {
   if (count == 0) {
     return;
   }
   divide(call, count, cost, task, user);
   for (size_t k = 0; k < call->result_count; ++k) {
-    stowi_clear_rest(call->results[k]);
+    stowi_kernel_clear_rest(call->results[k]);
   }
 }

@@ -4,8 +4,8 @@
 // the positions.
 //
 // Cross entropy takes logarithms of softmax for scores. Where these are a result they are computed
-// first, by rows, and the loss is picked from them, so that they may lie over the scores; else only
-// those that are asked for are computed.
+// first, by rows, and the loss is picked from them, so that they may be in place of the scores;
+// else only those that are requested are computed.
 #include <math.h>
 
 #include "exec/kernels/rows/softmax.h"
@@ -17,9 +17,9 @@ typedef struct job {
   const stow_tensor* targets;
   const stow_tensor* weight;  // may be NULL
   const stow_tensor* loss;
-  stowi_rows rows;  // along the classes
+  stowi_kernel_rows rows;  // along the classes
   int64_t ignored;
-  bool takes_log;  // scores are no logarithms of probabilities yet
+  bool takes_log;  // scores are not yet logarithms of probabilities
 } job;
 
 // One position: what it adds to the loss, and what it weighs.
@@ -37,24 +37,24 @@ static size_t score_index(const job* j, size_t i, size_t c) {
 static double log_sum(const job* j, size_t i) {
   double most = -(double)INFINITY;
   for (size_t c = 0; c < j->rows.count; ++c) {
-    double score = stowi_float_at(j->scores, score_index(j, i, c));
+    double score = stowi_kernel_float_at(j->scores, score_index(j, i, c));
     most = score > most || score != score ? score : most;
   }
   double sum = 0;
   for (size_t c = 0; c < j->rows.count; ++c) {
-    sum += exp(stowi_float_at(j->scores, score_index(j, i, c)) - most);
+    sum += exp(stowi_kernel_float_at(j->scores, score_index(j, i, c)) - most);
   }
   return most + log(sum);
 }
 
 static term term_at(const job* j, size_t i) {
-  int64_t target = stowi_int_at(j->targets, i);
+  int64_t target = stowi_kernel_int_at(j->targets, i);
   if (target == j->ignored) {
     return (term){0, 0};
   }
   size_t c = (size_t)target;
-  double score = stowi_float_at(j->scores, score_index(j, i, c));
-  double weight = j->weight == NULL ? 1 : stowi_float_at(j->weight, c);
+  double score = stowi_kernel_float_at(j->scores, score_index(j, i, c));
+  double weight = j->weight == NULL ? 1 : stowi_kernel_float_at(j->weight, c);
   return (term){-(score - (j->takes_log ? log_sum(j, i) : 0)) * weight, weight};
 }
 
@@ -63,7 +63,7 @@ static void each_task(void* user, size_t begin, size_t end, uint32_t worker) {
   (void)worker;
   for (size_t i = begin; i < end; ++i) {
     double loss = term_at(j, i).loss;
-    stowi_store_f64(j->loss->dtype, j->loss->data, i, 1, &loss);
+    stowi_kernel_store_f64(j->loss->dtype, j->loss->data, i, 1, &loss);
   }
 }
 
@@ -75,16 +75,16 @@ static void sum_up(const job* j, bool is_mean) {
     sum.weight += t.weight;
   }
   double loss = is_mean ? sum.loss / sum.weight : sum.loss;
-  stowi_store_f64(j->loss->dtype, j->loss->data, 0, 1, &loss);
+  stowi_kernel_store_f64(j->loss->dtype, j->loss->data, 0, 1, &loss);
 }
 
 static stow_status check(const stow_kernel_call* call, const job* j) {
-  stow_status status = stowi_need_real(call, j->scores, "scores");
+  stow_status status = stowi_kernel_need_real(call, j->scores, "scores");
   if (status == STOW_OK && j->weight != NULL) {
-    status = stowi_need_real(call, j->weight, "weight");
+    status = stowi_kernel_need_real(call, j->weight, "weight");
   }
   for (size_t i = 0; status == STOW_OK && i < j->rows.outer * j->rows.inner; ++i) {
-    int64_t target = stowi_int_at(j->targets, i);
+    int64_t target = stowi_kernel_int_at(j->targets, i);
     if (target != j->ignored && (target < 0 || target >= (int64_t)j->rows.count)) {
       status = stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
                                 "target %lld is out of range (%zu classes)", (long long)target,
@@ -100,7 +100,7 @@ static stow_status run(stow_kernel_call* call, bool takes_log) {
            .targets = call->operands[1],
            .weight = stow_kernel_operand(call, 2),
            .loss = call->results[0],
-           .rows = stowi_rows_along(call->operands[0], 1),
+           .rows = stowi_kernel_rows_along(call->operands[0], 1),
            .ignored = stow_kernel_int(call, "ignore_index", -1),
            .takes_log = takes_log && logs == NULL};
   stow_status status = check(call, &j);
@@ -108,11 +108,11 @@ static stow_status run(stow_kernel_call* call, bool takes_log) {
     return status;
   }
   if (logs != NULL) {
-    stowi_softmax(call, j.scores, logs, j.rows, true);
+    stowi_kernel_softmax(call, j.scores, logs, j.rows, true);
     j.scores = logs;
   }
   if (stow_kernel_is(call, "reduction", "none")) {
-    size_t grain = stowi_grain_of(j.takes_log ? j.rows.count * 8 : 8);
+    size_t grain = stowi_kernel_grain_of(j.takes_log ? j.rows.count * 8 : 8);
     stow_kernel_split(call, j.rows.outer * j.rows.inner, grain, each_task, &j);
   } else {
     sum_up(&j, stow_kernel_is(call, "reduction", "mean"));

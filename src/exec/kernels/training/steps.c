@@ -1,6 +1,6 @@
 // Steps of training: adagrad, adam and momentum. A tensor, its gradient and its states are changed
 // element by element in doubles, in one pass. Of a block everything is read before any result is
-// written, in ascending order, so that results may lie over what belongs to the same tensor.
+// written, in ascending order, so that results may be in place of what belongs to the same tensor.
 #include <math.h>
 
 #include "exec/kernels/rows/axes.h"
@@ -72,10 +72,10 @@ static const stow_tensor* result_of(const job* j, size_t group) {
 }
 
 static void update_block(const job* j, size_t first, size_t count) {
-  double rooms[2 + MOST_STATES][STOWI_BLOCK];
+  double rooms[2 + MOST_STATES][STOWI_KERNEL_BLOCK];
   for (size_t g = 0; g < 2 + j->states; ++g) {
     const stow_tensor* operand = operand_of(j, g);
-    stowi_load_f64(operand->dtype, operand->data, first, count, rooms[g]);
+    stowi_kernel_load_f64(operand->dtype, operand->data, first, count, rooms[g]);
   }
   for (size_t i = 0; i < count; ++i) {
     element e = {rooms[0][i], rooms[1][i], {0}};
@@ -90,36 +90,37 @@ static void update_block(const job* j, size_t first, size_t count) {
   }
   for (size_t g = 0; g < 1 + j->states; ++g) {
     const stow_tensor* result = result_of(j, g);
-    stowi_store_f64(result->dtype, result->data, first, count, rooms[g == 0 ? 0 : 1 + g]);
+    stowi_kernel_store_f64(result->dtype, result->data, first, count, rooms[g == 0 ? 0 : 1 + g]);
   }
 }
 
 static void update_task(void* user, size_t begin, size_t end, uint32_t worker) {
   const job* j = user;
   (void)worker;
-  for (size_t i = begin; i < end; i += STOWI_BLOCK) {
-    update_block(j, i, end - i < STOWI_BLOCK ? end - i : STOWI_BLOCK);
+  for (size_t i = begin; i < end; i += STOWI_KERNEL_BLOCK) {
+    update_block(j, i, end - i < STOWI_KERNEL_BLOCK ? end - i : STOWI_KERNEL_BLOCK);
   }
 }
 
 static stow_status run(stow_kernel_call* call, formula f, size_t states) {
   job j = {.call = call, .formula = f, .states = states};
   j.tensors = (call->operand_count - FIRST_TENSOR) / (2 + states);
-  stow_status rate = stowi_need_real(call, call->operands[0], "the rate");
+  stow_status rate = stowi_kernel_need_real(call, call->operands[0], "the rate");
   if (rate != STOW_OK) {
     return rate;
   }
   for (size_t k = FIRST_TENSOR; k < call->operand_count; ++k) {
-    stow_status status = stowi_need_real(call, call->operands[k], "a tensor, gradient or state");
+    stow_status status =
+        stowi_kernel_need_real(call, call->operands[k], "a tensor, gradient or state");
     if (status != STOW_OK) {
       return status;
     }
   }
-  bool is_divisible = stowi_is_divisible(call);
+  bool is_divisible = stowi_kernel_is_divisible(call);
   for (j.tensor = 0; j.tensor < j.tensors; ++j.tensor) {
     size_t count = stow_tensor_elements(operand_of(&j, 0));
     if (is_divisible) {
-      stow_kernel_split(call, count, STOWI_GRAIN / 4, update_task, &j);
+      stow_kernel_split(call, count, STOWI_KERNEL_GRAIN / 4, update_task, &j);
     } else {
       update_task(&j, 0, count, 0);
     }
@@ -131,7 +132,7 @@ static stow_status run(stow_kernel_call* call, formula f, size_t states) {
 // Kernels
 
 static formula formula_of(const stow_kernel_call* call) {
-  return (formula){.rate = stowi_float_at(call->operands[RATE], 0),
+  return (formula){.rate = stowi_kernel_float_at(call->operands[RATE], 0),
                    .alpha = stow_kernel_float(call, "alpha", 0.9),
                    .beta = stow_kernel_float(call, "beta", 0.999),
                    .epsilon = stow_kernel_float(call, "epsilon", 1e-6),
@@ -141,7 +142,7 @@ static formula formula_of(const stow_kernel_call* call) {
 
 static stow_status run_adagrad(stow_kernel_call* call) {
   formula f = formula_of(call);
-  double step = stowi_float_at(call->operands[STEP], 0);
+  double step = stowi_kernel_float_at(call->operands[STEP], 0);
   f.rate /= 1 + step * stow_kernel_float(call, "decay_factor", 0);
   f.update = update_adagrad;
   return run(call, f, 1);
@@ -149,7 +150,7 @@ static stow_status run_adagrad(stow_kernel_call* call) {
 
 static stow_status run_adam(stow_kernel_call* call) {
   formula f = formula_of(call);
-  double step = stowi_float_at(call->operands[STEP], 0);
+  double step = stowi_kernel_float_at(call->operands[STEP], 0);
   if (step > 0) {
     f.rate *= sqrt(1 - pow(f.beta, step)) / (1 - pow(f.alpha, step));
   }
@@ -159,7 +160,7 @@ static stow_status run_adam(stow_kernel_call* call) {
 
 static stow_status run_momentum(stow_kernel_call* call) {
   formula f = formula_of(call);
-  if (!(stowi_float_at(call->operands[STEP], 0) > 0)) {
+  if (!(stowi_kernel_float_at(call->operands[STEP], 0) > 0)) {
     f.beta = 1;
   }
   f.is_nesterov = stow_kernel_is(call, "mode", "nesterov");

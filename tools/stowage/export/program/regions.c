@@ -20,7 +20,7 @@ stow_program_loop stow_program_loop_begin(stow_program_state* state, const stow_
   if (trip != NULL) {
     memcpy(&loop.trip, trip->data, sizeof loop.trip);
   }
-  state->rounds = stowi_seed_round(loop.around, 0);
+  state->rounds = stowi_kernel_seed_round(loop.around, 0);
   return loop;
 }
 
@@ -51,7 +51,7 @@ bool stow_program_loop_collect(stow_program_state* state, const stow_program_loo
 void stow_program_loop_next(stow_program_state* state, stow_program_loop* loop, bool condition) {
   loop->condition = condition;
   ++loop->round;
-  state->rounds = stowi_seed_round(loop->around, (uint64_t)loop->round);
+  state->rounds = stowi_kernel_seed_round(loop->around, (uint64_t)loop->round);
 }
 
 void stow_program_loop_end(stow_program_state* state, const stow_program_loop* loop) {

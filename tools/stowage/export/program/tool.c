@@ -34,7 +34,7 @@ static void print_name(FILE* stream, stow_str name) {
 }
 
 static void print_type(FILE* stream, const stow_tensor* tensor) {
-  fprintf(stream, "%s[", stowi_dtype_text(tensor->dtype));
+  fprintf(stream, "%s[", stowi_kernel_dtype_text(tensor->dtype));
   for (uint32_t i = 0; i < tensor->rank; ++i) {
     fprintf(stream, "%s%lld", i == 0 ? "" : ", ", (long long)tensor->dims[i]);
   }
@@ -150,7 +150,7 @@ static int write_file(const char* path, const stow_tensor* tensor) {
 static void print_first(const stow_tensor* tensor, size_t count) {
   printf("\n  [");
   for (size_t i = 0; i < count && i < SHOWN; ++i) {
-    printf("%s%g", i == 0 ? "" : ", ", stowi_float_at(tensor, i));
+    printf("%s%g", i == 0 ? "" : ", ", stowi_kernel_float_at(tensor, i));
   }
   printf("%s]", count > SHOWN ? ", ..." : "");
 }
@@ -161,12 +161,12 @@ static void print_output(const stow_program_port* port) {
   print_name(stdout, port->name);
   fputc(' ', stdout);
   print_type(stdout, tensor);
-  if (count > 0 && stowi_kind(tensor->dtype) != STOW_KIND_COMPLEX) {
-    double least = stowi_float_at(tensor, 0);
+  if (count > 0 && stowi_kernel_kind(tensor->dtype) != STOW_KIND_COMPLEX) {
+    double least = stowi_kernel_float_at(tensor, 0);
     double most = least;
     double sum = 0.0;
     for (size_t i = 0; i < count; ++i) {
-      double number = stowi_float_at(tensor, i);
+      double number = stowi_kernel_float_at(tensor, i);
       least = number < least ? number : least;
       most = number > most ? number : most;
       sum += number;

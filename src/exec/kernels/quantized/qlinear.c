@@ -1,0 +1,271 @@
+// Element-wise ops, concat and softmax of quantised tensors.
+#include "exec/kernels/quantized/quantize.h"
+#include "exec/kernels/support/convert.h"
+#include "exec/kernels/support/kernel.h"
+#include "exec/kernels/support/math.h"
+#include "exec/kernels/support/vector.h"
+#include "exec/kernels/support/walk.h"
+
+// ---------------------------------------------------------------------------------------------
+// qlinear_sigmoid and qlinear_leaky_relu: operands x, scale, zero, result's scale, zero. x has only
+// 256 values, so a table of results is made first.
+
+typedef struct table_task {
+  const uint8_t* in;
+  uint8_t* out;
+  uint8_t table[256];
+} table_task;
+
+static void look_up(void* user, size_t begin, size_t end, uint32_t worker) {
+  const table_task* t = (const table_task*)user;
+  (void)worker;
+  for (size_t i = begin; i < end; ++i) {
+    t->out[i] = t->table[t->in[i]];
+  }
+}
+
+static float sigmoid(float x, float p) {
+  (void)p;
+  return stowi_kernel_sigmoidf(x);
+}
+
+static float leaky_relu(float x, float alpha) { return x < 0 ? alpha * x : x; }
+
+static stow_status run_unary(stow_kernel_call* call) {
+  const stow_tensor* x = call->operands[0];
+  stow_tensor* out = call->results[0];
+  table_task t = {.in = x->data, .out = out->data};
+  stowi_kernel_scale in_scale;
+  stowi_kernel_scale out_scale;
+  stow_status status = stowi_kernel_need_bytes(call, x, "operand 0");
+  status = status == STOW_OK ? stowi_kernel_need_bytes(call, out, "the result") : status;
+  status = status == STOW_OK ? stowi_kernel_read_scale(call, 1, &in_scale) : status;
+  status = status == STOW_OK ? stowi_kernel_read_scale(call, 3, &out_scale) : status;
+  if (status != STOW_OK) {
+    return status;
+  }
+  bool is_sigmoid = call->op == STOW_OP_QLINEAR_SIGMOID;
+  float alpha = is_sigmoid ? 0 : (float)stow_kernel_float(call, "alpha", 0.01);
+  stowi_kernel_quantize_table(in_scale, x->dtype, out_scale, out->dtype,
+                              is_sigmoid ? sigmoid : leaky_relu, alpha, t.table);
+  stowi_kernel_split_elements(call, stow_tensor_elements(out), 2, look_up, &t);
+  return STOW_OK;
+}
+
+STOWI_KERNEL(QLINEAR_SIGMOID, NULL, run_unary);
+STOWI_KERNEL(QLINEAR_LEAKY_RELU, NULL, run_unary);
+
+// ---------------------------------------------------------------------------------------------
+// qlinear_add and qlinear_mul: operands a, scale, zero, b, scale, zero, result's scale, zero. Both
+// are dequantised a block at a time, broadcast, and the result is quantised.
+
+typedef struct qlinear_task {
+  const stow_tensor* a;
+  const stow_tensor* b;
+  stow_tensor* out;
+  stowi_kernel_scale a_scale;
+  stowi_kernel_scale b_scale;
+  stowi_kernel_scale out_scale;
+  bool is_product;
+  stowi_kernel_walk walk;
+} qlinear_task;
+
+STOWI_KERNEL_LOOP(combine, (float* a, const float* b, size_t count, const qlinear_task* t),
+                  (a, b, count, t)) {
+  const stowi_kernel_scale x = t->a_scale;
+  const stowi_kernel_scale y = t->b_scale;
+  const float scale = t->out_scale.scale;
+  if (t->is_product) {
+    const float product = x.scale * y.scale / scale;
+    for (size_t i = 0; i < count; ++i) {
+      a[i] = (a[i] - x.zero) * (b[i] - y.zero) * product;
+    }
+  } else {
+    for (size_t i = 0; i < count; ++i) {
+      a[i] = ((a[i] - x.zero) * x.scale + (b[i] - y.zero) * y.scale) / scale;
+    }
+  }
+}
+
+static void run_range(void* user, size_t begin, size_t end, uint32_t worker) {
+  const qlinear_task* t = (const qlinear_task*)user;
+  float a[STOWI_KERNEL_BLOCK];
+  float b[STOWI_KERNEL_BLOCK];
+  (void)worker;
+  for (size_t i = begin; i < end; i += STOWI_KERNEL_BLOCK) {
+    size_t n = end - i < STOWI_KERNEL_BLOCK ? end - i : STOWI_KERNEL_BLOCK;
+    stowi_kernel_spread_f32(&t->walk, 0, t->a, i, n, a);
+    stowi_kernel_spread_f32(&t->walk, 1, t->b, i, n, b);
+    combine(a, b, n, t);
+    stowi_kernel_quantize(t->out->dtype, t->out->data, i, n, a, &t->out_scale.zero, 0, true);
+  }
+}
+
+static stow_status prepare(const stow_kernel_call* call, qlinear_task* t) {
+  stow_status status = stowi_kernel_need_bytes(call, t->a, "operand 0");
+  status = status == STOW_OK ? stowi_kernel_need_bytes(call, t->out, "the result") : status;
+  status = status == STOW_OK ? stowi_kernel_read_scale(call, 1, &t->a_scale) : status;
+  status = status == STOW_OK ? stowi_kernel_read_scale(call, 4, &t->b_scale) : status;
+  return status == STOW_OK ? stowi_kernel_read_scale(call, 6, &t->out_scale) : status;
+}
+
+static stow_status run_binary(stow_kernel_call* call) {
+  qlinear_task t = {.a = call->operands[0],
+                    .b = call->operands[3],
+                    .out = call->results[0],
+                    .is_product = call->op == STOW_OP_QLINEAR_MUL};
+  const stow_tensor* operands[] = {t.a, t.b};
+  stow_status status = prepare(call, &t);
+  if (status == STOW_OK) {
+    stowi_kernel_walk_init(&t.walk, t.out, operands, 2);
+    stowi_kernel_split_elements(call, t.walk.count, 8, run_range, &t);
+  }
+  return status;
+}
+
+STOWI_KERNEL(QLINEAR_ADD, NULL, run_binary);
+STOWI_KERNEL(QLINEAR_MUL, NULL, run_binary);
+
+// ---------------------------------------------------------------------------------------------
+// qlinear_concat: operands result's scale, zero, then x, scale, zero for each part, concatenated
+// along an axis. A part with a different scale is requantised by a table of its 256 codes.
+
+// Rows of |length| bytes, each at every |stride|.
+static void put_rows(const uint8_t* in, size_t rows, size_t length, const uint8_t table[256],
+                     uint8_t* out, size_t stride) {
+  for (size_t row = 0; row < rows; ++row) {
+    for (size_t i = 0; i < length; ++i) {
+      out[row * stride + i] = table[in[row * length + i]];
+    }
+  }
+}
+
+static size_t product(const stow_tensor* tensor, uint32_t begin, uint32_t end) {
+  size_t number = 1;
+  for (uint32_t i = begin; i < end; ++i) {
+    number *= (size_t)tensor->dims[i];
+  }
+  return number;
+}
+
+// Puts part |k| where its rows begin.
+static stow_status put_part(const stow_kernel_call* call, size_t k, uint32_t axis, uint8_t* at) {
+  const stow_tensor* out = call->results[0];
+  const stow_tensor* part = call->operands[k];
+  stowi_kernel_scale in_scale;
+  stowi_kernel_scale out_scale;
+  uint8_t table[256];
+  stow_status status = stowi_kernel_need_bytes(call, part, "a part");
+  status = status == STOW_OK ? stowi_kernel_read_scale(call, k + 1, &in_scale) : status;
+  status = status == STOW_OK ? stowi_kernel_read_scale(call, 0, &out_scale) : status;
+  if (status == STOW_OK) {
+    stowi_kernel_quantize_table(in_scale, part->dtype, out_scale, out->dtype, NULL, 0, table);
+    put_rows(part->data, product(out, 0, axis), product(part, axis, part->rank), table, at,
+             product(out, axis, out->rank));
+  }
+  return status;
+}
+
+static stow_status run_concat(stow_kernel_call* call) {
+  stow_tensor* out = call->results[0];
+  stow_status status = stowi_kernel_need_bytes(call, out, "the result");
+  if (status != STOW_OK || stow_tensor_elements(out) == 0) {
+    return status;
+  }
+  int64_t given = stow_kernel_int(call, "axis", 0);
+  uint32_t axis = (uint32_t)(given < 0 ? given + (int64_t)out->rank : given);
+  uint8_t* at = out->data;
+  for (size_t k = 2; status == STOW_OK && k < call->operand_count; k += 3) {
+    status = put_part(call, k, axis, at);
+    at += product(call->operands[k], axis, call->operands[k]->rank);
+  }
+  return status;
+}
+
+STOWI_KERNEL(QLINEAR_CONCAT, NULL, run_concat);
+
+// ---------------------------------------------------------------------------------------------
+// qlinear_softmax: operands x, scale, zero, result's scale, zero. From opset 13 on a row is along
+// the axis; before, all dims from the axis on are one row. exp((q - largest) × scale) has 256
+// values, one per distance from the row's largest element, computed once; the zero point cancels.
+// Each row is summed before any of it is written.
+
+#define GRAIN 0x4000U  // elements that are worth another worker
+
+typedef struct softmax_task {
+  const stow_tensor* x;
+  stow_tensor* out;
+  size_t length;  // of a row
+  size_t stride;  // between its elements
+  stowi_kernel_scale out_scale;
+  float exps[256];  // of the distance from the largest
+} softmax_task;
+
+// Codes in the order of their numbers.
+static int rank_of(const stow_tensor* x, size_t i) {
+  uint8_t code = ((const uint8_t*)x->data)[i];
+  return x->dtype == STOW_I8 ? code ^ 0x80 : code;
+}
+
+static void softmax_row(const softmax_task* t, size_t first) {
+  int largest = 0;
+  for (size_t i = 0; i < t->length; ++i) {
+    int rank = rank_of(t->x, first + i * t->stride);
+    largest = rank > largest ? rank : largest;
+  }
+  double sum = 0;
+  for (size_t i = 0; i < t->length; ++i) {
+    sum += (double)t->exps[largest - rank_of(t->x, first + i * t->stride)];
+  }
+  for (size_t i = 0; i < t->length; ++i) {
+    size_t at = first + i * t->stride;
+    float number = (float)((double)t->exps[largest - rank_of(t->x, at)] / sum);
+    stowi_kernel_quantize_by(t->out_scale, t->out->dtype, t->out->data, at, 1, &number);
+  }
+}
+
+static void run_rows(void* user, size_t begin, size_t end, uint32_t worker) {
+  const softmax_task* t = (const softmax_task*)user;
+  (void)worker;
+  for (size_t row = begin; row < end; ++row) {
+    softmax_row(t, row / t->stride * t->stride * t->length + row % t->stride);
+  }
+}
+
+static void set_rows(const stow_kernel_call* call, softmax_task* t) {
+  int64_t rank = (int64_t)t->x->rank;
+  int64_t axis = stow_kernel_int(call, "axis", -1);
+  axis = axis < 0 ? axis + rank : axis;
+  bool is_flat = stow_kernel_int(call, "opset", 13) < 13;
+  t->length = 1;
+  t->stride = 1;
+  for (int64_t i = axis; i < rank; ++i) {
+    size_t dim = (size_t)t->x->dims[i];
+    if (i == axis || is_flat) {
+      t->length *= dim;
+    } else {
+      t->stride *= dim;
+    }
+  }
+}
+
+static stow_status run_softmax(stow_kernel_call* call) {
+  softmax_task t = {.x = call->operands[0], .out = call->results[0]};
+  stow_status status = stowi_kernel_need_bytes(call, t.x, "operand 0");
+  status = status == STOW_OK ? stowi_kernel_need_bytes(call, t.out, "the result") : status;
+  stowi_kernel_scale in_scale;
+  status = status == STOW_OK ? stowi_kernel_read_scale(call, 1, &in_scale) : status;
+  status = status == STOW_OK ? stowi_kernel_read_scale(call, 3, &t.out_scale) : status;
+  size_t count = stow_tensor_elements(t.x);
+  if (status != STOW_OK || count == 0) {
+    return status;
+  }
+  for (size_t i = 0; i < 256; ++i) {
+    t.exps[i] = stowi_kernel_expf(-(float)i * in_scale.scale);
+  }
+  set_rows(call, &t);
+  stow_kernel_split(call, count / t.length, GRAIN / (4 * t.length) + 1, run_rows, &t);
+  return STOW_OK;
+}
+
+STOWI_KERNEL(QLINEAR_SOFTMAX, NULL, run_softmax);
