@@ -1,4 +1,4 @@
-// How a loop's operands, arguments, yields and results belong together.
+// Maps a loop's operands, arguments, yields and results to each other.
 #include "analysis/views.h"
 
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }

@@ -1,10 +1,8 @@
-// Which values share another's bytes. One pass in id order: operands come before their readers, so
-// a view's parent is resolved already and a chain of any length collapses to its root and one
-// summed offset. O(values + operands) time, 20 bytes per value.
-//
-// A loop's argument comes before the loop, and the body's views point to it; so whether it shares
+// Finds the values that share another's bytes. One pass in id order: operands come before their
+// readers, so a view's parent is already resolved, and a chain of any length collapses to its root
+// and one summed offset. O(values + operands) time, 20 bytes per value.
+// A loop's argument comes before the loop, and the body's views point to it, so whether it shares
 // the bytes of its initial value is decided at the `args` node:
-//
 //     %1 = relu(%0)          ─┐
 //     %2, %3, %4 = args       │ %1, %4 and %6 are one root
 //     %5 = add(%4, %4)        │ (yield copies %5 into it)
@@ -29,14 +27,14 @@ typedef struct resolver {
   const stowi_views_options* options;
   stowi_views* views;
   stowi_bits outputs;
-  uint8_t* uses;  // by value, how many operands name it, at most 2; NULL where there is no loop
+  uint8_t* uses;  // by value: how many operands name it, at most 2; NULL if there is no loop
   stow_diag* diag;
 } resolver;
 
 // What a value would be a view of.
 typedef struct candidate {
   stow_value parent;
-  uint64_t offset;  // bytes, from the parent
+  uint64_t offset;  // in bytes, from the parent
 } candidate;
 
 static stow_status fail_value(const resolver* r, stow_value value, stow_status status) {
@@ -92,8 +90,7 @@ uint8_t stowi_views_alignment_code(uint64_t alignment) {
   return log;
 }
 
-// Takes over the alignments that effects ask for; most graphs have none, and then no memory is
-// spent.
+// Copies the alignments that effects ask for; most graphs have none, and then allocate nothing.
 static stow_status set_alignments(const resolver* r) {
   stowi_views* views = r->views;
   for (stow_value value = 0; value < views->value_count; ++value) {
@@ -129,7 +126,7 @@ static stow_status check_external(const resolver* r, stow_value value) {
     return STOW_OK;
   }
   stowi_fail(r->diag, STOW_ERR_CONFLICT,
-             "%s has a fixed offset, but its policy is external: it lies in no arena",
+             "%s has a fixed offset, but its policy is external, so it is not in the arena",
              stowi_describe_value(r->graph, value).text);
   return fail_value(r, value, STOW_ERR_CONFLICT);
 }
@@ -137,7 +134,7 @@ static stow_status check_external(const resolver* r, stow_value value) {
 // ---------------------------------------------------------------------------------------------
 // Views
 
-// Whether the op's own row makes result |k| a view under the options, and where.
+// Whether the op table makes result |k| a view under the options, and at which offset.
 static bool row_view(const resolver* r, stow_node node, size_t k, candidate* out) {
   stow_view view;
   if (!stow_graph_view(r->graph, node, k, &view) || (view.extended && r->options->classic_only)) {
@@ -171,7 +168,7 @@ static stow_status check_view(const resolver* r, stow_value value, candidate vie
   uint64_t end;
   if (!stowi_add_u64(view.offset, views->bytes[value], &end) || end > views->bytes[view.parent]) {
     stowi_fail(r->diag, STOW_ERR_CONFLICT,
-               "%s, %llu bytes at offset %llu, does not lie inside %s, which has %llu bytes",
+               "%s, %llu bytes at offset %llu, is not inside %s, which has %llu bytes",
                stowi_describe_value(r->graph, value).text, (unsigned long long)views->bytes[value],
                (unsigned long long)view.offset, stowi_describe_value(r->graph, view.parent).text,
                (unsigned long long)views->bytes[view.parent]);
@@ -180,17 +177,16 @@ static stow_status check_view(const resolver* r, stow_value value, candidate vie
   uint64_t alignment = stowi_effects_alignment(r->effects, value);
   uint64_t offset = views->offset[view.parent] + view.offset;
   if (alignment != 0 && offset % alignment != 0) {
-    stowi_fail(
-        r->diag, STOW_ERR_CONFLICT,
-        "%s is a view at offset %llu, which is not a multiple of its alignment %llu; give it "
-        "bytes of its own",
-        stowi_describe_value(r->graph, value).text, (unsigned long long)offset,
-        (unsigned long long)alignment);
+    stowi_fail(r->diag, STOW_ERR_CONFLICT,
+               "%s is a view at offset %llu, which is not a multiple of its alignment %llu; "
+               "declare `own` for it",
+               stowi_describe_value(r->graph, value).text, (unsigned long long)offset,
+               (unsigned long long)alignment);
     return fail_value(r, value, STOW_ERR_CONFLICT);
   }
   if (stowi_effects_is_fixed(r->effects, value)) {
     stowi_fail(r->diag, STOW_ERR_CONFLICT,
-               "%s has a fixed offset, but it is a view of %s; give it bytes of its own",
+               "%s has a fixed offset, but it is a view of %s; declare `own` for it",
                stowi_describe_value(r->graph, value).text,
                stowi_describe_value(r->graph, views->root[view.parent]).text);
     return fail_value(r, value, STOW_ERR_CONFLICT);
@@ -210,8 +206,8 @@ static stow_status make_view(const resolver* r, stow_value value, candidate view
   return STOW_OK;
 }
 
-// Every result of a plain node: bytes of its own, inside an operand by effect, or a view by the
-// op's row.
+// Each result of a plain node has its own bytes, is inside an operand by effect, or is a view by
+// the op table.
 static stow_status resolve_results(const resolver* r, stow_node node) {
   stow_value first = stow_graph_first_result(r->graph, node);
   size_t count = stow_graph_result_count(r->graph, node);
@@ -239,14 +235,14 @@ static stow_status resolve_results(const resolver* r, stow_node node) {
 // ---------------------------------------------------------------------------------------------
 // Loops
 
-// A value that effects neither pin to a place or a time nor keep for itself.
+// A value that effects neither pin to an offset or a time nor give its own bytes.
 static bool is_plain(const resolver* r, stow_value value) {
   return !stowi_effects_is_fixed(r->effects, value) && !stowi_effects_own(r->effects, value) &&
          !stowi_effects_state(r->effects, value);
 }
 
-// Whether carried argument |i| can have the bytes of its initial value: that is made for the loop
-// alone, beside it, and nobody needs it once the first round has changed it.
+// Whether carried argument |i| can have the bytes of its initial value: that is made only for the
+// loop, in the same region, and nothing needs it once the first iteration has changed it.
 static bool shares_initial(const resolver* r, const stowi_loop* loop, size_t i) {
   stow_value initial = stowi_loop_initial(r->graph, loop, i);
   stow_value argument = stowi_loop_argument(r->graph, loop, i);
@@ -280,8 +276,8 @@ static stow_status resolve_arguments(const resolver* r, stow_node args) {
   return STOW_OK;
 }
 
-// The final carried values are their arguments' bytes, unless they are written while those are in
-// use; what else a loop or an if returns has bytes of its own.
+// The final carried values are in their arguments' bytes, unless they are written while those are
+// in use; all other results of a loop or an if have their own bytes.
 static stow_status resolve_owner(const resolver* r, stow_node owner) {
   stow_value first = stow_graph_first_result(r->graph, owner);
   for (size_t k = 0; k < stow_graph_result_count(r->graph, owner); ++k) {
@@ -344,7 +340,7 @@ static stow_status check_regions(const stow_graph* graph, stow_diag* diag) {
 static stow_status check_arguments(const stow_graph* graph, const stow_effects* effects,
                                    const stowi_views_options* options, stow_diag* diag) {
   if ((unsigned)options->io > (unsigned)STOW_IO_EXTERNAL) {
-    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "stowi_views_options.io: %d is no policy",
+    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "stowi_views_options.io: unknown policy %d",
                       (int)options->io);
   }
   STOW_TRY(stowi_effects_check_graph(effects, graph, diag));
@@ -388,7 +384,7 @@ void stowi_views_destroy(stowi_views* views) {
   STOWI_DELETE(allocator, views);
 }
 
-// Fills |r->views|; what it needs meanwhile is left for the caller to free.
+// Fills |r->views|; the caller frees the temporary arrays.
 static stow_status run(resolver* r, stow_allocator allocator) {
   r->views = views_new(r->graph, r->options, allocator);
   if (r->views == NULL || !stowi_bits_of_outputs(&r->outputs, r->graph, allocator)) {
@@ -469,7 +465,7 @@ stow_status stowi_views_check_graph(const stowi_views* views, const stow_graph* 
   if (views->value_count != stow_graph_value_count(graph) ||
       views->noops.count != stow_graph_node_count(graph)) {
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
-                      "the views are of another graph, or the graph grew after they were made");
+                      "the views were made for another graph, or the graph has grown since");
   }
   return STOW_OK;
 }

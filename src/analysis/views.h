@@ -1,4 +1,4 @@
-// The inside of the views table, and the loops' carried values, which lifetimes need too.
+// Internals of the views table, and the carried values of loops, which lifetimes need too.
 #ifndef STOWAGE_SRC_ANALYSIS_VIEWS_H_
 #define STOWAGE_SRC_ANALYSIS_VIEWS_H_
 
@@ -8,28 +8,27 @@
 struct stowi_views {
   stow_allocator allocator;
   uint32_t value_count;
-  stow_io_policy io;  // the options' default
-  bool inputs;        // the options': they have bytes in the arena
-  stow_value* root;   // by value
-  uint64_t* offset;   // by value, in the root
-  uint64_t* bytes;    // by value
-  uint8_t*
-      alignment;     // by value, log2 + 1, 0: none; NULL where effects ask for no alignment at all
-  stowi_bits noops;  // of nodes
-  stowi_bits laid;   // values that were moved into another's bytes; without words until the first
+  stow_io_policy io;   // default from the options
+  bool inputs;         // from the options: inputs have bytes in the arena
+  stow_value* root;    // by value
+  uint64_t* offset;    // by value: offset in the root
+  uint64_t* bytes;     // by value
+  uint8_t* alignment;  // by value: log2 + 1, 0: none; NULL if effects ask for no alignment
+  stowi_bits noops;    // of nodes
+  stowi_bits laid;     // values that were moved into another root; has no words until the first
 };
 
-// A loop and the values that it carries from round to round.
+// A loop and the values that it carries between iterations.
 typedef struct stowi_loop {
   stow_node owner;
   stow_region body;
-  stow_node args;  // STOW_NODE_NONE where there is none
+  stow_node args;  // STOW_NODE_NONE if there is none
   stow_node yield;
-  size_t count;  // of carried values; 0 where there is no `args`
+  size_t count;  // of carried values; 0 without `args`
   stow_carry carry;
 } stowi_loop;
 
-// False where |owner| is no loop.
+// False if |owner| is not a loop.
 bool stowi_loop_of(const stow_graph* graph, stow_node owner, stowi_loop* out_loop);
 // The i-th carried value as it enters the loop (may be STOW_VALUE_NONE), in the body, and as it
 // leaves.
@@ -39,15 +38,15 @@ stow_value stowi_loop_result(const stow_graph* graph, const stowi_loop* loop, si
 // Whether operand |k| of the owner is an initial value.
 bool stowi_loop_is_initial(const stowi_loop* loop, size_t k);
 
-// Whether |value| was moved into another's bytes, which makes it a view that its node writes.
+// Whether |value| was moved into another root, which makes it a view that its node writes.
 static inline bool stowi_views_is_laid(const stowi_views* views, stow_value value) {
   return views->laid.words != NULL && stowi_bits_has(&views->laid, value);
 }
 
-// How stowi_views.alignment holds an alignment, a power of two or 0.
+// How stowi_views.alignment encodes an alignment, a power of two or 0.
 uint8_t stowi_views_alignment_code(uint64_t alignment);
 
-// Refuses views of another graph.
+// Fails if the views were made for another graph.
 stow_status stowi_views_check_graph(const stowi_views* views, const stow_graph* graph,
                                     stow_diag* diag);
 

@@ -27,7 +27,7 @@ void stow_arena_options_init(stow_arena_options* options) {
 }
 
 // ---------------------------------------------------------------------------------------------
-// Is the plan one that an arena can hold?
+// Checking the plan
 
 static stow_status check_extent(uint64_t offset, uint64_t size, uint64_t guard, uint64_t limit,
                                 const char* what, uint32_t number, stow_diag* diag) {
@@ -37,23 +37,24 @@ static stow_status check_extent(uint64_t offset, uint64_t size, uint64_t guard, 
   }
   return stowi_fail(diag, STOW_ERR_VIOLATION,
                     "%s%" PRIu32 " is %" PRIu64 " bytes and %" PRIu64 " of guard at offset %" PRIu64
-                    ", the plan's arena has %" PRIu64 " bytes",
+                    ", but the plan's arena has %" PRIu64 " bytes",
                     what, number, size, guard, offset, limit);
 }
 
-// A saved plan is checked as a text only, so nothing is taken on trust.
+// A plan read from text has been checked only as text, so every field is checked here.
 static stow_status check_plan(const stow_plan* plan, stow_diag* diag) {
   uint64_t size = stow_plan_arena_size(plan);
   uint64_t alignment = stow_plan_alignment(plan);
   if (size > PTRDIFF_MAX || alignment > PTRDIFF_MAX) {
     return stowi_fail(diag, STOW_ERR_OVERFLOW,
                       "the plan needs %" PRIu64 " bytes aligned to %" PRIu64
-                      ", this machine can address %" PRIu64,
+                      ", but this machine can address only %" PRIu64,
                       size, alignment, (uint64_t)PTRDIFF_MAX);
   }
   if (!stowi_is_power_of_two(alignment)) {
     return stowi_fail(diag, STOW_ERR_VIOLATION,
-                      "the plan's alignment is %" PRIu64 ", no power of two", alignment);
+                      "the plan's alignment is %" PRIu64 ", which is not a power of two",
+                      alignment);
   }
   uint32_t values = stow_plan_value_count(plan);
   for (stow_value value = 0; value < values; ++value) {
@@ -92,7 +93,7 @@ static bool extend(size_t* at, size_t count, size_t size) {
   return stowi_mul_size(count, size, &bytes) && stowi_add_size(*at, bytes, at);
 }
 
-// |byte_count| bytes of the arena follow in the block; 0 for an arena over the caller's memory.
+// |byte_count| bytes of the arena follow in the block; 0 for an arena in the caller's memory.
 static stow_status make_layout(const stow_plan* plan, const stow_arena_options* options,
                                size_t byte_count, stow_diag* diag, layout* out) {
   size_t steps = stow_plan_step_count(plan);
@@ -120,8 +121,8 @@ static stow_status make_layout(const stow_plan* plan, const stow_arena_options* 
   return STOW_OK;
 }
 
-// Allocates the block and sets up all but the bytes. |memory| is NULL where the bytes follow in the
-// block.
+// Allocates the block and initialises all but the bytes. |memory| is NULL if the bytes follow in
+// the block.
 static stow_status make_arena(const stow_plan* plan, void* memory, size_t size,
                               const stow_arena_options* options, stow_allocator allocator,
                               stow_diag* diag, stow_arena** out_arena) {
@@ -194,15 +195,15 @@ stow_status stow_arena_create_over(const stow_plan* plan, void* memory, size_t s
   size_t alignment = (size_t)stow_plan_alignment(plan);
   if (memory == NULL) {
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
-                      "the plan needs %zu bytes, the memory is NULL", needed);
+                      "the plan needs %zu bytes, but the memory is NULL", needed);
   }
   if (size < needed) {
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
-                      "the plan needs %zu bytes, the memory has %zu", needed, size);
+                      "the plan needs %zu bytes, but the memory has %zu", needed, size);
   }
   if ((uintptr_t)memory % alignment != 0) {
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
-                      "the plan needs memory aligned to %zu bytes, this is aligned to %zu",
+                      "the plan needs memory aligned to %zu bytes, but this is aligned to %zu",
                       alignment, alignment_of(memory));
   }
   stow_arena* arena = NULL;
@@ -268,7 +269,7 @@ size_t stow_arena_byte_offset(const stow_arena* arena, stow_value value) {
   return stow_plan_slot(arena->plan, value, &slot) ? (size_t)slot.offset : SIZE_MAX;
 }
 
-// Fails with `%7 "name": why`, or `%7: why`.
+// Fails with `%7 "name" why`, or `%7 why`.
 static stow_status value_fault(const stow_arena* arena, stow_value value, stow_status status,
                                const char* why, stow_diag* diag) {
   stow_str name = stow_plan_value_name(arena->plan, value);
@@ -288,7 +289,7 @@ stow_status stow_arena_bytes(stow_arena* arena, stow_value value, stow_diag* dia
   *out_size = 0;
   if (value >= stow_plan_value_count(arena->plan)) {
     return stowi_fail(diag, STOW_ERR_NOT_FOUND,
-                      "there is no value %%%" PRIu32 ": the plan has %" PRIu32, value,
+                      "value %%%" PRIu32 " is out of range (%" PRIu32 " values)", value,
                       stow_plan_value_count(arena->plan));
   }
   if (!stow_plan_slot(arena->plan, value, &slot)) {
@@ -299,7 +300,7 @@ stow_status stow_arena_bytes(stow_arena* arena, stow_value value, stow_diag* dia
   return STOW_OK;
 }
 
-// A pointer to elements of |dtype| needs this; a complex number is two of its parts.
+// The alignment of a pointer to elements of |dtype|; a complex number is aligned as its parts are.
 static size_t element_alignment(stow_dtype dtype) {
   size_t width = stow_dtype_bits(dtype) / 8;
   return stow_dtype_kind_of(dtype) == STOW_KIND_COMPLEX ? width / 2 : width;
@@ -312,12 +313,12 @@ static stow_status check_element(const stow_arena* arena, stow_value value, stow
   uint32_t bits = stow_dtype_bits(own);
   if (wanted == 0 || wanted % 8 != 0) {
     value_fault(arena, value, STOW_ERR_TYPE, "has no element access:", diag);
-    stowi_diag_append(diag, " %s is no type of whole bytes", stow_dtype_name(dtype));
+    stowi_diag_append(diag, " %s is not a whole number of bytes", stow_dtype_name(dtype));
     return STOW_ERR_TYPE;
   }
   if (wanted != bits) {
     value_fault(arena, value, STOW_ERR_TYPE, "holds", diag);
-    stowi_diag_append(diag, " %s, %" PRIu32 " bits each, and %s of %" PRIu32 " bits was asked for",
+    stowi_diag_append(diag, " %s of %" PRIu32 " bits each, not %s of %" PRIu32 " bits",
                       stow_dtype_name(own), bits, stow_dtype_name(dtype), wanted);
     return STOW_ERR_TYPE;
   }
@@ -333,7 +334,7 @@ stow_status stow_arena_elements(stow_arena* arena, stow_value value, stow_dtype 
   STOW_TRY(stow_arena_bytes(arena, value, diag, &data, &size));
   STOW_TRY(check_element(arena, value, dtype, diag));
   if ((uintptr_t)data % element_alignment(dtype) != 0) {
-    value_fault(arena, value, STOW_ERR_TYPE, "lies at offset", diag);
+    value_fault(arena, value, STOW_ERR_TYPE, "is at offset", diag);
     stowi_diag_append(diag, " %zu, which is not aligned for %s",
                       stow_arena_byte_offset(arena, value), stow_dtype_name(dtype));
     return STOW_ERR_TYPE;
@@ -366,8 +367,8 @@ stow_status stow_arena_scratch(stow_arena* arena, size_t index, stow_diag* diag,
   *out_data = NULL;
   *out_size = 0;
   if (index >= stow_plan_scratch_count(arena->plan)) {
-    return stowi_fail(diag, STOW_ERR_NOT_FOUND, "there is no scratch %zu: the plan has %zu", index,
-                      stow_plan_scratch_count(arena->plan));
+    return stowi_fail(diag, STOW_ERR_NOT_FOUND, "scratch %zu is out of range (%zu in the plan)",
+                      index, stow_plan_scratch_count(arena->plan));
   }
   stow_plan_scratch_at(arena->plan, index, &node, &slot, &alignment);
   *out_data = arena->base + (size_t)slot.offset;

@@ -1,4 +1,4 @@
-// What the arena's parts share.
+// Internals shared by the files of the arena.
 #ifndef STOWAGE_SRC_ARENA_ARENA_H_
 #define STOWAGE_SRC_ARENA_ARENA_H_
 
@@ -7,21 +7,21 @@
 #define STOWI_ITEM_NONE UINT32_MAX
 #define STOWI_STEP_NONE UINT32_MAX
 
-// A root or a piece of scratch, as far as steps and guards need it. In two lists: by the step it
-// begins at and the one it ends at.
+// The part of a root or of scratch that steps and guards need. In two lists: by the step it begins
+// at, and by the step it ends at.
 typedef struct stowi_arena_item {
   size_t offset;
   size_t size;
   size_t guard;
-  uint64_t armed;  // generation in which the guard was filled, plus one; 0: never
-  uint32_t begin;  // lives over steps [begin, end)
+  uint64_t armed;  // the generation in which the guard was filled, plus one; 0: never
+  uint32_t begin;  // live over steps [begin, end)
   uint32_t end;
   stow_value value;  // STOW_VALUE_NONE: scratch
   uint32_t next_born;
   uint32_t next_dead;
 } stowi_arena_item;
 
-// Stands at the start of its block; tables and bytes follow.
+// At the start of its block; tables and bytes follow.
 struct stow_arena {
   const stow_plan* plan;
   stow_allocator allocator;
@@ -29,21 +29,21 @@ struct stow_arena {
   size_t block_alignment;
   unsigned char* base;
   size_t size;
-  size_t reach;  // bytes from |base| on that may be poisoned: where they are ours, to the end of
+  size_t reach;  // bytes from |base| that may be poisoned: in our own memory, to the end of
                  // the last granule
   uint64_t generation;
   stow_arena_options options;
   uint32_t step_count;  // n
-  uint32_t step;        // the one entered last; STOWI_STEP_NONE: none
+  uint32_t step;        // the current step; STOWI_STEP_NONE: none
   size_t item_count;
   stowi_arena_item* items;
   uint32_t* born;  // by step, 0 … n: the first item
   uint32_t* dead;  // by step, 0 … n + 1
 };
 
-// How many items the options need for |plan|.
+// The number of items that the options need for |plan|.
 size_t stowi_arena_count_items(const stow_plan* plan, const stow_arena_options* options);
-// Fills the tables, which |arena| points to, and the guards of what lives from the start.
+// Fills the tables of |arena|, and the guards of everything that is live from the start.
 void stowi_arena_fill_tables(stow_arena* arena);
 
 #endif  // STOWAGE_SRC_ARENA_ARENA_H_

@@ -1,5 +1,5 @@
-// AddressSanitizer's view of an arena: bytes that are not in use can be made inaccessible. Without
-// it, nothing.
+// AddressSanitizer support: makes unused bytes of an arena inaccessible. Does nothing in other
+// builds.
 #ifndef STOWAGE_SRC_ARENA_POISON_H_
 #define STOWAGE_SRC_ARENA_POISON_H_
 
@@ -18,22 +18,21 @@
 #define STOWI_ASAN 0
 #endif
 
-// Poison is kept per so many bytes.
+// Poison is tracked in units of this many bytes.
 #define STOWI_GRANULE 8
 
 #if STOWI_ASAN
 
-// Declared here, so that no header of the compiler's is needed.
+// Declared here, so that no compiler header is needed.
 void __asan_poison_memory_region(void const volatile* address, size_t size);
 void __asan_unpoison_memory_region(void const volatile* address, size_t size);
 
-// For functions that read and write poisoned bytes on purpose: byte by byte, as memcpy is watched
-// as well.
+// For functions that access poisoned bytes on purpose. They work byte by byte, because memcpy is
+// instrumented too.
 #define STOWI_UNWATCHED __attribute__((no_sanitize("address"), noinline))
 
-// Of a granule only the first bytes can be accessible. So a neighbour's
-// bytes are never poisoned, but some of one's own may stay accessible where a range begins or ends
-// inside a granule.
+// Only a prefix of a granule can be accessible. A neighbour's bytes are therefore never poisoned,
+// but some bytes of this range may stay accessible where it begins or ends inside a granule.
 static inline void stowi_poison(unsigned char* data, size_t size) {
   __asan_poison_memory_region(data, size);
 }

@@ -1,12 +1,12 @@
 // Arenas: guards and steps.
 //
-// A guard is filled with a pattern that depends on where it stands, so that a kernel which copies
-// its neighbour's guard, or zeroes, is found as well. Guards of what lives from the start are
-// filled at creation, others when their value is born. Where a guard's bytes serve another value
-// later in the run, its pattern is good only for the generation it was filled in.
+// A guard is filled with a pattern that depends on its offset, so that a kernel that copies its
+// neighbour's guard, or writes zeros, is also detected. Guards of values that are live from the
+// start are filled at creation, others when their value is born. Where another value uses a guard's
+// bytes later in the run, the pattern is valid only in the generation it was filled in.
 //
-// Entering the step after the last one touches only what dies and what is born; any other step is
-// set up anew, in O(items + bytes / 8).
+// Entering the step after the current one touches only what dies and what is born; any other step
+// is set up from scratch, in O(items + bytes / 8).
 #include <inttypes.h>
 #include <string.h>
 
@@ -25,7 +25,7 @@ static bool needs_item(const stow_plan* plan, const stow_arena_options* options,
   return options->track_steps || (options->fill_guards && stow_plan_guard(plan, value) > 0);
 }
 
-// The next stretch of a root's life, from |*at| on, in which it occupies the same bytes; false at
+// The next part of a root's lifetime, from |*at| on, in which it occupies the same bytes; false at
 // the end. |*index| is the next window.
 static bool next_stretch(const stow_plan* plan, stow_value root, size_t* index, uint32_t* at,
                          stow_window* out) {
@@ -44,7 +44,7 @@ static bool next_stretch(const stow_plan* plan, stow_value root, size_t* index, 
   return more;
 }
 
-// Writes one item per stretch to |out|; NULL: only counts them.
+// Writes one item per part of the lifetime to |out|; NULL: only counts them.
 static size_t list_root(const stow_plan* plan, stow_value root, stowi_arena_item* out) {
   size_t count = 0;
   size_t index = 0;
@@ -88,8 +88,8 @@ static size_t list_values(stow_arena* arena) {
   return count;
 }
 
-// Scratch lives during its node's step. The list of births is not in use yet and serves to look
-// steps up.
+// Scratch is live during its node's step. The list of births is not in use yet, so it serves to
+// look up steps.
 static void list_scratch(stow_arena* arena, size_t first) {
   const stow_node* order = stow_plan_order(arena->plan);
   uint32_t* step_of = arena->born;
@@ -114,7 +114,7 @@ static void list_scratch(stow_arena* arena, size_t first) {
   }
 }
 
-// An unproved plan's claims may lie anywhere: what does not live within the run is in no list.
+// An unchecked plan may claim any lifetime: items outside the run go into no list.
 static void link_items(stow_arena* arena) {
   uint32_t last = arena->step_count + 1;
   memset(arena->born, 0xff, ((size_t)arena->step_count + 1) * sizeof(uint32_t));
@@ -146,7 +146,7 @@ static STOWI_UNWATCHED void fill_guard(stow_arena* arena, stowi_arena_item* item
   item->armed = arena->generation + 1;
 }
 
-// The first byte of the guard that was written; SIZE_MAX where none was.
+// The first guard byte that was overwritten; SIZE_MAX if none was.
 static STOWI_UNWATCHED size_t find_damage(const stow_arena* arena, const stowi_arena_item* item) {
   size_t begin = item->offset + item->size;
   for (size_t at = begin; at < begin + item->guard; ++at) {
@@ -162,7 +162,7 @@ static void fill_guards_born(stow_arena* arena, uint32_t step) {
     return;
   }
   for (uint32_t i = arena->born[step]; i != STOWI_ITEM_NONE; i = arena->items[i].next_born) {
-    // A guard that lives always is filled once: filling it again would hide what the last run did
+    // A guard that is always live is filled once: filling it again would hide what the last run did
     // to it.
     bool always = step == 0 && arena->items[i].end > arena->step_count;
     if (!always || arena->items[i].armed == 0) {
@@ -198,7 +198,7 @@ static stow_status guard_fault(const stow_arena* arena, const stowi_arena_item* 
     stowi_diag_append(diag, " \"%.*s\"", STOWI_STR_ARG(name));
   }
   stowi_diag_append(
-      diag, " was written: byte %zu of %zu behind its %zu bytes, at offset %zu of the arena",
+      diag, " was overwritten: byte %zu of %zu after its %zu bytes, at offset %zu of the arena",
       behind, item->guard, item->size, at);
   stowi_diag_value(diag, item->value);
   return status;
@@ -247,7 +247,7 @@ static void enter_anew(stow_arena* arena, uint32_t step) {
 stow_status stow_arena_enter_step(stow_arena* arena, uint32_t step, stow_diag* diag) {
   if (step > arena->step_count) {
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
-                      "there is no step %" PRIu32 ": the plan has %" PRIu32 " and the end", step,
+                      "step %" PRIu32 " is out of range (0 to %" PRIu32 ")", step,
                       arena->step_count);
   }
   if (arena->options.fill_guards) {

@@ -1,4 +1,4 @@
-// The default allocator and checked helpers over any allocator.
+// The default allocator, and checked helpers on top of any allocator.
 #include "base/alloc.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@ static void* resize_aligned(void* old, size_t old_size, size_t new_size, size_t 
   if (!stowi_add_size(new_size, alignment - 1, &rounded)) {
     return NULL;
   }
-  rounded &= ~(alignment - 1);  // aligned_alloc wants a multiple
+  rounded &= ~(alignment - 1);  // aligned_alloc needs a multiple
   void* block = aligned_alloc(alignment, rounded);
   if (block != NULL && old != NULL) {
     memcpy(block, old, old_size < new_size ? old_size : new_size);

@@ -22,8 +22,8 @@ STOWI_SHARED void stowi_free(stow_allocator allocator, void* block, size_t count
 #define STOWI_ARRAY_FREE(allocator, pointer, count) \
   stowi_free((allocator), (pointer), (count), sizeof(*(pointer)))
 
-// A growing array: data, how many are used, how many fit. STOWI_VEC(uint32_t) names;
-// zero-initialise.
+// A growing array: data, how many elements are used, how many fit. Declare with STOWI_VEC(uint32_t)
+// and zero-initialise.
 #define STOWI_VEC(type) \
   struct {              \
     type* data;         \

@@ -11,14 +11,14 @@ typedef struct stowi_bits {
 
 static inline size_t stowi_bits_words(uint32_t count) { return ((size_t)count + 63) / 64; }
 
-// All out. False where there is no memory.
+// An empty set. False if out of memory.
 static inline bool stowi_bits_init(stowi_bits* bits, uint32_t count, stow_allocator allocator) {
   bits->count = count;
   bits->words = STOWI_ARRAY_ZERO(allocator, uint64_t, stowi_bits_words(count));
   return bits->words != NULL;
 }
 
-// Also of a zeroed struct.
+// Also valid for a zeroed struct.
 static inline void stowi_bits_free(stowi_bits* bits, stow_allocator allocator) {
   STOWI_ARRAY_FREE(allocator, bits->words, stowi_bits_words(bits->count));
   bits->words = NULL;

@@ -1,10 +1,10 @@
-// Bits of a word.
+// Bit operations on a word.
 #ifndef STOWAGE_SRC_BASE_BITS_H_
 #define STOWAGE_SRC_BASE_BITS_H_
 
 #include <stdint.h>
 
-// The number of the lowest bit that is set. |word| is not 0.
+// The index of the lowest set bit. |word| is not 0.
 static inline uint32_t stowi_lowest_bit(uint64_t word) {
 #if defined(__GNUC__)
   return (uint32_t)__builtin_ctzll(word);
@@ -20,7 +20,7 @@ static inline uint32_t stowi_lowest_bit(uint64_t word) {
 #endif
 }
 
-// How many bits are set.
+// The number of set bits.
 static inline uint32_t stowi_bit_count(uint64_t word) {
   word -= word >> 1 & UINT64_C(0x5555555555555555);
   word = (word & UINT64_C(0x3333333333333333)) + (word >> 2 & UINT64_C(0x3333333333333333));

@@ -1,4 +1,4 @@
-// Arithmetic that says when it overflows. Each returns false, and leaves |out| alone, on overflow.
+// Checked arithmetic: each function returns false and leaves |out| unchanged on overflow.
 #ifndef STOWAGE_SRC_BASE_CHECKED_H_
 #define STOWAGE_SRC_BASE_CHECKED_H_
 

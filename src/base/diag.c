@@ -1,5 +1,5 @@
 // Diagnostics are caller-owned structs, not thread-local state: a library must not surprise its
-// host with hidden storage. Messages are cut rather than allocated, so that reporting "out of
+// host with hidden storage. Messages are truncated rather than allocated, so that reporting "out of
 // memory" never needs memory.
 #include "base/diag.h"
 
@@ -9,7 +9,7 @@
 
 #define NO_ID UINT32_MAX
 
-// A caller built against an older header has a smaller struct; all fields so far came with the
+// A caller built against an older header has a smaller struct; so far all fields date from the
 // first version.
 static bool is_usable(const stow_diag* diag) {
   return diag != NULL && diag->struct_size >= sizeof(stow_diag);
@@ -89,8 +89,8 @@ stow_status stowi_load_struct(void* full, const void* given, size_t known, const
   memcpy(&struct_size, given, sizeof(struct_size));
   if (struct_size < sizeof(struct_size) || struct_size > known) {
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
-                      "%s.struct_size is %zu; this library knows %zu to %zu (use %s_init)", name,
-                      struct_size, sizeof(struct_size), known, name);
+                      "%s.struct_size is %zu, expected %zu to %zu; initialise it with %s_init",
+                      name, struct_size, sizeof(struct_size), known, name);
   }
   memcpy(full, given, struct_size);
   memcpy(full, &known, sizeof(known));

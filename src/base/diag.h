@@ -6,8 +6,8 @@
 
 #include "base/shared.h"
 
-// Returns from the enclosing function where |expression| is not STOW_OK. Only for functions that
-// own nothing yet.
+// Returns from the enclosing function if |expression| is not STOW_OK. Only for functions that own
+// nothing yet.
 #define STOW_TRY(expression)                    \
   do {                                          \
     stow_status stow_try_status = (expression); \
@@ -16,7 +16,7 @@
     }                                           \
   } while (0)
 
-// Writes status and message into |diag| (may be NULL), clearing position and ids, and returns
+// Writes status and message into |diag| (may be NULL), clears position and ids, and returns
 // |status|. No %f and the like: they obey the locale.
 STOWI_SHARED stow_status stowi_fail(stow_diag* diag, stow_status status, const char* format, ...)
     STOW_PRINTF_LIKE(3, 4);
@@ -44,8 +44,8 @@ STOWI_SHARED stow_status stowi_load_options(void* full, const void* given, size_
 STOWI_SHARED stow_status stowi_load_struct(void* full, const void* given, size_t known,
                                            const char* name, stow_diag* diag);
 
-// For "%.*s" of a string that may be long: both arguments, cut to a length that leaves room for the
-// rest.
+// Both arguments for "%.*s" of a string that may be long, cut to leave room for the rest of the
+// message.
 #define STOWI_STR_MAX 200
 #define STOWI_STR_ARG(string) \
   (int)((string).size < STOWI_STR_MAX ? (string).size : STOWI_STR_MAX), (string).data

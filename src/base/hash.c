@@ -1,5 +1,5 @@
-// 64-bit mixing (the finaliser of splitmix64) and a linear-probing index that keeps part of the
-// hash beside each id, so that growing never needs the keys.
+// 64-bit mixing (the finaliser of splitmix64), and a linear-probing index that stores part of the
+// hash with each id, so that growing never needs the keys.
 #include "base/hash.h"
 
 #include <string.h>
@@ -32,7 +32,7 @@ static inline uint64_t load(const unsigned char* bytes, size_t count) {
   return word;
 }
 
-// The same for 8, which compilers turn into one load.
+// The same for 8 bytes, which compilers turn into one load.
 static inline uint64_t load_8(const unsigned char* b) {
   return (uint64_t)b[0] | (uint64_t)b[1] << 8 | (uint64_t)b[2] << 16 | (uint64_t)b[3] << 24 |
          (uint64_t)b[4] << 32 | (uint64_t)b[5] << 40 | (uint64_t)b[6] << 48 | (uint64_t)b[7] << 56;

@@ -1,6 +1,6 @@
 // A bump allocator over chunks that grow geometrically: O(1) per piece, and no allocation per node
-// of a graph with a million of them. What asks for a large part of a chunk gets a chunk of its own,
-// so that it does not waste the rest of the one being filled.
+// of a graph with a million nodes. A piece that would take a large part of a chunk gets its own
+// chunk, so that it does not waste the rest of the current one.
 #include "base/pool.h"
 
 #include <stdalign.h>
@@ -32,7 +32,7 @@ static chunk* add_chunk(stowi_pool* pool, stow_allocator allocator, size_t size)
   return added;
 }
 
-// Starts to fill a new chunk.
+// Makes a new chunk the current one.
 static bool refill(stowi_pool* pool, stow_allocator allocator) {
   size_t size = pool->next_size == 0 ? FIRST_CHUNK : pool->next_size;
   chunk* added = add_chunk(pool, allocator, size);

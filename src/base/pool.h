@@ -1,4 +1,4 @@
-// Storage for small things that live as long as their owner and never move.
+// Storage for small objects that live as long as their owner and never move.
 #ifndef STOWAGE_SRC_BASE_POOL_H_
 #define STOWAGE_SRC_BASE_POOL_H_
 
@@ -7,7 +7,7 @@
 // Zero-initialise.
 typedef struct stowi_pool {
   struct stowi_pool_chunk* chunks;  // newest first
-  char* at;                         // free bytes of the chunk that is being filled
+  char* at;                         // free bytes of the current chunk
   size_t left;
   size_t next_size;  // of the next chunk
 } stowi_pool;

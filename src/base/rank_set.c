@@ -1,6 +1,6 @@
-// Bits, with a bit per 64-bit word that is not zero in the level above, and so on. Insert, remove,
-// next and previous touch one word per level (four for a million numbers), in little more than a
-// bit per number, whatever the order.
+// A bit per number; in each level above, a bit per 64-bit word that is not zero. Insert, remove,
+// next and previous touch one word per level (four for a million numbers), and the set takes little
+// more than a bit per number, whatever the order of insertion.
 #include "base/rank_set.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
-// Bottom-up merge sort over runs of 16 that insertion sort has put in order. Stable, no recursion,
-// one temporary block. For many elements with a number as key: radix sort, lowest digit first,
-// leaving out the digits in which all keys agree.
+// Bottom-up merge sort over runs of 16 elements sorted by insertion. Stable, not recursive, one
+// temporary block. Many elements with a numeric key use radix sort, lowest digit first, skipping
+// digits in which all keys agree.
 #include "base/sort.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "base/checked.h"
 
 #define RUN 16
-#define MIN_RADIX 1024  // fewer are merged as fast
+#define MIN_RADIX 1024  // below this, merging is as fast
 #define DIGIT_BITS 11
 #define DIGITS ((size_t)1 << DIGIT_BITS)
 
@@ -117,7 +117,7 @@ static void sort_digit(const char* from, char* to, size_t count, size_t size, ui
   }
 }
 
-// The bits in which not all keys agree; 0 also where they are in order already.
+// The bits in which keys differ; also 0 if the keys are already sorted.
 static uint64_t varying_bits(const char* base, size_t count, size_t size) {
   uint64_t varying = 0;
   bool in_order = true;

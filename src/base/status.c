@@ -1,4 +1,4 @@
-// Texts of status codes, and the version.
+// Status texts and the version.
 #include <stowage/base.h>
 
 const char* stow_status_text(stow_status status) {

@@ -1,5 +1,5 @@
-// Strings, growing strings and writers. printf is used for integers and strings only: its floats
-// obey the locale.
+// Strings, growing strings and writers. printf formats only integers and strings: its floats obey
+// the locale.
 #include "base/text.h"
 
 #include <stdarg.h>
@@ -150,7 +150,7 @@ bool stowi_parse_u64(stow_str string, uint64_t* out) {
 
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
-// Levenshtein's distance, row by row.
+// Levenshtein distance, row by row.
 size_t stowi_edit_distance(stow_str a, stow_str b) {
   size_t row[STOWI_LONGEST_WORD + 1];
   for (size_t j = 0; j <= b.size; ++j) {

@@ -25,7 +25,7 @@ STOWI_SHARED bool stowi_is_plain_name(stow_str string);
 // Decimal digits only, the whole string; false for an empty one, another character, or overflow.
 STOWI_SHARED bool stowi_parse_u64(stow_str string, uint64_t* out);
 
-// How many letters must be put in, taken out or changed to make |b| of |a|, for "did you mean".
+// The number of insertions, deletions and substitutions that turn |a| into |b|, for "did you mean".
 // Neither is longer than STOWI_LONGEST_WORD. O(length²).
 #define STOWI_LONGEST_WORD 64
 STOWI_SHARED size_t stowi_edit_distance(stow_str a, stow_str b);

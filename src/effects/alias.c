@@ -1,7 +1,7 @@
-// An output that takes an input's bytes: how a model's key and value caches stay where they are
-// from one run to the next. Made of effects that exist anyway: the input has room for the output,
-// dies at its last read, and may be written over by the op that makes the output. What can be told
-// without an order is checked here; lifetimes and the checker of plans prove the rest.
+// Gives an output an input's bytes: this keeps a model's key and value caches in place from one run
+// to the next. It is a combination of existing effects: the input has room for the output, dies at
+// its last read, and may be overwritten by the op that makes the output. What does not depend on
+// the order is checked here; lifetimes and the plan checker prove the rest.
 #include "base/diag.h"
 #include "effects/effects.h"
 #include "graph/api.h"
@@ -21,8 +21,8 @@ static stow_status refuse(const pair* p, const char* reason, stow_node node) {
                     node == STOW_NODE_NONE ? "" : " ", reason);
 }
 
-// The value whose bytes |value| is a view of, as the ops tell; sets |*out_moved| where it begins
-// elsewhere.
+// The value that |value| is a view of according to the op table; sets |*out_moved| if the view does
+// not begin at its first byte.
 static stow_value view_root(const stow_graph* graph, stow_value value, bool* out_moved) {
   for (;;) {
     stow_node node = stow_graph_producer(graph, value);
@@ -36,8 +36,7 @@ static stow_value view_root(const stow_graph* graph, stow_value value, bool* out
   }
 }
 
-// Whether a node from |first| on reads the input's bytes through operands other than |operand| of
-// |first|.
+// The first node from |first| on that reads the input's bytes, except through |operand| of |first|.
 static stow_node later_reader(const pair* p, stow_node first, size_t operand) {
   for (stow_node node = first; node < stow_graph_node_count(p->graph); ++node) {
     const stow_value* operands = stow_graph_operands(p->graph, node);
@@ -59,18 +58,18 @@ static stow_status check_ends(const pair* p) {
     return stowi_fail(p->diag, STOW_ERR_INVALID_ARGUMENT, "the graph has no such value");
   }
   if (!stowi_bits_has(&p->effects->outputs, p->output)) {
-    return refuse(p, "it is no output", STOW_NODE_NONE);
+    return refuse(p, "it is not an output", STOW_NODE_NONE);
   }
   if (!stowi_is_input(p->graph, p->input)) {
-    return refuse(p, "that is no input", STOW_NODE_NONE);
+    return refuse(p, "the latter is not an input", STOW_NODE_NONE);
   }
   if (stow_graph_type(p->graph, p->output)->dtype != stow_graph_type(p->graph, p->input)->dtype) {
-    return refuse(p, "they have other element types", STOW_NODE_NONE);
+    return refuse(p, "their element types differ", STOW_NODE_NONE);
   }
   return STOW_OK;
 }
 
-// The operand of |node| that is the input; SIZE_MAX where none is.
+// The index of the operand of |node| that is the input, or SIZE_MAX.
 static size_t find_operand(const pair* p, stow_node node) {
   const stow_value* operands = stow_graph_operands(p->graph, node);
   for (size_t k = 0; k < stow_graph_operand_count(p->graph, node); ++k) {
@@ -81,27 +80,27 @@ static size_t find_operand(const pair* p, stow_node node) {
   return SIZE_MAX;
 }
 
-// Whether |node|, which makes |made| of the input as its |operand|, can write it there.
+// Whether |node|, which computes |made| from the input as its |operand|, can write it in place.
 static stow_status check_maker(const pair* p, stow_node node, stow_value made, size_t operand) {
   size_t k = made - stow_graph_first_result(p->graph, node);
   if (stowi_graph_over_storage(p->graph, node, k, operand) == STOW_OVER_NEVER) {
-    return refuse(p, "makes it and cannot write over what it reads", node);
+    return refuse(p, "makes it and cannot work in place", node);
   }
   if (stowi_effects_is_forbidden(p->effects, node, k, operand)) {
-    return refuse(p, "makes it, and effects forbid to write over what it reads", node);
+    return refuse(p, "makes it, and effects forbid it to work in place", node);
   }
   if (stowi_bits_has(&p->effects->outputs, p->input)) {
-    return refuse(p, "that is returned as well", STOW_NODE_NONE);
+    return refuse(p, "the input is also an output", STOW_NODE_NONE);
   }
   stow_node reader = later_reader(p, node, operand);
   return reader == STOW_NODE_NONE ? STOW_OK
-                                  : refuse(p, "reads that input when it is written over", reader);
+                                  : refuse(p, "reads the input after it is overwritten", reader);
 }
 
 static stow_status measure(const pair* p, stow_value made, uint64_t* in, uint64_t* out) {
   if (stow_type_bytes(stow_graph_type(p->graph, p->input), in) != STOW_OK ||
       stow_type_bytes(stow_graph_type(p->graph, made), out) != STOW_OK) {
-    return stowi_fail(p->diag, STOW_ERR_UNBOUND_DIM, "sizes are known only once dims are bound");
+    return stowi_fail(p->diag, STOW_ERR_UNBOUND_DIM, "sizes are unknown until dims are bound");
   }
   return STOW_OK;
 }
@@ -123,12 +122,12 @@ stow_status stow_effects_alias(stow_effects* effects, stow_value output, stow_va
     return refuse(&p, "it begins inside another value", STOW_NODE_NONE);
   }
   if (made == input) {
-    return STOW_OK;  // it is a view of the input already
+    return STOW_OK;  // already a view of the input
   }
   stow_node node = stow_graph_producer(p.graph, made);
   size_t operand = find_operand(&p, node);
   if (operand == SIZE_MAX) {
-    return refuse(&p, "makes it and does not read that input", node);
+    return refuse(&p, "makes it and does not read the input", node);
   }
   uint64_t in = 0;
   uint64_t out = 0;

@@ -1,12 +1,11 @@
-// Gives meaning to the `with { … }` clauses that the graph keeps as plain attributes. One table row
-// per key; each reader checks the shape of the value and hands the numbers to the same setters that
-// callers use, so that a clause and a call are refused for the same reasons. O(size of all
-// clauses).
+// Interprets the `with { … }` clauses that the graph stores as plain attributes. One table row per
+// key; each reader checks the form of the value and passes the numbers to the public setters, so
+// that a clause and a call fail for the same reasons. O(size of all clauses).
 #include "base/diag.h"
 #include "effects/effects.h"
 #include "graph/api.h"
 
-// The clause entry that is being read.
+// The clause entry being read.
 typedef struct clause {
   stow_effects* effects;
   stow_node node;
@@ -35,7 +34,7 @@ static stow_status fail(const clause* c, const char* expected) {
   return fail_text(c, STOW_ERR_INVALID_ARGUMENT, expected);
 }
 
-// Puts the clause before the message of a setter that failed.
+// Prefixes a setter's message with the clause.
 static stow_status wrap(const clause* c, stow_status status, const stow_diag* inner) {
   if (status == STOW_OK) {
     return STOW_OK;
@@ -64,7 +63,7 @@ static stow_status read_scratch(const clause* c) {
   for (size_t i = 0; i < c->attr->count; i += 2) {
     const int64_t* pair = &c->attr->ints[i];
     if (pair[0] < 0 || pair[1] < 0) {
-      return fail(c, "expected bytes and alignments that are not negative");
+      return fail(c, "expected bytes and alignments, 0 or more");
     }
     stow_diag inner;
     stow_diag_init(&inner);
@@ -79,7 +78,7 @@ static stow_status read_scratch(const clause* c) {
 // The node that makes value |number|.
 static stow_status producer_of(const clause* c, int64_t number, stow_node* out_node) {
   if (number < 0 || (uint64_t)number >= c->effects->value_count) {
-    return fail(c, "expected the number of a value, as in %7 without the sign");
+    return fail(c, "expected a value's number, such as 7 for %7");
   }
   *out_node = stow_graph_producer(c->effects->graph, (stow_value)number);
   return STOW_OK;
@@ -154,7 +153,7 @@ static stow_status read_inside(const clause* c) {
   for (size_t i = 0; i < c->attr->count; i += 3) {
     const int64_t* triple = &c->attr->ints[i];
     if (!is_index(triple[0]) || !is_index(triple[1]) || triple[2] < 0) {
-      return fail(c, "expected indices and an offset that are not negative");
+      return fail(c, "expected indices and an offset, 0 or more");
     }
     stow_diag inner;
     stow_diag_init(&inner);
@@ -186,7 +185,7 @@ static stow_status read_numbers(const clause* c, set_number set) {
       continue;
     }
     if (number < -1) {
-      return fail(c, "expected a number that is not negative, or -1 for the default");
+      return fail(c, "expected 0 or more, or -1 for the default");
     }
     stow_diag inner;
     stow_diag_init(&inner);
@@ -254,7 +253,7 @@ static bool policy_from_text(stow_str text, stow_io_policy* out_policy) {
   return false;
 }
 
-// Of a node with several results, those that are outputs take the policy.
+// In a node with several results, the policy applies to those that are outputs.
 static stow_status read_io(const clause* c) {
   stow_io_policy policy;
   if (c->attr->kind != STOW_ATTR_STRING || !policy_from_text(c->attr->s, &policy)) {

@@ -1,8 +1,7 @@
-// The effects table. Effects are rare, so what is declared of values lies in a short array behind
-// an index that exists only once something is declared (4 bytes per value), and what is declared of
-// nodes in lists ordered by node. Adding in order of node, as executors do, costs O(1); elsewhere
-// the tail of the list moves: cheap as long as effects are few, and getters stay plain reads that
-// threads may share.
+// The effects table. Effects are rare, so those of values are in a short array behind an index that
+// exists only once something is declared (4 bytes per value), and those of nodes in lists sorted by
+// node. Adding in node order, as executors do, costs O(1); otherwise the tail of the list moves,
+// which is cheap while effects are few. Getters stay plain reads that threads may share.
 #include "effects/effects.h"
 
 #include <string.h>
@@ -54,7 +53,7 @@ void stow_effects_destroy(stow_effects* effects) {
 }
 
 // ---------------------------------------------------------------------------------------------
-// Checks that the setters share
+// Shared checks
 
 static stow_status fail_node(const stow_effects* effects, stow_node node, stow_diag* diag) {
   stowi_blame_node(diag, effects->graph, node);
@@ -68,18 +67,16 @@ static stow_status fail_value(const stow_effects* effects, stow_value value, sto
 
 static stow_status check_node(const stow_effects* effects, stow_node node, stow_diag* diag) {
   if (node >= effects->node_count) {
-    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
-                      "there is no node %u; the graph has %u nodes", (unsigned)node,
-                      (unsigned)effects->node_count);
+    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "node %u is out of range (%u nodes)",
+                      (unsigned)node, (unsigned)effects->node_count);
   }
   return STOW_OK;
 }
 
 static stow_status check_value(const stow_effects* effects, stow_value value, stow_diag* diag) {
   if (value >= effects->value_count) {
-    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
-                      "there is no value %%%u; the graph has %u values", (unsigned)value,
-                      (unsigned)effects->value_count);
+    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "value %%%u is out of range (%u values)",
+                      (unsigned)value, (unsigned)effects->value_count);
   }
   return STOW_OK;
 }
@@ -89,7 +86,7 @@ static stow_status check_result(const stow_effects* effects, stow_node node, siz
   STOW_TRY(check_node(effects, node, diag));
   size_t count = stow_graph_result_count(effects->graph, node);
   if (k >= count) {
-    stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "%s has no result %zu; it has %zu",
+    stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "%s: result %zu is out of range (%zu results)",
                stowi_describe_node(effects->graph, node).text, k, count);
     return fail_node(effects, node, diag);
   }
@@ -101,12 +98,12 @@ static stow_status check_operand(const stow_effects* effects, stow_node node, si
   STOW_TRY(check_node(effects, node, diag));
   size_t count = stow_graph_operand_count(effects->graph, node);
   if (k >= count) {
-    stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "%s has no operand %zu; it has %zu",
+    stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "%s: operand %zu is out of range (%zu operands)",
                stowi_describe_node(effects->graph, node).text, k, count);
     return fail_node(effects, node, diag);
   }
   if (stow_graph_operands(effects->graph, node)[k] == STOW_VALUE_NONE) {
-    stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "%s: operand %zu is absent",
+    stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "%s: operand %zu is missing",
                stowi_describe_node(effects->graph, node).text, k);
     return fail_node(effects, node, diag);
   }
@@ -133,7 +130,7 @@ static size_t position_for(const void* data, size_t count, size_t size, stow_nod
   size_t low = 0;
   size_t high = count;
   while (low < high) {
-    // Appending is the common case: look at the last entry first.
+    // Appending is the common case: check the last entry first.
     size_t middle = high == count ? count - 1 : low + (high - low) / 2;
     stow_node at;
     memcpy(&at, base + middle * size, sizeof(at));
@@ -257,7 +254,7 @@ static const stowi_value_effect* effect_of(const stow_effects* effects, stow_val
   return &effects->values.data[effects->index[value] - 1];
 }
 
-// The entry of |value|, made where there is none. NULL where there is no memory.
+// The entry of |value|, created if missing. NULL if out of memory.
 static stowi_value_effect* effect_for(stow_effects* effects, stow_value value) {
   if (effects->index == NULL) {
     effects->index = STOWI_ARRAY_ZERO(effects->allocator, uint32_t, effects->value_count);
@@ -276,8 +273,7 @@ static stowi_value_effect* effect_for(stow_effects* effects, stow_value value) {
 }
 
 static stow_status fail_own_inside(const stow_effects* effects, stow_value value, stow_diag* diag) {
-  stowi_fail(diag, STOW_ERR_CONFLICT,
-             "%s cannot both have bytes of its own and lie inside an operand",
+  stowi_fail(diag, STOW_ERR_CONFLICT, "%s cannot both have its own bytes and be inside an operand",
              stowi_describe_value(effects->graph, value).text);
   stowi_blame_value(diag, effects->graph, value);
   return STOW_ERR_CONFLICT;
@@ -290,7 +286,7 @@ stow_status stow_effects_place_inside(stow_effects* effects, stow_node node, siz
   if (stow_graph_owned_region(effects->graph, node, 0) != STOW_REGION_ID_NONE) {
     // Its results are written while its regions run, before the node itself.
     stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
-               "%s owns regions; its results cannot lie inside an operand",
+               "%s owns regions; its results cannot be inside an operand",
                stowi_describe_node(effects->graph, node).text);
     return fail_node(effects, node, diag);
   }
@@ -325,7 +321,7 @@ stow_status stow_effects_set_storage(stow_effects* effects, stow_value value, ui
   return STOW_OK;
 }
 
-// A fixed offset must fit the alignment, whichever comes first.
+// A fixed offset must match the alignment, whichever is set first.
 static stow_status check_offset(const stow_effects* effects, stow_value value, uint64_t offset,
                                 uint64_t alignment, stow_diag* diag) {
   if (offset == STOW_OFFSET_NONE || alignment == 0 || offset % alignment == 0) {
@@ -392,7 +388,7 @@ stow_status stow_effects_set_io(stow_effects* effects, stow_value value, stow_io
   const stow_graph* graph = effects->graph;
   bool boundary = stow_graph_is_boundary(graph, value);
   if ((unsigned)policy > (unsigned)STOW_IO_EXTERNAL) {
-    stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "%s: %d is no policy",
+    stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "%s: unknown policy %d",
                stowi_describe_value(graph, value).text, (int)policy);
     return fail_value(effects, value, diag);
   }
@@ -514,7 +510,7 @@ bool stowi_effects_is_early(const stow_effects* effects, stow_node node, size_t 
   return false;
 }
 
-// Whether one of |count| pairs, in order of node, is result |k| over |operand|.
+// Whether one of |count| pairs, sorted by node, allows result |k| in place of |operand|.
 static bool has_pair(const stowi_effects_overwrite_entry* pairs, size_t count, stow_node node,
                      size_t k, size_t operand) {
   for (size_t i = first_of(pairs, count, sizeof(*pairs), node); i < count; ++i) {
@@ -583,7 +579,7 @@ stow_status stowi_effects_check_graph(const stow_effects* effects, const stow_gr
                                       stow_diag* diag) {
   if (!stowi_effects_are_of(effects, graph)) {
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
-                      "the effects are of another graph, or the graph grew after they were made");
+                      "the effects were made for another graph, or the graph has grown since");
   }
   return STOW_OK;
 }

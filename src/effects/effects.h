@@ -6,13 +6,13 @@
 #include "base/bit_set.h"
 #include "effects/api.h"
 
-// What is declared of one value. Few values have one.
+// The effects of one value. Few values have any.
 typedef struct stowi_value_effect {
   uint64_t storage;         // STOW_BYTES_DEFAULT: elements × width
   uint64_t offset;          // STOW_OFFSET_NONE
   uint64_t alignment;       // 0: none
-  uint64_t inside_offset;   // where |inside| is set
-  uint32_t inside_operand;  // where |inside| is set
+  uint64_t inside_offset;   // if |inside| is set
+  uint32_t inside_operand;  // if |inside| is set
   stow_io_policy io;
   bool inside;
   bool own;
@@ -25,7 +25,7 @@ struct stow_effects {
   uint32_t node_count;
   uint32_t value_count;
   stowi_bits outputs;
-  // The lists are kept in order of node, then of call.
+  // The lists are sorted by node, then by order of calls.
   STOWI_VEC(stowi_effects_scratch_entry) scratch;
   STOWI_VEC(stowi_effects_hold_entry) holds;
   STOWI_VEC(stowi_effects_early_write_entry) early_writes;
@@ -35,7 +35,7 @@ struct stow_effects {
   uint32_t* index;  // by value: index + 1 into |values|, 0: none. NULL until the first
 };
 
-// Gives the `with { … }` clauses of |effects|' graph meaning.
+// Interprets the `with { … }` clauses of the graph of |effects|.
 stow_status stowi_effects_read_clauses(stow_effects* effects, stow_diag* diag);
 
 #endif  // STOWAGE_SRC_EFFECTS_EFFECTS_H_

@@ -1,5 +1,6 @@
-// Beam search: all sets of one size at a time, of which only the best go on: those with the lowest
-// peak so far, then the fewest bytes. As wide as the nodes and the memory allow for the whole way.
+// Beam search: expands all sets of one size, then keeps only the best, by lowest peak so far and
+// then by fewest bytes. The beam is as wide as the node budget and the memory allow for the whole
+// search.
 #include "flow/beam.h"
 
 #include <string.h>
@@ -9,7 +10,7 @@
 
 #define MAX_BYTES ((size_t)64 << 20)
 #define MAX_WIDTH 2048
-#define STEPS_PER_SET 8  // a guess at how many are tried from each
+#define STEPS_PER_SET 8  // estimated steps tried from each set
 
 typedef struct branch {
   uint64_t peak;
@@ -21,7 +22,7 @@ typedef struct beam {
   stowi_walk walk;
   const stowi_exact_task* task;
   uint32_t width;
-  uint32_t begin;  // the sets of this size are those from here on
+  uint32_t begin;  // the sets of this size begin here
   STOWI_VEC(branch) branches;
 } beam;
 
@@ -52,7 +53,7 @@ static stow_status branch_out(beam* b, uint32_t set) {
   return STOW_OK;
 }
 
-// One task more. |out_any|: false where no set of that size is below the limit.
+// Advances by one task. |out_any|: false if no set of that size is below the limit.
 static stow_status advance(beam* b, bool* out_any) {
   uint32_t end = (uint32_t)b->walk.sets.count;
   b->branches.count = 0;

@@ -4,8 +4,8 @@
 
 #include "flow/exact.h"
 
-// As stowi_exact, but never proves anything: STOWI_ORDER_FOUND, with the order written over that of
-// the stretch and a peak below |task|->limit, or STOWI_ORDER_UNKNOWN.
+// Like stowi_exact, but proves nothing: STOWI_ORDER_FOUND, with the stretch's order replaced and a
+// peak below |task|->limit, or STOWI_ORDER_UNKNOWN.
 stow_status stowi_beam(stowi_state* state, stowi_stretch stretch, const stowi_exact_task* task,
                        stowi_exact_result* out_result);
 

@@ -4,7 +4,7 @@
 #include "base/diag.h"
 #include "flow/state.h"
 
-// Whether |block| takes bytes of its own while |task|, which reads it, runs: not where what it is
+// Whether |block| takes its own bytes while |task|, which reads it, runs: not if the block it is
 // part of may cover it.
 static bool counts_at(const stowi_net* net, stowi_flow_block block, stowi_flow_task task) {
   stowi_flow_block whole = net->blocks[block].whole;

@@ -1,4 +1,4 @@
-// What every order needs at some task.
+// Lower bounds on the bytes that every order needs at some task.
 #ifndef STOWAGE_SRC_FLOW_BOUND_H_
 #define STOWAGE_SRC_FLOW_BOUND_H_
 
@@ -9,13 +9,14 @@ typedef struct stowi_bound {
   stowi_flow_task critical;  // or STOWI_FLOW_TASK_NONE
 } stowi_bound;
 
-// The highest need of a task alone: what it reads, makes, and what is always there. O(size).
+// The highest need of a single task: what it reads, what it makes, and what is always there.
+// O(size).
 stowi_bound stowi_bound_of_tasks(const stowi_net* net);
 
 #define STOWI_CUT_WORK 20000000  // arcs: some 100 ms
 
-// Raises |bound| by smallest cuts at the tasks with the highest |needs|, which are those in some
-// order: no bound at a task is above them. |work| counts arcs and tasks that are looked at.
+// Raises |bound| by minimum cuts at the tasks with the highest |needs|, the needs of some order: no
+// bound at a task exceeds its need there. |work| counts the arcs and tasks visited.
 stow_status stowi_bound_by_cuts(const stowi_net* net, const uint64_t* needs, uint64_t work,
                                 stowi_bound* bound);
 

@@ -1,16 +1,16 @@
-// A task v at place i of an order is comparable with all others where it is the only task that may
-// run after the first i (then all that did not run lie after v: follow what each waits for), and
-// the only one of the first i + 1 that nothing of them needs (then all that ran lie before v). Both
-// are counts of tasks over places: each task is one that may run from the place after the last of
-// those before it to its own, and one that nothing needs from its own to that of the first after
-// it.
+// A task v at place i of an order is comparable with all others if it is the only task that may run
+// after the first i (then every task that has not run comes after v: follow what each waits for),
+// and the only one of the first i + 1 that none of them needs (then every task that has run comes
+// before v). Both are counts of tasks over places: a task may run from the place after the last of
+// those before it up to its own, and is needed by nothing from its own place up to that of the
+// first task after it.
 #include "flow/cells.h"
 
 #include "base/diag.h"
 
 typedef struct counts {
   uint32_t* place;  // of a task
-  int32_t* ready;   // differences from place to place
+  int32_t* ready;   // differences between places
   int32_t* loose;
 } counts;
 

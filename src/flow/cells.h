@@ -1,11 +1,11 @@
-// Stretches that can be ordered each for itself.
+// Stretches of an order that can be ordered independently.
 #ifndef STOWAGE_SRC_FLOW_CELLS_H_
 #define STOWAGE_SRC_FLOW_CELLS_H_
 
 #include "flow/net.h"
 
 typedef struct stowi_cell {
-  uint64_t peak;   // of the best order known
+  uint64_t peak;   // of the best known order
   uint32_t begin;  // its first place
   uint32_t count;
 } stowi_cell;
@@ -13,9 +13,9 @@ typedef struct stowi_cell {
 typedef STOWI_VEC(stowi_cell) stowi_cell_vec;
 
 // Appends the cells of |order|, which is one of the net: runs of places between tasks that are
-// before or after every other. Such a task has the same place in every order, and so a cell holds
-// the same tasks in every order, and begins and ends with the same set. A task that stands alone is
-// a cell too. O(size).
+// comparable with every other task. Such a task has the same place in every order, so a cell holds
+// the same tasks in every order and begins and ends with the same set. A task between two such
+// tasks is a cell too. O(size).
 stow_status stowi_cells(const stowi_net* net, const stowi_flow_task* order,
                         stowi_cell_vec* out_cells);
 

@@ -1,12 +1,11 @@
-// What exists while a task v runs, at the least: the smallest bytes(X) over all sets X after which
-// v may run. X holds what lies before v, not v nor what lies after it; of the others, the *free*
-// tasks, any part that may have run. That is a smallest cut: X is the side of the source, and
-//
+// A lower bound on what exists while a task v runs: the smallest bytes(X) over all sets X after
+// which v may run. X holds what comes before v, and neither v nor what comes after it; of the
+// others, the *free* tasks, it holds any subset that may have run. That is a minimum cut: X is the
+// source side, and the arcs
 //     maker ──bytes──▶ (block) ──any──▶ each reader      task ──any──▶ each task before it
-//
-// cost a block's bytes where it was made and a reader did not run, and forbid a task without what
-// it waits for. A part counts only until its whole is made: less than the truth where the whole is
-// gone before the part, never more. need(v, X) then adds v's own bytes and takes the most its pairs
+// cost a block's bytes if it was made and a reader has not run, and forbid a task without what it
+// waits for. A part counts only until its whole is made: less than the truth if the whole is gone
+// before the part, never more. need(v, X) then adds v's own bytes and subtracts the most its pairs
 // can give.
 #include <string.h>
 
@@ -24,10 +23,10 @@ typedef struct cutter {
   uint32_t* nodes;       // of free tasks
   stowi_flow_task* queue;
   stowi_maxflow graph;
-  uint64_t work;  // that is left
+  uint64_t work;  // what is left of it
 } cutter;
 
-// Gives all tasks that |lists| lead to from |task| a side, and |task| too.
+// Assigns a side to |task| and to all tasks that |lists| lead to from it.
 static void mark(cutter* c, const stowi_lists* lists, stowi_flow_task task, side what) {
   uint32_t end = 0;
   c->queue[end++] = task;
@@ -43,7 +42,7 @@ static void mark(cutter* c, const stowi_lists* lists, stowi_flow_task task, side
   c->sides[task] = (unsigned char)what;
 }
 
-// A node for each free task, and what it waits for.
+// Adds a node for each free task, and arcs to what it waits for.
 static stow_status add_tasks(cutter* c) {
   for (uint32_t t = 0; t < c->net->task_count; ++t) {
     if (c->sides[t] == SIDE_FREE) {
@@ -72,7 +71,7 @@ static stowi_span holders(const stowi_net* net, stowi_flow_block block) {
   return stowi_list(&net->readers, block);
 }
 
-// How |block| is held: by a task that did not run for sure, by free ones, or not at all.
+// How |block| is held: by a task that certainly has not run, by free tasks, or not at all.
 static side holding_side(const cutter* c, stowi_flow_block block, stowi_span tasks) {
   const stowi_flow_block_info* b = &c->net->blocks[block];
   side held = SIDE_BEFORE;
@@ -100,8 +99,8 @@ static stow_status add_free_block(cutter* c, uint32_t from, uint64_t bytes, stow
   return STOW_OK;
 }
 
-// Adds to |sure| what exists in any case, to the graph what depends on the free tasks.
-static stow_status add_block(cutter* c, stowi_flow_block block, uint64_t* sure) {
+// Adds what certainly exists to |certain|, and what depends on the free tasks to the graph.
+static stow_status add_block(cutter* c, stowi_flow_block block, uint64_t* certain) {
   const stowi_flow_block_info* b = &c->net->blocks[block];
   side made = b->maker == STOWI_FLOW_TASK_NONE ? SIDE_BEFORE : (side)c->sides[b->maker];
   stowi_span tasks = holders(c->net, block);
@@ -110,7 +109,7 @@ static stow_status add_block(cutter* c, stowi_flow_block block, uint64_t* sure) 
     return STOW_OK;
   }
   if (made == SIDE_BEFORE && held == SIDE_AFTER) {
-    *sure += b->bytes;
+    *certain += b->bytes;
     return STOW_OK;
   }
   uint32_t from = made == SIDE_BEFORE ? STOWI_FLOW_SOURCE : c->nodes[b->maker];
@@ -120,7 +119,7 @@ static stow_status add_block(cutter* c, stowi_flow_block block, uint64_t* sure) 
   return add_free_block(c, from, b->bytes, tasks);
 }
 
-// What |task| needs in every order.
+// The bytes that |task| needs in every order.
 static stow_status need_of(cutter* c, stowi_flow_task task, uint64_t* out_bytes) {
   const stowi_net* net = c->net;
   uint64_t size = (uint64_t)net->task_count + net->block_count;
@@ -130,22 +129,22 @@ static stow_status need_of(cutter* c, stowi_flow_task task, uint64_t* out_bytes)
   mark(c, &net->after, task, SIDE_AFTER);
   STOW_TRY(stowi_maxflow_reset(&c->graph, c->allocator));
   STOW_TRY(add_tasks(c));
-  uint64_t sure = 0;
+  uint64_t certain = 0;
   for (uint32_t b = 0; b < net->block_count; ++b) {
-    STOW_TRY(add_block(c, b, &sure));
+    STOW_TRY(add_block(c, b, &certain));
   }
   c->work = c->work > c->graph.arcs.count ? c->work - c->graph.arcs.count : 0;
   uint64_t flow;
   STOW_TRY(stowi_maxflow_run(&c->graph, c->allocator, &c->work, &flow));
-  *out_bytes = sure + flow + net->own[task] - net->credit[task];
+  *out_bytes = certain + flow + net->own[task] - net->credit[task];
   return STOW_OK;
 }
 
 // ---------------------------------------------------------------------------------------------
-// Which tasks
+// Choice of tasks
 
 typedef struct candidate {
-  uint64_t rank;  // UINT64_MAX less its need in some order: a key to sort by
+  uint64_t rank;  // UINT64_MAX less its need in some order, to sort by
   stowi_flow_task task;
 } candidate;
 

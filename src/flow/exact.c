@@ -1,9 +1,9 @@
-// Dijkstra's search for the path with the lowest peak from the empty set to the full one: sets are
-// taken by peak, so that the first time the full one is taken its peak is the lowest, and at any
-// time the peak of the set that is taken is a bound. Peaks below the floor count as the floor:
-// within one level the deepest set is taken first, which makes it a dive that turns back only where
-// the level must be left. The number of sets is at most the product of the lengths of parallel
-// branches, each + 1; sure steps (walk.c) leave a fraction of that.
+// Dijkstra's search for the path with the lowest peak from the empty set to the full one. Sets are
+// taken by peak, so the peak of the full set is minimal when it is taken, and the peak of the set
+// being taken is always a bound. Peaks below the floor count as the floor; within one level the
+// deepest set is taken first, which makes the search a dive that turns back only when the level
+// must be left. The number of sets is at most the product of (length + 1) over parallel branches;
+// safe steps (walk.c) leave a fraction of that.
 #include "flow/exact.h"
 
 #include <string.h>
@@ -25,7 +25,7 @@ static stow_status push(finder* f, uint32_t set) {
                           (stowi_queue_entry){s->peak, UINT32_MAX - s->depth, s->bytes, set});
 }
 
-// All sets one step on. |out_room|: false once no more sets can be kept.
+// Expands |set| by one step. |out_room|: false once no more sets fit.
 static stow_status expand(finder* f, uint32_t set, bool* out_room) {
   stowi_walk* walk = &f->walk;
   stowi_walk_go(walk, set);

@@ -1,6 +1,6 @@
-// Flows: what tasks make and read, checked as it is added, so that nothing after this file has to
-// ask whether the given order is one, or whether a sum of bytes can overflow. Amortised constant
-// time for each call.
+// Flows: what tasks make and read. Everything is checked as it is added, so that later files need
+// not ask whether the given order is valid or whether a sum of bytes can overflow. Amortised
+// constant time per call.
 #include "flow/flow.h"
 
 #include <inttypes.h>
@@ -8,7 +8,7 @@
 
 #include "base/diag.h"
 
-#define MAX_THINGS ((size_t)UINT32_MAX - 1)  // tasks, blocks, reads: numbered with 32 bits
+#define MAX_THINGS ((size_t)UINT32_MAX - 1)  // tasks, blocks and reads have 32-bit numbers
 
 void stowi_flow_block_desc_init(stowi_flow_block_desc* desc) { memset(desc, 0, sizeof(*desc)); }
 
@@ -45,7 +45,7 @@ uint32_t stowi_flow_block_count(const stowi_flow* flow) { return (uint32_t)flow-
 static stow_status check_total(const stowi_flow* flow, uint64_t bytes, stow_diag* diag) {
   if (bytes > INT64_MAX - flow->total) {
     return stowi_fail(diag, STOW_ERR_OVERFLOW,
-                      "the flow's bytes need more than 63 bits with %" PRIu64 " more", bytes);
+                      "%" PRIu64 " more bytes would take the flow above 63 bits", bytes);
   }
   return STOW_OK;
 }
@@ -99,11 +99,11 @@ stow_status stowi_flow_add_block(stowi_flow* flow, const stowi_flow_block_desc* 
 }
 
 // ---------------------------------------------------------------------------------------------
-// What tasks do
+// Makes, reads and links
 
 static stow_status check_task(const stowi_flow* flow, stowi_flow_task task, stow_diag* diag) {
   if (task >= flow->tasks.count) {
-    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "there is no task %u; the flow has %zu",
+    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "task %u is out of range (%zu tasks)",
                       (unsigned)task, flow->tasks.count);
   }
   return STOW_OK;
@@ -111,7 +111,7 @@ static stow_status check_task(const stowi_flow* flow, stowi_flow_task task, stow
 
 static stow_status check_block(const stowi_flow* flow, stowi_flow_block block, stow_diag* diag) {
   if (block >= flow->blocks.count) {
-    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "there is no block %u; the flow has %zu",
+    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "block %u is out of range (%zu blocks)",
                       (unsigned)block, flow->blocks.count);
   }
   return STOW_OK;
@@ -150,7 +150,7 @@ static bool read_equal(const void* context, uint32_t id, const void* key) {
   return read->task == wanted->task && read->block == wanted->block;
 }
 
-// Whether |task| reads |block|; of what it makes itself that says nothing.
+// Whether |task| reads |block|. Not meaningful for blocks that it makes.
 static bool reads(const stowi_flow* flow, stowi_flow_task task, stowi_flow_block block) {
   stowi_flow_read key = {task, block};
   return flow->blocks.data[block].maker != task &&
@@ -208,8 +208,8 @@ stow_status stowi_flow_over(stowi_flow* flow, stowi_flow_task task, stowi_flow_b
   STOW_TRY(check_block(flow, read, diag));
   if (flow->blocks.data[made].maker != task || !reads(flow, task, read)) {
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
-                      "task %u cannot make block %u over block %u: it does not %s", (unsigned)task,
-                      (unsigned)made, (unsigned)read,
+                      "task %u cannot make block %u in place of block %u: it does not %s",
+                      (unsigned)task, (unsigned)made, (unsigned)read,
                       flow->blocks.data[made].maker != task ? "make the first" : "read the second");
   }
   STOW_TRY(check_room(flow->pairs.count, "pairs", diag));
@@ -227,10 +227,10 @@ stow_status stowi_flow_absorbs(stowi_flow* flow, stowi_flow_block whole, stowi_f
   stowi_flow_block_info* w = &flow->blocks.data[whole];
   stowi_flow_block_info* p = &flow->blocks.data[part];
   if (p->whole != STOWI_FLOW_BLOCK_NONE) {
-    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "block %u is part of two: %u and %u",
+    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "block %u is part of two blocks, %u and %u",
                       (unsigned)part, (unsigned)p->whole, (unsigned)whole);
   }
-  // A maker runs after those of the parts: so no block is part of itself, however deep.
+  // A maker runs after the makers of its parts, so no block is part of itself at any depth.
   if (w->maker == STOWI_FLOW_TASK_NONE || !reads(flow, w->maker, part)) {
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
                       "block %u cannot be part of block %u, whose maker does not read it",

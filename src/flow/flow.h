@@ -1,4 +1,5 @@
-// The inside of stowi_flow: what was added, in the order of adding. net.h makes it fast to walk.
+// Internals of stowi_flow: what was added, in the order it was added. net.h has it in a form that
+// is fast to walk.
 #ifndef STOWAGE_SRC_FLOW_FLOW_H_
 #define STOWAGE_SRC_FLOW_FLOW_H_
 
@@ -8,7 +9,7 @@
 
 typedef struct stowi_flow_block_info {
   uint64_t bytes;
-  uint64_t part_bytes;           // of all its parts together
+  uint64_t part_bytes;           // of all its parts
   stowi_flow_task maker;         // or STOWI_FLOW_TASK_NONE
   stowi_flow_task first_reader;  // in the given order, or STOWI_FLOW_TASK_NONE
   stowi_flow_block whole;        // what it is part of, or STOWI_FLOW_BLOCK_NONE

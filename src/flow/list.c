@@ -1,18 +1,18 @@
-// List scheduling with a queue. A task's growth is what bytes(X) gains when it is chosen. It
-// changes while the task waits, mostly to the better: when another reader of what it reads was
-// chosen. Then it is put into the queue again with its new key; an entry that is worse now than
-// when it was put in goes back. So each read costs O(log n) once.
+// List scheduling with a priority queue. A task's growth is the increase of bytes(X) when it is
+// chosen. It changes while the task waits, mostly for the better: when another reader of its
+// operands is chosen. The task is then queued again with its new key; an entry that is worse now
+// than when it was queued goes back. So each read costs O(log n) once.
 //
-// Backwards the sets are the same, from all tasks down to none: the same state serves, tasks are
-// taken back instead of run. On graphs that widen first and narrow then (encoders and decoders,
-// forward and backward passes) one direction sees what the other cannot.
+// Backwards, the sets are the same, from all tasks down to none: the same state serves, with tasks
+// taken back instead of run. On graphs that first widen and then narrow (encoders and decoders,
+// forward and backward passes), one direction finds what the other cannot.
 #include "flow/list.h"
 
 #include "base/diag.h"
 #include "flow/queue.h"
 
 #define MAX_ASIDE 8                      // entries that TIGHT looks at before it raises the peak
-#define GROWTH_NONE (UINT64_C(1) << 63)  // the key of none: growths have either sign
+#define GROWTH_NONE (UINT64_C(1) << 63)  // no key: growths have either sign
 
 typedef struct lister {
   stowi_state* state;
@@ -20,7 +20,7 @@ typedef struct lister {
   bool backwards;
   uint64_t peak;
   stowi_queue queue;
-  uint32_t* possible_at;  // the step at which a task became possible
+  uint32_t* possible_at;  // the step at which a task became ready
   uint32_t step;
 } lister;
 
@@ -35,7 +35,8 @@ static bool is_possible(const lister* l, stowi_flow_task task) {
   return l->backwards ? stowi_state_is_last(l->state, task) : stowi_state_is_ready(l->state, task);
 }
 
-// What running |task| here needs, and what bytes exist afterwards (beforehand, backwards).
+// The bytes that running |task| here needs, and the bytes that exist afterwards (backwards:
+// beforehand).
 static uint64_t try_task(lister* l, stowi_flow_task task, uint64_t* out_bytes) {
   uint64_t need;
   if (l->backwards) {
@@ -50,8 +51,8 @@ static uint64_t try_task(lister* l, stowi_flow_task task, uint64_t* out_bytes) {
   return need;
 }
 
-// By growth, then by need above what exists or by how long ago the task became possible, then by
-// the place in the given order, from the end that is built.
+// Sorted by growth, then by need above what exists or by how long ago the task became ready, then
+// by its place in the given order, counted from the end that is being built.
 static stowi_queue_entry entry_of(lister* l, stowi_flow_task task, uint64_t* out_need) {
   uint64_t bytes;
   *out_need = try_task(l, task, &bytes);
@@ -63,7 +64,7 @@ static stowi_queue_entry entry_of(lister* l, stowi_flow_task task, uint64_t* out
                              .id = task};
 }
 
-// The best entry that is still right; an entry is wrong once its task was chosen.
+// The best valid entry; entries of chosen tasks are invalid.
 static stow_status pop_right(lister* l, stowi_queue_entry* out_entry, uint64_t* out_need,
                              bool* out_any) {
   *out_any = false;
@@ -119,8 +120,8 @@ static stow_status push_if_possible(lister* l, stowi_flow_task task) {
   return is_possible(l, task) ? push(l, entry_of(l, task, &need)) : STOW_OK;
 }
 
-// Puts in what |task| made possible, and again what it made better: the one reader that is left of
-// a block, or backwards all others, for which it exists now anyway.
+// Queues what |task| made ready, and re-queues what it made better: the last remaining reader of a
+// block or, backwards, all other readers, for which the block now exists anyway.
 static stow_status push_news(lister* l, stowi_flow_task task) {
   const stowi_net* net = l->state->net;
   stowi_span next = stowi_list(l->backwards ? &net->before : &net->after, task);
@@ -145,7 +146,7 @@ static stow_status push_news(lister* l, stowi_flow_task task) {
 static stow_status start(lister* l) {
   uint32_t count = l->state->net->task_count;
   for (uint32_t t = 0; l->backwards && t < count; ++t) {
-    stowi_state_run(l->state, t);  // in any order: only the set counts
+    stowi_state_run(l->state, t);  // in any order: only the set matters
   }
   for (uint32_t t = 0; t < count; ++t) {
     STOW_TRY(push_if_possible(l, t));

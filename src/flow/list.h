@@ -7,16 +7,16 @@
 typedef enum stowi_pick {
   STOWI_PICK_GROWTH,  // what adds least, then what needs least
   STOWI_PICK_TIGHT,   // the same among those that do not raise the peak so far
-  STOWI_PICK_RECENT,  // what adds least, then what became possible last
+  STOWI_PICK_RECENT,  // what adds least, then what became ready last
   STOWI_PICK_COUNT
 } stowi_pick;
 
-// From the first task on, or |backwards|: the last task is chosen first. Every order is one for the
-// net; |state| is used up. O(n log n) where each task reads few blocks.
+// From the first task on, or |backwards|, choosing the last task first. The order is valid for the
+// net; |state| is used up. O(n log n) if each task reads few blocks.
 stow_status stowi_list_order(stowi_state* state, stowi_pick pick, bool backwards,
                              stowi_flow_task* out_order);
 // Depth first: what a task waits for is made just before it, what needs most first. |backwards|:
-// what waits for a task is run just after it. |sorted| is any order of the net.
+// what waits for a task runs just after it. |sorted| is any order of the net.
 stow_status stowi_post_order(const stowi_net* net, const stowi_flow_task* sorted, bool backwards,
                              stowi_flow_task* out_order);
 

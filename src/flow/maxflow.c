@@ -1,6 +1,6 @@
-// Dinic: levels by breadth-first search, then paths that rise one level with each arc until none is
-// left, O(nodes² arcs) at worst and close to linear on the flat graphs met here. The path is a
-// stack, not a recursion.
+// Dinic's algorithm: levels by breadth-first search, then paths that rise one level with each arc
+// until none is left; O(nodes² arcs) in the worst case and close to linear on the flat graphs here.
+// The path is an explicit stack.
 #include "flow/maxflow.h"
 
 #include <string.h>
@@ -47,7 +47,7 @@ static bool spend(uint64_t* work) {
   return *work > 0;
 }
 
-// Distances from the source; whether the sink can be reached.
+// Computes distances from the source; whether the sink is reachable.
 static bool find_levels(stowi_maxflow* m, uint64_t* work) {
   for (size_t i = 0; i < m->nodes.count; ++i) {
     m->nodes.data[i].level = NONE;
@@ -69,7 +69,7 @@ static bool find_levels(stowi_maxflow* m, uint64_t* work) {
   return m->nodes.data[STOWI_FLOW_SINK].level != NONE;
 }
 
-// Sends what the path of |length| arcs takes; keeps the part before the first arc that is full.
+// Sends what the path of |length| arcs can carry; keeps the part before the first saturated arc.
 static uint64_t send(stowi_maxflow* m, size_t* length) {
   uint64_t sent = UINT64_MAX;
   for (size_t i = 0; i < *length; ++i) {
@@ -87,7 +87,7 @@ static uint64_t send(stowi_maxflow* m, size_t* length) {
   return sent;
 }
 
-// The next arc of |node| that rises a level, or NONE.
+// The next arc of |node| that rises one level, or NONE.
 static uint32_t rising_arc(stowi_maxflow* m, uint32_t node, uint64_t* work) {
   stowi_flow_node* n = &m->nodes.data[node];
   while (n->at != NONE && spend(work)) {

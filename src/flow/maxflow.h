@@ -1,5 +1,5 @@
-// Greatest flow, smallest cut: Dinic's method on a small graph that is built, asked, and built
-// again.
+// Maximum flow and minimum cut by Dinic's algorithm, on a small graph that is rebuilt for each
+// query.
 #ifndef STOWAGE_SRC_FLOW_MAXFLOW_H_
 #define STOWAGE_SRC_FLOW_MAXFLOW_H_
 
@@ -17,24 +17,24 @@ typedef struct stowi_arc {
 
 typedef struct stowi_flow_node {
   uint32_t first;  // arc
-  uint32_t at;     // the arc that is tried
+  uint32_t at;     // the current arc
   uint32_t level;  // distance from the source
 } stowi_flow_node;
 
 // Zero-initialise.
 typedef struct stowi_maxflow {
   STOWI_VEC(stowi_flow_node) nodes;
-  STOWI_VEC(stowi_arc) arcs;  // in pairs: there and back
+  STOWI_VEC(stowi_arc) arcs;  // in pairs: forward and reverse
   STOWI_VEC(uint32_t) queue;  // nodes by level; the arcs of a path
 } stowi_maxflow;
 
-// Source and sink only.
+// Leaves only source and sink.
 stow_status stowi_maxflow_reset(stowi_maxflow* m, stow_allocator allocator);
 stow_status stowi_maxflow_node(stowi_maxflow* m, stow_allocator allocator, uint32_t* out_node);
 stow_status stowi_maxflow_arc(stowi_maxflow* m, stow_allocator allocator, uint32_t from,
                               uint32_t to, uint64_t room);
-// The greatest flow from source to sink, or a part of it where |work|, which counts arcs that are
-// looked at, runs out: no cut is smaller than either.
+// The maximum flow from source to sink, or a part of it if |work|, which counts visited arcs, runs
+// out: both are lower bounds on every cut.
 stow_status stowi_maxflow_run(stowi_maxflow* m, stow_allocator allocator, uint64_t* work,
                               uint64_t* out_flow);
 void stowi_maxflow_free(stowi_maxflow* m, stow_allocator allocator);

@@ -1,5 +1,5 @@
-// From what was added to what is walked: counting sorts into flat lists, O(size of the flow) but
-// for sorting each task's pairs.
+// Converts a flow into flat lists that are fast to walk, by counting sorts: O(size of the flow)
+// except for sorting each task's pairs.
 #include "flow/net.h"
 
 #include <string.h>
@@ -19,8 +19,8 @@ stow_status stowi_lists_open(stowi_lists* lists, uint32_t count, const stowi_ent
   if (lists->first == NULL || lists->data == NULL) {
     return STOW_ERR_OUT_OF_MEMORY;
   }
-  // Sizes two places further on become beginnings one place further on, which filling moves to
-  // where they belong.
+  // Sizes stored two places further on become beginnings one place further on, which filling moves
+  // to where they belong.
   for (size_t i = 0; i < entry_count; ++i) {
     lists->first[entries[i].list + 2] += 1;
   }
@@ -44,7 +44,7 @@ void stowi_lists_free(stowi_lists* lists, stow_allocator allocator) {
 
 typedef STOWI_VEC(stowi_entry) entry_vec;
 
-// Room for every entry is made beforehand.
+// The caller has reserved room for every entry.
 static void put(entry_vec* entries, uint32_t list, uint32_t number) {
   entries->data[entries->count++] = (stowi_entry){list, number};
 }
@@ -66,7 +66,7 @@ static stow_status open_makes(stowi_net* net, entry_vec* entries) {
                           net->allocator);
 }
 
-// Blocks that are there from the start to the end tell no order from another.
+// Blocks that exist from start to end do not distinguish orders.
 static bool is_always_there(const stowi_flow_block_info* block) {
   return block->maker == STOWI_FLOW_TASK_NONE && block->to_end &&
          block->whole == STOWI_FLOW_BLOCK_NONE;
@@ -89,9 +89,9 @@ static stow_status open_reads(stowi_net* net, const stowi_flow* flow, entry_vec*
 }
 
 // ---------------------------------------------------------------------------------------------
-// Who is before whom
+// Precedence
 
-// The entries of |from|, list by list: sorted by list, each list's in their order.
+// The entries of |from|, list by list, each list in its order.
 static void list_entries(const stowi_lists* from, entry_vec* entries) {
   entries->count = 0;
   for (uint32_t i = 0; i < from->count; ++i) {
@@ -102,7 +102,7 @@ static void list_entries(const stowi_lists* from, entry_vec* entries) {
   }
 }
 
-// Drops repeated entries of sorted ones.
+// Drops duplicates from sorted entries.
 static void drop_repeats(entry_vec* entries) {
   size_t kept = 0;
   for (size_t i = 0; i < entries->count; ++i) {
@@ -197,7 +197,7 @@ static int compare_overs(const void* a, const void* b, const void* context) {
   return x->bytes > y->bytes ? -1 : x->bytes < y->bytes;
 }
 
-// Leaves out what can never give a byte: reads that stay, or that are parts of what is made.
+// Excludes pairs that can never give a byte: reads that stay, or that are parts of what is made.
 static bool can_give(const stowi_net* net, const stowi_flow_pair* pair) {
   const stowi_flow_block_info* read = &net->blocks[pair->read];
   bool inside =
@@ -235,9 +235,9 @@ static stow_status open_overs(stowi_net* net, const stowi_flow* flow) {
   return STOW_OK;
 }
 
-// The pairs that are taken where every read dies with its task: no smaller set of dying reads gives
-// more. For let one read more die: the pair it takes frees at most one other read, which had less
-// of the same made block, and may take a pair of its own, and so on.
+// The pairs taken if every read dies with its task: no smaller set of dying reads gives more.
+// Proof: let one more read die. The pair it takes frees at most one other read, which had less of
+// the same made block and may take another pair, and so on.
 static void open_credit(stowi_net* net, uint32_t* used) {
   for (uint32_t t = 0; t < net->task_count; ++t) {
     net->credit[t] = 0;
@@ -252,7 +252,7 @@ static void open_credit(stowi_net* net, uint32_t* used) {
 }
 
 // ---------------------------------------------------------------------------------------------
-// The whole
+// Entry point
 
 static stow_status allocate(stowi_net* net, const stowi_flow* flow, entry_vec* entries) {
   stow_allocator a = net->allocator;

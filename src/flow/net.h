@@ -1,16 +1,13 @@
-// A flow as the searches walk it: who is before whom, and what runs cost, in flat arrays.
-//
-// Also the memory model itself. Let X be the set of tasks that ran. A block *exists* after X where
-// it has been made (or nobody makes it) and stays to the end or has a reader outside X. It is
+// A flow in the form that the searches walk: precedence and costs in flat arrays.
+// This also defines the memory model. Let X be the set of tasks that ran. A block *exists* after X
+// if it has been made (or has no maker) and stays to the end or has a reader outside X. It is
 // *covered* while the block it is part of exists or is covered. bytes(X) is the sum over the blocks
-// that exist and are not covered. While a task v runs, what exists before and what v makes exist
+// that exist and are not covered. While a task v runs, what existed before and what v makes exist
 // together:
-//
 //     need(v, X) = bytes(X) + own(v) - credit(v, X)
-//
-// own(v) is the scratch and what v makes, less the parts of what it makes: they exist, since v
-// reads them, and are not covered, since a block is part of one only. credit(v, X) is what lies
-// over reads that die.
+// own(v) is the scratch plus what v makes, less the parts of what it makes: they exist, since v
+// reads them, and are not covered, since a block is part of only one. credit(v, X) is what v makes
+// in place of reads that die.
 #ifndef STOWAGE_SRC_FLOW_NET_H_
 #define STOWAGE_SRC_FLOW_NET_H_
 
@@ -37,20 +34,20 @@ static inline uint32_t stowi_list_size(const stowi_lists* lists, uint32_t i) {
   return lists->first[i + 1] - lists->first[i];
 }
 
-// An entry of a list that is to be made.
+// An entry of a list to be made.
 typedef struct stowi_entry {
   uint32_t list;
   uint32_t number;
 } stowi_entry;
 
-// Lists of |entries|, each in their order. |lists| is freed also after a failure.
+// Makes lists of |entries|, each in their order. Free |lists| even after a failure.
 stow_status stowi_lists_open(stowi_lists* lists, uint32_t count, const stowi_entry* entries,
                              size_t entry_count, stow_allocator allocator);
 void stowi_lists_free(stowi_lists* lists, stow_allocator allocator);
 
 #define STOWI_TASK_MANY (UINT32_MAX - 1)
 
-// A made block that may lie over one that is read.
+// A made block that may be in place of a block that is read.
 typedef struct stowi_over {
   uint64_t bytes;
   stowi_flow_task task;
@@ -64,7 +61,7 @@ typedef struct stowi_net {
   uint32_t block_count;
   const stowi_flow_block_info* blocks;  // the flow's
   stowi_lists makes;                    // blocks of a task
-  stowi_lists reads;                    // that it does not make; not those that are always there
+  stowi_lists reads;                    // except what it makes and what is always there
   stowi_lists before;                   // tasks that must run before a task; each once, ascending
   stowi_lists after;
   stowi_lists readers;           // tasks of a block
@@ -77,15 +74,15 @@ typedef struct stowi_net {
   size_t over_count;
   stowi_flow_task*
       over_task;      // the task that has pairs with a block it reads; none; or STOWI_TASK_MANY
-  size_t pair_count;  // room for overs
+  size_t pair_count;  // capacity of overs
 } stowi_net;
 
-// |flow| must outlive the net. Close it also after a failure.
+// |flow| must outlive the net. Close it even after a failure.
 stow_status stowi_net_open(stowi_net* net, const stowi_flow* flow, stow_allocator allocator,
                            stow_diag* diag);
 void stowi_net_close(stowi_net* net);
 
-// Replaces who is before whom: list is the task, number the one before it. |links| is used up.
+// Replaces the precedence links: list is the task, number the task before it. |links| is used up.
 stow_status stowi_net_set_links(stowi_net* net, stowi_entry* links, size_t count);
 
 #endif  // STOWAGE_SRC_FLOW_NET_H_

@@ -1,4 +1,4 @@
-// The search for an order, from cheap to dear, until the peak meets the bound or is good enough.
+// The search for an order: cheap methods first, until the peak meets the bound or is good enough.
 #include <string.h>
 
 #include "base/diag.h"
@@ -14,7 +14,7 @@ void stowi_flow_order_options_init(stowi_flow_order_options* options) {
 }
 
 // ---------------------------------------------------------------------------------------------
-// What the phases share
+// Shared by the phases
 
 void stowi_search_bound(stowi_search* s, uint64_t bytes, stowi_flow_task critical) {
   if (bytes > s->result.bound) {
@@ -58,7 +58,7 @@ static bool is_done(const stowi_search* s) {
          s->result.peak <= s->options->enough || stowi_search_nodes_left(s) == 0;
 }
 
-// The peak of what is known: the best order of each cell, or the given one.
+// Updates the peak: that of the best order of each cell, or the given order's.
 static void update_peak(stowi_search* s) {
   uint64_t peak = 0;
   for (size_t i = 0; i < s->cells.count; ++i) {
@@ -67,7 +67,7 @@ static void update_peak(stowi_search* s) {
   s->result.peak = stowi_min_u64(peak, s->given_peak);
 }
 
-// Takes from |trial|, an order of the net, the cells in which it is better.
+// Takes the cells in which |trial|, an order of the net, is better.
 static void offer_trial(stowi_search* s) {
   stowi_state_reset(&s->state);
   for (size_t i = 0; i < s->cells.count; ++i) {
@@ -101,7 +101,7 @@ static stow_status try_lists(stowi_search* s) {
 // ---------------------------------------------------------------------------------------------
 // Cells
 
-// The given order and what it needs.
+// Starts from the given order and its needs.
 static void start(stowi_search* s) {
   stowi_given_order(s->best, s->net.task_count);
   for (uint32_t i = 0; i < s->net.task_count; ++i) {
@@ -113,8 +113,8 @@ static void start(stowi_search* s) {
   s->result.nodes = s->place = s->net.task_count;
 }
 
-// Smallest cuts at the tasks with the highest |needs|. With links of the reduction a bound holds
-// for the best order only, and so for every peak, but not for the task.
+// Minimum cuts at the tasks with the highest |needs|. With links from the reduction, a bound holds
+// for the best order only: still for every peak, but not for the task.
 static stow_status raise_bound(stowi_search* s, const uint64_t* needs) {
   if (is_done(s)) {
     return STOW_OK;
@@ -127,7 +127,7 @@ static stow_status raise_bound(stowi_search* s, const uint64_t* needs) {
   return STOW_OK;
 }
 
-// Again with the needs of the best order so far, which are closer to the truth.
+// Repeats with the needs of the best order so far, which are closer to the truth.
 static stow_status raise_bound_again(stowi_search* s) {
   stowi_search_go(s, 0);
   for (; s->place < s->net.task_count; s->place += 1) {
@@ -137,7 +137,7 @@ static stow_status raise_bound_again(stowi_search* s) {
   return raise_bound(s, s->needs);
 }
 
-// Leaves out orders that are not needed. From here on orders are those of the reduced net.
+// Excludes orders that are not needed. From here on, orders are those of the reduced net.
 static stow_status reduce(stowi_search* s) {
   STOW_TRY(stowi_reduce(&s->net, s->best, &s->reduced));
   stowi_state_reset(&s->state);
@@ -169,7 +169,7 @@ static int compare_cells(const void* a, const void* b, const void* context) {
   return x->begin < y->begin ? -1 : x->begin > y->begin;
 }
 
-// The highest first: the others need only come down to what that leaves.
+// The highest cell first: the others need only come down to what it reaches.
 static stow_status solve_cells(stowi_search* s) {
   STOW_TRY(stowi_sort(s->cells.data, s->cells.count, sizeof(*s->cells.data), compare_cells, NULL,
                       s->net.allocator));
@@ -187,9 +187,9 @@ static stow_status solve_cells(stowi_search* s) {
 }
 
 // ---------------------------------------------------------------------------------------------
-// The whole
+// Entry point
 
-// Gives a cell back its given order where that is not above the peak reached.
+// Restores the given order of a cell if its peak is not above the one reached.
 static void restore_given(stowi_search* s, const stowi_cell* cell) {
   uint64_t peak = 0;
   for (uint32_t i = cell->begin; i < cell->begin + cell->count; ++i) {
@@ -197,7 +197,7 @@ static void restore_given(stowi_search* s, const stowi_cell* cell) {
   }
   for (uint32_t i = cell->begin; i < cell->begin + cell->count; ++i) {
     if (s->trial[i] != cell->begin) {
-      return;  // given, other tasks are at these places
+      return;  // the given order has other tasks at these places
     }
     peak = stowi_max_u64(peak, s->given_need[i]);
   }

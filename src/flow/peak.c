@@ -26,21 +26,21 @@ void stowi_given_order(stowi_flow_task* order, uint32_t count) {
   }
 }
 
-// Runs |order| task by task, where each may run next.
+// Runs |order| task by task, checking that each may run next.
 static stow_status run_checked(stowi_state* state, const stowi_flow_task* order, stow_diag* diag) {
   const stowi_net* net = state->net;
   for (uint32_t i = 0; i < net->task_count; ++i) {
     if (order[i] >= net->task_count) {
-      return stowi_fail(diag, STOW_ERR_CONFLICT, "place %u of the order names task %u of %u",
-                        (unsigned)i, (unsigned)order[i], (unsigned)net->task_count);
+      return stowi_fail(diag, STOW_ERR_CONFLICT,
+                        "place %u of the order names task %u, out of range (%u tasks)", (unsigned)i,
+                        (unsigned)order[i], (unsigned)net->task_count);
     }
     if (state->ran[order[i]]) {
-      return stowi_fail(diag, STOW_ERR_CONFLICT, "task %u stands in the order twice",
+      return stowi_fail(diag, STOW_ERR_CONFLICT, "task %u is in the order twice",
                         (unsigned)order[i]);
     }
     if (state->waits[order[i]] > 0) {
-      return stowi_fail(diag, STOW_ERR_CONFLICT,
-                        "task %u stands in the order before a task that it needs",
+      return stowi_fail(diag, STOW_ERR_CONFLICT, "task %u comes before a task that it needs",
                         (unsigned)order[i]);
     }
     stowi_state_run(state, order[i]);

@@ -4,7 +4,8 @@
 
 #include "flow/state.h"
 
-// Runs |count| tasks on top of what ran. The highest need, and the first place where it is.
+// Runs |count| tasks from the current state. Returns the highest need, and the first place that has
+// it.
 uint64_t stowi_peak(stowi_state* state, const stowi_flow_task* order, uint32_t count,
                     uint32_t* out_place);
 // 0, 1, 2 …

@@ -1,12 +1,12 @@
 // Depth-first orders, after Sethi and Ullman: the tasks that a task waits for are finished one
-// after the other, first the one that needs most beyond what it leaves behind. Optimal for trees of
-// tasks that are visited once; elsewhere a good start. O(n log n), no recursion.
+// after the other, starting with the one that needs most beyond what it leaves behind. Optimal for
+// trees; a good start elsewhere. O(n log n), no recursion.
 #include "base/diag.h"
 #include "base/sort.h"
 #include "flow/list.h"
 
 typedef struct child {
-  uint64_t rank;  // UINT64_MAX less what it needs beyond what it leaves: a key to sort by
+  uint64_t rank;  // UINT64_MAX less what it needs beyond what it leaves, to sort by
   stowi_flow_task task;
 } child;
 
@@ -14,9 +14,9 @@ typedef struct poster {
   const stowi_net* net;
   const stowi_lists* below;  // children of a task
   bool backwards;
-  uint64_t* need;      // to finish a task and all below it, as if that were a tree
+  uint64_t* need;      // to finish a task and all below it, treated as a tree
   uint64_t* leaves;    // bytes that stay once it is finished
-  uint32_t* children;  // those of |below|, in the order to visit
+  uint32_t* children;  // those of |below|, in visiting order
   child* sorted;
   uint32_t* next;  // child to visit, in |children|
   stowi_flow_task* stack;
@@ -35,7 +35,7 @@ static uint64_t bytes_of(const stowi_net* net, stowi_span blocks) {
   return bytes;
 }
 
-// The children of |task| in the order to visit, and from that what it needs.
+// Sorts the children of |task| into visiting order, and computes what it needs.
 static stow_status rank(poster* p, stowi_flow_task task) {
   stowi_span below = stowi_list(p->below, task);
   size_t count = (size_t)(below.end - below.begin);
@@ -68,7 +68,7 @@ static stow_status rank_all(poster* p) {
   return STOW_OK;
 }
 
-// Visits all below |root|; the number of tasks finished so far.
+// Visits all below |root|; returns the number of tasks finished so far.
 static uint32_t visit(poster* p, stowi_flow_task root, stowi_flow_task* out, uint32_t done) {
   uint32_t depth = 0;
   if (!p->seen[root]) {

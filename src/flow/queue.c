@@ -1,5 +1,5 @@
-// A binary heap: the children of entry i are 2i + 1 and 2i + 2. An entry on its way is held aside
-// until its place is found.
+// A binary heap: the children of entry i are 2i + 1 and 2i + 2. A moving entry is held aside until
+// its place is found.
 #include "flow/queue.h"
 
 #include "base/diag.h"

@@ -1,10 +1,10 @@
-// A queue from which the entry with the lowest keys is taken first.
+// A priority queue, lowest keys first.
 #ifndef STOWAGE_SRC_FLOW_QUEUE_H_
 #define STOWAGE_SRC_FLOW_QUEUE_H_
 
 #include "base/alloc.h"
 
-// Compared by keys, then id: no two entries are equal unless they are the same.
+// Compared by keys, then id: only an entry equals itself.
 typedef struct stowi_queue_entry {
   uint64_t first;
   uint64_t second;
@@ -15,9 +15,9 @@ typedef struct stowi_queue_entry {
 typedef STOWI_VEC(stowi_queue_entry) stowi_queue;
 
 bool stowi_queue_is_less(const stowi_queue_entry* a, const stowi_queue_entry* b);
-// O(log n), as the next.
+// O(log n), like stowi_queue_pop.
 stow_status stowi_queue_push(stowi_queue* queue, stow_allocator allocator, stowi_queue_entry entry);
-// The queue is not empty.
+// Requires a non-empty queue.
 stowi_queue_entry stowi_queue_pop(stowi_queue* queue);
 
 #endif  // STOWAGE_SRC_FLOW_QUEUE_H_

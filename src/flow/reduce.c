@@ -19,7 +19,7 @@
 //   (a task of G did not run) or that w reads: bytes(Y + A) - bytes(Y) is, by 3, at least the bytes
 //   of those that w reads and that are not held. The credit of w is lower by no more than these:
 //   only they may die with w after Y + A and not after Y, and a dying read more gives at most its
-//   own bytes (its pair at most that; whoever it drives out takes no better pair than before).
+//   own bytes (its pair at most that; the read it displaces takes no better pair than before).
 // - At its new place, after Y, A needs at most bytes(Y) + own(A). In the order before, g needed at
 //   least bytes(Y) + grows + own(g) - credit(g): the tasks of G before g grow too, by 3, but for
 //   its last, which is before none. By 4 that is no less.
@@ -42,7 +42,7 @@ typedef struct reducer {
   bool changed;
 } reducer;
 
-// The group in which all that wait for |task| are, or STOWI_FLOW_TASK_NONE.
+// The group that contains all tasks waiting for |task|, or STOWI_FLOW_TASK_NONE.
 static stowi_flow_task group_after(const reducer* r, stowi_flow_task task) {
   stowi_span after = stowi_list(&r->net->after, task);
   stowi_flow_task name = after.begin < after.end ? r->last[*after.begin] : STOWI_FLOW_TASK_NONE;
@@ -64,8 +64,8 @@ static bool has_parts(const stowi_net* net, stowi_span blocks) {
   return false;
 }
 
-// A block with thousands of readers is asked about by each of them. Whose reader in G is not among
-// the first counts as not held, which is safe: 3 and 4 then ask for more.
+// A block with thousands of readers would be scanned by each of them. If its reader in G is not
+// among the first, it counts as not held, which is safe: conditions 3 and 4 then demand more.
 #define MAX_READERS_ASKED 64
 
 static bool is_held(const reducer* r, stowi_flow_block block, stowi_flow_task name) {
@@ -80,7 +80,7 @@ static bool is_held(const reducer* r, stowi_flow_block block, stowi_flow_task na
   return held;
 }
 
-// What |task| may free.
+// The bytes that |task| may free.
 static uint64_t sum_frees(const reducer* r, stowi_flow_task task, stowi_flow_task name) {
   stowi_span reads = stowi_list(&r->net->reads, task);
   uint64_t frees = 0;
@@ -141,8 +141,8 @@ static void form_groups(reducer* r) {
   }
 }
 
-// A group stands where its last task stood: what a task of it waits for stood before that, and is
-// the last of its own group, since a task that is not has no one outside waiting for it.
+// A group is placed where its last task was: what one of its tasks waits for was before that, and
+// is the last of its own group, since no task outside a group waits for any other task of it.
 static void write_order(const reducer* r, stowi_flow_task* order) {
   uint32_t at = 0;
   for (uint32_t t = 0; t < r->net->task_count; ++t) {
@@ -153,7 +153,7 @@ static void write_order(const reducer* r, stowi_flow_task* order) {
   }
 }
 
-// The old links, those from task to task of a group, and those to its first.
+// The old links, those between consecutive tasks of a group, and those to its first task.
 static stow_status add_links(const reducer* r) {
   stowi_net* net = r->net;
   size_t most = 2 * (size_t)net->before.total + net->task_count;

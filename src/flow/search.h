@@ -1,4 +1,4 @@
-// What the phases of the search for an order share.
+// Internals shared by the phases of the search for an order.
 #ifndef STOWAGE_SRC_FLOW_SEARCH_H_
 #define STOWAGE_SRC_FLOW_SEARCH_H_
 
@@ -16,17 +16,17 @@ typedef struct stowi_search {
   uint64_t* given_need;  // at each place of the given order
   uint64_t* needs;       // of tasks, in |best|
   uint64_t given_peak;
-  bool reduced;  // the net has links that the flow has not
+  bool reduced;  // the net has links that the flow does not
   stowi_cell_vec cells;
-  uint64_t settled;  // the highest peak of cells that are done with
-  uint32_t place;    // |state| is after so many tasks of |best|
+  uint64_t settled;  // the highest peak of finished cells
+  uint32_t place;    // |state| is after this many tasks of |best|
   stowi_flow_order_result result;
 } stowi_search;
 
 static inline uint64_t stowi_max_u64(uint64_t a, uint64_t b) { return a > b ? a : b; }
 static inline uint64_t stowi_min_u64(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
-// A peak that a cell need not go below: no order of the whole would be better for it.
+// A cell need not go below this peak: no whole order would be better for it.
 static inline uint64_t stowi_search_floor(const stowi_search* s) {
   return stowi_max_u64(s->settled, stowi_max_u64(s->result.bound, s->options->enough));
 }
@@ -35,18 +35,18 @@ static inline uint64_t stowi_search_nodes_left(const stowi_search* s) {
   return s->options->nodes > s->result.nodes ? s->options->nodes - s->result.nodes : 0;
 }
 
-// Every order needs |bytes|, at |critical| if that is known.
+// Records that every order needs |bytes|, at task |critical| if known.
 void stowi_search_bound(stowi_search* s, uint64_t bytes, stowi_flow_task critical);
-// Tells the caller, who may stop the search.
+// Reports progress to the caller, who may stop the search.
 void stowi_search_report(stowi_search* s, const char* phase);
-// Brings the state to after |place| tasks of |best|. Places that are passed count as nodes.
+// Brings the state to after |place| tasks of |best|. Each place passed counts as a node.
 void stowi_search_go(stowi_search* s, uint32_t place);
-// The peak of |count| places of |best| from |place|, and the first that has it.
+// The peak of |count| places of |best| from |place|, and the first place that has it.
 uint64_t stowi_search_peak(stowi_search* s, uint32_t place, uint32_t count, uint32_t* out_place);
 
-// Lowers the peak of a cell with windows.
+// Lowers the peak of a cell by optimising windows.
 stow_status stowi_improve_cell(stowi_search* s, stowi_cell* cell);
-// Lowers the peak of a cell as far as it pays and the budget goes.
+// Lowers the peak of a cell as far as it helps and the budget allows.
 stow_status stowi_solve_cell(stowi_search* s, stowi_cell* cell);
 
 #endif  // STOWAGE_SRC_FLOW_SEARCH_H_

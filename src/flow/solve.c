@@ -1,12 +1,12 @@
-// One cell: exact search forwards and backwards with a small part of what is left of the budget,
-// for often one direction is done at once where the other has no end; then beams, which lower the
-// limit of the exact searches with larger parts that follow; windows last.
+// Solves one cell: exact search forwards and backwards with a small part of the remaining budget,
+// because often one direction finishes at once where the other does not end; then beams, which
+// lower the limit of the exact searches that follow with larger parts; windows last.
 #include "base/diag.h"
 #include "flow/beam.h"
 #include "flow/exact.h"
 #include "flow/search.h"
 
-#define MAX_SETS_OF 16384  // tasks of a cell whose sets are walked; of more only windows
+#define MAX_SETS_OF 16384  // above this many tasks, only windows are tried
 
 static stowi_stretch stretch_of(stowi_search* s, const stowi_cell* cell) {
   return (stowi_stretch){s->best + cell->begin, cell->count};
@@ -18,7 +18,7 @@ typedef stow_status (*solver)(stowi_state*, stowi_stretch, const stowi_exact_tas
 typedef struct attempt {
   solver solve;
   bool backwards;
-  uint64_t part;  // of the nodes that are left: one in so many
+  uint64_t part;  // one in this many of the remaining nodes
 } attempt;
 
 static stow_status try_once(stowi_search* s, stowi_cell* cell, const attempt* how, bool* out_done) {

@@ -1,10 +1,10 @@
-// Counts per block: how many of its readers did not run. A block begins or ceases to exist when its
-// maker runs or its count reaches 0. Both are functions of the set alone, whatever the way to it:
-// that is why tasks can be taken back in another order than they ran in.
+// Counts, per block, the readers that have not run. A block begins to exist when its maker runs and
+// ceases when its count reaches 0. Both depend on the set alone, not on the order: that is why
+// tasks can be taken back in a different order than they ran in.
 //
-// Covering is walked down the tree of parts, not below blocks that exist: those cover their parts
-// themselves. A part is covered once and uncovered once on any way from nothing to all, so that the
-// walks of an order are linear together.
+// Covering walks down the tree of parts, but not below blocks that exist: those cover their parts
+// themselves. A part is covered once and uncovered once on any path from nothing to all, so the
+// walks of an order are linear in total.
 #include "flow/state.h"
 
 #include <string.h>
@@ -69,8 +69,7 @@ void stowi_state_reset(stowi_state* state) {
   }
 }
 
-// The next block of the walk over all that is part of |top|, after |at|; below |at| only where
-// |down|.
+// The next block of the walk over all parts of |top|, after |at|; below |at| only if |down|.
 static stowi_flow_block next_part(const stowi_net* net, stowi_flow_block top, stowi_flow_block at,
                                   bool down) {
   if (down && net->first_part[at] != STOWI_FLOW_BLOCK_NONE) {
@@ -82,7 +81,7 @@ static stowi_flow_block next_part(const stowi_net* net, stowi_flow_block top, st
   return at == top ? STOWI_FLOW_BLOCK_NONE : net->next_part[at];
 }
 
-// |block|, which is not covered, begins or ceases to cover its parts.
+// |block|, which is not covered, starts or stops covering its parts.
 static void cover_parts(stowi_state* state, stowi_flow_block block, bool covered) {
   const stowi_net* net = state->net;
   stowi_flow_block at = next_part(net, block, block, true);
@@ -155,8 +154,8 @@ void stowi_state_take_back(stowi_state* state, stowi_flow_task task) {
   }
 }
 
-// What the pairs of |task| save. Those whose made block has the read one as a part are not in the
-// net.
+// The bytes that the pairs of |task| save. Pairs whose made block has the read one as a part are
+// not in the net.
 static uint64_t credit(stowi_state* state, stowi_flow_task task) {
   const stowi_net* net = state->net;
   uint64_t saved = 0;

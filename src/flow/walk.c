@@ -1,7 +1,7 @@
 // Sets are bits, found by a hash of their tasks and compared in full. The state follows by running
 // and taking back what differs between two sets: neighbours differ in little.
 //
-// The sure step. Let v be possible after X, need(v, X) ≤ level and bytes(X + v) ≤ bytes(X). Then
+// The safe step. Let v be possible after X, need(v, X) ≤ level and bytes(X + v) ≤ bytes(X). Then
 // some best way from X, among those that may reach |level| anyway, begins with v. Proof: take any
 // way and move v to its front. Let Y be a set on it, between X and v's old place.
 // - bytes(Y + v) ≤ bytes(Y). For growth(v, Y) = bytes(Y + v) - bytes(Y) does not rise with Y. What
@@ -14,7 +14,7 @@
 //   not fall: a read that dies with w after Y does so after Y + v, and a dying read that is not
 //   covered cannot become so; more dying reads never give less credit (net.c).
 //
-// A sure chain. The same holds for tasks v1 … vk, each waiting for the one before it, that need no
+// A safe chain. The same holds for tasks v1 … vk, each waiting for the one before it, that need no
 // more than |level| one after the other and end at bytes that are not above those at X nor at any
 // point between: then some best way begins with v1. For let Y hold the first j of them. What the
 // others add to Y is at most what they add to X + v1 … vj, as above, and that is not above 0. In a
@@ -34,7 +34,7 @@
 #include "base/diag.h"
 
 #define WORD_BITS 64
-#define MAX_CHAIN 16  // tasks that are looked ahead
+#define MAX_CHAIN 16  // length of the lookahead
 
 // ---------------------------------------------------------------------------------------------
 // Opening and closing
@@ -119,8 +119,8 @@ static const uint64_t* bits_of(const stowi_walk* walk, uint32_t set) {
   return walk->bits.data + set * walk->words;
 }
 
-// Both directions have the state run tasks in the stretch's order and take them back against it, so
-// that it is at a set that may have run at any time.
+// In both directions the state runs tasks in the stretch's order and takes them back in reverse, so
+// that it is always at a valid set.
 static void take_back(stowi_walk* walk, const uint64_t* bits) {
   for (size_t w = walk->words; w-- > 0;) {
     uint64_t mask = bits[w] & ~walk->here[w];
@@ -158,7 +158,7 @@ static bool is_possible(const stowi_walk* walk, stowi_flow_task task) {
                          : stowi_state_is_ready(walk->state, task);
 }
 
-// Adds |task| to the set; its need.
+// Adds |task| to the set; returns its need.
 static uint64_t step_on(stowi_walk* walk, stowi_flow_task task) {
   if (walk->backwards) {
     stowi_state_take_back(walk->state, task);
@@ -187,7 +187,7 @@ static stowi_step try_step(stowi_walk* walk, uint32_t place) {
   return step;
 }
 
-// Whether no other task has a pair with what |task| reads, nor with parts of that.
+// Whether no other task has a pair with what |task| reads or with parts of that.
 static bool reads_alone(const stowi_net* net, stowi_flow_task task) {
   stowi_span reads = stowi_list(&net->reads, task);
   for (const uint32_t* b = reads.begin; b < reads.end; ++b) {
@@ -199,17 +199,17 @@ static bool reads_alone(const stowi_net* net, stowi_flow_task task) {
   return true;
 }
 
-// Whether |task| may be moved past others without taking credit from them.
+// Whether |task| can be moved past others without taking credit from them.
 static bool is_free(const stowi_walk* walk, stowi_flow_task task) {
   return !walk->backwards || reads_alone(walk->state->net, task);
 }
 
-static bool is_sure(const stowi_walk* walk, const stowi_step* step, uint64_t level) {
+static bool is_safe(const stowi_walk* walk, const stowi_step* step, uint64_t level) {
   return step->need <= level && step->bytes <= walk->state->bytes &&
          is_free(walk, walk->stretch.tasks[step->place]);
 }
 
-// Goes on from |last|, which was added just now, to the task waiting for it that leaves least.
+// Continues from |last|, which was just added, to the task waiting for it that leaves least.
 static stowi_flow_task next_of_chain(stowi_walk* walk, stowi_flow_task last, uint64_t level) {
   const stowi_state* state = walk->state;
   stowi_span after = stowi_list(walk->backwards ? &state->net->before : &state->net->after, last);
@@ -231,31 +231,31 @@ static stowi_flow_task next_of_chain(stowi_walk* walk, stowi_flow_task last, uin
   return best;
 }
 
-// Whether a sure chain begins with |step|. The first time that the bytes are not above those here
-// they are not above any in between.
-static bool begins_sure_chain(stowi_walk* walk, const stowi_step* step, uint64_t level) {
+// Whether a safe chain begins with |step|. When the bytes first drop to those here or below, they
+// are not above any in between.
+static bool begins_safe_chain(stowi_walk* walk, const stowi_step* step, uint64_t level) {
   stowi_flow_task chain[MAX_CHAIN];
   uint32_t length = 0;
   uint64_t bytes = walk->state->bytes;
   stowi_flow_task task = walk->stretch.tasks[step->place];
-  bool sure = false;
+  bool safe = false;
   if (step->need > level || !is_free(walk, task)) {
     return false;
   }
-  while (task != STOWI_FLOW_TASK_NONE && length < MAX_CHAIN && !sure) {
+  while (task != STOWI_FLOW_TASK_NONE && length < MAX_CHAIN && !safe) {
     step_on(walk, task);
     chain[length++] = task;
-    sure = walk->state->bytes <= bytes;
-    task = sure ? task : next_of_chain(walk, task, level);
+    safe = walk->state->bytes <= bytes;
+    task = safe ? task : next_of_chain(walk, task, level);
   }
   while (length > 0) {
     step_back(walk, chain[--length]);
   }
-  return sure;
+  return safe;
 }
 
-// All steps whose need is below |limit|; or a sure one alone.
-static uint32_t list_steps(stowi_walk* walk, uint64_t level, uint64_t limit, bool* out_sure) {
+// All steps whose need is below |limit|, or a single safe one.
+static uint32_t list_steps(stowi_walk* walk, uint64_t level, uint64_t limit, bool* out_safe) {
   uint32_t count = 0;
   for (size_t w = 0; w < walk->words; ++w) {
     for (uint64_t mask = ~walk->here[w]; mask != 0; mask &= mask - 1) {
@@ -267,9 +267,9 @@ static uint32_t list_steps(stowi_walk* walk, uint64_t level, uint64_t limit, boo
         continue;
       }
       stowi_step step = try_step(walk, (uint32_t)place);
-      if (is_sure(walk, &step, level)) {
+      if (is_safe(walk, &step, level)) {
         walk->steps[0] = step;
-        *out_sure = true;
+        *out_safe = true;
         return 1;
       }
       if (step.need < limit) {
@@ -281,10 +281,10 @@ static uint32_t list_steps(stowi_walk* walk, uint64_t level, uint64_t limit, boo
 }
 
 uint32_t stowi_walk_steps(stowi_walk* walk, uint64_t level, uint64_t limit) {
-  bool sure = false;
-  uint32_t count = list_steps(walk, level, limit, &sure);
-  for (uint32_t i = 0; i < count && !sure && count > 1; ++i) {
-    if (begins_sure_chain(walk, &walk->steps[i], level)) {
+  bool safe = false;
+  uint32_t count = list_steps(walk, level, limit, &safe);
+  for (uint32_t i = 0; i < count && !safe && count > 1; ++i) {
+    if (begins_safe_chain(walk, &walk->steps[i], level)) {
       walk->steps[0] = walk->steps[i];
       return 1;
     }

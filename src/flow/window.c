@@ -1,6 +1,6 @@
-// Sliding windows: a few tasks around the place of the peak are ordered exactly while all others
-// stay where they are. Repeated where that lowers the peak; larger windows, and windows that lie
-// otherwise around the place, where it does not.
+// Sliding windows: orders a few tasks around the peak exactly, while all others stay in place.
+// Repeats while that lowers the peak; otherwise tries larger windows, and windows at other
+// positions around the peak.
 #include "base/diag.h"
 #include "flow/exact.h"
 #include "flow/search.h"
@@ -9,7 +9,7 @@
 #define LAST_WINDOW 128
 #define WINDOW_NODES 20000
 
-// The window of |size| places that has |place| at |quarter| quarters of it, inside the cell.
+// The window of |size| places inside the cell that has |place| at |quarter| quarters of its length.
 static stowi_cell window_around(const stowi_cell* cell, uint32_t place, uint32_t size,
                                 uint32_t quarter) {
   uint32_t lead = size / 4 * quarter;

@@ -1,10 +1,10 @@
-// Types of results while a graph runs: the op's shape function once more, with the operands' actual
-// types and elements. What was only known as a bound is a number now, so that bounded dims become
-// exact; dims that only the op itself can tell (`nonzero`) stay what the graph has.
+// Types of results while a graph runs: runs the op's shape function again with the operands' actual
+// types and elements. Upper bounds are now numbers, so that upper-bounded dims become exact; dims
+// that only the op itself can compute (`nonzero`) stay as the graph has them.
 //
 // A run must not allocate, nor change a graph that threads may share, but shape functions make dims
-// (a negative number is an entry of a table). They get a table of their own here, made in the
-// caller's memory by an allocator that only ever moves forward, and forgotten at the end.
+// (a negative number is a table entry). They get their own table here, made in the caller's memory
+// by a bump allocator and dropped at the end.
 #include <inttypes.h>
 #include <string.h>
 
@@ -39,11 +39,11 @@ static void* reallocate(void* user, void* old, size_t old_size, size_t new_size,
   return block;
 }
 
-// A dim that is no number is one that only the op can tell.
+// A dim that is not a number depends on data that only the op computes.
 static stow_status settle(const stow_shape_call* call, size_t k, stow_type* type, stow_diag* diag) {
   const stow_type* largest = stow_shape_declared(call, k);
   if (type->dtype != largest->dtype || type->rank != largest->rank) {
-    return stowi_fail(diag, STOW_ERR_TYPE, "%s: result %zu has another dtype or rank than planned",
+    return stowi_fail(diag, STOW_ERR_TYPE, "%s: result %zu differs from the plan in dtype or rank",
                       call->desc->name, k);
   }
   for (uint32_t i = 0; i < type->rank; ++i) {
@@ -52,8 +52,8 @@ static stow_status settle(const stow_shape_call* call, size_t k, stow_type* type
     }
     if (type->dims[i] > largest->dims[i]) {
       return stowi_fail(diag, STOW_ERR_TYPE,
-                        "%s: dim %" PRIu32 " of result %zu is %" PRId64 "; at most %" PRId64
-                        " was planned",
+                        "%s: dim %" PRIu32 " of result %zu is %" PRId64
+                        ", above the planned maximum %" PRId64,
                         call->desc->name, i, k, type->dims[i], largest->dims[i]);
     }
   }

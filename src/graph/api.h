@@ -13,13 +13,13 @@ typedef struct stowi_text {
 stowi_text stowi_describe_type(const stow_graph* graph, const stow_type* type);
 // `%7`, or `%7 "hidden"`
 stowi_text stowi_describe_value(const stow_graph* graph, stow_value value);
-// `matmul %7`, or `yield at node 7` where there is no result
+// `matmul %7`, or `yield at node 7` without a result
 stowi_text stowi_describe_node(const stow_graph* graph, stow_node node);
 // `%0 : f32[4, 3], _, %1 : f32[4, 5]`; |types| has the number of an interned type per value.
 stowi_text stowi_describe_operands(const stow_graph* graph, const uint32_t* types,
                                    const stow_value* operands, size_t count);
 
-// Points a diagnostic that was filled at |node| and its line, or at |value| and its producer.
+// Points a filled diagnostic at |node| and its line, or at |value| and its producer.
 void stowi_blame_node(stow_diag* diag, const stow_graph* graph, stow_node node);
 void stowi_blame_value(stow_diag* diag, const stow_graph* graph, stow_value value);
 

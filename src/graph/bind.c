@@ -1,8 +1,8 @@
-// Giving symbols values. Every node is inferred again, in order, into a second array of type
-// numbers and a second store of known values that replace the first at the end: shapes that only a
-// binding can tell apart are checked here, and a failure leaves the graph as it was. O(nodes), each
-// distinct type substituted once, and once more for all whenever the arguments of a loop turn out
-// to be bounded.
+// Gives values to symbols. Every node is inferred again, in order, into a second array of type
+// numbers and a second store of known values that replace the first on success: shapes that only a
+// binding can distinguish are checked here, and a failure leaves the graph unchanged. O(nodes),
+// each distinct type substituted once, and again for all whenever the arguments of a loop turn out
+// to be upper-bounded.
 #include <string.h>
 
 #include "base/diag.h"
@@ -25,19 +25,19 @@ typedef struct binder {
   stow_type* results;
   uint8_t* marks;        // of one node's results
   uint8_t* value_marks;  // per value; those of an earlier pass stay
-  bool is_again;         // an argument turned out to be bounded: what reads it was inferred wrongly
-  stowi_known_store known;  // what the old store becomes
+  bool is_again;  // an argument turned out to be upper-bounded: its readers were inferred wrongly
+  stowi_known_store known;  // replaces the old store
 } binder;
 
 static stow_status read_binding(binder* b, stow_str name, int64_t value) {
   size_t symbol = stowi_dims_find_symbol(b->graph->dims, name);
   if (symbol == SIZE_MAX) {
-    return stowi_fail(b->diag, STOW_ERR_NOT_FOUND, "the graph has no dim named \"%.*s\"",
-                      STOWI_STR_ARG(name));
+    return stowi_fail(b->diag, STOW_ERR_NOT_FOUND, "unknown dim \"%.*s\"", STOWI_STR_ARG(name));
   }
   if (value < 0) {
-    return stowi_fail(b->diag, STOW_ERR_INVALID_ARGUMENT, "dim \"%.*s\" cannot be %lld",
-                      STOWI_STR_ARG(name), (long long)value);
+    return stowi_fail(b->diag, STOW_ERR_INVALID_ARGUMENT,
+                      "dim \"%.*s\" is %lld, expected 0 or more", STOWI_STR_ARG(name),
+                      (long long)value);
   }
   if (b->symbols[symbol] != STOW_DIM_INVALID) {
     return stowi_fail(b->diag, STOW_ERR_DUPLICATE, "dim \"%.*s\" is given twice",
@@ -105,7 +105,7 @@ static stow_status intern(binder* b, const stow_type* type, uint32_t* out_id) {
 }
 
 static const char* why_not(stow_status status) {
-  return status == STOW_ERR_TYPE ? "a dim becomes negative, or divides by zero"
+  return status == STOW_ERR_TYPE ? "a dim would be negative or divide by zero"
                                  : stow_status_text(status);
 }
 
@@ -150,14 +150,14 @@ static stow_status check_source(binder* b, stow_node node) {
     return STOW_OK;
   }
   stow_status status =
-      stowi_fail(b->diag, STOW_ERR_TYPE, "%s : the source has %lld bytes, which do not fill %s",
+      stowi_fail(b->diag, STOW_ERR_TYPE, "%s : the source has %lld bytes, which does not match %s",
                  stowi_describe_value(graph, value).text, (long long)bytes->i,
                  stowi_describe_type(graph, type).text);
   stowi_diag_value(b->diag, value);
   return status;
 }
 
-// What a loop carries is bounded in each round where it is so before the first one or after one.
+// A carried value is upper-bounded in each iteration if it is before the first one or after any.
 static void bound_args(binder* b, const stow_shape_call* owner) {
   size_t count = stowi_shape_carried_count(owner);
   for (size_t i = 0; i < count; ++i) {
@@ -170,7 +170,7 @@ static void bound_args(binder* b, const stow_shape_call* owner) {
   }
 }
 
-// The old types, with symbols replaced, stand as the declared ones; what the op infers wins.
+// The old types, with symbols replaced, count as declared; what the op infers wins.
 static stow_status rebind_node(binder* b, stow_node node) {
   stow_graph* graph = b->graph;
   stow_value first = stow_graph_first_result(graph, node);
@@ -211,7 +211,7 @@ static stow_status rebind_once(binder* b) {
   return STOW_OK;
 }
 
-// Each pass but the last bounds one more argument at least.
+// Each pass but the last marks at least one more argument as upper-bounded.
 static stow_status rebind_all(binder* b) {
   do {
     STOW_TRY(rebind_once(b));
@@ -219,7 +219,7 @@ static stow_status rebind_all(binder* b) {
   return STOW_OK;
 }
 
-// What the binding has made becomes the graph's, and the other way round.
+// Swaps the binding's results with the graph's.
 static void take_over(binder* b) {
   stow_graph* graph = b->graph;
   uint32_t* types = graph->value_types.data;
@@ -256,7 +256,7 @@ stow_status stow_graph_bind(stow_graph* graph, const stow_str* names, const int6
   return status;
 }
 
-// Whether an argument of |owner| must be marked that is not.
+// Whether an argument of |owner| still has to be marked as upper-bounded.
 static bool needs_bounds(const stow_graph* graph, const stow_shape_call* owner) {
   size_t count = stowi_shape_carried_count(owner);
   bool needs = false;

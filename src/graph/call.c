@@ -1,6 +1,6 @@
-// Describing a node. Each call checks what it can by itself and keeps the first error for
-// stow_call_finish (finish.c), so that only finish needs a check. The description reuses its arrays
-// from node to node: no allocation per node.
+// Describes a node. Each call checks what it can and keeps the first error for stow_call_finish
+// (finish.c), so that callers need to check only finish. The arrays are reused from node to node:
+// no allocation per node.
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,7 +26,7 @@ void stowi_call_fail(stow_call* call, stow_status status, const char* format, ..
                    call->desc == NULL ? "unknown op" : call->desc->name, reason);
 }
 
-// Fails the call where a step that may run out of memory or numbers did.
+// Fails the call if |status| is not STOW_OK: out of memory or of ids.
 static void keep(stow_call* call, stow_status status) {
   if (status != STOW_OK) {
     stowi_call_fail(call, status, "%s", stow_status_text(status));
@@ -92,7 +92,8 @@ void stow_graph_cancel(stow_graph* graph) { stowi_call_drop(&graph->call); }
 stow_call* stow_graph_begin(stow_graph* graph, stow_op op) {
   stow_call* call = stowi_call_begin(graph, op);
   if (op == STOW_OP_YIELD) {
-    stowi_call_fail(call, STOW_ERR_INVALID_ARGUMENT, "is added by the end of a region");
+    stowi_call_fail(call, STOW_ERR_INVALID_ARGUMENT,
+                    "cannot be added by hand; stow_graph_end_region adds it");
   }
   return call;
 }
@@ -117,9 +118,10 @@ void stow_call_operand(stow_call* call, stow_value operand) {
                     "operand %zu is %%%u, which does not exist yet: the graph has %zu values", k,
                     (unsigned)operand, graph->values.count);
   } else if (operand != STOW_VALUE_NONE && !is_visible(graph, operand)) {
-    stowi_call_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                    "operand %zu is %%%u, which is made inside a region and not visible outside it",
-                    k, (unsigned)operand);
+    stowi_call_fail(
+        call, STOW_ERR_INVALID_ARGUMENT,
+        "operand %zu is %%%u, which is defined inside a region and not visible outside it", k,
+        (unsigned)operand);
   } else {
     keep(call, STOWI_VEC_RESERVE(graph->allocator, &call->operands, 1));
   }
@@ -144,7 +146,8 @@ static void append_attr(stow_call* call, const stow_attr* attr, uint32_t** list,
                         size_t* capacity) {
   stow_graph* graph = call->graph;
   if (*count == STOW_MAX_ATTRS) {
-    stowi_call_fail(call, STOW_ERR_LIMIT, "has more than %d attributes", STOW_MAX_ATTRS);
+    stowi_call_fail(call, STOW_ERR_LIMIT, "has too many attributes, the maximum is %d",
+                    STOW_MAX_ATTRS);
     return;
   }
   if (stowi_find_attr(graph, *list, *count, attr->name) != NULL) {
@@ -161,7 +164,7 @@ static void append_attr(stow_call* call, const stow_attr* attr, uint32_t** list,
   }
 }
 
-// Whether the attribute can be read at all. An empty list of any kind is INTS.
+// Whether the attribute is well-formed. An empty list of any kind is INTS.
 static bool is_well_formed(stow_call* call, stow_attr* attr) {
   if (attr->name.size == 0 || !is_kind(attr->kind)) {
     stowi_call_fail(call, STOW_ERR_INVALID_ARGUMENT, "an attribute has no name or no kind");
@@ -173,7 +176,7 @@ static bool is_well_formed(stow_call* call, stow_attr* attr) {
   return true;
 }
 
-// Inline data keeps the kind of list in which it is written.
+// Inline data keeps the kind of list that it is written as.
 static bool is_inline_data(const stow_call* call, const stow_attr* attr) {
   return stowi_is_boundary_op(call->op) && stow_str_equal(attr->name, stow_str_of("data")) &&
          (attr->kind == STOW_ATTR_INTS || attr->kind == STOW_ATTR_FLOATS);
@@ -201,7 +204,7 @@ static void append_as_floats(stow_call* call, const stow_attr* attr) {
   STOWI_ARRAY_FREE(allocator, floats, attr->count);
 }
 
-// Appends an attribute that the op's schema names.
+// Appends an attribute of the op's schema.
 static void append_known(stow_call* call, stow_attr* attr, stow_attr_kind kind) {
   if (!has_kind(call, attr, kind) && attr->kind == STOW_ATTR_INTS && kind == STOW_ATTR_FLOATS) {
     append_as_floats(call, attr);
@@ -271,7 +274,7 @@ void stow_call_attr_ints(stow_call* call, const char* name, const int64_t* value
 // ---------------------------------------------------------------------------------------------
 // Results
 
-// STOW_OK where |type| can be a result's type; else why not.
+// STOW_OK if |type| is valid for a result; otherwise why not.
 static stow_status check_type(const stow_graph* graph, const stow_type* type) {
   if ((unsigned)type->dtype >= STOW_DTYPE_COUNT || type->rank > STOW_MAX_RANK) {
     return STOW_ERR_INVALID_ARGUMENT;

@@ -98,7 +98,7 @@ static bool encode(stow_dtype dtype, const stow_attr* list, size_t i, uint64_t* 
   return encode_int(kind, stow_dtype_bits(dtype), list->ints[i], out);
 }
 
-// Whether numbers can be written inline for |dtype|, in this kind of list.
+// Whether |dtype| can be written inline as this kind of list.
 static bool can_encode(stow_dtype dtype, stow_attr_kind kind) {
   if (stow_dtype_kind_of(dtype) == STOW_KIND_FLOAT) {
     return stowi_float_has(dtype);
@@ -106,18 +106,18 @@ static bool can_encode(stow_dtype dtype, stow_attr_kind kind) {
   return kind == STOW_ATTR_INTS && stow_dtype_kind_of(dtype) != STOW_KIND_COMPLEX;
 }
 
-// Whether the list has the right length and kind of numbers; gives the bytes they take.
+// Whether the list has the right length and kind of numbers; returns its size in bytes.
 static bool check_inline(stow_call* call, const stow_attr* list, const stow_type* type,
                          size_t* out_size) {
   uint64_t elements;
   uint64_t bytes;
   stowi_text text = stowi_describe_type(call->graph, type);
   if (list->count > STOWI_MAX_INLINE) {
-    stowi_call_fail(call, STOW_ERR_LIMIT, "inline data has %zu elements; at most %d are allowed",
+    stowi_call_fail(call, STOW_ERR_LIMIT, "inline data has %zu elements, the maximum is %d",
                     list->count, STOWI_MAX_INLINE);
   } else if (stow_type_elements(type, &elements) != STOW_OK || elements != list->count ||
              stow_type_bytes(type, &bytes) != STOW_OK) {
-    stowi_call_fail(call, STOW_ERR_TYPE, "inline data has %zu elements, which do not fill %s",
+    stowi_call_fail(call, STOW_ERR_TYPE, "inline data has %zu elements, which does not match %s",
                     list->count, text.text);
   } else if (!can_encode(type->dtype, list->kind)) {
     stowi_call_fail(call, STOW_ERR_TYPE, "%s cannot be written as inline data for %s",
@@ -142,8 +142,8 @@ static void take_inline(stow_call* call, const stow_attr* list, const stow_type*
   for (size_t i = 0; i < list->count; ++i) {
     uint64_t bits;
     if (!encode(type->dtype, list, i, &bits)) {
-      stowi_call_fail(call, STOW_ERR_TYPE, "element %zu of the inline data is out of %s's range", i,
-                      stow_dtype_name(type->dtype));
+      stowi_call_fail(call, STOW_ERR_TYPE, "element %zu of the inline data is out of range for %s",
+                      i, stow_dtype_name(type->dtype));
       return;
     }
     store(bytes, stow_dtype_bits(type->dtype), i, bits);
@@ -151,7 +151,7 @@ static void take_inline(stow_call* call, const stow_attr* list, const stow_type*
 }
 
 // ---------------------------------------------------------------------------------------------
-// What a boundary value says of its data
+// Data of boundary values
 
 static const stow_attr* given(const stow_call* call, const char* name) {
   return stowi_find_attr(call->graph, call->attrs.data, call->attrs.count, stow_str_of(name));
@@ -184,16 +184,16 @@ static void check_source(stow_call* call, const stow_type* type) {
     stowi_call_fail(call, STOW_ERR_INVALID_ARGUMENT,
                     "\"source\" needs \"at\" and \"bytes\", both 0 or more");
   } else if (!stowi_source_fits(bytes, type)) {
-    stowi_call_fail(call, STOW_ERR_TYPE, "the source has %lld bytes, which do not fill %s",
+    stowi_call_fail(call, STOW_ERR_TYPE, "the source has %lld bytes, which does not match %s",
                     (long long)bytes, stowi_describe_type(call->graph, type).text);
   }
 }
 
-// Whether bytes that the caller gave are as many as the type has.
+// Whether the caller's data has the size of the type.
 static void check_given(stow_call* call, const stow_type* type) {
   uint64_t bytes;
   if (stow_type_bytes(type, &bytes) != STOW_OK || bytes != call->data.size) {
-    stowi_call_fail(call, STOW_ERR_TYPE, "data has %zu bytes, which do not fill %s",
+    stowi_call_fail(call, STOW_ERR_TYPE, "data has %zu bytes, which does not match %s",
                     call->data.size, stowi_describe_type(call->graph, type).text);
   }
 }

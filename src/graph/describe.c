@@ -1,5 +1,5 @@
-// Texts for diagnostics go through a writer over a fixed buffer that ends in an ellipsis where it
-// is cut: an error message must never need memory.
+// Texts for diagnostics are written to a fixed buffer and end in an ellipsis if cut: an error
+// message must never need memory.
 #include <string.h>
 
 #include "base/diag.h"
@@ -97,7 +97,7 @@ stowi_text stowi_describe_operands(const stow_graph* graph, const uint32_t* type
   return text;
 }
 
-// A yield has no line of its own; the node that owns its region has one.
+// A yield has no line; its owner has.
 static uint32_t line_near(const stow_graph* graph, stow_node node) {
   uint32_t line = stow_graph_line(graph, node);
   stow_region region = stow_graph_node_region(graph, node);

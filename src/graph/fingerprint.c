@@ -1,7 +1,7 @@
-// A hash of all that a plan depends on. Ops count by name and dims by content, since numbers of
-// both differ between builds of a graph; an attribute that equals its default counts as left out,
-// as in the text. Where data comes from (`data`, `source`, `at`, `bytes`) is not part of it: other
-// weights need no other plan. O(size of the graph), no allocation.
+// A hash of everything that a plan depends on. Ops are hashed by name and dims by content, since
+// their numbers differ between builds of a graph; an attribute equal to its default counts as
+// omitted, as in the text format. Where data comes from (`data`, `source`, `at`, `bytes`) is not
+// included: other weights do not need another plan. O(size of the graph), no allocation.
 #include "graph/dims/dims.h"
 #include "graph/graph_internal.h"
 

@@ -1,6 +1,6 @@
-// Adding a described node: all checks, then room for everything, then counters that cannot fail. A
-// node that is refused leaves nothing behind but spare capacity and entries of the name index that
-// point past the end, which nobody can find.
+// Adds a described node: all checks, then room for everything, then counters, which cannot fail. A
+// refused node leaves nothing but spare capacity and entries of the name index that point past the
+// end, which cannot be found.
 #include <stddef.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #include "graph/shapes/call.h"
 
 // ---------------------------------------------------------------------------------------------
-// Where the node stands
+// Position of the node
 
 static bool is_first_in_region(const stow_graph* graph) {
   return graph->depth != 0 &&
@@ -27,20 +27,19 @@ static void check_place(stow_call* call) {
                     needed == 1 ? "" : "s", (unsigned)closed);
   } else if (needed == 0 && closed != 0) {
     stowi_call_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                    "owns no regions, but stands where the owner of %u must follow",
-                    (unsigned)closed);
+                    "owns no regions, but %u region(s) before it need an owner", (unsigned)closed);
   } else if (call->op == STOW_OP_ARGS && !is_first_in_region(graph)) {
     stowi_call_fail(call, STOW_ERR_INVALID_ARGUMENT, "must be the first node of a region");
   } else if (graph->depth != 0 && stowi_is_boundary_op(call->op) && call->op != STOW_OP_CONSTANT) {
     stowi_call_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                    "cannot stand inside a region; of boundary values only a constant can");
+                    "cannot be inside a region; of boundary values only a constant can");
   }
 }
 
 // ---------------------------------------------------------------------------------------------
 // Operands, attributes and the number of results
 
-// "%s: takes 2 to 3 operands, got 1", also for results.
+// "%s: takes 2 to 3 operands, got 1"; the same for results.
 static void fail_count(stow_call* call, const char* verb, const char* thing, size_t least,
                        size_t most, size_t got) {
   if (most == STOW_ANY_COUNT) {
@@ -64,7 +63,7 @@ static void check_operands(stow_call* call) {
   }
   for (size_t k = 0; k < desc->min_operands; ++k) {
     if (call->operands.data[k] == STOW_VALUE_NONE) {
-      stowi_call_fail(call, STOW_ERR_TYPE, "operand %zu must not be absent", k);
+      stowi_call_fail(call, STOW_ERR_TYPE, "operand %zu is missing", k);
       return;
     }
   }
@@ -84,7 +83,7 @@ static void check_required_attrs(stow_call* call) {
   }
 }
 
-// Without a declaration a region-owning op has as many results as its regions make.
+// Without a declaration, an op with regions has as many results as its regions yield.
 static size_t default_result_count(const stow_shape_call* shape) {
   const stow_op_desc* desc = shape->desc;
   size_t yields = stow_shape_yield_count(shape, 0);
@@ -118,8 +117,7 @@ static size_t choose_result_count(stow_call* call, const stow_shape_call* shape)
   return count;
 }
 
-// A failure of dim arithmetic that nobody has asked for belongs to the node in whose types the dims
-// were meant to stand.
+// A pending failure of dim arithmetic is reported for the node whose types the dims were made for.
 static void check_dims(stow_call* call) {
   stow_dims* dims = call->graph->dims;
   stow_status status = stow_dims_status(dims);
@@ -155,7 +153,7 @@ static stow_shape_call shape_of_call(const stow_call* call) {
   return shape;
 }
 
-// Fails with what the call has kept.
+// Fails with the error that the call has kept.
 static stow_status report(const stow_call* call, stow_diag* diag) {
   return call->error.status == STOW_OK
              ? STOW_OK
@@ -187,9 +185,9 @@ static stow_status infer(stow_call* call, stow_diag* diag) {
   return status;
 }
 
-// The arguments of a loop's body were there before what they start from and what is yielded, so
-// that only now it can be said which of them are bounded; what then follows from them may change
-// what is yielded. |mark| moves on: the graph has use for the dims made here.
+// The arguments of a loop's body precede both its initial values and what it yields, so only now is
+// it known which of them are upper-bounded; that may in turn change what is yielded. |mark|
+// advances: the graph uses the dims made here.
 static stow_status infer_with_args(stow_call* call, stowi_dims_mark* mark, stow_diag* diag) {
   bool is_changed = true;
   while (is_changed) {
@@ -203,12 +201,12 @@ static stow_status infer_with_args(stow_call* call, stowi_dims_mark* mark, stow_
   return STOW_OK;
 }
 
-// Computes what is known of the results; the last step that can fail.
+// Computes the known elements of the results; the last step that can fail.
 static stow_status fold(const stow_call* call, stow_diag* diag) {
   stow_graph* graph = call->graph;
   size_t unused;
   if (!stowi_known_can_fold(call->desc, call->results.data, call->results.count, &unused)) {
-    return STOW_OK;  // of most nodes; the call below is not small
+    return STOW_OK;  // true for most nodes; the call below is expensive
   }
   stow_shape_call shape = shape_of_call(call);
   shape.results = call->results.data;
@@ -246,7 +244,7 @@ static bool has_room(size_t count, size_t extra, size_t limit) {
   return count < limit && extra < limit - count;
 }
 
-// Room for all that the node adds, so that adding it cannot fail.
+// Reserves room for everything that the node adds, so that adding it cannot fail.
 static stow_status reserve(stow_call* call) {
   stow_graph* graph = call->graph;
   stow_allocator allocator = graph->allocator;
@@ -269,7 +267,7 @@ static stow_status reserve(stow_call* call) {
   return STOWI_VEC_RESERVE(allocator, &graph->data, 1);
 }
 
-// Writes the records of the results behind the values; they count only later.
+// Writes the results' records behind the values; they are not counted until the end.
 static stow_status write_results(stow_call* call) {
   stow_graph* graph = call->graph;
   size_t first = graph->values.count;
@@ -291,7 +289,8 @@ static stow_status write_results(stow_call* call) {
   for (size_t i = 0; i < call->bounded.count; ++i) {
     size_t k = call->bounded.data[i];
     if (k >= call->results.count) {
-      stowi_call_fail(call, STOW_ERR_INVALID_ARGUMENT, "marks result %zu of %zu as bounded", k,
+      stowi_call_fail(call, STOW_ERR_INVALID_ARGUMENT,
+                      "marks result %zu as bounded, out of range (%zu results)", k,
                       call->results.count);
       return STOW_OK;
     }
@@ -304,7 +303,7 @@ static stow_status write_results(stow_call* call) {
   return STOW_OK;
 }
 
-// Names, of results that do not count yet too.
+// Looks up names, including those of results that are not counted yet.
 static bool has_pending_name(const void* context, uint32_t id, const void* key) {
   const stow_call* call = (const stow_call*)context;
   const stow_graph* graph = call->graph;
@@ -320,8 +319,8 @@ static stow_status write_name(stow_call* call, size_t index) {
   stow_graph* graph = call->graph;
   const stowi_result_name* entry = &call->names.data[index];
   if (entry->result >= call->results.count) {
-    stowi_call_fail(call, STOW_ERR_INVALID_ARGUMENT, "names result %zu of %zu", entry->result,
-                    call->results.count);
+    stowi_call_fail(call, STOW_ERR_INVALID_ARGUMENT, "names result %zu, out of range (%zu results)",
+                    entry->result, call->results.count);
     return STOW_OK;
   }
   stow_str name = entry->name;
@@ -375,7 +374,7 @@ static void append_all(uint32_t* to, size_t* count, const uint32_t* from, size_t
   }
 }
 
-// Notes what new symbols stand for. Only declared types and data-dependent dims bring any.
+// Records what new symbols stand for. Only declared types and data-dependent dims introduce any.
 static void settle_symbols(const stow_call* call) {
   for (size_t k = 0; k < call->results.count; ++k) {
     const stow_type* type = &call->results.data[k];
@@ -420,7 +419,7 @@ static stow_node commit(stow_call* call) {
 static stow_status finish(stow_call* call, stowi_dims_mark* mark, stow_diag* diag,
                           stow_node* out_node) {
   if (!call->is_open) {
-    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "no call is open: it was finished before");
+    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "no call is open; it has been finished");
   }
   STOW_TRY(infer_with_args(call, mark, diag));
   if (stowi_is_boundary_op(call->op)) {
@@ -447,7 +446,7 @@ stow_status stow_call_infer(stow_call* call, stow_diag* diag, const stow_type** 
   *out_types = NULL;
   *out_count = 0;
   if (!call->is_open) {
-    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "no call is open: it was finished before");
+    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "no call is open; it has been finished");
   }
   stowi_dims_mark mark = stowi_dims_get_mark(call->graph->dims);
   stow_status status = infer(call, diag);
@@ -521,7 +520,7 @@ stow_status stow_graph_add(stow_graph* graph, stow_op op, const stow_value* oper
     stow_call_operand(call, operands[i]);
   }
   if (out_value != NULL) {
-    *out_value = STOW_VALUE_NONE;  // only now: it may be one of the operands
+    *out_value = STOW_VALUE_NONE;  // only now: |out_value| may be one of the operands
   }
   return finish_value(call, diag, out_value);
 }

@@ -1,7 +1,7 @@
-// Floats as bits, and back.
+// Converts floats to bits and back.
 //
-// Both ways go through integer arithmetic on the bits of a double, so that the bytes are the same
-// on every machine, whatever its floating-point unit and rounding mode. O(1).
+// Both directions use integer arithmetic on the bits of a double, so that the bytes are the same on
+// every machine, whatever its floating-point unit and rounding mode. O(1).
 #include "graph/floats.h"
 
 #include <string.h>
@@ -45,8 +45,8 @@ static bool round_float(double number, format to, uint64_t* out) {
     *out = sign | infinity | quiet;
     return true;
   }
-  // number = significand × 2^(exponent - 1075); a double's subnormals round to 0 in what is
-  // narrower
+  // number = significand × 2^(exponent - 1075); a double's subnormals round to 0 in narrower
+  // formats
   int bias = (1 << (to.exponent_bits - 1)) - 1;
   int target = exponent - 1023 + bias;
   unsigned shift = 52 - to.fraction_bits + (target < 1 ? (unsigned)(1 - target) : 0);

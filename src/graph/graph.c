@@ -1,11 +1,11 @@
 // The graph's storage and getters.
 //
 // A graph is a few growing arrays: one record per node and per value, pools of operand ids and of
-// attribute numbers that records point into, and tables of distinct types and attributes (see
-// intern.c). A node's operands, results and attributes end where the next node's begin, so no
-// counts are kept. That is 28 bytes per node, 12 per value and 4 per operand: a million nodes fit
-// in some 50 MB. Getters are O(1), but for attributes by name (linear in the node's attributes)
-// and data (binary search).
+// attribute numbers that records point into, and tables of distinct types and attributes
+// (intern.c). A node's operands, results and attributes end where the next node's begin, so no
+// counts are stored. That is 28 bytes per node, 12 per value and 4 per operand: a million nodes fit
+// in about 50 MB. Getters are O(1), except attributes by name (linear in the node's attributes) and
+// data (binary search).
 #include <string.h>
 
 #include "base/diag.h"
@@ -82,7 +82,7 @@ stow_status stow_graph_add_output(stow_graph* graph, stow_value value, stow_diag
   }
   if (graph->nodes.data[graph->values.data[value].producer].region != STOW_REGION_BODY) {
     stow_status status = stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
-                                    "output %%%u is made inside a region", (unsigned)value);
+                                    "output %%%u is defined inside a region", (unsigned)value);
     stowi_diag_value(diag, value);
     return status;
   }

@@ -1,4 +1,4 @@
-// A graph from inside: shared by the files that build, read, bind and verify graphs.
+// Internals of a graph, shared by the files that build, read, bind and verify graphs.
 #ifndef STOWAGE_SRC_GRAPH_GRAPH_INTERNAL_H_
 #define STOWAGE_SRC_GRAPH_GRAPH_INTERNAL_H_
 
@@ -10,7 +10,7 @@
 #include "graph/intern.h"
 #include "graph/sureness.h"
 
-// Ids stay below this, so that the maximum can stand for "none".
+// Ids stay below this, so that the maximum can mean "none".
 #define STOWI_ID_LIMIT UINT32_MAX
 #define STOWI_NAME_NONE ((uint32_t)0x1fffffff)
 
@@ -36,7 +36,7 @@ typedef struct stowi_value {
 typedef struct stowi_region {
   stow_node owner;
   stow_region parent;
-  stow_region previous;  // the same owner's region before this one
+  stow_region previous;  // the previous region of the same owner
   stow_node first;       // STOW_NODE_NONE: no node yet
   stow_node last;        // STOW_NODE_NONE: still open
 } stowi_region;
@@ -51,27 +51,27 @@ typedef struct stowi_frame {
 // Data of a boundary value; sorted by value.
 typedef struct stowi_data {
   stow_value value;
-  bool is_owned;  // a block of its own, to be freed; else borrowed or in the pool
+  bool is_owned;  // its own block, to be freed; otherwise borrowed or in the pool
   const void* bytes;
   size_t size;
 } stowi_data;
 
-// Elements of a value that its producer's fold function made known; sorted by value.
+// Elements of a value computed by its producer's fold function; sorted by value.
 typedef struct stowi_known_entry {
   stow_value value;
   uint32_t count;
-  uint32_t known_count;  // of those that are exact
+  uint32_t known_count;  // number of exact elements
   size_t first;
 } stowi_known_entry;
 
-// Zero-initialise. Integers and bools are dims, floats the bits of doubles; STOWI_UNKNOWN, which is
-// no dim and of the floats stands for -0.0 only, is what is not known.
+// Zero-initialise. Integers and bools are stored as dims, floats as the bits of doubles.
+// STOWI_UNKNOWN, which is not a dim and among floats equals only -0.0, marks unknown elements.
 #define STOWI_UNKNOWN INT64_MIN
 typedef struct stowi_known_store {
   STOWI_VEC(stowi_known_entry) entries;
   STOWI_VEC(int64_t) elements;
   STOWI_VEC(uint8_t) sureness;  // of each element: a stowi_sureness
-  STOWI_VEC(bool) is_read;      // of each of the graph's data: whether types or elements follow
+  STOWI_VEC(bool) is_read;  // for each of the graph's data: whether types or elements depend on it
 } stowi_known_store;
 
 // Name of a result of the node being described.
@@ -84,7 +84,7 @@ struct stow_call {
   stow_graph* graph;
   bool is_open;
   stow_op op;
-  const stow_op_desc* desc;  // NULL where the op is unknown
+  const stow_op_desc* desc;  // NULL if the op is unknown
   uint32_t line;
   stow_diag error;  // the first one since begin
   STOWI_VEC(stow_value) operands;
@@ -95,10 +95,10 @@ struct stow_call {
   STOWI_VEC(uint8_t) marks;  // per result: see shapes/call.h
   STOWI_VEC(stowi_result_name) names;
   STOWI_VEC(size_t) bounded;
-  size_t result_count;  // SIZE_MAX: not said
-  uint64_t asked;       // for elements of operands: see shapes/call.h
+  size_t result_count;  // SIZE_MAX: not given
+  uint64_t asked;       // elements of operands read: see shapes/call.h
   bool has_data;
-  stowi_data data;  // but for its value
+  stowi_data data;  // all but its value
 };
 
 struct stow_graph {
@@ -138,37 +138,36 @@ static inline bool stowi_is_boundary_op(stow_op op) {
   return op == STOW_OP_INPUT || op == STOW_OP_PARAM || op == STOW_OP_CONSTANT;
 }
 
-// Whether nobody may write into the values that the op makes.
+// Whether values made by the op must not be written to.
 static inline bool stowi_is_fixed_op(stow_op op) {
   return op == STOW_OP_PARAM || op == STOW_OP_CONSTANT;
 }
 
-// The attribute |name| among |count| interned ones; NULL where there is none.
+// The attribute |name| among |count| interned ones; NULL if there is none.
 const stow_attr* stowi_find_attr(const stow_graph* graph, const uint32_t* ids, size_t count,
                                  stow_str name);
-// The schema's entry; NULL where there is none. |out_required| may be NULL.
+// The schema's entry; NULL if there is none. |out_required| may be NULL.
 const stow_attr* stowi_find_schema(const stow_ops* ops, stow_op op, stow_str name,
                                    bool* out_required);
 
 // call.c: begins a call for any op, also `yield`.
 stow_call* stowi_call_begin(stow_graph* graph, stow_op op);
-// Forgets the open call and what it has collected.
+// Discards the open call and what it has collected.
 void stowi_call_drop(stow_call* call);
 // Frees the call's own storage.
 void stowi_call_free(stow_call* call);
-// Keeps the first error, with the op's name before it.
+// Keeps the first error, prefixed with the op's name.
 void stowi_call_fail(stow_call* call, stow_status status, const char* format, ...)
     STOW_PRINTF_LIKE(3, 4);
 bool stowi_call_is_well(const stow_call* call);
 
 // Elements of data that can be written as a list.
 #define STOWI_MAX_INLINE 1024
-// data.c: checks what the call says of its data against the result's type, and turns inline data
-// into bytes.
+// data.c: checks the call's data against the result's type, and converts inline data to bytes.
 void stowi_call_take_data(stow_call* call, const stow_type* type);
-// Where the data of |value| is in graph->data; their count where it has none.
+// The index of |value|'s data in graph->data; their count if it has none.
 size_t stowi_data_index(const stow_graph* graph, stow_value value);
-// Whether |bytes|, the size of a source, fits |type|; a type that is not bound fits all.
+// Whether |bytes|, the size of a source, matches |type|; an unbound type matches any size.
 bool stowi_source_fits(int64_t bytes, const stow_type* type);
 
 #endif  // STOWAGE_SRC_GRAPH_GRAPH_INTERNAL_H_

@@ -1,6 +1,6 @@
 // Hash-consing. A graph of a million nodes has a few hundred distinct types (136 bytes each) and
-// attributes (96 bytes and their lists); values and nodes hold 4-byte numbers instead. What a
-// failed call has interned stays: it is invisible, and the next try finds it.
+// attributes (96 bytes plus their lists); values and nodes hold 4-byte numbers instead. What a
+// failed call has interned stays: it is invisible, and the next attempt finds it.
 #include "graph/intern.h"
 
 #include <stdalign.h>
@@ -132,7 +132,7 @@ bool stowi_attr_equal(const stow_attr* a, const stow_attr* b) {
   }
 }
 
-// A copy of |count| things of |size| bytes; NULL when out of memory.
+// A copy of |count| elements of |size| bytes; NULL when out of memory.
 static void* copy_list(stowi_pool* pool, stow_allocator allocator, const void* list, size_t count,
                        size_t size, size_t alignment) {
   size_t bytes;
@@ -160,7 +160,7 @@ static stow_status copy_strings(stowi_pool* pool, stow_allocator allocator, cons
   return STOW_OK;
 }
 
-// What |attr|'s kind names, into the zeroed |out|.
+// Copies the fields that |attr|'s kind uses into the zeroed |out|.
 static stow_status copy_value(stowi_pool* pool, stow_allocator allocator, const stow_attr* attr,
                               stow_attr* out) {
   switch (attr->kind) {

@@ -1,4 +1,4 @@
-// Types and attributes of a graph, each distinct one stored once and known by a number.
+// Types and attributes of a graph, each distinct one stored once and identified by a number.
 #ifndef STOWAGE_SRC_GRAPH_INTERN_H_
 #define STOWAGE_SRC_GRAPH_INTERN_H_
 
@@ -20,9 +20,9 @@ typedef struct stowi_attr_table {
   stowi_index index;
 } stowi_attr_table;
 
-// Number of the entry that equals the argument, added where there is none. STOW_ERR_OUT_OF_MEMORY
-// and STOW_ERR_LIMIT add nothing. Of a type, dims at its rank and above are taken as 0; of an
-// attribute, fields that its kind does not name.
+// The number of the entry that equals the argument, added if new. STOW_ERR_OUT_OF_MEMORY and
+// STOW_ERR_LIMIT add nothing. Dims at and above a type's rank count as 0, as do attribute fields
+// that the kind does not use.
 stow_status stowi_intern_type(stowi_type_table* table, stowi_pool* pool, stow_allocator allocator,
                               const stow_type* type, uint32_t* out_id);
 stow_status stowi_intern_attr(stowi_attr_table* table, stowi_pool* pool, stow_allocator allocator,

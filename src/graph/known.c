@@ -1,13 +1,12 @@
 // Known values: reading them, and running the fold functions that compute them.
 //
-// The store is two arrays: an entry per value of which an element is known, in order of values, and
-// the elements, 8 bytes each. Most values of a graph are large or computed at run time and take
-// nothing. Reading is a binary search for the value, once per operand and run of a function, then
-// O(1) per element. A fold function runs where its results have at most STOW_MAX_KNOWN elements
-// each, and, where nothing is known of any operand, only for results as small as those of ops that
-// look at types alone (`shape`, `size`), so that graphs without known values pay nothing. The
-// elements of a node and of a whole graph are limited too, so that a small file cannot make us fill
-// the memory.
+// The store is two arrays: an entry per value with known elements, in order of values, and the
+// elements, 8 bytes each. Most values of a graph are large or computed at run time and take no
+// space. Reading is a binary search for the value, once per operand and run of a function, then
+// O(1) per element. A fold function runs if its results have at most STOW_MAX_KNOWN elements each
+// and, if nothing is known of any operand, only for results as small as those of ops that look at
+// types alone (`shape`, `size`), so that graphs without known values pay nothing. The elements of a
+// node and of a whole graph are limited too, so that a small file cannot exhaust memory.
 #include "graph/known.h"
 
 #include <string.h>
@@ -93,13 +92,13 @@ static const stowi_known_entry* find_entry(const stowi_known_store* store, stow_
   return is_found ? &store->entries.data[low] : NULL;
 }
 
-// All elements of a value that has none are known.
+// All elements of an empty value are known.
 static bool is_empty(const stow_type* type) {
   uint64_t count;
   return stow_type_elements(type, &count) == STOW_OK && count == 0;
 }
 
-// What elements of a type are at |bytes|, which may be NULL.
+// Known elements in |bytes|, which may be NULL.
 static stowi_known known_bytes(const stow_type* type, const void* bytes) {
   stowi_known known = {.dtype = type->dtype};
   uint64_t count;
@@ -135,7 +134,7 @@ stowi_sureness stowi_known_sureness(const stowi_known* known, size_t i) {
                                                      : STOWI_EXACT;
 }
 
-// The element, or what it is at most.
+// The element, or its upper bound.
 static stow_dim dim_or_bound(const stowi_known* known, stow_dims* dims, size_t i) {
   int64_t number;
   if (i >= known->count || !is_integer(known->dtype)) {
@@ -153,7 +152,7 @@ stow_dim stowi_known_dim(const stowi_known* known, stow_dims* dims, size_t i) {
                                                        : STOW_DIM_INVALID;
 }
 
-// The element, or what it is at most.
+// The element, or its upper bound.
 static bool double_or_bound(const stowi_known* known, size_t i, double* out) {
   if (i >= known->count || is_integer(known->dtype)) {
     return false;
@@ -209,7 +208,7 @@ bool stow_graph_known_float(const stow_graph* graph, stow_value value, size_t i,
 }
 
 // ---------------------------------------------------------------------------------------------
-// What a shape function can ask
+// Queries of shape functions
 
 static stowi_known look_up(const stow_shape_call* call, size_t k) {
   if (stow_shape_operand(call, k) == NULL) {
@@ -297,7 +296,7 @@ bool stowi_shape_known_number(const stow_shape_call* call, size_t k, size_t i, i
 }
 
 static stow_status fail_room(stow_shape_call* call, size_t count, size_t room) {
-  (void)stow_shape_fail(call, "a list has %zu elements; at most %zu are allowed", count, room);
+  (void)stow_shape_fail(call, "a list has %zu elements, the maximum is %zu", count, room);
   return call->status = STOW_ERR_LIMIT;
 }
 
@@ -341,7 +340,7 @@ stow_status stow_shape_list(stow_shape_call* call, const char* name, size_t k, s
 // ---------------------------------------------------------------------------------------------
 // Folding
 
-// Whether |number| is one of the dtype's.
+// Whether |number| is in the dtype's range.
 static bool can_hold(stow_dtype dtype, int64_t number) {
   uint32_t width = stow_dtype_bits(dtype);
   switch (stow_dtype_kind_of(dtype)) {
@@ -356,7 +355,7 @@ static bool can_hold(stow_dtype dtype, int64_t number) {
   }
 }
 
-// Where element |i| of result |k| is kept; NULL where there is none.
+// Where element |i| of result |k| is stored; NULL if nowhere.
 static int64_t* fold_slot(stow_shape_call* call, size_t k, size_t i) {
   if (call->folded == NULL || k >= call->result_count) {
     return NULL;
@@ -406,7 +405,7 @@ void stow_fold_set_float(stow_shape_call* call, size_t k, size_t i, double value
     return;
   }
   value = stowi_float_decode(dtype, bits);
-  value = value == 0.0 ? 0.0 : value;  // -0.0 has the bits of what is not known
+  value = value == 0.0 ? 0.0 : value;  // -0.0 has the bits of an unknown element
   memcpy(slot, &value, sizeof(value));
 }
 
@@ -432,13 +431,13 @@ bool stowi_known_can_fold(const stow_op_desc* desc, const stow_type* results, si
   return desc->fold != NULL;
 }
 
-// Nothing is known of a result whose dims are the largest possible: it may have fewer elements.
-static bool is_loose_result(const stow_shape_call* call, size_t k) {
-  uint8_t loose = STOWI_MARK_BOUNDED | STOWI_MARK_DATA_DEPENDENT;
-  return call->marks != NULL && (call->marks[k] & loose) != 0;
+// Nothing is known of a result with upper-bounded dims: it may have fewer elements.
+static bool is_bounded_result(const stow_shape_call* call, size_t k) {
+  uint8_t bounded = STOWI_MARK_BOUNDED | STOWI_MARK_DATA_DEPENDENT;
+  return call->marks != NULL && (call->marks[k] & bounded) != 0;
 }
 
-// Adds an entry for each result of which something is known, moving its elements together.
+// Adds an entry for each result with known elements, compacting the elements.
 static void keep_entries(const stow_shape_call* call, stowi_known_store* store, stow_value first) {
   size_t from = 0;
   for (size_t k = 0; k < call->result_count; ++k) {
@@ -446,7 +445,7 @@ static void keep_entries(const stow_shape_call* call, stowi_known_store* store, 
     bool is_kept = false;
     (void)stow_type_elements(&call->results[k], &count);
     stowi_known_entry entry = {first + (stow_value)k, (uint32_t)count, 0, store->elements.count};
-    for (size_t i = 0; i < count && !is_loose_result(call, k); ++i) {
+    for (size_t i = 0; i < count && !is_bounded_result(call, k); ++i) {
       bool is_known = call->folded[from + i] != STOWI_UNKNOWN;
       is_kept = is_kept || is_known;
       entry.known_count += is_known && call->sureness[from + i] == STOWI_EXACT;
@@ -463,7 +462,7 @@ static void keep_entries(const stow_shape_call* call, stowi_known_store* store, 
   }
 }
 
-// A dim that could not be computed makes an element unknown, no more; memory is another matter.
+// A dim that cannot be computed only makes an element unknown; out of memory is an error.
 static stow_status run_fold(stow_shape_call* call, stow_diag* diag) {
   stow_dims* dims = call->dims;
   stow_status status = call->desc->fold(call);
@@ -505,7 +504,7 @@ stow_status stowi_known_fold(stow_shape_call* call, stowi_known_store* store, st
     call->sureness[i] = STOWI_EXACT;
   }
   stowi_known_cache cache;
-  stowi_shape_use_cache(call, &cache);  // only now: what is known may have moved
+  stowi_shape_use_cache(call, &cache);  // only now: the store may have moved
   stow_status status = run_fold(call, diag);
   call->cache = NULL;
   STOW_TRY(status);
@@ -524,7 +523,7 @@ static bool is_any_known(const stowi_known_store* store, stow_value first, size_
   return k < count;
 }
 
-// As many elements as a shape has dims, at most.
+// At most as many elements as a shape has dims.
 static bool is_short(const stow_type* type) {
   uint64_t count;
   return stow_type_elements(type, &count) == STOW_OK && count <= STOW_MAX_RANK;

@@ -1,18 +1,20 @@
-// The core's rows. ops.def is expanded into an array whose entry for NAME is made of ROW_NAME, so
-// an op without a row, or a row whose parts do not fit, fails the build. Names stand in ops.def
-// alone.
+// The core's rows. ops.def is expanded into an array whose entry for NAME is ROW_NAME, so an op
+// without a row, or a row with mismatched parts, fails the build. Names are written only in
+// ops.def.
 //
-// Finding an op by name compares sizes first: a few hundred integer compares, which needs neither
-// a table built at run time (there is no global mutable state) nor a list kept sorted by hand.
+// Finding an op by name compares sizes first: a few hundred integer comparisons, without a table
+// built at run time (there is no mutable global state) or a list kept sorted by hand.
 #include "graph/op_table.h"
 
 #include <string.h>
 
+#include "graph/rows/attention.h"
 #include "graph/rows/core.h"
 #include "graph/rows/math.h"
-#include "graph/rows/misc.h"
+#include "graph/rows/ml.h"
 #include "graph/rows/nn.h"
 #include "graph/rows/shape.h"
+#include "graph/rows/signal.h"
 
 // ---------------------------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ typedef struct stowi_op_row {
 
 // |op| is below STOW_OP_CORE_COUNT.
 const stowi_op_row* stowi_core_row(stow_op op);
-// STOW_OP_NONE where no core op has that name.
+// STOW_OP_NONE if no core op has that name.
 stow_op stowi_core_find(stow_str name);
 
 #endif  // STOWAGE_SRC_GRAPH_OP_TABLE_H_

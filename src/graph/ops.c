@@ -1,7 +1,6 @@
-// The op registry: the core's fixed rows, followed by rows that a caller adds. Each added row is a
-// block of its own, as is each attribute of its schema, so that what was handed out stays where it
-// is when more are added. Names are found through a hash index over the added rows; the core finds
-// its own.
+// The op registry: the core's fixed rows, followed by rows that a caller adds. Each added row has
+// its own block, as has each attribute of its schema, so that pointers stay valid when more are
+// added. Names of added rows are found through a hash index; op_table.c finds those of the core.
 #include <stowage/op.h>
 #include <string.h>
 
@@ -15,7 +14,7 @@ typedef struct attr_block {
   stowi_attr_spec spec;
   size_t text_size;  // bytes of |text|: the name and all strings, each followed by a NUL
   char* text;
-  void* list;  // what the spec's list points to, where it has one
+  void* list;  // the list that the spec points to, if any
 } attr_block;
 
 typedef struct added_row {
@@ -31,7 +30,7 @@ struct stow_ops {
   stowi_index by_name;  // name → index into |added|
 };
 
-// Words that the text format reads as something else where an op could stand.
+// Words with another meaning in the text format where an op can be.
 static const char* const reserved_names[] = {"bounded", "else", "graph", "return", "with"};
 
 void stow_op_desc_init(stow_op_desc* desc) {
@@ -44,7 +43,7 @@ void stow_op_desc_init(stow_op_desc* desc) {
 }
 
 // ---------------------------------------------------------------------------------------------
-// Life and death
+// Creating and destroying
 
 static size_t list_size(const stow_attr* attr) {
   return attr->kind == STOW_ATTR_INTS     ? sizeof(int64_t)
@@ -170,7 +169,7 @@ const stow_attr* stow_ops_attr(const stow_ops* ops, stow_op op, size_t index, bo
 // ---------------------------------------------------------------------------------------------
 // Adding rows
 
-// [a-z][a-z0-9_]*, dots too: what the text format reads as an op.
+// [a-z][a-z0-9_.]*, as the text format reads an op.
 static bool is_op_name(const char* name) {
   if (name == NULL || name[0] < 'a' || name[0] > 'z') {
     return false;
@@ -198,24 +197,23 @@ static stow_status check_name(const stow_ops* ops, const stow_op_desc* desc, sto
   if (!is_op_name(desc->name)) {
     stow_str shown = stow_str_of(desc->name);
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
-                      "\"%.*s\" is no name for an op: a lower-case letter first, then "
+                      "\"%.*s\" is not an op name; expected a lower-case letter, then "
                       "lower-case letters, digits, '_' and '.'",
                       STOWI_STR_ARG(shown));
   }
   stow_str name = stow_str_of(desc->name);
   if (is_reserved(desc->name)) {
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
-                      "\"%.*s\" is a word of the text format and cannot name an op",
+                      "\"%.*s\" is a keyword of the text format and cannot name an op",
                       STOWI_STR_ARG(name));
   }
   if (stow_ops_find(ops, name) != STOW_OP_NONE) {
-    return stowi_fail(diag, STOW_ERR_DUPLICATE, "there is an op \"%.*s\" already",
-                      STOWI_STR_ARG(name));
+    return stowi_fail(diag, STOW_ERR_DUPLICATE, "op \"%.*s\" already exists", STOWI_STR_ARG(name));
   }
   return STOW_OK;
 }
 
-// What is wrong with the parts of a row, or NULL.
+// What is wrong with a row, or NULL.
 static const char* row_fault(const stow_op_desc* desc) {
   if (desc->min_operands > desc->max_operands) {
     return "min_operands is above max_operands";
@@ -227,7 +225,7 @@ static const char* row_fault(const stow_op_desc* desc) {
     return "typing is out of range";
   }
   if ((desc->typing == STOW_TYPING_DECLARED) != (desc->shape == NULL)) {
-    return "a shape function is needed unless types are declared, and must not be given then";
+    return "a shape function is required unless types are declared, and not allowed if they are";
   }
   if (desc->writes_view && desc->view == NULL) {
     return "writes_view needs a view function";
@@ -262,7 +260,7 @@ static added_row* make_row(stow_allocator allocator, const stow_op_desc* desc) {
   stow_str name = stow_str_of(desc->name);
   stow_str summary = stow_str_of(desc->summary);
   row->desc = *desc;
-  row->text_size = name.size + 1 + summary.size + 1;  // both are in memory: the sum fits
+  row->text_size = name.size + 1 + summary.size + 1;  // both are in memory, so the sum fits
   row->text = STOWI_ARRAY(allocator, char, row->text_size);
   if (row->text == NULL) {
     STOWI_DELETE(allocator, row);
@@ -312,8 +310,7 @@ stow_status stow_ops_register(stow_ops* ops, const stow_op_desc* desc, stow_diag
 // ---------------------------------------------------------------------------------------------
 // Adding attributes
 
-// Bytes for the name and all strings of |attr|, each with a NUL; false where they cannot be
-// counted.
+// The size of the name and all strings of |attr|, each with a NUL; false on overflow.
 static bool attr_text_size(const stow_attr* attr, size_t* out_size) {
   size_t size = 0;
   bool fits = stowi_add_size(attr->name.size, 1, &size);
@@ -362,7 +359,7 @@ static bool copy_list(stow_allocator allocator, const stow_attr* from, attr_bloc
   return true;
 }
 
-// Only the fields that |from|'s kind names; the others are zero.
+// Only the fields that |from|'s kind uses; the others are zero.
 static attr_block* make_attr(stow_allocator allocator, const stow_attr* from, bool required) {
   size_t text_size;
   attr_block* block = attr_text_size(from, &text_size) ? STOWI_NEW(allocator, attr_block) : NULL;
@@ -406,7 +403,7 @@ static stow_status check_attr(const added_row* row, const stow_attr* attr, stow_
   }
   for (size_t i = 0; i < row->attrs.count; ++i) {
     if (stow_str_equal(row->attrs.data[i]->spec.value.name, attr->name)) {
-      return stowi_fail(diag, STOW_ERR_DUPLICATE, "op \"%.*s\" has an attribute \"%.*s\" already",
+      return stowi_fail(diag, STOW_ERR_DUPLICATE, "op \"%.*s\": attribute \"%.*s\" already exists",
                         STOWI_STR_ARG(op), STOWI_STR_ARG(attr->name));
     }
   }
@@ -416,11 +413,12 @@ static stow_status check_attr(const added_row* row, const stow_attr* attr, stow_
 stow_status stow_ops_add_attr(stow_ops* ops, stow_op op, const stow_attr* default_value,
                               bool required, stow_diag* diag) {
   if (op < STOW_OP_CORE_COUNT) {
-    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "\"%s\" is an op of the core: it is fixed",
+    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "\"%s\" is a core op and cannot be changed",
                       stowi_core_row(op)->desc.name);
   }
   if (added_at(ops, op) == NULL) {
-    return stowi_fail(diag, STOW_ERR_NOT_FOUND, "op %lu is not in the table", (unsigned long)op);
+    return stowi_fail(diag, STOW_ERR_NOT_FOUND, "op %lu is out of range for this table",
+                      (unsigned long)op);
   }
   added_row* row = ops->added.data[op - STOW_OP_CORE_COUNT];
   STOW_TRY(check_attr(row, default_value, diag));

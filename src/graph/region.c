@@ -1,9 +1,9 @@
 // Regions: opening, closing, and reading them.
 //
-// Open regions form a stack. A value is visible exactly where the region that made it is still
-// open, so scope is one comparison. Regions that were closed wait in their enclosing frame for the
-// op that owns them, which must be the next node there: the last region of an owner is then the one
-// whose `yield` stands right before it, and the others follow from links between siblings.
+// Open regions form a stack. A value is visible while the region that made it is open, so scope is
+// one comparison. Closed regions wait in their enclosing frame for the op that owns them, which
+// must be the next node there: the last region of an owner is then the one whose `yield` comes
+// right before it, and the others follow from links between siblings.
 #include "base/diag.h"
 #include "graph/graph_internal.h"
 
@@ -38,7 +38,7 @@ stow_status stow_graph_end_region(stow_graph* graph, const stow_value* yields, s
   for (size_t i = 0; i < count; ++i) {
     stow_call_operand(call, yields[i]);
     if (yields[i] == STOW_VALUE_NONE) {
-      stowi_call_fail(call, STOW_ERR_INVALID_ARGUMENT, "operand %zu must not be absent", i);
+      stowi_call_fail(call, STOW_ERR_INVALID_ARGUMENT, "operand %zu is missing", i);
     }
   }
   stow_node yield;

@@ -1,13 +1,13 @@
-// A copy of a graph without what nobody needs.
+// Copies a graph without what is not needed.
 //
-// What is needed is found in one pass from the last node to the first: outputs are, and what a kept
-// node reads. A value of integers or bools of which every element is a known number is needed
-// without its producer: a constant takes the producer's place, in its region, so that it is visible
-// wherever the value was. The nodes of a region precede their owner, so the owner's turn comes
-// first, and a region is kept or dropped with it. Two things are fixed beforehand, since they look
-// the other way: nodes that may write into bytes which the caller sees are kept, with the owners
-// around them, and so are values that a `with` clause names. Then the nodes are added to a new
-// graph in order. O(size of the graph), plus a binary search per value that is known.
+// One pass from the last node to the first finds what is needed: outputs, and what a kept node
+// reads. A value of integers or bools with only known numbers is needed without its producer: a
+// constant replaces the producer, in its region, so that it is visible wherever the value was. The
+// nodes of a region precede their owner, so the owner is visited first, and a region is kept or
+// dropped with it. Two things are fixed beforehand, since they go in the other direction: nodes
+// that may write into bytes visible to the caller are kept, with the owners around them, and so are
+// values that a `with` clause names. Then the nodes are added to a new graph in order. O(size of
+// the graph), plus a binary search per known value.
 #include <stdio.h>
 #include <string.h>
 
@@ -69,7 +69,7 @@ static void release(simplifier* s) {
 // ---------------------------------------------------------------------------------------------
 // What must stay: writes that the caller sees, and what `with` clauses name
 
-// Whether some operand's bytes may be an input's.
+// Whether an operand's bytes may be an input's.
 static bool reads_alias(const simplifier* s, stow_node node) {
   const stow_value* operands = stow_graph_operands(s->from, node);
   size_t count = stow_graph_operand_count(s->from, node);
@@ -81,8 +81,8 @@ static bool reads_alias(const simplifier* s, stow_node node) {
   return false;
 }
 
-// Views are known only where dims are numbers, so any op that can make one counts. A loop's
-// arguments and results may lie in its operands.
+// Views are known only if dims are numbers, so any op that can make one counts. A loop's arguments
+// and results may share its operands' bytes.
 static void follow_aliases(simplifier* s, stow_node node) {
   const stow_op_desc* desc = stow_graph_op_desc(s->from, node);
   stow_op op = stow_graph_op(s->from, node);
@@ -95,7 +95,7 @@ static void follow_aliases(simplifier* s, stow_node node) {
 }
 
 // Whether the node may write into an input's bytes: those of the operand that a result is a view
-// of, or of any operand where dims do not tell which that is.
+// of, or of any operand if the dims do not determine which.
 static bool writes_alias(const simplifier* s, stow_node node) {
   if (!stow_graph_op_desc(s->from, node)->writes_view || !reads_alias(s, node)) {
     return false;
@@ -159,7 +159,7 @@ static void mark_fixed(simplifier* s) {
 // ---------------------------------------------------------------------------------------------
 // What is needed
 
-// Whether |value| is of integers or bools, all of them known numbers.
+// Whether |value| has integers or bools, all of them known numbers.
 static bool can_fold(const simplifier* s, stow_value value) {
   const stow_graph* graph = s->from;
   stow_node producer = stow_graph_producer(graph, value);
@@ -177,7 +177,7 @@ static bool can_fold(const simplifier* s, stow_value value) {
   return can;
 }
 
-// Whether the node ends or begins a region that is kept.
+// Whether the node begins or ends a region that is kept.
 static bool frames_kept_region(const simplifier* s, stow_node node) {
   stow_op op = stow_graph_op(s->from, node);
   if (op != STOW_OP_YIELD && op != STOW_OP_ARGS) {
@@ -186,7 +186,7 @@ static bool frames_kept_region(const simplifier* s, stow_node node) {
   return s->is_kept[stow_graph_region_owner(s->from, stow_graph_node_region(s->from, node))];
 }
 
-// Whether some result is needed that cannot be a constant. Those that can are noted.
+// Whether a needed result cannot be a constant. Those that can are recorded.
 static bool makes_needed(simplifier* s, stow_node node) {
   stow_value first = stow_graph_first_result(s->from, node);
   bool result = false;
@@ -242,7 +242,7 @@ static stow_type translate(simplifier* s, stow_value value) {
   return type;
 }
 
-// The value's name, else `%ID` with its old id, and a tail where that is taken.
+// The value's name, otherwise `%ID` with its old id, and a suffix if that is taken.
 static void name_constant(const simplifier* s, stow_call* call, stow_value value) {
   stow_str name = stow_graph_value_name(s->from, value);
   char text[48];
@@ -275,7 +275,7 @@ static stow_status add_constant(simplifier* s, stow_value value) {
   return stow_call_finish(call, s->diag, NULL);
 }
 
-// Constants for the results of a node that is left out.
+// Constants for the results of a dropped node.
 static stow_status add_constants(simplifier* s, stow_node node) {
   stow_value first = stow_graph_first_result(s->from, node);
   for (size_t k = 0; k < stow_graph_result_count(s->from, node); ++k) {
@@ -291,7 +291,7 @@ static stow_value mapped(const simplifier* s, stow_value value) {
   return value == STOW_VALUE_NONE ? STOW_VALUE_NONE : s->map[value];
 }
 
-// A clause as it is, but for ids of values.
+// Copies a clause, translating ids of values.
 static stow_status copy_with(simplifier* s, stow_call* call, const stow_attr* attr) {
   if (!names_values(attr)) {
     stow_call_with(call, attr);
@@ -324,7 +324,7 @@ static void copy_results(simplifier* s, stow_call* call, stow_node node) {
   }
 }
 
-// Attributes, and data that no attribute holds.
+// Attributes, and data that is not in an attribute.
 static void copy_attrs(const simplifier* s, stow_call* call, stow_node node) {
   bool has_inline = false;
   for (size_t i = 0; i < stow_graph_attr_count(s->from, node); ++i) {
@@ -371,7 +371,8 @@ static stow_status copy_yield(simplifier* s, stow_node node) {
   return status;
 }
 
-// Ids of the new values, in the order in which nodes will be added: `with` clauses name later ones.
+// Ids of the new values, in the order in which nodes will be added: `with` clauses may name later
+// ones.
 static void number_values(simplifier* s) {
   stow_value next = 0;
   for (stow_node node = 0; node < s->from->nodes.count; ++node) {

@@ -1,12 +1,12 @@
-// How much is known of an element of a value.
+// What is known of an element: its value or an upper bound.
 #ifndef STOWAGE_SRC_GRAPH_SURENESS_H_
 #define STOWAGE_SRC_GRAPH_SURENESS_H_
 
-// In this order: the larger one holds for what is computed from both.
+// Ordered: what is computed from two elements gets the larger one.
 typedef enum stowi_sureness {
   STOWI_EXACT,
-  STOWI_AT_MOST,        // it is that, or less, and 0 or more
-  STOWI_AT_MOST_SIGNED  // it is that, or less
+  STOWI_AT_MOST,        // upper bound; the element is not negative
+  STOWI_AT_MOST_SIGNED  // upper bound; the element may be negative
 } stowi_sureness;
 
 #endif  // STOWAGE_SRC_GRAPH_SURENESS_H_

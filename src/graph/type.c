@@ -1,4 +1,4 @@
-// Tensor types. Sizes are computed with overflow checks; a dim of 0 makes a type of 0 bytes,
+// Tensor types. Sizes are computed with overflow checks; a dim of 0 gives a type of 0 bytes,
 // whatever its other dims.
 #include <stowage/type.h>
 #include <string.h>

@@ -1,19 +1,16 @@
-// Checking a whole graph. Most invariants hold by construction; what is left is that types are as
-// the ops infer them, and that nobody reads bytes after an op has written into them (kv_append).
-//
-// The latter is one pass in node order. Every value knows its root (the value whose bytes it uses)
-// and a version of those bytes: a view has its operand's version, the result of a write a new one.
-// A read is fine when the value's version is the root's current one. At most one branch of an `if`
-// runs, so each branch starts from the versions before the `if`, and after it what any branch has
-// written has a version that no value has:
-//
+// Checks a whole graph. Most invariants hold by construction; the rest is that types are as the
+// ops infer them, and that nothing reads bytes after an op has written into them (kv_append).
+// The latter is one pass in node order. Every value has a root (the value whose bytes it uses) and
+// a version of those bytes: a view has its operand's version, the result of a write a new one. A
+// read is valid if the value's version is the root's current one. At most one branch of an `if`
+// runs, so each branch starts from the versions before the `if`, and after it, roots that any
+// branch has written have a version that no value has:
 //     %0 = input              version 0 of %0
 //     if … { kv_append(%0) }  version 1 of %0, inside
 //     else { relu(%0) }       version 0 again
 //     relu(%0)                refused: the current version is neither
-//
-// A loop body runs again, so it may not write into bytes from outside: its own operand would be
-// read after the first round's write. O(nodes + operands), 12 bytes per value.
+// A loop body runs repeatedly, so it must not write into bytes from outside: its own operand would
+// be read after the first iteration's write. O(nodes + operands), 12 bytes per value.
 #include <string.h>
 
 #include "base/diag.h"
@@ -70,7 +67,7 @@ typedef struct writes {
   uint32_t* current;   // per root
   stow_node* writer;   // per root: the last one
   uint32_t* log_from;  // per region: length of the log at its start
-  uint32_t versions;   // handed out so far
+  uint32_t versions;   // number of versions so far
   STOWI_VEC(write_record) log;
 } writes;
 
@@ -86,7 +83,7 @@ static bool has_writes(const stow_graph* graph) {
 static stow_status fail_read(const writes* w, stow_value value, const char* who, const char* verb) {
   stow_node writer = w->writer[w->root[value]];
   stow_status status = stowi_fail(
-      w->diag, STOW_ERR_CONFLICT, "%s %s %s, whose bytes %s has written before", who, verb,
+      w->diag, STOW_ERR_CONFLICT, "%s %s %s, whose bytes %s has overwritten", who, verb,
       stowi_describe_value(w->graph, value).text, stowi_describe_node(w->graph, writer).text);
   stowi_diag_value(w->diag, value);
   return status;
@@ -107,7 +104,7 @@ static stow_status check_reads(const writes* w, stow_node node) {
   return STOW_OK;
 }
 
-// Whether a loop's body stands between |region| and the region where |root| is made.
+// Whether |region| is inside a loop's body that |root| is outside of.
 static bool crosses_loop(const stow_graph* graph, stow_region region, stow_value root) {
   stow_region home = stow_graph_node_region(graph, stow_graph_producer(graph, root));
   for (; region != home && region != STOW_REGION_BODY;
@@ -120,7 +117,7 @@ static bool crosses_loop(const stow_graph* graph, stow_region region, stow_value
   return false;
 }
 
-// Why |node| must not write into operand |k|; NULL where it may.
+// Why |node| must not write into operand |k|; NULL if it may.
 static const char* why_not_write(const writes* w, stow_node node, size_t k) {
   const stow_graph* graph = w->graph;
   const stow_value* operands = stow_graph_operands(graph, node);
@@ -129,7 +126,7 @@ static const char* why_not_write(const writes* w, stow_node node, size_t k) {
     return "a param or constant";
   }
   if (crosses_loop(graph, stow_graph_node_region(graph, node), root)) {
-    return "bytes from outside the loop that it stands in";
+    return "bytes from outside the loop that it is in";
   }
   for (size_t i = 0; i < stow_graph_operand_count(graph, node); ++i) {
     if (i != k && operands[i] != STOW_VALUE_NONE && w->root[operands[i]] == root) {
@@ -159,7 +156,7 @@ static stow_status note_write(writes* w, stow_node node, size_t operand) {
   return STOW_OK;
 }
 
-// Roots and versions of the node's results; notes what it writes.
+// Sets roots and versions of the node's results; records what it writes.
 static stow_status make_results(writes* w, stow_node node) {
   const stow_graph* graph = w->graph;
   stow_value first = stow_graph_first_result(graph, node);
@@ -198,7 +195,7 @@ static void leave_branch(writes* w, stow_region region) {
   }
 }
 
-// What a branch has written has, after the branches, a version that no value has.
+// After the branches, roots that a branch has written have a version that no value has.
 static void join_branches(writes* w, stow_node owner) {
   stow_region first = stow_graph_owned_region(w->graph, owner, 0);
   for (size_t i = w->log_from[first]; i < w->log.count; ++i) {
@@ -303,7 +300,7 @@ static stow_status fail_unbound(const stow_graph* graph, stow_value value, stow_
   const stow_type* type = stow_graph_type(graph, value);
   stow_status status =
       stowi_fail(diag, STOW_ERR_UNBOUND_DIM,
-                 "%s : %s has dims that are not bound:", stowi_describe_value(graph, value).text,
+                 "%s : %s has unbound dims:", stowi_describe_value(graph, value).text,
                  stowi_describe_type(graph, type).text);
   stowi_blame_value(diag, graph, value);
   const char* separator = " ";

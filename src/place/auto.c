@@ -1,10 +1,10 @@
 // `auto`: a good placement at once, then better ones.
 //
 // Skyline passes come first: they cost little, and on most real models one of them meets the bound.
-// First fit by size follows, since users compare with it. Local search is cheap, and gives what
-// comes after it a good start. What is left of the budget goes to the exact search and, now and
-// then, to neighbourhoods around the best; where the problem is too large for the exact search, to
-// more orders, local search and neighbourhoods.
+// First fit by size follows, since users compare with it. Local search is cheap and gives the later
+// stages a good start. The rest of the budget goes to the exact search and, at intervals, to
+// neighbourhoods of the best placement; if the problem is too large for the exact search, to more
+// orders, local search and neighbourhoods.
 #include "base/diag.h"
 #include "place/bedrock.h"
 #include "place/exact/exact.h"
@@ -15,11 +15,11 @@
 #include "place/problem.h"
 #include "place/skyline/skyline.h"
 
-// Above this many buffers a node of the exact search costs more than it brings.
+// Above this many buffers, a node of the exact search costs more than it gains.
 #define MAX_EXACT 4096
-// Up to this many local search seldom finds what the exact search does not.
+// Up to this many, local search seldom finds what the exact search does not.
 #define FEW 512
-// Above this many pairs that live together first fit can take minutes.
+// Above this many pairs of buffers live together, first fit can take minutes.
 #define MAX_FIRST_FIT_PAIRS UINT64_C(2000000000)
 
 static bool is_fit_for_gaps(const stowi_quest* quest) {
@@ -33,9 +33,9 @@ static stow_status first_fit(stowi_quest* quest) {
   return stowi_greedy_by_size(quest, stowi_pick_lowest);
 }
 
-// The goal itself first, which is often easier to reach than to come close to; among windows
-// only for a while, since local search does well there. Then the whole problem and neighbourhoods
-// of the best placement, by turns.
+// Tries the goal itself first, which is often easier to reach than to approach; among windows only
+// for a while, since local search does well there. Then alternates between the whole problem and
+// neighbourhoods of the best placement.
 static stow_status search_with(stowi_quest* quest, stowi_prover* prover) {
   uint64_t turn = STOW_PLACE_DEFAULT_NODES / 8;
   uint64_t share = quest->problem->buffers.count > FEW ? 2 : 8;
@@ -54,7 +54,7 @@ static stow_status search_with(stowi_quest* quest, stowi_prover* prover) {
   return STOW_OK;
 }
 
-// More orders come first among windows, where a skyline leaves much unused.
+// With windows, more orders come first, because a skyline leaves much unused.
 static stow_status search_small(stowi_quest* quest) {
   if (has_windows(quest) && is_fit_for_gaps(quest)) {
     STOW_TRY(stowi_quest_stage(quest, stowi_quest_left(quest) / 8, stowi_portfolio_work));

@@ -1,20 +1,17 @@
-// Buffers that are whole and live all the time share their bytes with nobody, so it makes no
-// difference where they are. Among windows, where each of them is one more thing to be moved
-// around, they are piled up at the bottom, and the others are placed as a problem of their own on
-// top:
-//
+// Buffers that are whole and always live share their bytes with nothing, so their position does not
+// matter. In problems with windows, where each of them is one more object to move around, they are
+// stacked at the bottom, and the others are placed on top as a separate problem:
 //     │ ┌──┐ ┌──┐         │ ┌──┐ ┌──┐
 //     ├─┴──┴─┴──┴─┐       │ └──┘┌┴──┤
 //     │     x     │  ──▶  │   ┌─┴┐  │
 //     ├─────┬───┬─┘       ├───┴──┴──┴─┐
 //     │   ┌─┴┐  │         │     x     │
 //     └───┴──┴──┴─        └───────────┴─
-//
-// Nothing is lost. Where every other buffer is whole at some time, it lies either below x or above
-// it, at all times. Move what is below x up by x's size, rounded up to the alignment, which is the
-// same for all, and x down to the bottom: whatever was disjoint still is. Only the topmost buffer
-// need not be rounded up, so the one that gains most by that stays with the others. O(n log n)
-// before the work itself.
+// Nothing is lost. If every other buffer is whole at some time, it is always either below x or
+// above it. Move what is below x up by x's size, rounded up to the alignment, which is the same for
+// all, and x down to the bottom: what was disjoint still is. Only the topmost buffer need not be
+// rounded up, so the one that gains most by that stays with the others. O(n log n) before the work
+// itself.
 #include "place/bedrock.h"
 
 #include "base/alloc.h"
@@ -39,7 +36,7 @@ static uint64_t padded(const stow_problem* problem, size_t buffer) {
 }
 
 // ---------------------------------------------------------------------------------------------
-// Who is in it
+// Members
 
 static bool is_whole_once(const stow_problem* problem, const stowi_sections* sections,
                           size_t buffer) {
@@ -119,7 +116,7 @@ static stow_status add_others(const bedrock* rock, stow_problem* part) {
   return STOW_OK;
 }
 
-// Tells the callback of the whole problem.
+// Reports progress in terms of the whole problem.
 static bool go_on(void* user, const stow_place_progress* progress) {
   const bedrock* rock = user;
   stowi_quest* quest = rock->quest;
@@ -131,7 +128,7 @@ static bool go_on(void* user, const stow_place_progress* progress) {
   return !quest->stopped;
 }
 
-// The same question, lower by the bedrock, which is not above the capacity.
+// Asks the same question, lowered by the height of the bedrock, which is not above the capacity.
 static stow_status ask(bedrock* rock, const stow_problem* part, stowi_quest* out_sub) {
   stowi_quest* quest = rock->quest;
   *out_sub = *quest;
@@ -154,7 +151,7 @@ static stow_status ask(bedrock* rock, const stow_problem* part, stowi_quest* out
 }
 
 // ---------------------------------------------------------------------------------------------
-// Both together
+// Entry point
 
 static stow_status answer(const bedrock* rock, const stowi_quest* sub) {
   stowi_quest* quest = rock->quest;

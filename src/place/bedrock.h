@@ -1,11 +1,11 @@
-// Buffers that live all the time, such as parameters, need not be searched for.
+// Excludes buffers that are always live, such as parameters, from the search.
 #ifndef STOWAGE_SRC_PLACE_BEDROCK_H_
 #define STOWAGE_SRC_PLACE_BEDROCK_H_
 
 #include "place/quest.h"
 
-// Lets |work| place what does not live all the time, above what does; or everything, where the two
-// cannot be told apart without loss or there is nothing to gain.
+// Lets |work| place the buffers that are not always live, above those that are; or everything, if
+// they cannot be separated without loss or there is nothing to gain.
 stow_status stowi_on_bedrock(stowi_quest* quest, stowi_work work);
 
 #endif  // STOWAGE_SRC_PLACE_BEDROCK_H_

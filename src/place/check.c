@@ -1,18 +1,14 @@
-// Proof of a placement, by a sweep over time that keeps the live footprints in order of address.
-//
+// Proves a placement by a sweep over time that keeps the live footprints in order of address.
 // Nothing here is shared with the strategies: not the ordering, not the occupancy, not the
-// alignment arithmetic. A fault in one must not be able to hide in the other.
-//
-//     offset            At each birth the neighbours below and above are looked up among the live
-//       ▲  ┌──┐         footprints. As long as no fault was found these are disjoint, so only
-//       │  │b │┌────┐   those two neighbours can overlap the newborn.
+// alignment arithmetic. A bug in one must not be able to hide in the other.
+//     offset            At each birth, the neighbours below and above are looked up among the live
+//       ▲  ┌──┐         footprints. While no fault has been found these are disjoint, so only
+//       │  │b │┌────┐   those two neighbours can overlap the new one.
 //       │ ┌┴──┴┤ d  │
 //       └─┴────┴────┴─▶ step
-//
-// A buffer with windows is several parts, one for each window that is no gap and one for each time
-// between windows: what is born, dies and is compared are parts.
-//
-// All offsets are known beforehand, so the ordered set needs no balancing: parts are ranked by
+// A buffer with windows has several parts, one for each window that is not a gap and one for each
+// interval between windows: parts are what is born, dies and is compared.
+// All offsets are known in advance, so the ordered set needs no balancing: parts are ranked by
 // address once. O(n log n) for the sorts, whatever the input.
 #include <inttypes.h>
 
@@ -60,13 +56,13 @@ static stow_status check_buffer(const checker* c, size_t i, uint64_t height, sto
   if (offset % buffer->alignment != 0) {
     violation.fault = STOW_PLACEMENT_MISALIGNED;
     stowi_fail(diag, STOW_ERR_VIOLATION,
-               "buffer %zu lies at %" PRIu64 ", which is not aligned to %" PRIu64, i, offset,
-               buffer->alignment);
+               "buffer %zu is at %" PRIu64 ", which is not a multiple of its alignment %" PRIu64, i,
+               offset, buffer->alignment);
     return report(violation, out);
   }
   if (buffer->fixed_offset != STOW_PLACE_ANYWHERE && offset != buffer->fixed_offset) {
     violation.fault = STOW_PLACEMENT_MOVED;
-    stowi_fail(diag, STOW_ERR_VIOLATION, "buffer %zu lies at %" PRIu64 " but is fixed at %" PRIu64,
+    stowi_fail(diag, STOW_ERR_VIOLATION, "buffer %zu is at %" PRIu64 ", but is fixed at %" PRIu64,
                i, offset, buffer->fixed_offset);
     return report(violation, out);
   }
@@ -92,7 +88,7 @@ static void add_part(checker* c, size_t buffer, uint64_t begin, uint64_t end, ui
   }
 }
 
-// Every end is known to be below the height, so that nothing overflows.
+// Every end is below the height, so nothing overflows.
 static void add_parts(checker* c, size_t i) {
   const stowi_buffer* buffer = &c->problem->buffers.data[i];
   uint64_t whole = buffer->size + buffer->guard;
@@ -158,7 +154,7 @@ static stow_status report_overlap(const checker* c, uint32_t a, uint32_t b, stow
   uint64_t step = p->begin > q->begin ? p->begin : q->begin;
   stowi_fail(diag, STOW_ERR_VIOLATION,
              "buffers %zu (at %" PRIu64 ", %" PRIu64 " + %" PRIu64 " bytes) and %zu (at %" PRIu64
-             ", %" PRIu64 " + %" PRIu64 " bytes) overlap while both live at step %" PRIu64,
+             ", %" PRIu64 " + %" PRIu64 " bytes) overlap while both are live at step %" PRIu64,
              first, c->offsets[first], x->size, x->guard, second, c->offsets[second], y->size,
              y->guard, step);
   stow_placement_violation violation = {STOW_PLACEMENT_OVERLAP, first, second, step};

@@ -1,11 +1,11 @@
-// Why nothing fits. Members are dropped as long as the rest is still proven not to fit: first
-// halves, quarters and so on of the buffers in order of time, since what does not fit is mostly
-// close in time, then one by one, the smallest first, so that the large ones are what remains. A
-// member whose loss makes the others fit is needed, and stays needed however many others are
-// dropped later: so one pass over all of them is enough.
+// Explains why nothing fits. Members are dropped as long as the rest is still proven not to fit:
+// first halves, quarters and so on of the buffers in order of time, since what does not fit is
+// mostly close in time, then one by one, the smallest first, so that large ones remain. A member
+// whose removal makes the others fit is needed, and stays needed however many others are dropped
+// later: so one pass over all of them is enough.
 //
-// Where the load of a step is above the capacity no search is needed to drop: whoever lives at
-// another step, and then, the smallest first, whoever leaves the load above it.
+// If the load of a step is above the capacity, no search is needed: drop whatever is live only at
+// other steps, and then, smallest first, whatever leaves the load above the capacity.
 #include <string.h>
 
 #include "base/alloc.h"
@@ -22,8 +22,8 @@ typedef struct reducer {
   bool* in;       // the set, by number
   uint32_t* order;
   size_t order_count;
-  bool is_over;  // the budget is spent, or the callback said stop
-  bool is_sure;  // no question was left open
+  bool is_over;  // the budget is spent, or the callback stopped it
+  bool is_sure;  // every question was answered
 } reducer;
 
 // ---------------------------------------------------------------------------------------------
@@ -88,7 +88,7 @@ static stow_status try_without(reducer* r, size_t first, size_t count, bool is_l
   return STOW_OK;
 }
 
-// Takes out of the order what has been dropped.
+// Removes dropped buffers from the order.
 static void shorten_order(reducer* r) {
   size_t kept = 0;
   for (size_t i = 0; i < r->order_count; ++i) {
@@ -171,9 +171,8 @@ static void list_members(reducer* r) {
   }
 }
 
-// Drops, without a question, what a step whose load is above the capacity does not need. After
-// that there is little to drop, so that stretches are not worth a question. False where no step has
-// such a load.
+// Drops, without a search, what a step whose load is above the capacity does not need. After that
+// there is little to drop, so ranges are not worth a search. False if no step has such a load.
 static stow_status drop_by_load(reducer* r, bool* out_dropped) {
   stow_load load;
   STOW_TRY(stow_problem_load(r->problem, r->allocator, r->diag, &load));
@@ -207,10 +206,10 @@ static stow_status reduce(reducer* r) {
   STOW_TRY(ask(r, &outcome));
   if (outcome == STOW_OUTCOME_GAVE_UP) {
     return stowi_fail(r->diag, STOW_ERR_GAVE_UP,
-                      "the budget ended before it was known whether everything fits");
+                      "the budget ran out before it was known whether everything fits");
   }
   if (outcome != STOW_OUTCOME_INFEASIBLE) {
-    return stowi_fail(r->diag, STOW_ERR_NOT_FOUND, "everything fits: there is nothing to explain");
+    return stowi_fail(r->diag, STOW_ERR_NOT_FOUND, "everything fits; there is nothing to explain");
   }
   list_members(r);
   bool has_peak;

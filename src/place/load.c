@@ -1,11 +1,11 @@
-// The load over time, by one sweep over births and deaths in order of time, deaths first where both
-// fall on one step: lifetimes are half-open.
+// The load over time, by one sweep over births and deaths in order of time, deaths first at the
+// same step: lifetimes are half-open.
 //
-// No placement can be lower than the sum of the bytes that are occupied at one step, so the highest
-// load certifies a placement that reaches it. Where all of them begin at multiples of some unit,
-// all but the topmost end in padding up to the next unit: counting it makes the bound tighter. A
-// buffer lives together with those that are live when it is born and those born during its life;
-// counting the former alone counts every pair once. O(n log n) for the sorts.
+// No placement can be lower than the sum of the bytes occupied at one step, so the highest load
+// certifies a placement that reaches it. If all buffers begin at multiples of some unit, all but
+// the topmost end in padding up to the next unit: counting it makes the bound tighter. A buffer
+// overlaps in time with those that are live when it is born and those born during its lifetime;
+// counting only the former counts every pair once. O(n log n) for the sorts.
 #include "base/diag.h"
 #include "base/sort.h"
 #include "place/problem.h"
@@ -16,7 +16,7 @@ typedef struct event {
   uint64_t padded;  // up to the next unit
 } event;
 
-// The births and deaths of stretches of buffers.
+// Births and deaths of ranges of buffers.
 typedef struct events {
   event* births;
   event* deaths;
@@ -53,7 +53,7 @@ static uint64_t sweep(const events* e, stow_load* load) {
   return most_padded;
 }
 
-// The largest power of two of which every byte range that is ever occupied begins at a multiple.
+// The largest power of two such that every occupied byte range begins at a multiple of it.
 static uint64_t unit_of(const stow_problem* problem) {
   uint64_t starts = problem->min_alignment;
   for (size_t i = 0; i < problem->windows.count; ++i) {
@@ -71,7 +71,7 @@ static uint64_t add_stretch(const stowi_stretch* stretch, uint64_t mask, events*
   return padded - bytes;
 }
 
-// Returns the most padding of any.
+// Returns the largest padding.
 static uint64_t add_stretches(const stow_problem* problem, size_t buffer, uint64_t mask,
                               events* e) {
   const stowi_buffer* b = &problem->buffers.data[buffer];
@@ -98,13 +98,13 @@ static stow_status measure_bytes(const stow_problem* problem, events* e, stow_al
   }
   STOW_TRY(sort(e, allocator));
   uint64_t padded = sweep(e, load);
-  // Whichever is topmost needs no padding; it may be the one with the most.
+  // The topmost buffer needs no padding; it may be the one with the most.
   uint64_t packed = padded > most_padding ? padded - most_padding : 0;
   load->lower_bound = larger(larger(load->bytes, packed), larger(problem->fixed_end, largest));
   return STOW_OK;
 }
 
-// Windows do not part those that live together.
+// Windows do not affect which buffers are live together.
 static stow_status count_pairs(const stow_problem* problem, events* e, stow_allocator allocator,
                                stow_load* load) {
   e->count = problem->buffers.count;

@@ -1,4 +1,4 @@
-// What a placement is inside the room.
+// Internals of a placement.
 #ifndef STOWAGE_SRC_PLACE_PLACEMENT_H_
 #define STOWAGE_SRC_PLACE_PLACEMENT_H_
 
@@ -15,7 +15,7 @@ struct stow_placement {
   uint64_t* offsets;
 };
 
-// All offsets 0, height 0. NULL where there is no memory.
+// All offsets 0, height 0. NULL if out of memory.
 stow_placement* stowi_placement_create(stow_allocator allocator, size_t count);
 
 #endif  // STOWAGE_SRC_PLACE_PLACEMENT_H_

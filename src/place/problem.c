@@ -1,8 +1,8 @@
-// Problems: a growing array of buffers, each checked as it is added, so that nothing after this
-// file has to ask again whether an offset can overflow.
+// Problems: a growing array of buffers, each checked as it is added, so that later code need not
+// check whether an offset can overflow.
 //
-// However buffers are stacked, each lies at most alignment - 1 above what it rests on. So the sum
-// of footprint + alignment - 1, on top of the highest fixed footprint, bounds every offset that any
+// However buffers are stacked, each is at most alignment - 1 above what it rests on. So the sum of
+// footprint + alignment - 1, on top of the highest fixed footprint, bounds every offset that any
 // strategy can compute. That bound is kept below 2^63.
 #include "place/problem.h"
 
@@ -12,7 +12,7 @@
 #include "base/checked.h"
 #include "base/diag.h"
 
-// Buffers and their pieces are numbered with 32 bits inside the strategies.
+// Strategies number buffers and their pieces with 32 bits.
 #define MAX_PIECES ((size_t)UINT32_MAX - 1)
 
 void stow_buffer_desc_init(stow_buffer_desc* desc) {
@@ -47,8 +47,8 @@ static stow_status check_desc(const stow_buffer_desc* desc, size_t number, stow_
   }
   if (desc->end <= desc->begin) {
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
-                      "buffer %zu never lives: [%" PRIu64 ", %" PRIu64 ")", number, desc->begin,
-                      desc->end);
+                      "buffer %zu has an empty lifetime [%" PRIu64 ", %" PRIu64 ")", number,
+                      desc->begin, desc->end);
   }
   if (!stowi_is_power_of_two(desc->alignment)) {
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
@@ -64,7 +64,7 @@ static stow_status check_desc(const stow_buffer_desc* desc, size_t number, stow_
   return STOW_OK;
 }
 
-// The two sums as they are once |desc| is in; false where they need more than 63 bits together.
+// The two sums once |desc| is added; false if together they need more than 63 bits.
 static bool grow_sums(const stow_problem* problem, const stow_buffer_desc* desc,
                       uint64_t* padded_sum, uint64_t* fixed_end) {
   uint64_t footprint;
@@ -102,11 +102,11 @@ stow_status stow_problem_add(stow_problem* problem, const stow_buffer_desc* give
   uint64_t padded_sum;
   uint64_t fixed_end;
   if (!grow_sums(problem, desc, &padded_sum, &fixed_end)) {
-    return stowi_fail(diag, STOW_ERR_OVERFLOW,
-                      "buffer %zu of %" PRIu64
-                      " bytes: the footprints so far, their alignment and "
-                      "the highest fixed end need more than 63 bits together",
-                      number, desc->size);
+    return stowi_fail(
+        diag, STOW_ERR_OVERFLOW,
+        "buffer %zu of %" PRIu64
+        " bytes: footprints, alignment and the highest fixed end together need more than 63 bits",
+        number, desc->size);
   }
   if (STOWI_VEC_RESERVE(problem->allocator, &problem->buffers, 1) != STOW_OK) {
     return stowi_fail_memory(diag);
@@ -153,19 +153,19 @@ static stow_status check_window(const stowi_buffer* buffer, const stow_window_de
   if (desc->begin >= desc->end || desc->begin < buffer->begin || desc->end > buffer->end) {
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
                       "buffer %zu: window [%" PRIu64 ", %" PRIu64
-                      ") is not a part of the life [%" PRIu64 ", %" PRIu64 ")",
+                      ") is not within the lifetime [%" PRIu64 ", %" PRIu64 ")",
                       number, desc->begin, desc->end, buffer->begin, buffer->end);
   }
   if (desc->low > desc->high || desc->high > stowi_footprint(buffer)) {
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
                       "buffer %zu: bytes [%" PRIu64 ", %" PRIu64
-                      ") of a window are not a part of the footprint of %" PRIu64 " bytes",
+                      ") of a window are not within the footprint of %" PRIu64 " bytes",
                       number, desc->low, desc->high, stowi_footprint(buffer));
   }
   return STOW_OK;
 }
 
-// Whether |desc| and the windows so far leave the buffer without a byte over its whole life.
+// Whether |desc| and the windows so far leave the buffer without a byte over its whole lifetime.
 static bool leaves_nothing(const stow_problem* problem, const stowi_buffer* buffer,
                            const stow_window_desc* desc) {
   if (desc->end != buffer->end || desc->low != desc->high) {
@@ -188,7 +188,8 @@ stow_status stow_problem_add_window(stow_problem* problem, const stow_window_des
   stow_window_desc_init(&desc);
   STOW_TRY(stowi_load_struct(&desc, given, sizeof(desc), "stow_window_desc", diag));
   if (problem->buffers.count == 0) {
-    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "a window without a buffer to have it");
+    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
+                      "a window needs a buffer; add the buffer first");
   }
   size_t number = problem->buffers.count - 1;
   stowi_buffer* buffer = &problem->buffers.data[number];
@@ -197,14 +198,14 @@ stow_status stow_problem_add_window(stow_problem* problem, const stow_window_des
       buffer->window_count == 0 ? 0 : problem->windows.data[problem->windows.count - 1].end;
   if (desc.begin < earlier_end) {
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
-                      "buffer %zu: window [%" PRIu64 ", %" PRIu64 ") begins before the end %" PRIu64
-                      " of the one before it",
+                      "buffer %zu: window [%" PRIu64 ", %" PRIu64
+                      ") begins before the previous one ends, at %" PRIu64,
                       number, desc.begin, desc.end, earlier_end);
   }
   if (leaves_nothing(problem, buffer, &desc)) {
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
-                      "buffer %zu: gaps cover the whole life [%" PRIu64 ", %" PRIu64 ")", number,
-                      buffer->begin, buffer->end);
+                      "buffer %zu: gaps cover the whole lifetime [%" PRIu64 ", %" PRIu64 ")",
+                      number, buffer->begin, buffer->end);
   }
   if (stowi_max_pieces(problem) >= MAX_PIECES - 1) {
     return stowi_fail(diag, STOW_ERR_LIMIT, "a problem holds at most %zu windows", MAX_PIECES / 2);
@@ -243,7 +244,7 @@ stowi_walk stowi_walk_start(const stow_problem* problem, size_t buffer) {
   return (stowi_walk){b, windows, b->window_count, b->begin};
 }
 
-// A window that is no gap, or what is between windows.
+// A window that is not a gap, or an interval between windows.
 static bool next_part(stowi_walk* walk, stowi_stretch* out) {
   while (walk->at < walk->buffer->end) {
     const stowi_window* window = walk->window_count == 0 ? NULL : walk->windows;

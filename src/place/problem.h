@@ -1,4 +1,4 @@
-// What a problem is inside the room.
+// Internals of a problem.
 #ifndef STOWAGE_SRC_PLACE_PROBLEM_H_
 #define STOWAGE_SRC_PLACE_PROBLEM_H_
 
@@ -33,7 +33,8 @@ struct stow_problem {
   uint64_t min_alignment;           // UINT64_MAX while there is no buffer
 };
 
-// Bytes that nothing else may use while it lives. Cannot overflow: stow_problem_add checked it.
+// Bytes that nothing else may use while the buffer is live. Cannot overflow: stow_problem_add
+// checked it.
 static inline uint64_t stowi_footprint(const stowi_buffer* buffer) {
   return buffer->size + buffer->guard;
 }
@@ -42,17 +43,17 @@ static inline bool stowi_is_fixed(const stowi_buffer* buffer) {
   return buffer->fixed_offset != STOW_PLACE_ANYWHERE;
 }
 
-// Windows aside.
+// Ignores windows.
 static inline bool stowi_live_together(const stowi_buffer* a, const stowi_buffer* b) {
   return a->begin < b->end && b->begin < a->end;
 }
 
-// No more pieces than this: each window is at most one, and cuts off at most one.
+// An upper bound on pieces: each window is at most one, and cuts off at most one.
 static inline size_t stowi_max_pieces(const stow_problem* problem) {
   return problem->buffers.count + 2 * problem->windows.count;
 }
 
-// A stretch of a buffer's life, as long as can be, in which it occupies the same bytes, not none.
+// A maximal part of a buffer's lifetime in which it occupies the same, non-empty bytes.
 typedef struct stowi_stretch {
   uint64_t begin;
   uint64_t end;
@@ -60,10 +61,10 @@ typedef struct stowi_stretch {
   uint64_t high;
 } stowi_stretch;
 
-// A walk over the stretches of a buffer, in order of time.
+// Iterates over the parts of a buffer's lifetime, in order of time.
 typedef struct stowi_walk {
   const stowi_buffer* buffer;
-  const stowi_window* windows;  // those to come
+  const stowi_window* windows;  // the remaining ones
   size_t window_count;
   uint64_t at;
 } stowi_walk;
@@ -72,7 +73,7 @@ stowi_walk stowi_walk_start(const stow_problem* problem, size_t buffer);
 // False after the last one.
 bool stowi_walk_next(stowi_walk* walk, stowi_stretch* out_stretch);
 
-// Adds |buffer| of |from| to |to|; the windows alone, to the buffer that was added last.
+// Adds |buffer| of |from| to |to|; or only the windows, to the buffer that was added last.
 stow_status stowi_problem_add_copy(stow_problem* to, const stow_problem* from, size_t buffer,
                                    stow_diag* diag);
 stow_status stowi_problem_add_windows(stow_problem* to, const stow_problem* from, size_t buffer,

@@ -1,4 +1,4 @@
-// The life of a quest: load and bound first, then the strategy's work, then the outcome.
+// Runs a quest: load and bound first, then the strategy's work, then the outcome.
 #include "place/quest.h"
 
 #include <string.h>
@@ -9,8 +9,8 @@
 #include "place/placement.h"
 #include "place/problem.h"
 
-// Nodes between two reports: a few milliseconds of any search. In a large problem a node costs
-// more.
+// Nodes between two reports: a few milliseconds of any search. A node costs more in a large
+// problem.
 #define MOST_BETWEEN_REPORTS 2048
 #define BUFFERS_BETWEEN_REPORTS 131072
 

@@ -1,14 +1,12 @@
-// Compression of time. The set of live buffers is largest (not contained in another one's) right
-// before a death that follows a birth, and every pair that ever lives together does so at one of
-// these moments. So they are all the time there is: the sections.
-//
+// Compression of time. The set of live buffers is maximal (not contained in another one) right
+// before a death that follows a birth, and every pair that is ever live together is so at one of
+// these moments. So these moments are all that matters: the sections.
 //     a ├──────────┤                 births  a b   c     d
 //     b   ├────┤                     deaths        b   a   c d
 //     c         ├─────────┤          sections   0    1      2     {a,b} {a,c} {c,d}
 //     d               ├───────┤
-//
-// Buffers that all die at the horizon make one section, however many steps they are born at. Where
-// there are windows, what lives are the pieces of the buffers.
+// Buffers that all die at the horizon make one section, however many steps they are born at. With
+// windows, the pieces of the buffers are what is live.
 #include "place/sections.h"
 
 #include "base/sort.h"
@@ -34,7 +32,7 @@ static void sweep(const event* births, const event* deaths, size_t count,
   sections->count = section;
 }
 
-// Writes the pieces of |buffer| behind those that are there.
+// Appends the pieces of |buffer|.
 static void add_pieces(const stow_problem* problem, size_t buffer, event* births, event* deaths,
                        stowi_sections* sections) {
   stowi_walk walk = stowi_walk_start(problem, buffer);

@@ -1,24 +1,24 @@
-// Time compressed to what matters for who lives together with whom.
+// Time compressed to what determines which buffers are live together.
 #ifndef STOWAGE_SRC_PLACE_SECTIONS_H_
 #define STOWAGE_SRC_PLACE_SECTIONS_H_
 
 #include "place/problem.h"
 
-// A buffer is one piece, or, where it has windows, one for each stretch of its life in which it
-// occupies the same bytes; gaps are no pieces. A piece covers the sections [begin, end), at least
-// one. Two pieces live together exactly where they share a section.
+// A buffer is one piece or, with windows, one for each part of its lifetime in which it occupies
+// the same bytes; gaps are not pieces. A piece covers the sections [begin, end), at least one. Two
+// pieces are live together exactly if they share a section.
 typedef struct stowi_sections {
   uint32_t count;
   size_t piece_count;
   uint32_t* begin;  // per piece
   uint32_t* end;
-  // NULL where the problem has no windows: piece i then is buffer i, whole.
+  // NULL if the problem has no windows: piece i is then buffer i, whole.
   uint32_t* first;  // pieces of buffer i: [first[i], first[i + 1])
   uint64_t* low;    // per piece: bytes [low, high) of the footprint
   uint64_t* high;
 } stowi_sections;
 
-// O(n log n). |out_sections| is freed with stowi_sections_free also on failure.
+// O(n log n). Free |out_sections| with stowi_sections_free even on failure.
 stow_status stowi_sections_make(const stow_problem* problem, stow_allocator allocator,
                                 stowi_sections* out_sections);
 void stowi_sections_free(stowi_sections* sections, const stow_problem* problem,
@@ -40,7 +40,7 @@ static inline uint64_t stowi_piece_high(const stowi_sections* sections, uint32_t
   return sections->high == NULL ? stowi_footprint(buffer) : sections->high[piece];
 }
 
-// How many bytes |piece| occupies.
+// The number of bytes that |piece| occupies.
 static inline uint64_t stowi_piece_size(const stowi_sections* sections, const stow_problem* problem,
                                         uint32_t piece) {
   return sections->high == NULL ? stowi_footprint(&problem->buffers.data[piece])

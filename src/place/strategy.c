@@ -10,14 +10,14 @@
 
 static const stow_strategy strategies[] = {
     {"auto", "something good at once, then better within the budget", stow_place_auto},
-    {"first-fit", "largest first, each at the lowest offset that is free", stow_place_first_fit},
+    {"first-fit", "largest first, each at the lowest free offset", stow_place_first_fit},
     {"best-fit", "largest first, each in the smallest gap that holds it", stow_place_best_fit},
     {"portfolio", "first fit and best fit in several orders", stowi_place_portfolio},
     {"skyline", "from the bottom up, lowest first, in several orders", stowi_place_skyline},
     {"compact", "first fit, then dropped and mirrored while that helps", stowi_place_compact},
-    {"local-search", "skyline passes; what stuck out comes earlier in the next",
+    {"local-search", "skyline passes; buffers that stuck out go earlier in the next",
      stowi_place_local_search},
-    {"lns", "skyline, then parts are searched anew exactly", stowi_place_lns},
+    {"lns", "skyline, then parts are re-solved exactly", stowi_place_lns},
     {"exact", "search with proof; first-fit above 16384 buffers", stowi_place_exact},
 };
 

@@ -1,5 +1,5 @@
-// What was decided about sharing, as the plan keeps it. Where less sharing gave a smaller arena,
-// what was given up for that stays in the list, refused. O(decisions).
+// The decisions about sharing, as stored in the plan. If less sharing gave a smaller arena, what
+// was given up for that stays in the list as refused. O(decisions).
 #include "base/alloc.h"
 #include "base/diag.h"
 #include "plan/make/make.h"
@@ -32,9 +32,9 @@ static bool is_same_question(const stow_decision* a, const stow_decision* b) {
          a->operand == b->operand;
 }
 
-// Writes |fuller|'s questions with |plan|'s answers, where it has one, to |out| (NULL: only counts
-// them). What is asked of less sharing is asked of more too, in the same order: so the list stays
-// in the order of stowi_sharing_at, which decisions themselves do not tell.
+// Writes |fuller|'s candidates with |plan|'s decisions, where it has one, to |out| (NULL: only
+// counts them). Candidates with less sharing are also candidates with more, in the same order: so
+// the list stays in the order of stowi_sharing_at, which decisions alone do not determine.
 static size_t merge(const stow_plan* plan, const stow_plan* fuller, stow_decision* out) {
   size_t count = 0;
   size_t own = 0;

@@ -1,5 +1,5 @@
 // Weight layouts: the slots of a forward plan's params, by name, so that a plan for another graph
-// can take them over. Sorted by name once; a lookup is a binary search.
+// can reuse them. Sorted by name once; a lookup is a binary search.
 #include <string.h>
 
 #include "base/alloc.h"
@@ -38,7 +38,7 @@ static stow_status allocate_entries(stow_weight_layout* layout, const stow_plan*
   return is_complete ? STOW_OK : STOW_ERR_OUT_OF_MEMORY;
 }
 
-// A slot of |alignment| bytes may be all that a tensor without elements has.
+// A tensor without elements may have a slot of |alignment| bytes.
 static bool is_empty(const stow_graph* graph, const stow_plan* plan, stow_value v) {
   uint64_t bytes = 0;
   stow_status status = stow_type_bytes(stow_graph_type(graph, v), &bytes);

@@ -1,6 +1,5 @@
-// Presets and options. A preset writes every field once, so that afterwards each value is literal
-// and nothing is filled in behind the caller's back; stow_plan_make checks what it is given before
-// it works.
+// Presets and options. A preset writes every field, so that afterwards each value is literal and
+// nothing is filled in implicitly; stow_plan_make checks its options before it starts.
 #include <string.h>
 
 #include "base/checked.h"
@@ -52,8 +51,8 @@ bool stow_preset_find(stow_str name, stow_preset* out_preset) {
   return false;
 }
 
-// Without what came after the first version: what a caller that does not know of it gets. That
-// executors write results over operands or inside others must be asked for.
+// Without the options added after the first version: what an older caller gets. In-place results
+// and copy elision must be asked for.
 static void init_first(stow_plan_options* options) {
   memset(options, 0, sizeof(*options));
   options->struct_size = sizeof(*options);
@@ -71,7 +70,7 @@ static void init_first(stow_plan_options* options) {
   options->order_nodes = STOW_ORDER_DEFAULT_NODES;
 }
 
-// RLX shares no bytes but those of its views, and knows one order.
+// RLX shares no bytes except those of its views, and has one order.
 static void init_rlx(stow_plan_options* options) {
   options->classic_views = true;
   options->order_nodes = 0;
@@ -174,7 +173,7 @@ bool stowi_is_strategy_name(stow_str name) {
 static stow_status check_strategy(const stow_strategy* strategy, stow_diag* diag) {
   if (strategy == NULL) {
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
-                      "there is no strategy: options.strategy is NULL (an unknown name?)");
+                      "options.strategy is NULL; check the strategy's name");
   }
   if (strategy->place == NULL || !stowi_is_strategy_name(stow_str_of(strategy->name))) {
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
@@ -186,7 +185,7 @@ static stow_status check_strategy(const stow_strategy* strategy, stow_diag* diag
 
 static stow_status check_rules(const stow_plan_options* options, stow_diag* diag) {
   if (options->rule_count > STOW_MAX_RULES) {
-    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "rule_count is %zu; at most %d are possible",
+    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "rule_count is %zu, the maximum is %d",
                       options->rule_count, STOW_MAX_RULES);
   }
   for (size_t i = 0; i < options->rule_count; ++i) {

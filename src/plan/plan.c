@@ -1,6 +1,6 @@
-// Creating, destroying and asking plans. A plan is a handful of flat arrays indexed by value id: 40
-// bytes per value plus its name, and a node id per step, so that a million values take about 60 MB
-// and nothing of the graph has to stay around.
+// Creating, destroying and querying plans. A plan is a handful of flat arrays indexed by value id:
+// 40 bytes per value plus its name, and a node id per step, so that a million values take about 60
+// MB and the graph need not be kept.
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -212,8 +212,8 @@ uint64_t stow_plan_guard(const stow_plan* plan, stow_value value) {
   return value < plan->value_count ? plan->values[value].guard : 0;
 }
 
-// A root is placed at a multiple of its alignment; a view is only as well aligned as its distance
-// from there.
+// A root is placed at a multiple of its alignment; a view's alignment follows from its offset in
+// the root.
 uint64_t stow_plan_value_alignment(const stow_plan* plan, stow_value value) {
   if (value >= plan->value_count) {
     return 1;

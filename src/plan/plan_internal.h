@@ -1,13 +1,12 @@
 // The plan's data, shared by the files that make, read, summarise and write it. The checker may
-// read these fields too (it needs to know which options the plan claims to follow), but calls
-// nothing that is declared here but the lookup of a weight.
+// read these fields too (it needs the options that the plan claims to follow), but calls nothing
+// declared here except the lookup of a weight.
 #ifndef STOWAGE_SRC_PLAN_PLAN_INTERNAL_H_
 #define STOWAGE_SRC_PLAN_PLAN_INTERNAL_H_
 
 #include <stowage/plan.h>
 
-// What a value is in its graph.
-// name, text
+// The kind of a value in its graph. name, text
 #define STOWI_KIND_LIST(X) \
   X(INPUT, "input")        \
   X(PARAM, "param")        \
@@ -38,20 +37,20 @@ typedef enum stowi_params {
 
 typedef struct stowi_plan_value {
   uint64_t offset;  // STOW_OFFSET_NONE: no slot
-  uint64_t size;    // 0 where there is no slot
+  uint64_t size;    // 0 without a slot
   uint64_t guard;   // 0 for views
   stow_value root;
-  uint32_t begin;  // lives over [begin, end)
+  uint32_t begin;  // live over [begin, end)
   uint32_t end;
   uint8_t dtype;           // stow_dtype
   uint8_t kind;            // stowi_kind
-  uint8_t alignment_log2;  // of a root; a view's follows from its root and place
+  uint8_t alignment_log2;  // of a root; a view's follows from its root and offset
 } stowi_plan_value;
 
 typedef struct stowi_plan_scratch {
   stow_node node;
   uint32_t index;  // within the node
-  uint32_t step;   // lives over [step, step + 1)
+  uint32_t step;   // live over [step, step + 1)
   uint64_t offset;
   uint64_t size;
   uint64_t alignment;
@@ -63,7 +62,7 @@ typedef struct stowi_span {
   uint64_t end;
 } stowi_span;
 
-// The options that a checker, or a reader of the saved plan, needs to know.
+// The options that a checker, or a reader of the saved plan, needs.
 typedef struct stowi_plan_facts {
   uint64_t alignment;
   uint64_t tail_guard;
@@ -75,12 +74,12 @@ typedef struct stowi_plan_facts {
   bool zero_size_slots;
   bool f32_uniform;
   bool classic_views;
-  bool reuse;  // whether bytes are reused, after rules had their say
+  bool reuse;  // whether bytes are reused, after rules were applied
   bool in_place;
   bool elide_copies;
 } stowi_plan_facts;
 
-// When |root| occupies only part of itself.
+// A time in which |root| occupies only part of itself.
 typedef struct stowi_plan_window {
   stow_value root;
   stow_window window;
@@ -104,8 +103,8 @@ struct stow_plan {
   stow_node* order;             // node of each step
   stow_value* outputs;          // of the graph, in order
   stowi_plan_scratch* scratch;  // in order of node, then index
-  // Footprints that share its arena but that this graph does not name, by offset: of a weight
-  // layout, or of what other graphs of a set keep. Nothing may lie there.
+  // Footprints in the same arena that this graph does not name, by offset: those of a weight
+  // layout, or of what other graphs of a set keep. Nothing may be placed there.
   stowi_span* reserved;
   size_t window_count;
   stowi_plan_window* windows;  // by root, then begin
@@ -133,12 +132,12 @@ struct stow_plan {
 // plan.c
 
 // A plan without slots, for |graph|: names, dtypes, kinds, outputs and fingerprint are copied;
-// every value is its own root, lives over [0, 1) and has the alignment 1; the order is the graph's
+// every value is its own root, is live over [0, 1) and has alignment 1; the order is the graph's
 // own.
 stow_status stowi_plan_create(const stow_graph* graph, stow_str strategy, stow_allocator allocator,
                               stow_diag* diag, stow_plan** out_plan);
-// Makes room for |count| scratch entries or reserved spans, which are then filled by the caller.
-// Once per plan.
+// Makes room for |count| scratch entries or reserved ranges, which the caller then fills. Once per
+// plan.
 stow_status stowi_plan_set_scratch_count(stow_plan* plan, size_t count, stow_diag* diag);
 stow_status stowi_plan_set_reserved_count(stow_plan* plan, size_t count, stow_diag* diag);
 
@@ -148,7 +147,7 @@ static inline bool stowi_plan_has_slot(const stow_plan* plan, stow_value value) 
 static inline bool stowi_plan_is_view(const stow_plan* plan, stow_value value) {
   return plan->values[value].root != value;
 }
-// End of the footprint. Never overflows: making and reading check that.
+// End of the footprint. Cannot overflow: making and reading check that.
 static inline uint64_t stowi_plan_footprint_end(const stowi_plan_value* value) {
   return value->offset + value->size + value->guard;
 }
@@ -156,7 +155,7 @@ const char* stowi_kind_text(stowi_kind kind);
 const char* stowi_params_text(stowi_params params);
 const char* stowi_io_text(stow_io_policy io);
 
-// How a diagnostic calls a value: `%7`, or `%7 "name"`.
+// A value in diagnostics: `%7`, or `%7 "name"`.
 typedef struct stowi_value_text {
   char text[256];
 } stowi_value_text;
@@ -177,23 +176,22 @@ static inline uint8_t stowi_log2(uint64_t power_of_two) {
 
 // Makes room for |count| windows, which are then filled by the caller. Once per plan.
 stow_status stowi_plan_set_window_count(stow_plan* plan, size_t count, stow_diag* diag);
-// Why a plan does not have this window after |last| (NULL: it is the first), or NULL where it may.
-// Both have roots below the value count.
+// Why a plan cannot have this window after |last| (NULL: it is the first), or NULL if it can. Both
+// have roots below the value count.
 const char* stowi_plan_window_fault(const stow_plan* plan, const stowi_plan_window* last,
                                     const stowi_plan_window* given);
 // Those of |root|, in order of time.
 const stowi_plan_window* stowi_plan_windows_of(const stow_plan* plan, stow_value root,
                                                size_t* out_count);
-// Bytes [low, high) of its footprint that |root| occupies at |step|. False, and both are 0,
-// where that is nothing: it is no root, has no slot, does not live then, or leaves all of its bytes
-// to others.
+// Bytes [low, high) of its footprint that |root| occupies at |step|. False, with both 0, if there
+// are none: it is not a root, has no slot, is not live then, or leaves all of its bytes to others.
 bool stowi_plan_occupied(const stow_plan* plan, stow_value root, uint32_t step, uint64_t* out_low,
                          uint64_t* out_high);
 
 // ---------------------------------------------------------------------------------------------
 // summary.c
 
-// Derives rows, totals, peak and fit. Once per plan, when all else is in.
+// Derives rows, totals, peak and fit. Once per plan, when everything else is set.
 stow_status stowi_plan_finish(stow_plan* plan, stow_diag* diag);
 
 // ---------------------------------------------------------------------------------------------
@@ -210,7 +208,7 @@ bool stowi_is_strategy_name(stow_str name);
 
 #define STOWI_WEIGHT_NONE SIZE_MAX
 size_t stowi_weight_layout_index(const stow_weight_layout* layout, stow_str name);
-// Whether the weight has no elements, and its slot only stands for an address.
+// Whether the weight has no elements, and its slot is only an address.
 bool stowi_weight_is_empty(const stow_weight_layout* layout, size_t index);
 
 #endif  // STOWAGE_SRC_PLAN_PLAN_INTERNAL_H_

@@ -1,7 +1,7 @@
-// What follows from a plan's slots and lifetimes: the rows of the report in their order, totals,
-// what is alive at the peak, and whether the plan fits. Derived once when a plan is made or read,
-// so that asking and writing never allocate. O(n log n) for the one sort; the rest is linear but
-// for sorting what lives at a single step.
+// Everything that follows from a plan's slots and lifetimes: the rows of the report in their order,
+// totals, what is live at the peak, and whether the plan fits. Derived once when a plan is made or
+// read, so that queries and writing never allocate. O(n log n) for the one sort; the rest is linear
+// except for sorting what is live at a single step.
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/diag.h"
@@ -110,8 +110,8 @@ static stow_status list_peak(stow_plan* plan) {
 // ---------------------------------------------------------------------------------------------
 // Does it fit?
 
-// The load at every step, from the changes at births, ends and windows. A plan that was read may
-// claim anything; sums that wrap around then only make for a poor choice.
+// The load at every step, from the changes at births, deaths and windows. A plan that was read may
+// claim anything; sums that wrap around then only lead to a poor choice.
 static void sum_loads(const stow_plan* plan, uint64_t* loads) {
   for (stow_value v = 0; v < plan->value_count; ++v) {
     const stowi_plan_value* value = &plan->values[v];
@@ -135,9 +135,9 @@ static void sum_loads(const stow_plan* plan, uint64_t* loads) {
   }
 }
 
-// What reaches above the capacity where the load is highest: a value, else a scratch, else neither
-// (then a reserved span does). What is merely piled on top at a quiet step could as well lie below;
-// what comes to lie there at the highest load could not.
+// What exceeds the capacity where the load is highest: a value, otherwise a scratch, otherwise
+// neither (then a reserved range does). What is stacked on top at a quiet step could be placed
+// lower; what is there at the highest load could not.
 typedef struct culprit {
   stow_value value;
   size_t scratch;
@@ -145,7 +145,7 @@ typedef struct culprit {
   uint64_t bytes;
 } culprit;
 
-// Whether what is met at |step| is to be named rather than what was found at step |than|.
+// Whether something found at |step| is to be named rather than what was found at step |than|.
 static bool hurts_more(const uint64_t* loads, uint32_t step, uint32_t than) {
   return loads[step] != loads[than] ? loads[step] > loads[than] : step < than;
 }
@@ -206,7 +206,7 @@ static culprit find_culprit(const stow_plan* plan, const uint64_t* loads) {
   return found;
 }
 
-// Fills |spans| with all that is in the arena at the culprit's step but itself; with NULL only
+// Fills |spans| with everything in the arena at the culprit's step except itself; with NULL only
 // counts.
 static size_t list_live(const stow_plan* plan, const culprit* without, stowi_span* spans) {
   size_t count = 0;
@@ -302,7 +302,7 @@ static stow_status judge_fit(stow_plan* plan) {
   return explain_excess(plan);
 }
 
-// What is known of orders where none was looked for.
+// The ordering of a plan without a search for orders.
 static void judge_ordering(stow_plan* plan) {
   if (!plan->ordering.searched) {
     plan->ordering.given_arena = plan->arena_size;

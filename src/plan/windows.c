@@ -1,8 +1,8 @@
 // Windows of a plan: one array sorted by root and time, so that the few roots that have any are
-// found by binary search and the many others cost nothing: O(log w) to ask, O(n + w) to take over.
+// found by binary search and the others cost nothing: O(log w) per query, O(n + w) to copy.
 //
-// They come in one normal form, which saved plans are held to: no window is all of its root, an
-// empty one is at byte 0, neighbours that touch differ, and some byte is occupied at some step.
+// They have one normal form, which saved plans must obey: no window is all of its root, an empty
+// one is at byte 0, adjacent ones differ, and some byte is occupied at some step.
 #include "base/alloc.h"
 #include "base/diag.h"
 #include "plan/make/make.h"
@@ -91,7 +91,7 @@ static bool has_same_bytes(const stow_window* a, const stow_window* b) {
   return a->low == b->low && a->high == b->high;
 }
 
-// Neighbours that touch differ, so that only a single window can be a gap from birth to end.
+// Adjacent windows differ, so only a single window can be a gap over the whole lifetime.
 static bool is_gap_for_life(const stow_window* window, const stowi_plan_value* root) {
   return window->low == window->high && window->begin == root->begin && window->end == root->end;
 }
@@ -116,26 +116,27 @@ const char* stowi_plan_window_fault(const stow_plan* plan, const stowi_plan_wind
   }
   if (last != NULL && (last->root > given->root ||
                        (last->root == given->root && last->window.end > window->begin))) {
-    return "windows must be sorted by root, then time, and apart";
+    return "windows must be sorted by root, then time, and must not overlap";
   }
   if (window->begin < value->begin || window->begin >= window->end || window->end > value->end) {
-    return "a window must be a part of its root's life";
+    return "a window must be within its root's lifetime";
   }
   if (window->low > window->high || window->high > value->size) {
-    return "a window must be a part of its root's bytes";
+    return "a window must be within its root's bytes";
   }
   if (window->low == window->high && window->low != 0) {
     return "a window of no bytes must be written as 0,0";
   }
   if (window->low == 0 && window->high == value->size) {
-    return "a window of all of its root must be left out";
+    return "a window that covers all of its root must be omitted";
   }
   if (last != NULL && last->root == given->root && last->window.end == window->begin &&
       has_same_bytes(&last->window, window)) {
-    return "windows of the same bytes that touch must be one";
+    return "adjacent windows of the same bytes must be merged";
   }
-  return is_gap_for_life(window, value) ? "windows must leave their root some byte at some step"
-                                        : NULL;
+  return is_gap_for_life(window, value)
+             ? "windows must leave their root at least one byte at one step"
+             : NULL;
 }
 
 // ---------------------------------------------------------------------------------------------

@@ -1,13 +1,12 @@
-// Whether an order from outside may be run. Three passes, each O(nodes + operands):
-//
-// - needs: a node runs after those that make its operands. An owner of regions hands its operands
+// Checks whether an order from outside can be run. Three passes, each O(nodes + operands):
+// - needs: a node runs after the makers of its operands. An owner of regions passes its operands
 //   to them, so its operands are made before its first region begins.
-// - regions: walking the steps, a stack of the regions that are open. A region is entered once,
-//   from the region around it, by its `args` where it has one, and is left at its `yield`, when all
-//   its nodes have run.
-// - writes: an op that writes into an operand's bytes (kv_append) runs after everything that came
-//   before it in the graph and touches the same bytes. Bytes are told apart by the root of the op
-//   rows' views.
+// - regions: walks the steps with a stack of open regions. A region is entered once, from the
+//   region around it, by its `args` if it has one, and is left at its `yield`, when all its nodes
+//   have run.
+// - writes: an op that writes into an operand's bytes (kv_append) runs after everything that comes
+//   before it in the graph and touches the same bytes. Bytes are identified by their root,
+//   following the views of the op table.
 #include "base/alloc.h"
 #include "base/diag.h"
 #include "graph/api.h"
@@ -52,8 +51,9 @@ static stow_status check_needs(const checker* c) {
       stow_node producer = stow_graph_producer(c->graph, operands[k]);
       if (step_of(c, producer) >= step_of(c, user)) {
         return conflict(c, user, producer,
-                        user == node ? "runs before what it reads is made by"
-                                     : "runs before what its region's owner reads is made by");
+                        user == node
+                            ? "runs before the maker of its operand,"
+                            : "runs before the maker of an operand of its region's owner,");
       }
     }
   }
@@ -65,8 +65,8 @@ static stow_status check_needs(const checker* c) {
 
 typedef struct region_walk {
   const checker* c;
-  uint32_t* left;    // by region: nodes that have not run yet, nested ones included
-  stow_region open;  // the innermost region that is open
+  uint32_t* left;    // by region: nodes that have not run yet, including nested ones
+  stow_region open;  // the innermost open region
 } region_walk;
 
 static stow_node last_of(const checker* c, stow_region region) {
@@ -77,7 +77,7 @@ static uint32_t node_count(const checker* c, stow_region region) {
   return last_of(c, region) - stow_graph_region_first(c->graph, region) + 1;
 }
 
-// No region is entered twice: it is left only when none of its nodes is left.
+// No region is entered twice: it is left only when all its nodes have run.
 static stow_status enter(region_walk* walk, stow_region region, stow_node node) {
   const checker* c = walk->c;
   stow_node args = stow_graph_region_args(c->graph, region);
@@ -97,7 +97,7 @@ static stow_status enter_down_to(region_walk* walk, stow_region region, stow_nod
   stow_region at = region;
   while (at != walk->open) {
     if (at == STOW_REGION_BODY || depth == STOW_MAX_REGION_DEPTH) {
-      return conflict(c, node, last_of(c, walk->open), "runs inside another region, before");
+      return conflict(c, node, last_of(c, walk->open), "interrupts a region that ends with");
     }
     path[depth++] = at;
     at = stow_graph_region_parent(c->graph, at);
@@ -112,7 +112,8 @@ static stow_status leave(region_walk* walk, stow_node yield) {
   const checker* c = walk->c;
   stow_region region = walk->open;
   if (walk->left[region] != 0) {
-    stowi_fail(c->diag, STOW_ERR_CONFLICT, "%s at step %u ends a region of which %u nodes are left",
+    stowi_fail(c->diag, STOW_ERR_CONFLICT,
+               "%s at step %u ends a region before %u of its nodes have run",
                stowi_describe_node(c->graph, yield).text, (unsigned)step_of(c, yield),
                (unsigned)walk->left[region]);
     stowi_blame_node(c->diag, c->graph, yield);
@@ -201,8 +202,8 @@ static bool has_writers(const stow_graph* graph) {
   return false;
 }
 
-// For each value the root of its bytes, and for each root the last (by step) of the nodes seen so
-// far that use it.
+// The root of each value, and for each root the last node by step that uses it, among the nodes
+// seen so far.
 typedef struct byte_users {
   stow_value* root;
   stow_node* last;
@@ -231,7 +232,7 @@ static stow_status check_writer(const checker* c, const byte_users* users, stow_
     }
     stow_value root = users->root[stow_graph_operands(c->graph, node)[view.operand]];
     if (step_of(c, users->last[root]) > step_of(c, node)) {
-      return conflict(c, users->last[root], node, "reads bytes after they are overwritten by");
+      return conflict(c, users->last[root], node, "reads bytes that were overwritten by");
     }
   }
   return STOW_OK;

@@ -1,5 +1,5 @@
-// A schedule is a permutation of the nodes, kept both ways: node by step and step by node, 8 bytes
-// per node. The graph's own order is one by construction; an order from outside is checked
+// A schedule is a permutation of the nodes, stored both ways: node by step and step by node, 8
+// bytes per node. The graph's own order is valid by construction; an order from outside is checked
 // (check.c).
 #include "schedule/schedule.h"
 
@@ -58,11 +58,11 @@ static stow_status fill(stow_schedule* schedule, const stow_graph* graph, const 
     stow_node node = order[i];
     if (node >= schedule->count) {
       return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
-                        "step %u names node %u; the graph has nodes 0 to %u", (unsigned)i,
+                        "step %u names node %u, out of range (nodes 0 to %u)", (unsigned)i,
                         (unsigned)node, (unsigned)(schedule->count - 1));
     }
     if (schedule->step[node] != UINT32_MAX) {
-      stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "%s stands in the order twice: steps %u and %u",
+      stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "%s is in the order twice, at steps %u and %u",
                  stowi_describe_node(graph, node).text, (unsigned)schedule->step[node],
                  (unsigned)i);
       stowi_blame_node(diag, graph, node);

@@ -1,4 +1,4 @@
-// The inside of a schedule, shared by the two ways of making one.
+// Internals of a schedule.
 #ifndef STOWAGE_SRC_SCHEDULE_SCHEDULE_H_
 #define STOWAGE_SRC_SCHEDULE_SCHEDULE_H_
 

@@ -22,8 +22,8 @@ typedef struct fixture {
 
 void fixture_init(fixture* f);
 void fixture_free(fixture* f);
-// `graph @t {` and `}` are put around |body|. Each returns the status of the first call that
-// failed; the parts before it exist. The later ones do what the earlier ones do first.
+// Puts `graph @t {` and `}` around |body|. Each returns the status of the first call that failed;
+// the parts before it exist. The later ones include the earlier ones.
 stow_status fixture_parse(fixture* f, const char* body);
 stow_status fixture_effects(fixture* f, const char* body);
 stow_status fixture_views(fixture* f, const char* body);

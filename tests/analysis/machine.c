@@ -5,13 +5,13 @@
 
 #define MAX_TRACE 20000
 
-// A tag: byte |index| of |value|, as that was written last.
+// A tag: byte |index| of |value|, as written last.
 typedef struct tag {
   stow_value value;
   uint64_t index;
 } tag;
 
-// Bytes [begin, end) of a root that no value in it lies across the border of.
+// Bytes [begin, end) of a root whose border no value in it crosses.
 typedef struct cell {
   uint64_t begin;
   uint64_t end;
@@ -81,7 +81,7 @@ static void make_memory(machine* m, stow_value root) {
 // ---------------------------------------------------------------------------------------------
 // Whose tags a value carries
 
-// Whether |value| is a view by its op's row: bytes of |out_parent| from |out_offset| on.
+// Whether |value| is a view by the op table: bytes of |out_parent| from |out_offset| on.
 static bool row_view(const machine* m, stow_value value, stow_value* out_parent,
                      uint64_t* out_offset) {
   const stow_graph* graph = m->in->graph;
@@ -98,7 +98,7 @@ static bool row_view(const machine* m, stow_value value, stow_value* out_parent,
   return bits % 8 == 0;
 }
 
-// Every view lies where its row says.
+// Every view is where the op table places it.
 static void check_views(machine* m) {
   for (stow_value v = 0; v < stow_graph_value_count(m->in->graph); ++v) {
     stow_value parent;
@@ -106,12 +106,12 @@ static void check_views(machine* m) {
     if (row_view(m, v, &parent, &offset)) {
       m->failed |= !test_check(
           root_of(m, v) == root_of(m, parent) && begin_of(m, v) == begin_of(m, parent) + offset,
-          __FILE__, __LINE__, "%%%u is not where it must lie in %%%u", v, parent);
+          __FILE__, __LINE__, "%%%u is not where it must be in %%%u", v, parent);
     }
   }
 }
 
-// Whether all of each operand of |node|, a concat, lies in one piece in its result.
+// Whether all of each operand of |node|, a concat, is contiguous in its result.
 static bool is_contiguous_concat(const machine* m, stow_node node) {
   const stow_graph* graph = m->in->graph;
   if (stow_graph_op(graph, node) != STOW_OP_CONCAT) {
@@ -128,7 +128,7 @@ static bool is_contiguous_concat(const machine* m, stow_node node) {
   return true;
 }
 
-// The operand of |node|, a concat, that byte |index| of the result comes from and lies in already.
+// The operand of |node|, a concat, that byte |index| of the result comes from and is already in.
 static bool at_home(const machine* m, stow_node node, uint64_t index, stow_value* out_operand,
                     uint64_t* out_start) {
   const stow_graph* graph = m->in->graph;
@@ -151,7 +151,7 @@ static bool at_home(const machine* m, stow_node node, uint64_t index, stow_value
 }
 
 // The tag that byte |index| of |value| must have: a view's is its parent's, a carried result's that
-// of its argument, a concat's that of an operand that lies there.
+// of its argument, a concat's that of an operand that is already there.
 static tag tag_of(const machine* m, stow_value value, uint64_t index) {
   const stow_graph* graph = m->in->graph;
   for (;;) {
@@ -263,7 +263,7 @@ static bool has_pair(size_t count, stowi_effects_overwrite_entry (*at)(const sto
   return false;
 }
 
-// How result |k| may be written over operand |operand|, by row or effect.
+// Whether result |k| may be in place of operand |operand|, by op table or effect.
 static stow_over permission(const machine* m, stow_node node, size_t k, size_t operand) {
   const stow_effects* effects = m->in->effects;
   stow_over over = stow_graph_over(m->in->graph, node, k, operand);
@@ -281,9 +281,9 @@ static bool overlap(const machine* m, stow_value a, stow_value b) {
          begin_of(m, b) < end_of(m, a);
 }
 
-// What result |k| of |node| is written over: the operands that share bytes with it. One is fine
-// where it begins at the same byte and that is allowed; more where they begin there too and each is
-// allowed element by element.
+// The operands that result |k| of |node| is in place of: those that share bytes with it. One is
+// allowed if it begins at the same byte and is permitted; several if they begin there too and each
+// is permitted elementwise.
 static void check_permission(machine* m, stow_node node, size_t k) {
   const stow_graph* graph = m->in->graph;
   stow_value result = stow_graph_first_result(graph, node) + (stow_value)k;
@@ -305,7 +305,7 @@ static void check_permission(machine* m, stow_node node, size_t k) {
     never += over == STOW_OVER_NEVER || begin_of(m, operand) != begin_of(m, result) ? 1 : 0;
   }
   m->failed |= !test_check(never == 0 && (alone == 0 || touched == 1), __FILE__, __LINE__,
-                           "%%%u is written over operands that its op still reads", result);
+                           "%%%u overwrites operands that its op still reads", result);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -321,7 +321,7 @@ static void run_step(machine* m, stow_node node) {
 
 static void run_range(machine* m, uint32_t from, uint32_t to, stow_region region);
 
-// Whether |node| itself writes |value|: it is no view of what was there.
+// Whether |node| itself writes |value|: it is not a view of what was there.
 static bool is_written(const machine* m, stow_value value) {
   stow_value parent;
   uint64_t offset;
@@ -352,7 +352,7 @@ static void run_plain(machine* m, stow_node node) {
     }
   }
   for (size_t k = 0; k < results && !m->failed; ++k) {
-    read_value(m, first + (stow_value)k);  // none was written over another
+    read_value(m, first + (stow_value)k);  // none overwrote another
   }
 }
 
@@ -401,7 +401,7 @@ static void run_round(machine* m, stow_node node, stow_region body, size_t carri
     read_value(m, stow_graph_operands(graph, yield)[k]);
   }
   for (size_t i = 0; i < carried; ++i) {
-    // Its place is still kept, though a cache in it may have grown.
+    // Its place is still reserved, though a cache in it may have grown.
     stow_value argument = first + 2 + (stow_value)i;
     need_value(m, argument);
     write_value(m, argument);
@@ -445,8 +445,7 @@ static void run_loop(machine* m, stow_node node) {
   }
 }
 
-// The nodes of |region| itself at steps [from, to); regions inside run when their owner's turn
-// comes.
+// The nodes of |region| itself at steps [from, to); nested regions run when their owner does.
 static void run_range(machine* m, uint32_t from, uint32_t to, stow_region region) {
   const stow_graph* graph = m->in->graph;
   for (uint32_t step = from; step < to && !m->failed; ++step) {
@@ -499,13 +498,13 @@ static void read_results(machine* m) {
     stow_op op = stow_graph_op(graph, stow_graph_producer(graph, v));
     if (stow_graph_is_boundary(graph, v) &&
         !(op == STOW_OP_INPUT && m->in->io == STOW_IO_CONSUME) && !is_appended(m, v)) {
-      read_value(m, v);  // a second run finds it untouched
+      read_value(m, v);  // a second run finds it unchanged
     }
   }
 }
 
-// From the first round on in which something was held, nobody else gets its bytes, and what the
-// last round made is still there.
+// From the first iteration in which something was held, nothing else gets its bytes, and what the
+// last iteration made is still there.
 static void check_held(machine* m) {
   for (size_t i = 0; i < stowi_effects_hold_count(m->in->effects); ++i) {
     stowi_effects_hold_entry hold = stowi_effects_hold(m->in->effects, i);

@@ -1,4 +1,4 @@
-// Outputs that take the bytes of an input.
+// Tests of outputs that take the bytes of an input.
 #include <string.h>
 
 #include "analysis/api.h"
@@ -11,7 +11,7 @@
   "  %1 = input \"new\" : f32[1, 2, 1, 4]\n"  \
   "  %2 = concat(%0, %1) {axis = 2} : f32[1, 2, 4, 4]\n"
 
-// The status of asking for it, with effects as they then are.
+// The status of the request, with the effects afterwards.
 static stow_status ask(fixture* f, const char* body, stow_value output, stow_value input) {
   fixture_init(f);
   stow_status status = fixture_effects(f, body);
@@ -30,7 +30,7 @@ static void check_refused(const char* body, stow_value output, stow_value input,
   fixture_free(&f);
 }
 
-// All views once sharing is decided.
+// All views after sharing.
 static void check_taken(const char* body, stow_value output, stow_value input,
                         const char* expected) {
   fixture f;
@@ -77,7 +77,7 @@ TEST(AViewOfTheInputNeedsNothing) {
   fixture_free(&f);
 }
 
-TEST(AViewOfWhatIsMadeCounts) {
+TEST(AViewOfTheResultCounts) {
   check_taken(
       "  %0 = input \"x\" : f32[4]\n"
       "  %1 = relu(%0) : f32[4]\n"
@@ -86,7 +86,7 @@ TEST(AViewOfWhatIsMadeCounts) {
       2, 0, "1=0+0 2=0+0");
 }
 
-TEST(RowsSayWhichOpsCan) {
+TEST(OnlyOpsThatCanWorkInPlaceAreAccepted) {
   check_taken("  %0 = input \"x\" : f32[4, 8]\n  %1 = softmax(%0) : f32[4, 8]\n  return %1", 1, 0,
               "1=0+0");
   check_taken(
@@ -95,53 +95,52 @@ TEST(RowsSayWhichOpsCan) {
       "  %2 = gemm(%0, %0, %1) : f32[4, 4]\n"
       "  return %2",
       2, 1, "2=1+0");
-  // A part takes less than there is, and keeps the room for the next run.
+  // A smaller output keeps the room for the next run.
   check_taken(
       "  %0 = input \"x\" : f32[4, 8]\n"
       "  %1 = narrow(%0) {axis = 1, start = 0, len = 2} : f32[4, 2]\n"
       "  return %1",
       1, 0, "1=0+0");
   check_refused("  %0 = input \"x\" : f32[4, 4]\n  %1 = inverse(%0) : f32[4, 4]\n  return %1", 1, 0,
-                STOW_ERR_CONFLICT, "makes it and cannot write over what it reads");
+                STOW_ERR_CONFLICT, "makes it and cannot work in place");
 }
 
-TEST(WhatIsForbiddenIsRefused) {
+TEST(ForbiddenPairsAreRefused) {
   check_refused(
       "  %0 = input \"x\" : f32[4]\n"
       "  %1 = relu(%0) : f32[4] with {no_overwrite = [0, 0]}\n"
       "  return %1",
-      1, 0, STOW_ERR_CONFLICT, "effects forbid to write over what it reads");
+      1, 0, STOW_ERR_CONFLICT, "effects forbid it to work in place");
 }
 
 TEST(SizesMustBeKnown) {
   check_refused("  %0 = input \"x\" : f32[?n]\n  %1 = relu(%0) : f32[?n]\n  return %1", 1, 0,
-                STOW_ERR_UNBOUND_DIM, "once dims are bound");
+                STOW_ERR_UNBOUND_DIM, "sizes are unknown until dims are bound");
 }
 
 TEST(UnsafePairsAreRefusedWithTheReason) {
   check_refused(CACHE "  %3 = relu(%0) : f32[1, 2, 3, 4]\n  return %2, %3", 2, 0, STOW_ERR_CONFLICT,
-                "reads that input when it is written over");
+                "reads the input after it is overwritten");
   check_refused(
       "  %0 = input \"x\" : f32[4]\n"
       "  %1 = reshape(%0) : f32[2, 2]\n"
       "  %2 = relu(%0) : f32[4]\n"
       "  %3 = relu(%1) : f32[2, 2]\n"
       "  return %2, %3",
-      2, 0, STOW_ERR_CONFLICT, "reads that input when it is written over");
+      2, 0, STOW_ERR_CONFLICT, "reads the input after it is overwritten");
   check_refused("  %0 = input \"x\" : f32[4]\n  %1 = add(%0, %0) : f32[4]\n  return %1", 1, 0,
-                STOW_ERR_CONFLICT, "reads that input when it is written over");
-  check_refused(CACHE "  return %2", 2, 1, STOW_ERR_CONFLICT,
-                "makes it and cannot write over what it reads");
+                STOW_ERR_CONFLICT, "reads the input after it is overwritten");
+  check_refused(CACHE "  return %2", 2, 1, STOW_ERR_CONFLICT, "makes it and cannot work in place");
   check_refused(
       "  %0 = input \"x\" : f32[4, 4]\n"
       "  %1 = relu(%0) : f32[4, 4]\n"
       "  %2 = matmul(%1, %1) : f32[4, 4]\n"
       "  return %2",
-      2, 0, STOW_ERR_CONFLICT, "makes it and does not read that input");
+      2, 0, STOW_ERR_CONFLICT, "makes it and does not read the input");
   check_refused("  %0 = input \"x\" : f32[4, 4]\n  %1 = matmul(%0, %0) : f32[4, 4]\n  return %1", 1,
-                0, STOW_ERR_CONFLICT, "makes it and cannot write over what it reads");
+                0, STOW_ERR_CONFLICT, "makes it and cannot work in place");
   check_refused("  %0 = input \"x\" : f32[4]\n  %1 = relu(%0) : f32[4]\n  return %0, %1", 1, 0,
-                STOW_ERR_CONFLICT, "that is returned as well");
+                STOW_ERR_CONFLICT, "the input is also an output");
   check_refused(
       "  %0 = input \"x\" : f32[4]\n"
       "  %1 = relu(%0) : f32[4]\n"
@@ -157,9 +156,10 @@ TEST(OnlyOutputsAndInputsOfOneTypeArePaired) {
       "  %2 = add(%0, %1) : f32[4]\n"
       "  %3 = eq(%0, %2) : bool[4]\n"
       "  return %3, %2";
-  check_refused(body, 2, 1, STOW_ERR_CONFLICT, "that is no input");
-  check_refused(body, 1, 0, STOW_ERR_CONFLICT, ": it is no output");
-  check_refused(body, 3, 0, STOW_ERR_CONFLICT, "other element types");
+  check_refused(body, 2, 1, STOW_ERR_CONFLICT, "the latter is not an input");
+  check_refused(body, 1, 0, STOW_ERR_CONFLICT, ": it is not an output");
+  check_refused(body, 3, 0, STOW_ERR_CONFLICT,
+                "%3 cannot take the bytes of %0 \"x\": their element types differ");
   check_refused(body, 9, 0, STOW_ERR_INVALID_ARGUMENT, "no such value");
   check_refused(body, 2, 9, STOW_ERR_INVALID_ARGUMENT, "no such value");
 }
@@ -175,7 +175,7 @@ static stow_status alias_with(stow_allocator allocator, void* user) {
   return status;
 }
 
-TEST(AskingSurvivesFailingAllocations) {
+TEST(AliasSurvivesFailingAllocations) {
   fixture f;
   fixture_init(&f);
   REQUIRE(fixture_parse(&f, CACHE "  return %2") == STOW_OK);

@@ -1,7 +1,6 @@
 // Views and lifetimes of random graphs against two oracles that share nothing with them.
 //
-// Definition: without regions, lifetimes are computed once more from the words of the rules, in
-// O(n³).
+// Definition: without regions, lifetimes are recomputed from the definition of the rules, in O(n³).
 //
 // Execution: the program is run on tagged bytes (machine.h).
 #include <stdlib.h>
@@ -41,7 +40,7 @@ static bool make_lifetimes(analysis* a, stow_io_policy io) {
                                 stow_allocator_default(), &a->diag, &a->lifetimes) == STOW_OK;
 }
 
-// Lets about half of the results that can take over their first operand do so.
+// Allows about half of the results that can be in place of their first operand.
 static void allow_overwrites(analysis* a, test_random* random) {
   for (stow_node node = 0; node < stow_graph_node_count(a->graph); ++node) {
     if (stow_graph_result_count(a->graph, node) != 0 &&
@@ -53,7 +52,7 @@ static void allow_overwrites(analysis* a, test_random* random) {
   }
 }
 
-// Forbids some pairs, and lets values have more bytes or a stricter alignment than they need.
+// Forbids some pairs, and gives values more bytes or a stricter alignment than they need.
 static void add_effects(analysis* a, test_random* random) {
   for (stow_node node = 0; node < stow_graph_node_count(a->graph); ++node) {
     if (stow_graph_result_count(a->graph, node) != 0 &&
@@ -89,7 +88,7 @@ static void add_holds(analysis* a, test_random* random) {
   }
 }
 
-// The machine runs a region when its owner's turn comes, so it must come right before the owner.
+// The machine runs a region when its owner runs, so it must come right before the owner.
 static bool make_schedule(analysis* a, test_random* random) {
   if (stow_graph_region_count(a->graph) == 1) {
     a->schedule = random_schedule(random, a->graph, stow_allocator_default());
@@ -152,7 +151,7 @@ static bool analysis_make(analysis* a, test_random* random, const request* want)
     ok = share(a, want) && make_lifetimes(a, want->io);
   }
   if (!ok && want->holds && a->diag.status == STOW_ERR_CONFLICT) {
-    return true;  // what is held is written over; there are no lifetimes then
+    return true;  // a held operand is overwritten; there are no lifetimes then
   }
   return test_check(ok, __FILE__, __LINE__, "%s", a->diag.message);
 }
@@ -160,7 +159,7 @@ static bool analysis_make(analysis* a, test_random* random, const request* want)
 // ---------------------------------------------------------------------------------------------
 // Views by definition: one link after the other, by the op rows.
 
-// Whether |value| is a view, of what and where, one link only.
+// Whether |value| is a view, of what and where, following one link.
 static bool find_link(const analysis* a, bool classic, stow_value value, stow_value* out_parent,
                       uint64_t* out_offset) {
   stow_view view;
@@ -248,7 +247,7 @@ static void check_by_definition(const analysis* a, stow_io_policy io) {
 
 static uint32_t rounds(uint32_t usual) { return test_is_long() ? usual * 20 : usual; }
 
-TEST(WithoutRegionsLifetimesAreThoseOfTheDefinition) {
+TEST(WithoutRegionsLifetimesMatchTheDefinition) {
   test_random random = {1};
   for (uint32_t i = 0; i < rounds(400); ++i) {
     request want = {
@@ -279,7 +278,7 @@ static void check_by_execution(const analysis* a, test_random* random, const req
   stowi_windows_destroy(windows);
 }
 
-TEST(WithRegionsNothingIsDestroyedBeforeItIsRead) {
+TEST(WithRegionsNothingIsOverwrittenBeforeItIsRead) {
   test_random random = {2};
   for (uint32_t i = 0; i < rounds(600); ++i) {
     request want = {
@@ -294,7 +293,7 @@ TEST(WithRegionsNothingIsDestroyedBeforeItIsRead) {
   }
 }
 
-TEST(WhatIsHeldToTheEndIsNotDestroyedByLaterRounds) {
+TEST(HeldValuesAreNotOverwrittenByLaterIterations) {
   test_random random = {4};
   size_t made = 0;
   for (uint32_t i = 0; i < rounds(400); ++i) {
@@ -324,7 +323,7 @@ static void occupied(const stowi_windows* windows, const stowi_views* views, sto
   }
 }
 
-// The smallest stretch that holds what lies in |root| and lives at |step|.
+// The smallest range that covers the values of |root| that are live at |step|.
 static void hull(const analysis* a, stow_value root, uint32_t step, uint64_t* out_low,
                  uint64_t* out_high) {
   *out_low = UINT64_MAX;
@@ -342,7 +341,7 @@ static void hull(const analysis* a, stow_value root, uint32_t step, uint64_t* ou
   *out_low = *out_low < *out_high ? *out_low : *out_high;
 }
 
-// Windows by definition; and a root lives just as long as what lies in it.
+// Windows by definition; and a root is live exactly as long as its values.
 static void check_windows(const analysis* a) {
   stowi_windows* windows;
   stow_diag diag;
@@ -372,7 +371,7 @@ static void check_windows(const analysis* a) {
   stowi_windows_destroy(windows);
 }
 
-TEST(OverwritesDestroyNothingThatIsRead) {
+TEST(InPlaceResultsOverwriteNothingThatIsRead) {
   test_random random = {3};
   size_t merged = 0;
   for (uint32_t i = 0; i < rounds(1000); ++i) {
@@ -390,7 +389,7 @@ TEST(OverwritesDestroyNothingThatIsRead) {
   test_check(merged > 400, __FILE__, __LINE__, "only %zu overwrites were applied", merged);
 }
 
-TEST(SharingDestroysNothingThatIsRead) {
+TEST(SharingOverwritesNothingThatIsRead) {
   test_random random = {5};
   size_t merged = 0;
   for (uint32_t i = 0; i < rounds(1600); ++i) {

@@ -82,7 +82,7 @@ TEST(ListsAreInOrderOfNodeThenOfCall) {
   fixture_free(&f);
 }
 
-TEST(WhatIsForbiddenIsFound) {
+TEST(ForbiddenPairsAreFound) {
   fixture f;
   fixture_init(&f);
   REQUIRE(fixture_effects(&f, plain) == STOW_OK);
@@ -141,43 +141,43 @@ static bool is_refused(stow_status status, stow_diag* diag) {
   return is;
 }
 
-TEST(SettersRefuseWhatIsNotThere) {
+TEST(SettersRefuseUnknownIds) {
   fixture f;
   fixture_init(&f);
   REQUIRE(fixture_effects(&f, plain) == STOW_OK);
   stow_effects* e = f.effects;
   stow_diag* d = &f.diag;
   CHECK(is_refused(stow_effects_add_scratch(e, 5, 8, 8, d, NULL), d));
-  CHECK_HAS(d->message, "there is no node 5; the graph has 5 nodes");
+  CHECK_HAS(d->message, "node 5 is out of range (5 nodes)");
   CHECK(is_refused(stow_effects_add_scratch(e, 2, 8, 24, d, NULL), d));
   CHECK_HAS(d->message, "alignment 24 is not a power of two");
   CHECK_U64(d->node, 2);
   CHECK_U64(d->line, 4);
   CHECK(is_refused(stow_effects_add_scratch(e, 2, 8, 0, d, NULL), d));
   CHECK(is_refused(stow_effects_hold_operand(e, 2, 2, 4, d), d));
-  CHECK_HAS(d->message, "add %2 has no operand 2; it has 2");
+  CHECK_HAS(d->message, "add %2: operand 2 is out of range (2 operands)");
   CHECK(is_refused(stow_effects_hold_operand(e, 3, 1, 4, d), d));
-  CHECK_HAS(d->message, "operand 1 is absent");
+  CHECK_HAS(d->message, "operand 1 is missing");
   CHECK(is_refused(stow_effects_hold_operand(e, 3, 0, 3, d), d));
   CHECK_HAS(d->message,
             "layer_norm %3 holds operand 0 until layer_norm %3, which is not a later node");
   CHECK(is_refused(stow_effects_hold_operand(e, 3, 0, 9, d), d));
   CHECK(is_refused(stow_effects_write_early(e, 4, 2, 1, d), d));
-  CHECK_HAS(d->message, "has no result 2; it has 2");
+  CHECK_HAS(d->message, "topk %4: result 2 is out of range (2 results)");
   CHECK(is_refused(stow_effects_write_early(e, 3, 0, 4, d), d));
   CHECK_HAS(d->message, "which is not an earlier node");
   CHECK(is_refused(stow_effects_write_early(e, 3, 0, 9, d), d));
   CHECK(is_refused(stow_effects_allow_overwrite(e, 3, 1, 0, d), d));
   CHECK(is_refused(stow_effects_allow_overwrite(e, 3, 0, 1, d), d));
   CHECK(is_refused(stow_effects_forbid_overwrite(e, 3, 1, 0, d), d));
-  CHECK_HAS(d->message, "has no result 1; it has 1");
+  CHECK_HAS(d->message, "result 1 is out of range (1 results)");
   CHECK(is_refused(stow_effects_forbid_overwrite(e, 3, 0, 1, d), d));
-  CHECK_HAS(d->message, "operand 1 is absent");
+  CHECK_HAS(d->message, "operand 1 is missing");
   CHECK(is_refused(stow_effects_forbid_overwrite(e, 9, 0, 0, d), d));
   CHECK(is_refused(stow_effects_place_inside(e, 9, 0, 0, 0, d), d));
   CHECK(is_refused(stow_effects_place_inside(e, 3, 0, 7, 0, d), d));
   CHECK(is_refused(stow_effects_set_storage(e, 6, 1, d), d));
-  CHECK_HAS(d->message, "there is no value %6; the graph has 6 values");
+  CHECK_HAS(d->message, "value %6 is out of range (6 values)");
   CHECK(is_refused(stow_effects_set_own(e, 6, d), d));
   CHECK(is_refused(stow_effects_set_state(e, 6, d), d));
   CHECK(is_refused(stow_effects_set_offset(e, 6, 0, d), d));
@@ -215,7 +215,7 @@ TEST(ContradictionsAreFoundInEitherOrder) {
   CHECK(stow_effects_place_inside(e, 2, 0, 0, 0, d) == STOW_ERR_CONFLICT);
   CHECK(stow_effects_place_inside(e, 3, 0, 0, 0, d) == STOW_OK);
   CHECK(stow_effects_set_own(e, 3, d) == STOW_ERR_CONFLICT);
-  CHECK_HAS(d->message, "%3 cannot both have bytes of its own and lie inside an operand");
+  CHECK_HAS(d->message, "%3 cannot both have its own bytes and be inside an operand");
   CHECK(!stowi_effects_own(e, 3));
   CHECK(stow_effects_set_offset(e, 4, 24, d) == STOW_OK);
   CHECK(stow_effects_set_alignment(e, 4, 16, d) == STOW_ERR_CONFLICT);
@@ -227,7 +227,7 @@ TEST(ContradictionsAreFoundInEitherOrder) {
   fixture_free(&f);
 }
 
-TEST(ResultsOfRegionOwnersLieInsideNothing) {
+TEST(ResultsOfRegionOwnersAreInsideNothing) {
   fixture f;
   fixture_init(&f);
   REQUIRE(fixture_effects(&f,
@@ -239,7 +239,7 @@ TEST(ResultsOfRegionOwnersLieInsideNothing) {
   fixture_free(&f);
 }
 
-TEST(WhatWritesIntoAnOperandIsNotPlacedElsewhere) {
+TEST(ResultsWrittenIntoAnOperandAreNotPlacedElsewhere) {
   fixture f;
   fixture_init(&f);
   REQUIRE(fixture_effects(&f,
@@ -336,32 +336,34 @@ static void check_clause(const char* clause, stow_status expected, const char* p
   fixture_free(&f);
 }
 
-TEST(AWrongClauseSaysWhereAndWhatWasExpected) {
+TEST(AWrongClauseReportsPlaceAndExpectation) {
   const stow_status invalid = STOW_ERR_INVALID_ARGUMENT;
   check_clause("colour = 3", invalid, "{ colour }: unknown key; expected one of scratch, hold");
   check_clause("scratch = 3", invalid, "{ scratch }: expected a list of pairs [bytes, alignment");
   check_clause("scratch = [3]", invalid, "expected a list of pairs");
-  check_clause("scratch = [-3, 1]", invalid, "not negative");
+  check_clause("scratch = [-3, 1]", invalid,
+               "line 4: layer_norm %3 with { scratch }: expected bytes and alignments, 0 or more");
   check_clause("scratch = [3, 3]", invalid, "alignment 3 is not a power of two");
   check_clause("hold = [0]", invalid, "expected a list of pairs [operand, value");
   check_clause("hold = [-1, 4]", invalid, "expected an operand index");
-  check_clause("hold = [1, 4]", invalid, "operand 1 is absent");
-  check_clause("hold = [0, 5]", invalid, "expected the number of a value");
-  check_clause("hold = [0, -2]", invalid, "expected the number of a value");
+  check_clause("hold = [1, 4]", invalid, "operand 1 is missing");
+  check_clause("hold = [0, 5]", invalid, "expected a value's number");
+  check_clause("hold = [0, -2]", invalid, "expected a value's number");
   check_clause("hold = [0, 2]", invalid, "which is not a later node");
   check_clause("early = [0, 4]", invalid, "which is not an earlier node");
   check_clause("early = [4294967296, 0]", invalid, "expected a result index");
-  check_clause("early = [0, -1]", invalid, "expected the number of a value");
+  check_clause("early = [0, -1]", invalid, "expected a value's number");
   check_clause("early = true", invalid, "expected a list of pairs [result, value");
-  check_clause("no_overwrite = [0, 3]", invalid, "has no operand 3; it has 3");
+  check_clause("no_overwrite = [0, 3]", invalid, "operand 3 is out of range (3 operands)");
   check_clause("no_overwrite = [-1, 0]", invalid, "expected result and operand indices");
   check_clause("no_overwrite = 1", invalid, "expected a list of pairs [result, operand");
-  check_clause("overwrite = [0, 3]", invalid, "has no operand 3; it has 3");
+  check_clause("overwrite = [0, 3]", invalid, "operand 3 is out of range (3 operands)");
   check_clause("overwrite = [0, -3]", invalid, "expected result and operand indices");
   check_clause("overwrite = \"a\"", invalid, "expected a list of pairs [result, operand");
   check_clause("inside = [0, 0]", invalid, "expected a list of triples");
-  check_clause("inside = [0, 0, -1]", invalid, "an offset that are not negative");
-  check_clause("inside = [1, 0, 0]", invalid, "has no result 1; it has 1");
+  check_clause("inside = [0, 0, -1]", invalid,
+               "line 4: layer_norm %3 with { inside }: expected indices and an offset, 0 or more");
+  check_clause("inside = [1, 0, 0]", invalid, "result 1 is out of range (1 results)");
   check_clause("storage = [1, 2]", invalid, "a list of one number per result");
   check_clause("storage = true", invalid, "expected a number");
   check_clause("storage = -2", invalid, "or -1 for the default");

@@ -1,4 +1,4 @@
-// Results that take over the bytes of an operand.
+// Tests of results in place of operands.
 #include <stdio.h>
 #include <string.h>
 
@@ -7,8 +7,7 @@
 #include "support/fault.h"
 #include "support/test.h"
 
-// What effects allow alone, or what |rows| allow too; with |homes| for operands of concat or
-// without.
+// What effects alone allow, or what |rows| allow too; with copy elision if |homes|.
 static stow_status apply_with(fixture* f, bool rows, bool homes, uint64_t alignment,
                               stowi_sharing** out) {
   stowi_sharing_options options;
@@ -42,7 +41,7 @@ static void check_prepared(fixture* f, const char* body, size_t expected_count,
   fixture_free(f);
 }
 
-// |body|'s views after overwrites: how many were applied, and all views.
+// |body|'s views after sharing: how many results are in place, and all views.
 static void check_overwrites(const char* body, size_t expected_count, const char* expected) {
   fixture f;
   fixture_init(&f);
@@ -51,7 +50,7 @@ static void check_overwrites(const char* body, size_t expected_count, const char
 
 #define OVER " with {overwrite = [0, 0]}\n"
 
-TEST(AChainTakesOverTheSameBytes) {
+TEST(AChainReusesTheSameBytes) {
   const char* body =
       "  %0 = input \"x\" : f32[4]\n"
       "  %1 = relu(%0) : f32[4]\n"
@@ -86,9 +85,9 @@ TEST(ALaterReadOfAnyPartForbidsIt) {
       0, "2=1+4");
 }
 
-TEST(AReadThatIsStillUnderWayForbidsIt) {
-  // %2 reads %1 until %3 has run, so %3 must not write there; %5 may write over %4, which nobody
-  // else reads by then.
+TEST(AHeldReadForbidsIt) {
+  // %2 reads %1 until %3 has run, so %3 must not write there; %5 may be in place of %4, which
+  // nothing else reads by then.
   check_overwrites(
       "  %0 = input \"x\" : f32[4]\n"
       "  %1 = relu(%0) : f32[4]\n"
@@ -183,7 +182,7 @@ TEST(InputsOutsideTheArenaAreNotOverwritten) {
   check_prepared(&f, body, 1, "1=0+0 3=2+0");
 }
 
-TEST(WhatIsFixedOwnStateOrExternalStays) {
+TEST(FixedOwnStateAndExternalValuesAreNotOverwritten) {
 #define CASE(root_clause, result_clause)                            \
   "  %0 = input \"x\" : f32[4]\n"                                   \
   "  %1 = relu(%0) : f32[4]" root_clause                            \
@@ -268,7 +267,7 @@ static const char* const reason_names[] = {
 };
 
 // `2/1 READ_LATER @4` for all decisions of one kind: result, operand, reason, and the other value
-// or node where there is one.
+// or node if there is one.
 static const char* show_decisions(fixture* f, const stowi_sharing* sharing, stow_share share) {
   size_t used = 0;
   f->text[0] = '\0';
@@ -331,18 +330,18 @@ TEST(AChainOfAnyLengthIsOneRoot) {
                "1/0 KEPT, 2/1 TAKEN, 3/2 TAKEN, 4/3 TAKEN", "2=1+0 3=1+0 4=1+0");
 }
 
-TEST(WhoReadsLaterIsNamed) {
+TEST(LaterReadersAreNamed) {
   check_record(X RELU("1", "0") RELU("2", "1") RELU("3", "1") RELU("4", "1") "  return %2, %3, %4",
                "1/0 KEPT, 2/1 READ_LATER @4, 3/1 READ_LATER @4, 4/1 TAKEN", "4=1+0");
 }
 
-TEST(WhoReadsAViewLaterIsNamed) {
+TEST(LaterReadersOfAViewAreNamed) {
   check_record(X RELU("1", "0") "  %2 = reshape(%1) : f32[2, 2]\n" RELU(
                    "3", "1") "  %4 = relu(%2) : f32[2, 2]\n  return %3, %4",
                "1/0 KEPT, 3/1 READ_LATER @4, 4/2 TAKEN", "2=1+0 4=1+0");
 }
 
-TEST(WhatIsHeldIsNotWrittenOver) {
+TEST(HeldValuesAreNotOverwritten) {
   check_record(X RELU("1", "0") "  %2 = relu(%1) : f32[4] with {hold = [0, 4]}\n" RELU("3", "1")
                    RELU("4", "0") "  return %2, %3, %4",
                "1/0 KEPT, 2/1 READ_LATER @3, 3/1 HELD, 4/0 KEPT", "");
@@ -355,7 +354,7 @@ TEST(AnOutputIsKeptButMayBeTheEndOfAChain) {
                "1/0 KEPT, 2/1 TAKEN, 3/2 KEPT", "2=1+0");
 }
 
-TEST(WhatIsExternalStateFixedOwnOrEarlyStays) {
+TEST(ExternalStateFixedOwnAndEarlyResultsAreNotInPlace) {
 #define ROOT(clause) \
   X "  %1 = relu(%0) : f32[4] with {" clause "}\n" RELU("2", "1") RELU("3", "2") "  return %3"
 #define RESULT(clause) X RELU("1", "0") "  %2 = relu(%1) : f32[4] with {" clause "}\n  return %2"
@@ -373,7 +372,7 @@ TEST(WhatIsExternalStateFixedOwnOrEarlyStays) {
   check_record(RESULT("inside = [0, 0, 0]"), "1/0 KEPT", "2=1+0");
 }
 
-TEST(ConsumedInputsAreWrittenOverWhereTheyLieInTheArena) {
+TEST(ConsumedInputsInTheArenaAreOverwritten) {
   record_case c;
   record_case_init(&c);
   c.f.lifetimes_options.io = STOW_IO_CONSUME;
@@ -389,7 +388,7 @@ TEST(ConsumedInputsAreWrittenOverWhereTheyLieInTheArena) {
   check_case(&c, body, "2/1 EXTERNAL, 2/0 EXTERNAL, 3/1 EXTERNAL", "");
 }
 
-TEST(TheSameBytesTwiceAreFineElementByElement) {
+TEST(ElementwiseOpsMayReadTheSameBytesTwice) {
   check_record(X RELU("1", "0") "  %2 = reshape(%1) : f32[4]\n  %3 = add(%1, %2) : f32[4]\n"
                                 "  return %3",
                "1/0 KEPT, 3/1 TAKEN, 3/2 ALREADY_VIEW %1", "2=1+0 3=1+0");
@@ -406,14 +405,14 @@ TEST(TheSameBytesTwiceAreFineElementByElement) {
   "  %3 = narrow(%1) {axis = 0, start = 4, len = 4} : f32[4]\n" \
   "  %4 = narrow(%1) {axis = 0, start = 2, len = 4} : f32[4]\n"
 
-TEST(OtherOperandsInTheRootMustLieApart) {
+TEST(OtherOperandsInTheRootMustNotOverlap) {
   check_record(HALVES "  %5 = add(%3, %2) : f32[4]\n  return %5",
                "1/0 KEPT, 5/3 TAKEN, 5/2 ALREADY_VIEW %1", "2=1+0 3=1+16 4=1+8 5=1+16");
   check_record(HALVES "  %5 = add(%3, %4) : f32[4]\n  return %5",
                "1/0 KEPT, 5/3 SHARED %4, 5/4 SHARED %3", "2=1+0 3=1+16 4=1+8");
 }
 
-TEST(ThePlaceMustBeAligned) {
+TEST(InPlaceResultsMustBeAligned) {
   record_case c;
   record_case_init(&c);
   c.alignment = 16;
@@ -425,7 +424,7 @@ TEST(ThePlaceMustBeAligned) {
              "1/0 KEPT, 5/3 MISALIGNED", "2=1+0 3=1+16 4=1+8");
 }
 
-TEST(ARootTakesOverTheAlignmentOfWhatIsLaidOverIt) {
+TEST(ARootInheritsTheAlignmentOfResultsInPlace) {
   fixture f;
   fixture_init(&f);
   stowi_sharing* sharing;
@@ -441,7 +440,7 @@ TEST(ARootTakesOverTheAlignmentOfWhatIsLaidOverIt) {
   fixture_free(&f);
 }
 
-TEST(TheRootThatIsWastedLeastIsTaken) {
+TEST(TheRootWithLeastWasteIsTaken) {
   // %4's root is larger than %3.
   check_record(
       "  %0 = input \"x\" : f32[8]\n  %1 = relu(%0) : f32[8]\n"
@@ -452,37 +451,37 @@ TEST(TheRootThatIsWastedLeastIsTaken) {
       "1/0 KEPT, 4/3 KEPT, 5/2 ALREADY_VIEW %4, 5/4 TAKEN", "2=1+0 3=0+0 5=4+0");
 }
 
-TEST(WhatEffectsDeclareComesFirst) {
+TEST(DeclaredPairsComeFirst) {
   check_record(X "  %1 = relu(%0) : f32[4] with {storage = 64}\n" RELU(
                    "2", "0") "  %3 = add(%2, %1) : f32[4] with {overwrite = [0, 1]}\n  return %3",
                "1/0 KEPT, 2/0 KEPT, 3/2 ALREADY_VIEW %1, 3/1 TAKEN", "3=1+0");
 }
 
-TEST(NoResultIsWrittenWhereAnotherLies) {
+TEST(ResultsOfANodeDoNotOverlap) {
   check_record(X RELU("1", "0") "  %2, %3 = custom(%1) {name = \"f\"} : f32[2], f32[4] with "
                                 "{inside = [0, 0, 8], overwrite = [1, 0]}\n  return %3",
                "1/0 KEPT, 3/1 GIVEN_AWAY %2", "2=1+8");
 }
 
-TEST(OneRootGoesToOneResult) {
+TEST(ARootIsTakenByOneResult) {
   check_record(X RELU("1", "0") "  %2, %3 = custom(%1) {name = \"f\"} : f32[4], f32[2] with "
                                 "{overwrite = [0, 0, 1, 0]}\n  return %3",
                "1/0 KEPT, 2/1 TAKEN, 3/1 GIVEN_AWAY %2", "2=1+0");
 }
 
-TEST(ASmallerResultLiesAtItsOperandsPlace) {
+TEST(ASmallerResultBeginsAtItsOperand) {
   check_record(HALVES "  %5 = cast(%3) : f16[4]\n  %6 = relu(%5) : f16[4]\n  return %6",
                "1/0 KEPT, 5/3 TAKEN, 6/5 TAKEN", "2=1+0 3=1+16 4=1+8 5=1+16 6=1+16");
 }
 
-TEST(ViewsFollowWhatTheyLieIn) {
+TEST(ViewsMoveWithTheirRoot) {
   check_record(HALVES
                "  %5 = relu(%3) : f32[4]\n"
                "  %6 = narrow(%5) {axis = 0, start = 1, len = 2} : f32[2]\n  return %6",
                "1/0 KEPT, 5/3 TAKEN", "2=1+0 3=1+16 4=1+8 5=1+16 6=1+20");
 }
 
-TEST(NothingIsDoneButRecordedWhereReuseIsForbidden) {
+TEST(WithoutReuseDecisionsAreOnlyRecorded) {
   record_case c;
   record_case_init(&c);
   fixture_add_rule(&c.f, "i64-epilogue");
@@ -492,7 +491,7 @@ TEST(NothingIsDoneButRecordedWhereReuseIsForbidden) {
              "1/0 NO_REUSE, 2/1 NO_REUSE", "");
 }
 
-TEST(InBranchesTheLastReaderInTheOrderWritesOver) {
+TEST(TheLastReaderInTheOrderIsInPlaceInBranches) {
   check_record(
       "  %0 = input \"c\" : bool[]\n  %1 = input \"x\" : f32[4]\n" RELU("2", "1")
       "  %5 = if(%0) {\n    %3 = relu(%2) : f32[4]\n    yield %3\n  } else {\n"
@@ -500,7 +499,7 @@ TEST(InBranchesTheLastReaderInTheOrderWritesOver) {
       "2/1 KEPT, 3/2 READ_LATER @5, 4/2 TAKEN", "4=2+0");
 }
 
-TEST(ALoopReadsWhatIsOutsideAgain) {
+TEST(ALoopReadsOuterValuesAgain) {
   check_record(
       "  %0 = input \"go\" : bool[]\n  %1 = input \"x\" : f32[4]\n" RELU("2", "1")
       "  %5 = loop(_, %0) {\n    %3 = relu(%2) : f32[4]\n    %4 = relu(%3) : f32[4]\n"
@@ -508,7 +507,7 @@ TEST(ALoopReadsWhatIsOutsideAgain) {
       "2/1 KEPT, 3/2 READ_LATER @3, 4/3 TAKEN", "4=3+0");
 }
 
-TEST(WhatMayGetAHomeIsSpared) {
+TEST(ElisionCandidatesAreSpared) {
   record_case c;
   record_case_init(&c);
   const char* body = X RELU("1", "0")
@@ -518,9 +517,9 @@ TEST(WhatMayGetAHomeIsSpared) {
   check_case(&c, body, "1/0 KEPT, 2/0 KEPT, 4/1 KEPT", "1=3+0 2=3+16");
 }
 
-TEST(WhatGetsNoHomeIsWrittenOverAfterAll) {
-  // %1 and %2 lie at both ends of %6: the room between them is too much while %3 lives, so only one
-  // gets its home. %6 is gone when %8 and %9 are made.
+TEST(OperandsNotElidedAreOverwrittenAfterAll) {
+  // %1 and %2 are at both ends of %6: the room between them is too much while %3 is live, so only
+  // one is elided. %6 is gone when %8 and %9 are made.
   record_case c;
   record_case_init(&c);
   c.homes = true;
@@ -547,7 +546,7 @@ TEST(ViewsAreRecordedToo) {
              "1/0 TAKEN, 2/0 NOT_CONTIGUOUS, 3/0 OWN, 4/0 EXTERNAL", "1=0+0");
 }
 
-TEST(DecisionsAreInOrderOfStepsAndKnowTheirBytes) {
+TEST(DecisionsAreSortedByStepAndHaveBytes) {
   fixture f;
   fixture_init(&f);
   stowi_sharing* sharing;

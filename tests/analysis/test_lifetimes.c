@@ -1,4 +1,4 @@
-// When values live: the base rules, policies, effects and regions.
+// Tests of lifetimes: the base rules, policies, effects and regions.
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,7 +24,7 @@ TEST(AValueLivesFromItsBirthToItsLastRead) {
       "  %1 = relu(%0) : f32[4]\n"     // 1
       "  %2 = relu(%1) : f32[4]\n"     // 2
       "  %3 = add(%1, %2) : f32[4]\n"  // 3
-      "  %4 = relu(%3) : f32[4]\n"     // 4, read by nobody
+      "  %4 = relu(%3) : f32[4]\n"     // 4, unread
       "  %5 = relu(%3) : f32[4]\n"     // 5
       "  return %5",
       "0:[0,7) 1:[1,4) 2:[2,4) 3:[3,6) 4:[4,5) 5:[5,7)");
@@ -54,7 +54,7 @@ TEST(AReadOfAViewIsAReadOfTheViewAndOfItsRoot) {
       "0:[0,8) 1:[1,6) 2:[2,4) 3:[3,6) 4:[4,5) 5:[5,7) 6:[6,8)");
 }
 
-TEST(AViewThatNobodyReadsStillReadsItsRoot) {
+TEST(AnUnreadViewStillReadsItsRoot) {
   check_lifetimes(
       "  %0 = input \"x\" : f32[4]\n"
       "  %1 = relu(%0) : f32[4]\n"
@@ -179,7 +179,7 @@ TEST(AnEarlyWriteMovesTheBirth) {
       "0:[0,5) 1:[1,3) 2:[2,4) 3:[1,5)");
 }
 
-TEST(EffectsThatTheScheduleTurnsAroundAreRefused) {
+TEST(EffectsThatContradictTheScheduleAreRefused) {
   fixture f;
   fixture_init(&f);
   REQUIRE(fixture_lifetimes(&f,
@@ -306,7 +306,7 @@ TEST(ScansAreBornWhereTheBodyBegins) {
       "  } : f32[7, 4]\n"                      // 5
       "  return %5",
       "0:[0,7) 1:[0,7) 2:[2,3) 3:[2,5) 4:[3,5) 5:[2,7)");
-  // Without `args` the first node of the body stands in.
+  // Without `args` the first node of the body counts.
   check_lifetimes(
       "  %0 = input \"go\" : bool[]\n"
       "  %1 = input \"x\" : f32[4]\n"
@@ -318,7 +318,7 @@ TEST(ScansAreBornWhereTheBodyBegins) {
       "0:[0,6) 1:[0,6) 2:[2,4) 3:[2,6)");
 }
 
-// Without `args` any node of the body may run first, also one of a region in it.
+// Without `args` any node of the body may run first, also one of a nested region.
 TEST(ABodyBeginsWithTheNodeThatRunsFirst) {
   fixture f;
   fixture_init(&f);
@@ -347,7 +347,7 @@ TEST(ABodyBeginsWithTheNodeThatRunsFirst) {
   fixture_free(&f);
 }
 
-TEST(NestedLoopsKeepWhatEachOfThemReads) {
+TEST(NestedLoopsKeepWhatEachReads) {
   check_lifetimes(
       "  %0 = input \"go\" : bool[]\n"  // step 0
       "  %1 = input \"x\" : f32[4]\n"   // 1
@@ -413,8 +413,8 @@ TEST(EffectsThatCrossALoopCoverItsBody) {
       "10:[4,12)");
 }
 
-// The next rounds write before the value is read for the last time; of the root too, where a view
-// is held.
+// The next iterations write before the value is read for the last time; also into the root, if a
+// view is held.
 TEST(WhatIsHeldToTheEndInALoopCoversItsBody) {
   check_lifetimes(
       "  %0 = input \"go\" : bool[]\n"  // step 0
@@ -461,7 +461,7 @@ TEST(AScheduleOfAnotherGraphIsRefused) {
   CHECK(stowi_lifetimes_create(f.graph, schedule, f.views, f.effects, &f.lifetimes_options,
                                f.allocator, &f.diag, &lifetimes) == STOW_ERR_CONFLICT);
   CHECK_TEXT(f.diag.message,
-             "relu %2 at step 1 runs before what it reads is made by relu %1 at step 2");
+             "relu %2 at step 1 runs before the maker of its operand, relu %1 at step 2");
   CHECK(lifetimes == NULL);
   stow_schedule_destroy(schedule);
   fixture_free(&f);
@@ -482,13 +482,14 @@ TEST(ArgumentsThatDoNotBelongTogetherAreRefused) {
   const stowi_lifetimes_options* options = &f.lifetimes_options;
   CHECK(stowi_lifetimes_create(f.graph, f.schedule, g.views, NULL, options, f.allocator, &f.diag,
                                &lifetimes) == STOW_ERR_INVALID_ARGUMENT);
-  CHECK_HAS(f.diag.message, "the views are of another graph");
+  CHECK_HAS(f.diag.message, "the views were made for another graph, or the graph has grown since");
   CHECK(stowi_lifetimes_create(f.graph, g.schedule, f.views, NULL, options, f.allocator, &f.diag,
                                &lifetimes) == STOW_ERR_INVALID_ARGUMENT);
   CHECK_HAS(f.diag.message, "the schedule has 2 steps, but the graph has 1 nodes");
   CHECK(stowi_lifetimes_create(f.graph, f.schedule, f.views, g.effects, options, f.allocator,
                                &f.diag, &lifetimes) == STOW_ERR_INVALID_ARGUMENT);
-  CHECK_HAS(f.diag.message, "the effects are of another graph");
+  CHECK_HAS(f.diag.message,
+            "the effects were made for another graph, or the graph has grown since");
   CHECK(lifetimes == NULL);
   fixture_free(&f);
   fixture_free(&g);
@@ -503,7 +504,7 @@ TEST(OptionsAreChecked) {
   stowi_lifetimes_options_init(&f.lifetimes_options);
   f.lifetimes_options.rule_count = STOW_MAX_RULES + 1;
   CHECK(fixture_lifetimes(&f, body) == STOW_ERR_LIMIT);
-  CHECK_HAS(f.diag.message, "33 lifetime rules; at most 32 are possible");
+  CHECK_HAS(f.diag.message, "33 lifetime rules, the maximum is 32");
   f.lifetimes_options.rule_count = 1;
   CHECK(fixture_lifetimes(&f, body) == STOW_ERR_INVALID_ARGUMENT);
   CHECK_HAS(f.diag.message, "lifetime rule 0 is NULL");
@@ -557,7 +558,7 @@ static const char* show_own(fixture* f) {
   return f->text;
 }
 
-TEST(ARootsOwnLifeLeavesOutWhatLiesInIt) {
+TEST(ARootsOwnLifetimeExcludesOtherValuesInIt) {
   fixture f;
   fixture_init(&f);
   REQUIRE(fixture_lifetimes(&f,

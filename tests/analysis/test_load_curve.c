@@ -41,7 +41,7 @@ static void add(stowi_load_curve* curve, int64_t* loads, block b, int64_t sign) 
   }
 }
 
-TEST(CurveAgreesWithAnArrayWhateverIsAddedAndTakenAway) {
+TEST(CurveAgreesWithAnArray) {
   stow_allocator allocator = stow_allocator_default();
   test_random random = {1};
   for (uint32_t count = 1; count <= MAX_STEPS; ++count) {
@@ -63,7 +63,7 @@ TEST(CurveAgreesWithAnArrayWhateverIsAddedAndTakenAway) {
   }
 }
 
-TEST(LargestLoadsAreHeld) {
+TEST(LargestLoadsDoNotOverflow) {
   stow_allocator allocator = stow_allocator_default();
   stowi_load_curve curve;
   REQUIRE(stowi_load_curve_init(&curve, 5, allocator) == STOW_OK);

@@ -1,4 +1,4 @@
-// What roots occupy while only a part of what lies in them lives.
+// Tests of what roots occupy while only some of their values are live.
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "support/fault.h"
 #include "support/test.h"
 
-// |body|'s windows once sharing is decided: `1:[3,5)=0+16`, root, steps, low and high byte.
+// |body|'s windows after sharing: `1:[3,5)=0+16`, root, steps, low and high byte.
 static const char* show_windows(fixture* f, const stowi_windows* windows) {
   size_t used = 0;
   f->text[0] = '\0';
@@ -88,7 +88,7 @@ TEST(AViewThatOutlivesItsRootFreesTheRest) {
       "1:[4,5)=8..28 1:[5,6)=24..28");
 }
 
-TEST(WhatLivesAtBothEndsHoldsAllBetween) {
+TEST(ValuesLiveAtBothEndsHoldEverythingBetween) {
   check_windows(
       "  %0 = input \"x\" : f32[8]\n"
       "  %1 = relu(%0) : f32[8]\n"
@@ -99,7 +99,7 @@ TEST(WhatLivesAtBothEndsHoldsAllBetween) {
       "");
 }
 
-TEST(AnEmptyViewHoldsNothing) {
+TEST(AnEmptyViewOccupiesNothing) {
   check_windows(
       "  %0 = input \"x\" : f32[8]\n"
       "  %1 = relu(%0) : f32[8]\n"

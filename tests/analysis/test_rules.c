@@ -1,4 +1,4 @@
-// Lifetime rules: each alone, with its gate, and those that a caller brings.
+// Tests of lifetime rules: each alone, with its condition, and those of callers.
 #include <stdio.h>
 #include <string.h>
 
@@ -32,7 +32,7 @@ TEST(TheTableIsInTheOrderOfThePresets) {
 
 // ---------------------------------------------------------------------------------------------
 
-TEST(PinnedOutputsKeepAllTheyComeFrom) {
+TEST(PinnedOutputsKeepAllTheirAncestors) {
   const char* body =
       "  %0 = input \"x\" : f32[4]\n"
       "  %1 = relu(%0) : f32[4]\n"
@@ -43,7 +43,7 @@ TEST(PinnedOutputsKeepAllTheyComeFrom) {
   check_rule("pin-output-ancestors", body, "0:[0,6) 1:[1,6) 2:[2,6) 3:[3,6) 4:[4,5)");
 }
 
-TEST(AncestorsGoThroughSeveralResultsAndAbsentOperands) {
+TEST(AncestorsIncludeSeveralResultsAndSkipMissingOperands) {
   check_rule("pin-output-ancestors",
              "  %0 = input \"x\" : f32[4]\n"
              "  %1, %2 = topk(%0) {k = 4} : f32[4], i64[4]\n"
@@ -72,7 +72,7 @@ TEST(AncestorsGoThroughBranches) {
              "0:[0,12) 1:[0,12) 2:[2,12) 3:[3,12) 4:[4,12) 5:[6,12) 6:[7,8) 7:[5,12) 8:[10,12)");
 }
 
-TEST(AncestorsOfALoopsArgumentAreWhatEntersAndWhatComesRound) {
+TEST(AncestorsOfALoopsArgumentAreInitialValuesAndYields) {
   check_rule("deferred-custom",
              "  %0 = input \"go\" : bool[]\n"    // step 0
              "  %1 = input \"x\" : f32[4]\n"     // 1
@@ -141,7 +141,7 @@ TEST(PiecesOfTwoParentsAreNotPacked) {
 #define CAST(id, of) "  %" id " = cast(%" of ") : f16[2, 4, 1, 2, 3]\n"
 #define HALF(id, of) "  %" id " = reshape(%" of ") : f16[2, 4, 2, 3]\n"
 
-TEST(PiecesMayComeThroughCastsOfAnyKind) {
+TEST(PiecesMayBeCast) {
   check_rule("packed-qkv",
              "  %0 = input \"x\" : f32[2, 4, 3, 2, 3]\n"
              "  %1 = relu(%0) : f32[2, 4, 3, 2, 3]\n" NARROW("2", "1", "0") NARROW("3", "1", "1")
@@ -160,7 +160,7 @@ TEST(WithoutAttentionNothingIsPacked) {
                "[1,6)");
 }
 
-TEST(ANegativeAxisCounts) {
+TEST(NegativeAxesAreNormalised) {
 #define BACK(id, start) \
   "  %" id " = narrow(%2) {axis = -3, start = " start ", len = 1} : f32[2, 4, 1, 2, 3]\n"
   check_packed(PARENT BACK("3", "0") BACK("4", "1") BACK("5", "2") RESHAPES, ATTENTION, "[1,11)");
@@ -283,7 +283,7 @@ TEST(ResidualChainsOnlyBesideQuantizedCustoms) {
                  "9:[9,11)");
 }
 
-TEST(OfANormOnlyOperandZeroAndTheResultAreKept) {
+TEST(NormsKeepOnlyOperandZeroAndTheResult) {
   check_rule("residual-chains",
              "  %0 = input \"x\" : f32[4, 4]\n"
              "  %1 = relu(%0) : f32[4, 4]\n"
@@ -390,7 +390,7 @@ TEST(ACallersRuleWorksLikeABuiltInOne) {
   fixture_free(&f);
 }
 
-// What is kept beyond a loop must be safe from the loop's next rounds.
+// What is kept beyond a loop must be safe from the loop's next iterations.
 TEST(ARuleThatKeepsWhatALoopMakesCoversItsBody) {
   fixture f;
   int calls = 0;
@@ -419,17 +419,17 @@ TEST(ARuleCanExtendToANode) {
   fixture_free(&f);
 }
 
-TEST(ARuleThatNamesWhatIsNotThereFails) {
+TEST(ARuleThatNamesAMissingValueFails) {
   fixture f;
   uint32_t pair[2] = {6, 5};
   CHECK(run_rule(&f, extend_to_node, pair) == STOW_ERR_INVALID_ARGUMENT);
-  CHECK_HAS(f.diag.message, "lifetime rule \"mine\" names value 6; the graph has 6");
+  CHECK_HAS(f.diag.message, "lifetime rule \"mine\" names value 6, out of range (the graph has 6)");
   CHECK(f.lifetimes == NULL);
   fixture_free(&f);
   pair[0] = 3;
   pair[1] = 77;
   CHECK(run_rule(&f, extend_to_node, pair) == STOW_ERR_INVALID_ARGUMENT);
-  CHECK_HAS(f.diag.message, "lifetime rule \"mine\" names node 77; the graph has 6");
+  CHECK_HAS(f.diag.message, "lifetime rule \"mine\" names node 77, out of range (the graph has 6)");
   fixture_free(&f);
   pair[0] = 9;
   CHECK(run_rule(&f, ancestors_of, pair) == STOW_ERR_INVALID_ARGUMENT);

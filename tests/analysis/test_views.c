@@ -1,4 +1,4 @@
-// Which values are views, where they lie, and what is refused.
+// Tests of which values are views, where they are, and what is refused.
 #include <stdio.h>
 #include <string.h>
 
@@ -86,7 +86,7 @@ TEST(ExtendedViewsCanBeSwitchedOff) {
   fixture_free(&f);
 }
 
-TEST(AppendingToACacheIsItsBytesButNotNothing) {
+TEST(AppendsShareTheCachesBytesButAreNotNoops) {
   const char* body =
       "  %0 = input \"cache\" : f32[8, 4]\n"
       "  %1 = input \"new\" : f32[1, 4]\n"
@@ -147,7 +147,7 @@ TEST(UniformSizesKeepWideElementsWide) {
   fixture_free(&f);
 }
 
-TEST(ViewsOfZeroBytesAreFine) {
+TEST(ViewsMayHaveZeroBytes) {
   check_views(
       "  %0 = input \"past\" : f32[0, 8]\n"
       "  %1 = reshape(%0) : f32[8, 0]\n"
@@ -159,7 +159,7 @@ TEST(ViewsOfZeroBytesAreFine) {
 // ---------------------------------------------------------------------------------------------
 // Effects
 
-TEST(OwnCutsAChain) {
+TEST(OwnBytesEndAChainOfViews) {
   const char* body =
       "  %0 = input \"x\" : f32[8, 4]\n"
       "  %1 = narrow(%0) {axis = 0, start = 2, len = 4} : f32[4, 4] with {own = true}\n"
@@ -173,7 +173,7 @@ TEST(OwnCutsAChain) {
   fixture_free(&f);
 }
 
-TEST(OneResultOfASplitCanHaveBytesOfItsOwn) {
+TEST(OneResultOfASplitCanHaveItsOwnBytes) {
   fixture f;
   fixture_init(&f);
   REQUIRE(
@@ -186,7 +186,7 @@ TEST(OneResultOfASplitCanHaveBytesOfItsOwn) {
   fixture_free(&f);
 }
 
-TEST(InsideMakesAViewThatIsNoNoop) {
+TEST(InsideMakesAViewThatIsNotANoop) {
   fixture f;
   fixture_init(&f);
   REQUIRE(fixture_views(&f,
@@ -202,18 +202,20 @@ TEST(InsideMakesAViewThatIsNoNoop) {
   fixture_free(&f);
 }
 
-TEST(InsideMustLieInside) {
+TEST(InsideMustFitItsOperand) {
   check_fails(
       "  %0 = input \"x\" : f32[8]\n"
       "  %1 = relu(%0) : f32[8] with {inside = [0, 0, 4]}\n"
       "  return %1",
-      STOW_ERR_CONFLICT, "%1, 32 bytes at offset 4, does not lie inside %0 \"x\", which has 32");
+      STOW_ERR_CONFLICT, "%1, 32 bytes at offset 4, is not inside %0 \"x\", which has 32 bytes");
   check_fails(
       "  %0 = input \"x\" : f32[8]\n"
       "  %1 = relu(%0) : f32[8] with {inside = [0, 0, 9223372036854775807], storage = "
       "9223372036854775807}\n"
       "  return %1",
-      STOW_ERR_CONFLICT, "does not lie inside");
+      STOW_ERR_CONFLICT,
+      "%1, 9223372036854775807 bytes at offset 9223372036854775807, is not inside %0 \"x\", which "
+      "has 32 bytes");
 }
 
 TEST(StorageReplacesTheSize) {
@@ -231,15 +233,16 @@ TEST(StorageReplacesTheSize) {
       "  %0 = input \"x\" : f32[8] with {storage = 24}\n"
       "  %1 = reshape(%0) : f32[2, 4]\n"
       "  return %1",
-      STOW_ERR_CONFLICT, "%1, 32 bytes at offset 0, does not lie inside %0 \"x\", which has 24");
+      STOW_ERR_CONFLICT, "%1, 32 bytes at offset 0, is not inside %0 \"x\", which has 24 bytes");
 }
 
-TEST(AFixedOffsetNeedsBytesOfItsOwn) {
+TEST(AFixedOffsetNeedsItsOwnBytes) {
   check_fails(
       "  %0 = input \"x\" : f32[8]\n"
       "  %1 = reshape(%0) : f32[2, 4] with {at = 64}\n"
       "  return %1",
-      STOW_ERR_CONFLICT, "%1 has a fixed offset, but it is a view of %0 \"x\"; give it bytes of");
+      STOW_ERR_CONFLICT,
+      "%1 has a fixed offset, but it is a view of %0 \"x\"; declare `own` for it");
   check_views(
       "  %0 = input \"x\" : f32[8]\n"
       "  %1 = reshape(%0) : f32[2, 4] with {at = 64, own = true}\n"
@@ -249,7 +252,7 @@ TEST(AFixedOffsetNeedsBytesOfItsOwn) {
       "  %0 = input \"x\" : f32[8] with {at = 64, io = \"external\"}\n"
       "  return %0",
       STOW_ERR_CONFLICT, "%0 \"x\" has a fixed offset, but its policy is external");
-  for (int k = 0; k < 2; ++k) {  // what owners of regions give
+  for (int k = 0; k < 2; ++k) {  // results of region owners
     char text[400];
     char message[100];
     snprintf(text, sizeof(text),
@@ -286,9 +289,8 @@ TEST(AViewsAlignmentMustFitItsOffset) {
       "  %1 = narrow(%0) {axis = 0, start = 8, len = 8} : f32[8] with {align = 64}\n"
       "  return %1",
       STOW_ERR_CONFLICT,
-      "%1 is a view at offset 32, which is not a multiple of its alignment 64; give it bytes of "
-      "its "
-      "own");
+      "%1 is a view at offset 32, which is not a multiple of its alignment 64; declare `own` for "
+      "it");
   check_views(
       "  %0 = input \"x\" : f32[64]\n"
       "  %1 = narrow(%0) {axis = 0, start = 8, len = 8} : f32[8] with {align = 64, own = true}\n"
@@ -331,7 +333,7 @@ TEST(ALoopsInitialValueArgumentAndResultAreOneRoot) {
               "5=2+0 7=2+0");
 }
 
-// The same loop with |initial| in the place of %2 and |more| readers; %5 is the argument.
+// The same loop with |initial| instead of %2 and |more| readers; %5 is the argument.
 static void check_loop(const char* initial, const char* tail, const char* expected) {
   char body[1024];
   snprintf(body, sizeof(body), "%s%s%s%s", LOOP_HEAD, initial,
@@ -344,7 +346,7 @@ static void check_loop(const char* initial, const char* tail, const char* expect
   check_views(body, expected);
 }
 
-TEST(AnInitialValueThatIsNeededOtherwiseIsCopied) {
+TEST(AnInitialValueWithOtherUsesIsCopied) {
   check_loop("  %2 = relu(%0) : f32[4]\n", "\n  return %7", "5=2+0 7=2+0");
   // Boundary values, views, outputs, other readers.
   check_loop("  %2 = input \"y\" : f32[4]\n", "\n  return %7", "7=5+0");
@@ -391,7 +393,7 @@ TEST(AnInitialValueFromAnOuterRegionIsCopied) {
               "9=5+0 11=8+0 12=5+0");
 }
 
-TEST(AnArgumentIsNoInitialValueToShare) {
+TEST(AnArgumentAsInitialValueIsCopied) {
   check_views(LOOP_HEAD
               "  %2 = relu(%0) : f32[4]\n"
               "  %10 = loop(_, %1, %0) {\n"
@@ -467,7 +469,7 @@ TEST(OverflowNamesTheValue) {
   "  return %7"
 
 // Its bytes are written while those that it would share still hold another value.
-TEST(WhatALoopWritesEarlySharesNothing) {
+TEST(EarlyWritesOfALoopShareNothing) {
   static const struct {
     const char* body;
     const char* views;
@@ -489,7 +491,7 @@ TEST(OptionsAndEffectsAreChecked) {
   fixture_init(&f);
   f.views_options.io = (stow_io_policy)9;
   CHECK(fixture_views(&f, chain) == STOW_ERR_INVALID_ARGUMENT);
-  CHECK_HAS(f.diag.message, "9 is no policy");
+  CHECK_HAS(f.diag.message, "stowi_views_options.io: unknown policy 9");
   fixture_free(&f);
 
   fixture g;
@@ -500,7 +502,8 @@ TEST(OptionsAndEffectsAreChecked) {
   stowi_views* views;
   CHECK(stowi_views_create(f.graph, g.effects, &f.views_options, f.allocator, &f.diag, &views) ==
         STOW_ERR_INVALID_ARGUMENT);
-  CHECK_HAS(f.diag.message, "the effects are of another graph");
+  CHECK_HAS(f.diag.message,
+            "the effects were made for another graph, or the graph has grown since");
   CHECK(views == NULL);
   fixture_free(&f);
   fixture_free(&g);
@@ -529,7 +532,7 @@ static bool count_to_two(void* user, stow_value view, stow_value root, uint64_t 
   return ++*(int*)user < 2;
 }
 
-TEST(EachStopsWhenTold) {
+TEST(IterationStopsWhenAsked) {
   fixture f;
   fixture_init(&f);
   REQUIRE(fixture_views(&f, chain) == STOW_OK);

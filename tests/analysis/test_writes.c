@@ -1,4 +1,4 @@
-// Effects that contradict what ops write into bytes that others read.
+// Tests of effects that contradict what ops write into bytes that others read.
 #include "fixture.h"
 #include "support/fault.h"
 #include "support/test.h"
@@ -37,7 +37,7 @@ static void check_accepted(const char* body) {
   "  %5 = relu(%4) : f32[4, 8]\n"                                 \
   "  return %3, %5"
 
-TEST(WhatIsHeldMustNotBeWrittenMeanwhile) {
+TEST(HeldOperandsMustNotBeOverwritten) {
   check_accepted(CACHE(" with {hold = [0, 3]}", ""));
   check_refused(
       CACHE(" with {hold = [0, 4]}", ""), 2, 0,
@@ -54,7 +54,7 @@ TEST(WhatIsHeldMustNotBeWrittenMeanwhile) {
   check_accepted(CACHE(" with {hold = [0, -1]}", " with {own = true}"));
 }
 
-TEST(WhatWasWrittenMayBeHeld) {
+TEST(ResultsOfAWriteMayBeHeld) {
   check_accepted(
       "  %0 = input \"cache\" : f32[4, 8]\n"
       "  %1 = input \"new\" : f32[1, 8]\n"
@@ -84,7 +84,7 @@ TEST(AnAppendThatStartsEarlyWritesIntoWhatItReads) {
   "\n"                                                                         \
   "  return %4"
 
-TEST(WhatHoldsAPlacedCacheIsOverWhenTheCacheIsWritten) {
+TEST(HoldsOfAPlacedCacheEndWhenItIsWritten) {
   check_accepted(PLACED("input", "%3", "f32[4, 8]"));
   check_refused(
       PLACED("input", "%0", "f32[8, 8]"), 4, 0,
@@ -93,9 +93,9 @@ TEST(WhatHoldsAPlacedCacheIsOverWhenTheCacheIsWritten) {
 
 TEST(ParamsAndConstantsAreNotWritten) {
   check_refused(PLACED("param", "%3", "f32[4, 8]"), 3, 2,
-                "kv_append %3 writes into %2, which lies in %0 \"w\": a param or constant");
+                "kv_append %3 writes into %2, which is in %0 \"w\": a param or constant");
   check_refused(PLACED("constant", "%3", "f32[4, 8]"), 3, 2,
-                "kv_append %3 writes into %2, which lies in %0 \"w\": a param or constant");
+                "kv_append %3 writes into %2, which is in %0 \"w\": a param or constant");
 }
 
 TEST(AnAppendReadsNothingElseOfWhatItWrites) {
@@ -105,7 +105,7 @@ TEST(AnAppendReadsNothingElseOfWhatItWrites) {
       "  %2 = custom(%0) {name = \"f\"} : f32[1, 8] with {inside = [0, 0, 224]}\n"
       "  %3 = kv_append(%1, %2) {axis = 0} : f32[4, 8]\n"
       "  return %3",
-      3, 1, "kv_append %3 writes into %1, which lies in %0 \"x\": bytes that it also reads");
+      3, 1, "kv_append %3 writes into %1, which is in %0 \"x\": bytes that it also reads");
 }
 
 TEST(TheCallerReadsOutputs) {
@@ -137,7 +137,7 @@ TEST(TheCallerReadsOutputs) {
   "\n"                                                \
   "  return %8"
 
-TEST(ALoopWritesTheNextRoundsValues) {
+TEST(ALoopWritesTheNextIterationsValues) {
   check_accepted(LOOP(" with {hold = [0, 6]}", " with {hold = [0, -1]}"));
   check_refused(
       LOOP(" with {hold = [0, 8]}", ""), 3, 4,
@@ -147,7 +147,7 @@ TEST(ALoopWritesTheNextRoundsValues) {
       "relu %5 holds %4 until step 8, but yield at node 5 writes into its bytes at step 5");
 }
 
-TEST(ALoopReadsOuterBytesInEveryRound) {
+TEST(ALoopReadsOuterBytesInEveryIteration) {
   check_refused(
       "  %0 = input \"go\" : bool[]\n"
       "  %1 = input \"x\" : f32[4, 8]\n"
@@ -204,8 +204,8 @@ TEST(OnlyOneBranchRuns) {
       "  return %6, %7");
 }
 
-// A view stands for what was there when its parent was made, also where the write of the other
-// branch has an earlier step.
+// A view stands for what was there when its parent was made, even if the write of the other branch
+// has an earlier step.
 #define VIEW_IN_THE_OTHER_BRANCH(clause)             \
   "  %0 = input \"cache\" : f32[4]\n"                \
   "  %1 = input \"new\" : f32[1]\n"                  \

@@ -1,4 +1,4 @@
-// Arenas: creation, typed access, cloning, generations.
+// Tests of arenas: creation, typed access, cloning, generations.
 #include <stddef.h>
 #include <stdio.h>
 #include <stowage/arena.h>
@@ -68,7 +68,7 @@ static void fixture_free(fixture* f) {
 
 // ---------------------------------------------------------------------------------------------
 
-TEST(OneAllocationHoldsAllAndNothingFollows) {
+TEST(AnArenaIsOneAllocation) {
   fixture f;
   make_arena(&f, text);
   REQUIRE(f.arena != NULL);
@@ -121,7 +121,7 @@ static void* note_alignment(void* user, void* data, size_t old_size, size_t size
   return allocator.reallocate(allocator.user, data, old_size, size, alignment);
 }
 
-// A block is aligned for its handle, and for the bytes of the plan where they are in it.
+// A block is aligned for its handle, and for the bytes of the plan if they are in it.
 TEST(BlocksAreAlignedForWhatIsInThem) {
   size_t natural = _Alignof(max_align_t);
   for (uint64_t alignment = 1; alignment <= 256; alignment *= 256) {
@@ -173,7 +173,7 @@ TEST(AViewIsPartOfItsRoot) {
   fixture_free(&f);
 }
 
-TEST(EveryTypeHasItsAccess) {
+TEST(EveryElementTypeHasAnAccessor) {
   fixture f;
   make_arena(&f, text);
   REQUIRE(f.arena != NULL);
@@ -188,26 +188,26 @@ TEST(EveryTypeHasItsAccess) {
   CHECK(stow_arena_i64(f.arena, 5, &f.diag, &i64, &count) == STOW_OK && count == 4);
   CHECK(stow_arena_u8(f.arena, 6, &f.diag, &u8, &count) == STOW_OK && count == 3);
   CHECK(stow_arena_elements(f.arena, 8, STOW_C128, &f.diag, &any, &count) == STOW_OK && count == 2);
-  // Another type of the same width is the caller's business.
+  // Another type of the same width is the caller's responsibility.
   CHECK(stow_arena_i64(f.arena, 1, &f.diag, &i64, &count) == STOW_OK && count == 8);
   fixture_free(&f);
 }
 
-TEST(WrongWidthSaysWhatThereIs) {
+TEST(WrongWidthReportsTheActualType) {
   fixture f;
   make_arena(&f, text);
   REQUIRE(f.arena != NULL);
   double* f64 = (double*)&f;
   size_t count = 7;
   CHECK(stow_arena_f64(f.arena, 2, &f.diag, &f64, &count) == STOW_ERR_TYPE);
-  CHECK_TEXT(f.diag.message, "%2 \"h\" holds f32, 32 bits each, and f64 of 64 bits was asked for");
+  CHECK_TEXT(f.diag.message, "%2 \"h\" holds f32 of 32 bits each, not f64 of 64 bits");
   CHECK(f.diag.status == STOW_ERR_TYPE);
   CHECK(f64 == NULL && count == 0);
   CHECK_U64(f.diag.value, 2);
   void* any;
   f.diag.status = STOW_OK;
   CHECK(stow_arena_elements(f.arena, 7, STOW_U4, &f.diag, &any, &count) == STOW_ERR_TYPE);
-  CHECK_TEXT(f.diag.message, "%7 has no element access: u4 is no type of whole bytes");
+  CHECK_TEXT(f.diag.message, "%7 has no element access: u4 is not a whole number of bytes");
   CHECK(f.diag.status == STOW_ERR_TYPE);
   CHECK(stow_arena_elements(f.arena, 2, (stow_dtype)99, &f.diag, &any, &count) == STOW_ERR_TYPE);
   fixture_free(&f);
@@ -227,7 +227,7 @@ TEST(ValueWithoutASlotIsAnError) {
   CHECK(data == NULL && size == 0);
   CHECK_TEXT(f.diag.message, "%9 has no slot in the plan");
   CHECK(stow_arena_bytes(f.arena, 1000, &f.diag, &data, &size) == STOW_ERR_NOT_FOUND);
-  CHECK_TEXT(f.diag.message, "there is no value %1000: the plan has 10");
+  CHECK_TEXT(f.diag.message, "value %1000 is out of range (10 values)");
   fixture_free(&f);
 }
 
@@ -249,12 +249,12 @@ TEST(MisalignedElementsAreRefused) {
   float* data;
   size_t count;
   CHECK(stow_arena_f32(f.arena, 2, &f.diag, &data, &count) == STOW_ERR_TYPE);
-  CHECK_TEXT(f.diag.message, "%2 \"c\" lies at offset 9, which is not aligned for f32");
+  CHECK_TEXT(f.diag.message, "%2 \"c\" is at offset 9, which is not aligned for f32");
   CHECK(f.diag.status == STOW_ERR_TYPE);
   fixture_free(&f);
 }
 
-TEST(ScratchHasAPlace) {
+TEST(ScratchHasBytes) {
   fixture f;
   make_arena(&f, text);
   REQUIRE(f.arena != NULL);
@@ -266,7 +266,7 @@ TEST(ScratchHasAPlace) {
   const unsigned char* base = (const unsigned char*)stow_arena_base(f.arena);
   CHECK(first == base + f.plan->scratch[0].offset && second == base + f.plan->scratch[1].offset);
   CHECK(stow_arena_scratch(f.arena, 2, &f.diag, &first, &size) == STOW_ERR_NOT_FOUND);
-  CHECK_TEXT(f.diag.message, "there is no scratch 2: the plan has 2");
+  CHECK_TEXT(f.diag.message, "scratch 2 is out of range (2 in the plan)");
   fixture_free(&f);
 }
 
@@ -313,7 +313,7 @@ TEST(CloneIsIndependent) {
   fixture_free(&f);
 }
 
-TEST(DestroyOfNothingDoesNothing) { stow_arena_destroy(NULL); }
+TEST(DestroyingNullIsAllowed) { stow_arena_destroy(NULL); }
 
 // ---------------------------------------------------------------------------------------------
 // The caller's memory
@@ -329,7 +329,7 @@ static unsigned char* aligned_memory(void) {
   return memory.bytes + (64 - address % 64) % 64;
 }
 
-TEST(ArenaLiesOverTheCallersMemory) {
+TEST(ArenaUsesTheCallersMemory) {
   fixture f;
   stow_plan_options options;
   stow_plan_options_init(&options, STOW_PRESET_DEFAULT);
@@ -354,7 +354,7 @@ TEST(ArenaLiesOverTheCallersMemory) {
   fixture_free(&f);
 }
 
-TEST(MemoryThatDoesNotFitSaysWhatWasNeeded) {
+TEST(TooSmallMemoryReportsTheNeed) {
   fixture f;
   char expected[100];
   stow_plan_options options;
@@ -366,12 +366,12 @@ TEST(MemoryThatDoesNotFitSaysWhatWasNeeded) {
   stow_allocator allocator = test_heap_allocator(&f.heap);
   CHECK(stow_arena_create_over(f.plan, bytes, needed - 1, NULL, allocator, &f.diag, &f.arena) ==
         STOW_ERR_INVALID_ARGUMENT);
-  snprintf(expected, sizeof(expected), "the plan needs %zu bytes, the memory has %zu", needed,
+  snprintf(expected, sizeof(expected), "the plan needs %zu bytes, but the memory has %zu", needed,
            needed - 1);
   CHECK_TEXT(f.diag.message, expected);
   CHECK(stow_arena_create_over(f.plan, bytes + 8, needed, NULL, allocator, &f.diag, &f.arena) ==
         STOW_ERR_INVALID_ARGUMENT);
-  CHECK_TEXT(f.diag.message, "the plan needs memory aligned to 64 bytes, this is aligned to 8");
+  CHECK_TEXT(f.diag.message, "the plan needs memory aligned to 64 bytes, but this is aligned to 8");
   CHECK(stow_arena_create_over(f.plan, NULL, needed, NULL, allocator, &f.diag, &f.arena) ==
         STOW_ERR_INVALID_ARGUMENT);
   CHECK_HAS(f.diag.message, "NULL");
@@ -415,7 +415,7 @@ TEST(PlansThatDoNotFitTheMachineAreRefused) {
   f.plan->scratch[0].offset = 0;
   f.plan->arena_alignment = 48;
   CHECK(stow_arena_create(f.plan, NULL, allocator, &f.diag, &f.arena) == STOW_ERR_VIOLATION);
-  CHECK_HAS(f.diag.message, "no power of two");
+  CHECK_HAS(f.diag.message, "the plan's alignment is 48, which is not a power of two");
   CHECK_U64(f.heap.live_blocks, 0);
   fixture_free(&f);
 }

@@ -1,4 +1,4 @@
-// Arenas: guards and steps, with and without AddressSanitizer.
+// Tests of arenas: guards and steps, with and without AddressSanitizer.
 #include <stowage/arena.h>
 #include <stowage/text.h>
 #include <string.h>
@@ -116,21 +116,24 @@ TEST(WrittenGuardIsNamedWithItsByte) {
   CHECK_U64(value, 1);
   CHECK_U64(f.diag.value, 1);
   CHECK_HAS(f.diag.message,
-            "the guard of %1 \"w\" was written: byte 3 of 128 behind its 20 bytes, at offset ");
+            "the guard of %1 \"w\" was overwritten: byte 3 of 128 after its 20 bytes, at offset "
+            "279 of the arena");
   CHECK(stow_arena_check_guards(f.arena, 4, NULL, NULL) == STOW_ERR_VIOLATION);
   f.base[at] = saved;
   CHECK(is_intact(&f, 4));
   fixture_free(&f);
 }
 
-TEST(AGuardOfWhatHasNoNameIsNamedByItsId) {
+TEST(AGuardOfAnUnnamedValueIsNamedByItsId) {
   fixture f;
   make(&f, true, false);
   REQUIRE(f.arena != NULL);
   f.plan->name_at[2] = f.plan->name_at[1] + 1;  // %1 is called ""
   f.base[guard_at(&f, 1)] ^= 1;
   CHECK(stow_arena_check_guards(f.arena, 4, &f.diag, NULL) == STOW_ERR_VIOLATION);
-  CHECK_HAS(f.diag.message, "the guard of %1 was written: byte 0 ");
+  CHECK_HAS(f.diag.message,
+            "the guard of %1 was overwritten: byte 0 of 128 after its 20 bytes, at offset 276 of "
+            "the arena");
   fixture_free(&f);
 }
 
@@ -153,7 +156,7 @@ TEST(EveryByteOfAGuardCounts) {
   fixture_free(&f);
 }
 
-TEST(GuardsOfTheDeadAreSkipped) {
+TEST(GuardsOfDeadValuesAreSkipped) {
   fixture f;
   make(&f, true, false);
   REQUIRE(f.arena != NULL);
@@ -179,8 +182,8 @@ TEST(GuardsAreFilledAgainAtBirth) {
   fixture_free(&f);
 }
 
-// One that lives up to the last step does not live always: nobody reads it after the run.
-TEST(GuardsThatEndWithTheRunAreFilledAgain) {
+// One that is live up to the last step is not always live: nothing reads it after the run.
+TEST(GuardsLiveToTheEndAreFilledAgain) {
   fixture f;
   make_plan(&f, true, false);
   REQUIRE(f.plan != NULL);
@@ -199,7 +202,7 @@ TEST(GuardsThatEndWithTheRunAreFilledAgain) {
   fixture_free(&f);
 }
 
-TEST(AGuardOfOneByteIsAGuard) {
+TEST(AGuardOfOneByteIsChecked) {
   fixture f;
   make_plan(&f, true, false);
   REQUIRE(f.plan != NULL);
@@ -214,8 +217,8 @@ TEST(AGuardOfOneByteIsAGuard) {
   fixture_free(&f);
 }
 
-// That of a value which lives always is not, or entering step 0 would hide what the last run did.
-TEST(GuardsThatLastAreFilledOnce) {
+// That of an always live value is not, or entering step 0 would hide what the last run did.
+TEST(GuardsOfAlwaysLiveValuesAreFilledOnce) {
   fixture f;
   make(&f, true, false);
   REQUIRE(f.arena != NULL);
@@ -226,7 +229,7 @@ TEST(GuardsThatLastAreFilledOnce) {
   fixture_free(&f);
 }
 
-TEST(GuardsGoWithAClone) {
+TEST(GuardsAreCloned) {
   fixture f;
   make(&f, true, true);
   REQUIRE(f.arena != NULL);
@@ -245,7 +248,7 @@ TEST(GuardsGoWithAClone) {
   fixture_free(&f);
 }
 
-TEST(GuardsThatAreNotFilledAreNotInACloneEither) {
+TEST(UnfilledGuardsAreUnfilledInAClone) {
   fixture f;
   make(&f, true, false);
   REQUIRE(f.arena != NULL);
@@ -258,7 +261,7 @@ TEST(GuardsThatAreNotFilledAreNotInACloneEither) {
   fixture_free(&f);
 }
 
-TEST(WithoutTheOptionGuardsAreNotLookedAt) {
+TEST(WithoutTheOptionGuardsAreNotChecked) {
   fixture f;
   make(&f, false, false);
   REQUIRE(f.arena != NULL);
@@ -298,7 +301,7 @@ TEST(StepsBeyondTheEndAreRefused) {
   REQUIRE(f.arena != NULL);
   CHECK(stow_arena_enter_step(f.arena, 5, &f.diag) == STOW_OK);  // the caller reads
   CHECK(stow_arena_enter_step(f.arena, 6, &f.diag) == STOW_ERR_INVALID_ARGUMENT);
-  CHECK_TEXT(f.diag.message, "there is no step 6: the plan has 5 and the end");
+  CHECK_TEXT(f.diag.message, "step 6 is out of range (0 to 5)");
   fixture_free(&f);
 }
 
@@ -316,7 +319,7 @@ static size_t reachable(const fixture* f, size_t offset, size_t size) {
   return count;
 }
 
-// Everything that lives at |step|, and under ASan nothing else.
+// Everything that is live at |step|, and under ASan nothing else.
 static void check_reach(const fixture* f, uint32_t step) {
   size_t live = 0;
   for (stow_value value = 0; value < f->plan->value_count; ++value) {
@@ -337,7 +340,7 @@ static void check_reach(const fixture* f, uint32_t step) {
   }
 }
 
-TEST(ExactlyTheLivingAreAccessible) {
+TEST(ExactlyLiveValuesAreAccessible) {
   fixture f;
   make(&f, false, true);
   REQUIRE(f.arena != NULL);
@@ -356,7 +359,7 @@ TEST(ExactlyTheLivingAreAccessible) {
   fixture_free(&f);
 }
 
-TEST(WhatIsOutsideAWindowIsNotAccessible) {
+TEST(BytesOutsideAWindowAreNotAccessible) {
   fixture f;
   make_plan_of(&f, shrinking_text, false, true);
   REQUIRE(f.plan != NULL);
@@ -373,7 +376,7 @@ TEST(WhatIsOutsideAWindowIsNotAccessible) {
   fixture_free(&f);
 }
 
-TEST(GuardsAreCheckedThroughThePoison) {
+TEST(PoisonedGuardsAreChecked) {
   fixture f;
   make(&f, true, true);
   REQUIRE(f.arena != NULL);
@@ -404,7 +407,7 @@ TEST(ClonesOfAPoisonedArenaAreAccessible) {
   fixture_free(&f);
 }
 
-TEST(CallersMemoryIsGivenBackAccessible) {
+TEST(CallersMemoryIsReturnedUnpoisoned) {
   static union {
     long double align;
     unsigned char bytes[8192];
@@ -434,7 +437,7 @@ static void* give_all(void* user, void* data, size_t old_size, size_t size, size
   return size == 0 ? NULL : user;
 }
 
-// A plan that was never proved may claim any lifetimes; the arena must not go astray over them.
+// A plan that was never proved may claim any lifetimes; the arena must not be misled by them.
 TEST(ClaimsOutsideTheRunAreIgnored) {
   fixture f;
   make_plan(&f, true, true);
@@ -455,7 +458,7 @@ TEST(ClaimsOutsideTheRunAreIgnored) {
   fixture_free(&f);
 }
 
-// Bytes behind the block, which another may have, stay accessible.
+// Bytes after the block, which another may own, stay accessible.
 TEST(OnlyTheArenasBytesArePoisoned) {
   static _Alignas(64) unsigned char bytes[8192];
   fixture f;
@@ -470,8 +473,8 @@ TEST(OnlyTheArenasBytesArePoisoned) {
   fixture_free(&f);
 }
 
-// One item per root that is looked after, and per stretch of it; two lists by step; no more.
-TEST(BlocksHoldNoMoreThanIsNeeded) {
+// One item per root that is tracked, and per part of its lifetime; two lists by step; no more.
+TEST(BlocksAreNoLargerThanNeeded) {
   static const struct {
     const char* text;
     bool fill_guards, track_steps;
@@ -480,7 +483,7 @@ TEST(BlocksHoldNoMoreThanIsNeeded) {
                {text, true, false, 2},  // the inputs
                {text, false, true, 6},  // all, and scratch
                {text, true, true, 6},
-               {shrinking_text, false, true, 7}};  // three stretches of one
+               {shrinking_text, false, true, 7}};  // three parts of one lifetime
   for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
     fixture f;
     make_plan_of(&f, cases[i].text, cases[i].fill_guards, cases[i].track_steps);
@@ -500,7 +503,7 @@ TEST(BlocksHoldNoMoreThanIsNeeded) {
   }
 }
 
-TEST(ScratchOfTheFirstStepLivesThere) {
+TEST(ScratchOfTheFirstStepIsAccessible) {
   fixture f;
   make_plan_of(&f,
                "graph @g {\n"
@@ -529,7 +532,7 @@ static stow_status attempt_create(stow_allocator allocator, void* user) {
   return status;
 }
 
-TEST(TablesNeedNoAllocationOfTheirOwn) {
+TEST(TablesNeedNoExtraAllocation) {
   fixture f;
   make_plan(&f, true, true);
   REQUIRE(f.plan != NULL);

@@ -27,7 +27,7 @@ TEST(VersionsAgree) {
   CHECK_TEXT(stow_version(), expected);
 }
 
-TEST(LongMessagesAreCutNotOverrun) {
+TEST(LongMessagesAreTruncated) {
   stow_diag diag;
   stow_diag_init(&diag);
   char text[3000];
@@ -54,7 +54,7 @@ TEST(DiagnosticsCarryPositionAndIds) {
   CHECK_U64(diag.value, 5);
 }
 
-TEST(NoDiagnosticIsFine) {
+TEST(DiagnosticMayBeNull) {
   CHECK(stowi_fail(NULL, STOW_ERR_IO, "x") == STOW_ERR_IO);
   CHECK(stowi_fail_memory(NULL) == STOW_ERR_OUT_OF_MEMORY);
   stowi_diag_at(NULL, 1, 1);
@@ -118,7 +118,7 @@ TEST(OverflowingSizesAreRefusedNotWrapped) {
   CHECK(STOWI_VEC_RESERVE(allocator, &vec, SIZE_MAX) == STOW_ERR_OUT_OF_MEMORY);
 }
 
-TEST(NothingIsStillABlock) {
+TEST(ZeroBytesGiveABlock) {
   stow_allocator allocator = stow_allocator_default();
   void* block = stowi_alloc(allocator, 0, 16);
   CHECK(block != NULL);
@@ -126,7 +126,7 @@ TEST(NothingIsStillABlock) {
   stowi_free(allocator, NULL, 0, 16);
 }
 
-TEST(CheckedArithmeticSaysWhenItOverflows) {
+TEST(CheckedArithmeticReportsOverflow) {
   uint64_t u;
   int64_t i;
   CHECK(!stowi_add_u64(UINT64_MAX, 1, &u));
@@ -182,7 +182,7 @@ static stow_status write_everything(stow_allocator allocator, void* user) {
 
 TEST(WritingSurvivesEveryFailedAllocation) { CHECK(test_fault_sweep(write_everything, NULL) >= 3); }
 
-TEST(TooLongAFormattedPieceIsAnError) {
+TEST(OverlongFormattedPieceIsAnError) {
   stow_string string;
   stow_string_init(&string, stow_allocator_default());
   char text[600];
@@ -331,7 +331,7 @@ static stow_status fill_index(stow_allocator allocator, void* user) {
   return status;
 }
 
-TEST(IndexFindsWhatWasPutInAndSurvivesFailedAllocations) {
+TEST(IndexFindsInsertedKeysAndSurvivesFailedAllocations) {
   CHECK(test_fault_sweep(fill_index, NULL) > 3);
 }
 
@@ -368,11 +368,11 @@ static stow_status use_rank_set(stow_allocator allocator, void* user) {
   return status;
 }
 
-TEST(RankSetsFindTheNeighboursThatASearchFinds) {
+TEST(RankSetsFindTheNeighboursThatALinearSearchFinds) {
   CHECK_U64(test_fault_sweep(use_rank_set, NULL), 1);
 }
 
-TEST(EditDistanceCountsLettersPutInTakenOutAndChanged) {
+TEST(EditDistanceCountsInsertionsDeletionsAndSubstitutions) {
   CHECK_U64(stowi_edit_distance(stow_str_of("reshape"), stow_str_of("reshape")), 0);
   CHECK_U64(stowi_edit_distance(stow_str_of("reshpe"), stow_str_of("reshape")), 1);
   CHECK_U64(stowi_edit_distance(stow_str_of("bacth"), stow_str_of("batch")), 2);

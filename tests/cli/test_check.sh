@@ -81,10 +81,10 @@ expect 0 BoundPlan
 run check "$examples/cnn.stow" "$work/cnn.plan" --bind batch=3
 expect 3 BoundOtherwiseIsStale
 complains "cnn.plan"
-complains "; other --bind values make another graph"
+complains "; other --bind values give another graph"
 run check "$examples/cnn.stow" "$work/cnn.plan"
 expect 3 UnboundSymbolsAreNamed
-complains "cnn.stow: @cnn has symbols without a value: batch; give each one with --bind NAME=N"
+complains "cnn.stow: @cnn has symbols without a value: batch; set each with --bind NAME=N"
 run plan "$examples/decode.stow" --bind past=3,max=16 --format plan -o "$work/decode.plan"
 run check "$examples/decode.stow" "$work/decode.plan" --bind past=3,max=16
 expect 0 DecodeSteps
@@ -133,10 +133,10 @@ expect 3 APlanThatIsCutOff
 : >"$work/empty.plan"
 run check "$mlp" "$work/empty.plan"
 expect 3 AnEmptyPlan
-complains "empty.plan: the file is empty: not a saved plan"
+complains "empty.plan: the file is empty; expected a saved plan"
 run check "$mlp" "$work/empty.plan" --graph mlp
 expect 3 AnEmptyPlanOfANamedGraph
-complains "empty.plan: the file is empty: not a saved plan"
+complains "empty.plan: the file is empty; expected a saved plan"
 
 # A plan that an editor or a transfer has changed, with and without the graph's name
 return=$(printf '\r')
@@ -147,13 +147,13 @@ sed "5s/\$/$return/" "$plan" >"$work/mixed.plan"
 for options in "" "--graph mlp"; do
   run check "$mlp" "$work/crlf.plan" $options
   expect 3 "CrlfLineEnds ($options)"
-  complains "crlf.plan:1: has CRLF line ends: a saved plan has LF only"
+  complains "crlf.plan:1: has CRLF line ends; a saved plan must have LF only"
   run check "$mlp" "$work/mixed.plan" $options
   expect 3 "OneCrlfLineEnd ($options)"
-  complains "mixed.plan:5: has CRLF line ends: a saved plan has LF only"
+  complains "mixed.plan:5: has CRLF line ends; a saved plan must have LF only"
   run check "$mlp" "$work/bom.plan" $options
   expect 3 "AByteOrderMark ($options)"
-  complains "bom.plan:1: begins with a byte order mark: a saved plan has none"
+  complains "bom.plan:1: begins with a byte order mark, which a saved plan must not have"
   run check "$mlp" "$work/utf16.plan" $options
   expect 3 "AByteOrderMarkOfUtf16 ($options)"
   complains "utf16.plan:1: begins with a byte order mark of UTF-16; save it as UTF-8"

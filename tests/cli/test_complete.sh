@@ -66,7 +66,7 @@ if command -v bash >/dev/null 2>&1; then
     run "$command" "$examples/mlp.stow" "$examples/mlp.stow" "--$option" no-such-word
     [ "$command" = diff ] || run "$command" "$examples/mlp.stow" "--$option" no-such-word
     expect 2 "NoSuchWord ($command --$option)"
-    words=$(sed -n 's/.*here are: //p' "$err" | tr -d ,)
+    words=$(sed -n 's/.*xpected one of: //p' "$err" | tr -d ,)
     offers "Words ($command --$option)" stowage "$command" "--$option" ''
     # shellcheck disable=SC2086  # words
     offers_exactly $words

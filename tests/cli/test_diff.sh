@@ -288,10 +288,10 @@ for option in --explain --c-prefix=x --capacity=1MiB; do
 done
 run diff "$mlp" "$wide" --format report
 expect 2 UnknownFormat
-complains "there are: text, json"
+complains "expected one of: text, json"
 run diff "$work/base.plan" "$work/plain.plan"
 expect 2 ASavedPlanNeedsItsGraph
-complains "say what it is for with --for FILE"
+complains "give its graph with --for FILE"
 run diff "$work/base.plan" "$wide"
 expect 3 ASavedPlanOfAnotherGraph
 complains "fingerprint"
@@ -312,11 +312,11 @@ run diff "$work/none.stow" "$mlp"
 expect 5 NoSuchFile
 run diff "$mlp" "$wide" -o "$mlp"
 expect 2 NoInputIsWrittenOver
-complains "is a file that is read"
+complains "is an input file"
 cp "$work/base.plan" "$work/order.plan"
 run diff "$mlp" "$mlp" --order "$work/order.plan" -o "$work/order.plan"
 expect 2 TheOrderIsNotWrittenOver
-complains "is a file that is read"
+complains "is an input file"
 same "$work/order.plan" "$work/base.plan"
 printf 'id,lower,upper,size\na,0,1,1\n' >"$work/small.csv"
 printf 'id,lower,upper,size\na,0,1,4503599627370496\n' >"$work/huge.csv"

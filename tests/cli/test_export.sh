@@ -186,7 +186,7 @@ cp "$work/list" "$work/digits/stowage-export.txt"
 echo mine >"$work/digits/tiny.c"
 run export "$examples/tiny.stow" -o "$work/digits" --random 1
 expect 5 FilesOfOthersStay
-complains "not from an export"
+complains "was not created by"
 name=FilesOfOthersStay
 if [ "$(cat "$work/digits/tiny.c")" = mine ]; then pass; else fail "it was replaced"; fi
 run export "$examples/tiny.stow" -o "$work/digits" --random 1 --force
@@ -199,13 +199,13 @@ if [ -e "$work/outside" ]; then pass; else fail "a file outside was removed"; fi
 mkdir "$work/used" && echo mine >"$work/used/file"
 run export "$examples/tiny.stow" -o "$work/used" --random 1
 expect 5 AFolderOfOthers
-complains "has files, and no export's"
+complains "is not empty and was not created by"
 run export "$examples/tiny.stow" -o "$work/used/file" --random 1
 expect 5 AFileIsNoFolder
-complains "is no folder"
+complains "is not a directory"
 run export "$examples/tiny.stow" -o "$work/none/at/all" --random 1
 expect 5 AFolderInNone
-complains "cannot make"
+complains "cannot create"
 
 # What cannot be put in place, for whatever reason: the earlier export is as it was
 run export "$examples/digits.onnx" -o "$work/blocked"
@@ -221,12 +221,12 @@ stays() {
 }
 mv "$work/blocked/program" "$work/program"
 echo mine >"$work/blocked/program"
-stays AFileWhereAFolderIsNeeded "cannot make the folder '$work/blocked/program': Not a directory"
+stays AFileWhereAFolderIsNeeded "cannot create the directory '$work/blocked/program': Not a directory"
 rm "$work/blocked/program"
 mv "$work/program" "$work/blocked/program"
 mv "$work/blocked/exec" "$work/exec"
 echo mine >"$work/blocked/exec"
-stays TheFolderIsNamed "cannot make the folder '$work/blocked/exec': Not a directory"
+stays TheFolderIsNamed "cannot create the directory '$work/blocked/exec': Not a directory"
 rm "$work/blocked/exec"
 mv "$work/exec" "$work/blocked/exec"
 device() { df -P "$1" 2>/dev/null | awk 'END { print $1, $NF }'; }
@@ -247,7 +247,7 @@ else
 fi
 if [ "$(id -u)" -ne 0 ]; then
   chmod 555 "$work/blocked/run"
-  stays AFolderThatTakesNothing "cannot write to the folder '$work/blocked/run/': Permission denied"
+  stays AFolderThatTakesNothing "cannot write to the directory '$work/blocked/run/': Permission denied"
   chmod 755 "$work/blocked/run" "$work/blocked.before/run"
 else
   skip "root may write everywhere: AFolderThatTakesNothing"
@@ -294,7 +294,7 @@ fi
 # Weights
 run export "$examples/tiny.stow" -o "$work/none"
 expect 3 WeightsWithoutData
-complains "2 values have nothing to begin with"
+complains "2 values have no data"
 lists "param 'w1' f32[16, 12]"
 [ ! -e "$work/none" ] || fail "something was written"
 run fmt "$examples/digits.onnx" -o "$work/digits.stow"
@@ -322,7 +322,7 @@ if grep -q "_Alignas(256)" "$work/plain/mlp.c"; then pass; else fail "not aligne
 write_graph unknown '%0 = input "x" : f32[8]' '%1 = nonzero(%0) : i64[1, 8]' 'return %1'
 run export "$work/unknown.stow" -o "$work/none"
 expect 3 DimsOfARun
-complains "%1 has dims that only a run tells"
+complains "%1 has data-dependent dimensions"
 write_graph other '%0 = input "x" : f32[8]' '%1 = custom(%0) {name = "mine"} : f32[8]' 'return %1'
 run export "$work/other.stow" -o "$work/none"
 expect 3 OpsOfOthers

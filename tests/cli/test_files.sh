@@ -65,7 +65,7 @@ if [ -c /dev/zero ]; then
     # shellcheck disable=SC2086  # words
     run $arguments
     expect 3 "WhatIsNoTextIsNotReadOn ($arguments)"
-    complains "not an ONNX model, which begins with its IR version (byte 0x08), and not a graph as text"
+    complains "neither an ONNX model, which begins with its IR version (byte 0x08), nor a graph as text"
   done
   for arguments in "solve /dev/zero" "check $mlp /dev/zero" "view $mlp --plan /dev/zero" \
     "plan $mlp --order /dev/zero" "run $mlp --plan /dev/zero" \
@@ -78,14 +78,14 @@ if [ -c /dev/zero ]; then
   { printf 'graph @g {' && cat /dev/zero; } 2>/dev/null | "$stowage" plan - >"$out" 2>"$err"
   code=$?
   expect 3 NoTextHasANul
-  complains "<stdin>: not an ONNX model"
+  complains "<stdin>: neither an ONNX model"
 else
   skip "no /dev/zero"
 fi
 yes '# more' 2>/dev/null | "$stowage" plan - >"$out" 2>"$err"
 code=$?
 expect 3 TextsHaveALimit
-complains "<stdin>: more than 256 MiB, the most that a text may have"
+complains "<stdin>: more than 256 MiB, the maximum for a text"
 
 # Comments and names in any script are text
 printf '# план памяти: всё по-русски, чтобы не-ASCII было больше, чем ASCII\ngraph @g {\n%%0 = input "вход" : f32[4]\n%%1 "выход" = relu(%%0) : f32[4]\nreturn %%1\n}\n' >"$work/unicode.stow"
@@ -119,7 +119,7 @@ ln -s input.stow "$work/soft.stow"
 for target in input hard soft; do
   run plan "$work/input.stow" --format plan -o "$work/$target.stow"
   expect 2 "TheInputIsNotReplaced ($target)"
-  complains "--output: '$work/$target.stow' is the file that is read"
+  complains "--output: '$work/$target.stow' is the input file"
   same "$work/$target.stow" "$mlp"
 done
 "$stowage" plan - -o "$work/input.stow" <"$work/input.stow" >"$out" 2>"$err"
@@ -194,7 +194,7 @@ complains "cannot write '<stdout>'"
 for ending in json csv plan h; do
   run plan "$mlp" -o "$work/text.$ending"
   expect 2 "ASummaryIsNoFileForPrograms ($ending)"
-  complains "text.$ending' would get text; add --format "
+  complains "text.$ending' would contain text; add --format "
 done
 run plan "$mlp" -o "$work/text.json" --format summary
 expect 0 UnlessItIsAskedFor
@@ -249,7 +249,7 @@ if [ "$(cat "$work/way/y.npy")" = old ] && [ "$(ls -A "$work/way" | wc -l)" -eq 
 fi
 run run "$work/wide.stow" --random 1 --outputs "$work/way/y.npy/"
 expect 5 AFileIsNoFolder
-complains "cannot make the folder '$work/way/y.npy/': Not a directory"
+complains "cannot create the directory '$work/way/y.npy/': Not a directory"
 
 # Memory: a graph that does not fit in the address space that is left. Sanitizers need more than the
 # limit to start.

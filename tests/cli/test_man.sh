@@ -26,7 +26,7 @@ usual=$(sed -n 's/^#define STOW_PLACE_DEFAULT_NODES \([0-9]*\)000$/\1k/p' \
   "$root/include/stowage/place.h")
 run help plan
 name=TheUsualBudget
-says "without it and --time, $usual"
+says "by default $usual, unless --time is given"
 if tr -s ' \n' ' ' <"$work/text" | grep -qF "Without it and --time, $usual."; then pass; else
   fail "the page does not know $usual"
 fi

@@ -160,7 +160,7 @@ run plan "$examples/decode.onnx" --bind batch=1,past=15 --alias 'result=hidden_s
 expect 0 AResultCanTakeItsInput
 run plan "$examples/decode.onnx" --bind batch=1,past=15 --alias 'present.0.key=past.0.value'
 expect 1 AnAliasOfWhatIsNotReadIsRefused
-complains 'does not read that input'
+complains 'does not read the input'
 run plan "$examples/decode.onnx" --bind batch=1,past=15 --alias 'absent=past.0.value'
 expect 2 AnAliasNeedsItsOutput
 run plan "$examples/decode.onnx" --bind batch=1,past=15 --alias 'present.*=nothing.*'
@@ -190,7 +190,7 @@ complains 'tokens'
 printf 'no array' >"$work/bad.npy"
 run plan "$examples/encoder.onnx" --value "tokens=$work/bad.npy"
 expect 3 ABadArray
-complains 'no .npy file'
+complains 'not a .npy file'
 run plan "$examples/encoder.onnx" --value "tokens=$work/missing.npy"
 expect 5 AMissingArray
 if command -v python3 >/dev/null 2>&1; then
@@ -253,7 +253,7 @@ P
   run plan "$work/grid.onnx"
   expect 3 SymbolsAreAskedForBeforeShapesThatVanishWithThem
   complains 'inputs have symbols without a value: batch, width'
-  lists '1 shape or condition may be needed once these are given, too'
+  lists '1 shape or condition may also be needed once these are given'
   name=ShapesThatVanishAreNotAskedFor
   if grep -q -e '--shape' "$err"; then fail 'they are'; else pass; fi
   run plan "$work/grid.onnx" --bind batch=1,width=4
@@ -261,13 +261,13 @@ P
   run inspect "$work/grid.onnx"
   expect 0 InspectingAsksForSymbolsFirst
   says 'symbols without a value: give --bind NAME=N (2)'
-  says 'shapes that depend on data, as long as symbols have no value (1)'
+  says 'data-dependent shapes while symbols have no value (1)'
 
   run plan "$work/dims.onnx"
   expect 3 UnnamedDimsAreAskedForWhereThereIsNoGraph
   complains 'inputs have symbols without a value: input.0, input.1'
-  lists 'give each its own: --bind input.0=N --bind input.1=N'
-  lists 'to choose a branch where an input decides: --value rate=VALUE'
+  lists 'set each: --bind input.0=N --bind input.1=N'
+  lists 'to choose branches that depend on an input: --value rate=VALUE'
   run inspect "$work/dims.onnx"
   expect 0 InspectingNamesUnnamedDims
   says 'symbols without a value: give --bind NAME=N (2)'
@@ -353,7 +353,7 @@ for command in plan inspect run; do
   complains 'noise.onnx: not an ONNX model: the first byte is 0x'
   run "$command" "$work/noise"
   expect 3 "NoiseIsNothing ($command)"
-  complains 'noise: not an ONNX model, which begins with its IR version (byte 0x08), and not a graph as text'
+  complains 'noise: neither an ONNX model, which begins with its IR version (byte 0x08), nor a graph as text'
 done
 for command in plan run fmt export; do
   options=

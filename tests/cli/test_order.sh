@@ -31,11 +31,11 @@ run plan "$twins" --order auto --order-nodes unlimited
 expect 0 OrdersMayBeSearchedWithoutALimit
 run plan "$twins" --order auto --order-nodes 0
 expect 0 WithoutNodesThereIsNoSearch
-says "order           given: no other one was looked for"
+says "order           given: no other one was searched for"
 says_not "any-order bound"
 run plan "$examples/transformer.stow"
 expect 0 ABoundForAllOrdersIsNoGapWhereNoneWasLookedFor
-says "  any-order bound       16781312 B   16.0 MiB   not searched: try --order auto"
+says "  any-order bound       16781312 B   16.0 MiB   not searched; try --order auto"
 run plan "$examples/transformer.stow" --order auto
 expect 0 ASearchTellsHowFarOrdersGo
 says "  any-order bound       17305600 B   16.5 MiB   gap 0 B (0.00 %)"
@@ -80,27 +80,27 @@ complains 'order: 3 nodes are missing, the first is node 2, expand %2 "b0"'
 order 1 3 2 4 5 b0
 try
 expect 3 ANodeIsListedOnce
-complains 'order:6: node 2, expand %2 "b0", stands in line 3 already'
+complains 'order:6: node 2, expand %2 "b0", is already in line 3'
 order 1 3 2 nobody 4 5
 try
 expect 3 UnknownNames
-complains "order:4: graph @twins has no node or value 'nobody'"
+complains "order:4: graph @twins: unknown node or value 'nobody'"
 order 1 3 2 6 4 5
 try
 expect 3 UnknownNumbers
-complains "order:4: graph @twins has no node or value '6'"
+complains "order:4: graph @twins: unknown node or value '6'"
 order 1 3 2 '%99' 4 5
 try
 expect 3 UnknownIds
-complains "order:4: graph @twins has no node or value '%99'"
+complains "order:4: graph @twins: unknown node or value '%99'"
 order 1 '"3' 2 4 5
 try
 expect 3 QuotesEnd
-complains 'order:2: "3 is no quoted name'
+complains 'order:2: "3 is not a quoted name'
 order 1 '"3"' 2 4 5
 try
 expect 3 QuotedNumbersAreNames
-complains "order:2: graph @twins has no node or value '\"3\"'"
+complains "order:2: graph @twins: unknown node or value '\"3\"'"
 order 3 1 2 4 5
 try
 expect 3 NodesComeAfterWhatTheyNeed
@@ -126,7 +126,7 @@ order 1 3 2 4 5
 cp "$work/order" "$work/before"
 run plan "$twins" --order "$work/order" -o "$work/order"
 expect 2 TheOrderIsNotOverwritten
-complains "is the file that is read"
+complains "is the input file"
 same "$work/order" "$work/before"
 
 # Names that need quotes

@@ -148,7 +148,7 @@ same "$out" "$work/late"
 # Symbols
 run plan "$examples/cnn.stow"
 expect 3 UnboundSymbolsAreNamed
-complains "cnn.stow: @cnn has symbols without a value: batch; give each one with --bind NAME=N"
+complains "cnn.stow: @cnn has symbols without a value: batch; set each with --bind NAME=N"
 run plan "$examples/decode.stow"
 expect 3 AllUnboundSymbolsAreNamed
 complains "without a value: past, max; "
@@ -192,7 +192,7 @@ lists ', the largest: %1 "w1" (802816 bytes), '
 run plan "$mlp" --capacity 256KiB --order-nodes 0
 expect 1 NoPlacementCanFitInThisOrder
 lists "no placement can fit: at step "
-lists ' bytes live at once, the largest: %1 "w1" (802816 bytes), '
+lists ' bytes are live at once, the largest: %1 "w1" (802816 bytes), '
 plain=$(arena_of "$work/plain")
 run plan "$mlp" --no-reuse --capacity "$plain"
 expect 1 ReuseWouldFit
@@ -202,7 +202,7 @@ write_graph gap '%0 = input "x" : u8[64] with {io = "consume"}' \
   '%3 "c" = concat(%2, %1) {axis = 0} : u8[192] with {at = 512}' 'return %3'
 run plan "$work/gap.stow" --capacity 640
 expect 1 FixedPlacesDoNotFit
-lists "no placement can fit: the lower bound, with padding and fixed places, is 704"
+lists "no placement can fit: the lower bound, with padding and fixed offsets, is 704"
 run plan "$mlp" --capacity 0 -o "$work/none"
 expect 1 NothingFitsInNothing
 if [ -e "$work/none" ]; then fail "a file was written"; else pass; fi

@@ -46,7 +46,7 @@ for file in mlp tiny transformer branches; do
   run run "$examples/$file.stow" --random 1 --paranoid
   expect 0 "ExamplesRunAndProveIt ($file)"
   says "guarded"
-  says "the same bits as a run in which no bytes are shared"
+  says "the same bits as a run without shared bytes"
 done
 run run "$examples/cnn.stow" --bind batch=2 --random 1 --check
 expect 0 SymbolsAreBound
@@ -102,11 +102,11 @@ expect 1 APlanWithoutScratchIsRefused
 lists "--save-plan"
 run run "$mlp" --random 7 --plan "$work/mlp.plan" --save-plan "$work/c.plan"
 expect 2 SavedAlready
-complains "saved already"
+complains "already saved"
 
 run run "$mlp" --random 7 --plan "$work/mlp.plan" --align 256
 expect 2 MadeAlready
-complains "--align means nothing here: the plan is made already"
+complains "--align has no effect here: the plan is given by --plan"
 run run "$mlp" --random 7 --plan "$work/mlp.plan" --io x=keep
 expect 0 APolicyOfASavedPlan
 
@@ -119,7 +119,7 @@ done
 narrow
 run run "$mlp" --random 7 --repeat 0
 expect 2 NoRunsAtAll
-complains "at least one"
+complains "expected at least 1"
 run run "$mlp" --random 7 --warmup 2
 expect 2 WarmupWithoutRepeat
 complains "--warmup needs --repeat"
@@ -222,7 +222,7 @@ for arguments in "--threads 0" "--threads 1000" "--threads x" "--random x" "--re
 done
 run run "$mlp" --random 1 --output z="$work/z.npy"
 expect 2 NoSuchOutput
-complains "there is no output 'z'"
+complains "unknown output 'z'"
 lists "y"
 cp "$mlp" "$work/kept.stow"
 for option in "--output y=$work/kept.stow" "--outputs $work/kept.stow" "--trace $work/kept.stow" \
@@ -230,7 +230,7 @@ for option in "--output y=$work/kept.stow" "--outputs $work/kept.stow" "--trace 
   # shellcheck disable=SC2086  # words
   run run "$work/kept.stow" --random 1 $option
   expect 2 "NothingReplacesWhatIsRead ($option)"
-  complains "is a file that is read"
+  complains "is an input file"
   same "$mlp" "$work/kept.stow"
 done
 for option in "--output y=-" "--outputs -" "--trace -" "--save-plan -"; do

@@ -6,7 +6,7 @@ run run "$mlp" --random 7
 expect 0 NobodyAsked
 run run "$mlp" --random 7 --check
 expect 1 CheckFindsADifference
-complains "output 'y' is not what it is when no bytes are shared"
+complains "output 'y' differs from a run without shared bytes"
 lists "the first to differ is step 7, relu, node 7, which makes %7 'hidden'"
 says "DIFFERENT"
 run run "$mlp" --random 7 --check --format json

@@ -9,7 +9,7 @@ expect 0 TwoGraphsOfAFile
 says "2 graphs in one arena"
 says "@forward "
 says "@backward "
-says "in common               406528 B    397 KiB   2 things kept for more than one graph"
+says "in common               406528 B    397 KiB   2 values kept for more than one graph"
 says "every plan from its graph, and all against each other"
 both=$(arena)
 run plan "$pair" --graph backward
@@ -29,7 +29,7 @@ expect 3 ASymbolWithoutAValue
 complains "symbols without a value: length"
 run plan "$examples/digits.onnx" "$examples/tiny.stow"
 expect 2 ModelsAndTextsNeedAWord
-complains "say --weights arena, or --weights file"
+complains "need --weights arena or --weights file"
 run plan "$examples/digits.onnx" "$examples/tiny.stow" --weights arena
 expect 0 ModelsAndTexts
 run plan "$examples/tiny.stow" "$pair" --graph forward
@@ -40,16 +40,16 @@ says_not "@backward"
 
 run plan "$pair" --graph forward --graph bakward
 expect 2 AGraphThatIsNotThere
-complains "has no graph 'bakward'; it has: forward, backward"
+complains "unknown graph 'bakward'; it has: forward, backward"
 run plan "$pair" "$examples/tiny.stow" --graph forward --graph nobody
 expect 2 AGraphThatIsNowhere
-complains "no file has a graph 'nobody'"
+complains "unknown graph 'nobody' in all files"
 run plan "$pair" --graph forward --graph @forward
 expect 2 AGraphTwice
 complains "--graph: 'forward' is given twice"
 run plan "$pair" "$examples/tiny.stow"
 expect 2 AFileWithSeveralGraphs
-complains "has several graphs, choose one with --graph: forward, backward"
+complains "has several graphs; choose one with --graph: forward, backward"
 run plan - -
 expect 2 OneStandardInput
 complains "only one FILE can be standard input"
@@ -59,10 +59,10 @@ run plan "$pair" --graph forward --graph backward --io target=consume
 expect 0 APolicyOfOneGraph
 run plan "$pair" --graph forward --graph backward --io nobody=consume
 expect 2 APolicyOfNone
-complains "no graph has an input, param, constant or output 'nobody'"
+complains "unknown input, param, constant or output 'nobody'"
 run plan "$pair" --graph forward --graph backward --alias 'nobody=x'
 expect 2 AnAliasOfNone
-complains "--alias: there is no output 'nobody'"
+complains "--alias: unknown output 'nobody'"
 
 # What is for one graph
 for option in "--layout-from forward --preset backward" "--pack-params" "--order $work/list"; do
@@ -87,13 +87,13 @@ fi
 for format in report plan csv c; do
   run plan "$pair" --graph forward --graph backward --format $format
   expect 2 "NotOnStandardOutput ($format)"
-  complains "give --output DIRECTORY/"
+  complains "need --output DIRECTORY/"
   run plan "$pair" --graph forward --graph backward --format $format -o "$work/file"
   expect 2 "NotInOneFile ($format)"
 done
 run plan "$pair" --graph forward --graph backward -o "$work/"
 expect 2 ASummaryIsOneFile
-complains "is a directory; a summary is one file"
+complains "is a directory; a summary needs a file"
 run plan "$pair" --graph forward --graph backward -o "$work/summary"
 expect 0 ASummaryInAFile
 for format in report.txt plan.plan json.json csv.csv c.h; do
@@ -134,7 +134,7 @@ name=APrefixForEach
 if grep -q "#define net_forward_ARENA_SIZE\|#define NET_FORWARD_ARENA_SIZE" "$work/c.h/forward.h"; then pass; else fail "no"; fi
 run plan "$pair" --graph forward --graph backward --format plan -o "$work/none/such/"
 expect 5 ADirectoryThatCannotBeMade
-complains "cannot make the folder '$work/none/such/'"
+complains "cannot create the directory '$work/none/such/'"
 mkdir -p "$work/half/backward.plan"
 echo old >"$work/half/forward.plan"
 run plan "$pair" --graph forward --graph backward --format plan -o "$work/half/"
@@ -146,7 +146,7 @@ fi
 mkdir "$work/read" && cp "$pair" "$work/read/forward.plan"
 run plan "$work/read/forward.plan" --graph forward --graph backward --format plan -o "$work/read/"
 expect 2 NoFileThatIsReadIsReplaced
-complains "--output: '$work/read/forward.plan' is a file that is read"
+complains "--output: '$work/read/forward.plan' is an input file"
 same "$work/read/forward.plan" "$pair"
 if [ "$(ls -A "$work/read")" = forward.plan ]; then pass; else fail "other files: $(ls -A "$work/read")"; fi
 

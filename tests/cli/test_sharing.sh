@@ -16,7 +16,7 @@ narrow() {
 # Each switch costs bytes, and the summary says what is shared
 run plan "$block"
 expect 0 ResultsAreWrittenInPlace
-says "in place        5 results over operands that die"
+says "in place        5 results in the bytes of operands that die"
 says "19 buffers, 4 views, 5 shared"
 says "without sharing       24383488 B"
 shared=$(arena)
@@ -35,7 +35,7 @@ write_graph parts '%0 = input "x" : f32[1024]' \
   '%4 = exp(%3) : f32[2048]' 'return %4'
 run plan "$work/parts.stow"
 expect 0 OperandsOfConcatAreMadeInside
-says "without copies  2 operands of concat made in its result"
+says "without copies  2 operands of concat built in its result"
 says "without sharing          28672 B"
 home=$(arena)
 run plan "$work/parts.stow" --keep-copies
@@ -87,7 +87,7 @@ says "copies left: 0, 0 B"
 says "given order           17305600 B   16.5 MiB   bound 17305600 B"
 says "  any-order bound "
 says "at the peak, these hold bytes twice:"
-says '  rms_norm %18 is not written over %16 "residual" (512 KiB):'
+says '  rms_norm %18 is not in place of %16 "residual" (512 KiB):'
 says '    its bytes are read later, by add %27 "y"'
 says "in place (5, 4.25 MiB)"
 says '    24  mul %24                %21 "gate"      1.38 MiB'
@@ -97,7 +97,7 @@ says "not in place (1, 512 KiB): the operand is kept for the caller"
 says_not "more; --format json"
 run plan "$work/parts.stow" --explain
 expect 0 HomesAreExplained
-says "made inside the result of concat (2, 8.00 KiB)"
+says "built inside the result of concat (2, 8.00 KiB)"
 says '     3  sqrt %1 "a"  %3 "whole"  4.00 KiB'
 run plan "$work/parts.stow" --explain --keep-copies
 expect 0 CopiesThatWereWantedAreNotExplained
@@ -109,7 +109,7 @@ expect 0 AModelIsExplained
 narrow
 says "new order  "
 says "given order  "
-says "copied, no view (10, 160 KiB): the operand's bytes are not contiguous there"
+says "copied, not a view (10, 160 KiB): the operand's bytes are not contiguous there"
 says "  layer0.query.heads  layer0.query.split  16.0 KiB"
 
 # Long lists are cut, the largest first

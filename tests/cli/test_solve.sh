@@ -52,7 +52,7 @@ complains "buffers.csv: gave up: 100000 bytes available, the best placement foun
 run solve "$csv" --capacity $((load - 1))
 expect 1 Infeasible
 says "infeasible: no placement is within the capacity"
-complains "buffers.csv: does not fit: $((load - 1)) bytes available, and no placement is below $load"
+complains "buffers.csv: does not fit: $((load - 1)) bytes available, but no placement is below $load"
 narrow
 run solve "$csv" --capacity 0
 expect 1 NothingFitsInNothing
@@ -70,7 +70,7 @@ expect 1 TheReasonIsTold
 says "why: these buffers do not fit in 89 B together"
 for id in first second third; do says "  $id "; done
 says_not "  fourth "
-says "All of them live at step 3."
+says "All of them are live at step 3."
 says "Without any one of them the others fit."
 if grep -q "^  sum  *90 *90 B *101.1 %" "$out"; then pass; else fail "no sum"; fi
 run solve "$csv_file" --capacity 89 --no-explain
@@ -89,23 +89,23 @@ says " 100 B         -"
 csv fixed 'id,lower,upper,size,offset' 'small,0,4,1,' 'high,2,4,8,100'
 run solve "$csv_file" --capacity 64
 expect 1 AFixedPlaceIsTooHigh
-says "2 buffers, 1 at a fixed place"
-says "With alignments and fixed places that takes at least 108 B."
+says "2 buffers, 1 at a fixed offset"
+says "With alignments and fixed offsets that takes at least 108 B."
 csv wall 'id,lower,upper,size,offset' 'wall,0,9,10,50' 'long,0,9,60,'
 run solve "$csv_file" --capacity 100
 expect 1 AFixedPlaceIsInTheWay
 says "why: this buffer does not fit in 100 B"
 says "  long "
-says "That would fit, but not around the buffers at fixed places."
+says "That would fit, but not around the buffers at fixed offsets."
 csv holes 'id,lower,upper,size,alignment' 'a,0,4,5,8' 'b,0,4,5,8' 'c,0,4,4,1'
 run solve "$csv_file" --capacity 14
 expect 1 AlignmentsLeaveHoles
-says "That would fit; no arrangement of them over all steps, with alignments, does."
+says "That would fit, but no arrangement of them over all steps, with alignments, does."
 csv wall 'id,lower,upper,size,offset' 'wall,0,9,10,50' 'long,0,9,60,'
 run solve "$csv_file" -o "$work/placed.csv"
 run solve "$work/placed.csv"
 expect 0 AWrittenPlacementIsProven
-says "2 buffers, all at fixed places"
+says "2 buffers, all at fixed offsets"
 awk 'BEGIN { print "id,lower,upper,size"; for (i = 1; i <= 40; ++i) print "b" i ",0,4," 100 + i }' \
   >"$work/many.csv"
 run solve "$work/many.csv" --capacity 4819
@@ -138,7 +138,7 @@ same "$out" "$work/summary"
 same "$work/out.csv" "$work/rows"
 run solve "$csv" --format xml
 expect 2 UnknownFormat
-complains "there are: summary, json, csv"
+complains "expected one of: summary, json, csv"
 run solve "$csv" --stats
 expect 0 Stats
 says "time            0."
@@ -209,7 +209,7 @@ for time in "" s -1s 10min 1.s 10S 1d 0.0000001s; do
 done
 run solve "$csv" --time 10
 expect 2 TimeNeedsAUnit
-complains "--time: '10' has no unit of time: ms, s, m or h"
+complains "--time: '10' has no unit of time; expected ms, s, m or h"
 run solve "$csv" --time 99999999999999999999h
 expect 2 TimeFitsIn64Bits
 complains "too large"
@@ -235,7 +235,7 @@ ln -s input.csv "$work/soft.csv"
 for target in input soft; do
   run solve "$work/input.csv" -o "$work/$target.csv"
   expect 2 "TheInputIsNotReplaced ($target)"
-  complains "--output: '$work/$target.csv' is the file that is read"
+  complains "--output: '$work/$target.csv' is the input file"
   same "$work/input.csv" "$csv"
 done
 mkdir "$work/clean"
@@ -281,7 +281,7 @@ same "$out" "$work/anew"
 csv collide 'id,lower,upper,size,offset' 'a,0,4,8,0' 'b,9,10,8,' 'c,2,6,8,4'
 run solve "$csv_file"
 expect 3 FixedPlacesThatCollide
-complains 'row 3, id `c`, column `offset`: 4 puts it in the way of row 1, id `a`, at 0: both live at step 2'
+complains 'row 3, id `c`, column `offset`: at 4 it overlaps row 1, id `a`, at 0: both are live at step 2'
 run solve "$csv_file" --ignore-offsets
 expect 0 CollisionsAreIgnoredToo
 

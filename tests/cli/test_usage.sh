@@ -39,7 +39,7 @@ says_not ": default"
 # Commands
 run
 expect 2 ACommandIsNeeded
-complains "a command is needed"
+complains "missing command"
 run plna
 expect 2 UnknownCommandIsSuggested
 complains "unknown command 'plna': did you mean 'plan'?"
@@ -95,7 +95,7 @@ expect 2 FmtNeedsAFile
 complains "fmt needs FILE"
 run fmt "$mlp" "$mlp"
 expect 2 OneFileIsEnough
-complains "one argument too many"
+complains "unexpected argument"
 run check - -
 expect 2 OneStandardInputIsEnough
 complains "cannot both be standard input"
@@ -140,12 +140,12 @@ done
 for value in 1.5g=1.5GiB 256k=256KiB 256KB=256KiB 256kb=256KiB 256kib=256KiB "1 MiB=1MiB" 2g=2GiB 2Mb=2MiB; do
   run plan "$mlp" --capacity "${value%=*}"
   expect 2 "UnitsAreSuggested ($value)"
-  complains "--capacity: '${value%=*}' is not a size: did you mean ${value#*=}?"
+  complains "--capacity: '${value%=*}' is not a size; did you mean ${value#*=}?"
 done
 for value in 64x 64Kx 64KiBB 64Bk 64B k; do
   run plan "$mlp" --capacity "$value"
   expect 2 "OtherUnitsAreNot ($value)"
-  complains "is not a size: digits, then kB"
+  complains "is not a size; expected digits, then kB"
 done
 run plan "$mlp" --align 18446744073709551616
 expect 2 AlignmentFitsIn64Bits
@@ -154,7 +154,7 @@ for option in "--align 2199023255552" "--align 9223372036854775808" "--align 429
   "--guard 1099511627777" "--guard 18446744073709551615"; do
   run plan "$mlp" $option
   expect 2 "PaddingHasALimit ($option)"
-  complains "${option% *}: '${option#* }' is too large: at most 1024GiB"
+  complains "${option% *}: '${option#* }' is too large; the maximum is 1024GiB"
 done
 for option in "--align 1024GiB" "--guard 1099511627776"; do
   run plan "$mlp" $option
@@ -191,17 +191,17 @@ complains "is not NAME=POLICY"
 # Words
 run plan "$mlp" --preset rxl
 expect 2 UnknownPreset
-complains "did you mean 'rlx'? There are: default, rlx, rlx-0.2.2, backward"
+complains "did you mean 'rlx'? Expected one of: default, rlx, rlx-0.2.2, backward"
 run plan "$mlp" --format xml
 expect 2 UnknownFormat
-complains "there are: summary, report, plan, json, csv, c"
+complains "expected one of: summary, report, plan, json, csv, c"
 run plan "$mlp" --strategy worst-fit
 expect 2 UnknownStrategy
 complains "--strategy: unknown 'worst-fit'"
 for option in rule no-rule; do
   run plan "$mlp" --$option packed-qvk
   expect 2 "UnknownRule ($option)"
-  complains "--$option: unknown 'packed-qvk': did you mean 'packed-qkv'?"
+  complains "--$option: unknown 'packed-qvk'; did you mean 'packed-qkv'?"
 done
 run plan "$mlp" --io keeep
 expect 2 UnknownPolicy
@@ -211,10 +211,10 @@ expect 2 UnknownPolicyOfAValue
 complains "did you mean 'keep'?"
 run plan "$mlp" --io nobody=external
 expect 2 PolicyOfAnUnknownValue
-complains "--io: graph @mlp has no value 'nobody'"
+complains "--io: graph @mlp: unknown value 'nobody'"
 run plan "$mlp" --io %99=external
 expect 2 PolicyOfAnUnknownId
-complains "--io: graph @mlp has no value '%99'"
+complains "--io: graph @mlp: unknown value '%99'"
 run plan "$mlp" --io hidden=external
 expect 2 PolicyOfAnInnerValue
 complains "--io: "
@@ -226,10 +226,10 @@ expect 2 PrefixNeedsItsFormat
 complains "--c-prefix needs --format c"
 run plan "$mlp" --graph nobody
 expect 2 UnknownGraph
-complains "has no graph 'nobody'; it has: mlp"
+complains "unknown graph 'nobody'; it has: mlp"
 run plan "$examples/training.stow"
 expect 2 OneOfSeveralGraphsIsChosen
-complains "has several graphs, choose one with --graph: forward, backward"
+complains "has several graphs; choose one with --graph: forward, backward"
 run plan "$mlp" --layout-from mlp
 expect 2 LayoutNeedsItsPreset
 complains "--layout-from needs --preset backward"

@@ -183,7 +183,7 @@ done
 for output in out.xyz picture plan.htmll; do
   run view "$examples/mlp.stow" -o "$work/$output"
   expect 2 "AnUnknownEndingIsRefused ($output)"
-  complains "has none of the endings .html, .json, .svg, .txt; give --format"
+  complains "does not end with .html, .json, .svg or .txt; give --format"
   if [ -e "$work/$output" ]; then fail "it is written"; else pass; fi
 done
 run view "$examples/mlp.stow" -o "$work/out.xyz" --format svg
@@ -242,7 +242,7 @@ expect 0 TheNameTellsTheFormat
 proven svg "$work/p.svg"
 run view "$examples/mlp.stow" --svg --ascii
 expect 2 OneFormat
-complains "one format at a time"
+complains "give one format"
 run view "$examples/mlp.stow" --format pdf
 expect 2 UnknownFormat
 complains "unknown 'pdf'"
@@ -261,10 +261,10 @@ expect 2 MisspeltOption
 complains "did you mean '--strategy'"
 run view "$examples/buffers.csv" --preset rlx --json
 expect 2 NoPresetForRows
-complains "--preset means nothing here"
+complains "--preset has no effect here"
 run view "$examples/mlp.stow" --plan "$work/mlp.plan" --align 128 --json
 expect 2 NoOptionsForASavedPlan
-complains "the plan is made already"
+complains "the plan is given by --plan"
 run view
 expect 2 NoFile
 run view "$work/absent.stow" --json
@@ -305,7 +305,7 @@ if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
   script -qec "'$stowage' view '$examples/mlp.stow'" /dev/null >"$out" 2>"$err" </dev/null
   code=$?
   expect 2 NoPageForTerminals
-  says "-o plan.html, or --ascii"
+  says "HTML output needs -o FILE"
 else
   skip "no script(1) that runs a command: terminals are not tested"
 fi
@@ -323,7 +323,7 @@ run plan "$examples/mlp.stow" --format plan -o "$work/order.plan"
 cp "$work/order.plan" "$work/order.copy"
 run view "$examples/mlp.stow" --order "$work/order.plan" -o "$work/order.plan"
 expect 2 TheOrderIsNotWrittenOver
-complains "is a file that is read"
+complains "is an input file"
 same "$work/order.plan" "$work/order.copy"
 run view - --order - --ascii
 expect 2 OneStandardInput

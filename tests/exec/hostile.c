@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "exec/kernels/support/convert.h"
-#include "graph/over_cases.h"
+#include "graph/in_place_cases.h"
 #include "graph/shape_cases.h"
 
 #define MOST 16              // operands, results or elements of a list

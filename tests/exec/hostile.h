@@ -1,5 +1,5 @@
 // Nodes that an op's shape function takes, but that nobody in his right mind would write: the cases
-// of graph/over_cases.h with other dtypes, dims, ranks, attributes, operands and constants. And
+// of graph/in_place_cases.h with other dtypes, dims, ranks, attributes, operands and constants. And
 // elements that nobody expects: indices beyond everything, NaN, infinities, bits without a meaning.
 #ifndef STOWAGE_TESTS_EXEC_HOSTILE_H_
 #define STOWAGE_TESTS_EXEC_HOSTILE_H_
@@ -8,8 +8,8 @@
 
 #include "support/test.h"
 
-// Like case |index| of over_cases.h, but varied; NULL where the op refuses what came out, or it is
-// too large. The last node is the one in question.
+// Like case |index| of in_place_cases.h, but varied; NULL where the op refuses what came out, or it
+// is too large. The last node is the one in question.
 stow_graph* hostile_graph(size_t index, test_random* random);
 
 // Fills |count| elements of |dtype|.

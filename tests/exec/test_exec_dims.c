@@ -176,7 +176,7 @@ TEST(AmbiguousDeclaredTypesAreRefused) {
   EXEC_SET(&c, "x", float, 0, 1, 0, 1);
   CHECK(stow_exec_run(c.exec, &c.diag) == STOW_ERR_TYPE);
   CHECK_HAS(c.diag.message, "node 2 \"square\" (reshape)");
-  CHECK_HAS(c.diag.message, "the operand has 2 elements and the result 4");
+  CHECK_HAS(c.diag.message, "the operand has 2 elements, but the result has 4");
   EXEC_SET(&c, "x", float, 1, 1, 1, 1);
   CHECK(stow_exec_run(c.exec, &c.diag) == STOW_OK);
   exec_case_end(&c);

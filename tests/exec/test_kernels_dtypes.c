@@ -1,6 +1,6 @@
-// Which dtypes each kernel takes: every case of over_cases.h is run again with each dtype in the
-// place of its first operand's. What comes of it is the table in docs/kernels.md; and whatever is
-// taken gives the same bits in place, divided and alone (kernel_case_run).
+// Which dtypes each kernel takes: every case of in_place_cases.h is run again with each dtype in
+// the place of its first operand's. What comes of it is the table in docs/kernels.md; and whatever
+// is taken gives the same bits in place, divided and alone (kernel_case_run).
 #include <stdio.h>
 #include <stdlib.h>
 #include <stowage/op.h>
@@ -8,7 +8,7 @@
 
 #include "exec/kernel_case.h"
 #include "exec/kernels/table.h"
-#include "graph/over_cases.h"
+#include "graph/in_place_cases.h"
 #include "graph/shape_cases.h"
 #include "support/test.h"
 

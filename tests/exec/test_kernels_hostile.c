@@ -14,7 +14,7 @@
 #include "exec/hostile.h"
 #include "exec/kernel_case.h"
 #include "exec/kernels/table.h"
-#include "graph/over_cases.h"
+#include "graph/in_place_cases.h"
 #include "support/test.h"
 
 #define SECONDS 2  // of the processor, for one call in all its ways

@@ -9,7 +9,7 @@
 
 #include "exec/kernel_case.h"
 #include "exec/kernels/table.h"
-#include "graph/over_cases.h"
+#include "graph/in_place_cases.h"
 #include "support/test.h"
 
 #define MOST_PLACES 16  // operands, and results, that are told apart

@@ -13,7 +13,7 @@ static uint64_t bytes_of(test_random* random) {
 static void add_reads(brute_flow* b, test_random* random, int task) {
   int reads = (int)test_random_below(random, 4);
   for (int i = 0; i < reads && b->block_count > 0; ++i) {
-    // Mostly what was made last: chains, not only forks.
+    // Mostly the blocks made last: chains, not only forks.
     int back = (int)test_random_below(random, test_random_below(random, 2) == 0 ? 3 : 24);
     int block = b->block_count - 1 - back;
     if (block >= 0) {
@@ -33,7 +33,7 @@ static bool reads(const brute_flow* b, int task, int block) {
   return (b->blocks[block].readers >> task & 1) != 0 && b->blocks[block].maker != task;
 }
 
-// Makes block |whole| hold some of what its maker reads.
+// Makes some of the blocks that its maker reads parts of |whole|.
 static void add_parts(brute_flow* b, test_random* random, int whole) {
   uint64_t sum = 0;
   for (int p = 0; p < whole; ++p) {

@@ -1,5 +1,5 @@
-// Flows as plain tables, random ones of many kinds, and the memory model written down once more as
-// naively as it can be: what the library computes is compared with this.
+// Flows as plain tables, random ones of many kinds, and the memory model written as naively as
+// possible: the library is compared with this.
 #ifndef STOWAGE_TESTS_SCHEDULE_BRUTE_FLOW_H_
 #define STOWAGE_TESTS_SCHEDULE_BRUTE_FLOW_H_
 
@@ -37,15 +37,15 @@ enum {
   BRUTE_KINDS = 32
 };
 
-// Up to |max_tasks| tasks, with what |kinds| names.
+// Up to |max_tasks| tasks, with the features in |kinds|.
 brute_flow brute_random(test_random* random, int max_tasks, unsigned kinds);
-// The same as a flow; NULL where |allocator| has no memory.
+// The same as a flow; NULL if |allocator| is out of memory.
 stowi_flow* brute_build(const brute_flow* b, stow_allocator allocator);
 // The need of |task| after the set |ran|.
 uint64_t brute_need(const brute_flow* b, uint32_t ran, int task);
 bool brute_may_run(const brute_flow* b, uint32_t ran, int task);
 uint64_t brute_peak(const brute_flow* b, const stowi_flow_task* order);
-// The lowest peak of all orders, by trying every way through all sets.
+// The lowest peak of all orders, by trying every path through all sets.
 uint64_t brute_optimum(const brute_flow* b);
 // The same by trying every order: for a few tasks.
 uint64_t brute_optimum_of_orders(const brute_flow* b);

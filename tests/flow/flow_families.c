@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A flow that is being made. Each task makes one block.
+// A flow under construction. Each task makes one block.
 typedef struct maker {
   stowi_flow* flow;
   test_random random;
@@ -33,7 +33,7 @@ static void read(maker* m, stowi_flow_task task, stowi_flow_block block) {
   }
 }
 
-// A task that reads |count| blocks; what it makes.
+// A task that reads |count| blocks; returns what it makes.
 static stowi_flow_block op(maker* m, const stowi_flow_block* reads, size_t count, uint64_t bytes) {
   stowi_flow_task task = 0;
   note(m, stowi_flow_add_task(m->flow, 0, NULL, &task));
@@ -56,7 +56,7 @@ static stowi_flow_block op2(maker* m, stowi_flow_block a, stowi_flow_block b, ui
   return op(m, reads, 2, bytes);
 }
 
-// Lets |made|, the last block, lie over |read|, which its maker reads.
+// Allows |made|, the last block, in place of |read|, which its maker reads.
 static void over(maker* m, stowi_flow_block made, stowi_flow_block under) {
   if (m->status == STOW_OK) {
     note(m, stowi_flow_over(m->flow, stowi_flow_task_count(m->flow) - 1, made, under, NULL));
@@ -156,7 +156,7 @@ static void randwire(maker* m, uint32_t tasks) {
   }
 }
 
-// Each skip is widened as soon as it is there, long before it is read.
+// Each skip is widened as soon as it exists, long before it is read.
 static void unet(maker* m, uint32_t tasks) {
   enum { LEVELS = 64 };
   stowi_flow_block skips[LEVELS];
@@ -174,7 +174,8 @@ static void unet(maker* m, uint32_t tasks) {
   }
 }
 
-// Blocks of a transformer whose weights are unpacked by tasks that wait for nothing, all first.
+// Blocks of a transformer whose weights are unpacked by tasks that wait for nothing, all at the
+// beginning.
 static void strays(maker* m, uint32_t tasks) {
   enum { BLOCK = 8 };
   uint32_t blocks = tasks / BLOCK + 1;
@@ -208,7 +209,7 @@ static void backward(maker* m, uint32_t tasks) {
     gradients[i] = op2(m, last, saved[i], 512);
     last = op2(m, last, weights[i], 1024);
   }
-  for (uint32_t i = 0; i < layers; ++i) {  // all updates at the end: the order that costs most
+  for (uint32_t i = 0; i < layers; ++i) {  // all updates at the end: the most expensive order
     stowi_flow_block moved = op1(m, gradients[i], 512);
     op2(m, moved, weights[i], 0);
   }

@@ -1,4 +1,5 @@
-// What flows take and refuse, and the promises of the search: ties, budgets, stopping, memory.
+// Tests of what flows accept and refuse, and of the search's contract: ties, budgets, stopping,
+// memory.
 #include <string.h>
 
 #include "brute_flow.h"
@@ -88,7 +89,7 @@ TEST(ABranchIsFinishedBeforeTheNext) {
   stowi_flow_destroy(flow);
 }
 
-TEST(WhatIsEnoughEndsTheSearch) {
+TEST(AGoodEnoughPeakEndsTheSearch) {
   stowi_flow* flow = two_branches();
   stowi_flow_order_options options;
   stowi_flow_order_options_init(&options);
@@ -148,7 +149,7 @@ TEST(ABoundNamesItsTask) {
   stowi_flow_destroy(flow);
 }
 
-TEST(NothingNeedsNothing) {
+TEST(EmptyFlowNeedsNoBytes) {
   stowi_flow* flow = new_flow();
   stowi_flow_order_options options;
   stowi_flow_order_options_init(&options);
@@ -165,7 +166,7 @@ TEST(NothingNeedsNothing) {
 // ---------------------------------------------------------------------------------------------
 // The model, case by case
 
-TEST(AResultLiesOverWhatDiesWithItsTask) {
+TEST(AResultIsInPlaceOfAReadThatDies) {
   stowi_flow* flow = new_flow();
   stowi_flow_block input = add_block(flow, 10);
   stowi_flow_task task = add_task(flow, 0);
@@ -176,7 +177,7 @@ TEST(AResultLiesOverWhatDiesWithItsTask) {
   CHECK(stowi_flow_over(flow, task, made, input, NULL) == STOW_OK);
   uint32_t place;
   CHECK_U64(peak_of(flow, NULL, &place), 10);
-  reads(flow, later, input);  // now it lives on
+  reads(flow, later, input);  // now it stays live
   CHECK_U64(peak_of(flow, NULL, &place), 18);
   stowi_flow_destroy(flow);
 }
@@ -205,7 +206,7 @@ TEST(PartsNeedNothingWhileTheirWholeExists) {
 // ---------------------------------------------------------------------------------------------
 // What is refused
 
-TEST(WhatDoesNotFitIsRefusedAndChangesNothing) {
+TEST(InvalidAdditionsAreRefusedAndChangeNothing) {
   stowi_flow* flow = new_flow();
   stowi_flow_block input = add_block(flow, 10);
   stowi_flow_task first = add_task(flow, 0);
@@ -221,9 +222,9 @@ TEST(WhatDoesNotFitIsRefusedAndChangesNothing) {
   CHECK(stowi_flow_follows(flow, first, second, NULL) == bad);
   CHECK(stowi_flow_follows(flow, first, first, NULL) == bad);
   CHECK(stowi_flow_over(flow, first, made, input, NULL) == bad);  // does not make it
-  CHECK(stowi_flow_over(flow, second, made, made, NULL) == bad);  // its own result is no read
+  CHECK(stowi_flow_over(flow, second, made, made, NULL) == bad);  // its own result is not a read
   CHECK(stowi_flow_absorbs(flow, made, made, NULL) == bad);
-  CHECK(stowi_flow_absorbs(flow, input, made, NULL) == bad);  // no maker that reads it
+  CHECK(stowi_flow_absorbs(flow, input, made, NULL) == bad);  // its maker does not read it
   CHECK(stowi_flow_absorbs(flow, made, input, NULL) == bad);  // 10 bytes in 8
   CHECK_U64(stowi_flow_task_count(flow), 2);
   CHECK_U64(stowi_flow_block_count(flow), 2);
@@ -232,7 +233,7 @@ TEST(WhatDoesNotFitIsRefusedAndChangesNothing) {
   stowi_flow_destroy(flow);
 }
 
-TEST(ALaterMakerMustSuitItsReaders) {
+TEST(AMakerMustPrecedeItsReaders) {
   stowi_flow* flow = new_flow();
   stowi_flow_task first = add_task(flow, 0);
   stowi_flow_task second = add_task(flow, 0);
@@ -276,7 +277,7 @@ TEST(SixtyThreeBitsAreTheLimit) {
   stowi_flow_destroy(flow);
 }
 
-TEST(OrdersThatAreNoneAreRefused) {
+TEST(InvalidOrdersAreRefused) {
   stowi_flow* flow = two_branches();
   const stowi_flow_task orders[3][5] = {{0, 1, 2, 3, 3}, {0, 1, 2, 3, 5}, {2, 0, 1, 3, 4}};
   const char* const says[3] = {"twice", "names task 5", "before a task that it needs"};

@@ -1,5 +1,5 @@
-// The exact search of a stretch, forwards and backwards, against brute force; and that the state it
-// works on is left as it was.
+// The exact search of a stretch, forwards and backwards, against brute force; and that it leaves
+// its state unchanged.
 #include <string.h>
 
 #include "brute_flow.h"
@@ -62,7 +62,7 @@ TEST(BothDirectionsFindTheOptimum) {
   }
 }
 
-TEST(NothingIsFoundBelowTheLimitAndAnythingUpToTheFloor) {
+TEST(SearchRespectsLimitAndFloor) {
   test_random random = {6};
   for (uint64_t i = 0; i < 2000; ++i) {
     brute_flow brute = brute_random(&random, TINY_TASKS, (unsigned)(i % BRUTE_KINDS));
@@ -84,7 +84,7 @@ TEST(NothingIsFoundBelowTheLimitAndAnythingUpToTheFloor) {
   }
 }
 
-TEST(ABudgetThatEndsLeavesABoundThatHolds) {
+TEST(ASpentBudgetLeavesAValidBound) {
   test_random random = {7};
   for (uint64_t i = 0; i < 2000; ++i) {
     brute_flow brute = brute_random(&random, TINY_TASKS, (unsigned)(i % BRUTE_KINDS));
@@ -100,9 +100,9 @@ TEST(ABudgetThatEndsLeavesABoundThatHolds) {
   }
 }
 
-// A state after a random set, reached through random runs and takings back, says what the naive
-// model says of every task that may run.
-TEST(StatesDependOnTheSetAlone) {
+// A state after a random set, reached by running and taking back at random, agrees with the naive
+// model about every task that may run.
+TEST(StatesDependOnlyOnTheSet) {
   test_random random = {8};
   for (uint64_t i = 0; i < 2000; ++i) {
     brute_flow brute = brute_random(&random, BRUTE_TASKS, (unsigned)(i % BRUTE_KINDS));
@@ -125,8 +125,8 @@ TEST(StatesDependOnTheSetAlone) {
   }
 }
 
-// Stray tasks that can be run late are what the reduction is for: some that read nothing.
-TEST(TheReductionLeavesABestOrder) {
+// Stray tasks that can run late are what the reduction is for: some read nothing.
+TEST(TheReductionKeepsABestOrder) {
   test_random random = {9};
   uint64_t changed = 0;
   for (uint64_t i = 0; i < (test_is_long() ? 200000 : 10000); ++i) {
@@ -144,9 +144,9 @@ TEST(TheReductionLeavesABestOrder) {
   CHECK(changed > 1000);
 }
 
-// Task 4 may lie over block 2 only once block 3, which holds it, is gone: task 5, the last reader
-// of that, must not be put off. Rare among random flows.
-TEST(WhatUncoversAReadIsNotPutOff) {
+// Task 4 may be in place of block 2 only once block 3, which contains it, is gone: task 5, its last
+// reader, must not be delayed. Rare among random flows.
+TEST(TasksThatUncoverAReadAreNotDelayed) {
   brute_flow brute = {.task_count = 9,
                       .block_count = 11,
                       .pair_count = 6,

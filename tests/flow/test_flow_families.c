@@ -1,5 +1,5 @@
-// Larger flows: orders are orders, never above the given one nor below the bound, the same each
-// time, and most of them proven best.
+// Larger flows: orders are valid, never above the given one nor below the bound, the same each
+// time, and most of them proven optimal.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static bool is_given(const stowi_flow_task* order, uint32_t count) {
   return true;
 }
 
-// Whether the order found is proven best.
+// Whether the order found is proven optimal.
 static bool check_flow(const stowi_flow* flow, uint64_t nodes) {
   uint32_t count = stowi_flow_task_count(flow);
   stowi_flow_task* order = (stowi_flow_task*)malloc(count * sizeof(*order));
@@ -46,7 +46,7 @@ static bool check_flow(const stowi_flow* flow, uint64_t nodes) {
   return result.bound == result.peak;
 }
 
-TEST(OrdersOfAllFamiliesHold) {
+TEST(OrdersOfAllFamiliesAreValid) {
   uint32_t sizes[] = {20, 60, 150, 400};
   for (int family = 0; family < FLOW_FAMILY_COUNT; ++family) {
     uint32_t best = 0;

@@ -40,7 +40,7 @@ static void random_order(const brute_flow* b, test_random* random, stowi_flow_ta
   }
 }
 
-TEST(PeaksOfOrdersAreThoseOfTheNaiveModel) {
+TEST(PeaksOfOrdersMatchTheNaiveModel) {
   test_random random = {1};
   for (uint64_t i = 0; i < flow_count(8000); ++i) {
     brute_flow b = brute_random(&random, BRUTE_TASKS, (unsigned)(i % BRUTE_KINDS));

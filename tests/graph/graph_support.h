@@ -1,4 +1,5 @@
-// Shorthands for tests that build graphs. Those without a diagnostic check that they succeed.
+// Shorthands for tests that build graphs. Those without a diagnostic parameter check that they
+// succeed.
 #ifndef STOWAGE_TESTS_GRAPH_GRAPH_SUPPORT_H_
 #define STOWAGE_TESTS_GRAPH_GRAPH_SUPPORT_H_
 

@@ -10,7 +10,7 @@ typedef struct known_ops {
   stow_op next;     // each element plus 1, of any dtype
   stow_op evens;    // the elements with an even index; the others stay unknown
   stow_op reshape;  // operand 0 with the dims that attribute `dims` or operand 1 gives
-  stow_op find;     // i64[elements], bounded
+  stow_op find;     // i64[elements], upper-bounded
 } known_ops;
 
 static inline stow_status shape_of_shape(stow_shape_call* call) {
@@ -115,7 +115,7 @@ static inline known_ops make_known_ops(void) {
   return k;
 }
 
-// Ends the program's test where it fails: NULL.
+// Returns NULL and fails the running test on error.
 static inline stow_graph* make_known_graph(const known_ops* k) {
   stow_graph* graph = NULL;
   CHECK(stow_graph_create(stow_str_of("g"), k->ops, stow_allocator_default(), NULL, &graph) ==

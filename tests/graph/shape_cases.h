@@ -21,7 +21,7 @@ void shape_case_refuses(const char* operands, const char* node, const char* resu
 void shape_case_binds(const char* operands, const char* node, const char* results, int64_t s,
                       const char* bound_results, const char* message, const char* file, int line);
 
-// The known elements of the results, separated by blanks (results by ';'); `_` where not known.
+// The known elements of the results, separated by blanks (results by ';'); `_` for unknown ones.
 void shape_case_folds(const char* operands, const char* node, const char* results,
                       const char* values, const char* file, int line);
 

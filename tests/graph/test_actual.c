@@ -1,10 +1,10 @@
-// Tests of types while a graph runs: with the types that the graph has they are those of the graph,
-// for every op; with smaller ones they are what the op gives for those.
+// Tests of types while a graph runs: with the graph's own types they are those of the graph, for
+// every op; with smaller ones they are what the op gives for those.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph/over_cases.h"
+#include "graph/in_place_cases.h"
 #include "graph/shape_cases.h"
 #include "support/test.h"
 
@@ -62,7 +62,7 @@ static void check_same_types(const over_case* c, const stow_graph* graph) {
   }
 }
 
-TEST(WithTheGraphsTypesEveryOpGivesTheGraphsTypes) {
+TEST(ActualTypesEqualTheGraphsIfOperandsDo) {
   for (size_t i = 0; i < OVER_CASE_COUNT; ++i) {
     const over_case* c = &over_cases[i];
     stow_diag diag;
@@ -75,8 +75,8 @@ TEST(WithTheGraphsTypesEveryOpGivesTheGraphsTypes) {
   }
 }
 
-// The type of result 0 where operand |k| has dim |axis| of |size|, and operand 1 the elements
-// |data| where that is not NULL; or the message.
+// The type of result 0 if operand |k| has dim |axis| of |size|, and operand 1 the elements |data|
+// unless that is NULL; or the message.
 static const char* shrunk(const char* operands, const char* node, const char* results, size_t k,
                           size_t axis, int64_t size, const void* data) {
   static actual a;
@@ -105,7 +105,7 @@ static const char* shrunk(const char* operands, const char* node, const char* re
 
 #define BOUNDED "i64[9]; i64[1, 9] := nonzero(%0)"
 
-TEST(BoundedDimsBecomeExact) {
+TEST(UpperBoundedDimsBecomeExact) {
   CHECK_TEXT(shrunk(BOUNDED, "transpose(%1)", "i64[9, 1]", 0, 1, 4, NULL), "i64[4, 1]");
   CHECK_TEXT(shrunk(BOUNDED, "concat(%1, %1) {axis = 1}", "i64[1, 18]", 0, 1, 4, NULL),
              "i64[1, 13]");
@@ -115,7 +115,7 @@ TEST(BoundedDimsBecomeExact) {
   CHECK_TEXT(shrunk(BOUNDED, "shape(%1)", "i64[2]", 0, 1, 4, NULL), "i64[2]");
 }
 
-TEST(ElementsThatAreAtHandGiveDims) {
+TEST(AvailableElementsGiveDims) {
   int64_t three[] = {3, -1};
   CHECK_TEXT(shrunk("f32[12]; i64[2]", "reshape(%0, %1)", "f32[3, 4]", 0, 0, 12, three),
              "f32[3, 4]");
@@ -123,19 +123,20 @@ TEST(ElementsThatAreAtHandGiveDims) {
   CHECK_TEXT(shrunk("f32[9]; i64[1]", "expand(%0, %1)", "f32[9]", 0, 0, 1, size), "f32[2]");
 }
 
-TEST(WhatOnlyTheOpCanTellStaysTheLargest) {
+TEST(DimsComputedByTheOpStayUpperBounded) {
   CHECK_TEXT(shrunk("f32[9, 2]", "nonzero(%0)", "i64[2, 18]", 0, 0, 3, NULL), "i64[2, 6]");
 }
 
 TEST(DimsAboveThePlannedOnesAreRefused) {
-  CHECK_HAS(shrunk("f32[9]", "relu(%0)", "f32[9]", 0, 0, 10, NULL), "at most 9 was planned");
+  CHECK_HAS(shrunk("f32[9]", "relu(%0)", "f32[9]", 0, 0, 10, NULL),
+            "relu: dim 0 of result 0 is 10, above the planned maximum 9");
 }
 
 TEST(OperandsThatDoNotFitAreRefused) {
   CHECK_HAS(shrunk("f32[9]; f32[9]", "add(%0, %1)", "f32[9]", 0, 0, 4, NULL), "add(");
 }
 
-TEST(TooLittleMemoryIsAnError) {
+TEST(TooSmallAWorkspaceIsAnError) {
   static actual a;
   stow_diag diag;
   stow_module* module = shape_case_parse("f32[9]", "slice(%0) {starts = [-3], ends = [-1]}",

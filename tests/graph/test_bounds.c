@@ -1,6 +1,6 @@
-// Elements that are only known to be at most some number, since they come from dims that are the
-// largest possible: which computations keep that, and which make the element unknown. The property
-// at the end says what it is for: whatever the true size, nothing is larger than inferred.
+// Tests of elements that are only known by an upper bound, since they come from upper-bounded dims:
+// which computations keep the bound, and which make the element unknown. The property at the end is
+// the purpose: whatever the true size, nothing is larger than inferred.
 #include <stdio.h>
 
 #include "graph/graph_support.h"
@@ -93,7 +93,7 @@ static stow_value dim_0(stow_graph* graph, stow_value x) {
   return apply_2(graph, STOW_OP_GATHER, apply_1(graph, STOW_OP_SHAPE, x), scalar(graph, 0));
 }
 
-// f32[n, 4], where n may be the largest possible.
+// f32[n, 4], where n may be upper-bounded.
 static stow_value add_source(stow_graph* graph, int64_t n, bool is_bounded) {
   stow_type type = MATRIX(STOW_F32, n, 4);
   stow_call* call = stow_graph_begin(graph, STOW_OP_INPUT);
@@ -123,7 +123,7 @@ static fixture make_fixture(void) {
 
 #define NOT_KNOWN (-1)
 
-// What the number is at most, or NOT_KNOWN. Neither is exact.
+// The upper bound of the number, or NOT_KNOWN. Neither is exact.
 static int64_t bound_of(const fixture* f, stow_value value) {
   CHECK(value != STOW_VALUE_NONE && !stow_graph_is_known(f->graph, value));
   CHECK(stow_graph_known(f->graph, value, 0) == STOW_DIM_INVALID);
@@ -148,7 +148,7 @@ static void check_number(stow_op op, bool is_first, int64_t other, int64_t expec
 #define N_WITH(op, other, expected) check_number(STOW_OP_##op, true, (other), (expected), __LINE__)
 #define WITH_N(other, op, expected) check_number(STOW_OP_##op, false, (other), (expected), __LINE__)
 
-TEST(RisingArithmeticKeepsABound) {
+TEST(IncreasingArithmeticKeepsABound) {
   N_WITH(ADD, 3, 13);
   WITH_N(3, ADD, 13);
   N_WITH(ADD, -3, 7);
@@ -160,7 +160,7 @@ TEST(RisingArithmeticKeepsABound) {
   N_WITH(MIN, 4, 4);
 }
 
-TEST(FallingArithmeticDoesNot) {
+TEST(DecreasingArithmeticLosesABound) {
   WITH_N(20, SUB, NOT_KNOWN);
   N_WITH(MUL, -1, NOT_KNOWN);
   WITH_N(100, DIV, NOT_KNOWN);
@@ -185,7 +185,7 @@ TEST(ProductsNeedNumbersThatAreNotNegative) {
   stow_graph_destroy(f.graph);
 }
 
-TEST(OneOperand) {
+TEST(UnaryOpsKeepABoundIfTheyRise) {
   fixture f = make_fixture();
   stow_value real = cast(f.graph, f.n, "f32");
   CHECK(bound_of(&f, apply_1(f.graph, STOW_OP_NEG, f.n)) == NOT_KNOWN);
@@ -199,7 +199,7 @@ TEST(OneOperand) {
   stow_graph_destroy(f.graph);
 }
 
-TEST(NothingWithinABoundIsDecided) {
+TEST(ComparisonsWithinABoundAreUndecided) {
   fixture f = make_fixture();
   stow_value ten = scalar(f.graph, 10);
   stow_value three = scalar(f.graph, 3);
@@ -216,7 +216,7 @@ TEST(NothingWithinABoundIsDecided) {
 }
 
 // n is 0 … 10.
-TEST(WhatIsOutsideABoundIsDecided) {
+TEST(ComparisonsOutsideABoundAreDecided) {
   static const struct {
     stow_op op;
     int64_t other;
@@ -258,7 +258,7 @@ TEST(ReductionsKeepABound) {
 
 #define LOOSE (-2)  // depends on data
 
-// The first dim of |value|, which is the largest possible, or LOOSE.
+// The first dim of |value|, which is upper-bounded, or LOOSE.
 static int64_t first_dim(const fixture* f, stow_value value) {
   if (!CHECK(value != STOW_VALUE_NONE)) {
     return 0;
@@ -284,7 +284,7 @@ static stow_value slice(stow_graph* graph, stow_value x, stow_value start, stow_
   return finish(graph, call);
 }
 
-TEST(DimsThatGrowWithABoundAreBounded) {
+TEST(DimsThatGrowWithABoundAreUpperBounded) {
   fixture f = make_fixture();
   stow_value one = scalar(f.graph, 1);
   stow_value three = scalar(f.graph, 3);
@@ -304,7 +304,7 @@ TEST(DimsThatGrowWithABoundAreBounded) {
   stow_graph_destroy(f.graph);
 }
 
-TEST(DimsThatFallWithABoundDependOnData) {
+TEST(DimsThatShrinkWithABoundDependOnData) {
   fixture f = make_fixture();
   stow_value zero = scalar(f.graph, 0);
   stow_value one = scalar(f.graph, 1);
@@ -343,7 +343,7 @@ TEST(ReshapesOfBoundedTensors) {
   stow_graph_destroy(f.graph);
 }
 
-TEST(BoundsAreInheritedAndNothingIsKnownOfABoundedValue) {
+TEST(UpperBoundsAreInheritedAndUpperBoundedValuesAreUnknown) {
   fixture f = make_fixture();
   stow_value y = apply_1(f.graph, STOW_OP_RELU, f.x);
   CHECK(stow_graph_is_bounded(f.graph, y));
@@ -355,8 +355,8 @@ TEST(BoundsAreInheritedAndNothingIsKnownOfABoundedValue) {
   stow_graph_destroy(f.graph);
 }
 
-// What depends on data and gets a number is that large at most.
-TEST(DataDimsThatAreBoundGiveBounds) {
+// A data-dependent dim that is bound to a number becomes upper-bounded by it.
+TEST(BoundDataDimsGiveUpperBounds) {
   stow_graph* graph = make_graph();
   fixture f = {.graph = graph};
   stow_value limit = add_input(graph, "limit", SCALAR(STOW_I64));
@@ -374,8 +374,8 @@ TEST(DataDimsThatAreBoundGiveBounds) {
   stow_graph_destroy(graph);
 }
 
-// With n at most 12, 100 - n is at least 88: that is no size to plan with.
-TEST(DimsThatFellWithADataDimDependOnDataOnceItIsBound) {
+// With n at most 12, 100 - n is at least 88: not a size to plan with.
+TEST(DimsThatShrinkWithADataDimDependOnDataOnceItIsBound) {
   stow_graph* graph = make_graph();
   stow_value limit = add_input(graph, "limit", SCALAR(STOW_I64));
   stow_value x = apply_3(graph, STOW_OP_RANGE, scalar(graph, 0), limit, scalar(graph, 1));
@@ -400,7 +400,7 @@ TEST(DimsThatFellWithADataDimDependOnDataOnceItIsBound) {
   stow_graph_destroy(graph);
 }
 
-TEST(SimplifyMakesNoConstantOfABound) {
+TEST(SimplifyDoesNotFoldUpperBounds) {
   fixture f = make_fixture();
   stow_value twice = apply_2(f.graph, STOW_OP_ADD, f.n, f.n);
   CHECK(stow_graph_add_output(f.graph, twice, NULL) == STOW_OK);
@@ -539,7 +539,7 @@ static stow_value compute_tensor(program* p) {
   }
 }
 
-// One more number, and perhaps a tensor; false where the graph refuses it.
+// Adds a number, and perhaps a tensor; false if the graph refuses it.
 static bool step(program* p) {
   stow_value number;
   if (below(p, 3) == 0) {
@@ -555,7 +555,7 @@ static bool step(program* p) {
   return number != STOW_VALUE_NONE;
 }
 
-// A random graph over f32[size, 4]. Steps that |model| refused are left out, and all from the first
+// A random graph over f32[size, 4]. Steps that |model| refused are skipped, and all from the first
 // one on that only this graph refuses; NULL: all are tried.
 static program build(uint64_t seed, int64_t size, const program* model) {
   program p = {.graph = make_graph()};
@@ -605,8 +605,8 @@ static bool is_value_sound(const stow_graph* truth, stow_value true_value,
   return is_sound;
 }
 
-// Checks one list of values; how many there were. Up to the first one without elements, since
-// symbols stand for 1 or more.
+// Checks one list of values and returns their number. Stops at the first empty one, since symbols
+// stand for 1 or more.
 static size_t check_values(const program* truth, const stow_value* values, size_t count,
                            const program* inferred, const stow_value* others, uint64_t seed) {
   for (size_t i = 0; i < count; ++i) {
@@ -621,7 +621,7 @@ static size_t check_values(const program* truth, const stow_value* values, size_
   return count;
 }
 
-// How many tensors have elements; the numbers before the first one that has none.
+// The number of tensors that have elements; the numbers before the first empty one.
 static size_t count_full(const program* p) {
   size_t count = 0;
   while (count < p->tensor_count && !is_empty(stow_graph_type(p->graph, p->tensors[count]))) {
@@ -644,7 +644,7 @@ static size_t check_sound(uint64_t seed, int64_t size, const program* inferred) 
   return checked;
 }
 
-TEST(NothingIsLargerThanInferredWhateverTheTrueSize) {
+TEST(NoActualDimExceedsTheInferredOne) {
   uint64_t seeds = test_is_long() ? 20000 : 500;
   size_t checked = 0;
   for (uint64_t seed = 1; seed <= seeds; ++seed) {

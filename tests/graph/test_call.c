@@ -1,4 +1,4 @@
-// Describing nodes: what is refused, and that a refusal changes nothing.
+// Tests of describing nodes: what is refused, and that a refusal changes nothing.
 #include "graph/graph_internal.h"
 #include "graph_support.h"
 
@@ -61,12 +61,12 @@ TEST(InferringLeavesTheCallOpen) {
   stow_diag diag;
   stow_diag_init(&diag);
   CHECK(stow_call_infer(call, &diag, &types, &count) == STOW_ERR_INVALID_ARGUMENT);
-  CHECK_TEXT(diag.message, "no call is open: it was finished before");
+  CHECK_TEXT(diag.message, "no call is open; it has been finished");
   CHECK(types == NULL && count == 0);
   stow_graph_destroy(f.graph);
 }
 
-TEST(TypesCanBeDeclaredAfterInferringHasFailed) {
+TEST(TypesCanBeDeclaredAfterInferenceFails) {
   fixture f = make_fixture();
   stow_dim n = stow_dim_symbol(stow_graph_edit_dims(f.graph), stow_str_of("n"));
   stow_type open = MATRIX(STOW_F32, 4, n);
@@ -85,7 +85,7 @@ TEST(TypesCanBeDeclaredAfterInferringHasFailed) {
   stow_graph_destroy(f.graph);
 }
 
-TEST(InferringFailsAsFinishingDoes) {
+TEST(InferFailsLikeFinish) {
   fixture f = make_fixture();
   stow_call* call = stow_graph_begin(f.graph, STOW_OP_MATMUL);
   stow_call_operand(call, f.a);
@@ -103,7 +103,7 @@ TEST(InferringFailsAsFinishingDoes) {
   stow_graph_destroy(f.graph);
 }
 
-TEST(LongOperandListsAreCut) {
+TEST(LongOperandListsAreTruncated) {
   fixture f = make_fixture();
   stow_call* call = stow_graph_begin(f.graph, STOW_OP_CONCAT);
   for (int i = 0; i < 100; ++i) {
@@ -132,11 +132,11 @@ TEST(OperandCountsAreChecked) {
   call = stow_graph_begin(f.graph, STOW_OP_ADD);
   stow_call_operand(call, f.a);
   stow_call_operand(call, STOW_VALUE_NONE);
-  CHECK_REFUSED(call, STOW_ERR_TYPE, "add: operand 1 must not be absent");
+  CHECK_REFUSED(call, STOW_ERR_TYPE, "add: operand 1 is missing");
   stow_graph_destroy(f.graph);
 }
 
-TEST(AbsentOptionalOperandsAreKept) {
+TEST(MissingOptionalOperandsAreKept) {
   fixture f = make_fixture();
   stow_value top = add_input(f.graph, "top", SCALAR(STOW_F32));
   stow_call* call = stow_graph_begin(f.graph, STOW_OP_CLIP);
@@ -150,7 +150,7 @@ TEST(AbsentOptionalOperandsAreKept) {
   stow_graph_destroy(f.graph);
 }
 
-TEST(AbsentOperandsAreShownInErrors) {
+TEST(MissingOperandsAreShownInErrors) {
   fixture f = make_fixture();
   stow_value flag = add_input(f.graph, "flag", SCALAR(STOW_BOOL));
   stow_call* call = stow_graph_begin(f.graph, STOW_OP_CLIP);
@@ -179,11 +179,14 @@ TEST(ValuesOfClosedRegionsAreNotVisible) {
   begin_region(f.graph);
   stow_call* call = stow_graph_begin(f.graph, STOW_OP_RELU);
   stow_call_operand(call, inner);
-  CHECK_REFUSED(call, STOW_ERR_INVALID_ARGUMENT, "relu: operand 0 is %3, which is made inside");
+  CHECK_REFUSED(
+      call, STOW_ERR_INVALID_ARGUMENT,
+      "relu: operand 0 is %3, which is defined inside a region and not visible outside it");
   stow_diag diag;
   stow_diag_init(&diag);
   CHECK(stow_graph_end_region(f.graph, &inner, 1, &diag) == STOW_ERR_INVALID_ARGUMENT);
-  CHECK_HAS(diag.message, "yield: operand 0 is %3, which is made inside");
+  CHECK_HAS(diag.message,
+            "yield: operand 0 is %3, which is defined inside a region and not visible outside it");
   end_region(f.graph, 1, f.a, 0);
   add_unary(f.graph, STOW_OP_IF, c);
   stow_graph_destroy(f.graph);
@@ -241,7 +244,7 @@ TEST(UnknownOpsAndYieldAreRefused) {
   stow_call_attr_int(call, "axis", 0);
   CHECK_REFUSED(call, STOW_ERR_INVALID_ARGUMENT, "unknown op: 100000");
   CHECK_REFUSED(stow_graph_begin(f.graph, STOW_OP_YIELD), STOW_ERR_INVALID_ARGUMENT,
-                "yield: is added by the end of a region");
+                "yield: cannot be added by hand; stow_graph_end_region adds it");
   stow_diag diag;
   stow_diag_init(&diag);
   CHECK(stow_graph_end_region(f.graph, NULL, 0, &diag) == STOW_ERR_INVALID_ARGUMENT);
@@ -249,7 +252,7 @@ TEST(UnknownOpsAndYieldAreRefused) {
   begin_region(f.graph);
   stow_value none = STOW_VALUE_NONE;
   CHECK(stow_graph_end_region(f.graph, &none, 1, &diag) == STOW_ERR_INVALID_ARGUMENT);
-  CHECK_HAS(diag.message, "yield: operand 0 must not be absent");
+  CHECK_HAS(diag.message, "yield: operand 0 is missing");
   stow_graph_destroy(f.graph);
 }
 
@@ -313,7 +316,7 @@ TEST(CustomOpsTakeAnyAttributeUpToALimit) {
     stow_call_attr(call, stow_graph_attr_at(f.graph, node, i));
   }
   stow_call_attr_int(call, "last", 0);
-  CHECK_REFUSED(call, STOW_ERR_LIMIT, "custom: has more than 1024 attributes");
+  CHECK_REFUSED(call, STOW_ERR_LIMIT, "custom: has too many attributes, the maximum is 1024");
   stow_graph_destroy(f.graph);
 }
 
@@ -387,11 +390,12 @@ TEST(ResultNumbersAreChecked) {
   stow_call* call = stow_graph_begin(f.graph, STOW_OP_RELU);
   stow_call_operand(call, f.a);
   stow_call_name(call, 1, stow_str_of("n"));
-  CHECK_REFUSED(call, STOW_ERR_INVALID_ARGUMENT, "relu: names result 1 of 1");
+  CHECK_REFUSED(call, STOW_ERR_INVALID_ARGUMENT, "relu: names result 1, out of range (1 results)");
   call = stow_graph_begin(f.graph, STOW_OP_RELU);
   stow_call_operand(call, f.a);
   stow_call_bounded(call, 2);
-  CHECK_REFUSED(call, STOW_ERR_INVALID_ARGUMENT, "relu: marks result 2 of 1 as bounded");
+  CHECK_REFUSED(call, STOW_ERR_INVALID_ARGUMENT,
+                "relu: marks result 2 as bounded, out of range (1 results)");
   stow_graph_destroy(f.graph);
 }
 
@@ -415,7 +419,7 @@ TEST(RegionsNeedTheRightOwner) {
   stow_graph_destroy(f.graph);
 }
 
-TEST(ArgsStandFirstInARegion) {
+TEST(ArgsComeFirstInARegion) {
   fixture f = make_fixture();
   stow_type type = SCALAR(STOW_I64);
   stow_call* call = stow_graph_begin(f.graph, STOW_OP_ARGS);
@@ -436,7 +440,8 @@ TEST(OnlyConstantsAreBoundaryValuesInRegions) {
   stow_diag diag;
   stow_diag_init(&diag);
   CHECK(stow_graph_input(f.graph, "x", &type, &diag, NULL) == STOW_ERR_INVALID_ARGUMENT);
-  CHECK_HAS(diag.message, "input: cannot stand inside a region");
+  CHECK_HAS(diag.message,
+            "input: cannot be inside a region; of boundary values only a constant can");
   CHECK(stow_graph_param(f.graph, "x", &type, &diag, NULL) == STOW_ERR_INVALID_ARGUMENT);
   CHECK(stow_graph_constant(f.graph, "x", &type, &diag, NULL) == STOW_OK);
   stow_graph_destroy(f.graph);
@@ -482,7 +487,7 @@ static stow_status shape_negative(stow_shape_call* call) {
 
 static stow_status shape_explains(stow_shape_call* call) {
   if (stow_dim_floor_div(stow_shape_dims(call), 1, 0) == STOW_DIM_INVALID) {
-    stow_shape_fail(call, "stride %d is no stride", 0);
+    stow_shape_fail(call, "stride %d is not a stride", 0);
     return stow_shape_fail(call, "never seen");
   }
   return STOW_OK;
@@ -512,9 +517,10 @@ static void check_row(stow_status (*shape)(stow_shape_call*), stow_status status
   stow_ops_destroy(ops);
 }
 
-TEST(WrongShapeFunctionsAreFound) {
+TEST(WrongShapeFunctionsAreReported) {
   check_row(shape_nothing, STOW_ERR_TYPE, "acme.op(): result 0 has no type");
-  check_row(shape_too_many, STOW_ERR_TYPE, "acme.op(): the shape function sets result 1 of 1");
+  check_row(shape_too_many, STOW_ERR_TYPE,
+            "acme.op(): the shape function sets result 1, out of range (1 results)");
   check_row(shape_bad_dim, STOW_ERR_TYPE,
             "acme.op(): result 0 has a rank, dtype or dim that is out of range");
   check_row(shape_silent, STOW_ERR_OVERFLOW, "acme.op(): a size does not fit in 64 bits");
@@ -523,10 +529,10 @@ TEST(WrongShapeFunctionsAreFound) {
   check_row(shape_negative, STOW_ERR_TYPE,
             "acme.op(): a dim of a result cannot be computed: it is negative, or a division by "
             "zero");
-  check_row(shape_explains, STOW_ERR_TYPE, "acme.op(): stride 0 is no stride");
+  check_row(shape_explains, STOW_ERR_TYPE, "acme.op(): stride 0 is not a stride");
 }
 
-// Asks for everything there is, and for things that there are not.
+// Calls every query, also with indices that are out of range.
 static stow_status shape_curious(stow_shape_call* call) {
   CHECK_U64(stow_shape_operand_count(call), 2);
   CHECK(stow_shape_operand(call, 0)->dtype == STOW_F32);
@@ -553,7 +559,7 @@ static stow_status shape_curious(stow_shape_call* call) {
 }
 
 static bool view_of_nothing(const stow_shape_call* call, size_t k, stow_view* out_view) {
-  out_view->operand = k;  // operand 1 is absent
+  out_view->operand = k;  // operand 1 is missing
   return stow_shape_operand_count(call) == 2;
 }
 

@@ -1,4 +1,4 @@
-// Data of params and constants, borrowed, copied and inline.
+// Tests of data of params and constants: borrowed, copied and inline.
 #include <math.h>
 
 #include "graph_support.h"
@@ -79,11 +79,11 @@ TEST(DataMustFitTheType) {
   static const float weights[2] = {1, 2};
   stow_call* call = begin_constant(graph, "k", VECTOR(STOW_F32, 3));
   stow_call_data(call, weights, sizeof(weights), true);
-  CHECK_REFUSED(call, STOW_ERR_TYPE, "constant: data has 8 bytes, which do not fill f32[3]");
+  CHECK_REFUSED(call, STOW_ERR_TYPE, "constant: data has 8 bytes, which does not match f32[3]");
   stow_dim n = stow_dim_symbol(stow_graph_edit_dims(graph), stow_str_of("n"));
   call = begin_constant(graph, "k", VECTOR(STOW_F32, n));
   stow_call_data(call, weights, sizeof(weights), false);
-  CHECK_REFUSED(call, STOW_ERR_TYPE, "do not fill f32[?n]");
+  CHECK_REFUSED(call, STOW_ERR_TYPE, "constant: data has 8 bytes, which does not match f32[?n]");
   call = begin_constant(graph, "k", VECTOR(STOW_F32, 2));
   stow_call_data(call, NULL, 8, false);
   CHECK_REFUSED(call, STOW_ERR_INVALID_ARGUMENT, "data is NULL but has 8 bytes");
@@ -99,7 +99,7 @@ TEST(DataMustFitTheType) {
   stow_graph_destroy(graph);
 }
 
-TEST(DataIsGivenInOneWayOnly) {
+TEST(DataMayBeGivenInOneWayOnly) {
   stow_graph* graph = make_graph();
   static const float weights[2] = {1, 2};
   int64_t numbers[2] = {1, 2};
@@ -110,7 +110,7 @@ TEST(DataIsGivenInOneWayOnly) {
   stow_graph_destroy(graph);
 }
 
-TEST(ASourceMayTellWhereDataComesFrom) {
+TEST(SourcesMayBeNamed) {
   stow_graph* graph = make_graph();
   static const float weights[2] = {1, 2};
   int64_t numbers[2] = {1, 2};
@@ -133,7 +133,7 @@ TEST(ASourceMayTellWhereDataComesFrom) {
   stow_graph_destroy(graph);
 }
 
-TEST(SourcesHaveAPlaceAndASize) {
+TEST(SourcesNeedAnOffsetAndASize) {
   stow_graph* graph = make_graph();
   stow_call* call = begin_constant(graph, "k", VECTOR(STOW_F32, 2));
   stow_call_attr_string(call, "source", stow_str_of("w.bin"));
@@ -150,7 +150,7 @@ TEST(SourcesHaveAPlaceAndASize) {
   stow_call_attr_string(call, "source", stow_str_of("w.bin"));
   stow_call_attr_int(call, "at", 4);
   stow_call_attr_int(call, "bytes", 9);
-  CHECK_REFUSED(call, STOW_ERR_TYPE, "the source has 9 bytes, which do not fill f32[2]");
+  CHECK_REFUSED(call, STOW_ERR_TYPE, "the source has 9 bytes, which does not match f32[2]");
   call = begin_constant(graph, "k", VECTOR(STOW_F32, 2));
   stow_call_attr_string(call, "source", stow_str_of("w.bin"));
   stow_call_attr_int(call, "at", 4);
@@ -179,7 +179,7 @@ static void check_ints(stow_dtype dtype, const int64_t* numbers, size_t count, c
   stow_graph_destroy(graph);
 }
 
-TEST(InlineIntegersTakeTheirWidth) {
+TEST(InlineIntegersAreStoredInTheirWidth) {
   int64_t numbers[4] = {0, 1, -1, 100};
   int64_t small[5] = {1, -2, 7, -8, 3};
   int64_t pairs[5] = {1, -2, 0, -1, 1};
@@ -203,7 +203,7 @@ TEST(InlineIntegersTakeTheirWidth) {
   check_ints(STOW_F32, NULL, 0, "", 0);
 }
 
-TEST(InlineIntegersAreInRange) {
+TEST(InlineIntegersMustBeInRange) {
   struct {
     stow_dtype dtype;
     int64_t number;
@@ -226,10 +226,10 @@ TEST(InlineDataIsRefusedWhereItCannotBeEncoded) {
   double half = 0.5;
   stow_call* call = begin_constant(graph, "k", VECTOR(STOW_I32, 1025));
   stow_call_attr_ints(call, "data", numbers, 1025);
-  CHECK_REFUSED(call, STOW_ERR_LIMIT, "inline data has 1025 elements; at most 1024 are allowed");
+  CHECK_REFUSED(call, STOW_ERR_LIMIT, "inline data has 1025 elements, the maximum is 1024");
   call = begin_constant(graph, "k", VECTOR(STOW_I32, 3));
   stow_call_attr_ints(call, "data", numbers, 2);
-  CHECK_REFUSED(call, STOW_ERR_TYPE, "inline data has 2 elements, which do not fill i32[3]");
+  CHECK_REFUSED(call, STOW_ERR_TYPE, "inline data has 2 elements, which does not match i32[3]");
   call = begin_constant(graph, "k", VECTOR(STOW_C64, 1));
   stow_call_attr_ints(call, "data", numbers, 1);
   CHECK_REFUSED(call, STOW_ERR_TYPE, "integers cannot be written as inline data for c64[1]");
@@ -245,7 +245,7 @@ TEST(InlineDataIsRefusedWhereItCannotBeEncoded) {
   stow_graph_destroy(graph);
 }
 
-// The bits of |number| in |dtype|; false where it is refused.
+// The bits of |number| in |dtype|; false if it is refused.
 static bool bits_of(stow_graph* graph, stow_dtype dtype, double number, uint64_t* out) {
   char name[12] = "k";
   uint32_t count = stow_graph_value_count(graph);

@@ -1,4 +1,4 @@
-// Dims: one normal form, right values, limits, failures.
+// Tests of dims: one normal form, correct values, limits, failures.
 #include <stowage/type.h>
 #include <string.h>
 
@@ -67,7 +67,7 @@ TEST(DimsPrintAsTheTextFormatWritesThem) {
   stowi_dims_destroy(dims);
 }
 
-TEST(FailuresAreKeptAndGoThrough) {
+TEST(FailuresAreKeptAndPropagate) {
   stow_dims* dims = new_dims();
   stow_dim x = symbol(dims, "x");
   CHECK_U64(stow_dim_floor_div(dims, x, 0), STOW_DIM_INVALID);
@@ -117,7 +117,7 @@ TEST(ExplodingExpressionsHitALimitQuickly) {
   stowi_dims_destroy(dims);
 }
 
-TEST(AnyNumberIsADim) {
+TEST(AnyNumberIsAValidDim) {
   stow_dims* dims = new_dims();
   static const int64_t numbers[] = {0, 7, INT64_MAX, -1, -77, INT64_MIN};
   for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); ++i) {
@@ -159,7 +159,7 @@ TEST(LowerBoundsFollowFromSymbolsBeingAtLeastSomething) {
   stowi_dims_destroy(dims);
 }
 
-TEST(MinAndMaxTakeTheSideThatIsKnown) {
+TEST(MinAndMaxAreSimplifiedIfTheOrderIsKnown) {
   stow_dims* dims = new_dims();
   stow_dim past = symbol(dims, "past");
   stow_dim seq = symbol(dims, "seq");
@@ -200,7 +200,7 @@ TEST(MultiplesAreDividedExactly) {
   stowi_dims_destroy(dims);
 }
 
-TEST(ForgottenDimsCannotBeFound) {
+TEST(RewoundDimsCannotBeFound) {
   stow_dims* dims = new_dims();
   stow_dim a = symbol(dims, "a");
   stow_dim twice = stow_dim_mul(dims, a, 2);
@@ -234,7 +234,7 @@ TEST(SymbolsAreListedAndFound) {
   stowi_dims_destroy(dims);
 }
 
-TEST(NegativeNumbersMayPassButNotStandInATypeOrResult) {
+TEST(NegativeNumbersAreAllowedInExpressionsOnly) {
   stow_dims* dims = new_dims();
   stow_dim x = symbol(dims, "x");
   stow_dim negative = stow_dim_sub(dims, 3, 5);
@@ -251,7 +251,7 @@ TEST(NegativeNumbersMayPassButNotStandInATypeOrResult) {
   stowi_dims_destroy(dims);
 }
 
-// A random expression, and its value computed beside it without any normal form.
+// A random expression, and its value computed separately without a normal form.
 typedef struct sample {
   stow_dim dim;
   int64_t value;
@@ -348,7 +348,7 @@ TEST(PartialSubstitutionLeavesTheOtherSymbols) {
   stowi_dims_destroy(dims);
 }
 
-TEST(HashesDependOnContentAlone) {
+TEST(HashesDependOnlyOnContent) {
   stow_dims* one = new_dims();
   stow_dims* two = new_dims();
   stow_dim a1 = symbol(one, "a");

@@ -1,7 +1,7 @@
-// The fingerprint changes with all that a plan depends on, and with nothing else.
+// The fingerprint changes with everything that a plan depends on, and with nothing else.
 #include "graph_support.h"
 
-// One thing that differs from the plain graph.
+// One difference from the plain graph.
 typedef enum change {
   PLAIN,
   // the same fingerprint
@@ -95,7 +95,7 @@ static stow_graph* build(change what) {
   return graph;
 }
 
-TEST(FingerprintDependsOnWhatAPlanDependsOn) {
+TEST(FingerprintCoversEverythingAPlanDependsOn) {
   uint64_t seen[CHANGE_COUNT];
   for (int what = 0; what < CHANGE_COUNT; ++what) {
     stow_graph* graph = build((change)what);
@@ -109,7 +109,7 @@ TEST(FingerprintDependsOnWhatAPlanDependsOn) {
   }
 }
 
-// A saved plan names this number: it may change only with a new version of the plan format.
+// Saved plans contain this number: it may change only with a new version of the plan format.
 TEST(FingerprintIsTheSameOnEveryMachine) {
   stow_graph* graph = build(PLAIN);
   CHECK_U64(stow_graph_fingerprint(graph), UINT64_C(8994466847977445685));

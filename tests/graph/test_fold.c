@@ -1,6 +1,5 @@
-// Known values: what fold functions compute from numbers, and from expressions of symbols. Small
-// cases are worked out by hand; layout and reductions are also compared with straightforward loops
-// over random tensors.
+// Tests of fold functions, on numbers and on symbolic expressions. Small cases are worked out by
+// hand; layout and reductions are also compared with straightforward loops over random tensors.
 #include <stdio.h>
 #include <string.h>
 
@@ -27,7 +26,7 @@ TEST(SumsAndProductsOfNumbersAndSymbols) {
   FOLDS(SHAPES, "mul(%1, %3)", "i64[2]", "?(s + s*t) 24");
 }
 
-TEST(DivisionsCutTowardsZero) {
+TEST(DivisionsTruncateTowardsZero) {
   FOLDS("i64[4] = [7, -7, 7, -7]; i64[4] = [2, 2, -2, -2]", "div(%0, %1)", "i64[4]", "3 -3 -3 3");
   FOLDS("i64[2] = [1, -9223372036854775808]; i64[2] = [0, -1]", "div(%0, %1)", "i64[2]", "_ _");
   FOLDS("f32[1] = [1.0]; f32[1] = [4.0]", "div(%0, %1)", "f32[1]", "0.25");
@@ -87,7 +86,7 @@ TEST(ExtremesAndBounds) {
   FOLDS("i64[2] = [-4, 40]; i64[] = [9]", "clip(%0, _, %1)", "i64[2]", "-4 9");
 }
 
-TEST(ComparisonsAreDecidedWhereTheyAlwaysHold) {
+TEST(ComparisonsAreDecidedIfTheyHoldForAllSymbols) {
   FOLDS("i64[3] = [1, 2, 3]; i64[] = [2]", "eq(%0, %1)", "bool[3]", "0 1 0");
   FOLDS("i64[3] = [1, 2, 3]; i64[] = [2]", "lt(%0, %1)", "bool[3]", "1 0 0");
   FOLDS("f32[3] = [1.0, 2.0, 3.0]; f32[] = [2.0]", "ge(%0, %1)", "bool[3]", "0 1 1");
@@ -102,7 +101,7 @@ TEST(ComparisonsAreDecidedWhereTheyAlwaysHold) {
   FOLDS(SHAPES "i64[] = [0]", "le(%3, %4)", "bool[2]", "0 0");
 }
 
-TEST(LogicNeedsNoMoreThanDecides) {
+TEST(LogicIsDecidedByOneKnownOperand) {
   FOLDS("bool[4] = [0, 0, 1, 1]; bool[4] = [0, 1, 0, 1]", "and(%0, %1)", "bool[4]", "0 0 0 1");
   FOLDS("bool[4] = [0, 0, 1, 1]; bool[4] = [0, 1, 0, 1]", "or(%0, %1)", "bool[4]", "0 1 1 1");
   FOLDS("bool[4] = [0, 0, 1, 1]; bool[4] = [0, 1, 0, 1]", "xor(%0, %1)", "bool[4]", "0 1 1 0");
@@ -166,7 +165,7 @@ TEST(SlicesOfKnownValues) {
   FOLDS("i64[5] = [1, 2, 3, 4, 5]; i64[1]; i64[1]", "slice(%0, %1, %2)", "i64[2]", "_ _");
 }
 
-TEST(PadsPutABorder) {
+TEST(PadAddsABorder) {
   FOLDS("i64[2] = [1, 2]", "pad(%0) {pads = [1, 2]}", "i64[5]", "0 1 2 0 0");
   FOLDS("i64[2] = [1, 2]; i64[] = [7]", "pad(%0, %1) {pads = [-1, 1]}", "i64[2]", "2 7");
   FOLDS("i64[2, 1] = [1, 2]; i64[2] = [1, 0]; i64[1] = [1]", "pad(%0, _, %1, %2)", "i64[2, 2]",
@@ -249,7 +248,7 @@ TEST(RunningSumsAndProducts) {
   FOLDS(SHAPES, "cumsum(%1)", "i64[2]", "?s ?(s + 4)");
 }
 
-TEST(TheLargestOfNumbers) {
+TEST(ArgmaxAndTopkOfNumbers) {
   FOLDS("i64[4] = [3, 9, 1, 9]", "topk(%0) {k = 3}", "i64[3]; i64[3]", "9 9 3; 1 3 0");
   FOLDS("f32[3] = [3.0, 9.0, 1.0]", "topk(%0) {k = 2, largest = false}", "f32[2]; i64[2]",
         "1 3; 2 0");
@@ -371,7 +370,7 @@ TEST(SlicesAgreeWithLoops) {
     int64_t end = (int64_t)test_random_below(&random, 13) - 6;
     int64_t step = (int64_t)test_random_below(&random, 3) + 1;
     step = test_random_below(&random, 2) == 0 ? step : -step;
-    // With a negative step a start before the first element stands for the first: clamped, not cut.
+    // With a negative step a start before the first element is clamped to the first.
     if (step < 0 && start < -c.dims[1]) {
       start = -c.dims[1];
     }
@@ -429,7 +428,7 @@ TEST(UniqueFindsElementsAndSlices) {
   FOLDS(SHAPES, "unique(%1)", "i64[2]; i64[2]; i64[2]; i64[2]", "_ _; _ _; _ _; _ _");
 }
 
-TEST(CompressTakesWhatTheConditionSays) {
+TEST(CompressTakesElementsWhereTheConditionHolds) {
   FOLDS("i64[4] = [7, 8, 9, 10]; bool[3] = [1, 0, 1]", "compress(%0, %1)", "i64[2]", "7 9");
   FOLDS("i64[2, 3] = [1, 2, 3, 4, 5, 6]; bool[3] = [0, 1, 1]", "compress(%0, %1) {axes = [1]}",
         "i64[2, 2]", "2 3 5 6");

@@ -1,8 +1,8 @@
-// Storage, getters, names and regions.
+// Tests of storage, getters, names and regions.
 #include "graph/graph_internal.h"
 #include "graph_support.h"
 
-TEST(EmptyGraphHasABodyAndNothingElse) {
+TEST(EmptyGraphHasOnlyABody) {
   stow_graph* graph = make_graph();
   CHECK_TEXT(stow_graph_name(graph).data, "g");
   CHECK(stow_graph_ops(graph) == NULL);
@@ -19,7 +19,7 @@ TEST(EmptyGraphHasABodyAndNothingElse) {
   stow_graph_destroy(NULL);
 }
 
-TEST(GettersGiveWhatWasBuilt) {
+TEST(GettersReturnWhatWasBuilt) {
   stow_graph* graph = make_graph();
   stow_value x = add_input(graph, "x", MATRIX(STOW_F32, 4, 3));
   stow_value w = add_param(graph, "w", MATRIX(STOW_F32, 3, 5));
@@ -166,8 +166,8 @@ TEST(AttributesAreEqualByNameKindAndValue) {
   }
 }
 
-// No test can make 2^32 of anything; it can pretend to have.
-TEST(NumbersThatRunOutAreALimit) {
+// No test can make 2^32 of anything; this one pretends to have.
+TEST(RunningOutOfIdsIsALimit) {
   stow_graph* graph = make_graph();
   stow_value x = add_input(graph, "x", VECTOR(STOW_F32, 8));
   size_t* counters[] = {&graph->nodes.count, &graph->operands.count, &graph->types.list.count,
@@ -236,14 +236,14 @@ TEST(OutputsMustExistInTheBody) {
   begin_region(graph);
   stow_value inner = add_unary(graph, STOW_OP_NOT, c);
   CHECK(stow_graph_add_output(graph, inner, &diag) == STOW_ERR_INVALID_ARGUMENT);
-  CHECK_HAS(diag.message, "output %1 is made inside a region");
+  CHECK_HAS(diag.message, "output %1 is defined inside a region");
   CHECK_U64(diag.value, inner);
   CHECK_U64(stow_graph_output_count(graph), 0);
   stow_graph_destroy(graph);
 }
 
 // then { relu } else { if { a } else { b } }
-TEST(NestedRegionsKnowTheirOwnersAndParents) {
+TEST(NestedRegionsHaveOwnersAndParents) {
   stow_graph* graph = make_graph();
   stow_value c = add_input(graph, "c", SCALAR(STOW_BOOL));
   stow_value x = add_input(graph, "x", VECTOR(STOW_F32, 4));

@@ -1,4 +1,4 @@
-// Known values, and dims that depend on data.
+// Tests of known values and data-dependent dims.
 #include <math.h>
 #include <stowage/text.h>
 
@@ -18,7 +18,7 @@ static stow_value add_data(stow_graph* graph, const char* name, stow_type type, 
              : STOW_VALUE_NONE;
 }
 
-// Element |i| as a number; -999 where it is none.
+// Element |i| as a number; -999 if it is unknown.
 static int64_t number_at(const stow_graph* graph, stow_value value, size_t i) {
   int64_t number = -999;
   (void)stow_graph_known_int(graph, value, i, &number);
@@ -68,7 +68,7 @@ TEST(DataNeedNotBeAligned) {
   stow_graph_destroy(graph);
 }
 
-// Whether element |i| is |expected|; what is no number equals itself here.
+// Whether element |i| is |expected|; NaN equals itself here.
 static bool is_float_at(const stow_graph* graph, stow_value value, size_t i, double expected) {
   double number;
   return stow_graph_known_float(graph, value, i, &number) &&
@@ -110,7 +110,7 @@ TEST(EveryNarrowFloatSurvivesAFold) {
   }
 }
 
-TEST(WhatIsNoDimOrDoubleIsNotKnown) {
+TEST(OnlyDimsAndDoublesAreKnown) {
   stow_graph* graph = make_graph();
   uint64_t numbers[2] = {5, UINT64_MAX};
   stow_value x = add_data(graph, "x", VECTOR(STOW_U64, 2), numbers, sizeof(numbers));
@@ -148,7 +148,7 @@ TEST(FoldsComputeNumbersAndExpressions) {
   stow_ops_destroy(k.ops);
 }
 
-TEST(WhatAFoldDoesNotSetStaysUnknown) {
+TEST(ElementsThatAFoldDoesNotSetStayUnknown) {
   known_ops k = make_known_ops();
   stow_graph* graph = make_known_graph(&k);
   stow_value c = add_ints(graph, STOW_OP_CONSTANT, "c", STOW_I64, (int64_t[]){2, 3, 4}, 3);
@@ -164,7 +164,7 @@ TEST(WhatAFoldDoesNotSetStaysUnknown) {
   stow_ops_destroy(k.ops);
 }
 
-TEST(FoldedElementsFitTheirDtype) {
+TEST(FoldedElementsMustFitTheirDtype) {
   known_ops k = make_known_ops();
   stow_graph* graph = make_known_graph(&k);
   stow_value c = add_ints(graph, STOW_OP_CONSTANT, "c", STOW_I8, (int64_t[]){126, 127, -128}, 3);
@@ -177,14 +177,14 @@ TEST(FoldedElementsFitTheirDtype) {
   CHECK(stow_graph_known(graph, next, 0) == 1);
   CHECK(stow_graph_known(graph, next, 1) == ABSENT);
   stow_value most = add_ints(graph, STOW_OP_CONSTANT, "m", STOW_I64, (int64_t[]){INT64_MAX, 1}, 2);
-  next = add_unary(graph, k.next, most);  // overflow is no failure
+  next = add_unary(graph, k.next, most);  // overflow is not a failure
   CHECK(stow_graph_known(graph, next, 0) == ABSENT);
   CHECK(stow_graph_known(graph, next, 1) == 2);
   stow_graph_destroy(graph);
   stow_ops_destroy(k.ops);
 }
 
-TEST(FoldedFloatsAreRoundedAndMayBeZero) {
+TEST(FoldedFloatsAreRounded) {
   known_ops k = make_known_ops();
   stow_graph* graph = make_known_graph(&k);
   float numbers[4] = {-1.0F, 16777216.0F, INFINITY, 0.1F};
@@ -232,12 +232,12 @@ TEST(ListsComeFromAttributesOrOperands) {
   call = stow_graph_begin(graph, k.reshape);
   stow_call_operand(call, x);
   stow_call_attr_ints(call, "dims", many, STOW_MAX_RANK + 1);
-  CHECK_REFUSED(call, STOW_ERR_LIMIT, "a list has 17 elements; at most 16 are allowed");
+  CHECK_REFUSED(call, STOW_ERR_LIMIT, "a list has 17 elements, the maximum is 16");
   stow_value list = add_ints(graph, STOW_OP_CONSTANT, "c", STOW_I64, many, STOW_MAX_RANK + 1);
   call = stow_graph_begin(graph, k.reshape);
   stow_call_operand(call, x);
   stow_call_operand(call, list);
-  CHECK_REFUSED(call, STOW_ERR_LIMIT, "a list has 17 elements; at most 16 are allowed");
+  CHECK_REFUSED(call, STOW_ERR_LIMIT, "a list has 17 elements, the maximum is 16");
   stow_graph_destroy(graph);
   stow_ops_destroy(k.ops);
 }
@@ -330,7 +330,7 @@ TEST(DimsThatDependOnDataAreSymbolsNamedAfterTheResult) {
   stow_ops_destroy(k.ops);
 }
 
-TEST(DataDimsAreTracedThroughTypesAndKnownElements) {
+TEST(DataDependentDimsAreTracedThroughTypesAndKnownElements) {
   known_ops k = make_known_ops();
   stow_graph* graph = make_known_graph(&k);
   stow_value x = add_input(graph, "x", MATRIX(STOW_F32, dim_named(graph, "n"), 4));
@@ -355,7 +355,8 @@ TEST(DataDimsAreTracedThroughTypesAndKnownElements) {
   stow_ops_destroy(k.ops);
 }
 
-// A symbol that an input has stays the input's; one that comes first with data is data's.
+// A symbol that an input has stays the input's; one that first occurs in a data-dependent dim
+// stands for data.
 TEST(DeclaredSymbolsBelongToTheFirstValueThatHasThem) {
   known_ops k = make_known_ops();
   stow_graph* graph = make_known_graph(&k);
@@ -375,7 +376,7 @@ TEST(DeclaredSymbolsBelongToTheFirstValueThatHasThem) {
   stow_ops_destroy(k.ops);
 }
 
-// A call that fails leaves a symbol that was there as it was.
+// A failing call leaves existing symbols unchanged.
 TEST(FailedCallsSettleNoSymbols) {
   known_ops k = make_known_ops();
   stow_graph* graph = make_known_graph(&k);
@@ -439,7 +440,7 @@ TEST(DeclaredDimsWinOverBoundsThatAreNotSmaller) {
   stow_ops_destroy(k.ops);
 }
 
-TEST(TextKeepsWhatDependsOnData) {
+TEST(TextKeepsDataDependentDims) {
   static const char text[] =
       "graph @g {\n"
       "  %0 = input \"x\" : f32[8]\n"

@@ -96,7 +96,7 @@ TEST(DefaultsFollowTheReference) {
   CHECK(!stow_ops_get(NULL, STOW_OP_PARAM)->any_attrs);
 }
 
-TEST(LoopSaysWhatItCarries) {
+TEST(LoopReportsItsCarriedValues) {
   const stow_op_desc* loop = stow_ops_get(NULL, STOW_OP_LOOP);
   CHECK_U64(loop->carry.first_operand, 2);
   CHECK_U64(loop->carry.first_arg, 2);
@@ -106,7 +106,7 @@ TEST(LoopSaysWhatItCarries) {
   CHECK(stow_ops_get(NULL, STOW_OP_IF)->region_kind == STOW_REGION_BRANCH);
 }
 
-// The whole of docs/ops.md; empty where the test was not given the folder.
+// The whole of docs/ops.md; empty if the test was not given the folder.
 static const char* read_reference(void) {
   static char text[1 << 16];
   char path[1024];
@@ -136,7 +136,7 @@ TEST(ReferenceNamesEveryOpAndAttribute) {
   }
 }
 
-TEST(PastTheEndThereIsNothing) {
+TEST(GettersPastTheEndReturnDefaults) {
   stow_ops* ops = new_ops();
   const stow_ops* tables[] = {NULL, ops};
   for (size_t i = 0; i < 2; ++i) {
@@ -173,7 +173,7 @@ TEST(RegisteredOpsFollowTheCoreAndAreFound) {
   stow_ops_destroy(ops);
 }
 
-TEST(RowsAreCopiedAndStayWhereTheyAre) {
+TEST(RowsAreCopiedAndPointersStayValid) {
   stow_ops* ops = new_ops();
   char name[] = "acme.mix";
   char summary[] = "mixes";
@@ -206,12 +206,14 @@ TEST(TakenAndBadNamesAreRefused) {
     stow_status status;
     const char* message;
   } cases[] = {
-      {"relu", STOW_ERR_DUPLICATE, "there is an op \"relu\" already"},
-      {NULL, STOW_ERR_INVALID_ARGUMENT, "no name for an op"},
-      {"", STOW_ERR_INVALID_ARGUMENT, "no name for an op"},
-      {"Relu", STOW_ERR_INVALID_ARGUMENT, "\"Relu\" is no name"},
-      {"9lives", STOW_ERR_INVALID_ARGUMENT, "no name for an op"},
-      {"a-b", STOW_ERR_INVALID_ARGUMENT, "no name for an op"},
+      {"relu", STOW_ERR_DUPLICATE, "op \"relu\" already exists"},
+      {NULL, STOW_ERR_INVALID_ARGUMENT, "is not an op name"},
+      {"", STOW_ERR_INVALID_ARGUMENT, "is not an op name"},
+      {"Relu", STOW_ERR_INVALID_ARGUMENT,
+       "\"Relu\" is not an op name; expected a lower-case letter, then lower-case letters, digits, "
+       "'_' and '.'"},
+      {"9lives", STOW_ERR_INVALID_ARGUMENT, "is not an op name"},
+      {"a-b", STOW_ERR_INVALID_ARGUMENT, "is not an op name"},
       {"return", STOW_ERR_INVALID_ARGUMENT, "word of the text format"},
       {"with", STOW_ERR_INVALID_ARGUMENT, "word of the text format"},
   };
@@ -229,7 +231,7 @@ TEST(TakenAndBadNamesAreRefused) {
   stow_ops_destroy(ops);
 }
 
-// Registers |desc| as it is and expects a refusal that says |message|.
+// Registers |desc| unchanged and expects a refusal with |message|.
 static void check_refused(const stow_op_desc* desc, const char* message) {
   stow_ops* ops = new_ops();
   stow_diag diag;
@@ -240,7 +242,7 @@ static void check_refused(const stow_op_desc* desc, const char* message) {
   stow_ops_destroy(ops);
 }
 
-TEST(RowsThatContradictThemselvesAreRefused) {
+TEST(ContradictoryRowsAreRefused) {
   stow_op_desc desc = desc_of("acme.op");
   desc.min_operands = 2;
   desc.max_operands = 1;
@@ -253,16 +255,19 @@ TEST(RowsThatContradictThemselvesAreRefused) {
   check_refused(&desc, "typing is out of range");
   desc = desc_of("acme.op");
   desc.shape = NULL;
-  check_refused(&desc, "a shape function is needed");
+  check_refused(
+      &desc, "a shape function is required unless types are declared, and not allowed if they are");
   desc = desc_of("acme.op");
   desc.typing = STOW_TYPING_DECLARED;
-  check_refused(&desc, "must not be given then");
+  check_refused(&desc,
+                "op \"acme.op\": a shape function is required unless types are declared, and not "
+                "allowed if they are");
   desc = desc_of("acme.op");
   desc.writes_view = true;
   check_refused(&desc, "writes_view needs a view function");
 }
 
-TEST(RegionsOfARowMustFitTheirKind) {
+TEST(RegionCountMustMatchTheKind) {
   stow_op_desc desc = desc_of("acme.op");
   desc.region_count = 1;
   check_refused(&desc, "regions need a region_kind");
@@ -283,7 +288,7 @@ TEST(StructSizesAreChecked) {
   desc.struct_size = sizeof(desc) + 1;
   check_refused(&desc, "stow_op_desc");
 
-  // A caller of an older version knows fewer fields: the rest are as init writes them.
+  // A caller of an older version has fewer fields: the rest are as init writes them.
   stow_ops* ops = new_ops();
   desc.struct_size = offsetof(stow_op_desc, writes_view);
   desc.writes_view = true;
@@ -294,7 +299,7 @@ TEST(StructSizesAreChecked) {
   stow_ops_destroy(ops);
 }
 
-TEST(WholeRowsAreKept) {
+TEST(AllFieldsOfARowAreKept) {
   stow_ops* ops = new_ops();
   stow_op_desc desc = desc_of("acme.cache");
   desc.view = view_nothing;
@@ -392,12 +397,12 @@ TEST(BadAttributesAreRefused) {
   REQUIRE(stow_ops_register(ops, &desc, NULL, &op) == STOW_OK);
   stow_attr attr = attr_of("alpha", STOW_ATTR_INT);
   CHECK(stow_ops_add_attr(ops, STOW_OP_RELU, &attr, false, &diag) == STOW_ERR_INVALID_ARGUMENT);
-  CHECK_HAS(diag.message, "\"relu\" is an op of the core");
+  CHECK_HAS(diag.message, "\"relu\" is a core op and cannot be changed");
   CHECK(stow_ops_add_attr(ops, op + 1, &attr, false, &diag) == STOW_ERR_NOT_FOUND);
-  CHECK_HAS(diag.message, "is not in the table");
+  CHECK_HAS(diag.message, "op 225 is out of range for this table");
   CHECK(stow_ops_add_attr(ops, op, &attr, false, &diag) == STOW_OK);
   CHECK(stow_ops_add_attr(ops, op, &attr, false, &diag) == STOW_ERR_DUPLICATE);
-  CHECK_HAS(diag.message, "op \"acme.op\" has an attribute \"alpha\" already");
+  CHECK_HAS(diag.message, "op \"acme.op\": attribute \"alpha\" already exists");
   attr = attr_of("", STOW_ATTR_INT);
   CHECK(stow_ops_add_attr(ops, op, &attr, false, &diag) == STOW_ERR_INVALID_ARGUMENT);
   attr = attr_of("beta", (stow_attr_kind)99);

@@ -1,8 +1,7 @@
 // Every row of the core with random operands and attributes, most of them wrong: dims from 0 to
-// beyond what can be counted, symbols, known values, lists too long, kinds that do not fit.
-// Whatever is refused must say why and change nothing; whatever is taken must print, parse and
-// print the same; and binding must give what building with numbers gives. Where a result may be
-// written over an operand, that has its bytes.
+// overflow, symbols, known values, lists too long, wrong kinds. A refusal must give a reason and
+// change nothing; whatever is accepted must print, parse and print the same; and binding must give
+// what building with numbers gives. If a result may be in place of an operand, that has its bytes.
 #include <stdio.h>
 #include <stdlib.h>
 #include <stowage/graph.h>
@@ -43,7 +42,7 @@ typedef struct random_case {
   random_operand operands[MAX_OPERANDS];
   size_t attr_count;
   random_attr attrs[MAX_GIVEN];
-  size_t result_count;  // SIZE_MAX: not said
+  size_t result_count;  // SIZE_MAX: not given
   int64_t values[SYMBOLS];
 } random_case;
 
@@ -320,7 +319,7 @@ static void check_types(const random_case* c, const stow_graph* a, const stow_gr
   for (size_t k = 0; same && k < stow_graph_result_count(a, node); ++k) {
     const stow_type* left = stow_graph_type(a, first + (stow_value)k);
     const stow_type* right = stow_graph_type(b, first + (stow_value)k);
-    // Symbols of dims that depend on data are numbered per graph.
+    // Symbols of data-dependent dims are numbered per graph.
     same = left->dtype == right->dtype && left->rank == right->rank;
     for (uint32_t i = 0; same && i < left->rank; ++i) {
       same = left->dims[i] == right->dims[i] ||
@@ -333,7 +332,7 @@ static void check_types(const random_case* c, const stow_graph* a, const stow_gr
   stow_string_free(&y);
 }
 
-// What a graph with symbols becomes when they are bound is what numbers give at once.
+// A graph with symbols becomes, when they are bound, what numbers give at once.
 static void check_bind(const random_case* c, stow_graph* graph, stow_node node, uint64_t seed) {
   bool depends = is_data_dependent(graph, node);
   stow_diag diag, built;
@@ -363,7 +362,7 @@ static bool is_bound(const stow_type* type) {
   return is_bound;
 }
 
-// What must hold wherever a result may be written over an operand.
+// What must hold wherever a result may be in place of an operand.
 static void check_over(const random_case* c, const stow_graph* graph, stow_node node, size_t k,
                        size_t operand, uint64_t seed) {
   stow_over over = stow_graph_over(graph, node, k, operand);
@@ -394,7 +393,7 @@ static void check_over(const random_case* c, const stow_graph* graph, stow_node 
              "%s, seed %llu: other dims, or wider", name_of(c), (unsigned long long)seed);
 }
 
-// Also of results and operands that are not there.
+// Also for results and operands that are out of range.
 static void check_overs(const random_case* c, const stow_graph* graph, stow_node node,
                         uint64_t seed) {
   for (size_t k = 0; k <= stow_graph_result_count(graph, node); ++k) {
@@ -437,7 +436,7 @@ static bool is_plain(stow_op op) {
   return desc->region_kind == STOW_REGION_NONE && desc->typing == STOW_TYPING_INFERRED;
 }
 
-TEST(EveryRowSurvivesAnything) {
+TEST(EveryRowSurvivesRandomCalls) {
   size_t rounds = test_is_long() ? 5000 : 60;
   size_t taken = 0;
   for (stow_op op = 0; op < STOW_OP_CORE_COUNT; ++op) {

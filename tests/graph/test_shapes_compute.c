@@ -20,12 +20,12 @@ TEST(MatmulFollowsNumpy) {
   GIVES("f32[?s, ?k]; f32[8, 4]", "matmul(%0, %1)", "f32[?s, 4]");
 }
 
-TEST(MatmulRefusesWhatCannotFit) {
+TEST(MatmulRefusesMismatchedDims) {
   REFUSES("f32[2, 3]; f32[4, 3]", "matmul(%0, %1)", "f32[2, 3]",
-          "the first factor has 3 columns and the second has 4 rows");
+          "the first factor has 3 columns, but the second has 4 rows");
   REFUSES("f32[?s]; f32[?(s + 1)]", "matmul(%0, %1)", "f32[]", "?s columns");
-  REFUSES("f32[]; f32[3]", "matmul(%0, %1)", "f32[3]", "operand 0 has rank 0, at least 1");
-  REFUSES("f32[3]; f32[]", "matmul(%0, %1)", "f32[3]", "operand 1 has rank 0, at least 1");
+  REFUSES("f32[]; f32[3]", "matmul(%0, %1)", "f32[3]", "operand 0 has rank 0, expected at least 1");
+  REFUSES("f32[3]; f32[]", "matmul(%0, %1)", "f32[3]", "operand 1 has rank 0, expected at least 1");
   REFUSES("f32[2, 3]; f16[3, 4]", "matmul(%0, %1)", "f32[2, 4]", "operand 1 is f16");
   REFUSES("f32[5, 2, 3]; f32[6, 3, 4]", "matmul(%0, %1)", "f32[5, 2, 4]", "dims 5 and 6");
   BIND_REFUSES("f32[2, ?s]; f32[3, 4]", "matmul(%0, %1)", "f32[2, 4]", 5, "5 columns");
@@ -60,7 +60,7 @@ TEST(AttentionUnpacksHeadsOfRankThree) {
   GIVES("f32[1, 4, ?(8*d)]; f32[1, 9, ?(2*d)]; f32[1, 9, ?(2*d)]",
         "attention(%0, %1, %2) {heads = 8, kv_heads = 2}", "f32[1, 4, ?(8*d)]");
   REFUSES("f32[1, 4, 60]; f32[1, 9, 60]; f32[1, 9, 60]", "attention(%0, %1, %2) {heads = 8}",
-          "f32[1, 4, 60]", "dim 2 of operand 0, which is 60, cannot be cut into 8 heads");
+          "f32[1, 4, 60]", "dim 2 of operand 0 is 60, which cannot be divided into 8 heads");
   REFUSES("f32[1, 4, 64]; f32[1, 9, 64]; f32[1, 9, 64]",
           "attention(%0, %1, %2) {heads = 8, kv_heads = 4}", "f32[1, 4, 64]",
           "head sizes of q and k differ: 8 and 16");
@@ -77,16 +77,17 @@ TEST(AttentionTakesAMask) {
   GIVES("f32[2, 8, 4, 16]; f32[2, 8, 9, 16]; bool[8, 4, 9]",
         "attention(%0, %1, %1, %2) {layout = \"bhsd\"}", "f32[2, 8, 4, 16]");
   REFUSES("f32[2, 4, 8, 16]; f32[2, 9, 8, 16]; bool[9, 4]", q4, "f32[2, 4, 8, 16]",
-          "operand 3 (mask) has dim 4, at 1 from the end, where 9 is needed");
+          "operand 3 (mask) has dim 4 at 1 from the end, expected 9");
   REFUSES("f32[2, 4, 8, 16]; f32[2, 9, 8, 16]; i64[4, 9]", q4, "f32[2, 4, 8, 16]",
           "operand 3 (mask) must be bool or floats, not i64");
 }
 
-TEST(AttentionRefusesWhatCannotFit) {
+TEST(AttentionRefusesMismatchedDims) {
   const char* node = "attention(%0, %1, %2)";
-  REFUSES("f32[4, 8]; f32[4, 8]; f32[4, 8]", node, "f32[4, 8]", "rank 2, at least 3");
+  REFUSES("f32[4, 8]; f32[4, 8]; f32[4, 8]", node, "f32[4, 8]",
+          "operand 0 has rank 2, expected at least 3");
   REFUSES("f32[1, 4, 8]; f32[1, 4, 1, 8]; f32[1, 4, 8]", node, "f32[1, 4, 8]",
-          "operand 1 has rank 4, operand 0 has 3");
+          "operand 1 has rank 4, but operand 0 has rank 3");
   REFUSES("f32[1, 4, 2, 8]; f32[1, 4, 2, 8]; f16[1, 4, 2, 8]", node, "f32[1, 4, 2, 8]",
           "operand 2 is f16");
   REFUSES("f32[1, 4, 2, 8]; f32[1, 4, 2, 9]; f32[1, 4, 2, 8]", node, "f32[1, 4, 2, 8]",
@@ -96,9 +97,9 @@ TEST(AttentionRefusesWhatCannotFit) {
   REFUSES("f32[1, 4, 2, 8]; f32[1, 5, 2, 8]; f32[1, 5, 1, 8]", node, "f32[1, 4, 2, 8]",
           "heads of k and v differ: 2 and 1");
   REFUSES("f32[1, 4, 6, 8]; f32[1, 5, 4, 8]; f32[1, 5, 4, 8]", node, "f32[1, 4, 6, 8]",
-          "6 heads of q cannot share 4 heads of k and v");
+          "6 heads of q are not a multiple of 4 heads of k and v");
   REFUSES("f32[1, 4, 6, 8]; f32[1, 5, 0, 8]; f32[1, 5, 0, 8]", node, "f32[1, 4, 6, 8]",
-          "cannot share 0 heads");
+          "6 heads of q are not a multiple of 0 heads of k and v");
   REFUSES("f32[1, 4, 2, 8]; f32[2, 4, 2, 8]; f32[2, 4, 2, 8]", node, "f32[1, 4, 2, 8]",
           "batches of q and k differ: 1 and 2");
   REFUSES("f32[1, 4, 2, 8]; f32[1, 4, 2, 8]; f32[3, 4, 2, 8]", node, "f32[1, 4, 2, 8]",
@@ -136,15 +137,15 @@ TEST(ConvKeepsSymbolicDims) {
                "a window of 3 does not fit in spatial dim 0, which is 2");
 }
 
-TEST(ConvRefusesWhatCannotFit) {
-  REFUSES("f32[1, 3]; f32[4, 3]", "conv(%0, %1)", "f32[1, 4]", "1 to 14 spatial dims are needed");
+TEST(ConvRefusesMismatchedDims) {
+  REFUSES("f32[1, 3]; f32[4, 3]", "conv(%0, %1)", "f32[1, 4]", "1 to 14 spatial dims");
   REFUSES("f32[1, 3, 8]; f32[4, 3, 3, 3]", "conv(%0, %1)", "f32[1, 4, 6]",
-          "the weights have rank 4, the operand has 3");
+          "the weights have rank 4, but the operand has 3");
   REFUSES("f32[1, 3, 8]; f16[4, 3, 3]", "conv(%0, %1)", "f32[1, 4, 6]", "operand 1 is f16");
   REFUSES("f32[1, 3, 8]; f32[4, 2, 3]", "conv(%0, %1)", "f32[1, 4, 6]",
-          "the operand has 3 channels, the weights are for 2");
+          "the operand has 3 channels, but the weights are for 2");
   REFUSES("f32[1, 4, 8]; f32[5, 2, 3]", "conv(%0, %1) {group = 2}", "f32[1, 5, 6]",
-          "5 channels cannot be cut into 2 groups");
+          "5 channels cannot be divided into 2 groups");
   REFUSES("f32[1, 4, 8]; f32[4, 2, 3]", "conv(%0, %1) {group = 0}", "f32[1, 4, 6]",
           "into 0 groups");
   REFUSES("f32[1, 3, 8]; f32[4, 3, 0]", "conv(%0, %1)", "f32[1, 4, 6]",
@@ -156,15 +157,15 @@ TEST(ConvRefusesWhatCannotFit) {
   REFUSES("f32[1, 3, 8]; f32[4, 3, 3]; f16[4]", "conv(%0, %1, %2)", "f32[1, 4, 6]",
           "operand 2 is f16");
   REFUSES("f32[1, 3, 8]; f32[4, 3, 3]", "conv(%0, %1) {strides = [1, 1]}", "f32[1, 4, 6]",
-          "strides has 2 numbers, 1 are needed");
+          "strides has 2 numbers, expected 1");
   REFUSES("f32[1, 3, 8]; f32[4, 3, 3]", "conv(%0, %1) {strides = [0]}", "f32[1, 4, 6]",
-          "strides has 0, at least 1 is needed");
+          "strides has 0, expected at least 1");
   REFUSES("f32[1, 3, 8]; f32[4, 3, 3]", "conv(%0, %1) {pads = [-1, 0]}", "f32[1, 4, 5]",
-          "pads has -1, at least 0");
+          "pads has -1, expected at least 0");
   REFUSES("f32[1, 3, 8]; f32[4, 3, 3]", "conv(%0, %1) {dilations = [0]}", "f32[1, 4, 5]",
-          "dilations has 0, at least 1");
+          "dilations has 0, expected at least 1");
   REFUSES("f32[1, 3, 8]; f32[4, 3, 3]", "conv(%0, %1) {pads = [1, 1], auto_pad = \"valid\"}",
-          "f32[1, 4, 8]", "pads and auto_pad \"valid\" exclude each other");
+          "f32[1, 4, 8]", "pads cannot be given with auto_pad \"valid\"");
   REFUSES("f32[1, 3, 8]; f32[4, 3, 3]", "conv(%0, %1) {auto_pad = \"same\"}", "f32[1, 4, 8]",
           "auto_pad is \"same\", not \"notset\", \"same_upper\", \"same_lower\" or \"valid\"");
   REFUSES_AS(STOW_ERR_OVERFLOW, "i8[1, 3, 8]; i8[4, 3, 3]",
@@ -182,15 +183,15 @@ TEST(ConvTransposeSpreads) {
   GIVES("f32[1, 4, ?s]; f32[4, 6, 2]", "conv_transpose(%0, %1) {strides = [2]}",
         "f32[1, 6, ?(2*s)]");
   REFUSES("f32[1, 4, 5]; f32[3, 6, 3]", "conv_transpose(%0, %1)", "f32[1, 6, 7]",
-          "the operand has 4 channels, the weights are for 3");
+          "the operand has 4 channels, but the weights are for 3");
   REFUSES("f32[1, 4, 1]; f32[4, 6, 3]", "conv_transpose(%0, %1) {pads = [2, 2]}", "f32[1, 6, 0]",
           "dim 2 of result 0 would be negative");
   REFUSES("f32[1, 4, 0]; f32[4, 6, 3]", "conv_transpose(%0, %1)", "f32[1, 6, 2]",
-          "spatial dim 0 is 0: nothing to spread");
+          "spatial dim 0 is 0, expected at least 1");
   REFUSES("f32[1, 4, 5]; f32[4, 6, 3]", "conv_transpose(%0, %1) {output_padding = [-1]}",
-          "f32[1, 6, 6]", "output_padding has -1, at least 0");
+          "f32[1, 6, 6]", "output_padding has -1, expected at least 0");
   REFUSES("f32[1, 4, 5]; f32[4, 6, 3]", "conv_transpose(%0, %1) {group = 3}", "f32[1, 18, 7]",
-          "4 channels cannot be cut into 3 groups");
+          "4 channels cannot be divided into 3 groups");
   REFUSES("f32[1, 4, 5]; f32[4, 6, 3]; f32[4]", "conv_transpose(%0, %1, %2)", "f32[1, 6, 7]",
           "(bias) must have one dim, of 6 channels");
 }
@@ -212,14 +213,15 @@ TEST(PoolSlidesAWindow) {
   GIVES("f32[1, 3, 5, ?s]", "pool(%0) {op = \"avg\", global = true}", "f32[1, 3, 1, 1]");
   GIVES("f32[1, 3, ?(2*s)]", "pool(%0) {kernel = [2], strides = [2]}", "f32[1, 3, ?s]");
   REFUSES("f32[1, 3, 5]", "pool(%0)", "f32[1, 3, 5]",
-          "a kernel is needed unless the pool is global");
+          "a kernel is required unless the pool is global");
   REFUSES("f32[1, 3, 5]", "pool(%0) {kernel = [2], global = true}", "f32[1, 3, 1]",
           "a global pool takes no kernel");
-  REFUSES("f32[1, 3, 5]", "pool(%0) {kernel = [0]}", "f32[1, 3, 5]", "kernel has 0, at least 1");
+  REFUSES("f32[1, 3, 5]", "pool(%0) {kernel = [0]}", "f32[1, 3, 5]",
+          "kernel has 0, expected at least 1");
   REFUSES("f32[1, 3, 5]", "pool(%0) {kernel = [6]}", "f32[1, 3, 0]", "a window of 6 does not fit");
   REFUSES("f32[1, 3, 5]", "pool(%0) {op = \"sum\", kernel = [2]}", "f32[1, 3, 4]",
           "op is \"sum\", not \"max\", \"avg\" or \"lp\"");
-  REFUSES("f32[3, 5]", "pool(%0) {global = true}", "f32[3, 1]", "spatial dims are needed");
+  REFUSES("f32[3, 5]", "pool(%0) {global = true}", "f32[3, 1]", "spatial dims");
 }
 
 TEST(ResizeTakesTheDeclaredSize) {
@@ -255,16 +257,16 @@ TEST(NormsKeepTheType) {
   GIVES("f32[1, ?c, 4]", "group_norm(%0) {groups = 2}", "f32[1, ?c, 4]");
 }
 
-TEST(NormsRefuseWhatCannotFit) {
+TEST(NormsRefuseMismatchedDims) {
   REFUSES("f32[]", "softmax(%0)", "f32[]", "axis -1 is out of range for rank 0");
   REFUSES("f32[2, 8]", "softmax(%0) {axis = 2}", "f32[2, 8]", "axis 2 is out of range");
   REFUSES("f32[2, 8]", "layer_norm(%0) {axis = -3}", "f32[2, 8]", "axis -3 is out of range");
   REFUSES("f32[2, 8]; f32[7]", "layer_norm(%0, %1)", "f32[2, 8]",
-          "operand 1 (scale) has dim 7, at 1 from the end, where 8 is needed");
+          "operand 1 (scale) has dim 7 at 1 from the end, expected 8");
   REFUSES("f32[2, 8]; f32[8]; f32[1, 2, 8]", "layer_norm(%0, %1, %2)", "f32[2, 8]",
-          "operand 2 (bias) has rank 3, at most 2 fits");
+          "operand 2 (bias) has rank 3, expected at most 2");
   REFUSES("f32[2, 8]; i32[8]", "rms_norm(%0, %1)", "f32[2, 8]", "operand 1 is i32, which does not");
-  REFUSES("f32[8]", "layer_norm_2d(%0)", "f32[8]", "rank 1, at least 2");
+  REFUSES("f32[8]", "layer_norm_2d(%0)", "f32[8]", "rank 1, expected at least 2");
   REFUSES("f32[1, 8, 4]; f32[4]", "layer_norm_2d(%0, %1)", "f32[1, 8, 4]",
           "operand 1 must have one dim, of 8 channels");
   REFUSES("f32[1, 8, 4]; f32[8]; f32[1, 8]", "batch_norm(%0, %1, %1, %1, %2)", "f32[1, 8, 4]",
@@ -272,9 +274,9 @@ TEST(NormsRefuseWhatCannotFit) {
   REFUSES("f32[1, 8, 4]; f32[8]; i8[8]", "batch_norm(%0, %1, %1, %2, %1)", "f32[1, 8, 4]",
           "operand 3 is i8");
   REFUSES("f32[1, 8, 4]", "group_norm(%0) {groups = 3}", "f32[1, 8, 4]",
-          "8 channels cannot be cut into 3 groups");
+          "8 channels cannot be divided into 3 groups");
   REFUSES("f32[1, 8, 4]", "group_norm(%0) {groups = 0}", "f32[1, 8, 4]", "into 0 groups");
-  REFUSES("f32[8]", "group_norm(%0) {groups = 1}", "f32[8]", "rank 1, at least 2");
+  REFUSES("f32[8]", "group_norm(%0) {groups = 1}", "f32[8]", "rank 1, expected at least 2");
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -288,7 +290,7 @@ TEST(ReduceDropsOrKeepsDims) {
   GIVES("i32[2, 3]", "reduce(%0) {op = \"prod\", axes = [0]}", "i32[1, 3]");
   GIVES("f32[]", "reduce(%0) {op = \"min\"}", "f32[]");
   REFUSES("f32[2, 3]", "reduce(%0) {axes = [2]}", "f32[2, 3]", "axis 2 is out of range for rank 2");
-  REFUSES("f32[2, 3]", "reduce(%0) {axes = [1, -1]}", "f32[2, 1]", "axis -1 is named twice");
+  REFUSES("f32[2, 3]", "reduce(%0) {axes = [1, -1]}", "f32[2, 1]", "axis -1 is repeated");
   REFUSES("f32[2, 3]", "reduce(%0) {op = \"median\"}", "f32[1, 1]", "op is \"median\"");
 }
 
@@ -303,8 +305,8 @@ TEST(TopkGivesValuesAndIndices) {
   GIVES("f32[16, 96]", "topk(%0) {axis = 1, k = 5}", "f32[16, 5]; i64[16, 5]");
   GIVES("f16[16, ?s]", "topk(%0) {k = 5, largest = false}", "f16[16, 5]; i64[16, 5]");
   GIVES("f32[4]", "topk(%0) {k = 0}", "f32[0]; i64[0]");
-  REFUSES("f32[4]", "topk(%0) {k = 5}", "f32[5]; i64[5]", "k is 5 and dim 0 is 4");
+  REFUSES("f32[4]", "topk(%0) {k = 5}", "f32[5]; i64[5]", "k is 5, but dim 0 is only 4");
   REFUSES("f32[4]", "topk(%0) {k = -1}", "f32[4]; i64[4]", "k is -1");
   REFUSES("f32[4]", "topk(%0) {axis = 1, k = 1}", "f32[1]; i64[1]", "axis 1 is out of range");
-  BIND_REFUSES("f32[?s]", "topk(%0) {k = 5}", "f32[5]; i64[5]", 4, "k is 5 and dim 0 is 4");
+  BIND_REFUSES("f32[?s]", "topk(%0) {k = 5}", "f32[5]; i64[5]", 4, "k is 5, but dim 0 is only 4");
 }

@@ -40,7 +40,7 @@ TEST(UnaryOpsKeepTheType) {
   }
 }
 
-TEST(GeluKnowsItsApproximations) {
+TEST(GeluChecksItsApproximation) {
   REFUSES("f32[2]", "gelu(%0) {approximate = \"fast\"}", "f32[2]",
           "approximate is \"fast\", not \"none\" or \"tanh\"");
 }
@@ -62,7 +62,8 @@ TEST(BinaryOpsBroadcast) {
     GIVES("f32[1, 5, 1]; f32[4, 1, 6]", nodes[i], "f32[4, 5, 6]");
     GIVES("f32[0, 1]; f32[1, 7]", nodes[i], "f32[0, 7]");
     REFUSES("f32[2, 3]; f32[2, 4]", nodes[i], "f32[2, 3]", "dims 3 and 4, at 1 from the end");
-    REFUSES("f32[2, 3]; f16[2, 3]", nodes[i], "f32[2, 3]", "operand 0 is f32 and operand 1 is f16");
+    REFUSES("f32[2, 3]; f16[2, 3]", nodes[i], "f32[2, 3]",
+            "operand 0 is f32, but operand 1 is f16");
     REFUSES("f32[0]; f32[2]", nodes[i], "f32[0]", "dims 0 and 2");
   }
 }
@@ -79,7 +80,7 @@ TEST(SymbolicDimsBroadcast) {
   GIVES("f32[?(2*s)]; f32[?(s + t)]", "add(%0, %1)", "f32[?(2*s)]");
 }
 
-TEST(BindingTellsWhetherASymbolBroadcasts) {
+TEST(BindingDecidesWhetherASymbolBroadcasts) {
   BINDS("f32[?s]; f32[4]", "add(%0, %1)", "f32[4]", 1, "f32[4]");
   BINDS("f32[?s]; f32[4]", "add(%0, %1)", "f32[4]", 4, "f32[4]");
   BINDS("f32[?s]; f32[1]", "add(%0, %1)", "f32[?s]", 9, "f32[9]");
@@ -96,7 +97,7 @@ TEST(LogicalOpsTakeBoolAndIntegers) {
     GIVES("u8[2]; u8[]", nodes[i], "u8[2]");
     REFUSES("f32[2]; f32[2]", nodes[i], "f32[2]", "must be bool or integers, not f32");
     REFUSES("c64[2]; c64[2]", nodes[i], "c64[2]", "must be bool or integers, not c64");
-    REFUSES("bool[2]; i8[2]", nodes[i], "bool[2]", "operand 0 is bool and operand 1 is i8");
+    REFUSES("bool[2]; i8[2]", nodes[i], "bool[2]", "operand 0 is bool, but operand 1 is i8");
   }
 }
 
@@ -107,7 +108,7 @@ TEST(ComparisonsGiveBool) {
     GIVES("f32[2, 1]; f32[3]", nodes[i], "bool[2, 3]");
     GIVES("i64[]; i64[?s]", nodes[i], "bool[?s]");
     REFUSES("f32[2]; f32[2]", nodes[i], "f32[2]", "declared as f32[2]");
-    REFUSES("f32[2]; i32[2]", nodes[i], "bool[2]", "operand 0 is f32 and operand 1 is i32");
+    REFUSES("f32[2]; i32[2]", nodes[i], "bool[2]", "operand 0 is f32, but operand 1 is i32");
     REFUSES("f32[2]; f32[3]", nodes[i], "bool[2]", "dims 2 and 3");
   }
 }
@@ -127,8 +128,9 @@ TEST(ClipTakesOptionalScalars) {
   GIVES("f32[2]; f32[]", "clip(%0, _, %1)", "f32[2]");
   GIVES("f32[?s]; f32[]; f32[]", "clip(%0, %1, %2)", "f32[?s]");
   GIVES("f32[2]; f32[1]", "clip(%0, %1)", "f32[2]");
-  REFUSES("f32[2]; f32[2]", "clip(%0, %1)", "f32[2]", "operand 1 is a bound");
-  REFUSES("f32[2]; f32[1, 1]", "clip(%0, %1)", "f32[2]", "must be one element");
+  REFUSES("f32[2]; f32[2]", "clip(%0, %1)", "f32[2]", "operand 1 (a bound) must have one element");
+  REFUSES("f32[2]; f32[1, 1]", "clip(%0, %1)", "f32[2]",
+          "operand 1 (a bound) must have one element");
   REFUSES("f32[2]; f16[]", "clip(%0, _, %1)", "f32[2]", "operand 2 is f16");
 }
 
@@ -140,14 +142,16 @@ TEST(RopeTurnsPairs) {
   GIVES("f32[4, 8]; f32[4, 2]; f32[4, 2]", "rope(%0, %1, %2) {interleaved = true, rotary_dim = 4}",
         "f32[4, 8]");
   REFUSES("f32[4, 8]; f32[4, 8]; f32[4, 8]", "rope(%0, %1, %2)", "f32[4, 8]",
-          "the tables' last dim is 8, half of 8 is needed");
+          "the tables' last dim is 8, expected half of 8");
   REFUSES("f32[4, 8]; f32[4, 4]; f32[2, 4]", "rope(%0, %1, %2)", "f32[4, 8]", "different types");
-  REFUSES("f32[8]; f32[4]; f32[4]", "rope(%0, %1, %2)", "f32[8]", "rank 1, at least 2");
-  REFUSES("f32[4, 8]; f32[]; f32[]", "rope(%0, %1, %2)", "f32[4, 8]", "rank 0, at least 1");
+  REFUSES("f32[8]; f32[4]; f32[4]", "rope(%0, %1, %2)", "f32[8]",
+          "operand 0 has rank 1, expected at least 2");
+  REFUSES("f32[4, 8]; f32[]; f32[]", "rope(%0, %1, %2)", "f32[4, 8]",
+          "operand 1 has rank 0, expected at least 1");
   REFUSES("f32[4, 8]; f32[4, 4]; f32[4, 4]; f32[4]", "rope(%0, %1, %2, %3)", "f32[4, 8]",
           "operand 3 (positions) must be integers, not f32");
   REFUSES("f32[4, 8]; f32[4, 4]; f32[4, 4]", "rope(%0, %1, %2) {rotary_dim = 10}", "f32[4, 8]",
-          "rotary_dim 10 is not an even part");
+          "rotary_dim 10 must be even, from 0 to the last dim, 8");
   REFUSES("f32[4, 8]; f32[4, 4]; f32[4, 4]", "rope(%0, %1, %2) {rotary_dim = 3}", "f32[4, 8]",
-          "rotary_dim 3 is not an even part");
+          "rotary_dim 3 must be even, from 0 to the last dim, 8");
 }

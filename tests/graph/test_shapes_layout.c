@@ -12,8 +12,8 @@ TEST(ReshapeKeepsTheCount) {
   GIVES("f32[4, 6]", "reshape(%0)", "f32[2, 12]");
   GIVES("f32[]", "reshape(%0)", "f32[1, 1]");
   GIVES("f32[0, 3]", "reshape(%0)", "f32[5, 0]");
-  REFUSES("f32[4, 6]", "reshape(%0)", "f32[5, 5]", "24 elements and the result 25");
-  REFUSES("f32[4]", "reshape(%0)", "f16[4]", "the operand is f32 and the declared result f16");
+  REFUSES("f32[4, 6]", "reshape(%0)", "f32[5, 5]", "24 elements, but the result has 25");
+  REFUSES("f32[4]", "reshape(%0)", "f16[4]", "the operand is f32, but the declared result is f16");
   REFUSES("f32[4294967296, 4294967296]", "reshape(%0)", "f32[4]", "does not fit in 64 bits");
 }
 
@@ -24,18 +24,18 @@ TEST(ReshapeComparesSymbolicCounts) {
   GIVES("f32[?s]", "reshape(%0)", "f32[?t]");
   GIVES("f32[?s, 0]", "reshape(%0)", "f32[0]");
   REFUSES("f32[?s, 2]", "reshape(%0)", "f32[?(2*s + 1)]",
-          "?(2*s) elements and the result ?(2*s + 1)");
+          "?(2*s) elements, but the result has ?(2*s + 1)");
   REFUSES("f32[?(2*s + 3)]", "reshape(%0)", "f32[?s, 2]", "?(2*s + 3) elements");
-  REFUSES("f32[?s, 0]", "reshape(%0)", "f32[4]", "0 elements and the result 4");
+  REFUSES("f32[?s, 0]", "reshape(%0)", "f32[4]", "0 elements, but the result has 4");
 }
 
 TEST(BindingChecksAReshapeAgain) {
   BINDS("f32[?s]", "reshape(%0)", "f32[7]", 7, "f32[7]");
   BINDS("f32[?s, 6]", "reshape(%0)", "f32[?(2*s), 3]", 5, "f32[10, 3]");
-  BIND_REFUSES("f32[?s]", "reshape(%0)", "f32[7]", 6, "6 elements and the result 7");
+  BIND_REFUSES("f32[?s]", "reshape(%0)", "f32[7]", 6, "6 elements, but the result has 7");
 }
 
-TEST(CountsTooLargeToWriteDownProveNothing) {
+TEST(OverflowingCountsProveNothing) {
   GIVES("f32[?(a + b), ?(c + d), ?(e + f), ?(g + h), ?(i + j), ?(k + l), ?(m + n), ?(o + p)]",
         "reshape(%0)", "f32[?z]");
   GIVES("f32[?s, 4611686018427387904, 4611686018427387904]", "reshape(%0)", "f32[?z]");
@@ -44,9 +44,9 @@ TEST(CountsTooLargeToWriteDownProveNothing) {
 TEST(CastKeepsTheDims) {
   GIVES("f32[4, ?s]", "cast(%0)", "i64[4, ?s]");
   GIVES("f32[4]", "cast(%0)", "f32[4]");
-  REFUSES("f32[4]", "cast(%0)", "f16[5]", "other dims than the operand");
-  REFUSES("f32[?s]", "cast(%0)", "f16[?t]", "other dims than the operand");
-  REFUSES("f32[4]", "cast(%0)", "f16[4, 1]", "other dims than the operand");
+  REFUSES("f32[4]", "cast(%0)", "f16[5]", "must have the operand's dims");
+  REFUSES("f32[?s]", "cast(%0)", "f16[?t]", "must have the operand's dims");
+  REFUSES("f32[4]", "cast(%0)", "f16[4, 1]", "must have the operand's dims");
 }
 
 TEST(ExpandTargetsABroadcast) {
@@ -55,12 +55,13 @@ TEST(ExpandTargetsABroadcast) {
   GIVES("f32[1]", "expand(%0)", "f32[?s]");
   GIVES("f32[?s]", "expand(%0)", "f32[8, 4]");
   GIVES("f32[1]", "expand(%0)", "f32[0]");
-  REFUSES("f32[3]", "expand(%0)", "f32[4]",
-          "the operand has dim 3, at 1 from the end, where 4 is needed");
-  REFUSES("f32[1, 3]", "expand(%0)", "f32[3]", "the operand has rank 2, at most 1 fits");
-  REFUSES("f32[3]", "expand(%0)", "f16[3]", "the operand is f32 and the declared result f16");
-  REFUSES("f32[?s]", "expand(%0)", "f32[?(s + 1)]", "where ?(s + 1) is needed");
-  BIND_REFUSES("f32[?s]", "expand(%0)", "f32[4]", 3, "where 4 is needed");
+  REFUSES("f32[3]", "expand(%0)", "f32[4]", "the operand has dim 3 at 1 from the end, expected 4");
+  REFUSES("f32[1, 3]", "expand(%0)", "f32[3]", "the operand has rank 2, expected at most 1");
+  REFUSES("f32[3]", "expand(%0)", "f16[3]", "the operand is f32, but the declared result is f16");
+  REFUSES("f32[?s]", "expand(%0)", "f32[?(s + 1)]",
+          "the operand has dim ?s at 1 from the end, expected ?(s + 1)");
+  BIND_REFUSES("f32[?s]", "expand(%0)", "f32[4]", 3,
+               "the operand has dim 3 at 1 from the end, expected 4");
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -71,10 +72,11 @@ TEST(NarrowTakesARange) {
   GIVES("f32[8, 4]", "narrow(%0) {axis = -1, start = 4, len = 0}", "f32[8, 0]");
   GIVES("f32[?s, 4]", "narrow(%0) {axis = 0, start = 100, len = 10}", "f32[10, 4]");
   REFUSES("f32[8, 4]", "narrow(%0) {axis = 0, start = 3, len = 6}", "f32[6, 4]",
-          "start 3 and len 6 go beyond dim 0, which is 8");
-  REFUSES("f32[8]", "narrow(%0) {axis = 0, start = 9, len = 0}", "f32[0]", "go beyond dim 0");
+          "start 3 and len 6 are out of range for dim 0, which is 8");
+  REFUSES("f32[8]", "narrow(%0) {axis = 0, start = 9, len = 0}", "f32[0]",
+          "are out of range for dim 0, which is 8");
   REFUSES("f32[8]", "narrow(%0) {axis = 0, start = 1, len = 9223372036854775807}", "f32[0]",
-          "go beyond dim 0");
+          "are out of range for dim 0, which is 8");
   REFUSES("f32[8]", "narrow(%0) {axis = 0, start = -1, len = 2}", "f32[2]", "must not be negative");
   REFUSES("f32[8]", "narrow(%0) {axis = 0, start = 0, len = -2}", "f32[2]", "must not be negative");
   REFUSES("f32[8]", "narrow(%0) {axis = 1, start = 0, len = 2}", "f32[2]",
@@ -82,22 +84,24 @@ TEST(NarrowTakesARange) {
   REFUSES("f32[8]", "narrow(%0) {axis = -2, start = 0, len = 2}", "f32[2]", "axis -2 is out of");
   REFUSES("f32[]", "narrow(%0) {axis = 0, start = 0, len = 0}", "f32[]", "out of range for rank 0");
   BIND_REFUSES("f32[?s]", "narrow(%0) {axis = 0, start = 3, len = 3}", "f32[3]", 5,
-               "go beyond dim 0, which is 5");
+               "start 3 and len 3 are out of range for dim 0, which is 5");
 }
 
-TEST(ConcatAddsUp) {
+TEST(ConcatAddsDimsAlongTheAxis) {
   GIVES("f32[2, 3]; f32[5, 3]", "concat(%0, %1)", "f32[7, 3]");
   GIVES("f32[2, 3]; f32[2, 4]; f32[2, 0]", "concat(%0, %1, %2) {axis = -1}", "f32[2, 7]");
   GIVES("f32[2]", "concat(%0)", "f32[2]");
   GIVES("f32[?past, 8]; f32[?seq, 8]", "concat(%0, %1)", "f32[?(past + seq), 8]");
   GIVES("f32[?s, 8]; f32[4, ?t]", "concat(%0, %1)", "f32[?(s + 4), 8]");
   REFUSES("f32[2, 3]; f32[5, 4]", "concat(%0, %1)", "f32[7, 3]",
-          "dim 1 of operand 1 is 4, before it 3");
-  REFUSES("f32[2]; f16[2]", "concat(%0, %1)", "f32[4]", "operand 0 is f32 and operand 1 is f16");
-  REFUSES("f32[2]; f32[2, 1]", "concat(%0, %1)", "f32[4]", "operand 1 has rank 2, operand 0 has 1");
+          "dim 1 of operand 1 is 4, but 3 in earlier operands");
+  REFUSES("f32[2]; f16[2]", "concat(%0, %1)", "f32[4]", "operand 0 is f32, but operand 1 is f16");
+  REFUSES("f32[2]; f32[2, 1]", "concat(%0, %1)", "f32[4]",
+          "operand 1 has rank 2, but operand 0 has rank 1");
   REFUSES("f32[2]; f32[2]", "concat(%0, %1) {axis = 1}", "f32[4]", "axis 1 is out of range");
-  REFUSES("f32[2]; f32[2]", "concat(%0, _, %1)", "f32[4]", "operand 1 is absent");
-  REFUSES("f32[2, ?s]; f32[2, ?(s + 1)]", "concat(%0, %1)", "f32[4, ?s]", "is ?(s + 1), before it");
+  REFUSES("f32[2]; f32[2]", "concat(%0, _, %1)", "f32[4]", "operand 1 is missing");
+  REFUSES("f32[2, ?s]; f32[2, ?(s + 1)]", "concat(%0, %1)", "f32[4, ?s]",
+          "is ?(s + 1), but ?s in earlier operands");
 }
 
 TEST(ConcatOverflowIsAnError) {
@@ -105,7 +109,7 @@ TEST(ConcatOverflowIsAnError) {
              "concat");
 }
 
-TEST(SplitCutsBySizesOrEvenly) {
+TEST(SplitDividesBySizesOrEvenly) {
   GIVES("f32[6, 2]", "split(%0)", "f32[3, 2]; f32[3, 2]");
   GIVES("f32[6, 2]", "split(%0) {parts = 3}", "f32[2, 2]; f32[2, 2]; f32[2, 2]");
   GIVES("f32[6, 9]", "split(%0) {axis = -1, sizes = [4, 0, 5]}", "f32[6, 4]; f32[6, 0]; f32[6, 5]");
@@ -118,10 +122,12 @@ TEST(SplitCutsBySizesOrEvenly) {
         "f32[1]; f32[1]; f32[1]; f32[1]; f32[1]; f32[1]; f32[1]; f32[1]; f32[1]; f32[1]; f32[1]; "
         "f32[1]; f32[1]; f32[1]; f32[1]; f32[1]; f32[1]; f32[1]; f32[1]; f32[1]; f32[1]; f32[1]; "
         "f32[1]");
-  REFUSES("f32[7]", "split(%0)", "f32[3]; f32[4]", "which is 7, cannot be cut into 2 equal parts");
-  REFUSES("f32[6]", "split(%0) {parts = 3}", "f32[3]; f32[3]", "parts is 3 and there are 2");
-  REFUSES("f32[6]", "split(%0) {sizes = [6]}", "f32[3]; f32[3]", "1 sizes and 2 results");
-  REFUSES("f32[6]", "split(%0) {sizes = [2, 3]}", "f32[2]; f32[3]", "add up to 5, dim 0 is 6");
+  REFUSES("f32[7]", "split(%0)", "f32[3]; f32[4]",
+          "dim 0 is 7, which cannot be split into 2 equal parts");
+  REFUSES("f32[6]", "split(%0) {parts = 3}", "f32[3]; f32[3]",
+          "parts is 3, but there are 2 results");
+  REFUSES("f32[6]", "split(%0) {sizes = [6]}", "f32[3]; f32[3]", "there are 1 sizes for 2 results");
+  REFUSES("f32[6]", "split(%0) {sizes = [2, 3]}", "f32[2]; f32[3]", "add up to 5, but dim 0 is 6");
   REFUSES("f32[6]", "split(%0) {sizes = [7, -1]}", "f32[7]; f32[1]", "size -1 is out of range");
   REFUSES("f32[6]", "split(%0) {axis = 3}", "f32[6]", "axis 3 is out of range");
   BIND_REFUSES("f32[?s]", "split(%0) {sizes = [4, 5]}", "f32[4]; f32[5]", 8, "add up to 9");
@@ -147,7 +153,7 @@ TEST(GatherPutsTheIndicesDimsInPlaceOfTheAxis) {
   REFUSES("f32[50, 8]; f32[2]", "gather(%0, %1)", "f32[2, 8]", "(indices) must be integers");
   REFUSES("f32[]; i64[2]", "gather(%0, %1)", "f32[2]", "axis 0 is out of range for rank 0");
   REFUSES("f32[1,1,1,1,1,1,1,1,1]; i64[1,1,1,1,1,1,1,1,1]", "gather(%0, %1)", "f32[1]",
-          "would have rank 17, at most 16");
+          "would have rank 17, the maximum is 16");
 }
 
 TEST(KvAppendFitsIntoTheCache) {
@@ -155,11 +161,11 @@ TEST(KvAppendFitsIntoTheCache) {
   GIVES("f16[1, 32, 8]; f16[1, ?s, 8]; i64[]", "kv_append(%0, %1, %2) {axis = -2}",
         "f16[1, 32, 8]");
   REFUSES("f16[1, 32, 8]; f16[1, 33, 8]", "kv_append(%0, %1) {axis = 1}", "f16[1, 32, 8]",
-          "dim 1 of the new entries is 33, the cache has 32");
+          "dim 1 of the new entries is 33, but the cache has 32");
   REFUSES("f16[1, 32, 8]; f16[1, 4, 9]", "kv_append(%0, %1) {axis = 1}", "f16[1, 32, 8]",
-          "dim 2 of the new entries is 9, the cache has 8");
+          "dim 2 of the new entries is 9, but the cache has 8");
   REFUSES("f16[1, 32]; f16[1, 4, 8]", "kv_append(%0, %1) {axis = 1}", "f16[1, 32]",
-          "the cache has rank 2 and the new entries 3");
+          "the cache has rank 2, but the new entries have rank 3");
   REFUSES("f16[1, 32]; f32[1, 4]", "kv_append(%0, %1) {axis = 1}", "f16[1, 32]",
           "operand 1 is f32");
   REFUSES("f16[32]; f16[4]; f32[]", "kv_append(%0, %1, %2) {axis = 0}", "f16[32]",
@@ -178,7 +184,7 @@ TEST(PadAddsAndCrops) {
   REFUSES("f32[2]", "pad(%0) {pads = [1]}", "f32[3]", "there are 1 pads for rank 1");
   REFUSES("f32[2]", "pad(%0) {pads = [1, 1], mode = \"round\"}", "f32[4]", "mode is \"round\"");
   REFUSES("f32[2]; f32[]", "pad(%0, %1) {pads = [1, 1], mode = \"edge\"}", "f32[4]",
-          "goes with mode \"constant\" only");
+          "operand 1 (value) must have rank 0, and is allowed only in mode \"constant\"");
   REFUSES("f32[2]; f32[1]", "pad(%0, %1) {pads = [1, 1]}", "f32[4]", "must have rank 0");
   REFUSES("f32[2]; f16[]", "pad(%0, %1) {pads = [1, 1]}", "f32[4]", "operand 1 is f16");
   BIND_REFUSES("f32[?s]", "pad(%0) {pads = [-3, 0]}", "f32[?(s - 3)]", 2, "negative");
@@ -187,7 +193,7 @@ TEST(PadAddsAndCrops) {
 // ---------------------------------------------------------------------------------------------
 // Declared types
 
-TEST(DeclaredTypesStandAsTheyAre) {
+TEST(DeclaredTypesAreKept) {
   GIVES("f32[4]; i64[2]", "custom(%0, %1) {name = \"acme.mix\"}", "f32[55, 3]; u8[?s]");
   GIVES("f32[4]", "custom(_, %0) {name = \"acme.mix\", num_inputs = 1, more = [1, 2]}", "f32[]");
   GIVES("f32[4]", "custom() {name = \"acme.make\"}", "f32[9]");

@@ -1,4 +1,4 @@
-// Shapes of further windows, geometry, quantised tensors and recurrent layers.
+// Tests of the shapes of further windows, geometry, quantised tensors and recurrent layers.
 #include <stdio.h>
 #include <string.h>
 
@@ -57,13 +57,13 @@ TEST(WindowsSlideOverAnyNumberOfDims) {
         "f32[1, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]");
   GIVES("f32[1, 3, 8]; f32[4, 3, 3]", "conv(%0, %1) {kernel = [3]}", "f32[1, 4, 6]");
   REFUSES("f32[1, 3, 8]; f32[4, 3, 3]", "conv(%0, %1) {kernel = [2]}", "f32[1, 4, 6]",
-          "kernel has 2 where the weights have 3");
+          "kernel has 2, but the weights have 3");
   REFUSES("f32[1, 3, 8]; f32[4, 3, 3]", "conv(%0, %1) {kernel = [-3]}", "f32[1, 4, 6]",
-          "kernel has -3, at least 1");
+          "kernel has -3, expected at least 1");
   REFUSES("f32[1, 3, 8]", "pool(%0) {kernel = [2], strides = [-1]}", "f32[1, 3, 7]",
-          "strides has -1, at least 1");
+          "strides has -1, expected at least 1");
   REFUSES("f32[1, 3, 8]", "pool(%0) {kernel = [2], dilations = [0]}", "f32[1, 3, 7]",
-          "dilations has 0, at least 1");
+          "dilations has 0, expected at least 1");
 }
 
 TEST(ConvTransposeTakesAnOutputShapeOrPadsItself) {
@@ -75,17 +75,17 @@ TEST(ConvTransposeTakesAnOutputShapeOrPadsItself) {
         "f32[1, 6, 7]");
   REFUSES("f32[1, 4, 5]; f32[4, 6, 3]",
           "conv_transpose(%0, %1) {pads = [1, 1], output_shape = [5]}", "f32[1, 6, 5]",
-          "pads and output_shape exclude each other");
+          "pads and output_shape are both given; expected one of them");
   REFUSES("f32[1, 4, 5]; f32[4, 6, 3]", "conv_transpose(%0, %1) {output_shape = [0]}",
-          "f32[1, 6, 0]", "output_shape has 0, at least 1");
+          "f32[1, 6, 0]", "output_shape has 0, expected at least 1");
 }
 
-TEST(PoolTellsWhereTheLargestStood) {
+TEST(MaxPoolGivesIndices) {
   GIVES("u8[1, 3, 8]", "pool(%0) {kernel = [2], strides = [2]}", "u8[1, 3, 4]; i64[1, 3, 4]");
   GIVES("f32[1, 3, 8]", "pool(%0) {op = \"lp\", kernel = [2], p = 3.0}", "f32[1, 3, 7]");
   GIVES("f32[1, 8, 8, 3]", "pool(%0) {kernel = [2, 2], channels_last = true}", "f32[1, 7, 7, 3]");
   REFUSES("f32[1, 3, 8]", "pool(%0) {op = \"avg\", kernel = [2]}", "f32[1, 3, 7]; i64[1, 3, 7]",
-          "only a pool of the largest");
+          "only a max pool has indices as a result");
 }
 
 TEST(ConvolutionsOfIntegers) {
@@ -99,7 +99,7 @@ TEST(ConvolutionsOfIntegers) {
         "u8[1, 6, 7, 6]");
   REFUSES("u8[1, 8, 9, 4]; f32[]; u8[]; i8[6, 2, 3, 3]",
           "qlinear_conv(%0, %1, %2, %3, %1, %2, %1, %2) {channels_last = true, group = 4}",
-          "u8[1, 6, 7, 6]", "6 channels cannot be cut into 4 groups");
+          "u8[1, 6, 7, 6]", "6 channels cannot be divided into 4 groups");
   REFUSES("u8[1, 3, 8]; f32[]; u8[]; i8[4, 3, 3]; i32[3]",
           "qlinear_conv(%0, %1, %2, %3, %1, %2, %1, %2, %4)", "u8[1, 4, 6]",
           "operand 8 (bias) must have one dim, of 4 channels");
@@ -134,7 +134,7 @@ TEST(UnpoolSpreadsOrTakesDims) {
           "must have the dims of operand 0");
   KNOWN_REFUSES(INPUT(0, "f32[1, 3, 4]") INPUT(1, "i64[1, 3, 4]") LIST(2, "1, 9", "i64[2]"),
                 "max_unpool(%0, %1, %2) {kernel = [2]}", "f32[1, 3, 9]",
-                "operand 2 has 2 numbers, 3 are needed");
+                "operand 2 has 2 numbers, expected 3");
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -177,10 +177,11 @@ TEST(ResizeTakesSizes) {
                 "f32[1, 3, 7]", "dim 2 of result 0 would be negative");
   KNOWN_REFUSES(INPUT(0, "f32[1, 3, 5]") LIST(1, "1.0, 1.0, 1.0", "f32[3]")
                     LIST(2, "1, 3, 7", "i64[3]"),
-                "resize(%0, _, %1, %2)", "f32[1, 3, 7]", "scales and sizes exclude each other");
+                "resize(%0, _, %1, %2)", "f32[1, 3, 7]",
+                "scales and sizes are both given; expected one of them");
 }
 
-TEST(ResizeWithUnknownSizesTakesWhatIsDeclared) {
+TEST(ResizeWithUnknownSizesTakesTheDeclaredType) {
   GIVES("f32[1, 3, 5]; f32[3]", "resize(%0, _, %1)", "f32[1, 3, ?n]");
   GIVES("f32[1, 3, 5]; i64[3]", "resize(%0, _, _, %1)", "f32[1, 3, 17]");
   GIVES("f32[1, 3, ?s]; i64[1]",
@@ -198,9 +199,10 @@ TEST(ColumnsBecomeAnImage) {
               "col2im(%0, %1, %2)", "f32[?n, 2, 3, 4, 5]");
   GIVES("f32[1, 5, 5]; i64[2]", "col2im(%0, %1, %1)", "f32[1, ?c, ?h, ?w]");
   KNOWN_REFUSES(INPUT(0, "f32[1, 5, 5]") LIST(1, "5, 5", "i64[2]") LIST(2, "1, 2", "i64[2]"),
-                "col2im(%0, %1, %2)", "f32[1, 1, 5, 5]", "holds no whole blocks of 2");
+                "col2im(%0, %1, %2)", "f32[1, 1, 5, 5]",
+                "dim 1 is 5, which is not a multiple of the block size 2");
   KNOWN_REFUSES(INPUT(0, "f32[1, 5, 5]") LIST(1, "5, 5", "i64[2]") LIST(2, "0, 5", "i64[2]"),
-                "col2im(%0, %1, %2)", "f32[1, 1, 5, 5]", "operand 2 has 0, at least 1");
+                "col2im(%0, %1, %2)", "f32[1, 1, 5, 5]", "operand 2 has 0, expected at least 1");
   KNOWN_REFUSES(INPUT(0, "f32[1, 5, 5]") LIST(1, "5, 5", "i64[2]") LIST(2, "5", "i64[1]"),
                 "col2im(%0, %1, %2)", "f32[1, 1, 5, 5]", "operand 1 has 2 numbers");
 }
@@ -209,33 +211,34 @@ TEST(GridsAreSampledAndMade) {
   GIVES("f32[?s, 3, 5, 5]; f32[?s, 7, 8, 2]", "grid_sample(%0, %1)", "f32[?s, 3, 7, 8]");
   GIVES("f32[2, 3, 4, 5, 6]; f32[2, 7, 8, 9, 3]", "grid_sample(%0, %1)", "f32[2, 3, 7, 8, 9]");
   REFUSES("f32[2, 3, 5, 5]; f32[2, 7, 8, 3]", "grid_sample(%0, %1)", "f32[2, 3, 7, 8]",
-          "dim 3 of operand 1 is 3, where 2 is needed");
-  REFUSES("f32[2, 3]; f32[2, 0]", "grid_sample(%0, %1)", "f32[2, 3]", "rank 2, at least 3");
+          "dim 3 of operand 1 is 3, expected 2");
+  REFUSES("f32[2, 3]; f32[2, 0]", "grid_sample(%0, %1)", "f32[2, 3]",
+          "operand 0 has rank 2, expected at least 3");
   KNOWN_GIVES(INPUT(0, "f32[2, 2, 3]") LIST(1, "2, 3, 5, 6", "i64[4]"), "affine_grid(%0, %1)",
               "f32[2, 5, 6, 2]");
   KNOWN_GIVES(INPUT(0, "f32[2, 3, 4]") LIST(1, "2, 3, 4, 5, 6", "i64[5]"), "affine_grid(%0, %1)",
               "f32[2, 4, 5, 6, 3]");
   GIVES("f32[2, 2, 3]; i64[4]", "affine_grid(%0, %1)", "f32[2, ?h, ?w, 2]");
   KNOWN_REFUSES(INPUT(0, "f32[2, 3, 4]") LIST(1, "2, 3, 5, 6", "i64[4]"), "affine_grid(%0, %1)",
-                "f32[2, 5, 6, 2]", "dim 1 of operand 0 is 3, where 2 is needed");
+                "f32[2, 5, 6, 2]", "dim 1 of operand 0 is 3, expected 2");
   KNOWN_REFUSES(INPUT(0, "f32[2, 2, 3]") LIST(1, "1, 3, 5, 6", "i64[4]"), "affine_grid(%0, %1)",
-                "f32[2, 5, 6, 2]", "dim 0 of operand 0 is 2, where 1 is needed");
+                "f32[2, 5, 6, 2]", "dim 0 of operand 0 is 2, expected 1");
 }
 
 TEST(RegionsArePooled) {
   GIVES("f32[1, 8, 20, 20]; f32[?s, 5]", "max_roi_pool(%0, %1) {pooled_shape = [7, 6]}",
         "f32[?s, 8, 7, 6]");
   REFUSES("f32[1, 8, 20, 20]; f32[4, 4]", "max_roi_pool(%0, %1) {pooled_shape = [7, 7]}",
-          "f32[4, 8, 7, 7]", "dim 1 of operand 1 is 4, where 5 is needed");
+          "f32[4, 8, 7, 7]", "dim 1 of operand 1 is 4, expected 5");
   GIVES("f32[1, 8, 20, 20]; f32[3, 4]; i64[3]",
         "roi_align(%0, %1, %2) {output_height = 5, output_width = 6}", "f32[3, 8, 5, 6]");
   REFUSES("f32[1, 8, 20, 20]; f32[3, 4]; i64[2]", "roi_align(%0, %1, %2)", "f32[3, 8, 1, 1]",
-          "dim 0 of operand 2 is 2, where 3 is needed");
+          "dim 0 of operand 2 is 2, expected 3");
   REFUSES("f32[1, 8, 20, 20]; f32[3, 4]; i64[3]", "roi_align(%0, %1, %2) {output_height = 0}",
-          "f32[3, 8, 0, 1]", "holds nothing");
+          "f32[3, 8, 0, 1]", "a region of 0 x 1 is empty");
 }
 
-TEST(SuppressionIsBounded) {
+TEST(SuppressionIsUpperBounded) {
   KNOWN_GIVES(INPUT(0, "f32[2, 6, 4]") INPUT(1, "f32[2, 3, 6]") LIST(2, "4", "i64[1]"),
               "non_max_suppression(%0, %1, %2)", "i64[24, 3]");
   KNOWN_GIVES(INPUT(0, "f32[2, 6, 4]") INPUT(1, "f32[2, 3, 6]") LIST(2, "9", "i64[]"),
@@ -251,9 +254,9 @@ TEST(SuppressionIsBounded) {
   REFUSES("f32[2, 6, 4]; f32[2, 3, 6]; i64[1]", "non_max_suppression(%0, %1, %2)", "i64[37, 3]",
           "declared as i64[37, 3]");
   REFUSES("f32[2, 6, 4]; f32[2, 3, 5]", "non_max_suppression(%0, %1)", "i64[0, 3]",
-          "dim 1 of operand 0 is 6, where 5 is needed");
+          "dim 1 of operand 0 is 6, expected 5");
   REFUSES("f32[2, 6, 5]; f32[2, 3, 6]", "non_max_suppression(%0, %1)", "i64[0, 3]",
-          "dim 2 of operand 0 is 5, where 4 is needed");
+          "dim 2 of operand 0 is 5, expected 4");
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -267,7 +270,7 @@ TEST(QuantizationTakesTheZeroPointsType) {
         "i4[2, 6]");
   GIVES("f32[5]; f32[1]", "quantize_linear(%0, %1)", "u8[5]");
   REFUSES("f32[2, 3]; f32[]; i8[]", "quantize_linear(%0, %1, %2) {dtype = \"u8\"}", "u8[2, 3]",
-          "dtype is u8 and operand 2 (zero point) is i8");
+          "dtype is u8, but operand 2 (zero point) is i8");
   REFUSES("f32[2, 3]; f32[2]", "quantize_linear(%0, %1)", "u8[2, 3]",
           "operand 1 must have one element, or one dim of 3");
   REFUSES("f32[2, 3]; f32[2]", "quantize_linear(%0, %1) {axis = 2}", "u8[2, 3]",
@@ -322,7 +325,7 @@ TEST(ProductsOfTransposedAndQuantisedFactors) {
   GIVES("f16[2, ?s, 64]; u8[32, 2, 16]; f16[64]",
         "matmul_nbits(%0, %1, %2) {rows = 64, columns = 32, block_size = 32}", "f16[2, ?s, 32]");
   REFUSES("f32[3, 2]; f32[4, 3]", "fused_matmul(%0, %1)", "f32[3, 3]",
-          "the first factor has 2 columns and the second has 4 rows");
+          "the first factor has 2 columns, but the second has 4 rows");
   REFUSES("f32[]; f32[4, 3]", "fused_matmul(%0, %1)", "f32[3]", "a factor has rank 0");
   REFUSES("f32[2, 3]; f32[3]", "fused_gemm(%0, %1)", "f32[2]", "operands 0 and 1 must be matrices");
   REFUSES("f32[2, 3]; f32[3, 4]; f32[5]", "fused_gemm(%0, %1, %2)", "f32[2, 4]",
@@ -355,24 +358,24 @@ TEST(RecurrentLayersGiveStepsAndStates) {
         "dynamic_quantize_lstm(%0, %1, %2, _, _, _, _, _, %3, %4, %3, %4)", "f32[7, 1, 2, 5]");
 }
 
-TEST(RecurrentLayersRefuseWhatCannotFit) {
+TEST(RecurrentLayersRefuseMismatchedDims) {
   REFUSES("f32[7, 3]; f32[1, 20, 3]; f32[1, 20, 5]", "lstm(%0, %1, %2)", "f32[7, 1, 2, 5]",
-          "operand 0 has rank 2, 3 is needed");
+          "operand 0 has rank 2, expected 3");
   REFUSES("f32[7, 2, 3]; f32[1, 20, 4]; f32[1, 20, 5]", "lstm(%0, %1, %2)", "f32[7, 1, 2, 5]",
-          "dim 2 of operand 1 (weights) is 4, where 3 is needed");
+          "dim 2 of operand 1 (weights) is 4, expected 3");
   REFUSES("f32[7, 2, 3]; f32[1, 20, 3]; f32[1, 20, 5]", "gru(%0, %1, %2)", "f32[7, 1, 2, 5]",
-          "dim 1 of operand 1 (weights) is 20, where 15 is needed");
+          "dim 1 of operand 1 (weights) is 20, expected 15");
   REFUSES("f32[7, 2, 3]; f32[1, 20, 3]; f32[1, 20, 5]",
           "lstm(%0, %1, %2) {direction = \"bidirectional\"}", "f32[7, 2, 2, 5]",
-          "dim 0 of operand 1 (weights) is 1, where 2 is needed");
+          "dim 0 of operand 1 (weights) is 1, expected 2");
   REFUSES("f32[7, 2, 3]; f32[1, 20, 3]; f32[1, 20, 5]", "lstm(%0, %1, %2) {direction = \"up\"}",
           "f32[7, 1, 2, 5]", "direction is \"up\"");
   REFUSES("f32[7, 2, 3]; f32[1, 20, 3]; f32[1, 20, 5]", "lstm(%0, %1, %2) {hidden_size = -5}",
           "f32[7, 1, 2, 5]", "hidden_size is -5");
   REFUSES("f32[7, 2, 3]; f32[1, 5, 3]; f32[1, 5, 5]; f32[1, 5]", "rnn(%0, %1, %2, %3)",
-          "f32[7, 1, 2, 5]", "dim 1 of operand 3 (bias) is 5, where 10 is needed");
+          "f32[7, 1, 2, 5]", "dim 1 of operand 3 (bias) is 5, expected 10");
   REFUSES("f32[7, 2, 3]; f32[1, 5, 3]; f32[1, 5, 5]; i32[3]", "rnn(%0, %1, %2, _, %3)",
-          "f32[7, 1, 2, 5]", "dim 0 of operand 4 (lengths) is 3, where 2 is needed");
+          "f32[7, 1, 2, 5]", "dim 0 of operand 4 (lengths) is 3, expected 2");
   REFUSES("f32[7, 2, 3]; f32[1, 5, 3]; f32[1, 5, 5]; f32[2, 1, 5]", "rnn(%0, %1, %2, _, _, %3)",
           "f32[7, 1, 2, 5]", "operand 5 (first h)");
   REFUSES_AS(STOW_ERR_OVERFLOW, "f32[7, 2, 3]; f32[1, 20, 3]; f32[1, 20, 5]",

@@ -100,7 +100,7 @@ static void check_window(uint64_t* state) {
   stow_graph_destroy(symbols);
 }
 
-TEST(WindowsAreAsManyAsFitWithNumbersAndWithSymbols) {
+TEST(WindowCountsMatchTheDefinitionForNumbersAndSymbols) {
   uint64_t state = 11;
   int cases = test_is_long() ? 100000 : 1500;
   for (int i = 0; i < cases; ++i) {
@@ -157,7 +157,7 @@ static void check_broadcast(uint64_t* state) {
   stow_graph_destroy(graph);
 }
 
-TEST(BroadcastingIsByItsDefinition) {
+TEST(BroadcastingMatchesTheDefinition) {
   uint64_t state = 13;
   int cases = test_is_long() ? 200000 : 3000;
   for (int i = 0; i < cases; ++i) {

@@ -37,7 +37,7 @@ static void refuses(const char* body, const char* message) {
   "%1 = input \"x\" : f32[2, 3]\n" \
   "%2 = input \"y\" : f32[3, 2]\n"
 
-TEST(IfGivesWhatBothBranchesYield) {
+TEST(IfReturnsWhatBothBranchesYield) {
   accepts(IF_INPUTS
           "%5 = if(%0) { %3 = relu(%1) : f32[2, 3] yield %3 } else { %4 = neg(%1) : f32[2, 3] "
           "yield %4 } : f32[2, 3]\n return %5\n");
@@ -55,12 +55,12 @@ TEST(IfRefusesBranchesThatDisagree) {
   refuses(IF_INPUTS "%3 = if(%0) { yield %1 } else { yield %2 } : f32[2, 3]\n return %3\n",
           "result 0 is f32[3, 3], declared as f32[2, 3]");
   refuses(IF_INPUTS "%3 = if(%0) { yield %1 } else { yield %1, %2 } : f32[2, 3]\n return %3\n",
-          "the first branch yields 1 values, the second 2");
+          "the first branch yields 1 values, but the second yields 2");
   refuses(IF_INPUTS "%3 = if(%0) { yield %1 } else { yield %1 } : f32[3, 2]\n return %3\n",
           "declared as f32[3, 2]");
 }
 
-TEST(ResultsAreAsManyAsYields) {
+TEST(ResultCountIsYieldCount) {
   refuses(IF_INPUTS "%3 = if(%0) { yield %1, %2 } else { yield %1, %2 } : f32[2, 3]\n return %3\n",
           "2");
   refuses(IF_INPUTS
@@ -83,7 +83,7 @@ TEST(BranchesHaveNoArguments) {
   refuses(IF_INPUTS
           "%4 = if(%0) { %3 = args() : f32[2, 3] yield %3 } else { yield %1 } : f32[2, 3]\n"
           "return %4\n",
-          "a branch has no arguments");
+          "a branch must not have arguments");
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -114,7 +114,7 @@ TEST(LoopChecksItsControls) {
   refuses(LOOP_INPUTS "%7 = loop(%0, %0, %2) {" ARGS "yield %5, %6 } : f32[4]\n return %7\n",
           "operand 1 (condition) must be bool[] or absent");
   refuses(LOOP_INPUTS "%7 = loop(%0, %1, %2) {" ARGS "yield %4, %6 } : f32[4]\n return %7\n",
-          "the body must yield bool[] first");
+          "the body must yield the condition, bool[], first");
   refuses(LOOP_INPUTS
           "%7 = loop(%0, %1, %2) { %4, %5, %6 = args() : i64[], i64[], f32[4]\n yield %1, %6 }"
           " : f32[4]\n return %7\n",
@@ -125,22 +125,22 @@ TEST(LoopCountsArgumentsAndYields) {
   refuses(LOOP_INPUTS
           "%6 = loop(%0, %1, %2) { %4, %5 = args() : i64[], bool[]\n yield %5, %2 } : f32[4]\n"
           "return %6\n",
-          "the body has 2 arguments, 3 are needed");
+          "the body has 2 arguments, expected 3: iteration, condition and carried values");
   refuses(LOOP_INPUTS "%4 = loop(%0, %1, %2) { yield %1, %2 } : f32[4]\n return %4\n",
-          "the body has 0 arguments, 3 are needed");
+          "the body has 0 arguments, expected 3: iteration, condition and carried values");
   refuses(LOOP_INPUTS "%7 = loop(%0, %1, %2) {" ARGS "yield %5 } : f32[4]\n return %7\n",
-          "the body yields 1 values, at least 2 are needed");
+          "the body yields 1 values, expected at least 2: the condition and carried values");
 }
 
-TEST(CarriedTypesAreOneType) {
+TEST(CarriedTypesMustAgree) {
   refuses(LOOP_INPUTS "%7 = loop(%0, %1, %3) {" ARGS "yield %5, %6 } : f32[5]\n return %7\n",
-          "argument 2 of the body has another type than operand 2");
+          "argument 2 of the body differs in type from operand 2");
   refuses(LOOP_INPUTS "%7 = loop(%0, %1, %2) {" ARGS "yield %5, %3 } : f32[4]\n return %7\n",
-          "yield 1 of the body has another type than operand 2");
+          "yield 1 of the body differs in type from operand 2");
   refuses(LOOP_INPUTS "%7 = loop(%0, %1, %2) {" ARGS "yield %5, %6 } : f32[5]\n return %7\n",
           "result 0 is f32[4], declared as f32[5]");
   refuses(LOOP_INPUTS "%7 = loop(%0, %1, _) {" ARGS "yield %5, %6 } : f32[4]\n return %7\n",
-          "operand 2 is absent");
+          "operand 2 is missing");
 }
 
 TEST(ScansNeedOneMoreDim) {
@@ -155,7 +155,7 @@ TEST(ScansNeedOneMoreDim) {
           "result 1 is f32[9, 4], declared as f32[9, 5]");
 }
 
-TEST(IfResultsHoldWhatEitherBranchYields) {
+TEST(IfResultsAreLargeEnoughForEitherBranch) {
   static const char text[] =
       "graph @g {\n"
       "  %0 = input \"c\" : bool[]\n"
@@ -219,7 +219,7 @@ TEST(WithoutAConditionTheTripCountIsExact) {
       "}\n");
 }
 
-TEST(WithoutATripCountRoundsDependOnData) {
+TEST(WithoutATripCountIterationsDependOnData) {
   stow_module* module = parse_text(
       "graph @g { %0 = input \"c\" : bool[] %1 = loop() { yield %0, %0 } : bool[?n] return %1 }");
   REQUIRE(module != NULL);
@@ -241,7 +241,7 @@ static const char carries_symbol[] =
     "  return %5\n"
     "}\n";
 
-TEST(CarriedTypesMayDifferWhereOnlyBindingCanTell) {
+TEST(CarriedTypesMayDifferUntilDimsAreBound) {
   CHECK_ROUND_TRIP(carries_symbol);
   for (int64_t n = 2; n < 4; ++n) {
     stow_module* module = parse_text(carries_symbol);
@@ -251,7 +251,7 @@ TEST(CarriedTypesMayDifferWhereOnlyBindingCanTell) {
     stow_str name = stow_str_of("n");
     stow_status status = stow_graph_bind(stow_module_graph(module, 0), &name, &n, 1, &diag);
     CHECK(status == (n == 2 ? STOW_OK : STOW_ERR_TYPE));
-    CHECK(n == 2 || strstr(diag.message, "yield 1 of the body has another type") != NULL);
+    CHECK(n == 2 || strstr(diag.message, "yield 1 of the body differs in type") != NULL);
     stow_module_destroy(module);
   }
 }
@@ -261,7 +261,7 @@ TEST(CarriedTypesThatAlwaysDifferAreRefused) {
       "%0 = input \"x\" : f32[?n]\n %1 = input \"y\" : f32[?(n + 1)]\n"
       "%5 = loop(_, _, %0) { %2, %3, %4 = args() : i64[], bool[], f32[?n]\n yield %3, %1\n }"
       " : f32[?n]\n return %5\n",
-      "yield 1 of the body has another type than operand 2");
+      "yield 1 of the body differs in type from operand 2");
 }
 
 TEST(ARegionMayBeginWithALoop) {
@@ -331,7 +331,7 @@ static void check_shape_of_arg(const char* text, bool is_known) {
   stow_module_destroy(module);
 }
 
-TEST(ArgumentsAreBoundedAsTheInitialValueIs) {
+TEST(ArgumentsAreUpperBoundedIfTheInitialValueIs) {
   CHECK_ROUND_TRIP(CARRYING("", "", ""));
   CHECK_PRINTS_AS(CARRYING("bounded ", "", ""), CARRYING("bounded ", "", "bounded "));
   CHECK_ROUND_TRIP(CARRYING("bounded ", "", "bounded "));
@@ -339,7 +339,7 @@ TEST(ArgumentsAreBoundedAsTheInitialValueIs) {
   check_shape_of_arg(CARRYING("bounded ", "", ""), false);
 }
 
-TEST(ArgumentsAreBoundedAsWhatIsYieldedIs) {
+TEST(ArgumentsAreUpperBoundedIfTheYieldIs) {
   CHECK_PRINTS_AS(CARRYING("", "bounded ", ""), CARRYING("", "bounded ", "bounded "));
   check_shape_of_arg(CARRYING("", "bounded ", ""), false);
 }
@@ -369,7 +369,7 @@ TEST(BoundsSpreadFromOneArgumentToAnother) {
       "}\n");
 }
 
-TEST(BindingDimsThatDependOnDataBoundsArguments) {
+TEST(BindingDataDependentDimsMakesArgumentsUpperBounded) {
   stow_module* module = parse_text(
       "graph @g {\n"
       "  %0 = input \"n\" : i64[]\n"

@@ -1,4 +1,5 @@
-// Shapes of ops of layout, indexing and shape arithmetic, from attributes and from known values.
+// Tests of the shapes of layout, indexing and shape arithmetic, from attributes and from known
+// values.
 #include <string.h>
 
 #include "graph/shape_cases.h"
@@ -14,13 +15,14 @@ TEST(ReshapeFollowsAKnownShape) {
   GIVES("f32[0, 3]; i64[2] = [3, 0]", "reshape(%0, %1) {allowzero = true}", "f32[3, 0]");
   GIVES("f32[1]; i64[0] = []", "reshape(%0, %1)", "f32[]");
   REFUSES("f32[4, 6]; i64[2] = [5, -1]", "reshape(%0, %1)", "f32[5, 4]",
-          "24 elements cannot be cut into parts of 5");
+          "24 elements cannot be divided into parts of 5");
   REFUSES("f32[4, 6]; i64[2] = [-1, -1]", "reshape(%0, %1)", "f32[4, 6]", "as well as another");
   REFUSES("f32[4, 6]; i64[2] = [-2, 12]", "reshape(%0, %1)", "f32[2, 12]", "would be -2");
   REFUSES("f32[4]; i64[2] = [4, 0]", "reshape(%0, %1)", "f32[4, 1]", "dim 1 is to be kept");
   REFUSES("f32[4, 6]; i64[2] = [5, 5]", "reshape(%0, %1)", "f32[5, 5]", "24 elements");
   REFUSES("f32[4]; f32[1]", "reshape(%0, %1)", "f32[4]", "must be integers");
-  REFUSES("f32[4]; i64[1, 1]", "reshape(%0, %1)", "f32[4]", "a list is needed");
+  REFUSES("f32[4]; i64[1, 1]", "reshape(%0, %1)", "f32[4]",
+          "operand 1 has rank 2, expected a list");
 }
 
 TEST(ReshapeDividesExpressions) {
@@ -34,10 +36,10 @@ TEST(ReshapeDividesExpressions) {
   BINDS("f32[?s]; i64[2] = [-1, 2]", "reshape(%0, %1)", "f32[?(floor_div(s, 2)), 2]", 6,
         "f32[3, 2]");
   BIND_REFUSES("f32[?s]; i64[2] = [-1, 2]", "reshape(%0, %1)", "f32[?(floor_div(s, 2)), 2]", 7,
-               "7 elements cannot be cut into parts of 2");
+               "7 elements cannot be divided into parts of 2");
 }
 
-TEST(ReshapeTakesDeclaredDimsWhereValuesAreNotKnown) {
+TEST(ReshapeTakesDeclaredDimsIfValuesAreUnknown) {
   GIVES("f32[4, 6]; i64[2]", "reshape(%0, %1)", "f32[3, 8]");
   GIVES("f32[4, 6]; i64[?n]", "reshape(%0, %1)", "f32[3, 8]");
   REFUSES("f32[4, 6]; i64[2]", "reshape(%0, %1)", "f32[3, 9]", "24 elements");
@@ -48,9 +50,9 @@ TEST(SqueezeRemovesOnes) {
   GIVES("f32[1, ?s, 1]; i64[1] = [-1]", "squeeze(%0, %1)", "f32[1, ?s]");
   GIVES("f32[1, 3, 1]", "squeeze(%0) {axes = [0]}", "f32[3, 1]");
   GIVES("f32[?s, 3]", "squeeze(%0) {axes = [0]}", "f32[3]");
-  REFUSES("f32[1, 3]", "squeeze(%0) {axes = [1]}", "f32[1]", "dim 1 is 3, not 1");
+  REFUSES("f32[1, 3]", "squeeze(%0) {axes = [1]}", "f32[1]", "dim 1 is 3, expected 1");
   REFUSES("f32[1, 3]", "squeeze(%0) {axes = [2]}", "f32[1]", "axis 2 is out of range");
-  REFUSES("f32[1, 1]", "squeeze(%0) {axes = [0, -2]}", "f32[1]", "is named twice");
+  REFUSES("f32[1, 1]", "squeeze(%0) {axes = [0, -2]}", "f32[1]", "is repeated");
   REFUSES("f32[1]", "squeeze(%0) {axes = [0, 0]}", "f32[]", "there are 2 axes for rank 1");
 }
 
@@ -71,11 +73,12 @@ TEST(FlattenMultiplies) {
   REFUSES("f32[2, 3]", "flatten(%0) {axis = 3}", "f32[6, 1]", "axis 3 is out of range for rank 2");
 }
 
-TEST(ExpandBroadcastsBothWays) {
+TEST(ExpandBroadcastsInBothDirections) {
   GIVES("f32[3, 1]; i64[3] = [2, 1, 6]", "expand(%0, %1)", "f32[2, 3, 6]");
   GIVES("f32[1, ?s]; i64[2] = [4, 1]", "expand(%0, %1)", "f32[4, ?s]");
   GIVES("f32[3]; i64[1]", "expand(%0, %1)", "f32[3]");
-  REFUSES("f32[3]; i64[1] = [4]", "expand(%0, %1)", "f32[4]", "neither equal nor");
+  REFUSES("f32[3]; i64[1] = [4]", "expand(%0, %1)", "f32[4]",
+          "dims 3 and 4, at 1 from the end, cannot be broadcast: they differ and neither is 1");
 }
 
 TEST(CastsNameTheirType) {
@@ -83,9 +86,9 @@ TEST(CastsNameTheirType) {
   GIVES("f32[?s]; u8[]", "cast_like(%0, %1)", "u8[?s]");
   GIVES("f32[3]", "bitcast(%0) {to = \"i32\"}", "i32[3]");
   REFUSES("f32[3]", "cast(%0) {to = \"word\"}", "f32[3]",
-          "to is \"word\", which is no element type");
+          "unknown to \"word\"; expected an element type such as f32");
   REFUSES("f32[3]", "cast(%0) {to = \"i64\"}", "f32[3]", "result 0 is i64[3]");
-  REFUSES("f32[3]", "bitcast(%0) {to = \"f64\"}", "f64[3]", "f32 has 32 bits and f64 64");
+  REFUSES("f32[3]", "bitcast(%0) {to = \"f64\"}", "f64[3]", "f32 has 32 bits, but f64 has 64");
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -171,8 +174,9 @@ TEST(BlocksMoveBetweenChannelsAndSpace) {
   GIVES("f32[1, 8, 2, ?s]", "depth_to_space(%0) {blocksize = 2}", "f32[1, 2, 4, ?(2*s)]");
   GIVES("f32[1, 2, 4, 6]", "space_to_depth(%0) {blocksize = 2}", "f32[1, 8, 2, 3]");
   REFUSES("f32[1, 6, 2, 3]", "depth_to_space(%0) {blocksize = 2}", "f32[1, 2, 4, 6]",
-          "dim 1, which is 6, is no multiple of 4");
-  REFUSES("f32[1, 6, 2]", "space_to_depth(%0) {blocksize = 2}", "f32[1, 2, 4]", "4 is needed");
+          "dim 1 is 6, which is not a multiple of 4");
+  REFUSES("f32[1, 6, 2]", "space_to_depth(%0) {blocksize = 2}", "f32[1, 2, 4]",
+          "operand 0 has rank 3, expected 4");
   REFUSES("f32[1, 6, 2, 2]", "space_to_depth(%0) {blocksize = 4294967296}", "f32[1, 2, 4, 1]",
           "blocksize 4294967296 is out of range");
   REFUSES("f32[1, 8, 2, 2]", "depth_to_space(%0) {blocksize = 2, mode = \"abc\"}",
@@ -185,7 +189,7 @@ TEST(ReverseSequenceNeedsALengthPerSequence) {
   GIVES("f32[4, ?b, 3]; i64[?b]", "reverse_sequence(%0, %1)", "f32[4, ?b, 3]");
   REFUSES("f32[4, 2]; i64[3]", "reverse_sequence(%0, %1)", "f32[4, 2]", "each of 2 sequences");
   REFUSES("f32[4, 2]; i64[2]", "reverse_sequence(%0, %1) {time_axis = 1}", "f32[4, 2]",
-          "do not name two dims");
+          "batch_axis 1 and time_axis 1 must be two different dims of rank 2");
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -221,9 +225,9 @@ TEST(FillOneHotEyeAndTriluMakeTheirDims) {
   GIVES("i64[2]; i64[]; f32[2]", "one_hot(%0, %1, %2)", "f32[2, 5]");
   REFUSES("i64[2]; i64[]; f32[3]", "one_hot(%0, %1, %2)", "f32[2, 5]", "off and on");
   GIVES("f32[3, ?s]", "eye_like(%0) {dtype = \"bool\", k = 1}", "bool[3, ?s]");
-  REFUSES("f32[3]", "eye_like(%0)", "f32[3]", "2 is needed");
+  REFUSES("f32[3]", "eye_like(%0)", "f32[3]", "operand 0 has rank 1, expected 2");
   GIVES("f32[3, ?s]; i64[]", "trilu(%0, %1) {upper = false}", "f32[3, ?s]");
-  REFUSES("f32[3]", "trilu(%0)", "f32[3]", "at least 2 is needed");
+  REFUSES("f32[3]", "trilu(%0)", "f32[3]", "at least 2");
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -233,24 +237,25 @@ TEST(GatherElementsAndNdTakeTheIndicesDims) {
   GIVES("f32[3, 4]; i64[2, 4]", "gather_elements(%0, %1)", "f32[2, 4]");
   REFUSES("f32[3, 4]; i64[2, 5]", "gather_elements(%0, %1)", "f32[2, 5]",
           "dim 1 of the indices is 5");
-  REFUSES("f32[3, 4]; i64[2]", "gather_elements(%0, %1)", "f32[2]", "rank 1 and the data 2");
+  REFUSES("f32[3, 4]; i64[2]", "gather_elements(%0, %1)", "f32[2]",
+          "the indices have rank 1, but the data has rank 2");
   GIVES("f32[3, 4, ?s]; i64[5, 2]", "gather_nd(%0, %1)", "f32[5, ?s]");
   GIVES("f32[3, 4, 5]; i64[3, 7, 1]", "gather_nd(%0, %1) {batch_dims = 1}", "f32[3, 7, 5]");
   REFUSES("f32[3, 4]; i64[5, 3]", "gather_nd(%0, %1)", "f32[5]", "do not fit rank 2");
-  REFUSES("f32[3, 4]; i64[]", "gather_nd(%0, %1)", "f32[5]", "at least 1 is needed");
+  REFUSES("f32[3, 4]; i64[]", "gather_nd(%0, %1)", "f32[5]", "at least 1");
   REFUSES("f32[3, 4]; i64[3, 1]", "gather_nd(%0, %1) {batch_dims = -1}", "f32[5]", "batch_dims -1");
 }
 
 TEST(ScattersKeepTheDatasType) {
   GIVES("f32[3, 4]; i64[2, 4]; f32[2, 4]", "scatter_elements(%0, %1, %2)", "f32[3, 4]");
   REFUSES("f32[3, 4]; i64[2, 4]; f32[2, 3]", "scatter_elements(%0, %1, %2)", "f32[3, 4]",
-          "dim 1 of the updates is 3, 4 is needed");
+          "dim 1 of the updates is 3, expected 4");
   REFUSES("f32[3]; i64[2]; f32[2]", "scatter_elements(%0, %1, %2) {reduction = \"avg\"}", "f32[3]",
           "reduction is \"avg\"");
   GIVES("f32[3, 4]; i64[5, 1]; f32[5, 4]", "scatter_nd(%0, %1, %2) {reduction = \"add\"}",
         "f32[3, 4]");
   REFUSES("f32[3, 4]; i64[5, 1]; f32[5]", "scatter_nd(%0, %1, %2)", "f32[3, 4]",
-          "the updates have rank 1, 2 is needed");
+          "the updates have rank 1, expected 2");
   REFUSES("f32[3, 4]; i64[5, 1]; f16[5, 4]", "scatter_nd(%0, %1, %2)", "f32[3, 4]", "f16");
   GIVES("f32[2, 3, 9, 5]; f32[2, 3, 4, 5]; i64[2]", "tensor_scatter(%0, %1, %2)",
         "f32[2, 3, 9, 5]");
@@ -258,24 +263,25 @@ TEST(ScattersKeepTheDatasType) {
           "dim 1 of the updates is 10");
 }
 
-TEST(PickingByValueIsBounded) {
+TEST(PickingByValueIsUpperBounded) {
   GIVES("f32[2, 3]", "nonzero(%0)", "i64[2, 6]");
   GIVES("f32[2, 3]", "nonzero(%0)", "i64[2, 4]");
   GIVES("i64[4] = [0, 3, 0, 5]", "nonzero(%0)", "i64[1, 2]");
   REFUSES("f32[2, 3]", "nonzero(%0)", "i64[2, 7]", "nonzero");
   GIVES("f32[2, 3]", "unique(%0)", "f32[6]; i64[6]; i64[6]; i64[6]");
   GIVES("f32[2, 3]", "unique(%0) {axes = [1]}", "f32[2, 3]; i64[3]; i64[3]; i64[3]");
-  REFUSES("f32[2, 3]", "unique(%0) {axes = [0, 1]}", "f32[6]", "at most one is possible");
+  REFUSES("f32[2, 3]", "unique(%0) {axes = [0, 1]}", "f32[6]", "at most one");
   GIVES("f32[4, 3]; bool[4] = [1, 0, 1, 0]", "compress(%0, %1) {axes = [0]}", "f32[2, 3]");
   GIVES("f32[4, 3]; bool[2]", "compress(%0, %1) {axes = [0]}", "f32[2, 3]");
   GIVES("f32[4, 3]; bool[20]", "compress(%0, %1)", "f32[12]");
   REFUSES("f32[4]; i64[4]", "compress(%0, %1)", "f32[4]", "bools of rank 1");
 }
 
-TEST(TopkTakesKFromEither) {
+TEST(TopkTakesKFromAttributeOrOperand) {
   GIVES("f32[2, 9]; i64[1] = [4]", "topk(%0, %1)", "f32[2, 4]; i64[2, 4]");
   GIVES("f32[2, 9]; i64[1]", "topk(%0, %1)", "f32[2, 5]; i64[2, 5]");
-  REFUSES("f32[2, 9]; i64[1] = [10]", "topk(%0, %1)", "f32[2, 4]; i64[2, 4]", "k is 10 and dim 1");
+  REFUSES("f32[2, 9]; i64[1] = [10]", "topk(%0, %1)", "f32[2, 4]; i64[2, 4]",
+          "k is 10, but dim 1 is only 9");
   REFUSES("f32[2, 9]; i64[1] = [-1]", "topk(%0, %1)", "f32[2, 4]; i64[2, 4]", "k is -1");
   REFUSES("f32[2, 9]", "topk(%0)", "f32[2, 4]; i64[2, 4]", "k is -1");
 }
@@ -314,7 +320,7 @@ static void check_view(const char* operands, const char* node, const char* resul
 #define OWNS(operands, node, result) \
   check_view((operands), (node), (result), false, 0, false, __LINE__)
 
-TEST(SlicesThatAreOneRunAreViews) {
+TEST(ContiguousSlicesAreViews) {
   VIEWS("f32[8, 4]", "slice(%0) {starts = [2], ends = [5]}", "f32[3, 4]", 8, false);
   VIEWS("f32[8, 4]", "slice(%0) {starts = [-3], ends = [-2], steps = [2]}", "f32[1, 4]", 20, false);
   VIEWS("f32[8, 4]; i64[2] = [7, 1]; i64[2] = [8, 3]", "slice(%0, %1, %2)", "f32[1, 2]", 29, true);
@@ -325,7 +331,7 @@ TEST(SlicesThatAreOneRunAreViews) {
   OWNS("f32[8]; i64[1]; i64[1]", "slice(%0, %1, %2)", "f32[3]");
 }
 
-TEST(OtherDimsOfTheSameElementsAreViews) {
+TEST(ReshapesAreViews) {
   VIEWS("f32[1, 4]", "squeeze(%0)", "f32[4]", 0, false);
   VIEWS("f32[4]", "unsqueeze(%0) {axes = [0]}", "f32[1, 4]", 0, false);
   VIEWS("f32[2, 3, 4]", "flatten(%0)", "f32[2, 12]", 0, false);

@@ -48,7 +48,7 @@ TEST(CastIsAViewWithinADtype) {
   COPIES("f32[4]", "cast(%0)", "i32[4]", 0);
 }
 
-TEST(NarrowIsAViewWhereItIsOneRun) {
+TEST(NarrowIsAViewIfContiguous) {
   CLASSIC("f32[8, 4, 2]", "narrow(%0) {axis = 0, start = 3, len = 2}", "f32[2, 4, 2]", 24);
   CLASSIC("f32[8]", "narrow(%0) {axis = -1, start = 5, len = 3}", "f32[3]", 5);
   EXTENDED("f32[1, 1, 8, 4]", "narrow(%0) {axis = 2, start = 3, len = 2}", "f32[1, 1, 2, 4]", 0,
@@ -58,7 +58,7 @@ TEST(NarrowIsAViewWhereItIsOneRun) {
   COPIES("f32[1, 2, 8]", "narrow(%0) {axis = 2, start = 0, len = 8}", "f32[1, 2, 8]", 0);
 }
 
-TEST(TransposeIsAViewWhereOnlyOnesMove) {
+TEST(TransposeIsAViewIfOnlyOnesMove) {
   EXTENDED("f32[1, 8, 4]", "transpose(%0) {perm = [1, 0, 2]}", "f32[8, 1, 4]", 0, 0);
   EXTENDED("f32[8, 1, 4, 1]", "transpose(%0) {perm = [3, 0, 2, 1]}", "f32[1, 8, 4, 1]", 0, 0);
   EXTENDED("f32[8, 4]", "transpose(%0) {perm = [0, 1]}", "f32[8, 4]", 0, 0);
@@ -67,7 +67,7 @@ TEST(TransposeIsAViewWhereOnlyOnesMove) {
   COPIES("f32[8, 1, 4]", "transpose(%0)", "f32[4, 1, 8]", 0);
 }
 
-TEST(SplitIsNarrows) {
+TEST(SplitPartsAreViewsLikeNarrows) {
   const char* sizes = "split(%0) {axis = 1, sizes = [2, 1, 3]}";
   EXTENDED("f32[6, 2]", "split(%0)", "f32[3, 2]; f32[3, 2]", 0, 0);
   EXTENDED("f32[6, 2]", "split(%0)", "f32[3, 2]; f32[3, 2]", 1, 6);
@@ -83,7 +83,7 @@ TEST(KvAppendIsItsCache) {
   CLASSIC("f32[1, 8, 4]; f32[1, 1, 4]", "kv_append(%0, %1) {axis = 1}", "f32[1, 8, 4]", 0);
 }
 
-TEST(OtherOpsMakeBytesOfTheirOwn) {
+TEST(OtherOpsMakeTheirOwnBytes) {
   COPIES("f32[4]", "relu(%0)", "f32[4]", 0);
   COPIES("f32[4]", "expand(%0)", "f32[4]", 0);
   COPIES("f32[4]", "concat(%0)", "f32[4]", 0);
@@ -95,7 +95,7 @@ TEST(UnboundDimsGiveNoView) {
   COPIES("f32[?s]", "reshape(%0)", "f32[1, ?s]", 0);
 }
 
-TEST(PartsOfWhatMayBeSmallerAreViewsOnlyAtItsBegin) {
+TEST(PartsOfUpperBoundedValuesAreViewsOnlyAtTheStart) {
   const char* bounded = "f32[4, 9]; i64[2, 36] := nonzero(%0)";
   EXTENDED(bounded, "split(%1)", "i64[1, 36]; i64[1, 36]", 0, 0);
   COPIES(bounded, "split(%1)", "i64[1, 36]; i64[1, 36]", 1);
@@ -104,7 +104,7 @@ TEST(PartsOfWhatMayBeSmallerAreViewsOnlyAtItsBegin) {
   COPIES(bounded, "slice(%1) {starts = [1], ends = [2], axes = [0]}", "i64[1, 36]", 0);
 }
 
-TEST(OffsetsThatDoNotFitGiveNoView) {
+TEST(OverflowingOffsetsGiveNoView) {
   COPIES("f32[4611686018427387904, 4611686018427387904]",
          "narrow(%0) {axis = 0, start = 4611686018427387903, len = 1}",
          "f32[1, 4611686018427387904]", 0);
@@ -126,8 +126,8 @@ static uint64_t count_of(const stow_type* type) {
   return count;
 }
 
-// Where in the operand, counted in elements, each element of the result comes from. Result dim i
-// runs over operand dim perm[i], from starts[i].
+// Where in the operand, counted in elements, each element of the result comes from. Result
+// dim i runs over operand dim perm[i], from starts[i].
 static void walk(const stow_type* from, const stow_type* to, const uint32_t* perm,
                  const int64_t* starts, uint64_t* sources) {
   uint64_t strides[STOW_MAX_RANK];

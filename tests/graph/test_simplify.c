@@ -1,4 +1,4 @@
-// Graphs without what nobody needs.
+// Tests of graphs without unused nodes.
 #include <stowage/text.h>
 
 #include "known_ops.h"
@@ -41,7 +41,7 @@ static void check_simplifies(const char* text, const char* expected, int line) {
 
 #define SIMPLIFIES(text, expected) check_simplifies((text), (expected), __LINE__)
 
-TEST(WhatReachesNoOutputIsLeftOut) {
+TEST(UnusedNodesAreDropped) {
   SIMPLIFIES(
       "graph @g {\n"
       "  %0 = input \"x\" : f32[?n]\n"
@@ -81,7 +81,7 @@ TEST(KnownIntegersBecomeConstants) {
       "}\n");
 }
 
-TEST(WhatIsNotAllNumbersStays) {
+TEST(PartlyKnownValuesAreNotFolded) {
   static const char text[] =
       "graph @g {\n"
       "  %0 = input \"x\" : f32[?n, 4]\n"
@@ -94,7 +94,7 @@ TEST(WhatIsNotAllNumbersStays) {
   SIMPLIFIES(text, text);
 }
 
-TEST(ConstantsStandInTheRegionOfWhatTheyReplace) {
+TEST(ConstantsReplaceNodesInTheirRegion) {
   SIMPLIFIES(
       "graph @g {\n"
       "  %0 = input \"c\" : bool[]\n"
@@ -148,7 +148,7 @@ TEST(LoopsKeepTheirArguments) {
   SIMPLIFIES(text, text);
 }
 
-TEST(WritesThatTheCallerSeesStay) {
+TEST(WritesVisibleToTheCallerStay) {
   SIMPLIFIES(
       "graph @g {\n"
       "  %0 = input \"c\" : bool[]\n"

@@ -1,5 +1,5 @@
-// Canonical texts print as they were read; everything else prints as the canonical text that means
-// the same.
+// Canonical texts print as they were read; all others print as the canonical text with the same
+// meaning.
 #define _POSIX_C_SOURCE 200809L
 #include <dirent.h>
 #include <stdio.h>
@@ -82,7 +82,7 @@ TEST(TheExampleOfTheSpecificationRoundTrips) { CHECK_ROUND_TRIP(mlp); }
 TEST(BranchesRoundTrip) { CHECK_ROUND_TRIP(branches); }
 TEST(NestedLoopsRoundTrip) { CHECK_ROUND_TRIP(loops); }
 TEST(AttributesOfAllKindsRoundTrip) {
-  // A byte above 127 prints as it is.
+  // A byte above 127 prints unchanged.
   char text[2048];
   snprintf(text, sizeof(text), "%s", attributes);
   char* escape = strstr(text, "\\xe2");
@@ -94,7 +94,7 @@ TEST(AttributesOfAllKindsRoundTrip) {
 }
 
 // The order of terms is that of the dims table; what matters is that it is stable.
-TEST(SymbolicDimsAreStableAfterOnePrinting) {
+TEST(SymbolicDimsAreStableAfterPrintingOnce) {
   stow_module* module = parse_text(symbols);
   REQUIRE(module != NULL);
   stow_string printed = print_module(module);
@@ -173,7 +173,7 @@ TEST(SpaceCommentsAndLineEndsDoNotMatter) {
       "}\n");
 }
 
-TEST(AttributesEqualToTheirDefaultAreLeftOut) {
+TEST(AttributesEqualToTheirDefaultAreOmitted) {
   CHECK_PRINTS_AS(
       "graph @g {\n"
       "  %0 = input \"x\" : f32[2, 4]\n"
@@ -199,7 +199,7 @@ TEST(AttributesEqualToTheirDefaultAreLeftOut) {
       "}\n");
 }
 
-TEST(RequiredAttributesAreNeverLeftOut) {
+TEST(RequiredAttributesAreNeverOmitted) {
   CHECK_ROUND_TRIP(
       "graph @g {\n"
       "  %0 = input \"x\" : f32[2]\n"
@@ -234,7 +234,7 @@ TEST(DimExpressionsAreNormalised) {
       "}\n");
 }
 
-TEST(DimsReachTheLeastInteger) {
+TEST(DimConstantsReachInt64Min) {
   CHECK_ROUND_TRIP(
       "graph @g {\n"
       "  %0 = input \"x\" : f32[?(0 - 9223372036854775808*a), ?(a - 9223372036854775808)]\n"
@@ -311,7 +311,7 @@ static void check_graph_prints(stow_graph* graph, stow_value output, const char*
   stow_graph_destroy(graph);
 }
 
-TEST(DataThatNothingFollowsFromIsNotPrinted) {
+TEST(DataThatNothingDependsOnIsNotPrinted) {
   float data[100] = {0};
   stow_graph* graph = new_graph();
   stow_value c = add_data(graph, "c", STOW_F32, 100, data, sizeof(data));
@@ -324,7 +324,7 @@ TEST(DataThatNothingFollowsFromIsNotPrinted) {
                      __LINE__);
 }
 
-TEST(DataThatTypesFollowFromIsPrinted) {
+TEST(DataThatTypesDependOnIsPrinted) {
   static const int64_t dims[] = {-1, 4};
   stow_graph* graph = new_graph();
   float zeros[8] = {0};
@@ -342,7 +342,7 @@ TEST(DataThatTypesFollowFromIsPrinted) {
                      __LINE__);
 }
 
-TEST(DataThatKnownValuesFollowFromIsPrintedExactly) {
+TEST(DataThatKnownValuesDependOnIsPrintedExactly) {
   static const float numbers[] = {0.1f, -0.0f, 1e-45f, 3};
   static const unsigned char truths[] = {0, 1, 2, 1};
   stow_graph* graph = new_graph();
@@ -361,8 +361,8 @@ TEST(DataThatKnownValuesFollowFromIsPrintedExactly) {
                      __LINE__);
 }
 
-// What read it may be gone: a branch that it chose, a sum that was folded.
-TEST(WhatAnInputIsKnownToBeIsPrintedWhoeverReadsIt) {
+// The readers may be gone: a branch that was chosen, a sum that was folded.
+TEST(KnownInputDataIsPrintedEvenWithoutReaders) {
   static const unsigned char truth[] = {1};
   stow_graph* graph = new_graph();
   stow_type type = stow_type_make(STOW_BOOL, 0, NULL);
@@ -380,7 +380,7 @@ TEST(WhatAnInputIsKnownToBeIsPrintedWhoeverReadsIt) {
                      __LINE__);
 }
 
-TEST(DataThatNoListCanHoldIsNotPrinted) {
+TEST(DataThatNoListCanRepresentIsNotPrinted) {
   static const uint64_t large[] = {1, UINT64_MAX};
   static int64_t many[1025];
   static const int64_t at[] = {7};
@@ -402,7 +402,7 @@ TEST(DataThatNoListCanHoldIsNotPrinted) {
 }
 
 // Whether a symbol is 4 is known only once it is bound.
-TEST(ShortDataIsPrintedThatABindingNeeds) {
+TEST(ShortDataThatABindingMayNeedIsPrinted) {
   static const int64_t four[] = {4};
   stow_graph* graph = new_graph();
   stow_dim n = stow_dim_symbol(stow_graph_edit_dims(graph), stow_str_of("n"));
@@ -448,7 +448,7 @@ TEST(AGraphWithoutOutputsPrintsAnEmptyReturn) {
   stow_graph_destroy(graph);
 }
 
-TEST(AnOpenRegionCanNotBePrinted) {
+TEST(PrintingAnOpenRegionFails) {
   stow_graph* graph = NULL;
   stow_value value = STOW_VALUE_NONE;
   stow_value inner = STOW_VALUE_NONE;
@@ -551,7 +551,7 @@ static void check_stops_with_its_writer(const char* text) {
   stow_module_destroy(module);
 }
 
-TEST(PrintingStopsWithItsWriter) {
+TEST(PrintingStopsWhenTheWriterFails) {
   check_stops_with_its_writer(mlp);
   check_stops_with_its_writer(branches);
   check_stops_with_its_writer(loops);

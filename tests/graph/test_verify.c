@@ -1,4 +1,4 @@
-// Whole-graph checks: outputs, regions, and nobody reading what an op has written over.
+// Tests of whole-graph checks: outputs, regions, and reads of overwritten bytes.
 #include "graph/graph_internal.h"
 #include "graph_support.h"
 
@@ -69,7 +69,7 @@ static cache make_cache(void) {
   return c;
 }
 
-TEST(ReadingBeforeTheWriteAndTheResultAfterItIsFine) {
+TEST(ReadsBeforeTheWriteAndOfItsResultAreAllowed) {
   cache c = make_cache();
   add_unary(c.graph, STOW_OP_RELU, c.cache);
   stow_value first = add_kv_append(c.graph, c.cache, c.rows);
@@ -88,8 +88,7 @@ TEST(ReadingTheWrittenOperandIsRefused) {
   stow_diag diag;
   stow_diag_init(&diag);
   CHECK_U64(stow_graph_verify(c.graph, &diag), STOW_ERR_CONFLICT);
-  CHECK_TEXT(diag.message,
-             "relu %4 reads %0 \"cache\", whose bytes kv_append %3 has written before");
+  CHECK_TEXT(diag.message, "relu %4 reads %0 \"cache\", whose bytes kv_append %3 has overwritten");
   CHECK_U64(diag.node, stow_graph_producer(c.graph, read));
   CHECK_U64(diag.value, c.cache);
   stow_graph_destroy(c.graph);
@@ -224,12 +223,12 @@ static stow_graph* make_loop(stow_value target) {
   return c.graph;
 }
 
-TEST(LoopsMayWriteIntoWhatTheyCarryOnly) {
+TEST(LoopsMayWriteOnlyIntoCarriedValues) {
   stow_graph* graph = make_loop(STOW_VALUE_NONE);
   check_verified(graph);
   stow_graph_destroy(graph);
   graph = make_loop(0);
-  check_verify(graph, STOW_ERR_CONFLICT, "bytes from outside the loop that it stands in");
+  check_verify(graph, STOW_ERR_CONFLICT, "bytes from outside the loop that it is in");
   stow_graph_destroy(graph);
 }
 

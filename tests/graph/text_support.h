@@ -1,4 +1,4 @@
-// What the tests of the text format share.
+// Shared by the tests of the text format.
 #ifndef STOWAGE_TESTS_GRAPH_TEXT_SUPPORT_H_
 #define STOWAGE_TESTS_GRAPH_TEXT_SUPPORT_H_
 
@@ -8,7 +8,7 @@
 #include "support/fault.h"
 #include "support/test.h"
 
-// The first graph of |text|; fails the running test where it does not parse. Destroy the module.
+// The first graph of |text|; fails the running test if it does not parse. Destroy the module.
 static inline stow_module* parse_text(const char* text) {
   stow_module* module = NULL;
   stow_diag diag;

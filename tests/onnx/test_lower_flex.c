@@ -210,7 +210,7 @@ TEST(AModifierMustKeepTheType) {
 }
 
 TEST(OperandsMustFit) {
-  FAILS("4 heads of q cannot share 3 heads of k and v", .op = "Tanh", .kv = "2 3 5 16");
+  FAILS("4 heads of q are not a multiple of 3 heads of k and v", .op = "Tanh", .kv = "2 3 5 16");
   FAILS("q has rank 5, expected 4", .op = "Tanh", .q = "1 2 4 3 16", .kv = "1 2 4 5 16");
 }
 

@@ -74,7 +74,8 @@ TEST(ReductionsAreLowered) {
        "{axes = [1], keepdims = false, op = \"log_sum_exp\"} : f32[2]"},
       {18, "ReduceMax", "f32 2 3; i64 1", "", "y", ": f32[2, 3]"},
       {18, "ReduceMax", "f32 2 3 4; i64 1", "keepdims=0", "y", ": f32[?\"y.0\", ?\"y.1\"]"},
-      {18, "ReduceMax", "f32 2 3 4; i64 N", "keepdims=0", "y", "how many axes are reduced"},
+      {18, "ReduceMax", "f32 2 3 4; i64 N", "keepdims=0", "y",
+       "the number of reduced axes is unknown"},
       {12, "ArgMin", "f32 2 3", "select_last_index=1", "y",
        "argmin(%0) {select_last_index = true}"}};
   CHECK_CASES(cases);

@@ -28,7 +28,7 @@ static stow_buffer_desc random_buffer(test_random* random, const random_shape* s
   return desc;
 }
 
-// Cuts the life into up to three windows, at least one of which occupies something.
+// Divides the lifetime into up to three windows, at least one of which occupies something.
 static void add_windows(test_random* random, stow_problem* problem, const stow_buffer_desc* desc) {
   uint64_t at = desc->begin;
   uint64_t footprint = desc->size + desc->guard;
@@ -68,7 +68,7 @@ static stow_problem* problem_of(test_random* random, const random_shape* shape,
   return problem;
 }
 
-// Fixed buffers lie where best fit puts them: so they cannot collide.
+// Fixed buffers are where best fit places them: so they cannot overlap.
 stow_problem* random_problem(test_random* random, const random_shape* shape) {
   test_random start = *random;
   stow_problem* problem = problem_of(random, shape, NULL, stow_allocator_default());
@@ -167,8 +167,8 @@ static void check_empty(const char* strategy) {
   stow_problem_destroy(problem);
 }
 
-// Whoever is asked for a capacity that its first pass reaches stops there; one below the bound is
-// proven out of reach at once.
+// A strategy stops at a capacity that its first pass reaches; one below the bound is refuted at
+// once.
 static void check_fits(const char* strategy) {
   test_random random = {19};
   random_shape shape = {.count = 60};
@@ -197,7 +197,7 @@ static bool count_calls(void* user, const stow_place_progress* progress) {
   return false;
 }
 
-// A first pass is always made; where the callback says stop it is the last.
+// A first pass is always made; if the callback stops the search it is the last.
 static void check_stops(const char* strategy) {
   test_random random = {11};
   random_shape shape = {.count = 200};

@@ -51,7 +51,7 @@ static void run(test_random* random, uint64_t largest) {
   stowi_active_destroy(active);
 }
 
-TEST(RoomIsFoundAsInAPlainList) {
+TEST(RoomIsFoundAsByAPlainList) {
   test_random random = {5};
   int count = test_is_long() ? 3000 : 200;
   for (int i = 0; i < count; ++i) {

@@ -1,5 +1,5 @@
-// Buffers that live all the time are set aside, and nothing is lost by it: heights and bounds are
-// those of brute force.
+// Setting aside buffers that are always live loses nothing: heights and bounds are those of brute
+// force.
 #include <stowage/place.h>
 #include <string.h>
 
@@ -53,7 +53,7 @@ static void add_staircase(test_random* random, stow_problem* problem, uint64_t a
   CHECK(add_window(problem, whole + 1, STEPS, low, size) == STOW_OK);
 }
 
-// Those that live always come first.
+// Those that are always live come first.
 static stow_problem* random_problem(test_random* random, size_t always) {
   stow_problem* problem = new_problem(stow_allocator_default());
   uint64_t alignment = UINT64_C(1) << test_random_below(random, 3);
@@ -105,7 +105,7 @@ static void check_outcome(const stow_problem* problem, const char* strategy, uin
   stow_placement_destroy(placement);
 }
 
-TEST(NothingIsLostByBedrock) {
+TEST(BedrockKeepsTheOptimum) {
   static const char* const strategies[] = {"auto", "exact"};
   uint64_t seeds = test_is_long() ? 2000 : 150;
   for (uint64_t seed = 0; seed < seeds; ++seed) {
@@ -157,7 +157,7 @@ static uint64_t height_on_bedrock(const stow_problem* problem, uint64_t capacity
   return quest.height;
 }
 
-// Three that live always; of these the second gains most by being on top.
+// Three that are always live; of these the second gains most by being on top.
 static stow_problem* three_and_one(uint64_t alignment_of_last) {
   stow_problem* problem = new_problem(stow_allocator_default());
   CHECK(add(problem, 8, 0, 4, 8) == STOW_OK);
@@ -167,7 +167,7 @@ static stow_problem* three_and_one(uint64_t alignment_of_last) {
   return problem;
 }
 
-TEST(AllButTheOneWithTheMostPaddingAreSetAside) {
+TEST(AllButTheMostPaddedAreSetAside) {
   stow_problem* problem = three_and_one(8);
   CHECK(add_window(problem, 1, 2, 4, 8) == STOW_OK);
   CHECK_U64(height_on_bedrock(problem, STOW_PLACE_SMALLEST), 24 + 16 + 16);
@@ -179,7 +179,7 @@ TEST(AllButTheOneWithTheMostPaddingAreSetAside) {
   stow_problem_destroy(problem);
 }
 
-TEST(NothingIsSetAsideWhereItCouldCost) {
+TEST(NothingIsSetAsideIfItCouldCost) {
   stow_problem* problem = three_and_one(16);  // alignments differ
   height_on_bedrock(problem, STOW_PLACE_SMALLEST);
   CHECK_U64(seen, 4);
@@ -192,8 +192,8 @@ TEST(NothingIsSetAsideWhereItCouldCost) {
   stow_problem_destroy(problem);
 }
 
-// Two of 4 bytes lie in the hole of one that is never whole, and nothing lies below it.
-TEST(WhatLivesAlwaysMayLieInTheHoleOfAnother) {
+// Two of 4 bytes are in the hole of one that is never whole, and nothing is below it.
+TEST(AlwaysLiveBuffersMayBeInAHole) {
   stow_problem* problem = new_problem(stow_allocator_default());
   CHECK(add(problem, 4, 0, 2, 1) == STOW_OK);
   CHECK(add(problem, 4, 0, 2, 1) == STOW_OK);
@@ -240,7 +240,7 @@ static stow_status place_listening(stow_allocator allocator, void* user) {
   return status;
 }
 
-TEST(TheCallbackHearsOfTheWholeProblem) {
+TEST(TheCallbackGetsTheWholeProblem) {
   heard h = {UINT64_MAX, 0, UINT64_MAX};
   CHECK(place_listening(stow_allocator_default(), &h) == STOW_OK);
   CHECK(h.calls > 0);

@@ -66,7 +66,7 @@ TEST(RowsBecomeBuffersInOrder) {
   stow_csv_destroy(NULL);
 }
 
-TEST(ColumnsComeInAnyOrderWithOthersBetween) {
+TEST(ColumnsMayComeInAnyOrderWithOthersBetween) {
   stow_csv* csv = read_csv(
       "note,size,offset,upper,\"kind, \"\"of\"\"\",alignment,lower,id\n"
       "x,8,64,5,y,32,1,n\n"
@@ -103,7 +103,7 @@ TEST(OtherNamesOfColumnsMeanTheSame) {
   }
 }
 
-TEST(EndIsInclusiveAndSoAreTheGapsBesideIt) {
+TEST(EndAndItsGapsAreInclusive) {
   stow_csv* csv = read_csv("id,lower,end,size,gaps\na,3,9,5,4-5 7-7@1:2\nb,3,3,5,\n");
   REQUIRE(csv != NULL);
   const stow_problem* problem = stow_csv_problem(csv);
@@ -119,7 +119,7 @@ TEST(EndIsInclusiveAndSoAreTheGapsBesideIt) {
   stow_csv_destroy(csv);
 }
 
-TEST(GapsAreHalfOpenBesideUpper) {
+TEST(GapsAreHalfOpenWithUpper) {
   stow_csv* csv = read_csv("id,lower,upper,size,gaps\na,3,9,5,  4-5  7-9@0:5 \n");
   REQUIRE(csv != NULL && stow_problem_window_count(stow_csv_problem(csv), 0) == 2);
   stow_window_desc window;
@@ -130,7 +130,7 @@ TEST(GapsAreHalfOpenBesideUpper) {
   stow_csv_destroy(csv);
 }
 
-TEST(MarksLineEndsAndEmptyLinesDoNotMatter) {
+TEST(ByteOrderMarksLineEndsAndEmptyLinesDoNotMatter) {
   static const char* const texts[] = {
       "id,lower,upper,size\na,0,1,2\nb,0,1,3\n",
       "id,lower,upper,size\na,0,1,2\nb,0,1,3",
@@ -176,7 +176,7 @@ TEST(TheLargestNumbersAreRead) {
   stow_csv_destroy(csv);
 }
 
-TEST(OffsetsAreWrittenInALastColumnOfTheirOwn) {
+TEST(OffsetsAreAppendedAsALastColumn) {
   check_written("\xef\xbb\xbfid,note,lower,upper,size\r\n\"a\",\"x\r\ny\",0,4,16\r\n\r\nb,,2,9,32",
                 "id,note,lower,upper,size,offset\n\"a\",\"x\r\ny\",0,4,16,32\nb,,2,9,32,0\n");
 }
@@ -228,7 +228,7 @@ TEST(APlacementOfAnotherProblemIsNotWritten) {
   stow_diag_init(&diag);
   CHECK(stow_csv_write(one, placement, stow_string_writer(&out), &diag) ==
         STOW_ERR_INVALID_ARGUMENT);
-  CHECK_HAS(diag.message, "a placement of 2 buffers for 1 rows");
+  CHECK_HAS(diag.message, "the placement has 2 buffers, but the CSV has 1 rows");
   CHECK_U64(out.size, 0);
   stow_string_free(&out);
   stow_placement_destroy(placement);
@@ -243,7 +243,7 @@ static stow_status write_some(void* user, const char* data, size_t size) {
   return (*left)-- == 0 ? STOW_ERR_IO : STOW_OK;
 }
 
-TEST(AWriterThatFailsEndsTheWriting) {
+TEST(AFailingWriterEndsTheWriting) {
   stow_csv* csv = read_csv("id,lower,upper,offset,size\na,0,4,,16\nb,0,4,,16\n");
   stow_placement* placement = place(csv);
   size_t failed = 0;

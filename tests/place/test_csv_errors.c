@@ -1,4 +1,4 @@
-// Bad CSV: the status, where the cell is, and what the message says.
+// Bad CSV: the status, the position of the cell, and the message.
 #include <stdio.h>
 #include <stdlib.h>
 #include <stowage/csv.h>
@@ -51,9 +51,9 @@ TEST(MissingColumnsAreNamedAllAtOnce) {
   check_refused("ID,Lower,Upper,Size\n", STOW_ERR_SYNTAX, 1, 1, "columns missing: `id`, `lower`");
 }
 
-TEST(ColumnsForTheSameThingAreRefused) {
+TEST(ColumnsWithTheSameMeaningAreRefused) {
   check_refused("id,lower,upper,size,lower\n", STOW_ERR_DUPLICATE, 1, 21,
-                "header, column `lower`: it is there twice");
+                "header, column `lower`: it is given twice");
   check_refused("id,lower,begin,upper,size\n", STOW_ERR_DUPLICATE, 1, 10,
                 "header, column `begin`: column `lower` means the same");
   check_refused("id,lower,end,size, upper\n", STOW_ERR_DUPLICATE, 1, 19,
@@ -68,7 +68,7 @@ TEST(TooManyColumnsAreRefused) {
   check_refused(text, STOW_ERR_LIMIT, 1, 4097, "more than 4096 columns");
 }
 
-TEST(RowsOfAnotherWidthAreRefused) {
+TEST(RowsOfWrongWidthAreRefused) {
   check_refused("id,lower,upper,size\na,0,1\n", STOW_ERR_SYNTAX, 2, 5,
                 "row 1, id `a`: expected 4 cells as in the header, found 3");
   check_refused("id,lower,upper,size\na,0,1,1\nb,0,1,5,\n", STOW_ERR_SYNTAX, 3, 9,
@@ -77,7 +77,7 @@ TEST(RowsOfAnotherWidthAreRefused) {
                 "row 1: expected 4 cells as in the header, found 1");
 }
 
-TEST(WhatIsNoNumberIsRefused) {
+TEST(NonNumbersAreRefused) {
   check_row("a,x,1,1,,,", STOW_ERR_SYNTAX, 3,
             "row 2, id `a`, column `lower`: expected a whole number, found `x`");
   check_row("a,0,,1,,,", STOW_ERR_SYNTAX, 5, "column `upper`: expected a whole number, found ``");
@@ -94,21 +94,24 @@ TEST(WhatIsNoNumberIsRefused) {
 
 TEST(NegativeNumbersAreRefused) {
   check_row("a,-1,1,1,,,", STOW_ERR_INVALID_ARGUMENT, 3,
-            "column `lower`: expected a number that is not negative, found `-1`");
-  check_row("a,0,1,-5,,,", STOW_ERR_INVALID_ARGUMENT, 7, "not negative, found `-5`");
-  check_row("a,0,1,1,-4,,", STOW_ERR_INVALID_ARGUMENT, 9, "not negative, found `-4`");
-  check_row("a,0,1,1,,-2,", STOW_ERR_INVALID_ARGUMENT, 10, "not negative, found `-2`");
+            "column `lower`: expected 0 or more, found `-1`");
+  check_row("a,0,1,-5,,,", STOW_ERR_INVALID_ARGUMENT, 7,
+            "row 2, id `a`, column `size`: expected 0 or more, found `-5`");
+  check_row("a,0,1,1,-4,,", STOW_ERR_INVALID_ARGUMENT, 9,
+            "row 2, id `a`, column `alignment`: expected 0 or more, found `-4`");
+  check_row("a,0,1,1,,-2,", STOW_ERR_INVALID_ARGUMENT, 10,
+            "row 2, id `a`, column `offset`: expected 0 or more, found `-2`");
 }
 
 TEST(NumbersThatOverflowAreRefused) {
   check_row("a,0,18446744073709551616,1,,,", STOW_ERR_OVERFLOW, 5,
             "column `upper`: expected a number of at most 64 bits, found `18446744073709551616`");
   check_row("a,0,1,99999999999999999999999,,,", STOW_ERR_OVERFLOW, 7, "at most 64 bits");
-  check_row("a,0,1,18446744073709551615,,,", STOW_ERR_OVERFLOW, 7, "at most 63 bits together");
+  check_row("a,0,1,18446744073709551615,,,", STOW_ERR_OVERFLOW, 7, "fit in 63 bits together");
   check_row("a,0,1,9223372036854775807,,,", STOW_ERR_OVERFLOW, 7,
             "row 2, id `a`, column `size`: expected sizes, padding and the highest fixed end");
   check_row("a,0,1,1,,18446744073709551615,", STOW_ERR_OVERFLOW, 10, "at most 63 bits");
-  check_row("a,0,1,1,,9223372036854775807,", STOW_ERR_OVERFLOW, 7, "at most 63 bits together");
+  check_row("a,0,1,1,,9223372036854775807,", STOW_ERR_OVERFLOW, 7, "fit in 63 bits together");
   check_refused("id,lower,end,size\na,0,18446744073709551615,1\n", STOW_ERR_OVERFLOW, 2, 5,
                 "column `end`: expected a step below 2^64 - 1");
 }
@@ -120,7 +123,7 @@ TEST(ImpossibleBuffersAreRefused) {
             "expected a step after `lower` 5, found `4`");
   check_refused("id,begin,end,size\na,5,4,1\n", STOW_ERR_INVALID_ARGUMENT, 2, 5,
                 "column `end`: expected a step not before `begin` 5, found `4`");
-  check_row("a,0,1,0,,,", STOW_ERR_INVALID_ARGUMENT, 7, "column `size`: expected a number above 0");
+  check_row("a,0,1,0,,,", STOW_ERR_INVALID_ARGUMENT, 7, "column `size`: expected 1 or more");
   check_row("a,0,1,1,0,,", STOW_ERR_INVALID_ARGUMENT, 9,
             "column `alignment`: expected a power of two, found `0`");
   check_row("a,0,1,1,3,,", STOW_ERR_INVALID_ARGUMENT, 9, "expected a power of two, found `3`");
@@ -129,9 +132,9 @@ TEST(ImpossibleBuffersAreRefused) {
 }
 
 TEST(ADuplicateIdNamesBothRows) {
-  check_refused("lower,upper,size,id\n0,1,1,\"a\nb\"\n\n0,1,1,c\n\n0,1,1,\"a\nb\"\n",
-                STOW_ERR_DUPLICATE, 7, 7,
-                "row 3, id `a?b`, column `id`: expected an id that row 1 in line 2 does not have");
+  check_refused(
+      "lower,upper,size,id\n0,1,1,\"a\nb\"\n\n0,1,1,c\n\n0,1,1,\"a\nb\"\n", STOW_ERR_DUPLICATE, 7,
+      7, "row 3, id `a?b`, column `id`: expected a unique id, but row 1 in line 2 has the same");
   check_row("ok,0,1,1,,,", STOW_ERR_DUPLICATE, 1, "row 1 in line 2");
   check_row("\"ok\",0,1,1,,,", STOW_ERR_DUPLICATE, 1, "found `ok`");
 }
@@ -158,28 +161,33 @@ TEST(BadGapsAreRefused) {
     check_row(row, STOW_ERR_SYNTAX, 12, part);
   }
   check_row("a,2,10,8,,,1-3", STOW_ERR_INVALID_ARGUMENT, 12,
-            "column `gaps`: `1-3`: window [1, 3) is not a part of the life [2, 10)");
-  check_row("a,2,10,8,,,9-11", STOW_ERR_INVALID_ARGUMENT, 12, "not a part of the life");
-  check_row("a,2,10,8,,,5-5", STOW_ERR_INVALID_ARGUMENT, 12, "not a part of the life");
-  check_row("a,2,10,8,,,6-5", STOW_ERR_INVALID_ARGUMENT, 12, "not a part of the life");
+            "column `gaps`: `1-3`: window [1, 3) is not within the lifetime [2, 10)");
+  check_row("a,2,10,8,,,9-11", STOW_ERR_INVALID_ARGUMENT, 12, "not within the lifetime");
+  check_row("a,2,10,8,,,5-5", STOW_ERR_INVALID_ARGUMENT, 12, "not within the lifetime");
+  check_row("a,2,10,8,,,6-5", STOW_ERR_INVALID_ARGUMENT, 12, "not within the lifetime");
   check_row("a,2,10,8,,,5-7 3-4", STOW_ERR_INVALID_ARGUMENT, 12,
-            "`3-4`: window [3, 4) begins before the end 7 of the one before it");
-  check_row("a,2,10,8,,,5-7 6-9", STOW_ERR_INVALID_ARGUMENT, 12, "begins before the end 7");
+            "`3-4`: window [3, 4) begins before the previous one ends, at 7");
+  check_row("a,2,10,8,,,5-7 6-9", STOW_ERR_INVALID_ARGUMENT, 12,
+            "begins before the previous one ends, at 7");
   check_row("a,2,10,8,,,5-7@3:9", STOW_ERR_INVALID_ARGUMENT, 12,
-            "bytes [3, 9) of a window are not a part of the footprint of 8 bytes");
-  check_row("a,2,10,8,,,5-7@4:3", STOW_ERR_INVALID_ARGUMENT, 12, "not a part of the footprint");
-  check_row("a,2,10,8,,,2-10", STOW_ERR_INVALID_ARGUMENT, 12, "gaps cover the whole life [2, 10)");
+            "bytes [3, 9) of a window are not within the footprint of 8 bytes");
+  check_row("a,2,10,8,,,5-7@4:3", STOW_ERR_INVALID_ARGUMENT, 12,
+            "row 2, id `a`, column `gaps`: `5-7@4:3`: bytes [4, 3) of a window are not within the "
+            "footprint of 8 bytes");
+  check_row("a,2,10,8,,,2-10", STOW_ERR_INVALID_ARGUMENT, 12,
+            "gaps cover the whole lifetime [2, 10)");
   check_row("a,2,10,8,,,2-5 5-10@3:3", STOW_ERR_INVALID_ARGUMENT, 12, "gaps cover the whole life");
   check_refused("id,lower,end,size,gaps\na,0,9,1,3-18446744073709551615\n", STOW_ERR_OVERFLOW, 2, 9,
                 "expected steps below 2^64 - 1");
 }
 
 TEST(BrokenQuotesAreRefused) {
-  check_row("\"a,0,1,1", STOW_ERR_SYNTAX, 1, "row 2: cell 1: its quote is not closed");
-  check_row("a,0,1,\"1", STOW_ERR_SYNTAX, 7, "row 2, id `a`: cell 4: its quote is not closed");
-  check_row("a,0,\"1\"2,1,,,", STOW_ERR_SYNTAX, 5, "cell 3: it goes on after its closing quote");
+  check_row("\"a,0,1,1", STOW_ERR_SYNTAX, 1, "row 2: cell 1: its closing quote is missing");
+  check_row("a,0,1,\"1", STOW_ERR_SYNTAX, 7, "row 2, id `a`: cell 4: its closing quote is missing");
+  check_row("a,0,\"1\"2,1,,,", STOW_ERR_SYNTAX, 5, "cell 3: it continues after its closing quote");
   check_row("a,0,1\r,1,,,", STOW_ERR_SYNTAX, 5, "cell 3: it has a carriage return");
-  check_refused("id,lower,\"upper\n", STOW_ERR_SYNTAX, 1, 10, "header: wrong cell: its quote");
+  check_refused("id,lower,\"upper\n", STOW_ERR_SYNTAX, 1, 10,
+                "header: invalid cell: its closing quote is missing");
   check_refused("id,lower,upper,size\na,0,1,1\r", STOW_ERR_SYNTAX, 2, 7, "a carriage return");
 }
 
@@ -193,7 +201,7 @@ TEST(NulBytesAreRefused) {
   }
 }
 
-TEST(WhatALongCellHoldsIsCut) {
+TEST(LongCellsAreTruncatedInMessages) {
   size_t size = test_is_long() ? (size_t)1 << 30 : (size_t)1 << 20;
   static const char header[] = "id,lower,upper,size\n";
   char* text = (char*)malloc(size);
@@ -208,11 +216,12 @@ TEST(WhatALongCellHoldsIsCut) {
   memset(text + strlen(header), ',', size - strlen(header));
   check_refused_bytes((stow_str){text, size}, STOW_ERR_SYNTAX, 2, 5, "found more");
   memset(text + strlen(header), '"', size - strlen(header));
-  check_refused_bytes((stow_str){text, size - 1}, STOW_ERR_SYNTAX, 2, 1, "its quote is not closed");
+  check_refused_bytes((stow_str){text, size - 1}, STOW_ERR_SYNTAX, 2, 1,
+                      "its closing quote is missing");
   free(text);
 }
 
-TEST(AMessageIsCutBetweenCharacters) {
+TEST(MessagesAreTruncatedBetweenCharacters) {
   char text[200] = "id,lower,upper,size\nx";
   for (int i = 0; i < 30; ++i) {
     strcat(text, "\xe2\x82\xac");

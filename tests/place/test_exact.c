@@ -1,6 +1,6 @@
-// The exact search against brute force. Every rule that makes it short has a switch, and every way
-// of choosing is right: so all combinations must give the same verdicts, just below the lowest
-// height and at it.
+// The exact search against brute force. Every pruning rule has a switch, and every way of choosing
+// is correct: so all combinations must give the same verdicts, just below the lowest height and at
+// it.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,7 +118,7 @@ static void check_verdict(bench* b, const sample* s, const stowi_run* what, tall
 // ---------------------------------------------------------------------------------------------
 // All combinations of rules and ways
 
-// Capacities in an order that the table of refuted states must get right: it is kept for less.
+// Capacities in an order that the table of refuted states must handle: it is kept for lower ones.
 static void compare(const sample* s, uint32_t rules, uint64_t first, uint64_t step, uint64_t nodes,
                     tally* t) {
   bench b;
@@ -138,15 +138,15 @@ static void compare(const sample* s, uint32_t rules, uint64_t first, uint64_t st
   close(&b);
 }
 
-// Problems that the load does not answer: below the optimum there is something to search.
+// Problems that the load does not decide: below the optimum there is something to search.
 static bool is_hard(const stow_problem* problem, uint64_t optimum) {
   stow_load load;
   CHECK(stow_problem_load(problem, stow_allocator_default(), NULL, &load) == STOW_OK);
   return optimum > load.lower_bound;
 }
 
-// A sample of the combinations, a larger one where there is something to search; and all ways with
-// all rules, which must come to an end.
+// A sample of the combinations, a larger one if there is something to search; and all ways with all
+// rules, which must terminate.
 static void compare_combinations(const sample* s, tally* t) {
   uint64_t turn = s->seed * TINY_KINDS + s->kinds;
   uint32_t stride = is_hard(s->problem, s->optimum) ? 11 : 61;
@@ -198,7 +198,7 @@ TEST(AllRulesAndWaysAgreeWithBruteForce) {
   for (uint64_t seed = 0; seed < seeds; ++seed) {
     for (unsigned kinds = 0; kinds < TINY_KINDS; ++kinds) {
       stow_problem* problem = tiny_problem_make(seed, kinds);
-      // Fixed buffers in each other's holes might collide when they are moved.
+      // Fixed buffers in each other's holes might overlap when they are moved.
       if ((kinds & TINY_FIXED) == 0 || (kinds & TINY_WINDOWS) == 0) {
         compare_problem(double_alignments(problem), seed, kinds, &sum);
       }
@@ -218,7 +218,7 @@ TEST(AllRulesAndWaysAgreeWithBruteForce) {
 
 // What one way refutes in a part of time must hold for all others: a tiled problem has a placement
 // at its height, so no number of runs that share their table may refute it.
-TEST(WhatOneRunRefutedNeverMisleadsAnother) {
+TEST(RefutedStatesOfOneRunNeverMisleadAnother) {
   static const size_t counts[] = {12, 18, 24, 30, 40, 60};
   uint64_t seeds = test_is_long() ? 400 : 20;
   for (uint64_t seed = 0; seed < seeds; ++seed) {
@@ -242,7 +242,7 @@ TEST(WhatOneRunRefutedNeverMisleadsAnother) {
   }
 }
 
-// Lives short against the time there is, so that placing a few parts the rest.
+// Lifetimes short against the total time, so that placing a few separates the rest.
 static stow_problem* make_chain(uint64_t seed, size_t count) {
   test_random random = {seed};
   stow_problem* problem = NULL;
@@ -275,8 +275,8 @@ static uint64_t find_optimum(const stow_problem* problem) {
   return verdict == STOWI_FOUND ? what.capacity : UINT64_MAX;
 }
 
-// One way refutes a stretch of time only because another one has no placement at that moment. Was
-// that remembered of the stretch by itself, a later run would be misled.
+// One way refutes a stretch of time only because another one has no placement at that moment. If
+// that were remembered for the stretch alone, a later run would be misled.
 static void check_shared_table(uint64_t seed) {
   stow_problem* problem = make_chain(seed, 8 + seed % 8);
   uint64_t optimum = find_optimum(problem);
@@ -294,7 +294,7 @@ static void check_shared_table(uint64_t seed) {
   stow_problem_destroy(problem);
 }
 
-TEST(AStretchOfTimeIsRefutedByItself) {
+TEST(AStretchOfTimeIsRefutedSeparately) {
   check_shared_table(10190);  // one of the few that need it
   uint64_t seeds = test_is_long() ? 30000 : 300;
   for (uint64_t seed = 0; seed < seeds; ++seed) {
@@ -325,7 +325,7 @@ TEST(CapacitiesCanBeAskedInAnyOrder) {
 // ---------------------------------------------------------------------------------------------
 // Limits
 
-TEST(NothingIsFoundAtOnce) {
+TEST(AnEmptyProblemIsSolvedAtOnce) {
   stow_problem* problem = NULL;
   CHECK(stow_problem_create(stow_allocator_default(), NULL, &problem) == STOW_OK);
   bench b;
@@ -337,7 +337,7 @@ TEST(NothingIsFoundAtOnce) {
   stow_problem_destroy(problem);
 }
 
-TEST(TheLargestCapacityIsNoTrouble) {
+TEST(TheLargestCapacityIsAccepted) {
   for (unsigned kinds = 0; kinds < TINY_KINDS; ++kinds) {
     stow_problem* problem = tiny_problem_make(2, kinds);
     bench b;
@@ -381,7 +381,7 @@ TEST(ARunSpendsItsNodesAndNoMore) {
   }
 }
 
-TEST(ARunEndsWhereTheQuestIsDone) {
+TEST(ARunEndsWhenTheQuestIsDone) {
   stow_problem* problem = problem_family_make(problem_family_find("tiled"), 1, 200, NULL);
   bench b;
   open(&b, problem, STOWI_RULE_ALL);
@@ -408,9 +408,9 @@ static uint64_t find_all_ways(bench* b, const sample* s) {
   return cut_short;
 }
 
-// Where the trail is too short for the search, it says so, never that there is nothing; and it has
-// learnt nothing wrong for later.
-TEST(AShortTrailIsNoProof) {
+// If the trail is too short for the search, it reports that, never that there is no placement; and
+// it remembers nothing wrong.
+TEST(AShortTrailProvesNothing) {
   uint64_t cut_short = 0;
   uint64_t seeds = test_is_long() ? 5000 : 300;
   for (uint64_t seed = 0; seed < seeds; ++seed) {
@@ -505,9 +505,9 @@ TEST(HolesAndTwinsAgreeWithBruteForce) {
   CHECK(t.unknown < t.compared / 4);
 }
 
-// Five bytes aligned to 4 keep 8 from their like, but a window that begins 2 bytes above an aligned
+// Five bytes aligned to 4 block 8 for their like, but a window that begins 2 bytes above an aligned
 // offset may follow after 6.
-TEST(PaddingIsOnlyUpToTheNextWindow) {
+TEST(PaddingEndsAtTheNextWindow) {
   stow_problem* problem = NULL;
   CHECK(stow_problem_create(stow_allocator_default(), NULL, &problem) == STOW_OK);
   for (int i = 0; i < 2; ++i) {
@@ -610,7 +610,7 @@ static stow_placement* place_exactly(const stow_problem* problem) {
   return placement;
 }
 
-TEST(WhatIsTooLargeForAModelIsRefused) {
+TEST(TooLargeProblemsAreRefused) {
   stow_problem* problem =
       problem_family_make(problem_family_find("chain"), 1, STOWI_MODEL_MAX_BUFFERS + 1, NULL);
   stowi_quest quest = endless(problem, stow_allocator_default());

@@ -66,7 +66,7 @@ static uint64_t unit_of(const spec* specs, size_t count) {
   return unit;
 }
 
-TEST(TheUnitDividesAllThatOffsetsAreMadeOf) {
+TEST(TheUnitDividesAllOffsets) {
   CHECK_U64(unit_of((spec[]){{12, 0, 1, ANYWHERE}, {18, 0, 1, ANYWHERE}}, 2), 6);
   CHECK_U64(unit_of((spec[]){{12, 0, 1, ANYWHERE}, {18, 0, 1, 21}}, 2), 3);
   CHECK_U64(unit_of((spec[]){{12, 0, 1, ANYWHERE}, {17, 1, 1, ANYWHERE}}, 2), 6);
@@ -128,7 +128,7 @@ static bool collide(const stow_problem* problem, uint32_t a, uint32_t b, int64_t
 
 enum { FAR = 24 };  // more than any footprint
 
-// The highest difference at which they collide; -FAR where they never do.
+// The highest difference at which they overlap; -FAR if they never do.
 static int64_t highest_collision(const stow_problem* problem, uint32_t a, uint32_t b) {
   int64_t apart = FAR;
   while (apart > -FAR && !collide(problem, a, b, apart)) {
@@ -137,7 +137,7 @@ static int64_t highest_collision(const stow_problem* problem, uint32_t a, uint32
   return apart;
 }
 
-// From the lowest collision to the highest, 0 among them, there is no hole.
+// From the lowest overlap to the highest, including 0, there is no hole.
 static bool has_no_hole(const stow_problem* problem, uint32_t a, uint32_t b) {
   int64_t highest = highest_collision(problem, a, b);
   int64_t lowest = -highest_collision(problem, b, a);
@@ -149,7 +149,7 @@ static bool has_no_hole(const stow_problem* problem, uint32_t a, uint32_t b) {
   return lowest <= 0 && 0 <= highest;
 }
 
-// Ranges are apart from each other, in ascending order, and forbid what collides.
+// Ranges are disjoint, in ascending order, and forbid what overlaps.
 static void check_clashes(const stowi_model* model, uint32_t i, uint32_t j) {
   stowi_clash_list list = stowi_clashes_of(&model->clashes, i, j);
   CHECK(list.begin < list.end);
@@ -208,7 +208,7 @@ static bool are_equal(const stow_problem* problem, uint32_t a, uint32_t b) {
          x.size + x.guard == y.size + y.guard;
 }
 
-// No third one can tell them apart.
+// No third one can distinguish them.
 static bool are_alike(const stowi_model* model, uint32_t i, uint32_t j) {
   bool alike = model->alignment[i] == model->alignment[j];
   for (uint32_t k = 0; k < model->count; ++k) {
@@ -220,8 +220,7 @@ static bool are_alike(const stowi_model* model, uint32_t i, uint32_t j) {
   return alike;
 }
 
-// The next one that is equal is a twin; so is one whose life differs only where nothing begins or
-// ends.
+// The next equal one is a twin; so is one whose lifetime differs only where nothing begins or ends.
 static void check_twin(const stowi_model* model, uint32_t i) {
   uint32_t twin = model->twin[i];
   CHECK(twin == STOWI_NO_TWIN || (twin > i && twin < model->count && are_alike(model, i, twin)));
@@ -230,7 +229,7 @@ static void check_twin(const stowi_model* model, uint32_t i) {
   }
 }
 
-TEST(DistancesAndTwinsAreThoseOfTheBytes) {
+TEST(DistancesAndTwinsMatchTheBytes) {
   uint64_t seeds = test_is_long() ? 400 : 20;
   for (uint64_t seed = 0; seed < seeds; ++seed) {
     for (unsigned kinds = 0; kinds < TINY_KINDS; ++kinds) {
@@ -262,7 +261,7 @@ TEST(ProblemsWithoutWindowsAreOrdered) {
 }
 
 // Some of the tiny problems with windows have holes, and some have none.
-TEST(HolesAreTold) {
+TEST(HolesAreDetected) {
   uint64_t ordered = 0;
   for (uint64_t seed = 0; seed < 200; ++seed) {
     stow_problem* problem = tiny_problem_make(seed, TINY_WINDOWS);

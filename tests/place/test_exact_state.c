@@ -1,5 +1,5 @@
-// The state of the exact search: whatever is placed and passed over, what it keeps up to date is
-// what one finds from scratch, and taking back leaves no trace.
+// The state of the exact search: whatever is placed and passed over, the incremental state matches
+// recomputation, and undoing leaves no trace.
 #include <stdlib.h>
 #include <string.h>
 
@@ -118,7 +118,7 @@ static bool meet(const stowi_state* state, uint32_t a, uint32_t b) {
   return false;
 }
 
-// Where a buffer can lie, it meets none that is placed.
+// A possible place of a buffer overlaps none that is placed.
 static void check_buffer(const stowi_state* state, uint32_t buffer) {
   const stowi_model* model = state->model;
   CHECK(state->least[buffer] % model->alignment[buffer] == 0);
@@ -143,7 +143,7 @@ static void check_all(const stowi_state* state) {
 // ---------------------------------------------------------------------------------------------
 // Random walks
 
-// Places or passes a random free buffer. False where that refutes.
+// Places or passes a random free buffer. False if that refutes.
 static bool take_step(stowi_state* state, test_random* random) {
   uint32_t j = (uint32_t)test_random_below(random, state->model->count);
   bool fits = true;
@@ -205,7 +205,7 @@ static void walk_on(const stow_problem* problem, uint64_t seed) {
   stowi_model_destroy(model);
 }
 
-TEST(WhatIsKeptUpToDateIsWhatOneFindsFromScratch) {
+TEST(IncrementalStateMatchesRecomputation) {
   uint64_t seeds = test_is_long() ? 1000 : 30;
   for (uint64_t seed = 0; seed < seeds; ++seed) {
     for (unsigned kinds = 0; kinds < TINY_KINDS; ++kinds) {
@@ -216,7 +216,7 @@ TEST(WhatIsKeptUpToDateIsWhatOneFindsFromScratch) {
   }
 }
 
-TEST(StatesOfMoreThanAWordOfBuffersAreTakenBack) {
+TEST(StatesOfMoreThanAWordOfBuffersAreUndone) {
   static const char* const families[] = {"tiled", "windows", "mixed"};
   for (uint64_t seed = 0; seed < 9; ++seed) {
     const problem_family* family = problem_family_find(families[seed % 3]);

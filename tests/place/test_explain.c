@@ -92,7 +92,7 @@ TEST(ExplanationsDoNotFitAndNoMemberCanBeDropped) {
   }
 }
 
-// Where no load is above the capacity, so that only a search can tell.
+// No load is above the capacity, so only a search can decide.
 TEST(SetsThatOnlyASearchRefutesAreExplained) {
   size_t found = 0;
   for (uint64_t seed = 0; seed < 3000; ++seed) {
@@ -109,7 +109,7 @@ TEST(SetsThatOnlyASearchRefutesAreExplained) {
   CHECK(found > 5);
 }
 
-TEST(WhatFitsHasNoExplanation) {
+TEST(FittingProblemsHaveNoExplanation) {
   for (uint64_t seed = 0; seed < 20; ++seed) {
     stow_problem* problem = tiny_problem_make(seed, (unsigned)seed % TINY_KINDS);
     stow_explanation explanation;
@@ -129,7 +129,7 @@ TEST(AQuestionWithoutCapacityIsRefused) {
   stow_problem_destroy(problem);
 }
 
-TEST(SmallBudgetsGiveUpOrSaySo) {
+TEST(SmallBudgetsAreReported) {
   for (uint64_t seed = 0; seed < 200; ++seed) {
     stow_problem* problem = tiny_problem_make(seed, TINY_FULL | (unsigned)seed % TINY_FULL);
     uint64_t capacity = brute_height(problem) - 1;
@@ -187,7 +187,7 @@ static bool stop_at_last(void* user, const stow_place_progress* progress) {
   return --*(uint64_t*)user > 0;
 }
 
-TEST(AnExplanationThatIsStoppedAsksNoFurther) {
+TEST(AStoppedExplanationSearchesNoFurther) {
   uint64_t optimum;
   stow_problem* problem = problem_family_make(problem_family_find("tiled"), 4, 60, &optimum);
   for (uint64_t calls = 1; calls <= 4; ++calls) {
@@ -205,7 +205,8 @@ TEST(AnExplanationThatIsStoppedAsksNoFurther) {
   stow_problem_destroy(problem);
 }
 
-// One step's load tells which to keep: the budget is spent on showing that none can be dropped.
+// One step's load determines which to keep: the budget is spent on showing that none can be
+// dropped.
 TEST(TheLoadOfAStepIsExplainedWithoutASearch) {
   enum { COUNT = 2000 };
   stow_problem* problem = NULL;

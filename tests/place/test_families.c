@@ -1,5 +1,5 @@
-// The generators and the oracle that other tests stand on: problems are what they are said to be,
-// and brute force is right where the answer is known.
+// Tests of the generators and the oracle that other tests rely on: problems are as described, and
+// brute force is correct where the answer is known.
 #include <stowage/place.h>
 
 #include "support/brute_place.h"
@@ -31,7 +31,7 @@ TEST(FamiliesAreFoundByName) {
   CHECK(problem_family_find("none such") == NULL);
 }
 
-TEST(FamiliesGiveAsManyBuffersAsAsked) {
+TEST(FamiliesGiveTheRequestedNumberOfBuffers) {
   for (size_t i = 0; i < problem_family_count; ++i) {
     for (size_t count = 1; count <= 3000; count = count * 3 + 1) {
       stow_problem* problem = problem_family_make(&problem_families[i], 5, count, NULL);
@@ -120,7 +120,7 @@ static void add_window(stow_problem* problem, uint64_t begin, uint64_t end, uint
   CHECK(stow_problem_add_window(problem, &desc, NULL) == STOW_OK);
 }
 
-TEST(NothingIsAsHighAsNothing) {
+TEST(AnEmptyProblemHasHeightZero) {
   stow_problem* problem = empty_problem();
   CHECK_U64(brute_height(problem), 0);
   CHECK(brute_fits(problem, BRUTE_ALL, 0));
@@ -137,7 +137,7 @@ TEST(BruteForceCountsAlignments) {
   stow_problem_destroy(problem);
 }
 
-TEST(BruteForceLeavesFixedBuffersWhereTheyAre) {
+TEST(BruteForceKeepsFixedBuffers) {
   stow_problem* problem = empty_problem();
   add(problem, 2, 0, 2, 1, 3);
   add(problem, 4, 1, 3, 1, STOW_PLACE_ANYWHERE);
@@ -165,7 +165,7 @@ TEST(BruteForceUsesWindows) {
   stow_problem_destroy(problem);
 }
 
-TEST(BruteForceKnowsItsOwnHeight) {
+TEST(BruteForceReportsItsHeight) {
   for (uint64_t seed = 0; seed < 40; ++seed) {
     for (unsigned kinds = 0; kinds < TINY_KINDS; ++kinds) {
       stow_problem* problem = tiny_problem_make(seed, kinds);

@@ -115,7 +115,7 @@ static void run_stack(test_random* random, size_t count, bool ascending, uint32_
   free(m);
 }
 
-TEST(StacksAreSearchedAsPlainLists) {
+TEST(StacksAgreeWithPlainLists) {
   test_random random = {41};
   int cases = test_is_long() ? 60 : 12;
   for (int i = 0; i < cases; ++i) {
@@ -145,7 +145,7 @@ static void run_shadow(test_random* random, size_t count, uint64_t least, uint64
   free(m);
 }
 
-TEST(ShadowsAreSearchedAsPlainLists) {
+TEST(ShadowsAgreeWithPlainLists) {
   test_random random = {42};
   int cases = test_is_long() ? 60 : 12;
   for (int i = 0; i < cases; ++i) {

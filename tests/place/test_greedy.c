@@ -27,7 +27,7 @@ static uint64_t align_up(uint64_t x, uint64_t alignment) {
   return (x + alignment - 1) / alignment * alignment;
 }
 
-// Where the lowest live footprint that meets [at, at + footprint) ends; 0 where none does.
+// Where the lowest live footprint that overlaps [at, at + footprint) ends; 0 if none does.
 static uint64_t blocked_until(const plain_buffer* b, size_t count, uint64_t at) {
   uint64_t footprint = b->desc.size + b->desc.guard;
   for (size_t i = 0; i < count; ++i) {
@@ -99,14 +99,14 @@ static void place_plainly(size_t count, bool tight) {
   }
 }
 
-// How lives and sizes are drawn.
+// How lifetimes and sizes are drawn.
 typedef struct shape {
   uint64_t horizon;
   uint64_t sizes;       // how many different ones
   uint64_t alignments;  // powers of two below this
   bool guards;
   bool in_birth_order;
-  uint64_t whole;   // of 8: live all the time
+  uint64_t whole;   // of 8: always live
   uint64_t suffix;  // of 8: live to the end
   uint64_t longest;
 } shape;
@@ -160,7 +160,7 @@ static stow_problem* make_problem(size_t count) {
   return problem;
 }
 
-// A few fixed buffers where a first fit puts them: they cannot collide.
+// A few fixed buffers where a first fit places them: they cannot overlap.
 static void fix_some(test_random* random, size_t count) {
   place_plainly(count, false);
   for (size_t i = 0; i < count; ++i) {
@@ -218,8 +218,8 @@ TEST(LargerProblemsArePlacedAsDefined) {
   }
 }
 
-// Few sizes, thousands live at once: what runs are for. With alignments above the sizes most ends
-// are padded.
+// Few sizes, thousands live at once: the case that runs are for. With alignments above the sizes
+// most ends are padded.
 TEST(LongRunsOfEqualSizesArePlacedAsDefined) {
   test_random random = {13};
   for (uint64_t i = 0; i < 6; ++i) {
@@ -234,7 +234,7 @@ TEST(LongRunsOfEqualSizesArePlacedAsDefined) {
   }
 }
 
-TEST(WithoutReuseEachLiesAboveTheOneBefore) {
+TEST(WithoutReuseBuffersAreStacked) {
   test_random random = {14};
   for (int i = 0; i < 200; ++i) {
     size_t count = 1 + test_random_below(&random, 40);
@@ -287,7 +287,7 @@ static void add(stow_problem* problem, uint64_t size, uint64_t begin, uint64_t e
   CHECK(stow_problem_add(problem, &desc, NULL, NULL) == STOW_OK);
 }
 
-TEST(CollidingFixedBuffersAreNamed) {
+TEST(OverlappingFixedBuffersAreNamed) {
   stow_problem* problem = make_problem(0);
   add(problem, 10, 0, 5, 0);
   add(problem, 10, 5, 9, 4);  // overlaps in space, not in time

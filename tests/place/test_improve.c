@@ -1,4 +1,4 @@
-// Compaction and local search: never worse, and as good as they say.
+// Compaction and local search: never worse, and as good as documented.
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,7 +38,7 @@ static void check_nothing_can_drop(const stow_problem* problem, uint64_t* offset
   }
 }
 
-// A correct placement full of gaps: each above all others, fixed ones where they are.
+// A correct placement full of gaps: each above all others, fixed ones in place.
 static uint64_t scatter(const stow_problem* problem, uint64_t* offsets) {
   uint64_t height = problem->fixed_end;
   for (size_t i = 0; i < problem->buffers.count; ++i) {
@@ -53,7 +53,7 @@ static uint64_t scatter(const stow_problem* problem, uint64_t* offsets) {
   return height;
 }
 
-TEST(DroppingEndsWhereNothingCanDrop) {
+TEST(DroppingEndsWhenNothingCanDrop) {
   test_random random = {1};
   size_t cases = test_is_long() ? 5000 : 300;
   for (size_t i = 0; i < cases; ++i) {
@@ -110,9 +110,9 @@ TEST(CompactionIsNeverHigherThanFirstFit) {
   }
 }
 
-TEST(CompactIsAProperStrategy) { check_strategy("compact"); }
+TEST(CompactMeetsTheContract) { check_strategy("compact"); }
 
-TEST(LocalSearchIsAProperStrategy) { check_strategy("local-search"); }
+TEST(LocalSearchMeetsTheContract) { check_strategy("local-search"); }
 
 TEST(MoreNodesNeverRaiseTheHeight) {
   test_random random = {4};
@@ -129,7 +129,7 @@ TEST(MoreNodesNeverRaiseTheHeight) {
   }
 }
 
-// A solid block cut at random: its optimum is known, and it has no slack at all.
+// A solid block divided at random: its optimum is known, and it has no slack at all.
 static void cut(test_random* random, stow_problem* problem, size_t pieces, uint64_t width,
                 uint64_t height, uint64_t begin) {
   bool across = width > 1 && (height < 2 || test_random_below(random, 2) == 0);
@@ -166,7 +166,7 @@ TEST(LocalSearchSolvesSmallTiledBlocks) {
 
 // With so few nodes it is the order that must get better, pass by pass: the best of all orders to
 // begin with solves 19 of these.
-TEST(BringingForwardWhatEndsTooHighHelps) {
+TEST(BringingForwardLateBuffersHelps) {
   test_random random = {5};
   size_t solved = 0;
   for (size_t i = 0; i < 30; ++i) {
@@ -180,7 +180,7 @@ TEST(BringingForwardWhatEndsTooHighHelps) {
 }
 
 // Fixed buffers of a neighbourhood and their footprints together need more than 63 bits.
-TEST(NeighbourhoodsAreLeftAloneWhereTheirSumsWouldOverflow) {
+TEST(NeighbourhoodsThatWouldOverflowAreSkipped) {
   enum { COUNT = 600 };
   test_random random = {23};
   stow_problem* problem = NULL;
@@ -200,7 +200,7 @@ TEST(NeighbourhoodsAreLeftAloneWhereTheirSumsWouldOverflow) {
 }
 
 typedef struct listener {
-  const char* phase;    // that is listened to
+  const char* phase;    // the phase that is observed
   size_t calls;         // in it
   size_t calls_within;  // of these, while nothing was spent and nothing found
   size_t stop_after;    // so many of these; 0: never
@@ -238,7 +238,7 @@ static void check_asks_within(const char* strategy, const char* phase, bool fixe
   stow_problem_destroy(problem);
 }
 
-TEST(LongWorkWithoutResultsAsksTheCallback) {
+TEST(LongWorkWithoutResultsPollsTheCallback) {
   check_asks_within("first-fit", "first-fit", false);
   check_asks_within("portfolio", "portfolio", false);
   check_asks_within("compact", "compact", false);

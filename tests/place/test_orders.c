@@ -1,4 +1,4 @@
-// Orders against comparisons written out, and the strategy that tries them all.
+// Orders against explicit comparisons, and the strategy that tries them all.
 #include "place/greedy/orders.h"
 #include "place/problem.h"
 #include "random_problem.h"
@@ -30,7 +30,7 @@ static uint64_t highest_load(const stow_problem* problem, const stowi_buffer* b)
   return highest;
 }
 
-// Below 0 where |a| comes first by |letter|.
+// Below 0 if |a| comes first by |letter|.
 static int compare_by(const stow_problem* problem, char letter, const stowi_buffer* a,
                       const stowi_buffer* b) {
   uint64_t x = 0;
@@ -127,7 +127,7 @@ TEST(AstronomicalAreasKeepTheirOrder) {
   }
 }
 
-TEST(PortfolioIsAProperStrategy) { check_strategy("portfolio"); }
+TEST(PortfolioMeetsTheContract) { check_strategy("portfolio"); }
 
 TEST(PortfolioIsNeverHigherThanFirstFit) {
   test_random random = {2};

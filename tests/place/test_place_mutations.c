@@ -1,5 +1,5 @@
 // The checker against brute force over pairs: correct placements, one mutation of every kind, and
-// inputs made to be slow.
+// inputs designed to be slow.
 #include <stdlib.h>
 #include <stowage/place.h>
 #include <string.h>
@@ -129,7 +129,7 @@ static stow_placement_fault check(const instance* in) {
   return found.fault;
 }
 
-TEST(CorrectPlacementsPassAndEveryMutationIsJudgedAsByBruteForce) {
+TEST(CorrectPlacementsPassAndMutationsAgreeWithBruteForce) {
   test_random random = {21};
   int cases = test_is_long() ? 20000 : 1500;
   size_t seen[5] = {0, 0, 0, 0, 0};
@@ -200,7 +200,7 @@ TEST(TheEdgesOfBytesAndOfStepsAreExact) {
   CHECK(check_two(together, 0, 16, 31, &diag) == STOW_ERR_VIOLATION);
   CHECK_HAS(diag.message, "buffer 1 at 16 with 10 + 6 bytes ends above the height 31");
   CHECK(check_two(together, 0, 17, 40, &diag) == STOW_ERR_VIOLATION);
-  CHECK_HAS(diag.message, "buffer 1 lies at 17, which is not aligned to 2");
+  CHECK_HAS(diag.message, "buffer 1 is at 17, which is not a multiple of its alignment 2");
   stow_problem_destroy(together);
   stow_problem* apart = pair_of(4, 4);
   CHECK(check_two(apart, 0, 0, 16, &diag) == STOW_OK);
@@ -233,14 +233,14 @@ TEST(AFixedBufferElsewhereIsMoved) {
   CHECK(stow_placement_check(problem, &offset, 1, 100, stow_allocator_default(), &diag, &found) ==
         STOW_ERR_VIOLATION);
   CHECK(found.fault == STOW_PLACEMENT_MOVED && found.first == 0 && found.step == 3);
-  CHECK_HAS(diag.message, "buffer 0 lies at 8 but is fixed at 12");
+  CHECK_HAS(diag.message, "buffer 0 is at 8, but is fixed at 12");
   CHECK(stow_placement_check(problem, &offset, 0, 100, stow_allocator_default(), &diag, &found) ==
         STOW_ERR_INVALID_ARGUMENT);
   CHECK_HAS(diag.message, "0 offsets for 1 buffers");
   stow_problem_destroy(problem);
 }
 
-TEST(NothingIsACorrectPlacementOfNothing) {
+TEST(AnEmptyPlacementOfAnEmptyProblemPasses) {
   stow_problem* problem = NULL;
   REQUIRE(stow_problem_create(stow_allocator_default(), NULL, &problem) == STOW_OK);
   CHECK(stow_placement_check(problem, NULL, 0, 0, stow_allocator_default(), NULL, NULL) == STOW_OK);
@@ -274,7 +274,7 @@ static void check_crowd(size_t count, size_t scatter) {
   free(offsets);
 }
 
-TEST(CrowdsThatAllLiveTogetherAreCheckedWithoutComparingPairs) {
+TEST(ManyLiveBuffersAreCheckedWithoutComparingPairs) {
   size_t count = test_is_long() ? 1000000 : 100003;  // 5e9 pairs would show
   check_crowd(count, 1);
   check_crowd(count, count - 1);

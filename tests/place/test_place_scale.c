@@ -1,5 +1,6 @@
-// What only shows in numbers: thousands of buffers of all sizes and lives against the definition,
-// offsets near the limit, the same bytes on every run, and every placement proven by the checker.
+// Properties that show only at scale: thousands of buffers of all sizes and lifetimes against the
+// definition, offsets near the limit, the same bytes on every run, and every placement proven by
+// the checker.
 #include <stdlib.h>
 #include <stowage/place.h>
 #include <string.h>
@@ -35,8 +36,8 @@ static uint64_t align_up(uint64_t x, uint64_t alignment) {
 
 static uint64_t footprint(const stow_buffer_desc* d) { return d->size + d->guard; }
 
-// The definition, word by word: the lowest aligned offset at which the footprint meets none of the
-// |placed| first buffers in order that live at the same time.
+// The definition, literally: the lowest aligned offset at which the footprint overlaps none of the
+// |placed| first buffers in order that are live at the same time.
 static uint64_t lowest_offset(const instance* in, size_t placed, const stow_buffer_desc* d) {
   uint64_t at = 0;
   for (size_t k = 0; k < placed; ++k) {
@@ -116,7 +117,7 @@ static void check_first_fit(instance* in) {
   stow_problem_destroy(problem);
 }
 
-// How lives are drawn: one family of tensor programs each.
+// How lifetimes are drawn: one family of tensor programs each.
 typedef void (*draw_life)(test_random* random, uint64_t i, uint64_t n, stow_buffer_desc* d);
 
 static void draw_short(test_random* random, uint64_t i, uint64_t n, stow_buffer_desc* d) {

@@ -35,7 +35,7 @@ static void check_refused(stow_problem* problem, const stow_buffer_desc* desc, s
   CHECK(stow_problem_add(problem, desc, NULL, NULL) == status);
 }
 
-TEST(ADescriptorStartsWithEveryFieldWritten) {
+TEST(DescriptorInitWritesEveryField) {
   stow_buffer_desc desc;
   memset(&desc, 0xff, sizeof(desc));
   stow_buffer_desc_init(&desc);
@@ -74,7 +74,7 @@ TEST(MalformedBuffersAreRefusedByName) {
   stow_buffer_desc bad = desc_of(0, 0, 1);
   check_refused(problem, &bad, STOW_ERR_INVALID_ARGUMENT, "buffer 1 has size 0");
   bad = desc_of(8, 5, 5);
-  check_refused(problem, &bad, STOW_ERR_INVALID_ARGUMENT, "buffer 1 never lives: [5, 5)");
+  check_refused(problem, &bad, STOW_ERR_INVALID_ARGUMENT, "buffer 1 has an empty lifetime [5, 5)");
   bad = desc_of(8, 6, 5);
   check_refused(problem, &bad, STOW_ERR_INVALID_ARGUMENT, "[6, 5)");
   for (uint64_t alignment = 0; alignment < 100; ++alignment) {
@@ -114,12 +114,12 @@ TEST(FootprintsBeyond63BitsAreRefused) {
   stow_problem_destroy(problem);
 }
 
-TEST(TheSumOfAllFootprintsIsLimitedNotEachAlone) {
+TEST(TheSumOfAllFootprintsIsLimited) {
   stow_problem* problem = new_problem();
   stow_buffer_desc desc = desc_of(UINT64_C(1) << 62, 0, 1);
   CHECK(stow_problem_add(problem, &desc, NULL, NULL) == STOW_OK);
   check_refused(problem, &desc, STOW_ERR_OVERFLOW, "buffer 1");
-  desc = desc_of((UINT64_C(1) << 62) - 1, 7, 9);  // lives at another time, but counts
+  desc = desc_of((UINT64_C(1) << 62) - 1, 7, 9);  // live at another time, but counts
   CHECK(stow_problem_add(problem, &desc, NULL, NULL) == STOW_OK);
   desc = desc_of(1, 0, 1);
   check_refused(problem, &desc, STOW_ERR_OVERFLOW, "buffer 2");
@@ -151,7 +151,7 @@ static void check_window_refused(stow_problem* problem, stow_window_desc desc, c
   CHECK_U64(stow_problem_window_count(problem, last), count);
 }
 
-TEST(AWindowStartsWithEveryFieldWritten) {
+TEST(WindowInitWritesEveryField) {
   stow_window_desc desc;
   memset(&desc, 0xff, sizeof(desc));
   stow_window_desc_init(&desc);
@@ -193,18 +193,19 @@ TEST(ImpossibleWindowsAreRefused) {
   stow_buffer_desc desc = desc_of(8, 5, 15);
   desc.guard = 2;
   CHECK(stow_problem_add(problem, &desc, NULL, NULL) == STOW_OK);
-  check_window_refused(problem, window_of(4, 6, 0, 1), "[4, 6) is not a part of the life [5, 15)");
-  check_window_refused(problem, window_of(14, 16, 0, 1), "is not a part of the life");
-  check_window_refused(problem, window_of(7, 7, 0, 1), "is not a part of the life");
-  check_window_refused(problem, window_of(8, 7, 0, 1), "is not a part of the life");
+  check_window_refused(problem, window_of(4, 6, 0, 1), "[4, 6) is not within the lifetime [5, 15)");
+  check_window_refused(problem, window_of(14, 16, 0, 1), "is not within the lifetime");
+  check_window_refused(problem, window_of(7, 7, 0, 1), "is not within the lifetime");
+  check_window_refused(problem, window_of(8, 7, 0, 1), "is not within the lifetime");
   check_window_refused(problem, window_of(6, 7, 0, 11), "bytes [0, 11) of a window are not");
   check_window_refused(problem, window_of(6, 7, 3, 2), "footprint of 10 bytes");
   check_window_refused(problem, window_of(6, 7, 11, 11), "footprint of 10 bytes");
-  check_window_refused(problem, window_of(5, 15, 4, 4), "gaps cover the whole life [5, 15)");
+  check_window_refused(problem, window_of(5, 15, 4, 4), "gaps cover the whole lifetime [5, 15)");
   window = window_of(6, 9, 0, 10);
   CHECK(stow_problem_add_window(problem, &window, NULL) == STOW_OK);
-  check_window_refused(problem, window_of(8, 10, 0, 1), "begins before the end 9");
-  check_window_refused(problem, window_of(6, 9, 0, 1), "begins before the end 9");
+  check_window_refused(problem, window_of(8, 10, 0, 1),
+                       "begins before the previous one ends, at 9");
+  check_window_refused(problem, window_of(6, 9, 0, 1), "begins before the previous one ends, at 9");
   window.struct_size = 3;
   check_window_refused(problem, window, "struct_size");
   CHECK(stow_problem_add_window(problem, NULL, NULL) == STOW_ERR_INVALID_ARGUMENT);
@@ -276,7 +277,7 @@ static uint64_t padded_to(uint64_t bytes, uint64_t unit) {
   return (bytes + unit - 1) / unit * unit;
 }
 
-// The highest load with every footprint but one in whole units: the bound lies at most a unit below
+// The highest load with every footprint but one in whole units: the bound is at most a unit below
 // that with all of them, and never below the plain load or a fixed end.
 static void check_bound(const stow_problem* problem, uint64_t horizon, uint64_t unit,
                         const stow_load* load) {
@@ -325,7 +326,7 @@ static void check_load(test_random* random) {
   stow_problem_destroy(problem);
 }
 
-TEST(LoadIsThatOfBruteForce) {
+TEST(LoadAgreesWithBruteForce) {
   test_random random = {1};
   int cases = test_is_long() ? 30000 : 1500;
   for (int i = 0; i < cases; ++i) {
@@ -437,7 +438,7 @@ static stow_status build_and_load(stow_allocator allocator, void* user) {
   return status;
 }
 
-TEST(EveryFailedAllocationIsReportedAndLeavesNothing) {
+TEST(EveryFailedAllocationIsReportedAndLeaksNothing) {
   stow_load load;
   CHECK(test_fault_sweep(build_and_load, &load) >= 6);
   CHECK_U64(load.bytes, 5050);

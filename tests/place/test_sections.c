@@ -1,4 +1,4 @@
-// Sections keep exactly one fact of time: who lives together with whom.
+// Sections keep exactly one fact about time: which buffers are live together.
 #include "place/sections.h"
 #include "support/fault.h"
 #include "support/test.h"
@@ -28,7 +28,7 @@ static void check_sections(const stow_problem* problem) {
   stowi_sections_free(&sections, problem, allocator);
 }
 
-TEST(TwoBuffersShareASectionWhereTheyLiveTogether) {
+TEST(BuffersShareASectionIfLiveTogether) {
   test_random random = {31};
   int cases = test_is_long() ? 20000 : 1000;
   for (int k = 0; k < cases; ++k) {
@@ -56,7 +56,7 @@ static uint32_t section_count(const stow_problem* problem) {
   return count;
 }
 
-TEST(LivesThatEndTogetherOrNestMakeOneSection) {
+TEST(LifetimesThatEndTogetherOrNestMakeOneSection) {
   stow_problem* suffixes = NULL;
   stow_problem* nested = NULL;
   REQUIRE(stow_problem_create(stow_allocator_default(), NULL, &suffixes) == STOW_OK);

@@ -43,7 +43,7 @@ TEST(FloorsAnswerLikeAnArray) {
   }
 }
 
-TEST(HeapGivesTheLowestKeyAndOfEqualOnesTheLowestId) {
+TEST(HeapPopsTheLowestKeyThenTheLowestId) {
   test_random random = {2};
   stowi_heap heap;
   REQUIRE(stowi_heap_make(50, stow_allocator_default(), &heap) == STOW_OK);
@@ -61,7 +61,7 @@ TEST(HeapGivesTheLowestKeyAndOfEqualOnesTheLowestId) {
   stowi_heap_free(&heap, stow_allocator_default());
 }
 
-TEST(NestFindsTheFirstThatLivesWithin) {
+TEST(NestFindsTheFirstLifetimeWithinARange) {
   test_random random = {3};
   uint32_t begins[MAX_COUNT];
   uint32_t ends[MAX_COUNT];
@@ -105,7 +105,7 @@ static void check_valley(const uint64_t* plain, uint32_t sections, stowi_plateau
   CHECK(v.end == sections || plain[v.end] > v.floor);
 }
 
-TEST(PlateausAreThoseOfAnArray) {
+TEST(PlateausMatchAnArray) {
   test_random random = {4};
   for (uint32_t sections = 1; sections < 30; ++sections) {
     uint64_t plain[30] = {0};
@@ -198,7 +198,7 @@ static uint64_t above_fixed(const reference* r, size_t buffer, uint64_t rest) {
   return offset;
 }
 
-// How low it can lie, for the choice.
+// How low it can be, for the choice.
 static uint64_t key_of(const reference* r, size_t buffer) {
   uint64_t rest = rest_of(r, buffer);
   return r->any_fixed ? above_fixed(r, buffer, rest) : align(rest, r->problem->min_alignment);
@@ -286,7 +286,7 @@ static void run_case(test_random* random, const random_shape* shape) {
         (sections.first == NULL && count == problem->buffers.count));
   if (count > 0) {
     compare(skyline, problem, &sections, order, count, false);
-    // What lies below a fixed buffer is given up in an order that a definition cannot say simply.
+    // What is below a fixed buffer is given up in an order that has no simple definition.
     if (count == problem->buffers.count) {
       compare(skyline, problem, &sections, order, count, true);
     }
@@ -296,7 +296,7 @@ static void run_case(test_random* random, const random_shape* shape) {
   stow_problem_destroy(problem);
 }
 
-TEST(PassesTakeTheLowestAndOfEqualOnesTheFirst) {
+TEST(PassesTakeTheLowestThenTheFirst) {
   test_random random = {5};
   size_t cases = test_is_long() ? 20000 : 600;
   for (size_t i = 0; i < cases; ++i) {
@@ -305,10 +305,10 @@ TEST(PassesTakeTheLowestAndOfEqualOnesTheFirst) {
   }
 }
 
-TEST(SkylineIsAProperStrategy) { check_strategy("skyline"); }
+TEST(SkylineMeetsTheContract) { check_strategy("skyline"); }
 
-// Buffers that lie inside one another, as on a stack, need no more than the load.
-TEST(NestedLivesReachTheBound) {
+// Nested lifetimes, as on a stack, need no more than the load.
+TEST(NestedLifetimesReachTheBound) {
   stow_problem* problem = NULL;
   REQUIRE(stow_problem_create(stow_allocator_default(), NULL, &problem) == STOW_OK);
   for (uint64_t i = 0; i < 100; ++i) {

@@ -1,4 +1,4 @@
-// What every row of the strategy table promises, whatever it does inside: correct placements,
+// The contract of every row of the strategy table, whatever it does inside: correct placements,
 // bounds that hold, outcomes that follow from both, budgets that are kept, the same bytes every
 // time. Tiny problems are compared with brute force; a new row is covered by being in the table.
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static const char* const provers[] = {"exact", "auto"};
 
 static const stow_strategy* find(const char* name) { return stow_strategy_find(stow_str_of(name)); }
 
-// `auto` proves what `exact` proves, so it is no prover without it.
+// `auto` proves what `exact` proves, so it is not a prover without it.
 static const stow_strategy* prover_at(size_t index) {
   return find("exact") == NULL ? NULL : find(provers[index]);
 }
@@ -38,7 +38,7 @@ static stow_place_options options_of(uint64_t capacity, uint64_t nodes) {
 // ---------------------------------------------------------------------------------------------
 // One answer
 
-// What is asked, of whom, and what is known of the answer.
+// The question, the strategy, and what is known of the answer.
 typedef struct question {
   const stow_strategy* strategy;
   const stow_problem* problem;
@@ -101,7 +101,7 @@ static void check_offsets(const question* q, const stow_placement* placement) {
   free(offsets);
 }
 
-// Searches count their nodes in handfuls or by passes over all buffers, so a budget may be passed
+// Searches count their nodes in batches or by passes over all buffers, so a budget may be exceeded
 // by a few.
 static bool is_within_budget(const question* q, uint64_t nodes) {
   uint64_t slack = 1024 + 4 * stow_problem_count(q->problem);
@@ -146,7 +146,7 @@ TEST(TheTableHasTheRequiredRows) {
   }
 }
 
-TEST(NamesAndSummariesAreFitToPrint) {
+TEST(NamesAndSummariesArePrintable) {
   for (size_t i = 0; i < stow_strategy_count(); ++i) {
     const stow_strategy* row = stow_strategy_at(i);
     CHECK(find(row->name) == row);
@@ -219,7 +219,7 @@ TEST(ProversAnswerEveryTinyQuestion) {
   }
 }
 
-// Where the load alone does not give the answer: what searches are for.
+// The load alone does not give the answer: the case that searches are for.
 TEST(ProversFindTinyOptimaAboveTheLoad) {
   size_t found = 0;
   uint64_t seeds = test_is_long() ? 20000 : 3000;
@@ -363,14 +363,14 @@ static void check_apart(question* q) {
   stow_placement_destroy(placement);
 }
 
-TEST(WithoutReuseNoTwoShareAByte) { for_each_family(check_apart); }
+TEST(WithoutReuseNoTwoBuffersShareAByte) { for_each_family(check_apart); }
 
 // ---------------------------------------------------------------------------------------------
 // The callback
 
 typedef struct listener {
   uint64_t calls;
-  uint64_t stop_at;  // the call that says stop; 0: none
+  uint64_t stop_at;  // the call that stops the search; 0: none
   stow_place_progress last;
   bool consistent;
 } listener;
@@ -401,7 +401,7 @@ static void check_stopped(question* q, uint64_t stop_at) {
   check_answer(q, placement);
   ASSERT(q, l.consistent);
   ASSERT(q, l.calls > 0);
-  ASSERT(q, l.calls <= stop_at);  // it was not asked again
+  ASSERT(q, l.calls <= stop_at);  // it was not called again
   ASSERT(q, stow_placement_stopped(placement) == (l.calls == stop_at));
   ASSERT(q, stow_placement_height(placement) <= l.last.best);
   stow_placement_destroy(placement);
@@ -412,7 +412,7 @@ static void check_stopped_early(question* q) {
   check_stopped(q, 2);
 }
 
-TEST(ASearchThatIsStoppedKeepsItsBest) { for_each_family(check_stopped_early); }
+TEST(AStoppedSearchKeepsItsBest) { for_each_family(check_stopped_early); }
 
 static void check_progress(question* q) {
   listener l = listener_until(0);
@@ -444,7 +444,7 @@ static stow_problem* empty_problem(void) {
   return problem;
 }
 
-TEST(NothingIsPlacedInNoSpace) {
+TEST(NoBuffersNeedNoSpace) {
   stow_problem* problem = empty_problem();
   for (size_t i = 0; i < stow_strategy_count(); ++i) {
     question q = {stow_strategy_at(i), problem, options_of(STOW_PLACE_SMALLEST, 100), 0};
@@ -465,7 +465,7 @@ static void add_fixed(stow_problem* problem, uint64_t begin, uint64_t at) {
   CHECK(stow_problem_add(problem, &desc, NULL, NULL) == STOW_OK);
 }
 
-TEST(CollidingFixedBuffersAreRefusedByEveryRow) {
+TEST(OverlappingFixedBuffersAreRefusedByEveryStrategy) {
   stow_problem* problem = empty_problem();
   add_fixed(problem, 0, 0);
   add_fixed(problem, 4, 5);
@@ -483,7 +483,7 @@ TEST(CollidingFixedBuffersAreRefusedByEveryRow) {
   stow_problem_destroy(problem);
 }
 
-TEST(OptionsOfUnknownSizeAreRefusedByEveryRow) {
+TEST(OptionsOfUnknownSizeAreRefusedByEveryStrategy) {
   stow_problem* problem = empty_problem();
   for (size_t i = 0; i < stow_strategy_count(); ++i) {
     stow_place_options options = options_of(STOW_PLACE_SMALLEST, 100);
@@ -521,7 +521,7 @@ static void sweep(const stow_problem* problem) {
   }
 }
 
-TEST(EveryRowSurvivesEveryFailedAllocation) {
+TEST(EveryStrategySurvivesFailedAllocations) {
   static const char* const families[] = {"tiled", "mixed", "equal"};
   for (size_t f = 0; f < sizeof(families) / sizeof(families[0]); ++f) {
     stow_problem* problem = problem_family_make(problem_family_find(families[f]), 1, 40, NULL);

@@ -1,4 +1,4 @@
-// First fit in a run agrees with a look at everything that is live.
+// First fit in a run agrees with a scan of everything that is live.
 #include "place/greedy/sweep.h"
 #include "support/fault.h"
 #include "support/test.h"
@@ -47,7 +47,7 @@ static uint64_t first_fit(const run* r, uint32_t section, uint64_t size, uint64_
   return at;
 }
 
-// Where |i| meets nothing over its whole life, at or above |from|.
+// Where |i| overlaps nothing over its whole lifetime, at or above |from|.
 static uint64_t place(const run* r, uint32_t i, uint64_t from) {
   uint64_t at = from;
   for (uint32_t section = r->sections.begin[i]; section < r->sections.end[i]; ++section) {
@@ -59,7 +59,7 @@ static uint64_t place(const run* r, uint32_t i, uint64_t from) {
   return at;
 }
 
-// Some are placed before the run, apart from each other; the others in it, in the order of births.
+// Some are placed before the run, disjoint from each other; the others in it, in order of birth.
 static void check_run(test_random* random) {
   run r = {.problem = NULL};
   size_t count = 1 + (size_t)test_random_below(random, MAX_COUNT);
@@ -98,7 +98,7 @@ static void check_run(test_random* random) {
   stow_problem_destroy(problem);
 }
 
-TEST(FirstFitMeetsNothingThatIsLive) {
+TEST(FirstFitOverlapsNothingLive) {
   test_random random = {41};
   int cases = test_is_long() ? 50000 : 2000;
   for (int k = 0; k < cases && test_failures() == 0; ++k) {

@@ -1,5 +1,5 @@
-// Windows and gaps, against a bitmap of bytes × steps: first-fit, best-fit, the checker, the load
-// and the sections say what the bitmap says.
+// Windows and gaps, against a bitmap of bytes × steps: first fit, best fit, the checker, the load
+// and the sections agree with the bitmap.
 #include <stowage/place.h>
 #include <string.h>
 
@@ -115,7 +115,7 @@ static void bytes_at(const stow_problem* problem, size_t buffer, uint64_t step, 
   }
 }
 
-// Finds one that |buffer| at |offset| meets, at the first step at which it does.
+// Finds one that |buffer| at |offset| overlaps, at the first step at which it does.
 static bool meets(const bitmap* map, const stow_problem* problem, size_t buffer, uint64_t offset,
                   size_t* out_other, uint64_t* out_step) {
   for (uint64_t step = 0; step < STEPS; ++step) {
@@ -144,7 +144,7 @@ static void take(bitmap* map, const stow_problem* problem, size_t buffer, uint64
   }
 }
 
-// First-fit by the book. False where fixed buffers collide.
+// First fit by definition. False if fixed buffers overlap.
 static bool first_fit(const stow_problem* problem, uint64_t* offsets) {
   bitmap map;
   size_t other;
@@ -201,7 +201,7 @@ static uint64_t height_of(const stow_problem* problem, const uint64_t* offsets) 
 // ---------------------------------------------------------------------------------------------
 // Strategies
 
-// Places |problem| by |strategy|; NULL where fixed buffers collide, with the names of the two in
+// Places |problem| by |strategy|; NULL if fixed buffers overlap, with the names of the two in
 // |diag|.
 static stow_placement* place(const stow_problem* problem, const char* strategy, stow_diag* diag) {
   stow_place_options options;
@@ -239,7 +239,7 @@ TEST(FirstFitFindsTheLowestPlaceOfTheBitmap) {
     CHECK(can == (placement != NULL));
     if (placement == NULL) {
       ++collisions;
-      CHECK_HAS(diag.message, "while both live at step");
+      CHECK_HAS(diag.message, "while both are live at step");
     } else {
       check_placement(problem, placement);
       for (size_t i = 0; i < stow_problem_count(problem); ++i) {
@@ -266,7 +266,7 @@ TEST(BestFitIsCorrectWithWindows) {
   }
 }
 
-TEST(WhatLiesInAGapSharesItsBytes) {
+TEST(BuffersInAGapShareItsBytes) {
   stow_problem* problem = new_problem(stow_allocator_default());
   stow_buffer_desc cache = desc_of(100, 0, 10);
   stow_buffer_desc inside = desc_of(90, 4, 6);
@@ -336,7 +336,7 @@ TEST(WithoutReuseWindowsDoNotShare) {
   }
 }
 
-TEST(FixedBuffersThatCollideInAWindowAreNamedWithTheStep) {
+TEST(FixedBuffersThatOverlapInAWindowAreNamedWithTheStep) {
   stow_problem* problem = new_problem(stow_allocator_default());
   stow_buffer_desc a = desc_of(10, 0, 10);
   stow_buffer_desc b = desc_of(10, 2, 9);
@@ -350,7 +350,7 @@ TEST(FixedBuffersThatCollideInAWindowAreNamedWithTheStep) {
   stow_diag_init(&diag);
   CHECK(place(problem, "first-fit", &diag) == NULL);
   CHECK_TEXT(diag.message,
-             "fixed buffers 0, [0, 10), and 1, [5, 15), overlap while both live at step 7");
+             "fixed buffers 0, [0, 10), and 1, [5, 15), overlap while both are live at step 7");
   stow_problem_destroy(problem);
 
   problem = new_problem(stow_allocator_default());
@@ -373,7 +373,7 @@ TEST(FixedBuffersThatCollideInAWindowAreNamedWithTheStep) {
 // ---------------------------------------------------------------------------------------------
 // The checker
 
-// The first step at which two meet, STEPS where none do.
+// The first step at which two overlap, STEPS if none do.
 static uint64_t first_collision(const stow_problem* problem, const uint64_t* offsets) {
   bitmap map;
   uint64_t first = STEPS;
@@ -445,7 +445,7 @@ TEST(TheCheckerAgreesWithTheBitmap) {
 // ---------------------------------------------------------------------------------------------
 // Load and sections
 
-TEST(TheLoadIsThatOfTheBitmap) {
+TEST(LoadMatchesTheBitmap) {
   test_random random = {59};
   int cases = test_is_long() ? 50000 : 3000;
   for (int k = 0; k < cases; ++k) {
@@ -579,7 +579,7 @@ static void check_sections(const stow_problem* problem) {
   stowi_sections_free(&sections, problem, stow_allocator_default());
 }
 
-TEST(PiecesShareSectionsWhereTheyShareSteps) {
+TEST(PiecesShareSectionsIfTheyShareSteps) {
   test_random random = {67};
   int cases = test_is_long() ? 20000 : 2000;
   for (int k = 0; k < cases; ++k) {
@@ -617,7 +617,7 @@ TEST(WindowsWithTheSameBytesAreOnePiece) {
 #define RUN_STEPS 250
 #define RUN_BYTES 2048
 
-// Many buffers of two sizes in the order of their births, some with windows.
+// Many buffers of two sizes in order of birth, some with windows.
 static stow_problem* random_run(test_random* random) {
   stow_problem* problem = new_problem(stow_allocator_default());
   for (uint64_t i = 0; i < RUN_COUNT; ++i) {
@@ -628,7 +628,7 @@ static stow_problem* random_run(test_random* random) {
     if (test_random_below(random, 3) == 0) {
       uint64_t begin = desc.begin + test_random_below(random, 2);
       uint64_t low = test_random_below(random, 8);
-      // A gap at its begin puts off its birth, and that ends the run.
+      // A gap at its begin delays its birth, and that ends the run.
       uint64_t least = begin == desc.begin && i % 100 != 0 ? 1 : 0;
       CHECK(add_window(problem, begin, begin + 1, low,
                        low + least + test_random_below(random, 5)) == STOW_OK);
@@ -638,7 +638,7 @@ static stow_problem* random_run(test_random* random) {
   return problem;
 }
 
-// Sets or only looks at the bytes of |buffer| at |offset|; false where one is taken.
+// Sets or only checks the bytes of |buffer| at |offset|; false if one is taken.
 static bool visit_run_bytes(const stow_problem* problem, size_t buffer, uint64_t offset,
                             bool is_taking) {
   static bool taken[RUN_STEPS][RUN_BYTES];

@@ -1,4 +1,4 @@
-// What the tests of the plan checker share.
+// Shared by the tests of the plan checker.
 #ifndef STOWAGE_TESTS_PLAN_CHECK_SUPPORT_H_
 #define STOWAGE_TESTS_PLAN_CHECK_SUPPORT_H_
 
@@ -14,7 +14,7 @@
 // Steps are ids here. %2 and %3 are 1,024 bytes each, %4 is half of %3.
 extern const char check_mlp[];
 
-// What the checker says of the plan, its graph and its effects; the text is in |c->diag|.
+// The checker's verdict on the plan, its graph and its effects; the message is in |c->diag|.
 stow_violation check_plan(plan_case* c);
 // A plan of |text| that the checker accepts.
 plan_case check_make(const char* text, stow_preset preset);

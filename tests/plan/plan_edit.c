@@ -191,7 +191,7 @@ static void try_at(const stow_plan* plan, const block* blocks, size_t count, con
   }
 }
 
-// Candidates are the ends of everything that is placed already.
+// Candidates are the ends of everything already placed.
 static void place(const stow_plan* plan, const block* blocks, size_t count, block* b) {
   uint64_t best = UINT64_MAX;
   try_at(plan, blocks, count, b, 0, &best);

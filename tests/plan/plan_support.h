@@ -1,5 +1,5 @@
-// What the tests of the plan room share: graphs from text, plans from options, texts from writers.
-// A call that should succeed and does not fails the test and says why.
+// Shared by the tests of the plan room: graphs from text, plans from options, texts from writers. A
+// call that should succeed and does not fails the test with the reason.
 #ifndef STOWAGE_TESTS_PLAN_PLAN_SUPPORT_H_
 #define STOWAGE_TESTS_PLAN_PLAN_SUPPORT_H_
 
@@ -18,17 +18,17 @@ typedef struct plan_case {
   stow_status status;
   stow_diag diag;
 } plan_case;
-// The plan may fail: look at |status|, |diag|.
+// The plan may fail: see |status|, |diag|.
 plan_case plan_try(const char* text, const stow_plan_options* options);
 // The plan must not fail.
 plan_case plan_make(const char* text, const stow_plan_options* options);
 void plan_free(plan_case* c);
-// First-fit, whose offsets tests name.
+// First fit, whose offsets tests name.
 stow_plan_options plan_options(stow_preset preset);
-// The same, and but for views every value has bytes of its own.
+// The same, and except for views every value has its own bytes.
 stow_plan_options plan_plain(stow_preset preset);
 
-// Slot of a value; {UINT64_MAX, UINT64_MAX} where there is none.
+// The slot of a value; {UINT64_MAX, UINT64_MAX} if there is none.
 stow_slot plan_slot(const stow_plan* plan, stow_value value);
 uint64_t plan_offset(const stow_plan* plan, stow_value value);
 bool plan_has_slot(const stow_plan* plan, stow_value value);
@@ -37,11 +37,11 @@ typedef stow_status (*plan_writer)(const stow_plan* plan, stow_writer writer);
 // What |write| writes; free with free().
 char* plan_text(const stow_plan* plan, plan_writer write);
 
-// A copy of |text| with the first |from| replaced by |to|; free with free(). Fails the test where
+// A copy of |text| with the first |from| replaced by |to|; free with free(). Fails the test if
 // there is none.
 char* plan_replace(const char* text, const char* from, const char* to);
 
-// Fails the test where the plan is wrong, or does not survive writing and reading.
+// Fails the test if the plan is wrong, or does not survive writing and reading.
 void plan_prove(const plan_case* c);
 
 #endif  // STOWAGE_TESTS_PLAN_PLAN_SUPPORT_H_

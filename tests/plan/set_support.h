@@ -1,4 +1,4 @@
-// What the tests of sets share: graphs of one module in a set.
+// Shared by the tests of sets: graphs of one module in a set.
 #ifndef STOWAGE_TESTS_PLAN_SET_SUPPORT_H_
 #define STOWAGE_TESTS_PLAN_SET_SUPPORT_H_
 
@@ -18,7 +18,7 @@ typedef struct set_case {
   stow_diag diag;
 } set_case;
 
-// The set may be refused: look at |status|, |diag|.
+// The set may be refused: see |status|, |diag|.
 set_case set_try(const char* text, const stow_plan_options* options);
 // It must not; and it passes every check.
 set_case set_make(const char* text, const stow_plan_options* options);
@@ -26,15 +26,15 @@ void set_free(set_case* c);
 
 const stow_plan* set_plan(const set_case* c, size_t index);
 stow_value set_value(const set_case* c, size_t index, const char* name);
-// Where a value lies; UINT64_MAX where it has no slot.
+// The offset of a value; UINT64_MAX if it has no slot.
 uint64_t set_offset(const set_case* c, size_t index, const char* name);
 
 // Fails the test unless every plan passes stow_plan_check and survives writing and reading, and all
-// of them pass stow_set_check, as they are and as they were read.
+// of them pass stow_set_check, as made and as read.
 void set_prove(const set_case* c);
 // A plan as it is after writing and reading, which a test may damage.
 stow_plan* set_copy(const stow_plan* plan, const stow_graph* graph);
-// What stow_set_check says of |plans|; the text is in |c->diag|.
+// The verdict of stow_set_check on |plans|; the message is in |c->diag|.
 stow_violation set_check(set_case* c, const stow_plan* const* plans);
 
 #endif  // STOWAGE_TESTS_PLAN_SET_SUPPORT_H_

@@ -1,6 +1,5 @@
-
-// The plan checker, fault by fault: a right plan is damaged in one place, and the checker must name
-// the damage, the values and the step.
+// The plan checker, fault by fault: a correct plan is damaged in one place, and the checker must
+// name the damage, the values and the step.
 #include <stdlib.h>
 #include <stowage/plan.h>
 #include <string.h>
@@ -17,14 +16,14 @@ TEST(EveryFaultHasAText) {
   CHECK_TEXT(stow_fault_text(STOW_FAULT_COUNT), "?");
 }
 
-TEST(RightPlansOfEveryPresetPass) {
+TEST(CorrectPlansOfEveryPresetPass) {
   for (int preset = 0; preset < STOW_PRESET_COUNT; ++preset) {
     plan_case c = check_make(check_mlp, (stow_preset)preset);
     plan_free(&c);
   }
 }
 
-TEST(ViolationAndDiagnosticMayBeLeftOut) {
+TEST(ViolationAndDiagnosticMayBeNull) {
   plan_case c = check_make(check_mlp, STOW_PRESET_DEFAULT);
   REQUIRE(c.plan != NULL);
   CHECK(stow_plan_check(c.plan, c.graph, NULL, stow_allocator_default(), NULL, NULL) == STOW_OK);
@@ -50,7 +49,7 @@ TEST(PlanOfAnotherGraphIsStale) {
   CHECK(stow_plan_check(other.plan, c.graph, NULL, stow_allocator_default(), &c.diag, &violation) ==
         STOW_ERR_VIOLATION);
   CHECK_FAULT(violation, STOW_FAULT_STALE);
-  CHECK_HAS(c.diag.message, "the plan has 1 values, the graph has 6");
+  CHECK_HAS(c.diag.message, "the plan has 1 values, but the graph has 6");
   plan_free(&c);
   plan_free(&other);
 }
@@ -74,7 +73,8 @@ TEST(EffectsOfAnotherGraphAreRefused) {
     stow_violation violation;
     CHECK(stow_plan_check(c.plan, c.graph, others[i], stow_allocator_default(), &c.diag,
                           &violation) == STOW_ERR_INVALID_ARGUMENT);
-    CHECK_HAS(c.diag.message, "the effects are of another graph");
+    CHECK_HAS(c.diag.message,
+              "the effects were made for another graph, or the graph has grown since");
     CHECK_FAULT(violation, STOW_FAULT_NONE);
   }
   plan_free(&c);
@@ -91,11 +91,11 @@ TEST(NodeBeforeItsOperandIsCaught) {
   CHECK_FAULT(violation, STOW_FAULT_SCHEDULE);
   CHECK_U64(violation.first, 2);
   CHECK_U64(violation.step, 2);
-  CHECK_TEXT(c.diag.message, "%3 (relu) reads %2 \"h\" at step 2, which is made at step 3");
+  CHECK_TEXT(c.diag.message, "%3 (relu) reads %2 \"h\" at step 2, but it is made at step 3");
   plan_free(&c);
 }
 
-TEST(OrderThatIsNoPermutationIsCaught) {
+TEST(OrderThatIsNotAPermutationIsCaught) {
   plan_case c = check_make(check_mlp, STOW_PRESET_DEFAULT);
   REQUIRE(c.plan != NULL);
   c.plan->order[5] = 4;
@@ -106,11 +106,11 @@ TEST(OrderThatIsNoPermutationIsCaught) {
   CHECK_TEXT(c.diag.message, "%4 (narrow) runs at step 5 for the second time");
   c.plan->order[5] = 6;
   CHECK_FAULT(check_plan(&c), STOW_FAULT_SCHEDULE);
-  CHECK_TEXT(c.diag.message, "step 5 runs node 6, the graph has 6 nodes");
+  CHECK_TEXT(c.diag.message, "step 5 runs node 6, out of range (6 nodes)");
   c.plan->order[5] = 5;
   c.plan->step_count = 5;
   CHECK_FAULT(check_plan(&c), STOW_FAULT_SCHEDULE);
-  CHECK_TEXT(c.diag.message, "the plan has 5 steps, the graph has 6 nodes");
+  CHECK_TEXT(c.diag.message, "the plan has 5 steps, but the graph has 6 nodes");
   c.plan->step_count = 6;
   plan_free(&c);
 }
@@ -132,10 +132,10 @@ TEST(OverlapNamesBothPartiesAndTheFirstCommonStep) {
   plan_free(&c);
 }
 
-TEST(GuardsAreNobodysBytes) {
+TEST(GuardsBelongToNoValue) {
   plan_case c = check_make(check_mlp, STOW_PRESET_RLX);
   REQUIRE(c.plan != NULL);
-  // Right behind the input, in its guard; everything lives to the end in this preset.
+  // Right after the input, in its guard; everything lives to the end in this preset.
   c.plan->values[2].offset = c.plan->values[0].offset + 1024;
   CHECK_FAULT(check_plan(&c), STOW_FAULT_OVERLAP);
   plan_free(&c);
@@ -154,7 +154,7 @@ TEST(WithoutReuseNothingMayShareBytes) {
   plan_free(&c);
 }
 
-TEST(LifeThatEndsBeforeTheLastReadIsCaught) {
+TEST(LifetimeThatEndsBeforeTheLastReadIsCaught) {
   plan_case c = check_make(check_mlp, STOW_PRESET_DEFAULT);
   REQUIRE(c.plan != NULL);
   c.plan->values[2].end = 3;
@@ -163,7 +163,7 @@ TEST(LifeThatEndsBeforeTheLastReadIsCaught) {
   CHECK_U64(violation.first, 2);
   CHECK_U64(violation.step, 3);
   CHECK_TEXT(c.diag.message,
-             "%2 \"h\" is read at step 3 by %3 (relu), but it lives over steps [2, 3)");
+             "%2 \"h\" is read at step 3 by %3 (relu), but it is live over steps [2, 3)");
   plan_free(&c);
 }
 
@@ -174,7 +174,8 @@ TEST(OutputsAreReadByTheCaller) {
   stow_violation violation = check_plan(&c);
   CHECK_FAULT(violation, STOW_FAULT_REUSED_TOO_EARLY);
   CHECK_U64(violation.step, 6);
-  CHECK_TEXT(c.diag.message, "%5 is read at step 6 by the caller, but it lives over steps [5, 6)");
+  CHECK_TEXT(c.diag.message,
+             "%5 is read at step 6 by the caller, but it is live over steps [5, 6)");
   plan_free(&c);
 }
 
@@ -184,7 +185,7 @@ TEST(BoundaryValuesLiveOverTheWholeRun) {
   c.plan->values[0].end = 3;
   CHECK_FAULT(check_plan(&c), STOW_FAULT_REUSED_TOO_EARLY);
   CHECK_TEXT(c.diag.message,
-             "%0 \"x\" must live over the whole run, [0, 7), and is given steps [0, 3)");
+             "%0 \"x\" must be live over the whole run, [0, 7), but is given steps [0, 3)");
   c.plan->facts.io = STOW_IO_CONSUME;
   c.plan->peak_step = 2;
   c.plan->lower_bound = 3072;
@@ -204,11 +205,11 @@ TEST(WriteBeforeBirthIsCaught) {
   stow_violation violation = check_plan(&c);
   CHECK_FAULT(violation, STOW_FAULT_BORN_TOO_LATE);
   CHECK_TEXT(c.diag.message,
-             "%2 \"h\" is written at step 2 by %2 (matmul), but it lives over steps [3, 4)");
+             "%2 \"h\" is written at step 2 by %2 (matmul), but it is live over steps [3, 4)");
   c.plan->values[2].begin = 2;
   c.plan->values[4].begin = 2;
   CHECK_FAULT(check_plan(&c), STOW_FAULT_BORN_TOO_LATE);
-  CHECK_TEXT(c.diag.message, "%3 lives over steps [3, 6), its view %4 \"half\" over [2, 6)");
+  CHECK_TEXT(c.diag.message, "%3 is live over steps [3, 6), but its view %4 \"half\" over [2, 6)");
   plan_free(&c);
 }
 
@@ -217,10 +218,12 @@ TEST(MisalignedOffsetIsCaught) {
   REQUIRE(c.plan != NULL);
   c.plan->values[2].offset += 8;
   CHECK_FAULT(check_plan(&c), STOW_FAULT_MISALIGNED);
-  CHECK_HAS(c.diag.message, "no multiple of its own alignment 64");
+  CHECK_HAS(c.diag.message,
+            "%2 \"h\" is at offset 2056, which is not a multiple of its own alignment 64");
   c.plan->values[2].alignment_log2 = 3;
   CHECK_FAULT(check_plan(&c), STOW_FAULT_MISALIGNED);
-  CHECK_HAS(c.diag.message, "no multiple of its needed alignment 64");
+  CHECK_HAS(c.diag.message,
+            "%2 \"h\" is at offset 2056, which is not a multiple of its needed alignment 64");
   plan_free(&c);
 }
 
@@ -238,12 +241,12 @@ TEST(DeclaredAlignmentAndPlaceAreKept) {
   c.plan->values[2].offset = 8192;
   c.plan->arena_size = 8192 + 256;
   CHECK_FAULT(check_plan(&c), STOW_FAULT_MOVED);
-  CHECK_TEXT(c.diag.message, "%2 lies at offset 8192 and is fixed at 4096");
+  CHECK_TEXT(c.diag.message, "%2 is at offset 8192, but is fixed at 4096");
   c.plan->values[2].offset = 4096;
   c.plan->arena_size = 4096 + 256;
   c.plan->arena_alignment = 512;
   CHECK_FAULT(check_plan(&c), STOW_FAULT_MISALIGNED);
-  CHECK_HAS(c.diag.message, "needs an alignment of 1024, the arena has only 512");
+  CHECK_HAS(c.diag.message, "needs an alignment of 1024, but the arena has only 512");
   plan_free(&c);
 }
 
@@ -254,7 +257,7 @@ TEST(SmallGuardIsCaught) {
   stow_violation violation = check_plan(&c);
   CHECK_FAULT(violation, STOW_FAULT_GUARD);
   CHECK_U64(violation.first, 1);
-  CHECK_TEXT(c.diag.message, "%1 \"w\" has a guard of 127 bytes and needs 128");
+  CHECK_TEXT(c.diag.message, "%1 \"w\" has a guard of 127 bytes, but needs 128");
   plan_free(&c);
 }
 
@@ -278,7 +281,7 @@ TEST(WrongSizeIsCaught) {
   c.plan->values[2].size = 1020;
   stow_violation violation = check_plan(&c);
   CHECK_FAULT(violation, STOW_FAULT_SIZE);
-  CHECK_TEXT(c.diag.message, "%2 \"h\" has a slot of 1020 bytes and needs 1024");
+  CHECK_TEXT(c.diag.message, "%2 \"h\" has a slot of 1020 bytes, but needs 1024");
   plan_free(&c);
 }
 
@@ -295,7 +298,8 @@ TEST(MissingSlotIsCaught) {
     CHECK_U64(violation.first, values[i]);
     c.plan->values[values[i]] = saved;
   }
-  CHECK_HAS(c.diag.message, "%4 \"half\" needs 512 bytes and has no slot");
+  CHECK_HAS(c.diag.message,
+            "%4 \"half\" needs 512 bytes, but has no slot: it is a view whose root has one");
   plan_free(&c);
 }
 
@@ -339,7 +343,7 @@ TEST(ScratchIsCheckedLikeAValue) {
   CHECK_FAULT(violation, STOW_FAULT_SIZE);
   CHECK_U64(violation.first, STOW_VALUE_NONE);
   CHECK_U64(violation.first_scratch, 1);
-  CHECK_TEXT(c.diag.message, "scratch of %1 (relu) at step 1: bytes 49, needed 50");
+  CHECK_TEXT(c.diag.message, "scratch of %1 (relu) at step 1: bytes 49, expected 50");
   c.plan->scratch[1] = saved;
   c.plan->scratch[1].alignment = 64;
   CHECK_FAULT(check_plan(&c), STOW_FAULT_MISALIGNED);
@@ -355,12 +359,12 @@ TEST(ScratchIsCheckedLikeAValue) {
   c.plan->scratch[1] = saved;
   c.plan->scratch_count = 2;
   CHECK_FAULT(check_plan(&c), STOW_FAULT_MISSING);
-  CHECK_TEXT(c.diag.message, "the plan lists 2 pieces of scratch, the effects 3");
+  CHECK_TEXT(c.diag.message, "the plan lists 2 pieces of scratch, but the effects list 3");
   c.plan->scratch_count = 3;
   plan_free(&c);
 }
 
-TEST(ScratchOverAnOperandIsAnOverlap) {
+TEST(ScratchInAnOperandIsAnOverlap) {
   plan_case c = check_make(with_scratch, STOW_PRESET_DEFAULT);
   REQUIRE(c.plan != NULL);
   c.plan->scratch[2].offset = c.plan->values[1].offset;
@@ -398,7 +402,7 @@ TEST(HeldOperandsAndEarlyWritesLiveLonger) {
   plan_free(&c);
 }
 
-TEST(EffectsOrderNodesToo) {
+TEST(EffectsConstrainTheOrder) {
   static const char text[] =
       "graph @g {\n"
       "  %0 = input \"x\" : f32[64]\n"
@@ -419,7 +423,8 @@ TEST(EffectsOrderNodesToo) {
   c.plan->order[3] = 4;
   c.plan->order[4] = 3;
   CHECK_FAULT(check_plan(&c), STOW_FAULT_SCHEDULE);
-  CHECK_HAS(c.diag.message, "%4 (abs) runs at step 3 before the node from which on a result");
+  CHECK_HAS(c.diag.message,
+            "%4 (abs) runs at step 3 before the node from which on its result is written");
   plan_free(&c);
 }
 
@@ -444,7 +449,7 @@ static void check_text(const plan_case* c, const char* from, const char* to, sto
   free(text);
 }
 
-TEST(DamagedTextsAreReadButNotAccepted) {
+TEST(DamagedPlansAreReadButFailTheCheck) {
   plan_case c = check_make(check_mlp, STOW_PRESET_RLX);
   REQUIRE(c.plan != NULL);
   check_text(&c, "# life.2=2,", "# life.2=3,", STOW_FAULT_BORN_TOO_LATE);

@@ -1,6 +1,6 @@
-// Random graphs with nodes of every op, planned with every combination of what makes programs
-// smaller, in every preset: the checker finds nothing, a run on tagged bytes agrees, saving and
-// reading changes nothing, and no feature costs bytes.
+// Random graphs with nodes of every op, planned with every combination of memory-saving features,
+// in every preset: the checker finds nothing, a run on tagged bytes agrees, saving and reading
+// changes nothing, and no feature costs bytes.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@
 
 typedef enum order_kind { GIVEN, AUTO, RANDOM, AUTO_OF_RANDOM, ORDER_KINDS } order_kind;
 
-// All that is alike in the plans that are compared with each other.
+// What the plans that are compared with each other have in common.
 typedef struct setting {
   stow_preset preset;
   stow_io_policy io;
@@ -32,7 +32,7 @@ typedef struct tally {
   uint64_t plans;
   uint64_t refused;  // effects contradict each other
   uint64_t runs;     // plans that were run
-  uint64_t shared;   // plans in which results lie over operands, or operands in results
+  uint64_t shared;   // plans with results in place or elided copies
   uint64_t windowed;
   uint64_t smaller;    // than without features, in the same order
   uint64_t reordered;  // by auto
@@ -124,7 +124,7 @@ static void prove(series* x, const stow_plan* plan, const char* where) {
   }
 }
 
-// Where the given order has a plan, auto has one too.
+// If the given order has a plan, auto has one too.
 static void check_refused(series* x, stow_status status, unsigned features, order_kind order,
                           const char* where) {
   bool is_auto = order == AUTO && x->arena[features][GIVEN] != UINT64_MAX;
@@ -255,7 +255,7 @@ static void report(const tally* t) {
       (unsigned long long)oracle_steps());
 }
 
-TEST(EveryCombinationIsRightAndNoneCostsBytes) {
+TEST(EveryCombinationIsCorrectAndNoneCostsBytes) {
   tally t;
   memset(&t, 0, sizeof(t));
   random_ops* ops = random_ops_create();
@@ -314,7 +314,7 @@ TEST(PresetsThatFollowRlxAreWithoutFeatures) {
   random_ops_destroy(ops);
 }
 
-// Ops that are added to the table without a case would silently be left out.
+// Ops added to the table without a case would silently be left out.
 TEST(EveryOpOfTheTableIsInRandomGraphs) {
   static size_t count[STOW_OP_CORE_COUNT];
   random_ops* ops = random_ops_create();

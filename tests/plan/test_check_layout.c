@@ -1,4 +1,4 @@
-// The plan checker on what a plan states beside its slots: shared weights and facts.
+// The plan checker on what a plan states besides its slots: shared weights and facts.
 #include <stowage/plan.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "support/fault.h"
 #include "support/test.h"
 
-TEST(ReservedStretchesAreOccupied) {
+TEST(ReservedRangesAreOccupied) {
   static const char other[] =
       "graph @back {\n"
       "  %0 = input \"x\" : f32[16, 16]\n"
@@ -34,7 +34,7 @@ TEST(ReservedStretchesAreOccupied) {
   plan_free(&forward);
 }
 
-// Weight and gradient have the same size, so that neither graph nor plan alone tells them apart.
+// Weight and gradient have the same size, so that neither graph nor plan alone distinguishes them.
 static const char gradient[] =
     "graph @back {\n"
     "  %0 = param \"w\" : f32[16, 16]\n"
@@ -100,23 +100,23 @@ TEST(WeightSwappedWithAGradientIsCaught) {
   CHECK_FAULT(violation, STOW_FAULT_MOVED);
   CHECK_U64(violation.first, 0);
   CHECK_U64(s.back.diag.value, 0);
-  CHECK_HAS(s.back.diag.message, "param %0 \"w\" lies at offset ");
-  CHECK_HAS(s.back.diag.message, ", the weight layout has it at 0");
+  CHECK_HAS(s.back.diag.message, "param %0 \"w\" is at offset 1024, but at 0 in the weight layout");
+  CHECK_HAS(s.back.diag.message, "param %0 \"w\" is at offset 1024, but at 0 in the weight layout");
   free_shared(&s);
 }
 
-TEST(WeightsKeepSizeGuardAndLife) {
+TEST(WeightsKeepSizeGuardAndLifetime) {
   shared_case s = make_shared();
   REQUIRE(s.back.plan != NULL);
   stowi_plan_value* w = &s.back.plan->values[0];
   w->size += 64;
   CHECK_FAULT(check_layout(&s), STOW_FAULT_SIZE);
-  CHECK_HAS(s.back.diag.message, "has a slot of 1088 bytes, in the weight layout of 1024");
+  CHECK_HAS(s.back.diag.message, "has a slot of 1088 bytes, but 1024 in the weight layout");
   w->size -= 64;
   w->guard = 0;
   CHECK_FAULT(check_plan(&s.back), STOW_FAULT_FACT);
   CHECK_FAULT(check_layout(&s), STOW_FAULT_GUARD);
-  CHECK_HAS(s.back.diag.message, "has a guard of 0 bytes, in the weight layout of 128");
+  CHECK_HAS(s.back.diag.message, "has a guard of 0 bytes, but 128 in the weight layout");
   w->guard = 128;
   w->end -= 1;
   CHECK_FAULT(check_layout(&s), STOW_FAULT_REUSED_TOO_EARLY);
@@ -140,14 +140,14 @@ TEST(WeightsThatNoParamNamesAreReserved) {
   span->offset += 1;
   CHECK_FAULT(check_layout(&s), STOW_FAULT_WEIGHT);
   span->offset -= 1;
-  // A param without a slot claims nothing; its weight must be free all the same.
+  // A param without a slot claims nothing; its weight must still be free.
   s.back.plan->values[0].offset = STOW_OFFSET_NONE;
   CHECK_FAULT(check_layout(&s), STOW_FAULT_WEIGHT);
   CHECK_HAS(s.back.diag.message, "weight \"w\" of the layout");
   free_shared(&s);
 }
 
-TEST(ParamOfNoWeightIsCaught) {
+TEST(ParamWithoutAWeightIsCaught) {
   shared_case s = make_shared();
   plan_case own = check_make(check_mlp, STOW_PRESET_DEFAULT);
   plan_case other = check_make(
@@ -216,8 +216,7 @@ TEST(WrongPeakIsCaught) {
   stow_violation violation = check_plan(&c);
   CHECK_U64(violation.step, 3);
   CHECK_TEXT(c.diag.message,
-             "the plan says that the load is highest at step 5, but it first is at step 3, with "
-             "4096 bytes");
+             "the plan's peak step is 5, but the load is first highest at step 3, with 4096 bytes");
   plan_free(&c);
 }
 
@@ -229,7 +228,8 @@ TEST(WrongLowerBoundIsCaught) {
     c.plan->lower_bound = wrong[i];
     CHECK_FAULT(check_plan(&c), STOW_FAULT_FACT);
   }
-  CHECK_HAS(c.diag.message, "but the lower bound is 4096");
+  CHECK_HAS(c.diag.message,
+            "the plan states a lower bound of 18446744073709551615 bytes, but it is 4096");
   plan_free(&c);
 }
 

@@ -1,6 +1,6 @@
-// The oracle: every byte of the arena has a tag, which says which write wrote it and which byte of
-// that it is. A concat moves its operands' tags, so that it does not matter whether it copies. What
-// no root occupies at a step is poisoned before it.
+// The oracle: every byte of the arena has a tag, which identifies the write and the byte of it. A
+// concat moves its operands' tags, so that it does not matter whether it copies. What no root
+// occupies at a step is poisoned before it.
 #include "test_check_oracle.h"
 
 #include <stdio.h>
@@ -34,7 +34,7 @@ typedef struct oracle {
   const stow_effects* effects;
   uint64_t branches;
   tag* memory;
-  tag** expected;    // by value: what its bytes must be; NULL where it has none
+  tag** expected;    // by value: what its bytes must be; NULL if it has none
   bool* covered;     // by byte of the arena: whether a root occupies it
   uint32_t writes;   // done so far
   bool* executed;    // by node
@@ -165,7 +165,7 @@ static bool view_of(const oracle* o, stow_node node, size_t k, size_t* out_opera
   return bits % 8 == 0;
 }
 
-// Whether the result needs no write, as the bytes are there already; says what they must be.
+// Whether the result needs no write, as the bytes are already there; returns what they must be.
 static bool is_pure_view(oracle* o, stow_node node, size_t k) {
   stow_value value = stow_graph_first_result(o->graph, node) + (stow_value)k;
   size_t operand;
@@ -223,9 +223,8 @@ static uint64_t type_bits(const oracle* o, stow_value value) {
   return elements * width_bits(o, value);
 }
 
-// One operand after the other, each looked at right before: what an earlier one's copy destroys is
-// found. One without a slot comes from somewhere else; one that begins inside a byte is written
-// anew.
+// One operand after the other, each checked right before: what an earlier one's copy overwrites is
+// found. One without a slot comes from elsewhere; one that begins inside a byte is written again.
 static void run_concat(oracle* o, stow_node node) {
   stow_value result = stow_graph_first_result(o->graph, node);
   stow_slot slot, from;
@@ -310,8 +309,8 @@ static bool is_read_in_time(const oracle* o, stow_node node, size_t k, size_t op
   return true;
 }
 
-// Whether a concat is written over an operand whose place in the result is another one: its kernel
-// is said to move that in time.
+// Whether a concat is in place of an operand whose place in the result is a different one: its
+// kernel moves that in time.
 static bool moves_operand(const oracle* o, stow_node node) {
   stow_value result = stow_graph_first_result(o->graph, node);
   uint64_t before = 0;
@@ -336,7 +335,7 @@ static void check_kernel(oracle* o, stow_node node) {
       stow_value operand = stow_graph_operands(o->graph, node)[j];
       if (operand != STOW_VALUE_NONE && overlap(o, value, operand) &&
           !is_read_in_time(o, node, k, j)) {
-        fail(o, "operand that is written over:", operand, j);
+        fail(o, "operand that is overwritten:", operand, j);
       }
     }
   }
@@ -372,7 +371,7 @@ static void run_args(oracle* o, stow_node node) {
   write_value(o, first);
   write_value(o, first + 1);
   if (o->rounds[stow_graph_node_region(o->graph, node)] > 0) {
-    return;  // what is carried was written by the yield
+    return;  // the yield wrote what is carried
   }
   for (size_t k = 0; k < carried_count(o, loop); ++k) {
     read_value(o, stow_graph_operands(o->graph, loop)[2 + k], "initial value");
@@ -382,7 +381,7 @@ static void run_args(oracle* o, stow_node node) {
   }
 }
 
-// Reads have been done: all of what a yield gives moves at once.
+// Reads have been done: everything that a yield returns moves at once.
 static void run_yield(oracle* o, stow_node node) {
   stow_node owner = owner_of(o, node);
   stow_value first = stow_graph_first_result(o->graph, owner);
@@ -482,7 +481,7 @@ static void cover(oracle* o, uint64_t low, uint64_t high) {
   }
 }
 
-// Whatever no root occupies at |step| belongs to somebody else.
+// Whatever no root occupies at |step| belongs to another.
 static void poison(oracle* o, uint32_t step) {
   const stow_plan* plan = o->plan;
   memset(o->covered, 0, plan->arena_size * sizeof(bool));
@@ -550,7 +549,7 @@ static bool is_taken(const oracle* o, stow_region region) {
   return ((o->branches >> (owner % 64)) & 1) == (second ? 1 : 0);
 }
 
-// Where to go on where |step| begins a branch that does not run, the outermost one; |step|
+// Where to continue if |step| begins a branch that does not run, the outermost one; |step|
 // otherwise.
 static uint32_t skip_branches(const oracle* o, uint32_t step) {
   uint32_t next = step;
@@ -615,7 +614,7 @@ static bool is_kept(const oracle* o, stow_value value) {
            stow_graph_op(o->graph, stow_graph_producer(o->graph, value)) == STOW_OP_INPUT);
 }
 
-// Whether some op writes into |root| on purpose.
+// Whether an op writes into |root| on purpose.
 static bool is_cache(const oracle* o, stow_value root) {
   for (stow_node node = 0; node < stow_graph_node_count(o->graph); ++node) {
     if (stow_graph_op_desc(o->graph, node)->writes_view &&
@@ -695,7 +694,7 @@ static void run_all(oracle* o) {
   check_end(o);
 }
 
-// All that |o| needs but the memory.
+// Everything that |o| needs except the memory.
 static void run_in(oracle* o) {
   const stow_graph* graph = o->graph;
   o->expected = (tag**)calloc(stow_graph_value_count(graph) + 1, sizeof(tag*));

@@ -20,11 +20,11 @@ typedef struct scene {
   stow_plan* forward;
   stow_weight_layout* layout;
   stow_plan_options options;
-  stow_plan* plan;  // NULL where the effects contradict each other
+  stow_plan* plan;  // NULL if the effects contradict each other
   stow_diag diag;
 } scene;
 
-#define SEARCH_NODES 300  // enough for every strategy to do something of its own
+#define SEARCH_NODES 300  // enough for every strategy to do something specific
 
 static uint64_t below(scene* s, uint64_t bound) { return test_random_below(&s->random, bound); }
 
@@ -243,7 +243,7 @@ TEST(SharedWeightsStayWhereTheyAre) {
   CHECK(moved > 5);
 }
 
-// What |root| occupies at |step|, windows and all; false where that is nothing.
+// What |root| occupies at |step|, including windows; false if that is nothing.
 static bool occupies(const stow_plan* plan, stow_value root, uint32_t step, uint64_t* low,
                      uint64_t* high) {
   const stowi_plan_value* value = &plan->values[root];
@@ -263,7 +263,7 @@ static bool occupies(const stow_plan* plan, stow_value root, uint32_t step, uint
   return *low < *high;
 }
 
-// The dumbest way to find two live footprints that overlap.
+// The simplest way to find two live footprints that overlap.
 static bool has_overlap(const stow_plan* plan) {
   for (uint32_t step = 0; step <= plan->step_count; ++step) {
     for (stow_value a = 0; a < plan->value_count; ++a) {
@@ -423,7 +423,7 @@ TEST(WhatTheCheckerAcceptsRuns) {
   CHECK(corruptions > 100);
 }
 
-// Without rules lifetimes are exact: a root's may not lose a single step.
+// Without rules lifetimes are exact: a root's cannot lose a single step.
 TEST(LifetimesOfTheDefaultPresetAreTight) {
   uint64_t shortened = 0;
   for (uint64_t seed = 1; seed <= case_count(500); ++seed) {
@@ -431,7 +431,7 @@ TEST(LifetimesOfTheDefaultPresetAreTight) {
     stow_plan* copy = s.plan == NULL || s.options.rule_count > 0 ? NULL : copy_plan(&s);
     for (stow_value v = 0; copy != NULL && v < copy->value_count; ++v) {
       stowi_plan_value* value = &copy->values[v];
-      // An input that is consumed and never read has a life all the same, up to its own node.
+      // An input that is consumed and never read still has a lifetime, up to its own node.
       bool is_unread = value->kind == STOWI_KIND_INPUT && value->end <= copy->step_count &&
                        copy->order[value->end - 1] == stow_graph_producer(s.graph, v);
       if (value->root != v || value->offset == STOW_OFFSET_NONE || copy->facts.params > 1 ||
@@ -460,8 +460,7 @@ TEST(LifetimesOfTheDefaultPresetAreTight) {
   CHECK(shortened > 1000);
 }
 
-// An order is wrong for the checker exactly where it is for the scheduler (which then fails to
-// plan).
+// An order is wrong for the checker exactly if it is for the scheduler (which then fails to plan).
 TEST(OrdersAreJudgedAsTheSchedulerJudgesThem) {
   uint64_t refused = 0;
   for (uint64_t seed = 1; seed <= case_count(1000); ++seed) {

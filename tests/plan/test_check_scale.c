@@ -73,7 +73,7 @@ static void damage_many(uint32_t count, uint32_t distance, uint32_t times) {
   many_free(&m);
 }
 
-TEST(CollisionsAmongThousandsAreFound) {
+TEST(OverlapsAmongThousandsAreFound) {
   damage_many(5000, 0, 20);
   damage_many(5000, 1500, 20);
   damage_many(300, 7, 300);
@@ -89,7 +89,7 @@ TEST(AMillionLiveTogetherAreChecked) {
 // ---------------------------------------------------------------------------------------------
 // Many writes into one root
 
-// One value after the other, each laid over the one before by relu; all of them also inside one
+// One value after the other, each in place of the previous one by relu; all of them also inside one
 // concat, where |parts| such chains end.
 static many make_chains(uint32_t parts, uint32_t length) {
   many m = {NULL, NULL};
@@ -126,7 +126,7 @@ static many make_chains(uint32_t parts, uint32_t length) {
   return m;
 }
 
-// All in the concat's root, which lies alone in the arena.
+// All in the concat's root, which is alone in the arena.
 static void share_chains(stow_plan* plan, uint32_t parts, uint32_t length) {
   stow_value root = parts * length;
   plan->facts.in_place = true;
@@ -151,7 +151,7 @@ static void check_chains(uint32_t parts, uint32_t length) {
   stow_status status =
       stow_plan_check(m.plan, m.graph, NULL, stow_allocator_default(), &diag, NULL);
   test_check(status == STOW_OK, __FILE__, __LINE__, "%s", diag.message);
-  // The first of the last chain lies in the first chain's bytes, after those were last written.
+  // The first of the last chain is in the first chain's bytes, after those were last written.
   stow_violation violation;
   m.plan->values[(parts - 1) * length].offset = 0;
   stow_plan_check(m.plan, m.graph, NULL, stow_allocator_default(), NULL, &violation);
@@ -159,7 +159,7 @@ static void check_chains(uint32_t parts, uint32_t length) {
   many_free(&m);
 }
 
-// No pair of writes may be looked at.
+// No pair of writes may be compared.
 TEST(ManyWritesIntoOneRootAreChecked) {
   check_chains(1, 50000);
   check_chains(200, 250);

@@ -1,6 +1,6 @@
-// The plan checker against random sharing: plans in which results are laid over operands, operands
-// are put inside concats and roots have windows, some of it right, some wrong. A run on tagged
-// bytes must find nothing in what the checker accepts.
+// The plan checker against random sharing: plans with results in place of operands, operands inside
+// concats and roots with windows, some correct, some wrong. A run on tagged bytes must find nothing
+// in what the checker accepts.
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -223,7 +223,7 @@ typedef struct scene {
   stow_module* module;
   stow_graph* graph;
   stow_effects* effects;
-  stow_plan* plan;  // NULL where the effects contradict each other, or there are too many values
+  stow_plan* plan;  // NULL if the effects contradict each other, or there are too many values
   stow_diag diag;
   char text[MAX_TEXT];
 } scene;
@@ -283,7 +283,7 @@ static void scene_free(scene* s) {
 // ---------------------------------------------------------------------------------------------
 // Sharing at random
 
-// How often something is done that nothing speaks for.
+// How often something unjustified is done.
 typedef struct spice {
   uint64_t wrong;   // one in so many edits
   uint64_t damage;  // one in so many plans
@@ -416,7 +416,7 @@ static bool run_agrees(const scene* s, char* why, size_t size) {
   return true;
 }
 
-// Whether some value that is no view lies in another's root.
+// Whether some value that is not a view is in another's root.
 static bool is_sharing(const scene* s) {
   for (stow_value v = 0; v < s->plan->value_count; ++v) {
     stow_view view;
@@ -475,14 +475,14 @@ static tally try_many(uint64_t cases, spice how) {
   return t;
 }
 
-TEST(CarefulSharingIsMostlyRightAndRuns) {
+TEST(CarefulSharingIsMostlyAcceptedAndRuns) {
   tally t = try_many(1500, (spice){1000, 1000});
   CHECK(t.planned > 1000);
   CHECK(t.accepted > 300);
   CHECK(t.windowed > 200);
 }
 
-TEST(CarelessSharingIsCaughtWhereverItCorrupts) {
+TEST(CarelessSharingIsCaughtIfItCorrupts) {
   tally t = try_many(2500, (spice){12, 2});
   CHECK(t.accepted > 100);
   CHECK(t.corrupt > 500);

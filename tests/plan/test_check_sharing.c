@@ -1,4 +1,4 @@
-// The plan checker on results laid over operands, operands of concat at home, and windows.
+// The plan checker on results in place, copy elision, and windows.
 #include <stdio.h>
 #include <stowage/plan.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "support/fault.h"
 #include "support/test.h"
 
-// A plan without any sharing, whose own lives are known.
+// A plan without any sharing, whose own lifetimes are known.
 static plan_case plain(const char* text) {
   stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
   options.in_place = false;
@@ -29,9 +29,9 @@ static stow_violation finish(plan_case* c, plan_edit* edit, bool windows) {
 }
 
 // ---------------------------------------------------------------------------------------------
-// Laid over an operand
+// In place
 
-// Lays %value over %operand, |inner| bytes in, in a plan of |text|; and what comes of it.
+// Puts %value in place of %operand, |inner| bytes in, in a plan of |text|; and the verdict.
 static stow_violation lay(plan_case* c, const char* text, stow_value value, stow_value operand,
                           uint64_t inner) {
   *c = plain(text);
@@ -49,25 +49,27 @@ static const char chain[] =
     "  return %3\n"
     "}\n";
 
-TEST(ARowAllowsAResultOverItsOperand) {
+TEST(TheOpTableAllowsAResultInPlace) {
   plan_case c;
   CHECK_FAULT(lay(&c, chain, 2, 1, 0), STOW_FAULT_NONE);
   CHECK_U64(c.plan->values[2].root, 1);
   CHECK_U64(c.plan->arena_size, 3 * 256);
-  // What the plan says that it does not do, it must not do.
+  // A plan that states a feature is off must not use it.
   c.plan->facts.in_place = false;
   stow_violation violation = check_plan(&c);
   CHECK_FAULT(violation, STOW_FAULT_OVERWRITE);
   CHECK_U64(violation.first, 2);
   CHECK_U64(violation.second, 1);
   CHECK_U64(violation.step, 2);
-  CHECK_TEXT(c.diag.message, "%2 is written over %1 \"h\" at step 2, which nothing allows");
+  CHECK_TEXT(
+      c.diag.message,
+      "%2 is written in place of %1 \"h\" at step 2, which neither the op nor the effects allow");
   CHECK(stow_effects_allow_overwrite(c.effects, 2, 0, 0, NULL) == STOW_OK);
   CHECK_FAULT(check_plan(&c), STOW_FAULT_NONE);
   plan_free(&c);
 }
 
-TEST(EffectsForbidWhatARowAllows) {
+TEST(EffectsForbidWhatTheOpTableAllows) {
   plan_case c;
   CHECK_FAULT(lay(&c, chain, 2, 1, 0), STOW_FAULT_NONE);
   CHECK(stow_effects_allow_overwrite(c.effects, 2, 0, 0, NULL) == STOW_OK);
@@ -76,10 +78,11 @@ TEST(EffectsForbidWhatARowAllows) {
   plan_free(&c);
 }
 
-TEST(WhatNothingAllowsToOverwriteIsCaught) {
+TEST(InPlaceResultsThatNothingAllowsAreCaught) {
   plan_case c;
   CHECK_FAULT(lay(&c, chain, 3, 2, 0), STOW_FAULT_OVERWRITE);
-  CHECK_TEXT(c.diag.message, "%3 is written over %2 at step 3, which nothing allows");
+  CHECK_TEXT(c.diag.message,
+             "%3 is written in place of %2 at step 3, which neither the op nor the effects allow");
   plan_free(&c);
 }
 
@@ -102,8 +105,8 @@ TEST(AnOverwrittenOperandMustNotBeReadLater) {
   plan_free(&c);
 }
 
-// relu goes element by element, so add(x, x) over x is fine; a norm is only fine alone.
-TEST(TheSameBytesMayBeReadTwiceByWhatGoesByIndex) {
+// relu is elementwise, so add(x, x) in place of x is allowed; a norm only alone.
+TEST(ElementwiseOpsMayReadTheSameBytesTwice) {
   static const char text[] =
       "graph @g {\n"
       "  %0 = input \"x\" : f32[64]\n"
@@ -118,7 +121,7 @@ TEST(TheSameBytesMayBeReadTwiceByWhatGoesByIndex) {
   stow_violation violation = check_plan(&c);
   CHECK_FAULT(violation, STOW_FAULT_REUSED_TOO_EARLY);
   CHECK_TEXT(c.diag.message,
-             "%2 is written over %1 at step 2, while operand 1 still reads those bytes");
+             "%2 is written in place of %1 at step 2, while operand 1 still reads those bytes");
   plan_free(&c);
 }
 
@@ -134,7 +137,7 @@ static const char halves[] =
     "  return %5\n"
     "}\n";
 
-TEST(OperandsThatLieElsewhereInTheRootAreNotDisturbed) {
+TEST(OperandsElsewhereInTheRootAreNotOverwritten) {
   plan_case c;
   CHECK_FAULT(lay(&c, halves, 4, 2, 0), STOW_FAULT_NONE);
   CHECK_U64(c.plan->values[4].offset, c.plan->values[1].offset + 256);
@@ -143,8 +146,8 @@ TEST(OperandsThatLieElsewhereInTheRootAreNotDisturbed) {
   plan_free(&c);
 }
 
-// %2 is in the middle of what %3 is written over: nothing of it, or one byte.
-TEST(AnOperandOfOneByteIsDisturbedAndAnEmptyOneIsNot) {
+// %2 is in the middle of what %3 overwrites: nothing of it, or one byte.
+TEST(AnOperandOfOneByteIsOverwrittenAndAnEmptyOneIsNot) {
   static const char* const texts[] = {
       "graph @g {\n"
       "  %0 = input \"x\" : u8[64]\n"
@@ -167,14 +170,14 @@ TEST(AnOperandOfOneByteIsDisturbedAndAnEmptyOneIsNot) {
   }
 }
 
-TEST(AResultIsWrittenFromTheFirstByteOn) {
+TEST(AnInPlaceResultBeginsAtTheFirstByte) {
   plan_case c;
   CHECK_FAULT(lay(&c, halves, 4, 3, 64), STOW_FAULT_OVERWRITE);
-  CHECK_HAS(c.diag.message, "and not from its first byte on");
+  CHECK_HAS(c.diag.message, "but not from its first byte");
   plan_free(&c);
 }
 
-TEST(AResultMustFitInItsOperand) {
+TEST(AnInPlaceResultMustFitInItsOperand) {
   static const char text[] =
       "graph @g {\n"
       "  %0 = input \"x\" : f32[64]\n"
@@ -189,7 +192,7 @@ TEST(AResultMustFitInItsOperand) {
   plan_free(&c);
 }
 
-TEST(WhatIsLaidOverIsAligned) {
+TEST(InPlaceResultsAreAligned) {
   static const char text[] =
       "graph @g {\n"
       "  %0 = input \"x\" : f32[64]\n"
@@ -206,7 +209,7 @@ TEST(WhatIsLaidOverIsAligned) {
 }
 
 // ---------------------------------------------------------------------------------------------
-// At home
+// Copy elision
 
 // Steps are ids. %4 is %1, %2 and %1 again.
 static const char joined[] =
@@ -220,7 +223,7 @@ static const char joined[] =
     "  return %5\n"
     "}\n";
 
-TEST(OperandsOfConcatLieInsideTheResult) {
+TEST(OperandsOfConcatMayBeInsideTheResult) {
   plan_case c = plain(joined);
   plan_edit edit = plan_edit_start(c.plan, c.graph, c.effects);
   CHECK(plan_edit_put(&edit, 1, 4, 0) && plan_edit_put(&edit, 2, 4, 256));
@@ -233,7 +236,7 @@ TEST(OperandsOfConcatLieInsideTheResult) {
   CHECK_U64(violation.first, 1);
   CHECK_U64(violation.second, 4);
   CHECK_TEXT(c.diag.message,
-             "%1 \"a\" lies inside %4 \"all\", in bytes that step 4 copies an operand into");
+             "%1 \"a\" is inside %4 \"all\", in bytes that step 4 copies an operand into");
   plan_free(&c);
 }
 
@@ -248,7 +251,7 @@ TEST(AnOperandAtTheWrongPlaceIsCaught) {
   plan_free(&c);
 }
 
-// %1 belongs into %2, and lies behind it.
+// %1 belongs in %2, and is after it.
 TEST(AFirstOperandOutsideTheResultIsCaught) {
   static const char text[] =
       "graph @g {\n"
@@ -263,11 +266,11 @@ TEST(AFirstOperandOutsideTheResultIsCaught) {
   CHECK(plan_edit_put(&edit, 2, 3, 0) && plan_edit_put(&edit, 1, 3, 512));
   stow_violation violation = finish(&c, &edit, false);
   CHECK_FAULT(violation, STOW_FAULT_HOME);
-  CHECK_TEXT(c.diag.message, "%1 lies inside %2, and does not belong there");
+  CHECK_TEXT(c.diag.message, "%1 is inside %2, but does not belong there");
   plan_free(&c);
 }
 
-// Where no axis is given it is the first.
+// If no axis is given it is the first.
 TEST(OperandsAlongTheFirstAxisAreContiguous) {
   static const char text[] =
       "graph @g {\n"
@@ -298,16 +301,17 @@ TEST(AnOperandOfOneByteAtTheWrongPlaceIsCaught) {
   plan_free(&c);
 }
 
-TEST(WhatIsNoOperandHasNoHome) {
+TEST(OnlyOperandsAreInsideAConcat) {
   plan_case c = plain(joined);
   plan_edit edit = plan_edit_start(c.plan, c.graph, c.effects);
   CHECK(plan_edit_put(&edit, 3, 4, 0));
   CHECK_FAULT(finish(&c, &edit, true), STOW_FAULT_VIEW_MOVED);
-  CHECK_TEXT(c.diag.message, "%3 \"c\" is claimed to be a view, but nothing puts it in %4 \"all\"");
+  CHECK_TEXT(c.diag.message,
+             "%3 \"c\" is claimed to be a view, but nothing places it in %4 \"all\"");
   plan_free(&c);
 }
 
-TEST(AnInputHasNoHome) {
+TEST(InputsAreNotElided) {
   static const char text[] =
       "graph @g {\n"
       "  %0 = input \"x\" : f32[64] with {io = \"consume\"}\n"
@@ -343,7 +347,7 @@ TEST(OperandsAlongAnInnerAxisAreNotContiguous) {
   plan_free(&c);
 }
 
-TEST(ConcatsOfConcatsFoldIntoOneRoot) {
+TEST(ConcatsOfConcatsShareOneRoot) {
   static const char text[] =
       "graph @g {\n"
       "  %0 = input \"x\" : f32[64]\n"
@@ -368,8 +372,8 @@ TEST(ConcatsOfConcatsFoldIntoOneRoot) {
   plan_free(&c);
 }
 
-// %2 at home is written over by relu before the concat has it.
-TEST(AHomeMustNotBeOverwrittenBeforeTheConcat) {
+// %2, built inside the concat, is overwritten by relu before the concat runs.
+TEST(AnElidedOperandMustNotBeOverwrittenBeforeTheConcat) {
   static const char text[] =
       "graph @g {\n"
       "  %0 = input \"x\" : f32[64]\n"
@@ -386,7 +390,7 @@ TEST(AHomeMustNotBeOverwrittenBeforeTheConcat) {
   plan_free(&c);
 }
 
-TEST(WhatIsAtHomeMustNotNeedBytesOfItsOwn) {
+TEST(AnElidedOperandMustNotNeedItsOwnBytes) {
   static const char* const clauses[] = {"own = true", "state = true", "at = 4096",
                                         "early = [0, 1]"};
   static const stow_fault faults[] = {STOW_FAULT_HOME, STOW_FAULT_REUSED_TOO_EARLY, STOW_FAULT_HOME,
@@ -410,8 +414,8 @@ TEST(WhatIsAtHomeMustNotNeedBytesOfItsOwn) {
   }
 }
 
-// One whose storage is larger than its elements would reach into the next one's place.
-TEST(WhatIsAtHomeHasNoMoreBytesThanItsElements) {
+// An operand whose storage is larger than its elements would reach into the next one's place.
+TEST(AnElidedOperandHasNoMoreBytesThanItsElements) {
   static const struct {
     const char* type;
     const char* clause;
@@ -439,7 +443,7 @@ TEST(WhatIsAtHomeHasNoMoreBytesThanItsElements) {
 }
 
 // %3 belongs to the first byte of its half, where half of an element of %1 still is.
-TEST(AHomeBeginsWithAWholeByte) {
+TEST(AnElidedOperandBeginsAtAWholeByte) {
   static const char* const texts[] = {
       "graph @g {\n"
       "  %0 = custom() {name = \"f\"} : i4[128]\n"
@@ -464,7 +468,7 @@ TEST(AHomeBeginsWithAWholeByte) {
 
 // Of the bytes of %5, one part is the first half or one byte more, the other the second half. They
 // are written at one step, or the first after the second.
-TEST(OneByteInCommonIsTooMuch) {
+TEST(OneSharedByteIsCaught) {
   static const struct {
     const char* parts;
     stow_value first, second;
@@ -503,7 +507,7 @@ TEST(OneByteInCommonIsTooMuch) {
 }
 
 // The concat copies %0 and %1 into bytes of %2, of which %4 is the second third.
-TEST(WhatIsCopiedDestroysAllThatWasThere) {
+TEST(CopiesOverwriteWhatWasThere) {
   static const char text[] =
       "graph @g {\n"
       "  %0 = input \"x\" : f32[64]\n"
@@ -525,8 +529,9 @@ TEST(WhatIsCopiedDestroysAllThatWasThere) {
   plan_free(&c);
 }
 
-// %6 is destroyed by %8 alone, which comes with %12 and %13 inside its bytes: of such as end
-// earlier, the search must not take the end for that of all. %7 is destroyed by the last of all.
+// %6 is overwritten only by %8, which comes with %12 and %13 inside its bytes: if such writes end
+// earlier, the search must not take their end for that of all. %7 is overwritten by the last of
+// all.
 TEST(AWriteIsFoundAmongOthersInsideIt) {
   static const char* const messages[] = {
       "%6 is read at step 15 by %15 (custom), but %8 is written into its bytes at step 8",
@@ -567,7 +572,7 @@ TEST(AWriteIsFoundAmongOthersInsideIt) {
 }
 
 // What is copied around an empty operand may share a byte; it is one node that writes it.
-TEST(CopiesThatShareAByteAreNoDoubleWrite) {
+TEST(CopiesThatShareAByteAreNotADoubleWrite) {
   static const char text[] =
       "graph @g {\n"
       "  %0 = input \"x\" : i4[129]\n"
@@ -588,8 +593,8 @@ TEST(CopiesThatShareAByteAreNoDoubleWrite) {
   plan_free(&c);
 }
 
-// The result is written from step 1 on, where its operand lies at home.
-TEST(AResultThatIsWrittenEarlyIsNoHome) {
+// The result is written from step 1 on, where its operand would be built.
+TEST(AResultWrittenEarlyElidesNothing) {
   static const char text[] =
       "graph @g {\n"
       "  %0 = input \"x\" : f32[64]\n"
@@ -609,7 +614,7 @@ TEST(AResultThatIsWrittenEarlyIsNoHome) {
 // ---------------------------------------------------------------------------------------------
 // Windows
 
-// %2 is 64 bytes over the 512 of %1, and lives long; %3 fits in what it leaves.
+// %2 is 64 bytes in place of the 512 of %1, and lives long; %3 fits in what it leaves.
 static const char shrinking[] =
     "graph @g {\n"
     "  %0 = input \"x\" : f32[16]\n"
@@ -629,7 +634,7 @@ static plan_case shrunk(plan_edit* edit) {
   return c;
 }
 
-TEST(TheRestOfAShrunkRootIsFree) {
+TEST(TheRestOfASmallerRootIsFree) {
   plan_edit edit;
   plan_case c = shrunk(&edit);
   REQUIRE(c.plan->window_count == 1);
@@ -663,7 +668,7 @@ TEST(AValueOutsideItsRootsWindowIsCaught) {
   plan_free(&c);
 }
 
-TEST(WindowsThatAreNoneAreCaught) {
+TEST(InvalidWindowsAreCaught) {
   plan_edit edit;
   plan_case c = shrunk(&edit);
   REQUIRE(c.plan->window_count == 1);
@@ -676,7 +681,7 @@ TEST(WindowsThatAreNoneAreCaught) {
     c.plan->windows[0] = wrong[i];
     CHECK_FAULT(check_plan(&c), STOW_FAULT_WINDOW);
   }
-  CHECK_TEXT(c.diag.message, "%1 has a window [0, 513) over steps [3, 5), which is no part of it");
+  CHECK_TEXT(c.diag.message, "%1 has a window [0, 513) over steps [3, 5), which is outside it");
   c.plan->windows[0] = right;
   c.plan->values[1].guard = 64;
   CHECK_FAULT(check_plan(&c), STOW_FAULT_WINDOW);
@@ -684,7 +689,7 @@ TEST(WindowsThatAreNoneAreCaught) {
   plan_free(&c);
 }
 
-TEST(WindowsComeInOrder) {
+TEST(WindowsOutOfOrderAreCaught) {
   plan_case c = plain(joined);
   plan_edit edit = plan_edit_start(c.plan, c.graph, c.effects);
   CHECK(plan_edit_put(&edit, 1, 4, 0) && plan_edit_put(&edit, 2, 4, 256));
@@ -719,7 +724,7 @@ TEST(WindowsCountForPeakAndBound) {
   plan_free(&c);
 }
 
-TEST(WhatFollowsABoundedOperandHasNoHome) {
+TEST(OperandsAfterAnUpperBoundedOneAreNotElided) {
   static const char* const texts[] = {
       "graph @g {\n"
       "  %0 = custom() {name = \"f\"} : f32[64]\n"

@@ -1,4 +1,4 @@
-// The plan checker on values that share bytes: views, overwrites, appends, and what regions carry.
+// The plan checker on values that share bytes: views, overwrites, appends, and carried values.
 #include <stdio.h>
 #include <stowage/plan.h>
 #include <string.h>
@@ -28,7 +28,9 @@ TEST(ViewThatMovedIsCaught) {
   CHECK_FAULT(violation, STOW_FAULT_VIEW_MOVED);
   CHECK_U64(violation.first, 4);
   CHECK_U64(violation.second, 3);
-  CHECK_HAS(c.diag.message, "and must lie 256 bytes into %3");
+  CHECK_HAS(
+      c.diag.message,
+      "%4 \"half\" is at offset 3392, but must be 256 bytes into %3, which is at offset 3072");
   plan_free(&c);
 }
 
@@ -38,7 +40,7 @@ TEST(ViewOfSomethingElseIsCaught) {
   c.plan->values[4].root = 2;
   CHECK_FAULT(check_plan(&c), STOW_FAULT_VIEW_MOVED);
   CHECK_TEXT(c.diag.message,
-             "%4 \"half\" is claimed to be a view, but nothing puts it in %2 \"h\"");
+             "%4 \"half\" is claimed to be a view, but nothing places it in %2 \"h\"");
   c.plan->values[4].root = 4;
   CHECK_FAULT(check_plan(&c), STOW_FAULT_VIEW_MOVED);
   CHECK_HAS(c.diag.message, "must share an operand's bytes");
@@ -67,11 +69,11 @@ TEST(ViewOutsideItsRootIsCaught) {
   c.plan->values[1].size = 200;
   stow_violation violation = check_plan(&c);
   CHECK_FAULT(violation, STOW_FAULT_VIEW_OUTSIDE);
-  CHECK_TEXT(c.diag.message, "%2 is 128 bytes at 128 in %1, which has 200");
+  CHECK_TEXT(c.diag.message, "%2 is 128 bytes at 128 in %1, which has only 200");
   c.plan->values[1].offset = STOW_OFFSET_NONE;
   c.plan->values[1].size = 0;
   CHECK_FAULT(check_plan(&c), STOW_FAULT_VIEW_OUTSIDE);
-  CHECK_TEXT(c.diag.message, "%2 has a slot and its root %1 has none");
+  CHECK_TEXT(c.diag.message, "%2 has a slot, but its root %1 has none");
   plan_free(&c);
 }
 
@@ -94,8 +96,8 @@ TEST(SafeOverwriteIsAccepted) {
   plan_free(&c);
 }
 
-// The same, where the operand is read again later; the plan is told to overwrite all the same.
-TEST(OverwriteOfWhatIsStillReadIsCaught) {
+// The same, if the operand is read again later; the plan overwrites it nevertheless.
+TEST(OverwriteOfAValueStillReadIsCaught) {
   static const char text[] =
       "graph @g {\n"
       "  %0 = input \"x\" : f32[64]\n"
@@ -131,12 +133,13 @@ TEST(OverwriteOfABoundaryValueIsCaught) {
   c.plan->values[1].root = 0;
   c.plan->values[1].offset = c.plan->values[0].offset;
   CHECK_FAULT(check_plan(&c), STOW_FAULT_REUSED_TOO_EARLY);
-  CHECK_TEXT(c.diag.message,
-             "%1 is written over %0 \"x\" at step 1, which the next run must find untouched");
+  CHECK_TEXT(
+      c.diag.message,
+      "%1 is written in place of %0 \"x\" at step 1, but the next run needs those bytes unchanged");
   plan_free(&c);
 }
 
-// |clause_1| and |clause_2| are of %1 and of %2, which the plan is told to write over %1.
+// |clause_1| and |clause_2| are of %1 and of %2, which the plan puts in place of %1.
 static void check_laid_over(const char* clause_1, const char* type_2, const char* clause_2,
                             const char* message) {
   char text[512];
@@ -165,16 +168,15 @@ static void check_laid_over(const char* clause_1, const char* type_2, const char
 }
 
 TEST(OverwriteThatIsAllowedButNotPossibleIsCaught) {
-  check_laid_over("", "f32[64]", ", own = true", "%2 must have bytes of its own and lies in %1");
-  check_laid_over("", "f32[64]", ", io = \"external\"",
-                  "%2 must have bytes of its own and lies in %1");
-  check_laid_over("", "f32[64]", ", state = true", "%2 must have bytes of its own and lies in %1");
-  check_laid_over("", "f32[64]", ", at = 4096", "%2 has a fixed offset and lies in %1");
+  check_laid_over("", "f32[64]", ", own = true", "%2 must have its own bytes, but is in %1");
+  check_laid_over("", "f32[64]", ", io = \"external\"", "%2 must have its own bytes, but is in %1");
+  check_laid_over("", "f32[64]", ", state = true", "%2 must have its own bytes, but is in %1");
+  check_laid_over("", "f32[64]", ", at = 4096", "%2 has a fixed offset, but is in %1");
   check_laid_over(" with {at = 4096}", "f32[64]", "",
-                  "%2 is written over what has a fixed offset, %1");
+                  "%2 is written in place of a value with a fixed offset, %1");
 }
 
-TEST(OverwriteOfWhatHasNoSlotIsCaught) {
+TEST(OverwriteOfAValueWithoutASlotIsCaught) {
   static const char text[] =
       "graph @g {\n"
       "  %0 = input \"x\" : f32[64] with {io = \"consume\"}\n"
@@ -193,7 +195,7 @@ TEST(OverwriteOfWhatHasNoSlotIsCaught) {
   CHECK_U64(violation.first, 1);
   CHECK_U64(violation.second, 0);
   CHECK_TEXT(c.diag.message,
-             "%1 is computed and has no slot: it is written over %0 \"x\", which has none");
+             "%1 is computed and has no slot: it is written in place of %0 \"x\", which has none");
   plan_free(&c);
 }
 
@@ -216,7 +218,7 @@ TEST(OverwriteWhileAnotherOperandReadsIsCaught) {
   plan_free(&c);
 }
 
-TEST(TwoResultsOverOneOperandAreCaught) {
+TEST(TwoResultsInPlaceOfOneOperandAreCaught) {
   static const char text[] =
       "graph @g {\n"
       "  %0 = input \"x\" : f32[64]\n"
@@ -236,8 +238,8 @@ TEST(TwoResultsOverOneOperandAreCaught) {
   plan_free(&c);
 }
 
-// One of them is written from step 2 on, while %1 is read; that they both lie there is told first.
-TEST(AnEarlyResultOverAnothersBytesIsCaught) {
+// One of them is written from step 2 on, while %1 is read; that both are there is reported first.
+TEST(AnEarlyResultInAnothersBytesIsCaught) {
   static const char text[] =
       "graph @g {\n"
       "  %0 = input \"x\" : f32[64]\n"
@@ -303,7 +305,7 @@ TEST(BranchesExcludeEachOther) {
   plan_free(&c);
 }
 
-// A loop reads until its last step, but not where the other branch was taken.
+// A loop reads until its last step, but not if the other branch was taken.
 TEST(ALoopInOneBranchDoesNotReadInTheOther) {
   static const char text[] =
       "graph @g {\n"
@@ -338,14 +340,16 @@ TEST(AnAppendIntoAParamIsCaught) {
       "}\n";
   plan_case c = check_make(text, STOW_PRESET_DEFAULT);
   REQUIRE(c.plan != NULL);
-  // Now %3 lies in the param.
+  // Now %3 is in the param.
   REQUIRE(stow_effects_place_inside(c.effects, 3, 0, 1, 0, &c.diag) == STOW_OK);
   for (stow_value value = 3; value <= 4; ++value) {
     c.plan->values[value].root = 2;
     c.plan->values[value].offset = c.plan->values[2].offset;
   }
   CHECK_FAULT(check_plan(&c), STOW_FAULT_REUSED_TOO_EARLY);
-  CHECK_HAS(c.diag.message, "%4 is written over %2 \"w\" at step 4, which the next run must find");
+  CHECK_HAS(
+      c.diag.message,
+      "%4 is written in place of %2 \"w\" at step 4, but the next run needs those bytes unchanged");
   plan_free(&c);
 }
 
@@ -435,7 +439,7 @@ TEST(SmallBranchesKeepTheirOrder) {
     stow_node order[5];
     const char* message;
   } cases[] = {
-      {{0, 1, 3, 2, 4}, "%2 (if) runs at step 4 and its regions are out of order"},
+      {{0, 1, 3, 2, 4}, "%2 (if) runs at step 4 but its regions are out of order"},
       {{0, 1, 2, 4, 3}, "%2 (if) runs at step 3 before the end of its regions"},
   };
   plan_case c = check_make(text, STOW_PRESET_DEFAULT);
@@ -476,7 +480,7 @@ TEST(OuterValuesLiveToTheEndOfTheBody) {
   CHECK_U64(violation.first, 1);
   CHECK_U64(violation.step, 6);
   c.plan->values[1].end = 7;
-  // What is collected is written from the first round on.
+  // Collected results are written from the first iteration on.
   c.plan->values[6].begin = 3;
   violation = check_plan(&c);
   CHECK_FAULT(violation, STOW_FAULT_BORN_TOO_LATE);
@@ -484,9 +488,9 @@ TEST(OuterValuesLiveToTheEndOfTheBody) {
   plan_free(&c);
 }
 
-// A body without arguments may begin with any of its nodes. What is collected must be safe from the
-// one that runs first in the next round.
-TEST(WhatIsCollectedLivesFromTheFirstStepThatRuns) {
+// A body without arguments may begin with any of its nodes. Collected results must be safe from the
+// one that runs first in the next iteration.
+TEST(CollectedResultsAreLiveFromTheFirstStep) {
   static const char text[] =
       "graph @g {\n"
       "  %0 = input \"x\" : f32[64]\n"
@@ -510,7 +514,7 @@ TEST(WhatIsCollectedLivesFromTheFirstStepThatRuns) {
   plan_free(&c);
 }
 
-// What is held beyond the loop must be safe from the next round.
+// What is held beyond the loop must be safe from the next iteration.
 TEST(WhatIsHeldToTheEndInALoopIsCheckedOverItsBody) {
   static const char text[] =
       "graph @g {\n"
@@ -537,7 +541,7 @@ TEST(WhatIsHeldToTheEndInALoopIsCheckedOverItsBody) {
   plan_free(&c);
 }
 
-TEST(CarryingOverAnInputIsCaught) {
+TEST(CarryingInPlaceOfAnInputIsCaught) {
   static const char text[] =
       "graph @g {\n"
       "  %0 = input \"x\" : f32[64]\n"
@@ -556,7 +560,9 @@ TEST(CarryingOverAnInputIsCaught) {
   c.plan->values[3].offset = c.plan->values[0].offset;
   c.plan->values[5].offset = c.plan->values[0].offset;
   CHECK_FAULT(check_plan(&c), STOW_FAULT_REUSED_TOO_EARLY);
-  CHECK_HAS(c.diag.message, "which the next run must find untouched");
+  CHECK_HAS(
+      c.diag.message,
+      "%3 is written in place of %0 \"x\" at step 3, but the next run needs those bytes unchanged");
   plan_free(&c);
 }
 

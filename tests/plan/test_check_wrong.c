@@ -1,6 +1,6 @@
-// Decisions that are wrong on purpose. Plans that share bytes as the planner does, but for one
-// thing, which stands where an eager planner would put it. The checker must refuse every one that a
-// run on tagged bytes finds, and every one that is wrong in any case.
+// Decisions that are wrong on purpose: plans that share bytes as the planner does, except for one
+// mistake where an eager planner would make it. The checker must refuse every one that a run on
+// tagged bytes finds, and every one that is wrong in any case.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,12 +15,12 @@
 #define MAX_NODES 32
 
 typedef enum mistake {
-  READ_LATER,   // over an operand that is read later
-  NEVER,        // over one that the op's row says never
-  KEPT,         // over one that is kept
-  MISALIGNED,   // over one, but not at an aligned place
-  HOME_MOVED,   // a home at a wrong offset
-  HOME_LOST,    // a home whose operand is overwritten while the concat is read
+  READ_LATER,   // in place of an operand that is read later
+  NEVER,        // in place of one that the op table forbids
+  KEPT,         // in place of one that is kept
+  MISALIGNED,   // in place of one, but misaligned
+  HOME_MOVED,   // an elided operand at a wrong offset
+  HOME_LOST,    // an elided operand that is overwritten while the concat is read
   WINDOW_BYTE,  // a window that is too small by a byte
   WINDOW_STEP,  // a window that is too long by a step
   ORDER,        // two steps exchanged
@@ -39,7 +39,7 @@ static const char* const names[MISTAKES] = {
     "two steps exchanged",
 };
 
-// Whether it may turn out to be right after all: what is read or written then is the same.
+// Whether it may turn out to be correct after all: what is read or written then is the same.
 static bool may_be_right(mistake kind) { return kind == WINDOW_STEP || kind == ORDER; }
 
 typedef struct trial {
@@ -59,7 +59,7 @@ static const stowi_plan_value* root_of(const trial* x, stow_value value) {
   return &x->plan->values[x->plan->values[value].root];
 }
 
-// When the last of all that lies with |value| ends.
+// The end of the last lifetime in |value|'s root.
 static uint32_t end_of_root(const trial* x, stow_value value) {
   uint32_t end = 0;
   for (stow_value v = 0; v < x->plan->value_count; ++v) {
@@ -96,7 +96,7 @@ typedef struct place {
   size_t operand;
 } place;
 
-// A result with bytes of its own that are no other's yet, and an operand that has enough.
+// A result with its own bytes that no other shares yet, and an operand that has enough.
 static bool could_lie_over(const trial* x, place p) {
   const stow_graph* graph = x->s->graph;
   stow_value operand = stow_graph_operands(graph, p.node)[p.operand];
@@ -131,7 +131,7 @@ static bool fits_over(const trial* x, mistake kind, place p) {
   bool allowed = is_allowed(x, p);
   bool computed = root_of(x, operand)->kind == STOWI_KIND_COMPUTED;
   bool last = end_of_root(x, operand) <= x->step[p.node] + 1;
-  // What a concat is written over may be at home; another branch may be the one that reads.
+  // The operand of an in-place concat may be elided; another branch may be the one that reads.
   bool is_concat = stow_graph_op(graph, p.node) == STOW_OP_CONCAT;
   bool in_body = stow_graph_node_region(graph, p.node) == STOW_REGION_BODY;
   switch (kind) {
@@ -190,7 +190,7 @@ static size_t times_read(const trial* x, stow_node node, stow_value root) {
   return times;
 }
 
-// An operand that is all of its root, and could be made inside the result.
+// An operand that is all of its root, and could be built inside the result.
 static bool could_be_home(const trial* x, place p) {
   const stow_graph* graph = x->s->graph;
   if (!is_outermost(graph, p.node)) {
@@ -205,8 +205,8 @@ static bool could_be_home(const trial* x, place p) {
          whole->root == result && times_read(x, p.node, operand) == 1;
 }
 
-// The first node that reads |operand| after |concat|, may be written over it, and lets it die,
-// while the concat's result is still read.
+// The first node that reads |operand| after |concat|, may be in place of it, and lets it die, while
+// the concat's result is still read.
 static stow_value late_result(const trial* x, stow_node concat, stow_value operand) {
   const stow_graph* graph = x->s->graph;
   uint32_t result_end = end_of_root(x, stow_graph_first_result(graph, concat));
@@ -280,7 +280,7 @@ static bool exchange_steps(trial* x) {
   uint32_t at = (uint32_t)below(x, x->plan->step_count - 1);
   stow_node node = x->plan->order[at];
   if (stow_graph_region_count(x->s->graph) > 1) {
-    return false;  // a run takes the order of regions for granted
+    return false;  // a run relies on the order of regions
   }
   x->plan->order[at] = x->plan->order[at + 1];
   x->plan->order[at + 1] = node;
@@ -290,7 +290,8 @@ static bool exchange_steps(trial* x) {
 // ---------------------------------------------------------------------------------------------
 // A trial
 
-// A plan without sharing, and all that the planner would share: sound but for one mistake.
+// A plan without sharing, and everything that the planner would share: sound except for one
+// mistake.
 static void share_as(trial* x, const stow_plan* model) {
   for (size_t i = 0; i < stow_plan_decision_count(model); ++i) {
     stow_decision d = stow_plan_decision_at(model, i);
@@ -303,7 +304,7 @@ static void share_as(trial* x, const stow_plan* model) {
   }
 }
 
-// False where there is no place for the mistake. MISTAKES: none is made.
+// False if there is no place for the mistake. MISTAKES: none is made.
 static bool make_mistake(trial* x, mistake kind, const stow_plan* model) {
   bool made = kind == MISTAKES;
   if (kind <= MISALIGNED) {
@@ -317,7 +318,7 @@ static bool make_mistake(trial* x, mistake kind, const stow_plan* model) {
   bool early = below(x, 2) == 0;
   bool is_window = kind == WINDOW_BYTE || kind == WINDOW_STEP;
   if (is_window && early) {
-    made = shrink_window(x, kind);  // so that others are placed into what is left out
+    made = shrink_window(x, kind);  // so that others are placed into what is omitted
   }
   plan_edit_place(&x->edit);
   if (is_window && !early) {
@@ -343,7 +344,7 @@ typedef struct tally {
   uint64_t refused;  // by the checker
 } tally;
 
-// Effects can make the two plans differ in more than what the decisions say.
+// Effects can make the two plans differ in more than the decisions.
 static bool judge(trial* x, mistake kind, tally* t) {
   char why[200] = "";
   stow_violation violation;

@@ -1,4 +1,4 @@
-// Weight layouts: what they hold, and how a plan takes its params from one.
+// Weight layouts: what they contain, and how a plan takes its params from one.
 #include <stdlib.h>
 #include <string.h>
 
@@ -124,7 +124,7 @@ TEST(LayoutOfAnotherGraphIsStale) {
   plan_free(&f);
 }
 
-TEST(DestroyingNoLayoutIsFine) { stow_weight_layout_destroy(NULL); }
+TEST(DestroyingANullLayoutIsAllowed) { stow_weight_layout_destroy(NULL); }
 
 // ---------------------------------------------------------------------------------------------
 // Plans that take their params from a layout
@@ -133,7 +133,7 @@ static bool overlap(uint64_t a, uint64_t a_size, uint64_t b, uint64_t b_size) {
   return a < b + b_size && b < a + a_size;
 }
 
-TEST(UnusedWeightsAreLeftAlone) {
+TEST(UnusedWeightsAreReserved) {
   stow_plan_options options = plan_options(STOW_PRESET_RLX);
   pair p = begin_pair(&options);
   plan_case b = plan_make(backward, &p.options);
@@ -198,7 +198,7 @@ TEST(MissingParamIsNamed) {
   pair p = begin_pair(&options);
   plan_case c = plan_try(other_weights, &p.options);
   CHECK(c.status == STOW_ERR_NOT_FOUND);
-  CHECK_HAS(c.diag.message, "no param %1 \"v\"");
+  CHECK_HAS(c.diag.message, "param %1 \"v\" is missing from the weight layout");
   CHECK_U64(c.diag.value, 1);
   plan_free(&c);
   end_pair(&p);
@@ -252,7 +252,7 @@ TEST(EmptyWeightKeepsItsAddressAtAnyAlignment) {
   end_pair(&p);
 }
 
-TEST(EmptyWeightIsNoOtherWeight) {
+TEST(EmptyWeightIsDistinctFromOthers) {
   stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   pair p = begin_pair(&options);
   char* text = plan_replace(empty_weight, "\"empty\"", "\"bias\"");  // 64 bytes, as an empty one
@@ -274,7 +274,8 @@ TEST(MisalignedWeightIsAConflict) {
   char* whole = plan_replace(fits, "matmul", "add");
   plan_case c = plan_try(whole, &p.options);
   CHECK(c.status == STOW_ERR_CONFLICT);
-  CHECK_HAS(c.diag.message, "\"bias\" must lie at 1792");
+  CHECK_HAS(c.diag.message,
+            "\"bias\" must be at 1792, which is not a multiple of its alignment 2048");
   CHECK_HAS(c.diag.message, "2048");
   plan_free(&c);
   free(whole);
@@ -299,7 +300,7 @@ TEST(FixedOffsetMustAgreeWithTheLayout) {
   end_pair(&p);
 }
 
-TEST(FixedValueOverAReservedWeightIsAConflict) {
+TEST(FixedValueInAReservedWeightIsAConflict) {
   stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   pair p = begin_pair(&options);
   char* text =

@@ -1,4 +1,5 @@
-// Making plans: options, effects, capacity, fixed places, policies, orders, and random graphs.
+// Tests of making plans: options, effects, capacity, fixed offsets, policies, orders, and random
+// graphs.
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -21,7 +22,7 @@ static const char* const mlp =
     "  return %6\n"
     "}\n";
 
-TEST(PlanKeepsWhatItNeedsOfTheGraph) {
+TEST(PlansOutliveTheirGraph) {
   stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   plan_case c = plan_make(mlp, &options);
   REQUIRE(c.plan != NULL);
@@ -43,7 +44,7 @@ TEST(PlanKeepsWhatItNeedsOfTheGraph) {
   plan_free(&c);
 }
 
-TEST(GettersPastTheEndAreTame) {
+TEST(GettersPastTheEndReturnDefaults) {
   stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   plan_case c = plan_make(mlp, &options);
   REQUIRE(c.plan != NULL);
@@ -202,7 +203,7 @@ TEST(UniformElementsHaveFourBytesOrTheirWidth) {
 // ---------------------------------------------------------------------------------------------
 // The peak and the capacity
 
-TEST(PeakListsWhatIsAliveLargestFirst) {
+TEST(PeakListsLiveValuesLargestFirst) {
   stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   plan_case c = plan_make(mlp, &options);
   REQUIRE(c.plan != NULL);
@@ -242,8 +243,8 @@ TEST(PlanThatDoesNotFitNamesTheValueBornAtTheHighestLoad) {
   options.capacity = 9800;
   plan_case c = plan_make(mlp, &options);
   REQUIRE(c.plan != NULL);
-  // w1 0, w2 4096, %2 8192, hidden 9216, x 10240, half 10496. The input lies above, but at its
-  // step there is room for it; hidden is born at the peak.
+  // w1 0, w2 4096, %2 8192, hidden 9216, x 10240, half 10496. The input is above, but at its step
+  // there is room for it; hidden is born at the peak.
   stow_fit fit = stow_plan_fit(c.plan);
   CHECK(!fit.fits);
   CHECK_U64(fit.required, 10752);
@@ -363,7 +364,7 @@ TEST(PackedParamsAreStackedAtTheBottom) {
   plan_free(&c);
 }
 
-TEST(PackedParamsLieTheSameInEveryModel) {
+TEST(PackedParamsHaveTheSameOffsetsInEveryModel) {
   stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   options.pack_params = true;
   plan_case a = plan_make(mlp, &options);
@@ -406,7 +407,7 @@ TEST(FixedOffsetIsKept) {
   plan_free(&c);
 }
 
-TEST(CollidingFixedOffsetsAreNamed) {
+TEST(OverlappingFixedOffsetsAreNamed) {
   stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   plan_case c = plan_try(
       "graph @fixed {\n"
@@ -449,12 +450,12 @@ TEST(MisalignedFixedOffsetIsAConflict) {
       "}\n",
       &options);
   CHECK(c.status == STOW_ERR_CONFLICT);
-  CHECK_HAS(c.diag.message, "%1 \"y\" must lie at 32, which is no multiple of its alignment 64");
+  CHECK_HAS(c.diag.message, "%1 \"y\" must be at 32, which is not a multiple of its alignment 64");
   CHECK_U64(c.diag.value, 1);
   plan_free(&c);
 }
 
-TEST(SizesBeyondAllBoundsAreAnOverflow) {
+TEST(TooLargeSizesAreAnOverflow) {
   stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   const char* text =
       "graph @huge {\n"
@@ -466,8 +467,8 @@ TEST(SizesBeyondAllBoundsAreAnOverflow) {
   plan_case c = plan_try(text, &options);
   CHECK(c.status == STOW_ERR_OVERFLOW);
   CHECK_TEXT(c.diag.message,
-             "%1 \"b\": 4611686018427387904 bytes do not fit in an address space of 63 bits "
-             "together with all that is placed with them");
+             "%1 \"b\": 4611686018427387904 bytes do not fit in a 63-bit address space with "
+             "everything else");
   CHECK_U64(c.diag.value, 1);
   plan_free(&c);
   options.pack_params = true;
@@ -477,7 +478,7 @@ TEST(SizesBeyondAllBoundsAreAnOverflow) {
   plan_free(&c);
 }
 
-TEST(FixedPlaceBeyondAllBoundsIsAnOverflow) {
+TEST(TooLargeFixedOffsetIsAnOverflow) {
   stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   plan_case c = plan_try(
       "graph @far {\n"
@@ -491,7 +492,7 @@ TEST(FixedPlaceBeyondAllBoundsIsAnOverflow) {
   plan_free(&c);
 }
 
-TEST(ScratchBeyondAllBoundsIsAnOverflow) {
+TEST(TooLargeScratchIsAnOverflow) {
   stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   plan_case c = plan_try(
       "graph @huge {\n"
@@ -563,7 +564,7 @@ TEST(ValueAlignmentAndStorageAreRespected) {
   plan_free(&c);
 }
 
-TEST(OverwritingResultTakesItsOperandsBytes) {
+TEST(InPlaceResultTakesItsOperandsBytes) {
   const char* text =
       "graph @overwrite {\n"
       "  %0 = input \"x\" : f32[16]\n"
@@ -588,7 +589,7 @@ TEST(OverwritingResultTakesItsOperandsBytes) {
   plan_free(&c);
 }
 
-TEST(OverwriteThatIsNotPossibleIsNoError) {
+TEST(ImpossibleOverwriteIsNotAnError) {
   stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   plan_case c = plan_make(
       "graph @overwrite {\n"
@@ -603,7 +604,7 @@ TEST(OverwriteThatIsNotPossibleIsNoError) {
   plan_free(&c);
 }
 
-TEST(ResultsAreNotWrittenOverInputsWithoutASlot) {
+TEST(ResultsAreNotInPlaceOfInputsWithoutASlot) {
   const char* text =
       "graph @overwrite {\n"
       "  %0 = input \"x\" : f32[16]\n"
@@ -671,7 +672,7 @@ TEST(ExternalValuesHaveNoSlot) {
   plan_free(&c);
 }
 
-TEST(PlanOfNothingIsEmpty) {
+TEST(PlanOfAnEmptyGraphIsEmpty) {
   stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   options.io = STOW_IO_EXTERNAL;
   plan_case c =
@@ -808,7 +809,7 @@ static stow_status place_another(const stow_problem* problem, const stow_place_o
   return status;
 }
 
-// What a strategy was told.
+// The options that a strategy was given.
 typedef struct seen_options {
   uint64_t nodes;
   uint64_t capacity;
@@ -830,7 +831,7 @@ static stow_status place_watched(const stow_problem* problem, const stow_place_o
   return stow_place_first_fit(problem, options, allocator, diag, out_placement);
 }
 
-TEST(StrategyIsToldBudgetAndCallbackButNotTheCapacity) {
+TEST(StrategyGetsBudgetAndCallbackButNoCapacity) {
   static const stow_strategy watched = {"watched", "as first-fit", place_watched};
   seen_options seen = {0};
   stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
@@ -849,7 +850,7 @@ TEST(StrategyIsToldBudgetAndCallbackButNotTheCapacity) {
   plan_free(&c);
 }
 
-TEST(SearchTellsWhatIsKnownOfTheArena) {
+TEST(SearchReportsOutcomeAndBound) {
   stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   plan_case c = plan_make(mlp, &options);
   REQUIRE(c.plan != NULL);
@@ -869,7 +870,7 @@ TEST(SearchTellsWhatIsKnownOfTheArena) {
   options.capacity = arena;
   c = plan_make(mlp, &options);
   REQUIRE(c.plan != NULL);
-  CHECK_U64(stow_plan_search(c.plan).bound, arena);  // reuse is a choice that no bound counts on
+  CHECK_U64(stow_plan_search(c.plan).bound, arena);  // reuse is a choice that no bound relies on
   CHECK_U64(stow_plan_search(c.plan).outcome, STOW_OUTCOME_GAVE_UP);
   plan_free(&c);
   options.capacity = STOW_NO_CAPACITY;
@@ -879,7 +880,7 @@ TEST(SearchTellsWhatIsKnownOfTheArena) {
   plan_free(&c);
 }
 
-TEST(StrategyThatPlacesSomethingElseIsRefused) {
+TEST(InvalidPlacementOfAStrategyIsRefused) {
   static const stow_strategy wrong = {"wrong", "places nothing", place_another};
   stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   options.strategy = &wrong;
@@ -925,7 +926,7 @@ static void put_effects(builder* b) {
   }
 }
 
-// All values hold 48 elements, so that any op goes with any operand.
+// All values have 48 elements, so that any op accepts any operand.
 static char* random_graph(uint64_t seed) {
   builder b = {{seed}, (char*)calloc(1, 8192), 0, 8192};
   unsigned count = 3 + (unsigned)test_random_below(&b.random, 30);
@@ -974,7 +975,7 @@ static stow_plan_options random_options(test_random* random) {
   return options;
 }
 
-// By brute force: load at each step, and what reaches above the capacity.
+// By brute force: load at each step, and what exceeds the capacity.
 static uint64_t brute_load(const stow_plan* plan, uint32_t step) {
   uint64_t load = 0;
   for (stow_value v = 0; v < stow_plan_value_count(plan); ++v) {
@@ -1016,7 +1017,7 @@ static void check_peak(const stow_plan* plan) {
   CHECK_U64(listed, highest);
 }
 
-// Whether byte |at| is used at |step| by another than |without|.
+// Whether byte |at| is used at |step| by a value other than |without|.
 static bool is_used(const stow_plan* plan, uint64_t at, uint32_t step, stow_value without) {
   for (stow_value v = 0; v < stow_plan_value_count(plan); ++v) {
     stow_slot slot = plan_slot(plan, v);

@@ -96,7 +96,7 @@ TEST(BackwardPresetIsDefaultWithoutParams) {
   CHECK(options.classic_views == expected.classic_views);
 }
 
-TEST(UnknownPresetIsAsDefault) {
+TEST(UnknownPresetIsTheDefault) {
   stow_plan_options options = plan_options((stow_preset)77);
   CHECK_U64(options.alignment, 64);
   CHECK_U64(options.rule_count, 0);
@@ -229,11 +229,11 @@ TEST(OptionsOfAnOlderVersionKeepTheirMeaning) {
   plan_free(&c);
 }
 
-// Whoever does not know of in_place, elide_copies, windows and order executes the plan as before
-// they were there: each result in bytes of its own, in the given order.
+// A caller from before in_place, elide_copies, windows and order executes the plan as then: each
+// result in its own bytes, in the given order.
 TEST(OptionsOfAnOlderVersionShareNothingNew) {
   stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
-  options.order = STOW_ORDER_COUNT;  // not looked at
+  options.order = STOW_ORDER_COUNT;  // ignored
   options.struct_size = offsetof(stow_plan_options, in_place);
   plan_case c = plan_make(
       "graph @chain {\n"
@@ -254,7 +254,7 @@ TEST(OptionsOfAnOlderVersionShareNothingNew) {
   plan_free(&c);
 }
 
-TEST(OrderMustBeOne) {
+TEST(UnknownOrderIsRefused) {
   stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
   options.order = STOW_ORDER_COUNT;
   check_refused(&options, "order must be given or auto, got 2");
@@ -262,7 +262,7 @@ TEST(OrderMustBeOne) {
   check_refused(&options, "order must be given or auto");
 }
 
-TEST(StrategyIsNeeded) {
+TEST(StrategyIsRequired) {
   stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
   options.strategy = NULL;
   check_refused(&options, "strategy is NULL");
@@ -277,13 +277,13 @@ TEST(StrategyIsNeeded) {
   check_refused(&options, "a place function");
 }
 
-TEST(PolicyMustBeOne) {
+TEST(UnknownPolicyIsRefused) {
   stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
   options.io = STOW_IO_DEFAULT;
   check_refused(&options, "io must be keep, consume or external");
 }
 
-TEST(RulesMustBeThere) {
+TEST(RulesMustNotBeNull) {
   stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
   options.rule_count = STOW_MAX_RULES + 1;
   check_refused(&options, "rule_count is 33");

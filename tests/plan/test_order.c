@@ -1,5 +1,5 @@
-// Orders: that flows say what plans need, that found orders are valid and better, that no order
-// needs less than the bound says; and graphs for which the gain is known.
+// Orders: flows represent what plans need, found orders are valid and better, no order needs less
+// than the bound; and graphs for which the gain is known.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,7 +128,7 @@ static uint64_t load_of(const stow_plan* plan) {
   return highest;
 }
 
-// The load of the plan in an order; UINT64_MAX where there is no plan (effects contradict it).
+// The load of the plan in an order; UINT64_MAX if there is no plan (effects contradict it).
 static uint64_t plan_load(const order_case* c, const stow_schedule* schedule) {
   stow_plan_options options = c->options;
   options.order = STOW_ORDER_GIVEN;
@@ -163,8 +163,8 @@ static random_graph_options random_kind(test_random* random, size_t nodes) {
   return kind;
 }
 
-// Which node of a body without arguments runs first depends on the order, and flows do not say that
-// results which the loop collects are there from then on.
+// Which node of a body without arguments runs first depends on the order, and flows do not
+// represent that results which the loop collects exist from then on.
 static bool is_exact(const stow_graph* graph) {
   for (stow_region region = 1; region < stow_graph_region_count(graph); ++region) {
     stow_node owner = stow_graph_region_owner(graph, region);
@@ -245,7 +245,7 @@ static stowi_lifetimes* make_lifetimes(const order_case* c, const stowi_views* v
   return lifetimes;
 }
 
-// What |root| occupies at |step|, in its windows where |windows| has them.
+// What |root| occupies at |step|, in its windows if |windows| has them.
 static uint64_t occupied(const stowi_windows* windows, stow_value root, uint64_t bytes,
                          uint32_t step) {
   for (size_t i = 0; windows != NULL && i < stowi_windows_count(windows, root); ++i) {
@@ -257,7 +257,8 @@ static uint64_t occupied(const stowi_windows* windows, stow_value root, uint64_t
   return bytes;
 }
 
-// The highest load after sharing. |plain| is a plan without: it says who has a slot.
+// The highest load after sharing. |plain| is a plan without: it determines which values have a
+// slot.
 static uint64_t load_with(const order_case* c, const stow_plan* plain, const stowi_views* views,
                           const stowi_lifetimes* lifetimes, const stowi_windows* windows) {
   uint64_t highest = 0;
@@ -297,7 +298,7 @@ static stowi_sharing* share(const order_case* c, stowi_views* views,
   return sharing;
 }
 
-// The highest load in |schedule| with all that the options allow; UINT64_MAX where effects
+// The highest load in |schedule| with everything that the options allow; UINT64_MAX if effects
 // contradict the order. |out_taken| (may be NULL): how many values share bytes.
 static uint64_t shared_load(const order_case* c, const stow_schedule* schedule, size_t* out_taken) {
   stow_allocator allocator = stow_allocator_default();
@@ -503,7 +504,7 @@ TEST(NoOrderOfATinyGraphNeedsLessThanTheBound) {
 
 typedef struct known_case {
   uint64_t before;  // load in the given order
-  uint64_t after;   // and in the found one; that of |before| where none was found
+  uint64_t after;   // and in the found one; that of |before| if none was found
   uint64_t bound;
   stow_node critical;
   bool found;
@@ -600,7 +601,7 @@ TEST(GoodOrdersAreKept) {
 }
 
 // In place the same chain needs the input, which is kept, and one more.
-TEST(BoundCountsWhatIsWrittenInPlaceOnce) {
+TEST(BoundCountsInPlaceResultsOnce) {
   stow_plan_options options = plain_options();
   options.in_place = true;
   known_case known = solve_text(
@@ -615,8 +616,8 @@ TEST(BoundCountsWhatIsWrittenInPlaceOnce) {
   CHECK_U64(known.bound, 2 * 1024);
 }
 
-// Both halves are made at their place: nothing is needed beside the result.
-TEST(BoundCountsWhatIsMadeAtHomeOnce) {
+// Both halves are built in place: nothing is needed besides the result.
+TEST(BoundCountsElidedOperandsOnce) {
   stow_plan_options options = plain_options();
   options.elide_copies = true;
   options.windows = true;
@@ -653,8 +654,8 @@ TEST(BoundCountsOnlyPartsThatAreInUse) {
   CHECK_U64(known.bound, known.before);
 }
 
-// Results and concats that are cut into parts, and a part that is returned itself.
-TEST(BoundLeavesOutWhatFlowsCannotSay) {
+// Results and concats that are divided into parts, and a part that is itself returned.
+TEST(BoundExcludesWhatFlowsCannotRepresent) {
   static const char* const texts[] = {
       "graph @in_place {\n"
       "  %0 = input \"x\" : f32[1]\n"
@@ -760,7 +761,7 @@ TEST(HeldOperandsStayHeld) {
   free(both);
 }
 
-TEST(NothingIsSearchedWhereTheOrderIsGiven) {
+TEST(AGivenOrderIsNotSearched) {
   stow_plan_options options = plain_options();
   options.order = STOW_ORDER_GIVEN;
   known_case known = solve_text(towers, options);
@@ -809,7 +810,7 @@ TEST(EveryFailedAllocationIsReported) {
 }
 
 // Layers of eight branches each, one layer after the other.
-TEST(LargeGraphsTakeNoTimeWorthMentioning) {
+TEST(LargeGraphsAreOrderedInTime) {
   stow_graph* graph;
   stow_allocator allocator = stow_allocator_default();
   stow_dim dims[] = {64};
@@ -843,8 +844,8 @@ TEST(LargeGraphsTakeNoTimeWorthMentioning) {
   stow_graph_destroy(graph);
 }
 
-// More views of one root than are told apart, each the last reader of its bytes: a result may be
-// written over a part of which no bound knows when it is free.
+// More views of one root than are distinguished, each the last reader of its bytes: a result may be
+// in place of a part whose end no bound can use.
 TEST(RootsOfManyViewsHaveABound) {
   stow_graph* graph;
   stow_allocator allocator = stow_allocator_default();

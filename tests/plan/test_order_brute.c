@@ -1,6 +1,6 @@
-// The whole chain of choosing an order against brute force: tiny graphs, planned in every order
-// that there is. No order needs less than the bound; the order that is chosen is never worse than
-// the given one, and mostly as good as the best.
+// The whole chain of choosing an order against brute force: tiny graphs, planned in every order. No
+// order needs less than the bound; the chosen order is never worse than the given one, and mostly
+// as good as the best.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,7 +120,7 @@ static void try_order(search* x) {
   stow_schedule_destroy(schedule);
 }
 
-// Boundary nodes run first: where they stand changes nothing.
+// Boundary nodes run first: their positions change nothing.
 static void try_orders(search* x, uint32_t step) {
   if (x->tried > x->most) {
     return;
@@ -154,7 +154,7 @@ static uint32_t start_with_boundary(search* x) {
   return step;
 }
 
-// False where there are too many, or only one.
+// False if there are too many, or only one.
 static bool try_all_orders(search* x) {
   uint32_t first = start_with_boundary(x);
   if (x->count - first > MAX_COMPUTED) {

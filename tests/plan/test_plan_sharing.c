@@ -1,4 +1,4 @@
-// Windows and decisions as the analysis found them, taken over into a plan and written.
+// Windows and decisions from the analysis, copied into a plan and written.
 #include <stdlib.h>
 #include <stowage/csv.h>
 #include <string.h>
@@ -67,7 +67,7 @@ static void analysis_free(analysis* a) {
   stow_module_destroy(a->module);
 }
 
-// A plan in which every root lies after the others. NULL where there is no memory.
+// A plan in which roots are placed one after the other. NULL if out of memory.
 static stow_plan* plan_of(const analysis* a, stow_allocator allocator) {
   stow_plan* plan = NULL;
   if (stowi_plan_create(a->graph, stow_str_of("none"), allocator, NULL, &plan) != STOW_OK) {
@@ -87,8 +87,9 @@ static stow_plan* plan_of(const analysis* a, stow_allocator allocator) {
   return plan;
 }
 
-// %2 lies over %1, and %4 over %3, which is a part of %2: from step 5 on only its bytes are in use.
-TEST(WindowsAreTakenOver) {
+// %2 is in place of %1, and %4 of %3, which is a part of %2: from step 5 on only its bytes are in
+// use.
+TEST(WindowsAreCopied) {
   analysis a = analyse();
   stow_plan* plan = plan_of(&a, stow_allocator_default());
   REQUIRE(plan != NULL);
@@ -183,7 +184,7 @@ static stow_status take_over(stow_allocator allocator, void* user) {
   return status;
 }
 
-TEST(TakingOverSurvivesFailingAllocations) {
+TEST(CopyingSurvivesFailingAllocations) {
   analysis a = analyse();
   CHECK(test_fault_sweep(take_over, &a) >= 8);
   analysis_free(&a);
@@ -192,7 +193,8 @@ TEST(TakingOverSurvivesFailingAllocations) {
 // ---------------------------------------------------------------------------------------------
 // Whole plans
 
-// %2 over %1; %3 and %4 at home in %5, %6 over that; of %6 only a part is left for %8.
+// %2 in place of %1; %3 and %4 built inside %5, %6 in place of that; of %6 only a part is left for
+// %8.
 static const char* const block =
     "graph @block {\n"
     "  %0 = input \"x\" : f32[64]\n"
@@ -243,7 +245,7 @@ static bool is_same_question(stow_decision a, stow_decision b) {
   return a.node == b.node && a.share == b.share && a.result == b.result && a.operand == b.operand;
 }
 
-// Operands that are named twice are asked about twice.
+// Operands that are named twice have two decisions.
 static const char* const twice_text =
     "graph @twice {\n"
     "  %0 = input \"x\" : f32[64]\n"
@@ -257,7 +259,7 @@ static const char* const twice_text =
     "  return %7\n"
     "}\n";
 
-TEST(WhatIsGivenUpForASmallerArenaStaysInItsPlaceAmongTheDecisions) {
+TEST(SharingGivenUpForASmallerArenaIsRecordedInOrder) {
   stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
   plan_case fuller = plan_make(twice_text, &options);
   stow_plan_options plain = plan_plain(STOW_PRESET_DEFAULT);
@@ -293,7 +295,7 @@ static const char* const chain_text =
     "  return %2\n"
     "}\n";
 
-TEST(NoOrderIsLookedForWhereEveryOneNeedsTheArena) {
+TEST(NoOrderIsSearchedIfEveryOneNeedsTheArena) {
   stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
   options.order = STOW_ORDER_AUTO;
   plan_case c = plan_make(chain_text, &options);
@@ -331,8 +333,8 @@ TEST(CsvOfAPlanIsTheProblemItSolves) {
   plan_free(&c);
 }
 
-// What lies over a concat's only operand with bytes is not at home where copies are made.
-TEST(AConcatIsWrittenOverAnOperandWithoutHomes) {
+// A result in place of a concat's only operand with bytes is not an elided copy if copies are made.
+TEST(AConcatIsInPlaceWithoutElision) {
   stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
   options.elide_copies = false;
   plan_case c = plan_make(
@@ -351,7 +353,7 @@ TEST(AConcatIsWrittenOverAnOperandWithoutHomes) {
 }
 
 // Storage beyond the elements makes two operands more than the very same bytes.
-TEST(OperandsOfUnequalStorageAreNotWrittenOverTogether) {
+TEST(OperandsOfUnequalStorageAreNotOverwrittenTogether) {
   stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
   plan_case c = plan_make(
       "graph @g {\n"
@@ -368,8 +370,8 @@ TEST(OperandsOfUnequalStorageAreNotWrittenOverTogether) {
   plan_free(&c);
 }
 
-// A cache that is made in every round and held after the loop is written again in the next round,
-// as it must be.
+// A cache that is made in every iteration and held after the loop is written again in the next
+// iteration, as it must be.
 TEST(ACacheOfALoopCanBeHeldAfterIt) {
   stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
   plan_case c = plan_make(
@@ -407,7 +409,7 @@ static void check_bound(const char* text, uint64_t arena) {
   plan_free(&c);
 }
 
-TEST(BoundsKnowThatAConcatMayLieInALaterOne) {
+TEST(BoundsAllowForConcatsInsideLaterOnes) {
   check_bound(
       "graph @g {\n"
       "  %0 = custom() {name = \"f\"} : f32[64]\n"
@@ -421,7 +423,7 @@ TEST(BoundsKnowThatAConcatMayLieInALaterOne) {
       (192 + 8) * 4);
 }
 
-TEST(BoundsKnowThatViewsMayTakeTheirRootHome) {
+TEST(BoundsAllowForElisionThroughViews) {
   check_bound(
       "graph @g {\n"
       "  %0 = custom() {name = \"f\"} : f32[64]\n"

@@ -1,5 +1,5 @@
-// Windows in plans: reading and writing them, what a root occupies at a step, and what peak and fit
-// make of it, against the dumbest way to find out.
+// Windows in plans: reading and writing them, what a root occupies at a step, and the resulting
+// peak and fit, against brute force.
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,7 +95,7 @@ TEST(WindowsComeBackByRootAndTime) {
   plan_free(&c);
 }
 
-TEST(WindowsSayWhatIsOccupied) {
+TEST(WindowsDetermineWhatIsOccupied) {
   plan_case c = make_net();
   REQUIRE(c.plan != NULL);
   stow_plan* plan = plan_with(&c, "# window.1=2,3,0,0\n# window.1=4,7,128,192\n");
@@ -145,25 +145,25 @@ static const bad_windows bad[] = {
     {"# window.1=2,3,0,18446744073709551616\n", "expected the byte after the last"},
     {"# window.1=2,3,0,4,5\n", "expected the end of the line"},
     {"# window.2=2,3,0,4\n", "only a root that has a slot can have windows"},
-    {"# window.1=0,3,0,4\n", "a window must be a part of its root's life"},
-    {"# window.1=2,8,0,4\n", "a window must be a part of its root's life"},
-    {"# window.1=3,3,0,4\n", "a window must be a part of its root's life"},
-    {"# window.1=4,3,0,4\n", "a window must be a part of its root's life"},
-    {"# window.1=2,3,0,257\n", "a window must be a part of its root's bytes"},
-    {"# window.1=2,3,5,4\n", "a window must be a part of its root's bytes"},
+    {"# window.1=0,3,0,4\n", "a window must be within its root's lifetime"},
+    {"# window.1=2,8,0,4\n", "a window must be within its root's lifetime"},
+    {"# window.1=3,3,0,4\n", "a window must be within its root's lifetime"},
+    {"# window.1=4,3,0,4\n", "a window must be within its root's lifetime"},
+    {"# window.1=2,3,0,257\n", "a window must be within its root's bytes"},
+    {"# window.1=2,3,5,4\n", "a window must be within its root's bytes"},
     {"# window.1=2,3,4,4\n", "a window of no bytes must be written as 0,0"},
-    {"# window.1=2,3,0,256\n", "a window of all of its root must be left out"},
-    {"# window.1=1,7,0,0\n", "windows must leave their root some byte at some step"},
-    {"# window.1=2,3,0,4\n# window.1=2,3,0,8\n", "sorted by root, then time, and apart"},
-    {"# window.1=2,4,0,4\n# window.1=3,5,0,8\n", "sorted by root, then time, and apart"},
-    {"# window.1=4,5,0,4\n# window.1=2,3,0,8\n", "sorted by root, then time, and apart"},
-    {"# window.1=2,3,0,4\n# window.0=3,4,0,8\n", "sorted by root, then time, and apart"},
+    {"# window.1=2,3,0,256\n", "a window that covers all of its root must be omitted"},
+    {"# window.1=1,7,0,0\n", "windows must leave their root at least one byte at one step"},
+    {"# window.1=2,3,0,4\n# window.1=2,3,0,8\n", "sorted by root, then time, and must not overlap"},
+    {"# window.1=2,4,0,4\n# window.1=3,5,0,8\n", "sorted by root, then time, and must not overlap"},
+    {"# window.1=4,5,0,4\n# window.1=2,3,0,8\n", "sorted by root, then time, and must not overlap"},
+    {"# window.1=2,3,0,4\n# window.0=3,4,0,8\n", "sorted by root, then time, and must not overlap"},
     {"# window.1=2,3,0,4\n# window.1=3,4,0,4\n",
-     "windows of the same bytes that touch must be one"},
+     "adjacent windows of the same bytes must be merged"},
     {"# window.1=2,3,0,0\n# window.1=3,4,0,0\n",
-     "windows of the same bytes that touch must be one"},
-    {"# window.0=2,3,0,4\n# guard.0=64\n", "a root that has windows can have no guard"},
-    {"# guard.0=64\n# window.0=2,3,0,4\n", "expected `# end` or a line that may stand before it"},
+     "adjacent windows of the same bytes must be merged"},
+    {"# window.0=2,3,0,4\n# guard.0=64\n", "a root that has windows cannot have a guard"},
+    {"# guard.0=64\n# window.0=2,3,0,4\n", "expected `# end` or a line that may come before it"},
 };
 
 static void check_refused(const plan_case* c, const char* saved, const char* message) {
@@ -178,7 +178,7 @@ static void check_refused(const plan_case* c, const char* saved, const char* mes
   stow_plan_destroy(plan);
 }
 
-TEST(WindowsThatNobodyWritesAreRefused) {
+TEST(WindowsNotInNormalFormAreRefused) {
   plan_case c = make_net();
   REQUIRE(c.plan != NULL);
   for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); ++i) {
@@ -198,8 +198,8 @@ static stow_status write_c(const stow_plan* plan, stow_writer writer) {
   return stow_plan_write_c(plan, NULL, writer, NULL);
 }
 
-// Concat homes: the root has the higher id, and lives before its own node runs.
-TEST(RootsMayComeAfterWhatLiesInThem) {
+// Copy elision: the root has the higher id, and is live before its own node runs.
+TEST(RootsMayComeAfterTheirValues) {
   plan_case c = make_net();
   REQUIRE(c.plan != NULL);
   char* saved = plan_text(c.plan, stow_plan_write);
@@ -382,7 +382,7 @@ static void check_fit(const stow_plan* plan) {
 }
 
 // The CSV, read as a problem, has the same buffers and windows, and the plan's offsets solve it as
-// far as they collide in neither.
+// far as nothing overlaps.
 static void check_csv(const stow_plan* plan) {
   char* written = plan_text(plan, stow_plan_write_csv);
   stow_csv* csv = NULL;
@@ -434,7 +434,7 @@ static stow_plan* plan_within(const plan_case* c, const char* lines, uint64_t ca
   return plan;
 }
 
-TEST(RandomWindowsAreSummedUpAsByHand) {
+TEST(SummariesOfRandomWindowsMatchBruteForce) {
   plan_case c = make_net();
   REQUIRE(c.plan != NULL);
   CHECK(stow_plan_arena_size(c.plan) <= MAX_ARENA);

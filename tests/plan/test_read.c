@@ -1,4 +1,4 @@
-// Reading saved plans: what is written comes back, and nothing else is let in.
+// Reading saved plans: what is written comes back, and nothing else is accepted.
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static stow_status read_text(const plan_case* c, const char* text, stow_diag* di
   return status;
 }
 
-// What was decided on the way, and what is known of orders, is not part of a saved plan.
+// Decisions and what is known of orders are not part of a saved plan.
 static char* only_saved(char* text) {
   char* ordering = strstr(text, "  \"ordering\": {");
   if (ordering != NULL) {
@@ -122,14 +122,14 @@ static const bad_row bad_rows[] = {
     {"# arena_size=", "# arena_size= ", "expected the arena size"},
     {" saved=", "  saved=", "expected ` saved=`"},
     {"# offset\tsize\tnode", "# offset size node", "expected `# offset"},
-    {"0\t64\t%0\n", "0\t64\t%0\n0\t64\t%0\n", "%0 has a row already"},
+    {"0\t64\t%0\n", "0\t64\t%0\n0\t64\t%0\n", "%0 has two rows"},
     {"0\t64\t%0\n", "0 64\t%0\n", "net.plan:22:2: expected `\\t`"},
     {"0\t64\t%0\n", "0\t64\t0\n", "expected `%`"},
     {"0\t64\t%0\n", "0\t64\t%6\n", "expected a value of the graph, a number up to 5"},
     {"0\t64\t%0\n", "0\t64\t%0x\n", "expected the end of the line"},
     {"0\t64\t%0\n", "18446744073709551615\t64\t%0\n", "expected an offset"},
     {"0\t64\t%0\n", "18446744073709551600\t64\t%0\n", "expected a size"},
-    {"512\t64\t%3\n", "", "the rows give total_unshared=224"},
+    {"512\t64\t%3\n", "", "the rows add up to total_unshared=224"},
     {"0\t64\t%0\n", "\n", "expected an offset"},
     {"total_unshared=288", "total_unshared=289", "the line says total_unshared=289"},
     {"saved=0", "saved=1", "the line says total_unshared=288 saved=1"},
@@ -144,11 +144,11 @@ static const bad_row bad_rows[] = {
     {"# life.5=5,7", "# life.5=7,7", "expected the first step, a number up to 6"},
     {"# life.5=5,7", "# life.5=5;7", "expected `,`"},
     {"# life.5=5,7", "# life.5:5,7", "expected `=`"},
-    {"# view.3=%2", "# view.3=%3", "a value that is its own root is no view"},
+    {"# view.3=%2", "# view.3=%3", "a value that is its own root is not a view"},
     {"# view.3=%2", "# view.3=%4", "%4 cannot be a root: it is a view itself"},
     {"# view.3=%2", "# view.3=2", "expected `%`"},
-    {"# view.3=%2\n", "# view.4=%2\n", "sorted by id, each at most once"},
-    {"# guard.0=128", "# guard.0=0", "a guard of 0 bytes must be left out"},
+    {"# view.3=%2\n", "# view.4=%2\n", "sorted by id without duplicates"},
+    {"# guard.0=128", "# guard.0=0", "a guard of 0 bytes must be omitted"},
     {"# guard.0=128", "# guard.3=128", "only a root that has a slot can have a guard"},
     {"# guard.0=128", "# guard.1=128", "sorted by id"},
     {"# guard.0=128", "# guard.0=18446744073709551615", "expected the guard's bytes"},
@@ -161,18 +161,18 @@ static const bad_row bad_rows[] = {
     {",16,64\n", ",16,65\n", "an alignment must be a power of two"},
     {",16,64\n", ",18446744073709551615,64\n", "expected a size"},
     {",16,64\n", ",16\n", "expected `,`, found the end of the line"},
-    {",16,64\n", ",16,64\n\n",
-     "expected `# end` or a line that may stand before it, found the end"},
-    {",16,64\n", ",16,64\n# life.0=0,7\n", "expected `# end` or a line that may stand before it"},
-    {",16,64\n", ",16,64\n# new=1\n", "expected `# end` or a line that may stand before it"},
+    {",16,64\n", ",16,64\n\n", "expected `# end` or a line that may come before it, found the end"},
+    {",16,64\n", ",16,64\n# life.0=0,7\n", "expected `# end` or a line that may come before it"},
+    {",16,64\n", ",16,64\n# new=1\n", "expected `# end` or a line that may come before it"},
     {"# end\n", "", "found the end of the text"},
     {"# end\n", "# end", "expected the end of the line, found the end of the text"},
     {"# end\n", "# end\n\n", "expected the end of the text"},
     {"# end\n", "# end\n# end\n", "expected the end of the text"},
-    {",16,64\n", ",16,64\n# reserved=4,4\n# reserved=7,1\n", "sorted by offset and apart"},
+    {",16,64\n", ",16,64\n# reserved=4,4\n# reserved=7,1\n",
+     "sorted by offset and must not overlap"},
     {",16,64\n", ",16,64\n# reserved=1,18446744073709551615\n", "expected a size"},
-    {",16,64\n", ",16,64\n# order=0,1,2,3,4,5\n", "the graph's own order must be left out"},
-    {",16,64\n", ",16,64\n# order=1,0,1,3,4,5\n", "node 1 is in the order already"},
+    {",16,64\n", ",16,64\n# order=0,1,2,3,4,5\n", "the graph's own order must be omitted"},
+    {",16,64\n", ",16,64\n# order=1,0,1,3,4,5\n", "node 1 is in the order twice"},
     {",16,64\n", ",16,64\n# order=1,0,2,3,4\n", "expected `,`"},
     {",16,64\n", ",16,64\n# order=1,0,2,3,4,6\n", "expected a node of the graph, a number up to 5"},
     {",16,64\n", ",16,64\n# order=1,0,2,3,4,5,6\n", "expected the end of the line"},
@@ -198,7 +198,7 @@ TEST(AnyOtherTextIsRefused) {
   plan_free(&c);
 }
 
-TEST(ReportAloneIsNoPlan) {
+TEST(ReportAloneIsNotAPlan) {
   plan_case c = make_net();
   REQUIRE(c.plan != NULL);
   char* report = plan_text(c.plan, stow_plan_write_report);
@@ -228,7 +228,7 @@ TEST(PlanOfAnotherGraphIsStale) {
   stow_diag diag;
   char* renamed = plan_replace(good, "\"net\"", "\"nut\"");
   CHECK(read_text(&c, renamed, &diag) == STOW_ERR_STALE_PLAN);
-  CHECK_HAS(diag.message, "net.plan:2:9: the plan is for graph \"nut\", not for \"net\"");
+  CHECK_HAS(diag.message, "net.plan:2:9: the plan is for graph \"nut\", but this is \"net\"");
   free(renamed);
 
   char fingerprint[32];
@@ -243,7 +243,7 @@ TEST(PlanOfAnotherGraphIsStale) {
   plan_free(&c);
 }
 
-TEST(EveryCutIsRefused) {
+TEST(EveryTruncationIsRefused) {
   plan_case c = make_net();
   REQUIRE(c.plan != NULL);
   char* good = plan_text(c.plan, stow_plan_write);
@@ -321,7 +321,7 @@ TEST(OptionsOfEveryKindComeBack) {
 }
 
 // A well-formed text may hold sums that need more than 64 bits.
-TEST(SumsBeyondAllBoundsSaturate) {
+TEST(OverflowingSumsSaturate) {
   plan_case c = make_net();
   REQUIRE(c.plan != NULL);
   char* good = plan_text(c.plan, stow_plan_write);
@@ -353,7 +353,7 @@ TEST(SumsBeyondAllBoundsSaturate) {
   plan_free(&c);
 }
 
-TEST(ReservedStretchMayBeWhatDoesNotFit) {
+TEST(ReservedRangeMayBeWhatDoesNotFit) {
   plan_case c = make_net();
   REQUIRE(c.plan != NULL);
   char* good = plan_text(c.plan, stow_plan_write);
@@ -382,7 +382,7 @@ TEST(ReservedStretchMayBeWhatDoesNotFit) {
   plan_free(&c);
 }
 
-// Nobody verifies the graph before reading: it may be empty.
+// The graph is not verified before reading: it may be empty.
 TEST(PlansOfAnEmptyGraphHoldNothing) {
   static const char* const tails[] = {
       "",           "0\t0\t%0\n", "# life.0=0,1\n", "# view.0=%0\n", "# scratch.0.0=0,0,1\n",

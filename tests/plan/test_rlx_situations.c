@@ -26,7 +26,7 @@ static const char* const chain =
     "  return %5\n"
     "}\n";
 
-TEST(ReportIsExactlyRlxs) {
+TEST(ReportMatchesRlx) {
   stow_plan_options options = plan_options(STOW_PRESET_RLX);
   plan_case c = plan_make(share, &options);
   REQUIRE(c.plan != NULL);
@@ -69,7 +69,7 @@ TEST(PinnedAncestorsOfOutputsShareNothing) {
   plan_free(&c);
 }
 
-TEST(ViewLiesWhereItsBytesAre) {
+TEST(ViewIsAtTheOffsetOfItsBytes) {
   stow_plan_options options = plan_options(STOW_PRESET_RLX);
   plan_case c = plan_make(
       "graph @views {\n"
@@ -99,7 +99,7 @@ TEST(ViewLiesWhereItsBytesAre) {
   plan_free(&c);
 }
 
-TEST(ValuesThatLiveTogetherNeverOverlap) {
+TEST(ValuesLiveTogetherNeverOverlap) {
   stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   plan_case c = plan_make(
       "graph @overlap {\n"
@@ -209,7 +209,7 @@ static stow_weight_layout* layout_of(const plan_case* c) {
   return layout;
 }
 
-TEST(BackwardWeightsLieAtTheForwardsOffsets) {
+TEST(BackwardWeightsAreAtTheForwardOffsets) {
   stow_plan_options options = plan_options(STOW_PRESET_RLX);
   plan_case f = plan_make(forward, &options);
   REQUIRE(f.plan != NULL);
@@ -234,8 +234,8 @@ TEST(BackwardWeightsLieAtTheForwardsOffsets) {
   plan_free(&f);
 }
 
-// Offsets of the backward plan's buffers: as they are, or with the activations placed from 0 as if
-// there were no weights, which are then laid over them.
+// Offsets of the backward plan's buffers: as planned, or with the activations placed from 0 as if
+// there were no weights, which then overlap them.
 static stow_status check_in_one_arena(const plan_case* f, const plan_case* b,
                                       const plan_case* alone) {
   stow_problem* problem = NULL;
@@ -265,7 +265,7 @@ static stow_status check_in_one_arena(const plan_case* f, const plan_case* b,
   return status;
 }
 
-TEST(WeightsLaidOverAFinishedBackwardPlanCorruptIt) {
+TEST(WeightsAddedToAFinishedBackwardPlanCorruptIt) {
   stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   plan_case f = plan_make(forward, &options);
   REQUIRE(f.plan != NULL);
@@ -284,8 +284,8 @@ TEST(WeightsLaidOverAFinishedBackwardPlanCorruptIt) {
   plan_free(&f);
 }
 
-// The checker sees it too, in a saved plan whose activations were moved over the weights.
-TEST(CheckerRefusesActivationsOverWeights) {
+// The checker finds it too, in a saved plan whose activations were moved into the weights.
+TEST(CheckerRefusesActivationsInWeights) {
   stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   plan_case f = plan_make(forward, &options);
   REQUIRE(f.plan != NULL);

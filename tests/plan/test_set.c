@@ -1,5 +1,5 @@
-// Several graphs, one arena: what is shared lies at one offset, what is kept survives, the rest
-// lies over each other.
+// Several graphs, one arena: what is shared is at one offset, what is kept survives, the rest
+// shares bytes.
 #include <stowage/set.h>
 #include <string.h>
 
@@ -116,7 +116,7 @@ TEST(ForwardAndBackwardShareWeightsAndSavedActivations) {
 }
 
 // A param here, state there: an optimiser changes what the model reads.
-TEST(AParamAndStateOfOneNameAreOneThing) {
+TEST(AParamAndStateOfOneNameAreTheSame) {
   static const char text[] =
       "graph @model {\n"
       "  %0 = input \"x\" : f32[64]\n"
@@ -150,7 +150,7 @@ TEST(AParamAndStateOfOneNameAreOneThing) {
 #define TWOS "%1 = constant \"w\" {data = [2.0, 2.0, 2.0, 2.0]} : f32[4]"
 #define OPEN "%1 = param \"w\" : f32[4]"
 
-TEST(WeightsOfOneNameAndOtherDataAreTwoThings) {
+TEST(WeightsOfOneNameAndDifferentDataAreDistinct) {
   stow_plan_options options = defaults();
   set_case c =
       set_make(WEIGHT_GRAPH("a", ONES) WEIGHT_GRAPH("b", TWOS) WEIGHT_GRAPH("c", ONES), &options);
@@ -164,7 +164,7 @@ TEST(WeightsOfOneNameAndOtherDataAreTwoThings) {
   set_free(&c);
 }
 
-TEST(AWeightWithoutDataIsTheOneOfItsName) {
+TEST(AWeightWithoutDataMatchesTheOnlyOneOfItsName) {
   stow_plan_options options = defaults();
   set_case c =
       set_make(WEIGHT_GRAPH("a", OPEN) WEIGHT_GRAPH("b", TWOS) WEIGHT_GRAPH("c", OPEN), &options);
@@ -183,14 +183,16 @@ TEST(AWeightWithoutDataIsNotGuessed) {
   for (size_t i = 0; i < 3; ++i) {
     set_case c = set_try(texts[i], &options);
     CHECK(c.status == STOW_ERR_CONFLICT);
-    CHECK_HAS(c.diag.message, "%1 \"w\" of @a, whose data is not known, could be");
+    CHECK_HAS(c.diag.message,
+              "%1 \"w\" of @a, whose data is unknown, could be %1 \"w\" of @b or %1 \"w\" of @c, "
+              "which hold different data");
     CHECK_HAS(c.diag.message, "%1 \"w\" of @b");
     CHECK_HAS(c.diag.message, "%1 \"w\" of @c");
     set_free(&c);
   }
 }
 
-TEST(WeightsOfOneNameAndOtherSizesAreTwoThings) {
+TEST(WeightsOfOneNameAndDifferentSizesAreDistinct) {
   static const char text[] =
       "graph @a {\n"
       "  %0 = param \"w\" : f32[64]\n"
@@ -211,7 +213,7 @@ TEST(WeightsOfOneNameAndOtherSizesAreTwoThings) {
   set_free(&c);
 }
 
-// Nobody else keeps it, so it is no concern of the others.
+// No other graph keeps it, so it does not concern them.
 TEST(ExternalParamsHaveNoPlace) {
   static const char text[] =
       "graph @a {\n"
@@ -233,7 +235,7 @@ TEST(ExternalParamsHaveNoPlace) {
 }
 
 // ---------------------------------------------------------------------------------------------
-// What lies over each other
+// What shares bytes
 
 #define PLAIN_GRAPH(graph, size)   \
   "graph @" graph                  \
@@ -247,7 +249,7 @@ TEST(ExternalParamsHaveNoPlace) {
   "  return %2\n"                  \
   "}\n"
 
-TEST(GraphsThatKeepNothingNeedTheLargestAlone) {
+TEST(GraphsThatKeepNothingNeedTheLargestArena) {
   stow_plan_options options = defaults();
   set_case c =
       set_make(PLAIN_GRAPH("a", "100") PLAIN_GRAPH("b", "300") PLAIN_GRAPH("c", "200"), &options);
@@ -259,7 +261,7 @@ TEST(GraphsThatKeepNothingNeedTheLargestAlone) {
   set_free(&c);
 }
 
-TEST(ASetOfOneIsItsPlan) {
+TEST(ASetOfOneGivesTheSamePlan) {
   stow_plan_options options = defaults();
   set_case c = set_make(WEIGHT_GRAPH("a", OPEN), &options);
   CHECK_U64(stow_set_arena_size(c.set), stow_set_alone(c.set, 0));
@@ -281,7 +283,7 @@ TEST(WithoutReuseNoTwoValuesOfOneGraphShareBytes) {
   set_free(&c);
 }
 
-// A rule forbids reuse to a graph with an output of i64; the other one goes on.
+// A rule forbids reuse in a graph with an output of i64; the other one is unaffected.
 TEST(OneGraphWithoutReuseDoesNotForbidItToOthers) {
   static const char text[] =
       "graph @a {\n"
@@ -305,7 +307,7 @@ TEST(OneGraphWithoutReuseDoesNotForbidItToOthers) {
   set_free(&c);
 }
 
-TEST(ScratchKeepsClearOfWhatOthersKeep) {
+TEST(ScratchAvoidsWhatOthersKeep) {
   static const char text[] =
       "graph @a {\n"
       "  %0 = param \"w\" : f32[64]\n"
@@ -328,9 +330,9 @@ TEST(ScratchKeepsClearOfWhatOthersKeep) {
   set_free(&c);
 }
 
-// An input that is state has a guard where the options say so; what is computed has none. The guard
-// is there for both.
-TEST(GuardsOfSharedThingsAreKeptByAll) {
+// An input that is state has a guard if the options say so; computed values have none. The guard is
+// there for both.
+TEST(GuardsOfSharedRootsAreKeptByAll) {
   static const char text[] =
       "graph @writes {\n"
       "  %0 = input \"x\" : f32[64]\n"
@@ -356,8 +358,9 @@ TEST(GuardsOfSharedThingsAreKeptByAll) {
   set_free(&c);
 }
 
-// A strategy of alignment 64, an effect that asks for more in one graph: the thing has the larger.
-TEST(AThingIsAlignedAsAllNeed) {
+// A strategy of alignment 64, an effect that asks for more in one graph: the shared root has the
+// larger.
+TEST(SharedRootsAreAlignedForAllGraphs) {
   static const char text[] =
       "graph @a {\n"
       "  %0 = input \"x\" : f32[8]\n"
@@ -377,7 +380,7 @@ TEST(AThingIsAlignedAsAllNeed) {
   set_free(&c);
 }
 
-// Chains in place, operands of concat made inside it, windows: as in single plans.
+// In-place chains, copy elision, windows: as in single plans.
 TEST(MembersShareBytesAsTheyDoAlone) {
   static const char text[] =
       "graph @a {\n"
@@ -409,9 +412,9 @@ TEST(MembersShareBytesAsTheyDoAlone) {
   set_free(&c);
 }
 
-// The state is the first part of a root of which the rest is free for others, where the graph is
-// alone. In a set the other graph may keep all of it.
-TEST(WhatIsKeptHasAllOfItsBytes) {
+// The state is the first part of a root whose rest is free for others if the graph is alone. In a
+// set the other graph may keep all of it.
+TEST(KeptRootsHaveNoWindows) {
   static const char text[] =
       "graph @part {\n"
       "  %0 = input \"x\" : f32[4, 64]\n"
@@ -448,7 +451,7 @@ static const char cells[] =
     "  return %6\n"
     "}\n";
 
-TEST(OrdersOfMembersAreLookedFor) {
+TEST(OrdersOfMembersAreSearched) {
   stow_plan_options options = defaults();
   options.order = STOW_ORDER_AUTO;
   char text[2048];
@@ -488,7 +491,7 @@ TEST(SchedulesComeWithTheGraphs) {
 // ---------------------------------------------------------------------------------------------
 // What is refused
 
-TEST(StateOfOtherSizesIsRefused) {
+TEST(StateOfDifferentSizesIsRefused) {
   static const char text[] =
       "graph @prefill {\n"
       "  %0 = input \"cache\" : f32[64] with {state = true}\n"
@@ -504,7 +507,7 @@ TEST(StateOfOtherSizesIsRefused) {
   set_case c = set_try(text, &options);
   CHECK(c.status == STOW_ERR_TYPE);
   CHECK_TEXT(c.diag.message,
-             "%0 \"cache\" of @prefill and %0 \"cache\" of @decode are one thing by name, but have "
+             "%0 \"cache\" of @prefill and %0 \"cache\" of @decode have the same name, but have "
              "bytes 256 and 128");
   // As it was before.
   CHECK(stow_set_plan(c.set, 0) == NULL && stow_set_plan(c.set, 1) == NULL);
@@ -519,27 +522,29 @@ TEST(StateOfOtherSizesIsRefused) {
   "}\n"                                                            \
   "  %1 = exp(%0) : f32[64]\n  return %1\n}\n"
 
-TEST(OneThingAtTwoPlacesIsRefused) {
+TEST(OneRootFixedAtTwoOffsetsIsRefused) {
   stow_plan_options options = defaults();
   set_case c = set_try(FIXED_GRAPH("a", "at = 0") FIXED_GRAPH("b", "at = 512"), &options);
   CHECK(c.status == STOW_ERR_CONFLICT);
   CHECK_TEXT(c.diag.message,
-             "%0 \"w\" of @a and %0 \"w\" of @b are one thing by name, but are fixed at 0 and 512");
+             "%0 \"w\" of @a and %0 \"w\" of @b have the same name, but are fixed at 0 and 512");
   set_free(&c);
 }
 
-TEST(AFixedThingHoldsInAllGraphs) {
+TEST(AFixedOffsetHoldsInAllGraphs) {
   stow_plan_options options = defaults();
   set_case c = set_make(FIXED_GRAPH("a", "at = 512") FIXED_GRAPH("b", "align = 64"), &options);
   CHECK_U64(set_offset(&c, 1, "w"), 512);
   set_free(&c);
   c = set_try(FIXED_GRAPH("a", "at = 512") FIXED_GRAPH("b", "align = 4096"), &options);
   CHECK(c.status == STOW_ERR_CONFLICT);
-  CHECK_HAS(c.diag.message, "%0 \"w\" of @a must lie at 512, which is no multiple of 4096");
+  CHECK_HAS(c.diag.message,
+            "%0 \"w\" of @a must be at 512, which is not a multiple of 4096, the alignment that "
+            "another graph needs there");
   set_free(&c);
 }
 
-TEST(WhatIsFixedOverAKeptThingIsRefused) {
+TEST(AFixedValueInAKeptRootIsRefused) {
   static const char text[] =
       FIXED_GRAPH("a", "at = 0")
       "graph @b {\n"
@@ -550,13 +555,13 @@ TEST(WhatIsFixedOverAKeptThingIsRefused) {
   stow_plan_options options = defaults();
   set_case c = set_try(text, &options);
   CHECK(c.status == STOW_ERR_CONFLICT);
-  CHECK_TEXT(c.diag.message,
-             "%0 \"x\" of @b, fixed at 128, and %0 \"w\" of @a, fixed at 0, overlap while both are "
-             "alive");
+  CHECK_TEXT(
+      c.diag.message,
+      "%0 \"x\" of @b, fixed at 128, and %0 \"w\" of @a, fixed at 0, overlap while both are live");
   set_free(&c);
 }
 
-TEST(WhatIsFixedMayLieOverOthersThatAreNotKept) {
+TEST(FixedValuesMayOverlapWhatIsNotKept) {
   static const char text[] =
       "graph @a {\n"
       "  %0 = input \"x\" : f32[16] with {at = 0}\n"
@@ -574,7 +579,7 @@ TEST(WhatIsFixedMayLieOverOthersThatAreNotKept) {
   set_free(&c);
 }
 
-TEST(ThingsThatAreTooLargeAreNamed) {
+TEST(TooLargeKeptRootsAreNamed) {
   static const char text[] =
       "graph @a {\n"
       "  %0 = param \"w\" : f32[1152921504606846976]\n"
@@ -638,7 +643,7 @@ TEST(ASetIsPlacedOnce) {
 
   set_case c = set_make(WEIGHT_GRAPH("a", OPEN), &options);
   CHECK(stow_set_place(c.set, &diag) == STOW_ERR_CONFLICT);
-  CHECK_HAS(diag.message, "placed already");
+  CHECK_HAS(diag.message, "the set has already been placed");
   CHECK(stow_set_add(c.set, c.graphs[0], NULL, NULL, &diag, &index) == STOW_ERR_CONFLICT);
   CHECK_U64(index, 0);
   CHECK_U64(stow_set_count(c.set), 1);
@@ -684,13 +689,15 @@ TEST(MovedStateIsFound) {
   stow_violation violation = damaged_check(&d);
   CHECK(violation.fault == STOW_FAULT_KEPT);
   CHECK_U64(violation.step, 0);
-  CHECK_HAS(d.set.diag.message, "\"k_cache\" lies at offset");
+  CHECK_HAS(
+      d.set.diag.message,
+      "\"k_cache\" is at offset 49152 in the plan of @prefill and at 49216 in that of @decode");
   CHECK_HAS(d.set.diag.message, "@prefill");
   CHECK_HAS(d.set.diag.message, "@decode");
   damaged_free(&d);
 }
 
-TEST(ARootThatIsNoneIsFound) {
+TEST(AnInvalidRootIsFound) {
   damaged d = damaged_make(decoder);
   stow_value cache = set_value(&d.set, 1, "k_cache");
   d.copies[1]->values[cache].root = d.copies[1]->value_count;
@@ -698,7 +705,7 @@ TEST(ARootThatIsNoneIsFound) {
   CHECK(violation.fault == STOW_FAULT_VIEW_OUTSIDE);
   CHECK_U64(violation.first, cache);
   CHECK_U64(violation.step, 0);
-  CHECK_HAS(d.set.diag.message, ", which is no value");
+  CHECK_HAS(d.set.diag.message, "%6 \"k_cache\" has root %13, which does not exist");
   damaged_free(&d);
 }
 
@@ -709,13 +716,13 @@ TEST(AnUnreservedWeightIsFound) {
   CHECK(violation.fault == STOW_FAULT_KEPT);
   CHECK_U64(violation.first, set_value(&d.set, 1, "wo"));
   CHECK_U64(violation.step, 0);
-  CHECK_HAS(d.set.diag.message, "\"wo\" of @decode, kept between runs, lies in [");
+  CHECK_HAS(d.set.diag.message, "\"wo\" of @decode, kept between runs, is in [");
   CHECK_HAS(d.set.diag.message, "which the plan of @prefill does not reserve");
   damaged_free(&d);
 }
 
-// What is reserved is proved to be left alone by the plan's own check.
-TEST(AnActivationOverAKeptThingIsFound) {
+// The plan's own check proves that reserved bytes stay unchanged.
+TEST(AnActivationInAKeptRootIsFound) {
   damaged d = damaged_make(decoder);
   stow_value y = stow_graph_outputs(d.set.graphs[0])[0];
   stow_value root = stow_plan_root(d.copies[0], y);

@@ -1,5 +1,5 @@
 // Sets of random graphs: every plan passes its check, all pass that of the set, runs that take
-// turns in one memory find all that is kept, and what is damaged is found out.
+// turns in one memory find everything that is kept, and damage is found.
 #include <stdlib.h>
 #include <stowage/set.h>
 #include <string.h>
@@ -56,7 +56,7 @@ static void choose_options(scene* s) {
   o->strategy = stow_strategy_at(below(s, stow_strategy_count()));
 }
 
-// Some are graphs that the set has already, with other effects and in another order.
+// Some are graphs that the set already has, with other effects and in another order.
 static stow_graph* make_graph(scene* s) {
   size_t i = s->count > 0 && below(s, 3) == 0 ? (size_t)below(s, s->count) : s->count;
   if (i == s->count) {
@@ -158,7 +158,7 @@ static void check_plans(scene* s) {
              "seed %llu: %s", (unsigned long long)s->seed, s->diag.message);
 }
 
-// Fixed offsets may cost anything; alone, a part of what holds state may be free for others.
+// Fixed offsets may cost anything; alone, a part of a root with state may be free for others.
 static bool has_demands(const scene* s) {
   for (size_t i = 0; i < s->count; ++i) {
     for (stow_value v = 0; v < stow_graph_value_count(s->graphs[i]); ++v) {
@@ -238,7 +238,7 @@ static bool is_kept(const scene* s, size_t i, stow_value v) {
   return op == STOW_OP_PARAM || op == STOW_OP_CONSTANT || stowi_effects_state(s->effects[i], v);
 }
 
-// Whether |root| of graph |i| is one and holds something kept.
+// Whether |root| of graph |i| is a root and holds something kept.
 static bool holds_kept(const theatre* t, size_t i, stow_value root) {
   stow_slot slot;
   if (!stow_plan_slot(t->plans[i], root, &slot) || stow_plan_root(t->plans[i], root) != root) {
@@ -252,7 +252,7 @@ static bool holds_kept(const theatre* t, size_t i, stow_value root) {
   return false;
 }
 
-// The root of graph |j| that is the same thing as |root| of graph |i|. Random graphs have no data.
+// The root of graph |j| that is the same as |root| of graph |i|. Random graphs have no data.
 static stow_value same_thing(const theatre* t, size_t i, stow_value root, size_t j) {
   stow_str name = stow_graph_value_name(t->s->graphs[i], root);
   stow_slot x, y;
@@ -269,7 +269,8 @@ static uint64_t hash_of(const theatre* t, size_t i, stow_value root) {
   return oracle_memory_hash(t->memory, slot.offset, slot.size + stow_plan_guard(t->plans[i], root));
 }
 
-// All that is known must still be there; graph |ran| (or nobody: |count|) may have changed its own.
+// Everything that is known must still be there; graph |ran| (or none: |count|) may have changed its
+// own.
 static bool all_survived(const theatre* t, size_t ran) {
   for (size_t i = 0; i < t->s->count; ++i) {
     for (stow_value v = 0; v < stow_graph_value_count(t->s->graphs[i]); ++v) {
@@ -282,7 +283,7 @@ static bool all_survived(const theatre* t, size_t ran) {
   return true;
 }
 
-// Remembers what graph |ran| left, also for others that have the same thing.
+// Remembers what graph |ran| left, also for others that share it.
 static bool remember(theatre* t, size_t ran) {
   bool together = true;
   for (stow_value v = 0; v < stow_graph_value_count(t->s->graphs[ran]); ++v) {
@@ -303,7 +304,7 @@ static bool remember(theatre* t, size_t ran) {
   return together;
 }
 
-// Ten runs in any order. False, and |why| says what, where something was lost.
+// Ten runs in any order. False, with the reason in |why|, if something was lost.
 static bool play(theatre* t, char* why, size_t size) {
   for (size_t turn = 0; turn < 10; ++turn) {
     size_t i = (size_t)below(t->s, t->s->count);
@@ -317,7 +318,7 @@ static bool play(theatre* t, char* why, size_t size) {
       return false;
     }
     if (!remember(t, i)) {
-      strcpy(why, "thing that lies at two places");
+      strcpy(why, "value that is at two offsets");
       return false;
     }
   }
@@ -361,7 +362,7 @@ TEST(RunsThatTakeTurnsFindAllThatIsKept) {
 // ---------------------------------------------------------------------------------------------
 // Damage
 
-// Moves a root of one plan, with all that lies in it; or leaves a reserved stretch to anybody.
+// Moves a root of one plan, with all its values; or drops a reserved range.
 static bool damage(scene* s, stow_plan* plan) {
   stow_value victim = (stow_value)below(s, plan->value_count);
   stowi_plan_value* value = &plan->values[victim];

@@ -1,4 +1,4 @@
-// A graph and its text have the same plan: whatever a plan depends on stands in the text.
+// A graph and its text have the same plan: everything that a plan depends on is in the text.
 #include "support/random_graph.h"
 #include "support/random_ops.h"
 #include "support/test.h"
@@ -57,7 +57,7 @@ static stow_value add_node(stow_graph* graph, stow_op op, const stow_value* oper
   return value;
 }
 
-// What follows a resize can lie over its result only where its dims are not a mere bound.
+// The reader of a resize can be in place of its result only if its dims are exact.
 TEST(ScalesOfAResizeAreInItsText) {
   static const float scales[] = {1, 1, 2, 2};
   stow_graph* graph = NULL;
@@ -78,7 +78,7 @@ TEST(ScalesOfAResizeAreInItsText) {
   stow_graph_destroy(graph);
 }
 
-// The new shape of the reshape is known only through what gather computes of data.
+// The new shape of the reshape is known only through what gather computes from data.
 TEST(DataThatFoldsReadIsInTheText) {
   int64_t table[40];
   for (size_t i = 0; i < 40; ++i) {

@@ -85,7 +85,7 @@ static stow_status write_c(const stow_plan* plan, stow_writer writer) {
   return stow_plan_write_c(plan, NULL, writer, NULL);
 }
 
-TEST(OrderIsWrittenWhereItIsNotTheGraphsOwn) {
+TEST(OrderIsWrittenUnlessItIsTheGraphsOwn) {
   const char* graph =
       "graph @order {\n"
       "  %0 = input \"x\" : f32[16]\n"
@@ -131,7 +131,7 @@ TEST(CsvHasOneRowPerBuffer) {
   plan_free(&c);
 }
 
-TEST(JsonHoldsAllOfThePlan) {
+TEST(JsonHasAllOfThePlan) {
   plan_case c = make_net();
   REQUIRE(c.plan != NULL);
   char expected[4096];
@@ -215,7 +215,7 @@ TEST(JsonOfValuesWithoutSlotHasNulls) {
   plan_free(&c);
 }
 
-TEST(ReservedStretchesAreWritten) {
+TEST(ReservedRangesAreWritten) {
   stow_plan_options options = plan_options(STOW_PRESET_RLX);
   plan_case forward = plan_make(text, &options);
   stow_weight_layout* layout = NULL;
@@ -308,11 +308,11 @@ TEST(JsonReplacesWhatIsNotUtf8) {
       "\"a\\ufffdb\"");
   CHECK_JSON_NAME("\x80", "\"\\ufffd\"");
   CHECK_JSON_NAME("\xc0\xaf", "\"\\ufffd\\ufffd\"");  // overlong
-  CHECK_JSON_NAME("\xc3", "\"\\ufffd\"");             // cut
+  CHECK_JSON_NAME("\xc3", "\"\\ufffd\"");             // truncated
   CHECK_JSON_NAME("\xc3(", "\"\\ufffd(\"");
   CHECK_JSON_NAME("\xe0\x80\xaf", "\"\\ufffd\\ufffd\\ufffd\"");             // overlong
   CHECK_JSON_NAME("\xed\xa0\x80", "\"\\ufffd\\ufffd\\ufffd\"");             // a surrogate
-  CHECK_JSON_NAME("\xe2\x82", "\"\\ufffd\\ufffd\"");                        // cut
+  CHECK_JSON_NAME("\xe2\x82", "\"\\ufffd\\ufffd\"");                        // truncated
   CHECK_JSON_NAME("\xf4\x90\x80\x80", "\"\\ufffd\\ufffd\\ufffd\\ufffd\"");  // above U+10FFFF
   CHECK_JSON_NAME("\xf0\x8f\xbf\xbf", "\"\\ufffd\\ufffd\\ufffd\\ufffd\"");
   CHECK_JSON_NAME("\xf0\x9f\x9a", "\"\\ufffd\\ufffd\\ufffd\"");
@@ -452,7 +452,7 @@ TEST(NamesKeepWhatNumbersWouldTake) {
   char* header = plan_text(c.plan, write_c);
   CHECK_HAS(header, "// %0: input, f32, [0, 5)\n#define C_V2_OFFSET ");
   CHECK_HAS(header, "// %1: input, f32, [0, 5)\n#define C_NODE2_SCRATCH0_OFFSET ");
-  CHECK_HAS(header, "// %2: value, f32, [2, 5)\n#define C_V2_2_OFFSET ");  // %3 lies over it
+  CHECK_HAS(header, "// %2: value, f32, [2, 5)\n#define C_V2_2_OFFSET ");  // %3 is in place of it
   CHECK_HAS(header, "// %3: value, f32, [3, 5)\n#define C_V3_OFFSET ");
   CHECK_HAS(header, "// scratch 0 of node 2, [2, 3)\n#define C_NODE2_SCRATCH0_2_OFFSET ");
   free(header);
@@ -470,7 +470,7 @@ TEST(PrefixMustBeAnIdentifier) {
     stow_diag_init(&diag);
     CHECK(stow_plan_write_c(c.plan, wrong[i], stow_string_writer(&out), &diag) ==
           STOW_ERR_INVALID_ARGUMENT);
-    CHECK_HAS(diag.message, "is no C identifier");
+    CHECK_HAS(diag.message, "is not a C identifier");
   }
   CHECK_U64(out.size, 0);
   stow_string_free(&out);

@@ -1,4 +1,4 @@
-// Orders that may be run and orders that may not.
+// Tests of valid and invalid orders.
 #include <stdio.h>
 #include <stowage/schedule.h>
 #include <stowage/text.h>
@@ -76,19 +76,19 @@ TEST(AnOrderMustNameEveryNodeOnce) {
   CHECK(try_order(&p, (stow_node[]){0, 1, 2}, 3) == STOW_ERR_INVALID_ARGUMENT);
   CHECK_HAS(p.diag.message, "the order has 3 steps, but the graph has 4 nodes");
   CHECK(try_order(&p, (stow_node[]){0, 1, 2, 4}, 4) == STOW_ERR_INVALID_ARGUMENT);
-  CHECK_HAS(p.diag.message, "step 3 names node 4; the graph has nodes 0 to 3");
+  CHECK_HAS(p.diag.message, "step 3 names node 4, out of range (nodes 0 to 3)");
   CHECK(try_order(&p, (stow_node[]){0, 1, 2, 1}, 4) == STOW_ERR_INVALID_ARGUMENT);
-  CHECK_HAS(p.diag.message, "relu %1 stands in the order twice: steps 1 and 3");
+  CHECK_HAS(p.diag.message, "relu %1 is in the order twice, at steps 1 and 3");
   CHECK_U64(p.diag.node, 1);
   stow_module_destroy(p.module);
 }
 
-TEST(AReaderRunsAfterWhatItReads) {
+TEST(ReadersRunAfterTheMakersOfTheirOperands) {
   parsed p;
   REQUIRE(parse(&p, diamond));
   CHECK(try_order(&p, (stow_node[]){0, 1, 3, 2}, 4) == STOW_ERR_CONFLICT);
   CHECK_HAS(p.diag.message,
-            "add %3 at step 2 runs before what it reads is made by relu %2 at step 3");
+            "add %3 at step 2 runs before the maker of its operand, relu %2 at step 3");
   CHECK_U64(p.diag.node, 3);
   stow_module_destroy(p.module);
 }
@@ -110,7 +110,7 @@ TEST(ReadersOfOldBytesRunBeforeTheWriter) {
   CHECK(try_order(&p, (stow_node[]){1, 0, 2, 3, 4, 5}, 6) == STOW_OK);
   CHECK(try_order(&p, (stow_node[]){0, 1, 2, 4, 3, 5}, 6) == STOW_ERR_CONFLICT);
   CHECK_HAS(p.diag.message,
-            "relu %3 at step 4 reads bytes after they are overwritten by kv_append %4 at step 3");
+            "relu %3 at step 4 reads bytes that were overwritten by kv_append %4 at step 3");
   CHECK(try_order(&p, (stow_node[]){0, 1, 4, 2, 3, 5}, 6) == STOW_ERR_CONFLICT);
   stow_module_destroy(p.module);
 }
@@ -135,16 +135,18 @@ TEST(RegionsRunTogetherAndInOrder) {
   REQUIRE(parse(&p, branches));
   CHECK(try_order(&p, (stow_node[]){0, 1, 2, 3, 7, 4, 5, 6}, 8) == STOW_OK);
   CHECK(try_order(&p, (stow_node[]){0, 1, 2, 7, 3, 4, 5, 6}, 8) == STOW_ERR_CONFLICT);
-  CHECK_HAS(p.diag.message, "not %5 at step 3 runs inside another region, before yield at node 3");
+  CHECK_HAS(p.diag.message, "not %5 at step 3 interrupts a region that ends with yield at node 3");
   CHECK(try_order(&p, (stow_node[]){0, 1, 4, 5, 2, 3, 6, 7}, 8) == STOW_ERR_CONFLICT);
   CHECK_HAS(p.diag.message, "yield at node 5 at step 3 ends a region before an earlier region's");
   CHECK(try_order(&p, (stow_node[]){0, 1, 2, 3, 6, 4, 5, 7}, 8) == STOW_ERR_CONFLICT);
   CHECK_HAS(p.diag.message, "if %4 at step 4 runs before its region's yield at node 5");
   CHECK(try_order(&p, (stow_node[]){0, 1, 3, 2, 4, 5, 6, 7}, 8) == STOW_ERR_CONFLICT);
-  CHECK_HAS(p.diag.message, "yield at node 3 at step 2 ends a region of which 1 nodes are left");
+  CHECK_HAS(p.diag.message,
+            "yield at node 3 at step 2 ends a region before 1 of its nodes have run");
   CHECK(try_order(&p, (stow_node[]){0, 2, 3, 1, 4, 5, 6, 7}, 8) == STOW_ERR_CONFLICT);
   CHECK_HAS(p.diag.message,
-            "not %2 at step 1 runs before what its region's owner reads is made by not %1");
+            "not %2 at step 1 runs before the maker of an operand of its region's owner, not %1 at "
+            "step 3");
   stow_module_destroy(p.module);
 }
 
@@ -351,7 +353,7 @@ static void check_all_orders(const char* body, uint32_t expected_good) {
   stow_module_destroy(p.module);
 }
 
-TEST(ExactlyTheOrdersOfTheDefinitionAreTaken) {
+TEST(ExactlyTheValidOrdersAreAccepted) {
   check_all_orders(diamond, 2);
   check_all_orders(cache, 4);
   check_all_orders(branches, 5);

@@ -1,11 +1,9 @@
 // Depth-first over every aligned offset of every buffer, on a bitmap of bytes for each step:
-//
 //     step 0   1 1 1 . . 2 2      a bit per byte; a buffer goes where none of the bits that it
 //     step 1   . . 3 3 3 2 2      occupies at any step is set
-//
-// Nothing is tried where the bytes of a step are more than the capacity, and buffers that share no
-// step, not even through others, are placed apart from each other, and a branch ends where some
-// buffer has no spot left. No other pruning: it is to be seen at a glance that nothing is missed.
+// Nothing is tried if the bytes of a step exceed the capacity; buffers that share no step, not even
+// through others, are placed independently; and a branch ends if some buffer has no place left. No
+// other pruning: it must be obvious that nothing is missed.
 #include "support/brute_place.h"
 
 #include <stdio.h>
@@ -122,7 +120,7 @@ static bool is_free(const board* b, const shape* s, uint64_t at) {
   return true;
 }
 
-// Puts it down, or takes it up again.
+// Puts it down, or removes it again.
 static void flip(board* b, const shape* s, uint64_t at) {
   for (uint32_t step = 0; step < BRUTE_MAX_STEPS; ++step) {
     for (uint64_t w = 0; w < WORDS && (s->steps >> step & 1); ++w) {
@@ -131,7 +129,7 @@ static void flip(board* b, const shape* s, uint64_t at) {
   }
 }
 
-// The lowest offset from |from| on at which it fits; UINT64_MAX where there is none.
+// The lowest offset from |from| on at which it fits; UINT64_MAX if there is none.
 static uint64_t next_spot(const board* b, const shape* s, uint64_t from) {
   bool is_fixed = s->fixed != STOW_PLACE_ANYWHERE;
   uint64_t at = is_fixed ? s->fixed : from;

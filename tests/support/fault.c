@@ -8,7 +8,7 @@
 
 #define MAGIC UINT64_C(0x57074a6e0b10c4ed)
 
-// Stands right before each block; |raw| is what malloc gave.
+// Right before each block; |raw| is the pointer from malloc.
 typedef struct block_header {
   void* raw;
   size_t size;
@@ -77,7 +77,7 @@ static void* test_reallocate(void* user, void* old, size_t old_size, size_t new_
                              size_t alignment) {
   test_heap* heap = (test_heap*)user;
   if (alignment == 0 || (alignment & (alignment - 1)) != 0) {
-    die("alignment is no power of two");
+    die("alignment is not a power of two");
   }
   if (alignment < sizeof(void*)) {
     alignment = sizeof(void*);

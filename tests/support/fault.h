@@ -1,5 +1,5 @@
-// An allocator that counts, checks what it is told (old sizes, alignments, double frees), and fails
-// where it is asked to.
+// An allocator that counts, checks its arguments (old sizes, alignments, double frees), and fails
+// on request.
 #ifndef STOWAGE_TESTS_SUPPORT_FAULT_H_
 #define STOWAGE_TESTS_SUPPORT_FAULT_H_
 
@@ -14,7 +14,7 @@ typedef struct test_heap {
   bool fail_onwards;   // and all after it
 } test_heap;
 
-// |heap| must be zeroed first and outlive all that is allocated from it.
+// |heap| must be zeroed first and outlive everything allocated from it.
 stow_allocator test_heap_allocator(test_heap* heap);
 
 // Runs |attempt| with the 1st, 2nd, … allocation failing until it succeeds without meeting the

@@ -1,5 +1,5 @@
-// Memory that can be made read-only, as the mapped file of a model is: whoever then writes to a
-// weight, be it the bytes that are there already, ends the program.
+// Memory that can be made read-only, like the mapped file of a model: a write to a weight, even of
+// the bytes already there, then ends the program.
 #ifndef STOWAGE_TESTS_SUPPORT_FROZEN_H_
 #define STOWAGE_TESTS_SUPPORT_FROZEN_H_
 
@@ -10,10 +10,10 @@ typedef struct test_frozen {
   size_t used;
 } test_frozen;
 
-// An allocator over one stretch of address space, of which nothing is used twice. |frozen| must be
-// zeroed first. Ends the program where the stretch is used up.
+// An allocator over one range of address space, of which nothing is used twice. |frozen| must be
+// zeroed first. Ends the program if the range is used up.
 stow_allocator test_frozen_allocator(test_frozen* frozen);
-// From now on what was allocated can only be read, or written again.
+// Makes what was allocated read-only, or writable again.
 void test_freeze(test_frozen* frozen, bool is_frozen);
 void test_frozen_free(test_frozen* frozen);
 

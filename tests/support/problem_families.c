@@ -1,4 +1,4 @@
-// Lives and sizes are drawn from splitmix64 with integers only, so that a seed means the same
+// Lifetimes and sizes are drawn from splitmix64 with integers only, so that a seed means the same
 // problem on every machine.
 #include "support/problem_families.h"
 
@@ -59,14 +59,14 @@ static void add_window(problem_maker* maker, uint64_t begin, uint64_t end, uint6
 
 static uint64_t round_up(uint64_t size, uint64_t unit) { return (size + unit - 1) / unit * unit; }
 
-// Spread over 256 bytes … 4 MiB, alike on a logarithmic scale, and nearly all different: the hard
-// case.
+// Spread over 256 bytes … 4 MiB, uniformly on a logarithmic scale, and nearly all different: the
+// hard case.
 static uint64_t spread_size(problem_maker* maker) {
   uint64_t scale = UINT64_C(256) << below(maker, 14);
   return scale + draw(maker) % scale;
 }
 
-// Twice the size is half as frequent, without an end in practice: most bytes are in few buffers.
+// Twice the size is half as frequent, practically unbounded: most bytes are in few buffers.
 static uint64_t heavy_size(problem_maker* maker) {
   uint64_t scale = 256;
   for (uint64_t bits = draw(maker); bits % 2 != 0 && scale < UINT64_C(1) << 32; bits /= 2) {
@@ -183,7 +183,7 @@ LIVES_FAMILY(long, spread_size)
 LIVES_FAMILY(scattered, heavy_size)
 #undef LIVES_FAMILY
 
-// Gaps and windows in turn, with guards and alignments of all sorts: what a problem can hold.
+// Gaps and windows in turn, with guards and alignments of all sorts.
 static uint64_t fill_windows(problem_maker* maker, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     stow_buffer_desc desc;
@@ -210,7 +210,7 @@ static uint64_t fill_windows(problem_maker* maker, size_t count) {
 // ---------------------------------------------------------------------------------------------
 // Shapes of networks
 
-// Stops where all buffers are there, wherever in a layer that is.
+// Stops once all buffers exist, wherever in a layer that is.
 typedef struct network {
   problem_maker* maker;
   size_t left;
@@ -359,8 +359,7 @@ static bool cut_in_two(problem_maker* maker, tile* t, tile* out_new) {
   return true;
 }
 
-// Four tiles around a fifth, which no straight cut takes apart.
-//
+// Four tiles around a fifth, which no straight cut separates.
 //     ┌──────┬───┐
 //     ├───┬──┤   │
 //     │   ├──┴───┤
@@ -501,7 +500,7 @@ static void draw_loose(problem_maker* maker, stow_buffer_desc* desc) {
   desc->end = desc->begin + 1 + below(maker, TINY_STEPS - desc->begin);
 }
 
-// At the first step with room, for as long as the load allows. Returns false where there is none.
+// At the first step with room, for as long as the load allows. Returns false if there is none.
 static bool draw_filling(problem_maker* maker, tiny_block* block, stow_buffer_desc* desc) {
   uint64_t begin = 0;
   while (begin < TINY_STEPS && block->load[begin] == block->height) {
@@ -577,7 +576,7 @@ static bool collide(const tiny_buffer* a, const tiny_buffer* b) {
   return false;
 }
 
-// Fixes the last of |count| buffers where that collides with no other fixed one.
+// Fixes the last of |count| buffers if that overlaps no other fixed one.
 static void try_to_fix(problem_maker* maker, tiny_buffer* buffers, size_t count) {
   tiny_buffer* last = &buffers[count - 1];
   last->desc.fixed_offset = round_up(below(maker, 10), last->desc.alignment);

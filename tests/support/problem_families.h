@@ -1,5 +1,5 @@
-// Families of placement problems, as they come from tensor programs of different shapes, and some
-// whose lowest height is known by construction. For tests and benchmarks; public headers only.
+// Families of placement problems, as they come from tensor programs of different structure, and
+// some whose lowest height is known by construction. For tests and benchmarks; public headers only.
 #ifndef STOWAGE_TESTS_SUPPORT_PROBLEM_FAMILIES_H_
 #define STOWAGE_TESTS_SUPPORT_PROBLEM_FAMILIES_H_
 
@@ -20,17 +20,17 @@ typedef struct problem_family {
 extern const problem_family problem_families[];
 extern const size_t problem_family_count;
 
-// NULL where there is none.
+// NULL if there is none.
 const problem_family* problem_family_find(const char* name);
 
 // A problem of exactly |count| buffers, above 0. The same seed and count give the same problem on
 // every machine. |out_optimum| (may be NULL) gets the lowest height, or OPTIMUM_UNKNOWN. Ends the
-// program where there is no memory.
+// program if out of memory.
 stow_problem* problem_family_make(const problem_family* family, uint64_t seed, size_t count,
                                   uint64_t* out_optimum);
 
 // Problems small enough for brute force: 3 to 8 buffers of 1 to 6 bytes over steps 0 to 8, with the
-// |kinds| of trouble asked for. Fixed buffers never collide.
+// requested |kinds| of trouble. Fixed buffers never overlap.
 enum {
   TINY_ALIGNMENTS = 1,
   TINY_GUARDS = 2,

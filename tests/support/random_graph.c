@@ -102,7 +102,7 @@ static stow_value add_boundary(maker* m) {
   stow_status status;
   snprintf(name, sizeof(name), "v%u", m->names++);
   uint32_t param = (uint32_t)below(m, 24);
-  // Of boundary values only constants may stand in a region.
+  // Of boundary values only constants are allowed in a region.
   switch (m->depth > 0 ? 1 : below(m, 3)) {
     case 0:
       status = stow_graph_input(m->graph, name, &type, &diag, &value);
@@ -128,7 +128,7 @@ static stow_value add_boundary(maker* m) {
   return value;
 }
 
-// A computed value of the given type that nobody else knows of.
+// A computed value of the given type without other readers.
 static stow_value make_of_type(maker* m, const stow_type* type) {
   stow_value value = STOW_VALUE_NONE;
   stow_call* call = stow_graph_begin(m->graph, STOW_OP_CUSTOM);
@@ -249,8 +249,7 @@ static void add_layout(maker* m) {
   finish_and_show(m, call);
 }
 
-// The first result of a node that makes |x| a view, as most of these ops do; |x| where it is
-// refused.
+// The first result of a node that makes |x| a view, as most of these ops do; |x| if it is refused.
 static stow_value add_view_of(maker* m, stow_value x) {
   static const stow_op ops[] = {STOW_OP_RESHAPE, STOW_OP_CAST,      STOW_OP_NARROW,
                                 STOW_OP_SPLIT,   STOW_OP_UNSQUEEZE, STOW_OP_FLATTEN,
@@ -293,8 +292,8 @@ static void add_views(maker* m) {
 
 static void add_some(maker* m, size_t count);
 
-// A cache that only this function knows of, so that nobody reads it after a write: one to three
-// appends, with readers and unrelated nodes between them.
+// A cache without other users, so that nothing reads it after a write: one to three appends, with
+// readers and unrelated nodes between them.
 static stow_value append_to(maker* m, stow_value cache) {
   stow_type entry = *type_of(m, cache);
   entry.dims[0] = 1;
@@ -407,7 +406,7 @@ static void add_if(maker* m) {
   finish_owner(m, call);
 }
 
-// Views of |cache| and their readers, which nobody else gets to see.
+// Views of |cache| and their readers, which are not visible to others.
 static void read_cache(maker* m, stow_value cache) {
   stow_value saved[8];
   size_t count = m->visible_count;
@@ -421,7 +420,7 @@ static void read_cache(maker* m, stow_value cache) {
   m->visible_count = count;
 }
 
-// One branch appends to a cache that only this function knows of, the other reads views of it.
+// One branch appends to a cache without other users, the other reads views of it.
 static void add_branched_cache(maker* m) {
   stow_type flag = stow_type_make(STOW_BOOL, 0, NULL);
   stow_dim dims[] = {4 + (stow_dim)below(m, 8), 4};
@@ -458,7 +457,7 @@ static void start_loop(maker* m, loop_parts* loop) {
   loop->carried = below(m, MAX_CARRIED + 1);
   loop->scans = below(m, 2);
   for (size_t k = 0; k < loop->carried; ++k) {
-    // New ones, which the loop may take over, and known ones, which it has to copy.
+    // New ones, whose bytes the loop may share, and existing ones, which it has to copy.
     stow_type type = random_type(m);
     loop->initial[k] = below(m, 3) == 0 ? pick(m) : make_of_type(m, &type);
     loop->types[k] = *type_of(m, loop->initial[k]);
@@ -490,7 +489,7 @@ static void fill_body(maker* m, loop_parts* loop) {
   stow_type flag = stow_type_make(STOW_BOOL, 0, NULL);
   bool has_args = loop->carried > 0 || below(m, 2) == 0;
   stow_value args = has_args ? add_args(m, loop) : make_of_type(m, &flag);
-  // A cache that is carried is only written here, and not shown to others.
+  // A carried cache is only written here, and not visible to others.
   bool appends = m->options.appends && loop->carried > 0 && loop->types[0].rank == 2 &&
                  loop->types[0].dims[0] > 0 && below(m, 2) == 0;
   for (size_t k = appends ? 1 : 0; k < loop->carried; ++k) {
@@ -737,7 +736,7 @@ static void draw_order(test_random* random, const stow_graph* graph, stow_node* 
   }
 }
 
-// The graph's own order with neighbours exchanged wherever the scheduler lets them, which keeps
+// The graph's own order with neighbours exchanged wherever the scheduler allows it, which keeps
 // regions whole.
 static void exchange_neighbours(test_random* random, const stow_graph* graph, stow_node* order,
                                 stow_allocator allocator) {

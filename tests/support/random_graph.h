@@ -30,18 +30,18 @@ typedef struct random_graph_options {
 random_graph_options random_graph_everything(size_t nodes);
 
 // A graph that verifies; the same state of |random| gives the same graph. Params are named p0, p1,
-// … and a name always has the same type, so that graphs can share weights. Ends the program where
-// that fails.
+// … and a name always has the same type, so that graphs can share weights. Ends the program on
+// failure.
 stow_graph* random_graph(test_random* random, const random_graph_options* options,
                          stow_allocator allocator);
 
-// Some effects of every kind, as far as the graph allows. Planning may still find them to
-// contradict each other. Ends the program where there is no memory.
+// Some effects of every kind, as far as the graph allows. They may still contradict each other in
+// planning. Ends the program if out of memory.
 stow_effects* random_effects(test_random* random, const stow_graph* graph,
                              stow_allocator allocator);
 
-// A random order that keeps dependencies and regions; NULL where the order drawn reads a cache
-// after a write.
+// A random order that keeps dependencies and regions; NULL if the order drawn reads a cache after a
+// write.
 stow_schedule* random_schedule(test_random* random, const stow_graph* graph,
                                stow_allocator allocator);
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph/over_cases.h"
+#include "graph/in_place_cases.h"
 #include "graph/shape_cases.h"
 
 #define MAX_OPERANDS 16
@@ -12,7 +12,7 @@
 #define MAX_ELEMENTS 1024  // of a varied result
 
 struct random_ops {
-  stow_module* cases[OVER_CASE_COUNT];  // NULL where a case cannot be used
+  stow_module* cases[OVER_CASE_COUNT];  // NULL if a case cannot be used
   stow_op op[OVER_CASE_COUNT];
   size_t count[STOW_OP_CORE_COUNT];  // of cases
   stow_op known[STOW_OP_CORE_COUNT];
@@ -113,8 +113,8 @@ static bool has_data(const hand* h, stow_value value) {
   return stow_graph_op(h->from, stow_graph_producer(h->from, value)) == STOW_OP_CONSTANT;
 }
 
-// Every other one has its elements as a list, as a text has them; the rest as bytes, as the caller
-// or a model has them.
+// Every other one has its elements as a list, as a text has them; the rest as bytes, as a caller or
+// a model has them.
 static stow_value copy_constant(const hand* h, stow_value value) {
   stow_node node = stow_graph_producer(h->from, value);
   char name[32];
@@ -228,7 +228,7 @@ static void give_varied(const hand* h, stow_call* call, const stow_attr* model) 
   stow_call_attr(call, &attr);
 }
 
-// Now and then one that the model does not have.
+// Occasionally one that the model does not have.
 static void give_others(const hand* h, stow_call* call) {
   stow_op op = stow_graph_op(h->from, h->model);
   for (size_t i = 0; i < stow_ops_attr_count(NULL, op); ++i) {
@@ -303,8 +303,8 @@ static void add_as_it_is(const hand* h, const stow_value* operands, size_t count
   finish(h, call);
 }
 
-// A concat of values whose last reader it may be. There are too few of them otherwise: each is a
-// place where copies can be left out.
+// A concat of values that it may be the last reader of. Otherwise there are too few: each is a
+// place where copies can be elided.
 static void add_concat(const hand* h) {
   stow_value operands[4];
   size_t count = 2 + below(h, 3);

@@ -36,7 +36,7 @@ bool test_check_text(const char* actual, const char* expected, const char* file,
 unsigned test_failures(void);
 // Whether --long was given: more random cases.
 bool test_is_long(void);
-// Arguments that are no options, after the filter: e.g. a data folder given by CMake with --data
+// Arguments that are not options, after the filter: e.g. a data folder given by CMake with --data
 // DIR.
 const char* test_data_dir(void);
 
@@ -71,8 +71,7 @@ uint64_t test_random_u64(test_random* random);
 // 0 … bound-1; |bound| above 0.
 uint64_t test_random_below(test_random* random, uint64_t bound);
 
-// Reads a whole file; the text is followed by a NUL. Ends the program where it can't. Free with
-// free().
+// Reads a whole file; the text is followed by a NUL. Ends the program on failure. Free with free().
 char* test_read_file(const char* path, size_t* out_size);
 
 #endif  // STOWAGE_TESTS_SUPPORT_TEST_H_

@@ -143,8 +143,8 @@ cli_exit cli_require_bound(const char* label, const stow_graph* graph) {
   list_free(graph, symbols, sizeof symbols);
   stow_str name = stow_graph_name(graph);
   return cli_fail(CLI_BAD_INPUT,
-                  "%s: @%.*s has symbols without a value: %s; give each one with --bind NAME=N",
-                  label, (int)name.size, name.data, symbols);
+                  "%s: @%.*s has symbols without a value: %s; set each with --bind NAME=N", label,
+                  (int)name.size, name.data, symbols);
 }
 
 cli_exit cli_binds_require_used(const cli_binds* binds, const stow_graph* graph) {

@@ -127,14 +127,15 @@ static void tell_this_order(const stow_plan* plan, const stow_fit* fit) {
                   proven);
   } else if (load <= fit->available) {
     cli_tell_more(
-        "no placement can fit: the lower bound, with padding and fixed places, is %" PRIu64, bound);
+        "no placement can fit: the lower bound, with padding and fixed offsets, is %" PRIu64,
+        bound);
   } else {
     char largest[SHOWN * (CLI_VALUE_LABEL_SIZE + 32)];
     char scratch[SCRATCH_TEXT_SIZE];
     cli_largest_at_peak(plan, SHOWN, largest, sizeof largest);
     format_scratch(stow_plan_peak_scratch(plan), scratch);
     cli_tell_more("no placement can fit: at step %" PRIu32 ", %" PRIu64
-                  " bytes live at once%s, the largest: %s",
+                  " bytes are live at once%s, the largest: %s",
                   stow_plan_peak_step(plan), load, scratch, largest);
   }
 }
@@ -147,10 +148,10 @@ static void tell_other_orders(const stow_plan* plan, const stow_fit* fit) {
   }
   if (ordering.searched) {
     cli_tell_more("every order needs at least %" PRIu64
-                  " bytes: one that was not found may fit (--order-nodes)",
+                  " bytes: one not found yet may fit (see --order-nodes)",
                   ordering.any_bound);
   } else if (stow_plan_search(plan).bound > fit->available) {
-    cli_tell_more("that holds for this order; every order needs at least %" PRIu64
+    cli_tell_more("this is for the given order; every order needs at least %" PRIu64
                   " bytes: --order auto may find one that fits",
                   ordering.any_bound);
   }
@@ -175,7 +176,7 @@ static cli_exit exit_code(const stow_plan* plan, const stow_fit* fit) {
 cli_exit cli_fail_capacity(const char* label, const stow_graph* graph, const stow_plan* plan) {
   stow_fit fit = stow_plan_fit(plan);
   char value[CLI_VALUE_LABEL_SIZE];
-  snprintf(value, sizeof value, "%s", fit.value_bytes > 0 ? "scratch" : "a reserved stretch");
+  snprintf(value, sizeof value, "%s", fit.value_bytes > 0 ? "scratch" : "a reserved range");
   if (fit.value != STOW_VALUE_NONE) {
     cli_value_label(plan, fit.value, value);
   }

@@ -15,13 +15,13 @@ enum { OPT_ALIAS, OPT_GRAPH, OPT_IO, OPT_LAYOUT_FROM };
 
 static const cli_option check_options[] = {
     {OPT_GRAPH, 0, "graph", "NAME",
-     "the graph that PLAN is for; without it, the one\nthat PLAN names"},
+     "the graph that PLAN is for; by default the one\nthat PLAN names"},
     CLI_BIND_OPTION,
     CLI_MODEL_OPTIONS,
     {OPT_IO, 0, "io", "NAME=POLICY", "as it was given to plan; may be repeated"},
     {OPT_ALIAS, 0, "alias", "OUT=IN", "as it was given to plan; may be repeated"},
     {OPT_LAYOUT_FROM, 0, "layout-from", "GRAPH|PLAN",
-     "prove that the params lie where this saved plan has\nthem; or the plan of this graph of FILE "
+     "prove that the params are where this saved plan has\nthem; or the plan of this graph of FILE "
      "with the\ndefault options"},
 };
 
@@ -48,7 +48,8 @@ static cli_exit handle(void* user, const cli_option* option, const char* value) 
     return cli_io_policies_alias(&j->io, value);
   }
   if (option->id == OPT_IO && strchr(value, '=') == NULL) {
-    return cli_fail(CLI_USAGE, "--io: '%s' is not NAME=POLICY; a policy for all is in PLAN", value);
+    return cli_fail(CLI_USAGE, "--io: '%s' is not NAME=POLICY; PLAN has the policy for all others",
+                    value);
   }
   if (option->id == OPT_IO) {
     return cli_io_policies_add(&j->io, value);
@@ -94,8 +95,8 @@ static cli_exit print_success(const job* j, const stow_plan* plan) {
               stow_plan_value_count(plan), stow_plan_arena_size(plan));
     if (j->layout == NULL && cli_plan_text_shares_params(&j->text)) {
       cli_print(&output,
-                "note: shared weights lie where the plan says; --layout-from proves it against the "
-                "plan they come from\n");
+                "note: the places of shared weights were not checked; give the plan they come from "
+                "with --layout-from\n");
     }
   }
   return cli_output_close(&output, true);
@@ -183,7 +184,7 @@ static cli_exit run_set(job* j, const cli_arguments* arguments) {
     inputs += cli_is_stdin(arguments->operands[i]);
   }
   if (arguments->operand_count % 2 != 0) {
-    return cli_fail(CLI_USAGE, "'%s' has no PLAN: every FILE is followed by one",
+    return cli_fail(CLI_USAGE, "'%s' has no PLAN; give one after every FILE",
                     arguments->operands[arguments->operand_count - 1]);
   }
   if (j->graph_name != NULL || j->layout_name != NULL) {
@@ -212,9 +213,9 @@ static cli_exit run_check(int argc, char** argv) {
 
 static void print_more(cli_output* output) {
   cli_print(output,
-            "PLAN is what 'stowage plan FILE --format plan' wrote. Of several pairs FILE PLAN\n"
-            "it is also proven that they can share one arena. Exit status: 0 where all is\n"
-            "right, 1 where it is wrong, 3 where it is for another graph or cannot be read.\n");
+            "PLAN is what 'stowage plan FILE --format plan' wrote. Of several pairs FILE PLAN\nit "
+            "is also proven that they can share one arena. Exit status: 0 if all plans "
+            "are\ncorrect, 1 if one is wrong, 3 if one is for another graph or cannot be read.\n");
 }
 
 const cli_command cli_check_command = {

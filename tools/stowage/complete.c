@@ -362,7 +362,7 @@ static const char* const shells[] = {"bash", "zsh"};
 cli_exit cli_complete(int argc, char** argv) {
   bool zsh = argc == 1 && strcmp(argv[0], shells[1]) == 0;
   if (argc != 1 || (!zsh && strcmp(argv[0], shells[0]) != 0)) {
-    return cli_fail(CLI_USAGE, "complete needs the name of a shell: bash or zsh");
+    return cli_fail(CLI_USAGE, "complete: missing shell; expected bash or zsh");
   }
   cli_output output;
   cli_exit code = cli_output_open(&output, NULL);

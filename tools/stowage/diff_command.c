@@ -15,7 +15,8 @@ enum { OPT_ALL = 2000, OPT_FOR, OPT_FORMAT, OPT_MAX_GROWTH };
 
 static const cli_option diff_options[] = {
     {OPT_MAX_GROWTH, 0, "max-growth", "SIZE|PERCENT",
-     "how much the arena may grow before the exit status\nis 1: 64KiB, 2.5%; without it, nothing"},
+     "how much the arena may grow before the exit status\nis 1: 64KiB, 2.5%; by default, not at "
+     "all"},
     {OPT_ALL, 0, "all", NULL, "list every tensor that changed"},
     {OPT_FORMAT, 0, "format", "NAME", "text (the default), json"},
     {OPT_FOR, 0, "for", "FILE",
@@ -65,7 +66,7 @@ static cli_exit read_growth(job* j, const char* value) {
 
 static cli_exit add_for(job* j, const char* value) {
   if (j->for_count == 2) {
-    return cli_fail(CLI_USAGE, "--for: '%s' is one too many: there are two plans", value);
+    return cli_fail(CLI_USAGE, "--for: '%s' is one too many; give at most two", value);
   }
   j->for_file[j->for_count++] = value;
   return CLI_YES;
@@ -100,7 +101,7 @@ static cli_exit check_files(const job* j) {
     on_stdin += inputs[i] != NULL && cli_is_stdin(inputs[i]);
     if (inputs[i] != NULL && j->request.output != NULL &&
         cli_same_file(inputs[i], j->request.output)) {
-      return cli_fail(CLI_USAGE, "--output: '%s' is a file that is read", j->request.output);
+      return cli_fail(CLI_USAGE, "--output: '%s' is an input file", j->request.output);
     }
   }
   return on_stdin > 1 ? cli_fail(CLI_USAGE, "only one file can be standard input") : CLI_YES;
@@ -108,7 +109,7 @@ static cli_exit check_files(const job* j) {
 
 static cli_exit check_together(const job* j) {
   if (j->request.graphs.count > 2) {
-    return cli_fail(CLI_USAGE, "--graph: at most two, that of A and that of B");
+    return cli_fail(CLI_USAGE, "--graph: give at most two, for A and for B");
   }
   static const cli_ending json = {".json", "json"};
   cli_exit code = check_files(j);
@@ -130,7 +131,7 @@ static cli_exit find_graph_file(const job* j, size_t side, const char** out_file
   }
   return *out_file != NULL
              ? CLI_YES
-             : cli_fail(CLI_USAGE, "'%s' is a saved plan: say what it is for with --for FILE",
+             : cli_fail(CLI_USAGE, "'%s' is a saved plan; give its graph with --for FILE",
                         j->files[side]);
 }
 
@@ -239,23 +240,22 @@ static cli_exit run_diff(int argc, char** argv) {
 }
 
 static void print_more(cli_output* output) {
-  cli_print(output,
-            "A, what was, and B, what is, are graphs, ONNX models, saved plans or plans that\n"
-            "were written with 'stowage plan --format csv', in any mix. Graphs and models are\n"
-            "planned as the options of 'stowage plan' say, which hold here too: all but\n"
-            "--c-prefix, --capacity and --explain. --graph may be given twice, for A and B. A\n"
-            "saved plan is for the graph of --for, else for that of the other side. A CSV\n"
-            "needs no graph, so it stays of use when the model changes.\n"
-            "\n"
-            "Exit status: 0 where the arena did not grow, or not by more than --max-growth; 1\n"
-            "where it did. docs/diff.md tells the rest, with an example for CI.\n");
+  cli_print(
+      output,
+      "A (before) and B (after) are graphs, ONNX models, saved plans or plans written\nwith "
+      "'stowage plan --format csv', in any mix. Graphs and models are planned with\nthe options of "
+      "'stowage plan', which are accepted here too: all but --c-prefix,\n--capacity and --explain. "
+      "--graph may be given twice, for A and B. A saved plan\nis for the graph of --for, otherwise "
+      "for that of the other side. A CSV needs no\ngraph, so it stays useful when the model "
+      "changes.\n\nExit status: 0 if the arena did not grow, or not by more than --max-growth; 1 "
+      "if\nit did. See docs/diff.md for details and an example for CI.\n");
 }
 
 static const char* const without[] = {"c-prefix", "capacity", "explain", NULL};
 
 const cli_command cli_diff_command = {
     .name = "diff",
-    .summary = "Tells what changed between two plans",
+    .summary = "Shows what changed between two plans",
     .operand_count = 2,
     .required_operands = 2,
     .operands = {"A", "B"},

@@ -49,9 +49,9 @@ typedef struct share_words {
 } share_words;
 
 static const share_words words_of[STOW_SHARE_COUNT] = {
-    {"in place", "not in place", "result", "over", "not over"},
-    {"made inside the result of concat", "copied by concat", "operand", "in", "copied into"},
-    {"views", "copied, no view", "result", "of", "copy of"},
+    {"in place", "not in place", "result", "operand", "operand"},
+    {"built inside the result of concat", "copied by concat", "operand", "in", "copied into"},
+    {"views", "copied, not a view", "result", "of", "copy of"},
 };
 
 // The title of the column with the other party; NULL where the reason has none.
@@ -64,9 +64,9 @@ static const char* other_title(stow_reason reason) {
     case STOW_REASON_GIVEN_AWAY:
       return "went to";
     case STOW_REASON_ALREADY_VIEW:
-      return "lies in";
+      return "is in";
     case STOW_REASON_OTHER_HOME:
-      return "home";
+      return "built in";
     case STOW_REASON_LARGER_ROOT:
       return "part of";
     default:
@@ -331,7 +331,7 @@ static bool weighs_at_peak(const explainer* e, const group* g, size_t index) {
 
 // Two lines: `  mul %24 is not written over %21 "gate" (1.38 MiB):`, and why.
 static void print_refusal(const explainer* e, size_t index) {
-  static const char* const verbs[STOW_SHARE_COUNT] = {"is not written over", "is copied into",
+  static const char* const verbs[STOW_SHARE_COUNT] = {"is not in place of", "is copied into",
                                                       "is a copy of"};
   stow_decision decision = stow_plan_decision_at(e->plan, index);
   char value[CLI_CELL_SIZE];
@@ -396,7 +396,7 @@ static void print_counts(const explainer* e) {
   const cli_shares* shares = &e->summary->shares;
   cli_table table = {.columns = sum_columns, .column_count = SUM_COUNT};
   add_sum("results in place", &shares->in_place, &shares->not_in_place, &table);
-  add_sum("operands of concat at home", &shares->homes, &shares->copied, &table);
+  add_sum("concat operands not copied", &shares->homes, &shares->copied, &table);
   add_sum("views", &shares->views, &shares->moved, &table);
   cli_print(e->output, "\n%ssharing%s\n", cli_paint_start(e->output, CLI_BOLD),
             cli_paint_stop(e->output));

@@ -79,9 +79,10 @@ void cli_file_map(cli_file* file) {
 }
 
 static cli_exit fail_limit(const cli_file* file) {
-  return cli_fail(CLI_BAD_INPUT,
-                  "%s: larger than %zu MiB, the limit for pipes and devices; save it to a file",
-                  cli_file_label(file->path), CLI_PIPE_LIMIT >> 20);
+  return cli_fail(
+      CLI_BAD_INPUT,
+      "%s: larger than %zu MiB, the limit for pipes and devices; save it to a file first",
+      cli_file_label(file->path), CLI_PIPE_LIMIT >> 20);
 }
 
 cli_exit cli_file_need(cli_file* file, size_t size) {
@@ -140,7 +141,7 @@ cli_exit cli_file_need_text(cli_file* file) {
       return code;
     }
     if (file->size > CLI_TEXT_LIMIT) {
-      return cli_fail(CLI_BAD_INPUT, "%s: more than %zu MiB, the most that a text may have", label,
+      return cli_fail(CLI_BAD_INPUT, "%s: more than %zu MiB, the maximum for a text", label,
                       CLI_TEXT_LIMIT >> 20);
     }
     const char* nul = memchr(file->data + checked, '\0', file->size - checked);

@@ -10,8 +10,7 @@ enum { OPT_CHECK, OPT_KEEP_ALL, OPT_OUTPUT };
 
 static const cli_option fmt_options[] = {
     {OPT_OUTPUT, 'o', "output", "OUT", "write to OUT, which may be FILE itself"},
-    {OPT_CHECK, 0, "check", NULL,
-     "write nothing; exit with 1 where FILE is not in\ncanonical form"},
+    {OPT_CHECK, 0, "check", NULL, "write nothing; exit with 1 if FILE is not in\ncanonical form"},
     CLI_BIND_OPTION,
     CLI_MODEL_OPTIONS,
     {OPT_KEEP_ALL, 0, "keep-all", NULL, "keep nodes of a model whose results are known or\nunused"},
@@ -102,10 +101,10 @@ static cli_exit run_model(const job* j, cli_input* input) {
   stow_graph* graph = NULL;
   const char* label = cli_file_label(input->path);
   if (j->check) {
-    return cli_fail(CLI_USAGE, "--check is for texts; %s is a model", label);
+    return cli_fail(CLI_USAGE, "--check needs a text; %s is a model", label);
   }
   if (j->output != NULL && cli_same_file(input->path, j->output)) {
-    return cli_fail(CLI_USAGE, "--output: '%s' is the model that is read", j->output);
+    return cli_fail(CLI_USAGE, "--output: '%s' is the input file", j->output);
   }
   cli_exit code = cli_model_open(&model, input);
   if (code == CLI_YES) {
@@ -125,7 +124,7 @@ static cli_exit run_text(const job* j, cli_input* input) {
   const char* label = cli_file_label(input->path);
   cli_exit code = cli_model_request_refuse(&j->model, label);
   if (code == CLI_YES && (j->model.binds.list.count != 0 || j->keep_all)) {
-    code = cli_fail(CLI_USAGE, "--%s is for ONNX models here; %s is a text",
+    code = cli_fail(CLI_USAGE, "--%s needs an ONNX model; %s is a text",
                     j->keep_all ? "keep-all" : "bind", label);
   }
   if (code == CLI_YES) {
@@ -145,7 +144,7 @@ static cli_exit run_text(const job* j, cli_input* input) {
 
 static cli_exit run_job(const job* j, const char* file) {
   if (j->check && j->output != NULL) {
-    return cli_fail(CLI_USAGE, "--check writes nothing, so it takes no --output");
+    return cli_fail(CLI_USAGE, "--check writes nothing and takes no --output");
   }
   cli_input input;
   cli_exit code = cli_input_open(&input, file);
@@ -172,7 +171,8 @@ static cli_exit run_fmt(int argc, char** argv) {
 static void print_more(cli_output* output) {
   cli_print(output,
             "Comments are not part of a graph and are not kept.\n"
-            "\nThe text of a model, planned with --weights file --order auto, has its plan.\n");
+            "\nThe text of a model has the model's plan if planned with --weights file "
+            "and\n--order auto.\n");
 }
 
 const cli_command cli_fmt_command = {

@@ -102,7 +102,7 @@ static void print_general(cli_output* output) {
             "2 wrong usage; 3 bad input; 4 gave up; 5 out of memory, or a file cannot be read\n"
             "or written.\n"
             "\n"
-            "'stowage help COMMAND' tells more; so does stowage(1).\n");
+            "See 'stowage help COMMAND' and stowage(1).\n");
 }
 
 cli_exit cli_help_general(void) {
@@ -157,7 +157,7 @@ static cli_exit run_help(int argc, char** argv) {
 
 const cli_command cli_help_command = {
     .name = "help",
-    .summary = "Tells what a command does, and its options",
+    .summary = "Shows what a command does, and its options",
     .operand_count = 1,
     .operands = {"COMMAND"},
     .run = run_help,

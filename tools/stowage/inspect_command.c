@@ -17,7 +17,7 @@ enum { OPT_ALL, OPT_FORMAT, OPT_OUTPUT };
 static const cli_option inspect_options[] = {
     {OPT_FORMAT, 0, "format", "NAME", "text (the default) or json"},
     {OPT_ALL, 0, "all", NULL, "show whole lists, however long"},
-    {OPT_OUTPUT, 'o', "output", "OUT", "write to OUT, replaced as a whole and on success\nonly"},
+    {OPT_OUTPUT, 'o', "output", "OUT", "write to OUT, which is replaced only on success"},
     CLI_BIND_OPTION,
     CLI_MODEL_OPTIONS,
 };
@@ -353,17 +353,17 @@ static const struct {
   const char* json;
 } issue_kinds[] = {
     {STOW_IMPORT_UNSUPPORTED, "not supported", "unsupported"},
-    {STOW_IMPORT_SKIPPED, "not looked at, for want of these", "skipped"},
+    {STOW_IMPORT_SKIPPED, "not checked, because of these", "skipped"},
     {STOW_IMPORT_NEEDS_VALUE, "conditions that must be known: the branches differ", "needs_value"},
     {STOW_IMPORT_CONDITION, NULL, "condition"},
-    {STOW_IMPORT_NEEDS_SHAPE, "shapes that depend on data: give --shape NAME=DIMS", "needs_shape"},
+    {STOW_IMPORT_NEEDS_SHAPE, "data-dependent shapes: give --shape NAME=DIMS", "needs_shape"},
     {STOW_IMPORT_CUSTOM, "unknown ops, with the types that the file declares", "custom"},
-    {STOW_IMPORT_BRANCH, "branches that are taken because the other does not fit", "branch"},
+    {STOW_IMPORT_BRANCH, "branches taken because the other does not match", "branch"},
     {STOW_IMPORT_NO_DATA, "weights whose file cannot be read", "no_data"},
     {STOW_IMPORT_BOUNDED, "planned at their largest shape", "bounded"},
-    {STOW_IMPORT_DECLARED_OTHER, "declared with another type than is inferred", "declared_other"}};
+    {STOW_IMPORT_DECLARED_OTHER, "declared with a different type than inferred", "declared_other"}};
 
-#define UNTIL_BOUND "shapes that depend on data, as long as symbols have no value"
+#define UNTIL_BOUND "data-dependent shapes while symbols have no value"
 #define ISSUE_KINDS (sizeof issue_kinds / sizeof issue_kinds[0])
 
 // `  Op tensor: reason`, in two lines where one does not hold it.
@@ -605,7 +605,7 @@ static cli_exit write_all(const job* j) {
 static cli_exit run_job(job* j, const char* file) {
   j->label = cli_file_label(file);
   if (j->output != NULL && cli_same_file(file, j->output)) {
-    return cli_fail(CLI_USAGE, "--output: '%s' is the model that is read", j->output);
+    return cli_fail(CLI_USAGE, "--output: '%s' is the input file", j->output);
   }
   static const cli_ending json = {".json", "json"};
   cli_exit code = j->has_format ? CLI_YES : cli_refuse_endings(j->output, &json, 1);
@@ -647,7 +647,7 @@ static cli_exit run_inspect(int argc, char** argv) {
 
 const cli_command cli_inspect_command = {
     .name = "inspect",
-    .summary = "Tells what an ONNX model is made of",
+    .summary = "Shows what an ONNX model contains",
     .operand_count = 1,
     .required_operands = 1,
     .operands = {"FILE"},

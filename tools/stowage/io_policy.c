@@ -164,7 +164,7 @@ static cli_exit each_pair(const alias* item, const stow_graph* graph, visit_alia
     }
     stow_value input = stow_graph_find(graph, stow_str_of(name));
     cli_exit code = input == STOW_VALUE_NONE
-                        ? cli_fail(CLI_USAGE, "--alias: there is no input '%s'", name)
+                        ? cli_fail(CLI_USAGE, "--alias: unknown input '%s'", name)
                         : visit(user, outputs[i], input);
     if (code != CLI_YES) {
       return code;
@@ -175,7 +175,7 @@ static cli_exit each_pair(const alias* item, const stow_graph* graph, visit_alia
 }
 
 static cli_exit fail_alias(const alias* item) {
-  return cli_fail(CLI_USAGE, "--alias: there is no output '%.*s'", (int)item->output.size,
+  return cli_fail(CLI_USAGE, "--alias: unknown output '%.*s'", (int)item->output.size,
                   item->output.data);
 }
 
@@ -217,7 +217,7 @@ static cli_exit check_alias(void* user, stow_value output, stow_value input) {
   stow_str out = stow_graph_value_name(c->graph, output);
   stow_str in = stow_graph_value_name(c->graph, input);
   return cli_fail(CLI_NO,
-                  "%s: --alias: '%.*s' does not take the bytes of '%.*s': options, an alignment or "
+                  "%s: --alias: '%.*s' cannot take the bytes of '%.*s': options, an alignment or "
                   "the order of steps forbid it",
                   c->label, (int)out.size, out.data, (int)in.size, in.data);
 }
@@ -248,7 +248,7 @@ cli_exit cli_effects_apply(const cli_io_policies* policies, const stow_graph* gr
       code = set_policy(effects, value, items[i].policy);
     } else if (!for_forward) {
       stow_str graph_name = stow_graph_name(graph);
-      code = cli_fail(CLI_USAGE, "--io: graph @%.*s has no value '%.*s'", (int)graph_name.size,
+      code = cli_fail(CLI_USAGE, "--io: graph @%.*s: unknown value '%.*s'", (int)graph_name.size,
                       graph_name.data, (int)name.size, name.data);
     }
   }
@@ -281,7 +281,7 @@ cli_exit cli_io_policies_require_used(const cli_io_policies* policies) {
   const alias* aliases = policies->aliases.items;
   for (size_t i = 0; i < policies->values.count; ++i) {
     if (!values[i].used) {
-      return cli_fail(CLI_USAGE, "--io: no graph has an input, param, constant or output '%.*s'",
+      return cli_fail(CLI_USAGE, "--io: unknown input, param, constant or output '%.*s'",
                       (int)values[i].name.size, values[i].name.data);
     }
   }

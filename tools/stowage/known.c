@@ -39,7 +39,7 @@ static bool is_bound(const cli_known* known, stow_str symbol, int64_t value,
       if (values[i].value != value) {
         *out_code =
             cli_fail(CLI_BAD_INPUT,
-                     "'%.*s' is %" PRId64 " by %s and %" PRId64 " by %s; --bind says which it is",
+                     "'%.*s' is %" PRId64 " by %s and %" PRId64 " by %s; choose one with --bind",
                      (int)symbol.size, symbol.data, values[i].value, values[i].shape->from, value,
                      shape->from);
       }

@@ -41,10 +41,9 @@ cli_exit cli_fail_command(const char* name) {
 
 static cli_exit run(int argc, char** argv) {
   if (argc < 2) {
-    return cli_fail(
-        CLI_USAGE,
-        "a command is needed: plan, run, export, solve, check, view, diff, inspect, fmt or help "
-        "(see: stowage help)");
+    return cli_fail(CLI_USAGE,
+                    "missing command; expected plan, run, export, solve, check, view, diff, "
+                    "inspect, fmt or help (see: stowage help)");
   }
   const char* name = argv[1];
   if (strcmp(name, "--version") == 0) {
@@ -54,7 +53,7 @@ static cli_exit run(int argc, char** argv) {
     return cli_help_general();
   }
   if (name[0] == '-') {
-    return cli_fail(CLI_USAGE, "unknown option '%s': a command comes first (see: stowage help)",
+    return cli_fail(CLI_USAGE, "unknown option '%s'; the command comes first (see: stowage help)",
                     name);
   }
   if (strcmp(name, "complete") == 0) {

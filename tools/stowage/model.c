@@ -60,7 +60,7 @@ cli_exit cli_model_request_require_used(const cli_model_request* request) {
   const cli_given* values = request->values.items;
   for (size_t i = 0; i < request->values.count; ++i) {
     if (!values[i].used) {
-      return cli_fail(CLI_USAGE, "--value: no model has an input '%.*s'", (int)values[i].name.size,
+      return cli_fail(CLI_USAGE, "--value: unknown input '%.*s'", (int)values[i].name.size,
                       values[i].name.data);
     }
   }
@@ -112,7 +112,7 @@ static bool is_binary(const char* data, size_t size) {
 
 static cli_exit fail_binary(const char* path) {
   return cli_fail(CLI_BAD_INPUT,
-                  "%s: not an ONNX model, which begins with its IR version (byte 0x%02x), and not "
+                  "%s: neither an ONNX model, which begins with its IR version (byte 0x%02x), nor "
                   "a graph as text",
                   cli_file_label(path), FIRST_TAG);
 }
@@ -256,9 +256,10 @@ static cli_exit ask_numbers(stow_import_request* request, const cli_given* given
   cli_exit code = CLI_YES;
   size_t count = read_numbers(given->text, ',', numbers, room);
   if (count == SIZE_MAX || count == 0) {
-    code = cli_fail(CLI_USAGE,
-                    "--value: '%s' for %.*s is no list of integers (1,2,3) and no .npy or .pb file",
-                    given->text, (int)given->name.size, given->name.data);
+    code = cli_fail(
+        CLI_USAGE,
+        "--value: '%s' for %.*s is neither a list of integers (1,2,3) nor a .npy or .pb file",
+        given->text, (int)given->name.size, given->name.data);
   } else {
     stow_diag diag;
     stow_diag_init(&diag);
@@ -291,8 +292,8 @@ static cli_exit ask_file(stow_import_request* request, const cli_given* given) {
   if (code == CLI_YES &&
       (stow_type_elements(&stored->type, &elements) != STOW_OK || elements > MOST_VALUE_ELEMENTS)) {
     code = cli_fail(CLI_BAD_INPUT,
-                    "%s: more than %d elements, the most that --value takes; give the array to "
-                    "stowage run, with --input",
+                    "%s: more than %d elements, the maximum for --value; pass the array to stowage "
+                    "run with --input",
                     given->text, MOST_VALUE_ELEMENTS);
   }
   code = code == CLI_YES ? cli_tensor_file_load(given->text, stored, &arrays) : code;
@@ -315,7 +316,7 @@ static cli_exit ask_shape(stow_import_request* request, const cli_given* given) 
     rank = dims[i] < 0 ? SIZE_MAX : rank;
   }
   if (rank == SIZE_MAX) {
-    return cli_fail(CLI_USAGE, "--shape: '%s' for %.*s is no shape such as 1x100x6", given->text,
+    return cli_fail(CLI_USAGE, "--shape: '%s' for %.*s is not a shape such as 1x100x6", given->text,
                     (int)given->name.size, given->name.data);
   }
   stow_diag diag;

@@ -16,19 +16,16 @@
 // Options that every command that reads graphs has. Ids are above those of the commands.
 enum { CLI_OPT_BIND = 1000, CLI_OPT_BIND_REST, CLI_OPT_VALUE, CLI_OPT_SHAPE };
 
-#define CLI_BIND_OPTION                                                 \
-  {                                                                     \
-    CLI_OPT_BIND, 0, "bind", "NAME=N,...",                              \
-        "give symbolic dimensions a value, each once; may be\nrepeated" \
-  }
-#define CLI_MODEL_OPTIONS                                                                          \
-  {CLI_OPT_BIND_REST, 0, "bind-rest", "N",                                                         \
-   "give N to every symbol of a model's inputs that has\nno value"},                               \
-      {CLI_OPT_VALUE, 0, "value", "NAME=VALUE",                                                    \
-       "what an input of a model holds, where shapes depend\non it: 1,2,3 or a .npy or .pb file"}, \
-  {                                                                                                \
-    CLI_OPT_SHAPE, 0, "shape", "NAME=DIMS",                                                        \
-        "the largest shape, 1x100x6, of a tensor of a model\nwhose shape depends on data"          \
+#define CLI_BIND_OPTION \
+  { CLI_OPT_BIND, 0, "bind", "NAME=N,...", "set symbolic dimensions, each once; may be repeated" }
+#define CLI_MODEL_OPTIONS                                                                  \
+  {CLI_OPT_BIND_REST, 0, "bind-rest", "N",                                                 \
+   "set every symbol of a model's inputs that has no\nvalue to N"},                        \
+      {CLI_OPT_VALUE, 0, "value", "NAME=VALUE",                                            \
+       "the data of a model's input that shapes depend on:\n1,2,3 or a .npy or .pb file"}, \
+  {                                                                                        \
+    CLI_OPT_SHAPE, 0, "shape", "NAME=DIMS",                                                \
+        "the largest shape, 1x100x6, of a tensor of a model\nwhose shape depends on data"  \
   }
 
 // `NAME=TEXT`

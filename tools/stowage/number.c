@@ -113,12 +113,13 @@ static cli_exit fail_size(const char* option, const char* text) {
   size_t digits = strspn(text, "0123456789.");
   const char* unit = digits == 0 ? NULL : similar_unit(stow_str_of(text + digits));
   if (unit != NULL) {
-    return cli_fail(CLI_USAGE, "--%s: '%s' is not a size: did you mean %.*s%s?", option, text,
+    return cli_fail(CLI_USAGE, "--%s: '%s' is not a size; did you mean %.*s%s?", option, text,
                     (int)digits, text, unit);
   }
-  return cli_fail(CLI_USAGE,
-                  "--%s: '%s' is not a size: digits, then kB, MB, GB, KiB, MiB, GiB or nothing",
-                  option, text);
+  return cli_fail(
+      CLI_USAGE,
+      "--%s: '%s' is not a size; expected digits, then kB, MB, GB, KiB, MiB, GiB or nothing",
+      option, text);
 }
 
 cli_exit cli_parse_size(const char* option, const char* text, uint64_t* out_size) {
@@ -174,7 +175,8 @@ cli_exit cli_parse_duration(const char* option, const char* text, uint64_t* out_
   parsed result = read_scaled(stow_str_of(text), time_units, out_microseconds);
   uint64_t ignored;
   if (result == NOT_A_NUMBER && read_scaled(stow_str_of(text), count_units, &ignored) == PARSED) {
-    return cli_fail(CLI_USAGE, "--%s: '%s' has no unit of time: ms, s, m or h", option, text);
+    return cli_fail(CLI_USAGE, "--%s: '%s' has no unit of time; expected ms, s, m or h", option,
+                    text);
   }
   return result == PARSED
              ? CLI_YES
@@ -188,7 +190,7 @@ cli_exit cli_parse_padding(const char* option, const char* text, uint64_t* out_s
     return code;
   }
   if (value > CLI_PADDING_LIMIT) {
-    return cli_fail(CLI_USAGE, "--%s: '%s' is too large: at most 1024GiB", option, text);
+    return cli_fail(CLI_USAGE, "--%s: '%s' is too large; the maximum is 1024GiB", option, text);
   }
   *out_size = value;
   return CLI_YES;
@@ -212,7 +214,7 @@ cli_exit cli_parse_dim(const char* option, stow_str name, stow_str text, int64_t
   uint64_t value;
   parsed result = read_digits(text, &value, &used);
   if (result == NOT_A_NUMBER || used != text.size) {
-    return cli_fail(CLI_USAGE, "--%s: '%.*s' for '%.*s' is not a number of 0 or more", option,
+    return cli_fail(CLI_USAGE, "--%s: '%.*s' for '%.*s' is not a number, 0 or more", option,
                     (int)text.size, text.data, (int)name.size, name.data);
   }
   if (result == TOO_LARGE || value > INT64_MAX) {

@@ -110,7 +110,7 @@ static cli_exit tell_unsupported(const cli_model* model, const char* label) {
   }
   size_t skipped = cli_model_count_issues(model, STOW_IMPORT_SKIPPED);
   if (skipped != 0) {
-    cli_tell_more("%zu more node%s could not be looked at, for want of these", skipped,
+    cli_tell_more("%zu more node%s could not be checked because of these", skipped,
                   cli_plural(skipped));
   }
   cli_list_free(&groups, sizeof(cli_issue_group));
@@ -228,11 +228,11 @@ static void tell_symbols(const cli_model* model, const char* label) {
     return;
   }
   cli_fail(CLI_BAD_INPUT, "%s: inputs have symbols without a value: %s", label, names.text);
-  cli_tell_more("give each its own:%s", binds.text);
-  cli_tell_more("or the same to all: --bind-rest N");
+  cli_tell_more("set each:%s", binds.text);
+  cli_tell_more("or set all to the same value: --bind-rest N");
   list_deciders(model, &values);
   if (values.used > 0 && count_due(model, STOW_IMPORT_NEEDS_VALUE) == 0) {
-    cli_tell_more("to choose a branch where an input decides:%s", values.text);
+    cli_tell_more("to choose branches that depend on an input:%s", values.text);
   }
   size_t later = 0;
   for (size_t i = 0; i < stow_import_issue_count(model->import); ++i) {
@@ -240,7 +240,7 @@ static void tell_symbols(const cli_model* model, const char* label) {
     later += may_vanish(&issue);
   }
   if (later > 0) {
-    cli_tell_more("%zu shape%s or condition%s may be needed once these are given, too", later,
+    cli_tell_more("%zu shape%s or condition%s may also be needed once these are given", later,
                   cli_plural(later), cli_plural(later));
   }
 }

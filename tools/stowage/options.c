@@ -133,7 +133,7 @@ static cli_exit take_short(parser* p, const char* argument) {
 
 static cli_exit take_operand(parser* p, char* argument) {
   if (p->out->operand_count == p->command->operand_count) {
-    return cli_fail(CLI_USAGE, "'%s' is one argument too many (see: stowage help %s)", argument,
+    return cli_fail(CLI_USAGE, "unexpected argument '%s' (see: stowage help %s)", argument,
                     p->command->name);
   }
   p->out->operands[p->out->operand_count++] = argument;
@@ -177,10 +177,10 @@ cli_exit cli_fail_word(const char* option, const char* word,
   }
   const char* close = cli_closest(word, word_at, count, user);
   if (close != NULL) {
-    return cli_fail(CLI_USAGE, "--%s: unknown '%s': did you mean '%s'? There are: %s", option, word,
-                    close, known);
+    return cli_fail(CLI_USAGE, "--%s: unknown '%s'; did you mean '%s'? Expected one of: %s", option,
+                    word, close, known);
   }
-  return cli_fail(CLI_USAGE, "--%s: unknown '%s'; there are: %s", option, word, known);
+  return cli_fail(CLI_USAGE, "--%s: unknown '%s'; expected one of: %s", option, word, known);
 }
 
 cli_exit cli_require_only(const cli_list* given, const char* const* names, size_t count,
@@ -192,7 +192,7 @@ cli_exit cli_require_only(const cli_list* given, const char* const* names, size_
       ++k;
     }
     if (k == count) {
-      return cli_fail(CLI_USAGE, "--%s means nothing here: %s", options[i], reason);
+      return cli_fail(CLI_USAGE, "--%s has no effect here: %s", options[i], reason);
     }
   }
   return CLI_YES;
@@ -212,6 +212,6 @@ const cli_ending* cli_find_ending(const char* path, const cli_ending* endings, s
 cli_exit cli_refuse_endings(const char* path, const cli_ending* endings, size_t count) {
   const cli_ending* found = path == NULL ? NULL : cli_find_ending(path, endings, count);
   return found == NULL ? CLI_YES
-                       : cli_fail(CLI_USAGE, "--output: '%s' would get text; add --format %s", path,
-                                  found->format);
+                       : cli_fail(CLI_USAGE, "--output: '%s' would contain text; add --format %s",
+                                  path, found->format);
 }

@@ -118,7 +118,7 @@ static cli_exit find_node(reader* r, stow_node* out_node) {
       return cli_fail_memory();
     }
     if (status != STOW_OK) {
-      return cli_fail(CLI_BAD_INPUT, "%s:%" PRIu32 ": %.*s is no quoted name", r->label, r->line,
+      return cli_fail(CLI_BAD_INPUT, "%s:%" PRIu32 ": %.*s is not a quoted name", r->label, r->line,
                       (int)word.size, word.data);
     }
     stow_str name = {r->name.data == NULL ? "" : r->name.data, r->name.size};
@@ -130,7 +130,7 @@ static cli_exit find_node(reader* r, stow_node* out_node) {
     return CLI_YES;
   }
   stow_str graph = stow_graph_name(r->graph);
-  return cli_fail(CLI_BAD_INPUT, "%s:%" PRIu32 ": graph @%.*s has no node or value '%.*s'",
+  return cli_fail(CLI_BAD_INPUT, "%s:%" PRIu32 ": graph @%.*s: unknown node or value '%.*s'",
                   r->label, r->line, (int)graph.size, graph.data, (int)word.size, word.data);
 }
 
@@ -144,8 +144,8 @@ static cli_exit read_nodes(reader* r) {
     if (r->line_of[node] != 0) {
       char text[256];
       describe_node(r->graph, node, text, sizeof text);
-      return cli_fail(CLI_BAD_INPUT, "%s:%" PRIu32 ": %s, stands in line %" PRIu32 " already",
-                      r->label, r->line, text, r->line_of[node]);
+      return cli_fail(CLI_BAD_INPUT, "%s:%" PRIu32 ": %s, is already in line %" PRIu32, r->label,
+                      r->line, text, r->line_of[node]);
     }
     r->line_of[node] = r->line;
     r->order[r->count++] = node;
@@ -260,7 +260,7 @@ cli_exit cli_order_read(const char* path, const stow_graph* graph, stow_schedule
   }
   cli_exit code = cli_text_read(path, &text);
   if (code == CLI_YES && text.size == 0) {
-    code = cli_fail(CLI_BAD_INPUT, "%s: the file is empty: it lists no node", label);
+    code = cli_fail(CLI_BAD_INPUT, "%s: the file is empty; expected a list of nodes", label);
   } else if (code == CLI_YES) {
     code = cli_plan_text_is_plan(&text) ? read_plan(&text, label, graph, out_schedule)
                                         : read_list(&text, label, graph, out_schedule);

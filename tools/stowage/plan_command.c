@@ -168,7 +168,7 @@ static cli_exit check_output(const cli_plan_request* request) {
                           cli_plan_request_order_file(request)};
   for (size_t i = 0; i < 3 && request->output != NULL; ++i) {
     if (inputs[i] != NULL && cli_same_file(inputs[i], request->output)) {
-      return cli_fail(CLI_USAGE, "--output: '%s' is the file that is read", request->output);
+      return cli_fail(CLI_USAGE, "--output: '%s' is the input file", request->output);
     }
   }
   return CLI_YES;

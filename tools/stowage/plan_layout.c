@@ -49,17 +49,17 @@ static size_t crlf_line(stow_str text) {
 // altogether is left to those who read it.
 static cli_exit check_text(stow_str text, const char* label) {
   if (text.size == 0) {
-    return cli_fail(CLI_BAD_INPUT, "%s: the file is empty: not a saved plan (--format plan)",
+    return cli_fail(CLI_BAD_INPUT, "%s: the file is empty; expected a saved plan (--format plan)",
                     label);
   }
   if (starts_with(text, "\xEF\xBB\xBF")) {
-    return cli_fail(CLI_BAD_INPUT, "%s:1: begins with a byte order mark: a saved plan has none",
-                    label);
+    return cli_fail(CLI_BAD_INPUT,
+                    "%s:1: begins with a byte order mark, which a saved plan must not have", label);
   }
   size_t line = starts_with(text, PLAN_START) ? crlf_line(text) : 0;
   if (line != 0) {
-    return cli_fail(CLI_BAD_INPUT, "%s:%zu: has CRLF line ends: a saved plan has LF only", label,
-                    line);
+    return cli_fail(CLI_BAD_INPUT, "%s:%zu: has CRLF line ends; a saved plan must have LF only",
+                    label, line);
   }
   return CLI_YES;
 }
@@ -117,8 +117,10 @@ static cli_exit open_plan(cli_layout_source* from, const char* path, const cli_s
     char names[1024];
     int error = errno;
     cli_source_names(source, names, sizeof names);
-    return cli_fail(CLI_BROKEN, "--layout-from: no graph '%s' in %s (it has: %s), and no file: %s",
-                    path, source->label, names, strerror(error));
+    return cli_fail(
+        CLI_BROKEN,
+        "--layout-from: '%s' is neither a graph in %s (it has: %s) nor a readable file: %s", path,
+        source->label, names, strerror(error));
   }
   from->plan_label = cli_file_label(path);
   cli_exit code = cli_plan_text_read(path, &from->text);

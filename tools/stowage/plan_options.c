@@ -47,60 +47,59 @@ enum {
 
 static const cli_option plan_options[] = {
     {OPT_PRESET, 0, "preset", "NAME",
-     "the settings to start from (see below); without it,\nthose of default"},
+     "the settings to start from (see below); by default\nthose of default"},
     {OPT_GRAPH, 0, "graph", "NAME",
-     "the graph to plan, where FILE has several; repeated,\nthey share one arena"},
+     "the graph to plan, if FILE has several; if repeated,\nthey share one arena"},
     CLI_BIND_OPTION,
     CLI_MODEL_OPTIONS,
     {OPT_FORMAT, 0, "format", "NAME", "summary (the default), report, plan, json, csv, c"},
     {OPT_OUTPUT, 'o', "output", "OUT",
-     "write to OUT, replaced as a whole and on success\nonly; of several graphs, to files in "
-     "directory OUT"},
+     "write to OUT, which is replaced only on success; for\nseveral graphs, to files in directory "
+     "OUT"},
     {OPT_C_PREFIX, 0, "c-prefix", "NAME",
-     "what the names of --format c begin with; without\nit, the graph's name"},
+     "the prefix of names in --format c; by default the\ngraph's name"},
     {OPT_CAPACITY, 0, "capacity", "SIZE",
-     "exit with 1 where no arena of SIZE is enough, with 4\nwhere none was found"},
-    {OPT_ALIGN, 0, "align", "SIZE", "alignment of every slot, a power of two; without\nit, 64"},
+     "exit with 1 if no arena of SIZE is enough, with 4 if\nnone was found"},
+    {OPT_ALIGN, 0, "align", "SIZE", "alignment of every slot, a power of two; by default\n64"},
     {OPT_GUARD, 0, "guard", "SIZE",
      "bytes kept free after each boundary value (an\ninput, param or constant); 0: none"},
     {OPT_STRATEGY, 0, "strategy", "NAME", "how buffers are placed (see below)"},
     {OPT_NODES, 0, "nodes", "N",
-     "how much a search may try in each attempt: 100k, 5M,\nunlimited; without it and --time, "
-     "400k"},
+     "the node budget of each search: 100k, 5M, unlimited;\nby default 400k, unless --time is "
+     "given"},
     {OPT_TIME, 0, "time", "DURATION", "end the search after 500ms, 10s, 2m, 1.5h"},
     {OPT_ORDER, 0, "order", "ORDER",
-     "given: as the file has it; auto: another one where\n"
-     "that makes the arena smaller; or a file that lists\n"
-     "the nodes; without it, auto for a model, else given"},
+     "given: as in the file; auto: another one if that\nmakes the arena smaller; or a file that "
+     "lists the\nnodes; by default auto for a model, otherwise given"},
     {OPT_ORDER_MARGIN, 0, "order-margin", "SIZE",
      "take another order only if it saves more than SIZE"},
     {OPT_ORDER_NODES, 0, "order-nodes", "N",
-     "how much the search for an order may try; without\nit, 2M; 0: no search, no bound for any "
+     "the node budget of the search for an order; by\ndefault 2M; 0: no search, no bound for any "
      "order"},
     {OPT_NO_IN_PLACE, 0, "no-in-place", NULL,
-     "no result is written over an operand, unless the\ngraph's own clauses allow it"},
-    {OPT_KEEP_COPIES, 0, "keep-copies", NULL, "concat copies its operands, none is made in place"},
+     "no result is computed in place of an operand, unless\nthe graph's own clauses allow it"},
+    {OPT_KEEP_COPIES, 0, "keep-copies", NULL,
+     "concat copies its operands; none is built inside the\nresult"},
     {OPT_EXPLAIN, 0, "explain", NULL,
-     "say after the summary what was shared, what was not,\nand why"},
+     "after the summary, show what was shared, what was\nnot, and why"},
     {OPT_NO_REUSE, 0, "no-reuse", NULL, "no two values share bytes"},
     {OPT_F32_UNIFORM, 0, "f32-uniform", NULL, "at least 4 bytes for every element"},
     {OPT_WEIGHTS, 0, "weights", "WHERE",
-     "arena or file: whether params and constants get\nslots; without it, file for a model, else "
-     "arena"},
+     "arena or file: whether params and constants get\nslots; by default file for a model, "
+     "otherwise arena"},
     {OPT_NO_PARAMS, 0, "no-params", NULL, "params get no slot"},
     {OPT_NO_INPUTS, 0, "no-inputs", NULL, "inputs get no slot"},
     {OPT_NO_CONSTANTS, 0, "no-constants", NULL, "constants get no slot"},
-    {OPT_PACK_PARAMS, 0, "pack-params", NULL, "all params in one stretch at the bottom"},
+    {OPT_PACK_PARAMS, 0, "pack-params", NULL, "all params packed at the bottom of the arena"},
     {OPT_IO, 0, "io", "[NAME=]POLICY",
      "keep, consume or external: for all boundary values\nand outputs, or for NAME alone; may be "
      "repeated"},
     {OPT_ALIAS, 0, "alias", "OUT=IN", CLI_ALIAS_HELP},
     {OPT_LAYOUT_FROM, 0, "layout-from", "GRAPH|PLAN",
-     "with --preset backward: params lie where the plan of\nthis graph of FILE has them, made with "
-     "the "
-     "same\noptions; or where this saved plan has them"},
+     "with --preset backward: params are where the plan of\nthis graph of FILE has them, made with "
+     "the same\noptions; or where this saved plan has them"},
     {OPT_RULE, 0, "rule", "NAME", "add a lifetime rule (see below); may be repeated"},
-    {OPT_NO_RULE, 0, "no-rule", "NAME", "leave a lifetime rule out; may be repeated"},
+    {OPT_NO_RULE, 0, "no-rule", "NAME", "disable a lifetime rule; may be repeated"},
     {OPT_PIN, 0, PIN_RULE, NULL, "the same as --rule " PIN_RULE},
     {OPT_NO_PIN, 0, "no-" PIN_RULE, NULL, "the same as --no-rule " PIN_RULE},
 };
@@ -138,8 +137,8 @@ static void print_words(cli_output* output) {
   cli_print(output, "\n");
   cli_print_strategies(output);
   cli_print(output,
-            "\nSeveral FILEs, or graphs of one, are planned for one arena in which they take\n"
-            "turns; what they have in common has the same place in all.\n"
+            "\nSeveral FILEs, or graphs of one, are planned for one arena in which they "
+            "take\nturns; what they have in common has the same offset in all.\n"
             "\nA SIZE is a number of bytes, or one with kB, MB, GB (1000) or KiB, MiB, GiB\n"
             "(1024). STOWAGE_NO_REUSE=1 in the environment is --no-reuse.\n");
 }

@@ -74,7 +74,7 @@ static cli_exit require_graphs(const job* j, const bool* used) {
       return cli_source_choose(&j->sources[0], names[i], &graph);
     }
     if (!used[i]) {
-      return cli_fail(CLI_USAGE, "no file has a graph '%s'", names[i]);
+      return cli_fail(CLI_USAGE, "unknown graph '%s' in all files", names[i]);
     }
   }
   return CLI_YES;
@@ -116,7 +116,7 @@ static cli_exit settle_kind(job* j, bool* out_models) {
   return models == 0 || *out_models || j->request->weights != CLI_WEIGHTS_DEFAULT
              ? CLI_YES
              : cli_fail(CLI_USAGE,
-                        "models and texts in one arena: say --weights arena, or --weights file");
+                        "models and texts in one arena need --weights arena or --weights file");
 }
 
 static stow_status place(job* j, const stow_plan_options* options, stow_diag* diag) {

@@ -71,7 +71,7 @@ static void print_sizes(const cli_set* set, cli_output* output) {
   size_t shared = stow_set_shared_count(set->set);
   if (shared > 0) {
     cli_print_size(output, "in common", stow_set_shared_bytes(set->set));
-    cli_print(output, "   %zu thing%s kept for more than one graph\n", shared, cli_plural(shared));
+    cli_print(output, "   %zu value%s kept for more than one graph\n", shared, cli_plural(shared));
   }
   if (set->request->capacity != STOW_NO_CAPACITY) {
     cli_print_capacity(output, set->request->capacity, arena);
@@ -248,7 +248,8 @@ static cli_exit name_files(const cli_set* set, cli_list* names) {
     const file_name* all = names->items;
     for (size_t k = 0; k < i; ++k) {
       if (strcmp(all[k].text.data, name.text.data) == 0) {
-        return cli_fail(CLI_USAGE, "--output: two graphs would be written to '%s': plan them apart",
+        return cli_fail(CLI_USAGE,
+                        "--output: two graphs would be written to '%s'; plan them separately",
                         name.text.data);
       }
     }
@@ -304,7 +305,7 @@ static bool make_prefix(const cli_set* set, const file_name* name, stow_string* 
 static cli_exit check_path(const cli_set* set, const char* path) {
   for (size_t i = 0; i < set->request->file_count; ++i) {
     if (cli_same_file(set->request->files[i], path)) {
-      return cli_fail(CLI_USAGE, "--output: '%s' is a file that is read", path);
+      return cli_fail(CLI_USAGE, "--output: '%s' is an input file", path);
     }
   }
   return CLI_YES;
@@ -383,18 +384,18 @@ static cli_exit write_directory(const cli_set* set, bool keep) {
 cli_exit cli_set_check_output(const cli_plan_request* request) {
   bool directory = is_directory(request->output);
   if (directory && request->format == CLI_FORMAT_SUMMARY) {
-    return cli_fail(CLI_USAGE, "--output: '%s' is a directory; a summary is one file",
+    return cli_fail(CLI_USAGE, "--output: '%s' is a directory; a summary needs a file",
                     request->output);
   }
   bool whole = request->format == CLI_FORMAT_SUMMARY || request->format == CLI_FORMAT_JSON;
   if (!directory && !whole) {
-    return cli_fail(CLI_USAGE,
-                    "plans of several graphs are several files: give --output DIRECTORY/ "
-                    "(summary and json can be one)");
+    return cli_fail(
+        CLI_USAGE,
+        "plans of several graphs need --output DIRECTORY/ (summary and json can be one file)");
   }
   for (size_t i = 0; i < request->file_count && request->output != NULL; ++i) {
     if (cli_same_file(request->files[i], request->output)) {
-      return cli_fail(CLI_USAGE, "--output: '%s' is a file that is read", request->output);
+      return cli_fail(CLI_USAGE, "--output: '%s' is an input file", request->output);
     }
   }
   return CLI_YES;

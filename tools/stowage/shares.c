@@ -154,14 +154,14 @@ bool cli_shares_count(const stow_plan* plan, cli_shares* out_shares) {
 
 void cli_print_shares(cli_output* output, const cli_shares* shares) {
   if (shares->in_place.count > 0) {
-    cli_print(output, "  %-15s %zu result%s over %s\n", "in place", shares->in_place.count,
-              cli_plural(shares->in_place.count),
+    cli_print(output, "  %-15s %zu result%s in the bytes of %s\n", "in place",
+              shares->in_place.count, cli_plural(shares->in_place.count),
               shares->in_place.count == 1 ? "an operand that dies" : "operands that die");
   }
   char size[CLI_NUMBER_SIZE];
   cli_format_size(shares->copied.bytes, size);
   if (shares->homes.count > 0) {
-    cli_print(output, "  %-15s %zu operand%s of concat made in its result", "without copies",
+    cli_print(output, "  %-15s %zu operand%s of concat built in its result", "without copies",
               shares->homes.count, cli_plural(shares->homes.count));
     if (shares->copied.count > 0) {
       cli_print(output, ", %zu copied (%s)", shares->copied.count, size);
@@ -185,7 +185,7 @@ void cli_print_any_order(cli_output* output, const stow_plan* plan, cli_order_ki
   if (kind == CLI_ORDER_AUTO || bound >= arena) {
     cli_print_gap(output, arena, bound);
   } else {
-    cli_print(output, "   not searched: try --order auto\n");
+    cli_print(output, "   not searched; try --order auto\n");
   }
 }
 
@@ -203,7 +203,7 @@ static void print_search(cli_output* output, const stow_plan* plan) {
     cli_print(output, "given: none needs less\n");
   } else {
     cli_print(output, ordering.searched ? "given: none that needs less was found\n"
-                                        : "given: no other one was looked for\n");
+                                        : "given: no other one was searched for\n");
   }
 }
 

@@ -33,9 +33,9 @@ static void print_title(const cli_solution* solution, cli_output* output) {
   cli_print(output, "%s%s%s\n  %zu buffer%s", cli_paint_start(output, CLI_BOLD), label,
             cli_paint_stop(output), count, cli_plural(count));
   if (fixed > 1 && fixed == count) {
-    cli_print(output, ", all at fixed places");
+    cli_print(output, ", all at fixed offsets");
   } else if (fixed > 0) {
-    cli_print(output, ", %zu at %s", fixed, fixed == 1 ? "a fixed place" : "fixed places");
+    cli_print(output, ", %zu at %s", fixed, fixed == 1 ? "a fixed offset" : "fixed offsets");
   }
   cli_print(output, "\n\n");
 }
@@ -70,7 +70,7 @@ static void print_sizes(const cli_solution* solution, cli_output* output) {
   if (solution->stats) {
     print_time(solution, output);
   }
-  cli_print(output, "  %-15s %syes%s: offsets, alignments and fixed places proven\n", "checked",
+  cli_print(output, "  %-15s %syes%s: offsets and alignments proven\n", "checked",
             cli_paint_start(output, CLI_GOOD), cli_paint_stop(output));
 }
 
@@ -176,9 +176,9 @@ static bool is_aligned(const cli_solution* solution) {
 static void print_load(const cli_solution* solution, cli_output* output) {
   const cli_reason* reason = solution->reason;
   if (reason->load.bytes == reason->bytes) {
-    cli_print(output, "All of them live at step %" PRIu64 ".\n", reason->load.step);
+    cli_print(output, "All of them are live at step %" PRIu64 ".\n", reason->load.step);
   } else {
-    cli_print(output, "At most %" PRIu64 " B of them live at once, at step %" PRIu64 ".\n",
+    cli_print(output, "At most %" PRIu64 " B of them are live at once, at step %" PRIu64 ".\n",
               reason->load.bytes, reason->load.step);
   }
 }
@@ -190,12 +190,12 @@ static void print_twist(const cli_solution* solution, cli_output* output) {
     return;
   }
   if (reason->load.lower_bound > solution->capacity) {
-    cli_print(output, "With alignments and fixed places that takes at least %" PRIu64 " B.\n",
+    cli_print(output, "With alignments and fixed offsets that takes at least %" PRIu64 " B.\n",
               reason->load.lower_bound);
   } else if (is_hemmed_in(solution)) {
-    cli_print(output, "That would fit, but not around the buffers at fixed places.\n");
+    cli_print(output, "That would fit, but not around the buffers at fixed offsets.\n");
   } else {
-    cli_print(output, "That would fit; no arrangement of them over all steps%s does.\n",
+    cli_print(output, "That would fit, but no arrangement of them over all steps%s does.\n",
               is_aligned(solution) ? ", with alignments," : "");
   }
 }
@@ -216,7 +216,7 @@ static void print_reason(const cli_solution* solution, cli_output* output) {
   }
   print_twist(solution, output);
   if (!reason->set.irreducible) {
-    cli_print(output, "The search ended before the set was as small as can be.\n");
+    cli_print(output, "The search ended before the set was minimal.\n");
   } else if (!is_one) {
     cli_print(output, "Without any one of them the others fit.\n");
   }
@@ -228,7 +228,7 @@ void cli_solution_print(const cli_solution* solution, cli_output* output) {
   if (solution->reason->set.count > 0) {
     print_reason(solution, output);
   } else if (solution->reason->gave_up) {
-    cli_print(output, "\nwhy: not found out within the budget\n");
+    cli_print(output, "\nwhy: not found within the budget\n");
   }
 }
 

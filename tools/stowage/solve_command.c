@@ -30,19 +30,19 @@ enum {
 
 static const cli_option solve_options[] = {
     {OPT_CAPACITY, 0, "capacity", "SIZE",
-     "look for a placement within SIZE, or the proof that\nthere is none; without it, for the "
+     "search for a placement within SIZE, or a proof that\nthere is none; by default for the "
      "lowest"},
     {OPT_OUTPUT, 'o', "output", "OUT",
-     "write the rows with their offsets to OUT, replaced\nas a whole and on success only"},
+     "write the rows with their offsets to OUT, which is\nreplaced only on success"},
     {OPT_FORMAT, 0, "format", "NAME", "what to print: summary (the default), json, csv"},
     {OPT_STRATEGY, 0, "strategy", "NAME", "how buffers are placed (see below)"},
     {OPT_NODES, 0, "nodes", "N",
-     "how much a search may try: 100k, 5M, unlimited;\nwithout it and --time, 20M"},
+     "the node budget of the search: 100k, 5M, unlimited;\nby default 20M, unless --time is given"},
     {OPT_TIME, 0, "time", "DURATION", "end the search after 500ms, 10s, 2m, 1.5h"},
     {OPT_IGNORE_OFFSETS, 0, "ignore-offsets", NULL,
-     "place all buffers anew, also those with an offset"},
-    {OPT_NO_EXPLAIN, 0, "no-explain", NULL, "where nothing fits, do not look for the reason"},
-    {OPT_STATS, 0, "stats", NULL, "tell time and nodes per second, also to files"},
+     "place all buffers again, including those with an\noffset"},
+    {OPT_NO_EXPLAIN, 0, "no-explain", NULL, "if nothing fits, do not search for the reason"},
+    {OPT_STATS, 0, "stats", NULL, "show time and nodes per second, also in files"},
 };
 
 typedef enum format { FORMAT_SUMMARY, FORMAT_JSON, FORMAT_CSV, FORMAT_COUNT } format;
@@ -141,7 +141,7 @@ static cli_exit check_together(job* j) {
                     j->output);
   }
   return cli_same_file(j->file, j->output)
-             ? cli_fail(CLI_USAGE, "--output: '%s' is the file that is read", j->output)
+             ? cli_fail(CLI_USAGE, "--output: '%s' is the input file", j->output)
              : CLI_YES;
 }
 
@@ -253,8 +253,8 @@ static cli_exit fail_pair(const job* j, size_t a, size_t b, uint64_t step) {
   format_row(j, a < b ? a : b, first_row);
   format_row(j, a < b ? b : a, second_row);
   return cli_fail(CLI_BAD_INPUT,
-                  "%s: %s, column `offset`: %" PRIu64 " puts it in the way of %s, at %" PRIu64
-                  ": both live at step %" PRIu64,
+                  "%s: %s, column `offset`: at %" PRIu64 " it overlaps %s, at %" PRIu64
+                  ": both are live at step %" PRIu64,
                   cli_file_label(j->file), second_row, second.fixed_offset, first_row,
                   first.fixed_offset, step);
 }
@@ -412,7 +412,7 @@ static cli_exit fail_capacity(const job* j) {
   const char* label = cli_file_label(j->file);
   if (stow_placement_outcome(j->placement) == STOW_OUTCOME_INFEASIBLE) {
     return cli_fail(
-        CLI_NO, "%s: does not fit: %" PRIu64 " bytes available, and no placement is below %" PRIu64,
+        CLI_NO, "%s: does not fit: %" PRIu64 " bytes available, but no placement is below %" PRIu64,
         label, j->capacity, bound);
   }
   return cli_fail(CLI_GAVE_UP,
@@ -477,19 +477,19 @@ static void print_more(cli_output* output) {
   cli_print_strategies(output);
   cli_print(output,
             "\n"
-            "auto suits most problems. exact proves what can be proven; first-fit, best-fit,\n"
-            "portfolio, skyline and compact are quick passes; local-search and lns improve\n"
-            "on them until the budget ends. A node is one attempt to place one buffer.\n"
+            "auto suits most problems. exact proves optimality where it can; first-fit,\n"
+            "best-fit, portfolio, skyline and compact are quick passes; local-search and lns\n"
+            "improve on them until the budget ends. A node is one attempt to place a buffer.\n"
             "\n"
-            "FILE has a line per buffer below a header: id, lower, upper, size, and where\n"
-            "wanted alignment, offset (a fixed place) and gaps. The buffer lives over the\n"
-            "steps lower <= t < upper; with a column end instead of upper, lower <= t <= end.\n"
+            "FILE has a line per buffer below a header: id, lower, upper, size, and\noptionally "
+            "alignment, offset (fixed) and gaps. The buffer is live over the steps\nlower <= t < "
+            "upper; with a column end instead of upper, lower <= t <= end.\n"
             "A SIZE is a number of bytes, or one with kB, MB, GB (1000) or KiB, MiB, GiB\n"
             "(1024).\n"
             "\n"
-            "Ctrl-C ends a search, and what it has found is the result; a second one ends\n"
-            "the program. Exit status: 0 where there is a placement (within the capacity), 1\n"
-            "where none can be within the capacity, 4 where none was found.\n");
+            "Ctrl-C ends the search and keeps its best placement; a second one ends the\nprogram. "
+            "Exit status: 0 if there is a placement (within the capacity), 1 if none\ncan be "
+            "within the capacity, 4 if none was found.\n");
 }
 
 const cli_command cli_solve_command = {

@@ -111,9 +111,9 @@ cli_exit cli_source_choose(const cli_source* source, const char* name, stow_grap
   }
   cli_source_names(source, names, sizeof names);
   if (name != NULL) {
-    return cli_fail(CLI_USAGE, "%s has no graph '%s'; it has: %s", source->label, name, names);
+    return cli_fail(CLI_USAGE, "%s: unknown graph '%s'; it has: %s", source->label, name, names);
   }
-  return cli_fail(CLI_USAGE, "%s has several graphs, choose one with --graph: %s", source->label,
+  return cli_fail(CLI_USAGE, "%s has several graphs; choose one with --graph: %s", source->label,
                   names);
 }
 
@@ -221,5 +221,5 @@ cli_exit cli_fail_saved(const stow_graph* graph, stow_status status, const stow_
   bool symbolic = stow_dims_symbol_count(stow_graph_dims(graph)) > 0;
   return cli_fail(
       cli_exit_of(status), "%s%s", cli_diag_text(status, diag),
-      status == STOW_ERR_STALE_PLAN && symbolic ? "; other --bind values make another graph" : "");
+      status == STOW_ERR_STALE_PLAN && symbolic ? "; other --bind values give another graph" : "");
 }

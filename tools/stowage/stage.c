@@ -75,7 +75,7 @@ static cli_exit make_folder(cli_stage* stage, const char* path, const char* labe
     return CLI_YES;
   }
   int error = errno == EEXIST ? ENOTDIR : errno;
-  return cli_fail(CLI_BROKEN, "cannot make the folder '%s': %s", label, strerror(error));
+  return cli_fail(CLI_BROKEN, "cannot create the directory '%s': %s", label, strerror(error));
 }
 
 // Makes the folders that |file|, the end of |path|, is in. They are called as those of |stage->to|.
@@ -99,8 +99,8 @@ static cli_exit check_folder(cli_stage* stage) {
   *end = '\0';
   cli_exit code = access(stage->to.data, W_OK | X_OK) == 0
                       ? CLI_YES
-                      : cli_fail(CLI_BROKEN, "cannot write to the folder '%s': %s", stage->to.data,
-                                 strerror(errno));
+                      : cli_fail(CLI_BROKEN, "cannot write to the directory '%s': %s",
+                                 stage->to.data, strerror(errno));
   *end = first;
   return code;
 }
@@ -134,7 +134,8 @@ static cli_exit make_inner(cli_stage* stage) {
       break;
     }
   }
-  return cli_fail(CLI_BROKEN, "cannot write to the folder '%s': %s", stage->path, strerror(errno));
+  return cli_fail(CLI_BROKEN, "cannot write to the directory '%s': %s", stage->path,
+                  strerror(errno));
 }
 
 cli_exit cli_stage_open(cli_stage* stage, const char* path) {
@@ -159,7 +160,7 @@ cli_exit cli_stage_create(cli_stage* stage, const char* file, cli_output* output
   }
   struct stat info;
   if (lstat(stage->from.data, &info) == 0) {  // two names that the file system takes for one
-    return cli_fail(CLI_BROKEN, "cannot write '%s': another file has that name", stage->to.data);
+    return cli_fail(CLI_BROKEN, "cannot write '%s': another file has this name", stage->to.data);
   }
   code = make_folders(stage, &stage->from, file);
   return code == CLI_YES ? cli_output_open_as(output, stage->from.data, stage->to.data) : code;

@@ -52,7 +52,7 @@ static void print_model(const cli_summary* summary, cli_output* output) {
   size_t bounded = cli_model_count_issues(model, STOW_IMPORT_BOUNDED);
   size_t custom = cli_model_count_issues(model, STOW_IMPORT_CUSTOM);
   if (bounded > 0) {
-    cli_print(output, "  %-15s %zu tensor%s whose shape depends on data, at the largest\n",
+    cli_print(output, "  %-15s %zu tensor%s with data-dependent shapes, at the largest\n",
               "bounded", bounded, cli_plural(bounded));
   }
   if (custom > 0) {
@@ -397,13 +397,13 @@ static void print_above_peak(const stow_plan* plan, uint64_t load, cli_output* o
   if (proven > bound) {
     cli_print(output,
               "\nThe lower bound is %" PRIu64
-              " B above that: the search has ruled out\nwhat is lower.\n",
+              " B above that: the search has ruled out\nlower placements.\n",
               proven - load);
   } else if (bound > load) {
     cli_print(output,
               "\nThe lower bound is %" PRIu64
-              " B above that: padding up to the alignment,\n"
-              "slots at fixed places, or stretches that are kept free.\n",
+              " B above that: padding up to the alignment,\nslots at fixed offsets, or reserved "
+              "ranges.\n",
               bound - load);
   }
 }

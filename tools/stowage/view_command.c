@@ -25,17 +25,17 @@ enum {
 
 static const cli_option view_options[] = {
     {OPT_OUTPUT, 'o', "output", "OUT",
-     "write to OUT, replaced as a whole and on success\nonly; its name tells the format: .html, "
-     ".svg,\n.json, .txt"},
+     "write to OUT, which is replaced only on success; its\nname gives the format: .html, .svg, "
+     ".json, .txt"},
     {OPT_FORMAT, 0, "format", "NAME",
-     "html (the default): one page that needs nothing\nelse; json: its data; svg, ascii, trace"},
+     "html (the default): a self-contained page; json: its\ndata; svg, ascii, trace"},
     {OPT_SVG, 0, "svg", NULL, "the same as --format svg: a picture for papers"},
     {OPT_ASCII, 0, "ascii", NULL, "the same as --format ascii: for a terminal"},
     {OPT_TRACE, 0, "trace", NULL,
      "the same as --format trace: for ui.perfetto.dev or\nchrome://tracing"},
     {OPT_JSON, 0, "json", NULL, "the same as --format json"},
     {OPT_PLAN, 0, "plan", "PLAN",
-     "show this saved plan of FILE; of a CSV, the same\nrows with offsets"},
+     "show this saved plan of FILE; for a CSV, the same\nrows with offsets"},
     {OPT_AGAINST, 0, "against", "FILE|PLAN",
      "compare with another graph, model or CSV, made with\nthe same options; or with a saved plan "
      "of FILE, or\na plan as CSV"},
@@ -82,7 +82,7 @@ static cli_exit set_format(job* j, const char* name) {
     return cli_fail_word("format", name, name_at, FORMAT_COUNT, format_names);
   }
   if (j->has_format && j->format != (format)found) {
-    return cli_fail(CLI_USAGE, "one format at a time: %s or %s", format_names[j->format], name);
+    return cli_fail(CLI_USAGE, "give one format: %s or %s", format_names[j->format], name);
   }
   j->has_format = true;
   j->format = (format)found;
@@ -138,17 +138,17 @@ static cli_exit check_planning(const job* j) {
                                          "shape", "io",   "alias"};
   const cli_plan_request* request = &j->load.job.request;
   if (request->graphs.count > 1) {
-    return cli_fail(CLI_USAGE, "--graph: a picture shows one graph, not several");
+    return cli_fail(CLI_USAGE, "--graph: a picture shows one graph; give it once");
   }
   const char* against = j->load.against;
   bool plans_other = against != NULL && cli_file_holds(against) == CLI_HOLDS_GRAPHS;
   if (cli_file_holds(request->files[0]) == CLI_HOLDS_BUFFERS && !plans_other) {
     bool places = j->load.plan == NULL || against != NULL;
-    return cli_require_only(&j->given, for_rows, places ? 5 : 1, "FILE has buffers, no graph");
+    return cli_require_only(&j->given, for_rows, places ? 5 : 1, "FILE has buffers, not a graph");
   }
   if (j->load.plan != NULL && !plans_other) {
     return cli_require_only(&j->given, for_plan, sizeof for_plan / sizeof for_plan[0],
-                            "the plan is made already");
+                            "the plan is given by --plan");
   }
   return CLI_YES;
 }
@@ -161,7 +161,7 @@ static cli_exit check_files(const job* j) {
   for (size_t i = 0; i < sizeof inputs / sizeof inputs[0]; ++i) {
     on_stdin += inputs[i] != NULL && cli_is_stdin(inputs[i]);
     if (inputs[i] != NULL && j->output != NULL && cli_same_file(inputs[i], j->output)) {
-      return cli_fail(CLI_USAGE, "--output: '%s' is a file that is read", j->output);
+      return cli_fail(CLI_USAGE, "--output: '%s' is an input file", j->output);
     }
   }
   return on_stdin > 1 ? cli_fail(CLI_USAGE, "only one file can be standard input") : CLI_YES;
@@ -177,10 +177,10 @@ static cli_exit guess_format(job* j) {
   const cli_ending* found = cli_find_ending(j->output, endings, sizeof endings / sizeof endings[0]);
   return found != NULL
              ? set_format(j, found->format)
-             : cli_fail(CLI_USAGE,
-                        "--output: '%s' has none of the endings .html, .json, .svg, .txt; give "
-                        "--format",
-                        j->output);
+             : cli_fail(
+                   CLI_USAGE,
+                   "--output: '%s' does not end with .html, .json, .svg or .txt; give --format",
+                   j->output);
 }
 
 static cli_exit check_together(job* j) {
@@ -191,7 +191,8 @@ static cli_exit check_together(job* j) {
   }
   bool to_stdout = j->output == NULL || cli_is_stdin(j->output);
   if (j->format == FORMAT_HTML && to_stdout && isatty(STDOUT_FILENO)) {
-    return cli_fail(CLI_USAGE, "a page is nothing for a terminal: -o plan.html, or --ascii");
+    return cli_fail(
+        CLI_USAGE, "HTML output needs -o FILE, such as -o plan.html; for the terminal use --ascii");
   }
   code = check_planning(j);
   return code == CLI_YES ? cli_plan_request_check(&j->load.job.request) : code;
@@ -259,15 +260,13 @@ static cli_exit run_view(int argc, char** argv) {
 }
 
 static void print_more(cli_output* output) {
-  cli_print(output,
-            "Options that tell how a plan is made are those of 'stowage plan': all but\n"
-            "--c-prefix and --explain. For a CSV there are --capacity, --strategy, --nodes,\n"
-            "--time and --no-reuse, as in 'stowage solve'.\n"
-            "\n"
-            "FILE is a graph, an ONNX model, or buffers as CSV (told by its name or its first\n"
-            "line). A plan above the --capacity is shown all the same, with a line for it.\n"
-            "docs/view.md tells how to read the pictures, docs/view-format.md what the data\n"
-            "is.\n");
+  cli_print(
+      output,
+      "Planning options are those of 'stowage plan': all but --c-prefix and --explain.\nFor a CSV "
+      "they are --capacity, --strategy, --nodes, --time and --no-reuse, as in\n'stowage "
+      "solve'.\n\nFILE is a graph, an ONNX model, or buffers as CSV (recognised by its name or "
+      "its\nfirst line). A plan above the --capacity is still shown, with a line for it. "
+      "See\ndocs/view.md for the pictures and docs/view-format.md for the data.\n");
 }
 
 static const char* const without[] = {"c-prefix", "explain", NULL};

@@ -1,15 +1,12 @@
-// When every value lives: one pass over the nodes for births and reads, one over what effects and
-// policies add, then the rules. A use of a view is a use of its root, but not of the root's own
-// value: that may be gone while another lies in its bytes. So both lives are kept. O(values +
-// operands) and 16 bytes per value; nesting of regions, which is bounded, is the only factor.
-//
-// Loops. Steps of a body run again and again, so a value that is made outside a loop and used
-// inside it is needed during the whole body, and the same holds for one made inside that an effect
-// uses outside:
-//
+// Lifetimes of values: one pass over the nodes for births and reads, one over effects and
+// policies, then the rules. A use of a view is a use of its root, but not of the root's own value:
+// that may be dead while another value is in its bytes. So both lifetimes are kept. O(values +
+// operands) and 16 bytes per value, times the depth of nested regions, which is bounded.
+// Loops. Steps of a body run repeatedly, so a value that is made outside a loop and used inside it
+// is needed during the whole body, and so is a value made inside that an effect uses outside:
 //     step  3   4     5     6     7
 //           %1  args  %2    yield loop
-//     %1    ╞════●═════○═════╡           ● used here, ○ kept for the next round
+//     %1    ╞════●═════○═════╡           ● used here, ○ kept for the next iteration
 #include "analysis/lives/lifetimes.h"
 
 #include <string.h>
@@ -55,7 +52,7 @@ static stow_region home_of(const stow_graph* graph, stow_value value) {
 typedef void (*cover_function)(stowi_lifetimes* lifetimes, stow_value value, uint32_t first,
                                uint32_t last);
 
-// Covers every loop that holds one of the two regions but not the other. The outermost ones decide.
+// Covers every loop that contains only one of the two regions. The outermost ones decide.
 static void cover_loops(stow_rule_call* call, stow_value value, stow_region a, stow_region b,
                         cover_function do_cover) {
   const stowi_stretch* stretches = call->stretches;
@@ -83,7 +80,7 @@ void stowi_lifetimes_use(stow_rule_call* call, stow_value value, uint32_t step,
   use_one(call, stowi_views_root(call->views, value), step, region, cover_root);
 }
 
-// The caller stands outside every loop.
+// The caller is outside every loop.
 void stowi_lifetimes_keep(stow_rule_call* call, stow_value value) {
   stowi_lifetimes_use(call, value, stow_schedule_count(call->schedule), STOW_REGION_BODY);
 }
@@ -104,8 +101,8 @@ void stowi_lifetimes_use_late(stow_rule_call* call, stow_value value, stow_node 
 // ---------------------------------------------------------------------------------------------
 // Births and reads
 
-// The step from which result |k| of |node| is written. A branch yields into the results, the first
-// branch first; a loop collects from its first round on.
+// The step from which result |k| of |node| is written. Branches yield into the results, beginning
+// with the first branch; a loop collects from its first iteration on.
 static uint32_t birth_step(const stow_rule_call* call, stow_node node, size_t k) {
   const stow_graph* graph = call->graph;
   stowi_loop loop;
@@ -134,9 +131,9 @@ static void set_births(stow_rule_call* call) {
   }
 }
 
-// A carried value has its bytes from the first step of the body to the last, where the next round's
-// value goes, and until the loop's own step: there the last one becomes the result, in the same
-// bytes or as a copy. Another node may run in between.
+// A carried value occupies its bytes from the first step of the body to the last, where the next
+// value is written, and until the loop's own step: there the last value becomes the result, in the
+// same bytes or as a copy. Another node may run in between.
 static void use_carried(stow_rule_call* call, const stowi_loop* loop) {
   const stow_graph* graph = call->graph;
   stow_region outside = stow_graph_node_region(graph, loop->owner);
@@ -235,8 +232,7 @@ static void add_policies(stow_rule_call* call, const stow_effects* effects, stow
   }
 }
 
-// A root holds the bytes of all that lies in it for as long as any of them lives. Its id may be
-// higher or lower.
+// A root is live while any value in it is live. Its id may be higher or lower.
 static void cover_views(stow_rule_call* call) {
   stowi_lifetimes* lifetimes = call->lifetimes;
   for (stow_value value = 0; value < lifetimes->value_count; ++value) {
@@ -265,7 +261,7 @@ static void set_stretch(stow_rule_call* call, stow_region region) {
   }
 }
 
-// The first step of a region need not be that of its first node by id: without an `args` any node
+// The first step of a region need not be that of its first node by id: without an `args`, any node
 // may run first.
 static void set_first_steps(stow_rule_call* call, uint32_t region_count) {
   stowi_stretch* stretches = call->stretches;
@@ -314,7 +310,7 @@ static stow_status run_rules(stow_rule_call* call, const stowi_lifetimes_options
   return STOW_OK;
 }
 
-// Only what is written in place asks who reads last.
+// Only in-place results need to know who reads last.
 static stow_status make_late(stow_rule_call* call, const stow_effects* effects,
                              const stowi_lifetimes_options* options) {
   if (stowi_effects_hold_count(effects) == 0 && options->rule_count == 0) {
@@ -342,7 +338,7 @@ static stow_status run(stow_rule_call* call, const stow_effects* effects,
 
 static stow_status check_rules(const stowi_lifetimes_options* options, stow_diag* diag) {
   if (options->rule_count > STOW_MAX_RULES) {
-    return stowi_fail(diag, STOW_ERR_LIMIT, "%zu lifetime rules; at most %d are possible",
+    return stowi_fail(diag, STOW_ERR_LIMIT, "%zu lifetime rules, the maximum is %d",
                       options->rule_count, STOW_MAX_RULES);
   }
   for (size_t i = 0; i < options->rule_count; ++i) {
@@ -359,7 +355,7 @@ static stow_status check_arguments(const stow_graph* graph, const stow_schedule*
                                    const stowi_lifetimes_options* options, stow_diag* diag) {
   if ((unsigned)options->io > (unsigned)STOW_IO_EXTERNAL) {
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
-                      "stowi_lifetimes_options.io: %d is no policy", (int)options->io);
+                      "stowi_lifetimes_options.io: unknown policy %d", (int)options->io);
   }
   STOW_TRY(check_rules(options, diag));
   STOW_TRY(stowi_effects_check_graph(effects, graph, diag));

@@ -1,4 +1,4 @@
-// What a lifetime rule can ask and do. The walk to a value's ancestors keeps its own stack and
+// The functions available to lifetime rules. The walk to a value's ancestors has its own stack and
 // never expands a node twice within one stowi_lifetimes_create, whichever rule reached it first:
 // all rules together cost O(nodes + operands) beyond their own loops.
 #include "analysis/api.h"
@@ -34,17 +34,18 @@ static const char* rule_name(const stow_rule_call* call) {
   return call->rule->name == NULL ? "" : call->rule->name;
 }
 
-// A rule does not see the status of what it asks for; it is kept until the rule returns.
+// A rule does not see the status of what it asks for, so it is kept until the rule returns.
 static bool refuse(stow_rule_call* call, const char* what, uint32_t id, uint32_t count) {
   if (call->status == STOW_OK) {
-    call->status = stowi_fail(call->diag, STOW_ERR_INVALID_ARGUMENT,
-                              "lifetime rule \"%.100s\" names %s %u; the graph has %u",
-                              rule_name(call), what, (unsigned)id, (unsigned)count);
+    call->status =
+        stowi_fail(call->diag, STOW_ERR_INVALID_ARGUMENT,
+                   "lifetime rule \"%.100s\" names %s %u, out of range (the graph has %u)",
+                   rule_name(call), what, (unsigned)id, (unsigned)count);
   }
   return false;
 }
 
-// An absent operand is fine and means nothing.
+// A missing operand is ignored.
 static bool is_usable(stow_rule_call* call, stow_value value) {
   uint32_t count = call->lifetimes->value_count;
   if (value == STOW_VALUE_NONE) {
@@ -70,8 +71,8 @@ void stow_rule_extend(stow_rule_call* call, stow_value value, stow_node node) {
 // ---------------------------------------------------------------------------------------------
 // Ancestors
 
-// Keeps |value| and returns the new height of the stack: one more where its producer was not
-// expanded yet.
+// Keeps |value| and returns the new height of the stack: one more if its producer was not expanded
+// yet.
 static size_t reach(stow_rule_call* call, stow_value value, size_t height) {
   stowi_lifetimes_keep(call, value);
   stow_node producer = stow_graph_producer(call->graph, value);
@@ -97,8 +98,8 @@ static size_t reach_yields(stow_rule_call* call, stow_region region, size_t heig
   return reach_operands(call, stow_graph_region_last(call->graph, region), height);
 }
 
-// What a node's results come from: its operands, what its regions yield, and for a region's
-// arguments what the owner is given and what the round before yielded.
+// A node's results come from its operands, from what its regions yield and, for a region's
+// arguments, from the owner's operands and the previous iteration's yields.
 static size_t expand(stow_rule_call* call, stow_node node, size_t height) {
   const stow_graph* graph = call->graph;
   height = reach_operands(call, node, height);
@@ -132,7 +133,7 @@ stow_status stowi_rule_run(stow_rule_call* call, const stow_rule* rule) {
   call->status = STOW_OK;
   stow_status status = rule->apply(call, rule->user);
   if (call->status != STOW_OK) {
-    return call->status;  // the diagnostic is filled
+    return call->status;  // the diagnostic is already filled
   }
   if (status == STOW_ERR_OUT_OF_MEMORY) {
     return stowi_fail_memory(call->diag);

@@ -1,7 +1,7 @@
-// The built-in lifetime rules: the special cases of an executor that runs ops out of order or reads
-// late, each with a name so that it can be switched, tested and read about
-// (docs/lifetime-rules.md). Here ops are named one by one, because that is what the rules are
-// about. Each rule is one pass over the nodes.
+// The built-in lifetime rules: special cases of executors that run ops out of order or read late,
+// each with a name so that it can be switched, tested and documented (docs/lifetime-rules.md). Ops
+// are named individually here, because the rules are about specific ops. Each rule is one pass over
+// the nodes.
 #include <string.h>
 
 #include "analysis/lives/lifetimes.h"
@@ -16,7 +16,7 @@ static bool has_op(const stow_graph* graph, stow_op op) {
   return false;
 }
 
-// The name of a custom op; empty for every other node.
+// The name of a custom op; empty for other nodes.
 static stow_str custom_name(const stow_graph* graph, stow_node node) {
   const stow_attr* name = NULL;
   if (stow_graph_op(graph, node) == STOW_OP_CUSTOM) {
@@ -86,7 +86,7 @@ static bool narrow_on_axis_2(const stow_graph* graph, stow_value value, piece* o
   return axis == 2;
 }
 
-// The value that is cut in three, or STOW_VALUE_NONE where the operands are no such pieces.
+// The value that is split in three, or STOW_VALUE_NONE if the operands are not such parts.
 static stow_value packed_parent(const stow_graph* graph, stow_node attention,
                                 const stow_value* sources) {
   const stow_value* operands = stow_graph_operands(graph, attention);
@@ -106,8 +106,8 @@ static stow_value packed_parent(const stow_graph* graph, stow_node attention,
   return type->rank == 5 && type->dims[2] == 3 ? pieces[0].parent : STOW_VALUE_NONE;
 }
 
-// Where each value leads back to through reshapes and casts. Kept for all values, so that long
-// chains which many attentions share are walked once.
+// The source of each value through reshapes and casts. Stored for all values, so that long chains
+// shared by many attentions are walked once.
 static void find_sources(const stow_graph* graph, stow_value* sources) {
   uint32_t count = stow_graph_value_count(graph);
   for (stow_value value = 0; value < count; ++value) {
@@ -151,7 +151,7 @@ static stow_status deferred_custom(stow_rule_call* call, void* user) {
     if (name.size < sizeof(prefix) - 1 || memcmp(name.data, prefix, sizeof(prefix) - 1) != 0) {
       continue;
     }
-    size_t limit = SIZE_MAX;  // absent or negative: all
+    size_t limit = SIZE_MAX;  // missing or negative: all
     int64_t inputs;
     if (int_attr(call->graph, node, "num_inputs", &inputs) && inputs >= 0 && inputs <= UINT32_MAX) {
       limit = (size_t)inputs;
@@ -259,18 +259,18 @@ static stow_status i64_epilogue(stow_rule_call* call, void* user) {
 // ---------------------------------------------------------------------------------------------
 
 const stow_rule stowi_rules[] = {
-    {"pin-output-ancestors", "outputs and all they come from live to the end", pin_output_ancestors,
-     NULL},
+    {"pin-output-ancestors", "outputs and all they are computed from live to the end",
+     pin_output_ancestors, NULL},
     {"packed-qkv", "a packed q, k, v tensor lives until the attention that reads its three parts",
      packed_qkv, NULL},
     {"deferred-custom",
-     "what custom ops named onnx.* read, and all it comes from, lives to the end", deferred_custom,
-     NULL},
+     "operands of custom ops named onnx.*, and all they are computed from, live to the end",
+     deferred_custom, NULL},
     {"deferred-dequant",
-     "the activations of dequantizing matmuls, and all they come from, live to the end",
+     "activations of dequantizing matmuls, and all they are computed from, live to the end",
      deferred_dequant, NULL},
     {"residual-chains",
-     "beside onnx.QMatMul or onnx.ActCopy, what norms and adds read and make lives to the end",
+     "with onnx.QMatMul or onnx.ActCopy, operands and results of norms and adds live to the end",
      residual_chains, NULL},
     {"i64-epilogue", "a graph with an i64 output is planned without reuse", i64_epilogue, NULL},
 };

@@ -1,21 +1,18 @@
-// Whether somebody reads bytes after they were written over. Where only the graph speaks, its
-// verification and the schedule have answered that; effects can bring it back: a held operand is
-// read later, an early write starts sooner, and a value placed inside another lets an op write into
-// bytes that further values use.
-//
+// Checks that nothing reads bytes after they were overwritten. Without effects, graph verification
+// and the schedule guarantee that. Effects can break it: a held operand is read later, an early
+// write starts sooner, and a value placed inside another lets an op write into bytes that further
+// values use.
 // Writers are ops that write into an operand (kv_append) and loops, whose yield writes the next
-// round's value. Results laid over operands are none: those are merged only where nobody reads on.
-//
+// iteration's value. Results in place are not: they are merged only if nothing reads the operand
+// afterwards.
 //     root  ──%1──────%4──────────%6─▶ step
 //     %1      [reads …]│           │      up to the step of %4, which may read %1 while it writes
 //     %4               [reads ………]│      what %4 wrote
-//
-// Which write a value stands for is passed on from a view's parent to the view, not told by steps:
-// in the other branch of an if a view is made after a write and still from what was there before.
-// A value whose node writes it stands for that, wherever it lies.
-//
+// The write that a value stands for is inherited from a view's parent, not derived from steps: in
+// the other branch of an if, a view is made after a write but still of the bytes before it. A value
+// written by its own node stands for that write, wherever it is.
 // O((operands + effects) × region depth + (operands + writes) × log writes), and nothing at all
-// where no effect is concerned or no op writes.
+// if no effect is concerned or no op writes.
 #include "analysis/lives/lifetimes.h"
 #include "analysis/views.h"
 #include "base/diag.h"
@@ -25,14 +22,15 @@
 
 typedef struct write_record {
   stow_value root;
-  stow_node node;   // that writes: an op, or a loop's yield
+  stow_node node;   // the writer: an op, or a loop's yield
   uint32_t step;    // its step
-  uint32_t until;   // reads of what was there before end below: step + 1, or where it starts early
-  uint32_t lowest;  // |until| of this and all later writes into the root
+  uint32_t until;   // reads of the earlier bytes end before this: step + 1, or where an early write
+                    // starts
+  uint32_t lowest;  // the lowest |until| of this and all later writes into the root
 } write_record;
 
 // One read. A node may read at the step at which it writes; a read that lasts |through| its step
-// must not see that either.
+// must not.
 typedef struct read_record {
   stow_value value;
   stow_node node;  // STOW_NODE_NONE: the caller
@@ -72,7 +70,7 @@ static stow_status add(writes* w, stow_value value, stow_node node, uint32_t ear
   return STOW_OK;
 }
 
-// Why |node| must not write into |root|, which holds its operand |operand|; NULL where it may.
+// Why |node| must not write into |root|, which holds its operand |operand|; NULL if it may.
 static const char* why_not_write(const writes* w, stow_node node, size_t operand, stow_value root) {
   const stow_graph* graph = w->call->graph;
   if (stow_graph_is_boundary(graph, root) && !stowi_is_input(graph, root)) {
@@ -87,8 +85,8 @@ static const char* why_not_write(const writes* w, stow_node node, size_t operand
   return NULL;
 }
 
-// The earliest step from which result |k| of |node| is written; UINT32_MAX where effects say
-// nothing. |at| is the first early write of |node|.
+// The earliest step from which result |k| of |node| is written; UINT32_MAX without such an effect.
+// |at| is the first early write of |node|.
 static uint32_t early_step(const writes* w, stow_node node, size_t k, size_t at) {
   uint32_t earliest = UINT32_MAX;
   for (; at < stowi_effects_early_write_count(w->effects); ++at) {
@@ -114,7 +112,7 @@ static stow_status add_op(writes* w, stow_node node, size_t early) {
     const char* why = why_not_write(w, node, view.operand, root_of(w, value));
     if (why != NULL) {
       stow_value target = stow_graph_operands(graph, node)[view.operand];
-      stowi_fail(w->call->diag, STOW_ERR_CONFLICT, "%s writes into %s, which lies in %s: %s",
+      stowi_fail(w->call->diag, STOW_ERR_CONFLICT, "%s writes into %s, which is in %s: %s",
                  stowi_describe_node(graph, node).text, stowi_describe_value(graph, target).text,
                  stowi_describe_value(graph, root_of(w, value)).text, why);
       stowi_blame_node(w->call->diag, graph, node);
@@ -157,7 +155,7 @@ static int compare_writes(const void* a, const void* b, const void* context) {
   return x->step < y->step ? -1 : x->step > y->step;
 }
 
-// Orders the writes of each root by step. One that starts early leaves |until| unordered.
+// Sorts the writes of each root by step. Early writes leave |until| unordered.
 static stow_status sort(writes* w) {
   write_record* list = w->list.data;
   size_t count = w->list.count;
@@ -206,7 +204,7 @@ static uint32_t find_since(const writes* w, stow_node node, size_t k) {
     return w->since[stowi_loop_initial(graph, &loop, k - loop.carry.first_arg)];
   }
   if (stowi_loop_of(graph, node, &loop)) {
-    return step_of(w, loop.yield) + 1;  // what the last round left
+    return step_of(w, loop.yield) + 1;  // what the last iteration left
   }
   if (stowi_effects_inside(w->effects, value, &operand, &offset)) {
     return w->since[operands[operand]];
@@ -236,7 +234,7 @@ static stow_status fill_since(writes* w) {
 // ---------------------------------------------------------------------------------------------
 // Reads
 
-// What a loop around the reader alone repeats, it reads again in each round, up to the body's end.
+// A value from outside a loop is read again in each iteration, up to the body's end.
 static void repeat(const writes* w, read_record* read) {
   const stowi_stretch* stretches = w->call->stretches;
   if (stretches == NULL) {
@@ -333,7 +331,7 @@ static stow_status check_operands(const writes* w, stow_node node) {
     read_record read = {operands[k], node, step_of(w, node), stow_graph_node_region(graph, node),
                         false,       false};
     if (is_loop && stowi_loop_is_initial(&loop, k)) {
-      read.step = step_of(w, loop.args);  // taken over there
+      read.step = step_of(w, loop.args);  // copied there
     }
     if (operands[k] != STOW_VALUE_NONE) {
       STOW_TRY(check_read(w, read));

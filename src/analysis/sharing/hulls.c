@@ -1,17 +1,15 @@
-// What groups occupy is kept as pieces, from the last to the first: a concat and what is made for
-// it meet late in the lives of the operands, so that a merge looks at the last pieces alone and
-// leaves the long past of a chain of concats as it is.
-//
+// The bytes that a root occupies are stored as pieces, linked from the last to the first: a concat
+// and the operands made for it meet late in the operands' lifetimes, so a merge visits only the
+// last pieces and leaves the long past of a chain of concats unchanged.
 //     bytes   ┌──────┬────────┐
 //      of     │      │ x1, x2 │ concat …          x1 made first, then x2: three pieces
 //      the    ├──────┤        │
 //      result │ x1   │        │
 //             └──────┴────────┴─────────▶ step
-//
-// Pieces name their bytes in the value that was the group's root when they were made. Where that
-// lies now is found by union–find with byte offsets, so that moving a group moves all its pieces at
-// once. Groups are merged by a sweep over both lists, last pieces first; those of one root by
-// halves, which costs O(m log m) for m values in it.
+// A piece gives its bytes relative to the value that was the root when it was made. Where that
+// value is now is found by union–find with byte offsets, so that moving a root moves all its pieces
+// at once. Roots are merged by a sweep over both lists, last pieces first; the values of one root
+// by halves, which costs O(m log m) for m values.
 #include "analysis/sharing/hulls.h"
 
 #include "analysis/views.h"
@@ -44,7 +42,7 @@ stow_value stowi_hulls_find(stowi_hulls* hulls, stow_value value, uint64_t* out_
 // ---------------------------------------------------------------------------------------------
 // Pieces
 
-// Makes sure that |count| pieces can be taken.
+// Ensures that |count| pieces can be taken.
 static bool reserve_pieces(stowi_hulls* hulls, size_t count) {
   return count < NO_PIECE - hulls->pieces.count &&
          STOWI_VEC_RESERVE(hulls->allocator, &hulls->pieces, count) == STOW_OK;
@@ -73,10 +71,10 @@ static void drop_pieces(stowi_hulls* hulls, uint32_t from, uint32_t to) {
 // ---------------------------------------------------------------------------------------------
 // Merging
 
-// A walk through a group's pieces, back in time.
+// A walk through a root's pieces, backwards in time.
 typedef struct cursor {
   uint32_t at;    // NO_PIECE: past the first
-  uint64_t base;  // where the group is, in the group that stays
+  uint64_t base;  // offset in the root that stays
   uint64_t low, high;
   uint32_t begin, end;
 } cursor;
@@ -101,7 +99,7 @@ static cursor cursor_of(stowi_hulls* hulls, uint32_t last, uint64_t base) {
   return c;
 }
 
-// Leaves what |c| has at |step| and later behind.
+// Skips the pieces of |c| at |step| and later.
 static void go_before(stowi_hulls* hulls, cursor* c, uint32_t step) {
   c->end = c->end < step ? c->end : step;
   if (c->begin >= step) {
@@ -128,7 +126,7 @@ static bool emit(stowi_hulls* hulls, stowi_hull_merge piece) {
 
 static uint32_t later_of(uint32_t a, uint32_t b) { return a > b ? a : b; }
 
-// The last steps at which only one of both is there.
+// The last steps at which only one of the two occupies bytes.
 static bool emit_one(stowi_hulls* hulls, cursor* c, uint32_t other_end) {
   uint32_t begin = later_of(c->begin, other_end);
   bool emitted = emit(hulls, (stowi_hull_merge){c->low, c->high, begin, c->end, 0});
@@ -147,8 +145,7 @@ static bool emit_both(stowi_hulls* hulls, cursor* a, cursor* b) {
   return emitted;
 }
 
-// Fills |merged|, last first, up to where one of the two groups begins. False where there is no
-// memory.
+// Fills |merged|, last first, up to where one of the two roots begins. False if out of memory.
 static bool sweep(stowi_hulls* hulls, uint32_t a_last, uint64_t a_base, uint32_t b_last,
                   uint64_t b_base) {
   cursor a = cursor_of(hulls, a_last, a_base);
@@ -168,8 +165,8 @@ static bool sweep(stowi_hulls* hulls, uint32_t a_last, uint64_t a_base, uint32_t
   return true;
 }
 
-// Puts |merged| in the place of the last pieces of both lists, anchored at |anchor|, and returns
-// the last. There is room for them.
+// Replaces the last pieces of both lists by |merged|, anchored at |anchor|, and returns the last.
+// Room for them has been reserved.
 static uint32_t replace(stowi_hulls* hulls, uint32_t a_last, uint32_t b_last, stow_value anchor) {
   drop_pieces(hulls, a_last, hulls->rest[0]);
   drop_pieces(hulls, b_last, hulls->rest[1]);
@@ -221,13 +218,13 @@ bool stowi_hulls_merge(stowi_hulls* hulls, stow_value root, stow_value into, uin
 }
 
 // ---------------------------------------------------------------------------------------------
-// The groups at first
+// Initial roots
 
-// A value that has bytes, by the root that it lies in.
+// A value that has bytes, with its root.
 typedef struct member {
   uint64_t key;  // the root
   stow_value value;
-  uint32_t last;  // the last piece of this and others that were merged with it
+  uint32_t last;  // the last piece of this and the values merged with it
 } member;
 
 static size_t collect_members(const stowi_views* views, member* members) {
@@ -290,7 +287,7 @@ static bool make_pieces(stowi_hulls* hulls, const stowi_sharing_call* call, memb
   return true;
 }
 
-static bool make_groups(stowi_hulls* hulls, const stowi_sharing_call* call) {
+static bool make_roots(stowi_hulls* hulls, const stowi_sharing_call* call) {
   uint32_t value_count = hulls->value_count;
   member* members = STOWI_ARRAY(hulls->allocator, member, value_count);
   if (members == NULL) {
@@ -304,14 +301,14 @@ static bool make_groups(stowi_hulls* hulls, const stowi_sharing_call* call) {
 }
 
 // ---------------------------------------------------------------------------------------------
-// The load at first
+// Initial load
 
 static bool is_in_arena(const stowi_sharing_call* call, stow_value root) {
   return !stowi_sharing_is_external(call, root) &&
          (call->views->inputs || !stowi_is_input(call->graph, root));
 }
 
-// Adds |bytes| to |total|; false where it becomes more than a curve may hold.
+// Adds |bytes| to |total|; false if it exceeds what a curve may hold.
 static bool count_bytes(uint64_t* total, uint64_t bytes) {
   return stowi_add_u64(*total, bytes, total) && *total <= (uint64_t)STOWI_LOAD_MAX;
 }
@@ -369,7 +366,7 @@ static bool init(stowi_hulls* hulls, const stowi_sharing_call* call) {
   if (hulls->too_large) {
     return true;
   }
-  if (!make_groups(hulls, call)) {
+  if (!make_roots(hulls, call)) {
     return false;
   }
   fill_curve(hulls, call);

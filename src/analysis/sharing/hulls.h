@@ -1,23 +1,22 @@
-// What groups of values that move as one occupy over time, and what merging two of them does to the
-// load. A group is a root with all that lies in it; at a step it occupies the smallest stretch of
-// bytes that holds its values that live then.
+// The bytes that roots occupy over time, and what merging two roots does to the load. At each step
+// a root occupies the smallest range of bytes that covers its live values.
 #ifndef STOWAGE_SRC_ANALYSIS_SHARING_HULLS_H_
 #define STOWAGE_SRC_ANALYSIS_SHARING_HULLS_H_
 
 #include "analysis/sharing/load_curve.h"
 #include "analysis/sharing/sharing.h"
 
-// One stretch of bytes over one stretch of steps.
+// A range of bytes over a range of steps.
 typedef struct stowi_hull_piece {
-  uint64_t low, high;  // in |anchor|
+  uint64_t low, high;  // relative to |anchor|
   uint32_t begin, end;
   uint32_t previous;  // the piece before it in time
-  stow_value anchor;  // a value that was the group's root when the piece was made
+  stow_value anchor;  // the root when the piece was made
 } stowi_hull_piece;
 
-// A piece of the group that two would become, and by how much more than they both occupy.
+// A piece of the merged root, and by how much it exceeds what the two occupy together.
 typedef struct stowi_hull_merge {
-  uint64_t low, high;  // in the group that stays
+  uint64_t low, high;  // in the root that stays
   uint32_t begin, end;
   int64_t rise;
 } stowi_hull_merge;
@@ -25,42 +24,43 @@ typedef struct stowi_hull_merge {
 typedef struct stowi_hulls {
   stow_allocator allocator;
   uint32_t value_count;
-  stow_value* parent;  // by root: what it lies in, itself where it is a root still
-  uint64_t* shift;     // by root: where in that
-  uint32_t* last;      // by root: the last piece of its group
+  stow_value* parent;  // by root: what it was merged into, itself if still a root
+  uint64_t* shift;     // by root: offset in that
+  uint32_t* last;      // by root: its last piece
   STOWI_VEC(stowi_hull_piece) pieces;
   uint32_t unused;  // pieces, linked by |previous|
   STOWI_VEC(stowi_hull_merge) merged;
-  uint32_t rest[2];   // of both groups: the last piece that |merged| leaves, none but for one,
-  uint32_t rest_end;  // which is to be cut there
-  uint64_t work;      // pieces looked at
+  uint32_t
+      rest[2];  // for both roots: the last piece that |merged| leaves, unchanged except that one
+  uint32_t rest_end;  // is cut there
+  uint64_t work;      // pieces visited
   bool too_large;     // loads need more than 62 bits: nothing may be merged
   stowi_load_curve load;
 } stowi_hulls;
 
-// Pieces that may be looked at in all: far more than real programs need. It bounds the time that a
-// program can cost in which every group changes at every step.
+// The limit on pieces visited in all, far more than real programs need. It bounds the time for
+// programs in which every root changes at every step.
 #define STOWI_HULLS_WORK (UINT64_C(1) << 22)
 
-// The groups and loads of |call|'s views; the load counts what lies in the arena, and scratch.
-// O(n log n). On failure, with the diagnostic filled, there is nothing to free.
+// Computes the roots and loads of |call|'s views; the load counts what is in the arena, and
+// scratch. O(n log n). On failure the diagnostic is filled and there is nothing to free.
 stow_status stowi_hulls_init(stowi_hulls* hulls, const stowi_sharing_call* call);
-// Also of a zeroed struct.
+// Also valid for a zeroed struct.
 void stowi_hulls_free(stowi_hulls* hulls);
 
-// The root that |value|, once a root, lies in now, and where. Near O(1).
+// The root that |value|, once a root, is in now, and its offset there. Near O(1).
 stow_value stowi_hulls_find(stowi_hulls* hulls, stow_value value, uint64_t* out_offset);
 
-// How the load changes with the group of |root| at |offset| in the group of |into|, both roots.
-// Only steps at which both occupy bytes can change: O(pieces of both from there on).
+// How the load changes if |root| is merged into |into| at |offset|; both are roots. Only steps at
+// which both occupy bytes can change: O(pieces of both from there on).
 typedef enum stowi_rise {
   STOWI_RISE_NONE,        // at no step
-  STOWI_RISE_BELOW_PEAK,  // but the highest of all stays
+  STOWI_RISE_BELOW_PEAK,  // somewhere, but not the peak
   STOWI_RISE_OF_PEAK,
-  STOWI_RISE_UNKNOWN,  // there is no memory
+  STOWI_RISE_UNKNOWN,  // out of memory
 } stowi_rise;
 stowi_rise stowi_hulls_try(stowi_hulls* hulls, stow_value root, stow_value into, uint64_t offset);
-// Does what was tried last. False, and nothing done, where there is no memory.
+// Applies the merge tried last. False, with nothing changed, if out of memory.
 bool stowi_hulls_merge(stowi_hulls* hulls, stow_value root, stow_value into, uint64_t offset);
 
 #endif  // STOWAGE_SRC_ANALYSIS_SHARING_HULLS_H_

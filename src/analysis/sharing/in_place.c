@@ -1,16 +1,16 @@
-// Results written over operands that die. Nodes are looked at in the order in which they run, so
-// that the bytes a chain of ops passes on are known when the next op is looked at: in a → b → c, b
-// takes a's bytes and then c takes what b took. Each merge makes one root of two before placement;
-// nothing later has to know. Where the result is smaller, the rest of the root is free again: the
-// load at no step is higher than before.
+// Results computed in place of operands that die. Nodes are visited in the order in which they run,
+// so the bytes that a chain of ops passes on are known when the next op is visited: in a → b → c, b
+// takes a's bytes and then c takes the same. Each merge turns two roots into one before placement;
+// later stages need not know. If the result is smaller, the rest of the root becomes free: the load
+// rises at no step.
 //
-// |end| is the lifetimes' end of all that lies in a root, moved on for roots that took a result
-// over. Roots that somebody else (a held operand, a rule) reads at their last step end a step later
-// there than they do, because the op that runs then must not write there. No other op is misled:
-// only one that reads a root asks.
+// |end| is the end of all lifetimes in a root, extended for roots that took a result. Roots that
+// another node reads at their last step (a held operand, a rule) end one step later here, because
+// the op that runs then must not write there. No other op is misled: only an op that reads a root
+// asks.
 //
-// O(values + operands + p × log e) for p pairs of result and operand that are allowed and e that
-// effects name; a node of which n operands lie in one root adds n times its operands.
+// O(values + operands + p × log e) for p allowed pairs of result and operand and e pairs named by
+// effects; a node with n operands in one root adds n times its operands.
 #include <string.h>
 
 #include "analysis/lives/lifetimes.h"
@@ -19,27 +19,27 @@
 #include "base/diag.h"
 #include "effects/api.h"
 
-// What is known of a root and all that lies in it.
-typedef struct tenancy {
+// A root and everything in it.
+typedef struct root_info {
   uint32_t begin;
   uint32_t end;
-  uint32_t late;     // the end of what other nodes than those that run read
-  stow_node reader;  // the last in the order that reads any of it, else STOW_NODE_NONE
-  stow_value taker;  // the last result that was laid over it, else STOW_VALUE_NONE
-  stow_value home;   // that what lies in it may move to, else STOW_VALUE_NONE
-  stow_node asker;   // the last node that was looked at and reads any of it
-  uint32_t asked;    // how many of that node's operands lie in it
-  bool kept;         // an output lies in it, or it is a boundary value that is not consumed
+  uint32_t late;      // the end of reads by nodes other than the one that runs
+  stow_node reader;   // the last node in the order that reads any of it, or STOW_NODE_NONE
+  stow_value taker;   // the last result in place in it, or STOW_VALUE_NONE
+  stow_value target;  // the concat result that it may be built in, or STOW_VALUE_NONE
+  stow_node asker;    // the last visited node that reads any of it
+  uint32_t asked;     // how many of that node's operands are in it
+  bool kept;          // an output is in it, or it is a boundary value that is not consumed
   bool state;
-} tenancy;
+} root_info;
 
-// An operand that a result may be written over.
+// An operand that a result may be computed in place of.
 typedef struct candidate {
   size_t operand;
   stow_reason reason;
   stow_value other_value;
   stow_node other_node;
-  stow_over over;  // by the op's row
+  stow_over over;  // by the op table
   bool declared;   // effects allow it
   uint64_t spare;  // bytes of the root that the result does not need
 } candidate;
@@ -47,16 +47,16 @@ typedef struct candidate {
 typedef struct merger {
   stowi_sharing_call* call;
   stowi_views* views;
-  tenancy* tenancies;               // by root
-  STOWI_VEC(candidate) candidates;  // of the result that is looked at
+  root_info* roots;                 // by root
+  STOWI_VEC(candidate) candidates;  // of the current result
 } merger;
 
 static uint32_t step_of(const merger* m, stow_node node) {
   return stow_schedule_step(m->call->schedule, node);
 }
 
-// A view's root may have been moved since the views were settled; where it was moved to has not,
-// since that ran earlier.
+// A view's root may have moved since the views were settled; its target has not, since that moved
+// earlier.
 static stow_value root_of(const merger* m, stow_value value) {
   return m->views->root[m->views->root[value]];
 }
@@ -67,7 +67,7 @@ static uint64_t place_of(const merger* m, stow_value value) {
 }
 
 // ---------------------------------------------------------------------------------------------
-// What is known of roots
+// Facts about roots
 
 static uint32_t smaller(uint32_t a, uint32_t b) { return a < b ? a : b; }
 static uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
@@ -84,7 +84,7 @@ static uint32_t birth_of(const merger* m, stow_value value) {
 
 static void add_value(const merger* m, stow_value value) {
   const stowi_lifetimes* lifetimes = m->call->lifetimes;
-  tenancy* at = &m->tenancies[m->views->root[value]];
+  root_info* at = &m->roots[m->views->root[value]];
   uint32_t end = lifetimes->end[value];
   uint32_t late = lifetimes->late != NULL ? lifetimes->late[value] : 0;
   at->begin = smaller(at->begin, lifetimes->own_begin[value]);
@@ -96,8 +96,8 @@ static void add_value(const merger* m, stow_value value) {
       (at->taker == STOW_VALUE_NONE || birth_of(m, value) > birth_of(m, at->taker))) {
     at->taker = value;
   }
-  if (m->call->home != NULL && m->call->home[value] != STOW_VALUE_NONE) {
-    at->home = m->call->home[value];
+  if (m->call->target != NULL && m->call->target[value] != STOW_VALUE_NONE) {
+    at->target = m->call->target[value];
   }
 }
 
@@ -108,19 +108,19 @@ static void add_readers(const merger* m) {
     const stow_value* operands = stow_graph_operands(graph, order[step]);
     for (size_t k = 0; k < stow_graph_operand_count(graph, order[step]); ++k) {
       if (operands[k] != STOW_VALUE_NONE) {
-        m->tenancies[m->views->root[operands[k]]].reader = order[step];
+        m->roots[m->views->root[operands[k]]].reader = order[step];
       }
     }
   }
 }
 
-static void fill_tenancies(const merger* m) {
+static void fill_roots(const merger* m) {
   for (stow_value value = 0; value < m->views->value_count; ++value) {
-    m->tenancies[value] = (tenancy){.begin = UINT32_MAX,
-                                    .reader = STOW_NODE_NONE,
-                                    .asker = STOW_NODE_NONE,
-                                    .taker = STOW_VALUE_NONE,
-                                    .home = STOW_VALUE_NONE};
+    m->roots[value] = (root_info){.begin = UINT32_MAX,
+                                  .reader = STOW_NODE_NONE,
+                                  .asker = STOW_NODE_NONE,
+                                  .taker = STOW_VALUE_NONE,
+                                  .target = STOW_VALUE_NONE};
   }
   for (stow_value value = 0; value < m->views->value_count; ++value) {
     add_value(m, value);
@@ -129,7 +129,7 @@ static void fill_tenancies(const merger* m) {
 }
 
 // ---------------------------------------------------------------------------------------------
-// Who is asked
+// Candidates
 
 static stow_over over(const merger* m, stow_node node, size_t k, size_t operand) {
   if (!m->call->options.in_place || stow_graph_op_desc(m->call->graph, node)->over == NULL) {
@@ -139,15 +139,15 @@ static stow_over over(const merger* m, stow_node node, size_t k, size_t operand)
 }
 
 // ---------------------------------------------------------------------------------------------
-// Judging: each returns STOW_REASON_TAKEN where it knows nothing against it
+// Conditions: each returns STOW_REASON_TAKEN if it has no objection
 
 static bool is_refused(candidate* c, stow_reason reason) {
   c->reason = reason;
   return reason != STOW_REASON_TAKEN;
 }
 
-// Whether |result| has bytes that may be given up for others. Where operands of a concat are at
-// home in it, those are written before its step.
+// Whether |result| has bytes that can be given up. If operands of a concat are built in it, they
+// are written before its step.
 static stow_reason judge_result(const merger* m, stow_value result, uint32_t step) {
   const stow_effects* effects = m->call->effects;
   if (!stowi_lifetimes_reuse_allowed(m->call->lifetimes)) {
@@ -162,13 +162,13 @@ static stow_reason judge_result(const merger* m, stow_value result, uint32_t ste
   if (stowi_effects_own(effects, result)) {
     return STOW_REASON_OWN;
   }
-  if (m->tenancies[result].state) {
+  if (m->roots[result].state) {
     return STOW_REASON_STATE;
   }
-  return m->tenancies[result].begin < step ? STOW_REASON_EARLY : STOW_REASON_TAKEN;
+  return m->roots[result].begin < step ? STOW_REASON_EARLY : STOW_REASON_TAKEN;
 }
 
-// Whether |value|'s bytes are somewhere outside, where nothing of ours may lie.
+// Whether |value|'s bytes are outside the arena, where no result may be placed.
 static bool is_outside(const merger* m, stow_value value) {
   return stowi_sharing_is_external(m->call, value) ||
          (!m->views->inputs && stowi_is_input(m->call->graph, value));
@@ -181,15 +181,15 @@ static stow_reason judge_root(const merger* m, stow_value root) {
   if (stowi_effects_is_fixed(m->call->effects, root)) {
     return STOW_REASON_FIXED;
   }
-  if (m->tenancies[root].state) {
+  if (m->roots[root].state) {
     return STOW_REASON_STATE;
   }
-  return m->tenancies[root].kept ? STOW_REASON_KEPT : STOW_REASON_TAKEN;
+  return m->roots[root].kept ? STOW_REASON_KEPT : STOW_REASON_TAKEN;
 }
 
-// Why a root that does not die at |step| is needed after it. Where all reads of the order are over,
-// it is held, or a loop around the last reader reads it again.
-static stow_reason judge_reads(const merger* m, const tenancy* at, uint32_t step) {
+// Why a root that does not die at |step| is needed after it. If all reads in the order are over, it
+// is held, or a loop around the last reader reads it again.
+static stow_reason judge_reads(const merger* m, const root_info* at, uint32_t step) {
   if (step_of(m, at->reader) > step) {
     return STOW_REASON_READ_LATER;
   }
@@ -197,17 +197,17 @@ static stow_reason judge_reads(const merger* m, const tenancy* at, uint32_t step
   return held ? STOW_REASON_HELD : STOW_REASON_READ_LATER;
 }
 
-// Whether nobody needs |root| after |step|.
+// Whether nothing needs |root| after |step|.
 static stow_reason judge_end(const merger* m, stow_node node, stow_value root, candidate* c) {
-  const tenancy* at = &m->tenancies[root];
+  const root_info* at = &m->roots[root];
   const stow_graph* graph = m->call->graph;
   uint32_t step = step_of(m, node);
   if (at->taker != STOW_VALUE_NONE && stow_graph_producer(graph, at->taker) == node) {
     c->other_value = at->taker;
     return STOW_REASON_GIVEN_AWAY;
   }
-  if (at->home != STOW_VALUE_NONE && birth_of(m, at->home) < step) {
-    c->other_value = at->home;
+  if (at->target != STOW_VALUE_NONE && birth_of(m, at->target) < step) {
+    c->other_value = at->target;
     return STOW_REASON_OTHER_HOME;
   }
   if (at->end == step + 1) {
@@ -230,7 +230,7 @@ static stow_reason judge_fit(const merger* m, stow_value result, stow_value oper
   return place_of(m, operand) % alignment != 0 ? STOW_REASON_MISALIGNED : STOW_REASON_TAKEN;
 }
 
-// Whether reading |other|, another operand, is in the way of writing |result| over |c|'s operand.
+// Whether reading |other|, another operand, prevents |result| in place of |c|'s operand.
 static bool is_in_the_way(const merger* m, stow_node node, stow_value result, const candidate* c,
                           size_t other) {
   const stow_value* operands = stow_graph_operands(m->call->graph, node);
@@ -251,7 +251,7 @@ static bool is_in_the_way(const merger* m, stow_node node, stow_value result, co
          stowi_effects_is_forbidden(m->call->effects, node, k, other);
 }
 
-// Whether another result of the node lies where |result| would be written.
+// Whether another result of the node is in the bytes that |result| would be written to.
 static bool has_sibling(const merger* m, stow_node node, stow_value result, candidate* c) {
   stow_value operand = stow_graph_operands(m->call->graph, node)[c->operand];
   stow_value first = stow_graph_first_result(m->call->graph, node);
@@ -273,7 +273,7 @@ static stow_reason judge_others(const merger* m, stow_node node, stow_value resu
     return STOW_REASON_GIVEN_AWAY;
   }
   const stow_value* operands = stow_graph_operands(m->call->graph, node);
-  if (m->tenancies[root_of(m, operands[c->operand])].asked == 1) {
+  if (m->roots[root_of(m, operands[c->operand])].asked == 1) {
     return STOW_REASON_TAKEN;
   }
   for (size_t k = 0; k < stow_graph_operand_count(m->call->graph, node); ++k) {
@@ -332,7 +332,7 @@ static stow_status collect(merger* m, stow_node node, size_t k) {
   return STOW_OK;
 }
 
-// What effects declare is meant; else the root that is wasted least.
+// Pairs declared by effects first; then the root that wastes least.
 static bool is_better(const candidate* a, const candidate* b) {
   return a->declared != b->declared ? a->declared : a->spare < b->spare;
 }
@@ -351,14 +351,14 @@ static candidate* best_of(const merger* m) {
 static void merge(merger* m, stow_node node, stow_value result, const candidate* best) {
   stow_value operand = stow_graph_operands(m->call->graph, node)[best->operand];
   stow_value root = root_of(m, operand);
-  const tenancy* added = &m->tenancies[result];
-  tenancy* at = &m->tenancies[root];
+  const root_info* added = &m->roots[result];
+  root_info* at = &m->roots[root];
   stowi_sharing_move(m->call, result, root, place_of(m, operand));
   at->end = added->end;
   at->late = larger(at->late, added->late);
   at->reader = added->reader != STOW_NODE_NONE ? added->reader : at->reader;
   at->taker = result;
-  at->home = added->home;
+  at->target = added->target;
   at->kept = added->kept;
   for (size_t i = 0; i < m->candidates.count; ++i) {
     candidate* c = &m->candidates.data[i];
@@ -400,14 +400,14 @@ static void count_operands(const merger* m, stow_node node) {
   const stow_value* operands = stow_graph_operands(m->call->graph, node);
   for (size_t k = 0; k < stow_graph_operand_count(m->call->graph, node); ++k) {
     if (operands[k] != STOW_VALUE_NONE) {
-      tenancy* at = &m->tenancies[root_of(m, operands[k])];
+      root_info* at = &m->roots[root_of(m, operands[k])];
       at->asked = at->asker == node ? at->asked + 1 : 1;
       at->asker = node;
     }
   }
 }
 
-// All results that have bytes of their own, or those in |only|.
+// All results that have their own bytes, or only those in |only|.
 static stow_status decide_all(merger* m, const stowi_bits* only) {
   const stow_node* order = stow_schedule_order(m->call->schedule);
   for (uint32_t step = 0; step < stow_schedule_count(m->call->schedule); ++step) {
@@ -428,15 +428,15 @@ static stow_status decide_all(merger* m, const stowi_bits* only) {
 static stow_status run(stowi_sharing_call* call, const stowi_bits* only) {
   merger m = {.call = call,
               .views = call->views,
-              .tenancies = STOWI_ARRAY(call->allocator, tenancy, call->views->value_count)};
+              .roots = STOWI_ARRAY(call->allocator, root_info, call->views->value_count)};
   stow_status status;
-  if (m.tenancies == NULL) {
+  if (m.roots == NULL) {
     status = stowi_fail_memory(call->diag);
   } else {
-    fill_tenancies(&m);
+    fill_roots(&m);
     status = decide_all(&m, only);
   }
-  STOWI_ARRAY_FREE(call->allocator, m.tenancies, call->views->value_count);
+  STOWI_ARRAY_FREE(call->allocator, m.roots, call->views->value_count);
   STOWI_VEC_FREE(call->allocator, &m.candidates);
   return status;
 }
@@ -451,7 +451,7 @@ static bool waits(const stowi_sharing_call* call, const stow_decision* decision)
          call->views->root[decision->result] == decision->result;
 }
 
-// The results that wait, whose decisions are taken out of the record.
+// Collects the results that wait, and removes their decisions from the record.
 static bool take_out(stowi_sharing_call* call, stowi_bits* waiting) {
   stowi_sharing* sharing = call->sharing;
   bool any = false;
@@ -473,18 +473,18 @@ static bool take_out(stowi_sharing_call* call, stowi_bits* waiting) {
   return any;
 }
 
-// All homes are taken or refused now and stand in nobody's way but by what is read there.
+// All copy elisions are now taken or refused, and only block results by what is read there.
 stow_status stowi_share_in_place_again(stowi_sharing_call* call) {
   stowi_bits waiting;
   if (!stowi_bits_init(&waiting, call->views->value_count, call->allocator)) {
     return stowi_fail_memory(call->diag);
   }
-  stow_value* home = call->home;
+  stow_value* target = call->target;
   stow_status status = STOW_OK;
   if (take_out(call, &waiting)) {
-    call->home = NULL;
+    call->target = NULL;
     status = run(call, &waiting);
-    call->home = home;
+    call->target = target;
   }
   stowi_bits_free(&waiting, call->allocator);
   return status;

@@ -1,8 +1,7 @@
-// A segment tree over the steps, in an array, walked from the leaves up: no recursion. What is
-// added to a node stays there and counts for all below it, so that asking changes nothing. Leaves
-// at both ends stand for no step: a stretch is told by the leaves right before and right after it.
-// Nothing is ever added to them: they hold 0, and nobody's load is below that.
-//
+// A segment tree over the steps, in an array, walked from the leaves up without recursion. What is
+// added to a node stays there and counts for all below it, so queries change nothing. The leaves at
+// both ends stand for no step: a range is given by the leaves just before and just after it. They
+// are never added to and hold 0, and no load is below that.
 //     node 1            ┌─────────┴─────────┐
 //     2, 3         ┌────┴────┐         ┌────┴────┐
 //     leaves       –    0    1    2    3    4    –    –       steps 0 … 4
@@ -70,7 +69,7 @@ void stowi_load_curve_add(stowi_load_curve* curve, uint32_t begin, uint32_t end,
 int64_t stowi_load_curve_highest(const stowi_load_curve* curve, uint32_t begin, uint32_t end) {
   size_t left = curve->size + begin;
   size_t right = curve->size + 1 + end;
-  int64_t of_left = INT64_MIN / 2;  // below every load, whatever is added to it on the way up
+  int64_t of_left = INT64_MIN / 2;  // below every load, whatever is added on the way up
   int64_t of_right = INT64_MIN / 2;
   while ((left ^ right) != 1) {
     if (left % 2 == 0) {

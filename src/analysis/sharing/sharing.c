@@ -1,12 +1,12 @@
-// Deciding who shares whose bytes: the passes in their order, on a copy of the views that takes
-// their place when all has gone well, and the record of what was decided. O(values × log values)
-// beside the passes.
+// Decides which values share bytes: runs the passes in order, on a copy of the views that replaces
+// them on success, and records the decisions. O(values × log values) plus the passes.
 //
-// A home and a result written in place can be in each other's way: what lies inside a concat's
-// result is read there by the readers of the concat, so nobody may write over it once the concat
-// has run. Homes save a copy and come first where both are possible; but whether one pays is only
-// known once all chains in place are, since those lower the load that homes are measured by. So
-// what may get a home is spared, and what did not get one is looked at again.
+// Copy elision and in-place results can block each other: a value inside a concat's result is read
+// there by the readers of the concat, so it must not be overwritten once the concat has run.
+// Elision saves a copy and takes precedence where both are possible; but whether it pays is only
+// known after all in-place results, since those lower the load that elision is measured by. So the
+// first in-place pass spares operands that might be elided, and a second pass revisits those that
+// were not.
 #include "analysis/sharing/sharing.h"
 
 #include <string.h>
@@ -41,7 +41,7 @@ void stowi_sharing_options_init(stowi_sharing_options* options) {
 }
 
 // ---------------------------------------------------------------------------------------------
-// What the passes use
+// Shared by the passes
 
 stow_status stowi_sharing_note(stowi_sharing_call* call, stow_decision decision, size_t operand) {
   stowi_sharing* sharing = call->sharing;
@@ -77,7 +77,7 @@ void stowi_sharing_move(stowi_sharing_call* call, stow_value root, stow_value in
   }
 }
 
-// Each round halves the way to the root.
+// Each round halves the distance to the root.
 void stowi_sharing_settle(stowi_sharing_call* call) {
   stow_value* root = call->views->root;
   uint64_t* offset = call->views->offset;
@@ -104,7 +104,8 @@ bool stowi_sharing_is_external(const stowi_sharing_call* call, stow_value value)
 // ---------------------------------------------------------------------------------------------
 // Views: not decided here, but recorded with the rest
 
-// Why |result|, of a node whose row knows views, is none. |known|: the row makes it one.
+// Why |result|, of a node with views in the op table, is not a view. |known|: the op table makes it
+// one.
 static stow_reason why_no_view(const stowi_sharing_call* call, stow_value result, bool known) {
   if (stowi_sharing_is_external(call, result)) {
     return STOW_REASON_EXTERNAL;
@@ -115,7 +116,7 @@ static stow_reason why_no_view(const stowi_sharing_call* call, stow_value result
   return STOW_REASON_OWN;
 }
 
-// The operand that result |k| is or would be a view of; the first where nobody says.
+// The operand that result |k| is or would be a view of; the first if nothing says.
 static size_t viewed_operand(const stowi_sharing_call* call, stow_node node, size_t k,
                              bool* out_known) {
   stow_value value = stow_graph_first_result(call->graph, node) + (stow_value)k;
@@ -129,7 +130,7 @@ static size_t viewed_operand(const stowi_sharing_call* call, stow_node node, siz
   return *out_known ? view.operand : 0;
 }
 
-// What is converted is computed anew, and no question of views.
+// A conversion computes new elements and cannot be a view.
 static bool has_same_elements(const stowi_sharing_call* call, stow_value result,
                               stow_value operand) {
   return stow_graph_type(call->graph, result)->dtype ==
@@ -279,12 +280,12 @@ static stow_status prepare(stowi_sharing_call* call) {
   if (!call->options.elide_copies) {
     return STOW_OK;
   }
-  call->home = STOWI_ARRAY(call->allocator, stow_value, call->views->value_count);
-  if (call->home == NULL) {
+  call->target = STOWI_ARRAY(call->allocator, stow_value, call->views->value_count);
+  if (call->target == NULL) {
     return stowi_fail_memory(call->diag);
   }
   for (stow_value value = 0; value < call->views->value_count; ++value) {
-    call->home[value] = STOW_VALUE_NONE;
+    call->target[value] = STOW_VALUE_NONE;
   }
   return stowi_homes_candidates(call);
 }
@@ -309,11 +310,11 @@ static stow_status check_arguments(const stowi_views* views, const stow_graph* g
   if (stow_schedule_count(schedule) != stow_graph_node_count(graph) ||
       lifetimes->value_count != views->value_count) {
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
-                      "the schedule or the lifetimes are of another graph");
+                      "the schedule or the lifetimes were made for another graph");
   }
   if (!stowi_is_power_of_two(options->alignment)) {
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
-                      "stowi_sharing_options.alignment: %llu is no power of two",
+                      "stowi_sharing_options.alignment: %llu is not a power of two",
                       (unsigned long long)options->alignment);
   }
   return STOW_OK;
@@ -343,7 +344,7 @@ stow_status stowi_sharing_apply(stowi_views* views, const stow_graph* graph,
   }
   free_copy(&copy);
   stowi_bits_free(&call.outputs, allocator);
-  STOWI_ARRAY_FREE(allocator, call.home, views->value_count);
+  STOWI_ARRAY_FREE(allocator, call.target, views->value_count);
   stowi_sharing_destroy(call.sharing);
   return status;
 }

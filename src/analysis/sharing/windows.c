@@ -1,7 +1,7 @@
-// What roots occupy over time. For each root in which more than itself lies, a sweep over the steps
-// at which one of these begins or ends to live; the lowest and the highest byte in use are found in
-// two sets, of the values ranked by where they begin and by where they end. O(n log n); roots with
-// nothing in them but themselves cost nothing.
+// The bytes that roots occupy over time. For each root that contains other values, sweeps over the
+// steps at which one of them is born or dies; the lowest and the highest byte in use come from two
+// sets, of the values ranked by first and by last byte. O(n log n); roots without other values cost
+// nothing.
 #include "analysis/lives/lifetimes.h"
 #include "analysis/sharing/sharing.h"
 #include "analysis/views.h"
@@ -16,7 +16,7 @@ struct stowi_windows {
   STOWI_VEC(stow_window) list;
 };
 
-// A value that begins or ends to live. Both turn it over, so which of them it is need not be said.
+// A value's birth or death. Both toggle it, so the two need not be distinguished.
 typedef struct event {
   uint64_t key;  // root, then step
   stow_value value;
@@ -27,7 +27,7 @@ typedef struct ranked {
   stow_value value;
 } ranked;
 
-// Values that live, ordered by a byte. Rank 0 is nobody's.
+// Live values, ordered by a byte. Rank 0 is unused.
 typedef struct order {
   ranked* by_rank;
   size_t* rank;  // by value
@@ -132,7 +132,8 @@ static stow_window window_now(const sweeper* s, uint32_t begin, uint32_t end) {
   return window;
 }
 
-// What is lived in now, over [begin, end) of |root|'s life. All of the root needs no window.
+// Adds a window for the live values over [begin, end) of |root|'s lifetime. None is needed if they
+// cover all of the root.
 static stow_status add_window(sweeper* s, stow_value root, uint32_t begin, uint32_t end) {
   stowi_windows* windows = s->windows;
   stow_window window = window_now(s, begin, end);
@@ -205,7 +206,7 @@ stow_status stowi_windows_create(const stowi_views* views, const stowi_lifetimes
                                  stowi_windows** out_windows) {
   *out_windows = NULL;
   if (lifetimes->value_count != views->value_count) {
-    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "the lifetimes are of another graph");
+    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "the lifetimes were made for another graph");
   }
   sweeper s = {.views = views, .lifetimes = lifetimes, .allocator = allocator};
   stow_status status = run(&s);

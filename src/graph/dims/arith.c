@@ -1,5 +1,5 @@
-// Arithmetic on dims: sums and products in normal form, opaque terms, substitution. dims.c says
-// what the normal form is and why.
+// Arithmetic on dims: sums and products in normal form, opaque terms, substitution. dims.c
+// describes the normal form and its reasons.
 #include <string.h>
 
 #include "base/checked.h"
@@ -77,7 +77,7 @@ static stow_dim store_sum(stow_dims* dims, const stowi_sum* s) {
   return stowi_dims_intern(dims, STOWI_EXPR_SUM, s->constant, s->terms, s->count);
 }
 
-// into += factor × dim, dim being no sum. Keeps the terms sorted and without zeros.
+// into += factor × dim, where dim is not a sum. Keeps the terms sorted and without zeros.
 static stow_status add_term(const stow_dims* dims, stowi_sum* into, int64_t factor, stow_dim dim) {
   size_t at = 0;
   while (at < into->count && stowi_dims_compare(dims, into->terms[at].dim, dim) < 0) {
@@ -211,7 +211,7 @@ static int64_t floor_quotient(int64_t a, int64_t b) {  // b > 0
   return a / b - (a % b < 0);
 }
 
-// Splits |a| in quotient × b + rest, b > 0, the rest's coefficients in [0, b).
+// Splits |a| into quotient × b + rest, b > 0, with the rest's coefficients in [0, b).
 static void split_by(const stowi_sum* a, int64_t b, stowi_sum* quotient, stowi_sum* rest) {
   quotient->count = 0;
   rest->count = 0;
@@ -274,7 +274,7 @@ static stowi_term leading_term(const stow_dims* dims, const stowi_sum* s) {
   return best;
 }
 
-// quotient = a / b, of terms. Sets |out_fits| to false where b does not divide a.
+// quotient = a / b, of terms. Sets |out_fits| to false if b does not divide a.
 static stow_status divide_term(stow_dims* dims, stowi_term a, stowi_term b, stowi_sum* quotient,
                                bool* out_fits) {
   size_t count_a;
@@ -321,8 +321,8 @@ static stow_status divide_step(stow_dims* dims, const stowi_sum* b, stowi_sum* l
   return stowi_sum_add(dims, left, -1, &product);
 }
 
-// out = a / b where b, which has terms and is taken as positive, divides a. An expression that
-// grows beyond a limit on the way is no multiple that we can find.
+// out = a / b if b, which has terms and is taken as positive, divides a. An expression that exceeds
+// a limit on the way counts as not divisible.
 static stow_status divide_exactly(stow_dims* dims, const stowi_sum* a, const stowi_sum* b,
                                   stowi_sum* out, bool* out_exact) {
   stow_status before = dims->status;
@@ -430,7 +430,7 @@ static stow_status apply_to_sums(stow_dims* dims, operation op, const stowi_sum*
 
 static stow_dim apply(stow_dims* dims, operation op, stow_dim a, stow_dim b) {
   if (a == STOW_DIM_INVALID || b == STOW_DIM_INVALID) {
-    return STOW_DIM_INVALID;  // the status is there already
+    return STOW_DIM_INVALID;  // the status is already set
   }
   if ((a < 0 && !stowi_dim_is_handle(dims, a)) || (b < 0 && !stowi_dim_is_handle(dims, b))) {
     return stowi_dims_fail(dims, STOW_ERR_INVALID_ARGUMENT);

@@ -1,12 +1,11 @@
-// What can be said of a dim whatever its symbols are: its least value, by interval arithmetic over
-// the expression, infinities included.
+// Bounds on a dim for all values of its symbols: the least value, by interval arithmetic over the
+// expression, including infinities.
 //
-// Intervals alone forget that the same symbol stands in two places, which the normal form of sums
-// has cancelled already wherever it stands outside min and max. Inside them, one of their operands
-// takes their place where that can only make the sum smaller: -min(a, b) is at least -a, and
-// max(a, b) at least a. So seq - min(seq, n) is found to be at least 0. At most MAX_TRIES such
-// steps are made, MAX_NESTED of them within each other: the cost is a small multiple of the tree's
-// size.
+// Intervals alone ignore that the same symbol may occur twice; the normal form of sums has already
+// cancelled it wherever it occurs outside min and max. A min or max may be replaced by one of its
+// operands if that can only make the sum smaller: -min(a, b) is at least -a, and max(a, b) at least
+// a. So seq - min(seq, n) is found to be at least 0. At most MAX_TRIES such steps are made,
+// MAX_NESTED of them nested: the cost is a small multiple of the tree's size.
 #include "base/checked.h"
 #include "base/diag.h"
 #include "graph/dims/internal.h"
@@ -61,7 +60,7 @@ static int64_t divide_end(int64_t a, int64_t b, bool up, int64_t infinite) {
   return a / b - (!up && a % b < 0) + (up && a % b > 0);
 }
 
-// A divisor below 1 is an error wherever it is computed, so that it counts as at least 1.
+// A divisor below 1 is an error wherever it is computed, so the divisor counts as at least 1.
 static interval divide(interval a, interval b, bool up) {
   int64_t least = larger(b.low, 1);
   int64_t most = larger(b.high, 1);
@@ -122,7 +121,7 @@ static interval interval_of(const stow_dims* dims, stow_dim dim, int64_t symbol_
   }
 }
 
-// One question, and how often a term may still be replaced to answer it.
+// A query, and how many replacements it may still make.
 typedef struct query {
   const stow_dims* dims;
   int64_t bound;

@@ -1,15 +1,15 @@
 // Dims as polynomials in normal form, interned.
 //
-// Every expression is a sum  c + Σ coefficient × product,  a product being a sorted list of atoms,
-// an atom a symbol or an opaque term (floor_div, ceil_div, min or max of two dims). Sums are merged
-// and products multiplied out as they are built, so that `past + seq`, `seq + past` and
-// `(past + 2*seq) - seq` are one entry of the table, and equality of dims is equality of numbers.
-// Multiplying out can explode, so terms, factors, depth and tree size are limited; real models
-// need a handful of terms. Divisions by a constant are split, (q*b + r) / b = q + r / b, and
-// ceil_div by a constant is floor_div of a shifted sum: one form again.
+// Every expression is a sum  c + Σ coefficient × product,  where a product is a sorted list of
+// atoms, and an atom a symbol or an opaque term (floor_div, ceil_div, min or max of two dims). Sums
+// are merged and products multiplied out as they are built, so that `past + seq`, `seq + past` and
+// `(past + 2*seq) - seq` are one table entry, and equality of dims is equality of numbers.
+// Multiplying out can explode, so terms, factors, depth and tree size are limited; real models need
+// a handful of terms. Divisions by a constant are split, (q*b + r) / b = q + r / b, and ceil_div by
+// a constant is floor_div of a shifted sum: again one form.
 //
-// The order of terms is by content, never by the order of creation: the same expression prints the
-// same whatever was built before it.
+// Terms are sorted by content, never by order of creation: an expression prints the same whatever
+// was built before it.
 #include "graph/dims/dims.h"
 
 #include <string.h>
@@ -83,7 +83,7 @@ stowi_dims_mark stowi_dims_get_mark(const stow_dims* dims) {
   return (stowi_dims_mark){dims->exprs.count, dims->pool.count, dims->symbols.count};
 }
 
-// Entries of the index that point past the end stay: nobody can find them.
+// Index entries that point past the end stay: they cannot be found.
 void stowi_dims_rewind(stow_dims* dims, stowi_dims_mark mark) {
   for (size_t i = mark.symbols; i < dims->symbols.count; ++i) {
     stow_str name = dims->symbols.data[i];
@@ -98,7 +98,7 @@ uint64_t stowi_dim_hash(const stow_dims* dims, stow_dim dim) {
   return dim >= 0 ? stowi_hash_u64(STOWI_HASH_SEED, (uint64_t)dim) : stowi_expr_of(dims, dim)->hash;
 }
 
-// A candidate for the table: an expr whose terms are not in the pool yet.
+// A candidate for the table: an expression whose terms are not in the pool yet.
 typedef struct candidate {
   stowi_expr head;
   const stowi_term* terms;
@@ -131,7 +131,7 @@ static bool equals_candidate(const void* context, uint32_t id, const void* key) 
   const stow_dims* dims = (const stow_dims*)context;
   const candidate* c = (const candidate*)key;
   if (id >= dims->exprs.count) {
-    return false;  // forgotten
+    return false;  // rewound
   }
   const stowi_expr* e = &dims->exprs.data[id];
   if (e->kind != c->head.kind) {

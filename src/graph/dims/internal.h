@@ -1,4 +1,4 @@
-// The dims table from inside: shared by dims.c (table), arith.c and print.c.
+// Internals of the dims table, shared by dims.c (table), arith.c and print.c.
 #ifndef STOWAGE_SRC_GRAPH_DIMS_INTERNAL_H_
 #define STOWAGE_SRC_GRAPH_DIMS_INTERNAL_H_
 
@@ -13,10 +13,10 @@ typedef enum stowi_expr_kind {
   STOWI_EXPR_CEIL_DIV,
   STOWI_EXPR_MIN,
   STOWI_EXPR_MAX,
-  STOWI_EXPR_SUM  // also a negative number: no terms
+  STOWI_EXPR_SUM  // also a negative number: without terms
 } stowi_expr_kind;
 
-// Where the first value that has a symbol got it from.
+// How a symbol first came into a value's type.
 typedef enum stowi_symbol_origin {
   STOWI_SYMBOL_NEW,    // no value has it yet
   STOWI_SYMBOL_GIVEN,  // the caller's type
@@ -53,14 +53,14 @@ static inline const stowi_expr* stowi_expr_of(const stow_dims* dims, stow_dim di
   return &dims->exprs.data[(size_t)(-1 - dim)];
 }
 
-// Not to be read where e->count is 0: there may be no pool yet.
+// Must not be read if e->count is 0: there may be no pool yet.
 static inline const stowi_term* stowi_terms_of(const stow_dims* dims, const stowi_expr* e) {
   return e->count == 0 ? NULL : dims->pool.data + e->first;
 }
 
 #define STOWI_MAX_TERMS 64
 
-// A sum being worked on, on the stack.
+// A sum under construction, on the stack.
 typedef struct stowi_sum {
   int64_t constant;
   size_t count;
@@ -84,7 +84,7 @@ bool stowi_dim_is_handle(const stow_dims* dims, stow_dim dim);
 // Keeps the first failure; returns STOW_DIM_INVALID.
 stow_dim stowi_dims_fail(stow_dims* dims, stow_status status);
 
-// Finds or adds an expression of any kind but a symbol. |terms| is not in the pool.
+// Finds or adds an expression of any kind but a symbol. |terms| must not be in the pool.
 stow_dim stowi_dims_intern(stow_dims* dims, stowi_expr_kind kind, int64_t constant,
                            const stowi_term* terms, size_t count);
 

@@ -1,5 +1,5 @@
-// Printing dims as the text format writes them. Positive terms come first, so that nothing begins
-// with a minus.
+// Prints dims as in the text format. Positive terms come first, so that nothing begins with a
+// minus.
 #include <string.h>
 
 #include "base/diag.h"
@@ -33,7 +33,7 @@ static uint64_t magnitude(int64_t number) {
   return number < 0 ? (uint64_t)0 - (uint64_t)number : (uint64_t)number;
 }
 
-// The terms of one sign, then the constant if it has it too.
+// The terms of one sign, then the constant if it has the same sign.
 static stow_status print_terms(const stow_dims* dims, const stowi_expr* e, bool negative,
                                bool* started, stow_writer writer) {
   for (size_t i = 0; i <= e->count; ++i) {

@@ -1,6 +1,5 @@
-// What fold functions share: elements of either kind, and the arithmetic between an element's
-// number and its coordinates. All is O(rank) per element, of which there are at most
-// STOW_MAX_KNOWN.
+// Shared by fold functions: elements of either kind, and conversion between an element's number and
+// its coordinates. O(rank) per element, of which there are at most STOW_MAX_KNOWN.
 #include "base/checked.h"
 #include "graph/folds/fold.h"
 #include "graph/shapes/shapes.h"
@@ -74,7 +73,7 @@ bool stowi_element_is_positive(stow_shape_call* call, stowi_element element) {
                    stow_dim_at_least(stow_shape_dims(call), element.whole, 0, 0);
 }
 
-// Whether what is divided by the element grows with what is divided.
+// Whether a quotient by the element rises with the dividend.
 static bool is_divisor(stow_shape_call* call, stowi_element element) {
   if (element.sureness != STOWI_EXACT) {
     return false;
@@ -85,7 +84,7 @@ static bool is_divisor(stow_shape_call* call, stowi_element element) {
                    stow_dim_at_least(stow_shape_dims(call), element.whole, 1, 1);
 }
 
-// Unsigned numbers below 0 come out as large ones.
+// Unsigned results below 0 would wrap to large ones.
 static bool is_signed(const stow_shape_call* call) {
   stow_dtype_kind kind = stow_dtype_kind_of(stow_shape_declared(call, 0)->dtype);
   return kind == STOW_KIND_SIGNED || kind == STOW_KIND_FLOAT;

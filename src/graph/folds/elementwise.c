@@ -1,14 +1,14 @@
-// Known elements of elementwise ops. Integers are dims: numbers are computed as the op would, an
-// expression as far as the dims table can say it; comparisons are decided where they hold for all
-// symbols of 0 or more. Floats are numbers only.
+// Known elements of elementwise ops. Integers are dims: numbers are computed as the op would,
+// expressions as far as the dims table allows; comparisons are decided if they hold for all symbols
+// of 0 or more. Floats are numbers only.
 #include "base/checked.h"
 #include "base/root.h"
 #include "graph/folds/fold.h"
 
 typedef stowi_element (*unary)(stow_shape_call* call, stowi_element a);
 
-// Whether a function of one operand may be given |a|, which may be a bound: one that rises, or does
-// from 0 on.
+// Whether a function of one operand may be applied to |a|, which may be a bound: the function is
+// increasing, or increasing from 0 on.
 static bool can_take(stowi_rule rule, stowi_element a) {
   return a.sureness == STOWI_EXACT || rule == STOWI_RULE_RISES ||
          (rule == STOWI_RULE_POSITIVE && a.sureness == STOWI_AT_MOST);
@@ -51,7 +51,7 @@ static stow_status fold_each(stow_shape_call* call, stowi_rule rule, stowi_binar
   return stowi_fold_end(call);
 }
 
-// The same, where no result is known unless all its operands are.
+// The same, but a result is known only if all its operands are.
 static stow_status fold_binary(stow_shape_call* call, stowi_rule rule, stowi_binary compute) {
   for (size_t k = 0; k < stow_shape_operand_count(call); ++k) {
     if (stowi_fold_known(call, k) == NULL) {
@@ -65,7 +65,7 @@ static bool are_real(stowi_element a, stowi_element b) {
   return a.kind == STOWI_ELEMENT_REAL && b.kind == STOWI_ELEMENT_REAL;
 }
 
-// Numbers that have an order: what is not a number is larger and smaller than none.
+// Whether the numbers are ordered: NaN compares with nothing.
 static bool are_ordered(stowi_element a, stowi_element b) {
   return are_real(a, b) && a.real == a.real && b.real == b.real;
 }
@@ -106,14 +106,14 @@ ARITHMETIC(add, STOWI_RULE_RISES, stow_dim_add, +)
 ARITHMETIC(sub, STOWI_RULE_FIRST, stow_dim_sub, -)
 ARITHMETIC(mul, STOWI_RULE_POSITIVE, stow_dim_mul, *)
 
-// Whether floor division is what the op means: nothing is negative, and nothing is zero below.
+// Whether floor division is what the op computes: nothing is negative, and the divisor is not zero.
 static bool can_divide(stow_shape_call* call, stowi_element a, stowi_element b) {
   return are_whole(a, b) && is_at_least(call, a, 0) &&
          stow_dim_at_least(stow_shape_dims(call), b.whole, 1, 1);
 }
 
-// Integers are cut towards zero. The sign of a known zero is lost, and with it that of the infinity
-// which dividing by it gives.
+// Integer division truncates towards zero. The sign of a known zero is lost, and with it that of
+// the infinity which dividing by it gives.
 static stowi_element div_elements(stow_shape_call* call, stowi_element a, stowi_element b) {
   int64_t x;
   int64_t y;
@@ -131,7 +131,7 @@ stow_status stowi_fold_div(stow_shape_call* call) {
   return fold_binary(call, STOWI_RULE_DIVIDE, div_elements);
 }
 
-// Of integers it depends on how the sum is kept.
+// For integers it depends on how the sum is represented.
 stow_status stowi_fold_mean(stow_shape_call* call) {
   uint64_t count = stowi_fold_count(stow_shape_declared(call, 0));
   size_t operands = stow_shape_operand_count(call);
@@ -206,7 +206,7 @@ stow_status stowi_fold_sqrt(stow_shape_call* call) {
   return fold_unary(call, STOWI_RULE_POSITIVE, sqrt_element);
 }
 
-#define MAX_POWER 64  // larger ones overflow, or are of 0, 1 and -1
+#define MAX_POWER 64  // larger ones overflow, or have base 0, 1 or -1
 
 static stowi_element pow_element(stow_shape_call* call, stowi_element base, int64_t power) {
   if (power < 0 || power > MAX_POWER || base.kind == STOWI_ELEMENT_UNKNOWN) {
@@ -219,7 +219,7 @@ static stowi_element pow_element(stow_shape_call* call, stowi_element base, int6
   return product;
 }
 
-// The exponent may be of another type than the base.
+// The exponent may differ in type from the base.
 static stowi_element pow_elements(stow_shape_call* call, stowi_element a, stowi_element b) {
   int64_t power;
   if (stowi_element_number(call, b, &power)) {
@@ -320,7 +320,7 @@ static stowi_element ceil_element(stow_shape_call* call, stowi_element a) {
   return a.kind == STOWI_ELEMENT_REAL ? stowi_real(-floor_of(-a.real)) : a;
 }
 
-// Halves go to the even neighbour.
+// Halves round to even.
 static stowi_element round_element(stow_shape_call* call, stowi_element a) {
   (void)call;
   if (a.kind != STOWI_ELEMENT_REAL) {
@@ -384,7 +384,8 @@ static stowi_element cast_element(stow_shape_call* call, stowi_element a) {
   return is_possible ? number(call, (int64_t)a.real) : stowi_unknown();
 }
 
-// Whether what is at most 1 is true cannot be told, and what is negative is large when unsigned.
+// An upper bound of 1 does not decide whether a bool is true, and negative numbers become large
+// when unsigned.
 stow_status stowi_fold_cast(stow_shape_call* call) {
   stow_dtype_kind kind = stow_dtype_kind_of(stow_shape_declared(call, 0)->dtype);
   stowi_rule rule = kind == STOW_KIND_BOOL       ? STOWI_RULE_EXACT
@@ -420,7 +421,7 @@ static answer exceeds_exactly(stow_shape_call* call, stowi_element a, stowi_elem
   return under != STOW_DIM_INVALID && stow_dim_at_least(dims, under, 1 - by, 0) ? NO : PERHAPS;
 }
 
-// The least that |a| can be: unknown where a bound may be negative.
+// The least value of |a|: unknown if a bound may be negative.
 static stowi_element least(stowi_element a) {
   if (a.sureness == STOWI_EXACT || a.kind == STOWI_ELEMENT_UNKNOWN) {
     return a;
@@ -430,7 +431,7 @@ static stowi_element least(stowi_element a) {
                                             : stowi_whole(0);
 }
 
-// The same where either is only known to be at most what it says: decided where it holds for all.
+// The same if either may be an upper bound: decided if it holds for all values.
 static answer exceeds(stow_shape_call* call, stowi_element a, stowi_element b, int64_t by) {
   if (exceeds_exactly(call, least(a), b, by) == YES) {
     return YES;
@@ -469,7 +470,7 @@ COMPARISON(le, exceeds(call, b, a, 0), false)
 COMPARISON(gt, exceeds(call, a, b, 1), false)
 COMPARISON(ge, exceeds(call, a, b, 0), false)
 
-// Bits; of one number alone where that decides.
+// Bitwise; decided by one number alone where that suffices.
 static stowi_element and_elements(stow_shape_call* call, stowi_element a, stowi_element b) {
   int64_t x = -1;
   int64_t y = -1;
@@ -524,7 +525,7 @@ stow_status stowi_fold_where(stow_shape_call* call) {
   return stowi_fold_end(call);
 }
 
-// What operand |k| or else the attribute |name| sets against |x|; |x| itself where neither does.
+// The bound for |x| from operand |k| or else the attribute |name|; |x| itself without either.
 static stowi_element clip_bound(stow_shape_call* call, size_t k, const char* name,
                                 stowi_element x) {
   if (stow_shape_operand(call, k) != NULL) {

@@ -1,5 +1,5 @@
-// Fold functions of the core's ops, named after them, and what they share. A fold function sets the
-// elements of results that follow from known elements of operands; what it cannot tell it leaves.
+// Fold functions of the core's ops, named after them, and shared helpers. A fold function sets the
+// elements of results that follow from known elements of operands, and leaves the others unknown.
 #ifndef STOWAGE_SRC_GRAPH_FOLDS_FOLD_H_
 #define STOWAGE_SRC_GRAPH_FOLDS_FOLD_H_
 
@@ -71,7 +71,7 @@ stow_status stowi_fold_nonzero(stow_shape_call* call);
 // pick.c
 stow_status stowi_fold_unique(stow_shape_call* call);
 stow_status stowi_fold_compress(stow_shape_call* call);
-// How many results `unique` finds; false where that is not known.
+// The number of results of `unique`; false if unknown.
 bool stowi_count_distinct(stow_shape_call* call, stow_dim* out_count);
 
 // reduce.c
@@ -107,16 +107,16 @@ static inline stowi_element stowi_unknown(void) {
 }
 // The number |number|, as an element of |dtype|.
 stowi_element stowi_element_of(stow_shape_call* call, stow_dtype dtype, int64_t number);
-// Element |i| of operand |k|, which is there; also one that is only known to be at most that.
+// Element |i| of operand |k|, which must not be missing; may be an upper bound.
 stowi_element stowi_fold_get(stow_shape_call* call, size_t k, uint64_t i);
-// Sets element |i| of result |k|, unless it is not known. Dim arithmetic that failed for want of
-// room in the table is forgotten: the element just stays unknown.
+// Sets element |i| of result |k|, unless it is unknown. A failure of dim arithmetic for lack of
+// room in the table is ignored: the element stays unknown.
 void stowi_fold_put(stow_shape_call* call, size_t k, uint64_t i, stowi_element element);
-// How sure element |i| of result |k| is (known.c); exact where nobody says.
+// Sets whether element |i| of result |k| is exact or a bound (known.c); exact by default.
 void stowi_fold_set_sureness(stow_shape_call* call, size_t k, size_t i, stowi_sureness sureness);
 // An element that is exactly a number; false for floats, expressions and bounds.
 bool stowi_element_number(stow_shape_call* call, stowi_element element, int64_t* out_number);
-// What a fold function returns: out of memory, where dim arithmetic ran into that.
+// The return value of a fold function: out of memory, if dim arithmetic was.
 stow_status stowi_fold_end(stow_shape_call* call);
 
 // ---------------------------------------------------------------------------------------------
@@ -126,17 +126,17 @@ stow_status stowi_fold_end(stow_shape_call* call);
 
 typedef enum stowi_rule {
   STOWI_RULE_EXACT,     // no operand may be a bound
-  STOWI_RULE_ITSELF,    // the op looks at bounds itself, and what it gives is exact: comparisons
-  STOWI_RULE_RISES,     // never falls: add, min
-  STOWI_RULE_MAX,       // the same; not negative where one operand is not
-  STOWI_RULE_FIRST,     // rises with the first operand, falls with the second: sub
-  STOWI_RULE_POSITIVE,  // rises where neither operand is negative: mul
-  STOWI_RULE_DIVIDE     // rises with the first operand, where the second is exact and positive
+  STOWI_RULE_ITSELF,    // the op handles bounds itself, and its result is exact: comparisons
+  STOWI_RULE_RISES,     // non-decreasing: add, min
+  STOWI_RULE_MAX,       // the same; not negative if one operand is not
+  STOWI_RULE_FIRST,     // increasing in the first operand, decreasing in the second: sub
+  STOWI_RULE_POSITIVE,  // increasing if neither operand is negative: mul
+  STOWI_RULE_DIVIDE     // increasing in the first operand, if the second is exact and positive
 } stowi_rule;
 
 typedef stowi_element (*stowi_binary)(stow_shape_call* call, stowi_element a, stowi_element b);
 
-// compute(a, b) under |rule|. |compute| is given elements that count as exact, or unknown ones.
+// compute(a, b) under |rule|. |compute| gets elements that count as exact, or unknown ones.
 stowi_element stowi_fold_apply(stow_shape_call* call, stowi_rule rule, stowi_binary compute,
                                stowi_element a, stowi_element b);
 // Whether the element is certainly not negative.
@@ -145,9 +145,9 @@ bool stowi_element_is_positive(stow_shape_call* call, stowi_element element);
 // ---------------------------------------------------------------------------------------------
 // Indices: common.c. Dims are numbers.
 
-// Operand |k|'s type; NULL where it is absent or a dim is not a number.
+// Operand |k|'s type; NULL if it is missing or a dim is not a number.
 const stow_type* stowi_fold_operand(const stow_shape_call* call, size_t k);
-// The same, and NULL where no element of it is known.
+// The same, and NULL if none of its elements is known.
 const stow_type* stowi_fold_known(const stow_shape_call* call, size_t k);
 // The number of elements of a result, at most STOW_MAX_KNOWN.
 uint64_t stowi_fold_count(const stow_type* type);
@@ -157,7 +157,7 @@ void stowi_unravel(const stow_type* type, uint64_t i, int64_t* out_at);
 uint64_t stowi_ravel(const stow_type* type, const int64_t* at);
 // The element of |type| that element |i| of |result| comes from when broadcast.
 uint64_t stowi_broadcast_index(const stow_type* type, const stow_type* result, uint64_t i);
-// |index| counted from the end where it is negative; false where it is outside |dim|.
+// |index| counted from the end if negative; false if it is out of range for |dim|.
 bool stowi_normal_index(int64_t index, int64_t dim, int64_t* out_index);
 
 #endif  // STOWAGE_SRC_GRAPH_FOLDS_FOLD_H_

@@ -1,5 +1,5 @@
-// Known elements of ops that pick or place elements by index. An index that is not known, or out of
-// range, leaves what it concerns unknown.
+// Known elements of ops that pick or place elements by index. An unknown or out-of-range index
+// leaves the elements it affects unknown.
 #include "graph/folds/fold.h"
 #include "graph/shapes/shapes.h"
 
@@ -58,7 +58,7 @@ stow_status stowi_fold_gather_elements(stow_shape_call* call) {
   return stowi_fold_end(call);
 }
 
-// The coordinates that index tuple |tuple|, of |length| numbers, names, from dim |first| on.
+// The coordinates given by index tuple |tuple|, of |length| numbers, from dim |first| on.
 static bool known_tuple(stow_shape_call* call, uint64_t tuple, uint32_t first, uint32_t length,
                         int64_t* at) {
   const stow_type* data = stow_shape_operand(call, 0);
@@ -106,7 +106,7 @@ typedef struct scatter {
   uint64_t source[STOW_MAX_KNOWN];  // the update, or FROM_DATA
 } scatter;
 
-// Whether updates replace, and the dims of all operands are numbers. The number of updates.
+// Whether updates replace and the dims of all operands are numbers; returns the number of updates.
 static bool begin_scatter(stow_shape_call* call, scatter* out, uint64_t* out_updates) {
   const stow_attr* reduction = stow_shape_attr(call, "reduction");
   const stow_type* updates = stowi_fold_operand(call, 2);

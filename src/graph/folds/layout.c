@@ -1,4 +1,4 @@
-// Known elements of ops that move elements: each one of a result is one of an operand.
+// Known elements of ops that move elements: each element of a result is one of an operand.
 #include "graph/folds/fold.h"
 #include "graph/shapes/shapes.h"
 
@@ -27,7 +27,7 @@ static void fold_steps(stow_shape_call* call, size_t r, const int64_t* starts,
     int64_t at[STOW_MAX_RANK];
     stowi_unravel(result, i, at);
     for (uint32_t axis = 0; axis < from->rank; ++axis) {
-      // The last index is within the dim, as the shape was inferred so.
+      // The last index is within the dim, because the shape was inferred that way.
       at[axis] = starts[axis] + at[axis] * (result->dims[axis] == 1 ? 0 : steps[axis]);
     }
     move(call, r, i, 0, stowi_ravel(from, at));
@@ -67,7 +67,7 @@ stow_status stowi_fold_split(stow_shape_call* call) {
   for (size_t r = 0; r < stow_shape_result_count(call); ++r) {
     int64_t size = stow_shape_declared(call, r)->dims[axis];
     if (size > from->dims[axis] - start) {
-      break;  // sizes that were declared, not known
+      break;  // sizes that were declared but are unknown
     }
     fold_part(call, r, start);
     start += size;
@@ -75,7 +75,7 @@ stow_status stowi_fold_split(stow_shape_call* call) {
   return stowi_fold_end(call);
 }
 
-// Whether the slices' last elements are within the operand: sizes may be declared, not known.
+// Whether the slices' last elements are within the operand: sizes may be declared but unknown.
 static bool are_steps_inside(const stow_type* from, const stow_type* result, const int64_t* starts,
                              const int64_t* steps) {
   for (uint32_t i = 0; i < from->rank; ++i) {
@@ -149,8 +149,8 @@ stow_status stowi_fold_tile(stow_shape_call* call) {
   return stowi_fold_end(call);
 }
 
-// The operand that holds index |*at| along |axis|; |*at| becomes the index in it. False where a dim
-// before it is not a number.
+// The operand that contains index |*at| along |axis|; |*at| becomes the index in it. False if an
+// earlier dim is not a number.
 static bool find_part(stow_shape_call* call, uint32_t axis, int64_t* at, size_t* out_k) {
   for (size_t k = 0; k < stow_shape_operand_count(call); ++k) {
     const stow_type* part = stowi_fold_operand(call, k);
@@ -187,7 +187,7 @@ stow_status stowi_fold_concat(stow_shape_call* call) {
 // ---------------------------------------------------------------------------------------------
 // pad
 
-// What is put before each axis; false where that is not known.
+// The padding before each axis; false if unknown.
 static bool pads_before(stow_shape_call* call, const stow_type* from, int64_t* out_before) {
   stowi_list pads;
   stowi_list axes;
@@ -226,7 +226,7 @@ stow_status stowi_fold_pad(stow_shape_call* call) {
     bool is_inside = true;
     stowi_unravel(result, i, at);
     for (uint32_t axis = 0; axis < from->rank; ++axis) {
-      // Pads of any size: the difference of an index and a pad could overflow.
+      // Pads can have any size: the difference of an index and a pad could overflow.
       bool is_low = at[axis] < before[axis];
       is_inside = is_inside && !is_low && before[axis] >= -from->dims[axis] &&
                   at[axis] - before[axis] < from->dims[axis];

@@ -1,11 +1,11 @@
-// Known elements of ops that make tensors from shapes and numbers. This is where expressions of
-// symbols enter values: `shape` gives the dims themselves.
+// Known elements of ops that make tensors from shapes and numbers. This is where symbolic
+// expressions become values: `shape` gives the dims themselves.
 #include "base/checked.h"
 #include "graph/folds/fold.h"
 #include "graph/shapes/call.h"
 #include "graph/shapes/shapes.h"
 
-// What follows from the dims of operand 0, which may be the largest possible.
+// An element computed from the dims of operand 0, which may be upper-bounded.
 static stowi_element dim_element(const stow_shape_call* call, stow_dim dim) {
   stowi_element element = stowi_whole(dim);
   element.sureness = stowi_shape_is_loose(call, 0) ? STOWI_AT_MOST : STOWI_EXACT;

@@ -1,21 +1,21 @@
 // Known elements of ops that pick elements, or slices along an axis, by value: unique and compress.
-// `unique` is also how its shape function learns how many there are.
+// The shape function of `unique` uses this to count its results.
 //
-// Slices are kept in order while they are found, each by a binary search: O(n log n) comparisons of
-// slices for n of them, of which there are at most STOW_MAX_KNOWN.
+// Slices are kept sorted while they are found, each by a binary search: O(n log n) comparisons for
+// n slices, of which there are at most STOW_MAX_KNOWN.
 #include <string.h>
 
 #include "graph/folds/fold.h"
 #include "graph/shapes/shapes.h"
 
-// Operand 0 cut along an axis, or flat, where every element is a slice.
+// Operand 0 divided along an axis, or flat, where every element is a slice.
 typedef struct slices {
   uint64_t count;   // of slices
   uint64_t size;    // of each
-  uint64_t stride;  // between the slices' elements that follow each other along the axis
+  uint64_t stride;  // between consecutive elements along the axis
 } slices;
 
-// False where the operand is too large, or has no elements.
+// False if the operand is too large or empty.
 static bool make_slices(const stow_shape_call* call, const uint32_t* axis, slices* out) {
   const stow_type* type = stowi_fold_known(call, 0);
   uint64_t elements = type == NULL ? 0 : stowi_fold_count(type);
@@ -36,7 +36,7 @@ static uint64_t slice_element(const slices* s, uint64_t slice, uint64_t i) {
   return (i / s->stride * s->count + slice) * s->stride + i % s->stride;
 }
 
-// The axis that `axes` names; NULL where there is none.
+// The axis given by `axes`; NULL if there is none.
 static const uint32_t* chosen_axis(stow_shape_call* call, uint32_t* out_axis) {
   const stow_attr* axes = stow_shape_attr(call, "axes");
   bool is_given = axes != NULL && axes->kind == STOW_ATTR_INTS && axes->count == 1;
@@ -48,7 +48,7 @@ static const uint32_t* chosen_axis(stow_shape_call* call, uint32_t* out_axis) {
 // ---------------------------------------------------------------------------------------------
 // unique
 
-// Whether all elements are numbers that have an order.
+// Whether all elements are ordered numbers.
 static bool are_ordered(stow_shape_call* call, uint64_t count) {
   bool are = stow_shape_is_known(call, 0);
   for (uint64_t i = 0; i < count && are; ++i) {
@@ -81,11 +81,11 @@ static int compare_slices(stow_shape_call* call, const slices* s, uint64_t a, ui
   return order;
 }
 
-// The first slices of their kind, in the order of the result.
+// The first slice of each kind, in the order of the result.
 typedef struct distinct {
   uint64_t count;
   uint16_t first[STOW_MAX_KNOWN];
-  uint16_t same_as[STOW_MAX_KNOWN];  // per slice, the first that equals it
+  uint16_t same_as[STOW_MAX_KNOWN];  // per slice: the first that equals it
 } distinct;
 
 // Puts |slice| into |found|, which is sorted by content, unless an equal one is there.
@@ -189,7 +189,7 @@ stow_status stowi_fold_compress(stow_shape_call* call) {
     picked[count] = (uint16_t)i;
     count += truth;
   }
-  // Other dims than the condition's are declared ones, that do not fit it.
+  // Dims other than the condition's were declared and do not match it.
   if (count * s.size == stowi_fold_count(stow_shape_declared(call, 0))) {
     put_slices(call, &s, picked, count);
   }

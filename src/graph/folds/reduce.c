@@ -1,5 +1,5 @@
-// Known elements of ops that combine elements along axes: reductions, running sums, and choices of
-// the largest, for which all elements concerned must be known. O(elements), topk O(k × elements).
+// Known elements of ops that combine elements along axes: reductions, running sums, and selection
+// of the largest, for which all elements involved must be known. O(elements), topk O(k × elements).
 #include <string.h>
 
 #include "graph/folds/fold.h"
@@ -38,7 +38,7 @@ static stow_dim combine_dims(stow_dims* dims, combination how, stow_dim a, stow_
 
 static stowi_element combine_exact(stow_shape_call* call, combination how, stowi_element a,
                                    stowi_element b) {
-  bool is_ordered = a.real == a.real && b.real == b.real;  // which else is the larger one?
+  bool is_ordered = a.real == a.real && b.real == b.real;  // otherwise neither is larger
   if (a.kind != b.kind || a.kind == STOWI_ELEMENT_UNKNOWN ||
       ((how == MAX || how == MIN) && !is_ordered)) {
     return stowi_unknown();
@@ -75,7 +75,7 @@ static stowi_element combine(stow_shape_call* call, combination how, stowi_eleme
 // ---------------------------------------------------------------------------------------------
 // reduce
 
-// The axes to reduce as bits; false where they are not known.
+// The axes to reduce, as bits; false if unknown.
 static bool reduced_axes(stow_shape_call* call, uint32_t rank, uint32_t* out_bits) {
   stowi_list axes;
   uint32_t order[STOW_MAX_RANK];
@@ -90,7 +90,7 @@ static bool reduced_axes(stow_shape_call* call, uint32_t rank, uint32_t* out_bit
   return true;
 }
 
-// |type| with 1 for the axes that |bits| names, and 1 for all others.
+// |type| with 1 for the axes in |bits|, and 1 for all others.
 static void part_by_axes(const stow_type* type, uint32_t bits, stow_type* out_kept,
                          stow_type* out_reduced) {
   *out_kept = *type;
@@ -126,7 +126,7 @@ static stowi_element reduce_part(stow_shape_call* call, combination how, const s
     stowi_element next = stowi_fold_get(call, 0, stowi_ravel(type, at));
     sum = i == 0 ? next : combine(call, how, sum, next);
   }
-  if (how == MEAN) {  // of integers it depends on how the sum is kept
+  if (how == MEAN) {  // for integers it depends on how the sum is represented
     sum.real /= (double)count;
     return sum.kind == STOWI_ELEMENT_REAL ? sum : stowi_unknown();
   }
@@ -145,7 +145,7 @@ stow_status stowi_fold_reduce(stow_shape_call* call) {
   part_by_axes(type, bits, &kept, &part);
   uint64_t results = stowi_fold_count(&kept);
   uint64_t count = stowi_fold_count(&part);
-  // Another count than the shape function's: axes mean something else to this op.
+  // The shape function counts differently: axes mean something else for this op.
   if (count == 0 || results != stowi_fold_count(stow_shape_declared(call, 0))) {
     return stowi_fold_end(call);
   }
@@ -220,7 +220,7 @@ stow_status stowi_fold_cumprod(stow_shape_call* call) { return fold_cumulate(cal
 // ---------------------------------------------------------------------------------------------
 // The largest
 
-// Whether element |a| of operand 0 comes before element |b|; false where either is not known.
+// Whether element |a| of operand 0 comes before element |b|; false if either is unknown.
 static bool comes_before(stow_shape_call* call, uint64_t a, uint64_t b, bool is_largest) {
   stowi_element x = stowi_fold_get(call, 0, is_largest ? a : b);
   stowi_element y = stowi_fold_get(call, 0, is_largest ? b : a);
@@ -287,7 +287,7 @@ stow_status stowi_fold_topk(stow_shape_call* call) {
   return stowi_fold_end(call);
 }
 
-// The last of a line's equals where |is_last|, else the first.
+// The last of equal elements in a line if |is_last|, otherwise the first.
 static uint64_t find_extreme(stow_shape_call* call, const lines* l, uint64_t line, bool is_largest,
                              bool is_last) {
   uint64_t best = 0;

@@ -1,4 +1,4 @@
-// Rows of the ops that most graphs are made of.
+// Rows of the most common ops.
 #ifndef STOWAGE_SRC_GRAPH_ROWS_CORE_H_
 #define STOWAGE_SRC_GRAPH_ROWS_CORE_H_
 
@@ -75,13 +75,14 @@ static const spec resize_attrs[] = {STRING("mode", "nearest"),
 // ---------------------------------------------------------------------------------------------
 // Boundary values and structure
 
-#define ROW_INPUT \
-  ABOUT("a value that the caller gives"), OPERANDS(0, 0), RESULTS(1, 1), DECLARED, ATTRS(data_attrs)
+#define ROW_INPUT                                                                     \
+  ABOUT("a value that the caller provides"), OPERANDS(0, 0), RESULTS(1, 1), DECLARED, \
+      ATTRS(data_attrs)
 #define ROW_PARAM ABOUT("a weight"), OPERANDS(0, 0), RESULTS(1, 1), DECLARED, ATTRS(data_attrs)
 #define ROW_CONSTANT \
   ABOUT("a fixed value"), OPERANDS(0, 0), RESULTS(1, 1), DECLARED, ATTRS(data_attrs)
 #define ROW_ARGS ABOUT("the arguments of a region"), OPERANDS(0, 0), RESULTS(1, ANY), DECLARED
-#define ROW_YIELD ABOUT("what a region gives"), OPERANDS(0, ANY), RESULTS(0, 0), DECLARED
+#define ROW_YIELD ABOUT("the results of a region"), OPERANDS(0, ANY), RESULTS(0, 0), DECLARED
 #define ROW_IF                                                                               \
   ABOUT("runs the first region where the condition holds, else the second"), OPERANDS(1, 1), \
       RESULTS(0, ANY), INFERRED(stowi_shape_if), .desc.region_count = 2,                     \
@@ -91,8 +92,8 @@ static const spec resize_attrs[] = {STRING("mode", "nearest"),
       RESULTS(0, ANY), INFERRED(stowi_shape_loop),                                       \
       .desc.region_count = 1, .desc.region_kind = STOW_REGION_LOOP,                      \
       .desc.carry = {.first_operand = 2, .first_arg = 2, .first_yield = 1, .first_result = 0}
-#define ROW_CUSTOM                                                                        \
-  ABOUT("an operation known to the executor by name"), OPERANDS(0, ANY), RESULTS(1, ANY), \
+#define ROW_CUSTOM                                                                          \
+  ABOUT("an operation that the executor finds by name"), OPERANDS(0, ANY), RESULTS(1, ANY), \
       DECLARED, ATTRS(custom_attrs), .desc.any_attrs = true
 
 // ---------------------------------------------------------------------------------------------
@@ -122,7 +123,7 @@ static const spec resize_attrs[] = {STRING("mode", "nearest"),
       INFERRED(stowi_shape_concat), OVER(stowi_over_concat), FOLD(stowi_fold_concat), \
       ATTRS(axis_0_attrs)
 #define ROW_SPLIT                                                                 \
-  ABOUT("cuts a tensor along an axis"), OPERANDS(1, 2), RESULTS(1, ANY),          \
+  ABOUT("splits a tensor along an axis"), OPERANDS(1, 2), RESULTS(1, ANY),        \
       INFERRED(stowi_shape_split), VIEW(stowi_view_split), OVER(stowi_over_part), \
       FOLD(stowi_fold_split), ATTRS(split_attrs)
 #define ROW_GATHER                                                                    \
@@ -177,17 +178,17 @@ static const spec resize_attrs[] = {STRING("mode", "nearest"),
 #define ROW_POW                                                                        \
   ABOUT("a to the power b"), OPERANDS(2, 2), RESULTS(1, 1), INFERRED(stowi_shape_pow), \
       OVER(stowi_over_index), FOLD(stowi_fold_pow)
-#define ROW_MOD                                                                                \
-  BINARY("the rest of a / b, with b's sign, or a's where fmod is true"), FOLD(stowi_fold_mod), \
+#define ROW_MOD                                                                                 \
+  BINARY("remainder of a / b, with b's sign, or a's where fmod is true"), FOLD(stowi_fold_mod), \
       ATTRS(mod_attrs)
-#define ROW_MAX VARIADIC("the largest one"), FOLD(stowi_fold_max)
-#define ROW_MIN VARIADIC("the smallest one"), FOLD(stowi_fold_min)
+#define ROW_MAX VARIADIC("the largest operand"), FOLD(stowi_fold_max)
+#define ROW_MIN VARIADIC("the smallest operand"), FOLD(stowi_fold_min)
 #define ROW_AND LOGICAL("logical or bitwise and"), FOLD(stowi_fold_and)
 #define ROW_OR LOGICAL("logical or bitwise or"), FOLD(stowi_fold_or)
 #define ROW_XOR LOGICAL("logical or bitwise exclusive or"), FOLD(stowi_fold_xor)
 
 #define ROW_EQ COMPARE("a = b"), FOLD(stowi_fold_eq)
-#define ROW_NE COMPARE("a is not b"), FOLD(stowi_fold_ne)
+#define ROW_NE COMPARE("a != b"), FOLD(stowi_fold_ne)
 #define ROW_LT COMPARE("a < b"), FOLD(stowi_fold_lt)
 #define ROW_LE COMPARE("a <= b"), FOLD(stowi_fold_le)
 #define ROW_GT COMPARE("a > b"), FOLD(stowi_fold_gt)
@@ -228,11 +229,11 @@ static const spec resize_attrs[] = {STRING("mode", "nearest"),
 #define ROW_REDUCE                                                          \
   ABOUT("sum, mean, max, norm … over axes"), OPERANDS(1, 2), RESULTS(1, 1), \
       INFERRED(stowi_shape_reduce), FOLD(stowi_fold_reduce), ATTRS(reduce_attrs)
-#define ROW_ARGMAX                                                            \
-  ABOUT("index of the largest along an axis"), OPERANDS(1, 1), RESULTS(1, 1), \
+#define ROW_ARGMAX                                                                    \
+  ABOUT("index of the largest element along an axis"), OPERANDS(1, 1), RESULTS(1, 1), \
       INFERRED(stowi_shape_argmax), FOLD(stowi_fold_argmax), ATTRS(argmax_attrs)
-#define ROW_TOPK                                                                             \
-  ABOUT("the k largest along an axis, and where they stood"), OPERANDS(1, 2), RESULTS(2, 2), \
+#define ROW_TOPK                                                                                   \
+  ABOUT("the k largest elements along an axis, and their indices"), OPERANDS(1, 2), RESULTS(2, 2), \
       INFERRED(stowi_shape_topk), FOLD(stowi_fold_topk), ATTRS(topk_attrs)
 
 // ---------------------------------------------------------------------------------------------
@@ -249,8 +250,8 @@ static const spec resize_attrs[] = {STRING("mode", "nearest"),
 #define ROW_CONV_TRANSPOSE                                        \
   ABOUT("transposed convolution"), OPERANDS(2, 3), RESULTS(1, 1), \
       INFERRED(stowi_shape_conv_transpose), ATTRS(conv_transpose_attrs)
-#define ROW_POOL                                                                                 \
-  ABOUT("largest, average or norm of each window, and where the largest stood"), OPERANDS(1, 1), \
+#define ROW_POOL                                                                                  \
+  ABOUT("largest, average or norm of each window, and the index of the largest"), OPERANDS(1, 1), \
       RESULTS(1, 2), INFERRED(stowi_shape_pool), ATTRS(pool_attrs)
 #define ROW_RESIZE                                                                    \
   ABOUT("samples at given scales or sizes, or at the declared size"), OPERANDS(1, 4), \

@@ -1,5 +1,5 @@
-// Rows of further mathematical ops: elementwise, normalising, reducing, matrices, losses and steps
-// of training.
+// Rows of further mathematical ops: elementwise, normalisation, reduction, matrices, losses and
+// training steps.
 #ifndef STOWAGE_SRC_GRAPH_ROWS_MATH_H_
 #define STOWAGE_SRC_GRAPH_ROWS_MATH_H_
 
@@ -55,21 +55,20 @@ static const spec momentum_attrs[] = {
 #define ROW_CELU UNARY("max(x, 0) + min(alpha (exp(x / alpha) - 1), 0)"), ATTRS(alpha_attrs)
 #define ROW_THRESHOLDED_RELU UNARY("x, or 0 where x <= alpha"), ATTRS(alpha_attrs)
 #define ROW_SHRINK UNARY("x moved by bias towards 0, and 0 within lambd of 0"), ATTRS(shrink_attrs)
-#define ROW_IS_NAN                                                                  \
-  ABOUT("x is no number"), OPERANDS(1, 1), RESULTS(1, 1), INFERRED(stowi_shape_is), \
-      OVER(stowi_over_index)
+#define ROW_IS_NAN \
+  ABOUT("x is NaN"), OPERANDS(1, 1), RESULTS(1, 1), INFERRED(stowi_shape_is), OVER(stowi_over_index)
 #define ROW_IS_INF                                                                 \
   ABOUT("x is infinite"), OPERANDS(1, 1), RESULTS(1, 1), INFERRED(stowi_shape_is), \
       OVER(stowi_over_index), ATTRS(is_inf_attrs)
-#define ROW_BIT_NOT                                                                        \
-  ABOUT("every bit turned"), OPERANDS(1, 1), RESULTS(1, 1), INFERRED(stowi_shape_bit_not), \
+#define ROW_BIT_NOT                                                                   \
+  ABOUT("bitwise not"), OPERANDS(1, 1), RESULTS(1, 1), INFERRED(stowi_shape_bit_not), \
       OVER(stowi_over_index)
-#define ROW_FULL_LIKE                                                          \
-  ABOUT("one value everywhere, with x's dims"), OPERANDS(1, 1), RESULTS(1, 1), \
+#define ROW_FULL_LIKE                                                        \
+  ABOUT("one value everywhere, in x's dims"), OPERANDS(1, 1), RESULTS(1, 1), \
       INFERRED(stowi_shape_full_like), OVER(stowi_over_index_first), ATTRS(full_like_attrs)
-#define ROW_DROPOUT                                                                          \
-  ABOUT("x with elements dropped at random while training, and which stay"), OPERANDS(1, 3), \
-      RESULTS(1, 2), INFERRED(stowi_shape_dropout), OVER(stowi_over_index_first),            \
+#define ROW_DROPOUT                                                                        \
+  ABOUT("x with elements dropped at random while training, and the mask"), OPERANDS(1, 3), \
+      RESULTS(1, 2), INFERRED(stowi_shape_dropout), OVER(stowi_over_index_first),          \
       ATTRS(dropout_attrs)
 
 #define ROW_BIT_SHIFT                                                                           \
@@ -79,8 +78,8 @@ static const spec momentum_attrs[] = {
   ABOUT("x, or slope x where x is negative"), OPERANDS(2, 2), RESULTS(1, 1), \
       INFERRED(stowi_shape_prelu), OVER(stowi_over_index)
 #define ROW_SWIGLU BINARY("a times sigmoid(alpha a) times b"), ATTRS(alpha_attrs)
-#define ROW_SUM VARIADIC("all added"), FOLD(stowi_fold_add)
-#define ROW_MEAN VARIADIC("the average of all"), FOLD(stowi_fold_mean)
+#define ROW_SUM VARIADIC("sum of all operands"), FOLD(stowi_fold_add)
+#define ROW_MEAN VARIADIC("mean of all operands"), FOLD(stowi_fold_mean)
 
 // ---------------------------------------------------------------------------------------------
 // Row-wise and reducing
@@ -88,9 +87,9 @@ static const spec momentum_attrs[] = {
 #define ROW_LOG_SOFTMAX                                                       \
   ABOUT("logarithm of softmax along an axis"), OPERANDS(1, 1), RESULTS(1, 1), \
       INFERRED(stowi_shape_softmax), OVER(stowi_over_rows), ATTRS(flat_attrs)
-#define ROW_HARDMAX                                                                          \
-  ABOUT("1 at the first largest along an axis, 0 elsewhere"), OPERANDS(1, 1), RESULTS(1, 1), \
-      INFERRED(stowi_shape_softmax), OVER(stowi_over_rows), ATTRS(flat_attrs)
+#define ROW_HARDMAX                                                                   \
+  ABOUT("1 at the first largest element along an axis, 0 elsewhere"), OPERANDS(1, 1), \
+      RESULTS(1, 1), INFERRED(stowi_shape_softmax), OVER(stowi_over_rows), ATTRS(flat_attrs)
 #define ROW_LP_NORM                                               \
   ABOUT("p-norm 1 along an axis"), OPERANDS(1, 1), RESULTS(1, 1), \
       INFERRED(stowi_shape_along_axis), OVER(stowi_over_rows), ATTRS(lp_norm_attrs)
@@ -103,8 +102,8 @@ static const spec momentum_attrs[] = {
 #define ROW_INSTANCE_NORM                                                                         \
   ABOUT("mean 0 and variance 1 over each channel of each sample"), OPERANDS(1, 3), RESULTS(1, 1), \
       INFERRED(stowi_shape_channel_norm), OVER(stowi_over_rows), ATTRS(instance_norm_attrs)
-#define ROW_ARGMIN                                                             \
-  ABOUT("index of the smallest along an axis"), OPERANDS(1, 1), RESULTS(1, 1), \
+#define ROW_ARGMIN                                                                     \
+  ABOUT("index of the smallest element along an axis"), OPERANDS(1, 1), RESULTS(1, 1), \
       INFERRED(stowi_shape_argmax), FOLD(stowi_fold_argmin), ATTRS(argmin_attrs)
 
 // ---------------------------------------------------------------------------------------------
@@ -113,8 +112,8 @@ static const spec momentum_attrs[] = {
 #define ROW_GEMM                                                          \
   ABOUT("alpha a b + beta c of matrices"), OPERANDS(2, 3), RESULTS(1, 1), \
       INFERRED(stowi_shape_gemm), OVER(stowi_over_gemm), ATTRS(gemm_attrs)
-#define ROW_EINSUM                                                               \
-  ABOUT("sum of products as an equation says"), OPERANDS(1, ANY), RESULTS(1, 1), \
+#define ROW_EINSUM                                                                \
+  ABOUT("sum of products given by an equation"), OPERANDS(1, ANY), RESULTS(1, 1), \
       INFERRED(stowi_shape_einsum), ATTRS(einsum_attrs)
 #define ROW_DET ABOUT("determinants"), OPERANDS(1, 1), RESULTS(1, 1), INFERRED(stowi_shape_det)
 #define ROW_MATMUL_INTEGER                                                                   \

@@ -3,7 +3,7 @@
 #define STOWAGE_SRC_GRAPH_ROWS_NN_H_
 
 #include "graph/rows/core.h"
-#include "graph/shapes/shapes_nn.h"
+#include "graph/shapes/shapes.h"
 
 #define LIST_OF(text, list_kind)        \
   {                                     \
@@ -41,8 +41,8 @@ static const spec qlinear_pool_attrs[] = {WINDOW_ATTRS,
 #define ROW_FUSED_CONV                                                              \
   ABOUT("convolution, an addend and an activation"), OPERANDS(2, 4), RESULTS(1, 1), \
       INFERRED(stowi_shape_fused_conv), OVER(stowi_over_fused_conv), ATTRS(fused_conv_attrs)
-#define ROW_MAX_UNPOOL                                                                    \
-  ABOUT("puts what a pool has found back where it stood"), OPERANDS(2, 3), RESULTS(1, 1), \
+#define ROW_MAX_UNPOOL                                                                     \
+  ABOUT("puts a max pool's results back at their indices"), OPERANDS(2, 3), RESULTS(1, 1), \
       INFERRED(stowi_shape_max_unpool), ATTRS(max_unpool_attrs)
 #define ROW_QLINEAR_POOL                                                                \
   ABOUT("average of each window of a quantised tensor"), OPERANDS(2, 5), RESULTS(1, 1), \
@@ -64,7 +64,7 @@ static const spec roi_align_attrs[] = {
 static const spec non_max_suppression_attrs[] = {BOOL("center_point_box", false)};
 
 #define ROW_COL2IM                                                               \
-  ABOUT("adds columns of blocks up to an image"), OPERANDS(3, 3), RESULTS(1, 1), \
+  ABOUT("adds up columns of blocks to an image"), OPERANDS(3, 3), RESULTS(1, 1), \
       INFERRED(stowi_shape_col2im), ATTRS(col2im_attrs)
 #define ROW_GRID_SAMPLE                                                       \
   ABOUT("samples at the positions of a grid"), OPERANDS(2, 2), RESULTS(1, 1), \
@@ -93,9 +93,9 @@ static const spec dequantize_linear_attrs[] = {INT("axis", 1), INT("block_size",
 static const spec qlinear_concat_attrs[] = {REQUIRED_INT("axis")};
 static const spec qlinear_softmax_attrs[] = {INT("axis", -1), INT("opset", 13)};
 
-#define ROW_QUANTIZE_LINEAR                                                        \
-  ABOUT("x / scale + zero point, rounded and cut"), OPERANDS(2, 3), RESULTS(1, 1), \
-      INFERRED(stowi_shape_quantize_linear), OVER(stowi_over_index_first),         \
+#define ROW_QUANTIZE_LINEAR                                                            \
+  ABOUT("x / scale + zero point, rounded and clamped"), OPERANDS(2, 3), RESULTS(1, 1), \
+      INFERRED(stowi_shape_quantize_linear), OVER(stowi_over_index_first),             \
       ATTRS(quantize_linear_attrs)
 #define ROW_DEQUANTIZE_LINEAR                                                \
   ABOUT("(x - zero point) times scale"), OPERANDS(2, 3), RESULTS(1, 1),      \
@@ -150,8 +150,8 @@ static const spec matmul_nbits_attrs[] = {REQUIRED_INT("rows"),       REQUIRED_I
 #define ROW_QGEMM                                                              \
   ABOUT("alpha a b + c of quantised matrices"), OPERANDS(6, 9), RESULTS(1, 1), \
       INFERRED(stowi_shape_qgemm), OVER(stowi_over_qgemm), ATTRS(qgemm_attrs)
-#define ROW_DYNAMIC_QUANTIZE_MATMUL                                                               \
-  ABOUT("product with quantised weights, the other factor quantised on the way"), OPERANDS(3, 5), \
+#define ROW_DYNAMIC_QUANTIZE_MATMUL                                                    \
+  ABOUT("product with quantised weights; quantises the other factor"), OPERANDS(3, 5), \
       RESULTS(1, 1), INFERRED(stowi_shape_dynamic_quantize_matmul)
 #define ROW_MATMUL_INTEGER_TO_FLOAT                                                \
   ABOUT("product of quantised tensors, as floats"), OPERANDS(4, 7), RESULTS(1, 1), \

@@ -1,11 +1,11 @@
-// The words that op rows are written in. Rows are macros ROW_NAME in the files beside this one, one
-// per group of ops; op_table.c expands them.
+// Macros that op rows are written with. Rows are macros ROW_NAME in the files beside this one, one
+// per kind of op; op_table.c expands them.
 #ifndef STOWAGE_SRC_GRAPH_ROWS_ROWS_H_
 #define STOWAGE_SRC_GRAPH_ROWS_ROWS_H_
 
 #include "graph/folds/fold.h"
 #include "graph/op_table.h"
-#include "graph/shapes/over.h"
+#include "graph/shapes/in_place.h"
 #include "graph/shapes/shapes.h"
 
 // ---------------------------------------------------------------------------------------------
@@ -40,7 +40,7 @@
 typedef stowi_attr_spec spec;
 
 // ---------------------------------------------------------------------------------------------
-// What rows are made of
+// Parts of rows
 
 #define ABOUT(text) .desc.summary = (text)
 #define OPERANDS(least, most) .desc.min_operands = (least), .desc.max_operands = (most)
@@ -53,7 +53,7 @@ typedef stowi_attr_spec spec;
 #define ATTRS(list) .attrs = (list), .attr_count = sizeof(list) / sizeof((list)[0])
 #define ANY STOW_ANY_COUNT
 
-// Rows that many ops share but for the text.
+// Rows of many ops that differ only in the text.
 #define UNARY(text) \
   ABOUT(text), OPERANDS(1, 1), RESULTS(1, 1), INFERRED(stowi_shape_same), OVER(stowi_over_index)
 #define BINARY(text) \

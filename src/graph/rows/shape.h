@@ -1,4 +1,4 @@
-// Rows of the ops of layout, indexing and shape arithmetic beyond the most common ones.
+// Rows of further ops for layout, indexing and shape arithmetic.
 #ifndef STOWAGE_SRC_GRAPH_ROWS_SHAPE_H_
 #define STOWAGE_SRC_GRAPH_ROWS_SHAPE_H_
 
@@ -72,8 +72,8 @@ static const spec cumulate_attrs[] = {INT("axis", 0), BOOL("exclusive", false),
 // ---------------------------------------------------------------------------------------------
 // From shapes and numbers
 
-#define ROW_SHAPE                                                                                \
-  ABOUT("the dims of x as numbers"), OPERANDS(1, 1), RESULTS(1, 1), INFERRED(stowi_shape_shape), \
+#define ROW_SHAPE                                                                     \
+  ABOUT("the dims of x"), OPERANDS(1, 1), RESULTS(1, 1), INFERRED(stowi_shape_shape), \
       FOLD(stowi_fold_shape), ATTRS(shape_attrs)
 #define ROW_SIZE                                                                                   \
   ABOUT("the number of elements of x"), OPERANDS(1, 1), RESULTS(1, 1), INFERRED(stowi_shape_size), \
@@ -114,15 +114,15 @@ static const spec cumulate_attrs[] = {INT("axis", 0), BOOL("exclusive", false),
   ABOUT("places slices by indices of several dims"), OPERANDS(3, 3), RESULTS(1, 1),            \
       INFERRED(stowi_shape_scatter_nd), OVER(stowi_over_scatter), FOLD(stowi_fold_scatter_nd), \
       ATTRS(scatter_nd_attrs)
-#define ROW_TENSOR_SCATTER                                                 \
-  ABOUT("a cache with new entries put in"), OPERANDS(2, 3), RESULTS(1, 1), \
+#define ROW_TENSOR_SCATTER                                                   \
+  ABOUT("a cache with new entries inserted"), OPERANDS(2, 3), RESULTS(1, 1), \
       INFERRED(stowi_shape_tensor_scatter), OVER(stowi_over_scatter), ATTRS(tensor_scatter_attrs)
 #define ROW_NONZERO                                                                            \
   ABOUT("indices of elements that are not 0, one row per dim"), OPERANDS(1, 1), RESULTS(1, 1), \
       INFERRED(stowi_shape_nonzero), FOLD(stowi_fold_nonzero)
-#define ROW_UNIQUE                                                                    \
-  ABOUT("distinct elements or slices, where they stood, and counts"), OPERANDS(1, 1), \
-      RESULTS(1, 4), INFERRED(stowi_shape_unique), FOLD(stowi_fold_unique), ATTRS(unique_attrs)
+#define ROW_UNIQUE                                                                               \
+  ABOUT("distinct elements or slices, their indices and counts"), OPERANDS(1, 1), RESULTS(1, 4), \
+      INFERRED(stowi_shape_unique), FOLD(stowi_fold_unique), ATTRS(unique_attrs)
 #define ROW_COMPRESS                                                                      \
   ABOUT("elements or slices for which a condition holds"), OPERANDS(2, 2), RESULTS(1, 1), \
       INFERRED(stowi_shape_compress), OVER(stowi_over_part), FOLD(stowi_fold_compress),   \

@@ -1,18 +1,17 @@
-// Shapes of attention over several heads with shared keys and values and a cache of earlier ones,
-// of rotary embeddings, and of what takes attention's place in recurrent models: linear attention
-// and short causal convolutions. Constant time.
+// Shapes of multi-head attention with shared keys and values and a cache of earlier ones, of rotary
+// embeddings, and of what replaces attention in recurrent models: linear attention and short causal
+// convolutions. Constant time.
 #include <inttypes.h>
 
 #include "base/diag.h"
-#include "graph/shapes/shapes_misc.h"
+#include "graph/shapes/shapes.h"
 
 // ---------------------------------------------------------------------------------------------
 // attention
 
 enum { Q, K, V, MASK, PAST_K, PAST_V, LENGTHS };
 
-// One of q, k, v taken apart: batch dims, then sequence, heads and what a head holds, wherever they
-// stand.
+// The dims of one of q, k, v: batch dims, then sequence, heads and head size, in whichever order.
 typedef struct heads_view {
   stow_dim sequence;
   stow_dim heads;
@@ -22,10 +21,10 @@ typedef struct heads_view {
 typedef struct attention {
   bool heads_first;
   heads_view q, k, v;
-  stow_dim keys;  // those of the cache and the new ones
+  stow_dim keys;  // cached and new
 } attention;
 
-// Rank 3 packs all heads in the last dim; |count| says how many.
+// Rank 3 packs all heads in the last dim; |count| is their number.
 static stow_status unpack_heads(stow_shape_call* call, size_t k, int64_t count, heads_view* out) {
   out->sequence = stow_shape_operand(call, k)->dims[1];
   out->heads = count;
@@ -62,8 +61,8 @@ static stow_status check_heads(stow_shape_call* call, const attention* a) {
   stow_dim k = a->k.heads;
   bool is_number = stow_dim_is_const(q) && stow_dim_is_const(k);
   if (is_number && q != k && (k == 0 || q % k != 0)) {
-    return stow_shape_fail(call, "%" PRId64 " heads of q cannot share %" PRId64 " heads of k and v",
-                           q, k);
+    return stow_shape_fail(
+        call, "%" PRId64 " heads of q are not a multiple of %" PRId64 " heads of k and v", q, k);
   }
   return STOW_OK;
 }
@@ -81,7 +80,8 @@ static stow_status check_batches(stow_shape_call* call) {
   return STOW_OK;
 }
 
-// k or v as a cache holds it: from rank 4 on as it is, at rank 3 as [batch, heads, sequence, size].
+// The type of k or v in the cache: unchanged from rank 4 on, [batch, heads, sequence, size] for
+// rank 3.
 static stow_type cached_type(stow_shape_call* call, size_t k, const heads_view* view) {
   stow_type type = *stow_shape_operand(call, k);
   if (type.rank == 3) {
@@ -97,7 +97,7 @@ static uint32_t sequence_axis(const attention* a, const stow_type* q, const stow
   return cached->rank - (a->heads_first || q->rank == 3 ? 2 : 3);
 }
 
-// What operand |past| and the new entries give together; |past| may be absent.
+// The type of operand |past| joined with the new entries; |past| may be missing.
 static stow_status append_past(stow_shape_call* call, const attention* a, size_t past,
                                stow_type* cached) {
   const stow_type* earlier = stow_shape_operand(call, past);
@@ -127,7 +127,7 @@ static stow_type scores_type(stow_shape_call* call, const attention* a) {
   return scores;
 }
 
-// A mask is added to, or chooses from, the scores.
+// A mask is added to the scores or selects from them.
 static stow_status check_mask(stow_shape_call* call, stow_type scores) {
   const stow_type* mask = stow_shape_operand(call, MASK);
   if (mask == NULL) {
@@ -159,7 +159,8 @@ static stow_status read_attention(stow_shape_call* call, attention* a) {
     STOW_TRY(stowi_shape_same_dtype(call, Q, k));
     uint32_t actual = stow_shape_operand(call, k)->rank;
     if (actual != rank) {
-      return stow_shape_fail(call, "operand %zu has rank %" PRIu32 ", operand 0 has %" PRIu32, k,
+      return stow_shape_fail(call,
+                             "operand %zu has rank %" PRIu32 ", but operand 0 has rank %" PRIu32, k,
                              actual, rank);
     }
     STOW_TRY(read_heads(call, k, a->heads_first, parts[k]));
@@ -176,7 +177,7 @@ stow_status stowi_shape_attention(stow_shape_call* call) {
   attention a;
   STOW_TRY(read_attention(call, &a));
   if ((stow_shape_operand(call, PAST_K) == NULL) != (stow_shape_operand(call, PAST_V) == NULL)) {
-    return stow_shape_fail(call, "past keys and past values go together");
+    return stow_shape_fail(call, "past keys and past values must be given together");
   }
   STOW_TRY(stowi_shape_integers(call, LENGTHS, "operand 6 (lengths)"));
   const stow_type* q = stow_shape_operand(call, Q);
@@ -199,8 +200,8 @@ stow_status stowi_shape_attention(stow_shape_call* call) {
 // ---------------------------------------------------------------------------------------------
 // rope
 
-// x [..., d] turned in pairs by tables of cosines and sines, whose last dim is half of what is
-// turned, or of the whole head.
+// x [..., d] rotated in pairs by tables of cosines and sines, whose last dim is half of what is
+// rotated, or of the whole head.
 stow_status stowi_shape_rope(stow_shape_call* call) {
   STOW_TRY(stowi_shape_min_rank(call, 0, 2));
   const stow_type* x = stow_shape_operand(call, 0);
@@ -219,14 +220,14 @@ stow_status stowi_shape_rope(stow_shape_call* call) {
   }
   int64_t turned = stow_shape_attr_int(call, "rotary_dim", 0);
   if (turned < 0 || turned % 2 != 0 || (stow_dim_is_const(last) && turned > last)) {
-    return stow_shape_fail(call, "rotary_dim %" PRId64 " is not an even part of the last dim, %s",
+    return stow_shape_fail(call, "rotary_dim %" PRId64 " must be even, from 0 to the last dim, %s",
                            turned, stowi_shape_dim_text(call, last).text);
   }
   stow_dim whole = turned == 0 ? last : turned;
   stow_dim pairs = cosines->dims[cosines->rank - 1];
   stow_dim covered = stow_dim_mul(stow_shape_dims(call), 2, pairs);
   if (stowi_shape_differ(call, covered, whole) && stowi_shape_differ(call, covered, last)) {
-    return stow_shape_fail(call, "the tables' last dim is %s, half of %s is needed",
+    return stow_shape_fail(call, "the tables' last dim is %s, expected half of %s",
                            stowi_shape_dim_text(call, pairs).text,
                            stowi_shape_dim_text(call, whole).text);
   }

@@ -1,7 +1,7 @@
-// What shape and view functions are given, and the one place that runs them. A call looks the same
-// for a node that is being described, for one that is verified, and for one that is inferred again
-// under a binding: only where types, known values and declarations come from differs. Nothing here
-// allocates, but for dims that a shape function makes.
+// The arguments of shape and view functions, and the one place that runs them. A call looks the
+// same for a node being described, being verified, or being inferred again under a binding: only
+// the sources of types, known values and declarations differ. Nothing here allocates, except dims
+// made by a shape function.
 #include "graph/shapes/call.h"
 
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 #include "graph/api.h"
 #include "graph/dims/dims.h"
 #include "graph/graph_internal.h"
-#include "graph/shapes/over.h"
+#include "graph/shapes/in_place.h"
 
 stow_shape_call stowi_shape_of_node(const stow_graph* graph, const uint32_t* types,
                                     const stowi_known_store* known, stow_node node,
@@ -40,7 +40,7 @@ stow_shape_call stowi_shape_of_node(const stow_graph* graph, const uint32_t* typ
 }
 
 // ---------------------------------------------------------------------------------------------
-// What a shape function can ask
+// Queries of shape functions
 
 size_t stow_shape_operand_count(const stow_shape_call* call) { return call->operand_count; }
 
@@ -138,7 +138,8 @@ const stow_type* stow_shape_yield(const stow_shape_call* call, size_t region, si
 
 void stow_shape_set_result(stow_shape_call* call, size_t k, const stow_type* type) {
   if (k >= call->result_count) {
-    (void)stow_shape_fail(call, "the shape function sets result %zu of %zu", k, call->result_count);
+    (void)stow_shape_fail(call, "the shape function sets result %zu, out of range (%zu results)", k,
+                          call->result_count);
     return;
   }
   call->results[k] = *type;
@@ -255,7 +256,7 @@ static stow_str result_name(const stow_shape_call* call, size_t k) {
   return stow_str_of("");
 }
 
-// The symbol `NAME.AXIS`, or `%ID.AXIS` where the result has no name.
+// The symbol `NAME.AXIS`, or `%ID.AXIS` if the result has no name.
 static stow_dim data_symbol(stow_shape_call* call, size_t k, uint32_t axis) {
   const stow_graph* graph = call->graph;
   stow_str name = result_name(call, k);
@@ -267,7 +268,7 @@ static stow_dim data_symbol(stow_shape_call* call, size_t k, uint32_t axis) {
   }
   char suffix[16];
   snprintf(suffix, sizeof(suffix), ".%lu", (unsigned long)axis);
-  size_t size = name.size + strlen(suffix);  // a name is in memory, with room after it
+  size_t size = name.size + strlen(suffix);  // a name is in memory, so there is room after it
   char* text = (char*)stowi_alloc(graph->allocator, size, 1);
   if (text == NULL) {
     call->status = STOW_ERR_OUT_OF_MEMORY;
@@ -280,9 +281,9 @@ static stow_dim data_symbol(stow_shape_call* call, size_t k, uint32_t axis) {
   return dim;
 }
 
-// Whether result |k| had dims that followed from its operands before a binding. What they become is
-// then no declaration: `100 - ?n` with the largest n is not the largest 100 - n. Of actual operands
-// it is the room that there is.
+// Whether the dims of result |k| followed from its operands before a binding. What they become is
+// then not a declaration: `100 - ?n` with the largest n is not the largest 100 - n. With actual
+// operands it is the available room.
 static bool was_inferred(const stow_shape_call* call, size_t k) {
   return call->actual == NULL && call->made != STOW_VALUE_NONE &&
          !stow_graph_is_data_dependent(call->graph, call->made + (stow_value)k);
@@ -323,10 +324,10 @@ stow_status stowi_shape_fail_as(const stow_shape_call* call, stow_status status,
   return stowi_fail(diag, status, "%s(%s): %s", call->desc->name, operands.text, reason);
 }
 
-// A dtype that no shape function gives: the result is not set.
+// A dtype that no shape function sets: the result is unset.
 #define UNSET STOW_DTYPE_COUNT
 
-// The declared types, which an op that does not infer takes as its results.
+// The declared types, which become the results of an op that does not infer.
 static void preset_results(stow_shape_call* call) {
   for (size_t k = 0; k < call->result_count; ++k) {
     const stow_type* declared = stow_shape_declared(call, k);
@@ -341,8 +342,8 @@ static void preset_results(stow_shape_call* call) {
   call->asked = 0;
 }
 
-// A failure of dim arithmetic came before whatever the function made of it; only a reason that says
-// more of a negative dim than we can is left to stand.
+// A failure of dim arithmetic precedes whatever the function made of it; only a more specific
+// reason for a negative dim is kept.
 static void take_dims_status(stow_shape_call* call, stow_status status) {
   if (status == STOW_ERR_TYPE && call->reason[0] != '\0') {
     return;
@@ -393,7 +394,7 @@ static bool is_whole(const stow_dims* dims, const stow_type* type) {
   return true;
 }
 
-// Whether result |k| is a type, and the declared one where that matters.
+// Whether result |k| has a type, and the declared one if that is required.
 static stow_status check_result(stow_shape_call* call, size_t k, bool must_agree, stow_diag* diag) {
   const stow_type* result = &call->results[k];
   char reason[700];
@@ -432,7 +433,7 @@ stow_status stowi_shape_infer(stow_shape_call* call, bool must_agree, stow_diag*
 }
 
 // ---------------------------------------------------------------------------------------------
-// Views and overwrites
+// Views and results in place
 
 static bool is_bound(const stow_type* type) {
   for (uint32_t i = 0; i < type->rank; ++i) {
@@ -443,7 +444,7 @@ static bool is_bound(const stow_type* type) {
   return true;
 }
 
-// Whether all that a view function may look at is numbers.
+// Whether everything that a view function may read is a number.
 static bool is_view_bound(const stow_shape_call* call, size_t k) {
   for (size_t i = 0; i < call->operand_count; ++i) {
     const stow_type* type = stow_shape_operand(call, i);
@@ -464,7 +465,7 @@ bool stow_graph_view(const stow_graph* graph, stow_node node, size_t k, stow_vie
   if (k >= call.result_count || !is_view_bound(&call, k)) {
     return false;
   }
-  // Where an operand turns out to be smaller than its dims, only its first element stays in place.
+  // If an operand turns out to be smaller than its dims, only its first element stays in place.
   return call.desc->view(&call, k, out_view) &&
          stow_shape_operand(&call, out_view->operand) != NULL &&
          (out_view->element_offset == 0 || !stowi_shape_is_loose(&call, out_view->operand));

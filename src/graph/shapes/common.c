@@ -1,6 +1,6 @@
-// What shape functions share: axes, choices, broadcasting, and what can be said of two dims that
-// are not both numbers. A shape function refuses what can never fit; where only the values of
-// symbols will tell, it accepts, and binding infers again.
+// Shared by shape functions: axes, choices, broadcasting, and comparing two dims that are not both
+// numbers. A shape function refuses what can never match; if it depends on the values of symbols,
+// it accepts, and binding infers again.
 #include <inttypes.h>
 #include <string.h>
 
@@ -95,7 +95,7 @@ stow_status stowi_shape_axis(stow_shape_call* call, uint32_t rank, uint32_t* out
 // ---------------------------------------------------------------------------------------------
 // Dims
 
-// a - b, or STOW_DIM_INVALID where the table cannot hold it; that is no failure of the call, unless
+// a - b, or STOW_DIM_INVALID if the table cannot hold it; that does not fail the call, unless
 // memory ran out.
 static stow_dim difference(stow_dims* dims, stow_dim a, stow_dim b) {
   stow_dim result = stow_dim_sub(dims, a, b);
@@ -128,7 +128,7 @@ stow_status stowi_shape_same_dtype(stow_shape_call* call, size_t a, size_t b) {
   stow_dtype x = stow_shape_operand(call, a)->dtype;
   stow_dtype y = stow_shape_operand(call, b)->dtype;
   if (x != y) {
-    return stow_shape_fail(call, "operand %zu is %s and operand %zu is %s", a, stow_dtype_name(x),
+    return stow_shape_fail(call, "operand %zu is %s, but operand %zu is %s", a, stow_dtype_name(x),
                            b, stow_dtype_name(y));
   }
   return STOW_OK;
@@ -149,8 +149,8 @@ stow_status stowi_shape_integers(stow_shape_call* call, size_t k, const char* wh
 stow_status stowi_shape_min_rank(stow_shape_call* call, size_t k, uint32_t rank) {
   uint32_t actual = stow_shape_operand(call, k)->rank;
   if (actual < rank) {
-    return stow_shape_fail(call, "operand %zu has rank %" PRIu32 ", at least %" PRIu32 " is needed",
-                           k, actual, rank);
+    return stow_shape_fail(call, "operand %zu has rank %" PRIu32 ", expected at least %" PRIu32, k,
+                           actual, rank);
   }
   return STOW_OK;
 }
@@ -158,13 +158,13 @@ stow_status stowi_shape_min_rank(stow_shape_call* call, size_t k, uint32_t rank)
 // ---------------------------------------------------------------------------------------------
 // Broadcasting
 
-// Dim |i| from the end; 1 where there is none.
+// Dim |i| from the end; 1 if there is none.
 static stow_dim dim_from_end(const stow_type* type, uint32_t i) {
   return i < type->rank ? type->dims[type->rank - 1 - i] : 1;
 }
 
-// Two different expressions must turn out to be equal, or one of them to be 1. One that cannot be 1
-// is the result; else any is as good, and the simpler one is taken.
+// Two different expressions must turn out to be equal, or one of them to be 1. If one cannot be 1,
+// it is the result; otherwise the simpler one is taken.
 static stow_dim broadcast_symbols(const stow_dims* dims, stow_dim a, stow_dim b) {
   bool is_wide_a = stow_dim_at_least(dims, a, 2, 1);
   bool is_wide_b = stow_dim_at_least(dims, b, 2, 1);
@@ -174,14 +174,14 @@ static stow_dim broadcast_symbols(const stow_dims* dims, stow_dim a, stow_dim b)
   return stowi_dim_simpler(dims, a, b);
 }
 
-// False where the two cannot be brought together. |is_loose|: either may be larger than it turns
-// out to be, so that no number says what the other one is.
-static bool broadcast_dim(stow_dims* dims, bool is_loose, stow_dim a, stow_dim b, stow_dim* out) {
+// False if the two cannot be broadcast. |is_bounded|: either may be an upper bound, so that no
+// number determines the other one.
+static bool broadcast_dim(stow_dims* dims, bool is_bounded, stow_dim a, stow_dim b, stow_dim* out) {
   if (a == b || b == 1) {
     *out = a;
   } else if (a == 1) {
     *out = b;
-  } else if (is_loose && !(stow_dim_is_const(a) && stow_dim_is_const(b))) {
+  } else if (is_bounded && !(stow_dim_is_const(a) && stow_dim_is_const(b))) {
     *out = stow_dim_max(dims, a, b);
   } else if (stow_dim_is_const(a) != stow_dim_is_const(b)) {
     *out = stowi_dim_known(a, b);  // the symbol must turn out to be 1 or this number
@@ -200,13 +200,13 @@ stow_status stowi_shape_broadcast(stow_shape_call* call, const stow_type* a, con
   for (uint32_t i = 0; i < result.rank; ++i) {
     stow_dim x = dim_from_end(a, i);
     stow_dim y = dim_from_end(b, i);
-    // Looks at all operands, so it is asked only where it matters.
-    bool is_loose = x != y && stowi_shape_inherits_bounded(call);
-    if (!broadcast_dim(stow_shape_dims(call), is_loose, x, y, &result.dims[result.rank - 1 - i])) {
+    // This visits all operands, so it is called only if needed.
+    bool is_bounded = x != y && stowi_shape_inherits_bounded(call);
+    if (!broadcast_dim(stow_shape_dims(call), is_bounded, x, y,
+                       &result.dims[result.rank - 1 - i])) {
       return stow_shape_fail(call,
                              "dims %s and %s, at %" PRIu32
-                             " from the end, are neither equal nor "
-                             "is one of them 1",
+                             " from the end, cannot be broadcast: they differ and neither is 1",
                              stowi_shape_dim_text(call, x).text, stowi_shape_dim_text(call, y).text,
                              i + 1);
     }
@@ -222,18 +222,79 @@ stow_status stowi_shape_broadcast_to(stow_shape_call* call, size_t k, const stow
     return STOW_OK;
   }
   if (type->rank > target->rank) {
-    return stow_shape_fail(call, "%s has rank %" PRIu32 ", at most %" PRIu32 " fits", what,
+    return stow_shape_fail(call, "%s has rank %" PRIu32 ", expected at most %" PRIu32, what,
                            type->rank, target->rank);
   }
   for (uint32_t i = 0; i < type->rank; ++i) {
     stow_dim dim = dim_from_end(type, i);
     stow_dim wanted = dim_from_end(target, i);
     if (dim != 1 && stowi_shape_differ(call, dim, wanted)) {
-      return stow_shape_fail(call, "%s has dim %s, at %" PRIu32 " from the end, where %s is needed",
-                             what, stowi_shape_dim_text(call, dim).text, i + 1,
+      return stow_shape_fail(call, "%s has dim %s at %" PRIu32 " from the end, expected %s", what,
+                             stowi_shape_dim_text(call, dim).text, i + 1,
                              stowi_shape_dim_text(call, wanted).text);
     }
   }
+  return STOW_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Checks
+
+stow_status stowi_need_equal(stow_shape_call* call, const char* what, stow_dim a, stow_dim b) {
+  if (stowi_shape_differ(call, a, b)) {
+    return stow_shape_fail(call, "%s differ: %s and %s", what, stowi_shape_dim_text(call, a).text,
+                           stowi_shape_dim_text(call, b).text);
+  }
+  return STOW_OK;
+}
+
+stow_status stowi_need_rank(stow_shape_call* call, size_t k, uint32_t rank, const char* what) {
+  const stow_type* type = stow_shape_operand(call, k);
+  if (type == NULL) {
+    return stow_shape_fail(call, "operand %zu (%s) is missing", k, what);
+  }
+  if (type->rank != rank) {
+    return stow_shape_fail(call, "operand %zu (%s) has rank %" PRIu32 ", expected %" PRIu32, k,
+                           what, type->rank, rank);
+  }
+  return STOW_OK;
+}
+
+stow_status stowi_need_positive(stow_shape_call* call, const char* name, int64_t* out_number) {
+  *out_number = stow_shape_attr_int(call, name, 0);
+  if (*out_number <= 0) {
+    return stow_shape_fail(call, "%s is %" PRId64 ", expected at least 1", name, *out_number);
+  }
+  return STOW_OK;
+}
+
+stow_status stowi_need_parts(stow_shape_call* call, size_t k, uint32_t axis, int64_t count,
+                             const char* what, stow_dim* out_part) {
+  stow_dim whole = stow_shape_operand(call, k)->dims[axis];
+  if (stow_dim_is_const(whole) && whole % count != 0) {
+    return stow_shape_fail(call,
+                           "dim %" PRIu32 " of operand %zu is %" PRId64
+                           ", which cannot be divided into %" PRId64 " %s",
+                           axis, k, whole, count, what);
+  }
+  *out_part = stow_dim_floor_div(stow_shape_dims(call), whole, count);
+  return STOW_OK;
+}
+
+stow_status stowi_known_scalar(stow_shape_call* call, size_t k, const char* what,
+                               stow_dim* out_value) {
+  *out_value = STOW_DIM_INVALID;
+  const stow_type* type = stow_shape_operand(call, k);
+  if (type == NULL) {
+    return STOW_OK;
+  }
+  STOW_TRY(stowi_shape_integers(call, k, what));
+  for (uint32_t i = 0; i < type->rank; ++i) {
+    if (stowi_shape_differ(call, type->dims[i], 1)) {
+      return stow_shape_fail(call, "%s must have one element", what);
+    }
+  }
+  *out_value = stow_shape_known(call, k, 0);
   return STOW_OK;
 }
 

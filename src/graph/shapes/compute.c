@@ -1,4 +1,4 @@
-// Shapes of contractions: matmul by numpy's rules and its kin.
+// Shapes of contractions: matmul by numpy's rules, and similar ops.
 #include <inttypes.h>
 
 #include "base/diag.h"
@@ -15,12 +15,12 @@ static stow_type batch_of(const stow_type* type) {
 stow_status stowi_shape_multiply(stow_shape_call* call, const stow_type* a, const stow_type* b,
                                  stow_type* out) {
   if (a->rank == 0 || b->rank == 0) {
-    return stow_shape_fail(call, "a factor has rank 0, at least 1 is needed");
+    return stow_shape_fail(call, "a factor has rank 0, expected at least 1");
   }
   stow_dim columns = a->dims[a->rank - 1];
   stow_dim rows = b->dims[b->rank == 1 ? 0 : b->rank - 2];
   if (stowi_shape_differ(call, columns, rows)) {
-    return stow_shape_fail(call, "the first factor has %s columns and the second has %s rows",
+    return stow_shape_fail(call, "the first factor has %s columns, but the second has %s rows",
                            stowi_shape_dim_text(call, columns).text,
                            stowi_shape_dim_text(call, rows).text);
   }
@@ -81,7 +81,8 @@ stow_status stowi_shape_gemm(stow_shape_call* call) {
   const stow_type* operands[] = {stow_shape_operand(call, 0), stow_shape_operand(call, 1)};
   for (size_t k = 0; k <= 1; ++k) {
     if (operands[k]->rank != 2) {
-      return stow_shape_fail(call, "operand %zu has rank %" PRIu32 ", not 2", k, operands[k]->rank);
+      return stow_shape_fail(call, "operand %zu has rank %" PRIu32 ", expected 2", k,
+                             operands[k]->rank);
     }
   }
   uint32_t row_a = stow_shape_attr_bool(call, "trans_a", false) ? 1 : 0;
@@ -89,7 +90,7 @@ stow_status stowi_shape_gemm(stow_shape_call* call) {
   stow_dim inner_a = operands[0]->dims[1 - row_a];
   stow_dim inner_b = operands[1]->dims[row_b];
   if (stowi_shape_differ(call, inner_a, inner_b)) {
-    return stow_shape_fail(call, "a has %s columns and b has %s rows",
+    return stow_shape_fail(call, "a has %s columns, but b has %s rows",
                            stowi_shape_dim_text(call, inner_a).text,
                            stowi_shape_dim_text(call, inner_b).text);
   }

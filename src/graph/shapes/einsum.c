@@ -1,7 +1,7 @@
 // Shapes of einsum. An equation "bij,bjk->bik" names the dims of each operand by letters; a letter
 // stands for one size. "..." stands for dims that are broadcast. Without "->" the result has the
-// broadcast dims and then the letters that occur once, in the order of their codes. One pass over
-// the equation: O(its length).
+// broadcast dims and then the letters that occur once, in code order. One pass over the equation:
+// O(its length).
 #include <inttypes.h>
 
 #include "base/diag.h"
@@ -13,7 +13,7 @@ typedef struct equation {
   stow_shape_call* call;
   const char* at;
   const char* end;
-  stow_dim dims[LETTERS];  // STOW_DIM_INVALID: not met
+  stow_dim dims[LETTERS];  // STOW_DIM_INVALID: not seen
   bool is_repeated[LETTERS];
   bool is_placed[LETTERS];  // in the result
   stow_type broadcast;      // what "..." stands for
@@ -27,7 +27,7 @@ static void skip_spaces(equation* e) {
   }
 }
 
-// Whether |text|, of |size| characters, comes next; goes past it then.
+// Skips |text|, of |size| characters, if it comes next; whether it did.
 static bool take(equation* e, const char* text, size_t size) {
   skip_spaces(e);
   if ((size_t)(e->end - e->at) < size) {
@@ -51,7 +51,7 @@ static bool take_letter(equation* e, char* out_letter) {
   return true;
 }
 
-// Letters in the term that comes next.
+// The number of letters in the next term.
 static size_t count_letters(const equation* e) {
   size_t count = 0;
   for (const char* c = e->at; c != e->end && (is_letter(*c) || *c == ' ' || *c == '.'); ++c) {
@@ -60,7 +60,7 @@ static size_t count_letters(const equation* e) {
   return count;
 }
 
-// |letter| stands for |dim|, as it did before; 1 gives way.
+// Lets |letter| stand for |dim|, which must match earlier uses; 1 broadcasts.
 static stow_status name_dim(equation* e, char letter, stow_dim dim) {
   stow_dim* known = &e->dims[letter - 'A'];
   e->is_repeated[letter - 'A'] = *known != STOW_DIM_INVALID;
@@ -68,7 +68,7 @@ static stow_status name_dim(equation* e, char letter, stow_dim dim) {
     *known = dim;
   } else if (dim != 1) {
     if (stowi_shape_differ(e->call, *known, dim)) {
-      return stow_shape_fail(e->call, "%c stands for %s and %s", letter,
+      return stow_shape_fail(e->call, "letter %c stands for both %s and %s", letter,
                              stowi_shape_dim_text(e->call, *known).text,
                              stowi_shape_dim_text(e->call, dim).text);
     }
@@ -82,7 +82,8 @@ static stow_status read_term(equation* e, size_t k) {
   const stow_type* type = stow_shape_operand(e->call, k);
   size_t letters = count_letters(e);
   if (letters > type->rank) {
-    return stow_shape_fail(e->call, "operand %zu has rank %" PRIu32 ", its term has %zu letters", k,
+    return stow_shape_fail(e->call,
+                           "operand %zu has rank %" PRIu32 ", but its term has %zu letters", k,
                            type->rank, letters);
   }
   uint32_t axis = 0;
@@ -102,7 +103,8 @@ static stow_status read_term(equation* e, size_t k) {
     }
   }
   if (axis != type->rank) {
-    return stow_shape_fail(e->call, "operand %zu has rank %" PRIu32 ", its term has %zu letters", k,
+    return stow_shape_fail(e->call,
+                           "operand %zu has rank %" PRIu32 ", but its term has %zu letters", k,
                            type->rank, letters);
   }
   return STOW_OK;
@@ -112,7 +114,7 @@ static stow_status read_terms(equation* e) {
   size_t count = stow_shape_operand_count(e->call);
   for (size_t k = 0; k < count; ++k) {
     if (stow_shape_operand(e->call, k) == NULL) {
-      return stow_shape_fail(e->call, "operand %zu is absent", k);
+      return stow_shape_fail(e->call, "operand %zu is missing", k);
     }
     if (k != 0) {
       STOW_TRY(stowi_shape_same_dtype(e->call, 0, k));
@@ -138,8 +140,8 @@ static stow_status append(equation* e, stow_type* result, const stow_dim* dims, 
 static stow_status place_letter(equation* e, char letter, stow_type* result) {
   int index = letter - 'A';
   if (e->dims[index] == STOW_DIM_INVALID || e->is_placed[index]) {
-    return stow_shape_fail(e->call, "%c of the result %s", letter,
-                           e->is_placed[index] ? "is named twice" : "is in no operand");
+    return stow_shape_fail(e->call, "letter %c of the result %s", letter,
+                           e->is_placed[index] ? "is repeated" : "is in no operand");
   }
   e->is_placed[index] = true;
   return append(e, result, &e->dims[index], 1);
@@ -184,7 +186,7 @@ stow_status stowi_shape_einsum(stow_shape_call* call) {
   STOW_TRY(take(&e, "->", 2) ? read_result(&e, &result) : imply_result(&e, &result));
   skip_spaces(&e);
   if (e.at != e.end) {
-    return stow_shape_fail(call, "the equation is not understood from \"%.*s\" on",
+    return stow_shape_fail(call, "cannot parse the equation at \"%.*s\"",
                            20 < e.end - e.at ? 20 : (int)(e.end - e.at), e.at);
   }
   return stowi_shape_set(call, 0, &result);

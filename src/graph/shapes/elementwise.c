@@ -1,4 +1,4 @@
-// Shapes of elementwise ops: operand 0's type, or what broadcasting gives.
+// Shapes of elementwise ops: operand 0's type, or the broadcast type.
 #include <inttypes.h>
 
 #include "base/diag.h"
@@ -44,7 +44,7 @@ stow_status stowi_shape_variadic(stow_shape_call* call) {
   for (size_t k = 1; k < stow_shape_operand_count(call); ++k) {
     const stow_type* next = stow_shape_operand(call, k);
     if (next == NULL) {
-      return stow_shape_fail(call, "operand %zu is absent", k);
+      return stow_shape_fail(call, "operand %zu is missing", k);
     }
     STOW_TRY(stowi_shape_same_dtype(call, 0, k));
     STOW_TRY(stowi_shape_broadcast(call, &result, next, &result));
@@ -118,7 +118,7 @@ stow_status stowi_shape_clip(stow_shape_call* call) {
       continue;
     }
     if (!is_single(bound)) {
-      return stow_shape_fail(call, "operand %zu is a bound and must be one element", k);
+      return stow_shape_fail(call, "operand %zu (a bound) must have one element", k);
     }
     STOW_TRY(stowi_shape_same_dtype(call, 0, k));
   }
@@ -135,7 +135,7 @@ stow_status stowi_shape_full_like(stow_shape_call* call) {
   stow_type result = *stow_shape_operand(call, 0);
   const stow_attr* dtype = stow_shape_attr(call, "dtype");
   if (dtype != NULL && dtype->s.size != 0 && !stow_dtype_from_name(dtype->s, &result.dtype)) {
-    return stow_shape_fail(call, "dtype is \"%.*s\", which is no element type",
+    return stow_shape_fail(call, "unknown dtype \"%.*s\"; expected an element type such as f32",
                            STOWI_STR_ARG(dtype->s));
   }
   return stowi_shape_set(call, 0, &result);
@@ -146,7 +146,7 @@ stow_status stowi_shape_dropout(stow_shape_call* call) {
   for (size_t k = 1; k <= 2; ++k) {
     const stow_type* scalar = stow_shape_operand(call, k);
     if (scalar != NULL && !is_single(scalar)) {
-      return stow_shape_fail(call, "operand %zu (%s) must be one element", k, names[k]);
+      return stow_shape_fail(call, "operand %zu (%s) must have one element", k, names[k]);
     }
   }
   STOW_TRY(stowi_shape_same(call));

@@ -1,9 +1,9 @@
-// Shapes of what optimisers make of neighbouring ops (a residual sum with its normalisation, an
-// embedding with its own), and of a few ops of images and positions. Constant time.
+// Shapes of fused neighbouring ops (a residual sum with its normalisation, an embedding with its
+// own), and of a few ops on images and positions. Constant time.
 #include <inttypes.h>
 
 #include "base/diag.h"
-#include "graph/shapes/shapes_misc.h"
+#include "graph/shapes/shapes.h"
 
 static stow_status set_optional(stow_shape_call* call, size_t k, const stow_type* type) {
   return k < stow_shape_result_count(call) ? stowi_shape_set(call, k, type) : STOW_OK;
@@ -54,8 +54,9 @@ stow_status stowi_shape_skip_group_norm(stow_shape_call* call) {
 
 enum { IDS, SEGMENT_IDS, WORDS, EMBED_MASK = 7, WORD_SCALE = 9 };
 
-// Results: [batch, sequence, width]; how many entries of each row the mask keeps; the sum before
-// the normalisation. Quantized tables are followed by their scales, which have the result's dtype.
+// Results: [batch, sequence, width]; the number of entries of each row that the mask keeps; the sum
+// before the normalisation. Quantized tables are followed by their scales, which have the result's
+// dtype.
 stow_status stowi_shape_embed_norm(stow_shape_call* call) {
   STOW_TRY(stowi_need_rank(call, IDS, 2, "ids"));
   STOW_TRY(stowi_need_rank(call, WORDS, 2, "words"));
@@ -95,7 +96,7 @@ stow_status stowi_shape_gather_quantized(stow_shape_call* call) {
   STOW_TRY(stowi_shape_integers(call, 1, "operand 1 (indices)"));
   int64_t bits = stow_shape_attr_int(call, "bits", 4);
   if (bits != 2 && bits != 4 && bits != 8) {
-    return stow_shape_fail(call, "bits is %" PRId64 ", not 2, 4 or 8", bits);
+    return stow_shape_fail(call, "bits is %" PRId64 ", expected 2, 4 or 8", bits);
   }
   stow_type table = *stow_shape_operand(call, 0);
   const stow_type* indices = stow_shape_operand(call, 1);
@@ -130,7 +131,7 @@ stow_status stowi_shape_cdist(stow_shape_call* call) {
   return stowi_shape_set(call, 0, &result);
 }
 
-// The known integer of operand |k|, else a dim that depends on it.
+// The known integer of operand |k|, otherwise a data-dependent dim.
 static stow_status length_of(stow_shape_call* call, size_t k, const char* what, uint32_t axis,
                              stow_dim* out) {
   STOW_TRY(stowi_known_scalar(call, k, what, out));
@@ -173,7 +174,7 @@ stow_status stowi_shape_crop_and_resize(stow_shape_call* call) {
 }
 
 // x [batch, channels, height, width] without a border of left, top, right and bottom; with a size,
-// that many rows and columns from left and top on.
+// that many rows and columns from left and top.
 stow_status stowi_shape_crop(stow_shape_call* call) {
   STOW_TRY(stowi_need_rank(call, 0, 4, "x"));
   size_t border_count;
@@ -181,7 +182,7 @@ stow_status stowi_shape_crop(stow_shape_call* call) {
   const int64_t* border = stowi_shape_ints(call, "border", &border_count);
   const int64_t* size = stowi_shape_ints(call, "size", &size_count);
   if (border_count != 4 || (size_count != 0 && size_count != 2)) {
-    return stow_shape_fail(call, "border needs 4 numbers, size 2 or none");
+    return stow_shape_fail(call, "border needs 4 numbers, and size 2 or none");
   }
   stow_dims* dims = stow_shape_dims(call);
   stow_type result = *stow_shape_operand(call, 0);

@@ -1,30 +1,30 @@
-// Shapes of ops about positions: sampling grids, regions of interest, boxes, and columns put back
-// into an image. Each is a few dim operations.
+// Shapes of ops on positions: sampling grids, regions of interest, boxes, and columns put back into
+// an image. Each is a few dim operations.
 #include <inttypes.h>
 
 #include "base/diag.h"
-#include "graph/shapes/shapes_nn.h"
+#include "graph/shapes/shapes.h"
 #include "graph/shapes/window_dims.h"
 
 // ---------------------------------------------------------------------------------------------
-// What they share
+// Shared helpers
 
-// Fails where operand |k| has not |rank| dims.
+// Fails if operand |k| does not have |rank| dims.
 static stow_status check_rank(stow_shape_call* call, size_t k, uint32_t rank) {
   uint32_t actual = stow_shape_operand(call, k)->rank;
   if (actual != rank) {
-    return stow_shape_fail(call, "operand %zu has rank %" PRIu32 ", %" PRIu32 " is needed", k,
-                           actual, rank);
+    return stow_shape_fail(call, "operand %zu has rank %" PRIu32 ", expected %" PRIu32, k, actual,
+                           rank);
   }
   return STOW_OK;
 }
 
-// Fails where dim |axis| of operand |k| is not |wanted|.
+// Fails if dim |axis| of operand |k| is not |wanted|.
 static stow_status check_dim(stow_shape_call* call, size_t k, uint32_t axis, stow_dim wanted) {
   stow_dim dim = stow_shape_operand(call, k)->dims[axis];
   if (stowi_shape_differ(call, dim, wanted)) {
-    return stow_shape_fail(call, "dim %" PRIu32 " of operand %zu is %s, where %s is needed", axis,
-                           k, stowi_shape_dim_text(call, dim).text,
+    return stow_shape_fail(call, "dim %" PRIu32 " of operand %zu is %s, expected %s", axis, k,
+                           stowi_shape_dim_text(call, dim).text,
                            stowi_shape_dim_text(call, wanted).text);
   }
   return STOW_OK;
@@ -38,13 +38,13 @@ static stow_dim listed(stow_shape_call* call, const stowi_list* list, size_t i, 
 // ---------------------------------------------------------------------------------------------
 // Columns
 
-// How many elements a block has; STOW_DIM_INVALID where that is not known.
+// The number of elements of a block; STOW_DIM_INVALID if unknown.
 static stow_status block_size(stow_shape_call* call, const stowi_list* blocks, stow_dim* out_size) {
   *out_size = blocks->is_known ? 1 : STOW_DIM_INVALID;
   for (size_t i = 0; blocks->is_known && i < blocks->count; ++i) {
     int64_t number;
     if (stowi_shape_number(call, blocks->at[i], &number) && number < 1) {
-      return stow_shape_fail(call, "operand 2 has %" PRId64 ", at least 1 is needed", number);
+      return stow_shape_fail(call, "operand 2 has %" PRId64 ", expected at least 1", number);
     }
     *out_size = stow_dim_mul(stow_shape_dims(call), *out_size, blocks->at[i]);
   }
@@ -68,15 +68,16 @@ stow_status stowi_shape_col2im(stow_shape_call* call) {
   STOW_TRY(stowi_shape_list(call, NULL, 2, &blocks));
   if (image.count != blocks.count || image.count < 1 || image.count > STOWI_MAX_SPATIAL) {
     return stow_shape_fail(call,
-                           "operand 1 has %zu numbers and operand 2 has %zu: one for each of "
-                           "1 to %d spatial dims is needed",
+                           "operand 1 has %zu numbers and operand 2 has %zu; expected one for each "
+                           "of 1 to %d spatial dims",
                            image.count, blocks.count, STOWI_MAX_SPATIAL);
   }
   STOW_TRY(check_column_attrs(call, image.count));
   STOW_TRY(block_size(call, &blocks, &block));
   if (stow_dim_is_const(x->dims[1]) && block > 0 && x->dims[1] % block != 0) {
-    return stow_shape_fail(call, "dim 1, which is %" PRId64 ", holds no whole blocks of %" PRId64,
-                           x->dims[1], block);
+    return stow_shape_fail(
+        call, "dim 1 is %" PRId64 ", which is not a multiple of the block size %" PRId64,
+        x->dims[1], block);
   }
   stow_type result = stow_type_make(x->dtype, 1, x->dims);
   result.rank = 2 + (uint32_t)image.count;
@@ -113,7 +114,7 @@ stow_status stowi_shape_affine_grid(stow_shape_call* call) {
   STOW_TRY(check_rank(call, 0, 3));
   STOW_TRY(stowi_shape_list(call, NULL, 1, &size));
   if (size.count != 4 && size.count != 5) {
-    return stow_shape_fail(call, "operand 1 has %zu numbers, 4 or 5 are needed", size.count);
+    return stow_shape_fail(call, "operand 1 has %zu numbers, expected 4 or 5", size.count);
   }
   uint32_t spatial = (uint32_t)size.count - 2;
   STOW_TRY(check_dim(call, 0, 1, spatial));
@@ -141,8 +142,7 @@ static stow_status set_regions(stow_shape_call* call, stow_dim roi_size, int64_t
   STOW_TRY(check_rank(call, 1, 2));
   STOW_TRY(check_dim(call, 1, 1, roi_size));
   if (height < 1 || width < 1) {
-    return stow_shape_fail(call, "a region of %" PRId64 " x %" PRId64 " holds nothing", height,
-                           width);
+    return stow_shape_fail(call, "a region of %" PRId64 " x %" PRId64 " is empty", height, width);
   }
   stow_dim dims[] = {stow_shape_operand(call, 1)->dims[0], x->dims[1], height, width};
   stow_type result = stow_type_make(x->dtype, 4, dims);
@@ -172,7 +172,7 @@ stow_status stowi_shape_roi_align(stow_shape_call* call) {
 // ---------------------------------------------------------------------------------------------
 // Boxes
 
-// How many boxes at most are left of |boxes|, in each batch and class.
+// The upper bound on the boxes left of |boxes|, in each batch and class.
 static stow_dim most_boxes(stow_shape_call* call, stow_dim boxes) {
   if (stow_shape_operand(call, 2) == NULL) {
     return 0;

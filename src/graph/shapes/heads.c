@@ -1,22 +1,22 @@
-// Shapes of attention as optimisers fuse it: projections of q, k and v inside the op or packed in
-// one tensor, biases, caches that grow or that are written in place. Constant time.
+// Shapes of fused attention: projections of q, k and v inside the op or packed in one tensor,
+// biases, caches that grow or are written in place. Constant time.
 #include <inttypes.h>
 
 #include "base/diag.h"
-#include "graph/shapes/shapes_misc.h"
+#include "graph/shapes/shapes.h"
 
 static stow_status set_optional(stow_shape_call* call, size_t k, const stow_type* type) {
   return k < stow_shape_result_count(call) ? stowi_shape_set(call, k, type) : STOW_OK;
 }
 
-// What is known of an attention before its cache is looked at.
+// The dims of an attention before its cache is considered.
 typedef struct layout {
-  stow_dim batch, queries, keys;  // keys: the new ones
+  stow_dim batch, queries, keys;  // keys: only the new ones
   stow_dim heads, kv_heads;
   stow_dim size, value_size;  // of one head of k and of v
 } layout;
 
-// The cache after the call; operand |past|, [batch, heads, sequence, size], may be absent.
+// The cache after the call; operand |past|, [batch, heads, sequence, size], may be missing.
 static stow_status cache_type(stow_shape_call* call, size_t past, stow_dim size, const layout* l,
                               stow_type* out) {
   const stow_type* earlier = stow_shape_operand(call, past);
@@ -93,7 +93,7 @@ stow_status stowi_shape_multi_head_attention(stow_shape_call* call) {
   STOW_TRY(stowi_need_positive(call, "heads", &heads));
   const stow_type* q = stow_shape_operand(call, Q);
   if (q->rank != 3 && q->rank != 5) {
-    return stow_shape_fail(call, "operand 0 (q) has rank %" PRIu32 ", not 3 or 5", q->rank);
+    return stow_shape_fail(call, "operand 0 (q) has rank %" PRIu32 ", expected 3 or 5", q->rank);
   }
   layout l = {.batch = q->dims[0], .queries = q->dims[1], .heads = heads, .kv_heads = heads};
   if (stow_shape_operand(call, K) == NULL) {
@@ -122,14 +122,15 @@ static stow_status read_groups(stow_shape_call* call, layout* l) {
   STOW_TRY(stowi_need_positive(call, "heads", &heads));
   STOW_TRY(stowi_need_positive(call, "kv_heads", &kv_heads));
   if (heads % kv_heads != 0 || heads > INT64_MAX / 4) {
-    return stow_shape_fail(call, "%" PRId64 " heads of q cannot share %" PRId64 " heads of k and v",
-                           heads, kv_heads);
+    return stow_shape_fail(
+        call, "%" PRId64 " heads of q are not a multiple of %" PRId64 " heads of k and v", heads,
+        kv_heads);
   }
   STOW_TRY(stowi_need_rank(call, Q, 3, "q"));
   const stow_type* q = stow_shape_operand(call, Q);
   const stow_type* k = stow_shape_operand(call, K);
   if ((k == NULL) != (stow_shape_operand(call, V) == NULL)) {
-    return stow_shape_fail(call, "k and v go together");
+    return stow_shape_fail(call, "k and v must be given together");
   }
   *l = (layout){q->dims[0], q->dims[1], q->dims[1], heads, kv_heads, 0, 0};
   int64_t parts = k == NULL ? heads + 2 * kv_heads : heads;
@@ -144,8 +145,8 @@ static stow_status read_groups(stow_shape_call* call, layout* l) {
   return stowi_need_equal(call, "batches of q and k", l->batch, k->dims[0]);
 }
 
-// The cache has room for the longer one of what it held and the whole sequence. Where that is not
-// known, it held the earlier part of it at least.
+// The cache has room for what it held or the whole sequence, whichever is longer. If that is
+// unknown, it held at least the earlier part of it.
 static stow_status extend_cache(stow_shape_call* call, stow_dim total, stow_dim earlier,
                                 stow_type* cache, size_t result) {
   if (stow_shape_attr_bool(call, "share_past", false)) {
@@ -182,7 +183,7 @@ stow_status stowi_shape_group_query_attention(stow_shape_call* call) {
 
 enum { X, W, BIAS, QKV_MASK, PAST, ATTENTION_BIAS, PAST_LENGTH, BEAMS, CACHE_ORDER, X_SCALE };
 
-// How wide q, k and v are: `sizes`, or thirds of the weights' last dim.
+// The widths of q, k and v: `sizes`, or thirds of the weights' last dim.
 static stow_status read_widths(stow_shape_call* call, stow_dim* out_k, stow_dim* out_v) {
   size_t count;
   const int64_t* sizes = stowi_shape_ints(call, "sizes", &count);
@@ -193,7 +194,7 @@ static stow_status read_widths(stow_shape_call* call, stow_dim* out_k, stow_dim*
     return STOW_OK;
   }
   if (count != 3 || sizes[0] <= 0 || sizes[1] <= 0 || sizes[2] <= 0) {
-    return stow_shape_fail(call, "sizes are three numbers, of q, k and v");
+    return stow_shape_fail(call, "sizes must be three numbers, for q, k and v");
   }
   stow_dims* dims = stow_shape_dims(call);
   stow_dim sum = stow_dim_add(dims, stow_dim_add(dims, sizes[0], sizes[1]), sizes[2]);

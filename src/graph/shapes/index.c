@@ -1,5 +1,5 @@
-// Shapes of ops that pick or place elements by index, and of those that pick them by value: how
-// many these find depends on data, so that their dims are the largest possible.
+// Shapes of ops that pick or place elements by index, and of those that pick them by value: the
+// number that these find depends on data, so their dims are upper-bounded.
 #include <inttypes.h>
 
 #include "base/checked.h"
@@ -18,8 +18,8 @@ stow_status stowi_shape_gather(stow_shape_call* call) {
   STOW_TRY(stowi_shape_integers(call, 1, "operand 1 (indices)"));
   uint32_t rank = data->rank - 1 + indices->rank;
   if (rank > STOW_MAX_RANK) {
-    return stow_shape_fail(call, "the result would have rank %" PRIu32 ", at most %d is possible",
-                           rank, STOW_MAX_RANK);
+    return stow_shape_fail(call, "the result would have rank %" PRIu32 ", the maximum is %d", rank,
+                           STOW_MAX_RANK);
   }
   stow_type result = stow_type_make(data->dtype, 0, NULL);
   for (uint32_t i = 0; i < axis; ++i) {
@@ -34,22 +34,23 @@ stow_status stowi_shape_gather(stow_shape_call* call) {
   return stowi_shape_set(call, 0, &result);
 }
 
-// Indices have the data's rank, and no more along the other axes than the data has.
+// Indices have the data's rank, and along other axes no larger dims than the data.
 static stow_status check_element_indices(stow_shape_call* call, uint32_t* out_axis) {
   const stow_type* data = stow_shape_operand(call, 0);
   const stow_type* indices = stow_shape_operand(call, 1);
   STOW_TRY(stowi_shape_axis(call, data->rank, out_axis));
   STOW_TRY(stowi_shape_integers(call, 1, "operand 1 (indices)"));
   if (indices->rank != data->rank) {
-    return stow_shape_fail(call, "the indices have rank %" PRIu32 " and the data %" PRIu32,
+    return stow_shape_fail(call,
+                           "the indices have rank %" PRIu32 ", but the data has rank %" PRIu32,
                            indices->rank, data->rank);
   }
   for (uint32_t i = 0; i < data->rank; ++i) {
     bool is_number = stow_dim_is_const(data->dims[i]) && stow_dim_is_const(indices->dims[i]);
     if (i != *out_axis && is_number && indices->dims[i] > data->dims[i]) {
-      return stow_shape_fail(call,
-                             "dim %" PRIu32 " of the indices is %" PRId64 ", the data has %" PRId64,
-                             i, indices->dims[i], data->dims[i]);
+      return stow_shape_fail(
+          call, "dim %" PRIu32 " of the indices is %" PRId64 ", above %" PRId64 " of the data", i,
+          indices->dims[i], data->dims[i]);
     }
   }
   return STOW_OK;
@@ -63,7 +64,7 @@ stow_status stowi_shape_gather_elements(stow_shape_call* call) {
   return stowi_shape_set(call, 0, &result);
 }
 
-// The last dim of the indices, which says how many dims of the data each index names.
+// The last dim of the indices: how many dims of the data each index names.
 static stow_status index_length(stow_shape_call* call, uint32_t batch, uint32_t* out_length) {
   const stow_type* data = stow_shape_operand(call, 0);
   const stow_type* indices = stow_shape_operand(call, 1);
@@ -71,7 +72,7 @@ static stow_status index_length(stow_shape_call* call, uint32_t batch, uint32_t*
   STOW_TRY(stowi_shape_min_rank(call, 1, 1));
   stow_dim length = indices->dims[indices->rank - 1];
   if (!stow_dim_is_const(length)) {
-    return stow_shape_fail_unknown(call, "how many dims an index names, %s",
+    return stow_shape_fail_unknown(call, "the number of dims an index names, %s",
                                    stowi_shape_dim_text(call, length).text);
   }
   if (batch >= indices->rank || batch > data->rank || length > data->rank - batch) {
@@ -96,8 +97,8 @@ stow_status stowi_shape_gather_nd(stow_shape_call* call) {
   uint32_t first = (uint32_t)batch + length;
   uint32_t rank = indices->rank - 1 + data->rank - first;
   if (rank > STOW_MAX_RANK) {
-    return stow_shape_fail(call, "the result would have rank %" PRIu32 ", at most %d is possible",
-                           rank, STOW_MAX_RANK);
+    return stow_shape_fail(call, "the result would have rank %" PRIu32 ", the maximum is %d", rank,
+                           STOW_MAX_RANK);
   }
   stow_type result = stow_type_make(data->dtype, 0, NULL);
   for (uint32_t i = 0; i + 1 < indices->rank; ++i) {
@@ -119,11 +120,11 @@ static stow_status check_reduction(stow_shape_call* call) {
   return stowi_shape_choice(call, "reduction", choices, &choice);
 }
 
-// Fails where dim |i| of the updates and |wanted| differ.
+// Fails if dim |i| of the updates and |wanted| differ.
 static stow_status check_update(stow_shape_call* call, uint32_t i, stow_dim wanted) {
   const stow_type* updates = stow_shape_operand(call, 2);
   if (stowi_shape_differ(call, updates->dims[i], wanted)) {
-    return stow_shape_fail(call, "dim %" PRIu32 " of the updates is %s, %s is needed", i,
+    return stow_shape_fail(call, "dim %" PRIu32 " of the updates is %s, expected %s", i,
                            stowi_shape_dim_text(call, updates->dims[i]).text,
                            stowi_shape_dim_text(call, wanted).text);
   }
@@ -133,7 +134,7 @@ static stow_status check_update(stow_shape_call* call, uint32_t i, stow_dim want
 static stow_status check_update_rank(stow_shape_call* call, uint32_t rank) {
   uint32_t actual = stow_shape_operand(call, 2)->rank;
   if (actual != rank) {
-    return stow_shape_fail(call, "the updates have rank %" PRIu32 ", %" PRIu32 " is needed", actual,
+    return stow_shape_fail(call, "the updates have rank %" PRIu32 ", expected %" PRIu32, actual,
                            rank);
   }
   return STOW_OK;
@@ -188,7 +189,7 @@ stow_status stowi_shape_tensor_scatter(stow_shape_call* call) {
     bool fits = i == axis ? !is_number || updates->dims[i] <= cache->dims[i]
                           : !stowi_shape_differ(call, cache->dims[i], updates->dims[i]);
     if (!fits) {
-      return stow_shape_fail(call, "dim %" PRIu32 " of the updates is %s, the cache has %s", i,
+      return stow_shape_fail(call, "dim %" PRIu32 " of the updates is %s, but the cache has %s", i,
                              stowi_shape_dim_text(call, updates->dims[i]).text,
                              stowi_shape_dim_text(call, cache->dims[i]).text);
     }
@@ -199,7 +200,7 @@ stow_status stowi_shape_tensor_scatter(stow_shape_call* call) {
 // ---------------------------------------------------------------------------------------------
 // Picking by value
 
-// How many of operand |k|'s elements are not zero; false where that is not known.
+// The number of operand |k|'s elements that are not zero; false if unknown.
 static bool count_true(stow_shape_call* call, size_t k, int64_t* out_count) {
   uint64_t elements;
   *out_count = 0;
@@ -231,14 +232,14 @@ stow_status stowi_shape_nonzero(stow_shape_call* call) {
   return stowi_shape_set(call, 0, &result);
 }
 
-// The one axis that the attribute `axes` names; where it is empty the operand counts as flat, and
-// |out_flat| is that.
+// The single axis in the attribute `axes`; if it is empty, the operand is treated as flat, and
+// |out_flat| is its size.
 static stow_status axis_or_flat(stow_shape_call* call, stow_type* out_type, uint32_t* out_axis) {
   const stow_type* type = stow_shape_operand(call, 0);
   stowi_list axes;
   STOW_TRY(stowi_shape_list(call, "axes", SIZE_MAX, &axes));
   if (axes.count > 1) {
-    return stow_shape_fail(call, "axes names %zu axes, at most one is possible", axes.count);
+    return stow_shape_fail(call, "axes has %zu entries, expected at most one", axes.count);
   }
   *out_type = *type;
   *out_axis = 0;
@@ -261,7 +262,7 @@ stow_status stowi_shape_unique(stow_shape_call* call) {
     result.dims[axis] = list.dims[0] = count;
   }
   for (size_t k = 0; k < stow_shape_result_count(call); ++k) {
-    bool is_inverse = k == 2;  // one for each element or slice that goes in
+    bool is_inverse = k == 2;  // one for each element or slice of the operand
     if (!is_inverse && !is_known) {
       stow_shape_set_bounded(call, k);
     }
@@ -294,7 +295,7 @@ stow_status stowi_shape_compress(stow_shape_call* call) {
 // ---------------------------------------------------------------------------------------------
 // topk, cumsum, cumprod
 
-// The attribute k, else the value of operand 1.
+// The attribute k, otherwise the value of operand 1.
 static stow_status read_k(stow_shape_call* call, stow_dim* out_k) {
   int64_t number = stow_shape_attr_int(call, "k", -1);
   *out_k = number;
@@ -305,7 +306,8 @@ static stow_status read_k(stow_shape_call* call, stow_dim* out_k) {
     number = 0;
     (void)stowi_shape_number(call, *out_k, &number);
   }
-  return number < 0 ? stow_shape_fail(call, "k is %" PRId64, number) : STOW_OK;
+  return number < 0 ? stow_shape_fail(call, "k is %" PRId64 ", expected 0 or more", number)
+                    : STOW_OK;
 }
 
 stow_status stowi_shape_topk(stow_shape_call* call) {
@@ -319,7 +321,7 @@ stow_status stowi_shape_topk(stow_shape_call* call) {
   if (is_bound && k != STOW_DIM_INVALID) {
     k = stow_dim_min(stow_shape_dims(call), k, dim);
   } else if (stow_dim_is_const(k) && stow_dim_is_const(dim) && k > dim) {
-    return stow_shape_fail(call, "k is %" PRId64 " and dim %" PRIu32 " is %s", k, axis,
+    return stow_shape_fail(call, "k is %" PRId64 ", but dim %" PRIu32 " is only %s", k, axis,
                            stowi_shape_dim_text(call, dim).text);
   }
   for (size_t i = 0; i < 2; ++i) {

@@ -22,9 +22,10 @@ stow_status stowi_shape_narrow(stow_shape_call* call) {
   }
   stow_dim dim = result.dims[axis];
   if (stow_dim_is_const(dim) && (start > dim || len > dim - start)) {
-    return stow_shape_fail(
-        call, "start %" PRId64 " and len %" PRId64 " go beyond dim %" PRIu32 ", which is %" PRId64,
-        start, len, axis, dim);
+    return stow_shape_fail(call,
+                           "start %" PRId64 " and len %" PRId64 " are out of range for dim %" PRIu32
+                           ", which is %" PRId64,
+                           start, len, axis, dim);
   }
   result.dims[axis] = len;
   return stowi_shape_set(call, 0, &result);
@@ -37,7 +38,7 @@ static stow_status set_part(stow_shape_call* call, size_t k, const stow_type* wh
   return stowi_shape_set(call, k, &part);
 }
 
-// The sizes of a split's parts: there may be many, so that they are asked for one by one.
+// The sizes of a split's parts: there may be many, so they are read one by one.
 typedef struct part_sizes {
   bool is_given;
   const int64_t* numbers;  // NULL: operand 1 has them
@@ -53,14 +54,14 @@ static stow_status find_sizes(stow_shape_call* call, part_sizes* out) {
   }
   STOW_TRY(stowi_shape_integers(call, 1, "a list"));
   if (type->rank > 1) {
-    return stow_shape_fail(call, "operand 1 has rank %" PRIu32 ", a list is needed", type->rank);
+    return stow_shape_fail(call, "operand 1 has rank %" PRIu32 ", expected a list", type->rank);
   }
   stow_dim count = type->rank == 0 ? 1 : type->dims[0];
   out->count = stow_dim_is_const(count) ? (size_t)count : stow_shape_result_count(call);
   return STOW_OK;
 }
 
-// STOW_DIM_INVALID where it is not known.
+// STOW_DIM_INVALID if unknown.
 static stow_dim size_at(stow_shape_call* call, const part_sizes* sizes, size_t k) {
   return sizes->numbers == NULL ? stow_shape_known(call, 1, k)
                                 : stow_dim_of_int(stow_shape_dims(call), sizes->numbers[k]);
@@ -77,21 +78,21 @@ static stow_status split_sizes(stow_shape_call* call, const stow_type* whole, ui
     stow_dim next = stow_dim_add(dims, sum, size);
     bool is_over = is_number && stow_dims_status(dims) == STOW_ERR_OVERFLOW;
     if (number < 0 || is_over) {
-      stow_dims_clear_status(dims);  // said better here
+      stow_dims_clear_status(dims);  // reported better here
       return stow_shape_fail(call, "size %" PRId64 " is out of range", number);
     }
     sum = next;
     STOW_TRY(set_part(call, k, whole, axis, size));
   }
   if (stowi_shape_differ(call, whole->dims[axis], sum)) {
-    return stow_shape_fail(call, "sizes add up to %s, dim %" PRIu32 " is %s",
+    return stow_shape_fail(call, "sizes add up to %s, but dim %" PRIu32 " is %s",
                            stowi_shape_dim_text(call, sum).text, axis,
                            stowi_shape_dim_text(call, whole->dims[axis]).text);
   }
   return STOW_OK;
 }
 
-// Sizes that are not known, but for those that are.
+// Sizes that are unknown, except for those that are known.
 static stow_status split_unknown(stow_shape_call* call, const stow_type* whole, uint32_t axis,
                                  const part_sizes* sizes) {
   for (size_t k = 0; k < sizes->count; ++k) {
@@ -107,7 +108,7 @@ static stow_status split_equally(stow_shape_call* call, const stow_type* whole, 
   stow_dim dim = whole->dims[axis];
   if (stow_dim_is_const(dim) && dim % (int64_t)count != 0) {
     return stow_shape_fail(
-        call, "dim %" PRIu32 ", which is %" PRId64 ", cannot be cut into %zu equal parts", axis,
+        call, "dim %" PRIu32 " is %" PRId64 ", which cannot be split into %zu equal parts", axis,
         dim, count);
   }
   stow_dim size = stow_dim_floor_div(stow_shape_dims(call), dim, (int64_t)count);
@@ -117,8 +118,8 @@ static stow_status split_equally(stow_shape_call* call, const stow_type* whole, 
   return STOW_OK;
 }
 
-// Parts of one size, rounded up; the last one takes what is left. Less of a dim may leave more to
-// it: where the dim is the largest possible, no part is smaller.
+// Parts of one size, rounded up; the last one takes the rest. A smaller dim may leave a larger
+// rest: if the dim is upper-bounded, no part is smaller than the others.
 static stow_status split_parts(stow_shape_call* call, const stow_type* whole, uint32_t axis,
                                size_t count) {
   stow_dims* dims = stow_shape_dims(call);
@@ -145,7 +146,7 @@ stow_status stowi_shape_split(stow_shape_call* call) {
   size_t results = stow_shape_result_count(call);
   int64_t parts = stow_shape_attr_int(call, "parts", 0);
   if (parts != 0 && parts != (int64_t)results) {
-    return stow_shape_fail(call, "parts is %" PRId64 " and there are %zu results", parts, results);
+    return stow_shape_fail(call, "parts is %" PRId64 ", but there are %zu results", parts, results);
   }
   part_sizes sizes;
   STOW_TRY(find_sizes(call, &sizes));
@@ -154,30 +155,32 @@ stow_status stowi_shape_split(stow_shape_call* call) {
                       : split_parts(call, whole, axis, results);
   }
   if (sizes.count != results) {
-    return stow_shape_fail(call, "there are %zu sizes and %zu results", sizes.count, results);
+    return stow_shape_fail(call, "there are %zu sizes for %zu results", sizes.count, results);
   }
   return sizes.numbers != NULL || stow_shape_is_known(call, 1)
              ? split_sizes(call, whole, axis, &sizes)
              : split_unknown(call, whole, axis, &sizes);
 }
 
-// |sum| grows by operand |k|; its other dims take what operand |k| knows better.
+// Adds operand |k| to |sum|; its other dims take the more precise value.
 static stow_status concat_one(stow_shape_call* call, size_t k, uint32_t axis, stow_type* sum) {
   const stow_type* next = stow_shape_operand(call, k);
   if (next == NULL) {
-    return stow_shape_fail(call, "operand %zu is absent", k);
+    return stow_shape_fail(call, "operand %zu is missing", k);
   }
   STOW_TRY(stowi_shape_same_dtype(call, 0, k));
   if (next->rank != sum->rank) {
-    return stow_shape_fail(call, "operand %zu has rank %" PRIu32 ", operand 0 has %" PRIu32, k,
+    return stow_shape_fail(call,
+                           "operand %zu has rank %" PRIu32 ", but operand 0 has rank %" PRIu32, k,
                            next->rank, sum->rank);
   }
   for (uint32_t i = 0; i < sum->rank; ++i) {
     if (i == axis) {
       sum->dims[i] = stow_dim_add(stow_shape_dims(call), sum->dims[i], next->dims[i]);
     } else if (stowi_shape_differ(call, sum->dims[i], next->dims[i])) {
-      return stow_shape_fail(call, "dim %" PRIu32 " of operand %zu is %s, before it %s", i, k,
-                             stowi_shape_dim_text(call, next->dims[i]).text,
+      return stow_shape_fail(call,
+                             "dim %" PRIu32 " of operand %zu is %s, but %s in earlier operands", i,
+                             k, stowi_shape_dim_text(call, next->dims[i]).text,
                              stowi_shape_dim_text(call, sum->dims[i]).text);
     } else {
       sum->dims[i] = stowi_dim_known(sum->dims[i], next->dims[i]);
@@ -220,7 +223,7 @@ stow_status stowi_shape_transpose(stow_shape_call* call) {
   const stow_type* from = stow_shape_operand(call, 0);
   uint32_t perm[STOW_MAX_RANK];
   if (!stowi_shape_perm(call, from->rank, perm)) {
-    return stow_shape_fail(call, "perm does not name each of %" PRIu32 " dims once", from->rank);
+    return stow_shape_fail(call, "perm must name each of %" PRIu32 " dims once", from->rank);
   }
   stow_type result = *from;
   for (uint32_t i = 0; i < from->rank; ++i) {
@@ -237,7 +240,8 @@ stow_status stowi_shape_kv_append(stow_shape_call* call) {
   STOW_TRY(stowi_shape_same_dtype(call, 0, 1));
   STOW_TRY(stowi_shape_integers(call, 2, "operand 2 (position)"));
   if (entries->rank != cache->rank) {
-    return stow_shape_fail(call, "the cache has rank %" PRIu32 " and the new entries %" PRIu32,
+    return stow_shape_fail(call,
+                           "the cache has rank %" PRIu32 ", but the new entries have rank %" PRIu32,
                            cache->rank, entries->rank);
   }
   for (uint32_t i = 0; i < cache->rank; ++i) {
@@ -246,8 +250,8 @@ stow_status stowi_shape_kv_append(stow_shape_call* call) {
     bool is_number = stow_dim_is_const(room) && stow_dim_is_const(taken);
     bool fits = i == axis ? !is_number || taken <= room : !stowi_shape_differ(call, room, taken);
     if (!fits) {
-      return stow_shape_fail(call, "dim %" PRIu32 " of the new entries is %s, the cache has %s", i,
-                             stowi_shape_dim_text(call, taken).text,
+      return stow_shape_fail(call, "dim %" PRIu32 " of the new entries is %s, but the cache has %s",
+                             i, stowi_shape_dim_text(call, taken).text,
                              stowi_shape_dim_text(call, room).text);
     }
   }
@@ -263,14 +267,13 @@ static stow_status check_pad_mode(stow_shape_call* call) {
     return STOW_OK;
   }
   if (mode != 0 || value->rank != 0) {
-    return stow_shape_fail(call,
-                           "operand 1 (value) must have rank 0 and goes with mode "
-                           "\"constant\" only");
+    return stow_shape_fail(
+        call, "operand 1 (value) must have rank 0, and is allowed only in mode \"constant\"");
   }
   return stowi_shape_same_dtype(call, 0, 1);
 }
 
-// How much begin and end of pad |i| of |count| add; STOW_DIM_INVALID where that is not known.
+// The sum of both pads of axis |i| of |count|; STOW_DIM_INVALID if unknown.
 static stow_status add_pads(stow_shape_call* call, const stowi_list* pads, size_t i, size_t count,
                             uint32_t axis, stow_type* result) {
   stow_dims* dims = stow_shape_dims(call);
@@ -282,15 +285,15 @@ static stow_status add_pads(stow_shape_call* call, const stowi_list* pads, size_
   }
   stow_dim both = stow_dim_add(dims, before, after);
   if (both == STOW_DIM_INVALID && stow_dims_status(dims) == STOW_ERR_OVERFLOW) {
-    stow_dims_clear_status(dims);  // said better here
+    stow_dims_clear_status(dims);  // reported better here
     return stow_shape_fail(call, "the pads of dim %" PRIu32 " are out of range", axis);
   }
   result->dims[axis] = stow_dim_add(dims, result->dims[axis], both);
   return STOW_OK;
 }
 
-// The axes that a list (attribute `axes` or operand |k|) names, else all of them. |*out_count| is
-// SIZE_MAX where they are not known.
+// The axes in a list (attribute `axes` or operand |k|), otherwise all of them. |*out_count| is
+// SIZE_MAX if they are unknown.
 static stow_status read_axes(stow_shape_call* call, size_t k, uint32_t rank, uint32_t* out_axes,
                              size_t* out_count) {
   stowi_list axes;
@@ -319,7 +322,7 @@ stow_status stowi_shape_pad(stow_shape_call* call) {
   }
   if (pads.count != 2 * count) {
     return stow_shape_fail(call,
-                           "there are %zu pads for rank %zu: all begins, then all ends, are needed",
+                           "there are %zu pads for rank %zu; expected all begins, then all ends",
                            pads.count, count);
   }
   for (size_t i = 0; i < count; ++i) {
@@ -372,7 +375,7 @@ static stow_status read_block(stow_shape_call* call, int64_t* out_block, int64_t
   const stow_type* type = stow_shape_operand(call, 0);
   *out_block = stow_shape_attr_int(call, "blocksize", 0);
   if (type->rank != 4) {
-    return stow_shape_fail(call, "operand 0 has rank %" PRIu32 ", 4 is needed", type->rank);
+    return stow_shape_fail(call, "operand 0 has rank %" PRIu32 ", expected 4", type->rank);
   }
   if (*out_block < 1 || !stowi_mul_i64(*out_block, *out_block, out_square)) {
     return stow_shape_fail(call, "blocksize %" PRId64 " is out of range", *out_block);
@@ -383,7 +386,7 @@ static stow_status read_block(stow_shape_call* call, int64_t* out_block, int64_t
 static stow_status divide_dim(stow_shape_call* call, stow_type* type, uint32_t i, int64_t by) {
   if (stow_dim_is_const(type->dims[i]) && type->dims[i] % by != 0) {
     return stow_shape_fail(call,
-                           "dim %" PRIu32 ", which is %" PRId64 ", is no multiple of %" PRId64, i,
+                           "dim %" PRIu32 " is %" PRId64 ", which is not a multiple of %" PRId64, i,
                            type->dims[i], by);
   }
   type->dims[i] = stow_dim_floor_div(stow_shape_dims(call), type->dims[i], by);
@@ -423,7 +426,7 @@ stow_status stowi_shape_reverse_sequence(stow_shape_call* call) {
       !stowi_normal_axis(time, type->rank, &time_axis) || batch_axis == time_axis) {
     return stow_shape_fail(call,
                            "batch_axis %" PRId64 " and time_axis %" PRId64
-                           " do not name two dims of rank %" PRIu32,
+                           " must be two different dims of rank %" PRIu32,
                            batch, time, type->rank);
   }
   STOW_TRY(stowi_shape_integers(call, 1, "operand 1 (lengths)"));

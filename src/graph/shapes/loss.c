@@ -1,4 +1,4 @@
-// Shapes of losses and of steps of training. The optimisers work on several tensors at once: their
+// Shapes of losses and training steps. The optimisers work on several tensors at once: their
 // operands come in groups of equal size (all tensors, all gradients, all of each state), and so do
 // their results. Linear in the number of operands.
 #include <inttypes.h>
@@ -9,20 +9,20 @@
 // ---------------------------------------------------------------------------------------------
 // Losses
 
-// Scores [N, C, d…], targets [N, d…] and, where there is one, a weight [C].
+// Scores [N, C, d…], targets [N, d…] and, if given, a weight [C].
 static stow_status check_targets(stow_shape_call* call) {
   STOW_TRY(stowi_shape_min_rank(call, 0, 2));
   STOW_TRY(stowi_shape_integers(call, 1, "operand 1 (targets)"));
   const stow_type* scores = stow_shape_operand(call, 0);
   const stow_type* targets = stow_shape_operand(call, 1);
   if (targets->rank != scores->rank - 1) {
-    return stow_shape_fail(call, "operand 1 (targets) has rank %" PRIu32 ", not %" PRIu32,
+    return stow_shape_fail(call, "operand 1 (targets) has rank %" PRIu32 ", expected %" PRIu32,
                            targets->rank, scores->rank - 1);
   }
   for (uint32_t i = 0; i < targets->rank; ++i) {
     stow_dim wanted = scores->dims[i == 0 ? 0 : i + 1];
     if (stowi_shape_differ(call, targets->dims[i], wanted)) {
-      return stow_shape_fail(call, "dim %" PRIu32 " of operand 1 (targets) is %s, not %s", i,
+      return stow_shape_fail(call, "dim %" PRIu32 " of operand 1 (targets) is %s, expected %s", i,
                              stowi_shape_dim_text(call, targets->dims[i]).text,
                              stowi_shape_dim_text(call, wanted).text);
     }
@@ -62,20 +62,19 @@ stow_status stowi_shape_softmax_cross_entropy(stow_shape_call* call) {
 
 enum { FIRST_TENSOR = 2 };  // after the rate and the number of steps so far
 
-// Each tensor goes with a gradient and states of its dims.
+// Each tensor has a gradient and states of the same dims.
 static stow_status check_group(stow_shape_call* call, size_t tensor, size_t k) {
   const stow_type* a = stow_shape_operand(call, tensor);
   const stow_type* b = stow_shape_operand(call, k);
   if (a == NULL || b == NULL) {
-    return stow_shape_fail(call, "operand %zu is absent", a == NULL ? tensor : k);
+    return stow_shape_fail(call, "operand %zu is missing", a == NULL ? tensor : k);
   }
   bool fits = a->rank == b->rank;
   for (uint32_t i = 0; fits && i < a->rank; ++i) {
     fits = !stowi_shape_differ(call, a->dims[i], b->dims[i]);
   }
   if (!fits) {
-    return stow_shape_fail(call, "operand %zu has not the dims of operand %zu, which it goes with",
-                           k, tensor);
+    return stow_shape_fail(call, "operand %zu must have the dims of operand %zu", k, tensor);
   }
   return STOW_OK;
 }
@@ -86,11 +85,12 @@ static stow_status shape_step(stow_shape_call* call, size_t groups, const size_t
   size_t operands = stow_shape_operand_count(call) - FIRST_TENSOR;
   size_t tensors = operands / groups;
   if (operands % groups != 0) {
-    return stow_shape_fail(call, "%zu operands from operand %d on are not %zu for each tensor",
-                           operands, FIRST_TENSOR, groups);
+    return stow_shape_fail(
+        call, "there are %zu operands from operand %d on, expected %zu for each tensor", operands,
+        FIRST_TENSOR, groups);
   }
   if (stow_shape_result_count(call) != tensors * updated_count) {
-    return stow_shape_fail(call, "%zu results are needed for %zu tensors", tensors * updated_count,
+    return stow_shape_fail(call, "expected %zu results for %zu tensors", tensors * updated_count,
                            tensors);
   }
   for (size_t i = 0; i < operands; ++i) {

@@ -4,7 +4,7 @@
 #include "base/diag.h"
 #include "graph/shapes/shapes.h"
 
-// A bound of `shape`'s range of dims, counted from the end where it is negative, and clamped.
+// A bound of `shape`'s range of dims, counted from the end if negative, and clamped.
 static uint32_t clamp_bound(int64_t bound, uint32_t rank) {
   if (bound < 0) {
     bound = bound < -(int64_t)rank ? 0 : bound + (int64_t)rank;
@@ -36,7 +36,7 @@ stow_status stowi_shape_size(stow_shape_call* call) {
 // ---------------------------------------------------------------------------------------------
 // range
 
-// How many steps of |delta| lead from |start| up to, but not to, |limit|.
+// The number of steps of |delta| from |start| up to |limit|, exclusive.
 static stow_dim count_steps(stow_shape_call* call, stow_dim start, stow_dim limit, int64_t delta) {
   stow_dims* dims = stow_shape_dims(call);
   stow_dim span = delta > 0 ? stow_dim_sub(dims, limit, start) : stow_dim_sub(dims, start, limit);
@@ -47,7 +47,7 @@ static stow_dim count_steps(stow_shape_call* call, stow_dim start, stow_dim limi
   return stow_dim_max(dims, count, 0);
 }
 
-// Upwards, a larger limit makes a longer range: a bound will do.
+// Upwards, a larger limit makes a longer range, so an upper bound suffices.
 static stow_status range_of_integers(stow_shape_call* call, stow_dim* out_count) {
   stow_dim start = stowi_shape_scalar(call, 0);
   int64_t delta;
@@ -104,8 +104,8 @@ stow_status stowi_shape_fill(stow_shape_call* call) {
   STOW_TRY(stowi_shape_bounds(call, NULL, 0, &shape));
   STOW_TRY(stowi_shape_one_element(call, 1, "value"));
   if (shape.count > STOW_MAX_RANK) {
-    return stow_shape_fail(call, "the result would have rank %zu, at most %d is possible",
-                           shape.count, STOW_MAX_RANK);
+    return stow_shape_fail(call, "the result would have rank %zu, the maximum is %d", shape.count,
+                           STOW_MAX_RANK);
   }
   const stow_type* value = stow_shape_operand(call, 1);
   stow_type result = stow_type_make(value == NULL ? STOW_F32 : value->dtype, 0, NULL);
@@ -136,7 +136,7 @@ stow_status stowi_shape_one_hot(stow_shape_call* call) {
     return stow_shape_fail(call, "operand 2 must have two values, off and on");
   }
   if (indices->rank == STOW_MAX_RANK) {
-    return stow_shape_fail(call, "the result would have rank %d, at most %d is possible",
+    return stow_shape_fail(call, "the result would have rank %d, the maximum is %d",
                            STOW_MAX_RANK + 1, STOW_MAX_RANK);
   }
   uint32_t axis;
@@ -156,7 +156,7 @@ stow_status stowi_shape_one_hot(stow_shape_call* call) {
 stow_status stowi_shape_eye_like(stow_shape_call* call) {
   stow_type result = *stow_shape_operand(call, 0);
   if (result.rank != 2) {
-    return stow_shape_fail(call, "operand 0 has rank %" PRIu32 ", 2 is needed", result.rank);
+    return stow_shape_fail(call, "operand 0 has rank %" PRIu32 ", expected 2", result.rank);
   }
   STOW_TRY(stowi_shape_dtype(call, "dtype", result.dtype, &result.dtype));
   return stowi_shape_set(call, 0, &result);

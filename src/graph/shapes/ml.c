@@ -3,12 +3,12 @@
 #include <inttypes.h>
 
 #include "base/diag.h"
-#include "graph/shapes/shapes_misc.h"
+#include "graph/shapes/shapes.h"
 
 static stow_status row_count(stow_shape_call* call, stow_dim* out_rows) {
   const stow_type* x = stow_shape_operand(call, 0);
   if (x->rank != 1 && x->rank != 2) {
-    return stow_shape_fail(call, "operand 0 has rank %" PRIu32 ", not 1 or 2", x->rank);
+    return stow_shape_fail(call, "operand 0 has rank %" PRIu32 ", expected 1 or 2", x->rank);
   }
   *out_rows = x->rank == 1 ? 1 : x->dims[0];
   return STOW_OK;
@@ -17,7 +17,7 @@ static stow_status row_count(stow_shape_call* call, stow_dim* out_rows) {
 // ---------------------------------------------------------------------------------------------
 // Models
 
-// [rows, columns] of the int attribute |name|.
+// [rows, columns], with columns from the int attribute |name|.
 static stow_status table_type(stow_shape_call* call, stow_dtype dtype, const char* name,
                               stow_type* out) {
   int64_t columns = 0;
@@ -73,13 +73,13 @@ stow_status stowi_shape_label_encode(stow_shape_call* call) {
   return stowi_shape_set(call, 0, &result);
 }
 
-// A further dim says which category each element is.
+// An additional dim indicates the category of each element.
 stow_status stowi_shape_encode_categories(stow_shape_call* call) {
   stow_type result = *stow_shape_operand(call, 0);
   size_t count;
   stowi_shape_ints(call, "categories", &count);
   if (count == 0) {
-    return stow_shape_fail(call, "there are no categories");
+    return stow_shape_fail(call, "categories are missing");
   }
   if (result.rank == STOW_MAX_RANK) {
     return stow_shape_fail(call, "the result would have more than %d dims", STOW_MAX_RANK);
@@ -89,7 +89,7 @@ stow_status stowi_shape_encode_categories(stow_shape_call* call) {
   return stowi_shape_set(call, 0, &result);
 }
 
-// Columns of x by index; one row where x has rank 1.
+// Columns of x by index; one row if x has rank 1.
 stow_status stowi_shape_pick_features(stow_shape_call* call) {
   STOW_TRY(stowi_shape_min_rank(call, 0, 1));
   STOW_TRY(stowi_shape_integers(call, 1, "operand 1 (indices)"));
@@ -107,14 +107,14 @@ stow_status stowi_shape_pick_features(stow_shape_call* call) {
   return stowi_shape_set(call, 0, &result);
 }
 
-// Tables side by side; `sizes` says how many columns of each are taken.
+// Tables side by side; `sizes` gives the number of columns taken from each.
 stow_status stowi_shape_join_features(stow_shape_call* call) {
   stow_dims* table = stow_shape_dims(call);
   size_t count = stow_shape_operand_count(call);
   size_t size_count;
   const int64_t* sizes = stowi_shape_ints(call, "sizes", &size_count);
   if (size_count != 0 && size_count != count) {
-    return stow_shape_fail(call, "%zu sizes for %zu operands", size_count, count);
+    return stow_shape_fail(call, "there are %zu sizes for %zu operands", size_count, count);
   }
   stow_dim dims[] = {1, 0};
   STOW_TRY(row_count(call, &dims[0]));
@@ -134,7 +134,7 @@ stow_status stowi_shape_join_features(stow_shape_call* call) {
   return stowi_shape_set(call, 0, &result);
 }
 
-// Rows of integers to rows of weights, one for each n-gram that is looked for.
+// Rows of integers to rows of weights, one for each n-gram.
 stow_status stowi_shape_tfidf(stow_shape_call* call) {
   STOW_TRY(stowi_shape_integers(call, 0, "operand 0"));
   stow_dim rows;

@@ -1,10 +1,10 @@
 // Shapes of matrix products that do more than multiply: transpose their factors, add, activate, or
-// take quantised factors. The rules for dims are matmul's; what differs is where the factors stand
-// among the operands and which element type the result has.
+// take quantised factors. The rules for dims are matmul's; they differ in the positions of the
+// factors among the operands and in the element type of the result.
 #include <inttypes.h>
 
 #include "base/diag.h"
-#include "graph/shapes/shapes_nn.h"
+#include "graph/shapes/shapes.h"
 
 // ---------------------------------------------------------------------------------------------
 // Transposed factors
@@ -18,7 +18,7 @@ static void transpose_batch(stow_type* type) {
   type->dims[type->rank - 2] = first;
 }
 
-// Operand |k| as it is multiplied, by the attributes |trans_batch| (NULL: none) and |trans|.
+// Operand |k| as a factor, transposed by the attributes |trans_batch| (NULL: none) and |trans|.
 static stow_type factor(const stow_shape_call* call, size_t k, const char* trans_batch,
                         const char* trans) {
   stow_type type = *stow_shape_operand(call, k);
@@ -45,7 +45,7 @@ stow_status stowi_shape_fused_matmul(stow_shape_call* call) {
   return stowi_shape_set(call, 0, &result);
 }
 
-// Two matrices and what is added, operands |a|, |b| and |c|, which may be absent.
+// Two matrices and an addend, operands |a|, |b| and |c|, which may be missing.
 static stow_status gemm(stow_shape_call* call, size_t a, size_t b, size_t c, stow_type* out) {
   stow_type first = factor(call, a, NULL, "trans_a");
   stow_type second = factor(call, b, NULL, "trans_b");
@@ -66,7 +66,8 @@ stow_status stowi_shape_fused_gemm(stow_shape_call* call) {
 // ---------------------------------------------------------------------------------------------
 // Quantised factors
 
-// a, scale, zero, b, scale, zero, [addend], [scale, zero of the result]: floats without the last.
+// a, scale, zero, b, scale, zero, [addend], [scale, zero of the result]: floats without the last
+// two.
 stow_status stowi_shape_qgemm(stow_shape_call* call) {
   stow_type result;
   STOW_TRY(gemm(call, 0, 3, 6, &result));
@@ -93,7 +94,7 @@ stow_status stowi_shape_matmul_integer_to_float(stow_shape_call* call) {
   return set_product(call, stow_shape_operand(call, 2)->dtype, 6);
 }
 
-// Operand 1 is packed: `rows` and `columns` say what it stands for.
+// Operand 1 is packed: `rows` and `columns` are the dims it represents.
 stow_status stowi_shape_matmul_nbits(stow_shape_call* call) {
   stow_dim weights[] = {stow_shape_attr_int(call, "rows", 0),
                         stow_shape_attr_int(call, "columns", 0)};

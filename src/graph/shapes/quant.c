@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 #include "base/diag.h"
-#include "graph/shapes/shapes_nn.h"
+#include "graph/shapes/shapes.h"
 
 // ---------------------------------------------------------------------------------------------
 // Scales and zero points
@@ -13,7 +13,7 @@ static bool is_single(const stow_type* type) {
   return type->rank == 0 || (type->rank == 1 && type->dims[0] == 1);
 }
 
-// Operand |k| has operand 0's dims but for |axis|, along which there is one for each |block|.
+// Operand |k| has operand 0's dims except for |axis|, along which there is one for each |block|.
 static stow_status check_blocks(stow_shape_call* call, size_t k, uint32_t axis, int64_t block) {
   stow_type wanted = *stow_shape_operand(call, 0);
   const stow_type* actual = stow_shape_operand(call, k);
@@ -34,7 +34,7 @@ static stow_status check_scale(stow_shape_call* call, size_t k) {
   const stow_type* scale = stow_shape_operand(call, k);
   int64_t block = stow_shape_attr_int(call, "block_size", 0);
   if (block < 0) {
-    return stow_shape_fail(call, "block_size is %" PRId64 ", at least 0 is needed", block);
+    return stow_shape_fail(call, "block_size is %" PRId64 ", expected at least 0", block);
   }
   if (scale == NULL || (block == 0 && (is_single(scale) || x->rank <= 1))) {
     return STOW_OK;
@@ -71,7 +71,7 @@ stow_status stowi_shape_quantize_linear(stow_shape_call* call) {
   stow_dtype dtype;
   STOW_TRY(stowi_shape_dtype(call, "dtype", zero == NULL ? STOW_U8 : zero->dtype, &dtype));
   if (zero != NULL && zero->dtype != dtype) {
-    return stow_shape_fail(call, "dtype is %s and operand 2 (zero point) is %s",
+    return stow_shape_fail(call, "dtype is %s, but operand 2 (zero point) is %s",
                            stow_dtype_name(dtype), stow_dtype_name(zero->dtype));
   }
   return set_like_first(call, dtype);
@@ -98,7 +98,7 @@ stow_status stowi_shape_dynamic_quantize_linear(stow_shape_call* call) {
 // ---------------------------------------------------------------------------------------------
 // Elementwise, on quantised tensors
 
-// The dtype of zero point |k|, or that of |fallback| where it is absent.
+// The dtype of zero point |k|, or |fallback| if it is missing.
 static stow_dtype zero_dtype(const stow_shape_call* call, size_t k, size_t fallback) {
   const stow_type* zero = stow_shape_operand(call, k);
   return zero == NULL ? stow_shape_operand(call, fallback)->dtype : zero->dtype;

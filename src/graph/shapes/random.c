@@ -3,25 +3,26 @@
 #include <inttypes.h>
 
 #include "base/diag.h"
-#include "graph/shapes/shapes_misc.h"
+#include "graph/shapes/shapes.h"
 
 static stow_status listed_type(stow_shape_call* call, stow_type* out) {
   size_t count;
   const int64_t* dims = stowi_shape_ints(call, "shape", &count);
   if (count > STOW_MAX_RANK) {
-    return stow_shape_fail(call, "shape has %zu dims, at most %d fit", count, STOW_MAX_RANK);
+    return stow_shape_fail(call, "shape has %zu dims, the maximum is %d", count, STOW_MAX_RANK);
   }
   *out = stow_type_make(STOW_F32, 0, NULL);
   for (size_t i = 0; i < count; ++i) {
     if (dims[i] < 0) {
-      return stow_shape_fail(call, "dim %zu of the shape is %" PRId64, i, dims[i]);
+      return stow_shape_fail(call, "dim %zu of the shape is %" PRId64 ", expected 0 or more", i,
+                             dims[i]);
     }
     out->dims[out->rank++] = dims[i];
   }
   return STOW_OK;
 }
 
-// As large as operand 0, or as the attribute `shape` says.
+// The dims of operand 0, or of the attribute `shape`.
 stow_status stowi_shape_random(stow_shape_call* call) {
   const stow_type* like = stow_shape_operand(call, 0);
   stow_type result;

@@ -1,21 +1,21 @@
 // Shapes of recurrent layers: lstm, gru, rnn, and an lstm with quantised weights. All have the
-// operands x, w, r, [bias], [lengths], [first h], which lstm follows by [first c] and [peepholes];
-// results are what each step gives, the last h and, for lstm, the last c. They differ in how many
-// gates the weights stack.
+// operands x, w, r, [bias], [lengths], [first h], and lstm also [first c] and [peepholes]; results
+// are the output of each step, the last h and, for lstm, the last c. They differ in the number of
+// gates that the weights stack.
 #include <inttypes.h>
 
 #include "base/diag.h"
-#include "graph/shapes/shapes_nn.h"
+#include "graph/shapes/shapes.h"
 
 typedef struct layer {
-  stow_dim gates;  // how many times the hidden size stands in the weights
+  stow_dim gates;  // how many times the weights contain the hidden size
   stow_dim directions;
   stow_dim sequence, batch, input, hidden;
   bool batch_first;
   bool weights_transposed;  // [directions, in, gates × hidden]
 } layer;
 
-// Fails unless operand |k|, which may be absent, has these dims.
+// Fails unless operand |k|, which may be missing, has these dims.
 static stow_status check_dims(stow_shape_call* call, size_t k, const char* what,
                               const stow_dim* wanted, uint32_t rank) {
   const stow_type* type = stow_shape_operand(call, k);
@@ -23,13 +23,13 @@ static stow_status check_dims(stow_shape_call* call, size_t k, const char* what,
     return STOW_OK;
   }
   if (type->rank != rank) {
-    return stow_shape_fail(call, "operand %zu (%s) has rank %" PRIu32 ", %" PRIu32 " is needed", k,
+    return stow_shape_fail(call, "operand %zu (%s) has rank %" PRIu32 ", expected %" PRIu32, k,
                            what, type->rank, rank);
   }
   for (uint32_t i = 0; i < rank; ++i) {
     if (stowi_shape_differ(call, type->dims[i], wanted[i])) {
-      return stow_shape_fail(call, "dim %" PRIu32 " of operand %zu (%s) is %s, where %s is needed",
-                             i, k, what, stowi_shape_dim_text(call, type->dims[i]).text,
+      return stow_shape_fail(call, "dim %" PRIu32 " of operand %zu (%s) is %s, expected %s", i, k,
+                             what, stowi_shape_dim_text(call, type->dims[i]).text,
                              stowi_shape_dim_text(call, wanted[i]).text);
     }
   }
@@ -46,7 +46,7 @@ static stow_type state_type(const stow_shape_call* call, const layer* l) {
 static stow_status read_hidden(stow_shape_call* call, layer* l) {
   l->hidden = stow_shape_attr_int(call, "hidden_size", 0);
   if (l->hidden < 0) {
-    return stow_shape_fail(call, "hidden_size is %" PRId64 ", at least 0 is needed", l->hidden);
+    return stow_shape_fail(call, "hidden_size is %" PRId64 ", expected at least 0", l->hidden);
   }
   if (l->hidden == 0) {  // not given
     l->hidden = stow_shape_operand(call, 2)->dims[l->weights_transposed ? 1 : 2];
@@ -59,7 +59,7 @@ static stow_status read_layer(stow_shape_call* call, layer* l) {
   for (size_t k = 0; k < 3; ++k) {
     uint32_t rank = stow_shape_operand(call, k)->rank;
     if (rank != 3) {
-      return stow_shape_fail(call, "operand %zu has rank %" PRIu32 ", 3 is needed", k, rank);
+      return stow_shape_fail(call, "operand %zu has rank %" PRIu32 ", expected 3", k, rank);
     }
   }
   size_t direction;

@@ -10,7 +10,7 @@ stow_status stowi_shape_along_axis(stow_shape_call* call) {
   return stowi_shape_same(call);
 }
 
-// With `flatten`, all dims from the axis on count as one; there may be none of them.
+// With `flatten`, all dims from the axis on count as one; there may be none.
 stow_status stowi_shape_softmax(stow_shape_call* call) {
   uint32_t rank = stow_shape_operand(call, 0)->rank;
   bool is_flat = stow_shape_attr_bool(call, "flatten", false);
@@ -23,7 +23,7 @@ stow_status stowi_shape_softmax(stow_shape_call* call) {
 stow_status stowi_shape_lrn(stow_shape_call* call) {
   int64_t size = stow_shape_attr_int(call, "size", 1);
   if (size < 1) {
-    return stow_shape_fail(call, "size is %" PRId64 ", at least 1 is needed", size);
+    return stow_shape_fail(call, "size is %" PRId64 ", expected at least 1", size);
   }
   STOW_TRY(stowi_shape_min_rank(call, 0, 2));
   return stowi_shape_same(call);
@@ -32,22 +32,22 @@ stow_status stowi_shape_lrn(stow_shape_call* call) {
 // ---------------------------------------------------------------------------------------------
 // Normalisations
 
-// Scales and shifts may be wider or narrower than what they scale, but not of another kind.
+// Scales and shifts may be wider or narrower than what they scale, but must be of the same kind.
 static stow_status check_kind(stow_shape_call* call, size_t k) {
   const stow_type* type = stow_shape_operand(call, k);
   stow_dtype main = stow_shape_operand(call, 0)->dtype;
   if (type != NULL && stow_dtype_kind_of(type->dtype) != stow_dtype_kind_of(main)) {
-    return stow_shape_fail(call, "operand %zu is %s, which does not go with %s", k,
+    return stow_shape_fail(call, "operand %zu is %s, which does not match %s", k,
                            stow_dtype_name(type->dtype), stow_dtype_name(main));
   }
   return STOW_OK;
 }
 
-// The dtype in which means and the like are computed and given.
+// The dtype in which means and the like are computed and returned.
 static stow_status read_stash(stow_shape_call* call, stow_dtype* out_dtype) {
   const stow_attr* stash = stow_shape_attr(call, "stash");
   if (stash == NULL || !stow_dtype_from_name(stash->s, out_dtype)) {
-    return stow_shape_fail(call, "stash is no element type");
+    return stow_shape_fail(call, "stash is not an element type");
   }
   return STOW_OK;
 }
@@ -66,7 +66,7 @@ stow_status stowi_shape_rms_norm(stow_shape_call* call) {
   return stowi_shape_same(call);
 }
 
-// Results 1 and 2 are the mean and 1 / deviation, one for all that is normalised together.
+// Results 1 and 2 are the mean and 1 / deviation, one for each normalised set.
 stow_status stowi_shape_layer_norm(stow_shape_call* call) {
   STOW_TRY(stowi_shape_rms_norm(call));
   stow_type kept = *stow_shape_operand(call, 0);
@@ -82,7 +82,7 @@ stow_status stowi_shape_layer_norm(stow_shape_call* call) {
   return STOW_OK;
 }
 
-// Operand |k|, where it is there, has one dim: the channels.
+// Operand |k|, if present, has one dim: the channels.
 static stow_status check_channels(stow_shape_call* call, size_t k, stow_dim channels) {
   const stow_type* type = stow_shape_operand(call, k);
   STOW_TRY(check_kind(call, k));
@@ -101,7 +101,7 @@ stow_status stowi_shape_channel_norm(stow_shape_call* call) {
   return stowi_shape_same(call);
 }
 
-// Without `spatial`, each element of a sample has statistics of its own.
+// Without `spatial`, each element of a sample has its own statistics.
 static stow_status check_sample(stow_shape_call* call, size_t k) {
   const stow_type* x = stow_shape_operand(call, 0);
   const stow_type* type = stow_shape_operand(call, k);
@@ -116,7 +116,7 @@ static stow_status check_sample(stow_shape_call* call, size_t k) {
   return STOW_OK;
 }
 
-// Results from 1 on are means and variances, by turns: those for running, then those of the batch.
+// Results from 1 on alternate between means and variances: running ones, then those of the batch.
 stow_status stowi_shape_batch_norm(stow_shape_call* call) {
   STOW_TRY(stowi_shape_min_rank(call, 0, 1));
   const stow_type* x = stow_shape_operand(call, 0);
@@ -141,7 +141,7 @@ stow_status stowi_shape_group_norm(stow_shape_call* call) {
   int64_t groups = stow_shape_attr_int(call, "groups", 1);
   stow_dim channels = stow_shape_operand(call, 0)->dims[1];
   if (groups < 1 || (stow_dim_is_const(channels) && channels % groups != 0)) {
-    return stow_shape_fail(call, "%s channels cannot be cut into %" PRId64 " groups",
+    return stow_shape_fail(call, "%s channels cannot be divided into %" PRId64 " groups",
                            stowi_shape_dim_text(call, channels).text, groups);
   }
   stow_dtype stash;
@@ -157,7 +157,7 @@ stow_status stowi_shape_group_norm(stow_shape_call* call) {
 // ---------------------------------------------------------------------------------------------
 // Reductions
 
-// |type| without the dims whose bits are set in |axes|, or with 1 in their place.
+// |type| without the dims whose bits are set in |axes|, or with 1 instead.
 static stow_type reduced(const stow_type* type, uint32_t axes, bool keepdims) {
   stow_type result = stow_type_make(type->dtype, 0, NULL);
   for (uint32_t i = 0; i < type->rank; ++i) {
@@ -176,13 +176,13 @@ static stow_status add_axis(stow_shape_call* call, int64_t number, uint32_t rank
                            rank);
   }
   if ((*axes >> axis & 1) != 0) {
-    return stow_shape_fail(call, "axis %" PRId64 " is named twice", number);
+    return stow_shape_fail(call, "axis %" PRId64 " is repeated", number);
   }
   *axes |= UINT32_C(1) << axis;
   return STOW_OK;
 }
 
-// The attribute `axes` as bits; none where it is empty.
+// The attribute `axes` as bits; none if it is empty.
 static stow_status read_axes(stow_shape_call* call, uint32_t rank, uint32_t* out_axes) {
   size_t count;
   const int64_t* axes = stowi_shape_ints(call, "axes", &count);
@@ -193,17 +193,17 @@ static stow_status read_axes(stow_shape_call* call, uint32_t rank, uint32_t* out
   return STOW_OK;
 }
 
-// Operand 1 as bits; |*out_known| tells whether its values are known.
+// Operand 1 as bits; |*out_known|: whether its values are known.
 static stow_status read_axes_operand(stow_shape_call* call, uint32_t rank, uint32_t* out_axes,
                                      bool* out_known) {
   const stow_type* type = stow_shape_operand(call, 1);
   STOW_TRY(stowi_shape_integers(call, 1, "operand 1 (axes)"));
   if (type->rank > 1) {
-    return stow_shape_fail(call, "operand 1 (axes) has rank %" PRIu32 ", not 1", type->rank);
+    return stow_shape_fail(call, "operand 1 (axes) has rank %" PRIu32 ", expected 1", type->rank);
   }
   stow_dim count = type->rank == 0 ? 1 : type->dims[0];
   if (stow_dim_is_const(count) && count > (int64_t)rank) {
-    return stow_shape_fail(call, "operand 1 names %" PRId64 " axes of %" PRIu32, count, rank);
+    return stow_shape_fail(call, "operand 1 has %" PRId64 " axes for rank %" PRIu32, count, rank);
   }
   *out_axes = 0;
   *out_known = stow_dim_is_const(count) && stow_shape_is_known(call, 1);
@@ -217,8 +217,8 @@ static stow_status read_axes_operand(stow_shape_call* call, uint32_t rank, uint3
   return STOW_OK;
 }
 
-// Which axes go is not known: kept dims are no larger than before, or 1 where there was nothing;
-// others are what data says.
+// The reduced axes are unknown: kept dims are no larger than before, or 1 if empty; otherwise dims
+// depend on data.
 static stow_status reduce_unknown(stow_shape_call* call, bool keepdims) {
   stow_type result = *stow_shape_operand(call, 0);
   const stow_type* axes = stow_shape_operand(call, 1);
@@ -231,7 +231,7 @@ static stow_status reduce_unknown(stow_shape_call* call, bool keepdims) {
     return stowi_shape_set(call, 0, &result);
   }
   if (!stow_dim_is_const(count)) {
-    return stow_shape_fail_unknown(call, "how many axes are reduced is not known");
+    return stow_shape_fail_unknown(call, "the number of reduced axes is unknown");
   }
   result = stow_type_make(result.dtype, 0, NULL);
   result.rank = stow_shape_operand(call, 0)->rank - (uint32_t)count;
@@ -253,7 +253,7 @@ stow_status stowi_shape_reduce(stow_shape_call* call) {
   STOW_TRY(read_axes(call, type->rank, &axes));
   if (stow_shape_operand(call, 1) != NULL) {
     if (axes != 0) {
-      return stow_shape_fail(call, "axes are given twice: as operand 1 and as attribute");
+      return stow_shape_fail(call, "axes are given both as operand 1 and as an attribute");
     }
     STOW_TRY(read_axes_operand(call, type->rank, &axes, &is_known));
   }

@@ -1,6 +1,6 @@
 // Shapes of ops that own regions. An if's results are large enough for what either branch yields. A
-// loop's further yields are collected over its rounds, whose number is bounded by the trip count
-// where that is known, and depends on data where it is not.
+// loop's further yields are collected over its iterations, whose number is bounded by the trip
+// count if that is known, and otherwise depends on data.
 #include <inttypes.h>
 
 #include "base/diag.h"
@@ -24,7 +24,7 @@ static stow_status check_condition(stow_shape_call* call, const stow_type* type)
   return is_one ? STOW_OK : stow_shape_fail(call, "the condition must be a single bool");
 }
 
-// The larger of each pair of dims, where the branches differ in them.
+// The larger of each pair of dims, if the branches differ.
 static stow_status join_yields(stow_shape_call* call, size_t k) {
   stow_type type = *stow_shape_yield(call, 0, k);
   const stow_type* other = stow_shape_yield(call, 1, k);
@@ -46,15 +46,15 @@ stow_status stowi_shape_if(stow_shape_call* call) {
   size_t count = stow_shape_yield_count(call, 0);
   size_t other_count = stow_shape_yield_count(call, 1);
   if (stow_shape_region_arg_count(call, 0) != 0 || stow_shape_region_arg_count(call, 1) != 0) {
-    return stow_shape_fail(call, "a branch has no arguments");
+    return stow_shape_fail(call, "a branch must not have arguments");
   }
   if (count != other_count) {
-    return stow_shape_fail(call, "the first branch yields %zu values, the second %zu", count,
-                           other_count);
+    return stow_shape_fail(call, "the first branch yields %zu values, but the second yields %zu",
+                           count, other_count);
   }
   if (count != stow_shape_result_count(call)) {
-    return stow_shape_fail(call, "the branches yield %zu values, %zu results are declared", count,
-                           stow_shape_result_count(call));
+    return stow_shape_fail(call, "the branches yield %zu values, but %zu results are declared",
+                           count, stow_shape_result_count(call));
   }
   for (size_t k = 0; k < count; ++k) {
     STOW_TRY(join_yields(call, k));
@@ -80,17 +80,16 @@ static stow_status check_control(stow_shape_call* call) {
   return STOW_OK;
 }
 
-// A body that needs none of its arguments may leave them all off, unless it carries something.
+// A body that needs none of its arguments may omit them all, unless it carries something.
 static stow_status check_args(stow_shape_call* call, size_t carried) {
   size_t count = stow_shape_region_arg_count(call, 0);
   if (count == 0 && carried == 0) {
     return STOW_OK;
   }
   if (count != LEADING_ARGS + carried) {
-    return stow_shape_fail(call,
-                           "the body has %zu arguments, %zu are needed: iteration, "
-                           "condition and what is carried",
-                           count, LEADING_ARGS + carried);
+    return stow_shape_fail(
+        call, "the body has %zu arguments, expected %zu: iteration, condition and carried values",
+        count, LEADING_ARGS + carried);
   }
   if (!is_scalar(stow_shape_region_arg(call, 0, 0), STOW_I64) ||
       !is_scalar(stow_shape_region_arg(call, 0, 1), STOW_BOOL)) {
@@ -103,19 +102,17 @@ static stow_status check_yields(stow_shape_call* call, size_t carried) {
   size_t count = stow_shape_yield_count(call, 0);
   size_t results = stow_shape_result_count(call);
   if (count < LEADING_YIELDS + carried) {
-    return stow_shape_fail(call,
-                           "the body yields %zu values, at least %zu are needed: the "
-                           "condition and what is carried",
-                           count, LEADING_YIELDS + carried);
+    return stow_shape_fail(
+        call, "the body yields %zu values, expected at least %zu: the condition and carried values",
+        count, LEADING_YIELDS + carried);
   }
   if (!is_scalar(stow_shape_yield(call, 0, 0), STOW_BOOL)) {
-    return stow_shape_fail(call, "the body must yield bool[] first: whether to go on");
+    return stow_shape_fail(call, "the body must yield the condition, bool[], first");
   }
   if (results != count - LEADING_YIELDS) {
-    return stow_shape_fail(call,
-                           "the body yields %zu values after the condition, %zu results are "
-                           "declared",
-                           count - LEADING_YIELDS, results);
+    return stow_shape_fail(
+        call, "the body yields %zu values after the condition, but %zu results are declared",
+        count - LEADING_YIELDS, results);
   }
   return STOW_OK;
 }
@@ -129,25 +126,25 @@ static bool can_agree(stow_shape_call* call, const stow_type* a, const stow_type
   return can;
 }
 
-// Initial value, argument and yield |i| are of one type, which the result has too: the initial one.
+// Initial value, argument and yield |i| have one type, which is also the result's: the initial one.
 static stow_status check_carried(stow_shape_call* call, size_t i) {
   const stow_type* init = stow_shape_operand(call, LEADING_OPERANDS + i);
   if (init == NULL) {
-    return stow_shape_fail(call, "operand %zu is absent", LEADING_OPERANDS + i);
+    return stow_shape_fail(call, "operand %zu is missing", LEADING_OPERANDS + i);
   }
   if (!can_agree(call, init, stow_shape_region_arg(call, 0, LEADING_ARGS + i))) {
-    return stow_shape_fail(call, "argument %zu of the body has another type than operand %zu",
+    return stow_shape_fail(call, "argument %zu of the body differs in type from operand %zu",
                            LEADING_ARGS + i, LEADING_OPERANDS + i);
   }
   if (!can_agree(call, init, stow_shape_yield(call, 0, LEADING_YIELDS + i))) {
-    return stow_shape_fail(call, "yield %zu of the body has another type than operand %zu",
+    return stow_shape_fail(call, "yield %zu of the body differs in type from operand %zu",
                            LEADING_YIELDS + i, LEADING_OPERANDS + i);
   }
   return stowi_shape_set(call, i, init);
 }
 
-// How many rounds result |i| collects: as many as the trip count says, or fewer where there is a
-// condition. A trip count that no loop reaches stands for none.
+// The number of iterations that result |i| collects: the trip count, or fewer if there is a
+// condition. A trip count that no loop reaches means none.
 static stow_dim rounds(stow_shape_call* call, size_t i) {
   stow_dims* dims = stow_shape_dims(call);
   stow_dim trip = stow_shape_bound(call, 0, 0);
@@ -165,12 +162,13 @@ static stow_dim rounds(stow_shape_call* call, size_t i) {
   return is_declared ? declared->dims[0] : most;
 }
 
-// A scan's result is its yield with one more dim before: the rounds.
+// A scan's result is its yield with a leading dim for the iterations.
 static stow_status set_scan(stow_shape_call* call, size_t i) {
   stow_type type = *stow_shape_yield(call, 0, LEADING_YIELDS + i);
   if (type.rank == STOW_MAX_RANK) {
-    return stow_shape_fail(call, "yield %zu of the body has rank %" PRIu32 " already",
-                           LEADING_YIELDS + i, type.rank);
+    return stow_shape_fail(
+        call, "yield %zu of the body has rank %" PRIu32 ", which leaves no room for the scan's dim",
+        LEADING_YIELDS + i, type.rank);
   }
   for (uint32_t d = type.rank++; d > 0; --d) {
     type.dims[d] = type.dims[d - 1];

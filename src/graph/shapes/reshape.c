@@ -1,6 +1,6 @@
 // Shapes of ops that keep the elements in their order and change the dims or the element type:
-// reshape and its kin, casts, and expand. The dims come from the values of an operand, where those
-// are known, else from the declared type.
+// reshape and similar ops, casts, and expand. The dims come from the values of an operand if known,
+// otherwise from the declared type.
 #include <inttypes.h>
 
 #include "base/checked.h"
@@ -20,8 +20,8 @@ static bool is_bound(const stow_type* type) {
   return true;
 }
 
-// Counts that are not both numbers: refused where they can never be equal. An expression too large
-// to be written down proves nothing, so that the call goes on; running out of memory fails it.
+// Counts that are not both numbers: refused if they can never be equal. An expression too large to
+// represent proves nothing, so the call goes on; running out of memory fails it.
 static stow_status check_symbolic_count(stow_shape_call* call, const stow_type* from,
                                         const stow_type* to) {
   stow_dims* dims = stow_shape_dims(call);
@@ -35,7 +35,7 @@ static stow_status check_symbolic_count(stow_shape_call* call, const stow_type* 
     return STOW_OK;
   }
   if (stowi_shape_differ(call, a, b)) {
-    return stow_shape_fail(call, "the operand has %s elements and the result %s",
+    return stow_shape_fail(call, "the operand has %s elements, but the result has %s",
                            stowi_shape_dim_text(call, a).text, stowi_shape_dim_text(call, b).text);
   }
   return STOW_OK;
@@ -51,8 +51,8 @@ static stow_status check_count(stow_shape_call* call, const stow_type* from, con
     return stow_shape_fail(call, "the number of elements does not fit in 64 bits");
   }
   if (a != b) {
-    return stow_shape_fail(call, "the operand has %" PRIu64 " elements and the result %" PRIu64, a,
-                           b);
+    return stow_shape_fail(
+        call, "the operand has %" PRIu64 " elements, but the result has %" PRIu64, a, b);
   }
   return STOW_OK;
 }
@@ -60,14 +60,14 @@ static stow_status check_count(stow_shape_call* call, const stow_type* from, con
 static stow_status check_declared_dtype(stow_shape_call* call, const stow_type* declared) {
   stow_dtype dtype = stow_shape_operand(call, 0)->dtype;
   if (declared->dtype != dtype) {
-    return stow_shape_fail(call, "the operand is %s and the declared result %s",
+    return stow_shape_fail(call, "the operand is %s, but the declared result is %s",
                            stow_dtype_name(dtype), stow_dtype_name(declared->dtype));
   }
   return STOW_OK;
 }
 
-// The dims that operand 1 names. Not given also where not even their number is known, but a type is
-// declared.
+// The dims given by operand 1. Also counts as not given if even their number is unknown but a type
+// is declared.
 static stow_status read_target(stow_shape_call* call, bool with_bounds, stowi_list* out) {
   const stow_type* type = stow_shape_operand(call, 1);
   bool is_open = type != NULL && type->rank == 1 && !stow_dim_is_const(type->dims[0]);
@@ -75,8 +75,8 @@ static stow_status read_target(stow_shape_call* call, bool with_bounds, stowi_li
   STOW_TRY(with_bounds ? stowi_shape_bounds(call, NULL, k, out)
                        : stowi_shape_list(call, NULL, k, out));
   if (out->count > STOW_MAX_RANK) {
-    return stow_shape_fail(call, "the result would have rank %zu, at most %d is possible",
-                           out->count, STOW_MAX_RANK);
+    return stow_shape_fail(call, "the result would have rank %zu, the maximum is %d", out->count,
+                           STOW_MAX_RANK);
   }
   return STOW_OK;
 }
@@ -84,7 +84,7 @@ static stow_status read_target(stow_shape_call* call, bool with_bounds, stowi_li
 // ---------------------------------------------------------------------------------------------
 // reshape
 
-// Takes out of both lists what stands in both, so that what is left divides more often.
+// Removes what occurs in both lists, so that division succeeds more often.
 static void cancel(stow_type* upper, stow_type* lower) {
   for (uint32_t i = 0; i < lower->rank; ++i) {
     for (uint32_t j = 0; j < upper->rank && lower->dims[i] != 1; ++j) {
@@ -99,14 +99,14 @@ static void cancel(stow_type* upper, stow_type* lower) {
 static stow_status divide_numbers(stow_shape_call* call, int64_t elements, int64_t rest,
                                   stow_dim* out) {
   if (rest == 0 ? elements != 0 : elements % rest != 0) {
-    return stow_shape_fail(call, "%" PRId64 " elements cannot be cut into parts of %" PRId64,
+    return stow_shape_fail(call, "%" PRId64 " elements cannot be divided into parts of %" PRId64,
                            elements, rest);
   }
   *out = rest == 0 ? 0 : elements / rest;
   return STOW_OK;
 }
 
-// The dim |at| of |result| that makes its number of elements that of |from|.
+// The dim |at| of |result| that gives it as many elements as |from|.
 static stow_status deduce_dim(stow_shape_call* call, const stow_type* from, stow_type* result,
                               uint32_t at) {
   stow_dims* dims = stow_shape_dims(call);
@@ -126,8 +126,8 @@ static stow_status deduce_dim(stow_shape_call* call, const stow_type* from, stow
   return STOW_OK;
 }
 
-// Whether the dim that is left can be deduced, which is what the operand has divided by the others:
-// of those, the ones in |bounds| must be dims of the operand, and so fall with it.
+// Whether the remaining dim can be deduced: the operand's size divided by the other dims. Those in
+// |bounds| must be dims of the operand, and so shrink with it.
 static bool can_deduce(const stow_type* from, const stow_type* result, uint32_t bounds) {
   stow_type upper = *from;
   stow_type lower = *result;
@@ -143,10 +143,10 @@ static bool can_deduce(const stow_type* from, const stow_type* result, uint32_t 
   return true;
 }
 
-// What the numbers of a shape say, but for the dims that are to be deduced.
+// The dims given by a shape's numbers, except those to be deduced.
 typedef struct target {
   stow_type type;
-  uint32_t open;   // bits of dims that no number gives: -1, or not known
+  uint32_t open;   // bits of dims without a number: -1, or unknown
   uint32_t rests;  // how many are -1
 } target;
 
@@ -165,8 +165,8 @@ static stow_status read_dim(stow_shape_call* call, const stow_type* from, stow_d
   }
   bool is_copy = is_number && number == 0 && !stow_shape_attr_bool(call, "allowzero", false);
   if (is_copy && i >= from->rank) {
-    return stow_shape_fail(call, "dim %" PRIu32 " is to be kept, the operand has rank %" PRIu32, i,
-                           from->rank);
+    return stow_shape_fail(call, "dim %" PRIu32 " is to be kept, but the operand has rank %" PRIu32,
+                           i, from->rank);
   }
   out->type.dims[i] = is_copy ? from->dims[i] : wanted;
   return STOW_OK;
@@ -177,7 +177,7 @@ static stow_status reshape_to(stow_shape_call* call, const stowi_list* shape) {
   target to = {.type = stow_type_make(from->dtype, 0, NULL)};
   to.type.rank = (uint32_t)shape->count;
   for (uint32_t i = 0; i < to.type.rank; ++i) {
-    bool is_signed = (shape->signeds >> i & 1) != 0;  // below 0 it would mean something else
+    bool is_signed = (shape->signeds >> i & 1) != 0;  // a negative number would mean something else
     STOW_TRY(read_dim(call, from, is_signed ? STOW_DIM_INVALID : shape->at[i], i, &to));
   }
   bool is_one = to.open != 0 && (to.open & (to.open - 1)) == 0 &&
@@ -196,8 +196,8 @@ static stow_status reshape_to(stow_shape_call* call, const stowi_list* shape) {
   return stowi_shape_set(call, 0, &to.type);
 }
 
-// While a graph runs, a declared type is only the largest. Where it has the dims of the operand's
-// largest type, in their order, with ones put in or left out, its dims are those of the operand.
+// While a graph runs, a declared type is only an upper bound. If it has the dims of the operand's
+// largest type, in their order, with ones added or removed, its dims are those of the operand.
 static bool follow_operand(const stow_shape_call* call, stow_type* type) {
   const stow_type* from = stow_shape_operand(call, 0);
   const stow_type* largest = stowi_shape_largest(call, 0);
@@ -241,7 +241,7 @@ stow_status stowi_shape_reshape(stow_shape_call* call) {
 // ---------------------------------------------------------------------------------------------
 // squeeze, unsqueeze, flatten
 
-// Without axes every dim of 1 goes, so each must be a number.
+// Without axes every dim of 1 is removed, so each must be a number.
 static stow_status squeeze_all(stow_shape_call* call, const stow_type* from) {
   stow_type result = stow_type_make(from->dtype, 0, NULL);
   for (uint32_t i = 0; i < from->rank; ++i) {
@@ -268,7 +268,7 @@ static stow_status squeeze_axes(stow_shape_call* call, const stow_type* from, ui
     if ((gone >> i & 1) == 0) {
       result.dims[result.rank++] = from->dims[i];
     } else if (stowi_shape_differ(call, from->dims[i], 1)) {
-      return stow_shape_fail(call, "dim %" PRIu32 " is %s, not 1", i,
+      return stow_shape_fail(call, "dim %" PRIu32 " is %s, expected 1", i,
                              stowi_shape_dim_text(call, from->dims[i]).text);
     }
   }
@@ -310,7 +310,7 @@ stow_status stowi_shape_unsqueeze(stow_shape_call* call) {
   stowi_list axes;
   STOW_TRY(stowi_shape_list(call, "axes", 1, &axes));
   if (from->rank + axes.count > STOW_MAX_RANK) {
-    return stow_shape_fail(call, "the result would have rank %zu, at most %d is possible",
+    return stow_shape_fail(call, "the result would have rank %zu, the maximum is %d",
                            from->rank + axes.count, STOW_MAX_RANK);
   }
   stow_type result = stow_type_make(from->dtype, 0, NULL);
@@ -345,13 +345,13 @@ stow_status stowi_shape_flatten(stow_shape_call* call) {
 // ---------------------------------------------------------------------------------------------
 // expand
 
-// At most |want| is wanted, which is 1 or what the operand has, if that is not 1.
+// |want| is an upper bound on the wanted dim, which is 1 or the operand's, if that is not 1.
 static stow_dim expand_by_bound(stow_shape_call* call, stow_dim have, stow_dim want) {
   bool is_fixed = stow_dim_is_const(have) && have > 1 && !stowi_shape_is_loose(call, 0);
   return is_fixed ? have : stow_dim_max(stow_shape_dims(call), have, want);
 }
 
-// Both sides of a broadcast may give: a dim of the operand stays where 1 is wanted.
+// Both sides can broadcast: a dim of the operand stays where 1 is wanted.
 static stow_status expand_to(stow_shape_call* call, const stowi_list* shape) {
   const stow_type* from = stow_shape_operand(call, 0);
   uint32_t count = (uint32_t)shape->count;
@@ -414,7 +414,7 @@ stow_status stowi_shape_cast(stow_shape_call* call) {
   }
   converted.dtype = declared->dtype;
   if (call->actual == NULL && !stow_type_equal(&converted, declared)) {
-    return stow_shape_fail(call, "the declared result has other dims than the operand");
+    return stow_shape_fail(call, "the declared result must have the operand's dims");
   }
   return stowi_shape_set(call, 0, &converted);
 }
@@ -430,7 +430,7 @@ stow_status stowi_shape_bitcast(stow_shape_call* call) {
   stow_type result = *from;
   STOW_TRY(stowi_shape_dtype(call, "to", from->dtype, &result.dtype));
   if (stow_dtype_bits(from->dtype) != stow_dtype_bits(result.dtype)) {
-    return stow_shape_fail(call, "%s has %" PRIu32 " bits and %s %" PRIu32,
+    return stow_shape_fail(call, "%s has %" PRIu32 " bits, but %s has %" PRIu32,
                            stow_dtype_name(from->dtype), stow_dtype_bits(from->dtype),
                            stow_dtype_name(result.dtype), stow_dtype_bits(result.dtype));
   }

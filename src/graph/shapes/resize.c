@@ -1,19 +1,19 @@
-// The shape of resize. The size is what `sizes` says, or floor(dim × scale), where it is known; or
-// what is declared. A scale is a float, and the product is rounded to a float before it is cut, as
-// executors do: 10 × 0.7f is 7, though 0.7f is below 7/10. A dim that is no number is multiplied
-// and divided by small integers where the scale is their ratio; else it depends on data, until
-// binding makes it a number.
+// The shape of resize. The size is given by `sizes`, or is floor(dim × scale) if known; otherwise
+// it is declared. A scale is a float, and the product is rounded to a float before truncation, as
+// executors do: 10 × 0.7f is 7, though 0.7f is below 7/10. A symbolic dim is multiplied and divided
+// by small integers if the scale is their ratio; otherwise it depends on data until binding makes
+// it a number.
 #include <inttypes.h>
 
 #include "base/diag.h"
-#include "graph/shapes/shapes_nn.h"
+#include "graph/shapes/shapes.h"
 
 #define SCALES 2
 #define SIZES 3
 #define MAX_DENOMINATOR 16
 #define TOO_LARGE 4611686018427387904.0  // 2^62
 
-// What is asked for, for each of the axes that change.
+// The requested sizes or scales, for each axis that changes.
 typedef struct request {
   const stow_type* x;
   size_t count;
@@ -23,8 +23,7 @@ typedef struct request {
 // ---------------------------------------------------------------------------------------------
 // Reading
 
-// Operand |k| as a list with one number for each axis; it may be absent, or empty, which is the
-// same.
+// Operand |k| as a list with one number for each axis; it may be missing or, equivalently, empty.
 static bool is_given(const stow_shape_call* call, size_t k) {
   const stow_type* type = stow_shape_operand(call, k);
   return type != NULL && !(type->rank == 1 && type->dims[0] == 0);
@@ -114,8 +113,8 @@ static stow_status apply_scales(stow_shape_call* call, const request* r, stow_ty
 // ---------------------------------------------------------------------------------------------
 // Sizes
 
-// The one scale that keeps the aspect ratio: the smallest, or with |largest| the largest, of size /
-// dim. False where a number is missing.
+// The scale that keeps the aspect ratio: the smallest, or with |largest| the largest, of size /
+// dim. False if a number is unknown.
 static bool common_scale(stow_shape_call* call, const request* r, const stowi_list* sizes,
                          bool largest, double* out_scale) {
   for (size_t i = 0; i < r->count; ++i) {
@@ -205,7 +204,7 @@ stow_status stowi_shape_resize(stow_shape_call* call) {
   STOW_TRY(read_axes(call, &r));
   stow_type result = *r.x;
   if (is_given(call, SIZES) && is_given(call, SCALES)) {
-    return stow_shape_fail(call, "scales and sizes exclude each other");
+    return stow_shape_fail(call, "scales and sizes are both given; expected one of them");
   }
   if (is_given(call, SIZES)) {
     STOW_TRY(apply_sizes(call, &r, policy, &result));
@@ -216,7 +215,7 @@ stow_status stowi_shape_resize(stow_shape_call* call) {
   }
   for (uint32_t i = 0; i < r.x->rank; ++i) {
     if (r.x->dims[i] == 0 && result.dims[i] != 0) {
-      return stow_shape_fail(call, "dim %" PRIu32 " of the operand is 0: nothing to sample", i);
+      return stow_shape_fail(call, "dim %" PRIu32 " of the operand is 0, expected at least 1", i);
     }
   }
   return stowi_shape_set(call, 0, &result);

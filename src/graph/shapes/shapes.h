@@ -1,4 +1,4 @@
-// Shape and view functions of the core's ops, named after them, and what they share.
+// Shape and view functions of the core's ops, named after them, and shared helpers.
 #ifndef STOWAGE_SRC_GRAPH_SHAPES_SHAPES_H_
 #define STOWAGE_SRC_GRAPH_SHAPES_SHAPES_H_
 
@@ -56,7 +56,7 @@ stow_status stowi_shape_slice(stow_shape_call* call);
 
 // make.c
 stow_status stowi_shape_shape(stow_shape_call* call);
-// The range of dims that the attributes `start` and `end` of shape name.
+// The range of dims given by the attributes `start` and `end` of shape.
 void stowi_shape_dims_range(const stow_shape_call* call, uint32_t* out_first, uint32_t* out_end);
 stow_status stowi_shape_size(stow_shape_call* call);
 stow_status stowi_shape_range(stow_shape_call* call);
@@ -97,7 +97,11 @@ stow_status stowi_shape_matmul_integer(stow_shape_call* call);
 stow_status stowi_shape_qlinear_matmul(stow_shape_call* call);
 stow_status stowi_shape_gemm(stow_shape_call* call);
 stow_status stowi_shape_det(stow_shape_call* call);
+
+// attention.c
 stow_status stowi_shape_attention(stow_shape_call* call);
+stow_status stowi_shape_linear_attention(stow_shape_call* call);
+stow_status stowi_shape_causal_conv(stow_shape_call* call);
 
 // einsum.c
 stow_status stowi_shape_einsum(stow_shape_call* call);
@@ -112,7 +116,86 @@ stow_status stowi_shape_adam(stow_shape_call* call);
 stow_status stowi_shape_conv(stow_shape_call* call);
 stow_status stowi_shape_conv_transpose(stow_shape_call* call);
 stow_status stowi_shape_pool(stow_shape_call* call);
+stow_status stowi_shape_fused_conv(stow_shape_call* call);
+stow_status stowi_shape_conv_integer(stow_shape_call* call);
+stow_status stowi_shape_qlinear_conv(stow_shape_call* call);
+stow_status stowi_shape_deform_conv(stow_shape_call* call);
+stow_status stowi_shape_qlinear_pool(stow_shape_call* call);
+stow_status stowi_shape_max_unpool(stow_shape_call* call);
+
+// resize.c
 stow_status stowi_shape_resize(stow_shape_call* call);
+
+// geometry.c
+stow_status stowi_shape_col2im(stow_shape_call* call);
+stow_status stowi_shape_grid_sample(stow_shape_call* call);
+stow_status stowi_shape_affine_grid(stow_shape_call* call);
+stow_status stowi_shape_max_roi_pool(stow_shape_call* call);
+stow_status stowi_shape_roi_align(stow_shape_call* call);
+stow_status stowi_shape_non_max_suppression(stow_shape_call* call);
+
+// quant.c
+stow_status stowi_shape_quantize_linear(stow_shape_call* call);
+stow_status stowi_shape_dequantize_linear(stow_shape_call* call);
+stow_status stowi_shape_dynamic_quantize_linear(stow_shape_call* call);
+stow_status stowi_shape_qlinear_unary(stow_shape_call* call);
+stow_status stowi_shape_qlinear_softmax(stow_shape_call* call);
+stow_status stowi_shape_qlinear_binary(stow_shape_call* call);
+stow_status stowi_shape_qlinear_concat(stow_shape_call* call);
+
+// product.c
+stow_status stowi_shape_fused_matmul(stow_shape_call* call);
+stow_status stowi_shape_fused_gemm(stow_shape_call* call);
+stow_status stowi_shape_qgemm(stow_shape_call* call);
+stow_status stowi_shape_dynamic_quantize_matmul(stow_shape_call* call);
+stow_status stowi_shape_matmul_integer_to_float(stow_shape_call* call);
+stow_status stowi_shape_matmul_nbits(stow_shape_call* call);
+
+// recurrent.c
+stow_status stowi_shape_lstm(stow_shape_call* call);
+stow_status stowi_shape_gru(stow_shape_call* call);
+stow_status stowi_shape_rnn(stow_shape_call* call);
+stow_status stowi_shape_dynamic_quantize_lstm(stow_shape_call* call);
+
+// heads.c
+stow_status stowi_shape_multi_head_attention(stow_shape_call* call);
+stow_status stowi_shape_group_query_attention(stow_shape_call* call);
+stow_status stowi_shape_qkv_attention(stow_shape_call* call);
+
+// fused.c
+stow_status stowi_shape_skip_norm(stow_shape_call* call);
+stow_status stowi_shape_skip_group_norm(stow_shape_call* call);
+stow_status stowi_shape_embed_norm(stow_shape_call* call);
+stow_status stowi_shape_split_gelu(stow_shape_call* call);
+stow_status stowi_shape_gather_quantized(stow_shape_call* call);
+stow_status stowi_shape_crop_and_resize(stow_shape_call* call);
+stow_status stowi_shape_crop(stow_shape_call* call);
+stow_status stowi_shape_cdist(stow_shape_call* call);
+stow_status stowi_shape_relative_position_bias(stow_shape_call* call);
+
+// signal.c
+stow_status stowi_shape_dft(stow_shape_call* call);
+stow_status stowi_shape_rfft(stow_shape_call* call);
+stow_status stowi_shape_stft(stow_shape_call* call);
+stow_status stowi_shape_window(stow_shape_call* call);
+stow_status stowi_shape_mel_weights(stow_shape_call* call);
+stow_status stowi_shape_decode_image(stow_shape_call* call);
+
+// random.c
+stow_status stowi_shape_random(stow_shape_call* call);
+stow_status stowi_shape_bernoulli(stow_shape_call* call);
+stow_status stowi_shape_multinomial(stow_shape_call* call);
+
+// ml.c
+stow_status stowi_shape_classifier(stow_shape_call* call);
+stow_status stowi_shape_regressor(stow_shape_call* call);
+stow_status stowi_shape_tree_ensemble(stow_shape_call* call);
+stow_status stowi_shape_as_float(stow_shape_call* call);  // x's dims, f32
+stow_status stowi_shape_label_encode(stow_shape_call* call);
+stow_status stowi_shape_encode_categories(stow_shape_call* call);
+stow_status stowi_shape_pick_features(stow_shape_call* call);
+stow_status stowi_shape_join_features(stow_shape_call* call);
+stow_status stowi_shape_tfidf(stow_shape_call* call);
 
 // region.c
 stow_status stowi_shape_if(stow_shape_call* call);
@@ -131,51 +214,64 @@ bool stowi_view_bitcast(const stow_shape_call* call, size_t k, stow_view* out_vi
 bool stowi_view_kv_append(const stow_shape_call* call, size_t k, stow_view* out_view);
 
 // ---------------------------------------------------------------------------------------------
-// Helpers: common.c. Those that return a status have failed the call where it is not STOW_OK.
+// Helpers: common.c. A status other than STOW_OK means that the call has failed.
 
-// A dim as the text format writes it, cut where it is long; for messages.
+// A dim as in the text format, truncated if long; for messages.
 typedef struct stowi_dim_text {
   char text[48];
 } stowi_dim_text;
 stowi_dim_text stowi_shape_dim_text(stow_shape_call* call, stow_dim dim);
 
-// The list attribute |name|; NULL and 0 where it is absent or empty.
+// The list attribute |name|; NULL and 0 if it is missing or empty.
 const int64_t* stowi_shape_ints(const stow_shape_call* call, const char* name, size_t* out_count);
 
 // The string attribute |name| as an index into |choices|, which ends with NULL.
 stow_status stowi_shape_choice(stow_shape_call* call, const char* name, const char* const* choices,
                                size_t* out_choice);
 
-// A negative |axis| counts from the end. False where it is out of range.
+// A negative |axis| counts from the end. False if it is out of range.
 bool stowi_normal_axis(int64_t axis, uint32_t rank, uint32_t* out_axis);
 // The attribute `axis`, normalised, for a tensor of |rank|.
 stow_status stowi_shape_axis(stow_shape_call* call, uint32_t rank, uint32_t* out_axis);
 
-// The attribute `perm`, normalised: result dim i is operand dim out_perm[i]. False where it is
-// none.
+// The attribute `perm`, normalised: result dim i is operand dim out_perm[i]. False if it is not a
+// permutation.
 bool stowi_shape_perm(const stow_shape_call* call, uint32_t rank, uint32_t* out_perm);
 
-// Whether two dims can never be the same number. Dims that only a binding can tell apart are given
-// the benefit of the doubt; binding checks again.
+// Whether two dims can never be equal. Dims that only a binding can distinguish count as equal;
+// binding checks again.
 bool stowi_shape_differ(stow_shape_call* call, stow_dim a, stow_dim b);
-// The more telling one of two dims that do not differ: the number, where one is a number.
+// The more precise of two dims that do not differ: the number, if one is.
 stow_dim stowi_dim_known(stow_dim a, stow_dim b);
 
-// Fails where operands |a| and |b| have not the same dtype.
+// Fails if operands |a| and |b| differ in dtype.
 stow_status stowi_shape_same_dtype(stow_shape_call* call, size_t a, size_t b);
-// Fails where operand |k| (which may be absent) is not of an integer type.
+// Fails if operand |k| (which may be missing) is not of an integer type.
 stow_status stowi_shape_integers(stow_shape_call* call, size_t k, const char* what);
-// Fails where operand |k| has fewer dims than |rank|.
+// Fails if operand |k| has fewer dims than |rank|.
 stow_status stowi_shape_min_rank(stow_shape_call* call, size_t k, uint32_t rank);
 
-// numpy's rule for dims, with the dims aligned at the end; |out| may be |a| or |b|.
-// A number other than 1 wins over a symbol; two different symbols are refused.
+// numpy's broadcasting, with the dims aligned at the end; |out| may be |a| or |b|. A number other
+// than 1 wins over a symbol; two different symbols are refused.
 stow_status stowi_shape_broadcast(stow_shape_call* call, const stow_type* a, const stow_type* b,
                                   stow_type* out);
-// Fails where operand |k| (which may be absent) cannot be broadcast to |target| without changing
-// it.
+// Fails if operand |k| (which may be missing) cannot be broadcast to |target| without changing it.
 stow_status stowi_shape_broadcast_to(stow_shape_call* call, size_t k, const stow_type* target,
                                      const char* what);
+
+// Fails if two dims can never be equal: "batches of q and k differ: 1 and 2".
+stow_status stowi_need_equal(stow_shape_call* call, const char* what, stow_dim a, stow_dim b);
+// Fails if operand |k| is missing or has another rank.
+stow_status stowi_need_rank(stow_shape_call* call, size_t k, uint32_t rank, const char* what);
+// The int attribute |name|, which must be 1 or more.
+stow_status stowi_need_positive(stow_shape_call* call, const char* name, int64_t* out_number);
+// |dim| of operand |k| divided into |count| equal parts; |count| is 1 or more.
+stow_status stowi_need_parts(stow_shape_call* call, size_t k, uint32_t axis, int64_t count,
+                             const char* what, stow_dim* out_part);
+// Fails if operand |k| (which may be missing) is not a single integer. |out_value| is
+// STOW_DIM_INVALID if unknown.
+stow_status stowi_known_scalar(stow_shape_call* call, size_t k, const char* what,
+                               stow_dim* out_value);
 
 // ---------------------------------------------------------------------------------------------
 // Lists that an attribute gives or else an operand, and other known values: values.c
@@ -183,63 +279,63 @@ stow_status stowi_shape_broadcast_to(stow_shape_call* call, size_t k, const stow
 #define STOWI_MAX_LIST (2 * STOW_MAX_RANK)
 
 typedef struct stowi_list {
-  bool is_given;  // by the attribute or the operand; an empty attribute gives nothing
+  bool is_given;  // by the attribute or the operand; an empty attribute counts as not given
   bool is_known;  // every element is
   size_t count;
-  uint32_t bounds;              // bits of the elements that are only known to be at most that
+  uint32_t bounds;              // bits of the elements that are upper bounds
   uint32_t signeds;             // bits of those that may be negative
-  stow_dim at[STOWI_MAX_LIST];  // STOW_DIM_INVALID where it is not known
+  stow_dim at[STOWI_MAX_LIST];  // STOW_DIM_INVALID if unknown
 } stowi_list;
 
-// The list attribute |name| (NULL: there is none), else the integers of operand |k|, whose rank is
-// at most 1. Not given: no elements.
+// The list attribute |name| (NULL: there is none), otherwise the integers of operand |k|, whose
+// rank is at most 1. Not given: no elements.
 stow_status stowi_shape_list(stow_shape_call* call, const char* name, size_t k, stowi_list* out);
-// The same with bounds: for lists in which larger numbers never make a result smaller.
+// The same with upper bounds: for lists in which larger numbers never make a result smaller.
 stow_status stowi_shape_bounds(stow_shape_call* call, const char* name, size_t k, stowi_list* out);
-// How sure element |i| of operand |k| is (known.c).
+// Whether element |i| of operand |k| is exact or a bound (known.c).
 stowi_sureness stowi_shape_sureness(const stow_shape_call* call, size_t k, size_t i);
-// As stow_shape_bound, of floats; false where nothing is known.
+// Like stow_shape_bound, for floats; false if unknown.
 bool stowi_shape_bound_float(stow_shape_call* call, size_t k, size_t i, double* out);
-// Normal axes from such a list: |out_axes| has room for STOW_MAX_RANK. Each must be there once, and
-// known: ask out->is_known before.
+// Normalised axes from such a list: |out_axes| has room for STOW_MAX_RANK. Each must occur once and
+// be known: check out->is_known first.
 stow_status stowi_shape_list_axes(stow_shape_call* call, const stowi_list* list, uint32_t rank,
                                   uint32_t* out_axes);
 // Sets result |k| to a type of |rank| dims that all depend on data.
 stow_status stowi_shape_set_unknown(stow_shape_call* call, size_t k, stow_dtype dtype,
                                     uint32_t rank);
-// The one integer of operand |k|; STOW_DIM_INVALID where it is not known.
+// The single integer of operand |k|; STOW_DIM_INVALID if unknown.
 stow_dim stowi_shape_scalar(stow_shape_call* call, size_t k);
-// The same, or the largest that it can be.
+// The same, or its upper bound.
 stow_dim stowi_shape_scalar_bound(stow_shape_call* call, size_t k);
-// Fails where operand |k| (which may be absent) has more than one element.
+// Fails if operand |k| (which may be missing) has more than one element.
 stow_status stowi_shape_one_element(stow_shape_call* call, size_t k, const char* what);
-// Whether a known dim is a number, also a negative one; false for STOW_DIM_INVALID.
+// Whether a known dim is a number, possibly negative; false for STOW_DIM_INVALID.
 bool stowi_shape_number(stow_shape_call* call, stow_dim dim, int64_t* out_number);
 // Whether an element of operand |k| may be known (known.c).
 bool stowi_shape_has_known(const stow_shape_call* call, size_t k);
-// Element |i| of operand |k| where it is known to be a number. Makes no dims, so that view
-// functions can ask (known.c).
+// Element |i| of operand |k| if it is known to be a number. Makes no dims, so that view functions
+// can call it (known.c).
 bool stowi_shape_known_number(const stow_shape_call* call, size_t k, size_t i, int64_t* out);
-// Whether element |i| of operand |k|, of any kind, is known to be zero or not to be.
+// Whether element |i| of operand |k|, of any kind, is known to be zero or nonzero.
 bool stowi_shape_known_truth(stow_shape_call* call, size_t k, size_t i, bool* out_truth);
-// Where along each axis of |type|, whose dims are numbers, a slice starts, and its step; false
-// where that is not known (slice.c).
+// The start and step of a slice along each axis of |type|, whose dims are numbers; false if unknown
+// (slice.c).
 bool stowi_slice_starts(const stow_shape_call* call, const stow_type* type, int64_t* starts,
                         int64_t* steps);
-// Dims |first| … |end| - 1 multiplied.
+// The product of dims |first| … |end| - 1.
 stow_dim stowi_shape_product(stow_shape_call* call, const stow_type* type, uint32_t first,
                              uint32_t end);
-// The dtype that the string attribute |name| names; |fallback| where it is empty.
+// The dtype named by the string attribute |name|; |fallback| if it is empty.
 stow_status stowi_shape_dtype(stow_shape_call* call, const char* name, stow_dtype fallback,
                               stow_dtype* out_dtype);
 
-// |a| and |b| multiplied by numpy's rules, of |a|'s dtype: compute.c.
+// The product of |a| and |b| by numpy's rules, in |a|'s dtype: compute.c.
 stow_status stowi_shape_multiply(stow_shape_call* call, const stow_type* a, const stow_type* b,
                                  stow_type* out);
 
 // The declared type of result |k|, or NULL after failing the call.
 const stow_type* stowi_shape_need_declared(stow_shape_call* call, size_t k);
-// Sets result |k| unless arithmetic on its dims failed; returns why it did.
+// Sets result |k| unless arithmetic on its dims failed; returns the status.
 stow_status stowi_shape_set(stow_shape_call* call, size_t k, const stow_type* type);
 
 #endif  // STOWAGE_SRC_GRAPH_SHAPES_SHAPES_H_

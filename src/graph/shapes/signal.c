@@ -1,17 +1,17 @@
-// Shapes of transforms of signals: lengths come from operands whose values are known, or else
+// Shapes of signal transforms: lengths come from operands whose values are known, and otherwise
 // depend on data. A one-sided spectrum of n samples has ⌊n / 2⌋ + 1 bins, since the rest mirrors
 // them. Constant time.
 #include <inttypes.h>
 
 #include "base/diag.h"
-#include "graph/shapes/shapes_misc.h"
+#include "graph/shapes/shapes.h"
 
 static stow_dim one_sided(stow_shape_call* call, stow_dim length) {
   stow_dims* dims = stow_shape_dims(call);
   return stow_dim_add(dims, stow_dim_floor_div(dims, length, 2), 1);
 }
 
-// 2 (bins - 1): the samples that a one-sided spectrum gives where nothing is said.
+// 2 (bins - 1): the default number of samples of a one-sided spectrum.
 static stow_dim mirrored(stow_shape_call* call, stow_dim bins) {
   stow_dims* dims = stow_shape_dims(call);
   return stow_dim_mul(dims, 2, stow_dim_sub(dims, bins, 1));
@@ -20,7 +20,7 @@ static stow_dim mirrored(stow_shape_call* call, stow_dim bins) {
 // ---------------------------------------------------------------------------------------------
 // dft
 
-// The axis, from the operand where it is there; |out_is_known| is false where its value is not.
+// The axis, from the operand if present; |out_is_known| is false if its value is unknown.
 static stow_status transformed_axis(stow_shape_call* call, uint32_t rank, uint32_t* out_axis,
                                     bool* out_is_known) {
   int64_t axis = stow_shape_attr_int(call, "axis", -2);
@@ -40,7 +40,7 @@ static stow_status transformed_axis(stow_shape_call* call, uint32_t rank, uint32
   return STOW_OK;
 }
 
-// Samples along the axis; STOW_DIM_INVALID where they depend on data.
+// Samples along the axis; STOW_DIM_INVALID if they depend on data.
 static stow_status transform_length(stow_shape_call* call, stow_dim given, bool is_half,
                                     stow_dim* out) {
   if (stow_shape_operand(call, 1) != NULL) {
@@ -102,13 +102,13 @@ stow_status stowi_shape_rfft(stow_shape_call* call) {
 // ---------------------------------------------------------------------------------------------
 // stft
 
-// Samples per frame: the operand, else as many as the window has.
+// Samples per frame: the operand, otherwise the window's length.
 static stow_status frame_length(stow_shape_call* call, stow_dim* out) {
   const stow_type* window = stow_shape_operand(call, 2);
   STOW_TRY(stowi_known_scalar(call, 3, "operand 3 (frame length)", out));
   if (window == NULL) {
     return stow_shape_operand(call, 3) == NULL
-               ? stow_shape_fail(call, "a window or a frame length is needed")
+               ? stow_shape_fail(call, "a window or a frame length is required")
                : STOW_OK;
   }
   STOW_TRY(stowi_need_rank(call, 2, 1, "window"));
@@ -124,7 +124,7 @@ stow_status stowi_shape_stft(stow_shape_call* call) {
   STOW_TRY(stowi_shape_min_rank(call, 0, 2));
   const stow_type* x = stow_shape_operand(call, 0);
   if (x->rank > 3) {
-    return stow_shape_fail(call, "operand 0 has rank %" PRIu32 ", not 2 or 3", x->rank);
+    return stow_shape_fail(call, "operand 0 has rank %" PRIu32 ", expected 2 or 3", x->rank);
   }
   stow_dim step;
   stow_dim length;
@@ -133,7 +133,7 @@ stow_status stowi_shape_stft(stow_shape_call* call) {
   int64_t number;
   stow_dims* table = stow_shape_dims(call);
   if (step != STOW_DIM_INVALID && stow_dim_to_int(table, step, &number) && number <= 0) {
-    return stow_shape_fail(call, "the step is %" PRId64 ", at least 1 is needed", number);
+    return stow_shape_fail(call, "the step is %" PRId64 ", expected at least 1", number);
   }
   stow_dim dims[] = {x->dims[0], 0, 0, 2};
   if (step == STOW_DIM_INVALID || length == STOW_DIM_INVALID) {

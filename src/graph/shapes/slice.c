@@ -1,13 +1,13 @@
-// The shape of slice. Starts and ends may be expressions: they are counted from the end where they
-// are negative, and clamped to the dim, as far as their size against the dim can be shown with
-// symbols of 1 or more; where it can't, the clamp stays in the expression as min or max.
+// The shape of slice. Starts and ends may be expressions: they are counted from the end if
+// negative, and clamped to the dim, as far as the comparison can be proved with symbols of 1 or
+// more; otherwise the clamp stays in the expression as min or max.
 #include <inttypes.h>
 
 #include "base/diag.h"
 #include "graph/shapes/call.h"
 #include "graph/shapes/shapes.h"
 
-// Numbers at this size stand for "to the very end" in files, whatever the dim.
+// Numbers of this size mean "to the very end" in files, whatever the dim.
 #define FAR INT32_MAX
 
 typedef struct bounds {
@@ -39,7 +39,7 @@ static stow_dim clamp(stow_dims* dims, stow_dim x, bounds to) {
   return exceeds(dims, x, to.low, 0) ? x : stow_dim_max(dims, x, to.low);
 }
 
-// |at| as an index within |to|; STOW_DIM_INVALID where its sign cannot be told.
+// |at| as an index within |to|; STOW_DIM_INVALID if its sign is unknown.
 static stow_dim place(stow_shape_call* call, stow_dim at, stow_dim dim, bounds to) {
   stow_dims* dims = stow_shape_dims(call);
   int64_t number;
@@ -60,7 +60,7 @@ static stow_dim place(stow_shape_call* call, stow_dim at, stow_dim dim, bounds t
   return is_negative ? clamp(dims, stow_dim_add(dims, dim, at), to) : STOW_DIM_INVALID;
 }
 
-// What is left of |dim|; STOW_DIM_INVALID where that is not known, or a dim could not be made.
+// What is left of |dim|; STOW_DIM_INVALID if unknown, or if a dim could not be made.
 static stow_dim sliced(stow_shape_call* call, stow_dim dim, stow_dim start, stow_dim end,
                        int64_t step) {
   stow_dims* dims = stow_shape_dims(call);
@@ -75,14 +75,14 @@ static stow_dim sliced(stow_shape_call* call, stow_dim dim, stow_dim start, stow
   }
   stow_dim span = is_forward ? stow_dim_sub(dims, to, from) : stow_dim_sub(dims, from, to);
   stow_dim count = stow_dim_ceil_div(dims, span, is_forward ? step : -step);
-  // Between clamped bounds the order is known where one of them is the outermost.
+  // Between clamped bounds the order is known if one of them is the outermost.
   bool is_ordered = is_forward ? from == 0 || to == dim : from == last || to == of_end.low;
   return is_ordered || count == STOW_DIM_INVALID || stow_dim_at_least(dims, count, 0, 1)
              ? count
              : stow_dim_max(dims, count, 0);
 }
 
-// Where a slice of a dim starts and ends; what is only known to be at most that, and of it what may
+// Where a slice of a dim starts and ends; which of these are upper bounds, and which of those may
 // be negative, and so counted from the end.
 typedef struct cut {
   stow_dim start, end;
@@ -100,7 +100,7 @@ static cut cut_at(const stowi_list* starts, const stowi_list* ends, uint32_t i) 
 }
 
 // Replaces bounds by what makes the slice largest: the lower of its two ends becomes the first
-// element, the upper one stays, or becomes the last where it may be negative.
+// element; the upper one stays, or becomes the last if it may be negative.
 static void replace_bounds(stow_dims* dims, cut* c, bool is_forward) {
   stow_dim first = is_forward ? 0 : stow_dim_of_int(dims, INT64_MIN + 1);
   if (is_forward) {
@@ -112,9 +112,8 @@ static void replace_bounds(stow_dims* dims, cut* c, bool is_forward) {
   }
 }
 
-// Where the dim is the largest possible, a start that is counted from the end may come before an
-// end that is counted from the beginning only where the dim is smaller: then it counts as the
-// beginning.
+// If the dim is upper-bounded, a start counted from the end may come before an end counted from the
+// beginning only when the dim is smaller: then it counts as the beginning.
 static void widen(stow_shape_call* call, stow_dim* start, stow_dim* end, bool is_forward) {
   stow_dims* dims = stow_shape_dims(call);
   stow_dim* from = is_forward ? start : end;
@@ -165,8 +164,9 @@ stow_status stowi_shape_slice(stow_shape_call* call) {
   if (starts.count != ends.count || starts.count > result.rank ||
       (axes.is_given && axes.count != starts.count) ||
       (steps.is_given && steps.count != starts.count)) {
-    return stow_shape_fail(call, "there are %zu starts, %zu ends, %zu axes and %zu steps",
-                           starts.count, ends.count, axes.count, steps.count);
+    return stow_shape_fail(
+        call, "there are %zu starts, %zu ends, %zu axes and %zu steps; expected equal numbers",
+        starts.count, ends.count, axes.count, steps.count);
   }
   if (axes.is_given && !axes.is_known) {
     return stowi_shape_set_unknown(call, 0, result.dtype, result.rank);
@@ -184,7 +184,7 @@ stow_status stowi_shape_slice(stow_shape_call* call) {
 // ---------------------------------------------------------------------------------------------
 // For views and known values
 
-// Number |i| of the list attribute |name| or of operand |k|; false where it is not known.
+// Number |i| of the list attribute |name| or of operand |k|; false if unknown.
 static bool list_number(const stow_shape_call* call, const char* name, size_t k, size_t i,
                         int64_t* out_number) {
   size_t count;
@@ -202,7 +202,9 @@ static size_t list_count(const stow_shape_call* call, const char* name, size_t k
     return count;
   }
   const stow_type* type = stow_shape_operand(call, k);
-  return type == NULL ? 0 : type->rank == 0 ? 1 : (size_t)type->dims[0];  // the shape was inferred
+  return type == NULL      ? 0
+         : type->rank == 0 ? 1
+                           : (size_t)type->dims[0];  // the shape has been inferred
 }
 
 bool stowi_slice_starts(const stow_shape_call* call, const stow_type* type, int64_t* starts,

@@ -1,5 +1,5 @@
-// Reading what shapes follow from beside types: lists and numbers that an attribute gives, or an
-// operand whose elements are known. Lists are short (a rank, twice at most) and stay on the stack.
+// Reads what shapes depend on besides types: lists and numbers from an attribute, or from an
+// operand whose elements are known. Lists are short (at most twice the rank) and stay on the stack.
 #include <inttypes.h>
 
 #include "base/diag.h"
@@ -8,7 +8,7 @@
 static stow_status list_of_attr(stow_shape_call* call, const char* name, const int64_t* numbers,
                                 stowi_list* out) {
   if (out->count > STOWI_MAX_LIST) {
-    return stow_shape_fail(call, "%s has %zu numbers, at most %d are possible", name, out->count,
+    return stow_shape_fail(call, "%s has %zu numbers, the maximum is %d", name, out->count,
                            STOWI_MAX_LIST);
   }
   out->is_given = true;
@@ -36,7 +36,7 @@ static stow_status list_of_operand(stow_shape_call* call, size_t k, bool with_bo
                                    stowi_list* out) {
   const stow_type* type = stow_shape_operand(call, k);
   if (type->rank > 1) {
-    return stow_shape_fail(call, "operand %zu has rank %" PRIu32 ", a list is needed", k,
+    return stow_shape_fail(call, "operand %zu has rank %" PRIu32 ", expected a list", k,
                            type->rank);
   }
   stow_dim count = type->rank == 0 ? 1 : type->dims[0];
@@ -45,8 +45,8 @@ static stow_status list_of_operand(stow_shape_call* call, size_t k, bool with_bo
                                    stowi_shape_dim_text(call, count).text);
   }
   if (count > STOWI_MAX_LIST) {
-    return stow_shape_fail(call, "operand %zu has %" PRId64 " numbers, at most %d are possible", k,
-                           count, STOWI_MAX_LIST);
+    return stow_shape_fail(call, "operand %zu has %" PRId64 " numbers, the maximum is %d", k, count,
+                           STOWI_MAX_LIST);
   }
   out->is_given = true;
   out->is_known = true;
@@ -96,10 +96,10 @@ stow_status stowi_shape_list_axes(stow_shape_call* call, const stowi_list* list,
                              stowi_shape_dim_text(call, list->at[i]).text, rank);
     }
     if ((seen >> axis & 1) != 0) {
-      return stow_shape_fail(call, "axis %" PRId64 " is named twice", number);
+      return stow_shape_fail(call, "axis %" PRId64 " is repeated", number);
     }
     seen |= UINT32_C(1) << axis;
-    out_axes[i] = axis;  // no more than the rank, as none comes twice
+    out_axes[i] = axis;  // at most the rank, since none is repeated
   }
   return STOW_OK;
 }
@@ -154,7 +154,7 @@ stow_status stowi_shape_dtype(stow_shape_call* call, const char* name, stow_dtyp
     return STOW_OK;
   }
   if (!stow_dtype_from_name(attr->s, out_dtype)) {
-    return stow_shape_fail(call, "%s is \"%.*s\", which is no element type", name,
+    return stow_shape_fail(call, "unknown %s \"%.*s\"; expected an element type such as f32", name,
                            STOWI_STR_ARG(attr->s));
   }
   return STOW_OK;

@@ -1,5 +1,4 @@
-// When a result is a view. The question is only asked where dims are numbers, so it is arithmetic
-// on them.
+// Whether a result is a view. Called only if dims are numbers, so it is arithmetic on them.
 #include "base/checked.h"
 #include "graph/shapes/shapes.h"
 
@@ -10,8 +9,7 @@ static bool set_view(stow_view* out_view, size_t operand, uint64_t offset, bool 
   return true;
 }
 
-// Elements before index |start| of |axis|, where what lies there is one run: all dims before it
-// are 1.
+// Elements before index |start| of |axis|, if the rest is one run: all dims before it are 1.
 static bool run_offset(const stow_type* type, uint32_t axis, int64_t start, uint64_t* out_offset) {
   for (uint32_t i = 0; i < axis; ++i) {
     if (type->dims[i] != 1) {
@@ -54,7 +52,7 @@ bool stowi_view_narrow(const stow_shape_call* call, size_t k, stow_view* out_vie
   return set_view(out_view, 0, offset, axis != 0);
 }
 
-// Dims of size 1 may go anywhere; the others must keep their order.
+// Dims of size 1 may move anywhere; the others must keep their order.
 bool stowi_view_transpose(const stow_shape_call* call, size_t k, stow_view* out_view) {
   (void)k;
   const stow_type* type = stow_shape_operand(call, 0);
@@ -75,9 +73,8 @@ bool stowi_view_transpose(const stow_shape_call* call, size_t k, stow_view* out_
   return set_view(out_view, 0, 0, true);
 }
 
-// Where part |k| of a split begins; false where parts go beyond the whole. Without a list of sizes
-// all parts but those at the end, which begin at the end or are the last, are as large as the
-// first: no need to add up what may be many.
+// Where part |k| of a split begins; false if parts exceed the whole. Without a list of sizes, all
+// parts are as large as the first, except those at the end: no need to add up what may be many.
 static bool part_start(const stow_shape_call* call, size_t k, uint32_t axis, int64_t* out_start) {
   int64_t whole = stow_shape_operand(call, 0)->dims[axis];
   size_t count;
@@ -109,8 +106,7 @@ bool stowi_view_split(const stow_shape_call* call, size_t k, stow_view* out_view
   return run_offset(type, axis, start, &offset) && set_view(out_view, 0, offset, true);
 }
 
-// A slice is one run where all dims before some axis have one index left, and all after it are
-// whole.
+// A slice is one run if all dims before some axis have one index left, and all after it are whole.
 bool stowi_view_slice(const stow_shape_call* call, size_t k, stow_view* out_view) {
   const stow_type* type = stow_shape_operand(call, 0);
   const stow_type* result = stow_shape_declared(call, k);

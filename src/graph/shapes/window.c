@@ -1,9 +1,10 @@
-// Shapes of what slides a window over spatial dims: convolutions of all kinds and pools. The window
-// itself is window.c's; here is what surrounds it: channels, groups, biases, element types.
+// Shapes of ops that slide a window over spatial dims: convolutions of all kinds, and pools. The
+// window itself is in window_dims.c; this file has the rest: channels, groups, biases, element
+// types.
 #include <inttypes.h>
 
 #include "base/diag.h"
-#include "graph/shapes/shapes_nn.h"
+#include "graph/shapes/shapes.h"
 #include "graph/shapes/window_dims.h"
 
 #define NO_OPERAND SIZE_MAX
@@ -14,13 +15,13 @@
 static stow_status read_group(stow_shape_call* call, stow_dim divided, int64_t* out_group) {
   *out_group = stow_shape_attr_int(call, "group", 1);
   if (*out_group < 1 || (stow_dim_is_const(divided) && divided % *out_group != 0)) {
-    return stow_shape_fail(call, "%s channels cannot be cut into %" PRId64 " groups",
+    return stow_shape_fail(call, "%s channels cannot be divided into %" PRId64 " groups",
                            stowi_shape_dim_text(call, divided).text, *out_group);
   }
   return STOW_OK;
 }
 
-// Operand |k| may be absent.
+// Operand |k| may be missing.
 static stow_status check_bias(stow_shape_call* call, size_t k, stow_dim channels) {
   const stow_type* bias = stow_shape_operand(call, k);
   if (bias != NULL && (bias->rank != 1 || stowi_shape_differ(call, bias->dims[0], channels))) {
@@ -32,14 +33,14 @@ static stow_status check_bias(stow_shape_call* call, size_t k, stow_dim channels
 
 static stow_status check_channels(stow_shape_call* call, stow_dim actual, stow_dim wanted) {
   if (stowi_shape_differ(call, actual, wanted)) {
-    return stow_shape_fail(call, "the operand has %s channels, the weights are for %s",
+    return stow_shape_fail(call, "the operand has %s channels, but the weights are for %s",
                            stowi_shape_dim_text(call, actual).text,
                            stowi_shape_dim_text(call, wanted).text);
   }
   return STOW_OK;
 }
 
-// Fails where one of operands 1 to |last|, which may be absent, has not operand 0's dtype.
+// Fails if one of operands 1 to |last|, which may be missing, differs from operand 0 in dtype.
 static stow_status check_dtypes(stow_shape_call* call, size_t last) {
   for (size_t k = 1; k <= last; ++k) {
     if (stow_shape_operand(call, k) != NULL) {
@@ -101,8 +102,8 @@ stow_status stowi_shape_qlinear_conv(stow_shape_call* call) {
   return stowi_shape_set(call, 0, &result);
 }
 
-// Fails unless operand |k|, which may be absent, has |each| numbers for every element of the kernel
-// and every position of the result.
+// Fails unless operand |k|, which may be missing, has |each| numbers for every element of the
+// kernel and every position of the result.
 static stow_status check_offsets(stow_shape_call* call, size_t k, const stow_type* result,
                                  int64_t each) {
   const stow_type* offsets = stow_shape_operand(call, k);
@@ -134,7 +135,7 @@ stow_status stowi_shape_deform_conv(stow_shape_call* call) {
   int64_t groups = stow_shape_attr_int(call, "offset_group", 1);
   stow_dim channels = stow_shape_operand(call, 0)->dims[1];
   if (groups < 1 || (stow_dim_is_const(channels) && channels % groups != 0)) {
-    return stow_shape_fail(call, "%s channels cannot be cut into %" PRId64 " groups of offsets",
+    return stow_shape_fail(call, "%s channels cannot be divided into %" PRId64 " groups of offsets",
                            stowi_shape_dim_text(call, channels).text, groups);
   }
   STOW_TRY(check_offsets(call, 2, &result, (int64_t)result.rank - 2));
@@ -145,12 +146,12 @@ stow_status stowi_shape_deform_conv(stow_shape_call* call) {
 // ---------------------------------------------------------------------------------------------
 // Transposed convolutions
 
-// The spatial dims are the attribute `output_shape`.
+// The spatial dims come from the attribute `output_shape`.
 static stow_status take_output_shape(stow_shape_call* call, const stowi_window* w,
                                      stow_type* result) {
   size_t pad_count;
   if (stowi_shape_ints(call, "pads", &pad_count) != NULL) {
-    return stow_shape_fail(call, "pads and output_shape exclude each other");
+    return stow_shape_fail(call, "pads and output_shape are both given; expected one of them");
   }
   return stowi_window_list(call, "output_shape", w->spatial, 1, 1, result->dims + w->first);
 }
@@ -218,7 +219,7 @@ stow_status stowi_shape_pool(stow_shape_call* call) {
     return STOW_OK;
   }
   if (choice != 0) {
-    return stow_shape_fail(call, "only a pool of the largest tells where they stood");
+    return stow_shape_fail(call, "only a max pool has indices as a result");
   }
   result.dtype = STOW_I64;
   return stowi_shape_set(call, 1, &result);
@@ -230,10 +231,10 @@ stow_status stowi_shape_qlinear_pool(stow_shape_call* call) {
   return stowi_shape_set(call, 0, &result);
 }
 
-// The dims are what |sizes| says.
+// The dims come from |sizes|.
 static stow_status unpool_to(stow_shape_call* call, const stowi_list* sizes, stow_type* result) {
   if (sizes->count != result->rank) {
-    return stow_shape_fail(call, "operand 2 has %zu numbers, %" PRIu32 " are needed", sizes->count,
+    return stow_shape_fail(call, "operand 2 has %zu numbers, expected %" PRIu32, sizes->count,
                            result->rank);
   }
   for (uint32_t i = 0; i < result->rank; ++i) {

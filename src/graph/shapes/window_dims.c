@@ -1,6 +1,6 @@
-// Windows: how they are read from attributes, and their arithmetic. Dims may be expressions: the
-// formulas go through stow_dim_* throughout, and only what is a number is checked for sense. Cost:
-// a few dim operations for each spatial dim.
+// Windows: reading them from attributes, and their arithmetic. Dims may be expressions: the
+// formulas use stow_dim_* throughout, and only numbers are checked. Cost: a few dim operations for
+// each spatial dim.
 #include "graph/shapes/window_dims.h"
 
 #include <inttypes.h>
@@ -17,13 +17,13 @@ stow_status stowi_window_list(stow_shape_call* call, const char* name, size_t co
   size_t given_count;
   const int64_t* given = stowi_shape_ints(call, name, &given_count);
   if (given != NULL && given_count != count) {
-    return stow_shape_fail(call, "%s has %zu numbers, %zu are needed", name, given_count, count);
+    return stow_shape_fail(call, "%s has %zu numbers, expected %zu", name, given_count, count);
   }
   for (size_t i = 0; i < count; ++i) {
     out[i] = given == NULL ? fallback : given[i];
     if (out[i] < least) {
-      return stow_shape_fail(call, "%s has %" PRId64 ", at least %" PRId64 " is needed", name,
-                             out[i], least);
+      return stow_shape_fail(call, "%s has %" PRId64 ", expected at least %" PRId64, name, out[i],
+                             least);
     }
   }
   return STOW_OK;
@@ -33,10 +33,9 @@ stow_status stowi_window_dims(stow_shape_call* call, size_t x, stowi_window* out
   memset(out, 0, sizeof(*out));
   uint32_t rank = stow_shape_operand(call, x)->rank;
   if (rank < 3) {
-    return stow_shape_fail(call,
-                           "operand %zu has rank %" PRIu32
-                           ": batch, channels and 1 to %d spatial dims are needed",
-                           x, rank, STOWI_MAX_SPATIAL);
+    return stow_shape_fail(
+        call, "operand %zu has rank %" PRIu32 "; expected batch, channels and 1 to %d spatial dims",
+        x, rank, STOWI_MAX_SPATIAL);
   }
   bool is_last = stow_shape_attr_bool(call, "channels_last", false);
   out->spatial = rank - 2;
@@ -56,7 +55,7 @@ static stow_status read_auto_pad(stow_shape_call* call, stowi_auto_pad* out) {
   size_t pad_count;
   stowi_shape_ints(call, "pads", &pad_count);
   if (choice != STOWI_PAD_NOTSET && pad_count != 0) {
-    return stow_shape_fail(call, "pads and auto_pad \"%s\" exclude each other", choices[choice]);
+    return stow_shape_fail(call, "pads cannot be given with auto_pad \"%s\"", choices[choice]);
   }
   *out = (stowi_auto_pad)choice;
   return STOW_OK;
@@ -73,12 +72,12 @@ stow_status stowi_window_read(stow_shape_call* call, size_t x, stowi_window* out
 stow_status stowi_window_kernel(stow_shape_call* call, stowi_window* out) {
   size_t count;
   if (stowi_shape_ints(call, "kernel", &count) == NULL) {
-    return stow_shape_fail(call, "a kernel is needed unless the pool is global");
+    return stow_shape_fail(call, "a kernel is required unless the pool is global");
   }
   return stowi_window_list(call, "kernel", out->spatial, 1, 1, out->kernel);
 }
 
-// Fails where the attribute `kernel` is given and says something else than the weights.
+// Fails if the attribute `kernel` is given and contradicts the weights.
 static stow_status check_kernel(stow_shape_call* call, const stowi_window* w) {
   size_t count;
   if (stowi_shape_ints(call, "kernel", &count) == NULL) {
@@ -88,7 +87,7 @@ static stow_status check_kernel(stow_shape_call* call, const stowi_window* w) {
   STOW_TRY(stowi_window_list(call, "kernel", w->spatial, 1, 1, given));
   for (uint32_t i = 0; i < w->spatial; ++i) {
     if (stowi_shape_differ(call, given[i], w->kernel[i])) {
-      return stow_shape_fail(call, "kernel has %" PRId64 " where the weights have %s", given[i],
+      return stow_shape_fail(call, "kernel has %" PRId64 ", but the weights have %s", given[i],
                              stowi_shape_dim_text(call, w->kernel[i]).text);
     }
   }
@@ -98,7 +97,7 @@ static stow_status check_kernel(stow_shape_call* call, const stowi_window* w) {
 stow_status stowi_window_weights(stow_shape_call* call, size_t weights, stowi_window* out) {
   const stow_type* w = stow_shape_operand(call, weights);
   if (w->rank != out->spatial + 2) {
-    return stow_shape_fail(call, "the weights have rank %" PRIu32 ", the operand has %" PRIu32,
+    return stow_shape_fail(call, "the weights have rank %" PRIu32 ", but the operand has %" PRIu32,
                            w->rank, out->spatial + 2);
   }
   for (uint32_t i = 0; i < out->spatial; ++i) {
@@ -113,7 +112,7 @@ stow_status stowi_window_weights(stow_shape_call* call, size_t weights, stowi_wi
 // ---------------------------------------------------------------------------------------------
 // Arithmetic
 
-// What a dilated kernel covers: (kernel - 1) × dilation + 1.
+// The extent of a dilated kernel: (kernel - 1) × dilation + 1.
 static stow_dim extent(stow_dims* dims, const stowi_window* w, uint32_t i) {
   stow_dim gaps = stow_dim_mul(dims, stow_dim_sub(dims, w->kernel[i], 1), w->dilations[i]);
   return stow_dim_add(dims, gaps, 1);
@@ -123,8 +122,8 @@ static bool is_same(const stowi_window* w) {
   return w->padding == STOWI_PAD_SAME_UPPER || w->padding == STOWI_PAD_SAME_LOWER;
 }
 
-// How many windows fit along spatial dim |i|, which is |in|; with |up|, the last one may hang over
-// the end by less than a stride, be it the only one.
+// The number of windows that fit along spatial dim |i|, which is |in|; with |up|, the last one may
+// extend past the end by less than a stride, even if it is the only one.
 static stow_status count_windows(stow_shape_call* call, const stowi_window* w, uint32_t i,
                                  stow_dim in, bool up, stow_dim* out) {
   stow_dims* dims = stow_shape_dims(call);
@@ -161,7 +160,7 @@ stow_status stowi_window_slide(stow_shape_call* call, const stowi_window* w, boo
   return STOW_OK;
 }
 
-// (in - 1) × stride + extent + extra - pads; in × stride where the padding is to make it that.
+// (in - 1) × stride + extent + extra - pads; in × stride if auto_pad asks for that.
 static stow_dim spread(stow_dims* dims, const stowi_window* w, uint32_t i, stow_dim in,
                        int64_t extra) {
   if (is_same(w)) {
@@ -177,7 +176,7 @@ stow_status stowi_window_spread(stow_shape_call* call, const stowi_window* w, co
   for (uint32_t i = 0; i < w->spatial; ++i) {
     stow_dim* dim = &type->dims[w->first + i];
     if (*dim == 0) {
-      return stow_shape_fail(call, "spatial dim %" PRIu32 " is 0: nothing to spread", i);
+      return stow_shape_fail(call, "spatial dim %" PRIu32 " is 0, expected at least 1", i);
     }
     *dim = spread(stow_shape_dims(call), w, i, *dim, extra[i]);
   }

@@ -15,7 +15,7 @@ typedef enum stowi_auto_pad {
 } stowi_auto_pad;
 
 typedef struct stowi_window {
-  uint32_t spatial;   // how many dims it slides over
+  uint32_t spatial;   // number of dims it slides over
   uint32_t first;     // the first of them
   uint32_t channels;  // the dim of the channels
   stow_dim kernel[STOWI_MAX_SPATIAL];
@@ -25,30 +25,30 @@ typedef struct stowi_window {
   stowi_auto_pad padding;
 } stowi_window;
 
-// Where a function returns a status other than STOW_OK it has failed the call.
+// A status other than STOW_OK means that the call has failed.
 
-// The list attribute |name|: |count| numbers, none below |least|, or |count| times |fallback| where
-// it is absent.
+// The list attribute |name|: |count| numbers, none below |least|, or |count| times |fallback| if it
+// is missing.
 stow_status stowi_window_list(stow_shape_call* call, const char* name, size_t count, int64_t least,
                               int64_t fallback, int64_t* out);
 
-// Where the spatial dims of operand |x| are. [batch, channels, spatial…], or [batch, spatial…,
-// channels] with the attribute `channels_last`.
+// The positions of the spatial dims of operand |x|: [batch, channels, spatial…], or [batch,
+// spatial…, channels] with the attribute `channels_last`.
 stow_status stowi_window_dims(stow_shape_call* call, size_t x, stowi_window* out);
-// The same and `strides`, `dilations`, `pads` and `auto_pad`, as far as the op has them. The kernel
-// is left to one of the next two.
+// The same, and `strides`, `dilations`, `pads` and `auto_pad`, as far as the op has them. One of
+// the next two reads the kernel.
 stow_status stowi_window_read(stow_shape_call* call, size_t x, stowi_window* out);
-// The kernel is the attribute `kernel`, which must be there.
+// The kernel is the attribute `kernel`, which is required.
 stow_status stowi_window_kernel(stow_shape_call* call, stowi_window* out);
-// The kernel is what the dims from 2 on of operand |weights| are; `kernel` must agree.
+// The kernel is the dims from 2 on of operand |weights|; `kernel` must agree.
 stow_status stowi_window_weights(stow_shape_call* call, size_t weights, stowi_window* out);
 
-// Replaces the spatial dims of |type| by the numbers of windows that fit. With |up|, one more that
-// hangs over the end is allowed as long as it begins within the data or the padding before it.
+// Replaces the spatial dims of |type| by the numbers of windows that fit. With |up|, one more may
+// extend past the end as long as it begins within the data or the padding before it.
 stow_status stowi_window_slide(stow_shape_call* call, const stowi_window* w, bool up,
                                stow_type* type);
-// The opposite: replaces them by what windows at each position cover together. |extra| numbers are
-// added at the ends.
+// The inverse: replaces them by the extent that windows at each position cover together. |extra|
+// numbers are added at the ends.
 stow_status stowi_window_spread(stow_shape_call* call, const stowi_window* w, const int64_t* extra,
                                 stow_type* type);
 

@@ -1,6 +1,6 @@
-// Attribute lists of the text format, `{axis = 0, eps = 0x1p-10, name = "x"}`, and the values in
-// them. A value is collected in the parser's scratch arrays, which keep their memory from one
-// attribute to the next, and handed on as a whole. Linear.
+// Attribute lists of the text format, `{axis = 0, eps = 0x1p-10, name = "x"}`, and their values. A
+// value is collected in the parser's scratch arrays, which are reused from one attribute to the
+// next, and passed on as a whole. Linear.
 #include <string.h>
 
 #include "base/diag.h"
@@ -10,7 +10,7 @@
 
 static const char a_value[] = "a value: a number, a string, true, false or a list";
 
-// A number with its sign, as it comes: an integer stays one.
+// A number with its sign, as written: an integer stays one.
 typedef struct number {
   bool is_int;
   int64_t i;
@@ -80,8 +80,9 @@ static stow_status read_number(stowi_parser* parser, number* out) {
 // Lists
 
 static stow_status fail_inexact(stowi_parser* parser, const stowi_token* token) {
-  return stowi_parser_fail(parser, token, STOW_ERR_SYNTAX,
-                           "an integer of this list, which holds floats, is not a double exactly");
+  return stowi_parser_fail(
+      parser, token, STOW_ERR_SYNTAX,
+      "this list holds floats, and one of its integers is not exact as a double");
 }
 
 static stow_status push_float(stowi_parser* parser, const stowi_token* token, number item) {
@@ -122,7 +123,7 @@ static stow_status read_number_item(stowi_parser* parser, stow_attr* attr) {
   return STOW_OK;
 }
 
-// Keeps the size alone: the bytes may move while the list grows, and are pointed to at its end.
+// Stores only the size: the bytes may move while the list grows, and pointers are set at its end.
 static stow_status read_string_item(stowi_parser* parser, stow_attr* attr) {
   size_t start = parser->bytes.count;
   if (STOWI_VEC_RESERVE(parser->allocator, &parser->strings, 1) != STOW_OK) {

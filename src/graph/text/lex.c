@@ -1,7 +1,7 @@
-// The lexer of the text format: one pass, one token ahead, no memory of its own. A token is a slice
-// of the text, so that a 10 MB string costs nothing until somebody wants its bytes, and the whole
-// state is small enough to be copied: the parser returns to a marked place instead of keeping what
-// it read. Bytes are looked at as bytes; nothing here obeys a locale.
+// The lexer of the text format: one pass, one token of lookahead, no memory of its own. A token is
+// a slice of the text, so that a 10 MB string costs nothing until its bytes are needed, and the
+// whole state is small enough to be copied: the parser returns to a marked place instead of storing
+// what it read. Bytes are treated as bytes; nothing here obeys a locale.
 #include "graph/text/lex.h"
 
 #include <stdio.h>
@@ -95,10 +95,10 @@ static stow_status read_value(stowi_lexer* lexer) {
     return fail_token(lexer, "the value's id is too large");
   }
   if (start[1] == '0' && lexer->token.text.size > 2) {
-    return fail_token(lexer, "a value's id has no leading zeros");
+    return fail_token(lexer, "a value's id must not have leading zeros");
   }
   if (lexer->cursor < lexer->end && stowi_is_alnum(*lexer->cursor)) {
-    return fail_token(lexer, "a value's id has digits only, as in %7");
+    return fail_token(lexer, "a value's id must have digits only, as in %7");
   }
   return STOW_OK;
 }
@@ -107,8 +107,8 @@ static bool is_hex_digit(char c) {
   return stowi_is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
-// Takes whatever could belong to a number, so that `12abc` is one malformed token and not two good
-// ones.
+// Takes everything that could belong to a number, so that `12abc` is one malformed token and not
+// two valid ones.
 static stow_status read_number(stowi_lexer* lexer) {
   const char* start = lexer->cursor;
   bool is_hex = lexer->end - start >= 2 && start[0] == '0' && (start[1] == 'x' || start[1] == 'X');
@@ -125,12 +125,12 @@ static stow_status read_number(stowi_lexer* lexer) {
   }
   finish_token(lexer, is_int ? STOWI_TOKEN_INT : STOWI_TOKEN_FLOAT, start);
   if (is_int && start[0] == '0' && lexer->token.text.size > 1) {
-    return fail_token(lexer, "an integer has no leading zeros");
+    return fail_token(lexer, "an integer must not have leading zeros");
   }
   return STOW_OK;
 }
 
-// Steps over one escape, the cursor being past its backslash.
+// Skips one escape; the cursor is past its backslash.
 static stow_status skip_escape(stowi_lexer* lexer) {
   const char* backslash = lexer->cursor - 1;
   size_t left = (size_t)(lexer->end - lexer->cursor);
@@ -142,8 +142,9 @@ static stow_status skip_escape(stowi_lexer* lexer) {
     return STOW_OK;
   }
   lexer->token.column = column_of(lexer, backslash);
-  return fail_token(lexer, c == 'x' ? "expected two hex digits after '\\x'"
-                                    : "unknown escape; there are \\\" \\\\ \\n \\t \\r and \\xHH");
+  return fail_token(lexer, c == 'x'
+                               ? "expected two hex digits after '\\x'"
+                               : "unknown escape; expected one of \\\" \\\\ \\n \\t \\r and \\xHH");
 }
 
 static stow_status read_string(stowi_lexer* lexer) {
@@ -206,7 +207,7 @@ static unsigned hex_digit(char c) {
   return stowi_is_digit(c) ? (unsigned)(c - '0') : (unsigned)((c | 0x20) - 'a') + 10;
 }
 
-// |escape| points past the backslash of a valid escape. Returns how many bytes it takes.
+// |escape| points past the backslash of a valid escape. Returns the number of bytes it takes.
 static size_t decode_escape(const char* escape, char* out) {
   switch (*escape) {
     case 'n':

@@ -4,14 +4,14 @@
 
 #include <stowage/base.h>
 
-// What is no punctuation. A punctuation token's kind is its character.
+// Kinds of tokens other than punctuation, whose kind is its character.
 enum {
   STOWI_TOKEN_END = 256,
   STOWI_TOKEN_IDENT,   // [A-Za-z_][A-Za-z0-9_.]*
   STOWI_TOKEN_VALUE,   // %7
   STOWI_TOKEN_STRING,  // "…", with escapes
-  STOWI_TOKEN_INT,     // decimal digits; a sign is a token of its own
-  STOWI_TOKEN_FLOAT    // any other number, perhaps a malformed one: stowi_number_float tells
+  STOWI_TOKEN_INT,     // decimal digits; a sign is a separate token
+  STOWI_TOKEN_FLOAT    // any other number, perhaps a malformed one: stowi_number_float checks
 };
 
 typedef struct stowi_token {
@@ -20,7 +20,7 @@ typedef struct stowi_token {
   uint32_t value;  // VALUE: the id
   uint32_t line;   // 1-based, as is the column, which counts bytes
   uint32_t column;
-  stow_str text;  // as written; of a STRING what is between the quotes
+  stow_str text;  // as written; for STRING what is between the quotes
 } stowi_token;
 
 // Copying a lexer marks a place in the text; assigning the copy back returns there.
@@ -35,16 +35,16 @@ typedef struct stowi_lexer {
 
 // Starts before the first token, past a byte order mark. |text| and |diag| must outlive the lexer.
 void stowi_lexer_init(stowi_lexer* lexer, const char* text, size_t size, stow_diag* diag);
-// Reads the next token; at the end of the text END, again and again.
+// Reads the next token; at the end of the text END, repeatedly.
 stow_status stowi_lexer_next(stowi_lexer* lexer);
 
 bool stowi_token_is(const stowi_token* token, const char* ident);
 
-// Writes the bytes that a STRING token stands for; |out| has room for token->text.size of them.
-// Returns their number.
+// Writes the decoded bytes of a STRING token; |out| has room for token->text.size of them. Returns
+// their number.
 size_t stowi_token_decode(const stowi_token* token, char* out);
 
-// For messages: `'{'`, `'relu'`, `%7`, `"x"`, cut where long, or `the end of the text`.
+// For messages: `'{'`, `'relu'`, `%7`, `"x"`, truncated if long, or `the end of the text`.
 #define STOWI_TOKEN_DESCRIPTION_SIZE 64
 void stowi_token_describe(const stowi_token* token, char out[STOWI_TOKEN_DESCRIPTION_SIZE]);
 

@@ -1,16 +1,13 @@
 // Statements of the text format: nodes, `yield` and `return`.
-//
 //     %6 "vals", %7 = topk(%4) {axis = 1, k = 5} : f32[16, 5], i64[16, 5] with {align = 64}
 //     results         op and head                  tail
-//
-// The graph is told of a node when the whole statement has been seen, but only one node can be
+// A node is added to the graph once its whole statement has been read, but only one node can be
 // described at a time, and a region's owner comes after its regions. So a node's head is first read
-// as far as its regions (or its op), and read again when its turn has come. Each byte of a head is
-// looked at three times at most, whatever the nesting.
-//
-// Which values can be read? Ids are dense and a region's values are consecutive, so a closed region
-// hides one span of ids; spans inside it melt into it. That gives a sorted list in which an operand
-// is looked up, O(log regions), with no entry per value.
+// up to its regions (or its op), and read again later. Each byte of a head is read at most three
+// times, whatever the nesting.
+// Visibility: ids are dense and a region's values are consecutive, so a closed region hides one
+// span of ids, which absorbs the spans inside it. That gives a sorted list in which an operand is
+// looked up, O(log regions), with no entry per value.
 #include <string.h>
 
 #include "base/diag.h"
@@ -34,7 +31,7 @@ static bool is_hidden(const stowi_parser* parser, stow_value value) {
   return low < parser->closed.count && parser->closed.data[low].first <= value;
 }
 
-// Room for the span is made before the region is opened, so that closing can't fail.
+// Room for the span is reserved before the region is opened, so that closing cannot fail.
 static stow_status reserve_span(stowi_parser* parser) {
   if (STOWI_VEC_RESERVE(parser->allocator, &parser->closed, parser->depth + 1) != STOW_OK) {
     return stowi_fail_memory(&parser->diag);
@@ -52,7 +49,7 @@ static void hide_values(stowi_parser* parser, stow_value first) {
   }
 }
 
-// The value that the current token names, which must be made before and visible here.
+// The value that the current token names, which must be defined and visible here.
 static stow_status read_value(stowi_parser* parser, stow_value* out) {
   const stowi_token* token = &parser->lexer.token;
   if (token->kind != STOWI_TOKEN_VALUE) {
@@ -66,7 +63,7 @@ static stow_status read_value(stowi_parser* parser, stow_value* out) {
   }
   if (is_hidden(parser, token->value)) {
     return stowi_parser_fail(parser, token, STOW_ERR_NOT_FOUND,
-                             "%%%lu is inside a region and can't be read outside it",
+                             "%%%lu is defined inside a region and cannot be read outside it",
                              (unsigned long)token->value);
   }
   *out = token->value;
@@ -80,7 +77,7 @@ static bool is_boundary(stow_op op) {
   return op == STOW_OP_INPUT || op == STOW_OP_PARAM || op == STOW_OP_CONSTANT;
 }
 
-// `%6 "vals", %7 =`, only counted. Nothing where the statement begins with its op.
+// `%6 "vals", %7 =`, only counted. Nothing if the statement begins with its op.
 static stow_status skip_results(stowi_parser* parser, size_t* out_count) {
   bool more = parser->lexer.token.kind == STOWI_TOKEN_VALUE;
   for (*out_count = 0; more; ++*out_count) {
@@ -102,11 +99,11 @@ static stow_status skip_results(stowi_parser* parser, size_t* out_count) {
 static stow_status fail_unknown_op(stowi_parser* parser, const stowi_token* name) {
   const char* similar = stowi_suggest_op(parser->ops, name->text);
   if (similar == NULL) {
-    return stowi_parser_fail(parser, name, STOW_ERR_NOT_FOUND, "there is no op '%.*s'",
+    return stowi_parser_fail(parser, name, STOW_ERR_NOT_FOUND, "unknown op '%.*s'",
                              STOWI_STR_ARG(name->text));
   }
   return stowi_parser_fail(parser, name, STOW_ERR_NOT_FOUND,
-                           "there is no op '%.*s'; did you mean '%s'?", STOWI_STR_ARG(name->text),
+                           "unknown op '%.*s'; did you mean '%s'?", STOWI_STR_ARG(name->text),
                            similar);
 }
 
@@ -150,12 +147,12 @@ static stow_status read_name(stowi_parser* parser, stow_call* call, size_t k) {
   stow_str name;
   STOW_TRY(stowi_parser_string(parser, &token, &name));
   if (name.size == 0) {
-    return stowi_parser_fail(parser, &token, STOW_ERR_SYNTAX, "a name is not empty");
+    return stowi_parser_fail(parser, &token, STOW_ERR_SYNTAX, "a name must not be empty");
   }
   stow_value other = stow_graph_find(parser->graph, name);
   if (other != STOW_VALUE_NONE) {
     return stowi_parser_fail(parser, &token, STOW_ERR_DUPLICATE,
-                             "the name \"%.*s\" is that of %%%lu already", STOWI_STR_ARG(name),
+                             "the name \"%.*s\" is already used by %%%lu", STOWI_STR_ARG(name),
                              (unsigned long)other);
   }
   stow_call_name(call, k, name);
@@ -169,7 +166,7 @@ static stow_status read_results(stowi_parser* parser, const stowi_head* head, st
     if (parser->lexer.token.kind == STOWI_TOKEN_STRING) {
       if (is_boundary(head->op)) {
         return stowi_parser_fail(parser, &parser->lexer.token, STOW_ERR_SYNTAX,
-                                 "the name of %s %s stands after the op",
+                                 "the name of %s %s belongs after the op",
                                  head->op == STOW_OP_INPUT ? "an" : "a", head->desc->name);
       }
       STOW_TRY(read_name(parser, call, k));
@@ -208,7 +205,7 @@ static stow_status read_operands(stowi_parser* parser, stow_call* call) {
   return STOW_OK;
 }
 
-// Whether a brace opens attributes: `{name =`, or `{}` where no region can stand.
+// Whether a brace opens attributes: `{name =`, or `{}` where no region is possible.
 static stow_status starts_attrs(stowi_parser* parser, const stowi_head* head, bool* out) {
   stowi_lexer here = parser->lexer;
   *out = here.token.kind == '{' && head->desc->region_count == 0;
@@ -271,7 +268,7 @@ static stow_status read_with(stowi_parser* parser, stow_call* call) {
   return stowi_parser_attrs(parser, call, stow_call_with);
 }
 
-// Adds the node. The current token is the first one of its tail where it has regions.
+// Adds the node. The current token is the first one of its tail if it has regions.
 static stow_status build_node(stowi_parser* parser, const stowi_head* head) {
   stowi_lexer tail = parser->lexer;
   stow_call* call = stow_graph_begin(parser->graph, head->op);
@@ -301,8 +298,8 @@ static stow_status open_region(stowi_parser* parser, stowi_owner* owner) {
 
 static stow_status open_owner(stowi_parser* parser, const stowi_head* head) {
   if (parser->depth == STOW_MAX_REGION_DEPTH) {
-    return stowi_parser_fail(parser, &head->name, STOW_ERR_LIMIT, "regions nest at most %d deep",
-                             STOW_MAX_REGION_DEPTH);
+    return stowi_parser_fail(parser, &head->name, STOW_ERR_LIMIT,
+                             "regions are nested more than %d deep", STOW_MAX_REGION_DEPTH);
   }
   STOW_TRY(read_body(parser, head, NULL));
   stowi_owner* owner = &parser->owners[parser->depth++];

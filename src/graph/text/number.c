@@ -1,12 +1,11 @@
 // Floats without strtod and printf, which obey the locale, and without floating-point arithmetic,
-// which obeys the rounding mode and the width of registers: the bits of a double are put together
-// with integers.
+// which obeys the rounding mode and the width of registers: the bits of a double are assembled with
+// integers.
 //
-// Hex floats need only shifts. Of decimal floats those are read where both the digits (as an
-// integer m ≤ 2^53) and 5^|e| with |e| ≤ 22 fit in 53 bits: Clinger's fast path ("How to read
-// floating point numbers accurately", 1990), here with the product and the quotient as exact
-// integers and one rounding to even. Everything else is refused with the advice to write a hex
-// float.
+// Hex floats need only shifts. Decimal floats are read if both the digits (as an integer m ≤ 2^53)
+// and 5^|e| with |e| ≤ 22 fit in 53 bits: Clinger's fast path ("How to read floating point numbers
+// accurately", 1990), here with the product and the quotient as exact integers and one rounding to
+// even. Everything else is refused with the advice to write a hex float.
 #include "graph/text/number.h"
 
 #include <inttypes.h>
@@ -22,9 +21,9 @@
 #define FRACTION_MASK ((UINT64_C(1) << 52) - 1)
 
 static const char malformed[] = "is malformed; write 12, 2.5, 2.5e-3 or, exactly, 0x1.8p+1";
-static const char not_exact[] = "is not a double exactly";
+static const char not_exact[] = "is not exact as a double";
 static const char too_large[] = "is too large for a double";
-static const char needs_hex[] = "can't be read exactly; write it as a hex float, as in 0x1.8p+1";
+static const char needs_hex[] = "cannot be read exactly; write it as a hex float, as in 0x1.8p+1";
 
 bool stowi_number_int(stow_str text, bool negative, int64_t* out) {
   uint64_t magnitude;
@@ -50,7 +49,7 @@ static int bit_width(uint64_t number) {
   return width;
 }
 
-// |mantissa| × 2^|exponent|, which must be a double exactly.
+// |mantissa| × 2^|exponent|, which must be exact as a double.
 static const char* make_exact(uint64_t mantissa, int64_t exponent, double* out) {
   if (mantissa == 0) {
     *out = 0;
@@ -88,8 +87,8 @@ static bool at(const scanner* scan, char lower) {
   return scan->cursor < scan->end && (*scan->cursor | 0x20) == lower;
 }
 
-// The exponent's digits, with a sign or without. Values that no float has are cut, far beyond what
-// digits can make up for.
+// The exponent's digits, with or without a sign. Values out of range of any float are clamped, far
+// beyond what digits can compensate.
 static bool scan_exponent(scanner* scan, int64_t* out) {
   const int64_t limit = INT64_MAX / 64;
   bool negative = scan->cursor < scan->end && *scan->cursor == '-';
@@ -119,8 +118,8 @@ typedef struct digits {
   uint64_t number;
   uint64_t limit;  // of the number
   int64_t scale;
-  int64_t zeros;   // that wait
-  bool is_formed;  // digits on both sides of a point
+  int64_t zeros;   // pending
+  bool is_formed;  // has digits on both sides of a point
   bool fits;       // within the limit
 } digits;
 
@@ -177,8 +176,8 @@ static const char* read_hex(scanner scan, double* out) {
   return all.fits ? make_exact(all.number, exponent + 4 * all.scale, out) : not_exact;
 }
 
-// Rounds |high|, whose top bit is set and which stands for the leading 64 bits of a longer number,
-// to 53 bits, to even. |rest|: whether any bit below is set.
+// Rounds |high|, whose top bit is set and which holds the leading 64 bits of a longer number, to 53
+// bits, to even. |rest|: whether any lower bit is set.
 static double round_to_double(uint64_t high, bool rest, int64_t exponent) {
   const int dropped = 64 - MANTISSA_BITS;
   uint64_t kept = high >> dropped;
@@ -275,7 +274,7 @@ bool stowi_number_int_to_float(int64_t number, double* out) {
 
 // ---------------------------------------------------------------------------------------------
 
-// Subnormal numbers are printed with a leading one too, so that there is one form for all.
+// Subnormal numbers are also printed with a leading one, so that there is one form for all.
 static stow_status put_finite(stow_writer writer, const char* sign, uint64_t fraction,
                               int exponent) {
   if (exponent == 0 && fraction == 0) {

@@ -1,23 +1,24 @@
-// Numbers as text: integers, hex floats and short decimal floats, exact and free of the locale.
+// Numbers as text: integers, hex floats and short decimal floats, exact and independent of the
+// locale.
 #ifndef STOWAGE_SRC_GRAPH_TEXT_NUMBER_H_
 #define STOWAGE_SRC_GRAPH_TEXT_NUMBER_H_
 
 #include <stowage/base.h>
 
-// Decimal digits with the sign apart. False where |text| is something else or the number needs more
+// Decimal digits; the sign is separate. False if |text| is something else or the number needs more
 // than 64 bits.
 bool stowi_number_int(stow_str text, bool negative, int64_t* out);
 
-// A hex float `0x1.8p+1`, which must be a double exactly, or a decimal one `2.5e-3`, which must be
-// m × 10^e with m ≤ 2^53 and |e| ≤ 22 and is rounded correctly. No sign. NULL, or why not: the end
-// of a sentence that begins with "the number 0x1p+9999".
+// A hex float `0x1.8p+1`, which must be exact as a double, or a decimal one `2.5e-3`, which must be
+// m × 10^e with m ≤ 2^53 and |e| ≤ 22 and is rounded correctly. No sign. Returns NULL, or what is
+// wrong: the end of a sentence that begins with "the number 0x1p+9999".
 const char* stowi_number_float(stow_str text, double* out);
 
-// False where a double can't hold |number| exactly.
+// False if |number| is not exact as a double.
 bool stowi_number_int_to_float(int64_t number, double* out);
 
-// `0x1.8p+1`, `-0x0p+0`, `inf`, `-inf` or `nan`. Different numbers print differently; all NaNs are
-// one.
+// `0x1.8p+1`, `-0x0p+0`, `inf`, `-inf` or `nan`. Different numbers print differently, but all NaNs
+// print the same.
 stow_status stowi_put_float(stow_writer writer, double number);
 
 #endif  // STOWAGE_SRC_GRAPH_TEXT_NUMBER_H_

@@ -1,7 +1,7 @@
-// Reading `.stow` files: modules and graphs. A recursive-descent parser with one token ahead,
-// except that nested regions are kept on a stack of their own, so that no text can exhaust the C
-// stack. It feeds the public graph builder and knows nothing about types: what fits together, the
-// builder says. Linear in the text, apart from a binary search per operand in graphs with regions.
+// Reads `.stow` files: modules and graphs. A recursive-descent parser with one token of lookahead,
+// except that nested regions are on an explicit stack, so that no text can exhaust the C stack. It
+// calls the public graph builder and leaves all type checks to it. Linear in the text, apart from a
+// binary search per operand in graphs with regions.
 #include <stdarg.h>
 #include <stdio.h>
 #include <stowage/text.h>
@@ -130,7 +130,7 @@ stow_status stow_module_print(const stow_module* module, stow_writer writer) {
 // ---------------------------------------------------------------------------------------------
 // Graphs
 
-// The module owns the graph from its beginning on, so that a failure later needs no other cleanup.
+// The module owns the graph from the start, so that a later failure needs no other cleanup.
 static stow_status add_graph(stowi_parser* parser, stow_module* module, stow_str name) {
   if (module->graphs.count >= STOWI_INDEX_NONE) {
     return stowi_parser_fail(parser, &parser->lexer.token, STOW_ERR_LIMIT, "too many graphs");
@@ -153,8 +153,8 @@ static stow_status read_graph_name(stowi_parser* parser, stow_module* module) {
   }
   STOW_TRY(stowi_parser_string(parser, &token, &name));
   if (stow_module_find(module, name) != NULL) {
-    return stowi_parser_fail(parser, &token, STOW_ERR_DUPLICATE,
-                             "there is a graph @%.*s already in this text", STOWI_STR_ARG(name));
+    return stowi_parser_fail(parser, &token, STOW_ERR_DUPLICATE, "graph @%.*s is defined twice",
+                             STOWI_STR_ARG(name));
   }
   STOW_TRY(stowi_parser_locate(parser, &token, add_graph(parser, module, name)));
   return stowi_parser_next(parser);
@@ -182,7 +182,7 @@ static stow_status read_module(stowi_parser* parser, stow_module* module) {
 
 // ---------------------------------------------------------------------------------------------
 
-// Hands the parser's error to the caller, behind its position.
+// Passes the parser's error to the caller, prefixed with its position.
 static void report(const stow_diag* error, const char* file_name, stow_diag* diag) {
   char place[512] = "";
   if (error->line != 0) {

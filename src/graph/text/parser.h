@@ -1,7 +1,7 @@
-// The parser of the text format from inside: parse.c (files and graphs), node.c
-// (statements), attr.c (attributes) and type.c (types and dims). Every read function
-// starts at the current token and ends on the first one that it does not take. Errors go to
-// parser->diag with a position; stow_module_parse puts the file's name before them.
+// Internals of the parser of the text format: parse.c (files and graphs), node.c (statements),
+// attr.c (attributes) and type.c (types and dims). Every read function starts at the current token
+// and ends at the first one that it does not take. Errors go to parser->diag with a position;
+// stow_module_parse prefixes the file's name.
 #ifndef STOWAGE_SRC_GRAPH_TEXT_PARSER_H_
 #define STOWAGE_SRC_GRAPH_TEXT_PARSER_H_
 
@@ -10,12 +10,12 @@
 #include "base/alloc.h"
 #include "graph/text/lex.h"
 
-// A node's beginning, as far as the regions or the types: `%6, %7 = topk(%4) {axis = 1}`. It is a
-// place in the text rather than what stands there: a node's results are written before its op, and
-// a region's owner before its regions, but the graph wants them afterwards. So the parser goes back
-// and reads them again, which costs no memory.
+// A node's beginning, up to the regions or the types: `%6, %7 = topk(%4) {axis = 1}`. It is a place
+// in the text rather than its content: a node's results are written before its op, and a region's
+// owner before its regions, but the graph needs them afterwards. So the parser goes back and reads
+// them again, which costs no memory.
 typedef struct stowi_head {
-  stowi_lexer start;  // at the first result, or at the op where there is none
+  stowi_lexer start;  // at the first result, or at the op if there is none
   stowi_lexer body;   // past the op's name
   stowi_token name;   // the op's
   stow_op op;
@@ -59,22 +59,22 @@ stow_status stowi_parser_fail(stowi_parser* parser, const stowi_token* token, st
                               const char* format, ...) STOW_PRINTF_LIKE(4, 5);
 // "expected |what|, found …", at the current token.
 stow_status stowi_parser_fail_expected(stowi_parser* parser, const char* what);
-// Returns |status|, putting an error that the graph reported at |token|.
+// Returns |status|, locating an error reported by the graph at |token|.
 stow_status stowi_parser_locate(stowi_parser* parser, const stowi_token* token, stow_status status);
 
 stow_status stowi_parser_next(stowi_parser* parser);
-// Takes a punctuation token; |what| says more where the character alone does not tell enough, or is
+// Takes a punctuation token; |what| describes it if the character alone is not clear enough, or is
 // NULL.
 stow_status stowi_parser_expect(stowi_parser* parser, char punctuation, const char* what);
-// Takes the current token where it is that one. |out_taken| tells.
+// Takes the current token if it is |kind|. |out_taken|: whether it was.
 stow_status stowi_parser_accept(stowi_parser* parser, char punctuation, bool* out_taken);
 
 // Appends a string's (or identifier's) bytes to parser->bytes.
 stow_status stowi_parser_decode(stowi_parser* parser, const stowi_token* token);
-// The same at the scratch's beginning: the string is good until the next decode.
+// The same at the beginning of the scratch: the string is valid until the next decode.
 stow_status stowi_parser_string(stowi_parser* parser, const stowi_token* token, stow_str* out);
 
-// `{name = value, …}`, each given to |sink|. With a NULL |call| only checked.
+// `{name = value, …}`, each passed to |sink|. With a NULL |call| only checked.
 typedef void (*stowi_attr_sink)(stow_call* call, const stow_attr* attr);
 stow_status stowi_parser_attrs(stowi_parser* parser, stow_call* call, stowi_attr_sink sink);
 

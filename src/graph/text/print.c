@@ -1,7 +1,7 @@
 // The canonical text of a graph: one pass over the nodes in id order. Nodes of a region come before
-// their owner, whose head is written before them, so entering a region writes the head of the owner
-// to come, and the owner's turn writes only its tail. Linear in the output; open regions are
-// followed by their ids, with no stack.
+// their owner, whose head is written before them, so entering a region writes the head of its
+// owner, and the owner itself writes only its tail. Linear in the output; open regions are tracked
+// by their ids, without a stack.
 #include <stowage/text.h>
 
 #include "base/diag.h"
@@ -87,7 +87,7 @@ static stow_status put_attr(const printer* p, const stow_attr* attr, size_t show
   return put_attr_value(p, attr);
 }
 
-// Element |i| of inline data; false where no text can say it.
+// Element |i| of inline data; false if the text format cannot represent it.
 static bool data_element(const stowi_known* data, size_t i, int64_t* out_int, double* out_float) {
   bool is_float = stow_dtype_kind_of(data->dtype) == STOW_KIND_FLOAT;
   return is_float ? stowi_known_double(data, i, out_float) : stowi_known_int(data, i, out_int);
@@ -98,10 +98,10 @@ static bool has_inline_data(const stow_graph* graph, stow_node node) {
   return attr != NULL && attr->count != 0;
 }
 
-// Data that types or known values follow from, which no attribute holds, where it can be written
-// inline; else without elements. Whatever an input is known to be, the graph may have been made for
-// it: nodes that read it may be gone.
-static stowi_known data_to_tell(const stow_graph* graph, stow_node node) {
+// Data that types or known values depend on and no attribute holds, if it can be written inline;
+// otherwise without elements. The graph may have been made for the known data of an input even if
+// the nodes that read it are gone.
+static stowi_known inline_data_of(const stow_graph* graph, stow_node node) {
   stowi_known none = {.dtype = STOW_BOOL};
   if (!stowi_is_boundary_op(stow_graph_op(graph, node)) || has_inline_data(graph, node)) {
     return none;
@@ -147,7 +147,7 @@ static stow_status put_attrs(const printer* p, stow_node node) {
       STOW_TRY(put_attr(p, attr, shown++));
     }
   }
-  stowi_known data = data_to_tell(p->graph, node);
+  stowi_known data = inline_data_of(p->graph, node);
   if (data.count != 0) {
     STOW_TRY(put_data(p, &data, shown++));
   }
@@ -242,7 +242,7 @@ static stow_status put_tail(const printer* p, stow_node node) {
 static stow_status enter_region(printer* p, stow_region region) {
   stow_node owner = stow_graph_region_owner(p->graph, region);
   if (owner == STOW_NODE_NONE) {
-    return STOW_ERR_INVALID_ARGUMENT;  // the graph is still being built
+    return STOW_ERR_INVALID_ARGUMENT;  // the graph is still under construction
   }
   if (stow_graph_owned_region(p->graph, owner, 0) == region) {
     STOW_TRY(put_head(p, owner));

@@ -1,12 +1,12 @@
-// "Did you mean": first what other frameworks call an op, then the op whose name needs the fewest
-// edits to become what was written. O(length²) per op, and only on an error. Element types have
-// other names only: theirs are too short for edits to tell them apart.
+// "Did you mean": first the names that other frameworks use, then the op whose name has the
+// smallest edit distance. O(length²) per op, and only on an error. Element types have only
+// alternative names: their own are too short for edit distances.
 #include <string.h>
 
 #include "base/text.h"
 #include "graph/text/parser.h"
 
-// The op that goes by another name elsewhere, or NULL. No name here is that of an op.
+// The op known by another name elsewhere, or NULL. No name here is that of an op.
 static const char* other_name(const stow_ops* ops, stow_str name) {
   static const struct {
     const char* other;
@@ -25,7 +25,7 @@ static const char* other_name(const stow_ops* ops, stow_str name) {
 
 const char* stowi_suggest_op(const stow_ops* ops, stow_str name) {
   const char* best = other_name(ops, name);
-  size_t best_distance = name.size / 3 + 2;  // what is not nearer than that is another word
+  size_t best_distance = name.size / 3 + 2;  // a larger distance means another word
   if (best != NULL || name.size > STOWI_LONGEST_WORD) {
     return best;
   }

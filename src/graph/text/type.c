@@ -12,7 +12,7 @@
 #include "graph/text/number.h"
 #include "graph/text/parser.h"
 
-#define MAX_NESTING 200  // far beyond what the dims table keeps; 600 small stack frames
+#define MAX_NESTING 200  // far beyond what the dims table accepts; 600 small stack frames
 
 typedef stow_dim (*dim_function)(stow_dims* dims, stow_dim a, stow_dim b);
 
@@ -26,16 +26,17 @@ static const struct {
 
 static stow_status read_sum(stowi_parser* parser, int depth, stow_dim* out);
 
-// Reports the failure that the dims table keeps, at |token|.
+// Reports the failure recorded in the dims table, at |token|.
 static stow_status fail_dim(stowi_parser* parser, const stowi_token* token) {
   stow_dims* dims = stow_graph_edit_dims(parser->graph);
   stow_status status = stow_dims_status(dims);
   stow_dims_clear_status(dims);
   switch (status) {
     case STOW_ERR_LIMIT:
-      return stowi_parser_fail(parser, token, status, "this dim is too large an expression");
+      return stowi_parser_fail(parser, token, status, "this dim's expression is too large");
     case STOW_ERR_TYPE:
-      return stowi_parser_fail(parser, token, status, "this dim divides by zero or less");
+      return stowi_parser_fail(parser, token, status,
+                               "this dim divides by zero or a negative number");
     case STOW_ERR_OVERFLOW:
       return stowi_parser_fail(parser, token, status,
                                "a number in this dim does not fit in 64 bits");
@@ -66,11 +67,11 @@ static stow_status read_symbol(stowi_parser* parser, stow_dim* out) {
   bool is_dotted = token.kind == STOWI_TOKEN_IDENT && memchr(name.data, '.', name.size) != NULL;
   if (is_dotted) {
     return stowi_parser_fail(parser, &token, STOW_ERR_SYNTAX,
-                             "a symbol's name with a dot stands in quotes: ?\"%.*s\"",
+                             "a symbol's name with a dot must be quoted: ?\"%.*s\"",
                              STOWI_STR_ARG(name));
   }
   if (name.size == 0) {
-    return stowi_parser_fail(parser, &token, STOW_ERR_SYNTAX, "a symbol's name is not empty");
+    return stowi_parser_fail(parser, &token, STOW_ERR_SYNTAX, "a symbol's name must not be empty");
   }
   *out = stow_dim_symbol(stow_graph_edit_dims(parser->graph), name);
   return *out == STOW_DIM_INVALID ? fail_dim(parser, &token) : stowi_parser_next(parser);
@@ -79,7 +80,7 @@ static stow_status read_symbol(stowi_parser* parser, stow_dim* out) {
 static stow_status read_parenthesised(stowi_parser* parser, int depth, stow_dim* out) {
   if (depth == MAX_NESTING) {
     return stowi_parser_fail(parser, &parser->lexer.token, STOW_ERR_LIMIT,
-                             "dims nest at most %d deep", MAX_NESTING);
+                             "dims are nested more than %d deep", MAX_NESTING);
   }
   STOW_TRY(stowi_parser_expect(parser, '(', NULL));
   return read_sum(parser, depth + 1, out);
@@ -196,7 +197,7 @@ static stow_status read_expression(stowi_parser* parser, stow_dim* out) {
   }
   STOW_TRY(read_parenthesised(parser, 0, out));
   if (!stowi_dim_is_valid(stow_graph_edit_dims(parser->graph), *out)) {
-    return stowi_parser_fail(parser, &token, STOW_ERR_TYPE, "this dim is below 0");
+    return stowi_parser_fail(parser, &token, STOW_ERR_TYPE, "this dim is negative");
   }
   return stowi_parser_expect(parser, ')', "an operator or ')'");
 }
@@ -239,7 +240,7 @@ stow_status stowi_parser_type(stowi_parser* parser, stow_type* out_type) {
   for (more = !more; more;) {
     if (out_type->rank == STOW_MAX_RANK) {
       return stowi_parser_fail(parser, &parser->lexer.token, STOW_ERR_LIMIT,
-                               "a type has at most %d dims", STOW_MAX_RANK);
+                               "too many dims, the maximum is %d", STOW_MAX_RANK);
     }
     STOW_TRY(read_dim(parser, &out_type->dims[out_type->rank]));
     ++out_type->rank;

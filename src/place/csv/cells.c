@@ -1,6 +1,6 @@
-// Cells of a CSV text (RFC 4180), in place: one pass, every byte looked at once, nothing copied.
-// Lines end in LF or CRLF. A carriage return elsewhere outside quotes and a NUL byte anywhere are
-// refused: they would not survive writing, or not survive other programs.
+// Cells of a CSV text (RFC 4180), in place: one pass, every byte read once, nothing copied. Lines
+// end in LF or CRLF. A carriage return elsewhere outside quotes and a NUL byte anywhere are
+// refused: they would not survive writing, or other programs.
 #include "place/csv/cells.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ static void start_line(stowi_csv_cursor* cursor) {
   cursor->line_at = cursor->at;
 }
 
-// Skips LF or CRLF where one stands here.
+// Skips LF or CRLF if one is next.
 static bool skip_line_end(stowi_csv_cursor* cursor) {
   size_t size = sees(cursor, 0, '\n') ? 1 : sees(cursor, 0, '\r') && sees(cursor, 1, '\n') ? 2 : 0;
   cursor->at += size;
@@ -69,7 +69,7 @@ static const char* skip_quoted(stowi_csv_cursor* cursor) {
       --cursor->at;
     }
   }
-  return "its quote is not closed";
+  return "its closing quote is missing";
 }
 
 static const char* skip_cell_end(stowi_csv_cursor* cursor, stowi_csv_cell* cell) {
@@ -84,7 +84,7 @@ static const char* skip_cell_end(stowi_csv_cursor* cursor, stowi_csv_cell* cell)
   if (sees(cursor, 0, '\0')) {
     return "it has a NUL byte";
   }
-  return cell->is_quoted ? "it goes on after its closing quote"
+  return cell->is_quoted ? "it continues after its closing quote"
                          : "it has a carriage return that does not end the line";
 }
 

@@ -12,9 +12,9 @@ typedef struct stowi_csv_cursor {
 } stowi_csv_cursor;
 
 typedef struct stowi_csv_cell {
-  stow_str raw;     // as it stands there, quotes included
+  stow_str raw;     // as written, including quotes
   uint32_t line;    // where it begins
-  uint32_t column;  // 1-based, in bytes; UINT32_MAX for what is beyond
+  uint32_t column;  // 1-based, in bytes; UINT32_MAX for anything beyond
   bool is_quoted;
   bool is_last;  // of its row
 } stowi_csv_cell;
@@ -23,10 +23,10 @@ typedef struct stowi_csv_cell {
 stowi_csv_cursor stowi_csv_start(stow_str text);
 // Skips empty lines; false at the end of the text.
 bool stowi_csv_find_row(stowi_csv_cursor* cursor);
-// The next cell of the row. NULL, or what is wrong with it; line and column of |out_cell| then are
-// the cell's all the same.
+// The next cell of the row. Returns NULL, or what is wrong with it; line and column of |out_cell|
+// are set in either case.
 const char* stowi_csv_next(stowi_csv_cursor* cursor, stowi_csv_cell* out_cell);
-// What the cell holds, with doubled quotes still doubled.
+// The cell's content, with doubled quotes still doubled.
 stow_str stowi_csv_content(const stowi_csv_cell* cell);
 
 #endif  // STOWAGE_SRC_PLACE_CSV_CELLS_H_

@@ -1,4 +1,4 @@
-// A problem that was read from CSV, and what its reader and writer share: strings and failures.
+// A problem read from CSV, and what its reader and writer share: strings and failures.
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,7 +34,7 @@ stow_status stowi_csv_keep(stow_csv* csv, const stowi_csv_cell* cell) {
   size_t size = 0;
   for (size_t i = 0; i < content.size; ++i) {
     to[size++] = content.data[i];
-    i += cell->is_quoted && content.data[i] == '"';  // the second one of two
+    i += cell->is_quoted && content.data[i] == '"';  // the second of two
   }
   to[size] = '\0';
   csv->starts.data[csv->starts.count++] = csv->bytes.count;
@@ -64,7 +64,7 @@ void stowi_csv_show(stow_str text, char* shown) {
   bool is_cut = text.size > room;
   size_t size = is_cut ? room : text.size;
   while (is_cut && size > 0 && ((unsigned char)text.data[size] & 0xc0) == 0x80) {
-    --size;  // not within a character
+    --size;  // do not cut inside a character
   }
   *shown++ = '`';
   for (size_t i = 0; i < size; ++i) {

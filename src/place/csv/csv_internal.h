@@ -1,4 +1,4 @@
-// What the reader of CSV leaves for the writer.
+// State shared by the reader and the writer of CSV.
 #ifndef STOWAGE_SRC_PLACE_CSV_CSV_INTERNAL_H_
 #define STOWAGE_SRC_PLACE_CSV_CSV_INTERNAL_H_
 
@@ -25,7 +25,7 @@ struct stow_csv {
   stow_str text;
   stow_problem* problem;
   STOWI_VEC(uint8_t) roles;            // per column
-  const char* names[STOWI_CSV_ROLES];  // how the text calls it; NULL where it has no such column
+  const char* names[STOWI_CSV_ROLES];  // its name in the text; NULL if the column is missing
   bool end_is_inclusive;
   // Other columns' names, then ids, each followed by a NUL: string i is at starts.data[i].
   STOWI_VEC(char) bytes;
@@ -33,7 +33,7 @@ struct stow_csv {
   size_t other_count;
 };
 
-// Appends what |cell| holds, with doubled quotes made single.
+// Appends the content of |cell|, with doubled quotes made single.
 stow_status stowi_csv_keep(stow_csv* csv, const stowi_csv_cell* cell);
 stow_str stowi_csv_string(const stow_csv* csv, size_t index);
 
@@ -42,14 +42,14 @@ stow_status stowi_csv_fail(const stowi_csv_cell* cell, const char* who, const ch
                            stow_diag* diag, stow_status status, const char* format, ...)
     STOW_PRINTF_LIKE(6, 7);
 
-// For messages: `text`, cut where it is long, without control bytes.
+// For messages: `text`, truncated if long, without control bytes.
 #define STOWI_CSV_SHOWN_SIZE 48
 void stowi_csv_show(stow_str text, char* shown);
 
 // Reads the first row and sets roles, names and other columns.
 stow_status stowi_csv_read_header(stow_csv* csv, stowi_csv_cursor* cursor, stow_diag* diag);
 
-// Without blanks and tabs at both ends.
+// |text| without leading and trailing blanks and tabs.
 stow_str stowi_csv_trim(stow_str text);
 
 #endif  // STOWAGE_SRC_PLACE_CSV_CSV_INTERNAL_H_

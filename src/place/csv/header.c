@@ -1,12 +1,12 @@
-// The first row of a CSV text: which column means what. Names are few, so they are compared one by
-// one.
+// The first row of a CSV text: the meaning of each column. Names are few, so they are compared one
+// by one.
 #include <stdio.h>
 #include <string.h>
 
 #include "base/diag.h"
 #include "place/csv/csv_internal.h"
 
-// More are a sign of something that is no table; and each costs memory.
+// More columns suggest that the text is not a table, and each costs memory.
 #define MAX_COLUMNS 4096
 
 static const struct {
@@ -43,7 +43,7 @@ static stow_status add_known(stow_csv* csv, const stowi_csv_cell* cell, stowi_cs
                              const char* name, stow_diag* diag) {
   const char* earlier = csv->names[role];
   if (earlier != NULL && strcmp(earlier, name) == 0) {
-    return stowi_csv_fail(cell, "header", name, diag, STOW_ERR_DUPLICATE, "it is there twice");
+    return stowi_csv_fail(cell, "header", name, diag, STOW_ERR_DUPLICATE, "it is given twice");
   }
   if (earlier != NULL) {
     return stowi_csv_fail(cell, "header", name, diag, STOW_ERR_DUPLICATE,
@@ -105,7 +105,8 @@ stow_status stowi_csv_read_header(stow_csv* csv, stowi_csv_cursor* cursor, stow_
   do {
     const char* fault = stowi_csv_next(cursor, &cell);
     if (fault != NULL) {
-      return stowi_csv_fail(&cell, "header", NULL, diag, STOW_ERR_SYNTAX, "wrong cell: %s", fault);
+      return stowi_csv_fail(&cell, "header", NULL, diag, STOW_ERR_SYNTAX, "invalid cell: %s",
+                            fault);
     }
     if (csv->roles.count == 0) {
       first = cell;

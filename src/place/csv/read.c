@@ -1,6 +1,6 @@
-// Rows of a CSV text as buffers of a problem. One pass: the cells of a row are found first, so that
-// an error can name the row by its id wherever the id's column is; then they are read. Ids are kept
-// in a hash index to find duplicates. O(n) in the bytes of the text.
+// Reads rows of a CSV text as buffers of a problem. One pass: the cells of a row are found first,
+// so that an error can name the row by its id wherever the id's column is; then they are read. Ids
+// are in a hash index to find duplicates. O(n) in the bytes of the text.
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -17,11 +17,11 @@ typedef struct reader {
   stow_csv* csv;
   stow_diag* diag;
   stowi_csv_cursor cursor;
-  stowi_csv_cell cells[STOWI_CSV_ROLES];  // of the row; those whose columns exist
+  stowi_csv_cell cells[STOWI_CSV_ROLES];  // of the row, for columns that exist
   size_t row;                             // its number, from 1
   bool has_id;                            // its id has been found
   stowi_index ids;
-  stow_diag inner;  // what the problem says against a buffer or a window
+  stow_diag inner;  // the problem's message about a buffer or a window
 } reader;
 
 static bool has_column(const reader* r, stowi_csv_role role) { return r->csv->names[role] != NULL; }
@@ -30,7 +30,7 @@ static stow_str content(const reader* r, stowi_csv_role role) {
   return stowi_csv_content(&r->cells[role]);
 }
 
-// The row by number and, where it has been found, id.
+// The row by number and, if already found, id.
 static void describe_row(const reader* r, char* who) {
   char shown[STOWI_CSV_SHOWN_SIZE] = "";
   if (r->has_id) {
@@ -64,8 +64,7 @@ static stow_status fail_number(const reader* r, stowi_csv_role role, stow_str nu
     return fail_cell(r, role, STOW_ERR_SYNTAX, "expected a whole number");
   }
   return is_negative
-             ? fail_cell(r, role, STOW_ERR_INVALID_ARGUMENT,
-                         "expected a number that is not negative")
+             ? fail_cell(r, role, STOW_ERR_INVALID_ARGUMENT, "expected 0 or more")
              : fail_cell(r, role, STOW_ERR_OVERFLOW, "expected a number of at most 64 bits");
 }
 
@@ -74,7 +73,7 @@ static stow_status read_number(const reader* r, stowi_csv_role role, uint64_t* o
   return stowi_parse_u64(number, out_number) ? STOW_OK : fail_number(r, role, number);
 }
 
-// Sets [begin, end), whichever end the text has.
+// Sets [begin, end), whether the text's end is exclusive or inclusive.
 static stow_status read_life(const reader* r, stow_buffer_desc* desc) {
   STOW_TRY(read_number(r, STOWI_CSV_LOWER, &desc->begin));
   STOW_TRY(read_number(r, STOWI_CSV_UPPER, &desc->end));
@@ -97,7 +96,7 @@ static stow_status read_life(const reader* r, stow_buffer_desc* desc) {
 static stow_status read_size(const reader* r, stow_buffer_desc* desc) {
   STOW_TRY(read_number(r, STOWI_CSV_SIZE, &desc->size));
   if (desc->size == 0) {
-    return fail_cell(r, STOWI_CSV_SIZE, STOW_ERR_INVALID_ARGUMENT, "expected a number above 0");
+    return fail_cell(r, STOWI_CSV_SIZE, STOW_ERR_INVALID_ARGUMENT, "expected 1 or more");
   }
   return STOW_OK;
 }
@@ -124,7 +123,7 @@ static stow_status read_offset(const reader* r, stow_buffer_desc* desc) {
   }
   uint64_t number;
   STOW_TRY(read_number(r, STOWI_CSV_OFFSET, &number));
-  if (number > INT64_MAX) {  // which leaves STOW_PLACE_ANYWHERE to the empty cell
+  if (number > INT64_MAX) {  // STOW_PLACE_ANYWHERE is reserved for the empty cell
     return fail_cell(r, STOWI_CSV_OFFSET, STOW_ERR_OVERFLOW,
                      "expected a number of at most 63 bits");
   }
@@ -140,8 +139,8 @@ static stow_status read_offset(const reader* r, stow_buffer_desc* desc) {
 // ---------------------------------------------------------------------------------------------
 // Gaps
 
-// Cuts |rest| at the first |separator|: what is before it goes to |out_head|. False, and nothing
-// cut, where there is none.
+// Splits |rest| at the first |separator|: what is before it goes to |out_head|. False, and
+// unchanged, if there is none.
 static bool cut(stow_str* rest, char separator, stow_str* out_head) {
   const char* at = rest->size == 0 ? NULL : memchr(rest->data, separator, rest->size);
   if (at == NULL) {
@@ -283,8 +282,8 @@ static stow_status add_id(reader* r, size_t buffer) {
   if (earlier != STOWI_INDEX_NONE) {
     char what[100];
     snprintf(what, sizeof(what),
-             "expected an id that row %" PRIu32 " in line %" PRIu32 " does not have", earlier + 1,
-             line_of(r, earlier));
+             "expected a unique id, but row %" PRIu32 " in line %" PRIu32 " has the same",
+             earlier + 1, line_of(r, earlier));
     return fail_cell(r, STOWI_CSV_ID, STOW_ERR_DUPLICATE, what);
   }
   stowi_index_insert(&r->ids, hash, (uint32_t)buffer);
@@ -297,9 +296,9 @@ static stow_status add_buffer(reader* r, const stow_buffer_desc* desc) {
     case STOW_OK:
       return STOW_OK;
     case STOW_ERR_OVERFLOW:
-      return fail_cell(r, STOWI_CSV_SIZE, status,
-                       "expected sizes, padding and the highest fixed end to need at most 63 bits "
-                       "together");
+      return fail_cell(
+          r, STOWI_CSV_SIZE, status,
+          "expected sizes, padding and the highest fixed end to fit in 63 bits together");
     case STOW_ERR_OUT_OF_MEMORY:
       return stowi_fail_memory(r->diag);
     default:

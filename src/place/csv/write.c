@@ -1,6 +1,6 @@
-// A problem's CSV with the offsets of a placement. The text is walked once more, cell by cell, and
-// copied but for the cells of the column `offset`: so whatever the reader has no use for survives.
-// O(n) in the bytes of the text.
+// Writes a problem's CSV with the offsets of a placement. The text is walked again, cell by cell,
+// and copied except for the cells of the column `offset`: so columns that the reader ignores are
+// preserved. O(n) in the bytes of the text.
 #include <inttypes.h>
 
 #include "base/diag.h"
@@ -8,11 +8,11 @@
 #include "place/csv/csv_internal.h"
 
 typedef struct row {
-  stow_str before;  // all of it but the line's end, or what precedes the cell of `offset`
+  stow_str before;  // all but the end of the line, or what precedes the cell of `offset`
   stow_str after;   // what follows that cell
 } row;
 
-// The text has been read without a fault before.
+// The text has already been read without errors.
 static row next_row(const stow_csv* csv, stowi_csv_cursor* cursor) {
   const char* start = csv->text.data + cursor->at;
   row result = {{start, 0}, {"", 0}};
@@ -61,7 +61,8 @@ stow_status stow_csv_write(const stow_csv* csv, const stow_placement* placement,
                            stow_diag* diag) {
   size_t count = stow_problem_count(csv->problem);
   if (stow_placement_count(placement) != count) {
-    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "a placement of %zu buffers for %zu rows",
+    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
+                      "the placement has %zu buffers, but the CSV has %zu rows",
                       stow_placement_count(placement), count);
   }
   stowi_csv_cursor cursor = stowi_csv_start(csv->text);

@@ -1,7 +1,7 @@
-// Choosing. A buffer can be decided on where no free neighbour can still come to lie below it: then
-// it either lies at its least offset, or it will be lifted by a neighbour. That holds for the
+// Chooses the next buffer. A buffer can be decided on if no free neighbour can still end up below
+// it: then it is either at its least offset, or will be lifted by a neighbour. That holds for the
 // lowest of all, and for any that is reached from another one by going down to what fits below it.
-// Among windows with holes every buffer can be decided on at any time.
+// With holes between windows, every buffer can be decided on at any time.
 #include "place/exact/choose.h"
 
 #include "base/alloc.h"
@@ -22,7 +22,7 @@ void stowi_ranks_free(stowi_ranks* ranks, const stowi_model* model, stow_allocat
   STOWI_ARRAY_FREE(allocator, ranks->key, (size_t)model->count * 3);
 }
 
-// The same for a buffer all through a run.
+// Constant for a buffer throughout a run.
 static uint64_t random_of(const stowi_ranks* ranks, uint32_t buffer) {
   uint64_t x = (ranks->seed + buffer) * UINT64_C(0x9E3779B97F4A7C15);
   x = (x ^ x >> 32) * UINT64_C(0xD6E8FEB86659FD93);
@@ -68,7 +68,7 @@ static bool comes_first(const stowi_ranks* ranks, uint32_t a, uint32_t b) {
   return a < b;
 }
 
-// Heapsort: in place, and a comparison never calls two buffers equal.
+// Heapsort: in place, and no two buffers compare equal.
 static void sift(const stowi_ranks* ranks, uint32_t root, uint32_t count) {
   uint32_t* order = ranks->order;
   while (2 * root + 1 < count) {
@@ -133,7 +133,7 @@ void stowi_rank(stowi_ranks* ranks, stowi_state* state, uint32_t begin, uint32_t
 typedef struct lowest {
   uint32_t buffer;
   int64_t least;
-  int64_t ceiling;  // the lowest end of any free buffer where it could lie now
+  int64_t ceiling;  // the lowest end of any free buffer at its current least offset
 } lowest;
 
 static uint64_t bits_from_to(const stowi_state* state, uint32_t word, uint32_t from, uint32_t to) {
@@ -301,8 +301,9 @@ static uint32_t find_below(const stowi_state* state, uint32_t buffer) {
   return below;
 }
 
-// Goes down from |buffer| to one that nothing fits below; UINT32_MAX where one on the way was
-// passed over. In windows with holes something may fit below that begins higher: so far it goes.
+// Goes down from |buffer| to one that nothing fits below; UINT32_MAX if one on the way was passed
+// over. With holes between windows, something that begins higher may fit below: the descent ignores
+// that.
 static uint32_t go_down(const stowi_state* state, uint32_t buffer) {
   while (buffer != UINT32_MAX) {
     uint32_t below = find_below(state, buffer);

@@ -1,21 +1,23 @@
-// Which buffer the search decides on next. Any choice is right; good ones are what makes it fast,
-// and no one way is good for all problems: so there are several, and the search takes turns.
+// Chooses the buffer that the search decides on next. Any choice is correct; good ones make it
+// fast, and no single way is good for all problems: so there are several, and the search
+// alternates.
 #ifndef STOWAGE_SRC_PLACE_EXACT_CHOOSE_H_
 #define STOWAGE_SRC_PLACE_EXACT_CHOOSE_H_
 
 #include "place/exact/state.h"
 
-// A way to choose: first where, then whom.
+// A way to choose: first where, then which.
 typedef enum stowi_where {
   STOWI_LOWEST,           // the lowest offset of all; of equals the lowest rank
   STOWI_LOWEST_TIGHTEST,  // the same; of equals the one in the fullest section
-  STOWI_LOWEST_LARGEST,   // the same; of equals in equally full ones, the one with the most area
+  STOWI_LOWEST_LARGEST,   // the same; of equals in equally full ones, the one with the largest area
   STOWI_TIGHTEST,         // the section with the least slack, then the fewest on its floor
   STOWI_TIGHTEST_LOW,     // the section with the least slack, then the lowest floor
   STOWI_DEEPEST           // the section with the lowest floor, then the least slack
 } stowi_where;
 
-// Ranks: T the load of the fullest section, W the width of the life, A the area; highest first.
+// Ranks: T the load of the fullest section, W the length of the lifetime, A the area; highest
+// first.
 typedef enum stowi_whom { STOWI_TWA, STOWI_TAW, STOWI_WAT } stowi_whom;
 
 typedef struct stowi_way {
@@ -23,10 +25,10 @@ typedef struct stowi_way {
   stowi_whom whom;
 } stowi_way;
 
-// Buffers in the order of their ranks, and the room to make it.
+// Buffers in the order of their ranks, and temporary storage.
 typedef struct stowi_ranks {
   stowi_whom whom;
-  uint32_t noise;  // how many places a buffer may come too late
+  uint32_t noise;  // how many places a buffer may be late
   uint64_t seed;
   uint32_t* order;
   uint64_t* key;  // three for each buffer
@@ -35,11 +37,11 @@ typedef struct stowi_ranks {
 bool stowi_ranks_init(stowi_ranks* ranks, const stowi_model* model, stow_allocator allocator);
 void stowi_ranks_free(stowi_ranks* ranks, const stowi_model* model, stow_allocator allocator);
 
-// Ranks the free buffers whose lives begin in the sections [begin, end), by the loads as they are.
+// Ranks the free buffers whose lifetimes begin in the sections [begin, end), by the current loads.
 void stowi_rank(stowi_ranks* ranks, stowi_state* state, uint32_t begin, uint32_t end);
 
-// The buffer to decide on in the sections [begin, end), which have some left. False where none can
-// be placed: the state is refuted.
+// The buffer to decide on in the sections [begin, end), which have some left. False if none can be
+// placed: the state is refuted.
 bool stowi_choose(const stowi_state* state, stowi_where where, uint32_t begin, uint32_t end,
                   uint32_t* out_buffer);
 

@@ -1,4 +1,4 @@
-// Every meeting of two pieces forbids a range of differences; ranges that touch become one. Most
+// Every meeting of two pieces forbids a range of differences; ranges that touch are merged. Most
 // pairs end up with one to three. O(meetings × ranges of a pair), which are limited.
 #include "place/exact/clash.h"
 
@@ -24,7 +24,7 @@ static void replace(pair_ranges* pair, size_t at, size_t gone, stowi_clash range
   pair->count += 1 - gone;
 }
 
-// False where there is no room for it.
+// False if there is no room for it.
 static bool add_range(pair_ranges* pair, stowi_clash range) {
   size_t at = 0;
   while (at < pair->count && pair->ranges[at].high < range.low) {
@@ -60,7 +60,7 @@ static void put_in(uint64_t* set, uint32_t buffer) {
   set[buffer / 64] |= UINT64_C(1) << (buffer % 64);
 }
 
-// |windowed|: a set of zeros to begin with.
+// |windowed|: initially all zeros.
 static void find_partners(const stowi_model* model, stowi_clashes* clashes, uint64_t* windowed) {
   for (uint32_t i = 0; i < model->count; ++i) {
     if (!stowi_model_is_whole(model, i)) {
@@ -95,7 +95,7 @@ static bool make_sets(const stowi_model* model, stowi_clashes* clashes) {
   return made;
 }
 
-// |*out_fits| is false where there are too many.
+// |*out_fits| is false if there are too many.
 static stow_status add_pair(const stowi_model* model, stowi_clashes* clashes, uint32_t a,
                             uint32_t b, bool* out_fits) {
   pair_ranges pair;

@@ -2,9 +2,9 @@
 // once, so that the search need not walk their pieces at every node.
 //
 //     ┌─────┐
-//     │     ├───┐   a clashes with b where b's offset is above a's by [low, high): ranges with
-//     holes │  a  │ b │   between them where b fits into what a leaves free, or a into what b does
-//     │     ├───┘
+//     │     ├───┐   a clashes with b if b's offset is above a's by [low, high): ranges
+//     │  a  │ b │   with holes between them where b fits into what a leaves free, or
+//     │     ├───┘   a into what b leaves free
 //     └─────┘
 #ifndef STOWAGE_SRC_PLACE_EXACT_CLASH_H_
 #define STOWAGE_SRC_PLACE_EXACT_CLASH_H_
@@ -23,7 +23,7 @@ typedef struct stowi_clash {
 
 typedef struct stowi_clashes {
   uint32_t words;
-  uint64_t* partners;  // sets, one for each buffer: neighbours, where one of both has windows
+  uint64_t* partners;  // sets, one for each buffer: neighbours, if either has windows
   uint32_t* rank;      // per word of these: how many partners come before it, all buffers counted
   uint32_t* first;     // per partner: its ranges are [first, the next one's first)
   size_t partner_count;
@@ -36,7 +36,7 @@ typedef struct stowi_clash_list {
   const stowi_clash* end;
 } stowi_clash_list;
 
-// Leaves |out_clashes| empty, without sets, where there would be too many ranges; also on failure.
+// Leaves |out_clashes| empty, without sets, if there would be too many ranges; also on failure.
 stow_status stowi_clashes_make(const struct stowi_model* model, stowi_clashes* out_clashes);
 void stowi_clashes_free(stowi_clashes* clashes, const struct stowi_model* model);
 

@@ -1,12 +1,12 @@
-// Turns of the exact search. How long one way of choosing takes is a lottery with a heavy tail: a
-// problem that one solves in a few hundred nodes another does not solve in a million. So in a round
-// each gets a few nodes, then a few more with ranks that are a little off, and as many as all of
-// them together go to short turns of the one that has come farthest so far. The next round has
-// twice the nodes. That costs a small factor over the luckiest.
+// Schedules the exact search. The time that one way of choosing takes has a heavy tail: a problem
+// that one solves in a few hundred nodes another does not solve in a million. So in a round each
+// gets a few nodes, then a few more with perturbed ranks, and as many as all of them together go to
+// short turns of the most promising so far. The next round has twice the nodes. That costs a small
+// factor over the luckiest.
 //
 // To minimise, capacities between the bound and the best height are tried: the bound itself, then
-// the middle, going up where the nodes run out, and starting over with twice the nodes where they
-// ran out too often.
+// the middle, going up when the nodes run out, and starting over with twice the nodes when they ran
+// out too often.
 #include "place/exact/exact.h"
 
 #include "base/alloc.h"
@@ -15,7 +15,7 @@
 #include "place/greedy/greedy.h"
 #include "place/problem.h"
 
-#define NODES_PER_BUFFER 8  // of a way's first turn
+#define NODES_PER_BUFFER 8  // of the first turn of a way
 #define MAX_FAILURES 4      // capacities in a row, before all get more nodes
 
 static const stowi_way ways[] = {
@@ -63,7 +63,7 @@ static stowi_verdict take_turn(stowi_prover* prover, const stowi_run* run) {
   return verdict;
 }
 
-// One way, for |turn| nodes, less where there are not so many left.
+// One way, for |turn| nodes, or fewer if not so many are left.
 static stowi_verdict try_way(stowi_prover* prover, size_t way, size_t noise, uint64_t capacity,
                              uint64_t turn, uint64_t* left) {
   if (*left == 0 || stowi_quest_done(prover->quest)) {
@@ -91,8 +91,8 @@ static stowi_verdict try_all(stowi_prover* prover, size_t noise, uint64_t capaci
   return verdict;
 }
 
-// The 1, 1, 2, 1, 1, 2, 4, 1, … of Luby, Sinclair and Zuckerman: within a constant and a logarithm
-// of the best lengths of restarts, whatever these are.
+// The sequence 1, 1, 2, 1, 1, 2, 4, 1, … of Luby, Sinclair and Zuckerman (1993): within a constant
+// and a logarithm of the best restart lengths, whatever these are.
 static uint64_t luby(uint64_t i) {
   uint64_t power = 2;
   while (power <= i) {
@@ -101,8 +101,8 @@ static uint64_t luby(uint64_t i) {
   return power - 1 == i ? power / 2 : luby(i - power / 2 + 1);
 }
 
-// The way and noise that has come farthest on average; noise 0 gives the same each time, so it is
-// left out.
+// The way and noise with the largest average depth; noise 0 gives the same each time, so it is
+// excluded.
 static void find_most_promising(const stowi_prover* prover, size_t* out_way, size_t* out_noise) {
   promise best = {0, 1};
   *out_way = 0;
@@ -163,8 +163,8 @@ stowi_verdict stowi_prover_fit(stowi_prover* prover, uint64_t capacity, uint64_t
 
 static uint64_t middle(uint64_t low, uint64_t high) { return low + (high - low) / 2; }
 
-// Tries |capacity|, then those between it and the best, the lower ones first: what can be found
-// there is worth more, and often as easy to find.
+// Tries |capacity|, then those between it and the best, the lower ones first: a success there is
+// worth more, and is often as easy.
 static void sweep_capacities(stowi_prover* prover, uint64_t capacity) {
   stowi_quest* quest = prover->quest;
   int failures = 0;

@@ -1,4 +1,4 @@
-// Answers to both questions by the exact search.
+// Answers a quest by exact search.
 #ifndef STOWAGE_SRC_PLACE_EXACT_EXACT_H_
 #define STOWAGE_SRC_PLACE_EXACT_EXACT_H_
 
@@ -11,16 +11,17 @@ typedef struct stowi_prover stowi_prover;
 stow_status stowi_prover_create(stowi_quest* quest, uint32_t rules, stowi_prover** out_prover);
 void stowi_prover_destroy(stowi_prover* prover);
 
-// Searches for a placement within |capacity| bytes, in turns, one way after the other, each round
-// of turns with twice the nodes of the one before, until |nodes| are spent or the quest is done.
-// Offers what it finds, and raises the bound where it refutes.
+// Searches for a placement within |capacity| bytes, alternating between ways, each round with twice
+// the nodes of the previous one, until |nodes| are spent or the quest is done. Offers what it
+// finds, and raises the bound if it refutes.
 stowi_verdict stowi_prover_fit(stowi_prover* prover, uint64_t capacity, uint64_t nodes);
 
-// Answers the quest's question, if its budget, or |nodes| of it, lasts. Called again, it goes on.
+// Answers the quest's question, if its budget, or |nodes| of it, suffices. Called again, it
+// continues.
 void stowi_prover_answer(stowi_prover* prover, uint64_t nodes);
 
-// The work of `exact`: first-fit, then all of the above. Problems that are too large for a model
-// are left at that.
+// The work of `exact`: first fit, then the search. Problems too large for a model get first fit
+// only.
 stow_status stowi_exact_work(stowi_quest* quest);
 stow_status stowi_place_exact(const stow_problem* problem, const stow_place_options* options,
                               stow_allocator allocator, stow_diag* diag,

@@ -1,7 +1,7 @@
-// Offsets among windows with holes. Of all placements within the capacity, take one whose sum of
-// offsets is lowest: no buffer of it can be moved to a lower offset, even past others. So each lies
-// on the ground or right above some piece of another, and where it lies higher than an offset that
-// all placed ones leave, one that is yet to be placed meets it there.
+// Offsets if windows leave holes. Of all placements within the capacity, take one with the lowest
+// sum of offsets: none of its buffers can be moved to a lower offset, even past others. So each is
+// on the ground or right above some piece of another, and if it is higher than an offset that all
+// placed ones leave free, one that is yet to be placed overlaps that position.
 #include "place/exact/holes.h"
 
 #include "base/bits.h"
@@ -16,9 +16,9 @@ static int64_t walk_up(const stowi_model* model, uint32_t placed, uint32_t buffe
   return apart;
 }
 
-// The lowest difference from |apart| on at which |buffer|, above |placed| by so much, does not meet
-// it, as far as one look at each of their common sections tells: a later one may push it back into
-// an earlier one.
+// The lowest difference from |apart| on at which |buffer|, above |placed| by that much, does not
+// overlap it, as far as one check of each of their common sections shows: a later one may push it
+// back into an earlier one.
 static int64_t push_up(const stowi_model* model, uint32_t placed, uint32_t buffer, int64_t apart) {
   const stowi_clashes* clashes = &model->clashes;
   if (clashes->first == NULL) {
@@ -66,7 +66,7 @@ int64_t stowi_holes_beside(stowi_state* state, uint32_t placed, uint32_t buffer)
 
 typedef struct prospect {
   int64_t rest;  // lowest offset above `least` where it may rest on another
-  bool blocked;  // some free one may keep it from lying at `least`
+  bool blocked;  // some free one may keep it from `least`
 } prospect;
 
 // A placed |other| is where it is; a free one is at its least offset, or higher.

@@ -1,6 +1,6 @@
-// Making a model. Every offset that matters is a sum of distances, each rounded up to an alignment:
-// in a placement in which nothing can sink, every buffer lies on the ground or on others. So where
-// a unit divides all windows and fixed offsets and, rounded up to the grain, all footprints, and
+// Makes a model. Every offset that matters is a sum of distances, each rounded up to an alignment:
+// in a placement in which nothing can sink, every buffer is on the ground or on others. So if a
+// unit divides all windows and fixed offsets and, rounded up to the grain, all footprints, and
 // either divides or is divided by every alignment, it divides every offset.
 #include "place/exact/model.h"
 
@@ -22,8 +22,8 @@ static uint64_t round_up(uint64_t x, uint64_t unit) { return (x + unit - 1) / un
 // ---------------------------------------------------------------------------------------------
 // Units
 
-// The largest power of two that divides all offsets and all that lies below a window. A fixed
-// offset may be a multiple of more than its buffer asks for.
+// The largest power of two that divides all offsets and all windows' low ends. A fixed offset may
+// be a multiple of more than its buffer's alignment.
 static uint64_t find_grain(const stow_problem* problem) {
   uint64_t starts = 0;
   for (size_t i = 0; i < problem->buffers.count; ++i) {
@@ -149,7 +149,7 @@ static void fill_buffers(stowi_model* model) {
 }
 
 // ---------------------------------------------------------------------------------------------
-// Who lives together
+// Overlapping lifetimes
 
 static void put_in(uint64_t* set, uint32_t buffer) {
   set[buffer / 64] |= UINT64_C(1) << (buffer % 64);
@@ -170,8 +170,8 @@ static void fill_members(stowi_model* model) {
   }
 }
 
-// Whoever lives together with a whole buffer is there when it is born, or is born while it lives.
-// With windows a later piece can begin meanwhile, so every section is looked at.
+// A buffer that overlaps a whole buffer in time is live when that is born, or is born during its
+// lifetime. With windows a later piece can begin meanwhile, so every section is checked.
 static void fill_neighbours(stowi_model* model, uint32_t i) {
   uint64_t* set = stowi_model_neighbours(model, i);
   for (uint32_t p = model->first_piece[i]; p < model->first_piece[i + 1]; ++p) {
@@ -228,7 +228,7 @@ static bool are_twins(const stowi_model* model, uint32_t a, uint32_t b) {
          model->pin[b] == STOWI_NO_PIN && same_pieces(model, a, b);
 }
 
-// Twins begin in the same section, so they are near each other.
+// Twins begin in the same section, so they are close to each other.
 static void find_twins(stowi_model* model) {
   for (uint32_t s = 0; s < model->section_count; ++s) {
     for (uint32_t a = model->first_of[s]; a < model->first_of[s + 1]; ++a) {
@@ -294,13 +294,13 @@ int64_t stowi_model_distance(const stowi_model* model, uint32_t below, uint32_t 
              : model->size[below];
 }
 
-// In order where 0 is forbidden, and there is no hole in what is forbidden around it.
+// Ordered if 0 is forbidden and the forbidden range around it has no hole.
 static bool are_ordered(const stowi_model* model, uint32_t a, uint32_t b) {
   stowi_clash_list list = stowi_clashes_of(&model->clashes, a, b);
   return list.end - list.begin == 1 && list.begin->low <= 0 && list.begin->high > 0;
 }
 
-// Where it takes too long to tell, they are taken for not ordered.
+// If it would take too long to decide, they count as not ordered.
 static bool all_ordered(const stowi_model* model) {
   if (!model->has_windows || model->clashes.first == NULL) {
     return !model->has_windows;

@@ -1,9 +1,9 @@
-// What the exact search looks at: buffers and sections as small numbers, and who lives with whom as
-// sets of bits. Made once for a problem, never changed.
+// The exact search's view of a problem: buffers and sections as small numbers, and overlap in time
+// as bit sets. Made once for a problem, never changed.
 //
 // Sizes and offsets are counted in units: the largest number of bytes that divides them all, so
 // that the search meets few different offsets. Buffers are numbered by the first section of their
-// life, so that those of a stretch of time are neighbours.
+// lifetime, so that those close in time are adjacent.
 #ifndef STOWAGE_SRC_PLACE_EXACT_MODEL_H_
 #define STOWAGE_SRC_PLACE_EXACT_MODEL_H_
 
@@ -11,7 +11,7 @@
 #include "place/problem.h"
 #include "place/sections.h"
 
-// A model of more is refused: the sets of bits would be larger than a gigabit.
+// Larger models are refused: the bit sets would exceed a gigabit.
 #define STOWI_MODEL_MAX_BUFFERS 16384
 
 #define STOWI_NO_TWIN UINT32_MAX
@@ -21,8 +21,8 @@
 typedef struct stowi_model_piece {
   uint32_t begin;  // sections
   uint32_t end;
-  int64_t low;   // units of the buffer that lie below it
-  int64_t room;  // units that it keeps from others
+  int64_t low;   // units of the buffer below it
+  int64_t room;  // units that it blocks for others
 } stowi_model_piece;
 
 typedef struct stowi_model {
@@ -30,27 +30,27 @@ typedef struct stowi_model {
   stow_allocator allocator;
   stowi_sections sections;
   uint64_t unit;
-  uint64_t grain;          // bytes: every range that is ever occupied begins at a multiple of it
+  uint64_t grain;          // bytes: every occupied range begins at a multiple of it
   uint32_t count;          // of buffers
   uint32_t section_count;  // also the number of words of `first_of`, less one
   uint32_t words;          // of a set of buffers
   int64_t most_padding;    // bytes
   bool has_windows;        // distances differ from sizes
-  bool is_ordered;         // of two that live together, the higher one lies clear above the other
-  uint32_t* buffer;        // number in the problem
-  int64_t* size;           // footprint, rounded up to where the next one above it can begin
-  int64_t* padding;        // bytes by which that is more than the footprint
-  int64_t* alignment;      // 1 where every offset is aligned anyway
-  int64_t* pin;            // fixed offset, or STOWI_NO_PIN
-  uint64_t* width;         // of its life in steps
-  uint32_t* twin;          // the next one that differs in nothing, or STOWI_NO_TWIN
-  int64_t* low;            // units below its only piece, or STOWI_MANY_LOWS where it has several
-  uint32_t* first_piece;   // count + 1
+  bool is_ordered;     // of two that are live together, the higher one is entirely above the other
+  uint32_t* buffer;    // number in the problem
+  int64_t* size;       // footprint, rounded up to where the next one above it can begin
+  int64_t* padding;    // bytes by which that is more than the footprint
+  int64_t* alignment;  // fixed offset, or STOWI_NO_PIN
+  int64_t* pin;        // fixed offset, or STOWI_NO_PIN
+  uint64_t* width;     // of its lifetime, in steps
+  uint32_t* twin;      // the next identical one, or STOWI_NO_TWIN
+  int64_t* low;        // units below its only piece, or STOWI_MANY_LOWS if it has several
+  uint32_t* first_piece;  // count + 1
   stowi_model_piece* pieces;
-  uint32_t* first_of;    // section_count + 1: the first buffer whose life begins there or later
-  uint64_t* neighbours;  // count sets: those that live together with it
+  uint32_t* first_of;    // section_count + 1: the first buffer whose lifetime begins there or later
+  uint64_t* neighbours;  // count sets: those that are live together with it
   uint64_t* members;     // section_count sets: those that occupy something there
-  uint32_t* first_word;  // by section: of its set, the words before are empty
+  uint32_t* first_word;  // by section: in its set, the words before are empty
   uint64_t pair_count;
   stowi_clashes clashes;  // empty without windows, or where there would be too many
 } stowi_model;
@@ -61,18 +61,18 @@ stow_status stowi_model_create(const stow_problem* problem, stow_allocator alloc
                                stow_diag* diag, stowi_model** out_model);
 void stowi_model_destroy(stowi_model* model);
 
-// Occupies all of its footprint at any time that it occupies anything.
+// Whether it occupies all of its footprint whenever it occupies anything.
 static inline bool stowi_model_is_whole(const stowi_model* model, uint32_t buffer) {
   const stowi_model_piece* piece = &model->pieces[model->first_piece[buffer]];
   return model->first_piece[buffer + 1] - model->first_piece[buffer] == 1 && piece->low == 0 &&
          piece->room == model->size[buffer];
 }
 
-// How far |above|'s offset must be from |below|'s, in units, when it lies above it. Both live
+// How far |above|'s offset must be from |below|'s, in units, if it is above it. Both are live
 // together.
 int64_t stowi_model_distance(const stowi_model* model, uint32_t below, uint32_t above);
 
-// Where two buffers meet: a walk over the stretches of time in which each occupies the same bytes.
+// Iterates over the intervals in which two buffers each occupy the same bytes.
 typedef struct stowi_meeting {
   const stowi_model* model;
   uint32_t a;  // by the problem's numbers
@@ -101,13 +101,13 @@ static inline int64_t stowi_model_align(const stowi_model* model, uint32_t buffe
   return alignment == 1 ? offset : (offset + alignment - 1) / alignment * alignment;
 }
 
-// The height of a placement that is only just not excluded once |capacity| is proven too small.
+// The lowest height not excluded once |capacity| is proven too small.
 uint64_t stowi_model_next_height(const stowi_model* model, uint64_t capacity);
 
 static inline uint64_t* stowi_model_neighbours(const stowi_model* model, uint32_t buffer) {
   return model->neighbours + (size_t)buffer * model->words;
 }
-// The words of a section's set from this one on are empty: who lives there was born by then.
+// The words of a section's set from this one on are empty: everything live there was born by then.
 static inline uint32_t stowi_model_end_word(const stowi_model* model, uint32_t section) {
   return (model->first_of[section + 1] + 63) / 64;
 }

@@ -1,26 +1,20 @@
 // Depth-first search for a placement within a capacity.
-//
-// Any placement can be shaken down until nothing can sink: then every buffer lies on the ground or
-// on another one. So it is enough to decide, buffer by buffer, whether it lies at the lowest offset
-// that the placed ones leave it (`least`), or is lifted by one that is yet to be placed:
-//
+// Any placement can be compacted until nothing can sink: then every buffer is on the ground or on
+// another one. So it is enough to decide, buffer by buffer, whether it is at the lowest offset that
+// the placed ones leave it (`least`), or is lifted by one that is yet to be placed:
 //     decide on j ──┬── placed at least[j]; its neighbours are lifted above it
 //                   └── passed over: no longer to be placed at least[j], until a neighbour lifts it
-//
-// Each placement is met once. Where the placed buffers leave stretches of time that no free buffer
-// spans, each is searched by itself, and the first that is refuted refutes them all: `parent` is
-// then not the frame before, but the one that made the split.
-//
+// Each placement is met once. If the placed buffers leave intervals of time that no free buffer
+// spans, each is searched separately, and the first that is refuted refutes them all: `parent` is
+// then not the previous frame, but the one that made the split.
 //     frames    0 ── 1 ── 2 ─┬─ 3 ── 4      (first stretch, solved)
 //                            └─ 5 ── 6      (second stretch: refuted, back to 2)
-//
-// A node that is exhausted is refuted for good: what was passed over on the way to it was refuted
-// before. What is left of it depends on the free buffers and their least offsets alone, so it need
-// not be searched again when other placed buffers leave the same: they are remembered by hash.
-//
-// With one exception. In the picture, what was passed over before 2 may have been refuted only
+// An exhausted node is refuted for good: what was passed over on the way to it was refuted before.
+// The rest depends only on the free buffers and their least offsets, so it need not be searched
+// again when other placed buffers leave the same: such states are remembered by hash.
+// There is one exception. In the picture, what was passed over before 2 may have been refuted only
 // because the second stretch has no placement then, whatever the first one does. While the second
-// is pending, frames of the first that make use of it say nothing of the first stretch by itself.
+// is pending, frames of the first that rely on it say nothing about the first stretch alone.
 #include "place/exact/search.h"
 
 #include <string.h>
@@ -32,10 +26,10 @@
 
 #define MAX_TABLE_BITS 16
 #define SLOTS_PER_BUFFER 512
-// A node among many takes longer, so it costs more: one more for every so many neighbours that are
-// lifted, or eight times as many that are looked at.
+// A node with many neighbours takes longer, so it costs more: one extra for every this many
+// neighbours lifted, or eight times as many visited.
 #define LIFTS_PER_NODE 32
-// Nodes are spent in lots that take about as long in problems of any size.
+// Nodes are spent in batches that take about as long in problems of any size.
 #define MOST_AT_ONCE 128
 #define BUFFERS_AT_ONCE 131072
 
@@ -44,9 +38,9 @@ typedef struct frame {
   uint32_t end;
   uint32_t parent;         // NO_FRAME for the first
   uint32_t pending_count;  // when it was made
-  uint32_t base;           // how many of these have no influence on what was passed over
+  uint32_t base;           // how many of these do not affect what was passed over
   uint32_t chosen;
-  int64_t lowest;  // offset of the chosen one, where nothing is placed below the last
+  int64_t lowest;  // offset of the chosen one, below which nothing more is placed
   size_t before;   // of the trail, before the chosen one was placed
   stowi_hash_pair hash;
 } frame;
@@ -130,7 +124,7 @@ static void prepare_table(stowi_exact* exact, uint64_t capacity) {
 // ---------------------------------------------------------------------------------------------
 // Frames
 
-// Nothing that was passed over before has an influence on the free buffers of the stretch.
+// Whether nothing that was passed over before affects the free buffers of the stretch.
 static bool stands_alone(const stowi_exact* exact, const stretch* s) {
   const stowi_state* state = exact->state;
   for (uint32_t j = exact->model->first_of[s->begin]; j < exact->model->first_of[s->end]; ++j) {
@@ -170,7 +164,7 @@ static bool has_free(const stowi_exact* exact, uint32_t begin, uint32_t end) {
   return false;
 }
 
-// Shorter stretches are on top: a short one is refuted soon.
+// Shorter stretches are on top: they are refuted sooner.
 static void add_pending(stowi_exact* exact, uint32_t floor, stretch s) {
   uint32_t i = exact->pending_count++;
   while (i > floor && exact->pending[i - 1].end - exact->pending[i - 1].begin < s.end - s.begin) {
@@ -180,7 +174,7 @@ static void add_pending(stowi_exact* exact, uint32_t floor, stretch s) {
   exact->pending[i] = s;
 }
 
-// Cuts [begin, end) where no free buffer spans the border.
+// Splits [begin, end) where no free buffer spans the border.
 static void split(stowi_exact* exact, uint32_t begin, uint32_t end, uint32_t parent) {
   uint32_t floor = exact->pending_count;
   uint32_t from = begin;
@@ -237,7 +231,7 @@ static bool pass_all(stowi_exact* exact, const frame* f) {
   return true;
 }
 
-// The chosen buffer does not lie where it was tried. False where that refutes the frame.
+// The chosen buffer is not where it was tried. False if that refutes the frame.
 static bool pass_chosen(stowi_exact* exact) {
   const frame* f = &exact->frames[exact->top];
   stowi_exact_state_undo(exact->state, f->before);
@@ -260,7 +254,7 @@ static bool place_chosen(stowi_exact* exact) {
   return fits && stowi_exact_state_may_fit(state, f->begin, f->end, f->lowest);
 }
 
-// The top frame is refuted; so is what its parent placed. False where there is no parent.
+// The top frame is refuted, and so is what its parent placed. False if there is no parent.
 static bool go_back(stowi_exact* exact) {
   do {
     const frame* f = &exact->frames[exact->top];
@@ -364,8 +358,8 @@ static stowi_verdict run_once(stowi_exact* exact, const stowi_run* run, stowi_qu
   return verdict;
 }
 
-// Half of the nodes are for placements in which, holes or not, each lies clear above the other:
-// they are found sooner. That there are none proves nothing, so the rest is for all placements.
+// Half of the nodes are for placements in which one is entirely above the other, even with holes:
+// they are found sooner. If there are none, that proves nothing, so the rest is for all placements.
 static stowi_verdict run_with_holes(stowi_exact* exact, const stowi_run* run, stowi_quest* quest) {
   stowi_run part = *run;
   part.nodes = run->nodes / 2;

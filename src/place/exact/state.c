@@ -1,4 +1,4 @@
-// Placing, passing over, and taking back. A node costs about as much as the placed buffer has
+// Placing, passing over, and undoing. A node costs about as much as the placed buffer has
 // neighbours, times the sections whose floor they held. Nothing is allocated after creation.
 #include "place/exact/state.h"
 
@@ -31,7 +31,7 @@ static void push(stowi_state* state, change_kind kind, uint32_t index, int64_t v
   state->trail[state->trail_count++] = (stowi_change){kind, index, 0, value};
 }
 
-// One placement or pass writes at most this many changes.
+// The most changes that one placement or pass writes.
 static size_t most_changes(const stowi_model* model) {
   return 4 * (size_t)model->count + 2 * (size_t)model->section_count + 4;
 }
@@ -70,7 +70,7 @@ static void save_floor(stowi_state* state, uint32_t section) {
   }
 }
 
-// |buffer|'s bound leaves |bound|.
+// |buffer|'s bound is no longer |bound|.
 static void leave_floors(stowi_state* state, uint32_t buffer, int64_t bound) {
   const stowi_model* model = state->model;
   for (uint32_t p = model->first_piece[buffer]; p < model->first_piece[buffer + 1]; ++p) {
@@ -224,7 +224,7 @@ static void change_load(stowi_state* state, uint32_t buffer, int64_t sign) {
   }
 }
 
-// How low |other| can lie when |placed| is. The placed one's end is known to the caller.
+// How low |other| can be once |placed| is. The caller has computed the placed one's end.
 static int64_t lowest_beside(stowi_state* state, uint32_t placed, int64_t end, uint32_t other) {
   const stowi_model* model = state->model;
   if (!model->has_windows) {
@@ -271,7 +271,8 @@ static bool pass_among_holes(stowi_state* state, uint32_t buffer) {
 }
 
 // In a placement in which nothing can sink, |buffer| rests on a neighbour that is yet to be placed,
-// and a neighbour (maybe another one) begins below its end at |least|, or it could sink back there.
+// and a neighbour (perhaps another one) begins below its end at |least|, or it could sink back
+// there.
 bool stowi_exact_state_pass(stowi_state* state, uint32_t buffer, int64_t lowest) {
   const stowi_model* model = state->model;
   if (model->pin[buffer] != STOWI_NO_PIN || !has_room(state)) {

@@ -1,6 +1,5 @@
-// The state of the exact search: which buffers are placed, how low the others can lie, and a trail
-// by which every change is taken back.
-//
+// The state of the exact search: which buffers are placed, how low the others can be, and a trail
+// by which every change is undone.
 //     │        ┌─────────┐        least[j]  lowest offset of j above what is placed
 //     │  ┌─────┤    j    │        bound[j]  ≥ least[j]: proven for every placement that is still
 //     ├──┤  a  ├─────┬───┤                  to be found below this node
@@ -11,16 +10,16 @@
 
 #include "place/exact/model.h"
 
-// What makes the search short. All are on unless a test turns one off: none changes the answer.
+// Pruning rules. All are on unless a test turns one off: none changes the answer.
 typedef enum stowi_rule {
-  STOWI_RULE_SECTIONS = 1,    // prune where floor + what is still to be placed is above capacity
+  STOWI_RULE_SECTIONS = 1,    // prune if floor + what is still to be placed exceeds the capacity
   STOWI_RULE_MONOTONE = 2,    // lowest-first search: nothing more begins below the last offset
   STOWI_RULE_PASSED = 4,      // a buffer that was passed over rests on one that is yet to come
   STOWI_RULE_BLOCKERS = 8,    // … and there must be one that keeps it from sinking back
-  STOWI_RULE_DOMINANCE = 16,  // nothing is placed so high that another fits below it untouched
-  STOWI_RULE_SPLIT = 32,      // stretches of time with nothing in common are searched apart
-  STOWI_RULE_TWINS = 64,      // of buffers that differ in nothing one stands for all
-  STOWI_RULE_SEEN = 128,      // what was refuted once is not looked at again
+  STOWI_RULE_DOMINANCE = 16,  // nothing is placed so high that another fits below it unhindered
+  STOWI_RULE_SPLIT = 32,      // intervals with nothing in common are searched separately
+  STOWI_RULE_TWINS = 64,      // of identical buffers one stands for all
+  STOWI_RULE_SEEN = 128,      // what was refuted once is not searched again
   STOWI_RULE_ALL = 255
 } stowi_rule;
 
@@ -35,16 +34,16 @@ typedef struct stowi_state {
   const stowi_model* model;
   stow_allocator allocator;
   uint32_t rules;
-  int64_t* top;      // per buffer: the highest it may end, padding included
+  int64_t* top;      // per buffer: the highest it may end, including padding
   bool among_holes;  // see holes.h
   // Buffers.
   uint64_t* free;  // the set of those not placed
   uint32_t placed_count;
-  uint64_t lift_count;  // how often one was, by one below it, since the state was made
-  uint64_t look_count;  // at placed ones, in search of holes between them
+  uint64_t lift_count;  // how often one was lifted by one below it, since the state was made
+  uint64_t look_count;  // visits to placed ones, in search of holes between them
   int64_t* least;
   int64_t* bound;
-  uint8_t* passed;        // not at `least`, in any placement still to be found
+  uint8_t* passed;        // not at `least` in any placement still to be found
   uint32_t* rank;         // of equals the lowest comes first
   stowi_hash_pair* hash;  // of the buffer with its `least`
   // Sections.
@@ -52,9 +51,9 @@ typedef struct stowi_state {
   uint32_t* floor_count;  // buffers whose bound is the floor
   int64_t* load;          // units that are not placed yet
   int64_t* ceiling;       // the highest that any of these may end
-  uint32_t* crossing;     // buffers, not placed, that live on both sides of the border after it
+  uint32_t* crossing;     // buffers, not placed, that are live on both sides of the border after it
   uint64_t* stamp;        // of the batch that last wrote floor to the trail
-  uint32_t* stale;        // sections whose floor must be found anew
+  uint32_t* stale;        // sections whose floor must be recomputed
   uint32_t stale_count;
   uint64_t batch;
   stowi_change* trail;
@@ -67,17 +66,17 @@ stow_status stowi_exact_state_create(const stowi_model* model, stow_allocator al
                                      stowi_state** out_state);
 void stowi_exact_state_destroy(stowi_state* state);
 
-// Nothing placed, nothing passed, |capacity| in bytes. Ranks are left alone.
+// Nothing placed, nothing passed, |capacity| in bytes. Ranks are unchanged.
 void stowi_exact_state_reset(stowi_state* state, uint64_t capacity);
 
-// Places |buffer| at its least offset. False where a fixed buffer is pushed off its place: then, as
-// at any time, the state can be taken back to an earlier mark.
+// Places |buffer| at its least offset. False if a fixed buffer is pushed off its place: then, as at
+// any time, the state can be undone to an earlier mark.
 bool stowi_exact_state_place(stowi_state* state, uint32_t buffer);
-// Passes |buffer| over: it will lie higher than it could. |lowest|: no more is placed below. False
-// where that is impossible.
+// Passes |buffer| over: it will be higher than it could. |lowest|: nothing more is placed below.
+// False if that is impossible.
 bool stowi_exact_state_pass(stowi_state* state, uint32_t buffer, int64_t lowest);
 void stowi_exact_state_set_rank(stowi_state* state, uint32_t buffer, uint32_t rank);
-// Brings floors up to date after placing and passing.
+// Updates floors after placing and passing.
 void stowi_exact_state_settle(stowi_state* state);
 
 // The sections [begin, end) may still fit, if nothing more is placed below |lowest|.

@@ -1,7 +1,7 @@
-// A treap of pieces, ordered by address. Each node knows the addresses that its subtree
-// spans and the widest gap between two of its neighbours, so that a search for room steps over
-// whole subtrees that have none. Priorities are a hash of the piece's number: balanced with high
-// probability, and the same on every machine. Nodes are the pieces themselves: one allocation.
+// A treap of pieces, ordered by address. Each node stores the addresses that its subtree spans and
+// the widest gap between two of its neighbours, so that a search for room skips whole subtrees that
+// have none. Priorities are a hash of the piece's number: balanced with high probability, and the
+// same on every machine. Nodes are the pieces themselves: one allocation.
 #include "place/greedy/active.h"
 
 #include "base/alloc.h"
@@ -55,7 +55,7 @@ void stowi_active_clear(stowi_active* active) { active->root = NONE; }
 
 static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
-// Pieces whose ends were rounded up may reach over the next one's start: no gap then.
+// Rounded-up ends may exceed the next piece's start: no gap then.
 static uint64_t gap_between(uint64_t end, uint64_t start) { return start > end ? start - end : 0; }
 
 static void update(stowi_active* active, uint32_t at) {
@@ -131,7 +131,7 @@ void stowi_active_remove(stowi_active* active, uint32_t id) {
   active->root = join(active, left, right);
 }
 
-// A search for room: where the free stretch under the next piece begins.
+// A search for room: where the free range below the next piece begins.
 typedef struct search {
   const stowi_active* active;
   uint64_t size;
@@ -141,15 +141,15 @@ typedef struct search {
 
 static uint64_t aligned_floor(const search* s) { return (s->floor + s->mask) & ~s->mask; }
 
-// Passes the pieces of the subtree, lowest first, until there is room under one of them. False
-// where there is none.
+// Passes the pieces of the subtree, lowest first, until there is room below one of them. False if
+// there is none.
 static bool find_room(search* s, uint32_t at) {
   while (at != NONE) {
     const node* n = &s->active->nodes[at];
     if (n->last <= s->floor) {
       return false;
     }
-    // No gap inside is wide enough, and the one below it is not either: pass all of it at once.
+    // No gap inside is wide enough, nor is the one below it: skip all of it at once.
     if (n->widest < s->size && n->first < aligned_floor(s) + s->size) {
       s->floor = n->last;
       return false;

@@ -1,5 +1,5 @@
-// What is live at one moment, ordered by address: for runs of buffers that are placed in the order
-// of their births.
+// What is live at one moment, ordered by address: for runs of buffers that are placed in order of
+// birth.
 #ifndef STOWAGE_SRC_PLACE_GREEDY_ACTIVE_H_
 #define STOWAGE_SRC_PLACE_GREEDY_ACTIVE_H_
 
@@ -11,15 +11,15 @@ typedef struct stowi_active stowi_active;
 stow_status stowi_active_create(size_t count, stow_allocator allocator, stowi_active** out_active);
 void stowi_active_destroy(stowi_active* active);
 
-// Takes all pieces out. O(1).
+// Removes all pieces. O(1).
 void stowi_active_clear(stowi_active* active);
 // Puts piece |id| at [low, high). No other begins at |low|. O(log n).
 void stowi_active_insert(stowi_active* active, uint32_t id, uint64_t low, uint64_t high);
-// Takes piece |id| out; it is in. O(log n).
+// Removes piece |id|, which is in it. O(log n).
 void stowi_active_remove(stowi_active* active, uint32_t id);
 
-// The lowest multiple of |alignment| at or above |from| where |size| bytes meet no piece. O(log n)
-// unless alignment wastes many gaps: so give pieces whose ends are rounded up to it.
+// The lowest multiple of |alignment| at or above |from| where |size| bytes overlap no piece. O(log
+// n) unless alignment wastes many gaps: so insert pieces with ends rounded up to it.
 uint64_t stowi_active_find(const stowi_active* active, uint64_t size, uint64_t alignment,
                            uint64_t from);
 

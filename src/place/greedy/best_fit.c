@@ -1,7 +1,7 @@
-// Best fit: among the gaps that hold a buffer, the one of which the least remains. A gap is a
-// maximal stretch that is free over the buffer's whole life and ends at a live footprint; what
-// counts is its length from the first aligned offset in it, since that is what the buffer can use.
-// Where there is no such gap the buffer goes on top.
+// Best fit: among the gaps that hold a buffer, the one with the least left over. A gap is a maximal
+// range that is free over the buffer's whole lifetime and ends at a live footprint; its length
+// counts from the first aligned offset in it, since that is what the buffer can use. If there is no
+// such gap, the buffer goes on top.
 //
 // Visits every gap below the top that holds the buffer: O(gaps × log n) for each.
 #include "place/greedy/greedy.h"

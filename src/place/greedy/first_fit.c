@@ -1,4 +1,4 @@
-// First fit: the lowest offset that is free over the whole life. Simple, reproducible, and on
+// First fit: the lowest offset that is free over the whole lifetime. Simple, reproducible, and on
 // models of some size rarely more than a few percent above the lower bound (28–41 % above it on
 // instances built to be hard).
 #include "place/greedy/greedy.h"

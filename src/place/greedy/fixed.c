@@ -1,4 +1,4 @@
-// Fixed buffers, and buffers without reuse: what needs no search.
+// Fixed buffers, and buffers without reuse: neither needs a search.
 #include "place/greedy/fixed.h"
 
 #include <inttypes.h>
@@ -34,7 +34,7 @@ static bool collide(const stow_problem* problem, size_t a, size_t b, uint64_t* o
   return false;
 }
 
-// Reports the collision of |buffer| with a fixed one before it. There is one: the caller found no
+// Reports the overlap of |buffer| with an earlier fixed one. There is one: the caller found no
 // room.
 static stow_status report_conflict(const stowi_quest* quest, size_t buffer, bool reuse) {
   const stowi_buffer* buffers = quest->problem->buffers.data;
@@ -52,7 +52,7 @@ static stow_status report_conflict(const stowi_quest* quest, size_t buffer, bool
              other, a->fixed_offset, a->fixed_offset + stowi_footprint(a), buffer, b->fixed_offset,
              b->fixed_offset + stowi_footprint(b));
   if (collide(quest->problem, other, buffer, &step)) {
-    stowi_diag_append(quest->diag, " while both live at step %" PRIu64, step);
+    stowi_diag_append(quest->diag, " while both are live at step %" PRIu64, step);
   } else {
     stowi_diag_append(quest->diag, " although reuse is off");
   }
@@ -112,7 +112,7 @@ static int by_fixed_offset(const void* a, const void* b, const void* context) {
   return (x > y) - (x < y);
 }
 
-// Neighbours in order of offset tell whether any two overlap.
+// Neighbours in order of offset show whether any two overlap.
 static stow_status check_fixed_apart(const stowi_quest* quest, uint32_t* fixed,
                                      size_t fixed_count) {
   const stowi_buffer* buffers = quest->problem->buffers.data;
@@ -170,7 +170,7 @@ stow_status stowi_place_apart(stowi_quest* quest) {
   }
   stowi_order_free(quest, order);
   quest->height = height;
-  // All bytes are apart, so their sum is a bound.
+  // All bytes are disjoint, so their sum is a bound.
   stowi_quest_raise(quest, quest->problem->fixed_end);
   stowi_quest_raise(quest, sum_of_footprints(quest->problem));
   return STOW_OK;

@@ -1,4 +1,4 @@
-// Fixed buffers, and buffers without reuse: what needs no search.
+// Fixed buffers, and buffers without reuse: neither needs a search.
 #ifndef STOWAGE_SRC_PLACE_GREEDY_FIXED_H_
 #define STOWAGE_SRC_PLACE_GREEDY_FIXED_H_
 
@@ -6,13 +6,13 @@
 #include "place/quest.h"
 
 // Takes every fixed buffer at its place and writes its offset. STOW_ERR_CONFLICT names two that
-// collide.
+// overlap.
 stow_status stowi_take_fixed(stowi_quest* quest, stowi_occupancy* occupancy, uint64_t* offsets);
-// STOW_ERR_CONFLICT where two collide.
+// STOW_ERR_CONFLICT if two overlap.
 stow_status stowi_check_fixed(stowi_quest* quest);
 
 // The placement of a problem without reuse: fixed buffers where they are, the others above them,
-// largest first. STOW_ERR_CONFLICT where two fixed ones share a byte, whenever they live.
+// largest first. STOW_ERR_CONFLICT if two fixed ones share a byte, whatever their lifetimes.
 stow_status stowi_place_apart(stowi_quest* quest);
 
 #endif  // STOWAGE_SRC_PLACE_GREEDY_FIXED_H_

@@ -1,14 +1,15 @@
-// Gap sets are B+ trees: records in leaves of up to 16, and above them branches that know of all
-// records below how wide the widest gap is, and how late the pieces begin and how early they end.
-// That is what lets a search step over whole subtrees:
+// Gap sets are B+ trees: records in leaves of up to 16, and above them branches that store, for all
+// records below, the width of the widest gap, the latest begin and the earliest end of the pieces.
+// That lets a search skip whole subtrees:
 //
-// A gap alone is of use where it is wide enough. A gap together with pieces that do not live at the
-// asked time is of use nearly always: buffers are placed largest first, so room left by a piece is
-// room enough for what comes later. So a search stops at the first record whose gap is wide enough
-// or whose piece is not live, and in all but odd cases (guards, alignments) that is where it ends.
+// A gap alone is useful if it is wide enough. A gap together with pieces that are not live at the
+// requested time is useful nearly always: buffers are placed largest first, so room left by a piece
+// is room enough for what comes later. So a search stops at the first record whose gap is wide
+// enough or whose piece is not live, and in all but odd cases (guards, alignments) that is where it
+// ends.
 //
 // Most sets stay tiny (a chain of ops has two or three records per set), so a lone leaf starts with
-// room for 2 records and is moved to larger pages as it grows.
+// room for 2 records and moves to larger pages as it grows.
 #include "place/greedy/gaps.h"
 
 #include <string.h>
@@ -24,11 +25,11 @@
 typedef struct record {
   uint64_t low;  // the gap
   uint64_t high;
-  uint32_t begin;  // of the piece that lies on it
+  uint32_t begin;  // of the piece above it
   uint32_t end;
 } record;
 
-// What a search must know of the records of a subtree.
+// What a search needs to know about the records of a subtree.
 typedef struct digest {
   uint64_t widest;
   uint32_t first_begin;
@@ -123,7 +124,7 @@ static stow_status add_chunk(stowi_gap_pool* pool) {
   return STOW_OK;
 }
 
-// NO_PAGE where there is no memory.
+// NO_PAGE if out of memory.
 static uint32_t new_page(stowi_gap_pool* pool, unsigned size_class, unsigned level) {
   uint32_t page = pool->free_pages[size_class];
   if (page != NO_PAGE) {
@@ -180,8 +181,8 @@ static digest digest_of(const stowi_gap_pool* pool, uint32_t page) {
   return sum;
 }
 
-// Brings the digests on the way up in line with a change in the cursor's leaf: a gap |old_width|
-// wide became narrower, or several of which that was the widest; a piece [begin, end) came in. Most
+// Updates the digests on the way up after a change in the cursor's leaf: a gap of |old_width|
+// became narrower, or several of which that was the widest; a piece [begin, end) was added. Most
 // gaps are not the widest of their leaf, so most changes read no page but the branches.
 static void update_above(const stowi_gap_pool* pool, const cursor* c, uint64_t old_width,
                          uint32_t begin, uint32_t end) {
@@ -239,7 +240,7 @@ static bool holds_any(const digest* below, const stowi_need* need) {
   return below->first_begin != UINT32_MAX;
 }
 
-// Moves to the first record of the next leaf that is wanted; false where there is none.
+// Moves to the first record of the next wanted leaf; false if there is none.
 static bool next_leaf(const stowi_gap_pool* pool, cursor* c, wanted want, const stowi_need* need) {
   uint32_t level = 1;
   while (level <= c->top) {
@@ -299,7 +300,8 @@ static stow_status grow_leaf(stowi_gap_pool* pool, stowi_gaps* set, cursor* c) {
   return STOW_OK;
 }
 
-// Where to cut a full page. At the upper end of a set, where stacks grow, the old page stays full.
+// Where to split a full page. At the upper end of a set, where stacks grow, the old page stays
+// full.
 static uint32_t cut_of(const stowi_gap_pool* pool, const cursor* c, uint32_t level) {
   for (uint32_t above = level; above <= c->top; ++above) {
     if (c->slots[above] + 1 < page_at(pool, c->pages[above])->count) {
@@ -323,8 +325,7 @@ static stow_status add_root(stowi_gap_pool* pool, stowi_gaps* set, cursor* c) {
   return STOW_OK;
 }
 
-// Halves the cursor's page of |level|, which is full, and leaves the cursor at the slot where it
-// was.
+// Halves the cursor's page of |level|, which is full, and leaves the cursor at the same slot.
 static stow_status split(stowi_gap_pool* pool, stowi_gaps* set, cursor* c, uint32_t level);
 
 static stow_status hang_in(stowi_gap_pool* pool, stowi_gaps* set, cursor* c, uint32_t level,
@@ -367,7 +368,7 @@ static stow_status split(stowi_gap_pool* pool, stowi_gaps* set, cursor* c, uint3
   if (hang_in(pool, set, c, level + 1, &value) != STOW_OK) {
     return STOW_ERR_OUT_OF_MEMORY;
   }
-  // The half without the cursor is done; its digest must be right before the cursor leaves it.
+  // The half without the cursor is done; its digest must be correct before the cursor leaves it.
   inner* parent = inner_at(pool, c->pages[level + 1]);
   parent->below[c->slots[level + 1]] = digest_of(pool, from);
   if (c->slots[level] >= cut) {
@@ -387,7 +388,7 @@ static stow_status make_room(stowi_gap_pool* pool, stowi_gaps* set, cursor* c) {
   return head->size_class == FULL_LEAF_CLASS ? split(pool, set, c, 0) : grow_leaf(pool, set, c);
 }
 
-// Cuts the cursor's gap in two around [low, high), a piece that lives over [begin, end).
+// Splits the cursor's gap around [low, high), a piece that is live over [begin, end).
 static stow_status cut_gap(stowi_gap_pool* pool, stowi_gaps* set, cursor* c, uint64_t low,
                            uint64_t high, uint32_t begin, uint32_t end) {
   if (make_room(pool, set, c) != STOW_OK) {
@@ -422,7 +423,7 @@ static stow_status ensure_root(stowi_gap_pool* pool, stowi_gaps* set) {
 // ---------------------------------------------------------------------------------------------
 // Stacks
 
-// The last record of the leaf whose gap starts at or below |at|; 0 where all start above.
+// The last record of the leaf whose gap starts at or below |at|; 0 if all start above.
 static uint32_t record_for(const leaf* page, uint64_t at) {
   uint32_t slot = 0;
   for (uint32_t i = 1; i < page->head.count; ++i) {
@@ -431,8 +432,8 @@ static uint32_t record_for(const leaf* page, uint64_t at) {
   return slot;
 }
 
-// Lets a neighbour with the same life grow over [low, high); false where there is none in this
-// leaf. The first record of a leaf keeps its start, which the branch above has copied.
+// Extends a neighbour with the same lifetime over [low, high); false if there is none in this leaf.
+// The first record of a leaf keeps its start, which the branch above has copied.
 static bool grow_neighbour(leaf* page, uint32_t slot, uint64_t low, uint64_t high, uint32_t begin,
                            uint32_t end) {
   record* at = &page->records[slot];
@@ -474,7 +475,7 @@ static void remove_record(leaf* page, uint32_t slot) {
           (page->head.count - slot) * sizeof(record));
 }
 
-// What [low, high) leaves of a gap: the part below it or the part above, never both; false where
+// What [low, high) leaves of a gap: the part below it or the part above, never both; false if
 // neither has |least| bytes.
 static bool shade_record(record* r, uint64_t low, uint64_t high, uint64_t least) {
   if (r->low < low && low - r->low >= least) {
@@ -488,8 +489,8 @@ static bool shade_record(record* r, uint64_t low, uint64_t high, uint64_t least)
   return false;
 }
 
-// Darkens the leaf from |slot| on. Returns how wide the widest gap was that it changed. |done|
-// becomes true where a gap reaches up to |high|.
+// Shades the leaf from |slot| on. Returns the width of the widest gap that it changed. |done|
+// becomes true if a gap reaches up to |high|.
 static uint64_t shade_leaf(leaf* page, uint32_t slot, uint64_t low, uint64_t high, uint64_t least,
                            bool* done) {
   uint64_t widest = 0;
@@ -548,7 +549,7 @@ static uint64_t align_up(uint64_t at, uint64_t alignment) {
 }
 
 // Whether |need| fits into the free room that starts at |from|, in the gap of the cursor's record,
-// and goes on through pieces that are not live. If not, the cursor stands at the record whose piece
+// and continues through pieces that are not live. If not, the cursor is at the record whose piece
 // ends the room.
 static bool fits_at(const stowi_gap_pool* pool, cursor* c, const stowi_need* need, uint64_t from,
                     uint64_t* out_end) {
@@ -570,7 +571,7 @@ static bool fits_at(const stowi_gap_pool* pool, cursor* c, const stowi_need* nee
   }
 }
 
-// Moves on to the next record that may start a fit: its gap is wide enough, or its piece is not
+// Advances to the next record that may start a fit: its gap is wide enough, or its piece is not
 // live.
 static const record* next_start(const stowi_gap_pool* pool, cursor* c, const stowi_need* need) {
   ++c->slots[0];
@@ -604,8 +605,8 @@ static uint64_t seek_afresh(const stowi_gap_pool* pool, cursor* c, const stowi_n
   return r->low > from ? r->low : from;
 }
 
-// The same, starting from where the last search ended: all is free from there up to the end of the
-// gap it stands at.
+// The same, starting from where the last search ended: everything is free from there up to the end
+// of the current gap.
 static uint64_t seek(const stowi_gap_pool* pool, cursor* c, const stowi_need* need, uint64_t from) {
   if (c->top == UINT32_MAX) {
     return seek_afresh(pool, c, need, from);

@@ -1,4 +1,5 @@
-// The frame of the greedy strategies: fixed buffers first, the others one by one in a given order.
+// The common part of the greedy strategies: fixed buffers first, the others one by one in a given
+// order.
 #include "place/greedy/greedy.h"
 
 #include "base/alloc.h"
@@ -7,9 +8,9 @@
 #include "place/problem.h"
 
 #define MIN_RUN 64   // shorter runs are placed as fast without a sweep
-#define RUN_GAIN 16  // a sweep costs as much as it takes to place one in 16 of what is there
+#define RUN_GAIN 16  // a sweep costs as much as placing one in 16 of the remaining buffers
 
-#define POLL_EVERY 64  // buffers; where lifetimes are unkind one may take half a millisecond
+#define POLL_EVERY 64  // buffers; with adverse lifetimes one may take half a millisecond
 
 typedef struct pass {
   stowi_quest* quest;
@@ -21,7 +22,7 @@ typedef struct pass {
   bool is_stopped;  // before its end
 } pass;
 
-// The first pass of all is not cut short: there is always a placement.
+// The very first pass is not cut short: there is always a placement.
 static bool may_go_on(pass* p) {
   if (++p->placed % POLL_EVERY == 0 && !stowi_quest_poll(p->quest)) {
     p->is_stopped = p->quest->height != UINT64_MAX;
@@ -42,7 +43,7 @@ static uint64_t size_at(const pass* p, size_t i) {
 // ---------------------------------------------------------------------------------------------
 // Runs
 
-// How many buffers from |first| on have one size and come in the order of their births.
+// The number of buffers from |first| on that have one size and come in order of birth.
 static size_t run_length(const pass* p, const stowi_occupancy* occupancy, size_t first) {
   size_t i = first + 1;
   while (i < p->order_count && size_at(p, i) == size_at(p, first) &&

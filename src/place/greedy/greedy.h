@@ -1,4 +1,4 @@
-// What the greedy strategies share: a greedy strategy is an order of the buffers and a rule that
+// Shared by the greedy strategies: a greedy strategy is an order of the buffers and a rule that
 // picks an offset.
 #ifndef STOWAGE_SRC_PLACE_GREEDY_GREEDY_H_
 #define STOWAGE_SRC_PLACE_GREEDY_GREEDY_H_
@@ -14,16 +14,16 @@ uint64_t stowi_pick_lowest(stowi_search* search, uint64_t footprint);
 // In the smallest gap that holds it, the lowest of equal ones.
 uint64_t stowi_pick_tightest(stowi_search* search, uint64_t footprint);
 
-// Places fixed buffers first, then those of |order|, which are all others, each where |pick| says;
-// offers the result.
+// Places fixed buffers first, then those of |order|, which are all others, each where |pick|
+// decides; offers the result.
 stow_status stowi_greedy(stowi_quest* quest, const uint32_t* order, size_t order_count,
                          stowi_pick pick);
-// The same on the side: the quest's best stays as it is. |out_height| is UINT64_MAX where the
-// callback stopped it, which it cannot before there is a first placement.
+// The same without touching the quest's best. |out_height| is UINT64_MAX if the callback stopped
+// it, which it cannot before there is a first placement.
 stow_status stowi_greedy_aside(stowi_quest* quest, const uint32_t* order, size_t order_count,
                                stowi_pick pick, uint64_t* offsets, uint64_t* out_height);
-// Offers what comes of the order by size. Large buffers are the hard ones to place; what is left
-// between them is filled by small ones.
+// Offers the result of the order by size. Large buffers are hard to place; small ones fill what is
+// left between them.
 stow_status stowi_greedy_by_size(stowi_quest* quest, stowi_pick pick);
 
 #endif  // STOWAGE_SRC_PLACE_GREEDY_GREEDY_H_

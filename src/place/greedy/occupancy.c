@@ -1,39 +1,32 @@
-// Occupied space × time, kept so that the lowest free place for a life and a size is found without
-// looking at the placed buffers one by one.
-//
+// Occupied space × time, stored so that the lowest free place for a lifetime and a size is found
+// without visiting the placed buffers one by one.
 // Sections of time are the nodes of an implicit balanced tree in symmetric order. A buffer belongs
-// to the topmost section that it covers, its home. Each node keeps four sets of gaps (gaps.h):
-//
-//     stack   the buffers at home here. All cover this section, so their footprints are disjoint
-//     left    the shadow of all buffers at home here or in the left subtree
-//     right   the shadow of all buffers at home here or in the right subtree
-//     all     the shadow of all buffers at home here or below
-//
-//                  16                     A life [a, b] meets
+// to the topmost section that it covers. Each node has four sets of gaps (gaps.h):
+//     stack   the buffers of this node. All cover this section, so their footprints are disjoint
+//     left    the shadow of all buffers of this node or in the left subtree
+//     right   the shadow of all buffers of this node or in the right subtree
+//     all     the shadow of all buffers of this node or below
+//                  16                     A lifetime [a, b] meets
 //           8             24              - on the way down, nodes outside it: the stack, whose
-//        4     12     20      28            pieces are asked one by one whether they reach into it;
+//        4     12     20      28            pieces are checked one by one for overlap with it;
 //      2  6  10  14  18  22  26  30       - the topmost node inside it: the stack;
 //             └───life────┘               - below, nodes inside it: right (towards a), left
 //                                           (towards b), or all where it covers the subtree;
 //                                           nodes outside it: stacks again.
-//
-// So every buffer lies in one stack, and a search asks one set per level. The place is found by
+// So every buffer is in one stack, and a search queries one set per level. The place is found by
 // leapfrogging: each set in turn moves the candidate up to where it has room, until all agree.
-// Shadows that no life of the problem asks for are not kept; a chain of ops needs almost none, and
-// buffers that live to the horizon need only one per subtree at the right edge. Lives that nest
-// (training) make one stack.
-//
-// But the largest stack of all is made first: the trunk, all buffers that live in the busiest
-// section. Weights, what lives to the horizon, and the nested lives of training end up there; in
-// several stacks their pieces would interleave, and a search would be led through each. They are
-// not in the tree.
-//
-// A buffer with windows is several pieces, each of them in the tree by itself. They move together:
-// a search for one piece after the other moves the candidate up until it suits all.
-//
+// Shadows that no lifetime of the problem queries are not stored; a chain of ops needs almost none,
+// and buffers that live to the horizon need only one per subtree at the right edge. Nested
+// lifetimes (training) make one stack.
+// But the largest stack of all is made first: the trunk, all buffers that are live in the busiest
+// section. Weights, buffers that live to the horizon, and the nested lifetimes of training end up
+// there; in several stacks their pieces would interleave, and a search would be led through each.
+// They are not in the tree.
+// A buffer with windows has several pieces, each of them separately in the tree. They move
+// together: a search for one piece after the other moves the candidate up until it suits all.
 // Addresses are exact although ends of pieces are rounded up to a unit, the smallest alignment of
-// the problem: every piece begins at a multiple of it (a power of two for which that holds where
-// there are windows). That closes gaps that nothing can use.
+// the problem: every piece begins at a multiple of it (with windows, a power of two for which that
+// holds). That closes gaps that nothing can use.
 #include "place/greedy/occupancy.h"
 
 #include <string.h>
@@ -43,7 +36,7 @@
 
 typedef enum set_kind { SET_STACK, SET_LEFT, SET_RIGHT, SET_ALL, SET_KINDS } set_kind;
 
-// Instead of a root: nobody asks for this set. (STOWI_GAPS_EMPTY: somebody does.)
+// Instead of a root: no search queries this set. (STOWI_GAPS_EMPTY: one does.)
 #define UNWANTED (STOWI_GAPS_EMPTY - 1)
 
 // The node that has the trunk for its stack.
@@ -55,13 +48,14 @@ typedef struct node {
   uint32_t last_end;
 } node;
 
-// A set that a search asks, and up to where it knows it to be free from the current candidate on.
+// A set that a search queries, and up to where it is known to be free from the current candidate
+// on.
 typedef struct asked {
   stowi_gap_finger finger;
   uint64_t free_to;
 } asked;
 
-#define MAX_ASKED 80  // two ways down a tree of 2^32 nodes, and some
+#define MAX_ASKED 80  // two paths down a tree of 2^32 nodes, and some
 
 struct stowi_search {
   stowi_occupancy* occupancy;
@@ -103,7 +97,7 @@ static uint32_t highest_power(uint32_t at) {
 }
 
 // The number in [first, last] with the most trailing zeros.
-static uint32_t home_of(uint32_t first, uint32_t last) {
+static uint32_t node_of(uint32_t first, uint32_t last) {
   uint32_t differ = (first - 1) ^ last;
   for (uint32_t shift = 1; shift < 32; shift *= 2) {
     differ |= differ >> shift;
@@ -121,7 +115,7 @@ static void visit(stowi_occupancy* o, uint32_t at, set_kind kind, const visitor*
   }
 }
 
-// The way from |at| down to |first|, where the life covers all of the tree from |first| to the
+// The path from |at| down to |first|, where the lifetime covers all of the tree from |first| to the
 // right.
 static void visit_left_part(stowi_occupancy* o, uint32_t at, uint32_t first, const visitor* v) {
   while (true) {
@@ -164,11 +158,11 @@ static void visit_right_part(stowi_occupancy* o, uint32_t at, uint32_t last, con
   }
 }
 
-// All sets that a life over the nodes [first, last] meets.
+// All sets that a lifetime over the nodes [first, last] meets.
 static void visit_sets(stowi_occupancy* o, uint32_t first, uint32_t last, const visitor* v) {
   uint32_t at = o->root;
-  uint32_t home = home_of(first, last);
-  while (at != home) {
+  uint32_t node_index = node_of(first, last);
+  while (at != node_index) {
     visit(o, at, SET_STACK, v);
     at = last < at ? at - low_bit(at) / 2 : at + low_bit(at) / 2;
   }
@@ -206,7 +200,8 @@ static void clear_nodes(stowi_occupancy* o, uint32_t first_begin) {
   }
 }
 
-// The section in which the most pieces live. The nodes, not in use yet, count births and deaths.
+// The section in which the most pieces are live. The nodes, not in use yet, count births and
+// deaths.
 static uint32_t busiest_section(stowi_occupancy* o) {
   clear_nodes(o, 0);
   for (size_t i = 0; i < o->sections.piece_count; ++i) {
@@ -308,21 +303,21 @@ static stow_status stack(stowi_occupancy* o, uint32_t at, uint32_t piece, uint64
 
 static stow_status take_piece(stowi_occupancy* o, uint32_t piece, uint64_t low) {
   uint64_t high = low + to_units(o, stowi_piece_size(&o->sections, o->problem, piece));
-  uint32_t home = home_of(o->sections.begin[piece] + 1, o->sections.end[piece]);
+  uint32_t node_index = node_of(o->sections.begin[piece] + 1, o->sections.end[piece]);
   if (o->sweep != NULL) {
     stowi_sweep_put(o->sweep, piece, low);
   }
   if (o->sections.begin[piece] <= o->trunk && o->trunk < o->sections.end[piece]) {
     return stack(o, TRUNK, piece, low, high);
   }
-  stow_status status = stack(o, home, piece, low, high);
-  for (uint32_t at = home; status == STOW_OK; at = (at ^ low_bit(at)) | low_bit(at) << 1) {
+  stow_status status = stack(o, node_index, piece, low, high);
+  for (uint32_t at = node_index; status == STOW_OK; at = (at ^ low_bit(at)) | low_bit(at) << 1) {
     if (at <= o->sections.count) {
       status = shade(o, at, SET_ALL, low, high);
-      if (status == STOW_OK && home <= at) {
+      if (status == STOW_OK && node_index <= at) {
         status = shade(o, at, SET_LEFT, low, high);
       }
-      if (status == STOW_OK && home >= at) {
+      if (status == STOW_OK && node_index >= at) {
         status = shade(o, at, SET_RIGHT, low, high);
       }
     }
@@ -385,7 +380,7 @@ static uint64_t align(uint64_t x, uint64_t alignment) {
   return (x + (alignment - 1)) & ~(alignment - 1);
 }
 
-// Sets what is needed for |piece|, and the sets to ask.
+// Sets the request for |piece|, and the sets to query.
 static void start_piece(stowi_search* s, uint32_t piece) {
   const visitor asking = {ask};
   stowi_occupancy* o = s->occupancy;
@@ -416,7 +411,7 @@ stowi_search* stowi_search_start(stowi_occupancy* o, size_t buffer) {
   return s;
 }
 
-// The first set that has no room at |at| tells where it has; |at| where all have.
+// The first set that has no room at |at| gives the next offset where it has; |at| if all have.
 static uint64_t probe(stowi_search* s, uint64_t at) {
   for (size_t i = 0; i < s->count; ++i) {
     asked* a = &s->asked[i];
@@ -430,7 +425,7 @@ static uint64_t probe(stowi_search* s, uint64_t at) {
   return at;
 }
 
-// In a run: what is live at the birth names the candidates.
+// In a run: what is live at the birth gives the candidates.
 static uint64_t search_in_run(stowi_search* s, uint64_t from) {
   uint64_t at = from;
   while (true) {
@@ -459,8 +454,8 @@ static uint64_t leapfrog(stowi_search* s, uint64_t at) {
   return at;
 }
 
-// Leaps from piece to piece as leapfrog does from set to set. A piece by itself may be less aligned
-// than the buffer: where rounding its offset up moves it, it has to be asked again.
+// Leaps from piece to piece as leapfrog does from set to set. A piece alone may be less aligned
+// than the buffer: if rounding its offset up moves it, it has to be checked again.
 static uint64_t search_pieces(stowi_search* s, uint64_t from) {
   uint64_t at = align(from, s->buffer->alignment);
   uint32_t agreed = 0;

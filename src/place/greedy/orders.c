@@ -1,6 +1,6 @@
-// Orders: the keys of each buffer are computed once and sorted beside its number, so that a
-// comparison touches nothing else. The highest load in a life comes from a tree over the sections.
-// O(n log n) for each order.
+// Orders: the keys of each buffer are computed once and sorted with its number, so that a
+// comparison touches nothing else. The highest load during a lifetime comes from a tree over the
+// sections. O(n log n) for each order.
 #include "place/greedy/orders.h"
 
 #include "base/alloc.h"
@@ -34,7 +34,7 @@ static int compare_records(const void* a, const void* b, const void* context) {
   return (x->buffer > y->buffer) - (x->buffer < y->buffer);
 }
 
-// What is sought first has the lowest key.
+// What comes first has the lowest key.
 static uint64_t key_of(const stowi_orders* orders, uint32_t buffer, char letter) {
   const stowi_buffer* b = &orders->quest->problem->buffers.data[buffer];
   switch (letter) {
@@ -105,7 +105,7 @@ static uint32_t bits_of(uint64_t x) {
   return bits;
 }
 
-// So many that no area needs more than 64 bits: none, unless numbers are astronomical.
+// The shift after which no area needs more than 64 bits: none, unless numbers are astronomical.
 static uint32_t area_shift_of(const stow_problem* problem) {
   uint64_t size = 0;
   uint64_t steps = 0;
@@ -131,7 +131,7 @@ static void sum_changes(const stow_problem* problem, const stowi_sections* secti
   }
 }
 
-// Makes loads of |change|.
+// Turns |change| into loads.
 static void find_loads(const stow_problem* problem, const stowi_sections* sections,
                        uint64_t* change, stowi_floors* loads, uint64_t* out) {
   for (uint32_t s = 1; s < sections->count; ++s) {

@@ -6,11 +6,11 @@
 #include "place/sections.h"
 
 // Up to three keys each, by letter; equal buffers by number.
-//   Z  size, without guard          largest first
-//   W  steps it lives               longest first
-//   A  area: size × steps           largest first
-//   T  highest load in its life     highest first
-//   L  birth, U  death              latest first; l, u: earliest first
+//   Z  size, without guard            largest first
+//   W  length of the lifetime          longest first
+//   A  area: size × steps             largest first
+//   T  highest load in its lifetime   highest first
+//   L  birth, U  death                latest first; l, u: earliest first
 #define STOWI_ORDERS(X)  \
   X(SIZE, "Z")           \
   X(BIRTH, "l")          \
@@ -43,14 +43,14 @@ stow_status stowi_order_make(const stowi_quest* quest, stowi_order order, uint32
                              size_t* out_count);
 void stowi_order_free(const stowi_quest* quest, uint32_t* buffers);
 
-// What several orders of the same buffers need, computed once.
+// Shared by several orders of the same buffers, computed once.
 typedef struct stowi_orders {
   const stowi_quest* quest;
-  uint64_t* load;       // per buffer: the highest in its life
-  uint32_t area_shift;  // sizes lose so many low bits before they are multiplied
+  uint64_t* load;       // per buffer: the highest in its lifetime
+  uint32_t area_shift;  // sizes lose this many low bits before they are multiplied
 } stowi_orders;
 
-// |quest| must outlive it. Freed also after a failure. O(n log n).
+// |quest| must outlive it. Free it even after a failure. O(n log n).
 stow_status stowi_orders_make(const stowi_quest* quest, const stowi_sections* sections,
                               stowi_orders* out_orders);
 void stowi_orders_free(stowi_orders* orders);

@@ -1,8 +1,8 @@
 // Strategy `portfolio`. Which order suits a problem shows only when it is tried: large buffers
-// first is a good rule, and where a few moments are congested, those that live then first is a
-// better one. Unlike skyline passes these fill gaps, at the price of a search for each buffer: O(n
-// log n) a pass where lifetimes are kind, up to O(n²) where they are not, and more for best fit. So
-// there are limits on the size of what is tried.
+// first is a good rule, and if a few moments are congested, those live then first is a better one.
+// Unlike skyline passes these fill gaps, at the price of a search for each buffer: O(n log n) a
+// pass with benign lifetimes, up to O(n²) otherwise, and more for best fit. So the sizes of what is
+// tried are limited.
 #include "place/greedy/portfolio.h"
 
 #include "base/alloc.h"
@@ -17,7 +17,7 @@
 typedef struct entry {
   stowi_order order;
   stowi_pick pick;
-  size_t max_count;  // for problems of at most so many buffers
+  size_t max_count;  // for problems of at most this many buffers
 } entry;
 
 static const entry entries[] = {

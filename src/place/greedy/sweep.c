@@ -1,11 +1,11 @@
-// A search for room over a buffer's whole life asks many sets, and where thousands of buffers are
-// live at once it may be led through each of them. But most buffers of a graph have few sizes, and
-// among equals the order is that of ids, which is nearly that of births. Over such a run time only
-// moves forward, so what is live at the moment of birth can be kept in one ordered set (active.h):
-// it names the few places that are free then, and only those are tried against the rest of the
-// life.
+// A search for room over a buffer's whole lifetime queries many sets, and if thousands of buffers
+// are live at once it may be led through each of them. But most buffers of a graph have few sizes,
+// and equal ones are ordered by id, which is nearly the order of birth. Over such a run time only
+// moves forward, so what is live at the moment of birth fits in one ordered set (active.h): it
+// gives the few places that are free then, and only those are checked against the rest of the
+// lifetime.
 //
-// Starting a run costs O(n log n), so runs must be long; strategy.c sees to that.
+// Starting a run costs O(n log n), so runs must be long; greedy.c ensures that.
 #include "place/greedy/sweep.h"
 
 #include <string.h>
@@ -22,7 +22,7 @@ struct stowi_sweep {
   uint64_t* addresses;  // per piece: NOT_PLACED, or where it begins
   uint32_t* by_begin;   // pieces in order of their first section
   uint32_t* by_end;     // … of the section after their last
-  uint32_t section;     // the present one
+  uint32_t section;     // the current one
   size_t next_begin;    // the first of by_begin that is born after it
   size_t next_end;      // the first of by_end that ends after it
   bool is_running;
@@ -101,8 +101,8 @@ void stowi_sweep_destroy(stowi_sweep* sweep) {
   STOWI_DELETE(sweep->allocator, sweep);
 }
 
-// Ends are rounded up: nothing in the run can begin before the next unit, and what lies between
-// would be a gap to look at again and again.
+// Ends are rounded up: nothing in the run can begin before the next unit, and what is between would
+// be a gap to visit again and again.
 static void insert(stowi_sweep* sweep, uint32_t piece) {
   uint64_t low = sweep->addresses[piece];
   uint64_t high = low + stowi_piece_size(sweep->sections, sweep->problem, piece);

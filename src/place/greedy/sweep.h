@@ -1,5 +1,4 @@
-// First fit for runs of buffers of equal size that come in the order of their births, as tensors of
-// a graph do.
+// First fit for runs of buffers of equal size in order of birth, as tensors of a graph are.
 #ifndef STOWAGE_SRC_PLACE_GREEDY_SWEEP_H_
 #define STOWAGE_SRC_PLACE_GREEDY_SWEEP_H_
 
@@ -13,18 +12,18 @@ stow_status stowi_sweep_create(const stow_problem* problem, const stowi_sections
                                stow_allocator allocator, stowi_sweep** out_sweep);
 void stowi_sweep_destroy(stowi_sweep* sweep);
 
-// Tells where |piece| (sections.h) begins.
+// Records where |piece| (sections.h) begins.
 void stowi_sweep_put(stowi_sweep* sweep, uint32_t piece, uint64_t address);
 
 // Begins a run, whose first buffer is born in |section| and whose offsets are all multiples of
 // |unit|. O(n log n).
 void stowi_sweep_start(stowi_sweep* sweep, uint32_t section, uint64_t unit);
-// Goes on to |section|, not before the present one.
+// Advances to |section|, which is not before the current one.
 void stowi_sweep_advance(stowi_sweep* sweep, uint32_t section);
 void stowi_sweep_stop(stowi_sweep* sweep);
 
-// The lowest aligned offset at or above |from| where |size| bytes meet nothing that is live in the
-// present section. |alignment| is a multiple of the run's unit.
+// The lowest aligned offset at or above |from| where |size| bytes overlap nothing that is live in
+// the current section. |alignment| is a multiple of the run's unit.
 uint64_t stowi_sweep_find(const stowi_sweep* sweep, uint64_t size, uint64_t alignment,
                           uint64_t from);
 

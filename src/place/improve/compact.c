@@ -1,9 +1,7 @@
-// Compaction is first fit in the order of the offsets. Whoever lies below a buffer only ever drops,
-// so the place it comes from is still free: it ends there or lower. And those before it stay where
-// they are put, so that it could not drop further afterwards: one pass is enough.
-//
+// Compaction is first fit in the order of the offsets. Buffers below another only ever drop, so the
+// place it comes from is still free: it ends there or lower. And those before it stay where they
+// are put, so that it could not drop further afterwards: one pass is enough.
 // Turned upside down, a placement rests on its ceiling. Dropping it again closes other gaps:
-//
 //     ┌──┐            ┌────┐  ┌─┐         ┌────┐
 //     │  ├────┐       │    │  │ │         │    ├──┐       Each pass costs as much as first fit.
 //     ├──┘    │  ──▶  │    ├──┘ │   ──▶   │    │  ├─┐
@@ -25,7 +23,7 @@ typedef struct record {
   uint32_t buffer;
 } record;
 
-// By offset, or from the top by end where |mirrored|. Fixed ones are left out.
+// By offset, or from the top by end if |mirrored|. Fixed buffers are excluded.
 static stow_status order_by_offset(const stowi_quest* quest, const uint64_t* offsets, bool mirrored,
                                    record* records, uint32_t* order, size_t* out_count) {
   const stow_problem* problem = quest->problem;

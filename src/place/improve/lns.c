@@ -1,14 +1,12 @@
 // Large neighbourhood search. To get below a height, whatever ends above it must move, and others
 // must make room:
-//
-//     best ─────┬───┬──────      1. take one that sticks out above the target, and those that live
-//     target ┄┄┄│ x │┄┄┄┄┄┄         around the same time, the short-lived first: the free ones
+//     best ─────┬───┬──────      1. free one that sticks out above the target, and those live
+//     target ┄┄┄│ x │┄┄┄┄┄┄         around the same time, the short-lived first
 //        ┌───┬──┴─┬─┴┐           2. hold the others where they are, cut off at the target
 //        │ a │ b  │c │           3. let the exact search place the free ones within the target
 //        └───┴────┴──┘
-//
-// Where that succeeds, less sticks out; where it fails, another neighbourhood is drawn, of another
-// size. Once nothing sticks out there is a better placement, and the target sinks further.
+// If that succeeds, less sticks out; if it fails, another neighbourhood of another size is drawn.
+// Once nothing sticks out there is a better placement, and the target is lowered further.
 #include "place/improve/lns.h"
 
 #include <string.h>
@@ -22,24 +20,24 @@
 #define LEAST_FREE 12
 #define MOST_FREE 160
 #define NODES_PER_FREE 48
-// Neighbourhoods with more, mostly held, take the exact search too long to set up.
+// Larger neighbourhoods, mostly held, take the exact search too long to set up.
 #define MAX_PART 2048
 #define TRIES_PER_TARGET 32  // without success, before a higher target is tried
-#define MAX_EFFORT 64        // times the nodes of the first tries: more is not worth it
+#define MAX_EFFORT 64        // limit on the growth of nodes per try: more is not worth it
 
 typedef struct lns {
   stowi_quest* quest;
   stowi_sections sections;
-  uint64_t* offsets;  // of the placement at work
+  uint64_t* offsets;  // of the current placement
   uint64_t target;    // height to get down to
   uint32_t* above;    // buffers that end above it
   size_t above_count;
   uint8_t* is_free;
-  uint32_t* free;  // buffers to be placed anew
+  uint32_t* free;  // buffers to be placed again
   size_t free_count;
   uint64_t* answer;  // offsets of the neighbourhood
-  bool holds_any;    // of the neighbourhood, where they are
-  uint64_t effort;   // grows where all tries fail
+  bool holds_any;    // whether any of the neighbourhood stays where it is
+  uint64_t effort;   // grows when all tries fail
   uint64_t seed;
 } lns;
 
@@ -102,7 +100,7 @@ static void add_free(lns* l, uint32_t buffer) {
   }
 }
 
-// Those that live within |radius| sections of |center|.
+// Those that are live within |radius| sections of |center|.
 static void gather(lns* l, uint32_t center, uint32_t radius) {
   uint32_t from = center > radius ? center - radius : 0;
   for (uint32_t i = 0; i < l->quest->problem->buffers.count; ++i) {
@@ -119,7 +117,7 @@ static void empty(lns* l) {
   l->free_count = 0;
 }
 
-// Keeps |most| of the free ones, mostly short-lived, |must| among them.
+// Keeps |most| of the free ones, mostly short-lived, including |must|.
 static stow_status thin_out(lns* l, uint32_t must, size_t most) {
   if (l->free_count > most) {
     stow_allocator allocator = l->quest->allocator;
@@ -154,7 +152,7 @@ static stow_status draw(lns* l) {
 // ---------------------------------------------------------------------------------------------
 // The neighbourhood as a problem
 
-// One that is held, or, where it has windows and sticks out, in the way as a whole.
+// A held buffer or, if it has windows and sticks out, its whole footprint.
 static stow_status add_held(const lns* l, stow_problem* part, uint32_t buffer) {
   stow_buffer_desc desc;
   stow_problem_get(l->quest->problem, buffer, &desc);
@@ -189,7 +187,7 @@ static stow_status add_all(lns* l, stow_problem* part) {
   return STOW_OK;
 }
 
-// The neighbourhood's own progress is of no interest to the callback, but it may say stop.
+// The callback is not interested in the neighbourhood's own progress, but it may stop the search.
 static bool go_on(void* user, const stow_place_progress* progress) {
   (void)progress;
   return stowi_quest_poll(user);
@@ -225,7 +223,7 @@ static stow_status try_once(lns* l, uint64_t most_nodes, bool* out_found) {
   stow_status status = add_all(l, part);
   size_t count = stow_problem_count(part);
   uint64_t nodes = (uint64_t)count + l->free_count * NODES_PER_FREE * l->effort;
-  // Drawing looks at all buffers, and the exact search at those of the neighbourhood first.
+  // Drawing visits all buffers, and the exact search first visits those of the neighbourhood.
   stowi_quest_spend(l->quest, count + l->quest->problem->buffers.count / 32);
   if (status == STOW_OK && count <= MAX_PART) {
     status = place_anew(l, part, nodes < most_nodes ? nodes : most_nodes, out_found);
@@ -249,7 +247,7 @@ static uint64_t height_of(const lns* l) {
   return height;
 }
 
-// True where nothing sticks out above the target any more.
+// True if nothing sticks out above the target any more.
 static stow_status reach_target(lns* l, bool* out_reached) {
   stowi_quest* quest = l->quest;
   memcpy(l->offsets, quest->offsets, quest->problem->buffers.count * sizeof(*l->offsets));
@@ -272,7 +270,7 @@ static stow_status reach_target(lns* l, bool* out_reached) {
 
 static stow_status improve(lns* l) {
   stowi_quest* quest = l->quest;
-  uint64_t part = 4;  // of the gap, that is to be closed at once
+  uint64_t part = 4;  // fraction of the gap to close at once
   while (!stowi_quest_done(quest) && l->effort <= MAX_EFFORT) {
     uint64_t step = (quest->height - stowi_quest_goal(quest)) / part;
     bool reached = false;
@@ -302,7 +300,7 @@ static bool allocate(lns* l) {
          l->answer != NULL;
 }
 
-// What is held counts twice in a neighbourhood's sum: as a footprint and below the highest fixed
+// Held buffers count twice in a neighbourhood's sum: as a footprint and below the highest fixed
 // end. Only heights close to 2^63 make that overflow.
 static bool has_room(const stowi_quest* quest) {
   return quest->height <= INT64_MAX - quest->problem->padded_sum;

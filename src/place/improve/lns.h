@@ -1,5 +1,4 @@
-// Large neighbourhood search: parts of a placement are taken out and placed anew by the exact
-// search.
+// Large neighbourhood search: parts of a placement are taken out and re-solved by the exact search.
 #ifndef STOWAGE_SRC_PLACE_IMPROVE_LNS_H_
 #define STOWAGE_SRC_PLACE_IMPROVE_LNS_H_
 
@@ -8,7 +7,7 @@
 // Improves the best placement of the quest, which has one, until the quest is done.
 stow_status stowi_lns_improve(stowi_quest* quest);
 
-// Strategy `lns`: skyline passes, then that.
+// Strategy `lns`: skyline passes, then stowi_lns_improve.
 stow_status stowi_lns_work(stowi_quest* quest);
 stow_status stowi_place_lns(const stow_problem* problem, const stow_place_options* options,
                             stow_allocator allocator, stow_diag* diag,

@@ -1,14 +1,12 @@
-// Local search that lets the squeaky wheel have the grease (Joslin and Clements, 1999). A pass, of
-// a skyline or by first fit, places the buffers in an order; those that stick out above the goal
-// were placed too late. Their places in the order are brought forward by a factor, not quite the
-// same for all, and the next pass follows the new order. So whatever is hard to place moves to the
-// front over the passes, and what it displaces has to prove that it is harder still.
-//
+// Local search by squeaky wheel optimisation (Joslin and Clements, 1999). A pass, of a skyline or
+// by first fit, places the buffers in an order; those that stick out above the goal were placed too
+// late. Their places in the order are brought forward by a factor, not quite the same for all, and
+// the next pass follows the new order. So whatever is hard to place moves to the front over the
+// passes, and what it displaces has to prove harder still.
 //     order    a b c d e f     pass: d and f stick out above the best so far
 //     weight   0 1 2 3 4 5  ──▶  0 1 2 2.1 4 3.2  ──▶  a b c d f e
-//
 // Several orders are tried in turn, each for a number of passes that doubles every round, with
-// other factors each time: a run that leads nowhere costs little. Each pass is O(n log n).
+// other factors each time: an unsuccessful run costs little. Each pass is O(n log n).
 #include "place/improve/local_search.h"
 
 #include "base/alloc.h"
@@ -28,11 +26,11 @@
 #define FACTOR_UNIT 1024      // a factor is
 #define MIN_FACTOR 573        // at least 0.56
 #define FACTOR_RANGE 247      // and below 0.8
-#define FIRST_FIT_SHARE 4     // first fit gets one pass of so many
-#define IDLE_SHARE 64         // it gives up after so many idle passes for each buffer
+#define FIRST_FIT_SHARE 4     // first fit gets one pass of this many
+#define IDLE_SHARE 64         // it gives up after one idle pass for this many buffers
 #define MIN_FIRST_FIT 1000    // buffers
 #define MAX_FIRST_FIT 65536
-#define CAREFUL_COUNT 1024  // beyond so many buffers windows and fixed ones get less care
+#define CAREFUL_COUNT 1024  // above this many buffers windows and fixed ones get less care
 
 typedef struct start {
   stowi_order order;
@@ -54,7 +52,7 @@ typedef struct search {
   stowi_skyline* skyline;
   size_t count;       // of those that are not fixed
   uint32_t* order;    // by weight
-  uint32_t* late;     // those that are brought forward
+  uint32_t* late;     // those to bring forward
   uint32_t* others;   // the rest of the order
   uint64_t* weights;  // per buffer
   uint64_t* offsets;
@@ -118,7 +116,8 @@ static uint64_t next_factor(search* s) {
   return MIN_FACTOR + (s->random >> 32) % FACTOR_RANGE;
 }
 
-// Lightens those that end above |target| and splits the order; both parts stay in their order.
+// Lowers the weights of those that end above |target| and splits the order; both parts keep their
+// order.
 static size_t split(search* s, uint64_t target) {
   size_t late_count = 0;
   size_t other_count = 0;
@@ -160,11 +159,11 @@ static stow_status bring_forward(search* s, uint64_t target) {
 // Runs
 
 typedef struct outcome {
-  uint64_t height;  // UINT64_MAX where the budget ended the pass
+  uint64_t height;  // UINT64_MAX if the budget ended the pass
   uint64_t nodes;
 } outcome;
 
-// The first pass of all is not cut short.
+// The very first pass is not cut short.
 static stow_status place_on_skyline(search* s, outcome* out) {
   bool is_first = s->quest->height == UINT64_MAX;
   stowi_skyline_pass pass = {.order = s->order, .count = s->count, .offsets = s->offsets};
@@ -213,8 +212,7 @@ static stow_status run(search* s, start from, uint64_t pass_count) {
   return STOW_OK;
 }
 
-// A skyline leaves unused what lies below a window; first fit does not. So among windows it gets
-// all passes.
+// A skyline wastes what is below a window; first fit does not. So with windows it gets all passes.
 static bool fills_windows(const search* s) {
   return s->sections.first != NULL && s->quest->problem->buffers.count <= MAX_FIRST_FIT;
 }

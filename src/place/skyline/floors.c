@@ -1,6 +1,6 @@
-// A segment tree for raising ranges and asking for the highest of a range. Since numbers only rise,
-// what was done to a whole subtree never has to be handed down: a node keeps it, and a question
-// collects it on the way up. O(log n) for both, without recursion.
+// A segment tree for raising ranges and querying the highest of a range. Since numbers only rise,
+// updates of a whole subtree never have to be pushed down: a node stores them, and a query collects
+// them on the way up. O(log n) for both, without recursion.
 #include "place/skyline/floors.h"
 
 #include <string.h>
@@ -69,7 +69,7 @@ void stowi_floors_raise(stowi_floors* floors, uint32_t begin, uint32_t end, uint
   refresh_above(floors, end - 1 + floors->leaves);
 }
 
-// Every ancestor of a node that the range is made of is one of the range's first or last leaf.
+// Every ancestor of a node that makes up the range is one of the range's first or last leaf.
 uint64_t stowi_floors_max(const stowi_floors* floors, uint32_t begin, uint32_t end) {
   uint64_t most = 0;
   size_t low = begin + floors->leaves;

@@ -1,4 +1,4 @@
-// A number per section that only rises: how high the sections are filled.
+// A number per section that only rises: the height to which the section is filled.
 #ifndef STOWAGE_SRC_PLACE_SKYLINE_FLOORS_H_
 #define STOWAGE_SRC_PLACE_SKYLINE_FLOORS_H_
 
@@ -7,10 +7,10 @@
 typedef struct stowi_floors {
   size_t leaves;   // a power of two
   uint64_t* most;  // per node: the highest below it
-  uint64_t* all;   // per node: what everything below it was raised to as a whole
+  uint64_t* all;   // per node: what everything below it was raised to
 } stowi_floors;
 
-// All 0. Freed also after a failure.
+// All 0. Free it even after a failure.
 stow_status stowi_floors_make(size_t count, stow_allocator allocator, stowi_floors* out_floors);
 void stowi_floors_free(stowi_floors* floors, stow_allocator allocator);
 

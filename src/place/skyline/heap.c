@@ -1,5 +1,5 @@
-// A binary heap. Keys and ids make a total order, so that what comes out does not depend on how it
-// went in.
+// A binary heap. Keys and ids form a total order, so the output does not depend on the order of
+// insertion.
 #include "place/skyline/heap.h"
 
 #include "base/alloc.h"

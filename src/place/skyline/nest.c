@@ -1,12 +1,11 @@
-// A life is a point in the plane of begin and end, and those within [b, e) are the points right of
-// b and below e. The points are sorted along a Z-shaped curve through the plane (Morton order), so
-// that neighbours in the array are neighbours in the plane, and a binary tree over the array keeps
-// a box around what is still in, and its lowest rank. A search goes down to the lowest ranks first
-// and leaves out boxes that lie outside or have nothing lower than what it has found.
-//
+// A lifetime is a point in the plane of begin and end, and those within [b, e) are the points right
+// of b and below e. The points are sorted along a Z-shaped curve through the plane (Morton order),
+// so that neighbours in the array are neighbours in the plane, and a binary tree over the array
+// keeps a box around the remaining points, and their lowest rank. A search visits the lowest ranks
+// first and skips boxes that are outside or have nothing lower than what it has found.
 //     end ▲   ┆ · ·
 //         │ · ┆·   ·
-//       e ┼┄┄┄┼┄┄┄┄┄┄┄      The ranges asked for are plateaus of the skyline: most hold a point
+//       e ┼┄┄┄┼┄┄┄┄┄┄┄      The ranges queried are plateaus of the skyline: most hold a point
 //         │   ┆  · ·        of low rank, or none at all.
 //         │   ┆ ·
 //         └───┼──────▶ begin

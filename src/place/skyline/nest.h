@@ -1,5 +1,5 @@
-// The buffers that wait to be placed, asked for the first of those whose life lies within a range
-// of sections.
+// The buffers that wait to be placed, queried for the first of those whose lifetime is within a
+// range of sections.
 #ifndef STOWAGE_SRC_PLACE_SKYLINE_NEST_H_
 #define STOWAGE_SRC_PLACE_SKYLINE_NEST_H_
 
@@ -39,17 +39,17 @@ static inline uint32_t stowi_hull_end(const stowi_sections* sections, size_t buf
   return sections->end[stowi_piece_end(sections, buffer) - 1];
 }
 
-// All out. Freed also after a failure. O(n log n).
+// All out. Free it even after a failure. O(n log n).
 stow_status stowi_nest_make(const stowi_sections* sections, size_t count, stow_allocator allocator,
                             stowi_nest* out_nest);
 void stowi_nest_free(stowi_nest* nest, stow_allocator allocator);
 
 // Puts order[0 … count-1] in, the others out; an order's places are the ranks. O(n).
 void stowi_nest_fill(stowi_nest* nest, const uint32_t* order, size_t count);
-// Takes out the one at |place|. O(log n).
+// Removes the buffer at |place|. O(log n).
 void stowi_nest_remove(stowi_nest* nest, uint32_t place);
-// The place of the lowest rank among those that live only in sections [begin, end), or
-// STOWI_NEST_NONE. O(√n) at worst, much less where the first ones fit.
+// The place of the lowest rank among those that are live only in sections [begin, end), or
+// STOWI_NEST_NONE. O(√n) in the worst case, much less if the first ones fit.
 uint32_t stowi_nest_first(const stowi_nest* nest, uint32_t begin, uint32_t end);
 
 #endif  // STOWAGE_SRC_PLACE_SKYLINE_NEST_H_

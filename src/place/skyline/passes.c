@@ -1,5 +1,5 @@
-// Strategy `skyline`. No order is best everywhere, and a pass is cheap: so several, the ones that
-// reach the bound most often first. Each ends where it gets as high as the best so far.
+// Strategy `skyline`. No order is best everywhere, and a pass is cheap: so several are tried, those
+// that reach the bound most often first. Each stops once it is as high as the best so far.
 #include "base/alloc.h"
 #include "base/diag.h"
 #include "place/greedy/orders.h"
@@ -12,9 +12,9 @@ static const stowi_order orders_to_try[] = {
     STOWI_ORDER_DEATH_AT, STOWI_ORDER_TAW,      STOWI_ORDER_DEATH_ZW,  STOWI_ORDER_WAT};
 #define ORDER_COUNT (sizeof(orders_to_try) / sizeof(orders_to_try[0]))
 
-#define CAREFUL_NODES 65536  // what a pass with care for windows and fixed buffers may take,
-#define CAREFUL_SHARE 32     // and so many more for each buffer: no pass lasts long
-#define WINDOWED_SHARE 16    // of the budget one pass among windows may take: first fit does better
+#define CAREFUL_NODES 65536  // nodes for a pass with care for windows and fixed buffers,
+#define CAREFUL_SHARE 32     // plus this many for each buffer: no pass lasts long
+#define WINDOWED_SHARE 16    // share of the budget for one pass with windows: first fit does better
 
 typedef struct passes {
   stowi_quest* quest;
@@ -57,7 +57,7 @@ static void offer(passes* p, const stowi_skyline_pass* pass) {
 
 static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
-// False where the pass was too long, as the next ones would be. Without windows all are tried.
+// False if the pass was too long, as the next ones would be. Without windows all are tried.
 static bool run_carefully(passes* p, stowi_skyline_pass* pass) {
   bool windowed = p->sections.first != NULL;
   uint64_t share = stowi_quest_left(p->quest) / (windowed ? WINDOWED_SHARE : 2) + 1;

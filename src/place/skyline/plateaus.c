@@ -1,13 +1,13 @@
 // Plateaus in a doubly linked list, by the section each begins at.
 //
-//          ┌──┐                    ┌──┐
-//     ┌────┘  │  ┌──    level ┌────┘  │         Levelling makes one plateau of two or three,
-//     building │       └──┘   ───────▶ │       └─────    makes at most three of one: n buffers cost
-//     O(n) steps.
+//          ┌──┐                        ┌──┐
+//     ┌────┘  │   ┌──      level  ┌────┘  └──────    Levelling makes one plateau of two or
+//             └───┘       ──────▶                    three, building makes at most three of one:
+//                                                    n buffers cost O(n) steps.
 //
-// The walk to a valley goes left where that is down, else right. So what is left of it rises to the
-// left, except right after something was built: a step left is paid by that, and a step right by a
-// step left or by the border that it crosses for the first time.
+// The walk to a valley goes left if that is down, otherwise right. So what is left of it rises to
+// the left, except right after something was built: that pays for a step left, and a step right is
+// paid for by a step left or by the border that it crosses for the first time.
 #include "place/skyline/plateaus.h"
 
 #include "base/alloc.h"

@@ -12,22 +12,22 @@ typedef struct stowi_plateau {
 
 typedef struct stowi_plateaus {
   uint32_t sections;
-  uint32_t at;       // the first section of the one last dealt with
+  uint32_t at;       // the first section of the last one changed
   uint32_t* end;     // these by the first section of a plateau
   uint32_t* before;  // the first section of the one to the left
   uint64_t* floor;
 } stowi_plateaus;
 
-// Freed also after a failure.
+// Free it even after a failure.
 stow_status stowi_plateaus_make(uint32_t sections, stow_allocator allocator,
                                 stowi_plateaus* out_plateaus);
 void stowi_plateaus_free(stowi_plateaus* plateaus, stow_allocator allocator);
 
 // One at 0 over all sections.
 void stowi_plateaus_clear(stowi_plateaus* plateaus);
-// One that is lower than its neighbours, near the one last dealt with. O(1) amortised.
+// A plateau that is lower than its neighbours, near the last one changed. O(1) amortised.
 stowi_plateau stowi_plateaus_valley(stowi_plateaus* plateaus);
-// Fills a valley up to the lower of its neighbours; it has one. O(1).
+// Fills a valley up to the lower of its neighbours; it has at least one. O(1).
 void stowi_plateaus_level(stowi_plateaus* plateaus, stowi_plateau valley);
 // Fills a valley's sections [begin, end) up to |floor|, above its own. O(1).
 void stowi_plateaus_build(stowi_plateaus* plateaus, stowi_plateau valley, uint32_t begin,

@@ -1,16 +1,16 @@
 // Skyline passes. Taking the lowest first is the first descent of the search in MiniMalloc
-// (Moffitt, 2023), without the way back.
+// (Moffitt, 2023), without backtracking.
 //
-// Where buffers are whole and free to move, take a valley: a plateau of the skyline that is lower
-// than its neighbours. Whoever lives inside it can lie on its floor; whoever reaches out of it lies
-// higher, and so comes later. So the first in order of the former is built on it, and where there
-// is none it is filled up to its lower neighbour, since nobody can use it any more. In which order
-// valleys are dealt with makes no difference: the nearest is next, for the sake of the cache. Each
-// step costs a search among the waiting lives (nest.h), and there are O(n) of them.
+// If buffers are whole and free to move, take a valley: a plateau of the skyline that is lower than
+// its neighbours. A buffer that is live only inside it can rest on its floor; one that reaches out
+// of it rests higher, and so comes later. So the first in order of the former is built on it; if
+// there is none, the valley is filled up to its lower neighbour, since nothing can use it any more.
+// The order in which valleys are handled makes no difference: the nearest is next, for the cache.
+// Each step costs a search among the waiting lifetimes (nest.h), and there are O(n) steps.
 //
-// Else how low a buffer can lie is asked of a tree over the sections (floors.h). It only rises
-// while others are placed, so a heap by what it was when last asked gives the lowest: where the
-// answer has risen, the buffer goes back into the heap.
+// Otherwise, how low a buffer can be comes from a tree over the sections (floors.h). It only rises
+// while others are placed, so a heap by the last answer gives the lowest: if the answer has risen,
+// the buffer goes back into the heap.
 #include "place/skyline/skyline.h"
 
 #include "base/alloc.h"
@@ -35,11 +35,11 @@ struct stowi_skyline {
   const stowi_sections* sections;
   bool is_plain;  // no windows, none fixed
   stowi_nest nest;
-  block* blocks;  // by place in the nest: near each other in time, near each other in memory
+  block* blocks;  // by place in the nest: close in time means close in memory
   stowi_plateaus plateaus;
-  stowi_floors floors;     // this and the next where it is not plain
+  stowi_floors floors;     // this and the next if not plain
   stowi_heap heap;         // by rank
-  stowi_occupancy* fixed;  // NULL where there are none
+  stowi_occupancy* fixed;  // NULL if there are none
 };
 
 static bool has_fixed(const stow_problem* problem) {
@@ -126,12 +126,12 @@ void stowi_skyline_destroy(stowi_skyline* skyline) {
   }
 }
 
-// Alignments are powers of two, and no offset comes near 2^64: the problem saw to it.
+// Alignments are powers of two, and no offset comes near 2^64: the problem ensures that.
 static uint64_t align(uint64_t x, uint64_t alignment) {
   return (x + (alignment - 1)) & ~(alignment - 1);
 }
 
-// Puts |buffer| at [offset, end). False where that makes the pass a failure.
+// Puts |buffer| at [offset, end). False if that makes the pass fail.
 static bool put(stowi_skyline_pass* pass, uint32_t buffer, uint64_t offset, uint64_t end) {
   pass->offsets[buffer] = offset;
   pass->height = end > pass->height ? end : pass->height;
@@ -186,7 +186,7 @@ static bool place_in_valleys(stowi_skyline* skyline, stowi_skyline_pass* pass) {
 // Any buffers
 
 typedef struct spot {
-  uint64_t key;  // how low it lies, for the choice who is next
+  uint64_t key;  // how low it is, to choose the next
   uint64_t offset;
 } spot;
 
@@ -223,7 +223,7 @@ static bool put_pieces(stowi_skyline* skyline, stowi_skyline_pass* pass, uint32_
   return put(pass, buffer, offset, offset + stowi_footprint(b));
 }
 
-// A pass among many fixed buffers takes long. The first of all is not cut short.
+// A pass among many fixed buffers takes long. The very first is not cut short.
 static bool is_stopped(const stowi_skyline* skyline, const stowi_skyline_pass* pass) {
   return pass->nodes % POLL_EVERY == POLL_EVERY - 1 && !stowi_quest_poll(skyline->quest) &&
          skyline->quest->height != UINT64_MAX;

@@ -1,14 +1,12 @@
 // Placement from the bottom up. The skyline is how high each section is filled; a buffer rests on
 // the highest of its sections, and what is left free below it stays free.
-//
 //     ▲      ┌──────┐
 //     │ ┌────┴─┐ b  │     b rests on a, and buries what is below it. A pass needs no search
-//     │ │  a   ├────┘     among gaps, so it is fast, and where it takes the lowest first it
+//     │ │  a   ├────┘     among gaps, so it is fast, and by taking the lowest first it
 //     ├─┴──┬───┘ ░░░ ┌─   leaves few of them.
 //     └────┴─────────┴─▶
-//
-// Windows, guards, alignments and fixed buffers are kept: a window rests on the skyline with its
-// own low end, and whoever would meet a fixed buffer goes above it.
+// Windows, guards, alignments and fixed buffers are respected: a window rests on the skyline with
+// its own low end, and a buffer that would overlap a fixed one goes above it.
 #ifndef STOWAGE_SRC_PLACE_SKYLINE_SKYLINE_H_
 #define STOWAGE_SRC_PLACE_SKYLINE_SKYLINE_H_
 
@@ -26,16 +24,16 @@ typedef struct stowi_skyline_pass {
   const uint32_t* order;  // of all buffers that are not fixed
   size_t count;
   uint64_t* offsets;   // of all buffers
-  uint64_t too_high;   // a pass ends early where it reaches this
-  uint64_t max_nodes;  // or where it has spent so many, or where the callback says stop
+  uint64_t too_high;   // a pass ends early if it reaches this
+  uint64_t max_nodes;  // or if it has spent this many, or if the callback stops it
   uint64_t nodes;      // result: spent
-  uint64_t height;     // result: UINT64_MAX where it ended early
+  uint64_t height;     // result: UINT64_MAX if it ended early
 } stowi_skyline_pass;
 
-// Always takes the buffer that can lie lowest, of equal ones the first in order. (How low is
-// counted in steps of the problem's smallest alignment: what a larger one costs a buffer is not
-// held against it.) About O(n log n), a node per buffer, where no buffer is fixed or has windows;
-// else buffers are asked again, a node each time, when something was placed below them.
+// Always takes the buffer that can be lowest, of equal ones the first in order. (How low is counted
+// in steps of the problem's smallest alignment: the cost of a larger one is not held against a
+// buffer.) About O(n log n), a node per buffer, if no buffer is fixed or has windows; otherwise
+// buffers are checked again, a node each time, when something was placed below them.
 void stowi_skyline_lowest(stowi_skyline* skyline, stowi_skyline_pass* pass);
 // The same with less care for windows, which count as the whole footprint, and for fixed buffers:
 // what is below one is given up as soon as the lowest buffer does not fit there. About O(n log n).
@@ -43,7 +41,7 @@ void stowi_skyline_quick(stowi_skyline* skyline, stowi_skyline_pass* pass);
 // No buffer is fixed or has windows: the two are the same.
 bool stowi_skyline_is_plain(const stowi_skyline* skyline);
 
-// Strategy `skyline`: passes in the orders that have proven best, until one reaches the goal.
+// Strategy `skyline`: passes in the orders that have worked best, until one reaches the goal.
 stow_status stowi_skyline_work(stowi_quest* quest);
 stow_status stowi_place_skyline(const stow_problem* problem, const stow_place_options* options,
                                 stow_allocator allocator, stow_diag* diag,

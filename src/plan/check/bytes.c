@@ -1,22 +1,18 @@
 // Part of the plan checker: reads against writes into the same root.
-//
-// Where several values lie in one root, lifetimes say nothing: all of them are the root's. There
-// each value knows since when its bytes hold it, and nobody may write there until its last read:
-//
-//     bytes ▲ ┌────────w1───────w3─▶       a is written at w0 and read until w2 writes over it;
+// If several values are in one root, lifetimes are not enough: all of them are the root's. There,
+// each value records since when its bytes hold it, and nothing may write there until its last read:
+//     bytes ▲ ┌────────w1───────w3─▶       a is written at w0 and read until w2 overwrites it;
 //           │ │  b     │  d     │          w1 may write while a is read, as it writes elsewhere
 //           │ w0───────┴──w2────┴──▶
 //           │ │  a        │  c
 //           └──────────────────────▶ step
-//
-// A node may read at the step at which it writes: shares.c has seen to that. A read that
-// lasts through a step counts as one of the next step.
-//
-// Writes are sorted by root and step. Over them lies a binary tree of blocks, each with the bytes
-// that are written by any of its writes as disjoint spans. A read is a range of writes, some
-// O(log w) blocks, each with a binary search: O(log² w), also where thousands write into one root.
-// Writes that begin before their node runs (what branches and loops give, and effects) have a tree
-// of their own, sorted by when they begin. O((w + reads) log² w) time, O(w log w) memory.
+// A node may read at the step at which it writes: shares.c has checked that. A read that lasts
+// through a step counts as one of the next step.
+// Writes are sorted by root and step. On top of them is a binary tree of blocks, each with the
+// bytes written by any of its writes as disjoint ranges. A read covers a range of writes, O(log w)
+// blocks, each with a binary search: O(log² w), even if thousands write into one root. Writes that
+// begin before their node runs (results of branches and loops, and effects) have a separate tree,
+// sorted by when they begin. O((w + reads) log² w) time, O(w log w) memory.
 #include <inttypes.h>
 
 #include "base/diag.h"
@@ -25,11 +21,11 @@
 
 typedef struct writer {
   stow_value root;
-  uint32_t key;    // what it is sorted by: |since|; or |start|, of those that begin early
+  uint32_t key;    // sort key: |since|; or |start|, for writes that begin early
   uint32_t since;  // step of the writing node + 1
-  uint32_t start;  // the step at which it begins to write
+  uint32_t start;  // the step at which it begins
   uint64_t low, high;
-  stow_value value;  // what is written
+  stow_value value;  // the value written
 } writer;
 
 // Bytes of a root as ranks among all ends of writes.
@@ -92,8 +88,8 @@ static stow_status add_writer(book* b, stow_value value, stowi_span bytes, uint3
   return STOW_OK;
 }
 
-// What a concat copies, neighbours as one: they may share a byte, also where an operand without
-// elements lies between them.
+// What a concat copies, neighbours as one: they may share a byte, even if an operand without
+// elements is between them.
 static stow_status add_copies(book* b, stow_value result, uint32_t step) {
   for (size_t k = 0; k < b->homes.count; ++k) {
     stowi_span bytes = stowi_homes_place(&b->homes, k);
@@ -226,7 +222,7 @@ static uint32_t rank_of(const book* b, end at) {
   return (uint32_t)low;
 }
 
-// All ranks that bytes [low, high) of |root| have a part of.
+// All ranks that bytes [low, high) of |root| overlap.
 static ranks ranks_of(const book* b, stow_value root, uint64_t low, uint64_t high) {
   uint32_t first = rank_of(b, (end){root, low});
   bool is_end = first < b->end_count && compare_end(b->ends[first], (end){root, low}) == 0;
@@ -311,7 +307,7 @@ static bool block_meets(const tree* t, size_t level, size_t at, ranks span) {
   return low < count && spans[low].low < span.high;
 }
 
-// The first of writers [at, last) that writes some of |span|; |last| where none does.
+// The first of writers [at, last) that writes some of |span|; |last| if none does.
 static size_t find_writer(const tree* t, size_t at, size_t last, ranks span) {
   while (at < last) {
     size_t level = 0;
@@ -384,7 +380,7 @@ static stow_status stale_read_fault(stowi_checker* checker, const stowi_use* u, 
                      stowi_label_value(checker, w->value).text, w->start);
 }
 
-// Writers that begin early are found by when they do; those of before are no threat.
+// Writers that begin early are found by when they do; earlier ones are harmless.
 static stow_status check_early(book* b, const stowi_use* u, ranks span, uint64_t busy) {
   stowi_checker* checker = b->checker;
   stow_value root = stow_plan_root(checker->plan, u->value);
@@ -439,7 +435,7 @@ static stow_status double_write_fault(stowi_checker* checker, const writer* a, c
       stowi_label_value(checker, second).text, stowi_label_value(checker, a->root).text, step);
 }
 
-// Nothing is written into bytes of |w| between its beginning and its node.
+// Nothing else is written into the bytes of |w| between its beginning and its node.
 static stow_status check_early_writer(book* b, size_t index) {
   stowi_checker* checker = b->checker;
   const writer* w = &b->early.writers.data[index];

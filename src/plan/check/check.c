@@ -1,19 +1,15 @@
 // The plan checker: proves a plan from the graph, the effects and the order alone.
-//
-// A plan that is wrong corrupts memory silently, often far from the cause. So this is a second,
-// independent derivation of everything that makes a plan right. It shares nothing with analysis,
-// place or the planner but the graph's and the effects' getters, takes every claim of the plan
-// (order, roots, slots, guards, lifetimes, windows) as a claim, and stops at the first that does
-// not hold. Of the options it knows those that the plan keeps; rules are not among them, so
-// lifetimes may be longer than needed.
-//
-// The parts run in order, each relying on what those before have proved:
-//
+// A wrong plan corrupts memory silently, often far from the cause. So this is a second, independent
+// derivation of everything that makes a plan correct. It shares nothing with analysis, place or the
+// planner except the getters of the graph and the effects, treats everything in the plan (order,
+// roots, slots, guards, lifetimes, windows) as a claim, and stops at the first that does not hold.
+// It uses the options recorded in the plan; rules are not among them, so lifetimes may be longer
+// than needed.
+// The parts run in order, each relying on what the previous ones have proved:
 //     schedule ─▶ sizes ─▶ views ─▶ shares ─▶ needs ─▶ bytes ─▶ lives ─▶ slots ─▶ windows
 //                                                       facts ◀─ arena size ◀─ overlap ◀─┘
-//
 // O(n log² n) time for n values and operands; O(n) memory, and O(w log w) for w writes into bytes
-// that others use too.
+// that other values use too.
 #include "plan/check/check.h"
 
 #include <inttypes.h>
@@ -86,7 +82,7 @@ stow_status stowi_fault(stowi_checker* checker, stow_fault fault, stow_value fir
 }
 
 // ---------------------------------------------------------------------------------------------
-// What several parts ask of the graph
+// Shared queries
 
 bool stowi_check_is_op(const stowi_checker* checker, stow_value value, stow_op op) {
   return stow_graph_op(checker->graph, stow_graph_producer(checker->graph, value)) == op;
@@ -228,7 +224,7 @@ stow_status stowi_check_misplaced(stowi_checker* checker, stow_fault fault, stow
 }
 
 // ---------------------------------------------------------------------------------------------
-// The whole
+// Entry point
 
 stow_status stowi_check_fresh(stowi_checker* checker) {
   uint64_t of_graph = stow_graph_fingerprint(checker->graph);
@@ -236,13 +232,13 @@ stow_status stowi_check_fresh(stowi_checker* checker) {
   if (of_graph != of_plan) {
     return stowi_fault(checker, STOW_FAULT_STALE, STOW_VALUE_NONE, STOW_VALUE_NONE, 0,
                        "the plan was made for a graph with fingerprint %016" PRIx64
-                       ", this one has %016" PRIx64,
+                       ", but this one has %016" PRIx64,
                        of_plan, of_graph);
   }
   uint32_t values = stow_plan_value_count(checker->plan);
   if (values != checker->value_count) {
     return stowi_fault(checker, STOW_FAULT_STALE, STOW_VALUE_NONE, STOW_VALUE_NONE, 0,
-                       "the plan has %" PRIu32 " values, the graph has %" PRIu32, values,
+                       "the plan has %" PRIu32 " values, but the graph has %" PRIu32, values,
                        checker->value_count);
   }
   return STOW_OK;
@@ -262,7 +258,7 @@ static void mark_outputs(stowi_checker* checker) {
 static stow_status run(stowi_checker* checker) {
   if (!stowi_effects_are_of(checker->effects, checker->graph)) {
     return stowi_fail(checker->diag, STOW_ERR_INVALID_ARGUMENT,
-                      "the effects are of another graph, or the graph grew after they were made");
+                      "the effects were made for another graph, or the graph has grown since");
   }
   STOW_TRY(stowi_check_fresh(checker));
   STOW_TRY(stow_graph_verify(checker->graph, checker->diag));

@@ -1,16 +1,16 @@
-// Part of the plan checker: what the plan says of itself. Peak and lower bound change nothing in
-// memory, but whoever judges a plan by them must be able to rely on them.
+// Part of the plan checker: what the plan states about itself. Peak and lower bound change nothing
+// in memory, but readers must be able to rely on them.
 //
-// By now live footprints are known to be apart and inside the arena, so no load exceeds the arena.
-// A root that has windows counts with what it occupies, but needs room for all of itself once.
-// Loads are kept as differences from step to step, so that a lifetime costs two additions however
-// long it is: O(buffers + windows + steps).
+// By now live footprints are known to be disjoint and inside the arena, so no load exceeds the
+// arena. A root with windows counts with what it occupies, but needs room for all of itself once.
+// Loads are stored as differences between steps, so that a lifetime costs two additions whatever
+// its length: O(buffers + windows + steps).
 #include <inttypes.h>
 
 #include "base/diag.h"
 #include "plan/check/check.h"
 
-// Changes of the load at a step. Differences wrap around; sums of them come out right.
+// Changes of the load at a step. Differences wrap around; their sums are correct.
 typedef struct change {
   uint64_t bytes;
   uint64_t padded;  // every footprint up to the next unit
@@ -20,16 +20,16 @@ typedef struct tally {
   stowi_checker* checker;
   change* changes;  // by step, n + 2 of them
   uint64_t starts;  // all of these are multiples of its lowest bit
-  uint64_t unit;    // that bit: all that is ever occupied begins at a multiple
+  uint64_t unit;    // that bit: everything occupied begins at a multiple
   uint64_t most_padding;
-  uint64_t fixed_end;  // of the highest footprint that has no choice where it lies
+  uint64_t fixed_end;  // end of the highest fixed footprint
   uint64_t largest;    // footprint
 } tally;
 
 typedef struct piece {
   uint64_t low, high;   // bytes [low, high)
   uint32_t begin, end;  // steps [begin, end)
-  uint64_t starts;      // its lowest bit divides the first byte's offset, wherever that is
+  uint64_t starts;      // its lowest bit divides the offset of the first byte
   stow_slot whole;      // the footprint that it is a part of
   bool is_fixed;
 } piece;
@@ -85,7 +85,7 @@ static void visit_scratch(tally* t, visit_piece visit) {
   }
 }
 
-// Weights of a shared layout need no alignment of this plan's: they lie where they lie.
+// Weights of a shared layout need no alignment in this plan: their offsets are given.
 static void visit_reserved(tally* t, visit_piece visit) {
   const stow_plan* plan = t->checker->plan;
   for (size_t i = 0; i < stow_plan_reserved_count(plan); ++i) {
@@ -142,19 +142,19 @@ static stow_status judge(tally* t) {
   }
   if (stow_plan_peak_step(checker->plan) != peak_step) {
     return stowi_fault(checker, STOW_FAULT_FACT, STOW_VALUE_NONE, STOW_VALUE_NONE, peak_step,
-                       "the plan says that the load is highest at step %" PRIu32
-                       ", but it first is at step %" PRIu32 ", with %" PRIu64 " bytes",
+                       "the plan's peak step is %" PRIu32
+                       ", but the load is first highest at step %" PRIu32 ", with %" PRIu64
+                       " bytes",
                        stow_plan_peak_step(checker->plan), peak_step, most.bytes);
   }
-  // Of what lives together all but the topmost end in padding, whichever that is.
+  // Of what is live together all but the topmost end in padding, whichever that is.
   uint64_t bound = most.padded > t->most_padding ? most.padded - t->most_padding : 0;
   bound = most.bytes > bound ? most.bytes : bound;
   bound = t->fixed_end > bound ? t->fixed_end : bound;
   bound = t->largest > bound ? t->largest : bound;
   if (stow_plan_lower_bound(checker->plan) != bound) {
     return stowi_fault(checker, STOW_FAULT_FACT, STOW_VALUE_NONE, STOW_VALUE_NONE, peak_step,
-                       "the plan says that no placement needs less than %" PRIu64
-                       " bytes, but the lower bound is %" PRIu64,
+                       "the plan states a lower bound of %" PRIu64 " bytes, but it is %" PRIu64,
                        stow_plan_lower_bound(checker->plan), bound);
   }
   return STOW_OK;

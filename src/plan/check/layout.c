@@ -1,7 +1,7 @@
-// The other half of the proof of a plan that shares its weights: they lie where the layout has
-// them, and what the graph does not name stays free. Graph and plan alone cannot show that; rows
-// of a weight and of a gradient of the same size may be swapped, and the plan is as sound as
-// before, but the weights of the forward plan are lost.
+// The other half of the proof of a plan that shares its weights: they are where the layout has
+// them, and what the graph does not name stays free. Graph and plan alone cannot show that: if rows
+// of a weight and of a gradient of the same size are swapped, the plan is still valid, but the
+// weights of the forward plan are lost.
 //
 // One lookup by name per param, one by offset per weight that no param names: O(n log n).
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 typedef struct layout_check {
   stowi_checker checker;  // for labels and faults: only plan, graph and diag are set
   const stow_weight_layout* layout;
-  bool* named;  // by weight: a param lies there
+  bool* named;  // by weight: a param is there
 } layout_check;
 
 // ---------------------------------------------------------------------------------------------
@@ -22,14 +22,14 @@ typedef struct layout_check {
 static stow_status moved_fault(layout_check* check, stow_value value, stow_slot slot,
                                const stow_weight* weight) {
   return stowi_fault(&check->checker, STOW_FAULT_MOVED, value, STOW_VALUE_NONE, 0,
-                     "param %s lies at offset %" PRIu64 ", the weight layout has it at %" PRIu64,
+                     "param %s is at offset %" PRIu64 ", but at %" PRIu64 " in the weight layout",
                      stowi_label_value(&check->checker, value).text, slot.offset, weight->offset);
 }
 
 static stow_status extent_fault(layout_check* check, stow_fault fault, stow_value value,
                                 const char* what, uint64_t is, uint64_t needed) {
   return stowi_fault(&check->checker, fault, value, STOW_VALUE_NONE, 0,
-                     "param %s has a %s of %" PRIu64 " bytes, in the weight layout of %" PRIu64,
+                     "param %s has a %s of %" PRIu64 " bytes, but %" PRIu64 " in the weight layout",
                      stowi_label_value(&check->checker, value).text, what, is, needed);
 }
 
@@ -44,7 +44,7 @@ static stow_status check_life(layout_check* check, stow_value value) {
   return stowi_fault(
       &check->checker, begin == 0 ? STOW_FAULT_REUSED_TOO_EARLY : STOW_FAULT_BORN_TOO_LATE, value,
       STOW_VALUE_NONE, begin == 0 ? end : 0,
-      "param %s is shared and must live over the whole run, [0, %" PRIu64
+      "param %s is shared and must be live over the whole run, [0, %" PRIu64
       "), but is given steps [%" PRIu32 ", %" PRIu32 ")",
       stowi_label_value(&check->checker, value).text, (uint64_t)steps + 1, begin, end);
 }
@@ -54,7 +54,7 @@ static stow_status check_param(layout_check* check, stow_value value, stow_slot 
   size_t index = stowi_weight_layout_index(check->layout, name);
   if (index == STOWI_WEIGHT_NONE) {
     return stowi_fault(&check->checker, STOW_FAULT_WEIGHT, value, STOW_VALUE_NONE, 0,
-                       "param %s has a slot, but the weight layout does not name it",
+                       "param %s has a slot, but is missing from the weight layout",
                        stowi_label_value(&check->checker, value).text);
   }
   stow_weight weight = stow_weight_layout_at(check->layout, index);
@@ -85,10 +85,10 @@ static stow_status check_params(layout_check* check) {
 }
 
 // ---------------------------------------------------------------------------------------------
-// What no param names
+// Reserved ranges
 
-// Whether one reserved stretch holds bytes [low, high). They are sorted and apart, so it can only
-// be the last that does not begin above |low|.
+// Whether one reserved range contains bytes [low, high). They are sorted and disjoint, so it can
+// only be the last that does not begin above |low|.
 static bool is_reserved(const stow_plan* plan, uint64_t low, uint64_t high) {
   size_t first = 0;
   size_t last = stow_plan_reserved_count(plan);
@@ -114,7 +114,7 @@ static stow_status check_others(layout_check* check) {
     if (!check->named[i] && !is_reserved(check->checker.plan, weight.offset, end)) {
       return stowi_fault(&check->checker, STOW_FAULT_WEIGHT, STOW_VALUE_NONE, STOW_VALUE_NONE, 0,
                          "weight \"%.200s\" of the layout [%" PRIu64 ", %" PRIu64
-                         ") is no param of the plan, and is not reserved",
+                         ") is neither a param of the plan nor reserved",
                          weight.name.data, weight.offset, end);
     }
   }

@@ -1,7 +1,7 @@
 // Part of the plan checker: lifetimes.
 //
-// The plan's lifetimes must cover all writes and reads, a root's also those of what lies in it.
-// They may be longer: rules extend them, and what rules mean is the executor's business. O(values).
+// The plan's lifetimes must cover all writes and reads, and a root's also those of the values in
+// it. They may be longer: rules extend them, and rules are the executor's concern. O(values).
 #include <inttypes.h>
 
 #include "base/diag.h"
@@ -31,12 +31,12 @@ static stow_status life_fault(stowi_checker* checker, stow_fault fault, stow_val
   stowi_label label = stowi_label_value(checker, value);
   if (stowi_check_is_kept(checker, value)) {
     return stowi_fault(checker, fault, value, STOW_VALUE_NONE, step,
-                       "%s must live over the whole run, [0, %" PRIu32
-                       "), and is given steps [%" PRIu32 ", %" PRIu32 ")",
+                       "%s must be live over the whole run, [0, %" PRIu32
+                       "), but is given steps [%" PRIu32 ", %" PRIu32 ")",
                        label.text, checker->node_count + 1, begin, end);
   }
   return stowi_fault(checker, fault, value, STOW_VALUE_NONE, step,
-                     "%s is %s at step %" PRIu32 " by %s, but it lives over steps [%" PRIu32
+                     "%s is %s at step %" PRIu32 " by %s, but it is live over steps [%" PRIu32
                      ", %" PRIu32 ")",
                      label.text, what, step, stowi_label_step(checker, step).text, begin, end);
 }
@@ -54,7 +54,7 @@ static stow_status check_life(stowi_checker* checker, stow_value value, const ne
   return STOW_OK;
 }
 
-// A view's life lies inside its root's.
+// A view's lifetime is within its root's.
 static stow_status check_cover(stowi_checker* checker, stow_value value, stow_value root) {
   uint32_t begin = stow_plan_begin(checker->plan, value);
   uint32_t end = stow_plan_end(checker->plan, value);
@@ -65,8 +65,8 @@ static stow_status check_cover(stowi_checker* checker, stow_value value, stow_va
   }
   stow_fault fault = begin < root_begin ? STOW_FAULT_BORN_TOO_LATE : STOW_FAULT_REUSED_TOO_EARLY;
   return stowi_fault(checker, fault, root, value, begin < root_begin ? begin : root_end,
-                     "%s lives over steps [%" PRIu32 ", %" PRIu32 "), its view %s over [%" PRIu32
-                     ", %" PRIu32 ")",
+                     "%s is live over steps [%" PRIu32 ", %" PRIu32
+                     "), but its view %s over [%" PRIu32 ", %" PRIu32 ")",
                      stowi_label_value(checker, root).text, root_begin, root_end,
                      stowi_label_value(checker, value).text, begin, end);
 }
@@ -82,7 +82,8 @@ static void widen(need* whole, const stowi_check_value* part) {
   whole->last_read = part->last_read > whole->last_read ? part->last_read : whole->last_read;
 }
 
-// Also of values without a slot: whoever binds their bytes from outside goes by their lifetimes.
+// Also for values without a slot: callers that bind their bytes from outside rely on their
+// lifetimes.
 static stow_status check_lifetimes(stowi_checker* checker, need* whole) {
   for (stow_value value = 0; value < checker->value_count; ++value) {
     whole[value] = need_of(&checker->values[value]);

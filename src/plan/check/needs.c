@@ -1,6 +1,6 @@
 // Part of the plan checker: when bytes are written and read.
 //
-// Every value gets its own first write and last read from the graph, the effects and the order.
+// Every value gets its first write and last read from the graph, the effects and the order.
 //
 // A body that runs again reads outer values again, so a read inside a loop of a value from outside
 // lasts to the body's end; the outermost such loop decides. O(operands × region depth).
@@ -20,7 +20,7 @@ static bool is_loop_body(const stowi_checker* checker, stow_region region) {
   return stow_graph_op_desc(checker->graph, owner)->region_kind == STOW_REGION_LOOP;
 }
 
-// The outermost loop body that holds |region| but not |other|; STOW_REGION_BODY where there is
+// The outermost loop body that contains |region| but not |other|; STOW_REGION_BODY if there is
 // none.
 static stow_region outermost_loop(const stowi_checker* checker, stow_region region,
                                   stow_region other) {
@@ -32,7 +32,7 @@ static stow_region outermost_loop(const stowi_checker* checker, stow_region regi
   return found;
 }
 
-// What a loop around the reader alone repeats, it reads again in each round.
+// A value from outside a loop is read again in each iteration.
 static stowi_use repeated(const stowi_checker* checker, stowi_use u) {
   stow_region home = stowi_check_home(checker, u.value);
   stow_region body = outermost_loop(checker, u.region, home);
@@ -43,8 +43,8 @@ static stowi_use repeated(const stowi_checker* checker, stowi_use u) {
   return u;
 }
 
-// A loop around the value alone makes it again in each round, while the one before is still in use
-// outside.
+// A value made inside a loop is made again in each iteration, while the previous one is still in
+// use outside.
 static void note_rounds(stowi_checker* checker, stow_value value, stow_region region) {
   stow_region home = stowi_check_home(checker, value);
   stow_region body = outermost_loop(checker, home, region);
@@ -54,8 +54,8 @@ static void note_rounds(stowi_checker* checker, stow_value value, stow_region re
   }
 }
 
-// Whose bytes |value| keeps from round to round: what an op writes into its operand lies where that
-// does, and that is made again before it.
+// The value whose bytes |value| keeps between iterations: what an op writes into its operand is
+// where the operand is, which is made again before it.
 static stow_value kept_in(const stowi_checker* checker, stow_value value) {
   stow_node node = stow_graph_producer(checker->graph, value);
   bool writes = stow_graph_op_desc(checker->graph, node)->writes_view;
@@ -85,7 +85,7 @@ static stow_status visit_operands(const visitor* v, stow_node node) {
     }
     stowi_use u = use_of(checker, value, checker->steps[node], region);
     if (desc->region_kind == STOW_REGION_LOOP && k >= desc->carry.first_operand) {
-      // A carried value's initial one is taken over once, when the body is entered.
+      // A carried value's initial one is read once, when the body is entered.
       u.step = checker->entries[stow_graph_owned_region(checker->graph, node, 0)];
     }
     STOW_TRY(v->visit(v->user, repeated(checker, u)));
@@ -93,7 +93,7 @@ static stow_status visit_operands(const visitor* v, stow_node node) {
   return STOW_OK;
 }
 
-// Final results that are no views are copied from what the last yield wrote.
+// Final results that are not views are copied from what the last yield wrote.
 static stow_status visit_finals(const visitor* v, stow_node node) {
   const stowi_checker* checker = v->checker;
   size_t results = stow_graph_result_count(checker->graph, node);
@@ -174,8 +174,7 @@ static void write_branch_results(stowi_checker* checker, stow_node node) {
 }
 
 // Carried arguments are written again by the yield. A final result is its argument's bytes, or a
-// copy made at the loop's own step; what is collected round by round is written from the body's
-// entry on.
+// copy made at the loop's own step; collected results are written from the body's entry on.
 static void write_loop_results(stowi_checker* checker, stow_node node) {
   stow_region body = stow_graph_owned_region(checker->graph, node, 0);
   size_t results = stow_graph_result_count(checker->graph, node);
@@ -196,7 +195,7 @@ static void write_results(stowi_checker* checker, stow_node node) {
   stow_value first = results == 0 ? 0 : stow_graph_first_result(checker->graph, node);
   for (size_t k = 0; k < results; ++k) {
     stow_value value = first + (stow_value)k;
-    // What is loaded from outside is there from the start, wherever its node stands.
+    // What is loaded from outside is there from the start, wherever its node is.
     bool loaded = stow_graph_is_boundary(checker->graph, value);
     note_write(&checker->values[value], loaded ? 0 : checker->steps[node]);
   }
@@ -215,7 +214,8 @@ static void write_early(stowi_checker* checker) {
         stow_graph_first_result(checker->graph, write.node) + (stow_value)write.result;
     stow_region region = stow_graph_node_region(checker->graph, write.from);
     note_rounds(checker, value, region);
-    // Written from inside a loop that does not hold it: in every round. Else at that step alone.
+    // If written inside a loop that does not contain it: in every iteration. Otherwise only at that
+    // step.
     stowi_use u = use_of(checker, value, checker->steps[write.from], region);
     note_write(&checker->values[value], repeated(checker, u).step);
     stow_region body = outermost_loop(checker, region, stowi_check_home(checker, value));

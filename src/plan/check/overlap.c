@@ -1,12 +1,12 @@
-// Part of the plan checker: no two footprints that live together overlap.
+// Part of the plan checker: no two footprints that are live together overlap.
 //
-// A sweep over time. Footprints enter at their birth and leave at their end; those present are
-// disjoint, as each was checked when it entered, so a new one can only collide with its neighbours:
-// the nearest below and above by offset. A root that has windows is several footprints, one after
-// the other.
+// A sweep over time. Footprints enter at their birth and leave at their death; those present are
+// disjoint, since each was checked when it entered, so a new one can only overlap its neighbours:
+// the nearest below and above by offset. A root with windows is several footprints, one after the
+// other.
 //
-// Offsets are known beforehand, so the ordered set of those present is a set of ranks. O(n log n)
-// for the sorting, whatever the lifetimes are.
+// Offsets are known in advance, so the ordered set of those present is a set of ranks. O(n log n)
+// for the sorting, whatever the lifetimes.
 #include <inttypes.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@ typedef enum owner { OWNER_VALUE, OWNER_SCRATCH, OWNER_RESERVED } owner;
 typedef struct footprint {
   uint64_t low, high;   // bytes [low, high)
   uint32_t begin, end;  // steps [begin, end)
-  uint32_t number;      // of the value, piece of scratch or reserved stretch
+  uint32_t number;      // of the value, piece of scratch or reserved range
   owner owner;
 } footprint;
 
@@ -45,7 +45,8 @@ static void add_value(sweep* s, stow_value value, uint64_t offset, const stowi_o
 
 static void collect_values(sweep* s) {
   const stow_plan* plan = s->checker->plan;
-  // A plan without reuse promises that nothing ever shares bytes, as if everything lived always.
+  // A plan without reuse promises that nothing ever shares bytes, as if everything were always
+  // live.
   bool reuse = stow_plan_reuse(plan);
   for (stow_value value = 0; value < s->checker->value_count; ++value) {
     stow_slot slot;
@@ -87,7 +88,7 @@ static void collect_scratch(sweep* s) {
   }
 }
 
-// Weights of a shared layout that this graph does not name are there all the same, always.
+// Weights of a shared layout that this graph does not name are always there.
 static void collect_reserved(sweep* s) {
   const stow_plan* plan = s->checker->plan;
   for (size_t i = 0; i < plan->reserved_count; ++i) {

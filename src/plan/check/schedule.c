@@ -1,9 +1,9 @@
 // Part of the plan checker: the order of nodes.
 //
-// A region's nodes have consecutive ids, nested regions included, so a region runs together exactly
-// where its highest and lowest step are as far apart as its first and last id. Owners come after
-// their regions, so one pass in id order sees every region complete at its owner and can fold its
-// steps into the region around. O(nodes + operands).
+// A region's nodes have consecutive ids, including nested regions, so a region runs in one piece
+// exactly if its highest and lowest step are as far apart as its first and last id. Owners come
+// after their regions, so one pass in id order sees every region complete at its owner and can fold
+// its steps into the region around it. O(nodes + operands).
 #include <inttypes.h>
 
 #include "base/diag.h"
@@ -30,7 +30,7 @@ static stow_status fill_steps(stowi_checker* checker) {
   const stow_node* order = stow_plan_order(checker->plan);
   if (count != checker->node_count) {
     return stowi_fault(checker, STOW_FAULT_SCHEDULE, STOW_VALUE_NONE, STOW_VALUE_NONE, count,
-                       "the plan has %" PRIu32 " steps, the graph has %" PRIu32 " nodes", count,
+                       "the plan has %" PRIu32 " steps, but the graph has %" PRIu32 " nodes", count,
                        checker->node_count);
   }
   for (uint32_t node = 0; node < count; ++node) {
@@ -39,7 +39,7 @@ static stow_status fill_steps(stowi_checker* checker) {
   for (uint32_t step = 0; step < count; ++step) {
     if (order[step] >= count) {
       return stowi_fault(checker, STOW_FAULT_SCHEDULE, STOW_VALUE_NONE, STOW_VALUE_NONE, step,
-                         "step %" PRIu32 " runs node %" PRIu32 ", the graph has %" PRIu32 " nodes",
+                         "step %" PRIu32 " runs node %" PRIu32 ", out of range (%" PRIu32 " nodes)",
                          step, order[step], count);
     }
     if (checker->steps[order[step]] != UINT32_MAX) {
@@ -50,7 +50,7 @@ static stow_status fill_steps(stowi_checker* checker) {
   return STOW_OK;
 }
 
-// What a node that owns regions reads must be there before the first of them runs.
+// Operands of a node that owns regions must exist before the first of them runs.
 static uint32_t first_need(const stowi_checker* checker, stow_node node, const span* ranges) {
   uint32_t step = checker->steps[node];
   for (size_t k = 0;; ++k) {
@@ -73,7 +73,7 @@ static stow_status check_operands(stowi_checker* checker, stow_node node, const 
     uint32_t made = checker->steps[stow_graph_producer(checker->graph, operands[k])];
     if (made >= step) {
       return stowi_fault(checker, STOW_FAULT_SCHEDULE, operands[k], STOW_VALUE_NONE, step,
-                         "%s reads %s at step %" PRIu32 ", which is made at step %" PRIu32,
+                         "%s reads %s at step %" PRIu32 ", but it is made at step %" PRIu32,
                          stowi_label_node(checker, node).text,
                          stowi_label_value(checker, operands[k]).text, step, made);
     }
@@ -86,26 +86,26 @@ static void widen(span* range, uint32_t low, uint32_t high) {
   range->high = high > range->high ? high : range->high;
 }
 
-// The region |inner| is complete: its nodes, and those of regions nested in it, have been folded
-// into |range|.
+// The region |inner| is complete: its nodes, and those of nested regions, have been folded into
+// |range|.
 static stow_status check_region(stowi_checker* checker, stow_region inner, span range) {
   stow_node first = stow_graph_region_first(checker->graph, inner);
   stow_node last = stow_graph_region_last(checker->graph, inner);
   if (checker->steps[last] != range.high) {
-    return schedule_fault(checker, last, checker->steps[last], "and is not the last of its region");
+    return schedule_fault(checker, last, checker->steps[last], "but is not the last of its region");
   }
   if (stowi_check_has_args(checker, inner) && checker->steps[first] != range.low) {
     return schedule_fault(checker, first, checker->steps[first],
-                          "and is not the first of its region");
+                          "but is not the first of its region");
   }
   if (range.high - range.low != last - first) {
     return schedule_fault(checker, last, range.high,
-                          "and nodes from outside run between those of its region");
+                          "but nodes from outside run between those of its region");
   }
   return STOW_OK;
 }
 
-// Folds the regions that |node| owns into the one it stands in.
+// Folds the regions that |node| owns into its own region.
 static stow_status check_owner(stowi_checker* checker, stow_node node, span* ranges) {
   span* around = &ranges[stow_graph_node_region(checker->graph, node)];
   uint32_t after = 0;  // the last step of the region before
@@ -117,7 +117,7 @@ static stow_status check_owner(stowi_checker* checker, stow_node node, span* ran
     STOW_TRY(check_region(checker, inner, ranges[inner]));
     if (ranges[inner].low < after) {
       return schedule_fault(checker, node, checker->steps[node],
-                            "and its regions are out of order");
+                            "but its regions are out of order");
     }
     after = ranges[inner].high;
     widen(around, ranges[inner].low, ranges[inner].high);
@@ -129,7 +129,7 @@ static stow_status check_owner(stowi_checker* checker, stow_node node, span* ran
   return STOW_OK;
 }
 
-// What effects say of a later or earlier node must hold for its step too.
+// Effects that refer to a later or earlier node must hold for its step too.
 static stow_status check_effects(stowi_checker* checker) {
   size_t holds = stowi_effects_hold_count(checker->effects);
   for (size_t i = 0; i < holds; ++i) {
@@ -146,7 +146,7 @@ static stow_status check_effects(stowi_checker* checker) {
     uint32_t step = checker->steps[write.node];
     if (checker->steps[write.from] > step) {
       return schedule_fault(checker, write.node, step,
-                            "before the node from which on a result of it is written");
+                            "before the node from which on its result is written");
     }
   }
   return STOW_OK;

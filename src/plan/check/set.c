@@ -1,6 +1,6 @@
-// The proof that plans can take turns in one arena. What a graph keeps between runs must survive
-// the runs of all others: its footprint is reserved there, or holds the same thing. Each plan is
-// proved alone by stow_plan_check, which also proves that nothing lies in what it reserves.
+// Proves that plans can take turns in one arena. What a graph keeps between runs must survive the
+// runs of all others: its footprint is reserved there, or holds the same value. Each plan is proved
+// alone by stow_plan_check, which also proves that nothing is placed in what it reserves.
 //
 // For every pair of plans one lookup per kept value: O(plans × n log n).
 #include <inttypes.h>
@@ -76,7 +76,7 @@ static stow_status collect_kept(turn* t, mark* marks) {
     stow_value root = stow_plan_root(checker->plan, value);
     if (root >= checker->value_count) {
       return stowi_fault(&t->checker, STOW_FAULT_VIEW_OUTSIDE, value, STOW_VALUE_NONE, 0,
-                         "%s has root %%%" PRIu32 ", which is no value",
+                         "%s has root %%%" PRIu32 ", which does not exist",
                          stowi_label_value(checker, value).text, root);
     }
     if (stowi_effects_state(checker->effects, value)) {
@@ -130,7 +130,7 @@ static stow_status gather(turn* t) {
   stowi_checker* checker = &t->checker;
   if (!stowi_effects_are_of(checker->effects, checker->graph)) {
     return stowi_fail(checker->diag, STOW_ERR_INVALID_ARGUMENT,
-                      "the effects are of another graph, or the graph grew after they were made");
+                      "the effects were made for another graph, or the graph has grown since");
   }
   STOW_TRY(stowi_check_fresh(checker));
   STOW_TRY(gather_kept(t));
@@ -163,12 +163,12 @@ static bool has_other_data(const turn* a, const kept* x, const turn* b, const ke
   return known && (size_x != size_y || (data_x != data_y && memcmp(data_x, data_y, size_x) != 0));
 }
 
-// Whether |x| and |y|, of one name, are one thing.
+// Whether |x| and |y|, of one name, are the same value.
 static bool is_same(const turn* a, const kept* x, const turn* b, const kept* y) {
   return x->size == y->size && (x->state || y->state || !has_other_data(a, x, b, y));
 }
 
-// The thing of |b| that |x| is, or NULL. No two values of a graph have one name.
+// The value of |b| that is the same as |x|, or NULL. No two values of a graph have one name.
 static const kept* find_same(const turn* a, const kept* x, const turn* b) {
   size_t low = 0;
   size_t high = b->list.count;
@@ -186,8 +186,9 @@ static const kept* find_same(const turn* a, const kept* x, const turn* b) {
   return found ? &b->list.data[low] : NULL;
 }
 
-// Whether runs of |b| leave the footprint of |x| alone. What |b| has of it (|y|; NULL: nothing)
-// stow_plan_check proves to be apart from all else, as long as no window takes a part away.
+// Whether runs of |b| leave the footprint of |x| unchanged. stow_plan_check proves that |b|'s own
+// copy of it (|y|; NULL: none) is disjoint from everything else, as long as no window takes a part
+// away.
 static bool is_safe(const kept* x, const turn* b, const kept* y) {
   uint64_t begin = x->offset;
   uint64_t end = x->offset + x->size + x->guard;
@@ -203,7 +204,7 @@ static stow_status check_kept(turn* a, const kept* x, const turn* b) {
   const kept* y = find_same(a, x, b);
   if (y != NULL && y->offset != x->offset) {
     return stowi_fault(&a->checker, STOW_FAULT_KEPT, x->value, STOW_VALUE_NONE, 0,
-                       "%s lies at offset %" PRIu64 " in the plan of @%.*s and at %" PRIu64
+                       "%s is at offset %" PRIu64 " in the plan of @%.*s and at %" PRIu64
                        " in that of @%.*s",
                        stowi_label_value(&a->checker, x->value).text, x->offset,
                        STOWI_STR_ARG(graph), y->offset, STOWI_STR_ARG(other));
@@ -212,7 +213,7 @@ static stow_status check_kept(turn* a, const kept* x, const turn* b) {
     return STOW_OK;
   }
   return stowi_fault(&a->checker, STOW_FAULT_KEPT, x->value, STOW_VALUE_NONE, 0,
-                     "%s of @%.*s, kept between runs, lies in [%" PRIu64 ", %" PRIu64
+                     "%s of @%.*s, kept between runs, is in [%" PRIu64 ", %" PRIu64
                      "), which the plan of @%.*s does not reserve",
                      stowi_label_value(&a->checker, x->value).text, STOWI_STR_ARG(graph), x->offset,
                      x->offset + x->size + x->guard, STOWI_STR_ARG(other));

@@ -1,21 +1,19 @@
-// Part of the plan checker: values that lie in another's bytes and are no views.
-//
-//   laid over    a result lies at the first byte of an operand that its op's row, or effects, let
-//                it overwrite. The node reads and writes at one step, so other operands must lie
-//                elsewhere, or be the very same bytes where the row allows that.
-//   at home      an operand of concat lies where the result needs it. Then the root may have a
-//                higher id, and the concat writes only what it copies.
-//
-// Each holds between two values of a root, however it got its name. A value is in its root by right
-// where such links, and views, lead from one to the other: union-find. What is left alone by its
-// own node may still be overwritten by another: see bytes.c.
+// Part of the plan checker: values in another's bytes that are not views.
+//   in place       a result begins at the first byte of an operand that the op table, or effects,
+//                  let it overwrite. The node reads and writes at one step, so other operands must
+//                  be elsewhere, or the very same bytes if the op table allows that.
+//   copy elision   an operand of concat is where the result needs it. Then the root may have a
+//                  higher id, and the concat writes only what it copies.
+// Each relates two values of a root, whichever is the root. A value is in its root legitimately if
+// such links, and views, lead from one to the other: union-find. What a value's own node leaves
+// alone may still be overwritten by another: see bytes.c.
 // O(values + operands + effects) and the operands of a node for each result that shares its root.
 #include <inttypes.h>
 
 #include "base/diag.h"
 #include "plan/check/check.h"
 
-// Where the pass stands in the effects' lists, which are in order of node.
+// The pass's position in the effects' lists, which are sorted by node.
 typedef struct cursor {
   size_t allowed;
   size_t forbidden;
@@ -32,18 +30,18 @@ static uint32_t step_of(const stowi_checker* checker, stow_value value) {
 }
 
 // ---------------------------------------------------------------------------------------------
-// What a value may never do
+// Values that must not share
 
 static stow_status kept_fault(stowi_checker* checker, stow_value value, uint32_t step) {
   stow_value root = stow_plan_root(checker->plan, value);
-  return stowi_fault(
-      checker, STOW_FAULT_REUSED_TOO_EARLY, root, value, step,
-      "%s is written over %s at step %" PRIu32 ", which the next run must find untouched",
-      stowi_label_value(checker, value).text, stowi_label_value(checker, root).text, step);
+  return stowi_fault(checker, STOW_FAULT_REUSED_TOO_EARLY, root, value, step,
+                     "%s is written in place of %s at step %" PRIu32
+                     ", but the next run needs those bytes unchanged",
+                     stowi_label_value(checker, value).text, stowi_label_value(checker, root).text,
+                     step);
 }
 
-// The first operand of its node that |value| shares bytes with; STOW_VALUE_NONE where there is
-// none.
+// The first operand of its node that |value| shares bytes with; STOW_VALUE_NONE if there is none.
 static stow_value touched_operand(const stowi_checker* checker, stow_value value) {
   stow_node node = stow_graph_producer(checker->graph, value);
   size_t count = stow_graph_operand_count(checker->graph, node);
@@ -56,48 +54,48 @@ static stow_value touched_operand(const stowi_checker* checker, stow_value value
   return STOW_VALUE_NONE;
 }
 
-// Why |value|, which is written, must not lie in its root, whatever put it there; NULL where it
-// may.
+// Why |value|, which is written, must not be in its root, for whatever reason it is there; NULL if
+// it may.
 static const char* why_not_there(const stowi_checker* checker, stow_value value) {
   stow_value root = stow_plan_root(checker->plan, value);
   if (!stowi_check_may_share(checker, value) || stowi_effects_state(checker->effects, value)) {
-    return "must have bytes of its own and lies in";
+    return "must have its own bytes, but is in";
   }
   if (stowi_effects_offset(checker->effects, value) != STOW_OFFSET_NONE) {
-    return "has a fixed offset and lies in";
+    return "has a fixed offset, but is in";
   }
   bool is_fixed = stowi_effects_offset(checker->effects, root) != STOW_OFFSET_NONE;
   return is_fixed && step_of(checker, value) > step_of(checker, root)
-             ? "is written over what has a fixed offset,"
+             ? "is written in place of a value with a fixed offset,"
              : NULL;
 }
 
-// |value| is written, and not its own root.
-static stow_status check_guest(stowi_checker* checker, stow_value value) {
+// |value| is written, and is not its own root.
+static stow_status check_shared(stowi_checker* checker, stow_value value) {
   stow_value root = stow_plan_root(checker->plan, value);
   const char* why = why_not_there(checker, value);
   stow_slot slot;
   if (why != NULL) {
-    bool is_over = touched_operand(checker, value) != STOW_VALUE_NONE;
-    return stowi_check_misplaced(checker, is_over ? STOW_FAULT_OVERWRITE : STOW_FAULT_HOME, value,
-                                 why);
+    bool is_in_place = touched_operand(checker, value) != STOW_VALUE_NONE;
+    return stowi_check_misplaced(checker, is_in_place ? STOW_FAULT_OVERWRITE : STOW_FAULT_HOME,
+                                 value, why);
   }
   if (checker->values[root].holds_kept) {
     return kept_fault(checker, value, step_of(checker, value));
   }
   if (checker->values[value].bytes > 0 && !stow_plan_slot(checker->plan, root, &slot)) {
-    return stowi_fault(checker, STOW_FAULT_MISSING, value, root, step_of(checker, value),
-                       "%s is computed and has no slot: it is written over %s, which has none",
-                       stowi_label_value(checker, value).text,
-                       stowi_label_value(checker, root).text);
+    return stowi_fault(
+        checker, STOW_FAULT_MISSING, value, root, step_of(checker, value),
+        "%s is computed and has no slot: it is written in place of %s, which has none",
+        stowi_label_value(checker, value).text, stowi_label_value(checker, root).text);
   }
   return STOW_OK;
 }
 
 // ---------------------------------------------------------------------------------------------
-// Laid over an operand
+// In place
 
-static stow_over may_overwrite(const pass* p, stow_node node, size_t k, size_t operand) {
+static stow_over may_be_in_place(const pass* p, stow_node node, size_t k, size_t operand) {
   const stowi_checker* checker = p->checker;
   stow_over over = checker->plan->facts.in_place ? stow_graph_over(checker->graph, node, k, operand)
                                                  : STOW_OVER_NEVER;
@@ -128,32 +126,34 @@ static stow_status busy_fault(stowi_checker* checker, stow_value value, stow_val
   stow_value root = stow_plan_root(checker->plan, value);
   return stowi_fault(
       checker, STOW_FAULT_REUSED_TOO_EARLY, other, value, step,
-      "%s is written over %s at step %" PRIu32 ", while operand %zu still reads those bytes",
+      "%s is written in place of %s at step %" PRIu32 ", while operand %zu still reads those bytes",
       stowi_label_value(checker, value).text, stowi_label_value(checker, root).text, step, operand);
 }
 
-static stow_status over_fault(stowi_checker* checker, stow_value value, stow_value operand,
-                              const char* why) {
+static stow_status in_place_fault(stowi_checker* checker, stow_value value, stow_value operand,
+                                  const char* why) {
   uint32_t step = step_of(checker, value);
   return stowi_fault(checker, STOW_FAULT_OVERWRITE, value, operand, step,
-                     "%s is written over %s at step %" PRIu32 ", %s",
+                     "%s is written in place of %s at step %" PRIu32 ", %s",
                      stowi_label_value(checker, value).text,
                      stowi_label_value(checker, operand).text, step, why);
 }
 
-// Why result |k| must not lie over the operand; NULL where it may.
-static const char* why_not_over(const pass* p, stow_node node, size_t k, size_t operand) {
+// Why result |k| must not be in place of the operand; NULL if it may.
+static const char* why_not_in_place(const pass* p, stow_node node, size_t k, size_t operand) {
   const stowi_checker* checker = p->checker;
   stow_value value = stow_graph_first_result(checker->graph, node) + (stow_value)k;
   const stowi_check_value* own = &checker->values[value];
   const stowi_check_value* under = &checker->values[stowi_check_operand(checker, node, operand)];
   if (own->inner != under->inner) {
-    return "and not from its first byte on";
+    return "but not from its first byte";
   }
   if (own->bytes > under->bytes) {
     return "which has fewer bytes";
   }
-  return may_overwrite(p, node, k, operand) == STOW_OVER_NEVER ? "which nothing allows" : NULL;
+  return may_be_in_place(p, node, k, operand) == STOW_OVER_NEVER
+             ? "which neither the op nor the effects allow"
+             : NULL;
 }
 
 // Operand |other| reads the bytes that the result is written into, as |chosen| does.
@@ -162,12 +162,12 @@ static bool may_read_too(const pass* p, stow_node node, size_t k, size_t chosen,
   const stowi_check_value* x = &checker->values[stowi_check_operand(checker, node, chosen)];
   const stowi_check_value* y = &checker->values[stowi_check_operand(checker, node, other)];
   return x->inner == y->inner && x->bytes == y->bytes &&
-         may_overwrite(p, node, k, chosen) == STOW_OVER_INDEX &&
-         may_overwrite(p, node, k, other) == STOW_OVER_INDEX;
+         may_be_in_place(p, node, k, chosen) == STOW_OVER_INDEX &&
+         may_be_in_place(p, node, k, other) == STOW_OVER_INDEX;
 }
 
-// The operand whose bytes result |k| may take; the operand count where there is none, and then
-// |out_why| says why the first that it touches is not.
+// The operand that result |k| may be in place of; the operand count if there is none, and then
+// |out_why| explains the first that it overlaps.
 static size_t choose_operand(const pass* p, stow_node node, size_t k, stow_value* out_touched,
                              const char** out_why) {
   const stowi_checker* checker = p->checker;
@@ -179,7 +179,7 @@ static size_t choose_operand(const pass* p, stow_node node, size_t k, stow_value
     if (operand == STOW_VALUE_NONE || !stowi_check_touch(checker, value, operand)) {
       continue;
     }
-    const char* why = why_not_over(p, node, k, i);
+    const char* why = why_not_in_place(p, node, k, i);
     if (why == NULL) {
       return i;
     }
@@ -191,7 +191,7 @@ static size_t choose_operand(const pass* p, stow_node node, size_t k, stow_value
   return count;
 }
 
-// No result that is a view lies where result |k|, laid over an operand, is written. Two that are
+// No result that is a view is where result |k|, in place of an operand, is written. Two that are
 // written are found by their writes.
 static stow_status check_siblings(const pass* p, stow_node node, size_t k) {
   stowi_checker* checker = p->checker;
@@ -202,7 +202,7 @@ static stow_status check_siblings(const pass* p, stow_node node, size_t k) {
     if (checker->values[other].made == STOWI_MADE_VIEW &&
         stowi_check_touch(checker, value, other)) {
       return stowi_fault(checker, STOW_FAULT_OVERWRITE, value, other, step_of(checker, value),
-                         "%s and %s, results of one node, lie in the same bytes of %s",
+                         "%s and %s, results of one node, share bytes of %s",
                          stowi_label_value(checker, value).text,
                          stowi_label_value(checker, other).text,
                          stowi_label_value(checker, stow_plan_root(checker->plan, value)).text);
@@ -211,7 +211,7 @@ static stow_status check_siblings(const pass* p, stow_node node, size_t k) {
   return STOW_OK;
 }
 
-// No operand but |mine| reads what result |k| writes over it.
+// No operand except |mine| reads what result |k| overwrites.
 static stow_status check_others(const pass* p, stow_node node, size_t k, size_t mine,
                                 bool is_append) {
   stowi_checker* checker = p->checker;
@@ -238,10 +238,10 @@ static stow_status check_over(const pass* p, stow_node node, size_t k) {
     STOW_TRY(check_siblings(p, node, k));
     return check_others(p, node, k, chosen, false);
   }
-  return touched == STOW_VALUE_NONE ? STOW_OK : over_fault(checker, value, touched, why);
+  return touched == STOW_VALUE_NONE ? STOW_OK : in_place_fault(checker, value, touched, why);
 }
 
-// Without bytes, a value can lie anywhere among its operands.
+// A value without bytes can be anywhere among its operands.
 static void link_empty(stowi_checker* checker, stow_node node, stow_value value) {
   stow_value root = stow_plan_root(checker->plan, value);
   size_t count = stow_graph_operand_count(checker->graph, node);
@@ -253,7 +253,7 @@ static void link_empty(stowi_checker* checker, stow_node node, stow_value value)
   }
 }
 
-// An op that writes into its operand. An input may be a cache that is meant to grow.
+// An op that writes into its operand. An input may be a cache that is intended to grow.
 static stow_status check_append(const pass* p, stow_node node, size_t k) {
   stowi_checker* checker = p->checker;
   stow_value value = stow_graph_first_result(checker->graph, node) + (stow_value)k;
@@ -268,7 +268,7 @@ static stow_status check_append(const pass* p, stow_node node, size_t k) {
 }
 
 // ---------------------------------------------------------------------------------------------
-// At home
+// Copy elision
 
 // Whether bytes [low, high) of the result are those of an operand that is copied.
 static bool are_copied_into(const stowi_homes* homes, uint64_t low, uint64_t high) {
@@ -299,13 +299,13 @@ static bool are_copied_into(const stowi_homes* homes, uint64_t low, uint64_t hig
 static stow_status copied_fault(stowi_checker* checker, stow_value operand, stow_value result) {
   uint32_t step = step_of(checker, result);
   return stowi_fault(checker, STOW_FAULT_HOME, operand, result, step,
-                     "%s lies inside %s, in bytes that step %" PRIu32 " copies an operand into",
+                     "%s is inside %s, in bytes that step %" PRIu32 " copies an operand into",
                      stowi_label_value(checker, operand).text,
                      stowi_label_value(checker, result).text, step);
 }
 
-// Operands that are made at their place are linked to the result, and so is one that the result is
-// written over; what the concat copies must not destroy another operand.
+// Operands built in their place are linked to the result, and so is one that the result is in place
+// of; what the concat copies must not destroy another operand.
 static stow_status check_concat(pass* p, stow_node node) {
   stowi_checker* checker = p->checker;
   stow_value result = stow_graph_first_result(checker->graph, node);
@@ -321,7 +321,7 @@ static stow_status check_concat(pass* p, stow_node node) {
       stowi_check_link(checker, operand, result);
     } else if (!stowi_check_touch(checker, operand, result)) {
       continue;
-    } else if (why_not_over(p, node, 0, k) == NULL) {
+    } else if (why_not_in_place(p, node, 0, k) == NULL) {
       stowi_check_link(checker, result, operand);
       STOW_TRY(check_others(p, node, 0, k, false));
     } else {
@@ -335,7 +335,7 @@ static stow_status check_concat(pass* p, stow_node node) {
 }
 
 // ---------------------------------------------------------------------------------------------
-// The whole
+// Entry point
 
 static stow_status check_result(pass* p, stow_node node, size_t k, bool has_homes) {
   stowi_checker* checker = p->checker;
@@ -349,7 +349,7 @@ static stow_status check_result(pass* p, stow_node node, size_t k, bool has_home
     return STOW_OK;
   }
   if (root != value) {
-    STOW_TRY(check_guest(checker, value));
+    STOW_TRY(check_shared(checker, value));
   }
   if (own->bytes == 0) {
     link_empty(checker, node, value);
@@ -425,13 +425,13 @@ static stow_status stray_fault(stowi_checker* checker, stow_value value) {
                           : concat_around(checker, value);
   if (around == STOW_VALUE_NONE) {
     return stowi_check_misplaced(checker, STOW_FAULT_VIEW_MOVED, value,
-                                 "is claimed to be a view, but nothing puts it in");
+                                 "is claimed to be a view, but nothing places it in");
   }
   return stowi_fault(checker, STOW_FAULT_HOME, value, around, step_of(checker, value),
-                     "%s lies inside %s, %s", stowi_label_value(checker, value).text,
+                     "%s is inside %s, %s", stowi_label_value(checker, value).text,
                      stowi_label_value(checker, around).text,
-                     checker->plan->facts.elide_copies ? "and does not belong there"
-                                                       : "and the plan copies operands of concat");
+                     checker->plan->facts.elide_copies ? "but does not belong there"
+                                                       : "but the plan does not elide copies");
 }
 
 stow_status stowi_check_shares(stowi_checker* checker) {

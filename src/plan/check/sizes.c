@@ -1,4 +1,4 @@
-// Part of the plan checker: how many bytes every value occupies. O(values).
+// Part of the plan checker: the number of bytes that every value occupies. O(values).
 #include <inttypes.h>
 
 #include "base/checked.h"
@@ -10,7 +10,7 @@ static stow_status size_fail(stowi_checker* checker, stow_value value, stow_stat
                     stow_status_text(status));
 }
 
-// Elements of at least four bytes each, where the plan says so; otherwise as wide as they are.
+// At least four bytes per element if the plan says so; otherwise the elements' own width.
 static stow_status size_of(stowi_checker* checker, stow_value value, uint64_t* out_bytes) {
   const stow_type* type = stow_graph_type(checker->graph, value);
   stow_status status;
@@ -33,8 +33,8 @@ static bool has_right_size(const stowi_checker* checker, stow_value value, uint6
   if (bytes != 0 || !stow_graph_is_boundary(checker->graph, value)) {
     return size == bytes;
   }
-  // A boundary value without bytes has a slot only so that it has an address. A shared weight's is
-  // as large as in the plan that it is shared with.
+  // A boundary value without bytes has a slot only as an address. A shared weight's slot is as
+  // large as in the plan that it is shared with.
   bool shared =
       facts->params == STOWI_PARAMS_SHARED || facts->params == STOWI_PARAMS_SHARED_OR_NONE;
   return size == facts->alignment || (shared && stowi_check_is_op(checker, value, STOW_OP_PARAM));
@@ -51,7 +51,7 @@ stow_status stowi_check_sizes(stowi_checker* checker) {
     if (stow_plan_slot(checker->plan, value, &slot) && !has_right_size(checker, value, slot.size)) {
       return stowi_fault(checker, STOW_FAULT_SIZE, value, STOW_VALUE_NONE,
                          checker->steps[stow_graph_producer(checker->graph, value)],
-                         "%s has a slot of %" PRIu64 " bytes and needs %" PRIu64,
+                         "%s has a slot of %" PRIu64 " bytes, but needs %" PRIu64,
                          stowi_label_value(checker, value).text, slot.size, bytes);
     }
   }

@@ -1,4 +1,4 @@
-// Part of the plan checker: who has a slot, and whether it lies where it may. O(values + scratch).
+// Part of the plan checker: which values have a slot, and whether it is valid. O(values + scratch).
 #include <inttypes.h>
 
 #include "base/checked.h"
@@ -28,12 +28,13 @@ static stow_status check_alignment(stowi_checker* checker, stow_value value, uin
     return STOW_OK;
   }
   return stowi_fault(checker, STOW_FAULT_MISALIGNED, value, STOW_VALUE_NONE, birth(checker, value),
-                     "%s lies at offset %" PRIu64 ", no multiple of its %s alignment %" PRIu64,
+                     "%s is at offset %" PRIu64
+                     ", which is not a multiple of its %s alignment %" PRIu64,
                      stowi_label_value(checker, value).text, offset, what, alignment);
 }
 
-// Whatever is written is aligned as the options and its effects ask, which the arena's base must
-// allow for. A view lies where its root puts it, but what is declared of it holds as well.
+// Whatever is written is aligned as the options and its effects demand, which the arena's base must
+// allow. A view is where its root places it, but what is declared for it holds as well.
 static stow_status check_place(stowi_checker* checker, stow_value value, stow_slot slot) {
   uint64_t needed = stowi_effects_alignment(checker->effects, value);
   uint64_t fixed = stowi_effects_offset(checker->effects, value);
@@ -51,12 +52,12 @@ static stow_status check_place(stowi_checker* checker, stow_value value, stow_sl
   if (needed > stow_plan_alignment(checker->plan)) {
     return stowi_fault(
         checker, STOW_FAULT_MISALIGNED, value, STOW_VALUE_NONE, birth(checker, value),
-        "%s needs an alignment of %" PRIu64 ", the arena has only %" PRIu64,
+        "%s needs an alignment of %" PRIu64 ", but the arena has only %" PRIu64,
         stowi_label_value(checker, value).text, needed, stow_plan_alignment(checker->plan));
   }
   if (fixed != STOW_OFFSET_NONE && fixed != slot.offset) {
     return stowi_fault(checker, STOW_FAULT_MOVED, value, STOW_VALUE_NONE, birth(checker, value),
-                       "%s lies at offset %" PRIu64 " and is fixed at %" PRIu64,
+                       "%s is at offset %" PRIu64 ", but is fixed at %" PRIu64,
                        stowi_label_value(checker, value).text, slot.offset, fixed);
   }
   return STOW_OK;
@@ -75,7 +76,7 @@ static stow_status check_end(stowi_checker* checker, stow_value value, stow_slot
     return stowi_fault(checker, STOW_FAULT_OUTSIDE_ARENA, value, STOW_VALUE_NONE,
                        birth(checker, value),
                        "%s is %" PRIu64 " bytes and %" PRIu64 " of guard at offset %" PRIu64
-                       ", the arena has %" PRIu64,
+                       ", but the arena has %" PRIu64,
                        stowi_label_value(checker, value).text, slot.size, guard, slot.offset, size);
   }
   *highest = end > *highest ? end : *highest;
@@ -95,7 +96,7 @@ static stow_status check_guard(stowi_checker* checker, stow_value value) {
     return STOW_OK;
   }
   return stowi_fault(checker, STOW_FAULT_GUARD, value, STOW_VALUE_NONE, birth(checker, value),
-                     "%s has a guard of %" PRIu64 " bytes and needs %" PRIu64,
+                     "%s has a guard of %" PRIu64 " bytes, but needs %" PRIu64,
                      stowi_label_value(checker, value).text, guard, needed);
 }
 
@@ -104,11 +105,11 @@ static stow_status check_guard(stowi_checker* checker, stow_value value) {
 
 static stow_status missing_fault(stowi_checker* checker, stow_value value, const char* why) {
   return stowi_fault(checker, STOW_FAULT_MISSING, value, STOW_VALUE_NONE, birth(checker, value),
-                     "%s needs %" PRIu64 " bytes and has no slot: %s",
+                     "%s needs %" PRIu64 " bytes, but has no slot: %s",
                      stowi_label_value(checker, value).text, checker->values[value].bytes, why);
 }
 
-// Whether the options say that boundary values of this kind have slots.
+// Whether the options give boundary values of this kind slots.
 static bool kind_has_slots(const stowi_checker* checker, stow_value value) {
   const stowi_plan_facts* facts = &checker->plan->facts;
   if (stowi_check_is_op(checker, value, STOW_OP_INPUT)) {
@@ -127,18 +128,18 @@ static stow_status check_missing(stowi_checker* checker, stow_value value) {
   bool empty = checker->values[value].bytes == 0;
   if (root != value) {
     bool excused = empty || !stow_plan_slot(checker->plan, root, &slot);
-    return excused ? STOW_OK : missing_fault(checker, value, "it is a view, and its root has one");
+    return excused ? STOW_OK : missing_fault(checker, value, "it is a view whose root has one");
   }
   if (stowi_check_policy(checker, value) == STOW_IO_EXTERNAL) {
     return STOW_OK;
   }
   if (!boundary) {
-    return empty ? STOW_OK : missing_fault(checker, value, "it is computed and no view");
+    return empty ? STOW_OK : missing_fault(checker, value, "it is computed, not a view");
   }
   if (!kind_has_slots(checker, value) || (empty && !checker->plan->facts.zero_size_slots)) {
     return STOW_OK;
   }
-  return missing_fault(checker, value, "the plan says that its kind has slots");
+  return missing_fault(checker, value, "the plan's options give its kind slots");
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -149,7 +150,7 @@ static stow_status scratch_fault(stowi_checker* checker, stow_fault fault, stow_
   uint32_t step = checker->steps[node];
   stow_status status =
       stowi_fault(checker, fault, STOW_VALUE_NONE, STOW_VALUE_NONE, step,
-                  "scratch of %s at step %" PRIu32 ": %s %" PRIu64 ", needed %" PRIu64,
+                  "scratch of %s at step %" PRIu32 ": %s %" PRIu64 ", expected %" PRIu64,
                   stowi_label_node(checker, node).text, step, what, is, needed);
   checker->violation.first_scratch = node;
   stowi_diag_node(checker->diag, node);
@@ -190,7 +191,8 @@ static stow_status check_all_scratch(stowi_checker* checker, uint64_t* highest) 
   size_t listed = stow_plan_scratch_count(checker->plan);
   if (listed != needed) {
     return stowi_fault(checker, STOW_FAULT_MISSING, STOW_VALUE_NONE, STOW_VALUE_NONE, 0,
-                       "the plan lists %zu pieces of scratch, the effects %zu", listed, needed);
+                       "the plan lists %zu pieces of scratch, but the effects list %zu", listed,
+                       needed);
   }
   for (size_t i = 0; i < needed; ++i) {
     STOW_TRY(check_scratch(checker, i, highest));
@@ -230,6 +232,6 @@ stow_status stowi_check_arena_size(stowi_checker* checker) {
     return STOW_OK;
   }
   return stowi_fault(checker, STOW_FAULT_ARENA_SIZE, STOW_VALUE_NONE, STOW_VALUE_NONE, 0,
-                     "the arena has %" PRIu64 " bytes, the highest footprint ends at %" PRIu64,
+                     "the arena has %" PRIu64 " bytes, but the highest footprint ends at %" PRIu64,
                      size, highest);
 }

@@ -1,15 +1,12 @@
 // Part of the plan checker: values that are views.
-//
-// The plan claims a root for every value, and a place in it: where its slot lies in the root's. A
-// value is a view where one of these puts it into an operand's bytes:
-//
-//   its op's row       reshape, narrow, … and kv_append, which also writes
+// The plan claims a root for every value, and an offset in it: that of its slot in the root's. A
+// value is a view if one of these places it in an operand's bytes:
+//   the op table       reshape, narrow, … and kv_append, which also writes
 //   a declared place   result k is bytes [d, d + n) of operand j
 //   a loop             initial value ─▶ argument ─▶ final result; the body's yield writes
-//
 // The first two are views for the executor too, which then runs nothing: there the claim must say
-// so. Whatever is no view is written by its op, wherever it lies; shares.c asks whether it
-// may lie there. Operands have lower ids, so one pass in id order finds every operand resolved.
+// so. Whatever is not a view is written by its op, wherever it is; shares.c checks whether it may
+// be there. Operands have lower ids, so one pass in id order finds every operand resolved.
 // O(values + effects).
 #include <inttypes.h>
 
@@ -89,14 +86,14 @@ static stow_status place_fault(stowi_checker* checker, stow_value value, uint64_
   stow_plan_slot(checker->plan, root, &root_slot);
   return stowi_fault(checker, STOW_FAULT_VIEW_MOVED, value, root,
                      checker->steps[stow_graph_producer(checker->graph, value)],
-                     "%s lies at offset %" PRIu64 " and must lie %" PRIu64
-                     " bytes into %s, which lies at offset %" PRIu64,
+                     "%s is at offset %" PRIu64 ", but must be %" PRIu64
+                     " bytes into %s, which is at offset %" PRIu64,
                      stowi_label_value(checker, value).text, slot.offset, expected,
                      stowi_label_value(checker, root).text, root_slot.offset);
 }
 
-// Every root exists and is its own. Places of what has a slot; a view's that has none follows from
-// its operand's.
+// Checks that every root exists and is its own, and fills offsets of values with slots; that of a
+// view without one follows from its operand's.
 static stow_status fill_places(stowi_checker* checker) {
   for (stow_value value = 0; value < checker->value_count; ++value) {
     stow_value root = stow_plan_root(checker->plan, value);
@@ -110,7 +107,7 @@ static stow_status fill_places(stowi_checker* checker) {
     }
     if (root != value && stow_plan_slot(checker->plan, value, &slot) &&
         stow_plan_slot(checker->plan, root, &root_slot)) {
-      // Below the root it wraps around, and is not inside.
+      // Below the root it wraps around, and so is not inside.
       checker->values[value].inner = slot.offset - root_slot.offset;
     }
   }
@@ -128,14 +125,14 @@ static void take_view(stowi_checker* checker, stow_node node, stow_value value, 
   own->made = way->writes ? STOWI_MADE_APPEND : STOWI_MADE_VIEW;
   own->since = way->writes ? checker->steps[node] + 1 : checker->values[way->parent].since;
   if (stow_graph_op_desc(checker->graph, node)->region_kind == STOW_REGION_LOOP) {
-    // A loop's final result is what the last round's yield wrote.
+    // A loop's final result is what the last iteration's yield wrote.
     stow_region body = stow_graph_owned_region(checker->graph, node, 0);
     own->since = stowi_check_region_end(checker, body) + 1;
   }
   stowi_check_link(checker, value, way->parent);
 }
 
-// Makes |value| a view where it lies where |way| puts it; a fault where it must and does not.
+// Makes |value| a view if it is where |way| places it; a fault if it must be and is not.
 static stow_status try_view(stowi_checker* checker, stow_node node, stow_value value,
                             const share* way) {
   stow_value root = stow_plan_root(checker->plan, value);
@@ -156,10 +153,10 @@ static stow_status try_view(stowi_checker* checker, stow_node node, stow_value v
   }
   return stowi_check_misplaced(checker, STOW_FAULT_VIEW_MOVED, value,
                                root == value ? "must share an operand's bytes; its root is"
-                                             : "is claimed to be a view, but nothing puts it in");
+                                             : "is claimed to be a view, but nothing places it in");
 }
 
-// The value lies inside the bytes of its root.
+// Checks that the value is inside the bytes of its root.
 static stow_status check_inside(stowi_checker* checker, stow_value value) {
   stow_value root = stow_plan_root(checker->plan, value);
   uint32_t step = checker->steps[stow_graph_producer(checker->graph, value)];
@@ -170,7 +167,7 @@ static stow_status check_inside(stowi_checker* checker, stow_value value) {
       return STOW_OK;
     }
     return stowi_fault(checker, STOW_FAULT_VIEW_OUTSIDE, value, root, step,
-                       "%s has a slot and its root %s has none",
+                       "%s has a slot, but its root %s has none",
                        stowi_label_value(checker, value).text,
                        stowi_label_value(checker, root).text);
   }
@@ -179,7 +176,7 @@ static stow_status check_inside(stowi_checker* checker, stow_value value) {
     return STOW_OK;
   }
   return stowi_fault(checker, STOW_FAULT_VIEW_OUTSIDE, value, root, step,
-                     "%s is %" PRIu64 " bytes at %" PRIu64 " in %s, which has %" PRIu64,
+                     "%s is %" PRIu64 " bytes at %" PRIu64 " in %s, which has only %" PRIu64,
                      stowi_label_value(checker, value).text, own->bytes, own->inner,
                      stowi_label_value(checker, root).text, root_slot.size);
 }
@@ -207,7 +204,7 @@ static void note_member(stowi_checker* checker, stow_value value) {
   root->holds_kept = root->holds_kept || stowi_check_is_kept(checker, value);
 }
 
-// A loop's yield writes carried arguments, wherever they lie.
+// A loop's yield writes carried arguments, wherever they are.
 static void note_carried(stowi_checker* checker, stow_node node) {
   stow_node loop = stowi_check_loop_of_args(checker, node);
   size_t count = loop == STOW_NODE_NONE ? 0 : stow_graph_result_count(checker->graph, node);

@@ -1,9 +1,9 @@
 // Part of the plan checker: windows.
 //
-// A root that has windows occupies only those bytes while they last; check_overlap.c then lets
-// others lie in the rest. So whatever lies in the root must be inside its windows whenever it is in
-// use. Of all windows in a stretch of time only the highest low and the lowest high matter: a tree
-// of maxima answers that in O(log w). O(values × log w).
+// A root with windows occupies only those bytes while they last; overlap.c then allows other values
+// in the rest. So whatever is in the root must be inside its windows whenever it is in use. Of all
+// windows in a range of time only the highest low and the lowest high matter: a tree of maxima
+// answers that in O(log w). O(values × log w).
 #include <inttypes.h>
 
 #include "base/diag.h"
@@ -75,9 +75,9 @@ static const char* why_not(const stowi_checker* checker, const stowi_plan_window
   }
   if (w->begin >= w->end || w->begin < stow_plan_begin(plan, given->root) ||
       w->end > stow_plan_end(plan, given->root)) {
-    return "which is no part of its life";
+    return "which is outside its lifetime";
   }
-  return w->low > w->high || w->high > slot.size ? "which is no part of it" : NULL;
+  return w->low > w->high || w->high > slot.size ? "which is outside it" : NULL;
 }
 
 static stow_status check_order(stowi_checker* checker) {
@@ -163,7 +163,7 @@ static stow_status outside_fault(stowi_checker* checker, stow_value value, size_
                      stowi_label_value(checker, root).text, w->low, w->high, w->begin, w->end);
 }
 
-// The plan gives a root the life of all that lies in it; its own is what it needs.
+// The plan gives a root the lifetime of all values in it; this is its own.
 static stow_status check_value(stowi_checker* checker, stow_value value, const limits* tree) {
   const stowi_check_value* own = &checker->values[value];
   stow_value root = stow_plan_root(checker->plan, value);

@@ -1,10 +1,10 @@
-// Reading saved plans: one pass over lines in the one order in which stow_plan_write writes them.
+// Reads saved plans: one pass over lines in the only order in which stow_plan_write writes them.
 // Strict, so that writing what was read gives the same bytes: each line must be there, exactly once
-// and in its place, numbers without leading zeros, and facts that are left out by the writer must
-// not be spelled out. Time and memory are linear in text and graph (the rows are sorted once more).
+// and in its place, numbers without leading zeros, and facts that the writer omits must be omitted.
+// Time and memory are linear in text and graph (the rows are sorted again).
 //
-// What is checked is the text, not the plan: ids exist, sums fit in 64 bits, rows are sorted,
-// totals are right. Whether the plan is a good one for the graph is for stow_plan_check to say.
+// The text is checked, not the plan: ids exist, sums fit in 64 bits, rows are sorted, totals are
+// correct. stow_plan_check decides whether the plan is valid for the graph.
 #include <inttypes.h>
 #include <string.h>
 
@@ -65,12 +65,12 @@ static stow_status read_bool(reader* r, const char* key, bool* out_answer) {
 static stow_status read_version(reader* r) {
   if (stowi_scan_sees(&r->scan, "# arena_size=")) {
     return fail_at(r, stowi_scan_here(&r->scan),
-                   "this is a report, which does not hold all of a plan; only a saved plan, which "
-                   "begins with `# stowage_plan=1`, can be read");
+                   "this is a report, which omits parts of the plan; expected a saved plan, which "
+                   "begins with `# stowage_plan=1`");
   }
   STOW_TRY(stowi_scan_literal(&r->scan, "# stowage_plan="));
   if (!stowi_scan_skip(&r->scan, "1\n")) {
-    return stowi_scan_expected(&r->scan, "version 1, the only one this library knows");
+    return stowi_scan_expected(&r->scan, "version 1, the only supported version");
   }
   r->scan.line = 2;
   r->scan.line_at = r->scan.at;
@@ -88,7 +88,7 @@ static stow_status read_graph_name(reader* r) {
     status = stowi_fail_memory(r->scan.diag);
   } else if (!stow_str_equal(given, wanted)) {
     status = stowi_scan_fail(&r->scan, stowi_scan_here(&r->scan), STOW_ERR_STALE_PLAN,
-                             "the plan is for graph %.*s, not for %.*s", STOWI_STR_ARG(given),
+                             "the plan is for graph %.*s, but this is %.*s", STOWI_STR_ARG(given),
                              STOWI_STR_ARG(wanted));
   }
   stow_string_free(&expected);
@@ -108,7 +108,7 @@ static stow_status read_fingerprint(reader* r) {
   if (given != wanted) {
     return stowi_scan_fail(&r->scan, place, STOW_ERR_STALE_PLAN,
                            "the plan was made for a graph with fingerprint %016" PRIx64
-                           ", this one has %016" PRIx64,
+                           ", but this one has %016" PRIx64,
                            given, wanted);
   }
   return stowi_scan_end_line(&r->scan);
@@ -203,11 +203,11 @@ static stow_status read_totals(reader* r) {
   return stowi_scan_end_line(scan);
 }
 
-// An id below |count|. A graph that nobody has verified may have none at all.
+// An id below |count|. An unverified graph may have none at all.
 static stow_status read_id(reader* r, uint32_t count, const char* what, uint32_t* out_id) {
   if (count == 0) {
     return stowi_scan_fail(&r->scan, stowi_scan_here(&r->scan), STOW_ERR_SYNTAX,
-                           "expected none, not %s: the graph is empty", what);
+                           "expected no %s: the graph is empty", what);
   }
   return stowi_scan_u32(&r->scan, count - 1, what, out_id);
 }
@@ -241,7 +241,7 @@ static stow_status read_row(reader* r, stow_value* last) {
   STOW_TRY(stowi_scan_literal(&r->scan, "%"));
   STOW_TRY(read_value_id(r, &v));
   if (stowi_plan_has_slot(r->plan, v)) {
-    return stowi_scan_fail(&r->scan, place, STOW_ERR_SYNTAX, "%%%" PRIu32 " has a row already", v);
+    return stowi_scan_fail(&r->scan, place, STOW_ERR_SYNTAX, "%%%" PRIu32 " has two rows", v);
   }
   if (*last != STOW_VALUE_NONE && !is_sorted(r->plan, *last, offset, size, v)) {
     return fail_at(r, place, "rows must be sorted by offset, then size, then id");
@@ -288,21 +288,20 @@ static stow_status read_lives(reader* r) {
   return STOW_OK;
 }
 
-// The id after |key|, `=` included; ids of one kind of fact ascend. |next| is the least that is
-// allowed.
+// The id after |key|, including `=`; ids of one kind of fact ascend. |next| is the lowest allowed.
 static stow_status read_fact_id(reader* r, const char* key, stow_value* next,
                                 stow_value* out_value) {
   stowi_scan_place place = stowi_scan_here(&r->scan);
   STOW_TRY(stowi_scan_literal(&r->scan, key));
   STOW_TRY(read_value_id(r, out_value));
   if (*out_value < *next) {
-    return fail_at(r, place, "lines of one kind must be sorted by id, each at most once");
+    return fail_at(r, place, "lines of one kind must be sorted by id without duplicates");
   }
   *next = *out_value + 1;
   return stowi_scan_literal(&r->scan, "=");
 }
 
-// A root has a root of its own only if it is no root; views stand in id order from |first_line| on.
+// Checks that a root is not a view; views are in id order from |first_line| on.
 static stow_status check_roots(const reader* r, uint32_t first_line) {
   uint32_t line = first_line;
   for (stow_value v = 0; v < r->plan->value_count; ++v) {
@@ -331,7 +330,7 @@ static stow_status read_views(reader* r) {
     STOW_TRY(stowi_scan_literal(&r->scan, "%"));
     STOW_TRY(read_value_id(r, &root));
     if (root == v) {
-      return fail_at(r, place, "a value that is its own root is no view");
+      return fail_at(r, place, "a value that is its own root is not a view");
     }
     r->plan->values[v].root = root;
     r->plan->values[v].alignment_log2 = 0;
@@ -340,7 +339,7 @@ static stow_status read_views(reader* r) {
   return check_roots(r, first_line);
 }
 
-// How many lines from here on begin with |key|.
+// The number of lines from here on that begin with |key|.
 static size_t count_lines(const reader* r, const char* key) {
   stowi_scan ahead = r->scan;
   size_t count = 0;
@@ -394,12 +393,12 @@ static stow_status read_guards(reader* r) {
       return fail_at(r, place, "only a root that has a slot can have a guard");
     }
     if (stow_plan_window_count(r->plan, v) != 0) {
-      return fail_at(r, place, "a root that has windows can have no guard");
+      return fail_at(r, place, "a root that has windows cannot have a guard");
     }
     STOW_TRY(stowi_scan_u64(&r->scan, UINT64_MAX - value->offset - value->size, "the guard's bytes",
                             &value->guard));
     if (value->guard == 0) {
-      return fail_at(r, place, "a guard of 0 bytes must be left out");
+      return fail_at(r, place, "a guard of 0 bytes must be omitted");
     }
     STOW_TRY(stowi_scan_end_line(&r->scan));
   }
@@ -427,7 +426,7 @@ static stow_status read_alignments(reader* r) {
 }
 
 // ---------------------------------------------------------------------------------------------
-// Scratch, reserved stretches, the order
+// Scratch, reserved ranges, order
 
 static stow_status read_scratch_id(reader* r, const stowi_plan_scratch* last,
                                    stowi_plan_scratch* scratch) {
@@ -482,7 +481,7 @@ static stow_status read_reserved(reader* r) {
     STOW_TRY(stowi_scan_literal(&r->scan, ","));
     STOW_TRY(stowi_scan_u64(&r->scan, UINT64_MAX - span->offset, "a size", &size));
     if (span->offset < least) {
-      return fail_at(r, place, "reserved stretches must be sorted by offset and apart");
+      return fail_at(r, place, "reserved ranges must be sorted by offset and must not overlap");
     }
     span->end = span->offset + size;
     least = span->end;
@@ -491,7 +490,7 @@ static stow_status read_reserved(reader* r) {
   return STOW_OK;
 }
 
-// Each node once. |step_of| is filled; it holds UINT32_MAX for nodes not met yet.
+// Each node once. |step_of| is filled; it holds UINT32_MAX for nodes not seen yet.
 static stow_status read_order(reader* r, uint32_t* step_of) {
   stow_plan* plan = r->plan;
   stowi_scan_place place = stowi_scan_here(&r->scan);
@@ -506,14 +505,14 @@ static stow_status read_order(reader* r, uint32_t* step_of) {
     STOW_TRY(read_node_id(r, &node));
     if (step_of[node] != UINT32_MAX) {
       return stowi_scan_fail(&r->scan, node_place, STOW_ERR_SYNTAX,
-                             "node %" PRIu32 " is in the order already", node);
+                             "node %" PRIu32 " is in the order twice", node);
     }
     step_of[node] = step;
     plan->order[step] = node;
     is_own = is_own && node == step;
   }
   if (is_own) {
-    return fail_at(r, place, "the graph's own order must be left out");
+    return fail_at(r, place, "the graph's own order must be omitted");
   }
   return stowi_scan_end_line(&r->scan);
 }
@@ -545,8 +544,8 @@ static stow_status check_totals(const reader* r) {
   uint64_t saved = stow_plan_saved(r->plan);
   if (r->total_unshared != r->plan->total_unshared || r->saved != saved) {
     return stowi_scan_fail(&r->scan, r->totals_at, STOW_ERR_SYNTAX,
-                           "the rows give total_unshared=%" PRIu64 " saved=%" PRIu64
-                           ", the line says total_unshared=%" PRIu64 " saved=%" PRIu64,
+                           "the rows add up to total_unshared=%" PRIu64 " saved=%" PRIu64
+                           ", but the line says total_unshared=%" PRIu64 " saved=%" PRIu64,
                            r->plan->total_unshared, saved, r->total_unshared, r->saved);
   }
   return STOW_OK;
@@ -560,10 +559,10 @@ static stow_status read_header(reader* r) {
   return read_options(r);
 }
 
-// Without this line a text that was cut between two others would pass for a whole one.
+// Without this line, a text truncated between two others would pass as complete.
 static stow_status read_end(reader* r) {
   if (!stowi_scan_skip(&r->scan, "# end")) {
-    return stowi_scan_expected(&r->scan, "`# end` or a line that may stand before it");
+    return stowi_scan_expected(&r->scan, "`# end` or a line that may come before it");
   }
   STOW_TRY(stowi_scan_end_line(&r->scan));
   if (!stowi_scan_is_at_end(&r->scan)) {

@@ -1,5 +1,5 @@
-// The cursor. Nothing is copied and nothing is skipped silently: there is no white space but what a
-// plan itself has.
+// The cursor. Nothing is copied and nothing is skipped silently: there is no white space except
+// what a plan itself has.
 #include "plan/formats/scan.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
-// A cursor over the text of a saved plan. Lines end with LF; every error names the place, what was
-// expected and what was there.
+// A cursor over the text of a saved plan. Lines end with LF; every error gives the place, what was
+// expected and what was found.
 #ifndef STOWAGE_SRC_PLAN_FORMATS_SCAN_H_
 #define STOWAGE_SRC_PLAN_FORMATS_SCAN_H_
 
@@ -29,20 +29,20 @@ bool stowi_scan_is_at_end(const stowi_scan* scan);
 // Fails at |place|.
 stow_status stowi_scan_fail(const stowi_scan* scan, stowi_scan_place place, stow_status status,
                             const char* format, ...) STOW_PRINTF_LIKE(4, 5);
-// STOW_ERR_SYNTAX: expected |what|, found what stands here.
+// STOW_ERR_SYNTAX: expected |what|, found what is here.
 stow_status stowi_scan_expected(const stowi_scan* scan, const char* what);
 
-// Whether |literal| stands here.
+// Whether |literal| is next.
 bool stowi_scan_sees(const stowi_scan* scan, const char* literal);
-// Skips |literal| where it stands here.
+// Skips |literal| if it is next.
 bool stowi_scan_skip(stowi_scan* scan, const char* literal);
 stow_status stowi_scan_literal(stowi_scan* scan, const char* literal);
 // The LF.
 stow_status stowi_scan_end_line(stowi_scan* scan);
-// What stands between here and the end of the line.
+// The rest of the line.
 stow_str stowi_scan_rest(const stowi_scan* scan);
 
-// A decimal number as we write it, without leading zeros, at most |max|. Fails where it begins.
+// A decimal number without leading zeros, at most |max|. Fails where it begins.
 stow_status stowi_scan_u64(stowi_scan* scan, uint64_t max, const char* what, uint64_t* out_number);
 stow_status stowi_scan_u32(stowi_scan* scan, uint32_t max, const char* what, uint32_t* out_number);
 // Exactly 16 lower-case hexadecimal digits.

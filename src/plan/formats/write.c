@@ -1,6 +1,6 @@
 // The report, and the saved plan around it. docs/plan-format.md describes both. A saved plan is the
-// report with `# key=value` lines before and after: whoever reads reports skips them as comments.
-// Facts that equal what the header says, or the graph's own order, are left out.
+// report with `# key=value` lines before and after: readers of reports skip them as comments. Facts
+// that equal what the header says, or the graph's own order, are omitted.
 #include <inttypes.h>
 
 #include "base/diag.h"

@@ -1,8 +1,8 @@
-// A C header for programs that have no planner on board: sizes and offsets as macros, usable in
-// #if, in array bounds and as initialisers, in C11 and C++17. Names of values are any bytes; they
-// are mangled to identifiers. What has no name goes by its number. Those that then collide get
-// their id as a suffix, until each is unique; names come first, so that they keep theirs. A hash
-// index finds collisions: O(n) for n values and scratch.
+// A C header for programs without a planner: sizes and offsets as macros, usable in #if, in array
+// bounds and as initialisers, in C11 and C++17. Names of values are arbitrary bytes; they are
+// mangled to identifiers. Values without a name go by their number. Names that then collide get
+// their id as a suffix, until each is unique; named values come first, so that they keep theirs. A
+// hash index finds collisions: O(n) for n values and scratch.
 #include <inttypes.h>
 #include <string.h>
 
@@ -54,14 +54,14 @@ static stow_status append_mangled(stow_string* text, stow_str name) {
   return STOW_OK;
 }
 
-// What a symbol stands for, without its text.
+// A symbol without its text.
 static symbol value_symbol(stow_value value) {
   symbol added = {value, SIZE_MAX, 0, 0};
   return added;
 }
 
-// The symbol's text is the end of |text|, from |at| on; takes it in, with |id| as a suffix for as
-// long as it is taken.
+// The symbol's text is the end of |text|, from |at| on; adds it, with |id| as a suffix while it is
+// taken.
 static stow_status add_symbol(symbols* s, symbol added, uint32_t id, size_t at) {
   STOW_TRY(STOWI_VEC_RESERVE(s->allocator, &s->list, 1));
   STOW_TRY(stowi_index_reserve(&s->index, s->allocator));
@@ -97,7 +97,7 @@ static stow_status collect_named(const stow_plan* plan, symbols* s) {
   return STOW_OK;
 }
 
-// Outputs without a name by their place too, which is what the caller knows.
+// Outputs without a name also by their position, which is what the caller knows.
 static stow_status collect_unnamed(const stow_plan* plan, symbols* s) {
   for (size_t k = 0; k < plan->output_count; ++k) {
     stow_value v = plan->outputs[k];
@@ -128,7 +128,7 @@ static stow_status collect_scratch(const stow_plan* plan, symbols* s) {
 }
 
 static stow_status collect(const stow_plan* plan, symbols* s) {
-  // PREFIX_ARENA_SIZE is taken. This symbol stands for nothing and is not written.
+  // PREFIX_ARENA_SIZE is reserved. This symbol stands for nothing and is not written.
   STOW_TRY(stowi_put(stow_string_writer(&s->text), "ARENA"));
   STOW_TRY(add_symbol(s, value_symbol(STOW_VALUE_NONE), 0, 0));
   STOW_TRY(collect_named(plan, s));
@@ -159,7 +159,7 @@ static stow_status put_define(const header* h, stow_str name, const char* tail, 
   return stowi_printf(h->writer, " %" PRIu64 "u\n", number);
 }
 
-// Offsets hold in the plan's order alone. Nothing where that is the graph's own.
+// Offsets are valid only in the plan's order. Nothing if that is the graph's own.
 static stow_status write_order(const header* h) {
   const stow_plan* plan = h->plan;
   uint32_t same = 0;
@@ -262,12 +262,13 @@ static bool is_identifier(stow_str name) {
   return name.size > 0 && !stowi_is_digit(name.data[0]);
 }
 
-// The caller's, or the graph's name made an identifier.
+// The caller's prefix, or one made from the graph's name.
 static stow_status make_prefix(const stow_plan* plan, const char* prefix, stow_diag* diag,
                                stow_string* out) {
   if (prefix != NULL) {
     if (!is_identifier(stow_str_of(prefix))) {
-      return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "\"%.200s\" is no C identifier", prefix);
+      return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "\"%.200s\" is not a C identifier",
+                        prefix);
     }
     return stow_string_append(out, prefix, strlen(prefix));
   }

@@ -1,7 +1,7 @@
 // Buffers as CSV (RFC 4180, but with LF), in the columns that placement research uses: a plan's
-// problem and solution can be fed to other placers, and theirs compared with ours. |upper| is
-// exclusive, |size| is the footprint. Windows get a column only where there are any; all of it is
-// what stow_csv_read takes.
+// problem and solution can be passed to other placers, and theirs compared with ours. |upper| is
+// exclusive, |size| is the footprint. Windows get a column only if there are any; stow_csv_read
+// accepts all of it.
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,10 +10,10 @@
 #include "base/text.h"
 #include "plan/plan_internal.h"
 
-// What a spreadsheet takes for the start of a formula.
+// Characters that spreadsheets treat as the start of a formula.
 static bool starts_formula(char c) { return c == '=' || c == '+' || c == '-' || c == '@'; }
 
-// How a byte of a name is written; NULL: as it is. |room| has 8 bytes.
+// How a byte of a name is written; NULL: unchanged. |room| has 8 bytes.
 static const char* escape_of(stow_str name, size_t index, char* room) {
   unsigned char byte = (unsigned char)name.data[index];
   switch (byte) {
@@ -43,7 +43,7 @@ static bool needs_quotes(stow_str name) {
           name.data[0] == ' ' || name.data[name.size - 1] == ' ');
 }
 
-// Control characters stay in no file: a cell is one line, and a name is got back from it.
+// Control characters are escaped: a cell is one line, and the name can be recovered from it.
 static stow_status put_name(stow_writer writer, stow_str name) {
   const char* quote = needs_quotes(name) ? "\"" : "";
   STOW_TRY(stowi_put(writer, quote));

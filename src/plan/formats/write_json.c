@@ -1,6 +1,6 @@
 // The plan as one JSON object (RFC 8259), keys in a fixed order, one value per line. Numbers are
-// written exactly and may exceed 2^53: a reader that keeps numbers as doubles must take care. Names
-// are bytes to us but text to JSON, so what is not UTF-8 becomes U+FFFD.
+// written exactly and may exceed 2^53: readers that store numbers as doubles must take care. Names
+// are bytes here but text in JSON, so what is not UTF-8 becomes U+FFFD.
 #include <inttypes.h>
 
 #include "base/diag.h"
@@ -14,7 +14,7 @@ static bool is_between(unsigned char byte, unsigned low, unsigned high) {
   return byte >= low && byte <= high;
 }
 
-// Bytes of the well-formed UTF-8 sequence at |s|, by table 3-7 of the Unicode standard; 0 where
+// The length of the well-formed UTF-8 sequence at |s|, by table 3-7 of the Unicode standard; 0 if
 // there is none.
 static size_t sequence_length(const unsigned char* s, size_t size) {
   if (s[0] < 0x80) {
@@ -82,7 +82,7 @@ static stow_status put_string(stow_writer writer, stow_str string) {
 
 static const char* json_bool(bool value) { return value ? "true" : "false"; }
 
-// The id, or null where it is |none|.
+// The id, or null if it is |none|.
 static stow_status put_id(stow_writer writer, uint32_t id, uint32_t none) {
   return id == none ? stowi_put(writer, "null") : stowi_printf(writer, "%" PRIu32, id);
 }

@@ -1,10 +1,8 @@
-// Values that have no choice where they lie: params at the places of a shared weight layout, params
-// packed at the bottom of the arena, and offsets that effects fix. They are fixed buffers of the
-// problem, so every strategy places the rest around them.
-//
-// In a forward/backward pair that shares one arena this matters: weights that are laid over a
-// finished plan overlap its activations.
-//
+// Values whose place is given: params at the places of a shared weight layout, params packed at the
+// bottom of the arena, and offsets that effects fix. They are fixed buffers of the problem, so
+// every strategy places the rest around them.
+// In a forward/backward pair that shares one arena this matters: weights placed into a finished
+// plan afterwards would overlap its activations.
 //     offset   forward              backward, in the same arena
 //       ▲   ┌──────────────┐        ┌──────────────┐
 //       │   │ activations  │        │ activations  │
@@ -25,8 +23,8 @@
 static stow_status missing_param(stowi_maker* maker, stow_value v) {
   if (!maker->options.allow_missing_params) {
     stowi_value_text name = stowi_make_name(maker, v);
-    return stowi_make_fail(maker, STOW_ERR_NOT_FOUND, v, "the weight layout has no param %s",
-                           name.text);
+    return stowi_make_fail(maker, STOW_ERR_NOT_FOUND, v,
+                           "param %s is missing from the weight layout", name.text);
   }
   stowi_plan_value* value = &maker->plan->values[v];
   value->offset = STOW_OFFSET_NONE;
@@ -35,7 +33,7 @@ static stow_status missing_param(stowi_maker* maker, stow_value v) {
   return STOW_OK;
 }
 
-// Of an empty weight only the address counts. Its slot has the forward plan's alignment as its
+// Only the address of an empty weight matters. Its slot has the forward plan's alignment as its
 // size, and is aligned to that.
 static void share_empty(stowi_plan_value* value, const stow_weight* weight) {
   value->size = weight->size;
@@ -85,7 +83,7 @@ static int compare_spans(const void* a, const void* b, const void* context) {
   return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-// The weights that this graph does not name are there all the same.
+// Weights that this graph does not name are still there.
 static stow_status reserve_unused(stowi_maker* maker, const bool* used) {
   const stow_weight_layout* layout = maker->options.layout;
   size_t count = 0;
@@ -157,7 +155,7 @@ static stow_status stack_params(stowi_maker* maker, const stow_value* params, si
         !stowi_add_u64(offset, value->size, &top) || !stowi_add_u64(top, value->guard, &top)) {
       stowi_value_text name = stowi_make_name(maker, params[i]);
       return stowi_make_fail(maker, STOW_ERR_OVERFLOW, params[i],
-                             "packing the params needs more than 64 bits at %s", name.text);
+                             "packing the params overflows 64 bits at %s", name.text);
     }
     maker->fixed[params[i]] = offset;
   }
@@ -191,12 +189,12 @@ static stow_status pack_params(stowi_maker* maker) {
 }
 
 // ---------------------------------------------------------------------------------------------
-// Is what is fixed possible? The placer would refuse it too, but knows only numbers of buffers.
+// Checking what is fixed. The placer would refuse it too, but can only name buffer numbers.
 
 // The fixed buffers alone, as a problem with its solution.
 typedef struct fixed_set {
   stow_problem* problem;
-  STOWI_VEC(stow_value) values;  // STOW_VALUE_NONE: a reserved span
+  STOWI_VEC(stow_value) values;  // STOW_VALUE_NONE: a reserved range
   STOWI_VEC(uint64_t) offsets;
 } fixed_set;
 
@@ -225,8 +223,8 @@ static stow_status add_fixed_value(stowi_maker* maker, fixed_set* set, stow_valu
   if (maker->fixed[v] % alignment != 0) {
     stowi_value_text name = stowi_make_name(maker, v);
     return stowi_make_fail(maker, STOW_ERR_CONFLICT, v,
-                           "%s must lie at %" PRIu64
-                           ", which is no multiple of its alignment %" PRIu64,
+                           "%s must be at %" PRIu64
+                           ", which is not a multiple of its alignment %" PRIu64,
                            name.text, maker->fixed[v], alignment);
   }
   stow_buffer_desc desc;
@@ -279,7 +277,7 @@ static stow_status check_apart(stowi_maker* maker, fixed_set* set) {
   stowi_value_text second_name = name_party(maker, second);
   return stowi_make_fail(maker, STOW_ERR_CONFLICT, first != STOW_VALUE_NONE ? first : second,
                          "%s, fixed at %" PRIu64 ", and %s, fixed at %" PRIu64
-                         ", overlap while both are alive",
+                         ", overlap while both are live",
                          first_name.text, set->offsets.data[violation.first], second_name.text,
                          set->offsets.data[violation.second]);
 }

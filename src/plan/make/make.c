@@ -1,9 +1,9 @@
-// Making a plan: attempts with more and with less sharing, in the given order and in a better one.
+// Makes a plan: attempts with more and with less sharing, in the given order and in a better one.
 // The smallest arena wins.
 //
-// Where sharing costs more in fragmentation than it saves, less of it is better. An attempt is
-// placed only if its bound leaves hope: writing in place does not raise the load, so that mostly
-// one attempt is enough. Another order is looked for only where the arena is above what every order
+// If sharing costs more in fragmentation than it saves, less of it is better. An attempt is placed
+// only if its bound allows an improvement: in-place results do not raise the load, so mostly one
+// attempt is enough. Another order is searched for only if the arena is above what every order
 // needs.
 #include "plan/make/make.h"
 
@@ -13,8 +13,8 @@
 // ---------------------------------------------------------------------------------------------
 // Sharing
 
-// Keeps |other| in place of |*best| where its arena is smaller. What only |*best| shared is then
-// recorded as refused.
+// Replaces |*best| by |other| if its arena is smaller. What only |*best| shared is then recorded as
+// refused.
 static stow_status keep_smaller(const stowi_request* request, stow_plan** best, stow_plan* other) {
   if (stow_plan_arena_size(other) >= stow_plan_arena_size(*best)) {
     stow_plan_destroy(other);
@@ -42,13 +42,13 @@ static bool has_home(const stow_plan* plan, stow_reason reason) {
   return false;
 }
 
-// Whether something is not at home because it is written in place.
+// Whether a copy was not elided because of a result in place.
 static bool has_rival(const stow_plan* plan) {
   return has_home(plan, STOW_REASON_GIVEN_AWAY) || has_home(plan, STOW_REASON_LARGER_ROOT);
 }
 
-// Whether the load may be lower where nothing is written in place: without windows a root stays as
-// large as it was, and so it does with a guard.
+// Whether the load may be lower without results in place: without windows, or with a guard, a root
+// stays as large as it was.
 static bool may_cost(const stow_plan_options* options) {
   return !options->windows || options->tail_guard != 0;
 }
@@ -72,7 +72,7 @@ static stow_status try_all(const stowi_request* request, stowi_choice choice, st
     choice.in_place = false;
     STOW_TRY(try_less(request, choice, plan, &bound));
   }
-  // Windows ask more of the search for places; without any it may get further.
+  // Windows make the placement harder to search; without any, the search may get further.
   if (choice.windows && stow_plan_arena_size(*plan) > stow_plan_lower_bound(*plan)) {
     choice.elide_copies = choice.in_place = choice.windows = false;
     STOW_TRY(try_less(request, choice, plan, &bound));
@@ -105,7 +105,7 @@ static bool saves_enough(const stowi_request* request, const stow_plan* plan,
   return after < before && before - after > request->options.order_margin;
 }
 
-// Takes the plan in |schedule|'s order where that is worth it. |*plan| is there either way.
+// Takes the plan in |schedule|'s order if that is worth it. |*plan| is set in either case.
 static stow_status try_order(const stowi_request* request, const stow_schedule* schedule,
                              stow_ordering* ordering, stow_plan** plan) {
   stow_plan* other;
@@ -121,8 +121,7 @@ static stow_status try_order(const stowi_request* request, const stow_schedule* 
   return STOW_OK;
 }
 
-// Looks for an order with the views as they are before anything is shared: what can be shared
-// depends on the order.
+// Searches for an order with the views before sharing: what can be shared depends on the order.
 static stow_status search(stowi_maker* maker, uint64_t arena, stow_schedule** out_schedule,
                           stow_ordering* out_ordering) {
   STOW_TRY(stowi_make_schedule(maker));

@@ -1,9 +1,8 @@
-// The stages of making a plan, and what they hand on.
-//
+// The stages of making a plan, and what they pass on.
 //     make.c       which attempts: orders, sharing; the smallest arena wins
 //     attempt.c    schedule, views, lifetimes, sharing ─┐
-//     slots.c      who gets a slot, how large           ├─▶ problem.c ─▶ placement ─▶ plan
-//     fixed.c      who has no choice where             ─┘
+//     slots.c      which values get a slot, how large   ├─▶ problem.c ─▶ placement ─▶ plan
+//     fixed.c      which places are given              ─┘
 //     order.c      a better order of the nodes
 #ifndef STOWAGE_SRC_PLAN_MAKE_MAKE_H_
 #define STOWAGE_SRC_PLAN_MAKE_MAKE_H_
@@ -11,7 +10,7 @@
 #include "analysis/api.h"
 #include "plan/plan_internal.h"
 
-// What is asked for.
+// What the caller asks for.
 typedef struct stowi_request {
   const stow_graph* graph;
   const stow_effects* effects;  // may be NULL
@@ -20,7 +19,7 @@ typedef struct stowi_request {
   stow_diag* diag;
 } stowi_request;
 
-// What one attempt makes use of, of all that the options allow.
+// What one attempt uses, of all that the options allow.
 typedef struct stowi_choice {
   const stow_schedule* schedule;  // NULL: the graph's own order
   bool in_place;
@@ -39,9 +38,9 @@ typedef struct stowi_maker {
   stowi_views* views;
   stowi_lifetimes* lifetimes;
   stowi_sharing* sharing;  // NULL without reuse
-  stowi_windows* windows;  // NULL where there are to be none
+  stowi_windows* windows;  // NULL if there are to be none
   stow_plan* plan;
-  // Per value: where it must lie, or STOW_PLACE_ANYWHERE. Only that of roots counts in the end.
+  // Per value: its required offset, or STOW_PLACE_ANYWHERE. Only that of roots counts in the end.
   uint64_t* fixed;
   stow_problem* problem;
   stow_placement* placement;
@@ -55,53 +54,50 @@ stow_status stowi_make_schedule(stowi_maker* maker);
 stow_status stowi_make_views(stowi_maker* maker);
 // The plan without offsets.
 stow_status stowi_make_prepare(stowi_maker* maker);
-// All stages, where the arena can be smaller than |below|; else |*out_plan| is NULL. |*out_bound|:
-// no placement is lower.
+// All stages, if the arena can be smaller than |below|; otherwise |*out_plan| is NULL.
+// |*out_bound|: no placement is lower.
 stow_status stowi_make_attempt(const stowi_request* request, stowi_choice choice, uint64_t below,
                                uint64_t* out_bound, stow_plan** out_plan);
 
-// problem.c: poses the problem of the prepared plan.
+// problem.c: builds the problem of the prepared plan.
 stow_status stowi_make_bound(stowi_maker* maker, uint64_t* out_bound);
-// Then gives it its offsets, and finishes it.
+// Then sets the offsets, and finishes the plan.
 stow_status stowi_make_place(stowi_maker* maker);
-// Finishes a prepared plan whose offsets are there.
+// Finishes a prepared plan whose offsets are set.
 stow_status stowi_make_judge(stowi_maker* maker);
-// Runs the strategy that is asked for. A placement is there also where it placed something else:
+// Runs the requested strategy. A placement is returned even if it is invalid:
 // STOW_ERR_INVALID_ARGUMENT.
 stow_status stowi_place(const stow_problem* problem, const stow_plan_options* asked, bool reuse,
                         stow_allocator allocator, stow_diag* diag, stow_placement** out_placement);
-// Adds what the prepared plan has to be placed to |problem|, |shift| steps later: roots in id order
-// but for those in |apart| (by value), scratch, reserved stretches. Then takes the offsets of what
-// was added from buffer |first| on, and returns the buffer after it; the roots in |apart| have
-// theirs. |apart| is NULL where the plan is alone. Where it is not and reuses no bytes, all that it
-// has lives during all of its steps, for others do reuse bytes in the same problem.
+// Adds the buffers of the prepared plan to |problem|, |shift| steps later: roots in id order except
+// those in |apart| (by value), scratch, reserved ranges. Then takes the offsets of what was added
+// from buffer |first| on, and returns the buffer after it; the roots in |apart| already have
+// theirs. |apart| is NULL if the plan is alone. If it is not and reuses no bytes, everything in it
+// is live during all of its steps, since others do reuse bytes in the same problem.
 stow_status stowi_add_buffers(const stowi_maker* maker, stow_problem* problem, uint64_t shift,
                               const bool* apart);
 size_t stowi_take_offsets(stowi_maker* maker, const stow_placement* placement, size_t first,
                           const bool* apart);
 
-// decisions.c
-// Adds what only |fuller|, a larger plan in the same order, shares to the decisions: refused.
+// decisions.c: adds to the decisions, as refused, what only |fuller|, a larger plan in the same
+// order, shares.
 stow_status stowi_plan_add_refused(stow_plan* plan, const stow_plan* fuller, stow_diag* diag);
 
 // slots.c: decides slot, size, guard, alignment and lifetime of every value and scratch. Afterwards
-// a value that will have a slot has the offset 0. Offsets that effects or a layout fix are in
-// |fixed|.
+// a value that will have a slot has offset 0. Offsets that effects or a layout fix are in |fixed|.
 stow_status stowi_make_slots(stowi_maker* maker);
 
-// fixed.c: gives every param that has a slot the one of the layout, and reserves what else the
-// layout holds. STOW_ERR_NOT_FOUND for a param that the layout does not name, STOW_ERR_TYPE for one
-// of another size.
+// fixed.c: gives every param that has a slot the one of the layout, and reserves the rest of the
+// layout. STOW_ERR_NOT_FOUND for a param that the layout does not name, STOW_ERR_TYPE for one of
+// another size.
 stow_status stowi_make_shared(stowi_maker* maker);
-// fixed.c: packs params where the options say so, and checks that all that is fixed is aligned and
-// apart. STOW_ERR_CONFLICT.
+// fixed.c: packs params if the options ask for it, and checks that everything fixed is aligned and
+// disjoint. STOW_ERR_CONFLICT.
 stow_status stowi_make_fixed(stowi_maker* maker);
 
-// What is said of a size that the placer refuses as STOW_ERR_OVERFLOW: it speaks of buffers and
-// their numbers, which nobody else knows.
-#define STOWI_TOO_LARGE                                                                    \
-  " bytes do not fit in an address space of 63 bits together with all that is placed with" \
-  " them"
+// The message for a size that the placer refuses with STOW_ERR_OVERFLOW, whose own message has
+// buffer numbers that callers cannot map to values.
+#define STOWI_TOO_LARGE " bytes do not fit in a 63-bit address space with everything else"
 
 // Fails with a diagnostic about |value|.
 stow_status stowi_make_fail(const stowi_maker* maker, stow_status status, stow_value value,

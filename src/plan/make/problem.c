@@ -1,7 +1,7 @@
-// The problem that a plan without offsets poses, and the placement that answers it.
+// The problem of a plan without offsets, and the placement that solves it.
 //
-// Roots become buffers in id order, then scratch, then reserved stretches, so that the placer's
-// ties between equal sizes break by id. O(n log n) as far as the strategy is.
+// Roots become buffers in id order, then scratch, then reserved ranges, so that the placer breaks
+// ties between equal sizes by id. O(n log n) besides the strategy.
 #include <inttypes.h>
 
 #include "base/diag.h"
@@ -19,15 +19,15 @@ typedef struct target {
   const stowi_maker* maker;
   stow_problem* problem;
   uint64_t shift;     // of its steps
-  const bool* apart;  // by value: those that are placed otherwise; NULL: none
-  bool whole_run;     // all lives from its first step to its last
+  const bool* apart;  // by value: those placed separately; NULL: none
+  bool whole_run;     // everything is live from the first step to the last
 } target;
 
 static bool is_added(const target* t, stow_value v) {
   return is_buffer(t->maker->plan, v) && (t->apart == NULL || !t->apart[v]);
 }
 
-// Adds a buffer that lives over steps [begin, end) of the plan. Buffers are numbered in the order
+// Adds a buffer that is live over steps [begin, end) of the plan. Buffers are numbered in the order
 // of adding; stowi_take_offsets counts along.
 static stow_status add_buffer(const target* t, stow_buffer_desc* desc, uint32_t begin,
                               uint32_t end) {
@@ -149,8 +149,8 @@ size_t stowi_take_offsets(stowi_maker* maker, const stow_placement* placement, s
   return buffer + plan->reserved_count;
 }
 
-// Packing is a choice of this plan. Another placement may do without, so params that were only
-// packed are not fixed where a bound is concerned.
+// Packing is a choice of this plan. Another placement may do without, so params that are only
+// packed do not count as fixed for a bound.
 static bool is_packed(const stowi_maker* maker) {
   return maker->options.pack_params && maker->options.layout == NULL;
 }
@@ -163,7 +163,7 @@ static void take_search(stowi_maker* maker) {
   search->stopped = stow_placement_stopped(maker->placement);
 }
 
-// The capacity is not handed on: a plan is as small as can be found, also where that is too large.
+// The capacity is not passed on: a plan is as small as can be found, even if that is too large.
 stow_status stowi_place(const stow_problem* problem, const stow_plan_options* asked, bool reuse,
                         stow_allocator allocator, stow_diag* diag, stow_placement** out_placement) {
   stow_place_options options;

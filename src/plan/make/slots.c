@@ -1,13 +1,13 @@
-// Which values get a slot, how large it is, what follows it and how it is aligned. One pass over
-// the roots, one over the views: a view only takes its place from its root, but may ask it for a
-// better alignment. Linear.
+// Which values get a slot, its size, its guard and its alignment. One pass over the roots, one over
+// the views: a view takes its place from its root, but may demand a stricter alignment of it.
+// Linear.
 #include "base/diag.h"
 #include "plan/make/make.h"
 
 // ---------------------------------------------------------------------------------------------
 // Roots
 
-// Asked for boundary values and outputs only; no other has a policy.
+// Only for boundary values and outputs; no other has a policy.
 static bool is_external(const stowi_maker* maker, stow_value v) {
   stow_io_policy io = stowi_effects_io(maker->effects, v);
   return (io == STOW_IO_DEFAULT ? maker->options.io : io) == STOW_IO_EXTERNAL;
@@ -61,7 +61,7 @@ static void describe_root(stowi_maker* maker, stow_value v) {
 // ---------------------------------------------------------------------------------------------
 // Views
 
-// That a view lies inside its root, at a multiple of its own alignment, is sure: views are made so.
+// A view is inside its root at a multiple of its own alignment by construction.
 static void describe_view(stowi_maker* maker, stow_value v) {
   stowi_plan_value* value = &maker->plan->values[v];
   stowi_plan_value* root = &maker->plan->values[value->root];
@@ -91,8 +91,8 @@ static void describe_roots(stowi_maker* maker) {
   }
 }
 
-// Only now are outputs that are bound from outside taken out again: the graph lists outputs, a
-// value does not know whether it is one.
+// Outputs that are bound from outside are removed only now: the graph lists outputs, but a value
+// does not record whether it is one.
 static void drop_external_outputs(stowi_maker* maker) {
   for (size_t i = 0; i < maker->plan->output_count; ++i) {
     stow_value v = maker->plan->outputs[i];

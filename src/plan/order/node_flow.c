@@ -1,13 +1,11 @@
-// Makes flows of traffic, either of one region or of all nodes. A use inside a nested region is one
-// by the node that owns it:
-//
+// Makes flows from traffic, either for one region or for all nodes. A use inside a nested region is
+// one by the node that owns it:
 //     region 0   a ── loop ── b          tasks a, loop, b
 //     region 1        └─ args c yield    c reads what a makes: in the flow of region 0, loop does
-//
-// What is used in one region only appears in that region's flow alone, and reaches the others as
-// the owner's scratch. That is a little too much where a branch of an if ends the life of something
-// from outside before its own peak; a flat flow is exact, but knows nothing of regions' unity, and
-// so serves bounds and comparisons. O(traffic × depth of regions).
+// What is used in only one region appears in that region's flow alone, and in the others as the
+// owner's scratch. That is slightly too much if a branch of an if ends the lifetime of something
+// from outside before its own peak; a flat flow is exact, but ignores that regions run in one
+// piece, and so serves bounds and comparisons. O(traffic × depth of regions).
 #include "plan/order/node_flow.h"
 
 #include "base/diag.h"
@@ -23,7 +21,7 @@ typedef struct builder {
 
 static bool is_flat(const builder* b) { return b->options.region == STOWI_FLOW_FLAT; }
 
-// The task that |node|, of the region or of one in it, is part of; STOWI_FLOW_TASK_NONE: it is
+// The task that |node|, of the region or of one nested in it, belongs to; STOWI_FLOW_TASK_NONE: to
 // none.
 static stowi_flow_task task_of(const builder* b, stow_node node) {
   const stow_graph* graph = b->traffic->request->graph;
@@ -35,7 +33,7 @@ static stowi_flow_task task_of(const builder* b, stow_node node) {
   return b->task[node];
 }
 
-// Where the entries of the flow's region begin and end in a list that is sorted by region.
+// The entries of the flow's region in a list that is sorted by region.
 typedef struct range {
   size_t first;
   size_t end;
@@ -132,7 +130,7 @@ static stow_status add_blocks(builder* b) {
 }
 
 // ---------------------------------------------------------------------------------------------
-// Who reads, and who waits
+// Reads and waits
 
 static stow_status follow(builder* b, stow_node later, stow_node earlier) {
   stowi_flow_task a = task_of(b, earlier);
@@ -143,7 +141,7 @@ static stow_status follow(builder* b, stow_node later, stow_node earlier) {
   return stowi_flow_follows(b->out->flow, z, a, b->diag);
 }
 
-// Whether it is not known which bytes of |lot| are used with |value|, which lies in it.
+// Whether it is unknown which bytes of |lot| are used with |value|, which is in it.
 static bool is_vague(const builder* b, const stowi_lot* lot, stow_value value) {
   return lot->brief || (lot->coarse && !stowi_traffic_is_whole(b->traffic, value));
 }
@@ -214,7 +212,7 @@ static stow_status add_over(builder* b, const stowi_over* over) {
   return STOW_OK;
 }
 
-// The part of |whole| that holds bytes [low, high) of it; NULL where none does.
+// The part of |whole| that contains bytes [low, high) of it; NULL if none does.
 static const uint32_t* find_holder(const builder* b, const stowi_lot* whole, uint64_t low,
                                    uint64_t high) {
   const stowi_part* parts = b->traffic->parts.data;

@@ -1,11 +1,11 @@
-// Looks for a better order. Regions are searched from the inside out: what the inside of a node
-// needs in its best order is the scratch of that node in the region around it. The found lists are
-// joined to one order, which is taken only if its peak is lower in the flat flow too, where the
-// lives of all bytes are known exactly.
+// Searches for a better order. Regions are searched from the inside out: what the inside of a node
+// needs in its best order is the scratch of that node in the region around it. The lists found are
+// joined into one order, which is taken only if its peak is also lower in the flat flow, where the
+// lifetimes of all bytes are exact.
 //
 // Boundary nodes make nothing that was not there before, so they run first, in their given order,
-// in a region that changes at all. The bound is that of the flat flow: it allows more orders than
-// there are. Linear apart from the search, whose budget is divided by the number of nodes.
+// in any region that changes. The bound is that of the flat flow: it allows more orders than there
+// are. Linear apart from the search, whose budget is divided by the number of nodes.
 #include "plan/order/order.h"
 
 #include <string.h>
@@ -17,7 +17,7 @@ typedef struct finder {
   const stowi_order_request* request;
   stowi_traffic traffic;
   uint64_t arena;    // in the given order
-  uint64_t nodes;    // of the budget that are left
+  uint64_t nodes;    // what is left of the budget
   uint64_t* inside;  // by node: what its regions need
   stow_node* found;  // as traffic.nodes, in the new order
   stow_ordering* ordering;
@@ -25,7 +25,7 @@ typedef struct finder {
 } finder;
 
 // ---------------------------------------------------------------------------------------------
-// Whether to look at all
+// Whether to search
 
 static bool has_writers(const stow_graph* graph) {
   for (stow_node node = 0; node < stow_graph_node_count(graph); ++node) {
@@ -37,7 +37,7 @@ static bool has_writers(const stow_graph* graph) {
   return false;
 }
 
-// Whether effects let bytes be used in ways that ops' own rules about writing know nothing of.
+// Whether effects allow uses of bytes that the ops' own rules about writing do not cover.
 static bool extends_uses(const stow_effects* effects, const stow_graph* graph) {
   if (stowi_effects_hold_count(effects) != 0 || stowi_effects_early_write_count(effects) != 0) {
     return true;
@@ -52,7 +52,7 @@ static bool extends_uses(const stow_effects* effects, const stow_graph* graph) {
   return false;
 }
 
-// Two of them may only lie at the same place because they never live together.
+// Two of them may be at the same place only because they are never live together.
 static bool has_fixed_values(const stow_effects* effects, const stow_graph* graph) {
   for (stow_value value = 0; value < stow_graph_value_count(graph); ++value) {
     if (stowi_effects_offset(effects, value) != STOW_OFFSET_NONE &&
@@ -107,7 +107,7 @@ static bool may_reorder(const stowi_order_request* request, const stow_schedule*
 // ---------------------------------------------------------------------------------------------
 // One region
 
-// The budget of a region inside another: as many nodes as its share of the graph's.
+// The budget of a nested region: as many nodes as its share of the graph's.
 static uint64_t budget_of(const finder* f, stow_region region) {
   const stowi_traffic* t = &f->traffic;
   uint64_t share =
@@ -136,7 +136,7 @@ static void write_region(finder* f, stow_region region, const stowi_node_flow* f
   }
 }
 
-// Who watches the placements watches orders too: both tell of bytes, a bound and nodes.
+// The callback for placements watches orders too: both report bytes, a bound and nodes.
 static bool pass_on(void* user, const stowi_flow_order_progress* progress) {
   const stow_plan_options* options = ((const finder*)user)->request->options;
   stow_place_progress told = {progress->phase, progress->best, progress->bound, progress->nodes};
@@ -217,8 +217,7 @@ static void join_regions(const finder* f, stow_node* out_order) {
   }
 }
 
-// Peak of an order of all nodes in |flat|, the flow that was made last. |work| has room for the
-// tasks.
+// The peak of an order of all nodes in |flat|, the flow made last. |work| has room for the tasks.
 static stow_status peak_of(const finder* f, const stowi_node_flow* flat, const stow_node* order,
                            stowi_flow_task* work, uint64_t* out_peak) {
   const stowi_traffic* t = &f->traffic;
@@ -233,7 +232,7 @@ static stow_status peak_of(const finder* f, const stowi_node_flow* flat, const s
                          &place);
 }
 
-// The flows of regions count a little too much, and an inner region may not matter for the whole.
+// The flows of regions overestimate slightly, and an inner region may not matter for the whole.
 static stow_status is_better(const finder* f, const stow_node* order, bool* out_better) {
   const stowi_traffic* t = &f->traffic;
   stow_allocator allocator = f->request->allocator;
@@ -284,7 +283,7 @@ static stow_status make_schedule(const finder* f, stow_schedule** out_schedule) 
 // Whether an order could have a smaller arena than the given one.
 static bool leaves_hope(const finder* f) { return f->ordering->any_bound < f->arena; }
 
-// Where bound and search can have the same flow, the search is made at once: it may prove more.
+// If bound and search can use the same flow, the search runs at once: it may prove more.
 static stow_status bound_and_search(finder* f, bool searches) {
   stow_ordering* ordering = f->ordering;
   stowi_flow_options options = {STOWI_FLOW_FLAT, true, NULL};
@@ -345,8 +344,8 @@ static stow_status find(finder* f, const stow_schedule* given, stow_schedule** o
   return status;
 }
 
-// Bytes beyond all bounds are for the placer to refuse: it knows whose they are. Nothing is said of
-// them here, for it may well place them.
+// Sizes beyond all bounds are left to the placer, which can name the values. Nothing is claimed
+// about them here, since it may well place them.
 stow_status stowi_find_order(const stowi_order_request* request, const stow_schedule* given,
                              uint64_t arena, stow_schedule** out_schedule,
                              stow_ordering* out_ordering) {

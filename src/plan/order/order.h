@@ -1,8 +1,7 @@
 // A better order of a graph's nodes: one in which fewer bytes are in use at the same time.
-//
-//     traffic.c    who uses which bytes, who must run before whom ─┐
-//     node_flow.c  that, as flows of tasks and blocks              ├─▶ order.c ─▶ schedule
-//     "flow/api.h"  the search                                ─┘
+//     traffic.c    which nodes use which bytes, and precedence ─┐
+//     node_flow.c  that, as flows of tasks and blocks           ├─▶ order.c ─▶ schedule
+//     "flow/api.h"  the search                             ─┘
 #ifndef STOWAGE_SRC_PLAN_ORDER_ORDER_H_
 #define STOWAGE_SRC_PLAN_ORDER_ORDER_H_
 
@@ -21,16 +20,16 @@ typedef struct stowi_order_request {
   stow_diag* diag;
 } stowi_order_request;
 
-// Looks for an order with a lower peak than |given|, which stowi_lifetimes_create has accepted and
-// which has an arena of |arena| bytes. |out_schedule| is NULL where none is better, and where none
-// is looked for: every order needs |arena| bytes, options.order is not STOW_ORDER_AUTO, bytes are
-// not reused, rules have a say, the given order runs something between a node and its regions, or
-// another order could contradict effects (values with fixed offsets that would meet, reads that
+// Searches for an order with a lower peak than |given|, which stowi_lifetimes_create has accepted
+// and which has an arena of |arena| bytes. |out_schedule| is NULL if none is better, and if none is
+// searched for: every order needs |arena| bytes, options.order is not STOW_ORDER_AUTO, bytes are
+// not reused, rules apply, the given order runs something between a node and its regions, or
+// another order could contradict effects (values with fixed offsets that would overlap, reads that
 // effects extend beyond a write into the same bytes).
 //
 // Fills |any_bound|, |critical| and |nodes| of |out_ordering|, and clears the rest. The bound holds
-// for every order, every sharing that the options allow, and every placement; it is 0 where bytes
-// need more than 63 bits. Near-linear, and what the search is allowed to spend.
+// for every order, every sharing that the options allow, and every placement; it is 0 if bytes need
+// more than 63 bits. Near-linear, plus the search's budget.
 stow_status stowi_find_order(const stowi_order_request* request, const stow_schedule* given,
                              uint64_t arena, stow_schedule** out_schedule,
                              stow_ordering* out_ordering);

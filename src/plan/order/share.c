@@ -1,14 +1,14 @@
-// What options and effects allow to lie in the same bytes, as far as it does not depend on the
-// order: pairs of a result and an operand that it may be written over, and operands of concat that
-// may be made inside its result. A pair that is left out here, sharing refuses in every order.
+// The sharing that options and effects allow, as far as it does not depend on the order: pairs of a
+// result and an operand that it may be in place of, and operands of concat that may be built inside
+// its result. Sharing refuses any pair that is omitted here, in every order.
 //
-// Flows know blocks that take each other's bytes one to one. What they cannot say exactly is said
-// roughly for a search, and left out of a bound: a root that might have one of several homes, one
-// in a concat that is itself cut into parts, or one that only its views together are at home with,
-// is *brief*, and so are the homes of a root that has several, since one may lie in the other; an
-// operand that a result might be written over is not read there where either is cut, several
-// results want their places, or the node owns regions, which take operands over before it runs.
-// O(operands × results of ops that know overwriting).
+// Flows represent blocks that take each other's bytes one to one. What they cannot represent
+// exactly is approximated for a search, and left out of a bound: a root that might be built in one
+// of several concats, in a concat that is itself divided into parts, or only together with its
+// other views, is *brief*, and so are the targets of a root that has several, since one may be
+// inside the other; an operand that a result might be in place of is not read there if either is
+// divided, several results compete for places, or the node owns regions, which read operands before
+// it runs. O(operands × results of ops that can work in place).
 #include "base/checked.h"
 #include "base/diag.h"
 #include "plan/order/traffic.h"
@@ -17,14 +17,14 @@ static bool is_fixed(const stowi_traffic* t, stow_value v) {
   return stowi_effects_offset(t->request->effects, v) != STOW_OFFSET_NONE;
 }
 
-// What |v| must lie at a multiple of.
+// The alignment that |v| needs.
 static uint64_t alignment_of(const stowi_traffic* t, stow_value v) {
   uint64_t alignment = stowi_views_alignment(t->request->views, v);
   uint64_t common = t->request->options->alignment;
   return alignment > common ? alignment : common;
 }
 
-// Whether nothing of |lot| is there before |node| makes it.
+// Whether nothing of |lot| exists before |node| makes it.
 static bool is_made_by(const stowi_traffic* t, const stowi_lot* lot, stow_node node) {
   for (uint32_t i = 0; i < lot->part_count; ++i) {
     if (t->parts.data[lot->first_part + i].from_start) {
@@ -100,7 +100,7 @@ static bool is_allowed(const over_pass* pass, stow_node node, size_t k, size_t o
   return over == STOW_OVER_INDEX || (over == STOW_OVER_ALONE && !is_read_twice(t, node, operand));
 }
 
-// Whether |operand| offers |result| a place.
+// Whether |result| may be in place of |operand|.
 static bool offers_place(const stowi_traffic* t, stow_value operand, stow_value result) {
   const stowi_views* views = t->request->views;
   stow_value root = stowi_views_root(views, operand);
@@ -134,7 +134,7 @@ static stow_status add_overs(const over_pass* pass, stow_node node, size_t k) {
   return STOW_OK;
 }
 
-// A flow gives places to the largest results first, which is best for one result only.
+// A flow gives places to the largest results first, which is optimal for only one result.
 static void judge_overs(stowi_traffic* t, size_t first) {
   bool several = false;
   for (size_t i = first; i < t->overs.count; ++i) {
@@ -165,7 +165,7 @@ stow_status stowi_traffic_overs(stowi_traffic* t) {
 }
 
 // ---------------------------------------------------------------------------------------------
-// At home
+// Copy elision
 
 // Whether all operands of |concat| but one are empty.
 static bool has_one_part(const stow_graph* graph, stow_node concat) {
@@ -178,7 +178,7 @@ static bool has_one_part(const stow_graph* graph, stow_node concat) {
   return parts == 1;
 }
 
-// Whether the operands of |concat| lie one after the other in its result, or one is all of it.
+// Whether the operands of |concat| are one after the other in its result, or one is all of it.
 static bool is_contiguous(const stow_graph* graph, stow_node concat) {
   if (has_one_part(graph, concat)) {
     return true;
@@ -195,7 +195,7 @@ static bool is_contiguous(const stow_graph* graph, stow_node concat) {
   return true;
 }
 
-// Whether the root of |operand| may be made elsewhere, as far as its place does not matter.
+// Whether the root of |operand| may be built elsewhere, apart from its place.
 static bool may_move(const stowi_traffic* t, stow_value operand, stow_region region) {
   const stowi_order_request* request = t->request;
   stow_value root = stowi_views_root(request->views, operand);
@@ -207,7 +207,7 @@ static bool may_move(const stowi_traffic* t, stow_value operand, stow_region reg
          !stowi_effects_state(request->effects, operand);
 }
 
-// The pairs are still in order of node.
+// The pairs are still sorted by node.
 static bool has_overs(const stowi_traffic* t, stow_node node) {
   size_t low = 0;
   size_t high = t->overs.count;
@@ -222,29 +222,29 @@ static bool has_overs(const stowi_traffic* t, stow_node node) {
   return low < t->overs.count && t->overs.data[low].node == node;
 }
 
-// What is known of a value as a root that moves into a concat's result.
-typedef struct housing {
-  stow_value home;  // the first, else STOW_VALUE_NONE
-  bool is_shared;   // it, or something in it, might have another
-} housing;
+// A value as a root that moves into a concat's result.
+typedef struct candidate {
+  stow_value target;  // the first, else STOW_VALUE_NONE
+  bool is_shared;     // it, or something in it, might have another
+} candidate;
 
 static void make_brief(stowi_traffic* t, stow_value root) {
   t->lots[root].brief = true;
   t->is_rough = true;
 }
 
-// A flow knows one home of a root, only one that is a single block, and that either is a result
-// over an operand or that in the result, but not both.
-static stow_status add_home(stowi_traffic* t, stow_node concat, stow_value root, uint64_t offset,
-                            housing* houses) {
+// A flow represents one target of a root, only one that is a single block, and either a result in
+// place or copy elision, but not both.
+static stow_status add_elision(stowi_traffic* t, stow_node concat, stow_value root, uint64_t offset,
+                               candidate* candidates) {
   stow_value whole = stow_graph_first_result(t->request->graph, concat);
   const stowi_lot* lot = &t->lots[whole];
-  housing* house = &houses[root];
-  if (house->home == whole) {
+  candidate* own = &candidates[root];
+  if (own->target == whole) {
     return STOW_OK;
   }
-  house->is_shared |= house->home != STOW_VALUE_NONE;
-  bool impossible = house->is_shared || !is_made_by(t, lot, concat) || has_overs(t, concat);
+  own->is_shared |= own->target != STOW_VALUE_NONE;
+  bool impossible = own->is_shared || !is_made_by(t, lot, concat) || has_overs(t, concat);
   if (impossible || lot->part_count > 1) {
     make_brief(t, root);
   }
@@ -254,14 +254,14 @@ static stow_status add_home(stowi_traffic* t, stow_node concat, stow_value root,
   if (STOWI_VEC_RESERVE(t->request->allocator, &t->homes, 1) != STOW_OK) {
     return stowi_fail_memory(t->request->diag);
   }
-  house->home = whole;
+  own->target = whole;
   stow_region region = stow_graph_node_region(t->request->graph, concat);
   t->homes.data[t->homes.count++] = (stowi_home){region, whole, root, offset};
   return STOW_OK;
 }
 
-// The bytes [*begin, *end) of |concat|'s result that are |operand|'s, which stands after |before|
-// elements; false where they are not whole bytes, or not all that it has.
+// The bytes [*begin, *end) of |concat|'s result that are |operand|'s, which comes after |before|
+// elements; false if they are not whole bytes, or not all that it has.
 static bool find_place(const stowi_traffic* t, stow_node concat, stow_value operand,
                        uint64_t before, uint64_t* out_begin, uint64_t* out_end) {
   const stowi_order_request* request = t->request;
@@ -297,7 +297,7 @@ static bool is_covered(const stowi_traffic* t, stow_node concat, size_t k) {
   return covered >= stowi_views_bytes(views, root);
 }
 
-static stow_status add_homes_in(stowi_traffic* t, stow_node concat, housing* houses) {
+static stow_status add_elisions_of(stowi_traffic* t, stow_node concat, candidate* candidates) {
   const stowi_order_request* request = t->request;
   const stow_value* operands = stow_graph_operands(request->graph, concat);
   stow_region region = stow_graph_node_region(request->graph, concat);
@@ -311,9 +311,9 @@ static stow_status add_homes_in(stowi_traffic* t, stow_node concat, housing* hou
         find_place(t, concat, operands[k], before, &begin, &end) &&
         begin % alignment_of(t, root) == 0) {
       if (stowi_traffic_is_whole(t, operands[k])) {
-        STOW_TRY(add_home(t, concat, root, begin, houses));
+        STOW_TRY(add_elision(t, concat, root, begin, candidates));
       } else if (is_covered(t, concat, k)) {
-        houses[root].is_shared = true;
+        candidates[root].is_shared = true;
         make_brief(t, root);
       }
     }
@@ -323,21 +323,21 @@ static stow_status add_homes_in(stowi_traffic* t, stow_node concat, housing* hou
   return STOW_OK;
 }
 
-// Two concats that have a part in common may lie in each other, and so may those around them.
-static void spread_sharing(stowi_traffic* t, stow_node concat, housing* houses) {
+// Two concats that have a part in common may be inside each other, and so may those around them.
+static void spread_sharing(stowi_traffic* t, stow_node concat, candidate* candidates) {
   const stowi_order_request* request = t->request;
   stow_value whole = stow_graph_first_result(request->graph, concat);
   for (size_t k = 0; k < stow_graph_operand_count(request->graph, concat); ++k) {
     stow_value operand = stow_graph_operands(request->graph, concat)[k];
-    if (houses[stowi_views_root(request->views, operand)].is_shared) {
-      houses[whole].is_shared = true;
+    if (candidates[stowi_views_root(request->views, operand)].is_shared) {
+      candidates[whole].is_shared = true;
       make_brief(t, whole);
     }
   }
 }
 
-// Whether operands of |node| may be made inside its result.
-static bool is_host(const stowi_traffic* t, stow_node node) {
+// Whether operands of |node| may be built inside its result.
+static bool may_contain(const stowi_traffic* t, stow_node node) {
   const stowi_order_request* request = t->request;
   stow_value whole = stow_graph_first_result(request->graph, node);
   return stow_graph_op(request->graph, node) == STOW_OP_CONCAT &&
@@ -346,16 +346,16 @@ static bool is_host(const stowi_traffic* t, stow_node node) {
 }
 
 // In the given order: the first concat that runs is the first choice.
-static stow_status add_homes(stowi_traffic* t, housing* houses) {
+static stow_status add_elisions(stowi_traffic* t, candidate* candidates) {
   const stow_node* order = stow_schedule_order(t->given);
   for (uint32_t step = 0; step < t->node_count; ++step) {
-    if (is_host(t, order[step])) {
-      STOW_TRY(add_homes_in(t, order[step], houses));
+    if (may_contain(t, order[step])) {
+      STOW_TRY(add_elisions_of(t, order[step], candidates));
     }
   }
   for (uint32_t step = 0; step < t->node_count; ++step) {
-    if (is_host(t, order[step])) {
-      spread_sharing(t, order[step], houses);
+    if (may_contain(t, order[step])) {
+      spread_sharing(t, order[step], candidates);
     }
   }
   return STOW_OK;
@@ -366,14 +366,14 @@ stow_status stowi_traffic_homes(stowi_traffic* t) {
   if (!request->options->elide_copies || !request->options->reuse) {
     return STOW_OK;
   }
-  housing* houses = STOWI_ARRAY(request->allocator, housing, t->value_count);
-  if (houses == NULL) {
+  candidate* candidates = STOWI_ARRAY(request->allocator, candidate, t->value_count);
+  if (candidates == NULL) {
     return stowi_fail_memory(request->diag);
   }
   for (stow_value v = 0; v < t->value_count; ++v) {
-    houses[v] = (housing){STOW_VALUE_NONE, false};
+    candidates[v] = (candidate){STOW_VALUE_NONE, false};
   }
-  stow_status status = add_homes(t, houses);
-  STOWI_ARRAY_FREE(request->allocator, houses, t->value_count);
+  stow_status status = add_elisions(t, candidates);
+  STOWI_ARRAY_FREE(request->allocator, candidates, t->value_count);
   return status;
 }

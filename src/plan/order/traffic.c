@@ -1,15 +1,14 @@
-// Who uses which bytes, and who runs before whom. The same uses as lifetimes are made of, but told
-// by node instead of by step, so that they hold in every order:
-//
-// - A value is there from the node that makes it to the last that reads it. A branch's yield writes
+// Which nodes use which bytes, and precedence. The same uses that lifetimes are made of, but by
+// node instead of by step, so that they hold in every order:
+// - A value exists from the node that makes it to the last that reads it. A branch's yield writes
 //   the results of its owner, and a loop collects results from its first step on.
-// - What a loop and something outside it use is there throughout the loop: its `args` and its
+// - What is used both in a loop and outside it exists throughout the loop: its `args` and its
 //   `yield` count as readers.
-// - Writes that begin early make their node the maker, where it comes first in the given order;
-//   what else begins before its maker is left out.
-//
-// Nodes run after what they read is made, after all that touched the bytes they write into, and
-// after those that effects name; `args` first and `yield` last in their region. O(n log n).
+// - For early writes, their node becomes the maker if it comes first in the given order; anything
+//   else that begins before its maker is left out.
+// Nodes run after the makers of their operands, after everything that touched the bytes they write
+// into, and after those that effects name; `args` first and `yield` last in their region.
+// O(n log n).
 #include "plan/order/traffic.h"
 
 #include <string.h>
@@ -55,8 +54,8 @@ static stow_status note_touch(stowi_traffic* t, stow_value value, stow_node node
   return STOW_OK;
 }
 
-// |value| is there from |node| on, which runs before the node that makes it. A part of a root that
-// is there early is left out: all parts of a root have the same maker.
+// |value| exists from |node| on, which runs before the node that makes it. A part of a root that
+// exists early is left out: all parts of a root have the same maker.
 static void note_early(stowi_traffic* t, stow_value value, stow_node node) {
   stowi_lot* lot = stowi_traffic_lot(t, value);
   lot->scope = stowi_common_region(t->request->graph, lot->scope, region_of(t, node));
@@ -76,7 +75,7 @@ static stow_status note_before(stowi_traffic* t, stow_node earlier, stow_node la
   return STOW_OK;
 }
 
-// Of a coarse root only what is all of it can be kept.
+// Of a coarse root, only values that are all of it can be kept.
 static void keep(stowi_traffic* t, stow_value value, bool from_start, bool to_end) {
   stowi_lot* lot = stowi_traffic_lot(t, value);
   uint32_t first;
@@ -101,7 +100,7 @@ static bool is_loop_body(const stow_graph* graph, stow_region region) {
          stow_graph_op_desc(graph, owner)->region_kind == STOW_REGION_LOOP;
 }
 
-// |value| is there throughout the loop. |inside|: it is made there, so after the loop's first step.
+// |value| exists throughout the loop. |inside|: it is made there, so after the loop's first step.
 static stow_status cover_loop(stowi_traffic* t, stow_value value, stow_region body, bool inside) {
   stow_node args = stow_graph_region_args(t->request->graph, body);
   if (args != STOW_NODE_NONE && inside) {
@@ -112,7 +111,7 @@ static stow_status cover_loop(stowi_traffic* t, stow_value value, stow_region bo
   return note_touch(t, value, stow_graph_region_last(t->request->graph, body), false);
 }
 
-// Covers the loops that hold one of the user and the maker of |value|, but not the other.
+// Covers the loops that contain only one of the user and the maker of |value|.
 static stow_status cover_loops(stowi_traffic* t, stow_value value, stow_region user) {
   const stow_graph* graph = t->request->graph;
   stow_region home = home_of(t, value);
@@ -140,7 +139,7 @@ static stow_status keep_to_end(stowi_traffic* t, stow_value value) {
 // ---------------------------------------------------------------------------------------------
 // Births
 
-// How many values |loop| carries from round to round.
+// The number of values that |loop| carries between iterations.
 static size_t carried_count(const stow_graph* graph, stow_node loop) {
   const stow_carry* carry = &stow_graph_op_desc(graph, loop)->carry;
   stow_region body = stow_graph_owned_region(graph, loop, 0);
@@ -161,8 +160,7 @@ static size_t carried_count(const stow_graph* graph, stow_node loop) {
   return least;
 }
 
-// Whether operand |k| of |node| is the initial value of one that a loop carries: the body takes it
-// over.
+// Whether operand |k| of |node| is the initial value of a carried one: the body reads it.
 static bool is_initial(const stow_graph* graph, stow_node node, size_t k) {
   const stow_op_desc* desc = stow_graph_op_desc(graph, node);
   return desc->region_kind == STOW_REGION_LOOP && k >= desc->carry.first_operand &&
@@ -296,7 +294,7 @@ static stow_status add_policies(stowi_traffic* t) {
 // ---------------------------------------------------------------------------------------------
 // Reads
 
-// Whether reading |value| as a block puts the reader behind the node that makes it.
+// Whether reading |value| as a block places the reader after the node that makes it.
 static bool orders_readers(const stowi_traffic* t, stow_value value) {
   const stowi_lot* lot = stowi_traffic_lot(t, value);
   stow_node producer = stow_graph_producer(t->request->graph, value);
@@ -362,8 +360,8 @@ static stow_status add_reads(stowi_traffic* t) {
 // ---------------------------------------------------------------------------------------------
 // Writers, and regions
 
-// By the op rows' own views, as schedules are checked. Of each root the nodes that used it since
-// the last write, as a list through |users|.
+// By the views of the op table, as schedules are checked. For each root, the nodes that used it
+// since the last write, as a list through |users|.
 #define NO_USER SIZE_MAX
 typedef struct byte_user {
   stow_node node;
@@ -385,7 +383,7 @@ static stow_status push_user(writer_pass* pass, stow_value root, stow_node node)
   return STOW_OK;
 }
 
-// |node| writes into |root|: it follows all that used it, and comes before all that will.
+// |node| writes into |root|: it follows everything that used it, and precedes everything that will.
 static stow_status write_root(writer_pass* pass, stow_value root, stow_node node) {
   for (size_t i = pass->last[root]; i != NO_USER; i = pass->users.data[i].next) {
     if (pass->users.data[i].node != node) {

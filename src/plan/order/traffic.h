@@ -1,6 +1,5 @@
 // Traffic: which nodes use which bytes of the arena, and which run before which, as far as that is
-// the same in every order. All that a flow needs to know of a graph, its views and its effects.
-//
+// the same in every order. Everything that a flow needs from a graph, its views and its effects.
 //     node   2  5  9          root, cut where its views end
 //            ●──────┐ part 0  made by 2, read by 5
 //            ●──●───┘ part 1  made by 2, read by 5 and 9
@@ -10,24 +9,24 @@
 #include "base/alloc.h"
 #include "plan/order/order.h"
 
-// A stretch of a root's bytes that is read as a whole or not at all.
+// A range of a root's bytes that is read as a whole or not at all.
 typedef struct stowi_part {
   uint64_t low;  // in the root
   uint64_t bytes;
-  bool from_start;  // it is there before the first node runs
-  bool to_end;      // and when the last has run
+  bool from_start;  // it exists before the first node runs
+  bool to_end;      // and after the last has run
 } stowi_part;
 
-// Of a root. Without windows it has one part, which a use of any view keeps.
+// The bytes of a root. Without windows it has one part, which a use of any view keeps.
 typedef struct stowi_lot {
   uint64_t bytes;     // with its guard; 0: it has no slot
   stow_node maker;    // the first node that needs the bytes
-  stow_region scope;  // the innermost region that holds all users
+  stow_region scope;  // the innermost region that contains all users
   uint32_t first_part;
   uint32_t part_count;
-  bool windowed;  // bytes that nobody uses any more are free
-  bool coarse;    // too many parts: it has one after all
-  bool brief;     // for a bound nothing is sure but that it is there when it is made
+  bool windowed;  // bytes that are no longer used are free
+  bool coarse;    // too many parts: it has only one
+  bool brief;     // for a bound, it is only certain to exist when it is made
 } stowi_lot;
 
 // Lists begin with the region they are sorted by.
@@ -35,22 +34,22 @@ typedef struct stowi_touch {
   uint64_t scope;  // of the value's root
   stow_value value;
   stow_node node;
-  bool over;  // a result may lie over these bytes in a way that flows cannot say
+  bool over;  // a result may be in place of these bytes in a way that flows cannot represent
 } stowi_touch;
 typedef struct stowi_before {
-  uint64_t region;  // the innermost that holds both
+  uint64_t region;  // the innermost that contains both
   stow_node earlier;
   stow_node later;
 } stowi_before;
-// |result| may be written over |operand|.
+// |result| may be in place of |operand|.
 typedef struct stowi_over {
   uint64_t region;  // of the node
   stow_node node;
   stow_value result;
   stow_value operand;
-  bool simple;  // both have one part, and no other result of the node may be written over anything
+  bool simple;  // both have one part, and no other result of the node may be in place
 } stowi_over;
-// |root| may be made inside |whole|, the result of a concat, from byte |offset| on.
+// |root| may be built inside |whole|, the result of a concat, from byte |offset| on.
 typedef struct stowi_home {
   uint64_t region;  // of both
   stow_value whole;
@@ -70,7 +69,7 @@ typedef struct stowi_traffic {
   uint32_t region_count;
   // By node.
   uint64_t* scratch;
-  bool* idle;  // boundary nodes that nobody waits for: they are no tasks, and run first
+  bool* idle;  // boundary nodes that nothing waits for: they are not tasks, and run first
   // The nodes of each region, in the given order: those of region r are
   // nodes[start[r]] … nodes[start[r + 1] - 1].
   stow_node* nodes;
@@ -82,14 +81,14 @@ typedef struct stowi_traffic {
   STOWI_VEC(stowi_before) befores;
   STOWI_VEC(stowi_over) overs;
   STOWI_VEC(stowi_home) homes;
-  bool is_rough;  // for a bound less is said than for a search
-  // For whoever makes flows of this, one at a time.
+  bool is_rough;  // a bound uses less than a search
+  // For the code that makes flows from this, one at a time.
   stowi_flow_task* task_of;    // by node
   stowi_flow_block* block_of;  // by part
 } stowi_traffic;
 
-// STOW_ERR_OVERFLOW where bytes need more than 64 bits. |request| and |given| are borrowed. On
-// failure there is nothing to destroy. O(n log n).
+// STOW_ERR_OVERFLOW if bytes need more than 64 bits. |request| and |given| are borrowed. On failure
+// there is nothing to destroy. O(n log n).
 stow_status stowi_traffic_create(const stowi_order_request* request, const stow_schedule* given,
                                  stowi_traffic* out_traffic);
 void stowi_traffic_destroy(stowi_traffic* traffic);
@@ -105,14 +104,15 @@ bool stowi_traffic_is_whole(const stowi_traffic* traffic, stow_value value);
 // ---------------------------------------------------------------------------------------------
 // Steps of stowi_traffic_create
 
-// lots.c: which roots have bytes, how many, and where they are cut. |lots|, |roots| without
+// roots.c: which roots have bytes, how many, and where they are divided. |lots|, |roots| without
 // their scopes, |parts|.
 stow_status stowi_traffic_lots(stowi_traffic* traffic);
-// share.c: |overs|, when it is known who makes what; and |homes|, when all else is known.
+// share.c: |overs|, once it is known which node makes what; and |homes|, once everything else is
+// known.
 stow_status stowi_traffic_overs(stowi_traffic* traffic);
 stow_status stowi_traffic_homes(stowi_traffic* traffic);
 
-// The innermost region that holds both.
+// The innermost region that contains both.
 stow_region stowi_common_region(const stow_graph* graph, stow_region a, stow_region b);
 
 #endif  // STOWAGE_SRC_PLAN_ORDER_TRAFFIC_H_

@@ -1,7 +1,7 @@
-// Whether what is fixed in the graphs of a set is possible: a thing that one graph keeps must not
-// lie where another has fixed something else. The placer would refuse it too, but knows only
-// numbers of buffers. As one graph is checked (fixed.c): the fixed buffers alone are a problem with
-// its solution. O(n log n).
+// Checks what is fixed in the graphs of a set: a root that one graph keeps must not be where
+// another has fixed something else. The placer would refuse it too, but can only name buffer
+// numbers. As for one graph (make/fixed.c), the fixed buffers alone are a problem with its
+// solution. O(n log n).
 #include <inttypes.h>
 
 #include "base/alloc.h"
@@ -30,7 +30,7 @@ static stow_status add(fixed_set* set, party who, const stow_buffer_desc* desc) 
   }
   if (desc->fixed_offset % desc->alignment != 0) {
     return stowi_fail(set->diag, STOW_ERR_CONFLICT,
-                      "%s must lie at %" PRIu64 ", which is no multiple of %" PRIu64
+                      "%s must be at %" PRIu64 ", which is not a multiple of %" PRIu64
                       ", the alignment that another graph needs there",
                       stowi_name_in_member(who.member, who.value).text, desc->fixed_offset,
                       desc->alignment);
@@ -63,7 +63,7 @@ static stow_status add_thing(fixed_set* set, const stowi_thing* thing) {
   return add(set, (party){&set->things->members[entry->member], entry->value}, &desc);
 }
 
-// Roots that are fixed, and not kept. Against each other they were checked when the graph was
+// Roots that are fixed, and not kept. They were checked against each other when the graph was
 // planned alone.
 static stow_status add_member(fixed_set* set, const stowi_member* member, uint64_t shift) {
   const stow_plan* plan = member->maker.plan;
@@ -110,7 +110,7 @@ static stow_status check_apart(const fixed_set* set) {
   party second = set->parties.data[violation.second];
   return stowi_fail(
       set->diag, STOW_ERR_CONFLICT,
-      "%s, fixed at %" PRIu64 ", and %s, fixed at %" PRIu64 ", overlap while both are alive",
+      "%s, fixed at %" PRIu64 ", and %s, fixed at %" PRIu64 ", overlap while both are live",
       stowi_name_in_member(first.member, first.value).text, set->offsets.data[violation.first],
       stowi_name_in_member(second.member, second.value).text, set->offsets.data[violation.second]);
 }

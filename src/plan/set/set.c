@@ -1,15 +1,12 @@
 // Several graphs in one arena: one placement problem, in which the graphs' steps follow each other
-// and what is kept between runs lives over all of them. So no pair of graphs needs a rule of its
-// own, and every strategy, bound and proof holds for sets as it does for single plans.
-//
+// and what is kept between runs is live over all of them. So no pair of graphs needs a special
+// rule, and every strategy, bound and proof holds for sets as it does for single plans.
 //     step   0 ……… n₀ │ n₀+1 ……… n₀+n₁+1
 //            graph 0  │ graph 1
 //            ─────────┴───────────────── kept
-//
-// Each graph is planned alone first: that settles its order and what it shares. Then it is prepared
+// Each graph is planned alone first: that determines its order and sharing. Then it is prepared
 // again with these, and all are placed at once.
-//
-// Beside planning, placement and the comparing of data O(n log n), and O(members × things).
+// O(n log n) besides planning, placement and the comparison of data, and O(members × kept roots).
 #include "plan/set/set.h"
 
 #include <inttypes.h>
@@ -35,8 +32,9 @@ struct stow_set {
 
 static stow_status check_options(const stow_plan_options* options, stow_diag* diag) {
   if (options->layout != NULL || options->pack_params) {
-    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
-                      "a set places params itself: no weight layout, no packed params");
+    return stowi_fail(
+        diag, STOW_ERR_INVALID_ARGUMENT,
+        "a set places params itself and takes neither a weight layout nor packed params");
   }
   if (options->schedule != NULL) {
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
@@ -91,7 +89,7 @@ stow_status stow_set_add(stow_set* set, const stow_graph* graph, const stow_effe
                          const stow_schedule* schedule, stow_diag* diag, size_t* out_index) {
   *out_index = 0;
   if (set->placed) {
-    return stowi_fail(diag, STOW_ERR_CONFLICT, "the set is placed; no graph can be added");
+    return stowi_fail(diag, STOW_ERR_CONFLICT, "the set has been placed; no graph can be added");
   }
   if (STOWI_VEC_RESERVE(set->allocator, &set->members, 1) != STOW_OK) {
     return stowi_fail_memory(diag);
@@ -113,7 +111,7 @@ static stow_status plan_alone(const stow_set* set, const stowi_request* request,
   return STOW_OK;
 }
 
-// The second time order and sharing are given.
+// The second time, order and sharing are given.
 static stow_status prepare(const stow_set* set, const stowi_request* request,
                            stowi_member* member) {
   stow_schedule* order;
@@ -264,7 +262,7 @@ static void take_kept(const placing* p, size_t index) {
   }
 }
 
-// What was decided about order and sharing when the graph was planned alone.
+// The decisions about order and sharing from planning the graph alone.
 static void move_decisions(stow_plan* from, stow_plan* to) {
   STOWI_ARRAY_FREE(to->allocator, to->decisions, to->decision_count);
   to->decisions = from->decisions;
@@ -320,7 +318,7 @@ static void forget_plan(stowi_member* member) {
 stow_status stow_set_place(stow_set* set, stow_diag* diag) {
   if (set->placed || set->members.count == 0) {
     return stowi_fail(diag, STOW_ERR_CONFLICT,
-                      set->placed ? "the set is placed already" : "the set has no graph");
+                      set->placed ? "the set has already been placed" : "the set has no graph");
   }
   placing p = {.set = set, .diag = diag};
   stow_status status = run(&p);

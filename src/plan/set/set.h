@@ -1,4 +1,4 @@
-// The graphs of a set, what they keep between runs, and which of it is one and the same thing.
+// The graphs of a set, what they keep between runs, and which of it is the same.
 #ifndef STOWAGE_SRC_PLAN_SET_SET_H_
 #define STOWAGE_SRC_PLAN_SET_SET_H_
 
@@ -21,15 +21,15 @@ typedef struct stowi_member {
 
 #define STOWI_ENTRY_NONE SIZE_MAX
 
-// A thing that is kept between runs, in one graph or in several.
+// A root that is kept between runs, in one graph or in several.
 typedef struct stowi_thing {
   uint64_t size;
   uint64_t guard;
   uint64_t alignment;
   uint64_t fixed;  // STOW_PLACE_ANYWHERE
-  size_t members;  // that have it
+  size_t members;  // number of members that have it
   // The first of its entries; the first that is fixed, is state, has data, and has none.
-  // STOWI_ENTRY_NONE: there is none such.
+  // STOWI_ENTRY_NONE: there is none.
   size_t first_entry;
   size_t fixed_entry;
   size_t state_entry;
@@ -37,7 +37,7 @@ typedef struct stowi_thing {
   size_t open_entry;
 } stowi_thing;
 
-// A root that is kept.
+// A kept root of one member.
 typedef struct stowi_entry {
   stow_str name;
   uint32_t member;
@@ -51,31 +51,31 @@ typedef struct stowi_things {
   size_t entry_count;
   stowi_entry* entries;  // by name, member, value
   size_t count;
-  stowi_thing* list;  // room for as many as there are entries
+  stowi_thing* list;  // room for one per entry
   stow_allocator allocator;
 } stowi_things;
 
-// things.c
+// kept.c
 
-// Of prepared members, which |out_things| refers to. STOW_ERR_TYPE for state of one name and two
-// sizes, STOW_ERR_CONFLICT for one thing fixed at two offsets, and for one that could be either of
-// two. To be freed also where it fails.
+// For prepared members, which |out_things| refers to. STOW_ERR_TYPE for state of one name and two
+// sizes, STOW_ERR_CONFLICT for a kept root fixed at two offsets, and for one that could be either
+// of two. Free it even after a failure.
 stow_status stowi_things_create(const stowi_member* members, size_t count, stow_allocator allocator,
                                 stow_diag* diag, stowi_things* out_things);
 void stowi_things_free(stowi_things* things);
-// Reserves in the plan of member |index| what others have there: things that it has not, and guards
-// beyond its own. Thing i is buffer i of |placement|.
+// Reserves in the plan of member |index| what others have there: kept roots that it does not have,
+// and guards beyond its own. Kept root i is buffer i of |placement|.
 stow_status stowi_things_reserve(const stowi_things* things, const stow_placement* placement,
                                  size_t index, stow_diag* diag);
 void stowi_things_count_shared(const stowi_things* things, size_t* out_count, uint64_t* out_bytes);
 
 // fixed.c
 
-// Whether all that is fixed, in any member, is aligned and apart. STOW_ERR_CONFLICT, naming both
-// graphs.
+// Checks that everything fixed, in any member, is aligned and disjoint. STOW_ERR_CONFLICT, naming
+// both graphs.
 stow_status stowi_things_check_fixed(const stowi_things* things, stow_diag* diag);
 
-// How a diagnostic calls a value of a member: `%7 "name" of @graph`.
+// A value of a member in diagnostics: `%7 "name" of @graph`.
 typedef struct stowi_member_text {
   char text[384];
 } stowi_member_text;

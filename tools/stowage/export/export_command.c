@@ -16,17 +16,16 @@ enum { OPT_FORCE = 4000, OPT_FORMAT, OPT_INPUT, OPT_INPUTS, OPT_NAME, OPT_OUTPUT
 
 static const cli_option export_options[] = {
     {OPT_OUTPUT, 'o', "output", "DIR",
-     "the folder of the program: a new one, an empty one,\nor that of an earlier export"},
-    {OPT_NAME, 0, "name", "NAME",
-     "what its files and functions are called; without it,\nas FILE is"},
+     "the directory of the program: new, empty, or that of\nan earlier export"},
+    {OPT_NAME, 0, "name", "NAME", "the name of its files and functions; by default that\nof FILE"},
     {OPT_INPUT, 0, "input", "NAME=FILE",
-     "data of a param that FILE has none for, or an array\nwhose shape an input shall have: .npy, "
-     ".npz, .pb, or\nraw bytes; may be repeated"},
+     "data of a param that has none in FILE, or an array\nwith the shape of an input: .npy, .npz, "
+     ".pb, or raw\nbytes; may be repeated"},
     {OPT_INPUTS, 0, "inputs", "FILE",
-     "the same by name: a .npz, or a folder of .npy and\n.pb files"},
-    {OPT_RANDOM, 0, "random", "SEED", "random numbers for params that nothing is given for"},
-    {OPT_FORCE, 0, "force", NULL, "write over files of others"},
-    {OPT_FORMAT, 0, "format", "NAME", "of what is told: text (the default) or json"},
+     "the same by name: a .npz, or a directory of .npy and\n.pb files"},
+    {OPT_RANDOM, 0, "random", "SEED", "random numbers for params without data"},
+    {OPT_FORCE, 0, "force", NULL, "replace files that are not from an export"},
+    {OPT_FORMAT, 0, "format", "NAME", "of the report: text (the default) or json"},
 };
 
 static const char* const format_names[] = {"text", "json"};
@@ -46,11 +45,10 @@ static cli_exit read_name(cli_export* export, const char* value) {
   export->asked_name = value;
   return cli_is_identifier(value)
              ? CLI_YES
-             : cli_fail(
-                   CLI_USAGE,
-                   "--name: '%s' cannot be a program's name: a letter, then letters, digits and "
-                   "_, at most %d, and not the name of another file of it",
-                   value, CLI_IDENTIFIER_SIZE - 17);
+             : cli_fail(CLI_USAGE,
+                        "--name: '%s' is not a program name; expected a letter, then letters, "
+                        "digits and _, at most %d in all, and not the name of another of its files",
+                        value, CLI_IDENTIFIER_SIZE - 17);
 }
 
 static cli_exit handle(void* user, const cli_option* option, const char* value) {
@@ -251,7 +249,7 @@ static cli_exit report(const cli_export* export) {
 
 static cli_exit run_export(cli_export* export) {
   if (export->folder.path == NULL || export->folder.path[0] == '\0') {
-    return cli_fail(CLI_USAGE, "a folder is needed: -o DIR");
+    return cli_fail(CLI_USAGE, "missing output directory: -o DIR");
   }
   cli_exit code = prepare(export);
   code = code == CLI_YES ? visit(export, false) : code;
@@ -280,12 +278,10 @@ static cli_exit run_command(int argc, char** argv) {
 
 static void print_more(cli_output* output) {
   cli_print(output,
-            "Options that tell how the plan is made are those of 'stowage plan', where they\n"
-            "suit a program. Its inputs and outputs are in the arena, its weights beside it.\n"
-            "\n"
-            "Exit status: 0 where it was written; 3 where the model is none for a program, as\n"
-            "with dims that only a run tells; 5 where files are in the way. docs/export.md\n"
-            "tells more.\n");
+            "Planning options are those of 'stowage plan' that apply to a program. Its inputs\nand "
+            "outputs are in the arena, its weights outside it.\n\nExit status: 0 if it was "
+            "written; 3 if the model cannot be exported, such as one\nwith data-dependent "
+            "dimensions; 5 if files are in the way. See docs/export.md.\n");
 }
 
 static const char* const without[] = {

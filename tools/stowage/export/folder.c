@@ -104,7 +104,8 @@ static cli_exit refuse_others(const cli_folder* folder, stow_string* path) {
       return cli_fail_memory();
     }
     if (exists(path->data) && !has_text(&folder->old, files[i])) {
-      return cli_fail(CLI_BROKEN, "'%s' is there already, and not from an export (see --force)",
+      return cli_fail(CLI_BROKEN,
+                      "'%s' already exists and was not created by 'stowage export' (see --force)",
                       path->data);
     }
   }
@@ -118,7 +119,9 @@ static cli_exit look_inside(cli_folder* folder, stow_string* path) {
   }
   bool has_list = exists(path->data);
   if (!has_list && !folder->force && !is_empty(folder->path)) {
-    return cli_fail(CLI_BROKEN, "'%s' has files, and no export's (see --force)", folder->path);
+    return cli_fail(CLI_BROKEN,
+                    "'%s' is not empty and was not created by 'stowage export' (see --force)",
+                    folder->path);
   }
   cli_exit code = has_list ? read_list(folder, path->data) : CLI_YES;
   return code == CLI_YES && !folder->force ? refuse_others(folder, path) : code;
@@ -130,7 +133,7 @@ static cli_exit look(cli_folder* folder) {
     return CLI_YES;
   }
   if (!S_ISDIR(info.st_mode)) {
-    return cli_fail(CLI_BROKEN, "'%s' is no folder", folder->path);
+    return cli_fail(CLI_BROKEN, "'%s' is not a directory", folder->path);
   }
   stow_string path;
   stow_string_init(&path, stow_allocator_default());

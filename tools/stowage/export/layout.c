@@ -46,8 +46,7 @@ static cli_exit refuse_bounded(const cli_export* export) {
     if (stow_graph_is_bounded(export->graph, value) ||
         stow_graph_is_data_dependent(export->graph, value)) {
       return refuse_value(export, value,
-                          "has dims that only a run tells: a program has the same ones in every "
-                          "run");
+                          "has data-dependent dimensions; exported programs need static shapes");
     }
   }
   return CLI_YES;
@@ -64,7 +63,7 @@ static cli_exit refuse_loop(const cli_export* export, stow_node loop) {
     if (stow_type_elements(type, &elements) != STOW_OK ||
         elements % 8 * stow_dtype_bits(type->dtype) % 8 != 0) {
       return refuse_value(export, stow_graph_first_result(graph, loop) + (stow_value)k,
-                          "collects what is no whole number of bytes");
+                          "collects elements that are not a whole number of bytes");
     }
   }
   return CLI_YES;
@@ -134,7 +133,7 @@ static cli_exit add_kernel(cli_export* export, stow_node node) {
   stow_op op = stow_graph_op(export->graph, node);
   const char* name = cli_op_identifier(op);
   if (name == NULL || !cli_source_set_add_kernel(&export->library, name)) {
-    return cli_fail(CLI_BAD_INPUT, "%s: there is no kernel for '%s'", export->run.job.source.label,
+    return cli_fail(CLI_BAD_INPUT, "%s: no kernel for '%s'", export->run.job.source.label,
                     stow_graph_op_desc(export->graph, node)->name);
   }
   size_t results = stow_graph_result_count(export->graph, node);
@@ -301,7 +300,7 @@ static cli_exit lay_out_value(cli_export* export, stow_value value) {
   bool is_weight = stow_graph_is_boundary(export->graph, value) &&
                    stow_graph_op(export->graph, node) != STOW_OP_INPUT;
   return is_weight ? CLI_YES  // nothing uses it
-                   : refuse_value(export, value, "has no place in the arena");
+                   : refuse_value(export, value, "has no slot in the arena");
 }
 
 cli_exit cli_export_lay_out(cli_export* export) {

@@ -90,7 +90,7 @@ static const cli_digest* find_difference(const cli_digests* a, cli_digests* b) {
 static void tell_difference(const cli_engine* engine, const cli_digest* digest) {
   if (digest == NULL) {
     cli_tell_more(
-        "every step computes the same when it runs again: the results depend on something else");
+        "every step computes the same when run again; the results depend on something else");
     return;
   }
   const stow_graph* graph = engine->graph;
@@ -179,8 +179,8 @@ static cli_exit compare(cli_run* run, cli_engine* engine, plain* p) {
   }
   run->is_different = true;
   const cli_array* array = &((const cli_result*)run->results.items)[at].array;
-  cli_fail(CLI_NO, "%s: output '%s' is not what it is when no bytes are shared",
-           run->job.source.label, array->name.data);
+  cli_fail(CLI_NO, "%s: output '%s' differs from a run without shared bytes", run->job.source.label,
+           array->name.data);
   return explain(engine, &p->engine);
 }
 

@@ -87,7 +87,7 @@ static cli_exit read_one(cli_run* run, const cli_given* given) {
   origin.stored = format == CLI_TENSOR_NPZ ? find_stored(&file->tensors, given->name)
                                            : file->tensors.stored.items;
   return origin.stored != NULL ? add_origin(run, origin)
-                               : cli_fail(CLI_BAD_INPUT, "%s: it has no array '%.*s'", given->text,
+                               : cli_fail(CLI_BAD_INPUT, "%s: no array '%.*s'", given->text,
                                           (int)given->name.size, given->name.data);
 }
 
@@ -148,8 +148,8 @@ static cli_exit read_all(cli_run* run, const char* path) {
   return cli_tensor_format_of(path) == CLI_TENSOR_NPZ
              ? read_archive(run, path)
              : cli_fail(CLI_USAGE,
-                        "--inputs: '%s' is no .npz file and no folder; --input NAME=FILE "
-                        "gives one input",
+                        "--inputs: '%s' is neither a .npz file nor a directory; use --input "
+                        "NAME=FILE for one input",
                         path);
 }
 
@@ -175,11 +175,11 @@ static cli_exit read_expected(cli_run* run, const char* folder) {
 
 static cli_exit read_test_data(cli_run* run, const char* folder) {
   if (!is_folder(folder)) {
-    return cli_fail(CLI_BROKEN, "--expect: '%s' is no folder", folder);
+    return cli_fail(CLI_BROKEN, "--expect: '%s' is not a directory", folder);
   }
   cli_exit code = read_expected(run, folder);
   if (code == CLI_YES && run->expected.count == 0) {
-    code = cli_fail(CLI_BAD_INPUT, "%s: there is no output_0.pb to compare with", folder);
+    code = cli_fail(CLI_BAD_INPUT, "%s: no output_0.pb to compare with", folder);
   }
   char name[64];
   for (size_t i = 0; code == CLI_YES && find_numbered(folder, "input", i, name); ++i) {
@@ -297,7 +297,7 @@ static cli_exit fail_type(const cli_run* run, stow_value value, const cli_given_
   char given[CLI_TYPE_TEXT_SIZE];
   cli_format_type(stow_graph_type(graph, value), stow_graph_dims(graph), needed);
   cli_format_type(&origin->stored->type, NULL, given);
-  return cli_fail(CLI_BAD_INPUT, "%s: input '%.*s' needs %s, the file has %s", origin->from,
+  return cli_fail(CLI_BAD_INPUT, "%s: input '%.*s' needs %s, but the file has %s", origin->from,
                   (int)name.size, name.data, needed, given);
 }
 
@@ -409,8 +409,8 @@ static stow_str named_source(const stow_graph* graph, const cli_list* missing) {
 static cli_exit fail_missing(const cli_run* run, const cli_list* missing) {
   const stow_graph* graph = run->job.graph;
   const stow_value* values = missing->items;
-  cli_fail(CLI_BAD_INPUT, "%s: %zu value%s nothing to begin with:", run->job.source.label,
-           missing->count, missing->count == 1 ? " has" : "s have");
+  cli_fail(CLI_BAD_INPUT, "%s: %zu value%s no data:", run->job.source.label, missing->count,
+           missing->count == 1 ? " has" : "s have");
   for (size_t i = 0; i < missing->count && i < SHOWN_MISSING; ++i) {
     list_value(graph, values[i]);
   }
@@ -422,8 +422,8 @@ static cli_exit fail_missing(const cli_run* run, const cli_list* missing) {
     cli_tell_more("a .stow file has no weights; run the model '%.*s' instead", (int)source.size,
                   source.data);
   }
-  cli_tell_more("give each its own: --input NAME=FILE (.npy, .npz, .pb or raw bytes)");
-  cli_tell_more("or all of them random numbers: --random SEED");
+  cli_tell_more("give each one data: --input NAME=FILE (.npy, .npz, .pb or raw bytes)");
+  cli_tell_more("or use random numbers for all: --random SEED");
   return CLI_BAD_INPUT;
 }
 
@@ -433,8 +433,8 @@ static cli_exit fail_unused(const cli_run* run, const cli_given_array* origin) {
   bool has_data =
       value != STOW_VALUE_NONE && stow_graph_is_boundary(graph, value);  // an input would be used
   cli_fail(CLI_USAGE,
-           has_data ? "--input: '%.*s' has its data in the model; there are:"
-                    : "--input: there is no input '%.*s'; there are:",
+           has_data ? "--input: '%.*s' has its data in the model; expected one of:"
+                    : "--input: unknown input '%.*s'; expected one of:",
            (int)origin->name.size, origin->name.data);
   size_t shown = 0;
   for (stow_node node = 0; node < stow_graph_node_count(graph) && shown < SHOWN_MISSING; ++node) {
@@ -452,8 +452,7 @@ void cli_run_tell_unknown_inputs(const cli_run* run) {
   for (size_t i = 0; model->model != NULL && i < run->origins.count; ++i) {
     stow_str name = origins[i].name;
     if (name.size > 0 && position_of(run, name, 0) == SIZE_MAX) {
-      cli_tell_more("%s: '%.*s' is no input of the model", origins[i].from, (int)name.size,
-                    name.data);
+      cli_tell_more("%s: unknown input '%.*s'", origins[i].from, (int)name.size, name.data);
     }
   }
 }
@@ -465,11 +464,11 @@ static cli_exit check_used(const cli_run* run) {
       return fail_unused(run, &origins[i]);
     }
     if (!origins[i].is_used && origins[i].name.size == 0 && origins[i].position != SIZE_MAX) {
-      return cli_fail(CLI_BAD_INPUT, "%s: input_%zu.pb is one input too many", origins[i].from,
-                      origins[i].position);
+      return cli_fail(CLI_BAD_INPUT, "%s: input_%zu.pb is more than the model has inputs",
+                      origins[i].from, origins[i].position);
     }
     if (!origins[i].is_used) {
-      cli_note("%s: '%.*s' is no input, and is left out", origins[i].from,
+      cli_note("%s: ignored '%.*s', which is not an input", origins[i].from,
                (int)origins[i].name.size, origins[i].name.data);
     }
   }

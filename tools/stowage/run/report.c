@@ -232,8 +232,8 @@ void cli_run_print_text(const cli_run* run, cli_output* output) {
   }
   if (run->is_checked) {
     cli_print(output, "  %-15s %s\n", "checked",
-              run->is_different ? "DIFFERENT from a run in which no bytes are shared"
-                                : "the same bits as a run in which no bytes are shared");
+              run->is_different ? "DIFFERENT from a run without shared bytes"
+                                : "the same bits as a run without shared bytes");
   }
   cli_print(output, "\nOutputs:\n");
   for (size_t i = 0; i < run->results.count && i < SHOWN_OUTPUTS; ++i) {

@@ -41,38 +41,35 @@ enum {
 
 static const cli_option run_options[] = {
     {OPT_INPUT, 0, "input", "NAME=FILE",
-     "what an input holds: .npy, .npz (its array NAME),\n.pb (an ONNX tensor), else raw bytes; "
-     "also "
-     "for a\nparam without data; may be repeated"},
+     "the data of an input: .npy, .npz (its array NAME),\n.pb (an ONNX tensor), otherwise raw "
+     "bytes; also for\na param without data; may be repeated"},
     {OPT_INPUTS, 0, "inputs", "FILE",
-     "all inputs by name: a .npz, or a folder of .npy and\n.pb files"},
+     "all inputs by name: a .npz, or a directory of .npy\nand .pb files"},
     {OPT_RANDOM, 0, "random", "SEED",
-     "random numbers for all that nothing is given for,\nthe same for the same SEED everywhere"},
+     "random numbers for everything without data, the\nsame for the same SEED everywhere"},
     {OPT_OUTPUT, 'o', "output", "NAME=FILE",
-     "write an output: .npy, .npz, else raw bytes; may be\nrepeated"},
+     "write an output: .npy, .npz, otherwise raw bytes;\nmay be repeated"},
     {OPT_OUTPUTS, 0, "outputs", "FILE",
-     "write all outputs: to a .npz, or to .npy files in a\nfolder"},
+     "write all outputs: to a .npz, or to .npy files in a\ndirectory"},
     {OPT_EXPECT, 0, "expect", "DIR",
-     "inputs and outputs are those of an ONNX test folder\n(input_0.pb, output_0.pb, ...): exit "
-     "with 1 "
-     "where\nthe outputs differ"},
-    {OPT_RTOL, 0, "rtol", "X", "what may differ, relative to what is expected;\nwithout it, 1e-3"},
+     "inputs and outputs are those of an ONNX test\ndirectory (input_0.pb, output_0.pb, ...): exit "
+     "with\n1 if the outputs differ"},
+    {OPT_RTOL, 0, "rtol", "X", "the relative tolerance of --expect; by default 1e-3"},
     {OPT_ATOL, 0, "atol", "X",
-     "and besides; without it, 1e-7. Integers must be the\nsame unless one of both is given"},
-    {OPT_REPEAT, 0, "repeat", "N", "run N times more and tell the latencies"},
-    {OPT_WARMUP, 0, "warmup", "N",
-     "with --repeat: N runs before that do not count;\nwithout it, 0"},
-    {OPT_PROFILE, 0, "profile", NULL, "tell where the time goes, by op and by node"},
+     "the absolute tolerance; by default 1e-7. Integers\nmust be equal unless one of the two is "
+     "given"},
+    {OPT_REPEAT, 0, "repeat", "N", "run N more times and show the latencies"},
+    {OPT_WARMUP, 0, "warmup", "N", "with --repeat: N runs before that do not count; by\ndefault 0"},
+    {OPT_PROFILE, 0, "profile", NULL, "show where the time goes, by op and by node"},
     {OPT_TRACE, 0, "trace", "FILE",
      "write the steps of the last run, for\nui.perfetto.dev or chrome://tracing"},
-    {OPT_THREADS, 0, "threads", "N", "threads that work on a step; without it, 1"},
+    {OPT_THREADS, 0, "threads", "N", "threads that work on a step; by default 1"},
     {OPT_CHECK, 0, "check", NULL,
-     "run also with no bytes shared: exit with 1 where an\noutput differs in a bit, naming the "
-     "step"},
+     "also run without sharing: exit with 1 if an output\ndiffers in a bit, naming the step"},
     {OPT_PARANOID, 0, "paranoid", NULL,
-     "prove after every step that it wrote nothing but\nits results and scratch; and --check"},
+     "check after every step that it wrote only its\nresults and scratch; and --check"},
     {OPT_PLAN, 0, "plan", "PLAN", "run in this plan, saved by --save-plan"},
-    {OPT_SAVE_PLAN, 0, "save-plan", "OUT", "save the plan, with what kernels need"},
+    {OPT_SAVE_PLAN, 0, "save-plan", "OUT", "save the plan, with the scratch that kernels need"},
     {OPT_FORMAT, 0, "format", "NAME", "text (the default) or json"},
 };
 
@@ -110,7 +107,7 @@ static cli_exit read_tolerance(cli_run_request* request, const char* option, con
   request->has_tolerance = true;
   return end != value && *end == '\0' && isfinite(*out) && *out >= 0.0
              ? CLI_YES
-             : cli_fail(CLI_USAGE, "--%s: '%s' is no number such as 1e-3", option, value);
+             : cli_fail(CLI_USAGE, "--%s: '%s' is not a number such as 1e-3", option, value);
 }
 
 #define MAX_THREADS 256
@@ -119,7 +116,7 @@ static cli_exit read_threads(cli_run_request* request, const char* value) {
   uint64_t threads;
   cli_exit code = cli_parse_count("threads", value, &threads);
   if (code == CLI_YES && (threads == 0 || threads > MAX_THREADS)) {
-    return cli_fail(CLI_USAGE, "--threads: '%s' is not from 1 to %d", value, MAX_THREADS);
+    return cli_fail(CLI_USAGE, "--threads: '%s' is out of range (1 to %d)", value, MAX_THREADS);
   }
   request->threads = code == CLI_YES ? (uint32_t)threads : 1;
   return code;
@@ -130,7 +127,8 @@ static cli_exit read_threads(cli_run_request* request, const char* value) {
 static cli_exit read_repeat(const char* option, const char* value, uint64_t* out) {
   cli_exit code = cli_parse_count(option, value, out);
   return code == CLI_YES && *out > MAX_REPEAT
-             ? cli_fail(CLI_USAGE, "--%s: '%s' is more than %d", option, value, MAX_REPEAT)
+             ? cli_fail(CLI_USAGE, "--%s: '%s' is out of range (at most %d)", option, value,
+                        MAX_REPEAT)
              : code;
 }
 
@@ -204,11 +202,11 @@ static cli_exit check_written(const cli_run* run, const char* option, const char
     return CLI_YES;
   }
   if (cli_is_stdin(path)) {
-    return cli_fail(CLI_USAGE, "--%s: a file is needed; standard output has the report", option);
+    return cli_fail(CLI_USAGE, "--%s needs a file; standard output has the report", option);
   }
   for (size_t i = 0; read_at(run, i) != NULL; ++i) {
     if (cli_same_file(read_at(run, i), path)) {
-      return cli_fail(CLI_USAGE, "--%s: '%s' is a file that is read", option, path);
+      return cli_fail(CLI_USAGE, "--%s: '%s' is an input file", option, path);
     }
   }
   return CLI_YES;
@@ -231,7 +229,8 @@ static cli_exit check_files(const cli_run* run) {
     code = check_written(run, "output", outputs[i].text);
     for (size_t k = 0; k < i && code == CLI_YES; ++k) {
       code = strcmp(outputs[i].text, outputs[k].text) == 0
-                 ? cli_fail(CLI_USAGE, "--output: two outputs cannot both be '%s'", outputs[i].text)
+                 ? cli_fail(CLI_USAGE, "--output: two outputs cannot both be written to '%s'",
+                            outputs[i].text)
                  : CLI_YES;
     }
   }
@@ -242,15 +241,15 @@ static cli_exit check_plan_options(const cli_run* run) {
   static const char* const for_plan[] = {"graph", "bind", "bind-rest", "value",
                                          "shape", "io",   "alias",     "capacity"};
   if (run->job.request.graphs.count > 1) {
-    return cli_fail(CLI_USAGE, "--graph: one graph runs, not several");
+    return cli_fail(CLI_USAGE, "--graph: only one graph can be run; give it once");
   }
   if (run->request.plan != NULL && run->request.save_plan != NULL) {
-    return cli_fail(CLI_USAGE, "--save-plan: the plan is saved already");
+    return cli_fail(CLI_USAGE, "--save-plan: the plan is already saved");
   }
   return run->request.plan == NULL
              ? CLI_YES
              : cli_require_only(&run->planning, for_plan, sizeof for_plan / sizeof for_plan[0],
-                                "the plan is made already");
+                                "the plan is given by --plan");
 }
 
 // What single options cannot tell.
@@ -260,7 +259,7 @@ static cli_exit check_together(const cli_run* run) {
     return cli_fail(CLI_USAGE, "--warmup needs --repeat");
   }
   if (request->repeats && request->repeat == 0) {
-    return cli_fail(CLI_USAGE, "--repeat: at least one run is needed");
+    return cli_fail(CLI_USAGE, "--repeat: expected at least 1");
   }
   if (request->has_tolerance && request->expect == NULL) {
     return cli_fail(CLI_USAGE, "--rtol and --atol need --expect");
@@ -285,7 +284,7 @@ static cli_exit load_plan(cli_run* run) {
     code = cli_plan_job_read(&run->job, &text, label, &run->job.plan);
   }
   if (code == CLI_NO) {
-    cli_tell_more("plans that run are saved by: stowage run --save-plan, with as many --threads");
+    cli_tell_more("save plans to run with 'stowage run --save-plan' and the same --threads");
   }
   stow_string_free(&text);
   return code;
@@ -418,7 +417,7 @@ static cli_exit check_outputs(const cli_run* run) {
       continue;
     }
     cli_fail(CLI_USAGE,
-             "--output: there is no output '%.*s'; there are:", (int)outputs[i].name.size,
+             "--output: unknown output '%.*s'; expected one of:", (int)outputs[i].name.size,
              outputs[i].name.data);
     for (size_t k = 0; k < count && k < 20; ++k) {
       stow_str name = cli_run_output_name(run, k, number);
@@ -427,7 +426,7 @@ static cli_exit check_outputs(const cli_run* run) {
     return CLI_USAGE;
   }
   if (run->expected.count > count) {
-    return cli_fail(CLI_BAD_INPUT, "%s: %zu outputs are expected, %s has %zu", run->request.expect,
+    return cli_fail(CLI_BAD_INPUT, "%s: expected %zu outputs, but %s has %zu", run->request.expect,
                     run->expected.count, run->job.source.label, count);
   }
   return CLI_YES;
@@ -534,15 +533,13 @@ static cli_exit run_run(int argc, char** argv) {
 }
 
 static void print_more(cli_output* output) {
-  cli_print(output,
-            "Options that tell how the plan is made are those of 'stowage plan': all but\n"
-            "--c-prefix, --explain and --layout-from. Weights stay where they are, unless\n"
-            "--weights says otherwise. Symbols that --bind gives no value get those that\n"
-            "the shapes of given arrays say.\n"
-            "\n"
-            "Exit status: 0 where it ran; 1 where outputs are not as --expect or --check\n"
-            "wants them, or a step wrote elsewhere; 3 where something is missing or does\n"
-            "not fit; 4 where a signal stopped it. docs/run.md tells more.\n");
+  cli_print(
+      output,
+      "Planning options are those of 'stowage plan': all but --c-prefix, --explain "
+      "and\n--layout-from. Weights stay where they are, unless --weights says otherwise.\nSymbols "
+      "without --bind take their values from the shapes of given arrays.\n\nExit status: 0 if it "
+      "ran; 1 if outputs differ from --expect or --check, or a\nstep wrote elsewhere; 3 if "
+      "something is missing or does not match; 4 if a signal\nstopped it. See docs/run.md.\n");
 }
 
 static const char* const without[] = {"c-prefix", "explain", "layout-from", NULL};

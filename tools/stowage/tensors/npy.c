@@ -113,15 +113,15 @@ static bool find_dtype(stow_str descr, stow_dtype* out) {
 static bool take_descr(header* h, cli_npy* array) {
   stow_str descr;
   if (!take_string(h, &descr)) {
-    return fail(h, "the element type is no string: records are not supported");
+    return fail(h, "the element type is not a string: records are unsupported");
   }
   if (find_dtype(descr, &array->type.dtype)) {
     array->is_big_endian = descr.data[0] == '>';
     return true;
   }
   bool is_opaque = descr.size > 1 && descr.data[1] == 'V';
-  return fail(h, "elements of type '%.*s' are not supported%s",
-              (int)(descr.size < 16 ? descr.size : 16), descr.data,
+  return fail(h, "unsupported element type '%.*s'%s", (int)(descr.size < 16 ? descr.size : 16),
+              descr.data,
               is_opaque ? "; bf16, f8 and smaller types have no name in .npy files: give raw bytes "
                           "or an ONNX .pb file"
                         : "");
@@ -136,10 +136,10 @@ static bool take_shape(header* h, stow_type* type) {
   bool is_next = true;  // a comma or the parenthesis is behind us
   while (!take(h, ")")) {
     if (type->rank == STOW_MAX_RANK) {
-      return fail(h, "there are more than %d dims", STOW_MAX_RANK);
+      return fail(h, "too many dims, the maximum is %d", STOW_MAX_RANK);
     }
     if (!is_next || !take_number(h, &type->dims[type->rank])) {
-      return fail(h, "dim %u is no number of 63 bits", (unsigned)type->rank);
+      return fail(h, "dim %u is not a number of at most 63 bits", (unsigned)type->rank);
     }
     ++type->rank;
     (void)take(h, "L");  // of Python 2
@@ -165,7 +165,7 @@ static unsigned find_key(stow_str key) {
 static bool take_entry(header* h, cli_npy* array, unsigned* seen) {
   stow_str key;
   if (!take_string(h, &key) || !take(h, ":")) {
-    return fail(h, "no key and ':' where the header needs one");
+    return fail(h, "expected a key and ':' in the header");
   }
   unsigned found = find_key(key);
   if (found == 0 || (*seen & found) != 0) {
@@ -181,18 +181,18 @@ static bool take_entry(header* h, cli_npy* array, unsigned* seen) {
 static bool take_end(header* h) {
   skip_spaces(h);
   h->at += h->at < h->size && h->data[h->at] == '\n';
-  return h->at == h->size || fail(h, "the header goes on after its dictionary");
+  return h->at == h->size || fail(h, "the header continues after its dictionary");
 }
 
 static bool read_header(header* h, cli_npy* array) {
   unsigned seen = 0;
   if (!take(h, "{")) {
-    return fail(h, "the header is no dictionary");
+    return fail(h, "the header is not a dictionary");
   }
   bool is_next = true;  // a comma or the brace is behind us
   while (!take(h, "}")) {
     if (!is_next) {
-      return fail(h, "no comma between two keys of the header");
+      return fail(h, "missing comma between two keys of the header");
     }
     if (!take_entry(h, array, &seen)) {
       return false;
@@ -200,7 +200,7 @@ static bool read_header(header* h, cli_npy* array) {
     is_next = take(h, ",");
   }
   if (seen != SEEN_ALL) {
-    return fail(h, "the header lacks '%s'",
+    return fail(h, "the header has no '%s'",
                 (seen & SEEN_DESCR) == 0   ? "descr"
                 : (seen & SEEN_ORDER) == 0 ? "fortran_order"
                                            : "shape");
@@ -213,11 +213,11 @@ bool cli_npy_find_start(const void* bytes, size_t size, size_t* out_start, char 
   header h = {.why = why};
   *out_start = 0;
   if (size < CLI_NPY_START_SIZE || memcmp(b, "\x93NUMPY", 6) != 0) {
-    return fail(&h, "no .npy file: it does not begin as one");
+    return fail(&h, "not a .npy file: wrong magic number");
   }
   h.at = 6;
   if (b[6] < 1 || b[6] > 3) {
-    return fail(&h, "version %u of the format: 1 to 3 are known", (unsigned)b[6]);
+    return fail(&h, "unsupported format version %u; expected 1 to 3", (unsigned)b[6]);
   }
   size_t length = (size_t)b[8] | (size_t)b[9] << 8;
   if (b[6] > 1) {
@@ -226,8 +226,7 @@ bool cli_npy_find_start(const void* bytes, size_t size, size_t* out_start, char 
   *out_start = (b[6] == 1 ? 10 : 12) + length;
   h.at = 8;
   return *out_start <= CLI_NPY_MOST_HEADER ||
-         fail(&h, "the header needs %zu bytes, at most %d are possible", length,
-              CLI_NPY_MOST_HEADER - 12);
+         fail(&h, "the header has %zu bytes, the maximum is %d", length, CLI_NPY_MOST_HEADER - 12);
 }
 
 bool cli_npy_open(const void* bytes, size_t size, cli_npy* out_array, char why[CLI_WHY_SIZE]) {
@@ -238,7 +237,8 @@ bool cli_npy_open(const void* bytes, size_t size, cli_npy* out_array, char why[C
   }
   header h = {.start = ((const char*)bytes)[6] == 1 ? 10 : 12, .why = why};
   if (end > size) {
-    return fail(&h, "the header needs %zu bytes, there are %zu", end - h.start, size - h.start);
+    return fail(&h, "the header has %zu bytes, but there are only %zu", end - h.start,
+                size - h.start);
   }
   h.data = (const char*)bytes + h.start;
   h.size = end - h.start;
@@ -258,7 +258,7 @@ bool cli_npy_check_size(const cli_npy* array, uint64_t size, char why[CLI_WHY_SI
   }
   char type[CLI_TYPE_TEXT_SIZE];
   cli_format_type(&array->type, NULL, type);
-  return fail(&h, "%.120s needs %llu bytes from here on, there are %llu", type,
+  return fail(&h, "%.120s needs %llu bytes, but there are %llu", type,
               (unsigned long long)array->size, (unsigned long long)there);
 }
 

@@ -93,7 +93,7 @@ static cli_exit fail_raw(const cli_file* file, stow_str name, const stow_type* t
   char text[CLI_TYPE_TEXT_SIZE];
   cli_format_type(type, NULL, text);
   bool has_more = file->descriptor >= 0;  // a pipe is not read to its end
-  return cli_fail(CLI_BAD_INPUT, "%s: %s '%.*s' needs %llu bytes, the file has %s%zu",
+  return cli_fail(CLI_BAD_INPUT, "%s: %s '%.*s' needs %llu bytes, but the file has %s%zu",
                   cli_file_label(file->path), text, (int)name.size, name.data,
                   (unsigned long long)needed, has_more ? "at least " : "", file->size);
 }
@@ -153,7 +153,7 @@ static cli_exit read_folder(const char* path, cli_list* names) {
 cli_exit cli_tensor_folder_list(const char* path, cli_list* names) {
   cli_exit code = read_folder(path, names);
   return code == CLI_YES && names->count == 0
-             ? cli_fail(CLI_BAD_INPUT, "%s: no .npy and no .pb file is in it", path)
+             ? cli_fail(CLI_BAD_INPUT, "%s: contains no .npy or .pb file", path)
              : code;
 }
 
@@ -162,8 +162,8 @@ cli_exit cli_tensor_folder_list(const char* path, cli_list* names) {
 
 static cli_exit fail_dtype(const char* path, const cli_array* array) {
   return cli_fail(CLI_BAD_INPUT,
-                  "cannot write '%s': .npy files have no type for %s, which '%s' has; write raw "
-                  "bytes: NAME=FILE, with another ending",
+                  "cannot write '%s': .npy files have no type for %s of '%s'; write raw bytes: "
+                  "NAME=FILE with another extension",
                   path, stow_dtype_name(array->tensor.dtype),
                   array->name.size == 0 ? "" : array->name.data);
 }
@@ -221,8 +221,8 @@ static cli_exit add_entry(cli_zip_writer* zip, const char* path, const cli_array
   }
   stow_string_free(&name);
   if (status == STOW_ERR_LIMIT) {
-    return cli_fail(CLI_BROKEN, "cannot write '%s': a .npz holds at most 4 GiB; name a folder",
-                    path);
+    return cli_fail(CLI_BROKEN,
+                    "cannot write '%s': a .npz can have at most 4 GiB; give a directory", path);
   }
   return status == STOW_ERR_OUT_OF_MEMORY ? cli_fail_memory() : CLI_YES;
 }

@@ -54,7 +54,7 @@ typedef struct directory {
 // What is too large for the old record stands in the new one.
 static bool read_end64(const archive* a, size_t end, directory* d) {
   if (end < LOCATOR_SIZE || !is_at(a, end - LOCATOR_SIZE, LOCATOR_SIZE, "PK\x06\x07")) {
-    return fail(a, end, "a Zip64 archive without the record that says where its directory is");
+    return fail(a, end, "a Zip64 archive without an end record");
   }
   uint64_t at = u64(a->bytes + end - LOCATOR_SIZE + 8);
   if (!is_at(a, at, END64_SIZE, "PK\x06\x06")) {
@@ -72,7 +72,7 @@ static bool find_directory(const archive* a, directory* d) {
     --end;
   }
   if (!is_at(a, end, END_SIZE, "PK\x05\x06")) {
-    return fail(a, a->size, "no .npz file: it does not end with a zip archive's directory");
+    return fail(a, a->size, "not a .npz file: it does not end with a zip directory");
   }
   const unsigned char* b = a->bytes + end;
   *d = (directory){u32(b + 16), u32(b + 12), u16(b + 10)};
@@ -81,7 +81,7 @@ static bool find_directory(const archive* a, directory* d) {
     return false;
   }
   return (d->at <= a->size && d->size <= a->size - d->at) ||
-         fail(a, end, "a directory of %llu bytes from byte %llu on, in a file of %zu",
+         fail(a, end, "the directory has %llu bytes at byte %llu, but the file has %zu",
               (unsigned long long)d->size, (unsigned long long)d->at, a->size);
 }
 
@@ -120,7 +120,7 @@ static bool find_bytes(const archive* a, size_t at, const sizes* s, cli_zip_entr
   const unsigned char* b = a->bytes + s->local;
   uint64_t start = s->local + LOCAL_SIZE + u16(b + 26) + u16(b + 28);
   if (start > a->size || s->stored > a->size - start) {
-    return fail(a, at, "an entry needs %llu bytes from byte %llu on, the file has %zu",
+    return fail(a, at, "an entry needs %llu bytes at byte %llu, but the file has %zu",
                 (unsigned long long)s->stored, (unsigned long long)start, a->size);
   }
   entry->at = (size_t)start;
@@ -140,19 +140,19 @@ static bool find_bytes(const archive* a, size_t at, const sizes* s, cli_zip_entr
 // Reads one record of the directory at |*at|, which moves behind it.
 static bool read_entry(const archive* a, size_t* at, size_t end, cli_zip_entry* entry) {
   if (end - *at < DIRECTORY_SIZE || !is_at(a, *at, DIRECTORY_SIZE, "PK\x01\x02")) {
-    return fail(a, *at, "the directory is cut off or damaged");
+    return fail(a, *at, "the directory is truncated or damaged");
   }
   const unsigned char* b = a->bytes + *at;
   size_t name = u16(b + 28), extra = u16(b + 30), comment = u16(b + 32);
   if (name + extra + comment > end - *at - DIRECTORY_SIZE) {
-    return fail(a, *at, "an entry of the directory is cut off");
+    return fail(a, *at, "an entry of the directory is truncated");
   }
   uint32_t method = u16(b + 10);
   if ((u16(b + 8) & 1) != 0 || (method != 0 && method != 8)) {
     return fail(a, *at,
-                (u16(b + 8) & 1) != 0 ? "an entry is encrypted"
-                                      : "an entry is packed by method %u: 0 (stored) and 8 "
-                                        "(deflated) are known",
+                (u16(b + 8) & 1) != 0
+                    ? "an entry is encrypted"
+                    : "unsupported compression method %u; expected 0 (stored) or 8 (deflated)",
                 (unsigned)method);
   }
   *entry = (cli_zip_entry){.name = {(const char*)b + DIRECTORY_SIZE, name},
@@ -160,7 +160,7 @@ static bool read_entry(const archive* a, size_t* at, size_t end, cli_zip_entry* 
                            .crc = u32(b + 16)};
   sizes s = {u32(b + 24), u32(b + 20), u32(b + 42)};
   if (!read_extra64(b + DIRECTORY_SIZE + name, extra, &s)) {
-    return fail(a, *at, "an extra field of an entry is cut off");
+    return fail(a, *at, "an extra field of an entry is truncated");
   }
   size_t record = *at;
   *at += DIRECTORY_SIZE + name + extra + comment;
@@ -224,7 +224,7 @@ static uint32_t checksum(uint32_t crc, const void* data, size_t size) {
 static stow_status fail_damaged(const cli_zip_reader* reader) {
   const cli_zip_entry* entry = reader->entry;
   archive a = {.why = reader->why};
-  fail(&a, entry->at, "what is deflated here is damaged: %zu bytes do not give %zu", entry->stored,
+  fail(&a, entry->at, "damaged compressed data: %zu bytes do not give %zu", entry->stored,
        entry->size);
   return STOW_ERR_SYNTAX;
 }

@@ -100,8 +100,8 @@ static cli_exit take_offset(maker* m, const rows* solved, size_t row) {
   int width = id.size > 100 ? 100 : (int)id.size;
   stow_problem_get(solved->problem, row, &desc);
   if (!stow_str_equal(id, stow_csv_id(m->rows.csv, row))) {
-    return cli_fail(CLI_BAD_INPUT, "%s: row %zu, id `%.*s`: %s has another id there", solved->label,
-                    row + 1, width, id.data, m->rows.label);
+    return cli_fail(CLI_BAD_INPUT, "%s: row %zu, id `%.*s`: %s has a different id there",
+                    solved->label, row + 1, width, id.data, m->rows.label);
   }
   if (desc.fixed_offset == STOW_PLACE_ANYWHERE) {
     return cli_fail(CLI_BAD_INPUT, "%s: row %zu, id `%.*s`: no offset", solved->label, row + 1,
@@ -115,7 +115,7 @@ static cli_exit take_offsets(maker* m) {
   cli_exit code = open_rows(&solved, m->from->solved);
   size_t count = stow_problem_count(m->rows.problem);
   if (code == CLI_YES && stow_problem_count(solved.problem) != count) {
-    code = cli_fail(CLI_BAD_INPUT, "%s has %zu rows, %s has %zu", solved.label,
+    code = cli_fail(CLI_BAD_INPUT, "%s has %zu rows, but %s has %zu", solved.label,
                     stow_problem_count(solved.problem), m->rows.label, count);
   }
   for (size_t i = 0; i < count && code == CLI_YES; ++i) {

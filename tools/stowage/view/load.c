@@ -128,7 +128,7 @@ static cli_exit check_kinds(const cli_view_load* load, cli_holds holds) {
                     file);
   }
   if (load->plan != NULL && rows != (cli_file_holds(load->plan) == CLI_HOLDS_BUFFERS)) {
-    return cli_fail(CLI_USAGE, "--plan: '%s' is not %s, as '%s' needs", load->plan,
+    return cli_fail(CLI_USAGE, "--plan: '%s' is not %s, which '%s' needs", load->plan,
                     rows ? "a CSV of buffers" : "a saved plan", file);
   }
   if (load->against != NULL && rows && cli_file_holds(load->against) == CLI_HOLDS_PLAN) {

@@ -40,7 +40,7 @@ bool stow_program_loop_collect(stow_program_state* state, const stow_program_loo
                                const stow_tensor* into) {
   size_t bytes = stow_tensor_bytes(from);
   if (loop->round >= into->dims[0]) {
-    return stow_program_fail(state, STOW_ERR_LIMIT, label, "there are more rounds than planned");
+    return stow_program_fail(state, STOW_ERR_LIMIT, label, "more iterations than planned");
   }
   if (bytes != 0) {
     memcpy((unsigned char*)into->data + (size_t)loop->round * bytes, from->data, bytes);
@@ -60,6 +60,6 @@ void stow_program_loop_end(stow_program_state* state, const stow_program_loop* l
 
 bool stow_program_loop_fills(stow_program_state* state, const stow_program_loop* loop,
                              const char* label, const stow_tensor* into) {
-  return loop->round == into->dims[0] || stow_program_fail(state, STOW_ERR_DATA_DEPENDENT, label,
-                                                           "there are fewer rounds than planned");
+  return loop->round == into->dims[0] ||
+         stow_program_fail(state, STOW_ERR_DATA_DEPENDENT, label, "fewer iterations than planned");
 }

@@ -56,10 +56,10 @@ static int print_help(const stow_program* program, FILE* stream) {
   fprintf(stream,
           "usage: %s [OPTION]...\n"
           "  --random SEED       random numbers for inputs without a file\n"
-          "  --input NAME=FILE   what an input holds; may be repeated\n"
+          "  --input NAME=FILE   data of an input; may be repeated\n"
           "  --output NAME=FILE  where an output goes; may be repeated\n"
-          "  --repeat N          run N times, and tell the mean time\n"
-          "Files hold raw bytes. Outputs that no file is given for are printed in numbers.\n"
+          "  --repeat N          run N times, and print the mean time\n"
+          "Files hold raw bytes. Outputs without a file are printed as numbers.\n"
           "Arena: %zu bytes\n",
           program->name, program->arena_size);
   print_ports(stream, "input", program->inputs, program->input_count);
@@ -110,8 +110,8 @@ static int read_file(const char* path, const stow_tensor* tensor) {
   if (there == size && !is_longer) {
     return 0;
   }
-  fprintf(stderr, "%s: has %s%zu bytes, the input needs %zu\n", path, is_longer ? "more than " : "",
-          there, size);
+  fprintf(stderr, "%s: has %s%zu bytes, but the input needs %zu\n", path,
+          is_longer ? "more than " : "", there, size);
   return 2;
 }
 
@@ -239,8 +239,7 @@ int stow_program_tool(const stow_program* program, int argc, char** argv) {
       return print_help(program, stdout);
     }
     if (i + 1 == argc || !read_option(program, argv[i], argv[i + 1], &given)) {
-      fprintf(stderr, "%s: '%s' is no option, or what follows it is wrong\n", program->name,
-              argv[i]);
+      fprintf(stderr, "%s: unknown option '%s', or its value is wrong\n", program->name, argv[i]);
       return print_help(program, stderr);
     }
   }

@@ -1,6 +1,6 @@
-// For every op of the core, over which operands its results may be written: at least one case each.
-#ifndef STOWAGE_TESTS_GRAPH_OVER_CASES_H_
-#define STOWAGE_TESTS_GRAPH_OVER_CASES_H_
+// For every op of the core, which operands its results may be in place of: at least one case each.
+#ifndef STOWAGE_TESTS_GRAPH_IN_PLACE_CASES_H_
+#define STOWAGE_TESTS_GRAPH_IN_PLACE_CASES_H_
 
 #include <stowage/op.h>
 
@@ -500,7 +500,7 @@ static const over_case over_cases[] = {
      STOW_OVER_NEVER},
     {"f32[]; i64[]; f32[]", "adam(%0, %1, %2, %2, %2, %2)", "f32[]; f32[]; f32[]", 0, 0,
      STOW_OVER_NEVER},
-    // Dims that are the largest possible.
+    // Upper-bounded dims.
     {"f32[6]; i64[1, 6] := nonzero(%0); i64[1, 6]", "add(%1, %2)", "i64[1, 6]", 0, 0,
      STOW_OVER_NEVER},
     {"f32[6]; i64[1, 6] := nonzero(%0); i64[1, 6]", "add(%1, %2)", "i64[1, 6]", 0, 1,
@@ -513,7 +513,7 @@ static const over_case over_cases[] = {
      0, STOW_OVER_NEVER},
     {"f32[2, 2]; i64[2, 4] := nonzero(%0); i64[2, 3]; i64[3, 4]", "gemm(%2, %3, %1)", "i64[2, 4]",
      0, 2, STOW_OVER_NEVER},
-    // Dims that are no numbers, absent operands.
+    // Symbolic dims, missing operands.
     {"f32[?s]", "relu(%0)", "f32[?s]", 0, 0, STOW_OVER_NEVER},
     {"f32[4]; f32[?s]", "add(%0, %1)", "f32[4]", 0, 0, STOW_OVER_INDEX},
     {"f32[4]; f32[?s]", "add(%0, %1)", "f32[4]", 0, 1, STOW_OVER_NEVER},
@@ -522,4 +522,4 @@ static const over_case over_cases[] = {
 };
 #define OVER_CASE_COUNT (sizeof(over_cases) / sizeof(over_cases[0]))
 
-#endif  // STOWAGE_TESTS_GRAPH_OVER_CASES_H_
+#endif  // STOWAGE_TESTS_GRAPH_IN_PLACE_CASES_H_

@@ -1,22 +1,19 @@
-// Operands of concat that are made at their place inside the result, so that nothing is copied.
-//
+// Copy elision: operands of concat are built at their place inside the result, so that nothing is
+// copied.
 //     %2 = conv(…)                %2 ┐
 //     %3 = conv(…)                   ├ one root, %4
 //     %4 = concat(%2, %3)         %3 ┘
-//
-// Concats are looked at in the order in which they run. What moves is the whole group of the
-// operand: its root and all that lies in it, views, chains in place and what moved there before, so
-// that concats of concats end in one root. Several operands that are all of one root, in its order,
-// move as one: concat(a, b, c) after concat(a, b).
-//
-// Safety. A home is empty until its concat runs: the result, and all that lies in it by itself,
-// begins there. From then on both hold the same bytes, so nobody may write over either while the
-// other is in use: no result laid over the operand's group after the concat, none over the
-// result's group while anything of the operand's group lives.
-//
-// Worth. With windows a group occupies what lives in it at each step, and what lies between. First
-// the homes are taken that raise the load at no step; then those whose rise stays below the highest
-// load. O((values + operands) log values), beside what hulls.h says of merging.
+// Concats are visited in the order in which they run. A whole root moves: the operand's root and
+// everything in it, including views, results in place and values that moved there before, so that
+// concats of concats end in one root. Several operands that together are all of one root, in its
+// order, move as one: concat(a, b, c) after concat(a, b).
+// Safety. The operand's place in the result is empty until the concat runs: the result, and
+// everything originally in its root, begins there. From then on both hold the same bytes, so
+// neither may be overwritten while the other is in use: no result in place in the operand's root
+// after the concat, and none in the result's root while anything of the operand's root is live.
+// Profit. With windows, a root occupies at each step the range that covers its live values. First
+// the elisions are taken that raise the load at no step; then those whose rise stays below the
+// peak. O((values + operands) log values), plus the cost of merging (hulls.h).
 #include "analysis/sharing/hulls.h"
 #include "analysis/views.h"
 #include "base/checked.h"
@@ -25,47 +22,48 @@
 
 #define NO_PLACE UINT64_MAX
 
-// What is known of a root and what lies in it by itself.
-typedef struct group {
-  uint32_t begin;         // of the first life in it
-  uint32_t end;           // of the last, also of what has moved into it
-  stow_value first_over;  // the first result that is written over some of it, or STOW_VALUE_NONE
-  stow_value last_over;   // the last
-  stow_value pinned;      // a value in it that more than its own node writes into
-} group;
+// A root and the values originally in it.
+typedef struct root_info {
+  uint32_t begin;             // of the first lifetime in it
+  uint32_t end;               // of the last, including what has moved into it
+  stow_value first_in_place;  // the first result in place in it, or STOW_VALUE_NONE
+  stow_value last_in_place;   // the last
+  stow_value pinned;          // a value in it that is written by more than its own node
+} root_info;
 
 // One operand of one concat.
 typedef struct entry {
   stow_node node;
   uint32_t operand;
-  uint64_t place;  // in the result; NO_PLACE where its bytes are not contiguous there
+  uint64_t place;  // offset in the result; NO_PLACE if its bytes are not contiguous there
   stow_reason reason;
   stow_value other;
 } entry;
 
-typedef struct homes {
+typedef struct elider {
   stowi_sharing_call* call;
   const stow_graph* graph;
   const stow_effects* effects;
-  group* groups;             // by root
-  stow_value* home;          // by root: the concat that it moved into first, else STOW_VALUE_NONE
-  STOWI_VEC(entry) entries;  // in the order in which the concats run; of one concat together
+  root_info* roots;    // by root
+  stow_value* target;  // by root: the concat that it moved into first, or STOW_VALUE_NONE
+  STOWI_VEC(entry)
+  entries;  // in the order in which the concats run; those of one concat are adjacent
   stowi_hulls hulls;
-} homes;
+} elider;
 
-static uint32_t step_of(const homes* h, stow_node node) {
+static uint32_t step_of(const elider* h, stow_node node) {
   return stow_schedule_step(h->call->schedule, node);
 }
 
-static uint32_t birth_of(const homes* h, stow_value value) {
+static uint32_t birth_of(const elider* h, stow_value value) {
   return stowi_lifetimes_own_begin(h->call->lifetimes, value);
 }
 
-static stow_value operand_of(const homes* h, const entry* e) {
+static stow_value operand_of(const elider* h, const entry* e) {
   return stow_graph_operands(h->graph, e->node)[e->operand];
 }
 
-static stow_value result_of(const homes* h, const entry* e) {
+static stow_value result_of(const elider* h, const entry* e) {
   return stow_graph_first_result(h->graph, e->node);
 }
 
@@ -76,36 +74,37 @@ static bool refuse(entry* e, stow_reason reason, stow_value other) {
 }
 
 // ---------------------------------------------------------------------------------------------
-// Groups
+// Roots
 
-// Whether |value| is written by a yield, not by its node: an if's or a loop's result or argument.
-static bool is_yielded(const homes* h, stow_value value) {
+// Whether |value| is written by a yield rather than its node: a result or argument of an if or a
+// loop.
+static bool is_yielded(const elider* h, stow_value value) {
   stow_node node = stow_graph_producer(h->graph, value);
   return stow_graph_op_desc(h->graph, node)->region_count != 0 ||
          stow_graph_op(h->graph, node) == STOW_OP_ARGS;
 }
 
-// Whether more writes into |value|'s bytes than its node: what a cache takes in, what a loop
-// carries, what is kept from run to run.
-static bool is_pinned(const homes* h, stow_value value) {
+// Whether |value|'s bytes are written by more than its node: a cache, a carried value, state kept
+// between runs.
+static bool is_pinned(const elider* h, stow_value value) {
   stow_node node = stow_graph_producer(h->graph, value);
   return stow_graph_op_desc(h->graph, node)->writes_view || is_yielded(h, value) ||
          stowi_effects_state(h->effects, value);
 }
 
-static void add_over(const homes* h, group* g, stow_value value) {
+static void add_in_place(const elider* h, root_info* g, stow_value value) {
   uint32_t birth = birth_of(h, value);
-  if (g->first_over == STOW_VALUE_NONE || birth < birth_of(h, g->first_over)) {
-    g->first_over = value;
+  if (g->first_in_place == STOW_VALUE_NONE || birth < birth_of(h, g->first_in_place)) {
+    g->first_in_place = value;
   }
-  if (g->last_over == STOW_VALUE_NONE || birth > birth_of(h, g->last_over)) {
-    g->last_over = value;
+  if (g->last_in_place == STOW_VALUE_NONE || birth > birth_of(h, g->last_in_place)) {
+    g->last_in_place = value;
   }
 }
 
-static void add_value(const homes* h, stow_value value) {
+static void add_value(const elider* h, stow_value value) {
   const stowi_views* views = h->call->views;
-  group* g = &h->groups[views->root[value]];
+  root_info* g = &h->roots[views->root[value]];
   uint32_t begin = birth_of(h, value);
   uint32_t end = stowi_lifetimes_own_end(h->call->lifetimes, value);
   g->begin = begin < g->begin ? begin : g->begin;
@@ -117,20 +116,20 @@ static void add_value(const homes* h, stow_value value) {
     g->pinned = value;
   }
   if (stowi_views_is_laid(views, value) || is_pinned(h, value)) {
-    add_over(h, g, value);
+    add_in_place(h, g, value);
   }
 }
 
-static stow_status make_groups(homes* h) {
+static stow_status make_roots(elider* h) {
   uint32_t count = h->call->views->value_count;
-  h->groups = STOWI_ARRAY(h->call->allocator, group, count);
-  h->home = STOWI_ARRAY(h->call->allocator, stow_value, count);
-  if (h->groups == NULL || h->home == NULL) {
+  h->roots = STOWI_ARRAY(h->call->allocator, root_info, count);
+  h->target = STOWI_ARRAY(h->call->allocator, stow_value, count);
+  if (h->roots == NULL || h->target == NULL) {
     return stowi_fail_memory(h->call->diag);
   }
   for (stow_value value = 0; value < count; ++value) {
-    h->groups[value] = (group){UINT32_MAX, 0, STOW_VALUE_NONE, STOW_VALUE_NONE, STOW_VALUE_NONE};
-    h->home[value] = STOW_VALUE_NONE;
+    h->roots[value] = (root_info){UINT32_MAX, 0, STOW_VALUE_NONE, STOW_VALUE_NONE, STOW_VALUE_NONE};
+    h->target[value] = STOW_VALUE_NONE;
   }
   for (stow_value value = 0; value < count; ++value) {
     add_value(h, value);
@@ -141,8 +140,8 @@ static stow_status make_groups(homes* h) {
 // ---------------------------------------------------------------------------------------------
 // Places
 
-// Bits that an element takes in |result|; 0 where its bytes are not the elements' alone.
-static uint64_t element_bits(const homes* h, stow_value result, uint64_t elements) {
+// Bits per element in |result|; 0 if its bytes do not consist of elements only.
+static uint64_t element_bits(const elider* h, stow_value result, uint64_t elements) {
   const stow_type* type = stow_graph_type(h->graph, result);
   uint64_t bits = stow_dtype_bits(type->dtype);
   uint64_t uniform = bits < 32 ? 32 : bits;
@@ -161,7 +160,7 @@ static uint64_t element_bits(const homes* h, stow_value result, uint64_t element
 }
 
 // Whether an index before the concat's axis can be above 0.
-static bool has_outer_dims(const homes* h, stow_node node) {
+static bool has_outer_dims(const elider* h, stow_node node) {
   const stow_type* type = stow_graph_type(h->graph, stow_graph_first_result(h->graph, node));
   int64_t axis = stow_graph_attr(h->graph, node, "axis")->i;
   axis = axis < 0 ? axis + (int64_t)type->rank : axis;
@@ -173,13 +172,14 @@ static bool has_outer_dims(const homes* h, stow_node node) {
   return false;
 }
 
-// Whether |value| may have fewer elements than its type says, so that what follows it moves.
-static bool may_shrink(const homes* h, stow_value value) {
+// Whether |value| may have fewer elements than its type (upper-bounded dims), so that what follows
+// it moves.
+static bool may_shrink(const elider* h, stow_value value) {
   return stow_graph_is_bounded(h->graph, value) || stow_graph_is_data_dependent(h->graph, value);
 }
 
-// Where |elements| elements of |value| after |before| others begin.
-static uint64_t place_of(const homes* h, stow_value value, uint64_t before, uint64_t elements,
+// The offset of |elements| elements of |value| after |before| others.
+static uint64_t place_of(const elider* h, stow_value value, uint64_t before, uint64_t elements,
                          uint64_t total, uint64_t bits) {
   uint64_t begin;
   uint64_t size;
@@ -191,13 +191,13 @@ static uint64_t place_of(const homes* h, stow_value value, uint64_t before, uint
   return whole && exact ? begin / 8 : NO_PLACE;
 }
 
-static uint64_t element_count(const homes* h, stow_value value) {
+static uint64_t element_count(const elider* h, stow_value value) {
   uint64_t elements;
   return stow_type_elements(stow_graph_type(h->graph, value), &elements) == STOW_OK ? elements : 0;
 }
 
 // Fills the places of a concat's |count| operands.
-static void set_places(const homes* h, entry* entries, size_t count) {
+static void set_places(const elider* h, entry* entries, size_t count) {
   stow_value result = result_of(h, entries);
   uint64_t total = element_count(h, result);
   uint64_t bits = element_bits(h, result, total);
@@ -215,9 +215,9 @@ static void set_places(const homes* h, entry* entries, size_t count) {
 }
 
 // ---------------------------------------------------------------------------------------------
-// Who may host, who may move
+// Eligibility
 
-static bool may_host(const homes* h, entry* e) {
+static bool may_contain(const elider* h, entry* e) {
   stow_value result = result_of(h, e);
   if (!stowi_lifetimes_reuse_allowed(h->call->lifetimes)) {
     return refuse(e, STOW_REASON_NO_REUSE, STOW_VALUE_NONE);
@@ -234,13 +234,13 @@ static bool may_host(const homes* h, entry* e) {
   if (stowi_effects_is_fixed(h->effects, result)) {
     return refuse(e, STOW_REASON_FIXED, STOW_VALUE_NONE);
   }
-  if (h->groups[result].begin < step_of(h, e->node)) {
+  if (h->roots[result].begin < step_of(h, e->node)) {
     return refuse(e, STOW_REASON_EARLY, STOW_VALUE_NONE);
   }
   return true;
 }
 
-static bool may_leave(const homes* h, stow_value root, entry* e) {
+static bool may_leave(const elider* h, stow_value root, entry* e) {
   if (stow_graph_is_boundary(h->graph, root)) {
     return refuse(e, STOW_REASON_KEPT, STOW_VALUE_NONE);
   }
@@ -259,11 +259,11 @@ static bool may_leave(const homes* h, stow_value root, entry* e) {
   return true;
 }
 
-// Whether |root| is made by a plain op beside the concat, and nobody but the ops of its group
-// writes it.
-static bool is_made_here(const homes* h, stow_value root, entry* e) {
+// Whether |root| is made by a plain op in the concat's region, and only the ops of its values write
+// to it.
+static bool is_made_here(const elider* h, stow_value root, entry* e) {
   stow_node maker = stow_graph_producer(h->graph, root);
-  const group* g = &h->groups[root];
+  const root_info* g = &h->roots[root];
   if (is_yielded(h, root) ||
       stow_graph_node_region(h->graph, maker) != stow_graph_node_region(h->graph, e->node)) {
     return refuse(e, STOW_REASON_OTHER_REGION, STOW_VALUE_NONE);
@@ -277,8 +277,9 @@ static bool is_made_here(const homes* h, stow_value root, entry* e) {
   return true;
 }
 
-// Whether all of |root|, which the operand lies in now, may move, as far as nobody else tells.
-static bool is_eligible(const homes* h, stow_value root, entry* e) {
+// Whether all of |root|, which contains the operand, may move, as far as can be seen without other
+// roots.
+static bool is_eligible(const elider* h, stow_value root, entry* e) {
   if (h->call->views->bytes[operand_of(h, e)] == 0) {
     return refuse(e, STOW_REASON_NO_REUSE, STOW_VALUE_NONE);
   }
@@ -291,22 +292,22 @@ static bool is_eligible(const homes* h, stow_value root, entry* e) {
 // ---------------------------------------------------------------------------------------------
 // Moving
 
-// The root that |value| lies in now, and where.
-static stow_value find(homes* h, stow_value value, uint64_t* out_offset) {
+// The root that |value| is in now, and its offset there.
+static stow_value find(elider* h, stow_value value, uint64_t* out_offset) {
   stow_value root = stowi_hulls_find(&h->hulls, h->call->views->root[value], out_offset);
   *out_offset += h->call->views->offset[value];
   return root;
 }
 
-// The concat that |value| has moved into, else STOW_VALUE_NONE.
-static stow_value home_of(const homes* h, stow_value value) {
-  stow_value home = h->home[value];
-  return home != STOW_VALUE_NONE ? home : h->home[h->call->views->root[value]];
+// The concat that |value| has moved into, or STOW_VALUE_NONE.
+static stow_value target_of(const elider* h, stow_value value) {
+  stow_value target = h->target[value];
+  return target != STOW_VALUE_NONE ? target : h->target[h->call->views->root[value]];
 }
 
-// How many entries from |e| on, up to |end|, are together all of |root|, in its order; 0 where they
-// are only a part of it.
-static size_t cover(homes* h, const entry* e, const entry* end, stow_value root) {
+// The number of entries from |e| on, up to |end|, that together are all of |root|, in its order; 0
+// if they are only a part of it.
+static size_t cover(elider* h, const entry* e, const entry* end, stow_value root) {
   uint64_t bytes = h->call->views->bytes[root];
   uint64_t covered = 0;
   size_t count = 0;
@@ -322,32 +323,33 @@ static size_t cover(homes* h, const entry* e, const entry* end, stow_value root)
   return covered == bytes ? count : 0;
 }
 
-static bool is_aligned(const homes* h, stow_value root, uint64_t place) {
+static bool is_aligned(const elider* h, stow_value root, uint64_t place) {
   uint64_t alignment = stowi_views_alignment(h->call->views, root);
   uint64_t least = h->call->options.alignment;
   return place % (alignment > least ? alignment : least) == 0;
 }
 
-// Whether |root|'s group and the concat |result|, with all concats that this lies in, can have the
-// same bytes: nobody writes over one of them while another is in use. What has moved into |root| is
-// not written after the concat that it moved for, which runs before this one.
-static bool is_safe(homes* h, stow_value root, stow_value result, entry* e) {
-  const group* moved = &h->groups[root];
-  if (moved->last_over != STOW_VALUE_NONE && birth_of(h, moved->last_over) >= step_of(h, e->node)) {
-    return refuse(e, STOW_REASON_GIVEN_AWAY, moved->last_over);
+// Whether |root| and the concat |result|, with all concats that contain it, can share bytes:
+// neither is overwritten while the other is in use. Values that have moved into |root| are not
+// overwritten after the concat that they moved for, which runs before this one.
+static bool is_safe(elider* h, stow_value root, stow_value result, entry* e) {
+  const root_info* moved = &h->roots[root];
+  if (moved->last_in_place != STOW_VALUE_NONE &&
+      birth_of(h, moved->last_in_place) >= step_of(h, e->node)) {
+    return refuse(e, STOW_REASON_GIVEN_AWAY, moved->last_in_place);
   }
-  for (stow_value host = result; host != STOW_VALUE_NONE; host = h->home[host]) {
-    stow_value over = h->groups[host].first_over;
-    if (over != STOW_VALUE_NONE && birth_of(h, over) < moved->end) {
-      return refuse(e, STOW_REASON_GIVEN_AWAY, over);
+  for (stow_value outer = result; outer != STOW_VALUE_NONE; outer = h->target[outer]) {
+    stow_value taker = h->roots[outer].first_in_place;
+    if (taker != STOW_VALUE_NONE && birth_of(h, taker) < moved->end) {
+      return refuse(e, STOW_REASON_GIVEN_AWAY, taker);
     }
     ++h->hulls.work;
   }
   return true;
 }
 
-// Moves |root| where the load allows it: in the first round only where it rises at no step.
-static stow_status move(homes* h, stow_value root, stow_value into, uint64_t place, bool first,
+// Moves |root| if the load allows it: in the first round only if it rises at no step.
+static stow_status move(elider* h, stow_value root, stow_value into, uint64_t place, bool first,
                         entry* e) {
   stowi_rise rise = stowi_hulls_try(&h->hulls, root, into, place);
   if (rise == STOWI_RISE_UNKNOWN) {
@@ -360,31 +362,31 @@ static stow_status move(homes* h, stow_value root, stow_value into, uint64_t pla
   if (!stowi_hulls_merge(&h->hulls, root, into, place)) {
     return stowi_fail_memory(h->call->diag);
   }
-  if (h->groups[into].end < h->groups[root].end) {
-    h->groups[into].end = h->groups[root].end;
+  if (h->roots[into].end < h->roots[root].end) {
+    h->roots[into].end = h->roots[root].end;
   }
-  h->home[root] = result_of(h, e);
+  h->target[root] = result_of(h, e);
   stowi_sharing_move(h->call, root, into, place);
   e->reason = STOW_REASON_TAKEN;
   e->other = STOW_VALUE_NONE;
   return STOW_OK;
 }
 
-// Decides for |e|, and for those after it that move with it; |*out_count| tells how many these are.
-static stow_status decide(homes* h, entry* e, const entry* end, bool first, size_t* out_count) {
+// Decides for |e| and for the entries after it that move with it, |*out_count| in all.
+static stow_status decide(elider* h, entry* e, const entry* end, bool first, size_t* out_count) {
   uint64_t offset;
   uint64_t place;
   stow_value root = find(h, operand_of(h, e), &offset);
   stow_value into = find(h, result_of(h, e), &place);
   *out_count = 1;
-  if ((first && !may_host(h, e)) || !is_eligible(h, root, e)) {
+  if ((first && !may_contain(h, e)) || !is_eligible(h, root, e)) {
     return STOW_OK;
   }
   size_t count = root != into ? cover(h, e, end, root) : 0;
   if (count == 0) {
-    stow_value home = home_of(h, operand_of(h, e));
-    refuse(e, home != STOW_VALUE_NONE ? STOW_REASON_OTHER_HOME : STOW_REASON_LARGER_ROOT,
-           home != STOW_VALUE_NONE ? home : root);
+    stow_value target = target_of(h, operand_of(h, e));
+    refuse(e, target != STOW_VALUE_NONE ? STOW_REASON_OTHER_HOME : STOW_REASON_LARGER_ROOT,
+           target != STOW_VALUE_NONE ? target : root);
     return STOW_OK;
   }
   *out_count = count;
@@ -402,7 +404,7 @@ static stow_status decide(homes* h, entry* e, const entry* end, bool first, size
 }
 
 // The entry after the last of |e|'s concat.
-static entry* end_of_concat(const homes* h, entry* e) {
+static entry* end_of_concat(const elider* h, entry* e) {
   entry* end = h->entries.data + h->entries.count;
   stow_node node = e->node;
   while (e < end && e->node == node) {
@@ -411,7 +413,7 @@ static entry* end_of_concat(const homes* h, entry* e) {
   return e;
 }
 
-static stow_status decide_all(homes* h) {
+static stow_status decide_all(elider* h) {
   entry* end = h->entries.data + h->entries.count;
   for (entry* e = h->entries.data; e < end;) {
     const entry* last = end_of_concat(h, e);
@@ -424,9 +426,9 @@ static stow_status decide_all(homes* h) {
   return STOW_OK;
 }
 
-// Tries those again that would have raised the load: some fit below the highest load now. Once the
-// work for hulls is used up, none is.
-static stow_status decide_again(homes* h) {
+// Retries operands that would have raised the load: some may now fit below the peak. None is
+// retried once the work budget of hulls is used up.
+static stow_status decide_again(elider* h) {
   entry* end = h->entries.data + h->entries.count;
   for (entry* e = h->entries.data; e < end;) {
     size_t count = 1;
@@ -443,7 +445,7 @@ static stow_status decide_again(homes* h) {
 
 // ---------------------------------------------------------------------------------------------
 
-static stow_status add_concat(homes* h, stow_node node) {
+static stow_status add_concat(elider* h, stow_node node) {
   size_t count = stow_graph_operand_count(h->graph, node);
   if (h->call->views->bytes[stow_graph_first_result(h->graph, node)] == 0) {
     return STOW_OK;
@@ -460,77 +462,78 @@ static stow_status add_concat(homes* h, stow_node node) {
   return STOW_OK;
 }
 
-static stow_status prepare(homes* h) {
+static stow_status prepare(elider* h) {
   const stow_node* order = stow_schedule_order(h->call->schedule);
   for (uint32_t step = 0; step < stow_schedule_count(h->call->schedule); ++step) {
     if (stow_graph_op(h->graph, order[step]) == STOW_OP_CONCAT) {
       STOW_TRY(add_concat(h, order[step]));
     }
   }
-  return h->entries.count != 0 ? make_groups(h) : STOW_OK;
+  return h->entries.count != 0 ? make_roots(h) : STOW_OK;
 }
 
-static void homes_free(homes* h) {
+static void elider_free(elider* h) {
   stow_allocator allocator = h->call->allocator;
-  STOWI_ARRAY_FREE(allocator, h->groups, h->call->views->value_count);
-  STOWI_ARRAY_FREE(allocator, h->home, h->call->views->value_count);
+  STOWI_ARRAY_FREE(allocator, h->roots, h->call->views->value_count);
+  STOWI_ARRAY_FREE(allocator, h->target, h->call->views->value_count);
   STOWI_VEC_FREE(allocator, &h->entries);
   stowi_hulls_free(&h->hulls);
 }
 
-static homes homes_of(stowi_sharing_call* call) {
-  return (homes){.call = call,
-                 .graph = call->graph,
-                 .effects = call->effects,
-                 .hulls = {.allocator = call->allocator}};
+static elider elider_of(stowi_sharing_call* call) {
+  return (elider){.call = call,
+                  .graph = call->graph,
+                  .effects = call->effects,
+                  .hulls = {.allocator = call->allocator}};
 }
 
-// Where nothing has moved: the first concat that could be an operand's home.
-static void propose_homes(homes* h) {
+// Before anything has moved: proposes for each operand the first concat that it could be built in.
+static void propose(elider* h) {
   const stowi_views* views = h->call->views;
-  stow_value* home = h->call->home;
+  stow_value* target = h->call->target;
   for (size_t i = 0; i < h->entries.count; ++i) {
     entry* e = &h->entries.data[i];
     stow_value operand = operand_of(h, e);
     stow_value root = views->root[operand];
-    if (home[operand] == STOW_VALUE_NONE && may_host(h, e) && is_eligible(h, root, e) &&
+    if (target[operand] == STOW_VALUE_NONE && may_contain(h, e) && is_eligible(h, root, e) &&
         views->offset[operand] == 0 && views->bytes[operand] == views->bytes[root]) {
-      home[operand] = result_of(h, e);
+      target[operand] = result_of(h, e);
     }
   }
 }
 
-// A concat all of whose operands outlive it costs no bytes where they are at home, but then nobody
-// can write over it. Without homes that would save as much at its last step, and nothing before.
-static void spare_results(homes* h) {
+// If all operands outlive a concat, eliding the copies costs no bytes, but then nothing can be
+// computed in place of the concat. Without elision, that would save as much at its last step, and
+// nothing before.
+static void spare_results(elider* h) {
   const entry* end = h->entries.data + h->entries.count;
   for (entry* e = h->entries.data; e < end;) {
     const entry* next = end_of_concat(h, e);
     stow_value result = result_of(h, e);
-    uint32_t last = h->groups[h->call->views->root[result]].end;
-    bool spared = h->call->home[result] == STOW_VALUE_NONE;
+    uint32_t last = h->roots[h->call->views->root[result]].end;
+    bool spared = h->call->target[result] == STOW_VALUE_NONE;
     for (; e < next; ++e) {
       stow_value root = h->call->views->root[operand_of(h, e)];
-      spared = spared && may_host(h, e) && is_eligible(h, root, e) && h->groups[root].end >= last;
+      spared = spared && may_contain(h, e) && is_eligible(h, root, e) && h->roots[root].end >= last;
     }
     if (spared) {
-      h->call->home[result] = result;
+      h->call->target[result] = result;
     }
   }
 }
 
 stow_status stowi_homes_candidates(stowi_sharing_call* call) {
-  homes h = homes_of(call);
+  elider h = elider_of(call);
   stow_status status = prepare(&h);
   if (status == STOW_OK && h.entries.count != 0) {
-    propose_homes(&h);
+    propose(&h);
     spare_results(&h);
   }
-  homes_free(&h);
+  elider_free(&h);
   return status;
 }
 
-static stow_status note_all(const homes* h) {
+static stow_status note_all(const elider* h) {
   for (size_t i = 0; i < h->entries.count; ++i) {
     const entry* e = &h->entries.data[i];
     stow_decision decision = stowi_sharing_decision(h->call, STOW_SHARE_HOME, e->reason, e->node,
@@ -541,7 +544,7 @@ static stow_status note_all(const homes* h) {
   return STOW_OK;
 }
 
-static stow_status run(homes* h) {
+static stow_status run(elider* h) {
   STOW_TRY(prepare(h));
   if (h->entries.count == 0) {
     return STOW_OK;
@@ -555,8 +558,8 @@ static stow_status run(homes* h) {
 }
 
 stow_status stowi_share_homes(stowi_sharing_call* call) {
-  homes h = homes_of(call);
+  elider h = elider_of(call);
   stow_status status = run(&h);
-  homes_free(&h);
+  elider_free(&h);
   return status;
 }

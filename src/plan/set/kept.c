@@ -1,11 +1,11 @@
-// What the graphs of a set keep between runs. Entries are sorted by name; each joins the thing of
-// its name that it is the same as, or begins a new one.
+// What the graphs of a set keep between runs. Entries are sorted by name; each joins the kept root
+// of its name that it equals, or begins a new one.
 //
-// Params of one name are told apart by their data, where that is known. One without data could be
-// any of them: with one to choose from it is that, with several nobody can tell, and that is an
-// error rather than a guess.
+// Params of one name are distinguished by their data, if known. One without data could be any of
+// them: with a single candidate it is that one, with several it is ambiguous, and that is an error
+// rather than a guess.
 //
-// O(n log n), and k comparisons of data per entry for k different things of its name.
+// O(n log n), and k comparisons of data per entry for k different kept roots of its name.
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -85,7 +85,7 @@ static stowi_member_text name_of(const stowi_things* things, size_t entry) {
   return stowi_name_in_member(member_of(things, entry), things->entries[entry].value);
 }
 
-// What the entry holds in every run; NULL where nobody knows, or where runs change it.
+// The entry's data in every run; NULL if unknown, or if runs change it.
 static const void* data_of(const stowi_things* things, size_t entry, size_t* out_size) {
   *out_size = 0;
   return is_state(things, entry) ? NULL
@@ -99,23 +99,22 @@ static bool has_data(const stowi_things* things, size_t entry) {
 }
 
 // ---------------------------------------------------------------------------------------------
-// Things
+// Kept roots
 
 static stow_status fail_pair(const stowi_things* things, stow_status status, size_t a, size_t b,
                              const char* what, uint64_t x, uint64_t y, stow_diag* diag) {
-  return stowi_fail(diag, status,
-                    "%s and %s are one thing by name, but %s %" PRIu64 " and %" PRIu64,
+  return stowi_fail(diag, status, "%s and %s have the same name, but %s %" PRIu64 " and %" PRIu64,
                     name_of(things, a).text, name_of(things, b).text, what, x, y);
 }
 
 static stow_status fail_open(const stowi_things* things, size_t open, size_t a, size_t b,
                              stow_diag* diag) {
   return stowi_fail(diag, STOW_ERR_CONFLICT,
-                    "%s, whose data is not known, could be %s or %s, which hold other data",
+                    "%s, whose data is unknown, could be %s or %s, which hold different data",
                     name_of(things, open).text, name_of(things, a).text, name_of(things, b).text);
 }
 
-// Whether both are known to hold something, and not the same.
+// Whether both have known data that differs.
 static bool has_other_data(const stowi_things* things, size_t a, size_t b) {
   size_t size_a;
   size_t size_b;
@@ -147,7 +146,7 @@ static stow_status is_same(const stowi_things* things, const stowi_thing* thing,
              : fail_open(things, thing->open_entry, thing->data_entry, entry, diag);
 }
 
-// Looks through the things of the entry's name, which begin at |first_thing|.
+// Searches the kept roots of the entry's name, which begin at |first_thing|.
 static stow_status find_thing(const stowi_things* things, size_t entry, size_t first_thing,
                               stow_diag* diag, size_t* out_thing) {
   *out_thing = things->count;
@@ -169,7 +168,7 @@ static void note_first(size_t* first, size_t entry, bool holds) {
   }
 }
 
-// Adds the entry's demands to those of the thing.
+// Adds the entry's demands to those of the kept root.
 static stow_status join(stowi_things* things, size_t entry, size_t thing_index, stow_diag* diag) {
   stowi_thing* thing = &things->list[thing_index];
   const stowi_plan_value* value = value_of(things, entry);
@@ -209,7 +208,7 @@ static stow_status assign(stowi_things* things, size_t entry, size_t first_thing
   return join(things, entry, thing, diag);
 }
 
-// What has no name is nobody else's.
+// An unnamed value is never shared.
 static bool begins_name(const stowi_things* things, size_t entry) {
   stow_str name = things->entries[entry].name;
   return entry == 0 || name.size == 0 || !stow_str_equal(name, things->entries[entry - 1].name);
@@ -253,7 +252,7 @@ static int compare_spans(const void* a, const void* b, const void* context) {
   return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-// |own| is, by thing, how many bytes of its footprint are the plan's own business.
+// |own|: by kept root, how many bytes of its footprint belong to the plan itself.
 static stow_status fill_reserved(const stowi_things* things, const stow_placement* placement,
                                  const uint64_t* own, stow_plan* plan, stow_diag* diag) {
   size_t count = 0;

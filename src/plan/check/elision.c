@@ -1,9 +1,9 @@
-// Part of the plan checker: where operands of a concat belong in its result.
+// Part of the plan checker: the places of a concat's operands in its result (copy elision).
 //
-// They are contiguous there where no dim before the axis is above 1, or all but one are empty: one
-// after the other, each with the bytes of its elements. One that lies right there is at home; the
-// concat copies the others. Elements may be smaller than a byte, so ends are counted in bits.
-// O(operands).
+// The operands are contiguous there if no dim before the axis is above 1, or all but one are empty:
+// one after the other, each with the bytes of its elements. An operand that is exactly there has
+// been built in place; the concat copies the others. Elements may be smaller than a byte, so ends
+// are counted in bits. O(operands).
 #include "base/checked.h"
 #include "base/diag.h"
 #include "plan/check/check.h"
@@ -36,7 +36,8 @@ static bool is_contiguous(const stowi_checker* checker, stow_node node) {
   return true;
 }
 
-// Whether |value| may turn out to have fewer elements, so that what follows it moves.
+// Whether |value| may turn out to have fewer elements (upper-bounded dims), so that what follows it
+// moves.
 static bool may_shrink(const stowi_checker* checker, stow_value value) {
   return stow_graph_is_bounded(checker->graph, value) ||
          stow_graph_is_data_dependent(checker->graph, value);
@@ -50,9 +51,9 @@ static bool count_bits(const stowi_checker* checker, stow_value value, uint64_t*
   return stow_type_elements(type, &elements) == STOW_OK && stowi_mul_u64(elements, width, out_bits);
 }
 
-// One whose storage is larger than its elements reaches into the next one's place.
-static bool is_at_home(const stowi_checker* checker, stow_value operand, stow_value result,
-                       uint64_t first_bit, uint64_t bits) {
+// An operand whose storage is larger than its elements would overlap the next one's place.
+static bool is_elided(const stowi_checker* checker, stow_value operand, stow_value result,
+                      uint64_t first_bit, uint64_t bits) {
   stow_slot slot;
   uint64_t inner = checker->values[result].inner + first_bit / 8;
   return checker->plan->facts.elide_copies && first_bit % 8 == 0 &&
@@ -78,13 +79,13 @@ static bool fill(const stowi_checker* checker, stow_node node, stowi_homes* home
         !stowi_add_u64(begin, bits, &end)) {
       return false;
     }
-    bool is_home = !moves && is_at_home(checker, operand, result, begin, bits);
+    bool is_home = !moves && is_elided(checker, operand, result, begin, bits);
     strangers += bits > 0 && !is_home ? 1 : 0;
     moves |= may_shrink(checker, operand);
     homes->ends[k] = end;
     homes->strangers[k] = strangers;
   }
-  // Storage above all elements is the concat's to write.
+  // The concat itself writes storage beyond all elements.
   bool is_known = stowi_mul_u64(checker->values[result].bytes, 8, &all);
   homes->ends[count] = all > end ? all : end;
   homes->strangers[count] = strangers + (all > end && all - end >= 8 ? 1 : 0);

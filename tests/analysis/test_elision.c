@@ -1,4 +1,4 @@
-// Operands of concat at home: each reason by an example.
+// Copy elision of concat operands: each reason by an example.
 #include <stdio.h>
 #include <string.h>
 
@@ -67,7 +67,7 @@ static void check_with(setup* s, const char* body, const char* homes, const char
   setup_free(s);
 }
 
-// The decisions for |body|, without anything in place, and all views after them.
+// The decisions for |body|, without in-place results, and all views after them.
 static void check_homes(const char* body, const char* homes, const char* views) {
   setup s;
   setup_init(&s);
@@ -77,7 +77,7 @@ static void check_homes(const char* body, const char* homes, const char* views) 
 // ---------------------------------------------------------------------------------------------
 // Taken
 
-TEST(OperandsAreMadeAtTheirPlace) {
+TEST(OperandsAreBuiltInsideTheResult) {
   check_homes(
       "  %0 = input \"x\" : f32[4]\n"
       "  %1 = relu(%0) : f32[4]\n"
@@ -87,7 +87,7 @@ TEST(OperandsAreMadeAtTheirPlace) {
       "1:TAKEN 2:TAKEN", "1=3+0 2=3+16");
 }
 
-TEST(OuterDimsOfOneDoNotMatter) {
+TEST(OuterDimsOfOneAllowElision) {
   check_homes(
       "  %0 = input \"x\" : f32[1, 4, 3]\n"
       "  %1 = relu(%0) : f32[1, 4, 3]\n"
@@ -97,7 +97,7 @@ TEST(OuterDimsOfOneDoNotMatter) {
       "1:TAKEN 2:TAKEN", "1=3+0 2=3+48");
 }
 
-TEST(ViewsAndChainsInPlaceMoveAlong) {
+TEST(ViewsAndInPlaceChainsMoveAlong) {
   setup s;
   setup_init(&s);
   s.options.in_place = true;
@@ -113,7 +113,7 @@ TEST(ViewsAndChainsInPlaceMoveAlong) {
              "0:KEPT 5:TAKEN", "1=6+16 2=6+16 3=6+16 4=6+16 5=6+16");
 }
 
-TEST(NestedConcatsFoldIntoOneRoot) {
+TEST(NestedConcatsShareOneRoot) {
   check_homes(
       "  %0 = input \"x\" : f32[4]\n"
       "  %1 = relu(%0) : f32[4]\n"
@@ -127,7 +127,7 @@ TEST(NestedConcatsFoldIntoOneRoot) {
       "1:TAKEN 2:TAKEN 4:TAKEN 3:TAKEN 5:TAKEN 6:TAKEN", "1=7+32 2=7+48 3=7+32 4=7+0 5=7+0 6=7+64");
 }
 
-// As torchvision writes DenseNet: each concat names all that came before.
+// As torchvision writes DenseNet: each concat names everything before it.
 TEST(OperandsThatAreAllOfAnEarlierConcatMoveAsOne) {
   check_homes(
       "  %0 = input \"x\" : f32[4]\n"
@@ -143,8 +143,8 @@ TEST(OperandsThatAreAllOfAnEarlierConcatMoveAsOne) {
       "1=5+0 2=5+16 3=5+0 4=5+32 6=7+0");
 }
 
-// %4 could be written over %3, but then %1 and %2 would be copied there.
-TEST(AConcatOfWhatOutlivesItIsNotWrittenOver) {
+// %4 could be in place of %3, but then %1 and %2 would be copied there.
+TEST(AConcatOfOperandsThatOutliveItIsNotOverwritten) {
   setup s;
   setup_init(&s);
   s.options.in_place = true;
@@ -161,7 +161,7 @@ TEST(AConcatOfWhatOutlivesItIsNotWrittenOver) {
              "1:TAKEN 2:TAKEN 1:TAKEN 2:TAKEN 5:TAKEN", "1=6+0 2=6+16 3=6+0 5=6+32 7=6+0");
 }
 
-TEST(ASkipOfAUNetWaitsAtHome) {
+TEST(ASkipOfAUNetIsBuiltInsideTheConcat) {
   check_homes(
       "  %0 = input \"x\" : f32[1, 4, 4]\n"
       "  %1 = relu(%0) : f32[1, 4, 4]\n"
@@ -174,7 +174,7 @@ TEST(ASkipOfAUNetWaitsAtHome) {
       "1:TAKEN 4:TAKEN", "1=5+0 4=5+64");
 }
 
-TEST(AnOutputMayBeAtHome) {
+TEST(AnOutputMayBeElided) {
   check_homes(
       "  %0 = input \"x\" : f32[4]\n"
       "  %1 = relu(%0) : f32[4]\n"
@@ -186,7 +186,7 @@ TEST(AnOutputMayBeAtHome) {
 // ---------------------------------------------------------------------------------------------
 // Refused, by what an operand is
 
-TEST(BytesThatAreNotContiguousStayOutside) {
+TEST(NonContiguousOperandsAreCopied) {
   check_homes(
       "  %0 = input \"x\" : f32[2, 4]\n"
       "  %1 = relu(%0) : f32[2, 4]\n"
@@ -198,7 +198,7 @@ TEST(BytesThatAreNotContiguousStayOutside) {
       "1:NOT_CONTIGUOUS 2:NOT_CONTIGUOUS 4:TAKEN", "4=5+0");
 }
 
-TEST(PartsOfBytesStayOutside) {
+TEST(SubByteOffsetsAreCopied) {
   check_homes(
       "  %0 = input \"x\" : i4[3]\n"
       "  %1 = input \"y\" : i4[4]\n"
@@ -212,8 +212,8 @@ TEST(PartsOfBytesStayOutside) {
       "2:NOT_CONTIGUOUS 3:NOT_CONTIGUOUS 5:TAKEN 6:TAKEN", "5=7+0 6=7+2");
 }
 
-// Elements of fewer bits than 32 take as many as that; others their own.
-TEST(PlacesFollowUniformWidths) {
+// Elements of fewer than 32 bits take 32; others their own width.
+TEST(OffsetsFollowUniformWidths) {
   setup s;
   setup_init(&s);
   s.f.views_options.f32_uniform = true;
@@ -230,7 +230,7 @@ TEST(PlacesFollowUniformWidths) {
              "1:TAKEN 2:TAKEN 5:TAKEN 6:TAKEN", "1=3+0 2=3+16 5=7+0 6=7+32");
 }
 
-TEST(NothingFollowsWhatMayShrink) {
+TEST(OperandsAfterAnUpperBoundedOneAreCopied) {
   check_homes(
       "  %0 = input \"x\" : f32[4]\n"
       "  %1 = relu(%0) : f32[4]\n"
@@ -241,7 +241,7 @@ TEST(NothingFollowsWhatMayShrink) {
       "1:TAKEN 2:TAKEN 3:NOT_CONTIGUOUS", "1=4+0 2=4+16");
 }
 
-TEST(PlacesAreAligned) {
+TEST(ElidedOperandsAreAligned) {
   setup s;
   setup_init(&s);
   s.options.alignment = 8;
@@ -262,7 +262,7 @@ TEST(PlacesAreAligned) {
       "1:TAKEN 2:TAKEN 3:MISALIGNED", "1=4+0 2=4+16");
 }
 
-// %2 would be aligned in %3, but not where %3 comes to lie in %5.
+// %2 would be aligned in %3, but not where %3 ends up in %5.
 TEST(AnAlignmentHoldsInTheOutermostRoot) {
   check_homes(
       "  %0 = input \"x\" : f32[4]\n"
@@ -274,7 +274,7 @@ TEST(AnAlignmentHoldsInTheOutermostRoot) {
       "1:TAKEN 0:KEPT 3:TAKEN 2:MISALIGNED", "1=2+0 3=4+0");
 }
 
-TEST(BoundaryValuesStayOutside) {
+TEST(BoundaryValuesAreCopied) {
   check_homes(
       "  %0 = input \"x\" : f32[4]\n"
       "  %1 = param \"w\" : f32[4]\n"
@@ -284,7 +284,7 @@ TEST(BoundaryValuesStayOutside) {
       "0:KEPT 1:KEPT 2:KEPT", "");
 }
 
-TEST(WhatEffectsPinStaysOutside) {
+TEST(ValuesPinnedByEffectsAreCopied) {
   check_homes(
       "  %0 = input \"x\" : f32[4]\n"
       "  %1 = relu(%0) : f32[4] with {own = true}\n"
@@ -296,7 +296,7 @@ TEST(WhatEffectsPinStaysOutside) {
       "1:OWN 2:STATE 3:FIXED 4:EXTERNAL", "");
 }
 
-TEST(ARestrictedResultHostsNobody) {
+TEST(ARestrictedResultElidesNothing) {
   check_homes(
       "  %0 = input \"x\" : f32[4]\n"
       "  %1 = relu(%0) : f32[4]\n"
@@ -309,7 +309,7 @@ TEST(ARestrictedResultHostsNobody) {
       "1:STATE 1:FIXED 1:EXTERNAL 1:EARLY 0:NOT_CONTIGUOUS 1:NOT_CONTIGUOUS", "");
 }
 
-TEST(WhatIsWrittenEarlyStaysOutside) {
+TEST(EarlyWritesAreCopied) {
   check_homes(
       "  %0 = input \"x\" : f32[4]\n"
       "  %1 = relu(%0) : f32[4]\n"
@@ -319,7 +319,7 @@ TEST(WhatIsWrittenEarlyStaysOutside) {
       "2:EARLY 1:TAKEN", "1=3+16");
 }
 
-TEST(APartOfARootStaysOutside) {
+TEST(PartsOfARootAreCopied) {
   check_homes(
       "  %0 = input \"x\" : f32[4]\n"
       "  %1 = relu(%0) : f32[4]\n"
@@ -329,7 +329,7 @@ TEST(APartOfARootStaysOutside) {
       "2:LARGER_ROOT(1)", "2=1+0");
 }
 
-TEST(ValuesOfOtherRegionsStayOutside) {
+TEST(ValuesOfOtherRegionsAreCopied) {
   check_homes(
       "  %0 = input \"c\" : bool[]\n"
       "  %1 = input \"x\" : f32[4]\n"
@@ -346,7 +346,7 @@ TEST(ValuesOfOtherRegionsStayOutside) {
       "2:OTHER_REGION 3:TAKEN 5:OTHER_REGION", "3=4+16");
 }
 
-TEST(AConcatLaidOverAnOperandHostsNobody) {
+TEST(AConcatInPlaceElidesNothing) {
   check_homes(
       "  %0 = input \"x\" : f32[4]\n"
       "  %1 = relu(%0) : f32[4]\n"
@@ -355,7 +355,7 @@ TEST(AConcatLaidOverAnOperandHostsNobody) {
       "1:ALREADY_VIEW(1)", "2=1+0");
 }
 
-// At a step by operand, in place before at home.
+// Sorted by operand at each step, in place before copy elision.
 TEST(DecisionsAreInOrderOfTheirOperands) {
   setup s;
   setup_init(&s);
@@ -391,8 +391,8 @@ TEST(WithoutReuseNothingMoves) {
 // ---------------------------------------------------------------------------------------------
 // Refused, for who writes later
 
-// %4 is written over %3's bytes, part of which %1, still read by %5, would be.
-TEST(AnOperandThatLivesOnIsNotWrittenOverThroughTheResult) {
+// %4 overwrites %3's bytes, which would include %1, still read by %5.
+TEST(AnOperandThatStaysLiveIsNotOverwrittenThroughTheResult) {
   check_homes(
       "  %0 = input \"x\" : f32[4]\n"
       "  %1 = relu(%0) : f32[4]\n"
@@ -404,7 +404,7 @@ TEST(AnOperandThatLivesOnIsNotWrittenOverThroughTheResult) {
       "1:GIVEN_AWAY(4) 2:TAKEN", "2=3+16 4=3+0");
 }
 
-TEST(AResultThatLivesOnIsNotWrittenOverThroughTheOperand) {
+TEST(AResultThatStaysLiveIsNotOverwrittenThroughTheOperand) {
   check_homes(
       "  %0 = input \"x\" : f32[4]\n"
       "  %1 = relu(%0) : f32[4]\n"
@@ -415,7 +415,7 @@ TEST(AResultThatLivesOnIsNotWrittenOverThroughTheOperand) {
       "1:TAKEN 0:KEPT", "1=2+0");
 }
 
-TEST(ACacheStaysWhereItIs) {
+TEST(CachesAreCopied) {
   check_homes(
       "  %0 = input \"x\" : f32[4, 2]\n"
       "  %1 = input \"n\" : f32[1, 2]\n"
@@ -429,9 +429,8 @@ TEST(ACacheStaysWhereItIs) {
 // ---------------------------------------------------------------------------------------------
 // Refused, for the load
 
-// While %1 and %2 wait, the hole between them for %4 would be taken; %3 makes that the highest
-// load.
-TEST(AHoleThatRaisesTheHighestLoadIsRefused) {
+// While %1 and %2 wait, the hole between them for %4 would be occupied; %3 makes that the peak.
+TEST(AHoleThatRaisesThePeakIsRefused) {
   check_homes(
       "  %0 = input \"x\" : f32[1]\n"
       "  %1 = custom(%0) {name = \"a\"} : f32[4]\n"
@@ -443,7 +442,7 @@ TEST(AHoleThatRaisesTheHighestLoadIsRefused) {
       "1:TAKEN 4:TAKEN 2:LOAD", "1=5+0 4=5+16");
 }
 
-TEST(AHoleBelowTheHighestLoadIsTaken) {
+TEST(AHoleBelowThePeakIsTaken) {
   check_homes(
       "  %0 = input \"x\" : f32[1]\n"
       "  %1 = custom(%0) {name = \"a\"} : f32[4]\n"
@@ -467,7 +466,7 @@ TEST(ScratchCountsAsLoad) {
       "1:TAKEN 4:TAKEN 2:LOAD", "1=5+0 4=5+16");
 }
 
-TEST(LoadsThatCannotBeCountedAreRefused) {
+TEST(OverflowingLoadsAreRefused) {
   check_homes(
       "  %0 = input \"x\" : i8[1152921504606846976]\n"
       "  %1 = abs(%0) : i8[1152921504606846976]\n"

@@ -1,11 +1,11 @@
-// When a result may be written over an operand: what kernels are held to. The question is only
-// asked where the dims of both are numbers, so it is arithmetic on them; that the operand has room
-// is for the asker to see to. Constant time, but for a walk over the operands where the dims are
-// not sure.
+// Whether a result may be computed in place of an operand: the contract of kernels. These functions
+// are called only if the dims of both are numbers, so they are arithmetic on numbers; the caller
+// checks that the operand has room. Constant time, except for a walk over the operands if dims are
+// upper-bounded.
 //
-// Dims may be the largest possible only. What is broadcast may then turn out to be smaller than its
-// result though the dims agree here, so that such operands are left alone.
-#include "graph/shapes/over.h"
+// If dims are upper-bounded, an operand that is broadcast may turn out to be smaller than its
+// result although the dims agree here, so such operands are excluded.
+#include "graph/shapes/in_place.h"
 
 #include <string.h>
 
@@ -21,7 +21,8 @@ static bool has_same_dims(const stow_type* a, const stow_type* b) {
 
 static bool is_whole_bytes(const stow_type* type) { return stow_dtype_bits(type->dtype) % 8 == 0; }
 
-// Whether each element of result |k| has the place of the operand's element of the same index.
+// Whether each element of result |k| has the same offset as the operand's element of the same
+// index.
 static bool is_same_place(const stow_shape_call* call, size_t k, size_t operand) {
   const stow_type* result = stow_shape_declared(call, k);
   const stow_type* over = stow_shape_operand(call, operand);
@@ -29,8 +30,8 @@ static bool is_same_place(const stow_shape_call* call, size_t k, size_t operand)
          stow_dtype_bits(result->dtype) == stow_dtype_bits(over->dtype);
 }
 
-// Whether each lies there or before it, so that a walk in ascending order has read it, and all
-// before it, when it is written. Narrower elements begin at bytes of their own.
+// Whether each has the same or a lower offset, so that a walk in ascending order has read it, and
+// all before it, when it is written. Narrower elements begin at their own bytes.
 static bool is_same_index(const stow_shape_call* call, size_t k, size_t operand) {
   const stow_type* result = stow_shape_declared(call, k);
   const stow_type* over = stow_shape_operand(call, operand);
@@ -44,8 +45,8 @@ static bool has_one_element(const stow_type* type) {
   return stow_type_elements(type, &count) == STOW_OK && count == 1;
 }
 
-// Whether |operand|, whose dims are the largest possible, can turn out to be repeated along a dim
-// of another operand.
+// Whether |operand|, which is upper-bounded, can turn out to be broadcast along a dim of another
+// operand.
 static bool may_be_broadcast(const stow_shape_call* call, size_t operand) {
   if (!stowi_shape_is_loose(call, operand)) {
     return false;
@@ -66,21 +67,21 @@ static stow_over index_if(bool is_safe) { return is_safe ? STOW_OVER_INDEX : STO
 // ---------------------------------------------------------------------------------------------
 // Element by element
 
-// Element i of a result comes of element i of each operand that has its dims. The kernel walks in
-// ascending order once, reads element i of all operands and then writes it. Operands that are
-// repeated are read again later.
+// Element i of a result is computed from element i of each operand that has its dims. The kernel
+// makes one walk in ascending order, reads element i of all operands and then writes it. Operands
+// that are broadcast are read again later.
 stow_over stowi_over_index(const stow_shape_call* call, size_t k, size_t operand) {
   return index_if(is_same_index(call, k, operand) && !may_be_broadcast(call, operand));
 }
 
-// The same where the result has operand 0's dims whatever they turn out to be, and the others say
-// how: bounds, scales, tables. Or where operand 0 gives its dims only.
+// The same if the result always has operand 0's dims, and the others are parameters: bounds,
+// scales, tables. Also if only operand 0's dims are used.
 stow_over stowi_over_index_first(const stow_shape_call* call, size_t k, size_t operand) {
   return index_if(operand == 0 && is_same_index(call, k, operand));
 }
 
-// gather, gather_elements: the result has the dims of the indices, each of which is read once where
-// it picks one element.
+// gather, gather_elements: the result has the dims of the indices, each of which is read once if it
+// picks one element.
 stow_over stowi_over_gather(const stow_shape_call* call, size_t k, size_t operand) {
   return index_if(operand == 1 && is_same_index(call, k, operand));
 }
@@ -90,8 +91,8 @@ stow_over stowi_over_qlinear_binary(const stow_shape_call* call, size_t k, size_
   return operand == 0 || operand == 3 ? stowi_over_index(call, k, operand) : STOW_OVER_NEVER;
 }
 
-// Operands are rate, step and |groups| of as many tensors each. A result of tensor i is computed
-// element by element of what belongs to tensor i, all of which is read before any is written.
+// Operands are rate, step and |groups| of equally many tensors each. A result of tensor i is
+// computed elementwise from what belongs to tensor i, all of which is read before any is written.
 static stow_over over_step(const stow_shape_call* call, size_t k, size_t operand, size_t groups) {
   size_t tensors = (stow_shape_operand_count(call) - 2) / groups;
   return index_if(operand >= 2 && (operand - 2) % tensors == k % tensors &&
@@ -109,47 +110,47 @@ stow_over stowi_over_adam(const stow_shape_call* call, size_t k, size_t operand)
 // ---------------------------------------------------------------------------------------------
 // Row by row
 
-// A row (what is normalised, summed up or turned together) is read as a whole, into sums or a pair
-// of registers, before any of it is written; rows do not touch each other, in whatever order they
-// lie. Running sums, in either direction and exclusive or not, read each element once and write it
-// next; the sum so far is kept aside.
+// A row (what is normalised, summed or rotated together) is read as a whole, into sums or a pair of
+// registers, before any of it is written; rows are independent, whatever their order. Running sums,
+// in either direction and exclusive or not, read each element once and write it next; the running
+// sum is kept separately.
 stow_over stowi_over_rows(const stow_shape_call* call, size_t k, size_t operand) {
   return alone_if(k == 0 && operand == 0 && is_same_place(call, k, operand));
 }
 
-// Rows that lie one after the other, or all of the operand as one: read once to sum it up, then in
-// ascending order, so that elements may become narrower.
+// Consecutive rows, or the whole operand as one row: read once for the sum, then again in ascending
+// order, so that elements may become narrower.
 stow_over stowi_over_ascending_rows(const stow_shape_call* call, size_t k, size_t operand) {
   return alone_if(k == 0 && operand == 0 && is_same_index(call, k, operand));
 }
 
-// Whether result |k| can be written over an addend, which is read before the rest of the sum is
-// there.
+// Whether result |k| can be computed in place of an addend, which is read before the rest of the
+// sum exists.
 static bool is_addend(const stow_shape_call* call, size_t k, size_t operand) {
   return is_same_place(call, k, operand) && !stowi_shape_is_loose(call, operand);
 }
 
-// Normalised rows, or the sums themselves, over x or over a skip that has x's dims. Sums are
-// written element by element, rows of them normalised when all their elements are there.
+// Normalised rows, or the sums themselves, in place of x or of a skip that has x's dims. Sums are
+// written element by element, and rows normalised once all their elements are there.
 stow_over stowi_over_skip_norm(const stow_shape_call* call, size_t k, size_t operand) {
   bool is_sum = k == 0 || k == 3;
   return alone_if(is_sum && ((operand == 0 && is_same_place(call, k, operand)) ||
                              (operand == 1 && is_addend(call, k, operand))));
 }
 
-// The same of groups; x, scale, shift, skip.
+// The same for groups; x, scale, shift, skip.
 stow_over stowi_over_skip_group_norm(const stow_shape_call* call, size_t k, size_t operand) {
   return alone_if((operand == 0 && is_same_place(call, k, operand)) ||
                   (operand == 3 && is_addend(call, k, operand)));
 }
 
-// The logarithms of the probabilities over the scores: the loss is picked from those.
+// The log probabilities in place of the scores: the loss is picked from those.
 stow_over stowi_over_cross_entropy(const stow_shape_call* call, size_t k, size_t operand) {
   return alone_if(k == 1 && operand == 0 && is_same_place(call, k, operand));
 }
 
-// Halves of a row become one: element j of row r is read at 2 r n + j and n later, and written at
-// r n + j.
+// Two halves of a row become one: element j of row r is read at 2 r n + j and n later, and written
+// at r n + j.
 stow_over stowi_over_split_gelu(const stow_shape_call* call, size_t k, size_t operand) {
   return alone_if(operand == 0 && is_whole_bytes(stow_shape_declared(call, k)));
 }
@@ -157,7 +158,7 @@ stow_over stowi_over_split_gelu(const stow_shape_call* call, size_t k, size_t op
 // ---------------------------------------------------------------------------------------------
 // Products
 
-// The result over an addend of its dims: a product is added to what is there. The factors are read
+// The result in place of an addend with its dims: the product is added to it. The factors are read
 // until the end, and are other bytes.
 stow_over stowi_over_gemm(const stow_shape_call* call, size_t k, size_t operand) {
   return alone_if(operand == 2 && is_addend(call, k, operand));
@@ -174,8 +175,8 @@ stow_over stowi_over_qgemm(const stow_shape_call* call, size_t k, size_t operand
 // ---------------------------------------------------------------------------------------------
 // Attention
 
-// One head's row of the output over the same row of q, which nothing else is computed from. Its
-// width is that of v.
+// One head's row of the output in place of the same row of q, which nothing else is computed from.
+// Its width is that of v.
 static bool is_query(const stow_shape_call* call, size_t k, size_t operand) {
   return k == 0 && operand == 0 && is_same_place(call, k, operand) &&
          !stowi_shape_is_loose(call, 2);
@@ -185,7 +186,7 @@ stow_over stowi_over_attention(const stow_shape_call* call, size_t k, size_t ope
   return alone_if(is_query(call, k, operand));
 }
 
-// Whether result |k| is the cache |operand| with new entries put in.
+// Whether result |k| is the cache |operand| with new entries inserted.
 static bool is_shared_past(const stow_shape_call* call, size_t k, size_t operand) {
   return stow_shape_attr_bool(call, "share_past", false) && is_same_place(call, k, operand);
 }
@@ -204,13 +205,13 @@ stow_over stowi_over_group_query_attention(const stow_shape_call* call, size_t k
   return over_heads(call, k, operand, 3);
 }
 
-// Rows of x are read for every head, so that only the cache stays where it is.
+// Rows of x are read for every head, so only the cache is in place.
 stow_over stowi_over_qkv_attention(const stow_shape_call* call, size_t k, size_t operand) {
   return alone_if(k == 1 && operand == 4 && is_shared_past(call, k, operand));
 }
 
-// The output over q, and the state after the last step over that before the first: the kernel
-// changes it step by step.
+// The output in place of q, and the state after the last step in place of the one before the first:
+// the kernel updates it step by step.
 stow_over stowi_over_linear_attention(const stow_shape_call* call, size_t k, size_t operand) {
   return alone_if(is_query(call, k, operand) ||
                   (k == 1 && operand == 3 && is_same_place(call, k, operand)));
@@ -219,8 +220,8 @@ stow_over stowi_over_linear_attention(const stow_shape_call* call, size_t k, siz
 // ---------------------------------------------------------------------------------------------
 // Copies
 
-// The same elements in the same order: nothing is moved. An operand that may turn out to be smaller
-// is repeated then, except by reshape and its like.
+// The same elements in the same order: nothing moves. An operand that may turn out to be smaller
+// would be broadcast, except by reshape and similar ops.
 stow_over stowi_over_reshape(const stow_shape_call* call, size_t k, size_t operand) {
   (void)call;
   (void)k;
@@ -235,15 +236,15 @@ stow_over stowi_over_repeat(const stow_shape_call* call, size_t k, size_t operan
                   stow_type_elements(stow_shape_declared(call, k), &to) == STOW_OK && from == to);
 }
 
-// Where only dims of 1 move.
+// Only dims of 1 move.
 stow_over stowi_over_transpose(const stow_shape_call* call, size_t k, size_t operand) {
   stow_view view;
   return alone_if(operand == 0 && stowi_view_transpose(call, k, &view));
 }
 
-// Some of the elements in their order: element j of a result stood at j or later, so that a walk
-// over the operand in ascending order has read what it writes over. Where there are several
-// results, all are written in one walk.
+// Some of the elements in their order: element j of a result was at j or later, so a walk over the
+// operand in ascending order has read what it overwrites. Several results are all written in one
+// walk.
 stow_over stowi_over_part(const stow_shape_call* call, size_t k, size_t operand) {
   (void)k;
   return alone_if(operand == 0 && is_whole_bytes(stow_shape_operand(call, 0)));
@@ -261,7 +262,7 @@ stow_over stowi_over_crop(const stow_shape_call* call, size_t k, size_t operand)
   return stowi_shape_is_loose(call, 0) ? STOW_OVER_NEVER : stowi_over_part(call, k, operand);
 }
 
-// Whether it is known how long the operands of a slice are that say what is taken.
+// Whether the lengths of a slice's list operands are known.
 static bool has_bound_lists(const stow_shape_call* call) {
   for (size_t k = 1; k < stow_shape_operand_count(call); ++k) {
     const stow_type* list = stow_shape_operand(call, k);
@@ -272,7 +273,7 @@ static bool has_bound_lists(const stow_shape_call* call) {
   return true;
 }
 
-// A part where no step that is taken goes back.
+// A part with no negative step.
 stow_over stowi_over_slice(const stow_shape_call* call, size_t k, size_t operand) {
   const stow_type* result = stow_shape_declared(call, k);
   int64_t starts[STOW_MAX_RANK];
@@ -289,14 +290,14 @@ stow_over stowi_over_slice(const stow_shape_call* call, size_t k, size_t operand
   return stowi_over_part(call, k, operand);
 }
 
-// The first operand's rows are moved apart from the last to the first, then the others' are put
+// The first operand's rows are moved apart from the last to the first, then the others' are placed
 // between them.
 stow_over stowi_over_concat(const stow_shape_call* call, size_t k, size_t operand) {
   (void)k;
   return alone_if(operand == 0 && is_whole_bytes(stow_shape_operand(call, 0)));
 }
 
-// Operand 0 with some of its elements replaced or added to; they are read from other bytes.
+// Operand 0 with some of its elements replaced or added to; the updates are read from other bytes.
 stow_over stowi_over_scatter(const stow_shape_call* call, size_t k, size_t operand) {
   return alone_if(operand == 0 && is_same_place(call, k, operand));
 }

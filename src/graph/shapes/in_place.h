@@ -1,7 +1,7 @@
-// When results may be written over operands: the functions that rows name, and the question with
-// and without the rule of bytes. Dims are numbers there.
-#ifndef STOWAGE_SRC_GRAPH_SHAPES_OVER_H_
-#define STOWAGE_SRC_GRAPH_SHAPES_OVER_H_
+// In-place functions of op rows, and the query with and without the check of sizes. Dims are
+// numbers there.
+#ifndef STOWAGE_SRC_GRAPH_SHAPES_IN_PLACE_H_
+#define STOWAGE_SRC_GRAPH_SHAPES_IN_PLACE_H_
 
 #include <stowage/graph.h>
 
@@ -43,4 +43,4 @@ stow_over stowi_over_slice(const stow_shape_call* call, size_t k, size_t operand
 stow_over stowi_over_concat(const stow_shape_call* call, size_t k, size_t operand);
 stow_over stowi_over_scatter(const stow_shape_call* call, size_t k, size_t operand);
 
-#endif  // STOWAGE_SRC_GRAPH_SHAPES_OVER_H_
+#endif  // STOWAGE_SRC_GRAPH_SHAPES_IN_PLACE_H_

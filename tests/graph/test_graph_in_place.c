@@ -1,13 +1,13 @@
-// Tests of which operands a result may be written over: by cases, one at least for every op,
-// against the table of docs/ops.md, and by moving elements as the kernels of copies must.
+// Tests of which operands a result may be in place of: by cases, at least one for every op, against
+// the table of docs/ops.md, and by moving elements as kernels that copy must.
 #include <stdio.h>
 #include <stowage/op.h>
 #include <string.h>
 
 #include "graph/api.h"
-#include "graph/over_cases.h"
+#include "graph/in_place_cases.h"
 #include "graph/shape_cases.h"
-#include "graph/shapes/over.h"
+#include "graph/shapes/in_place.h"
 #include "support/test.h"
 
 static const char* over_name(stow_over over) {
@@ -19,7 +19,7 @@ static bool is_case_of(const over_case* c, const char* op) {
   return strncmp(c->node, op, size) == 0 && c->node[size] == '(';
 }
 
-// The graph of one node over some inputs; its last node is the one. NULL where it is refused.
+// The graph of one node over some inputs; its last node is the one. NULL if it is refused.
 static stow_module* parse(const char* operands, const char* node, const char* results) {
   stow_diag diag;
   stow_module* module = shape_case_parse(operands, node, results, stow_allocator_default(), &diag);
@@ -32,7 +32,7 @@ static stow_over ask(const stow_module* module, size_t result, size_t operand) {
   return stow_graph_over(graph, stow_graph_node_count(graph) - 1, result, operand);
 }
 
-TEST(EveryCaseIsAnsweredAsItShould) {
+TEST(EveryCaseGivesTheExpectedAnswer) {
   for (size_t i = 0; i < OVER_CASE_COUNT; ++i) {
     const over_case* c = &over_cases[i];
     stow_module* module = parse(c->operands, c->node, c->results);
@@ -46,13 +46,13 @@ TEST(EveryCaseIsAnsweredAsItShould) {
   }
 }
 
-// Those without operands, and those whose regions do the work.
+// Ops without operands, and those whose regions do the work.
 static bool has_nothing_to_say(stow_op op) {
   return op == STOW_OP_INPUT || op == STOW_OP_PARAM || op == STOW_OP_CONSTANT ||
          op == STOW_OP_ARGS || op == STOW_OP_YIELD || op == STOW_OP_IF || op == STOW_OP_LOOP;
 }
 
-TEST(EveryOpHasACaseAndOneThatAllowsWhereItsRowCan) {
+TEST(EveryOpHasACaseAndEveryInPlaceOpOneThatAllows) {
   for (stow_op op = 0; op < STOW_OP_CORE_COUNT; ++op) {
     const stow_op_desc* desc = stow_ops_get(NULL, op);
     size_t count = 0;
@@ -72,7 +72,7 @@ TEST(EveryOpHasACaseAndOneThatAllowsWhereItsRowCan) {
 // ---------------------------------------------------------------------------------------------
 // Against the reference
 
-// The section of docs/ops.md; empty where the test was not given the folder.
+// The section of docs/ops.md; empty if the test was not given the folder.
 static const char* read_section(void) {
   static char text[1 << 16];
   char path[1024];
@@ -160,7 +160,7 @@ static void check_pair(const char* op, const char* pair) {
   test_check(is_shown, __FILE__, __LINE__, "%s: no case shows \"%s\"", op, pair);
 }
 
-TEST(TheReferenceSaysTheSame) {
+TEST(ReferenceListsTheSameOps) {
   const char* section = read_section();
   for (stow_op op = 0; section[0] != '\0' && op < STOW_OP_CORE_COUNT; ++op) {
     const char* name = stow_ops_get(NULL, op)->name;
@@ -192,7 +192,7 @@ static stow_over over_last(const stow_shape_call* call, size_t k, size_t operand
                                                                  : STOW_OVER_NEVER;
 }
 
-TEST(RowsOfCallersAreAskedToo) {
+TEST(RowsOfCallersAreUsedToo) {
   stow_ops* ops = NULL;
   REQUIRE(stow_ops_create(stow_allocator_default(), NULL, &ops) == STOW_OK);
   stow_op_desc desc;
@@ -226,7 +226,7 @@ TEST(RowsOfCallersAreAskedToo) {
   stow_ops_destroy(ops);
 }
 
-TEST(ConcatTakesItsFirstOperandWhereThatHasStorage) {
+TEST(ConcatIsInPlaceOfAFirstOperandWithStorage) {
   stow_module* module = parse("f32[2, 3]; f32[2, 5]", "concat(%0, %1) {axis = 1}", "f32[2, 8]");
   REQUIRE(module != NULL);
   const stow_graph* graph = stow_module_graph(module, 0);
@@ -316,7 +316,7 @@ static bool moves_in_place(const box* b) {
   return is_right;
 }
 
-TEST(WhatSliceAllowsCanBeMovedInAscendingOrder) {
+TEST(SlicesInPlaceCanBeMovedInAscendingOrder) {
   test_random random = {5};
   size_t taken = 0;
   size_t refused = 0;
@@ -331,7 +331,7 @@ TEST(WhatSliceAllowsCanBeMovedInAscendingOrder) {
   CHECK(refused > 20);
 }
 
-// All parts of |rows| rows are written in one walk, part |over| over the operand.
+// All parts of |rows| rows are written in one walk, part |over| in place of the operand.
 static bool splits_in_place(const size_t* sizes, size_t parts, size_t rows, size_t over) {
   size_t bytes[MAX_ELEMENTS];
   size_t whole = 0;

@@ -1,11 +1,9 @@
-// Which roots have bytes in the arena, as slots.c gives them out, and where these are cut. A root
-// of which views are read later than the rest occupies less by then; it is cut where views begin
-// and end, so that each part lives on its own:
-//
+// Which roots have bytes in the arena, as in slots.c, and how they are divided into parts. A root
+// whose views are read later than the rest occupies less by then; it is divided where views begin
+// and end, so that each part has its own lifetime:
 //     root   ├────────────┤
 //     views  ├───┤  ├─────┤
 //     parts  ├───┼──┼─────┤
-//
 // The sum of the parts in use is never above the hull that a window keeps. O(n log n).
 #include <string.h>
 
@@ -54,7 +52,7 @@ static bool has_slot(const stowi_traffic* t, stow_value v, stow_op op) {
 
 static stow_status boundary_bytes(const stowi_traffic* t, bool windowed, uint64_t* bytes) {
   const stow_plan_options* options = t->request->options;
-  // An empty slot is no more than an address; windows leave nothing of it.
+  // An empty slot is only an address; windows leave nothing of it.
   if (*bytes == 0 && options->zero_size_slots && !windowed) {
     *bytes = options->alignment;
   }
@@ -89,7 +87,7 @@ static stow_status describe_root(stowi_traffic* t, stow_value v) {
   return STOW_OK;
 }
 
-// Asked for outputs only: no other computed value has a policy.
+// Only for outputs: no other computed value has a policy.
 static void drop_external_outputs(stowi_traffic* t) {
   const stow_graph* graph = t->request->graph;
   const stow_value* outputs = stow_graph_outputs(graph);
@@ -142,7 +140,7 @@ static stow_status find_cuts(const stowi_traffic* t, cut_list* cuts) {
   return status == STOW_OK ? STOW_OK : stowi_fail_memory(request->diag);
 }
 
-// Leaves the cuts inside |lot|, each once, at the front of |cuts|; their number.
+// Moves the cuts inside |lot|, each once, to the front of |cuts|; returns their number.
 static size_t inner_cuts(const stowi_lot* lot, cut* cuts, size_t count) {
   size_t kept = 0;
   for (size_t i = 0; i < count; ++i) {

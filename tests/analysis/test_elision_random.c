@@ -1,5 +1,5 @@
-// Operands of concat at home in random programs: run on bytes, with their load from the definition,
-// against every subset of homes; and long chains of concats.
+// Copy elision in random programs: run on bytes, with their load from the definition, against every
+// subset of elisions; and long chains of concats.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +51,7 @@ static bool add_custom(stow_graph* graph, test_random* random) {
   return stow_call_finish(call, NULL, NULL) == STOW_OK;
 }
 
-// Joins some values; fails where they do not fit, or all would become too large.
+// Joins some values; fails if they do not match, or the result would become too large.
 static bool add_concat(stow_graph* graph, test_random* random) {
   stow_call* call = stow_graph_begin(graph, STOW_OP_CONCAT);
   uint64_t total = 0;
@@ -106,7 +106,7 @@ static stow_graph* random_program(test_random* random, size_t nodes) {
   return graph;
 }
 
-// Effects of all kinds on some nodes; those that do not fit are not there.
+// Effects of all kinds on some nodes; those that are refused are skipped.
 static void random_effects(program* p, test_random* random) {
   for (stow_node node = 1; node < stow_graph_node_count(p->graph); ++node) {
     stow_value value = stow_graph_first_result(p->graph, node);
@@ -181,7 +181,7 @@ static bool lives(const program* p, stow_value value, uint32_t step) {
          step < stowi_lifetimes_own_end(p->lifetimes, value);
 }
 
-// What |root| occupies at |step| if values lie at |offsets| in |roots|.
+// What |root| occupies at |step| if values are at |offsets| in |roots|.
 static uint64_t hull_at(const program* p, const stow_value* roots, const uint64_t* offsets,
                         stow_value root, uint32_t step) {
   uint64_t low = UINT64_MAX;
@@ -264,8 +264,8 @@ static bool is_home(const machine* m, stow_node node, size_t operand) {
   return false;
 }
 
-// Fills the result's content; copies the operands that are not at home. One that occurs twice is at
-// home once: then what lies elsewhere in the result is copied.
+// Fills the result's content; copies the operands that are not elided. One that occurs twice is
+// elided once: its other place in the result is copied.
 static void run_concat(machine* m, stow_node node) {
   const stow_graph* graph = m->p->graph;
   stow_value result = stow_graph_first_result(graph, node);
@@ -300,12 +300,12 @@ static void run_view(machine* m, stow_node node, stow_view view) {
   stow_value operand = stow_graph_operands(m->p->graph, node)[view.operand];
   memcpy(m->content[result], &m->content[operand][view.element_offset],
          bytes_of(m, result) * sizeof(uint32_t));
-  if (!stowi_views_is_noop(m->p->views, node)) {  // it has bytes of its own
+  if (!stowi_views_is_noop(m->p->views, node)) {  // it has its own bytes
     memcpy(memory_of(m, result), m->content[result], bytes_of(m, result) * sizeof(uint32_t));
   }
 }
 
-// Whether byte |i| of |root| is in use at |step|, as the windows tell.
+// Whether byte |i| of |root| is in use at |step|, according to the windows.
 static bool is_occupied(const program* p, stow_value root, uint32_t step, uint64_t i) {
   if (step < stowi_lifetimes_begin(p->lifetimes, root) ||
       step >= stowi_lifetimes_end(p->lifetimes, root)) {
@@ -349,7 +349,7 @@ static bool run_step(machine* m, uint32_t step) {
   return intact && is_intact(m, stow_graph_first_result(m->p->graph, node));
 }
 
-// Whether all that was made and lives at |step| is as it was made.
+// Whether everything that was made and is live at |step| is intact.
 static bool all_intact(machine* m, uint32_t step) {
   const program* p = m->p;
   bool intact = true;
@@ -361,7 +361,7 @@ static bool all_intact(machine* m, uint32_t step) {
   return intact;
 }
 
-// Whether every read finds what was written, also where operands are held.
+// Whether every read finds what was written, also of held operands.
 static bool runs(machine* m, const program* p) {
   uint32_t count = stow_graph_node_count(p->graph);
   bool good = true;
@@ -392,7 +392,7 @@ static bool program_make(program* p, test_random* random, size_t nodes, bool eff
   if (effects) {
     random_effects(p, random);
   }
-  return make_views(p);  // false where effects contradict each other
+  return make_views(p);  // false if effects contradict each other
 }
 
 static stowi_sharing_options options_of(bool in_place, bool elide, uint64_t alignment) {
@@ -404,12 +404,12 @@ static stowi_sharing_options options_of(bool in_place, bool elide, uint64_t alig
   return options;
 }
 
-TEST(RandomProgramsReadWhatWasWrittenAndLoadDoesNotRise) {
+TEST(RandomProgramsStayCorrectAndLoadDoesNotRise) {
   static machine m;
   test_random random = {7};
   size_t homes = 0;
   size_t made = 0;
-  size_t rises = 0;  // where a home was taken that a result could have been written over instead
+  size_t rises = 0;  // where an elision was taken that prevented a result in place
   for (size_t i = 0; i < (test_is_long() ? 40000u : 1500u); ++i) {
     program p;
     bool in_place = test_random_below(&random, 2) != 0;
@@ -455,8 +455,8 @@ typedef struct choices {
   uint64_t offsets[MAX_VALUES];
 } choices;
 
-// What could have moved, by the decisions; false where that is more than one value at a time, or
-// too much to try.
+// What could have moved, by the decisions; false if more than one value moves at a time, or there
+// are too many to try.
 static bool list_choices(const program* p, choices* c) {
   c->count = 0;
   for (size_t i = 0; i < stowi_sharing_count(p->sharing); ++i) {
@@ -491,7 +491,7 @@ static bool list_choices(const program* p, choices* c) {
   return true;
 }
 
-// The highest load with the homes in |chosen|; UINT64_MAX where a root would have two.
+// The highest load with the elisions in |chosen|; UINT64_MAX if a root would have two targets.
 static uint64_t load_with(const program* p, const choices* c, size_t chosen) {
   const choice* home[MAX_VALUES] = {NULL};
   stow_value roots[MAX_VALUES];
@@ -533,7 +533,7 @@ static bool check_subsets(const program* p, const choices* c) {
   return load == best;
 }
 
-TEST(HomesAreNearlyAlwaysTheBestSubset) {
+TEST(ElisionsAreNearlyAlwaysTheBestSubset) {
   test_random random = {11};
   stowi_sharing_options options = options_of(false, true, 1);
   size_t tried = 0;
@@ -613,12 +613,12 @@ static void merge_at_random(const program* p, stowi_hulls* hulls, test_random* r
     }
     CHECK_U64(stowi_load_curve_peak(&hulls->load), highest_load(p, before.roots, before.offsets));
   }
-  // Finding shortens the ways for those that ask later.
+  // Finding shortens the paths for later queries.
   check_places(p, hulls, &before);
   check_places(p, hulls, &before);
 }
 
-TEST(HullsOfGroupsAgreeWithTheirDefinition) {
+TEST(HullsOfRootsMatchTheirDefinition) {
   test_random random = {13};
   for (size_t i = 0; i < (test_is_long() ? 5000u : 150u); ++i) {
     program p;
@@ -688,7 +688,7 @@ static void check_chain(uint32_t count, bool first, size_t expected_homes) {
   program_free(&p);
 }
 
-TEST(LongChainsFoldIntoOneRoot) {
+TEST(LongChainsShareOneRoot) {
   check_chain(2000, false, 2 * 2000 - 1);
   check_chain(500, true, 2 * 500 - 1);
   check_chain(1, false, 1);
