@@ -16,7 +16,7 @@
 
 typedef struct plain {
   size_t count;
-  stow_buffer_desc* buffers;
+  stow_buffer* buffers;
   uint64_t* offsets;
   size_t* order;
   uint64_t* candidates;
@@ -38,9 +38,9 @@ static int compare_size(const void* a, const void* b) {
   return s != t ? (s < t) - (s > t) : (x > y) - (x < y);
 }
 
-static bool is_free(const plain* p, size_t placed, const stow_buffer_desc* b, uint64_t at) {
+static bool is_free(const plain* p, size_t placed, const stow_buffer* b, uint64_t at) {
   for (size_t i = 0; i < placed; ++i) {
-    const stow_buffer_desc* other = &p->buffers[p->order[i]];
+    const stow_buffer* other = &p->buffers[p->order[i]];
     uint64_t low = p->offsets[p->order[i]];
     if (b->begin < other->end && other->begin < b->end && at < low + other->size + other->guard &&
         low < at + b->size + b->guard) {
@@ -50,11 +50,11 @@ static bool is_free(const plain* p, size_t placed, const stow_buffer_desc* b, ui
   return true;
 }
 
-static uint64_t lowest_free(plain* p, size_t placed, const stow_buffer_desc* b) {
+static uint64_t lowest_free(plain* p, size_t placed, const stow_buffer* b) {
   size_t count = 0;
   p->candidates[count++] = 0;
   for (size_t i = 0; i < placed; ++i) {
-    const stow_buffer_desc* other = &p->buffers[p->order[i]];
+    const stow_buffer* other = &p->buffers[p->order[i]];
     uint64_t end = p->offsets[p->order[i]] + other->size + other->guard;
     p->candidates[count++] = (end + b->alignment - 1) / b->alignment * b->alignment;
   }
@@ -68,13 +68,13 @@ static uint64_t lowest_free(plain* p, size_t placed, const stow_buffer_desc* b) 
 
 static plain plain_create(const stow_problem* problem) {
   plain p = {.count = stow_problem_count(problem)};
-  p.buffers = (stow_buffer_desc*)malloc(p.count * sizeof(*p.buffers));
+  p.buffers = (stow_buffer*)malloc(p.count * sizeof(*p.buffers));
   p.offsets = (uint64_t*)malloc(p.count * sizeof(*p.offsets));
   p.order = (size_t*)malloc(p.count * sizeof(*p.order));
   p.candidates = (uint64_t*)malloc((p.count + 1) * sizeof(*p.candidates));
   bench_require(p.buffers && p.offsets && p.order && p.candidates, "out of memory");
   for (size_t i = 0; i < p.count; ++i) {
-    stow_problem_get(problem, i, &p.buffers[i]);
+    stow_problem_buffer(problem, i, &p.buffers[i]);
     p.order[i] = i;
   }
   return p;

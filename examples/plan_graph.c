@@ -130,7 +130,7 @@ int main(void) {
 
   for (stow_value value = 0; value < stow_graph_value_count(graph); ++value) {
     stow_slot slot;
-    stow_plan_slot(plan, value, &slot);
+    stow_plan_value_slot(plan, value, &slot);
     printf("%%%" PRIu32 ": %" PRIu64 " bytes at %" PRIu64 ", steps %" PRIu32 " to %" PRIu32 "\n",
            value, slot.size, slot.offset, stow_plan_begin(plan, value),
            stow_plan_end(plan, value) - 1);

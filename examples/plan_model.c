@@ -48,7 +48,7 @@ static void print_plan(const stow_plan* plan) {
     stow_value value = stow_plan_peak_value(plan, i);
     stow_str name = stow_plan_value_name(plan, value);
     stow_slot slot;
-    if (stow_plan_slot(plan, value, &slot)) {
+    if (stow_plan_value_slot(plan, value, &slot)) {
       printf("%10" PRIu64 " bytes at %-8" PRIu64 " %.*s\n", slot.size, slot.offset, (int)name.size,
              name.data);
     }

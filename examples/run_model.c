@@ -46,7 +46,7 @@ int main(int argc, char** argv) {
   }
   stow_tensor image = {pixels, STOW_F32, 4, {1, 1, 28, 28}};
   stow_tensor out;
-  require(stow_exec_set(exec, stow_graph_find(graph, stow_str_of("image")), &image, &diag));
+  require(stow_exec_input(exec, stow_graph_find(graph, stow_str_of("image")), &image, &diag));
   require(stow_exec_run(exec, &diag));
   require(stow_exec_tensor(exec, stow_graph_outputs(graph)[0], &diag, &out));
   require(out.dtype == STOW_F32 ? STOW_OK : STOW_ERR_TYPE);

@@ -41,8 +41,8 @@ static void check_same(const stow_csv* csv, const stow_placement* placement,
   size_t count = stow_problem_count(problem);
   require(count == stow_placement_count(placement));
   for (size_t i = 0; i < count; ++i) {
-    stow_buffer_desc desc;
-    stow_problem_get(problem, i, &desc);
+    stow_buffer desc;
+    stow_problem_buffer(problem, i, &desc);
     require(desc.fixed_offset == stow_placement_offset(placement, i));
     require(stow_str_equal(stow_csv_id(csv, i), stow_csv_id(again, i)));
   }

@@ -52,13 +52,13 @@ static void ask(const stow_plan* plan) {
   uint32_t end = stow_plan_step_count(plan) + 1;
   for (stow_value v = 0; v <= stow_plan_value_count(plan); ++v) {
     stow_slot slot;
-    stow_plan_slot(plan, v, &slot);
+    stow_plan_value_slot(plan, v, &slot);
     for (uint32_t step = 0; step < end; ++step) {
-      stow_slot occupied = stow_plan_occupied(plan, v, step);
+      stow_slot occupied = stow_plan_occupied_slot(plan, v, step);
       require(occupied.size <= slot.size + stow_plan_guard(plan, v));
       require(occupied.size == 0 || occupied.offset >= slot.offset);
     }
-    require(stow_plan_occupied(plan, v, end).size == 0);
+    require(stow_plan_occupied_slot(plan, v, end).size == 0);
     for (size_t i = 0; i < stow_plan_window_count(plan, v); ++i) {
       require(stow_plan_window_at(plan, v, i).high <= slot.size);
     }

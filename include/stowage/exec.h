@@ -120,8 +120,8 @@ STOW_API stow_status stow_exec_bind(stow_exec* exec, stow_value value, void* dat
                                     stow_diag* diag);
 // Sets an input (or a param without data): copies |tensor| to where it lives. STOW_ERR_TYPE where
 // dtype, rank or dims are others than the graph's; dims of a bounded input may be smaller.
-STOW_API stow_status stow_exec_set(stow_exec* exec, stow_value value, const stow_tensor* tensor,
-                                   stow_diag* diag);
+STOW_API stow_status stow_exec_input(stow_exec* exec, stow_value value, const stow_tensor* tensor,
+                                     stow_diag* diag);
 // A value as it is now: an input to be filled in place, an output after a run, with its actual
 // dims. Other values may have been written over. An input that is asked for counts as set.
 // STOW_ERR_NOT_FOUND where nothing is bound.
@@ -131,7 +131,7 @@ STOW_API stow_status stow_exec_tensor(stow_exec* exec, stow_value value, stow_di
 // Runs all nodes. STOW_ERR_NOT_FOUND naming an input that was never set or bound, or that the last
 // run consumed. Errors of kernels name step, node and op. After an error outputs mean nothing;
 // another run may follow. Called inside a run of the same executor, this, stow_exec_bind and
-// stow_exec_set return STOW_ERR_CONFLICT, and the run continues.
+// stow_exec_input return STOW_ERR_CONFLICT, and the run continues.
 STOW_API stow_status stow_exec_run(stow_exec* exec, stow_diag* diag);
 
 #ifdef __cplusplus

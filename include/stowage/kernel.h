@@ -26,11 +26,11 @@ typedef struct stow_tensor {
 
 // Work on [begin, end) of what is divided. |worker| is below the call's |workers|; no two ranges
 // have the same one at the same time.
-typedef void (*stow_kernel_task)(void* user, size_t begin, size_t end, uint32_t worker);
+typedef void (*stow_split_task)(void* user, size_t begin, size_t end, uint32_t worker);
 
 // Who divides work among threads; |split| returns when all of it is done.
 typedef struct stow_splitter {
-  void (*split)(void* pool, size_t count, size_t grain, stow_kernel_task task, void* user);
+  void (*split)(void* pool, size_t count, size_t grain, stow_split_task task, void* user);
   void* pool;
 } stow_splitter;
 
@@ -94,7 +94,7 @@ STOW_API stow_status stow_kernel_fail(const stow_kernel_call* call, stow_status 
 // Each thing in the range is computed by one worker alone. Where a result has elements of less than
 // a byte there is one range: neighbours share bytes.
 STOW_API void stow_kernel_split(const stow_kernel_call* call, size_t count, size_t grain,
-                                stow_kernel_task task, void* user);
+                                stow_split_task task, void* user);
 
 STOW_API size_t stow_tensor_elements(const stow_tensor* tensor);
 STOW_API size_t stow_tensor_bytes(const stow_tensor* tensor);

@@ -23,18 +23,18 @@ typedef struct stow_problem stow_problem;
 #define STOW_BUFFER_NONE SIZE_MAX
 #define STOW_PLACE_ANYWHERE UINT64_MAX
 
-typedef struct stow_buffer_desc {
-  size_t struct_size;     // written by stow_buffer_desc_init
+typedef struct stow_buffer {
+  size_t struct_size;     // written by stow_buffer_init
   uint64_t size;          // above 0
   uint64_t guard;         // bytes after it that nothing live may use
   uint64_t begin;         // lives over [begin, end)
   uint64_t end;           // above begin
   uint64_t alignment;     // of the offset; a power of two
   uint64_t fixed_offset;  // STOW_PLACE_ANYWHERE, or where it must lie
-} stow_buffer_desc;
+} stow_buffer;
 
 // Size 0, no guard, [0, 0), alignment 1, anywhere.
-STOW_API void stow_buffer_desc_init(stow_buffer_desc* desc);
+STOW_API void stow_buffer_init(stow_buffer* desc);
 
 STOW_API stow_status stow_problem_create(stow_allocator allocator, stow_diag* diag,
                                          stow_problem** out_problem);
@@ -43,12 +43,12 @@ STOW_API void stow_problem_destroy(stow_problem* problem);
 // fields above forbid and for a misaligned fixed offset. STOW_ERR_OVERFLOW where the highest fixed
 // end and the sum of all footprints, each with alignment - 1 bytes more, need more than 63 bits
 // together: so no strategy can overflow. STOW_ERR_LIMIT above 2^32 - 2 buffers.
-STOW_API stow_status stow_problem_add(stow_problem* problem, const stow_buffer_desc* desc,
+STOW_API stow_status stow_problem_add(stow_problem* problem, const stow_buffer* desc,
                                       stow_diag* diag, size_t* out_buffer);
 STOW_API size_t stow_problem_count(const stow_problem* problem);
 // |buffer| must be below the count.
-STOW_API void stow_problem_get(const stow_problem* problem, size_t buffer,
-                               stow_buffer_desc* out_desc);
+STOW_API void stow_problem_buffer(const stow_problem* problem, size_t buffer,
+                                  stow_buffer* out_desc);
 
 // A window: a part of a buffer's life in which it occupies only some of its footprint. An empty one
 // is a gap: the buffer keeps its offset, but whatever lies there meanwhile is not disturbed by it.

@@ -131,7 +131,7 @@ STOW_API uint64_t stow_plan_arena_size(const stow_plan* plan);
 STOW_API uint64_t stow_plan_alignment(const stow_plan* plan);
 STOW_API uint32_t stow_plan_value_count(const stow_plan* plan);
 // False, and |out_slot| is {0, 0}, where the value has no slot or is out of range.
-STOW_API bool stow_plan_slot(const stow_plan* plan, stow_value value, stow_slot* out_slot);
+STOW_API bool stow_plan_value_slot(const stow_plan* plan, stow_value value, stow_slot* out_slot);
 // Root and offset in it; a value that is no view is its own root.
 STOW_API stow_value stow_plan_root(const stow_plan* plan, stow_value value);
 // Guard bytes after the value's slot; 0 for views and where there is none.
@@ -149,13 +149,13 @@ STOW_API uint32_t stow_plan_step_count(const stow_plan* plan);
 STOW_API const stow_node* stow_plan_order(const stow_plan* plan);
 // Scratch: (node, index within node) → slot. Listed in order of node, then index.
 STOW_API size_t stow_plan_scratch_count(const stow_plan* plan);
-STOW_API void stow_plan_scratch_at(const stow_plan* plan, size_t index, stow_node* out_node,
-                                   stow_slot* out_slot, uint64_t* out_alignment);
+STOW_API void stow_plan_scratch_slot(const stow_plan* plan, size_t index, stow_node* out_node,
+                                     stow_slot* out_slot, uint64_t* out_alignment);
 // Stretches of the arena that this plan leaves alone, by offset: weights (with their guards) of the
 // shared layout that the graph does not name, or what other graphs of a set (set.h) keep between
 // runs. The arena ends at the highest footprint's end or theirs.
 STOW_API size_t stow_plan_reserved_count(const stow_plan* plan);
-STOW_API stow_slot stow_plan_reserved_at(const stow_plan* plan, size_t index);
+STOW_API stow_slot stow_plan_reserved_slot(const stow_plan* plan, size_t index);
 
 STOW_API stow_str stow_plan_graph_name(const stow_plan* plan);
 STOW_API uint64_t stow_plan_fingerprint(const stow_plan* plan);
@@ -188,7 +188,7 @@ STOW_API stow_window stow_plan_window_at(const stow_plan* plan, stow_value root,
 
 // What |root| occupies of the arena at |step|, guard included; {0, 0} where that is nothing: it is
 // no root, has no slot, does not live then, or has an empty window. O(log windows).
-STOW_API stow_slot stow_plan_occupied(const stow_plan* plan, stow_value root, uint32_t step);
+STOW_API stow_slot stow_plan_occupied_slot(const stow_plan* plan, stow_value root, uint32_t step);
 
 // What was decided about sharing bytes, in order of step (sharing.h). No part of a saved plan: one
 // that was read has none.

@@ -59,7 +59,7 @@ static stow_status check_plan(const stow_plan* plan, stow_diag* diag) {
   uint32_t values = stow_plan_value_count(plan);
   for (stow_value value = 0; value < values; ++value) {
     stow_slot slot;
-    if (stow_plan_slot(plan, value, &slot)) {
+    if (stow_plan_value_slot(plan, value, &slot)) {
       STOW_TRY(check_extent(slot.offset, slot.size, stow_plan_guard(plan, value), size, "%", value,
                             diag));
     }
@@ -69,7 +69,7 @@ static stow_status check_plan(const stow_plan* plan, stow_diag* diag) {
     stow_node node;
     stow_slot slot;
     uint64_t unused;
-    stow_plan_scratch_at(plan, i, &node, &slot, &unused);
+    stow_plan_scratch_slot(plan, i, &node, &slot, &unused);
     STOW_TRY(check_extent(slot.offset, slot.size, 0, size, "scratch of node ", node, diag));
   }
   return STOW_OK;
@@ -261,12 +261,12 @@ uint64_t stow_arena_generation(const stow_arena* arena) { return arena->generati
 
 bool stow_arena_has_buffer(const stow_arena* arena, stow_value value) {
   stow_slot slot;
-  return stow_plan_slot(arena->plan, value, &slot);
+  return stow_plan_value_slot(arena->plan, value, &slot);
 }
 
 size_t stow_arena_byte_offset(const stow_arena* arena, stow_value value) {
   stow_slot slot;
-  return stow_plan_slot(arena->plan, value, &slot) ? (size_t)slot.offset : SIZE_MAX;
+  return stow_plan_value_slot(arena->plan, value, &slot) ? (size_t)slot.offset : SIZE_MAX;
 }
 
 // Fails with `%7 "name" why`, or `%7 why`.
@@ -292,7 +292,7 @@ stow_status stow_arena_bytes(stow_arena* arena, stow_value value, stow_diag* dia
                       "value %%%" PRIu32 " is out of range (%" PRIu32 " values)", value,
                       stow_plan_value_count(arena->plan));
   }
-  if (!stow_plan_slot(arena->plan, value, &slot)) {
+  if (!stow_plan_value_slot(arena->plan, value, &slot)) {
     return value_fault(arena, value, STOW_ERR_NOT_FOUND, "has no slot in the plan", diag);
   }
   *out_data = arena->base + (size_t)slot.offset;
@@ -370,7 +370,7 @@ stow_status stow_arena_scratch(stow_arena* arena, size_t index, stow_diag* diag,
     return stowi_fail(diag, STOW_ERR_NOT_FOUND, "scratch %zu is out of range (%zu in the plan)",
                       index, stow_plan_scratch_count(arena->plan));
   }
-  stow_plan_scratch_at(arena->plan, index, &node, &slot, &alignment);
+  stow_plan_scratch_slot(arena->plan, index, &node, &slot, &alignment);
   *out_data = arena->base + (size_t)slot.offset;
   *out_size = (size_t)slot.size;
   return STOW_OK;

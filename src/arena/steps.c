@@ -19,7 +19,7 @@
 
 static bool needs_item(const stow_plan* plan, const stow_arena_options* options, stow_value value) {
   stow_slot slot;
-  if (stow_plan_root(plan, value) != value || !stow_plan_slot(plan, value, &slot)) {
+  if (stow_plan_root(plan, value) != value || !stow_plan_value_slot(plan, value, &slot)) {
     return false;
   }
   return options->track_steps || (options->fill_guards && stow_plan_guard(plan, value) > 0);
@@ -30,7 +30,7 @@ static bool needs_item(const stow_plan* plan, const stow_arena_options* options,
 static bool next_stretch(const stow_plan* plan, stow_value root, size_t* index, uint32_t* at,
                          stow_window* out) {
   stow_slot slot;
-  stow_plan_slot(plan, root, &slot);
+  stow_plan_value_slot(plan, root, &slot);
   uint32_t end = stow_plan_end(plan, root);
   bool has_window = *index < stow_plan_window_count(plan, root);
   *out = has_window ? stow_plan_window_at(plan, root, *index) : (stow_window){end, end, 0, 0};
@@ -50,7 +50,7 @@ static size_t list_root(const stow_plan* plan, stow_value root, stowi_arena_item
   size_t index = 0;
   uint32_t at = stow_plan_begin(plan, root);
   stow_slot slot;
-  stow_plan_slot(plan, root, &slot);
+  stow_plan_value_slot(plan, root, &slot);
   stow_window stretch;
   while (next_stretch(plan, root, &index, &at, &stretch)) {
     if (out != NULL) {
@@ -102,7 +102,7 @@ static void list_scratch(stow_arena* arena, size_t first) {
     stow_node node;
     stow_slot slot;
     uint64_t alignment;
-    stow_plan_scratch_at(arena->plan, i - first, &node, &slot, &alignment);
+    stow_plan_scratch_slot(arena->plan, i - first, &node, &slot, &alignment);
     uint32_t step = node < arena->step_count ? step_of[node] : STOWI_STEP_NONE;
     arena->items[i] = (stowi_arena_item){
         .offset = (size_t)slot.offset,

@@ -15,7 +15,7 @@
 // Strategies number buffers and their pieces with 32 bits.
 #define MAX_PIECES ((size_t)UINT32_MAX - 1)
 
-void stow_buffer_desc_init(stow_buffer_desc* desc) {
+void stow_buffer_init(stow_buffer* desc) {
   memset(desc, 0, sizeof(*desc));
   desc->struct_size = sizeof(*desc);
   desc->alignment = 1;
@@ -41,7 +41,7 @@ void stow_problem_destroy(stow_problem* problem) {
   }
 }
 
-static stow_status check_desc(const stow_buffer_desc* desc, size_t number, stow_diag* diag) {
+static stow_status check_desc(const stow_buffer* desc, size_t number, stow_diag* diag) {
   if (desc->size == 0) {
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "buffer %zu has size 0", number);
   }
@@ -65,8 +65,8 @@ static stow_status check_desc(const stow_buffer_desc* desc, size_t number, stow_
 }
 
 // The two sums once |desc| is added; false if together they need more than 63 bits.
-static bool grow_sums(const stow_problem* problem, const stow_buffer_desc* desc,
-                      uint64_t* padded_sum, uint64_t* fixed_end) {
+static bool grow_sums(const stow_problem* problem, const stow_buffer* desc, uint64_t* padded_sum,
+                      uint64_t* fixed_end) {
   uint64_t footprint;
   uint64_t total;
   *fixed_end = problem->fixed_end;
@@ -85,16 +85,16 @@ static bool grow_sums(const stow_problem* problem, const stow_buffer_desc* desc,
   return stowi_add_u64(*padded_sum, *fixed_end, &total) && total <= INT64_MAX;
 }
 
-stow_status stow_problem_add(stow_problem* problem, const stow_buffer_desc* given, stow_diag* diag,
+stow_status stow_problem_add(stow_problem* problem, const stow_buffer* given, stow_diag* diag,
                              size_t* out_buffer) {
   size_t number = problem->buffers.count;
   if (out_buffer != NULL) {
     *out_buffer = STOW_BUFFER_NONE;
   }
-  stow_buffer_desc full;
-  stow_buffer_desc_init(&full);
-  STOW_TRY(stowi_load_struct(&full, given, sizeof(full), "stow_buffer_desc", diag));
-  const stow_buffer_desc* desc = &full;
+  stow_buffer full;
+  stow_buffer_init(&full);
+  STOW_TRY(stowi_load_struct(&full, given, sizeof(full), "stow_buffer", diag));
+  const stow_buffer* desc = &full;
   STOW_TRY(check_desc(desc, number, diag));
   if (stowi_max_pieces(problem) >= MAX_PIECES) {
     return stowi_fail(diag, STOW_ERR_LIMIT, "a problem holds at most %zu buffers", MAX_PIECES);
@@ -132,9 +132,9 @@ stow_status stow_problem_add(stow_problem* problem, const stow_buffer_desc* give
 
 size_t stow_problem_count(const stow_problem* problem) { return problem->buffers.count; }
 
-void stow_problem_get(const stow_problem* problem, size_t buffer, stow_buffer_desc* out_desc) {
+void stow_problem_buffer(const stow_problem* problem, size_t buffer, stow_buffer* out_desc) {
   const stowi_buffer* from = &problem->buffers.data[buffer];
-  stow_buffer_desc_init(out_desc);
+  stow_buffer_init(out_desc);
   out_desc->size = from->size;
   out_desc->guard = from->guard;
   out_desc->begin = from->begin;
@@ -294,8 +294,8 @@ stow_status stowi_problem_add_windows(stow_problem* to, const stow_problem* from
 
 stow_status stowi_problem_add_copy(stow_problem* to, const stow_problem* from, size_t buffer,
                                    stow_diag* diag) {
-  stow_buffer_desc desc;
-  stow_problem_get(from, buffer, &desc);
+  stow_buffer desc;
+  stow_problem_buffer(from, buffer, &desc);
   STOW_TRY(stow_problem_add(to, &desc, diag, NULL));
   return stowi_problem_add_windows(to, from, buffer, diag);
 }

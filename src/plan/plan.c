@@ -197,7 +197,7 @@ uint64_t stow_plan_alignment(const stow_plan* plan) { return plan->arena_alignme
 
 uint32_t stow_plan_value_count(const stow_plan* plan) { return plan->value_count; }
 
-bool stow_plan_slot(const stow_plan* plan, stow_value value, stow_slot* out_slot) {
+bool stow_plan_value_slot(const stow_plan* plan, stow_value value, stow_slot* out_slot) {
   bool has_slot = value < plan->value_count && stowi_plan_has_slot(plan, value);
   out_slot->offset = has_slot ? plan->values[value].offset : 0;
   out_slot->size = has_slot ? plan->values[value].size : 0;
@@ -265,8 +265,8 @@ const stow_node* stow_plan_order(const stow_plan* plan) { return plan->order; }
 
 size_t stow_plan_scratch_count(const stow_plan* plan) { return plan->scratch_count; }
 
-void stow_plan_scratch_at(const stow_plan* plan, size_t index, stow_node* out_node,
-                          stow_slot* out_slot, uint64_t* out_alignment) {
+void stow_plan_scratch_slot(const stow_plan* plan, size_t index, stow_node* out_node,
+                            stow_slot* out_slot, uint64_t* out_alignment) {
   static const stowi_plan_scratch none = {STOW_NODE_NONE, 0, 0, 0, 0, 0};
   const stowi_plan_scratch* scratch = index < plan->scratch_count ? &plan->scratch[index] : &none;
   *out_node = scratch->node;
@@ -277,7 +277,7 @@ void stow_plan_scratch_at(const stow_plan* plan, size_t index, stow_node* out_no
 
 size_t stow_plan_reserved_count(const stow_plan* plan) { return plan->reserved_count; }
 
-stow_slot stow_plan_reserved_at(const stow_plan* plan, size_t index) {
+stow_slot stow_plan_reserved_slot(const stow_plan* plan, size_t index) {
   stow_slot slot = {0, 0};
   if (index < plan->reserved_count) {
     slot.offset = plan->reserved[index].offset;

@@ -323,7 +323,7 @@ static size_t reachable(const fixture* f, size_t offset, size_t size) {
 static void check_reach(const fixture* f, uint32_t step) {
   size_t live = 0;
   for (stow_value value = 0; value < f->plan->value_count; ++value) {
-    stow_slot slot = stow_plan_occupied(f->plan, value, step);
+    stow_slot slot = stow_plan_occupied_slot(f->plan, value, step);
     uint64_t size = slot.size - (slot.size == 0 ? 0 : stow_plan_guard(f->plan, value));
     CHECK_U64(reachable(f, (size_t)slot.offset, (size_t)size), size);
     live += (size_t)size;

@@ -193,7 +193,7 @@ stow_value exec_case_value(const exec_case* c, const char* name) {
 
 static bool has_slot(const exec_case* c, stow_value value) {
   stow_slot slot;
-  return stow_plan_slot(c->plan, value, &slot);
+  return stow_plan_value_slot(c->plan, value, &slot);
 }
 
 static size_t bytes_of(const exec_case* c, stow_value value) {
@@ -216,7 +216,7 @@ stow_status exec_case_set_dims(exec_case* c, const char* name, const void* data,
       return status;
     }
   }
-  return stow_exec_set(c->exec, value, &tensor, &c->diag);
+  return stow_exec_input(c->exec, value, &tensor, &c->diag);
 }
 
 stow_status exec_case_set(exec_case* c, const char* name, const void* data, size_t size) {

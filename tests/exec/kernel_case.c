@@ -244,7 +244,7 @@ stow_status kernel_case_resolve(kernel_case* c) {
 // Ways
 
 // Small ranges from the last to the first, each by another worker.
-static void split_backwards(void* pool, size_t count, size_t grain, stow_kernel_task task,
+static void split_backwards(void* pool, size_t count, size_t grain, stow_split_task task,
                             void* user) {
   (void)pool;
   (void)grain;

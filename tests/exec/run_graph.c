@@ -64,8 +64,7 @@ static bool has_views(const run_graph* g) {
 }
 
 // Divides among the executor's threads whatever there is.
-static void split_finely(void* pool, size_t count, size_t grain, stow_kernel_task task,
-                         void* user) {
+static void split_finely(void* pool, size_t count, size_t grain, stow_split_task task, void* user) {
   const run_graph* g = (const run_graph*)pool;
   (void)grain;
   g->splitter.split(g->splitter.pool, count, 1, task, user);
@@ -240,7 +239,7 @@ static void draw_effects(run* r) {
 
 static stow_status bind_outside(run* r, stow_value value) {
   stow_slot slot;
-  if (stow_plan_slot(r->plan, value, &slot)) {
+  if (stow_plan_value_slot(r->plan, value, &slot)) {
     return STOW_OK;
   }
   stow_tensor tensor = whole_tensor(r->g->graph, value, NULL);
@@ -257,7 +256,7 @@ static stow_status give_inputs(run* r) {
     if (stow_graph_op(graph, stow_graph_producer(graph, value)) == STOW_OP_INPUT) {
       stow_tensor tensor = whole_tensor(graph, value, r->g->data[value]);
       STOW_TRY(bind_outside(r, value));
-      STOW_TRY(stow_exec_set(r->exec, value, &tensor, &r->diag));
+      STOW_TRY(stow_exec_input(r->exec, value, &tensor, &r->diag));
     }
   }
   for (size_t k = 0; k < stow_graph_output_count(graph); ++k) {

@@ -296,21 +296,21 @@ TEST(OtherShapesAndTypesAreNamed) {
   exec_case_begin(&c, SUM);
   REQUIRE(exec_case_make(&c) == STOW_OK);
   stow_tensor tensor = {data, STOW_F32, 2, {2, 3}};
-  CHECK(stow_exec_set(c.exec, 0, &tensor, &c.diag) == STOW_ERR_TYPE);
+  CHECK(stow_exec_input(c.exec, 0, &tensor, &c.diag) == STOW_ERR_TYPE);
   CHECK_TEXT(c.diag.message, "%0 \"x\" is f32[2, 2], but f32[2, 3] was given");
   tensor = (stow_tensor){data, STOW_I32, 2, {2, 2}};
-  CHECK(stow_exec_set(c.exec, 0, &tensor, &c.diag) == STOW_ERR_TYPE);
+  CHECK(stow_exec_input(c.exec, 0, &tensor, &c.diag) == STOW_ERR_TYPE);
   CHECK_HAS(c.diag.message, "but i32[2, 2] was given");
   tensor = (stow_tensor){data, STOW_F32, 1, {4}};
-  CHECK(stow_exec_set(c.exec, 0, &tensor, &c.diag) == STOW_ERR_TYPE);
+  CHECK(stow_exec_input(c.exec, 0, &tensor, &c.diag) == STOW_ERR_TYPE);
   tensor = (stow_tensor){NULL, STOW_F32, 2, {2, 2}};
-  CHECK(stow_exec_set(c.exec, 0, &tensor, &c.diag) == STOW_ERR_INVALID_ARGUMENT);
-  CHECK(stow_exec_set(c.exec, 99, &tensor, &c.diag) == STOW_ERR_INVALID_ARGUMENT);
+  CHECK(stow_exec_input(c.exec, 0, &tensor, &c.diag) == STOW_ERR_INVALID_ARGUMENT);
+  CHECK(stow_exec_input(c.exec, 99, &tensor, &c.diag) == STOW_ERR_INVALID_ARGUMENT);
   CHECK_HAS(c.diag.message, "no such value: %99");
   stow_value none = stow_graph_find(c.graph, stow_str_of("image"));
-  CHECK(stow_exec_set(c.exec, none, &tensor, &c.diag) == STOW_ERR_INVALID_ARGUMENT);
+  CHECK(stow_exec_input(c.exec, none, &tensor, &c.diag) == STOW_ERR_INVALID_ARGUMENT);
   CHECK_HAS(c.diag.message, "no such value; check its name");
-  CHECK(stow_exec_set(c.exec, 2, &tensor, &c.diag) == STOW_ERR_INVALID_ARGUMENT);
+  CHECK(stow_exec_input(c.exec, 2, &tensor, &c.diag) == STOW_ERR_INVALID_ARGUMENT);
   CHECK(stow_exec_bind(c.exec, 0, data, sizeof(data), &c.diag) == STOW_ERR_INVALID_ARGUMENT);
   CHECK_HAS(c.diag.message, "has a slot in the arena");
   CHECK(stow_exec_tensor(c.exec, 99, &c.diag, &tensor) == STOW_ERR_INVALID_ARGUMENT);
@@ -414,7 +414,7 @@ static bool enter_again(void* user, const stow_exec_event* event) {
   reentry* r = (reentry*)user;
   stow_tensor x = {(float[]){9, 9, 9, 9}, STOW_F32, 2, {2, 2}};
   if (event->step == 2 && !event->is_done) {
-    r->statuses[0] = stow_exec_set(r->c->exec, 0, &x, NULL);
+    r->statuses[0] = stow_exec_input(r->c->exec, 0, &x, NULL);
     r->statuses[1] = stow_exec_bind(r->c->exec, 0, x.data, 16, NULL);
     r->statuses[2] = stow_exec_run(r->c->exec, &r->c->diag);
     memcpy(r->message, r->c->diag.message, sizeof(r->message));

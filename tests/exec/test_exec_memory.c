@@ -339,7 +339,7 @@ TEST(ExternalValuesAreBoundByPointer) {
   stow_tensor tensor;
   CHECK(stow_exec_tensor(c.exec, 0, &c.diag, &tensor) == STOW_ERR_NOT_FOUND);
   CHECK(tensor.data == NULL && tensor.rank == 0);
-  CHECK(stow_exec_set(c.exec, 0, &(stow_tensor){in, STOW_F32, 1, {4}}, &c.diag) ==
+  CHECK(stow_exec_input(c.exec, 0, &(stow_tensor){in, STOW_F32, 1, {4}}, &c.diag) ==
         STOW_ERR_NOT_FOUND);
   CHECK(stow_exec_bind(c.exec, 0, in, 15, &c.diag) == STOW_ERR_INVALID_ARGUMENT);
   CHECK_TEXT(c.diag.message, "%0 \"x\" needs 16 bytes, but 15 were given");
@@ -384,7 +384,7 @@ TEST(ExternalOutputsMustBeBound) {
                          &c.diag, &plan) == STOW_OK);
   REQUIRE(stow_exec_create(c.prepared, plan, NULL, c.allocator, &c.diag, &exec) == STOW_OK);
   stow_tensor x = {(float[]){1, 2, 3, 4}, STOW_F32, 1, {4}};
-  CHECK(stow_exec_set(exec, 0, &x, &c.diag) == STOW_OK);
+  CHECK(stow_exec_input(exec, 0, &x, &c.diag) == STOW_OK);
   CHECK(stow_exec_run(exec, &c.diag) == STOW_ERR_NOT_FOUND);
   CHECK_HAS(c.diag.message, "output %3 is not bound");
   stow_exec_destroy(exec);
@@ -420,7 +420,7 @@ TEST(AliasedInputsMustBeSetAgainOrFilledInPlace) {
   REQUIRE(stow_plan_make(c.graph, effects, &c.plan_options, c.allocator, &c.diag, &plan) ==
           STOW_OK);
   REQUIRE(stow_exec_create(c.prepared, plan, NULL, c.allocator, &c.diag, &exec) == STOW_OK);
-  CHECK(stow_exec_set(exec, 0, &x, &c.diag) == STOW_OK);
+  CHECK(stow_exec_input(exec, 0, &x, &c.diag) == STOW_OK);
   CHECK(stow_exec_run(exec, &c.diag) == STOW_OK);
   CHECK(stow_exec_run(exec, &c.diag) == STOW_ERR_NOT_FOUND);
   CHECK_HAS(c.diag.message, "input %0 \"x\" is not set (a run consumes it)");
@@ -501,7 +501,7 @@ TEST(KnownInputsHaveTheirValueAndNoOther) {
     EXEC_GIVES(&c, 0, int64_t, 10);
   }
   stow_tensor six = {(int64_t[]){6}, STOW_I64, 0, {0}};
-  CHECK(stow_exec_set(c.exec, 0, &six, &c.diag) == STOW_ERR_CONFLICT);
+  CHECK(stow_exec_input(c.exec, 0, &six, &c.diag) == STOW_ERR_CONFLICT);
   EXEC_SET(&c, "x", int64_t, 5);
   exec_case_end(&c);
 }

@@ -333,7 +333,7 @@ TEST(DeadBytesAreFilledAfterTheRunToo) {
   for (size_t at = 0; at < stow_plan_arena_size(c.plan); ++at) {
     bool is_live = false;
     for (stow_value value = 0; value < 5; ++value) {
-      stow_slot slot = stow_plan_occupied(c.plan, value, steps);
+      stow_slot slot = stow_plan_occupied_slot(c.plan, value, steps);
       is_live = is_live || (at >= slot.offset && at - slot.offset < slot.size);
     }
     dead_count += is_live ? 0 : 1;

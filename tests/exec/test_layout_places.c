@@ -130,7 +130,7 @@ static uint8_t from[ROOM];
 static uint8_t to[ROOM];
 static uint8_t expected[ROOM];
 
-static void split_in_halves(void* pool, size_t count, size_t grain, stow_kernel_task task,
+static void split_in_halves(void* pool, size_t count, size_t grain, stow_split_task task,
                             void* user) {
   (void)pool;
   (void)grain;

@@ -92,7 +92,7 @@ static void check_same(const sample* s, const char* how) {
 }
 
 // Cuts what is divided into many ranges, from the last to the first.
-static void split_small(void* pool, size_t count, size_t grain, stow_kernel_task task, void* user) {
+static void split_small(void* pool, size_t count, size_t grain, stow_split_task task, void* user) {
   (void)pool;
   (void)grain;
   for (size_t end = count; end > 0;) {

@@ -208,8 +208,7 @@ static void count_calls(void* user, size_t begin, size_t end, uint32_t worker) {
   *(size_t*)user += end > begin;
 }
 
-static void split_in_two(void* pool, size_t count, size_t grain, stow_kernel_task task,
-                         void* user) {
+static void split_in_two(void* pool, size_t count, size_t grain, stow_split_task task, void* user) {
   (void)pool;
   (void)grain;
   task(user, 0, count / 2, 0);

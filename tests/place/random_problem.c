@@ -12,10 +12,9 @@ random_shape random_shape_of(test_random* random, size_t max_count) {
                         .windows = test_random_below(random, 3) == 0};
 }
 
-static stow_buffer_desc random_buffer(test_random* random, const random_shape* shape,
-                                      uint64_t horizon) {
-  stow_buffer_desc desc;
-  stow_buffer_desc_init(&desc);
+static stow_buffer random_buffer(test_random* random, const random_shape* shape, uint64_t horizon) {
+  stow_buffer desc;
+  stow_buffer_init(&desc);
   desc.size = 1 + test_random_below(random, 40);
   desc.begin = test_random_below(random, horizon);
   desc.end = desc.begin + 1 + test_random_below(random, horizon - desc.begin);
@@ -29,7 +28,7 @@ static stow_buffer_desc random_buffer(test_random* random, const random_shape* s
 }
 
 // Divides the lifetime into up to three windows, at least one of which occupies something.
-static void add_windows(test_random* random, stow_problem* problem, const stow_buffer_desc* desc) {
+static void add_windows(test_random* random, stow_problem* problem, const stow_buffer* desc) {
   uint64_t at = desc->begin;
   uint64_t footprint = desc->size + desc->guard;
   for (size_t i = 0; i < 3 && at + 1 < desc->end; ++i) {
@@ -52,7 +51,7 @@ static stow_problem* problem_of(test_random* random, const random_shape* shape,
   }
   uint64_t horizon = 1 + test_random_below(random, 2 * shape->count);
   for (size_t i = 0; i < shape->count; ++i) {
-    stow_buffer_desc desc = random_buffer(random, shape, horizon);
+    stow_buffer desc = random_buffer(random, shape, horizon);
     bool pinned = shape->fixed && test_random_below(random, 5) == 0;
     if (pinned && pins != NULL) {
       desc.fixed_offset = stow_placement_offset(pins, i);
@@ -237,8 +236,8 @@ static stow_status attempt(stow_allocator allocator, const char* strategy, bool 
   random_shape shape = {.count = 12, .alignments = true, .guards = true, .windows = !plain};
   stow_problem* problem = problem_of(&random, &shape, NULL, stow_allocator_default());
   if (!plain) {
-    stow_buffer_desc desc;
-    stow_buffer_desc_init(&desc);
+    stow_buffer desc;
+    stow_buffer_init(&desc);
     desc.size = desc.end = 9;
     desc.fixed_offset = 64;
     CHECK(stow_problem_add(problem, &desc, NULL, NULL) == STOW_OK);

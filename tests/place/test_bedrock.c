@@ -18,8 +18,8 @@ static stow_problem* new_problem(stow_allocator allocator) {
 
 static stow_status add(stow_problem* problem, uint64_t size, uint64_t begin, uint64_t end,
                        uint64_t alignment) {
-  stow_buffer_desc desc;
-  stow_buffer_desc_init(&desc);
+  stow_buffer desc;
+  stow_buffer_init(&desc);
   desc.size = size;
   desc.begin = begin;
   desc.end = end;

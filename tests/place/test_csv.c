@@ -41,9 +41,9 @@ static void check_written(const char* text, const char* expected) {
   stow_csv_destroy(csv);
 }
 
-static stow_buffer_desc buffer_of(const stow_csv* csv, size_t buffer) {
-  stow_buffer_desc desc;
-  stow_problem_get(stow_csv_problem(csv), buffer, &desc);
+static stow_buffer buffer_of(const stow_csv* csv, size_t buffer) {
+  stow_buffer desc;
+  stow_problem_buffer(stow_csv_problem(csv), buffer, &desc);
   return desc;
 }
 
@@ -51,7 +51,7 @@ TEST(RowsBecomeBuffersInOrder) {
   stow_csv* csv = read_csv("id,lower,upper,size\na,0,4,16\nb,2,9,32\n");
   REQUIRE(csv != NULL);
   REQUIRE(stow_problem_count(stow_csv_problem(csv)) == 2);
-  stow_buffer_desc b = buffer_of(csv, 1);
+  stow_buffer b = buffer_of(csv, 1);
   CHECK_U64(b.begin, 2);
   CHECK_U64(b.end, 9);
   CHECK_U64(b.size, 32);
@@ -73,7 +73,7 @@ TEST(ColumnsMayComeInAnyOrderWithOthersBetween) {
       "x,8,-1,5,y,,1,m\n"
       "x,8,,5,y,,1,o\n");
   REQUIRE(csv != NULL && stow_problem_count(stow_csv_problem(csv)) == 3);
-  stow_buffer_desc n = buffer_of(csv, 0);
+  stow_buffer n = buffer_of(csv, 0);
   CHECK_U64(n.size, 8);
   CHECK_U64(n.begin, 1);
   CHECK_U64(n.end, 5);

@@ -162,8 +162,8 @@ static stow_problem* double_alignments(const stow_problem* tiny) {
   stow_problem* problem = NULL;
   CHECK(stow_problem_create(stow_allocator_default(), NULL, &problem) == STOW_OK);
   for (size_t i = 0; i < stow_problem_count(tiny); ++i) {
-    stow_buffer_desc desc;
-    stow_problem_get(tiny, i, &desc);
+    stow_buffer desc;
+    stow_problem_buffer(tiny, i, &desc);
     desc.alignment *= 2;
     desc.fixed_offset =
         desc.fixed_offset == STOW_PLACE_ANYWHERE ? STOW_PLACE_ANYWHERE : 2 * desc.fixed_offset;
@@ -250,8 +250,8 @@ static stow_problem* make_chain(uint64_t seed, size_t count) {
   uint64_t steps = count / 2 + test_random_below(&random, count);
   uint64_t longest = 2 + test_random_below(&random, 5);
   for (size_t i = 0; i < count; ++i) {
-    stow_buffer_desc desc;
-    stow_buffer_desc_init(&desc);
+    stow_buffer desc;
+    stow_buffer_init(&desc);
     desc.size = 1 + test_random_below(&random, 7);
     desc.begin = test_random_below(&random, steps);
     desc.end = desc.begin + 1 + test_random_below(&random, longest);
@@ -434,13 +434,13 @@ TEST(AShortTrailProvesNothing) {
 // ---------------------------------------------------------------------------------------------
 // Windows
 
-static void add(stow_problem* problem, stow_buffer_desc desc) {
+static void add(stow_problem* problem, stow_buffer desc) {
   CHECK(stow_problem_add(problem, &desc, NULL, NULL) == STOW_OK);
 }
 
-static stow_buffer_desc buffer_of(uint64_t size, uint64_t begin, uint64_t end, uint64_t alignment) {
-  stow_buffer_desc desc;
-  stow_buffer_desc_init(&desc);
+static stow_buffer buffer_of(uint64_t size, uint64_t begin, uint64_t end, uint64_t alignment) {
+  stow_buffer desc;
+  stow_buffer_init(&desc);
   desc.size = size;
   desc.begin = begin;
   desc.end = end;

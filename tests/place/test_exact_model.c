@@ -25,8 +25,8 @@ typedef struct spec {
 
 // All alive at step 0.
 static void add(stow_problem* problem, spec s) {
-  stow_buffer_desc desc;
-  stow_buffer_desc_init(&desc);
+  stow_buffer desc;
+  stow_buffer_init(&desc);
   desc.size = s.size;
   desc.guard = s.guard;
   desc.alignment = s.alignment;
@@ -102,8 +102,8 @@ typedef struct range {
 } range;
 
 static range range_at(const stow_problem* problem, uint32_t buffer, uint64_t step) {
-  stow_buffer_desc desc;
-  stow_problem_get(problem, buffer, &desc);
+  stow_buffer desc;
+  stow_problem_buffer(problem, buffer, &desc);
   range r = {0, desc.begin <= step && step < desc.end ? (int64_t)(desc.size + desc.guard) : 0};
   for (size_t i = 0; i < stow_problem_window_count(problem, buffer); ++i) {
     stow_window_desc window;
@@ -192,10 +192,10 @@ static void check_pair(const stowi_model* model, uint32_t i, uint32_t j) {
 }
 
 static bool are_equal(const stow_problem* problem, uint32_t a, uint32_t b) {
-  stow_buffer_desc x;
-  stow_buffer_desc y;
-  stow_problem_get(problem, a, &x);
-  stow_problem_get(problem, b, &y);
+  stow_buffer x;
+  stow_buffer y;
+  stow_problem_buffer(problem, a, &x);
+  stow_problem_buffer(problem, b, &y);
   for (uint64_t step = 0; step < BRUTE_MAX_STEPS; ++step) {
     range r = range_at(problem, a, step);
     range s = range_at(problem, b, step);

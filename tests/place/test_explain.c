@@ -16,8 +16,8 @@ static stow_place_options options_of(uint64_t capacity, uint64_t nodes) {
 }
 
 static bool is_fixed(const stow_problem* problem, size_t buffer) {
-  stow_buffer_desc desc;
-  stow_problem_get(problem, buffer, &desc);
+  stow_buffer desc;
+  stow_problem_buffer(problem, buffer, &desc);
   return desc.fixed_offset != STOW_PLACE_ANYWHERE;
 }
 
@@ -154,8 +154,8 @@ static bool members_fit(const stow_problem* problem, const stow_explanation* exp
   stow_place_options options = options_of(capacity, STOW_PLACE_DEFAULT_NODES);
   CHECK(stow_problem_create(stow_allocator_default(), NULL, &part) == STOW_OK);
   for (size_t i = 0; i < explanation->count; ++i) {
-    stow_buffer_desc desc;
-    stow_problem_get(problem, explanation->buffers[i], &desc);
+    stow_buffer desc;
+    stow_problem_buffer(problem, explanation->buffers[i], &desc);
     if (i != left_out) {
       CHECK(stow_problem_add(part, &desc, NULL, NULL) == STOW_OK);
     }
@@ -212,8 +212,8 @@ TEST(TheLoadOfAStepIsExplainedWithoutASearch) {
   stow_problem* problem = NULL;
   REQUIRE(stow_problem_create(stow_allocator_default(), NULL, &problem) == STOW_OK);
   for (size_t i = 0; i < COUNT; ++i) {
-    stow_buffer_desc desc;
-    stow_buffer_desc_init(&desc);
+    stow_buffer desc;
+    stow_buffer_init(&desc);
     desc.size = 1 + i;
     desc.begin = i % 2;
     desc.end = 2;

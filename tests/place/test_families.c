@@ -15,10 +15,10 @@ static stow_load load_of(const stow_problem* problem) {
 static bool is_same(const stow_problem* a, const stow_problem* b) {
   bool same = stow_problem_count(a) == stow_problem_count(b);
   for (size_t i = 0; i < stow_problem_count(a) && same; ++i) {
-    stow_buffer_desc x;
-    stow_buffer_desc y;
-    stow_problem_get(a, i, &x);
-    stow_problem_get(b, i, &y);
+    stow_buffer x;
+    stow_buffer y;
+    stow_problem_buffer(a, i, &x);
+    stow_problem_buffer(b, i, &y);
     same = x.size == y.size && x.begin == y.begin && x.end == y.end;
   }
   return same;
@@ -78,8 +78,8 @@ TEST(TiledProblemsLeaveNoByteFree) {
     stow_problem* problem =
         problem_family_make(problem_family_find("tiled"), seed, 20 + seed * 11, &optimum);
     for (size_t i = 0; i < stow_problem_count(problem); ++i) {
-      stow_buffer_desc desc;
-      stow_problem_get(problem, i, &desc);
+      stow_buffer desc;
+      stow_problem_buffer(problem, i, &desc);
       area += desc.size * (desc.end - desc.begin);
       last = desc.end > last ? desc.end : last;
     }
@@ -99,8 +99,8 @@ static stow_problem* empty_problem(void) {
 
 static void add(stow_problem* problem, uint64_t size, uint64_t begin, uint64_t end,
                 uint64_t alignment, uint64_t fixed) {
-  stow_buffer_desc desc;
-  stow_buffer_desc_init(&desc);
+  stow_buffer desc;
+  stow_buffer_init(&desc);
   desc.size = size;
   desc.begin = begin;
   desc.end = end;

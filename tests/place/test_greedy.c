@@ -9,7 +9,7 @@
 enum { MAX_BUFFERS = 3000 };
 
 typedef struct plain_buffer {
-  stow_buffer_desc desc;
+  stow_buffer desc;
   uint64_t offset;
   bool placed;
 } plain_buffer;
@@ -112,7 +112,7 @@ typedef struct shape {
 } shape;
 
 static void draw(test_random* random, const shape* s, size_t index, size_t count, plain_buffer* b) {
-  stow_buffer_desc_init(&b->desc);
+  stow_buffer_init(&b->desc);
   b->desc.size = (1 + test_random_below(random, s->sizes)) * 13;
   b->desc.alignment = UINT64_C(1) << test_random_below(random, s->alignments);
   b->desc.guard =
@@ -278,8 +278,8 @@ TEST(EveryStrategyPlacesNothing) {
 }
 
 static void add(stow_problem* problem, uint64_t size, uint64_t begin, uint64_t end, uint64_t at) {
-  stow_buffer_desc desc;
-  stow_buffer_desc_init(&desc);
+  stow_buffer desc;
+  stow_buffer_init(&desc);
   desc.size = size;
   desc.begin = begin;
   desc.end = end;

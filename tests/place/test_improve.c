@@ -134,8 +134,8 @@ static void cut(test_random* random, stow_problem* problem, size_t pieces, uint6
                 uint64_t height, uint64_t begin) {
   bool across = width > 1 && (height < 2 || test_random_below(random, 2) == 0);
   if (pieces <= 1 || (width < 2 && height < 2)) {
-    stow_buffer_desc desc;
-    stow_buffer_desc_init(&desc);
+    stow_buffer desc;
+    stow_buffer_init(&desc);
     desc.size = height;
     desc.begin = begin;
     desc.end = begin + width;
@@ -186,8 +186,8 @@ TEST(NeighbourhoodsThatWouldOverflowAreSkipped) {
   stow_problem* problem = NULL;
   REQUIRE(stow_problem_create(stow_allocator_default(), NULL, &problem) == STOW_OK);
   for (size_t i = 0; i < COUNT; ++i) {
-    stow_buffer_desc desc;
-    stow_buffer_desc_init(&desc);
+    stow_buffer desc;
+    stow_buffer_init(&desc);
     desc.begin = test_random_below(&random, 30);
     desc.end = desc.begin + 1 + test_random_below(&random, 30);
     desc.alignment = i == 0 ? 1 : UINT64_C(1) << 48;

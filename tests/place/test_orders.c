@@ -104,8 +104,8 @@ TEST(AstronomicalAreasKeepTheirOrder) {
     stow_problem* problem = NULL;
     REQUIRE(stow_problem_create(stow_allocator_default(), NULL, &problem) == STOW_OK);
     for (uint64_t i = 0; i < 4; ++i) {
-      stow_buffer_desc desc;
-      stow_buffer_desc_init(&desc);
+      stow_buffer desc;
+      stow_buffer_init(&desc);
       desc.size = (UINT64_C(1) << (58 + i)) - 1;
       desc.end = (UINT64_C(1) << life_bits) - 1;
       REQUIRE(stow_problem_add(problem, &desc, NULL, NULL) == STOW_OK);

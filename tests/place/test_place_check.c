@@ -10,13 +10,13 @@ enum { MAX_BUFFERS = 40 };
 
 typedef struct fixture {
   stow_problem* problem;
-  stow_buffer_desc buffers[MAX_BUFFERS];
+  stow_buffer buffers[MAX_BUFFERS];
   uint64_t offsets[MAX_BUFFERS];
   size_t count;
   uint64_t height;
 } fixture;
 
-static void add(fixture* f, stow_buffer_desc desc, uint64_t offset) {
+static void add(fixture* f, stow_buffer desc, uint64_t offset) {
   CHECK(stow_problem_add(f->problem, &desc, NULL, NULL) == STOW_OK);
   f->buffers[f->count] = desc;
   f->offsets[f->count++] = offset;
@@ -29,9 +29,9 @@ static fixture new_fixture(void) {
   return f;
 }
 
-static stow_buffer_desc random_buffer(test_random* random) {
-  stow_buffer_desc desc;
-  stow_buffer_desc_init(&desc);
+static stow_buffer random_buffer(test_random* random) {
+  stow_buffer desc;
+  stow_buffer_init(&desc);
   desc.size = 1 + test_random_below(random, 30);
   desc.guard = test_random_below(random, 4) == 0 ? 8 : 0;
   desc.begin = test_random_below(random, 20);
@@ -42,13 +42,13 @@ static stow_buffer_desc random_buffer(test_random* random) {
 
 static bool is_right(const fixture* f) {
   for (size_t i = 0; i < f->count; ++i) {
-    const stow_buffer_desc* a = &f->buffers[i];
+    const stow_buffer* a = &f->buffers[i];
     uint64_t a_end = f->offsets[i] + a->size + a->guard;
     if (f->offsets[i] % a->alignment != 0 || a_end > f->height) {
       return false;
     }
     for (size_t j = 0; j < i; ++j) {
-      const stow_buffer_desc* b = &f->buffers[j];
+      const stow_buffer* b = &f->buffers[j];
       uint64_t b_end = f->offsets[j] + b->size + b->guard;
       if (a->begin < b->end && b->begin < a->end && f->offsets[i] < b_end &&
           f->offsets[j] < a_end) {
@@ -66,10 +66,10 @@ static stow_status check(const fixture* f, stow_diag* diag, stow_placement_viola
 
 // The named violation is a real one.
 static void check_named(const fixture* f, const stow_placement_violation* v) {
-  const stow_buffer_desc* a = &f->buffers[v->first];
+  const stow_buffer* a = &f->buffers[v->first];
   uint64_t a_end = f->offsets[v->first] + a->size + a->guard;
   if (v->fault == STOW_PLACEMENT_OVERLAP) {
-    const stow_buffer_desc* b = &f->buffers[v->second];
+    const stow_buffer* b = &f->buffers[v->second];
     uint64_t b_end = f->offsets[v->second] + b->size + b->guard;
     CHECK(f->offsets[v->first] < b_end && f->offsets[v->second] < a_end);
     CHECK_U64(v->step, a->begin > b->begin ? a->begin : b->begin);
@@ -131,8 +131,8 @@ TEST(TheCheckerAgreesWithComparingAllPairs) {
 
 TEST(EveryFaultHasAMessage) {
   fixture f = new_fixture();
-  stow_buffer_desc desc;
-  stow_buffer_desc_init(&desc);
+  stow_buffer desc;
+  stow_buffer_init(&desc);
   desc.size = 64;
   desc.end = 4;
   desc.alignment = 64;

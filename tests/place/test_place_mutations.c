@@ -11,17 +11,17 @@ enum { MAX_BUFFERS = 48 };
 
 typedef struct instance {
   size_t count;
-  stow_buffer_desc descs[MAX_BUFFERS];
+  stow_buffer descs[MAX_BUFFERS];
   uint64_t offsets[MAX_BUFFERS];
   uint64_t height;
   stow_problem* problem;
 } instance;
 
-static uint64_t footprint(const stow_buffer_desc* desc) { return desc->size + desc->guard; }
+static uint64_t footprint(const stow_buffer* desc) { return desc->size + desc->guard; }
 
 static bool is_in_conflict(const instance* in, size_t i, size_t j) {
-  const stow_buffer_desc* a = &in->descs[i];
-  const stow_buffer_desc* b = &in->descs[j];
+  const stow_buffer* a = &in->descs[i];
+  const stow_buffer* b = &in->descs[j];
   return a->begin < b->end && b->begin < a->end && in->offsets[i] < in->offsets[j] + footprint(b) &&
          in->offsets[j] < in->offsets[i] + footprint(a);
 }
@@ -45,8 +45,8 @@ static void draw(test_random* random, instance* in) {
   in->problem = NULL;
   CHECK(stow_problem_create(stow_allocator_default(), NULL, &in->problem) == STOW_OK);
   for (size_t i = 0; i < in->count; ++i) {
-    stow_buffer_desc* desc = &in->descs[i];
-    stow_buffer_desc_init(desc);
+    stow_buffer* desc = &in->descs[i];
+    stow_buffer_init(desc);
     desc->size = 1 + test_random_below(random, 20);
     desc->guard = test_random_below(random, 2) == 0 ? 0 : test_random_below(random, 6);
     desc->alignment = UINT64_C(1) << test_random_below(random, 5);
@@ -67,13 +67,13 @@ static bool is_true_fault(const instance* in, const stow_placement_violation* fo
   if (found->first >= in->count) {
     return false;
   }
-  const stow_buffer_desc* desc = &in->descs[found->first];
+  const stow_buffer* desc = &in->descs[found->first];
   uint64_t offset = in->offsets[found->first];
   if (found->fault == STOW_PLACEMENT_OVERLAP) {
     if (found->second >= in->count || found->second == found->first) {
       return false;
     }
-    const stow_buffer_desc* other = &in->descs[found->second];
+    const stow_buffer* other = &in->descs[found->second];
     uint64_t step = desc->begin > other->begin ? desc->begin : other->begin;
     return is_in_conflict(in, found->first, found->second) && found->step == step;
   }
@@ -92,7 +92,7 @@ static bool is_true_fault(const instance* in, const stow_placement_violation* fo
 
 static bool has_fault(const instance* in) {
   for (size_t i = 0; i < in->count; ++i) {
-    const stow_buffer_desc* desc = &in->descs[i];
+    const stow_buffer* desc = &in->descs[i];
     if (in->offsets[i] % desc->alignment != 0 || in->offsets[i] > in->height ||
         footprint(desc) > in->height - in->offsets[i] ||
         (desc->fixed_offset != STOW_PLACE_ANYWHERE && desc->fixed_offset != in->offsets[i])) {
@@ -166,8 +166,8 @@ TEST(CorrectPlacementsPassAndMutationsAgreeWithBruteForce) {
 static stow_problem* pair_of(uint64_t first_end, uint64_t second_begin) {
   stow_problem* problem = NULL;
   CHECK(stow_problem_create(stow_allocator_default(), NULL, &problem) == STOW_OK);
-  stow_buffer_desc desc;
-  stow_buffer_desc_init(&desc);
+  stow_buffer desc;
+  stow_buffer_init(&desc);
   desc.size = 10;
   desc.guard = 6;
   desc.alignment = 2;
@@ -219,8 +219,8 @@ TEST(OffsetsNearTheEndOfTheAddressSpaceDoNotWrapAround) {
 TEST(AFixedBufferElsewhereIsMoved) {
   stow_problem* problem = NULL;
   REQUIRE(stow_problem_create(stow_allocator_default(), NULL, &problem) == STOW_OK);
-  stow_buffer_desc desc;
-  stow_buffer_desc_init(&desc);
+  stow_buffer desc;
+  stow_buffer_init(&desc);
   desc.size = 4;
   desc.begin = 3;
   desc.end = 4;
@@ -254,8 +254,8 @@ static void check_crowd(size_t count, size_t scatter) {
   REQUIRE(offsets != NULL);
   REQUIRE(stow_problem_create(stow_allocator_default(), NULL, &problem) == STOW_OK);
   for (size_t i = 0; i < count; ++i) {
-    stow_buffer_desc desc;
-    stow_buffer_desc_init(&desc);
+    stow_buffer desc;
+    stow_buffer_init(&desc);
     desc.size = 3;
     desc.begin = i;
     desc.end = count + i * scatter % count;

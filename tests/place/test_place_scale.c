@@ -16,7 +16,7 @@ typedef struct sized {
 
 typedef struct instance {
   size_t count;
-  stow_buffer_desc descs[MAX_BUFFERS];
+  stow_buffer descs[MAX_BUFFERS];
   uint64_t offsets[MAX_BUFFERS];  // by the definition
   sized order[MAX_BUFFERS];
 } instance;
@@ -34,14 +34,14 @@ static uint64_t align_up(uint64_t x, uint64_t alignment) {
   return (x + (alignment - 1)) & ~(alignment - 1);
 }
 
-static uint64_t footprint(const stow_buffer_desc* d) { return d->size + d->guard; }
+static uint64_t footprint(const stow_buffer* d) { return d->size + d->guard; }
 
 // The definition, literally: the lowest aligned offset at which the footprint overlaps none of the
 // |placed| first buffers in order that are live at the same time.
-static uint64_t lowest_offset(const instance* in, size_t placed, const stow_buffer_desc* d) {
+static uint64_t lowest_offset(const instance* in, size_t placed, const stow_buffer* d) {
   uint64_t at = 0;
   for (size_t k = 0; k < placed; ++k) {
-    const stow_buffer_desc* other = &in->descs[in->order[k].buffer];
+    const stow_buffer* other = &in->descs[in->order[k].buffer];
     uint64_t low = in->offsets[in->order[k].buffer];
     if (d->begin < other->end && other->begin < d->end && low < at + footprint(d) &&
         at < low + footprint(other)) {
@@ -118,20 +118,20 @@ static void check_first_fit(instance* in) {
 }
 
 // How lifetimes are drawn: one family of tensor programs each.
-typedef void (*draw_life)(test_random* random, uint64_t i, uint64_t n, stow_buffer_desc* d);
+typedef void (*draw_life)(test_random* random, uint64_t i, uint64_t n, stow_buffer* d);
 
-static void draw_short(test_random* random, uint64_t i, uint64_t n, stow_buffer_desc* d) {
+static void draw_short(test_random* random, uint64_t i, uint64_t n, stow_buffer* d) {
   (void)n;
   d->begin = i;
   d->end = i + 2 + test_random_below(random, 3);
 }
 
-static void draw_suffix_or_short(test_random* random, uint64_t i, uint64_t n, stow_buffer_desc* d) {
+static void draw_suffix_or_short(test_random* random, uint64_t i, uint64_t n, stow_buffer* d) {
   draw_short(random, i, n, d);
   d->end = test_random_below(random, 2) == 0 ? n + 8 : d->end;
 }
 
-static void draw_whole_or_short(test_random* random, uint64_t i, uint64_t n, stow_buffer_desc* d) {
+static void draw_whole_or_short(test_random* random, uint64_t i, uint64_t n, stow_buffer* d) {
   draw_short(random, i, n, d);
   if (test_random_below(random, 3) == 0) {
     d->begin = 0;
@@ -139,18 +139,18 @@ static void draw_whole_or_short(test_random* random, uint64_t i, uint64_t n, sto
   }
 }
 
-static void draw_wide(test_random* random, uint64_t i, uint64_t n, stow_buffer_desc* d) {
+static void draw_wide(test_random* random, uint64_t i, uint64_t n, stow_buffer* d) {
   d->begin = i;
   d->end = i + n / 12 + test_random_below(random, n / 6 + 1) + 1;
 }
 
-static void draw_staircase(test_random* random, uint64_t i, uint64_t n, stow_buffer_desc* d) {
+static void draw_staircase(test_random* random, uint64_t i, uint64_t n, stow_buffer* d) {
   (void)random;
   d->begin = i;
   d->end = i + n / 8 + 1;
 }
 
-static void draw_nested(test_random* random, uint64_t i, uint64_t n, stow_buffer_desc* d) {
+static void draw_nested(test_random* random, uint64_t i, uint64_t n, stow_buffer* d) {
   draw_short(random, i, n, d);
   if (i % 2 == 0 && i < n / 2) {
     d->begin = i;
@@ -158,13 +158,13 @@ static void draw_nested(test_random* random, uint64_t i, uint64_t n, stow_buffer
   }
 }
 
-static void draw_layer(test_random* random, uint64_t i, uint64_t n, stow_buffer_desc* d) {
+static void draw_layer(test_random* random, uint64_t i, uint64_t n, stow_buffer* d) {
   (void)random;
   d->begin = i / (n / 10 + 1) * 2;
   d->end = d->begin + 4;
 }
 
-static void draw_any(test_random* random, uint64_t i, uint64_t n, stow_buffer_desc* d) {
+static void draw_any(test_random* random, uint64_t i, uint64_t n, stow_buffer* d) {
   (void)i;
   d->begin = test_random_below(random, n);
   d->end = d->begin + 1 + test_random_below(random, n >> test_random_below(random, 9));
@@ -180,8 +180,8 @@ static void draw(test_random* random, draw_life life, size_t count, instance* in
   uint64_t alignments = test_random_below(random, 2) == 0 ? 1 : 13;
   bool guards = test_random_below(random, 3) == 0;
   for (size_t i = 0; i < count; ++i) {
-    stow_buffer_desc* d = &in->descs[i];
-    stow_buffer_desc_init(d);
+    stow_buffer* d = &in->descs[i];
+    stow_buffer_init(d);
     d->size = (1 + test_random_below(random, kinds)) * 24;
     d->alignment = alignments == 1 ? 64 : UINT64_C(1) << test_random_below(random, alignments);
     d->guard = guards && test_random_below(random, 4) == 0 ? test_random_below(random, 300) : 0;
@@ -230,7 +230,7 @@ TEST(OffsetsUpToTheLimitDoNotOverflow) {
   in->count = 5;
   uint64_t sizes[] = {UINT64_C(1) << 60, (UINT64_C(1) << 60) + 1, 3, UINT64_C(1) << 59, 7};
   for (size_t i = 0; i < in->count; ++i) {
-    stow_buffer_desc_init(&in->descs[i]);
+    stow_buffer_init(&in->descs[i]);
     in->descs[i].size = sizes[i];
     in->descs[i].guard = i;
     in->descs[i].alignment = i == 2 ? UINT64_C(1) << 58 : UINT64_C(1) << (3 * i);
@@ -255,8 +255,8 @@ TEST(BuffersThatAllDieAtTheHorizonAreNotComparedPairwise) {
   REQUIRE(stow_problem_create(stow_allocator_default(), NULL, &problem) == STOW_OK);
   uint64_t sum = 0;
   for (uint64_t i = 0; i < COUNT; ++i) {
-    stow_buffer_desc desc;
-    stow_buffer_desc_init(&desc);
+    stow_buffer desc;
+    stow_buffer_init(&desc);
     desc.size = 64 * (1 + i * 7919 % COUNT);
     desc.alignment = 64;
     desc.begin = i % 3 == 0 ? 0 : i;

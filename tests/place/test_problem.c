@@ -5,9 +5,9 @@
 #include "support/fault.h"
 #include "support/test.h"
 
-static stow_buffer_desc desc_of(uint64_t size, uint64_t begin, uint64_t end) {
-  stow_buffer_desc desc;
-  stow_buffer_desc_init(&desc);
+static stow_buffer desc_of(uint64_t size, uint64_t begin, uint64_t end) {
+  stow_buffer desc;
+  stow_buffer_init(&desc);
   desc.size = size;
   desc.begin = begin;
   desc.end = end;
@@ -21,7 +21,7 @@ static stow_problem* new_problem(void) {
 }
 
 // Adds |desc| to |problem| and expects |status| with |part| in the message, and no change.
-static void check_refused(stow_problem* problem, const stow_buffer_desc* desc, stow_status status,
+static void check_refused(stow_problem* problem, const stow_buffer* desc, stow_status status,
                           const char* part) {
   stow_diag diag;
   stow_diag_init(&diag);
@@ -36,9 +36,9 @@ static void check_refused(stow_problem* problem, const stow_buffer_desc* desc, s
 }
 
 TEST(DescriptorInitWritesEveryField) {
-  stow_buffer_desc desc;
+  stow_buffer desc;
   memset(&desc, 0xff, sizeof(desc));
-  stow_buffer_desc_init(&desc);
+  stow_buffer_init(&desc);
   CHECK_U64(desc.struct_size, sizeof(desc));
   CHECK_U64(desc.size, 0);
   CHECK_U64(desc.guard, 0);
@@ -51,15 +51,15 @@ TEST(DescriptorInitWritesEveryField) {
 TEST(BuffersAreNumberedInOrderAndKeptAsGiven) {
   stow_problem* problem = new_problem();
   for (uint64_t i = 0; i < 100; ++i) {
-    stow_buffer_desc desc = desc_of(i + 1, i, 2 * i + 1);
+    stow_buffer desc = desc_of(i + 1, i, 2 * i + 1);
     desc.guard = i * 3;
     desc.alignment = UINT64_C(1) << (i % 13);
     desc.fixed_offset = i % 4 == 0 ? desc.alignment * i : STOW_PLACE_ANYWHERE;
     size_t number = 0;
     CHECK(stow_problem_add(problem, &desc, NULL, &number) == STOW_OK);
     CHECK_U64(number, i);
-    stow_buffer_desc kept;
-    stow_problem_get(problem, number, &kept);
+    stow_buffer kept;
+    stow_problem_buffer(problem, number, &kept);
     CHECK(memcmp(&kept, &desc, sizeof(desc)) == 0);
   }
   CHECK_U64(stow_problem_count(problem), 100);
@@ -69,9 +69,9 @@ TEST(BuffersAreNumberedInOrderAndKeptAsGiven) {
 
 TEST(MalformedBuffersAreRefusedByName) {
   stow_problem* problem = new_problem();
-  stow_buffer_desc good = desc_of(8, 0, 1);
+  stow_buffer good = desc_of(8, 0, 1);
   REQUIRE(stow_problem_add(problem, &good, NULL, NULL) == STOW_OK);
-  stow_buffer_desc bad = desc_of(0, 0, 1);
+  stow_buffer bad = desc_of(0, 0, 1);
   check_refused(problem, &bad, STOW_ERR_INVALID_ARGUMENT, "buffer 1 has size 0");
   bad = desc_of(8, 5, 5);
   check_refused(problem, &bad, STOW_ERR_INVALID_ARGUMENT, "buffer 1 has an empty lifetime [5, 5)");
@@ -89,15 +89,15 @@ TEST(MalformedBuffersAreRefusedByName) {
   bad.fixed_offset = 96;
   check_refused(problem, &bad, STOW_ERR_INVALID_ARGUMENT, "fixed offset 96 is not aligned to 64");
   bad.struct_size = 0;
-  check_refused(problem, &bad, STOW_ERR_INVALID_ARGUMENT, "stow_buffer_desc.struct_size is 0");
+  check_refused(problem, &bad, STOW_ERR_INVALID_ARGUMENT, "stow_buffer.struct_size is 0");
   bad.struct_size = sizeof(bad) + 1;
-  check_refused(problem, &bad, STOW_ERR_INVALID_ARGUMENT, "stow_buffer_desc.struct_size");
+  check_refused(problem, &bad, STOW_ERR_INVALID_ARGUMENT, "stow_buffer.struct_size");
   stow_problem_destroy(problem);
 }
 
 TEST(FootprintsBeyond63BitsAreRefused) {
   stow_problem* problem = new_problem();
-  stow_buffer_desc desc = desc_of(UINT64_MAX, 0, 1);
+  stow_buffer desc = desc_of(UINT64_MAX, 0, 1);
   check_refused(problem, &desc, STOW_ERR_OVERFLOW, "63 bits");
   desc.guard = UINT64_MAX;
   check_refused(problem, &desc, STOW_ERR_OVERFLOW, "63 bits");
@@ -116,7 +116,7 @@ TEST(FootprintsBeyond63BitsAreRefused) {
 
 TEST(TheSumOfAllFootprintsIsLimited) {
   stow_problem* problem = new_problem();
-  stow_buffer_desc desc = desc_of(UINT64_C(1) << 62, 0, 1);
+  stow_buffer desc = desc_of(UINT64_C(1) << 62, 0, 1);
   CHECK(stow_problem_add(problem, &desc, NULL, NULL) == STOW_OK);
   check_refused(problem, &desc, STOW_ERR_OVERFLOW, "buffer 1");
   desc = desc_of((UINT64_C(1) << 62) - 1, 7, 9);  // live at another time, but counts
@@ -162,7 +162,7 @@ TEST(WindowInitWritesEveryField) {
 TEST(WindowsAreKeptWithTheirBuffers) {
   stow_problem* problem = new_problem();
   for (uint64_t i = 0; i < 20; ++i) {
-    stow_buffer_desc desc = desc_of(10, i, i + 30);
+    stow_buffer desc = desc_of(10, i, i + 30);
     desc.guard = 2;
     CHECK(stow_problem_add(problem, &desc, NULL, NULL) == STOW_OK);
     for (uint64_t k = 0; k < i % 4; ++k) {
@@ -190,7 +190,7 @@ TEST(ImpossibleWindowsAreRefused) {
   stow_problem* problem = new_problem();
   stow_window_desc window = window_of(0, 1, 0, 1);
   CHECK(stow_problem_add_window(problem, &window, NULL) == STOW_ERR_INVALID_ARGUMENT);
-  stow_buffer_desc desc = desc_of(8, 5, 15);
+  stow_buffer desc = desc_of(8, 5, 15);
   desc.guard = 2;
   CHECK(stow_problem_add(problem, &desc, NULL, NULL) == STOW_OK);
   check_window_refused(problem, window_of(4, 6, 0, 1), "[4, 6) is not within the lifetime [5, 15)");
@@ -219,7 +219,7 @@ TEST(GapsMayLeaveOneStepOrOneByte) {
       {{0, 1, 10, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}}};  // the first step
   for (size_t i = 0; i < 3; ++i) {
     stow_problem* problem = new_problem();
-    stow_buffer_desc desc = desc_of(8, 0, 10);
+    stow_buffer desc = desc_of(8, 0, 10);
     CHECK(stow_problem_add(problem, &desc, NULL, NULL) == STOW_OK);
     for (size_t k = 0; k < 3 && cases[i][k].end != 0; ++k) {
       stow_window_desc window = cases[i][k];
@@ -229,7 +229,7 @@ TEST(GapsMayLeaveOneStepOrOneByte) {
     stow_problem_destroy(problem);
   }
   stow_problem* problem = new_problem();
-  stow_buffer_desc desc = desc_of(8, 0, 10);
+  stow_buffer desc = desc_of(8, 0, 10);
   CHECK(stow_problem_add(problem, &desc, NULL, NULL) == STOW_OK);
   stow_window_desc window = window_of(0, 3, 0, 0);
   CHECK(stow_problem_add_window(problem, &window, NULL) == STOW_OK);
@@ -245,8 +245,8 @@ TEST(GapsMayLeaveOneStepOrOneByte) {
 static uint64_t brute_load_at(const stow_problem* problem, uint64_t step) {
   uint64_t sum = 0;
   for (size_t i = 0; i < stow_problem_count(problem); ++i) {
-    stow_buffer_desc desc;
-    stow_problem_get(problem, i, &desc);
+    stow_buffer desc;
+    stow_problem_buffer(problem, i, &desc);
     sum += desc.begin <= step && step < desc.end ? desc.size + desc.guard : 0;
   }
   return sum;
@@ -262,11 +262,11 @@ static stow_load brute_load(const stow_problem* problem, uint64_t horizon) {
     }
   }
   for (size_t i = 0; i < stow_problem_count(problem); ++i) {
-    stow_buffer_desc a;
-    stow_problem_get(problem, i, &a);
+    stow_buffer a;
+    stow_problem_buffer(problem, i, &a);
     for (size_t j = 0; j < i; ++j) {
-      stow_buffer_desc b;
-      stow_problem_get(problem, j, &b);
+      stow_buffer b;
+      stow_problem_buffer(problem, j, &b);
       load.pair_count += a.begin < b.end && b.begin < a.end;
     }
   }
@@ -285,8 +285,8 @@ static void check_bound(const stow_problem* problem, uint64_t horizon, uint64_t 
   for (uint64_t step = 0; step < horizon; ++step) {
     uint64_t sum = 0;
     for (size_t i = 0; i < stow_problem_count(problem); ++i) {
-      stow_buffer_desc d;
-      stow_problem_get(problem, i, &d);
+      stow_buffer d;
+      stow_problem_buffer(problem, i, &d);
       sum += d.begin <= step && step < d.end ? padded_to(d.size + d.guard, unit) : 0;
       bool is_fixed = d.fixed_offset != STOW_PLACE_ANYWHERE;
       CHECK(!is_fixed || load->lower_bound >= d.fixed_offset + d.size + d.guard);
@@ -306,7 +306,7 @@ static void check_load(test_random* random) {
   for (size_t i = 0; i < count; ++i) {
     uint64_t begin = test_random_below(random, horizon);
     uint64_t end = begin + 1 + test_random_below(random, horizon - begin);
-    stow_buffer_desc desc = desc_of(1 + test_random_below(random, 9), begin, end);
+    stow_buffer desc = desc_of(1 + test_random_below(random, 9), begin, end);
     desc.guard = test_random_below(random, 3);
     desc.alignment = unit << test_random_below(random, 3);
     if (test_random_below(random, 10) == 0) {
@@ -337,7 +337,7 @@ TEST(LoadAgreesWithBruteForce) {
 TEST(PaddingCountsInTheBound) {
   stow_problem* problem = new_problem();
   for (int i = 0; i < 3; ++i) {
-    stow_buffer_desc desc = desc_of(65, 0, 1);
+    stow_buffer desc = desc_of(65, 0, 1);
     desc.alignment = 64;
     CHECK(stow_problem_add(problem, &desc, NULL, NULL) == STOW_OK);
   }
@@ -355,8 +355,8 @@ TEST(NoPlacementIsBelowTheLowerBound) {
     size_t count = 1 + (size_t)test_random_below(&random, 30);
     for (size_t i = 0; i < count; ++i) {
       uint64_t begin = test_random_below(&random, 20);
-      stow_buffer_desc desc = desc_of(1 + test_random_below(&random, 99), begin,
-                                      begin + 1 + test_random_below(&random, 9));
+      stow_buffer desc = desc_of(1 + test_random_below(&random, 99), begin,
+                                 begin + 1 + test_random_below(&random, 9));
       desc.alignment = UINT64_C(4) << test_random_below(&random, 5);
       desc.guard = test_random_below(&random, 9);
       CHECK(stow_problem_add(problem, &desc, NULL, NULL) == STOW_OK);
@@ -390,7 +390,7 @@ TEST(PairsThatAllLiveTogetherAreCountedWithoutBeingVisited) {
   enum { COUNT = 200000 };
   stow_problem* problem = new_problem();
   for (uint64_t i = 0; i < COUNT; ++i) {
-    stow_buffer_desc desc = desc_of(2, i, COUNT);
+    stow_buffer desc = desc_of(2, i, COUNT);
     CHECK(stow_problem_add(problem, &desc, NULL, NULL) == STOW_OK);
   }
   stow_load load;
@@ -403,7 +403,7 @@ TEST(PairsThatAllLiveTogetherAreCountedWithoutBeingVisited) {
 
 TEST(StepsUseAll64Bits) {
   stow_problem* problem = new_problem();
-  stow_buffer_desc desc = desc_of(4, UINT64_MAX - 1, UINT64_MAX);
+  stow_buffer desc = desc_of(4, UINT64_MAX - 1, UINT64_MAX);
   CHECK(stow_problem_add(problem, &desc, NULL, NULL) == STOW_OK);
   desc = desc_of(3, 0, UINT64_MAX);
   CHECK(stow_problem_add(problem, &desc, NULL, NULL) == STOW_OK);
@@ -424,7 +424,7 @@ static stow_status build_and_load(stow_allocator allocator, void* user) {
   stow_status status = stow_problem_create(allocator, NULL, &problem);
   CHECK((problem == NULL) == (status != STOW_OK));
   for (uint64_t i = 0; i < 100 && status == STOW_OK; ++i) {
-    stow_buffer_desc desc = desc_of(1 + i, 100 - i, 200 - i);
+    stow_buffer desc = desc_of(1 + i, 100 - i, 200 - i);
     size_t before = stow_problem_count(problem);
     status = stow_problem_add(problem, &desc, NULL, NULL);
     CHECK_U64(stow_problem_count(problem), before + (status == STOW_OK));

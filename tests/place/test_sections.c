@@ -4,8 +4,8 @@
 #include "support/test.h"
 
 static void add(stow_problem* problem, uint64_t begin, uint64_t end) {
-  stow_buffer_desc desc;
-  stow_buffer_desc_init(&desc);
+  stow_buffer desc;
+  stow_buffer_init(&desc);
   desc.size = 1;
   desc.begin = begin;
   desc.end = end;

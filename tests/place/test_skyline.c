@@ -312,8 +312,8 @@ TEST(NestedLifetimesReachTheBound) {
   stow_problem* problem = NULL;
   REQUIRE(stow_problem_create(stow_allocator_default(), NULL, &problem) == STOW_OK);
   for (uint64_t i = 0; i < 100; ++i) {
-    stow_buffer_desc desc;
-    stow_buffer_desc_init(&desc);
+    stow_buffer desc;
+    stow_buffer_init(&desc);
     desc.size = 1 + i * 37 % 101;
     desc.begin = i;
     desc.end = 200 - i;

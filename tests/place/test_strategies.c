@@ -74,8 +74,8 @@ static uint64_t* offsets_of(const stow_placement* placement) {
 static uint64_t highest_end(const stow_problem* problem, const uint64_t* offsets) {
   uint64_t highest = 0;
   for (size_t i = 0; i < stow_problem_count(problem); ++i) {
-    stow_buffer_desc desc;
-    stow_problem_get(problem, i, &desc);
+    stow_buffer desc;
+    stow_problem_buffer(problem, i, &desc);
     uint64_t end = offsets[i] + desc.size + desc.guard;
     highest = end > highest ? end : highest;
   }
@@ -346,13 +346,13 @@ static void check_apart(question* q) {
   check_answer(q, placement);
   uint64_t used = 0;
   for (size_t i = 0; i < stow_placement_count(placement); ++i) {
-    stow_buffer_desc a;
-    stow_problem_get(q->problem, i, &a);
+    stow_buffer a;
+    stow_problem_buffer(q->problem, i, &a);
     uint64_t low = stow_placement_offset(placement, i);
     used += a.size + a.guard;
     for (size_t j = 0; j < i; ++j) {
-      stow_buffer_desc b;
-      stow_problem_get(q->problem, j, &b);
+      stow_buffer b;
+      stow_problem_buffer(q->problem, j, &b);
       uint64_t other = stow_placement_offset(placement, j);
       if (!ASSERT(q, low + a.size + a.guard <= other || other + b.size + b.guard <= low)) {
         i = j = stow_placement_count(placement);
@@ -456,8 +456,8 @@ TEST(NoBuffersNeedNoSpace) {
 }
 
 static void add_fixed(stow_problem* problem, uint64_t begin, uint64_t at) {
-  stow_buffer_desc desc;
-  stow_buffer_desc_init(&desc);
+  stow_buffer desc;
+  stow_buffer_init(&desc);
   desc.size = 10;
   desc.begin = begin;
   desc.end = begin + 4;

@@ -10,8 +10,8 @@ static stow_problem* random_run(test_random* random, size_t count) {
   CHECK(stow_problem_create(stow_allocator_default(), NULL, &problem) == STOW_OK);
   uint64_t begin = 0;
   for (size_t i = 0; i < count; ++i) {
-    stow_buffer_desc desc;
-    stow_buffer_desc_init(&desc);
+    stow_buffer desc;
+    stow_buffer_init(&desc);
     begin += test_random_below(random, 3);
     desc.size = 1 + test_random_below(random, 12);
     desc.begin = begin;

@@ -16,9 +16,9 @@ static stow_problem* new_problem(stow_allocator allocator) {
   return stow_problem_create(allocator, NULL, &problem) == STOW_OK ? problem : NULL;
 }
 
-static stow_buffer_desc desc_of(uint64_t size, uint64_t begin, uint64_t end) {
-  stow_buffer_desc desc;
-  stow_buffer_desc_init(&desc);
+static stow_buffer desc_of(uint64_t size, uint64_t begin, uint64_t end) {
+  stow_buffer desc;
+  stow_buffer_init(&desc);
   desc.size = size;
   desc.begin = begin;
   desc.end = end;
@@ -40,7 +40,7 @@ static stow_status add_window(stow_problem* problem, uint64_t begin, uint64_t en
 // Random problems
 
 static void add_random_windows(test_random* random, stow_problem* problem,
-                               const stow_buffer_desc* buffer) {
+                               const stow_buffer* buffer) {
   uint64_t footprint = buffer->size + buffer->guard;
   uint64_t at = buffer->begin;
   while (at < buffer->end && test_random_below(random, 4) != 0) {
@@ -65,8 +65,8 @@ static void add_random_windows(test_random* random, stow_problem* problem,
 static void add_random_buffer(test_random* random, stow_problem* problem, uint64_t unit,
                               bool may_be_fixed) {
   uint64_t begin = test_random_below(random, STEPS);
-  stow_buffer_desc desc = desc_of(unit * (1 + test_random_below(random, 12)), begin,
-                                  begin + 1 + test_random_below(random, STEPS - begin));
+  stow_buffer desc = desc_of(unit * (1 + test_random_below(random, 12)), begin,
+                             begin + 1 + test_random_below(random, STEPS - begin));
   desc.guard = test_random_below(random, 4) == 0 ? test_random_below(random, 4) : 0;
   desc.alignment = unit * (UINT64_C(1) << test_random_below(random, 4));
   if (may_be_fixed && test_random_below(random, 4) == 0) {
@@ -98,8 +98,8 @@ typedef struct bitmap {
 // The bytes that |buffer| occupies at |step|.
 static void bytes_at(const stow_problem* problem, size_t buffer, uint64_t step, uint64_t* low,
                      uint64_t* high) {
-  stow_buffer_desc desc;
-  stow_problem_get(problem, buffer, &desc);
+  stow_buffer desc;
+  stow_problem_buffer(problem, buffer, &desc);
   *low = *high = 0;
   if (step < desc.begin || step >= desc.end) {
     return;
@@ -151,10 +151,10 @@ static bool first_fit(const stow_problem* problem, uint64_t* offsets) {
   uint64_t step;
   bool is_placed[MOST] = {false};
   size_t count = stow_problem_count(problem);
-  stow_buffer_desc desc;
+  stow_buffer desc;
   memset(&map, 0, sizeof(map));
   for (size_t i = 0; i < count; ++i) {
-    stow_problem_get(problem, i, &desc);
+    stow_problem_buffer(problem, i, &desc);
     if (desc.fixed_offset != STOW_PLACE_ANYWHERE) {
       if (meets(&map, problem, i, desc.fixed_offset, &other, &step)) {
         return false;
@@ -168,7 +168,7 @@ static bool first_fit(const stow_problem* problem, uint64_t* offsets) {
     size_t largest = MOST;
     uint64_t largest_size = 0;
     for (size_t i = 0; i < count; ++i) {
-      stow_problem_get(problem, i, &desc);
+      stow_problem_buffer(problem, i, &desc);
       if (!is_placed[i] && desc.size > largest_size) {
         largest = i;
         largest_size = desc.size;
@@ -177,7 +177,7 @@ static bool first_fit(const stow_problem* problem, uint64_t* offsets) {
     if (largest == MOST) {
       return true;
     }
-    stow_problem_get(problem, largest, &desc);
+    stow_problem_buffer(problem, largest, &desc);
     offsets[largest] = 0;
     while (meets(&map, problem, largest, offsets[largest], &other, &step)) {
       offsets[largest] += desc.alignment;
@@ -190,8 +190,8 @@ static bool first_fit(const stow_problem* problem, uint64_t* offsets) {
 static uint64_t height_of(const stow_problem* problem, const uint64_t* offsets) {
   uint64_t height = 0;
   for (size_t i = 0; i < stow_problem_count(problem); ++i) {
-    stow_buffer_desc desc;
-    stow_problem_get(problem, i, &desc);
+    stow_buffer desc;
+    stow_problem_buffer(problem, i, &desc);
     uint64_t end = offsets[i] + desc.size + desc.guard;
     height = end > height ? end : height;
   }
@@ -268,9 +268,9 @@ TEST(BestFitIsCorrectWithWindows) {
 
 TEST(BuffersInAGapShareItsBytes) {
   stow_problem* problem = new_problem(stow_allocator_default());
-  stow_buffer_desc cache = desc_of(100, 0, 10);
-  stow_buffer_desc inside = desc_of(90, 4, 6);
-  stow_buffer_desc across = desc_of(80, 5, 7);
+  stow_buffer cache = desc_of(100, 0, 10);
+  stow_buffer inside = desc_of(90, 4, 6);
+  stow_buffer across = desc_of(80, 5, 7);
   REQUIRE(stow_problem_add(problem, &cache, NULL, NULL) == STOW_OK);
   REQUIRE(add_window(problem, 4, 6, 0, 0) == STOW_OK);
   REQUIRE(stow_problem_add(problem, &inside, NULL, NULL) == STOW_OK);
@@ -286,8 +286,8 @@ TEST(BuffersInAGapShareItsBytes) {
 
 TEST(TheWholeFootprintStaysInside) {
   stow_problem* problem = new_problem(stow_allocator_default());
-  stow_buffer_desc low = desc_of(10, 0, 2);
-  stow_buffer_desc high = desc_of(30, 0, 2);
+  stow_buffer low = desc_of(10, 0, 2);
+  stow_buffer high = desc_of(30, 0, 2);
   REQUIRE(stow_problem_add(problem, &low, NULL, NULL) == STOW_OK);
   REQUIRE(stow_problem_add(problem, &high, NULL, NULL) == STOW_OK);
   REQUIRE(add_window(problem, 0, 2, 20, 25) == STOW_OK);
@@ -322,10 +322,10 @@ TEST(WithoutReuseWindowsDoNotShare) {
             STOW_OK);
     for (size_t i = 0; i < stow_problem_count(problem); ++i) {
       for (size_t j = 0; j < i; ++j) {
-        stow_buffer_desc a;
-        stow_buffer_desc b;
-        stow_problem_get(problem, i, &a);
-        stow_problem_get(problem, j, &b);
+        stow_buffer a;
+        stow_buffer b;
+        stow_problem_buffer(problem, i, &a);
+        stow_problem_buffer(problem, j, &b);
         uint64_t x = stow_placement_offset(placement, i);
         uint64_t y = stow_placement_offset(placement, j);
         CHECK(x + a.size + a.guard <= y || y + b.size + b.guard <= x);
@@ -338,8 +338,8 @@ TEST(WithoutReuseWindowsDoNotShare) {
 
 TEST(FixedBuffersThatOverlapInAWindowAreNamedWithTheStep) {
   stow_problem* problem = new_problem(stow_allocator_default());
-  stow_buffer_desc a = desc_of(10, 0, 10);
-  stow_buffer_desc b = desc_of(10, 2, 9);
+  stow_buffer a = desc_of(10, 0, 10);
+  stow_buffer b = desc_of(10, 2, 9);
   a.fixed_offset = 0;
   b.fixed_offset = 5;
   REQUIRE(stow_problem_add(problem, &a, NULL, NULL) == STOW_OK);
@@ -430,8 +430,8 @@ TEST(TheCheckerAgreesWithTheBitmap) {
     CHECK(check_against_bitmap(problem, offsets));
     for (int mutation = 0; count > 0 && mutation < 6; ++mutation) {
       size_t moved = (size_t)test_random_below(&random, count);
-      stow_buffer_desc desc;
-      stow_problem_get(problem, moved, &desc);
+      stow_buffer desc;
+      stow_problem_buffer(problem, moved, &desc);
       uint64_t kept = offsets[moved];
       offsets[moved] = desc.alignment * test_random_below(&random, 80 / desc.alignment + 1);
       wrong += !check_against_bitmap(problem, offsets);
@@ -467,10 +467,10 @@ TEST(LoadMatchesTheBitmap) {
     }
     for (size_t i = 0; i < count; ++i) {
       for (size_t j = 0; j < i; ++j) {
-        stow_buffer_desc a;
-        stow_buffer_desc b;
-        stow_problem_get(problem, i, &a);
-        stow_problem_get(problem, j, &b);
+        stow_buffer a;
+        stow_buffer b;
+        stow_problem_buffer(problem, i, &a);
+        stow_problem_buffer(problem, j, &b);
         pairs += a.begin < b.end && b.begin < a.end;
       }
     }
@@ -494,8 +494,8 @@ static uint64_t lowest_height(const stow_problem* problem, size_t buffer, uint64
     uint64_t height = height_of(problem, offsets);
     return height < best ? height : best;
   }
-  stow_buffer_desc desc;
-  stow_problem_get(problem, buffer, &desc);
+  stow_buffer desc;
+  stow_problem_buffer(problem, buffer, &desc);
   for (offsets[buffer] = 0; offsets[buffer] + desc.size + desc.guard < best;
        offsets[buffer] += desc.alignment) {
     size_t other;
@@ -591,7 +591,7 @@ TEST(PiecesShareSectionsIfTheyShareSteps) {
 
 TEST(WindowsWithTheSameBytesAreOnePiece) {
   stow_problem* problem = new_problem(stow_allocator_default());
-  stow_buffer_desc desc = desc_of(10, 0, 20);
+  stow_buffer desc = desc_of(10, 0, 20);
   REQUIRE(stow_problem_add(problem, &desc, NULL, NULL) == STOW_OK);
   REQUIRE(add_window(problem, 2, 4, 0, 10) == STOW_OK);  // as if there were none
   REQUIRE(add_window(problem, 6, 8, 3, 5) == STOW_OK);
@@ -621,7 +621,7 @@ TEST(WindowsWithTheSameBytesAreOnePiece) {
 static stow_problem* random_run(test_random* random) {
   stow_problem* problem = new_problem(stow_allocator_default());
   for (uint64_t i = 0; i < RUN_COUNT; ++i) {
-    stow_buffer_desc desc =
+    stow_buffer desc =
         desc_of(i % 8 == 0 ? 24 : 16, i / 2, i / 2 + 4 + test_random_below(random, 40));
     desc.alignment = UINT64_C(1) << test_random_below(random, 4);
     CHECK(stow_problem_add(problem, &desc, NULL, NULL) == STOW_OK);
@@ -668,8 +668,8 @@ static void check_run(const stow_problem* problem, const stow_placement* placeme
     if (is_large != (i < RUN_COUNT)) {
       continue;  // large ones first
     }
-    stow_buffer_desc desc;
-    stow_problem_get(problem, buffer, &desc);
+    stow_buffer desc;
+    stow_problem_buffer(problem, buffer, &desc);
     uint64_t offset = 0;
     while (!visit_run_bytes(problem, buffer, offset, false)) {
       offset += desc.alignment;
@@ -723,7 +723,7 @@ static stow_status build_and_work(stow_allocator allocator, void* user) {
   }
   stow_status status = STOW_OK;
   for (uint64_t i = 0; i < MOST && status == STOW_OK; ++i) {
-    stow_buffer_desc desc = desc_of(10 + i, i, i + 6);
+    stow_buffer desc = desc_of(10 + i, i, i + 6);
     status = stow_problem_add(problem, &desc, NULL, NULL);
     for (uint64_t k = 0; k < 2 && status == STOW_OK; ++k) {
       status = add_window(problem, i + 1 + 2 * k, i + 2 + 2 * k, k, k + 3 * k);

@@ -245,8 +245,8 @@ static size_t collect(plan_edit* edit, block* blocks) {
 }
 
 static void add_buffer(stow_problem* problem, const stow_plan* plan, const block* b) {
-  stow_buffer_desc desc;
-  stow_buffer_desc_init(&desc);
+  stow_buffer desc;
+  stow_buffer_init(&desc);
   desc.size = b->size;
   desc.begin = b->begin;
   desc.end = b->end;

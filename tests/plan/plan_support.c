@@ -65,7 +65,7 @@ void plan_free(plan_case* c) {
 
 stow_slot plan_slot(const stow_plan* plan, stow_value value) {
   stow_slot slot;
-  if (!stow_plan_slot(plan, value, &slot)) {
+  if (!stow_plan_value_slot(plan, value, &slot)) {
     slot.offset = UINT64_MAX;
     slot.size = UINT64_MAX;
   }
@@ -78,7 +78,7 @@ uint64_t plan_offset(const stow_plan* plan, stow_value value) {
 
 bool plan_has_slot(const stow_plan* plan, stow_value value) {
   stow_slot slot;
-  return stow_plan_slot(plan, value, &slot);
+  return stow_plan_value_slot(plan, value, &slot);
 }
 
 char* plan_text(const stow_plan* plan, plan_writer write) {

@@ -61,8 +61,8 @@ stow_value set_value(const set_case* c, size_t index, const char* name) {
 
 uint64_t set_offset(const set_case* c, size_t index, const char* name) {
   stow_slot slot;
-  return stow_plan_slot(set_plan(c, index), set_value(c, index, name), &slot) ? slot.offset
-                                                                              : UINT64_MAX;
+  return stow_plan_value_slot(set_plan(c, index), set_value(c, index, name), &slot) ? slot.offset
+                                                                                    : UINT64_MAX;
 }
 
 stow_plan* set_copy(const stow_plan* plan, const stow_graph* graph) {

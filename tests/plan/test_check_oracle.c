@@ -118,7 +118,7 @@ static void expect_tags(oracle* o, uint64_t offset, uint64_t size, const tag* ta
 
 static void write_value(oracle* o, stow_value value) {
   stow_slot slot;
-  if (stow_plan_slot(o->plan, value, &slot) && o->expected[value] != NULL) {
+  if (stow_plan_value_slot(o->plan, value, &slot) && o->expected[value] != NULL) {
     o->writes += 1;
     for (uint64_t i = 0; i < slot.size; ++i) {
       o->expected[value][i] = (tag){o->writes, (uint32_t)i};
@@ -129,7 +129,7 @@ static void write_value(oracle* o, stow_value value) {
 
 static void read_value(oracle* o, stow_value value, const char* what) {
   stow_slot slot;
-  if (value != STOW_VALUE_NONE && stow_plan_slot(o->plan, value, &slot) &&
+  if (value != STOW_VALUE_NONE && stow_plan_value_slot(o->plan, value, &slot) &&
       o->expected[value] != NULL) {
     expect_tags(o, slot.offset, slot.size, o->expected[value], what, value);
   }
@@ -175,8 +175,8 @@ static bool is_pure_view(oracle* o, stow_node node, size_t k) {
     return false;
   }
   stow_value parent = stow_graph_operands(o->graph, node)[operand];
-  if (stow_plan_slot(o->plan, value, &slot) && slot.size > 0) {
-    if (!stow_plan_slot(o->plan, parent, &from) || offset > from.size ||
+  if (stow_plan_value_slot(o->plan, value, &slot) && slot.size > 0) {
+    if (!stow_plan_value_slot(o->plan, parent, &from) || offset > from.size ||
         slot.size > from.size - offset) {
       fail(o, "view outside its operand:", value, 0);
     } else {
@@ -193,7 +193,8 @@ static bool is_plain_concat(const oracle* o, stow_node node) {
   stow_value result = stow_graph_first_result(o->graph, node);
   const stow_type* type = stow_graph_type(o->graph, result);
   stow_slot slot, from;
-  if (stow_graph_op(o->graph, node) != STOW_OP_CONCAT || !stow_plan_slot(o->plan, result, &slot)) {
+  if (stow_graph_op(o->graph, node) != STOW_OP_CONCAT ||
+      !stow_plan_value_slot(o->plan, result, &slot)) {
     return false;
   }
   for (size_t k = 0; k < stow_graph_operand_count(o->graph, node); ++k) {
@@ -202,7 +203,7 @@ static bool is_plain_concat(const oracle* o, stow_node node) {
                        &elements);
     // Storage may have been declared that is less than elements of uniform width need.
     if (elements * width_bits(o, result) % 8 != 0 ||
-        (stow_plan_slot(o->plan, stow_graph_operands(o->graph, node)[k], &from) &&
+        (stow_plan_value_slot(o->plan, stow_graph_operands(o->graph, node)[k], &from) &&
          from.size < elements * width_bits(o, result) / 8)) {
       return false;
     }
@@ -229,10 +230,10 @@ static void run_concat(oracle* o, stow_node node) {
   stow_value result = stow_graph_first_result(o->graph, node);
   stow_slot slot, from;
   uint64_t bits = 0;
-  stow_plan_slot(o->plan, result, &slot);
+  stow_plan_value_slot(o->plan, result, &slot);
   for (size_t k = 0; k < stow_graph_operand_count(o->graph, node); ++k) {
     stow_value operand = stow_graph_operands(o->graph, node)[k];
-    bool has_slot = stow_plan_slot(o->plan, operand, &from);
+    bool has_slot = stow_plan_value_slot(o->plan, operand, &from);
     bool is_whole = bits % 8 == 0;
     uint64_t at = bits / 8;
     bits += type_bits(o, operand);
@@ -261,8 +262,8 @@ static void run_concat(oracle* o, stow_node node) {
 
 static bool overlap(const oracle* o, stow_value a, stow_value b) {
   stow_slot x, y;
-  return stow_plan_slot(o->plan, a, &x) && stow_plan_slot(o->plan, b, &y) && x.size > 0 &&
-         y.size > 0 && x.offset < y.offset + y.size && y.offset < x.offset + x.size;
+  return stow_plan_value_slot(o->plan, a, &x) && stow_plan_value_slot(o->plan, b, &y) &&
+         x.size > 0 && y.size > 0 && x.offset < y.offset + y.size && y.offset < x.offset + x.size;
 }
 
 static stow_over over_of(const oracle* o, stow_node node, size_t k, size_t operand) {
@@ -291,8 +292,8 @@ static bool is_read_in_time(const oracle* o, stow_node node, size_t k, size_t op
     return viewed == operand;
   }
   stow_over over = over_of(o, node, k, operand);
-  stow_plan_slot(o->plan, value, &result);
-  stow_plan_slot(o->plan, operands[operand], &mine);
+  stow_plan_value_slot(o->plan, value, &result);
+  stow_plan_value_slot(o->plan, operands[operand], &mine);
   if (over == STOW_OVER_NEVER || mine.offset != result.offset || mine.size < result.size) {
     return false;
   }
@@ -300,7 +301,7 @@ static bool is_read_in_time(const oracle* o, stow_node node, size_t k, size_t op
     if (j == operand || operands[j] == STOW_VALUE_NONE || !overlap(o, value, operands[j])) {
       continue;
     }
-    stow_plan_slot(o->plan, operands[j], &other);
+    stow_plan_value_slot(o->plan, operands[j], &other);
     if (over != STOW_OVER_INDEX || over_of(o, node, k, j) != STOW_OVER_INDEX ||
         other.offset != mine.offset || other.size != mine.size) {
       return false;
@@ -425,7 +426,7 @@ static void run_plain(oracle* o, stow_node node) {
     }
     stow_slot slot;
     if (stowi_effects_state(o->effects, value) && !o->executed[node] &&
-        stow_plan_root(o->plan, value) == value && stow_plan_slot(o->plan, value, &slot)) {
+        stow_plan_root(o->plan, value) == value && stow_plan_value_slot(o->plan, value, &slot)) {
       expect(o, slot.offset, slot.size, (tag){STATE_CONTENT + value, 0}, "state", value);
     }
     write_value(o, value);
@@ -445,7 +446,7 @@ static void start_early(oracle* o, stow_node node) {
                       : stow_plan_root(o->plan, value) == value;
     if (early.from == node && !stow_graph_is_boundary(o->graph, value) &&
         !stowi_effects_state(o->effects, value) && writes &&
-        stow_plan_slot(o->plan, value, &slot)) {
+        stow_plan_value_slot(o->plan, value, &slot)) {
       fill(o, slot.offset, slot.size, EARLY_CONTENT + value);
     }
   }
@@ -456,7 +457,7 @@ static void each_scratch(oracle* o, stow_node node, bool check) {
     stow_node of;
     stow_slot slot;
     uint64_t alignment;
-    stow_plan_scratch_at(o->plan, i, &of, &slot, &alignment);
+    stow_plan_scratch_slot(o->plan, i, &of, &slot, &alignment);
     uint32_t content = SCRATCH_CONTENT + (uint32_t)i;
     if (of == node && check) {
       expect(o, slot.offset, slot.size, (tag){content, 0}, "scratch", (uint32_t)i);
@@ -586,7 +587,7 @@ static void find_regions(oracle* o) {
 static void load(oracle* o) {
   for (stow_value value = 0; value < stow_graph_value_count(o->graph); ++value) {
     stow_slot slot;
-    if (!stow_plan_slot(o->plan, value, &slot)) {
+    if (!stow_plan_value_slot(o->plan, value, &slot)) {
       continue;
     }
     o->expected[value] = (tag*)calloc(slot.size + 1, sizeof(tag));
@@ -632,7 +633,7 @@ static void check_end(oracle* o) {
   check_held(o, STOW_STEP_END);
   for (stow_value value = 0; value < stow_graph_value_count(o->graph); ++value) {
     stow_slot slot;
-    if (stow_plan_root(o->plan, value) != value || !stow_plan_slot(o->plan, value, &slot)) {
+    if (stow_plan_root(o->plan, value) != value || !stow_plan_value_slot(o->plan, value, &slot)) {
       continue;
     }
     if (is_kept(o, value)) {

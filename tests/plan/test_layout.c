@@ -141,7 +141,7 @@ TEST(UnusedWeightsAreReserved) {
   CHECK_U64(plan_offset(b.plan, 1), plan_offset(p.forward.plan, 1));
   CHECK_U64(stow_plan_reserved_count(b.plan), 2);
   for (size_t i = 0; i < stow_plan_reserved_count(b.plan); ++i) {
-    stow_slot reserved = stow_plan_reserved_at(b.plan, i);
+    stow_slot reserved = stow_plan_reserved_slot(b.plan, i);
     CHECK(reserved.size == 64 + 128);
     CHECK(reserved.offset + reserved.size <= stow_plan_arena_size(b.plan));
     for (stow_value v = 0; v < stow_plan_value_count(b.plan); ++v) {
@@ -149,7 +149,7 @@ TEST(UnusedWeightsAreReserved) {
       CHECK(!overlap(slot.offset, slot.size, reserved.offset, reserved.size));
     }
   }
-  CHECK_U64(stow_plan_reserved_at(b.plan, 2).size, 0);
+  CHECK_U64(stow_plan_reserved_slot(b.plan, 2).size, 0);
   plan_prove(&b);
   plan_free(&b);
   end_pair(&p);

@@ -49,7 +49,7 @@ TEST(GettersPastTheEndReturnDefaults) {
   plan_case c = plan_make(mlp, &options);
   REQUIRE(c.plan != NULL);
   stow_slot slot = {1, 1};
-  CHECK(!stow_plan_slot(c.plan, 7, &slot));
+  CHECK(!stow_plan_value_slot(c.plan, 7, &slot));
   CHECK_U64(slot.offset, 0);
   CHECK_U64(slot.size, 0);
   CHECK_U64(stow_plan_root(c.plan, 7), STOW_VALUE_NONE);
@@ -61,7 +61,7 @@ TEST(GettersPastTheEndReturnDefaults) {
   CHECK_U64(stow_plan_peak_value(c.plan, 1000), STOW_VALUE_NONE);
   stow_node node = 0;
   uint64_t alignment = 1;
-  stow_plan_scratch_at(c.plan, 0, &node, &slot, &alignment);
+  stow_plan_scratch_slot(c.plan, 0, &node, &slot, &alignment);
   CHECK_U64(node, STOW_NODE_NONE);
   CHECK_U64(slot.size, 0);
   plan_free(&c);
@@ -527,7 +527,7 @@ TEST(ScratchLivesDuringItsStep) {
   static const stow_node nodes[] = {1, 1, 2};
   for (size_t i = 0; i < 3; ++i) {
     stow_node node = STOW_NODE_NONE;
-    stow_plan_scratch_at(c.plan, i, &node, &slots[i], &alignments[i]);
+    stow_plan_scratch_slot(c.plan, i, &node, &slots[i], &alignments[i]);
     CHECK_U64(node, nodes[i]);
     CHECK_U64(slots[i].offset % alignments[i], 0);
   }
@@ -742,7 +742,7 @@ TEST(ResultsOfAnIfHaveRoomForEitherBranch) {
       &options);
   REQUIRE(c.plan != NULL);
   stow_slot slot;
-  CHECK(stow_plan_slot(c.plan, 5, &slot));
+  CHECK(stow_plan_value_slot(c.plan, 5, &slot));
   CHECK_U64(slot.size, 256);
   plan_prove(&c);
   plan_free(&c);
@@ -988,7 +988,7 @@ static uint64_t brute_load(const stow_plan* plan, uint32_t step) {
     stow_node node;
     stow_slot slot;
     uint64_t alignment;
-    stow_plan_scratch_at(plan, i, &node, &slot, &alignment);
+    stow_plan_scratch_slot(plan, i, &node, &slot, &alignment);
     if (step < stow_plan_step_count(plan) && stow_plan_order(plan)[step] == node) {
       load += slot.size;
     }
@@ -1031,7 +1031,7 @@ static bool is_used(const stow_plan* plan, uint64_t at, uint32_t step, stow_valu
     stow_node node;
     stow_slot slot;
     uint64_t alignment;
-    stow_plan_scratch_at(plan, i, &node, &slot, &alignment);
+    stow_plan_scratch_slot(plan, i, &node, &slot, &alignment);
     if (stow_plan_order(plan)[step] == node && slot.offset <= at && at < slot.offset + slot.size) {
       return true;
     }
@@ -1051,7 +1051,7 @@ static uint64_t load_at(const stow_plan* plan, uint32_t step) {
     stow_node node;
     stow_slot slot;
     uint64_t alignment;
-    stow_plan_scratch_at(plan, i, &node, &slot, &alignment);
+    stow_plan_scratch_slot(plan, i, &node, &slot, &alignment);
     load += stow_plan_order(plan)[step] == node ? slot.size : 0;
   }
   return load;

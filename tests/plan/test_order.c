@@ -102,7 +102,7 @@ static uint64_t load_of(const stow_plan* plan) {
   uint64_t* load = (uint64_t*)calloc(steps, sizeof(*load));
   for (stow_value v = 0; v < stow_plan_value_count(plan); ++v) {
     stow_slot slot;
-    if (!stow_plan_slot(plan, v, &slot) || stow_plan_root(plan, v) != v) {
+    if (!stow_plan_value_slot(plan, v, &slot) || stow_plan_root(plan, v) != v) {
       continue;
     }
     for (uint32_t step = stow_plan_begin(plan, v); step < stow_plan_end(plan, v); ++step) {
@@ -113,7 +113,7 @@ static uint64_t load_of(const stow_plan* plan) {
     stow_node node;
     stow_slot slot;
     uint64_t alignment;
-    stow_plan_scratch_at(plan, i, &node, &slot, &alignment);
+    stow_plan_scratch_slot(plan, i, &node, &slot, &alignment);
     uint32_t step = 0;
     while (stow_plan_order(plan)[step] != node) {
       ++step;
@@ -266,7 +266,7 @@ static uint64_t load_with(const order_case* c, const stow_plan* plain, const sto
     uint64_t load = 0;
     for (stow_value v = 0; v < stow_plan_value_count(plain); ++v) {
       stow_slot slot;
-      if (!stow_plan_slot(plain, v, &slot) || stowi_views_is_view(views, v) ||
+      if (!stow_plan_value_slot(plain, v, &slot) || stowi_views_is_view(views, v) ||
           step < stowi_lifetimes_begin(lifetimes, v) || step >= stowi_lifetimes_end(lifetimes, v)) {
         continue;
       }

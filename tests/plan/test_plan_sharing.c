@@ -100,10 +100,10 @@ TEST(WindowsAreCopied) {
     const stowi_plan_window* last = i == 0 ? NULL : &plan->windows[i - 1];
     CHECK(stowi_plan_window_fault(plan, last, &plan->windows[i]) == NULL);
   }
-  stow_slot whole = stow_plan_occupied(plan, 1, 2);
+  stow_slot whole = stow_plan_occupied_slot(plan, 1, 2);
   CHECK_U64(whole.offset, 64);
   CHECK_U64(whole.size, 64);
-  stow_slot part = stow_plan_occupied(plan, 1, 5);
+  stow_slot part = stow_plan_occupied_slot(plan, 1, 5);
   CHECK_U64(part.offset, 64 + 16);
   CHECK_U64(part.size, 32);
   stow_plan_destroy(plan);
@@ -221,7 +221,8 @@ static size_t count_windows(const stow_plan* plan) {
 static uint64_t peak_load(const stow_plan* plan) {
   uint64_t load = stow_plan_peak_scratch(plan);
   for (size_t i = 0; i < stow_plan_peak_count(plan); ++i) {
-    load += stow_plan_occupied(plan, stow_plan_peak_value(plan, i), stow_plan_peak_step(plan)).size;
+    load += stow_plan_occupied_slot(plan, stow_plan_peak_value(plan, i), stow_plan_peak_step(plan))
+                .size;
   }
   return load;
 }

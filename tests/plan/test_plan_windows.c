@@ -104,13 +104,13 @@ TEST(WindowsDetermineWhatIsOccupied) {
   static const stow_slot expected[] = {{0, 0},    {0, 256},  {0, 0}, {0, 256}, {128, 64},
                                        {128, 64}, {128, 64}, {0, 0}, {0, 0}};
   for (uint32_t step = 0; step < sizeof(expected) / sizeof(expected[0]); ++step) {
-    stow_slot slot = stow_plan_occupied(plan, 1, step);
+    stow_slot slot = stow_plan_occupied_slot(plan, 1, step);
     CHECK_U64(slot.size, expected[step].size);
     CHECK_U64(slot.offset, slot.size == 0 ? 0 : at + expected[step].offset);
   }
-  CHECK_U64(stow_plan_occupied(plan, 2, 3).size, 0);  // a view
-  CHECK_U64(stow_plan_occupied(plan, 0, UINT32_MAX).size, 0);
-  CHECK_U64(stow_plan_occupied(plan, STOW_VALUE_NONE, 0).size, 0);
+  CHECK_U64(stow_plan_occupied_slot(plan, 2, 3).size, 0);  // a view
+  CHECK_U64(stow_plan_occupied_slot(plan, 0, UINT32_MAX).size, 0);
+  CHECK_U64(stow_plan_occupied_slot(plan, STOW_VALUE_NONE, 0).size, 0);
   stow_plan_destroy(plan);
   plan_free(&c);
 }
@@ -119,8 +119,8 @@ TEST(GuardsAreOccupiedToo) {
   stow_plan_options options = plan_options(STOW_PRESET_RLX);
   plan_case c = plan_make(text, &options);
   REQUIRE(c.plan != NULL);
-  CHECK_U64(stow_plan_occupied(c.plan, 0, 4).offset, plan_offset(c.plan, 0));
-  CHECK_U64(stow_plan_occupied(c.plan, 0, 4).size, 256 + 128);
+  CHECK_U64(stow_plan_occupied_slot(c.plan, 0, 4).offset, plan_offset(c.plan, 0));
+  CHECK_U64(stow_plan_occupied_slot(c.plan, 0, 4).size, 256 + 128);
   plan_free(&c);
 }
 
@@ -297,7 +297,7 @@ static bool is_root(const stow_plan* plan, stow_value v) {
 static uint64_t load_at(const stow_plan* plan, uint32_t step) {
   uint64_t load = 0;
   for (stow_value v = 0; v < stow_plan_value_count(plan); ++v) {
-    load += stow_plan_occupied(plan, v, step).size;
+    load += stow_plan_occupied_slot(plan, v, step).size;
   }
   return load + (step == 6 ? 40 : 0);
 }
@@ -307,12 +307,12 @@ static void check_peak(const stow_plan* plan) {
   uint64_t load = stow_plan_peak_scratch(plan);
   for (size_t i = 0; i < stow_plan_peak_count(plan); ++i) {
     stow_value v = stow_plan_peak_value(plan, i);
-    uint64_t bytes = stow_plan_occupied(plan, v, step).size;
+    uint64_t bytes = stow_plan_occupied_slot(plan, v, step).size;
     CHECK(bytes > 0);
     load += bytes;
     if (i > 0) {
       stow_value last = stow_plan_peak_value(plan, i - 1);
-      uint64_t before = stow_plan_occupied(plan, last, step).size;
+      uint64_t before = stow_plan_occupied_slot(plan, last, step).size;
       CHECK(before > bytes || (before == bytes && last < v));
     }
   }
@@ -321,7 +321,7 @@ static void check_peak(const stow_plan* plan) {
 
 static uint32_t first_above(const stow_plan* plan, stow_value v, uint64_t capacity) {
   for (uint32_t step = stow_plan_begin(plan, v); step < stow_plan_end(plan, v); ++step) {
-    stow_slot slot = stow_plan_occupied(plan, v, step);
+    stow_slot slot = stow_plan_occupied_slot(plan, v, step);
     if (slot.size != 0 && slot.offset + slot.size > capacity) {
       return step;
     }
@@ -335,7 +335,7 @@ static uint64_t hole_at(const stow_plan* plan, uint32_t step, stow_value without
                         uint64_t capacity) {
   bool used[MAX_ARENA] = {false};
   for (stow_value v = 0; v < stow_plan_value_count(plan); ++v) {
-    stow_slot slot = stow_plan_occupied(plan, v, step);
+    stow_slot slot = stow_plan_occupied_slot(plan, v, step);
     for (uint64_t i = 0; i < slot.size && v != without; ++i) {
       used[slot.offset + i] = true;
     }
@@ -344,7 +344,7 @@ static uint64_t hole_at(const stow_plan* plan, uint32_t step, stow_value without
     stow_node node;
     stow_slot slot;
     uint64_t alignment;
-    stow_plan_scratch_at(plan, i, &node, &slot, &alignment);
+    stow_plan_scratch_slot(plan, i, &node, &slot, &alignment);
     memset(used + slot.offset, 1, slot.size);
   }
   uint64_t largest = 0;
@@ -376,7 +376,7 @@ static void check_fit(const stow_plan* plan) {
   CHECK_U64(fit.value, expected);
   if (expected != STOW_VALUE_NONE) {
     CHECK_U64(fit.step, expected_step);
-    CHECK_U64(fit.value_bytes, stow_plan_occupied(plan, expected, expected_step).size);
+    CHECK_U64(fit.value_bytes, stow_plan_occupied_slot(plan, expected, expected_step).size);
     CHECK_U64(fit.largest_hole, hole_at(plan, expected_step, expected, fit.available));
   }
 }
@@ -396,8 +396,8 @@ static void check_csv(const stow_plan* plan) {
       continue;
     }
     const stow_problem* problem = stow_csv_problem(csv);
-    stow_buffer_desc desc;
-    stow_problem_get(problem, buffer, &desc);
+    stow_buffer desc;
+    stow_problem_buffer(problem, buffer, &desc);
     CHECK_U64(desc.begin, stow_plan_begin(plan, v));
     CHECK_U64(desc.end, stow_plan_end(plan, v));
     CHECK_U64(desc.size, plan_slot(plan, v).size);
@@ -451,7 +451,7 @@ TEST(SummariesOfRandomWindowsMatchBruteForce) {
     for (stow_value root = 0; root < ROOT_COUNT; ++root) {
       for (uint32_t step = 0; step <= STEP_COUNT; ++step) {
         stretch s = chosen.at[root][step];
-        stow_slot slot = stow_plan_occupied(plan, root, step);
+        stow_slot slot = stow_plan_occupied_slot(plan, root, step);
         CHECK_U64(slot.size, s.high - s.low);
         CHECK_U64(slot.offset, slot.size == 0 ? 0 : plan_offset(plan, root) + s.low);
       }

@@ -250,8 +250,8 @@ static stow_status check_in_one_arena(const plan_case* f, const plan_case* b,
     stow_value in_forward = stow_graph_find(f->graph, stow_graph_value_name(b->graph, v));
     const stow_plan* from = is_param ? f->plan : alone->plan;
     stow_slot slot = plan_slot(from, is_param ? in_forward : v);
-    stow_buffer_desc desc;
-    stow_buffer_desc_init(&desc);
+    stow_buffer desc;
+    stow_buffer_init(&desc);
     desc.size = slot.size;
     desc.begin = stow_plan_begin(b->plan, v);
     desc.end = stow_plan_end(b->plan, v);

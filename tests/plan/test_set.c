@@ -77,7 +77,7 @@ TEST(PrefillAndDecodeShareWeightsAndCaches) {
   CHECK_U64(stow_set_shared_count(c.set), 4);
   CHECK_U64(stow_set_shared_bytes(c.set), 2 * 16384 + 2 * 8192);
   CHECK_U64(reserved(&c, 0), 1);  // wo
-  CHECK_U64(stow_plan_reserved_at(set_plan(&c, 0), 0).offset, set_offset(&c, 1, "wo"));
+  CHECK_U64(stow_plan_reserved_slot(set_plan(&c, 0), 0).offset, set_offset(&c, 1, "wo"));
   CHECK_U64(reserved(&c, 1), 0);
   // Decode alone needs as much as both.
   CHECK_U64(stow_set_arena_size(c.set), stow_set_alone(c.set, 1));
@@ -324,7 +324,7 @@ TEST(ScratchAvoidsWhatOthersKeep) {
   stow_node node;
   stow_slot slot;
   uint64_t alignment;
-  stow_plan_scratch_at(set_plan(&c, 1), 0, &node, &slot, &alignment);
+  stow_plan_scratch_slot(set_plan(&c, 1), 0, &node, &slot, &alignment);
   uint64_t weight = set_offset(&c, 0, "w");
   CHECK(slot.size == 1000 && (slot.offset >= weight + 256 || slot.offset + 1000 <= weight));
   set_free(&c);
@@ -353,8 +353,8 @@ TEST(GuardsOfSharedRootsAreKeptByAll) {
   CHECK_U64(stow_plan_guard(set_plan(&c, 0), set_value(&c, 0, "s")), 0);
   CHECK_U64(stow_plan_guard(set_plan(&c, 1), set_value(&c, 1, "s")), 100);
   REQUIRE(reserved(&c, 0) == 1);
-  CHECK_U64(stow_plan_reserved_at(set_plan(&c, 0), 0).offset, offset + 256);
-  CHECK_U64(stow_plan_reserved_at(set_plan(&c, 0), 0).size, 100);
+  CHECK_U64(stow_plan_reserved_slot(set_plan(&c, 0), 0).offset, offset + 256);
+  CHECK_U64(stow_plan_reserved_slot(set_plan(&c, 0), 0).size, 100);
   set_free(&c);
 }
 

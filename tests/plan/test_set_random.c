@@ -241,7 +241,8 @@ static bool is_kept(const scene* s, size_t i, stow_value v) {
 // Whether |root| of graph |i| is a root and holds something kept.
 static bool holds_kept(const theatre* t, size_t i, stow_value root) {
   stow_slot slot;
-  if (!stow_plan_slot(t->plans[i], root, &slot) || stow_plan_root(t->plans[i], root) != root) {
+  if (!stow_plan_value_slot(t->plans[i], root, &slot) ||
+      stow_plan_root(t->plans[i], root) != root) {
     return false;
   }
   for (stow_value v = 0; v < stow_graph_value_count(t->s->graphs[i]); ++v) {
@@ -258,14 +259,14 @@ static stow_value same_thing(const theatre* t, size_t i, stow_value root, size_t
   stow_slot x, y;
   stow_value other = name.size == 0 ? STOW_VALUE_NONE : stow_graph_find(t->s->graphs[j], name);
   bool same = other != STOW_VALUE_NONE && holds_kept(t, j, other) &&
-              stow_plan_slot(t->plans[i], root, &x) && stow_plan_slot(t->plans[j], other, &y) &&
-              x.size == y.size;
+              stow_plan_value_slot(t->plans[i], root, &x) &&
+              stow_plan_value_slot(t->plans[j], other, &y) && x.size == y.size;
   return same ? other : STOW_VALUE_NONE;
 }
 
 static uint64_t hash_of(const theatre* t, size_t i, stow_value root) {
   stow_slot slot;
-  stow_plan_slot(t->plans[i], root, &slot);
+  stow_plan_value_slot(t->plans[i], root, &slot);
   return oracle_memory_hash(t->memory, slot.offset, slot.size + stow_plan_guard(t->plans[i], root));
 }
 
@@ -294,8 +295,8 @@ static bool remember(theatre* t, size_t ran) {
       stow_value same = j == ran ? v : same_thing(t, ran, v, j);
       if (same != STOW_VALUE_NONE) {
         stow_slot x, y;
-        stow_plan_slot(t->plans[ran], v, &x);
-        stow_plan_slot(t->plans[j], same, &y);
+        stow_plan_value_slot(t->plans[ran], v, &x);
+        stow_plan_value_slot(t->plans[j], same, &y);
         together = together && x.offset == y.offset;
         t->memos[j][same] = (memo){true, hash_of(t, j, same)};
       }

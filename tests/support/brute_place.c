@@ -48,9 +48,9 @@ static void set_steps(shape* s, uint64_t begin, uint64_t end, uint64_t low, uint
 
 static shape read_shape(const stow_problem* problem, size_t buffer) {
   shape s;
-  stow_buffer_desc desc;
+  stow_buffer desc;
   memset(&s, 0, sizeof(s));
-  stow_problem_get(problem, buffer, &desc);
+  stow_problem_buffer(problem, buffer, &desc);
   s.footprint = desc.size + desc.guard;
   s.alignment = desc.alignment;
   s.fixed = desc.fixed_offset;

@@ -32,13 +32,13 @@ static uint64_t draw(problem_maker* maker) {
 
 static uint64_t below(problem_maker* maker, uint64_t bound) { return draw(maker) % bound; }
 
-static void add_desc(problem_maker* maker, const stow_buffer_desc* desc) {
+static void add_desc(problem_maker* maker, const stow_buffer* desc) {
   require(stow_problem_add(maker->problem, desc, NULL, NULL) == STOW_OK, "cannot add a buffer");
 }
 
 static void add(problem_maker* maker, uint64_t size, uint64_t begin, uint64_t end) {
-  stow_buffer_desc desc;
-  stow_buffer_desc_init(&desc);
+  stow_buffer desc;
+  stow_buffer_init(&desc);
   desc.size = size;
   desc.begin = begin;
   desc.end = end;
@@ -186,8 +186,8 @@ LIVES_FAMILY(scattered, heavy_size)
 // Gaps and windows in turn, with guards and alignments of all sorts.
 static uint64_t fill_windows(problem_maker* maker, size_t count) {
   for (size_t i = 0; i < count; ++i) {
-    stow_buffer_desc desc;
-    stow_buffer_desc_init(&desc);
+    stow_buffer desc;
+    stow_buffer_init(&desc);
     life l = mixed_life(i, count, draw(maker));
     desc.size = spread_size(maker);
     desc.begin = l.begin;
@@ -481,7 +481,7 @@ stow_problem* problem_family_make(const problem_family* family, uint64_t seed, s
 enum { TINY_BUFFERS = 8, TINY_FULL_BUFFERS = 14, TINY_STEPS = 8, TINY_WINDOW_COUNT = 2 };
 
 typedef struct tiny_buffer {
-  stow_buffer_desc desc;
+  stow_buffer desc;
   stow_window_desc windows[TINY_WINDOW_COUNT];
   size_t window_count;
   uint64_t low[TINY_STEPS];  // bytes [low, high) of the footprint at each step
@@ -494,14 +494,14 @@ typedef struct tiny_block {
   uint64_t load[TINY_STEPS];
 } tiny_block;
 
-static void draw_loose(problem_maker* maker, stow_buffer_desc* desc) {
+static void draw_loose(problem_maker* maker, stow_buffer* desc) {
   desc->size = 1 + below(maker, 6);
   desc->begin = below(maker, TINY_STEPS);
   desc->end = desc->begin + 1 + below(maker, TINY_STEPS - desc->begin);
 }
 
 // At the first step with room, for as long as the load allows. Returns false if there is none.
-static bool draw_filling(problem_maker* maker, tiny_block* block, stow_buffer_desc* desc) {
+static bool draw_filling(problem_maker* maker, tiny_block* block, stow_buffer* desc) {
   uint64_t begin = 0;
   while (begin < TINY_STEPS && block->load[begin] == block->height) {
     ++begin;
@@ -522,7 +522,7 @@ static bool draw_filling(problem_maker* maker, tiny_block* block, stow_buffer_de
 }
 
 static bool draw_buffer(problem_maker* maker, unsigned kinds, tiny_block* block, tiny_buffer* b) {
-  stow_buffer_desc_init(&b->desc);
+  stow_buffer_init(&b->desc);
   b->window_count = 0;
   if (!(kinds & TINY_FULL)) {
     draw_loose(maker, &b->desc);

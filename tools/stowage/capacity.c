@@ -40,7 +40,7 @@ static uint64_t scratch_of(const stow_plan* plan, stow_node node) {
     stow_node owner;
     stow_slot slot;
     uint64_t alignment;
-    stow_plan_scratch_at(plan, i, &owner, &slot, &alignment);
+    stow_plan_scratch_slot(plan, i, &owner, &slot, &alignment);
     bytes += owner == node ? slot.size : 0;
   }
   return bytes;
@@ -48,7 +48,7 @@ static uint64_t scratch_of(const stow_plan* plan, stow_node node) {
 
 static void add_needed(const stow_plan* plan, needed list[SHOWN], stow_value value) {
   stow_slot slot;
-  if (stow_plan_slot(plan, value, &slot)) {
+  if (stow_plan_value_slot(plan, value, &slot)) {
     keep_largest(list, value, slot.size);
   }
 }

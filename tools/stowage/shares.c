@@ -77,7 +77,7 @@ static void count_decision(const stow_plan* plan, size_t index, cli_shares* shar
 static void add_buffers(const stow_plan* plan, uint64_t* sum) {
   for (stow_value value = 0; value < stow_plan_value_count(plan); ++value) {
     stow_slot slot;
-    if (stow_plan_root(plan, value) == value && stow_plan_slot(plan, value, &slot)) {
+    if (stow_plan_root(plan, value) == value && stow_plan_value_slot(plan, value, &slot)) {
       add_bytes(sum, slot.size);
     }
   }
@@ -85,14 +85,14 @@ static void add_buffers(const stow_plan* plan, uint64_t* sum) {
     stow_node node;
     stow_slot slot;
     uint64_t alignment;
-    stow_plan_scratch_at(plan, i, &node, &slot, &alignment);
+    stow_plan_scratch_slot(plan, i, &node, &slot, &alignment);
     add_bytes(sum, slot.size);
   }
 }
 
 static void add_value(const stow_plan* plan, stow_value value, cli_shares* shares) {
   stow_slot slot;
-  stow_plan_slot(plan, value, &slot);
+  stow_plan_value_slot(plan, value, &slot);
   add_bytes(&shares->unshared, slot.size);
   ++shares->values;
 }

@@ -179,9 +179,9 @@ static void note_other_columns(const job* j) {
 // Appends |buffer| of |from|, with its windows.
 static stow_status copy_buffer(const stow_problem* from, size_t buffer, bool keep_offset,
                                stow_problem* to, stow_diag* diag) {
-  stow_buffer_desc desc;
+  stow_buffer desc;
   size_t added;
-  stow_problem_get(from, buffer, &desc);
+  stow_problem_buffer(from, buffer, &desc);
   desc.fixed_offset = keep_offset ? desc.fixed_offset : STOW_PLACE_ANYWHERE;
   stow_status status = stow_problem_add(to, &desc, diag, &added);
   for (size_t i = 0; i < stow_problem_window_count(from, buffer) && status == STOW_OK; ++i) {
@@ -244,12 +244,12 @@ static void format_row(const job* j, size_t buffer, char out[ROW_SIZE]) {
 }
 
 static cli_exit fail_pair(const job* j, size_t a, size_t b, uint64_t step) {
-  stow_buffer_desc first;
-  stow_buffer_desc second;
+  stow_buffer first;
+  stow_buffer second;
   char first_row[ROW_SIZE];
   char second_row[ROW_SIZE];
-  stow_problem_get(j->problem, a < b ? a : b, &first);
-  stow_problem_get(j->problem, a < b ? b : a, &second);
+  stow_problem_buffer(j->problem, a < b ? a : b, &first);
+  stow_problem_buffer(j->problem, a < b ? b : a, &second);
   format_row(j, a < b ? a : b, first_row);
   format_row(j, a < b ? b : a, second_row);
   return cli_fail(CLI_BAD_INPUT,
@@ -268,8 +268,8 @@ static cli_exit fail_conflict(const job* j, const stow_diag* told) {
   stow_placement_violation found = {.fault = STOW_PLACEMENT_OK};
   stow_status status = stow_problem_create(stow_allocator_default(), NULL, &fixed);
   for (size_t i = 0; i < stow_problem_count(j->problem) && status == STOW_OK; ++i) {
-    stow_buffer_desc desc;
-    stow_problem_get(j->problem, i, &desc);
+    stow_buffer desc;
+    stow_problem_buffer(j->problem, i, &desc);
     if (desc.fixed_offset != STOW_PLACE_ANYWHERE) {
       status = copy_buffer(j->problem, i, true, fixed, NULL);
       bool added = cli_list_add(&numbers, &i, sizeof i) &&
@@ -333,8 +333,8 @@ static stow_status weigh_reason(job* j, stow_diag* diag) {
   stow_problem* part = NULL;
   stow_status status = stow_problem_create(stow_allocator_default(), diag, &part);
   for (size_t i = 0; i < j->reason.set.count && status == STOW_OK; ++i) {
-    stow_buffer_desc desc;
-    stow_problem_get(j->problem, j->reason.set.buffers[i], &desc);
+    stow_buffer desc;
+    stow_problem_buffer(j->problem, j->reason.set.buffers[i], &desc);
     j->reason.bytes += desc.size;
     status = copy_buffer(j->problem, j->reason.set.buffers[i], true, part, diag);
   }

@@ -81,7 +81,7 @@ static value_counts count_values(const cli_summary* summary) {
     stow_slot slot;
     if (stow_plan_root(summary->plan, value) != value) {
       ++counts.views;
-    } else if (stow_plan_slot(summary->plan, value, &slot)) {
+    } else if (stow_plan_value_slot(summary->plan, value, &slot)) {
       ++counts.buffers;
     } else if (is_weight(summary->graph, value)) {
       ++counts.weights;
@@ -182,7 +182,7 @@ static void print_layout(const cli_summary* summary, cli_output* output) {
     stow_slot slot;
     if (value != STOW_VALUE_NONE &&
         stow_graph_op(graph, stow_graph_producer(graph, value)) == STOW_OP_PARAM &&
-        stow_plan_slot(summary->plan, value, &slot)) {
+        stow_plan_value_slot(summary->plan, value, &slot)) {
       ++shared;
       bytes += slot.size;
     }
@@ -223,7 +223,7 @@ static void print_sizes(const cli_summary* summary, cli_output* output) {
 
 // What a root occupies at the peak.
 static uint64_t bytes_at_peak(const stow_plan* plan, stow_value root) {
-  return stow_plan_occupied(plan, root, stow_plan_peak_step(plan)).size;
+  return stow_plan_occupied_slot(plan, root, stow_plan_peak_step(plan)).size;
 }
 
 // The value whose bytes those of |root| are at the peak: the last one that was written over it.

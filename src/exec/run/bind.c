@@ -99,9 +99,9 @@ static stow_status check_settable(const stow_exec* exec, stow_value value, stow_
   return STOW_OK;
 }
 
-stow_status stow_exec_set(stow_exec* exec, stow_value value, const stow_tensor* tensor,
-                          stow_diag* diag) {
-  STOW_TRY(stowi_exec_idle(exec, "stow_exec_set", diag));
+stow_status stow_exec_input(stow_exec* exec, stow_value value, const stow_tensor* tensor,
+                            stow_diag* diag) {
+  STOW_TRY(stowi_exec_idle(exec, "stow_exec_input", diag));
   STOW_TRY(check_value(exec, value, diag));
   STOW_TRY(check_settable(exec, value, diag));
   stowi_exec_value_place* place = &exec->places[value];

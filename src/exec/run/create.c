@@ -107,7 +107,7 @@ static void find_scratch(stow_exec* exec) {
     stow_node node;
     stow_slot slot;
     uint64_t alignment;
-    stow_plan_scratch_at(exec->plan, i, &node, &slot, &alignment);
+    stow_plan_scratch_slot(exec->plan, i, &node, &slot, &alignment);
     index = node == last ? index + 1 : 0;
     last = node;
     if (exec->prepared->nodes[node].scratch_index == index) {

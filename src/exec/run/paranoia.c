@@ -92,11 +92,11 @@ static void mark_content(stowi_exec_paranoia* paranoia, stow_exec* exec, uint32_
   mark(paranoia, (stow_slot){0, paranoia->size}, false);
   for (stow_value value = 0; value < paranoia->value_count; ++value) {
     if (!is_born_empty(exec, value) || !is_born(paranoia, exec, value, step)) {
-      mark(paranoia, stow_plan_occupied(exec->plan, value, step), true);
+      mark(paranoia, stow_plan_occupied_slot(exec->plan, value, step), true);
     }
   }
   for (size_t i = 0; i < stow_plan_reserved_count(exec->plan); ++i) {
-    mark(paranoia, stow_plan_reserved_at(exec->plan, i), true);
+    mark(paranoia, stow_plan_reserved_slot(exec->plan, i), true);
   }
 }
 
@@ -191,7 +191,7 @@ static stow_value find_owner(const stow_exec* exec, uint32_t step, size_t at) {
   stow_value found = STOW_VALUE_NONE;
   for (stow_value value = 0; value < exec->calls.value_count; ++value) {
     stow_slot slot;
-    if (stow_plan_slot(exec->plan, value, &slot) && at >= slot.offset &&
+    if (stow_plan_value_slot(exec->plan, value, &slot) && at >= slot.offset &&
         at - slot.offset < slot.size + stow_plan_guard(exec->plan, value) &&
         stow_plan_begin(exec->plan, value) <= step && step < stow_plan_end(exec->plan, value) &&
         (found == STOW_VALUE_NONE ||
@@ -209,7 +209,7 @@ static void name_byte(const stow_exec* exec, uint32_t step, size_t at, stow_diag
     stowi_diag_append(diag, "no value is live there");
     return;
   }
-  stow_plan_slot(exec->plan, value, &slot);
+  stow_plan_value_slot(exec->plan, value, &slot);
   uint64_t byte = at - slot.offset;
   bool is_guard = byte >= slot.size;
   stowi_diag_append(diag, "byte %" PRIu64 "%s %s", is_guard ? byte - slot.size : byte,

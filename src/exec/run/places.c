@@ -60,7 +60,7 @@ static stow_status describe(stow_exec* exec, stow_value value, stow_diag* diag) 
       stow_graph_op(exec->graph, stow_graph_producer(exec->graph, value)) == STOW_OP_INPUT;
   place->is_bounded =
       stow_graph_is_bounded(exec->graph, value) || stow_graph_is_data_dependent(exec->graph, value);
-  place->has_slot = stow_plan_slot(exec->plan, value, &slot);
+  place->has_slot = stow_plan_value_slot(exec->plan, value, &slot);
   if (place->has_slot && slot.size < place->bytes) {
     return stowi_fail(diag, STOW_ERR_VIOLATION,
                       "%s needs %" PRIu64 " bytes, but its slot has %" PRIu64,
@@ -114,14 +114,14 @@ static stow_status check_reachable(stow_exec* exec, stow_value value, stow_diag*
 static stow_status check_view(stow_exec* exec, stow_value value, stow_diag* diag) {
   stow_view view;
   stow_slot slot, from;
-  if (!stow_plan_slot(exec->plan, value, &slot) || !is_view(exec->graph, value, &view) ||
+  if (!stow_plan_value_slot(exec->plan, value, &slot) || !is_view(exec->graph, value, &view) ||
       exec->is_bounded[stow_graph_producer(exec->graph, value)]) {
     return STOW_OK;
   }
   stow_node node = stow_graph_producer(exec->graph, value);
   stow_value parent = stow_graph_operands(exec->graph, node)[view.operand];
   uint64_t bits = view.element_offset * stow_dtype_bits(tensor_of(exec, parent)->dtype);
-  if (!stow_plan_slot(exec->plan, parent, &from) || slot.size == 0 ||
+  if (!stow_plan_value_slot(exec->plan, parent, &from) || slot.size == 0 ||
       stow_plan_root(exec->plan, value) != stow_plan_root(exec->plan, parent) ||
       slot.offset == from.offset + bits / 8) {
     return STOW_OK;
@@ -196,7 +196,7 @@ static void clear_state(stow_exec* exec) {
   for (stow_value value = 0; value < exec->calls.value_count; ++value) {
     stow_slot slot;
     if (stowi_effects_state(exec->prepared->effects, value) && !exec->places[value].is_boundary &&
-        stow_plan_slot(exec->plan, value, &slot)) {
+        stow_plan_value_slot(exec->plan, value, &slot)) {
       memset(exec->base + slot.offset, 0, (size_t)slot.size);
     }
   }

@@ -24,7 +24,7 @@
 #define CHUNKS_PER_WORKER 4
 
 typedef struct range_job {
-  stow_kernel_task task;
+  stow_split_task task;
   void* user;
   size_t count;
   size_t chunk;
@@ -140,7 +140,7 @@ static void close_job(stowi_exec_workers* workers) {
   pthread_mutex_unlock(&workers->lock);
 }
 
-void stowi_exec_workers_split(void* pool, size_t count, size_t grain, stow_kernel_task task,
+void stowi_exec_workers_split(void* pool, size_t count, size_t grain, stow_split_task task,
                               void* user) {
   stowi_exec_workers* workers = (stowi_exec_workers*)pool;
   size_t pieces = (size_t)workers->count * CHUNKS_PER_WORKER;

@@ -15,7 +15,7 @@ void stowi_exec_workers_destroy(stowi_exec_workers* workers);
 
 // A stow_splitter's function; |pool| is a stowi_exec_workers. Never called by two threads at once,
 // nor from within a task.
-void stowi_exec_workers_split(void* pool, size_t count, size_t grain, stow_kernel_task task,
+void stowi_exec_workers_split(void* pool, size_t count, size_t grain, stow_split_task task,
                               void* user);
 
 #endif  // STOWAGE_SRC_EXEC_THREADS_POOL_H_

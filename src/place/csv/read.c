@@ -74,7 +74,7 @@ static stow_status read_number(const reader* r, stowi_csv_role role, uint64_t* o
 }
 
 // Sets [begin, end), whether the text's end is exclusive or inclusive.
-static stow_status read_life(const reader* r, stow_buffer_desc* desc) {
+static stow_status read_life(const reader* r, stow_buffer* desc) {
   STOW_TRY(read_number(r, STOWI_CSV_LOWER, &desc->begin));
   STOW_TRY(read_number(r, STOWI_CSV_UPPER, &desc->end));
   if (r->csv->end_is_inclusive) {
@@ -93,7 +93,7 @@ static stow_status read_life(const reader* r, stow_buffer_desc* desc) {
   return fail_cell(r, STOWI_CSV_UPPER, STOW_ERR_INVALID_ARGUMENT, what);
 }
 
-static stow_status read_size(const reader* r, stow_buffer_desc* desc) {
+static stow_status read_size(const reader* r, stow_buffer* desc) {
   STOW_TRY(read_number(r, STOWI_CSV_SIZE, &desc->size));
   if (desc->size == 0) {
     return fail_cell(r, STOWI_CSV_SIZE, STOW_ERR_INVALID_ARGUMENT, "expected 1 or more");
@@ -101,7 +101,7 @@ static stow_status read_size(const reader* r, stow_buffer_desc* desc) {
   return STOW_OK;
 }
 
-static stow_status read_alignment(const reader* r, stow_buffer_desc* desc) {
+static stow_status read_alignment(const reader* r, stow_buffer* desc) {
   if (!has_column(r, STOWI_CSV_ALIGNMENT) ||
       stowi_csv_trim(content(r, STOWI_CSV_ALIGNMENT)).size == 0) {
     return STOW_OK;
@@ -113,7 +113,7 @@ static stow_status read_alignment(const reader* r, stow_buffer_desc* desc) {
   return STOW_OK;
 }
 
-static stow_status read_offset(const reader* r, stow_buffer_desc* desc) {
+static stow_status read_offset(const reader* r, stow_buffer* desc) {
   if (!has_column(r, STOWI_CSV_OFFSET)) {
     return STOW_OK;
   }
@@ -290,7 +290,7 @@ static stow_status add_id(reader* r, size_t buffer) {
   return STOW_OK;
 }
 
-static stow_status add_buffer(reader* r, const stow_buffer_desc* desc) {
+static stow_status add_buffer(reader* r, const stow_buffer* desc) {
   stow_status status = stow_problem_add(r->csv->problem, desc, &r->inner, NULL);
   switch (status) {
     case STOW_OK:
@@ -307,8 +307,8 @@ static stow_status add_buffer(reader* r, const stow_buffer_desc* desc) {
 }
 
 static stow_status read_row(reader* r) {
-  stow_buffer_desc desc;
-  stow_buffer_desc_init(&desc);
+  stow_buffer desc;
+  stow_buffer_init(&desc);
   STOW_TRY(find_cells(r));
   STOW_TRY(add_id(r, r->row - 1));
   STOW_TRY(read_life(r, &desc));

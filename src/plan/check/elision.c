@@ -61,7 +61,7 @@ static bool is_elided(const stowi_checker* checker, stow_value operand, stow_val
          stow_plan_root(checker->plan, operand) == stow_plan_root(checker->plan, result) &&
          checker->values[operand].inner == inner &&
          checker->values[operand].made != STOWI_MADE_OUTSIDE &&
-         stow_plan_slot(checker->plan, result, &slot);
+         stow_plan_value_slot(checker->plan, result, &slot);
 }
 
 static bool fill(const stowi_checker* checker, stow_node node, stowi_homes* homes) {

@@ -50,7 +50,7 @@ static void visit_values(tally* t, visit_piece visit) {
   const stow_plan* plan = t->checker->plan;
   for (stow_value value = 0; value < t->checker->value_count; ++value) {
     stow_slot slot;
-    if (stow_plan_root(plan, value) == value && stow_plan_slot(plan, value, &slot) &&
+    if (stow_plan_root(plan, value) == value && stow_plan_value_slot(plan, value, &slot) &&
         slot.size > 0) {
       uint64_t footprint = slot.size + stow_plan_guard(plan, value);
       uint64_t alignment = UINT64_C(1) << plan->values[value].alignment_log2;
@@ -76,7 +76,7 @@ static void visit_scratch(tally* t, visit_piece visit) {
     stow_node node;
     stow_slot slot;
     uint64_t alignment;
-    stow_plan_scratch_at(plan, i, &node, &slot, &alignment);
+    stow_plan_scratch_slot(plan, i, &node, &slot, &alignment);
     if (slot.size > 0) {
       uint32_t step = t->checker->steps[node];
       piece p = {slot.offset, slot.offset + slot.size, step, step + 1, alignment, slot, false};
@@ -89,7 +89,7 @@ static void visit_scratch(tally* t, visit_piece visit) {
 static void visit_reserved(tally* t, visit_piece visit) {
   const stow_plan* plan = t->checker->plan;
   for (size_t i = 0; i < stow_plan_reserved_count(plan); ++i) {
-    stow_slot slot = stow_plan_reserved_at(plan, i);
+    stow_slot slot = stow_plan_reserved_slot(plan, i);
     if (slot.size > 0) {
       piece p = {slot.offset, slot.offset + slot.size, 0, t->checker->node_count + 1, 1, slot,
                  true};

@@ -77,7 +77,7 @@ static stow_status check_params(layout_check* check) {
   for (stow_value value = 0; value < check->checker.value_count; ++value) {
     stow_slot slot;
     if (stow_graph_op(graph, stow_graph_producer(graph, value)) == STOW_OP_PARAM &&
-        stow_plan_slot(check->checker.plan, value, &slot)) {
+        stow_plan_value_slot(check->checker.plan, value, &slot)) {
       STOW_TRY(check_param(check, value, slot));
     }
   }
@@ -94,7 +94,7 @@ static bool is_reserved(const stow_plan* plan, uint64_t low, uint64_t high) {
   size_t last = stow_plan_reserved_count(plan);
   while (first < last) {
     size_t middle = first + (last - first) / 2;
-    if (stow_plan_reserved_at(plan, middle).offset <= low) {
+    if (stow_plan_reserved_slot(plan, middle).offset <= low) {
       first = middle + 1;
     } else {
       last = middle;
@@ -103,7 +103,7 @@ static bool is_reserved(const stow_plan* plan, uint64_t low, uint64_t high) {
   if (first == 0) {
     return false;
   }
-  stow_slot reserved = stow_plan_reserved_at(plan, first - 1);
+  stow_slot reserved = stow_plan_reserved_slot(plan, first - 1);
   return high - reserved.offset <= reserved.size;
 }
 

@@ -50,7 +50,7 @@ static void collect_values(sweep* s) {
   bool reuse = stow_plan_reuse(plan);
   for (stow_value value = 0; value < s->checker->value_count; ++value) {
     stow_slot slot;
-    if (stow_plan_root(plan, value) != value || !stow_plan_slot(plan, value, &slot)) {
+    if (stow_plan_root(plan, value) != value || !stow_plan_value_slot(plan, value, &slot)) {
       continue;
     }
     // Ends were proved to be inside the arena.
@@ -75,7 +75,7 @@ static void collect_scratch(sweep* s) {
     stow_node node;
     stow_slot slot;
     uint64_t alignment;
-    stow_plan_scratch_at(s->checker->plan, i, &node, &slot, &alignment);
+    stow_plan_scratch_slot(s->checker->plan, i, &node, &slot, &alignment);
     uint32_t step = s->checker->steps[node];
     if (slot.size > 0) {
       s->items[s->count++] = (footprint){.low = slot.offset,
@@ -174,7 +174,7 @@ static stow_node scratch_node(const sweep* s, const footprint* item) {
   stow_node node;
   stow_slot slot;
   uint64_t alignment;
-  stow_plan_scratch_at(s->checker->plan, item->number, &node, &slot, &alignment);
+  stow_plan_scratch_slot(s->checker->plan, item->number, &node, &slot, &alignment);
   return node;
 }
 

@@ -51,7 +51,7 @@ static int compare_kept(const void* a, const void* b, const void* context) {
 static stow_status add_kept(turn* t, stow_value root, bool state) {
   const stowi_checker* checker = &t->checker;
   stow_slot slot;
-  if (!stow_plan_slot(checker->plan, root, &slot)) {
+  if (!stow_plan_value_slot(checker->plan, root, &slot)) {
     return STOW_OK;
   }
   if (STOWI_VEC_RESERVE(checker->allocator, &t->list, 1) != STOW_OK) {
@@ -114,7 +114,7 @@ static stow_status add_reserved(turn* t) {
     return stowi_fail_memory(checker->diag);
   }
   for (size_t i = 0; i < count; ++i) {
-    stow_slot slot = stow_plan_reserved_at(checker->plan, i);
+    stow_slot slot = stow_plan_reserved_slot(checker->plan, i);
     stowi_span* last = t->reserved.count == 0 ? NULL : &t->reserved.data[t->reserved.count - 1];
     uint64_t end = slot.offset + slot.size;
     if (last != NULL && slot.offset <= last->end) {

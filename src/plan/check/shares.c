@@ -83,7 +83,7 @@ static stow_status check_shared(stowi_checker* checker, stow_value value) {
   if (checker->values[root].holds_kept) {
     return kept_fault(checker, value, step_of(checker, value));
   }
-  if (checker->values[value].bytes > 0 && !stow_plan_slot(checker->plan, root, &slot)) {
+  if (checker->values[value].bytes > 0 && !stow_plan_value_slot(checker->plan, root, &slot)) {
     return stowi_fault(
         checker, STOW_FAULT_MISSING, value, root, step_of(checker, value),
         "%s is computed and has no slot: it is written in place of %s, which has none",

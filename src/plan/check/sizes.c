@@ -48,7 +48,8 @@ stow_status stowi_check_sizes(stowi_checker* checker) {
     }
     checker->values[value].bytes = bytes;
     stow_slot slot;
-    if (stow_plan_slot(checker->plan, value, &slot) && !has_right_size(checker, value, slot.size)) {
+    if (stow_plan_value_slot(checker->plan, value, &slot) &&
+        !has_right_size(checker, value, slot.size)) {
       return stowi_fault(checker, STOW_FAULT_SIZE, value, STOW_VALUE_NONE,
                          checker->steps[stow_graph_producer(checker->graph, value)],
                          "%s has a slot of %" PRIu64 " bytes, but needs %" PRIu64,

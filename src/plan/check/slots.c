@@ -127,7 +127,7 @@ static stow_status check_missing(stowi_checker* checker, stow_value value) {
   bool boundary = stow_graph_is_boundary(checker->graph, value);
   bool empty = checker->values[value].bytes == 0;
   if (root != value) {
-    bool excused = empty || !stow_plan_slot(checker->plan, root, &slot);
+    bool excused = empty || !stow_plan_value_slot(checker->plan, root, &slot);
     return excused ? STOW_OK : missing_fault(checker, value, "it is a view whose root has one");
   }
   if (stowi_check_policy(checker, value) == STOW_IO_EXTERNAL) {
@@ -162,7 +162,7 @@ static stow_status check_scratch(stowi_checker* checker, size_t index, uint64_t*
   stow_node node = STOW_NODE_NONE;
   stow_slot slot = {0, 0};
   uint64_t claimed = 0;
-  stow_plan_scratch_at(checker->plan, index, &node, &slot, &claimed);
+  stow_plan_scratch_slot(checker->plan, index, &node, &slot, &claimed);
   if (node != need.node) {
     return scratch_fault(checker, STOW_FAULT_MISSING, need.node, "the plan lists node", node,
                          need.node);
@@ -206,7 +206,7 @@ stow_status stowi_check_slots(stowi_checker* checker) {
   uint64_t highest = 0;
   for (stow_value value = 0; value < checker->value_count; ++value) {
     stow_slot slot;
-    if (!stow_plan_slot(checker->plan, value, &slot)) {
+    if (!stow_plan_value_slot(checker->plan, value, &slot)) {
       STOW_TRY(check_missing(checker, value));
       continue;
     }

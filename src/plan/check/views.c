@@ -82,8 +82,8 @@ static stow_status no_root_fault(stowi_checker* checker, stow_value value) {
 static stow_status place_fault(stowi_checker* checker, stow_value value, uint64_t expected) {
   stow_slot slot, root_slot;
   stow_value root = stow_plan_root(checker->plan, value);
-  stow_plan_slot(checker->plan, value, &slot);
-  stow_plan_slot(checker->plan, root, &root_slot);
+  stow_plan_value_slot(checker->plan, value, &slot);
+  stow_plan_value_slot(checker->plan, root, &root_slot);
   return stowi_fault(checker, STOW_FAULT_VIEW_MOVED, value, root,
                      checker->steps[stow_graph_producer(checker->graph, value)],
                      "%s is at offset %" PRIu64 ", but must be %" PRIu64
@@ -105,8 +105,8 @@ static stow_status fill_places(stowi_checker* checker) {
       return stowi_check_misplaced(checker, STOW_FAULT_VIEW_MOVED, value,
                                    "is claimed to be a view of");
     }
-    if (root != value && stow_plan_slot(checker->plan, value, &slot) &&
-        stow_plan_slot(checker->plan, root, &root_slot)) {
+    if (root != value && stow_plan_value_slot(checker->plan, value, &slot) &&
+        stow_plan_value_slot(checker->plan, root, &root_slot)) {
       // Below the root it wraps around, and so is not inside.
       checker->values[value].inner = slot.offset - root_slot.offset;
     }
@@ -116,8 +116,8 @@ static stow_status fill_places(stowi_checker* checker) {
 
 static bool has_place(const stowi_checker* checker, stow_value value) {
   stow_slot slot;
-  return stow_plan_slot(checker->plan, value, &slot) &&
-         stow_plan_slot(checker->plan, stow_plan_root(checker->plan, value), &slot);
+  return stow_plan_value_slot(checker->plan, value, &slot) &&
+         stow_plan_value_slot(checker->plan, stow_plan_root(checker->plan, value), &slot);
 }
 
 static void take_view(stowi_checker* checker, stow_node node, stow_value value, const share* way) {
@@ -162,8 +162,8 @@ static stow_status check_inside(stowi_checker* checker, stow_value value) {
   uint32_t step = checker->steps[stow_graph_producer(checker->graph, value)];
   uint64_t end = 0;
   stow_slot slot, root_slot;
-  if (!stow_plan_slot(checker->plan, root, &root_slot)) {
-    if (!stow_plan_slot(checker->plan, value, &slot)) {
+  if (!stow_plan_value_slot(checker->plan, root, &root_slot)) {
+    if (!stow_plan_value_slot(checker->plan, value, &slot)) {
       return STOW_OK;
     }
     return stowi_fault(checker, STOW_FAULT_VIEW_OUTSIDE, value, root, step,

@@ -26,7 +26,7 @@ bool stowi_stretches_next(stowi_stretches* stretches, stowi_occupied* out_stretc
   stow_value root = stretches->root;
   uint32_t end = stow_plan_end(plan, root);
   stow_slot slot;
-  if (stretches->at >= end || !stow_plan_slot(plan, root, &slot)) {
+  if (stretches->at >= end || !stow_plan_value_slot(plan, root, &slot)) {
     return false;
   }
   bool is_last = stretches->window == stretches->checker->windows[root + 1];
@@ -64,7 +64,7 @@ static const char* why_not(const stowi_checker* checker, const stowi_plan_window
   const stow_window* w = &given->window;
   stow_slot slot;
   if (given->root >= checker->value_count || stow_plan_root(plan, given->root) != given->root ||
-      !stow_plan_slot(plan, given->root, &slot)) {
+      !stow_plan_value_slot(plan, given->root, &slot)) {
     return "but only a root that has a slot has windows";
   }
   if (stow_plan_guard(plan, given->root) != 0) {

@@ -199,7 +199,7 @@ typedef struct fixed_set {
 } fixed_set;
 
 static stow_status add_fixed(stowi_maker* maker, fixed_set* set, stow_value v,
-                             const stow_buffer_desc* desc) {
+                             const stow_buffer* desc) {
   if (STOWI_VEC_RESERVE(maker->allocator, &set->values, 1) != STOW_OK ||
       STOWI_VEC_RESERVE(maker->allocator, &set->offsets, 1) != STOW_OK) {
     return stowi_fail_memory(maker->diag);
@@ -227,8 +227,8 @@ static stow_status add_fixed_value(stowi_maker* maker, fixed_set* set, stow_valu
                            ", which is not a multiple of its alignment %" PRIu64,
                            name.text, maker->fixed[v], alignment);
   }
-  stow_buffer_desc desc;
-  stow_buffer_desc_init(&desc);
+  stow_buffer desc;
+  stow_buffer_init(&desc);
   desc.size = value->size;
   desc.guard = value->guard;
   desc.begin = maker->plan->facts.reuse ? value->begin : 0;
@@ -246,8 +246,8 @@ static stow_status collect_fixed(stowi_maker* maker, fixed_set* set) {
     }
   }
   for (size_t i = 0; i < plan->reserved_count; ++i) {
-    stow_buffer_desc desc;
-    stow_buffer_desc_init(&desc);
+    stow_buffer desc;
+    stow_buffer_init(&desc);
     desc.size = plan->reserved[i].end - plan->reserved[i].offset;
     desc.end = (uint64_t)plan->step_count + 1;
     desc.fixed_offset = plan->reserved[i].offset;

@@ -29,8 +29,7 @@ static bool is_added(const target* t, stow_value v) {
 
 // Adds a buffer that is live over steps [begin, end) of the plan. Buffers are numbered in the order
 // of adding; stowi_take_offsets counts along.
-static stow_status add_buffer(const target* t, stow_buffer_desc* desc, uint32_t begin,
-                              uint32_t end) {
+static stow_status add_buffer(const target* t, stow_buffer* desc, uint32_t begin, uint32_t end) {
   size_t buffer;
   desc->begin = t->shift + (t->whole_run ? 0 : begin);
   desc->end = t->shift + (t->whole_run ? t->maker->plan->step_count + UINT64_C(1) : end);
@@ -55,8 +54,8 @@ static stow_status add_windows(const target* t, stow_value root) {
 static stow_status add_value(const target* t, stow_value v) {
   const stowi_maker* maker = t->maker;
   const stowi_plan_value* value = &maker->plan->values[v];
-  stow_buffer_desc desc;
-  stow_buffer_desc_init(&desc);
+  stow_buffer desc;
+  stow_buffer_init(&desc);
   desc.size = value->size;
   desc.guard = value->guard;
   desc.alignment = UINT64_C(1) << value->alignment_log2;
@@ -73,8 +72,8 @@ static stow_status add_value(const target* t, stow_value v) {
 }
 
 static stow_status add_scratch(const target* t, const stowi_plan_scratch* scratch) {
-  stow_buffer_desc desc;
-  stow_buffer_desc_init(&desc);
+  stow_buffer desc;
+  stow_buffer_init(&desc);
   desc.size = scratch->size;
   desc.alignment = scratch->alignment;
   stow_status status = add_buffer(t, &desc, scratch->step, scratch->step + 1);
@@ -88,8 +87,8 @@ static stow_status add_scratch(const target* t, const stowi_plan_scratch* scratc
 }
 
 static stow_status add_reserved(const target* t, const stowi_span* span) {
-  stow_buffer_desc desc;
-  stow_buffer_desc_init(&desc);
+  stow_buffer desc;
+  stow_buffer_init(&desc);
   desc.size = span->end - span->offset;
   desc.fixed_offset = span->offset;
   return add_buffer(t, &desc, 0, t->maker->plan->step_count + 1);

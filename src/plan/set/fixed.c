@@ -22,7 +22,7 @@ typedef struct fixed_set {
   stow_diag* diag;
 } fixed_set;
 
-static stow_status add(fixed_set* set, party who, const stow_buffer_desc* desc) {
+static stow_status add(fixed_set* set, party who, const stow_buffer* desc) {
   stow_allocator allocator = set->things->allocator;
   if (STOWI_VEC_RESERVE(allocator, &set->parties, 1) != STOW_OK ||
       STOWI_VEC_RESERVE(allocator, &set->offsets, 1) != STOW_OK) {
@@ -53,8 +53,8 @@ static stow_status add_thing(fixed_set* set, const stowi_thing* thing) {
     return STOW_OK;
   }
   const stowi_entry* entry = &set->things->entries[thing->fixed_entry];
-  stow_buffer_desc desc;
-  stow_buffer_desc_init(&desc);
+  stow_buffer desc;
+  stow_buffer_init(&desc);
   desc.size = thing->size;
   desc.guard = thing->guard;
   desc.end = set->steps;
@@ -73,8 +73,8 @@ static stow_status add_member(fixed_set* set, const stowi_member* member, uint64
         member->maker.fixed[v] == STOW_PLACE_ANYWHERE) {
       continue;
     }
-    stow_buffer_desc desc;
-    stow_buffer_desc_init(&desc);
+    stow_buffer desc;
+    stow_buffer_init(&desc);
     desc.size = value->size;
     desc.guard = value->guard;
     desc.begin = shift + value->begin;

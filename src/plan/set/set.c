@@ -189,8 +189,8 @@ static uint64_t step_total(const stow_set* set) {
 }
 
 static stow_status add_thing(placing* p, const stowi_thing* thing, uint64_t steps) {
-  stow_buffer_desc desc;
-  stow_buffer_desc_init(&desc);
+  stow_buffer desc;
+  stow_buffer_init(&desc);
   desc.size = thing->size;
   desc.guard = thing->guard;
   desc.end = steps;

@@ -186,7 +186,7 @@ static bool set_inputs(exec_case* c) {
       continue;
     }
     if (!read_tensor(c, path, &tensor) ||
-        !suite_went_well(i, stow_exec_set(c->exec, value, &tensor, &i->diag), "set")) {
+        !suite_went_well(i, stow_exec_input(c->exec, value, &tensor, &i->diag), "set")) {
       return false;
     }
   }

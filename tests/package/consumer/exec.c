@@ -22,7 +22,7 @@ static stow_status run(stow_graph* graph, stow_diag* diag) {
         stow_plan_make(graph, stow_prepared_effects(prepared), &options, allocator, diag, &plan);
   }
   status = status ? status : stow_exec_create(prepared, plan, NULL, allocator, diag, &exec);
-  status = status ? status : stow_exec_set(exec, x, &tensor, diag);
+  status = status ? status : stow_exec_input(exec, x, &tensor, diag);
   status = status ? status : stow_exec_run(exec, diag);
   status = status ? status : stow_exec_tensor(exec, y, diag, &tensor);
   if (status == STOW_OK) {

@@ -175,7 +175,7 @@ static void lay_out_scratch(cli_export* export) {
     stow_node node;
     stow_slot slot;
     uint64_t alignment;
-    stow_plan_scratch_at(export->plan, i, &node, &slot, &alignment);
+    stow_plan_scratch_slot(export->plan, i, &node, &slot, &alignment);
     if (slot.offset % 64 == 0 && slot.size > export->nodes[node].scratch.size) {
       export->nodes[node].scratch = slot;
     }
@@ -206,7 +206,7 @@ static cli_exit add_weight(cli_export* export, stow_value value) {
   cli_weight weight = {.value = value,
                        .data = data,
                        .size = size,
-                       .is_preset = stow_plan_slot(export->plan, value, &slot)};
+                       .is_preset = stow_plan_value_slot(export->plan, value, &slot)};
   if (!weight.is_preset) {
     export->places[value] =
         (cli_place){.is_there = true, .weight = export->weights.count, .offset = 0};
@@ -288,7 +288,7 @@ static cli_exit lay_out_value(cli_export* export, stow_value value) {
   if (place->is_there) {
     return CLI_YES;
   }
-  if (stow_plan_slot(export->plan, value, &slot)) {
+  if (stow_plan_value_slot(export->plan, value, &slot)) {
     *place = (cli_place){.is_there = true, .weight = SIZE_MAX, .offset = slot.offset};
     return CLI_YES;
   }

@@ -79,7 +79,7 @@ static cli_exit fail(const cli_engine* engine, stow_status status, const stow_di
 
 static bool has_slot(const cli_engine* engine, stow_value value) {
   stow_slot slot;
-  return stow_plan_slot(engine->plan, value, &slot);
+  return stow_plan_value_slot(engine->plan, value, &slot);
 }
 
 static bool is_bound(const cli_engine* engine, stow_value output, size_t index) {
@@ -153,7 +153,7 @@ static cli_exit set_inputs(cli_engine* engine) {
     stow_diag diag;
     stow_diag_init(&diag);
     stow_status status = has_slot(engine, feed->value)
-                             ? stow_exec_set(engine->exec, feed->value, &feed->tensor, &diag)
+                             ? stow_exec_input(engine->exec, feed->value, &feed->tensor, &diag)
                              : stow_exec_bind(engine->exec, feed->value, feed->tensor.data,
                                               stow_tensor_bytes(&feed->tensor), &diag);
     if (status != STOW_OK) {

@@ -52,14 +52,14 @@ static memory count_memory(const cli_run* run) {
                      stow_graph_op(graph, stow_graph_producer(graph, value)) != STOW_OP_INPUT;
     if (is_weight && stow_type_bytes(stow_graph_type(graph, value), &size) == STOW_OK) {
       m.weights += size;
-      m.in_arena += stow_plan_slot(plan, value, &slot) ? size : 0;
+      m.in_arena += stow_plan_value_slot(plan, value, &slot) ? size : 0;
     }
   }
   for (size_t i = 0; i < stow_plan_scratch_count(plan); ++i) {
     stow_node node;
     stow_slot slot;
     uint64_t alignment;
-    stow_plan_scratch_at(plan, i, &node, &slot, &alignment);
+    stow_plan_scratch_slot(plan, i, &node, &slot, &alignment);
     m.scratch = slot.size > m.scratch ? slot.size : m.scratch;
   }
   return m;

@@ -59,8 +59,8 @@ static void close_rows(rows* r) {
 }
 
 static cli_exit add_offset(maker* m, size_t row, uint64_t offset) {
-  stow_buffer_desc desc;
-  stow_problem_get(m->rows.problem, row, &desc);
+  stow_buffer desc;
+  stow_problem_buffer(m->rows.problem, row, &desc);
   uint64_t end = offset + desc.size + desc.guard;
   m->height = end > m->height ? end : m->height;
   return cli_list_add(&m->offsets, &offset, sizeof offset) ? CLI_YES : cli_fail_memory();
@@ -95,10 +95,10 @@ static cli_exit place(maker* m) {
 }
 
 static cli_exit take_offset(maker* m, const rows* solved, size_t row) {
-  stow_buffer_desc desc;
+  stow_buffer desc;
   stow_str id = stow_csv_id(solved->csv, row);
   int width = id.size > 100 ? 100 : (int)id.size;
-  stow_problem_get(solved->problem, row, &desc);
+  stow_problem_buffer(solved->problem, row, &desc);
   if (!stow_str_equal(id, stow_csv_id(m->rows.csv, row))) {
     return cli_fail(CLI_BAD_INPUT, "%s: row %zu, id `%.*s`: %s has a different id there",
                     solved->label, row + 1, width, id.data, m->rows.label);
@@ -143,8 +143,8 @@ static cli_exit prove(const maker* m) {
 
 static void add_buffer(maker* m, size_t row) {
   cli_view* view = m->view;
-  stow_buffer_desc desc;
-  stow_problem_get(m->rows.problem, row, &desc);
+  stow_buffer desc;
+  stow_problem_buffer(m->rows.problem, row, &desc);
   cli_view_buffer buffer = {.id = CLI_VIEW_NONE,
                             .key = (uint32_t)row,
                             .name = cli_view_intern(view, stow_csv_id(m->rows.csv, row)),

@@ -145,7 +145,7 @@ static void add_scratch(maker* m) {
     stow_node node;
     stow_slot slot;
     uint64_t alignment;
-    stow_plan_scratch_at(m->from->plan, i, &node, &slot, &alignment);
+    stow_plan_scratch_slot(m->from->plan, i, &node, &slot, &alignment);
     uint64_t step = step_of(m, node);
     cli_view_buffer buffer = {.id = CLI_VIEW_NONE,
                               .key = node,
@@ -166,7 +166,7 @@ static void add_scratch(maker* m) {
 
 static void add_reserved(maker* m) {
   for (size_t i = 0; i < stow_plan_reserved_count(m->from->plan); ++i) {
-    stow_slot slot = stow_plan_reserved_at(m->from->plan, i);
+    stow_slot slot = stow_plan_reserved_slot(m->from->plan, i);
     cli_view_buffer buffer = {.id = CLI_VIEW_NONE,
                               .key = (uint32_t)i,
                               .name = CLI_VIEW_NONE,
@@ -187,7 +187,7 @@ static void add_buffers(maker* m) {
   for (stow_value value = 0; value < stow_plan_value_count(m->from->plan); ++value) {
     stow_slot slot;
     if (stow_plan_root(m->from->plan, value) == value &&
-        stow_plan_slot(m->from->plan, value, &slot)) {
+        stow_plan_value_slot(m->from->plan, value, &slot)) {
       add_root(m, value, slot);
     }
   }
@@ -231,7 +231,7 @@ static stow_value base_of(const maker* m, stow_value value, stow_slot slot) {
     stow_value operand = stow_graph_operands(graph, node)[i];
     stow_slot other;
     if (operand != STOW_VALUE_NONE && stow_plan_root(m->from->plan, operand) == root &&
-        stow_plan_slot(m->from->plan, operand, &other) && meet(slot, other)) {
+        stow_plan_value_slot(m->from->plan, operand, &other) && meet(slot, other)) {
       return operand;
     }
   }
@@ -248,7 +248,7 @@ static cli_view_how how_of(const maker* m, stow_value value, stow_slot slot, uin
   stow_value base = base_of(m, value, slot);
   stow_slot under = {0, 0};
   if (stow_graph_op(graph, node) == STOW_OP_CONCAT && base != STOW_VALUE_NONE) {
-    (void)stow_plan_slot(m->from->plan, base, &under);
+    (void)stow_plan_value_slot(m->from->plan, base, &under);
     base = home != CLI_VIEW_NONE || under.size < slot.size ? STOW_VALUE_NONE : base;
   }
   if (base == STOW_VALUE_NONE) {
@@ -293,7 +293,7 @@ static void add_values(maker* m) {
     stow_value root = stow_plan_root(plan, value);
     size_t buffer = ((const size_t*)m->buffer_of.items)[root];
     stow_slot slot;
-    if (root != value && buffer != CLI_VIEW_NOWHERE && stow_plan_slot(plan, value, &slot)) {
+    if (root != value && buffer != CLI_VIEW_NOWHERE && stow_plan_value_slot(plan, value, &slot)) {
       add_value(m, value, slot, buffer);
     }
   }

@@ -189,8 +189,8 @@ static stow_status add_windows(stow_problem* problem, const cli_view* view,
 
 static stow_status add_buffer(stow_problem* problem, const cli_view* view,
                               const cli_view_buffer* buffer, stow_diag* diag) {
-  stow_buffer_desc desc;
-  stow_buffer_desc_init(&desc);
+  stow_buffer desc;
+  stow_buffer_init(&desc);
   desc.size = buffer->size;
   desc.guard = buffer->guard;
   desc.begin = buffer->begin;

@@ -20,7 +20,7 @@ static stow_status need_numbers(const stow_kernel_call* call, const stow_tensor*
   return STOW_OK;
 }
 
-static void divide(const stow_kernel_call* call, size_t count, size_t grain, stow_kernel_task task,
+static void divide(const stow_kernel_call* call, size_t count, size_t grain, stow_split_task task,
                    void* job) {
   if (stowi_kernel_is_divisible(call)) {
     stow_kernel_split(call, count, grain, task, job);

@@ -159,7 +159,7 @@ static void targets_task(void* user, size_t begin, size_t end, uint32_t worker) 
   }
 }
 
-static stow_status run_rows(const stow_kernel_call* call, job* j, stow_kernel_task task) {
+static stow_status run_rows(const stow_kernel_call* call, job* j, stow_split_task task) {
   size_t rows = stowi_kernel_table_of(j->trees.x).rows;
   stow_kernel_split(call, rows, stowi_kernel_grain_of(j->trees.root_count * 16), task, j);
   return trees_finish(call, &j->trees);

@@ -50,7 +50,7 @@ static bool has_short_runs(const stowi_kernel_walk* walk) {
   return walk->rank > 1 && walk->dims[walk->rank - 1] < SHORT_RUN;
 }
 
-static stow_kernel_task task_of(const binary_task* t) {
+static stow_split_task task_of(const binary_task* t) {
   const stowi_kernel_binary* row = t->row;
   stow_dtype dtype = t->a->dtype;
   switch (stowi_kernel_kind(dtype)) {
@@ -81,7 +81,7 @@ stow_status stowi_kernel_binary_run(stow_kernel_call* call, const stowi_kernel_b
                    .out = call->results[0],
                    .p = row->name == NULL ? 0 : stow_kernel_float(call, row->name, 0)};
   stowi_kernel_walk_init(&t.walk, t.out, call->operands, 2);
-  stow_kernel_task task = task_of(&t);
+  stow_split_task task = task_of(&t);
   if (task == NULL) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "operand 0 is %s, expected %s",
                             stowi_kernel_dtype_text(t.a->dtype),

@@ -54,7 +54,7 @@ static bool fits_f32(stow_dtype from, stow_dtype to) {
          (is_float(from) || to == STOW_F32 || stowi_kernel_bits(from) <= 16);
 }
 
-static stow_kernel_task task_of(stow_dtype from, stow_dtype to) {
+static stow_split_task task_of(stow_dtype from, stow_dtype to) {
   if (!is_float(from) && !is_float(to)) {
     return cast_i64;
   }

@@ -78,7 +78,7 @@ static void read_bound(const stow_kernel_call* call, size_t k, const char* name,
   }
 }
 
-static stow_kernel_task task_of(stow_dtype dtype) {
+static stow_split_task task_of(stow_dtype dtype) {
   switch (stowi_kernel_kind(dtype)) {
     case STOW_KIND_FLOAT:
       return dtype == STOW_F32 ? run_f32 : run_f64;
@@ -95,7 +95,7 @@ static stow_kernel_task task_of(stow_dtype dtype) {
 
 static stow_status run(stow_kernel_call* call) {
   clip_task t = {.in = call->operands[0], .out = call->results[0]};
-  stow_kernel_task task = task_of(t.in->dtype);
+  stow_split_task task = task_of(t.in->dtype);
   if (task == NULL) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
                             "operand 0 is %s, expected floats or integers",

@@ -59,7 +59,7 @@ DEFINE_BLOCKS(run_f64, double, stowi_kernel_spread_f64, f64, double)
 DEFINE_BLOCKS(run_i64, int64_t, stowi_kernel_spread_i64, i64, int64_t)
 DEFINE_BLOCKS(run_u64, int64_t, stowi_kernel_spread_i64, u64, uint64_t)
 
-static stow_kernel_task task_of(stow_dtype dtype) {
+static stow_split_task task_of(stow_dtype dtype) {
   switch (stowi_kernel_kind(dtype)) {
     case STOW_KIND_FLOAT:
       return dtype == STOW_F64 ? run_f64 : run_f32;
@@ -82,7 +82,7 @@ static stow_status run(stow_kernel_call* call) {
   for (size_t i = 0; i < RELATION_COUNT; ++i) {
     t.relation = relations[i].op == call->op ? &relations[i] : t.relation;
   }
-  stow_kernel_task task = task_of(t.a->dtype);
+  stow_split_task task = task_of(t.a->dtype);
   if (task == NULL) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "%s cannot be compared",
                             stowi_kernel_dtype_text(t.a->dtype));

@@ -42,7 +42,7 @@ DEFINE_BLOCKS(run_i64, int64_t, stowi_kernel_load_i64, stowi_kernel_store_i64,
 DEFINE_BLOCKS(run_u64, int64_t, stowi_kernel_load_i64, stowi_kernel_store_i64,
               t->row->u64((uint64_t*)block, (uint64_t*)block, n))
 
-static stow_kernel_task task_of(const stowi_kernel_unary* row, stow_dtype dtype) {
+static stow_split_task task_of(const stowi_kernel_unary* row, stow_dtype dtype) {
   switch (stowi_kernel_kind(dtype)) {
     case STOW_KIND_FLOAT:
       return dtype == STOW_F32 ? run_f32 : dtype == STOW_F64 ? run_f64 : run_narrow;
@@ -70,7 +70,7 @@ static const stowi_kernel_unary* row_of(stow_op op, const stowi_kernel_unary* ro
 stow_status stowi_kernel_unary_run(stow_kernel_call* call, const stowi_kernel_unary* rows,
                                    size_t row_count) {
   unary_task t = {row_of(call->op, rows, row_count), call->operands[0], call->results[0], {0}, {0}};
-  stow_kernel_task task = t.row == NULL ? NULL : task_of(t.row, t.in->dtype);
+  stow_split_task task = t.row == NULL ? NULL : task_of(t.row, t.in->dtype);
   if (task == NULL) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "operand 0 is %s, expected floats%s",
                             stowi_kernel_dtype_text(t.in->dtype),

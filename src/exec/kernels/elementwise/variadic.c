@@ -79,7 +79,7 @@ DEFINE_FOLD(fold_i64, int64_t, read_i64, stowi_kernel_store_i64, t->row->i64(a, 
 DEFINE_FOLD(fold_u64, int64_t, read_i64, stowi_kernel_store_i64,
             t->row->u64((uint64_t*)a, (uint64_t*)b, (uint64_t*)a, n), (void)0)
 
-static stow_kernel_task task_of(const stowi_kernel_binary* row, stow_dtype dtype) {
+static stow_split_task task_of(const stowi_kernel_binary* row, stow_dtype dtype) {
   switch (stowi_kernel_kind(dtype)) {
     case STOW_KIND_FLOAT:
       return dtype == STOW_F64 ? fold_f64 : fold_f32;
@@ -105,7 +105,7 @@ static stow_status run(stow_kernel_call* call) {
   if (call->operand_count == 2 && call->op != STOW_OP_MEAN) {
     return stowi_kernel_binary_run(call, t.row);
   }
-  stow_kernel_task task = task_of(t.row, t.out->dtype);
+  stow_split_task task = task_of(t.row, t.out->dtype);
   if (task == NULL) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "operand 0 is %s, expected floats%s",
                             stowi_kernel_dtype_text(t.out->dtype),

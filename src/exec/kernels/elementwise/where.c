@@ -82,7 +82,7 @@ static stow_status run(stow_kernel_call* call) {
                   .a = call->operands[1],
                   .b = call->operands[2],
                   .out = call->results[0]};
-  stow_kernel_task task = where_packed;
+  stow_split_task task = where_packed;
   switch (stowi_kernel_bits(t.out->dtype)) {
     case 8:
       task = where_1;

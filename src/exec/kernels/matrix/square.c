@@ -58,7 +58,7 @@ static size_t count_of(const squares* s) {
 // Runs |task| over all matrices, which is given squares. Fails where x is not of floats or
 // its matrices are not square.
 static stow_status squares_run(const stow_kernel_call* call, size_t columns_per_row,
-                               stow_kernel_task task) {
+                               stow_split_task task) {
   squares s;
   stow_status status = squares_of(call, columns_per_row, &s);
   if (status == STOW_OK) {

@@ -48,7 +48,7 @@ stowi_kernel_strip stowi_kernel_strip_at(const stowi_kernel_rows* rows, size_t i
 }
 
 void stowi_kernel_split_strips(const stow_kernel_call* call, const stowi_kernel_rows* rows,
-                               size_t cost, stow_kernel_task task, void* user) {
+                               size_t cost, stow_split_task task, void* user) {
   size_t width = rows->inner < STOWI_KERNEL_BLOCK ? rows->inner : STOWI_KERNEL_BLOCK;
   stow_kernel_split(call, rows->outer * strips_across(rows),
                     stowi_kernel_grain_of(rows->count * width * cost), task, user);

@@ -30,7 +30,7 @@ typedef struct stowi_kernel_strip {
 stowi_kernel_strip stowi_kernel_strip_at(const stowi_kernel_rows* rows, size_t i);
 // Runs |task| over all strips; a row costs |cost| for each element, an addition being 1.
 void stowi_kernel_split_strips(const stow_kernel_call* call, const stowi_kernel_rows* rows,
-                               size_t cost, stow_kernel_task task, void* user);
+                               size_t cost, stow_split_task task, void* user);
 
 stowi_kernel_rows stowi_kernel_rows_along(const stow_tensor* x, uint32_t axis);
 

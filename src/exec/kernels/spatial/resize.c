@@ -458,9 +458,9 @@ static stow_status run_resize(stow_kernel_call* call) {
   carve(&r);
   fill_tables(&r);
   size_t width = (size_t)r.y->dims[r.x->rank - 1];
-  stow_kernel_task task = r.way.mode == STOWI_KERNEL_RESIZE_NEAREST ? resize_nearest
-                          : r.x->dtype == STOW_F32                  ? resize_floats
-                                                                    : resize_doubles;
+  stow_split_task task = r.way.mode == STOWI_KERNEL_RESIZE_NEAREST ? resize_nearest
+                         : r.x->dtype == STOW_F32                  ? resize_floats
+                                                                   : resize_doubles;
   stow_kernel_split(call, elements / width, 16384 / (width * 4) + 1, task, &r);
   return STOW_OK;
 }

@@ -72,7 +72,7 @@ static bool has_packed_result(const stow_kernel_call* call) {
 }
 
 void stow_kernel_split(const stow_kernel_call* call, size_t count, size_t grain,
-                       stow_kernel_task task, void* user) {
+                       stow_split_task task, void* user) {
   if (count == 0) {
     return;
   }

@@ -233,7 +233,7 @@ DEFINE_SPREAD(stowi_kernel_spread_i64, int64_t, stowi_kernel_load_i64, cycle_i64
 // Dividing elements
 
 typedef struct unit_task {
-  stow_kernel_task task;
+  stow_split_task task;
   void* user;
   size_t count;
 } unit_task;
@@ -244,7 +244,7 @@ static void run_units(void* user, size_t begin, size_t end, uint32_t worker) {
   units->task(units->user, begin * UNIT, last, worker);
 }
 
-static void divide(const stow_kernel_call* call, size_t count, size_t cost, stow_kernel_task task,
+static void divide(const stow_kernel_call* call, size_t count, size_t cost, stow_split_task task,
                    void* user) {
   if (call->workers <= 1 || !stowi_kernel_is_divisible(call)) {
     task(user, 0, count, 0);
@@ -256,7 +256,7 @@ static void divide(const stow_kernel_call* call, size_t count, size_t cost, stow
 }
 
 void stowi_kernel_split_elements(const stow_kernel_call* call, size_t count, size_t cost,
-                                 stow_kernel_task task, void* user) {
+                                 stow_split_task task, void* user) {
   if (count == 0) {
     return;
   }

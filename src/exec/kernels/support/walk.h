@@ -82,7 +82,7 @@ void stowi_kernel_spread_i64(const stowi_kernel_walk* walk, uint32_t k, const st
 // element, there is one range, for a walk in ascending order. At the end bits of the results that
 // no element has are cleared.
 void stowi_kernel_split_elements(const stow_kernel_call* call, size_t count, size_t cost,
-                                 stow_kernel_task task, void* user);
+                                 stow_split_task task, void* user);
 
 // Defines a task for elements [begin, end): |a| and |b| have a block of each operand, from element
 // i on, when |compute| is done for its n elements. |task| has both tensors and the walk.
