@@ -72,11 +72,12 @@ static void set_kernels(stow_kernels* kernels, counted* relu) {
 // ---------------------------------------------------------------------------------------------
 
 static void run(stow_exec* exec) {
-  stow_tensor x = {(float[]){-3, -2, -1, 1, 2, 3}, STOW_F32, 1, {6}};
+  stow_tensor x = {
+      .data = (float[]){-3, -2, -1, 1, 2, 3}, .dtype = STOW_F32, .rank = 1, .dims = {6}};
   stow_tensor y;
   require(stow_exec_input(exec, 0, &x, &diag));
   require(stow_exec_run(exec, &diag));
-  require(stow_exec_tensor(exec, 3, &diag, &y));
+  require(stow_exec_value(exec, 3, &diag, &y));
   for (size_t i = 0; i < stow_tensor_elements(&y); ++i) {
     printf(" %g", (double)((const float*)y.data)[i]);
   }

@@ -44,11 +44,11 @@ int main(int argc, char** argv) {
   for (int row = 4; row < 24; ++row) {
     pixels[row * 28 + 14] = 1.0F;
   }
-  stow_tensor image = {pixels, STOW_F32, 4, {1, 1, 28, 28}};
+  stow_tensor image = {.data = pixels, .dtype = STOW_F32, .rank = 4, .dims = {1, 1, 28, 28}};
   stow_tensor out;
   require(stow_exec_input(exec, stow_graph_find(graph, stow_str_of("image")), &image, &diag));
   require(stow_exec_run(exec, &diag));
-  require(stow_exec_tensor(exec, stow_graph_outputs(graph)[0], &diag, &out));
+  require(stow_exec_value(exec, stow_graph_outputs(graph)[0], &diag, &out));
   require(out.dtype == STOW_F32 ? STOW_OK : STOW_ERR_TYPE);
   for (size_t i = 0; i < stow_tensor_elements(&out); ++i) {
     printf(" %.3f", (double)((const float*)out.data)[i]);

@@ -1,4 +1,5 @@
-// Status codes, diagnostics, the allocator, strings and writers: what every other header stands on.
+// Status codes, diagnostics, the allocator, strings, writers and splitters: what every other header
+// stands on.
 //
 // Conventions that hold for the whole library:
 // - A call that can fail returns a stow_status. A failing call changes nothing the caller can see,
@@ -141,6 +142,20 @@ STOW_API void stow_string_free(stow_string* string);
 STOW_API stow_status stow_string_append(stow_string* string, const char* data, size_t size);
 // |string| must stay where it is while the writer is used.
 STOW_API stow_writer stow_string_writer(stow_string* string);
+
+// ---------------------------------------------------------------------------------------------
+// Splitters: how work is divided among threads. The caller brings the threads.
+
+// Does [begin, end) of the work. |worker| is below the number of workers; no two ranges have the
+// same one at the same time.
+typedef void (*stow_split_task)(void* user, size_t begin, size_t end, uint32_t worker);
+
+// |split| calls |task| for ranges that together are [0, count), and returns when all are done.
+// Ranges shorter than |grain| cost more than they gain.
+typedef struct stow_splitter {
+  void (*split)(void* pool, size_t count, size_t grain, stow_split_task task, void* user);
+  void* pool;
+} stow_splitter;
 
 // ---------------------------------------------------------------------------------------------
 // Version of the library that is linked, as in "0.1.0".

@@ -1,6 +1,6 @@
 // Executor: runs a graph inside its plan. A library of its own, libstowage-exec.
 //
-//     stow_prepare(graph) ─▶ effects ─▶ stow_plan_make ─▶ stow_exec_create ─▶ set, run, read, …
+//     stow_prepare(graph) ─▶ effects ─▶ stow_plan_make ─▶ stow_exec_create ─▶ input, run, value, …
 //
 // What kernels need (scratch, what they must not overwrite) is asked before the plan is made; the
 // plan is proven when the executor is created. Everything is allocated then: a run allocates
@@ -29,7 +29,8 @@ STOW_API stow_status stow_kernels_create(stow_allocator allocator, stow_diag* di
 STOW_API void stow_kernels_destroy(stow_kernels* kernels);
 // Replaces the kernel of |op|, of the core or registered by the caller. The struct is copied.
 // STOW_ERR_INVALID_ARGUMENT for ops that the executor itself carries out: boundary values, args,
-// yield, if, loop.
+// yield, if, loop; and for a kernel compiled against headers whose stow_kernel is another, since
+// its tensors are others, too.
 STOW_API stow_status stow_kernels_set(stow_kernels* kernels, stow_op op, const stow_kernel* kernel,
                                       stow_diag* diag);
 // The kernel of `custom` nodes whose attribute `name` is |name|.
@@ -120,18 +121,22 @@ STOW_API stow_status stow_exec_bind(stow_exec* exec, stow_value value, void* dat
                                     stow_diag* diag);
 // Sets an input (or a param without data): copies |tensor| to where it lives. STOW_ERR_TYPE where
 // dtype, rank or dims are others than the graph's; dims of a bounded input may be smaller.
+// STOW_ERR_UNSUPPORTED where |tensor| is not dense.
 STOW_API stow_status stow_exec_input(stow_exec* exec, stow_value value, const stow_tensor* tensor,
                                      stow_diag* diag);
-// A value as it is now: an input to be filled in place, an output after a run, with its actual
-// dims. Other values may have been written over. An input that is asked for counts as set.
-// STOW_ERR_NOT_FOUND where nothing is bound.
-STOW_API stow_status stow_exec_tensor(stow_exec* exec, stow_value value, stow_diag* diag,
-                                      stow_tensor* out_tensor);
+// Sets an input (or a param without data) without a copy: the caller fills |out_tensor|, which is
+// the value as it is now, in place. STOW_ERR_NOT_FOUND where nothing is bound.
+STOW_API stow_status stow_exec_fill(stow_exec* exec, stow_value value, stow_diag* diag,
+                                    stow_tensor* out_tensor);
+// A value as it is now, such as an output after a run, with its actual dims. Other values may have
+// been written over. STOW_ERR_NOT_FOUND where nothing is bound.
+STOW_API stow_status stow_exec_value(const stow_exec* exec, stow_value value, stow_diag* diag,
+                                     stow_tensor* out_tensor);
 
 // Runs all nodes. STOW_ERR_NOT_FOUND naming an input that was never set or bound, or that the last
 // run consumed. Errors of kernels name step, node and op. After an error outputs mean nothing;
-// another run may follow. Called inside a run of the same executor, this, stow_exec_bind and
-// stow_exec_input return STOW_ERR_CONFLICT, and the run continues.
+// another run may follow. Called inside a run of the same executor, this, stow_exec_bind,
+// stow_exec_input and stow_exec_fill return STOW_ERR_CONFLICT, and the run continues.
 STOW_API stow_status stow_exec_run(stow_exec* exec, stow_diag* diag);
 
 #ifdef __cplusplus

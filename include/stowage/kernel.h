@@ -15,24 +15,17 @@
 extern "C" {
 #endif
 
-// Elements lie one after the other, the last dim fastest. Sub-byte types are packed, the first
-// element in the lowest bits.
+// Elements lie one after the other, the last dim fastest: the tensor is dense. Sub-byte types are
+// packed, the first element in the lowest bits.
 typedef struct stow_tensor {
   void* data;  // aligned to its elements at least; in a run not NULL, even without elements
   stow_dtype dtype;
   uint32_t rank;
   int64_t dims[STOW_MAX_RANK];  // numbers; those at rank and above are 0
+  // Elements between neighbours along each dim; all 0: dense. Only dense tensors are supported:
+  // kernels need not look at these, and leave those of their results 0.
+  int64_t strides[STOW_MAX_RANK];
 } stow_tensor;
-
-// Work on [begin, end) of what is divided. |worker| is below the call's |workers|; no two ranges
-// have the same one at the same time.
-typedef void (*stow_split_task)(void* user, size_t begin, size_t end, uint32_t worker);
-
-// Who divides work among threads; |split| returns when all of it is done.
-typedef struct stow_splitter {
-  void (*split)(void* pool, size_t count, size_t grain, stow_split_task task, void* user);
-  void* pool;
-} stow_splitter;
 
 typedef struct stow_kernel_call {
   size_t struct_size;
@@ -68,7 +61,8 @@ typedef struct stow_kernel {
   // returns.
   stow_status (*run)(stow_kernel_call* call);
   void* user;
-  bool in_place;  // keeps that promise; where not, no result is laid over an operand
+  bool in_place;            // keeps that promise; where not, no result is laid over an operand
+  const void* reserved[2];  // NULL: for functions to come
 } stow_kernel;
 
 // ---------------------------------------------------------------------------------------------

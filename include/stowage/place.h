@@ -31,9 +31,10 @@ typedef struct stow_buffer {
   uint64_t end;           // above begin
   uint64_t alignment;     // of the offset; a power of two
   uint64_t fixed_offset;  // STOW_PLACE_ANYWHERE, or where it must lie
+  uint32_t pool;          // the memory it lies in; 0: only one is supported
 } stow_buffer;
 
-// Size 0, no guard, [0, 0), alignment 1, anywhere.
+// Size 0, no guard, [0, 0), alignment 1, anywhere, pool 0.
 STOW_API void stow_buffer_init(stow_buffer* desc);
 
 STOW_API stow_status stow_problem_create(stow_allocator allocator, stow_diag* diag,
@@ -43,6 +44,7 @@ STOW_API void stow_problem_destroy(stow_problem* problem);
 // fields above forbid and for a misaligned fixed offset. STOW_ERR_OVERFLOW where the highest fixed
 // end and the sum of all footprints, each with alignment - 1 bytes more, need more than 63 bits
 // together: so no strategy can overflow. STOW_ERR_LIMIT above 2^32 - 2 buffers.
+// STOW_ERR_UNSUPPORTED for a pool other than 0.
 STOW_API stow_status stow_problem_add(stow_problem* problem, const stow_buffer* desc,
                                       stow_diag* diag, size_t* out_buffer);
 STOW_API size_t stow_problem_count(const stow_problem* problem);

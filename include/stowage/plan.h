@@ -114,8 +114,9 @@ STOW_API void stow_plan_options_apply_environment(stow_plan_options* options,
 // Making and reading plans
 
 typedef struct stow_slot {
-  uint64_t offset;
+  uint64_t offset;  // in its pool's arena
   uint64_t size;
+  uint32_t pool;  // below stow_plan_pool_count
 } stow_slot;
 
 // |effects| may be NULL: none, also not those of the graph's `with` clauses (stow_effects_create
@@ -126,11 +127,13 @@ STOW_API stow_status stow_plan_make(const stow_graph* graph, const stow_effects*
                                     stow_diag* diag, stow_plan** out_plan);
 STOW_API void stow_plan_destroy(stow_plan* plan);
 
+// Pools that slots lie in, each with an arena of its own: 1, since only one is supported.
+STOW_API uint32_t stow_plan_pool_count(const stow_plan* plan);
 STOW_API uint64_t stow_plan_arena_size(const stow_plan* plan);
 // The largest alignment of any slot, at least options.alignment: what the arena's base needs.
 STOW_API uint64_t stow_plan_alignment(const stow_plan* plan);
 STOW_API uint32_t stow_plan_value_count(const stow_plan* plan);
-// False, and |out_slot| is {0, 0}, where the value has no slot or is out of range.
+// False, and |out_slot| is {0, 0, 0}, where the value has no slot or is out of range.
 STOW_API bool stow_plan_value_slot(const stow_plan* plan, stow_value value, stow_slot* out_slot);
 // Root and offset in it; a value that is no view is its own root.
 STOW_API stow_value stow_plan_root(const stow_plan* plan, stow_value value);
@@ -186,8 +189,8 @@ STOW_API bool stow_plan_reuse(const stow_plan* plan);
 STOW_API size_t stow_plan_window_count(const stow_plan* plan, stow_value root);
 STOW_API stow_window stow_plan_window_at(const stow_plan* plan, stow_value root, size_t index);
 
-// What |root| occupies of the arena at |step|, guard included; {0, 0} where that is nothing: it is
-// no root, has no slot, does not live then, or has an empty window. O(log windows).
+// What |root| occupies of the arena at |step|, guard included; {0, 0, 0} where that is nothing: it
+// is no root, has no slot, does not live then, or has an empty window. O(log windows).
 STOW_API stow_slot stow_plan_occupied_slot(const stow_plan* plan, stow_value root, uint32_t step);
 
 // What was decided about sharing bytes, in order of step (sharing.h). No part of a saved plan: one

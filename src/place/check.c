@@ -161,12 +161,20 @@ static stow_status report_overlap(const checker* c, uint32_t a, uint32_t b, stow
   return report(violation, out);
 }
 
+// Whether both live at some step. The strategies have theirs in place/together.h; this one is the
+// checker's own, so that a fault there is found here.
+static bool are_together(const part* a, const part* b) {
+  return a->end > b->begin && b->end > a->begin;
+}
+
+// Lives are intervals: of those still there the first to die was born before the newborn dies, so
+// that it is together with it or past, and what is past is past for all who come later.
 static stow_status sweep(checker* c, stow_diag* diag, stow_placement_violation* out) {
   const part* parts = c->parts;
   size_t dead = 0;
   for (size_t born = 0; born < c->count; ++born) {
     uint32_t newborn = c->births[born];
-    while (parts[c->deaths[dead]].end <= parts[newborn].begin) {
+    while (!are_together(&parts[c->deaths[dead]], &parts[newborn])) {
       stowi_rank_set_remove(&c->live, c->rank[c->deaths[dead++]]);
     }
     size_t below = stowi_rank_set_previous(&c->live, c->rank[newborn]);

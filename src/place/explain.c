@@ -155,7 +155,7 @@ static uint64_t bytes_at(const stow_problem* problem, size_t buffer, uint64_t st
   stowi_walk walk = stowi_walk_start(problem, buffer);
   stowi_stretch stretch;
   while (stowi_walk_next(&walk, &stretch)) {
-    if (stretch.begin <= step && step < stretch.end) {
+    if (stowi_together((stowi_life){stretch.begin, stretch.end}, (stowi_life){step, step + 1})) {
       return stretch.high - stretch.low;
     }
   }

@@ -1,5 +1,6 @@
 // The load over time, by one sweep over births and deaths in order of time, deaths first at the
-// same step: lifetimes are half-open.
+// same step: lifetimes are half-open. The sweep treats lifetimes as intervals (place/together.h)
+// and does not ask pair by pair: it would overcount buffers that are never live together.
 //
 // No placement can be lower than the sum of the bytes occupied at one step, so the highest load
 // certifies a placement that reaches it. If all buffers begin at multiples of some unit, all but

@@ -42,6 +42,10 @@ void stow_problem_destroy(stow_problem* problem) {
 }
 
 static stow_status check_desc(const stow_buffer* desc, size_t number, stow_diag* diag) {
+  if (desc->pool != 0) {
+    return stowi_fail(diag, STOW_ERR_UNSUPPORTED,
+                      "buffer %zu: pool %" PRIu32 ": only pool 0 exists", number, desc->pool);
+  }
   if (desc->size == 0) {
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "buffer %zu has size 0", number);
   }

@@ -5,6 +5,7 @@
 #include <stowage/place.h>
 
 #include "base/alloc.h"
+#include "place/together.h"
 
 typedef struct stowi_buffer {
   uint64_t size;
@@ -41,11 +42,6 @@ static inline uint64_t stowi_footprint(const stowi_buffer* buffer) {
 
 static inline bool stowi_is_fixed(const stowi_buffer* buffer) {
   return buffer->fixed_offset != STOW_PLACE_ANYWHERE;
-}
-
-// Ignores windows.
-static inline bool stowi_live_together(const stowi_buffer* a, const stowi_buffer* b) {
-  return a->begin < b->end && b->begin < a->end;
 }
 
 // An upper bound on pieces: each window is at most one, and cuts off at most one.

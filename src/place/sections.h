@@ -6,7 +6,8 @@
 
 // A buffer is one piece or, with windows, one for each part of its lifetime in which it occupies
 // the same bytes; gaps are not pieces. A piece covers the sections [begin, end), at least one. Two
-// pieces are live together exactly if they share a section.
+// pieces are live together (stowi_together) exactly if they share a section, since lifetimes are
+// intervals: skylines and sweeps over sections rely on it instead of asking pair by pair.
 typedef struct stowi_sections {
   uint32_t count;
   size_t piece_count;

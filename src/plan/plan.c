@@ -191,6 +191,11 @@ void stow_plan_destroy(stow_plan* plan) {
 // ---------------------------------------------------------------------------------------------
 // Getters
 
+uint32_t stow_plan_pool_count(const stow_plan* plan) {
+  (void)plan;
+  return 1;
+}
+
 uint64_t stow_plan_arena_size(const stow_plan* plan) { return plan->arena_size; }
 
 uint64_t stow_plan_alignment(const stow_plan* plan) { return plan->arena_alignment; }
@@ -201,6 +206,7 @@ bool stow_plan_value_slot(const stow_plan* plan, stow_value value, stow_slot* ou
   bool has_slot = value < plan->value_count && stowi_plan_has_slot(plan, value);
   out_slot->offset = has_slot ? plan->values[value].offset : 0;
   out_slot->size = has_slot ? plan->values[value].size : 0;
+  out_slot->pool = 0;
   return has_slot;
 }
 
@@ -270,15 +276,14 @@ void stow_plan_scratch_slot(const stow_plan* plan, size_t index, stow_node* out_
   static const stowi_plan_scratch none = {STOW_NODE_NONE, 0, 0, 0, 0, 0};
   const stowi_plan_scratch* scratch = index < plan->scratch_count ? &plan->scratch[index] : &none;
   *out_node = scratch->node;
-  out_slot->offset = scratch->offset;
-  out_slot->size = scratch->size;
+  *out_slot = (stow_slot){scratch->offset, scratch->size, 0};
   *out_alignment = scratch->alignment;
 }
 
 size_t stow_plan_reserved_count(const stow_plan* plan) { return plan->reserved_count; }
 
 stow_slot stow_plan_reserved_slot(const stow_plan* plan, size_t index) {
-  stow_slot slot = {0, 0};
+  stow_slot slot = {0, 0, 0};
   if (index < plan->reserved_count) {
     slot.offset = plan->reserved[index].offset;
     slot.size = plan->reserved[index].end - plan->reserved[index].offset;

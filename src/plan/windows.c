@@ -74,7 +74,7 @@ bool stowi_plan_occupied(const stow_plan* plan, stow_value root, uint32_t step, 
 }
 
 stow_slot stow_plan_occupied_slot(const stow_plan* plan, stow_value root, uint32_t step) {
-  stow_slot slot = {0, 0};
+  stow_slot slot = {0, 0, 0};
   uint64_t low;
   uint64_t high;
   if (stowi_plan_occupied(plan, root, step, &low, &high)) {

@@ -78,7 +78,7 @@ static stow_status run_nonzero(stow_kernel_call* call) {
 
 static void set_kernels(exec_case* c) {
   static const stow_op ops[] = {STOW_OP_ADD, STOW_OP_MUL, STOW_OP_NEG, STOW_OP_RELU, STOW_OP_LT};
-  stow_kernel kernel = {sizeof(kernel), NULL, run_elements, NULL, true};
+  stow_kernel kernel = {.struct_size = sizeof(kernel), .run = run_elements, .in_place = true};
   for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); ++i) {
     CHECK(stow_kernels_set(c->kernels, ops[i], &kernel, &c->diag) == STOW_OK);
   }
@@ -238,8 +238,7 @@ void exec_case_bind_outputs(exec_case* c) {
 void exec_case_gives(exec_case* c, size_t k, const void* expected, size_t size, const char* file,
                      int line) {
   stow_tensor tensor;
-  stow_status status =
-      stow_exec_tensor(c->exec, stow_graph_outputs(c->graph)[k], &c->diag, &tensor);
+  stow_status status = stow_exec_value(c->exec, stow_graph_outputs(c->graph)[k], &c->diag, &tensor);
   if (!test_check(status == STOW_OK, file, line, "%s", c->diag.message) ||
       !test_check(stow_tensor_bytes(&tensor) == size, file, line,
                   "output %zu has %zu bytes, not %zu", k, stow_tensor_bytes(&tensor), size)) {

@@ -101,7 +101,7 @@ static size_t type_bytes(const stow_type* type) {
 }
 
 static stow_tensor tensor_of(const stow_type* type, void* data) {
-  stow_tensor tensor = {data, type->dtype, type->rank, {0}};
+  stow_tensor tensor = {.data = data, .dtype = type->dtype, .rank = type->rank};
   memcpy(tensor.dims, type->dims, sizeof(tensor.dims));
   return tensor;
 }

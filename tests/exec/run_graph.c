@@ -106,7 +106,8 @@ static stow_status run_core(stow_kernel_call* call) {
 static void set_kernels(run_graph* g) {
   static const char* const customs[] = {"acme.make", "acme.mix", "acme.step", "onnx.Foo",
                                         "onnx.QMatMul"};
-  stow_kernel custom = {sizeof(custom), NULL, run_custom, g, true};
+  stow_kernel custom = {
+      .struct_size = sizeof(custom), .run = run_custom, .user = g, .in_place = true};
   if (stow_kernels_create(stow_allocator_default(), NULL, &g->kernels) != STOW_OK) {
     abort();
   }
@@ -122,7 +123,11 @@ static void set_kernels(run_graph* g) {
     const stow_kernel* kernel = stow_kernels_get(NULL, op);
     bool is_opaque = op == STOW_OP_DEQUANT_MATMUL || op == STOW_OP_DEQUANT_GROUPED_MATMUL;
     if (kernel != NULL && !is_opaque) {
-      stow_kernel wrapped = {sizeof(wrapped), kernel->scratch, run_core, g, kernel->in_place};
+      stow_kernel wrapped = {.struct_size = sizeof(wrapped),
+                             .scratch = kernel->scratch,
+                             .run = run_core,
+                             .user = g,
+                             .in_place = kernel->in_place};
       (void)stow_kernels_set(g->kernels, op, &wrapped, NULL);
     }
   }
@@ -185,7 +190,7 @@ static void trace_results(run* r, stow_node node) {
   for (size_t k = 0; k < stow_graph_result_count(r->g->graph, node); ++k) {
     stow_value value = stow_graph_first_result(r->g->graph, node) + (stow_value)k;
     stow_tensor tensor;
-    if (stow_exec_tensor(r->exec, value, NULL, &tensor) == STOW_OK) {
+    if (stow_exec_value(r->exec, value, NULL, &tensor) == STOW_OK) {
       *hash = hash_tensor(*hash, &tensor);
     }
   }
@@ -295,7 +300,7 @@ static void trace_outputs(run* r) {
   for (size_t k = 0; k < stow_graph_output_count(r->g->graph); ++k) {
     stow_tensor tensor;
     stow_value value = stow_graph_outputs(r->g->graph)[k];
-    stow_status status = stow_exec_tensor(r->exec, value, &r->diag, &tensor);
+    stow_status status = stow_exec_value(r->exec, value, &r->diag, &tensor);
     test_check(status == STOW_OK, __FILE__, __LINE__, "output %zu: %s", k, r->diag.message);
     r->trace->outputs[k] = status == STOW_OK ? hash_tensor(STOWI_HASH_SEED, &tensor) : 0;
   }

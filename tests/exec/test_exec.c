@@ -1,4 +1,5 @@
 // The executor's calls: tables of kernels, preparing, creating, setting, and what they refuse.
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +19,7 @@ static stow_status run_seven(stow_kernel_call* call) {
 }
 
 static stow_kernel kernel_of(stow_status (*run)(stow_kernel_call* call)) {
-  return (stow_kernel){sizeof(stow_kernel), NULL, run, NULL, true};
+  return (stow_kernel){.struct_size = sizeof(stow_kernel), .run = run, .in_place = true};
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -52,6 +53,14 @@ TEST(KernelsAreReplaced) {
   CHECK(stow_kernels_set(kernels, STOW_OP_CUSTOM, &seven, &diag) == STOW_ERR_INVALID_ARGUMENT);
   CHECK_HAS(diag.message, "stow_kernels_set_custom");
   CHECK(stow_kernels_set(kernels, STOW_OP_NONE, &seven, &diag) == STOW_ERR_INVALID_ARGUMENT);
+  seven.reserved[1] = &seven;
+  CHECK(stow_kernels_set(kernels, STOW_OP_ADD, &seven, &diag) == STOW_ERR_INVALID_ARGUMENT);
+  CHECK_TEXT(diag.message, "stow_kernel.reserved is not NULL");
+  seven.reserved[1] = NULL;
+  seven.struct_size = offsetof(stow_kernel, reserved);  // of kernels whose tensors had no strides
+  CHECK(stow_kernels_set(kernels, STOW_OP_ADD, &seven, &diag) == STOW_ERR_INVALID_ARGUMENT);
+  CHECK_HAS(diag.message, "compile the kernel against this library's headers");
+  seven.struct_size = sizeof(seven);
   seven.run = NULL;
   CHECK(stow_kernels_set(kernels, STOW_OP_ADD, &seven, &diag) == STOW_ERR_INVALID_ARGUMENT);
   seven.struct_size = sizeof(seven) + 1;
@@ -295,15 +304,15 @@ TEST(OtherShapesAndTypesAreNamed) {
   float data[6] = {0};
   exec_case_begin(&c, SUM);
   REQUIRE(exec_case_make(&c) == STOW_OK);
-  stow_tensor tensor = {data, STOW_F32, 2, {2, 3}};
+  stow_tensor tensor = {.data = data, .dtype = STOW_F32, .rank = 2, .dims = {2, 3}};
   CHECK(stow_exec_input(c.exec, 0, &tensor, &c.diag) == STOW_ERR_TYPE);
   CHECK_TEXT(c.diag.message, "%0 \"x\" is f32[2, 2], but f32[2, 3] was given");
-  tensor = (stow_tensor){data, STOW_I32, 2, {2, 2}};
+  tensor = (stow_tensor){.data = data, .dtype = STOW_I32, .rank = 2, .dims = {2, 2}};
   CHECK(stow_exec_input(c.exec, 0, &tensor, &c.diag) == STOW_ERR_TYPE);
   CHECK_HAS(c.diag.message, "but i32[2, 2] was given");
-  tensor = (stow_tensor){data, STOW_F32, 1, {4}};
+  tensor = (stow_tensor){.data = data, .dtype = STOW_F32, .rank = 1, .dims = {4}};
   CHECK(stow_exec_input(c.exec, 0, &tensor, &c.diag) == STOW_ERR_TYPE);
-  tensor = (stow_tensor){NULL, STOW_F32, 2, {2, 2}};
+  tensor = (stow_tensor){.data = NULL, .dtype = STOW_F32, .rank = 2, .dims = {2, 2}};
   CHECK(stow_exec_input(c.exec, 0, &tensor, &c.diag) == STOW_ERR_INVALID_ARGUMENT);
   CHECK(stow_exec_input(c.exec, 99, &tensor, &c.diag) == STOW_ERR_INVALID_ARGUMENT);
   CHECK_HAS(c.diag.message, "no such value: %99");
@@ -313,7 +322,7 @@ TEST(OtherShapesAndTypesAreNamed) {
   CHECK(stow_exec_input(c.exec, 2, &tensor, &c.diag) == STOW_ERR_INVALID_ARGUMENT);
   CHECK(stow_exec_bind(c.exec, 0, data, sizeof(data), &c.diag) == STOW_ERR_INVALID_ARGUMENT);
   CHECK_HAS(c.diag.message, "has a slot in the arena");
-  CHECK(stow_exec_tensor(c.exec, 99, &c.diag, &tensor) == STOW_ERR_INVALID_ARGUMENT);
+  CHECK(stow_exec_value(c.exec, 99, &c.diag, &tensor) == STOW_ERR_INVALID_ARGUMENT);
   exec_case_end(&c);
 }
 
@@ -325,10 +334,58 @@ TEST(InputsThatWereNeverSetAreNamed) {
   CHECK(stow_exec_run(c.exec, &c.diag) == STOW_ERR_NOT_FOUND);
   CHECK_TEXT(c.diag.message, "input %1 \"y\" is not set");
   stow_tensor tensor;
-  CHECK(stow_exec_tensor(c.exec, 1, &c.diag, &tensor) == STOW_OK);
+  CHECK(stow_exec_value(c.exec, 1, &c.diag, &tensor) == STOW_OK);  // only looks at it
+  CHECK(stow_exec_run(c.exec, &c.diag) == STOW_ERR_NOT_FOUND);
+  CHECK(stow_exec_fill(c.exec, 2, &c.diag, &tensor) == STOW_ERR_INVALID_ARGUMENT);
+  CHECK(tensor.data == NULL);
+  CHECK(stow_exec_fill(c.exec, 1, &c.diag, &tensor) == STOW_OK);
   memcpy(tensor.data, (float[]){4, 3, 2, 1}, 16);  // in place
   CHECK(stow_exec_run(c.exec, &c.diag) == STOW_OK);
   EXEC_GIVES(&c, 0, float, -5, -5, -5, -5);
+  exec_case_end(&c);
+}
+
+TEST(TensorsThatAreNotDenseAreRefused) {
+  exec_case c;
+  float data[8] = {1, 2, 3, 4};
+  stow_tensor tensor = {.data = data, .dtype = STOW_F32, .rank = 2, .dims = {2, 2}};
+  static const struct {
+    int64_t outer, inner;
+    stow_status status;
+  } cases[] = {{0, 0, STOW_OK},
+               {2, 1, STOW_OK},
+               {4, 1, STOW_ERR_UNSUPPORTED},
+               {1, 2, STOW_ERR_UNSUPPORTED},
+               {0, 1, STOW_ERR_UNSUPPORTED},
+               {2, 0, STOW_ERR_UNSUPPORTED}};
+  exec_case_begin(&c, SUM);
+  REQUIRE(exec_case_make(&c) == STOW_OK);
+  for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
+    tensor.strides[0] = cases[i].outer;
+    tensor.strides[1] = cases[i].inner;
+    CHECK_U64(stow_exec_input(c.exec, 0, &tensor, &c.diag), cases[i].status);
+  }
+  CHECK_TEXT(c.diag.message, "%0 \"x\": its strides are not those of a dense tensor");
+  CHECK(stow_exec_value(c.exec, 0, &c.diag, &tensor) == STOW_OK);
+  CHECK(tensor.strides[0] == 0 && tensor.strides[1] == 0);
+  exec_case_end(&c);
+}
+
+static stow_status run_striding(stow_kernel_call* call) {
+  call->results[0]->strides[1] = 1;
+  return run_seven(call);
+}
+
+TEST(KernelsThatGiveResultsStridesAreNamed) {
+  exec_case c;
+  exec_case_begin(&c, SUM);
+  stow_kernel kernel = kernel_of(run_striding);
+  CHECK(stow_kernels_set(c.kernels, STOW_OP_ADD, &kernel, &c.diag) == STOW_OK);
+  REQUIRE(exec_case_make(&c) == STOW_OK);
+  EXEC_SET(&c, "x", float, 1, 2, 3, 4);
+  EXEC_SET(&c, "y", float, 1, 2, 3, 4);
+  CHECK(stow_exec_run(c.exec, &c.diag) == STOW_ERR_UNSUPPORTED);
+  CHECK_HAS(c.diag.message, "the kernel gave %2 \"sum\" strides: results are dense");
   exec_case_end(&c);
 }
 
@@ -406,17 +463,18 @@ TEST(StepsAreReportedAndCanBeStopped) {
 
 typedef struct reentry {
   exec_case* c;
-  stow_status statuses[3];
+  stow_status statuses[4];
   char message[STOW_DIAG_MESSAGE_SIZE];
 } reentry;
 
 static bool enter_again(void* user, const stow_exec_event* event) {
   reentry* r = (reentry*)user;
-  stow_tensor x = {(float[]){9, 9, 9, 9}, STOW_F32, 2, {2, 2}};
+  stow_tensor x = {.data = (float[]){9, 9, 9, 9}, .dtype = STOW_F32, .rank = 2, .dims = {2, 2}};
   if (event->step == 2 && !event->is_done) {
     r->statuses[0] = stow_exec_input(r->c->exec, 0, &x, NULL);
     r->statuses[1] = stow_exec_bind(r->c->exec, 0, x.data, 16, NULL);
-    r->statuses[2] = stow_exec_run(r->c->exec, &r->c->diag);
+    r->statuses[2] = stow_exec_fill(r->c->exec, 0, NULL, &x);
+    r->statuses[3] = stow_exec_run(r->c->exec, &r->c->diag);
     memcpy(r->message, r->c->diag.message, sizeof(r->message));
   }
   return true;
@@ -433,7 +491,7 @@ TEST(RunsInsideRunsAreRefusedAndTheOuterOneGoesOn) {
     EXEC_SET(&c, "x", float, 1, 2, 3, 4);
     EXEC_SET(&c, "y", float, 1, 2, 3, 4);
     CHECK(stow_exec_run(c.exec, &c.diag) == STOW_OK);
-    for (size_t i = 0; i < 3; ++i) {
+    for (size_t i = 0; i < 4; ++i) {
       CHECK_U64(r.statuses[i], STOW_ERR_CONFLICT);
     }
     CHECK_HAS(r.message, "stow_exec_run was called inside a run");

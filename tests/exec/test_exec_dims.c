@@ -23,7 +23,7 @@ TEST(DimsSetByKernelsPropagate) {
     EXEC_SET(&c, "x", float, 0, 0, 0, 0, 0, 0);
     CHECK(stow_exec_run(c.exec, &c.diag) == STOW_OK);
     stow_tensor tensor;
-    CHECK(stow_exec_tensor(c.exec, 3, &c.diag, &tensor) == STOW_OK);
+    CHECK(stow_exec_value(c.exec, 3, &c.diag, &tensor) == STOW_OK);
     CHECK_U64(stow_tensor_elements(&tensor), 0);
     exec_case_end(&c);
   }

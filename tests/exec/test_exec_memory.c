@@ -313,7 +313,7 @@ TEST(WeightsAndTheirViewsAreNotComparedPairwise) {
   }
   CHECK(stow_exec_run(exec, NULL) == STOW_OK);
   stow_tensor last;
-  CHECK(stow_exec_tensor(exec, 2 * COUNT - 1, NULL, &last) == STOW_OK);
+  CHECK(stow_exec_value(exec, 2 * COUNT - 1, NULL, &last) == STOW_OK);
   CHECK(last.data == &numbers[COUNT - 1]);
   stow_exec_destroy(exec);
   stow_plan_destroy(plan);
@@ -337,10 +337,11 @@ TEST(ExternalValuesAreBoundByPointer) {
   CHECK(stow_exec_run(c.exec, &c.diag) == STOW_ERR_NOT_FOUND);
   CHECK_TEXT(c.diag.message, "input %0 \"x\" is not bound");
   stow_tensor tensor;
-  CHECK(stow_exec_tensor(c.exec, 0, &c.diag, &tensor) == STOW_ERR_NOT_FOUND);
+  CHECK(stow_exec_value(c.exec, 0, &c.diag, &tensor) == STOW_ERR_NOT_FOUND);
   CHECK(tensor.data == NULL && tensor.rank == 0);
-  CHECK(stow_exec_input(c.exec, 0, &(stow_tensor){in, STOW_F32, 1, {4}}, &c.diag) ==
-        STOW_ERR_NOT_FOUND);
+  CHECK(stow_exec_fill(c.exec, 0, &c.diag, &tensor) == STOW_ERR_NOT_FOUND);
+  stow_tensor x = {.data = in, .dtype = STOW_F32, .rank = 1, .dims = {4}};
+  CHECK(stow_exec_input(c.exec, 0, &x, &c.diag) == STOW_ERR_NOT_FOUND);
   CHECK(stow_exec_bind(c.exec, 0, in, 15, &c.diag) == STOW_ERR_INVALID_ARGUMENT);
   CHECK_TEXT(c.diag.message, "%0 \"x\" needs 16 bytes, but 15 were given");
   CHECK(stow_exec_bind(c.exec, 0, (char*)in + 2, 16, &c.diag) == STOW_ERR_INVALID_ARGUMENT);
@@ -352,6 +353,8 @@ TEST(ExternalValuesAreBoundByPointer) {
   CHECK(stow_exec_run(c.exec, &c.diag) == STOW_OK);
   CHECK(memcmp(out, (float[]){-2, -4, -6, -8}, 16) == 0);
   CHECK(stow_exec_bind(c.exec, 0, in + 1, 16, &c.diag) == STOW_OK);
+  CHECK(stow_exec_value(c.exec, 1, &c.diag, &tensor) == STOW_OK);
+  CHECK(tensor.data == in + 1 && tensor.rank == 2);  // views follow at once
   CHECK(stow_exec_run(c.exec, &c.diag) == STOW_OK);
   CHECK(memcmp(out, (float[]){-4, -6, -8, -10}, 16) == 0);
   CHECK(in[1] == 2);
@@ -383,7 +386,7 @@ TEST(ExternalOutputsMustBeBound) {
   REQUIRE(stow_plan_make(c.graph, stow_prepared_effects(c.prepared), &c.plan_options, c.allocator,
                          &c.diag, &plan) == STOW_OK);
   REQUIRE(stow_exec_create(c.prepared, plan, NULL, c.allocator, &c.diag, &exec) == STOW_OK);
-  stow_tensor x = {(float[]){1, 2, 3, 4}, STOW_F32, 1, {4}};
+  stow_tensor x = {.data = (float[]){1, 2, 3, 4}, .dtype = STOW_F32, .rank = 1, .dims = {4}};
   CHECK(stow_exec_input(exec, 0, &x, &c.diag) == STOW_OK);
   CHECK(stow_exec_run(exec, &c.diag) == STOW_ERR_NOT_FOUND);
   CHECK_HAS(c.diag.message, "output %3 is not bound");
@@ -411,7 +414,7 @@ TEST(AliasedInputsMustBeSetAgainOrFilledInPlace) {
   exec_case c;
   stow_plan* plan;
   stow_exec* exec;
-  stow_tensor x = {(float[]){1, 2, 3, 4}, STOW_F32, 1, {4}};
+  stow_tensor x = {.data = (float[]){1, 2, 3, 4}, .dtype = STOW_F32, .rank = 1, .dims = {4}};
   exec_case_begin(&c, "%0 = input \"x\" : f32[4]\n %1 = reciprocal(%0) : f32[4]\n return %1");
   REQUIRE(exec_case_make(&c) == STOW_OK);
   stow_effects* effects = stow_prepared_effects(c.prepared);
@@ -424,7 +427,7 @@ TEST(AliasedInputsMustBeSetAgainOrFilledInPlace) {
   CHECK(stow_exec_run(exec, &c.diag) == STOW_OK);
   CHECK(stow_exec_run(exec, &c.diag) == STOW_ERR_NOT_FOUND);
   CHECK_HAS(c.diag.message, "input %0 \"x\" is not set (a run consumes it)");
-  CHECK(stow_exec_tensor(exec, 0, &c.diag, &x) == STOW_OK);  // what the last run left is the input
+  CHECK(stow_exec_fill(exec, 0, &c.diag, &x) == STOW_OK);  // what the last run left is the input
   CHECK(stow_exec_run(exec, &c.diag) == STOW_OK);
   CHECK(((const float*)x.data)[3] == 4);
   stow_exec_destroy(exec);
@@ -500,7 +503,7 @@ TEST(KnownInputsHaveTheirValueAndNoOther) {
     CHECK(stow_exec_run(c.exec, &c.diag) == STOW_OK);
     EXEC_GIVES(&c, 0, int64_t, 10);
   }
-  stow_tensor six = {(int64_t[]){6}, STOW_I64, 0, {0}};
+  stow_tensor six = {.data = (int64_t[]){6}, .dtype = STOW_I64};
   CHECK(stow_exec_input(c.exec, 0, &six, &c.diag) == STOW_ERR_CONFLICT);
   EXEC_SET(&c, "x", int64_t, 5);
   exec_case_end(&c);
@@ -522,7 +525,7 @@ TEST(KernelsAreNotGivenNullWhereThereAreNoElements) {
                     "%0 = input \"x\" : f32[0, 3]\n %1 = constant \"w\" {data = []} : f32[0]\n"
                     "%2 = reshape(%1) : f32[0, 3]\n"
                     "%3 = custom(%0, %1, %2) {name = \"look\"} : f32[0]\n return %3");
-    stow_kernel kernel = {sizeof(kernel), NULL, run_look, NULL, true};
+    stow_kernel kernel = {.struct_size = sizeof(kernel), .run = run_look, .in_place = true};
     CHECK(stow_kernels_set_custom(c.kernels, stow_str_of("look"), &kernel, NULL) == STOW_OK);
     exec_case_way(&c, way);
     c.plan_options.constants = way % 2 == 0;
@@ -568,7 +571,7 @@ TEST(StateIsKeptBetweenRunsAndZeroAtFirst) {
                     "%0 = input \"x\" : f32[]\n"
                     "%1 = custom(%0) {name = \"count\"} : f32[] with {state = true}\n"
                     "%2 = add(%1, %0) : f32[]\n return %2");
-    stow_kernel kernel = {sizeof(kernel), NULL, run_count, NULL, true};
+    stow_kernel kernel = {.struct_size = sizeof(kernel), .run = run_count, .in_place = true};
     CHECK(stow_kernels_set_custom(c.kernels, stow_str_of("count"), &kernel, NULL) == STOW_OK);
     memset(memory, 0x55, sizeof(memory));
     c.options.memory = way == 1 ? memory : NULL;

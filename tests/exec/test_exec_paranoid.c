@@ -21,7 +21,7 @@ static const char* message_of(run_function broken, uint64_t guard, bool in_place
   static char message[STOW_DIAG_MESSAGE_SIZE];
   exec_case c;
   exec_case_begin(&c, TEXT);
-  stow_kernel kernel = {sizeof(kernel), NULL, broken, NULL, in_place};
+  stow_kernel kernel = {.struct_size = sizeof(kernel), .run = broken, .in_place = in_place};
   CHECK(stow_kernels_set(c.kernels, STOW_OP_NEG, &kernel, NULL) == STOW_OK);
   c.options.paranoid = true;
   c.plan_options.tail_guard = guard;
@@ -102,7 +102,7 @@ TEST(AViewIsNamedAndNotItsRoot) {
                   "%0 = input \"x\" : f32[16]\n %1 \"root\" = relu(%0) : f32[16]\n"
                   "%2 \"view\" = reshape(%1) : f32[4, 4]\n"
                   "%3 = neg(%2) : f32[4, 4]\n return %3");
-  stow_kernel kernel = {sizeof(kernel), NULL, write_operand, NULL, false};
+  stow_kernel kernel = {.struct_size = sizeof(kernel), .run = write_operand};
   CHECK(stow_kernels_set(c.kernels, STOW_OP_NEG, &kernel, NULL) == STOW_OK);
   c.options.paranoid = true;
   REQUIRE(exec_case_make(&c) == STOW_OK);
@@ -134,7 +134,7 @@ static stow_status write_guard(stow_kernel_call* call) {
 TEST(WritingAGuardIsFound) {
   exec_case c;
   exec_case_begin(&c, TEXT);
-  stow_kernel kernel = {sizeof(kernel), NULL, write_guard, NULL, true};
+  stow_kernel kernel = {.struct_size = sizeof(kernel), .run = write_guard, .in_place = true};
   CHECK(stow_kernels_set(c.kernels, STOW_OP_NEG, &kernel, NULL) == STOW_OK);
   c.options.paranoid = true;
   c.options.on_step = see_input;
@@ -191,7 +191,7 @@ static const char* message_after_death(run_function broken, bool in_place) {
                   "%0 = input \"x\" : f32[16]\n %1 = input \"y\" : f32[4]\n"
                   "%2 = relu(%0) : f32[16]\n %3 = lt(%2, %0) : bool[16]\n"
                   "%4 \"third\" = neg(%1) : f32[4]\n return %3, %4");
-  stow_kernel kernel = {sizeof(kernel), NULL, broken, NULL, true};
+  stow_kernel kernel = {.struct_size = sizeof(kernel), .run = broken, .in_place = true};
   CHECK(stow_kernels_set(c.kernels, STOW_OP_NEG, &kernel, NULL) == STOW_OK);
   c.options.paranoid = true;
   c.plan_options.in_place = in_place;
@@ -227,7 +227,7 @@ TEST(ElementsTheFirstStepDoesNotWriteAreFoundInEveryRun) {
   exec_case_begin(&c,
                   "%0 \"made\" = custom() {name = \"make\"} : f32[4]\n %1 = neg(%0) : f32[4]\n"
                   "return %0, %1");
-  stow_kernel kernel = {sizeof(kernel), NULL, make_less, NULL, false};
+  stow_kernel kernel = {.struct_size = sizeof(kernel), .run = make_less};
   CHECK(stow_kernels_set_custom(c.kernels, stow_str_of("make"), &kernel, NULL) == STOW_OK);
   c.options.paranoid = true;
   REQUIRE(exec_case_make(&c) == STOW_OK);
@@ -274,7 +274,7 @@ TEST(AnElementOfAPartThatIsNotWrittenIsFound) {
                   "%0 = input \"x\" : i64[8]\n %1 = add(%0, %0) : i64[8]\n"
                   "%2 \"part\" = neg(%0) : i64[8]\n"
                   "%3 = concat(%1, %2) {axis = 0} : i64[16]\n return %3");
-  stow_kernel kernel = {sizeof(kernel), NULL, leave_one_unwritten, NULL, false};
+  stow_kernel kernel = {.struct_size = sizeof(kernel), .run = leave_one_unwritten};
   CHECK(stow_kernels_set(c.kernels, STOW_OP_NEG, &kernel, NULL) == STOW_OK);
   c.options.paranoid = true;
   REQUIRE(exec_case_make(&c) == STOW_OK);
@@ -307,7 +307,7 @@ TEST(AnInputIsNotWrittenAtItsStep) {
   EXEC_SET(&c, "x", float, 1, 2, 3, 4);
   EXEC_SET(&c, "y", float, 1, 2, 3, 4);
   stow_tensor y;
-  REQUIRE(stow_exec_tensor(c.exec, 1, &c.diag, &y) == STOW_OK);
+  REQUIRE(stow_exec_value(c.exec, 1, &c.diag, &y) == STOW_OK);
   input_data = (const unsigned char*)y.data;
   CHECK(stow_exec_run(c.exec, &c.diag) == STOW_ERR_VIOLATION);
   CHECK_HAS(c.diag.message, "step 1: node 1 \"y\" (input): wrote byte ");

@@ -220,7 +220,7 @@ static void run_short_scan(exec_case* c) {
   stow_tensor tensor;
   EXEC_SET(c, "c", bool, false);
   RUNS(c);
-  CHECK(stow_exec_tensor(c->exec, stow_graph_outputs(c->graph)[0], &c->diag, &tensor) == STOW_OK);
+  CHECK(stow_exec_value(c->exec, stow_graph_outputs(c->graph)[0], &c->diag, &tensor) == STOW_OK);
   CHECK_U64(tensor.dims[0], 0);
 }
 
@@ -275,7 +275,7 @@ TEST(YieldedValuesMustFit) {
                   "%0 = input \"c\" : bool[]\n %1 = input \"x\" : f32[4]\n"
                   "%3 = if(%0) { %2 = custom(%1) {name = \"boastful\"} : bounded f32[4]\n"
                   " yield %2 } else { yield %1 } : bounded f32[4]\n return %3");
-  stow_kernel kernel = {sizeof(kernel), NULL, run_boastful, NULL, false};
+  stow_kernel kernel = {.struct_size = sizeof(kernel), .run = run_boastful};
   CHECK(stow_kernels_set_custom(c.kernels, stow_str_of("boastful"), &kernel, NULL) == STOW_OK);
   REQUIRE(exec_case_make(&c) == STOW_OK);
   EXEC_SET(&c, "x", float, 1, 2, 3, 4);
@@ -379,7 +379,7 @@ TEST(EveryRoundHasItsOwnRandomNumbers) {
                   "    %5, %6, %7 = args() : i64[], bool[], f32[]\n"
                   "    %8 = custom(%7) {name = \"seeded\"} : f32[]\n yield %6, %8 } : f32[]\n"
                   "  yield %3, %9 } : f32[]\n return %10");
-  stow_kernel kernel = {sizeof(kernel), NULL, run_seeded, NULL, false};
+  stow_kernel kernel = {.struct_size = sizeof(kernel), .run = run_seeded};
   CHECK(stow_kernels_set_custom(c.kernels, stow_str_of("seeded"), &kernel, NULL) == STOW_OK);
   REQUIRE(exec_case_make(&c) == STOW_OK);
   EXEC_SET(&c, "x", float, 1);

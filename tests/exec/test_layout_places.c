@@ -10,7 +10,7 @@
 #define MOST 4
 
 static stow_tensor tensor(void* data, stow_dtype dtype, uint32_t rank, int64_t a, int64_t b) {
-  stow_tensor t = {data, dtype, rank, {a, b}};
+  stow_tensor t = {.data = data, .dtype = dtype, .rank = rank, .dims = {a, b}};
   return t;
 }
 

@@ -113,9 +113,9 @@ TEST(SpreadBlocksAreTheRuns) {
 }
 
 TEST(DimsThatGoTogetherAreMerged) {
-  stow_tensor result = {NULL, STOW_F32, 4, {2, 3, 4, 5}};
-  stow_tensor channels = {NULL, STOW_F32, 3, {3, 1, 1}};
-  stow_tensor one = {NULL, STOW_F32, 0, {0}};
+  stow_tensor result = {.data = NULL, .dtype = STOW_F32, .rank = 4, .dims = {2, 3, 4, 5}};
+  stow_tensor channels = {.data = NULL, .dtype = STOW_F32, .rank = 3, .dims = {3, 1, 1}};
+  stow_tensor one = {.data = NULL, .dtype = STOW_F32};
   const stow_tensor* operands[] = {&result, &channels, &one};
   stowi_kernel_walk walk;
   stowi_kernel_walk_init(&walk, &result, operands, 3);
@@ -128,8 +128,8 @@ TEST(DimsThatGoTogetherAreMerged) {
 
 TEST(SpreadBlocksAreRepeated) {
   int16_t numbers[] = {1, -2, 3};
-  stow_tensor result = {NULL, STOW_F32, 3, {2, 3, 2}};
-  stow_tensor operand = {numbers, STOW_I16, 2, {3, 1}};
+  stow_tensor result = {.data = NULL, .dtype = STOW_F32, .rank = 3, .dims = {2, 3, 2}};
+  stow_tensor operand = {.data = numbers, .dtype = STOW_I16, .rank = 2, .dims = {3, 1}};
   const stow_tensor* operands[] = {&operand};
   const int expected[] = {1, 1, -2, -2, 3, 3, 1, 1, -2, -2, 3, 3};
   stowi_kernel_walk walk;

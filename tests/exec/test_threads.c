@@ -89,7 +89,7 @@ TEST(BitsDoNotDependOnThreads) {
       CHECK(stow_exec_run(c.exec, &c.diag) == STOW_OK);
     }
     stow_tensor tensor;
-    CHECK(stow_exec_tensor(c.exec, 3, &c.diag, &tensor) == STOW_OK);
+    CHECK(stow_exec_value(c.exec, 3, &c.diag, &tensor) == STOW_OK);
     if (threads == 1) {
       memcpy(first, tensor.data, sizeof(first));
     }

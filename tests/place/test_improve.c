@@ -11,7 +11,7 @@ enum { MAX_COUNT = 64 };
 static bool meet(const stow_problem* problem, const uint64_t* offsets, size_t a, size_t b) {
   const stowi_buffer* x = &problem->buffers.data[a];
   const stowi_buffer* y = &problem->buffers.data[b];
-  return stowi_live_together(x, y) && offsets[a] < offsets[b] + stowi_footprint(y) &&
+  return x->begin < y->end && y->begin < x->end && offsets[a] < offsets[b] + stowi_footprint(y) &&
          offsets[b] < offsets[a] + stowi_footprint(x);
 }
 

@@ -46,6 +46,7 @@ TEST(DescriptorInitWritesEveryField) {
   CHECK_U64(desc.end, 0);
   CHECK_U64(desc.alignment, 1);
   CHECK(desc.fixed_offset == STOW_PLACE_ANYWHERE);
+  CHECK_U64(desc.pool, 0);
 }
 
 TEST(BuffersAreNumberedInOrderAndKeptAsGiven) {
@@ -90,6 +91,9 @@ TEST(MalformedBuffersAreRefusedByName) {
   check_refused(problem, &bad, STOW_ERR_INVALID_ARGUMENT, "fixed offset 96 is not aligned to 64");
   bad.struct_size = 0;
   check_refused(problem, &bad, STOW_ERR_INVALID_ARGUMENT, "stow_buffer.struct_size is 0");
+  bad = desc_of(8, 0, 1);
+  bad.pool = 1;
+  check_refused(problem, &bad, STOW_ERR_UNSUPPORTED, "buffer 1: pool 1: only pool 0 exists");
   bad.struct_size = sizeof(bad) + 1;
   check_refused(problem, &bad, STOW_ERR_INVALID_ARGUMENT, "stow_buffer.struct_size");
   stow_problem_destroy(problem);

@@ -21,8 +21,12 @@ static void check_sections(const stow_problem* problem) {
   for (size_t i = 0; i < count; ++i) {
     CHECK(sections.begin[i] < sections.end[i] && sections.end[i] <= sections.count);
     for (size_t j = 0; j < i; ++j) {
+      const stowi_buffer* a = &problem->buffers.data[i];
+      const stowi_buffer* b = &problem->buffers.data[j];
       bool share = sections.begin[i] < sections.end[j] && sections.begin[j] < sections.end[i];
-      CHECK(share == stowi_live_together(&problem->buffers.data[i], &problem->buffers.data[j]));
+      CHECK(share == (a->begin < b->end && b->begin < a->end));
+      CHECK(share ==
+            stowi_together((stowi_life){a->begin, a->end}, (stowi_life){b->begin, b->end}));
     }
   }
   stowi_sections_free(&sections, problem, allocator);

@@ -41,6 +41,7 @@ TEST(PlansOutliveTheirGraph) {
   CHECK_U64(stow_plan_value_count(c.plan), 7);
   CHECK_U64(stow_plan_step_count(c.plan), 7);
   CHECK_U64(stow_plan_order(c.plan)[6], 6);
+  CHECK_U64(stow_plan_pool_count(c.plan), 1);
   plan_free(&c);
 }
 
@@ -48,10 +49,11 @@ TEST(GettersPastTheEndReturnDefaults) {
   stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   plan_case c = plan_make(mlp, &options);
   REQUIRE(c.plan != NULL);
-  stow_slot slot = {1, 1};
+  stow_slot slot = {1, 1, 1};
   CHECK(!stow_plan_value_slot(c.plan, 7, &slot));
   CHECK_U64(slot.offset, 0);
   CHECK_U64(slot.size, 0);
+  CHECK_U64(slot.pool, 0);
   CHECK_U64(stow_plan_root(c.plan, 7), STOW_VALUE_NONE);
   CHECK_U64(stow_plan_guard(c.plan, 7), 0);
   CHECK_U64(stow_plan_value_alignment(c.plan, 7), 1);

@@ -101,8 +101,10 @@ TEST(WindowsDetermineWhatIsOccupied) {
   stow_plan* plan = plan_with(&c, "# window.1=2,3,0,0\n# window.1=4,7,128,192\n");
   REQUIRE(plan != NULL);
   uint64_t at = plan_offset(plan, 1);
-  static const stow_slot expected[] = {{0, 0},    {0, 256},  {0, 0}, {0, 256}, {128, 64},
-                                       {128, 64}, {128, 64}, {0, 0}, {0, 0}};
+  static const struct {
+    uint64_t offset, size;
+  } expected[] = {{0, 0},    {0, 256},  {0, 0}, {0, 256}, {128, 64},
+                  {128, 64}, {128, 64}, {0, 0}, {0, 0}};
   for (uint32_t step = 0; step < sizeof(expected) / sizeof(expected[0]); ++step) {
     stow_slot slot = stow_plan_occupied_slot(plan, 1, step);
     CHECK_U64(slot.size, expected[step].size);

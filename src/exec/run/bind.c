@@ -84,6 +84,19 @@ static bool is_fitting(const stow_exec* exec, stow_value value, const stow_tenso
   return true;
 }
 
+// Its dims are those of a type that has a size.
+static bool is_dense(const stow_tensor* tensor) {
+  bool is_unset = true;
+  bool is_counted = true;
+  uint64_t stride = 1;
+  for (uint32_t i = tensor->rank; i-- > 0;) {
+    is_unset = is_unset && tensor->strides[i] == 0;
+    is_counted = is_counted && (uint64_t)tensor->strides[i] == stride;
+    stride *= (uint64_t)tensor->dims[i];
+  }
+  return is_unset || is_counted;
+}
+
 static stow_status check_settable(const stow_exec* exec, stow_value value, stow_diag* diag) {
   const stowi_exec_value_place* place = &exec->places[value];
   if (!place->is_boundary || (!place->is_input && place->source != NULL)) {
@@ -114,6 +127,10 @@ stow_status stow_exec_input(stow_exec* exec, stow_value value, const stow_tensor
     stowi_diag_value(diag, value);
     return STOW_ERR_TYPE;
   }
+  if (!is_dense(tensor)) {
+    return fail_value(exec, value, STOW_ERR_UNSUPPORTED,
+                      "its strides are not those of a dense tensor", diag);
+  }
   size_t bytes = stow_tensor_bytes(tensor);
   if (bytes != 0 && tensor->data == NULL) {
     return fail_value(exec, value, STOW_ERR_INVALID_ARGUMENT, "data is missing", diag);
@@ -130,15 +147,26 @@ stow_status stow_exec_input(stow_exec* exec, stow_value value, const stow_tensor
   return STOW_OK;
 }
 
-stow_status stow_exec_tensor(stow_exec* exec, stow_value value, stow_diag* diag,
-                             stow_tensor* out_tensor) {
+stow_status stow_exec_fill(stow_exec* exec, stow_value value, stow_diag* diag,
+                           stow_tensor* out_tensor) {
+  *out_tensor = (stow_tensor){0};
+  STOW_TRY(stowi_exec_idle(exec, "stow_exec_fill", diag));
+  STOW_TRY(check_value(exec, value, diag));
+  STOW_TRY(check_settable(exec, value, diag));
+  *out_tensor = exec->calls.tensors[value];
+  exec->places[value].is_set = true;
+  return STOW_OK;
+}
+
+stow_status stow_exec_value(const stow_exec* exec, stow_value value, stow_diag* diag,
+                            stow_tensor* out_tensor) {
   *out_tensor = (stow_tensor){0};
   STOW_TRY(check_value(exec, value, diag));
-  stowi_exec_follow(exec);
-  if (exec->calls.tensors[value].data == NULL && exec->places[value].bytes != 0) {
+  void* data = stowi_exec_data(exec, value);
+  if (data == NULL && exec->places[value].bytes != 0) {
     return fail_value(exec, value, STOW_ERR_NOT_FOUND, "is not bound", diag);
   }
   *out_tensor = exec->calls.tensors[value];
-  exec->places[value].is_set = exec->places[value].is_set || exec->places[value].is_input;
+  out_tensor->data = data;
   return STOW_OK;
 }

@@ -82,6 +82,9 @@ struct stow_exec {
 stow_status stowi_exec_place(stow_exec* exec, stow_diag* diag);
 // Gives views of what has no slot their data again, where something was bound since. O(values).
 void stowi_exec_follow(stow_exec* exec);
+// Where |value| is now, whether or not that was done; NULL: nowhere. O(views between it and its
+// bytes).
+void* stowi_exec_data(const stow_exec* exec, stow_value value);
 // STOW_ERR_CONFLICT naming |what| while a run is under way.
 stow_status stowi_exec_idle(const stow_exec* exec, const char* what, stow_diag* diag);
 // Before a run: puts weights that the last one destroyed where they belong. STOW_ERR_NOT_FOUND

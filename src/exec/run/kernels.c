@@ -50,6 +50,16 @@ void stow_kernels_destroy(stow_kernels* kernels) {
 static stow_status load_kernel(const stow_kernel* given, stow_diag* diag, stow_kernel* out) {
   *out = (stow_kernel){.struct_size = sizeof(*out)};
   STOW_TRY(stowi_load_struct(out, given, sizeof(*out), "stow_kernel", diag));
+  if (given->struct_size < sizeof(*out)) {
+    return stowi_fail(
+        diag, STOW_ERR_INVALID_ARGUMENT,
+        "stow_kernel.struct_size is %zu, %zu are needed: tensors have grown, so compile "
+        "the kernel against this library's headers",
+        given->struct_size, sizeof(*out));
+  }
+  if (out->reserved[0] != NULL || out->reserved[1] != NULL) {
+    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "stow_kernel.reserved is not NULL");
+  }
   if (out->run == NULL) {
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "the kernel has no function to run");
   }

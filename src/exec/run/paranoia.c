@@ -89,7 +89,7 @@ static void mark(stowi_exec_paranoia* paranoia, stow_slot slot, bool has_content
 }
 
 static void mark_content(stowi_exec_paranoia* paranoia, stow_exec* exec, uint32_t step) {
-  mark(paranoia, (stow_slot){0, paranoia->size}, false);
+  mark(paranoia, (stow_slot){0, paranoia->size, 0}, false);
   for (stow_value value = 0; value < paranoia->value_count; ++value) {
     if (!is_born_empty(exec, value) || !is_born(paranoia, exec, value, step)) {
       mark(paranoia, stow_plan_occupied_slot(exec->plan, value, step), true);
@@ -241,7 +241,7 @@ static stow_slot slot_in(const stowi_exec_paranoia* paranoia, const stow_exec* e
                          const stow_tensor* tensor) {
   uintptr_t offset = (uintptr_t)tensor->data - (uintptr_t)exec->base;
   bool is_inside = offset < paranoia->size;
-  return (stow_slot){is_inside ? offset : 0, is_inside ? stow_tensor_bytes(tensor) : 0};
+  return (stow_slot){is_inside ? offset : 0, is_inside ? stow_tensor_bytes(tensor) : 0, 0};
 }
 
 // Whether an element is all ones, but for the sign, which a kernel may have turned.

@@ -75,23 +75,45 @@ static stow_status describe(stow_exec* exec, stow_value value, stow_diag* diag) 
 // ---------------------------------------------------------------------------------------------
 // What has no slot
 
-// Operands come before their views, so that one walk reaches views of views. What the caller binds
-// stays where it is, also where it is a view: its node then copies, and views of it follow it.
-void stowi_exec_follow(stow_exec* exec) {
+// Whether |value| is where |*out_parent| is, |*out_distance| bytes on. What the caller binds stays
+// where it is, also where it is a view: its node then copies, and views of it follow it.
+static bool is_following(const stow_exec* exec, stow_value value, stow_value* out_parent,
+                         uint64_t* out_distance) {
   const stow_graph* graph = exec->graph;
+  const stowi_exec_value_place* place = &exec->places[value];
+  stow_view view;
+  if (place->has_slot || place->is_bound || place->bytes == 0 ||
+      stow_plan_root(exec->plan, value) == value || !is_view(graph, value, &view)) {
+    return false;
+  }
+  *out_parent = stow_graph_operands(graph, stow_graph_producer(graph, value))[view.operand];
+  *out_distance = view.element_offset * stow_dtype_bits(exec->calls.tensors[*out_parent].dtype) / 8;
+  return true;
+}
+
+// Operands come before their views, so that one walk reaches views of views.
+void stowi_exec_follow(stow_exec* exec) {
   for (stow_value value = 0; exec->is_moved && value < exec->calls.value_count; ++value) {
-    const stowi_exec_value_place* place = &exec->places[value];
-    stow_view view;
-    if (place->has_slot || place->is_bound || place->bytes == 0 ||
-        stow_plan_root(exec->plan, value) == value || !is_view(graph, value, &view)) {
-      continue;
+    stow_value parent;
+    uint64_t distance;
+    if (is_following(exec, value, &parent, &distance)) {
+      unsigned char* data = (unsigned char*)tensor_of(exec, parent)->data;
+      tensor_of(exec, value)->data = data == NULL ? NULL : data + distance;
     }
-    stow_value parent = stow_graph_operands(graph, stow_graph_producer(graph, value))[view.operand];
-    unsigned char* data = (unsigned char*)tensor_of(exec, parent)->data;
-    uint64_t bits = view.element_offset * stow_dtype_bits(tensor_of(exec, parent)->dtype);
-    tensor_of(exec, value)->data = data == NULL ? NULL : data + bits / 8;
   }
   exec->is_moved = false;
+}
+
+void* stowi_exec_data(const stow_exec* exec, stow_value value) {
+  stow_value parent;
+  uint64_t distance;
+  uint64_t total = 0;
+  while (exec->is_moved && is_following(exec, value, &parent, &distance)) {
+    total += distance;
+    value = parent;
+  }
+  unsigned char* data = (unsigned char*)exec->calls.tensors[value].data;
+  return data == NULL ? NULL : data + total;
 }
 
 // What neither the plan nor the caller gives bytes to: a fault of the plan's, which a check has

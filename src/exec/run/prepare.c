@@ -308,6 +308,7 @@ stow_status stow_prepare(const stow_graph* graph, const stow_prepare_options* op
   prepared->threads = full.threads;
   prepared->node_count = stow_graph_node_count(graph);
   preparer p = {.prepared = prepared, .kernels = full.kernels, .diag = diag};
+  prepared->has_foreign = full.kernels != NULL;
   stow_status status = prepare_all(&p, allocator);
   stowi_exec_calls_free(&p.calls);
   if (status != STOW_OK) {

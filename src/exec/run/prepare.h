@@ -23,6 +23,7 @@ struct stow_prepared {
   uint32_t threads;
   uint32_t node_count;
   stowi_exec_prepared_node* nodes;
+  bool has_foreign;  // some kernels may be the caller's
 };
 
 // Whether |node| computes with data-dependent dims: a value that it reads or makes is

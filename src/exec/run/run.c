@@ -51,6 +51,26 @@ static uint64_t rounds_around(const stow_exec* exec, stow_node node) {
   return around;
 }
 
+// A kernel may write dims of its results, but nothing reads strides. The library's write none.
+static stow_status require_dense(stow_exec* exec, stow_node node, stow_diag* diag) {
+  const stow_kernel_call* call = &exec->calls.calls[node];
+  for (size_t k = 0; k < call->result_count; ++k) {
+    stow_tensor* result = call->results[k];
+    int64_t any = 0;
+    for (uint32_t i = 0; i < result->rank; ++i) {
+      any |= result->strides[i];
+    }
+    if (any != 0) {
+      memset(result->strides, 0, sizeof(result->strides));
+      stow_value value = stow_graph_first_result(exec->graph, node) + (stow_value)k;
+      return stowi_exec_fail(exec, node, STOW_ERR_UNSUPPORTED, diag,
+                             "the kernel gave %s strides: results are dense",
+                             stowi_exec_words_value(exec->graph, value).text);
+    }
+  }
+  return STOW_OK;
+}
+
 stow_status stowi_exec_run_kernel(stow_exec* exec, stow_node node, stow_diag* diag) {
   stow_kernel_call* call = &exec->calls.calls[node];
   if (exec->is_bounded[node]) {
@@ -63,7 +83,7 @@ stow_status stowi_exec_run_kernel(stow_exec* exec, stow_node node, stow_diag* di
     const char* text = exec->message[0] != '\0' ? exec->message : stow_status_text(status);
     return stowi_exec_fail(exec, node, status, diag, "%s", text);
   }
-  return STOW_OK;
+  return exec->prepared->has_foreign ? require_dense(exec, node, diag) : STOW_OK;
 }
 
 static stow_status run_node(stow_exec* exec, stow_node node, stow_diag* diag, bool* out_again) {

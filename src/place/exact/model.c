@@ -171,7 +171,8 @@ static void fill_members(stowi_model* model) {
 }
 
 // A buffer that overlaps a whole buffer in time is live when that is born, or is born during its
-// lifetime. With windows a later piece can begin meanwhile, so every section is checked.
+// lifetime, since lifetimes are intervals. With windows a later piece can begin meanwhile, so every
+// section is checked.
 static void fill_neighbours(stowi_model* model, uint32_t i) {
   uint64_t* set = stowi_model_neighbours(model, i);
   for (uint32_t p = model->first_piece[i]; p < model->first_piece[i + 1]; ++p) {
@@ -261,7 +262,8 @@ bool stowi_meeting_next(stowi_meeting* m) {
          m->q < stowi_piece_end(sections, m->b)) {
     uint32_t p = m->p;
     uint32_t q = m->q;
-    found = sections->begin[p] < sections->end[q] && sections->begin[q] < sections->end[p];
+    found = stowi_together((stowi_life){sections->begin[p], sections->end[p]},
+                           (stowi_life){sections->begin[q], sections->end[q]});
     m->up = (int64_t)stowi_piece_high(sections, p, &buffers[m->a]) -
             (int64_t)stowi_piece_low(sections, q);
     m->down = (int64_t)stowi_piece_high(sections, q, &buffers[m->b]) -

@@ -23,10 +23,9 @@ static bool collide(const stow_problem* problem, size_t a, size_t b, uint64_t* o
   stowi_stretch y;
   bool more = stowi_walk_next(&a_walk, &x) && stowi_walk_next(&b_walk, &y);
   while (more) {
-    uint64_t begin = x.begin > y.begin ? x.begin : y.begin;
-    if (begin < x.end && begin < y.end && a_offset + x.low < b_offset + y.high &&
-        b_offset + y.low < a_offset + x.high) {
-      *out_step = begin;
+    if (stowi_together((stowi_life){x.begin, x.end}, (stowi_life){y.begin, y.end}) &&
+        a_offset + x.low < b_offset + y.high && b_offset + y.low < a_offset + x.high) {
+      *out_step = x.begin > y.begin ? x.begin : y.begin;
       return true;
     }
     more = x.end <= y.end ? stowi_walk_next(&a_walk, &x) : stowi_walk_next(&b_walk, &y);

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "place/together.h"
 
 #define FANOUT 16
 #define CHUNK_WORDS ((size_t)1 << 13)
@@ -226,13 +227,17 @@ static void descend(const stowi_gap_pool* pool, stowi_gaps set, uint64_t at, cur
 // Which subtrees a search must enter.
 typedef bool (*wanted)(const digest* below, const stowi_need* need);
 
+static stowi_life life_of(const stowi_need* need) { return (stowi_life){need->begin, need->end}; }
+
+// Lives are intervals: what is together with [last begin, first end), even where that ends before
+// it begins, is together with all of them; what is not with [first begin, last end) is with none.
 static bool may_fit(const digest* below, const stowi_need* need) {
-  return below->widest >= need->size || below->last_begin >= need->end ||
-         below->first_end <= need->begin;
+  return below->widest >= need->size ||
+         !stowi_together((stowi_life){below->last_begin, below->first_end}, life_of(need));
 }
 
 static bool may_block(const digest* below, const stowi_need* need) {
-  return below->first_begin < need->end && below->last_end > need->begin;
+  return stowi_together((stowi_life){below->first_begin, below->last_end}, life_of(need));
 }
 
 static bool holds_any(const digest* below, const stowi_need* need) {
@@ -541,7 +546,7 @@ stow_status stowi_gaps_shade(stowi_gap_pool* pool, stowi_gaps* set, uint64_t low
 // Searching
 
 static bool is_live(const record* r, const stowi_need* need) {
-  return r->begin < need->end && need->begin < r->end;
+  return stowi_together((stowi_life){r->begin, r->end}, life_of(need));
 }
 
 static uint64_t align_up(uint64_t at, uint64_t alignment) {

@@ -367,7 +367,8 @@ static void ask(stowi_occupancy* o, uint32_t at, set_kind kind) {
   if (n->sets[kind] == STOWI_GAPS_EMPTY) {
     return;
   }
-  if (kind == SET_STACK && (n->first_begin >= s->need.end || n->last_end <= s->need.begin)) {
+  if (kind == SET_STACK && !stowi_together((stowi_life){n->first_begin, n->last_end},
+                                           (stowi_life){s->need.begin, s->need.end})) {
     return;
   }
   asked* e = &s->asked[s->count++];

@@ -56,13 +56,14 @@ static uint64_t next_random(lns* l) {
   return l->seed;
 }
 
-// The sections from the first to the last that it occupies.
 static uint32_t first_section(const lns* l, uint32_t buffer) {
   return l->sections.begin[stowi_piece_first(&l->sections, buffer)];
 }
 
-static uint32_t last_section(const lns* l, uint32_t buffer) {
-  return l->sections.end[stowi_piece_end(&l->sections, buffer) - 1] - 1;
+// From the first section to the last that it occupies, also where gaps are between.
+static stowi_life life_of(const lns* l, uint32_t buffer) {
+  return (stowi_life){first_section(l, buffer),
+                      l->sections.end[stowi_piece_end(&l->sections, buffer) - 1]};
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -78,7 +79,8 @@ static void find_above(lns* l) {
 }
 
 static uint64_t width_of(const lns* l, uint32_t buffer) {
-  return (uint64_t)last_section(l, buffer) - first_section(l, buffer);
+  stowi_life life = life_of(l, buffer);
+  return life.end - life.begin;
 }
 
 static int shorter_first(const void* a, const void* b, const void* context) {
@@ -102,9 +104,9 @@ static void add_free(lns* l, uint32_t buffer) {
 
 // Those that are live within |radius| sections of |center|.
 static void gather(lns* l, uint32_t center, uint32_t radius) {
-  uint32_t from = center > radius ? center - radius : 0;
+  stowi_life around = {center > radius ? center - radius : 0, (uint64_t)center + radius + 1};
   for (uint32_t i = 0; i < l->quest->problem->buffers.count; ++i) {
-    if (first_section(l, i) <= center + radius && last_section(l, i) >= from) {
+    if (stowi_together(life_of(l, i), around)) {
       add_free(l, i);
     }
   }
@@ -140,7 +142,7 @@ static stow_status thin_out(lns* l, uint32_t must, size_t most) {
 
 static stow_status draw(lns* l) {
   uint32_t must = l->above[next_random(l) % l->above_count];
-  uint32_t width = (uint32_t)width_of(l, must) + 1;
+  uint32_t width = (uint32_t)width_of(l, must);
   uint32_t center = first_section(l, must) + (uint32_t)(next_random(l) % width);
   uint32_t radius = (uint32_t)(next_random(l) % 8);
   size_t most = LEAST_FREE + next_random(l) % (MOST_FREE - LEAST_FREE);
@@ -167,19 +169,16 @@ static stow_status add_held(const lns* l, stow_problem* part, uint32_t buffer) {
 }
 
 static stow_status add_all(lns* l, stow_problem* part) {
-  uint32_t from = UINT32_MAX;
-  uint32_t to = 0;
+  stowi_life around = {UINT64_MAX, 0};  // from the first birth to the last death
   for (size_t i = 0; i < l->free_count; ++i) {
-    uint32_t first = first_section(l, l->free[i]);
-    uint32_t last = last_section(l, l->free[i]);
-    from = first < from ? first : from;
-    to = last > to ? last : to;
+    stowi_life life = life_of(l, l->free[i]);
+    around.begin = life.begin < around.begin ? life.begin : around.begin;
+    around.end = life.end > around.end ? life.end : around.end;
     STOW_TRY(stowi_problem_add_copy(part, l->quest->problem, l->free[i], NULL));
   }
   l->holds_any = false;
   for (uint32_t i = 0; i < l->quest->problem->buffers.count; ++i) {
-    if (!l->is_free[i] && l->offsets[i] < l->target && first_section(l, i) <= to &&
-        last_section(l, i) >= from) {
+    if (!l->is_free[i] && l->offsets[i] < l->target && stowi_together(life_of(l, i), around)) {
       l->holds_any = l->holds_any || !stowi_is_fixed(buffer_at(l, i));
       STOW_TRY(add_held(l, part, i));
     }

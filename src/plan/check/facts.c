@@ -62,7 +62,7 @@ static void visit_values(tally* t, visit_piece visit) {
                    part.begin,
                    part.end,
                    alignment | part.low,
-                   {slot.offset, footprint},
+                   {slot.offset, footprint, 0},
                    is_fixed(t->checker, value)};
         visit(t, &p);
       }

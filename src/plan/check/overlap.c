@@ -238,11 +238,18 @@ static stow_status enter(sweep* s, uint32_t item) {
   return STOW_OK;
 }
 
+// Whether both live at some step: a predicate of the plan checker's own, as all of it is.
+static bool are_together(const footprint* a, const footprint* b) {
+  return a->end > b->begin && b->end > a->begin;
+}
+
+// Lives are intervals: of those still present the first to end began before the one that enters
+// ends, so that it is together with it or past, and what is past is past for all who come later.
 static stow_status run(sweep* s) {
   size_t ended = 0;
   for (size_t i = 0; i < s->count; ++i) {
-    uint32_t now = s->items[s->by_begin[i]].begin;
-    while (s->items[s->by_end[ended]].end <= now) {
+    const footprint* entering = &s->items[s->by_begin[i]];
+    while (!are_together(&s->items[s->by_end[ended]], entering)) {
       stowi_rank_set_remove(&s->present, s->rank[s->by_end[ended]]);
       ended += 1;
     }

@@ -160,7 +160,7 @@ static stow_status scratch_fault(stowi_checker* checker, stow_fault fault, stow_
 static stow_status check_scratch(stowi_checker* checker, size_t index, uint64_t* highest) {
   stowi_effects_scratch_entry need = stowi_effects_scratch(checker->effects, index);
   stow_node node = STOW_NODE_NONE;
-  stow_slot slot = {0, 0};
+  stow_slot slot = {0, 0, 0};
   uint64_t claimed = 0;
   stow_plan_scratch_slot(checker->plan, index, &node, &slot, &claimed);
   if (node != need.node) {

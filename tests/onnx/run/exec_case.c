@@ -160,7 +160,7 @@ static bool set_ramps(exec_case* c) {
         type->dtype != STOW_F32 || stow_graph_data(c->graph, value, NULL) != NULL) {
       continue;
     }
-    if (!suite_went_well(i, stow_exec_tensor(c->exec, value, &i->diag, &tensor), "input")) {
+    if (!suite_went_well(i, stow_exec_fill(c->exec, value, &i->diag, &tensor), "input")) {
       return false;
     }
     size_t count = stow_tensor_elements(&tensor);
@@ -242,7 +242,7 @@ static bool compare_output(exec_case* c, size_t k, const char* path) {
   stow_tensor is, expected;
   char why[400];
   if (!read_tensor(c, path, &expected) ||
-      !suite_went_well(i, stow_exec_tensor(c->exec, value, &i->diag, &is), "output")) {
+      !suite_went_well(i, stow_exec_value(c->exec, value, &i->diag, &is), "output")) {
     return false;
   }
   if (!compare_tensors(&is, &expected, tolerance_of(path), why, sizeof(why))) {

@@ -11,7 +11,7 @@ static stow_status run(stow_graph* graph, stow_diag* diag) {
   stow_value x, y;
   stow_plan_options options;
   float numbers[3] = {-1, 0, 2};
-  stow_tensor tensor = {numbers, STOW_F32, 1, {3}};
+  stow_tensor tensor = {.data = numbers, .dtype = STOW_F32, .rank = 1, .dims = {3}};
   stow_status status = stow_graph_input(graph, "x", &type, diag, &x);
   status = status ? status : stow_graph_add(graph, STOW_OP_RELU, &x, 1, diag, &y);
   status = status ? status : stow_graph_add_output(graph, y, diag);
@@ -24,7 +24,7 @@ static stow_status run(stow_graph* graph, stow_diag* diag) {
   status = status ? status : stow_exec_create(prepared, plan, NULL, allocator, diag, &exec);
   status = status ? status : stow_exec_input(exec, x, &tensor, diag);
   status = status ? status : stow_exec_run(exec, diag);
-  status = status ? status : stow_exec_tensor(exec, y, diag, &tensor);
+  status = status ? status : stow_exec_value(exec, y, diag, &tensor);
   if (status == STOW_OK) {
     const float* out = (const float*)tensor.data;
     printf("relu %d %d %d\n", (int)out[0], (int)out[1], (int)out[2]);

@@ -123,7 +123,7 @@ static void print_tensors(cli_output* output, const cli_export* export) {
       cli_print(output, "%s", i == 0 ? "" : ", ");
       cli_print_c_int(output, type->dims[i]);
     }
-    cli_print(output, "%s}},  // %" PRIu32 " ", type->rank == 0 ? "0" : "", value);
+    cli_print(output, "%s}, {0}},  // %" PRIu32 " ", type->rank == 0 ? "0" : "", value);
     cli_print_c_comment(output, stow_graph_value_name(export->graph, value));
     cli_print(output, "\n");
   }

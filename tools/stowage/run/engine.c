@@ -181,7 +181,7 @@ static cli_exit take_result(cli_engine* engine, stow_str name, stow_value value,
   stow_tensor tensor;
   stow_diag diag;
   stow_diag_init(&diag);
-  stow_status status = stow_exec_tensor(engine->exec, value, &diag, &tensor);
+  stow_status status = stow_exec_value(engine->exec, value, &diag, &tensor);
   if (status != STOW_OK) {
     return fail(engine, status, &diag);
   }

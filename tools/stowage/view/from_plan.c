@@ -246,7 +246,7 @@ static cli_view_how how_of(const maker* m, stow_value value, stow_slot slot, uin
   stow_node node = stow_graph_producer(graph, value);
   uint32_t home = ((const uint32_t*)m->home_of.items)[value];
   stow_value base = base_of(m, value, slot);
-  stow_slot under = {0, 0};
+  stow_slot under = {0, 0, 0};
   if (stow_graph_op(graph, node) == STOW_OP_CONCAT && base != STOW_VALUE_NONE) {
     (void)stow_plan_value_slot(m->from->plan, base, &under);
     base = home != CLI_VIEW_NONE || under.size < slot.size ? STOW_VALUE_NONE : base;

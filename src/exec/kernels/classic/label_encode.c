@@ -49,7 +49,7 @@ static stowi_kernel_list values_of(const stow_kernel_call* call) {
 // One number in the order of |x|'s elements.
 static int64_t key_of(const job* j, size_t i) {
   double real = 0;
-  stow_tensor one = {&real, STOW_F64, 0, {0}};
+  stow_tensor one = {.data = &real, .dtype = STOW_F64};
   int64_t key;
   if (!is_real(j->x)) {
     return stowi_kernel_list_int(&j->keys, i);

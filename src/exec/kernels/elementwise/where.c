@@ -60,9 +60,9 @@ DEFINE_WHERE(where_16, wide)
 static void where_packed(void* user, size_t begin, size_t end, uint32_t worker) {
   const where_task* t = (const where_task*)user;
   stow_dtype codes = stowi_kernel_bits(t->out->dtype) == 4 ? STOW_U4 : STOW_U2;
-  const stow_tensor a = {t->a->data, codes, 0, {0}};
-  const stow_tensor b = {t->b->data, codes, 0, {0}};
-  const stow_tensor c = {(void*)(uintptr_t)t->condition, STOW_BOOL, 0, {0}};
+  const stow_tensor a = {.data = t->a->data, .dtype = codes};
+  const stow_tensor b = {.data = t->b->data, .dtype = codes};
+  const stow_tensor c = {.data = (void*)(uintptr_t)t->condition, .dtype = STOW_BOOL};
   int64_t blocks[3][STOWI_KERNEL_BLOCK];
   (void)worker;
   for (size_t i = begin; i < end; i += STOWI_KERNEL_BLOCK) {

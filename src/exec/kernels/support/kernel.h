@@ -9,10 +9,12 @@
 
 // STOWI_KERNEL(RELU, scratch_relu, run_relu); a table made from ops.def refers to each, so that one
 // that is missing does not link. Each stands on a line of its own: export reads them.
-#define STOWI_KERNEL(op, scratch_function, run_function)                                      \
-  extern const stow_kernel stowi_kernel_##op;                                                 \
-  const stow_kernel stowi_kernel_##op = {sizeof(stow_kernel), scratch_function, run_function, \
-                                         NULL, true}
+#define STOWI_KERNEL(op, scratch_function, run_function)                     \
+  extern const stow_kernel stowi_kernel_##op;                                \
+  const stow_kernel stowi_kernel_##op = {.struct_size = sizeof(stow_kernel), \
+                                         .scratch = scratch_function,        \
+                                         .run = run_function,                \
+                                         .in_place = true}
 
 // Whether work on element i may be done in any order though results are in place of operands: each
 // result that shares bytes with an operand lies exactly there, with elements of the same width.
