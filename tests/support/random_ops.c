@@ -287,8 +287,10 @@ static bool add_varied(const hand* h, const stow_value* operands, size_t count) 
   stow_call_result_count(call, stow_graph_result_count(h->from, h->model));
   const stow_type* types;
   size_t results;
-  return stow_call_infer(call, NULL, &types, &results) == STOW_OK && is_small(types, results) &&
-         finish(h, call) != STOW_VALUE_NONE;
+  bool is_fine = stow_call_infer(call, NULL, &types, &results) == STOW_OK &&
+                 is_small(types, results) && finish(h, call) != STOW_VALUE_NONE;
+  stow_graph_cancel(h->graph);  // where it was not finished
+  return is_fine;
 }
 
 static void add_as_it_is(const hand* h, const stow_value* operands, size_t count) {
