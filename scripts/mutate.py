@@ -14,6 +14,7 @@ not count. What survives is printed as file:line with the line before and after;
 kills it, delete the code that nobody needs, or say in scripts/mutate-allowed.txt why it may live:
 
     file | a part of the line | mutation | reason
+    file x3 | a part of three lines | mutation | reason that holds for each
 
 All work is done on a copy in build/mutate (or $MUTATE_DIR, for a second run beside the first); the
 working tree is only read. The same sources, paths, count and seed give the same mutants. Exit code:
@@ -421,20 +422,30 @@ class Hunt:
 # ------------------------------------------------------------------------------------------------
 # What is asked, what is told
 
+def lines_with(file, part, change):
+    """Numbers of the lines that hold |part| and have such a mutant."""
+    text = read(os.path.join(ROOT, file)) if os.path.isfile(os.path.join(ROOT, file)) else ''
+    return {text.count('\n', 0, m.begin) + 1 for m in mutants_of(file, text)
+            if m.change == change and part in line_at(text, m.begin)}
+
+
 def read_allowed():
-    """[(file, part of a line, mutation)]. Tells of lines that are not there any more."""
+    """[(file, part of a line, mutation)]. A reason is for one line, or for as many as it says."""
     allowed = []
     path = os.path.join(ROOT, ALLOWED)
     for number, line in enumerate(read(path).splitlines() if os.path.isfile(path) else [], 1):
         if not line.strip() or line.startswith('#'):
             continue
         # Lines of C have | themselves: the separator is one with spaces, the reason has none.
-        parts = re.fullmatch(r'(\S+) \| (.+) \| ([^|]+|.*\|\|.*) \| ([^|]+)', line)
+        parts = re.fullmatch(r'(\S+)(?: x(\d+))? \| (.+) \| ([^|]+|.*\|\|.*) \| ([^|]+)', line)
         if not parts:
             raise Failure('%s:%d: expected file | part of a line | mutation | reason' % (ALLOWED, number))
-        file, part, change, _ = (text.strip() for text in parts.groups())
-        if not os.path.isfile(os.path.join(ROOT, file)) or part not in read(os.path.join(ROOT, file)):
-            print('%s:%d: %s has no "%s" any more' % (ALLOWED, number, file, part), file=sys.stderr)
+        file, count, part, change = parts.group(1), int(parts.group(2) or 1), *parts.group(3, 4)
+        found = lines_with(file, part, change)
+        if len(found) != count:
+            raise Failure('%s:%d: %d lines of %s have this mutant, not %d%s' % (
+                ALLOWED, number, len(found), file, count,
+                ''.join('\n  %s:%d' % (file, at) for at in sorted(found))))
         allowed.append((file, part, change))
     return allowed
 

@@ -120,6 +120,92 @@ stow_status stowi_put_quoted(stow_writer writer, stow_str string) {
   return stowi_put(writer, "\"");
 }
 
+static int hex_digit(char c) {
+  return stowi_is_digit(c)      ? c - '0'
+         : c >= 'a' && c <= 'f' ? c - 'a' + 10
+         : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                : -1;
+}
+
+bool stowi_unescape(const char** at, const char* end, char* out) {
+  static const char codes[] = "\"\\ntr";
+  static const char meanings[] = "\"\\\n\t\r";
+  const char* c = *at;
+  if (c[0] != '\\') {
+    *out = c[0];
+    *at = c + 1;
+    return true;
+  }
+  if (end - c >= 4 && c[1] == 'x' && hex_digit(c[2]) >= 0 && hex_digit(c[3]) >= 0) {
+    *out = (char)(hex_digit(c[2]) * 16 + hex_digit(c[3]));
+    *at = c + 4;
+    return true;
+  }
+  const char* code = end - c >= 2 && c[1] != '\0' ? strchr(codes, c[1]) : NULL;
+  if (code == NULL) {
+    return false;
+  }
+  *out = meanings[code - codes];
+  *at = c + 2;
+  return true;
+}
+
+size_t stowi_utf8(stow_str text, uint32_t* out_code) {
+  static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
+  const unsigned char* s = (const unsigned char*)text.data;
+  unsigned lead = text.size == 0 ? 0x80 : s[0];
+  size_t length = lead < 0x80    ? 1
+                  : lead < 0xC2  ? 0
+                  : lead < 0xE0  ? 2
+                  : lead < 0xF0  ? 3
+                  : lead <= 0xF4 ? 4
+                                 : 0;
+  if (length == 0 || length > text.size) {
+    return 0;
+  }
+  uint32_t code = length == 1 ? lead : lead & (0xFFu >> (length + 1));
+  for (size_t i = 1; i < length; ++i) {
+    if ((s[i] & 0xC0) != 0x80) {
+      return 0;
+    }
+    code = code << 6 | (s[i] & 0x3Fu);
+  }
+  *out_code = code;
+  bool is_surrogate = code >= 0xD800 && code <= 0xDFFF;
+  return code < smallest[length] || code > 0x10FFFF || is_surrogate ? 0 : length;
+}
+
+static stow_status put_json_code(stow_writer writer, uint32_t code) {
+  static const char codes[] = "\"\\\n\t\r";
+  static const char letters[] = "\"\\ntr";
+  const char* named = code == 0 || code > 0x7F ? NULL : strchr(codes, (int)code);
+  return named != NULL ? stowi_printf(writer, "\\%c", letters[named - codes])
+                       : stowi_printf(writer, "\\u%04x", (unsigned)code);
+}
+
+static bool is_json_plain(uint32_t code, bool in_page) {
+  bool acts = code == '<' || code == '>' || code == '&' || code == 0x2028 || code == 0x2029;
+  return code >= 0x20 && (code < 0x7F || code > 0x9F) && code != '"' && code != '\\' &&
+         !(in_page && acts);
+}
+
+stow_status stowi_put_json(stow_writer writer, stow_str string, bool in_page) {
+  STOW_TRY(stowi_put(writer, "\""));
+  size_t from = 0;
+  for (size_t at = 0; at < string.size;) {
+    uint32_t code = 0xFFFD;
+    size_t size = stowi_utf8((stow_str){string.data + at, string.size - at}, &code);
+    if (size == 0 || !is_json_plain(code, in_page)) {
+      STOW_TRY(stowi_put_str(writer, (stow_str){string.data + from, at - from}));
+      STOW_TRY(put_json_code(writer, size > 0 ? code : 0xFFFD));
+      from = at + (size > 0 ? size : 1);
+    }
+    at += size > 0 ? size : 1;
+  }
+  STOW_TRY(stowi_put_str(writer, (stow_str){string.data + from, string.size - from}));
+  return stowi_put(writer, "\"");
+}
+
 bool stowi_is_plain_name(stow_str string) {
   if (string.size == 0 || !stowi_is_alpha(string.data[0])) {
     return false;
@@ -150,20 +236,23 @@ bool stowi_parse_u64(stow_str string, uint64_t* out) {
 
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
-// Levenshtein distance, row by row.
+// Row by row, of which the last three are kept.
 size_t stowi_edit_distance(stow_str a, stow_str b) {
-  size_t row[STOWI_LONGEST_WORD + 1];
+  size_t rows[3][STOWI_LONGEST_WORD + 1];
   for (size_t j = 0; j <= b.size; ++j) {
-    row[j] = j;
+    rows[0][j] = j;
   }
   for (size_t i = 1; i <= a.size; ++i) {
-    size_t diagonal = row[0];
+    size_t* row = rows[i % 3];
+    const size_t* above = rows[(i + 2) % 3];
     row[0] = i;
     for (size_t j = 1; j <= b.size; ++j) {
-      size_t changed = diagonal + (a.data[i - 1] != b.data[j - 1]);
-      diagonal = row[j];
-      row[j] = smaller(changed, smaller(row[j], row[j - 1]) + 1);
+      bool is_same = a.data[i - 1] == b.data[j - 1];
+      row[j] = smaller(above[j - 1] + !is_same, smaller(above[j], row[j - 1]) + 1);
+      if (i > 1 && j > 1 && a.data[i - 1] == b.data[j - 2] && a.data[i - 2] == b.data[j - 1]) {
+        row[j] = smaller(row[j], rows[(i + 1) % 3][j - 2] + 1);
+      }
     }
   }
-  return row[b.size];
+  return rows[a.size % 3][b.size];
 }

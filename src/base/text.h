@@ -25,8 +25,22 @@ STOWI_SHARED bool stowi_is_plain_name(stow_str string);
 // Decimal digits only, the whole string; false for an empty one, another character, or overflow.
 STOWI_SHARED bool stowi_parse_u64(stow_str string, uint64_t* out);
 
-// The number of insertions, deletions and substitutions that turn |a| into |b|, for "did you mean".
-// Neither is longer than STOWI_LONGEST_WORD. O(length²).
+// Bytes of the well-formed UTF-8 sequence that |text| begins with (table 3-7 of the Unicode
+// standard), and its code; 0 where there is none.
+STOWI_SHARED size_t stowi_utf8(stow_str text, uint32_t* out_code);
+
+// A JSON string (RFC 8259), quotes included. Control characters, also those above 127, are escaped;
+// bytes that are not UTF-8 become U+FFFD. |in_page|: so are <, >, & and the line separators of
+// JavaScript, so that nothing in it can end a script.
+STOWI_SHARED stow_status stowi_put_json(stow_writer writer, stow_str string, bool in_page);
+
+// Reads one byte of what stowi_put_quoted writes, between the quotes: from |*at| on, which moves
+// behind it. False, and nothing moves, for an unknown escape.
+STOWI_SHARED bool stowi_unescape(const char** at, const char* end, char* out);
+
+// How many letters must be put in, taken out, changed or swapped with their neighbour to make |b|
+// of |a| (the optimal string alignment distance), for "did you mean". Neither is longer than
+// STOWI_LONGEST_WORD. O(length²).
 #define STOWI_LONGEST_WORD 64
 STOWI_SHARED size_t stowi_edit_distance(stow_str a, stow_str b);
 

@@ -372,10 +372,64 @@ TEST(RankSetsFindTheNeighboursThatALinearSearchFinds) {
   CHECK_U64(test_fault_sweep(use_rank_set, NULL), 1);
 }
 
-TEST(EditDistanceCountsInsertionsDeletionsAndSubstitutions) {
+static stow_status put_json(const char* text, size_t size, bool in_page, stow_string* out) {
+  out->size = 0;
+  return stowi_put_json(stow_string_writer(out), (stow_str){text, size}, in_page);
+}
+
+TEST(JsonStringsEscapeWhatActs) {
+  stow_string out;
+  stow_string_init(&out, stow_allocator_default());
+  CHECK(put_json("a\"\\\n\x01\x7F\xC2\x85", 8, false, &out) == STOW_OK);
+  CHECK_TEXT(out.data, "\"a\\\"\\\\\\n\\u0001\\u007f\\u0085\"");
+  CHECK(put_json("<&>\xE2\x80\xA8", 6, false, &out) == STOW_OK);
+  CHECK_TEXT(out.data, "\"<&>\xE2\x80\xA8\"");
+  CHECK(put_json("<&>\xE2\x80\xA8", 6, true, &out) == STOW_OK);
+  CHECK_TEXT(out.data, "\"\\u003c\\u0026\\u003e\\u2028\"");
+  stow_string_free(&out);
+}
+
+TEST(JsonStringsReplaceWhatIsNotUtf8) {
+  // overlong, a surrogate, above U+10FFFF, cut off; and the last valid ones
+  static const char* const wrong[] = {"\xC0\x80", "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xE2\x82"};
+  stow_string out;
+  stow_string_init(&out, stow_allocator_default());
+  for (size_t i = 0; i < 4; ++i) {
+    CHECK(put_json(wrong[i], strlen(wrong[i]), true, &out) == STOW_OK);
+    CHECK_U64(out.size, 2 + 6 * strlen(wrong[i]));
+    CHECK(strstr(out.data, "\\ufffd") == out.data + 1);
+  }
+  CHECK(put_json("\xF4\x8F\xBF\xBF\xED\x9F\xBF", 7, true, &out) == STOW_OK);
+  CHECK_TEXT(out.data, "\"\xF4\x8F\xBF\xBF\xED\x9F\xBF\"");
+  stow_string_free(&out);
+}
+
+TEST(QuotedTextIsReadBack) {
+  stow_string out;
+  stow_string_init(&out, stow_allocator_default());
+  for (unsigned byte = 1; byte < 256; ++byte) {
+    char c = (char)byte;
+    char back = '\0';
+    out.size = 0;
+    CHECK(stowi_put_quoted(stow_string_writer(&out), (stow_str){&c, 1}) == STOW_OK);
+    const char* at = out.data + 1;
+    CHECK(stowi_unescape(&at, out.data + out.size - 1, &back));
+    CHECK(back == c && at == out.data + out.size - 1);
+  }
+  const char* wrong[] = {"\\q", "\\x4", "\\xg0", "\\"};
+  for (size_t i = 0; i < 4; ++i) {
+    const char* at = wrong[i];
+    char c;
+    CHECK(!stowi_unescape(&at, at + strlen(at), &c) && at == wrong[i]);
+  }
+  stow_string_free(&out);
+}
+
+TEST(EditDistanceCountsLettersPutInTakenOutChangedAndSwapped) {
   CHECK_U64(stowi_edit_distance(stow_str_of("reshape"), stow_str_of("reshape")), 0);
   CHECK_U64(stowi_edit_distance(stow_str_of("reshpe"), stow_str_of("reshape")), 1);
-  CHECK_U64(stowi_edit_distance(stow_str_of("bacth"), stow_str_of("batch")), 2);
+  CHECK_U64(stowi_edit_distance(stow_str_of("bacth"), stow_str_of("batch")), 1);
+  CHECK_U64(stowi_edit_distance(stow_str_of("ca"), stow_str_of("abc")), 3);
   CHECK_U64(stowi_edit_distance(stow_str_of(""), stow_str_of("abc")), 3);
   CHECK_U64(stowi_edit_distance(stow_str_of("kitten"), stow_str_of("sitting")), 3);
 }

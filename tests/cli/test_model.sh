@@ -341,6 +341,20 @@ printf 'version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n' >"$w
 run plan "$work/pointer.onnx"
 expect 3 APointerIsNoModel
 complains 'pointer.onnx: not an ONNX model: it is a Git LFS pointer; run git lfs pull'
+printf '\010' >"$work/one.onnx"
+run plan "$work/one.onnx"
+expect 3 OneByteIsAnIncompleteModel
+complains 'one.onnx: byte 1: the file is incomplete'
+head -c 20 "$examples/digits.onnx" >"$work/twenty.onnx"
+run plan "$work/twenty.onnx"
+expect 3 AModelThatEndsBeforeItsGraph
+complains 'twenty.onnx: byte 0: the file is incomplete: it has no graph'
+cp "$examples/buffers.csv" "$work/rows.onnx"
+for arguments in "inspect $examples/buffers.csv" "inspect $work/rows.onnx" "plan $work/rows.onnx"; do
+  run $arguments
+  expect 3 "RowsArePointedToSolve ($arguments)"
+  complains ": buffers as CSV, not a graph; place them with: stowage solve"
+done
 echo 'hello' >"$work/hello.onnx"
 run plan "$work/hello.onnx"
 expect 3 ATextIsNoModelWhateverItsName

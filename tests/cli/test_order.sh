@@ -72,15 +72,15 @@ says "order           as the file says"
 order 1 3 2 4
 try
 expect 3 EveryNodeMustBeListed
-complains 'order: 1 node is missing, the first is node 5, add %5 "y"'
+complains 'order: 1 node is missing, the first is node 5 (add) %5 "y"'
 order 1 3
 try
 expect 3 AllThatIsMissingIsCounted
-complains 'order: 3 nodes are missing, the first is node 2, expand %2 "b0"'
+complains 'order: 3 nodes are missing, the first is node 2 (expand) %2 "b0"'
 order 1 3 2 4 5 b0
 try
 expect 3 ANodeIsListedOnce
-complains 'order:6: node 2, expand %2 "b0", is already in line 3'
+complains 'order:6: node 2 (expand) %2 "b0" is already in line 3'
 order 1 3 2 nobody 4 5
 try
 expect 3 UnknownNames

@@ -263,6 +263,20 @@ else
   skip "no script(1) that runs a command: terminals are not tested"
 fi
 
+# Processor time counts, not how busy the machine is: comparing outputs with each other takes minutes
+awk 'BEGIN {
+  n = 100000
+  print "graph @many {\n  %0 = input \"x\" : f32[4]"
+  for (i = 1; i <= n; ++i) print "  %" i " \"o" i "\" = neg(%0) : f32[4]"
+  printf "  return %%1"
+  for (i = 2; i <= n; ++i) printf ", %%%d", i
+  print ", %1\n}"
+}' >"$work/many.stow"
+(ulimit -t 40 && exec "$stowage" run "$work/many.stow" --random 1 --order given) >"$out" 2>"$err" </dev/null
+code=$?
+expect 0 OutputsAreNotComparedPairwise
+says "  and 99961 more"
+
 # A signal ends it. How long a machine needs until something has been measured is its own affair.
 stop_a_run() { # OPTION...
   for seconds in 1 2 4 8 16 32; do

@@ -269,6 +269,12 @@ ln -s /dev/zero "$work/endless.raw"
 run run "$pair" --random 1 --input a="$work/endless.npy"
 expect 3 ADeviceIsNoArray
 complains "endless.npy: byte 0: not a .npy file"
+for ending in npz pb; do
+  ln -s /dev/zero "$work/endless.$ending"
+  run run "$pair" --random 1 --input a="$work/endless.$ending"
+  expect 3 "ADeviceIsRefusedAtOnce ($ending)"
+  complains "endless.$ending: a device, not a file or a pipe"
+done
 run run "$pair" --random 1 --input a="$work/endless.raw"
 expect 3 MoreRawBytesThanEnough
 complains "f32[2] 'a' needs 8 bytes, but the file has at least 9"

@@ -159,6 +159,7 @@ run view "$examples/mlp.stow" --against "$work/mlp.csv" --json -o "$work/v.json"
 expect 0 AgainstAPlanAsCsv
 proven json "$work/v.json"
 answers "d['against']['kind'], d['against']['changes']" "('csv', [])"
+answers "d['against']['facts']['steps'] == d['facts']['steps']" True
 run view "$work/larger.stow" --against "$work/mlp.csv" --json -o "$work/v.json"
 expect 0 AgainstABaselineOfAnotherModel
 answers "('x', 'grew') in $changes" True
@@ -171,6 +172,28 @@ run plan "$examples/encoder.onnx" --bind-rest 8 --format csv -o "$work/encoder.c
 run view "$examples/encoder.onnx" --bind-rest 8 --against "$work/encoder.csv" --json -o "$work/v.json"
 expect 0 AModelAgainstAPlanAsCsv
 answers "d['against']['changes']" "[]"
+cat >"$work/early.stow" <<'END'
+graph @g {
+  %0 = input "x" : f32[64]
+  %1 "kept" = exp(%0) : f32[64]
+  %2 "used" = abs(%1) : f32[64]
+  %3 = tanh(%0) : f32[64]
+  %4 "y" = add(%3, %2) : f32[64]
+  return %4
+}
+END
+sed 's/abs(%1)/abs(%0)/; s/add(%3, %2)/add(%2, %1)/' "$work/early.stow" >"$work/late.stow"
+retimed="[('kept', 'retimed'), ('', 'retimed')]"
+ordered='[(d["strings"][c["name"]] if c["name"] >= 0 else "", c["change"]) for c in d["against"]["changes"]]'
+run plan "$work/early.stow" --no-in-place --no-reuse --format csv -o "$work/early.csv"
+for before in early.stow early.csv; do
+  run view "$work/late.stow" --no-in-place --no-reuse --against "$work/$before" --json -o "$work/v.json"
+  expect 0 "ALifetimeThatChangedIsAChange ($before)"
+  answers "$ordered" "$retimed"
+  proven json "$work/v.json"
+done
+run view "$work/late.stow" --no-in-place --no-reuse --against "$work/early.csv" --ascii
+says "0 moved, 2 retimed,"
 run view "$examples/buffers.csv" --against "$work/mlp.plan" --json
 expect 2 ASavedPlanNeedsItsGraph
 complains "is a saved plan, which needs its graph as FILE"

@@ -74,4 +74,15 @@ done
 bytes "$work/nans.raw" 377 377 377 177 377 377 377 177 377 377 377 177 377 377 377 177
 proven negated --input "x=$work/nans.raw"
 
+# A loop without a condition goes on whatever its body says; without a trip count either, it would for ever
+bytes "$work/zero.raw" 0 0 0 0
+run run "$work/counted.onnx" --input "x=$work/zero.raw" -o "y=$work/rounds.raw"
+expect 0 ALoopWithoutAConditionMakesAllRounds
+bytes "$work/five.raw" 0 0 240 100
+same "$work/five.raw" "$work/rounds.raw"
+run plan "$work/endless.onnx"
+expect 3 ALoopWithoutAnEndIsRefused
+lists "neither a trip count nor a condition"
+lists "Loop"
+
 finish

@@ -177,7 +177,8 @@ TEST(DeepTypesAreReadOrRefused) {
 
 TEST(DeepGroupsAreRefused) {
   onnx_writer w = {0};
-  onnx_int(&w, ONNX_MODEL_IR_VERSION, 8);
+  onnx_model_begin(&w, 8, 17);
+  onnx_model_end(&w);
   for (int i = 0; i < 10000; ++i) {
     onnx_put_tag(&w, 900, 3);
   }

@@ -212,6 +212,16 @@ TEST(WithoutATripCountTheRoundsNeedAShape) {
   import_end(&m);
 }
 
+TEST(ALoopThatNeverEndsIsNotSupported) {
+  BEGIN
+  loop_of(&m, "- - s0", "Add", "2");
+  RUN(STOW_OK);
+  CHECK(m.graph == NULL);
+  CHECK_HAS(import_reason(&m, STOW_IMPORT_UNSUPPORTED),
+            "neither a trip count nor a condition, and so never ends");
+  import_end(&m);
+}
+
 TEST(ADataDependentDimCanBeBoundByName) {
   BEGIN
   loop_of(&m, "- c s0", "Add", "2");

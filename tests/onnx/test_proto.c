@@ -392,7 +392,7 @@ TEST(OldAndForeignFilesAreRefused) {
   check_refused(&w, STOW_ERR_UNSUPPORTED, "IR version 2; only 3 and newer are supported");
   check_refused(&w, STOW_ERR_SYNTAX, "not an ONNX model: the file is empty");
   onnx_int(&w, ONNX_MODEL_IR_VERSION, 8);
-  check_refused(&w, STOW_ERR_SYNTAX, "not an ONNX model: it has no graph");
+  check_refused(&w, STOW_ERR_SYNTAX, "the file is incomplete: it has no graph");
 }
 
 static void check_bytes_refused(const void* bytes, size_t size, const char* message) {
@@ -408,6 +408,12 @@ TEST(OtherFilesAreRecognised) {
   check_bytes_refused("\x00\x00\x00", 3, "not an ONNX model: the first byte is 0x00");
   check_bytes_refused("\x12\x7f", 2, "not an ONNX model: the first byte is 0x12");
   check_bytes_refused("version https://git-lfs.github.com", 34, "a Git LFS pointer; run");
+  check_bytes_refused("\x08\x08\x0f\x0f", 4, "not an ONNX model: what follows the IR version");
+  check_bytes_refused("\x08\x08\x35zzzz", 7, "not an ONNX model: what follows the IR version");
+  check_bytes_refused("\x08\xff\xff\x7f\x12\x7f", 6, "not an ONNX model: what follows the IR ver");
+  check_bytes_refused("\x08", 1, "the file is incomplete");
+  check_bytes_refused("\x08\xff", 2, "the file is incomplete");
+  check_bytes_refused("\x08\x08\x12\x03pro", 7, "the file is incomplete: it has no graph");
   check_bytes_refused("\x08\x08\xff", 3, "byte 2: the file is incomplete: it needs at least 4");
 }
 

@@ -163,6 +163,33 @@ static void write_negated(void) {
   finish(&w, "negated.onnx");
 }
 
+// Adds one in each round. The body's condition is false from the second round on.
+static void write_loop(const char* inputs, const char* name) {
+  static const float one = 1.0F;
+  onnx_writer w = {0};
+  onnx_model_begin(&w, 8, OPSET);
+  input(&w, "1");
+  integers(&w, "five", (int64_t[]){5}, 1);
+  onnx_tensor_raw(&w, ONNX_GRAPH_INITIALIZER, "one", ONNX_FLOAT, (int64_t[]){1}, 1, &one,
+                  sizeof one);
+  integers(&w, "first", (int64_t[]){1}, 1);
+  onnx_node_begin(&w, "Loop", inputs, "y");
+  onnx_attr_begin(&w, "body", 5);
+  onnx_begin(&w, ONNX_ATTR_G);
+  onnx_value(&w, ONNX_GRAPH_INPUT, "i", ONNX_INT64, "");
+  onnx_value(&w, ONNX_GRAPH_INPUT, "go", ONNX_BOOL, "");
+  onnx_value(&w, ONNX_GRAPH_INPUT, "sum", ONNX_FLOAT, "1");
+  onnx_node(&w, "Less", "i first", "on");
+  onnx_node(&w, "Add", "sum one", "more");
+  output(&w, "on", ONNX_BOOL);
+  output(&w, "more", ONNX_FLOAT);
+  onnx_end(&w);
+  onnx_attr_end(&w);
+  onnx_node_end(&w);
+  output(&w, "y", ONNX_FLOAT);
+  finish(&w, name);
+}
+
 int main(int argc, char** argv) {
   if (argc != 2) {
     fprintf(stderr, "usage: write_models DIR\n");
@@ -175,5 +202,7 @@ int main(int argc, char** argv) {
   write_of_data("Identity", "identity_of_data.onnx");
   write_of_data("Dropout", "dropout_of_data.onnx");
   write_negated();
+  write_loop("five - x", "counted.onnx");
+  write_loop("- - x", "endless.onnx");
   return 0;
 }

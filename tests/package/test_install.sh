@@ -45,6 +45,32 @@ run "$work/consumer/consumer_shared"
 run "$work/consumer/consumer_static"
 echo 'find_package: ok'
 
+# Reports stand on the other one, in every way of linking.
+expected='<svg same'
+# shellcheck disable=SC2046  # flags are meant to be split
+"$cc" -std=c11 -Wall -Wextra -Werror "$consumer/report.c" $(pkg-config --cflags --libs stowage-report) \
+  $(pkg-config --libs stowage) -o "$work/report_shared"
+run env LD_LIBRARY_PATH="$libdir" "$work/report_shared"
+"$cc" -std=c11 -I"$work/prefix/include" "$consumer/report.c" "$libdir/libstowage-report.a" "$libdir/libstowage.a" \
+  -o "$work/report_static"
+run "$work/report_static"
+run "$work/consumer/consumer_report_shared"
+run "$work/consumer/consumer_report_static"
+echo 'libstowage-report: ok'
+
+# So do arrays in numpy's files, which need zlib.
+expected='read 1 2 3'
+# shellcheck disable=SC2046  # flags are meant to be split
+"$cc" -std=c11 -Wall -Wextra -Werror "$consumer/npy.c" $(pkg-config --cflags --libs stowage-npy) \
+  $(pkg-config --libs stowage) -o "$work/npy_shared"
+run env LD_LIBRARY_PATH="$libdir" "$work/npy_shared"
+"$cc" -std=c11 -I"$work/prefix/include" "$consumer/npy.c" "$libdir/libstowage-npy.a" "$libdir/libstowage.a" \
+  -lz -o "$work/npy_static"
+run "$work/npy_static"
+run "$work/consumer/consumer_npy_shared"
+run "$work/consumer/consumer_npy_static"
+echo 'libstowage-npy: ok'
+
 # The ONNX library stands on the other one, in every way of linking.
 expected='no.onnx: no such file'
 # shellcheck disable=SC2046  # flags are meant to be split

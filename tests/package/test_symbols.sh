@@ -1,7 +1,7 @@
 #!/bin/sh
 # The shared libraries export what their headers declare in the version node of the minor version,
 # internal functions for our other libraries in a private node of the full version, and nothing else.
-# Usage: test_symbols.sh LIBRARY [ONNX_LIBRARY EXEC_LIBRARY]
+# Usage: test_symbols.sh LIBRARY REPORT_LIBRARY [NPY_LIBRARY [ONNX_LIBRARY EXEC_LIBRARY]]
 set -eu
 include=$(dirname "$0")/../../include/stowage
 version=$(sed -n 's/^#define STOW_VERSION_STRING "\(.*\)"/\1/p' "$include/base.h")
@@ -33,8 +33,11 @@ check() {
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-core=$(find "$include" -name '*.h' ! -name import.h ! -name onnx.h ! -name exec.h ! -name kernel.h | sort)
+core=$(find "$include" -name '*.h' ! -name import.h ! -name onnx.h ! -name exec.h ! -name kernel.h \
+  ! -name report.h ! -name npy.h | sort)
 # shellcheck disable=SC2086  # a list
 check "$1" STOWAGE 50 $core
-[ $# -lt 2 ] || check "$2" STOWAGE_ONNX 19 "$include/import.h" "$include/onnx.h"
-[ $# -lt 3 ] || check "$3" STOWAGE_EXEC 25 "$include/exec.h" "$include/kernel.h"
+check "$2" STOWAGE_REPORT 12 "$include/report.h"
+[ $# -lt 3 ] || check "$3" STOWAGE_NPY 9 "$include/npy.h"
+[ $# -lt 4 ] || check "$4" STOWAGE_ONNX 19 "$include/import.h" "$include/onnx.h"
+[ $# -lt 5 ] || check "$5" STOWAGE_EXEC 25 "$include/exec.h" "$include/kernel.h"

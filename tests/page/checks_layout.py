@@ -65,6 +65,41 @@ def nothing_overlaps_or_is_cut_at_any_size(bench):
     at_sizes(bench, ask)
 
 
+# Texts of the curve that begin left of it. A canvas cuts them, and tells nobody.
+CUT_LABELS = """
+  const cut = [], proto = CanvasRenderingContext2D.prototype, fillText = proto.fillText;
+  proto.fillText = function (text, x, y) {
+    if (this.canvas.id === 'load' && this.textAlign !== 'right' && this.textAlign !== 'center' && x < 0)
+      cut.push(text + ' at ' + x);
+    return fillText.call(this, text, x, y);
+  };
+  stowage.whole = true;
+  stowage.draw();
+  proto.fillText = fillText;
+  return cut;
+"""
+SIDEWAYS = """
+  return [...document.querySelectorAll('.panel')].filter((p) => p.scrollWidth > p.clientWidth + 1)
+    .map((p) => p.id);
+"""
+
+
+@check
+def labels_and_panels_fit_at_any_size(bench):
+    data = everything()
+    arena = 16 * 1048576
+    data["facts"].update(arena=arena, bound=arena - 1, any_bound=arena - 2, capacity=arena - 3)
+    data["strings"][data["buffers"]["name"][1]] = "encoder.layer.0/attention/self/MatMul_output_0" * 2
+    browser = bench.sample(data)
+
+    def ask(width, height):
+        same(browser.run(CUT_LABELS), [], "labels at %d x %d" % (width, height))
+        browser.run("stowage.selectStep(5);" if browser.run("return !!stowage.selectStep;") else "")
+        same(browser.run(SIDEWAYS), [], "scroll sideways at %d x %d" % (width, height))
+
+    at_sizes(bench, ask)
+
+
 @check
 def the_table_has_the_room_that_is_there(bench):
     path = bench.path("rows.csv")

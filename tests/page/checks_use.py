@@ -177,6 +177,26 @@ def the_command_compares_two_graphs(bench):
     same([changes.get(name) for name in ("w_up", "w_gate", "w_down")], ["grew"] * 3, "weights grew")
 
 
+@check
+def a_lifetime_that_changed_is_listed(bench):
+    early = bench.path("early.stow")
+    late = bench.path("late.stow")
+    text = (
+        'graph @g {\n  %0 = input "x" : f32[64]\n  %1 "kept" = exp(%0) : f32[64]\n'
+        '  %2 "used" = abs(%1) : f32[64]\n  %3 = tanh(%0) : f32[64]\n'
+        '  %4 "y" = add(%3, %2) : f32[64]\n  return %4\n}\n'
+    )
+    pathlib.Path(early).write_text(text, encoding="utf-8")
+    text = text.replace("abs(%1)", "abs(%0)").replace("add(%3, %2)", "add(%2, %1)")
+    pathlib.Path(late).write_text(text, encoding="utf-8")
+    browser = bench.plan(late, "--no-in-place", "--no-reuse", "--against", early)
+    same(bench.errors(), [])
+    shown = browser.run("return document.getElementById('panel-changes').textContent;")
+    for wanted in ("2 retimed", "kept", "steps 1–3 → 1–5"):
+        holds(wanted in shown, "%r in %r" % (wanted, shown))
+    same(browser.run("return changeOf(stowage.model, stowage.model.against.changes[0].now);"), "retimed")
+
+
 # ---- everyone
 
 
@@ -405,6 +425,16 @@ def median(ordered):
     return ordered[len(ordered) // 2]
 
 
+# Half a million numbers made and sorted: what a machine, busy or not, needs for a fixed piece of work.
+PLAIN_WORK = """
+  const start = performance.now(), numbers = new Float64Array(500000);
+  for (let i = 0, x = 1; i < numbers.length; i++) numbers[i] = x = (x * 16807) % 2147483647;
+  numbers.sort();
+  return performance.now() - start;"""
+MOST_LOADING = 40
+MOST_DRAWING = 0.5
+
+
 @check
 def fifty_thousand_buffers_are_smooth(bench):
     source = bench.path("large.csv")
@@ -413,32 +443,32 @@ def fifty_thousand_buffers_are_smooth(bench):
     bench.stowage("view", source, "--strategy", "first-fit", "-o", page)
     size = os.path.getsize(page)
     holds(size < 15000000, "%d bytes" % size)
-    drawn = []
-    for _ in range(3):  # the machine may be busy: the best of three
+    shares = []  # of what plain work costs in the same page
+    for _ in range(5):
         browser = bench.open(page)
-        drawn.append(
-            browser.run("return performance.getEntriesByName('stowage-drawn')[0].startTime;")
-        )
-        if drawn[-1] < 1000:
+        drawn = browser.run("return performance.getEntriesByName('stowage-drawn')[0].startTime;")
+        shares.append(drawn / browser.run(PLAIN_WORK))
+        if shares[-1] < MOST_LOADING / 2:
             break
     same(bench.errors(), [])
     same(browser.run("return stowage.model.buffers.count;"), LARGE)
     browser.run("stowage.zoomMiddle(0.5);")
-    frames = min((sorted(browser.run_async(PANNING)) for _ in range(3)), key=median)
-    cost = sorted(browser.run("""
+    frames = sorted(browser.run_async(PANNING))
+    drawings = browser.run("""
       const times = [];
       for (let n = 0; n < 20; n++) {
         const start = performance.now();
         stowage.whole = true;
         stowage.draw();
-        times.push(performance.now() - start);
+        const drawn = performance.now() - start;
+        times.push(drawn / plainWork());
       }
-      return times;"""))
+      return times;""".replace("plainWork()", "(() => {%s})()" % PLAIN_WORK))
     rows_made = browser.run("return document.querySelectorAll('#table-body .row').length;")
     holds(rows_made < 100, "%d rows are elements" % rows_made)
     bench.notes.append(
-        "%.1f MB, drawn after %.0f ms, frames while panning: median %.1f ms, p95 %.1f ms; one drawing: median %.1f ms"
-        % (size / 1e6, min(drawn), median(frames), frames[int(len(frames) * 0.95)], median(cost))
+        "%.1f MB; plain work costs 1, loading %.1f, one drawing %.2f; frames while panning: median %.1f ms"
+        % (size / 1e6, min(shares), median(sorted(drawings)), median(frames))
     )
-    holds(min(drawn) < 2000, "drawn after %r ms" % drawn)
-    holds(median(frames) < 50, "median frame of %.1f ms" % median(frames))
+    holds(min(shares) < MOST_LOADING, "loading costs %r of plain work" % shares)
+    holds(min(drawings) < MOST_DRAWING, "one drawing costs %r of plain work" % drawings)

@@ -6,7 +6,7 @@ import json
 import pathlib
 import re
 
-PAGE = pathlib.Path(__file__).resolve().parents[2] / "tools" / "stowage" / "view" / "page"
+PAGE = pathlib.Path(__file__).resolve().parents[2] / "src" / "report" / "page"
 
 
 def scripts(page=PAGE):

@@ -296,7 +296,7 @@ static void check_named(const char* name, size_t size, plan_writer write, const 
 TEST(JsonStringsAreEscaped) {
   CHECK_JSON_NAME("plain", "\"plain\"");
   CHECK_JSON_NAME("a\"b\\c/d", "\"a\\\"b\\\\c/d\"");
-  CHECK_JSON_NAME("\n\r\t\x01\x1f\x7f", "\"\\n\\r\\t\\u0001\\u001f\x7f\"");
+  CHECK_JSON_NAME("\n\r\t\x01\x1f\x7f", "\"\\n\\r\\t\\u0001\\u001f\\u007f\"");
   CHECK_JSON_NAME("h\xc3\xa9 \xe2\x82\xac \xf0\x9f\x9a\xa2",
                   "\"h\xc3\xa9 \xe2\x82\xac \xf0\x9f\x9a\xa2\"");
 }

@@ -2,10 +2,10 @@
 #include <signal.h>
 #include <string.h>
 
-#include "complete.h"
-#include "help.h"
-#include "options.h"
-#include "text.h"
+#include "arguments/complete.h"
+#include "arguments/help.h"
+#include "arguments/options.h"
+#include "terminal/text.h"
 
 static const cli_command* const commands[] = {
     &cli_plan_command,  &cli_run_command,  &cli_export_command, &cli_solve_command,

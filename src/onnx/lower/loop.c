@@ -229,6 +229,11 @@ stow_status stowi_lower_loop(stowi_lowering* l) {
     return stowi_fail(l->imp->diag, STOW_ERR_TYPE,
                       "the body's inputs and outputs do not fit the node's");
   }
+  if (stowi_lower_operand(l, 0) == STOW_VALUE_NONE &&
+      stowi_lower_operand(l, 1) == STOW_VALUE_NONE) {
+    return stowi_lower_unsupported(
+        l, "it has neither a trip count nor a condition, and so never ends");
+  }
   stowi_looping loop = {.l = l,
                         .body = body,
                         .carried = carried,

@@ -73,17 +73,27 @@ stow_status stowi_onnx_external(stowi_onnx_model* model, stow_str location, stow
 // Opening and closing
 
 #define IR_VERSION_FIELD 1
+#define IR_VERSION_TAG 0x08
+#define GRAPH_FIELD 7
+#define HIGHEST_IR 1000  // of any model to come
 
-// Whether an IR version comes before the first thing that no message has. Nearly every model begins
-// with it, and few other files have one.
-static bool has_version(stowi_onnx_span span) {
+// Whether fields are those of a model as far as they can be read, an IR version among them. A file
+// that ends within a leading version may be a model that was cut.
+static bool is_likely(stowi_onnx_span span) {
   stowi_wire wire = stowi_wire_begin(span);
   stowi_wire_field field;
-  bool found = false;
-  while (!found && stowi_wire_next(&wire, &field)) {
-    found = field.number == IR_VERSION_FIELD && field.type == STOWI_WIRE_VARINT;
+  bool has_version = span.size > 0 && span.size <= 2 && span.data[0] == IR_VERSION_TAG;
+  bool has_graph = false;
+  while (!(has_version && has_graph) && stowi_wire_next(&wire, &field)) {
+    bool is_number = field.number == IR_VERSION_FIELD || field.number == 5;  // model_version
+    if (field.number > 100 || (is_number && field.type != STOWI_WIRE_VARINT) ||
+        (!is_number && field.type != STOWI_WIRE_BYTES)) {
+      return false;
+    }
+    has_graph = has_graph || field.number == GRAPH_FIELD;
+    has_version = has_version || (field.number == IR_VERSION_FIELD && field.scalar <= HIGHEST_IR);
   }
-  return found;
+  return has_version && (has_graph || wire.error == NULL || wire.missing > 0);
 }
 
 // Describes a file that is not a model, as far as its first bytes show what it is.
@@ -98,6 +108,8 @@ static stow_status fail_stranger(const stowi_onnx_model* model, stow_diag* diag)
   } else if (span.size >= sizeof pointer - 1 &&
              memcmp(span.data, pointer, sizeof pointer - 1) == 0) {
     stowi_diag_append(diag, "it is a Git LFS pointer; run git lfs pull");
+  } else if (span.data[0] == IR_VERSION_TAG) {
+    stowi_diag_append(diag, "what follows the IR version is not part of one");
   } else {
     stowi_diag_append(diag, "the first byte is 0x%02x; expected an IR version (0x08)",
                       (unsigned)span.data[0]);
@@ -115,7 +127,7 @@ static stow_status read_model(stowi_onnx_model* model, stow_diag* diag) {
   stowi_onnx_place root = {.index = SIZE_MAX};
   stow_status status =
       stowi_onnx_read(&reader, &root, &stowi_onnx_model_message, model->span, &model->proto);
-  if (status == STOW_ERR_SYNTAX && !has_version(model->span)) {
+  if (status == STOW_ERR_SYNTAX && !is_likely(model->span)) {
     return fail_stranger(model, diag);
   }
   return status == STOW_OK ? stowi_onnx_gather(model, diag) : status;

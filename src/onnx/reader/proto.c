@@ -208,7 +208,7 @@ static stow_status finish_model(stowi_onnx_reader* reader, const stowi_onnx_plac
   if (counts[0] == 0 || counts[1] == 0) {
     return stowi_onnx_malformed(reader, place, message,
                                 counts[0] == 0 ? "not an ONNX model: it has no ir_version"
-                                               : "not an ONNX model: it has no graph");
+                                               : "the file is incomplete: it has no graph");
   }
   if (proto->ir_version < OLDEST_IR) {
     return stowi_onnx_fail_at(reader, place, message.data, STOW_ERR_UNSUPPORTED,

@@ -8,76 +8,6 @@
 #include "plan/plan_internal.h"
 
 // ---------------------------------------------------------------------------------------------
-// Strings
-
-static bool is_between(unsigned char byte, unsigned low, unsigned high) {
-  return byte >= low && byte <= high;
-}
-
-// The length of the well-formed UTF-8 sequence at |s|, by table 3-7 of the Unicode standard; 0 if
-// there is none.
-static size_t sequence_length(const unsigned char* s, size_t size) {
-  if (s[0] < 0x80) {
-    return 1;
-  }
-  if (is_between(s[0], 0xc2, 0xdf)) {
-    return size >= 2 && is_between(s[1], 0x80, 0xbf) ? 2 : 0;
-  }
-  if (is_between(s[0], 0xe0, 0xef)) {
-    unsigned low = s[0] == 0xe0 ? 0xa0 : 0x80;   // no overlong forms
-    unsigned high = s[0] == 0xed ? 0x9f : 0xbf;  // no surrogates
-    return size >= 3 && is_between(s[1], low, high) && is_between(s[2], 0x80, 0xbf) ? 3 : 0;
-  }
-  if (is_between(s[0], 0xf0, 0xf4)) {
-    unsigned low = s[0] == 0xf0 ? 0x90 : 0x80;
-    unsigned high = s[0] == 0xf4 ? 0x8f : 0xbf;  // nothing above U+10FFFF
-    return size >= 4 && is_between(s[1], low, high) && is_between(s[2], 0x80, 0xbf) &&
-                   is_between(s[3], 0x80, 0xbf)
-               ? 4
-               : 0;
-  }
-  return 0;
-}
-
-static stow_status put_escape(stow_writer writer, unsigned char byte) {
-  switch (byte) {
-    case '"':
-      return stowi_put(writer, "\\\"");
-    case '\\':
-      return stowi_put(writer, "\\\\");
-    case '\n':
-      return stowi_put(writer, "\\n");
-    case '\r':
-      return stowi_put(writer, "\\r");
-    case '\t':
-      return stowi_put(writer, "\\t");
-    default:
-      return stowi_printf(writer, "\\u%04x", byte < 0x20 ? (unsigned)byte : 0xfffdu);
-  }
-}
-
-static stow_status put_string(stow_writer writer, stow_str string) {
-  STOW_TRY(stowi_put(writer, "\""));
-  size_t from = 0;
-  size_t at = 0;
-  while (at < string.size) {
-    const unsigned char* s = (const unsigned char*)string.data + at;
-    size_t length = sequence_length(s, string.size - at);
-    if (length != 0 && *s >= 0x20 && *s != '"' && *s != '\\') {
-      at += length;
-      continue;
-    }
-    stow_str plain = {string.data + from, at - from};
-    STOW_TRY(stowi_put_str(writer, plain));
-    STOW_TRY(put_escape(writer, *s));
-    from = ++at;
-  }
-  stow_str rest = {string.data + from, string.size - from};
-  STOW_TRY(stowi_put_str(writer, rest));
-  return stowi_put(writer, "\"");
-}
-
-// ---------------------------------------------------------------------------------------------
 // Parts of the object
 
 static const char* json_bool(bool value) { return value ? "true" : "false"; }
@@ -100,7 +30,7 @@ static stow_status write_ordering(const stow_ordering* ordering, stow_writer wri
 
 static stow_status write_header(const stow_plan* plan, stow_writer writer) {
   STOW_TRY(stowi_put(writer, "{\n  \"stowage_plan\": 1,\n  \"graph\": "));
-  STOW_TRY(put_string(writer, stow_plan_graph_name(plan)));
+  STOW_TRY(stowi_put_json(writer, stow_plan_graph_name(plan), false));
   STOW_TRY(stowi_printf(writer,
                         ",\n  \"fingerprint\": \"%016" PRIx64 "\",\n  \"strategy\": \"%s\",\n",
                         plan->fingerprint, stow_plan_strategy_name(plan).data));
@@ -194,7 +124,7 @@ static stow_status write_value(const stow_plan* plan, stow_value v, stow_writer 
   if (name.size == 0) {
     STOW_TRY(stowi_put(writer, "null"));
   } else {
-    STOW_TRY(put_string(writer, name));
+    STOW_TRY(stowi_put_json(writer, name, false));
   }
   STOW_TRY(stowi_printf(writer, ", \"kind\": \"%s\", \"dtype\": \"%s\", ",
                         stowi_kind_text((stowi_kind)value->kind),

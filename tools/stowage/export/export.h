@@ -6,6 +6,7 @@
 #include "export/folder.h"
 #include "export/sources.h"
 #include "export/words.h"
+#include "graphs/label.h"
 #include "run/run.h"
 
 // An input or output of the program.
@@ -76,9 +77,6 @@ typedef struct cli_body {
 } cli_body;
 cli_body cli_body_of(const stow_graph* graph, stow_node loop);
 
-// `conv %12 "name"`, for people.
-#define CLI_LABEL_SIZE 200
-void cli_node_label(const stow_graph* graph, stow_node node, char out[CLI_LABEL_SIZE]);
 // STOW_OP_… without its prefix: CONV.
 const char* cli_op_identifier(stow_op op);
 

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "file.h"
+#include "files/file.h"
 
 static const char list_name[] = "stowage-export.txt";
 static const char list_head[] = "# Files that `stowage export` wrote here. It replaces them.\n";
@@ -66,8 +66,7 @@ static bool is_inside(const char* file) {
 }
 
 static cli_exit read_list(cli_folder* folder, const char* path) {
-  stow_string text;
-  stow_string_init(&text, stow_allocator_default());
+  stow_string text = cli_string();
   cli_exit code = cli_text_read(path, &text);
   const char* line = text.data == NULL ? "" : text.data;
   while (code == CLI_YES && *line != '\0') {
@@ -135,8 +134,7 @@ static cli_exit look(cli_folder* folder) {
   if (!S_ISDIR(info.st_mode)) {
     return cli_fail(CLI_BROKEN, "'%s' is not a directory", folder->path);
   }
-  stow_string path;
-  stow_string_init(&path, stow_allocator_default());
+  stow_string path = cli_string();
   cli_exit code = look_inside(folder, &path);
   stow_string_free(&path);
   return code;
@@ -163,8 +161,7 @@ cli_exit cli_folder_write(cli_folder* folder, const char* file,
   if (code == CLI_YES) {
     print(&output, user);
   }
-  cli_exit closed = cli_output_close(&output, code == CLI_YES);
-  return code != CLI_YES ? code : closed;
+  return cli_output_end(&output, code);
 }
 
 static void print_list(cli_output* output, const void* user) {
@@ -181,18 +178,14 @@ cli_exit cli_folder_open(cli_folder* folder) {
     return cli_fail_memory();
   }
   // The list itself is always ours.
-  cli_exit code =
-      add_text(&folder->old, list_name, strlen(list_name)) ? look(folder) : cli_fail_memory();
-  if (code != CLI_YES) {
-    return code;
-  }
+  CLI_TRY(add_text(&folder->old, list_name, strlen(list_name)) ? look(folder) : cli_fail_memory());
   folder->is_open = true;
-  code = cli_stage_open(&folder->stage, folder->path);
-  code = code == CLI_YES ? remove_old(folder) : code;
-  return code == CLI_YES ? cli_folder_write(folder, list_name, print_list, folder) : code;
+  CLI_TRY(cli_stage_open(&folder->stage, folder->path));
+  CLI_TRY(remove_old(folder));
+  return cli_folder_write(folder, list_name, print_list, folder);
 }
 
 cli_exit cli_folder_finish(cli_folder* folder) {
-  cli_exit code = cli_stage_prepare(&folder->stage);
-  return code == CLI_YES ? cli_stage_move(&folder->stage) : code;
+  CLI_TRY(cli_stage_prepare(&folder->stage));
+  return cli_stage_move(&folder->stage);
 }

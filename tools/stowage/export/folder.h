@@ -4,7 +4,7 @@
 #ifndef STOWAGE_TOOLS_EXPORT_FOLDER_H_
 #define STOWAGE_TOOLS_EXPORT_FOLDER_H_
 
-#include "stage.h"
+#include "files/stage.h"
 
 typedef struct cli_folder {
   const char* path;

@@ -12,15 +12,6 @@
 // ---------------------------------------------------------------------------------------------
 // Names
 
-void cli_node_label(const stow_graph* graph, stow_node node, char out[CLI_LABEL_SIZE]) {
-  bool has_result = stow_graph_result_count(graph, node) != 0;
-  stow_value result = stow_graph_first_result(graph, node);
-  stow_str name = has_result ? stow_graph_value_name(graph, result) : (stow_str){"", 0};
-  int size = (int)(name.size < 100 ? name.size : 100);
-  snprintf(out, CLI_LABEL_SIZE, "node %" PRIu32 " (%s)%s%.*s", node,
-           stow_graph_op_desc(graph, node)->name, size == 0 ? "" : " ", size, name.data);
-}
-
 const char* cli_op_identifier(stow_op op) {
   static const char* const names[] = {
 #define STOW_OP(name, number, text) [number] = #name,
@@ -34,10 +25,9 @@ const char* cli_op_identifier(stow_op op) {
 // What no program has
 
 static cli_exit refuse_value(const cli_export* export, stow_value value, const char* why) {
-  stow_str name = stow_graph_value_name(export->graph, value);
-  return cli_fail(CLI_BAD_INPUT, "%s: %%%" PRIu32 "%s%.*s%s %s", export->run.job.source.label,
-                  value, name.size == 0 ? "" : " '", (int)name.size, name.data,
-                  name.size == 0 ? "" : "'", why);
+  char label[CLI_LABEL_SIZE];
+  cli_value_label(export->graph, value, label);
+  return cli_fail(CLI_BAD_INPUT, "%s: %s %s", export->run.job.source.label, label, why);
 }
 
 // A program has no shape functions: dims are the same in every run.

@@ -72,8 +72,7 @@ cli_exit cli_export_find_ports(cli_export* export) {
     }
   }
   for (size_t i = 0; i < stow_graph_output_count(graph) && code == CLI_YES; ++i) {
-    char number[CLI_NUMBERED_SIZE];
-    stow_str name = cli_run_output_name(&export->run, i, number);
+    stow_str name = cli_run_output_name(&export->run, i);
     code = add_port(export, stow_graph_outputs(graph)[i], true, name);
   }
   return code;

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "list.h"
+#include "arguments/list.h"
 
 typedef struct cli_sources_row {
   const char* name;  // its path below the program's folder

@@ -5,7 +5,7 @@
 
 #include <stowage/base.h>
 
-#include "output.h"
+#include "files/output.h"
 
 #define CLI_IDENTIFIER_SIZE 64
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graphs/label.h"
 // ---------------------------------------------------------------------------------------------
 // Digests
 
@@ -93,15 +94,9 @@ static void tell_difference(const cli_engine* engine, const cli_digest* digest) 
         "every step computes the same when run again; the results depend on something else");
     return;
   }
-  const stow_graph* graph = engine->graph;
-  stow_value result = stow_graph_first_result(graph, digest->node);
-  stow_str name = stow_graph_result_count(graph, digest->node) == 0
-                      ? (stow_str){"", 0}
-                      : stow_graph_value_name(graph, result);
-  cli_tell_more("the first to differ is step %" PRIu32 ", %s, node %" PRIu32
-                ", which makes %%%" PRIu32 "%s%.*s%s",
-                digest->step, stow_graph_op_desc(graph, digest->node)->name, digest->node, result,
-                name.size == 0 ? "" : " '", (int)name.size, name.data, name.size == 0 ? "" : "'");
+  char label[CLI_LABEL_SIZE];
+  cli_node_label(engine->graph, digest->node, label);
+  cli_tell_more("the first to differ is step %" PRIu32 ", %s", digest->step, label);
 }
 
 static cli_exit explain(cli_engine* engine, cli_engine* plain) {
@@ -130,8 +125,7 @@ typedef struct plain {
 static cli_exit make_plain(plain* p, cli_run* run, const cli_engine* engine) {
   const stow_graph* graph = run->job.graph;
   stow_allocator allocator = stow_allocator_default();
-  stow_diag diag;
-  stow_diag_init(&diag);
+  stow_diag diag = cli_diag();
   stow_status status = stow_prepare(graph, &run->prepare, allocator, &diag, &p->prepared);
   if (status == STOW_OK) {
     stow_plan_options options;

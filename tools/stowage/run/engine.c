@@ -2,12 +2,12 @@
 // write over them.
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "run/check.h"
 #include "run/profile.h"
 #include "run/run.h"
-#include "text.h"
 
 // ---------------------------------------------------------------------------------------------
 // Steps
@@ -72,7 +72,7 @@ static const void* find_weight(void* user, stow_value value, size_t* out_size) {
 
 static cli_exit fail(const cli_engine* engine, stow_status status, const stow_diag* diag) {
   if (engine->steps.is_stopped) {
-    return cli_fail(CLI_GAVE_UP, "%s: stopped by a signal", engine->label);
+    return CLI_GAVE_UP;  // told by who knows what there is to report
   }
   return cli_fail_graph(engine->label, engine->graph, status, diag);
 }
@@ -82,31 +82,22 @@ static bool has_slot(const cli_engine* engine, stow_value value) {
   return stow_plan_value_slot(engine->plan, value, &slot);
 }
 
-static bool is_bound(const cli_engine* engine, stow_value output, size_t index) {
-  const stow_value* outputs = stow_graph_outputs(engine->graph);
-  for (size_t i = 0; i < index; ++i) {
-    if (outputs[i] == output) {
-      return true;
-    }
-  }
-  return false;
-}
-
-// Outputs that the plan has no place for get bytes of their own.
-static cli_exit bind_outputs(cli_engine* engine) {
+// Outputs that the plan has no place for get bytes of their own. |is_bound|, by value: those that
+// do already, since a value may be several outputs.
+static cli_exit bind_each(cli_engine* engine, bool* is_bound) {
   const stow_value* outputs = stow_graph_outputs(engine->graph);
   cli_exit code = CLI_YES;
   for (size_t i = 0; i < stow_graph_output_count(engine->graph) && code == CLI_YES; ++i) {
     if (has_slot(engine, outputs[i]) || stow_graph_is_boundary(engine->graph, outputs[i]) ||
-        is_bound(engine, outputs[i], i)) {
+        is_bound[outputs[i]]) {
       continue;
     }
+    is_bound[outputs[i]] = true;
     cli_array array;
     if (!cli_array_create(&array, (stow_str){"", 0}, stow_graph_type(engine->graph, outputs[i]))) {
       return cli_fail_memory();
     }
-    stow_diag diag;
-    stow_diag_init(&diag);
+    stow_diag diag = cli_diag();
     stow_status status =
         stow_exec_bind(engine->exec, outputs[i], array.tensor.data, array.size, &diag);
     if (!cli_arrays_add(&engine->bound, &array)) {
@@ -114,6 +105,13 @@ static cli_exit bind_outputs(cli_engine* engine) {
     }
     code = status == STOW_OK ? CLI_YES : fail(engine, status, &diag);
   }
+  return code;
+}
+
+static cli_exit bind_outputs(cli_engine* engine) {
+  bool* is_bound = calloc(stow_graph_value_count(engine->graph) + 1, sizeof *is_bound);
+  cli_exit code = is_bound == NULL ? cli_fail_memory() : bind_each(engine, is_bound);
+  free(is_bound);
   return code;
 }
 
@@ -127,8 +125,7 @@ cli_exit cli_engine_open(cli_engine* engine, const stow_prepared* prepared, bool
   options.user = engine;
   engine->steps.graph = engine->graph;
   engine->steps.step_count = stow_plan_step_count(engine->plan);
-  stow_diag diag;
-  stow_diag_init(&diag);
+  stow_diag diag = cli_diag();
   stow_status status = stow_exec_create(prepared, engine->plan, &options, stow_allocator_default(),
                                         &diag, &engine->exec);
   return status == STOW_OK ? bind_outputs(engine) : fail(engine, status, &diag);
@@ -150,8 +147,7 @@ static cli_exit set_inputs(cli_engine* engine) {
     if (stow_graph_op(engine->graph, node) != STOW_OP_INPUT) {
       continue;
     }
-    stow_diag diag;
-    stow_diag_init(&diag);
+    stow_diag diag = cli_diag();
     stow_status status = has_slot(engine, feed->value)
                              ? stow_exec_input(engine->exec, feed->value, &feed->tensor, &diag)
                              : stow_exec_bind(engine->exec, feed->value, feed->tensor.data,
@@ -164,12 +160,8 @@ static cli_exit set_inputs(cli_engine* engine) {
 }
 
 cli_exit cli_engine_run(cli_engine* engine, uint64_t* out_nanoseconds) {
-  cli_exit code = set_inputs(engine);
-  if (code != CLI_YES) {
-    return code;
-  }
-  stow_diag diag;
-  stow_diag_init(&diag);
+  CLI_TRY(set_inputs(engine));
+  stow_diag diag = cli_diag();
   uint64_t begun = cli_clock_nanoseconds();
   stow_status status = stow_exec_run(engine->exec, &diag);
   *out_nanoseconds = cli_clock_nanoseconds() - begun;
@@ -179,8 +171,7 @@ cli_exit cli_engine_run(cli_engine* engine, uint64_t* out_nanoseconds) {
 static cli_exit take_result(cli_engine* engine, stow_str name, stow_value value,
                             cli_list* results) {
   stow_tensor tensor;
-  stow_diag diag;
-  stow_diag_init(&diag);
+  stow_diag diag = cli_diag();
   stow_status status = stow_exec_value(engine->exec, value, &diag, &tensor);
   if (status != STOW_OK) {
     return fail(engine, status, &diag);
@@ -204,8 +195,7 @@ cli_exit cli_engine_results(cli_engine* engine, const cli_run* run, cli_list* ou
   const stow_value* outputs = stow_graph_outputs(engine->graph);
   cli_exit code = CLI_YES;
   for (size_t i = 0; i < stow_graph_output_count(engine->graph) && code == CLI_YES; ++i) {
-    char number[CLI_NUMBERED_SIZE];
-    code = take_result(engine, cli_run_output_name(run, i, number), outputs[i], out_results);
+    code = take_result(engine, cli_run_output_name(run, i), outputs[i], out_results);
   }
   return code;
 }

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 #include "run/run.h"
-#include "text.h"
+#include "terminal/text.h"
 
 #define PATH_SIZE 4096
 #define SHOWN_MISSING 20
@@ -63,8 +63,8 @@ static cli_exit open_file(cli_run* run, const char* folder, const char* name,
 }
 
 static const cli_stored* find_stored(const cli_tensor_file* file, stow_str name) {
-  const cli_stored* items = file->stored.items;
-  for (size_t i = 0; i < file->stored.count; ++i) {
+  const cli_stored* items = file->tensors.stored.items;
+  for (size_t i = 0; i < file->tensors.stored.count; ++i) {
     if (stow_str_equal((stow_str){items[i].name.data, items[i].name.size}, name)) {
       return &items[i];
     }
@@ -80,12 +80,9 @@ static cli_exit read_one(cli_run* run, const cli_given* given) {
     return add_origin(run, origin);
   }
   cli_given_file* file;
-  cli_exit code = open_file(run, NULL, given->text, &file);
-  if (code != CLI_YES) {
-    return code;
-  }
+  CLI_TRY(open_file(run, NULL, given->text, &file));
   origin.stored = format == CLI_TENSOR_NPZ ? find_stored(&file->tensors, given->name)
-                                           : file->tensors.stored.items;
+                                           : file->tensors.tensors.stored.items;
   return origin.stored != NULL ? add_origin(run, origin)
                                : cli_fail(CLI_BAD_INPUT, "%s: no array '%.*s'", given->text,
                                           (int)given->name.size, given->name.data);
@@ -99,10 +96,7 @@ static bool is_folder(const char* path) {
 // An array is called as its file is, without the ending.
 static cli_exit read_member(cli_run* run, const char* folder, const char* name) {
   cli_given_file* file;
-  cli_exit code = open_file(run, folder, name, &file);
-  if (code != CLI_YES) {
-    return code;
-  }
+  CLI_TRY(open_file(run, folder, name, &file));
   file->name = strdup(name);
   if (file->name == NULL) {
     return cli_fail_memory();
@@ -112,7 +106,7 @@ static cli_exit read_member(cli_run* run, const char* folder, const char* name) 
                                            .position = SIZE_MAX,
                                            .from = folder,
                                            .path = file->path,
-                                           .stored = file->tensors.stored.items});
+                                           .stored = file->tensors.tensors.stored.items});
 }
 
 static cli_exit read_folder(cli_run* run, const char* path) {
@@ -130,8 +124,8 @@ static cli_exit read_folder(cli_run* run, const char* path) {
 static cli_exit read_archive(cli_run* run, const char* path) {
   cli_given_file* file;
   cli_exit code = open_file(run, NULL, path, &file);
-  for (size_t i = 0; code == CLI_YES && i < file->tensors.stored.count; ++i) {
-    const cli_stored* stored = (const cli_stored*)file->tensors.stored.items + i;
+  for (size_t i = 0; code == CLI_YES && i < file->tensors.tensors.stored.count; ++i) {
+    const cli_stored* stored = (const cli_stored*)file->tensors.tensors.stored.items + i;
     code = add_origin(run, (cli_given_array){.name = {stored->name.data, stored->name.size},
                                              .position = SIZE_MAX,
                                              .from = path,
@@ -189,7 +183,7 @@ static cli_exit read_test_data(cli_run* run, const char* folder) {
       code = add_origin(run, (cli_given_array){.position = i,
                                                .from = folder,
                                                .path = file->path,
-                                               .stored = file->tensors.stored.items});
+                                               .stored = file->tensors.tensors.stored.items});
     }
   }
   return code;
@@ -210,10 +204,7 @@ static cli_exit note_shape(cli_run* run, const cli_given_array* origin) {
   uint64_t elements;
   stow_tensor tensor = {0};
   if (stow_type_elements(type, &elements) == STOW_OK && elements <= CLI_MOST_KNOWN_ELEMENTS) {
-    cli_exit code = load(run, origin, &tensor);
-    if (code != CLI_YES) {
-      return code;
-    }
+    CLI_TRY(load(run, origin, &tensor));
   }
   cli_known_shape shape = {.name = origin->name,
                            .position = origin->position,
@@ -324,8 +315,8 @@ static cli_exit feed_given(cli_run* run, stow_value value, const cli_given_array
     return fail_type(run, value, origin);
   }
   stow_tensor tensor;
-  cli_exit code = load(run, origin, &tensor);
-  return code == CLI_YES ? add_feed(run, (cli_feed){value, tensor, origin->from}) : code;
+  CLI_TRY(load(run, origin, &tensor));
+  return add_feed(run, (cli_feed){value, tensor, origin->from});
 }
 
 static cli_exit feed_random(cli_run* run, stow_value value) {
@@ -498,34 +489,3 @@ static cli_exit match(cli_run* run, bool with_inputs) {
 cli_exit cli_run_match_inputs(cli_run* run) { return match(run, true); }
 
 cli_exit cli_run_match_weights(cli_run* run) { return match(run, false); }
-
-static stow_str own_name(const cli_run* run, size_t index) {
-  const cli_model* model = &run->job.source.model;
-  if (model->model != NULL && index < cli_model_info(model).output_count) {
-    return cli_model_port(model, STOW_MODEL_OUTPUTS, index);
-  }
-  return stow_graph_value_name(run->job.graph, stow_graph_outputs(run->job.graph)[index]);
-}
-
-// Whether one of the first |count| outputs is called so.
-static bool is_own_name(const cli_run* run, size_t count, stow_str name) {
-  bool found = false;
-  for (size_t i = 0; i < count && !found; ++i) {
-    found = stow_str_equal(own_name(run, i), name);
-  }
-  return found;
-}
-
-stow_str cli_run_output_name(const cli_run* run, size_t index, char number[CLI_NUMBERED_SIZE]) {
-  stow_str name = own_name(run, index);
-  if (name.size > 0 && !is_own_name(run, index, name)) {
-    return name;
-  }
-  size_t size = (size_t)snprintf(number, CLI_NUMBERED_SIZE, "output_%zu", index);
-  size_t count = stow_graph_output_count(run->job.graph);
-  while (is_own_name(run, count, (stow_str){number, size}) && size + 1 < CLI_NUMBERED_SIZE) {
-    number[size++] = '_';
-    number[size] = '\0';
-  }
-  return (stow_str){number, size};
-}

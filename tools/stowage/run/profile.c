@@ -11,11 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "json.h"
-#include "number.h"
+#include "graphs/label.h"
+#include "report/api.h"
 #include "run/times.h"
-#include "table.h"
-#include "text.h"
+#include "terminal/table.h"
 
 #define MAX_DEPTH (STOW_MAX_REGION_DEPTH + 2)
 #define SHOWN_OPS 16
@@ -283,10 +282,7 @@ static void describe_result(const cli_profile* profile, stow_node node, char nam
   char text[CLI_TYPE_TEXT_SIZE];
   cli_format_type(stow_graph_type(graph, value), stow_graph_dims(graph), text);
   snprintf(type, CLI_CELL_SIZE, "%s", text);
-  cli_escape(stow_graph_value_name(graph, value), name, CLI_CELL_SIZE);
-  if (name[0] == '\0') {
-    snprintf(name, CLI_CELL_SIZE, "%%%" PRIu32, value);
-  }
+  cli_value_name(graph, value, name);
 }
 
 static void fill_numbers(const row* item, uint64_t total, uint64_t runs,
@@ -294,8 +290,8 @@ static void fill_numbers(const row* item, uint64_t total, uint64_t runs,
   uint64_t bytes = item->time.bytes / runs;
   snprintf(cells[0], CLI_CELL_SIZE, "%" PRIu64, item->time.calls / runs);
   cli_format_time(item->time.median, cells[1], CLI_CELL_SIZE);
-  cli_format_percent(item->time.median, total, cells[2]);
-  cli_format_size(bytes, cells[3]);
+  stowi_report_percent(item->time.median, total, cells[2]);
+  stowi_report_size(bytes, cells[3]);
   double rate = item->time.median == 0 ? 0.0 : (double)bytes / (double)item->time.median;
   snprintf(cells[4], CLI_CELL_SIZE, "%.2f", rate);
 }
@@ -457,6 +453,5 @@ cli_exit cli_profile_write_trace(const cli_profile* profile, const char* path) {
     }
     cli_print(&output, "\n]}\n");
   }
-  cli_exit closed = cli_output_close(&output, code == CLI_YES);
-  return code != CLI_YES ? code : closed;
+  return cli_output_end(&output, code);
 }

@@ -2,7 +2,7 @@
 #ifndef STOWAGE_TOOLS_RUN_PROFILE_H_
 #define STOWAGE_TOOLS_RUN_PROFILE_H_
 
-#include "output.h"
+#include "files/output.h"
 #include "run/run.h"
 
 typedef struct cli_node_time {

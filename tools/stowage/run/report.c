@@ -6,13 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "json.h"
-#include "lines.h"
-#include "number.h"
+#include "report/api.h"
 #include "run/profile.h"
 #include "run/times.h"
 #include "tensors/element.h"
-#include "text.h"
+#include "terminal/lines.h"
 
 #define FIRST_ELEMENTS 6
 #define LARGEST 5
@@ -84,7 +82,7 @@ static void print_memory(const cli_run* run, cli_output* output) {
 // Outputs
 
 static void name_of(const cli_array* array, char out[NAME_SIZE]) {
-  cli_escape((stow_str){array->name.data, array->name.size}, out, NAME_SIZE - 4);
+  stowi_report_escape((stow_str){array->name.data, array->name.size}, out, NAME_SIZE - 4);
 }
 
 static void print_statistics(const cli_array* array, cli_output* output) {
@@ -155,7 +153,7 @@ static void print_output(const cli_run* run, size_t index, cli_output* output) {
   char text[CLI_TYPE_TEXT_SIZE];
   stow_type type = cli_tensor_type(&array->tensor);
   name_of(array, name);
-  cli_cut(name, 40);
+  stowi_report_cut(name, 40);
   cli_format_type(&type, NULL, text);
   cli_print(output, "  %s%s%s  %s\n", cli_paint_start(output, CLI_BOLD), name,
             cli_paint_stop(output), text);
@@ -189,7 +187,7 @@ static void print_inputs(const cli_run* run, cli_output* output) {
 
 static void print_times(const cli_run* run, cli_output* output) {
   static const char* const names[] = {"min", "median", "p90", "p99", "max", "mean"};
-  char text[CLI_NUMBER_SIZE];
+  char text[STOWI_REPORT_NUMBER];
   cli_format_time(run->times.start, text, sizeof text);
   cli_print(output, "  %-15s %s\n", "start", text);
   cli_format_time(run->times.first, text, sizeof text);
@@ -210,7 +208,7 @@ static void print_times(const cli_run* run, cli_output* output) {
                        : ",");
   }
   cli_print(output, "\n  %-15s ", "runs");
-  if (run->is_stopped) {
+  if (l.count < run->request.repeat) {
     cli_print(output, "stopped after %" PRIu64 " of ", l.count);
   }
   cli_print(output, "%" PRIu64 ", after %" PRIu64 " to warm up\n", run->request.repeat,
@@ -220,8 +218,8 @@ static void print_times(const cli_run* run, cli_output* output) {
 void cli_run_print_text(const cli_run* run, cli_output* output) {
   char label[1024];
   char name[NAME_SIZE];
-  cli_escape(stow_str_of(run->job.source.label), label, sizeof label);
-  cli_escape(stow_graph_name(run->job.graph), name, sizeof name);
+  stowi_report_escape(stow_str_of(run->job.source.label), label, sizeof label);
+  stowi_report_escape(stow_graph_name(run->job.graph), name, sizeof name);
   cli_print(output, "%s@%s%s in %s: %" PRIu32 " steps\n", cli_paint_start(output, CLI_BOLD), name,
             cli_paint_stop(output), label, stow_plan_step_count(run->job.plan));
   print_memory(run, output);

@@ -3,10 +3,10 @@
 #ifndef STOWAGE_TOOLS_RUN_RUN_H_
 #define STOWAGE_TOOLS_RUN_RUN_H_
 
-#include "plan_job.h"
+#include "plan/job.h"
 #include "run/random.h"
 #include "tensors/tensor_file.h"
-#include "watch.h"
+#include "terminal/watch.h"
 
 typedef struct cli_run_request {
   cli_list inputs;          // of cli_given, `NAME=FILE`
@@ -112,17 +112,18 @@ typedef struct cli_run {
   cli_list planning;  // of const char*: options of `plan` that were given
   stow_prepare_options prepare;
   cli_known known;
-  cli_list files;     // of cli_given_file*
-  cli_list origins;   // of cli_given_array: what is in them, and raw bytes
-  cli_list given;     // of cli_array: what was loaded of that, and random
-  cli_list expected;  // of cli_array: outputs of test data
-  cli_list feeds;     // of cli_feed, in the order of values
-  cli_list results;   // of cli_result
+  cli_list files;         // of cli_given_file*
+  cli_list origins;       // of cli_given_array: what is in them, and raw bytes
+  cli_list given;         // of cli_array: what was loaded of that, and random
+  cli_list expected;      // of cli_array: outputs of test data
+  cli_list feeds;         // of cli_feed, in the order of values
+  cli_list results;       // of cli_result
+  cli_list output_names;  // of stow_string
   cli_times times;
   struct cli_profile* profile;
   cli_watch watch;
   size_t random_count;  // of params and constants
-  bool is_stopped;      // by a signal, with some of the runs done that were asked for
+  bool is_stopped;      // by a signal, with something measured
   bool is_checked;
   bool is_different;  // from the run without sharing
 } cli_run;
@@ -134,24 +135,27 @@ cli_exit cli_run_match_weights(cli_run* run);  // to its params and constants al
 void cli_run_close_inputs(cli_run* run);
 // After a complaint about a model: arrays that are for no input, and so did not bind its symbols.
 void cli_run_tell_unknown_inputs(const cli_run* run);
-// What output |index| is called, for people and files: its name, or `output_N`, written to
-// |number|, where it has none or one before has it too; with `_` behind it where an output is
-// called that.
-#define CLI_NUMBERED_SIZE 64
-stow_str cli_run_output_name(const cli_run* run, size_t index, char number[CLI_NUMBERED_SIZE]);
+// What outputs are called, for people and files (names.c): an output's name, or `output_N` where it
+// has none or one before has it too; with `_` behind it where an output is called that. Complains.
+cli_exit cli_run_name_outputs(cli_run* run);
+stow_str cli_run_output_name(const cli_run* run, size_t index);
+void cli_run_free_names(cli_run* run);
 
-// Reads and binds the graph, and plans it or reads its plan (run_command.c). Complains.
+// Reads and binds the graph, plans it or reads its plan, and names its outputs (command.c).
+// Complains.
 cli_exit cli_run_plan(cli_run* run);
 void cli_run_free(cli_run* run);
 
-// Executors (engine.c). All complain. End with cli_engine_close, whatever open returned.
+// Executors (engine.c). All complain, but not of a signal, which is CLI_GAVE_UP. End with
+// cli_engine_close, whatever open returned.
 cli_exit cli_engine_open(cli_engine* engine, const stow_prepared* prepared, bool paranoid);
 cli_exit cli_engine_run(cli_engine* engine, uint64_t* out_nanoseconds);
 cli_exit cli_engine_results(cli_engine* engine, const cli_run* run, cli_list* out_results);
 void cli_engine_close(cli_engine* engine);
 void cli_results_free(cli_list* results);
 
-// Runs the model again with a plan in which no bytes are shared, and compares (check.c).
+// Runs the model again with a plan in which no bytes are shared, and compares (check.c). Complains,
+// but not of a signal.
 cli_exit cli_run_check(cli_run* run, cli_engine* engine);
 
 #endif  // STOWAGE_TOOLS_RUN_RUN_H_

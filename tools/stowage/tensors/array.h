@@ -4,7 +4,7 @@
 
 #include <stowage/kernel.h>
 
-#include "list.h"
+#include "arguments/list.h"
 
 #define CLI_ARRAY_ALIGNMENT 64
 
@@ -13,9 +13,6 @@ typedef struct cli_array {
   stow_tensor tensor;  // its data is the array's; not NULL
   size_t size;         // bytes of it
 } cli_array;
-
-// What a reader finds wrong, for people: begins in the middle of a sentence, after the file's name.
-#define CLI_WHY_SIZE 256
 
 // An array of |type|, whose dims are numbers, all bytes 0. False where memory is out or the bytes
 // cannot be counted.

@@ -9,21 +9,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "output.h"
-#include "stage.h"
-#include "text.h"
-
-static bool ends_with(const char* text, const char* end) {
-  size_t size = strlen(text);
-  size_t end_size = strlen(end);
-  return size >= end_size && strcmp(text + size - end_size, end) == 0;
-}
+#include "files/output.h"
+#include "files/stage.h"
+#include "terminal/text.h"
 
 cli_tensor_format cli_tensor_format_of(const char* path) {
-  return ends_with(path, ".npy")   ? CLI_TENSOR_NPY
-         : ends_with(path, ".npz") ? CLI_TENSOR_NPZ
-         : ends_with(path, ".pb")  ? CLI_TENSOR_PB
-                                   : CLI_TENSOR_RAW;
+  return cli_ends_with(path, ".npy")   ? CLI_TENSOR_NPY
+         : cli_ends_with(path, ".npz") ? CLI_TENSOR_NPZ
+         : cli_ends_with(path, ".pb")  ? CLI_TENSOR_PB
+                                       : CLI_TENSOR_RAW;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -31,49 +25,44 @@ cli_tensor_format cli_tensor_format_of(const char* path) {
 
 // Of a pipe with a `.npy` comes what its header says, and one byte that should not be there.
 static cli_exit need_npy(cli_file* file) {
-  char why[CLI_WHY_SIZE];
-  size_t start;
-  cli_npy npy;
-  cli_exit code = cli_file_need(file, CLI_NPY_START_SIZE);
-  if (code != CLI_YES || !cli_npy_find_start(file->data, file->size, &start, why)) {
-    return code;  // what is wrong is told when it is listed
+  uint64_t needed = stow_npy_needed(file->data, file->size);
+  for (size_t before = SIZE_MAX; needed > file->size && file->size != before;) {
+    before = file->size;
+    CLI_TRY(needed < CLI_PIPE_LIMIT ? cli_file_need(file, (size_t)needed)
+                                    : cli_file_need_all(file));
+    needed = stow_npy_needed(file->data, file->size);
   }
-  code = cli_file_need(file, start);
-  if (code != CLI_YES || !cli_npy_open(file->data, file->size, &npy, why)) {
-    return code;
-  }
-  return npy.size < CLI_PIPE_LIMIT ? cli_file_need(file, start + (size_t)npy.size + 1)
-                                   : cli_file_need_all(file);
+  // what is wrong is told when it is listed
+  return needed == 0 ? CLI_YES : cli_file_need(file, file->size + 1);
+}
+
+static cli_exit fail_tensors(const char* path, stow_status status, const stow_diag* diag) {
+  return cli_fail(cli_exit_of(status), "%s: %s", path, cli_diag_text(status, diag));
 }
 
 cli_exit cli_tensor_file_open(cli_tensor_file* file, const char* path) {
-  file->stored = (cli_list){0};
-  char why[CLI_WHY_SIZE];
+  file->tensors = (cli_stored_list){0};
   cli_tensor_format format = cli_tensor_format_of(path);
-  cli_exit code = cli_file_open(&file->file, path);
+  CLI_TRY(cli_file_open(&file->file, path));
   cli_file_map(&file->file);
-  if (code == CLI_YES) {
-    code = format == CLI_TENSOR_NPY ? need_npy(&file->file) : cli_file_need_all(&file->file);
-  }
-  if (code != CLI_YES) {
-    return code;
-  }
+  CLI_TRY(format == CLI_TENSOR_NPY ? need_npy(&file->file) : cli_file_need_all(&file->file));
+  stow_diag diag = cli_diag();
   stow_status status =
-      cli_stored_list(format, file->file.data, file->file.size, &file->stored, why);
-  return status == STOW_OK ? CLI_YES : cli_fail(cli_exit_of(status), "%s: %s", path, why);
+      cli_stored_open(format, file->file.data, file->file.size, &file->tensors, &diag);
+  return status == STOW_OK ? CLI_YES : fail_tensors(path, status, &diag);
 }
 
 void cli_tensor_file_close(cli_tensor_file* file) {
-  cli_stored_free(&file->stored);
+  cli_stored_free(&file->tensors);
   cli_file_close(&file->file);
 }
 
 cli_exit cli_tensor_file_load(const char* path, const cli_stored* stored, cli_list* arrays) {
   cli_array array;
-  char why[CLI_WHY_SIZE];
-  stow_status status = cli_stored_load(stored, &array, why);
+  stow_diag diag = cli_diag();
+  stow_status status = cli_stored_load(stored, &array, &diag);
   if (status != STOW_OK) {
-    return cli_fail(cli_exit_of(status), "%s: %s", path, why);
+    return fail_tensors(path, status, &diag);
   }
   return cli_arrays_add(arrays, &array) ? CLI_YES : cli_fail_memory();
 }
@@ -81,8 +70,8 @@ cli_exit cli_tensor_file_load(const char* path, const cli_stored* stored, cli_li
 cli_exit cli_arrays_read(const char* path, cli_list* arrays) {
   cli_tensor_file file;
   cli_exit code = cli_tensor_file_open(&file, path);
-  for (size_t i = 0; i < file.stored.count && code == CLI_YES; ++i) {
-    code = cli_tensor_file_load(path, (const cli_stored*)file.stored.items + i, arrays);
+  for (size_t i = 0; i < file.tensors.stored.count && code == CLI_YES; ++i) {
+    code = cli_tensor_file_load(path, (const cli_stored*)file.tensors.stored.items + i, arrays);
   }
   cli_tensor_file_close(&file);
   return code;
@@ -175,66 +164,49 @@ static cli_exit write_file(const char* path,
                            const cli_array* arrays, size_t count) {
   cli_output output;
   cli_exit code = cli_output_open(&output, path);
-  if (code == CLI_YES) {
-    code = write(&output, path, arrays, count);
-  }
-  cli_exit closed = cli_output_close(&output, code == CLI_YES);
-  return code != CLI_YES ? code : closed;
+  code = code == CLI_YES ? write(&output, path, arrays, count) : code;
+  return cli_output_end(&output, code);
 }
 
 // What goes wrong with the file is remembered by the output.
-static void put(cli_output* output, const void* data, size_t size) {
-  stow_writer writer = cli_output_writer(output);
-  if (size > 0) {
-    (void)writer.write(writer.user, data, size);
-  }
-}
-
 static cli_exit write_one(cli_output* output, const char* path, const cli_array* arrays,
                           size_t count) {
   (void)count;
-  char header[CLI_NPY_HEADER_SIZE];
-  size_t size = 0;
-  if (cli_tensor_format_of(path) == CLI_TENSOR_NPY) {
-    if (!cli_npy_header(&arrays->tensor, header, &size)) {
-      return fail_dtype(path, arrays);
-    }
-    put(output, header, size);
+  stow_writer writer = cli_output_writer(output);
+  if (cli_tensor_format_of(path) != CLI_TENSOR_NPY) {
+    (void)writer.write(writer.user, arrays->tensor.data, arrays->size);
+    return CLI_YES;
   }
-  put(output, arrays->tensor.data, arrays->size);
-  return CLI_YES;
-}
-
-static cli_exit add_entry(cli_zip_writer* zip, const char* path, const cli_array* array) {
-  char header[CLI_NPY_HEADER_SIZE];
-  size_t size;
-  if (!cli_npy_header(&array->tensor, header, &size)) {
-    return fail_dtype(path, array);
-  }
-  stow_string name;
-  stow_string_init(&name, stow_allocator_default());
-  cli_bytes parts[] = {{header, size}, {array->tensor.data, array->size}};
-  stow_status status = stow_string_append(&name, array->name.data, array->name.size);
-  status = status == STOW_OK ? stow_string_append(&name, ".npy", 4) : status;
-  if (status == STOW_OK) {
-    status = cli_zip_add(zip, (stow_str){name.data, name.size}, parts, 2);
-  }
-  stow_string_free(&name);
-  if (status == STOW_ERR_LIMIT) {
-    return cli_fail(CLI_BROKEN,
-                    "cannot write '%s': a .npz can have at most 4 GiB; give a directory", path);
-  }
-  return status == STOW_ERR_OUT_OF_MEMORY ? cli_fail_memory() : CLI_YES;
+  return stow_npy_write(&arrays->tensor, writer, NULL) == STOW_ERR_UNSUPPORTED
+             ? fail_dtype(path, arrays)
+             : CLI_YES;
 }
 
 static cli_exit write_npz(cli_output* output, const char* path, const cli_array* arrays,
                           size_t count) {
-  cli_zip_writer zip = {.writer = cli_output_writer(output)};
+  cli_list tensors = {0};
+  cli_list names = {0};
+  bool listed = true;
   cli_exit code = CLI_YES;
-  for (size_t i = 0; i < count && code == CLI_YES; ++i) {
-    code = add_entry(&zip, path, &arrays[i]);
+  for (size_t i = 0; i < count && listed && code == CLI_YES; ++i) {
+    const stow_tensor* tensor = &arrays[i].tensor;
+    stow_str name = {arrays[i].name.data, arrays[i].name.size};
+    listed =
+        cli_list_add(&tensors, &tensor, sizeof tensor) && cli_list_add(&names, &name, sizeof name);
+    code = stow_npy_has_dtype(tensor->dtype) ? CLI_YES : fail_dtype(path, &arrays[i]);
   }
-  (void)cli_zip_finish(&zip);
+  if (code == CLI_YES) {
+    stow_status status =
+        listed ? stow_npz_write(tensors.items, names.items, count, stow_allocator_default(),
+                                cli_output_writer(output), NULL)
+               : STOW_ERR_OUT_OF_MEMORY;
+    code = status == STOW_ERR_LIMIT
+               ? cli_fail(CLI_BROKEN,
+                          "cannot write '%s': a .npz holds at most 4 GiB; name a folder", path)
+               : cli_output_reported(status, NULL);
+  }
+  cli_list_free(&tensors, sizeof(const stow_tensor*));
+  cli_list_free(&names, sizeof(stow_str));
   return code;
 }
 
@@ -248,8 +220,7 @@ cli_exit cli_array_write(const char* path, const cli_array* array) {
 }
 
 static cli_exit write_member(cli_stage* stage, const cli_array* array) {
-  stow_string file;
-  stow_string_init(&file, stow_allocator_default());
+  stow_string file = cli_string();
   cli_output output;
   cli_output_init(&output);
   cli_exit code = cli_file_name_of((stow_str){array->name.data, array->name.size}, &file) &&
@@ -257,9 +228,9 @@ static cli_exit write_member(cli_stage* stage, const cli_array* array) {
                       ? cli_stage_create(stage, file.data, &output)
                       : cli_fail_memory();
   code = code == CLI_YES ? write_one(&output, file.data, array, 1) : code;
-  cli_exit closed = cli_output_close(&output, code == CLI_YES);
+  code = cli_output_end(&output, code);
   stow_string_free(&file);
-  return code != CLI_YES ? code : closed;
+  return code;
 }
 
 static cli_exit write_folder(const char* path, const cli_array* arrays, size_t count) {

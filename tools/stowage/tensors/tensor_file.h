@@ -3,13 +3,12 @@
 #ifndef STOWAGE_TOOLS_TENSORS_TENSOR_FILE_H_
 #define STOWAGE_TOOLS_TENSORS_TENSOR_FILE_H_
 
+#include <stowage/npy.h>
 #include <stowage/onnx.h>
 
-#include "fail.h"
-#include "file.h"
+#include "files/file.h"
 #include "tensors/array.h"
-#include "tensors/npy.h"
-#include "tensors/zip.h"
+#include "terminal/fail.h"
 
 typedef enum cli_tensor_format {
   CLI_TENSOR_NPY,
@@ -23,31 +22,36 @@ cli_tensor_format cli_tensor_format_of(const char* path);
 // A tensor in a file: its type, and where its elements are. They stay there until it is known that
 // somebody needs that type.
 typedef struct cli_stored {
-  stow_string
-      name;        // empty in a `.npy`, the tensor's own in a `.pb`, that of its entry in a `.npz`
-  stow_type type;  // dims are numbers
-  const void* bytes;  // of the file; borrowed
-  cli_npy npy;
-  bool is_packed;  // in |entry|
-  cli_zip_entry entry;
-  stow_onnx_tensor onnx;  // of a `.pb`; all zero: another format
+  stow_string name;     // empty in a `.npy`, its own in a `.pb`, that of its entry in a `.npz`
+  stow_type type;       // dims are numbers
+  const stow_npy* npy;  // whose array |index| it is; NULL: a `.pb`
+  size_t index;
+  const void* data;  // of a `.pb`
+  size_t size;
 } cli_stored;
 
-// What is in a file of |size| bytes, appended to |stored|. A failure leaves the reason in |why|:
-// STOW_ERR_OUT_OF_MEMORY, or STOW_ERR_SYNTAX and the like where the file is wrong.
-stow_status cli_stored_list(cli_tensor_format format, const void* bytes, size_t size,
-                            cli_list* stored, char why[CLI_WHY_SIZE]);
+typedef struct cli_stored_list {
+  cli_list stored;  // of cli_stored
+  stow_npy* npy;
+  stow_onnx_tensor onnx;
+} cli_stored_list;
+
+// What is in a file of |size| bytes, which are borrowed. A failure leaves the reason in |diag|:
+// STOW_ERR_OUT_OF_MEMORY, or STOW_ERR_SYNTAX and the like where the file is wrong. End with
+// cli_stored_free, whatever it returned.
+stow_status cli_stored_open(cli_tensor_format format, const void* bytes, size_t size,
+                            cli_stored_list* out_list, stow_diag* diag);
+void cli_stored_free(cli_stored_list* list);
 // Puts the elements into an array of their own.
-stow_status cli_stored_load(const cli_stored* stored, cli_array* out_array, char why[CLI_WHY_SIZE]);
-void cli_stored_free(cli_list* stored);
-// Lists and loads all.
+stow_status cli_stored_load(const cli_stored* stored, cli_array* out_array, stow_diag* diag);
+// Opens and loads all.
 stow_status cli_arrays_decode(cli_tensor_format format, const void* bytes, size_t size,
-                              cli_list* arrays, char why[CLI_WHY_SIZE]);
+                              cli_list* arrays, stow_diag* diag);
 
 // A file of tensors that is open.
 typedef struct cli_tensor_file {
   cli_file file;
-  cli_list stored;  // of cli_stored
+  cli_stored_list tensors;
 } cli_tensor_file;
 
 // Opens a file that is not raw. Complains. End with cli_tensor_file_close, whatever it returned.

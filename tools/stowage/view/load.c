@@ -1,25 +1,18 @@
 // Loading. A plan is made exactly as `stowage plan` makes it, or read as `stowage check` reads it;
 // buffers are placed as `stowage solve` does. Nothing is drawn that has not been proven.
-#include "load.h"
+#include "view/load.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "file.h"
-#include "make.h"
+#include "files/file.h"
 
 // ---------------------------------------------------------------------------------------------
 // What a file holds
 
-static bool ends_with(const char* text, const char* end) {
-  size_t size = strlen(text);
-  size_t end_size = strlen(end);
-  return size >= end_size && strcmp(text + size - end_size, end) == 0;
-}
-
 cli_holds cli_file_holds(const char* path) {
   char start[1024] = "";
-  FILE* file = cli_reads_once(path) || ends_with(path, ".onnx") ? NULL : fopen(path, "rb");
+  FILE* file = cli_reads_once(path) || cli_ends_with(path, ".onnx") ? NULL : fopen(path, "rb");
   if (file != NULL) {
     start[fread(start, 1, sizeof start - 1, file)] = '\0';
     fclose(file);
@@ -27,60 +20,50 @@ cli_holds cli_file_holds(const char* path) {
   if (strncmp(start, "# stowage_plan=", 15) == 0) {
     return CLI_HOLDS_PLAN;
   }
-  bool rows = ends_with(path, ".csv") || cli_is_csv(start);
+  bool rows = cli_ends_with(path, ".csv") || cli_is_csv(start);
   return rows ? CLI_HOLDS_BUFFERS : CLI_HOLDS_GRAPHS;
 }
 
 // ---------------------------------------------------------------------------------------------
 // Plans
 
-static cli_exit view_plan(const cli_plan_job* job, const stow_plan* plan, const char* label,
-                          bool shared_params, cli_view* view) {
-  return cli_view_from_plan(
-      view, &(cli_view_plan){.label = label,
-                             .origin = cli_source_is_model(&job->source) ? "model" : "graph",
-                             .graph = job->graph,
-                             .plan = plan,
-                             .effects = job->effects,
-                             .shared_params = shared_params});
+// |file|: what a model goes by, since exporters call all graphs the same.
+static cli_exit draw_plan(const cli_plan_job* job, const stow_plan* plan, const char* file,
+                          const char* label, bool shares_params, stow_picture** out_picture) {
+  stow_picture_plan from;
+  stow_picture_plan_init(&from);
+  from.graph = job->graph;
+  from.plan = plan;
+  from.effects = job->effects;
+  from.source = label;
+  from.is_model = cli_source_is_model(&job->source);
+  from.title = from.is_model ? cli_base_name(file) : NULL;
+  from.has_shared_params = shares_params;
+  stow_diag diag = cli_diag();
+  stow_status status = stow_picture_from_plan(&from, stow_allocator_default(), &diag, out_picture);
+  return status == STOW_OK ? CLI_YES : cli_fail_at(label, status, &diag);
 }
 
 static cli_exit load_saved(cli_view_load* load) {
-  stow_string text;
-  stow_string_init(&text, stow_allocator_default());
-  const char* label = cli_file_label(load->plan);
-  cli_exit code = cli_plan_text_read(load->plan, &text);
-  if (code == CLI_YES) {
-    code = cli_plan_job_find(&load->job, &text, label);
-  }
-  if (code == CLI_YES) {
-    code = cli_plan_job_read(&load->job, &text, label, &load->job.plan);
-  }
-  bool shared = code == CLI_YES && cli_plan_text_shares_params(&text);
-  stow_string_free(&text);
-  return code == CLI_YES
-             ? view_plan(&load->job, load->job.plan, load->job.source.label, shared, &load->view)
-             : code;
+  bool shares_params;
+  CLI_TRY(cli_plan_job_load(&load->job, load->plan, &shares_params, &load->job.plan));
+  const char* file = load->job.source.label;
+  return draw_plan(&load->job, load->job.plan, file,
+                   load->is_diff ? cli_file_label(load->plan) : file, shares_params,
+                   &load->picture);
 }
 
-static cli_exit load_made(cli_plan_job* job, cli_view* view) {
-  cli_exit code = cli_plan_job_make(job);
-  return code == CLI_YES ? view_plan(job, job->plan, job->source.label, job->layout != NULL, view)
-                         : code;
+static cli_exit load_made(cli_plan_job* job, stow_picture** out_picture) {
+  CLI_TRY(cli_plan_job_make(job));
+  return draw_plan(job, job->plan, job->source.label, job->source.label, job->layout != NULL,
+                   out_picture);
 }
 
 static cli_exit load_other_saved(cli_view_load* load) {
-  stow_string text;
-  stow_string_init(&text, stow_allocator_default());
+  bool shares_params;
   const char* label = cli_file_label(load->against);
-  cli_exit code = cli_plan_text_read(load->against, &text);
-  if (code == CLI_YES) {
-    code = cli_plan_job_read(&load->job, &text, label, &load->other_plan);
-  }
-  bool shared = code == CLI_YES && cli_plan_text_shares_params(&text);
-  stow_string_free(&text);
-  return code == CLI_YES ? view_plan(&load->job, load->other_plan, label, shared, &load->other)
-                         : code;
+  CLI_TRY(cli_plan_job_load(&load->job, load->against, &shares_params, &load->other_plan));
+  return draw_plan(&load->job, load->other_plan, label, label, shares_params, &load->other);
 }
 
 // Made as FILE's plan is, with the same request.
@@ -98,17 +81,19 @@ static cli_exit load_other_made(cli_view_load* load) {
 // Buffers
 
 static cli_exit load_buffers(const cli_view_load* load, const char* file, const char* solved,
-                             cli_view* view) {
+                             bool is_plan, stow_picture** out_picture) {
   const cli_plan_request* request = &load->job.request;
-  return cli_view_from_csv(view, &(cli_view_csv){.file = file,
-                                                 .solved = solved,
-                                                 .strategy = request->strategy,
-                                                 .capacity = request->capacity,
-                                                 .reuse = !request->no_reuse,
-                                                 .budget = request->budget});
+  return cli_view_from_csv(&(cli_view_csv){.file = file,
+                                           .solved = solved,
+                                           .strategy = request->strategy,
+                                           .capacity = request->capacity,
+                                           .reuse = !request->no_reuse,
+                                           .is_plan = is_plan,
+                                           .budget = request->budget},
+                           out_picture);
 }
 
-static cli_exit load_other(cli_view_load* load) {
+static cli_exit load_other(cli_view_load* load, bool is_mixed) {
   switch (cli_file_holds(load->against)) {
     case CLI_HOLDS_PLAN:
       return load_other_saved(load);
@@ -117,7 +102,7 @@ static cli_exit load_other(cli_view_load* load) {
     case CLI_HOLDS_BUFFERS:
       break;
   }
-  return load_buffers(load, load->against, NULL, &load->other);
+  return load_buffers(load, load->against, NULL, is_mixed, &load->other);
 }
 
 static cli_exit check_kinds(const cli_view_load* load, cli_holds holds) {
@@ -138,36 +123,35 @@ static cli_exit check_kinds(const cli_view_load* load, cli_holds holds) {
   return CLI_YES;
 }
 
+static cli_exit compare(const cli_view_load* load) {
+  stow_diag diag = cli_diag();
+  stow_status status = stow_picture_compare(load->picture, load->other, &diag);
+  return status == STOW_OK ? CLI_YES : cli_fail_diag(status, &diag);
+}
+
 cli_exit cli_view_load_run(cli_view_load* load) {
   const char* file = load->job.request.files[0];
   cli_holds holds = cli_file_holds(file);
-  cli_view_init(&load->view);
-  cli_view_init(&load->other);
+  bool rows = holds == CLI_HOLDS_BUFFERS;
   stow_string_init(&load->other_path, stow_allocator_default());
   load->other_job.request = load->job.request;
-  cli_exit code = check_kinds(load, holds);
-  if (code != CLI_YES) {
-    return code;
+  CLI_TRY(check_kinds(load, holds));
+  // of a plan as CSV: rows are called what the graph's tensors are
+  bool is_mixed =
+      load->against != NULL && rows != (cli_file_holds(load->against) == CLI_HOLDS_BUFFERS);
+  CLI_TRY(rows ? load_buffers(load, file, load->plan, is_mixed || load->is_diff, &load->picture)
+          : load->plan != NULL ? load_saved(load)
+                               : load_made(&load->job, &load->picture));
+  if (load->against == NULL) {
+    return CLI_YES;
   }
-  bool rows = holds == CLI_HOLDS_BUFFERS;
-  code = rows                 ? load_buffers(load, file, load->plan, &load->view)
-         : load->plan != NULL ? load_saved(load)
-                              : load_made(&load->job, &load->view);
-  if (code != CLI_YES || load->against == NULL) {
-    return code;
-  }
-  code = load_other(load);
-  bool mixed = rows != (cli_file_holds(load->against) == CLI_HOLDS_BUFFERS);
-  if (code == CLI_YES && mixed) {
-    // of a plan as CSV: rows are called what the graph's tensors are
-    code = cli_view_take_plan_rows(rows ? &load->view : &load->other, rows ? file : load->against);
-  }
-  return code == CLI_YES ? cli_view_compare(&load->view, &load->other) : code;
+  CLI_TRY(load_other(load, is_mixed));
+  return compare(load);
 }
 
 void cli_view_load_free(cli_view_load* load) {
-  cli_view_free(&load->view);
-  cli_view_free(&load->other);
+  stow_picture_destroy(load->picture);
+  stow_picture_destroy(load->other);
   stow_string_free(&load->other_path);
   stow_plan_destroy(load->other_plan);
   cli_plan_job_close(&load->other_job);

@@ -1,0 +1,66 @@
+// The page: one HTML file that carries its style, its script and its data. Marks in page.html are
+// replaced in one pass; what is put in is not looked at again, so that no name can act as a mark.
+// The policy in the page allows just the style and the script that are embedded here, by their
+// hash.
+#include <string.h>
+
+#include "report/picture/picture.h"
+#include "report/write/page.h"
+#include "report/write/sha256.h"
+
+static void put_hash(const void* data, size_t size, stowi_out* out) {
+  char hash[STOWI_SHA256_BASE64_SIZE];
+  stowi_sha256_base64(data, size, hash);
+  stowi_out_print(out, "%s", hash);
+}
+
+typedef enum mark_kind { STYLE_HASH, SCRIPT_HASH, STYLE, SCRIPT, DATA, MARK_COUNT } mark_kind;
+static const char* const marks[] = {"@STYLE_HASH@", "@SCRIPT_HASH@", "@PAGE_CSS@", "@PAGE_JS@",
+                                    "@DATA@"};
+
+static void put_mark(const stow_picture* picture, size_t mark, stowi_out* out) {
+  switch ((mark_kind)mark) {
+    case STYLE_HASH:
+      put_hash(stowi_page_css, stowi_page_css_size, out);
+      break;
+    case SCRIPT_HASH:
+      put_hash(stowi_page_js, stowi_page_js_size, out);
+      break;
+    case STYLE:
+      stowi_out_bytes(out, stowi_page_css, stowi_page_css_size);
+      break;
+    case SCRIPT:
+      stowi_out_bytes(out, stowi_page_js, stowi_page_js_size);
+      break;
+    case DATA:
+    case MARK_COUNT:
+      stowi_picture_write_json(picture, out);
+      break;
+  }
+}
+
+// Which mark is there; MARK_COUNT: none.
+static size_t mark_at(const unsigned char* at, size_t size) {
+  size_t i = 0;
+  while (i < MARK_COUNT &&
+         (size < strlen(marks[i]) || memcmp(at, marks[i], strlen(marks[i])) != 0)) {
+    ++i;
+  }
+  return i;
+}
+
+void stowi_picture_write_html(const stow_picture* picture, stowi_out* out) {
+  size_t from = 0;
+  for (size_t at = 0; at < stowi_page_html_size;) {
+    size_t mark = mark_at(stowi_page_html + at, stowi_page_html_size - at);
+    if (mark == MARK_COUNT) {
+      ++at;
+      continue;
+    }
+    stowi_out_bytes(out, stowi_page_html + from, at - from);
+    put_mark(picture, mark, out);
+    at += strlen(marks[mark]);
+    from = at;
+  }
+  stowi_out_bytes(out, stowi_page_html + from, stowi_page_html_size - from);
+}

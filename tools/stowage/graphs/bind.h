@@ -1,0 +1,33 @@
+// `--bind NAME=N,…`: values for symbolic dimensions.
+#ifndef STOWAGE_TOOLS_GRAPHS_BIND_H_
+#define STOWAGE_TOOLS_GRAPHS_BIND_H_
+
+#include <stowage/graph.h>
+
+#include "arguments/list.h"
+#include "terminal/fail.h"
+
+typedef struct cli_bind {
+  stow_str name;  // borrowed from the command line
+  int64_t value;
+  bool used;  // some graph has this symbol
+} cli_bind;
+
+typedef struct cli_binds {
+  cli_list list;  // of cli_bind, no name twice
+} cli_binds;
+
+// Reads `NAME=N,NAME=N`. Complains, also about a name that is given twice.
+cli_exit cli_binds_add(cli_binds* binds, const char* option, const char* text);
+void cli_binds_free(cli_binds* binds);
+
+// Binds those symbols that |graph| has. Complains, with |label| as the file's name.
+cli_exit cli_binds_apply(cli_binds* binds, const char* label, stow_graph* graph);
+// Complains about a name that no graph so far had; |graph| is the one whose symbols are listed.
+cli_exit cli_binds_require_used(const cli_binds* binds, const stow_graph* graph);
+// The same where there are several graphs.
+cli_exit cli_binds_require_any(const cli_binds* binds);
+// Complains where |graph| has symbols without a value, with all of them.
+cli_exit cli_require_bound(const char* label, const stow_graph* graph);
+
+#endif  // STOWAGE_TOOLS_GRAPHS_BIND_H_

@@ -1,0 +1,210 @@
+// `stowage plan`: read, bind, plan, prove, write. What is written has been proven by the checker,
+// in every format; a plan that the checker refuses is an error of this program and is not written.
+#include <inttypes.h>
+#include <string.h>
+
+#include "arguments/help.h"
+#include "files/file.h"
+#include "files/output.h"
+#include "plan/capacity.h"
+#include "plan/explain.h"
+#include "plan/job.h"
+#include "plan/order_file.h"
+#include "plan/set.h"
+#include "plan/summary.h"
+
+typedef cli_plan_job job;
+
+static cli_exit find_graphs(job* j) {
+  const char* const* names = j->request.graphs.items;
+  cli_exit code = cli_source_choose(&j->source, names == NULL ? NULL : names[0], &j->graph);
+  if (code == CLI_YES && !cli_source_is_model(&j->source)) {
+    code = cli_known_bind_graph(j->request.model.known, j->graph);
+  }
+  code = code == CLI_YES ? cli_source_bind(&j->source, &j->request.model.binds, j->graph) : code;
+  if (code == CLI_YES && j->request.layout_from != NULL) {
+    code = cli_layout_source_open(&j->layout_from, j->request.layout_from, &j->request.model.binds,
+                                  &j->source);
+  }
+  if (code == CLI_YES) {
+    code = cli_source_require_used(&j->source, &j->request.model.binds, j->graph);
+  }
+  if (code == CLI_YES && j->request.layout_from != NULL) {
+    code = cli_require_bound(j->source.label, j->layout_from.graph);
+  }
+  return code == CLI_YES ? cli_source_require_sizes(&j->source, &j->request.model, j->graph) : code;
+}
+
+static cli_exit make_layout(job* j) {
+  stow_plan_options options;
+  cli_exit code = cli_plan_request_forward_options(&j->request, &options);
+  if (code == CLI_YES) {
+    cli_search_begin(&j->search, &j->request.budget, true);
+    options.on_progress = cli_search_progress;
+    options.user = &j->search;
+    code = cli_layout_make(&j->layout_from, &options, &j->request.io, &j->source, &j->layout);
+    cli_search_end(&j->search);
+  }
+  return code;
+}
+
+static cli_exit read_order(job* j) {
+  j->order = cli_plan_request_order(&j->request, cli_source_is_model(&j->source));
+  return j->order == CLI_ORDER_FILE ? cli_order_read(j->request.order, j->graph, &j->schedule)
+                                    : CLI_YES;
+}
+
+cli_exit cli_plan_job_effects(cli_plan_job* j) {
+  const stow_graph* forward = j->layout_from.graph;
+  if (j->runs == NULL) {
+    return cli_effects_create(&j->request.io, j->source.label, j->graph, forward, &j->effects);
+  }
+  stow_diag diag = cli_diag();
+  stow_status status =
+      stow_prepare(j->graph, j->runs, stow_allocator_default(), &diag, &j->prepared);
+  if (status != STOW_OK) {
+    return cli_fail_graph(j->source.label, j->graph, status, &diag);
+  }
+  j->effects = stow_prepared_effects(j->prepared);
+  return cli_effects_apply(&j->request.io, j->graph, forward, j->effects);
+}
+
+static cli_exit make_plan(job* j) {
+  stow_plan_options options;
+  cli_exit code = cli_plan_request_options(&j->request, &options);
+  if (code == CLI_YES && j->request.layout_from != NULL) {
+    code = make_layout(j);
+  }
+  code = code == CLI_YES ? cli_plan_job_effects(j) : code;
+  code = code == CLI_YES ? read_order(j) : code;
+  if (code != CLI_YES) {
+    return code;
+  }
+  options.layout = j->layout;
+  options.schedule = j->schedule;
+  options.order = j->order == CLI_ORDER_AUTO ? STOW_ORDER_AUTO : STOW_ORDER_GIVEN;
+  options.on_progress = cli_search_progress;
+  options.user = &j->search;
+  j->budget = options.nodes;
+  stow_diag diag = cli_diag();
+  cli_search_begin(&j->search, &j->request.budget, true);
+  stow_status status =
+      stow_plan_make(j->graph, j->effects, &options, stow_allocator_default(), &diag, &j->plan);
+  cli_search_end(&j->search);
+  return status == STOW_OK ? cli_aliases_check(&j->request.io, j->source.label, j->graph, j->plan)
+                           : cli_fail_graph(j->source.label, j->graph, status, &diag);
+}
+
+static cli_exit prove_plan(const job* j) {
+  stow_diag diag = cli_diag();
+  stow_status status =
+      stow_plan_check(j->plan, j->graph, j->effects, stow_allocator_default(), &diag, NULL);
+  if (status == STOW_OK && j->layout != NULL) {
+    status = stow_plan_check_layout(j->plan, j->graph, j->layout, &diag, NULL);
+  }
+  if (status == STOW_ERR_VIOLATION) {
+    return cli_fail(CLI_NO, "internal error: the plan is wrong: %s", cli_diag_text(status, &diag));
+  }
+  return status == STOW_OK ? CLI_YES : cli_fail_diag(status, &diag);
+}
+
+static stow_status write_plan(const job* j, cli_output* output, stow_diag* diag) {
+  if (j->request.format != CLI_FORMAT_SUMMARY) {
+    return cli_plan_write(j->plan, j->request.format, j->request.c_prefix,
+                          cli_output_writer(output), diag);
+  }
+  cli_summary summary = {.label = j->source.label,
+                         .graph = j->graph,
+                         .plan = j->plan,
+                         .layout = j->layout,
+                         .model = cli_source_is_model(&j->source) ? &j->source.model : NULL,
+                         .order = j->order,
+                         .weights_in_arena = !j->request.no_params,
+                         .capacity = j->request.capacity != STOW_NO_CAPACITY,
+                         .budget = j->budget,
+                         .stopped_by = j->search.stopped_by};
+  if (!cli_shares_count(j->plan, &summary.shares)) {
+    return STOW_ERR_OUT_OF_MEMORY;
+  }
+  cli_summary_print(&summary, output);
+  if (j->request.explain) {
+    cli_explain_print(&summary, output);
+  }
+  return STOW_OK;
+}
+
+// A plan that does not fit is shown on standard output, but never replaces a file.
+static cli_exit write_result(const job* j) {
+  bool fits = j->request.capacity == STOW_NO_CAPACITY || stow_plan_fit(j->plan).fits;
+  cli_output output;
+  cli_exit code = cli_output_open(&output, j->request.output);
+  if (code == CLI_YES) {
+    stow_diag diag = cli_diag();
+    stow_status status = write_plan(j, &output, &diag);
+    if (status != STOW_OK && status != STOW_ERR_IO) {
+      code = cli_fail_diag(status, &diag);
+    }
+  }
+  cli_exit closed = cli_output_close(&output, code == CLI_YES && fits);
+  if (code != CLI_YES || closed != CLI_YES) {
+    return code != CLI_YES ? code : closed;
+  }
+  return fits ? CLI_YES : cli_fail_capacity(j->source.label, j->graph, j->plan);
+}
+
+// A saved plan in place of the graph that it is for would be a loss.
+static cli_exit check_output(const cli_plan_request* request) {
+  const char* inputs[] = {request->files[0], request->layout_from,
+                          cli_plan_request_order_file(request)};
+  for (size_t i = 0; i < 3 && request->output != NULL; ++i) {
+    if (inputs[i] != NULL && cli_same_file(inputs[i], request->output)) {
+      return cli_fail(CLI_USAGE, "--output: '%s' is the input file", request->output);
+    }
+  }
+  return CLI_YES;
+}
+
+cli_exit cli_plan_job_make(cli_plan_job* j) {
+  cli_exit code = cli_source_open(&j->source, j->request.files[0], &j->request.model);
+  if (code == CLI_YES) {
+    bool in_file = cli_source_is_model(&j->source) || j->runs != NULL;
+    cli_plan_request_place_weights(&j->request, in_file);
+    code = find_graphs(j);
+  }
+  code = code == CLI_YES ? make_plan(j) : code;
+  code = code == CLI_YES ? prove_plan(j) : code;
+  return code;
+}
+
+void cli_plan_job_close(cli_plan_job* j) {
+  stow_plan_destroy(j->plan);
+  stow_schedule_destroy(j->schedule);
+  if (j->prepared == NULL) {
+    stow_effects_destroy(j->effects);
+  }
+  stow_prepared_destroy(j->prepared);
+  stow_weight_layout_destroy(j->layout);
+  cli_layout_source_close(&j->layout_from);
+  cli_source_close(&j->source);
+}
+
+static cli_exit run_job(job* j) {
+  cli_exit code = check_output(&j->request);
+  code = code == CLI_YES ? cli_plan_job_make(j) : code;
+  code = code == CLI_YES ? write_result(j) : code;
+  cli_plan_job_close(j);
+  return code;
+}
+
+cli_exit cli_plan_run(int argc, char** argv) {
+  job j = {0};
+  cli_arguments arguments;
+  cli_exit code = cli_plan_request_read(&j.request, argc, argv, &arguments);
+  if (code == CLI_YES && arguments.help) {
+    code = cli_help_for(&cli_plan_command);
+  } else if (code == CLI_YES) {
+    code = cli_plan_request_is_set(&j.request) ? cli_plan_set_run(&j.request) : run_job(&j);
+  }
+  cli_plan_request_free(&j.request);
+  return code;
+}

@@ -1,0 +1,42 @@
+// A plan in the making: what `stowage plan` does before it writes, for whoever needs the same plan.
+#ifndef STOWAGE_TOOLS_PLAN_JOB_H_
+#define STOWAGE_TOOLS_PLAN_JOB_H_
+
+#include <stowage/exec.h>
+
+#include "arguments/search.h"
+#include "graphs/source.h"
+#include "plan/layout.h"
+#include "plan/request.h"
+
+// What a run owns.
+typedef struct cli_plan_job {
+  cli_plan_request request;
+  cli_source source;
+  cli_layout_source layout_from;
+  stow_weight_layout* layout;
+  const stow_prepare_options* runs;  // how the plan is to run; NULL: it is not
+  stow_prepared* prepared;           // where it is
+  stow_effects* effects;             // of what is prepared, where it is
+  cli_order_kind order;
+  stow_schedule* schedule;  // NULL: none was given
+  stow_plan* plan;
+  stow_graph* graph;  // owned by the source
+  cli_search search;
+  uint64_t budget;  // in nodes
+} cli_plan_job;
+
+// Reads the request's first file, binds and plans its graph, and proves the plan. Complains. All
+// but the request and |runs| is zero before; end with cli_plan_job_close, whatever it returned.
+cli_exit cli_plan_job_make(cli_plan_job* job);
+// The same with a plan that was saved in |path|, proven: of the graph that the job has found, or
+// else of the one that it is for. Whether its params have their places from another plan is told,
+// too. Complains.
+cli_exit cli_plan_job_load(cli_plan_job* job, const char* path, bool* out_shares_params,
+                           stow_plan** out_plan);
+// Effects of the graph that the job has found. Complains.
+cli_exit cli_plan_job_effects(cli_plan_job* job);
+// Frees all but the request.
+void cli_plan_job_close(cli_plan_job* job);
+
+#endif  // STOWAGE_TOOLS_PLAN_JOB_H_

@@ -1,0 +1,45 @@
+// Saved plans as jobs: the graph is found and bound as `stowage plan` does it, the plan is read
+// instead of made, and proven all the same.
+#include "plan/job.h"
+
+static cli_exit find_graph(cli_plan_job* job, const stow_string* text, const char* label) {
+  const char* const* names = job->request.graphs.items;
+  cli_binds* binds = &job->request.model.binds;
+  CLI_TRY(cli_source_open(&job->source, job->request.files[0], &job->request.model));
+  CLI_TRY(names != NULL ? cli_source_choose(&job->source, names[0], &job->graph)
+                        : cli_plan_text_graph(text, label, &job->source, &job->graph));
+  CLI_TRY(cli_source_is_model(&job->source)
+              ? CLI_YES
+              : cli_known_bind_graph(job->request.model.known, job->graph));
+  CLI_TRY(cli_source_bind(&job->source, binds, job->graph));
+  CLI_TRY(cli_source_require_used(&job->source, binds, job->graph));
+  CLI_TRY(cli_source_require_sizes(&job->source, &job->request.model, job->graph));
+  return cli_plan_job_effects(job);
+}
+
+static cli_exit read_plan(const cli_plan_job* job, const stow_string* text, const char* label,
+                          stow_plan** out_plan) {
+  stow_diag diag = cli_diag();
+  stow_allocator allocator = stow_allocator_default();
+  stow_status status =
+      stow_plan_read(text->data, text->size, label, job->graph, allocator, &diag, out_plan);
+  if (status != STOW_OK) {
+    return cli_fail_saved(job->graph, status, &diag);
+  }
+  status = stow_plan_check(*out_plan, job->graph, job->effects, allocator, &diag, NULL);
+  return status == STOW_OK ? CLI_YES : cli_fail_proof(label, job->graph, true, status, &diag);
+}
+
+cli_exit cli_plan_job_load(cli_plan_job* job, const char* path, bool* out_shares_params,
+                           stow_plan** out_plan) {
+  const char* label = cli_file_label(path);
+  stow_string text = cli_string();
+  cli_exit code = cli_plan_text_read(path, &text);
+  if (code == CLI_YES && job->graph == NULL) {
+    code = find_graph(job, &text, label);
+  }
+  code = code == CLI_YES ? read_plan(job, &text, label, out_plan) : code;
+  *out_shares_params = code == CLI_YES && cli_plan_text_shares_params(&text);
+  stow_string_free(&text);
+  return code;
+}

@@ -1,0 +1,38 @@
+// The summary: a plan for people.
+#ifndef STOWAGE_TOOLS_PLAN_SUMMARY_H_
+#define STOWAGE_TOOLS_PLAN_SUMMARY_H_
+
+#include <stowage/graph.h>
+#include <stowage/plan.h>
+
+#include "files/output.h"
+#include "graphs/label.h"
+#include "graphs/model.h"
+#include "plan/shares.h"
+
+typedef struct cli_summary {
+  const char* label;  // the file's name
+  const stow_graph* graph;
+  const stow_plan* plan;             // checked
+  const stow_weight_layout* layout;  // NULL: none
+  const cli_model* model;            // where the graph comes from; NULL: a text
+  cli_shares shares;                 // of the plan
+  cli_order_kind order;
+  bool weights_in_arena;   // of the model
+  bool capacity;           // whether to tell if it fits
+  uint64_t budget;         // of the search, in nodes
+  const char* stopped_by;  // what stopped the search, where something did
+} cli_summary;
+
+void cli_summary_print(const cli_summary* summary, cli_output* output);
+
+// Bytes of values and scratch that live at the plan's peak.
+uint64_t cli_peak_load(const stow_plan* plan);
+// The |most| largest values there: `%1 "w1" (802816 bytes), …`.
+void cli_largest_at_peak(const stow_graph* graph, const stow_plan* plan, size_t most, char* out,
+                         size_t capacity);
+
+// What a value is called where its graph is not seen as text: its name alone, if it has one.
+void cli_summary_name(const cli_summary* summary, stow_value value, char out[CLI_LABEL_SIZE]);
+
+#endif  // STOWAGE_TOOLS_PLAN_SUMMARY_H_

@@ -1,0 +1,466 @@
+// `stowage solve`: read buffers from a CSV, place them, prove the placement, write it. Where
+// nothing fits, find out why. What is written has been proven by the checker.
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "arguments/help.h"
+#include "arguments/list.h"
+#include "arguments/number.h"
+#include "arguments/options.h"
+#include "arguments/search.h"
+#include "files/file.h"
+#include "files/output.h"
+#include "solve/solution.h"
+
+// A search here is the whole purpose, so it may spend more than one that a plan is made with.
+#define USUAL_NODES 20000000
+
+enum {
+  OPT_CAPACITY,
+  OPT_FORMAT,
+  OPT_IGNORE_OFFSETS,
+  OPT_NODES,
+  OPT_NO_EXPLAIN,
+  OPT_OUTPUT,
+  OPT_STATS,
+  OPT_STRATEGY,
+  OPT_TIME
+};
+
+static const cli_option solve_options[] = {
+    {OPT_CAPACITY, 0, "capacity", "SIZE",
+     "search for a placement within SIZE, or a proof that\nthere is none; by default for the "
+     "lowest"},
+    {OPT_OUTPUT, 'o', "output", "OUT",
+     "write the rows with their offsets to OUT, which is\nreplaced only on success"},
+    {OPT_FORMAT, 0, "format", "NAME", "what to print: summary (the default), json, csv"},
+    {OPT_STRATEGY, 0, "strategy", "NAME", "how buffers are placed (see below)"},
+    {OPT_NODES, 0, "nodes", "N",
+     "the node budget of the search: 100k, 5M, unlimited;\nby default 20M, unless --time is given"},
+    {OPT_TIME, 0, "time", "DURATION", "end the search after 500ms, 10s, 2m, 1.5h"},
+    {OPT_IGNORE_OFFSETS, 0, "ignore-offsets", NULL,
+     "place all buffers again, including those with an\noffset"},
+    {OPT_NO_EXPLAIN, 0, "no-explain", NULL, "if nothing fits, do not search for the reason"},
+    {OPT_STATS, 0, "stats", NULL, "show time and nodes per second, also in files"},
+};
+
+typedef enum format { FORMAT_SUMMARY, FORMAT_JSON, FORMAT_CSV, FORMAT_COUNT } format;
+static const char* const format_names[] = {"summary", "json", "csv"};
+
+typedef struct job {
+  // What was asked for.
+  const char* file;
+  const char* output;  // NULL: none
+  bool has_format;
+  format format;
+  uint64_t capacity;
+  const stow_strategy* strategy;
+  cli_budget budget;
+  bool ignore_offsets;
+  bool no_explain;
+  bool stats;
+  // What a run owns.
+  stow_string text;
+  stow_csv* csv;
+  stow_problem* loose;          // the same buffers without fixed offsets; NULL: not asked for
+  const stow_problem* problem;  // one of these two
+  stow_load load;
+  stow_placement* placement;
+  cli_reason reason;
+  cli_search search;
+} job;
+
+// ---------------------------------------------------------------------------------------------
+// The command line
+
+static cli_exit read_format(job* j, const char* value) {
+  size_t found;
+  CLI_TRY(cli_read_word("format", value, format_names, FORMAT_COUNT, &found));
+  j->has_format = true;
+  j->format = (format)found;
+  return CLI_YES;
+}
+
+static cli_exit handle(void* user, const cli_option* option, const char* value) {
+  job* j = user;
+  switch (option->id) {
+    case OPT_CAPACITY:
+      return cli_parse_capacity(value, &j->capacity);
+    case OPT_FORMAT:
+      return read_format(j, value);
+    case OPT_IGNORE_OFFSETS:
+      return cli_set_switch(&j->ignore_offsets);
+    case OPT_NODES:
+      return cli_budget_read_nodes(&j->budget, value);
+    case OPT_NO_EXPLAIN:
+      return cli_set_switch(&j->no_explain);
+    case OPT_STATS:
+      return cli_set_switch(&j->stats);
+    case OPT_STRATEGY:
+      return cli_read_strategy(value, &j->strategy);
+    case OPT_TIME:
+      return cli_budget_read_time(&j->budget, value);
+    default:
+      j->output = value;
+      return CLI_YES;
+  }
+}
+
+// `-o -` is standard output, which then has no room for anything else.
+static cli_exit check_together(job* j) {
+  if (j->output == NULL) {
+    return CLI_YES;
+  }
+  if (cli_is_stdin(j->output) && j->has_format && j->format != FORMAT_CSV) {
+    return cli_fail(CLI_USAGE, "--output - and --format %s both write to standard output",
+                    format_names[j->format]);
+  }
+  if (cli_is_stdin(j->output)) {
+    j->format = FORMAT_CSV;
+    j->output = NULL;
+    return CLI_YES;
+  }
+  static const cli_ending json = {".json", "json"};
+  if (cli_find_ending(j->output, &json, 1) != NULL) {
+    return cli_fail(CLI_USAGE,
+                    "--output: '%s' would contain CSV; use --format json on standard output",
+                    j->output);
+  }
+  return cli_same_file(j->file, j->output)
+             ? cli_fail(CLI_USAGE, "--output: '%s' is the input file", j->output)
+             : CLI_YES;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Reading
+
+static void note_other_columns(const job* j) {
+  char names[1024] = "";
+  size_t used = 0;
+  size_t count = stow_csv_other_count(j->csv);
+  for (size_t i = 0; i < count && used < sizeof names; ++i) {
+    stow_str name = stow_csv_other(j->csv, i);
+    name = name.size > 0 ? name : stow_str_of("(no name)");
+    int width = name.size > 200 ? 200 : (int)name.size;
+    int size =
+        snprintf(names + used, sizeof names - used, "%s%.*s", i == 0 ? "" : ", ", width, name.data);
+    used += size > 0 ? (size_t)size : 0;
+  }
+  if (count > 0) {
+    cli_note("%s: ignored column%s: %s", cli_file_label(j->file), cli_plural(count), names);
+  }
+}
+
+// Appends |buffer| of |from|, with its windows.
+static stow_status copy_buffer(const stow_problem* from, size_t buffer, bool keep_offset,
+                               stow_problem* to, stow_diag* diag) {
+  stow_buffer desc;
+  size_t added;
+  stow_problem_buffer(from, buffer, &desc);
+  desc.fixed_offset = keep_offset ? desc.fixed_offset : STOW_PLACE_ANYWHERE;
+  stow_status status = stow_problem_add(to, &desc, diag, &added);
+  for (size_t i = 0; i < stow_problem_window_count(from, buffer) && status == STOW_OK; ++i) {
+    stow_window_desc window;
+    stow_problem_get_window(from, buffer, i, &window);
+    status = stow_problem_add_window(to, &window, diag);
+  }
+  return status;
+}
+
+static stow_status ignore_offsets(job* j, stow_diag* diag) {
+  const stow_problem* fixed = stow_csv_problem(j->csv);
+  stow_status status = stow_problem_create(stow_allocator_default(), diag, &j->loose);
+  for (size_t i = 0; i < stow_problem_count(fixed) && status == STOW_OK; ++i) {
+    status = copy_buffer(fixed, i, false, j->loose, diag);
+  }
+  j->problem = j->loose;
+  return status;
+}
+
+static cli_exit read_problem(job* j) {
+  CLI_TRY(cli_text_read(j->file, &j->text));
+  stow_diag diag = cli_diag();
+  stow_str text = {j->text.data == NULL ? "" : j->text.data, j->text.size};
+  stow_status status = stow_csv_read(text, stow_allocator_default(), &diag, &j->csv);
+  if (status == STOW_OK) {
+    note_other_columns(j);
+    j->problem = stow_csv_problem(j->csv);
+    status = j->ignore_offsets ? ignore_offsets(j, &diag) : STOW_OK;
+  }
+  if (status == STOW_OK) {
+    status = stow_problem_load(j->problem, stow_allocator_default(), &diag, &j->load);
+  }
+  return status == STOW_OK ? CLI_YES : cli_fail_at(cli_file_label(j->file), status, &diag);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Placing
+
+static stow_place_options place_options(job* j, cli_search* search) {
+  stow_place_options options;
+  stow_place_options_init(&options);
+  options.capacity = j->capacity;
+  options.nodes = cli_budget_nodes(&j->budget, USUAL_NODES);
+  options.on_progress = cli_search_progress;
+  options.user = search;
+  return options;
+}
+
+// `row 2, id `b`` of a buffer.
+#define ROW_SIZE 192
+static void format_row(const job* j, size_t buffer, char out[ROW_SIZE]) {
+  stow_str id = stow_csv_id(j->csv, buffer);
+  int width = id.size > 100 ? 100 : (int)id.size;
+  snprintf(out, ROW_SIZE, "row %zu, id `%.*s`", buffer + 1, width, id.data);
+}
+
+static cli_exit fail_pair(const job* j, size_t a, size_t b, uint64_t step) {
+  stow_buffer first;
+  stow_buffer second;
+  char first_row[ROW_SIZE];
+  char second_row[ROW_SIZE];
+  stow_problem_buffer(j->problem, a < b ? a : b, &first);
+  stow_problem_buffer(j->problem, a < b ? b : a, &second);
+  format_row(j, a < b ? a : b, first_row);
+  format_row(j, a < b ? b : a, second_row);
+  return cli_fail(CLI_BAD_INPUT,
+                  "%s: %s, column `offset`: at %" PRIu64 " it overlaps %s, at %" PRIu64
+                  ": both are live at step %" PRIu64,
+                  cli_file_label(j->file), second_row, second.fixed_offset, first_row,
+                  first.fixed_offset, step);
+}
+
+// The library tells fixed buffers that collide by number; whoever wrote the file knows rows and
+// ids. The checker finds a pair when it is shown only what is fixed.
+static cli_exit fail_conflict(const job* j, const stow_diag* told) {
+  cli_list numbers = {0};
+  cli_list offsets = {0};
+  stow_problem* fixed = NULL;
+  stow_placement_violation found = {.fault = STOW_PLACEMENT_OK};
+  stow_status status = stow_problem_create(stow_allocator_default(), NULL, &fixed);
+  for (size_t i = 0; i < stow_problem_count(j->problem) && status == STOW_OK; ++i) {
+    stow_buffer desc;
+    stow_problem_buffer(j->problem, i, &desc);
+    if (desc.fixed_offset != STOW_PLACE_ANYWHERE) {
+      status = copy_buffer(j->problem, i, true, fixed, NULL);
+      bool added = cli_list_add(&numbers, &i, sizeof i) &&
+                   cli_list_add(&offsets, &desc.fixed_offset, sizeof desc.fixed_offset);
+      status = added ? status : STOW_ERR_OUT_OF_MEMORY;
+    }
+  }
+  if (status == STOW_OK) {
+    (void)stow_placement_check(fixed, offsets.items, offsets.count, UINT64_MAX,
+                               stow_allocator_default(), NULL, &found);
+  }
+  const size_t* number = numbers.items;
+  cli_exit code = found.fault == STOW_PLACEMENT_OVERLAP
+                      ? fail_pair(j, number[found.first], number[found.second], found.step)
+                      : cli_fail_at(cli_file_label(j->file), STOW_ERR_CONFLICT, told);
+  stow_problem_destroy(fixed);
+  cli_list_free(&numbers, sizeof(size_t));
+  cli_list_free(&offsets, sizeof(uint64_t));
+  return code;
+}
+
+static cli_exit place(job* j) {
+  stow_place_options options = place_options(j, &j->search);
+  stow_diag diag = cli_diag();
+  cli_search_begin(&j->search, &j->budget, true);
+  stow_status status =
+      j->strategy->place(j->problem, &options, stow_allocator_default(), &diag, &j->placement);
+  cli_search_end(&j->search);
+  if (status == STOW_ERR_CONFLICT) {
+    return fail_conflict(j, &diag);
+  }
+  return status == STOW_OK ? CLI_YES : cli_fail_at(cli_file_label(j->file), status, &diag);
+}
+
+static cli_exit prove(const job* j) {
+  size_t count = stow_placement_count(j->placement);
+  cli_list offsets = {0};
+  for (size_t i = 0; i < count; ++i) {
+    uint64_t offset = stow_placement_offset(j->placement, i);
+    if (!cli_list_add(&offsets, &offset, sizeof offset)) {
+      cli_list_free(&offsets, sizeof offset);
+      return cli_fail_memory();
+    }
+  }
+  stow_diag diag = cli_diag();
+  stow_status status =
+      stow_placement_check(j->problem, offsets.items, count, stow_placement_height(j->placement),
+                           stow_allocator_default(), &diag, NULL);
+  cli_list_free(&offsets, sizeof(uint64_t));
+  if (status == STOW_ERR_VIOLATION) {
+    return cli_fail(CLI_NO, "internal error: the placement is wrong: %s",
+                    cli_diag_text(status, &diag));
+  }
+  return status == STOW_OK ? CLI_YES : cli_fail_diag(status, &diag);
+}
+
+// What the set of an explanation weighs, all together and at once.
+static stow_status weigh_reason(job* j, stow_diag* diag) {
+  stow_problem* part = NULL;
+  stow_status status = stow_problem_create(stow_allocator_default(), diag, &part);
+  for (size_t i = 0; i < j->reason.set.count && status == STOW_OK; ++i) {
+    stow_buffer desc;
+    stow_problem_buffer(j->problem, j->reason.set.buffers[i], &desc);
+    j->reason.bytes += desc.size;
+    status = copy_buffer(j->problem, j->reason.set.buffers[i], true, part, diag);
+  }
+  if (status == STOW_OK) {
+    status = stow_problem_load(part, stow_allocator_default(), diag, &j->reason.load);
+  }
+  stow_problem_destroy(part);
+  return status;
+}
+
+// That the search for a reason gives up is no failure: the answer is known.
+static cli_exit explain(job* j) {
+  cli_search search;
+  stow_place_options options = place_options(j, &search);
+  stow_diag diag = cli_diag();
+  cli_search_begin(&search, &j->budget, false);
+  stow_status status =
+      stow_place_explain(j->problem, &options, stow_allocator_default(), &diag, &j->reason.set);
+  cli_search_end(&search);
+  if (status == STOW_OK) {
+    status = weigh_reason(j, &diag);
+  }
+  j->reason.gave_up = status == STOW_ERR_GAVE_UP;
+  return status == STOW_OK || j->reason.gave_up
+             ? CLI_YES
+             : cli_fail_at(cli_file_label(j->file), status, &diag);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Writing
+
+static cli_exit write_rows(const job* j, const char* path) {
+  cli_output output;
+  stow_diag diag = cli_diag();
+  cli_exit code = cli_output_open(&output, path);
+  if (code == CLI_YES) {
+    stow_status status = stow_csv_write(j->csv, j->placement, cli_output_writer(&output), &diag);
+    code = cli_output_reported(status, &diag);
+  }
+  return cli_output_end(&output, code);
+}
+
+static cli_exit print_solution(const job* j) {
+  cli_solution solution = {.label = cli_file_label(j->file),
+                           .csv = j->csv,
+                           .problem = j->problem,
+                           .load = j->load,
+                           .strategy = j->strategy,
+                           .capacity = j->capacity,
+                           .placement = j->placement,
+                           .reason = &j->reason,
+                           .elapsed = j->search.elapsed};
+  solution.facts = (cli_search_facts){
+      .outcome = stow_placement_outcome(j->placement),
+      .has_capacity = j->capacity != STOW_PLACE_SMALLEST,
+      .nodes = stow_placement_nodes(j->placement),
+      .budget = cli_budget_nodes(&j->budget, USUAL_NODES),
+      .stopped_by = stow_placement_stopped(j->placement) ? j->search.stopped_by : NULL};
+  cli_output output;
+  cli_exit code = cli_output_open(&output, NULL);
+  if (code == CLI_YES && j->format == FORMAT_JSON) {
+    solution.stats = j->stats;
+    cli_solution_print_json(&solution, &output);
+  } else if (code == CLI_YES) {
+    solution.stats = j->stats || isatty(STDOUT_FILENO);
+    cli_solution_print(&solution, &output);
+  }
+  return cli_output_close(&output, true);
+}
+
+static cli_exit fail_capacity(const job* j) {
+  uint64_t height = stow_placement_height(j->placement);
+  uint64_t bound = stow_placement_bound(j->placement);
+  const char* label = cli_file_label(j->file);
+  if (stow_placement_outcome(j->placement) == STOW_OUTCOME_INFEASIBLE) {
+    return cli_fail(
+        CLI_NO, "%s: does not fit: %" PRIu64 " bytes available, but no placement is below %" PRIu64,
+        label, j->capacity, bound);
+  }
+  return cli_fail(CLI_GAVE_UP,
+                  "%s: gave up: %" PRIu64
+                  " bytes available, the best placement found needs %" PRIu64
+                  ", and none can be below %" PRIu64,
+                  label, j->capacity, height, bound);
+}
+
+// A placement that does not fit is shown on standard output, but never replaces a file.
+// The file comes first: a reader of standard output that goes away must not cost a long search.
+static cli_exit write_result(const job* j) {
+  bool fits = stow_placement_height(j->placement) <= j->capacity;
+  cli_exit code = j->output != NULL && fits ? write_rows(j, j->output) : CLI_YES;
+  if (code == CLI_YES) {
+    code = j->format == FORMAT_CSV ? write_rows(j, NULL) : print_solution(j);
+  }
+  return code != CLI_YES || fits ? code : fail_capacity(j);
+}
+
+// ---------------------------------------------------------------------------------------------
+
+static cli_exit run_job(job* j) {
+  stow_string_init(&j->text, stow_allocator_default());
+  cli_exit code = check_together(j);
+  code = code == CLI_YES ? read_problem(j) : code;
+  code = code == CLI_YES ? place(j) : code;
+  code = code == CLI_YES ? prove(j) : code;
+  if (code == CLI_YES && !j->no_explain && j->format != FORMAT_CSV &&
+      stow_placement_outcome(j->placement) == STOW_OUTCOME_INFEASIBLE) {
+    code = explain(j);
+  }
+  code = code == CLI_YES ? write_result(j) : code;
+  stow_explanation_free(&j->reason.set, stow_allocator_default());
+  stow_placement_destroy(j->placement);
+  stow_problem_destroy(j->loose);
+  stow_csv_destroy(j->csv);
+  stow_string_free(&j->text);
+  return code;
+}
+
+static cli_exit run_solve(int argc, char** argv) {
+  job j = {.capacity = STOW_PLACE_SMALLEST, .strategy = stow_strategy_find(stow_str_of("auto"))};
+  cli_arguments arguments;
+  cli_exit code = cli_parse(&cli_solve_command, argc, argv, handle, &j, &arguments);
+  if (code != CLI_YES || arguments.help) {
+    return code == CLI_YES ? cli_help_for(&cli_solve_command) : code;
+  }
+  j.file = arguments.operands[0];
+  return run_job(&j);
+}
+
+static void print_more(cli_output* output) {
+  cli_print_strategies(output);
+  cli_print(output,
+            "\n"
+            "auto suits most problems. exact proves optimality where it can; first-fit,\n"
+            "best-fit, portfolio, skyline and compact are quick passes; local-search and lns\n"
+            "improve on them until the budget ends. A node is one attempt to place a buffer.\n"
+            "\n"
+            "FILE has a line per buffer below a header: id, lower, upper, size, and\noptionally "
+            "alignment, offset (fixed) and gaps. The buffer is live over the steps\nlower <= t < "
+            "upper; with a column end instead of upper, lower <= t <= end.\n"
+            "A SIZE is a number of bytes, or one with kB, MB, GB (1000) or KiB, MiB, GiB\n"
+            "(1024).\n"
+            "\n"
+            "Ctrl-C ends the search and keeps its best placement; a second one ends the\nprogram. "
+            "Exit status: 0 if there is a placement (within the capacity), 1 if none\ncan be "
+            "within the capacity, 4 if none was found.\n");
+}
+
+const cli_command cli_solve_command = {
+    .name = "solve",
+    .summary = "Places the buffers of a CSV file",
+    .operand_count = 1,
+    .required_operands = 1,
+    .operands = {"FILE"},
+    .option_count = sizeof solve_options / sizeof solve_options[0],
+    .options = solve_options,
+    .more_help = print_more,
+    .run = run_solve,
+};

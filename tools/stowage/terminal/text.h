@@ -1,0 +1,23 @@
+// Names as those of files, quoted names, and the closest known word to a misspelt one.
+#ifndef STOWAGE_TOOLS_TERMINAL_TEXT_H_
+#define STOWAGE_TOOLS_TERMINAL_TEXT_H_
+
+#include <stowage/base.h>
+
+// Appends |name| as that of a file: what cannot be shown, separates folders, hides the file, or
+// is reserved on another system is written as %HH, and so is `%`. No two names
+// become the same. False where memory is out.
+bool cli_file_name_of(stow_str name, stow_string* out);
+// Takes that back, in place; returns the size that is left. A `%` that no two digits follow is
+// itself.
+size_t cli_name_of_file(char* text, size_t size);
+
+// Appends what stands between the quotes of a name in a saved plan: \n, \t, \r, \xHH, \\ and \" are
+// bytes. STOW_ERR_SYNTAX where |quoted| is no quoted string.
+stow_status cli_unquote(stow_str quoted, stow_string* out);
+
+// The closest of |count| words to a misspelt |word|, or NULL where none is close.
+const char* cli_closest(const char* word, const char* (*word_at)(size_t index, const void* user),
+                        size_t count, const void* user);
+
+#endif  // STOWAGE_TOOLS_TERMINAL_TEXT_H_
