@@ -188,7 +188,7 @@ TEST(BigEndianElementsAreSwapped) {
 
 TEST(WrongHeadersAreToldWithTheirPlace) {
   refuse_npy("{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }", 8,
-             "f32[3] needs 12 bytes from here on, there are 8");
+             "f32[3] needs 12 bytes, but there are 8");
   refuse_npy("{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }", 8, "needs 4 bytes");
   refuse_npy("{'descr': '<U3', 'fortran_order': False, 'shape': (1,), }", 8, "'<U3'");
   refuse_npy("{'descr': '<V2', 'fortran_order': False, 'shape': (1,), }", 2, "bf16");
@@ -205,25 +205,26 @@ TEST(WrongHeadersAreToldWithTheirPlace) {
   refuse_npy(
       "{'descr': '<f4', 'fortran_order': False, 'shape': "
       "(1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1), }",
-      4, "more than 16 dims");
-  refuse_npy("{'descr': '<f4', 'shape': (1,), }", 4, "lacks 'fortran_order'");
-  refuse_npy("{'fortran_order': False, 'shape': (1,), }", 4, "lacks 'descr'");
-  refuse_npy("{'descr': '<f4', 'fortran_order': False}", 4, "lacks 'shape'");
+      4, "too many dims");
+  refuse_npy("{'descr': '<f4', 'shape': (1,), }", 4, "has no 'fortran_order'");
+  refuse_npy("{'fortran_order': False, 'shape': (1,), }", 4, "has no 'descr'");
+  refuse_npy("{'descr': '<f4', 'fortran_order': False}", 4, "has no 'shape'");
   refuse_npy("{'dtype': '<f4'}", 4, "unknown key");
-  refuse_npy("{'descr': '<f4', ", 4, "no key");
-  refuse_npy("[]", 4, "no dictionary");
+  refuse_npy("{'descr': '<f4', ", 4, "expected a key and ':'");
+  refuse_npy("[]", 4, "not a dictionary");
 }
 
 TEST(HeadersAreExactlyWhatTheFormatAllows) {
 #define WHOLE "{'descr': '<f4', 'fortran_order': False, 'shape': (1,)}"
-  refuse_npy(WHOLE "((((((((", 4, "byte 65: the header goes on after its dictionary");
-  refuse_npy(WHOLE " \n ", 4, "goes on");
-  refuse_npy(WHOLE "\n\n", 4, "goes on");
-  refuse_npy(WHOLE WHOLE, 4, "goes on");
-  refuse_npy("\n" WHOLE, 4, "no dictionary");
+  refuse_npy(WHOLE "((((((((", 4, "byte 65: the header continues after its dictionary");
+  refuse_npy(WHOLE " \n ", 4, "continues after");
+  refuse_npy(WHOLE "\n\n", 4, "continues after");
+  refuse_npy(WHOLE WHOLE, 4, "continues after");
+  refuse_npy("\n" WHOLE, 4, "not a dictionary");
   refuse_npy("{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (1,)}", 4, "twice");
-  refuse_npy("{'descr': '<f4' 'fortran_order': False, 'shape': (1,)}", 4, "no comma");
-  refuse_npy("{'descr': '<f4',, 'fortran_order': False, 'shape': (1,)}", 4, "no key");
+  refuse_npy("{'descr': '<f4' 'fortran_order': False, 'shape': (1,)}", 4, "missing comma");
+  refuse_npy("{'descr': '<f4',, 'fortran_order': False, 'shape': (1,)}", 4,
+             "expected a key and ':'");
   refuse_npy("{'descr': '<f4', 'fortran_order': False, 'shape': (1)}", 4, "needs a comma");
   refuse_npy("{'descr': '<f4', 'fortran_order': False, 'shape': (1 1)}", 4, "dim 1");
   refuse_npy("{'descr': '<f4', 'fortran_order': False, 'shape': (,)}", 4, "dim 0");
@@ -237,14 +238,14 @@ TEST(LargeHeadersAreNotRead) {
   file[10] = 1;  // 64 KiB
   arrays all = {0};
   CHECK(decode(STOW_NPY_SINGLE, file, sizeof file, &all, &diag) != STOW_OK);
-  CHECK_HAS(diag.message, "the header needs 65536 bytes, at most 65535 are possible");
+  CHECK_HAS(diag.message, "the header has 65536 bytes, the maximum is 65535");
 }
 
 TEST(WhatIsNoNpyFileIsRefused) {
   arrays all = {0};
   char file[FILE_SIZE];
   CHECK(decode(STOW_NPY_SINGLE, "", 0, &all, &diag) != STOW_OK);
-  CHECK_HAS(diag.message, "no .npy file");
+  CHECK_HAS(diag.message, "not a .npy file");
   size_t size = make_npy(file, 1, "{}", "", 0);
   file[6] = 4;
   CHECK(decode(STOW_NPY_SINGLE, file, size, &all, &diag) != STOW_OK);
@@ -252,7 +253,7 @@ TEST(WhatIsNoNpyFileIsRefused) {
   file[6] = 1;
   file[9] = 1;
   CHECK(decode(STOW_NPY_SINGLE, file, size, &all, &diag) != STOW_OK);
-  CHECK_HAS(diag.message, "the header needs 258 bytes, there are 2");
+  CHECK_HAS(diag.message, "the header has 258 bytes, but there are only 2");
 }
 
 TEST(HeadersAreTheSameAsNumpyReads) {
@@ -344,20 +345,20 @@ static void refuse_changed(size_t at, unsigned char value, const char* part) {
 
 TEST(DamagedArchivesAreRefused) {
   refuse_changed(END, 'Q', "does not end with");
-  refuse_changed(END + 10, 2, "cut off");       // two entries
-  refuse_changed(END + 17, 1, "in a file of");  // the directory is elsewhere
+  refuse_changed(END + 10, 2, "truncated");         // two entries
+  refuse_changed(END + 17, 1, "but the file has");  // the directory is elsewhere
   refuse_changed(END + 16, 0x10, "damaged");
   refuse_changed(DIRECTORY + 8, 1, "encrypted");
   refuse_changed(DIRECTORY + 10, 12, "method 12");
   refuse_changed(DIRECTORY + 16, 0, "checksum");
   refuse_changed(DIRECTORY + 20, 0x4f, "do not give");  // one byte more than there is
   refuse_changed(DIRECTORY + 22, 1, "the file has");    // 64 KiB more
-  refuse_changed(DIRECTORY + 24, 0x8f, "f32[4] needs 16 bytes from here on, there are 15");
-  refuse_changed(DIRECTORY + 24, 0x91, "f32[4] needs 16 bytes from here on, there are 17");
-  refuse_changed(DIRECTORY + 24, 0x0b, "no .npy file");
-  refuse_changed(DIRECTORY + 24, 0x7f, "the header needs 118 bytes, there are 2");
+  refuse_changed(DIRECTORY + 24, 0x8f, "f32[4] needs 16 bytes, but there are 15");
+  refuse_changed(DIRECTORY + 24, 0x91, "f32[4] needs 16 bytes, but there are 17");
+  refuse_changed(DIRECTORY + 24, 0x0b, "not a .npy file");
+  refuse_changed(DIRECTORY + 24, 0x7f, "the header has 118 bytes, but there are only 2");
   refuse_changed(DIRECTORY + 27, 1, "cannot become");  // 16 MiB
-  refuse_changed(DIRECTORY + 28, 6, "an entry of the directory is cut off");
+  refuse_changed(DIRECTORY + 28, 6, "an entry of the directory is truncated");
   refuse_changed(DIRECTORY + 42, 1, "no entry begins at byte 1");
   refuse_changed(70, 0x55, "entry 'x.npy'");
   arrays all = {0};
@@ -401,13 +402,12 @@ TEST(EntriesHaveAsManyBytesAsTheirHeadersSay) {
   static const struct {
     uint32_t count, there, size;
     const char* part;
-  } cases[] = {{8192, 32768, 32768, NULL},
-               {2, 32768, 32768,
-                "entry 'x.npy': byte 128: f32[2] needs 8 bytes from here on, there "
-                "are 32768"},
-               {8193, 32768, 32768, "f32[8193] needs 32772 bytes from here on, there are 32768"},
-               {8192, 32772, 32768, "do not give 32896"},
-               {8192, 32764, 32768, "do not give 32896"}};
+  } cases[] = {
+      {8192, 32768, 32768, NULL},
+      {2, 32768, 32768, "entry 'x.npy': byte 128: f32[2] needs 8 bytes, but there are 32768"},
+      {8193, 32768, 32768, "f32[8193] needs 32772 bytes, but there are 32768"},
+      {8192, 32772, 32768, "do not give 32896"},
+      {8192, 32764, 32768, "do not give 32896"}};
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
     arrays all = {0};
     size_t size = make_bomb(file, cases[i].count, cases[i].there, cases[i].size);
@@ -543,7 +543,7 @@ TEST(Zip64IsRead) {
   CHECK_HAS(diag.message, "no Zip64 record");
   file[end64_at + sizeof end64] = 0;
   CHECK(decode(STOW_NPY_ARCHIVE, file, size, &all, &diag) != STOW_OK);
-  CHECK_HAS(diag.message, "without the record");
+  CHECK_HAS(diag.message, "without an end record");
 }
 
 // ---------------------------------------------------------------------------------------------

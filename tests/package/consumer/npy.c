@@ -5,7 +5,7 @@
 int main(void) {
   int32_t numbers[3] = {1, 2, 3};
   int32_t again[3] = {0, 0, 0};
-  stow_tensor tensor = {numbers, STOW_I32, 1, {3}};
+  stow_tensor tensor = {.data = numbers, .dtype = STOW_I32, .rank = 1, .dims = {3}};
   const stow_tensor* tensors[1] = {&tensor};
   stow_str name = stow_str_of("x");
   stow_allocator allocator = stow_allocator_default();

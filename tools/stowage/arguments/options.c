@@ -214,7 +214,7 @@ cli_exit cli_check_files(const char* const* inputs, size_t count, const char* ou
   for (size_t i = 0; i < count; ++i) {
     on_stdin += inputs[i] != NULL && cli_is_stdin(inputs[i]);
     if (inputs[i] != NULL && output != NULL && cli_same_file(inputs[i], output)) {
-      return cli_fail(CLI_USAGE, "--output: '%s' is a file that is read", output);
+      return cli_fail(CLI_USAGE, "--output: '%s' is an input file", output);
     }
   }
   return on_stdin > 1 ? cli_fail(CLI_USAGE, "only one file can be standard input") : CLI_YES;
