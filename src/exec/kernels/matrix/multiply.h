@@ -24,7 +24,7 @@ typedef struct stowi_multiply {
 // Operands 0 and 1 into result 0, by the attributes `trans_a`, `trans_batch_a`, those of b, `alpha`
 // and `beta`, of which an op has some or none. There is no addend yet, and no activation.
 stowi_multiply stowi_multiply_of(const stow_kernel_call* call);
-uint64_t stowi_multiply_scratch(const stow_kernel_call* call, const stowi_multiply* multiply);
+uint64_t stowi_multiply_scratch(const stow_kernel_call* call, const stowi_multiply* x);
 stow_status stowi_multiply_run(const stow_kernel_call* call, const stowi_multiply* multiply);
 
 #endif  // STOWAGE_SRC_EXEC_KERNELS_MATRIX_MULTIPLY_H_

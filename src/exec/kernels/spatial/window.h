@@ -36,7 +36,7 @@ stow_status stowi_slide_read(const stow_kernel_call* call, const stow_tensor* x,
 // becomes 1.
 stow_status stowi_slide_bound(const stow_kernel_call* call, stowi_slide* s, uint32_t i);
 // After all dims are bounded: the products. Fails where there are too many taps to count.
-stow_status stowi_slide_count(const stow_kernel_call* call, stowi_slide* s);
+stow_status stowi_slide_count(const stow_kernel_call* call, stowi_slide* w);
 
 // Number |i| of the list |name|; |fallback| where the list is absent or empty.
 int64_t stowi_list_at(const stow_kernel_call* call, const char* name, size_t i, int64_t fallback);
