@@ -1,15 +1,23 @@
 #!/usr/bin/env bash
 # What is too long for every commit, from a clean clone: valgrind, coverage, fuzzing, long random tests, mutations, four
-# builds. Installs what it needs; takes about an hour and a half on two cores. `.ci/run` does the rest.
+# builds, all tests under the sanitizers of two compilers, the static analyzer, the README on a fresh Debian. Installs what it
+# needs; takes about an hour and a half on two cores. `.ci/run` does the rest.
 # Usage: scripts/nightly.sh [SECONDS_PER_FUZZER]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-step() { printf '\n== %s (%ds)\n' "$1" "$SECONDS"; }
+. scripts/steps.sh
 
 step 'packages'
 sh scripts/packages.sh gcc g++ clang libclang-rt-14-dev llvm libc6-dev cmake ninja-build pkg-config zlib1g-dev \
-  valgrind gcovr mandoc locales zsh python3 libonnx-testdata
+  valgrind gcovr mandoc locales zsh python3 clang-tidy debootstrap libonnx-testdata
+
+step 'all tests under ASan and UBSan, of gcc and of clang'
+for preset in asan asan-clang; do
+  cmake --preset $preset >/dev/null
+  cmake --build build/$preset
+  ctest --preset $preset -j2
+done
 
 step 'tests under valgrind'
 sh scripts/valgrind.sh
@@ -22,6 +30,9 @@ sh scripts/fuzz.sh "${1:-60}"
 
 step 'the same bytes from four builds'
 sh scripts/check-determinism.sh
+
+step 'the README on a fresh Debian'
+sh scripts/fresh-debian.sh
 
 step 'random graphs, plans and mistakes: the long versions'
 cmake --preset release >/dev/null
@@ -46,9 +57,12 @@ else
   echo 'skipped: the models cannot be fetched'
 fi
 
+step 'the static analyzer of clang'
+sh scripts/tidy.sh --deep
+
 step 'mutations'
 for folder in plan/check place analysis exec/run arena; do
   python3 -B scripts/mutate.py --count 30 "src/$folder"
 done
 
-step 'done'
+done_steps

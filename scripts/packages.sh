@@ -12,7 +12,8 @@ command_of() {
     xz-utils) echo xz ;;
     gcc-arm-none-eabi) echo arm-none-eabi-gcc ;;
     chromium-driver) echo chromedriver ;;
-    g++ | clang | cmake | pkg-config | clang-format | valgrind | gcovr | mandoc | shellcheck | zsh | chromium | python3) echo "$1" ;;
+    abigail-tools) echo abidiff ;;
+    g++ | clang | cmake | pkg-config | clang-format | clang-tidy | valgrind | gcovr | mandoc | shellcheck | zsh | chromium | python3) echo "$1" ;;
   esac
 }
 

@@ -9,4 +9,4 @@ sh scripts/packages.sh g++ pkg-config mandoc zsh python3 || echo 'tests that nee
 sh scripts/packages.sh libonnx-testdata || echo 'no libonnx-testdata: its cases are skipped'
 cmake --preset release >/dev/null
 cmake --build --preset release
-ctest --preset release "$@"
+ctest --preset release -j "$(nproc)" "$@"

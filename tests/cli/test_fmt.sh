@@ -17,12 +17,6 @@ for graph in mlp transformer cnn training branches tiny; do
   same "$work/bare" "$work/dense"
 done
 
-for graph in "$root"/tests/golden/rlx/*.stow; do
-  [ -e "$graph" ] || continue
-  run fmt --check "$graph"
-  expect 0 "GoldenGraphsAreCanonical ($graph)"
-done
-
 printf 'graph   @g{ %%0=input"x":f32[2,3]\n\n return %%0 }' >"$work/loose.stow"
 run fmt "$work/loose.stow"
 expect 0 LooseTextIsRead

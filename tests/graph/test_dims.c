@@ -91,8 +91,8 @@ TEST(ExplodingExpressionsHitALimitQuickly) {
   stow_dims* dims = new_dims();
   stow_dim sum = 1;
   char name[2] = {0};
-  for (char c = 'a'; c <= 'z'; ++c) {
-    name[0] = c;
+  for (int c = 'a'; c <= 'z'; ++c) {
+    name[0] = (char)c;
     sum = stow_dim_add(dims, sum, symbol(dims, name));
   }
   stow_dim power = sum;

@@ -1,7 +1,6 @@
 // Canonical texts print as they were read; all others print as the canonical text with the same
 // meaning.
 #define _POSIX_C_SOURCE 200809L
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -130,33 +129,6 @@ TEST(SomeGoldenGraphsRoundTrip) {
       "  %4 = relu(%2) : f32[16]\n"
       "  return %4\n"
       "}\n");
-}
-
-static void check_file(const char* folder, const char* name) {
-  char path[4096];
-  size_t size;
-  snprintf(path, sizeof(path), "%s/%s", folder, name);
-  char* text = test_read_file(path, &size);
-  CHECK_ROUND_TRIP(text);
-  free(text);
-}
-
-TEST(EveryGoldenGraphRoundTrips) {
-  if (test_data_dir() == NULL) {
-    return;
-  }
-  DIR* folder = opendir(test_data_dir());
-  REQUIRE(folder != NULL);
-  unsigned count = 0;
-  for (struct dirent* entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
-    const char* ending = strrchr(entry->d_name, '.');
-    if (ending != NULL && strcmp(ending, ".stow") == 0) {
-      check_file(test_data_dir(), entry->d_name);
-      ++count;
-    }
-  }
-  closedir(folder);
-  CHECK_U64(count, 51);
 }
 
 // ---------------------------------------------------------------------------------------------

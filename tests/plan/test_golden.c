@@ -1,5 +1,5 @@
-// Every plan that RLX's own planner printed, byte for byte. The folder's README says which options
-// a file name stands for.
+// Every plan that RLX's own planner printed, byte for byte. The folder's README describes the
+// files.
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,8 +8,8 @@
 #include "plan/plan_support.h"
 #include "support/test.h"
 
-#define MIN_PLANS 720
-#define MIN_GRAPHS 51
+#define PLANS 720
+#define GRAPHS 51
 
 typedef struct preset_row {
   const char* name;
@@ -32,90 +32,139 @@ static const preset_row rows[] = {
     {"rlx-0.2.2-f32", STOW_PRESET_RLX_0_2_2, true, true, true, true, true},
 };
 
-static bool find_options(const char* name, size_t size, stow_plan_options* out_options) {
-  for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); ++i) {
-    const preset_row* row = &rows[i];
-    if (strlen(row->name) != size || memcmp(row->name, name, size) != 0) {
-      continue;
+static const unsigned alignments[] = {1, 16, 64, 256};
+
+#define ALIGNMENT_COUNT (sizeof(alignments) / sizeof(alignments[0]))
+#define VARIANT_COUNT (sizeof(rows) / sizeof(rows[0]) * ALIGNMENT_COUNT)
+
+// The number of the variant "PRESET.ALIGNMENT" of |size| bytes; VARIANT_COUNT where there is none.
+static size_t find_variant(const char* word, size_t size) {
+  size_t i = 0;
+  for (; i < VARIANT_COUNT; ++i) {
+    char name[64];
+    snprintf(name, sizeof(name), "%s.%u", rows[i / ALIGNMENT_COUNT].name,
+             alignments[i % ALIGNMENT_COUNT]);
+    if (strlen(name) == size && memcmp(name, word, size) == 0) {
+      break;
     }
-    stow_plan_options_init(out_options, row->preset);
-    if (!row->pins) {
-      stow_plan_options_remove_rule(out_options,
-                                    stow_rule_find(stow_str_of("pin-output-ancestors")));
-    }
-    out_options->reuse = row->reuse;
-    out_options->params = row->params;
-    out_options->inputs = row->io;
-    out_options->constants = row->io;
-    out_options->f32_uniform = row->f32_uniform;
-    return true;
   }
-  return false;
+  return i;
 }
 
-static char* read_data(const char* name) {
-  char path[1024];
-  snprintf(path, sizeof(path), "%s/%s", test_data_dir(), name);
-  size_t size = 0;
-  return test_read_file(path, &size);
-}
-
-static bool ends_with(const char* text, const char* tail) {
-  size_t size = strlen(text);
-  return size >= strlen(tail) && strcmp(text + size - strlen(tail), tail) == 0;
-}
-
-// GRAPH.PRESET.ALIGN.plan; presets hold dots, graphs don't.
-static bool options_of_file(const char* file, stow_plan_options* out_options) {
-  const char* preset = strchr(file, '.') + 1;
-  const char* end = file + strlen(file) - strlen(".plan");
-  const char* alignment = end;
-  while (alignment[-1] != '.') {
-    --alignment;
-  }
-  if (!find_options(preset, (size_t)(alignment - 1 - preset), out_options)) {
-    return false;
-  }
-  out_options->alignment = strtoull(alignment, NULL, 10);
-  return true;
-}
-
-static bool compare_plan(const char* file) {
-  char graph_file[256];
-  snprintf(graph_file, sizeof(graph_file), "%.*s.stow", (int)strcspn(file, "."), file);
-  char* graph = read_data(graph_file);
-  char* expected = read_data(file);
-  bool is_same = false;
+static stow_plan_options options_of(size_t variant) {
+  const preset_row* row = &rows[variant / ALIGNMENT_COUNT];
   stow_plan_options options;
-  if (test_check(options_of_file(file, &options), __FILE__, __LINE__, "no options for %s", file)) {
-    plan_case c = plan_make(graph, &options);
-    if (c.plan != NULL) {
-      char* report = plan_text(c.plan, stow_plan_write_report);
-      is_same = test_check_text(report, expected, __FILE__, __LINE__, file);
-      plan_prove(&c);
-      free(report);
-    }
-    plan_free(&c);
+  stow_plan_options_init(&options, row->preset);
+  if (!row->pins) {
+    stow_plan_options_remove_rule(&options, stow_rule_find(stow_str_of("pin-output-ancestors")));
   }
-  free(expected);
-  free(graph);
-  return is_same;
+  options.reuse = row->reuse;
+  options.params = row->params;
+  options.inputs = row->io;
+  options.constants = row->io;
+  options.f32_uniform = row->f32_uniform;
+  options.alignment = alignments[variant % ALIGNMENT_COUNT];
+  return options;
 }
 
-static bool compare_graph(const char* file) {
-  char* text = read_data(file);
-  bool is_same = false;
+static void compare_plan(const char* graph, const stow_plan_options* options, const char* expected,
+                         const char* label) {
+  plan_case c = plan_make(graph, options);
+  if (c.plan != NULL) {
+    char* report = plan_text(c.plan, stow_plan_write_report);
+    test_check_text(report, expected, __FILE__, __LINE__, label);
+    plan_prove(&c);
+    free(report);
+  }
+  plan_free(&c);
+}
+
+static void compare_graph(const char* text, const char* label) {
   stow_module* module = NULL;
   if (plan_parse(text, &module) != NULL) {
     stow_string printed;
     stow_string_init(&printed, stow_allocator_default());
     CHECK(stow_module_print(module, stow_string_writer(&printed)) == STOW_OK);
-    is_same = test_check_text(printed.data, text, __FILE__, __LINE__, file);
+    test_check_text(printed.data, text, __FILE__, __LINE__, label);
     stow_string_free(&printed);
   }
   stow_module_destroy(module);
+}
+
+// Strips "# " from each line of the plan at |*at| and ends it with a NUL, in place: a plan ends at
+// a line that is not a comment. Moves |*at| behind the plan.
+static char* take_plan(char** at) {
+  char* plan = *at;
+  char* out = plan;
+  char* line = plan;
+  while (line[0] == '#' && line[1] == ' ') {
+    size_t size = strcspn(line + 2, "\n");
+    size += line[2 + size] == '\n';
+    memmove(out, line + 2, size);
+    out += size;
+    line += 2 + size;
+  }
+  *at = line;
+  *out = '\0';  // |line| is behind it: two bytes of every line went
+  return plan;
+}
+
+// A golden file as it is read.
+typedef struct golden {
+  const char* name;
+  const char* graph;
+  char* at;  // what is not read yet
+  unsigned plans;
+  bool is_met[VARIANT_COUNT];
+} golden;
+
+// "## ", a line of variants, and the plan that each of them gives.
+static void compare_section(golden* g) {
+  const char* word = g->at + 3;
+  const char* end = word + strcspn(word, "\n");
+  g->at += end - g->at + (*end == '\n');
+  const char* expected = take_plan(&g->at);
+  while (word < end) {
+    size_t size = strcspn(word, " \n");
+    char label[256];
+    snprintf(label, sizeof(label), "%s: %.*s", g->name, (int)size, word);
+    size_t variant = find_variant(word, size);
+    bool is_new = variant < VARIANT_COUNT && !g->is_met[variant];
+    test_check(is_new, __FILE__, __LINE__, "%s: unknown or repeated", label);
+    if (is_new) {
+      g->is_met[variant] = true;
+      stow_plan_options options = options_of(variant);
+      compare_plan(g->graph, &options, expected, label);
+      ++g->plans;
+    }
+    word += size + 1;
+  }
+}
+
+// The graph up to the first empty line, then sections, each after an empty line. Returns how many
+// plans were compared.
+static unsigned compare_file(const char* name) {
+  char path[1024];
+  snprintf(path, sizeof(path), "%s/%s", test_data_dir(), name);
+  size_t size = 0;
+  char* text = test_read_file(path, &size);
+  golden g = {.name = name, .graph = text, .at = strstr(text, "\n\n")};
+  if (test_check(g.at != NULL, __FILE__, __LINE__, "no plans in %s", name)) {
+    *++g.at = '\0';  // the empty line: the graph ends before it
+    compare_graph(text, name);
+    do {
+      ++g.at;
+      if (!test_check(strncmp(g.at, "## ", 3) == 0, __FILE__, __LINE__,
+                      "%s: \"%.20s\" is not a plan", name, g.at)) {
+        break;
+      }
+      compare_section(&g);
+    } while (*g.at == '\n');
+    test_check(g.at == text + size, __FILE__, __LINE__, "%s: read to byte %zu of %zu", name,
+               (size_t)(g.at - text), size);
+  }
   free(text);
-  return is_same;
+  return g.plans;
 }
 
 TEST(EveryGoldenPlanIsReproducedByteForByte) {
@@ -124,19 +173,16 @@ TEST(EveryGoldenPlanIsReproducedByteForByte) {
   REQUIRE(folder != NULL);
   unsigned plans = 0;
   unsigned graphs = 0;
-  bool all_same = true;
   for (struct dirent* entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
-    if (ends_with(entry->d_name, ".plan")) {
-      all_same = compare_plan(entry->d_name) && all_same;
-      ++plans;
-    } else if (ends_with(entry->d_name, ".stow")) {
-      all_same = compare_graph(entry->d_name) && all_same;
+    const char* ending = strrchr(entry->d_name, '.');
+    if (ending != NULL && strcmp(ending, ".stow") == 0) {
+      plans += compare_file(entry->d_name);
       ++graphs;
     }
   }
   closedir(folder);
-  CHECK(plans >= MIN_PLANS);
-  CHECK(graphs >= MIN_GRAPHS);
+  CHECK_U64(plans, PLANS);
+  CHECK_U64(graphs, GRAPHS);
   printf("compared %u plans of %u graphs, %s\n", plans, graphs,
-         all_same ? "all identical" : "not all identical");
+         test_failures() == 0 ? "all identical" : "not all identical");
 }

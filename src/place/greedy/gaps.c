@@ -632,11 +632,11 @@ static uint64_t seek(const stowi_gap_pool* pool, cursor* c, const stowi_need* ne
   return r->high < from && is_live(r, need) ? next_start(pool, c, need)->low : from;
 }
 
-uint64_t stowi_gaps_find(const stowi_gap_pool* pool, stowi_gap_finger* c, const stowi_need* need,
-                         uint64_t from, uint64_t* out_end) {
-  uint64_t at = align_up(seek(pool, c, need, from), need->alignment);
-  while (!fits_at(pool, c, need, at, out_end)) {
-    at = align_up(next_start(pool, c, need)->low, need->alignment);
+uint64_t stowi_gaps_find(const stowi_gap_pool* pool, stowi_gap_finger* finger,
+                         const stowi_need* need, uint64_t from, uint64_t* out_end) {
+  uint64_t at = align_up(seek(pool, finger, need, from), need->alignment);
+  while (!fits_at(pool, finger, need, at, out_end)) {
+    at = align_up(next_start(pool, finger, need)->low, need->alignment);
   }
   return at;
 }

@@ -78,9 +78,9 @@ typedef struct cli_plan_request {
 // Reads the command line. Complains. End with cli_plan_request_free, whatever it returned.
 cli_exit cli_plan_request_read(cli_plan_request* request, int argc, char** argv,
                                cli_arguments* out_arguments);
-// Takes one option of the command line into |request|, a cli_plan_request; the callback of
+// Takes one option of the command line into |user|, a cli_plan_request; the callback of
 // cli_parse. Afterwards, what single options cannot tell. Both complain.
-cli_exit cli_plan_request_take(void* request, const cli_option* option, const char* value);
+cli_exit cli_plan_request_take(void* user, const cli_option* option, const char* value);
 cli_exit cli_plan_request_check(const cli_plan_request* request);
 void cli_plan_request_free(cli_plan_request* request);
 

@@ -39,7 +39,7 @@ stow_status stowi_kernel_slide_read(const stow_kernel_call* call, const stow_ten
 stow_status stowi_kernel_slide_bound(const stow_kernel_call* call, stowi_kernel_slide* s,
                                      uint32_t i);
 // After all dims are bounded: the products. Fails where there are too many taps to count.
-stow_status stowi_kernel_slide_count(const stow_kernel_call* call, stowi_kernel_slide* s);
+stow_status stowi_kernel_slide_count(const stow_kernel_call* call, stowi_kernel_slide* w);
 
 // Number |i| of the list |name|; |fallback| where the list is absent or empty.
 int64_t stowi_kernel_list_at(const stow_kernel_call* call, const char* name, size_t i,

@@ -1,0 +1,48 @@
+#!/bin/sh
+# The README's two commands on a Debian that has nothing but git: debootstrap makes one in a temporary folder, with this
+# machine's package sources, and the commands run in a clone inside. Needs root, debootstrap and about 3 GB; skipped
+# where one of the first two is missing.
+# Usage: scripts/fresh-debian.sh [SUITE]     without it, bookworm
+set -eu
+cd "$(dirname "$0")/.."
+
+suite=${1:-bookworm}
+PATH=$PATH:/usr/sbin:/sbin
+command -v debootstrap >/dev/null || { echo 'SKIP: no debootstrap'; exit 0; }
+[ "$(id -u)" -eq 0 ] || { echo 'SKIP: debootstrap needs root'; exit 0; }
+# shellcheck disable=SC2016  # apt replaces it
+mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | head -n 1)
+[ -n "$mirror" ] || { echo 'SKIP: apt knows no mirror'; exit 0; }
+
+root=$(mktemp -d)
+finish() {
+  for folder in proc dev; do if mountpoint -q "$root/$folder"; then umount "$root/$folder"; fi; done
+  rm -rf --one-file-system "$root"
+}
+trap finish EXIT
+trap 'exit 1' HUP INT TERM
+log=$root.log
+
+debootstrap --variant=minbase --include=ca-certificates,git "$suite" "$root" "$mirror" >"$log" 2>&1 ||
+  { tail -n 20 "$log"; exit 1; }
+rm -f "$log"
+# As this machine asks for packages: sources, keys and settings.
+rm -rf "$root/etc/apt"
+cp -R /etc/apt "$root/etc/apt"
+cp -R /usr/share/keyrings/. "$root/usr/share/keyrings"
+cp -R /etc/ssl/certs/. "$root/etc/ssl/certs"
+cp /etc/resolv.conf /etc/hosts "$root/etc"
+mount -t proc proc "$root/proc"
+mount --bind /dev "$root/dev"
+
+git clone -q --no-hardlinks . "$root/stowage"
+for script in try.sh test.sh; do
+  echo "$suite: sh scripts/$script"
+  if ! chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 \
+    sh -c "cd /stowage && sh scripts/$script" >"$root/log" 2>&1; then
+    tail -n 60 "$root/log"
+    exit 1
+  fi
+  grep -E 'tests passed|tests failed|Skipped|  arena  ' "$root/log" || true
+done
+echo "fresh $suite: both commands of the README work"
