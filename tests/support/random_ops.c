@@ -325,6 +325,8 @@ static void add_concat(const hand* h) {
   size_t results;
   if (stow_call_infer(call, NULL, &types, &results) == STOW_OK && is_small(types, results)) {
     finish(h, call);
+  } else {
+    stow_graph_cancel(h->graph);
   }
   if (below(h, 3) == 0) {  // an operand is read once more
     stow_call* reader = stow_graph_begin(h->graph, STOW_OP_NEG);
