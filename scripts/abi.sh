@@ -15,7 +15,8 @@ sh scripts/packages.sh abigail-tools
 build=${1:-build/debug}
 if [ $# -eq 0 ]; then
   cmake --preset debug >/dev/null
-  cmake --build --preset debug --target stowage_shared stowage_onnx_shared stowage_exec_shared -- --quiet
+  cmake --build --preset debug --target stowage_shared stowage_report_shared stowage_npy_shared \
+    stowage_onnx_shared stowage_exec_shared -- --quiet
 fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -31,7 +32,7 @@ cat >"$work/private" <<'END'
 END
 
 changed=
-for path in src/libstowage src/onnx/libstowage-onnx src/exec/libstowage-exec; do
+for path in src/libstowage src/report/libstowage-report src/npy/libstowage-npy src/onnx/libstowage-onnx src/exec/libstowage-exec; do
   name=$(basename $path)
   dump=tests/abi/$name.abi
   # Folders of sources say nothing about the interface.

@@ -70,16 +70,20 @@ measure() {
     for file in "$light"/*.onnx; do arenas "$(basename "$file" .onnx)" "$file"; done
   fi
   # shellcheck disable=SC2046  # a list
-  echo "public/libstowage $(declared $(find include -name '*.h' ! -name onnx.h ! -name exec.h ! -name kernel.h))"
-  echo "public/libstowage-onnx $(declared include/stowage/onnx.h)"
+  echo "public/libstowage $(declared $(find include -name '*.h' | grep -vE '/(import|onnx|exec|kernel|report|npy)\.h$'))"
+  echo "public/libstowage-report $(declared include/stowage/report.h)"
+  echo "public/libstowage-npy $(declared include/stowage/npy.h)"
+  echo "public/libstowage-onnx $(declared include/stowage/import.h include/stowage/onnx.h)"
   echo "public/libstowage-exec $(declared include/stowage/exec.h include/stowage/kernel.h)"
-  for library in $build/src/libstowage.so $build/src/onnx/libstowage-onnx.so $build/src/exec/libstowage-exec.so; do
+  libraries="$build/src/libstowage.so $build/src/report/libstowage-report.so $build/src/npy/libstowage-npy.so
+    $build/src/onnx/libstowage-onnx.so $build/src/exec/libstowage-exec.so"
+  for library in $libraries; do
     echo "exported/$(basename "$library" .so) $(nm -D --defined-only "$library" | grep -c ' [TDRBVW] ')"
   done
   for folder in src tools include; do
     echo "lines/$folder $(find $folder \( -name '*.[ch]' -o -name '*.def' \) -exec cat {} + | wc -l)"
   done
-  for file in $stowage $build/src/libstowage.so $build/src/onnx/libstowage-onnx.so $build/src/exec/libstowage-exec.so; do
+  for file in $stowage $libraries; do
     echo "size/$(basename "$file") $(size "$file" | awk 'NR == 2 { print $1 + $2 }')"
   done
   if command -v valgrind >/dev/null; then

