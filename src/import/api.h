@@ -268,7 +268,7 @@ stow_status stowi_import_report_missing(stowi_importer* imp, stow_str file, stow
 // The shape that was given for the tensor |name| where it stands now, or NULL. |*out_is_soft| (may
 // be NULL): for a result of the node around it, which need not be that of this.
 const stowi_import_asked_shape* stowi_import_asked_shape_of(const stowi_importer* imp,
-                                                            stow_str name, bool* out_is_soft);
+                                                            stow_str text, bool* out_is_soft);
 // Lends the shape that was given for |outer|, a node's result, to |inner|, its name in the node's
 // body. With |softly| it only counts where the body's dims are open.
 stow_status stowi_import_lend_shape(stowi_importer* imp, stow_str outer, stow_str inner,

@@ -37,7 +37,7 @@ stow_status stowi_onnx_external(stowi_onnx_model* model, stow_str location, stow
 // Counts nodes, ops and inputs; see facts.c. What it allocates is freed with the model.
 stow_status stowi_onnx_gather(stowi_onnx_model* model, stow_diag* diag);
 
-void stowi_onnx_close(stow_model* model);
+void stowi_onnx_close(stow_model* common);
 // See stowi_provider: facts.c.
 bool stowi_onnx_count_weights(const stow_model* model, stowi_import_tally* tally);
 

@@ -280,7 +280,7 @@ static size_t multiply_columns(const stowi_kernel_gemm* gemm) {
 
 #else
 
-size_t multiply_columns(const stowi_kernel_gemm* gemm) {
+static size_t multiply_columns(const stowi_kernel_gemm* gemm) {
   (void)gemm;
   return 0;
 }
