@@ -101,9 +101,10 @@ static stow_placement* place(const stow_problem* problem) {
   stow_place_options options;
   stow_place_options_init(&options);
   stow_placement* placement = NULL;
-  bench_require(stow_place_first_fit(problem, &options, stow_allocator_default(), NULL,
-                                     &placement) == STOW_OK,
-                "first-fit failed");
+  bench_require(
+      stow_strategy_find(stow_str_of("first-fit"))
+              ->place(problem, &options, stow_allocator_default(), NULL, &placement) == STOW_OK,
+      "first-fit failed");
   return placement;
 }
 

@@ -139,8 +139,10 @@ static uint64_t count_pairs(const stow_plan* plan, uint32_t step_count) {
   for (stow_value v = 0; v < stow_plan_value_count(plan); ++v) {
     stow_slot slot;
     if (stow_plan_root(plan, v) == v && stow_plan_value_slot(plan, v, &slot)) {
-      births[stow_plan_begin(plan, v)] += 1;
-      deaths[stow_plan_end(plan, v)] += 1;
+      stow_plan_value of = {.struct_size = sizeof(of)};
+      (void)stow_plan_describe_value(plan, v, &of);
+      births[of.begin] += 1;
+      deaths[of.end] += 1;
     }
   }
   uint64_t live = 0;

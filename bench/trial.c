@@ -25,7 +25,7 @@ static bool on_progress(void* user, const stow_place_progress* progress) {
 
 static void prove(const stow_problem* problem, const stow_strategy* strategy,
                   const stow_placement* placement) {
-  size_t count = stow_placement_count(placement);
+  size_t count = stow_problem_count(problem);
   uint64_t* offsets = (uint64_t*)calloc(count + 1, sizeof(*offsets));
   stow_diag diag;
   stow_diag_init(&diag);
@@ -63,11 +63,13 @@ static void try_once(const stow_problem* problem, const stow_strategy* strategy,
     exit(EXIT_FAILURE);
   }
   prove(problem, strategy, placement);
-  trial->height = stow_placement_height(placement);
-  trial->bound = stow_placement_bound(placement);
-  trial->nodes = stow_placement_nodes(placement);
-  trial->outcome = stow_placement_outcome(placement);
-  trial->stopped = stow_placement_stopped(placement);
+  stow_placement_info info = {.struct_size = sizeof(info)};
+  (void)stow_placement_describe(placement, &info);
+  trial->height = info.height;
+  trial->bound = info.bound;
+  trial->nodes = info.nodes;
+  trial->outcome = info.outcome;
+  trial->stopped = info.stopped;
   trial->first_seconds = watch.first < 0 ? trial->seconds : watch.first;
   trial->peak = heap.peak;
   stow_placement_destroy(placement);

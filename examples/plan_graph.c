@@ -130,13 +130,15 @@ int main(void) {
 
   for (stow_value value = 0; value < stow_graph_value_count(graph); ++value) {
     stow_slot slot;
+    stow_plan_value of = {.struct_size = sizeof(of)};
     stow_plan_value_slot(plan, value, &slot);
+    require(stow_plan_describe_value(plan, value, &of), &diag);
     printf("%%%" PRIu32 ": %" PRIu64 " bytes at %" PRIu64 ", steps %" PRIu32 " to %" PRIu32 "\n",
-           value, slot.size, slot.offset, stow_plan_begin(plan, value),
-           stow_plan_end(plan, value) - 1);
+           value, slot.size, slot.offset, of.begin, of.end - 1);
   }
-  printf("arena %" PRIu64 " bytes, %" PRIu64 " saved\n", stow_plan_arena_size(plan),
-         stow_plan_saved(plan));
+  stow_plan_info info = {.struct_size = sizeof(info)};
+  require(stow_plan_describe(plan, &info), &diag);
+  printf("arena %" PRIu64 " bytes, %" PRIu64 " saved\n", info.arena_size, info.saved);
 
   int wrong = run(graph, plan, &diag);
   printf("%s\n", wrong == 0 ? "the result is right" : "the result is wrong");

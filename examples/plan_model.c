@@ -40,17 +40,19 @@ static void print_issues(const stow_import* import) {
 }
 
 static void print_plan(const stow_plan* plan) {
+  stow_plan_info info = {.struct_size = sizeof(info)};
+  (void)stow_plan_describe(plan, &info);
   printf("arena %" PRIu64 " bytes, no less than %" PRIu64 " is possible\n",
          stow_plan_arena_size(plan), stow_plan_search(plan).bound);
-  printf("peak at step %" PRIu32 " of %" PRIu32 ":\n", stow_plan_peak_step(plan),
-         stow_plan_step_count(plan));
-  for (size_t i = 0; i < stow_plan_peak_count(plan); ++i) {
+  printf("peak at step %" PRIu32 " of %" PRIu32 ":\n", info.peak_step, info.step_count);
+  for (size_t i = 0; i < info.peak_count; ++i) {
     stow_value value = stow_plan_peak_value(plan, i);
-    stow_str name = stow_plan_value_name(plan, value);
+    stow_plan_value of = {.struct_size = sizeof(of)};
+    (void)stow_plan_describe_value(plan, value, &of);
     stow_slot slot;
     if (stow_plan_value_slot(plan, value, &slot)) {
-      printf("%10" PRIu64 " bytes at %-8" PRIu64 " %.*s\n", slot.size, slot.offset, (int)name.size,
-             name.data);
+      printf("%10" PRIu64 " bytes at %-8" PRIu64 " %.*s\n", slot.size, slot.offset,
+             (int)of.name.size, of.name.data);
     }
   }
 }

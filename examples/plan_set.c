@@ -87,8 +87,10 @@ static void print(const model* m, const stow_set* set) {
     stow_str name = stow_graph_name(m->graphs[i]);
     printf("@%.*s alone: %" PRIu64 " bytes\n", (int)name.size, name.data, stow_set_alone(set, i));
   }
+  stow_set_info info = {.struct_size = sizeof(info)};
+  (void)stow_set_describe(set, &info);
   printf("all in one arena: %" PRIu64 " bytes, %zu things shared (%" PRIu64 " bytes)\n",
-         stow_set_arena_size(set), stow_set_shared_count(set), stow_set_shared_bytes(set));
+         info.arena_size, info.shared_count, info.shared_bytes);
 }
 
 // The elements of a value of graph |index|, in an arena over the shared memory.
@@ -107,8 +109,10 @@ static float* elements(const model* m, size_t index, const char* name, void* mem
 
 // The first graph fills a cache; the second overwrites all its activations and reads the cache.
 static bool take_turns(const model* m, const stow_set* set, stow_diag* diag) {
-  size_t size = (size_t)stow_set_arena_size(set);
-  size_t alignment = (size_t)stow_set_alignment(set);
+  stow_set_info info = {.struct_size = sizeof(info)};
+  require(stow_set_describe(set, &info), diag);
+  size_t size = (size_t)info.arena_size;
+  size_t alignment = (size_t)info.alignment;
   size_t count;
   bool right = true;
   void* memory = aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);

@@ -24,7 +24,9 @@ static stow_placement* place(const stow_problem* problem, const char* strategy) 
 static void check(const stow_problem* problem, const stow_placement* placement) {
   size_t count = stow_problem_count(problem);
   uint64_t offsets[256];
-  require(stow_placement_bound(placement) <= stow_placement_height(placement));
+  stow_placement_info info = {.struct_size = sizeof(info)};
+  require(stow_placement_describe(placement, &info) == STOW_OK);
+  require(info.bound <= info.height);
   if (count > sizeof(offsets) / sizeof(offsets[0])) {
     return;
   }
@@ -39,7 +41,8 @@ static void check_same(const stow_csv* csv, const stow_placement* placement,
                        const stow_csv* again) {
   const stow_problem* problem = stow_csv_problem(again);
   size_t count = stow_problem_count(problem);
-  require(count == stow_placement_count(placement));
+  stow_placement_info info = {.struct_size = sizeof(info)};
+  require(stow_placement_describe(placement, &info) == STOW_OK && count == info.count);
   for (size_t i = 0; i < count; ++i) {
     stow_buffer desc;
     stow_problem_buffer(problem, i, &desc);

@@ -53,9 +53,12 @@ static void ask(const stow_plan* plan) {
   for (stow_value v = 0; v <= stow_plan_value_count(plan); ++v) {
     stow_slot slot;
     stow_plan_value_slot(plan, v, &slot);
+    stow_plan_value of = {.struct_size = sizeof(of)};
+    stow_status status = stow_plan_describe_value(plan, v, &of);
+    require(status == (v < stow_plan_value_count(plan) ? STOW_OK : STOW_ERR_NOT_FOUND));
     for (uint32_t step = 0; step < end; ++step) {
       stow_slot occupied = stow_plan_occupied_slot(plan, v, step);
-      require(occupied.size <= slot.size + stow_plan_guard(plan, v));
+      require(occupied.size <= slot.size + of.guard);
       require(occupied.size == 0 || occupied.offset >= slot.offset);
     }
     require(stow_plan_occupied_slot(plan, v, end).size == 0);
@@ -69,8 +72,8 @@ static void use(const stow_plan* plan, const stow_graph* graph, const stow_effec
   stow_allocator allocator = stow_allocator_default();
   size_t written = 0;
   stow_writer writer = {drop, &written};
-  require(stow_plan_write_json(plan, writer) == STOW_OK);
-  require(stow_plan_write_csv(plan, writer) == STOW_OK);
+  require(stow_plan_write(plan, STOW_PLAN_JSON, writer) == STOW_OK);
+  require(stow_plan_write(plan, STOW_PLAN_CSV, writer) == STOW_OK);
   require(stow_plan_write_c(plan, NULL, writer, NULL) == STOW_OK);
   ask(plan);
   stow_violation violation;
@@ -102,7 +105,7 @@ static void read_plan(const char* text, size_t size, const stow_graph* graph,
   }
   stow_string again;
   stow_string_init(&again, allocator);
-  require(stow_plan_write(plan, stow_string_writer(&again)) == STOW_OK);
+  require(stow_plan_write(plan, STOW_PLAN_SAVED, stow_string_writer(&again)) == STOW_OK);
   require(again.size == size && memcmp(again.data, text, size) == 0);
   stow_string_free(&again);
   use(plan, graph, effects);

@@ -41,7 +41,6 @@ STOW_API stow_status stow_arena_clone(const stow_arena* arena, stow_allocator al
                                       stow_diag* diag, stow_arena** out_arena);
 STOW_API void stow_arena_destroy(stow_arena* arena);
 
-STOW_API const stow_plan* stow_arena_plan(const stow_arena* arena);
 STOW_API void* stow_arena_base(stow_arena* arena);
 STOW_API size_t stow_arena_size(const stow_arena* arena);
 
@@ -57,14 +56,6 @@ STOW_API stow_status stow_arena_elements(stow_arena* arena, stow_value value, st
                                          stow_diag* diag, void** out_data, size_t* out_count);
 STOW_API stow_status stow_arena_f32(stow_arena* arena, stow_value value, stow_diag* diag,
                                     float** out_data, size_t* out_count);
-STOW_API stow_status stow_arena_f64(stow_arena* arena, stow_value value, stow_diag* diag,
-                                    double** out_data, size_t* out_count);
-STOW_API stow_status stow_arena_i32(stow_arena* arena, stow_value value, stow_diag* diag,
-                                    int32_t** out_data, size_t* out_count);
-STOW_API stow_status stow_arena_i64(stow_arena* arena, stow_value value, stow_diag* diag,
-                                    int64_t** out_data, size_t* out_count);
-STOW_API stow_status stow_arena_u8(stow_arena* arena, stow_value value, stow_diag* diag,
-                                   uint8_t** out_data, size_t* out_count);
 // Scratch |index| of the plan's list.
 STOW_API stow_status stow_arena_scratch(stow_arena* arena, size_t index, stow_diag* diag,
                                         void** out_data, size_t* out_size);

@@ -60,7 +60,6 @@ STOW_API stow_status stow_prepare(const stow_graph* graph, const stow_prepare_op
                                   stow_allocator allocator, stow_diag* diag,
                                   stow_prepared** out_prepared);
 STOW_API void stow_prepared_destroy(stow_prepared* prepared);
-STOW_API const stow_graph* stow_prepared_graph(const stow_prepared* prepared);
 // What the plan has to know: those of the graph's `with` clauses, and what kernels need. The caller
 // may add to them until the plan is made.
 STOW_API stow_effects* stow_prepared_effects(stow_prepared* prepared);
@@ -110,9 +109,6 @@ STOW_API stow_status stow_exec_create(const stow_prepared* prepared, const stow_
                                       const stow_exec_options* options, stow_allocator allocator,
                                       stow_diag* diag, stow_exec** out_exec);
 STOW_API void stow_exec_destroy(stow_exec* exec);
-
-STOW_API const stow_graph* stow_exec_graph(const stow_exec* exec);
-STOW_API const stow_plan* stow_exec_plan(const stow_exec* exec);
 
 // Gives an input, param, constant or output that has no slot its bytes, which are the caller's and
 // stay where they are until others are bound. |data| is aligned to 64 or to its elements;

@@ -63,12 +63,33 @@ STOW_API void stow_call_operand(stow_call* call, stow_value operand);
 // Data is copied. An integer where the op's schema has a float is stored as a float.
 #define STOW_MAX_ATTRS 1024
 STOW_API void stow_call_attr(stow_call* call, const stow_attr* attr);
-STOW_API void stow_call_attr_int(stow_call* call, const char* name, int64_t value);
-STOW_API void stow_call_attr_float(stow_call* call, const char* name, double value);
-STOW_API void stow_call_attr_bool(stow_call* call, const char* name, bool value);
-STOW_API void stow_call_attr_string(stow_call* call, const char* name, stow_str value);
-STOW_API void stow_call_attr_ints(stow_call* call, const char* name, const int64_t* values,
-                                  size_t count);
+static inline void stow_call_attr_int(stow_call* call, const char* name, int64_t value) {
+  stow_attr attr = stow_attr_named(name, STOW_ATTR_INT);
+  attr.i = value;
+  stow_call_attr(call, &attr);
+}
+static inline void stow_call_attr_float(stow_call* call, const char* name, double value) {
+  stow_attr attr = stow_attr_named(name, STOW_ATTR_FLOAT);
+  attr.f = value;
+  stow_call_attr(call, &attr);
+}
+static inline void stow_call_attr_bool(stow_call* call, const char* name, bool value) {
+  stow_attr attr = stow_attr_named(name, STOW_ATTR_BOOL);
+  attr.b = value;
+  stow_call_attr(call, &attr);
+}
+static inline void stow_call_attr_string(stow_call* call, const char* name, stow_str value) {
+  stow_attr attr = stow_attr_named(name, STOW_ATTR_STRING);
+  attr.s = value;
+  stow_call_attr(call, &attr);
+}
+static inline void stow_call_attr_ints(stow_call* call, const char* name, const int64_t* values,
+                                       size_t count) {
+  stow_attr attr = stow_attr_named(name, STOW_ATTR_INTS);
+  attr.ints = values;
+  attr.count = count;
+  stow_call_attr(call, &attr);
+}
 // One entry of the node's `with { … }` clause. The graph only keeps it; stow_effects_create reads
 // it.
 STOW_API void stow_call_with(stow_call* call, const stow_attr* attr);
@@ -164,8 +185,6 @@ STOW_API const stow_attr* stow_graph_attr_at(const stow_graph* graph, stow_node 
 // As given, else the schema's default, else NULL.
 STOW_API const stow_attr* stow_graph_attr(const stow_graph* graph, stow_node node,
                                           const char* name);
-STOW_API size_t stow_graph_with_count(const stow_graph* graph, stow_node node);
-STOW_API const stow_attr* stow_graph_with_at(const stow_graph* graph, stow_node node, size_t index);
 // Whether result |k| is a view, by the op's row. Dims must be numbers: where one is not, the answer
 // is no.
 STOW_API bool stow_graph_view(const stow_graph* graph, stow_node node, size_t k,
@@ -209,14 +228,16 @@ STOW_API uint32_t stow_graph_region_count(const stow_graph* graph);
 STOW_API stow_region stow_graph_node_region(const stow_graph* graph, stow_node node);
 // Regions that |node| owns, in order; STOW_REGION_ID_NONE past the end.
 STOW_API stow_region stow_graph_owned_region(const stow_graph* graph, stow_node node, size_t index);
-STOW_API stow_node stow_graph_region_owner(const stow_graph* graph, stow_region region);
-STOW_API stow_region stow_graph_region_parent(const stow_graph* graph, stow_region region);
-// First node (the `args` node where there is one) and last node (the `yield`), both inclusive.
-// Nested regions and their owners lie between.
-STOW_API stow_node stow_graph_region_first(const stow_graph* graph, stow_region region);
-STOW_API stow_node stow_graph_region_last(const stow_graph* graph, stow_region region);
-// The region's `args` node, or STOW_NODE_NONE. (The first node may be the `args` of a loop inside.)
-STOW_API stow_node stow_graph_region_args(const stow_graph* graph, stow_region region);
+typedef struct stow_region_info {
+  size_t struct_size;  // sizeof(stow_region_info), set by the caller
+  stow_node owner;     // STOW_NODE_NONE for region 0
+  stow_region parent;  // STOW_REGION_ID_NONE for region 0
+  stow_node first;     // first and last node, both inclusive; nested regions and their owners lie
+  stow_node last;      // between. The last is the `yield`
+  stow_node args;      // its `args` node, or STOW_NODE_NONE
+} stow_region_info;
+STOW_API stow_status stow_graph_describe_region(const stow_graph* graph, stow_region region,
+                                                stow_region_info* out_info);
 
 // ---------------------------------------------------------------------------------------------
 

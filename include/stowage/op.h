@@ -50,6 +50,12 @@ typedef struct stow_attr {
   const stow_str* strings;
 } stow_attr;
 
+// An attribute without a value: set |kind| and the field that it names.
+static inline stow_attr stow_attr_named(const char* name, stow_attr_kind kind) {
+  stow_attr attr = {stow_str_of(name), kind, 0, 0.0, false, {NULL, 0}, 0, NULL, NULL, NULL};
+  return attr;
+}
+
 // ---------------------------------------------------------------------------------------------
 // What a shape or view function is given. All calls are cheap and never allocate.
 
@@ -60,10 +66,17 @@ STOW_API size_t stow_shape_operand_count(const stow_shape_call* call);
 STOW_API const stow_type* stow_shape_operand(const stow_shape_call* call, size_t k);
 // The attribute as given, else the schema's default; NULL where there is neither.
 STOW_API const stow_attr* stow_shape_attr(const stow_shape_call* call, const char* name);
-// The int attribute |name|; |fallback| where it is absent.
-STOW_API int64_t stow_shape_attr_int(const stow_shape_call* call, const char* name,
-                                     int64_t fallback);
-STOW_API bool stow_shape_attr_bool(const stow_shape_call* call, const char* name, bool fallback);
+// The int or bool attribute |name|; |fallback| where it is absent.
+static inline int64_t stow_shape_attr_int(const stow_shape_call* call, const char* name,
+                                          int64_t fallback) {
+  const stow_attr* attr = stow_shape_attr(call, name);
+  return attr != NULL && attr->kind == STOW_ATTR_INT ? attr->i : fallback;
+}
+static inline bool stow_shape_attr_bool(const stow_shape_call* call, const char* name,
+                                        bool fallback) {
+  const stow_attr* attr = stow_shape_attr(call, name);
+  return attr != NULL && attr->kind == STOW_ATTR_BOOL ? attr->b : fallback;
+}
 // How many results the node has; known beforehand from the op's row or from what was declared.
 STOW_API size_t stow_shape_result_count(const stow_shape_call* call);
 // The type that the text or the caller declared for result |k|; NULL where none was.
@@ -217,7 +230,6 @@ STOW_API stow_status stow_ops_add_attr(stow_ops* ops, stow_op op, const stow_att
                                        bool required, stow_diag* diag);
 
 // |ops| may be NULL below: the core's rows alone.
-STOW_API size_t stow_ops_count(const stow_ops* ops);
 // NULL where |op| is not in the table. Borrowed.
 STOW_API const stow_op_desc* stow_ops_get(const stow_ops* ops, stow_op op);
 // STOW_OP_NONE where there is none.

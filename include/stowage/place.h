@@ -167,32 +167,24 @@ STOW_API const stow_strategy* stow_strategy_find(stow_str name);
 STOW_API stow_status stow_place_auto(const stow_problem* problem, const stow_place_options* options,
                                      stow_allocator allocator, stow_diag* diag,
                                      stow_placement** out_placement);
-// `first-fit`: largest first (by size without guard; equal ones by number), each at the lowest
-// aligned offset where its footprint meets no placed one that lives at the same time. About O(n log
-// n) unless lifetimes are adversarial. Without reuse: in that order, each after everything placed
-// so far.
-STOW_API stow_status stow_place_first_fit(const stow_problem* problem,
-                                          const stow_place_options* options,
-                                          stow_allocator allocator, stow_diag* diag,
-                                          stow_placement** out_placement);
-// `best-fit`: the same order, each in the smallest gap that holds it (the lowest of equal ones).
-STOW_API stow_status stow_place_best_fit(const stow_problem* problem,
-                                         const stow_place_options* options,
-                                         stow_allocator allocator, stow_diag* diag,
-                                         stow_placement** out_placement);
 
 STOW_API void stow_placement_destroy(stow_placement* placement);
-STOW_API size_t stow_placement_count(const stow_placement* placement);
 STOW_API uint64_t stow_placement_offset(const stow_placement* placement, size_t buffer);
 // The highest footprint's end, not rounded up.
 STOW_API uint64_t stow_placement_height(const stow_placement* placement);
 STOW_API stow_outcome stow_placement_outcome(const stow_placement* placement);
-// Proven: no placement is lower. The height is optimal where it is not above this.
-STOW_API uint64_t stow_placement_bound(const stow_placement* placement);
-// Spent on it.
-STOW_API uint64_t stow_placement_nodes(const stow_placement* placement);
-// The callback stopped it.
-STOW_API bool stow_placement_stopped(const stow_placement* placement);
+typedef struct stow_placement_info {
+  size_t struct_size;  // sizeof(stow_placement_info), set by the caller
+  size_t count;        // of buffers
+  uint64_t height;
+  uint64_t
+      bound;  // proven: no placement is lower. The height is optimal where it is not above this
+  uint64_t nodes;  // spent
+  stow_outcome outcome;
+  bool stopped;  // by the callback
+} stow_placement_info;
+STOW_API stow_status stow_placement_describe(const stow_placement* placement,
+                                             stow_placement_info* out_info);
 
 // Why nothing fits: a set of buffers that cannot lie within |capacity| together. Irreducible:
 // without any one of them the others can. Fixed buffers stay where they are, whether in the set or

@@ -127,26 +127,48 @@ STOW_API stow_status stow_plan_make(const stow_graph* graph, const stow_effects*
                                     stow_diag* diag, stow_plan** out_plan);
 STOW_API void stow_plan_destroy(stow_plan* plan);
 
-// Pools that slots lie in, each with an arena of its own: 1, since only one is supported.
-STOW_API uint32_t stow_plan_pool_count(const stow_plan* plan);
+// What a plan is, in one struct; fields may be added at its end.
+typedef struct stow_plan_info {
+  size_t struct_size;  // sizeof(stow_plan_info), set by the caller
+  stow_str graph_name;
+  uint64_t fingerprint;  // of the graph
+  stow_str strategy_name;
+  bool reuse;  // values share bytes
+  uint64_t arena_size;
+  uint64_t alignment;       // of the arena's base: the largest of any slot, at least the options'
+  uint64_t lower_bound;     // as stow_plan_lower_bound
+  uint64_t total_unshared;  // sum of all slot sizes, views included; UINT64_MAX above 64 bits
+  uint64_t saved;           // that minus the arena size, never below 0
+  uint32_t pool_count;      // 1: only one pool is supported
+  uint32_t value_count;
+  uint32_t step_count;
+  uint32_t peak_step;     // the first step with the highest load
+  size_t peak_count;      // of roots that occupy bytes then: stow_plan_peak_value
+  uint64_t peak_scratch;  // bytes of load then that are scratch
+} stow_plan_info;
+// STOW_ERR_INVALID_ARGUMENT for a struct_size that this library does not have.
+STOW_API stow_status stow_plan_describe(const stow_plan* plan, stow_plan_info* out_info);
+
+// A value of a plan. Slot and root have calls of their own, below.
+typedef struct stow_plan_value {
+  size_t struct_size;  // sizeof(stow_plan_value), set by the caller
+  stow_str name;       // in the graph; empty: none
+  stow_dtype dtype;
+  uint32_t begin;  // lifetime [begin, end) in steps
+  uint32_t end;
+  uint64_t alignment;
+  uint64_t guard;  // bytes after its slot; 0 for views
+} stow_plan_value;
+// As stow_plan_describe; STOW_ERR_NOT_FOUND where there is no such value.
+STOW_API stow_status stow_plan_describe_value(const stow_plan* plan, stow_value value,
+                                              stow_plan_value* out_value);
+
 STOW_API uint64_t stow_plan_arena_size(const stow_plan* plan);
-// The largest alignment of any slot, at least options.alignment: what the arena's base needs.
-STOW_API uint64_t stow_plan_alignment(const stow_plan* plan);
 STOW_API uint32_t stow_plan_value_count(const stow_plan* plan);
 // False, and |out_slot| is {0, 0, 0}, where the value has no slot or is out of range.
 STOW_API bool stow_plan_value_slot(const stow_plan* plan, stow_value value, stow_slot* out_slot);
 // Root and offset in it; a value that is no view is its own root.
 STOW_API stow_value stow_plan_root(const stow_plan* plan, stow_value value);
-// Guard bytes after the value's slot; 0 for views and where there is none.
-STOW_API uint64_t stow_plan_guard(const stow_plan* plan, stow_value value);
-STOW_API uint64_t stow_plan_value_alignment(const stow_plan* plan, stow_value value);
-// Lifetime [begin, end) in steps.
-STOW_API uint32_t stow_plan_begin(const stow_plan* plan, stow_value value);
-STOW_API uint32_t stow_plan_end(const stow_plan* plan, stow_value value);
-// Element type of a value, for typed access.
-STOW_API stow_dtype stow_plan_dtype(const stow_plan* plan, stow_value value);
-// The value's name in the graph; empty where it has none.
-STOW_API stow_str stow_plan_value_name(const stow_plan* plan, stow_value value);
 // Node order.
 STOW_API uint32_t stow_plan_step_count(const stow_plan* plan);
 STOW_API const stow_node* stow_plan_order(const stow_plan* plan);
@@ -160,30 +182,11 @@ STOW_API void stow_plan_scratch_slot(const stow_plan* plan, size_t index, stow_n
 STOW_API size_t stow_plan_reserved_count(const stow_plan* plan);
 STOW_API stow_slot stow_plan_reserved_slot(const stow_plan* plan, size_t index);
 
-STOW_API stow_str stow_plan_graph_name(const stow_plan* plan);
-STOW_API uint64_t stow_plan_fingerprint(const stow_plan* plan);
-// STOW_ERR_STALE_PLAN, naming both fingerprints, where the plan was made for another graph.
-STOW_API stow_status stow_plan_require(const stow_plan* plan, const stow_graph* graph,
-                                       stow_diag* diag);
-
-// Sum of all slot sizes, views included (a sum that needs more than 64 bits is UINT64_MAX); that
-// minus the arena size, never below 0.
-STOW_API uint64_t stow_plan_total_unshared(const stow_plan* plan);
-STOW_API uint64_t stow_plan_saved(const stow_plan* plan);
 // No placement with these lifetimes and fixed offsets is smaller (packed params count as not
 // fixed); stow_load.lower_bound says how it is made. The peak is the first step with the highest
 // load.
 STOW_API uint64_t stow_plan_lower_bound(const stow_plan* plan);
-STOW_API uint32_t stow_plan_peak_step(const stow_plan* plan);
-// Roots that occupy bytes at the peak, those with the most first, then by id.
-STOW_API size_t stow_plan_peak_count(const stow_plan* plan);
 STOW_API stow_value stow_plan_peak_value(const stow_plan* plan, size_t index);
-// Bytes of load at the peak that are scratch, not values.
-STOW_API uint64_t stow_plan_peak_scratch(const stow_plan* plan);
-// "default", "rlx" … are not kept; what was chosen is: name of the strategy, whether bytes are
-// reused.
-STOW_API stow_str stow_plan_strategy_name(const stow_plan* plan);
-STOW_API bool stow_plan_reuse(const stow_plan* plan);
 
 // Windows of |root| (stow_window): when it occupies only part of itself.
 STOW_API size_t stow_plan_window_count(const stow_plan* plan, stow_value root);
@@ -244,15 +247,20 @@ STOW_API stow_search stow_plan_search(const stow_plan* plan);
 // Writing. Every format ends each line with LF and is the same on every machine.
 // docs/plan-format.md describes them.
 
-// RLX's report: a header and one `offset<TAB>size<TAB>%id` row per value that has a slot.
-STOW_API stow_status stow_plan_write_report(const stow_plan* plan, stow_writer writer);
-// The loadable superset of the report.
-STOW_API stow_status stow_plan_write(const stow_plan* plan, stow_writer writer);
-STOW_API stow_status stow_plan_write_json(const stow_plan* plan, stow_writer writer);
-// One row per buffer, in the columns that placement research uses:
-// id,lower,upper,size,alignment,offset,guard,kind,name. |size| is the footprint. Where there are
-// windows they follow as |gaps|. stow_csv_read (csv.h) reads it.
-STOW_API stow_status stow_plan_write_csv(const stow_plan* plan, stow_writer writer);
+// name, text: what stow_plan_write writes
+#define STOW_PLAN_FORMAT_LIST(X)                                                             \
+  X(SAVED, "plan")    /* a superset of the report, which stow_plan_read reads */             \
+  X(REPORT, "report") /* RLX's: a header, `offset<TAB>size<TAB>%id` per value with a slot */ \
+  X(JSON, "json")                                                                            \
+  X(CSV, "csv") /* a row per buffer, in the columns of placement research; stow_csv_read */
+
+typedef enum stow_plan_format {
+#define STOW_PLAN_FORMAT_ENUM(name, text) STOW_PLAN_##name,
+  STOW_PLAN_FORMAT_LIST(STOW_PLAN_FORMAT_ENUM)
+#undef STOW_PLAN_FORMAT_ENUM
+} stow_plan_format;
+STOW_API stow_status stow_plan_write(const stow_plan* plan, stow_plan_format format,
+                                     stow_writer writer);
 // A C header: arena size and alignment, an offset and size of every value that has a slot and of
 // every scratch, static asserts. |prefix| must be a C identifier, or NULL for the graph's name.
 STOW_API stow_status stow_plan_write_c(const stow_plan* plan, const char* prefix,
@@ -285,11 +293,6 @@ STOW_API stow_status stow_weight_layout_create(const stow_graph* graph, const st
 STOW_API void stow_weight_layout_destroy(stow_weight_layout* layout);
 STOW_API size_t stow_weight_layout_count(const stow_weight_layout* layout);
 STOW_API stow_weight stow_weight_layout_at(const stow_weight_layout* layout, size_t index);
-// NULL-safe lookup by name; false where there is none.
-STOW_API bool stow_weight_layout_find(const stow_weight_layout* layout, stow_str name,
-                                      stow_weight* out_weight);
-// The highest end of a weight (without guard).
-STOW_API uint64_t stow_weight_layout_size(const stow_weight_layout* layout);
 
 // ---------------------------------------------------------------------------------------------
 // Checking, with no code in common with planner and placer. Everything is derived anew from graph

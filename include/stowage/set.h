@@ -52,17 +52,20 @@ STOW_API stow_status stow_set_place(stow_set* set, stow_diag* diag);
 // Once placed; before that sizes are 0 and plans NULL. The plans belong to the set; each passes
 // stow_plan_check on its own, and reserves what the other graphs keep between runs. Arenas of all
 // of them lie over one memory of the set's size and alignment (stow_arena_create_over).
-STOW_API size_t stow_set_count(const stow_set* set);
+typedef struct stow_set_info {
+  size_t struct_size;  // sizeof(stow_set_info), set by the caller
+  size_t count;        // of graphs
+  uint64_t arena_size;
+  uint64_t alignment;
+  uint64_t lower_bound;   // no placement with these orders and this sharing is smaller
+  size_t shared_count;    // of values kept between runs that are in more than one graph
+  uint64_t shared_bytes;  // theirs
+} stow_set_info;
+STOW_API stow_status stow_set_describe(const stow_set* set, stow_set_info* out_info);
 STOW_API const stow_plan* stow_set_plan(const stow_set* set, size_t index);
 STOW_API uint64_t stow_set_arena_size(const stow_set* set);
-STOW_API uint64_t stow_set_alignment(const stow_set* set);
-// No placement with these orders and this sharing is smaller.
-STOW_API uint64_t stow_set_lower_bound(const stow_set* set);
 // The arena of graph |index| alone.
 STOW_API uint64_t stow_set_alone(const stow_set* set, size_t index);
-// How many things that are kept between runs are in more than one graph, and their bytes.
-STOW_API size_t stow_set_shared_count(const stow_set* set);
-STOW_API uint64_t stow_set_shared_bytes(const stow_set* set);
 
 // Proves that plans, for graphs that never run at the same time, can share one arena: what each
 // keeps between runs (params, constants, state) lies, with its guard, in a stretch that every other

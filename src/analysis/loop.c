@@ -1,5 +1,6 @@
 // Maps a loop's operands, arguments, yields and results to each other.
 #include "analysis/views.h"
+#include "graph/api.h"
 
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
@@ -12,8 +13,8 @@ bool stowi_loop_of(const stow_graph* graph, stow_node owner, stowi_loop* out_loo
     return false;
   }
   stow_region body = stow_graph_owned_region(graph, owner, 0);
-  stow_node args = stow_graph_region_args(graph, body);
-  stow_node yield = stow_graph_region_last(graph, body);
+  stow_node args = stowi_graph_region_args(graph, body);
+  stow_node yield = stowi_graph_region_last(graph, body);
   size_t count = 0;
   if (args != STOW_NODE_NONE) {
     const stow_carry* carry = &desc->carry;

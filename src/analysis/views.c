@@ -264,7 +264,7 @@ static bool shares_initial(const resolver* r, const stowi_loop* loop, size_t i) 
 static stow_status resolve_arguments(const resolver* r, stow_node args) {
   stow_region region = stow_graph_node_region(r->graph, args);
   stowi_loop loop;
-  if (!stowi_loop_of(r->graph, stow_graph_region_owner(r->graph, region), &loop)) {
+  if (!stowi_loop_of(r->graph, stowi_graph_region_owner(r->graph, region), &loop)) {
     return STOW_OK;
   }
   for (size_t i = 0; i < loop.count; ++i) {
@@ -329,7 +329,7 @@ static void count_uses(const resolver* r) {
 
 static stow_status check_regions(const stow_graph* graph, stow_diag* diag) {
   for (stow_region region = 1; region < stow_graph_region_count(graph); ++region) {
-    if (stow_graph_region_owner(graph, region) == STOW_NODE_NONE) {
+    if (stowi_graph_region_owner(graph, region) == STOW_NODE_NONE) {
       return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "region %u has no owner yet",
                         (unsigned)region);
     }

@@ -20,6 +20,7 @@
 #include "arena/poison.h"
 #include "base/checked.h"
 #include "base/diag.h"
+#include "plan/api.h"
 
 void stow_arena_options_init(stow_arena_options* options) {
   memset(options, 0, sizeof(*options));
@@ -44,7 +45,7 @@ static stow_status check_extent(uint64_t offset, uint64_t size, uint64_t guard, 
 // A plan read from text has been checked only as text, so every field is checked here.
 static stow_status check_plan(const stow_plan* plan, stow_diag* diag) {
   uint64_t size = stow_plan_arena_size(plan);
-  uint64_t alignment = stow_plan_alignment(plan);
+  uint64_t alignment = stowi_plan_alignment(plan);
   if (size > PTRDIFF_MAX || alignment > PTRDIFF_MAX) {
     return stowi_fail(diag, STOW_ERR_OVERFLOW,
                       "the plan needs %" PRIu64 " bytes aligned to %" PRIu64
@@ -60,7 +61,7 @@ static stow_status check_plan(const stow_plan* plan, stow_diag* diag) {
   for (stow_value value = 0; value < values; ++value) {
     stow_slot slot;
     if (stow_plan_value_slot(plan, value, &slot)) {
-      STOW_TRY(check_extent(slot.offset, slot.size, stow_plan_guard(plan, value), size, "%", value,
+      STOW_TRY(check_extent(slot.offset, slot.size, stowi_plan_guard(plan, value), size, "%", value,
                             diag));
     }
   }
@@ -98,7 +99,7 @@ static stow_status make_layout(const stow_plan* plan, const stow_arena_options* 
                                size_t byte_count, stow_diag* diag, layout* out) {
   size_t steps = stow_plan_step_count(plan);
   size_t natural = alignof(max_align_t);
-  size_t wanted = (size_t)stow_plan_alignment(plan);
+  size_t wanted = (size_t)stowi_plan_alignment(plan);
   uint64_t aligned = 0;
   bool tables = options->fill_guards || options->track_steps;
   out->alignment = byte_count > 0 && wanted > natural ? wanted : natural;
@@ -192,7 +193,7 @@ stow_status stow_arena_create_over(const stow_plan* plan, void* memory, size_t s
   STOW_TRY(read_options(options, diag, &own));
   STOW_TRY(check_plan(plan, diag));
   size_t needed = (size_t)stow_plan_arena_size(plan);
-  size_t alignment = (size_t)stow_plan_alignment(plan);
+  size_t alignment = (size_t)stowi_plan_alignment(plan);
   if (memory == NULL) {
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
                       "the plan needs %zu bytes, but the memory is NULL", needed);
@@ -249,8 +250,6 @@ void stow_arena_destroy(stow_arena* arena) {
 // ---------------------------------------------------------------------------------------------
 // Access
 
-const stow_plan* stow_arena_plan(const stow_arena* arena) { return arena->plan; }
-
 void* stow_arena_base(stow_arena* arena) { return arena->base; }
 
 size_t stow_arena_size(const stow_arena* arena) { return arena->size; }
@@ -272,7 +271,7 @@ size_t stow_arena_byte_offset(const stow_arena* arena, stow_value value) {
 // Fails with `%7 "name" why`, or `%7 why`.
 static stow_status value_fault(const stow_arena* arena, stow_value value, stow_status status,
                                const char* why, stow_diag* diag) {
-  stow_str name = stow_plan_value_name(arena->plan, value);
+  stow_str name = stowi_plan_value_name(arena->plan, value);
   if (name.size == 0) {
     stowi_fail(diag, status, "%%%" PRIu32 " %s", value, why);
   } else {
@@ -308,7 +307,7 @@ static size_t element_alignment(stow_dtype dtype) {
 
 static stow_status check_element(const stow_arena* arena, stow_value value, stow_dtype dtype,
                                  stow_diag* diag) {
-  stow_dtype own = stow_plan_dtype(arena->plan, value);
+  stow_dtype own = stowi_plan_dtype(arena->plan, value);
   uint32_t wanted = stow_dtype_bits(dtype);
   uint32_t bits = stow_dtype_bits(own);
   if (wanted == 0 || wanted % 8 != 0) {
@@ -344,20 +343,13 @@ stow_status stow_arena_elements(stow_arena* arena, stow_value value, stow_dtype 
   return STOW_OK;
 }
 
-#define TYPED_ACCESS(name, type, dtype)                                                    \
-  stow_status stow_arena_##name(stow_arena* arena, stow_value value, stow_diag* diag,      \
-                                type** out_data, size_t* out_count) {                      \
-    void* data;                                                                            \
-    stow_status status = stow_arena_elements(arena, value, dtype, diag, &data, out_count); \
-    *out_data = (type*)data;                                                               \
-    return status;                                                                         \
-  }
-
-TYPED_ACCESS(f32, float, STOW_F32)
-TYPED_ACCESS(f64, double, STOW_F64)
-TYPED_ACCESS(i32, int32_t, STOW_I32)
-TYPED_ACCESS(i64, int64_t, STOW_I64)
-TYPED_ACCESS(u8, uint8_t, STOW_U8)
+stow_status stow_arena_f32(stow_arena* arena, stow_value value, stow_diag* diag, float** out_data,
+                           size_t* out_count) {
+  void* data;
+  stow_status status = stow_arena_elements(arena, value, STOW_F32, diag, &data, out_count);
+  *out_data = (float*)data;
+  return status;
+}
 
 stow_status stow_arena_scratch(stow_arena* arena, size_t index, stow_diag* diag, void** out_data,
                                size_t* out_size) {

@@ -13,6 +13,7 @@
 #include "arena/arena.h"
 #include "arena/poison.h"
 #include "base/diag.h"
+#include "plan/api.h"
 
 // ---------------------------------------------------------------------------------------------
 // Tables
@@ -22,7 +23,7 @@ static bool needs_item(const stow_plan* plan, const stow_arena_options* options,
   if (stow_plan_root(plan, value) != value || !stow_plan_value_slot(plan, value, &slot)) {
     return false;
   }
-  return options->track_steps || (options->fill_guards && stow_plan_guard(plan, value) > 0);
+  return options->track_steps || (options->fill_guards && stowi_plan_guard(plan, value) > 0);
 }
 
 // The next part of a root's lifetime, from |*at| on, in which it occupies the same bytes; false at
@@ -31,7 +32,7 @@ static bool next_stretch(const stow_plan* plan, stow_value root, size_t* index, 
                          stow_window* out) {
   stow_slot slot;
   stow_plan_value_slot(plan, root, &slot);
-  uint32_t end = stow_plan_end(plan, root);
+  uint32_t end = stowi_plan_end(plan, root);
   bool has_window = *index < stow_plan_window_count(plan, root);
   *out = has_window ? stow_plan_window_at(plan, root, *index) : (stow_window){end, end, 0, 0};
   if (has_window && out->begin <= *at) {
@@ -48,7 +49,7 @@ static bool next_stretch(const stow_plan* plan, stow_value root, size_t* index, 
 static size_t list_root(const stow_plan* plan, stow_value root, stowi_arena_item* out) {
   size_t count = 0;
   size_t index = 0;
-  uint32_t at = stow_plan_begin(plan, root);
+  uint32_t at = stowi_plan_begin(plan, root);
   stow_slot slot;
   stow_plan_value_slot(plan, root, &slot);
   stow_window stretch;
@@ -57,7 +58,7 @@ static size_t list_root(const stow_plan* plan, stow_value root, stowi_arena_item
       out[count] = (stowi_arena_item){
           .offset = (size_t)(slot.offset + stretch.low),
           .size = (size_t)(stretch.high - stretch.low),
-          .guard = (size_t)stow_plan_guard(plan, root),
+          .guard = (size_t)stowi_plan_guard(plan, root),
           .begin = stretch.begin,
           .end = stretch.end,
           .value = root,
@@ -191,7 +192,7 @@ static bool is_armed(const stow_arena* arena, const stowi_arena_item* item, uint
 
 static stow_status guard_fault(const stow_arena* arena, const stowi_arena_item* item, size_t at,
                                stow_diag* diag) {
-  stow_str name = stow_plan_value_name(arena->plan, item->value);
+  stow_str name = stowi_plan_value_name(arena->plan, item->value);
   size_t behind = at - item->offset - item->size;
   stow_status status = stowi_fail(diag, STOW_ERR_VIOLATION, "the guard of %%%" PRIu32, item->value);
   if (name.size > 0) {

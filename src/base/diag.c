@@ -96,3 +96,16 @@ stow_status stowi_load_struct(void* full, const void* given, size_t known, const
   memcpy(full, &known, sizeof(known));
   return STOW_OK;
 }
+
+stow_status stowi_fill_struct(void* out, const void* full, size_t known, const char* name,
+                              stow_diag* diag) {
+  size_t size;
+  memcpy(&size, out, sizeof(size));
+  if (size < sizeof(size) || size > known) {
+    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "%s.struct_size is %zu, expected %zu to %zu",
+                      name, size, sizeof(size), known);
+  }
+  memcpy(out, full, size);
+  memcpy(out, &size, sizeof(size));
+  return STOW_OK;
+}

@@ -44,6 +44,11 @@ STOWI_SHARED stow_status stowi_load_options(void* full, const void* given, size_
 STOWI_SHARED stow_status stowi_load_struct(void* full, const void* given, size_t known,
                                            const char* name, stow_diag* diag);
 
+// Fills a caller's result struct from |full|, of |known| bytes: as much as its struct_size, which
+// the caller sets, has room for.
+STOWI_SHARED stow_status stowi_fill_struct(void* out, const void* full, size_t known,
+                                           const char* name, stow_diag* diag);
+
 // Both arguments for "%.*s" of a string that may be long, cut to leave room for the rest of the
 // message.
 #define STOWI_STR_MAX 200

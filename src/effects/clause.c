@@ -309,9 +309,9 @@ static stow_status read_entry(const clause* c) {
 
 stow_status stowi_effects_read_clauses(stow_effects* effects, stow_diag* diag) {
   for (stow_node node = 0; node < effects->node_count; ++node) {
-    size_t count = stow_graph_with_count(effects->graph, node);
+    size_t count = stowi_graph_with_count(effects->graph, node);
     for (size_t i = 0; i < count; ++i) {
-      clause c = {effects, node, stow_graph_with_at(effects->graph, node, i), diag};
+      clause c = {effects, node, stowi_graph_with_at(effects->graph, node, i), diag};
       STOW_TRY(read_entry(&c));
     }
   }

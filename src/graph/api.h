@@ -4,6 +4,8 @@
 
 #include <stowage/graph.h>
 
+#include "base/shared.h"
+
 // Parts of a graph as text for diagnostics, cut where they are long.
 typedef struct stowi_text {
   char text[320];
@@ -27,5 +29,20 @@ void stowi_blame_value(stow_diag* diag, const stow_graph* graph, stow_value valu
 // be larger.
 stow_over stowi_graph_over_storage(const stow_graph* graph, stow_node node, size_t k,
                                    size_t operand);
+
+// Regions and `with` clauses, field by field (stow_graph_region).
+STOWI_SHARED stow_node stowi_graph_region_owner(const stow_graph* graph, stow_region region);
+STOWI_SHARED stow_region stowi_graph_region_parent(const stow_graph* graph, stow_region region);
+// First node (the `args` node where there is one) and last node (the `yield`), both inclusive.
+// Nested regions and their owners lie between.
+STOWI_SHARED stow_node stowi_graph_region_first(const stow_graph* graph, stow_region region);
+STOWI_SHARED stow_node stowi_graph_region_last(const stow_graph* graph, stow_region region);
+// The region's `args` node, or STOW_NODE_NONE. (The first node may be the `args` of a loop inside.)
+STOWI_SHARED stow_node stowi_graph_region_args(const stow_graph* graph, stow_region region);
+STOWI_SHARED size_t stowi_graph_with_count(const stow_graph* graph, stow_node node);
+STOWI_SHARED const stow_attr* stowi_graph_with_at(const stow_graph* graph, stow_node node,
+                                                  size_t index);
+// Rows of the core and of |ops|, which may be NULL.
+STOWI_SHARED size_t stowi_ops_count(const stow_ops* ops);
 
 #endif  // STOWAGE_SRC_GRAPH_API_H_

@@ -245,32 +245,6 @@ void stow_call_with(stow_call* call, const stow_attr* attr) {
   }
 }
 
-void stow_call_attr_int(stow_call* call, const char* name, int64_t value) {
-  stow_attr attr = {.name = stow_str_of(name), .kind = STOW_ATTR_INT, .i = value};
-  stow_call_attr(call, &attr);
-}
-
-void stow_call_attr_float(stow_call* call, const char* name, double value) {
-  stow_attr attr = {.name = stow_str_of(name), .kind = STOW_ATTR_FLOAT, .f = value};
-  stow_call_attr(call, &attr);
-}
-
-void stow_call_attr_bool(stow_call* call, const char* name, bool value) {
-  stow_attr attr = {.name = stow_str_of(name), .kind = STOW_ATTR_BOOL, .b = value};
-  stow_call_attr(call, &attr);
-}
-
-void stow_call_attr_string(stow_call* call, const char* name, stow_str value) {
-  stow_attr attr = {.name = stow_str_of(name), .kind = STOW_ATTR_STRING, .s = value};
-  stow_call_attr(call, &attr);
-}
-
-void stow_call_attr_ints(stow_call* call, const char* name, const int64_t* values, size_t count) {
-  stow_attr attr = {
-      .name = stow_str_of(name), .kind = STOW_ATTR_INTS, .count = count, .ints = values};
-  stow_call_attr(call, &attr);
-}
-
 // ---------------------------------------------------------------------------------------------
 // Results
 

@@ -102,9 +102,9 @@ static uint32_t line_near(const stow_graph* graph, stow_node node) {
   uint32_t line = stow_graph_line(graph, node);
   stow_region region = stow_graph_node_region(graph, node);
   while (line == 0 && region != STOW_REGION_BODY) {
-    stow_node owner = stow_graph_region_owner(graph, region);
+    stow_node owner = stowi_graph_region_owner(graph, region);
     line = owner == STOW_NODE_NONE ? 0 : stow_graph_line(graph, owner);
-    region = stow_graph_region_parent(graph, region);
+    region = stowi_graph_region_parent(graph, region);
   }
   return line;
 }

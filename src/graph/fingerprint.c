@@ -2,6 +2,7 @@
 // their numbers differ between builds of a graph; an attribute equal to its default counts as
 // omitted, as in the text format. Where data comes from (`data`, `source`, `at`, `bytes`) is not
 // included: other weights do not need another plan. O(size of the graph), no allocation.
+#include "graph/api.h"
 #include "graph/dims/dims.h"
 #include "graph/graph_internal.h"
 
@@ -33,9 +34,9 @@ static uint64_t hash_attrs(const stow_graph* graph, uint64_t hash, stow_node nod
     }
   }
   hash = stowi_hash_u64(hash, hashed);
-  count = stow_graph_with_count(graph, node);
+  count = stowi_graph_with_count(graph, node);
   for (size_t i = 0; i < count; ++i) {
-    hash = stowi_attr_hash(hash, stow_graph_with_at(graph, node, i));
+    hash = stowi_attr_hash(hash, stowi_graph_with_at(graph, node, i));
   }
   return stowi_hash_u64(hash, count);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "graph/api.h"
 #include "graph/dims/dims.h"
 #include "graph/graph_internal.h"
 #include "graph/known.h"
@@ -172,13 +173,13 @@ const stow_attr* stow_graph_attr(const stow_graph* graph, stow_node node, const 
   return is_required ? NULL : found;
 }
 
-size_t stow_graph_with_count(const stow_graph* graph, stow_node node) {
+size_t stowi_graph_with_count(const stow_graph* graph, stow_node node) {
   size_t end =
       is_last(graph, node) ? graph->node_attrs.count : node_of(graph, node + 1)->first_attr;
   return end - node_of(graph, node)->first_with;
 }
 
-const stow_attr* stow_graph_with_at(const stow_graph* graph, stow_node node, size_t index) {
+const stow_attr* stowi_graph_with_at(const stow_graph* graph, stow_node node, size_t index) {
   return graph->attrs.list.data[graph->node_attrs.data[node_of(graph, node)->first_with + index]];
 }
 
@@ -254,4 +255,17 @@ stow_value stow_graph_find(const stow_graph* graph, stow_str name) {
   }
   uint64_t hash = stowi_hash_bytes(STOWI_HASH_SEED, name.data, name.size);
   return stowi_index_find(&graph->by_name, hash, has_name, graph, &name);
+}
+
+stow_status stow_graph_describe_region(const stow_graph* graph, stow_region region,
+                                       stow_region_info* out_info) {
+  if (region >= stow_graph_region_count(graph)) {
+    return STOW_ERR_NOT_FOUND;
+  }
+  stow_region_info info = {.owner = stowi_graph_region_owner(graph, region),
+                           .parent = stowi_graph_region_parent(graph, region),
+                           .first = stowi_graph_region_first(graph, region),
+                           .last = stowi_graph_region_last(graph, region),
+                           .args = stowi_graph_region_args(graph, region)};
+  return stowi_fill_struct(out_info, &info, sizeof(info), "stow_region_info", NULL);
 }

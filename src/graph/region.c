@@ -5,6 +5,7 @@
 // must be the next node there: the last region of an owner is then the one whose `yield` comes
 // right before it, and the others follow from links between siblings.
 #include "base/diag.h"
+#include "graph/api.h"
 #include "graph/graph_internal.h"
 
 stow_status stow_graph_begin_region(stow_graph* graph, stow_diag* diag) {
@@ -72,26 +73,26 @@ stow_region stow_graph_owned_region(const stow_graph* graph, stow_node node, siz
   return region;
 }
 
-stow_node stow_graph_region_owner(const stow_graph* graph, stow_region region) {
+stow_node stowi_graph_region_owner(const stow_graph* graph, stow_region region) {
   return graph->regions.data[region].owner;
 }
 
-stow_region stow_graph_region_parent(const stow_graph* graph, stow_region region) {
+stow_region stowi_graph_region_parent(const stow_graph* graph, stow_region region) {
   return graph->regions.data[region].parent;
 }
 
-stow_node stow_graph_region_first(const stow_graph* graph, stow_region region) {
+stow_node stowi_graph_region_first(const stow_graph* graph, stow_region region) {
   return graph->regions.data[region].first;
 }
 
-stow_node stow_graph_region_last(const stow_graph* graph, stow_region region) {
+stow_node stowi_graph_region_last(const stow_graph* graph, stow_region region) {
   if (region == STOW_REGION_BODY && graph->nodes.count != 0) {
     return (stow_node)(graph->nodes.count - 1);
   }
   return graph->regions.data[region].last;
 }
 
-stow_node stow_graph_region_args(const stow_graph* graph, stow_region region) {
+stow_node stowi_graph_region_args(const stow_graph* graph, stow_region region) {
   stow_node first = graph->regions.data[region].first;
   bool has_args = first != STOW_NODE_NONE && graph->nodes.data[first].op == STOW_OP_ARGS &&
                   graph->nodes.data[first].region == region;

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "graph/api.h"
 #include "graph/dims/dims.h"
 #include "graph/graph_internal.h"
 #include "graph/known.h"
@@ -118,7 +119,7 @@ static bool writes_alias(const simplifier* s, stow_node node) {
 static void keep_with_owners(simplifier* s, stow_node node) {
   while (node != STOW_NODE_NONE && !s->is_kept[node]) {
     s->is_kept[node] = true;
-    node = stow_graph_region_owner(s->from, stow_graph_node_region(s->from, node));
+    node = stowi_graph_region_owner(s->from, stow_graph_node_region(s->from, node));
   }
 }
 
@@ -134,9 +135,9 @@ static bool is_value(const simplifier* s, int64_t number) {
 }
 
 static void pin_named(simplifier* s, stow_node node) {
-  size_t count = stow_graph_with_count(s->from, node);
+  size_t count = stowi_graph_with_count(s->from, node);
   for (size_t i = 0; i < count; ++i) {
-    const stow_attr* attr = stow_graph_with_at(s->from, node, i);
+    const stow_attr* attr = stowi_graph_with_at(s->from, node, i);
     for (size_t j = 1; names_values(attr) && j < attr->count; j += 2) {
       if (is_value(s, attr->ints[j])) {
         s->is_pinned[attr->ints[j]] = true;
@@ -164,7 +165,7 @@ static bool can_fold(const simplifier* s, stow_value value) {
   const stow_graph* graph = s->from;
   stow_node producer = stow_graph_producer(graph, value);
   if (s->is_pinned[value] || stow_graph_is_boundary(graph, value) ||
-      stow_graph_with_count(graph, producer) != 0) {
+      stowi_graph_with_count(graph, producer) != 0) {
     return false;
   }
   stowi_known known = stowi_known_of(graph, &graph->known, graph->value_types.data, value);
@@ -183,7 +184,7 @@ static bool frames_kept_region(const simplifier* s, stow_node node) {
   if (op != STOW_OP_YIELD && op != STOW_OP_ARGS) {
     return false;
   }
-  return s->is_kept[stow_graph_region_owner(s->from, stow_graph_node_region(s->from, node))];
+  return s->is_kept[stowi_graph_region_owner(s->from, stow_graph_node_region(s->from, node))];
 }
 
 // Whether a needed result cannot be a constant. Those that can are recorded.
@@ -224,7 +225,7 @@ static stow_status enter_regions(simplifier* s, stow_node node) {
   stow_region chain[STOW_MAX_REGION_DEPTH];
   size_t count = 0;
   for (stow_region region = stow_graph_node_region(s->from, node); region != s->region;
-       region = stow_graph_region_parent(s->from, region)) {
+       region = stowi_graph_region_parent(s->from, region)) {
     chain[count++] = region;
   }
   while (count > 0) {
@@ -348,8 +349,8 @@ static stow_status copy_node(simplifier* s, stow_node node) {
     stow_call_operand(call, mapped(s, operands[k]));
   }
   copy_attrs(s, call, node);
-  for (size_t i = 0; i < stow_graph_with_count(s->from, node); ++i) {
-    STOW_TRY(copy_with(s, call, stow_graph_with_at(s->from, node, i)));
+  for (size_t i = 0; i < stowi_graph_with_count(s->from, node); ++i) {
+    STOW_TRY(copy_with(s, call, stowi_graph_with_at(s->from, node, i)));
   }
   copy_results(s, call, node);
   stow_call_line(call, stow_graph_line(s->from, node));
@@ -367,7 +368,7 @@ static stow_status copy_yield(simplifier* s, stow_node node) {
   }
   stow_status status = stow_graph_end_region(s->into, yields, count, s->diag);
   STOWI_ARRAY_FREE(s->allocator, yields, count);
-  s->region = stow_graph_region_parent(s->from, s->region);
+  s->region = stowi_graph_region_parent(s->from, s->region);
   return status;
 }
 

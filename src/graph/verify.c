@@ -108,8 +108,8 @@ static stow_status check_reads(const writes* w, stow_node node) {
 static bool crosses_loop(const stow_graph* graph, stow_region region, stow_value root) {
   stow_region home = stow_graph_node_region(graph, stow_graph_producer(graph, root));
   for (; region != home && region != STOW_REGION_BODY;
-       region = stow_graph_region_parent(graph, region)) {
-    stow_node owner = stow_graph_region_owner(graph, region);
+       region = stowi_graph_region_parent(graph, region)) {
+    stow_node owner = stowi_graph_region_owner(graph, region);
     if (stow_graph_op_desc(graph, owner)->region_kind == STOW_REGION_LOOP) {
       return true;
     }
@@ -182,9 +182,9 @@ static stow_status make_results(writes* w, stow_node node) {
 // Regions that begin at |node|, from the innermost.
 static void enter_regions(writes* w, stow_node node) {
   stow_region region = stow_graph_node_region(w->graph, node);
-  while (region != STOW_REGION_BODY && stow_graph_region_first(w->graph, region) == node) {
+  while (region != STOW_REGION_BODY && stowi_graph_region_first(w->graph, region) == node) {
     w->log_from[region] = (uint32_t)w->log.count;
-    region = stow_graph_region_parent(w->graph, region);
+    region = stowi_graph_region_parent(w->graph, region);
   }
 }
 
@@ -213,8 +213,8 @@ static stow_status follow_node(writes* w, stow_node node) {
   STOW_TRY(check_reads(w, node));
   STOW_TRY(make_results(w, node));
   stow_region region = stow_graph_node_region(graph, node);
-  if (region != STOW_REGION_BODY && stow_graph_region_last(graph, region) == node) {
-    stow_node owner = stow_graph_region_owner(graph, region);
+  if (region != STOW_REGION_BODY && stowi_graph_region_last(graph, region) == node) {
+    stow_node owner = stowi_graph_region_owner(graph, region);
     if (stow_graph_op_desc(graph, owner)->region_kind == STOW_REGION_BRANCH) {
       leave_branch(w, region);
     }

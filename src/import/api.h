@@ -96,10 +96,6 @@ stow_status stowi_import_sort_ops(stow_model* model);
 bool stowi_import_tally_weight(stowi_import_tally* tally, const stow_dtype* dtype,
                                uint64_t elements, uint64_t bytes, bool is_external);
 
-// Fills a caller's struct from |full|, of |known| bytes: as much of it as its struct_size says.
-stow_status stowi_import_fill(void* out, const void* full, size_t known, const char* name,
-                              stow_diag* diag);
-
 // ---------------------------------------------------------------------------------------------
 // An import in the making
 

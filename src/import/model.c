@@ -15,20 +15,6 @@ void stow_model_close(stow_model* model) {
   model->provider->close(model);
 }
 
-stow_status stowi_import_fill(void* out, const void* full, size_t known, const char* name,
-                              stow_diag* diag) {
-  size_t size;
-  memcpy(&size, out, sizeof(size));
-  if (size < sizeof(size) || size > known) {
-    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
-                      "%s.struct_size is %zu; this library knows %zu to %zu", name, size,
-                      sizeof(size), known);
-  }
-  memcpy(out, full, size);
-  memcpy(out, &size, sizeof(size));
-  return STOW_OK;
-}
-
 // ---------------------------------------------------------------------------------------------
 // Ops
 
@@ -107,11 +93,11 @@ stow_status stow_model_count_weights(const stow_model* model, const stow_dtype* 
                                      stow_diag* diag, stow_model_weights* out_weights) {
   stowi_import_tally tally = {.only = only};
   STOW_TRY(
-      stowi_import_fill(out_weights, &tally.sums, sizeof(tally.sums), "stow_model_weights", diag));
+      stowi_fill_struct(out_weights, &tally.sums, sizeof(tally.sums), "stow_model_weights", diag));
   if (!model->provider->count_weights(model, &tally)) {
     return stowi_fail(diag, STOW_ERR_OVERFLOW, "the weights' bytes do not fit in 64 bits");
   }
-  return stowi_import_fill(out_weights, &tally.sums, sizeof(tally.sums), "stow_model_weights",
+  return stowi_fill_struct(out_weights, &tally.sums, sizeof(tally.sums), "stow_model_weights",
                            diag);
 }
 
@@ -119,7 +105,7 @@ stow_status stow_model_count_weights(const stow_model* model, const stow_dtype* 
 // Getters
 
 stow_status stow_model_describe(const stow_model* model, stow_model_info* out_info) {
-  return stowi_import_fill(out_info, &model->info, sizeof(*out_info), "stow_model_info", NULL);
+  return stowi_fill_struct(out_info, &model->info, sizeof(*out_info), "stow_model_info", NULL);
 }
 
 stow_str stow_model_opset(const stow_model* model, size_t index, int64_t* out_version) {
@@ -156,7 +142,7 @@ stow_status stow_model_port_at(const stow_model* model, stow_model_side side, si
                           .dtype = info->dtype,
                           .has_rank = info->has_shape,
                           .rank = info->has_shape ? info->rank : 0};
-  return stowi_import_fill(out_port, &port, sizeof(port), "stow_model_port", NULL);
+  return stowi_fill_struct(out_port, &port, sizeof(port), "stow_model_port", NULL);
 }
 
 stow_status stow_model_print_type(const stow_model* model, stow_model_side side, size_t index,

@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/diag.h"
 #include "base/sort.h"
+#include "place/api.h"
 #include "place/problem.h"
 
 typedef struct reducer {
@@ -51,9 +52,9 @@ static stow_status ask(reducer* r, stow_outcome* out_outcome) {
   r->options.nodes = r->left;
   stow_status status = stow_place_auto(subset, &r->options, r->allocator, r->diag, &placement);
   if (status == STOW_OK) {
-    uint64_t spent = stow_placement_nodes(placement);
+    uint64_t spent = stowi_placement_nodes(placement);
     r->left -= spent < r->left ? spent : r->left;
-    r->is_over = r->left == 0 || stow_placement_stopped(placement);
+    r->is_over = r->left == 0 || stowi_placement_stopped(placement);
     *out_outcome = stow_placement_outcome(placement);
   }
   stow_placement_destroy(placement);

@@ -2,6 +2,8 @@
 #include "place/placement.h"
 
 #include "base/alloc.h"
+#include "base/diag.h"
+#include "place/api.h"
 
 stow_placement* stowi_placement_create(stow_allocator allocator, size_t count) {
   stow_placement* placement = STOWI_NEW(allocator, stow_placement);
@@ -26,7 +28,7 @@ void stow_placement_destroy(stow_placement* placement) {
   }
 }
 
-size_t stow_placement_count(const stow_placement* placement) { return placement->count; }
+size_t stowi_placement_count(const stow_placement* placement) { return placement->count; }
 
 uint64_t stow_placement_offset(const stow_placement* placement, size_t buffer) {
   return placement->offsets[buffer];
@@ -36,11 +38,11 @@ uint64_t stow_placement_height(const stow_placement* placement) { return placeme
 
 stow_outcome stow_placement_outcome(const stow_placement* placement) { return placement->outcome; }
 
-uint64_t stow_placement_bound(const stow_placement* placement) { return placement->bound; }
+uint64_t stowi_placement_bound(const stow_placement* placement) { return placement->bound; }
 
-uint64_t stow_placement_nodes(const stow_placement* placement) { return placement->nodes; }
+uint64_t stowi_placement_nodes(const stow_placement* placement) { return placement->nodes; }
 
-bool stow_placement_stopped(const stow_placement* placement) { return placement->stopped; }
+bool stowi_placement_stopped(const stow_placement* placement) { return placement->stopped; }
 
 const char* stow_outcome_text(stow_outcome outcome) {
   switch (outcome) {
@@ -54,4 +56,15 @@ const char* stow_outcome_text(stow_outcome outcome) {
       return "gave up";
   }
   return "unknown";
+}
+
+stow_status stow_placement_describe(const stow_placement* placement,
+                                    stow_placement_info* out_info) {
+  stow_placement_info info = {.count = stowi_placement_count(placement),
+                              .height = stow_placement_height(placement),
+                              .bound = stowi_placement_bound(placement),
+                              .nodes = stowi_placement_nodes(placement),
+                              .outcome = stow_placement_outcome(placement),
+                              .stopped = stowi_placement_stopped(placement)};
+  return stowi_fill_struct(out_info, &info, sizeof(info), "stow_placement_info", NULL);
 }

@@ -1,6 +1,7 @@
 // The table of strategies: one row each.
 #include <stowage/place.h>
 
+#include "place/api.h"
 #include "place/exact/exact.h"
 #include "place/greedy/portfolio.h"
 #include "place/improve/compact.h"
@@ -10,8 +11,8 @@
 
 static const stow_strategy strategies[] = {
     {"auto", "something good at once, then better within the budget", stow_place_auto},
-    {"first-fit", "largest first, each at the lowest free offset", stow_place_first_fit},
-    {"best-fit", "largest first, each in the smallest gap that holds it", stow_place_best_fit},
+    {"first-fit", "largest first, each at the lowest free offset", stowi_place_first_fit},
+    {"best-fit", "largest first, each in the smallest gap that holds it", stowi_place_best_fit},
     {"portfolio", "first fit and best fit in several orders", stowi_place_portfolio},
     {"skyline", "from the bottom up, lowest first, in several orders", stowi_place_skyline},
     {"compact", "first fit, then dropped and mirrored while that helps", stowi_place_compact},

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/diag.h"
 #include "base/sort.h"
+#include "plan/api.h"
 #include "plan/plan_internal.h"
 
 typedef struct weight_entry {
@@ -29,7 +30,7 @@ static stow_status allocate_entries(stow_weight_layout* layout, const stow_plan*
   for (stow_value v = 0; v < plan->value_count; ++v) {
     if (is_weight(plan, v)) {
       layout->count += 1;
-      layout->names_size += stow_plan_value_name(plan, v).size + 1;
+      layout->names_size += stowi_plan_value_name(plan, v).size + 1;
     }
   }
   layout->entries = STOWI_ARRAY_ZERO(layout->allocator, weight_entry, layout->count);
@@ -54,7 +55,7 @@ static void fill_entries(stow_weight_layout* layout, const stow_graph* graph,
       continue;
     }
     const stowi_plan_value* value = &plan->values[v];
-    stow_str name = stow_plan_value_name(plan, v);
+    stow_str name = stowi_plan_value_name(plan, v);
     memcpy(names_at, name.data, name.size + 1);
     entry->weight.name.data = names_at;
     entry->weight.name.size = name.size;
@@ -89,7 +90,7 @@ stow_status stow_weight_layout_create(const stow_graph* graph, const stow_plan* 
                                       stow_allocator allocator, stow_diag* diag,
                                       stow_weight_layout** out_layout) {
   *out_layout = NULL;
-  STOW_TRY(stow_plan_require(plan, graph, diag));
+  STOW_TRY(stowi_plan_require(plan, graph, diag));
   stow_weight_layout* layout = STOWI_NEW(allocator, stow_weight_layout);
   if (layout == NULL) {
     return stowi_fail_memory(diag);
@@ -138,8 +139,8 @@ size_t stowi_weight_layout_index(const stow_weight_layout* layout, stow_str name
   return STOWI_WEIGHT_NONE;
 }
 
-bool stow_weight_layout_find(const stow_weight_layout* layout, stow_str name,
-                             stow_weight* out_weight) {
+bool stowi_weight_layout_find(const stow_weight_layout* layout, stow_str name,
+                              stow_weight* out_weight) {
   size_t index = layout == NULL ? STOWI_WEIGHT_NONE : stowi_weight_layout_index(layout, name);
   if (index == STOWI_WEIGHT_NONE) {
     stow_weight none = {{"", 0}, STOW_VALUE_NONE, 0, 0, 0};
@@ -154,4 +155,4 @@ bool stowi_weight_is_empty(const stow_weight_layout* layout, size_t index) {
   return layout->entries[index].is_empty;
 }
 
-uint64_t stow_weight_layout_size(const stow_weight_layout* layout) { return layout->size; }
+uint64_t stowi_weight_layout_size(const stow_weight_layout* layout) { return layout->size; }

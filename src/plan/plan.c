@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/diag.h"
+#include "plan/api.h"
 #include "plan/plan_internal.h"
 
 static const char* const kind_texts[] = {
@@ -191,14 +192,14 @@ void stow_plan_destroy(stow_plan* plan) {
 // ---------------------------------------------------------------------------------------------
 // Getters
 
-uint32_t stow_plan_pool_count(const stow_plan* plan) {
+uint32_t stowi_plan_pool_count(const stow_plan* plan) {
   (void)plan;
   return 1;
 }
 
 uint64_t stow_plan_arena_size(const stow_plan* plan) { return plan->arena_size; }
 
-uint64_t stow_plan_alignment(const stow_plan* plan) { return plan->arena_alignment; }
+uint64_t stowi_plan_alignment(const stow_plan* plan) { return plan->arena_alignment; }
 
 uint32_t stow_plan_value_count(const stow_plan* plan) { return plan->value_count; }
 
@@ -214,13 +215,13 @@ stow_value stow_plan_root(const stow_plan* plan, stow_value value) {
   return value < plan->value_count ? plan->values[value].root : STOW_VALUE_NONE;
 }
 
-uint64_t stow_plan_guard(const stow_plan* plan, stow_value value) {
+uint64_t stowi_plan_guard(const stow_plan* plan, stow_value value) {
   return value < plan->value_count ? plan->values[value].guard : 0;
 }
 
 // A root is placed at a multiple of its alignment; a view's alignment follows from its offset in
 // the root.
-uint64_t stow_plan_value_alignment(const stow_plan* plan, stow_value value) {
+uint64_t stowi_plan_value_alignment(const stow_plan* plan, stow_value value) {
   if (value >= plan->value_count) {
     return 1;
   }
@@ -237,15 +238,15 @@ uint64_t stow_plan_value_alignment(const stow_plan* plan, stow_value value) {
   return distance == 0 || alignment < lowest_bit ? alignment : lowest_bit;
 }
 
-uint32_t stow_plan_begin(const stow_plan* plan, stow_value value) {
+uint32_t stowi_plan_begin(const stow_plan* plan, stow_value value) {
   return value < plan->value_count ? plan->values[value].begin : 0;
 }
 
-uint32_t stow_plan_end(const stow_plan* plan, stow_value value) {
+uint32_t stowi_plan_end(const stow_plan* plan, stow_value value) {
   return value < plan->value_count ? plan->values[value].end : 0;
 }
 
-stow_dtype stow_plan_dtype(const stow_plan* plan, stow_value value) {
+stow_dtype stowi_plan_dtype(const stow_plan* plan, stow_value value) {
   return value < plan->value_count ? (stow_dtype)plan->values[value].dtype : STOW_DTYPE_COUNT;
 }
 
@@ -255,13 +256,13 @@ static stow_str name_at(const stow_plan* plan, size_t index) {
   return name;
 }
 
-stow_str stow_plan_value_name(const stow_plan* plan, stow_value value) {
+stow_str stowi_plan_value_name(const stow_plan* plan, stow_value value) {
   return value < plan->value_count ? name_at(plan, value) : stow_str_of("");
 }
 
-stow_str stow_plan_graph_name(const stow_plan* plan) { return name_at(plan, plan->value_count); }
+stow_str stowi_plan_graph_name(const stow_plan* plan) { return name_at(plan, plan->value_count); }
 
-stow_str stow_plan_strategy_name(const stow_plan* plan) {
+stow_str stowi_plan_strategy_name(const stow_plan* plan) {
   return name_at(plan, (size_t)plan->value_count + 1);
 }
 
@@ -291,14 +292,14 @@ stow_slot stow_plan_reserved_slot(const stow_plan* plan, size_t index) {
   return slot;
 }
 
-uint64_t stow_plan_fingerprint(const stow_plan* plan) { return plan->fingerprint; }
+uint64_t stowi_plan_fingerprint(const stow_plan* plan) { return plan->fingerprint; }
 
-stow_status stow_plan_require(const stow_plan* plan, const stow_graph* graph, stow_diag* diag) {
+stow_status stowi_plan_require(const stow_plan* plan, const stow_graph* graph, stow_diag* diag) {
   uint64_t fingerprint = stow_graph_fingerprint(graph);
   if (fingerprint == plan->fingerprint) {
     return STOW_OK;
   }
-  stow_str made_for = stow_plan_graph_name(plan);
+  stow_str made_for = stowi_plan_graph_name(plan);
   stow_str given = stow_graph_name(graph);
   return stowi_fail(diag, STOW_ERR_STALE_PLAN,
                     "the plan was made for graph \"%.*s\" with fingerprint %016" PRIx64
@@ -306,28 +307,73 @@ stow_status stow_plan_require(const stow_plan* plan, const stow_graph* graph, st
                     STOWI_STR_ARG(made_for), plan->fingerprint, STOWI_STR_ARG(given), fingerprint);
 }
 
-uint64_t stow_plan_total_unshared(const stow_plan* plan) { return plan->total_unshared; }
+uint64_t stowi_plan_total_unshared(const stow_plan* plan) { return plan->total_unshared; }
 
-uint64_t stow_plan_saved(const stow_plan* plan) {
+uint64_t stowi_plan_saved(const stow_plan* plan) {
   return plan->total_unshared > plan->arena_size ? plan->total_unshared - plan->arena_size : 0;
 }
 
 uint64_t stow_plan_lower_bound(const stow_plan* plan) { return plan->lower_bound; }
 
-uint32_t stow_plan_peak_step(const stow_plan* plan) { return plan->peak_step; }
+uint32_t stowi_plan_peak_step(const stow_plan* plan) { return plan->peak_step; }
 
-size_t stow_plan_peak_count(const stow_plan* plan) { return plan->peak_count; }
+size_t stowi_plan_peak_count(const stow_plan* plan) { return plan->peak_count; }
 
 stow_value stow_plan_peak_value(const stow_plan* plan, size_t index) {
   return index < plan->peak_count ? plan->peak[index] : STOW_VALUE_NONE;
 }
 
-uint64_t stow_plan_peak_scratch(const stow_plan* plan) { return plan->peak_scratch; }
+uint64_t stowi_plan_peak_scratch(const stow_plan* plan) { return plan->peak_scratch; }
 
-bool stow_plan_reuse(const stow_plan* plan) { return plan->facts.reuse; }
+bool stowi_plan_reuse(const stow_plan* plan) { return plan->facts.reuse; }
 
 stow_fit stow_plan_fit(const stow_plan* plan) { return plan->fit; }
 
 stow_search stow_plan_search(const stow_plan* plan) { return plan->search; }
 
 stow_ordering stow_plan_ordering(const stow_plan* plan) { return plan->ordering; }
+
+stow_status stow_plan_describe(const stow_plan* plan, stow_plan_info* out_info) {
+  stow_plan_info info = {.graph_name = stowi_plan_graph_name(plan),
+                         .fingerprint = stowi_plan_fingerprint(plan),
+                         .strategy_name = stowi_plan_strategy_name(plan),
+                         .reuse = stowi_plan_reuse(plan),
+                         .arena_size = stow_plan_arena_size(plan),
+                         .alignment = stowi_plan_alignment(plan),
+                         .lower_bound = stow_plan_lower_bound(plan),
+                         .total_unshared = stowi_plan_total_unshared(plan),
+                         .saved = stowi_plan_saved(plan),
+                         .pool_count = stowi_plan_pool_count(plan),
+                         .value_count = stow_plan_value_count(plan),
+                         .step_count = stow_plan_step_count(plan),
+                         .peak_step = stowi_plan_peak_step(plan),
+                         .peak_count = stowi_plan_peak_count(plan),
+                         .peak_scratch = stowi_plan_peak_scratch(plan)};
+  return stowi_fill_struct(out_info, &info, sizeof(info), "stow_plan_info", NULL);
+}
+
+stow_status stow_plan_describe_value(const stow_plan* plan, stow_value value,
+                                     stow_plan_value* out_value) {
+  stow_plan_value one = {.name = stowi_plan_value_name(plan, value),
+                         .dtype = stowi_plan_dtype(plan, value),
+                         .begin = stowi_plan_begin(plan, value),
+                         .end = stowi_plan_end(plan, value),
+                         .alignment = stowi_plan_value_alignment(plan, value),
+                         .guard = stowi_plan_guard(plan, value)};
+  STOW_TRY(stowi_fill_struct(out_value, &one, sizeof(one), "stow_plan_value", NULL));
+  return value < stow_plan_value_count(plan) ? STOW_OK : STOW_ERR_NOT_FOUND;
+}
+
+stow_status stow_plan_write(const stow_plan* plan, stow_plan_format format, stow_writer writer) {
+  switch (format) {
+    case STOW_PLAN_SAVED:
+      return stowi_plan_write_saved(plan, writer);
+    case STOW_PLAN_REPORT:
+      return stowi_plan_write_report(plan, writer);
+    case STOW_PLAN_JSON:
+      return stowi_plan_write_json(plan, writer);
+    case STOW_PLAN_CSV:
+      return stowi_plan_write_csv(plan, writer);
+  }
+  return STOW_ERR_INVALID_ARGUMENT;
+}

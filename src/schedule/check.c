@@ -36,7 +36,7 @@ static stow_status conflict(const checker* c, stow_node node, stow_node other, c
 // The node that must not run before the operands of |node| are made.
 static stow_node first_user(const checker* c, stow_node node) {
   stow_region region = stow_graph_owned_region(c->graph, node, 0);
-  return region == STOW_REGION_ID_NONE ? node : stow_graph_region_first(c->graph, region);
+  return region == STOW_REGION_ID_NONE ? node : stowi_graph_region_first(c->graph, region);
 }
 
 static stow_status check_needs(const checker* c) {
@@ -70,17 +70,17 @@ typedef struct region_walk {
 } region_walk;
 
 static stow_node last_of(const checker* c, stow_region region) {
-  return stow_graph_region_last(c->graph, region);
+  return stowi_graph_region_last(c->graph, region);
 }
 
 static uint32_t node_count(const checker* c, stow_region region) {
-  return last_of(c, region) - stow_graph_region_first(c->graph, region) + 1;
+  return last_of(c, region) - stowi_graph_region_first(c->graph, region) + 1;
 }
 
 // No region is entered twice: it is left only when all its nodes have run.
 static stow_status enter(region_walk* walk, stow_region region, stow_node node) {
   const checker* c = walk->c;
-  stow_node args = stow_graph_region_args(c->graph, region);
+  stow_node args = stowi_graph_region_args(c->graph, region);
   if (args != STOW_NODE_NONE && args != node) {
     return conflict(c, node, args, "runs before its region's");
   }
@@ -100,7 +100,7 @@ static stow_status enter_down_to(region_walk* walk, stow_region region, stow_nod
       return conflict(c, node, last_of(c, walk->open), "interrupts a region that ends with");
     }
     path[depth++] = at;
-    at = stow_graph_region_parent(c->graph, at);
+    at = stowi_graph_region_parent(c->graph, at);
   }
   while (depth > 0) {
     STOW_TRY(enter(walk, path[--depth], node));
@@ -119,7 +119,7 @@ static stow_status leave(region_walk* walk, stow_node yield) {
     stowi_blame_node(c->diag, c->graph, yield);
     return STOW_ERR_CONFLICT;
   }
-  walk->open = stow_graph_region_parent(c->graph, region);
+  walk->open = stowi_graph_region_parent(c->graph, region);
   if (walk->open != STOW_REGION_BODY) {
     walk->left[walk->open] -= node_count(c, region);
   }
@@ -172,7 +172,7 @@ static stow_status check_regions(const checker* c) {
     return STOW_OK;
   }
   for (stow_region region = 1; region < count; ++region) {
-    if (stow_graph_region_owner(c->graph, region) == STOW_NODE_NONE) {
+    if (stowi_graph_region_owner(c->graph, region) == STOW_NODE_NONE) {
       return stowi_fail(c->diag, STOW_ERR_INVALID_ARGUMENT, "region %u has no owner yet",
                         (unsigned)region);
     }

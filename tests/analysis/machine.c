@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/api.h"
+
 #define MAX_TRACE 20000
 
 // A tag: byte |index| of |value|, as written last.
@@ -165,7 +167,7 @@ static tag tag_of(const machine* m, stow_value value, uint64_t index) {
       value = parent;
       index -= offset;
     } else if (stow_graph_op(graph, node) == STOW_OP_LOOP && root_of(m, value) != value) {
-      stow_node args = stow_graph_region_first(graph, stow_graph_owned_region(graph, node, 0));
+      stow_node args = stowi_graph_region_first(graph, stow_graph_owned_region(graph, node, 0));
       value =
           stow_graph_first_result(graph, args) + 2 + value - stow_graph_first_result(graph, node);
     } else {
@@ -357,7 +359,7 @@ static void run_plain(machine* m, stow_node node) {
 }
 
 static bool has_args(const stow_graph* graph, stow_region region) {
-  stow_node first = stow_graph_region_first(graph, region);
+  stow_node first = stowi_graph_region_first(graph, region);
   return stow_graph_op(graph, first) == STOW_OP_ARGS &&
          stow_graph_node_region(graph, first) == region;
 }
@@ -365,8 +367,8 @@ static bool has_args(const stow_graph* graph, stow_region region) {
 // Runs the nodes of |region| between its `args` and its `yield`.
 static void run_inside(machine* m, stow_region region) {
   const stow_graph* graph = m->in->graph;
-  uint32_t first = stow_schedule_step(m->in->schedule, stow_graph_region_first(graph, region));
-  uint32_t last = stow_schedule_step(m->in->schedule, stow_graph_region_last(graph, region));
+  uint32_t first = stow_schedule_step(m->in->schedule, stowi_graph_region_first(graph, region));
+  uint32_t last = stow_schedule_step(m->in->schedule, stowi_graph_region_last(graph, region));
   run_range(m, has_args(graph, region) ? first + 1 : first, last, region);
 }
 
@@ -374,7 +376,7 @@ static void run_if(machine* m, stow_node node) {
   const stow_graph* graph = m->in->graph;
   stow_region region = stow_graph_owned_region(graph, node, test_random_below(m->random, 2));
   run_inside(m, region);
-  stow_node yield = stow_graph_region_last(graph, region);
+  stow_node yield = stowi_graph_region_last(graph, region);
   run_step(m, yield);
   for (size_t k = 0; k < stow_graph_result_count(graph, node); ++k) {
     read_value(m, stow_graph_operands(graph, yield)[k]);
@@ -388,8 +390,8 @@ static void run_if(machine* m, stow_node node) {
 
 static void run_round(machine* m, stow_node node, stow_region body, size_t carried) {
   const stow_graph* graph = m->in->graph;
-  stow_node args = stow_graph_region_first(graph, body);
-  stow_node yield = stow_graph_region_last(graph, body);
+  stow_node args = stowi_graph_region_first(graph, body);
+  stow_node yield = stowi_graph_region_last(graph, body);
   stow_value first = stow_graph_first_result(graph, args);
   if (has_args(graph, body)) {
     write_value(m, first);
@@ -414,7 +416,7 @@ static void run_round(machine* m, stow_node node, stow_region body, size_t carri
 static void run_loop(machine* m, stow_node node) {
   const stow_graph* graph = m->in->graph;
   stow_region body = stow_graph_owned_region(graph, node, 0);
-  stow_node args = stow_graph_region_first(graph, body);
+  stow_node args = stowi_graph_region_first(graph, body);
   size_t operands = stow_graph_operand_count(graph, node);
   size_t carried = operands > 2 ? operands - 2 : 0;
   run_step(m, args);

@@ -5,6 +5,7 @@
 
 #include "arena/arena.h"
 #include "arena/poison.h"
+#include "plan/api.h"
 #include "plan/plan_internal.h"
 #include "support/fault.h"
 #include "support/test.h"
@@ -324,7 +325,7 @@ static void check_reach(const fixture* f, uint32_t step) {
   size_t live = 0;
   for (stow_value value = 0; value < f->plan->value_count; ++value) {
     stow_slot slot = stow_plan_occupied_slot(f->plan, value, step);
-    uint64_t size = slot.size - (slot.size == 0 ? 0 : stow_plan_guard(f->plan, value));
+    uint64_t size = slot.size - (slot.size == 0 ? 0 : stowi_plan_guard(f->plan, value));
     CHECK_U64(reachable(f, (size_t)slot.offset, (size_t)size), size);
     live += (size_t)size;
   }

@@ -1,4 +1,7 @@
 // Tests of storage, getters, names and regions.
+#include <stowage/text.h>
+
+#include "graph/api.h"
 #include "graph/graph_internal.h"
 #include "graph_support.h"
 
@@ -10,10 +13,10 @@ TEST(EmptyGraphHasOnlyABody) {
   CHECK_U64(stow_graph_value_count(graph), 0);
   CHECK_U64(stow_graph_output_count(graph), 0);
   CHECK_U64(stow_graph_region_count(graph), 1);
-  CHECK_U64(stow_graph_region_owner(graph, STOW_REGION_BODY), STOW_NODE_NONE);
-  CHECK_U64(stow_graph_region_parent(graph, STOW_REGION_BODY), STOW_REGION_ID_NONE);
-  CHECK_U64(stow_graph_region_first(graph, STOW_REGION_BODY), STOW_NODE_NONE);
-  CHECK_U64(stow_graph_region_last(graph, STOW_REGION_BODY), STOW_NODE_NONE);
+  CHECK_U64(stowi_graph_region_owner(graph, STOW_REGION_BODY), STOW_NODE_NONE);
+  CHECK_U64(stowi_graph_region_parent(graph, STOW_REGION_BODY), STOW_REGION_ID_NONE);
+  CHECK_U64(stowi_graph_region_first(graph, STOW_REGION_BODY), STOW_NODE_NONE);
+  CHECK_U64(stowi_graph_region_last(graph, STOW_REGION_BODY), STOW_NODE_NONE);
   CHECK_U64(stow_graph_find(graph, stow_str_of("x")), STOW_VALUE_NONE);
   stow_graph_destroy(graph);
   stow_graph_destroy(NULL);
@@ -56,9 +59,9 @@ TEST(GettersReturnWhatWasBuilt) {
   CHECK_U64(stow_graph_attr(graph, topk, "k")->i, 2);
   CHECK(stow_graph_attr(graph, topk, "largest")->b);
   CHECK(stow_graph_attr(graph, topk, "size") == NULL);
-  CHECK_U64(stow_graph_with_count(graph, topk), 1);
-  CHECK_U64(stow_graph_with_at(graph, topk, 0)->ints[1], 16);
-  CHECK_U64(stow_graph_with_count(graph, 2), 0);
+  CHECK_U64(stowi_graph_with_count(graph, topk), 1);
+  CHECK_U64(stowi_graph_with_at(graph, topk, 0)->ints[1], 16);
+  CHECK_U64(stowi_graph_with_count(graph, 2), 0);
   CHECK_U64(stow_graph_type(graph, 4)->dtype, STOW_I64);
   CHECK_U64(stow_graph_type(graph, y)->dims[1], 5);
   CHECK_TEXT(stow_graph_value_name(graph, 4).data, "indices");
@@ -71,7 +74,7 @@ TEST(GettersReturnWhatWasBuilt) {
   CHECK_U64(stow_graph_find(graph, stow_str_of("")), STOW_VALUE_NONE);
   CHECK_U64(stow_graph_output_count(graph), 2);
   CHECK_U64(stow_graph_outputs(graph)[1], 4);
-  CHECK_U64(stow_graph_region_last(graph, STOW_REGION_BODY), topk);
+  CHECK_U64(stowi_graph_region_last(graph, STOW_REGION_BODY), topk);
   CHECK(stow_graph_data(graph, w, NULL) == NULL);
   stow_graph_destroy(graph);
 }
@@ -270,17 +273,17 @@ TEST(NestedRegionsHaveOwnersAndParents) {
   CHECK_U64(stow_graph_owned_region(graph, inner_owner, 0), 3);
   CHECK_U64(stow_graph_owned_region(graph, inner_owner, 1), 4);
   CHECK_U64(stow_graph_owned_region(graph, 0, 0), STOW_REGION_ID_NONE);
-  CHECK_U64(stow_graph_region_owner(graph, 2), owner);
-  CHECK_U64(stow_graph_region_owner(graph, 4), inner_owner);
-  CHECK_U64(stow_graph_region_parent(graph, 2), 0);
-  CHECK_U64(stow_graph_region_parent(graph, 3), 2);
-  CHECK_U64(stow_graph_region_first(graph, 1), 2);
-  CHECK_U64(stow_graph_region_last(graph, 1), 3);
+  CHECK_U64(stowi_graph_region_owner(graph, 2), owner);
+  CHECK_U64(stowi_graph_region_owner(graph, 4), inner_owner);
+  CHECK_U64(stowi_graph_region_parent(graph, 2), 0);
+  CHECK_U64(stowi_graph_region_parent(graph, 3), 2);
+  CHECK_U64(stowi_graph_region_first(graph, 1), 2);
+  CHECK_U64(stowi_graph_region_last(graph, 1), 3);
   // region 2 has no node of its own before region 3's only node, a yield
-  CHECK_U64(stow_graph_region_first(graph, 2), 4);
-  CHECK_U64(stow_graph_region_first(graph, 3), 4);
-  CHECK_U64(stow_graph_region_last(graph, 3), 4);
-  CHECK_U64(stow_graph_region_last(graph, 2), 8);
+  CHECK_U64(stowi_graph_region_first(graph, 2), 4);
+  CHECK_U64(stowi_graph_region_first(graph, 3), 4);
+  CHECK_U64(stowi_graph_region_last(graph, 3), 4);
+  CHECK_U64(stowi_graph_region_last(graph, 2), 8);
   CHECK_U64(stow_graph_node_region(graph, 8), 2);
   CHECK_U64(stow_graph_op(graph, 8), STOW_OP_YIELD);
   CHECK_U64(stow_graph_operands(graph, 8)[0], inner);
@@ -318,7 +321,7 @@ TEST(LoopBodiesHaveArguments) {
   stow_node loop;
   REQUIRE(stow_call_finish(call, &diag, &loop) == STOW_OK);
   CHECK_U64(stow_graph_result_count(graph, loop), 1);
-  CHECK_U64(stow_graph_region_first(graph, 1), args);
+  CHECK_U64(stowi_graph_region_first(graph, 1), args);
   CHECK(stow_graph_add_output(graph, stow_graph_first_result(graph, loop), NULL) == STOW_OK);
   CHECK(stow_graph_verify(graph, &diag) == STOW_OK);
   stow_graph_destroy(graph);
@@ -452,3 +455,21 @@ static stow_status build_regions(stow_allocator allocator, void* user) {
 }
 
 TEST(RegionsSurviveEveryFailingAllocation) { CHECK(test_fault_sweep(build_regions, NULL) > 10); }
+
+TEST(RegionsAreDescribedInOneStruct) {
+  stow_module* module = NULL;
+  const char* text =
+      "graph @g {\n"
+      "  %0 = input \"x\" : f32[4]\n"
+      "  return %0\n"
+      "}\n";
+  REQUIRE(stow_module_parse(text, strlen(text), NULL, NULL, stow_allocator_default(), NULL,
+                            &module) == STOW_OK);
+  const stow_graph* graph = stow_module_graph(module, 0);
+  stow_region_info info = {.struct_size = sizeof(info)};
+  CHECK(stow_graph_describe_region(graph, 0, &info) == STOW_OK);
+  CHECK(info.owner == STOW_NODE_NONE && info.parent == STOW_REGION_ID_NONE);
+  CHECK(info.args == STOW_NODE_NONE);
+  CHECK(stow_graph_describe_region(graph, 1, &info) == STOW_ERR_NOT_FOUND);
+  stow_module_destroy(module);
+}

@@ -1,4 +1,5 @@
 // Tests of the shapes of if and loop. Graphs are written whole here, since regions hold nodes.
+#include "graph/api.h"
 #include "text_support.h"
 
 // Reads a graph with |body| and returns the status.
@@ -290,7 +291,7 @@ TEST(ARegionMayBeginWithALoop) {
   REQUIRE(status == STOW_OK);
   stow_graph* graph = stow_module_graph(module, 0);
   stow_region branch = stow_graph_owned_region(graph, stow_graph_producer(graph, 7), 0);
-  CHECK_U64(stow_graph_region_args(graph, branch), STOW_NODE_NONE);
+  CHECK_U64(stowi_graph_region_args(graph, branch), STOW_NODE_NONE);
   CHECK(stow_graph_verify(graph, &diag) == STOW_OK);
   stow_module_destroy(module);
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "graph/api.h"
 #include "graph/text_support.h"
 
 // Uses every part of the grammar.
@@ -70,8 +71,8 @@ TEST(OperandsAndRegionsAreAsWritten) {
   stow_node choice = stow_graph_producer(graph, 8);
   stow_region otherwise = stow_graph_owned_region(graph, choice, 1);
   CHECK(stow_graph_node_region(graph, stow_graph_producer(graph, 7)) == otherwise);
-  CHECK(stow_graph_region_owner(graph, otherwise) == choice);
-  CHECK(stow_graph_op(graph, stow_graph_region_last(graph, otherwise)) == STOW_OP_YIELD);
+  CHECK(stowi_graph_region_owner(graph, otherwise) == choice);
+  CHECK(stow_graph_op(graph, stowi_graph_region_last(graph, otherwise)) == STOW_OP_YIELD);
   stow_module_destroy(module);
 }
 
@@ -92,8 +93,8 @@ TEST(AttributesAreAsWritten) {
   CHECK(stow_str_equal(strings->strings[1], stow_str_of("\"")));
   const stow_attr* empty = stow_graph_attr(graph, custom, "e");
   CHECK(empty != NULL && empty->kind == STOW_ATTR_INTS && empty->count == 0);
-  REQUIRE(stow_graph_with_count(graph, custom) == 1);
-  const stow_attr* with = stow_graph_with_at(graph, custom, 0);
+  REQUIRE(stowi_graph_with_count(graph, custom) == 1);
+  const stow_attr* with = stowi_graph_with_at(graph, custom, 0);
   CHECK(with->kind == STOW_ATTR_INTS && with->ints[0] == 64 && with->ints[1] == -1);
   stow_module_destroy(module);
 }

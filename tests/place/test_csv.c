@@ -5,6 +5,7 @@
 #include <stowage/csv.h>
 #include <string.h>
 
+#include "place/api.h"
 #include "support/fault.h"
 #include "support/test.h"
 
@@ -21,8 +22,8 @@ static stow_placement* place(const stow_csv* csv) {
   stow_place_options options;
   stow_place_options_init(&options);
   stow_placement* placement = NULL;
-  stow_status status = stow_place_first_fit(stow_csv_problem(csv), &options,
-                                            stow_allocator_default(), NULL, &placement);
+  stow_status status = stowi_place_first_fit(stow_csv_problem(csv), &options,
+                                             stow_allocator_default(), NULL, &placement);
   return CHECK(status == STOW_OK) ? placement : NULL;
 }
 

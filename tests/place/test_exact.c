@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "place/api.h"
 #include "place/exact/exact.h"
 #include "support/brute_place.h"
 #include "support/fault.h"
@@ -618,7 +619,7 @@ TEST(TooLargeProblemsAreRefused) {
   CHECK(stowi_prover_create(&quest, STOWI_RULE_ALL, &prover) == STOW_ERR_LIMIT);
   CHECK(prover == NULL);
   stow_placement* placement = place_exactly(problem);
-  CHECK_U64(stow_placement_nodes(placement), 0);
+  CHECK_U64(stowi_placement_nodes(placement), 0);
   stow_placement_destroy(placement);
   stow_problem_destroy(problem);
 }
@@ -641,7 +642,7 @@ TEST(LargeWindowsWithHolesTakeFewNodes) {
   close(&b);
   stow_placement* placement = place_exactly(problem);
   CHECK(stow_placement_outcome(placement) == STOW_OUTCOME_OPTIMAL);
-  CHECK(stow_placement_nodes(placement) < 10000);
+  CHECK(stowi_placement_nodes(placement) < 10000);
   stow_placement_destroy(placement);
   stow_problem_destroy(problem);
 }

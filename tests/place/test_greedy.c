@@ -3,6 +3,7 @@
 #include <stowage/place.h>
 #include <string.h>
 
+#include "place/api.h"
 #include "support/fault.h"
 #include "support/test.h"
 
@@ -248,7 +249,7 @@ TEST(WithoutReuseBuffersAreStacked) {
     stow_place_options_init(&options);
     options.reuse = false;
     stow_placement* placement = NULL;
-    REQUIRE(stow_place_first_fit(problem, &options, stow_allocator_default(), NULL, &placement) ==
+    REQUIRE(stowi_place_first_fit(problem, &options, stow_allocator_default(), NULL, &placement) ==
             STOW_OK);
     qsort(order, count, sizeof(order[0]), by_size);
     uint64_t top = 0;
@@ -297,17 +298,17 @@ TEST(OverlappingFixedBuffersAreNamed) {
   stow_diag diag;
   stow_diag_init(&diag);
   stow_placement* placement = NULL;
-  CHECK(stow_place_first_fit(problem, &options, stow_allocator_default(), &diag, &placement) ==
+  CHECK(stowi_place_first_fit(problem, &options, stow_allocator_default(), &diag, &placement) ==
         STOW_ERR_CONFLICT);
   CHECK(placement == NULL);
   CHECK_HAS(diag.message, "fixed buffers 0, [0, 10), and 2, [8, 18), overlap");
   CHECK_HAS(diag.message, "step 3");
   options.reuse = false;
-  CHECK(stow_place_best_fit(problem, &options, stow_allocator_default(), &diag, &placement) ==
+  CHECK(stowi_place_best_fit(problem, &options, stow_allocator_default(), &diag, &placement) ==
         STOW_ERR_CONFLICT);
   CHECK_HAS(diag.message, "although reuse is off");
   options.struct_size = 0;
-  CHECK(stow_place_first_fit(problem, &options, stow_allocator_default(), &diag, &placement) ==
+  CHECK(stowi_place_first_fit(problem, &options, stow_allocator_default(), &diag, &placement) ==
         STOW_ERR_INVALID_ARGUMENT);
   stow_problem_destroy(problem);
 }

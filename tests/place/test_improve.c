@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "place/api.h"
 #include "place/improve/compact.h"
 #include "place/problem.h"
 #include "random_problem.h"
@@ -231,7 +232,7 @@ static void check_asks_within(const char* strategy, const char* phase, bool fixe
     options.user = &l;
     stow_placement* placement = place_and_check(problem, strategy, &options);
     REQUIRE(placement != NULL);
-    CHECK(stow_placement_stopped(placement));
+    CHECK(stowi_placement_stopped(placement));
     CHECK_U64(l.calls_within, stop_after);
     stow_placement_destroy(placement);
   }

@@ -3,6 +3,7 @@
 #include <stowage/place.h>
 #include <string.h>
 
+#include "place/api.h"
 #include "support/fault.h"
 #include "support/test.h"
 
@@ -90,7 +91,7 @@ static fixture place(test_random* random) {
   stow_place_options options;
   stow_place_options_init(&options);
   stow_placement* placement = NULL;
-  CHECK(stow_place_first_fit(f.problem, &options, stow_allocator_default(), NULL, &placement) ==
+  CHECK(stowi_place_first_fit(f.problem, &options, stow_allocator_default(), NULL, &placement) ==
         STOW_OK);
   for (size_t i = 0; i < count; ++i) {
     f.offsets[i] = stow_placement_offset(placement, i);

@@ -5,6 +5,7 @@
 #include <stowage/place.h>
 #include <string.h>
 
+#include "place/api.h"
 #include "support/brute_place.h"
 #include "support/fault.h"
 #include "support/problem_families.h"
@@ -63,7 +64,7 @@ static stow_placement* ask(const question* q) {
 }
 
 static uint64_t* offsets_of(const stow_placement* placement) {
-  size_t count = stow_placement_count(placement);
+  size_t count = stowi_placement_count(placement);
   uint64_t* offsets = (uint64_t*)calloc(count + 1, sizeof(*offsets));
   for (size_t i = 0; i < count; ++i) {
     offsets[i] = stow_placement_offset(placement, i);
@@ -94,7 +95,7 @@ static void check_offsets(const question* q, const stow_placement* placement) {
   uint64_t height = stow_placement_height(placement);
   stow_diag diag;
   stow_diag_init(&diag);
-  stow_status status = stow_placement_check(q->problem, offsets, stow_placement_count(placement),
+  stow_status status = stow_placement_check(q->problem, offsets, stowi_placement_count(placement),
                                             height, stow_allocator_default(), &diag, NULL);
   test_check(status == STOW_OK, __FILE__, __LINE__, "%s: %s", q->strategy->name, diag.message);
   ASSERT(q, height == highest_end(q->problem, offsets));
@@ -109,16 +110,16 @@ static bool is_within_budget(const question* q, uint64_t nodes) {
 }
 
 static void check_answer(const question* q, const stow_placement* placement) {
-  if (!ASSERT(q, stow_placement_count(placement) == stow_problem_count(q->problem))) {
+  if (!ASSERT(q, stowi_placement_count(placement) == stow_problem_count(q->problem))) {
     return;
   }
   uint64_t height = stow_placement_height(placement);
-  uint64_t bound = stow_placement_bound(placement);
+  uint64_t bound = stowi_placement_bound(placement);
   check_offsets(q, placement);
   ASSERT(q, bound <= height);
   ASSERT(q,
          stow_placement_outcome(placement) == expected_outcome(height, bound, q->options.capacity));
-  ASSERT(q, is_within_budget(q, stow_placement_nodes(placement)));
+  ASSERT(q, is_within_budget(q, stowi_placement_nodes(placement)));
   if (q->optimum != OPTIMUM_UNKNOWN) {
     ASSERT(q, bound <= q->optimum);
     ASSERT(q, q->optimum <= height);
@@ -293,12 +294,12 @@ static void check_twice(question* q) {
     uint64_t* a = offsets_of(first);
     uint64_t* b = offsets_of(again);
     check_answer(q, first);
-    ASSERT(q, memcmp(a, b, stow_placement_count(first) * sizeof(*a)) == 0);
+    ASSERT(q, memcmp(a, b, stowi_placement_count(first) * sizeof(*a)) == 0);
     ASSERT(q, stow_placement_height(first) == stow_placement_height(again));
-    ASSERT(q, stow_placement_bound(first) == stow_placement_bound(again));
-    ASSERT(q, stow_placement_nodes(first) == stow_placement_nodes(again));
+    ASSERT(q, stowi_placement_bound(first) == stowi_placement_bound(again));
+    ASSERT(q, stowi_placement_nodes(first) == stowi_placement_nodes(again));
     ASSERT(q, stow_placement_outcome(first) == stow_placement_outcome(again));
-    ASSERT(q, !stow_placement_stopped(first));
+    ASSERT(q, !stowi_placement_stopped(first));
     free(a);
     free(b);
   }
@@ -345,7 +346,7 @@ static void check_apart(question* q) {
   }
   check_answer(q, placement);
   uint64_t used = 0;
-  for (size_t i = 0; i < stow_placement_count(placement); ++i) {
+  for (size_t i = 0; i < stowi_placement_count(placement); ++i) {
     stow_buffer a;
     stow_problem_buffer(q->problem, i, &a);
     uint64_t low = stow_placement_offset(placement, i);
@@ -355,7 +356,7 @@ static void check_apart(question* q) {
       stow_problem_buffer(q->problem, j, &b);
       uint64_t other = stow_placement_offset(placement, j);
       if (!ASSERT(q, low + a.size + a.guard <= other || other + b.size + b.guard <= low)) {
-        i = j = stow_placement_count(placement);
+        i = j = stowi_placement_count(placement);
       }
     }
   }
@@ -402,7 +403,7 @@ static void check_stopped(question* q, uint64_t stop_at) {
   ASSERT(q, l.consistent);
   ASSERT(q, l.calls > 0);
   ASSERT(q, l.calls <= stop_at);  // it was not called again
-  ASSERT(q, stow_placement_stopped(placement) == (l.calls == stop_at));
+  ASSERT(q, stowi_placement_stopped(placement) == (l.calls == stop_at));
   ASSERT(q, stow_placement_height(placement) <= l.last.best);
   stow_placement_destroy(placement);
 }
@@ -425,9 +426,9 @@ static void check_progress(question* q) {
     ASSERT(q, l.consistent);
     ASSERT(q, l.calls > 0);
     ASSERT(q, l.last.best == stow_placement_height(heard));
-    ASSERT(q, !stow_placement_stopped(heard));
+    ASSERT(q, !stowi_placement_stopped(heard));
     ASSERT(q, stow_placement_height(heard) == stow_placement_height(unheard));
-    ASSERT(q, stow_placement_nodes(heard) == stow_placement_nodes(unheard));
+    ASSERT(q, stowi_placement_nodes(heard) == stowi_placement_nodes(unheard));
   }
   stow_placement_destroy(heard);
   stow_placement_destroy(unheard);
@@ -533,4 +534,18 @@ TEST(EveryStrategySurvivesFailedAllocations) {
     sweep(problem);
     stow_problem_destroy(problem);
   }
+}
+
+TEST(PlacementsAreDescribedInOneStruct) {
+  stow_problem* problem = empty_problem();
+  stow_placement* placement = NULL;
+  REQUIRE(stow_place_auto(problem, NULL, stow_allocator_default(), NULL, &placement) == STOW_OK);
+  stow_placement_info info = {.struct_size = sizeof(info)};
+  CHECK(stow_placement_describe(placement, &info) == STOW_OK);
+  CHECK(info.count == 0 && info.height == 0 && info.bound == 0 && !info.stopped);
+  CHECK(info.outcome == STOW_OUTCOME_OPTIMAL);
+  info.struct_size = 0;
+  CHECK(stow_placement_describe(placement, &info) == STOW_ERR_INVALID_ARGUMENT);
+  stow_placement_destroy(placement);
+  stow_problem_destroy(problem);
 }

@@ -3,6 +3,7 @@
 #include <stowage/place.h>
 #include <string.h>
 
+#include "place/api.h"
 #include "place/sections.h"
 #include "support/fault.h"
 #include "support/test.h"
@@ -220,7 +221,7 @@ static void check_placement(const stow_problem* problem, const stow_placement* p
     offsets[i] = stow_placement_offset(placement, i);
   }
   CHECK_U64(stow_placement_height(placement), height_of(problem, offsets));
-  CHECK(stow_placement_bound(placement) <= stow_placement_height(placement));
+  CHECK(stowi_placement_bound(placement) <= stow_placement_height(placement));
   CHECK(stow_placement_check(problem, offsets, count, stow_placement_height(placement),
                              stow_allocator_default(), NULL, NULL) == STOW_OK);
 }
@@ -318,7 +319,7 @@ TEST(WithoutReuseWindowsDoNotShare) {
     stow_place_options_init(&options);
     options.reuse = false;
     stow_placement* placement = NULL;
-    REQUIRE(stow_place_first_fit(problem, &options, stow_allocator_default(), NULL, &placement) ==
+    REQUIRE(stowi_place_first_fit(problem, &options, stow_allocator_default(), NULL, &placement) ==
             STOW_OK);
     for (size_t i = 0; i < stow_problem_count(problem); ++i) {
       for (size_t j = 0; j < i; ++j) {
@@ -363,7 +364,7 @@ TEST(FixedBuffersThatOverlapInAWindowAreNamedWithTheStep) {
   stow_place_options options;
   stow_place_options_init(&options);
   options.reuse = false;
-  CHECK(stow_place_first_fit(problem, &options, stow_allocator_default(), &diag, &placement) ==
+  CHECK(stowi_place_first_fit(problem, &options, stow_allocator_default(), &diag, &placement) ==
         STOW_ERR_CONFLICT);
   CHECK_TEXT(diag.message,
              "fixed buffers 0, [0, 10), and 1, [5, 15), overlap although reuse is off");
@@ -701,7 +702,7 @@ static stow_status work(const stow_problem* problem, stow_allocator allocator) {
   stow_place_options options;
   stow_place_options_init(&options);
   stow_placement* placement = NULL;
-  status = stow_place_first_fit(problem, &options, allocator, NULL, &placement);
+  status = stowi_place_first_fit(problem, &options, allocator, NULL, &placement);
   if (status != STOW_OK) {
     return status;
   }

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "plan/api.h"
 #include "plan/plan_internal.h"
 #include "support/random_graph.h"
 #include "test_check_oracle.h"
@@ -100,7 +101,7 @@ bool feature_runs(const feature_scene* s, const stow_plan* plan, char* why, size
 stow_string feature_text(const stow_plan* plan) {
   stow_string text;
   stow_string_init(&text, stow_allocator_default());
-  CHECK(stow_plan_write(plan, stow_string_writer(&text)) == STOW_OK);
+  CHECK(stowi_plan_write_saved(plan, stow_string_writer(&text)) == STOW_OK);
   CHECK(stow_string_append(&text, "", 1) == STOW_OK);
   return text;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan/api.h"
 #include "support/test.h"
 
 static bool passed(stow_status status, const stow_diag* diag) {
@@ -117,12 +118,12 @@ void plan_prove(const plan_case* c) {
   stow_diag_init(&diag);
   stow_allocator allocator = stow_allocator_default();
   passed(stow_plan_check(c->plan, c->graph, c->effects, allocator, &diag, NULL), &diag);
-  char* text = plan_text(c->plan, stow_plan_write);
+  char* text = plan_text(c->plan, stowi_plan_write_saved);
   stow_plan* read = NULL;
   stow_status status =
       stow_plan_read(text, strlen(text), "saved.plan", c->graph, allocator, &diag, &read);
   if (passed(status, &diag)) {
-    char* again = plan_text(read, stow_plan_write);
+    char* again = plan_text(read, stowi_plan_write_saved);
     CHECK_TEXT(again, text);
     free(again);
     stow_plan_destroy(read);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "plan/api.h"
 #include "support/test.h"
 
 static bool passed(stow_status status, const stow_diag* diag) {
@@ -71,7 +72,7 @@ stow_plan* set_copy(const stow_plan* plan, const stow_graph* graph) {
   stow_plan* copy = NULL;
   stow_diag_init(&diag);
   stow_string_init(&text, stow_allocator_default());
-  passed(stow_plan_write(plan, stow_string_writer(&text)), &diag);
+  passed(stowi_plan_write_saved(plan, stow_string_writer(&text)), &diag);
   passed(stow_plan_read(text.data, text.size, "saved.plan", graph, stow_allocator_default(), &diag,
                         &copy),
          &diag);

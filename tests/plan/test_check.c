@@ -4,6 +4,7 @@
 #include <stowage/plan.h>
 #include <string.h>
 
+#include "plan/api.h"
 #include "plan/check_support.h"
 #include "plan/plan_internal.h"
 #include "plan/plan_support.h"
@@ -436,7 +437,7 @@ static void check_text(const plan_case* c, const char* from, const char* to, sto
   stow_diag diag;
   stow_violation violation;
   stow_diag_init(&diag);
-  char* text = plan_text(c->plan, stow_plan_write);
+  char* text = plan_text(c->plan, stowi_plan_write_saved);
   char* damaged = plan_replace(text, from, to);
   stow_status status = stow_plan_read(damaged, strlen(damaged), NULL, c->graph,
                                       stow_allocator_default(), &diag, &plan);

@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "analysis/api.h"
+#include "graph/api.h"
+#include "plan/api.h"
 #include "plan/plan_internal.h"
 
 typedef struct tag {
@@ -347,7 +349,7 @@ static void check_kernel(oracle* o, stow_node node) {
 
 static stow_node owner_of(const oracle* o, stow_node node) {
   stow_region region = stow_graph_node_region(o->graph, node);
-  return region == STOW_REGION_BODY ? STOW_NODE_NONE : stow_graph_region_owner(o->graph, region);
+  return region == STOW_REGION_BODY ? STOW_NODE_NONE : stowi_graph_region_owner(o->graph, region);
 }
 
 static bool is_loop(const oracle* o, stow_node node) {
@@ -362,7 +364,7 @@ static size_t carried_count(const oracle* o, stow_node loop) {
 
 static stow_value argument(const oracle* o, stow_node loop, size_t k) {
   stow_region body = stow_graph_owned_region(o->graph, loop, 0);
-  return stow_graph_first_result(o->graph, stow_graph_region_first(o->graph, body)) + 2 +
+  return stow_graph_first_result(o->graph, stowi_graph_region_first(o->graph, body)) + 2 +
          (stow_value)k;
 }
 
@@ -545,7 +547,7 @@ static void run_step(oracle* o, stow_node node) {
 // A run
 
 static bool is_taken(const oracle* o, stow_region region) {
-  stow_node owner = stow_graph_region_owner(o->graph, region);
+  stow_node owner = stowi_graph_region_owner(o->graph, region);
   bool second = stow_graph_owned_region(o->graph, owner, 1) == region;
   return ((o->branches >> (owner % 64)) & 1) == (second ? 1 : 0);
 }
@@ -556,8 +558,8 @@ static uint32_t skip_branches(const oracle* o, uint32_t step) {
   uint32_t next = step;
   for (stow_region region = stow_graph_node_region(o->graph, step_node(o, step));
        region != STOW_REGION_BODY && o->first[region] == step;
-       region = stow_graph_region_parent(o->graph, region)) {
-    if (!is_loop(o, stow_graph_region_owner(o->graph, region)) && !is_taken(o, region)) {
+       region = stowi_graph_region_parent(o->graph, region)) {
+    if (!is_loop(o, stowi_graph_region_owner(o->graph, region)) && !is_taken(o, region)) {
       next = o->last[region] + 1;
     }
   }
@@ -577,7 +579,7 @@ static uint32_t next_step(oracle* o, uint32_t step) {
 static void find_regions(oracle* o) {
   for (uint32_t step = stow_plan_step_count(o->plan); step-- > 0;) {
     stow_region region = stow_graph_node_region(o->graph, step_node(o, step));
-    for (; region != STOW_REGION_BODY; region = stow_graph_region_parent(o->graph, region)) {
+    for (; region != STOW_REGION_BODY; region = stowi_graph_region_parent(o->graph, region)) {
       o->first[region] = step;
       o->last[region] = o->last[region] < step ? step : o->last[region];
     }
@@ -596,7 +598,7 @@ static void load(oracle* o) {
     }
     if (stow_graph_is_boundary(o->graph, value)) {
       write_value(o, value);
-      fill(o, slot.offset + slot.size, stow_plan_guard(o->plan, value), GUARD_CONTENT + value);
+      fill(o, slot.offset + slot.size, stowi_plan_guard(o->plan, value), GUARD_CONTENT + value);
     } else if (stowi_effects_state(o->effects, value)) {
       fill(o, slot.offset, slot.size, STATE_CONTENT + value);
     }
@@ -640,7 +642,7 @@ static void check_end(oracle* o) {
       if (!is_cache(o, value)) {
         read_value(o, value, "boundary value");
       }
-      expect(o, slot.offset + slot.size, stow_plan_guard(o->plan, value),
+      expect(o, slot.offset + slot.size, stowi_plan_guard(o->plan, value),
              (tag){GUARD_CONTENT + value, 0}, "guard of", value);
     } else if (stowi_effects_state(o->effects, value) && !is_cache(o, value) &&
                stow_graph_op(o->graph, stow_graph_producer(o->graph, value)) != STOW_OP_ARGS &&

@@ -5,6 +5,7 @@
 #include <stowage/plan.h>
 #include <string.h>
 
+#include "plan/api.h"
 #include "plan/plan_internal.h"
 #include "support/random_graph.h"
 #include "support/test.h"
@@ -134,7 +135,7 @@ static stow_plan* copy_plan(scene* s) {
   stow_string text;
   stow_plan* copy = NULL;
   stow_string_init(&text, stow_allocator_default());
-  stow_plan_write(s->plan, stow_string_writer(&text));
+  stowi_plan_write_saved(s->plan, stow_string_writer(&text));
   stow_status status = stow_plan_read(text.data, text.size, NULL, s->graph,
                                       stow_allocator_default(), &s->diag, &copy);
   test_check(status == STOW_OK, __FILE__, __LINE__, "seed %llu: %s", (unsigned long long)s->seed,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan/api.h"
 #include "plan/plan_support.h"
 #include "support/test.h"
 
@@ -71,7 +72,7 @@ static void compare_plan(const char* graph, const stow_plan_options* options, co
                          const char* label) {
   plan_case c = plan_make(graph, options);
   if (c.plan != NULL) {
-    char* report = plan_text(c.plan, stow_plan_write_report);
+    char* report = plan_text(c.plan, stowi_plan_write_report);
     test_check_text(report, expected, __FILE__, __LINE__, label);
     plan_prove(&c);
     free(report);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan/api.h"
 #include "plan/plan_support.h"
 #include "support/fault.h"
 #include "support/test.h"
@@ -88,7 +89,7 @@ TEST(LayoutSizeIsTheHighestEnd) {
     uint64_t end = weight.offset + weight.size;
     highest = end > highest ? end : highest;
   }
-  CHECK_U64(stow_weight_layout_size(p.layout), highest);
+  CHECK_U64(stowi_weight_layout_size(p.layout), highest);
   end_pair(&p);
 }
 
@@ -96,15 +97,15 @@ TEST(WeightsAreFoundByName) {
   stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   pair p = begin_pair(&options);
   stow_weight weight;
-  CHECK(stow_weight_layout_find(p.layout, stow_str_of("bias"), &weight));
+  CHECK(stowi_weight_layout_find(p.layout, stow_str_of("bias"), &weight));
   CHECK_U64(weight.value, 2);
-  CHECK(stow_weight_layout_find(p.layout, stow_str_of("w"), &weight));
+  CHECK(stowi_weight_layout_find(p.layout, stow_str_of("w"), &weight));
   CHECK_U64(weight.value, 1);
-  CHECK(!stow_weight_layout_find(p.layout, stow_str_of("x"), &weight));
+  CHECK(!stowi_weight_layout_find(p.layout, stow_str_of("x"), &weight));
   CHECK_U64(weight.value, STOW_VALUE_NONE);
-  CHECK(!stow_weight_layout_find(p.layout, stow_str_of("a"), &weight));
-  CHECK(!stow_weight_layout_find(p.layout, stow_str_of("zzz"), &weight));
-  CHECK(!stow_weight_layout_find(NULL, stow_str_of("w"), &weight));
+  CHECK(!stowi_weight_layout_find(p.layout, stow_str_of("a"), &weight));
+  CHECK(!stowi_weight_layout_find(p.layout, stow_str_of("zzz"), &weight));
+  CHECK(!stowi_weight_layout_find(NULL, stow_str_of("w"), &weight));
   end_pair(&p);
 }
 
@@ -166,7 +167,7 @@ TEST(ArenaIsAtLeastAsLargeAsTheLayout) {
       "}\n",
       &p.options);
   REQUIRE(b.plan != NULL);
-  CHECK(stow_plan_arena_size(b.plan) >= stow_weight_layout_size(p.layout));
+  CHECK(stow_plan_arena_size(b.plan) >= stowi_weight_layout_size(p.layout));
   CHECK_U64(stow_plan_reserved_count(b.plan), 3);
   plan_prove(&b);
   plan_free(&b);
@@ -179,8 +180,8 @@ TEST(WeightsLiveOverTheWholeRun) {
   p.options.io = STOW_IO_CONSUME;
   plan_case b = plan_make(backward, &p.options);
   REQUIRE(b.plan != NULL);
-  CHECK_U64(stow_plan_begin(b.plan, 1), 0);
-  CHECK_U64(stow_plan_end(b.plan, 1), 6);
+  CHECK_U64(stowi_plan_begin(b.plan, 1), 0);
+  CHECK_U64(stowi_plan_end(b.plan, 1), 6);
   plan_free(&b);
   end_pair(&p);
 }
@@ -246,7 +247,7 @@ TEST(EmptyWeightKeepsItsAddressAtAnyAlignment) {
   REQUIRE(c.plan != NULL);
   CHECK_U64(plan_offset(c.plan, 1), plan_offset(p.forward.plan, 3));
   CHECK_U64(plan_slot(c.plan, 1).size, 256);
-  CHECK_U64(stow_plan_alignment(c.plan), 256);
+  CHECK_U64(stowi_plan_alignment(c.plan), 256);
   plan_prove(&c);
   plan_free(&c);
   end_pair(&p);

@@ -2,10 +2,13 @@
 // graphs.
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "place/api.h"
+#include "plan/api.h"
 #include "plan/plan_support.h"
 #include "support/fault.h"
 #include "support/test.h"
@@ -31,17 +34,17 @@ TEST(PlansOutliveTheirGraph) {
   stow_module_destroy(c.module);
   c.effects = NULL;
   c.module = NULL;
-  CHECK_TEXT(stow_plan_graph_name(c.plan).data, "mlp");
-  CHECK_TEXT(stow_plan_value_name(c.plan, 4).data, "hidden");
-  CHECK_U64(stow_plan_value_name(c.plan, 2).size, 0);
-  CHECK_U64(stow_plan_value_name(c.plan, 99).size, 0);
-  CHECK_TEXT(stow_plan_strategy_name(c.plan).data, "first-fit");
-  CHECK_U64(stow_plan_dtype(c.plan, 3), STOW_F32);
-  CHECK_U64(stow_plan_fingerprint(c.plan), fingerprint);
+  CHECK_TEXT(stowi_plan_graph_name(c.plan).data, "mlp");
+  CHECK_TEXT(stowi_plan_value_name(c.plan, 4).data, "hidden");
+  CHECK_U64(stowi_plan_value_name(c.plan, 2).size, 0);
+  CHECK_U64(stowi_plan_value_name(c.plan, 99).size, 0);
+  CHECK_TEXT(stowi_plan_strategy_name(c.plan).data, "first-fit");
+  CHECK_U64(stowi_plan_dtype(c.plan, 3), STOW_F32);
+  CHECK_U64(stowi_plan_fingerprint(c.plan), fingerprint);
   CHECK_U64(stow_plan_value_count(c.plan), 7);
   CHECK_U64(stow_plan_step_count(c.plan), 7);
   CHECK_U64(stow_plan_order(c.plan)[6], 6);
-  CHECK_U64(stow_plan_pool_count(c.plan), 1);
+  CHECK_U64(stowi_plan_pool_count(c.plan), 1);
   plan_free(&c);
 }
 
@@ -55,11 +58,11 @@ TEST(GettersPastTheEndReturnDefaults) {
   CHECK_U64(slot.size, 0);
   CHECK_U64(slot.pool, 0);
   CHECK_U64(stow_plan_root(c.plan, 7), STOW_VALUE_NONE);
-  CHECK_U64(stow_plan_guard(c.plan, 7), 0);
-  CHECK_U64(stow_plan_value_alignment(c.plan, 7), 1);
-  CHECK_U64(stow_plan_begin(c.plan, 7), 0);
-  CHECK_U64(stow_plan_end(c.plan, 7), 0);
-  CHECK_U64(stow_plan_dtype(c.plan, 7), STOW_DTYPE_COUNT);
+  CHECK_U64(stowi_plan_guard(c.plan, 7), 0);
+  CHECK_U64(stowi_plan_value_alignment(c.plan, 7), 1);
+  CHECK_U64(stowi_plan_begin(c.plan, 7), 0);
+  CHECK_U64(stowi_plan_end(c.plan, 7), 0);
+  CHECK_U64(stowi_plan_dtype(c.plan, 7), STOW_DTYPE_COUNT);
   CHECK_U64(stow_plan_peak_value(c.plan, 1000), STOW_VALUE_NONE);
   stow_node node = 0;
   uint64_t alignment = 1;
@@ -79,10 +82,10 @@ TEST(PlanOfAnotherGraphIsStale) {
   stow_diag diag;
   stow_diag_init(&diag);
   REQUIRE(c.plan != NULL && graph != NULL);
-  CHECK(stow_plan_require(c.plan, c.graph, &diag) == STOW_OK);
-  CHECK(stow_plan_require(c.plan, graph, &diag) == STOW_ERR_STALE_PLAN);
+  CHECK(stowi_plan_require(c.plan, c.graph, &diag) == STOW_OK);
+  CHECK(stowi_plan_require(c.plan, graph, &diag) == STOW_ERR_STALE_PLAN);
   char fingerprint[32];
-  snprintf(fingerprint, sizeof(fingerprint), "%016" PRIx64, stow_plan_fingerprint(c.plan));
+  snprintf(fingerprint, sizeof(fingerprint), "%016" PRIx64, stowi_plan_fingerprint(c.plan));
   CHECK_HAS(diag.message, fingerprint);
   snprintf(fingerprint, sizeof(fingerprint), "%016" PRIx64, stow_graph_fingerprint(graph));
   CHECK_HAS(diag.message, fingerprint);
@@ -96,7 +99,7 @@ TEST(ReuseOffSharesNothing) {
   options.reuse = false;
   plan_case c = plan_make(mlp, &options);
   REQUIRE(c.plan != NULL);
-  CHECK(!stow_plan_reuse(c.plan));
+  CHECK(!stowi_plan_reuse(c.plan));
   CHECK_U64(stow_plan_arena_size(c.plan), 256 + 4096 + 1024 + 256 + 1024 + 4096 + 256);
   plan_prove(&c);
   plan_free(&c);
@@ -127,9 +130,9 @@ TEST(ExcludedBoundaryValuesAndTheirViewsHaveNoSlot) {
     CHECK(plan_has_slot(c.plan, 2) == options.constants);
     CHECK(plan_has_slot(c.plan, 5) == options.constants);
     CHECK(plan_has_slot(c.plan, 6) && plan_has_slot(c.plan, 7));
-    CHECK_U64(stow_plan_guard(c.plan, 0), options.inputs ? 128 : 0);
+    CHECK_U64(stowi_plan_guard(c.plan, 0), options.inputs ? 128 : 0);
     CHECK_U64(stow_plan_root(c.plan, 3), 0);
-    CHECK_U64(stow_plan_value_alignment(c.plan, 3), options.inputs ? 64 : 1);
+    CHECK_U64(stowi_plan_value_alignment(c.plan, 3), options.inputs ? 64 : 1);
     plan_prove(&c);
     plan_free(&c);
   }
@@ -140,11 +143,11 @@ TEST(GuardIsAtLeastTheAlignment) {
   options.alignment = 512;
   plan_case c = plan_make(mlp, &options);
   REQUIRE(c.plan != NULL);
-  CHECK_U64(stow_plan_guard(c.plan, 0), 512);
-  CHECK_U64(stow_plan_guard(c.plan, 4), 0);
+  CHECK_U64(stowi_plan_guard(c.plan, 0), 512);
+  CHECK_U64(stowi_plan_guard(c.plan, 4), 0);
   options.tail_guard = 0;
   plan_case without = plan_make(mlp, &options);
-  CHECK_U64(stow_plan_guard(without.plan, 0), 0);
+  CHECK_U64(stowi_plan_guard(without.plan, 0), 0);
   plan_free(&without);
   plan_free(&c);
 }
@@ -169,7 +172,7 @@ TEST(ViewsOfZeroBytesHaveASlotOfZeroBytes) {
   CHECK_U64(plan_slot(c.plan, 3).size, 0);
   CHECK_U64(plan_offset(c.plan, 3), plan_offset(c.plan, 2) + 64);
   CHECK(!plan_has_slot(c.plan, 4) && !plan_has_slot(c.plan, 5));
-  CHECK_U64(stow_plan_total_unshared(c.plan), 64 + 128);
+  CHECK_U64(stowi_plan_total_unshared(c.plan), 64 + 128);
   plan_prove(&c);
   plan_free(&c);
 }
@@ -211,13 +214,13 @@ TEST(PeakListsLiveValuesLargestFirst) {
   REQUIRE(c.plan != NULL);
   // Boundary values: 256 + 4096 + 256 + 4096; %2 and %4 live together at step 4.
   CHECK_U64(stow_plan_lower_bound(c.plan), 256 + 4096 + 256 + 4096 + 1024 + 1024);
-  CHECK_U64(stow_plan_peak_step(c.plan), 4);
+  CHECK_U64(stowi_plan_peak_step(c.plan), 4);
   static const stow_value expected[] = {1, 5, 2, 4, 0, 3};
-  REQUIRE(stow_plan_peak_count(c.plan) == 6);
+  REQUIRE(stowi_plan_peak_count(c.plan) == 6);
   for (size_t i = 0; i < 6; ++i) {
     CHECK_U64(stow_plan_peak_value(c.plan, i), expected[i]);
   }
-  CHECK_U64(stow_plan_peak_scratch(c.plan), 0);
+  CHECK_U64(stowi_plan_peak_scratch(c.plan), 0);
   CHECK_U64(stow_plan_arena_size(c.plan), stow_plan_lower_bound(c.plan));
   plan_free(&c);
 }
@@ -253,8 +256,8 @@ TEST(PlanThatDoesNotFitNamesTheValueBornAtTheHighestLoad) {
   CHECK_U64(fit.available, 9800);
   CHECK_U64(fit.excess, 952);
   CHECK(!fit.possible);
-  CHECK_U64(fit.step, stow_plan_peak_step(c.plan));
-  CHECK_U64(fit.step, stow_plan_begin(c.plan, fit.value));
+  CHECK_U64(fit.step, stowi_plan_peak_step(c.plan));
+  CHECK_U64(fit.step, stowi_plan_begin(c.plan, fit.value));
   CHECK_U64(fit.value, 4);
   CHECK_U64(fit.value_bytes, 1024);
   CHECK_U64(fit.largest_hole, 9800 - 9216);
@@ -537,9 +540,9 @@ TEST(ScratchLivesDuringItsStep) {
   CHECK_U64(alignments[0], 64);
   CHECK_U64(alignments[1], 256);
   CHECK_U64(slots[0].offset, slots[2].offset);  // of different steps: shared
-  CHECK_U64(stow_plan_alignment(c.plan), 256);
-  CHECK_U64(stow_plan_peak_step(c.plan), 1);
-  CHECK_U64(stow_plan_peak_scratch(c.plan), 1008);
+  CHECK_U64(stowi_plan_alignment(c.plan), 256);
+  CHECK_U64(stowi_plan_peak_step(c.plan), 1);
+  CHECK_U64(stowi_plan_peak_scratch(c.plan), 1008);
   plan_prove(&c);
   plan_free(&c);
 }
@@ -558,10 +561,10 @@ TEST(ValueAlignmentAndStorageAreRespected) {
   REQUIRE(c.plan != NULL);
   CHECK_U64(plan_offset(c.plan, 1) % 4096, 0);
   CHECK_U64(plan_slot(c.plan, 1).size, 100);
-  CHECK_U64(stow_plan_value_alignment(c.plan, 1), 4096);
-  CHECK_U64(stow_plan_value_alignment(c.plan, 0), 64);
-  CHECK_U64(stow_plan_value_alignment(c.plan, 2), 512);  // asked for by its view
-  CHECK_U64(stow_plan_alignment(c.plan), 4096);
+  CHECK_U64(stowi_plan_value_alignment(c.plan, 1), 4096);
+  CHECK_U64(stowi_plan_value_alignment(c.plan, 0), 64);
+  CHECK_U64(stowi_plan_value_alignment(c.plan, 2), 512);  // asked for by its view
+  CHECK_U64(stowi_plan_alignment(c.plan), 4096);
   plan_prove(&c);
   plan_free(&c);
 }
@@ -646,7 +649,7 @@ TEST(ConsumedInputsAreReused) {
   c = plan_make(text, &options);
   REQUIRE(c.plan != NULL);
   CHECK_U64(stow_plan_arena_size(c.plan), 128);
-  CHECK_U64(stow_plan_end(c.plan, 0), 2);
+  CHECK_U64(stowi_plan_end(c.plan, 0), 2);
   plan_prove(&c);
   plan_free(&c);
 }
@@ -682,8 +685,8 @@ TEST(PlanOfAnEmptyGraphIsEmpty) {
   REQUIRE(c.plan != NULL);
   CHECK_U64(stow_plan_arena_size(c.plan), 0);
   CHECK_U64(stow_plan_lower_bound(c.plan), 0);
-  CHECK_U64(stow_plan_peak_count(c.plan), 0);
-  CHECK_U64(stow_plan_alignment(c.plan), 64);
+  CHECK_U64(stowi_plan_peak_count(c.plan), 0);
+  CHECK_U64(stowi_plan_alignment(c.plan), 64);
   plan_prove(&c);
   plan_free(&c);
 }
@@ -774,8 +777,8 @@ TEST(GivenOrderIsKept) {
   plan_case c = plan_make(text, &options);
   REQUIRE(c.plan != NULL);
   CHECK(memcmp(stow_plan_order(c.plan), order, sizeof(order)) == 0);
-  CHECK_U64(stow_plan_begin(c.plan, 2), 1);
-  CHECK_U64(stow_plan_begin(c.plan, 1), 2);
+  CHECK_U64(stowi_plan_begin(c.plan, 2), 1);
+  CHECK_U64(stowi_plan_begin(c.plan, 1), 2);
   plan_prove(&c);
   plan_free(&c);
   plan_case other = plan_try(mlp, &options);  // has other nodes
@@ -792,7 +795,7 @@ TEST(EveryStrategyMakesACorrectPlan) {
     options.strategy = stow_strategy_at(i);
     plan_case c = plan_make(mlp, &options);
     REQUIRE(c.plan != NULL);
-    CHECK_TEXT(stow_plan_strategy_name(c.plan).data, options.strategy->name);
+    CHECK_TEXT(stowi_plan_strategy_name(c.plan).data, options.strategy->name);
     plan_prove(&c);
     plan_free(&c);
   }
@@ -805,7 +808,7 @@ static stow_status place_another(const stow_problem* problem, const stow_place_o
   stow_problem* other = NULL;
   stow_status status = stow_problem_create(allocator, diag, &other);
   if (status == STOW_OK) {
-    status = stow_place_first_fit(other, options, allocator, diag, out_placement);
+    status = stowi_place_first_fit(other, options, allocator, diag, out_placement);
   }
   stow_problem_destroy(other);
   return status;
@@ -830,7 +833,7 @@ static stow_status place_watched(const stow_problem* problem, const stow_place_o
   seen_options* seen = options->user;
   seen->nodes = options->nodes;
   seen->capacity = options->capacity;
-  return stow_place_first_fit(problem, options, allocator, diag, out_placement);
+  return stowi_place_first_fit(problem, options, allocator, diag, out_placement);
 }
 
 TEST(StrategyGetsBudgetAndCallbackButNoCapacity) {
@@ -982,8 +985,8 @@ static uint64_t brute_load(const stow_plan* plan, uint32_t step) {
   uint64_t load = 0;
   for (stow_value v = 0; v < stow_plan_value_count(plan); ++v) {
     if (stow_plan_root(plan, v) == v && plan_has_slot(plan, v) &&
-        stow_plan_begin(plan, v) <= step && step < stow_plan_end(plan, v)) {
-      load += plan_slot(plan, v).size + stow_plan_guard(plan, v);
+        stowi_plan_begin(plan, v) <= step && step < stowi_plan_end(plan, v)) {
+      load += plan_slot(plan, v).size + stowi_plan_guard(plan, v);
     }
   }
   for (size_t i = 0; i < stow_plan_scratch_count(plan); ++i) {
@@ -1008,13 +1011,13 @@ static void check_peak(const stow_plan* plan) {
       at = step;
     }
   }
-  CHECK_U64(stow_plan_peak_step(plan), at);
+  CHECK_U64(stowi_plan_peak_step(plan), at);
   CHECK(stow_plan_lower_bound(plan) >= highest);
   CHECK(stow_plan_lower_bound(plan) <= stow_plan_arena_size(plan));
-  uint64_t listed = stow_plan_peak_scratch(plan);
-  for (size_t i = 0; i < stow_plan_peak_count(plan); ++i) {
+  uint64_t listed = stowi_plan_peak_scratch(plan);
+  for (size_t i = 0; i < stowi_plan_peak_count(plan); ++i) {
     stow_value v = stow_plan_peak_value(plan, i);
-    listed += plan_slot(plan, v).size + stow_plan_guard(plan, v);
+    listed += plan_slot(plan, v).size + stowi_plan_guard(plan, v);
   }
   CHECK_U64(listed, highest);
 }
@@ -1024,8 +1027,8 @@ static bool is_used(const stow_plan* plan, uint64_t at, uint32_t step, stow_valu
   for (stow_value v = 0; v < stow_plan_value_count(plan); ++v) {
     stow_slot slot = plan_slot(plan, v);
     if (v != without && stow_plan_root(plan, v) == v && plan_has_slot(plan, v) &&
-        stow_plan_begin(plan, v) <= step && step < stow_plan_end(plan, v) && slot.offset <= at &&
-        at < slot.offset + slot.size + stow_plan_guard(plan, v)) {
+        stowi_plan_begin(plan, v) <= step && step < stowi_plan_end(plan, v) && slot.offset <= at &&
+        at < slot.offset + slot.size + stowi_plan_guard(plan, v)) {
       return true;
     }
   }
@@ -1045,8 +1048,8 @@ static uint64_t load_at(const stow_plan* plan, uint32_t step) {
   uint64_t load = 0;
   for (stow_value v = 0; v < stow_plan_value_count(plan); ++v) {
     if (stow_plan_root(plan, v) == v && plan_has_slot(plan, v) &&
-        stow_plan_begin(plan, v) <= step && step < stow_plan_end(plan, v)) {
-      load += plan_slot(plan, v).size + stow_plan_guard(plan, v);
+        stowi_plan_begin(plan, v) <= step && step < stowi_plan_end(plan, v)) {
+      load += plan_slot(plan, v).size + stowi_plan_guard(plan, v);
     }
   }
   for (size_t i = 0; i < stow_plan_scratch_count(plan); ++i) {
@@ -1066,17 +1069,17 @@ static void check_fit(const stow_plan* plan) {
     return;
   }
   stow_slot slot = plan_slot(plan, fit.value);
-  CHECK(slot.offset + slot.size + stow_plan_guard(plan, fit.value) > fit.available);
+  CHECK(slot.offset + slot.size + stowi_plan_guard(plan, fit.value) > fit.available);
   CHECK(fit.possible == (stow_plan_search(plan).bound <= fit.available));
-  CHECK_U64(fit.step, stow_plan_begin(plan, fit.value));
+  CHECK_U64(fit.step, stowi_plan_begin(plan, fit.value));
   uint64_t most = load_at(plan, fit.step);
   for (stow_value v = 0; v < stow_plan_value_count(plan); ++v) {
     bool is_above =
         stow_plan_root(plan, v) == v && plan_has_slot(plan, v) &&
-        plan_offset(plan, v) + plan_slot(plan, v).size + stow_plan_guard(plan, v) > fit.available;
-    uint64_t load = load_at(plan, stow_plan_begin(plan, v));
-    CHECK(!is_above || load < most || (load == most && stow_plan_begin(plan, v) > fit.step) ||
-          (stow_plan_begin(plan, v) == fit.step && v >= fit.value));
+        plan_offset(plan, v) + plan_slot(plan, v).size + stowi_plan_guard(plan, v) > fit.available;
+    uint64_t load = load_at(plan, stowi_plan_begin(plan, v));
+    CHECK(!is_above || load < most || (load == most && stowi_plan_begin(plan, v) > fit.step) ||
+          (stowi_plan_begin(plan, v) == fit.step && v >= fit.value));
   }
   uint64_t hole = 0;
   uint64_t run = 0;
@@ -1111,8 +1114,8 @@ TEST(PlanningTwiceGivesTheSameBytes) {
     plan_case a = plan_make(text, &options);
     plan_case b = plan_make(text, &options);
     REQUIRE(a.plan != NULL && b.plan != NULL);
-    char* first = plan_text(a.plan, stow_plan_write);
-    char* second = plan_text(b.plan, stow_plan_write);
+    char* first = plan_text(a.plan, stowi_plan_write_saved);
+    char* second = plan_text(b.plan, stowi_plan_write_saved);
     CHECK_TEXT(first, second);
     free(second);
     free(first);
@@ -1160,5 +1163,40 @@ TEST(MakingSurvivesFailingAllocations) {
       &options);
   make_input input = {&c, &options};
   CHECK(test_fault_sweep(make_attempt, &input) > 20);
+  plan_free(&c);
+}
+
+TEST(PlansAndValuesAreDescribedInOneStruct) {
+  plan_case c = plan_make(
+      "graph @chain {\n"
+      "  %0 = input \"x\" : f32[16]\n"
+      "  %1 = relu(%0) : f32[16]\n"
+      "  return %1\n"
+      "}\n",
+      NULL);
+  REQUIRE(c.plan != NULL);
+  stow_plan_info info = {.struct_size = sizeof(info)};
+  CHECK(stow_plan_describe(c.plan, &info) == STOW_OK);
+  CHECK_U64(info.struct_size, sizeof(info));
+  CHECK(stow_str_equal(info.graph_name, stow_str_of("chain")));
+  CHECK_U64(info.fingerprint, stow_graph_fingerprint(c.graph));
+  CHECK_U64(info.arena_size, stow_plan_arena_size(c.plan));
+  CHECK_U64(info.lower_bound, stow_plan_lower_bound(c.plan));
+  CHECK_U64(info.total_unshared, 128);
+  CHECK_U64(info.saved, info.total_unshared - info.arena_size);
+  CHECK(info.reuse && info.pool_count == 1 && info.value_count == 2 && info.step_count == 2);
+  CHECK(info.alignment == 64 && info.peak_count > 0 && info.peak_scratch == 0);
+  // A caller with a shorter struct gets what it has room for, and nothing behind it is touched.
+  stow_plan_info shorter = {.struct_size = offsetof(stow_plan_info, alignment), .alignment = 99};
+  CHECK(stow_plan_describe(c.plan, &shorter) == STOW_OK);
+  CHECK(shorter.arena_size == info.arena_size && shorter.alignment == 99);
+  info.struct_size = sizeof(info) + 1;
+  CHECK(stow_plan_describe(c.plan, &info) == STOW_ERR_INVALID_ARGUMENT);
+
+  stow_plan_value value = {.struct_size = sizeof(value)};
+  CHECK(stow_plan_describe_value(c.plan, 0, &value) == STOW_OK);
+  CHECK(stow_str_equal(value.name, stow_str_of("x")) && value.dtype == STOW_F32);
+  CHECK(value.begin == 0 && value.end > 1 && value.alignment == 64 && value.guard == 0);
+  CHECK(stow_plan_describe_value(c.plan, 2, &value) == STOW_ERR_NOT_FOUND);
   plan_free(&c);
 }

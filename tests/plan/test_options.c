@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "plan/api.h"
 #include "plan/plan_support.h"
 #include "support/test.h"
 
@@ -211,7 +212,7 @@ TEST(NullOptionsAreTheDefaultPreset) {
   plan_case silent = plan_make(small, NULL);
   REQUIRE(asked.plan != NULL && silent.plan != NULL);
   CHECK_U64(stow_plan_arena_size(silent.plan), stow_plan_arena_size(asked.plan));
-  CHECK(stow_str_equal(stow_plan_strategy_name(silent.plan), stow_str_of("auto")));
+  CHECK(stow_str_equal(stowi_plan_strategy_name(silent.plan), stow_str_of("auto")));
   plan_free(&asked);
   plan_free(&silent);
 }

@@ -6,6 +6,8 @@
 
 #include "analysis/api.h"
 #include "flow/api.h"
+#include "graph/api.h"
+#include "plan/api.h"
 #include "plan/order/node_flow.h"
 #include "plan/order/order.h"
 #include "plan/plan_support.h"
@@ -105,8 +107,8 @@ static uint64_t load_of(const stow_plan* plan) {
     if (!stow_plan_value_slot(plan, v, &slot) || stow_plan_root(plan, v) != v) {
       continue;
     }
-    for (uint32_t step = stow_plan_begin(plan, v); step < stow_plan_end(plan, v); ++step) {
-      load[step] += slot.size + stow_plan_guard(plan, v);
+    for (uint32_t step = stowi_plan_begin(plan, v); step < stowi_plan_end(plan, v); ++step) {
+      load[step] += slot.size + stowi_plan_guard(plan, v);
     }
   }
   for (size_t i = 0; i < stow_plan_scratch_count(plan); ++i) {
@@ -167,9 +169,9 @@ static random_graph_options random_kind(test_random* random, size_t nodes) {
 // represent that results which the loop collects exist from then on.
 static bool is_exact(const stow_graph* graph) {
   for (stow_region region = 1; region < stow_graph_region_count(graph); ++region) {
-    stow_node owner = stow_graph_region_owner(graph, region);
+    stow_node owner = stowi_graph_region_owner(graph, region);
     if (stow_graph_op_desc(graph, owner)->region_kind == STOW_REGION_LOOP &&
-        stow_graph_region_args(graph, region) == STOW_NODE_NONE) {
+        stowi_graph_region_args(graph, region) == STOW_NODE_NONE) {
       return false;
     }
   }
@@ -270,7 +272,7 @@ static uint64_t load_with(const order_case* c, const stow_plan* plain, const sto
           step < stowi_lifetimes_begin(lifetimes, v) || step >= stowi_lifetimes_end(lifetimes, v)) {
         continue;
       }
-      uint64_t guard = stow_plan_guard(plain, v);
+      uint64_t guard = stowi_plan_guard(plain, v);
       load += guard != 0 ? slot.size + guard : occupied(windows, v, slot.size, step);
     }
     for (size_t i = 0; i < stowi_effects_scratch_count(c->effects); ++i) {

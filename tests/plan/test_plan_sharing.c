@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "analysis/api.h"
+#include "place/api.h"
+#include "plan/api.h"
 #include "plan/make/make.h"
 #include "plan/plan_support.h"
 #include "support/fault.h"
@@ -148,7 +150,7 @@ TEST(DecisionsAreCopiedAndWritten) {
   plan->decisions[0].other_node = 5;
   plan->ordering = (stow_ordering){true, true, 400, 300, 200, 4, 12345};
   CHECK(stowi_plan_finish(plan, NULL) == STOW_OK);
-  char* json = plan_text(plan, stow_plan_write_json);
+  char* json = plan_text(plan, stowi_plan_write_json);
   CHECK_HAS(json,
             "    {\"share\": \"in_place\", \"node\": 1, \"result\": 1, \"operand\": 0, \"bytes\": "
             "64, \"taken\": false, \"reason\": \"read_later\", \"other\": {\"node\": 5}},\n");
@@ -162,7 +164,7 @@ TEST(DecisionsAreCopiedAndWritten) {
   free(json);
   plan->decisions[0].reason = STOW_REASON_SHARED;
   plan->decisions[0].other_value = 3;
-  json = plan_text(plan, stow_plan_write_json);
+  json = plan_text(plan, stowi_plan_write_json);
   CHECK_HAS(json, "\"reason\": \"shared\", \"other\": {\"value\": 3}},\n");
   free(json);
   stow_plan_destroy(plan);
@@ -219,9 +221,9 @@ static size_t count_windows(const stow_plan* plan) {
 }
 
 static uint64_t peak_load(const stow_plan* plan) {
-  uint64_t load = stow_plan_peak_scratch(plan);
-  for (size_t i = 0; i < stow_plan_peak_count(plan); ++i) {
-    load += stow_plan_occupied_slot(plan, stow_plan_peak_value(plan, i), stow_plan_peak_step(plan))
+  uint64_t load = stowi_plan_peak_scratch(plan);
+  for (size_t i = 0; i < stowi_plan_peak_count(plan); ++i) {
+    load += stow_plan_occupied_slot(plan, stow_plan_peak_value(plan, i), stowi_plan_peak_step(plan))
                 .size;
   }
   return load;
@@ -235,7 +237,7 @@ TEST(PlansThatShareAreWrittenAndReadBack) {
   CHECK(stow_plan_root(c.plan, 3) > 3 || stow_plan_root(c.plan, 4) > 4);
   CHECK(stow_plan_decision_count(c.plan) > 0);
   plan_prove(&c);
-  char* saved = plan_text(c.plan, stow_plan_write);
+  char* saved = plan_text(c.plan, stowi_plan_write_saved);
   CHECK_HAS(saved, "\n# in_place=yes\n# elide_copies=yes\n");
   CHECK_HAS(saved, "\n# window.");
   free(saved);
@@ -313,7 +315,7 @@ TEST(CsvOfAPlanIsTheProblemItSolves) {
   stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
   plan_case c = plan_make(block, &options);
   REQUIRE(c.plan != NULL);
-  char* written = plan_text(c.plan, stow_plan_write_csv);
+  char* written = plan_text(c.plan, stowi_plan_write_csv);
   stow_csv* csv = NULL;
   stow_allocator allocator = stow_allocator_default();
   CHECK(stow_csv_read(stow_str_of(written), allocator, NULL, &csv) == STOW_OK);
@@ -321,12 +323,12 @@ TEST(CsvOfAPlanIsTheProblemItSolves) {
   const stow_problem* problem = stow_csv_problem(csv);
   stow_load load;
   CHECK(stow_problem_load(problem, allocator, NULL, &load) == STOW_OK);
-  CHECK_U64(load.step, stow_plan_peak_step(c.plan));
+  CHECK_U64(load.step, stowi_plan_peak_step(c.plan));
   CHECK_U64(load.bytes, peak_load(c.plan));
   stow_place_options place_options;
   stow_place_options_init(&place_options);
   stow_placement* placement = NULL;
-  CHECK(stow_place_first_fit(problem, &place_options, allocator, NULL, &placement) == STOW_OK);
+  CHECK(stowi_place_first_fit(problem, &place_options, allocator, NULL, &placement) == STOW_OK);
   CHECK_U64(stow_placement_height(placement), stow_plan_arena_size(c.plan));
   stow_placement_destroy(placement);
   stow_csv_destroy(csv);

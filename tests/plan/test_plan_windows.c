@@ -6,6 +6,7 @@
 #include <stowage/csv.h>
 #include <string.h>
 
+#include "plan/api.h"
 #include "plan/plan_support.h"
 #include "support/fault.h"
 #include "support/test.h"
@@ -35,7 +36,7 @@ static plan_case make_net(void) {
 
 // The saved plan of |c| with |lines| where windows stand.
 static char* with_windows(const plan_case* c, const char* lines) {
-  char* saved = plan_text(c->plan, stow_plan_write);
+  char* saved = plan_text(c->plan, stowi_plan_write_saved);
   char* cut = plan_replace(saved, "# view.5=%1\n", "# view.5=%1\n@");
   char* whole = plan_replace(cut, "@", lines);
   free(cut);
@@ -57,7 +58,7 @@ static stow_plan* plan_with(const plan_case* c, const char* lines) {
   char* saved = with_windows(c, lines);
   stow_plan* plan = read_plan(c, saved);
   if (plan != NULL) {
-    char* again = plan_text(plan, stow_plan_write);
+    char* again = plan_text(plan, stowi_plan_write_saved);
     CHECK_TEXT(again, saved);
     free(again);
   }
@@ -204,7 +205,7 @@ static stow_status write_c(const stow_plan* plan, stow_writer writer) {
 TEST(RootsMayComeAfterTheirValues) {
   plan_case c = make_net();
   REQUIRE(c.plan != NULL);
-  char* saved = plan_text(c.plan, stow_plan_write);
+  char* saved = plan_text(c.plan, stowi_plan_write_saved);
   char* before = plan_replace(saved, "# view.2=%1\n", "# view.2=%6\n");
   char* early = plan_replace(before, "# life.6=6,8\n", "# life.6=2,8\n");
   char* in_place = plan_replace(early, "# in_place=no\n# elide_copies=no\n",
@@ -212,8 +213,8 @@ TEST(RootsMayComeAfterTheirValues) {
   stow_plan* plan = read_plan(&c, in_place);
   REQUIRE(plan != NULL);
   CHECK_U64(stow_plan_root(plan, 2), 6);
-  CHECK_U64(stow_plan_begin(plan, 6), 2);
-  char* again = plan_text(plan, stow_plan_write);
+  CHECK_U64(stowi_plan_begin(plan, 6), 2);
+  char* again = plan_text(plan, stowi_plan_write_saved);
   CHECK_TEXT(again, in_place);
   free(again);
   char* header = plan_text(plan, write_c);
@@ -268,8 +269,8 @@ static void choose(const stow_plan* plan, test_random* random, occupancy* out, c
   lines[0] = '\0';
   for (stow_value root = 0; root < ROOT_COUNT; ++root) {
     stretch* at = out->at[root];
-    uint32_t first = stow_plan_begin(plan, root);
-    uint32_t end = stow_plan_end(plan, root);
+    uint32_t first = stowi_plan_begin(plan, root);
+    uint32_t end = stowi_plan_end(plan, root);
     uint32_t whole = first + (uint32_t)test_random_below(random, end - first);
     for (uint32_t step = first; step < end; ++step) {
       bool same = step > first && test_random_below(random, 2) == 0;
@@ -305,9 +306,9 @@ static uint64_t load_at(const stow_plan* plan, uint32_t step) {
 }
 
 static void check_peak(const stow_plan* plan) {
-  uint32_t step = stow_plan_peak_step(plan);
-  uint64_t load = stow_plan_peak_scratch(plan);
-  for (size_t i = 0; i < stow_plan_peak_count(plan); ++i) {
+  uint32_t step = stowi_plan_peak_step(plan);
+  uint64_t load = stowi_plan_peak_scratch(plan);
+  for (size_t i = 0; i < stowi_plan_peak_count(plan); ++i) {
     stow_value v = stow_plan_peak_value(plan, i);
     uint64_t bytes = stow_plan_occupied_slot(plan, v, step).size;
     CHECK(bytes > 0);
@@ -322,13 +323,13 @@ static void check_peak(const stow_plan* plan) {
 }
 
 static uint32_t first_above(const stow_plan* plan, stow_value v, uint64_t capacity) {
-  for (uint32_t step = stow_plan_begin(plan, v); step < stow_plan_end(plan, v); ++step) {
+  for (uint32_t step = stowi_plan_begin(plan, v); step < stowi_plan_end(plan, v); ++step) {
     stow_slot slot = stow_plan_occupied_slot(plan, v, step);
     if (slot.size != 0 && slot.offset + slot.size > capacity) {
       return step;
     }
   }
-  return stow_plan_begin(plan, v);
+  return stowi_plan_begin(plan, v);
 }
 
 #define MAX_ARENA 4096
@@ -386,7 +387,7 @@ static void check_fit(const stow_plan* plan) {
 // The CSV, read as a problem, has the same buffers and windows, and the plan's offsets solve it as
 // far as nothing overlaps.
 static void check_csv(const stow_plan* plan) {
-  char* written = plan_text(plan, stow_plan_write_csv);
+  char* written = plan_text(plan, stowi_plan_write_csv);
   stow_csv* csv = NULL;
   stow_diag diag;
   stow_diag_init(&diag);
@@ -400,10 +401,10 @@ static void check_csv(const stow_plan* plan) {
     const stow_problem* problem = stow_csv_problem(csv);
     stow_buffer desc;
     stow_problem_buffer(problem, buffer, &desc);
-    CHECK_U64(desc.begin, stow_plan_begin(plan, v));
-    CHECK_U64(desc.end, stow_plan_end(plan, v));
+    CHECK_U64(desc.begin, stowi_plan_begin(plan, v));
+    CHECK_U64(desc.end, stowi_plan_end(plan, v));
     CHECK_U64(desc.size, plan_slot(plan, v).size);
-    CHECK_U64(desc.alignment, stow_plan_value_alignment(plan, v));
+    CHECK_U64(desc.alignment, stowi_plan_value_alignment(plan, v));
     CHECK_U64(desc.fixed_offset, plan_offset(plan, v));
     CHECK_U64(stow_problem_window_count(problem, buffer), stow_plan_window_count(plan, v));
     for (size_t i = 0; i < stow_plan_window_count(plan, v); ++i) {
@@ -426,7 +427,7 @@ static stow_plan* plan_within(const plan_case* c, const char* lines, uint64_t ca
   char* saved = with_windows(c, lines);
   char* limited = plan_replace(saved, "# io=keep\n", facts);
   char own_peak[64];
-  snprintf(own_peak, sizeof(own_peak), "# peak_step=%" PRIu32 "\n", stow_plan_peak_step(c->plan));
+  snprintf(own_peak, sizeof(own_peak), "# peak_step=%" PRIu32 "\n", stowi_plan_peak_step(c->plan));
   snprintf(facts, sizeof(facts), "# peak_step=%" PRIu32 "\n", peak_step);
   char* peaked = plan_replace(limited, own_peak, facts);
   stow_plan* plan = read_plan(c, peaked);
@@ -475,13 +476,13 @@ TEST(WindowsAreWrittenInEveryFormat) {
   stow_plan* plan =
       plan_with(&c, "# window.1=2,3,0,0\n# window.1=3,4,0,128\n# window.1=4,7,128,192\n");
   REQUIRE(plan != NULL);
-  char* csv = plan_text(plan, stow_plan_write_csv);
+  char* csv = plan_text(plan, stowi_plan_write_csv);
   CHECK_HAS(csv, "id,lower,upper,size,alignment,offset,guard,kind,name,gaps\n");
   CHECK_HAS(csv, ",0,input,x,\n");
   CHECK_HAS(csv, ",0,value,,2-3 3-4@0:128 4-7@128:192\n");
   CHECK_HAS(csv, ",0,scratch,,\n");
   CHECK(strstr(csv, "scratch.6.1") == NULL);  // it has no bytes
-  char* json = plan_text(plan, stow_plan_write_json);
+  char* json = plan_text(plan, stowi_plan_write_json);
   CHECK_HAS(json, "\"windows\": [[2, 3, 0, 0], [3, 4, 0, 128], [4, 7, 128, 192]]},\n");
   CHECK_HAS(json, "\"windows\": []},\n");
   free(json);

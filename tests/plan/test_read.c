@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan/api.h"
 #include "plan/plan_support.h"
 #include "support/fault.h"
 #include "support/test.h"
@@ -49,15 +50,15 @@ static char* only_saved(char* text) {
 TEST(PlanReadBackIsTheSame) {
   plan_case c = make_net();
   REQUIRE(c.plan != NULL);
-  char* text = plan_text(c.plan, stow_plan_write);
+  char* text = plan_text(c.plan, stowi_plan_write_saved);
   stow_plan* read = NULL;
   stow_diag diag;
   stow_diag_init(&diag);
   CHECK(stow_plan_read(text, strlen(text), NULL, c.graph, stow_allocator_default(), &diag, &read) ==
         STOW_OK);
   REQUIRE(read != NULL);
-  static const plan_writer writers[] = {stow_plan_write, stow_plan_write_json, stow_plan_write_csv,
-                                        stow_plan_write_report};
+  static const plan_writer writers[] = {stowi_plan_write_saved, stowi_plan_write_json,
+                                        stowi_plan_write_csv, stowi_plan_write_report};
   for (size_t i = 0; i < sizeof(writers) / sizeof(writers[0]); ++i) {
     char* before = only_saved(plan_text(c.plan, writers[i]));
     char* after = only_saved(plan_text(read, writers[i]));
@@ -66,8 +67,8 @@ TEST(PlanReadBackIsTheSame) {
     free(before);
   }
   CHECK_U64(stow_plan_fit(read).largest_hole, stow_plan_fit(c.plan).largest_hole);
-  CHECK_U64(stow_plan_peak_count(read), stow_plan_peak_count(c.plan));
-  CHECK_U64(stow_plan_alignment(read), 256);
+  CHECK_U64(stowi_plan_peak_count(read), stowi_plan_peak_count(c.plan));
+  CHECK_U64(stowi_plan_alignment(read), 256);
   CHECK_U64(stow_plan_search(read).bound, stow_plan_lower_bound(c.plan));
   CHECK_U64(stow_plan_search(read).nodes, 0);
   CHECK_U64(stow_plan_decision_count(read), 0);
@@ -181,7 +182,7 @@ static const bad_row bad_rows[] = {
 TEST(AnyOtherTextIsRefused) {
   plan_case c = make_net();
   REQUIRE(c.plan != NULL);
-  char* good = plan_text(c.plan, stow_plan_write);
+  char* good = plan_text(c.plan, stowi_plan_write_saved);
   stow_diag diag;
   CHECK(read_text(&c, good, &diag) == STOW_OK);
   for (size_t i = 0; i < sizeof(bad_rows) / sizeof(bad_rows[0]); ++i) {
@@ -201,7 +202,7 @@ TEST(AnyOtherTextIsRefused) {
 TEST(ReportAloneIsNotAPlan) {
   plan_case c = make_net();
   REQUIRE(c.plan != NULL);
-  char* report = plan_text(c.plan, stow_plan_write_report);
+  char* report = plan_text(c.plan, stowi_plan_write_report);
   stow_diag diag;
   CHECK(read_text(&c, report, &diag) == STOW_ERR_SYNTAX);
   CHECK_HAS(diag.message, "net.plan:1:1: this is a report");
@@ -224,7 +225,7 @@ TEST(PositionIsGivenWithoutAFileName) {
 TEST(PlanOfAnotherGraphIsStale) {
   plan_case c = make_net();
   REQUIRE(c.plan != NULL);
-  char* good = plan_text(c.plan, stow_plan_write);
+  char* good = plan_text(c.plan, stowi_plan_write_saved);
   stow_diag diag;
   char* renamed = plan_replace(good, "\"net\"", "\"nut\"");
   CHECK(read_text(&c, renamed, &diag) == STOW_ERR_STALE_PLAN);
@@ -232,7 +233,7 @@ TEST(PlanOfAnotherGraphIsStale) {
   free(renamed);
 
   char fingerprint[32];
-  snprintf(fingerprint, sizeof(fingerprint), "%016" PRIx64, stow_plan_fingerprint(c.plan));
+  snprintf(fingerprint, sizeof(fingerprint), "%016" PRIx64, stowi_plan_fingerprint(c.plan));
   char* other = plan_replace(good, fingerprint, "0123456789abcdef");
   CHECK(read_text(&c, other, &diag) == STOW_ERR_STALE_PLAN);
   CHECK_HAS(diag.message, "net.plan:3:15: ");
@@ -246,7 +247,7 @@ TEST(PlanOfAnotherGraphIsStale) {
 TEST(EveryTruncationIsRefused) {
   plan_case c = make_net();
   REQUIRE(c.plan != NULL);
-  char* good = plan_text(c.plan, stow_plan_write);
+  char* good = plan_text(c.plan, stowi_plan_write_saved);
   size_t size = strlen(good);
   for (size_t cut = 0; cut < size; ++cut) {
     char* part = (char*)malloc(cut + 1);  // exactly: a read past the end is caught
@@ -266,7 +267,7 @@ TEST(EveryTruncationIsRefused) {
 TEST(DamagedTextIsRefusedOrReadExactly) {
   plan_case c = make_net();
   REQUIRE(c.plan != NULL);
-  char* good = plan_text(c.plan, stow_plan_write);
+  char* good = plan_text(c.plan, stowi_plan_write_saved);
   size_t size = strlen(good);
   test_random random = {1};
   unsigned rounds = test_is_long() ? 200000 : 5000;
@@ -280,7 +281,7 @@ TEST(DamagedTextIsRefusedOrReadExactly) {
     stow_status status =
         stow_plan_read(bad, size, NULL, c.graph, stow_allocator_default(), NULL, &plan);
     if (status == STOW_OK) {
-      char* again = plan_text(plan, stow_plan_write);
+      char* again = plan_text(plan, stowi_plan_write_saved);
       CHECK_TEXT(again, bad);
       free(again);
     } else {
@@ -307,7 +308,7 @@ TEST(OptionsOfEveryKindComeBack) {
   options.io = STOW_IO_EXTERNAL;
   plan_case c = plan_make(graph_text, &options);
   REQUIRE(c.plan != NULL);
-  char* text = plan_text(c.plan, stow_plan_write);
+  char* text = plan_text(c.plan, stowi_plan_write_saved);
   CHECK_HAS(text, "\n# params=no\n# inputs=no\n# constants=no\n# zero_size_slots=no\n");
   CHECK_HAS(text, "\n# f32_uniform=yes\n# classic_views=no\n# reuse=no\n");
   CHECK_HAS(text, "\n# reuse=no\n# in_place=no\n# elide_copies=no\n# io=external\n# lower");
@@ -324,7 +325,7 @@ TEST(OptionsOfEveryKindComeBack) {
 TEST(OverflowingSumsSaturate) {
   plan_case c = make_net();
   REQUIRE(c.plan != NULL);
-  char* good = plan_text(c.plan, stow_plan_write);
+  char* good = plan_text(c.plan, stowi_plan_write_saved);
   char* huge = plan_replace(good, "512\t64\t%2\n512\t64\t%3\n520\t16\t%4\n",
                             "512\t64\t%2\n512\t18446744073709551000\t%3\n"
                             "520\t18446744073709551000\t%4\n");
@@ -339,8 +340,8 @@ TEST(OverflowingSumsSaturate) {
                                       stow_allocator_default(), &diag, &plan);
   test_check(status == STOW_OK, __FILE__, __LINE__, "%s", diag.message);
   if (plan != NULL) {
-    CHECK(stow_plan_total_unshared(plan) == UINT64_MAX);
-    CHECK(stow_plan_peak_scratch(plan) == UINT64_MAX);
+    CHECK(stowi_plan_total_unshared(plan) == UINT64_MAX);
+    CHECK(stowi_plan_peak_scratch(plan) == UINT64_MAX);
     CHECK(stow_plan_check(plan, c.graph, c.effects, stow_allocator_default(), &diag, NULL) ==
           STOW_ERR_VIOLATION);
   }
@@ -356,7 +357,7 @@ TEST(OverflowingSumsSaturate) {
 TEST(ReservedRangeMayBeWhatDoesNotFit) {
   plan_case c = make_net();
   REQUIRE(c.plan != NULL);
-  char* good = plan_text(c.plan, stow_plan_write);
+  char* good = plan_text(c.plan, stowi_plan_write_saved);
   char* reserved = plan_replace(good, "# end\n", "# reserved=460,4\n# reserved=600,500\n# end\n");
   char* shared = plan_replace(reserved, "# params=yes\n", "# params=shared\n");
   char* whole = plan_replace(shared, "# capacity=500\n", "# capacity=900\n");
@@ -433,7 +434,7 @@ static stow_status read_attempt(stow_allocator allocator, void* user) {
 TEST(ReadingSurvivesFailingAllocations) {
   plan_case c = make_net();
   REQUIRE(c.plan != NULL);
-  char* text = plan_text(c.plan, stow_plan_write);
+  char* text = plan_text(c.plan, stowi_plan_write_saved);
   read_input input = {&c, text};
   CHECK(test_fault_sweep(read_attempt, &input) >= 10);
   free(text);

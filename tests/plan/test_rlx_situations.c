@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan/api.h"
 #include "plan/plan_support.h"
 #include "support/test.h"
 
@@ -30,7 +31,7 @@ TEST(ReportMatchesRlx) {
   stow_plan_options options = plan_options(STOW_PRESET_RLX);
   plan_case c = plan_make(share, &options);
   REQUIRE(c.plan != NULL);
-  char* report = plan_text(c.plan, stow_plan_write_report);
+  char* report = plan_text(c.plan, stowi_plan_write_report);
   CHECK_TEXT(report,
              "# arena_size=1640832 total_unshared=1640448 saved=0\n"
              "# offset\tsize\tnode\n"
@@ -48,8 +49,8 @@ TEST(DeadValuesShareTheirBytes) {
   plan_case c = plan_make(chain, &options);
   REQUIRE(c.plan != NULL);
   CHECK_U64(stow_plan_arena_size(c.plan), 3 * 65536);
-  CHECK_U64(stow_plan_total_unshared(c.plan), 6 * 65536);
-  CHECK_U64(stow_plan_saved(c.plan), 3 * 65536);
+  CHECK_U64(stowi_plan_total_unshared(c.plan), 6 * 65536);
+  CHECK_U64(stowi_plan_saved(c.plan), 3 * 65536);
   CHECK_U64(plan_offset(c.plan, 1), plan_offset(c.plan, 3));
   CHECK_U64(plan_offset(c.plan, 3), plan_offset(c.plan, 5));
   CHECK_U64(plan_offset(c.plan, 2), plan_offset(c.plan, 4));
@@ -63,8 +64,8 @@ TEST(PinnedAncestorsOfOutputsShareNothing) {
   plan_case c = plan_make(chain, &options);
   REQUIRE(c.plan != NULL);
   CHECK_U64(stow_plan_arena_size(c.plan), 393344);  // 6 values and one guard of 128
-  CHECK_U64(stow_plan_guard(c.plan, 0), 128);
-  CHECK_U64(stow_plan_guard(c.plan, 1), 0);
+  CHECK_U64(stowi_plan_guard(c.plan, 0), 128);
+  CHECK_U64(stowi_plan_guard(c.plan, 1), 0);
   plan_prove(&c);
   plan_free(&c);
 }
@@ -90,11 +91,11 @@ TEST(ViewIsAtTheOffsetOfItsBytes) {
   CHECK_U64(plan_offset(c.plan, 5), root.offset + 8 * 4);
   CHECK_U64(plan_slot(c.plan, 5).size, 64);
   CHECK_U64(stow_plan_root(c.plan, 5), 2);
-  CHECK_U64(stow_plan_value_alignment(c.plan, 2), 64);
-  CHECK_U64(stow_plan_value_alignment(c.plan, 4), 64);
-  CHECK_U64(stow_plan_value_alignment(c.plan, 5), 32);
-  CHECK_U64(stow_plan_total_unshared(c.plan), 640);
-  CHECK_U64(stow_plan_saved(c.plan), 64);
+  CHECK_U64(stowi_plan_value_alignment(c.plan, 2), 64);
+  CHECK_U64(stowi_plan_value_alignment(c.plan, 4), 64);
+  CHECK_U64(stowi_plan_value_alignment(c.plan, 5), 32);
+  CHECK_U64(stowi_plan_total_unshared(c.plan), 640);
+  CHECK_U64(stowi_plan_saved(c.plan), 64);
   plan_prove(&c);
   plan_free(&c);
 }
@@ -134,7 +135,7 @@ TEST(EmptyInputHasAnAddress) {
   REQUIRE(c.plan != NULL);
   CHECK_U64(plan_offset(c.plan, 0), 0);
   CHECK_U64(plan_slot(c.plan, 0).size, 64);
-  CHECK_U64(stow_plan_guard(c.plan, 0), 128);
+  CHECK_U64(stowi_plan_guard(c.plan, 0), 128);
   CHECK_U64(plan_offset(c.plan, 1), 192);
   plan_prove(&c);
   plan_free(&c);
@@ -161,14 +162,14 @@ TEST(IntegerOutputTurnsReuseOff) {
   stow_plan_options_remove_rule(&options, stow_rule_find(stow_str_of("pin-output-ancestors")));
   plan_case c = plan_make(text, &options);
   REQUIRE(c.plan != NULL);
-  CHECK(!stow_plan_reuse(c.plan));
+  CHECK(!stowi_plan_reuse(c.plan));
   CHECK(plan_offset(c.plan, 2) != plan_offset(c.plan, 4));
   plan_free(&c);
 
   stow_plan_options_remove_rule(&options, stow_rule_find(stow_str_of("i64-epilogue")));
   c = plan_make(text, &options);
   REQUIRE(c.plan != NULL);
-  CHECK(stow_plan_reuse(c.plan));
+  CHECK(stowi_plan_reuse(c.plan));
   CHECK_U64(plan_offset(c.plan, 2), plan_offset(c.plan, 4));
   plan_free(&c);
 }
@@ -224,8 +225,8 @@ TEST(BackwardWeightsAreAtTheForwardOffsets) {
   CHECK_U64(plan_offset(b.plan, 1), plan_offset(f.plan, 2));  // w2
   CHECK_U64(plan_slot(b.plan, 4).size, 16384);
   CHECK_U64(plan_slot(b.plan, 1).size, 8192);
-  CHECK_U64(stow_plan_guard(b.plan, 4), 128);
-  CHECK(stow_plan_arena_size(b.plan) >= stow_weight_layout_size(layout));
+  CHECK_U64(stowi_plan_guard(b.plan, 4), 128);
+  CHECK(stow_plan_arena_size(b.plan) >= stowi_weight_layout_size(layout));
   CHECK(plan_offset(b.plan, 5) >= 16384 + 128 + 8192 + 128);  // the largest value is above both
   plan_prove(&f);
   plan_prove(&b);
@@ -253,8 +254,8 @@ static stow_status check_in_one_arena(const plan_case* f, const plan_case* b,
     stow_buffer desc;
     stow_buffer_init(&desc);
     desc.size = slot.size;
-    desc.begin = stow_plan_begin(b->plan, v);
-    desc.end = stow_plan_end(b->plan, v);
+    desc.begin = stowi_plan_begin(b->plan, v);
+    desc.end = stowi_plan_end(b->plan, v);
     size_t buffer;
     CHECK(stow_problem_add(problem, &desc, &diag, &buffer) == STOW_OK);
     offsets[count++] = slot.offset;
@@ -294,7 +295,7 @@ TEST(CheckerRefusesActivationsInWeights) {
   options.layout = layout;
   plan_case b = plan_make(backward, &options);
   REQUIRE(b.plan != NULL);
-  char* saved = plan_text(b.plan, stow_plan_write);
+  char* saved = plan_text(b.plan, stowi_plan_write_saved);
   char* without = plan_replace(saved, "24576\t16384\t%5\n", "");
   char* laid_over = plan_replace(without, "0\t16384\t%4\n", "0\t16384\t%4\n0\t16384\t%5\n");
   stow_plan* wrong = NULL;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/api.h"
+#include "plan/api.h"
 #include "plan/plan_internal.h"
 #include "support/random_graph.h"
 #include "support/test.h"
@@ -127,7 +128,7 @@ static stow_plan* copy_plan(scene* s, size_t index) {
   stow_string text;
   stow_plan* copy = NULL;
   stow_string_init(&text, stow_allocator_default());
-  stow_plan_write(stow_set_plan(s->set, index), stow_string_writer(&text));
+  stowi_plan_write_saved(stow_set_plan(s->set, index), stow_string_writer(&text));
   stow_status status = stow_plan_read(text.data, text.size, NULL, s->graphs[index],
                                       stow_allocator_default(), &s->diag, &copy);
   test_check(status == STOW_OK, __FILE__, __LINE__, "seed %llu: %s", (unsigned long long)s->seed,
@@ -176,12 +177,12 @@ static void check_sizes(scene* s, uint64_t* tight) {
   uint64_t arena = stow_set_arena_size(s->set);
   uint64_t sum = 0;
   uint64_t largest = 0;
-  uint64_t bound = stow_set_lower_bound(s->set);
+  uint64_t bound = stowi_set_lower_bound(s->set);
   for (size_t i = 0; i < s->count; ++i) {
     const stow_plan* plan = stow_set_plan(s->set, i);
     uint64_t size = stow_plan_arena_size(plan);
     largest = size > largest ? size : largest;
-    sum += stow_set_alone(s->set, i) + stow_set_alignment(s->set);
+    sum += stow_set_alone(s->set, i) + stowi_set_alignment(s->set);
     test_check(arena >= stow_plan_lower_bound(plan) && stow_plan_lower_bound(plan) <= size,
                __FILE__, __LINE__, "seed %llu, graph %zu: below its bound",
                (unsigned long long)s->seed, i);
@@ -202,7 +203,7 @@ TEST(EverySetOfRandomGraphsPasses) {
     scene s = scene_make(seed);
     if (s.placed) {
       placed += 1;
-      shared += stow_set_shared_count(s.set) != 0;
+      shared += stowi_set_shared_count(s.set) != 0;
       check_plans(&s);
       check_sizes(&s, &tight);
     } else {
@@ -267,7 +268,8 @@ static stow_value same_thing(const theatre* t, size_t i, stow_value root, size_t
 static uint64_t hash_of(const theatre* t, size_t i, stow_value root) {
   stow_slot slot;
   stow_plan_value_slot(t->plans[i], root, &slot);
-  return oracle_memory_hash(t->memory, slot.offset, slot.size + stow_plan_guard(t->plans[i], root));
+  return oracle_memory_hash(t->memory, slot.offset,
+                            slot.size + stowi_plan_guard(t->plans[i], root));
 }
 
 // Everything that is known must still be there; graph |ran| (or none: |count|) may have changed its

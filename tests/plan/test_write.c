@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan/api.h"
 #include "plan/plan_support.h"
 #include "support/fault.h"
 #include "support/test.h"
@@ -76,7 +77,7 @@ TEST(SavedPlanIsTheReportWithFactsAround) {
            "# scratch.2.1=448,8,64\n"
            "# end\n",
            stow_graph_fingerprint(c.graph));
-  check_text(c.plan, stow_plan_write, expected);
+  check_text(c.plan, stowi_plan_write_saved, expected);
   plan_prove(&c);
   plan_free(&c);
 }
@@ -105,7 +106,7 @@ TEST(OrderIsWrittenUnlessItIsTheGraphsOwn) {
   options.schedule = schedule;
   plan_case c = plan_make(graph, &options);
   REQUIRE(c.plan != NULL);
-  char* saved = plan_text(c.plan, stow_plan_write);
+  char* saved = plan_text(c.plan, stowi_plan_write_saved);
   CHECK_HAS(saved, "\n# order=0,2,1,3\n# end\n");
   CHECK_HAS(saved, "\n# life.2=1,4\n");
   free(saved);
@@ -121,7 +122,7 @@ TEST(OrderIsWrittenUnlessItIsTheGraphsOwn) {
 TEST(CsvHasOneRowPerBuffer) {
   plan_case c = make_net();
   REQUIRE(c.plan != NULL);
-  check_text(c.plan, stow_plan_write_csv,
+  check_text(c.plan, stowi_plan_write_csv,
              "id,lower,upper,size,alignment,offset,guard,kind,name\n"
              "0,0,6,192,64,0,128,input,x\n"
              "1,0,6,192,64,192,128,param,w\n"
@@ -193,7 +194,7 @@ TEST(JsonHasAllOfThePlan) {
       "  \"reserved\": [],\n"
       "  \"decisions\": [",
       stow_graph_fingerprint(c.graph));
-  char* json = plan_text(c.plan, stow_plan_write_json);
+  char* json = plan_text(c.plan, stowi_plan_write_json);
   json[strlen(expected) < strlen(json) ? strlen(expected) : strlen(json)] = '\0';
   CHECK_TEXT(json, expected);
   free(json);
@@ -205,7 +206,7 @@ TEST(JsonOfValuesWithoutSlotHasNulls) {
   options.inputs = false;
   plan_case c = plan_make(text, &options);
   REQUIRE(c.plan != NULL);
-  char* json = plan_text(c.plan, stow_plan_write_json);
+  char* json = plan_text(c.plan, stowi_plan_write_json);
   CHECK_HAS(json,
             "\"name\": \"x\", \"kind\": \"input\", \"dtype\": \"f32\", \"offset\": null, "
             "\"size\": null, \"root\": 0");
@@ -232,16 +233,16 @@ TEST(ReservedRangesAreWritten) {
       "}\n",
       &options);
   REQUIRE(c.plan != NULL);
-  char* saved = plan_text(c.plan, stow_plan_write);
+  char* saved = plan_text(c.plan, stowi_plan_write_saved);
   CHECK_HAS(saved, "\n# params=shared-or-none\n");
   CHECK_HAS(saved, "\n# reserved=192,192\n");
   free(saved);
-  check_text(c.plan, stow_plan_write_csv,
+  check_text(c.plan, stowi_plan_write_csv,
              "id,lower,upper,size,alignment,offset,guard,kind,name\n"
              "0,0,3,16,64,0,0,input,x\n"
              "1,1,3,16,64,64,0,value,\n"
              "reserved.0,0,3,192,1,192,0,reserved,\n");
-  char* json = plan_text(c.plan, stow_plan_write_json);
+  char* json = plan_text(c.plan, stowi_plan_write_json);
   CHECK_HAS(json,
             "  \"reserved\": [\n    {\"offset\": 192, \"size\": 192}\n  ],\n  \"decisions\": [");
   free(json);
@@ -290,8 +291,8 @@ static void check_named(const char* name, size_t size, plan_writer write, const 
 }
 
 #define CHECK_JSON_NAME(name, part) \
-  check_named(name, sizeof(name) - 1, stow_plan_write_json, "\"name\": " part ",")
-#define CHECK_CSV_NAME(name, part) check_named(name, sizeof(name) - 1, stow_plan_write_csv, part)
+  check_named(name, sizeof(name) - 1, stowi_plan_write_json, "\"name\": " part ",")
+#define CHECK_CSV_NAME(name, part) check_named(name, sizeof(name) - 1, stowi_plan_write_csv, part)
 
 TEST(JsonStringsAreEscaped) {
   CHECK_JSON_NAME("plain", "\"plain\"");
@@ -530,8 +531,8 @@ static stow_status write_failing(void* user, const char* data, size_t size) {
 }
 
 TEST(FailingWriteEndsTheCall) {
-  static const plan_writer writers[] = {stow_plan_write_report, stow_plan_write,
-                                        stow_plan_write_json, stow_plan_write_csv, write_c};
+  static const plan_writer writers[] = {stowi_plan_write_report, stowi_plan_write_saved,
+                                        stowi_plan_write_json, stowi_plan_write_csv, write_c};
   plan_case c = make_net();
   REQUIRE(c.plan != NULL);
   for (size_t i = 0; i < sizeof(writers) / sizeof(writers[0]); ++i) {

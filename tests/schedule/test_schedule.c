@@ -4,6 +4,7 @@
 #include <stowage/text.h>
 #include <string.h>
 
+#include "graph/api.h"
 #include "support/fault.h"
 #include "support/test.h"
 
@@ -208,8 +209,8 @@ TEST(AnOpenRegionIsRefused) {
 // All permutations of small graphs against the definition.
 
 static bool is_inside(const stow_graph* graph, stow_node node, stow_region region) {
-  return node >= stow_graph_region_first(graph, region) &&
-         node <= stow_graph_region_last(graph, region);
+  return node >= stowi_graph_region_first(graph, region) &&
+         node <= stowi_graph_region_last(graph, region);
 }
 
 static bool region_is_stretch(const stow_graph* graph, const uint32_t* step, stow_region region) {
@@ -223,11 +224,11 @@ static bool region_is_stretch(const stow_graph* graph, const uint32_t* step, sto
       ++count;
     }
   }
-  stow_node first = stow_graph_region_first(graph, region);
+  stow_node first = stowi_graph_region_first(graph, region);
   bool args_first = stow_graph_op(graph, first) != STOW_OP_ARGS ||
                     stow_graph_node_region(graph, first) != region || step[first] == low;
   return high - low + 1 == count && args_first &&
-         step[stow_graph_region_last(graph, region)] == high;
+         step[stowi_graph_region_last(graph, region)] == high;
 }
 
 static stow_value written_root(const stow_graph* graph, stow_value value) {
@@ -291,10 +292,10 @@ static bool may_run(const stow_graph* graph, const stow_node* order, uint32_t co
       return false;
     }
     for (size_t i = 0; stow_graph_owned_region(graph, n, i) != STOW_REGION_ID_NONE; ++i) {
-      stow_node last = stow_graph_region_last(graph, stow_graph_owned_region(graph, n, i));
+      stow_node last = stowi_graph_region_last(graph, stow_graph_owned_region(graph, n, i));
       stow_region next = stow_graph_owned_region(graph, n, i + 1);
       bool in_order =
-          next == STOW_REGION_ID_NONE || step[last] < step[stow_graph_region_last(graph, next)];
+          next == STOW_REGION_ID_NONE || step[last] < step[stowi_graph_region_last(graph, next)];
       if (step[last] > step[n] || !in_order) {
         return false;
       }

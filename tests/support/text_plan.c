@@ -5,6 +5,8 @@
 #include <stowage/text.h>
 #include <string.h>
 
+#include "plan/api.h"
+
 static bool differ(char* why, const char* format, ...) STOW_PRINTF_LIKE(2, 3);
 static bool differ(char* why, const char* format, ...) {
   va_list arguments;
@@ -49,8 +51,8 @@ static stow_string describe_plan(const stow_graph* graph, const stow_plan_option
     status = stow_plan_make(graph, effects, options, stow_allocator_default(), &diag, &plan);
   }
   if (status == STOW_OK) {
-    (void)stow_plan_write(plan, writer);
-    (void)stow_plan_write_json(plan, writer);
+    (void)stowi_plan_write_saved(plan, writer);
+    (void)stowi_plan_write_json(plan, writer);
   } else {
     (void)stow_string_append(&out, diag.message, strlen(diag.message));
   }

@@ -108,7 +108,7 @@ static uint32_t birth_step(const stow_rule_call* call, stow_node node, size_t k)
   stowi_loop loop;
   if (stow_graph_op_desc(graph, node)->region_kind == STOW_REGION_BRANCH) {
     stow_region region = stow_graph_owned_region(graph, node, 0);
-    return step_of(call, stow_graph_region_last(graph, region));
+    return step_of(call, stowi_graph_region_last(graph, region));
   }
   if (stowi_loop_of(graph, node, &loop)) {
     bool carried = k >= loop.carry.first_result && k - loop.carry.first_result < loop.count;
@@ -250,13 +250,13 @@ static void cover_views(stow_rule_call* call) {
 static void set_stretch(stow_rule_call* call, stow_region region) {
   const stow_graph* graph = call->graph;
   stowi_stretch* stretch = &call->stretches[region];
-  stow_node owner = stow_graph_region_owner(graph, region);
+  stow_node owner = stowi_graph_region_owner(graph, region);
   stretch->first = UINT32_MAX;
-  stretch->last = step_of(call, stow_graph_region_last(graph, region));
-  stretch->parent = stow_graph_region_parent(graph, region);
+  stretch->last = step_of(call, stowi_graph_region_last(graph, region));
+  stretch->parent = stowi_graph_region_parent(graph, region);
   stretch->loops = stow_graph_op_desc(graph, owner)->region_kind == STOW_REGION_LOOP;
   stretch->depth = 0;
-  for (stow_region at = region; at != STOW_REGION_BODY; at = stow_graph_region_parent(graph, at)) {
+  for (stow_region at = region; at != STOW_REGION_BODY; at = stowi_graph_region_parent(graph, at)) {
     ++stretch->depth;
   }
 }

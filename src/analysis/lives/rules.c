@@ -4,6 +4,7 @@
 #include "analysis/api.h"
 #include "analysis/lives/lifetimes.h"
 #include "base/diag.h"
+#include "graph/api.h"
 
 size_t stow_rule_count(void) { return stowi_rule_count; }
 
@@ -95,7 +96,7 @@ static size_t reach_operands(stow_rule_call* call, stow_node node, size_t height
 }
 
 static size_t reach_yields(stow_rule_call* call, stow_region region, size_t height) {
-  return reach_operands(call, stow_graph_region_last(call->graph, region), height);
+  return reach_operands(call, stowi_graph_region_last(call->graph, region), height);
 }
 
 // A node's results come from its operands, from what its regions yield and, for a region's
@@ -109,7 +110,7 @@ static size_t expand(stow_rule_call* call, stow_node node, size_t height) {
   }
   if (stow_graph_op(graph, node) == STOW_OP_ARGS) {
     stow_region region = stow_graph_node_region(graph, node);
-    height = reach_operands(call, stow_graph_region_owner(graph, region), height);
+    height = reach_operands(call, stowi_graph_region_owner(graph, region), height);
     height = reach_yields(call, region, height);
   }
   return height;

@@ -200,7 +200,7 @@ static uint32_t find_since(const writes* w, stow_node node, size_t k) {
   }
   if (stow_graph_op(graph, node) == STOW_OP_ARGS) {
     stow_region body = stow_graph_node_region(graph, node);
-    stowi_loop_of(graph, stow_graph_region_owner(graph, body), &loop);
+    stowi_loop_of(graph, stowi_graph_region_owner(graph, body), &loop);
     return w->since[stowi_loop_initial(graph, &loop, k - loop.carry.first_arg)];
   }
   if (stowi_loop_of(graph, node, &loop)) {
@@ -273,8 +273,8 @@ static bool exclude_each_other(const writes* w, stow_region a, stow_region b,
   }
   *out_branch_of_b = below_b;
   return below_a != STOW_REGION_BODY && below_b != STOW_REGION_BODY && !stretches[below_b].loops &&
-         stow_graph_region_owner(w->call->graph, below_a) ==
-             stow_graph_region_owner(w->call->graph, below_b);
+         stowi_graph_region_owner(w->call->graph, below_a) ==
+             stowi_graph_region_owner(w->call->graph, below_b);
 }
 
 static stow_status fail_read(const writes* w, const read_record* read, const write_record* write) {

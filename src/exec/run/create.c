@@ -6,6 +6,8 @@
 #include "base/diag.h"
 #include "exec/run/exec.h"
 #include "exec/run/paranoia.h"
+#include "graph/api.h"
+#include "plan/api.h"
 
 void stow_exec_options_init(stow_exec_options* options) {
   *options = (stow_exec_options){.struct_size = sizeof(*options)};
@@ -16,7 +18,7 @@ void stow_exec_options_init(stow_exec_options* options) {
 
 // Margins are as large as the alignment, which they keep.
 static stow_status make_margins(stow_exec* exec, stow_diag* diag) {
-  uint64_t alignment = stow_plan_alignment(exec->plan);
+  uint64_t alignment = stowi_plan_alignment(exec->plan);
   uint64_t size = stow_plan_arena_size(exec->plan);
   uint64_t total;
   if (alignment > PTRDIFF_MAX || !stowi_add_u64(size, 2 * alignment, &total) ||
@@ -68,14 +70,14 @@ static void describe_regions(stow_exec* exec) {
   const stow_node* order = stow_plan_order(exec->plan);
   for (uint32_t step = stow_plan_step_count(exec->plan); step-- > 0;) {
     stow_region region = stow_graph_node_region(graph, order[step]);
-    for (; region != STOW_REGION_BODY; region = stow_graph_region_parent(graph, region)) {
+    for (; region != STOW_REGION_BODY; region = stowi_graph_region_parent(graph, region)) {
       stowi_exec_region* entry = &exec->regions[region];
       entry->first = step;
       entry->last = entry->last < step ? step : entry->last;
     }
   }
   for (stow_region region = 1; region < exec->region_count; ++region) {
-    stow_node owner = stow_graph_region_owner(graph, region);
+    stow_node owner = stowi_graph_region_owner(graph, region);
     stowi_exec_region* entry = &exec->regions[region];
     entry->is_loop = stow_graph_op_desc(graph, owner)->region_kind == STOW_REGION_LOOP;
     if (entry->is_loop) {
@@ -133,7 +135,7 @@ static stow_status require_scratch(const stow_exec* exec, stow_diag* diag) {
 
 static stow_status create_all(stow_exec* exec, stow_diag* diag) {
   const stow_prepared* prepared = exec->prepared;
-  STOW_TRY(stow_plan_require(exec->plan, exec->graph, diag));
+  STOW_TRY(stowi_plan_require(exec->plan, exec->graph, diag));
   STOW_TRY(require_scratch(exec, diag));
   STOW_TRY(
       stow_plan_check(exec->plan, exec->graph, prepared->effects, exec->allocator, diag, NULL));
@@ -200,7 +202,3 @@ void stow_exec_destroy(stow_exec* exec) {
   stowi_exec_calls_free(&exec->calls);
   STOWI_DELETE(allocator, exec);
 }
-
-const stow_graph* stow_exec_graph(const stow_exec* exec) { return exec->graph; }
-
-const stow_plan* stow_exec_plan(const stow_exec* exec) { return exec->plan; }

@@ -22,6 +22,8 @@
 
 #include "base/alloc.h"
 #include "base/diag.h"
+#include "graph/api.h"
+#include "plan/api.h"
 
 #define PATTERN 0xff
 #define OTHER_PATTERN 0x2a
@@ -77,7 +79,7 @@ static bool is_born_empty(const stow_exec* exec, stow_value root) {
 
 static bool is_born(const stowi_exec_paranoia* paranoia, const stow_exec* exec, stow_value root,
                     uint32_t step) {
-  uint32_t begin = stow_plan_begin(exec->plan, root);
+  uint32_t begin = stowi_plan_begin(exec->plan, root);
   bool is_forward = paranoia->last == NO_STEP || paranoia->last < step;
   return is_forward && begin <= step && (paranoia->last == NO_STEP || begin > paranoia->last);
 }
@@ -169,7 +171,7 @@ static void accept_node(stowi_exec_paranoia* paranoia, const stow_exec* exec, st
   accept(paranoia, exec, call->scratch, call->scratch_size);
   if (stow_graph_op(graph, node) == STOW_OP_YIELD) {
     const stowi_exec_region* region = &exec->regions[stow_graph_node_region(graph, node)];
-    stow_node owner = stow_graph_region_owner(graph, stow_graph_node_region(graph, node));
+    stow_node owner = stowi_graph_region_owner(graph, stow_graph_node_region(graph, node));
     stow_value results = stow_graph_first_result(graph, owner);
     size_t carried = region->is_loop ? region->body.carried : 0;
     accept_values(paranoia, exec, results + (stow_value)carried,
@@ -192,10 +194,10 @@ static stow_value find_owner(const stow_exec* exec, uint32_t step, size_t at) {
   for (stow_value value = 0; value < exec->calls.value_count; ++value) {
     stow_slot slot;
     if (stow_plan_value_slot(exec->plan, value, &slot) && at >= slot.offset &&
-        at - slot.offset < slot.size + stow_plan_guard(exec->plan, value) &&
-        stow_plan_begin(exec->plan, value) <= step && step < stow_plan_end(exec->plan, value) &&
+        at - slot.offset < slot.size + stowi_plan_guard(exec->plan, value) &&
+        stowi_plan_begin(exec->plan, value) <= step && step < stowi_plan_end(exec->plan, value) &&
         (found == STOW_VALUE_NONE ||
-         stow_plan_begin(exec->plan, found) <= stow_plan_begin(exec->plan, value))) {
+         stowi_plan_begin(exec->plan, found) <= stowi_plan_begin(exec->plan, value))) {
       found = value;
     }
   }

@@ -7,6 +7,7 @@
 #include "base/checked.h"
 #include "base/diag.h"
 #include "exec/run/exec.h"
+#include "plan/api.h"
 
 static stow_tensor* tensor_of(stow_exec* exec, stow_value value) {
   return &exec->calls.tensors[value];
@@ -30,7 +31,7 @@ static void mark_consumed(stow_exec* exec) {
     stow_view view;
     if (place->is_boundary && place->has_slot) {
       bool is_laid = root != value && !is_view(exec->graph, value, &view);
-      bool dies = root == value && stow_plan_end(exec->plan, root) <= steps;
+      bool dies = root == value && stowi_plan_end(exec->plan, root) <= steps;
       place->is_consumed = place->is_consumed || is_laid || dies;
     }
   }

@@ -8,6 +8,7 @@
 #include "base/checked.h"
 #include "base/diag.h"
 #include "effects/api.h"
+#include "graph/api.h"
 
 #define SCRATCH_ALIGNMENT 64
 
@@ -38,8 +39,8 @@ static size_t rest(size_t count, size_t first) { return count > first ? count - 
 stowi_exec_body stowi_exec_body_of(const stow_graph* graph, stow_node loop) {
   stow_region region = stow_graph_owned_region(graph, loop, 0);
   stowi_exec_body body = {.owner = loop,
-                          .args = stow_graph_region_args(graph, region),
-                          .yield = stow_graph_region_last(graph, region),
+                          .args = stowi_graph_region_args(graph, region),
+                          .yield = stowi_graph_region_last(graph, region),
                           .carry = stow_graph_op_desc(graph, loop)->carry};
   if (body.args != STOW_NODE_NONE) {
     size_t count = rest(stow_graph_operand_count(graph, loop), body.carry.first_operand);
@@ -193,7 +194,7 @@ static stow_status prepare_structure(preparer* p, stow_node node) {
                     : fail_node(p, node, STOW_ERR_UNSUPPORTED,
                                 "unsupported op with regions; expected `if` or `loop`");
   }
-  stow_node owner = stow_graph_region_owner(graph, region);
+  stow_node owner = stowi_graph_region_owner(graph, region);
   if (stow_graph_op_desc(graph, owner)->region_kind != STOW_REGION_LOOP) {
     return STOW_OK;
   }
@@ -327,7 +328,5 @@ void stow_prepared_destroy(stow_prepared* prepared) {
   STOWI_ARRAY_FREE(prepared->allocator, prepared->nodes, prepared->node_count);
   STOWI_DELETE(prepared->allocator, prepared);
 }
-
-const stow_graph* stow_prepared_graph(const stow_prepared* prepared) { return prepared->graph; }
 
 stow_effects* stow_prepared_effects(stow_prepared* prepared) { return prepared->effects; }

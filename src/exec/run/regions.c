@@ -13,6 +13,7 @@
 
 #include "base/diag.h"
 #include "exec/run/exec.h"
+#include "graph/api.h"
 
 enum { TRIP_OPERAND = 0, CONDITION_OPERAND = 1, ITERATION_ARG = 0, CONDITION_ARG = 1 };
 
@@ -80,7 +81,7 @@ static void begin_loop(stow_exec* exec, stowi_exec_region* region) {
 
 bool stowi_exec_region_begin(stow_exec* exec, stow_region id) {
   stowi_exec_region* region = &exec->regions[id];
-  stow_node owner = stow_graph_region_owner(exec->graph, id);
+  stow_node owner = stowi_graph_region_owner(exec->graph, id);
   if (!region->is_loop) {
     bool is_first = stow_graph_owned_region(exec->graph, owner, 0) == id;
     return read_bool(operand_of(exec, owner, 0)) == is_first;
@@ -227,7 +228,7 @@ static stow_status yield_loop(stow_exec* exec, stowi_exec_region* region, stow_d
 stow_status stowi_exec_run_yield(stow_exec* exec, stow_node node, stow_diag* diag,
                                  bool* out_again) {
   stow_region id = stow_graph_node_region(exec->graph, node);
-  stow_node owner = stow_graph_region_owner(exec->graph, id);
+  stow_node owner = stowi_graph_region_owner(exec->graph, id);
   *out_again = false;
   if (exec->regions[id].is_loop) {
     return yield_loop(exec, &exec->regions[id], diag, out_again);

@@ -8,6 +8,7 @@
 #include "exec/kernels/support/seed.h"
 #include "exec/run/exec.h"
 #include "exec/run/paranoia.h"
+#include "graph/api.h"
 
 stow_status stowi_exec_fail(stow_exec* exec, stow_node node, stow_status status, stow_diag* diag,
                             const char* format, ...) {
@@ -39,7 +40,7 @@ static uint64_t rounds_around(const stow_exec* exec, stow_node node) {
   uint64_t inner[STOW_MAX_REGION_DEPTH];
   size_t depth = 0;
   stow_region region = stow_graph_node_region(exec->graph, node);
-  for (; region != STOW_REGION_BODY; region = stow_graph_region_parent(exec->graph, region)) {
+  for (; region != STOW_REGION_BODY; region = stowi_graph_region_parent(exec->graph, region)) {
     if (exec->regions[region].is_loop && depth < STOW_MAX_REGION_DEPTH) {
       inner[depth++] = (uint64_t)exec->regions[region].round;
     }
@@ -139,7 +140,7 @@ static stow_status enter(stow_exec* exec, uint32_t step, stow_region outer, stow
   while (region != STOW_REGION_BODY && region != outer && exec->regions[region].first == step &&
          count < STOW_MAX_REGION_DEPTH) {
     begun[count++] = region;
-    region = stow_graph_region_parent(exec->graph, region);
+    region = stowi_graph_region_parent(exec->graph, region);
   }
   *out_next = step;
   while (count-- > 0 && *out_next == step) {

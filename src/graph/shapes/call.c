@@ -67,16 +67,6 @@ const stow_attr* stow_shape_attr(const stow_shape_call* call, const char* name) 
   return is_required ? NULL : found;
 }
 
-int64_t stow_shape_attr_int(const stow_shape_call* call, const char* name, int64_t fallback) {
-  const stow_attr* attr = stow_shape_attr(call, name);
-  return attr != NULL && attr->kind == STOW_ATTR_INT ? attr->i : fallback;
-}
-
-bool stow_shape_attr_bool(const stow_shape_call* call, const char* name, bool fallback) {
-  const stow_attr* attr = stow_shape_attr(call, name);
-  return attr != NULL && attr->kind == STOW_ATTR_BOOL ? attr->b : fallback;
-}
-
 size_t stow_shape_result_count(const stow_shape_call* call) { return call->result_count; }
 
 const stow_type* stow_shape_declared(const stow_shape_call* call, size_t k) {
@@ -106,7 +96,7 @@ static stow_region region_at(const stow_shape_call* call, size_t index) {
 size_t stow_shape_region_arg_count(const stow_shape_call* call, size_t region) {
   stow_region found = region_at(call, region);
   stow_node args =
-      found == STOW_REGION_ID_NONE ? STOW_NODE_NONE : stow_graph_region_args(call->graph, found);
+      found == STOW_REGION_ID_NONE ? STOW_NODE_NONE : stowi_graph_region_args(call->graph, found);
   return args == STOW_NODE_NONE ? 0 : stow_graph_result_count(call->graph, args);
 }
 
@@ -114,7 +104,7 @@ const stow_type* stow_shape_region_arg(const stow_shape_call* call, size_t regio
   if (k >= stow_shape_region_arg_count(call, region)) {
     return NULL;
   }
-  stow_node args = stow_graph_region_args(call->graph, region_at(call, region));
+  stow_node args = stowi_graph_region_args(call->graph, region_at(call, region));
   stow_value first = stow_graph_first_result(call->graph, args);
   return stowi_type_of(call->graph, call->types, first + (stow_value)k);
 }
@@ -124,14 +114,14 @@ size_t stow_shape_yield_count(const stow_shape_call* call, size_t region) {
   if (found == STOW_REGION_ID_NONE) {
     return 0;
   }
-  return stow_graph_operand_count(call->graph, stow_graph_region_last(call->graph, found));
+  return stow_graph_operand_count(call->graph, stowi_graph_region_last(call->graph, found));
 }
 
 const stow_type* stow_shape_yield(const stow_shape_call* call, size_t region, size_t k) {
   if (k >= stow_shape_yield_count(call, region)) {
     return NULL;
   }
-  stow_node yield = stow_graph_region_last(call->graph, region_at(call, region));
+  stow_node yield = stowi_graph_region_last(call->graph, region_at(call, region));
   stow_value value = stow_graph_operands(call->graph, yield)[k];
   return stowi_type_of(call->graph, call->types, value);
 }
@@ -207,7 +197,7 @@ bool stowi_shape_is_loose_yield(const stow_shape_call* call, size_t region, size
   if (k >= stow_shape_yield_count(call, region)) {
     return false;
   }
-  stow_node yield = stow_graph_region_last(call->graph, region_at(call, region));
+  stow_node yield = stowi_graph_region_last(call->graph, region_at(call, region));
   return is_loose_value(call, stow_graph_operands(call->graph, yield)[k]);
 }
 
@@ -235,7 +225,7 @@ stow_value stowi_shape_loose_arg(const stow_shape_call* call, size_t i) {
   if (type == NULL || type->rank == 0 || !is_loose) {
     return STOW_VALUE_NONE;
   }
-  stow_node args = stow_graph_region_args(call->graph, region_at(call, 0));
+  stow_node args = stowi_graph_region_args(call->graph, region_at(call, 0));
   return stow_graph_first_result(call->graph, args) + (stow_value)(carry->first_arg + i);
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/diag.h"
 #include "base/text.h"
+#include "graph/api.h"
 #include "graph/known.h"
 #include "graph/text/number.h"
 
@@ -155,10 +156,10 @@ static stow_status put_attrs(const printer* p, stow_node node) {
 }
 
 static stow_status put_with(const printer* p, stow_node node) {
-  size_t count = stow_graph_with_count(p->graph, node);
+  size_t count = stowi_graph_with_count(p->graph, node);
   for (size_t i = 0; i < count; ++i) {
     STOW_TRY(i == 0 ? stowi_put(p->writer, " with ") : STOW_OK);
-    STOW_TRY(put_attr(p, stow_graph_with_at(p->graph, node, i), i));
+    STOW_TRY(put_attr(p, stowi_graph_with_at(p->graph, node, i), i));
   }
   return count == 0 ? STOW_OK : stowi_put(p->writer, "}");
 }
@@ -240,7 +241,7 @@ static stow_status put_tail(const printer* p, stow_node node) {
 
 // Opens |region|, a child of the open one.
 static stow_status enter_region(printer* p, stow_region region) {
-  stow_node owner = stow_graph_region_owner(p->graph, region);
+  stow_node owner = stowi_graph_region_owner(p->graph, region);
   if (owner == STOW_NODE_NONE) {
     return STOW_ERR_INVALID_ARGUMENT;  // the graph is still under construction
   }
@@ -259,7 +260,7 @@ static stow_status enter_regions(printer* p, stow_node node) {
   stow_region chain[STOW_MAX_REGION_DEPTH];
   size_t count = 0;
   for (stow_region region = stow_graph_node_region(p->graph, node); region != p->region;
-       region = stow_graph_region_parent(p->graph, region)) {
+       region = stowi_graph_region_parent(p->graph, region)) {
     if (region == STOW_REGION_BODY || count == STOW_MAX_REGION_DEPTH) {
       return STOW_ERR_INVALID_ARGUMENT;
     }
@@ -276,7 +277,7 @@ static stow_status put_yield(printer* p, stow_node node) {
   STOW_TRY(put_indent(p));
   STOW_TRY(stowi_put(p->writer, count == 0 ? "yield" : "yield "));
   STOW_TRY(put_values(p, stow_graph_operands(p->graph, node), count));
-  p->region = stow_graph_region_parent(p->graph, p->region);
+  p->region = stowi_graph_region_parent(p->graph, p->region);
   --p->depth;
   STOW_TRY(stowi_put(p->writer, "\n"));
   STOW_TRY(put_indent(p));

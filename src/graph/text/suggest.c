@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "graph/api.h"
 #include "graph/text/parser.h"
 
 // The op known by another name elsewhere, or NULL. No name here is that of an op.
@@ -29,7 +30,7 @@ const char* stowi_suggest_op(const stow_ops* ops, stow_str name) {
   if (best != NULL || name.size > STOWI_LONGEST_WORD) {
     return best;
   }
-  size_t count = stow_ops_count(ops);
+  size_t count = stowi_ops_count(ops);
   for (size_t op = 0; op < count; ++op) {
     const char* candidate = stow_ops_get(ops, (stow_op)op)->name;
     stow_str text = stow_str_of(candidate);

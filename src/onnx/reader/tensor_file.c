@@ -46,7 +46,7 @@ static void release(held* h) {
 stow_status stow_onnx_tensor_open(const void* data, size_t size, stow_allocator allocator,
                                   stow_diag* diag, stow_onnx_tensor* out_tensor) {
   stow_onnx_tensor tensor = {.memory = NULL};
-  STOW_TRY(stowi_import_fill(out_tensor, &tensor, sizeof(tensor), "stow_onnx_tensor", diag));
+  STOW_TRY(stowi_fill_struct(out_tensor, &tensor, sizeof(tensor), "stow_onnx_tensor", diag));
   if (out_tensor->struct_size < sizeof(tensor)) {  // else nothing could be closed
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "stow_onnx_tensor.struct_size is too small");
   }
@@ -60,7 +60,7 @@ stow_status stow_onnx_tensor_open(const void* data, size_t size, stow_allocator 
     release(h);
     return status;
   }
-  return stowi_import_fill(out_tensor, &tensor, sizeof(tensor), "stow_onnx_tensor", diag);
+  return stowi_fill_struct(out_tensor, &tensor, sizeof(tensor), "stow_onnx_tensor", diag);
 }
 
 void stow_onnx_tensor_close(stow_onnx_tensor* tensor) {

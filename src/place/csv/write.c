@@ -5,6 +5,7 @@
 
 #include "base/diag.h"
 #include "base/text.h"
+#include "place/api.h"
 #include "place/csv/csv_internal.h"
 
 typedef struct row {
@@ -60,10 +61,10 @@ static stow_status write_row(const stow_csv* csv, stowi_csv_cursor* cursor, uint
 stow_status stow_csv_write(const stow_csv* csv, const stow_placement* placement, stow_writer writer,
                            stow_diag* diag) {
   size_t count = stow_problem_count(csv->problem);
-  if (stow_placement_count(placement) != count) {
+  if (stowi_placement_count(placement) != count) {
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
                       "the placement has %zu buffers, but the CSV has %zu rows",
-                      stow_placement_count(placement), count);
+                      stowi_placement_count(placement), count);
   }
   stowi_csv_cursor cursor = stowi_csv_start(csv->text);
   stow_status status = write_header(csv, &cursor, writer);

@@ -4,6 +4,7 @@
 // such gap, the buffer goes on top.
 //
 // Visits every gap below the top that holds the buffer: O(gaps × log n) for each.
+#include "place/api.h"
 #include "place/greedy/greedy.h"
 
 uint64_t stowi_pick_tightest(stowi_search* search, uint64_t footprint) {
@@ -31,8 +32,8 @@ static stow_status work(stowi_quest* quest) {
   return stowi_greedy_by_size(quest, stowi_pick_tightest);
 }
 
-stow_status stow_place_best_fit(const stow_problem* problem, const stow_place_options* options,
-                                stow_allocator allocator, stow_diag* diag,
-                                stow_placement** out_placement) {
+stow_status stowi_place_best_fit(const stow_problem* problem, const stow_place_options* options,
+                                 stow_allocator allocator, stow_diag* diag,
+                                 stow_placement** out_placement) {
   return stowi_quest_run(problem, options, allocator, diag, work, out_placement);
 }

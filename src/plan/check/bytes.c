@@ -17,6 +17,7 @@
 
 #include "base/diag.h"
 #include "base/sort.h"
+#include "graph/api.h"
 #include "plan/check/check.h"
 
 typedef struct writer {
@@ -352,15 +353,15 @@ static bool exclude_each_other(const stowi_checker* checker, stow_region a, stow
   if (a == STOW_REGION_BODY || b == STOW_REGION_BODY) {
     return false;
   }
-  while (!stowi_check_contains(checker, stow_graph_region_parent(checker->graph, a), b)) {
-    a = stow_graph_region_parent(checker->graph, a);
+  while (!stowi_check_contains(checker, stowi_graph_region_parent(checker->graph, a), b)) {
+    a = stowi_graph_region_parent(checker->graph, a);
   }
-  while (!stowi_check_contains(checker, stow_graph_region_parent(checker->graph, b), a)) {
-    b = stow_graph_region_parent(checker->graph, b);
+  while (!stowi_check_contains(checker, stowi_graph_region_parent(checker->graph, b), a)) {
+    b = stowi_graph_region_parent(checker->graph, b);
   }
   *out_branch_of_b = b;
-  stow_node owner = stow_graph_region_owner(checker->graph, a);
-  return a != b && owner == stow_graph_region_owner(checker->graph, b) &&
+  stow_node owner = stowi_graph_region_owner(checker->graph, a);
+  return a != b && owner == stowi_graph_region_owner(checker->graph, b) &&
          stow_graph_op_desc(checker->graph, owner)->region_kind == STOW_REGION_BRANCH;
 }
 

@@ -17,6 +17,8 @@
 #include <stdio.h>
 
 #include "base/diag.h"
+#include "graph/api.h"
+#include "plan/api.h"
 
 const char* stow_fault_text(stow_fault fault) {
   static const char* const texts[] = {
@@ -124,11 +126,11 @@ bool stowi_check_is_kept(const stowi_checker* checker, stow_value value) {
 }
 
 bool stowi_check_has_args(const stowi_checker* checker, stow_region region) {
-  return stow_graph_region_args(checker->graph, region) != STOW_NODE_NONE;
+  return stowi_graph_region_args(checker->graph, region) != STOW_NODE_NONE;
 }
 
 stow_value stowi_check_argument(const stowi_checker* checker, stow_region body, size_t k) {
-  stow_node first = stow_graph_region_first(checker->graph, body);
+  stow_node first = stowi_graph_region_first(checker->graph, body);
   if (!stowi_check_has_args(checker, body) || k >= stow_graph_result_count(checker->graph, first)) {
     return STOW_VALUE_NONE;
   }
@@ -137,13 +139,13 @@ stow_value stowi_check_argument(const stowi_checker* checker, stow_region body, 
 
 bool stowi_check_contains(const stowi_checker* checker, stow_region outer, stow_region inner) {
   while (inner != outer && inner != STOW_REGION_BODY) {
-    inner = stow_graph_region_parent(checker->graph, inner);
+    inner = stowi_graph_region_parent(checker->graph, inner);
   }
   return inner == outer;
 }
 
 uint32_t stowi_check_region_end(const stowi_checker* checker, stow_region region) {
-  return checker->steps[stow_graph_region_last(checker->graph, region)];
+  return checker->steps[stowi_graph_region_last(checker->graph, region)];
 }
 
 stow_node stowi_check_loop_of_args(const stowi_checker* checker, stow_node node) {
@@ -151,7 +153,7 @@ stow_node stowi_check_loop_of_args(const stowi_checker* checker, stow_node node)
     return STOW_NODE_NONE;
   }
   stow_node owner =
-      stow_graph_region_owner(checker->graph, stow_graph_node_region(checker->graph, node));
+      stowi_graph_region_owner(checker->graph, stow_graph_node_region(checker->graph, node));
   bool is_loop = owner != STOW_NODE_NONE &&
                  stow_graph_op_desc(checker->graph, owner)->region_kind == STOW_REGION_LOOP;
   return is_loop ? owner : STOW_NODE_NONE;
@@ -228,7 +230,7 @@ stow_status stowi_check_misplaced(stowi_checker* checker, stow_fault fault, stow
 
 stow_status stowi_check_fresh(stowi_checker* checker) {
   uint64_t of_graph = stow_graph_fingerprint(checker->graph);
-  uint64_t of_plan = stow_plan_fingerprint(checker->plan);
+  uint64_t of_plan = stowi_plan_fingerprint(checker->plan);
   if (of_graph != of_plan) {
     return stowi_fault(checker, STOW_FAULT_STALE, STOW_VALUE_NONE, STOW_VALUE_NONE, 0,
                        "the plan was made for a graph with fingerprint %016" PRIx64

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 
 #include "base/diag.h"
+#include "plan/api.h"
 #include "plan/check/check.h"
 
 // Changes of the load at a step. Differences wrap around; their sums are correct.
@@ -52,7 +53,7 @@ static void visit_values(tally* t, visit_piece visit) {
     stow_slot slot;
     if (stow_plan_root(plan, value) == value && stow_plan_value_slot(plan, value, &slot) &&
         slot.size > 0) {
-      uint64_t footprint = slot.size + stow_plan_guard(plan, value);
+      uint64_t footprint = slot.size + stowi_plan_guard(plan, value);
       uint64_t alignment = UINT64_C(1) << plan->values[value].alignment_log2;
       stowi_stretches stretches = stowi_stretches_of(t->checker, value);
       stowi_occupied part;
@@ -140,12 +141,12 @@ static stow_status judge(tally* t) {
     }
     most.padded = now.padded > most.padded ? now.padded : most.padded;
   }
-  if (stow_plan_peak_step(checker->plan) != peak_step) {
+  if (stowi_plan_peak_step(checker->plan) != peak_step) {
     return stowi_fault(checker, STOW_FAULT_FACT, STOW_VALUE_NONE, STOW_VALUE_NONE, peak_step,
                        "the plan's peak step is %" PRIu32
                        ", but the load is first highest at step %" PRIu32 ", with %" PRIu64
                        " bytes",
-                       stow_plan_peak_step(checker->plan), peak_step, most.bytes);
+                       stowi_plan_peak_step(checker->plan), peak_step, most.bytes);
   }
   // Of what is live together all but the topmost end in padding, whichever that is.
   uint64_t bound = most.padded > t->most_padding ? most.padded - t->most_padding : 0;

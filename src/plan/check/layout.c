@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/diag.h"
+#include "plan/api.h"
 #include "plan/check/check.h"
 
 typedef struct layout_check {
@@ -35,8 +36,8 @@ static stow_status extent_fault(layout_check* check, stow_fault fault, stow_valu
 
 static stow_status check_life(layout_check* check, stow_value value) {
   const stow_plan* plan = check->checker.plan;
-  uint32_t begin = stow_plan_begin(plan, value);
-  uint32_t end = stow_plan_end(plan, value);
+  uint32_t begin = stowi_plan_begin(plan, value);
+  uint32_t end = stowi_plan_end(plan, value);
   uint32_t steps = stow_plan_step_count(plan);
   if (begin == 0 && end > steps) {
     return STOW_OK;
@@ -58,7 +59,7 @@ static stow_status check_param(layout_check* check, stow_value value, stow_slot 
                        stowi_label_value(&check->checker, value).text);
   }
   stow_weight weight = stow_weight_layout_at(check->layout, index);
-  uint64_t guard = stow_plan_guard(check->checker.plan, value);
+  uint64_t guard = stowi_plan_guard(check->checker.plan, value);
   if (slot.offset != weight.offset) {
     return moved_fault(check, value, slot, &weight);
   }

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "base/diag.h"
+#include "plan/api.h"
 #include "plan/check/check.h"
 
 typedef struct need {
@@ -26,8 +27,8 @@ static void keep_always(stowi_checker* checker) {
 
 static stow_status life_fault(stowi_checker* checker, stow_fault fault, stow_value value,
                               uint32_t step, const char* what) {
-  uint32_t begin = stow_plan_begin(checker->plan, value);
-  uint32_t end = stow_plan_end(checker->plan, value);
+  uint32_t begin = stowi_plan_begin(checker->plan, value);
+  uint32_t end = stowi_plan_end(checker->plan, value);
   stowi_label label = stowi_label_value(checker, value);
   if (stowi_check_is_kept(checker, value)) {
     return stowi_fault(checker, fault, value, STOW_VALUE_NONE, step,
@@ -42,12 +43,12 @@ static stow_status life_fault(stowi_checker* checker, stow_fault fault, stow_val
 }
 
 static stow_status check_life(stowi_checker* checker, stow_value value, const need* all) {
-  if (stow_plan_begin(checker->plan, value) > all->first_write) {
+  if (stowi_plan_begin(checker->plan, value) > all->first_write) {
     return life_fault(checker, STOW_FAULT_BORN_TOO_LATE, value, all->first_write, "written");
   }
   bool read_last = all->last_read >= all->last_write;
   uint32_t last = read_last ? all->last_read : all->last_write;
-  if (stow_plan_end(checker->plan, value) <= last) {
+  if (stowi_plan_end(checker->plan, value) <= last) {
     return life_fault(checker, STOW_FAULT_REUSED_TOO_EARLY, value, last,
                       read_last ? "read" : "written");
   }
@@ -56,10 +57,10 @@ static stow_status check_life(stowi_checker* checker, stow_value value, const ne
 
 // A view's lifetime is within its root's.
 static stow_status check_cover(stowi_checker* checker, stow_value value, stow_value root) {
-  uint32_t begin = stow_plan_begin(checker->plan, value);
-  uint32_t end = stow_plan_end(checker->plan, value);
-  uint32_t root_begin = stow_plan_begin(checker->plan, root);
-  uint32_t root_end = stow_plan_end(checker->plan, root);
+  uint32_t begin = stowi_plan_begin(checker->plan, value);
+  uint32_t end = stowi_plan_end(checker->plan, value);
+  uint32_t root_begin = stowi_plan_begin(checker->plan, root);
+  uint32_t root_end = stowi_plan_end(checker->plan, root);
   if (begin >= root_begin && end <= root_end) {
     return STOW_OK;
   }

@@ -5,6 +5,7 @@
 // A body that runs again reads outer values again, so a read inside a loop of a value from outside
 // lasts to the body's end; the outermost such loop decides. O(operands × region depth).
 #include "base/diag.h"
+#include "graph/api.h"
 #include "plan/check/check.h"
 
 // ---------------------------------------------------------------------------------------------
@@ -16,7 +17,7 @@ static void note_write(stowi_check_value* value, uint32_t step) {
 }
 
 static bool is_loop_body(const stowi_checker* checker, stow_region region) {
-  stow_node owner = stow_graph_region_owner(checker->graph, region);
+  stow_node owner = stowi_graph_region_owner(checker->graph, region);
   return stow_graph_op_desc(checker->graph, owner)->region_kind == STOW_REGION_LOOP;
 }
 
@@ -27,7 +28,7 @@ static stow_region outermost_loop(const stowi_checker* checker, stow_region regi
   stow_region found = STOW_REGION_BODY;
   while (region != other && !stowi_check_contains(checker, region, other)) {
     found = is_loop_body(checker, region) ? region : found;
-    region = stow_graph_region_parent(checker->graph, region);
+    region = stowi_graph_region_parent(checker->graph, region);
   }
   return found;
 }

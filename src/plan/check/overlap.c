@@ -13,6 +13,7 @@
 #include "base/diag.h"
 #include "base/rank_set.h"
 #include "base/sort.h"
+#include "plan/api.h"
 #include "plan/check/check.h"
 
 typedef enum owner { OWNER_VALUE, OWNER_SCRATCH, OWNER_RESERVED } owner;
@@ -47,7 +48,7 @@ static void collect_values(sweep* s) {
   const stow_plan* plan = s->checker->plan;
   // A plan without reuse promises that nothing ever shares bytes, as if everything were always
   // live.
-  bool reuse = stow_plan_reuse(plan);
+  bool reuse = stowi_plan_reuse(plan);
   for (stow_value value = 0; value < s->checker->value_count; ++value) {
     stow_slot slot;
     if (stow_plan_root(plan, value) != value || !stow_plan_value_slot(plan, value, &slot)) {
@@ -61,7 +62,7 @@ static void collect_values(sweep* s) {
         add_value(s, value, slot.offset, &part);
       }
     } else {
-      uint64_t all = slot.size + stow_plan_guard(plan, value);
+      uint64_t all = slot.size + stowi_plan_guard(plan, value);
       stowi_occupied always = {0, s->checker->node_count + 1, 0, all};
       add_value(s, value, slot.offset, &always);
     }
@@ -69,7 +70,7 @@ static void collect_values(sweep* s) {
 }
 
 static void collect_scratch(sweep* s) {
-  bool reuse = stow_plan_reuse(s->checker->plan);
+  bool reuse = stowi_plan_reuse(s->checker->plan);
   size_t count = stow_plan_scratch_count(s->checker->plan);
   for (size_t i = 0; i < count; ++i) {
     stow_node node;
@@ -212,8 +213,8 @@ static stow_status overlap_fault(sweep* s, const footprint* a, const footprint* 
   party x = party_of(s, first);
   party y = party_of(s, second);
   uint32_t step = first->begin > second->begin ? first->begin : second->begin;
-  const char* when = stow_plan_reuse(s->checker->plan) ? "and are both live at step"
-                                                       : "in a plan without reuse, from step";
+  const char* when = stowi_plan_reuse(s->checker->plan) ? "and are both live at step"
+                                                        : "in a plan without reuse, from step";
   stow_status status = stowi_fault(s->checker, STOW_FAULT_OVERLAP, x.value, y.value, step,
                                    "%s%s [%" PRIu64 ", %" PRIu64 ") and %s%s [%" PRIu64 ", %" PRIu64
                                    ") overlap %s %" PRIu32,

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 
 #include "base/diag.h"
+#include "graph/api.h"
 #include "plan/check/check.h"
 
 typedef struct span {
@@ -89,8 +90,8 @@ static void widen(span* range, uint32_t low, uint32_t high) {
 // The region |inner| is complete: its nodes, and those of nested regions, have been folded into
 // |range|.
 static stow_status check_region(stowi_checker* checker, stow_region inner, span range) {
-  stow_node first = stow_graph_region_first(checker->graph, inner);
-  stow_node last = stow_graph_region_last(checker->graph, inner);
+  stow_node first = stowi_graph_region_first(checker->graph, inner);
+  stow_node last = stowi_graph_region_last(checker->graph, inner);
   if (checker->steps[last] != range.high) {
     return schedule_fault(checker, last, checker->steps[last], "but is not the last of its region");
   }

@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/diag.h"
 #include "base/sort.h"
+#include "plan/api.h"
 #include "plan/check/check.h"
 
 // A root that is kept between runs.
@@ -61,7 +62,7 @@ static stow_status add_kept(turn* t, stow_value root, bool state) {
                                          .value = root,
                                          .offset = slot.offset,
                                          .size = slot.size,
-                                         .guard = stow_plan_guard(checker->plan, root),
+                                         .guard = stowi_plan_guard(checker->plan, root),
                                          .state = state,
                                          .whole = stow_plan_window_count(checker->plan, root) == 0};
   return STOW_OK;

@@ -3,6 +3,7 @@
 
 #include "base/checked.h"
 #include "base/diag.h"
+#include "plan/api.h"
 #include "plan/check/check.h"
 
 static uint32_t birth(const stowi_checker* checker, stow_value value) {
@@ -44,16 +45,16 @@ static stow_status check_place(stowi_checker* checker, stow_value value, stow_sl
   }
   if (is_root(checker, value)) {
     STOW_TRY(check_alignment(checker, value, slot.offset,
-                             stow_plan_value_alignment(checker->plan, value), "own"));
+                             stowi_plan_value_alignment(checker->plan, value), "own"));
   }
   if (needed != 0) {
     STOW_TRY(check_alignment(checker, value, slot.offset, needed, "needed"));
   }
-  if (needed > stow_plan_alignment(checker->plan)) {
+  if (needed > stowi_plan_alignment(checker->plan)) {
     return stowi_fault(
         checker, STOW_FAULT_MISALIGNED, value, STOW_VALUE_NONE, birth(checker, value),
         "%s needs an alignment of %" PRIu64 ", but the arena has only %" PRIu64,
-        stowi_label_value(checker, value).text, needed, stow_plan_alignment(checker->plan));
+        stowi_label_value(checker, value).text, needed, stowi_plan_alignment(checker->plan));
   }
   if (fixed != STOW_OFFSET_NONE && fixed != slot.offset) {
     return stowi_fault(checker, STOW_FAULT_MOVED, value, STOW_VALUE_NONE, birth(checker, value),
@@ -69,7 +70,7 @@ static bool footprint_end(stow_slot slot, uint64_t guard, uint64_t* out_end) {
 
 static stow_status check_end(stowi_checker* checker, stow_value value, stow_slot slot,
                              uint64_t* highest) {
-  uint64_t guard = stow_plan_guard(checker->plan, value);
+  uint64_t guard = stowi_plan_guard(checker->plan, value);
   uint64_t size = stow_plan_arena_size(checker->plan);
   uint64_t end = UINT64_MAX;
   if (!footprint_end(slot, guard, &end) || end > size) {
@@ -91,7 +92,7 @@ static stow_status check_guard(stowi_checker* checker, stow_value value) {
     return STOW_OK;
   }
   uint64_t needed = facts->tail_guard > facts->alignment ? facts->tail_guard : facts->alignment;
-  uint64_t guard = stow_plan_guard(checker->plan, value);
+  uint64_t guard = stowi_plan_guard(checker->plan, value);
   if (guard >= needed) {
     return STOW_OK;
   }
@@ -170,7 +171,7 @@ static stow_status check_scratch(stowi_checker* checker, size_t index, uint64_t*
   if (slot.size < need.bytes) {
     return scratch_fault(checker, STOW_FAULT_SIZE, node, "bytes", slot.size, need.bytes);
   }
-  if (claimed < need.alignment || claimed > stow_plan_alignment(checker->plan)) {
+  if (claimed < need.alignment || claimed > stowi_plan_alignment(checker->plan)) {
     return scratch_fault(checker, STOW_FAULT_MISALIGNED, node, "alignment", claimed,
                          need.alignment);
   }

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 
 #include "base/diag.h"
+#include "plan/api.h"
 #include "plan/check/check.h"
 
 typedef struct limits {
@@ -17,14 +18,14 @@ typedef struct limits {
 // Asking
 
 stowi_stretches stowi_stretches_of(const stowi_checker* checker, stow_value root) {
-  return (stowi_stretches){checker, root, stow_plan_begin(checker->plan, root),
+  return (stowi_stretches){checker, root, stowi_plan_begin(checker->plan, root),
                            checker->windows[root]};
 }
 
 bool stowi_stretches_next(stowi_stretches* stretches, stowi_occupied* out_stretch) {
   const stow_plan* plan = stretches->checker->plan;
   stow_value root = stretches->root;
-  uint32_t end = stow_plan_end(plan, root);
+  uint32_t end = stowi_plan_end(plan, root);
   stow_slot slot;
   if (stretches->at >= end || !stow_plan_value_slot(plan, root, &slot)) {
     return false;
@@ -35,7 +36,7 @@ bool stowi_stretches_next(stowi_stretches* stretches, stowi_occupied* out_stretc
     *out_stretch = (stowi_occupied){next->begin, next->end, next->low, next->high};
     stretches->window += 1;
   } else {
-    uint64_t footprint = slot.size + stow_plan_guard(plan, root);
+    uint64_t footprint = slot.size + stowi_plan_guard(plan, root);
     *out_stretch = (stowi_occupied){stretches->at, next == NULL ? end : next->begin, 0, footprint};
   }
   stretches->at = out_stretch->end;
@@ -67,14 +68,14 @@ static const char* why_not(const stowi_checker* checker, const stowi_plan_window
       !stow_plan_value_slot(plan, given->root, &slot)) {
     return "but only a root that has a slot has windows";
   }
-  if (stow_plan_guard(plan, given->root) != 0) {
+  if (stowi_plan_guard(plan, given->root) != 0) {
     return "but it has a guard";
   }
-  if (!stow_plan_reuse(plan)) {
+  if (!stowi_plan_reuse(plan)) {
     return "in a plan without reuse";
   }
-  if (w->begin >= w->end || w->begin < stow_plan_begin(plan, given->root) ||
-      w->end > stow_plan_end(plan, given->root)) {
+  if (w->begin >= w->end || w->begin < stowi_plan_begin(plan, given->root) ||
+      w->end > stowi_plan_end(plan, given->root)) {
     return "which is outside its lifetime";
   }
   return w->low > w->high || w->high > slot.size ? "which is outside it" : NULL;
@@ -170,8 +171,8 @@ static stow_status check_value(stowi_checker* checker, stow_value value, const l
   if (own->bytes == 0 || checker->windows[root] == checker->windows[root + 1]) {
     return STOW_OK;
   }
-  uint32_t begin = stow_plan_begin(checker->plan, value);
-  uint32_t end = stow_plan_end(checker->plan, value);
+  uint32_t begin = stowi_plan_begin(checker->plan, value);
+  uint32_t end = stowi_plan_end(checker->plan, value);
   if (root == value) {
     begin = own->first_write;
     end = (own->last_read > own->last_write ? own->last_read : own->last_write) + 1;

@@ -1,7 +1,7 @@
-// Reads saved plans: one pass over lines in the only order in which stow_plan_write writes them.
-// Strict, so that writing what was read gives the same bytes: each line must be there, exactly once
-// and in its place, numbers without leading zeros, and facts that the writer omits must be omitted.
-// Time and memory are linear in text and graph (the rows are sorted again).
+// Reads saved plans: one pass over lines in the only order in which stowi_plan_write_saved writes
+// them. Strict, so that writing what was read gives the same bytes: each line must be there,
+// exactly once and in its place, numbers without leading zeros, and facts that the writer omits
+// must be omitted. Time and memory are linear in text and graph (the rows are sorted again).
 //
 // The text is checked, not the plan: ids exist, sums fit in 64 bits, rows are sorted, totals are
 // correct. stow_plan_check decides whether the plan is valid for the graph.
@@ -12,6 +12,7 @@
 #include "base/checked.h"
 #include "base/diag.h"
 #include "base/text.h"
+#include "plan/api.h"
 #include "plan/formats/scan.h"
 #include "plan/plan_internal.h"
 
@@ -541,7 +542,7 @@ static stow_status read_steps(reader* r) {
 // ---------------------------------------------------------------------------------------------
 
 static stow_status check_totals(const reader* r) {
-  uint64_t saved = stow_plan_saved(r->plan);
+  uint64_t saved = stowi_plan_saved(r->plan);
   if (r->total_unshared != r->plan->total_unshared || r->saved != saved) {
     return stowi_scan_fail(&r->scan, r->totals_at, STOW_ERR_SYNTAX,
                            "the rows add up to total_unshared=%" PRIu64 " saved=%" PRIu64

@@ -5,16 +5,17 @@
 
 #include "base/diag.h"
 #include "base/text.h"
+#include "plan/api.h"
 #include "plan/plan_internal.h"
 
 // ---------------------------------------------------------------------------------------------
 // The report
 
-stow_status stow_plan_write_report(const stow_plan* plan, stow_writer writer) {
+stow_status stowi_plan_write_report(const stow_plan* plan, stow_writer writer) {
   STOW_TRY(stowi_printf(writer,
                         "# arena_size=%" PRIu64 " total_unshared=%" PRIu64 " saved=%" PRIu64
                         "\n# offset\tsize\tnode\n",
-                        plan->arena_size, plan->total_unshared, stow_plan_saved(plan)));
+                        plan->arena_size, plan->total_unshared, stowi_plan_saved(plan)));
   for (size_t i = 0; i < plan->row_count; ++i) {
     const stowi_plan_value* value = &plan->values[plan->rows[i]];
     STOW_TRY(stowi_printf(writer, "%" PRIu64 "\t%" PRIu64 "\t%%%" PRIu32 "\n", value->offset,
@@ -30,9 +31,9 @@ static const char* yes_or_no(bool answer) { return answer ? "yes" : "no"; }
 
 static stow_status write_identity(const stow_plan* plan, stow_writer writer) {
   STOW_TRY(stowi_put(writer, "# stowage_plan=1\n# graph="));
-  STOW_TRY(stowi_put_quoted(writer, stow_plan_graph_name(plan)));
+  STOW_TRY(stowi_put_quoted(writer, stowi_plan_graph_name(plan)));
   return stowi_printf(writer, "\n# fingerprint=%016" PRIx64 "\n# strategy=%s\n", plan->fingerprint,
-                      stow_plan_strategy_name(plan).data);
+                      stowi_plan_strategy_name(plan).data);
 }
 
 static stow_status write_options(const stow_plan* plan, stow_writer writer) {
@@ -135,10 +136,10 @@ static stow_status write_order(const stow_plan* plan, stow_writer writer) {
   return stowi_put(writer, "\n");
 }
 
-stow_status stow_plan_write(const stow_plan* plan, stow_writer writer) {
+stow_status stowi_plan_write_saved(const stow_plan* plan, stow_writer writer) {
   STOW_TRY(write_identity(plan, writer));
   STOW_TRY(write_options(plan, writer));
-  STOW_TRY(stow_plan_write_report(plan, writer));
+  STOW_TRY(stowi_plan_write_report(plan, writer));
   STOW_TRY(write_lives(plan, writer));
   STOW_TRY(write_views(plan, writer));
   STOW_TRY(write_windows(plan, writer));

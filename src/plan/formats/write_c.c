@@ -10,6 +10,7 @@
 #include "base/diag.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "plan/api.h"
 #include "plan/plan_internal.h"
 
 // ---------------------------------------------------------------------------------------------
@@ -87,7 +88,7 @@ static stow_status add_output(symbols* s, stow_value value, size_t k) {
 
 static stow_status collect_named(const stow_plan* plan, symbols* s) {
   for (stow_value v = 0; v < plan->value_count; ++v) {
-    stow_str name = stow_plan_value_name(plan, v);
+    stow_str name = stowi_plan_value_name(plan, v);
     if (name.size != 0 && stowi_plan_has_slot(plan, v)) {
       size_t at = s->text.size;
       STOW_TRY(append_mangled(&s->text, name));
@@ -101,12 +102,12 @@ static stow_status collect_named(const stow_plan* plan, symbols* s) {
 static stow_status collect_unnamed(const stow_plan* plan, symbols* s) {
   for (size_t k = 0; k < plan->output_count; ++k) {
     stow_value v = plan->outputs[k];
-    if (stow_plan_value_name(plan, v).size == 0 && stowi_plan_has_slot(plan, v)) {
+    if (stowi_plan_value_name(plan, v).size == 0 && stowi_plan_has_slot(plan, v)) {
       STOW_TRY(add_output(s, v, k));
     }
   }
   for (stow_value v = 0; v < plan->value_count; ++v) {
-    if (stow_plan_value_name(plan, v).size == 0 && stowi_plan_has_slot(plan, v)) {
+    if (stowi_plan_value_name(plan, v).size == 0 && stowi_plan_has_slot(plan, v)) {
       size_t at = s->text.size;
       STOW_TRY(stowi_printf(stow_string_writer(&s->text), "V%" PRIu32, v));
       STOW_TRY(add_symbol(s, value_symbol(v), v, at));
@@ -224,7 +225,7 @@ static stow_status write_value(const header* h, stow_str name, stow_value v) {
                         stow_dtype_name((stow_dtype)value->dtype), value->begin, value->end));
   STOW_TRY(put_define(h, name, "_OFFSET", value->offset));
   STOW_TRY(put_define(h, name, "_SIZE", value->size));
-  return write_asserts(h, name, stow_plan_value_alignment(h->plan, v));
+  return write_asserts(h, name, stowi_plan_value_alignment(h->plan, v));
 }
 
 static stow_status write_scratch(const header* h, stow_str name,
@@ -272,7 +273,7 @@ static stow_status make_prefix(const stow_plan* plan, const char* prefix, stow_d
     }
     return stow_string_append(out, prefix, strlen(prefix));
   }
-  stow_str name = stow_plan_graph_name(plan);
+  stow_str name = stowi_plan_graph_name(plan);
   if (name.size == 0) {
     name = stow_str_of("STOWAGE");
   }

@@ -8,6 +8,7 @@
 
 #include "base/diag.h"
 #include "base/text.h"
+#include "plan/api.h"
 #include "plan/plan_internal.h"
 
 // Characters that spreadsheets treat as the start of a formula.
@@ -87,9 +88,9 @@ static stow_status write_value(const stow_plan* plan, stow_value v, stow_writer 
   STOW_TRY(stowi_printf(
       writer,
       "%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%s,", v,
-      value->begin, value->end, value->size + value->guard, stow_plan_value_alignment(plan, v),
+      value->begin, value->end, value->size + value->guard, stowi_plan_value_alignment(plan, v),
       value->offset, value->guard, stowi_kind_text((stowi_kind)value->kind)));
-  STOW_TRY(put_name(writer, stow_plan_value_name(plan, v)));
+  STOW_TRY(put_name(writer, stowi_plan_value_name(plan, v)));
   if (plan->window_count != 0) {
     STOW_TRY(stowi_put(writer, ","));
     STOW_TRY(write_gaps(plan, v, writer));
@@ -131,7 +132,7 @@ static stow_status write_reserved(const stow_plan* plan, stow_writer writer) {
   return STOW_OK;
 }
 
-stow_status stow_plan_write_csv(const stow_plan* plan, stow_writer writer) {
+stow_status stowi_plan_write_csv(const stow_plan* plan, stow_writer writer) {
   STOW_TRY(stowi_printf(writer, "id,lower,upper,size,alignment,offset,guard,kind,name%s\n",
                         plan->window_count == 0 ? "" : ",gaps"));
   STOW_TRY(write_values(plan, writer));

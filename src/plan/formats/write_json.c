@@ -5,6 +5,7 @@
 
 #include "base/diag.h"
 #include "base/text.h"
+#include "plan/api.h"
 #include "plan/plan_internal.h"
 
 // ---------------------------------------------------------------------------------------------
@@ -30,16 +31,16 @@ static stow_status write_ordering(const stow_ordering* ordering, stow_writer wri
 
 static stow_status write_header(const stow_plan* plan, stow_writer writer) {
   STOW_TRY(stowi_put(writer, "{\n  \"stowage_plan\": 1,\n  \"graph\": "));
-  STOW_TRY(stowi_put_json(writer, stow_plan_graph_name(plan), false));
+  STOW_TRY(stowi_put_json(writer, stowi_plan_graph_name(plan), false));
   STOW_TRY(stowi_printf(writer,
                         ",\n  \"fingerprint\": \"%016" PRIx64 "\",\n  \"strategy\": \"%s\",\n",
-                        plan->fingerprint, stow_plan_strategy_name(plan).data));
+                        plan->fingerprint, stowi_plan_strategy_name(plan).data));
   STOW_TRY(stowi_printf(writer,
                         "  \"arena_size\": %" PRIu64 ",\n  \"arena_alignment\": %" PRIu64
                         ",\n  \"total_unshared\": %" PRIu64 ",\n  \"saved\": %" PRIu64
                         ",\n  \"lower_bound\": %" PRIu64 ",\n  \"steps\": %" PRIu32 ",\n",
                         plan->arena_size, plan->arena_alignment, plan->total_unshared,
-                        stow_plan_saved(plan), plan->lower_bound, plan->step_count));
+                        stowi_plan_saved(plan), plan->lower_bound, plan->step_count));
   STOW_TRY(stowi_printf(writer,
                         "  \"search\": {\"outcome\": \"%s\", \"bound\": %" PRIu64
                         ", \"nodes\": %" PRIu64 ", \"stopped\": %s},\n",
@@ -119,7 +120,7 @@ static stow_status write_windows(const stow_plan* plan, stow_value v, stow_write
 
 static stow_status write_value(const stow_plan* plan, stow_value v, stow_writer writer) {
   const stowi_plan_value* value = &plan->values[v];
-  stow_str name = stow_plan_value_name(plan, v);
+  stow_str name = stowi_plan_value_name(plan, v);
   STOW_TRY(stowi_printf(writer, "    {\"id\": %" PRIu32 ", \"name\": ", v));
   if (name.size == 0) {
     STOW_TRY(stowi_put(writer, "null"));
@@ -139,7 +140,7 @@ static stow_status write_value(const stow_plan* plan, stow_value v, stow_writer 
                         ", \"root\": %" PRIu32 ", \"begin\": %" PRIu32 ", \"end\": %" PRIu32
                         ", \"guard\": %" PRIu64 ", \"alignment\": %" PRIu64,
                         value->root, value->begin, value->end, value->guard,
-                        stow_plan_value_alignment(plan, v)));
+                        stowi_plan_value_alignment(plan, v)));
   return write_windows(plan, v, writer);
 }
 
@@ -246,7 +247,7 @@ static stow_status write_decisions(const stow_plan* plan, stow_writer writer) {
   return end_array(plan->decision_count, writer, "\n}\n");
 }
 
-stow_status stow_plan_write_json(const stow_plan* plan, stow_writer writer) {
+stow_status stowi_plan_write_json(const stow_plan* plan, stow_writer writer) {
   STOW_TRY(write_header(plan, writer));
   STOW_TRY(write_options(&plan->facts, writer));
   STOW_TRY(write_fit(plan, writer));

@@ -15,6 +15,7 @@
 #include "base/checked.h"
 #include "base/diag.h"
 #include "base/sort.h"
+#include "plan/api.h"
 #include "plan/make/make.h"
 
 // ---------------------------------------------------------------------------------------------
@@ -44,7 +45,7 @@ static void share_empty(stowi_plan_value* value, const stow_weight* weight) {
 
 static stow_status share_param(stowi_maker* maker, stow_value v, bool* used) {
   const stow_weight_layout* layout = maker->options.layout;
-  size_t index = stowi_weight_layout_index(layout, stow_plan_value_name(maker->plan, v));
+  size_t index = stowi_weight_layout_index(layout, stowi_plan_value_name(maker->plan, v));
   if (index == STOWI_WEIGHT_NONE) {
     return missing_param(maker, v);
   }

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "base/diag.h"
+#include "place/api.h"
 #include "plan/make/make.h"
 
 // ---------------------------------------------------------------------------------------------
@@ -157,9 +158,9 @@ static bool is_packed(const stowi_maker* maker) {
 static void take_search(stowi_maker* maker) {
   stow_search* search = &maker->plan->search;
   bool is_bound = maker->plan->facts.reuse && !is_packed(maker);
-  search->bound = is_bound ? stow_placement_bound(maker->placement) : 0;
-  search->nodes = stow_placement_nodes(maker->placement);
-  search->stopped = stow_placement_stopped(maker->placement);
+  search->bound = is_bound ? stowi_placement_bound(maker->placement) : 0;
+  search->nodes = stowi_placement_nodes(maker->placement);
+  search->stopped = stowi_placement_stopped(maker->placement);
 }
 
 // The capacity is not passed on: a plan is as small as can be found, even if that is too large.
@@ -172,7 +173,7 @@ stow_status stowi_place(const stow_problem* problem, const stow_plan_options* as
   options.on_progress = asked->on_progress;
   options.user = asked->user;
   STOW_TRY(asked->strategy->place(problem, &options, allocator, diag, out_placement));
-  size_t placed = stow_placement_count(*out_placement);
+  size_t placed = stowi_placement_count(*out_placement);
   size_t count = stow_problem_count(problem);
   return placed == count
              ? STOW_OK

@@ -9,6 +9,7 @@
 #include "plan/order/node_flow.h"
 
 #include "base/diag.h"
+#include "graph/api.h"
 
 typedef struct builder {
   const stowi_traffic* traffic;
@@ -27,8 +28,8 @@ static stowi_flow_task task_of(const builder* b, stow_node node) {
   const stow_graph* graph = b->traffic->request->graph;
   stow_region region = stow_graph_node_region(graph, node);
   while (!is_flat(b) && region != b->options.region) {
-    node = stow_graph_region_owner(graph, region);
-    region = stow_graph_region_parent(graph, region);
+    node = stowi_graph_region_owner(graph, region);
+    region = stowi_graph_region_parent(graph, region);
   }
   return b->task[node];
 }

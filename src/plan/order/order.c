@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "graph/api.h"
 #include "plan/order/node_flow.h"
 
 typedef struct finder {
@@ -72,11 +73,11 @@ static bool is_in_one_piece(const stow_graph* graph, const stow_schedule* given,
   }
   while (count > 0) {
     stow_region region = stow_graph_owned_region(graph, owner, --count);
-    stow_node last = stow_graph_region_last(graph, region);
+    stow_node last = stowi_graph_region_last(graph, region);
     if (stow_schedule_step(given, last) + 1 != after) {
       return false;
     }
-    after -= last - stow_graph_region_first(graph, region) + 1;
+    after -= last - stowi_graph_region_first(graph, region) + 1;
   }
   return true;
 }
@@ -84,7 +85,7 @@ static bool is_in_one_piece(const stow_graph* graph, const stow_schedule* given,
 // An owner of regions is one task, which has one place in the given order.
 static bool has_whole_regions(const stow_graph* graph, const stow_schedule* given) {
   for (stow_region region = 1; region < stow_graph_region_count(graph); ++region) {
-    if (!is_in_one_piece(graph, given, stow_graph_region_owner(graph, region))) {
+    if (!is_in_one_piece(graph, given, stowi_graph_region_owner(graph, region))) {
       return false;
     }
   }
@@ -121,7 +122,7 @@ static void write_region(finder* f, stow_region region, const stowi_node_flow* f
   const stowi_traffic* t = &f->traffic;
   stow_node* out = f->found + t->start[region];
   bool has_args = region != STOW_REGION_BODY &&
-                  stow_graph_region_args(f->request->graph, region) != STOW_NODE_NONE;
+                  stowi_graph_region_args(f->request->graph, region) != STOW_NODE_NONE;
   uint32_t at = 0;
   if (has_args) {
     *out++ = flow->nodes[order[at++]];
@@ -175,7 +176,7 @@ static stow_status search_region(finder* f, stow_region region) {
   STOW_TRY(stowi_node_flow_create(&f->traffic, &options, &flow));
   stowi_flow_order_result result;
   stow_status status = search_flow(f, region, &flow, &result);
-  stow_node owner = stow_graph_region_owner(f->request->graph, region);
+  stow_node owner = stowi_graph_region_owner(f->request->graph, region);
   if (status == STOW_OK && region != STOW_REGION_BODY && f->inside[owner] < result.peak) {
     f->inside[owner] = result.peak;
   }

@@ -10,6 +10,7 @@
 #include "base/checked.h"
 #include "base/diag.h"
 #include "base/sort.h"
+#include "plan/api.h"
 #include "plan/order/traffic.h"
 #include "plan/plan_internal.h"
 
@@ -29,8 +30,8 @@ static stow_status lay_param(stowi_traffic* t, stow_value v, uint64_t* out_bytes
   const stowi_order_request* request = t->request;
   stow_weight weight;
   *out_bytes = 0;
-  if (!stow_weight_layout_find(request->options->layout, stow_graph_value_name(request->graph, v),
-                               &weight)) {
+  if (!stowi_weight_layout_find(request->options->layout, stow_graph_value_name(request->graph, v),
+                                &weight)) {
     return STOW_OK;
   }
   return stowi_add_u64(weight.size, weight.guard, out_bytes) ? STOW_OK : STOW_ERR_OVERFLOW;

@@ -16,6 +16,7 @@
 #include "base/checked.h"
 #include "base/diag.h"
 #include "base/sort.h"
+#include "graph/api.h"
 
 static stow_region region_of(const stowi_traffic* t, stow_node node) {
   return stow_graph_node_region(t->request->graph, node);
@@ -29,9 +30,9 @@ static stow_region home_of(const stowi_traffic* t, stow_value value) {
 stow_region stowi_common_region(const stow_graph* graph, stow_region a, stow_region b) {
   while (a != b) {
     if (a > b) {
-      a = stow_graph_region_parent(graph, a);
+      a = stowi_graph_region_parent(graph, a);
     } else {
-      b = stow_graph_region_parent(graph, b);
+      b = stowi_graph_region_parent(graph, b);
     }
   }
   return a;
@@ -95,20 +96,20 @@ static void keep(stowi_traffic* t, stow_value value, bool from_start, bool to_en
 // Uses
 
 static bool is_loop_body(const stow_graph* graph, stow_region region) {
-  stow_node owner = stow_graph_region_owner(graph, region);
+  stow_node owner = stowi_graph_region_owner(graph, region);
   return owner != STOW_NODE_NONE &&
          stow_graph_op_desc(graph, owner)->region_kind == STOW_REGION_LOOP;
 }
 
 // |value| exists throughout the loop. |inside|: it is made there, so after the loop's first step.
 static stow_status cover_loop(stowi_traffic* t, stow_value value, stow_region body, bool inside) {
-  stow_node args = stow_graph_region_args(t->request->graph, body);
+  stow_node args = stowi_graph_region_args(t->request->graph, body);
   if (args != STOW_NODE_NONE && inside) {
     note_early(t, value, args);
   } else if (args != STOW_NODE_NONE) {
     STOW_TRY(note_touch(t, value, args, false));
   }
-  return note_touch(t, value, stow_graph_region_last(t->request->graph, body), false);
+  return note_touch(t, value, stowi_graph_region_last(t->request->graph, body), false);
 }
 
 // Covers the loops that contain only one of the user and the maker of |value|.
@@ -121,7 +122,7 @@ static stow_status cover_loops(stowi_traffic* t, stow_value value, stow_region u
     if (is_loop_body(graph, deeper)) {
       STOW_TRY(cover_loop(t, value, deeper, inside));
     }
-    *(inside ? &home : &user) = stow_graph_region_parent(graph, deeper);
+    *(inside ? &home : &user) = stowi_graph_region_parent(graph, deeper);
   }
   return STOW_OK;
 }
@@ -143,12 +144,12 @@ static stow_status keep_to_end(stowi_traffic* t, stow_value value) {
 static size_t carried_count(const stow_graph* graph, stow_node loop) {
   const stow_carry* carry = &stow_graph_op_desc(graph, loop)->carry;
   stow_region body = stow_graph_owned_region(graph, loop, 0);
-  stow_node args = stow_graph_region_args(graph, body);
+  stow_node args = stowi_graph_region_args(graph, body);
   if (args == STOW_NODE_NONE) {
     return 0;
   }
   size_t counts[4] = {stow_graph_operand_count(graph, loop), stow_graph_result_count(graph, args),
-                      stow_graph_operand_count(graph, stow_graph_region_last(graph, body)),
+                      stow_graph_operand_count(graph, stowi_graph_region_last(graph, body)),
                       stow_graph_result_count(graph, loop)};
   size_t firsts[4] = {carry->first_operand, carry->first_arg, carry->first_yield,
                       carry->first_result};
@@ -173,16 +174,16 @@ static stow_node first_writer(const stow_graph* graph, stow_node owner, size_t k
     return owner;
   }
   stow_region region = stow_graph_owned_region(graph, owner, 0);
-  stow_node args = stow_graph_region_args(graph, region);
+  stow_node args = stowi_graph_region_args(graph, region);
   if (desc->region_kind == STOW_REGION_LOOP) {
     bool carried =
         k >= desc->carry.first_result && k - desc->carry.first_result < carried_count(graph, owner);
     if (carried) {
       return owner;
     }
-    return args != STOW_NODE_NONE ? args : stow_graph_region_last(graph, region);
+    return args != STOW_NODE_NONE ? args : stowi_graph_region_last(graph, region);
   }
-  return stow_graph_region_last(graph, region);
+  return stowi_graph_region_last(graph, region);
 }
 
 static stow_status add_births(stowi_traffic* t, stow_node node) {
@@ -204,7 +205,7 @@ static stow_status add_carried(stowi_traffic* t, stow_node loop) {
   const stow_graph* graph = t->request->graph;
   const stow_carry* carry = &stow_graph_op_desc(graph, loop)->carry;
   stow_region body = stow_graph_owned_region(graph, loop, 0);
-  stow_node args = stow_graph_region_args(graph, body);
+  stow_node args = stowi_graph_region_args(graph, body);
   size_t count = carried_count(graph, loop);
   for (size_t i = 0; i < count; ++i) {
     stow_value initial = stow_graph_operands(graph, loop)[carry->first_operand + i];
@@ -213,7 +214,7 @@ static stow_status add_carried(stowi_traffic* t, stow_node loop) {
       STOW_TRY(note_touch(t, initial, args, false));
       STOW_TRY(cover_loops(t, initial, region_of(t, loop)));
     }
-    STOW_TRY(note_touch(t, argument, stow_graph_region_last(graph, body), false));
+    STOW_TRY(note_touch(t, argument, stowi_graph_region_last(graph, body), false));
     STOW_TRY(use(t, argument, loop));
   }
   return STOW_OK;
@@ -457,8 +458,8 @@ static stow_status add_writers(stowi_traffic* t) {
 
 static stow_status order_region(stowi_traffic* t, stow_region region) {
   const stow_graph* graph = t->request->graph;
-  stow_node args = stow_graph_region_args(graph, region);
-  stow_node yield = stow_graph_region_last(graph, region);
+  stow_node args = stowi_graph_region_args(graph, region);
+  stow_node yield = stowi_graph_region_last(graph, region);
   for (uint32_t i = t->start[region]; i < t->start[region + 1]; ++i) {
     if (args != STOW_NODE_NONE && t->nodes[i] != args) {
       STOW_TRY(note_before(t, args, t->nodes[i]));
@@ -467,7 +468,7 @@ static stow_status order_region(stowi_traffic* t, stow_region region) {
       STOW_TRY(note_before(t, t->nodes[i], yield));
     }
   }
-  return note_before(t, yield, stow_graph_region_owner(graph, region));
+  return note_before(t, yield, stowi_graph_region_owner(graph, region));
 }
 
 // ---------------------------------------------------------------------------------------------

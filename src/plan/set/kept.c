@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "base/diag.h"
 #include "base/sort.h"
+#include "plan/api.h"
 #include "plan/set/set.h"
 
 // ---------------------------------------------------------------------------------------------
@@ -48,7 +49,7 @@ static void add_entries(stowi_things* things, size_t index, stowi_entry** next) 
   const stow_plan* plan = member->maker.plan;
   for (stow_value v = 0; v < plan->value_count; ++v) {
     if (member->kept[v]) {
-      *(*next)++ = (stowi_entry){stow_plan_value_name(plan, v), (uint32_t)index, v, 0};
+      *(*next)++ = (stowi_entry){stowi_plan_value_name(plan, v), (uint32_t)index, v, 0};
     }
   }
 }

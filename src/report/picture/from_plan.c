@@ -7,6 +7,7 @@
 
 #include "base/diag.h"
 #include "effects/api.h"
+#include "plan/api.h"
 #include "report/picture/picture.h"
 
 typedef struct maker {
@@ -130,11 +131,11 @@ static void add_root(maker* m, stow_value root, stow_slot slot) {
                (kind == STOWI_PICTURE_STATE ? STOWI_PICTURE_STATE_FLAG : 0u),
       .offset = slot.offset,
       .size = slot.size,
-      .guard = stow_plan_guard(plan, root),
-      .begin = stow_plan_begin(plan, root),
-      .end = stow_plan_end(plan, root),
+      .guard = stowi_plan_guard(plan, root),
+      .begin = stowi_plan_begin(plan, root),
+      .end = stowi_plan_end(plan, root),
       .made = step_of(m, node),
-      .alignment = stow_plan_value_alignment(plan, root)};
+      .alignment = stowi_plan_value_alignment(plan, root)};
   add_windows(m, root, &buffer);
   m->buffer_of[root] = m->picture->buffers.count;
   STOWI_PICTURE_ADD(m->picture, &m->picture->buffers, buffer);
@@ -282,8 +283,8 @@ static void add_value(maker* m, stow_value value, stow_slot slot, size_t buffer)
       .buffer = buffer,
       .low = slot.offset - base,
       .size = slot.size,
-      .begin = stow_plan_begin(plan, value),
-      .end = stow_plan_end(plan, value)};
+      .begin = stowi_plan_begin(plan, value),
+      .end = stowi_plan_end(plan, value)};
   item.how = how_of(m, value, slot, &item.of);
   STOWI_PICTURE_ADD(m->picture, &m->picture->values, item);
 }
@@ -367,7 +368,7 @@ static void add_options(maker* m) {
   stow_string header;
   stow_string_init(&header, m->picture->allocator);
   stow_status status =
-      stow_plan_write(m->from->plan, (stow_writer){.write = keep_header, .user = &header});
+      stowi_plan_write_saved(m->from->plan, (stow_writer){.write = keep_header, .user = &header});
   m->picture->broken = m->picture->broken || status == STOW_ERR_OUT_OF_MEMORY;
   const char* stop = header.data == NULL ? NULL : strstr(header.data, "\n# arena_size=");
   for (const char* line = header.data; stop != NULL && line <= stop;) {
@@ -385,7 +386,7 @@ static void add_facts(maker* m) {
   stow_ordering ordering = stow_plan_ordering(plan);
   stow_fit fit = stow_plan_fit(plan);
   facts->arena = stow_plan_arena_size(plan);
-  facts->alignment = stow_plan_alignment(plan);
+  facts->alignment = stowi_plan_alignment(plan);
   facts->bound = search.bound;
   facts->any_bound = ordering.any_bound > 0 ? ordering.any_bound : STOWI_PICTURE_NO_NUMBER;
   facts->given_arena = ordering.changed ? ordering.given_arena : STOWI_PICTURE_NO_NUMBER;
@@ -393,10 +394,10 @@ static void add_facts(maker* m) {
   facts->steps = stow_plan_step_count(plan);
   facts->last_step = facts->steps + 1;
   facts->outcome = stow_outcome_text(search.outcome);
-  facts->strategy = stowi_picture_intern(m->picture, stow_plan_strategy_name(plan));
-  facts->reuse = stow_plan_reuse(plan);
+  facts->strategy = stowi_picture_intern(m->picture, stowi_plan_strategy_name(plan));
+  facts->reuse = stowi_plan_reuse(plan);
   facts->has_fingerprint = true;
-  facts->fingerprint = stow_plan_fingerprint(plan);
+  facts->fingerprint = stowi_plan_fingerprint(plan);
 }
 
 static uint64_t sum_of(uint64_t a, uint64_t b) { return a > UINT64_MAX - b ? UINT64_MAX : a + b; }
@@ -426,7 +427,7 @@ static stow_status make(stow_picture* picture, const void* options, stow_diag* d
   stow_string_init(&m.type, allocator);
   picture->origin = from->is_model ? "model" : "graph";
   picture->title = stowi_picture_intern(
-      picture, from->title == NULL ? stow_plan_graph_name(from->plan) : stow_str_of(from->title));
+      picture, from->title == NULL ? stowi_plan_graph_name(from->plan) : stow_str_of(from->title));
   picture->source = stowi_picture_intern(picture, stow_str_of(from->source));
   picture->broken = !prepare(&m) || picture->broken;
   if (!picture->broken) {

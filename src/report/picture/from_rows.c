@@ -1,5 +1,6 @@
 // Pictures of placements: buffers out of a CSV, with the offsets that they were given.
 #include "base/diag.h"
+#include "place/api.h"
 #include "report/picture/picture.h"
 
 typedef struct maker {
@@ -64,7 +65,7 @@ static stow_status add_facts(maker* m, stow_diag* diag) {
   stow_load load;
   STOW_TRY(stow_problem_load(m->problem, m->picture->allocator, diag, &load));
   facts->arena = m->height;
-  facts->bound = placement != NULL ? stow_placement_bound(placement) : load.lower_bound;
+  facts->bound = placement != NULL ? stowi_placement_bound(placement) : load.lower_bound;
   facts->outcome = stow_outcome_text(placement != NULL ? stow_placement_outcome(placement)
                                      : m->height <= load.lower_bound ? STOW_OUTCOME_OPTIMAL
                                                                      : STOW_OUTCOME_FEASIBLE);

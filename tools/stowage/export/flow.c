@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "export/export.h"
+#include "graphs/info.h"
 
 typedef struct flow {
   const cli_export* export;
@@ -188,7 +189,7 @@ static void end_loop(flow* f, stow_node loop) {
 
 static void print_args(flow* f, stow_node node) {
   stow_region region = stow_graph_node_region(f->export->graph, node);
-  stow_node loop = stow_graph_region_owner(f->export->graph, region);
+  stow_node loop = cli_region_info(f->export->graph, region).owner;
   print_indent(f);
   cli_print(f->output, "stow_program_loop_args(&loop_%" PRIu32 ", ", loop);
   print_tensor(f, result_of(f->export->graph, node, 0));
@@ -202,7 +203,7 @@ static void print_args(flow* f, stow_node node) {
 
 static void begin_region(flow* f, stow_region region) {
   const stow_graph* graph = f->export->graph;
-  stow_node owner = stow_graph_region_owner(graph, region);
+  stow_node owner = cli_region_info(graph, region).owner;
   flush(f);
   if (stow_graph_op(graph, owner) == STOW_OP_LOOP) {
     begin_loop(f, owner);
@@ -218,7 +219,7 @@ static void begin_region(flow* f, stow_region region) {
 
 static void end_region(flow* f, stow_node yield) {
   const stow_graph* graph = f->export->graph;
-  stow_node owner = stow_graph_region_owner(graph, stow_graph_node_region(graph, yield));
+  stow_node owner = cli_region_info(graph, stow_graph_node_region(graph, yield)).owner;
   flush(f);
   if (stow_graph_op(graph, owner) == STOW_OP_LOOP) {
     yield_loop(f, owner);
@@ -239,7 +240,7 @@ static void enter(flow* f, stow_node node, stow_region outer) {
   stow_region region = stow_graph_node_region(f->export->graph, node);
   while (region != outer && region != STOW_REGION_BODY && count < STOW_MAX_REGION_DEPTH) {
     begun[count++] = region;
-    region = stow_graph_region_parent(f->export->graph, region);
+    region = cli_region_info(f->export->graph, region).parent;
   }
   while (count-- > 0) {
     begin_region(f, begun[count]);
@@ -286,7 +287,7 @@ void cli_export_print_flow(cli_output* output, const cli_export* export) {
     enter(&f, node, inside);
     print_node(&f, node);
     stow_region region = stow_graph_node_region(graph, node);
-    inside = stow_graph_op(graph, node) == STOW_OP_YIELD ? stow_graph_region_parent(graph, region)
+    inside = stow_graph_op(graph, node) == STOW_OP_YIELD ? cli_region_info(graph, region).parent
                                                          : region;
   }
   flush(&f);

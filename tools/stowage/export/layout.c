@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "export/export.h"
+#include "graphs/info.h"
 
 #define WEIGHT_FILE_BYTES (UINT64_C(2) << 20)  // about 6 MB of text: compilers cope
 
@@ -61,8 +62,8 @@ static cli_exit refuse_loop(const cli_export* export, stow_node loop) {
 
 cli_body cli_body_of(const stow_graph* graph, stow_node loop) {
   stow_region region = stow_graph_owned_region(graph, loop, 0);
-  cli_body body = {.args = stow_graph_region_args(graph, region),
-                   .yield = stow_graph_region_last(graph, region),
+  cli_body body = {.args = cli_region_info(graph, region).args,
+                   .yield = cli_region_info(graph, region).last,
                    .carry = stow_graph_op_desc(graph, loop)->carry};
   size_t operands = stow_graph_operand_count(graph, loop);
   if (body.args != STOW_NODE_NONE && operands > body.carry.first_operand) {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "export/export.h"
+#include "graphs/info.h"
 
 static bool is_taken(const cli_export* export, bool is_output, stow_str name,
                      const char* identifier) {
@@ -32,7 +33,7 @@ static void make_identifier(const cli_export* export, bool is_output, stow_str n
 static bool is_kept(const cli_export* export, stow_value input) {
   const stow_plan* plan = export->plan;
   const stow_graph* graph = export->graph;
-  bool is_kept = stow_plan_end(plan, input) > stow_plan_step_count(plan);
+  bool is_kept = cli_plan_value(plan, input).end > stow_plan_step_count(plan);
   for (stow_value value = input + 1; value < stow_graph_value_count(graph) && is_kept; ++value) {
     stow_node node = stow_graph_producer(graph, value);
     stow_view view;

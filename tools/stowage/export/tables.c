@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "export/export.h"
+#include "graphs/info.h"
 
 // ---------------------------------------------------------------------------------------------
 // Types
@@ -43,7 +44,7 @@ static void print_origin(cli_output* output, const cli_export* export) {
   stow_str graph = stow_graph_name(export->graph);
   cli_print(output, "// Made by stowage %s from the graph ", stow_version());
   cli_print_c_comment(output, graph);
-  cli_print(output, ", fingerprint %016" PRIx64 ".\n", stow_plan_fingerprint(export->plan));
+  cli_print(output, ", fingerprint %016" PRIx64 ".\n", cli_plan_info(export->plan).fingerprint);
 }
 
 static void print_accessor(cli_output* output, const cli_export* export, const cli_port* port) {
@@ -394,7 +395,7 @@ void cli_export_print_tables(cli_output* output, const void* user) {
   cli_print(output,
             "#include \"program/%s.h\"\n\n"
             "static _Alignas(%" PRIu64 ") unsigned char arena[%" PRIu64 "];\n\n",
-            export->has_regions ? "regions" : "steps", stow_plan_alignment(export->plan),
+            export->has_regions ? "regions" : "steps", cli_plan_info(export->plan).alignment,
             size == 0 ? 1 : size);
   print_tensors(output, export);
   for (stow_node node = 0; node < stow_graph_node_count(export->graph); ++node) {

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "graphs/info.h"
 #include "plan/summary.h"
 
 #define SHOWN 3
@@ -54,8 +55,8 @@ static void add_needed(const stow_plan* plan, needed list[SHOWN], stow_value val
 
 // Kept over the whole run, whatever the order is.
 static bool is_kept(const stow_graph* graph, const stow_plan* plan, stow_value value) {
-  return stow_graph_is_boundary(graph, value) && stow_plan_begin(plan, value) == 0 &&
-         stow_plan_end(plan, value) > stow_plan_step_count(plan);
+  return stow_graph_is_boundary(graph, value) && cli_plan_value(plan, value).begin == 0 &&
+         cli_plan_value(plan, value).end > stow_plan_step_count(plan);
 }
 
 // `%1 "w1" (802816 bytes), …`: what |node| reads and makes, and what is always there; the largest.
@@ -119,8 +120,8 @@ static void tell_this_order(const stow_graph* graph, const stow_plan* plan, cons
   uint64_t load = cli_peak_load(plan);
   if (proven <= fit->available) {
     cli_tell_more("the lower bound is %" PRIu64 ": %s", proven,
-                  stow_plan_reuse(plan) ? "a better placement may fit"
-                                        : "a placement that reuses bytes may fit");
+                  cli_plan_info(plan).reuse ? "a better placement may fit"
+                                            : "a placement that reuses bytes may fit");
   } else if (bound <= fit->available) {
     cli_tell_more("no placement can fit: the search has ruled out all that are below %" PRIu64,
                   proven);
@@ -132,17 +133,17 @@ static void tell_this_order(const stow_graph* graph, const stow_plan* plan, cons
     char largest[SHOWN * (CLI_LABEL_SIZE + 32)];
     char scratch[SCRATCH_TEXT_SIZE];
     cli_largest_at_peak(graph, plan, SHOWN, largest, sizeof largest);
-    format_scratch(stow_plan_peak_scratch(plan), scratch);
+    format_scratch(cli_plan_info(plan).peak_scratch, scratch);
     cli_tell_more("no placement can fit: at step %" PRIu32 ", %" PRIu64
                   " bytes are live at once%s, the largest: %s",
-                  stow_plan_peak_step(plan), load, scratch, largest);
+                  cli_plan_info(plan).peak_step, load, scratch, largest);
   }
 }
 
 // Whether orders are worth a word: this one is ruled out, and another one may not be.
 static void tell_other_orders(const stow_plan* plan, const stow_fit* fit) {
   stow_ordering ordering = stow_plan_ordering(plan);
-  if (!stow_plan_reuse(plan) || ordering.any_bound == 0) {
+  if (!cli_plan_info(plan).reuse || ordering.any_bound == 0) {
     return;
   }
   if (ordering.searched) {
@@ -165,7 +166,7 @@ static bool is_ruled_out(const stow_plan* plan, const stow_fit* fit) {
 // Without reuse there is only one placement; with it, another one may fit until that is ruled out,
 // in this order, or in any where the order is open.
 static cli_exit exit_code(const stow_plan* plan, const stow_fit* fit) {
-  if (!stow_plan_reuse(plan) || is_ruled_out(plan, fit)) {
+  if (!cli_plan_info(plan).reuse || is_ruled_out(plan, fit)) {
     return CLI_NO;
   }
   bool gave_up = stow_plan_search(plan).outcome == STOW_OUTCOME_GAVE_UP;
@@ -188,7 +189,7 @@ cli_exit cli_fail_capacity(const char* label, const stow_graph* graph, const sto
   cli_tell_more("%s (%" PRIu64 " bytes, step %" PRIu32
                 ") reaches above, the largest hole there has %" PRIu64 " bytes",
                 value, fit.value_bytes, fit.step, fit.largest_hole);
-  if (is_ruled_out(plan, &fit) && stow_plan_reuse(plan)) {
+  if (is_ruled_out(plan, &fit) && cli_plan_info(plan).reuse) {
     tell_no_order(graph, plan);
   } else {
     tell_this_order(graph, plan, &fit);

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "graphs/info.h"
 #include "plan/shares.h"
 #include "report/api.h"
 #include "terminal/lines.h"
@@ -317,7 +318,7 @@ static void print_taken(const explainer* e, stow_share share) {
 
 static bool is_at_peak(const explainer* e, stow_value value) {
   stow_value root = stow_plan_root(e->plan, value);
-  return stow_plan_occupied_slot(e->plan, root, stow_plan_peak_step(e->plan)).size > 0;
+  return stow_plan_occupied_slot(e->plan, root, cli_plan_info(e->plan).peak_step).size > 0;
 }
 
 // Whether the peak would be lower if this had been shared.

@@ -96,11 +96,11 @@ stow_status cli_plan_write(const stow_plan* plan, cli_format format, const char*
                            stow_writer writer, stow_diag* diag) {
   switch (format) {
     case CLI_FORMAT_REPORT:
-      return stow_plan_write_report(plan, writer);
+      return stow_plan_write(plan, STOW_PLAN_REPORT, writer);
     case CLI_FORMAT_JSON:
-      return stow_plan_write_json(plan, writer);
+      return stow_plan_write(plan, STOW_PLAN_JSON, writer);
     case CLI_FORMAT_CSV:
-      return stow_plan_write_csv(plan, writer);
+      return stow_plan_write(plan, STOW_PLAN_CSV, writer);
     case CLI_FORMAT_C:
       return stow_plan_write_c(plan, c_prefix, writer, diag);
     case CLI_FORMAT_PLAN:
@@ -108,5 +108,5 @@ stow_status cli_plan_write(const stow_plan* plan, cli_format format, const char*
     case CLI_FORMAT_COUNT:
       break;
   }
-  return stow_plan_write(plan, writer);
+  return stow_plan_write(plan, STOW_PLAN_SAVED, writer);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "arguments/search.h"
+#include "graphs/info.h"
 
 typedef struct job {
   cli_plan_request* request;
@@ -205,7 +206,7 @@ static cli_exit prove(const job* j) {
 static cli_exit fail_capacity(const job* j) {
   uint64_t required = stow_set_arena_size(j->set);
   uint64_t available = j->request->capacity;
-  uint64_t bound = stow_set_lower_bound(j->set);
+  uint64_t bound = cli_set_info(j->set).lower_bound;
   for (size_t i = 0; i < j->members.count; ++i) {
     const stow_plan* plan = stow_set_plan(j->set, i);
     uint64_t any_bound = stow_plan_ordering(plan).any_bound;

@@ -8,6 +8,7 @@
 #include "files/file.h"
 #include "files/output.h"
 #include "files/stage.h"
+#include "graphs/info.h"
 #include "plan/explain.h"
 #include "plan/set.h"
 #include "plan/summary.h"
@@ -63,14 +64,14 @@ static void print_sizes(const cli_set* set, cli_output* output) {
     sum = alone > UINT64_MAX - sum ? UINT64_MAX : sum + alone;
   }
   cli_print_size(output, "arena", arena);
-  cli_print(output, "   aligned to %" PRIu64 " B\n", stow_set_alignment(set->set));
-  cli_print_size(output, "lower bound", stow_set_lower_bound(set->set));
-  cli_print_gap(output, arena, stow_set_lower_bound(set->set));
+  cli_print(output, "   aligned to %" PRIu64 " B\n", cli_set_info(set->set).alignment);
+  cli_print_size(output, "lower bound", cli_set_info(set->set).lower_bound);
+  cli_print_gap(output, arena, cli_set_info(set->set).lower_bound);
   cli_print_size(output, "side by side", sum);
   cli_print_share(output, "saved", sum > arena ? sum - arena : 0, sum);
-  size_t shared = stow_set_shared_count(set->set);
+  size_t shared = cli_set_info(set->set).shared_count;
   if (shared > 0) {
-    cli_print_size(output, "in common", stow_set_shared_bytes(set->set));
+    cli_print_size(output, "in common", cli_set_info(set->set).shared_bytes);
     cli_print(output, "   %zu value%s kept for more than one graph\n", shared, cli_plural(shared));
   }
   if (set->request->capacity != STOW_NO_CAPACITY) {
@@ -132,9 +133,9 @@ static stow_status print_json(const cli_set* set, cli_output* output) {
             "{\n\"stowage_set\": 1,\n\"arena_size\": %" PRIu64 ",\n\"arena_alignment\": %" PRIu64
             ",\n\"lower_bound\": %" PRIu64 ",\n\"shared\": {\"count\": %zu, \"bytes\": %" PRIu64
             "},\n\"alone\": [",
-            stow_set_arena_size(set->set), stow_set_alignment(set->set),
-            stow_set_lower_bound(set->set), stow_set_shared_count(set->set),
-            stow_set_shared_bytes(set->set));
+            stow_set_arena_size(set->set), cli_set_info(set->set).alignment,
+            cli_set_info(set->set).lower_bound, cli_set_info(set->set).shared_count,
+            cli_set_info(set->set).shared_bytes);
   for (size_t i = 0; i < set->count; ++i) {
     cli_print(output, "%s%" PRIu64, i == 0 ? "" : ", ", stow_set_alone(set->set, i));
   }
@@ -142,7 +143,8 @@ static stow_status print_json(const cli_set* set, cli_output* output) {
   stow_status status = STOW_OK;
   for (size_t i = 0; i < set->count && status == STOW_OK; ++i) {
     joiner j = {cli_output_writer(output), false};
-    status = stow_plan_write_json(stow_set_plan(set->set, i), (stow_writer){write_joined, &j});
+    status = stow_plan_write(stow_set_plan(set->set, i), STOW_PLAN_JSON,
+                             (stow_writer){write_joined, &j});
     cli_print(output, i + 1 < set->count ? ",\n" : "\n");
   }
   cli_print(output, "]\n}\n");
@@ -315,7 +317,7 @@ static void print_arena(const cli_set* set, const char* prefix, cli_output* outp
             "%s_ARENA_H_\n\n#define %s_ARENA_SIZE %" PRIu64 "u\n#define %s_ARENA_ALIGNMENT %" PRIu64
             "u\n\n#endif  // %s_ARENA_H_\n",
             prefix, prefix, prefix, stow_set_arena_size(set->set), prefix,
-            stow_set_alignment(set->set), prefix);
+            cli_set_info(set->set).alignment, prefix);
 }
 
 // |plan| NULL: the header of the arena.

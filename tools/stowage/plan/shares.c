@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "graphs/info.h"
 #include "report/api.h"
 #include "terminal/lines.h"
 
@@ -178,7 +179,7 @@ void cli_print_shares(cli_output* output, const cli_shares* shares) {
 void cli_print_any_order(cli_output* output, const stow_plan* plan, cli_order_kind kind) {
   uint64_t bound = stow_plan_ordering(plan).any_bound;
   uint64_t arena = stow_plan_arena_size(plan);
-  if (bound == 0 || !stow_plan_reuse(plan)) {
+  if (bound == 0 || !cli_plan_info(plan).reuse) {
     return;
   }
   cli_print_size(output, "any-order bound", bound);
@@ -208,7 +209,7 @@ static void print_search(cli_output* output, const stow_plan* plan) {
 }
 
 void cli_print_order(cli_output* output, const stow_plan* plan, cli_order_kind kind) {
-  if (!stow_plan_reuse(plan)) {
+  if (!cli_plan_info(plan).reuse) {
     return;
   }
   cli_print(output, "  %-15s ", "order");

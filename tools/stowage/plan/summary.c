@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "graphs/info.h"
 #include "report/api.h"
 #include "tensors/array.h"
 #include "terminal/lines.h"
@@ -143,8 +144,8 @@ static void print_model_counts(const cli_summary* summary, cli_output* output) {
 static void print_search(const cli_summary* summary, cli_output* output) {
   const stow_plan* plan = summary->plan;
   stow_search search = stow_plan_search(plan);
-  stow_str strategy = stow_plan_strategy_name(plan);
-  bool reuse = stow_plan_reuse(plan);
+  stow_str strategy = cli_plan_info(plan).strategy_name;
+  bool reuse = cli_plan_info(plan).reuse;
   cli_search_facts facts = {.outcome = search.outcome,
                             .has_capacity = summary->capacity,
                             .nodes = search.nodes,
@@ -192,7 +193,7 @@ static void print_sizes(const cli_summary* summary, cli_output* output) {
     cli_model_print_weights(summary->model, summary->weights_in_arena, output);
   }
   cli_print_size(output, "arena", arena);
-  cli_print(output, "   aligned to %" PRIu64 " B\n", stow_plan_alignment(plan));
+  cli_print(output, "   aligned to %" PRIu64 " B\n", cli_plan_info(plan).alignment);
   cli_print_size(output, "lower bound", search.bound);
   cli_print_gap(output, arena, search.bound);
   cli_print_any_order(output, plan, summary->order);
@@ -213,19 +214,19 @@ static void print_sizes(const cli_summary* summary, cli_output* output) {
 
 // What a root occupies at the peak.
 static uint64_t bytes_at_peak(const stow_plan* plan, stow_value root) {
-  return stow_plan_occupied_slot(plan, root, stow_plan_peak_step(plan)).size;
+  return stow_plan_occupied_slot(plan, root, cli_plan_info(plan).peak_step).size;
 }
 
 // The value whose bytes those of |root| are at the peak: the last one that was written over it.
 static stow_value value_at_peak(const stow_plan* plan, stow_value root) {
   stow_value last = root;
-  uint32_t step = stow_plan_peak_step(plan);
+  uint32_t step = cli_plan_info(plan).peak_step;
   for (size_t i = 0; i < stow_plan_decision_count(plan); ++i) {
     stow_decision decision = stow_plan_decision_at(plan, i);
     stow_value value = decision.result;
     if (decision.share == STOW_SHARE_IN_PLACE && decision.reason == STOW_REASON_TAKEN &&
-        stow_plan_root(plan, value) == root && stow_plan_begin(plan, value) <= step &&
-        step < stow_plan_end(plan, value)) {
+        stow_plan_root(plan, value) == root && cli_plan_value(plan, value).begin <= step &&
+        step < cli_plan_value(plan, value).end) {
       last = value;
     }
   }
@@ -233,8 +234,8 @@ static stow_value value_at_peak(const stow_plan* plan, stow_value root) {
 }
 
 static void format_life(const stow_plan* plan, stow_value value, char* out, size_t capacity) {
-  uint32_t begin = stow_plan_begin(plan, value);
-  uint32_t end = stow_plan_end(plan, value);
+  uint32_t begin = cli_plan_value(plan, value).begin;
+  uint32_t end = cli_plan_value(plan, value).end;
   bool to_end = end > stow_plan_step_count(plan);
   if (begin == 0 && to_end) {
     snprintf(out, capacity, "all");
@@ -289,17 +290,17 @@ static void add_value(const cli_summary* summary, stow_value root, uint64_t load
 static void add_rest(const stow_plan* plan, size_t shown, uint64_t load, cli_table* table) {
   char(*row)[CLI_CELL_SIZE] = table->cells[table->row_count++];
   uint64_t rest = 0;
-  for (size_t i = shown; i < stow_plan_peak_count(plan); ++i) {
+  for (size_t i = shown; i < cli_plan_info(plan).peak_count; ++i) {
     rest += bytes_at_peak(plan, stow_plan_peak_value(plan, i));
   }
   snprintf(row[COL_VALUE], CLI_CELL_SIZE, "\xE2\x80\xA6 and %zu more",
-           stow_plan_peak_count(plan) - shown);
+           cli_plan_info(plan).peak_count - shown);
   add_sizes(row, rest, load);
 }
 
 uint64_t cli_peak_load(const stow_plan* plan) {
-  uint64_t load = stow_plan_peak_scratch(plan);
-  for (size_t i = 0; i < stow_plan_peak_count(plan); ++i) {
+  uint64_t load = cli_plan_info(plan).peak_scratch;
+  for (size_t i = 0; i < cli_plan_info(plan).peak_count; ++i) {
     load += bytes_at_peak(plan, stow_plan_peak_value(plan, i));
   }
   return load;
@@ -309,7 +310,7 @@ void cli_largest_at_peak(const stow_graph* graph, const stow_plan* plan, size_t 
                          size_t capacity) {
   size_t used = 0;
   out[0] = '\0';
-  for (size_t i = 0; i < most && i < stow_plan_peak_count(plan) && used < capacity; ++i) {
+  for (size_t i = 0; i < most && i < cli_plan_info(plan).peak_count && used < capacity; ++i) {
     char label[CLI_LABEL_SIZE];
     stow_value value = stow_plan_peak_value(plan, i);
     cli_value_label(graph, value_at_peak(plan, value), label);
@@ -323,7 +324,7 @@ void cli_largest_at_peak(const stow_graph* graph, const stow_plan* plan, size_t 
 // Nothing runs at the end, after the last step.
 static void print_peak_step(const cli_summary* summary, cli_output* output) {
   const stow_plan* plan = summary->plan;
-  uint32_t step = stow_plan_peak_step(plan);
+  uint32_t step = cli_plan_info(plan).peak_step;
   if (step >= stow_plan_step_count(plan)) {
     cli_print(output, "the end");
     return;
@@ -346,7 +347,7 @@ static void print_peak_step(const cli_summary* summary, cli_output* output) {
 // `  while softmax makes /encoder/layer.0/attention/Softmax_output_0`
 static void print_peak_maker(const cli_summary* summary, cli_output* output) {
   const stow_plan* plan = summary->plan;
-  uint32_t step = stow_plan_peak_step(plan);
+  uint32_t step = cli_plan_info(plan).peak_step;
   if (summary->model == NULL || step >= stow_plan_step_count(plan)) {
     return;
   }
@@ -385,7 +386,7 @@ static void print_above_peak(const stow_plan* plan, uint64_t load, cli_output* o
 static void print_peak(const cli_summary* summary, cli_output* output) {
   const stow_plan* plan = summary->plan;
   uint64_t load = cli_peak_load(plan);
-  size_t count = stow_plan_peak_count(plan);
+  size_t count = cli_plan_info(plan).peak_count;
   size_t shown = count > PEAK_ROWS ? PEAK_ROWS : count;
   if (load == 0) {
     return;
@@ -404,10 +405,10 @@ static void print_peak(const cli_summary* summary, cli_output* output) {
   if (count > shown) {
     add_rest(plan, shown, load, &table);
   }
-  if (stow_plan_peak_scratch(plan) > 0) {
+  if (cli_plan_info(plan).peak_scratch > 0) {
     char(*row)[CLI_CELL_SIZE] = table.cells[table.row_count++];
     snprintf(row[COL_VALUE], CLI_CELL_SIZE, "scratch");
-    add_sizes(row, stow_plan_peak_scratch(plan), load);
+    add_sizes(row, cli_plan_info(plan).peak_scratch, load);
   }
   cli_table_print(&table, 2, output);
   print_above_peak(plan, load, output);

@@ -271,7 +271,8 @@ static cli_exit save_plan(const cli_run* run) {
   cli_output output;
   cli_exit code = cli_output_open(&output, run->request.save_plan);
   if (code == CLI_YES) {
-    stow_status status = stow_plan_write(run->job.plan, cli_output_writer(&output));
+    stow_status status =
+        stow_plan_write(run->job.plan, STOW_PLAN_SAVED, cli_output_writer(&output));
     code = cli_output_reported(status, NULL);
   }
   return cli_output_end(&output, code);

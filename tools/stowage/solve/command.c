@@ -11,6 +11,7 @@
 #include "arguments/search.h"
 #include "files/file.h"
 #include "files/output.h"
+#include "graphs/info.h"
 #include "solve/solution.h"
 
 // A search here is the whole purpose, so it may spend more than one that a plan is made with.
@@ -277,7 +278,7 @@ static cli_exit place(job* j) {
 }
 
 static cli_exit prove(const job* j) {
-  size_t count = stow_placement_count(j->placement);
+  size_t count = cli_placement_info(j->placement).count;
   cli_list offsets = {0};
   for (size_t i = 0; i < count; ++i) {
     uint64_t offset = stow_placement_offset(j->placement, i);
@@ -360,9 +361,9 @@ static cli_exit print_solution(const job* j) {
   solution.facts = (cli_search_facts){
       .outcome = stow_placement_outcome(j->placement),
       .has_capacity = j->capacity != STOW_PLACE_SMALLEST,
-      .nodes = stow_placement_nodes(j->placement),
+      .nodes = cli_placement_info(j->placement).nodes,
       .budget = cli_budget_nodes(&j->budget, USUAL_NODES),
-      .stopped_by = stow_placement_stopped(j->placement) ? j->search.stopped_by : NULL};
+      .stopped_by = cli_placement_info(j->placement).stopped ? j->search.stopped_by : NULL};
   cli_output output;
   cli_exit code = cli_output_open(&output, NULL);
   if (code == CLI_YES && j->format == FORMAT_JSON) {
@@ -377,7 +378,7 @@ static cli_exit print_solution(const job* j) {
 
 static cli_exit fail_capacity(const job* j) {
   uint64_t height = stow_placement_height(j->placement);
-  uint64_t bound = stow_placement_bound(j->placement);
+  uint64_t bound = cli_placement_info(j->placement).bound;
   const char* label = cli_file_label(j->file);
   if (stow_placement_outcome(j->placement) == STOW_OUTCOME_INFEASIBLE) {
     return cli_fail(

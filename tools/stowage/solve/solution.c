@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "graphs/info.h"
 #include "report/api.h"
 #include "terminal/table.h"
 
@@ -52,7 +53,7 @@ static void print_time(const cli_solution* solution, cli_output* output) {
 
 static void print_sizes(const cli_solution* solution, cli_output* output) {
   uint64_t height = stow_placement_height(solution->placement);
-  uint64_t bound = stow_placement_bound(solution->placement);
+  uint64_t bound = cli_placement_info(solution->placement).bound;
   cli_print_size(output, "height", height);
   cli_print(output, "\n");
   cli_print_size(output, "lower bound", bound);
@@ -235,7 +236,7 @@ void cli_solution_print(const cli_solution* solution, cli_output* output) {
 
 static void print_json_numbers(const cli_solution* solution, cli_output* output) {
   uint64_t height = stow_placement_height(solution->placement);
-  uint64_t bound = stow_placement_bound(solution->placement);
+  uint64_t bound = cli_placement_info(solution->placement).bound;
   cli_print(output, "  \"height\": %" PRIu64 ",\n  \"lower_bound\": %" PRIu64 ",\n", height, bound);
   cli_print(output, "  \"gap\": %" PRIu64 ",\n", height > bound ? height - bound : 0);
   cli_print(output, "  \"peak_load\": %" PRIu64 ",\n  \"peak_step\": %" PRIu64 ",\n",

@@ -1,0 +1,30 @@
+// What other rooms may ask of placements beyond <stowage/place.h>.
+#ifndef STOWAGE_SRC_PLACE_API_H_
+#define STOWAGE_SRC_PLACE_API_H_
+
+#include <stowage/place.h>
+
+#include "base/shared.h"
+
+STOWI_SHARED size_t stowi_placement_count(const stow_placement* placement);
+// Proven: no placement is lower. The height is optimal where it is not above this.
+STOWI_SHARED uint64_t stowi_placement_bound(const stow_placement* placement);
+// Spent on it.
+STOWI_SHARED uint64_t stowi_placement_nodes(const stow_placement* placement);
+// The callback stopped it.
+STOWI_SHARED bool stowi_placement_stopped(const stow_placement* placement);
+// `first-fit`: largest first (by size without guard; equal ones by number), each at the lowest
+// aligned offset where its footprint meets no placed one that lives at the same time. About O(n log
+// n) unless lifetimes are adversarial. Without reuse: in that order, each after everything placed
+// so far.
+STOWI_SHARED stow_status stowi_place_first_fit(const stow_problem* problem,
+                                               const stow_place_options* options,
+                                               stow_allocator allocator, stow_diag* diag,
+                                               stow_placement** out_placement);
+// `best-fit`: the same order, each in the smallest gap that holds it (the lowest of equal ones).
+STOWI_SHARED stow_status stowi_place_best_fit(const stow_problem* problem,
+                                              const stow_place_options* options,
+                                              stow_allocator allocator, stow_diag* diag,
+                                              stow_placement** out_placement);
+
+#endif  // STOWAGE_SRC_PLACE_API_H_

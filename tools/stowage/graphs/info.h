@@ -1,0 +1,39 @@
+// Structs that the libraries fill, as values.
+#ifndef STOWAGE_TOOLS_GRAPHS_INFO_H_
+#define STOWAGE_TOOLS_GRAPHS_INFO_H_
+
+#include <stowage/plan.h>
+#include <stowage/set.h>
+
+static inline stow_plan_info cli_plan_info(const stow_plan* plan) {
+  stow_plan_info info = {.struct_size = sizeof info};
+  (void)stow_plan_describe(plan, &info);
+  return info;
+}
+
+static inline stow_plan_value cli_plan_value(const stow_plan* plan, stow_value value) {
+  stow_plan_value info = {.struct_size = sizeof info};
+  (void)stow_plan_describe_value(plan, value, &info);
+  return info;
+}
+
+static inline stow_set_info cli_set_info(const stow_set* set) {
+  stow_set_info info = {.struct_size = sizeof info};
+  (void)stow_set_describe(set, &info);
+  return info;
+}
+
+static inline stow_placement_info cli_placement_info(const stow_placement* placement) {
+  stow_placement_info info = {.struct_size = sizeof info};
+  (void)stow_placement_describe(placement, &info);
+  return info;
+}
+
+// |region| exists.
+static inline stow_region_info cli_region_info(const stow_graph* graph, stow_region region) {
+  stow_region_info info = {.struct_size = sizeof info};
+  (void)stow_graph_describe_region(graph, region, &info);
+  return info;
+}
+
+#endif  // STOWAGE_TOOLS_GRAPHS_INFO_H_
