@@ -202,7 +202,9 @@ stow_status stowi_put_json(stow_writer writer, stow_str string, bool in_page) {
     }
     at += size > 0 ? size : 1;
   }
-  STOW_TRY(stowi_put_str(writer, (stow_str){string.data + from, string.size - from}));
+  if (from < string.size) {  // an empty string may have no data
+    STOW_TRY(stowi_put_str(writer, (stow_str){string.data + from, string.size - from}));
+  }
   return stowi_put(writer, "\"");
 }
 

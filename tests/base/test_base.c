@@ -382,6 +382,8 @@ TEST(JsonStringsEscapeWhatActs) {
   stow_string_init(&out, stow_allocator_default());
   CHECK(put_json("a\"\\\n\x01\x7F\xC2\x85", 8, false, &out) == STOW_OK);
   CHECK_TEXT(out.data, "\"a\\\"\\\\\\n\\u0001\\u007f\\u0085\"");
+  CHECK(put_json(NULL, 0, false, &out) == STOW_OK);
+  CHECK_TEXT(out.data, "\"\"");
   CHECK(put_json("<&>\xE2\x80\xA8", 6, false, &out) == STOW_OK);
   CHECK_TEXT(out.data, "\"<&>\xE2\x80\xA8\"");
   CHECK(put_json("<&>\xE2\x80\xA8", 6, true, &out) == STOW_OK);
