@@ -35,12 +35,12 @@ cp /etc/resolv.conf /etc/hosts "$root/etc"
 mount -t proc proc "$root/proc"
 mount --bind /dev "$root/dev"
 
-git clone -q --no-hardlinks . "$root/stowage"
+git clone -q --no-hardlinks . "$root/home/clone"
 for script in try.sh test.sh; do
   echo "$suite: sh scripts/$script"
   if ! chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 \
-    sh -c "cd /stowage && sh scripts/$script" >"$root/log" 2>&1; then
-    tail -n 60 "$root/log"
+    sh -c "cd /home/clone && sh scripts/$script" >"$root/log" 2>&1; then
+    grep -E -A 30 '[*]{3}(Failed|Timeout)|error:' "$root/log" || tail -n 60 "$root/log"
     exit 1
   fi
   grep -E 'tests passed|tests failed|Skipped|  arena  ' "$root/log" || true
