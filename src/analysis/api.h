@@ -102,7 +102,7 @@ void stowi_sharing_options_init(stowi_sharing_options* options);
 
 // Decides, and changes |views| so that shared values are views of their roots (not no-ops; a root
 // may have a higher id than what lies in it). |lifetimes| are those of |views| before; make them
-// anew afterwards. Does nothing but record where the lifetimes forbid reuse.
+// again afterwards. Does nothing but record where the lifetimes forbid reuse.
 //
 // A result is merged into an operand's root where the op's row or effects allow it and effects do
 // not forbid it; this step is the last read of all of that root, through every view, in every
