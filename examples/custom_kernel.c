@@ -105,7 +105,7 @@ int main(void) {
   require(stow_prepare(graph, &prepare, heap, &diag, &prepared));
   // The planner assumes that custom ops cannot work in place; this kernel can.
   stow_effects* effects = stow_prepared_effects(prepared);
-  require(stow_effects_allow_overwrite(effects, 2, 0, 0, &diag));
+  require(stow_effects_allow_in_place(effects, 2, 0, 0, &diag));
 
   stow_plan_options options;
   stow_plan_options_init(&options, STOW_PRESET_DEFAULT);

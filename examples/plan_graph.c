@@ -36,7 +36,7 @@ static stow_effects* describe(const stow_graph* graph, stow_diag* diag) {
   require(stow_effects_create(graph, stow_allocator_default(), diag, &effects), diag);
   for (stow_node node = 0; node < stow_graph_node_count(graph); ++node) {
     if (stow_graph_op(graph, node) == STOW_OP_RELU) {
-      require(stow_effects_allow_overwrite(effects, node, 0, 0, diag), diag);
+      require(stow_effects_allow_in_place(effects, node, 0, 0, diag), diag);
     }
   }
   return effects;

@@ -136,17 +136,17 @@ static void read_input(const char* data, size_t size, const stow_graph* graph,
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   stow_allocator allocator = stow_allocator_default();
-  static const char home[] = "home\n";
-  size_t skipped = sizeof(home) - 1;
-  bool is_home = size >= skipped && memcmp(data, home, skipped) == 0;
-  const char* source = is_home ? home_text : graph_text;
+  static const char elision[] = "home\n";
+  size_t skipped = sizeof(elision) - 1;
+  bool is_inside = size >= skipped && memcmp(data, elision, skipped) == 0;
+  const char* source = is_inside ? home_text : graph_text;
   stow_module* module = NULL;
   require(stow_module_parse(source, strlen(source), NULL, NULL, allocator, NULL, &module) ==
           STOW_OK);
   const stow_graph* graph = stow_module_graph(module, 0);
   stow_effects* effects = NULL;
   require(stow_effects_create(graph, allocator, NULL, &effects) == STOW_OK);
-  if (is_home) {
+  if (is_inside) {
     read_input((const char*)data + skipped, size - skipped, graph, effects);
   } else {
     read_input((const char*)data, size, graph, effects);

@@ -128,21 +128,24 @@ declared() {
     -e 's/^#define (STOWI_[A-Z0-9_]+).*/\1/p' \
     -e 's/^  (STOWI_[A-Z0-9_]+)( =.*|,|$).*/\1/p' | sort -u
 }
-# They begin with the prefix of their folder. Folders without a row have `stowi_` alone so far.
-for row in src/exec/kernels:kernel src/exec/run:exec src/exec/threads:exec; do
-  folder=${row%:*}
-  prefix=${row#*:}
-  for file in $(git ls-files -co --exclude-standard "$folder/*.h"); do
-    declared "$file" | grep -viE "^stowi_$prefix(_|\$)" |
-      while read -r name; do offend "$file: $name must begin with stowi_${prefix}_"; done
-  done
+# They begin with the name of their room, those of kernels with `kernel`. What base offers, which all
+# rooms use, has `stowi_` alone.
+for file in $(git ls-files -co --exclude-standard 'src/*/*.h'); do
+  [ -f "$file" ] || continue
+  room=${file#src/}
+  room=${room%%/*}
+  case $file in
+    src/base/*) continue ;;
+    src/exec/kernels/*) room=kernel ;;
+  esac
+  declared "$file" | grep -viE "^stowi_$room(_|\$)" |
+    while read -r name; do offend "$file: $name must begin with stowi_${room}_"; done
 done
 
-# A type has a name of its own in all of src/. These still have the name of another:
-twice=' stowi_bound stowi_choice stowi_entry stowi_over stowi_pick stowi_rule stowi_search stowi_span stowi_state stowi_stretch stowi_verdict stowi_walk stowi_window '
+# A type has a name of its own in all of src/.
 git grep -hE --untracked '^(typedef )?(struct|enum|union) stowi_[a-z0-9_]+ \{|^typedef [^;{]*\(\*stowi_[a-z0-9_]+\)\(' -- 'src/*.[ch]' |
   grep -oE 'stowi_[a-z0-9_]+( \{|\)\()' | grep -oE '^stowi_[a-z0-9_]+' | sort | uniq -d | while read -r name; do
-  case $twice in *" $name "*) ;; *) offend "$name: two types have this name" ;; esac
+  offend "$name: two types have this name"
 done
 
 if command -v clang-format >/dev/null; then

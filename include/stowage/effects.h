@@ -59,12 +59,12 @@ STOW_API stow_status stow_effects_write_early(stow_effects* effects, stow_node n
                                               stow_node from, stow_diag* diag);
 // Result |k| may be written over operand |operand|, though the op's row does not say so. Used where
 // nothing is lost: the operand is read for the last time, and has the bytes.
-STOW_API stow_status stow_effects_allow_overwrite(stow_effects* effects, stow_node node, size_t k,
-                                                  size_t operand, stow_diag* diag);
+STOW_API stow_status stow_effects_allow_in_place(stow_effects* effects, stow_node node, size_t k,
+                                                 size_t operand, stow_diag* diag);
 // Result |k| must not be written over operand |operand|, though the op's row allows it. Wins over
-// stow_effects_allow_overwrite.
-STOW_API stow_status stow_effects_forbid_overwrite(stow_effects* effects, stow_node node, size_t k,
-                                                   size_t operand, stow_diag* diag);
+// stow_effects_allow_in_place.
+STOW_API stow_status stow_effects_forbid_in_place(stow_effects* effects, stow_node node, size_t k,
+                                                  size_t operand, stow_diag* diag);
 // Result |k| is bytes [offset, offset + its size) of operand |operand|, though the op's row does
 // not say so. Not for ops that own regions or write into an operand.
 STOW_API stow_status stow_effects_place_inside(stow_effects* effects, stow_node node, size_t k,

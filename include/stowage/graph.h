@@ -191,8 +191,8 @@ STOW_API bool stow_graph_view(const stow_graph* graph, stow_node node, size_t k,
                               stow_view* out_view);
 // Whether result |k| may be written over operand |operand|, by the op's row. Never where that is
 // absent, has fewer bytes, or a dim of one of them is no number.
-STOW_API stow_over stow_graph_over(const stow_graph* graph, stow_node node, size_t k,
-                                   size_t operand);
+STOW_API stow_in_place stow_graph_in_place(const stow_graph* graph, stow_node node, size_t k,
+                                           size_t operand);
 
 // Getters of a value; |value| must be below stow_graph_value_count.
 STOW_API const stow_type* stow_graph_type(const stow_graph* graph, stow_value value);

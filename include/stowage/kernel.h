@@ -61,7 +61,7 @@ typedef struct stow_kernel {
   // returns.
   stow_status (*run)(stow_kernel_call* call);
   void* user;
-  bool in_place;            // keeps that promise; where not, no result is laid over an operand
+  bool in_place;            // keeps that promise; where not, no result is in place of an operand
   const void* reserved[2];  // NULL: for functions to come
 } stow_kernel;
 

@@ -147,12 +147,12 @@ typedef struct stow_view {
 
 // Whether a result may be written over an operand, from its first byte on. The kernel then finds
 // both at the same address.
-typedef enum stow_over {
-  STOW_OVER_NEVER,
-  STOW_OVER_ALONE,  // where no other operand shares the bytes that are written
-  STOW_OVER_INDEX   // element by element in ascending order, each read before it is written: other
-                    // operands for which the row says the same may be the very same bytes
-} stow_over;
+typedef enum stow_in_place {
+  STOW_IN_PLACE_NEVER,
+  STOW_IN_PLACE_ALONE,  // where no other operand shares the bytes that are written
+  STOW_IN_PLACE_INDEX   // element by element in ascending order, each read before it is written:
+                        // other operands for which the row says the same may be the very same bytes
+} stow_in_place;
 
 // ---------------------------------------------------------------------------------------------
 // Rows
@@ -196,7 +196,7 @@ typedef struct stow_op_desc {
   // Whether result |k| may be written over operand |operand|, which is there and has room for it,
   // by its type or by what effects say of its storage. The dims of both are numbers, and
   // stow_shape_declared gives the results' types. NULL: never.
-  stow_over (*over)(const stow_shape_call* call, size_t k, size_t operand);
+  stow_in_place (*in_place)(const stow_shape_call* call, size_t k, size_t operand);
   // Computes elements of results from known elements of operands. Called after the shape function
   // where each result has numbers as dims and at most STOW_MAX_KNOWN elements, or all of them
   // together STOW_MAX_RANK where nothing is known of any operand; what it does not set stays

@@ -1,6 +1,6 @@
 // Sharing: values that lie in another's bytes though no op makes them views. A result is written
 // over an operand that dies (*in place*), an operand of concat is made at its place inside the
-// result (*at home*). Every decision is recorded, taken or refused, with its reason.
+// result (*copy elision*). Every decision is recorded, taken or refused, with its reason.
 //
 //     views, lifetimes ─▶ sharing (changes the views) ─▶ lifetimes again ─▶ windows
 #ifndef STOWAGE_SHARING_H_
@@ -19,9 +19,9 @@ extern "C" {
 // Decisions
 
 // name, text
-#define STOW_SHARE_LIST(X)                                         \
-  X(IN_PLACE, "in place") /* the result lies over the operand */   \
-  X(HOME, "at home")      /* the operand lies inside the result */ \
+#define STOW_SHARE_LIST(X)                                            \
+  X(IN_PLACE, "in place") /* the result reuses the operand's bytes */ \
+  X(HOME, "copy elision") /* the operand is made inside the result */ \
   X(VIEW, "view")         /* the result lies inside the operand: by the op's row */
 
 typedef enum stow_share {
@@ -51,7 +51,7 @@ STOW_API const char* stow_share_text(stow_share share);  // "?" past the end
   X(GIVEN_AWAY, "its bytes went to another result:") /* other: a value */                      \
   X(ALREADY_VIEW, "it lies in the bytes of")         /* other: a value */                      \
   X(NOT_CONTIGUOUS, "its bytes are not contiguous there")                                      \
-  X(OTHER_HOME, "it has another home:") /* other: a value */                                   \
+  X(OTHER_HOME, "it is made inside another result:") /* other: a value */                      \
   X(OTHER_REGION, "it is made in another region")                                              \
   X(LARGER_ROOT, "it is a part of") /* other: a value */                                       \
   X(LOAD, "the load may rise")                                                                 \

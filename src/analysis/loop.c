@@ -7,7 +7,8 @@ static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 // |count| - |first|, or 0.
 static size_t rest(size_t count, size_t first) { return count > first ? count - first : 0; }
 
-bool stowi_loop_of(const stow_graph* graph, stow_node owner, stowi_loop* out_loop) {
+bool stowi_analysis_loop_of(const stow_graph* graph, stow_node owner,
+                            stowi_analysis_loop* out_loop) {
   const stow_op_desc* desc = stow_graph_op_desc(graph, owner);
   if (desc->region_kind != STOW_REGION_LOOP) {
     return false;
@@ -23,22 +24,25 @@ bool stowi_loop_of(const stow_graph* graph, stow_node owner, stowi_loop* out_loo
     count = smaller(count, rest(stow_graph_operand_count(graph, yield), carry->first_yield));
     count = smaller(count, rest(stow_graph_result_count(graph, owner), carry->first_result));
   }
-  *out_loop = (stowi_loop){owner, body, args, yield, count, desc->carry};
+  *out_loop = (stowi_analysis_loop){owner, body, args, yield, count, desc->carry};
   return true;
 }
 
-stow_value stowi_loop_initial(const stow_graph* graph, const stowi_loop* loop, size_t i) {
+stow_value stowi_analysis_loop_initial(const stow_graph* graph, const stowi_analysis_loop* loop,
+                                       size_t i) {
   return stow_graph_operands(graph, loop->owner)[loop->carry.first_operand + i];
 }
 
-stow_value stowi_loop_argument(const stow_graph* graph, const stowi_loop* loop, size_t i) {
+stow_value stowi_analysis_loop_argument(const stow_graph* graph, const stowi_analysis_loop* loop,
+                                        size_t i) {
   return stow_graph_first_result(graph, loop->args) + (stow_value)(loop->carry.first_arg + i);
 }
 
-stow_value stowi_loop_result(const stow_graph* graph, const stowi_loop* loop, size_t i) {
+stow_value stowi_analysis_loop_result(const stow_graph* graph, const stowi_analysis_loop* loop,
+                                      size_t i) {
   return stow_graph_first_result(graph, loop->owner) + (stow_value)(loop->carry.first_result + i);
 }
 
-bool stowi_loop_is_initial(const stowi_loop* loop, size_t k) {
+bool stowi_analysis_loop_is_initial(const stowi_analysis_loop* loop, size_t k) {
   return k >= loop->carry.first_operand && k - loop->carry.first_operand < loop->count;
 }

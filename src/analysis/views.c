@@ -17,15 +17,15 @@
 #include "effects/api.h"
 #include "graph/api.h"
 
-void stowi_views_options_init(stowi_views_options* options) {
-  *options = (stowi_views_options){false, false, STOW_IO_KEEP, true};
+void stowi_analysis_views_options_init(stowi_analysis_views_options* options) {
+  *options = (stowi_analysis_views_options){false, false, STOW_IO_KEEP, true};
 }
 
 typedef struct resolver {
   const stow_graph* graph;
   const stow_effects* effects;
-  const stowi_views_options* options;
-  stowi_views* views;
+  const stowi_analysis_views_options* options;
+  stowi_analysis_views* views;
   stowi_bits outputs;
   uint8_t* uses;  // by value: how many operands name it, at most 2; NULL if there is no loop
   stow_diag* diag;
@@ -38,7 +38,7 @@ typedef struct candidate {
 } candidate;
 
 static stow_status fail_value(const resolver* r, stow_value value, stow_status status) {
-  stowi_blame_value(r->diag, r->graph, value);
+  stowi_graph_blame_value(r->diag, r->graph, value);
   return status;
 }
 
@@ -72,8 +72,8 @@ static stow_status set_sizes(const resolver* r) {
     }
     stow_status status = natural_bytes(r, value, &r->views->bytes[value]);
     if (status != STOW_OK) {
-      stowi_fail(r->diag, status, "%s : %s: %s", stowi_describe_value(r->graph, value).text,
-                 stowi_describe_type(r->graph, stow_graph_type(r->graph, value)).text,
+      stowi_fail(r->diag, status, "%s : %s: %s", stowi_graph_describe_value(r->graph, value).text,
+                 stowi_graph_describe_type(r->graph, stow_graph_type(r->graph, value)).text,
                  stow_status_text(status));
       return fail_value(r, value, status);
     }
@@ -81,7 +81,7 @@ static stow_status set_sizes(const resolver* r) {
   return STOW_OK;
 }
 
-uint8_t stowi_views_alignment_code(uint64_t alignment) {
+uint8_t stowi_analysis_views_alignment_code(uint64_t alignment) {
   uint8_t log = 0;
   while (alignment != 0) {
     alignment >>= 1;
@@ -92,7 +92,7 @@ uint8_t stowi_views_alignment_code(uint64_t alignment) {
 
 // Copies the alignments that effects ask for; most graphs have none, and then allocate nothing.
 static stow_status set_alignments(const resolver* r) {
-  stowi_views* views = r->views;
+  stowi_analysis_views* views = r->views;
   for (stow_value value = 0; value < views->value_count; ++value) {
     uint64_t alignment = stowi_effects_alignment(r->effects, value);
     if (alignment == 0) {
@@ -104,7 +104,7 @@ static stow_status set_alignments(const resolver* r) {
         return stowi_fail_memory(r->diag);
       }
     }
-    views->alignment[value] = stowi_views_alignment_code(alignment);
+    views->alignment[value] = stowi_analysis_views_alignment_code(alignment);
   }
   return STOW_OK;
 }
@@ -114,7 +114,8 @@ static stow_status set_alignments(const resolver* r) {
 
 static bool is_external(const resolver* r, stow_value value) {
   bool output = stowi_bits_has(&r->outputs, value);
-  return stowi_io_policy(r->graph, r->effects, r->options->io, value, output) == STOW_IO_EXTERNAL;
+  return stowi_effects_io_policy(r->graph, r->effects, r->options->io, value, output) ==
+         STOW_IO_EXTERNAL;
 }
 
 static bool needs_own_bytes(const resolver* r, stow_value value) {
@@ -127,7 +128,7 @@ static stow_status check_external(const resolver* r, stow_value value) {
   }
   stowi_fail(r->diag, STOW_ERR_CONFLICT,
              "%s has a fixed offset, but its policy is external, so it is not in the arena",
-             stowi_describe_value(r->graph, value).text);
+             stowi_graph_describe_value(r->graph, value).text);
   return fail_value(r, value, STOW_ERR_CONFLICT);
 }
 
@@ -164,13 +165,14 @@ static bool inside_view(const resolver* r, stow_node node, stow_value value, can
 }
 
 static stow_status check_view(const resolver* r, stow_value value, candidate view) {
-  const stowi_views* views = r->views;
+  const stowi_analysis_views* views = r->views;
   uint64_t end;
   if (!stowi_add_u64(view.offset, views->bytes[value], &end) || end > views->bytes[view.parent]) {
     stowi_fail(r->diag, STOW_ERR_CONFLICT,
                "%s, %llu bytes at offset %llu, is not inside %s, which has %llu bytes",
-               stowi_describe_value(r->graph, value).text, (unsigned long long)views->bytes[value],
-               (unsigned long long)view.offset, stowi_describe_value(r->graph, view.parent).text,
+               stowi_graph_describe_value(r->graph, value).text,
+               (unsigned long long)views->bytes[value], (unsigned long long)view.offset,
+               stowi_graph_describe_value(r->graph, view.parent).text,
                (unsigned long long)views->bytes[view.parent]);
     return fail_value(r, value, STOW_ERR_CONFLICT);
   }
@@ -180,15 +182,15 @@ static stow_status check_view(const resolver* r, stow_value value, candidate vie
     stowi_fail(r->diag, STOW_ERR_CONFLICT,
                "%s is a view at offset %llu, which is not a multiple of its alignment %llu; "
                "declare `own` for it",
-               stowi_describe_value(r->graph, value).text, (unsigned long long)offset,
+               stowi_graph_describe_value(r->graph, value).text, (unsigned long long)offset,
                (unsigned long long)alignment);
     return fail_value(r, value, STOW_ERR_CONFLICT);
   }
   if (stowi_effects_is_fixed(r->effects, value)) {
     stowi_fail(r->diag, STOW_ERR_CONFLICT,
                "%s has a fixed offset, but it is a view of %s; declare `own` for it",
-               stowi_describe_value(r->graph, value).text,
-               stowi_describe_value(r->graph, views->root[view.parent]).text);
+               stowi_graph_describe_value(r->graph, value).text,
+               stowi_graph_describe_value(r->graph, views->root[view.parent]).text);
     return fail_value(r, value, STOW_ERR_CONFLICT);
   }
   return STOW_OK;
@@ -196,7 +198,7 @@ static stow_status check_view(const resolver* r, stow_value value, candidate vie
 
 static stow_status make_view(const resolver* r, stow_value value, candidate view) {
   STOW_TRY(check_view(r, value, view));
-  stowi_views* views = r->views;
+  stowi_analysis_views* views = r->views;
   stow_value root = views->root[view.parent];
   views->root[value] = root;
   views->offset[value] = views->offset[view.parent] + view.offset;
@@ -243,9 +245,9 @@ static bool is_plain(const resolver* r, stow_value value) {
 
 // Whether carried argument |i| can have the bytes of its initial value: that is made only for the
 // loop, in the same region, and nothing needs it once the first iteration has changed it.
-static bool shares_initial(const resolver* r, const stowi_loop* loop, size_t i) {
-  stow_value initial = stowi_loop_initial(r->graph, loop, i);
-  stow_value argument = stowi_loop_argument(r->graph, loop, i);
+static bool shares_initial(const resolver* r, const stowi_analysis_loop* loop, size_t i) {
+  stow_value initial = stowi_analysis_loop_initial(r->graph, loop, i);
+  stow_value argument = stowi_analysis_loop_argument(r->graph, loop, i);
   if (initial == STOW_VALUE_NONE || !is_plain(r, initial) || !is_plain(r, argument)) {
     return false;
   }
@@ -263,14 +265,14 @@ static bool shares_initial(const resolver* r, const stowi_loop* loop, size_t i) 
 
 static stow_status resolve_arguments(const resolver* r, stow_node args) {
   stow_region region = stow_graph_node_region(r->graph, args);
-  stowi_loop loop;
-  if (!stowi_loop_of(r->graph, stowi_graph_region_owner(r->graph, region), &loop)) {
+  stowi_analysis_loop loop;
+  if (!stowi_analysis_loop_of(r->graph, stowi_graph_region_owner(r->graph, region), &loop)) {
     return STOW_OK;
   }
   for (size_t i = 0; i < loop.count; ++i) {
     if (shares_initial(r, &loop, i)) {
-      candidate view = {stowi_loop_initial(r->graph, &loop, i), 0};
-      STOW_TRY(make_view(r, stowi_loop_argument(r->graph, &loop, i), view));
+      candidate view = {stowi_analysis_loop_initial(r->graph, &loop, i), 0};
+      STOW_TRY(make_view(r, stowi_analysis_loop_argument(r->graph, &loop, i), view));
     }
   }
   return STOW_OK;
@@ -283,13 +285,13 @@ static stow_status resolve_owner(const resolver* r, stow_node owner) {
   for (size_t k = 0; k < stow_graph_result_count(r->graph, owner); ++k) {
     STOW_TRY(check_external(r, first + (stow_value)k));
   }
-  stowi_loop loop;
-  if (!stowi_loop_of(r->graph, owner, &loop)) {
+  stowi_analysis_loop loop;
+  if (!stowi_analysis_loop_of(r->graph, owner, &loop)) {
     return STOW_OK;
   }
   for (size_t i = 0; i < loop.count; ++i) {
-    stow_value result = stowi_loop_result(r->graph, &loop, i);
-    candidate view = {stowi_loop_argument(r->graph, &loop, i), 0};
+    stow_value result = stowi_analysis_loop_result(r->graph, &loop, i);
+    candidate view = {stowi_analysis_loop_argument(r->graph, &loop, i), 0};
     if (!needs_own_bytes(r, result) &&
         !stowi_effects_is_early(r->effects, owner, loop.carry.first_result + i) &&
         r->views->bytes[result] == r->views->bytes[view.parent]) {
@@ -338,19 +340,20 @@ static stow_status check_regions(const stow_graph* graph, stow_diag* diag) {
 }
 
 static stow_status check_arguments(const stow_graph* graph, const stow_effects* effects,
-                                   const stowi_views_options* options, stow_diag* diag) {
+                                   const stowi_analysis_views_options* options, stow_diag* diag) {
   if ((unsigned)options->io > (unsigned)STOW_IO_EXTERNAL) {
-    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "stowi_views_options.io: unknown policy %d",
-                      (int)options->io);
+    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
+                      "stowi_analysis_views_options.io: unknown policy %d", (int)options->io);
   }
   STOW_TRY(stowi_effects_check_graph(effects, graph, diag));
   STOW_TRY(check_regions(graph, diag));
   return stow_graph_require_bound(graph, diag);
 }
 
-static stowi_views* views_new(const stow_graph* graph, const stowi_views_options* options,
-                              stow_allocator allocator) {
-  stowi_views* views = STOWI_NEW(allocator, stowi_views);
+static stowi_analysis_views* views_new(const stow_graph* graph,
+                                       const stowi_analysis_views_options* options,
+                                       stow_allocator allocator) {
+  stowi_analysis_views* views = STOWI_NEW(allocator, stowi_analysis_views);
   if (views == NULL) {
     return NULL;
   }
@@ -364,13 +367,13 @@ static stowi_views* views_new(const stow_graph* graph, const stowi_views_options
   views->bytes = STOWI_ARRAY(allocator, uint64_t, count);
   bool complete = stowi_bits_init(&views->noops, stow_graph_node_count(graph), allocator);
   if (!complete || views->root == NULL || views->offset == NULL || views->bytes == NULL) {
-    stowi_views_destroy(views);
+    stowi_analysis_views_destroy(views);
     return NULL;
   }
   return views;
 }
 
-void stowi_views_destroy(stowi_views* views) {
+void stowi_analysis_views_destroy(stowi_analysis_views* views) {
   if (views == NULL) {
     return;
   }
@@ -387,7 +390,7 @@ void stowi_views_destroy(stowi_views* views) {
 // Fills |r->views|; the caller frees the temporary arrays.
 static stow_status run(resolver* r, stow_allocator allocator) {
   r->views = views_new(r->graph, r->options, allocator);
-  if (r->views == NULL || !stowi_bits_of_outputs(&r->outputs, r->graph, allocator)) {
+  if (r->views == NULL || !stowi_effects_bits_of_outputs(&r->outputs, r->graph, allocator)) {
     return stowi_fail_memory(r->diag);
   }
   if (stow_graph_region_count(r->graph) > 1) {
@@ -402,9 +405,10 @@ static stow_status run(resolver* r, stow_allocator allocator) {
   return resolve(r);
 }
 
-stow_status stowi_views_create(const stow_graph* graph, const stow_effects* effects,
-                               const stowi_views_options* options, stow_allocator allocator,
-                               stow_diag* diag, stowi_views** out_views) {
+stow_status stowi_analysis_views_create(const stow_graph* graph, const stow_effects* effects,
+                                        const stowi_analysis_views_options* options,
+                                        stow_allocator allocator, stow_diag* diag,
+                                        stowi_analysis_views** out_views) {
   *out_views = NULL;
   STOW_TRY(check_arguments(graph, effects, options, diag));
   resolver r = {graph, effects, options, NULL, {NULL, 0}, NULL, diag};
@@ -412,7 +416,7 @@ stow_status stowi_views_create(const stow_graph* graph, const stow_effects* effe
   stowi_bits_free(&r.outputs, allocator);
   STOWI_ARRAY_FREE(allocator, r.uses, stow_graph_value_count(graph));
   if (status != STOW_OK) {
-    stowi_views_destroy(r.views);
+    stowi_analysis_views_destroy(r.views);
     return status;
   }
   *out_views = r.views;
@@ -422,36 +426,37 @@ stow_status stowi_views_create(const stow_graph* graph, const stow_effects* effe
 // ---------------------------------------------------------------------------------------------
 // Reading
 
-stow_value stowi_views_root(const stowi_views* views, stow_value value) {
+stow_value stowi_analysis_views_root(const stowi_analysis_views* views, stow_value value) {
   return views->root[value];
 }
 
-uint64_t stowi_views_offset(const stowi_views* views, stow_value value) {
+uint64_t stowi_analysis_views_offset(const stowi_analysis_views* views, stow_value value) {
   return views->offset[value];
 }
 
-bool stowi_views_is_view(const stowi_views* views, stow_value value) {
+bool stowi_analysis_views_is_view(const stowi_analysis_views* views, stow_value value) {
   return views->root[value] != value;
 }
 
-uint64_t stowi_views_bytes(const stowi_views* views, stow_value value) {
+uint64_t stowi_analysis_views_bytes(const stowi_analysis_views* views, stow_value value) {
   return views->bytes[value];
 }
 
-uint64_t stowi_views_alignment(const stowi_views* views, stow_value value) {
+uint64_t stowi_analysis_views_alignment(const stowi_analysis_views* views, stow_value value) {
   if (views->alignment == NULL || views->alignment[value] == 0) {
     return 0;
   }
   return UINT64_C(1) << (views->alignment[value] - 1);
 }
 
-bool stowi_views_is_noop(const stowi_views* views, stow_node node) {
+bool stowi_analysis_views_is_noop(const stowi_analysis_views* views, stow_node node) {
   return stowi_bits_has(&views->noops, node);
 }
 
-void stowi_views_each(const stowi_views* views,
-                      bool (*visit)(void* user, stow_value view, stow_value root, uint64_t offset),
-                      void* user) {
+void stowi_analysis_views_each(const stowi_analysis_views* views,
+                               bool (*visit)(void* user, stow_value view, stow_value root,
+                                             uint64_t offset),
+                               void* user) {
   for (stow_value value = 0; value < views->value_count; ++value) {
     if (views->root[value] != value &&
         !visit(user, value, views->root[value], views->offset[value])) {
@@ -460,8 +465,8 @@ void stowi_views_each(const stowi_views* views,
   }
 }
 
-stow_status stowi_views_check_graph(const stowi_views* views, const stow_graph* graph,
-                                    stow_diag* diag) {
+stow_status stowi_analysis_views_check_graph(const stowi_analysis_views* views,
+                                             const stow_graph* graph, stow_diag* diag) {
   if (views->value_count != stow_graph_value_count(graph) ||
       views->noops.count != stow_graph_node_count(graph)) {
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,

@@ -114,7 +114,7 @@ static stow_status make_layout(const stow_plan* plan, const stow_arena_options* 
   fits = fits && stowi_align_up(end, out->alignment, &aligned) && aligned <= SIZE_MAX;
   out->bytes = (size_t)aligned;
   fits = fits && stowi_add_size(out->bytes, byte_count, &end);
-  fits = fits && stowi_align_up(end, STOWI_GRANULE, &aligned) && aligned <= SIZE_MAX;
+  fits = fits && stowi_align_up(end, STOWI_ARENA_GRANULE, &aligned) && aligned <= SIZE_MAX;
   out->total = (size_t)aligned;
   if (!fits) {
     return stowi_fail(diag, STOW_ERR_OVERFLOW, "an arena of %zu bytes is too large", byte_count);
@@ -146,7 +146,7 @@ static stow_status make_arena(const stow_plan* plan, void* memory, size_t size,
       .reach = memory == NULL ? at.total - at.bytes : size,
       .options = *options,
       .step_count = stow_plan_step_count(plan),
-      .step = STOWI_STEP_NONE,
+      .step = STOWI_ARENA_STEP_NONE,
       .item_count = at.item_count,
       .items = (stowi_arena_item*)(void*)(block + at.items),
       .born = (uint32_t*)(void*)(block + at.born),
@@ -214,8 +214,9 @@ stow_status stow_arena_create_over(const stow_plan* plan, void* memory, size_t s
   return STOW_OK;
 }
 
-static STOWI_UNWATCHED void copy_bytes(unsigned char* to, const unsigned char* from, size_t size) {
-#if STOWI_ASAN
+static STOWI_ARENA_UNWATCHED void copy_bytes(unsigned char* to, const unsigned char* from,
+                                             size_t size) {
+#if STOWI_ARENA_ASAN
   for (size_t i = 0; i < size; ++i) {
     to[i] = from[i];
   }

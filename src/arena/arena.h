@@ -4,8 +4,8 @@
 
 #include <stowage/arena.h>
 
-#define STOWI_ITEM_NONE UINT32_MAX
-#define STOWI_STEP_NONE UINT32_MAX
+#define STOWI_ARENA_ITEM_NONE UINT32_MAX
+#define STOWI_ARENA_STEP_NONE UINT32_MAX
 
 // The part of a root or of scratch that steps and guards need. In two lists: by the step it begins
 // at, and by the step it ends at.
@@ -34,7 +34,7 @@ struct stow_arena {
   uint64_t generation;
   stow_arena_options options;
   uint32_t step_count;  // n
-  uint32_t step;        // the current step; STOWI_STEP_NONE: none
+  uint32_t step;        // the current step; STOWI_ARENA_STEP_NONE: none
   size_t item_count;
   stowi_arena_item* items;
   uint32_t* born;  // by step, 0 … n: the first item

@@ -104,12 +104,12 @@ static void list_scratch(stow_arena* arena, size_t first) {
     stow_slot slot;
     uint64_t alignment;
     stow_plan_scratch_slot(arena->plan, i - first, &node, &slot, &alignment);
-    uint32_t step = node < arena->step_count ? step_of[node] : STOWI_STEP_NONE;
+    uint32_t step = node < arena->step_count ? step_of[node] : STOWI_ARENA_STEP_NONE;
     arena->items[i] = (stowi_arena_item){
         .offset = (size_t)slot.offset,
         .size = (size_t)slot.size,
         .begin = step,
-        .end = step == STOWI_STEP_NONE ? step : step + 1,
+        .end = step == STOWI_ARENA_STEP_NONE ? step : step + 1,
         .value = STOW_VALUE_NONE,
     };
   }
@@ -139,7 +139,7 @@ static void link_items(stow_arena* arena) {
 // Never 0, and not the same everywhere.
 static unsigned char pattern(size_t offset) { return (unsigned char)(0xa5 ^ (offset & 0x5a)); }
 
-static STOWI_UNWATCHED void fill_guard(stow_arena* arena, stowi_arena_item* item) {
+static STOWI_ARENA_UNWATCHED void fill_guard(stow_arena* arena, stowi_arena_item* item) {
   size_t begin = item->offset + item->size;
   for (size_t at = begin; at < begin + item->guard; ++at) {
     arena->base[at] = pattern(at);
@@ -148,7 +148,8 @@ static STOWI_UNWATCHED void fill_guard(stow_arena* arena, stowi_arena_item* item
 }
 
 // The first guard byte that was overwritten; SIZE_MAX if none was.
-static STOWI_UNWATCHED size_t find_damage(const stow_arena* arena, const stowi_arena_item* item) {
+static STOWI_ARENA_UNWATCHED size_t find_damage(const stow_arena* arena,
+                                                const stowi_arena_item* item) {
   size_t begin = item->offset + item->size;
   for (size_t at = begin; at < begin + item->guard; ++at) {
     if (arena->base[at] != pattern(at)) {
@@ -162,7 +163,7 @@ static void fill_guards_born(stow_arena* arena, uint32_t step) {
   if (!arena->options.fill_guards) {
     return;
   }
-  for (uint32_t i = arena->born[step]; i != STOWI_ITEM_NONE; i = arena->items[i].next_born) {
+  for (uint32_t i = arena->born[step]; i != STOWI_ARENA_ITEM_NONE; i = arena->items[i].next_born) {
     // A guard that is always live is filled once: filling it again would hide what the last run did
     // to it.
     bool always = step == 0 && arena->items[i].end > arena->step_count;
@@ -227,20 +228,20 @@ stow_status stow_arena_check_guards(const stow_arena* arena, uint32_t step, stow
 // Steps
 
 static void enter_next(stow_arena* arena, uint32_t step) {
-  for (uint32_t i = arena->dead[step]; i != STOWI_ITEM_NONE; i = arena->items[i].next_dead) {
-    stowi_poison(arena->base + arena->items[i].offset, arena->items[i].size);
+  for (uint32_t i = arena->dead[step]; i != STOWI_ARENA_ITEM_NONE; i = arena->items[i].next_dead) {
+    stowi_arena_poison(arena->base + arena->items[i].offset, arena->items[i].size);
   }
-  for (uint32_t i = arena->born[step]; i != STOWI_ITEM_NONE; i = arena->items[i].next_born) {
-    stowi_unpoison(arena->base + arena->items[i].offset, arena->items[i].size);
+  for (uint32_t i = arena->born[step]; i != STOWI_ARENA_ITEM_NONE; i = arena->items[i].next_born) {
+    stowi_arena_unpoison(arena->base + arena->items[i].offset, arena->items[i].size);
   }
 }
 
 static void enter_anew(stow_arena* arena, uint32_t step) {
-  stowi_poison(arena->base, arena->reach);
+  stowi_arena_poison(arena->base, arena->reach);
   for (size_t i = 0; i < arena->item_count; ++i) {
     const stowi_arena_item* item = &arena->items[i];
     if (item->begin <= step && step < item->end) {
-      stowi_unpoison(arena->base + item->offset, item->size);
+      stowi_arena_unpoison(arena->base + item->offset, item->size);
     }
   }
 }
@@ -254,10 +255,10 @@ stow_status stow_arena_enter_step(stow_arena* arena, uint32_t step, stow_diag* d
   if (arena->options.fill_guards) {
     fill_guards_born(arena, step);
   }
-  if (!STOWI_ASAN || !arena->options.track_steps) {
+  if (!STOWI_ARENA_ASAN || !arena->options.track_steps) {
     return STOW_OK;
   }
-  if (arena->step != STOWI_STEP_NONE && step == arena->step + 1) {
+  if (arena->step != STOWI_ARENA_STEP_NONE && step == arena->step + 1) {
     enter_next(arena, step);
   } else {
     enter_anew(arena, step);
@@ -267,8 +268,8 @@ stow_status stow_arena_enter_step(stow_arena* arena, uint32_t step, stow_diag* d
 }
 
 void stow_arena_leave_steps(stow_arena* arena) {
-  if (arena->step != STOWI_STEP_NONE) {
-    stowi_unpoison(arena->base, arena->reach);
-    arena->step = STOWI_STEP_NONE;
+  if (arena->step != STOWI_ARENA_STEP_NONE) {
+    stowi_arena_unpoison(arena->base, arena->reach);
+    arena->step = STOWI_ARENA_STEP_NONE;
   }
 }

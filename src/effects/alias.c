@@ -15,9 +15,9 @@ typedef struct pair {
 
 static stow_status refuse(const pair* p, const char* reason, stow_node node) {
   return stowi_fail(p->diag, STOW_ERR_CONFLICT, "%s cannot take the bytes of %s: %s%s%s",
-                    stowi_describe_value(p->graph, p->output).text,
-                    stowi_describe_value(p->graph, p->input).text,
-                    node == STOW_NODE_NONE ? "" : stowi_describe_node(p->graph, node).text,
+                    stowi_graph_describe_value(p->graph, p->output).text,
+                    stowi_graph_describe_value(p->graph, p->input).text,
+                    node == STOW_NODE_NONE ? "" : stowi_graph_describe_node(p->graph, node).text,
                     node == STOW_NODE_NONE ? "" : " ", reason);
 }
 
@@ -60,7 +60,7 @@ static stow_status check_ends(const pair* p) {
   if (!stowi_bits_has(&p->effects->outputs, p->output)) {
     return refuse(p, "it is not an output", STOW_NODE_NONE);
   }
-  if (!stowi_is_input(p->graph, p->input)) {
+  if (!stowi_effects_is_input(p->graph, p->input)) {
     return refuse(p, "the latter is not an input", STOW_NODE_NONE);
   }
   if (stow_graph_type(p->graph, p->output)->dtype != stow_graph_type(p->graph, p->input)->dtype) {
@@ -83,7 +83,7 @@ static size_t find_operand(const pair* p, stow_node node) {
 // Whether |node|, which computes |made| from the input as its |operand|, can write it in place.
 static stow_status check_maker(const pair* p, stow_node node, stow_value made, size_t operand) {
   size_t k = made - stow_graph_first_result(p->graph, node);
-  if (stowi_graph_over_storage(p->graph, node, k, operand) == STOW_OVER_NEVER) {
+  if (stowi_graph_in_place_storage(p->graph, node, k, operand) == STOW_IN_PLACE_NEVER) {
     return refuse(p, "makes it and cannot work in place", node);
   }
   if (stowi_effects_is_forbidden(p->effects, node, k, operand)) {
@@ -135,6 +135,6 @@ stow_status stow_effects_alias(stow_effects* effects, stow_value output, stow_va
   STOW_TRY(check_maker(&p, node, made, operand));
   STOW_TRY(set_room(&p, made, in, out));
   STOW_TRY(stow_effects_set_io(effects, input, STOW_IO_CONSUME, diag));
-  return stow_effects_allow_overwrite(effects, node, made - stow_graph_first_result(p.graph, node),
-                                      operand, diag);
+  return stow_effects_allow_in_place(effects, node, made - stow_graph_first_result(p.graph, node),
+                                     operand, diag);
 }

@@ -27,11 +27,11 @@ typedef struct stowi_effects_early_write_entry {
   size_t result;
   stow_node from;
 } stowi_effects_early_write_entry;
-typedef struct stowi_effects_overwrite_entry {
+typedef struct stowi_effects_in_place_entry {
   stow_node node;
   size_t result;
   size_t operand;
-} stowi_effects_overwrite_entry;
+} stowi_effects_in_place_entry;
 // In order of node, then of call.
 STOWI_SHARED size_t stowi_effects_scratch_count(const stow_effects* effects);
 stowi_effects_scratch_entry stowi_effects_scratch(const stow_effects* effects, size_t index);
@@ -41,10 +41,10 @@ size_t stowi_effects_early_write_count(const stow_effects* effects);
 stowi_effects_early_write_entry stowi_effects_early_write(const stow_effects* effects,
                                                           size_t index);
 STOWI_SHARED size_t stowi_effects_overwrite_count(const stow_effects* effects);
-STOWI_SHARED stowi_effects_overwrite_entry stowi_effects_overwrite(const stow_effects* effects,
-                                                                   size_t index);
+STOWI_SHARED stowi_effects_in_place_entry stowi_effects_overwrite(const stow_effects* effects,
+                                                                  size_t index);
 size_t stowi_effects_forbidden_count(const stow_effects* effects);
-stowi_effects_overwrite_entry stowi_effects_forbidden(const stow_effects* effects, size_t index);
+stowi_effects_in_place_entry stowi_effects_forbidden(const stow_effects* effects, size_t index);
 // Whether |value| is placed inside an operand of its node, and where.
 STOWI_SHARED bool stowi_effects_inside(const stow_effects* effects, stow_value value,
                                        size_t* out_operand, uint64_t* out_offset);
@@ -73,20 +73,20 @@ bool stowi_effects_is_fixed(const stow_effects* effects, stow_value value);
 // so that its verification says too little about who reads what was written over. |effects| may be
 // NULL.
 bool stowi_effects_touch_writes(const stow_effects* effects);
-bool stowi_is_input(const stow_graph* graph, stow_value value);
+bool stowi_effects_is_input(const stow_graph* graph, stow_value value);
 
 // The policy of a boundary value or output, with |fallback| for those that effects leave at
 // default: one of keep, consume (inputs only) and external. Keep for every other value.
-stow_io_policy stowi_io_policy(const stow_graph* graph, const stow_effects* effects,
-                               stow_io_policy fallback, stow_value value, bool is_output);
+stow_io_policy stowi_effects_io_policy(const stow_graph* graph, const stow_effects* effects,
+                                       stow_io_policy fallback, stow_value value, bool is_output);
 
 // Refuses effects of another graph. |effects| may be NULL.
 stow_status stowi_effects_check_graph(const stow_effects* effects, const stow_graph* graph,
                                       stow_diag* diag);
 
 // The graph's outputs, as a set of values.
-static inline bool stowi_bits_of_outputs(stowi_bits* bits, const stow_graph* graph,
-                                         stow_allocator allocator) {
+static inline bool stowi_effects_bits_of_outputs(stowi_bits* bits, const stow_graph* graph,
+                                                 stow_allocator allocator) {
   if (!stowi_bits_init(bits, stow_graph_value_count(graph), allocator)) {
     return false;
   }

@@ -18,7 +18,7 @@ typedef stow_status (*clause_reader)(const clause* c);
 // `line 7: %5 = relu with { hold }: …`
 static stow_status fail_text(const clause* c, stow_status status, const char* text) {
   uint32_t line = stow_graph_line(c->effects->graph, c->node);
-  stowi_text label = stowi_describe_node(c->effects->graph, c->node);
+  stowi_graph_text label = stowi_graph_describe_node(c->effects->graph, c->node);
   if (line == 0) {
     stowi_fail(c->diag, status, "%s with { %.*s }: %s", label.text, STOWI_STR_ARG(c->attr->name),
                text);
@@ -26,7 +26,7 @@ static stow_status fail_text(const clause* c, stow_status status, const char* te
     stowi_fail(c->diag, status, "line %u: %s with { %.*s }: %s", (unsigned)line, label.text,
                STOWI_STR_ARG(c->attr->name), text);
   }
-  stowi_blame_node(c->diag, c->effects->graph, c->node);
+  stowi_graph_blame_node(c->diag, c->effects->graph, c->node);
   return status;
 }
 
@@ -141,11 +141,11 @@ static stow_status read_pairs(const clause* c, set_pair set) {
 }
 
 static stow_status read_overwrite(const clause* c) {
-  return read_pairs(c, stow_effects_allow_overwrite);
+  return read_pairs(c, stow_effects_allow_in_place);
 }
 
 static stow_status read_no_overwrite(const clause* c) {
-  return read_pairs(c, stow_effects_forbid_overwrite);
+  return read_pairs(c, stow_effects_forbid_in_place);
 }
 
 static stow_status read_inside(const clause* c) {

@@ -22,7 +22,7 @@ stow_status stow_effects_create(const stow_graph* graph, stow_allocator allocato
   effects->node_count = stow_graph_node_count(graph);
   effects->value_count = stow_graph_value_count(graph);
   stow_status status = STOW_OK;
-  if (!stowi_bits_of_outputs(&effects->outputs, graph, allocator)) {
+  if (!stowi_effects_bits_of_outputs(&effects->outputs, graph, allocator)) {
     status = stowi_fail_memory(diag);
   }
   if (status == STOW_OK) {
@@ -56,12 +56,12 @@ void stow_effects_destroy(stow_effects* effects) {
 // Shared checks
 
 static stow_status fail_node(const stow_effects* effects, stow_node node, stow_diag* diag) {
-  stowi_blame_node(diag, effects->graph, node);
+  stowi_graph_blame_node(diag, effects->graph, node);
   return STOW_ERR_INVALID_ARGUMENT;
 }
 
 static stow_status fail_value(const stow_effects* effects, stow_value value, stow_diag* diag) {
-  stowi_blame_value(diag, effects->graph, value);
+  stowi_graph_blame_value(diag, effects->graph, value);
   return STOW_ERR_INVALID_ARGUMENT;
 }
 
@@ -87,7 +87,7 @@ static stow_status check_result(const stow_effects* effects, stow_node node, siz
   size_t count = stow_graph_result_count(effects->graph, node);
   if (k >= count) {
     stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "%s: result %zu is out of range (%zu results)",
-               stowi_describe_node(effects->graph, node).text, k, count);
+               stowi_graph_describe_node(effects->graph, node).text, k, count);
     return fail_node(effects, node, diag);
   }
   return STOW_OK;
@@ -99,12 +99,12 @@ static stow_status check_operand(const stow_effects* effects, stow_node node, si
   size_t count = stow_graph_operand_count(effects->graph, node);
   if (k >= count) {
     stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "%s: operand %zu is out of range (%zu operands)",
-               stowi_describe_node(effects->graph, node).text, k, count);
+               stowi_graph_describe_node(effects->graph, node).text, k, count);
     return fail_node(effects, node, diag);
   }
   if (stow_graph_operands(effects->graph, node)[k] == STOW_VALUE_NONE) {
     stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "%s: operand %zu is missing",
-               stowi_describe_node(effects->graph, node).text, k);
+               stowi_graph_describe_node(effects->graph, node).text, k);
     return fail_node(effects, node, diag);
   }
   return STOW_OK;
@@ -114,7 +114,7 @@ static stow_status check_alignment(const stow_effects* effects, stow_node node, 
                                    stow_diag* diag) {
   if (!stowi_is_power_of_two(alignment)) {
     stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "%s: alignment %llu is not a power of two",
-               stowi_describe_node(effects->graph, node).text, (unsigned long long)alignment);
+               stowi_graph_describe_node(effects->graph, node).text, (unsigned long long)alignment);
     return fail_node(effects, node, diag);
   }
   return STOW_OK;
@@ -184,8 +184,8 @@ stow_status stow_effects_hold_operand(stow_effects* effects, stow_node node, siz
     if (until <= node) {
       stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
                  "%s holds operand %zu until %s, which is not a later node",
-                 stowi_describe_node(effects->graph, node).text, k,
-                 stowi_describe_node(effects->graph, until).text);
+                 stowi_graph_describe_node(effects->graph, node).text, k,
+                 stowi_graph_describe_node(effects->graph, until).text);
       return fail_node(effects, node, diag);
     }
   }
@@ -204,8 +204,8 @@ stow_status stow_effects_write_early(stow_effects* effects, stow_node node, size
   if (from >= node) {
     stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
                "%s writes result %zu from %s on, which is not an earlier node",
-               stowi_describe_node(effects->graph, node).text, k,
-               stowi_describe_node(effects->graph, from).text);
+               stowi_graph_describe_node(effects->graph, node).text, k,
+               stowi_graph_describe_node(effects->graph, from).text);
     return fail_node(effects, node, diag);
   }
   if (STOWI_VEC_RESERVE(effects->allocator, &effects->early_writes, 1) != STOW_OK) {
@@ -216,26 +216,26 @@ stow_status stow_effects_write_early(stow_effects* effects, stow_node node, size
   return STOW_OK;
 }
 
-stow_status stow_effects_allow_overwrite(stow_effects* effects, stow_node node, size_t k,
-                                         size_t operand, stow_diag* diag) {
+stow_status stow_effects_allow_in_place(stow_effects* effects, stow_node node, size_t k,
+                                        size_t operand, stow_diag* diag) {
   STOW_TRY(check_result(effects, node, k, diag));
   STOW_TRY(check_operand(effects, node, operand, diag));
   if (STOWI_VEC_RESERVE(effects->allocator, &effects->overwrites, 1) != STOW_OK) {
     return stowi_fail_memory(diag);
   }
-  stowi_effects_overwrite_entry overwrite = {node, k, operand};
+  stowi_effects_in_place_entry overwrite = {node, k, operand};
   INSERT(&effects->overwrites, overwrite);
   return STOW_OK;
 }
 
-stow_status stow_effects_forbid_overwrite(stow_effects* effects, stow_node node, size_t k,
-                                          size_t operand, stow_diag* diag) {
+stow_status stow_effects_forbid_in_place(stow_effects* effects, stow_node node, size_t k,
+                                         size_t operand, stow_diag* diag) {
   STOW_TRY(check_result(effects, node, k, diag));
   STOW_TRY(check_operand(effects, node, operand, diag));
   if (STOWI_VEC_RESERVE(effects->allocator, &effects->forbidden, 1) != STOW_OK) {
     return stowi_fail_memory(diag);
   }
-  stowi_effects_overwrite_entry forbidden = {node, k, operand};
+  stowi_effects_in_place_entry forbidden = {node, k, operand};
   INSERT(&effects->forbidden, forbidden);
   return STOW_OK;
 }
@@ -243,10 +243,10 @@ stow_status stow_effects_forbid_overwrite(stow_effects* effects, stow_node node,
 // ---------------------------------------------------------------------------------------------
 // Per value
 
-static const stowi_value_effect no_effect = {
+static const stowi_effects_value_effect no_effect = {
     STOW_BYTES_DEFAULT, STOW_OFFSET_NONE, 0, 0, 0, STOW_IO_DEFAULT, false, false, false};
 
-static const stowi_value_effect* effect_of(const stow_effects* effects, stow_value value) {
+static const stowi_effects_value_effect* effect_of(const stow_effects* effects, stow_value value) {
   if (effects == NULL || effects->index == NULL || value >= effects->value_count ||
       effects->index[value] == 0) {
     return &no_effect;
@@ -255,7 +255,7 @@ static const stowi_value_effect* effect_of(const stow_effects* effects, stow_val
 }
 
 // The entry of |value|, created if missing. NULL if out of memory.
-static stowi_value_effect* effect_for(stow_effects* effects, stow_value value) {
+static stowi_effects_value_effect* effect_for(stow_effects* effects, stow_value value) {
   if (effects->index == NULL) {
     effects->index = STOWI_ARRAY_ZERO(effects->allocator, uint32_t, effects->value_count);
     if (effects->index == NULL) {
@@ -274,8 +274,8 @@ static stowi_value_effect* effect_for(stow_effects* effects, stow_value value) {
 
 static stow_status fail_own_inside(const stow_effects* effects, stow_value value, stow_diag* diag) {
   stowi_fail(diag, STOW_ERR_CONFLICT, "%s cannot both have its own bytes and be inside an operand",
-             stowi_describe_value(effects->graph, value).text);
-  stowi_blame_value(diag, effects->graph, value);
+             stowi_graph_describe_value(effects->graph, value).text);
+  stowi_graph_blame_value(diag, effects->graph, value);
   return STOW_ERR_CONFLICT;
 }
 
@@ -287,20 +287,20 @@ stow_status stow_effects_place_inside(stow_effects* effects, stow_node node, siz
     // Its results are written while its regions run, before the node itself.
     stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
                "%s owns regions; its results cannot be inside an operand",
-               stowi_describe_node(effects->graph, node).text);
+               stowi_graph_describe_node(effects->graph, node).text);
     return fail_node(effects, node, diag);
   }
   if (stow_graph_op_desc(effects->graph, node)->writes_view) {
     stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
                "%s writes into an operand; its results cannot be placed elsewhere",
-               stowi_describe_node(effects->graph, node).text);
+               stowi_graph_describe_node(effects->graph, node).text);
     return fail_node(effects, node, diag);
   }
   stow_value value = stow_graph_first_result(effects->graph, node) + (stow_value)k;
   if (stowi_effects_own(effects, value)) {
     return fail_own_inside(effects, value, diag);
   }
-  stowi_value_effect* effect = effect_for(effects, value);
+  stowi_effects_value_effect* effect = effect_for(effects, value);
   if (effect == NULL) {
     return stowi_fail_memory(diag);
   }
@@ -313,7 +313,7 @@ stow_status stow_effects_place_inside(stow_effects* effects, stow_node node, siz
 stow_status stow_effects_set_storage(stow_effects* effects, stow_value value, uint64_t bytes,
                                      stow_diag* diag) {
   STOW_TRY(check_value(effects, value, diag));
-  stowi_value_effect* effect = effect_for(effects, value);
+  stowi_effects_value_effect* effect = effect_for(effects, value);
   if (effect == NULL) {
     return stowi_fail_memory(diag);
   }
@@ -328,9 +328,9 @@ static stow_status check_offset(const stow_effects* effects, stow_value value, u
     return STOW_OK;
   }
   stowi_fail(diag, STOW_ERR_CONFLICT, "%s: offset %llu is not a multiple of its alignment %llu",
-             stowi_describe_value(effects->graph, value).text, (unsigned long long)offset,
+             stowi_graph_describe_value(effects->graph, value).text, (unsigned long long)offset,
              (unsigned long long)alignment);
-  stowi_blame_value(diag, effects->graph, value);
+  stowi_graph_blame_value(diag, effects->graph, value);
   return STOW_ERR_CONFLICT;
 }
 
@@ -339,7 +339,7 @@ stow_status stow_effects_set_alignment(stow_effects* effects, stow_value value, 
   STOW_TRY(check_value(effects, value, diag));
   STOW_TRY(check_alignment(effects, stow_graph_producer(effects->graph, value), alignment, diag));
   STOW_TRY(check_offset(effects, value, stowi_effects_offset(effects, value), alignment, diag));
-  stowi_value_effect* effect = effect_for(effects, value);
+  stowi_effects_value_effect* effect = effect_for(effects, value);
   if (effect == NULL) {
     return stowi_fail_memory(diag);
   }
@@ -351,7 +351,7 @@ stow_status stow_effects_set_offset(stow_effects* effects, stow_value value, uin
                                     stow_diag* diag) {
   STOW_TRY(check_value(effects, value, diag));
   STOW_TRY(check_offset(effects, value, offset, stowi_effects_alignment(effects, value), diag));
-  stowi_value_effect* effect = effect_for(effects, value);
+  stowi_effects_value_effect* effect = effect_for(effects, value);
   if (effect == NULL) {
     return stowi_fail_memory(diag);
   }
@@ -364,7 +364,7 @@ stow_status stow_effects_set_own(stow_effects* effects, stow_value value, stow_d
   if (effect_of(effects, value)->inside) {
     return fail_own_inside(effects, value, diag);
   }
-  stowi_value_effect* effect = effect_for(effects, value);
+  stowi_effects_value_effect* effect = effect_for(effects, value);
   if (effect == NULL) {
     return stowi_fail_memory(diag);
   }
@@ -374,7 +374,7 @@ stow_status stow_effects_set_own(stow_effects* effects, stow_value value, stow_d
 
 stow_status stow_effects_set_state(stow_effects* effects, stow_value value, stow_diag* diag) {
   STOW_TRY(check_value(effects, value, diag));
-  stowi_value_effect* effect = effect_for(effects, value);
+  stowi_effects_value_effect* effect = effect_for(effects, value);
   if (effect == NULL) {
     return stowi_fail_memory(diag);
   }
@@ -389,22 +389,22 @@ stow_status stow_effects_set_io(stow_effects* effects, stow_value value, stow_io
   bool boundary = stow_graph_is_boundary(graph, value);
   if ((unsigned)policy > (unsigned)STOW_IO_EXTERNAL) {
     stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "%s: unknown policy %d",
-               stowi_describe_value(graph, value).text, (int)policy);
+               stowi_graph_describe_value(graph, value).text, (int)policy);
     return fail_value(effects, value, diag);
   }
   if (!boundary && !stowi_bits_has(&effects->outputs, value)) {
     stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
                "%s is neither a boundary value nor an output, so it has no policy",
-               stowi_describe_value(graph, value).text);
+               stowi_graph_describe_value(graph, value).text);
     return fail_value(effects, value, diag);
   }
-  if (policy == STOW_IO_CONSUME && boundary && !stowi_is_input(graph, value)) {
+  if (policy == STOW_IO_CONSUME && boundary && !stowi_effects_is_input(graph, value)) {
     stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
                "%s is a param or constant; only inputs can be consumed",
-               stowi_describe_value(graph, value).text);
+               stowi_graph_describe_value(graph, value).text);
     return fail_value(effects, value, diag);
   }
-  stowi_value_effect* effect = effect_for(effects, value);
+  stowi_effects_value_effect* effect = effect_for(effects, value);
   if (effect == NULL) {
     return stowi_fail_memory(diag);
   }
@@ -444,7 +444,7 @@ size_t stowi_effects_overwrite_count(const stow_effects* effects) {
   return effects == NULL ? 0 : effects->overwrites.count;
 }
 
-stowi_effects_overwrite_entry stowi_effects_overwrite(const stow_effects* effects, size_t index) {
+stowi_effects_in_place_entry stowi_effects_overwrite(const stow_effects* effects, size_t index) {
   return effects->overwrites.data[index];
 }
 
@@ -452,13 +452,13 @@ size_t stowi_effects_forbidden_count(const stow_effects* effects) {
   return effects == NULL ? 0 : effects->forbidden.count;
 }
 
-stowi_effects_overwrite_entry stowi_effects_forbidden(const stow_effects* effects, size_t index) {
+stowi_effects_in_place_entry stowi_effects_forbidden(const stow_effects* effects, size_t index) {
   return effects->forbidden.data[index];
 }
 
 bool stowi_effects_inside(const stow_effects* effects, stow_value value, size_t* out_operand,
                           uint64_t* out_offset) {
-  const stowi_value_effect* effect = effect_of(effects, value);
+  const stowi_effects_value_effect* effect = effect_of(effects, value);
   *out_operand = effect->inside_operand;
   *out_offset = effect->inside_offset;
   return effect->inside;
@@ -511,7 +511,7 @@ bool stowi_effects_is_early(const stow_effects* effects, stow_node node, size_t 
 }
 
 // Whether one of |count| pairs, sorted by node, allows result |k| in place of |operand|.
-static bool has_pair(const stowi_effects_overwrite_entry* pairs, size_t count, stow_node node,
+static bool has_pair(const stowi_effects_in_place_entry* pairs, size_t count, stow_node node,
                      size_t k, size_t operand) {
   for (size_t i = first_of(pairs, count, sizeof(*pairs), node); i < count; ++i) {
     if (pairs[i].node != node || (pairs[i].result == k && pairs[i].operand == operand)) {
@@ -549,12 +549,12 @@ bool stowi_effects_touch_writes(const stow_effects* effects) {
   return false;
 }
 
-bool stowi_is_input(const stow_graph* graph, stow_value value) {
+bool stowi_effects_is_input(const stow_graph* graph, stow_value value) {
   return stow_graph_op(graph, stow_graph_producer(graph, value)) == STOW_OP_INPUT;
 }
 
-stow_io_policy stowi_io_policy(const stow_graph* graph, const stow_effects* effects,
-                               stow_io_policy fallback, stow_value value, bool is_output) {
+stow_io_policy stowi_effects_io_policy(const stow_graph* graph, const stow_effects* effects,
+                                       stow_io_policy fallback, stow_value value, bool is_output) {
   bool boundary = stow_graph_is_boundary(graph, value);
   if (!boundary && !is_output) {
     return STOW_IO_KEEP;
@@ -563,7 +563,8 @@ stow_io_policy stowi_io_policy(const stow_graph* graph, const stow_effects* effe
   if (policy == STOW_IO_DEFAULT) {
     policy = fallback;
   }
-  if (policy == STOW_IO_EXTERNAL || (policy == STOW_IO_CONSUME && stowi_is_input(graph, value))) {
+  if (policy == STOW_IO_EXTERNAL ||
+      (policy == STOW_IO_CONSUME && stowi_effects_is_input(graph, value))) {
     return policy;
   }
   return STOW_IO_KEEP;

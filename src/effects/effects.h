@@ -7,7 +7,7 @@
 #include "effects/api.h"
 
 // The effects of one value. Few values have any.
-typedef struct stowi_value_effect {
+typedef struct stowi_effects_value_effect {
   uint64_t storage;         // STOW_BYTES_DEFAULT: elements × width
   uint64_t offset;          // STOW_OFFSET_NONE
   uint64_t alignment;       // 0: none
@@ -17,7 +17,7 @@ typedef struct stowi_value_effect {
   bool inside;
   bool own;
   bool state;
-} stowi_value_effect;
+} stowi_effects_value_effect;
 
 struct stow_effects {
   stow_allocator allocator;
@@ -29,9 +29,9 @@ struct stow_effects {
   STOWI_VEC(stowi_effects_scratch_entry) scratch;
   STOWI_VEC(stowi_effects_hold_entry) holds;
   STOWI_VEC(stowi_effects_early_write_entry) early_writes;
-  STOWI_VEC(stowi_effects_overwrite_entry) overwrites;
-  STOWI_VEC(stowi_effects_overwrite_entry) forbidden;
-  STOWI_VEC(stowi_value_effect) values;
+  STOWI_VEC(stowi_effects_in_place_entry) overwrites;
+  STOWI_VEC(stowi_effects_in_place_entry) forbidden;
+  STOWI_VEC(stowi_effects_value_effect) values;
   uint32_t* index;  // by value: index + 1 into |values|, 0: none. NULL until the first
 };
 

@@ -51,8 +51,8 @@ stow_status stowi_flow_follows(stowi_flow* flow, stowi_flow_task task, stowi_flo
 // while it runs. Of several such pairs of a task those with the most bytes are taken first (equal
 // ones in the order of adding), each block once; none with a |read| that needs no bytes of its own,
 // being part of what exists. That |task| makes the one and reads the other is said before.
-stow_status stowi_flow_over(stowi_flow* flow, stowi_flow_task task, stowi_flow_block made,
-                            stowi_flow_block read, stow_diag* diag);
+stow_status stowi_flow_in_place(stowi_flow* flow, stowi_flow_task task, stowi_flow_block made,
+                                stowi_flow_block read, stow_diag* diag);
 // |part| lies inside |whole|: while |whole| exists, |part| needs no bytes of its own. The maker of
 // |whole| reads |part|. A block is part of at most one, and may be a whole itself. The parts' bytes
 // are together at most those of the whole. That the maker makes and reads them is said before; it

@@ -15,12 +15,12 @@
 typedef struct branch {
   uint64_t peak;
   uint32_t from;
-  stowi_step step;
+  stowi_flow_step step;
 } branch;
 
 typedef struct beam {
-  stowi_walk walk;
-  const stowi_exact_task* task;
+  stowi_flow_walk walk;
+  const stowi_flow_exact_task* task;
   uint32_t width;
   uint32_t begin;  // the sets of this size begin here
   STOWI_VEC(branch) branches;
@@ -40,10 +40,10 @@ static int compare_branches(const void* a, const void* b, const void* context) {
 }
 
 static stow_status branch_out(beam* b, uint32_t set) {
-  stowi_walk* walk = &b->walk;
-  stowi_walk_go(walk, set);
+  stowi_flow_walk* walk = &b->walk;
+  stowi_flow_walk_go(walk, set);
   uint64_t level = walk->sets.data[set].peak;
-  uint32_t count = stowi_walk_steps(walk, level, b->task->limit);
+  uint32_t count = stowi_flow_walk_steps(walk, level, b->task->limit);
   STOW_TRY(STOWI_VEC_RESERVE(walk->allocator, &b->branches, count));
   for (uint32_t i = 0; i < count; ++i) {
     uint64_t need = walk->steps[i].need;
@@ -66,14 +66,14 @@ static stow_status advance(beam* b, bool* out_any) {
     const branch* best = &b->branches.data[i];
     uint32_t set;
     bool better;
-    STOW_TRY(stowi_walk_reach(&b->walk, best->from, &best->step, best->peak, &set, &better));
+    STOW_TRY(stowi_flow_walk_reach(&b->walk, best->from, &best->step, best->peak, &set, &better));
   }
   b->begin = end;
   *out_any = b->walk.sets.count > end;
   return STOW_OK;
 }
 
-static stow_status go(beam* b, stowi_exact_result* result) {
+static stow_status go(beam* b, stowi_flow_exact_result* result) {
   uint32_t count = b->walk.stretch.count;
   uint64_t width = b->task->nodes / ((uint64_t)count * STEPS_PER_SET);
   uint64_t most = b->walk.max_sets / (count + 1);
@@ -85,23 +85,24 @@ static stow_status go(beam* b, stowi_exact_result* result) {
     STOW_TRY(advance(b, &any));
   }
   if (any && b->walk.sets.data[b->begin].depth == count) {
-    stowi_walk_order(&b->walk, b->begin);
-    result->verdict = STOWI_ORDER_FOUND;
+    stowi_flow_walk_order(&b->walk, b->begin);
+    result->verdict = STOWI_FLOW_ORDER_FOUND;
   }
   return STOW_OK;
 }
 
-stow_status stowi_beam(stowi_state* state, stowi_stretch stretch, const stowi_exact_task* task,
-                       stowi_exact_result* out_result) {
+stow_status stowi_flow_beam(stowi_flow_state* state, stowi_flow_stretch stretch,
+                            const stowi_flow_exact_task* task,
+                            stowi_flow_exact_result* out_result) {
   memset(out_result, 0, sizeof(*out_result));
-  out_result->verdict = STOWI_ORDER_UNKNOWN;
+  out_result->verdict = STOWI_FLOW_ORDER_UNKNOWN;
   beam b = {.task = task};
-  stow_status status = stowi_walk_open(&b.walk, state, stretch, task->backwards, MAX_BYTES);
+  stow_status status = stowi_flow_walk_open(&b.walk, state, stretch, task->backwards, MAX_BYTES);
   if (status == STOW_OK) {
     status = go(&b, out_result);
   }
   out_result->nodes = b.walk.nodes;
   STOWI_VEC_FREE(b.walk.allocator, &b.branches);
-  stowi_walk_close(&b.walk);
+  stowi_flow_walk_close(&b.walk);
   return status;
 }

@@ -4,9 +4,9 @@
 
 #include "flow/exact.h"
 
-// Like stowi_exact, but proves nothing: STOWI_ORDER_FOUND, with the stretch's order replaced and a
-// peak below |task|->limit, or STOWI_ORDER_UNKNOWN.
-stow_status stowi_beam(stowi_state* state, stowi_stretch stretch, const stowi_exact_task* task,
-                       stowi_exact_result* out_result);
+// Like stowi_flow_exact, but proves nothing: STOWI_FLOW_ORDER_FOUND, with the stretch's order
+// replaced and a peak below |task|->limit, or STOWI_FLOW_ORDER_UNKNOWN.
+stow_status stowi_flow_beam(stowi_flow_state* state, stowi_flow_stretch stretch,
+                            const stowi_flow_exact_task* task, stowi_flow_exact_result* out_result);
 
 #endif  // STOWAGE_SRC_FLOW_BEAM_H_

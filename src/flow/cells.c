@@ -14,15 +14,15 @@ typedef struct counts {
   int32_t* loose;
 } counts;
 
-static void count_task(const stowi_net* net, const counts* c, stowi_flow_task task) {
+static void count_task(const stowi_flow_net* net, const counts* c, stowi_flow_task task) {
   uint32_t at = c->place[task];
   uint32_t since = 0;
-  stowi_span before = stowi_list(&net->before, task);
+  stowi_flow_span before = stowi_flow_list(&net->before, task);
   for (const uint32_t* t = before.begin; t < before.end; ++t) {
     since = c->place[*t] + 1 > since ? c->place[*t] + 1 : since;
   }
   uint32_t until = net->task_count;
-  stowi_span after = stowi_list(&net->after, task);
+  stowi_flow_span after = stowi_flow_list(&net->after, task);
   for (const uint32_t* t = after.begin; t < after.end; ++t) {
     until = c->place[*t] < until ? c->place[*t] : until;
   }
@@ -38,11 +38,11 @@ static stow_status append(stowi_cell_vec* cells, stow_allocator allocator, uint3
     return STOW_OK;
   }
   STOW_TRY(STOWI_VEC_RESERVE(allocator, cells, 1));
-  cells->data[cells->count++] = (stowi_cell){0, begin, end - begin};
+  cells->data[cells->count++] = (stowi_flow_cell){0, begin, end - begin};
   return STOW_OK;
 }
 
-static stow_status cut(const stowi_net* net, const stowi_flow_task* order, const counts* c,
+static stow_status cut(const stowi_flow_net* net, const stowi_flow_task* order, const counts* c,
                        stowi_cell_vec* cells) {
   for (uint32_t i = 0; i < net->task_count; ++i) {
     c->place[order[i]] = i;
@@ -65,8 +65,8 @@ static stow_status cut(const stowi_net* net, const stowi_flow_task* order, const
   return append(cells, net->allocator, begin, net->task_count);
 }
 
-stow_status stowi_cells(const stowi_net* net, const stowi_flow_task* order,
-                        stowi_cell_vec* out_cells) {
+stow_status stowi_flow_cells(const stowi_flow_net* net, const stowi_flow_task* order,
+                             stowi_cell_vec* out_cells) {
   stow_allocator a = net->allocator;
   size_t n = (size_t)net->task_count + 1;
   counts c = {STOWI_ARRAY(a, uint32_t, n), STOWI_ARRAY_ZERO(a, int32_t, n),

@@ -17,21 +17,21 @@
 typedef enum side { SIDE_FREE, SIDE_BEFORE, SIDE_AFTER } side;
 
 typedef struct cutter {
-  const stowi_net* net;
+  const stowi_flow_net* net;
   stow_allocator allocator;
   unsigned char* sides;  // of tasks
   uint32_t* nodes;       // of free tasks
   stowi_flow_task* queue;
-  stowi_maxflow graph;
+  stowi_flow_maxflow graph;
   uint64_t work;  // what is left of it
 } cutter;
 
 // Assigns a side to |task| and to all tasks that |lists| lead to from it.
-static void mark(cutter* c, const stowi_lists* lists, stowi_flow_task task, side what) {
+static void mark(cutter* c, const stowi_flow_lists* lists, stowi_flow_task task, side what) {
   uint32_t end = 0;
   c->queue[end++] = task;
   for (uint32_t i = 0; i < end; ++i) {
-    stowi_span next = stowi_list(lists, c->queue[i]);
+    stowi_flow_span next = stowi_flow_list(lists, c->queue[i]);
     for (const uint32_t* t = next.begin; t < next.end; ++t) {
       if (c->sides[*t] == SIDE_FREE) {
         c->sides[*t] = (unsigned char)what;
@@ -46,15 +46,15 @@ static void mark(cutter* c, const stowi_lists* lists, stowi_flow_task task, side
 static stow_status add_tasks(cutter* c) {
   for (uint32_t t = 0; t < c->net->task_count; ++t) {
     if (c->sides[t] == SIDE_FREE) {
-      STOW_TRY(stowi_maxflow_node(&c->graph, c->allocator, &c->nodes[t]));
+      STOW_TRY(stowi_flow_maxflow_node(&c->graph, c->allocator, &c->nodes[t]));
     }
   }
   for (uint32_t t = 0; t < c->net->task_count; ++t) {
-    stowi_span before = stowi_list(&c->net->before, t);
+    stowi_flow_span before = stowi_flow_list(&c->net->before, t);
     for (const uint32_t* b = before.begin; b < before.end && c->sides[t] == SIDE_FREE; ++b) {
       if (c->sides[*b] == SIDE_FREE) {
-        STOW_TRY(
-            stowi_maxflow_arc(&c->graph, c->allocator, c->nodes[t], c->nodes[*b], STOWI_FLOW_ANY));
+        STOW_TRY(stowi_flow_maxflow_arc(&c->graph, c->allocator, c->nodes[t], c->nodes[*b],
+                                        STOWI_FLOW_ANY));
       }
     }
   }
@@ -62,17 +62,17 @@ static stow_status add_tasks(cutter* c) {
 }
 
 // The tasks until which a block counts.
-static stowi_span holders(const stowi_net* net, stowi_flow_block block) {
+static stowi_flow_span holders(const stowi_flow_net* net, stowi_flow_block block) {
   stowi_flow_block whole = net->blocks[block].whole;
   if (whole != STOWI_FLOW_BLOCK_NONE) {
     const stowi_flow_task* maker = &net->blocks[whole].maker;
-    return (stowi_span){maker, maker + 1};
+    return (stowi_flow_span){maker, maker + 1};
   }
-  return stowi_list(&net->readers, block);
+  return stowi_flow_list(&net->readers, block);
 }
 
 // How |block| is held: by a task that certainly has not run, by free tasks, or not at all.
-static side holding_side(const cutter* c, stowi_flow_block block, stowi_span tasks) {
+static side holding_side(const cutter* c, stowi_flow_block block, stowi_flow_span tasks) {
   const stowi_flow_block_info* b = &c->net->blocks[block];
   side held = SIDE_BEFORE;
   if (b->to_end && b->whole == STOWI_FLOW_BLOCK_NONE) {
@@ -87,13 +87,13 @@ static side holding_side(const cutter* c, stowi_flow_block block, stowi_span tas
   return held;
 }
 
-static stow_status add_free_block(cutter* c, uint32_t from, uint64_t bytes, stowi_span tasks) {
+static stow_status add_free_block(cutter* c, uint32_t from, uint64_t bytes, stowi_flow_span tasks) {
   uint32_t node;
-  STOW_TRY(stowi_maxflow_node(&c->graph, c->allocator, &node));
-  STOW_TRY(stowi_maxflow_arc(&c->graph, c->allocator, from, node, bytes));
+  STOW_TRY(stowi_flow_maxflow_node(&c->graph, c->allocator, &node));
+  STOW_TRY(stowi_flow_maxflow_arc(&c->graph, c->allocator, from, node, bytes));
   for (const uint32_t* t = tasks.begin; t < tasks.end; ++t) {
     if (c->sides[*t] == SIDE_FREE) {
-      STOW_TRY(stowi_maxflow_arc(&c->graph, c->allocator, node, c->nodes[*t], STOWI_FLOW_ANY));
+      STOW_TRY(stowi_flow_maxflow_arc(&c->graph, c->allocator, node, c->nodes[*t], STOWI_FLOW_ANY));
     }
   }
   return STOW_OK;
@@ -103,7 +103,7 @@ static stow_status add_free_block(cutter* c, uint32_t from, uint64_t bytes, stow
 static stow_status add_block(cutter* c, stowi_flow_block block, uint64_t* certain) {
   const stowi_flow_block_info* b = &c->net->blocks[block];
   side made = b->maker == STOWI_FLOW_TASK_NONE ? SIDE_BEFORE : (side)c->sides[b->maker];
-  stowi_span tasks = holders(c->net, block);
+  stowi_flow_span tasks = holders(c->net, block);
   side held = holding_side(c, block, tasks);
   if (made == SIDE_AFTER || held == SIDE_BEFORE || b->bytes == 0) {
     return STOW_OK;
@@ -114,20 +114,20 @@ static stow_status add_block(cutter* c, stowi_flow_block block, uint64_t* certai
   }
   uint32_t from = made == SIDE_BEFORE ? STOWI_FLOW_SOURCE : c->nodes[b->maker];
   if (held == SIDE_AFTER) {
-    return stowi_maxflow_arc(&c->graph, c->allocator, from, STOWI_FLOW_SINK, b->bytes);
+    return stowi_flow_maxflow_arc(&c->graph, c->allocator, from, STOWI_FLOW_SINK, b->bytes);
   }
   return add_free_block(c, from, b->bytes, tasks);
 }
 
 // The bytes that |task| needs in every order.
 static stow_status need_of(cutter* c, stowi_flow_task task, uint64_t* out_bytes) {
-  const stowi_net* net = c->net;
+  const stowi_flow_net* net = c->net;
   uint64_t size = (uint64_t)net->task_count + net->block_count;
   c->work = c->work > size ? c->work - size : 0;
   memset(c->sides, SIDE_FREE, net->task_count);
   mark(c, &net->before, task, SIDE_BEFORE);
   mark(c, &net->after, task, SIDE_AFTER);
-  STOW_TRY(stowi_maxflow_reset(&c->graph, c->allocator));
+  STOW_TRY(stowi_flow_maxflow_reset(&c->graph, c->allocator));
   STOW_TRY(add_tasks(c));
   uint64_t certain = 0;
   for (uint32_t b = 0; b < net->block_count; ++b) {
@@ -135,7 +135,7 @@ static stow_status need_of(cutter* c, stowi_flow_task task, uint64_t* out_bytes)
   }
   c->work = c->work > c->graph.arcs.count ? c->work - c->graph.arcs.count : 0;
   uint64_t flow;
-  STOW_TRY(stowi_maxflow_run(&c->graph, c->allocator, &c->work, &flow));
+  STOW_TRY(stowi_flow_maxflow_run(&c->graph, c->allocator, &c->work, &flow));
   *out_bytes = certain + flow + net->own[task] - net->credit[task];
   return STOW_OK;
 }
@@ -148,7 +148,7 @@ typedef struct candidate {
   stowi_flow_task task;
 } candidate;
 
-static stow_status raise(cutter* c, const candidate* candidates, stowi_bound* bound) {
+static stow_status raise(cutter* c, const candidate* candidates, stowi_flow_peak_bound* bound) {
   for (uint32_t i = 0; i < c->net->task_count && c->work > 0; ++i) {
     uint64_t bytes;
     if (UINT64_MAX - candidates[i].rank <= bound->bytes) {
@@ -156,14 +156,14 @@ static stow_status raise(cutter* c, const candidate* candidates, stowi_bound* bo
     }
     STOW_TRY(need_of(c, candidates[i].task, &bytes));
     if (bytes > bound->bytes) {
-      *bound = (stowi_bound){bytes, candidates[i].task};
+      *bound = (stowi_flow_peak_bound){bytes, candidates[i].task};
     }
   }
   return STOW_OK;
 }
 
-stow_status stowi_bound_by_cuts(const stowi_net* net, const uint64_t* needs, uint64_t work,
-                                stowi_bound* bound) {
+stow_status stowi_flow_bound_by_cuts(const stowi_flow_net* net, const uint64_t* needs,
+                                     uint64_t work, stowi_flow_peak_bound* bound) {
   stow_allocator a = net->allocator;
   size_t n = net->task_count;
   cutter c = {.net = net, .allocator = a, .work = work};
@@ -185,6 +185,6 @@ stow_status stowi_bound_by_cuts(const stowi_net* net, const uint64_t* needs, uin
   STOWI_ARRAY_FREE(a, c.nodes, n);
   STOWI_ARRAY_FREE(a, c.queue, n);
   STOWI_ARRAY_FREE(a, candidates, n);
-  stowi_maxflow_free(&c.graph, a);
+  stowi_flow_maxflow_free(&c.graph, a);
   return status;
 }

@@ -201,8 +201,8 @@ stow_status stowi_flow_follows(stowi_flow* flow, stowi_flow_task task, stowi_flo
   return STOW_OK;
 }
 
-stow_status stowi_flow_over(stowi_flow* flow, stowi_flow_task task, stowi_flow_block made,
-                            stowi_flow_block read, stow_diag* diag) {
+stow_status stowi_flow_in_place(stowi_flow* flow, stowi_flow_task task, stowi_flow_block made,
+                                stowi_flow_block read, stow_diag* diag) {
   STOW_TRY(check_task(flow, task, diag));
   STOW_TRY(check_block(flow, made, diag));
   STOW_TRY(check_block(flow, read, diag));

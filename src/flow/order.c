@@ -16,34 +16,35 @@ void stowi_flow_order_options_init(stowi_flow_order_options* options) {
 // ---------------------------------------------------------------------------------------------
 // Shared by the phases
 
-void stowi_search_bound(stowi_search* s, uint64_t bytes, stowi_flow_task critical) {
+void stowi_flow_search_bound(stowi_flow_search* s, uint64_t bytes, stowi_flow_task critical) {
   if (bytes > s->result.bound) {
     s->result.bound = bytes;
     s->result.critical = critical;
   }
 }
 
-void stowi_search_report(stowi_search* s, const char* phase) {
+void stowi_flow_search_report(stowi_flow_search* s, const char* phase) {
   stowi_flow_order_progress progress = {phase, s->result.peak, s->result.bound, s->result.nodes};
   if (s->options->on_progress != NULL && !s->options->on_progress(s->options->user, &progress)) {
     s->result.stopped = true;
   }
 }
 
-void stowi_search_go(stowi_search* s, uint32_t place) {
+void stowi_flow_search_go(stowi_flow_search* s, uint32_t place) {
   for (; s->place < place; s->place += 1) {
-    stowi_state_run(&s->state, s->best[s->place]);
+    stowi_flow_state_run(&s->state, s->best[s->place]);
     s->result.nodes += 1;
   }
   for (; s->place > place; s->place -= 1) {
-    stowi_state_take_back(&s->state, s->best[s->place - 1]);
+    stowi_flow_state_take_back(&s->state, s->best[s->place - 1]);
     s->result.nodes += 1;
   }
 }
 
-uint64_t stowi_search_peak(stowi_search* s, uint32_t place, uint32_t count, uint32_t* out_place) {
-  stowi_search_go(s, place);
-  uint64_t peak = stowi_peak(&s->state, s->best + place, count, out_place);
+uint64_t stowi_flow_search_peak(stowi_flow_search* s, uint32_t place, uint32_t count,
+                                uint32_t* out_place) {
+  stowi_flow_search_go(s, place);
+  uint64_t peak = stowi_flow_order_peak(&s->state, s->best + place, count, out_place);
   *out_place += place;
   s->place = place + count;
   s->result.nodes += count;
@@ -53,27 +54,27 @@ uint64_t stowi_search_peak(stowi_search* s, uint32_t place, uint32_t count, uint
 // ---------------------------------------------------------------------------------------------
 // Lists
 
-static bool is_done(const stowi_search* s) {
+static bool is_done(const stowi_flow_search* s) {
   return s->result.stopped || s->result.peak <= s->result.bound ||
-         s->result.peak <= s->options->enough || stowi_search_nodes_left(s) == 0;
+         s->result.peak <= s->options->enough || stowi_flow_search_nodes_left(s) == 0;
 }
 
 // Updates the peak: that of the best order of each cell, or the given order's.
-static void update_peak(stowi_search* s) {
+static void update_peak(stowi_flow_search* s) {
   uint64_t peak = 0;
   for (size_t i = 0; i < s->cells.count; ++i) {
-    peak = stowi_max_u64(peak, s->cells.data[i].peak);
+    peak = stowi_flow_max_u64(peak, s->cells.data[i].peak);
   }
-  s->result.peak = stowi_min_u64(peak, s->given_peak);
+  s->result.peak = stowi_flow_min_u64(peak, s->given_peak);
 }
 
 // Takes the cells in which |trial|, an order of the net, is better.
-static void offer_trial(stowi_search* s) {
-  stowi_state_reset(&s->state);
+static void offer_trial(stowi_flow_search* s) {
+  stowi_flow_state_reset(&s->state);
   for (size_t i = 0; i < s->cells.count; ++i) {
-    stowi_cell* cell = &s->cells.data[i];
+    stowi_flow_cell* cell = &s->cells.data[i];
     uint32_t place;
-    uint64_t peak = stowi_peak(&s->state, s->trial + cell->begin, cell->count, &place);
+    uint64_t peak = stowi_flow_order_peak(&s->state, s->trial + cell->begin, cell->count, &place);
     if (peak < cell->peak) {
       cell->peak = peak;
       memcpy(s->best + cell->begin, s->trial + cell->begin, cell->count * sizeof(*s->best));
@@ -84,16 +85,16 @@ static void offer_trial(stowi_search* s) {
   update_peak(s);
 }
 
-static stow_status try_lists(stowi_search* s) {
-  for (uint32_t i = 0; i < 2 * (STOWI_PICK_COUNT + 1) && !is_done(s); ++i) {
+static stow_status try_lists(stowi_flow_search* s) {
+  for (uint32_t i = 0; i < 2 * (STOWI_FLOW_PICK_COUNT + 1) && !is_done(s); ++i) {
     bool backwards = i % 2 == 1;
-    if (i / 2 == STOWI_PICK_COUNT) {
-      STOW_TRY(stowi_post_order(&s->net, s->best, backwards, s->trial));
+    if (i / 2 == STOWI_FLOW_PICK_COUNT) {
+      STOW_TRY(stowi_flow_post_order(&s->net, s->best, backwards, s->trial));
     } else {
-      STOW_TRY(stowi_list_order(&s->state, (stowi_pick)(i / 2), backwards, s->trial));
+      STOW_TRY(stowi_flow_list_order(&s->state, (stowi_flow_pick)(i / 2), backwards, s->trial));
     }
     offer_trial(s);
-    stowi_search_report(s, "lists");
+    stowi_flow_search_report(s, "lists");
   }
   return STOW_OK;
 }
@@ -102,12 +103,12 @@ static stow_status try_lists(stowi_search* s) {
 // Cells
 
 // Starts from the given order and its needs.
-static void start(stowi_search* s) {
-  stowi_given_order(s->best, s->net.task_count);
+static void start(stowi_flow_search* s) {
+  stowi_flow_given_order(s->best, s->net.task_count);
   for (uint32_t i = 0; i < s->net.task_count; ++i) {
-    s->given_need[i] = stowi_state_need(&s->state, i);
-    s->given_peak = stowi_max_u64(s->given_peak, s->given_need[i]);
-    stowi_state_run(&s->state, i);
+    s->given_need[i] = stowi_flow_state_need(&s->state, i);
+    s->given_peak = stowi_flow_max_u64(s->given_peak, s->given_need[i]);
+    stowi_flow_state_run(&s->state, i);
   }
   s->result.peak = s->given_peak;
   s->result.nodes = s->place = s->net.task_count;
@@ -115,44 +116,45 @@ static void start(stowi_search* s) {
 
 // Minimum cuts at the tasks with the highest |needs|. With links from the reduction, a bound holds
 // for the best order only: still for every peak, but not for the task.
-static stow_status raise_bound(stowi_search* s, const uint64_t* needs) {
+static stow_status raise_bound(stowi_flow_search* s, const uint64_t* needs) {
   if (is_done(s)) {
     return STOW_OK;
   }
-  stowi_bound bound = {s->result.bound, s->result.critical};
-  uint64_t work = stowi_min_u64(STOWI_CUT_WORK / 10, s->options->nodes) * 10;
-  STOW_TRY(stowi_bound_by_cuts(&s->net, needs, work, &bound));
-  stowi_search_bound(s, bound.bytes, s->reduced ? STOWI_FLOW_TASK_NONE : bound.critical);
-  stowi_search_report(s, "bound");
+  stowi_flow_peak_bound bound = {s->result.bound, s->result.critical};
+  uint64_t work = stowi_flow_min_u64(STOWI_FLOW_CUT_WORK / 10, s->options->nodes) * 10;
+  STOW_TRY(stowi_flow_bound_by_cuts(&s->net, needs, work, &bound));
+  stowi_flow_search_bound(s, bound.bytes, s->reduced ? STOWI_FLOW_TASK_NONE : bound.critical);
+  stowi_flow_search_report(s, "bound");
   return STOW_OK;
 }
 
 // Repeats with the needs of the best order so far, which are closer to the truth.
-static stow_status raise_bound_again(stowi_search* s) {
-  stowi_search_go(s, 0);
+static stow_status raise_bound_again(stowi_flow_search* s) {
+  stowi_flow_search_go(s, 0);
   for (; s->place < s->net.task_count; s->place += 1) {
-    s->needs[s->best[s->place]] = stowi_state_need(&s->state, s->best[s->place]);
-    stowi_state_run(&s->state, s->best[s->place]);
+    s->needs[s->best[s->place]] = stowi_flow_state_need(&s->state, s->best[s->place]);
+    stowi_flow_state_run(&s->state, s->best[s->place]);
   }
   return raise_bound(s, s->needs);
 }
 
 // Excludes orders that are not needed. From here on, orders are those of the reduced net.
-static stow_status reduce(stowi_search* s) {
-  STOW_TRY(stowi_reduce(&s->net, s->best, &s->reduced));
-  stowi_state_reset(&s->state);
+static stow_status reduce(stowi_flow_search* s) {
+  STOW_TRY(stowi_flow_reduce(&s->net, s->best, &s->reduced));
+  stowi_flow_state_reset(&s->state);
   s->place = 0;
   return STOW_OK;
 }
 
-static stow_status open_cells(stowi_search* s) {
-  STOW_TRY(stowi_cells(&s->net, s->best, &s->cells));
+static stow_status open_cells(stowi_flow_search* s) {
+  STOW_TRY(stowi_flow_cells(&s->net, s->best, &s->cells));
   for (size_t i = 0; i < s->cells.count; ++i) {
-    stowi_cell* cell = &s->cells.data[i];
+    stowi_flow_cell* cell = &s->cells.data[i];
     uint32_t place;
-    cell->peak = stowi_search_peak(s, cell->begin, cell->count, &place);
+    cell->peak = stowi_flow_search_peak(s, cell->begin, cell->count, &place);
     if (cell->count == 1) {
-      stowi_search_bound(s, cell->peak, s->reduced ? STOWI_FLOW_TASK_NONE : s->best[cell->begin]);
+      stowi_flow_search_bound(s, cell->peak,
+                              s->reduced ? STOWI_FLOW_TASK_NONE : s->best[cell->begin]);
     }
   }
   update_peak(s);
@@ -161,8 +163,8 @@ static stow_status open_cells(stowi_search* s) {
 
 static int compare_cells(const void* a, const void* b, const void* context) {
   (void)context;
-  const stowi_cell* x = (const stowi_cell*)a;
-  const stowi_cell* y = (const stowi_cell*)b;
+  const stowi_flow_cell* x = (const stowi_flow_cell*)a;
+  const stowi_flow_cell* y = (const stowi_flow_cell*)b;
   if (x->peak != y->peak) {
     return x->peak > y->peak ? -1 : 1;
   }
@@ -170,18 +172,18 @@ static int compare_cells(const void* a, const void* b, const void* context) {
 }
 
 // The highest cell first: the others need only come down to what it reaches.
-static stow_status solve_cells(stowi_search* s) {
+static stow_status solve_cells(stowi_flow_search* s) {
   STOW_TRY(stowi_sort(s->cells.data, s->cells.count, sizeof(*s->cells.data), compare_cells, NULL,
                       s->net.allocator));
   for (size_t i = 0; i < s->cells.count && !is_done(s); ++i) {
-    stowi_cell* cell = &s->cells.data[i];
-    if (stowi_min_u64(cell->peak, s->given_peak) <= stowi_search_floor(s)) {
+    stowi_flow_cell* cell = &s->cells.data[i];
+    if (stowi_flow_min_u64(cell->peak, s->given_peak) <= stowi_flow_search_floor(s)) {
       break;
     }
-    STOW_TRY(stowi_solve_cell(s, cell));
-    s->settled = stowi_max_u64(s->settled, cell->peak);
+    STOW_TRY(stowi_flow_solve_cell(s, cell));
+    s->settled = stowi_flow_max_u64(s->settled, cell->peak);
     update_peak(s);
-    stowi_search_report(s, "cells");
+    stowi_flow_search_report(s, "cells");
   }
   return STOW_OK;
 }
@@ -190,7 +192,7 @@ static stow_status solve_cells(stowi_search* s) {
 // Entry point
 
 // Restores the given order of a cell if its peak is not above the one reached.
-static void restore_given(stowi_search* s, const stowi_cell* cell) {
+static void restore_given(stowi_flow_search* s, const stowi_flow_cell* cell) {
   uint64_t peak = 0;
   for (uint32_t i = cell->begin; i < cell->begin + cell->count; ++i) {
     s->trial[s->best[i]] = cell->begin;
@@ -199,7 +201,7 @@ static void restore_given(stowi_search* s, const stowi_cell* cell) {
     if (s->trial[i] != cell->begin) {
       return;  // the given order has other tasks at these places
     }
-    peak = stowi_max_u64(peak, s->given_need[i]);
+    peak = stowi_flow_max_u64(peak, s->given_need[i]);
   }
   if (peak <= s->result.peak) {
     for (uint32_t i = cell->begin; i < cell->begin + cell->count; ++i) {
@@ -208,10 +210,10 @@ static void restore_given(stowi_search* s, const stowi_cell* cell) {
   }
 }
 
-static void finish(stowi_search* s) {
+static void finish(stowi_flow_search* s) {
   s->result.changed = s->result.peak < s->given_peak;
   if (!s->result.changed) {
-    stowi_given_order(s->best, s->net.task_count);
+    stowi_flow_given_order(s->best, s->net.task_count);
     return;
   }
   for (uint32_t i = 0; i < s->net.task_count; ++i) {
@@ -222,10 +224,10 @@ static void finish(stowi_search* s) {
   }
 }
 
-static stow_status run_phases(stowi_search* s) {
+static stow_status run_phases(stowi_flow_search* s) {
   start(s);
-  stowi_bound bound = stowi_bound_of_tasks(&s->net);
-  stowi_search_bound(s, bound.bytes, bound.critical);
+  stowi_flow_peak_bound bound = stowi_flow_bound_of_tasks(&s->net);
+  stowi_flow_search_bound(s, bound.bytes, bound.critical);
   STOW_TRY(raise_bound(s, s->given_need));
   if (is_done(s)) {
     return STOW_OK;
@@ -237,10 +239,10 @@ static stow_status run_phases(stowi_search* s) {
   return solve_cells(s);
 }
 
-static stow_status open_search(stowi_search* s, const stowi_flow* flow, stow_allocator allocator,
-                               stow_diag* diag) {
-  STOW_TRY(stowi_net_open(&s->net, flow, allocator, diag));
-  STOW_TRY(stowi_state_open(&s->state, &s->net, diag));
+static stow_status open_search(stowi_flow_search* s, const stowi_flow* flow,
+                               stow_allocator allocator, stow_diag* diag) {
+  STOW_TRY(stowi_flow_net_open(&s->net, flow, allocator, diag));
+  STOW_TRY(stowi_flow_state_open(&s->state, &s->net, diag));
   s->best = STOWI_ARRAY(allocator, stowi_flow_task, s->net.task_count);
   s->trial = STOWI_ARRAY(allocator, stowi_flow_task, s->net.task_count);
   s->needs = STOWI_ARRAY(allocator, uint64_t, s->net.task_count);
@@ -252,21 +254,21 @@ static stow_status open_search(stowi_search* s, const stowi_flow* flow, stow_all
   return STOW_OK;
 }
 
-static void close_search(stowi_search* s, stow_allocator allocator) {
+static void close_search(stowi_flow_search* s, stow_allocator allocator) {
   STOWI_ARRAY_FREE(allocator, s->best, s->net.task_count);
   STOWI_ARRAY_FREE(allocator, s->trial, s->net.task_count);
   STOWI_ARRAY_FREE(allocator, s->needs, s->net.task_count);
   STOWI_ARRAY_FREE(allocator, s->given_need, s->net.task_count);
   STOWI_VEC_FREE(allocator, &s->cells);
-  stowi_state_close(&s->state);
-  stowi_net_close(&s->net);
+  stowi_flow_state_close(&s->state);
+  stowi_flow_net_close(&s->net);
 }
 
 stow_status stowi_flow_order(const stowi_flow* flow, const stowi_flow_order_options* options,
                              stow_allocator allocator, stow_diag* diag, stowi_flow_task* out_order,
                              stowi_flow_order_result* out_result) {
   memset(out_result, 0, sizeof(*out_result));
-  stowi_search s;
+  stowi_flow_search s;
   memset(&s, 0, sizeof(s));
   s.options = options;
   stow_status status = open_search(&s, flow, allocator, diag);

@@ -5,30 +5,31 @@
 
 #include "base/diag.h"
 
-uint64_t stowi_peak(stowi_state* state, const stowi_flow_task* order, uint32_t count,
-                    uint32_t* out_place) {
+uint64_t stowi_flow_order_peak(stowi_flow_state* state, const stowi_flow_task* order,
+                               uint32_t count, uint32_t* out_place) {
   uint64_t peak = 0;
   *out_place = 0;
   for (uint32_t i = 0; i < count; ++i) {
-    uint64_t need = stowi_state_need(state, order[i]);
+    uint64_t need = stowi_flow_state_need(state, order[i]);
     if (need > peak) {
       peak = need;
       *out_place = i;
     }
-    stowi_state_run(state, order[i]);
+    stowi_flow_state_run(state, order[i]);
   }
   return peak;
 }
 
-void stowi_given_order(stowi_flow_task* order, uint32_t count) {
+void stowi_flow_given_order(stowi_flow_task* order, uint32_t count) {
   for (uint32_t i = 0; i < count; ++i) {
     order[i] = i;
   }
 }
 
 // Runs |order| task by task, checking that each may run next.
-static stow_status run_checked(stowi_state* state, const stowi_flow_task* order, stow_diag* diag) {
-  const stowi_net* net = state->net;
+static stow_status run_checked(stowi_flow_state* state, const stowi_flow_task* order,
+                               stow_diag* diag) {
+  const stowi_flow_net* net = state->net;
   for (uint32_t i = 0; i < net->task_count; ++i) {
     if (order[i] >= net->task_count) {
       return stowi_fail(diag, STOW_ERR_CONFLICT,
@@ -43,26 +44,26 @@ static stow_status run_checked(stowi_state* state, const stowi_flow_task* order,
       return stowi_fail(diag, STOW_ERR_CONFLICT, "task %u comes before a task that it needs",
                         (unsigned)order[i]);
     }
-    stowi_state_run(state, order[i]);
+    stowi_flow_state_run(state, order[i]);
   }
   return STOW_OK;
 }
 
-static stow_status peak_of(stowi_state* state, const stowi_flow_task* order, stow_diag* diag,
+static stow_status peak_of(stowi_flow_state* state, const stowi_flow_task* order, stow_diag* diag,
                            uint64_t* out_bytes, uint32_t* out_place) {
   uint32_t count = state->net->task_count;
   if (order != NULL) {
     STOW_TRY(run_checked(state, order, diag));
-    stowi_state_reset(state);
-    *out_bytes = stowi_peak(state, order, count, out_place);
+    stowi_flow_state_reset(state);
+    *out_bytes = stowi_flow_order_peak(state, order, count, out_place);
     return STOW_OK;
   }
   stowi_flow_task* given = STOWI_ARRAY(state->net->allocator, stowi_flow_task, count);
   if (given == NULL) {
     return stowi_fail_memory(diag);
   }
-  stowi_given_order(given, count);
-  *out_bytes = stowi_peak(state, given, count, out_place);
+  stowi_flow_given_order(given, count);
+  *out_bytes = stowi_flow_order_peak(state, given, count, out_place);
   STOWI_ARRAY_FREE(state->net->allocator, given, count);
   return STOW_OK;
 }
@@ -75,11 +76,11 @@ stow_status stowi_flow_peak(const stowi_flow* flow, const stowi_flow_task* order
   if (out_place != NULL) {
     *out_place = 0;
   }
-  stowi_net net;
-  stowi_state state = {0};
-  stow_status status = stowi_net_open(&net, flow, allocator, diag);
+  stowi_flow_net net;
+  stowi_flow_state state = {0};
+  stow_status status = stowi_flow_net_open(&net, flow, allocator, diag);
   if (status == STOW_OK) {
-    status = stowi_state_open(&state, &net, diag);
+    status = stowi_flow_state_open(&state, &net, diag);
   }
   if (status == STOW_OK) {
     status = peak_of(&state, order, diag, out_bytes, &place);
@@ -87,7 +88,7 @@ stow_status stowi_flow_peak(const stowi_flow* flow, const stowi_flow_task* order
   if (status == STOW_OK && out_place != NULL) {
     *out_place = place;
   }
-  stowi_state_close(&state);
-  stowi_net_close(&net);
+  stowi_flow_state_close(&state);
+  stowi_flow_net_close(&net);
   return status;
 }

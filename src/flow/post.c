@@ -11,8 +11,8 @@ typedef struct child {
 } child;
 
 typedef struct poster {
-  const stowi_net* net;
-  const stowi_lists* below;  // children of a task
+  const stowi_flow_net* net;
+  const stowi_flow_lists* below;  // children of a task
   bool backwards;
   uint64_t* need;      // to finish a task and all below it, treated as a tree
   uint64_t* leaves;    // bytes that stay once it is finished
@@ -27,7 +27,7 @@ static uint64_t add(uint64_t a, uint64_t b) { return a > UINT64_MAX - b ? UINT64
 
 static uint64_t max(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
-static uint64_t bytes_of(const stowi_net* net, stowi_span blocks) {
+static uint64_t bytes_of(const stowi_flow_net* net, stowi_flow_span blocks) {
   uint64_t bytes = 0;
   for (const uint32_t* b = blocks.begin; b < blocks.end; ++b) {
     bytes += net->blocks[*b].bytes;
@@ -37,7 +37,7 @@ static uint64_t bytes_of(const stowi_net* net, stowi_span blocks) {
 
 // Sorts the children of |task| into visiting order, and computes what it needs.
 static stow_status rank(poster* p, stowi_flow_task task) {
-  stowi_span below = stowi_list(p->below, task);
+  stowi_flow_span below = stowi_flow_list(p->below, task);
   size_t count = (size_t)(below.end - below.begin);
   for (size_t i = 0; i < count; ++i) {
     stowi_flow_task t = below.begin[i];
@@ -53,8 +53,8 @@ static stow_status rank(poster* p, stowi_flow_task task) {
     need = max(need, add(held, p->need[t]));
     held = add(held, p->leaves[t]);
   }
-  uint64_t made = bytes_of(p->net, stowi_list(&p->net->makes, task));
-  uint64_t read = bytes_of(p->net, stowi_list(&p->net->reads, task));
+  uint64_t made = bytes_of(p->net, stowi_flow_list(&p->net->makes, task));
+  uint64_t read = bytes_of(p->net, stowi_flow_list(&p->net->reads, task));
   p->leaves[task] = p->backwards ? read : made;
   p->need[task] = max(need, add(held, max(p->net->own[task], p->leaves[task])));
   return STOW_OK;
@@ -93,7 +93,7 @@ static uint32_t visit(poster* p, stowi_flow_task root, stowi_flow_task* out, uin
 
 static void visit_all(poster* p, stowi_flow_task* out) {
   uint32_t count = p->net->task_count;
-  const stowi_lists* above = p->backwards ? &p->net->before : &p->net->after;
+  const stowi_flow_lists* above = p->backwards ? &p->net->before : &p->net->after;
   for (uint32_t t = 0; t < count; ++t) {
     p->next[t] = p->below->first[t];
     p->seen[t] = false;
@@ -101,7 +101,7 @@ static void visit_all(poster* p, stowi_flow_task* out) {
   uint32_t done = 0;
   for (uint32_t i = 0; i < count; ++i) {
     stowi_flow_task root = p->backwards ? count - 1 - i : i;
-    if (stowi_list_size(above, root) == 0) {
+    if (stowi_flow_list_size(above, root) == 0) {
       done = visit(p, root, out, done);
     }
   }
@@ -138,8 +138,8 @@ static void release(poster* p) {
   STOWI_ARRAY_FREE(a, p->seen, n);
 }
 
-stow_status stowi_post_order(const stowi_net* net, const stowi_flow_task* sorted, bool backwards,
-                             stowi_flow_task* out_order) {
+stow_status stowi_flow_post_order(const stowi_flow_net* net, const stowi_flow_task* sorted,
+                                  bool backwards, stowi_flow_task* out_order) {
   poster p = {.net = net, .backwards = backwards, .below = backwards ? &net->after : &net->before};
   stow_status status = allocate(&p) ? STOW_OK : STOW_ERR_OUT_OF_MEMORY;
   if (status == STOW_OK) {

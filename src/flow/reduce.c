@@ -35,7 +35,7 @@ typedef struct group {
 } group;
 
 typedef struct reducer {
-  stowi_net* net;
+  stowi_flow_net* net;
   stowi_flow_task* last;  // the last task of a task's group: its name
   group* groups;          // by name
   stowi_flow_task* next;  // in the group
@@ -44,7 +44,7 @@ typedef struct reducer {
 
 // The group that contains all tasks waiting for |task|, or STOWI_FLOW_TASK_NONE.
 static stowi_flow_task group_after(const reducer* r, stowi_flow_task task) {
-  stowi_span after = stowi_list(&r->net->after, task);
+  stowi_flow_span after = stowi_flow_list(&r->net->after, task);
   stowi_flow_task name = after.begin < after.end ? r->last[*after.begin] : STOWI_FLOW_TASK_NONE;
   for (const uint32_t* t = after.begin; t < after.end; ++t) {
     if (r->last[*t] != name) {
@@ -54,7 +54,7 @@ static stowi_flow_task group_after(const reducer* r, stowi_flow_task task) {
   return name;
 }
 
-static bool has_parts(const stowi_net* net, stowi_span blocks) {
+static bool has_parts(const stowi_flow_net* net, stowi_flow_span blocks) {
   for (const uint32_t* b = blocks.begin; b < blocks.end; ++b) {
     if (net->blocks[*b].whole != STOWI_FLOW_BLOCK_NONE ||
         net->first_part[*b] != STOWI_FLOW_BLOCK_NONE) {
@@ -69,7 +69,7 @@ static bool has_parts(const stowi_net* net, stowi_span blocks) {
 #define MAX_READERS_ASKED 64
 
 static bool is_held(const reducer* r, stowi_flow_block block, stowi_flow_task name) {
-  stowi_span readers = stowi_list(&r->net->readers, block);
+  stowi_flow_span readers = stowi_flow_list(&r->net->readers, block);
   bool held = r->net->blocks[block].to_end;
   if (readers.end - readers.begin > MAX_READERS_ASKED) {
     readers.end = readers.begin + MAX_READERS_ASKED;
@@ -82,7 +82,7 @@ static bool is_held(const reducer* r, stowi_flow_block block, stowi_flow_task na
 
 // The bytes that |task| may free.
 static uint64_t sum_frees(const reducer* r, stowi_flow_task task, stowi_flow_task name) {
-  stowi_span reads = stowi_list(&r->net->reads, task);
+  stowi_flow_span reads = stowi_flow_list(&r->net->reads, task);
   uint64_t frees = 0;
   for (const uint32_t* b = reads.begin; b < reads.end; ++b) {
     frees += is_held(r, *b, name) ? 0 : r->net->blocks[*b].bytes;
@@ -90,24 +90,24 @@ static uint64_t sum_frees(const reducer* r, stowi_flow_task task, stowi_flow_tas
   return frees;
 }
 
-static uint64_t sum_leaves(const stowi_net* net, stowi_flow_task task) {
-  stowi_span makes = stowi_list(&net->makes, task);
+static uint64_t sum_leaves(const stowi_flow_net* net, stowi_flow_task task) {
+  stowi_flow_span makes = stowi_flow_list(&net->makes, task);
   uint64_t leaves = 0;
   for (const uint32_t* b = makes.begin; b < makes.end; ++b) {
-    bool stays = net->blocks[*b].to_end || stowi_list_size(&net->readers, *b) > 0;
+    bool stays = net->blocks[*b].to_end || stowi_flow_list_size(&net->readers, *b) > 0;
     leaves += stays ? net->blocks[*b].bytes : 0;
   }
   return leaves;
 }
 
-static int64_t cover_of(const stowi_net* net, stowi_flow_task task) {
+static int64_t cover_of(const stowi_flow_net* net, stowi_flow_task task) {
   return (int64_t)net->own[task] - (int64_t)net->credit[task];
 }
 
 static bool may_join(const reducer* r, stowi_flow_task task, stowi_flow_task name) {
-  const stowi_net* net = r->net;
-  if (has_parts(net, stowi_list(&net->makes, task)) ||
-      has_parts(net, stowi_list(&net->reads, task))) {
+  const stowi_flow_net* net = r->net;
+  if (has_parts(net, stowi_flow_list(&net->makes, task)) ||
+      has_parts(net, stowi_flow_list(&net->reads, task))) {
     return false;
   }
   uint64_t frees = sum_frees(r, task, name);
@@ -155,35 +155,35 @@ static void write_order(const reducer* r, stowi_flow_task* order) {
 
 // The old links, those between consecutive tasks of a group, and those to its first task.
 static stow_status add_links(const reducer* r) {
-  stowi_net* net = r->net;
+  stowi_flow_net* net = r->net;
   size_t most = 2 * (size_t)net->before.total + net->task_count;
   if (most > UINT32_MAX) {
     return STOW_OK;
   }
-  stowi_entry* links = STOWI_ARRAY(net->allocator, stowi_entry, most);
+  stowi_flow_entry* links = STOWI_ARRAY(net->allocator, stowi_flow_entry, most);
   if (links == NULL) {
     return STOW_ERR_OUT_OF_MEMORY;
   }
   size_t count = 0;
   for (uint32_t t = 0; t < net->task_count; ++t) {
     stowi_flow_task first = r->groups[r->last[t]].first;
-    stowi_span before = stowi_list(&net->before, t);
+    stowi_flow_span before = stowi_flow_list(&net->before, t);
     for (const uint32_t* b = before.begin; b < before.end; ++b) {
-      links[count++] = (stowi_entry){t, *b};
+      links[count++] = (stowi_flow_entry){t, *b};
       if (t != first && r->last[*b] != r->last[t]) {
-        links[count++] = (stowi_entry){first, *b};
+        links[count++] = (stowi_flow_entry){first, *b};
       }
     }
     if (r->next[t] != STOWI_FLOW_TASK_NONE) {
-      links[count++] = (stowi_entry){r->next[t], t};
+      links[count++] = (stowi_flow_entry){r->next[t], t};
     }
   }
-  stow_status status = stowi_net_set_links(net, links, count);
+  stow_status status = stowi_flow_net_set_links(net, links, count);
   STOWI_ARRAY_FREE(net->allocator, links, most);
   return status;
 }
 
-stow_status stowi_reduce(stowi_net* net, stowi_flow_task* out_order, bool* out_changed) {
+stow_status stowi_flow_reduce(stowi_flow_net* net, stowi_flow_task* out_order, bool* out_changed) {
   stow_allocator a = net->allocator;
   size_t n = net->task_count;
   reducer r = {.net = net,

@@ -8,12 +8,12 @@
 
 #define MAX_SETS_OF 16384  // above this many tasks, only windows are tried
 
-static stowi_stretch stretch_of(stowi_search* s, const stowi_cell* cell) {
-  return (stowi_stretch){s->best + cell->begin, cell->count};
+static stowi_flow_stretch stretch_of(stowi_flow_search* s, const stowi_flow_cell* cell) {
+  return (stowi_flow_stretch){s->best + cell->begin, cell->count};
 }
 
-typedef stow_status (*solver)(stowi_state*, stowi_stretch, const stowi_exact_task*,
-                              stowi_exact_result*);
+typedef stow_status (*solver)(stowi_flow_state*, stowi_flow_stretch, const stowi_flow_exact_task*,
+                              stowi_flow_exact_result*);
 
 typedef struct attempt {
   solver solve;
@@ -21,36 +21,37 @@ typedef struct attempt {
   uint64_t part;  // one in this many of the remaining nodes
 } attempt;
 
-static stow_status try_once(stowi_search* s, stowi_cell* cell, const attempt* how, bool* out_done) {
-  stowi_exact_task task = {.floor = stowi_search_floor(s),
-                           .limit = stowi_min_u64(cell->peak, s->given_peak),
-                           .nodes = stowi_search_nodes_left(s) / how->part + 1,
-                           .backwards = how->backwards};
-  stowi_exact_result result;
+static stow_status try_once(stowi_flow_search* s, stowi_flow_cell* cell, const attempt* how,
+                            bool* out_done) {
+  stowi_flow_exact_task task = {.floor = stowi_flow_search_floor(s),
+                                .limit = stowi_flow_min_u64(cell->peak, s->given_peak),
+                                .nodes = stowi_flow_search_nodes_left(s) / how->part + 1,
+                                .backwards = how->backwards};
+  stowi_flow_exact_result result;
   *out_done = task.limit <= task.floor;
   if (*out_done) {
     return STOW_OK;
   }
-  stowi_search_go(s, cell->begin);
+  stowi_flow_search_go(s, cell->begin);
   STOW_TRY(how->solve(&s->state, stretch_of(s, cell), &task, &result));
   s->result.nodes += result.nodes;
-  stowi_search_bound(s, result.bound, STOWI_FLOW_TASK_NONE);
-  if (result.verdict == STOWI_ORDER_FOUND) {
+  stowi_flow_search_bound(s, result.bound, STOWI_FLOW_TASK_NONE);
+  if (result.verdict == STOWI_FLOW_ORDER_FOUND) {
     uint32_t place;
-    cell->peak = stowi_search_peak(s, cell->begin, cell->count, &place);
+    cell->peak = stowi_flow_search_peak(s, cell->begin, cell->count, &place);
   }
-  *out_done = result.verdict == STOWI_ORDER_NONE || cell->peak <= stowi_search_floor(s);
+  *out_done = result.verdict == STOWI_FLOW_ORDER_NONE || cell->peak <= stowi_flow_search_floor(s);
   return STOW_OK;
 }
 
-stow_status stowi_solve_cell(stowi_search* s, stowi_cell* cell) {
-  static const attempt attempts[] = {{stowi_exact, false, 64}, {stowi_exact, true, 64},
-                                     {stowi_beam, false, 16},  {stowi_beam, true, 16},
-                                     {stowi_exact, false, 4},  {stowi_exact, true, 4}};
+stow_status stowi_flow_solve_cell(stowi_flow_search* s, stowi_flow_cell* cell) {
+  static const attempt attempts[] = {{stowi_flow_exact, false, 64}, {stowi_flow_exact, true, 64},
+                                     {stowi_flow_beam, false, 16},  {stowi_flow_beam, true, 16},
+                                     {stowi_flow_exact, false, 4},  {stowi_flow_exact, true, 4}};
   bool done = cell->count < 2;
   size_t count = cell->count > MAX_SETS_OF ? 0 : sizeof(attempts) / sizeof(*attempts);
   for (size_t i = 0; i < count && !done; ++i) {
     STOW_TRY(try_once(s, cell, &attempts[i], &done));
   }
-  return done ? STOW_OK : stowi_improve_cell(s, cell);
+  return done ? STOW_OK : stowi_flow_improve_cell(s, cell);
 }

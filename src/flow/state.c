@@ -11,7 +11,8 @@
 
 #include "base/diag.h"
 
-stow_status stowi_state_open(stowi_state* state, const stowi_net* net, stow_diag* diag) {
+stow_status stowi_flow_state_open(stowi_flow_state* state, const stowi_flow_net* net,
+                                  stow_diag* diag) {
   memset(state, 0, sizeof(*state));
   stow_allocator a = net->allocator;
   state->net = net;
@@ -28,12 +29,12 @@ stow_status stowi_state_open(stowi_state* state, const stowi_net* net, stow_diag
       state->used == NULL || state->owner == NULL) {
     return stowi_fail_memory(diag);
   }
-  stowi_state_reset(state);
+  stowi_flow_state_reset(state);
   return STOW_OK;
 }
 
-void stowi_state_close(stowi_state* state) {
-  const stowi_net* net = state->net;
+void stowi_flow_state_close(stowi_flow_state* state) {
+  const stowi_flow_net* net = state->net;
   if (net == NULL) {
     return;
   }
@@ -49,20 +50,20 @@ void stowi_state_close(stowi_state* state) {
   state->net = NULL;
 }
 
-static bool is_wanted(const stowi_state* state, stowi_flow_block block) {
+static bool is_wanted(const stowi_flow_state* state, stowi_flow_block block) {
   return state->net->blocks[block].to_end || state->left[block] > 0;
 }
 
-void stowi_state_reset(stowi_state* state) {
-  const stowi_net* net = state->net;
+void stowi_flow_state_reset(stowi_flow_state* state) {
+  const stowi_flow_net* net = state->net;
   state->bytes = 0;
   for (uint32_t t = 0; t < net->task_count; ++t) {
     state->ran[t] = false;
-    state->waits[t] = stowi_list_size(&net->before, t);
+    state->waits[t] = stowi_flow_list_size(&net->before, t);
     state->followed[t] = 0;
   }
   for (uint32_t b = 0; b < net->block_count; ++b) {
-    state->left[b] = stowi_list_size(&net->readers, b);
+    state->left[b] = stowi_flow_list_size(&net->readers, b);
     state->covered[b] = false;
     state->exists[b] = net->blocks[b].maker == STOWI_FLOW_TASK_NONE && is_wanted(state, b);
     state->bytes += state->exists[b] ? net->blocks[b].bytes : 0;
@@ -70,8 +71,8 @@ void stowi_state_reset(stowi_state* state) {
 }
 
 // The next block of the walk over all parts of |top|, after |at|; below |at| only if |down|.
-static stowi_flow_block next_part(const stowi_net* net, stowi_flow_block top, stowi_flow_block at,
-                                  bool down) {
+static stowi_flow_block next_part(const stowi_flow_net* net, stowi_flow_block top,
+                                  stowi_flow_block at, bool down) {
   if (down && net->first_part[at] != STOWI_FLOW_BLOCK_NONE) {
     return net->first_part[at];
   }
@@ -82,8 +83,8 @@ static stowi_flow_block next_part(const stowi_net* net, stowi_flow_block top, st
 }
 
 // |block|, which is not covered, starts or stops covering its parts.
-static void cover_parts(stowi_state* state, stowi_flow_block block, bool covered) {
-  const stowi_net* net = state->net;
+static void cover_parts(stowi_flow_state* state, stowi_flow_block block, bool covered) {
+  const stowi_flow_net* net = state->net;
   stowi_flow_block at = next_part(net, block, block, true);
   while (at != STOWI_FLOW_BLOCK_NONE) {
     state->covered[at] = covered;
@@ -95,7 +96,7 @@ static void cover_parts(stowi_state* state, stowi_flow_block block, bool covered
   }
 }
 
-static void set_exists(stowi_state* state, stowi_flow_block block, bool exists) {
+static void set_exists(stowi_flow_state* state, stowi_flow_block block, bool exists) {
   if (state->exists[block] == exists) {
     return;
   }
@@ -110,45 +111,45 @@ static void set_exists(stowi_state* state, stowi_flow_block block, bool exists) 
   }
 }
 
-void stowi_state_run(stowi_state* state, stowi_flow_task task) {
-  const stowi_net* net = state->net;
+void stowi_flow_state_run(stowi_flow_state* state, stowi_flow_task task) {
+  const stowi_flow_net* net = state->net;
   state->ran[task] = true;
-  stowi_span makes = stowi_list(&net->makes, task);
+  stowi_flow_span makes = stowi_flow_list(&net->makes, task);
   for (const uint32_t* b = makes.begin; b < makes.end; ++b) {
     set_exists(state, *b, is_wanted(state, *b));
   }
-  stowi_span reads = stowi_list(&net->reads, task);
+  stowi_flow_span reads = stowi_flow_list(&net->reads, task);
   for (const uint32_t* b = reads.begin; b < reads.end; ++b) {
     state->left[*b] -= 1;
     set_exists(state, *b, is_wanted(state, *b));
   }
-  stowi_span after = stowi_list(&net->after, task);
+  stowi_flow_span after = stowi_flow_list(&net->after, task);
   for (const uint32_t* t = after.begin; t < after.end; ++t) {
     state->waits[*t] -= 1;
   }
-  stowi_span before = stowi_list(&net->before, task);
+  stowi_flow_span before = stowi_flow_list(&net->before, task);
   for (const uint32_t* t = before.begin; t < before.end; ++t) {
     state->followed[*t] += 1;
   }
 }
 
-void stowi_state_take_back(stowi_state* state, stowi_flow_task task) {
-  const stowi_net* net = state->net;
+void stowi_flow_state_take_back(stowi_flow_state* state, stowi_flow_task task) {
+  const stowi_flow_net* net = state->net;
   state->ran[task] = false;
-  stowi_span reads = stowi_list(&net->reads, task);
+  stowi_flow_span reads = stowi_flow_list(&net->reads, task);
   for (const uint32_t* b = reads.begin; b < reads.end; ++b) {
     state->left[*b] += 1;
     set_exists(state, *b, true);
   }
-  stowi_span makes = stowi_list(&net->makes, task);
+  stowi_flow_span makes = stowi_flow_list(&net->makes, task);
   for (const uint32_t* b = makes.begin; b < makes.end; ++b) {
     set_exists(state, *b, false);
   }
-  stowi_span after = stowi_list(&net->after, task);
+  stowi_flow_span after = stowi_flow_list(&net->after, task);
   for (const uint32_t* t = after.begin; t < after.end; ++t) {
     state->waits[*t] += 1;
   }
-  stowi_span before = stowi_list(&net->before, task);
+  stowi_flow_span before = stowi_flow_list(&net->before, task);
   for (const uint32_t* t = before.begin; t < before.end; ++t) {
     state->followed[*t] -= 1;
   }
@@ -156,29 +157,29 @@ void stowi_state_take_back(stowi_state* state, stowi_flow_task task) {
 
 // The bytes that the pairs of |task| save. Pairs whose made block has the read one as a part are
 // not in the net.
-static uint64_t credit(stowi_state* state, stowi_flow_task task) {
-  const stowi_net* net = state->net;
+static uint64_t credit(stowi_flow_state* state, stowi_flow_task task) {
+  const stowi_flow_net* net = state->net;
   uint64_t saved = 0;
   state->question += 1;
-  for (uint32_t i = net->first_over[task]; i < net->first_over[task + 1]; ++i) {
-    const stowi_over* over = &net->overs[i];
-    if (state->left[over->read] == 1 && !state->covered[over->read] &&
-        state->used[over->read] != state->question && state->used[over->made] != state->question) {
-      saved += over->bytes;
-      state->used[over->read] = state->used[over->made] = state->question;
+  for (uint32_t i = net->first_in_place[task]; i < net->first_in_place[task + 1]; ++i) {
+    const stowi_flow_in_place_pair* pair = &net->pairs[i];
+    if (state->left[pair->read] == 1 && !state->covered[pair->read] &&
+        state->used[pair->read] != state->question && state->used[pair->made] != state->question) {
+      saved += pair->bytes;
+      state->used[pair->read] = state->used[pair->made] = state->question;
     }
   }
   return saved;
 }
 
-uint64_t stowi_state_need(stowi_state* state, stowi_flow_task task) {
+uint64_t stowi_flow_state_need(stowi_flow_state* state, stowi_flow_task task) {
   uint64_t all = state->bytes + state->net->own[task];
   return state->net->credit[task] == 0 ? all : all - credit(state, task);
 }
 
-uint64_t stowi_state_bytes_after(stowi_state* state, stowi_flow_task task) {
-  stowi_state_run(state, task);
+uint64_t stowi_flow_state_bytes_after(stowi_flow_state* state, stowi_flow_task task) {
+  stowi_flow_state_run(state, task);
   uint64_t bytes = state->bytes;
-  stowi_state_take_back(state, task);
+  stowi_flow_state_take_back(state, task);
   return bytes;
 }

@@ -5,8 +5,8 @@
 
 #include "flow/net.h"
 
-typedef struct stowi_state {
-  const stowi_net* net;
+typedef struct stowi_flow_state {
+  const stowi_flow_net* net;
   uint64_t bytes;      // bytes(X)
   uint32_t* left;      // readers of a block that have not run
   uint32_t* waits;     // predecessors of a task that have not run
@@ -18,30 +18,31 @@ typedef struct stowi_state {
   uint32_t walk;    // number of the last walk
   uint64_t* used;   // the query in which a block was used in a pair
   uint64_t question;
-} stowi_state;
+} stowi_flow_state;
 
 // Starts with no task run. |net| must outlive the state. Close it even after a failure.
-stow_status stowi_state_open(stowi_state* state, const stowi_net* net, stow_diag* diag);
-void stowi_state_close(stowi_state* state);
+stow_status stowi_flow_state_open(stowi_flow_state* state, const stowi_flow_net* net,
+                                  stow_diag* diag);
+void stowi_flow_state_close(stowi_flow_state* state);
 // Back to no task run.
-void stowi_state_reset(stowi_state* state);
+void stowi_flow_state_reset(stowi_flow_state* state);
 
 // |task| has not run and may run. O(what it makes and reads and what depends on that).
-void stowi_state_run(stowi_state* state, stowi_flow_task task);
+void stowi_flow_state_run(stowi_flow_state* state, stowi_flow_task task);
 // |task| has run, and nothing that needs it has.
-void stowi_state_take_back(stowi_state* state, stowi_flow_task task);
+void stowi_flow_state_take_back(stowi_flow_state* state, stowi_flow_task task);
 
-static inline bool stowi_state_is_ready(const stowi_state* state, stowi_flow_task task) {
+static inline bool stowi_flow_state_is_ready(const stowi_flow_state* state, stowi_flow_task task) {
   return !state->ran[task] && state->waits[task] == 0;
 }
 // Whether |task| has run and can be taken back.
-static inline bool stowi_state_is_last(const stowi_state* state, stowi_flow_task task) {
+static inline bool stowi_flow_state_is_last(const stowi_flow_state* state, stowi_flow_task task) {
   return state->ran[task] && state->followed[task] == 0;
 }
 
 // need(task, X), for a task that has not run.
-uint64_t stowi_state_need(stowi_state* state, stowi_flow_task task);
+uint64_t stowi_flow_state_need(stowi_flow_state* state, stowi_flow_task task);
 // bytes(X + task), for a task that is ready.
-uint64_t stowi_state_bytes_after(stowi_state* state, stowi_flow_task task);
+uint64_t stowi_flow_state_bytes_after(stowi_flow_state* state, stowi_flow_task task);
 
 #endif  // STOWAGE_SRC_FLOW_STATE_H_

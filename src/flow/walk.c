@@ -39,26 +39,26 @@
 // ---------------------------------------------------------------------------------------------
 // Opening and closing
 
-static void run_all(stowi_walk* walk) {
+static void run_all(stowi_flow_walk* walk) {
   for (uint32_t i = 0; i < walk->stretch.count; ++i) {
-    stowi_state_run(walk->state, walk->stretch.tasks[i]);
+    stowi_flow_state_run(walk->state, walk->stretch.tasks[i]);
   }
 }
 
-static stow_status add_empty(stowi_walk* walk) {
+static stow_status add_empty(stowi_flow_walk* walk) {
   STOW_TRY(STOWI_VEC_RESERVE(walk->allocator, &walk->sets, 1));
   STOW_TRY(STOWI_VEC_RESERVE(walk->allocator, &walk->bits, walk->words));
   STOW_TRY(stowi_index_reserve(&walk->index, walk->allocator));
   memset(walk->bits.data, 0, walk->words * sizeof(uint64_t));
   walk->bits.count = walk->words;
-  walk->sets.data[walk->sets.count++] =
-      (stowi_set){.bytes = walk->state->bytes, .from = STOWI_INDEX_NONE, .step = STOWI_INDEX_NONE};
+  walk->sets.data[walk->sets.count++] = (stowi_flow_set){
+      .bytes = walk->state->bytes, .from = STOWI_INDEX_NONE, .step = STOWI_INDEX_NONE};
   stowi_index_insert(&walk->index, 0, 0);
   return STOW_OK;
 }
 
-stow_status stowi_walk_open(stowi_walk* walk, stowi_state* state, stowi_stretch stretch,
-                            bool backwards, size_t max_bytes) {
+stow_status stowi_flow_walk_open(stowi_flow_walk* walk, stowi_flow_state* state,
+                                 stowi_flow_stretch stretch, bool backwards, size_t max_bytes) {
   stow_allocator allocator = state->net->allocator;
   memset(walk, 0, sizeof(*walk));
   walk->state = state;
@@ -66,11 +66,11 @@ stow_status stowi_walk_open(stowi_walk* walk, stowi_state* state, stowi_stretch 
   walk->stretch = stretch;
   walk->backwards = backwards;
   walk->words = (size_t)stretch.count / WORD_BITS + 1;
-  walk->max_sets = max_bytes / (walk->words * sizeof(uint64_t) + 2 * sizeof(stowi_set));
+  walk->max_sets = max_bytes / (walk->words * sizeof(uint64_t) + 2 * sizeof(stowi_flow_set));
   walk->max_sets = walk->max_sets < UINT32_MAX - 1 ? walk->max_sets : UINT32_MAX - 1;
   walk->here = STOWI_ARRAY_ZERO(allocator, uint64_t, walk->words);
   walk->next = STOWI_ARRAY_ZERO(allocator, uint64_t, walk->words);
-  walk->steps = STOWI_ARRAY(allocator, stowi_step, stretch.count);
+  walk->steps = STOWI_ARRAY(allocator, stowi_flow_step, stretch.count);
   walk->order = STOWI_ARRAY(allocator, stowi_flow_task, stretch.count);
   if (walk->here == NULL || walk->next == NULL || walk->steps == NULL || walk->order == NULL) {
     return STOW_ERR_OUT_OF_MEMORY;
@@ -86,17 +86,17 @@ stow_status stowi_walk_open(stowi_walk* walk, stowi_state* state, stowi_stretch 
   return add_empty(walk);
 }
 
-void stowi_walk_close(stowi_walk* walk) {
+void stowi_flow_walk_close(stowi_flow_walk* walk) {
   stow_allocator a = walk->allocator;
   if (walk->state == NULL) {
     return;
   }
   if (walk->sets.count > 0) {
-    stowi_walk_go(walk, 0);
+    stowi_flow_walk_go(walk, 0);
   }
   if (walk->backwards && walk->is_open) {
     for (uint32_t i = walk->stretch.count; i-- > 0;) {
-      stowi_state_take_back(walk->state, walk->stretch.tasks[i]);
+      stowi_flow_state_take_back(walk->state, walk->stretch.tasks[i]);
     }
   }
   if (walk->has_order) {
@@ -115,35 +115,36 @@ void stowi_walk_close(stowi_walk* walk) {
 // ---------------------------------------------------------------------------------------------
 // Going
 
-static const uint64_t* bits_of(const stowi_walk* walk, uint32_t set) {
+static const uint64_t* bits_of(const stowi_flow_walk* walk, uint32_t set) {
   return walk->bits.data + set * walk->words;
 }
 
 // In both directions the state runs tasks in the stretch's order and takes them back in reverse, so
 // that it is always at a valid set.
-static void take_back(stowi_walk* walk, const uint64_t* bits) {
+static void take_back(stowi_flow_walk* walk, const uint64_t* bits) {
   for (size_t w = walk->words; w-- > 0;) {
     uint64_t mask = bits[w] & ~walk->here[w];
     mask = walk->backwards ? mask : walk->here[w] & ~bits[w];
     for (uint32_t bit = WORD_BITS; mask != 0 && bit-- > 0;) {
       if ((mask >> bit & 1) != 0) {
-        stowi_state_take_back(walk->state, walk->stretch.tasks[w * WORD_BITS + bit]);
+        stowi_flow_state_take_back(walk->state, walk->stretch.tasks[w * WORD_BITS + bit]);
         mask &= ~(UINT64_C(1) << bit);
       }
     }
   }
 }
 
-static void run(stowi_walk* walk, const uint64_t* bits) {
+static void run(stowi_flow_walk* walk, const uint64_t* bits) {
   for (size_t w = 0; w < walk->words; ++w) {
     uint64_t mask = walk->backwards ? walk->here[w] & ~bits[w] : bits[w] & ~walk->here[w];
     for (; mask != 0; mask &= mask - 1) {
-      stowi_state_run(walk->state, walk->stretch.tasks[w * WORD_BITS + stowi_lowest_bit(mask)]);
+      stowi_flow_state_run(walk->state,
+                           walk->stretch.tasks[w * WORD_BITS + stowi_lowest_bit(mask)]);
     }
   }
 }
 
-void stowi_walk_go(stowi_walk* walk, uint32_t set) {
+void stowi_flow_walk_go(stowi_flow_walk* walk, uint32_t set) {
   const uint64_t* bits = bits_of(walk, set);
   take_back(walk, bits);
   run(walk, bits);
@@ -153,33 +154,33 @@ void stowi_walk_go(stowi_walk* walk, uint32_t set) {
 // ---------------------------------------------------------------------------------------------
 // Steps
 
-static bool is_possible(const stowi_walk* walk, stowi_flow_task task) {
-  return walk->backwards ? stowi_state_is_last(walk->state, task)
-                         : stowi_state_is_ready(walk->state, task);
+static bool is_possible(const stowi_flow_walk* walk, stowi_flow_task task) {
+  return walk->backwards ? stowi_flow_state_is_last(walk->state, task)
+                         : stowi_flow_state_is_ready(walk->state, task);
 }
 
 // Adds |task| to the set; returns its need.
-static uint64_t step_on(stowi_walk* walk, stowi_flow_task task) {
+static uint64_t step_on(stowi_flow_walk* walk, stowi_flow_task task) {
   if (walk->backwards) {
-    stowi_state_take_back(walk->state, task);
-    return stowi_state_need(walk->state, task);
+    stowi_flow_state_take_back(walk->state, task);
+    return stowi_flow_state_need(walk->state, task);
   }
-  uint64_t need = stowi_state_need(walk->state, task);
-  stowi_state_run(walk->state, task);
+  uint64_t need = stowi_flow_state_need(walk->state, task);
+  stowi_flow_state_run(walk->state, task);
   return need;
 }
 
-static void step_back(stowi_walk* walk, stowi_flow_task task) {
+static void step_back(stowi_flow_walk* walk, stowi_flow_task task) {
   if (walk->backwards) {
-    stowi_state_run(walk->state, task);
+    stowi_flow_state_run(walk->state, task);
   } else {
-    stowi_state_take_back(walk->state, task);
+    stowi_flow_state_take_back(walk->state, task);
   }
 }
 
-static stowi_step try_step(stowi_walk* walk, uint32_t place) {
+static stowi_flow_step try_step(stowi_flow_walk* walk, uint32_t place) {
   stowi_flow_task task = walk->stretch.tasks[place];
-  stowi_step step = {.place = place};
+  stowi_flow_step step = {.place = place};
   step.need = step_on(walk, task);
   step.bytes = walk->state->bytes;
   step_back(walk, task);
@@ -188,10 +189,11 @@ static stowi_step try_step(stowi_walk* walk, uint32_t place) {
 }
 
 // Whether no other task has a pair with what |task| reads or with parts of that.
-static bool reads_alone(const stowi_net* net, stowi_flow_task task) {
-  stowi_span reads = stowi_list(&net->reads, task);
+static bool reads_alone(const stowi_flow_net* net, stowi_flow_task task) {
+  stowi_flow_span reads = stowi_flow_list(&net->reads, task);
   for (const uint32_t* b = reads.begin; b < reads.end; ++b) {
-    bool is_alone = net->over_task[*b] == STOWI_FLOW_TASK_NONE || net->over_task[*b] == task;
+    bool is_alone =
+        net->in_place_task[*b] == STOWI_FLOW_TASK_NONE || net->in_place_task[*b] == task;
     if (!is_alone || net->first_part[*b] != STOWI_FLOW_BLOCK_NONE) {
       return false;
     }
@@ -200,19 +202,20 @@ static bool reads_alone(const stowi_net* net, stowi_flow_task task) {
 }
 
 // Whether |task| can be moved past others without taking credit from them.
-static bool is_free(const stowi_walk* walk, stowi_flow_task task) {
+static bool is_free(const stowi_flow_walk* walk, stowi_flow_task task) {
   return !walk->backwards || reads_alone(walk->state->net, task);
 }
 
-static bool is_safe(const stowi_walk* walk, const stowi_step* step, uint64_t level) {
+static bool is_safe(const stowi_flow_walk* walk, const stowi_flow_step* step, uint64_t level) {
   return step->need <= level && step->bytes <= walk->state->bytes &&
          is_free(walk, walk->stretch.tasks[step->place]);
 }
 
 // Continues from |last|, which was just added, to the task waiting for it that leaves least.
-static stowi_flow_task next_of_chain(stowi_walk* walk, stowi_flow_task last, uint64_t level) {
-  const stowi_state* state = walk->state;
-  stowi_span after = stowi_list(walk->backwards ? &state->net->before : &state->net->after, last);
+static stowi_flow_task next_of_chain(stowi_flow_walk* walk, stowi_flow_task last, uint64_t level) {
+  const stowi_flow_state* state = walk->state;
+  stowi_flow_span after =
+      stowi_flow_list(walk->backwards ? &state->net->before : &state->net->after, last);
   stowi_flow_task best = STOWI_FLOW_TASK_NONE;
   uint64_t least = UINT64_MAX;
   for (const uint32_t* t = after.begin; t < after.end; ++t) {
@@ -233,7 +236,7 @@ static stowi_flow_task next_of_chain(stowi_walk* walk, stowi_flow_task last, uin
 
 // Whether a safe chain begins with |step|. When the bytes first drop to those here or below, they
 // are not above any in between.
-static bool begins_safe_chain(stowi_walk* walk, const stowi_step* step, uint64_t level) {
+static bool begins_safe_chain(stowi_flow_walk* walk, const stowi_flow_step* step, uint64_t level) {
   stowi_flow_task chain[MAX_CHAIN];
   uint32_t length = 0;
   uint64_t bytes = walk->state->bytes;
@@ -255,7 +258,7 @@ static bool begins_safe_chain(stowi_walk* walk, const stowi_step* step, uint64_t
 }
 
 // All steps whose need is below |limit|, or a single safe one.
-static uint32_t list_steps(stowi_walk* walk, uint64_t level, uint64_t limit, bool* out_safe) {
+static uint32_t list_steps(stowi_flow_walk* walk, uint64_t level, uint64_t limit, bool* out_safe) {
   uint32_t count = 0;
   for (size_t w = 0; w < walk->words; ++w) {
     for (uint64_t mask = ~walk->here[w]; mask != 0; mask &= mask - 1) {
@@ -266,7 +269,7 @@ static uint32_t list_steps(stowi_walk* walk, uint64_t level, uint64_t limit, boo
       if (!is_possible(walk, walk->stretch.tasks[place])) {
         continue;
       }
-      stowi_step step = try_step(walk, (uint32_t)place);
+      stowi_flow_step step = try_step(walk, (uint32_t)place);
       if (is_safe(walk, &step, level)) {
         walk->steps[0] = step;
         *out_safe = true;
@@ -280,7 +283,7 @@ static uint32_t list_steps(stowi_walk* walk, uint64_t level, uint64_t limit, boo
   return count;
 }
 
-uint32_t stowi_walk_steps(stowi_walk* walk, uint64_t level, uint64_t limit) {
+uint32_t stowi_flow_walk_steps(stowi_flow_walk* walk, uint64_t level, uint64_t limit) {
   bool safe = false;
   uint32_t count = list_steps(walk, level, limit, &safe);
   for (uint32_t i = 0; i < count && !safe && count > 1; ++i) {
@@ -296,11 +299,11 @@ uint32_t stowi_walk_steps(stowi_walk* walk, uint64_t level, uint64_t limit) {
 // Reaching
 
 static bool is_same(const void* context, uint32_t id, const void* key) {
-  const stowi_walk* walk = (const stowi_walk*)context;
+  const stowi_flow_walk* walk = (const stowi_flow_walk*)context;
   return memcmp(bits_of(walk, id), key, walk->words * sizeof(uint64_t)) == 0;
 }
 
-static stow_status add(stowi_walk* walk, stowi_set set, uint32_t* out_set) {
+static stow_status add(stowi_flow_walk* walk, stowi_flow_set set, uint32_t* out_set) {
   *out_set = STOWI_INDEX_NONE;
   if (walk->sets.count >= walk->max_sets) {
     return STOW_OK;
@@ -316,23 +319,23 @@ static stow_status add(stowi_walk* walk, stowi_set set, uint32_t* out_set) {
   return STOW_OK;
 }
 
-stow_status stowi_walk_reach(stowi_walk* walk, uint32_t set, const stowi_step* step, uint64_t peak,
-                             uint32_t* out_set, bool* out_better) {
-  const stowi_set* from = &walk->sets.data[set];
+stow_status stowi_flow_walk_reach(stowi_flow_walk* walk, uint32_t set, const stowi_flow_step* step,
+                                  uint64_t peak, uint32_t* out_set, bool* out_better) {
+  const stowi_flow_set* from = &walk->sets.data[set];
   memcpy(walk->next, bits_of(walk, set), walk->words * sizeof(uint64_t));
   walk->next[step->place / WORD_BITS] |= UINT64_C(1) << step->place % WORD_BITS;
-  stowi_set to = {.peak = peak,
-                  .bytes = step->bytes,
-                  .hash = from->hash ^ stowi_hash_u64(STOWI_HASH_SEED, step->place),
-                  .from = set,
-                  .step = step->place,
-                  .depth = from->depth + 1};
+  stowi_flow_set to = {.peak = peak,
+                       .bytes = step->bytes,
+                       .hash = from->hash ^ stowi_hash_u64(STOWI_HASH_SEED, step->place),
+                       .from = set,
+                       .step = step->place,
+                       .depth = from->depth + 1};
   *out_set = stowi_index_find(&walk->index, to.hash, is_same, walk, walk->next);
   if (*out_set == STOWI_INDEX_NONE) {
     *out_better = true;
     return add(walk, to, out_set);
   }
-  stowi_set* known = &walk->sets.data[*out_set];
+  stowi_flow_set* known = &walk->sets.data[*out_set];
   *out_better = !known->closed && peak < known->peak;
   if (*out_better) {
     *known = to;
@@ -340,7 +343,7 @@ stow_status stowi_walk_reach(stowi_walk* walk, uint32_t set, const stowi_step* s
   return STOW_OK;
 }
 
-void stowi_walk_order(stowi_walk* walk, uint32_t set) {
+void stowi_flow_walk_order(stowi_flow_walk* walk, uint32_t set) {
   uint32_t count = walk->stretch.count;
   for (uint32_t i = 0; i < count; ++i) {
     stowi_flow_task task = walk->stretch.tasks[walk->sets.data[set].step];

@@ -66,17 +66,17 @@ stow_status stow_graph_infer_actual(const stow_graph* graph, stow_node node,
                                     stow_type* out_types) {
   stretch free_memory = {(unsigned char*)memory, memory_size};
   size_t count = stow_graph_result_count(graph, node);
-  stow_dims* dims = stowi_dims_create((stow_allocator){reallocate, &free_memory});
+  stow_dims* dims = stowi_graph_dims_create((stow_allocator){reallocate, &free_memory});
   uint8_t* marks = (uint8_t*)take(&free_memory, count, 1);
   if (dims == NULL || marks == NULL) {
     return stowi_fail_memory(diag);
   }
-  stowi_actual actual = {types, data};
-  stow_shape_call call =
-      stowi_shape_of_node(graph, graph->value_types.data, &graph->known, node, out_types, marks);
+  stowi_graph_actual actual = {types, data};
+  stow_shape_call call = stowi_graph_shape_of_node(graph, graph->value_types.data, &graph->known,
+                                                   node, out_types, marks);
   call.dims = dims;
   call.actual = &actual;
-  STOW_TRY(stowi_shape_infer(&call, false, diag));
+  STOW_TRY(stowi_graph_shape_infer(&call, false, diag));
   for (size_t k = 0; k < count; ++k) {
     STOW_TRY(settle(&call, k, &out_types[k], diag));
   }

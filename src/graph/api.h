@@ -7,28 +7,28 @@
 #include "base/shared.h"
 
 // Parts of a graph as text for diagnostics, cut where they are long.
-typedef struct stowi_text {
+typedef struct stowi_graph_text {
   char text[320];
-} stowi_text;
+} stowi_graph_text;
 
 // `f32[100, ?seq]`
-stowi_text stowi_describe_type(const stow_graph* graph, const stow_type* type);
+stowi_graph_text stowi_graph_describe_type(const stow_graph* graph, const stow_type* type);
 // `%7`, or `%7 "hidden"`
-stowi_text stowi_describe_value(const stow_graph* graph, stow_value value);
+stowi_graph_text stowi_graph_describe_value(const stow_graph* graph, stow_value value);
 // `matmul %7`, or `yield at node 7` without a result
-stowi_text stowi_describe_node(const stow_graph* graph, stow_node node);
+stowi_graph_text stowi_graph_describe_node(const stow_graph* graph, stow_node node);
 // `%0 : f32[4, 3], _, %1 : f32[4, 5]`; |types| has the number of an interned type per value.
-stowi_text stowi_describe_operands(const stow_graph* graph, const uint32_t* types,
-                                   const stow_value* operands, size_t count);
+stowi_graph_text stowi_graph_describe_operands(const stow_graph* graph, const uint32_t* types,
+                                               const stow_value* operands, size_t count);
 
 // Points a filled diagnostic at |node| and its line, or at |value| and its producer.
-void stowi_blame_node(stow_diag* diag, const stow_graph* graph, stow_node node);
-void stowi_blame_value(stow_diag* diag, const stow_graph* graph, stow_value value);
+void stowi_graph_blame_node(stow_diag* diag, const stow_graph* graph, stow_node node);
+void stowi_graph_blame_value(stow_diag* diag, const stow_graph* graph, stow_value value);
 
-// As stow_graph_over, but also of an operand that has fewer bytes than the result: its storage can
-// be larger.
-stow_over stowi_graph_over_storage(const stow_graph* graph, stow_node node, size_t k,
-                                   size_t operand);
+// As stow_graph_in_place, but also of an operand that has fewer bytes than the result: its storage
+// can be larger.
+stow_in_place stowi_graph_in_place_storage(const stow_graph* graph, stow_node node, size_t k,
+                                           size_t operand);
 
 // Regions and `with` clauses, field by field (stow_graph_region).
 STOWI_SHARED stow_node stowi_graph_region_owner(const stow_graph* graph, stow_region region);

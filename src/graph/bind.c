@@ -26,11 +26,11 @@ typedef struct binder {
   uint8_t* marks;        // of one node's results
   uint8_t* value_marks;  // per value; those of an earlier pass stay
   bool is_again;  // an argument turned out to be upper-bounded: its readers were inferred wrongly
-  stowi_known_store known;  // replaces the old store
+  stowi_graph_known_store known;  // replaces the old store
 } binder;
 
 static stow_status read_binding(binder* b, stow_str name, int64_t value) {
-  size_t symbol = stowi_dims_find_symbol(b->graph->dims, name);
+  size_t symbol = stowi_graph_dims_find_symbol(b->graph->dims, name);
   if (symbol == SIZE_MAX) {
     return stowi_fail(b->diag, STOW_ERR_NOT_FOUND, "unknown dim \"%.*s\"", STOWI_STR_ARG(name));
   }
@@ -94,13 +94,13 @@ static void release(binder* b) {
   STOWI_ARRAY_FREE(allocator, b->results, b->max_results);
   STOWI_ARRAY_FREE(allocator, b->marks, b->max_results);
   STOWI_ARRAY_FREE(allocator, b->value_marks, b->graph->values.count);
-  stowi_known_free(&b->known, allocator);
+  stowi_graph_known_free(&b->known, allocator);
 }
 
 static stow_status intern(binder* b, const stow_type* type, uint32_t* out_id) {
   stow_graph* graph = b->graph;
   stow_status status =
-      stowi_intern_type(&graph->types, &graph->pool, graph->allocator, type, out_id);
+      stowi_graph_intern_type(&graph->types, &graph->pool, graph->allocator, type, out_id);
   return status == STOW_OK ? STOW_OK : stowi_fail(b->diag, status, "%s", stow_status_text(status));
 }
 
@@ -119,15 +119,16 @@ static stow_status substitute(binder* b, stow_value value) {
   }
   stow_type type = *graph->types.list.data[old];
   for (uint32_t i = 0; i < type.rank; ++i) {
-    type.dims[i] = stowi_dims_substitute(graph->dims, type.dims[i], b->symbols);
+    type.dims[i] = stowi_graph_dims_substitute(graph->dims, type.dims[i], b->symbols);
     if (type.dims[i] != STOW_DIM_INVALID) {
       continue;
     }
     stow_status status = stow_dims_status(graph->dims);
     stow_dims_clear_status(graph->dims);
-    status = stowi_fail(
-        b->diag, status, "%s : %s cannot be bound: %s", stowi_describe_value(graph, value).text,
-        stowi_describe_type(graph, graph->types.list.data[old]).text, why_not(status));
+    status = stowi_fail(b->diag, status, "%s : %s cannot be bound: %s",
+                        stowi_graph_describe_value(graph, value).text,
+                        stowi_graph_describe_type(graph, graph->types.list.data[old]).text,
+                        why_not(status));
     stowi_diag_value(b->diag, value);
     return status;
   }
@@ -139,32 +140,32 @@ static stow_status substitute(binder* b, stow_value value) {
 // A param or constant that names its source has a fixed number of bytes.
 static stow_status check_source(binder* b, stow_node node) {
   const stow_graph* graph = b->graph;
-  if (!stowi_is_boundary_op(graph->nodes.data[node].op) ||
+  if (!stowi_graph_is_boundary_op(graph->nodes.data[node].op) ||
       stow_graph_attr_count(graph, node) == 0) {
     return STOW_OK;
   }
   stow_value value = stow_graph_first_result(graph, node);
   const stow_attr* bytes = stow_graph_attr(graph, node, "bytes");
-  const stow_type* type = stowi_type_of(graph, b->types, value);
-  if (bytes == NULL || bytes->i < 0 || stowi_source_fits(bytes->i, type)) {
+  const stow_type* type = stowi_graph_type_of(graph, b->types, value);
+  if (bytes == NULL || bytes->i < 0 || stowi_graph_source_fits(bytes->i, type)) {
     return STOW_OK;
   }
   stow_status status =
       stowi_fail(b->diag, STOW_ERR_TYPE, "%s : the source has %lld bytes, which does not match %s",
-                 stowi_describe_value(graph, value).text, (long long)bytes->i,
-                 stowi_describe_type(graph, type).text);
+                 stowi_graph_describe_value(graph, value).text, (long long)bytes->i,
+                 stowi_graph_describe_type(graph, type).text);
   stowi_diag_value(b->diag, value);
   return status;
 }
 
 // A carried value is upper-bounded in each iteration if it is before the first one or after any.
 static void bound_args(binder* b, const stow_shape_call* owner) {
-  size_t count = stowi_shape_carried_count(owner);
+  size_t count = stowi_graph_shape_carried_count(owner);
   for (size_t i = 0; i < count; ++i) {
-    stow_value arg = stowi_shape_loose_arg(owner, i);
+    stow_value arg = stowi_graph_shape_upper_bounded_arg(owner, i);
     if (arg != STOW_VALUE_NONE && !b->graph->values.data[arg].bounded &&
-        (b->value_marks[arg] & STOWI_MARK_BOUNDED) == 0) {
-      b->value_marks[arg] |= STOWI_MARK_BOUNDED;
+        (b->value_marks[arg] & STOWI_GRAPH_MARK_BOUNDED) == 0) {
+      b->value_marks[arg] |= STOWI_GRAPH_MARK_BOUNDED;
       b->is_again = true;
     }
   }
@@ -179,20 +180,20 @@ static stow_status rebind_node(binder* b, stow_node node) {
     STOW_TRY(substitute(b, first + (stow_value)k));
   }
   stow_shape_call shape =
-      stowi_shape_of_node(graph, b->types, &b->known, node, b->results, b->marks);
+      stowi_graph_shape_of_node(graph, b->types, &b->known, node, b->results, b->marks);
   shape.value_marks = b->value_marks;
-  STOW_TRY(stowi_shape_infer(&shape, false, b->diag));
-  bool all_bounded = stowi_shape_inherits_bounded(&shape);
+  STOW_TRY(stowi_graph_shape_infer(&shape, false, b->diag));
+  bool all_bounded = stowi_graph_shape_inherits_bounded(&shape);
   for (size_t k = 0; k < count; ++k) {
     bool was_bounded = graph->values.data[first + k].bounded != 0 ||
-                       (b->value_marks[first + k] & STOWI_MARK_BOUNDED) != 0;
+                       (b->value_marks[first + k] & STOWI_GRAPH_MARK_BOUNDED) != 0;
     bool is_bounded = was_bounded || (all_bounded && b->results[k].rank != 0);
     STOW_TRY(intern(b, &b->results[k], &b->types[first + k]));
-    b->marks[k] |= is_bounded ? STOWI_MARK_BOUNDED : 0;
+    b->marks[k] |= is_bounded ? STOWI_GRAPH_MARK_BOUNDED : 0;
     b->value_marks[first + k] = b->marks[k];
   }
-  STOW_TRY(stowi_known_fold(&shape, &b->known, first, b->diag));
-  stowi_known_note_reads(&shape, &b->known, first);
+  STOW_TRY(stowi_graph_known_fold(&shape, &b->known, first, b->diag));
+  stowi_graph_known_note_reads(&shape, &b->known, first);
   bound_args(b, &shape);
   return check_source(b, node);
 }
@@ -200,11 +201,11 @@ static stow_status rebind_node(binder* b, stow_node node) {
 static stow_status rebind_once(binder* b) {
   const stow_graph* graph = b->graph;
   b->is_again = false;
-  b->known.entries.count = b->known.elements.count = b->known.sureness.count = 0;
+  b->known.entries.count = b->known.elements.count = b->known.exactness.count = 0;
   for (stow_node node = 0; node < graph->nodes.count; ++node) {
     stow_status status = rebind_node(b, node);
     if (status != STOW_OK) {
-      stowi_blame_node(b->diag, graph, node);
+      stowi_graph_blame_node(b->diag, graph, node);
       return status;
     }
   }
@@ -225,20 +226,20 @@ static void take_over(binder* b) {
   uint32_t* types = graph->value_types.data;
   graph->value_types.data = b->types;
   b->types = types;
-  stowi_known_store known = graph->known;
+  stowi_graph_known_store known = graph->known;
   graph->known = b->known;
   b->known = known;
   for (stow_value value = 0; value < graph->values.count; ++value) {
-    stowi_value* record = &graph->values.data[value];
-    record->bounded |= (b->value_marks[value] & STOWI_MARK_BOUNDED) != 0;
-    record->data_dependent = (b->value_marks[value] & STOWI_MARK_DATA_DEPENDENT) != 0;
+    stowi_graph_value* record = &graph->values.data[value];
+    record->bounded |= (b->value_marks[value] & STOWI_GRAPH_MARK_BOUNDED) != 0;
+    record->data_dependent = (b->value_marks[value] & STOWI_GRAPH_MARK_DATA_DEPENDENT) != 0;
   }
 }
 
 stow_status stow_graph_bind(stow_graph* graph, const stow_str* names, const int64_t* values,
                             size_t count, stow_diag* diag) {
   binder b = {.graph = graph, .diag = diag};
-  stowi_call_drop(&graph->call);
+  stowi_graph_call_drop(&graph->call);
   if (stow_dims_status(graph->dims) != STOW_OK) {
     stow_dims_clear_status(graph->dims);
   }
@@ -258,17 +259,17 @@ stow_status stow_graph_bind(stow_graph* graph, const stow_str* names, const int6
 
 // Whether an argument of |owner| still has to be marked as upper-bounded.
 static bool needs_bounds(const stow_graph* graph, const stow_shape_call* owner) {
-  size_t count = stowi_shape_carried_count(owner);
+  size_t count = stowi_graph_shape_carried_count(owner);
   bool needs = false;
   for (size_t i = 0; i < count && !needs; ++i) {
-    stow_value arg = stowi_shape_loose_arg(owner, i);
+    stow_value arg = stowi_graph_shape_upper_bounded_arg(owner, i);
     needs = arg != STOW_VALUE_NONE && !graph->values.data[arg].bounded;
   }
   return needs;
 }
 
-stow_status stowi_bind_args(stow_graph* graph, const stow_shape_call* owner, bool* out_changed,
-                            stow_diag* diag) {
+stow_status stowi_graph_bind_args(stow_graph* graph, const stow_shape_call* owner,
+                                  bool* out_changed, stow_diag* diag) {
   *out_changed = needs_bounds(graph, owner);
   if (!*out_changed) {
     return STOW_OK;

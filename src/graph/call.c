@@ -9,12 +9,12 @@
 #include "graph/dims/dims.h"
 #include "graph/graph_internal.h"
 
-bool stowi_call_is_well(const stow_call* call) {
+bool stowi_graph_call_is_well(const stow_call* call) {
   return call->is_open && call->error.status == STOW_OK;
 }
 
-void stowi_call_fail(stow_call* call, stow_status status, const char* format, ...) {
-  if (!stowi_call_is_well(call)) {
+void stowi_graph_call_fail(stow_call* call, stow_status status, const char* format, ...) {
+  if (!stowi_graph_call_is_well(call)) {
     return;
   }
   char reason[STOW_DIAG_MESSAGE_SIZE];
@@ -29,11 +29,11 @@ void stowi_call_fail(stow_call* call, stow_status status, const char* format, ..
 // Fails the call if |status| is not STOW_OK: out of memory or of ids.
 static void keep(stow_call* call, stow_status status) {
   if (status != STOW_OK) {
-    stowi_call_fail(call, status, "%s", stow_status_text(status));
+    stowi_graph_call_fail(call, status, "%s", stow_status_text(status));
   }
 }
 
-void stowi_call_drop(stow_call* call) {
+void stowi_graph_call_drop(stow_call* call) {
   if (call->has_data && call->data.is_owned) {
     stowi_free(call->graph->allocator, (void*)(uintptr_t)call->data.bytes, call->data.size, 1);
   }
@@ -41,12 +41,12 @@ void stowi_call_drop(stow_call* call) {
   call->is_open = false;
 }
 
-void stowi_call_free(stow_call* call) {
+void stowi_graph_call_free(stow_call* call) {
   if (call->graph == NULL) {
     return;
   }
   stow_allocator allocator = call->graph->allocator;
-  stowi_call_drop(call);
+  stowi_graph_call_drop(call);
   STOWI_VEC_FREE(allocator, &call->operands);
   STOWI_VEC_FREE(allocator, &call->attrs);
   STOWI_VEC_FREE(allocator, &call->withs);
@@ -57,10 +57,10 @@ void stowi_call_free(stow_call* call) {
   STOWI_VEC_FREE(allocator, &call->bounded);
 }
 
-stow_call* stowi_call_begin(stow_graph* graph, stow_op op) {
+stow_call* stowi_graph_call_begin(stow_graph* graph, stow_op op) {
   stow_call* call = &graph->call;
   bool was_open = call->is_open;
-  stowi_call_drop(call);
+  stowi_graph_call_drop(call);
   call->is_open = true;
   call->op = op;
   call->desc = stow_ops_get(graph->ops, op);
@@ -77,23 +77,23 @@ stow_call* stowi_call_begin(stow_graph* graph, stow_op op) {
   call->bounded.count = 0;
   call->result_count = SIZE_MAX;
   if (call->desc == NULL) {
-    stowi_call_fail(call, STOW_ERR_INVALID_ARGUMENT, "%u is not in the graph's op table",
-                    (unsigned)op);
+    stowi_graph_call_fail(call, STOW_ERR_INVALID_ARGUMENT, "%u is not in the graph's op table",
+                          (unsigned)op);
   }
   if (was_open) {
-    stowi_call_fail(call, STOW_ERR_CONFLICT,
-                    "was begun while another call is open: finish or cancel that first");
+    stowi_graph_call_fail(call, STOW_ERR_CONFLICT,
+                          "was begun while another call is open: finish or cancel that first");
   }
   return call;
 }
 
-void stow_graph_cancel(stow_graph* graph) { stowi_call_drop(&graph->call); }
+void stow_graph_cancel(stow_graph* graph) { stowi_graph_call_drop(&graph->call); }
 
 stow_call* stow_graph_begin(stow_graph* graph, stow_op op) {
-  stow_call* call = stowi_call_begin(graph, op);
+  stow_call* call = stowi_graph_call_begin(graph, op);
   if (op == STOW_OP_YIELD) {
-    stowi_call_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                    "cannot be added by hand; stow_graph_end_region adds it");
+    stowi_graph_call_fail(call, STOW_ERR_INVALID_ARGUMENT,
+                          "cannot be added by hand; stow_graph_end_region adds it");
   }
   return call;
 }
@@ -108,24 +108,24 @@ static bool is_visible(const stow_graph* graph, stow_value value) {
 }
 
 void stow_call_operand(stow_call* call, stow_value operand) {
-  if (!stowi_call_is_well(call)) {
+  if (!stowi_graph_call_is_well(call)) {
     return;
   }
   const stow_graph* graph = call->graph;
   size_t k = call->operands.count;
   if (operand != STOW_VALUE_NONE && operand >= graph->values.count) {
-    stowi_call_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                    "operand %zu is %%%u, which does not exist yet: the graph has %zu values", k,
-                    (unsigned)operand, graph->values.count);
+    stowi_graph_call_fail(call, STOW_ERR_INVALID_ARGUMENT,
+                          "operand %zu is %%%u, which does not exist yet: the graph has %zu values",
+                          k, (unsigned)operand, graph->values.count);
   } else if (operand != STOW_VALUE_NONE && !is_visible(graph, operand)) {
-    stowi_call_fail(
+    stowi_graph_call_fail(
         call, STOW_ERR_INVALID_ARGUMENT,
         "operand %zu is %%%u, which is defined inside a region and not visible outside it", k,
         (unsigned)operand);
   } else {
     keep(call, STOWI_VEC_RESERVE(graph->allocator, &call->operands, 1));
   }
-  if (stowi_call_is_well(call)) {
+  if (stowi_graph_call_is_well(call)) {
     call->operands.data[call->operands.count++] = operand;
   }
 }
@@ -146,20 +146,20 @@ static void append_attr(stow_call* call, const stow_attr* attr, uint32_t** list,
                         size_t* capacity) {
   stow_graph* graph = call->graph;
   if (*count == STOW_MAX_ATTRS) {
-    stowi_call_fail(call, STOW_ERR_LIMIT, "has too many attributes, the maximum is %d",
-                    STOW_MAX_ATTRS);
+    stowi_graph_call_fail(call, STOW_ERR_LIMIT, "has too many attributes, the maximum is %d",
+                          STOW_MAX_ATTRS);
     return;
   }
-  if (stowi_find_attr(graph, *list, *count, attr->name) != NULL) {
-    stowi_call_fail(call, STOW_ERR_DUPLICATE, "attribute \"%.*s\" is given twice",
-                    STOWI_STR_ARG(attr->name));
+  if (stowi_graph_find_attr(graph, *list, *count, attr->name) != NULL) {
+    stowi_graph_call_fail(call, STOW_ERR_DUPLICATE, "attribute \"%.*s\" is given twice",
+                          STOWI_STR_ARG(attr->name));
     return;
   }
   uint32_t id;
-  keep(call, stowi_intern_attr(&graph->attrs, &graph->pool, graph->allocator, attr, &id));
+  keep(call, stowi_graph_intern_attr(&graph->attrs, &graph->pool, graph->allocator, attr, &id));
   keep(call,
        stowi_vec_reserve(graph->allocator, (void**)list, *count, capacity, sizeof(**list), 1));
-  if (stowi_call_is_well(call)) {
+  if (stowi_graph_call_is_well(call)) {
     (*list)[(*count)++] = id;
   }
 }
@@ -167,10 +167,10 @@ static void append_attr(stow_call* call, const stow_attr* attr, uint32_t** list,
 // Whether the attribute is well-formed. An empty list of any kind is INTS.
 static bool is_well_formed(stow_call* call, stow_attr* attr) {
   if (attr->name.size == 0 || !is_kind(attr->kind)) {
-    stowi_call_fail(call, STOW_ERR_INVALID_ARGUMENT, "an attribute has no name or no kind");
+    stowi_graph_call_fail(call, STOW_ERR_INVALID_ARGUMENT, "an attribute has no name or no kind");
     return false;
   }
-  if (stowi_attr_is_list(attr->kind) && attr->count == 0) {
+  if (stowi_graph_attr_is_list(attr->kind) && attr->count == 0) {
     attr->kind = STOW_ATTR_INTS;
   }
   return true;
@@ -178,13 +178,14 @@ static bool is_well_formed(stow_call* call, stow_attr* attr) {
 
 // Inline data keeps the kind of list that it is written as.
 static bool is_inline_data(const stow_call* call, const stow_attr* attr) {
-  return stowi_is_boundary_op(call->op) && stow_str_equal(attr->name, stow_str_of("data")) &&
+  return stowi_graph_is_boundary_op(call->op) && stow_str_equal(attr->name, stow_str_of("data")) &&
          (attr->kind == STOW_ATTR_INTS || attr->kind == STOW_ATTR_FLOATS);
 }
 
 static bool has_kind(const stow_call* call, const stow_attr* attr, stow_attr_kind kind) {
   bool is_empty = attr->kind == STOW_ATTR_INTS && attr->count == 0;
-  return attr->kind == kind || (is_empty && stowi_attr_is_list(kind)) || is_inline_data(call, attr);
+  return attr->kind == kind || (is_empty && stowi_graph_attr_is_list(kind)) ||
+         is_inline_data(call, attr);
 }
 
 // Appends a list of integers as one of floats.
@@ -215,8 +216,8 @@ static void append_known(stow_call* call, stow_attr* attr, stow_attr_kind kind) 
     attr->kind = STOW_ATTR_FLOAT;
   }
   if (!has_kind(call, attr, kind)) {
-    stowi_call_fail(call, STOW_ERR_TYPE, "attribute \"%.*s\" must be %s, not %s",
-                    STOWI_STR_ARG(attr->name), kind_names[kind], kind_names[attr->kind]);
+    stowi_graph_call_fail(call, STOW_ERR_TYPE, "attribute \"%.*s\" must be %s, not %s",
+                          STOWI_STR_ARG(attr->name), kind_names[kind], kind_names[attr->kind]);
     return;
   }
   append_attr(call, attr, &call->attrs.data, &call->attrs.count, &call->attrs.capacity);
@@ -224,23 +225,23 @@ static void append_known(stow_call* call, stow_attr* attr, stow_attr_kind kind) 
 
 void stow_call_attr(stow_call* call, const stow_attr* attr) {
   stow_attr given = *attr;
-  if (!stowi_call_is_well(call) || !is_well_formed(call, &given)) {
+  if (!stowi_graph_call_is_well(call) || !is_well_formed(call, &given)) {
     return;
   }
-  const stow_attr* schema = stowi_find_schema(call->graph->ops, call->op, given.name, NULL);
+  const stow_attr* schema = stowi_graph_find_schema(call->graph->ops, call->op, given.name, NULL);
   if (schema != NULL) {
     append_known(call, &given, schema->kind);
   } else if (call->desc->any_attrs) {
     append_attr(call, &given, &call->attrs.data, &call->attrs.count, &call->attrs.capacity);
   } else {
-    stowi_call_fail(call, STOW_ERR_INVALID_ARGUMENT, "has no attribute \"%.*s\"",
-                    STOWI_STR_ARG(given.name));
+    stowi_graph_call_fail(call, STOW_ERR_INVALID_ARGUMENT, "has no attribute \"%.*s\"",
+                          STOWI_STR_ARG(given.name));
   }
 }
 
 void stow_call_with(stow_call* call, const stow_attr* attr) {
   stow_attr given = *attr;
-  if (stowi_call_is_well(call) && is_well_formed(call, &given)) {
+  if (stowi_graph_call_is_well(call) && is_well_formed(call, &given)) {
     append_attr(call, &given, &call->withs.data, &call->withs.count, &call->withs.capacity);
   }
 }
@@ -254,7 +255,7 @@ static stow_status check_type(const stow_graph* graph, const stow_type* type) {
     return STOW_ERR_INVALID_ARGUMENT;
   }
   for (uint32_t i = 0; i < type->rank; ++i) {
-    if (!stowi_dim_is_valid(graph->dims, type->dims[i])) {
+    if (!stowi_graph_dim_is_valid(graph->dims, type->dims[i])) {
       stow_status status = stow_dims_status(graph->dims);
       return status == STOW_OK ? STOW_ERR_INVALID_ARGUMENT : status;
     }
@@ -263,32 +264,32 @@ static stow_status check_type(const stow_graph* graph, const stow_type* type) {
 }
 
 void stow_call_result_type(stow_call* call, const stow_type* type) {
-  if (!stowi_call_is_well(call)) {
+  if (!stowi_graph_call_is_well(call)) {
     return;
   }
   stow_status status = check_type(call->graph, type);
   if (status != STOW_OK) {
-    stowi_call_fail(call, status,
-                    "declared type %zu has a rank, dtype or dim that is out of range: %s",
-                    call->declared.count, stow_status_text(status));
+    stowi_graph_call_fail(call, status,
+                          "declared type %zu has a rank, dtype or dim that is out of range: %s",
+                          call->declared.count, stow_status_text(status));
     return;
   }
   keep(call, STOWI_VEC_RESERVE(call->graph->allocator, &call->declared, 1));
-  if (stowi_call_is_well(call)) {
+  if (stowi_graph_call_is_well(call)) {
     call->declared.data[call->declared.count++] =
         stow_type_make(type->dtype, type->rank, type->dims);
   }
 }
 
 void stow_call_name(stow_call* call, size_t k, stow_str name) {
-  if (!stowi_call_is_well(call) || name.size == 0) {
+  if (!stowi_graph_call_is_well(call) || name.size == 0) {
     return;
   }
   stow_graph* graph = call->graph;
-  stowi_result_name entry = {k, {NULL, 0}};
+  stowi_graph_result_name entry = {k, {NULL, 0}};
   keep(call, STOWI_VEC_RESERVE(graph->allocator, &call->names, 1));
   keep(call, stowi_pool_copy_str(&graph->pool, graph->allocator, name, &entry.name));
-  if (stowi_call_is_well(call)) {
+  if (stowi_graph_call_is_well(call)) {
     call->names.data[call->names.count++] = entry;
   }
 }
@@ -296,11 +297,11 @@ void stow_call_name(stow_call* call, size_t k, stow_str name) {
 void stow_call_result_count(stow_call* call, size_t count) { call->result_count = count; }
 
 void stow_call_bounded(stow_call* call, size_t k) {
-  if (!stowi_call_is_well(call)) {
+  if (!stowi_graph_call_is_well(call)) {
     return;
   }
   keep(call, STOWI_VEC_RESERVE(call->graph->allocator, &call->bounded, 1));
-  if (stowi_call_is_well(call)) {
+  if (stowi_graph_call_is_well(call)) {
     call->bounded.data[call->bounded.count++] = k;
   }
 }

@@ -19,24 +19,25 @@ static void* take_bytes(stow_call* call, size_t size) {
                     ? stowi_alloc(graph->allocator, size, 1)
                     : stowi_pool_alloc(&graph->pool, graph->allocator, size, alignof(max_align_t));
   if (bytes == NULL) {
-    stowi_call_fail(call, STOW_ERR_OUT_OF_MEMORY, "out of memory");
+    stowi_graph_call_fail(call, STOW_ERR_OUT_OF_MEMORY, "out of memory");
     return NULL;
   }
   call->has_data = true;
-  call->data = (stowi_data){STOW_VALUE_NONE, is_owned, bytes, size};
+  call->data = (stowi_graph_data){STOW_VALUE_NONE, is_owned, bytes, size};
   return bytes;
 }
 
 void stow_call_data(stow_call* call, const void* data, size_t size, bool copy) {
-  if (!stowi_call_is_well(call)) {
+  if (!stowi_graph_call_is_well(call)) {
     return;
   }
-  if (!stowi_is_boundary_op(call->op)) {
-    stowi_call_fail(call, STOW_ERR_INVALID_ARGUMENT, "only inputs, params and constants have data");
+  if (!stowi_graph_is_boundary_op(call->op)) {
+    stowi_graph_call_fail(call, STOW_ERR_INVALID_ARGUMENT,
+                          "only inputs, params and constants have data");
   } else if (call->has_data) {
-    stowi_call_fail(call, STOW_ERR_DUPLICATE, "data is given twice");
+    stowi_graph_call_fail(call, STOW_ERR_DUPLICATE, "data is given twice");
   } else if (data == NULL && size != 0) {
-    stowi_call_fail(call, STOW_ERR_INVALID_ARGUMENT, "data is NULL but has %zu bytes", size);
+    stowi_graph_call_fail(call, STOW_ERR_INVALID_ARGUMENT, "data is NULL but has %zu bytes", size);
   } else if (copy && size != 0) {
     void* bytes = take_bytes(call, size);
     if (bytes != NULL) {
@@ -44,7 +45,7 @@ void stow_call_data(stow_call* call, const void* data, size_t size, bool copy) {
     }
   } else {
     call->has_data = true;
-    call->data = (stowi_data){STOW_VALUE_NONE, false, data == NULL ? "" : data, size};
+    call->data = (stowi_graph_data){STOW_VALUE_NONE, false, data == NULL ? "" : data, size};
   }
 }
 
@@ -92,7 +93,7 @@ static bool encode_int(stow_dtype_kind kind, uint32_t width, int64_t number, uin
 static bool encode(stow_dtype dtype, const stow_attr* list, size_t i, uint64_t* out) {
   stow_dtype_kind kind = stow_dtype_kind_of(dtype);
   if (kind == STOW_KIND_FLOAT) {
-    return stowi_float_encode(
+    return stowi_graph_float_encode(
         dtype, list->kind == STOW_ATTR_FLOATS ? list->floats[i] : (double)list->ints[i], out);
   }
   return encode_int(kind, stow_dtype_bits(dtype), list->ints[i], out);
@@ -101,7 +102,7 @@ static bool encode(stow_dtype dtype, const stow_attr* list, size_t i, uint64_t* 
 // Whether |dtype| can be written inline as this kind of list.
 static bool can_encode(stow_dtype dtype, stow_attr_kind kind) {
   if (stow_dtype_kind_of(dtype) == STOW_KIND_FLOAT) {
-    return stowi_float_has(dtype);
+    return stowi_graph_float_has(dtype);
   }
   return kind == STOW_ATTR_INTS && stow_dtype_kind_of(dtype) != STOW_KIND_COMPLEX;
 }
@@ -111,17 +112,18 @@ static bool check_inline(stow_call* call, const stow_attr* list, const stow_type
                          size_t* out_size) {
   uint64_t elements;
   uint64_t bytes;
-  stowi_text text = stowi_describe_type(call->graph, type);
-  if (list->count > STOWI_MAX_INLINE) {
-    stowi_call_fail(call, STOW_ERR_LIMIT, "inline data has %zu elements, the maximum is %d",
-                    list->count, STOWI_MAX_INLINE);
+  stowi_graph_text text = stowi_graph_describe_type(call->graph, type);
+  if (list->count > STOWI_GRAPH_MAX_INLINE) {
+    stowi_graph_call_fail(call, STOW_ERR_LIMIT, "inline data has %zu elements, the maximum is %d",
+                          list->count, STOWI_GRAPH_MAX_INLINE);
   } else if (stow_type_elements(type, &elements) != STOW_OK || elements != list->count ||
              stow_type_bytes(type, &bytes) != STOW_OK) {
-    stowi_call_fail(call, STOW_ERR_TYPE, "inline data has %zu elements, which does not match %s",
-                    list->count, text.text);
+    stowi_graph_call_fail(call, STOW_ERR_TYPE,
+                          "inline data has %zu elements, which does not match %s", list->count,
+                          text.text);
   } else if (!can_encode(type->dtype, list->kind)) {
-    stowi_call_fail(call, STOW_ERR_TYPE, "%s cannot be written as inline data for %s",
-                    list->kind == STOW_ATTR_INTS ? "integers" : "floats", text.text);
+    stowi_graph_call_fail(call, STOW_ERR_TYPE, "%s cannot be written as inline data for %s",
+                          list->kind == STOW_ATTR_INTS ? "integers" : "floats", text.text);
   } else {
     *out_size = (size_t)bytes;
     return true;
@@ -142,8 +144,9 @@ static void take_inline(stow_call* call, const stow_attr* list, const stow_type*
   for (size_t i = 0; i < list->count; ++i) {
     uint64_t bits;
     if (!encode(type->dtype, list, i, &bits)) {
-      stowi_call_fail(call, STOW_ERR_TYPE, "element %zu of the inline data is out of range for %s",
-                      i, stow_dtype_name(type->dtype));
+      stowi_graph_call_fail(call, STOW_ERR_TYPE,
+                            "element %zu of the inline data is out of range for %s", i,
+                            stow_dtype_name(type->dtype));
       return;
     }
     store(bytes, stow_dtype_bits(type->dtype), i, bits);
@@ -154,10 +157,10 @@ static void take_inline(stow_call* call, const stow_attr* list, const stow_type*
 // Data of boundary values
 
 static const stow_attr* given(const stow_call* call, const char* name) {
-  return stowi_find_attr(call->graph, call->attrs.data, call->attrs.count, stow_str_of(name));
+  return stowi_graph_find_attr(call->graph, call->attrs.data, call->attrs.count, stow_str_of(name));
 }
 
-bool stowi_source_fits(int64_t bytes, const stow_type* type) {
+bool stowi_graph_source_fits(int64_t bytes, const stow_type* type) {
   uint64_t size;
   stow_status status = stow_type_bytes(type, &size);
   return status == STOW_ERR_UNBOUND_DIM || (status == STOW_OK && (uint64_t)bytes == size);
@@ -167,7 +170,7 @@ bool stowi_source_fits(int64_t bytes, const stow_type* type) {
 static int64_t effective(const stow_call* call, const char* name) {
   const stow_attr* attr = given(call, name);
   if (attr == NULL) {
-    attr = stowi_find_schema(call->graph->ops, call->op, stow_str_of(name), NULL);
+    attr = stowi_graph_find_schema(call->graph->ops, call->op, stow_str_of(name), NULL);
   }
   return attr == NULL ? -1 : attr->i;
 }
@@ -175,17 +178,18 @@ static int64_t effective(const stow_call* call, const char* name) {
 static void check_source(stow_call* call, const stow_type* type) {
   if (given(call, "source") == NULL) {
     if (given(call, "at") != NULL || given(call, "bytes") != NULL) {
-      stowi_call_fail(call, STOW_ERR_INVALID_ARGUMENT, "\"at\" and \"bytes\" need a \"source\"");
+      stowi_graph_call_fail(call, STOW_ERR_INVALID_ARGUMENT,
+                            "\"at\" and \"bytes\" need a \"source\"");
     }
     return;
   }
   int64_t bytes = effective(call, "bytes");
   if (effective(call, "at") < 0 || bytes < 0) {
-    stowi_call_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                    "\"source\" needs \"at\" and \"bytes\", both 0 or more");
-  } else if (!stowi_source_fits(bytes, type)) {
-    stowi_call_fail(call, STOW_ERR_TYPE, "the source has %lld bytes, which does not match %s",
-                    (long long)bytes, stowi_describe_type(call->graph, type).text);
+    stowi_graph_call_fail(call, STOW_ERR_INVALID_ARGUMENT,
+                          "\"source\" needs \"at\" and \"bytes\", both 0 or more");
+  } else if (!stowi_graph_source_fits(bytes, type)) {
+    stowi_graph_call_fail(call, STOW_ERR_TYPE, "the source has %lld bytes, which does not match %s",
+                          (long long)bytes, stowi_graph_describe_type(call->graph, type).text);
   }
 }
 
@@ -193,26 +197,26 @@ static void check_source(stow_call* call, const stow_type* type) {
 static void check_given(stow_call* call, const stow_type* type) {
   uint64_t bytes;
   if (stow_type_bytes(type, &bytes) != STOW_OK || bytes != call->data.size) {
-    stowi_call_fail(call, STOW_ERR_TYPE, "data has %zu bytes, which does not match %s",
-                    call->data.size, stowi_describe_type(call->graph, type).text);
+    stowi_graph_call_fail(call, STOW_ERR_TYPE, "data has %zu bytes, which does not match %s",
+                          call->data.size, stowi_graph_describe_type(call->graph, type).text);
   }
 }
 
-void stowi_call_take_data(stow_call* call, const stow_type* type) {
+void stowi_graph_call_take_data(stow_call* call, const stow_type* type) {
   const stow_attr* list = given(call, "data");
   if (list != NULL && call->has_data) {
-    stowi_call_fail(call, STOW_ERR_CONFLICT, "data is given in more than one way");
+    stowi_graph_call_fail(call, STOW_ERR_CONFLICT, "data is given in more than one way");
     return;
   }
   check_source(call, type);
   if (call->has_data) {
     check_given(call, type);
-  } else if (list != NULL && stowi_call_is_well(call)) {
+  } else if (list != NULL && stowi_graph_call_is_well(call)) {
     take_inline(call, list, type);
   }
 }
 
-size_t stowi_data_index(const stow_graph* graph, stow_value value) {
+size_t stowi_graph_data_index(const stow_graph* graph, stow_value value) {
   size_t low = 0;
   size_t high = graph->data.count;
   while (low < high) {
@@ -228,7 +232,7 @@ size_t stowi_data_index(const stow_graph* graph, stow_value value) {
 }
 
 const void* stow_graph_data(const stow_graph* graph, stow_value value, size_t* out_size) {
-  size_t index = stowi_data_index(graph, value);
+  size_t index = stowi_graph_data_index(graph, value);
   bool is_found = index < graph->data.count;
   if (out_size != NULL) {
     *out_size = is_found ? graph->data.data[index].size : 0;

@@ -10,7 +10,7 @@
 #define ELLIPSIS "..."
 
 typedef struct cut {
-  stowi_text* out;
+  stowi_graph_text* out;
   size_t size;
 } cut;
 
@@ -28,15 +28,15 @@ static stow_status write_cut(void* user, const char* data, size_t size) {
   return STOW_OK;
 }
 
-static stow_writer start(cut* c, stowi_text* out) {
+static stow_writer start(cut* c, stowi_graph_text* out) {
   out->text[0] = '\0';
   c->out = out;
   c->size = 0;
   return (stow_writer){write_cut, c};
 }
 
-stowi_text stowi_describe_type(const stow_graph* graph, const stow_type* type) {
-  stowi_text text;
+stowi_graph_text stowi_graph_describe_type(const stow_graph* graph, const stow_type* type) {
+  stowi_graph_text text;
   cut c;
   (void)stow_type_print(graph->dims, type, start(&c, &text));
   return text;
@@ -52,8 +52,8 @@ static stow_status put_value(const stow_graph* graph, stow_value value, stow_wri
   return stowi_put_quoted(writer, name);
 }
 
-stowi_text stowi_describe_value(const stow_graph* graph, stow_value value) {
-  stowi_text text;
+stowi_graph_text stowi_graph_describe_value(const stow_graph* graph, stow_value value) {
+  stowi_graph_text text;
   cut c;
   (void)put_value(graph, value, start(&c, &text));
   return text;
@@ -68,8 +68,8 @@ static stow_status put_node(const stow_graph* graph, stow_node node, stow_writer
   return put_value(graph, stow_graph_first_result(graph, node), writer);
 }
 
-stowi_text stowi_describe_node(const stow_graph* graph, stow_node node) {
-  stowi_text text;
+stowi_graph_text stowi_graph_describe_node(const stow_graph* graph, stow_node node) {
+  stowi_graph_text text;
   cut c;
   (void)put_node(graph, node, start(&c, &text));
   return text;
@@ -84,14 +84,14 @@ static stow_status put_operands(const stow_graph* graph, const uint32_t* types,
       continue;
     }
     STOW_TRY(stowi_printf(writer, "%%%u : ", (unsigned)operands[i]));
-    STOW_TRY(stow_type_print(graph->dims, stowi_type_of(graph, types, operands[i]), writer));
+    STOW_TRY(stow_type_print(graph->dims, stowi_graph_type_of(graph, types, operands[i]), writer));
   }
   return STOW_OK;
 }
 
-stowi_text stowi_describe_operands(const stow_graph* graph, const uint32_t* types,
-                                   const stow_value* operands, size_t count) {
-  stowi_text text;
+stowi_graph_text stowi_graph_describe_operands(const stow_graph* graph, const uint32_t* types,
+                                               const stow_value* operands, size_t count) {
+  stowi_graph_text text;
   cut c;
   (void)put_operands(graph, types, operands, count, start(&c, &text));
   return text;
@@ -109,12 +109,12 @@ static uint32_t line_near(const stow_graph* graph, stow_node node) {
   return line;
 }
 
-void stowi_blame_node(stow_diag* diag, const stow_graph* graph, stow_node node) {
+void stowi_graph_blame_node(stow_diag* diag, const stow_graph* graph, stow_node node) {
   stowi_diag_node(diag, node);
   stowi_diag_at(diag, line_near(graph, node), 0);
 }
 
-void stowi_blame_value(stow_diag* diag, const stow_graph* graph, stow_value value) {
+void stowi_graph_blame_value(stow_diag* diag, const stow_graph* graph, stow_value value) {
   stowi_diag_value(diag, value);
-  stowi_blame_node(diag, graph, stow_graph_producer(graph, value));
+  stowi_graph_blame_node(diag, graph, stow_graph_producer(graph, value));
 }

@@ -11,32 +11,32 @@ static uint64_t hash_type(const stow_graph* graph, uint64_t hash, const stow_typ
   hash = stowi_hash_bytes(hash, dtype, stow_str_of(dtype).size);
   hash = stowi_hash_u64(hash, type->rank);
   for (uint32_t i = 0; i < type->rank; ++i) {
-    hash = stowi_hash_u64(hash, stowi_dim_hash(graph->dims, type->dims[i]));
+    hash = stowi_hash_u64(hash, stowi_graph_dim_hash(graph->dims, type->dims[i]));
   }
   return hash;
 }
 
 static bool is_default(const stow_graph* graph, stow_op op, const stow_attr* attr) {
   bool is_required = false;
-  const stow_attr* schema = stowi_find_schema(graph->ops, op, attr->name, &is_required);
-  return schema != NULL && !is_required && stowi_attr_equal(schema, attr);
+  const stow_attr* schema = stowi_graph_find_schema(graph->ops, op, attr->name, &is_required);
+  return schema != NULL && !is_required && stowi_graph_attr_equal(schema, attr);
 }
 
 static uint64_t hash_attrs(const stow_graph* graph, uint64_t hash, stow_node node) {
   stow_op op = stow_graph_op(graph, node);
-  size_t count = stowi_is_boundary_op(op) ? 0 : stow_graph_attr_count(graph, node);
+  size_t count = stowi_graph_is_boundary_op(op) ? 0 : stow_graph_attr_count(graph, node);
   size_t hashed = 0;
   for (size_t i = 0; i < count; ++i) {
     const stow_attr* attr = stow_graph_attr_at(graph, node, i);
     if (!is_default(graph, op, attr)) {
-      hash = stowi_attr_hash(hash, attr);
+      hash = stowi_graph_attr_hash(hash, attr);
       ++hashed;
     }
   }
   hash = stowi_hash_u64(hash, hashed);
   count = stowi_graph_with_count(graph, node);
   for (size_t i = 0; i < count; ++i) {
-    hash = stowi_attr_hash(hash, stowi_graph_with_at(graph, node, i));
+    hash = stowi_graph_attr_hash(hash, stowi_graph_with_at(graph, node, i));
   }
   return stowi_hash_u64(hash, count);
 }

@@ -23,16 +23,18 @@ static void check_place(stow_call* call) {
   uint32_t closed = graph->frames[graph->depth].closed_count;
   size_t needed = call->desc->region_count;
   if (needed != 0 && closed != needed) {
-    stowi_call_fail(call, STOW_ERR_INVALID_ARGUMENT, "needs %zu region%s, got %u", needed,
-                    needed == 1 ? "" : "s", (unsigned)closed);
+    stowi_graph_call_fail(call, STOW_ERR_INVALID_ARGUMENT, "needs %zu region%s, got %u", needed,
+                          needed == 1 ? "" : "s", (unsigned)closed);
   } else if (needed == 0 && closed != 0) {
-    stowi_call_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                    "owns no regions, but %u region(s) before it need an owner", (unsigned)closed);
+    stowi_graph_call_fail(call, STOW_ERR_INVALID_ARGUMENT,
+                          "owns no regions, but %u region(s) before it need an owner",
+                          (unsigned)closed);
   } else if (call->op == STOW_OP_ARGS && !is_first_in_region(graph)) {
-    stowi_call_fail(call, STOW_ERR_INVALID_ARGUMENT, "must be the first node of a region");
-  } else if (graph->depth != 0 && stowi_is_boundary_op(call->op) && call->op != STOW_OP_CONSTANT) {
-    stowi_call_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                    "cannot be inside a region; of boundary values only a constant can");
+    stowi_graph_call_fail(call, STOW_ERR_INVALID_ARGUMENT, "must be the first node of a region");
+  } else if (graph->depth != 0 && stowi_graph_is_boundary_op(call->op) &&
+             call->op != STOW_OP_CONSTANT) {
+    stowi_graph_call_fail(call, STOW_ERR_INVALID_ARGUMENT,
+                          "cannot be inside a region; of boundary values only a constant can");
   }
 }
 
@@ -40,17 +42,17 @@ static void check_place(stow_call* call) {
 // Operands, attributes and the number of results
 
 // "%s: takes 2 to 3 operands, got 1"; the same for results.
-static void fail_count(stow_call* call, const char* verb, const char* thing, size_t least,
+static void fail_count(stow_call* call, const char* verb, const char* resident, size_t least,
                        size_t most, size_t got) {
   if (most == STOW_ANY_COUNT) {
-    stowi_call_fail(call, STOW_ERR_TYPE, "%s at least %zu %s%s, got %zu", verb, least, thing,
-                    least == 1 ? "" : "s", got);
+    stowi_graph_call_fail(call, STOW_ERR_TYPE, "%s at least %zu %s%s, got %zu", verb, least,
+                          resident, least == 1 ? "" : "s", got);
   } else if (least == most) {
-    stowi_call_fail(call, STOW_ERR_TYPE, "%s %zu %s%s, got %zu", verb, least, thing,
-                    least == 1 ? "" : "s", got);
+    stowi_graph_call_fail(call, STOW_ERR_TYPE, "%s %zu %s%s, got %zu", verb, least, resident,
+                          least == 1 ? "" : "s", got);
   } else {
-    stowi_call_fail(call, STOW_ERR_TYPE, "%s %zu to %zu %ss, got %zu", verb, least, most, thing,
-                    got);
+    stowi_graph_call_fail(call, STOW_ERR_TYPE, "%s %zu to %zu %ss, got %zu", verb, least, most,
+                          resident, got);
   }
 }
 
@@ -63,7 +65,7 @@ static void check_operands(stow_call* call) {
   }
   for (size_t k = 0; k < desc->min_operands; ++k) {
     if (call->operands.data[k] == STOW_VALUE_NONE) {
-      stowi_call_fail(call, STOW_ERR_TYPE, "operand %zu is missing", k);
+      stowi_graph_call_fail(call, STOW_ERR_TYPE, "operand %zu is missing", k);
       return;
     }
   }
@@ -75,9 +77,10 @@ static void check_required_attrs(stow_call* call) {
   for (size_t i = 0; i < count; ++i) {
     bool is_required = false;
     stow_str name = stow_ops_attr(graph->ops, call->op, i, &is_required)->name;
-    if (is_required && stowi_find_attr(graph, call->attrs.data, call->attrs.count, name) == NULL) {
-      stowi_call_fail(call, STOW_ERR_INVALID_ARGUMENT, "needs attribute \"%.*s\"",
-                      STOWI_STR_ARG(name));
+    if (is_required &&
+        stowi_graph_find_attr(graph, call->attrs.data, call->attrs.count, name) == NULL) {
+      stowi_graph_call_fail(call, STOW_ERR_INVALID_ARGUMENT, "needs attribute \"%.*s\"",
+                            STOWI_STR_ARG(name));
       return;
     }
   }
@@ -111,8 +114,8 @@ static size_t choose_result_count(stow_call* call, const stow_shape_call* shape)
   } else if (declared != 0 && declared != count) {
     fail_count(call, "needs", "result type", count, count, declared);
   } else if (desc->typing != STOW_TYPING_INFERRED && declared != count) {
-    stowi_call_fail(call, STOW_ERR_TYPE, "needs %zu declared result type%s, got none", count,
-                    count == 1 ? "" : "s");
+    stowi_graph_call_fail(call, STOW_ERR_TYPE, "needs %zu declared result type%s, got none", count,
+                          count == 1 ? "" : "s");
   }
   return count;
 }
@@ -122,7 +125,8 @@ static void check_dims(stow_call* call) {
   stow_dims* dims = call->graph->dims;
   stow_status status = stow_dims_status(dims);
   if (status != STOW_OK) {
-    stowi_call_fail(call, status, "a dim could not be computed: %s", stow_status_text(status));
+    stowi_graph_call_fail(call, status, "a dim could not be computed: %s",
+                          stow_status_text(status));
     stow_dims_clear_status(dims);
   }
 }
@@ -180,7 +184,7 @@ static stow_status infer(stow_call* call, stow_diag* diag) {
   shape.results = call->results.data;
   shape.marks = call->marks.data;
   shape.result_count = count;
-  stow_status status = stowi_shape_infer(&shape, true, diag);
+  stow_status status = stowi_graph_shape_infer(&shape, true, diag);
   call->asked = shape.asked;
   return status;
 }
@@ -188,14 +192,14 @@ static stow_status infer(stow_call* call, stow_diag* diag) {
 // The arguments of a loop's body precede both its initial values and what it yields, so only now is
 // it known which of them are upper-bounded; that may in turn change what is yielded. |mark|
 // advances: the graph uses the dims made here.
-static stow_status infer_with_args(stow_call* call, stowi_dims_mark* mark, stow_diag* diag) {
+static stow_status infer_with_args(stow_call* call, stowi_graph_dims_mark* mark, stow_diag* diag) {
   bool is_changed = true;
   while (is_changed) {
     STOW_TRY(infer(call, diag));
     stow_shape_call shape = shape_of_call(call);
-    STOW_TRY(stowi_bind_args(call->graph, &shape, &is_changed, diag));
+    STOW_TRY(stowi_graph_bind_args(call->graph, &shape, &is_changed, diag));
     if (is_changed) {
-      *mark = stowi_dims_get_mark(call->graph->dims);
+      *mark = stowi_graph_dims_get_mark(call->graph->dims);
     }
   }
   return STOW_OK;
@@ -205,7 +209,7 @@ static stow_status infer_with_args(stow_call* call, stowi_dims_mark* mark, stow_
 static stow_status fold(const stow_call* call, stow_diag* diag) {
   stow_graph* graph = call->graph;
   size_t unused;
-  if (!stowi_known_can_fold(call->desc, call->results.data, call->results.count, &unused)) {
+  if (!stowi_graph_known_can_fold(call->desc, call->results.data, call->results.count, &unused)) {
     return STOW_OK;  // true for most nodes; the call below is expensive
   }
   stow_shape_call shape = shape_of_call(call);
@@ -214,7 +218,7 @@ static stow_status fold(const stow_call* call, stow_diag* diag) {
   shape.result_count = call->results.count;
   shape.declared = call->results.data;
   shape.declared_count = call->results.count;
-  return stowi_known_fold(&shape, &graph->known, (stow_value)graph->values.count, diag);
+  return stowi_graph_known_fold(&shape, &graph->known, (stow_value)graph->values.count, diag);
 }
 
 static bool has_data_operand(const stow_call* call) {
@@ -234,7 +238,7 @@ static void note_reads(const stow_call* call) {
   stow_shape_call shape = shape_of_call(call);
   shape.result_count = call->results.count;
   shape.asked = call->asked;
-  stowi_known_note_reads(&shape, &call->graph->known, (stow_value)call->graph->values.count);
+  stowi_graph_known_note_reads(&shape, &call->graph->known, (stow_value)call->graph->values.count);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -250,11 +254,11 @@ static stow_status reserve(stow_call* call) {
   stow_allocator allocator = graph->allocator;
   size_t results = call->results.count;
   size_t attrs = call->attrs.count + call->withs.count;
-  if (!has_room(graph->nodes.count, 1, STOWI_ID_LIMIT) ||
-      !has_room(graph->values.count, results, STOWI_ID_LIMIT) ||
-      !has_room(graph->operands.count, call->operands.count, STOWI_ID_LIMIT) ||
-      !has_room(graph->node_attrs.count, attrs, STOWI_ID_LIMIT) ||
-      !has_room(graph->names.count, call->names.count, STOWI_NAME_NONE)) {
+  if (!has_room(graph->nodes.count, 1, STOWI_GRAPH_ID_LIMIT) ||
+      !has_room(graph->values.count, results, STOWI_GRAPH_ID_LIMIT) ||
+      !has_room(graph->operands.count, call->operands.count, STOWI_GRAPH_ID_LIMIT) ||
+      !has_room(graph->node_attrs.count, attrs, STOWI_GRAPH_ID_LIMIT) ||
+      !has_room(graph->names.count, call->names.count, STOWI_GRAPH_NAME_NONE)) {
     return STOW_ERR_LIMIT;
   }
   STOW_TRY(STOWI_VEC_RESERVE(allocator, &graph->nodes, 1));
@@ -272,33 +276,33 @@ static stow_status write_results(stow_call* call) {
   stow_graph* graph = call->graph;
   size_t first = graph->values.count;
   stow_shape_call shape = shape_of_call(call);
-  bool all_bounded = stowi_shape_inherits_bounded(&shape);
+  bool all_bounded = stowi_graph_shape_inherits_bounded(&shape);
   for (size_t k = 0; k < call->results.count; ++k) {
     uint8_t marks = call->marks.data[k];
-    bool is_bounded = (marks & STOWI_MARK_BOUNDED) != 0;
-    graph->values.data[first + k] = (stowi_value){
+    bool is_bounded = (marks & STOWI_GRAPH_MARK_BOUNDED) != 0;
+    graph->values.data[first + k] = (stowi_graph_value){
         .producer = (stow_node)graph->nodes.count,
-        .name = STOWI_NAME_NONE,
+        .name = STOWI_GRAPH_NAME_NONE,
         .bounded = is_bounded || (all_bounded && call->results.data[k].rank != 0),
-        .data_dependent = (marks & STOWI_MARK_DATA_DEPENDENT) != 0,
+        .data_dependent = (marks & STOWI_GRAPH_MARK_DATA_DEPENDENT) != 0,
         .has_data = call->has_data,
     };
-    STOW_TRY(stowi_intern_type(&graph->types, &graph->pool, graph->allocator,
-                               &call->results.data[k], &graph->value_types.data[first + k]));
+    STOW_TRY(stowi_graph_intern_type(&graph->types, &graph->pool, graph->allocator,
+                                     &call->results.data[k], &graph->value_types.data[first + k]));
   }
   for (size_t i = 0; i < call->bounded.count; ++i) {
     size_t k = call->bounded.data[i];
     if (k >= call->results.count) {
-      stowi_call_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                      "marks result %zu as bounded, out of range (%zu results)", k,
-                      call->results.count);
+      stowi_graph_call_fail(call, STOW_ERR_INVALID_ARGUMENT,
+                            "marks result %zu as bounded, out of range (%zu results)", k,
+                            call->results.count);
       return STOW_OK;
     }
     graph->values.data[first + k].bounded = 1;
   }
   for (size_t k = 0; k < call->results.count; ++k) {
     bool is_bounded = graph->values.data[first + k].bounded != 0;
-    call->marks.data[k] |= is_bounded ? STOWI_MARK_BOUNDED : 0;
+    call->marks.data[k] |= is_bounded ? STOWI_GRAPH_MARK_BOUNDED : 0;
   }
   return STOW_OK;
 }
@@ -311,39 +315,41 @@ static bool has_pending_name(const void* context, uint32_t id, const void* key) 
     return false;
   }
   uint32_t name = graph->values.data[id].name;
-  return name != STOWI_NAME_NONE && stow_str_equal(graph->names.data[name], *(const stow_str*)key);
+  return name != STOWI_GRAPH_NAME_NONE &&
+         stow_str_equal(graph->names.data[name], *(const stow_str*)key);
 }
 
 // Gives the |index|-th named result its name.
 static stow_status write_name(stow_call* call, size_t index) {
   stow_graph* graph = call->graph;
-  const stowi_result_name* entry = &call->names.data[index];
+  const stowi_graph_result_name* entry = &call->names.data[index];
   if (entry->result >= call->results.count) {
-    stowi_call_fail(call, STOW_ERR_INVALID_ARGUMENT, "names result %zu, out of range (%zu results)",
-                    entry->result, call->results.count);
+    stowi_graph_call_fail(call, STOW_ERR_INVALID_ARGUMENT,
+                          "names result %zu, out of range (%zu results)", entry->result,
+                          call->results.count);
     return STOW_OK;
   }
   stow_str name = entry->name;
   uint64_t hash = stowi_hash_bytes(STOWI_HASH_SEED, name.data, name.size);
   uint32_t taken = stowi_index_find(&graph->by_name, hash, has_pending_name, call, &name);
   size_t id = graph->values.count + entry->result;
-  if (taken != STOWI_INDEX_NONE || graph->values.data[id].name != STOWI_NAME_NONE) {
-    stowi_call_fail(call, STOW_ERR_DUPLICATE, "the name \"%.*s\" is taken by %%%u",
-                    STOWI_STR_ARG(name), (unsigned)(taken == STOWI_INDEX_NONE ? id : taken));
+  if (taken != STOWI_INDEX_NONE || graph->values.data[id].name != STOWI_GRAPH_NAME_NONE) {
+    stowi_graph_call_fail(call, STOW_ERR_DUPLICATE, "the name \"%.*s\" is taken by %%%u",
+                          STOWI_STR_ARG(name), (unsigned)(taken == STOWI_INDEX_NONE ? id : taken));
     return STOW_OK;
   }
   STOW_TRY(stowi_index_reserve(&graph->by_name, graph->allocator));
   graph->names.data[graph->names.count + index] = name;
-  graph->values.data[id].name = (uint32_t)(graph->names.count + index) & STOWI_NAME_NONE;
+  graph->values.data[id].name = (uint32_t)(graph->names.count + index) & STOWI_GRAPH_NAME_NONE;
   stowi_index_insert(&graph->by_name, hash, (uint32_t)id);
   return STOW_OK;
 }
 
 static stow_status write_names(stow_call* call) {
-  if (stowi_is_boundary_op(call->op) && call->names.count == 0) {
-    stowi_call_fail(call, STOW_ERR_INVALID_ARGUMENT, "needs a name");
+  if (stowi_graph_is_boundary_op(call->op) && call->names.count == 0) {
+    stowi_graph_call_fail(call, STOW_ERR_INVALID_ARGUMENT, "needs a name");
   }
-  for (size_t i = 0; i < call->names.count && stowi_call_is_well(call); ++i) {
+  for (size_t i = 0; i < call->names.count && stowi_graph_call_is_well(call); ++i) {
     STOW_TRY(write_name(call, i));
   }
   return STOW_OK;
@@ -351,15 +357,15 @@ static stow_status write_names(stow_call* call) {
 
 // The owner takes the regions closed before it; open regions without a node get their first.
 static void link_regions(stow_graph* graph, stow_node node, size_t owned) {
-  stowi_frame* frame = stowi_frame_of(graph);
+  stowi_graph_frame* frame = stowi_graph_frame_of(graph);
   for (size_t i = 0; i < owned; ++i) {
-    stowi_region* region = &graph->regions.data[frame->last_closed];
+    stowi_graph_region* region = &graph->regions.data[frame->last_closed];
     region->owner = node;
     frame->last_closed = region->previous;
   }
   frame->closed_count -= (uint32_t)owned;
   for (uint32_t depth = graph->depth + 1; depth-- > 0;) {
-    stowi_region* region = &graph->regions.data[graph->frames[depth].region];
+    stowi_graph_region* region = &graph->regions.data[graph->frames[depth].region];
     if (region->first != STOW_NODE_NONE) {
       break;
     }
@@ -381,7 +387,7 @@ static void settle_symbols(const stow_call* call) {
     bool is_data = call->marks.data[k] != 0;
     bool has_new = is_data || call->declared.count != 0;
     for (uint32_t i = 0; has_new && i < type->rank; ++i) {
-      stowi_dim_settle(call->graph->dims, type->dims[i], is_data);
+      stowi_graph_dim_settle(call->graph->dims, type->dims[i], is_data);
     }
   }
 }
@@ -389,13 +395,13 @@ static void settle_symbols(const stow_call* call) {
 static stow_node commit(stow_call* call) {
   stow_graph* graph = call->graph;
   stow_node node = (stow_node)graph->nodes.count;
-  stowi_node* record = &graph->nodes.data[node];
+  stowi_graph_node* record = &graph->nodes.data[node];
   record->op = call->op;
   record->first_operand = (uint32_t)graph->operands.count;
   record->first_result = (stow_value)graph->values.count;
   record->first_attr = (uint32_t)graph->node_attrs.count;
   record->first_with = record->first_attr + (uint32_t)call->attrs.count;
-  record->region = stowi_frame_of(graph)->region;
+  record->region = stowi_graph_frame_of(graph)->region;
   record->line = call->line;
   append_all(graph->operands.data, &graph->operands.count, call->operands.data,
              call->operands.count);
@@ -416,20 +422,20 @@ static stow_node commit(stow_call* call) {
   return node;
 }
 
-static stow_status finish(stow_call* call, stowi_dims_mark* mark, stow_diag* diag,
+static stow_status finish(stow_call* call, stowi_graph_dims_mark* mark, stow_diag* diag,
                           stow_node* out_node) {
   if (!call->is_open) {
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "no call is open; it has been finished");
   }
   STOW_TRY(infer_with_args(call, mark, diag));
-  if (stowi_is_boundary_op(call->op)) {
-    stowi_call_take_data(call, &call->results.data[0]);
+  if (stowi_graph_is_boundary_op(call->op)) {
+    stowi_graph_call_take_data(call, &call->results.data[0]);
   }
   stow_status status = reserve(call);
   status = status == STOW_OK ? write_results(call) : status;
   status = status == STOW_OK ? write_names(call) : status;
   if (status != STOW_OK) {
-    stowi_call_fail(call, status, "%s", stow_status_text(status));
+    stowi_graph_call_fail(call, status, "%s", stow_status_text(status));
   }
   STOW_TRY(report(call, diag));
   STOW_TRY(fold(call, diag));
@@ -448,10 +454,10 @@ stow_status stow_call_infer(stow_call* call, stow_diag* diag, const stow_type** 
   if (!call->is_open) {
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "no call is open; it has been finished");
   }
-  stowi_dims_mark mark = stowi_dims_get_mark(call->graph->dims);
+  stowi_graph_dims_mark mark = stowi_graph_dims_get_mark(call->graph->dims);
   stow_status status = infer(call, diag);
   if (status != STOW_OK) {
-    stowi_dims_rewind(call->graph->dims, mark);
+    stowi_graph_dims_rewind(call->graph->dims, mark);
     return status;
   }
   *out_types = call->results.data;
@@ -463,15 +469,15 @@ stow_status stow_call_finish(stow_call* call, stow_diag* diag, stow_node* out_no
   if (out_node != NULL) {
     *out_node = STOW_NODE_NONE;
   }
-  stowi_dims_mark mark = stowi_dims_get_mark(call->graph->dims);
+  stowi_graph_dims_mark mark = stowi_graph_dims_get_mark(call->graph->dims);
   stow_status status = finish(call, &mark, diag, out_node);
   if (status != STOW_OK) {
-    stowi_dims_rewind(call->graph->dims, mark);
+    stowi_graph_dims_rewind(call->graph->dims, mark);
     if (call->line != 0) {
       stowi_diag_at(diag, call->line, 0);
     }
   }
-  stowi_call_drop(call);
+  stowi_graph_call_drop(call);
   return status;
 }
 

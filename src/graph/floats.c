@@ -28,7 +28,7 @@ static bool format_of(stow_dtype dtype, format* out) {
   }
 }
 
-bool stowi_float_has(stow_dtype dtype) {
+bool stowi_graph_float_has(stow_dtype dtype) {
   format unused;
   return dtype == STOW_F64 || format_of(dtype, &unused);
 }
@@ -64,7 +64,7 @@ static bool round_float(double number, format to, uint64_t* out) {
   return magnitude < infinity;
 }
 
-bool stowi_float_encode(stow_dtype dtype, double number, uint64_t* out_bits) {
+bool stowi_graph_float_encode(stow_dtype dtype, double number, uint64_t* out_bits) {
   format to;
   if (format_of(dtype, &to)) {
     return round_float(number, to, out_bits);
@@ -96,7 +96,7 @@ static uint64_t widen(uint64_t bits, format from) {
   return sign | rebased << 52 | fraction;
 }
 
-double stowi_float_decode(stow_dtype dtype, uint64_t bits) {
+double stowi_graph_float_decode(stow_dtype dtype, uint64_t bits) {
   format from;
   double number;
   bits = format_of(dtype, &from) ? widen(bits, from) : bits;

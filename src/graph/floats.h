@@ -5,11 +5,11 @@
 #include <stowage/type.h>
 
 // Whether |dtype| is one of them.
-bool stowi_float_has(stow_dtype dtype);
+bool stowi_graph_float_has(stow_dtype dtype);
 // The bits of |number| in |dtype|, to nearest, ties to even. False if a finite number would become
 // infinite.
-bool stowi_float_encode(stow_dtype dtype, double number, uint64_t* out_bits);
+bool stowi_graph_float_encode(stow_dtype dtype, double number, uint64_t* out_bits);
 // The exact value of |bits| in |dtype|; a NaN loses its payload.
-double stowi_float_decode(stow_dtype dtype, uint64_t bits);
+double stowi_graph_float_decode(stow_dtype dtype, uint64_t bits);
 
 #endif  // STOWAGE_SRC_GRAPH_FLOATS_H_

@@ -16,14 +16,14 @@
 #include "graph/shapes/call.h"
 
 static stow_status init_graph(stow_graph* graph, stow_str name) {
-  graph->dims = stowi_dims_create(graph->allocator);
+  graph->dims = stowi_graph_dims_create(graph->allocator);
   if (graph->dims == NULL) {
     return STOW_ERR_OUT_OF_MEMORY;
   }
   STOW_TRY(STOWI_VEC_RESERVE(graph->allocator, &graph->regions, 1));
-  graph->regions.data[graph->regions.count++] = (stowi_region){
+  graph->regions.data[graph->regions.count++] = (stowi_graph_region){
       STOW_NODE_NONE, STOW_REGION_ID_NONE, STOW_REGION_ID_NONE, STOW_NODE_NONE, STOW_NODE_NONE};
-  graph->frames[0] = (stowi_frame){STOW_REGION_BODY, STOW_REGION_ID_NONE, 0};
+  graph->frames[0] = (stowi_graph_frame){STOW_REGION_BODY, STOW_REGION_ID_NONE, 0};
   graph->call.graph = graph;
   return stowi_pool_copy_str(&graph->pool, graph->allocator, name, &graph->name);
 }
@@ -50,9 +50,9 @@ void stow_graph_destroy(stow_graph* graph) {
     return;
   }
   stow_allocator allocator = graph->allocator;
-  stowi_call_free(&graph->call);
+  stowi_graph_call_free(&graph->call);
   for (size_t i = 0; i < graph->data.count; ++i) {
-    const stowi_data* data = &graph->data.data[i];
+    const stowi_graph_data* data = &graph->data.data[i];
     if (data->is_owned) {
       stowi_free(allocator, (void*)(uintptr_t)data->bytes, data->size, 1);
     }
@@ -64,14 +64,14 @@ void stow_graph_destroy(stow_graph* graph) {
   STOWI_VEC_FREE(allocator, &graph->value_types);
   STOWI_VEC_FREE(allocator, &graph->names);
   STOWI_VEC_FREE(allocator, &graph->data);
-  stowi_known_free(&graph->known, allocator);
+  stowi_graph_known_free(&graph->known, allocator);
   STOWI_VEC_FREE(allocator, &graph->outputs);
   STOWI_VEC_FREE(allocator, &graph->regions);
   stowi_index_free(&graph->by_name, allocator);
-  stowi_type_table_free(&graph->types, allocator);
-  stowi_attr_table_free(&graph->attrs, allocator);
+  stowi_graph_type_table_free(&graph->types, allocator);
+  stowi_graph_attr_table_free(&graph->attrs, allocator);
   stowi_pool_free(&graph->pool, allocator);
-  stowi_dims_destroy(graph->dims);
+  stowi_graph_dims_destroy(graph->dims);
   STOWI_DELETE(allocator, graph);
 }
 
@@ -111,7 +111,7 @@ const stow_value* stow_graph_outputs(const stow_graph* graph) { return graph->ou
 // ---------------------------------------------------------------------------------------------
 // Nodes
 
-static const stowi_node* node_of(const stow_graph* graph, stow_node node) {
+static const stowi_graph_node* node_of(const stow_graph* graph, stow_node node) {
   return &graph->nodes.data[node];
 }
 
@@ -162,14 +162,14 @@ const stow_attr* stow_graph_attr(const stow_graph* graph, stow_node node, const 
   size_t count = stow_graph_attr_count(graph, node);
   const stow_attr* found = NULL;
   if (count != 0) {
-    found = stowi_find_attr(graph, graph->node_attrs.data + node_of(graph, node)->first_attr, count,
-                            key);
+    found = stowi_graph_find_attr(graph, graph->node_attrs.data + node_of(graph, node)->first_attr,
+                                  count, key);
   }
   if (found != NULL) {
     return found;
   }
   bool is_required = false;
-  found = stowi_find_schema(graph->ops, node_of(graph, node)->op, key, &is_required);
+  found = stowi_graph_find_schema(graph->ops, node_of(graph, node)->op, key, &is_required);
   return is_required ? NULL : found;
 }
 
@@ -183,8 +183,8 @@ const stow_attr* stowi_graph_with_at(const stow_graph* graph, stow_node node, si
   return graph->attrs.list.data[graph->node_attrs.data[node_of(graph, node)->first_with + index]];
 }
 
-const stow_attr* stowi_find_attr(const stow_graph* graph, const uint32_t* ids, size_t count,
-                                 stow_str name) {
+const stow_attr* stowi_graph_find_attr(const stow_graph* graph, const uint32_t* ids, size_t count,
+                                       stow_str name) {
   for (size_t i = 0; i < count; ++i) {
     const stow_attr* attr = graph->attrs.list.data[ids[i]];
     if (stow_str_equal(attr->name, name)) {
@@ -194,8 +194,8 @@ const stow_attr* stowi_find_attr(const stow_graph* graph, const uint32_t* ids, s
   return NULL;
 }
 
-const stow_attr* stowi_find_schema(const stow_ops* ops, stow_op op, stow_str name,
-                                   bool* out_required) {
+const stow_attr* stowi_graph_find_schema(const stow_ops* ops, stow_op op, stow_str name,
+                                         bool* out_required) {
   size_t count = stow_ops_attr_count(ops, op);
   for (size_t i = 0; i < count; ++i) {
     const stow_attr* attr = stow_ops_attr(ops, op, i, out_required);
@@ -210,12 +210,12 @@ const stow_attr* stowi_find_schema(const stow_ops* ops, stow_op op, stow_str nam
 // Values
 
 const stow_type* stow_graph_type(const stow_graph* graph, stow_value value) {
-  return stowi_type_of(graph, graph->value_types.data, value);
+  return stowi_graph_type_of(graph, graph->value_types.data, value);
 }
 
 stow_str stow_graph_value_name(const stow_graph* graph, stow_value value) {
   uint32_t name = graph->values.data[value].name;
-  return name == STOWI_NAME_NONE ? stow_str_of("") : graph->names.data[name];
+  return name == STOWI_GRAPH_NAME_NONE ? stow_str_of("") : graph->names.data[name];
 }
 
 stow_node stow_graph_producer(const stow_graph* graph, stow_value value) {
@@ -234,13 +234,13 @@ bool stow_graph_has_data_dims(const stow_graph* graph, stow_value value) {
   const stow_type* type = stow_graph_type(graph, value);
   bool has = false;
   for (uint32_t i = 0; i < type->rank && !has; ++i) {
-    has = stowi_dim_uses_data(graph->dims, type->dims[i]);
+    has = stowi_graph_dim_uses_data(graph->dims, type->dims[i]);
   }
   return has;
 }
 
 bool stow_graph_is_boundary(const stow_graph* graph, stow_value value) {
-  return stowi_is_boundary_op(node_of(graph, graph->values.data[value].producer)->op);
+  return stowi_graph_is_boundary_op(node_of(graph, graph->values.data[value].producer)->op);
 }
 
 static bool has_name(const void* context, uint32_t id, const void* key) {

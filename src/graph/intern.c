@@ -22,12 +22,13 @@ static uint64_t hash_type(const stow_type* type) {
 }
 
 static bool is_type(const void* context, uint32_t id, const void* key) {
-  const stowi_type_table* table = (const stowi_type_table*)context;
+  const stowi_graph_type_table* table = (const stowi_graph_type_table*)context;
   return stow_type_equal(table->list.data[id], (const stow_type*)key);
 }
 
-stow_status stowi_intern_type(stowi_type_table* table, stowi_pool* pool, stow_allocator allocator,
-                              const stow_type* type, uint32_t* out_id) {
+stow_status stowi_graph_intern_type(stowi_graph_type_table* table, stowi_pool* pool,
+                                    stow_allocator allocator, const stow_type* type,
+                                    uint32_t* out_id) {
   uint64_t hash = hash_type(type);
   *out_id = stowi_index_find(&table->index, hash, is_type, table, type);
   if (*out_id != STOWI_INDEX_NONE) {
@@ -50,7 +51,7 @@ stow_status stowi_intern_type(stowi_type_table* table, stowi_pool* pool, stow_al
   return STOW_OK;
 }
 
-void stowi_type_table_free(stowi_type_table* table, stow_allocator allocator) {
+void stowi_graph_type_table_free(stowi_graph_type_table* table, stow_allocator allocator) {
   STOWI_VEC_FREE(allocator, &table->list);
   stowi_index_free(&table->index, allocator);
 }
@@ -58,7 +59,7 @@ void stowi_type_table_free(stowi_type_table* table, stow_allocator allocator) {
 // ---------------------------------------------------------------------------------------------
 // Attributes
 
-bool stowi_attr_is_list(stow_attr_kind kind) {
+bool stowi_graph_attr_is_list(stow_attr_kind kind) {
   return kind == STOW_ATTR_INTS || kind == STOW_ATTR_FLOATS || kind == STOW_ATTR_STRINGS;
 }
 
@@ -82,7 +83,7 @@ static uint64_t hash_list(uint64_t hash, const stow_attr* attr) {
   return hash;
 }
 
-uint64_t stowi_attr_hash(uint64_t hash, const stow_attr* attr) {
+uint64_t stowi_graph_attr_hash(uint64_t hash, const stow_attr* attr) {
   hash = stowi_hash_bytes(hash, attr->name.data, attr->name.size);
   hash = stowi_hash_u64(hash, (uint64_t)attr->kind);
   switch (attr->kind) {
@@ -114,7 +115,7 @@ static bool list_equal(const stow_attr* a, const stow_attr* b) {
   return true;
 }
 
-bool stowi_attr_equal(const stow_attr* a, const stow_attr* b) {
+bool stowi_graph_attr_equal(const stow_attr* a, const stow_attr* b) {
   if (a->kind != b->kind || !stow_str_equal(a->name, b->name)) {
     return false;
   }
@@ -193,13 +194,14 @@ static stow_status copy_value(stowi_pool* pool, stow_allocator allocator, const 
 }
 
 static bool is_attr(const void* context, uint32_t id, const void* key) {
-  const stowi_attr_table* table = (const stowi_attr_table*)context;
-  return stowi_attr_equal(table->list.data[id], (const stow_attr*)key);
+  const stowi_graph_attr_table* table = (const stowi_graph_attr_table*)context;
+  return stowi_graph_attr_equal(table->list.data[id], (const stow_attr*)key);
 }
 
-stow_status stowi_intern_attr(stowi_attr_table* table, stowi_pool* pool, stow_allocator allocator,
-                              const stow_attr* attr, uint32_t* out_id) {
-  uint64_t hash = stowi_attr_hash(STOWI_HASH_SEED, attr);
+stow_status stowi_graph_intern_attr(stowi_graph_attr_table* table, stowi_pool* pool,
+                                    stow_allocator allocator, const stow_attr* attr,
+                                    uint32_t* out_id) {
+  uint64_t hash = stowi_graph_attr_hash(STOWI_HASH_SEED, attr);
   *out_id = stowi_index_find(&table->index, hash, is_attr, table, attr);
   if (*out_id != STOWI_INDEX_NONE) {
     return STOW_OK;
@@ -224,7 +226,7 @@ stow_status stowi_intern_attr(stowi_attr_table* table, stowi_pool* pool, stow_al
   return STOW_OK;
 }
 
-void stowi_attr_table_free(stowi_attr_table* table, stow_allocator allocator) {
+void stowi_graph_attr_table_free(stowi_graph_attr_table* table, stow_allocator allocator) {
   STOWI_VEC_FREE(allocator, &table->list);
   stowi_index_free(&table->index, allocator);
 }

@@ -46,7 +46,7 @@ static uint64_t load(const unsigned char* bytes, uint32_t width, size_t i) {
   }
 }
 
-bool stowi_known_int(const stowi_known* known, size_t i, int64_t* out) {
+bool stowi_graph_known_int(const stowi_graph_known* known, size_t i, int64_t* out) {
   uint32_t width = stow_dtype_bits(known->dtype);
   uint64_t bits = load(known->bytes, width, i);
   stow_dtype_kind kind = stow_dtype_kind_of(known->dtype);
@@ -65,19 +65,22 @@ static bool is_integer(stow_dtype dtype) {
   return kind == STOW_KIND_SIGNED || kind == STOW_KIND_UNSIGNED || kind == STOW_KIND_BOOL;
 }
 
-static bool is_readable(stow_dtype dtype) { return is_integer(dtype) || stowi_float_has(dtype); }
+static bool is_readable(stow_dtype dtype) {
+  return is_integer(dtype) || stowi_graph_float_has(dtype);
+}
 
-static bool is_data_whole(const stowi_known* known) {
+static bool is_data_whole(const stowi_graph_known* known) {
   int64_t number;
   for (size_t i = 0; known->dtype == STOW_U64 && i < known->count; ++i) {
-    if (!stowi_known_int(known, i, &number)) {
+    if (!stowi_graph_known_int(known, i, &number)) {
       return false;
     }
   }
   return true;
 }
 
-static const stowi_known_entry* find_entry(const stowi_known_store* store, stow_value value) {
+static const stowi_graph_known_entry* find_entry(const stowi_graph_known_store* store,
+                                                 stow_value value) {
   size_t low = 0;
   size_t high = store->entries.count;
   while (low < high) {
@@ -99,8 +102,8 @@ static bool is_empty(const stow_type* type) {
 }
 
 // Known elements in |bytes|, which may be NULL.
-static stowi_known known_bytes(const stow_type* type, const void* bytes) {
-  stowi_known known = {.dtype = type->dtype};
+static stowi_graph_known known_bytes(const stow_type* type, const void* bytes) {
+  stowi_graph_known known = {.dtype = type->dtype};
   uint64_t count;
   known.is_whole = is_empty(type);
   if (bytes != NULL && is_readable(type->dtype) && stow_type_elements(type, &count) == STOW_OK) {
@@ -111,31 +114,32 @@ static stowi_known known_bytes(const stow_type* type, const void* bytes) {
   return known;
 }
 
-stowi_known stowi_known_of(const stow_graph* graph, const stowi_known_store* store,
-                           const uint32_t* types, stow_value value) {
-  const stow_type* type = stowi_type_of(graph, types, value);
+stowi_graph_known stowi_graph_known_of(const stow_graph* graph,
+                                       const stowi_graph_known_store* store, const uint32_t* types,
+                                       stow_value value) {
+  const stow_type* type = stowi_graph_type_of(graph, types, value);
   if (graph->values.data[value].has_data) {
     return known_bytes(type, stow_graph_data(graph, value, NULL));
   }
-  stowi_known known = {.dtype = type->dtype};
-  const stowi_known_entry* entry = find_entry(store, value);
+  stowi_graph_known known = {.dtype = type->dtype};
+  const stowi_graph_known_entry* entry = find_entry(store, value);
   known.is_whole = is_empty(type);
   if (entry != NULL) {
     known.count = entry->count;
     known.elements = store->elements.data + entry->first;
-    known.sureness = store->sureness.data + entry->first;
+    known.exactness = store->exactness.data + entry->first;
     known.is_whole = entry->known_count == entry->count;
   }
   return known;
 }
 
-stowi_sureness stowi_known_sureness(const stowi_known* known, size_t i) {
-  return known->sureness != NULL && i < known->count ? (stowi_sureness)known->sureness[i]
-                                                     : STOWI_EXACT;
+stowi_graph_exactness stowi_graph_known_exactness(const stowi_graph_known* known, size_t i) {
+  return known->exactness != NULL && i < known->count ? (stowi_graph_exactness)known->exactness[i]
+                                                      : STOWI_GRAPH_EXACT;
 }
 
 // The element, or its upper bound.
-static stow_dim dim_or_bound(const stowi_known* known, stow_dims* dims, size_t i) {
+static stow_dim dim_or_bound(const stowi_graph_known* known, stow_dims* dims, size_t i) {
   int64_t number;
   if (i >= known->count || !is_integer(known->dtype)) {
     return STOW_DIM_INVALID;
@@ -143,91 +147,94 @@ static stow_dim dim_or_bound(const stowi_known* known, stow_dims* dims, size_t i
   if (known->elements != NULL) {
     return known->elements[i];
   }
-  return known->bytes != NULL && stowi_known_int(known, i, &number) ? stow_dim_of_int(dims, number)
+  return known->bytes != NULL && stowi_graph_known_int(known, i, &number)
+             ? stow_dim_of_int(dims, number)
+             : STOW_DIM_INVALID;
+}
+
+stow_dim stowi_graph_known_dim(const stowi_graph_known* known, stow_dims* dims, size_t i) {
+  return stowi_graph_known_exactness(known, i) == STOWI_GRAPH_EXACT ? dim_or_bound(known, dims, i)
                                                                     : STOW_DIM_INVALID;
 }
 
-stow_dim stowi_known_dim(const stowi_known* known, stow_dims* dims, size_t i) {
-  return stowi_known_sureness(known, i) == STOWI_EXACT ? dim_or_bound(known, dims, i)
-                                                       : STOW_DIM_INVALID;
-}
-
 // The element, or its upper bound.
-static bool double_or_bound(const stowi_known* known, size_t i, double* out) {
+static bool double_or_bound(const stowi_graph_known* known, size_t i, double* out) {
   if (i >= known->count || is_integer(known->dtype)) {
     return false;
   }
   if (known->elements != NULL) {
     memcpy(out, &known->elements[i], sizeof(*out));
-    return known->elements[i] != STOWI_UNKNOWN;
+    return known->elements[i] != STOWI_GRAPH_UNKNOWN;
   }
   if (known->bytes == NULL) {
     return false;
   }
-  *out = stowi_float_decode(known->dtype, load(known->bytes, stow_dtype_bits(known->dtype), i));
+  *out =
+      stowi_graph_float_decode(known->dtype, load(known->bytes, stow_dtype_bits(known->dtype), i));
   return true;
 }
 
-bool stowi_known_double(const stowi_known* known, size_t i, double* out) {
-  return stowi_known_sureness(known, i) == STOWI_EXACT && double_or_bound(known, i, out);
+bool stowi_graph_known_double(const stowi_graph_known* known, size_t i, double* out) {
+  return stowi_graph_known_exactness(known, i) == STOWI_GRAPH_EXACT &&
+         double_or_bound(known, i, out);
 }
 
-static stowi_known known_in(const stow_graph* graph, stow_value value) {
-  return stowi_known_of(graph, &graph->known, graph->value_types.data, value);
+static stowi_graph_known known_in(const stow_graph* graph, stow_value value) {
+  return stowi_graph_known_of(graph, &graph->known, graph->value_types.data, value);
 }
 
 bool stow_graph_is_known(const stow_graph* graph, stow_value value) {
   return known_in(graph, value).is_whole;
 }
 
-static bool is_number_of_data(const stowi_known* known, size_t i) {
+static bool is_number_of_data(const stowi_graph_known* known, size_t i) {
   return known->elements == NULL && known->bytes != NULL && i < known->count &&
          is_integer(known->dtype);
 }
 
 bool stow_graph_known_int(const stow_graph* graph, stow_value value, size_t i, int64_t* out) {
-  stowi_known known = known_in(graph, value);
+  stowi_graph_known known = known_in(graph, value);
   if (is_number_of_data(&known, i)) {
-    return stowi_known_int(&known, i, out);
+    return stowi_graph_known_int(&known, i, out);
   }
   return stow_dim_to_int(graph->dims, stow_graph_known(graph, value, i), out);
 }
 
 stow_dim stow_graph_known(const stow_graph* graph, stow_value value, size_t i) {
-  stowi_known known = known_in(graph, value);
+  stowi_graph_known known = known_in(graph, value);
   int64_t number;
   if (is_number_of_data(&known, i)) {
-    return stowi_known_int(&known, i, &number) && number >= 0 ? number : STOW_DIM_INVALID;
+    return stowi_graph_known_int(&known, i, &number) && number >= 0 ? number : STOW_DIM_INVALID;
   }
-  return stowi_known_dim(&known, graph->dims, i);  // an entry of the table, or invalid
+  return stowi_graph_known_dim(&known, graph->dims, i);  // an entry of the table, or invalid
 }
 
 bool stow_graph_known_float(const stow_graph* graph, stow_value value, size_t i, double* out) {
-  stowi_known known = known_in(graph, value);
-  return stowi_known_double(&known, i, out);
+  stowi_graph_known known = known_in(graph, value);
+  return stowi_graph_known_double(&known, i, out);
 }
 
 // ---------------------------------------------------------------------------------------------
 // Queries of shape functions
 
-static stowi_known look_up(const stow_shape_call* call, size_t k) {
+static stowi_graph_known look_up(const stow_shape_call* call, size_t k) {
   if (stow_shape_operand(call, k) == NULL) {
-    return (stowi_known){.dtype = STOW_BOOL};
+    return (stowi_graph_known){.dtype = STOW_BOOL};
   }
   if (call->actual != NULL) {
     return known_bytes(call->actual->types[k], call->actual->data[k]);
   }
-  return stowi_known_of(call->graph, call->known, call->types, call->operands[k]);
+  return stowi_graph_known_of(call->graph, call->known, call->types, call->operands[k]);
 }
 
 static uint64_t operand_bit(size_t k) { return UINT64_C(1) << (k < 63 ? k : 63); }
 
-static stowi_known known_operand(const stow_shape_call* call, size_t k) {
-  stowi_known_cache* cache = call->cache;
+static stowi_graph_known known_operand(const stow_shape_call* call, size_t k) {
+  stowi_graph_known_cache* cache = call->cache;
   if (cache != NULL) {
     cache->asked |= operand_bit(k);
   }
-  if (cache == NULL || k >= STOWI_CACHED_OPERANDS) {
+  if (cache == NULL || k >= STOWI_GRAPH_CACHED_OPERANDS) {
     return look_up(call, k);
   }
   if (!cache->has[k]) {
@@ -237,7 +244,7 @@ static stowi_known known_operand(const stow_shape_call* call, size_t k) {
   return cache->at[k];
 }
 
-void stowi_shape_use_cache(stow_shape_call* call, stowi_known_cache* cache) {
+void stowi_graph_shape_use_cache(stow_shape_call* call, stowi_graph_known_cache* cache) {
   memset(cache->has, 0, sizeof(cache->has));
   cache->asked = 0;
   call->cache = cache;
@@ -247,52 +254,53 @@ bool stow_shape_is_known(const stow_shape_call* call, size_t k) {
   return known_operand(call, k).is_whole;
 }
 
-bool stowi_shape_has_known(const stow_shape_call* call, size_t k) {
-  stowi_known known = known_operand(call, k);
+bool stowi_graph_shape_has_known(const stow_shape_call* call, size_t k) {
+  stowi_graph_known known = known_operand(call, k);
   return known.bytes != NULL || known.elements != NULL;
 }
 
 stow_dim stow_shape_known(stow_shape_call* call, size_t k, size_t i) {
-  stowi_known known = known_operand(call, k);
-  return stowi_known_dim(&known, call->dims, i);
+  stowi_graph_known known = known_operand(call, k);
+  return stowi_graph_known_dim(&known, call->dims, i);
 }
 
-stowi_sureness stowi_shape_sureness(const stow_shape_call* call, size_t k, size_t i) {
-  stowi_known known = known_operand(call, k);
-  return stowi_known_sureness(&known, i);
+stowi_graph_exactness stowi_graph_shape_exactness(const stow_shape_call* call, size_t k, size_t i) {
+  stowi_graph_known known = known_operand(call, k);
+  return stowi_graph_known_exactness(&known, i);
 }
 
-static void note_bound(stow_shape_call* call, const stowi_known* known, size_t i) {
-  call->reads_bound = call->reads_bound || stowi_known_sureness(known, i) != STOWI_EXACT;
+static void note_bound(stow_shape_call* call, const stowi_graph_known* known, size_t i) {
+  call->reads_bound =
+      call->reads_bound || stowi_graph_known_exactness(known, i) != STOWI_GRAPH_EXACT;
 }
 
 stow_dim stow_shape_bound(stow_shape_call* call, size_t k, size_t i) {
-  stowi_known known = known_operand(call, k);
+  stowi_graph_known known = known_operand(call, k);
   note_bound(call, &known, i);
   return dim_or_bound(&known, call->dims, i);
 }
 
-bool stowi_shape_bound_float(stow_shape_call* call, size_t k, size_t i, double* out) {
-  stowi_known known = known_operand(call, k);
+bool stowi_graph_shape_bound_float(stow_shape_call* call, size_t k, size_t i, double* out) {
+  stowi_graph_known known = known_operand(call, k);
   note_bound(call, &known, i);
   return double_or_bound(&known, i, out);
 }
 
 bool stow_shape_known_float(const stow_shape_call* call, size_t k, size_t i, double* out) {
-  stowi_known known = known_operand(call, k);
-  return stowi_known_double(&known, i, out);
+  stowi_graph_known known = known_operand(call, k);
+  return stowi_graph_known_double(&known, i, out);
 }
 
-bool stowi_shape_known_number(const stow_shape_call* call, size_t k, size_t i, int64_t* out) {
-  stowi_known known = known_operand(call, k);
+bool stowi_graph_shape_known_number(const stow_shape_call* call, size_t k, size_t i, int64_t* out) {
+  stowi_graph_known known = known_operand(call, k);
   if (i >= known.count || !is_integer(known.dtype) ||
-      stowi_known_sureness(&known, i) != STOWI_EXACT) {
+      stowi_graph_known_exactness(&known, i) != STOWI_GRAPH_EXACT) {
     return false;
   }
   if (known.elements != NULL) {
     return stow_dim_to_int(call->dims, known.elements[i], out);
   }
-  return known.bytes != NULL && stowi_known_int(&known, i, out);
+  return known.bytes != NULL && stowi_graph_known_int(&known, i, out);
 }
 
 static stow_status fail_room(stow_shape_call* call, size_t count, size_t room) {
@@ -327,10 +335,10 @@ stow_status stow_shape_list(stow_shape_call* call, const char* name, size_t k, s
   if (count > room) {
     return fail_room(call, (size_t)count, room);
   }
-  stowi_known known = known_operand(call, k);
+  stowi_graph_known known = known_operand(call, k);
   bool is_whole = is_integer(type->dtype);
   for (size_t i = 0; i < count; ++i) {
-    out[i] = stowi_known_dim(&known, call->dims, i);
+    out[i] = stowi_graph_known_dim(&known, call->dims, i);
     is_whole = is_whole && out[i] != STOW_DIM_INVALID;
   }
   *out_count = is_whole ? (size_t)count : SIZE_MAX;
@@ -374,16 +382,17 @@ static int64_t* fold_slot(stow_shape_call* call, size_t k, size_t i) {
   return i < count ? call->folded + call->fold_first + i : NULL;
 }
 
-void stowi_fold_set_sureness(stow_shape_call* call, size_t k, size_t i, stowi_sureness sureness) {
+void stowi_graph_fold_set_exactness(stow_shape_call* call, size_t k, size_t i,
+                                    stowi_graph_exactness exactness) {
   const int64_t* slot = fold_slot(call, k, i);
   if (slot != NULL) {
-    call->sureness[slot - call->folded] = (uint8_t)sureness;
+    call->exactness[slot - call->folded] = (uint8_t)exactness;
   }
 }
 
 void stow_fold_set(stow_shape_call* call, size_t k, size_t i, stow_dim value) {
   int64_t* slot = fold_slot(call, k, i);
-  if (slot == NULL || !stowi_dim_is_ours(call->dims, value)) {
+  if (slot == NULL || !stowi_graph_dim_is_ours(call->dims, value)) {
     return;
   }
   stow_dtype dtype = call->results[k].dtype;
@@ -401,24 +410,24 @@ void stow_fold_set_float(stow_shape_call* call, size_t k, size_t i, double value
   }
   stow_dtype dtype = call->results[k].dtype;
   uint64_t bits;
-  if (!stowi_float_has(dtype) || !stowi_float_encode(dtype, value, &bits)) {
+  if (!stowi_graph_float_has(dtype) || !stowi_graph_float_encode(dtype, value, &bits)) {
     return;
   }
-  value = stowi_float_decode(dtype, bits);
+  value = stowi_graph_float_decode(dtype, bits);
   value = value == 0.0 ? 0.0 : value;  // -0.0 has the bits of an unknown element
   memcpy(slot, &value, sizeof(value));
 }
 
 static bool has_known_operand(const stow_shape_call* call) {
   size_t k = 0;
-  while (k < call->operand_count && !stowi_shape_has_known(call, k)) {
+  while (k < call->operand_count && !stowi_graph_shape_has_known(call, k)) {
     ++k;
   }
   return k < call->operand_count;
 }
 
-bool stowi_known_can_fold(const stow_op_desc* desc, const stow_type* results, size_t result_count,
-                          size_t* out_total) {
+bool stowi_graph_known_can_fold(const stow_op_desc* desc, const stow_type* results,
+                                size_t result_count, size_t* out_total) {
   *out_total = 0;
   for (size_t k = 0; k < result_count && desc->fold != NULL; ++k) {
     uint64_t count;
@@ -433,29 +442,31 @@ bool stowi_known_can_fold(const stow_op_desc* desc, const stow_type* results, si
 
 // Nothing is known of a result with upper-bounded dims: it may have fewer elements.
 static bool is_bounded_result(const stow_shape_call* call, size_t k) {
-  uint8_t bounded = STOWI_MARK_BOUNDED | STOWI_MARK_DATA_DEPENDENT;
+  uint8_t bounded = STOWI_GRAPH_MARK_BOUNDED | STOWI_GRAPH_MARK_DATA_DEPENDENT;
   return call->marks != NULL && (call->marks[k] & bounded) != 0;
 }
 
 // Adds an entry for each result with known elements, compacting the elements.
-static void keep_entries(const stow_shape_call* call, stowi_known_store* store, stow_value first) {
+static void keep_entries(const stow_shape_call* call, stowi_graph_known_store* store,
+                         stow_value first) {
   size_t from = 0;
   for (size_t k = 0; k < call->result_count; ++k) {
     uint64_t count;
     bool is_kept = false;
     (void)stow_type_elements(&call->results[k], &count);
-    stowi_known_entry entry = {first + (stow_value)k, (uint32_t)count, 0, store->elements.count};
+    stowi_graph_known_entry entry = {first + (stow_value)k, (uint32_t)count, 0,
+                                     store->elements.count};
     for (size_t i = 0; i < count && !is_bounded_result(call, k); ++i) {
-      bool is_known = call->folded[from + i] != STOWI_UNKNOWN;
+      bool is_known = call->folded[from + i] != STOWI_GRAPH_UNKNOWN;
       is_kept = is_kept || is_known;
-      entry.known_count += is_known && call->sureness[from + i] == STOWI_EXACT;
+      entry.known_count += is_known && call->exactness[from + i] == STOWI_GRAPH_EXACT;
     }
     if (is_kept) {
       memmove(store->elements.data + entry.first, call->folded + from,
               (size_t)count * sizeof(*call->folded));
-      memmove(store->sureness.data + entry.first, call->sureness + from, (size_t)count);
+      memmove(store->exactness.data + entry.first, call->exactness + from, (size_t)count);
       store->elements.count += (size_t)count;
-      store->sureness.count += (size_t)count;
+      store->exactness.count += (size_t)count;
       store->entries.data[store->entries.count++] = entry;
     }
     from += (size_t)count;
@@ -474,37 +485,37 @@ static stow_status run_fold(stow_shape_call* call, stow_diag* diag) {
     return stowi_fail_memory(diag);
   }
   if (call->status != STOW_OK) {
-    return stowi_shape_fail_as(call, call->status, call->reason, diag);
+    return stowi_graph_shape_fail_as(call, call->status, call->reason, diag);
   }
   return status == dims_status || status == STOW_OK
              ? STOW_OK
-             : stowi_shape_fail_as(call, status, stow_status_text(status), diag);
+             : stowi_graph_shape_fail_as(call, status, stow_status_text(status), diag);
 }
 
-stow_status stowi_known_fold(stow_shape_call* call, stowi_known_store* store, stow_value first,
-                             stow_diag* diag) {
+stow_status stowi_graph_known_fold(stow_shape_call* call, stowi_graph_known_store* store,
+                                   stow_value first, stow_diag* diag) {
   size_t total;
-  if (!stowi_known_can_fold(call->desc, call->results, call->result_count, &total) ||
+  if (!stowi_graph_known_can_fold(call->desc, call->results, call->result_count, &total) ||
       store->elements.count > MAX_STORE_ELEMENTS ||
       (total > STOW_MAX_RANK && !has_known_operand(call))) {
     return STOW_OK;
   }
   stow_allocator allocator = call->graph->allocator;
   if (STOWI_VEC_RESERVE(allocator, &store->elements, total) != STOW_OK ||
-      STOWI_VEC_RESERVE(allocator, &store->sureness, total) != STOW_OK ||
+      STOWI_VEC_RESERVE(allocator, &store->exactness, total) != STOW_OK ||
       STOWI_VEC_RESERVE(allocator, &store->entries, call->result_count) != STOW_OK) {
     return stowi_fail_memory(diag);
   }
   if (total != 0) {
     call->folded = store->elements.data + store->elements.count;
-    call->sureness = store->sureness.data + store->sureness.count;
+    call->exactness = store->exactness.data + store->exactness.count;
   }
   for (size_t i = 0; i < total; ++i) {
-    call->folded[i] = STOWI_UNKNOWN;
-    call->sureness[i] = STOWI_EXACT;
+    call->folded[i] = STOWI_GRAPH_UNKNOWN;
+    call->exactness[i] = STOWI_GRAPH_EXACT;
   }
-  stowi_known_cache cache;
-  stowi_shape_use_cache(call, &cache);  // only now: the store may have moved
+  stowi_graph_known_cache cache;
+  stowi_graph_shape_use_cache(call, &cache);  // only now: the store may have moved
   stow_status status = run_fold(call, diag);
   call->cache = NULL;
   STOW_TRY(status);
@@ -515,7 +526,7 @@ stow_status stowi_known_fold(stow_shape_call* call, stowi_known_store* store, st
 // ---------------------------------------------------------------------------------------------
 // Which data matters
 
-static bool is_any_known(const stowi_known_store* store, stow_value first, size_t count) {
+static bool is_any_known(const stowi_graph_known_store* store, stow_value first, size_t count) {
   size_t k = 0;
   while (k < count && find_entry(store, first + (stow_value)k) == NULL) {
     ++k;
@@ -529,8 +540,8 @@ static bool is_short(const stow_type* type) {
   return stow_type_elements(type, &count) == STOW_OK && count <= STOW_MAX_RANK;
 }
 
-void stowi_known_note_reads(const stow_shape_call* call, stowi_known_store* store,
-                            stow_value first) {
+void stowi_graph_known_note_reads(const stow_shape_call* call, stowi_graph_known_store* store,
+                                  stow_value first) {
   const stow_graph* graph = call->graph;
   bool can_fold = call->desc->fold != NULL;
   bool has_folded = can_fold && is_any_known(store, first, call->result_count);
@@ -539,14 +550,14 @@ void stowi_known_note_reads(const stow_shape_call* call, stowi_known_store* stor
     bool is_read = has_folded || (call->asked & operand_bit(k)) != 0;
     if (operand != STOW_VALUE_NONE && graph->values.data[operand].has_data &&
         (is_read || (can_fold && is_short(stow_shape_operand(call, k))))) {
-      store->is_read.data[stowi_data_index(graph, operand)] = true;
+      store->is_read.data[stowi_graph_data_index(graph, operand)] = true;
     }
   }
 }
 
-void stowi_known_free(stowi_known_store* store, stow_allocator allocator) {
+void stowi_graph_known_free(stowi_graph_known_store* store, stow_allocator allocator) {
   STOWI_VEC_FREE(allocator, &store->entries);
   STOWI_VEC_FREE(allocator, &store->elements);
-  STOWI_VEC_FREE(allocator, &store->sureness);
+  STOWI_VEC_FREE(allocator, &store->exactness);
   STOWI_VEC_FREE(allocator, &store->is_read);
 }

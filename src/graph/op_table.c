@@ -18,7 +18,7 @@
 
 // ---------------------------------------------------------------------------------------------
 
-static const stowi_op_row rows[] = {
+static const stowi_graph_op_row rows[] = {
 #define STOW_OP(op, number, text) \
   [STOW_OP_##op] = {.desc.struct_size = sizeof(stow_op_desc), .desc.name = (text), ROW_##op},
 #include <stowage/ops.def>
@@ -33,9 +33,9 @@ static const size_t name_sizes[] = {
 #undef STOW_OP
 };
 
-const stowi_op_row* stowi_core_row(stow_op op) { return &rows[op]; }
+const stowi_graph_op_row* stowi_graph_core_row(stow_op op) { return &rows[op]; }
 
-stow_op stowi_core_find(stow_str name) {
+stow_op stowi_graph_core_find(stow_str name) {
   for (stow_op op = 0; op < STOW_OP_CORE_COUNT; ++op) {
     if (name_sizes[op] == name.size && memcmp(rows[op].desc.name, name.data, name.size) == 0) {
       return op;

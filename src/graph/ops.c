@@ -12,7 +12,7 @@
 #include "graph/op_table.h"
 
 typedef struct attr_block {
-  stowi_attr_spec spec;
+  stowi_graph_attr_spec spec;
   size_t text_size;  // bytes of |text|: the name and all strings, each followed by a NUL
   char* text;
   void* list;  // the list that the spec points to, if any
@@ -132,14 +132,14 @@ size_t stowi_ops_count(const stow_ops* ops) {
 
 const stow_op_desc* stow_ops_get(const stow_ops* ops, stow_op op) {
   if (op < STOW_OP_CORE_COUNT) {
-    return &stowi_core_row(op)->desc;
+    return &stowi_graph_core_row(op)->desc;
   }
   const added_row* row = added_at(ops, op);
   return row == NULL ? NULL : &row->desc;
 }
 
 stow_op stow_ops_find(const stow_ops* ops, stow_str name) {
-  stow_op op = stowi_core_find(name);
+  stow_op op = stowi_graph_core_find(name);
   if (op != STOW_OP_NONE || ops == NULL) {
     return op;
   }
@@ -149,16 +149,16 @@ stow_op stow_ops_find(const stow_ops* ops, stow_str name) {
 
 size_t stow_ops_attr_count(const stow_ops* ops, stow_op op) {
   if (op < STOW_OP_CORE_COUNT) {
-    return stowi_core_row(op)->attr_count;
+    return stowi_graph_core_row(op)->attr_count;
   }
   const added_row* row = added_at(ops, op);
   return row == NULL ? 0 : row->attrs.count;
 }
 
 const stow_attr* stow_ops_attr(const stow_ops* ops, stow_op op, size_t index, bool* out_required) {
-  const stowi_attr_spec* spec = NULL;
+  const stowi_graph_attr_spec* spec = NULL;
   if (index < stow_ops_attr_count(ops, op)) {
-    spec = op < STOW_OP_CORE_COUNT ? &stowi_core_row(op)->attrs[index]
+    spec = op < STOW_OP_CORE_COUNT ? &stowi_graph_core_row(op)->attrs[index]
                                    : &added_at(ops, op)->attrs.data[index]->spec;
   }
   if (out_required != NULL) {
@@ -415,7 +415,7 @@ stow_status stow_ops_add_attr(stow_ops* ops, stow_op op, const stow_attr* defaul
                               bool required, stow_diag* diag) {
   if (op < STOW_OP_CORE_COUNT) {
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "\"%s\" is a core op and cannot be changed",
-                      stowi_core_row(op)->desc.name);
+                      stowi_graph_core_row(op)->desc.name);
   }
   if (added_at(ops, op) == NULL) {
     return stowi_fail(diag, STOW_ERR_NOT_FOUND, "op %lu is out of range for this table",

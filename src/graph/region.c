@@ -9,46 +9,46 @@
 #include "graph/graph_internal.h"
 
 stow_status stow_graph_begin_region(stow_graph* graph, stow_diag* diag) {
-  stowi_call_drop(&graph->call);
+  stowi_graph_call_drop(&graph->call);
   if (graph->depth == STOW_MAX_REGION_DEPTH) {
     return stowi_fail(diag, STOW_ERR_LIMIT, "regions are nested more than %d deep",
                       STOW_MAX_REGION_DEPTH);
   }
-  if (graph->regions.count >= STOWI_ID_LIMIT - 1) {
+  if (graph->regions.count >= STOWI_GRAPH_ID_LIMIT - 1) {
     return stowi_fail(diag, STOW_ERR_LIMIT, "the graph has too many regions");
   }
   if (STOWI_VEC_RESERVE(graph->allocator, &graph->regions, 1) != STOW_OK) {
     return stowi_fail_memory(diag);
   }
-  const stowi_frame* outer = stowi_frame_of(graph);
+  const stowi_graph_frame* outer = stowi_graph_frame_of(graph);
   stow_region region = (stow_region)graph->regions.count++;
-  graph->regions.data[region] = (stowi_region){STOW_NODE_NONE, outer->region, outer->last_closed,
-                                               STOW_NODE_NONE, STOW_NODE_NONE};
+  graph->regions.data[region] = (stowi_graph_region){
+      STOW_NODE_NONE, outer->region, outer->last_closed, STOW_NODE_NONE, STOW_NODE_NONE};
   ++graph->depth;
-  *stowi_frame_of(graph) = (stowi_frame){region, STOW_REGION_ID_NONE, 0};
+  *stowi_graph_frame_of(graph) = (stowi_graph_frame){region, STOW_REGION_ID_NONE, 0};
   return STOW_OK;
 }
 
 stow_status stow_graph_end_region(stow_graph* graph, const stow_value* yields, size_t count,
                                   stow_diag* diag) {
-  stow_call* call = stowi_call_begin(graph, STOW_OP_YIELD);
+  stow_call* call = stowi_graph_call_begin(graph, STOW_OP_YIELD);
   if (graph->depth == 0) {
-    stowi_call_drop(call);
+    stowi_graph_call_drop(call);
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "yield: no region is open");
   }
   for (size_t i = 0; i < count; ++i) {
     stow_call_operand(call, yields[i]);
     if (yields[i] == STOW_VALUE_NONE) {
-      stowi_call_fail(call, STOW_ERR_INVALID_ARGUMENT, "operand %zu is missing", i);
+      stowi_graph_call_fail(call, STOW_ERR_INVALID_ARGUMENT, "operand %zu is missing", i);
     }
   }
   stow_node yield;
   STOW_TRY(stow_call_finish(call, diag, &yield));
-  stow_region region = stowi_frame_of(graph)->region;
+  stow_region region = stowi_graph_frame_of(graph)->region;
   graph->regions.data[region].last = yield;
   --graph->depth;
-  stowi_frame_of(graph)->last_closed = region;
-  ++stowi_frame_of(graph)->closed_count;
+  stowi_graph_frame_of(graph)->last_closed = region;
+  ++stowi_graph_frame_of(graph)->closed_count;
   return STOW_OK;
 }
 

@@ -37,7 +37,7 @@ typedef struct simplifier {
 static stow_status init(simplifier* s) {
   size_t nodes = s->from->nodes.count;
   size_t values = s->from->values.count;
-  s->memo_count = stowi_dims_expr_count(s->from->dims);
+  s->memo_count = stowi_graph_dims_expr_count(s->from->dims);
   s->is_kept = STOWI_ARRAY_ZERO(s->allocator, bool, nodes);
   s->is_needed = STOWI_ARRAY_ZERO(s->allocator, bool, values);
   s->is_pinned = STOWI_ARRAY_ZERO(s->allocator, bool, values);
@@ -168,12 +168,13 @@ static bool can_fold(const simplifier* s, stow_value value) {
       stowi_graph_with_count(graph, producer) != 0) {
     return false;
   }
-  stowi_known known = stowi_known_of(graph, &graph->known, graph->value_types.data, value);
+  stowi_graph_known known =
+      stowi_graph_known_of(graph, &graph->known, graph->value_types.data, value);
   stow_dtype_kind kind = stow_dtype_kind_of(known.dtype);
   bool can = known.is_whole && kind != STOW_KIND_FLOAT && kind != STOW_KIND_COMPLEX;
   int64_t number;
   for (size_t i = 0; i < known.count && can; ++i) {
-    can = stow_dim_to_int(graph->dims, stowi_known_dim(&known, graph->dims, i), &number);
+    can = stow_dim_to_int(graph->dims, stowi_graph_known_dim(&known, graph->dims, i), &number);
   }
   return can;
 }
@@ -238,7 +239,7 @@ static stow_status enter_regions(simplifier* s, stow_node node) {
 static stow_type translate(simplifier* s, stow_value value) {
   stow_type type = *stow_graph_type(s->from, value);
   for (uint32_t i = 0; i < type.rank; ++i) {
-    type.dims[i] = stowi_dims_translate(s->from->dims, type.dims[i], s->into->dims, s->memo);
+    type.dims[i] = stowi_graph_dims_translate(s->from->dims, type.dims[i], s->into->dims, s->memo);
   }
   return type;
 }
@@ -258,13 +259,14 @@ static void name_constant(const simplifier* s, stow_call* call, stow_value value
 
 static stow_status add_constant(simplifier* s, stow_value value) {
   const stow_graph* graph = s->from;
-  stowi_known known = stowi_known_of(graph, &graph->known, graph->value_types.data, value);
+  stowi_graph_known known =
+      stowi_graph_known_of(graph, &graph->known, graph->value_types.data, value);
   s->numbers.count = 0;
   if (STOWI_VEC_RESERVE(s->allocator, &s->numbers, known.count) != STOW_OK) {
     return stowi_fail_memory(s->diag);
   }
   for (size_t i = 0; i < known.count; ++i) {
-    (void)stow_dim_to_int(graph->dims, stowi_known_dim(&known, graph->dims, i),
+    (void)stow_dim_to_int(graph->dims, stowi_graph_known_dim(&known, graph->dims, i),
                           &s->numbers.data[i]);
   }
   stow_call* call = stow_graph_begin(s->into, STOW_OP_CONSTANT);
@@ -334,7 +336,7 @@ static void copy_attrs(const simplifier* s, stow_call* call, stow_node node) {
     stow_call_attr(call, attr);
   }
   size_t size;
-  if (stowi_is_boundary_op(stow_graph_op(s->from, node)) && !has_inline) {
+  if (stowi_graph_is_boundary_op(stow_graph_op(s->from, node)) && !has_inline) {
     const void* data = stow_graph_data(s->from, stow_graph_first_result(s->from, node), &size);
     if (data != NULL) {
       stow_call_data(call, data, size, false);

@@ -3,10 +3,10 @@
 #define STOWAGE_SRC_GRAPH_SURENESS_H_
 
 // Ordered: what is computed from two elements gets the larger one.
-typedef enum stowi_sureness {
-  STOWI_EXACT,
-  STOWI_AT_MOST,        // upper bound; the element is not negative
-  STOWI_AT_MOST_SIGNED  // upper bound; the element may be negative
-} stowi_sureness;
+typedef enum stowi_graph_exactness {
+  STOWI_GRAPH_EXACT,
+  STOWI_GRAPH_UPPER_BOUND,  // upper bound; the element is not negative
+  STOWI_AT_MOST_SIGNED      // upper bound; the element may be negative
+} stowi_graph_exactness;
 
 #endif  // STOWAGE_SRC_GRAPH_SURENESS_H_

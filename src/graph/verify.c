@@ -24,11 +24,11 @@
 static stow_status check_types_with(const stow_graph* graph, stow_type* results, uint8_t* marks,
                                     stow_diag* diag) {
   for (stow_node node = 0; node < graph->nodes.count; ++node) {
-    stow_shape_call shape =
-        stowi_shape_of_node(graph, graph->value_types.data, &graph->known, node, results, marks);
-    stow_status status = stowi_shape_infer(&shape, true, diag);
+    stow_shape_call shape = stowi_graph_shape_of_node(graph, graph->value_types.data, &graph->known,
+                                                      node, results, marks);
+    stow_status status = stowi_graph_shape_infer(&shape, true, diag);
     if (status != STOW_OK) {
-      stowi_blame_node(diag, graph, node);
+      stowi_graph_blame_node(diag, graph, node);
       return status;
     }
   }
@@ -82,9 +82,10 @@ static bool has_writes(const stow_graph* graph) {
 
 static stow_status fail_read(const writes* w, stow_value value, const char* who, const char* verb) {
   stow_node writer = w->writer[w->root[value]];
-  stow_status status = stowi_fail(
-      w->diag, STOW_ERR_CONFLICT, "%s %s %s, whose bytes %s has overwritten", who, verb,
-      stowi_describe_value(w->graph, value).text, stowi_describe_node(w->graph, writer).text);
+  stow_status status =
+      stowi_fail(w->diag, STOW_ERR_CONFLICT, "%s %s %s, whose bytes %s has overwritten", who, verb,
+                 stowi_graph_describe_value(w->graph, value).text,
+                 stowi_graph_describe_node(w->graph, writer).text);
   stowi_diag_value(w->diag, value);
   return status;
 }
@@ -98,7 +99,7 @@ static stow_status check_reads(const writes* w, stow_node node) {
   size_t count = stow_graph_operand_count(w->graph, node);
   for (size_t k = 0; k < count; ++k) {
     if (operands[k] != STOW_VALUE_NONE && !is_current(w, operands[k])) {
-      return fail_read(w, operands[k], stowi_describe_node(w->graph, node).text, "reads");
+      return fail_read(w, operands[k], stowi_graph_describe_node(w->graph, node).text, "reads");
     }
   }
   return STOW_OK;
@@ -106,8 +107,8 @@ static stow_status check_reads(const writes* w, stow_node node) {
 
 // Whether |region| is inside a loop's body that |root| is outside of.
 static bool crosses_loop(const stow_graph* graph, stow_region region, stow_value root) {
-  stow_region home = stow_graph_node_region(graph, stow_graph_producer(graph, root));
-  for (; region != home && region != STOW_REGION_BODY;
+  stow_region maker = stow_graph_node_region(graph, stow_graph_producer(graph, root));
+  for (; region != maker && region != STOW_REGION_BODY;
        region = stowi_graph_region_parent(graph, region)) {
     stow_node owner = stowi_graph_region_owner(graph, region);
     if (stow_graph_op_desc(graph, owner)->region_kind == STOW_REGION_LOOP) {
@@ -122,7 +123,7 @@ static const char* why_not_write(const writes* w, stow_node node, size_t k) {
   const stow_graph* graph = w->graph;
   const stow_value* operands = stow_graph_operands(graph, node);
   stow_value root = w->root[operands[k]];
-  if (stowi_is_fixed_op(stow_graph_op(graph, stow_graph_producer(graph, root)))) {
+  if (stowi_graph_is_fixed_op(stow_graph_op(graph, stow_graph_producer(graph, root)))) {
     return "a param or constant";
   }
   if (crosses_loop(graph, stow_graph_node_region(graph, node), root)) {
@@ -141,8 +142,8 @@ static stow_status note_write(writes* w, stow_node node, size_t operand) {
   stow_value target = stow_graph_operands(w->graph, node)[operand];
   if (reason != NULL) {
     stow_status status = stowi_fail(w->diag, STOW_ERR_CONFLICT, "%s writes into %s: %s",
-                                    stowi_describe_node(w->graph, node).text,
-                                    stowi_describe_value(w->graph, target).text, reason);
+                                    stowi_graph_describe_node(w->graph, node).text,
+                                    stowi_graph_describe_value(w->graph, target).text, reason);
     stowi_diag_value(w->diag, target);
     return status;
   }
@@ -227,7 +228,7 @@ static stow_status follow_all(writes* w) {
   for (stow_node node = 0; node < graph->nodes.count; ++node) {
     stow_status status = follow_node(w, node);
     if (status != STOW_OK) {
-      stowi_blame_node(w->diag, graph, node);
+      stowi_graph_blame_node(w->diag, graph, node);
       return status;
     }
   }
@@ -300,9 +301,9 @@ static stow_status fail_unbound(const stow_graph* graph, stow_value value, stow_
   const stow_type* type = stow_graph_type(graph, value);
   stow_status status =
       stowi_fail(diag, STOW_ERR_UNBOUND_DIM,
-                 "%s : %s has unbound dims:", stowi_describe_value(graph, value).text,
-                 stowi_describe_type(graph, type).text);
-  stowi_blame_value(diag, graph, value);
+                 "%s : %s has unbound dims:", stowi_graph_describe_value(graph, value).text,
+                 stowi_graph_describe_type(graph, type).text);
+  stowi_graph_blame_value(diag, graph, value);
   const char* separator = " ";
   for (size_t i = 0; i < stow_dims_symbol_count(graph->dims); ++i) {
     if (uses_symbol(graph->dims, type, i)) {

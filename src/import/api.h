@@ -1,8 +1,8 @@
 // What importing offers to providers, the rooms that know a file format, and what it needs of them.
 //
 // A provider opens files as models: a struct of its own that begins with a stow_model, whose
-// functions are in a stowi_provider. It says what the model declares; the importer settles names,
-// symbols, inputs, values, shapes and issues, and asks the provider for weights and nodes in
+// functions are in a stowi_import_provider. It says what the model declares; the importer settles
+// names, symbols, inputs, values, shapes and issues, and asks the provider for weights and nodes in
 // between, which it adds to the importer's graph. A provider sees no other room but the core's
 // public headers; a new one touches no other provider.
 #ifndef STOWAGE_SRC_IMPORT_API_H_
@@ -18,7 +18,7 @@
 // Graphs in nodes in graphs, calls of functions in functions: all count.
 #define STOWI_IMPORT_MAX_DEPTH 48
 
-typedef struct stowi_importer stowi_importer;
+typedef struct stowi_import_importer stowi_import_importer;
 
 // ---------------------------------------------------------------------------------------------
 // Models: model.c
@@ -58,7 +58,7 @@ typedef struct stowi_import_place {
 
 typedef struct stowi_import_tally stowi_import_tally;
 
-typedef struct stowi_provider {
+typedef struct stowi_import_provider {
   void (*close)(stow_model* model);
   // Writes a declared type; |info| is one of the model's inputs or outputs.
   stow_status (*print_type)(const stowi_import_info* info, stow_writer writer);
@@ -70,14 +70,14 @@ typedef struct stowi_provider {
                         stow_allocator allocator, stow_diag* diag, stow_import** out_import);
   // What stowi_import_run asks for, in this order. First the names: stowi_import_note_weight,
   // _note_use and _note_outer.
-  stow_status (*note_names)(stowi_importer* imp);
-  stow_status (*add_weights)(stowi_importer* imp);
-  stow_status (*add_nodes)(stowi_importer* imp);
-} stowi_provider;
+  stow_status (*note_names)(stowi_import_importer* imp);
+  stow_status (*add_weights)(stowi_import_importer* imp);
+  stow_status (*add_nodes)(stowi_import_importer* imp);
+} stowi_import_provider;
 
 // What every model begins with. The provider fills it, and frees what it has allocated.
 struct stow_model {
-  const stowi_provider* provider;
+  const stowi_import_provider* provider;
   stow_allocator allocator;
   stow_model_info info;  // all but op_kind_count
   const stowi_import_info* inputs;
@@ -156,7 +156,7 @@ typedef struct stowi_import_symbol {
 
 // A provider has it as the first member of an importer of its own, where it needs more. It sets
 // |model|, |request|, |allocator| and |diag| (never NULL), the rest is zero.
-struct stowi_importer {
+struct stowi_import_importer {
   stow_model* model;
   const stow_import_request* request;
   stow_allocator allocator;
@@ -181,63 +181,65 @@ struct stowi_importer {
 
 // Imports: names, symbols, inputs, weights, nodes, outputs, issues. Frees what the importer holds,
 // but for a provider's own.
-stow_status stowi_import_run(stowi_importer* imp, stow_import** out_import);
+stow_status stowi_import_run(stowi_import_importer* imp, stow_import** out_import);
 
 // ---------------------------------------------------------------------------------------------
 // Names and scopes: scope.c
 
 // Number of the entry for |text|, made where there is none.
-stow_status stowi_import_name_of(stowi_importer* imp, stow_str text, uint32_t* out_name);
+stow_status stowi_import_name_of(stowi_import_importer* imp, stow_str text, uint32_t* out_name);
 // STOWI_IMPORT_NONE where there is none.
-uint32_t stowi_import_name_find(const stowi_importer* imp, stow_str text);
+uint32_t stowi_import_name_find(const stowi_import_importer* imp, stow_str text);
 
 // Makes |text| stand for |value| in the innermost scope. STOW_ERR_DUPLICATE where it stands for
 // something there.
-stow_status stowi_import_bind(stowi_importer* imp, stow_str text, stow_value value,
+stow_status stowi_import_bind(stowi_import_importer* imp, stow_str text, stow_value value,
                               stowi_import_bound bound);
 // The binding that is visible; NULL where there is none.
-const stowi_import_binding* stowi_import_resolve(const stowi_importer* imp, stow_str text);
+const stowi_import_binding* stowi_import_resolve(const stowi_import_importer* imp, stow_str text);
 
 // The declaration of |text|, or of a name's entry, that is visible; NULL where there is none. Valid
 // until the next declaration.
-const stowi_import_info* stowi_import_declaration_of(const stowi_importer* imp, stow_str text);
-const stowi_import_info* stowi_import_declaration_at(const stowi_importer* imp, uint32_t name);
-stow_status stowi_import_declare(stowi_importer* imp, const stowi_import_info* info);
+const stowi_import_info* stowi_import_declaration_of(const stowi_import_importer* imp,
+                                                     stow_str text);
+const stowi_import_info* stowi_import_declaration_at(const stowi_import_importer* imp,
+                                                     uint32_t name);
+stow_status stowi_import_declare(stowi_import_importer* imp, const stowi_import_info* info);
 
 typedef struct stowi_import_scope {
   size_t bindings, declarations, start, floor, declared_floor;
 } stowi_import_scope;
 // |is_closed|: what is outside cannot be seen.
-stowi_import_scope stowi_import_enter(stowi_importer* imp, bool is_closed);
-void stowi_import_leave(stowi_importer* imp, stowi_import_scope scope);
+stowi_import_scope stowi_import_enter(stowi_import_importer* imp, bool is_closed);
+void stowi_import_leave(stowi_import_importer* imp, stowi_import_scope scope);
 
 // |text| where no value of the graph has that name, else with a suffix `#2`, `#3`, … Valid until
 // the next call.
-stow_status stowi_import_fresh_name(stowi_importer* imp, stow_str text, stow_str* out_name);
+stow_status stowi_import_fresh_name(stowi_import_importer* imp, stow_str text, stow_str* out_name);
 // |text| followed by |ending|; the same.
-stow_status stowi_import_fresh_name_with(stowi_importer* imp, stow_str text, const char* ending,
-                                         stow_str* out_name);
+stow_status stowi_import_fresh_name_with(stowi_import_importer* imp, stow_str text,
+                                         const char* ending, stow_str* out_name);
 // Notes |node| (may be NULL) as the origin of all values that have none yet.
-stow_status stowi_import_note_origins(stowi_importer* imp, const void* node);
+stow_status stowi_import_note_origins(stowi_import_importer* imp, const void* node);
 
 // Bytes that live as long as the import; NULL when out of memory.
-void* stowi_import_keep_bytes(stowi_importer* imp, size_t size);
+void* stowi_import_keep_bytes(stowi_import_importer* imp, size_t size);
 // The same for a block of the importer's allocator that exists; it is freed on failure.
-stow_status stowi_import_keep_block(stowi_importer* imp, void* bytes, size_t size);
+stow_status stowi_import_keep_block(stowi_import_importer* imp, void* bytes, size_t size);
 
 // Fails with the standard message.
-stow_status stowi_import_memory(stowi_importer* imp);
+stow_status stowi_import_memory(stowi_import_importer* imp);
 
 // ---------------------------------------------------------------------------------------------
 // Weights: weights.c
 
 // Notes that a weight of the main graph is called |text|; that something reads |text|; that |text|
 // is the result of a node of the main graph, when weights and shapes have been noted.
-stow_status stowi_import_note_weight(stowi_importer* imp, stow_str text);
-void stowi_import_note_use(stowi_importer* imp, stow_str text);
-void stowi_import_note_outer(stowi_importer* imp, stow_str text);
+stow_status stowi_import_note_weight(stowi_import_importer* imp, stow_str text);
+void stowi_import_note_use(stowi_import_importer* imp, stow_str text);
+void stowi_import_note_outer(stowi_import_importer* imp, stow_str text);
 // Whether weights of |size| bytes shall be read from a source.
-bool stowi_import_reads(const stowi_importer* imp, uint64_t size);
+bool stowi_import_reads(const stowi_import_importer* imp, uint64_t size);
 
 // Where the bytes of a weight are: in this process, in a file, or both.
 typedef struct stowi_import_payload {
@@ -248,39 +250,39 @@ typedef struct stowi_import_payload {
 } stowi_import_payload;
 
 // A `param` or `constant` named |name|, or like it where that is taken.
-stow_status stowi_import_constant(stowi_importer* imp, stow_op op, stow_str name,
+stow_status stowi_import_constant(stowi_import_importer* imp, stow_op op, stow_str name,
                                   const stow_type* type, const stowi_import_payload* data,
                                   stow_value* out_value);
 // The same with the value that was asked for in the place of a weight.
-stow_status stowi_import_asked_constant(stowi_importer* imp, stow_op op,
+stow_status stowi_import_asked_constant(stowi_import_importer* imp, stow_op op,
                                         const stowi_import_asked_value* value, stow_str name,
                                         const stow_type* type, stow_value* out_value);
 // An issue, once for each |file|, for a weight that cannot be read, as the diagnostic says.
-stow_status stowi_import_report_missing(stowi_importer* imp, stow_str file, stow_str weight);
+stow_status stowi_import_report_missing(stowi_import_importer* imp, stow_str file, stow_str weight);
 
 // ---------------------------------------------------------------------------------------------
 // Shapes that were asked for: asked.c
 
 // The shape that was given for the tensor |name| where it stands now, or NULL. |*out_is_soft| (may
 // be NULL): for a result of the node around it, which need not be that of this.
-const stowi_import_asked_shape* stowi_import_asked_shape_of(const stowi_importer* imp,
+const stowi_import_asked_shape* stowi_import_asked_shape_of(const stowi_import_importer* imp,
                                                             stow_str text, bool* out_is_soft);
 // Lends the shape that was given for |outer|, a node's result, to |inner|, its name in the node's
 // body. With |softly| it only counts where the body's dims are open.
-stow_status stowi_import_lend_shape(stowi_importer* imp, stow_str outer, stow_str inner,
+stow_status stowi_import_lend_shape(stowi_import_importer* imp, stow_str outer, stow_str inner,
                                     bool softly);
-void stowi_import_return_shape(stowi_importer* imp, stow_str inner);
+void stowi_import_return_shape(stowi_import_importer* imp, stow_str inner);
 // Fails where a shape was given for |text| and |value| has another one.
-stow_status stowi_import_compare_asked(stowi_importer* imp, stow_str text, stow_value value);
+stow_status stowi_import_compare_asked(stowi_import_importer* imp, stow_str text, stow_value value);
 
 // The symbol |text|; NULL where there is none.
-stowi_import_symbol* stowi_import_symbol_find(const stowi_importer* imp, stow_str text);
+stowi_import_symbol* stowi_import_symbol_find(const stowi_import_importer* imp, stow_str text);
 
 // ---------------------------------------------------------------------------------------------
 // Issues and declarations: issues.c, declared.c
 
 // |node| is the provider's, or NULL.
-stow_status stowi_import_add_issue(stowi_importer* imp, stow_import_issue_kind kind,
+stow_status stowi_import_add_issue(stowi_import_importer* imp, stow_import_issue_kind kind,
                                    const void* node, stow_str tensor, const char* format, ...)
     STOW_PRINTF_LIKE(5, 6);
 
@@ -293,12 +295,12 @@ stowi_import_type_text stowi_import_type_text_of(const stow_graph* graph, const 
 
 // A declared type in the graph's terms: false where its rank or dtype is not given or unknown. Dims
 // that are not known are STOW_DIM_INVALID.
-bool stowi_import_declared_type(stowi_importer* imp, const stowi_import_info* info,
+bool stowi_import_declared_type(stowi_import_importer* imp, const stowi_import_info* info,
                                 stow_type* out_type);
 // Whether two types cannot be the same: dims that only a binding can tell apart do not differ.
 bool stowi_import_types_differ(const stow_type* a, const stow_type* b);
 // Adds an issue where the file declares another type for the name that was bound last than its
 // value has.
-stow_status stowi_import_compare_declared(stowi_importer* imp, const void* node);
+stow_status stowi_import_compare_declared(stowi_import_importer* imp, const void* node);
 
 #endif  // STOWAGE_SRC_IMPORT_API_H_

@@ -52,7 +52,7 @@ static void offer(suggestion* s, stow_str name) {
   }
 }
 
-static stow_status fail_near(stowi_importer* imp, stow_status status, const suggestion* s,
+static stow_status fail_near(stowi_import_importer* imp, stow_status status, const suggestion* s,
                              const char* reason) {
   if (s->best.size == 0) {
     return stowi_fail(imp->diag, status, "%s", reason);
@@ -63,7 +63,7 @@ static stow_status fail_near(stowi_importer* imp, stow_status status, const sugg
 
 // Fails because the request is wrong: |reason|, the nearest name, or what there is, |what| of
 // |count|.
-static stow_status fail_unknown(stowi_importer* imp, const suggestion* s, const char* reason,
+static stow_status fail_unknown(stowi_import_importer* imp, const suggestion* s, const char* reason,
                                 const char* what, size_t count) {
   if (s->best.size != 0) {
     return fail_near(imp, STOW_ERR_NOT_FOUND, s, reason);
@@ -78,7 +78,7 @@ static stow_status fail_unknown(stowi_importer* imp, const suggestion* s, const 
 // ---------------------------------------------------------------------------------------------
 // What was asked for
 
-stow_status stowi_import_note_asked(stowi_importer* imp) {
+stow_status stowi_import_note_asked(stowi_import_importer* imp) {
   const stow_import_request* request = imp->request;
   if (request == NULL) {
     return STOW_OK;
@@ -96,7 +96,7 @@ stow_status stowi_import_note_asked(stowi_importer* imp) {
   return STOW_OK;
 }
 
-static stow_status check_value(stowi_importer* imp, stow_str text) {
+static stow_status check_value(stowi_import_importer* imp, stow_str text) {
   const stow_model* model = imp->model;
   uint32_t id = stowi_import_name_find(imp, text);
   bool is_there = id != STOWI_IMPORT_NONE && imp->names.data[id].is_weight;
@@ -114,7 +114,7 @@ static stow_status check_value(stowi_importer* imp, stow_str text) {
   return fail_unknown(imp, &s, reason, "inputs", model->info.input_count);
 }
 
-stow_status stowi_import_check_asked_values(stowi_importer* imp) {
+stow_status stowi_import_check_asked_values(stowi_import_importer* imp) {
   const stow_import_request* request = imp->request;
   for (size_t i = 0; request != NULL && i < request->values.count; ++i) {
     STOW_TRY(check_value(imp, request->values.data[i].input));
@@ -122,7 +122,7 @@ stow_status stowi_import_check_asked_values(stowi_importer* imp) {
   return STOW_OK;
 }
 
-static void offer_tensors(stowi_importer* imp, suggestion* s) {
+static void offer_tensors(stowi_import_importer* imp, suggestion* s) {
   for (size_t i = 0; i < imp->names.count; ++i) {
     if (imp->names.data[i].was_made) {
       offer(s, imp->names.data[i].text);
@@ -130,7 +130,7 @@ static void offer_tensors(stowi_importer* imp, suggestion* s) {
   }
 }
 
-stow_status stowi_import_check_asked_shapes(stowi_importer* imp) {
+stow_status stowi_import_check_asked_shapes(stowi_import_importer* imp) {
   const stow_import_request* request = imp->request;
   for (size_t i = 0; request != NULL && i < request->shapes.count; ++i) {
     stow_str text = request->shapes.data[i].tensor;
@@ -149,7 +149,7 @@ stow_status stowi_import_check_asked_shapes(stowi_importer* imp) {
   return STOW_OK;
 }
 
-stow_status stowi_import_fail_symbol(stowi_importer* imp, stow_str text) {
+stow_status stowi_import_fail_symbol(stowi_import_importer* imp, stow_str text) {
   const stow_dims* dims = stow_graph_dims(imp->graph);
   suggestion s = suggest_for(text);
   size_t count = 0;
@@ -173,7 +173,7 @@ stow_status stowi_import_fail_symbol(stowi_importer* imp, stow_str text) {
   return fail_unknown(imp, &s, reason, "symbols", count);
 }
 
-stow_status stowi_import_fail_output(stowi_importer* imp, stow_str text) {
+stow_status stowi_import_fail_output(stowi_import_importer* imp, stow_str text) {
   suggestion s = suggest_for(text);
   offer_tensors(imp, &s);
   char reason[256];
@@ -186,26 +186,26 @@ stow_status stowi_import_fail_output(stowi_importer* imp, stow_str text) {
 // Shapes
 
 // The shape that was given for |name| where it stands now.
-static const stowi_import_asked_shape* shape_here(const stowi_importer* imp,
+static const stowi_import_asked_shape* shape_here(const stowi_import_importer* imp,
                                                   const stowi_import_name* name) {
   return name->is_asked_outside && imp->depth != 0 ? NULL : name->shape;
 }
 
 // The entry of |text| where any shape was given.
-static stowi_import_name* asked_name(const stowi_importer* imp, stow_str text) {
+static stowi_import_name* asked_name(const stowi_import_importer* imp, stow_str text) {
   bool is_any = text.size != 0 && imp->request != NULL && imp->request->shapes.count != 0;
   uint32_t id = is_any ? stowi_import_name_find(imp, text) : STOWI_IMPORT_NONE;
   return id == STOWI_IMPORT_NONE ? NULL : &imp->names.data[id];
 }
 
-void stowi_import_note_outer(stowi_importer* imp, stow_str text) {
+void stowi_import_note_outer(stowi_import_importer* imp, stow_str text) {
   stowi_import_name* name = asked_name(imp, text);
   if (name != NULL) {
     name->is_asked_outside = true;
   }
 }
 
-const stowi_import_asked_shape* stowi_import_asked_shape_of(const stowi_importer* imp,
+const stowi_import_asked_shape* stowi_import_asked_shape_of(const stowi_import_importer* imp,
                                                             stow_str text, bool* out_is_soft) {
   const stowi_import_name* name = asked_name(imp, text);
   bool is_lent = name != NULL && name->lent != NULL && name->lent_depth == imp->depth;
@@ -215,7 +215,7 @@ const stowi_import_asked_shape* stowi_import_asked_shape_of(const stowi_importer
   return name == NULL ? NULL : is_lent ? name->lent : shape_here(imp, name);
 }
 
-stow_status stowi_import_lend_shape(stowi_importer* imp, stow_str outer, stow_str inner,
+stow_status stowi_import_lend_shape(stowi_import_importer* imp, stow_str outer, stow_str inner,
                                     bool softly) {
   bool is_soft;
   const stowi_import_asked_shape* shape = stowi_import_asked_shape_of(imp, outer, &is_soft);
@@ -231,7 +231,7 @@ stow_status stowi_import_lend_shape(stowi_importer* imp, stow_str outer, stow_st
   return STOW_OK;
 }
 
-void stowi_import_return_shape(stowi_importer* imp, stow_str inner) {
+void stowi_import_return_shape(stowi_import_importer* imp, stow_str inner) {
   uint32_t id = stowi_import_name_find(imp, inner);
   if (id != STOWI_IMPORT_NONE) {
     imp->names.data[id].lent = NULL;
@@ -247,7 +247,8 @@ static stowi_import_type_text dims_text(const stow_graph* graph,
   return text;
 }
 
-stow_status stowi_import_compare_asked(stowi_importer* imp, stow_str text, stow_value value) {
+stow_status stowi_import_compare_asked(stowi_import_importer* imp, stow_str text,
+                                       stow_value value) {
   const stowi_import_name* name = asked_name(imp, text);
   const stowi_import_asked_shape* shape = name == NULL ? NULL : shape_here(imp, name);
   if (shape == NULL) {

@@ -4,7 +4,7 @@
 
 #define MAX_DECLARED_ISSUES 100
 
-bool stowi_import_declared_type(stowi_importer* imp, const stowi_import_info* info,
+bool stowi_import_declared_type(stowi_import_importer* imp, const stowi_import_info* info,
                                 stow_type* out_type) {
   *out_type = (stow_type){.dtype = STOW_F32};
   if (info == NULL || !info->has_dtype || !info->has_shape) {
@@ -32,7 +32,7 @@ bool stowi_import_types_differ(const stow_type* a, const stow_type* b) {
   return differ;
 }
 
-stow_status stowi_import_compare_declared(stowi_importer* imp, const void* node) {
+stow_status stowi_import_compare_declared(stowi_import_importer* imp, const void* node) {
   const stowi_import_binding* bound = &imp->bindings.data[imp->bindings.count - 1];
   stow_type declared;
   const stow_type* inferred = stow_graph_type(imp->graph, bound->value);
@@ -48,7 +48,7 @@ stow_status stowi_import_compare_declared(stowi_importer* imp, const void* node)
                                 "the file declares %s, but it is %s", says.text, has.text);
 }
 
-stow_status stowi_import_report_declared(stowi_importer* imp) {
+stow_status stowi_import_report_declared(stowi_import_importer* imp) {
   if (imp->declared_issues <= MAX_DECLARED_ISSUES) {
     return STOW_OK;
   }

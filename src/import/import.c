@@ -49,7 +49,7 @@ static bool is_graph_symbol(const stow_graph* graph, stow_str text) {
 }
 
 // Other symbols than the inputs' belong to dims that depend on data, which exist only now.
-static stow_status collect_late(stowi_importer* imp, stow_str* names, int64_t* values,
+static stow_status collect_late(stowi_import_importer* imp, stow_str* names, int64_t* values,
                                 size_t* out_count) {
   *out_count = 0;
   for (size_t i = 0; i < imp->symbols.count; ++i) {
@@ -67,7 +67,7 @@ static stow_status collect_late(stowi_importer* imp, stow_str* names, int64_t* v
   return STOW_OK;
 }
 
-static stow_status bind_late(stowi_importer* imp) {
+static stow_status bind_late(stowi_import_importer* imp) {
   stow_allocator allocator = imp->allocator;
   size_t room = imp->symbols.count;
   stow_str* names = STOWI_ARRAY(allocator, stow_str, room);
@@ -86,7 +86,7 @@ static stow_status bind_late(stowi_importer* imp) {
 // ---------------------------------------------------------------------------------------------
 // The graph
 
-static stow_status import_outputs(stowi_importer* imp) {
+static stow_status import_outputs(stowi_import_importer* imp) {
   const stow_model* model = imp->model;
   imp->import->is_whole = true;
   for (size_t i = 0; i < model->info.output_count; ++i) {
@@ -104,7 +104,7 @@ static stow_status import_outputs(stowi_importer* imp) {
   return STOW_OK;
 }
 
-static stow_status note_outputs(stowi_importer* imp) {
+static stow_status note_outputs(stowi_import_importer* imp) {
   const stow_model* model = imp->model;
   for (size_t i = 0; i < model->info.output_count; ++i) {
     uint32_t id;
@@ -114,8 +114,8 @@ static stow_status note_outputs(stowi_importer* imp) {
   return STOW_OK;
 }
 
-static stow_status import_graph(stowi_importer* imp) {
-  const stowi_provider* provider = imp->model->provider;
+static stow_status import_graph(stowi_import_importer* imp) {
+  const stowi_import_provider* provider = imp->model->provider;
   if (imp->model->info.output_count == 0) {
     return stowi_fail(imp->diag, STOW_ERR_SYNTAX, "the model has %s; there is nothing to import",
                       imp->model->info.node_count == 0 ? "no nodes and no outputs" : "no outputs");
@@ -176,17 +176,17 @@ static bool yields_followers(const stow_graph* graph, stow_node owner, const boo
 // that are so of themselves.
 static void find_roots(const stow_graph* graph, bool* follows, bool* is_root) {
   for (stow_value value = 0; value < stow_graph_value_count(graph); ++value) {
-    bool is_loose =
+    bool is_upper_bounded =
         stow_graph_is_bounded(graph, value) || stow_graph_is_data_dependent(graph, value);
     stow_node node = stow_graph_producer(graph, value);
     bool reads = reads_followers(graph, node, follows) || yields_followers(graph, node, follows);
-    is_root[value] = is_loose && !reads;
-    follows[value] = is_loose || reads;
+    is_root[value] = is_upper_bounded && !reads;
+    follows[value] = is_upper_bounded || reads;
   }
 }
 
 // Where bounds and data-dependent dims come from; what depends on them is not reported.
-static stow_status report_found(stowi_importer* imp, const bool* is_root) {
+static stow_status report_found(stowi_import_importer* imp, const bool* is_root) {
   const stow_graph* graph = imp->graph;
   size_t told = 0;
   for (stow_value value = 0; value < imp->origins.count && told < MAX_ROOT_ISSUES; ++value) {
@@ -210,7 +210,7 @@ static stow_status report_found(stowi_importer* imp, const bool* is_root) {
   return STOW_OK;
 }
 
-static stow_status report_roots(stowi_importer* imp) {
+static stow_status report_roots(stowi_import_importer* imp) {
   size_t count = stow_graph_value_count(imp->graph);
   bool* follows = STOWI_ARRAY_ZERO(imp->allocator, bool, count);
   bool* is_root = STOWI_ARRAY_ZERO(imp->allocator, bool, count);
@@ -224,7 +224,7 @@ static stow_status report_roots(stowi_importer* imp) {
   return status == STOW_ERR_OUT_OF_MEMORY ? stowi_fail_memory(imp->diag) : status;
 }
 
-static stow_status finish(stowi_importer* imp) {
+static stow_status finish(stowi_import_importer* imp) {
   stow_import* import = imp->import;
   STOW_TRY(report_roots(imp));
   STOW_TRY(stowi_import_report_declared(imp));
@@ -235,7 +235,7 @@ static stow_status finish(stowi_importer* imp) {
   return STOW_OK;
 }
 
-static stow_status prepare(stowi_importer* imp) {
+static stow_status prepare(stowi_import_importer* imp) {
   stow_string_init(&imp->text, imp->allocator);
   imp->import = STOWI_NEW(imp->allocator, stow_import);
   if (imp->import == NULL) {
@@ -249,7 +249,7 @@ static stow_status prepare(stowi_importer* imp) {
   return STOW_OK;
 }
 
-static void release(stowi_importer* imp) {
+static void release(stowi_import_importer* imp) {
   stow_allocator allocator = imp->allocator;
   STOWI_VEC_FREE(allocator, &imp->names);
   STOWI_VEC_FREE(allocator, &imp->bindings);
@@ -261,7 +261,7 @@ static void release(stowi_importer* imp) {
   stow_string_free(&imp->text);
 }
 
-stow_status stowi_import_run(stowi_importer* imp, stow_import** out_import) {
+stow_status stowi_import_run(stowi_import_importer* imp, stow_import** out_import) {
   stow_status status = prepare(imp);
   status = status == STOW_OK ? import_graph(imp) : status;
   status = status == STOW_OK ? finish(imp) : status;

@@ -7,7 +7,7 @@
 // ---------------------------------------------------------------------------------------------
 // Values that are asked for
 
-static stow_status fail_value(stowi_importer* imp, const stowi_import_asked_value* value,
+static stow_status fail_value(stowi_import_importer* imp, const stowi_import_asked_value* value,
                               const char* reason) {
   return stowi_fail(imp->diag, STOW_ERR_TYPE, "the value given for \"%.*s\" %s",
                     STOWI_STR_ARG(value->input), reason);
@@ -68,7 +68,7 @@ static void store(unsigned char* bytes, uint32_t width, size_t index, uint64_t b
   }
 }
 
-static stow_status number_bytes(stowi_importer* imp, const stowi_import_asked_value* value,
+static stow_status number_bytes(stowi_import_importer* imp, const stowi_import_asked_value* value,
                                 const stow_type* type, void** out_bytes, size_t* out_size) {
   uint64_t elements;
   uint64_t size;
@@ -97,8 +97,9 @@ static stow_status number_bytes(stowi_importer* imp, const stowi_import_asked_va
   return STOW_OK;
 }
 
-stow_status stowi_import_asked_bytes(stowi_importer* imp, const stowi_import_asked_value* value,
-                                     const stow_type* type, void** out_bytes, size_t* out_size) {
+stow_status stowi_import_asked_bytes(stowi_import_importer* imp,
+                                     const stowi_import_asked_value* value, const stow_type* type,
+                                     void** out_bytes, size_t* out_size) {
   if (!value->has_type) {
     return number_bytes(imp, value, type, out_bytes, out_size);
   }
@@ -122,7 +123,7 @@ stow_status stowi_import_asked_bytes(stowi_importer* imp, const stowi_import_ask
 // ---------------------------------------------------------------------------------------------
 // Types
 
-static stow_status dim_of(stowi_importer* imp, const stowi_import_info* info, size_t axis,
+static stow_status dim_of(stowi_import_importer* imp, const stowi_import_info* info, size_t axis,
                           stow_dim* out_dim) {
   *out_dim = info->dims[axis].number;
   if (*out_dim >= 0) {
@@ -134,7 +135,7 @@ static stow_status dim_of(stowi_importer* imp, const stowi_import_info* info, si
 }
 
 // The type of an input; |*out_is_known| is false where the file gives no shape, nor the request.
-static stow_status input_type(stowi_importer* imp, const stowi_import_info* info,
+static stow_status input_type(stowi_import_importer* imp, const stowi_import_info* info,
                               const stowi_import_name* name, stow_type* out_type,
                               bool* out_is_known) {
   *out_type = (stow_type){.dtype = info->dtype};
@@ -161,7 +162,7 @@ static stow_status input_type(stowi_importer* imp, const stowi_import_info* info
 // ---------------------------------------------------------------------------------------------
 // Inputs
 
-static stow_status add_input(stowi_importer* imp, const stowi_import_info* info,
+static stow_status add_input(stowi_import_importer* imp, const stowi_import_info* info,
                              const stow_type* type, const stowi_import_asked_value* value) {
   void* bytes = NULL;
   size_t size = 0;
@@ -180,7 +181,7 @@ static stow_status add_input(stowi_importer* imp, const stowi_import_info* info,
                            STOWI_IMPORT_VALUE);
 }
 
-static stow_status import_input(stowi_importer* imp, const stowi_import_info* info) {
+static stow_status import_input(stowi_import_importer* imp, const stowi_import_info* info) {
   uint32_t id;
   STOW_TRY(stowi_import_name_of(imp, info->name, &id));
   if (info->why_not != NULL) {
@@ -199,7 +200,7 @@ static stow_status import_input(stowi_importer* imp, const stowi_import_info* in
   return add_input(imp, info, &type, imp->names.data[id].value);
 }
 
-stow_status stowi_import_inputs(stowi_importer* imp) {
+stow_status stowi_import_inputs(stowi_import_importer* imp) {
   for (size_t i = 0; i < imp->model->info.input_count; ++i) {
     const stowi_import_info* info = &imp->model->inputs[i];
     stow_status status = import_input(imp, info);

@@ -50,7 +50,7 @@ static stow_str put(char** at, stow_str text) {
   return (stow_str){start, text.size};
 }
 
-stow_status stowi_import_add_issue(stowi_importer* imp, stow_import_issue_kind kind,
+stow_status stowi_import_add_issue(stowi_import_importer* imp, stow_import_issue_kind kind,
                                    const void* node, stow_str tensor, const char* format, ...) {
   char reason[STOW_DIAG_MESSAGE_SIZE];
   va_list arguments;

@@ -9,10 +9,10 @@
 
 #include "import/importer.h"
 
-stow_status stowi_import_memory(stowi_importer* imp) { return stowi_fail_memory(imp->diag); }
+stow_status stowi_import_memory(stowi_import_importer* imp) { return stowi_fail_memory(imp->diag); }
 
 static bool is_name(const void* context, uint32_t id, const void* key) {
-  const stowi_importer* imp = (const stowi_importer*)context;
+  const stowi_import_importer* imp = (const stowi_import_importer*)context;
   return stow_str_equal(imp->names.data[id].text, *(const stow_str*)key);
 }
 
@@ -20,11 +20,11 @@ static uint64_t hash_of(stow_str text) {
   return stowi_hash_bytes(STOWI_HASH_SEED, text.data, text.size);
 }
 
-uint32_t stowi_import_name_find(const stowi_importer* imp, stow_str text) {
+uint32_t stowi_import_name_find(const stowi_import_importer* imp, stow_str text) {
   return stowi_index_find(&imp->by_name, hash_of(text), is_name, imp, &text);
 }
 
-stow_status stowi_import_name_of(stowi_importer* imp, stow_str text, uint32_t* out_name) {
+stow_status stowi_import_name_of(stowi_import_importer* imp, stow_str text, uint32_t* out_name) {
   uint64_t hash = hash_of(text);
   *out_name = stowi_index_find(&imp->by_name, hash, is_name, imp, &text);
   if (*out_name != STOWI_INDEX_NONE) {
@@ -50,7 +50,7 @@ stow_status stowi_import_name_of(stowi_importer* imp, stow_str text, uint32_t* o
 // ---------------------------------------------------------------------------------------------
 // Bindings
 
-stow_status stowi_import_bind(stowi_importer* imp, stow_str text, stow_value value,
+stow_status stowi_import_bind(stowi_import_importer* imp, stow_str text, stow_value value,
                               stowi_import_bound bound) {
   uint32_t id;
   STOW_TRY(stowi_import_name_of(imp, text, &id));
@@ -69,7 +69,7 @@ stow_status stowi_import_bind(stowi_importer* imp, stow_str text, stow_value val
   return STOW_OK;
 }
 
-const stowi_import_binding* stowi_import_resolve(const stowi_importer* imp, stow_str text) {
+const stowi_import_binding* stowi_import_resolve(const stowi_import_importer* imp, stow_str text) {
   uint32_t id = stowi_import_name_find(imp, text);
   uint32_t binding = id == STOWI_IMPORT_NONE ? STOWI_IMPORT_NONE : imp->names.data[id].binding;
   return binding == STOWI_IMPORT_NONE || binding < imp->floor ? NULL : &imp->bindings.data[binding];
@@ -78,7 +78,7 @@ const stowi_import_binding* stowi_import_resolve(const stowi_importer* imp, stow
 // ---------------------------------------------------------------------------------------------
 // Declarations
 
-stow_status stowi_import_declare(stowi_importer* imp, const stowi_import_info* info) {
+stow_status stowi_import_declare(stowi_import_importer* imp, const stowi_import_info* info) {
   uint32_t id;
   STOW_TRY(stowi_import_name_of(imp, info->name, &id));
   if (STOWI_VEC_RESERVE(imp->allocator, &imp->declarations, 1) != STOW_OK) {
@@ -91,20 +91,22 @@ stow_status stowi_import_declare(stowi_importer* imp, const stowi_import_info* i
   return STOW_OK;
 }
 
-const stowi_import_info* stowi_import_declaration_at(const stowi_importer* imp, uint32_t name) {
+const stowi_import_info* stowi_import_declaration_at(const stowi_import_importer* imp,
+                                                     uint32_t name) {
   uint32_t at = name == STOWI_IMPORT_NONE ? STOWI_IMPORT_NONE : imp->names.data[name].declared;
   return at == STOWI_IMPORT_NONE || at < imp->declared_floor ? NULL
                                                              : &imp->declarations.data[at].info;
 }
 
-const stowi_import_info* stowi_import_declaration_of(const stowi_importer* imp, stow_str text) {
+const stowi_import_info* stowi_import_declaration_of(const stowi_import_importer* imp,
+                                                     stow_str text) {
   return stowi_import_declaration_at(imp, stowi_import_name_find(imp, text));
 }
 
 // ---------------------------------------------------------------------------------------------
 // Scopes
 
-stowi_import_scope stowi_import_enter(stowi_importer* imp, bool is_closed) {
+stowi_import_scope stowi_import_enter(stowi_import_importer* imp, bool is_closed) {
   stowi_import_scope scope = {imp->bindings.count, imp->declarations.count, imp->scope_start,
                               imp->floor, imp->declared_floor};
   imp->scope_start = imp->bindings.count;
@@ -115,7 +117,7 @@ stowi_import_scope stowi_import_enter(stowi_importer* imp, bool is_closed) {
   return scope;
 }
 
-void stowi_import_leave(stowi_importer* imp, stowi_import_scope scope) {
+void stowi_import_leave(stowi_import_importer* imp, stowi_import_scope scope) {
   while (imp->bindings.count > scope.bindings) {
     const stowi_import_binding* binding = &imp->bindings.data[--imp->bindings.count];
     imp->names.data[binding->name].binding = binding->previous;
@@ -135,7 +137,7 @@ void stowi_import_leave(stowi_importer* imp, stowi_import_scope scope) {
 
 // Whether a value made now must not be called |text|. What is made inside leaves the names of the
 // graph's outputs alone.
-static bool is_taken(const stowi_importer* imp, stow_str text) {
+static bool is_taken(const stowi_import_importer* imp, stow_str text) {
   if (stow_graph_find(imp->graph, text) != STOW_VALUE_NONE) {
     return true;
   }
@@ -143,7 +145,7 @@ static bool is_taken(const stowi_importer* imp, stow_str text) {
   return id != STOWI_IMPORT_NONE && imp->names.data[id].is_output;
 }
 
-stow_status stowi_import_fresh_name(stowi_importer* imp, stow_str text, stow_str* out_name) {
+stow_status stowi_import_fresh_name(stowi_import_importer* imp, stow_str text, stow_str* out_name) {
   *out_name = text;
   if (!is_taken(imp, text)) {
     return STOW_OK;
@@ -164,8 +166,8 @@ stow_status stowi_import_fresh_name(stowi_importer* imp, stow_str text, stow_str
 }
 
 // The joined name lives with the import: its entry in the table outlives the call.
-stow_status stowi_import_fresh_name_with(stowi_importer* imp, stow_str text, const char* ending,
-                                         stow_str* out_name) {
+stow_status stowi_import_fresh_name_with(stowi_import_importer* imp, stow_str text,
+                                         const char* ending, stow_str* out_name) {
   size_t size = strlen(ending);
   *out_name = stow_str_of("");
   char* joined =
@@ -180,7 +182,7 @@ stow_status stowi_import_fresh_name_with(stowi_importer* imp, stow_str text, con
   return stowi_import_fresh_name(imp, (stow_str){joined, text.size + size}, out_name);
 }
 
-stow_status stowi_import_note_origins(stowi_importer* imp, const void* node) {
+stow_status stowi_import_note_origins(stowi_import_importer* imp, const void* node) {
   size_t count = stow_graph_value_count(imp->graph);
   size_t extra = count - imp->origins.count;
   if (STOWI_VEC_RESERVE(imp->allocator, &imp->origins, extra) != STOW_OK) {
@@ -195,7 +197,7 @@ stow_status stowi_import_note_origins(stowi_importer* imp, const void* node) {
 // ---------------------------------------------------------------------------------------------
 // Blocks
 
-stow_status stowi_import_keep_block(stowi_importer* imp, void* bytes, size_t size) {
+stow_status stowi_import_keep_block(stowi_import_importer* imp, void* bytes, size_t size) {
   stow_import* import = imp->import;
   if (STOWI_VEC_RESERVE(imp->allocator, &import->blocks, 1) != STOW_OK) {
     stowi_free(imp->allocator, bytes, size, 1);
@@ -205,7 +207,7 @@ stow_status stowi_import_keep_block(stowi_importer* imp, void* bytes, size_t siz
   return STOW_OK;
 }
 
-void* stowi_import_keep_bytes(stowi_importer* imp, size_t size) {
+void* stowi_import_keep_bytes(stowi_import_importer* imp, size_t size) {
   void* bytes = stowi_alloc(imp->allocator, size, 1);
   return bytes == NULL || stowi_import_keep_block(imp, bytes, size) != STOW_OK ? NULL : bytes;
 }

@@ -7,7 +7,7 @@
 #include "import/importer.h"
 
 static bool is_symbol(const void* context, uint32_t id, const void* key) {
-  const stowi_importer* imp = (const stowi_importer*)context;
+  const stowi_import_importer* imp = (const stowi_import_importer*)context;
   return stow_str_equal(imp->symbols.data[id].text, *(const stow_str*)key);
 }
 
@@ -15,13 +15,14 @@ static uint64_t hash_of(stow_str text) {
   return stowi_hash_bytes(STOWI_HASH_SEED, text.data, text.size);
 }
 
-stowi_import_symbol* stowi_import_symbol_find(const stowi_importer* imp, stow_str text) {
+stowi_import_symbol* stowi_import_symbol_find(const stowi_import_importer* imp, stow_str text) {
   uint32_t id = stowi_index_find(&imp->by_symbol, hash_of(text), is_symbol, imp, &text);
   return id == STOWI_INDEX_NONE ? NULL : &imp->symbols.data[id];
 }
 
 // The same, made where there is none.
-static stow_status symbol_of(stowi_importer* imp, stow_str text, stowi_import_symbol** out_symbol) {
+static stow_status symbol_of(stowi_import_importer* imp, stow_str text,
+                             stowi_import_symbol** out_symbol) {
   *out_symbol = stowi_import_symbol_find(imp, text);
   if (*out_symbol != NULL) {
     return STOW_OK;
@@ -39,8 +40,8 @@ static stow_status symbol_of(stowi_importer* imp, stow_str text, stowi_import_sy
   return STOW_OK;
 }
 
-stow_status stowi_import_dim_name(stowi_importer* imp, const stowi_import_info* info, size_t axis,
-                                  stow_str* out_name) {
+stow_status stowi_import_dim_name(stowi_import_importer* imp, const stowi_import_info* info,
+                                  size_t axis, stow_str* out_name) {
   *out_name = info->dims[axis].name;
   if (out_name->size != 0) {
     return STOW_OK;
@@ -60,7 +61,7 @@ stow_status stowi_import_dim_name(stowi_importer* imp, const stowi_import_info* 
 // Names that are expressions: sums of products of symbols and numbers, without brackets
 
 typedef struct reader {
-  stowi_importer* imp;
+  stowi_import_importer* imp;
   stow_str left;
   size_t operators;
   bool is_well;
@@ -128,7 +129,7 @@ static stow_dim read_sum(reader* r) {
 }
 
 // STOW_DIM_INVALID where |text| is not an expression of inputs' symbols, or overflows.
-static stow_dim read_expression(stowi_importer* imp, stow_str text) {
+static stow_dim read_expression(stowi_import_importer* imp, stow_str text) {
   bool has_operator = false;
   for (size_t i = 0; i < text.size; ++i) {
     has_operator = has_operator || strchr("+-*/", text.data[i]) != NULL;
@@ -146,7 +147,7 @@ static stow_dim read_expression(stowi_importer* imp, stow_str text) {
   return is_expression && !is_negative ? dim : STOW_DIM_INVALID;
 }
 
-stow_status stowi_import_symbol_dim(stowi_importer* imp, stow_str text, stow_dim* out_dim) {
+stow_status stowi_import_symbol_dim(stowi_import_importer* imp, stow_str text, stow_dim* out_dim) {
   const stowi_import_symbol* symbol = stowi_import_symbol_find(imp, text);
   *out_dim = symbol != NULL && symbol->value >= 0 ? symbol->value : read_expression(imp, text);
   if (*out_dim == STOW_DIM_INVALID) {
@@ -158,7 +159,7 @@ stow_status stowi_import_symbol_dim(stowi_importer* imp, stow_str text, stow_dim
 // ---------------------------------------------------------------------------------------------
 // Numbers by name
 
-static stow_status take_binds(stowi_importer* imp) {
+static stow_status take_binds(stowi_import_importer* imp) {
   const stow_import_request* request = imp->request;
   for (size_t i = 0; request != NULL && i < request->binds.count; ++i) {
     stowi_import_symbol* symbol;
@@ -168,7 +169,7 @@ static stow_status take_binds(stowi_importer* imp) {
   return STOW_OK;
 }
 
-static stow_status meet_symbols(stowi_importer* imp, const stowi_import_info* info) {
+static stow_status meet_symbols(stowi_import_importer* imp, const stowi_import_info* info) {
   for (size_t axis = 0; axis < info->rank; ++axis) {
     if (info->dims[axis].number < 0) {
       stow_str name;
@@ -184,14 +185,15 @@ static stow_status meet_symbols(stowi_importer* imp, const stowi_import_info* in
 // ---------------------------------------------------------------------------------------------
 // Numbers by dims
 
-static stow_status fail_rank(stowi_importer* imp, const stowi_import_info* info, size_t rank) {
+static stow_status fail_rank(stowi_import_importer* imp, const stowi_import_info* info,
+                             size_t rank) {
   return stowi_fail(imp->diag, STOW_ERR_TYPE,
                     "input \"%.*s\" has %u dims in the file, but is given %zu",
                     STOWI_STR_ARG(info->name), (unsigned)info->rank, rank);
 }
 
-static stow_status settle_dim(stowi_importer* imp, const stowi_import_info* info, size_t axis,
-                              int64_t number) {
+static stow_status settle_dim(stowi_import_importer* imp, const stowi_import_info* info,
+                              size_t axis, int64_t number) {
   stowi_import_symbol* symbol = NULL;
   int64_t known = info->dims[axis].number;
   stow_str name = {"", 0};
@@ -213,7 +215,7 @@ static stow_status settle_dim(stowi_importer* imp, const stowi_import_info* info
                     (long long)known, (long long)number);
 }
 
-static stow_status settle_dims(stowi_importer* imp, const stowi_import_info* info,
+static stow_status settle_dims(stowi_import_importer* imp, const stowi_import_info* info,
                                const int64_t* dims, size_t rank) {
   if (!info->has_shape) {
     return STOW_OK;
@@ -228,7 +230,7 @@ static stow_status settle_dims(stowi_importer* imp, const stowi_import_info* inf
 }
 
 // A list of several numbers says how long a vector is.
-static stow_status settle_value(stowi_importer* imp, const stowi_import_info* info,
+static stow_status settle_value(stowi_import_importer* imp, const stowi_import_info* info,
                                 const stowi_import_asked_value* value) {
   if (value->has_type) {
     return settle_dims(imp, info, value->type.dims, value->type.rank);
@@ -238,7 +240,7 @@ static stow_status settle_value(stowi_importer* imp, const stowi_import_info* in
   return is_vector ? settle_dims(imp, info, &count, 1) : STOW_OK;
 }
 
-static stow_status settle_input(stowi_importer* imp, const stowi_import_info* info) {
+static stow_status settle_input(stowi_import_importer* imp, const stowi_import_info* info) {
   uint32_t id = stowi_import_name_find(imp, info->name);
   if (id == STOWI_IMPORT_NONE) {
     return STOW_OK;
@@ -253,7 +255,7 @@ static stow_status settle_input(stowi_importer* imp, const stowi_import_info* in
 
 // Symbols of inputs that have no number yet: the one for the rest, but for those whose names say
 // how they follow from others.
-static void settle_rest(stowi_importer* imp) {
+static void settle_rest(stowi_import_importer* imp) {
   bool has_rest = imp->request != NULL && imp->request->has_rest;
   for (size_t i = 0; has_rest && i < imp->symbols.count; ++i) {
     stowi_import_symbol* symbol = &imp->symbols.data[i];
@@ -272,7 +274,7 @@ static void settle_rest(stowi_importer* imp) {
 }
 
 // A name that is an expression says what the dim is: a number that was given must be that.
-static stow_status check_expressions(stowi_importer* imp) {
+static stow_status check_expressions(stowi_import_importer* imp) {
   for (size_t i = 0; i < imp->symbols.count; ++i) {
     const stowi_import_symbol* symbol = &imp->symbols.data[i];
     bool is_given = symbol->is_met && symbol->value >= 0;
@@ -287,7 +289,7 @@ static stow_status check_expressions(stowi_importer* imp) {
 }
 
 // Notes which symbols nothing gave a number. Those whose names are expressions follow from others.
-static stow_status note_open(stowi_importer* imp) {
+static stow_status note_open(stowi_import_importer* imp) {
   for (size_t i = 0; i < imp->symbols.count; ++i) {
     const stowi_import_symbol* symbol = &imp->symbols.data[i];
     if (!symbol->is_met || symbol->value >= 0 ||
@@ -307,7 +309,7 @@ const stow_str* stow_import_symbols(const stow_import* import, size_t* out_count
   return import->symbols.data;
 }
 
-stow_status stowi_import_settle_symbols(stowi_importer* imp) {
+stow_status stowi_import_settle_symbols(stowi_import_importer* imp) {
   const stow_model* model = imp->model;
   STOW_TRY(take_binds(imp));
   for (size_t i = 0; i < model->info.input_count; ++i) {

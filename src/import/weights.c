@@ -5,19 +5,19 @@
 // What shapes may depend on is small; see STOW_IMPORT_READ_WEIGHTS.
 #define MAX_READ_BYTES (UINT64_C(1) << 16)
 
-bool stowi_import_reads(const stowi_importer* imp, uint64_t size) {
+bool stowi_import_reads(const stowi_import_importer* imp, uint64_t size) {
   bool reads_all = imp->request != NULL && (imp->request->flags & STOW_IMPORT_READ_WEIGHTS) != 0;
   return reads_all || size <= MAX_READ_BYTES;
 }
 
-stow_status stowi_import_note_weight(stowi_importer* imp, stow_str text) {
+stow_status stowi_import_note_weight(stowi_import_importer* imp, stow_str text) {
   uint32_t id;
   STOW_TRY(stowi_import_name_of(imp, text, &id));
   imp->names.data[id].is_weight = true;
   return STOW_OK;
 }
 
-void stowi_import_note_use(stowi_importer* imp, stow_str text) {
+void stowi_import_note_use(stowi_import_importer* imp, stow_str text) {
   uint32_t id = text.size == 0 ? STOWI_IMPORT_NONE : stowi_import_name_find(imp, text);
   if (id != STOWI_IMPORT_NONE) {
     imp->names.data[id].is_used = true;
@@ -33,7 +33,7 @@ static stow_str without_folder(stow_str path) {
   return path;
 }
 
-stow_status stowi_import_constant(stowi_importer* imp, stow_op op, stow_str name,
+stow_status stowi_import_constant(stowi_import_importer* imp, stow_op op, stow_str name,
                                   const stow_type* type, const stowi_import_payload* data,
                                   stow_value* out_value) {
   stow_str fresh;
@@ -56,7 +56,7 @@ stow_status stowi_import_constant(stowi_importer* imp, stow_op op, stow_str name
   return STOW_OK;
 }
 
-stow_status stowi_import_asked_constant(stowi_importer* imp, stow_op op,
+stow_status stowi_import_asked_constant(stowi_import_importer* imp, stow_op op,
                                         const stowi_import_asked_value* value, stow_str name,
                                         const stow_type* type, stow_value* out_value) {
   void* bytes = NULL;
@@ -67,7 +67,8 @@ stow_status stowi_import_asked_constant(stowi_importer* imp, stow_op op,
 }
 
 // Weights of one file mostly follow each other.
-stow_status stowi_import_report_missing(stowi_importer* imp, stow_str file, stow_str weight) {
+stow_status stowi_import_report_missing(stowi_import_importer* imp, stow_str file,
+                                        stow_str weight) {
   if (stow_str_equal(imp->missing, file)) {
     return STOW_OK;
   }

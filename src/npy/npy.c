@@ -42,7 +42,7 @@ static stow_status list_single(stow_npy* file, size_t size, stow_diag* diag) {
 }
 
 // Puts the entry's name before what went wrong in it.
-static stow_status fail_entry(const stowi_zip_entry* entry, const stow_diag* inner,
+static stow_status fail_entry(const stowi_npy_zip_entry* entry, const stow_diag* inner,
                               stow_diag* diag) {
   int size = (int)(entry->name.size < 80 ? entry->name.size : 80);
   return stowi_fail(diag, inner->status, "entry '%.*s': %.400s", size, entry->name.data,
@@ -50,19 +50,19 @@ static stow_status fail_entry(const stowi_zip_entry* entry, const stow_diag* inn
 }
 
 // Unpacks the header, which |out| has room for, and no more.
-static stow_status unpack_header(stowi_zip_reader* reader, char out[STOWI_NPY_MOST_HEADER],
+static stow_status unpack_header(stowi_npy_zip_reader* reader, char out[STOWI_NPY_MOST_HEADER],
                                  stowi_npy_header* header) {
   size_t start = 0;
   size_t end = 0;
   if (reader->entry->size >= STOWI_NPY_START_SIZE) {
-    STOW_TRY(stowi_zip_read(reader, out, STOWI_NPY_START_SIZE));
+    STOW_TRY(stowi_npy_zip_read(reader, out, STOWI_NPY_START_SIZE));
     start = STOWI_NPY_START_SIZE;
   }
   if (!stowi_npy_find_start(out, start, reader->diag, &end)) {
     return STOW_ERR_SYNTAX;
   }
   if (end > start && end <= reader->entry->size) {
-    STOW_TRY(stowi_zip_read(reader, out + start, end - start));
+    STOW_TRY(stowi_npy_zip_read(reader, out + start, end - start));
     start = end;
   }
   return stowi_npy_parse(out, start, reader->diag, header) &&
@@ -71,15 +71,15 @@ static stow_status unpack_header(stowi_zip_reader* reader, char out[STOWI_NPY_MO
              : STOW_ERR_SYNTAX;
 }
 
-static stow_status list_entry(stow_npy* file, const stowi_zip_entry* entry, stow_diag* diag) {
+static stow_status list_entry(stow_npy* file, const stowi_npy_zip_entry* entry, stow_diag* diag) {
   char bytes[STOWI_NPY_MOST_HEADER];
   stowi_npy_header header;
-  stowi_zip_reader reader;
+  stowi_npy_zip_reader reader;
   stow_diag inner;
   stow_diag_init(&inner);
-  stow_status status = stowi_zip_begin(&reader, file->bytes, entry, file->allocator, &inner);
+  stow_status status = stowi_npy_zip_begin(&reader, file->bytes, entry, file->allocator, &inner);
   status = status == STOW_OK ? unpack_header(&reader, bytes, &header) : status;
-  stowi_zip_close(&reader);
+  stowi_npy_zip_close(&reader);
   if (status != STOW_OK) {
     return fail_entry(entry, &inner, diag);
   }
@@ -90,7 +90,7 @@ static stow_status list_entry(stow_npy* file, const stowi_zip_entry* entry, stow
 }
 
 static stow_status list_archive(stow_npy* file, size_t size, stow_diag* diag) {
-  STOW_TRY(stowi_zip_open(file->bytes, size, file->allocator, diag, &file->entries));
+  STOW_TRY(stowi_npy_zip_open(file->bytes, size, file->allocator, diag, &file->entries));
   for (size_t i = 0; i < file->entries.count; ++i) {
     STOW_TRY(list_entry(file, &file->entries.data[i], diag));
   }
@@ -155,11 +155,11 @@ uint64_t stow_npy_needed(const void* bytes, size_t size) {
 // Elements
 
 // Unpacks the elements to |to|, behind a header that was read before.
-static stow_status unpack(stowi_zip_reader* reader, const stowi_npy_header* header, void* to) {
+static stow_status unpack(stowi_npy_zip_reader* reader, const stowi_npy_header* header, void* to) {
   char bytes[STOWI_NPY_MOST_HEADER];
-  STOW_TRY(stowi_zip_read(reader, bytes, header->start));
-  STOW_TRY(stowi_zip_read(reader, to, (size_t)header->size));
-  return stowi_zip_end(reader);
+  STOW_TRY(stowi_npy_zip_read(reader, bytes, header->start));
+  STOW_TRY(stowi_npy_zip_read(reader, to, (size_t)header->size));
+  return stowi_npy_zip_end(reader);
 }
 
 // Elements in another order than memory's are unpacked beside it.
@@ -167,15 +167,15 @@ static stow_status load_entry(const stow_npy* file, size_t index, void* to, stow
   const stowi_npy_header* header = &file->arrays.data[index].header;
   size_t size = (size_t)header->size;
   bool is_plain = stowi_npy_is_plain(header);
-  stowi_zip_reader reader;
+  stowi_npy_zip_reader reader;
   char* beside = is_plain ? NULL : STOWI_ARRAY(file->allocator, char, size);
   if (beside == NULL && !is_plain) {
     return stowi_fail_memory(diag);
   }
   stow_status status =
-      stowi_zip_begin(&reader, file->bytes, &file->entries.data[index], file->allocator, diag);
+      stowi_npy_zip_begin(&reader, file->bytes, &file->entries.data[index], file->allocator, diag);
   status = status == STOW_OK ? unpack(&reader, header, is_plain ? to : beside) : status;
-  stowi_zip_close(&reader);
+  stowi_npy_zip_close(&reader);
   if (status == STOW_OK && !is_plain) {
     stowi_npy_copy(header, beside, to);
   }
@@ -229,7 +229,7 @@ typedef struct written {
 
 stow_status stow_npz_write(const stow_tensor* const* tensors, const stow_str* names, size_t count,
                            stow_allocator allocator, stow_writer writer, stow_diag* diag) {
-  stowi_zip_file* files = STOWI_ARRAY_ZERO(allocator, stowi_zip_file, count);
+  stowi_npy_zip_file* files = STOWI_ARRAY_ZERO(allocator, stowi_npy_zip_file, count);
   written* headers = STOWI_ARRAY(allocator, written, count);
   stow_status status = files == NULL || headers == NULL ? stowi_fail_memory(diag) : STOW_OK;
   for (size_t i = 0; i < count && status == STOW_OK; ++i) {
@@ -238,7 +238,7 @@ stow_status stow_npz_write(const stow_tensor* const* tensors, const stow_str* na
     status = find_parts(tensors[i], headers[i].header, files[i].parts, diag);
   }
   if (status == STOW_OK) {
-    status = stowi_zip_write(files, count, writer);
+    status = stowi_npy_zip_write(files, count, writer);
     status = status == STOW_OK ? STOW_OK
                                : stowi_fail(diag, status, "%s",
                                             status == STOW_ERR_LIMIT ? "a .npz holds at most 4 GiB"

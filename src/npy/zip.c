@@ -113,7 +113,7 @@ static bool read_extra64(const unsigned char* extra, size_t size, sizes* s) {
 }
 
 // Finds the bytes of an entry behind its own header.
-static bool find_bytes(const archive* a, size_t at, const sizes* s, stowi_zip_entry* entry) {
+static bool find_bytes(const archive* a, size_t at, const sizes* s, stowi_npy_zip_entry* entry) {
   if (!is_at(a, s->local, LOCAL_SIZE, "PK\x03\x04")) {
     return fail(a, at, "no entry begins at byte %llu", (unsigned long long)s->local);
   }
@@ -138,7 +138,7 @@ static bool find_bytes(const archive* a, size_t at, const sizes* s, stowi_zip_en
 }
 
 // Reads one record of the directory at |*at|, which moves behind it.
-static bool read_entry(const archive* a, size_t* at, size_t end, stowi_zip_entry* entry) {
+static bool read_entry(const archive* a, size_t* at, size_t end, stowi_npy_zip_entry* entry) {
   if (end - *at < DIRECTORY_SIZE || !is_at(a, *at, DIRECTORY_SIZE, "PK\x01\x02")) {
     return fail(a, *at, "the directory is truncated or damaged");
   }
@@ -155,9 +155,9 @@ static bool read_entry(const archive* a, size_t* at, size_t end, stowi_zip_entry
                     : "unsupported compression method %u; expected 0 (stored) or 8 (deflated)",
                 (unsigned)method);
   }
-  *entry = (stowi_zip_entry){.name = {(const char*)b + DIRECTORY_SIZE, name},
-                             .is_deflated = method == 8,
-                             .crc = u32(b + 16)};
+  *entry = (stowi_npy_zip_entry){.name = {(const char*)b + DIRECTORY_SIZE, name},
+                                 .is_deflated = method == 8,
+                                 .crc = u32(b + 16)};
   sizes s = {u32(b + 24), u32(b + 20), u32(b + 42)};
   if (!read_extra64(b + DIRECTORY_SIZE + name, extra, &s)) {
     return fail(a, *at, "an extra field of an entry is truncated");
@@ -171,7 +171,7 @@ static stow_status read_entries(const archive* a, const directory* d, stow_alloc
                                 stowi_zip_entries* entries) {
   size_t at = (size_t)d->at, end = (size_t)(d->at + d->size), packed = 0;
   for (uint64_t i = 0; i < d->count; ++i) {
-    stowi_zip_entry entry;
+    stowi_npy_zip_entry entry;
     size_t record = at;
     if (!read_entry(a, &at, end, &entry)) {
       return STOW_ERR_SYNTAX;
@@ -189,8 +189,8 @@ static stow_status read_entries(const archive* a, const directory* d, stow_alloc
   return STOW_OK;
 }
 
-stow_status stowi_zip_open(const void* bytes, size_t size, stow_allocator allocator,
-                           stow_diag* diag, stowi_zip_entries* out_entries) {
+stow_status stowi_npy_zip_open(const void* bytes, size_t size, stow_allocator allocator,
+                               stow_diag* diag, stowi_zip_entries* out_entries) {
   *out_entries = (stowi_zip_entries){0};
   archive a = {bytes, size, diag};
   directory d = {0};
@@ -214,8 +214,8 @@ static uint32_t checksum(uint32_t crc, const void* data, size_t size) {
   return crc;
 }
 
-static stow_status fail_damaged(const stowi_zip_reader* reader) {
-  const stowi_zip_entry* entry = reader->entry;
+static stow_status fail_damaged(const stowi_npy_zip_reader* reader) {
+  const stowi_npy_zip_entry* entry = reader->entry;
   archive a = {.diag = reader->diag};
   fail(&a, entry->at, "damaged compressed data: %zu bytes do not give %zu", entry->stored,
        entry->size);
@@ -223,7 +223,7 @@ static stow_status fail_damaged(const stowi_zip_reader* reader) {
 }
 
 // One step: whether anything came out is seen by what |avail_out| has become.
-static int inflate_part(stowi_zip_reader* reader, void* to, unsigned room) {
+static int inflate_part(stowi_npy_zip_reader* reader, void* to, unsigned room) {
   z_stream* stream = &reader->stream;
   unsigned in_part = part_of(reader->entry->stored - reader->in);
   stream->next_in = (unsigned char*)(uintptr_t)(reader->from + reader->in);
@@ -235,7 +235,7 @@ static int inflate_part(stowi_zip_reader* reader, void* to, unsigned room) {
   return result;
 }
 
-static stow_status inflate_to(stowi_zip_reader* reader, unsigned char* to, size_t size) {
+static stow_status inflate_to(stowi_npy_zip_reader* reader, unsigned char* to, size_t size) {
   const z_stream* stream = &reader->stream;
   while (size > 0) {
     unsigned room = part_of(size);
@@ -257,7 +257,7 @@ static stow_status inflate_to(stowi_zip_reader* reader, unsigned char* to, size_
 #define BLOCK_HEAD 16
 
 static void* allocate(void* user, unsigned count, unsigned size) {
-  const stowi_zip_reader* reader = user;
+  const stowi_npy_zip_reader* reader = user;
   size_t bytes = BLOCK_HEAD + (size_t)count * size;
   char* block = stowi_alloc(reader->allocator, bytes, 1);
   if (block == NULL) {
@@ -268,20 +268,20 @@ static void* allocate(void* user, unsigned count, unsigned size) {
 }
 
 static void release(void* user, void* address) {
-  const stowi_zip_reader* reader = user;
+  const stowi_npy_zip_reader* reader = user;
   char* block = (char*)address - BLOCK_HEAD;
   size_t bytes;
   memcpy(&bytes, block, sizeof bytes);
   stowi_free(reader->allocator, block, bytes, 1);
 }
 
-stow_status stowi_zip_begin(stowi_zip_reader* reader, const void* bytes,
-                            const stowi_zip_entry* entry, stow_allocator allocator,
-                            stow_diag* diag) {
-  *reader = (stowi_zip_reader){.entry = entry,
-                               .from = (const unsigned char*)bytes + entry->at,
-                               .allocator = allocator,
-                               .diag = diag};
+stow_status stowi_npy_zip_begin(stowi_npy_zip_reader* reader, const void* bytes,
+                                const stowi_npy_zip_entry* entry, stow_allocator allocator,
+                                stow_diag* diag) {
+  *reader = (stowi_npy_zip_reader){.entry = entry,
+                                   .from = (const unsigned char*)bytes + entry->at,
+                                   .allocator = allocator,
+                                   .diag = diag};
   reader->stream.zalloc = allocate;
   reader->stream.zfree = release;
   reader->stream.opaque = reader;
@@ -290,7 +290,7 @@ stow_status stowi_zip_begin(stowi_zip_reader* reader, const void* bytes,
              : stowi_fail_memory(diag);
 }
 
-stow_status stowi_zip_read(stowi_zip_reader* reader, void* to, size_t size) {
+stow_status stowi_npy_zip_read(stowi_npy_zip_reader* reader, void* to, size_t size) {
   if (size > reader->entry->size - reader->out) {
     return fail_damaged(reader);
   }
@@ -305,8 +305,8 @@ stow_status stowi_zip_read(stowi_zip_reader* reader, void* to, size_t size) {
   return STOW_OK;
 }
 
-stow_status stowi_zip_end(stowi_zip_reader* reader) {
-  const stowi_zip_entry* entry = reader->entry;
+stow_status stowi_npy_zip_end(stowi_npy_zip_reader* reader) {
+  const stowi_npy_zip_entry* entry = reader->entry;
   archive a = {.diag = reader->diag};
   if (entry->is_deflated) {
     const z_stream* stream = &reader->stream;
@@ -327,7 +327,7 @@ stow_status stowi_zip_end(stowi_zip_reader* reader) {
   return STOW_OK;
 }
 
-void stowi_zip_close(stowi_zip_reader* reader) {
+void stowi_npy_zip_close(stowi_npy_zip_reader* reader) {
   if (reader->stream.state != NULL) {
     inflateEnd(&reader->stream);
   }
@@ -345,16 +345,16 @@ static void put(unsigned char* to, size_t bytes, uint64_t number) {
 #define VERSION 20
 #define FIRST_DATE 0x0021  // 1 January 1980
 
-static uint64_t name_size(const stowi_zip_file* file) {
+static uint64_t name_size(const stowi_npy_zip_file* file) {
   return (uint64_t)file->name.size + strlen(file->ending);
 }
 
-static uint64_t size_of(const stowi_zip_file* file) {
+static uint64_t size_of(const stowi_npy_zip_file* file) {
   return (uint64_t)file->parts[0].size + file->parts[1].size;
 }
 
 // What an entry's own header and its record in the directory have in common, 26 bytes.
-static void put_common(unsigned char* to, const stowi_zip_file* file) {
+static void put_common(unsigned char* to, const stowi_npy_zip_file* file) {
   put(to, 2, VERSION);
   put(to + 2, 6, 0);  // flags, method, time
   put(to + 8, 2, FIRST_DATE);
@@ -364,12 +364,12 @@ static void put_common(unsigned char* to, const stowi_zip_file* file) {
   put(to + 22, 4, name_size(file));  // and no extra field
 }
 
-static stow_status emit_name(const stowi_zip_file* file, stow_writer writer) {
+static stow_status emit_name(const stowi_npy_zip_file* file, stow_writer writer) {
   STOW_TRY(stowi_put_str(writer, file->name));
   return stowi_put(writer, file->ending);
 }
 
-static stow_status emit_entry(const stowi_zip_file* file, stow_writer writer) {
+static stow_status emit_entry(const stowi_npy_zip_file* file, stow_writer writer) {
   unsigned char b[LOCAL_SIZE];
   memcpy(b, "PK\x03\x04", 4);
   put_common(b + 4, file);
@@ -379,7 +379,7 @@ static stow_status emit_entry(const stowi_zip_file* file, stow_writer writer) {
   return stowi_put_str(writer, file->parts[1]);
 }
 
-static stow_status emit_record(const stowi_zip_file* file, stow_writer writer) {
+static stow_status emit_record(const stowi_npy_zip_file* file, stow_writer writer) {
   unsigned char b[DIRECTORY_SIZE] = {0};
   memcpy(b, "PK\x01\x02", 4);
   put(b + 4, 2, VERSION);
@@ -399,11 +399,11 @@ static stow_status emit_end(size_t count, uint64_t start, uint64_t size, stow_wr
   return stowi_put_str(writer, (stow_str){(const char*)b, sizeof b});
 }
 
-stow_status stowi_zip_write(stowi_zip_file* files, size_t count, stow_writer writer) {
+stow_status stowi_npy_zip_write(stowi_npy_zip_file* files, size_t count, stow_writer writer) {
   uint64_t written = 0;
   uint64_t directory_size = 0;
   for (size_t i = 0; i < count; ++i) {
-    stowi_zip_file* file = &files[i];
+    stowi_npy_zip_file* file = &files[i];
     file->at = (uint32_t)written;
     written += LOCAL_SIZE + name_size(file) + size_of(file);
     directory_size += DIRECTORY_SIZE + name_size(file);
@@ -412,7 +412,7 @@ stow_status stowi_zip_write(stowi_zip_file* files, size_t count, stow_writer wri
     }
   }
   for (size_t i = 0; i < count; ++i) {
-    stowi_zip_file* file = &files[i];
+    stowi_npy_zip_file* file = &files[i];
     file->crc = checksum(checksum(0, file->parts[0].data, file->parts[0].size), file->parts[1].data,
                          file->parts[1].size);
     STOW_TRY(emit_entry(file, writer));

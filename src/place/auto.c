@@ -22,30 +22,34 @@
 // Above this many pairs of buffers live together, first fit can take minutes.
 #define MAX_FIRST_FIT_PAIRS UINT64_C(2000000000)
 
-static bool is_fit_for_gaps(const stowi_quest* quest) {
+static bool is_fit_for_gaps(const stowi_place_quest* quest) {
   return quest->pair_count <= MAX_FIRST_FIT_PAIRS;
 }
 
-static bool has_windows(const stowi_quest* quest) { return quest->problem->windows.count > 0; }
+static bool has_windows(const stowi_place_quest* quest) {
+  return quest->problem->windows.count > 0;
+}
 
-static stow_status first_fit(stowi_quest* quest) {
+static stow_status first_fit(stowi_place_quest* quest) {
   quest->phase = "first-fit";
-  return stowi_greedy_by_size(quest, stowi_pick_lowest);
+  return stowi_place_greedy_by_size(quest, stowi_place_pick_lowest);
 }
 
 // Tries the goal itself first, which is often easier to reach than to approach; among windows only
 // for a while, since local search does well there. Then alternates between the whole problem and
 // neighbourhoods of the best placement.
-static stow_status search_with(stowi_quest* quest, stowi_prover* prover) {
+static stow_status search_with(stowi_place_quest* quest, stowi_place_prover* prover) {
   uint64_t turn = STOW_PLACE_DEFAULT_NODES / 8;
   uint64_t share = quest->problem->buffers.count > FEW ? 2 : 8;
   quest->phase = "exact";
-  stowi_prover_fit(prover, stowi_quest_goal(quest), has_windows(quest) ? turn / 16 : turn);
-  STOW_TRY(stowi_quest_stage(quest, stowi_quest_left(quest) / share, stowi_local_search_work));
-  while (!stowi_quest_done(quest)) {
+  stowi_place_prover_fit(prover, stowi_place_quest_goal(quest),
+                         has_windows(quest) ? turn / 16 : turn);
+  STOW_TRY(stowi_place_quest_stage(quest, stowi_place_quest_left(quest) / share,
+                                   stowi_place_local_search_work));
+  while (!stowi_place_quest_done(quest)) {
     uint64_t before = quest->nodes;
-    stowi_prover_answer(prover, turn);
-    STOW_TRY(stowi_quest_stage(quest, turn / 8, stowi_lns_improve));
+    stowi_place_prover_answer(prover, turn);
+    STOW_TRY(stowi_place_quest_stage(quest, turn / 8, stowi_place_lns_improve));
     if (quest->nodes == before) {
       break;  // neither finds anything to try
     }
@@ -55,52 +59,56 @@ static stow_status search_with(stowi_quest* quest, stowi_prover* prover) {
 }
 
 // With windows, more orders come first, because a skyline leaves much unused.
-static stow_status search_small(stowi_quest* quest) {
+static stow_status search_small(stowi_place_quest* quest) {
   if (has_windows(quest) && is_fit_for_gaps(quest)) {
-    STOW_TRY(stowi_quest_stage(quest, stowi_quest_left(quest) / 8, stowi_portfolio_work));
+    STOW_TRY(stowi_place_quest_stage(quest, stowi_place_quest_left(quest) / 8,
+                                     stowi_place_portfolio_work));
   }
-  if (stowi_quest_done(quest)) {
+  if (stowi_place_quest_done(quest)) {
     return STOW_OK;
   }
-  stowi_prover* prover = NULL;
-  STOW_TRY(stowi_prover_create(quest, STOWI_RULE_ALL, &prover));
+  stowi_place_prover* prover = NULL;
+  STOW_TRY(stowi_place_prover_create(quest, STOWI_PLACE_RULE_ALL, &prover));
   stow_status status = search_with(quest, prover);
-  stowi_prover_destroy(prover);
+  stowi_place_prover_destroy(prover);
   return status;
 }
 
-static stow_status search_large(stowi_quest* quest) {
+static stow_status search_large(stowi_place_quest* quest) {
   if (is_fit_for_gaps(quest)) {
-    STOW_TRY(stowi_quest_stage(quest, stowi_quest_left(quest) / 2, stowi_portfolio_work));
+    STOW_TRY(stowi_place_quest_stage(quest, stowi_place_quest_left(quest) / 2,
+                                     stowi_place_portfolio_work));
   }
-  STOW_TRY(stowi_quest_stage(quest, stowi_quest_left(quest) / 2, stowi_local_search_work));
-  return stowi_quest_stage(quest, STOW_PLACE_NO_LIMIT, stowi_lns_improve);
+  STOW_TRY(stowi_place_quest_stage(quest, stowi_place_quest_left(quest) / 2,
+                                   stowi_place_local_search_work));
+  return stowi_place_quest_stage(quest, STOW_PLACE_NO_LIMIT, stowi_place_lns_improve);
 }
 
-static bool needs_first_fit(const stowi_quest* quest) {
-  return !stowi_quest_answered(quest) && !quest->stopped && is_fit_for_gaps(quest);
+static bool needs_first_fit(const stowi_place_quest* quest) {
+  return !stowi_place_quest_answered(quest) && !quest->stopped && is_fit_for_gaps(quest);
 }
 
-static stow_status search_all(stowi_quest* quest) {
-  STOW_TRY(stowi_skyline_work(quest));
+static stow_status search_all(stowi_place_quest* quest) {
+  STOW_TRY(stowi_place_skyline_work(quest));
   if (needs_first_fit(quest)) {
     STOW_TRY(first_fit(quest));
   }
   bool is_small = quest->problem->buffers.count <= MAX_EXACT;
-  return stowi_quest_stage(quest, STOW_PLACE_NO_LIMIT, is_small ? search_small : search_large);
+  return stowi_place_quest_stage(quest, STOW_PLACE_NO_LIMIT,
+                                 is_small ? search_small : search_large);
 }
 
 // First fit of a part may be higher than first fit of all.
-static stow_status work(stowi_quest* quest) {
+static stow_status work(stowi_place_quest* quest) {
   if (!has_windows(quest)) {
     return search_all(quest);
   }
-  STOW_TRY(stowi_on_bedrock(quest, search_all));
+  STOW_TRY(stowi_place_on_bedrock(quest, search_all));
   return needs_first_fit(quest) ? first_fit(quest) : STOW_OK;
 }
 
 stow_status stow_place_auto(const stow_problem* problem, const stow_place_options* options,
                             stow_allocator allocator, stow_diag* diag,
                             stow_placement** out_placement) {
-  return stowi_quest_run(problem, options, allocator, diag, work, out_placement);
+  return stowi_place_quest_run(problem, options, allocator, diag, work, out_placement);
 }

@@ -20,40 +20,41 @@
 #include "place/sections.h"
 
 typedef struct bedrock {
-  stowi_quest* quest;
+  stowi_place_quest* quest;
   uint8_t* is_in;  // per buffer
   size_t count;    // of these
   uint64_t height;
 } bedrock;
 
 static uint64_t padding_of(const stow_problem* problem, size_t buffer) {
-  const stowi_buffer* b = &problem->buffers.data[buffer];
-  return (~stowi_footprint(b) + 1) & (b->alignment - 1);
+  const stowi_place_buffer* b = &problem->buffers.data[buffer];
+  return (~stowi_place_footprint(b) + 1) & (b->alignment - 1);
 }
 
 static uint64_t padded(const stow_problem* problem, size_t buffer) {
-  return stowi_footprint(&problem->buffers.data[buffer]) + padding_of(problem, buffer);
+  return stowi_place_footprint(&problem->buffers.data[buffer]) + padding_of(problem, buffer);
 }
 
 // ---------------------------------------------------------------------------------------------
 // Members
 
-static bool is_whole_once(const stow_problem* problem, const stowi_sections* sections,
+static bool is_whole_once(const stow_problem* problem, const stowi_place_sections* sections,
                           size_t buffer) {
-  const stowi_buffer* b = &problem->buffers.data[buffer];
-  uint32_t end = stowi_piece_end(sections, buffer);
-  for (uint32_t p = stowi_piece_first(sections, buffer); p < end; ++p) {
-    if (stowi_piece_high(sections, p, b) - stowi_piece_low(sections, p) == stowi_footprint(b)) {
+  const stowi_place_buffer* b = &problem->buffers.data[buffer];
+  uint32_t end = stowi_place_piece_end(sections, buffer);
+  for (uint32_t p = stowi_place_piece_first(sections, buffer); p < end; ++p) {
+    if (stowi_place_piece_high(sections, p, b) - stowi_place_piece_low(sections, p) ==
+        stowi_place_footprint(b)) {
       return true;
     }
   }
   return false;
 }
 
-static bool can_part(const stow_problem* problem, const stowi_sections* sections) {
+static bool can_part(const stow_problem* problem, const stowi_place_sections* sections) {
   for (size_t i = 0; i < problem->buffers.count; ++i) {
-    const stowi_buffer* b = &problem->buffers.data[i];
-    if (stowi_is_fixed(b) || b->alignment != problem->min_alignment ||
+    const stowi_place_buffer* b = &problem->buffers.data[i];
+    if (stowi_place_is_fixed(b) || b->alignment != problem->min_alignment ||
         !is_whole_once(problem, sections, i)) {
       return false;
     }
@@ -62,13 +63,13 @@ static bool can_part(const stow_problem* problem, const stowi_sections* sections
 }
 
 // |buffer| is whole at some time.
-static bool lives_always(const stowi_sections* sections, size_t buffer) {
-  uint32_t piece = stowi_piece_first(sections, buffer);
-  return stowi_piece_end(sections, buffer) - piece == 1 && sections->begin[piece] == 0 &&
+static bool lives_always(const stowi_place_sections* sections, size_t buffer) {
+  uint32_t piece = stowi_place_piece_first(sections, buffer);
+  return stowi_place_piece_end(sections, buffer) - piece == 1 && sections->begin[piece] == 0 &&
          sections->end[piece] == sections->count;
 }
 
-static void find(bedrock* rock, const stowi_sections* sections) {
+static void find(bedrock* rock, const stowi_place_sections* sections) {
   const stow_problem* problem = rock->quest->problem;
   size_t kept = SIZE_MAX;
   for (size_t i = 0; i < problem->buffers.count; ++i) {
@@ -90,16 +91,16 @@ static void find(bedrock* rock, const stowi_sections* sections) {
 }
 
 static stow_status prepare(bedrock* rock) {
-  stowi_quest* quest = rock->quest;
-  stowi_sections sections;
-  stow_status status = stowi_sections_make(quest->problem, quest->allocator, &sections);
+  stowi_place_quest* quest = rock->quest;
+  stowi_place_sections sections;
+  stow_status status = stowi_place_sections_make(quest->problem, quest->allocator, &sections);
   rock->is_in = STOWI_ARRAY_ZERO(quest->allocator, uint8_t, quest->problem->buffers.count);
   if (status != STOW_OK || rock->is_in == NULL) {
     status = stowi_fail_memory(quest->diag);
   } else if (can_part(quest->problem, &sections)) {
     find(rock, &sections);
   }
-  stowi_sections_free(&sections, quest->problem, quest->allocator);
+  stowi_place_sections_free(&sections, quest->problem, quest->allocator);
   return status;
 }
 
@@ -107,10 +108,10 @@ static stow_status prepare(bedrock* rock) {
 // The others
 
 static stow_status add_others(const bedrock* rock, stow_problem* part) {
-  const stowi_quest* quest = rock->quest;
+  const stowi_place_quest* quest = rock->quest;
   for (size_t i = 0; i < quest->problem->buffers.count; ++i) {
     if (!rock->is_in[i]) {
-      STOW_TRY(stowi_problem_add_copy(part, quest->problem, i, quest->diag));
+      STOW_TRY(stowi_place_problem_add_copy(part, quest->problem, i, quest->diag));
     }
   }
   return STOW_OK;
@@ -119,7 +120,7 @@ static stow_status add_others(const bedrock* rock, stow_problem* part) {
 // Reports progress in terms of the whole problem.
 static bool go_on(void* user, const stow_place_progress* progress) {
   const bedrock* rock = user;
-  stowi_quest* quest = rock->quest;
+  stowi_place_quest* quest = rock->quest;
   stow_place_progress whole = *progress;
   whole.best += whole.best == UINT64_MAX ? 0 : rock->height;
   whole.bound += rock->height;
@@ -129,8 +130,8 @@ static bool go_on(void* user, const stow_place_progress* progress) {
 }
 
 // Asks the same question, lowered by the height of the bedrock, which is not above the capacity.
-static stow_status ask(bedrock* rock, const stow_problem* part, stowi_quest* out_sub) {
-  stowi_quest* quest = rock->quest;
+static stow_status ask(bedrock* rock, const stow_problem* part, stowi_place_quest* out_sub) {
+  stowi_place_quest* quest = rock->quest;
   *out_sub = *quest;
   out_sub->problem = part;
   out_sub->offsets = STOWI_ARRAY(quest->allocator, uint64_t, part->buffers.count);
@@ -146,15 +147,15 @@ static stow_status ask(bedrock* rock, const stow_problem* part, stowi_quest* out
   stow_load load;
   STOW_TRY(stow_problem_load(part, quest->allocator, quest->diag, &load));
   out_sub->pair_count = load.pair_count;
-  stowi_quest_raise(out_sub, load.lower_bound);
+  stowi_place_quest_raise(out_sub, load.lower_bound);
   return STOW_OK;
 }
 
 // ---------------------------------------------------------------------------------------------
 // Entry point
 
-static stow_status answer(const bedrock* rock, const stowi_quest* sub) {
-  stowi_quest* quest = rock->quest;
+static stow_status answer(const bedrock* rock, const stowi_place_quest* sub) {
+  stowi_place_quest* quest = rock->quest;
   size_t count = quest->problem->buffers.count;
   uint64_t* offsets = STOWI_ARRAY(quest->allocator, uint64_t, count);
   if (offsets == NULL) {
@@ -172,14 +173,14 @@ static stow_status answer(const bedrock* rock, const stowi_quest* sub) {
   }
   quest->phase = sub->phase;
   quest->nodes = sub->nodes;
-  stowi_quest_raise(quest, rock->height + sub->bound);
-  stowi_quest_offer(quest, offsets, rock->height + sub->height);
+  stowi_place_quest_raise(quest, rock->height + sub->bound);
+  stowi_place_quest_offer(quest, offsets, rock->height + sub->height);
   STOWI_ARRAY_FREE(quest->allocator, offsets, count);
   return STOW_OK;
 }
 
-static stow_status work_above(bedrock* rock, stow_problem* part, stowi_work work) {
-  stowi_quest sub = {0};
+static stow_status work_above(bedrock* rock, stow_problem* part, stowi_place_work work) {
+  stowi_place_quest sub = {0};
   STOW_TRY(add_others(rock, part));
   stow_status status = ask(rock, part, &sub);
   if (status == STOW_OK) {
@@ -192,7 +193,7 @@ static stow_status work_above(bedrock* rock, stow_problem* part, stowi_work work
   return status;
 }
 
-stow_status stowi_on_bedrock(stowi_quest* quest, stowi_work work) {
+stow_status stowi_place_on_bedrock(stowi_place_quest* quest, stowi_place_work work) {
   bedrock rock = {.quest = quest};
   stow_problem* part = NULL;
   stow_status status = prepare(&rock);

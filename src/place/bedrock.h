@@ -6,6 +6,6 @@
 
 // Lets |work| place the buffers that are not always live, above those that are; or everything, if
 // they cannot be separated without loss or there is nothing to gain.
-stow_status stowi_on_bedrock(stowi_quest* quest, stowi_work work);
+stow_status stowi_place_on_bedrock(stowi_place_quest* quest, stowi_place_work work);
 
 #endif  // STOWAGE_SRC_PLACE_BEDROCK_H_

@@ -50,7 +50,7 @@ static stow_status report(stow_placement_violation violation, stow_placement_vio
 
 static stow_status check_buffer(const checker* c, size_t i, uint64_t height, stow_diag* diag,
                                 stow_placement_violation* out) {
-  const stowi_buffer* buffer = &c->problem->buffers.data[i];
+  const stowi_place_buffer* buffer = &c->problem->buffers.data[i];
   uint64_t offset = c->offsets[i];
   stow_placement_violation violation = {STOW_PLACEMENT_OK, i, STOW_BUFFER_NONE, buffer->begin};
   if (offset % buffer->alignment != 0) {
@@ -90,11 +90,11 @@ static void add_part(checker* c, size_t buffer, uint64_t begin, uint64_t end, ui
 
 // Every end is below the height, so nothing overflows.
 static void add_parts(checker* c, size_t i) {
-  const stowi_buffer* buffer = &c->problem->buffers.data[i];
+  const stowi_place_buffer* buffer = &c->problem->buffers.data[i];
   uint64_t whole = buffer->size + buffer->guard;
   uint64_t at = buffer->begin;
   for (size_t w = 0; w < buffer->window_count; ++w) {
-    const stowi_window* window = &c->problem->windows.data[buffer->first_window + w];
+    const stowi_place_window* window = &c->problem->windows.data[buffer->first_window + w];
     add_part(c, i, at, window->begin, 0, whole);
     add_part(c, i, window->begin, window->end, window->low, window->high);
     at = window->end;
@@ -149,8 +149,8 @@ static stow_status report_overlap(const checker* c, uint32_t a, uint32_t b, stow
   const part* q = &c->parts[b];
   size_t first = p->buffer < q->buffer ? p->buffer : q->buffer;
   size_t second = p->buffer < q->buffer ? q->buffer : p->buffer;
-  const stowi_buffer* x = &c->problem->buffers.data[first];
-  const stowi_buffer* y = &c->problem->buffers.data[second];
+  const stowi_place_buffer* x = &c->problem->buffers.data[first];
+  const stowi_place_buffer* y = &c->problem->buffers.data[second];
   uint64_t step = p->begin > q->begin ? p->begin : q->begin;
   stowi_fail(diag, STOW_ERR_VIOLATION,
              "buffers %zu (at %" PRIu64 ", %" PRIu64 " + %" PRIu64 " bytes) and %zu (at %" PRIu64

@@ -23,8 +23,8 @@ typedef struct reducer {
   bool* in;       // the set, by number
   uint32_t* order;
   size_t order_count;
-  bool is_over;  // the budget is spent, or the callback stopped it
-  bool is_sure;  // every question was answered
+  bool is_in_place;  // the budget is spent, or the callback stopped it
+  bool is_sure;      // every question was answered
 } reducer;
 
 // ---------------------------------------------------------------------------------------------
@@ -33,8 +33,8 @@ typedef struct reducer {
 static stow_status make_subset(const reducer* r, stow_problem** out_subset) {
   STOW_TRY(stow_problem_create(r->allocator, r->diag, out_subset));
   for (size_t i = 0; i < r->problem->buffers.count; ++i) {
-    if (r->in[i] || stowi_is_fixed(&r->problem->buffers.data[i])) {
-      stow_status status = stowi_problem_add_copy(*out_subset, r->problem, i, r->diag);
+    if (r->in[i] || stowi_place_is_fixed(&r->problem->buffers.data[i])) {
+      stow_status status = stowi_place_problem_add_copy(*out_subset, r->problem, i, r->diag);
       if (status != STOW_OK) {
         stow_problem_destroy(*out_subset);
         *out_subset = NULL;
@@ -54,7 +54,7 @@ static stow_status ask(reducer* r, stow_outcome* out_outcome) {
   if (status == STOW_OK) {
     uint64_t spent = stowi_placement_nodes(placement);
     r->left -= spent < r->left ? spent : r->left;
-    r->is_over = r->left == 0 || stowi_placement_stopped(placement);
+    r->is_in_place = r->left == 0 || stowi_placement_stopped(placement);
     *out_outcome = stow_placement_outcome(placement);
   }
   stow_placement_destroy(placement);
@@ -66,7 +66,7 @@ static stow_status ask(reducer* r, stow_outcome* out_outcome) {
 // Dropping
 
 static stow_status try_without(reducer* r, size_t first, size_t count, bool is_last_question) {
-  if (r->is_over) {
+  if (r->is_in_place) {
     r->is_sure = r->is_sure && !is_last_question;
     return STOW_OK;
   }
@@ -120,7 +120,7 @@ static stow_status drop_singles(reducer* r) {
 }
 
 static int by_time(const void* a, const void* b, const void* context) {
-  const stowi_buffer* buffers = (const stowi_buffer*)context;
+  const stowi_place_buffer* buffers = (const stowi_place_buffer*)context;
   uint32_t x = *(const uint32_t*)a;
   uint32_t y = *(const uint32_t*)b;
   if (buffers[x].begin != buffers[y].begin) {
@@ -130,7 +130,7 @@ static int by_time(const void* a, const void* b, const void* context) {
 }
 
 static int smallest_first(const void* a, const void* b, const void* context) {
-  const stowi_buffer* buffers = (const stowi_buffer*)context;
+  const stowi_place_buffer* buffers = (const stowi_place_buffer*)context;
   uint32_t x = *(const uint32_t*)a;
   uint32_t y = *(const uint32_t*)b;
   if (buffers[x].size != buffers[y].size) {
@@ -147,16 +147,18 @@ static stow_status sort_order(reducer* r, int (*compare)(const void*, const void
 
 // ---------------------------------------------------------------------------------------------
 
-static bool ends_above(const stowi_buffer* buffer, uint64_t capacity) {
-  return stowi_is_fixed(buffer) && buffer->fixed_offset + stowi_footprint(buffer) > capacity;
+static bool ends_above(const stowi_place_buffer* buffer, uint64_t capacity) {
+  return stowi_place_is_fixed(buffer) &&
+         buffer->fixed_offset + stowi_place_footprint(buffer) > capacity;
 }
 
 // What |buffer| occupies at |step|.
 static uint64_t bytes_at(const stow_problem* problem, size_t buffer, uint64_t step) {
-  stowi_walk walk = stowi_walk_start(problem, buffer);
-  stowi_stretch stretch;
-  while (stowi_walk_next(&walk, &stretch)) {
-    if (stowi_together((stowi_life){stretch.begin, stretch.end}, (stowi_life){step, step + 1})) {
+  stowi_place_walk walk = stowi_place_walk_start(problem, buffer);
+  stowi_place_stretch stretch;
+  while (stowi_place_walk_next(&walk, &stretch)) {
+    if (stowi_place_together((stowi_place_life){stretch.begin, stretch.end},
+                             (stowi_place_life){step, step + 1})) {
       return stretch.high - stretch.low;
     }
   }
@@ -201,7 +203,7 @@ static stow_status reduce(reducer* r) {
       r->in[i] = true;
       return STOW_OK;
     }
-    r->in[i] = !stowi_is_fixed(&r->problem->buffers.data[i]);
+    r->in[i] = !stowi_place_is_fixed(&r->problem->buffers.data[i]);
   }
   stow_outcome outcome = STOW_OUTCOME_GAVE_UP;
   STOW_TRY(ask(r, &outcome));

@@ -64,7 +64,7 @@ static uint64_t unit_of(const stow_problem* problem) {
 }
 
 // Returns the padding.
-static uint64_t add_stretch(const stowi_stretch* stretch, uint64_t mask, events* e) {
+static uint64_t add_stretch(const stowi_place_stretch* stretch, uint64_t mask, events* e) {
   uint64_t bytes = stretch->high - stretch->low;
   uint64_t padded = (bytes + mask) & ~mask;
   e->births[e->count] = (event){stretch->begin, bytes, padded};
@@ -75,14 +75,14 @@ static uint64_t add_stretch(const stowi_stretch* stretch, uint64_t mask, events*
 // Returns the largest padding.
 static uint64_t add_stretches(const stow_problem* problem, size_t buffer, uint64_t mask,
                               events* e) {
-  const stowi_buffer* b = &problem->buffers.data[buffer];
-  stowi_stretch stretch = {b->begin, b->end, 0, stowi_footprint(b)};
+  const stowi_place_buffer* b = &problem->buffers.data[buffer];
+  stowi_place_stretch stretch = {b->begin, b->end, 0, stowi_place_footprint(b)};
   if (b->window_count == 0) {
     return add_stretch(&stretch, mask, e);
   }
   uint64_t most_padding = 0;
-  stowi_walk walk = stowi_walk_start(problem, buffer);
-  while (stowi_walk_next(&walk, &stretch)) {
+  stowi_place_walk walk = stowi_place_walk_start(problem, buffer);
+  while (stowi_place_walk_next(&walk, &stretch)) {
     most_padding = larger(add_stretch(&stretch, mask, e), most_padding);
   }
   return most_padding;
@@ -95,7 +95,7 @@ static stow_status measure_bytes(const stow_problem* problem, events* e, stow_al
   uint64_t largest = 0;
   for (size_t i = 0; i < problem->buffers.count; ++i) {
     most_padding = larger(add_stretches(problem, i, mask, e), most_padding);
-    largest = larger(stowi_footprint(&problem->buffers.data[i]), largest);
+    largest = larger(stowi_place_footprint(&problem->buffers.data[i]), largest);
   }
   STOW_TRY(sort(e, allocator));
   uint64_t padded = sweep(e, load);
@@ -124,7 +124,7 @@ stow_status stow_problem_load(const stow_problem* problem, stow_allocator alloca
                               stow_diag* diag, stow_load* out_load) {
   stow_load load = {0, 0, 0, 0};
   *out_load = load;
-  size_t most = stowi_max_pieces(problem);
+  size_t most = stowi_place_max_pieces(problem);
   events e = {STOWI_ARRAY(allocator, event, most), STOWI_ARRAY(allocator, event, most), 0};
   stow_status status = STOW_ERR_OUT_OF_MEMORY;
   if (e.births != NULL && e.deaths != NULL) {

@@ -5,7 +5,7 @@
 #include "base/diag.h"
 #include "place/api.h"
 
-stow_placement* stowi_placement_create(stow_allocator allocator, size_t count) {
+stow_placement* stowi_place_placement_create(stow_allocator allocator, size_t count) {
   stow_placement* placement = STOWI_NEW(allocator, stow_placement);
   if (placement == NULL) {
     return NULL;

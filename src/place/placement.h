@@ -16,6 +16,6 @@ struct stow_placement {
 };
 
 // All offsets 0, height 0. NULL if out of memory.
-stow_placement* stowi_placement_create(stow_allocator allocator, size_t count);
+stow_placement* stowi_place_placement_create(stow_allocator allocator, size_t count);
 
 #endif  // STOWAGE_SRC_PLACE_PLACEMENT_H_

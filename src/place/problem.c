@@ -100,7 +100,7 @@ stow_status stow_problem_add(stow_problem* problem, const stow_buffer* given, st
   STOW_TRY(stowi_load_struct(&full, given, sizeof(full), "stow_buffer", diag));
   const stow_buffer* desc = &full;
   STOW_TRY(check_desc(desc, number, diag));
-  if (stowi_max_pieces(problem) >= MAX_PIECES) {
+  if (stowi_place_max_pieces(problem) >= MAX_PIECES) {
     return stowi_fail(diag, STOW_ERR_LIMIT, "a problem holds at most %zu buffers", MAX_PIECES);
   }
   uint64_t padded_sum;
@@ -115,13 +115,13 @@ stow_status stow_problem_add(stow_problem* problem, const stow_buffer* given, st
   if (STOWI_VEC_RESERVE(problem->allocator, &problem->buffers, 1) != STOW_OK) {
     return stowi_fail_memory(diag);
   }
-  stowi_buffer buffer = {.size = desc->size,
-                         .guard = desc->guard,
-                         .begin = desc->begin,
-                         .end = desc->end,
-                         .alignment = desc->alignment,
-                         .fixed_offset = desc->fixed_offset,
-                         .first_window = (uint32_t)problem->windows.count};
+  stowi_place_buffer buffer = {.size = desc->size,
+                               .guard = desc->guard,
+                               .begin = desc->begin,
+                               .end = desc->end,
+                               .alignment = desc->alignment,
+                               .fixed_offset = desc->fixed_offset,
+                               .first_window = (uint32_t)problem->windows.count};
   problem->buffers.data[problem->buffers.count++] = buffer;
   problem->padded_sum = padded_sum;
   problem->fixed_end = fixed_end;
@@ -137,7 +137,7 @@ stow_status stow_problem_add(stow_problem* problem, const stow_buffer* given, st
 size_t stow_problem_count(const stow_problem* problem) { return problem->buffers.count; }
 
 void stow_problem_buffer(const stow_problem* problem, size_t buffer, stow_buffer* out_desc) {
-  const stowi_buffer* from = &problem->buffers.data[buffer];
+  const stowi_place_buffer* from = &problem->buffers.data[buffer];
   stow_buffer_init(out_desc);
   out_desc->size = from->size;
   out_desc->guard = from->guard;
@@ -152,7 +152,7 @@ void stow_window_desc_init(stow_window_desc* desc) {
   desc->struct_size = sizeof(*desc);
 }
 
-static stow_status check_window(const stowi_buffer* buffer, const stow_window_desc* desc,
+static stow_status check_window(const stowi_place_buffer* buffer, const stow_window_desc* desc,
                                 size_t number, stow_diag* diag) {
   if (desc->begin >= desc->end || desc->begin < buffer->begin || desc->end > buffer->end) {
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
@@ -160,24 +160,24 @@ static stow_status check_window(const stowi_buffer* buffer, const stow_window_de
                       ") is not within the lifetime [%" PRIu64 ", %" PRIu64 ")",
                       number, desc->begin, desc->end, buffer->begin, buffer->end);
   }
-  if (desc->low > desc->high || desc->high > stowi_footprint(buffer)) {
+  if (desc->low > desc->high || desc->high > stowi_place_footprint(buffer)) {
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
                       "buffer %zu: bytes [%" PRIu64 ", %" PRIu64
                       ") of a window are not within the footprint of %" PRIu64 " bytes",
-                      number, desc->low, desc->high, stowi_footprint(buffer));
+                      number, desc->low, desc->high, stowi_place_footprint(buffer));
   }
   return STOW_OK;
 }
 
 // Whether |desc| and the windows so far leave the buffer without a byte over its whole lifetime.
-static bool leaves_nothing(const stow_problem* problem, const stowi_buffer* buffer,
+static bool leaves_nothing(const stow_problem* problem, const stowi_place_buffer* buffer,
                            const stow_window_desc* desc) {
   if (desc->end != buffer->end || desc->low != desc->high) {
     return false;
   }
   uint64_t empty_until = buffer->begin;
   for (size_t i = 0; i < buffer->window_count; ++i) {
-    const stowi_window* window = &problem->windows.data[buffer->first_window + i];
+    const stowi_place_window* window = &problem->windows.data[buffer->first_window + i];
     if (window->begin != empty_until || window->low != window->high) {
       return false;
     }
@@ -196,7 +196,7 @@ stow_status stow_problem_add_window(stow_problem* problem, const stow_window_des
                       "a window needs a buffer; add the buffer first");
   }
   size_t number = problem->buffers.count - 1;
-  stowi_buffer* buffer = &problem->buffers.data[number];
+  stowi_place_buffer* buffer = &problem->buffers.data[number];
   STOW_TRY(check_window(buffer, &desc, number, diag));
   uint64_t earlier_end =
       buffer->window_count == 0 ? 0 : problem->windows.data[problem->windows.count - 1].end;
@@ -211,14 +211,14 @@ stow_status stow_problem_add_window(stow_problem* problem, const stow_window_des
                       "buffer %zu: gaps cover the whole lifetime [%" PRIu64 ", %" PRIu64 ")",
                       number, buffer->begin, buffer->end);
   }
-  if (stowi_max_pieces(problem) >= MAX_PIECES - 1) {
+  if (stowi_place_max_pieces(problem) >= MAX_PIECES - 1) {
     return stowi_fail(diag, STOW_ERR_LIMIT, "a problem holds at most %zu windows", MAX_PIECES / 2);
   }
   if (STOWI_VEC_RESERVE(problem->allocator, &problem->windows, 1) != STOW_OK) {
     return stowi_fail_memory(diag);
   }
   problem->windows.data[problem->windows.count++] =
-      (stowi_window){desc.begin, desc.end, desc.low, desc.high};
+      (stowi_place_window){desc.begin, desc.end, desc.low, desc.high};
   ++buffer->window_count;
   return STOW_OK;
 }
@@ -229,7 +229,7 @@ size_t stow_problem_window_count(const stow_problem* problem, size_t buffer) {
 
 void stow_problem_get_window(const stow_problem* problem, size_t buffer, size_t index,
                              stow_window_desc* out_desc) {
-  const stowi_window* from =
+  const stowi_place_window* from =
       &problem->windows.data[problem->buffers.data[buffer].first_window + index];
   stow_window_desc_init(out_desc);
   out_desc->begin = from->begin;
@@ -241,24 +241,24 @@ void stow_problem_get_window(const stow_problem* problem, size_t buffer, size_t 
 // ---------------------------------------------------------------------------------------------
 // Stretches
 
-stowi_walk stowi_walk_start(const stow_problem* problem, size_t buffer) {
-  const stowi_buffer* b = &problem->buffers.data[buffer];
-  const stowi_window* windows =
+stowi_place_walk stowi_place_walk_start(const stow_problem* problem, size_t buffer) {
+  const stowi_place_buffer* b = &problem->buffers.data[buffer];
+  const stowi_place_window* windows =
       b->window_count == 0 ? NULL : &problem->windows.data[b->first_window];
-  return (stowi_walk){b, windows, b->window_count, b->begin};
+  return (stowi_place_walk){b, windows, b->window_count, b->begin};
 }
 
 // A window that is not a gap, or an interval between windows.
-static bool next_part(stowi_walk* walk, stowi_stretch* out) {
+static bool next_part(stowi_place_walk* walk, stowi_place_stretch* out) {
   while (walk->at < walk->buffer->end) {
-    const stowi_window* window = walk->window_count == 0 ? NULL : walk->windows;
+    const stowi_place_window* window = walk->window_count == 0 ? NULL : walk->windows;
     if (window == NULL || walk->at < window->begin) {
       uint64_t end = window == NULL ? walk->buffer->end : window->begin;
-      *out = (stowi_stretch){walk->at, end, 0, stowi_footprint(walk->buffer)};
+      *out = (stowi_place_stretch){walk->at, end, 0, stowi_place_footprint(walk->buffer)};
       walk->at = end;
       return true;
     }
-    *out = (stowi_stretch){window->begin, window->end, window->low, window->high};
+    *out = (stowi_place_stretch){window->begin, window->end, window->low, window->high};
     walk->at = window->end;
     ++walk->windows;
     --walk->window_count;
@@ -269,12 +269,12 @@ static bool next_part(stowi_walk* walk, stowi_stretch* out) {
   return false;
 }
 
-bool stowi_walk_next(stowi_walk* walk, stowi_stretch* out_stretch) {
+bool stowi_place_walk_next(stowi_place_walk* walk, stowi_place_stretch* out_stretch) {
   if (!next_part(walk, out_stretch)) {
     return false;
   }
-  stowi_walk ahead = *walk;
-  stowi_stretch more;
+  stowi_place_walk ahead = *walk;
+  stowi_place_stretch more;
   while (next_part(&ahead, &more) && more.begin == out_stretch->end &&
          more.low == out_stretch->low && more.high == out_stretch->high) {
     out_stretch->end = more.end;
@@ -286,8 +286,8 @@ bool stowi_walk_next(stowi_walk* walk, stowi_stretch* out_stretch) {
 // ---------------------------------------------------------------------------------------------
 // Parts of problems
 
-stow_status stowi_problem_add_windows(stow_problem* to, const stow_problem* from, size_t buffer,
-                                      stow_diag* diag) {
+stow_status stowi_place_problem_add_windows(stow_problem* to, const stow_problem* from,
+                                            size_t buffer, stow_diag* diag) {
   for (size_t i = 0; i < stow_problem_window_count(from, buffer); ++i) {
     stow_window_desc window;
     stow_problem_get_window(from, buffer, i, &window);
@@ -296,10 +296,10 @@ stow_status stowi_problem_add_windows(stow_problem* to, const stow_problem* from
   return STOW_OK;
 }
 
-stow_status stowi_problem_add_copy(stow_problem* to, const stow_problem* from, size_t buffer,
-                                   stow_diag* diag) {
+stow_status stowi_place_problem_add_copy(stow_problem* to, const stow_problem* from, size_t buffer,
+                                         stow_diag* diag) {
   stow_buffer desc;
   stow_problem_buffer(from, buffer, &desc);
   STOW_TRY(stow_problem_add(to, &desc, diag, NULL));
-  return stowi_problem_add_windows(to, from, buffer, diag);
+  return stowi_place_problem_add_windows(to, from, buffer, diag);
 }

@@ -22,25 +22,25 @@ void stow_place_options_init(stow_place_options* options) {
   options->nodes = STOW_PLACE_DEFAULT_NODES;
 }
 
-uint64_t stowi_quest_goal(const stowi_quest* quest) {
+uint64_t stowi_place_quest_goal(const stowi_place_quest* quest) {
   bool fit = quest->options.capacity != STOW_PLACE_SMALLEST;
   return fit ? quest->options.capacity : quest->bound;
 }
 
-bool stowi_quest_answered(const stowi_quest* quest) {
-  return quest->height <= stowi_quest_goal(quest) || quest->bound > quest->options.capacity;
+bool stowi_place_quest_answered(const stowi_place_quest* quest) {
+  return quest->height <= stowi_place_quest_goal(quest) || quest->bound > quest->options.capacity;
 }
 
-bool stowi_quest_done(const stowi_quest* quest) {
-  return quest->stopped || quest->nodes >= quest->stage_end || stowi_quest_answered(quest);
+bool stowi_place_quest_done(const stowi_place_quest* quest) {
+  return quest->stopped || quest->nodes >= quest->stage_end || stowi_place_quest_answered(quest);
 }
 
-static uint64_t nodes_between_reports(const stowi_quest* quest) {
+static uint64_t nodes_between_reports(const stowi_place_quest* quest) {
   uint64_t nodes = 1 + BUFFERS_BETWEEN_REPORTS / (quest->problem->buffers.count + 1);
   return nodes < MOST_BETWEEN_REPORTS ? nodes : MOST_BETWEEN_REPORTS;
 }
 
-static void report(stowi_quest* quest) {
+static void report(stowi_place_quest* quest) {
   quest->next_report = quest->nodes + nodes_between_reports(quest);
   if (quest->options.on_progress != NULL && !quest->stopped) {
     stow_place_progress progress = {quest->phase, quest->height, quest->bound, quest->nodes};
@@ -50,7 +50,7 @@ static void report(stowi_quest* quest) {
   }
 }
 
-void stowi_quest_offer(stowi_quest* quest, const uint64_t* offsets, uint64_t height) {
+void stowi_place_quest_offer(stowi_place_quest* quest, const uint64_t* offsets, uint64_t height) {
   if (height < quest->height) {
     memcpy(quest->offsets, offsets, quest->problem->buffers.count * sizeof(*offsets));
     quest->height = height;
@@ -58,31 +58,32 @@ void stowi_quest_offer(stowi_quest* quest, const uint64_t* offsets, uint64_t hei
   }
 }
 
-void stowi_quest_raise(stowi_quest* quest, uint64_t bound) {
+void stowi_place_quest_raise(stowi_place_quest* quest, uint64_t bound) {
   if (bound > quest->bound) {
     quest->bound = bound;
   }
 }
 
-bool stowi_quest_spend(stowi_quest* quest, uint64_t nodes) {
+bool stowi_place_quest_spend(stowi_place_quest* quest, uint64_t nodes) {
   quest->nodes += nodes;
   if (quest->nodes >= quest->next_report) {
     report(quest);
   }
-  return !stowi_quest_done(quest);
+  return !stowi_place_quest_done(quest);
 }
 
-bool stowi_quest_poll(stowi_quest* quest) {
+bool stowi_place_quest_poll(stowi_place_quest* quest) {
   report(quest);
   return !quest->stopped;
 }
 
-uint64_t stowi_quest_left(const stowi_quest* quest) {
+uint64_t stowi_place_quest_left(const stowi_place_quest* quest) {
   return quest->nodes < quest->stage_end ? quest->stage_end - quest->nodes : 0;
 }
 
-stow_status stowi_quest_stage(stowi_quest* quest, uint64_t nodes, stowi_work work) {
-  if (stowi_quest_done(quest)) {
+stow_status stowi_place_quest_stage(stowi_place_quest* quest, uint64_t nodes,
+                                    stowi_place_work work) {
+  if (stowi_place_quest_done(quest)) {
     return STOW_OK;
   }
   uint64_t end = quest->stage_end;
@@ -96,37 +97,37 @@ stow_status stowi_quest_stage(stowi_quest* quest, uint64_t nodes, stowi_work wor
 // ---------------------------------------------------------------------------------------------
 // From problem to placement
 
-static stow_outcome outcome_of(const stowi_quest* quest) {
+static stow_outcome outcome_of(const stowi_place_quest* quest) {
   if (quest->height <= quest->options.capacity) {
     return quest->height <= quest->bound ? STOW_OUTCOME_OPTIMAL : STOW_OUTCOME_FEASIBLE;
   }
   return quest->bound > quest->options.capacity ? STOW_OUTCOME_INFEASIBLE : STOW_OUTCOME_GAVE_UP;
 }
 
-static stow_status work_on(stowi_quest* quest, stowi_work work) {
+static stow_status work_on(stowi_place_quest* quest, stowi_place_work work) {
   if (!quest->options.reuse) {
     return stowi_place_apart(quest);
   }
   stow_load load;
   STOW_TRY(stow_problem_load(quest->problem, quest->allocator, quest->diag, &load));
   quest->pair_count = load.pair_count;
-  stowi_quest_raise(quest, load.lower_bound);
-  STOW_TRY(stowi_check_fixed(quest));
+  stowi_place_quest_raise(quest, load.lower_bound);
+  STOW_TRY(stowi_place_check_fixed(quest));
   return work(quest);
 }
 
-stow_status stowi_quest_run(const stow_problem* problem, const stow_place_options* options,
-                            stow_allocator allocator, stow_diag* diag, stowi_work work,
-                            stow_placement** out_placement) {
+stow_status stowi_place_quest_run(const stow_problem* problem, const stow_place_options* options,
+                                  stow_allocator allocator, stow_diag* diag, stowi_place_work work,
+                                  stow_placement** out_placement) {
   *out_placement = NULL;
-  stowi_quest quest = {.problem = problem, .allocator = allocator, .diag = diag};
+  stowi_place_quest quest = {.problem = problem, .allocator = allocator, .diag = diag};
   quest.phase = "start";
   quest.height = UINT64_MAX;
   stow_place_options_init(&quest.options);
   STOW_TRY(stowi_load_options(&quest.options, options, sizeof(quest.options), "stow_place_options",
                               diag));
   quest.stage_end = quest.options.nodes;
-  stow_placement* placement = stowi_placement_create(allocator, problem->buffers.count);
+  stow_placement* placement = stowi_place_placement_create(allocator, problem->buffers.count);
   if (placement == NULL) {
     return stowi_fail_memory(diag);
   }

@@ -1,5 +1,5 @@
 // A quest: one question about one problem, the best answer so far, and the remaining budget. Every
-// strategy is a function that works on a quest; stowi_quest_run creates one for it.
+// strategy is a function that works on a quest; stowi_place_quest_run creates one for it.
 //     capacity ┄┄┄┄┄┄┄┄┄┄┄┄┄┄   Done if best ≤ goal, if bound > capacity, or if the budget is
 //     best     ────────────▼   spent. The goal is the capacity or, without one, the bound, and
 //     bound    ────────────▲   rises with it.
@@ -8,7 +8,7 @@
 
 #include <stowage/place.h>
 
-typedef struct stowi_quest {
+typedef struct stowi_place_quest {
   const stow_problem* problem;
   stow_allocator allocator;
   stow_diag* diag;
@@ -22,40 +22,41 @@ typedef struct stowi_quest {
   uint64_t stage_end;    // nodes at which the current stage of the work ends
   uint64_t next_report;  // nodes at which the callback is due
   bool stopped;          // by the callback
-} stowi_quest;
+} stowi_place_quest;
 
-typedef stow_status (*stowi_work)(stowi_quest* quest);
+typedef stow_status (*stowi_place_work)(stowi_place_quest* quest);
 
 // The body of a strategy: prepares a quest (STOW_ERR_CONFLICT for fixed buffers that overlap), lets
 // |work| offer placements, at least one, and returns the best. Without reuse there is nothing to
 // search: buffers are placed end to end and |work| is not called.
-stow_status stowi_quest_run(const stow_problem* problem, const stow_place_options* options,
-                            stow_allocator allocator, stow_diag* diag, stowi_work work,
-                            stow_placement** out_placement);
+stow_status stowi_place_quest_run(const stow_problem* problem, const stow_place_options* options,
+                                  stow_allocator allocator, stow_diag* diag, stowi_place_work work,
+                                  stow_placement** out_placement);
 
 // The height at which the search can stop.
-uint64_t stowi_quest_goal(const stowi_quest* quest);
+uint64_t stowi_place_quest_goal(const stowi_place_quest* quest);
 // Whether the best placement is good enough, or none can be.
-bool stowi_quest_answered(const stowi_quest* quest);
+bool stowi_place_quest_answered(const stowi_place_quest* quest);
 // Whether the question is answered, the stage's budget spent, or the search stopped by the
 // callback.
-bool stowi_quest_done(const stowi_quest* quest);
+bool stowi_place_quest_done(const stowi_place_quest* quest);
 
 // Copies the placement if it is lower than the best so far, and reports it to the callback.
-void stowi_quest_offer(stowi_quest* quest, const uint64_t* offsets, uint64_t height);
+void stowi_place_quest_offer(stowi_place_quest* quest, const uint64_t* offsets, uint64_t height);
 // Records a proof that no placement is lower than |bound|.
-void stowi_quest_raise(stowi_quest* quest, uint64_t bound);
+void stowi_place_quest_raise(stowi_place_quest* quest, uint64_t bound);
 
 // Counts |nodes| as spent and reports to the callback at intervals. Returns false once the quest is
 // done. Cheap enough to be called every hundred nodes or so.
-bool stowi_quest_spend(stowi_quest* quest, uint64_t nodes);
+bool stowi_place_quest_spend(stowi_place_quest* quest, uint64_t nodes);
 // Reports progress to the callback; false if it asked to stop. For work that takes long without
 // spending nodes.
-bool stowi_quest_poll(stowi_quest* quest);
+bool stowi_place_quest_poll(stowi_place_quest* quest);
 // The remaining budget.
-uint64_t stowi_quest_left(const stowi_quest* quest);
+uint64_t stowi_place_quest_left(const stowi_place_quest* quest);
 
 // Lets |work| spend up to |nodes| of the remaining budget. Does nothing if the quest is done.
-stow_status stowi_quest_stage(stowi_quest* quest, uint64_t nodes, stowi_work work);
+stow_status stowi_place_quest_stage(stowi_place_quest* quest, uint64_t nodes,
+                                    stowi_place_work work);
 
 #endif  // STOWAGE_SRC_PLACE_QUEST_H_

@@ -17,7 +17,7 @@ typedef struct event {
 } event;
 
 static void sweep(const event* births, const event* deaths, size_t count,
-                  stowi_sections* sections) {
+                  stowi_place_sections* sections) {
   uint32_t section = 0;
   size_t born = 0;
   for (size_t dead = 0; dead < count; ++dead) {
@@ -34,11 +34,11 @@ static void sweep(const event* births, const event* deaths, size_t count,
 
 // Appends the pieces of |buffer|.
 static void add_pieces(const stow_problem* problem, size_t buffer, event* births, event* deaths,
-                       stowi_sections* sections) {
-  stowi_walk walk = stowi_walk_start(problem, buffer);
-  stowi_stretch stretch;
+                       stowi_place_sections* sections) {
+  stowi_place_walk walk = stowi_place_walk_start(problem, buffer);
+  stowi_place_stretch stretch;
   sections->first[buffer] = (uint32_t)sections->piece_count;
-  while (stowi_walk_next(&walk, &stretch)) {
+  while (stowi_place_walk_next(&walk, &stretch)) {
     uint32_t piece = (uint32_t)sections->piece_count++;
     births[piece] = (event){stretch.begin, piece};
     deaths[piece] = (event){stretch.end, piece};
@@ -49,7 +49,7 @@ static void add_pieces(const stow_problem* problem, size_t buffer, event* births
 }
 
 static void make_pieces(const stow_problem* problem, event* births, event* deaths,
-                        stowi_sections* sections) {
+                        stowi_place_sections* sections) {
   size_t count = problem->buffers.count;
   sections->piece_count = sections->first == NULL ? count : 0;
   for (size_t i = 0; i < count; ++i) {
@@ -63,8 +63,8 @@ static void make_pieces(const stow_problem* problem, event* births, event* death
 }
 
 static bool allocate(const stow_problem* problem, stow_allocator allocator,
-                     stowi_sections* sections) {
-  size_t most = stowi_max_pieces(problem);
+                     stowi_place_sections* sections) {
+  size_t most = stowi_place_max_pieces(problem);
   sections->begin = STOWI_ARRAY(allocator, uint32_t, most);
   sections->end = STOWI_ARRAY(allocator, uint32_t, most);
   if (problem->windows.count == 0) {
@@ -77,11 +77,11 @@ static bool allocate(const stow_problem* problem, stow_allocator allocator,
          sections->low != NULL && sections->high != NULL;
 }
 
-stow_status stowi_sections_make(const stow_problem* problem, stow_allocator allocator,
-                                stowi_sections* out_sections) {
-  size_t most = stowi_max_pieces(problem);
+stow_status stowi_place_sections_make(const stow_problem* problem, stow_allocator allocator,
+                                      stowi_place_sections* out_sections) {
+  size_t most = stowi_place_max_pieces(problem);
   stow_status status = STOW_ERR_OUT_OF_MEMORY;
-  *out_sections = (stowi_sections){.count = 0};
+  *out_sections = (stowi_place_sections){.count = 0};
   event* births = STOWI_ARRAY(allocator, event, most);
   event* deaths = STOWI_ARRAY(allocator, event, most);
   if (allocate(problem, allocator, out_sections) && births != NULL && deaths != NULL) {
@@ -99,13 +99,13 @@ stow_status stowi_sections_make(const stow_problem* problem, stow_allocator allo
   return status;
 }
 
-void stowi_sections_free(stowi_sections* sections, const stow_problem* problem,
-                         stow_allocator allocator) {
-  size_t most = stowi_max_pieces(problem);
+void stowi_place_sections_free(stowi_place_sections* sections, const stow_problem* problem,
+                               stow_allocator allocator) {
+  size_t most = stowi_place_max_pieces(problem);
   STOWI_ARRAY_FREE(allocator, sections->begin, most);
   STOWI_ARRAY_FREE(allocator, sections->end, most);
   STOWI_ARRAY_FREE(allocator, sections->first, problem->buffers.count + 1);
   STOWI_ARRAY_FREE(allocator, sections->low, most);
   STOWI_ARRAY_FREE(allocator, sections->high, most);
-  *sections = (stowi_sections){.count = 0};
+  *sections = (stowi_place_sections){.count = 0};
 }

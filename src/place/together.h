@@ -13,12 +13,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-typedef struct stowi_life {
+typedef struct stowi_place_life {
   uint64_t begin;
   uint64_t end;
-} stowi_life;
+} stowi_place_life;
 
-static inline bool stowi_together(stowi_life a, stowi_life b) {
+static inline bool stowi_place_together(stowi_place_life a, stowi_place_life b) {
   return a.begin < b.end && b.begin < a.end;
 }
 

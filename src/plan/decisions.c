@@ -4,16 +4,16 @@
 #include "base/diag.h"
 #include "plan/make/make.h"
 
-stow_status stowi_plan_set_decisions(stow_plan* plan, const stowi_sharing* sharing,
+stow_status stowi_plan_set_decisions(stow_plan* plan, const stowi_analysis_sharing* sharing,
                                      stow_diag* diag) {
-  size_t count = stowi_sharing_count(sharing);
+  size_t count = stowi_analysis_sharing_count(sharing);
   plan->decisions = STOWI_ARRAY(plan->allocator, stow_decision, count);
   if (plan->decisions == NULL) {
     return stowi_fail_memory(diag);
   }
   plan->decision_count = count;
   for (size_t i = 0; i < count; ++i) {
-    plan->decisions[i] = stowi_sharing_at(sharing, i);
+    plan->decisions[i] = stowi_analysis_sharing_at(sharing, i);
   }
   return STOW_OK;
 }
@@ -34,7 +34,7 @@ static bool is_same_question(const stow_decision* a, const stow_decision* b) {
 
 // Writes |fuller|'s candidates with |plan|'s decisions, where it has one, to |out| (NULL: only
 // counts them). Candidates with less sharing are also candidates with more, in the same order: so
-// the list stays in the order of stowi_sharing_at, which decisions alone do not determine.
+// the list stays in the order of stowi_analysis_sharing_at, which decisions alone do not determine.
 static size_t merge(const stow_plan* plan, const stow_plan* fuller, stow_decision* out) {
   size_t count = 0;
   size_t own = 0;

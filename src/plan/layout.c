@@ -23,7 +23,7 @@ struct stow_weight_layout {
 };
 
 static bool is_weight(const stow_plan* plan, stow_value v) {
-  return plan->values[v].kind == STOWI_KIND_PARAM && stowi_plan_has_slot(plan, v);
+  return plan->values[v].kind == STOWI_PLAN_KIND_PARAM && stowi_plan_has_slot(plan, v);
 }
 
 static stow_status allocate_entries(stow_weight_layout* layout, const stow_plan* plan) {
@@ -121,7 +121,7 @@ stow_weight stow_weight_layout_at(const stow_weight_layout* layout, size_t index
   return index < layout->count ? layout->entries[index].weight : none;
 }
 
-size_t stowi_weight_layout_index(const stow_weight_layout* layout, stow_str name) {
+size_t stowi_plan_weight_layout_index(const stow_weight_layout* layout, stow_str name) {
   size_t low = 0;
   size_t high = layout->count;
   while (low < high) {
@@ -136,13 +136,14 @@ size_t stowi_weight_layout_index(const stow_weight_layout* layout, stow_str name
       high = middle;
     }
   }
-  return STOWI_WEIGHT_NONE;
+  return STOWI_PLAN_WEIGHT_NONE;
 }
 
 bool stowi_weight_layout_find(const stow_weight_layout* layout, stow_str name,
                               stow_weight* out_weight) {
-  size_t index = layout == NULL ? STOWI_WEIGHT_NONE : stowi_weight_layout_index(layout, name);
-  if (index == STOWI_WEIGHT_NONE) {
+  size_t index =
+      layout == NULL ? STOWI_PLAN_WEIGHT_NONE : stowi_plan_weight_layout_index(layout, name);
+  if (index == STOWI_PLAN_WEIGHT_NONE) {
     stow_weight none = {{"", 0}, STOW_VALUE_NONE, 0, 0, 0};
     *out_weight = none;
     return false;
@@ -151,7 +152,7 @@ bool stowi_weight_layout_find(const stow_weight_layout* layout, stow_str name,
   return true;
 }
 
-bool stowi_weight_is_empty(const stow_weight_layout* layout, size_t index) {
+bool stowi_plan_weight_is_empty(const stow_weight_layout* layout, size_t index) {
   return layout->entries[index].is_empty;
 }
 

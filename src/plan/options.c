@@ -160,7 +160,7 @@ void stow_plan_options_apply_environment(stow_plan_options* options,
   }
 }
 
-bool stowi_is_strategy_name(stow_str name) {
+bool stowi_plan_is_strategy_name(stow_str name) {
   for (size_t i = 0; i < name.size; ++i) {
     char c = name.data[i];
     if (!stowi_is_alnum(c) && c != '.' && c != '-') {
@@ -175,7 +175,7 @@ static stow_status check_strategy(const stow_strategy* strategy, stow_diag* diag
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
                       "options.strategy is NULL; check the strategy's name");
   }
-  if (strategy->place == NULL || !stowi_is_strategy_name(stow_str_of(strategy->name))) {
+  if (strategy->place == NULL || !stowi_plan_is_strategy_name(stow_str_of(strategy->name))) {
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
                       "a strategy needs a place function and a name of 1 to %d of [A-Za-z0-9_.-]",
                       MAX_STRATEGY_NAME);

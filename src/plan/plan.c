@@ -13,26 +13,26 @@
 
 static const char* const kind_texts[] = {
 #define KIND_TEXT(name, text) text,
-    STOWI_KIND_LIST(KIND_TEXT)
+    STOWI_PLAN_KIND_LIST(KIND_TEXT)
 #undef KIND_TEXT
 };
 
 static const char* const params_texts[] = {
 #define PARAMS_TEXT(name, text) text,
-    STOWI_PARAMS_LIST(PARAMS_TEXT)
+    STOWI_PLAN_PARAMS_LIST(PARAMS_TEXT)
 #undef PARAMS_TEXT
 };
 
-const char* stowi_kind_text(stowi_kind kind) { return kind_texts[kind]; }
+const char* stowi_plan_kind_text(stowi_plan_kind kind) { return kind_texts[kind]; }
 
-const char* stowi_params_text(stowi_params params) { return params_texts[params]; }
+const char* stowi_plan_params_text(stowi_plan_params params) { return params_texts[params]; }
 
-const char* stowi_io_text(stow_io_policy io) {
+const char* stowi_plan_io_text(stow_io_policy io) {
   return io == STOW_IO_CONSUME ? "consume" : io == STOW_IO_EXTERNAL ? "external" : "keep";
 }
 
-stowi_value_text stowi_name_value(stow_value value, stow_str name) {
-  stowi_value_text label;
+stowi_plan_value_text stowi_plan_name_value(stow_value value, stow_str name) {
+  stowi_plan_value_text label;
   if (name.size == 0) {
     snprintf(label.text, sizeof(label.text), "%%%" PRIu32, value);
   } else {
@@ -44,16 +44,16 @@ stowi_value_text stowi_name_value(stow_value value, stow_str name) {
 // ---------------------------------------------------------------------------------------------
 // Creation
 
-static stowi_kind kind_of(const stow_graph* graph, stow_value value) {
+static stowi_plan_kind kind_of(const stow_graph* graph, stow_value value) {
   switch (stow_graph_op(graph, stow_graph_producer(graph, value))) {
     case STOW_OP_INPUT:
-      return STOWI_KIND_INPUT;
+      return STOWI_PLAN_KIND_INPUT;
     case STOW_OP_PARAM:
-      return STOWI_KIND_PARAM;
+      return STOWI_PLAN_KIND_PARAM;
     case STOW_OP_CONSTANT:
-      return STOWI_KIND_CONSTANT;
+      return STOWI_PLAN_KIND_CONSTANT;
     default:
-      return STOWI_KIND_COMPUTED;
+      return STOWI_PLAN_KIND_COMPUTED;
   }
 }
 
@@ -160,7 +160,7 @@ stow_status stowi_plan_set_scratch_count(stow_plan* plan, size_t count, stow_dia
 }
 
 stow_status stowi_plan_set_reserved_count(stow_plan* plan, size_t count, stow_diag* diag) {
-  plan->reserved = STOWI_ARRAY_ZERO(plan->allocator, stowi_span, count);
+  plan->reserved = STOWI_ARRAY_ZERO(plan->allocator, stowi_plan_span, count);
   if (plan->reserved == NULL) {
     return stowi_fail_memory(diag);
   }

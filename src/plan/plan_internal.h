@@ -7,33 +7,33 @@
 #include <stowage/plan.h>
 
 // The kind of a value in its graph. name, text
-#define STOWI_KIND_LIST(X) \
-  X(INPUT, "input")        \
-  X(PARAM, "param")        \
-  X(CONSTANT, "constant")  \
+#define STOWI_PLAN_KIND_LIST(X) \
+  X(INPUT, "input")             \
+  X(PARAM, "param")             \
+  X(CONSTANT, "constant")       \
   X(COMPUTED, "value")
 
-typedef enum stowi_kind {
-#define STOWI_KIND_ENUM(name, text) STOWI_KIND_##name,
-  STOWI_KIND_LIST(STOWI_KIND_ENUM)
-#undef STOWI_KIND_ENUM
-      STOWI_KIND_COUNT
-} stowi_kind;
+typedef enum stowi_plan_kind {
+#define STOWI_PLAN_KIND_ENUM(name, text) STOWI_PLAN_KIND_##name,
+  STOWI_PLAN_KIND_LIST(STOWI_PLAN_KIND_ENUM)
+#undef STOWI_PLAN_KIND_ENUM
+      STOWI_PLAN_KIND_COUNT
+} stowi_plan_kind;
 
 // Where params get their slots from.
 // name, text
-#define STOWI_PARAMS_LIST(X) \
-  X(NONE, "no")              \
-  X(OWN, "yes")              \
-  X(SHARED, "shared")        \
+#define STOWI_PLAN_PARAMS_LIST(X) \
+  X(NONE, "no")                   \
+  X(OWN, "yes")                   \
+  X(SHARED, "shared")             \
   X(SHARED_OR_NONE, "shared-or-none")
 
-typedef enum stowi_params {
-#define STOWI_PARAMS_ENUM(name, text) STOWI_PARAMS_##name,
-  STOWI_PARAMS_LIST(STOWI_PARAMS_ENUM)
-#undef STOWI_PARAMS_ENUM
-      STOWI_PARAMS_COUNT
-} stowi_params;
+typedef enum stowi_plan_params {
+#define STOWI_PLAN_PARAMS_ENUM(name, text) STOWI_PLAN_PARAMS_##name,
+  STOWI_PLAN_PARAMS_LIST(STOWI_PLAN_PARAMS_ENUM)
+#undef STOWI_PLAN_PARAMS_ENUM
+      STOWI_PLAN_PARAMS_COUNT
+} stowi_plan_params;
 
 typedef struct stowi_plan_value {
   uint64_t offset;  // STOW_OFFSET_NONE: no slot
@@ -43,7 +43,7 @@ typedef struct stowi_plan_value {
   uint32_t begin;  // live over [begin, end)
   uint32_t end;
   uint8_t dtype;           // stow_dtype
-  uint8_t kind;            // stowi_kind
+  uint8_t kind;            // stowi_plan_kind
   uint8_t alignment_log2;  // of a root; a view's follows from its root and offset
 } stowi_plan_value;
 
@@ -57,17 +57,17 @@ typedef struct stowi_plan_scratch {
 } stowi_plan_scratch;
 
 // Bytes [offset, end).
-typedef struct stowi_span {
+typedef struct stowi_plan_span {
   uint64_t offset;
   uint64_t end;
-} stowi_span;
+} stowi_plan_span;
 
 // The options that a checker, or a reader of the saved plan, needs.
 typedef struct stowi_plan_facts {
   uint64_t alignment;
   uint64_t tail_guard;
   uint64_t capacity;  // STOW_NO_CAPACITY
-  stowi_params params;
+  stowi_plan_params params;
   stow_io_policy io;
   bool inputs;
   bool constants;
@@ -105,11 +105,11 @@ struct stow_plan {
   stowi_plan_scratch* scratch;  // in order of node, then index
   // Footprints in the same arena that this graph does not name, by offset: those of a weight
   // layout, or of what other graphs of a set keep. Nothing may be placed there.
-  stowi_span* reserved;
+  stowi_plan_span* reserved;
   size_t window_count;
   stowi_plan_window* windows;  // by root, then begin
   size_t decision_count;
-  stow_decision* decisions;  // as stowi_sharing_at; none in a plan that was read
+  stow_decision* decisions;  // as stowi_analysis_sharing_at; none in a plan that was read
   stow_ordering ordering;    // the same
 
   // All names, each followed by a NUL: of the values, then of the graph, then of the strategy. Name
@@ -151,18 +151,18 @@ static inline bool stowi_plan_is_view(const stow_plan* plan, stow_value value) {
 static inline uint64_t stowi_plan_footprint_end(const stowi_plan_value* value) {
   return value->offset + value->size + value->guard;
 }
-const char* stowi_kind_text(stowi_kind kind);
-const char* stowi_params_text(stowi_params params);
-const char* stowi_io_text(stow_io_policy io);
+const char* stowi_plan_kind_text(stowi_plan_kind kind);
+const char* stowi_plan_params_text(stowi_plan_params params);
+const char* stowi_plan_io_text(stow_io_policy io);
 
 // A value in diagnostics: `%7`, or `%7 "name"`.
-typedef struct stowi_value_text {
+typedef struct stowi_plan_value_text {
   char text[256];
-} stowi_value_text;
-stowi_value_text stowi_name_value(stow_value value, stow_str name);
+} stowi_plan_value_text;
+stowi_plan_value_text stowi_plan_name_value(stow_value value, stow_str name);
 
 // The exponent of a power of two.
-static inline uint8_t stowi_log2(uint64_t power_of_two) {
+static inline uint8_t stowi_plan_log2(uint64_t power_of_two) {
   uint8_t log2 = 0;
   while (power_of_two > 1) {
     power_of_two >>= 1;
@@ -201,14 +201,14 @@ stow_status stowi_plan_finish(stow_plan* plan, stow_diag* diag);
 stow_status stowi_plan_options_load(const stow_plan_options* options, stow_diag* diag,
                                     stow_plan_options* out_options);
 // A strategy's name is written into plans: 1 to 64 of [A-Za-z0-9_.-].
-bool stowi_is_strategy_name(stow_str name);
+bool stowi_plan_is_strategy_name(stow_str name);
 
 // ---------------------------------------------------------------------------------------------
 // layout.c
 
-#define STOWI_WEIGHT_NONE SIZE_MAX
-size_t stowi_weight_layout_index(const stow_weight_layout* layout, stow_str name);
+#define STOWI_PLAN_WEIGHT_NONE SIZE_MAX
+size_t stowi_plan_weight_layout_index(const stow_weight_layout* layout, stow_str name);
 // Whether the weight has no elements, and its slot is only an address.
-bool stowi_weight_is_empty(const stow_weight_layout* layout, size_t index);
+bool stowi_plan_weight_is_empty(const stow_weight_layout* layout, size_t index);
 
 #endif  // STOWAGE_SRC_PLAN_PLAN_INTERNAL_H_

@@ -208,7 +208,7 @@ static culprit find_culprit(const stow_plan* plan, const uint64_t* loads) {
 
 // Fills |spans| with everything in the arena at the culprit's step except itself; with NULL only
 // counts.
-static size_t list_live(const stow_plan* plan, const culprit* without, stowi_span* spans) {
+static size_t list_live(const stow_plan* plan, const culprit* without, stowi_plan_span* spans) {
   size_t count = 0;
   for (stow_value v = 0; v < plan->value_count; ++v) {
     uint64_t low;
@@ -241,14 +241,14 @@ static size_t list_live(const stow_plan* plan, const culprit* without, stowi_spa
 
 static int compare_spans(const void* a, const void* b, const void* context) {
   (void)context;
-  const stowi_span* x = (const stowi_span*)a;
-  const stowi_span* y = (const stowi_span*)b;
+  const stowi_plan_span* x = (const stowi_plan_span*)a;
+  const stowi_plan_span* y = (const stowi_plan_span*)b;
   int order = compare_u64(x->offset, y->offset);
   return order == 0 ? compare_u64(x->end, y->end) : order;
 }
 
 // |spans| is sorted.
-static uint64_t largest_hole(const stowi_span* spans, size_t count, uint64_t capacity) {
+static uint64_t largest_hole(const stowi_plan_span* spans, size_t count, uint64_t capacity) {
   uint64_t largest = 0;
   uint64_t used_to = 0;
   for (size_t i = 0; i <= count && used_to < capacity; ++i) {
@@ -276,7 +276,7 @@ static stow_status explain_excess(stow_plan* plan) {
   plan->fit.value_bytes = found.bytes;
   plan->fit.step = found.step;
   size_t count = list_live(plan, &found, NULL);
-  stowi_span* spans = STOWI_ARRAY(plan->allocator, stowi_span, count);
+  stowi_plan_span* spans = STOWI_ARRAY(plan->allocator, stowi_plan_span, count);
   if (spans == NULL) {
     return STOW_ERR_OUT_OF_MEMORY;
   }

@@ -151,13 +151,14 @@ stow_status stowi_plan_set_window_count(stow_plan* plan, size_t count, stow_diag
   return STOW_OK;
 }
 
-static size_t count_of(const stow_plan* plan, const stowi_windows* windows, stow_value v) {
+static size_t count_of(const stow_plan* plan, const stowi_analysis_windows* windows, stow_value v) {
   const stowi_plan_value* value = &plan->values[v];
   bool may_have = value->root == v && value->offset != STOW_OFFSET_NONE && value->guard == 0;
-  return may_have ? stowi_windows_count(windows, v) : 0;
+  return may_have ? stowi_analysis_windows_count(windows, v) : 0;
 }
 
-stow_status stowi_plan_set_windows(stow_plan* plan, const stowi_windows* windows, stow_diag* diag) {
+stow_status stowi_plan_set_windows(stow_plan* plan, const stowi_analysis_windows* windows,
+                                   stow_diag* diag) {
   if (!plan->facts.reuse) {
     return STOW_OK;
   }
@@ -171,7 +172,7 @@ stow_status stowi_plan_set_windows(stow_plan* plan, const stowi_windows* windows
     size_t of_root = count_of(plan, windows, v);
     for (size_t i = 0; i < of_root; ++i, ++next) {
       next->root = v;
-      next->window = stowi_windows_at(windows, v, i);
+      next->window = stowi_analysis_windows_at(windows, v, i);
     }
   }
   return STOW_OK;

@@ -11,28 +11,28 @@ void stow_report_options_init(stow_report_options* options) {
   *options = (stow_report_options){.struct_size = sizeof *options, .width = 80};
 }
 
-stow_status stowi_out_open(stowi_out* out, stow_writer writer, const stow_report_options* given,
-                           stow_diag* diag) {
-  *out = (stowi_out){.writer = writer};
+stow_status stowi_report_out_open(stowi_report_out* out, stow_writer writer,
+                                  const stow_report_options* given, stow_diag* diag) {
+  *out = (stowi_report_out){.writer = writer};
   stow_report_options_init(&out->options);
   return given == NULL ? STOW_OK
                        : stowi_load_struct(&out->options, given, sizeof out->options,
                                            "stow_report_options", diag);
 }
 
-stow_status stowi_out_close(const stowi_out* out, stow_diag* diag) {
+stow_status stowi_report_out_close(const stowi_report_out* out, stow_diag* diag) {
   return out->status == STOW_OK
              ? STOW_OK
              : stowi_fail(diag, out->status, "%s", stow_status_text(out->status));
 }
 
-void stowi_out_bytes(stowi_out* out, const void* data, size_t size) {
+void stowi_report_out_bytes(stowi_report_out* out, const void* data, size_t size) {
   if (out->status == STOW_OK) {
     out->status = stowi_put_str(out->writer, (stow_str){data, size});
   }
 }
 
-void stowi_out_print(stowi_out* out, const char* format, ...) {
+void stowi_report_out_print(stowi_report_out* out, const char* format, ...) {
   char text[2048];
   va_list arguments;
   va_start(arguments, format);
@@ -42,10 +42,10 @@ void stowi_out_print(stowi_out* out, const char* format, ...) {
     out->status = out->status == STOW_OK ? STOW_ERR_LIMIT : out->status;
     return;
   }
-  stowi_out_bytes(out, text, (size_t)size);
+  stowi_report_out_bytes(out, text, (size_t)size);
 }
 
-void stowi_out_json(stowi_out* out, stow_str text) {
+void stowi_report_out_json(stowi_report_out* out, stow_str text) {
   if (out->status == STOW_OK) {
     out->status = stowi_put_json(out->writer, text, out->in_page);
   }

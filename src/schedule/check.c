@@ -24,9 +24,9 @@ static uint32_t step_of(const checker* c, stow_node node) { return c->schedule->
 
 static stow_status conflict(const checker* c, stow_node node, stow_node other, const char* why) {
   stowi_fail(c->diag, STOW_ERR_CONFLICT, "%s at step %u %s %s at step %u",
-             stowi_describe_node(c->graph, node).text, (unsigned)step_of(c, node), why,
-             stowi_describe_node(c->graph, other).text, (unsigned)step_of(c, other));
-  stowi_blame_node(c->diag, c->graph, node);
+             stowi_graph_describe_node(c->graph, node).text, (unsigned)step_of(c, node), why,
+             stowi_graph_describe_node(c->graph, other).text, (unsigned)step_of(c, other));
+  stowi_graph_blame_node(c->diag, c->graph, node);
   return STOW_ERR_CONFLICT;
 }
 
@@ -114,9 +114,9 @@ static stow_status leave(region_walk* walk, stow_node yield) {
   if (walk->left[region] != 0) {
     stowi_fail(c->diag, STOW_ERR_CONFLICT,
                "%s at step %u ends a region before %u of its nodes have run",
-               stowi_describe_node(c->graph, yield).text, (unsigned)step_of(c, yield),
+               stowi_graph_describe_node(c->graph, yield).text, (unsigned)step_of(c, yield),
                (unsigned)walk->left[region]);
-    stowi_blame_node(c->diag, c->graph, yield);
+    stowi_graph_blame_node(c->diag, c->graph, yield);
     return STOW_ERR_CONFLICT;
   }
   walk->open = stowi_graph_region_parent(c->graph, region);

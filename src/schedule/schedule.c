@@ -63,9 +63,9 @@ static stow_status fill(stow_schedule* schedule, const stow_graph* graph, const 
     }
     if (schedule->step[node] != UINT32_MAX) {
       stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "%s is in the order twice, at steps %u and %u",
-                 stowi_describe_node(graph, node).text, (unsigned)schedule->step[node],
+                 stowi_graph_describe_node(graph, node).text, (unsigned)schedule->step[node],
                  (unsigned)i);
-      stowi_blame_node(diag, graph, node);
+      stowi_graph_blame_node(diag, graph, node);
       return STOW_ERR_INVALID_ARGUMENT;
     }
     schedule->order[i] = node;

@@ -6,14 +6,14 @@
 void fixture_init(fixture* f) {
   memset(f, 0, sizeof(*f));
   f->allocator = stow_allocator_default();
-  stowi_views_options_init(&f->views_options);
-  stowi_lifetimes_options_init(&f->lifetimes_options);
+  stowi_analysis_views_options_init(&f->views_options);
+  stowi_analysis_lifetimes_options_init(&f->lifetimes_options);
   stow_diag_init(&f->diag);
 }
 
 static void free_analysis(fixture* f) {
-  stowi_lifetimes_destroy(f->lifetimes);
-  stowi_views_destroy(f->views);
+  stowi_analysis_lifetimes_destroy(f->lifetimes);
+  stowi_analysis_views_destroy(f->views);
   stow_schedule_destroy(f->schedule);
   f->lifetimes = NULL;
   f->views = NULL;
@@ -48,8 +48,8 @@ stow_status fixture_effects(fixture* f, const char* body) {
 }
 
 static stow_status make_views(fixture* f) {
-  return stowi_views_create(f->graph, f->effects, &f->views_options, f->allocator, &f->diag,
-                            &f->views);
+  return stowi_analysis_views_create(f->graph, f->effects, &f->views_options, f->allocator,
+                                     &f->diag, &f->views);
 }
 
 stow_status fixture_views(fixture* f, const char* body) {
@@ -64,8 +64,9 @@ stow_status fixture_analyse(fixture* f) {
     status = stow_schedule_create(f->graph, f->allocator, &f->diag, &f->schedule);
   }
   if (status == STOW_OK) {
-    status = stowi_lifetimes_create(f->graph, f->schedule, f->views, f->effects,
-                                    &f->lifetimes_options, f->allocator, &f->diag, &f->lifetimes);
+    status = stowi_analysis_lifetimes_create(f->graph, f->schedule, f->views, f->effects,
+                                             &f->lifetimes_options, f->allocator, &f->diag,
+                                             &f->lifetimes);
   }
   return status;
 }
@@ -76,7 +77,7 @@ stow_status fixture_lifetimes(fixture* f, const char* body) {
 }
 
 void fixture_add_rule(fixture* f, const char* name) {
-  stowi_lifetimes_options* options = &f->lifetimes_options;
+  stowi_analysis_lifetimes_options* options = &f->lifetimes_options;
   options->rules[options->rule_count++] = stow_rule_find(stow_str_of(name));
 }
 
@@ -91,8 +92,8 @@ const char* fixture_show_lifetimes(fixture* f) {
   for (stow_value v = 0; v < stow_graph_value_count(f->graph); ++v) {
     char piece[64];
     snprintf(piece, sizeof(piece), "%u:[%u,%u)", (unsigned)v,
-             (unsigned)stowi_lifetimes_begin(f->lifetimes, v),
-             (unsigned)stowi_lifetimes_end(f->lifetimes, v));
+             (unsigned)stowi_analysis_lifetimes_begin(f->lifetimes, v),
+             (unsigned)stowi_analysis_lifetimes_end(f->lifetimes, v));
     used = append(f, used, piece);
   }
   return f->text;
@@ -115,6 +116,6 @@ static bool show_view(void* user, stow_value view, stow_value root, uint64_t off
 const char* fixture_show_views(fixture* f) {
   shower s = {f, 0};
   f->text[0] = '\0';
-  stowi_views_each(f->views, show_view, &s);
+  stowi_analysis_views_each(f->views, show_view, &s);
   return f->text;
 }

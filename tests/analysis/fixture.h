@@ -12,10 +12,10 @@ typedef struct fixture {
   stow_graph* graph;  // the module's first
   stow_effects* effects;
   stow_schedule* schedule;
-  stowi_views* views;
-  stowi_lifetimes* lifetimes;
-  stowi_views_options views_options;
-  stowi_lifetimes_options lifetimes_options;
+  stowi_analysis_views* views;
+  stowi_analysis_lifetimes* lifetimes;
+  stowi_analysis_views_options views_options;
+  stowi_analysis_lifetimes_options lifetimes_options;
   stow_diag diag;
   char text[4096];
 } fixture;

@@ -37,15 +37,15 @@ typedef struct machine {
 } machine;
 
 static uint64_t begin_of(const machine* m, stow_value value) {
-  return stowi_views_offset(m->in->views, value);
+  return stowi_analysis_views_offset(m->in->views, value);
 }
 
 static uint64_t end_of(const machine* m, stow_value value) {
-  return begin_of(m, value) + stowi_views_bytes(m->in->views, value);
+  return begin_of(m, value) + stowi_analysis_views_bytes(m->in->views, value);
 }
 
 static stow_value root_of(const machine* m, stow_value value) {
-  return stowi_views_root(m->in->views, value);
+  return stowi_analysis_views_root(m->in->views, value);
 }
 
 static uint32_t now(const machine* m) { return m->steps[m->length - 1]; }
@@ -131,8 +131,8 @@ static bool is_contiguous_concat(const machine* m, stow_node node) {
 }
 
 // The operand of |node|, a concat, that byte |index| of the result comes from and is already in.
-static bool at_home(const machine* m, stow_node node, uint64_t index, stow_value* out_operand,
-                    uint64_t* out_start) {
+static bool is_built_inside(const machine* m, stow_node node, uint64_t index,
+                            stow_value* out_operand, uint64_t* out_start) {
   const stow_graph* graph = m->in->graph;
   if (!is_contiguous_concat(m, node)) {
     return false;
@@ -163,7 +163,7 @@ static tag tag_of(const machine* m, stow_value value, uint64_t index) {
     if (row_view(m, value, &parent, &offset)) {
       value = parent;
       index += offset;
-    } else if (at_home(m, node, index, &parent, &offset)) {
+    } else if (is_built_inside(m, node, index, &parent, &offset)) {
       value = parent;
       index -= offset;
     } else if (stow_graph_op(graph, node) == STOW_OP_LOOP && root_of(m, value) != value) {
@@ -182,13 +182,13 @@ static tag tag_of(const machine* m, stow_value value, uint64_t index) {
 // Whether |root| occupies all of [low, high) at |step|.
 static bool occupies(const machine* m, stow_value root, uint64_t low, uint64_t high,
                      uint32_t step) {
-  if (step < stowi_lifetimes_begin(m->in->lifetimes, root) ||
-      step >= stowi_lifetimes_end(m->in->lifetimes, root)) {
+  if (step < stowi_analysis_lifetimes_begin(m->in->lifetimes, root) ||
+      step >= stowi_analysis_lifetimes_end(m->in->lifetimes, root)) {
     return false;
   }
-  size_t count = m->in->windows != NULL ? stowi_windows_count(m->in->windows, root) : 0;
+  size_t count = m->in->windows != NULL ? stowi_analysis_windows_count(m->in->windows, root) : 0;
   for (size_t i = 0; i < count; ++i) {
-    stow_window at = stowi_windows_at(m->in->windows, root, i);
+    stow_window at = stowi_analysis_windows_at(m->in->windows, root, i);
     if (step >= at.begin && step < at.end) {
       return low >= at.low && high <= at.high;
     }
@@ -254,10 +254,10 @@ static void read_value(machine* m, stow_value value) {
 // ---------------------------------------------------------------------------------------------
 // Permissions
 
-static bool has_pair(size_t count, stowi_effects_overwrite_entry (*at)(const stow_effects*, size_t),
+static bool has_pair(size_t count, stowi_effects_in_place_entry (*at)(const stow_effects*, size_t),
                      const stow_effects* effects, stow_node node, size_t k, size_t operand) {
   for (size_t i = 0; i < count; ++i) {
-    stowi_effects_overwrite_entry pair = at(effects, i);
+    stowi_effects_in_place_entry pair = at(effects, i);
     if (pair.node == node && pair.result == k && pair.operand == operand) {
       return true;
     }
@@ -266,16 +266,16 @@ static bool has_pair(size_t count, stowi_effects_overwrite_entry (*at)(const sto
 }
 
 // Whether result |k| may be in place of operand |operand|, by op table or effect.
-static stow_over permission(const machine* m, stow_node node, size_t k, size_t operand) {
+static stow_in_place permission(const machine* m, stow_node node, size_t k, size_t operand) {
   const stow_effects* effects = m->in->effects;
-  stow_over over = stow_graph_over(m->in->graph, node, k, operand);
+  stow_in_place in_place = stow_graph_in_place(m->in->graph, node, k, operand);
   if (has_pair(stowi_effects_forbidden_count(effects), stowi_effects_forbidden, effects, node, k,
                operand)) {
-    return STOW_OVER_NEVER;
+    return STOW_IN_PLACE_NEVER;
   }
   bool declared = has_pair(stowi_effects_overwrite_count(effects), stowi_effects_overwrite, effects,
                            node, k, operand);
-  return over == STOW_OVER_NEVER && declared ? STOW_OVER_ALONE : over;
+  return in_place == STOW_IN_PLACE_NEVER && declared ? STOW_IN_PLACE_ALONE : in_place;
 }
 
 static bool overlap(const machine* m, stow_value a, stow_value b) {
@@ -297,14 +297,14 @@ static void check_permission(machine* m, stow_node node, size_t k) {
     stow_value kept;
     uint64_t start;
     if (operand == STOW_VALUE_NONE || !overlap(m, result, operand) ||
-        (at_home(m, node, begin_of(m, operand) - begin_of(m, result), &kept, &start) &&
+        (is_built_inside(m, node, begin_of(m, operand) - begin_of(m, result), &kept, &start) &&
          kept == operand)) {
       continue;
     }
-    stow_over over = permission(m, node, k, i);
+    stow_in_place in_place = permission(m, node, k, i);
     touched += 1;
-    alone += over == STOW_OVER_ALONE ? 1 : 0;
-    never += over == STOW_OVER_NEVER || begin_of(m, operand) != begin_of(m, result) ? 1 : 0;
+    alone += in_place == STOW_IN_PLACE_ALONE ? 1 : 0;
+    never += in_place == STOW_IN_PLACE_NEVER || begin_of(m, operand) != begin_of(m, result) ? 1 : 0;
   }
   m->failed |= !test_check(never == 0 && (alone == 0 || touched == 1), __FILE__, __LINE__,
                            "%%%u overwrites operands that its op still reads", result);

@@ -16,9 +16,9 @@ typedef struct machine_input {
   const stow_graph* graph;
   const stow_effects* effects;    // only holds to the end are supported
   const stow_schedule* schedule;  // each region right before its owner
-  const stowi_views* views;
-  const stowi_lifetimes* lifetimes;
-  const stowi_windows* windows;  // may be NULL
+  const stowi_analysis_views* views;
+  const stowi_analysis_lifetimes* lifetimes;
+  const stowi_analysis_windows* windows;  // may be NULL
   stow_io_policy io;
   bool classic;  // only the classic views are views
 } machine_input;

@@ -34,15 +34,15 @@ static void check_refused(const char* body, stow_value output, stow_value input,
 static void check_taken(const char* body, stow_value output, stow_value input,
                         const char* expected) {
   fixture f;
-  stowi_sharing_options options;
-  stowi_sharing_options_init(&options);
-  stowi_sharing* sharing = NULL;
+  stowi_analysis_sharing_options options;
+  stowi_analysis_sharing_options_init(&options);
+  stowi_analysis_sharing* sharing = NULL;
   stow_status status = ask(&f, body, output, input);
   if (test_check(status == STOW_OK, __FILE__, __LINE__, "%s", f.diag.message) &&
       CHECK(fixture_analyse(&f) == STOW_OK)) {
-    CHECK(stowi_sharing_apply(f.views, f.graph, f.schedule, f.effects, f.lifetimes, &options,
-                              f.allocator, &f.diag, &sharing) == STOW_OK);
-    stowi_sharing_destroy(sharing);
+    CHECK(stowi_analysis_sharing_apply(f.views, f.graph, f.schedule, f.effects, f.lifetimes,
+                                       &options, f.allocator, &f.diag, &sharing) == STOW_OK);
+    stowi_analysis_sharing_destroy(sharing);
     CHECK_TEXT(fixture_show_views(&f), expected);
   }
   fixture_free(&f);

@@ -15,29 +15,30 @@ typedef struct analysis {
   stow_graph* graph;
   stow_effects* effects;
   stow_schedule* schedule;
-  stowi_views* views;
-  stowi_lifetimes* lifetimes;
-  stowi_sharing* sharing;
+  stowi_analysis_views* views;
+  stowi_analysis_lifetimes* lifetimes;
+  stowi_analysis_sharing* sharing;
   size_t merged;
   stow_diag diag;
 } analysis;
 
 static void analysis_free(analysis* a) {
-  stowi_sharing_destroy(a->sharing);
-  stowi_lifetimes_destroy(a->lifetimes);
-  stowi_views_destroy(a->views);
+  stowi_analysis_sharing_destroy(a->sharing);
+  stowi_analysis_lifetimes_destroy(a->lifetimes);
+  stowi_analysis_views_destroy(a->views);
   stow_schedule_destroy(a->schedule);
   stow_effects_destroy(a->effects);
   stow_graph_destroy(a->graph);
 }
 
 static bool make_lifetimes(analysis* a, stow_io_policy io) {
-  stowi_lifetimes_options options;
-  stowi_lifetimes_options_init(&options);
+  stowi_analysis_lifetimes_options options;
+  stowi_analysis_lifetimes_options_init(&options);
   options.io = io;
-  stowi_lifetimes_destroy(a->lifetimes);
-  return stowi_lifetimes_create(a->graph, a->schedule, a->views, a->effects, &options,
-                                stow_allocator_default(), &a->diag, &a->lifetimes) == STOW_OK;
+  stowi_analysis_lifetimes_destroy(a->lifetimes);
+  return stowi_analysis_lifetimes_create(a->graph, a->schedule, a->views, a->effects, &options,
+                                         stow_allocator_default(), &a->diag,
+                                         &a->lifetimes) == STOW_OK;
 }
 
 // Allows about half of the results that can be in place of their first operand.
@@ -47,7 +48,7 @@ static void allow_overwrites(analysis* a, test_random* random) {
         stow_graph_operand_count(a->graph, node) != 0 &&
         stow_graph_operands(a->graph, node)[0] != STOW_VALUE_NONE &&
         test_random_below(random, 2) == 0) {
-      CHECK(stow_effects_allow_overwrite(a->effects, node, 0, 0, &a->diag) == STOW_OK);
+      CHECK(stow_effects_allow_in_place(a->effects, node, 0, 0, &a->diag) == STOW_OK);
     }
   }
 }
@@ -59,7 +60,7 @@ static void add_effects(analysis* a, test_random* random) {
         stow_graph_operand_count(a->graph, node) != 0 &&
         stow_graph_operands(a->graph, node)[0] != STOW_VALUE_NONE &&
         test_random_below(random, 6) == 0) {
-      CHECK(stow_effects_forbid_overwrite(a->effects, node, 0, 0, &a->diag) == STOW_OK);
+      CHECK(stow_effects_forbid_in_place(a->effects, node, 0, 0, &a->diag) == STOW_OK);
     }
   }
   for (stow_value v = 0; v < stow_graph_value_count(a->graph); ++v) {
@@ -109,16 +110,17 @@ typedef struct request {
 } request;
 
 static bool share(analysis* a, const request* want) {
-  stowi_sharing_options options;
-  stowi_sharing_options_init(&options);
+  stowi_analysis_sharing_options options;
+  stowi_analysis_sharing_options_init(&options);
   options.in_place = want->in_place;
   options.elide_copies = want->elide_copies;
   options.alignment = UINT64_C(1) << want->nodes % 5;
-  if (stowi_sharing_apply(a->views, a->graph, a->schedule, a->effects, a->lifetimes, &options,
-                          stow_allocator_default(), &a->diag, &a->sharing) != STOW_OK) {
+  if (stowi_analysis_sharing_apply(a->views, a->graph, a->schedule, a->effects, a->lifetimes,
+                                   &options, stow_allocator_default(), &a->diag,
+                                   &a->sharing) != STOW_OK) {
     return false;
   }
-  a->merged = stowi_sharing_taken(a->sharing);
+  a->merged = stowi_analysis_sharing_taken(a->sharing);
   return true;
 }
 
@@ -129,8 +131,8 @@ static bool analysis_make(analysis* a, test_random* random, const request* want)
   random_graph_options options = random_graph_everything(want->nodes);
   options.regions = want->regions;
   a->graph = random_graph(random, &options, allocator);
-  stowi_views_options views_options;
-  stowi_views_options_init(&views_options);
+  stowi_analysis_views_options views_options;
+  stowi_analysis_views_options_init(&views_options);
   views_options.classic_only = want->classic;
   views_options.io = want->io;
   bool ok = make_schedule(a, random) &&
@@ -141,8 +143,8 @@ static bool analysis_make(analysis* a, test_random* random, const request* want)
   if (ok && want->in_place) {
     add_effects(a, random);
   }
-  ok = ok && stowi_views_create(a->graph, a->effects, &views_options, allocator, &a->diag,
-                                &a->views) == STOW_OK;
+  ok = ok && stowi_analysis_views_create(a->graph, a->effects, &views_options, allocator, &a->diag,
+                                         &a->views) == STOW_OK;
   if (ok && want->overwrites) {
     allow_overwrites(a, random);
   }
@@ -185,9 +187,10 @@ static void check_views_by_definition(const analysis* a, bool classic) {
       offset += step;
       root = parent;
     }
-    CHECK_U64(stowi_views_root(a->views, v), root);
-    CHECK_U64(stowi_views_offset(a->views, v), offset);
-    CHECK(offset + stowi_views_bytes(a->views, v) <= stowi_views_bytes(a->views, root));
+    CHECK_U64(stowi_analysis_views_root(a->views, v), root);
+    CHECK_U64(stowi_analysis_views_offset(a->views, v), offset);
+    CHECK(offset + stowi_analysis_views_bytes(a->views, v) <=
+          stowi_analysis_views_bytes(a->views, root));
   }
 }
 
@@ -205,7 +208,7 @@ static bool is_output(const stow_graph* graph, stow_value value) {
 
 // Whether using |used| uses |value|: it is the same, or |value| is its root.
 static bool counts_for(const analysis* a, stow_value used, stow_value value) {
-  return used == value || stowi_views_root(a->views, used) == value;
+  return used == value || stowi_analysis_views_root(a->views, used) == value;
 }
 
 static uint32_t death_by_definition(const analysis* a, stow_value value) {
@@ -240,8 +243,8 @@ static void check_by_definition(const analysis* a, stow_io_policy io) {
         death = stow_graph_node_count(graph);
       }
     }
-    CHECK_U64(stowi_lifetimes_begin(a->lifetimes, v), begin);
-    CHECK_U64(stowi_lifetimes_end(a->lifetimes, v), death + 1);
+    CHECK_U64(stowi_analysis_lifetimes_begin(a->lifetimes, v), begin);
+    CHECK_U64(stowi_analysis_lifetimes_end(a->lifetimes, v), death + 1);
   }
 }
 
@@ -265,17 +268,17 @@ TEST(WithoutRegionsLifetimesMatchTheDefinition) {
 // Execution
 
 static void check_by_execution(const analysis* a, test_random* random, const request* want) {
-  stowi_windows* windows;
+  stowi_analysis_windows* windows;
   stow_diag diag;
   stow_diag_init(&diag);
-  if (!CHECK(stowi_windows_create(a->views, a->lifetimes, stow_allocator_default(), &diag,
-                                  &windows) == STOW_OK)) {
+  if (!CHECK(stowi_analysis_windows_create(a->views, a->lifetimes, stow_allocator_default(), &diag,
+                                           &windows) == STOW_OK)) {
     return;
   }
   machine_input input = {a->graph,     a->effects, a->schedule, a->views,
                          a->lifetimes, windows,    want->io,    want->classic};
   machine_run(&input, random);
-  stowi_windows_destroy(windows);
+  stowi_analysis_windows_destroy(windows);
 }
 
 TEST(WithRegionsNothingIsOverwrittenBeforeItIsRead) {
@@ -310,12 +313,12 @@ TEST(HeldValuesAreNotOverwrittenByLaterIterations) {
 }
 
 // What a root occupies at |step|, by its windows.
-static void occupied(const stowi_windows* windows, const stowi_views* views, stow_value root,
-                     uint32_t step, uint64_t* out_low, uint64_t* out_high) {
+static void occupied(const stowi_analysis_windows* windows, const stowi_analysis_views* views,
+                     stow_value root, uint32_t step, uint64_t* out_low, uint64_t* out_high) {
   *out_low = 0;
-  *out_high = stowi_views_bytes(views, root);
-  for (size_t i = 0; i < stowi_windows_count(windows, root); ++i) {
-    stow_window at = stowi_windows_at(windows, root, i);
+  *out_high = stowi_analysis_views_bytes(views, root);
+  for (size_t i = 0; i < stowi_analysis_windows_count(windows, root); ++i) {
+    stow_window at = stowi_analysis_windows_at(windows, root, i);
     if (step >= at.begin && step < at.end) {
       *out_low = at.low;
       *out_high = at.high;
@@ -329,11 +332,11 @@ static void hull(const analysis* a, stow_value root, uint32_t step, uint64_t* ou
   *out_low = UINT64_MAX;
   *out_high = 0;
   for (stow_value v = 0; v < stow_graph_value_count(a->graph); ++v) {
-    uint64_t low = stowi_views_offset(a->views, v);
-    uint64_t high = low + stowi_views_bytes(a->views, v);
-    if (stowi_views_root(a->views, v) == root && low != high &&
-        step >= stowi_lifetimes_own_begin(a->lifetimes, v) &&
-        step < stowi_lifetimes_own_end(a->lifetimes, v)) {
+    uint64_t low = stowi_analysis_views_offset(a->views, v);
+    uint64_t high = low + stowi_analysis_views_bytes(a->views, v);
+    if (stowi_analysis_views_root(a->views, v) == root && low != high &&
+        step >= stowi_analysis_lifetimes_own_begin(a->lifetimes, v) &&
+        step < stowi_analysis_lifetimes_own_end(a->lifetimes, v)) {
       *out_low = low < *out_low ? low : *out_low;
       *out_high = high > *out_high ? high : *out_high;
     }
@@ -343,32 +346,32 @@ static void hull(const analysis* a, stow_value root, uint32_t step, uint64_t* ou
 
 // Windows by definition; and a root is live exactly as long as its values.
 static void check_windows(const analysis* a) {
-  stowi_windows* windows;
+  stowi_analysis_windows* windows;
   stow_diag diag;
   stow_diag_init(&diag);
-  REQUIRE(stowi_windows_create(a->views, a->lifetimes, stow_allocator_default(), &diag, &windows) ==
-          STOW_OK);
+  REQUIRE(stowi_analysis_windows_create(a->views, a->lifetimes, stow_allocator_default(), &diag,
+                                        &windows) == STOW_OK);
   for (stow_value v = 0; v < stow_graph_value_count(a->graph); ++v) {
-    if (stowi_views_is_view(a->views, v)) {
-      CHECK_U64(stowi_windows_count(windows, v), 0);
+    if (stowi_analysis_views_is_view(a->views, v)) {
+      CHECK_U64(stowi_analysis_windows_count(windows, v), 0);
       continue;
     }
-    for (uint32_t step = stowi_lifetimes_begin(a->lifetimes, v);
-         step < stowi_lifetimes_end(a->lifetimes, v); ++step) {
+    for (uint32_t step = stowi_analysis_lifetimes_begin(a->lifetimes, v);
+         step < stowi_analysis_lifetimes_end(a->lifetimes, v); ++step) {
       uint64_t low, high, expected_low, expected_high;
       occupied(windows, a->views, v, step, &low, &high);
       hull(a, v, step, &expected_low, &expected_high);
       CHECK_U64(low, expected_low);
       CHECK_U64(high, expected_high);
     }
-    for (size_t i = 1; i < stowi_windows_count(windows, v); ++i) {
-      stow_window before = stowi_windows_at(windows, v, i - 1);
-      stow_window at = stowi_windows_at(windows, v, i);
+    for (size_t i = 1; i < stowi_analysis_windows_count(windows, v); ++i) {
+      stow_window before = stowi_analysis_windows_at(windows, v, i - 1);
+      stow_window at = stowi_analysis_windows_at(windows, v, i);
       CHECK(before.begin < before.end && before.end <= at.begin && at.begin < at.end);
       CHECK(before.end != at.begin || before.low != at.low || before.high != at.high);
     }
   }
-  stowi_windows_destroy(windows);
+  stowi_analysis_windows_destroy(windows);
 }
 
 TEST(InPlaceResultsOverwriteNothingThatIsRead) {

@@ -66,13 +66,13 @@ TEST(ListsAreInOrderOfNodeThenOfCall) {
   CHECK(stow_effects_write_early(f.effects, 4, 1, 2, &f.diag) == STOW_OK);
   CHECK_U64(stowi_effects_early_write(f.effects, 0).result, 1);
   CHECK_U64(stowi_effects_early_write(f.effects, 0).from, 2);
-  CHECK(stow_effects_allow_overwrite(f.effects, 3, 0, 2, &f.diag) == STOW_OK);
+  CHECK(stow_effects_allow_in_place(f.effects, 3, 0, 2, &f.diag) == STOW_OK);
   CHECK_U64(stowi_effects_overwrite(f.effects, 0).node, 3);
   CHECK_U64(stowi_effects_overwrite(f.effects, 0).operand, 2);
 
-  CHECK(stow_effects_forbid_overwrite(f.effects, 4, 1, 0, &f.diag) == STOW_OK);
-  CHECK(stow_effects_forbid_overwrite(f.effects, 3, 0, 0, &f.diag) == STOW_OK);
-  CHECK(stow_effects_forbid_overwrite(f.effects, 3, 0, 2, &f.diag) == STOW_OK);
+  CHECK(stow_effects_forbid_in_place(f.effects, 4, 1, 0, &f.diag) == STOW_OK);
+  CHECK(stow_effects_forbid_in_place(f.effects, 3, 0, 0, &f.diag) == STOW_OK);
+  CHECK(stow_effects_forbid_in_place(f.effects, 3, 0, 2, &f.diag) == STOW_OK);
   CHECK_U64(stowi_effects_forbidden_count(f.effects), 3);
   CHECK_U64(stowi_effects_forbidden(f.effects, 0).operand, 0);
   CHECK_U64(stowi_effects_forbidden(f.effects, 1).operand, 2);
@@ -87,9 +87,9 @@ TEST(ForbiddenPairsAreFound) {
   fixture_init(&f);
   REQUIRE(fixture_effects(&f, plain) == STOW_OK);
   CHECK(!stowi_effects_is_forbidden(f.effects, 3, 0, 0));
-  CHECK(stow_effects_forbid_overwrite(f.effects, 3, 0, 2, &f.diag) == STOW_OK);
-  CHECK(stow_effects_forbid_overwrite(f.effects, 3, 0, 0, &f.diag) == STOW_OK);
-  CHECK(stow_effects_forbid_overwrite(f.effects, 4, 1, 0, &f.diag) == STOW_OK);
+  CHECK(stow_effects_forbid_in_place(f.effects, 3, 0, 2, &f.diag) == STOW_OK);
+  CHECK(stow_effects_forbid_in_place(f.effects, 3, 0, 0, &f.diag) == STOW_OK);
+  CHECK(stow_effects_forbid_in_place(f.effects, 4, 1, 0, &f.diag) == STOW_OK);
   CHECK(stowi_effects_is_forbidden(f.effects, 3, 0, 0));
   CHECK(stowi_effects_is_forbidden(f.effects, 3, 0, 2));
   CHECK(stowi_effects_is_forbidden(f.effects, 4, 1, 0));
@@ -167,13 +167,13 @@ TEST(SettersRefuseUnknownIds) {
   CHECK(is_refused(stow_effects_write_early(e, 3, 0, 4, d), d));
   CHECK_HAS(d->message, "which is not an earlier node");
   CHECK(is_refused(stow_effects_write_early(e, 3, 0, 9, d), d));
-  CHECK(is_refused(stow_effects_allow_overwrite(e, 3, 1, 0, d), d));
-  CHECK(is_refused(stow_effects_allow_overwrite(e, 3, 0, 1, d), d));
-  CHECK(is_refused(stow_effects_forbid_overwrite(e, 3, 1, 0, d), d));
+  CHECK(is_refused(stow_effects_allow_in_place(e, 3, 1, 0, d), d));
+  CHECK(is_refused(stow_effects_allow_in_place(e, 3, 0, 1, d), d));
+  CHECK(is_refused(stow_effects_forbid_in_place(e, 3, 1, 0, d), d));
   CHECK_HAS(d->message, "result 1 is out of range (1 results)");
-  CHECK(is_refused(stow_effects_forbid_overwrite(e, 3, 0, 1, d), d));
+  CHECK(is_refused(stow_effects_forbid_in_place(e, 3, 0, 1, d), d));
   CHECK_HAS(d->message, "operand 1 is missing");
-  CHECK(is_refused(stow_effects_forbid_overwrite(e, 9, 0, 0, d), d));
+  CHECK(is_refused(stow_effects_forbid_in_place(e, 9, 0, 0, d), d));
   CHECK(is_refused(stow_effects_place_inside(e, 9, 0, 0, 0, d), d));
   CHECK(is_refused(stow_effects_place_inside(e, 3, 0, 7, 0, d), d));
   CHECK(is_refused(stow_effects_set_storage(e, 6, 1, d), d));
@@ -412,8 +412,8 @@ static stow_status set_all(stow_effects* e, stow_diag* diag) {
   stow_status status = stow_effects_add_scratch(e, 2, 8, 8, diag, NULL);
   status = status != STOW_OK ? status : stow_effects_hold_operand(e, 2, 0, 3, diag);
   status = status != STOW_OK ? status : stow_effects_write_early(e, 3, 0, 2, diag);
-  status = status != STOW_OK ? status : stow_effects_allow_overwrite(e, 3, 0, 0, diag);
-  status = status != STOW_OK ? status : stow_effects_forbid_overwrite(e, 3, 0, 0, diag);
+  status = status != STOW_OK ? status : stow_effects_allow_in_place(e, 3, 0, 0, diag);
+  status = status != STOW_OK ? status : stow_effects_forbid_in_place(e, 3, 0, 0, diag);
   status = status != STOW_OK ? status : stow_effects_place_inside(e, 4, 0, 0, 0, diag);
   return status;
 }

@@ -15,35 +15,35 @@ static const char* const reason_names[] = {
 
 typedef struct setup {
   fixture f;
-  stowi_sharing_options options;
-  stowi_sharing* sharing;
+  stowi_analysis_sharing_options options;
+  stowi_analysis_sharing* sharing;
   char text[4096];
 } setup;
 
 static void setup_init(setup* s) {
   memset(s, 0, sizeof(*s));
   fixture_init(&s->f);
-  stowi_sharing_options_init(&s->options);
+  stowi_analysis_sharing_options_init(&s->options);
   s->options.in_place = false;
 }
 
 static void setup_free(setup* s) {
-  stowi_sharing_destroy(s->sharing);
+  stowi_analysis_sharing_destroy(s->sharing);
   fixture_free(&s->f);
 }
 
 static stow_status setup_apply(setup* s) {
   fixture* f = &s->f;
-  return stowi_sharing_apply(f->views, f->graph, f->schedule, f->effects, f->lifetimes, &s->options,
-                             f->allocator, &f->diag, &s->sharing);
+  return stowi_analysis_sharing_apply(f->views, f->graph, f->schedule, f->effects, f->lifetimes,
+                                      &s->options, f->allocator, &f->diag, &s->sharing);
 }
 
 // `2:TAKEN 3:OTHER_HOME(4)` for all operands of concats.
-static const char* show_homes(setup* s) {
+static const char* show_elisions(setup* s) {
   size_t used = 0;
   s->text[0] = '\0';
-  for (size_t i = 0; i < stowi_sharing_count(s->sharing); ++i) {
-    stow_decision d = stowi_sharing_at(s->sharing, i);
+  for (size_t i = 0; i < stowi_analysis_sharing_count(s->sharing); ++i) {
+    stow_decision d = stowi_analysis_sharing_at(s->sharing, i);
     if (d.share != STOW_SHARE_HOME) {
       continue;
     }
@@ -57,28 +57,28 @@ static const char* show_homes(setup* s) {
   return s->text;
 }
 
-static void check_with(setup* s, const char* body, const char* homes, const char* views) {
+static void check_with(setup* s, const char* body, const char* elisions, const char* views) {
   stow_status status = fixture_lifetimes(&s->f, body);
   if (test_check(status == STOW_OK, __FILE__, __LINE__, "%s", s->f.diag.message) &&
       CHECK(setup_apply(s) == STOW_OK)) {
-    CHECK_TEXT(show_homes(s), homes);
+    CHECK_TEXT(show_elisions(s), elisions);
     CHECK_TEXT(fixture_show_views(&s->f), views);
   }
   setup_free(s);
 }
 
 // The decisions for |body|, without in-place results, and all views after them.
-static void check_homes(const char* body, const char* homes, const char* views) {
+static void check_elisions(const char* body, const char* elisions, const char* views) {
   setup s;
   setup_init(&s);
-  check_with(&s, body, homes, views);
+  check_with(&s, body, elisions, views);
 }
 
 // ---------------------------------------------------------------------------------------------
 // Taken
 
 TEST(OperandsAreBuiltInsideTheResult) {
-  check_homes(
+  check_elisions(
       "  %0 = input \"x\" : f32[4]\n"
       "  %1 = relu(%0) : f32[4]\n"
       "  %2 = gelu(%0) : f32[4]\n"
@@ -88,7 +88,7 @@ TEST(OperandsAreBuiltInsideTheResult) {
 }
 
 TEST(OuterDimsOfOneAllowElision) {
-  check_homes(
+  check_elisions(
       "  %0 = input \"x\" : f32[1, 4, 3]\n"
       "  %1 = relu(%0) : f32[1, 4, 3]\n"
       "  %2 = gelu(%0) : f32[1, 4, 3]\n"
@@ -114,7 +114,7 @@ TEST(ViewsAndInPlaceChainsMoveAlong) {
 }
 
 TEST(NestedConcatsShareOneRoot) {
-  check_homes(
+  check_elisions(
       "  %0 = input \"x\" : f32[4]\n"
       "  %1 = relu(%0) : f32[4]\n"
       "  %2 = exp(%1) : f32[4]\n"
@@ -129,7 +129,7 @@ TEST(NestedConcatsShareOneRoot) {
 
 // As torchvision writes DenseNet: each concat names everything before it.
 TEST(OperandsThatAreAllOfAnEarlierConcatMoveAsOne) {
-  check_homes(
+  check_elisions(
       "  %0 = input \"x\" : f32[4]\n"
       "  %1 = relu(%0) : f32[4]\n"
       "  %2 = exp(%1) : f32[4]\n"
@@ -162,7 +162,7 @@ TEST(AConcatOfOperandsThatOutliveItIsNotOverwritten) {
 }
 
 TEST(ASkipOfAUNetIsBuiltInsideTheConcat) {
-  check_homes(
+  check_elisions(
       "  %0 = input \"x\" : f32[1, 4, 4]\n"
       "  %1 = relu(%0) : f32[1, 4, 4]\n"
       "  %2 = custom(%1) {name = \"down\"} : f32[1, 4, 2]\n"
@@ -175,7 +175,7 @@ TEST(ASkipOfAUNetIsBuiltInsideTheConcat) {
 }
 
 TEST(AnOutputMayBeElided) {
-  check_homes(
+  check_elisions(
       "  %0 = input \"x\" : f32[4]\n"
       "  %1 = relu(%0) : f32[4]\n"
       "  %2 = concat(%1, %1) : f32[8]\n"
@@ -187,7 +187,7 @@ TEST(AnOutputMayBeElided) {
 // Refused, by what an operand is
 
 TEST(NonContiguousOperandsAreCopied) {
-  check_homes(
+  check_elisions(
       "  %0 = input \"x\" : f32[2, 4]\n"
       "  %1 = relu(%0) : f32[2, 4]\n"
       "  %2 = gelu(%0) : f32[2, 4]\n"
@@ -199,7 +199,7 @@ TEST(NonContiguousOperandsAreCopied) {
 }
 
 TEST(SubByteOffsetsAreCopied) {
-  check_homes(
+  check_elisions(
       "  %0 = input \"x\" : i4[3]\n"
       "  %1 = input \"y\" : i4[4]\n"
       "  %2 = relu(%0) : i4[3]\n"
@@ -231,7 +231,7 @@ TEST(OffsetsFollowUniformWidths) {
 }
 
 TEST(OperandsAfterAnUpperBoundedOneAreCopied) {
-  check_homes(
+  check_elisions(
       "  %0 = input \"x\" : f32[4]\n"
       "  %1 = relu(%0) : f32[4]\n"
       "  %2 = custom(%0) {name = \"some\"} : bounded f32[4]\n"
@@ -252,7 +252,7 @@ TEST(ElidedOperandsAreAligned) {
              "  %3 = concat(%1, %2) : f32[6]\n"
              "  return %3",
              "1:TAKEN 2:MISALIGNED", "1=3+0");
-  check_homes(
+  check_elisions(
       "  %0 = input \"x\" : f32[4]\n"
       "  %1 = relu(%0) : f32[4]\n"
       "  %2 = gelu(%0) : f32[4] with {align = 16}\n"
@@ -264,7 +264,7 @@ TEST(ElidedOperandsAreAligned) {
 
 // %2 would be aligned in %3, but not where %3 ends up in %5.
 TEST(AnAlignmentHoldsInTheOutermostRoot) {
-  check_homes(
+  check_elisions(
       "  %0 = input \"x\" : f32[4]\n"
       "  %1 = relu(%0) : f32[4] with {align = 64}\n"
       "  %2 = concat(%1, %0) : f32[8]\n"
@@ -275,7 +275,7 @@ TEST(AnAlignmentHoldsInTheOutermostRoot) {
 }
 
 TEST(BoundaryValuesAreCopied) {
-  check_homes(
+  check_elisions(
       "  %0 = input \"x\" : f32[4]\n"
       "  %1 = param \"w\" : f32[4]\n"
       "  %2 = constant \"c\" : f32[4]\n"
@@ -285,7 +285,7 @@ TEST(BoundaryValuesAreCopied) {
 }
 
 TEST(ValuesPinnedByEffectsAreCopied) {
-  check_homes(
+  check_elisions(
       "  %0 = input \"x\" : f32[4]\n"
       "  %1 = relu(%0) : f32[4] with {own = true}\n"
       "  %2 = relu(%0) : f32[4] with {state = true}\n"
@@ -297,7 +297,7 @@ TEST(ValuesPinnedByEffectsAreCopied) {
 }
 
 TEST(ARestrictedResultElidesNothing) {
-  check_homes(
+  check_elisions(
       "  %0 = input \"x\" : f32[4]\n"
       "  %1 = relu(%0) : f32[4]\n"
       "  %2 = concat(%1) : f32[4] with {state = true}\n"
@@ -310,7 +310,7 @@ TEST(ARestrictedResultElidesNothing) {
 }
 
 TEST(EarlyWritesAreCopied) {
-  check_homes(
+  check_elisions(
       "  %0 = input \"x\" : f32[4]\n"
       "  %1 = relu(%0) : f32[4]\n"
       "  %2 = relu(%0) : f32[4] with {early = [0, 1]}\n"
@@ -320,7 +320,7 @@ TEST(EarlyWritesAreCopied) {
 }
 
 TEST(PartsOfARootAreCopied) {
-  check_homes(
+  check_elisions(
       "  %0 = input \"x\" : f32[4]\n"
       "  %1 = relu(%0) : f32[4]\n"
       "  %2 = narrow(%1) {axis = 0, start = 0, len = 2} : f32[2]\n"
@@ -330,7 +330,7 @@ TEST(PartsOfARootAreCopied) {
 }
 
 TEST(ValuesOfOtherRegionsAreCopied) {
-  check_homes(
+  check_elisions(
       "  %0 = input \"c\" : bool[]\n"
       "  %1 = input \"x\" : f32[4]\n"
       "  %2 = relu(%1) : f32[4]\n"
@@ -347,7 +347,7 @@ TEST(ValuesOfOtherRegionsAreCopied) {
 }
 
 TEST(AConcatInPlaceElidesNothing) {
-  check_homes(
+  check_elisions(
       "  %0 = input \"x\" : f32[4]\n"
       "  %1 = relu(%0) : f32[4]\n"
       "  %2 = concat(%1) : f32[4] with {overwrite = [0, 0]}\n"
@@ -367,9 +367,9 @@ TEST(DecisionsAreInOrderOfTheirOperands) {
                             "  return %3") == STOW_OK);
   REQUIRE(setup_apply(&s) == STOW_OK);
   static const stow_share shares[] = {STOW_SHARE_IN_PLACE, STOW_SHARE_HOME};
-  REQUIRE(stowi_sharing_count(s.sharing) == 4);
+  REQUIRE(stowi_analysis_sharing_count(s.sharing) == 4);
   for (size_t i = 0; i < 4; ++i) {
-    stow_decision d = stowi_sharing_at(s.sharing, i);
+    stow_decision d = stowi_analysis_sharing_at(s.sharing, i);
     CHECK_U64(d.operand, 1 + i / 2);
     CHECK(d.share == shares[i % 2]);
   }
@@ -393,7 +393,7 @@ TEST(WithoutReuseNothingMoves) {
 
 // %4 overwrites %3's bytes, which would include %1, still read by %5.
 TEST(AnOperandThatStaysLiveIsNotOverwrittenThroughTheResult) {
-  check_homes(
+  check_elisions(
       "  %0 = input \"x\" : f32[4]\n"
       "  %1 = relu(%0) : f32[4]\n"
       "  %2 = relu(%0) : f32[4]\n"
@@ -405,7 +405,7 @@ TEST(AnOperandThatStaysLiveIsNotOverwrittenThroughTheResult) {
 }
 
 TEST(AResultThatStaysLiveIsNotOverwrittenThroughTheOperand) {
-  check_homes(
+  check_elisions(
       "  %0 = input \"x\" : f32[4]\n"
       "  %1 = relu(%0) : f32[4]\n"
       "  %2 = concat(%1, %0) : f32[8]\n"
@@ -416,7 +416,7 @@ TEST(AResultThatStaysLiveIsNotOverwrittenThroughTheOperand) {
 }
 
 TEST(CachesAreCopied) {
-  check_homes(
+  check_elisions(
       "  %0 = input \"x\" : f32[4, 2]\n"
       "  %1 = input \"n\" : f32[1, 2]\n"
       "  %2 = relu(%0) : f32[4, 2]\n"
@@ -431,7 +431,7 @@ TEST(CachesAreCopied) {
 
 // While %1 and %2 wait, the hole between them for %4 would be occupied; %3 makes that the peak.
 TEST(AHoleThatRaisesThePeakIsRefused) {
-  check_homes(
+  check_elisions(
       "  %0 = input \"x\" : f32[1]\n"
       "  %1 = custom(%0) {name = \"a\"} : f32[4]\n"
       "  %2 = custom(%0) {name = \"c\"} : f32[4]\n"
@@ -443,7 +443,7 @@ TEST(AHoleThatRaisesThePeakIsRefused) {
 }
 
 TEST(AHoleBelowThePeakIsTaken) {
-  check_homes(
+  check_elisions(
       "  %0 = input \"x\" : f32[1]\n"
       "  %1 = custom(%0) {name = \"a\"} : f32[4]\n"
       "  %2 = custom(%0) {name = \"c\"} : f32[4]\n"
@@ -455,7 +455,7 @@ TEST(AHoleBelowThePeakIsTaken) {
 }
 
 TEST(ScratchCountsAsLoad) {
-  check_homes(
+  check_elisions(
       "  %0 = input \"x\" : f32[1]\n"
       "  %1 = custom(%0) {name = \"a\"} : f32[4]\n"
       "  %2 = custom(%0) {name = \"c\"} : f32[4]\n"
@@ -467,7 +467,7 @@ TEST(ScratchCountsAsLoad) {
 }
 
 TEST(OverflowingLoadsAreRefused) {
-  check_homes(
+  check_elisions(
       "  %0 = input \"x\" : i8[1152921504606846976]\n"
       "  %1 = abs(%0) : i8[1152921504606846976]\n"
       "  %2 = abs(%1) : i8[1152921504606846976]\n"

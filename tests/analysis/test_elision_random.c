@@ -15,18 +15,18 @@ typedef struct program {
   stow_graph* graph;
   stow_effects* effects;
   stow_schedule* schedule;
-  stowi_views* views;
-  stowi_lifetimes* lifetimes;
-  stowi_windows* windows;
-  stowi_sharing* sharing;
+  stowi_analysis_views* views;
+  stowi_analysis_lifetimes* lifetimes;
+  stowi_analysis_windows* windows;
+  stowi_analysis_sharing* sharing;
   stow_diag diag;
 } program;
 
 static void program_free(program* p) {
-  stowi_sharing_destroy(p->sharing);
-  stowi_windows_destroy(p->windows);
-  stowi_lifetimes_destroy(p->lifetimes);
-  stowi_views_destroy(p->views);
+  stowi_analysis_sharing_destroy(p->sharing);
+  stowi_analysis_windows_destroy(p->windows);
+  stowi_analysis_lifetimes_destroy(p->lifetimes);
+  stowi_analysis_views_destroy(p->views);
   stow_schedule_destroy(p->schedule);
   stow_effects_destroy(p->effects);
   stow_graph_destroy(p->graph);
@@ -131,7 +131,7 @@ static void random_effects(program* p, test_random* random) {
         stow_effects_set_state(p->effects, value, NULL);
         break;
       case 6:
-        stow_effects_allow_overwrite(p->effects, node, 0, 0, NULL);
+        stow_effects_allow_in_place(p->effects, node, 0, 0, NULL);
         break;
       default:
         break;
@@ -140,35 +140,37 @@ static void random_effects(program* p, test_random* random) {
 }
 
 static bool make_lifetimes(program* p) {
-  stowi_lifetimes_options options;
-  stowi_lifetimes_options_init(&options);
-  stowi_lifetimes_destroy(p->lifetimes);
-  return stowi_lifetimes_create(p->graph, p->schedule, p->views, p->effects, &options,
-                                stow_allocator_default(), &p->diag, &p->lifetimes) == STOW_OK;
+  stowi_analysis_lifetimes_options options;
+  stowi_analysis_lifetimes_options_init(&options);
+  stowi_analysis_lifetimes_destroy(p->lifetimes);
+  return stowi_analysis_lifetimes_create(p->graph, p->schedule, p->views, p->effects, &options,
+                                         stow_allocator_default(), &p->diag,
+                                         &p->lifetimes) == STOW_OK;
 }
 
 static bool make_views(program* p) {
-  stowi_views_options options;
-  stowi_views_options_init(&options);
-  stowi_views_destroy(p->views);
-  return stowi_views_create(p->graph, p->effects, &options, stow_allocator_default(), &p->diag,
-                            &p->views) == STOW_OK &&
+  stowi_analysis_views_options options;
+  stowi_analysis_views_options_init(&options);
+  stowi_analysis_views_destroy(p->views);
+  return stowi_analysis_views_create(p->graph, p->effects, &options, stow_allocator_default(),
+                                     &p->diag, &p->views) == STOW_OK &&
          make_lifetimes(p);
 }
 
-static bool share(program* p, const stowi_sharing_options* options) {
+static bool share(program* p, const stowi_analysis_sharing_options* options) {
   stow_allocator allocator = stow_allocator_default();
   return make_views(p) &&
-         CHECK(stowi_sharing_apply(p->views, p->graph, p->schedule, p->effects, p->lifetimes,
-                                   options, allocator, &p->diag, &p->sharing) == STOW_OK) &&
+         CHECK(stowi_analysis_sharing_apply(p->views, p->graph, p->schedule, p->effects,
+                                            p->lifetimes, options, allocator, &p->diag,
+                                            &p->sharing) == STOW_OK) &&
          CHECK(make_lifetimes(p)) &&
-         CHECK(stowi_windows_create(p->views, p->lifetimes, allocator, &p->diag, &p->windows) ==
-               STOW_OK);
+         CHECK(stowi_analysis_windows_create(p->views, p->lifetimes, allocator, &p->diag,
+                                             &p->windows) == STOW_OK);
 }
 
 static void unshare(program* p) {
-  stowi_sharing_destroy(p->sharing);
-  stowi_windows_destroy(p->windows);
+  stowi_analysis_sharing_destroy(p->sharing);
+  stowi_analysis_windows_destroy(p->windows);
   p->sharing = NULL;
   p->windows = NULL;
 }
@@ -177,8 +179,8 @@ static void unshare(program* p) {
 // Load, from the definition
 
 static bool lives(const program* p, stow_value value, uint32_t step) {
-  return stowi_lifetimes_own_begin(p->lifetimes, value) <= step &&
-         step < stowi_lifetimes_own_end(p->lifetimes, value);
+  return stowi_analysis_lifetimes_own_begin(p->lifetimes, value) <= step &&
+         step < stowi_analysis_lifetimes_own_end(p->lifetimes, value);
 }
 
 // What |root| occupies at |step| if values are at |offsets| in |roots|.
@@ -188,7 +190,7 @@ static uint64_t hull_at(const program* p, const stow_value* roots, const uint64_
   uint64_t high = 0;
   for (stow_value v = 0; v < stow_graph_value_count(p->graph); ++v) {
     if (roots[v] == root && lives(p, v, step)) {
-      uint64_t end = offsets[v] + stowi_views_bytes(p->views, v);
+      uint64_t end = offsets[v] + stowi_analysis_views_bytes(p->views, v);
       low = offsets[v] < low ? offsets[v] : low;
       high = end > high ? end : high;
     }
@@ -220,8 +222,8 @@ static uint64_t highest_load(const program* p, const stow_value* roots, const ui
 
 static void read_views(const program* p, stow_value* roots, uint64_t* offsets) {
   for (stow_value v = 0; v < stow_graph_value_count(p->graph); ++v) {
-    roots[v] = stowi_views_root(p->views, v);
-    offsets[v] = stowi_views_offset(p->views, v);
+    roots[v] = stowi_analysis_views_root(p->views, v);
+    offsets[v] = stowi_analysis_views_offset(p->views, v);
   }
 }
 
@@ -242,20 +244,21 @@ typedef struct machine {
 } machine;
 
 static uint64_t bytes_of(const machine* m, stow_value value) {
-  return stowi_views_bytes(m->p->views, value);
+  return stowi_analysis_views_bytes(m->p->views, value);
 }
 
 static uint32_t* memory_of(machine* m, stow_value value) {
-  return &m->memory[stowi_views_root(m->p->views, value)][stowi_views_offset(m->p->views, value)];
+  return &m->memory[stowi_analysis_views_root(m->p->views, value)]
+                   [stowi_analysis_views_offset(m->p->views, value)];
 }
 
 static bool is_intact(machine* m, stow_value value) {
   return memcmp(memory_of(m, value), m->content[value], bytes_of(m, value) * sizeof(uint32_t)) == 0;
 }
 
-static bool is_home(const machine* m, stow_node node, size_t operand) {
-  for (size_t i = 0; i < stowi_sharing_count(m->p->sharing); ++i) {
-    stow_decision d = stowi_sharing_at(m->p->sharing, i);
+static bool is_inside(const machine* m, stow_node node, size_t operand) {
+  for (size_t i = 0; i < stowi_analysis_sharing_count(m->p->sharing); ++i) {
+    stow_decision d = stowi_analysis_sharing_at(m->p->sharing, i);
     if (d.share == STOW_SHARE_HOME && d.node == node && d.reason == STOW_REASON_TAKEN &&
         d.operand == stow_graph_operands(m->p->graph, node)[operand]) {
       return true;
@@ -275,7 +278,7 @@ static void run_concat(machine* m, stow_node node) {
   for (size_t k = 0; k < stow_graph_operand_count(graph, node); ++k) {
     stow_value operand = stow_graph_operands(graph, node)[k];
     uint64_t width = bytes_of(m, operand) / rows;
-    bool there = is_home(m, node, k) && memory_of(m, operand) == memory_of(m, result) + before;
+    bool there = is_inside(m, node, k) && memory_of(m, operand) == memory_of(m, result) + before;
     for (uint64_t row = 0; row < rows; ++row) {
       uint32_t* to = &m->content[result][row * pitch + before];
       memcpy(to, &m->content[operand][row * width], width * sizeof(*to));
@@ -300,19 +303,19 @@ static void run_view(machine* m, stow_node node, stow_view view) {
   stow_value operand = stow_graph_operands(m->p->graph, node)[view.operand];
   memcpy(m->content[result], &m->content[operand][view.element_offset],
          bytes_of(m, result) * sizeof(uint32_t));
-  if (!stowi_views_is_noop(m->p->views, node)) {  // it has its own bytes
+  if (!stowi_analysis_views_is_noop(m->p->views, node)) {  // it has its own bytes
     memcpy(memory_of(m, result), m->content[result], bytes_of(m, result) * sizeof(uint32_t));
   }
 }
 
 // Whether byte |i| of |root| is in use at |step|, according to the windows.
 static bool is_occupied(const program* p, stow_value root, uint32_t step, uint64_t i) {
-  if (step < stowi_lifetimes_begin(p->lifetimes, root) ||
-      step >= stowi_lifetimes_end(p->lifetimes, root)) {
+  if (step < stowi_analysis_lifetimes_begin(p->lifetimes, root) ||
+      step >= stowi_analysis_lifetimes_end(p->lifetimes, root)) {
     return false;
   }
-  for (size_t w = 0; w < stowi_windows_count(p->windows, root); ++w) {
-    stow_window window = stowi_windows_at(p->windows, root, w);
+  for (size_t w = 0; w < stowi_analysis_windows_count(p->windows, root); ++w) {
+    stow_window window = stowi_analysis_windows_at(p->windows, root, w);
     if (window.begin <= step && step < window.end) {
       return window.low <= i && i < window.high;
     }
@@ -372,10 +375,10 @@ static bool runs(machine* m, const program* p) {
   return good && all_intact(m, count);
 }
 
-static size_t count_homes(const program* p) {
+static size_t count_elisions(const program* p) {
   size_t count = 0;
-  for (size_t i = 0; i < stowi_sharing_count(p->sharing); ++i) {
-    stow_decision d = stowi_sharing_at(p->sharing, i);
+  for (size_t i = 0; i < stowi_analysis_sharing_count(p->sharing); ++i) {
+    stow_decision d = stowi_analysis_sharing_at(p->sharing, i);
     count += d.share == STOW_SHARE_HOME && d.reason == STOW_REASON_TAKEN ? 1 : 0;
   }
   return count;
@@ -395,9 +398,9 @@ static bool program_make(program* p, test_random* random, size_t nodes, bool eff
   return make_views(p);  // false if effects contradict each other
 }
 
-static stowi_sharing_options options_of(bool in_place, bool elide, uint64_t alignment) {
-  stowi_sharing_options options;
-  stowi_sharing_options_init(&options);
+static stowi_analysis_sharing_options options_of(bool in_place, bool elide, uint64_t alignment) {
+  stowi_analysis_sharing_options options;
+  stowi_analysis_sharing_options_init(&options);
   options.in_place = in_place;
   options.elide_copies = elide;
   options.alignment = alignment;
@@ -407,15 +410,15 @@ static stowi_sharing_options options_of(bool in_place, bool elide, uint64_t alig
 TEST(RandomProgramsStayCorrectAndLoadDoesNotRise) {
   static machine m;
   test_random random = {7};
-  size_t homes = 0;
+  size_t elisions = 0;
   size_t made = 0;
   size_t rises = 0;  // where an elision was taken that prevented a result in place
   for (size_t i = 0; i < (test_is_long() ? 40000u : 1500u); ++i) {
     program p;
     bool in_place = test_random_below(&random, 2) != 0;
     uint64_t alignment = (uint64_t)1 << test_random_below(&random, 3);
-    stowi_sharing_options without = options_of(in_place, false, alignment);
-    stowi_sharing_options with = options_of(in_place, true, alignment);
+    stowi_analysis_sharing_options without = options_of(in_place, false, alignment);
+    stowi_analysis_sharing_options with = options_of(in_place, true, alignment);
     if (program_make(&p, &random, 4 + test_random_below(&random, 30),
                      test_random_below(&random, 2) != 0) &&
         share(&p, &without)) {
@@ -426,13 +429,13 @@ TEST(RandomProgramsStayCorrectAndLoadDoesNotRise) {
         CHECK(runs(&m, &p));
         rises += highest_load_now(&p) > before ? 1 : 0;
         CHECK(highest_load_now(&p) <= before || in_place);
-        homes += count_homes(&p);
+        elisions += count_elisions(&p);
       }
     }
     program_free(&p);
   }
   CHECK(made > 1000);
-  CHECK(homes > 1000);
+  CHECK(elisions > 1000);
   CHECK(rises * 200 < made);
 }
 
@@ -459,8 +462,8 @@ typedef struct choices {
 // are too many to try.
 static bool list_choices(const program* p, choices* c) {
   c->count = 0;
-  for (size_t i = 0; i < stowi_sharing_count(p->sharing); ++i) {
-    stow_decision d = stowi_sharing_at(p->sharing, i);
+  for (size_t i = 0; i < stowi_analysis_sharing_count(p->sharing); ++i) {
+    stow_decision d = stowi_analysis_sharing_at(p->sharing, i);
     bool free = d.reason == STOW_REASON_TAKEN || d.reason == STOW_REASON_LOAD ||
                 d.reason == STOW_REASON_OTHER_HOME;
     if (d.share != STOW_SHARE_HOME || !free) {
@@ -468,7 +471,7 @@ static bool list_choices(const program* p, choices* c) {
     }
     stow_value root = c->roots[d.operand];
     bool taken = d.reason == STOW_REASON_TAKEN;
-    if (stowi_views_bytes(p->views, root) != d.bytes || c->offsets[d.operand] != 0) {
+    if (stowi_analysis_views_bytes(p->views, root) != d.bytes || c->offsets[d.operand] != 0) {
       if (taken) {
         return false;
       }
@@ -476,7 +479,7 @@ static bool list_choices(const program* p, choices* c) {
     }
     uint64_t place = 0;
     for (const stow_value* o = stow_graph_operands(p->graph, d.node); *o != d.operand; ++o) {
-      place += stowi_views_bytes(p->views, *o);
+      place += stowi_analysis_views_bytes(p->views, *o);
     }
     for (size_t k = 0; k < c->count; ++k) {
       if (taken && c->list[k].taken && c->list[k].root == root) {
@@ -493,24 +496,24 @@ static bool list_choices(const program* p, choices* c) {
 
 // The highest load with the elisions in |chosen|; UINT64_MAX if a root would have two targets.
 static uint64_t load_with(const program* p, const choices* c, size_t chosen) {
-  const choice* home[MAX_VALUES] = {NULL};
+  const choice* elision[MAX_VALUES] = {NULL};
   stow_value roots[MAX_VALUES];
   uint64_t offsets[MAX_VALUES];
   for (size_t k = 0; k < c->count; ++k) {
     if ((chosen >> k & 1) == 0) {
       continue;
     }
-    if (home[c->list[k].root] != NULL) {
+    if (elision[c->list[k].root] != NULL) {
       return UINT64_MAX;
     }
-    home[c->list[k].root] = &c->list[k];
+    elision[c->list[k].root] = &c->list[k];
   }
   for (stow_value v = 0; v < stow_graph_value_count(p->graph); ++v) {
     roots[v] = c->roots[v];
     offsets[v] = c->offsets[v];
-    while (home[roots[v]] != NULL) {
-      offsets[v] += home[roots[v]]->place;
-      roots[v] = home[roots[v]]->result;
+    while (elision[roots[v]] != NULL) {
+      offsets[v] += elision[roots[v]]->place;
+      roots[v] = elision[roots[v]]->result;
     }
   }
   return highest_load(p, roots, offsets);
@@ -535,7 +538,7 @@ static bool check_subsets(const program* p, const choices* c) {
 
 TEST(ElisionsAreNearlyAlwaysTheBestSubset) {
   test_random random = {11};
-  stowi_sharing_options options = options_of(false, true, 1);
+  stowi_analysis_sharing_options options = options_of(false, true, 1);
   size_t tried = 0;
   size_t best = 0;
   for (size_t i = 0; i < (test_is_long() ? 10000u : 400u); ++i) {
@@ -572,28 +575,30 @@ static void naive_move(const program* p, naive* n, stow_value root, stow_value i
   }
 }
 
-static stowi_rise naive_rise(const program* p, const naive* before, const naive* after) {
+static stowi_analysis_rise naive_rise(const program* p, const naive* before, const naive* after) {
   uint64_t peak = highest_load(p, before->roots, before->offsets);
-  stowi_rise rise = STOWI_RISE_NONE;
+  stowi_analysis_rise rise = STOWI_ANALYSIS_RISE_NONE;
   for (uint32_t step = 0; step <= stow_graph_node_count(p->graph); ++step) {
     uint64_t load = load_at(p, after->roots, after->offsets, step);
     if (load > load_at(p, before->roots, before->offsets, step)) {
-      rise = load > peak || rise == STOWI_RISE_OF_PEAK ? STOWI_RISE_OF_PEAK : STOWI_RISE_BELOW_PEAK;
+      rise = load > peak || rise == STOWI_ANALYSIS_RISE_OF_PEAK ? STOWI_ANALYSIS_RISE_OF_PEAK
+                                                                : STOWI_ANALYSIS_RISE_BELOW_PEAK;
     }
   }
   return rise;
 }
 
-static void check_places(const program* p, stowi_hulls* hulls, const naive* n) {
+static void check_places(const program* p, stowi_analysis_hulls* hulls, const naive* n) {
   for (stow_value v = 0; v < stow_graph_value_count(p->graph); ++v) {
     uint64_t offset;
-    stow_value root = stowi_hulls_find(hulls, stowi_views_root(p->views, v), &offset);
+    stow_value root =
+        stowi_analysis_hulls_find(hulls, stowi_analysis_views_root(p->views, v), &offset);
     CHECK_U64(root, n->roots[v]);
-    CHECK_U64(offset + stowi_views_offset(p->views, v), n->offsets[v]);
+    CHECK_U64(offset + stowi_analysis_views_offset(p->views, v), n->offsets[v]);
   }
 }
 
-static void merge_at_random(const program* p, stowi_hulls* hulls, test_random* random) {
+static void merge_at_random(const program* p, stowi_analysis_hulls* hulls, test_random* random) {
   naive before;
   read_views(p, before.roots, before.offsets);
   for (size_t i = 0; i < 12; ++i) {
@@ -606,12 +611,13 @@ static void merge_at_random(const program* p, stowi_hulls* hulls, test_random* r
     }
     naive after = before;
     naive_move(p, &after, root, into, offset);
-    CHECK(stowi_hulls_try(hulls, root, into, offset) == naive_rise(p, &before, &after));
+    CHECK(stowi_analysis_hulls_try(hulls, root, into, offset) == naive_rise(p, &before, &after));
     if (test_random_below(random, 3) != 0) {
-      CHECK(stowi_hulls_merge(hulls, root, into, offset));
+      CHECK(stowi_analysis_hulls_merge(hulls, root, into, offset));
       before = after;
     }
-    CHECK_U64(stowi_load_curve_peak(&hulls->load), highest_load(p, before.roots, before.offsets));
+    CHECK_U64(stowi_analysis_load_curve_peak(&hulls->load),
+              highest_load(p, before.roots, before.offsets));
   }
   // Finding shortens the paths for later queries.
   check_places(p, hulls, &before);
@@ -622,18 +628,18 @@ TEST(HullsOfRootsMatchTheirDefinition) {
   test_random random = {13};
   for (size_t i = 0; i < (test_is_long() ? 5000u : 150u); ++i) {
     program p;
-    stowi_sharing_call call = {.allocator = stow_allocator_default()};
-    stowi_hulls hulls;
+    stowi_analysis_sharing_call call = {.allocator = stow_allocator_default()};
+    stowi_analysis_hulls hulls;
     if (program_make(&p, &random, 4 + test_random_below(&random, 24), true)) {
       call.views = p.views;
       call.graph = p.graph;
       call.schedule = p.schedule;
       call.effects = p.effects;
       call.lifetimes = p.lifetimes;
-      if (CHECK(stowi_bits_of_outputs(&call.outputs, p.graph, call.allocator)) &&
-          CHECK(stowi_hulls_init(&hulls, &call) == STOW_OK)) {
+      if (CHECK(stowi_effects_bits_of_outputs(&call.outputs, p.graph, call.allocator)) &&
+          CHECK(stowi_analysis_hulls_init(&hulls, &call) == STOW_OK)) {
         merge_at_random(&p, &hulls, &random);
-        stowi_hulls_free(&hulls);
+        stowi_analysis_hulls_free(&hulls);
       }
       stowi_bits_free(&call.outputs, call.allocator);
     }
@@ -674,16 +680,16 @@ static stow_graph* chain(uint32_t count, bool first) {
   return graph;
 }
 
-static void check_chain(uint32_t count, bool first, size_t expected_homes) {
+static void check_chain(uint32_t count, bool first, size_t expected_elisions) {
   program p = {.graph = chain(count, first)};
   stow_allocator allocator = stow_allocator_default();
-  stowi_sharing_options options = options_of(false, true, 16);
+  stowi_analysis_sharing_options options = options_of(false, true, 16);
   if (CHECK(stow_schedule_create(p.graph, allocator, NULL, &p.schedule) == STOW_OK) &&
       CHECK(share(&p, &options))) {
-    CHECK_U64(count_homes(&p), expected_homes);
+    CHECK_U64(count_elisions(&p), expected_elisions);
     stow_value last = stow_graph_value_count(p.graph) - 1;
-    CHECK_U64(stowi_views_root(p.views, first ? 1 : 2), last);
-    CHECK_U64(stowi_views_offset(p.views, first ? count : last - 1), 16 * (uint64_t)count);
+    CHECK_U64(stowi_analysis_views_root(p.views, first ? 1 : 2), last);
+    CHECK_U64(stowi_analysis_views_offset(p.views, first ? count : last - 1), 16 * (uint64_t)count);
   }
   program_free(&p);
 }

@@ -8,24 +8,24 @@
 #include "support/test.h"
 
 // What effects alone allow, or what |rows| allow too; with copy elision if |homes|.
-static stow_status apply_with(fixture* f, bool rows, bool homes, uint64_t alignment,
-                              stowi_sharing** out) {
-  stowi_sharing_options options;
-  stowi_sharing_options_init(&options);
+static stow_status apply_with(fixture* f, bool rows, bool elisions, uint64_t alignment,
+                              stowi_analysis_sharing** out) {
+  stowi_analysis_sharing_options options;
+  stowi_analysis_sharing_options_init(&options);
   options.in_place = rows;
-  options.elide_copies = homes;
+  options.elide_copies = elisions;
   options.alignment = alignment;
-  return stowi_sharing_apply(f->views, f->graph, f->schedule, f->effects, f->lifetimes, &options,
-                             f->allocator, &f->diag, out);
+  return stowi_analysis_sharing_apply(f->views, f->graph, f->schedule, f->effects, f->lifetimes,
+                                      &options, f->allocator, &f->diag, out);
 }
 
 static stow_status apply(fixture* f, size_t* out_count) {
-  stowi_sharing* sharing;
+  stowi_analysis_sharing* sharing;
   stow_status status = apply_with(f, false, false, 1, &sharing);
   if (status == STOW_OK) {
-    *out_count = stowi_sharing_taken(sharing);
+    *out_count = stowi_analysis_sharing_taken(sharing);
   }
-  stowi_sharing_destroy(sharing);
+  stowi_analysis_sharing_destroy(sharing);
   return status;
 }
 
@@ -42,44 +42,45 @@ static void check_prepared(fixture* f, const char* body, size_t expected_count,
 }
 
 // |body|'s views after sharing: how many results are in place, and all views.
-static void check_overwrites(const char* body, size_t expected_count, const char* expected) {
+static void check_in_place_effects(const char* body, size_t expected_count, const char* expected) {
   fixture f;
   fixture_init(&f);
   check_prepared(&f, body, expected_count, expected);
 }
 
-#define OVER " with {overwrite = [0, 0]}\n"
+#define IN_PLACE " with {overwrite = [0, 0]}\n"
 
 TEST(AChainReusesTheSameBytes) {
   const char* body =
       "  %0 = input \"x\" : f32[4]\n"
       "  %1 = relu(%0) : f32[4]\n"
-      "  %2 = relu(%1) : f32[4]" OVER
+      "  %2 = relu(%1) : f32[4]" IN_PLACE
       "  %3 = reshape(%2) : f32[2, 2]\n"
-      "  %4 = relu(%3) : f32[2, 2]" OVER
+      "  %4 = relu(%3) : f32[2, 2]" IN_PLACE
       "  %5 = narrow(%4) {axis = 0, start = 1, len = 1} : f32[1, 2]\n"
       "  return %5";
-  check_overwrites(body, 2, "2=1+0 3=1+0 4=1+0 5=1+8");
+  check_in_place_effects(body, 2, "2=1+0 3=1+0 4=1+0 5=1+8");
   fixture f;
   fixture_init(&f);
   size_t count;
   REQUIRE(fixture_lifetimes(&f, body) == STOW_OK);
   REQUIRE(apply(&f, &count) == STOW_OK);
-  CHECK(!stowi_views_is_noop(f.views, 2));
-  CHECK(stowi_views_is_noop(f.views, 3));
-  stowi_lifetimes_destroy(f.lifetimes);
-  REQUIRE(stowi_lifetimes_create(f.graph, f.schedule, f.views, f.effects, &f.lifetimes_options,
-                                 f.allocator, &f.diag, &f.lifetimes) == STOW_OK);
+  CHECK(!stowi_analysis_views_is_noop(f.views, 2));
+  CHECK(stowi_analysis_views_is_noop(f.views, 3));
+  stowi_analysis_lifetimes_destroy(f.lifetimes);
+  REQUIRE(stowi_analysis_lifetimes_create(f.graph, f.schedule, f.views, f.effects,
+                                          &f.lifetimes_options, f.allocator, &f.diag,
+                                          &f.lifetimes) == STOW_OK);
   CHECK_TEXT(fixture_show_lifetimes(&f), "0:[0,7) 1:[1,7) 2:[2,4) 3:[3,5) 4:[4,6) 5:[5,7)");
   fixture_free(&f);
 }
 
 TEST(ALaterReadOfAnyPartForbidsIt) {
-  check_overwrites(
+  check_in_place_effects(
       "  %0 = input \"x\" : f32[4]\n"
       "  %1 = relu(%0) : f32[4]\n"
       "  %2 = narrow(%1) {axis = 0, start = 1, len = 1} : f32[1]\n"
-      "  %3 = relu(%1) : f32[4]" OVER
+      "  %3 = relu(%1) : f32[4]" IN_PLACE
       "  %4 = relu(%2) : f32[1]\n"
       "  return %3, %4",
       0, "2=1+4");
@@ -88,7 +89,7 @@ TEST(ALaterReadOfAnyPartForbidsIt) {
 TEST(AHeldReadForbidsIt) {
   // %2 reads %1 until %3 has run, so %3 must not write there; %5 may be in place of %4, which
   // nothing else reads by then.
-  check_overwrites(
+  check_in_place_effects(
       "  %0 = input \"x\" : f32[4]\n"
       "  %1 = relu(%0) : f32[4]\n"
       "  %2 = relu(%1) : f32[4] with {hold = [0, 3]}\n"
@@ -112,8 +113,8 @@ TEST(AReadThatARuleAddsForbidsIt) {
   const char* body =
       "  %0 = input \"x\" : f32[4]\n"
       "  %1 = relu(%0) : f32[4]\n"
-      "  %2 = relu(%1) : f32[4]" OVER "  %3 = relu(%2) : f32[4]" OVER "  return %3";
-  check_overwrites(body, 2, "2=1+0 3=1+0");
+      "  %2 = relu(%1) : f32[4]" IN_PLACE "  %3 = relu(%2) : f32[4]" IN_PLACE "  return %3";
+  check_in_place_effects(body, 2, "2=1+0 3=1+0");
   fixture f;
   fixture_init(&f);
   f.lifetimes_options.rule_count = 1;
@@ -122,16 +123,16 @@ TEST(AReadThatARuleAddsForbidsIt) {
 }
 
 TEST(TheSameOperandTwiceForbidsIt) {
-  check_overwrites(
+  check_in_place_effects(
       "  %0 = input \"x\" : f32[4]\n"
       "  %1 = relu(%0) : f32[4]\n"
       "  %2 = reshape(%1) : f32[4]\n"
-      "  %3 = add(%1, %2) : f32[4]" OVER "  return %3",
+      "  %3 = add(%1, %2) : f32[4]" IN_PLACE "  return %3",
       0, "2=1+0");
 }
 
 TEST(TheFirstOperandThatFitsIsTaken) {
-  check_overwrites(
+  check_in_place_effects(
       "  %0 = input \"x\" : f32[4]\n"
       "  %1 = relu(%0) : f32[4]\n"
       "  %2 = relu(%0) : f32[4]\n"
@@ -142,7 +143,7 @@ TEST(TheFirstOperandThatFitsIsTaken) {
 }
 
 TEST(TwoResultsNeverTakeTheSameBytes) {
-  check_overwrites(
+  check_in_place_effects(
       "  %0 = input \"x\" : f32[4]\n"
       "  %1 = relu(%0) : f32[4]\n"
       "  %2, %3 = custom(%1) {name = \"f\"} : f32[4], f32[4] with {overwrite = [0, 0, 1, 0]}\n"
@@ -157,7 +158,7 @@ TEST(BoundaryValuesAreOnlyOverwrittenWhereConsumed) {
       "  %1 = param \"w\" : f32[4]\n"
       "  %2 = add(%0, %1) : f32[4] with {overwrite = [0, 1, 0, 0]}\n"
       "  return %2";
-  check_overwrites(body, 0, "");
+  check_in_place_effects(body, 0, "");
   fixture f;
   fixture_init(&f);
   f.lifetimes_options.io = STOW_IO_CONSUME;
@@ -172,7 +173,7 @@ TEST(InputsOutsideTheArenaAreNotOverwritten) {
   const char* body =
       "  %0 = input \"x\" : f32[4]\n"
       "  %1 = reshape(%0) : f32[2, 2]\n"
-      "  %2 = relu(%1) : f32[2, 2]" OVER "  %3 = relu(%2) : f32[2, 2]" OVER "  return %3";
+      "  %2 = relu(%1) : f32[2, 2]" IN_PLACE "  %3 = relu(%2) : f32[2, 2]" IN_PLACE "  return %3";
   fixture f;
   fixture_init(&f);
   f.lifetimes_options.io = STOW_IO_CONSUME;
@@ -190,28 +191,28 @@ TEST(FixedOwnStateAndExternalValuesAreNotOverwritten) {
   "  %2 = relu(%1) : f32[4] with {overwrite = [0, 0]" result_clause \
   "}\n"                                                             \
   "  return %2"
-  check_overwrites(CASE("", ""), 1, "2=1+0");
-  check_overwrites(CASE(" with {at = 64}", ""), 0, "");
-  check_overwrites(CASE(" with {state = true}", ""), 0, "");
-  check_overwrites(CASE(" with {storage = 32}", ""), 1, "2=1+0");
-  check_overwrites(CASE(" with {align = 256}", ""), 1, "2=1+0");
-  check_overwrites(CASE(" with {align = 256}", ", align = 256"), 1, "2=1+0");
-  check_overwrites(CASE("", ", at = 64"), 0, "");
-  check_overwrites(CASE("", ", own = true"), 0, "");
-  check_overwrites(CASE("", ", state = true"), 0, "");
-  check_overwrites(CASE("", ", storage = 32"), 0, "");
-  check_overwrites(CASE("", ", io = \"external\""), 0, "");
-  check_overwrites(CASE("", ", early = [0, 0]"), 0, "");
-  check_overwrites(CASE("", ", hold = [0, -1]"), 0, "");
-  check_overwrites(CASE("", ", inside = [0, 0, 0]"), 0, "2=1+0");
+  check_in_place_effects(CASE("", ""), 1, "2=1+0");
+  check_in_place_effects(CASE(" with {at = 64}", ""), 0, "");
+  check_in_place_effects(CASE(" with {state = true}", ""), 0, "");
+  check_in_place_effects(CASE(" with {storage = 32}", ""), 1, "2=1+0");
+  check_in_place_effects(CASE(" with {align = 256}", ""), 1, "2=1+0");
+  check_in_place_effects(CASE(" with {align = 256}", ", align = 256"), 1, "2=1+0");
+  check_in_place_effects(CASE("", ", at = 64"), 0, "");
+  check_in_place_effects(CASE("", ", own = true"), 0, "");
+  check_in_place_effects(CASE("", ", state = true"), 0, "");
+  check_in_place_effects(CASE("", ", storage = 32"), 0, "");
+  check_in_place_effects(CASE("", ", io = \"external\""), 0, "");
+  check_in_place_effects(CASE("", ", early = [0, 0]"), 0, "");
+  check_in_place_effects(CASE("", ", hold = [0, -1]"), 0, "");
+  check_in_place_effects(CASE("", ", inside = [0, 0, 0]"), 0, "2=1+0");
 }
 
 TEST(APartOfARootIsTaken) {
-  check_overwrites(
+  check_in_place_effects(
       "  %0 = input \"x\" : f32[4]\n"
       "  %1 = relu(%0) : f32[4]\n"
       "  %2 = narrow(%1) {axis = 0, start = 0, len = 2} : f32[2]\n"
-      "  %3 = relu(%2) : f32[2]" OVER "  return %3",
+      "  %3 = relu(%2) : f32[2]" IN_PLACE "  return %3",
       1, "2=1+0 3=1+0");
 }
 
@@ -222,21 +223,21 @@ TEST(NothingIsTakenWhereReuseIsForbidden) {
   check_prepared(&f,
                  "  %0 = input \"x\" : i64[2, 2, 2]\n"
                  "  %1 = neg(%0) : i64[2, 2, 2]\n"
-                 "  %2 = neg(%1) : i64[2, 2, 2]" OVER
+                 "  %2 = neg(%1) : i64[2, 2, 2]" IN_PLACE
                  "  %3 = input \"y\" : f32[4]\n"
                  "  %4 = relu(%3) : f32[4]\n"
-                 "  %5 = relu(%4) : f32[4]" OVER "  return %2, %5",
+                 "  %5 = relu(%4) : f32[4]" IN_PLACE "  return %2, %5",
                  0, "");
 }
 
 TEST(ValuesOfOuterRegionsAreNotOverwrittenInLoops) {
-  check_overwrites(
+  check_in_place_effects(
       "  %0 = input \"go\" : bool[]\n"
       "  %1 = input \"x\" : f32[4]\n"
       "  %2 = relu(%1) : f32[4]\n"
       "  %6 = loop(_, %0) {\n"
-      "    %3 = relu(%2) : f32[4]" OVER "    %4 = relu(%3) : f32[4]" OVER
-      "    %5 = relu(%4) : f32[4]" OVER
+      "    %3 = relu(%2) : f32[4]" IN_PLACE "    %4 = relu(%3) : f32[4]" IN_PLACE
+      "    %5 = relu(%4) : f32[4]" IN_PLACE
       "    yield %0, %5\n"
       "  } : f32[7, 4]\n"
       "  return %6",
@@ -244,16 +245,16 @@ TEST(ValuesOfOuterRegionsAreNotOverwrittenInLoops) {
 }
 
 TEST(ALoopsResultCanBeOverwritten) {
-  check_overwrites(
+  check_in_place_effects(
       "  %0 = input \"go\" : bool[]\n"
       "  %1 = input \"x\" : f32[4]\n"
       "  %2 = relu(%1) : f32[4]\n"
-      "  %3 = relu(%2) : f32[4]" OVER
+      "  %3 = relu(%2) : f32[4]" IN_PLACE
       "  %7 = loop(_, %0, %3) {\n"
       "    %4, %5, %6 = args() : i64[], bool[], f32[4]\n"
       "    yield %5, %6\n"
       "  } : f32[4]\n"
-      "  %8 = relu(%7) : f32[4]" OVER "  return %8",
+      "  %8 = relu(%7) : f32[4]" IN_PLACE "  return %8",
       2, "3=2+0 6=2+0 7=2+0 8=2+0");
 }
 
@@ -268,11 +269,12 @@ static const char* const reason_names[] = {
 
 // `2/1 READ_LATER @4` for all decisions of one kind: result, operand, reason, and the other value
 // or node if there is one.
-static const char* show_decisions(fixture* f, const stowi_sharing* sharing, stow_share share) {
+static const char* show_decisions(fixture* f, const stowi_analysis_sharing* sharing,
+                                  stow_share share) {
   size_t used = 0;
   f->text[0] = '\0';
-  for (size_t i = 0; i < stowi_sharing_count(sharing); ++i) {
-    stow_decision d = stowi_sharing_at(sharing, i);
+  for (size_t i = 0; i < stowi_analysis_sharing_count(sharing); ++i) {
+    stow_decision d = stowi_analysis_sharing_at(sharing, i);
     if (d.share != share) {
       continue;
     }
@@ -292,27 +294,27 @@ static const char* show_decisions(fixture* f, const stowi_sharing* sharing, stow
 typedef struct record_case {
   fixture f;
   uint64_t alignment;
-  bool homes;
+  bool elisions;
   stow_share share;
 } record_case;
 
 static void record_case_init(record_case* c) {
   fixture_init(&c->f);
   c->alignment = 1;
-  c->homes = false;
+  c->elisions = false;
   c->share = STOW_SHARE_IN_PLACE;
 }
 
 static void check_case(record_case* c, const char* body, const char* decisions, const char* views) {
   fixture* f = &c->f;
-  stowi_sharing* sharing = NULL;
+  stowi_analysis_sharing* sharing = NULL;
   stow_status status = fixture_lifetimes(f, body);
   if (test_check(status == STOW_OK, __FILE__, __LINE__, "%s", f->diag.message) &&
-      CHECK(apply_with(f, true, c->homes, c->alignment, &sharing) == STOW_OK)) {
+      CHECK(apply_with(f, true, c->elisions, c->alignment, &sharing) == STOW_OK)) {
     CHECK_TEXT(show_decisions(f, sharing, c->share), decisions);
     CHECK_TEXT(fixture_show_views(f), views);
   }
-  stowi_sharing_destroy(sharing);
+  stowi_analysis_sharing_destroy(sharing);
   fixture_free(f);
 }
 
@@ -427,16 +429,16 @@ TEST(InPlaceResultsMustBeAligned) {
 TEST(ARootInheritsTheAlignmentOfResultsInPlace) {
   fixture f;
   fixture_init(&f);
-  stowi_sharing* sharing;
+  stowi_analysis_sharing* sharing;
   REQUIRE(fixture_lifetimes(&f, X RELU("1", "0") "  %2 = relu(%1) : f32[4] with {align = 64}\n"
                                                  "  %3 = reshape(%2) : f32[4] with {align = 256}\n"
                                                  "  return %3") == STOW_OK);
   REQUIRE(apply_with(&f, true, false, 16, &sharing) == STOW_OK);
   CHECK_TEXT(fixture_show_views(&f), "2=1+0 3=1+0");
-  CHECK_U64(stowi_views_alignment(f.views, 1), 256);
-  CHECK_U64(stowi_views_alignment(f.views, 2), 64);
-  CHECK_U64(stowi_views_alignment(f.views, 3), 256);
-  stowi_sharing_destroy(sharing);
+  CHECK_U64(stowi_analysis_views_alignment(f.views, 1), 256);
+  CHECK_U64(stowi_analysis_views_alignment(f.views, 2), 64);
+  CHECK_U64(stowi_analysis_views_alignment(f.views, 3), 256);
+  stowi_analysis_sharing_destroy(sharing);
   fixture_free(&f);
 }
 
@@ -513,7 +515,7 @@ TEST(ElisionCandidatesAreSpared) {
   const char* body = X RELU("1", "0")
       RELU("2", "0") "  %3 = concat(%1, %2) {axis = 0} : f32[8]\n" RELU("4", "1") "  return %3, %4";
   check_case(&c, body, "1/0 KEPT, 2/0 KEPT, 4/1 TAKEN", "4=1+0");
-  c.homes = true;
+  c.elisions = true;
   check_case(&c, body, "1/0 KEPT, 2/0 KEPT, 4/1 KEPT", "1=3+0 2=3+16");
 }
 
@@ -522,7 +524,7 @@ TEST(OperandsNotElidedAreOverwrittenAfterAll) {
   // one is elided. %6 is gone when %8 and %9 are made.
   record_case c;
   record_case_init(&c);
-  c.homes = true;
+  c.elisions = true;
   const char* body = X RELU("1", "0") RELU("2", "0")
       "  %3 = custom(%0) {name = \"f\"} : f32[256]\n"
       "  %4 = custom(%3) {name = \"f\"} : f32[4]\n"
@@ -549,18 +551,19 @@ TEST(ViewsAreRecordedToo) {
 TEST(DecisionsAreSortedByStepAndHaveBytes) {
   fixture f;
   fixture_init(&f);
-  stowi_sharing* sharing;
+  stowi_analysis_sharing* sharing;
   REQUIRE(fixture_lifetimes(&f, HALVES "  %5 = cast(%2) : f16[4]\n  return %5") == STOW_OK);
   REQUIRE(apply_with(&f, true, false, 1, &sharing) == STOW_OK);
-  REQUIRE(stowi_sharing_count(sharing) == 5);
-  CHECK_U64(stowi_sharing_taken(sharing), 1);
+  REQUIRE(stowi_analysis_sharing_count(sharing) == 5);
+  CHECK_U64(stowi_analysis_sharing_taken(sharing), 1);
   for (size_t i = 0; i + 1 < 5; ++i) {
-    CHECK(stowi_sharing_at(sharing, i).node <= stowi_sharing_at(sharing, i + 1).node);
+    CHECK(stowi_analysis_sharing_at(sharing, i).node <=
+          stowi_analysis_sharing_at(sharing, i + 1).node);
   }
-  stow_decision last = stowi_sharing_at(sharing, 4);
+  stow_decision last = stowi_analysis_sharing_at(sharing, 4);
   CHECK(last.share == STOW_SHARE_IN_PLACE && last.reason == STOW_REASON_TAKEN);
   CHECK_U64(last.bytes, 8);
-  stowi_sharing_destroy(sharing);
+  stowi_analysis_sharing_destroy(sharing);
   fixture_free(&f);
 }
 
@@ -568,7 +571,7 @@ TEST(EveryKindAndReasonHasAText) {
   for (int i = 0; i < STOW_REASON_COUNT; ++i) {
     CHECK(strlen(stow_reason_text((stow_reason)i)) > 4);
   }
-  CHECK_TEXT(stow_share_text(STOW_SHARE_HOME), "at home");
+  CHECK_TEXT(stow_share_text(STOW_SHARE_HOME), "copy elision");
   CHECK_TEXT(stow_share_text(STOW_SHARE_COUNT), "?");
   CHECK_TEXT(stow_reason_text(STOW_REASON_COUNT), "?");
 }
@@ -583,11 +586,11 @@ TEST(ArgumentsThatDoNotBelongTogetherAreRefused) {
                             "  %0 = input \"x\" : f32[4]\n"
                             "  %1 = relu(%0) : f32[4]\n"
                             "  return %1") == STOW_OK);
-  stowi_sharing_options options;
-  stowi_sharing_options_init(&options);
-  stowi_sharing* sharing;
+  stowi_analysis_sharing_options options;
+  stowi_analysis_sharing_options_init(&options);
+  stowi_analysis_sharing* sharing;
 #define APPLY(v, s, e, l) \
-  stowi_sharing_apply(v, g.graph, s, e, l, &options, g.allocator, &g.diag, &sharing)
+  stowi_analysis_sharing_apply(v, g.graph, s, e, l, &options, g.allocator, &g.diag, &sharing)
   CHECK(APPLY(f.views, g.schedule, g.effects, g.lifetimes) == STOW_ERR_INVALID_ARGUMENT);
   CHECK(APPLY(g.views, g.schedule, f.effects, g.lifetimes) == STOW_ERR_INVALID_ARGUMENT);
   CHECK(APPLY(g.views, f.schedule, g.effects, g.lifetimes) == STOW_ERR_INVALID_ARGUMENT);
@@ -597,8 +600,8 @@ TEST(ArgumentsThatDoNotBelongTogetherAreRefused) {
   CHECK(sharing == NULL);
   options.alignment = 64;
   CHECK(APPLY(g.views, g.schedule, NULL, g.lifetimes) == STOW_OK);
-  CHECK_U64(stowi_sharing_taken(sharing), 0);
-  stowi_sharing_destroy(sharing);
+  CHECK_U64(stowi_analysis_sharing_taken(sharing), 0);
+  stowi_analysis_sharing_destroy(sharing);
 #undef APPLY
   fixture_free(&f);
   fixture_free(&g);
@@ -608,21 +611,21 @@ static stow_status attempt_sharing(stow_allocator allocator, void* user) {
   const fixture* f = (const fixture*)user;
   stow_diag diag;
   stow_diag_init(&diag);
-  stowi_views* views;
-  stowi_sharing* sharing = NULL;
-  stowi_sharing_options options;
-  stowi_sharing_options_init(&options);
-  stow_status status =
-      stowi_views_create(f->graph, f->effects, &f->views_options, allocator, &diag, &views);
+  stowi_analysis_views* views;
+  stowi_analysis_sharing* sharing = NULL;
+  stowi_analysis_sharing_options options;
+  stowi_analysis_sharing_options_init(&options);
+  stow_status status = stowi_analysis_views_create(f->graph, f->effects, &f->views_options,
+                                                   allocator, &diag, &views);
   if (status == STOW_OK) {
-    status = stowi_sharing_apply(views, f->graph, f->schedule, f->effects, f->lifetimes, &options,
-                                 allocator, &diag, &sharing);
+    status = stowi_analysis_sharing_apply(views, f->graph, f->schedule, f->effects, f->lifetimes,
+                                          &options, allocator, &diag, &sharing);
     CHECK((sharing != NULL) == (status == STOW_OK));
-    CHECK(stowi_views_is_view(views, 2) == (status == STOW_OK));
-    CHECK_U64(stowi_views_alignment(views, 1), status == STOW_OK ? 64 : 0);
+    CHECK(stowi_analysis_views_is_view(views, 2) == (status == STOW_OK));
+    CHECK_U64(stowi_analysis_views_alignment(views, 1), status == STOW_OK ? 64 : 0);
   }
-  stowi_sharing_destroy(sharing);
-  stowi_views_destroy(views);
+  stowi_analysis_sharing_destroy(sharing);
+  stowi_analysis_views_destroy(views);
   return status;
 }
 
@@ -633,7 +636,7 @@ TEST(EveryFailedAllocationIsReportedAndChangesNothing) {
                             "  %0 = input \"x\" : f32[4]\n"
                             "  %1 = relu(%0) : f32[4]\n"
                             "  %2 = relu(%1) : f32[4] with {align = 64}\n"
-                            "  %3 = relu(%2) : f32[4]" OVER "  return %3") == STOW_OK);
+                            "  %3 = relu(%2) : f32[4]" IN_PLACE "  return %3") == STOW_OK);
   CHECK(test_fault_sweep(attempt_sharing, &f) > 10);
   fixture_free(&f);
 }

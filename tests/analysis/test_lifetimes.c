@@ -13,7 +13,7 @@ static void check_lifetimes(const char* body, const char* expected) {
   stow_status status = fixture_lifetimes(&f, body);
   if (test_check(status == STOW_OK, __FILE__, __LINE__, "%s", f.diag.message)) {
     CHECK_TEXT(fixture_show_lifetimes(&f), expected);
-    CHECK(stowi_lifetimes_reuse_allowed(f.lifetimes));
+    CHECK(stowi_analysis_lifetimes_reuse_allowed(f.lifetimes));
   }
   fixture_free(&f);
 }
@@ -96,9 +96,10 @@ TEST(StepsComeFromTheSchedule) {
   stow_schedule* schedule;
   REQUIRE(stow_schedule_create_order(f.graph, order, 4, f.allocator, &f.diag, &schedule) ==
           STOW_OK);
-  stowi_lifetimes_destroy(f.lifetimes);
-  REQUIRE(stowi_lifetimes_create(f.graph, schedule, f.views, f.effects, &f.lifetimes_options,
-                                 f.allocator, &f.diag, &f.lifetimes) == STOW_OK);
+  stowi_analysis_lifetimes_destroy(f.lifetimes);
+  REQUIRE(stowi_analysis_lifetimes_create(f.graph, schedule, f.views, f.effects,
+                                          &f.lifetimes_options, f.allocator, &f.diag,
+                                          &f.lifetimes) == STOW_OK);
   CHECK_TEXT(fixture_show_lifetimes(&f), "0:[0,5) 1:[2,4) 2:[1,4) 3:[3,5)");
   stow_schedule_destroy(schedule);
   fixture_free(&f);
@@ -192,9 +193,9 @@ TEST(EffectsThatContradictTheScheduleAreRefused) {
   stow_schedule* schedule;
   REQUIRE(stow_schedule_create_order(f.graph, order, 4, f.allocator, &f.diag, &schedule) ==
           STOW_OK);
-  stowi_lifetimes* lifetimes;
-  CHECK(stowi_lifetimes_create(f.graph, schedule, f.views, f.effects, &f.lifetimes_options,
-                               f.allocator, &f.diag, &lifetimes) == STOW_ERR_CONFLICT);
+  stowi_analysis_lifetimes* lifetimes;
+  CHECK(stowi_analysis_lifetimes_create(f.graph, schedule, f.views, f.effects, &f.lifetimes_options,
+                                        f.allocator, &f.diag, &lifetimes) == STOW_ERR_CONFLICT);
   CHECK_HAS(f.diag.message,
             "relu %1 at step 2 holds an operand until relu %2, which runs at step 1");
   stow_schedule_destroy(schedule);
@@ -208,8 +209,8 @@ TEST(EffectsThatContradictTheScheduleAreRefused) {
                             "  return %3") == STOW_OK);
   REQUIRE(stow_schedule_create_order(f.graph, order, 4, f.allocator, &f.diag, &schedule) ==
           STOW_OK);
-  CHECK(stowi_lifetimes_create(f.graph, schedule, f.views, f.effects, &f.lifetimes_options,
-                               f.allocator, &f.diag, &lifetimes) == STOW_ERR_CONFLICT);
+  CHECK(stowi_analysis_lifetimes_create(f.graph, schedule, f.views, f.effects, &f.lifetimes_options,
+                                        f.allocator, &f.diag, &lifetimes) == STOW_ERR_CONFLICT);
   CHECK_HAS(f.diag.message, "relu %2 at step 1 writes a result from relu %1");
   CHECK_U64(f.diag.line, 4);
   stow_schedule_destroy(schedule);
@@ -340,8 +341,9 @@ TEST(ABodyBeginsWithTheNodeThatRunsFirst) {
   static const stow_node order[] = {0, 1, 2, 5, 6, 7, 4, 3, 8, 9, 10};
   REQUIRE(stow_schedule_create_order(f.graph, order, 11, f.allocator, &f.diag, &f.schedule) ==
           STOW_OK);
-  REQUIRE(stowi_lifetimes_create(f.graph, f.schedule, f.views, f.effects, &f.lifetimes_options,
-                                 f.allocator, &f.diag, &f.lifetimes) == STOW_OK);
+  REQUIRE(stowi_analysis_lifetimes_create(f.graph, f.schedule, f.views, f.effects,
+                                          &f.lifetimes_options, f.allocator, &f.diag,
+                                          &f.lifetimes) == STOW_OK);
   CHECK_TEXT(fixture_show_lifetimes(&f),
              "0:[0,12) 1:[0,12) 2:[2,9) 3:[7,9) 4:[6,7) 5:[3,5) 6:[3,6) 7:[3,11) 8:[3,12)");
   fixture_free(&f);
@@ -457,9 +459,9 @@ TEST(AScheduleOfAnotherGraphIsRefused) {
   stow_schedule* schedule;
   REQUIRE(stow_schedule_create_order(g.graph, order, 3, g.allocator, &g.diag, &schedule) ==
           STOW_OK);
-  stowi_lifetimes* lifetimes;
-  CHECK(stowi_lifetimes_create(f.graph, schedule, f.views, f.effects, &f.lifetimes_options,
-                               f.allocator, &f.diag, &lifetimes) == STOW_ERR_CONFLICT);
+  stowi_analysis_lifetimes* lifetimes;
+  CHECK(stowi_analysis_lifetimes_create(f.graph, schedule, f.views, f.effects, &f.lifetimes_options,
+                                        f.allocator, &f.diag, &lifetimes) == STOW_ERR_CONFLICT);
   CHECK_TEXT(f.diag.message,
              "relu %2 at step 1 runs before the maker of its operand, relu %1 at step 2");
   CHECK(lifetimes == NULL);
@@ -478,16 +480,17 @@ TEST(ArgumentsThatDoNotBelongTogetherAreRefused) {
                             "  %0 = input \"x\" : f32[4]\n"
                             "  %1 = relu(%0) : f32[4]\n"
                             "  return %1") == STOW_OK);
-  stowi_lifetimes* lifetimes;
-  const stowi_lifetimes_options* options = &f.lifetimes_options;
-  CHECK(stowi_lifetimes_create(f.graph, f.schedule, g.views, NULL, options, f.allocator, &f.diag,
-                               &lifetimes) == STOW_ERR_INVALID_ARGUMENT);
+  stowi_analysis_lifetimes* lifetimes;
+  const stowi_analysis_lifetimes_options* options = &f.lifetimes_options;
+  CHECK(stowi_analysis_lifetimes_create(f.graph, f.schedule, g.views, NULL, options, f.allocator,
+                                        &f.diag, &lifetimes) == STOW_ERR_INVALID_ARGUMENT);
   CHECK_HAS(f.diag.message, "the views were made for another graph, or the graph has grown since");
-  CHECK(stowi_lifetimes_create(f.graph, g.schedule, f.views, NULL, options, f.allocator, &f.diag,
-                               &lifetimes) == STOW_ERR_INVALID_ARGUMENT);
+  CHECK(stowi_analysis_lifetimes_create(f.graph, g.schedule, f.views, NULL, options, f.allocator,
+                                        &f.diag, &lifetimes) == STOW_ERR_INVALID_ARGUMENT);
   CHECK_HAS(f.diag.message, "the schedule has 2 steps, but the graph has 1 nodes");
-  CHECK(stowi_lifetimes_create(f.graph, f.schedule, f.views, g.effects, options, f.allocator,
-                               &f.diag, &lifetimes) == STOW_ERR_INVALID_ARGUMENT);
+  CHECK(stowi_analysis_lifetimes_create(f.graph, f.schedule, f.views, g.effects, options,
+                                        f.allocator, &f.diag,
+                                        &lifetimes) == STOW_ERR_INVALID_ARGUMENT);
   CHECK_HAS(f.diag.message,
             "the effects were made for another graph, or the graph has grown since");
   CHECK(lifetimes == NULL);
@@ -501,7 +504,7 @@ TEST(OptionsAreChecked) {
   const char* body = "  %0 = input \"x\" : f32[4]\n  return %0";
   f.lifetimes_options.io = (stow_io_policy)-1;
   CHECK(fixture_lifetimes(&f, body) == STOW_ERR_INVALID_ARGUMENT);
-  stowi_lifetimes_options_init(&f.lifetimes_options);
+  stowi_analysis_lifetimes_options_init(&f.lifetimes_options);
   f.lifetimes_options.rule_count = STOW_MAX_RULES + 1;
   CHECK(fixture_lifetimes(&f, body) == STOW_ERR_LIMIT);
   CHECK_HAS(f.diag.message, "33 lifetime rules, the maximum is 32");
@@ -509,19 +512,20 @@ TEST(OptionsAreChecked) {
   CHECK(fixture_lifetimes(&f, body) == STOW_ERR_INVALID_ARGUMENT);
   CHECK_HAS(f.diag.message, "lifetime rule 0 is NULL");
   fixture_free(&f);
-  stowi_lifetimes_destroy(NULL);
+  stowi_analysis_lifetimes_destroy(NULL);
 }
 
 static stow_status attempt_lifetimes(stow_allocator allocator, void* user) {
   const fixture* f = (const fixture*)user;
   stow_diag diag;
   stow_diag_init(&diag);
-  stowi_lifetimes* lifetimes;
-  stow_status status = stowi_lifetimes_create(f->graph, f->schedule, f->views, f->effects,
-                                              &f->lifetimes_options, allocator, &diag, &lifetimes);
+  stowi_analysis_lifetimes* lifetimes;
+  stow_status status =
+      stowi_analysis_lifetimes_create(f->graph, f->schedule, f->views, f->effects,
+                                      &f->lifetimes_options, allocator, &diag, &lifetimes);
   CHECK(diag.status == status);
   CHECK((status == STOW_OK) == (lifetimes != NULL));
-  stowi_lifetimes_destroy(lifetimes);
+  stowi_analysis_lifetimes_destroy(lifetimes);
   return status;
 }
 
@@ -552,8 +556,8 @@ static const char* show_own(fixture* f) {
   for (stow_value v = 0; v < stow_graph_value_count(f->graph); ++v) {
     used += (size_t)snprintf(f->text + used, sizeof(f->text) - used, "%s%u:[%u,%u)",
                              used == 0 ? "" : " ", (unsigned)v,
-                             (unsigned)stowi_lifetimes_own_begin(f->lifetimes, v),
-                             (unsigned)stowi_lifetimes_own_end(f->lifetimes, v));
+                             (unsigned)stowi_analysis_lifetimes_own_begin(f->lifetimes, v),
+                             (unsigned)stowi_analysis_lifetimes_own_end(f->lifetimes, v));
   }
   return f->text;
 }

@@ -8,12 +8,12 @@
 #include "support/test.h"
 
 // |body|'s windows after sharing: `1:[3,5)=0+16`, root, steps, low and high byte.
-static const char* show_windows(fixture* f, const stowi_windows* windows) {
+static const char* show_windows(fixture* f, const stowi_analysis_windows* windows) {
   size_t used = 0;
   f->text[0] = '\0';
   for (stow_value root = 0; root < stow_graph_value_count(f->graph); ++root) {
-    for (size_t i = 0; i < stowi_windows_count(windows, root); ++i) {
-      stow_window at = stowi_windows_at(windows, root, i);
+    for (size_t i = 0; i < stowi_analysis_windows_count(windows, root); ++i) {
+      stow_window at = stowi_analysis_windows_at(windows, root, i);
       int added =
           snprintf(f->text + used, sizeof(f->text) - used, "%s%u:[%u,%u)=%llu..%llu",
                    used == 0 ? "" : " ", (unsigned)root, (unsigned)at.begin, (unsigned)at.end,
@@ -25,34 +25,35 @@ static const char* show_windows(fixture* f, const stowi_windows* windows) {
 }
 
 static stow_status share(fixture* f) {
-  stowi_sharing_options options;
-  stowi_sharing_options_init(&options);
+  stowi_analysis_sharing_options options;
+  stowi_analysis_sharing_options_init(&options);
   options.elide_copies = false;
-  stowi_sharing* sharing;
+  stowi_analysis_sharing* sharing;
   stow_status status =
-      stowi_sharing_apply(f->views, f->graph, f->schedule, f->effects, f->lifetimes, &options,
-                          f->allocator, &f->diag, &sharing);
-  stowi_sharing_destroy(sharing);
+      stowi_analysis_sharing_apply(f->views, f->graph, f->schedule, f->effects, f->lifetimes,
+                                   &options, f->allocator, &f->diag, &sharing);
+  stowi_analysis_sharing_destroy(sharing);
   if (status != STOW_OK) {
     return status;
   }
-  stowi_lifetimes_destroy(f->lifetimes);
-  return stowi_lifetimes_create(f->graph, f->schedule, f->views, f->effects, &f->lifetimes_options,
-                                f->allocator, &f->diag, &f->lifetimes);
+  stowi_analysis_lifetimes_destroy(f->lifetimes);
+  return stowi_analysis_lifetimes_create(f->graph, f->schedule, f->views, f->effects,
+                                         &f->lifetimes_options, f->allocator, &f->diag,
+                                         &f->lifetimes);
 }
 
 static void check_windows(const char* body, const char* expected) {
   fixture f;
   fixture_init(&f);
   stow_status status = fixture_lifetimes(&f, body);
-  stowi_windows* windows = NULL;
+  stowi_analysis_windows* windows = NULL;
   if (test_check(status == STOW_OK, __FILE__, __LINE__, "%s", f.diag.message) &&
       CHECK(share(&f) == STOW_OK) &&
-      CHECK(stowi_windows_create(f.views, f.lifetimes, f.allocator, &f.diag, &windows) ==
+      CHECK(stowi_analysis_windows_create(f.views, f.lifetimes, f.allocator, &f.diag, &windows) ==
             STOW_OK)) {
     CHECK_TEXT(show_windows(&f, windows), expected);
   }
-  stowi_windows_destroy(windows);
+  stowi_analysis_windows_destroy(windows);
   fixture_free(&f);
 }
 
@@ -118,11 +119,11 @@ TEST(WindowsOfAnotherGraphAreRefused) {
   REQUIRE(fixture_lifetimes(&g,
                             "  %0 = input \"x\" : f32[4]\n  %1 = relu(%0) : f32[4]\n"
                             "  return %1") == STOW_OK);
-  stowi_windows* windows;
-  CHECK(stowi_windows_create(f.views, g.lifetimes, f.allocator, &f.diag, &windows) ==
+  stowi_analysis_windows* windows;
+  CHECK(stowi_analysis_windows_create(f.views, g.lifetimes, f.allocator, &f.diag, &windows) ==
         STOW_ERR_INVALID_ARGUMENT);
   CHECK(windows == NULL);
-  stowi_windows_destroy(NULL);
+  stowi_analysis_windows_destroy(NULL);
   fixture_free(&f);
   fixture_free(&g);
 }
@@ -131,10 +132,11 @@ static stow_status attempt_windows(stow_allocator allocator, void* user) {
   const fixture* f = (const fixture*)user;
   stow_diag diag;
   stow_diag_init(&diag);
-  stowi_windows* windows;
-  stow_status status = stowi_windows_create(f->views, f->lifetimes, allocator, &diag, &windows);
+  stowi_analysis_windows* windows;
+  stow_status status =
+      stowi_analysis_windows_create(f->views, f->lifetimes, allocator, &diag, &windows);
   CHECK((windows != NULL) == (status == STOW_OK));
-  stowi_windows_destroy(windows);
+  stowi_analysis_windows_destroy(windows);
   return status;
 }
 

@@ -104,8 +104,9 @@ static void check_packed(const char* middle, const char* attention, const char* 
   stow_status status = fixture_lifetimes(&f, body);
   if (test_check(status == STOW_OK, __FILE__, __LINE__, "%s", f.diag.message)) {
     char life[64];
-    snprintf(life, sizeof(life), "[%u,%u)", (unsigned)stowi_lifetimes_begin(f.lifetimes, 1),
-             (unsigned)stowi_lifetimes_end(f.lifetimes, 1));
+    snprintf(life, sizeof(life), "[%u,%u)",
+             (unsigned)stowi_analysis_lifetimes_begin(f.lifetimes, 1),
+             (unsigned)stowi_analysis_lifetimes_end(f.lifetimes, 1));
     CHECK_TEXT(life, life_of_2);
   }
   fixture_free(&f);
@@ -199,7 +200,7 @@ TEST(DimTwoMustBeThree) {
                   NARROW("4", "1", "2") RESHAPE("5", "2") RESHAPE("6", "3")
                       RESHAPE("7", "4") "  %8 = attention(%5, %6, %7) : f32[2, 4, 2, 3]\n"
                                         "  return %8") == STOW_OK);
-  CHECK_U64(stowi_lifetimes_end(f.lifetimes, 1), 5);
+  CHECK_U64(stowi_analysis_lifetimes_end(f.lifetimes, 1), 5);
   fixture_free(&f);
 }
 
@@ -319,14 +320,14 @@ TEST(AnI64OutputForbidsReuse) {
   char body[2048];
   snprintf(body, sizeof(body), "%s  return %%9", indices);
   REQUIRE(fixture_lifetimes(&f, body) == STOW_OK);
-  CHECK(!stowi_lifetimes_reuse_allowed(f.lifetimes));
+  CHECK(!stowi_analysis_lifetimes_reuse_allowed(f.lifetimes));
   CHECK_TEXT(fixture_show_lifetimes(&f),
              "0:[0,13) 1:[1,13) 2:[2,13) 3:[3,13) 4:[4,13) 5:[5,13) 6:[6,13) 7:[7,11) 8:[8,9) "
              "9:[9,13) 10:[10,12) 11:[11,12)");
   snprintf(body, sizeof(body), "%s  return %%11", indices);
   REQUIRE(fixture_lifetimes(&f, body) == STOW_OK);
-  CHECK(stowi_lifetimes_reuse_allowed(f.lifetimes));
-  CHECK_U64(stowi_lifetimes_end(f.lifetimes, 4), 5);
+  CHECK(stowi_analysis_lifetimes_reuse_allowed(f.lifetimes));
+  CHECK_U64(stowi_analysis_lifetimes_end(f.lifetimes, 4), 5);
   fixture_free(&f);
 }
 
@@ -469,21 +470,22 @@ TEST(LongChainsAreWalkedOnceWithoutRecursion) {
     }
     CHECK(i % 100 != 0 || stow_graph_add_output(graph, value, &diag) == STOW_OK);
   }
-  stowi_views_options views_options;
-  stowi_views_options_init(&views_options);
-  stowi_lifetimes_options options;
-  stowi_lifetimes_options_init(&options);
+  stowi_analysis_views_options views_options;
+  stowi_analysis_views_options_init(&views_options);
+  stowi_analysis_lifetimes_options options;
+  stowi_analysis_lifetimes_options_init(&options);
   options.rules[options.rule_count++] = stow_rule_at(0);
   stow_schedule* schedule = NULL;
-  stowi_views* views = NULL;
-  stowi_lifetimes* lifetimes = NULL;
+  stowi_analysis_views* views = NULL;
+  stowi_analysis_lifetimes* lifetimes = NULL;
   CHECK(stow_schedule_create(graph, allocator, &diag, &schedule) == STOW_OK);
-  CHECK(stowi_views_create(graph, NULL, &views_options, allocator, &diag, &views) == STOW_OK);
-  CHECK(stowi_lifetimes_create(graph, schedule, views, NULL, &options, allocator, &diag,
-                               &lifetimes) == STOW_OK);
-  CHECK_U64(stowi_lifetimes_end(lifetimes, 1), length + 1);
-  stowi_lifetimes_destroy(lifetimes);
-  stowi_views_destroy(views);
+  CHECK(stowi_analysis_views_create(graph, NULL, &views_options, allocator, &diag, &views) ==
+        STOW_OK);
+  CHECK(stowi_analysis_lifetimes_create(graph, schedule, views, NULL, &options, allocator, &diag,
+                                        &lifetimes) == STOW_OK);
+  CHECK_U64(stowi_analysis_lifetimes_end(lifetimes, 1), length + 1);
+  stowi_analysis_lifetimes_destroy(lifetimes);
+  stowi_analysis_views_destroy(views);
   stow_schedule_destroy(schedule);
   stow_graph_destroy(graph);
 }

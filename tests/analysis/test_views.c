@@ -44,15 +44,15 @@ TEST(SizesAreThoseOfTheValueItself) {
   fixture f;
   fixture_init(&f);
   REQUIRE(fixture_views(&f, chain) == STOW_OK);
-  CHECK_U64(stowi_views_bytes(f.views, 0), 3200);
-  CHECK_U64(stowi_views_bytes(f.views, 4), 192);
-  CHECK_U64(stowi_views_bytes(f.views, 6), 120);
-  CHECK(stowi_views_is_view(f.views, 4));
-  CHECK(!stowi_views_is_view(f.views, 5));
-  CHECK_U64(stowi_views_root(f.views, 4), 0);
-  CHECK_U64(stowi_views_root(f.views, 5), 5);
-  CHECK_U64(stowi_views_offset(f.views, 4), 768);
-  CHECK_U64(stowi_views_alignment(f.views, 4), 0);
+  CHECK_U64(stowi_analysis_views_bytes(f.views, 0), 3200);
+  CHECK_U64(stowi_analysis_views_bytes(f.views, 4), 192);
+  CHECK_U64(stowi_analysis_views_bytes(f.views, 6), 120);
+  CHECK(stowi_analysis_views_is_view(f.views, 4));
+  CHECK(!stowi_analysis_views_is_view(f.views, 5));
+  CHECK_U64(stowi_analysis_views_root(f.views, 4), 0);
+  CHECK_U64(stowi_analysis_views_root(f.views, 5), 5);
+  CHECK_U64(stowi_analysis_views_offset(f.views, 4), 768);
+  CHECK_U64(stowi_analysis_views_alignment(f.views, 4), 0);
   fixture_free(&f);
 }
 
@@ -62,7 +62,7 @@ TEST(PureViewsCompileToNothing) {
   REQUIRE(fixture_views(&f, chain) == STOW_OK);
   const bool noop[] = {false, true, true, true, true, false, false};
   for (stow_node node = 0; node < 7; ++node) {
-    CHECK(stowi_views_is_noop(f.views, node) == noop[node]);
+    CHECK(stowi_analysis_views_is_noop(f.views, node) == noop[node]);
   }
   fixture_free(&f);
 }
@@ -99,8 +99,8 @@ TEST(AppendsShareTheCachesBytesButAreNotNoops) {
     f.views_options.classic_only = classic != 0;
     REQUIRE(fixture_views(&f, body) == STOW_OK);
     CHECK_TEXT(fixture_show_views(&f), "2=0+0 3=0+32");
-    CHECK(!stowi_views_is_noop(f.views, 2));
-    CHECK(stowi_views_is_noop(f.views, 3));
+    CHECK(!stowi_analysis_views_is_noop(f.views, 2));
+    CHECK(stowi_analysis_views_is_noop(f.views, 3));
     fixture_free(&f);
   }
 }
@@ -120,8 +120,8 @@ TEST(SubByteNarrowsAreViewsAtWholeBytesOnly) {
   f.views_options.f32_uniform = true;
   REQUIRE(fixture_views(&f, body) == STOW_OK);
   CHECK_TEXT(fixture_show_views(&f), "1=0+16 2=0+12 3=0+0 4=0+20 5=0+40");
-  CHECK_U64(stowi_views_bytes(f.views, 0), 40);
-  CHECK_U64(stowi_views_bytes(f.views, 1), 12);
+  CHECK_U64(stowi_analysis_views_bytes(f.views, 0), 40);
+  CHECK_U64(stowi_analysis_views_bytes(f.views, 1), 12);
   fixture_free(&f);
 }
 
@@ -141,7 +141,7 @@ TEST(UniformSizesKeepWideElementsWide) {
   REQUIRE(fixture_views(&f, body) == STOW_OK);
   const uint64_t bytes[] = {40, 40, 40, 80, 160, 8, 16};
   for (stow_value v = 0; v < 7; ++v) {
-    CHECK_U64(stowi_views_bytes(f.views, v), bytes[v]);
+    CHECK_U64(stowi_analysis_views_bytes(f.views, v), bytes[v]);
   }
   CHECK_TEXT(fixture_show_views(&f), "5=0+12 6=3+24");
   fixture_free(&f);
@@ -169,7 +169,7 @@ TEST(OwnBytesEndAChainOfViews) {
   fixture f;
   fixture_init(&f);
   REQUIRE(fixture_views(&f, body) == STOW_OK);
-  CHECK(!stowi_views_is_noop(f.views, 1));
+  CHECK(!stowi_analysis_views_is_noop(f.views, 1));
   fixture_free(&f);
 }
 
@@ -182,7 +182,7 @@ TEST(OneResultOfASplitCanHaveItsOwnBytes) {
                     "  %1, %2 = split(%0) {axis = 0} : f32[2, 2], f32[2, 2] with {own = [1, 0]}\n"
                     "  return %1, %2") == STOW_OK);
   CHECK_TEXT(fixture_show_views(&f), "2=0+16");
-  CHECK(!stowi_views_is_noop(f.views, 1));
+  CHECK(!stowi_analysis_views_is_noop(f.views, 1));
   fixture_free(&f);
 }
 
@@ -197,8 +197,8 @@ TEST(InsideMakesAViewThatIsNotANoop) {
                         "  %3 = reshape(%1) : f32[16] with {inside = [0, 0, 0]}\n"
                         "  return %2, %3") == STOW_OK);
   CHECK_TEXT(fixture_show_views(&f), "1=0+64 2=0+112 3=0+64");
-  CHECK(!stowi_views_is_noop(f.views, 2));
-  CHECK(!stowi_views_is_noop(f.views, 3));
+  CHECK(!stowi_analysis_views_is_noop(f.views, 2));
+  CHECK(!stowi_analysis_views_is_noop(f.views, 3));
   fixture_free(&f);
 }
 
@@ -226,8 +226,8 @@ TEST(StorageReplacesTheSize) {
                         "  %0 = input \"x\" : f16[8] with {storage = 100}\n"
                         "  %1 = relu(%0) : f16[8] with {storage = 3}\n"
                         "  return %1") == STOW_OK);
-  CHECK_U64(stowi_views_bytes(f.views, 0), 100);
-  CHECK_U64(stowi_views_bytes(f.views, 1), 3);
+  CHECK_U64(stowi_analysis_views_bytes(f.views, 0), 100);
+  CHECK_U64(stowi_analysis_views_bytes(f.views, 1), 3);
   fixture_free(&f);
   check_fails(
       "  %0 = input \"x\" : f32[8] with {storage = 24}\n"
@@ -280,9 +280,9 @@ TEST(AViewsAlignmentMustFitItsOffset) {
                         "64}\n"
                         "  %2 = reshape(%0) : f32[8, 8] with {align = 16}\n"
                         "  return %1, %2") == STOW_OK);
-  CHECK_U64(stowi_views_alignment(f.views, 0), 64);
-  CHECK_U64(stowi_views_alignment(f.views, 1), 64);
-  CHECK_U64(stowi_views_alignment(f.views, 2), 16);
+  CHECK_U64(stowi_analysis_views_alignment(f.views, 0), 64);
+  CHECK_U64(stowi_analysis_views_alignment(f.views, 1), 64);
+  CHECK_U64(stowi_analysis_views_alignment(f.views, 2), 16);
   fixture_free(&f);
   check_fails(
       "  %0 = input \"x\" : f32[64]\n"
@@ -491,17 +491,17 @@ TEST(OptionsAndEffectsAreChecked) {
   fixture_init(&f);
   f.views_options.io = (stow_io_policy)9;
   CHECK(fixture_views(&f, chain) == STOW_ERR_INVALID_ARGUMENT);
-  CHECK_HAS(f.diag.message, "stowi_views_options.io: unknown policy 9");
+  CHECK_HAS(f.diag.message, "stowi_analysis_views_options.io: unknown policy 9");
   fixture_free(&f);
 
   fixture g;
   fixture_init(&g);
-  stowi_views_options_init(&f.views_options);
+  stowi_analysis_views_options_init(&f.views_options);
   REQUIRE(fixture_views(&f, chain) == STOW_OK);
   REQUIRE(fixture_views(&g, extended) == STOW_OK);
-  stowi_views* views;
-  CHECK(stowi_views_create(f.graph, g.effects, &f.views_options, f.allocator, &f.diag, &views) ==
-        STOW_ERR_INVALID_ARGUMENT);
+  stowi_analysis_views* views;
+  CHECK(stowi_analysis_views_create(f.graph, g.effects, &f.views_options, f.allocator, &f.diag,
+                                    &views) == STOW_ERR_INVALID_ARGUMENT);
   CHECK_HAS(f.diag.message,
             "the effects were made for another graph, or the graph has grown since");
   CHECK(views == NULL);
@@ -516,10 +516,10 @@ TEST(AnOpenRegionIsRefused) {
   stow_allocator allocator = stow_allocator_default();
   REQUIRE(stow_graph_create(stow_str_of("g"), NULL, allocator, &diag, &graph) == STOW_OK);
   REQUIRE(stow_graph_begin_region(graph, &diag) == STOW_OK);
-  stowi_views_options options;
-  stowi_views_options_init(&options);
-  stowi_views* views;
-  CHECK(stowi_views_create(graph, NULL, &options, allocator, &diag, &views) ==
+  stowi_analysis_views_options options;
+  stowi_analysis_views_options_init(&options);
+  stowi_analysis_views* views;
+  CHECK(stowi_analysis_views_create(graph, NULL, &options, allocator, &diag, &views) ==
         STOW_ERR_INVALID_ARGUMENT);
   CHECK_HAS(diag.message, "has no owner yet");
   stow_graph_destroy(graph);
@@ -537,22 +537,22 @@ TEST(IterationStopsWhenAsked) {
   fixture_init(&f);
   REQUIRE(fixture_views(&f, chain) == STOW_OK);
   int calls = 0;
-  stowi_views_each(f.views, count_to_two, &calls);
+  stowi_analysis_views_each(f.views, count_to_two, &calls);
   CHECK_U64(calls, 2);
   fixture_free(&f);
-  stowi_views_destroy(NULL);
+  stowi_analysis_views_destroy(NULL);
 }
 
 static stow_status attempt_views(stow_allocator allocator, void* user) {
   const fixture* f = (const fixture*)user;
   stow_diag diag;
   stow_diag_init(&diag);
-  stowi_views* views;
-  stow_status status =
-      stowi_views_create(f->graph, f->effects, &f->views_options, allocator, &diag, &views);
+  stowi_analysis_views* views;
+  stow_status status = stowi_analysis_views_create(f->graph, f->effects, &f->views_options,
+                                                   allocator, &diag, &views);
   CHECK(diag.status == status);
   CHECK((status == STOW_OK) == (views != NULL));
-  stowi_views_destroy(views);
+  stowi_analysis_views_destroy(views);
   return status;
 }
 

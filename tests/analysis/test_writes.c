@@ -258,11 +258,12 @@ static stow_status attempt(stow_allocator allocator, void* user) {
   const fixture* f = (const fixture*)user;
   stow_diag diag;
   stow_diag_init(&diag);
-  stowi_lifetimes* lifetimes;
-  stow_status status = stowi_lifetimes_create(f->graph, f->schedule, f->views, f->effects,
-                                              &f->lifetimes_options, allocator, &diag, &lifetimes);
+  stowi_analysis_lifetimes* lifetimes;
+  stow_status status =
+      stowi_analysis_lifetimes_create(f->graph, f->schedule, f->views, f->effects,
+                                      &f->lifetimes_options, allocator, &diag, &lifetimes);
   CHECK(diag.status == status);
-  stowi_lifetimes_destroy(lifetimes);
+  stowi_analysis_lifetimes_destroy(lifetimes);
   return status;
 }
 

@@ -10,7 +10,7 @@
 #include "support/fault.h"
 #include "support/test.h"
 
-#if STOWI_ASAN
+#if STOWI_ARENA_ASAN
 int __asan_address_is_poisoned(void const volatile* address);
 #endif
 
@@ -309,7 +309,7 @@ TEST(StepsBeyondTheEndAreRefused) {
 static size_t reachable(const fixture* f, size_t offset, size_t size) {
   size_t count = 0;
   for (size_t i = 0; i < size; ++i) {
-#if STOWI_ASAN
+#if STOWI_ARENA_ASAN
     count += __asan_address_is_poisoned(f->base + offset + i) ? 0 : 1;
 #else
     (void)f;
@@ -336,7 +336,7 @@ static void check_reach(const fixture* f, uint32_t step) {
       live += (size_t)scratch->size;
     }
   }
-  if (STOWI_ASAN) {
+  if (STOWI_ARENA_ASAN) {
     CHECK_U64(reachable(f, 0, stow_arena_size(f->arena)), live);
   }
 }

@@ -403,7 +403,7 @@ static bool describe(node* n) {
 }
 
 stow_graph* hostile_graph(size_t index, test_random* random) {
-  const over_case* o = &over_cases[index];
+  const in_place_case* o = &in_place_cases[index];
   stow_diag diag;
   stow_module* module =
       shape_case_parse(o->operands, o->node, o->results, stow_allocator_default(), &diag);

@@ -41,7 +41,7 @@ struct kernel_case {
   buffer operands[MOST];  // as set
   stow_type types[MOST];  // of results, with actual dims
   outcome plain;
-  size_t over_count;  // ways in place
+  size_t in_place_count;  // ways in place
   kernel_case_place places[MOST_PLACES];
   char message[MESSAGE_SIZE];
 };
@@ -52,8 +52,8 @@ struct kernel_case {
 typedef struct way {
   const kernel_case* c;
   uint32_t workers;
-  size_t over[MOST];  // by result: the operand that it is in place of; NONE
-  size_t same[MOST];  // by operand: the one whose bytes it shares; NONE
+  size_t in_place[MOST];  // by result: the operand that it is in place of; NONE
+  size_t same[MOST];      // by operand: the one whose bytes it shares; NONE
   buffer operands[MOST];
   buffer results[MOST];
   stow_tensor operand_tensors[MOST];
@@ -180,7 +180,7 @@ const char* kernel_case_message(const kernel_case* c) { return c->message; }
 const stow_tensor* kernel_case_result(const kernel_case* c, size_t k) {
   return &c->plain.results[k];
 }
-size_t kernel_case_place_count(const kernel_case* c) { return c->over_count; }
+size_t kernel_case_place_count(const kernel_case* c) { return c->in_place_count; }
 kernel_case_place kernel_case_place_at(const kernel_case* c, size_t i) { return c->places[i]; }
 
 void kernel_case_set(kernel_case* c, size_t k, const void* data, size_t size) {
@@ -280,7 +280,7 @@ static size_t list_attrs(const kernel_case* c, stow_attr* out) {
 static way way_of(uint32_t workers) {
   way w = {.workers = workers};
   for (size_t k = 0; k < MOST; ++k) {
-    w.over[k] = NONE;
+    w.in_place[k] = NONE;
     w.same[k] = NONE;
   }
   return w;
@@ -291,7 +291,7 @@ static size_t home_of(const way* w, size_t k) { return w->same[k] == NONE ? k : 
 
 static bool is_written(const way* w, size_t operand) {
   for (size_t k = 0; k < w->c->result_count; ++k) {
-    if (w->over[k] != NONE && home_of(w, w->over[k]) == operand) {
+    if (w->in_place[k] != NONE && home_of(w, w->in_place[k]) == operand) {
       return true;
     }
   }
@@ -315,11 +315,12 @@ static void way_prepare(way* w, const kernel_case* c) {
   }
   for (size_t k = 0; k < c->result_count; ++k) {
     const stow_type* type = &c->types[k];
-    if (w->over[k] == NONE) {
+    if (w->in_place[k] == NONE) {
       w->results[k] = buffer_make(type_bytes(result_type(c, k)));
     }
-    w->result_tensors[k] = tensor_of(
-        type, w->over[k] == NONE ? w->results[k].data : w->operands[home_of(w, w->over[k])].data);
+    w->result_tensors[k] =
+        tensor_of(type, w->in_place[k] == NONE ? w->results[k].data
+                                               : w->operands[home_of(w, w->in_place[k])].data);
   }
 }
 
@@ -470,28 +471,28 @@ static void outcome_free(outcome* o) {
   }
 }
 
-static stow_over over_of(const kernel_case* c, size_t result, size_t operand) {
-  return stow_graph_over(c->graph, c->node, result, operand);
+static stow_in_place in_place_of(const kernel_case* c, size_t result, size_t operand) {
+  return stow_graph_in_place(c->graph, c->node, result, operand);
 }
 
 // ---------------------------------------------------------------------------------------------
 // Ways in place
 
-static void note_place(kernel_case* c, size_t result, size_t operand, stow_over over) {
-  if (c->over_count < MOST_PLACES) {
-    c->places[c->over_count++] = (kernel_case_place){result, operand, over};
+static void note_place(kernel_case* c, size_t result, size_t operand, stow_in_place in_place) {
+  if (c->in_place_count < MOST_PLACES) {
+    c->places[c->in_place_count++] = (kernel_case_place){result, operand, in_place};
   }
 }
 
 // Result |r| over operand |k|, alone and divided.
 static void run_over(kernel_case* c, size_t r, size_t k) {
-  note_place(c, r, k, over_of(c, r, k));
+  note_place(c, r, k, in_place_of(c, r, k));
   for (uint32_t workers = 1; workers <= WORKERS; workers += WORKERS - 1) {
     char name[128];
     snprintf(name, sizeof(name), "result %zu over operand %zu, %u workers", r, k, workers);
-    way over = way_of(workers);
-    over.over[r] = k;
-    compare(c, &c->plain, &over, name);
+    way in_place = way_of(workers);
+    in_place.in_place[r] = k;
+    compare(c, &c->plain, &in_place, name);
   }
 }
 
@@ -501,10 +502,10 @@ static void run_all_over(kernel_case* c, size_t first) {
   size_t count = 0;
   way all = way_of(1);
   for (size_t r = 0; r < c->result_count; ++r) {
-    for (size_t i = 0; i < c->operand_count && all.over[r] == NONE; ++i) {
+    for (size_t i = 0; i < c->operand_count && all.in_place[r] == NONE; ++i) {
       size_t k = (first + i) % c->operand_count;
-      if (!is_taken[k] && over_of(c, r, k) != STOW_OVER_NEVER) {
-        all.over[r] = k;
+      if (!is_taken[k] && in_place_of(c, r, k) != STOW_IN_PLACE_NEVER) {
+        all.in_place[r] = k;
         is_taken[k] = true;
         ++count;
       }
@@ -527,25 +528,26 @@ static void run_same(kernel_case* c, size_t r, size_t k, size_t j) {
     char name[128];
     snprintf(name, sizeof(name), "result %zu over operands %zu and %zu, %u workers", r, k, j,
              workers);
-    way over = way_of(workers);
-    over.over[r] = k;
-    over.same[j] = k;
-    compare(c, &expected, &over, name);
+    way in_place = way_of(workers);
+    in_place.in_place[r] = k;
+    in_place.same[j] = k;
+    compare(c, &expected, &in_place, name);
   }
   outcome_free(&expected);
   c->operands[j].data = own;
 }
 
 static bool may_be_same(const kernel_case* c, size_t r, size_t k, size_t j) {
-  return j != k && over_of(c, r, k) == STOW_OVER_INDEX && over_of(c, r, j) == STOW_OVER_INDEX &&
+  return j != k && in_place_of(c, r, k) == STOW_IN_PLACE_INDEX &&
+         in_place_of(c, r, j) == STOW_IN_PLACE_INDEX &&
          stow_type_equal(operand_type(c, k), operand_type(c, j));
 }
 
 static void run_in_place(kernel_case* c) {
-  c->over_count = 0;
+  c->in_place_count = 0;
   for (size_t r = 0; r < c->result_count; ++r) {
     for (size_t k = 0; k < c->operand_count; ++k) {
-      if (over_of(c, r, k) == STOW_OVER_NEVER) {
+      if (in_place_of(c, r, k) == STOW_IN_PLACE_NEVER) {
         continue;
       }
       run_over(c, r, k);
@@ -556,7 +558,7 @@ static void run_in_place(kernel_case* c) {
       }
     }
   }
-  for (size_t first = 0; c->over_count > 1 && first < c->operand_count; ++first) {
+  for (size_t first = 0; c->in_place_count > 1 && first < c->operand_count; ++first) {
     run_all_over(c, first);
   }
 }

@@ -53,7 +53,7 @@ const stow_tensor* kernel_case_result(const kernel_case* c, size_t k);
 typedef struct kernel_case_place {
   size_t result;
   size_t operand;
-  stow_over over;
+  stow_in_place in_place;
 } kernel_case_place;
 size_t kernel_case_place_count(const kernel_case* c);
 kernel_case_place kernel_case_place_at(const kernel_case* c, size_t i);

@@ -38,7 +38,7 @@ static void replace(const char* text, const char* from, const char* to, size_t m
 }
 
 // The dtype of the first operand, where that is an input.
-static bool find_dtype(const over_case* o, char* out) {
+static bool find_dtype(const in_place_case* o, char* out) {
   const char* at = strncmp(o->operands, "bounded ", 8) == 0 ? o->operands + 8 : o->operands;
   size_t size = strcspn(at, "[");
   bool is_first = strstr(o->node, "(%0") != NULL && strstr(o->operands, ":=") == NULL;
@@ -74,7 +74,7 @@ typedef struct op_row {
   uint32_t taken;  // by dtype
 } op_row;
 
-static stow_op op_of(const over_case* o) {
+static stow_op op_of(const in_place_case* o) {
   char name[64];
   size_t size = strcspn(o->node, "(");
   snprintf(name, sizeof(name), "%.*s", (int)size, o->node);
@@ -82,7 +82,7 @@ static stow_op op_of(const over_case* o) {
 }
 
 // Other operands and results may have to be of the same dtype, or of the one they are.
-static bool takes(const over_case* o, const char* from, const char* to) {
+static bool takes(const in_place_case* o, const char* from, const char* to) {
   char operands[TEXT_SIZE], node[TEXT_SIZE], results[TEXT_SIZE];
   bool is = false;
   for (int way = 0; way < 4 && !is; ++way) {
@@ -96,7 +96,7 @@ static bool takes(const over_case* o, const char* from, const char* to) {
 
 static void ask(op_row* rows) {
   for (size_t i = 0; i < OVER_CASE_COUNT; ++i) {
-    const over_case* o = &over_cases[i];
+    const in_place_case* o = &in_place_cases[i];
     char from[16];
     stow_op op = op_of(o);
     if (op >= STOW_OP_CORE_COUNT || stowi_kernel_of(op) == NULL || !find_dtype(o, from)) {

@@ -40,7 +40,7 @@ static void mend(kernel_case* c) {
 
 static void run_small(void) {
   for (size_t i = 0; i < OVER_CASE_COUNT; ++i) {
-    const over_case* o = &over_cases[i];
+    const in_place_case* o = &in_place_cases[i];
     kernel_case* c = kernel_case_create(o->operands, o->node, o->results);
     if (c == NULL) {
       continue;
@@ -52,7 +52,7 @@ static void run_small(void) {
       // Some ops have operands whose meaning is the caller's.
       bool is_refused = strstr(kernel_case_message(c), "stow_kernels_set") != NULL;
       // Where nothing may be in place of anything, operands need not make sense together.
-      bool is_free = o->expected == STOW_OVER_NEVER;
+      bool is_free = o->expected == STOW_IN_PLACE_NEVER;
       test_check(status == STOW_OK || is_refused || is_free, __FILE__, __LINE__, "%s of %s: %s",
                  o->node, o->operands, kernel_case_message(c));
       if (status == STOW_OK) {
@@ -360,7 +360,7 @@ TEST(EveryPermittedInPlaceOperandIsTried) {
       }
     }
     ops += has_place ? 1 : 0;
-    test_check(has_place == (stow_ops_get(NULL, op)->over != NULL), __FILE__, __LINE__,
+    test_check(has_place == (stow_ops_get(NULL, op)->in_place != NULL), __FILE__, __LINE__,
                "%s: nothing is in place", name);
   }
   printf("%zu ops in place, %zu pairs of result and operand\n", ops, places);

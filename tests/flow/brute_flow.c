@@ -135,8 +135,8 @@ static stow_status fill(const brute_flow* b, stowi_flow* flow) {
   }
   for (int i = 0; i < b->pair_count && status == STOW_OK; ++i) {
     const brute_pair* p = &b->pairs[i];
-    status = stowi_flow_over(flow, (stowi_flow_task)p->task, (stowi_flow_block)p->made,
-                             (stowi_flow_block)p->read, NULL);
+    status = stowi_flow_in_place(flow, (stowi_flow_task)p->task, (stowi_flow_block)p->made,
+                                 (stowi_flow_block)p->read, NULL);
   }
   return status;
 }

@@ -57,9 +57,9 @@ static stowi_flow_block op2(maker* m, stowi_flow_block a, stowi_flow_block b, ui
 }
 
 // Allows |made|, the last block, in place of |read|, which its maker reads.
-static void over(maker* m, stowi_flow_block made, stowi_flow_block under) {
+static void in_place(maker* m, stowi_flow_block made, stowi_flow_block under) {
   if (m->status == STOW_OK) {
-    note(m, stowi_flow_over(m->flow, stowi_flow_task_count(m->flow) - 1, made, under, NULL));
+    note(m, stowi_flow_in_place(m->flow, stowi_flow_task_count(m->flow) - 1, made, under, NULL));
   }
 }
 
@@ -70,7 +70,7 @@ static void chain(maker* m, uint32_t tasks) {
   for (uint32_t i = 0; i < tasks; ++i) {
     stowi_flow_block made = op1(m, last, size(m));
     if (below(m, 2) == 0) {
-      over(m, made, last);
+      in_place(m, made, last);
     }
     last = made;
   }

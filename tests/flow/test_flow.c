@@ -174,7 +174,7 @@ TEST(AResultIsInPlaceOfAReadThatDies) {
   stowi_flow_block made = made_by(flow, task, 8);
   reads(flow, task, input);
   reads(flow, later, made);
-  CHECK(stowi_flow_over(flow, task, made, input, NULL) == STOW_OK);
+  CHECK(stowi_flow_in_place(flow, task, made, input, NULL) == STOW_OK);
   uint32_t place;
   CHECK_U64(peak_of(flow, NULL, &place), 10);
   reads(flow, later, input);  // now it stays live
@@ -221,8 +221,9 @@ TEST(InvalidAdditionsAreRefusedAndChangeNothing) {
   CHECK(stowi_flow_reads(flow, second, made, NULL) == STOW_OK);
   CHECK(stowi_flow_follows(flow, first, second, NULL) == bad);
   CHECK(stowi_flow_follows(flow, first, first, NULL) == bad);
-  CHECK(stowi_flow_over(flow, first, made, input, NULL) == bad);  // does not make it
-  CHECK(stowi_flow_over(flow, second, made, made, NULL) == bad);  // its own result is not a read
+  CHECK(stowi_flow_in_place(flow, first, made, input, NULL) == bad);  // does not make it
+  CHECK(stowi_flow_in_place(flow, second, made, made, NULL) ==
+        bad);  // its own result is not a read
   CHECK(stowi_flow_absorbs(flow, made, made, NULL) == bad);
   CHECK(stowi_flow_absorbs(flow, input, made, NULL) == bad);  // its maker does not read it
   CHECK(stowi_flow_absorbs(flow, made, input, NULL) == bad);  // 10 bytes in 8

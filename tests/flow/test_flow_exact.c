@@ -14,8 +14,8 @@ enum { TINY_TASKS = 9 };
 typedef struct bench {
   test_heap heap;
   stowi_flow* flow;
-  stowi_net net;
-  stowi_state state;
+  stowi_flow_net net;
+  stowi_flow_state state;
   stowi_flow_task order[BRUTE_TASKS];
 } bench;
 
@@ -23,24 +23,24 @@ static void open(bench* b, const brute_flow* brute) {
   memset(b, 0, sizeof(*b));
   stow_allocator allocator = test_heap_allocator(&b->heap);
   b->flow = brute_build(brute, allocator);
-  CHECK(stowi_net_open(&b->net, b->flow, allocator, NULL) == STOW_OK);
-  CHECK(stowi_state_open(&b->state, &b->net, NULL) == STOW_OK);
-  stowi_given_order(b->order, b->net.task_count);
+  CHECK(stowi_flow_net_open(&b->net, b->flow, allocator, NULL) == STOW_OK);
+  CHECK(stowi_flow_state_open(&b->state, &b->net, NULL) == STOW_OK);
+  stowi_flow_given_order(b->order, b->net.task_count);
 }
 
 static void close(bench* b) {
-  stowi_state_close(&b->state);
-  stowi_net_close(&b->net);
+  stowi_flow_state_close(&b->state);
+  stowi_flow_net_close(&b->net);
   stowi_flow_destroy(b->flow);
   CHECK_U64(b->heap.live_blocks, 0);
 }
 
-static stowi_exact_result run(bench* b, uint64_t floor, uint64_t limit, bool backwards) {
-  stowi_exact_task task = {floor, limit, UINT64_MAX, backwards};
-  stowi_exact_result result;
+static stowi_flow_exact_result run(bench* b, uint64_t floor, uint64_t limit, bool backwards) {
+  stowi_flow_exact_task task = {floor, limit, UINT64_MAX, backwards};
+  stowi_flow_exact_result result;
   uint64_t bytes = b->state.bytes;
-  stowi_stretch stretch = {b->order, b->net.task_count};
-  CHECK(stowi_exact(&b->state, stretch, &task, &result) == STOW_OK);
+  stowi_flow_stretch stretch = {b->order, b->net.task_count};
+  CHECK(stowi_flow_exact(&b->state, stretch, &task, &result) == STOW_OK);
   CHECK_U64(b->state.bytes, bytes);
   return result;
 }
@@ -53,8 +53,8 @@ TEST(BothDirectionsFindTheOptimum) {
     for (int backwards = 0; backwards < 2; ++backwards) {
       bench b;
       open(&b, &brute);
-      stowi_exact_result result = run(&b, 0, UINT64_MAX, backwards == 1);
-      CHECK(result.verdict == STOWI_ORDER_FOUND);
+      stowi_flow_exact_result result = run(&b, 0, UINT64_MAX, backwards == 1);
+      CHECK(result.verdict == STOWI_FLOW_ORDER_FOUND);
       CHECK_U64(brute_peak(&brute, b.order), optimum);
       CHECK_U64(result.bound, optimum);
       close(&b);
@@ -71,13 +71,13 @@ TEST(SearchRespectsLimitAndFloor) {
     bench b;
     open(&b, &brute);
     if (optimum > 0) {
-      stowi_exact_result none = run(&b, 0, optimum, backwards);
-      CHECK(none.verdict == STOWI_ORDER_NONE);
+      stowi_flow_exact_result none = run(&b, 0, optimum, backwards);
+      CHECK(none.verdict == STOWI_FLOW_ORDER_NONE);
       CHECK_U64(none.bound, optimum);
     }
     uint64_t floor = optimum + test_random_below(&random, 5);
-    stowi_exact_result result = run(&b, floor, UINT64_MAX, backwards);
-    CHECK(result.verdict == STOWI_ORDER_FOUND);
+    stowi_flow_exact_result result = run(&b, floor, UINT64_MAX, backwards);
+    CHECK(result.verdict == STOWI_FLOW_ORDER_FOUND);
     CHECK_U64(result.bound, 0);
     CHECK(brute_peak(&brute, b.order) <= floor);
     close(&b);
@@ -90,10 +90,10 @@ TEST(ASpentBudgetLeavesAValidBound) {
     brute_flow brute = brute_random(&random, TINY_TASKS, (unsigned)(i % BRUTE_KINDS));
     bench b;
     open(&b, &brute);
-    stowi_exact_task task = {0, UINT64_MAX, test_random_below(&random, 60), i % 2 == 1};
-    stowi_exact_result result;
-    stowi_stretch stretch = {b.order, b.net.task_count};
-    CHECK(stowi_exact(&b.state, stretch, &task, &result) == STOW_OK);
+    stowi_flow_exact_task task = {0, UINT64_MAX, test_random_below(&random, 60), i % 2 == 1};
+    stowi_flow_exact_result result;
+    stowi_flow_stretch stretch = {b.order, b.net.task_count};
+    CHECK(stowi_flow_exact(&b.state, stretch, &task, &result) == STOW_OK);
     CHECK(result.bound <= brute_optimum(&brute));
     CHECK(result.nodes <= task.nodes + b.net.task_count);
     close(&b);
@@ -111,13 +111,13 @@ TEST(StatesDependOnlyOnTheSet) {
     uint32_t ran = 0;
     for (int step = 0; step < 40; ++step) {
       stowi_flow_task t = (stowi_flow_task)test_random_below(&random, b.net.task_count);
-      CHECK(stowi_state_is_ready(&b.state, t) == brute_may_run(&brute, ran, (int)t));
-      if (stowi_state_is_ready(&b.state, t)) {
-        CHECK_U64(stowi_state_need(&b.state, t), brute_need(&brute, ran, (int)t));
-        stowi_state_run(&b.state, t);
+      CHECK(stowi_flow_state_is_ready(&b.state, t) == brute_may_run(&brute, ran, (int)t));
+      if (stowi_flow_state_is_ready(&b.state, t)) {
+        CHECK_U64(stowi_flow_state_need(&b.state, t), brute_need(&brute, ran, (int)t));
+        stowi_flow_state_run(&b.state, t);
         ran |= UINT32_C(1) << t;
-      } else if (stowi_state_is_last(&b.state, t)) {
-        stowi_state_take_back(&b.state, t);
+      } else if (stowi_flow_state_is_last(&b.state, t)) {
+        stowi_flow_state_take_back(&b.state, t);
         ran &= ~(UINT32_C(1) << t);
       }
     }
@@ -134,9 +134,9 @@ TEST(TheReductionKeepsABestOrder) {
     bench b;
     open(&b, &brute);
     bool is_changed;
-    CHECK(stowi_reduce(&b.net, b.order, &is_changed) == STOW_OK);
+    CHECK(stowi_flow_reduce(&b.net, b.order, &is_changed) == STOW_OK);
     changed += is_changed;
-    stowi_state_reset(&b.state);
+    stowi_flow_state_reset(&b.state);
     run(&b, 0, UINT64_MAX, i % 2 == 1);
     CHECK_U64(brute_peak(&brute, b.order), brute_optimum(&brute));
     close(&b);

@@ -43,7 +43,7 @@ static stow_status infer(actual* a, const stow_graph* graph, stow_node node) {
                                  &a->diag, a->results);
 }
 
-static void check_same_types(const over_case* c, const stow_graph* graph) {
+static void check_same_types(const in_place_case* c, const stow_graph* graph) {
   static actual a;
   stow_node node = stow_graph_node_count(graph) - 1;
   if (stow_graph_require_bound(graph, NULL) != STOW_OK ||
@@ -64,7 +64,7 @@ static void check_same_types(const over_case* c, const stow_graph* graph) {
 
 TEST(ActualTypesEqualTheGraphsIfOperandsDo) {
   for (size_t i = 0; i < OVER_CASE_COUNT; ++i) {
-    const over_case* c = &over_cases[i];
+    const in_place_case* c = &in_place_cases[i];
     stow_diag diag;
     stow_module* module =
         shape_case_parse(c->operands, c->node, c->results, stow_allocator_default(), &diag);

@@ -6,7 +6,7 @@
 #include "support/fault.h"
 #include "support/test.h"
 
-static stow_dims* new_dims(void) { return stowi_dims_create(stow_allocator_default()); }
+static stow_dims* new_dims(void) { return stowi_graph_dims_create(stow_allocator_default()); }
 
 static stow_dim symbol(stow_dims* dims, const char* name) {
   return stow_dim_symbol(dims, stow_str_of(name));
@@ -43,7 +43,7 @@ TEST(EqualExpressionsAreOneNumber) {
   CHECK_U64(stow_dim_max(dims, total, stow_dim_add(dims, total, 1)), stow_dim_add(dims, total, 1));
   CHECK_U64(stow_dim_min(dims, total, stow_dim_add(dims, total, 1)), total);
   CHECK_U64(stow_dims_status(dims), STOW_OK);
-  stowi_dims_destroy(dims);
+  stowi_graph_dims_destroy(dims);
 }
 
 TEST(DimsPrintAsTheTextFormatWritesThem) {
@@ -64,7 +64,7 @@ TEST(DimsPrintAsTheTextFormatWritesThem) {
   check_print(dims, stow_dim_max(dims, stow_dim_sub(dims, seq, 4), 0), "?(max(seq - 4, 0))");
   check_print(dims, stow_dim_min(dims, dotted, 7), "?(min(\"p2o.Dim.0\", 7))");
   check_print(dims, STOW_DIM_INVALID, "?(invalid)");
-  stowi_dims_destroy(dims);
+  stowi_graph_dims_destroy(dims);
 }
 
 TEST(FailuresAreKeptAndPropagate) {
@@ -84,7 +84,7 @@ TEST(FailuresAreKeptAndPropagate) {
   stow_dims_clear_status(dims);
   CHECK_U64(stow_dim_symbol(dims, stow_str_of("")), STOW_DIM_INVALID);
   CHECK_U64(stow_dims_status(dims), STOW_ERR_INVALID_ARGUMENT);
-  stowi_dims_destroy(dims);
+  stowi_graph_dims_destroy(dims);
 }
 
 TEST(ExplodingExpressionsHitALimitQuickly) {
@@ -114,7 +114,7 @@ TEST(ExplodingExpressionsHitALimitQuickly) {
     product = stow_dim_mul(dims, product, symbol(dims, "y"));
   }
   CHECK_U64(stow_dims_status(dims), STOW_ERR_LIMIT);
-  stowi_dims_destroy(dims);
+  stowi_graph_dims_destroy(dims);
 }
 
 TEST(AnyNumberIsAValidDim) {
@@ -126,14 +126,14 @@ TEST(AnyNumberIsAValidDim) {
     CHECK(dim != STOW_DIM_INVALID);
     CHECK(stow_dim_to_int(dims, dim, &number) && number == numbers[i]);
     CHECK_U64(stow_dim_of_int(dims, numbers[i]), dim);
-    CHECK_U64(stowi_dim_is_valid(dims, dim), numbers[i] >= 0);
+    CHECK_U64(stowi_graph_dim_is_valid(dims, dim), numbers[i] >= 0);
   }
   int64_t number;
   CHECK(!stow_dim_to_int(dims, symbol(dims, "x"), &number));
   CHECK(!stow_dim_to_int(dims, STOW_DIM_INVALID, &number));
   CHECK(!stow_dim_to_int(dims, -99, &number));
   CHECK_U64(stow_dim_add(dims, stow_dim_of_int(dims, -3), 5), 2);
-  stowi_dims_destroy(dims);
+  stowi_graph_dims_destroy(dims);
 }
 
 TEST(LowerBoundsFollowFromSymbolsBeingAtLeastSomething) {
@@ -156,7 +156,7 @@ TEST(LowerBoundsFollowFromSymbolsBeingAtLeastSomething) {
   CHECK(stow_dim_at_least(dims, stow_dim_of_int(dims, -4), -4, 0));
   CHECK(!stow_dim_at_least(dims, STOW_DIM_INVALID, -4, 0));
   CHECK(!stow_dim_at_least(dims, stow_dim_mul(dims, a, INT64_MAX), INT64_MAX, 0));
-  stowi_dims_destroy(dims);
+  stowi_graph_dims_destroy(dims);
 }
 
 TEST(MinAndMaxAreSimplifiedIfTheOrderIsKnown) {
@@ -173,7 +173,7 @@ TEST(MinAndMaxAreSimplifiedIfTheOrderIsKnown) {
   stow_dim either = stow_dim_max(dims, past, seq);
   CHECK_U64(stow_dim_max(dims, either, past), either);
   check_print(dims, stow_dim_max(dims, seq, 1), "?(max(seq, 1))");
-  stowi_dims_destroy(dims);
+  stowi_graph_dims_destroy(dims);
 }
 
 TEST(MultiplesAreDividedExactly) {
@@ -197,24 +197,24 @@ TEST(MultiplesAreDividedExactly) {
   check_print(dims, stow_dim_floor_div(dims, stow_dim_mul(dims, a, b), stow_dim_mul(dims, b, 2)),
               "?(floor_div(a*b, 2*b))");
   CHECK_U64(stow_dims_status(dims), STOW_OK);
-  stowi_dims_destroy(dims);
+  stowi_graph_dims_destroy(dims);
 }
 
 TEST(RewoundDimsCannotBeFound) {
   stow_dims* dims = new_dims();
   stow_dim a = symbol(dims, "a");
   stow_dim twice = stow_dim_mul(dims, a, 2);
-  stowi_dims_mark mark = stowi_dims_get_mark(dims);
+  stowi_graph_dims_mark mark = stowi_graph_dims_get_mark(dims);
   for (int round = 0; round < 100; ++round) {
     stow_dim b = symbol(dims, round % 2 == 0 ? "b" : "c");
     stow_dim both = stow_dim_add(dims, a, b);
     CHECK_U64(stow_dim_sub(dims, both, b), a);
-    stowi_dims_rewind(dims, mark);
+    stowi_graph_dims_rewind(dims, mark);
     CHECK_U64(stow_dims_symbol_count(dims), 1);
-    CHECK_U64(stowi_dims_find_symbol(dims, stow_str_of("b")), SIZE_MAX);
+    CHECK_U64(stowi_graph_dims_find_symbol(dims, stow_str_of("b")), SIZE_MAX);
   }
   CHECK_U64(stow_dim_mul(dims, a, 2), twice);
-  stowi_dims_destroy(dims);
+  stowi_graph_dims_destroy(dims);
 }
 
 TEST(SymbolsAreListedAndFound) {
@@ -225,30 +225,31 @@ TEST(SymbolsAreListedAndFound) {
   CHECK_U64(stow_dims_symbol_count(dims), 2);
   CHECK_TEXT(stow_dims_symbol_name(dims, 0).data, "b");
   CHECK_TEXT(stow_dims_symbol_name(dims, 2).data, "");
-  CHECK_U64(stowi_dims_find_symbol(dims, stow_str_of("a")), 1);
-  CHECK_U64(stowi_dims_find_symbol(dims, stow_str_of("c")), SIZE_MAX);
+  CHECK_U64(stowi_graph_dims_find_symbol(dims, stow_str_of("a")), 1);
+  CHECK_U64(stowi_graph_dims_find_symbol(dims, stow_str_of("c")), SIZE_MAX);
   stow_dim deep = stow_dim_floor_div(dims, stow_dim_add(dims, stow_dim_mul(dims, a, a), 1), 3);
   CHECK(stow_dim_uses(dims, deep, 1));
   CHECK(!stow_dim_uses(dims, deep, 0));
   CHECK(!stow_dim_uses(dims, 4, 0));
-  stowi_dims_destroy(dims);
+  stowi_graph_dims_destroy(dims);
 }
 
 TEST(NegativeNumbersAreAllowedInExpressionsOnly) {
   stow_dims* dims = new_dims();
   stow_dim x = symbol(dims, "x");
   stow_dim negative = stow_dim_sub(dims, 3, 5);
-  CHECK(!stowi_dim_is_valid(dims, negative));
-  CHECK(stowi_dim_is_valid(dims, x) && stowi_dim_is_valid(dims, 0));
-  CHECK(!stowi_dim_is_valid(dims, STOW_DIM_INVALID) && !stowi_dim_is_valid(dims, -99));
+  CHECK(!stowi_graph_dim_is_valid(dims, negative));
+  CHECK(stowi_graph_dim_is_valid(dims, x) && stowi_graph_dim_is_valid(dims, 0));
+  CHECK(!stowi_graph_dim_is_valid(dims, STOW_DIM_INVALID) && !stowi_graph_dim_is_valid(dims, -99));
   CHECK_U64(stow_dim_max(dims, negative, 0), 0);
   CHECK_U64(stow_dim_add(dims, negative, 2), 0);
   int64_t values[] = {3};
-  CHECK_U64(stowi_dims_substitute(dims, stow_dim_max(dims, stow_dim_sub(dims, x, 5), 1), values),
-            1);
-  CHECK_U64(stowi_dims_substitute(dims, stow_dim_sub(dims, x, 5), values), STOW_DIM_INVALID);
+  CHECK_U64(
+      stowi_graph_dims_substitute(dims, stow_dim_max(dims, stow_dim_sub(dims, x, 5), 1), values),
+      1);
+  CHECK_U64(stowi_graph_dims_substitute(dims, stow_dim_sub(dims, x, 5), values), STOW_DIM_INVALID);
   CHECK_U64(stow_dims_status(dims), STOW_ERR_TYPE);
-  stowi_dims_destroy(dims);
+  stowi_graph_dims_destroy(dims);
 }
 
 // A random expression, and its value computed separately without a normal form.
@@ -317,7 +318,7 @@ static void check_random_expression(test_random* random) {
         STOW_DIM_INVALID) {  // division by a constant that is not positive, or a limit
       break;
     }
-    stow_dim result = stowi_dims_substitute(dims, pool[i].dim, values);
+    stow_dim result = stowi_graph_dims_substitute(dims, pool[i].dim, values);
     if (pool[i].defined && pool[i].value >= 0) {
       CHECK_U64(result, pool[i].value);
     } else if (pool[i].defined) {
@@ -327,7 +328,7 @@ static void check_random_expression(test_random* random) {
       CHECK(pool[i].value >= bound || !stow_dim_at_least(dims, pool[i].dim, bound, 0));
     }
   }
-  stowi_dims_destroy(dims);
+  stowi_graph_dims_destroy(dims);
 }
 
 TEST(SubstitutionAgreesWithDirectEvaluation) {
@@ -344,8 +345,8 @@ TEST(PartialSubstitutionLeavesTheOtherSymbols) {
   stow_dim seq = symbol(dims, "seq");
   int64_t values[] = {4, STOW_DIM_INVALID};
   stow_dim product = stow_dim_mul(dims, batch, stow_dim_add(dims, seq, 1));
-  check_print(dims, stowi_dims_substitute(dims, product, values), "?(4*seq + 4)");
-  stowi_dims_destroy(dims);
+  check_print(dims, stowi_graph_dims_substitute(dims, product, values), "?(4*seq + 4)");
+  stowi_graph_dims_destroy(dims);
 }
 
 TEST(HashesDependOnlyOnContent) {
@@ -355,17 +356,17 @@ TEST(HashesDependOnlyOnContent) {
   stow_dim b1 = symbol(one, "b");
   stow_dim b2 = symbol(two, "b");
   stow_dim a2 = symbol(two, "a");
-  CHECK_U64(stowi_dim_hash(one, stow_dim_add(one, a1, b1)),
-            stowi_dim_hash(two, stow_dim_add(two, b2, a2)));
-  CHECK(stowi_dim_hash(one, a1) != stowi_dim_hash(one, b1));
-  CHECK(stowi_dim_hash(one, 3) != stowi_dim_hash(one, 4));
-  stowi_dims_destroy(one);
-  stowi_dims_destroy(two);
+  CHECK_U64(stowi_graph_dim_hash(one, stow_dim_add(one, a1, b1)),
+            stowi_graph_dim_hash(two, stow_dim_add(two, b2, a2)));
+  CHECK(stowi_graph_dim_hash(one, a1) != stowi_graph_dim_hash(one, b1));
+  CHECK(stowi_graph_dim_hash(one, 3) != stowi_graph_dim_hash(one, 4));
+  stowi_graph_dims_destroy(one);
+  stowi_graph_dims_destroy(two);
 }
 
 static stow_status build_some(stow_allocator allocator, void* user) {
   (void)user;
-  stow_dims* dims = stowi_dims_create(allocator);
+  stow_dims* dims = stowi_graph_dims_create(allocator);
   if (dims == NULL) {
     return STOW_ERR_OUT_OF_MEMORY;
   }
@@ -377,7 +378,7 @@ static stow_status build_some(stow_allocator allocator, void* user) {
   }
   stow_status status = stow_dims_status(dims);
   CHECK((x == STOW_DIM_INVALID) == (status != STOW_OK));
-  stowi_dims_destroy(dims);
+  stowi_graph_dims_destroy(dims);
   return status;
 }
 
@@ -435,5 +436,5 @@ TEST(TypesPrintWithTheirDims) {
   CHECK(stow_type_equal(&type, &other));
   other.dims[0] = 2;
   CHECK(!stow_type_equal(&type, &other));
-  stowi_dims_destroy(dims);
+  stowi_graph_dims_destroy(dims);
 }

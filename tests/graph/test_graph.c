@@ -163,8 +163,9 @@ TEST(AttributesAreEqualByNameKindAndValue) {
   size_t count = sizeof(attrs) / sizeof(attrs[0]);
   for (size_t i = 0; i < count; ++i) {
     for (size_t k = 0; k < count; ++k) {
-      CHECK(stowi_attr_equal(&attrs[i], &attrs[k]) == (i == k));
-      CHECK((stowi_attr_hash(1, &attrs[i]) == stowi_attr_hash(1, &attrs[k])) == (i == k));
+      CHECK(stowi_graph_attr_equal(&attrs[i], &attrs[k]) == (i == k));
+      CHECK((stowi_graph_attr_hash(1, &attrs[i]) == stowi_graph_attr_hash(1, &attrs[k])) ==
+            (i == k));
     }
   }
 }
@@ -177,7 +178,7 @@ TEST(RunningOutOfIdsIsALimit) {
                         &graph->regions.count};
   for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); ++i) {
     size_t count = *counters[i];
-    *counters[i] = STOWI_ID_LIMIT - 1;
+    *counters[i] = STOWI_GRAPH_ID_LIMIT - 1;
     stow_diag diag;
     stow_diag_init(&diag);
     stow_type type = VECTOR(STOW_F32, 3);

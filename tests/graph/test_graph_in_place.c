@@ -10,11 +10,13 @@
 #include "graph/shapes/in_place.h"
 #include "support/test.h"
 
-static const char* over_name(stow_over over) {
-  return over == STOW_OVER_INDEX ? "index" : over == STOW_OVER_ALONE ? "alone" : "never";
+static const char* over_name(stow_in_place in_place) {
+  return in_place == STOW_IN_PLACE_INDEX   ? "index"
+         : in_place == STOW_IN_PLACE_ALONE ? "alone"
+                                           : "never";
 }
 
-static bool is_case_of(const over_case* c, const char* op) {
+static bool is_case_of(const in_place_case* c, const char* op) {
   size_t size = strlen(op);
   return strncmp(c->node, op, size) == 0 && c->node[size] == '(';
 }
@@ -27,20 +29,20 @@ static stow_module* parse(const char* operands, const char* node, const char* re
   return module;
 }
 
-static stow_over ask(const stow_module* module, size_t result, size_t operand) {
+static stow_in_place ask(const stow_module* module, size_t result, size_t operand) {
   const stow_graph* graph = stow_module_graph(module, 0);
-  return stow_graph_over(graph, stow_graph_node_count(graph) - 1, result, operand);
+  return stow_graph_in_place(graph, stow_graph_node_count(graph) - 1, result, operand);
 }
 
 TEST(EveryCaseGivesTheExpectedAnswer) {
   for (size_t i = 0; i < OVER_CASE_COUNT; ++i) {
-    const over_case* c = &over_cases[i];
+    const in_place_case* c = &in_place_cases[i];
     stow_module* module = parse(c->operands, c->node, c->results);
     if (module != NULL) {
-      stow_over over = ask(module, c->result, c->operand);
-      test_check(over == c->expected, __FILE__, __LINE__, "%s of %s: %zu over %zu is %s, not %s",
-                 c->node, c->operands, c->result, c->operand, over_name(over),
-                 over_name(c->expected));
+      stow_in_place in_place = ask(module, c->result, c->operand);
+      test_check(in_place == c->expected, __FILE__, __LINE__,
+                 "%s of %s: %zu over %zu is %s, not %s", c->node, c->operands, c->result,
+                 c->operand, over_name(in_place), over_name(c->expected));
     }
     stow_module_destroy(module);
   }
@@ -58,14 +60,14 @@ TEST(EveryOpHasACaseAndEveryInPlaceOpOneThatAllows) {
     size_t count = 0;
     size_t allowed = 0;
     for (size_t i = 0; i < OVER_CASE_COUNT; ++i) {
-      bool is_one = is_case_of(&over_cases[i], desc->name);
+      bool is_one = is_case_of(&in_place_cases[i], desc->name);
       count += is_one;
-      allowed += is_one && over_cases[i].expected != STOW_OVER_NEVER;
+      allowed += is_one && in_place_cases[i].expected != STOW_IN_PLACE_NEVER;
     }
     test_check(count != 0 || has_nothing_to_say(op), __FILE__, __LINE__, "%s: no case", desc->name);
-    test_check((allowed != 0) == (desc->over != NULL), __FILE__, __LINE__,
+    test_check((allowed != 0) == (desc->in_place != NULL), __FILE__, __LINE__,
                "%s: %zu cases allow it, but the row %s", desc->name, allowed,
-               desc->over != NULL ? "can" : "cannot");
+               desc->in_place != NULL ? "can" : "cannot");
   }
 }
 
@@ -125,7 +127,7 @@ static bool is_number(const char* text, size_t size, size_t number) {
 }
 
 // Whether |c| is one of the pair that begins at |pair|.
-static bool is_of_pair(const over_case* c, const char* pair) {
+static bool is_of_pair(const in_place_case* c, const char* pair) {
   size_t result = strcspn(pair, " ");
   const char* operand = pair + result + strlen(" over ");
   size_t size = strcspn(operand, ", ");
@@ -139,7 +141,7 @@ static const char* next_pair(const char* pair) {
 }
 
 // Each case that allows it is in the row.
-static void check_case(const over_case* c, const reference* r) {
+static void check_case(const in_place_case* c, const reference* r) {
   bool is_there = strcmp(r->how, over_name(c->expected)) == 0;
   bool is_pair = false;
   for (const char* pair = r->pairs; pair != NULL; pair = next_pair(pair)) {
@@ -153,9 +155,9 @@ static void check_case(const over_case* c, const reference* r) {
 static void check_pair(const char* op, const char* pair) {
   bool is_shown = false;
   for (size_t i = 0; i < OVER_CASE_COUNT; ++i) {
-    const over_case* c = &over_cases[i];
-    is_shown =
-        is_shown || (is_case_of(c, op) && c->expected != STOW_OVER_NEVER && is_of_pair(c, pair));
+    const in_place_case* c = &in_place_cases[i];
+    is_shown = is_shown ||
+               (is_case_of(c, op) && c->expected != STOW_IN_PLACE_NEVER && is_of_pair(c, pair));
   }
   test_check(is_shown, __FILE__, __LINE__, "%s: no case shows \"%s\"", op, pair);
 }
@@ -166,11 +168,12 @@ TEST(ReferenceListsTheSameOps) {
     const char* name = stow_ops_get(NULL, op)->name;
     reference row;
     bool is_named = find_reference(section, name, &row);
-    test_check(is_named == (stow_ops_get(NULL, op)->over != NULL), __FILE__, __LINE__,
+    test_check(is_named == (stow_ops_get(NULL, op)->in_place != NULL), __FILE__, __LINE__,
                "%s is %sin the table", name, is_named ? "" : "not ");
     for (size_t i = 0; is_named && i < OVER_CASE_COUNT; ++i) {
-      if (is_case_of(&over_cases[i], name) && over_cases[i].expected != STOW_OVER_NEVER) {
-        check_case(&over_cases[i], &row);
+      if (is_case_of(&in_place_cases[i], name) &&
+          in_place_cases[i].expected != STOW_IN_PLACE_NEVER) {
+        check_case(&in_place_cases[i], &row);
       }
     }
     for (const char* pair = is_named ? row.pairs : NULL; pair != NULL; pair = next_pair(pair)) {
@@ -187,9 +190,9 @@ static stow_status shape_same(stow_shape_call* call) {
   return STOW_OK;
 }
 
-static stow_over over_last(const stow_shape_call* call, size_t k, size_t operand) {
-  return k == 0 && operand + 1 == stow_shape_operand_count(call) ? STOW_OVER_ALONE
-                                                                 : STOW_OVER_NEVER;
+static stow_in_place over_last(const stow_shape_call* call, size_t k, size_t operand) {
+  return k == 0 && operand + 1 == stow_shape_operand_count(call) ? STOW_IN_PLACE_ALONE
+                                                                 : STOW_IN_PLACE_NEVER;
 }
 
 TEST(RowsOfCallersAreUsedToo) {
@@ -197,12 +200,12 @@ TEST(RowsOfCallersAreUsedToo) {
   REQUIRE(stow_ops_create(stow_allocator_default(), NULL, &ops) == STOW_OK);
   stow_op_desc desc;
   stow_op_desc_init(&desc);
-  CHECK(desc.over == NULL);
+  CHECK(desc.in_place == NULL);
   desc.name = "t.pick";
   desc.min_operands = 2;
   desc.max_operands = 2;
   desc.shape = shape_same;
-  desc.over = over_last;
+  desc.in_place = over_last;
   REQUIRE(stow_ops_register(ops, &desc, NULL, NULL) == STOW_OK);
   const char* text =
       "graph @g {\n"
@@ -216,12 +219,13 @@ TEST(RowsOfCallersAreUsedToo) {
   REQUIRE(stow_module_parse(text, strlen(text), "t", ops, stow_allocator_default(), NULL,
                             &module) == STOW_OK);
   const stow_graph* graph = stow_module_graph(module, 0);
-  CHECK(stow_graph_over(graph, 2, 0, 1) == STOW_OVER_ALONE);
-  CHECK(stow_graph_over(graph, 2, 0, 0) == STOW_OVER_NEVER);
-  CHECK(stow_graph_over(graph, 3, 0, 1) == STOW_OVER_NEVER);           // it has fewer bytes,
-  CHECK(stowi_graph_over_storage(graph, 3, 0, 1) == STOW_OVER_ALONE);  // but for its storage
-  CHECK(stowi_graph_over_storage(graph, 3, 0, 2) == STOW_OVER_NEVER);
-  CHECK(stowi_graph_over_storage(graph, 3, 1, 1) == STOW_OVER_NEVER);
+  CHECK(stow_graph_in_place(graph, 2, 0, 1) == STOW_IN_PLACE_ALONE);
+  CHECK(stow_graph_in_place(graph, 2, 0, 0) == STOW_IN_PLACE_NEVER);
+  CHECK(stow_graph_in_place(graph, 3, 0, 1) == STOW_IN_PLACE_NEVER);  // it has fewer bytes,
+  CHECK(stowi_graph_in_place_storage(graph, 3, 0, 1) ==
+        STOW_IN_PLACE_ALONE);  // but for its storage
+  CHECK(stowi_graph_in_place_storage(graph, 3, 0, 2) == STOW_IN_PLACE_NEVER);
+  CHECK(stowi_graph_in_place_storage(graph, 3, 1, 1) == STOW_IN_PLACE_NEVER);
   stow_module_destroy(module);
   stow_ops_destroy(ops);
 }
@@ -230,8 +234,8 @@ TEST(ConcatIsInPlaceOfAFirstOperandWithStorage) {
   stow_module* module = parse("f32[2, 3]; f32[2, 5]", "concat(%0, %1) {axis = 1}", "f32[2, 8]");
   REQUIRE(module != NULL);
   const stow_graph* graph = stow_module_graph(module, 0);
-  CHECK(stowi_graph_over_storage(graph, 2, 0, 0) == STOW_OVER_ALONE);
-  CHECK(stowi_graph_over_storage(graph, 2, 0, 1) == STOW_OVER_NEVER);
+  CHECK(stowi_graph_in_place_storage(graph, 2, 0, 0) == STOW_IN_PLACE_ALONE);
+  CHECK(stowi_graph_in_place_storage(graph, 2, 0, 1) == STOW_IN_PLACE_NEVER);
   stow_module_destroy(module);
 }
 
@@ -279,7 +283,7 @@ static size_t source_of(const box* b, size_t j) {
   return (size_t)(at * b->dims[2] + b->starts[2] + z * b->steps[2]);
 }
 
-static stow_over ask_slice(const box* b) {
+static stow_in_place ask_slice(const box* b) {
   char operands[64];
   char node[512];
   char results[64];
@@ -297,9 +301,9 @@ static stow_over ask_slice(const box* b) {
   snprintf(results, sizeof(results), "f32[%lld, %lld, %lld]", THREE(b->counts));
 #undef THREE
   stow_module* module = parse(operands, node, results);
-  stow_over over = module == NULL ? STOW_OVER_NEVER : ask(module, 0, 0);
+  stow_in_place in_place = module == NULL ? STOW_IN_PLACE_NEVER : ask(module, 0, 0);
   stow_module_destroy(module);
-  return over;
+  return in_place;
 }
 
 static bool moves_in_place(const box* b) {
@@ -322,7 +326,7 @@ TEST(SlicesInPlaceCanBeMovedInAscendingOrder) {
   size_t refused = 0;
   for (size_t i = 0; i < 2000; ++i) {
     box b = any_box(&random);
-    bool is_allowed = ask_slice(&b) == STOW_OVER_ALONE;
+    bool is_allowed = ask_slice(&b) == STOW_IN_PLACE_ALONE;
     CHECK(!is_allowed || moves_in_place(&b));
     taken += is_allowed;
     refused += !is_allowed && !moves_in_place(&b);
@@ -332,7 +336,7 @@ TEST(SlicesInPlaceCanBeMovedInAscendingOrder) {
 }
 
 // All parts of |rows| rows are written in one walk, part |over| in place of the operand.
-static bool splits_in_place(const size_t* sizes, size_t parts, size_t rows, size_t over) {
+static bool splits_in_place(const size_t* sizes, size_t parts, size_t rows, size_t in_place) {
   size_t bytes[MAX_ELEMENTS];
   size_t whole = 0;
   for (size_t i = 0; i < MAX_ELEMENTS; ++i) {
@@ -349,7 +353,7 @@ static bool splits_in_place(const size_t* sizes, size_t parts, size_t rows, size
       column -= sizes[part++];
     }
     is_right = is_right && bytes[at] == at;
-    if (part == over) {
+    if (part == in_place) {
       bytes[at / whole * sizes[part] + column] = SIZE_MAX;
     }
   }

@@ -365,8 +365,8 @@ static bool is_bound(const stow_type* type) {
 // What must hold wherever a result may be in place of an operand.
 static void check_over(const random_case* c, const stow_graph* graph, stow_node node, size_t k,
                        size_t operand, uint64_t seed) {
-  stow_over over = stow_graph_over(graph, node, k, operand);
-  if (over == STOW_OVER_NEVER) {
+  stow_in_place in_place = stow_graph_in_place(graph, node, k, operand);
+  if (in_place == STOW_IN_PLACE_NEVER) {
     return;
   }
   bool is_there = k < stow_graph_result_count(graph, node) &&
@@ -389,13 +389,13 @@ static void check_over(const random_case* c, const stow_graph* graph, stow_node 
   alike.dtype = under->dtype;
   bool is_index = stow_type_equal(&alike, under) &&
                   stow_dtype_bits(type->dtype) <= stow_dtype_bits(under->dtype);
-  test_check(over == STOW_OVER_ALONE || is_index, __FILE__, __LINE__,
+  test_check(in_place == STOW_IN_PLACE_ALONE || is_index, __FILE__, __LINE__,
              "%s, seed %llu: other dims, or wider", name_of(c), (unsigned long long)seed);
 }
 
 // Also for results and operands that are out of range.
-static void check_overs(const random_case* c, const stow_graph* graph, stow_node node,
-                        uint64_t seed) {
+static void check_in_place_pairs(const random_case* c, const stow_graph* graph, stow_node node,
+                                 uint64_t seed) {
   for (size_t k = 0; k <= stow_graph_result_count(graph, node); ++k) {
     for (size_t operand = 0; operand <= stow_graph_operand_count(graph, node); ++operand) {
       check_over(c, graph, node, k, operand, seed);
@@ -423,9 +423,9 @@ static bool run_case(stow_op op, uint64_t seed) {
       CHECK(stow_graph_add_output(graph, first + (stow_value)k, NULL) == STOW_OK);
     }
     check_round_trip(&c, graph, seed);
-    check_overs(&c, graph, node, seed);
+    check_in_place_pairs(&c, graph, node, seed);
     check_bind(&c, graph, node, seed);
-    check_overs(&c, graph, node, seed);
+    check_in_place_pairs(&c, graph, node, seed);
   }
   stow_graph_destroy(graph);
   return status == STOW_OK;

@@ -21,7 +21,7 @@ static const char* print(double number) {
   static char text[64];
   stow_string out;
   stow_string_init(&out, stow_allocator_default());
-  CHECK(stowi_put_float(stow_string_writer(&out), number) == STOW_OK);
+  CHECK(stowi_graph_put_float(stow_string_writer(&out), number) == STOW_OK);
   snprintf(text, sizeof(text), "%s", out.data);
   stow_string_free(&out);
   return text;
@@ -29,7 +29,7 @@ static const char* print(double number) {
 
 static void check_float(const char* text, double expected, int line) {
   double number = 0;
-  const char* error = stowi_number_float(stow_str_of(text), &number);
+  const char* error = stowi_graph_number_float(stow_str_of(text), &number);
   test_check(error == NULL, __FILE__, line, "%s: %s", text, error == NULL ? "" : error);
   test_check(bits_of(number) == bits_of(expected), __FILE__, line, "%s is %s", text, print(number));
 }
@@ -37,22 +37,22 @@ static void check_float(const char* text, double expected, int line) {
 
 static const char* error_of(const char* text) {
   double number;
-  const char* error = stowi_number_float(stow_str_of(text), &number);
+  const char* error = stowi_graph_number_float(stow_str_of(text), &number);
   return error == NULL ? "no error" : error;
 }
 
 TEST(IntegersReachBothEndsOfTheirRange) {
   int64_t number = 0;
-  CHECK(stowi_number_int(stow_str_of("9223372036854775807"), false, &number));
+  CHECK(stowi_graph_number_int(stow_str_of("9223372036854775807"), false, &number));
   CHECK(number == INT64_MAX);
-  CHECK(stowi_number_int(stow_str_of("9223372036854775808"), true, &number));
+  CHECK(stowi_graph_number_int(stow_str_of("9223372036854775808"), true, &number));
   CHECK(number == INT64_MIN);
-  CHECK(stowi_number_int(stow_str_of("0"), true, &number) && number == 0);
-  CHECK(!stowi_number_int(stow_str_of("9223372036854775808"), false, &number));
-  CHECK(!stowi_number_int(stow_str_of("9223372036854775809"), true, &number));
-  CHECK(!stowi_number_int(stow_str_of("99999999999999999999999"), false, &number));
-  CHECK(!stowi_number_int(stow_str_of(""), false, &number));
-  CHECK(!stowi_number_int(stow_str_of("1x"), false, &number));
+  CHECK(stowi_graph_number_int(stow_str_of("0"), true, &number) && number == 0);
+  CHECK(!stowi_graph_number_int(stow_str_of("9223372036854775808"), false, &number));
+  CHECK(!stowi_graph_number_int(stow_str_of("9223372036854775809"), true, &number));
+  CHECK(!stowi_graph_number_int(stow_str_of("99999999999999999999999"), false, &number));
+  CHECK(!stowi_graph_number_int(stow_str_of(""), false, &number));
+  CHECK(!stowi_graph_number_int(stow_str_of("1x"), false, &number));
 }
 
 TEST(HexFloatsAreExact) {
@@ -145,7 +145,7 @@ TEST(PrintedFloatsReadBackBitForBit) {
     }
     double number = 0;
     const char* text = print(of_bits(bits));
-    const char* error = stowi_number_float(stow_str_of(text), &number);
+    const char* error = stowi_graph_number_float(stow_str_of(text), &number);
     if (!CHECK(error == NULL && bits_of(number) == bits)) {
       return;
     }
@@ -163,7 +163,7 @@ TEST(DecimalsAgreeWithTheCLibrary) {
     char text[64];
     double number = 0;
     snprintf(text, sizeof(text), "%llue%d", (unsigned long long)digits, exponent);
-    const char* error = stowi_number_float(stow_str_of(text), &number);
+    const char* error = stowi_graph_number_float(stow_str_of(text), &number);
     if (!test_check(error == NULL && bits_of(number) == bits_of(strtod(text, NULL)), __FILE__,
                     __LINE__, "%s", text)) {
       return;
@@ -173,10 +173,10 @@ TEST(DecimalsAgreeWithTheCLibrary) {
 
 TEST(IntegersBecomeFloatsOnlyIfExact) {
   double number = 0;
-  CHECK(stowi_number_int_to_float(-3, &number) && number == -3.0);
-  CHECK(stowi_number_int_to_float(0, &number) && number == 0.0);
-  CHECK(stowi_number_int_to_float(INT64_MIN, &number) && number == -9223372036854775808.0);
-  CHECK(stowi_number_int_to_float(INT64_C(9007199254740994), &number));
-  CHECK(!stowi_number_int_to_float(INT64_C(9007199254740993), &number));
-  CHECK(!stowi_number_int_to_float(INT64_MAX, &number));
+  CHECK(stowi_graph_number_int_to_float(-3, &number) && number == -3.0);
+  CHECK(stowi_graph_number_int_to_float(0, &number) && number == 0.0);
+  CHECK(stowi_graph_number_int_to_float(INT64_MIN, &number) && number == -9223372036854775808.0);
+  CHECK(stowi_graph_number_int_to_float(INT64_C(9007199254740994), &number));
+  CHECK(!stowi_graph_number_int_to_float(INT64_C(9007199254740993), &number));
+  CHECK(!stowi_graph_number_int_to_float(INT64_MAX, &number));
 }

@@ -63,7 +63,7 @@ static void write_small_model(onnx_writer* w) {
   onnx_tensor_raw(w, ONNX_GRAPH_INITIALIZER, "v", ONNX_UINT8, dims, 2, "abcdef", 6);
   onnx_node_begin(w, "Conv", "x w", "y");
   onnx_attr_ints(w, "pads", (const int64_t[]){1, 1}, 2);
-  onnx_attr_begin(w, "body", STOWI_ATTR_GRAPH);
+  onnx_attr_begin(w, "body", STOWI_ONNX_ATTR_GRAPH);
   onnx_begin(w, ONNX_ATTR_G);
   onnx_node(w, "Relu", "y", "a");
   onnx_end(w);
@@ -126,7 +126,7 @@ static void write_deep_graphs(onnx_writer* w, size_t depth) {
   onnx_model_begin(w, 8, 17);
   for (size_t i = 0; i < depth; ++i) {
     onnx_node_begin(w, "If", "", "");
-    onnx_attr_begin(w, "b", STOWI_ATTR_GRAPH);
+    onnx_attr_begin(w, "b", STOWI_ONNX_ATTR_GRAPH);
     onnx_begin(w, ONNX_ATTR_G);
   }
   for (size_t i = 0; i < 3 * depth; ++i) {
@@ -286,7 +286,7 @@ TEST(BombsOfNumbersAndDimsCostBoundedMemory) {
     onnx_writer w = {0};
     onnx_model_begin(&w, 8, 17);
     onnx_node_begin(&w, "Op", "", "");
-    onnx_attr_begin(&w, "a", STOWI_ATTR_UNDEFINED);
+    onnx_attr_begin(&w, "a", STOWI_ONNX_ATTR_UNDEFINED);
     onnx_begin(&w, fields[i]);
     fill(&w, "\0\0\0\0", 4);
     check_bomb(&w, 4);

@@ -51,7 +51,7 @@ static void write_example(onnx_writer* w) {
   onnx_attr_string(w, "mode", "same");
   onnx_node_end(w);
   onnx_node_begin(w, "If", "y", "z");
-  onnx_attr_begin(w, "then_branch", STOWI_ATTR_GRAPH);
+  onnx_attr_begin(w, "then_branch", STOWI_ONNX_ATTR_GRAPH);
   onnx_begin(w, ONNX_ATTR_G);
   onnx_string(w, ONNX_GRAPH_NAME, "then");
   onnx_node(w, "Relu", "y", "a");
@@ -60,7 +60,7 @@ static void write_example(onnx_writer* w) {
   onnx_attr_end(w);
   onnx_node_end(w);
   onnx_node_begin(w, "Constant", "", "c");
-  onnx_attr_begin(w, "value", STOWI_ATTR_TENSOR);
+  onnx_attr_begin(w, "value", STOWI_ONNX_ATTR_TENSOR);
   onnx_tensor_raw(w, ONNX_ATTR_T, "", ONNX_FLOAT, two_three, 2, six, sizeof(six));
   onnx_attr_end(w);
   onnx_node_end(w);
@@ -83,8 +83,8 @@ TEST(ModelIsRead) {
   CHECK(is(conv->op, "Conv") && is(conv->name, "conv1") && is(conv->domain, ""));
   REQUIRE(conv->input_count == 3 && conv->output_count == 1 && conv->attr_count == 4);
   CHECK(is(conv->inputs[1], "w") && conv->inputs[2].size == 0 && is(conv->outputs[0], "y"));
-  CHECK(conv->attrs[0].type == STOWI_ATTR_INT && conv->attrs[0].i == -2);
-  REQUIRE(conv->attrs[1].type == STOWI_ATTR_INTS && conv->attrs[1].count == 3);
+  CHECK(conv->attrs[0].type == STOWI_ONNX_ATTR_INT && conv->attrs[0].i == -2);
+  REQUIRE(conv->attrs[1].type == STOWI_ONNX_ATTR_INTS && conv->attrs[1].count == 3);
   CHECK(conv->attrs[1].ints[1] == -1 && conv->attrs[1].ints[2] == 300);
   CHECK(conv->attrs[2].f == 0.5F && is(conv->attrs[3].s, "same"));
   const stowi_onnx_graph* branch = proto->graph.nodes[1].attrs[0].graph;
@@ -247,8 +247,8 @@ TEST(TypesArePrintedAsDeclared) {
   check_input_type(model, 4, "?");
   check_input_type(model, 5, "seq(?)");
   const stowi_onnx_value_info* inputs = stowi_onnx_proto_of(model)->graph.inputs;
-  CHECK(inputs[2].kind == STOWI_INFO_OPTIONAL && inputs[2].elem == ONNX_FLOAT);
-  CHECK(inputs[3].kind == STOWI_INFO_MAP && inputs[4].kind == STOWI_INFO_NONE);
+  CHECK(inputs[2].kind == STOWI_ONNX_INFO_OPTIONAL && inputs[2].elem == ONNX_FLOAT);
+  CHECK(inputs[3].kind == STOWI_ONNX_INFO_MAP && inputs[4].kind == STOWI_ONNX_INFO_NONE);
   stow_model_close(model);
   onnx_writer_free(&w);
 }
@@ -275,12 +275,12 @@ TEST(ListsMayBePackedOrNotOrBoth) {
   onnx_writer w = {0};
   onnx_model_begin(&w, 8, 17);
   onnx_node_begin(&w, "Op", "", "y");
-  onnx_attr_begin(&w, "ints", STOWI_ATTR_INTS);
+  onnx_attr_begin(&w, "ints", STOWI_ONNX_ATTR_INTS);
   onnx_int(&w, ONNX_ATTR_INTS, 1);
   onnx_packed_ints(&w, ONNX_ATTR_INTS, (const int64_t[]){-5, 700}, 2);
   onnx_int(&w, ONNX_ATTR_INTS, 4);
   onnx_attr_end(&w);
-  onnx_attr_begin(&w, "floats", STOWI_ATTR_UNDEFINED);
+  onnx_attr_begin(&w, "floats", STOWI_ONNX_ATTR_UNDEFINED);
   onnx_float(&w, ONNX_ATTR_FLOATS, 1.5F);
   onnx_bytes(&w, ONNX_ATTR_FLOATS, "\0\0\0\x40\0\0\x80\xbf", 8);
   onnx_attr_end(&w);
@@ -292,7 +292,7 @@ TEST(ListsMayBePackedOrNotOrBoth) {
   REQUIRE(attrs[0].count == 4);
   CHECK(attrs[0].ints[0] == 1 && attrs[0].ints[1] == -5 && attrs[0].ints[2] == 700);
   CHECK(attrs[0].ints[3] == 4);
-  REQUIRE(attrs[1].type == STOWI_ATTR_FLOATS && attrs[1].count == 3);
+  REQUIRE(attrs[1].type == STOWI_ONNX_ATTR_FLOATS && attrs[1].count == 3);
   CHECK(attrs[1].floats[0] == 1.5F && attrs[1].floats[1] == 2.0F && attrs[1].floats[2] == -1.0F);
   stow_model_close(model);
   onnx_writer_free(&w);
@@ -325,7 +325,7 @@ TEST(FunctionsAreRead) {
   onnx_begin(&w, ONNX_NODE_ATTRIBUTE);
   onnx_string(&w, ONNX_ATTR_NAME, "by");
   onnx_string(&w, ONNX_ATTR_REF, "factor");
-  onnx_int(&w, ONNX_ATTR_TYPE, STOWI_ATTR_TENSOR);
+  onnx_int(&w, ONNX_ATTR_TYPE, STOWI_ONNX_ATTR_TENSOR);
   onnx_end(&w);
   onnx_end(&w);
   onnx_string(&w, 10, "local");
@@ -347,7 +347,7 @@ TEST(FunctionsAreRead) {
   CHECK(is(function->overload, "v2") && is(function->attrs[0], "factor"));
   CHECK(is(function->inputs[0], "x") && is(function->outputs[0], "y"));
   CHECK(is(function->nodes[0].attrs[0].ref, "factor"));
-  CHECK(function->defaults[0].type == STOWI_ATTR_INT && function->defaults[0].i == 3);
+  CHECK(function->defaults[0].type == STOWI_ONNX_ATTR_INT && function->defaults[0].i == 3);
   CHECK(function->opsets[0].version == 18 && info_of(model).node_count == 0);
   stow_model_close(model);
   onnx_writer_free(&w);
@@ -471,7 +471,7 @@ static void end_attr(onnx_writer* w) {
 
 TEST(AttributesMustFitTheirTypes) {
   onnx_writer w = {0};
-  begin_attr(&w, STOWI_ATTR_INT);
+  begin_attr(&w, STOWI_ONNX_ATTR_INT);
   onnx_float(&w, ONNX_ATTR_F, 1);
   end_attr(&w);
   check_refused(&w, STOW_ERR_SYNTAX, "\"a\" has a value that contradicts its type");
@@ -481,16 +481,16 @@ TEST(AttributesMustFitTheirTypes) {
   begin_attr(&w, -1);
   end_attr(&w);
   check_refused(&w, STOW_ERR_SYNTAX, "\"a\" has an unknown type");
-  begin_attr(&w, STOWI_ATTR_GRAPH);
+  begin_attr(&w, STOWI_ONNX_ATTR_GRAPH);
   end_attr(&w);
   check_refused(&w, STOW_ERR_SYNTAX, "\"a\" has no value");
-  begin_attr(&w, STOWI_ATTR_INTS);
+  begin_attr(&w, STOWI_ONNX_ATTR_INTS);
   onnx_int(&w, ONNX_ATTR_INTS, 1);
   onnx_float(&w, ONNX_ATTR_FLOATS, 1);
   end_attr(&w);
   check_refused(&w, STOW_ERR_SYNTAX, "\"a\" has values of several types");
   // One tensor beside a list of three, which share a pointer.
-  begin_attr(&w, STOWI_ATTR_TENSORS);
+  begin_attr(&w, STOWI_ONNX_ATTR_TENSORS);
   for (int i = 0; i < 3; ++i) {
     onnx_tensor_begin(&w, ONNX_ATTR_TENSORS, "t", ONNX_FLOAT, NULL, 0);
     onnx_tensor_end(&w);

@@ -4,8 +4,8 @@
 #include "onnx/reader/wire.h"
 #include "support/test.h"
 
-static stowi_wire wire_of(const uint8_t* bytes, size_t size) {
-  return stowi_wire_begin((stowi_onnx_span){bytes, size});
+static stowi_onnx_wire wire_of(const uint8_t* bytes, size_t size) {
+  return stowi_onnx_wire_begin((stowi_onnx_span){bytes, size});
 }
 
 #define BYTES(...) (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__})
@@ -16,10 +16,10 @@ static const char* run(const uint8_t* bytes, size_t size, size_t* out_fields) {
   static uint8_t copy[512];
   uint8_t* start = copy + sizeof(copy) - size;
   memcpy(start, bytes, size);
-  stowi_wire wire = wire_of(start, size);
-  stowi_wire_field field;
+  stowi_onnx_wire wire = wire_of(start, size);
+  stowi_onnx_wire_field field;
   *out_fields = 0;
-  while (stowi_wire_next(&wire, &field)) {
+  while (stowi_onnx_wire_next(&wire, &field)) {
     ++*out_fields;
     CHECK(field.start >= start && field.start < start + size);
     CHECK(field.bytes.data == NULL || field.bytes.data + field.bytes.size <= start + size);
@@ -28,9 +28,9 @@ static const char* run(const uint8_t* bytes, size_t size, size_t* out_fields) {
 }
 
 TEST(EmptyMessageHasNoFields) {
-  stowi_wire wire = wire_of(NULL, 0);
-  stowi_wire_field field;
-  CHECK(!stowi_wire_next(&wire, &field));
+  stowi_onnx_wire wire = wire_of(NULL, 0);
+  stowi_onnx_wire_field field;
+  CHECK(!stowi_onnx_wire_next(&wire, &field));
   CHECK(wire.error == NULL);
 }
 
@@ -39,32 +39,32 @@ TEST(EveryTypeIsRead) {
                                   0x11, 1,    2,    3,   4,   5, 6, 7, 8,  // 2: fixed64
                                   0x1a, 0x03, 'a',  'b', 'c',              // 3: bytes
                                   0x25, 1,    2,    3,   4};               // 4: fixed32
-  stowi_wire wire = wire_of(bytes, sizeof(bytes));
-  stowi_wire_field field;
-  REQUIRE(stowi_wire_next(&wire, &field));
-  CHECK(field.number == 1 && field.type == STOWI_WIRE_VARINT && field.scalar == 150);
-  REQUIRE(stowi_wire_next(&wire, &field));
+  stowi_onnx_wire wire = wire_of(bytes, sizeof(bytes));
+  stowi_onnx_wire_field field;
+  REQUIRE(stowi_onnx_wire_next(&wire, &field));
+  CHECK(field.number == 1 && field.type == STOWI_ONNX_WIRE_VARINT && field.scalar == 150);
+  REQUIRE(stowi_onnx_wire_next(&wire, &field));
   CHECK(field.number == 2 && field.scalar == UINT64_C(0x0807060504030201));
-  REQUIRE(stowi_wire_next(&wire, &field));
+  REQUIRE(stowi_onnx_wire_next(&wire, &field));
   CHECK(field.number == 3 && field.bytes.size == 3 && memcmp(field.bytes.data, "abc", 3) == 0);
-  REQUIRE(stowi_wire_next(&wire, &field));
+  REQUIRE(stowi_onnx_wire_next(&wire, &field));
   CHECK(field.number == 4 && field.scalar == 0x04030201);
-  CHECK(!stowi_wire_next(&wire, &field) && wire.error == NULL);
+  CHECK(!stowi_onnx_wire_next(&wire, &field) && wire.error == NULL);
 }
 
 TEST(NegativeNumbersTakeTenBytes) {
   static const uint8_t bytes[] = {0x08, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01};
-  stowi_wire wire = wire_of(bytes, sizeof(bytes));
-  stowi_wire_field field;
-  REQUIRE(stowi_wire_next(&wire, &field));
+  stowi_onnx_wire wire = wire_of(bytes, sizeof(bytes));
+  stowi_onnx_wire_field field;
+  REQUIRE(stowi_onnx_wire_next(&wire, &field));
   CHECK((int64_t)field.scalar == -1);
 }
 
 TEST(BitsAboveSixtyFourAreDropped) {
   static const uint8_t bytes[] = {0x08, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x7f};
-  stowi_wire wire = wire_of(bytes, sizeof(bytes));
-  stowi_wire_field field;
-  REQUIRE(stowi_wire_next(&wire, &field));
+  stowi_onnx_wire wire = wire_of(bytes, sizeof(bytes));
+  stowi_onnx_wire_field field;
+  REQUIRE(stowi_onnx_wire_next(&wire, &field));
   CHECK_U64(field.scalar, UINT64_C(1) << 63);
 }
 
@@ -107,15 +107,15 @@ TEST(GroupsAreSteppedOver) {
 
 TEST(PackedRunsAreCountedAndRead) {
   static const uint8_t bytes[] = {0x01, 0x96, 0x01, 0x00};
-  CHECK_U64(stowi_wire_count_varints((stowi_onnx_span){bytes, sizeof(bytes)}), 3);
-  stowi_wire wire = wire_of(bytes, sizeof(bytes));
+  CHECK_U64(stowi_onnx_wire_count_varints((stowi_onnx_span){bytes, sizeof(bytes)}), 3);
+  stowi_onnx_wire wire = wire_of(bytes, sizeof(bytes));
   uint64_t numbers[3] = {9, 9, 9};
   for (size_t i = 0; i < 3; ++i) {
-    REQUIRE(stowi_wire_varint(&wire, &numbers[i]));
+    REQUIRE(stowi_onnx_wire_varint(&wire, &numbers[i]));
   }
   uint64_t more;
   CHECK(numbers[0] == 1 && numbers[1] == 150 && numbers[2] == 0);
-  CHECK(!stowi_wire_varint(&wire, &more) && wire.error == NULL);
+  CHECK(!stowi_onnx_wire_varint(&wire, &more) && wire.error == NULL);
 }
 
 TEST(RandomBytesNeverReadOutside) {

@@ -240,7 +240,7 @@ def a_click_shows_producer_readers_chain_and_neighbours(bench):
     for wanted in (
         "Alias chain",
         "net.b/left",
-        "at home",
+        "copy elision",
         "net.b/relu",
         "in place",
         "output",

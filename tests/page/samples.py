@@ -111,7 +111,7 @@ def view(title, strings, rows, steps, values=(), windows=(), reads=(), bound=0, 
 
 
 def everything():
-    """Windows, an in-place chain, values at home, a guard, a fixed offset, a reserved stretch; and
+    """Windows, an in-place chain, elided copies, a guard, a fixed offset, a reserved stretch; and
     a plan to compare with."""
     s = Strings()
     f32 = s.add("f32[256]")

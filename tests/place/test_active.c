@@ -25,8 +25,8 @@ static uint64_t find_plainly(const model* m, uint64_t size, uint64_t alignment, 
 }
 
 static void run(test_random* random, uint64_t largest) {
-  stowi_active* active = NULL;
-  REQUIRE(stowi_active_create(PIECES, stow_allocator_default(), &active) == STOW_OK);
+  stowi_place_active* active = NULL;
+  REQUIRE(stowi_place_active_create(PIECES, stow_allocator_default(), &active) == STOW_OK);
   model m;
   memset(&m, 0, sizeof(m));
   for (int i = 0; i < 400; ++i) {
@@ -34,21 +34,21 @@ static void run(test_random* random, uint64_t largest) {
     uint64_t size = 1 + test_random_below(random, largest);
     uint64_t alignment = UINT64_C(1) << test_random_below(random, 4);
     uint64_t from = test_random_below(random, 4) == 0 ? test_random_below(random, 4 * largest) : 0;
-    uint64_t found = stowi_active_find(active, size, alignment, from);
+    uint64_t found = stowi_place_active_find(active, size, alignment, from);
     CHECK_U64(found, find_plainly(&m, size, alignment, from));
     if (m.in[id]) {
-      stowi_active_remove(active, id);
+      stowi_place_active_remove(active, id);
       m.in[id] = false;
     } else {
-      stowi_active_insert(active, id, found, found + size);
+      stowi_place_active_insert(active, id, found, found + size);
       m.in[id] = true;
       m.low[id] = found;
       m.high[id] = found + size;
     }
   }
-  stowi_active_clear(active);
-  CHECK_U64(stowi_active_find(active, 100, 8, 3), 8);
-  stowi_active_destroy(active);
+  stowi_place_active_clear(active);
+  CHECK_U64(stowi_place_active_find(active, 100, 8, 3), 8);
+  stowi_place_active_destroy(active);
 }
 
 TEST(RoomIsFoundAsByAPlainList) {
@@ -61,16 +61,16 @@ TEST(RoomIsFoundAsByAPlainList) {
 
 static stow_status create(stow_allocator allocator, void* user) {
   (void)user;
-  stowi_active* active = NULL;
-  stow_status status = stowi_active_create(10, allocator, &active);
-  stowi_active_destroy(active);
+  stowi_place_active* active = NULL;
+  stow_status status = stowi_place_active_create(10, allocator, &active);
+  stowi_place_active_destroy(active);
   return status;
 }
 
 TEST(CreationIsOneAllocation) {
   CHECK_U64(test_fault_sweep(create, NULL), 1);
-  stowi_active* active = NULL;
-  CHECK(stowi_active_create(SIZE_MAX / 8, stow_allocator_default(), &active) ==
+  stowi_place_active* active = NULL;
+  CHECK(stowi_place_active_create(SIZE_MAX / 8, stow_allocator_default(), &active) ==
         STOW_ERR_OUT_OF_MEMORY);
   CHECK(active == NULL);
 }

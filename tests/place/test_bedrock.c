@@ -128,22 +128,22 @@ TEST(BedrockKeepsTheOptimum) {
 
 static size_t seen;  // buffers of the problem that was worked on
 
-static stow_status lay_apart(stowi_quest* quest) {
+static stow_status lay_apart(stowi_place_quest* quest) {
   uint64_t offsets[BRUTE_MAX_BUFFERS];
   uint64_t top = 0;
   seen = quest->problem->buffers.count;
   for (size_t i = 0; i < seen; ++i) {
-    const stowi_buffer* b = &quest->problem->buffers.data[i];
+    const stowi_place_buffer* b = &quest->problem->buffers.data[i];
     offsets[i] = (top + b->alignment - 1) / b->alignment * b->alignment;
-    top = offsets[i] + stowi_footprint(b);
+    top = offsets[i] + stowi_place_footprint(b);
   }
-  stowi_quest_offer(quest, offsets, top);
+  stowi_place_quest_offer(quest, offsets, top);
   return STOW_OK;
 }
 
 static uint64_t height_on_bedrock(const stow_problem* problem, uint64_t capacity) {
   uint64_t offsets[BRUTE_MAX_BUFFERS];
-  stowi_quest quest;
+  stowi_place_quest quest;
   memset(&quest, 0, sizeof(quest));
   quest.problem = problem;
   quest.allocator = stow_allocator_default();
@@ -152,7 +152,7 @@ static uint64_t height_on_bedrock(const stow_problem* problem, uint64_t capacity
   stow_place_options_init(&quest.options);
   quest.options.capacity = capacity;
   quest.stage_end = quest.options.nodes;
-  CHECK(stowi_on_bedrock(&quest, lay_apart) == STOW_OK);
+  CHECK(stowi_place_on_bedrock(&quest, lay_apart) == STOW_OK);
   CHECK(stow_placement_check(problem, offsets, stow_problem_count(problem), quest.height,
                              stow_allocator_default(), NULL, NULL) == STOW_OK);
   return quest.height;

@@ -13,15 +13,16 @@
 #include "support/test.h"
 
 enum {
-  RULE_SETS = STOWI_RULE_ALL + 1,
+  RULE_SETS = STOWI_PLACE_RULE_ALL + 1,
   WHERES = STOWI_DEEPEST + 1,
   WHOMS = STOWI_WAT + 1,
   WAYS = WHERES * WHOMS,
   ENOUGH = 1000000  // nodes: any search of a tiny problem with all rules ends
 };
 
-static stowi_way way_at(uint64_t index) {
-  return (stowi_way){(stowi_where)(index % WHERES), (stowi_whom)(index / WHERES % WHOMS)};
+static stowi_place_way way_at(uint64_t index) {
+  return (stowi_place_way){(stowi_place_where)(index % WHERES),
+                           (stowi_place_whom)(index / WHERES % WHOMS)};
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -30,15 +31,15 @@ static stowi_way way_at(uint64_t index) {
 typedef struct bench {
   test_heap heap;
   const stow_problem* problem;
-  stowi_model* model;
-  stowi_exact* exact;
-  stowi_quest quest;
+  stowi_place_model* model;
+  stowi_place_exact_search* exact;
+  stowi_place_quest quest;
   uint64_t* offsets;
 } bench;
 
 // A quest without an end.
-static stowi_quest endless(const stow_problem* problem, stow_allocator allocator) {
-  stowi_quest quest;
+static stowi_place_quest endless(const stow_problem* problem, stow_allocator allocator) {
+  stowi_place_quest quest;
   memset(&quest, 0, sizeof(quest));
   quest.problem = problem;
   quest.allocator = allocator;
@@ -55,33 +56,33 @@ static void open(bench* b, const stow_problem* problem, uint32_t rules) {
   b->problem = problem;
   b->quest = endless(problem, allocator);
   b->offsets = (uint64_t*)calloc(stow_problem_count(problem) + 1, sizeof(uint64_t));
-  CHECK(stowi_model_create(problem, allocator, NULL, &b->model) == STOW_OK);
-  CHECK(stowi_exact_create(b->model, rules, allocator, NULL, &b->exact) == STOW_OK);
+  CHECK(stowi_place_model_create(problem, allocator, NULL, &b->model) == STOW_OK);
+  CHECK(stowi_place_exact_create(b->model, rules, allocator, NULL, &b->exact) == STOW_OK);
 }
 
 static void close(bench* b) {
-  stowi_exact_destroy(b->exact);
-  stowi_model_destroy(b->model);
+  stowi_place_exact_destroy(b->exact);
+  stowi_place_model_destroy(b->model);
   free(b->offsets);
   CHECK_U64(b->heap.live_blocks, 0);
 }
 
 static void check_found(bench* b, uint64_t capacity) {
-  uint64_t height = stowi_exact_result(b->exact, b->offsets);
+  uint64_t height = stowi_place_exact_result(b->exact, b->offsets);
   CHECK(height <= capacity);
   CHECK(stow_placement_check(b->problem, b->offsets, stow_problem_count(b->problem), height,
                              stow_allocator_default(), NULL, NULL) == STOW_OK);
 }
 
 // One run, of which any placement is checked, and that it allocates nothing and keeps its limit.
-static stowi_verdict run(bench* b, const stowi_run* what) {
+static stowi_place_verdict run(bench* b, const stowi_place_run* what) {
   size_t allocations = b->heap.allocations;
   size_t live = b->heap.live_blocks;
-  stowi_verdict verdict = stowi_exact_run(b->exact, what, &b->quest);
+  stowi_place_verdict verdict = stowi_place_exact_run(b->exact, what, &b->quest);
   CHECK_U64(b->heap.allocations, allocations);
   CHECK_U64(b->heap.live_blocks, live);
-  CHECK(stowi_exact_nodes(b->exact) <= what->nodes);
-  if (verdict == STOWI_FOUND) {
+  CHECK(stowi_place_exact_nodes(b->exact) <= what->nodes);
+  if (verdict == STOWI_PLACE_FOUND) {
     check_found(b, what->capacity);
   }
   return verdict;
@@ -102,10 +103,11 @@ typedef struct sample {
   unsigned kinds;
 } sample;
 
-static void check_verdict(bench* b, const sample* s, const stowi_run* what, tally* t) {
-  stowi_verdict expected = what->capacity < s->optimum ? STOWI_REFUTED : STOWI_FOUND;
-  stowi_verdict verdict = run(b, what);
-  if (verdict == STOWI_UNKNOWN && what->nodes < ENOUGH) {
+static void check_verdict(bench* b, const sample* s, const stowi_place_run* what, tally* t) {
+  stowi_place_verdict expected =
+      what->capacity < s->optimum ? STOWI_PLACE_REFUTED : STOWI_PLACE_FOUND;
+  stowi_place_verdict verdict = run(b, what);
+  if (verdict == STOWI_GRAPH_UNKNOWN && what->nodes < ENOUGH) {
     t->unknown += 1;
     return;
   }
@@ -127,7 +129,7 @@ static void compare(const sample* s, uint32_t rules, uint64_t first, uint64_t st
   for (uint64_t w = first; w < WAYS; w += step) {
     t->combinations += 1;
     uint32_t noise = (s->seed + w) % 3 == 0 ? 200 : 0;
-    stowi_run what = {s->optimum, nodes, way_at(w), noise, s->seed * 2 + 1};
+    stowi_place_run what = {s->optimum, nodes, way_at(w), noise, s->seed * 2 + 1};
     check_verdict(&b, s, &what, t);
     what.capacity = s->optimum - 1;
     check_verdict(&b, s, &what, t);
@@ -155,7 +157,7 @@ static void compare_combinations(const sample* s, tally* t) {
   for (uint32_t rules = (uint32_t)(turn % stride); rules < RULE_SETS; rules += stride) {
     compare(s, rules, (turn + rules) % 7, 7, 1500, t);
   }
-  compare(s, STOWI_RULE_ALL, 0, 1, ENOUGH, t);
+  compare(s, STOWI_PLACE_RULE_ALL, 0, 1, ENOUGH, t);
 }
 
 // The same with every alignment doubled: then every footprint is padded.
@@ -228,10 +230,10 @@ TEST(RefutedStatesOfOneRunNeverMisleadAnother) {
       stow_problem* problem =
           problem_family_make(problem_family_find("tiled"), seed, counts[c], &optimum);
       bench b;
-      open(&b, problem, STOWI_RULE_ALL);
+      open(&b, problem, STOWI_PLACE_RULE_ALL);
       for (uint64_t w = 0; w < 2 * WAYS; ++w) {
-        stowi_run what = {optimum, 2000, way_at(w), w < WAYS ? 0 : 300, seed + w + 1};
-        if (!test_check(run(&b, &what) != STOWI_REFUTED, __FILE__, __LINE__,
+        stowi_place_run what = {optimum, 2000, way_at(w), w < WAYS ? 0 : 300, seed + w + 1};
+        if (!test_check(run(&b, &what) != STOWI_PLACE_REFUTED, __FILE__, __LINE__,
                         "seed %llu, %zu tiles, way %llu: refuted", (unsigned long long)seed,
                         counts[c], (unsigned long long)w)) {
           break;
@@ -266,14 +268,14 @@ static uint64_t find_optimum(const stow_problem* problem) {
   stow_load load;
   CHECK(stow_problem_load(problem, stow_allocator_default(), NULL, &load) == STOW_OK);
   bench b;
-  open(&b, problem, STOWI_RULE_ALL & ~STOWI_RULE_SEEN);
-  stowi_run what = {load.lower_bound, 1000000, {STOWI_LOWEST, STOWI_TWA}, 0, 1};
-  stowi_verdict verdict;
-  while ((verdict = run(&b, &what)) == STOWI_REFUTED) {
+  open(&b, problem, STOWI_PLACE_RULE_ALL & ~STOWI_PLACE_RULE_SEEN);
+  stowi_place_run what = {load.lower_bound, 1000000, {STOWI_PLACE_LOWEST, STOWI_TWA}, 0, 1};
+  stowi_place_verdict verdict;
+  while ((verdict = run(&b, &what)) == STOWI_PLACE_REFUTED) {
     what.capacity += 1;
   }
   close(&b);
-  return verdict == STOWI_FOUND ? what.capacity : UINT64_MAX;
+  return verdict == STOWI_PLACE_FOUND ? what.capacity : UINT64_MAX;
 }
 
 // One way refutes a stretch of time only because another one has no placement at that moment. If
@@ -282,10 +284,11 @@ static void check_shared_table(uint64_t seed) {
   stow_problem* problem = make_chain(seed, 8 + seed % 8);
   uint64_t optimum = find_optimum(problem);
   bench b;
-  open(&b, problem, STOWI_RULE_SPLIT | STOWI_RULE_SEEN | (uint32_t)(seed * 7919 % RULE_SETS));
+  open(&b, problem,
+       STOWI_PLACE_RULE_SPLIT | STOWI_PLACE_RULE_SEEN | (uint32_t)(seed * 7919 % RULE_SETS));
   for (uint64_t w = 0; w < 3 * WAYS && optimum != UINT64_MAX; ++w) {
-    stowi_run what = {optimum, 100000, way_at(w), w < WAYS ? 0 : 300, seed + w + 1};
-    if (!test_check(run(&b, &what) != STOWI_REFUTED, __FILE__, __LINE__,
+    stowi_place_run what = {optimum, 100000, way_at(w), w < WAYS ? 0 : 300, seed + w + 1};
+    if (!test_check(run(&b, &what) != STOWI_PLACE_REFUTED, __FILE__, __LINE__,
                     "seed %llu, way %llu: refuted", (unsigned long long)seed,
                     (unsigned long long)w)) {
       break;
@@ -312,10 +315,11 @@ TEST(CapacitiesCanBeAskedInAnyOrder) {
     s.optimum = brute_height(s.problem);
     test_random random = {seed};
     bench b;
-    open(&b, s.problem, STOWI_RULE_ALL);
+    open(&b, s.problem, STOWI_PLACE_RULE_ALL);
     for (int i = 0; i < 20; ++i) {
       uint64_t capacity = s.optimum - 3 + test_random_below(&random, 6);
-      stowi_run what = {capacity, STOW_PLACE_NO_LIMIT, way_at(test_random_u64(&random)), 0, 1};
+      stowi_place_run what = {capacity, STOW_PLACE_NO_LIMIT, way_at(test_random_u64(&random)), 0,
+                              1};
       check_verdict(&b, &s, &what, &t);
     }
     close(&b);
@@ -330,10 +334,10 @@ TEST(AnEmptyProblemIsSolvedAtOnce) {
   stow_problem* problem = NULL;
   CHECK(stow_problem_create(stow_allocator_default(), NULL, &problem) == STOW_OK);
   bench b;
-  open(&b, problem, STOWI_RULE_ALL);
-  stowi_run what = {0, 0, {STOWI_LOWEST, STOWI_TWA}, 0, 1};
-  CHECK(run(&b, &what) == STOWI_FOUND);
-  CHECK_U64(stowi_exact_result(b.exact, b.offsets), 0);
+  open(&b, problem, STOWI_PLACE_RULE_ALL);
+  stowi_place_run what = {0, 0, {STOWI_PLACE_LOWEST, STOWI_TWA}, 0, 1};
+  CHECK(run(&b, &what) == STOWI_PLACE_FOUND);
+  CHECK_U64(stowi_place_exact_result(b.exact, b.offsets), 0);
   close(&b);
   stow_problem_destroy(problem);
 }
@@ -342,30 +346,30 @@ TEST(TheLargestCapacityIsAccepted) {
   for (unsigned kinds = 0; kinds < TINY_KINDS; ++kinds) {
     stow_problem* problem = tiny_problem_make(2, kinds);
     bench b;
-    open(&b, problem, STOWI_RULE_ALL);
-    stowi_run what = {UINT64_MAX - 1, STOW_PLACE_NO_LIMIT, way_at(kinds), 0, 1};
-    CHECK(run(&b, &what) == STOWI_FOUND);
+    open(&b, problem, STOWI_PLACE_RULE_ALL);
+    stowi_place_run what = {UINT64_MAX - 1, STOW_PLACE_NO_LIMIT, way_at(kinds), 0, 1};
+    CHECK(run(&b, &what) == STOWI_PLACE_FOUND);
     close(&b);
     stow_problem_destroy(problem);
   }
 }
 
 // The same search with one node less than it needs, and with just enough.
-static void check_limits(const stow_problem* problem, uint64_t capacity, stowi_way way) {
+static void check_limits(const stow_problem* problem, uint64_t capacity, stowi_place_way way) {
   bench b;
-  open(&b, problem, STOWI_RULE_ALL & ~STOWI_RULE_SEEN);
-  stowi_run what = {capacity, 20000, way, 0, 1};
-  stowi_verdict verdict = run(&b, &what);
-  uint64_t needed = stowi_exact_nodes(b.exact);
+  open(&b, problem, STOWI_PLACE_RULE_ALL & ~STOWI_PLACE_RULE_SEEN);
+  stowi_place_run what = {capacity, 20000, way, 0, 1};
+  stowi_place_verdict verdict = run(&b, &what);
+  uint64_t needed = stowi_place_exact_nodes(b.exact);
   what.nodes = needed;
   if (b.model->is_ordered) {  // else half are for another search
     CHECK(run(&b, &what) == verdict);
-    CHECK_U64(stowi_exact_nodes(b.exact), needed);
+    CHECK_U64(stowi_place_exact_nodes(b.exact), needed);
   }
   if (b.model->is_ordered && needed > 0) {
     what.nodes = needed - 1;
-    CHECK(run(&b, &what) == STOWI_UNKNOWN);
-    CHECK_U64(stowi_exact_nodes(b.exact), needed - 1);
+    CHECK(run(&b, &what) == STOWI_GRAPH_UNKNOWN);
+    CHECK_U64(stowi_place_exact_nodes(b.exact), needed - 1);
   }
   close(&b);
 }
@@ -385,12 +389,13 @@ TEST(ARunSpendsItsNodesAndNoMore) {
 TEST(ARunEndsWhenTheQuestIsDone) {
   stow_problem* problem = problem_family_make(problem_family_find("tiled"), 1, 200, NULL);
   bench b;
-  open(&b, problem, STOWI_RULE_ALL);
+  open(&b, problem, STOWI_PLACE_RULE_ALL);
   b.quest.stage_end = 1000;
   stow_load load;
   CHECK(stow_problem_load(problem, stow_allocator_default(), NULL, &load) == STOW_OK);
-  stowi_run what = {load.lower_bound, STOW_PLACE_NO_LIMIT, {STOWI_LOWEST, STOWI_TWA}, 0, 1};
-  CHECK(run(&b, &what) == STOWI_UNKNOWN);
+  stowi_place_run what = {
+      load.lower_bound, STOW_PLACE_NO_LIMIT, {STOWI_PLACE_LOWEST, STOWI_TWA}, 0, 1};
+  CHECK(run(&b, &what) == STOWI_GRAPH_UNKNOWN);
   CHECK(b.quest.nodes >= 1000 && b.quest.nodes < 1000 + 200);
   close(&b);
   stow_problem_destroy(problem);
@@ -400,10 +405,10 @@ TEST(ARunEndsWhenTheQuestIsDone) {
 static uint64_t find_all_ways(bench* b, const sample* s) {
   uint64_t cut_short = 0;
   for (uint64_t w = 0; w < WAYS; ++w) {
-    stowi_run what = {s->optimum, 20000, way_at(w), 0, 1};
-    stowi_verdict verdict = run(b, &what);
-    bool is_short = stowi_exact_state(b->exact)->out_of_trail;
-    CHECK(verdict == STOWI_FOUND || (verdict == STOWI_UNKNOWN && is_short));
+    stowi_place_run what = {s->optimum, 20000, way_at(w), 0, 1};
+    stowi_place_verdict verdict = run(b, &what);
+    bool is_short = stowi_place_exact_state(b->exact)->out_of_trail;
+    CHECK(verdict == STOWI_PLACE_FOUND || (verdict == STOWI_GRAPH_UNKNOWN && is_short));
     cut_short += is_short;
   }
   return cut_short;
@@ -419,8 +424,8 @@ TEST(AShortTrailProvesNothing) {
     sample s = {tiny_problem_make(seed, kinds), 0, seed, kinds};
     s.optimum = brute_height(s.problem);
     bench b;
-    open(&b, s.problem, STOWI_RULE_ALL);
-    stowi_state* state = stowi_exact_state(b.exact);
+    open(&b, s.problem, STOWI_PLACE_RULE_ALL);
+    stowi_place_state* state = stowi_place_exact_state(b.exact);
     size_t capacity = state->trail_capacity;
     state->trail_capacity = 7 * (size_t)b.model->count + b.model->section_count + seed % 90;
     cut_short += find_all_ways(&b, &s);
@@ -463,7 +468,7 @@ static void add_window(stow_problem* problem, uint64_t begin, uint64_t end, uint
 static void check_sample(stow_problem* problem) {
   sample s = {problem, brute_height(problem), 0, 0};
   tally t = {0, 0, 0};
-  compare(&s, STOWI_RULE_ALL, 0, 1, STOW_PLACE_NO_LIMIT, &t);
+  compare(&s, STOWI_PLACE_RULE_ALL, 0, 1, STOW_PLACE_NO_LIMIT, &t);
   stow_problem_destroy(problem);
 }
 
@@ -499,7 +504,7 @@ TEST(HolesAndTwinsAgreeWithBruteForce) {
     if (stow_problem_count(s.problem) > 0) {
       s.optimum = brute_height(s.problem);
       compare(&s, (uint32_t)(seed * 7919 % RULE_SETS), seed % 5, 5, 1500, &t);
-      compare(&s, STOWI_RULE_ALL, 0, 1, 20000, &t);
+      compare(&s, STOWI_PLACE_RULE_ALL, 0, 1, 20000, &t);
     }
     stow_problem_destroy(s.problem);
   }
@@ -529,10 +534,10 @@ TEST(AHoleInAWindowIsFound) {
   add_window(problem, 1, 2, 6, 9);
   add(problem, buffer_of(3, 0, 2, 1));
   bench b;
-  open(&b, problem, STOWI_RULE_ALL);
+  open(&b, problem, STOWI_PLACE_RULE_ALL);
   CHECK(!b.model->is_ordered);
-  stowi_run what = {9, STOW_PLACE_NO_LIMIT, {STOWI_LOWEST, STOWI_TWA}, 0, 1};
-  CHECK(run(&b, &what) == STOWI_FOUND);
+  stowi_place_run what = {9, STOW_PLACE_NO_LIMIT, {STOWI_PLACE_LOWEST, STOWI_TWA}, 0, 1};
+  CHECK(run(&b, &what) == STOWI_PLACE_FOUND);
   CHECK_U64(b.offsets[1], 3);
   close(&b);
   check_sample(problem);
@@ -545,12 +550,12 @@ TEST(AnswersDoNotDependOnTheTableOfClashes) {
     stow_problem* problem = tiny_problem_make(seed, TINY_WINDOWS | (unsigned)seed % TINY_WINDOWS);
     uint64_t optimum = brute_height(problem);
     bench b;
-    open(&b, problem, STOWI_RULE_ALL);
-    stowi_clashes_free(&b.model->clashes, b.model);
-    stowi_run what = {optimum, STOW_PLACE_NO_LIMIT, way_at(seed), 0, 1};
-    CHECK(run(&b, &what) == STOWI_FOUND);
+    open(&b, problem, STOWI_PLACE_RULE_ALL);
+    stowi_place_clashes_free(&b.model->clashes, b.model);
+    stowi_place_run what = {optimum, STOW_PLACE_NO_LIMIT, way_at(seed), 0, 1};
+    CHECK(run(&b, &what) == STOWI_PLACE_FOUND);
     what.capacity = optimum - 1;
-    CHECK(run(&b, &what) == STOWI_REFUTED);
+    CHECK(run(&b, &what) == STOWI_PLACE_REFUTED);
     close(&b);
     stow_problem_destroy(problem);
   }
@@ -568,11 +573,11 @@ TEST(ManyHolesAreUsed) {
     add(problem, buffer_of(9 - i, 0, 41, 1));
   }
   bench b;
-  open(&b, problem, STOWI_RULE_ALL);
+  open(&b, problem, STOWI_PLACE_RULE_ALL);
   CHECK(b.model->clashes.first == NULL);
   CHECK(!b.model->is_ordered);
-  stowi_run what = {401, STOW_PLACE_NO_LIMIT, {STOWI_LOWEST, STOWI_TWA}, 0, 1};
-  CHECK(run(&b, &what) == STOWI_FOUND);
+  stowi_place_run what = {401, STOW_PLACE_NO_LIMIT, {STOWI_PLACE_LOWEST, STOWI_TWA}, 0, 1};
+  CHECK(run(&b, &what) == STOWI_PLACE_FOUND);
   close(&b);
   stow_problem_destroy(problem);
 }
@@ -584,13 +589,13 @@ static stow_status prove_once(stow_allocator allocator, void* user) {
   const stow_problem* problem = (const stow_problem*)user;
   stow_diag diag;
   stow_diag_init(&diag);
-  stowi_quest quest = endless(problem, allocator);
+  stowi_place_quest quest = endless(problem, allocator);
   quest.diag = &diag;
-  stowi_prover* prover = NULL;
-  stow_status status = stowi_prover_create(&quest, STOWI_RULE_ALL, &prover);
+  stowi_place_prover* prover = NULL;
+  stow_status status = stowi_place_prover_create(&quest, STOWI_PLACE_RULE_ALL, &prover);
   CHECK((prover == NULL) == (status != STOW_OK));
   CHECK(status == STOW_OK || diag.status == status);
-  stowi_prover_destroy(prover);
+  stowi_place_prover_destroy(prover);
   return status;
 }
 
@@ -613,10 +618,10 @@ static stow_placement* place_exactly(const stow_problem* problem) {
 
 TEST(TooLargeProblemsAreRefused) {
   stow_problem* problem =
-      problem_family_make(problem_family_find("chain"), 1, STOWI_MODEL_MAX_BUFFERS + 1, NULL);
-  stowi_quest quest = endless(problem, stow_allocator_default());
-  stowi_prover* prover = NULL;
-  CHECK(stowi_prover_create(&quest, STOWI_RULE_ALL, &prover) == STOW_ERR_LIMIT);
+      problem_family_make(problem_family_find("chain"), 1, STOWI_PLACE_MODEL_MAX_BUFFERS + 1, NULL);
+  stowi_place_quest quest = endless(problem, stow_allocator_default());
+  stowi_place_prover* prover = NULL;
+  CHECK(stowi_place_prover_create(&quest, STOWI_PLACE_RULE_ALL, &prover) == STOW_ERR_LIMIT);
   CHECK(prover == NULL);
   stow_placement* placement = place_exactly(problem);
   CHECK_U64(stowi_placement_nodes(placement), 0);
@@ -636,7 +641,7 @@ TEST(LargeWindowsWithHolesTakeFewNodes) {
     }
   }
   bench b;
-  open(&b, problem, STOWI_RULE_ALL);
+  open(&b, problem, STOWI_PLACE_RULE_ALL);
   CHECK(!b.model->is_ordered);
   CHECK_U64(b.model->unit, 1);
   close(&b);

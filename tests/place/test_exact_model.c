@@ -45,9 +45,9 @@ static void add_window(stow_problem* problem, uint64_t low, uint64_t high) {
   CHECK(stow_problem_add_window(problem, &window, NULL) == STOW_OK);
 }
 
-static stowi_model* model_of(const stow_problem* problem) {
-  stowi_model* model = NULL;
-  CHECK(stowi_model_create(problem, stow_allocator_default(), NULL, &model) == STOW_OK);
+static stowi_place_model* model_of(const stow_problem* problem) {
+  stowi_place_model* model = NULL;
+  CHECK(stowi_place_model_create(problem, stow_allocator_default(), NULL, &model) == STOW_OK);
   return model;
 }
 
@@ -59,9 +59,9 @@ static uint64_t unit_of(const spec* specs, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     add(problem, specs[i]);
   }
-  stowi_model* model = model_of(problem);
+  stowi_place_model* model = model_of(problem);
   uint64_t unit = model->unit;
-  stowi_model_destroy(model);
+  stowi_place_model_destroy(model);
   stow_problem_destroy(problem);
   return unit;
 }
@@ -83,13 +83,13 @@ TEST(WindowsMakeTheUnitSmaller) {
   add(problem, (spec){61, 0, 64, ANYWHERE});
   add(problem, (spec){64, 0, 64, ANYWHERE});
   add_window(problem, 16, 48);
-  stowi_model* model = model_of(problem);
+  stowi_place_model* model = model_of(problem);
   CHECK_U64(model->unit, 16);
   CHECK_U64(model->grain, 16);
   CHECK_U64(model->size[0], 4);
   CHECK_U64(model->padding[0], 3);
   CHECK_U64(model->alignment[0], 4);
-  stowi_model_destroy(model);
+  stowi_place_model_destroy(model);
   stow_problem_destroy(problem);
 }
 
@@ -150,38 +150,38 @@ static bool has_no_hole(const stow_problem* problem, uint32_t a, uint32_t b) {
 }
 
 // Ranges are disjoint, in ascending order, and forbid what overlaps.
-static void check_clashes(const stowi_model* model, uint32_t i, uint32_t j) {
-  stowi_clash_list list = stowi_clashes_of(&model->clashes, i, j);
+static void check_clashes(const stowi_place_model* model, uint32_t i, uint32_t j) {
+  stowi_place_clash_list list = stowi_place_clashes_of(&model->clashes, i, j);
   CHECK(list.begin < list.end);
-  for (const stowi_clash* clash = list.begin; clash < list.end; ++clash) {
+  for (const stowi_place_clash* clash = list.begin; clash < list.end; ++clash) {
     CHECK(clash->low < clash->high);
     CHECK(clash == list.begin || clash[-1].high < clash->low);
   }
   int64_t unit = (int64_t)model->unit;
   for (int64_t apart = -FAR; apart <= FAR; ++apart) {
     bool clashes = false;
-    for (const stowi_clash* clash = list.begin; clash < list.end; ++clash) {
+    for (const stowi_place_clash* clash = list.begin; clash < list.end; ++clash) {
       clashes = clashes || (clash->low <= apart && apart < clash->high);
     }
     CHECK(clashes == collide(model->problem, model->buffer[i], model->buffer[j], apart * unit));
   }
 }
 
-static void check_pair(const stowi_model* model, uint32_t i, uint32_t j) {
+static void check_pair(const stowi_place_model* model, uint32_t i, uint32_t j) {
   const stow_problem* problem = model->problem;
   uint32_t a = model->buffer[i];
   uint32_t b = model->buffer[j];
   int64_t highest = highest_collision(problem, a, b);
-  bool together = (stowi_model_neighbours(model, i)[j / 64] >> (j % 64) & 1) != 0;
+  bool together = (stowi_place_model_neighbours(model, i)[j / 64] >> (j % 64) & 1) != 0;
   CHECK(together == (highest > -FAR));
   if (together) {
     // Without windows up to where the next one can begin.
-    int64_t exact = stowi_model_units(model, highest + 1);
-    int64_t distance = stowi_model_distance(model, i, j);
-    bool whole = stowi_model_is_whole(model, i) && stowi_model_is_whole(model, j);
+    int64_t exact = stowi_place_model_units(model, highest + 1);
+    int64_t distance = stowi_place_model_distance(model, i, j);
+    bool whole = stowi_place_model_is_whole(model, i) && stowi_place_model_is_whole(model, j);
     CHECK(distance == (whole ? model->size[i] : exact));
     if (model->has_windows) {
-      CHECK(stowi_clashes_has(&model->clashes, i, j) == !whole);
+      CHECK(stowi_place_clashes_has(&model->clashes, i, j) == !whole);
     }
     if (!whole) {
       check_clashes(model, i, j);
@@ -209,7 +209,7 @@ static bool are_equal(const stow_problem* problem, uint32_t a, uint32_t b) {
 }
 
 // No third one can distinguish them.
-static bool are_alike(const stowi_model* model, uint32_t i, uint32_t j) {
+static bool are_alike(const stowi_place_model* model, uint32_t i, uint32_t j) {
   bool alike = model->alignment[i] == model->alignment[j];
   for (uint32_t k = 0; k < model->count; ++k) {
     for (int64_t apart = -FAR; apart <= FAR && k != i && k != j; ++apart) {
@@ -221,9 +221,10 @@ static bool are_alike(const stowi_model* model, uint32_t i, uint32_t j) {
 }
 
 // The next equal one is a twin; so is one whose lifetime differs only where nothing begins or ends.
-static void check_twin(const stowi_model* model, uint32_t i) {
+static void check_twin(const stowi_place_model* model, uint32_t i) {
   uint32_t twin = model->twin[i];
-  CHECK(twin == STOWI_NO_TWIN || (twin > i && twin < model->count && are_alike(model, i, twin)));
+  CHECK(twin == STOWI_PLACE_NO_TWIN ||
+        (twin > i && twin < model->count && are_alike(model, i, twin)));
   for (uint32_t j = i + 1; j < model->count; ++j) {
     CHECK(!are_equal(model->problem, model->buffer[i], model->buffer[j]) || twin <= j);
   }
@@ -234,7 +235,7 @@ TEST(DistancesAndTwinsMatchTheBytes) {
   for (uint64_t seed = 0; seed < seeds; ++seed) {
     for (unsigned kinds = 0; kinds < TINY_KINDS; ++kinds) {
       stow_problem* problem = tiny_problem_make(seed, kinds);
-      stowi_model* model = model_of(problem);
+      stowi_place_model* model = model_of(problem);
       for (uint32_t i = 0; i < model->count; ++i) {
         check_twin(model, i);
         for (uint32_t j = 0; j < model->count; ++j) {
@@ -243,7 +244,7 @@ TEST(DistancesAndTwinsMatchTheBytes) {
           }
         }
       }
-      stowi_model_destroy(model);
+      stowi_place_model_destroy(model);
       stow_problem_destroy(problem);
     }
   }
@@ -252,10 +253,10 @@ TEST(DistancesAndTwinsMatchTheBytes) {
 TEST(ProblemsWithoutWindowsAreOrdered) {
   for (uint64_t seed = 0; seed < 50; ++seed) {
     stow_problem* problem = tiny_problem_make(seed, (unsigned)seed % TINY_WINDOWS);
-    stowi_model* model = model_of(problem);
+    stowi_place_model* model = model_of(problem);
     CHECK(model->is_ordered);
     CHECK(!model->has_windows);
-    stowi_model_destroy(model);
+    stowi_place_model_destroy(model);
     stow_problem_destroy(problem);
   }
 }
@@ -265,9 +266,9 @@ TEST(HolesAreDetected) {
   uint64_t ordered = 0;
   for (uint64_t seed = 0; seed < 200; ++seed) {
     stow_problem* problem = tiny_problem_make(seed, TINY_WINDOWS);
-    stowi_model* model = model_of(problem);
+    stowi_place_model* model = model_of(problem);
     ordered += model->is_ordered;
-    stowi_model_destroy(model);
+    stowi_place_model_destroy(model);
     stow_problem_destroy(problem);
   }
   CHECK(ordered > 20 && ordered < 180);
@@ -283,13 +284,13 @@ TEST(TheNextHeightNeverPassesTheLowestOne) {
   for (uint64_t seed = 0; seed < seeds; ++seed) {
     for (unsigned kinds = 0; kinds < TINY_KINDS; ++kinds) {
       stow_problem* problem = tiny_problem_make(seed, kinds);
-      stowi_model* model = model_of(problem);
+      stowi_place_model* model = model_of(problem);
       uint64_t optimum = brute_height(problem);
       for (uint64_t capacity = 0; capacity < optimum; ++capacity) {
-        uint64_t next = stowi_model_next_height(model, capacity);
+        uint64_t next = stowi_place_model_next_height(model, capacity);
         CHECK(capacity < next && next <= optimum);
       }
-      stowi_model_destroy(model);
+      stowi_place_model_destroy(model);
       stow_problem_destroy(problem);
     }
   }
@@ -299,27 +300,28 @@ TEST(HeightsInUnitsAreSkipped) {
   stow_problem* problem = new_problem();
   add(problem, (spec){64, 0, 64, ANYWHERE});
   add(problem, (spec){100, 0, 64, ANYWHERE});
-  stowi_model* model = model_of(problem);
+  stowi_place_model* model = model_of(problem);
   CHECK_U64(model->unit, 64);
-  CHECK_U64(stowi_model_next_height(model, 0), 64);
-  CHECK_U64(stowi_model_next_height(model, 64), 100);
-  CHECK_U64(stowi_model_next_height(model, 100), 128);
-  CHECK_U64(stowi_model_next_height(model, 128), 164);
-  CHECK_U64(stowi_model_next_height(model, 163), 164);
-  stowi_model_destroy(model);
+  CHECK_U64(stowi_place_model_next_height(model, 0), 64);
+  CHECK_U64(stowi_place_model_next_height(model, 64), 100);
+  CHECK_U64(stowi_place_model_next_height(model, 100), 128);
+  CHECK_U64(stowi_place_model_next_height(model, 128), 164);
+  CHECK_U64(stowi_place_model_next_height(model, 163), 164);
+  stowi_place_model_destroy(model);
   stow_problem_destroy(problem);
 }
 
 // ---------------------------------------------------------------------------------------------
 
 static stow_status create_once(stow_allocator allocator, void* user) {
-  stowi_model* model = NULL;
+  stowi_place_model* model = NULL;
   stow_diag diag;
   stow_diag_init(&diag);
-  stow_status status = stowi_model_create((const stow_problem*)user, allocator, &diag, &model);
+  stow_status status =
+      stowi_place_model_create((const stow_problem*)user, allocator, &diag, &model);
   CHECK((model == NULL) == (status != STOW_OK));
   CHECK(status == STOW_OK || diag.status == status);
-  stowi_model_destroy(model);
+  stowi_place_model_destroy(model);
   return status;
 }
 

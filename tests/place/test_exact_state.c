@@ -17,7 +17,7 @@ typedef struct snapshot {
   int64_t* bound;
   uint8_t* passed;
   uint32_t* rank;
-  stowi_hash_pair* hash;
+  stowi_place_hash_pair* hash;
   int64_t* floor;
   uint32_t* floor_count;
   int64_t* load;
@@ -31,7 +31,7 @@ static void* copy(const void* data, size_t count, size_t size) {
   return result;
 }
 
-static snapshot take(const stowi_state* state) {
+static snapshot take(const stowi_place_state* state) {
   size_t n = state->model->count;
   size_t sections = state->model->section_count;
   return (snapshot){(uint64_t*)copy(state->free, state->model->words, sizeof(uint64_t)),
@@ -39,15 +39,15 @@ static snapshot take(const stowi_state* state) {
                     (int64_t*)copy(state->bound, n, sizeof(int64_t)),
                     (uint8_t*)copy(state->passed, n, 1),
                     (uint32_t*)copy(state->rank, n, sizeof(uint32_t)),
-                    (stowi_hash_pair*)copy(state->hash, n, sizeof(stowi_hash_pair)),
+                    (stowi_place_hash_pair*)copy(state->hash, n, sizeof(stowi_place_hash_pair)),
                     (int64_t*)copy(state->floor, sections, sizeof(int64_t)),
                     (uint32_t*)copy(state->floor_count, sections, sizeof(uint32_t)),
                     (int64_t*)copy(state->load, sections, sizeof(int64_t)),
                     (uint32_t*)copy(state->crossing, sections, sizeof(uint32_t)),
-                    stowi_exact_state_mark(state)};
+                    stowi_place_exact_state_mark(state)};
 }
 
-static bool is_as(const stowi_state* state, const snapshot* s) {
+static bool is_as(const stowi_place_state* state, const snapshot* s) {
   size_t n = state->model->count;
   size_t sections = state->model->section_count;
   return memcmp(state->free, s->free, state->model->words * sizeof(uint64_t)) == 0 &&
@@ -55,7 +55,7 @@ static bool is_as(const stowi_state* state, const snapshot* s) {
          memcmp(state->bound, s->bound, n * sizeof(int64_t)) == 0 &&
          memcmp(state->passed, s->passed, n) == 0 &&
          memcmp(state->rank, s->rank, n * sizeof(uint32_t)) == 0 &&
-         memcmp(state->hash, s->hash, n * sizeof(stowi_hash_pair)) == 0 &&
+         memcmp(state->hash, s->hash, n * sizeof(stowi_place_hash_pair)) == 0 &&
          memcmp(state->floor, s->floor, sections * sizeof(int64_t)) == 0 &&
          memcmp(state->floor_count, s->floor_count, sections * sizeof(uint32_t)) == 0 &&
          memcmp(state->load, s->load, sections * sizeof(int64_t)) == 0 &&
@@ -78,21 +78,21 @@ static void drop(snapshot* s) {
 // ---------------------------------------------------------------------------------------------
 // From scratch
 
-static void check_section(const stowi_state* state, uint32_t section) {
-  const stowi_model* model = state->model;
+static void check_section(const stowi_place_state* state, uint32_t section) {
+  const stowi_place_model* model = state->model;
   int64_t floor = INT64_MAX;
   int64_t load = 0;
   uint32_t count = 0;
   uint32_t crossing = 0;
   for (uint32_t j = 0; j < model->count; ++j) {
     uint32_t last = model->first_piece[j + 1] - 1;
-    if (!stowi_exact_state_is_free(state, j)) {
+    if (!stowi_place_exact_state_is_free(state, j)) {
       continue;
     }
     crossing += model->pieces[model->first_piece[j]].begin <= section &&
                 section + 1 < model->pieces[last].end;
     for (uint32_t p = model->first_piece[j]; p <= last; ++p) {
-      const stowi_model_piece* piece = &model->pieces[p];
+      const stowi_place_model_piece* piece = &model->pieces[p];
       if (piece->begin <= section && section < piece->end) {
         int64_t at = state->bound[j] + piece->low;
         count = at < floor ? 1 : count + (at == floor);
@@ -107,10 +107,10 @@ static void check_section(const stowi_state* state, uint32_t section) {
   CHECK_U64(state->crossing[section], crossing);
 }
 
-static bool meet(const stowi_state* state, uint32_t a, uint32_t b) {
+static bool meet(const stowi_place_state* state, uint32_t a, uint32_t b) {
   int64_t apart = (state->least[b] - state->least[a]) * (int64_t)state->model->unit;
-  stowi_meeting m = stowi_meeting_of(state->model, a, b);
-  while (stowi_meeting_next(&m)) {
+  stowi_place_meeting m = stowi_place_meeting_of(state->model, a, b);
+  while (stowi_place_meeting_next(&m)) {
     if (-m.down < apart && apart < m.up) {
       return true;
     }
@@ -119,19 +119,20 @@ static bool meet(const stowi_state* state, uint32_t a, uint32_t b) {
 }
 
 // A possible place of a buffer overlaps none that is placed.
-static void check_buffer(const stowi_state* state, uint32_t buffer) {
-  const stowi_model* model = state->model;
+static void check_buffer(const stowi_place_state* state, uint32_t buffer) {
+  const stowi_place_model* model = state->model;
   CHECK(state->least[buffer] % model->alignment[buffer] == 0);
-  CHECK(!stowi_exact_state_is_free(state, buffer) || state->least[buffer] <= state->bound[buffer]);
+  CHECK(!stowi_place_exact_state_is_free(state, buffer) ||
+        state->least[buffer] <= state->bound[buffer]);
   for (uint32_t k = 0; k < model->count; ++k) {
-    bool lives = (stowi_model_neighbours(model, buffer)[k / 64] >> (k % 64) & 1) != 0;
-    if (lives && !stowi_exact_state_is_free(state, k)) {
+    bool lives = (stowi_place_model_neighbours(model, buffer)[k / 64] >> (k % 64) & 1) != 0;
+    if (lives && !stowi_place_exact_state_is_free(state, k)) {
       CHECK(!meet(state, k, buffer));
     }
   }
 }
 
-static void check_all(const stowi_state* state) {
+static void check_all(const stowi_place_state* state) {
   for (uint32_t s = 0; s < state->model->section_count; ++s) {
     check_section(state, s);
   }
@@ -144,23 +145,23 @@ static void check_all(const stowi_state* state) {
 // Random walks
 
 // Places or passes a random free buffer. False if that refutes.
-static bool take_step(stowi_state* state, test_random* random) {
+static bool take_step(stowi_place_state* state, test_random* random) {
   uint32_t j = (uint32_t)test_random_below(random, state->model->count);
   bool fits = true;
-  if (stowi_exact_state_is_free(state, j) && !state->passed[j]) {
-    fits = test_random_below(random, 3) != 0 ? stowi_exact_state_place(state, j)
-                                             : stowi_exact_state_pass(state, j, INT64_MIN);
+  if (stowi_place_exact_state_is_free(state, j) && !state->passed[j]) {
+    fits = test_random_below(random, 3) != 0 ? stowi_place_exact_state_place(state, j)
+                                             : stowi_place_exact_state_pass(state, j, INT64_MIN);
   } else {
-    stowi_exact_state_set_rank(state, j, (uint32_t)test_random_below(random, 100));
+    stowi_place_exact_state_set_rank(state, j, (uint32_t)test_random_below(random, 100));
   }
-  stowi_exact_state_settle(state);
+  stowi_place_exact_state_settle(state);
   return fits;
 }
 
 enum { DEPTH = 12 };
 
 // Down, and back to marks on the way, over and over.
-static void walk(stowi_state* state, test_random* random) {
+static void walk(stowi_place_state* state, test_random* random) {
   snapshot snapshots[DEPTH];
   size_t depth = 0;
   snapshots[depth++] = take(state);
@@ -172,16 +173,16 @@ static void walk(stowi_state* state, test_random* random) {
     if (fits && depth < DEPTH && test_random_below(random, 2) == 0) {
       snapshots[depth++] = take(state);
     } else if (!fits || depth == DEPTH || test_random_below(random, 6) == 0) {
-      stowi_exact_state_undo(state, snapshots[depth - 1].mark);
+      stowi_place_exact_state_undo(state, snapshots[depth - 1].mark);
       CHECK(is_as(state, &snapshots[depth - 1]));
       if (depth > 1 && test_random_below(random, 2) == 0) {
         drop(&snapshots[--depth]);
-        stowi_exact_state_undo(state, snapshots[depth - 1].mark);
+        stowi_place_exact_state_undo(state, snapshots[depth - 1].mark);
         CHECK(is_as(state, &snapshots[depth - 1]));
       }
     }
   }
-  stowi_exact_state_undo(state, snapshots[0].mark);
+  stowi_place_exact_state_undo(state, snapshots[0].mark);
   CHECK(is_as(state, &snapshots[0]));
   while (depth > 0) {
     drop(&snapshots[--depth]);
@@ -189,20 +190,20 @@ static void walk(stowi_state* state, test_random* random) {
 }
 
 static void walk_on(const stow_problem* problem, uint64_t seed) {
-  stowi_model* model = NULL;
-  stowi_state* state = NULL;
+  stowi_place_model* model = NULL;
+  stowi_place_state* state = NULL;
   test_random random = {seed};
-  CHECK(stowi_model_create(problem, stow_allocator_default(), NULL, &model) == STOW_OK);
-  CHECK(stowi_exact_state_create(model, stow_allocator_default(), &state) == STOW_OK);
+  CHECK(stowi_place_model_create(problem, stow_allocator_default(), NULL, &model) == STOW_OK);
+  CHECK(stowi_place_exact_state_create(model, stow_allocator_default(), &state) == STOW_OK);
   state->among_holes = !model->is_ordered;
-  stowi_exact_state_reset(state, 20 + seed % 40);
+  stowi_place_exact_state_reset(state, 20 + seed % 40);
   check_all(state);
   walk(state, &random);
-  stowi_exact_state_reset(state, UINT64_MAX - 1);
+  stowi_place_exact_state_reset(state, UINT64_MAX - 1);
   check_all(state);
   walk(state, &random);
-  stowi_exact_state_destroy(state);
-  stowi_model_destroy(model);
+  stowi_place_exact_state_destroy(state);
+  stowi_place_model_destroy(model);
 }
 
 TEST(IncrementalStateMatchesRecomputation) {
@@ -228,24 +229,24 @@ TEST(StatesOfMoreThanAWordOfBuffersAreUndone) {
 
 TEST(WithoutRoomOnTheTrailNothingChanges) {
   stow_problem* problem = tiny_problem_make(1, TINY_FULL);
-  stowi_model* model = NULL;
-  stowi_state* state = NULL;
-  CHECK(stowi_model_create(problem, stow_allocator_default(), NULL, &model) == STOW_OK);
-  CHECK(stowi_exact_state_create(model, stow_allocator_default(), &state) == STOW_OK);
-  stowi_exact_state_reset(state, 1000);
+  stowi_place_model* model = NULL;
+  stowi_place_state* state = NULL;
+  CHECK(stowi_place_model_create(problem, stow_allocator_default(), NULL, &model) == STOW_OK);
+  CHECK(stowi_place_exact_state_create(model, stow_allocator_default(), &state) == STOW_OK);
+  stowi_place_exact_state_reset(state, 1000);
   snapshot before = take(state);
   size_t capacity = state->trail_capacity;
   state->trail_capacity = 4;
-  CHECK(!stowi_exact_state_place(state, 0));
+  CHECK(!stowi_place_exact_state_place(state, 0));
   CHECK(state->out_of_trail);
   CHECK(is_as(state, &before));
-  CHECK(!stowi_exact_state_pass(state, 0, INT64_MIN));
+  CHECK(!stowi_place_exact_state_pass(state, 0, INT64_MIN));
   CHECK(is_as(state, &before));
   state->trail_capacity = capacity;
-  stowi_exact_state_reset(state, 1000);
+  stowi_place_exact_state_reset(state, 1000);
   CHECK(!state->out_of_trail);
   drop(&before);
-  stowi_exact_state_destroy(state);
-  stowi_model_destroy(model);
+  stowi_place_exact_state_destroy(state);
+  stowi_place_model_destroy(model);
   stow_problem_destroy(problem);
 }

@@ -20,7 +20,7 @@ typedef struct model {
   piece pieces[MAX_PIECES];
 } model;
 
-static bool is_live(const piece* p, const stowi_need* need) {
+static bool is_live(const piece* p, const stowi_place_need* need) {
   return p->begin < need->end && need->begin < p->end;
 }
 
@@ -28,7 +28,7 @@ static uint64_t align_up(uint64_t at, uint64_t alignment) {
   return (at + alignment - 1) / alignment * alignment;
 }
 
-static uint64_t find_plainly(const model* m, const stowi_need* need, uint64_t from) {
+static uint64_t find_plainly(const model* m, const stowi_place_need* need, uint64_t from) {
   uint64_t at = align_up(from, need->alignment);
   for (size_t i = 0; i < m->count; ++i) {
     const piece* p = &m->pieces[i];
@@ -40,7 +40,7 @@ static uint64_t find_plainly(const model* m, const stowi_need* need, uint64_t fr
   return at;
 }
 
-static uint64_t end_plainly(const model* m, const stowi_need* need, uint64_t at) {
+static uint64_t end_plainly(const model* m, const stowi_place_need* need, uint64_t at) {
   uint64_t end = UINT64_MAX;
   for (size_t i = 0; i < m->count; ++i) {
     const piece* p = &m->pieces[i];
@@ -51,8 +51,8 @@ static uint64_t end_plainly(const model* m, const stowi_need* need, uint64_t at)
   return end;
 }
 
-static stowi_need draw_need(test_random* random, uint64_t largest, uint32_t horizon) {
-  stowi_need need;
+static stowi_place_need draw_need(test_random* random, uint64_t largest, uint32_t horizon) {
+  stowi_place_need need;
   need.size = 1 + test_random_below(random, largest);
   need.alignment = UINT64_C(1) << (test_random_below(random, 3) == 0 ? 4 : 0);
   need.begin = (uint32_t)test_random_below(random, horizon);
@@ -61,26 +61,26 @@ static stowi_need draw_need(test_random* random, uint64_t largest, uint32_t hori
 }
 
 // One search from the bottom to the top of the set, as leapfrogging does it.
-static void check_search(test_random* random, const stowi_gap_pool* pool, stowi_gaps set,
-                         const model* m, const stowi_need* need) {
-  stowi_gap_finger finger = {.set = set, .top = UINT32_MAX};
+static void check_search(test_random* random, const stowi_place_gap_pool* pool, stowi_gaps set,
+                         const model* m, const stowi_place_need* need) {
+  stowi_place_gap_finger finger = {.set = set, .top = UINT32_MAX};
   uint64_t from = test_random_below(random, 3) == 0 ? test_random_below(random, SPACE) : 0;
   for (int i = 0; i < 6; ++i) {
     uint64_t end = 0;
-    uint64_t at = stowi_gaps_find(pool, &finger, need, from, &end);
+    uint64_t at = stowi_place_gaps_find(pool, &finger, need, from, &end);
     if (!CHECK_U64(at, find_plainly(m, need, from))) {
       return;
     }
     uint64_t room = end_plainly(m, need, at);
     CHECK(at + need->size <= end && end <= room);
-    CHECK_U64(stowi_gaps_end(pool, set, need, at), room);
+    CHECK_U64(stowi_place_gaps_end(pool, set, need, at), room);
     from = at + 1 + test_random_below(random, i % 2 == 0 ? 20 : SPACE / 8);
   }
 }
 
 // A place for a piece that overlaps none, like a buffer of the same home.
 static bool draw_free(test_random* random, const model* m, uint64_t largest, piece* out) {
-  stowi_need always = {1 + test_random_below(random, largest), 1, 0, UINT32_MAX};
+  stowi_place_need always = {1 + test_random_below(random, largest), 1, 0, UINT32_MAX};
   out->low = find_plainly(m, &always, test_random_below(random, SPACE));
   out->high = out->low + always.size;
   return true;
@@ -89,9 +89,9 @@ static bool draw_free(test_random* random, const model* m, uint64_t largest, pie
 static void run_stack(test_random* random, size_t count, bool ascending, uint32_t horizon) {
   model* m = (model*)calloc(1, sizeof(model));
   REQUIRE(m != NULL);
-  stowi_gap_pool pool;
-  stowi_gap_pool_init(&pool, stow_allocator_default());
-  stowi_gaps set = STOWI_GAPS_EMPTY;
+  stowi_place_gap_pool pool;
+  stowi_place_gap_pool_init(&pool, stow_allocator_default());
+  stowi_gaps set = STOWI_PLACE_GAPS_EMPTY;
   uint64_t top = 0;
   for (size_t i = 0; i < count; ++i) {
     piece p;
@@ -104,14 +104,14 @@ static void run_stack(test_random* random, size_t count, bool ascending, uint32_
     // All cover the middle, as all in a stack share a section.
     p.begin = (uint32_t)test_random_below(random, horizon / 2 + 1);
     p.end = horizon / 2 + 1 + (uint32_t)test_random_below(random, horizon / 2 + 1);
-    CHECK(stowi_gaps_stack(&pool, &set, p.low, p.high, p.begin, p.end) == STOW_OK);
+    CHECK(stowi_place_gaps_stack(&pool, &set, p.low, p.high, p.begin, p.end) == STOW_OK);
     m->pieces[m->count++] = p;
     if (i % 16 == 0 || i + 20 > count) {
-      stowi_need need = draw_need(random, 30, horizon);
+      stowi_place_need need = draw_need(random, 30, horizon);
       check_search(random, &pool, set, m, &need);
     }
   }
-  stowi_gap_pool_free(&pool);
+  stowi_place_gap_pool_free(&pool);
   free(m);
 }
 
@@ -127,21 +127,21 @@ TEST(StacksAgreeWithPlainLists) {
 static void run_shadow(test_random* random, size_t count, uint64_t least, uint64_t longest) {
   model* m = (model*)calloc(1, sizeof(model));
   REQUIRE(m != NULL);
-  stowi_gap_pool pool;
-  stowi_gap_pool_init(&pool, stow_allocator_default());
-  stowi_gaps set = STOWI_GAPS_EMPTY;
+  stowi_place_gap_pool pool;
+  stowi_place_gap_pool_init(&pool, stow_allocator_default());
+  stowi_gaps set = STOWI_PLACE_GAPS_EMPTY;
   for (size_t i = 0; i < count; ++i) {
     piece p = {test_random_below(random, SPACE), 0, 0, UINT32_MAX};
     p.high = p.low + 1 + test_random_below(random, i % 50 == 0 ? 10 * longest : longest);
-    CHECK(stowi_gaps_shade(&pool, &set, p.low, p.high, least) == STOW_OK);
+    CHECK(stowi_place_gaps_shade(&pool, &set, p.low, p.high, least) == STOW_OK);
     m->pieces[m->count++] = p;
     if (i % 16 == 0 || i + 20 > count) {
-      stowi_need need = draw_need(random, 40, 100);
+      stowi_place_need need = draw_need(random, 40, 100);
       need.size += least - 1;  // what is shorter is never asked for
       check_search(random, &pool, set, m, &need);
     }
   }
-  stowi_gap_pool_free(&pool);
+  stowi_place_gap_pool_free(&pool);
   free(m);
 }
 
@@ -155,40 +155,40 @@ TEST(ShadowsAgreeWithPlainLists) {
 }
 
 TEST(APieceOverEverythingLeavesOneGap) {
-  stowi_gap_pool pool;
-  stowi_gap_pool_init(&pool, stow_allocator_default());
-  stowi_gaps set = STOWI_GAPS_EMPTY;
+  stowi_place_gap_pool pool;
+  stowi_place_gap_pool_init(&pool, stow_allocator_default());
+  stowi_gaps set = STOWI_PLACE_GAPS_EMPTY;
   for (uint64_t i = 0; i < 3000; ++i) {
-    CHECK(stowi_gaps_shade(&pool, &set, 10 * i + 5, 10 * i + 9, 1) == STOW_OK);
+    CHECK(stowi_place_gaps_shade(&pool, &set, 10 * i + 5, 10 * i + 9, 1) == STOW_OK);
   }
-  CHECK(stowi_gaps_shade(&pool, &set, 0, 40000, 1) == STOW_OK);
-  stowi_need need = {1, 1, 0, 1};
-  stowi_gap_finger finger = {.set = set, .top = UINT32_MAX};
+  CHECK(stowi_place_gaps_shade(&pool, &set, 0, 40000, 1) == STOW_OK);
+  stowi_place_need need = {1, 1, 0, 1};
+  stowi_place_gap_finger finger = {.set = set, .top = UINT32_MAX};
   uint64_t end = 0;
-  CHECK_U64(stowi_gaps_find(&pool, &finger, &need, 0, &end), 40000);
+  CHECK_U64(stowi_place_gaps_find(&pool, &finger, &need, 0, &end), 40000);
   CHECK(end == UINT64_MAX);
-  CHECK(stowi_gaps_shade(&pool, &set, 41000, 42000, 1) == STOW_OK);
-  stowi_gap_finger again = {.set = set, .top = UINT32_MAX};
-  CHECK_U64(stowi_gaps_find(&pool, &again, &need, 123, &end), 40000);
+  CHECK(stowi_place_gaps_shade(&pool, &set, 41000, 42000, 1) == STOW_OK);
+  stowi_place_gap_finger again = {.set = set, .top = UINT32_MAX};
+  CHECK_U64(stowi_place_gaps_find(&pool, &again, &need, 123, &end), 40000);
   CHECK_U64(end, 41000);
-  stowi_gap_pool_free(&pool);
+  stowi_place_gap_pool_free(&pool);
 }
 
 static stow_status fill(stow_allocator allocator, void* user) {
   (void)user;
   stow_status status = STOW_OK;
-  stowi_gap_pool pool;
-  stowi_gap_pool_init(&pool, allocator);
-  stowi_gaps stack = STOWI_GAPS_EMPTY;
-  stowi_gaps shadow = STOWI_GAPS_EMPTY;
+  stowi_place_gap_pool pool;
+  stowi_place_gap_pool_init(&pool, allocator);
+  stowi_gaps stack = STOWI_PLACE_GAPS_EMPTY;
+  stowi_gaps shadow = STOWI_PLACE_GAPS_EMPTY;
   for (uint64_t i = 0; i < 6000 && status == STOW_OK; ++i) {
     uint64_t low = i * 4111 % 6000 * 8;
-    status = stowi_gaps_stack(&pool, &stack, low, low + 4, (uint32_t)i, (uint32_t)i + 9000);
+    status = stowi_place_gaps_stack(&pool, &stack, low, low + 4, (uint32_t)i, (uint32_t)i + 9000);
     if (status == STOW_OK) {
-      status = stowi_gaps_shade(&pool, &shadow, low, low + 4, 1);
+      status = stowi_place_gaps_shade(&pool, &shadow, low, low + 4, 1);
     }
   }
-  stowi_gap_pool_free(&pool);
+  stowi_place_gap_pool_free(&pool);
   return status;
 }
 

@@ -10,10 +10,11 @@
 enum { MAX_COUNT = 64 };
 
 static bool meet(const stow_problem* problem, const uint64_t* offsets, size_t a, size_t b) {
-  const stowi_buffer* x = &problem->buffers.data[a];
-  const stowi_buffer* y = &problem->buffers.data[b];
-  return x->begin < y->end && y->begin < x->end && offsets[a] < offsets[b] + stowi_footprint(y) &&
-         offsets[b] < offsets[a] + stowi_footprint(x);
+  const stowi_place_buffer* x = &problem->buffers.data[a];
+  const stowi_place_buffer* y = &problem->buffers.data[b];
+  return x->begin < y->end && y->begin < x->end &&
+         offsets[a] < offsets[b] + stowi_place_footprint(y) &&
+         offsets[b] < offsets[a] + stowi_place_footprint(x);
 }
 
 static bool can_lie_at(const stow_problem* problem, uint64_t* offsets, size_t buffer,
@@ -30,8 +31,8 @@ static bool can_lie_at(const stow_problem* problem, uint64_t* offsets, size_t bu
 
 static void check_nothing_can_drop(const stow_problem* problem, uint64_t* offsets) {
   for (size_t i = 0; i < problem->buffers.count; ++i) {
-    const stowi_buffer* b = &problem->buffers.data[i];
-    for (uint64_t at = 0; !stowi_is_fixed(b) && at < offsets[i]; at += b->alignment) {
+    const stowi_place_buffer* b = &problem->buffers.data[i];
+    for (uint64_t at = 0; !stowi_place_is_fixed(b) && at < offsets[i]; at += b->alignment) {
       if (!CHECK(!can_lie_at(problem, offsets, i, at))) {
         return;
       }
@@ -43,13 +44,13 @@ static void check_nothing_can_drop(const stow_problem* problem, uint64_t* offset
 static uint64_t scatter(const stow_problem* problem, uint64_t* offsets) {
   uint64_t height = problem->fixed_end;
   for (size_t i = 0; i < problem->buffers.count; ++i) {
-    const stowi_buffer* b = &problem->buffers.data[i];
-    if (stowi_is_fixed(b)) {
+    const stowi_place_buffer* b = &problem->buffers.data[i];
+    if (stowi_place_is_fixed(b)) {
       offsets[i] = b->fixed_offset;
       continue;
     }
     offsets[i] = (height + 5 + b->alignment - 1) / b->alignment * b->alignment;
-    height = offsets[i] + stowi_footprint(b);
+    height = offsets[i] + stowi_place_footprint(b);
   }
   return height;
 }
@@ -61,14 +62,14 @@ TEST(DroppingEndsWhenNothingCanDrop) {
     random_shape shape = random_shape_of(&random, 40);
     shape.windows = false;
     stow_problem* problem = random_problem(&random, &shape);
-    stowi_quest quest = {.problem = problem, .allocator = stow_allocator_default()};
+    stowi_place_quest quest = {.problem = problem, .allocator = stow_allocator_default()};
     stow_place_options_init(&quest.options);
     uint64_t offsets[MAX_COUNT];
     uint64_t before[MAX_COUNT];
     uint64_t old_height = scatter(problem, offsets);
     uint64_t height = 0;
     memcpy(before, offsets, sizeof(before));
-    CHECK(stowi_drop(&quest, offsets, &height) == STOW_OK);
+    CHECK(stowi_place_drop(&quest, offsets, &height) == STOW_OK);
     CHECK(height <= old_height);
     for (size_t k = 0; k < problem->buffers.count; ++k) {
       CHECK(offsets[k] <= before[k]);
@@ -85,15 +86,15 @@ TEST(MirroringPlainBuffersNeverRaisesTheHeight) {
   for (size_t i = 0; i < 200; ++i) {
     random_shape shape = {.count = 1 + i % 50, .guards = i % 2 == 0};
     stow_problem* problem = random_problem(&random, &shape);
-    stowi_quest quest = {.problem = problem, .allocator = stow_allocator_default()};
+    stowi_place_quest quest = {.problem = problem, .allocator = stow_allocator_default()};
     stow_place_options_init(&quest.options);
     uint64_t offsets[MAX_COUNT];
     uint64_t height = 0;
     scatter(problem, offsets);
-    CHECK(stowi_drop(&quest, offsets, &height) == STOW_OK);
+    CHECK(stowi_place_drop(&quest, offsets, &height) == STOW_OK);
     for (size_t round = 0; round < 4; ++round) {
       uint64_t mirrored = 0;
-      CHECK(stowi_drop_mirrored(&quest, offsets, &mirrored) == STOW_OK);
+      CHECK(stowi_place_drop_mirrored(&quest, offsets, &mirrored) == STOW_OK);
       CHECK(mirrored <= height);
       height = mirrored;
     }

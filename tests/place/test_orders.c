@@ -8,20 +8,20 @@ enum { MAX_COUNT = 64 };
 
 static const char* const letters_of[] = {
 #define LETTERS(name, letters) letters,
-    STOWI_ORDERS(LETTERS)
+    STOWI_PLACE_ORDERS(LETTERS)
 #undef LETTERS
 };
 
 static uint64_t load_at(const stow_problem* problem, uint64_t step) {
   uint64_t load = 0;
   for (size_t i = 0; i < problem->buffers.count; ++i) {
-    const stowi_buffer* b = &problem->buffers.data[i];
-    load += b->begin <= step && step < b->end ? stowi_footprint(b) : 0;
+    const stowi_place_buffer* b = &problem->buffers.data[i];
+    load += b->begin <= step && step < b->end ? stowi_place_footprint(b) : 0;
   }
   return load;
 }
 
-static uint64_t highest_load(const stow_problem* problem, const stowi_buffer* b) {
+static uint64_t highest_load(const stow_problem* problem, const stowi_place_buffer* b) {
   uint64_t highest = 0;
   for (uint64_t step = b->begin; step < b->end; ++step) {
     uint64_t load = load_at(problem, step);
@@ -31,8 +31,8 @@ static uint64_t highest_load(const stow_problem* problem, const stowi_buffer* b)
 }
 
 // Below 0 if |a| comes first by |letter|.
-static int compare_by(const stow_problem* problem, char letter, const stowi_buffer* a,
-                      const stowi_buffer* b) {
+static int compare_by(const stow_problem* problem, char letter, const stowi_place_buffer* a,
+                      const stowi_place_buffer* b) {
   uint64_t x = 0;
   uint64_t y = 0;
   bool ascending = letter == 'l' || letter == 'u';
@@ -76,24 +76,25 @@ TEST(OrdersFollowTheirLetters) {
   for (size_t round = 0; round < 60; ++round) {
     random_shape shape = {.count = 1 + round % 40, .guards = true, .fixed = round % 3 == 0};
     stow_problem* problem = random_problem(&random, &shape);
-    stowi_quest quest = {.problem = problem, .allocator = stow_allocator_default()};
-    stowi_sections sections;
-    stowi_orders orders;
-    REQUIRE(stowi_sections_make(problem, quest.allocator, &sections) == STOW_OK);
-    REQUIRE(stowi_orders_make(&quest, &sections, &orders) == STOW_OK);
-    for (int order = 0; order < STOWI_ORDER_COUNT; ++order) {
+    stowi_place_quest quest = {.problem = problem, .allocator = stow_allocator_default()};
+    stowi_place_sections sections;
+    stowi_place_orders orders;
+    REQUIRE(stowi_place_sections_make(problem, quest.allocator, &sections) == STOW_OK);
+    REQUIRE(stowi_place_orders_make(&quest, &sections, &orders) == STOW_OK);
+    for (int order = 0; order < STOWI_PLACE_ORDER_COUNT; ++order) {
       uint32_t buffers[MAX_COUNT];
       size_t count;
-      REQUIRE(stowi_orders_fill(&orders, (stowi_order)order, buffers, &count) == STOW_OK);
+      REQUIRE(stowi_place_orders_fill(&orders, (stowi_place_order)order, buffers, &count) ==
+              STOW_OK);
       for (size_t i = 1; i < count; ++i) {
         CHECK(comes_before(problem, letters_of[order], buffers[i - 1], buffers[i]));
       }
       for (size_t i = 0; i < count; ++i) {
-        CHECK(!stowi_is_fixed(&problem->buffers.data[buffers[i]]));
+        CHECK(!stowi_place_is_fixed(&problem->buffers.data[buffers[i]]));
       }
     }
-    stowi_orders_free(&orders);
-    stowi_sections_free(&sections, problem, quest.allocator);
+    stowi_place_orders_free(&orders);
+    stowi_place_sections_free(&sections, problem, quest.allocator);
     stow_problem_destroy(problem);
   }
 }
@@ -110,19 +111,19 @@ TEST(AstronomicalAreasKeepTheirOrder) {
       desc.end = (UINT64_C(1) << life_bits) - 1;
       REQUIRE(stow_problem_add(problem, &desc, NULL, NULL) == STOW_OK);
     }
-    stowi_quest quest = {.problem = problem, .allocator = stow_allocator_default()};
-    stowi_sections sections;
-    stowi_orders orders;
+    stowi_place_quest quest = {.problem = problem, .allocator = stow_allocator_default()};
+    stowi_place_sections sections;
+    stowi_place_orders orders;
     uint32_t buffers[4];
     size_t count;
-    REQUIRE(stowi_sections_make(problem, quest.allocator, &sections) == STOW_OK);
-    REQUIRE(stowi_orders_make(&quest, &sections, &orders) == STOW_OK);
-    REQUIRE(stowi_orders_fill(&orders, STOWI_ORDER_ATW, buffers, &count) == STOW_OK);
+    REQUIRE(stowi_place_sections_make(problem, quest.allocator, &sections) == STOW_OK);
+    REQUIRE(stowi_place_orders_make(&quest, &sections, &orders) == STOW_OK);
+    REQUIRE(stowi_place_orders_fill(&orders, STOWI_PLACE_ORDER_ATW, buffers, &count) == STOW_OK);
     for (uint32_t i = 0; i < 4; ++i) {
       CHECK_U64(buffers[i], 3 - i);
     }
-    stowi_orders_free(&orders);
-    stowi_sections_free(&sections, problem, quest.allocator);
+    stowi_place_orders_free(&orders);
+    stowi_place_sections_free(&sections, problem, quest.allocator);
     stow_problem_destroy(problem);
   }
 }

@@ -14,22 +14,22 @@ static void add(stow_problem* problem, uint64_t begin, uint64_t end) {
 
 static void check_sections(const stow_problem* problem) {
   stow_allocator allocator = stow_allocator_default();
-  stowi_sections sections;
-  CHECK(stowi_sections_make(problem, allocator, &sections) == STOW_OK);
+  stowi_place_sections sections;
+  CHECK(stowi_place_sections_make(problem, allocator, &sections) == STOW_OK);
   size_t count = stow_problem_count(problem);
   CHECK(sections.count <= count);
   for (size_t i = 0; i < count; ++i) {
     CHECK(sections.begin[i] < sections.end[i] && sections.end[i] <= sections.count);
     for (size_t j = 0; j < i; ++j) {
-      const stowi_buffer* a = &problem->buffers.data[i];
-      const stowi_buffer* b = &problem->buffers.data[j];
+      const stowi_place_buffer* a = &problem->buffers.data[i];
+      const stowi_place_buffer* b = &problem->buffers.data[j];
       bool share = sections.begin[i] < sections.end[j] && sections.begin[j] < sections.end[i];
       CHECK(share == (a->begin < b->end && b->begin < a->end));
-      CHECK(share ==
-            stowi_together((stowi_life){a->begin, a->end}, (stowi_life){b->begin, b->end}));
+      CHECK(share == stowi_place_together((stowi_place_life){a->begin, a->end},
+                                          (stowi_place_life){b->begin, b->end}));
     }
   }
-  stowi_sections_free(&sections, problem, allocator);
+  stowi_place_sections_free(&sections, problem, allocator);
 }
 
 TEST(BuffersShareASectionIfLiveTogether) {
@@ -53,10 +53,10 @@ TEST(BuffersShareASectionIfLiveTogether) {
 }
 
 static uint32_t section_count(const stow_problem* problem) {
-  stowi_sections sections;
-  CHECK(stowi_sections_make(problem, stow_allocator_default(), &sections) == STOW_OK);
+  stowi_place_sections sections;
+  CHECK(stowi_place_sections_make(problem, stow_allocator_default(), &sections) == STOW_OK);
   uint32_t count = sections.count;
-  stowi_sections_free(&sections, problem, stow_allocator_default());
+  stowi_place_sections_free(&sections, problem, stow_allocator_default());
   return count;
 }
 
@@ -80,9 +80,9 @@ TEST(LifetimesThatEndTogetherOrNestMakeOneSection) {
 
 static stow_status make(stow_allocator allocator, void* user) {
   const stow_problem* problem = (const stow_problem*)user;
-  stowi_sections sections;
-  stow_status status = stowi_sections_make(problem, allocator, &sections);
-  stowi_sections_free(&sections, problem, allocator);
+  stowi_place_sections sections;
+  stow_status status = stowi_place_sections_make(problem, allocator, &sections);
+  stowi_place_sections_free(&sections, problem, allocator);
   return status;
 }
 

@@ -19,8 +19,8 @@ TEST(FloorsAnswerLikeAnArray) {
   test_random random = {1};
   for (size_t count = 1; count < 40; ++count) {
     uint64_t plain[40] = {0};
-    stowi_floors floors;
-    REQUIRE(stowi_floors_make(count, stow_allocator_default(), &floors) == STOW_OK);
+    stowi_place_floors floors;
+    REQUIRE(stowi_place_floors_make(count, stow_allocator_default(), &floors) == STOW_OK);
     for (size_t i = 0; i < 300; ++i) {
       uint32_t begin = (uint32_t)test_random_below(&random, count);
       uint32_t end = begin + 1 + (uint32_t)test_random_below(&random, count - begin);
@@ -32,33 +32,33 @@ TEST(FloorsAnswerLikeAnArray) {
           plain[s] = height;
         }
       }
-      CHECK_U64(stowi_floors_max(&floors, begin, end), most);
+      CHECK_U64(stowi_place_floors_max(&floors, begin, end), most);
       if (i % 2 == 0) {
-        stowi_floors_raise(&floors, begin, end, height);
+        stowi_place_floors_raise(&floors, begin, end, height);
       }
     }
-    stowi_floors_clear(&floors);
-    CHECK_U64(stowi_floors_max(&floors, 0, (uint32_t)count), 0);
-    stowi_floors_free(&floors, stow_allocator_default());
+    stowi_place_floors_clear(&floors);
+    CHECK_U64(stowi_place_floors_max(&floors, 0, (uint32_t)count), 0);
+    stowi_place_floors_free(&floors, stow_allocator_default());
   }
 }
 
 TEST(HeapPopsTheLowestKeyThenTheLowestId) {
   test_random random = {2};
-  stowi_heap heap;
-  REQUIRE(stowi_heap_make(50, stow_allocator_default(), &heap) == STOW_OK);
+  stowi_place_heap heap;
+  REQUIRE(stowi_place_heap_make(50, stow_allocator_default(), &heap) == STOW_OK);
   for (size_t round = 0; round < 50; ++round) {
     for (uint32_t id = 0; id < 50; ++id) {
-      stowi_heap_push(&heap, test_random_below(&random, 1 + round), (id * 7) % 50);
+      stowi_place_heap_push(&heap, test_random_below(&random, 1 + round), (id * 7) % 50);
     }
-    stowi_heap_entry last = stowi_heap_pop(&heap);
+    stowi_place_heap_entry last = stowi_place_heap_pop(&heap);
     while (heap.count > 0) {
-      stowi_heap_entry next = stowi_heap_pop(&heap);
+      stowi_place_heap_entry next = stowi_place_heap_pop(&heap);
       CHECK(next.key > last.key || (next.key == last.key && next.id > last.id));
       last = next;
     }
   }
-  stowi_heap_free(&heap, stow_allocator_default());
+  stowi_place_heap_free(&heap, stow_allocator_default());
 }
 
 TEST(NestFindsTheFirstLifetimeWithinARange) {
@@ -72,31 +72,32 @@ TEST(NestFindsTheFirstLifetimeWithinARange) {
       ends[i] = begins[i] + 1 + (uint32_t)test_random_below(&random, 30);
       order[i] = i;
     }
-    stowi_sections sections = {.count = 80, .piece_count = count, .begin = begins, .end = ends};
-    stowi_nest nest;
-    REQUIRE(stowi_nest_make(&sections, count, stow_allocator_default(), &nest) == STOW_OK);
-    stowi_nest_fill(&nest, order, count);
+    stowi_place_sections sections = {
+        .count = 80, .piece_count = count, .begin = begins, .end = ends};
+    stowi_place_nest nest;
+    REQUIRE(stowi_place_nest_make(&sections, count, stow_allocator_default(), &nest) == STOW_OK);
+    stowi_place_nest_fill(&nest, order, count);
     bool out[MAX_COUNT] = {false};
     for (size_t i = 0; i < 200; ++i) {
       uint32_t begin = (uint32_t)test_random_below(&random, 60);
       uint32_t end = begin + (uint32_t)test_random_below(&random, 40);
-      uint32_t expected = STOWI_NEST_NONE;
-      for (uint32_t k = 0; k < count && expected == STOWI_NEST_NONE; ++k) {
-        expected = !out[k] && begins[k] >= begin && ends[k] <= end ? k : STOWI_NEST_NONE;
+      uint32_t expected = STOWI_PLACE_NEST_NONE;
+      for (uint32_t k = 0; k < count && expected == STOWI_PLACE_NEST_NONE; ++k) {
+        expected = !out[k] && begins[k] >= begin && ends[k] <= end ? k : STOWI_PLACE_NEST_NONE;
       }
-      uint32_t place = stowi_nest_first(&nest, begin, end);
-      CHECK_U64(place == STOWI_NEST_NONE ? place : nest.buffers[place], expected);
-      if (expected != STOWI_NEST_NONE && i % 4 == 0) {
-        stowi_nest_remove(&nest, place);
+      uint32_t place = stowi_place_nest_first(&nest, begin, end);
+      CHECK_U64(place == STOWI_PLACE_NEST_NONE ? place : nest.buffers[place], expected);
+      if (expected != STOWI_PLACE_NEST_NONE && i % 4 == 0) {
+        stowi_place_nest_remove(&nest, place);
         out[expected] = true;
       }
     }
-    stowi_nest_free(&nest, stow_allocator_default());
+    stowi_place_nest_free(&nest, stow_allocator_default());
   }
 }
 
 // Every valley is one of the plain array, and maximal.
-static void check_valley(const uint64_t* plain, uint32_t sections, stowi_plateau v) {
+static void check_valley(const uint64_t* plain, uint32_t sections, stowi_place_plateau v) {
   CHECK(v.begin < v.end && v.end <= sections);
   for (uint32_t s = v.begin; s < v.end; ++s) {
     CHECK_U64(plain[s], v.floor);
@@ -109,11 +110,11 @@ TEST(PlateausMatchAnArray) {
   test_random random = {4};
   for (uint32_t sections = 1; sections < 30; ++sections) {
     uint64_t plain[30] = {0};
-    stowi_plateaus plateaus;
-    REQUIRE(stowi_plateaus_make(sections, stow_allocator_default(), &plateaus) == STOW_OK);
-    stowi_plateaus_clear(&plateaus);
+    stowi_place_plateaus plateaus;
+    REQUIRE(stowi_place_plateaus_make(sections, stow_allocator_default(), &plateaus) == STOW_OK);
+    stowi_place_plateaus_clear(&plateaus);
     for (size_t i = 0; i < 200; ++i) {
-      stowi_plateau v = stowi_plateaus_valley(&plateaus);
+      stowi_place_plateau v = stowi_place_plateaus_valley(&plateaus);
       check_valley(plain, sections, v);
       bool alone = v.begin == 0 && v.end == sections;
       uint32_t begin = v.begin;
@@ -123,17 +124,17 @@ TEST(PlateausMatchAnArray) {
         uint64_t left = v.begin > 0 ? plain[v.begin - 1] : UINT64_MAX;
         uint64_t right = v.end < sections ? plain[v.end] : UINT64_MAX;
         floor = left < right ? left : right;
-        stowi_plateaus_level(&plateaus, v);
+        stowi_place_plateaus_level(&plateaus, v);
       } else {
         begin += (uint32_t)test_random_below(&random, v.end - v.begin);
         end = begin + 1 + (uint32_t)test_random_below(&random, v.end - begin);
-        stowi_plateaus_build(&plateaus, v, begin, end, floor);
+        stowi_place_plateaus_build(&plateaus, v, begin, end, floor);
       }
       for (uint32_t s = begin; s < end; ++s) {
         plain[s] = floor;
       }
     }
-    stowi_plateaus_free(&plateaus, stow_allocator_default());
+    stowi_place_plateaus_free(&plateaus, stow_allocator_default());
   }
 }
 
@@ -142,7 +143,7 @@ TEST(PlateausMatchAnArray) {
 
 typedef struct reference {
   const stow_problem* problem;
-  const stowi_sections* sections;
+  const stowi_place_sections* sections;
   bool any_fixed;
   bool whole;  // windows count as the whole footprint
   bool placed[MAX_COUNT];
@@ -155,18 +156,22 @@ static uint64_t align(uint64_t x, uint64_t alignment) {
 }
 
 static bool meets_fixed(const reference* r, size_t buffer, uint64_t offset) {
-  const stowi_sections* s = r->sections;
-  const stowi_buffer* buffers = r->problem->buffers.data;
+  const stowi_place_sections* s = r->sections;
+  const stowi_place_buffer* buffers = r->problem->buffers.data;
   for (size_t other = 0; other < r->problem->buffers.count; ++other) {
-    if (!stowi_is_fixed(&buffers[other])) {
+    if (!stowi_place_is_fixed(&buffers[other])) {
       continue;
     }
-    for (uint32_t i = stowi_piece_first(s, buffer); i < stowi_piece_end(s, buffer); ++i) {
-      for (uint32_t k = stowi_piece_first(s, other); k < stowi_piece_end(s, other); ++k) {
+    for (uint32_t i = stowi_place_piece_first(s, buffer); i < stowi_place_piece_end(s, buffer);
+         ++i) {
+      for (uint32_t k = stowi_place_piece_first(s, other); k < stowi_place_piece_end(s, other);
+           ++k) {
         uint64_t at = buffers[other].fixed_offset;
         if (s->begin[i] < s->end[k] && s->begin[k] < s->end[i] &&
-            offset + stowi_piece_low(s, i) < at + stowi_piece_high(s, k, &buffers[other]) &&
-            at + stowi_piece_low(s, k) < offset + stowi_piece_high(s, i, &buffers[buffer])) {
+            offset + stowi_place_piece_low(s, i) <
+                at + stowi_place_piece_high(s, k, &buffers[other]) &&
+            at + stowi_place_piece_low(s, k) <
+                offset + stowi_place_piece_high(s, i, &buffers[buffer])) {
           return true;
         }
       }
@@ -177,11 +182,11 @@ static bool meets_fixed(const reference* r, size_t buffer, uint64_t offset) {
 
 static uint64_t rest_of(const reference* r, size_t buffer) {
   uint64_t rest = 0;
-  const stowi_sections* s = r->sections;
-  uint32_t last = stowi_piece_end(s, buffer) - 1;
-  for (uint32_t i = stowi_piece_first(s, buffer); i <= last; ++i) {
+  const stowi_place_sections* s = r->sections;
+  uint32_t last = stowi_place_piece_end(s, buffer) - 1;
+  for (uint32_t i = stowi_place_piece_first(s, buffer); i <= last; ++i) {
     uint32_t end = r->whole ? s->end[last] : s->end[i];
-    uint64_t low = r->whole ? 0 : stowi_piece_low(s, i);
+    uint64_t low = r->whole ? 0 : stowi_place_piece_low(s, i);
     for (uint32_t k = s->begin[i]; k < end; ++k) {
       rest = r->floors[k] > low + rest ? r->floors[k] - low : rest;
     }
@@ -205,15 +210,15 @@ static uint64_t key_of(const reference* r, size_t buffer) {
 }
 
 static void take(reference* r, size_t buffer) {
-  const stowi_sections* s = r->sections;
-  const stowi_buffer* b = &r->problem->buffers.data[buffer];
+  const stowi_place_sections* s = r->sections;
+  const stowi_place_buffer* b = &r->problem->buffers.data[buffer];
   uint64_t offset = above_fixed(r, buffer, rest_of(r, buffer));
-  uint32_t last = stowi_piece_end(s, buffer) - 1;
+  uint32_t last = stowi_place_piece_end(s, buffer) - 1;
   r->placed[buffer] = true;
   r->offsets[buffer] = offset;
-  for (uint32_t i = stowi_piece_first(s, buffer); i <= last; ++i) {
+  for (uint32_t i = stowi_place_piece_first(s, buffer); i <= last; ++i) {
     uint32_t end = r->whole ? s->end[last] : s->end[i];
-    uint64_t high = r->whole ? stowi_footprint(b) : stowi_piece_high(s, i, b);
+    uint64_t high = r->whole ? stowi_place_footprint(b) : stowi_place_piece_high(s, i, b);
     for (uint32_t k = s->begin[i]; k < end; ++k) {
       r->floors[k] = offset + high;
     }
@@ -236,7 +241,7 @@ static void place_by_definition(reference* r, const uint32_t* order, size_t coun
 static size_t shuffled(test_random* random, const stow_problem* problem, uint32_t* order) {
   size_t count = 0;
   for (size_t i = 0; i < problem->buffers.count; ++i) {
-    if (!stowi_is_fixed(&problem->buffers.data[i])) {
+    if (!stowi_place_is_fixed(&problem->buffers.data[i])) {
       size_t at = test_random_below(random, count + 1);
       order[count++] = order[at];
       order[at] = (uint32_t)i;
@@ -245,44 +250,44 @@ static size_t shuffled(test_random* random, const stow_problem* problem, uint32_
   return count;
 }
 
-static void compare(stowi_skyline* skyline, const stow_problem* problem,
-                    const stowi_sections* sections, const uint32_t* order, size_t count,
+static void compare(stowi_place_skyline_state* skyline, const stow_problem* problem,
+                    const stowi_place_sections* sections, const uint32_t* order, size_t count,
                     bool quick) {
   reference r = {.problem = problem, .sections = sections, .whole = quick};
   r.any_fixed = count < problem->buffers.count;
   uint64_t offsets[MAX_COUNT];
-  stowi_skyline_pass pass = {.order = order, .count = count, .offsets = offsets};
+  stowi_place_skyline_pass pass = {.order = order, .count = count, .offsets = offsets};
   pass.too_high = pass.max_nodes = UINT64_MAX;
-  (quick ? stowi_skyline_quick : stowi_skyline_lowest)(skyline, &pass);
+  (quick ? stowi_place_skyline_quick : stowi_place_skyline_lowest)(skyline, &pass);
   place_by_definition(&r, order, count);
   uint64_t height = problem->fixed_end;
   for (size_t i = 0; i < count; ++i) {
-    const stowi_buffer* b = &problem->buffers.data[order[i]];
-    uint64_t end = r.offsets[order[i]] + stowi_footprint(b);
+    const stowi_place_buffer* b = &problem->buffers.data[order[i]];
+    uint64_t end = r.offsets[order[i]] + stowi_place_footprint(b);
     CHECK_U64(offsets[order[i]], r.offsets[order[i]]);
     height = end > height ? end : height;
   }
   CHECK_U64(pass.height, height);
   CHECK(pass.nodes >= count);
   pass.too_high = height;
-  (quick ? stowi_skyline_quick : stowi_skyline_lowest)(skyline, &pass);
+  (quick ? stowi_place_skyline_quick : stowi_place_skyline_lowest)(skyline, &pass);
   CHECK_U64(pass.height, UINT64_MAX);
   pass.too_high = UINT64_MAX;
   pass.max_nodes = pass.nodes - 1;
-  (quick ? stowi_skyline_quick : stowi_skyline_lowest)(skyline, &pass);
+  (quick ? stowi_place_skyline_quick : stowi_place_skyline_lowest)(skyline, &pass);
   CHECK(pass.nodes <= pass.max_nodes || pass.height != UINT64_MAX);
 }
 
 static void run_case(test_random* random, const random_shape* shape) {
   stow_problem* problem = random_problem(random, shape);
-  stowi_quest quest = {.problem = problem, .allocator = stow_allocator_default()};
-  stowi_sections sections;
-  stowi_skyline* skyline = NULL;
+  stowi_place_quest quest = {.problem = problem, .allocator = stow_allocator_default()};
+  stowi_place_sections sections;
+  stowi_place_skyline_state* skyline = NULL;
   uint32_t order[MAX_COUNT];
   size_t count = shuffled(random, problem, order);
-  CHECK(stowi_sections_make(problem, quest.allocator, &sections) == STOW_OK);
-  CHECK(stowi_skyline_create(&quest, &sections, &skyline) == STOW_OK);
-  CHECK(stowi_skyline_is_plain(skyline) ==
+  CHECK(stowi_place_sections_make(problem, quest.allocator, &sections) == STOW_OK);
+  CHECK(stowi_place_skyline_create(&quest, &sections, &skyline) == STOW_OK);
+  CHECK(stowi_place_skyline_is_plain(skyline) ==
         (sections.first == NULL && count == problem->buffers.count));
   if (count > 0) {
     compare(skyline, problem, &sections, order, count, false);
@@ -291,8 +296,8 @@ static void run_case(test_random* random, const random_shape* shape) {
       compare(skyline, problem, &sections, order, count, true);
     }
   }
-  stowi_skyline_destroy(skyline);
-  stowi_sections_free(&sections, problem, quest.allocator);
+  stowi_place_skyline_destroy(skyline);
+  stowi_place_sections_free(&sections, problem, quest.allocator);
   stow_problem_destroy(problem);
 }
 

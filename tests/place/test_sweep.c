@@ -23,7 +23,7 @@ static stow_problem* random_run(test_random* random, size_t count) {
 
 typedef struct run {
   const stow_problem* problem;
-  stowi_sections sections;
+  stowi_place_sections sections;
   bool is_placed[MAX_COUNT];
   uint64_t offsets[MAX_COUNT];
 } run;
@@ -65,19 +65,19 @@ static void check_run(test_random* random) {
   size_t count = 1 + (size_t)test_random_below(random, MAX_COUNT);
   stow_problem* problem = random_run(random, count);
   stow_allocator allocator = stow_allocator_default();
-  stowi_sweep* sweep = NULL;
+  stowi_place_sweep* sweep = NULL;
   r.problem = problem;
-  CHECK(stowi_sections_make(problem, allocator, &r.sections) == STOW_OK);
-  CHECK(stowi_sweep_create(problem, &r.sections, allocator, &sweep) == STOW_OK);
+  CHECK(stowi_place_sections_make(problem, allocator, &r.sections) == STOW_OK);
+  CHECK(stowi_place_sweep_create(problem, &r.sections, allocator, &sweep) == STOW_OK);
   size_t first = (size_t)test_random_below(random, count);
   for (uint32_t i = 0; i < count; ++i) {
     if (i < first || test_random_below(random, 4) == 0) {
       r.is_placed[i] = true;
       r.offsets[i] = i * 16 + test_random_below(random, 4);
-      stowi_sweep_put(sweep, i, r.offsets[i]);
+      stowi_place_sweep_put(sweep, i, r.offsets[i]);
     }
   }
-  stowi_sweep_start(sweep, r.sections.begin[first], UNIT);
+  stowi_place_sweep_start(sweep, r.sections.begin[first], UNIT);
   for (uint32_t i = (uint32_t)first; i < count; ++i) {
     if (r.is_placed[i]) {
       continue;
@@ -85,16 +85,16 @@ static void check_run(test_random* random) {
     uint64_t size = problem->buffers.data[i].size;
     uint64_t from = test_random_below(random, 2) * test_random_below(random, 30) * UNIT;
     uint32_t section = r.sections.begin[i];
-    stowi_sweep_advance(sweep, section);
-    uint64_t found = stowi_sweep_find(sweep, size, UNIT, from);
+    stowi_place_sweep_advance(sweep, section);
+    uint64_t found = stowi_place_sweep_find(sweep, size, UNIT, from);
     CHECK_U64(found, first_fit(&r, section, size, from));
     r.offsets[i] = place(&r, i, found);
     r.is_placed[i] = true;
-    stowi_sweep_put(sweep, i, r.offsets[i]);
+    stowi_place_sweep_put(sweep, i, r.offsets[i]);
   }
-  stowi_sweep_stop(sweep);
-  stowi_sweep_destroy(sweep);
-  stowi_sections_free(&r.sections, problem, allocator);
+  stowi_place_sweep_stop(sweep);
+  stowi_place_sweep_destroy(sweep);
+  stowi_place_sections_free(&r.sections, problem, allocator);
   stow_problem_destroy(problem);
 }
 
@@ -108,9 +108,9 @@ TEST(FirstFitOverlapsNothingLive) {
 
 static stow_status attempt(stow_allocator allocator, void* user) {
   const run* r = (const run*)user;
-  stowi_sweep* sweep = NULL;
-  stow_status status = stowi_sweep_create(r->problem, &r->sections, allocator, &sweep);
-  stowi_sweep_destroy(sweep);
+  stowi_place_sweep* sweep = NULL;
+  stow_status status = stowi_place_sweep_create(r->problem, &r->sections, allocator, &sweep);
+  stowi_place_sweep_destroy(sweep);
   return status;
 }
 
@@ -119,8 +119,8 @@ TEST(EveryFailedAllocationIsReported) {
   run r = {.problem = NULL};
   stow_problem* problem = random_run(&random, 20);
   r.problem = problem;
-  CHECK(stowi_sections_make(problem, stow_allocator_default(), &r.sections) == STOW_OK);
+  CHECK(stowi_place_sections_make(problem, stow_allocator_default(), &r.sections) == STOW_OK);
   CHECK(test_fault_sweep(attempt, &r) > 3);
-  stowi_sections_free(&r.sections, problem, stow_allocator_default());
+  stowi_place_sections_free(&r.sections, problem, stow_allocator_default());
   stow_problem_destroy(problem);
 }

@@ -535,15 +535,15 @@ TEST(NoPlacementIsBelowTheBound) {
 }
 
 static void check_sections(const stow_problem* problem) {
-  stowi_sections sections;
-  CHECK(stowi_sections_make(problem, stow_allocator_default(), &sections) == STOW_OK);
+  stowi_place_sections sections;
+  CHECK(stowi_place_sections_make(problem, stow_allocator_default(), &sections) == STOW_OK);
   size_t count = stow_problem_count(problem);
   CHECK(sections.count <= sections.piece_count && sections.piece_count >= count);
   CHECK((sections.first == NULL) == (problem->windows.count == 0));
   for (size_t i = 0; i < count; ++i) {
-    uint32_t first = stowi_piece_first(&sections, i);
-    CHECK(first < stowi_piece_end(&sections, i));
-    for (uint32_t p = first; p < stowi_piece_end(&sections, i); ++p) {
+    uint32_t first = stowi_place_piece_first(&sections, i);
+    CHECK(first < stowi_place_piece_end(&sections, i));
+    for (uint32_t p = first; p < stowi_place_piece_end(&sections, i); ++p) {
       CHECK(sections.begin[p] < sections.end[p] && sections.end[p] <= sections.count);
       CHECK(p == first || sections.begin[p] >= sections.end[p - 1]);
     }
@@ -553,12 +553,14 @@ static void check_sections(const stow_problem* problem) {
     for (size_t j = 0; j < i; ++j) {
       uint64_t in_sections = 0;
       uint64_t in_steps = 0;
-      for (uint32_t p = stowi_piece_first(&sections, i); p < stowi_piece_end(&sections, i); ++p) {
-        for (uint32_t q = stowi_piece_first(&sections, j); q < stowi_piece_end(&sections, j); ++q) {
+      for (uint32_t p = stowi_place_piece_first(&sections, i);
+           p < stowi_place_piece_end(&sections, i); ++p) {
+        for (uint32_t q = stowi_place_piece_first(&sections, j);
+             q < stowi_place_piece_end(&sections, j); ++q) {
           if (sections.begin[p] < sections.end[q] && sections.begin[q] < sections.end[p]) {
             in_sections |= UINT64_C(1)
-                           << (stowi_piece_low(&sections, p) * 31 +
-                               stowi_piece_high(&sections, q, &problem->buffers.data[j])) %
+                           << (stowi_place_piece_low(&sections, p) * 31 +
+                               stowi_place_piece_high(&sections, q, &problem->buffers.data[j])) %
                                   64;
           }
         }
@@ -577,7 +579,7 @@ static void check_sections(const stow_problem* problem) {
       CHECK_U64(in_sections, in_steps);
     }
   }
-  stowi_sections_free(&sections, problem, stow_allocator_default());
+  stowi_place_sections_free(&sections, problem, stow_allocator_default());
 }
 
 TEST(PiecesShareSectionsIfTheyShareSteps) {
@@ -599,15 +601,15 @@ TEST(WindowsWithTheSameBytesAreOnePiece) {
   REQUIRE(add_window(problem, 8, 10, 3, 5) == STOW_OK);  // goes on
   REQUIRE(add_window(problem, 10, 12, 0, 0) == STOW_OK);
   REQUIRE(add_window(problem, 12, 14, 3, 5) == STOW_OK);
-  stowi_sections sections;
-  REQUIRE(stowi_sections_make(problem, stow_allocator_default(), &sections) == STOW_OK);
+  stowi_place_sections sections;
+  REQUIRE(stowi_place_sections_make(problem, stow_allocator_default(), &sections) == STOW_OK);
   CHECK_U64(sections.piece_count, 4);
   CHECK_U64(sections.count, 4);
   CHECK_U64(sections.high[0], 10);
   CHECK_U64(sections.low[1], 3);
   CHECK_U64(sections.low[2], 3);
   CHECK_U64(sections.high[3], 10);
-  stowi_sections_free(&sections, problem, stow_allocator_default());
+  stowi_place_sections_free(&sections, problem, stow_allocator_default());
   stow_problem_destroy(problem);
 }
 

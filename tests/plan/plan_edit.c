@@ -46,7 +46,7 @@ bool plan_edit_put(plan_edit* edit, stow_value value, stow_value target, uint64_
   return true;
 }
 
-uint64_t plan_edit_home(const plan_edit* edit, stow_node concat, size_t k) {
+uint64_t plan_edit_elision(const plan_edit* edit, stow_node concat, size_t k) {
   uint64_t at = 0;
   for (size_t i = 0; i < k; ++i) {
     at += edit->plan->values[stow_graph_operands(edit->graph, concat)[i]].size;
@@ -222,7 +222,8 @@ static size_t collect(plan_edit* edit, block* blocks) {
   }
   for (stow_value v = 0; v < plan->value_count; ++v) {
     stowi_plan_value* value = &plan->values[v];
-    bool shared = plan->facts.params > STOWI_PARAMS_OWN && value->kind == STOWI_KIND_PARAM;
+    bool shared =
+        plan->facts.params > STOWI_PLAN_PARAMS_OWN && value->kind == STOWI_PLAN_KIND_PARAM;
     bool is_fixed = shared || stowi_effects_offset(edit->effects, v) != STOW_OFFSET_NONE;
     if (value->root == v && value->offset != STOW_OFFSET_NONE) {
       blocks[count++] = (block){&value->offset,

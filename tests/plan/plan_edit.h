@@ -23,7 +23,7 @@ plan_edit plan_edit_start(stow_plan* plan, const stow_graph* graph, const stow_e
 // False if one of them has no slot.
 bool plan_edit_put(plan_edit* edit, stow_value value, stow_value target, uint64_t inner);
 // The place of operand |k| of a concat along the outermost axis in its result.
-uint64_t plan_edit_home(const plan_edit* edit, stow_node concat, size_t k);
+uint64_t plan_edit_elision(const plan_edit* edit, stow_node concat, size_t k);
 // Extends roots to the lifetimes of their values.
 void plan_edit_lives(plan_edit* edit);
 // Every root without a guard occupies the hull of its live values. Once per plan.

@@ -132,7 +132,7 @@ TEST(WeightsKeepSizeGuardAndLifetime) {
 TEST(WeightsThatNoParamNamesAreReserved) {
   shared_case s = make_shared();
   REQUIRE(s.back.plan != NULL && s.back.plan->reserved_count == 1);
-  stowi_span* span = &s.back.plan->reserved[0];
+  stowi_plan_span* span = &s.back.plan->reserved[0];
   span->end -= 1;
   CHECK_FAULT(check_layout(&s), STOW_FAULT_WEIGHT);
   CHECK_HAS(s.back.diag.message, "weight \"unused\" of the layout [");

@@ -268,20 +268,20 @@ static bool overlap(const oracle* o, stow_value a, stow_value b) {
          x.size > 0 && y.size > 0 && x.offset < y.offset + y.size && y.offset < x.offset + x.size;
 }
 
-static stow_over over_of(const oracle* o, stow_node node, size_t k, size_t operand) {
-  stow_over over =
-      o->plan->facts.in_place ? stow_graph_over(o->graph, node, k, operand) : STOW_OVER_NEVER;
+static stow_in_place in_place_of(const oracle* o, stow_node node, size_t k, size_t operand) {
+  stow_in_place in_place = o->plan->facts.in_place ? stow_graph_in_place(o->graph, node, k, operand)
+                                                   : STOW_IN_PLACE_NEVER;
   for (size_t i = 0; i < stowi_effects_overwrite_count(o->effects); ++i) {
-    stowi_effects_overwrite_entry entry = stowi_effects_overwrite(o->effects, i);
+    stowi_effects_in_place_entry entry = stowi_effects_overwrite(o->effects, i);
     bool allowed = entry.node == node && entry.result == k && entry.operand == operand;
-    over = allowed && over == STOW_OVER_NEVER ? STOW_OVER_ALONE : over;
+    in_place = allowed && in_place == STOW_IN_PLACE_NEVER ? STOW_IN_PLACE_ALONE : in_place;
   }
   for (size_t i = 0; i < stowi_effects_forbidden_count(o->effects); ++i) {
-    stowi_effects_overwrite_entry entry = stowi_effects_forbidden(o->effects, i);
+    stowi_effects_in_place_entry entry = stowi_effects_forbidden(o->effects, i);
     bool forbidden = entry.node == node && entry.result == k && entry.operand == operand;
-    over = forbidden ? STOW_OVER_NEVER : over;
+    in_place = forbidden ? STOW_IN_PLACE_NEVER : in_place;
   }
-  return over;
+  return in_place;
 }
 
 static bool is_read_in_time(const oracle* o, stow_node node, size_t k, size_t operand) {
@@ -293,10 +293,10 @@ static bool is_read_in_time(const oracle* o, stow_node node, size_t k, size_t op
   if (view_of(o, node, k, &viewed, &offset)) {
     return viewed == operand;
   }
-  stow_over over = over_of(o, node, k, operand);
+  stow_in_place in_place = in_place_of(o, node, k, operand);
   stow_plan_value_slot(o->plan, value, &result);
   stow_plan_value_slot(o->plan, operands[operand], &mine);
-  if (over == STOW_OVER_NEVER || mine.offset != result.offset || mine.size < result.size) {
+  if (in_place == STOW_IN_PLACE_NEVER || mine.offset != result.offset || mine.size < result.size) {
     return false;
   }
   for (size_t j = 0; j < stow_graph_operand_count(o->graph, node); ++j) {
@@ -304,7 +304,7 @@ static bool is_read_in_time(const oracle* o, stow_node node, size_t k, size_t op
       continue;
     }
     stow_plan_value_slot(o->plan, operands[j], &other);
-    if (over != STOW_OVER_INDEX || over_of(o, node, k, j) != STOW_OVER_INDEX ||
+    if (in_place != STOW_IN_PLACE_INDEX || in_place_of(o, node, k, j) != STOW_IN_PLACE_INDEX ||
         other.offset != mine.offset || other.size != mine.size) {
       return false;
     }
@@ -604,7 +604,7 @@ static void load(oracle* o) {
     }
   }
   for (size_t i = 0; i < o->plan->reserved_count && !o->takes_turns; ++i) {
-    const stowi_span* span = &o->plan->reserved[i];
+    const stowi_plan_span* span = &o->plan->reserved[i];
     fill(o, span->offset, span->end - span->offset, RESERVED_CONTENT + (uint32_t)i);
   }
 }
@@ -651,7 +651,7 @@ static void check_end(oracle* o) {
     }
   }
   for (size_t i = 0; i < o->plan->reserved_count && !o->takes_turns; ++i) {
-    const stowi_span* span = &o->plan->reserved[i];
+    const stowi_plan_span* span = &o->plan->reserved[i];
     expect(o, span->offset, span->end - span->offset, (tag){RESERVED_CONTENT + (uint32_t)i, 0},
            "reserved", (uint32_t)i);
   }

@@ -218,7 +218,7 @@ static uint64_t move_params(scene* s) {
   uint64_t moved = 0;
   for (stow_value v = 0; v < s->plan->value_count; ++v) {
     stowi_plan_value* value = &s->plan->values[v];
-    if (value->kind == STOWI_KIND_PARAM && value->offset != STOW_OFFSET_NONE) {
+    if (value->kind == STOWI_PLAN_KIND_PARAM && value->offset != STOW_OFFSET_NONE) {
       stow_violation violation;
       value->offset += 64;
       stow_plan_check_layout(s->plan, s->graph, s->layout, &s->diag, &violation);
@@ -433,7 +433,7 @@ TEST(LifetimesOfTheDefaultPresetAreTight) {
     for (stow_value v = 0; copy != NULL && v < copy->value_count; ++v) {
       stowi_plan_value* value = &copy->values[v];
       // An input that is consumed and never read still has a lifetime, up to its own node.
-      bool is_unread = value->kind == STOWI_KIND_INPUT && value->end <= copy->step_count &&
+      bool is_unread = value->kind == STOWI_PLAN_KIND_INPUT && value->end <= copy->step_count &&
                        copy->order[value->end - 1] == stow_graph_producer(s.graph, v);
       if (value->root != v || value->offset == STOW_OFFSET_NONE || copy->facts.params > 1 ||
           is_unread) {

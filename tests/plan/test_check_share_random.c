@@ -232,7 +232,7 @@ static void forbid_some(scene* s) {
   for (stow_node node = 0; node < stow_graph_node_count(s->graph); ++node) {
     if (stow_graph_operand_count(s->graph, node) > 0 && below(&s->random, 12) == 0 &&
         stow_graph_result_count(s->graph, node) > 0) {
-      stow_effects_forbid_overwrite(s->effects, node, 0, 0, NULL);
+      stow_effects_forbid_in_place(s->effects, node, 0, 0, NULL);
     }
   }
 }
@@ -306,9 +306,9 @@ static void lay_some(scene* s, plan_edit* edit, stow_node node, const spice* how
   }
   const stow_plan* plan = edit->plan;
   bool is_last = edit->end[operand] <= edit->begin[value] + 1 &&
-                 plan->values[plan->values[operand].root].kind == STOWI_KIND_COMPUTED &&
+                 plan->values[plan->values[operand].root].kind == STOWI_PLAN_KIND_COMPUTED &&
                  plan->values[value].root == value;
-  bool may = stow_graph_over(s->graph, node, k, j) != STOW_OVER_NEVER && is_last;
+  bool may = stow_graph_in_place(s->graph, node, k, j) != STOW_IN_PLACE_NEVER && is_last;
   if (may || is_careless(s, how)) {
     uint64_t inner = is_careless(s, how) ? 16 * below(&s->random, 4) : 0;
     plan_edit_put(edit, value, operand, inner);
@@ -324,10 +324,10 @@ static void house_some(scene* s, plan_edit* edit, stow_node node, const spice* h
     stow_value operand = stow_graph_operands(s->graph, node)[k];
     stow_value result = stow_graph_first_result(s->graph, node);
     const stowi_plan_value* root = &edit->plan->values[edit->plan->values[operand].root];
-    bool may = root->kind == STOWI_KIND_COMPUTED &&
+    bool may = root->kind == STOWI_PLAN_KIND_COMPUTED &&
                root->size <= edit->plan->values[operand].size && below(&s->random, 4) != 0;
     if (may || is_careless(s, how)) {
-      uint64_t inner = plan_edit_home(edit, node, k);
+      uint64_t inner = plan_edit_elision(edit, node, k);
       inner += is_careless(s, how) ? 16 * below(&s->random, 4) : 0;
       plan_edit_put(edit, operand, result, inner);
     }

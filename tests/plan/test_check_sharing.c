@@ -64,7 +64,7 @@ TEST(TheOpTableAllowsAResultInPlace) {
   CHECK_TEXT(
       c.diag.message,
       "%2 is written in place of %1 \"h\" at step 2, which neither the op nor the effects allow");
-  CHECK(stow_effects_allow_overwrite(c.effects, 2, 0, 0, NULL) == STOW_OK);
+  CHECK(stow_effects_allow_in_place(c.effects, 2, 0, 0, NULL) == STOW_OK);
   CHECK_FAULT(check_plan(&c), STOW_FAULT_NONE);
   plan_free(&c);
 }
@@ -72,8 +72,8 @@ TEST(TheOpTableAllowsAResultInPlace) {
 TEST(EffectsForbidWhatTheOpTableAllows) {
   plan_case c;
   CHECK_FAULT(lay(&c, chain, 2, 1, 0), STOW_FAULT_NONE);
-  CHECK(stow_effects_allow_overwrite(c.effects, 2, 0, 0, NULL) == STOW_OK);
-  CHECK(stow_effects_forbid_overwrite(c.effects, 2, 0, 0, NULL) == STOW_OK);
+  CHECK(stow_effects_allow_in_place(c.effects, 2, 0, 0, NULL) == STOW_OK);
+  CHECK(stow_effects_forbid_in_place(c.effects, 2, 0, 0, NULL) == STOW_OK);
   CHECK_FAULT(check_plan(&c), STOW_FAULT_OVERWRITE);
   plan_free(&c);
 }
@@ -117,7 +117,7 @@ TEST(ElementwiseOpsMayReadTheSameBytesTwice) {
   plan_case c;
   CHECK_FAULT(lay(&c, text, 2, 1, 0), STOW_FAULT_NONE);
   c.plan->facts.in_place = false;
-  CHECK(stow_effects_allow_overwrite(c.effects, 2, 0, 0, NULL) == STOW_OK);
+  CHECK(stow_effects_allow_in_place(c.effects, 2, 0, 0, NULL) == STOW_OK);
   stow_violation violation = check_plan(&c);
   CHECK_FAULT(violation, STOW_FAULT_REUSED_TOO_EARLY);
   CHECK_TEXT(c.diag.message,
@@ -628,7 +628,7 @@ static const char shrinking[] =
 static plan_case shrunk(plan_edit* edit) {
   plan_case c = plain(shrinking);
   *edit = plan_edit_start(c.plan, c.graph, c.effects);
-  CHECK(stow_effects_allow_overwrite(c.effects, 2, 0, 0, NULL) == STOW_OK);
+  CHECK(stow_effects_allow_in_place(c.effects, 2, 0, 0, NULL) == STOW_OK);
   CHECK(plan_edit_put(edit, 2, 1, 0));
   CHECK_FAULT(finish(&c, edit, true), STOW_FAULT_NONE);
   return c;

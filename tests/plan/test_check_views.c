@@ -140,8 +140,8 @@ TEST(OverwriteOfABoundaryValueIsCaught) {
 }
 
 // |clause_1| and |clause_2| are of %1 and of %2, which the plan puts in place of %1.
-static void check_laid_over(const char* clause_1, const char* type_2, const char* clause_2,
-                            const char* message) {
+static void check_in_place(const char* clause_1, const char* type_2, const char* clause_2,
+                           const char* message) {
   char text[512];
   snprintf(text, sizeof(text),
            "graph @g {\n"
@@ -168,12 +168,12 @@ static void check_laid_over(const char* clause_1, const char* type_2, const char
 }
 
 TEST(OverwriteThatIsAllowedButNotPossibleIsCaught) {
-  check_laid_over("", "f32[64]", ", own = true", "%2 must have its own bytes, but is in %1");
-  check_laid_over("", "f32[64]", ", io = \"external\"", "%2 must have its own bytes, but is in %1");
-  check_laid_over("", "f32[64]", ", state = true", "%2 must have its own bytes, but is in %1");
-  check_laid_over("", "f32[64]", ", at = 4096", "%2 has a fixed offset, but is in %1");
-  check_laid_over(" with {at = 4096}", "f32[64]", "",
-                  "%2 is written in place of a value with a fixed offset, %1");
+  check_in_place("", "f32[64]", ", own = true", "%2 must have its own bytes, but is in %1");
+  check_in_place("", "f32[64]", ", io = \"external\"", "%2 must have its own bytes, but is in %1");
+  check_in_place("", "f32[64]", ", state = true", "%2 must have its own bytes, but is in %1");
+  check_in_place("", "f32[64]", ", at = 4096", "%2 has a fixed offset, but is in %1");
+  check_in_place(" with {at = 4096}", "f32[64]", "",
+                 "%2 is written in place of a value with a fixed offset, %1");
 }
 
 TEST(OverwriteOfAValueWithoutASlotIsCaught) {

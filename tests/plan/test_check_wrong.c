@@ -97,7 +97,7 @@ typedef struct place {
 } place;
 
 // A result with its own bytes that no other shares yet, and an operand that has enough.
-static bool could_lie_over(const trial* x, place p) {
+static bool could_be_in_place(const trial* x, place p) {
   const stow_graph* graph = x->s->graph;
   stow_value operand = stow_graph_operands(graph, p.node)[p.operand];
   stow_value value = stow_graph_first_result(graph, p.node);
@@ -109,19 +109,19 @@ static bool could_lie_over(const trial* x, place p) {
   const stowi_plan_value* to = value_at(x, value);
   return from->offset != STOW_OFFSET_NONE && to->offset != STOW_OFFSET_NONE && to->size > 0 &&
          from->size >= to->size && to->root == value && from->root != value &&
-         to->kind == STOWI_KIND_COMPUTED && stow_graph_op(graph, p.node) != STOW_OP_ARGS &&
+         to->kind == STOWI_PLAN_KIND_COMPUTED && stow_graph_op(graph, p.node) != STOW_OP_ARGS &&
          stow_graph_op_desc(graph, p.node)->region_count == 0 &&
          !stow_graph_view(graph, p.node, 0, &view);
 }
 
 static bool is_allowed(const trial* x, place p) {
   for (size_t i = 0; i < stowi_effects_overwrite_count(x->s->effects); ++i) {
-    stowi_effects_overwrite_entry entry = stowi_effects_overwrite(x->s->effects, i);
+    stowi_effects_in_place_entry entry = stowi_effects_overwrite(x->s->effects, i);
     if (entry.node == p.node && entry.result == 0 && entry.operand == p.operand) {
       return true;
     }
   }
-  return stow_graph_over(x->s->graph, p.node, 0, p.operand) != STOW_OVER_NEVER;
+  return stow_graph_in_place(x->s->graph, p.node, 0, p.operand) != STOW_IN_PLACE_NEVER;
 }
 
 static bool fits_over(const trial* x, mistake kind, place p) {
@@ -129,7 +129,7 @@ static bool fits_over(const trial* x, mistake kind, place p) {
   stow_value operand = stow_graph_operands(graph, p.node)[p.operand];
   stow_value value = stow_graph_first_result(graph, p.node);
   bool allowed = is_allowed(x, p);
-  bool computed = root_of(x, operand)->kind == STOWI_KIND_COMPUTED;
+  bool computed = root_of(x, operand)->kind == STOWI_PLAN_KIND_COMPUTED;
   bool last = end_of_root(x, operand) <= x->step[p.node] + 1;
   // The operand of an in-place concat may be elided; another branch may be the one that reads.
   bool is_concat = stow_graph_op(graph, p.node) == STOW_OP_CONCAT;
@@ -155,7 +155,7 @@ static bool lay_over(trial* x, mistake kind) {
   for (uint32_t i = 0; i < count; ++i) {
     place p = {(start + i) % count, 0};
     for (; p.operand < stow_graph_operand_count(graph, p.node); ++p.operand) {
-      if (!could_lie_over(x, p) || !fits_over(x, kind, p)) {
+      if (!could_be_in_place(x, p) || !fits_over(x, kind, p)) {
         continue;
       }
       stow_value operand = stow_graph_operands(graph, p.node)[p.operand];
@@ -191,7 +191,7 @@ static size_t times_read(const trial* x, stow_node node, stow_value root) {
 }
 
 // An operand that is all of its root, and could be built inside the result.
-static bool could_be_home(const trial* x, place p) {
+static bool could_be_elided(const trial* x, place p) {
   const stow_graph* graph = x->s->graph;
   if (!is_outermost(graph, p.node)) {
     return false;
@@ -201,8 +201,9 @@ static bool could_be_home(const trial* x, place p) {
   const stowi_plan_value* part = value_at(x, operand);
   const stowi_plan_value* whole = value_at(x, result);
   return part->offset != STOW_OFFSET_NONE && whole->offset != STOW_OFFSET_NONE && part->size > 0 &&
-         part->root == operand && whole->root != operand && part->kind == STOWI_KIND_COMPUTED &&
-         whole->root == result && times_read(x, p.node, operand) == 1;
+         part->root == operand && whole->root != operand &&
+         part->kind == STOWI_PLAN_KIND_COMPUTED && whole->root == result &&
+         times_read(x, p.node, operand) == 1;
 }
 
 // The first node that reads |operand| after |concat|, may be in place of it, and lets it die, while
@@ -215,7 +216,8 @@ static stow_value late_result(const trial* x, stow_node concat, stow_value opera
       place p = {node, k};
       if (stow_graph_operands(graph, node)[k] == operand && x->step[node] > x->step[concat] &&
           end_of_root(x, operand) <= x->step[node] + 1 && result_end > x->step[node] + 1 &&
-          stow_graph_over(graph, node, 0, k) != STOW_OVER_NEVER && could_lie_over(x, p)) {
+          stow_graph_in_place(graph, node, 0, k) != STOW_IN_PLACE_NEVER &&
+          could_be_in_place(x, p)) {
         return stow_graph_first_result(graph, node);
       }
     }
@@ -230,20 +232,20 @@ static bool house_wrongly(trial* x, mistake kind) {
   for (uint32_t i = 0; i < count; ++i) {
     place p = {(start + i) % count, 0};
     for (; p.operand < stow_graph_operand_count(graph, p.node); ++p.operand) {
-      if (!could_be_home(x, p)) {
+      if (!could_be_elided(x, p)) {
         continue;
       }
       stow_value operand = stow_graph_operands(graph, p.node)[p.operand];
       stow_value result = stow_graph_first_result(graph, p.node);
-      uint64_t home = plan_edit_home(&x->edit, p.node, p.operand);
+      uint64_t elision = plan_edit_elision(&x->edit, p.node, p.operand);
       uint64_t room = value_at(x, result)->size - value_at(x, operand)->size;
-      uint64_t elsewhere = room == 0 ? home : below(x, room + 1);
+      uint64_t elsewhere = room == 0 ? elision : below(x, room + 1);
       stow_value late = kind == HOME_LOST ? late_result(x, p.node, operand) : STOW_VALUE_NONE;
-      if (kind == HOME_MOVED && elsewhere != home) {
+      if (kind == HOME_MOVED && elsewhere != elision) {
         return plan_edit_put(&x->edit, operand, result, elsewhere);
       }
       if (late != STOW_VALUE_NONE) {
-        return plan_edit_put(&x->edit, operand, result, home) &&
+        return plan_edit_put(&x->edit, operand, result, elision) &&
                plan_edit_put(&x->edit, late, operand, 0);
       }
     }

@@ -29,17 +29,17 @@ static stow_plan_options plain_options(void) {
   return options;
 }
 
-static stowi_views* make_views(const stow_graph* graph, const stow_effects* effects,
-                               const stow_plan_options* options, stow_allocator allocator,
-                               stow_diag* diag) {
-  stowi_views_options wanted;
-  stowi_views_options_init(&wanted);
+static stowi_analysis_views* make_views(const stow_graph* graph, const stow_effects* effects,
+                                        const stow_plan_options* options, stow_allocator allocator,
+                                        stow_diag* diag) {
+  stowi_analysis_views_options wanted;
+  stowi_analysis_views_options_init(&wanted);
   wanted.classic_only = options->classic_views;
   wanted.f32_uniform = options->f32_uniform;
   wanted.io = options->io;
   wanted.inputs = options->inputs;
-  stowi_views* views = NULL;
-  stowi_views_create(graph, effects, &wanted, allocator, diag, &views);
+  stowi_analysis_views* views = NULL;
+  stowi_analysis_views_create(graph, effects, &wanted, allocator, diag, &views);
   return views;
 }
 
@@ -48,10 +48,10 @@ typedef struct order_case {
   const stow_graph* graph;
   const stow_effects* effects;
   stow_plan_options options;
-  stowi_views* views;
+  stowi_analysis_views* views;
   stow_schedule* given;
   stow_diag diag;
-  stowi_order_request request;
+  stowi_plan_order_request request;
 } order_case;
 
 static bool open_case(order_case* c, const stow_graph* graph, const stow_effects* effects,
@@ -68,33 +68,34 @@ static bool open_case(order_case* c, const stow_graph* graph, const stow_effects
     stow_schedule_create(graph, allocator, &c->diag, &c->given);
   }
   c->views = make_views(graph, effects, options, allocator, &c->diag);
-  c->request = (stowi_order_request){graph, effects, c->views, &c->options, allocator, &c->diag};
+  c->request =
+      (stowi_plan_order_request){graph, effects, c->views, &c->options, allocator, &c->diag};
   return c->views != NULL && c->given != NULL;
 }
 
 static void close_case(order_case* c) {
-  stowi_views_destroy(c->views);
+  stowi_analysis_views_destroy(c->views);
   stow_schedule_destroy(c->given);
 }
 
 // Peak of the given order in the flat flow.
 static uint64_t flat_peak(const order_case* c, bool for_bound) {
-  stowi_traffic traffic;
-  stowi_node_flow flow;
-  stowi_flow_options options = {STOWI_FLOW_FLAT, for_bound, NULL};
+  stowi_plan_traffic traffic;
+  stowi_plan_node_flow flow;
+  stowi_plan_flow_options options = {STOWI_PLAN_FLOW_FLAT, for_bound, NULL};
   uint64_t bytes = UINT64_MAX;
   uint32_t place;
   stow_allocator allocator = stow_allocator_default();
   stow_diag* diag = c->request.diag;
-  if (!CHECK(stowi_traffic_create(&c->request, c->given, &traffic) == STOW_OK)) {
+  if (!CHECK(stowi_plan_traffic_create(&c->request, c->given, &traffic) == STOW_OK)) {
     return bytes;
   }
-  stow_status status = stowi_node_flow_create(&traffic, &options, &flow);
+  stow_status status = stowi_plan_node_flow_create(&traffic, &options, &flow);
   if (test_check(status == STOW_OK, __FILE__, __LINE__, "flow: %s", c->diag.message)) {
     CHECK(stowi_flow_peak(flow.flow, NULL, allocator, diag, &bytes, &place) == STOW_OK);
-    stowi_node_flow_destroy(&traffic, &flow);
+    stowi_plan_node_flow_destroy(&traffic, &flow);
   }
-  stowi_traffic_destroy(&traffic);
+  stowi_plan_traffic_destroy(&traffic);
   return bytes;
 }
 
@@ -236,22 +237,23 @@ TEST(PeakOfTheFlowIsNeverAboveTheLoadWithEffects) {
 // ---------------------------------------------------------------------------------------------
 // Flows against sharing
 
-static stowi_lifetimes* make_lifetimes(const order_case* c, const stowi_views* views,
-                                       const stow_schedule* schedule) {
-  stowi_lifetimes_options options;
-  stowi_lifetimes_options_init(&options);
+static stowi_analysis_lifetimes* make_lifetimes(const order_case* c,
+                                                const stowi_analysis_views* views,
+                                                const stow_schedule* schedule) {
+  stowi_analysis_lifetimes_options options;
+  stowi_analysis_lifetimes_options_init(&options);
   options.io = c->options.io;
-  stowi_lifetimes* lifetimes = NULL;
-  stowi_lifetimes_create(c->graph, schedule, views, c->effects, &options, stow_allocator_default(),
-                         NULL, &lifetimes);
+  stowi_analysis_lifetimes* lifetimes = NULL;
+  stowi_analysis_lifetimes_create(c->graph, schedule, views, c->effects, &options,
+                                  stow_allocator_default(), NULL, &lifetimes);
   return lifetimes;
 }
 
 // What |root| occupies at |step|, in its windows if |windows| has them.
-static uint64_t occupied(const stowi_windows* windows, stow_value root, uint64_t bytes,
+static uint64_t occupied(const stowi_analysis_windows* windows, stow_value root, uint64_t bytes,
                          uint32_t step) {
-  for (size_t i = 0; windows != NULL && i < stowi_windows_count(windows, root); ++i) {
-    stow_window window = stowi_windows_at(windows, root, i);
+  for (size_t i = 0; windows != NULL && i < stowi_analysis_windows_count(windows, root); ++i) {
+    stow_window window = stowi_analysis_windows_at(windows, root, i);
     if (window.begin <= step && step < window.end) {
       return window.high - window.low;
     }
@@ -261,15 +263,18 @@ static uint64_t occupied(const stowi_windows* windows, stow_value root, uint64_t
 
 // The highest load after sharing. |plain| is a plan without: it determines which values have a
 // slot.
-static uint64_t load_with(const order_case* c, const stow_plan* plain, const stowi_views* views,
-                          const stowi_lifetimes* lifetimes, const stowi_windows* windows) {
+static uint64_t load_with(const order_case* c, const stow_plan* plain,
+                          const stowi_analysis_views* views,
+                          const stowi_analysis_lifetimes* lifetimes,
+                          const stowi_analysis_windows* windows) {
   uint64_t highest = 0;
   for (uint32_t step = 0; step <= stow_plan_step_count(plain); ++step) {
     uint64_t load = 0;
     for (stow_value v = 0; v < stow_plan_value_count(plain); ++v) {
       stow_slot slot;
-      if (!stow_plan_value_slot(plain, v, &slot) || stowi_views_is_view(views, v) ||
-          step < stowi_lifetimes_begin(lifetimes, v) || step >= stowi_lifetimes_end(lifetimes, v)) {
+      if (!stow_plan_value_slot(plain, v, &slot) || stowi_analysis_views_is_view(views, v) ||
+          step < stowi_analysis_lifetimes_begin(lifetimes, v) ||
+          step >= stowi_analysis_lifetimes_end(lifetimes, v)) {
         continue;
       }
       uint64_t guard = stowi_plan_guard(plain, v);
@@ -286,16 +291,18 @@ static uint64_t load_with(const order_case* c, const stow_plan* plain, const sto
   return highest;
 }
 
-static stowi_sharing* share(const order_case* c, stowi_views* views,
-                            const stowi_lifetimes* lifetimes, const stow_schedule* schedule) {
-  stowi_sharing_options options;
-  stowi_sharing_options_init(&options);
+static stowi_analysis_sharing* share(const order_case* c, stowi_analysis_views* views,
+                                     const stowi_analysis_lifetimes* lifetimes,
+                                     const stow_schedule* schedule) {
+  stowi_analysis_sharing_options options;
+  stowi_analysis_sharing_options_init(&options);
   options.in_place = c->options.in_place;
   options.elide_copies = c->options.elide_copies;
   options.alignment = c->options.alignment;
-  stowi_sharing* sharing = NULL;
-  stow_status status = stowi_sharing_apply(views, c->graph, schedule, c->effects, lifetimes,
-                                           &options, stow_allocator_default(), NULL, &sharing);
+  stowi_analysis_sharing* sharing = NULL;
+  stow_status status =
+      stowi_analysis_sharing_apply(views, c->graph, schedule, c->effects, lifetimes, &options,
+                                   stow_allocator_default(), NULL, &sharing);
   CHECK(status == STOW_OK);
   return sharing;
 }
@@ -311,25 +318,25 @@ static uint64_t shared_load(const order_case* c, const stow_schedule* schedule, 
   stow_plan* plain = NULL;
   uint64_t load = UINT64_MAX;
   stow_plan_make(c->graph, c->effects, &options, allocator, NULL, &plain);
-  stowi_views* views = make_views(c->graph, c->effects, &options, allocator, NULL);
-  stowi_lifetimes* lifetimes = views != NULL ? make_lifetimes(c, views, schedule) : NULL;
+  stowi_analysis_views* views = make_views(c->graph, c->effects, &options, allocator, NULL);
+  stowi_analysis_lifetimes* lifetimes = views != NULL ? make_lifetimes(c, views, schedule) : NULL;
   if (plain != NULL && lifetimes != NULL) {
-    stowi_sharing* sharing = share(c, views, lifetimes, schedule);
+    stowi_analysis_sharing* sharing = share(c, views, lifetimes, schedule);
     if (out_taken != NULL) {
-      *out_taken += stowi_sharing_taken(sharing);
+      *out_taken += stowi_analysis_sharing_taken(sharing);
     }
-    stowi_sharing_destroy(sharing);
-    stowi_lifetimes_destroy(lifetimes);
+    stowi_analysis_sharing_destroy(sharing);
+    stowi_analysis_lifetimes_destroy(lifetimes);
     lifetimes = make_lifetimes(c, views, schedule);
-    stowi_windows* windows = NULL;
+    stowi_analysis_windows* windows = NULL;
     if (c->options.windows) {
-      CHECK(stowi_windows_create(views, lifetimes, allocator, NULL, &windows) == STOW_OK);
+      CHECK(stowi_analysis_windows_create(views, lifetimes, allocator, NULL, &windows) == STOW_OK);
     }
     load = load_with(c, plain, views, lifetimes, windows);
-    stowi_windows_destroy(windows);
+    stowi_analysis_windows_destroy(windows);
   }
-  stowi_lifetimes_destroy(lifetimes);
-  stowi_views_destroy(views);
+  stowi_analysis_lifetimes_destroy(lifetimes);
+  stowi_analysis_views_destroy(views);
   stow_plan_destroy(plain);
   return load;
 }
@@ -401,7 +408,8 @@ TEST(FoundOrdersAreValidAndNeedLess) {
     if (load != UINT64_MAX) {
       stow_schedule* better;
       stow_ordering ordering;
-      stow_status status = stowi_find_order(&c.request, c.given, UINT64_MAX, &better, &ordering);
+      stow_status status =
+          stowi_plan_find_order(&c.request, c.given, UINT64_MAX, &better, &ordering);
       test_check(status == STOW_OK, __FILE__, __LINE__, "case %zu: %s", i, c.diag.message);
       CHECK(ordering.any_bound <= load);
       if (better != NULL) {
@@ -488,7 +496,7 @@ TEST(NoOrderOfATinyGraphNeedsLessThanTheBound) {
     if (all.count <= 12) {
       stow_schedule* better;
       stow_ordering ordering;
-      CHECK(stowi_find_order(&c.request, c.given, UINT64_MAX, &better, &ordering) == STOW_OK);
+      CHECK(stowi_plan_find_order(&c.request, c.given, UINT64_MAX, &better, &ordering) == STOW_OK);
       all.bound = ordering.any_bound;
       try_all_orders(&all, 0);
       tight += all.bound == all.least ? 1 : 0;
@@ -525,7 +533,7 @@ static known_case solve_text(const char* text, stow_plan_options options) {
     stow_schedule* better;
     stow_ordering ordering;
     c.options.order = options.order;
-    CHECK(stowi_find_order(&c.request, c.given, UINT64_MAX, &better, &ordering) == STOW_OK);
+    CHECK(stowi_plan_find_order(&c.request, c.given, UINT64_MAX, &better, &ordering) == STOW_OK);
     known.before = shared_load(&c, c.given, NULL);
     known.found = better != NULL;
     known.after = better != NULL ? shared_load(&c, better, NULL) : known.before;
@@ -782,11 +790,11 @@ TEST(AGivenOrderIsNotSearched) {
 
 static stow_status attempt(stow_allocator allocator, void* user) {
   order_case* c = (order_case*)user;
-  stowi_order_request request = c->request;
+  stowi_plan_order_request request = c->request;
   stow_schedule* better = (stow_schedule*)user;
   stow_ordering ordering;
   request.allocator = allocator;
-  stow_status status = stowi_find_order(&request, c->given, UINT64_MAX, &better, &ordering);
+  stow_status status = stowi_plan_find_order(&request, c->given, UINT64_MAX, &better, &ordering);
   if (status != STOW_OK) {
     CHECK(better == NULL);
     CHECK_U64(ordering.any_bound, 0);
@@ -839,7 +847,7 @@ TEST(LargeGraphsAreOrderedInTime) {
   REQUIRE(open_case(&c, graph, NULL, &options, NULL));
   stow_schedule* better;
   stow_ordering ordering;
-  CHECK(stowi_find_order(&c.request, c.given, UINT64_MAX, &better, &ordering) == STOW_OK);
+  CHECK(stowi_plan_find_order(&c.request, c.given, UINT64_MAX, &better, &ordering) == STOW_OK);
   CHECK(ordering.any_bound >= 3 * 256);
   stow_schedule_destroy(better);
   close_case(&c);
@@ -878,7 +886,7 @@ TEST(RootsOfManyViewsHaveABound) {
   REQUIRE(open_case(&c, graph, NULL, &options, NULL));
   stow_schedule* better;
   stow_ordering ordering;
-  CHECK(stowi_find_order(&c.request, c.given, 0, &better, &ordering) == STOW_OK);
+  CHECK(stowi_plan_find_order(&c.request, c.given, 0, &better, &ordering) == STOW_OK);
   CHECK(ordering.any_bound >= 2 * 80 * 64);
   stow_schedule_destroy(better);
   close_case(&c);

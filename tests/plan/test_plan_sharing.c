@@ -26,45 +26,47 @@ typedef struct analysis {
   stow_module* module;
   stow_graph* graph;
   stow_schedule* schedule;
-  stowi_views* views;
-  stowi_lifetimes* lifetimes;
-  stowi_sharing* sharing;
-  stowi_windows* windows;
+  stowi_analysis_views* views;
+  stowi_analysis_lifetimes* lifetimes;
+  stowi_analysis_sharing* sharing;
+  stowi_analysis_windows* windows;
 } analysis;
 
 static stow_status make_lifetimes(analysis* a) {
-  stowi_lifetimes_options options;
-  stowi_lifetimes_options_init(&options);
-  stowi_lifetimes_destroy(a->lifetimes);
+  stowi_analysis_lifetimes_options options;
+  stowi_analysis_lifetimes_options_init(&options);
+  stowi_analysis_lifetimes_destroy(a->lifetimes);
   a->lifetimes = NULL;
-  return stowi_lifetimes_create(a->graph, a->schedule, a->views, NULL, &options,
-                                stow_allocator_default(), NULL, &a->lifetimes);
+  return stowi_analysis_lifetimes_create(a->graph, a->schedule, a->views, NULL, &options,
+                                         stow_allocator_default(), NULL, &a->lifetimes);
 }
 
 static analysis analyse(void) {
   analysis a;
   memset(&a, 0, sizeof(a));
   stow_allocator allocator = stow_allocator_default();
-  stowi_views_options views_options;
-  stowi_views_options_init(&views_options);
-  stowi_sharing_options options;
-  stowi_sharing_options_init(&options);
+  stowi_analysis_views_options views_options;
+  stowi_analysis_views_options_init(&views_options);
+  stowi_analysis_sharing_options options;
+  stowi_analysis_sharing_options_init(&options);
   a.graph = plan_parse(shared_text, &a.module);
   CHECK(stow_schedule_create(a.graph, allocator, NULL, &a.schedule) == STOW_OK);
-  CHECK(stowi_views_create(a.graph, NULL, &views_options, allocator, NULL, &a.views) == STOW_OK);
+  CHECK(stowi_analysis_views_create(a.graph, NULL, &views_options, allocator, NULL, &a.views) ==
+        STOW_OK);
   CHECK(make_lifetimes(&a) == STOW_OK);
-  CHECK(stowi_sharing_apply(a.views, a.graph, a.schedule, NULL, a.lifetimes, &options, allocator,
-                            NULL, &a.sharing) == STOW_OK);
+  CHECK(stowi_analysis_sharing_apply(a.views, a.graph, a.schedule, NULL, a.lifetimes, &options,
+                                     allocator, NULL, &a.sharing) == STOW_OK);
   CHECK(make_lifetimes(&a) == STOW_OK);
-  CHECK(stowi_windows_create(a.views, a.lifetimes, allocator, NULL, &a.windows) == STOW_OK);
+  CHECK(stowi_analysis_windows_create(a.views, a.lifetimes, allocator, NULL, &a.windows) ==
+        STOW_OK);
   return a;
 }
 
 static void analysis_free(analysis* a) {
-  stowi_windows_destroy(a->windows);
-  stowi_sharing_destroy(a->sharing);
-  stowi_lifetimes_destroy(a->lifetimes);
-  stowi_views_destroy(a->views);
+  stowi_analysis_windows_destroy(a->windows);
+  stowi_analysis_sharing_destroy(a->sharing);
+  stowi_analysis_lifetimes_destroy(a->lifetimes);
+  stowi_analysis_views_destroy(a->views);
   stow_schedule_destroy(a->schedule);
   stow_module_destroy(a->module);
 }
@@ -80,11 +82,11 @@ static stow_plan* plan_of(const analysis* a, stow_allocator allocator) {
   plan->facts.capacity = STOW_NO_CAPACITY;
   for (stow_value v = 0; v < plan->value_count; ++v) {
     stowi_plan_value* value = &plan->values[v];
-    value->root = stowi_views_root(a->views, v);
-    value->begin = stowi_lifetimes_begin(a->lifetimes, v);
-    value->end = stowi_lifetimes_end(a->lifetimes, v);
-    value->size = stowi_views_bytes(a->views, v);
-    value->offset = value->root * UINT64_C(64) + stowi_views_offset(a->views, v);
+    value->root = stowi_analysis_views_root(a->views, v);
+    value->begin = stowi_analysis_lifetimes_begin(a->lifetimes, v);
+    value->end = stowi_analysis_lifetimes_end(a->lifetimes, v);
+    value->size = stowi_analysis_views_bytes(a->views, v);
+    value->offset = value->root * UINT64_C(64) + stowi_analysis_views_offset(a->views, v);
   }
   return plan;
 }
@@ -136,11 +138,11 @@ TEST(DecisionsAreCopiedAndWritten) {
   stow_plan* plan = plan_of(&a, stow_allocator_default());
   REQUIRE(plan != NULL);
   CHECK(stowi_plan_set_decisions(plan, a.sharing, NULL) == STOW_OK);
-  CHECK_U64(stow_plan_decision_count(plan), stowi_sharing_count(a.sharing));
+  CHECK_U64(stow_plan_decision_count(plan), stowi_analysis_sharing_count(a.sharing));
   CHECK(stow_plan_decision_count(plan) >= 4);
   for (size_t i = 0; i < stow_plan_decision_count(plan); ++i) {
     stow_decision actual = stow_plan_decision_at(plan, i);
-    stow_decision expected = stowi_sharing_at(a.sharing, i);
+    stow_decision expected = stowi_analysis_sharing_at(a.sharing, i);
     CHECK_U64(actual.share, expected.share);
     CHECK_U64(actual.reason, expected.reason);
     CHECK_U64(actual.result, expected.result);

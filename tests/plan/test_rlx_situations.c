@@ -297,19 +297,19 @@ TEST(CheckerRefusesActivationsInWeights) {
   REQUIRE(b.plan != NULL);
   char* saved = plan_text(b.plan, stowi_plan_write_saved);
   char* without = plan_replace(saved, "24576\t16384\t%5\n", "");
-  char* laid_over = plan_replace(without, "0\t16384\t%4\n", "0\t16384\t%4\n0\t16384\t%5\n");
+  char* in_place = plan_replace(without, "0\t16384\t%4\n", "0\t16384\t%4\n0\t16384\t%5\n");
   stow_plan* wrong = NULL;
   stow_diag diag;
   stow_diag_init(&diag);
   stow_violation violation;
-  CHECK(stow_plan_read(laid_over, strlen(laid_over), NULL, b.graph, stow_allocator_default(), &diag,
+  CHECK(stow_plan_read(in_place, strlen(in_place), NULL, b.graph, stow_allocator_default(), &diag,
                        &wrong) == STOW_OK);
   REQUIRE(wrong != NULL);
   CHECK(stow_plan_check(wrong, b.graph, b.effects, stow_allocator_default(), &diag, &violation) ==
         STOW_ERR_VIOLATION);
   CHECK_U64(violation.fault, STOW_FAULT_OVERLAP);
   stow_plan_destroy(wrong);
-  free(laid_over);
+  free(in_place);
   free(without);
   free(saved);
   plan_free(&b);

@@ -255,7 +255,7 @@ static bool holds_kept(const theatre* t, size_t i, stow_value root) {
 }
 
 // The root of graph |j| that is the same as |root| of graph |i|. Random graphs have no data.
-static stow_value same_thing(const theatre* t, size_t i, stow_value root, size_t j) {
+static stow_value same_resident(const theatre* t, size_t i, stow_value root, size_t j) {
   stow_str name = stow_graph_value_name(t->s->graphs[i], root);
   stow_slot x, y;
   stow_value other = name.size == 0 ? STOW_VALUE_NONE : stow_graph_find(t->s->graphs[j], name);
@@ -277,7 +277,8 @@ static uint64_t hash_of(const theatre* t, size_t i, stow_value root) {
 static bool all_survived(const theatre* t, size_t ran) {
   for (size_t i = 0; i < t->s->count; ++i) {
     for (stow_value v = 0; v < stow_graph_value_count(t->s->graphs[i]); ++v) {
-      bool changed = i == ran || (ran < t->s->count && same_thing(t, i, v, ran) != STOW_VALUE_NONE);
+      bool changed =
+          i == ran || (ran < t->s->count && same_resident(t, i, v, ran) != STOW_VALUE_NONE);
       if (t->memos[i][v].known && !changed && t->memos[i][v].hash != hash_of(t, i, v)) {
         return false;
       }
@@ -294,7 +295,7 @@ static bool remember(theatre* t, size_t ran) {
       continue;
     }
     for (size_t j = 0; j < t->s->count; ++j) {
-      stow_value same = j == ran ? v : same_thing(t, ran, v, j);
+      stow_value same = j == ran ? v : same_resident(t, ran, v, j);
       if (same != STOW_VALUE_NONE) {
         stow_slot x, y;
         stow_plan_value_slot(t->plans[ran], v, &x);
@@ -370,7 +371,7 @@ static bool damage(scene* s, stow_plan* plan) {
   stow_value victim = (stow_value)below(s, plan->value_count);
   stowi_plan_value* value = &plan->values[victim];
   if (plan->reserved_count > 0 && below(s, 3) == 0) {
-    stowi_span* span = &plan->reserved[below(s, plan->reserved_count)];
+    stowi_plan_span* span = &plan->reserved[below(s, plan->reserved_count)];
     span->end = span->offset + below(s, span->end - span->offset);
     return true;
   }

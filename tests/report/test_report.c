@@ -235,34 +235,34 @@ TEST(WrongArgumentsAreRefused) {
 
 #define THINGS 12
 
-static void make_keys(test_random* random, stowi_pair_key keys[THINGS], size_t* out_count) {
+static void make_keys(test_random* random, stowi_report_pair_key keys[THINGS], size_t* out_count) {
   static const char* const names[] = {"", "", "", "a", "b", "c"};
   static const char* const ops[] = {"", "exp", "add"};
   *out_count = test_random_below(random, THINGS + 1);
   for (size_t i = 0; i < *out_count; ++i) {
-    keys[i] = (stowi_pair_key){.group = (int)(test_random_below(random, 2)),
-                               .name = stow_str_of(names[test_random_below(random, 6)]),
-                               .op = stow_str_of(ops[test_random_below(random, 3)]),
-                               .id = i};
+    keys[i] = (stowi_report_pair_key){.group = (int)(test_random_below(random, 2)),
+                                      .name = stow_str_of(names[test_random_below(random, 6)]),
+                                      .op = stow_str_of(ops[test_random_below(random, 3)]),
+                                      .id = i};
   }
 }
 
 TEST(PairsAreOneToOneAndOfOneKind) {
   test_random random = {7};
   for (int round = 0; round < 2000; ++round) {
-    stowi_pair_key then[THINGS];
-    stowi_pair_key now[THINGS];
+    stowi_report_pair_key then[THINGS];
+    stowi_report_pair_key now[THINGS];
     size_t then_count;
     size_t now_count;
     size_t partners[THINGS];
     bool met[THINGS] = {false};
     make_keys(&random, then, &then_count);
     make_keys(&random, now, &now_count);
-    CHECK(stowi_pair(then, then_count, now, now_count, stow_allocator_default(), partners) ==
+    CHECK(stowi_report_pair(then, then_count, now, now_count, stow_allocator_default(), partners) ==
           STOW_OK);
     for (size_t i = 0; i < now_count; ++i) {
       size_t partner = partners[i];
-      if (partner == STOWI_UNPAIRED) {
+      if (partner == STOWI_REPORT_UNPAIRED) {
         continue;
       }
       CHECK(partner < then_count && !met[partner]);
@@ -276,10 +276,10 @@ TEST(PairsAreOneToOneAndOfOneKind) {
       for (size_t j = 0; j < then_count; ++j) {
         bool same = now[i].name.size > 0 && now[i].group == then[j].group &&
                     stow_str_equal(now[i].name, then[j].name);
-        CHECK(!same || partners[i] != STOWI_UNPAIRED || met[j]);
+        CHECK(!same || partners[i] != STOWI_REPORT_UNPAIRED || met[j]);
       }
     }
-    CHECK(stowi_pair(now, now_count, now, now_count, stow_allocator_default(), partners) ==
+    CHECK(stowi_report_pair(now, now_count, now, now_count, stow_allocator_default(), partners) ==
           STOW_OK);
     for (size_t i = 0; i < now_count; ++i) {
       CHECK(partners[i] == i);

@@ -30,8 +30,8 @@ TEST(HashesAreThoseOfAnotherImplementation) {
     data[i] = (unsigned char)(i * 7 + 1);
   }
   for (size_t i = 0; i < sizeof table / sizeof table[0]; ++i) {
-    char base64[STOWI_SHA256_BASE64_SIZE];
-    stowi_sha256_base64(data, table[i].size, base64);
+    char base64[STOWI_REPORT_SHA256_BASE64_SIZE];
+    stowi_report_sha256_base64(data, table[i].size, base64);
     CHECK_TEXT(base64, table[i].base64);
   }
 }

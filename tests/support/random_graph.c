@@ -651,8 +651,8 @@ static void node_effects(test_random* random, const stow_graph* graph, stow_effe
                              (stow_node)test_random_below(random, node), NULL);
   }
   if (results > 0 && operands > 0 && test_random_below(random, 2) == 0) {
-    stow_effects_allow_overwrite(effects, node, test_random_below(random, results),
-                                 test_random_below(random, operands), NULL);
+    stow_effects_allow_in_place(effects, node, test_random_below(random, results),
+                                test_random_below(random, operands), NULL);
   }
   if (results > 0 && operands > 0 && stow_graph_op(graph, node) == STOW_OP_CUSTOM &&
       test_random_below(random, 8) == 0) {

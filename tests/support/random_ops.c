@@ -60,8 +60,8 @@ random_ops* random_ops_create(void) {
   }
   for (size_t i = 0; i < OVER_CASE_COUNT; ++i) {
     stow_diag diag;
-    ops->cases[i] = shape_case_parse(over_cases[i].operands, over_cases[i].node,
-                                     over_cases[i].results, stow_allocator_default(), &diag);
+    ops->cases[i] = shape_case_parse(in_place_cases[i].operands, in_place_cases[i].node,
+                                     in_place_cases[i].results, stow_allocator_default(), &diag);
     const stow_graph* graph = ops->cases[i] == NULL ? NULL : stow_module_graph(ops->cases[i], 0);
     if (graph == NULL || !is_usable(graph)) {
       stow_module_destroy(ops->cases[i]);

@@ -1,6 +1,6 @@
 // The functions available to lifetime rules. The walk to a value's ancestors has its own stack and
-// never expands a node twice within one stowi_lifetimes_create, whichever rule reached it first:
-// all rules together cost O(nodes + operands) beyond their own loops.
+// never expands a node twice within one stowi_analysis_lifetimes_create, whichever rule reached it
+// first: all rules together cost O(nodes + operands) beyond their own loops.
 #include "analysis/api.h"
 #include "analysis/lives/lifetimes.h"
 #include "base/diag.h"
@@ -24,7 +24,7 @@ const stow_rule* stow_rule_find(stow_str name) {
 const stow_graph* stow_rule_graph(const stow_rule_call* call) { return call->graph; }
 
 stow_value stow_rule_root(const stow_rule_call* call, stow_value value) {
-  return stowi_views_root(call->views, value);
+  return stowi_analysis_views_root(call->views, value);
 }
 
 const stow_schedule* stow_rule_schedule(const stow_rule_call* call) { return call->schedule; }
@@ -61,11 +61,11 @@ void stow_rule_extend(stow_rule_call* call, stow_value value, stow_node node) {
   }
   uint32_t count = stow_graph_node_count(call->graph);
   if (node == STOW_STEP_END) {
-    stowi_lifetimes_keep(call, value);
+    stowi_analysis_lifetimes_keep(call, value);
   } else if (node >= count) {
     refuse(call, "node", node, count);
   } else {
-    stowi_lifetimes_use_late(call, value, node);
+    stowi_analysis_lifetimes_use_late(call, value, node);
   }
 }
 
@@ -75,7 +75,7 @@ void stow_rule_extend(stow_rule_call* call, stow_value value, stow_node node) {
 // Keeps |value| and returns the new height of the stack: one more if its producer was not expanded
 // yet.
 static size_t reach(stow_rule_call* call, stow_value value, size_t height) {
-  stowi_lifetimes_keep(call, value);
+  stowi_analysis_lifetimes_keep(call, value);
   stow_node producer = stow_graph_producer(call->graph, value);
   if (!stowi_bits_has(&call->expanded, producer)) {
     stowi_bits_add(&call->expanded, producer);
@@ -129,7 +129,7 @@ void stow_rule_extend_ancestors(stow_rule_call* call, stow_value value) {
 
 void stow_rule_forbid_reuse(stow_rule_call* call) { call->lifetimes->reuse_allowed = false; }
 
-stow_status stowi_rule_run(stow_rule_call* call, const stow_rule* rule) {
+stow_status stowi_analysis_rule_run(stow_rule_call* call, const stow_rule* rule) {
   call->rule = rule;
   call->status = STOW_OK;
   stow_status status = rule->apply(call, rule->user);

@@ -52,7 +52,7 @@ static uint32_t step_of(const writes* w, stow_node node) {
 }
 
 static stow_value root_of(const writes* w, stow_value value) {
-  return stowi_views_root(w->call->views, value);
+  return stowi_analysis_views_root(w->call->views, value);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -73,7 +73,7 @@ static stow_status add(writes* w, stow_value value, stow_node node, uint32_t ear
 // Why |node| must not write into |root|, which holds its operand |operand|; NULL if it may.
 static const char* why_not_write(const writes* w, stow_node node, size_t operand, stow_value root) {
   const stow_graph* graph = w->call->graph;
-  if (stow_graph_is_boundary(graph, root) && !stowi_is_input(graph, root)) {
+  if (stow_graph_is_boundary(graph, root) && !stowi_effects_is_input(graph, root)) {
     return "a param or constant";
   }
   const stow_value* operands = stow_graph_operands(graph, node);
@@ -106,16 +106,18 @@ static stow_status add_op(writes* w, stow_node node, size_t early) {
   for (size_t k = 0; k < stow_graph_result_count(graph, node); ++k) {
     stow_value value = stow_graph_first_result(graph, node) + (stow_value)k;
     stow_view view;
-    if (!stow_graph_view(graph, node, k, &view) || !stowi_views_is_view(w->call->views, value)) {
+    if (!stow_graph_view(graph, node, k, &view) ||
+        !stowi_analysis_views_is_view(w->call->views, value)) {
       continue;
     }
     const char* why = why_not_write(w, node, view.operand, root_of(w, value));
     if (why != NULL) {
       stow_value target = stow_graph_operands(graph, node)[view.operand];
       stowi_fail(w->call->diag, STOW_ERR_CONFLICT, "%s writes into %s, which is in %s: %s",
-                 stowi_describe_node(graph, node).text, stowi_describe_value(graph, target).text,
-                 stowi_describe_value(graph, root_of(w, value)).text, why);
-      stowi_blame_node(w->call->diag, graph, node);
+                 stowi_graph_describe_node(graph, node).text,
+                 stowi_graph_describe_value(graph, target).text,
+                 stowi_graph_describe_value(graph, root_of(w, value)).text, why);
+      stowi_graph_blame_node(w->call->diag, graph, node);
       stowi_diag_value(w->call->diag, target);
       return STOW_ERR_CONFLICT;
     }
@@ -133,12 +135,12 @@ static stow_status collect(writes* w) {
            stowi_effects_early_write(w->effects, early).node < node) {
       ++early;
     }
-    stowi_loop loop;
+    stowi_analysis_loop loop;
     if (stow_graph_op_desc(graph, node)->writes_view) {
       STOW_TRY(add_op(w, node, early));
-    } else if (stowi_loop_of(graph, node, &loop)) {
+    } else if (stowi_analysis_loop_of(graph, node, &loop)) {
       for (size_t i = 0; i < loop.count; ++i) {
-        STOW_TRY(add(w, stowi_loop_argument(graph, &loop, i), loop.yield, UINT32_MAX));
+        STOW_TRY(add(w, stowi_analysis_loop_argument(graph, &loop, i), loop.yield, UINT32_MAX));
       }
     }
   }
@@ -192,18 +194,19 @@ static uint32_t find_since(const writes* w, stow_node node, size_t k) {
   const stow_value* operands = stow_graph_operands(graph, node);
   stow_value value = stow_graph_first_result(graph, node) + (stow_value)k;
   stow_view view;
-  stowi_loop loop;
+  stowi_analysis_loop loop;
   size_t operand;
   uint64_t offset;
-  if (!stowi_views_is_view(w->call->views, value) || stowi_views_is_laid(w->call->views, value)) {
+  if (!stowi_analysis_views_is_view(w->call->views, value) ||
+      stowi_analysis_views_is_in_place(w->call->views, value)) {
     return step_of(w, node) + 1;
   }
   if (stow_graph_op(graph, node) == STOW_OP_ARGS) {
     stow_region body = stow_graph_node_region(graph, node);
-    stowi_loop_of(graph, stowi_graph_region_owner(graph, body), &loop);
-    return w->since[stowi_loop_initial(graph, &loop, k - loop.carry.first_arg)];
+    stowi_analysis_loop_of(graph, stowi_graph_region_owner(graph, body), &loop);
+    return w->since[stowi_analysis_loop_initial(graph, &loop, k - loop.carry.first_arg)];
   }
-  if (stowi_loop_of(graph, node, &loop)) {
+  if (stowi_analysis_loop_of(graph, node, &loop)) {
     return step_of(w, loop.yield) + 1;  // what the last iteration left
   }
   if (stowi_effects_inside(w->effects, value, &operand, &offset)) {
@@ -236,16 +239,16 @@ static stow_status fill_since(writes* w) {
 
 // A value from outside a loop is read again in each iteration, up to the body's end.
 static void repeat(const writes* w, read_record* read) {
-  const stowi_stretch* stretches = w->call->stretches;
+  const stowi_analysis_stretch* stretches = w->call->stretches;
   if (stretches == NULL) {
     return;
   }
   stow_region inner = read->region;
-  stow_region home =
+  stow_region maker =
       stow_graph_node_region(w->call->graph, stow_graph_producer(w->call->graph, read->value));
-  while (inner != home) {
-    if (stretches[inner].depth < stretches[home].depth) {
-      home = stretches[home].parent;
+  while (inner != maker) {
+    if (stretches[inner].depth < stretches[maker].depth) {
+      maker = stretches[maker].parent;
       continue;
     }
     if (stretches[inner].loops) {
@@ -259,7 +262,7 @@ static void repeat(const writes* w, read_record* read) {
 // Whether |a| and |b| are in different branches of one if, of which at most one runs.
 static bool exclude_each_other(const writes* w, stow_region a, stow_region b,
                                stow_region* out_branch_of_b) {
-  const stowi_stretch* stretches = w->call->stretches;
+  const stowi_analysis_stretch* stretches = w->call->stretches;
   stow_region below_a = STOW_REGION_BODY;
   stow_region below_b = STOW_REGION_BODY;
   while (a != b) {
@@ -280,19 +283,19 @@ static bool exclude_each_other(const writes* w, stow_region a, stow_region b,
 static stow_status fail_read(const writes* w, const read_record* read, const write_record* write) {
   const stow_graph* graph = w->call->graph;
   stow_diag* diag = w->call->diag;
-  stowi_text reader = {"the caller"};
+  stowi_graph_text reader = {"the caller"};
   if (read->node != STOW_NODE_NONE) {
-    reader = stowi_describe_node(graph, read->node);
+    reader = stowi_graph_describe_node(graph, read->node);
   }
   bool early = write->until <= write->step;
   stowi_fail(diag, STOW_ERR_CONFLICT, "%s %s %s %s step %u, but %s writes into its bytes %s %u%s",
              reader.text, read->held ? "holds" : "reads",
-             stowi_describe_value(graph, read->value).text, read->through ? "until" : "at",
-             (unsigned)read->step, stowi_describe_node(graph, write->node).text,
+             stowi_graph_describe_value(graph, read->value).text, read->through ? "until" : "at",
+             (unsigned)read->step, stowi_graph_describe_node(graph, write->node).text,
              early ? "from step" : "at step", (unsigned)(early ? write->until : write->step),
              early ? " on" : "");
   if (read->node != STOW_NODE_NONE) {
-    stowi_blame_node(diag, graph, read->node);
+    stowi_graph_blame_node(diag, graph, read->node);
   }
   stowi_diag_value(diag, read->value);
   return STOW_ERR_CONFLICT;
@@ -325,12 +328,12 @@ static stow_status check_read(const writes* w, read_record read) {
 static stow_status check_operands(const writes* w, stow_node node) {
   const stow_graph* graph = w->call->graph;
   const stow_value* operands = stow_graph_operands(graph, node);
-  stowi_loop loop;
-  bool is_loop = stowi_loop_of(graph, node, &loop);
+  stowi_analysis_loop loop;
+  bool is_loop = stowi_analysis_loop_of(graph, node, &loop);
   for (size_t k = 0; k < stow_graph_operand_count(graph, node); ++k) {
     read_record read = {operands[k], node, step_of(w, node), stow_graph_node_region(graph, node),
                         false,       false};
-    if (is_loop && stowi_loop_is_initial(&loop, k)) {
+    if (is_loop && stowi_analysis_loop_is_initial(&loop, k)) {
       read.step = step_of(w, loop.args);  // copied there
     }
     if (operands[k] != STOW_VALUE_NONE) {
@@ -381,7 +384,7 @@ static stow_status check(writes* w) {
   return check_reads(w);
 }
 
-stow_status stowi_writes_check(const stow_rule_call* call, const stow_effects* effects) {
+stow_status stowi_analysis_writes_check(const stow_rule_call* call, const stow_effects* effects) {
   if (!stowi_effects_touch_writes(effects)) {
     return STOW_OK;
   }

@@ -41,14 +41,14 @@ typedef struct entry {
 } entry;
 
 typedef struct elider {
-  stowi_sharing_call* call;
+  stowi_analysis_sharing_call* call;
   const stow_graph* graph;
   const stow_effects* effects;
   root_info* roots;    // by root
   stow_value* target;  // by root: the concat that it moved into first, or STOW_VALUE_NONE
   STOWI_VEC(entry)
   entries;  // in the order in which the concats run; those of one concat are adjacent
-  stowi_hulls hulls;
+  stowi_analysis_hulls hulls;
 } elider;
 
 static uint32_t step_of(const elider* h, stow_node node) {
@@ -56,7 +56,7 @@ static uint32_t step_of(const elider* h, stow_node node) {
 }
 
 static uint32_t birth_of(const elider* h, stow_value value) {
-  return stowi_lifetimes_own_begin(h->call->lifetimes, value);
+  return stowi_analysis_lifetimes_own_begin(h->call->lifetimes, value);
 }
 
 static stow_value operand_of(const elider* h, const entry* e) {
@@ -103,10 +103,10 @@ static void add_in_place(const elider* h, root_info* g, stow_value value) {
 }
 
 static void add_value(const elider* h, stow_value value) {
-  const stowi_views* views = h->call->views;
+  const stowi_analysis_views* views = h->call->views;
   root_info* g = &h->roots[views->root[value]];
   uint32_t begin = birth_of(h, value);
-  uint32_t end = stowi_lifetimes_own_end(h->call->lifetimes, value);
+  uint32_t end = stowi_analysis_lifetimes_own_end(h->call->lifetimes, value);
   g->begin = begin < g->begin ? begin : g->begin;
   g->end = end > g->end ? end : g->end;
   if (views->root[value] == value) {
@@ -115,7 +115,7 @@ static void add_value(const elider* h, stow_value value) {
   if (is_pinned(h, value)) {
     g->pinned = value;
   }
-  if (stowi_views_is_laid(views, value) || is_pinned(h, value)) {
+  if (stowi_analysis_views_is_in_place(views, value) || is_pinned(h, value)) {
     add_in_place(h, g, value);
   }
 }
@@ -219,13 +219,13 @@ static void set_places(const elider* h, entry* entries, size_t count) {
 
 static bool may_contain(const elider* h, entry* e) {
   stow_value result = result_of(h, e);
-  if (!stowi_lifetimes_reuse_allowed(h->call->lifetimes)) {
+  if (!stowi_analysis_lifetimes_reuse_allowed(h->call->lifetimes)) {
     return refuse(e, STOW_REASON_NO_REUSE, STOW_VALUE_NONE);
   }
   if (h->call->views->root[result] != result) {
     return refuse(e, STOW_REASON_ALREADY_VIEW, h->call->views->root[result]);
   }
-  if (stowi_sharing_is_external(h->call, result)) {
+  if (stowi_analysis_sharing_is_external(h->call, result)) {
     return refuse(e, STOW_REASON_EXTERNAL, STOW_VALUE_NONE);
   }
   if (stowi_effects_state(h->effects, result)) {
@@ -244,7 +244,7 @@ static bool may_leave(const elider* h, stow_value root, entry* e) {
   if (stow_graph_is_boundary(h->graph, root)) {
     return refuse(e, STOW_REASON_KEPT, STOW_VALUE_NONE);
   }
-  if (stowi_sharing_is_external(h->call, root)) {
+  if (stowi_analysis_sharing_is_external(h->call, root)) {
     return refuse(e, STOW_REASON_EXTERNAL, STOW_VALUE_NONE);
   }
   if (stowi_effects_state(h->effects, root)) {
@@ -294,7 +294,7 @@ static bool is_eligible(const elider* h, stow_value root, entry* e) {
 
 // The root that |value| is in now, and its offset there.
 static stow_value find(elider* h, stow_value value, uint64_t* out_offset) {
-  stow_value root = stowi_hulls_find(&h->hulls, h->call->views->root[value], out_offset);
+  stow_value root = stowi_analysis_hulls_find(&h->hulls, h->call->views->root[value], out_offset);
   *out_offset += h->call->views->offset[value];
   return root;
 }
@@ -324,7 +324,7 @@ static size_t cover(elider* h, const entry* e, const entry* end, stow_value root
 }
 
 static bool is_aligned(const elider* h, stow_value root, uint64_t place) {
-  uint64_t alignment = stowi_views_alignment(h->call->views, root);
+  uint64_t alignment = stowi_analysis_views_alignment(h->call->views, root);
   uint64_t least = h->call->options.alignment;
   return place % (alignment > least ? alignment : least) == 0;
 }
@@ -351,22 +351,22 @@ static bool is_safe(elider* h, stow_value root, stow_value result, entry* e) {
 // Moves |root| if the load allows it: in the first round only if it rises at no step.
 static stow_status move(elider* h, stow_value root, stow_value into, uint64_t place, bool first,
                         entry* e) {
-  stowi_rise rise = stowi_hulls_try(&h->hulls, root, into, place);
-  if (rise == STOWI_RISE_UNKNOWN) {
+  stowi_analysis_rise rise = stowi_analysis_hulls_try(&h->hulls, root, into, place);
+  if (rise == STOWI_ANALYSIS_RISE_UNKNOWN) {
     return stowi_fail_memory(h->call->diag);
   }
-  if (rise == STOWI_RISE_OF_PEAK || (rise == STOWI_RISE_BELOW_PEAK && first)) {
+  if (rise == STOWI_ANALYSIS_RISE_OF_PEAK || (rise == STOWI_ANALYSIS_RISE_BELOW_PEAK && first)) {
     refuse(e, STOW_REASON_LOAD, STOW_VALUE_NONE);
     return STOW_OK;
   }
-  if (!stowi_hulls_merge(&h->hulls, root, into, place)) {
+  if (!stowi_analysis_hulls_merge(&h->hulls, root, into, place)) {
     return stowi_fail_memory(h->call->diag);
   }
   if (h->roots[into].end < h->roots[root].end) {
     h->roots[into].end = h->roots[root].end;
   }
   h->target[root] = result_of(h, e);
-  stowi_sharing_move(h->call, root, into, place);
+  stowi_analysis_sharing_move(h->call, root, into, place);
   e->reason = STOW_REASON_TAKEN;
   e->other = STOW_VALUE_NONE;
   return STOW_OK;
@@ -432,7 +432,7 @@ static stow_status decide_again(elider* h) {
   entry* end = h->entries.data + h->entries.count;
   for (entry* e = h->entries.data; e < end;) {
     size_t count = 1;
-    if (e->reason == STOW_REASON_LOAD && h->hulls.work <= STOWI_HULLS_WORK) {
+    if (e->reason == STOW_REASON_LOAD && h->hulls.work <= STOWI_ANALYSIS_HULLS_WORK) {
       STOW_TRY(decide(h, e, end_of_concat(h, e), false, &count));
       for (size_t i = 0; i < count && e->reason != STOW_REASON_TAKEN; ++i) {
         refuse(&e[i], STOW_REASON_LOAD, STOW_VALUE_NONE);
@@ -477,10 +477,10 @@ static void elider_free(elider* h) {
   STOWI_ARRAY_FREE(allocator, h->roots, h->call->views->value_count);
   STOWI_ARRAY_FREE(allocator, h->target, h->call->views->value_count);
   STOWI_VEC_FREE(allocator, &h->entries);
-  stowi_hulls_free(&h->hulls);
+  stowi_analysis_hulls_free(&h->hulls);
 }
 
-static elider elider_of(stowi_sharing_call* call) {
+static elider elider_of(stowi_analysis_sharing_call* call) {
   return (elider){.call = call,
                   .graph = call->graph,
                   .effects = call->effects,
@@ -489,7 +489,7 @@ static elider elider_of(stowi_sharing_call* call) {
 
 // Before anything has moved: proposes for each operand the first concat that it could be built in.
 static void propose(elider* h) {
-  const stowi_views* views = h->call->views;
+  const stowi_analysis_views* views = h->call->views;
   stow_value* target = h->call->target;
   for (size_t i = 0; i < h->entries.count; ++i) {
     entry* e = &h->entries.data[i];
@@ -522,7 +522,7 @@ static void spare_results(elider* h) {
   }
 }
 
-stow_status stowi_homes_candidates(stowi_sharing_call* call) {
+stow_status stowi_analysis_elision_candidates(stowi_analysis_sharing_call* call) {
   elider h = elider_of(call);
   stow_status status = prepare(&h);
   if (status == STOW_OK && h.entries.count != 0) {
@@ -536,10 +536,10 @@ stow_status stowi_homes_candidates(stowi_sharing_call* call) {
 static stow_status note_all(const elider* h) {
   for (size_t i = 0; i < h->entries.count; ++i) {
     const entry* e = &h->entries.data[i];
-    stow_decision decision = stowi_sharing_decision(h->call, STOW_SHARE_HOME, e->reason, e->node,
-                                                    result_of(h, e), operand_of(h, e));
+    stow_decision decision = stowi_analysis_sharing_decision(
+        h->call, STOW_SHARE_HOME, e->reason, e->node, result_of(h, e), operand_of(h, e));
     decision.other_value = e->other;
-    STOW_TRY(stowi_sharing_note(h->call, decision, e->operand));
+    STOW_TRY(stowi_analysis_sharing_note(h->call, decision, e->operand));
   }
   return STOW_OK;
 }
@@ -549,15 +549,15 @@ static stow_status run(elider* h) {
   if (h->entries.count == 0) {
     return STOW_OK;
   }
-  STOW_TRY(stowi_hulls_init(&h->hulls, h->call));
+  STOW_TRY(stowi_analysis_hulls_init(&h->hulls, h->call));
   STOW_TRY(decide_all(h));
   STOW_TRY(decide_again(h));
   STOW_TRY(note_all(h));
-  stowi_sharing_settle(h->call);
+  stowi_analysis_sharing_settle(h->call);
   return STOW_OK;
 }
 
-stow_status stowi_share_homes(stowi_sharing_call* call) {
+stow_status stowi_analysis_elide_copies(stowi_analysis_sharing_call* call) {
   elider h = elider_of(call);
   stow_status status = run(&h);
   elider_free(&h);

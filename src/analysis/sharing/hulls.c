@@ -20,7 +20,8 @@
 
 #define NO_PIECE UINT32_MAX
 
-stow_value stowi_hulls_find(stowi_hulls* hulls, stow_value value, uint64_t* out_offset) {
+stow_value stowi_analysis_hulls_find(stowi_analysis_hulls* hulls, stow_value value,
+                                     uint64_t* out_offset) {
   stow_value root = value;
   uint64_t offset = 0;
   while (hulls->parent[root] != root) {
@@ -43,12 +44,12 @@ stow_value stowi_hulls_find(stowi_hulls* hulls, stow_value value, uint64_t* out_
 // Pieces
 
 // Ensures that |count| pieces can be taken.
-static bool reserve_pieces(stowi_hulls* hulls, size_t count) {
+static bool reserve_pieces(stowi_analysis_hulls* hulls, size_t count) {
   return count < NO_PIECE - hulls->pieces.count &&
          STOWI_VEC_RESERVE(hulls->allocator, &hulls->pieces, count) == STOW_OK;
 }
 
-static uint32_t take_piece(stowi_hulls* hulls, stowi_hull_piece piece) {
+static uint32_t take_piece(stowi_analysis_hulls* hulls, stowi_analysis_hull_piece piece) {
   uint32_t index = hulls->unused;
   if (index != NO_PIECE) {
     hulls->unused = hulls->pieces.data[index].previous;
@@ -59,7 +60,7 @@ static uint32_t take_piece(stowi_hulls* hulls, stowi_hull_piece piece) {
   return index;
 }
 
-static void drop_pieces(stowi_hulls* hulls, uint32_t from, uint32_t to) {
+static void drop_pieces(stowi_analysis_hulls* hulls, uint32_t from, uint32_t to) {
   while (from != to) {
     uint32_t previous = hulls->pieces.data[from].previous;
     hulls->pieces.data[from].previous = hulls->unused;
@@ -79,13 +80,13 @@ typedef struct cursor {
   uint32_t begin, end;
 } cursor;
 
-static void look(stowi_hulls* hulls, cursor* c) {
+static void look(stowi_analysis_hulls* hulls, cursor* c) {
   if (c->at == NO_PIECE) {
     return;
   }
-  stowi_hull_piece piece = hulls->pieces.data[c->at];
+  stowi_analysis_hull_piece piece = hulls->pieces.data[c->at];
   uint64_t offset;
-  stowi_hulls_find(hulls, piece.anchor, &offset);
+  stowi_analysis_hulls_find(hulls, piece.anchor, &offset);
   c->low = c->base + offset + piece.low;
   c->high = c->base + offset + piece.high;
   c->begin = piece.begin;
@@ -93,14 +94,14 @@ static void look(stowi_hulls* hulls, cursor* c) {
   ++hulls->work;
 }
 
-static cursor cursor_of(stowi_hulls* hulls, uint32_t last, uint64_t base) {
+static cursor cursor_of(stowi_analysis_hulls* hulls, uint32_t last, uint64_t base) {
   cursor c = {.at = last, .base = base};
   look(hulls, &c);
   return c;
 }
 
 // Skips the pieces of |c| at |step| and later.
-static void go_before(stowi_hulls* hulls, cursor* c, uint32_t step) {
+static void go_before(stowi_analysis_hulls* hulls, cursor* c, uint32_t step) {
   c->end = c->end < step ? c->end : step;
   if (c->begin >= step) {
     c->at = hulls->pieces.data[c->at].previous;
@@ -108,9 +109,9 @@ static void go_before(stowi_hulls* hulls, cursor* c, uint32_t step) {
   }
 }
 
-static bool emit(stowi_hulls* hulls, stowi_hull_merge piece) {
+static bool emit(stowi_analysis_hulls* hulls, stowi_analysis_hull_merge piece) {
   if (hulls->merged.count != 0) {
-    stowi_hull_merge* later = &hulls->merged.data[hulls->merged.count - 1];
+    stowi_analysis_hull_merge* later = &hulls->merged.data[hulls->merged.count - 1];
     if (later->begin == piece.end && later->low == piece.low && later->high == piece.high &&
         later->rise == piece.rise) {
       later->begin = piece.begin;
@@ -127,26 +128,26 @@ static bool emit(stowi_hulls* hulls, stowi_hull_merge piece) {
 static uint32_t later_of(uint32_t a, uint32_t b) { return a > b ? a : b; }
 
 // The last steps at which only one of the two occupies bytes.
-static bool emit_one(stowi_hulls* hulls, cursor* c, uint32_t other_end) {
+static bool emit_one(stowi_analysis_hulls* hulls, cursor* c, uint32_t other_end) {
   uint32_t begin = later_of(c->begin, other_end);
-  bool emitted = emit(hulls, (stowi_hull_merge){c->low, c->high, begin, c->end, 0});
+  bool emitted = emit(hulls, (stowi_analysis_hull_merge){c->low, c->high, begin, c->end, 0});
   go_before(hulls, c, begin);
   return emitted;
 }
 
-static bool emit_both(stowi_hulls* hulls, cursor* a, cursor* b) {
+static bool emit_both(stowi_analysis_hulls* hulls, cursor* a, cursor* b) {
   uint32_t begin = later_of(a->begin, b->begin);
   uint64_t low = a->low < b->low ? a->low : b->low;
   uint64_t high = a->high > b->high ? a->high : b->high;
   int64_t rise = (int64_t)(high - low) - (int64_t)(a->high - a->low) - (int64_t)(b->high - b->low);
-  bool emitted = emit(hulls, (stowi_hull_merge){low, high, begin, a->end, rise});
+  bool emitted = emit(hulls, (stowi_analysis_hull_merge){low, high, begin, a->end, rise});
   go_before(hulls, a, begin);
   go_before(hulls, b, begin);
   return emitted;
 }
 
 // Fills |merged|, last first, up to where one of the two roots begins. False if out of memory.
-static bool sweep(stowi_hulls* hulls, uint32_t a_last, uint64_t a_base, uint32_t b_last,
+static bool sweep(stowi_analysis_hulls* hulls, uint32_t a_last, uint64_t a_base, uint32_t b_last,
                   uint64_t b_base) {
   cursor a = cursor_of(hulls, a_last, a_base);
   cursor b = cursor_of(hulls, b_last, b_base);
@@ -167,7 +168,8 @@ static bool sweep(stowi_hulls* hulls, uint32_t a_last, uint64_t a_base, uint32_t
 
 // Replaces the last pieces of both lists by |merged|, anchored at |anchor|, and returns the last.
 // Room for them has been reserved.
-static uint32_t replace(stowi_hulls* hulls, uint32_t a_last, uint32_t b_last, stow_value anchor) {
+static uint32_t replace(stowi_analysis_hulls* hulls, uint32_t a_last, uint32_t b_last,
+                        stow_value anchor) {
   drop_pieces(hulls, a_last, hulls->rest[0]);
   drop_pieces(hulls, b_last, hulls->rest[1]);
   uint32_t last = hulls->rest[0] != NO_PIECE ? hulls->rest[0] : hulls->rest[1];
@@ -175,40 +177,43 @@ static uint32_t replace(stowi_hulls* hulls, uint32_t a_last, uint32_t b_last, st
     hulls->pieces.data[last].end = hulls->rest_end;
   }
   for (size_t i = hulls->merged.count; i-- > 0;) {
-    stowi_hull_merge m = hulls->merged.data[i];
-    last = take_piece(hulls, (stowi_hull_piece){m.low, m.high, m.begin, m.end, last, anchor});
+    stowi_analysis_hull_merge m = hulls->merged.data[i];
+    last =
+        take_piece(hulls, (stowi_analysis_hull_piece){m.low, m.high, m.begin, m.end, last, anchor});
   }
   return last;
 }
 
-stowi_rise stowi_hulls_try(stowi_hulls* hulls, stow_value root, stow_value into, uint64_t offset) {
-  if (hulls->too_large || hulls->work > STOWI_HULLS_WORK) {
-    return STOWI_RISE_OF_PEAK;
+stowi_analysis_rise stowi_analysis_hulls_try(stowi_analysis_hulls* hulls, stow_value root,
+                                             stow_value into, uint64_t offset) {
+  if (hulls->too_large || hulls->work > STOWI_ANALYSIS_HULLS_WORK) {
+    return STOWI_ANALYSIS_RISE_OF_PEAK;
   }
   if (!sweep(hulls, hulls->last[root], offset, hulls->last[into], 0)) {
-    return STOWI_RISE_UNKNOWN;
+    return STOWI_ANALYSIS_RISE_UNKNOWN;
   }
-  stowi_rise rise = STOWI_RISE_NONE;
-  int64_t peak = stowi_load_curve_peak(&hulls->load);
+  stowi_analysis_rise rise = STOWI_ANALYSIS_RISE_NONE;
+  int64_t peak = stowi_analysis_load_curve_peak(&hulls->load);
   for (size_t i = 0; i < hulls->merged.count; ++i) {
-    stowi_hull_merge m = hulls->merged.data[i];
+    stowi_analysis_hull_merge m = hulls->merged.data[i];
     if (m.rise > 0) {
-      rise = STOWI_RISE_BELOW_PEAK;
-      if (stowi_load_curve_highest(&hulls->load, m.begin, m.end) + m.rise > peak) {
-        return STOWI_RISE_OF_PEAK;
+      rise = STOWI_ANALYSIS_RISE_BELOW_PEAK;
+      if (stowi_analysis_load_curve_highest(&hulls->load, m.begin, m.end) + m.rise > peak) {
+        return STOWI_ANALYSIS_RISE_OF_PEAK;
       }
     }
   }
   return rise;
 }
 
-bool stowi_hulls_merge(stowi_hulls* hulls, stow_value root, stow_value into, uint64_t offset) {
+bool stowi_analysis_hulls_merge(stowi_analysis_hulls* hulls, stow_value root, stow_value into,
+                                uint64_t offset) {
   if (!reserve_pieces(hulls, hulls->merged.count)) {
     return false;
   }
   for (size_t i = 0; i < hulls->merged.count; ++i) {
-    stowi_hull_merge m = hulls->merged.data[i];
-    stowi_load_curve_add(&hulls->load, m.begin, m.end, m.rise);
+    stowi_analysis_hull_merge m = hulls->merged.data[i];
+    stowi_analysis_load_curve_add(&hulls->load, m.begin, m.end, m.rise);
   }
   hulls->last[into] = replace(hulls, hulls->last[root], hulls->last[into], into);
   hulls->last[root] = NO_PIECE;
@@ -227,7 +232,7 @@ typedef struct member {
   uint32_t last;  // the last piece of this and the values merged with it
 } member;
 
-static size_t collect_members(const stowi_views* views, member* members) {
+static size_t collect_members(const stowi_analysis_views* views, member* members) {
   size_t count = 0;
   for (stow_value value = 0; value < views->value_count; ++value) {
     if (views->bytes[value] != 0) {
@@ -237,7 +242,7 @@ static size_t collect_members(const stowi_views* views, member* members) {
   return count;
 }
 
-static bool merge_members(stowi_hulls* hulls, member* a, const member* b) {
+static bool merge_members(stowi_analysis_hulls* hulls, member* a, const member* b) {
   if (!sweep(hulls, a->last, 0, b->last, 0) || !reserve_pieces(hulls, hulls->merged.count)) {
     return false;
   }
@@ -246,7 +251,7 @@ static bool merge_members(stowi_hulls* hulls, member* a, const member* b) {
 }
 
 // Makes one list of the pieces of |count| members of one root.
-static bool merge_root(stowi_hulls* hulls, member* members, size_t count) {
+static bool merge_root(stowi_analysis_hulls* hulls, member* members, size_t count) {
   for (size_t width = 1; width < count; width *= 2) {
     for (size_t i = 0; i + width < count; i += 2 * width) {
       if (!merge_members(hulls, &members[i], &members[i + width])) {
@@ -258,20 +263,21 @@ static bool merge_root(stowi_hulls* hulls, member* members, size_t count) {
   return true;
 }
 
-static bool make_pieces(stowi_hulls* hulls, const stowi_sharing_call* call, member* members,
-                        size_t count) {
-  const stowi_views* views = call->views;
+static bool make_pieces(stowi_analysis_hulls* hulls, const stowi_analysis_sharing_call* call,
+                        member* members, size_t count) {
+  const stowi_analysis_views* views = call->views;
   if (!reserve_pieces(hulls, count)) {
     return false;
   }
   for (size_t i = 0; i < count; ++i) {
     stow_value value = members[i].value;
-    stowi_hull_piece piece = {.low = views->offset[value],
-                              .high = views->offset[value] + views->bytes[value],
-                              .begin = stowi_lifetimes_own_begin(call->lifetimes, value),
-                              .end = stowi_lifetimes_own_end(call->lifetimes, value),
-                              .previous = NO_PIECE,
-                              .anchor = (stow_value)members[i].key};
+    stowi_analysis_hull_piece piece = {
+        .low = views->offset[value],
+        .high = views->offset[value] + views->bytes[value],
+        .begin = stowi_analysis_lifetimes_own_begin(call->lifetimes, value),
+        .end = stowi_analysis_lifetimes_own_end(call->lifetimes, value),
+        .previous = NO_PIECE,
+        .anchor = (stow_value)members[i].key};
     members[i].last = take_piece(hulls, piece);
   }
   for (size_t first = 0; first < count;) {
@@ -287,7 +293,7 @@ static bool make_pieces(stowi_hulls* hulls, const stowi_sharing_call* call, memb
   return true;
 }
 
-static bool make_roots(stowi_hulls* hulls, const stowi_sharing_call* call) {
+static bool make_roots(stowi_analysis_hulls* hulls, const stowi_analysis_sharing_call* call) {
   uint32_t value_count = hulls->value_count;
   member* members = STOWI_ARRAY(hulls->allocator, member, value_count);
   if (members == NULL) {
@@ -303,18 +309,18 @@ static bool make_roots(stowi_hulls* hulls, const stowi_sharing_call* call) {
 // ---------------------------------------------------------------------------------------------
 // Initial load
 
-static bool is_in_arena(const stowi_sharing_call* call, stow_value root) {
-  return !stowi_sharing_is_external(call, root) &&
-         (call->views->inputs || !stowi_is_input(call->graph, root));
+static bool is_in_arena(const stowi_analysis_sharing_call* call, stow_value root) {
+  return !stowi_analysis_sharing_is_external(call, root) &&
+         (call->views->inputs || !stowi_effects_is_input(call->graph, root));
 }
 
 // Adds |bytes| to |total|; false if it exceeds what a curve may hold.
 static bool count_bytes(uint64_t* total, uint64_t bytes) {
-  return stowi_add_u64(*total, bytes, total) && *total <= (uint64_t)STOWI_LOAD_MAX;
+  return stowi_add_u64(*total, bytes, total) && *total <= (uint64_t)STOWI_ANALYSIS_LOAD_MAX;
 }
 
-static bool fits_curve(const stowi_sharing_call* call) {
-  const stowi_views* views = call->views;
+static bool fits_curve(const stowi_analysis_sharing_call* call) {
+  const stowi_analysis_views* views = call->views;
   uint64_t total = 0;
   for (stow_value value = 0; value < views->value_count; ++value) {
     if (views->root[value] == value && !count_bytes(&total, views->bytes[value])) {
@@ -329,33 +335,34 @@ static bool fits_curve(const stowi_sharing_call* call) {
   return true;
 }
 
-static void fill_curve(stowi_hulls* hulls, const stowi_sharing_call* call) {
+static void fill_curve(stowi_analysis_hulls* hulls, const stowi_analysis_sharing_call* call) {
   for (stow_value root = 0; root < hulls->value_count; ++root) {
     if (hulls->last[root] == NO_PIECE || !is_in_arena(call, root)) {
       continue;
     }
     for (uint32_t at = hulls->last[root]; at != NO_PIECE; at = hulls->pieces.data[at].previous) {
-      stowi_hull_piece piece = hulls->pieces.data[at];
-      stowi_load_curve_add(&hulls->load, piece.begin, piece.end, (int64_t)(piece.high - piece.low));
+      stowi_analysis_hull_piece piece = hulls->pieces.data[at];
+      stowi_analysis_load_curve_add(&hulls->load, piece.begin, piece.end,
+                                    (int64_t)(piece.high - piece.low));
     }
   }
   for (size_t i = 0; i < stowi_effects_scratch_count(call->effects); ++i) {
     stowi_effects_scratch_entry scratch = stowi_effects_scratch(call->effects, i);
     uint32_t step = stow_schedule_step(call->schedule, scratch.node);
-    stowi_load_curve_add(&hulls->load, step, step + 1, (int64_t)scratch.bytes);
+    stowi_analysis_load_curve_add(&hulls->load, step, step + 1, (int64_t)scratch.bytes);
   }
 }
 
 // ---------------------------------------------------------------------------------------------
 
-static bool init(stowi_hulls* hulls, const stowi_sharing_call* call) {
+static bool init(stowi_analysis_hulls* hulls, const stowi_analysis_sharing_call* call) {
   uint32_t count = hulls->value_count;
   hulls->parent = STOWI_ARRAY(hulls->allocator, stow_value, count);
   hulls->shift = STOWI_ARRAY_ZERO(hulls->allocator, uint64_t, count);
   hulls->last = STOWI_ARRAY(hulls->allocator, uint32_t, count);
   if (hulls->parent == NULL || hulls->shift == NULL || hulls->last == NULL ||
-      stowi_load_curve_init(&hulls->load, stow_schedule_count(call->schedule) + 1,
-                            hulls->allocator) != STOW_OK) {
+      stowi_analysis_load_curve_init(&hulls->load, stow_schedule_count(call->schedule) + 1,
+                                     hulls->allocator) != STOW_OK) {
     return false;
   }
   for (stow_value value = 0; value < count; ++value) {
@@ -374,22 +381,23 @@ static bool init(stowi_hulls* hulls, const stowi_sharing_call* call) {
   return true;
 }
 
-stow_status stowi_hulls_init(stowi_hulls* hulls, const stowi_sharing_call* call) {
-  *hulls = (stowi_hulls){
+stow_status stowi_analysis_hulls_init(stowi_analysis_hulls* hulls,
+                                      const stowi_analysis_sharing_call* call) {
+  *hulls = (stowi_analysis_hulls){
       .allocator = call->allocator, .value_count = call->views->value_count, .unused = NO_PIECE};
   if (!init(hulls, call)) {
-    stowi_hulls_free(hulls);
+    stowi_analysis_hulls_free(hulls);
     return stowi_fail_memory(call->diag);
   }
   return STOW_OK;
 }
 
-void stowi_hulls_free(stowi_hulls* hulls) {
+void stowi_analysis_hulls_free(stowi_analysis_hulls* hulls) {
   STOWI_ARRAY_FREE(hulls->allocator, hulls->parent, hulls->value_count);
   STOWI_ARRAY_FREE(hulls->allocator, hulls->shift, hulls->value_count);
   STOWI_ARRAY_FREE(hulls->allocator, hulls->last, hulls->value_count);
   STOWI_VEC_FREE(hulls->allocator, &hulls->pieces);
   STOWI_VEC_FREE(hulls->allocator, &hulls->merged);
-  stowi_load_curve_free(&hulls->load, hulls->allocator);
-  *hulls = (stowi_hulls){.allocator = hulls->allocator};
+  stowi_analysis_load_curve_free(&hulls->load, hulls->allocator);
+  *hulls = (stowi_analysis_hulls){.allocator = hulls->allocator};
 }

@@ -39,14 +39,14 @@ typedef struct candidate {
   stow_reason reason;
   stow_value other_value;
   stow_node other_node;
-  stow_over over;  // by the op table
-  bool declared;   // effects allow it
-  uint64_t spare;  // bytes of the root that the result does not need
+  stow_in_place in_place;  // by the op table
+  bool declared;           // effects allow it
+  uint64_t spare;          // bytes of the root that the result does not need
 } candidate;
 
 typedef struct merger {
-  stowi_sharing_call* call;
-  stowi_views* views;
+  stowi_analysis_sharing_call* call;
+  stowi_analysis_views* views;
   root_info* roots;                 // by root
   STOWI_VEC(candidate) candidates;  // of the current result
 } merger;
@@ -73,9 +73,10 @@ static uint32_t smaller(uint32_t a, uint32_t b) { return a < b ? a : b; }
 static uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
 
 static bool is_kept_boundary(const merger* m, stow_value value) {
-  const stowi_sharing_call* call = m->call;
+  const stowi_analysis_sharing_call* call = m->call;
   return stow_graph_is_boundary(call->graph, value) &&
-         stowi_io_policy(call->graph, call->effects, m->views->io, value, false) == STOW_IO_KEEP;
+         stowi_effects_io_policy(call->graph, call->effects, m->views->io, value, false) ==
+             STOW_IO_KEEP;
 }
 
 static uint32_t birth_of(const merger* m, stow_value value) {
@@ -83,7 +84,7 @@ static uint32_t birth_of(const merger* m, stow_value value) {
 }
 
 static void add_value(const merger* m, stow_value value) {
-  const stowi_lifetimes* lifetimes = m->call->lifetimes;
+  const stowi_analysis_lifetimes* lifetimes = m->call->lifetimes;
   root_info* at = &m->roots[m->views->root[value]];
   uint32_t end = lifetimes->end[value];
   uint32_t late = lifetimes->late != NULL ? lifetimes->late[value] : 0;
@@ -92,7 +93,7 @@ static void add_value(const merger* m, stow_value value) {
   at->late = larger(at->late, late);
   at->kept |= stowi_bits_has(&m->call->outputs, value) || is_kept_boundary(m, value);
   at->state |= stowi_effects_state(m->call->effects, value);
-  if (stowi_views_is_laid(m->views, value) &&
+  if (stowi_analysis_views_is_in_place(m->views, value) &&
       (at->taker == STOW_VALUE_NONE || birth_of(m, value) > birth_of(m, at->taker))) {
     at->taker = value;
   }
@@ -131,11 +132,11 @@ static void fill_roots(const merger* m) {
 // ---------------------------------------------------------------------------------------------
 // Candidates
 
-static stow_over over(const merger* m, stow_node node, size_t k, size_t operand) {
-  if (!m->call->options.in_place || stow_graph_op_desc(m->call->graph, node)->over == NULL) {
-    return STOW_OVER_NEVER;
+static stow_in_place in_place(const merger* m, stow_node node, size_t k, size_t operand) {
+  if (!m->call->options.in_place || stow_graph_op_desc(m->call->graph, node)->in_place == NULL) {
+    return STOW_IN_PLACE_NEVER;
   }
-  return stow_graph_over(m->call->graph, node, k, operand);
+  return stow_graph_in_place(m->call->graph, node, k, operand);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -150,10 +151,10 @@ static bool is_refused(candidate* c, stow_reason reason) {
 // are written before its step.
 static stow_reason judge_result(const merger* m, stow_value result, uint32_t step) {
   const stow_effects* effects = m->call->effects;
-  if (!stowi_lifetimes_reuse_allowed(m->call->lifetimes)) {
+  if (!stowi_analysis_lifetimes_reuse_allowed(m->call->lifetimes)) {
     return STOW_REASON_NO_REUSE;
   }
-  if (stowi_sharing_is_external(m->call, result)) {
+  if (stowi_analysis_sharing_is_external(m->call, result)) {
     return STOW_REASON_EXTERNAL;
   }
   if (stowi_effects_is_fixed(effects, result)) {
@@ -170,8 +171,8 @@ static stow_reason judge_result(const merger* m, stow_value result, uint32_t ste
 
 // Whether |value|'s bytes are outside the arena, where no result may be placed.
 static bool is_outside(const merger* m, stow_value value) {
-  return stowi_sharing_is_external(m->call, value) ||
-         (!m->views->inputs && stowi_is_input(m->call->graph, value));
+  return stowi_analysis_sharing_is_external(m->call, value) ||
+         (!m->views->inputs && stowi_effects_is_input(m->call->graph, value));
 }
 
 static stow_reason judge_root(const merger* m, stow_value root) {
@@ -219,11 +220,11 @@ static stow_reason judge_end(const merger* m, stow_node node, stow_value root, c
 }
 
 static stow_reason judge_fit(const merger* m, stow_value result, stow_value operand) {
-  const stowi_views* views = m->views;
+  const stowi_analysis_views* views = m->views;
   if (views->bytes[operand] < views->bytes[result]) {
     return STOW_REASON_TOO_SMALL;
   }
-  uint64_t alignment = stowi_views_alignment(views, result);
+  uint64_t alignment = stowi_analysis_views_alignment(views, result);
   if (alignment < m->call->options.alignment) {
     alignment = m->call->options.alignment;
   }
@@ -247,7 +248,7 @@ static bool is_in_the_way(const merger* m, stow_node node, stow_value result, co
   }
   size_t k = result - stow_graph_first_result(m->call->graph, node);
   return other_begin != begin || m->views->bytes[operands[other]] != m->views->bytes[operand] ||
-         c->over != STOW_OVER_INDEX || over(m, node, k, other) != STOW_OVER_INDEX ||
+         c->in_place != STOW_IN_PLACE_INDEX || in_place(m, node, k, other) != STOW_IN_PLACE_INDEX ||
          stowi_effects_is_forbidden(m->call->effects, node, k, other);
 }
 
@@ -318,9 +319,9 @@ static stow_status collect(merger* m, stow_node node, size_t k) {
     candidate c = {.operand = operand,
                    .other_value = STOW_VALUE_NONE,
                    .other_node = STOW_NODE_NONE,
-                   .over = over(m, node, k, operand),
+                   .in_place = in_place(m, node, k, operand),
                    .declared = stowi_effects_is_allowed(m->call->effects, node, k, operand)};
-    if (c.over == STOW_OVER_NEVER && !c.declared) {
+    if (c.in_place == STOW_IN_PLACE_NEVER && !c.declared) {
       continue;
     }
     if (STOWI_VEC_RESERVE(m->call->allocator, &m->candidates, 1) != STOW_OK) {
@@ -353,7 +354,7 @@ static void merge(merger* m, stow_node node, stow_value result, const candidate*
   stow_value root = root_of(m, operand);
   const root_info* added = &m->roots[result];
   root_info* at = &m->roots[root];
-  stowi_sharing_move(m->call, result, root, place_of(m, operand));
+  stowi_analysis_sharing_move(m->call, result, root, place_of(m, operand));
   at->end = added->end;
   at->late = larger(at->late, added->late);
   at->reader = added->reader != STOW_NODE_NONE ? added->reader : at->reader;
@@ -373,11 +374,11 @@ static stow_status note(merger* m, stow_node node, stow_value result) {
   const stow_value* operands = stow_graph_operands(m->call->graph, node);
   for (size_t i = 0; i < m->candidates.count; ++i) {
     const candidate* c = &m->candidates.data[i];
-    stow_decision decision = stowi_sharing_decision(m->call, STOW_SHARE_IN_PLACE, c->reason, node,
-                                                    result, operands[c->operand]);
+    stow_decision decision = stowi_analysis_sharing_decision(
+        m->call, STOW_SHARE_IN_PLACE, c->reason, node, result, operands[c->operand]);
     decision.other_value = c->other_value;
     decision.other_node = c->other_node;
-    STOW_TRY(stowi_sharing_note(m->call, decision, c->operand));
+    STOW_TRY(stowi_analysis_sharing_note(m->call, decision, c->operand));
   }
   return STOW_OK;
 }
@@ -421,11 +422,11 @@ static stow_status decide_all(merger* m, const stowi_bits* only) {
       }
     }
   }
-  stowi_sharing_settle(m->call);
+  stowi_analysis_sharing_settle(m->call);
   return STOW_OK;
 }
 
-static stow_status run(stowi_sharing_call* call, const stowi_bits* only) {
+static stow_status run(stowi_analysis_sharing_call* call, const stowi_bits* only) {
   merger m = {.call = call,
               .views = call->views,
               .roots = STOWI_ARRAY(call->allocator, root_info, call->views->value_count)};
@@ -441,19 +442,21 @@ static stow_status run(stowi_sharing_call* call, const stowi_bits* only) {
   return status;
 }
 
-stow_status stowi_share_in_place(stowi_sharing_call* call) { return run(call, NULL); }
+stow_status stowi_analysis_share_in_place(stowi_analysis_sharing_call* call) {
+  return run(call, NULL);
+}
 
 // ---------------------------------------------------------------------------------------------
 // Again
 
-static bool waits(const stowi_sharing_call* call, const stow_decision* decision) {
+static bool waits(const stowi_analysis_sharing_call* call, const stow_decision* decision) {
   return decision->share == STOW_SHARE_IN_PLACE && decision->reason == STOW_REASON_OTHER_HOME &&
          call->views->root[decision->result] == decision->result;
 }
 
 // Collects the results that wait, and removes their decisions from the record.
-static bool take_out(stowi_sharing_call* call, stowi_bits* waiting) {
-  stowi_sharing* sharing = call->sharing;
+static bool take_out(stowi_analysis_sharing_call* call, stowi_bits* waiting) {
+  stowi_analysis_sharing* sharing = call->sharing;
   bool any = false;
   for (size_t i = 0; i < sharing->decisions.count; ++i) {
     const stow_decision* decision = &sharing->decisions.data[i].decision;
@@ -474,7 +477,7 @@ static bool take_out(stowi_sharing_call* call, stowi_bits* waiting) {
 }
 
 // All copy elisions are now taken or refused, and only block results by what is read there.
-stow_status stowi_share_in_place_again(stowi_sharing_call* call) {
+stow_status stowi_analysis_share_in_place_again(stowi_analysis_sharing_call* call) {
   stowi_bits waiting;
   if (!stowi_bits_init(&waiting, call->views->value_count, call->allocator)) {
     return stowi_fail_memory(call->diag);

@@ -11,8 +11,8 @@
 
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
-stow_status stowi_load_curve_init(stowi_load_curve* curve, uint32_t step_count,
-                                  stow_allocator allocator) {
+stow_status stowi_analysis_load_curve_init(stowi_analysis_load_curve* curve, uint32_t step_count,
+                                           stow_allocator allocator) {
   size_t size = 2;
   while (size < (size_t)step_count + 2) {
     size *= 2;
@@ -21,29 +21,30 @@ stow_status stowi_load_curve_init(stowi_load_curve* curve, uint32_t step_count,
   curve->highest = STOWI_ARRAY_ZERO(allocator, int64_t, 2 * size);
   curve->added = STOWI_ARRAY_ZERO(allocator, int64_t, 2 * size);
   if (curve->highest == NULL || curve->added == NULL) {
-    stowi_load_curve_free(curve, allocator);
+    stowi_analysis_load_curve_free(curve, allocator);
     return STOW_ERR_OUT_OF_MEMORY;
   }
   return STOW_OK;
 }
 
-void stowi_load_curve_free(stowi_load_curve* curve, stow_allocator allocator) {
+void stowi_analysis_load_curve_free(stowi_analysis_load_curve* curve, stow_allocator allocator) {
   STOWI_ARRAY_FREE(allocator, curve->highest, 2 * curve->size);
   STOWI_ARRAY_FREE(allocator, curve->added, 2 * curve->size);
-  *curve = (stowi_load_curve){NULL, NULL, 0};
+  *curve = (stowi_analysis_load_curve){NULL, NULL, 0};
 }
 
-static void add_to_node(stowi_load_curve* curve, size_t node, int64_t bytes) {
+static void add_to_node(stowi_analysis_load_curve* curve, size_t node, int64_t bytes) {
   curve->highest[node] += bytes;
   curve->added[node] += bytes;
 }
 
-static void update(stowi_load_curve* curve, size_t node) {
+static void update(stowi_analysis_load_curve* curve, size_t node) {
   curve->highest[node] =
       larger(curve->highest[2 * node], curve->highest[2 * node + 1]) + curve->added[node];
 }
 
-void stowi_load_curve_add(stowi_load_curve* curve, uint32_t begin, uint32_t end, int64_t bytes) {
+void stowi_analysis_load_curve_add(stowi_analysis_load_curve* curve, uint32_t begin, uint32_t end,
+                                   int64_t bytes) {
   if (bytes == 0) {
     return;
   }
@@ -66,7 +67,8 @@ void stowi_load_curve_add(stowi_load_curve* curve, uint32_t begin, uint32_t end,
   }
 }
 
-int64_t stowi_load_curve_highest(const stowi_load_curve* curve, uint32_t begin, uint32_t end) {
+int64_t stowi_analysis_load_curve_highest(const stowi_analysis_load_curve* curve, uint32_t begin,
+                                          uint32_t end) {
   size_t left = curve->size + begin;
   size_t right = curve->size + 1 + end;
   int64_t of_left = INT64_MIN / 2;  // below every load, whatever is added on the way up
@@ -90,4 +92,6 @@ int64_t stowi_load_curve_highest(const stowi_load_curve* curve, uint32_t begin, 
   return highest;
 }
 
-int64_t stowi_load_curve_peak(const stowi_load_curve* curve) { return curve->highest[1]; }
+int64_t stowi_analysis_load_curve_peak(const stowi_analysis_load_curve* curve) {
+  return curve->highest[1];
+}

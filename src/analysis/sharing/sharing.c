@@ -36,35 +36,36 @@ const char* stow_reason_text(stow_reason reason) {
   return (unsigned)reason < (unsigned)STOW_REASON_COUNT ? texts[reason] : "?";
 }
 
-void stowi_sharing_options_init(stowi_sharing_options* options) {
-  *options = (stowi_sharing_options){true, true, 1};
+void stowi_analysis_sharing_options_init(stowi_analysis_sharing_options* options) {
+  *options = (stowi_analysis_sharing_options){true, true, 1};
 }
 
 // ---------------------------------------------------------------------------------------------
 // Shared by the passes
 
-stow_status stowi_sharing_note(stowi_sharing_call* call, stow_decision decision, size_t operand) {
-  stowi_sharing* sharing = call->sharing;
+stow_status stowi_analysis_sharing_note(stowi_analysis_sharing_call* call, stow_decision decision,
+                                        size_t operand) {
+  stowi_analysis_sharing* sharing = call->sharing;
   if (STOWI_VEC_RESERVE(call->allocator, &sharing->decisions, 1) != STOW_OK) {
     return stowi_fail_memory(call->diag);
   }
-  sharing->decisions.data[sharing->decisions.count++] = (stowi_decision){
+  sharing->decisions.data[sharing->decisions.count++] = (stowi_analysis_decision){
       decision, stow_schedule_step(call->schedule, decision.node), (uint32_t)operand};
   return STOW_OK;
 }
 
-stow_decision stowi_sharing_decision(const stowi_sharing_call* call, stow_share share,
-                                     stow_reason reason, stow_node node, stow_value result,
-                                     stow_value operand) {
+stow_decision stowi_analysis_sharing_decision(const stowi_analysis_sharing_call* call,
+                                              stow_share share, stow_reason reason, stow_node node,
+                                              stow_value result, stow_value operand) {
   const uint64_t* bytes = call->views->bytes;
   uint64_t shared = bytes[result] < bytes[operand] ? bytes[result] : bytes[operand];
   return (stow_decision){share,  reason,          node,          result, operand,
                          shared, STOW_VALUE_NONE, STOW_NODE_NONE};
 }
 
-void stowi_sharing_move(stowi_sharing_call* call, stow_value root, stow_value into,
-                        uint64_t offset) {
-  stowi_views* views = call->views;
+void stowi_analysis_sharing_move(stowi_analysis_sharing_call* call, stow_value root,
+                                 stow_value into, uint64_t offset) {
+  stowi_analysis_views* views = call->views;
   views->root[root] = into;
   views->offset[root] = offset;
   stowi_bits_add(&views->laid, root);
@@ -73,12 +74,12 @@ void stowi_sharing_move(stowi_sharing_call* call, stow_value root, stow_value in
       views->alignment[into] = views->alignment[root];
     }
     views->alignment[root] =
-        stowi_views_alignment_code(stowi_effects_alignment(call->effects, root));
+        stowi_analysis_views_alignment_code(stowi_effects_alignment(call->effects, root));
   }
 }
 
 // Each round halves the distance to the root.
-void stowi_sharing_settle(stowi_sharing_call* call) {
+void stowi_analysis_sharing_settle(stowi_analysis_sharing_call* call) {
   stow_value* root = call->views->root;
   uint64_t* offset = call->views->offset;
   bool settled = false;
@@ -95,9 +96,9 @@ void stowi_sharing_settle(stowi_sharing_call* call) {
   }
 }
 
-bool stowi_sharing_is_external(const stowi_sharing_call* call, stow_value value) {
+bool stowi_analysis_sharing_is_external(const stowi_analysis_sharing_call* call, stow_value value) {
   bool output = stowi_bits_has(&call->outputs, value);
-  return stowi_io_policy(call->graph, call->effects, call->views->io, value, output) ==
+  return stowi_effects_io_policy(call->graph, call->effects, call->views->io, value, output) ==
          STOW_IO_EXTERNAL;
 }
 
@@ -106,8 +107,9 @@ bool stowi_sharing_is_external(const stowi_sharing_call* call, stow_value value)
 
 // Why |result|, of a node with views in the op table, is not a view. |known|: the op table makes it
 // one.
-static stow_reason why_no_view(const stowi_sharing_call* call, stow_value result, bool known) {
-  if (stowi_sharing_is_external(call, result)) {
+static stow_reason why_no_view(const stowi_analysis_sharing_call* call, stow_value result,
+                               bool known) {
+  if (stowi_analysis_sharing_is_external(call, result)) {
     return STOW_REASON_EXTERNAL;
   }
   if (!known) {
@@ -117,7 +119,7 @@ static stow_reason why_no_view(const stowi_sharing_call* call, stow_value result
 }
 
 // The operand that result |k| is or would be a view of; the first if nothing says.
-static size_t viewed_operand(const stowi_sharing_call* call, stow_node node, size_t k,
+static size_t viewed_operand(const stowi_analysis_sharing_call* call, stow_node node, size_t k,
                              bool* out_known) {
   stow_value value = stow_graph_first_result(call->graph, node) + (stow_value)k;
   stow_view view;
@@ -131,13 +133,13 @@ static size_t viewed_operand(const stowi_sharing_call* call, stow_node node, siz
 }
 
 // A conversion computes new elements and cannot be a view.
-static bool has_same_elements(const stowi_sharing_call* call, stow_value result,
+static bool has_same_elements(const stowi_analysis_sharing_call* call, stow_value result,
                               stow_value operand) {
   return stow_graph_type(call->graph, result)->dtype ==
          stow_graph_type(call->graph, operand)->dtype;
 }
 
-static stow_status note_views_of(stowi_sharing_call* call, stow_node node) {
+static stow_status note_views_of(stowi_analysis_sharing_call* call, stow_node node) {
   stow_value first = stow_graph_first_result(call->graph, node);
   const stow_value* operands = stow_graph_operands(call->graph, node);
   for (size_t k = 0; k < stow_graph_result_count(call->graph, node); ++k) {
@@ -148,18 +150,19 @@ static stow_status note_views_of(stowi_sharing_call* call, stow_node node) {
         !has_same_elements(call, result, operands[operand])) {
       continue;
     }
-    stow_reason reason = stowi_views_is_view(call->views, result)
+    stow_reason reason = stowi_analysis_views_is_view(call->views, result)
                              ? STOW_REASON_TAKEN
                              : why_no_view(call, result, known);
-    STOW_TRY(stowi_sharing_note(
+    STOW_TRY(stowi_analysis_sharing_note(
         call,
-        stowi_sharing_decision(call, STOW_SHARE_VIEW, reason, node, result, operands[operand]),
+        stowi_analysis_sharing_decision(call, STOW_SHARE_VIEW, reason, node, result,
+                                        operands[operand]),
         operand));
   }
   return STOW_OK;
 }
 
-static stow_status note_views(stowi_sharing_call* call) {
+static stow_status note_views(stowi_analysis_sharing_call* call) {
   for (stow_node node = 0; node < stow_graph_node_count(call->graph); ++node) {
     if (stow_graph_op_desc(call->graph, node)->view != NULL &&
         stow_graph_operand_count(call->graph, node) != 0) {
@@ -175,8 +178,8 @@ static stow_status note_views(stowi_sharing_call* call) {
 static int compare_u32(uint32_t a, uint32_t b) { return a < b ? -1 : a > b; }
 
 static int compare_decisions(const void* a, const void* b, const void* context) {
-  const stowi_decision* x = (const stowi_decision*)a;
-  const stowi_decision* y = (const stowi_decision*)b;
+  const stowi_analysis_decision* x = (const stowi_analysis_decision*)a;
+  const stowi_analysis_decision* y = (const stowi_analysis_decision*)b;
   (void)context;
   if (x->step != y->step) {
     return compare_u32(x->step, y->step);
@@ -190,9 +193,9 @@ static int compare_decisions(const void* a, const void* b, const void* context) 
   return compare_u32(x->decision.result, y->decision.result);
 }
 
-static stow_status finish_record(stowi_sharing_call* call) {
-  stowi_sharing* sharing = call->sharing;
-  if (stowi_sort(sharing->decisions.data, sharing->decisions.count, sizeof(stowi_decision),
+static stow_status finish_record(stowi_analysis_sharing_call* call) {
+  stowi_analysis_sharing* sharing = call->sharing;
+  if (stowi_sort(sharing->decisions.data, sharing->decisions.count, sizeof(stowi_analysis_decision),
                  compare_decisions, NULL, call->allocator) != STOW_OK) {
     return stowi_fail_memory(call->diag);
   }
@@ -205,7 +208,7 @@ static stow_status finish_record(stowi_sharing_call* call) {
   return STOW_OK;
 }
 
-void stowi_sharing_destroy(stowi_sharing* sharing) {
+void stowi_analysis_sharing_destroy(stowi_analysis_sharing* sharing) {
   if (sharing == NULL) {
     return;
   }
@@ -214,19 +217,23 @@ void stowi_sharing_destroy(stowi_sharing* sharing) {
   STOWI_DELETE(allocator, sharing);
 }
 
-size_t stowi_sharing_count(const stowi_sharing* sharing) { return sharing->decisions.count; }
+size_t stowi_analysis_sharing_count(const stowi_analysis_sharing* sharing) {
+  return sharing->decisions.count;
+}
 
-stow_decision stowi_sharing_at(const stowi_sharing* sharing, size_t index) {
+stow_decision stowi_analysis_sharing_at(const stowi_analysis_sharing* sharing, size_t index) {
   return sharing->decisions.data[index].decision;
 }
 
-size_t stowi_sharing_taken(const stowi_sharing* sharing) { return sharing->taken; }
+size_t stowi_analysis_sharing_taken(const stowi_analysis_sharing* sharing) {
+  return sharing->taken;
+}
 
 // ---------------------------------------------------------------------------------------------
 // The copy of the views
 
 // Copies what passes change. |copy| shares the rest with |views|.
-static stow_status copy_views(const stowi_views* views, stowi_views* copy) {
+static stow_status copy_views(const stowi_analysis_views* views, stowi_analysis_views* copy) {
   size_t count = views->value_count;
   *copy = *views;
   copy->root = STOWI_ARRAY(views->allocator, stow_value, count);
@@ -253,13 +260,13 @@ static stow_status copy_views(const stowi_views* views, stowi_views* copy) {
   return STOW_OK;
 }
 
-static void swap_views(stowi_views* views, stowi_views* copy) {
-  stowi_views old = *views;
+static void swap_views(stowi_analysis_views* views, stowi_analysis_views* copy) {
+  stowi_analysis_views old = *views;
   *views = *copy;
   *copy = old;
 }
 
-static void free_copy(stowi_views* copy) {
+static void free_copy(stowi_analysis_views* copy) {
   STOWI_ARRAY_FREE(copy->allocator, copy->root, copy->value_count);
   STOWI_ARRAY_FREE(copy->allocator, copy->offset, copy->value_count);
   STOWI_ARRAY_FREE(copy->allocator, copy->alignment, copy->value_count);
@@ -268,13 +275,13 @@ static void free_copy(stowi_views* copy) {
 
 // ---------------------------------------------------------------------------------------------
 
-static stow_status prepare(stowi_sharing_call* call) {
-  call->sharing = STOWI_NEW(call->allocator, stowi_sharing);
+static stow_status prepare(stowi_analysis_sharing_call* call) {
+  call->sharing = STOWI_NEW(call->allocator, stowi_analysis_sharing);
   if (call->sharing == NULL) {
     return stowi_fail_memory(call->diag);
   }
   call->sharing->allocator = call->allocator;
-  if (!stowi_bits_of_outputs(&call->outputs, call->graph, call->allocator)) {
+  if (!stowi_effects_bits_of_outputs(&call->outputs, call->graph, call->allocator)) {
     return stowi_fail_memory(call->diag);
   }
   if (!call->options.elide_copies) {
@@ -287,25 +294,25 @@ static stow_status prepare(stowi_sharing_call* call) {
   for (stow_value value = 0; value < call->views->value_count; ++value) {
     call->target[value] = STOW_VALUE_NONE;
   }
-  return stowi_homes_candidates(call);
+  return stowi_analysis_elision_candidates(call);
 }
 
-static stow_status run(stowi_sharing_call* call) {
+static stow_status run(stowi_analysis_sharing_call* call) {
   STOW_TRY(prepare(call));
   STOW_TRY(note_views(call));
-  STOW_TRY(stowi_share_in_place(call));
+  STOW_TRY(stowi_analysis_share_in_place(call));
   if (call->options.elide_copies) {
-    STOW_TRY(stowi_share_homes(call));
-    STOW_TRY(stowi_share_in_place_again(call));
+    STOW_TRY(stowi_analysis_elide_copies(call));
+    STOW_TRY(stowi_analysis_share_in_place_again(call));
   }
   return finish_record(call);
 }
 
-static stow_status check_arguments(const stowi_views* views, const stow_graph* graph,
+static stow_status check_arguments(const stowi_analysis_views* views, const stow_graph* graph,
                                    const stow_schedule* schedule, const stow_effects* effects,
-                                   const stowi_lifetimes* lifetimes,
-                                   const stowi_sharing_options* options, stow_diag* diag) {
-  STOW_TRY(stowi_views_check_graph(views, graph, diag));
+                                   const stowi_analysis_lifetimes* lifetimes,
+                                   const stowi_analysis_sharing_options* options, stow_diag* diag) {
+  STOW_TRY(stowi_analysis_views_check_graph(views, graph, diag));
   STOW_TRY(stowi_effects_check_graph(effects, graph, diag));
   if (stow_schedule_count(schedule) != stow_graph_node_count(graph) ||
       lifetimes->value_count != views->value_count) {
@@ -314,28 +321,29 @@ static stow_status check_arguments(const stowi_views* views, const stow_graph* g
   }
   if (!stowi_is_power_of_two(options->alignment)) {
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
-                      "stowi_sharing_options.alignment: %llu is not a power of two",
+                      "stowi_analysis_sharing_options.alignment: %llu is not a power of two",
                       (unsigned long long)options->alignment);
   }
   return STOW_OK;
 }
 
-stow_status stowi_sharing_apply(stowi_views* views, const stow_graph* graph,
-                                const stow_schedule* schedule, const stow_effects* effects,
-                                const stowi_lifetimes* lifetimes,
-                                const stowi_sharing_options* options, stow_allocator allocator,
-                                stow_diag* diag, stowi_sharing** out_sharing) {
+stow_status stowi_analysis_sharing_apply(stowi_analysis_views* views, const stow_graph* graph,
+                                         const stow_schedule* schedule, const stow_effects* effects,
+                                         const stowi_analysis_lifetimes* lifetimes,
+                                         const stowi_analysis_sharing_options* options,
+                                         stow_allocator allocator, stow_diag* diag,
+                                         stowi_analysis_sharing** out_sharing) {
   *out_sharing = NULL;
   STOW_TRY(check_arguments(views, graph, schedule, effects, lifetimes, options, diag));
-  stowi_views copy;
-  stowi_sharing_call call = {.views = &copy,
-                             .graph = graph,
-                             .schedule = schedule,
-                             .effects = effects,
-                             .lifetimes = lifetimes,
-                             .options = *options,
-                             .allocator = allocator,
-                             .diag = diag};
+  stowi_analysis_views copy;
+  stowi_analysis_sharing_call call = {.views = &copy,
+                                      .graph = graph,
+                                      .schedule = schedule,
+                                      .effects = effects,
+                                      .lifetimes = lifetimes,
+                                      .options = *options,
+                                      .allocator = allocator,
+                                      .diag = diag};
   stow_status status = copy_views(views, &copy) == STOW_OK ? run(&call) : stowi_fail_memory(diag);
   if (status == STOW_OK) {
     swap_views(views, &copy);
@@ -345,6 +353,6 @@ stow_status stowi_sharing_apply(stowi_views* views, const stow_graph* graph,
   free_copy(&copy);
   stowi_bits_free(&call.outputs, allocator);
   STOWI_ARRAY_FREE(allocator, call.target, views->value_count);
-  stowi_sharing_destroy(call.sharing);
+  stowi_analysis_sharing_destroy(call.sharing);
   return status;
 }

@@ -9,7 +9,7 @@
 #include "base/rank_set.h"
 #include "base/sort.h"
 
-struct stowi_windows {
+struct stowi_analysis_windows {
   stow_allocator allocator;
   uint32_t value_count;
   size_t* first;  // by value: index of its first window; one more entry ends the last
@@ -35,15 +35,15 @@ typedef struct order {
 } order;
 
 typedef struct sweeper {
-  const stowi_views* views;
-  const stowi_lifetimes* lifetimes;
+  const stowi_analysis_views* views;
+  const stowi_analysis_lifetimes* lifetimes;
   stow_allocator allocator;
   event* events;
   size_t event_count;
   stowi_bits live;
   order lows;
   order highs;
-  stowi_windows* windows;
+  stowi_analysis_windows* windows;
 } sweeper;
 
 // ---------------------------------------------------------------------------------------------
@@ -103,9 +103,9 @@ static stow_status make_events(sweeper* s) {
       continue;
     }
     s->events[s->event_count++] =
-        (event){root << 32 | stowi_lifetimes_own_begin(s->lifetimes, value), value};
+        (event){root << 32 | stowi_analysis_lifetimes_own_begin(s->lifetimes, value), value};
     s->events[s->event_count++] =
-        (event){root << 32 | stowi_lifetimes_own_end(s->lifetimes, value), value};
+        (event){root << 32 | stowi_analysis_lifetimes_own_end(s->lifetimes, value), value};
   }
   stowi_bits_free(&shared, s->allocator);
   return stowi_sort_by_key(s->events, s->event_count, sizeof(event), s->allocator);
@@ -135,7 +135,7 @@ static stow_window window_now(const sweeper* s, uint32_t begin, uint32_t end) {
 // Adds a window for the live values over [begin, end) of |root|'s lifetime. None is needed if they
 // cover all of the root.
 static stow_status add_window(sweeper* s, stow_value root, uint32_t begin, uint32_t end) {
-  stowi_windows* windows = s->windows;
+  stowi_analysis_windows* windows = s->windows;
   stow_window window = window_now(s, begin, end);
   if (begin == end || (window.low == 0 && window.high == s->views->bytes[root])) {
     return STOW_OK;
@@ -154,7 +154,7 @@ static stow_status add_window(sweeper* s, stow_value root, uint32_t begin, uint3
 
 // The events of one root from |at| on; returns the index after them.
 static stow_status sweep_root(sweeper* s, stow_value root, size_t* at) {
-  uint32_t now = stowi_lifetimes_begin(s->lifetimes, root);
+  uint32_t now = stowi_analysis_lifetimes_begin(s->lifetimes, root);
   while (*at < s->event_count && s->events[*at].key >> 32 == root) {
     uint32_t step = (uint32_t)s->events[*at].key;
     STOW_TRY(add_window(s, root, now, step));
@@ -163,7 +163,7 @@ static stow_status sweep_root(sweeper* s, stow_value root, size_t* at) {
       turn(s, s->events[(*at)++].value);
     }
   }
-  return add_window(s, root, now, stowi_lifetimes_end(s->lifetimes, root));
+  return add_window(s, root, now, stowi_analysis_lifetimes_end(s->lifetimes, root));
 }
 
 static stow_status sweep(sweeper* s) {
@@ -180,7 +180,7 @@ static stow_status sweep(sweeper* s) {
 
 static stow_status run(sweeper* s) {
   uint32_t count = s->views->value_count;
-  s->windows = STOWI_NEW(s->allocator, stowi_windows);
+  s->windows = STOWI_NEW(s->allocator, stowi_analysis_windows);
   if (s->windows == NULL) {
     return STOW_ERR_OUT_OF_MEMORY;
   }
@@ -201,9 +201,10 @@ static stow_status run(sweeper* s) {
   return sweep(s);
 }
 
-stow_status stowi_windows_create(const stowi_views* views, const stowi_lifetimes* lifetimes,
-                                 stow_allocator allocator, stow_diag* diag,
-                                 stowi_windows** out_windows) {
+stow_status stowi_analysis_windows_create(const stowi_analysis_views* views,
+                                          const stowi_analysis_lifetimes* lifetimes,
+                                          stow_allocator allocator, stow_diag* diag,
+                                          stowi_analysis_windows** out_windows) {
   *out_windows = NULL;
   if (lifetimes->value_count != views->value_count) {
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "the lifetimes were made for another graph");
@@ -215,14 +216,14 @@ stow_status stowi_windows_create(const stowi_views* views, const stowi_lifetimes
   order_free(&s.lows, &s);
   order_free(&s.highs, &s);
   if (status != STOW_OK) {
-    stowi_windows_destroy(s.windows);
+    stowi_analysis_windows_destroy(s.windows);
     return stowi_fail_memory(diag);
   }
   *out_windows = s.windows;
   return STOW_OK;
 }
 
-void stowi_windows_destroy(stowi_windows* windows) {
+void stowi_analysis_windows_destroy(stowi_analysis_windows* windows) {
   if (windows == NULL) {
     return;
   }
@@ -232,10 +233,11 @@ void stowi_windows_destroy(stowi_windows* windows) {
   STOWI_DELETE(allocator, windows);
 }
 
-size_t stowi_windows_count(const stowi_windows* windows, stow_value root) {
+size_t stowi_analysis_windows_count(const stowi_analysis_windows* windows, stow_value root) {
   return windows->first[root + 1] - windows->first[root];
 }
 
-stow_window stowi_windows_at(const stowi_windows* windows, stow_value root, size_t index) {
+stow_window stowi_analysis_windows_at(const stowi_analysis_windows* windows, stow_value root,
+                                      size_t index) {
   return windows->list.data[windows->first[root] + index];
 }

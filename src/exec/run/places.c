@@ -30,9 +30,9 @@ static void mark_consumed(stow_exec* exec) {
     stowi_exec_value_place* place = &exec->places[root];
     stow_view view;
     if (place->is_boundary && place->has_slot) {
-      bool is_laid = root != value && !is_view(exec->graph, value, &view);
+      bool is_in_place = root != value && !is_view(exec->graph, value, &view);
       bool dies = root == value && stowi_plan_end(exec->plan, root) <= steps;
-      place->is_consumed = place->is_consumed || is_laid || dies;
+      place->is_consumed = place->is_consumed || is_in_place || dies;
     }
   }
 }

@@ -120,12 +120,12 @@ static stow_status fail_node(const preparer* p, stow_node node, stow_status stat
 
 static bool is_allowed_over(const preparer* p, stow_node node, size_t k, size_t operand) {
   const stow_effects* effects = p->prepared->effects;
-  if (stow_graph_over(p->prepared->graph, node, k, operand) != STOW_OVER_NEVER) {
+  if (stow_graph_in_place(p->prepared->graph, node, k, operand) != STOW_IN_PLACE_NEVER) {
     return true;
   }
   for (size_t i = 0; i < stowi_effects_overwrite_count(effects); ++i) {
-    stowi_effects_overwrite_entry over = stowi_effects_overwrite(effects, i);
-    if (over.node == node && over.result == k && over.operand == operand) {
+    stowi_effects_in_place_entry in_place = stowi_effects_overwrite(effects, i);
+    if (in_place.node == node && in_place.result == k && in_place.operand == operand) {
       return true;
     }
   }
@@ -138,7 +138,7 @@ static stow_status forbid_over(preparer* p, stow_node node) {
     for (size_t operand = 0; operand < stow_graph_operand_count(graph, node); ++operand) {
       if (stow_graph_operands(graph, node)[operand] != STOW_VALUE_NONE &&
           is_allowed_over(p, node, k, operand)) {
-        STOW_TRY(stow_effects_forbid_overwrite(p->prepared->effects, node, k, operand, p->diag));
+        STOW_TRY(stow_effects_forbid_in_place(p->prepared->effects, node, k, operand, p->diag));
       }
     }
   }

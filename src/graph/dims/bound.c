@@ -70,8 +70,8 @@ static interval divide(interval a, interval b, bool up) {
 
 static interval interval_of(const stow_dims* dims, stow_dim dim, int64_t symbol_min);
 
-static interval interval_of_sum(const stow_dims* dims, int64_t constant, const stowi_term* terms,
-                                size_t count, int64_t symbol_min) {
+static interval interval_of_sum(const stow_dims* dims, int64_t constant,
+                                const stowi_graph_term* terms, size_t count, int64_t symbol_min) {
   interval total = {constant, constant};
   for (size_t i = 0; i < count; ++i) {
     interval factor = {terms[i].coefficient, terms[i].coefficient};
@@ -82,25 +82,27 @@ static interval interval_of_sum(const stow_dims* dims, int64_t constant, const s
   return total;
 }
 
-static interval interval_of_product(const stow_dims* dims, const stowi_expr* e,
+static interval interval_of_product(const stow_dims* dims, const stowi_graph_expr* e,
                                     int64_t symbol_min) {
   interval product = {1, 1};
   for (size_t i = 0; i < e->count; ++i) {
-    product = multiply(product, interval_of(dims, stowi_terms_of(dims, e)[i].dim, symbol_min));
+    product =
+        multiply(product, interval_of(dims, stowi_graph_terms_of(dims, e)[i].dim, symbol_min));
   }
   return product;
 }
 
-static interval interval_of_opaque(const stow_dims* dims, const stowi_expr* e, int64_t symbol_min) {
-  interval a = interval_of(dims, stowi_terms_of(dims, e)[0].dim, symbol_min);
-  interval b = interval_of(dims, stowi_terms_of(dims, e)[1].dim, symbol_min);
+static interval interval_of_opaque(const stow_dims* dims, const stowi_graph_expr* e,
+                                   int64_t symbol_min) {
+  interval a = interval_of(dims, stowi_graph_terms_of(dims, e)[0].dim, symbol_min);
+  interval b = interval_of(dims, stowi_graph_terms_of(dims, e)[1].dim, symbol_min);
   switch (e->kind) {
-    case STOWI_EXPR_MIN:
+    case STOWI_GRAPH_EXPR_MIN:
       return (interval){smaller(a.low, b.low), smaller(a.high, b.high)};
-    case STOWI_EXPR_MAX:
+    case STOWI_GRAPH_EXPR_MAX:
       return (interval){larger(a.low, b.low), larger(a.high, b.high)};
     default:
-      return divide(a, b, e->kind == STOWI_EXPR_CEIL_DIV);
+      return divide(a, b, e->kind == STOWI_GRAPH_EXPR_CEIL_DIV);
   }
 }
 
@@ -108,14 +110,15 @@ static interval interval_of(const stow_dims* dims, stow_dim dim, int64_t symbol_
   if (dim >= 0) {
     return (interval){dim, dim};
   }
-  const stowi_expr* e = stowi_expr_of(dims, dim);
+  const stowi_graph_expr* e = stowi_graph_expr_of(dims, dim);
   switch (e->kind) {
-    case STOWI_EXPR_SYMBOL:
+    case STOWI_GRAPH_EXPR_SYMBOL:
       return (interval){symbol_min, HIGHEST};
-    case STOWI_EXPR_PRODUCT:
+    case STOWI_GRAPH_EXPR_PRODUCT:
       return interval_of_product(dims, e, symbol_min);
     case STOWI_EXPR_SUM:
-      return interval_of_sum(dims, e->constant, stowi_terms_of(dims, e), e->count, symbol_min);
+      return interval_of_sum(dims, e->constant, stowi_graph_terms_of(dims, e), e->count,
+                             symbol_min);
     default:
       return interval_of_opaque(dims, e, symbol_min);
   }
@@ -129,29 +132,31 @@ typedef struct query {
   int tries;
 } query;
 
-static bool is_at_least(query* q, const stowi_sum* sum, int nested);
+static bool is_at_least(query* q, const stowi_graph_sum* sum, int nested);
 
 // Whether the sum is at least the bound with operand |which| in place of term |index|.
-static bool holds_with(query* q, const stowi_sum* sum, size_t index, size_t which, int nested) {
-  stowi_sum term = {.count = 1, .terms = {sum->terms[index]}};
-  stowi_sum other = *sum;
-  stowi_sum operand;
-  const stowi_expr* choice = stowi_expr_of(q->dims, term.terms[0].dim);
-  stowi_sum_load(q->dims, stowi_terms_of(q->dims, choice)[which].dim, &operand);
+static bool holds_with(query* q, const stowi_graph_sum* sum, size_t index, size_t which,
+                       int nested) {
+  stowi_graph_sum term = {.count = 1, .terms = {sum->terms[index]}};
+  stowi_graph_sum other = *sum;
+  stowi_graph_sum operand;
+  const stowi_graph_expr* choice = stowi_graph_expr_of(q->dims, term.terms[0].dim);
+  stowi_graph_sum_load(q->dims, stowi_graph_terms_of(q->dims, choice)[which].dim, &operand);
   --q->tries;
-  return stowi_sum_add(q->dims, &other, -1, &term) == STOW_OK &&
-         stowi_sum_add(q->dims, &other, term.terms[0].coefficient, &operand) == STOW_OK &&
+  return stowi_graph_sum_add(q->dims, &other, -1, &term) == STOW_OK &&
+         stowi_graph_sum_add(q->dims, &other, term.terms[0].coefficient, &operand) == STOW_OK &&
          is_at_least(q, &other, nested);
 }
 
-static bool is_at_least(query* q, const stowi_sum* sum, int nested) {
+static bool is_at_least(query* q, const stowi_graph_sum* sum, int nested) {
   interval range = interval_of_sum(q->dims, sum->constant, sum->terms, sum->count, q->symbol_min);
   if (range.low >= q->bound && range.low != LOWEST) {
     return true;
   }
   for (size_t i = 0; i < sum->count && nested < MAX_NESTED; ++i) {
-    stowi_expr_kind kind = stowi_expr_of(q->dims, sum->terms[i].dim)->kind;
-    bool can_replace = kind == (sum->terms[i].coefficient < 0 ? STOWI_EXPR_MIN : STOWI_EXPR_MAX);
+    stowi_graph_expr_kind kind = stowi_graph_expr_of(q->dims, sum->terms[i].dim)->kind;
+    bool can_replace =
+        kind == (sum->terms[i].coefficient < 0 ? STOWI_GRAPH_EXPR_MIN : STOWI_GRAPH_EXPR_MAX);
     for (size_t which = 0; which < 2 && can_replace && q->tries > 0; ++which) {
       if (holds_with(q, sum, i, which, nested + 1)) {
         return true;
@@ -161,8 +166,8 @@ static bool is_at_least(query* q, const stowi_sum* sum, int nested) {
   return false;
 }
 
-bool stowi_sum_at_least(const stow_dims* dims, const stowi_sum* sum, int64_t bound,
-                        int64_t symbol_min) {
+bool stowi_graph_sum_at_least(const stow_dims* dims, const stowi_graph_sum* sum, int64_t bound,
+                              int64_t symbol_min) {
   query q = {dims, bound, symbol_min, MAX_TRIES};
   return is_at_least(&q, sum, 0);
 }
@@ -171,22 +176,22 @@ bool stow_dim_at_least(const stow_dims* dims, stow_dim dim, int64_t bound, int64
   if (dim >= 0) {
     return dim >= bound;
   }
-  if (!stowi_dim_is_handle(dims, dim)) {
+  if (!stowi_graph_dim_is_handle(dims, dim)) {
     return false;
   }
-  stowi_sum sum;
-  stowi_sum_load(dims, dim, &sum);
-  return stowi_sum_at_least(dims, &sum, bound, symbol_min < 0 ? 0 : symbol_min);
+  stowi_graph_sum sum;
+  stowi_graph_sum_load(dims, dim, &sum);
+  return stowi_graph_sum_at_least(dims, &sum, bound, symbol_min < 0 ? 0 : symbol_min);
 }
 
-bool stowi_dim_is_larger(const stow_dims* dims, stow_dim a, stow_dim b) {
-  if (!stowi_dim_is_ours(dims, a) || !stowi_dim_is_ours(dims, b)) {
+bool stowi_graph_dim_is_larger(const stow_dims* dims, stow_dim a, stow_dim b) {
+  if (!stowi_graph_dim_is_ours(dims, a) || !stowi_graph_dim_is_ours(dims, b)) {
     return false;
   }
-  stowi_sum difference;
-  stowi_sum subtrahend;
-  stowi_sum_load(dims, a, &difference);
-  stowi_sum_load(dims, b, &subtrahend);
-  return stowi_sum_add(dims, &difference, -1, &subtrahend) == STOW_OK &&
-         stowi_sum_at_least(dims, &difference, 1, 0);
+  stowi_graph_sum difference;
+  stowi_graph_sum subtrahend;
+  stowi_graph_sum_load(dims, a, &difference);
+  stowi_graph_sum_load(dims, b, &subtrahend);
+  return stowi_graph_sum_add(dims, &difference, -1, &subtrahend) == STOW_OK &&
+         stowi_graph_sum_at_least(dims, &difference, 1, 0);
 }

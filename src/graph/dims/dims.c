@@ -21,7 +21,7 @@
 #define MAX_DEPTH 64
 #define MAX_TREE_SIZE 1024
 
-stow_dims* stowi_dims_create(stow_allocator allocator) {
+stow_dims* stowi_graph_dims_create(stow_allocator allocator) {
   stow_dims* dims = STOWI_NEW(allocator, stow_dims);
   if (dims != NULL) {
     dims->allocator = allocator;
@@ -29,7 +29,7 @@ stow_dims* stowi_dims_create(stow_allocator allocator) {
   return dims;
 }
 
-void stowi_dims_destroy(stow_dims* dims) {
+void stowi_graph_dims_destroy(stow_dims* dims) {
   if (dims == NULL) {
     return;
   }
@@ -45,7 +45,7 @@ void stowi_dims_destroy(stow_dims* dims) {
   STOWI_DELETE(allocator, dims);
 }
 
-stow_dim stowi_dims_fail(stow_dims* dims, stow_status status) {
+stow_dim stowi_graph_dims_fail(stow_dims* dims, stow_status status) {
   if (dims->status == STOW_OK) {
     dims->status = status;
   }
@@ -58,33 +58,33 @@ void stow_dims_clear_status(stow_dims* dims) { dims->status = STOW_OK; }
 
 static stow_dim dim_of(size_t expr_index) { return -1 - (int64_t)expr_index; }
 
-bool stowi_dim_is_handle(const stow_dims* dims, stow_dim dim) {
+bool stowi_graph_dim_is_handle(const stow_dims* dims, stow_dim dim) {
   return dim < 0 && dim != STOW_DIM_INVALID && (uint64_t)(-1 - dim) < dims->exprs.count;
 }
 
-bool stowi_dim_is_valid(const stow_dims* dims, stow_dim dim) {
+bool stowi_graph_dim_is_valid(const stow_dims* dims, stow_dim dim) {
   if (dim >= 0) {
     return true;
   }
-  if (!stowi_dim_is_handle(dims, dim)) {
+  if (!stowi_graph_dim_is_handle(dims, dim)) {
     return false;
   }
-  const stowi_expr* e = stowi_expr_of(dims, dim);
+  const stowi_graph_expr* e = stowi_graph_expr_of(dims, dim);
   return e->kind != STOWI_EXPR_SUM || e->count != 0;
 }
 
-bool stowi_dim_is_ours(const stow_dims* dims, stow_dim dim) {
-  return dim >= 0 || stowi_dim_is_handle(dims, dim);
+bool stowi_graph_dim_is_ours(const stow_dims* dims, stow_dim dim) {
+  return dim >= 0 || stowi_graph_dim_is_handle(dims, dim);
 }
 
-size_t stowi_dims_expr_count(const stow_dims* dims) { return dims->exprs.count; }
+size_t stowi_graph_dims_expr_count(const stow_dims* dims) { return dims->exprs.count; }
 
-stowi_dims_mark stowi_dims_get_mark(const stow_dims* dims) {
-  return (stowi_dims_mark){dims->exprs.count, dims->pool.count, dims->symbols.count};
+stowi_graph_dims_mark stowi_graph_dims_get_mark(const stow_dims* dims) {
+  return (stowi_graph_dims_mark){dims->exprs.count, dims->pool.count, dims->symbols.count};
 }
 
 // Index entries that point past the end stay: they cannot be found.
-void stowi_dims_rewind(stow_dims* dims, stowi_dims_mark mark) {
+void stowi_graph_dims_rewind(stow_dims* dims, stowi_graph_dims_mark mark) {
   for (size_t i = mark.symbols; i < dims->symbols.count; ++i) {
     stow_str name = dims->symbols.data[i];
     stowi_free(dims->allocator, (void*)(uintptr_t)name.data, name.size + 1, 1);
@@ -94,31 +94,32 @@ void stowi_dims_rewind(stow_dims* dims, stowi_dims_mark mark) {
   dims->symbols.count = mark.symbols;
 }
 
-uint64_t stowi_dim_hash(const stow_dims* dims, stow_dim dim) {
-  return dim >= 0 ? stowi_hash_u64(STOWI_HASH_SEED, (uint64_t)dim) : stowi_expr_of(dims, dim)->hash;
+uint64_t stowi_graph_dim_hash(const stow_dims* dims, stow_dim dim) {
+  return dim >= 0 ? stowi_hash_u64(STOWI_HASH_SEED, (uint64_t)dim)
+                  : stowi_graph_expr_of(dims, dim)->hash;
 }
 
 // A candidate for the table: an expression whose terms are not in the pool yet.
 typedef struct candidate {
-  stowi_expr head;
-  const stowi_term* terms;
-  stow_str name;  // STOWI_EXPR_SYMBOL
+  stowi_graph_expr head;
+  const stowi_graph_term* terms;
+  stow_str name;  // STOWI_GRAPH_EXPR_SYMBOL
 } candidate;
 
 static uint64_t hash_candidate(const stow_dims* dims, const candidate* c) {
   uint64_t hash = stowi_hash_u64(STOWI_HASH_SEED, (uint64_t)c->head.kind + 1);
-  if (c->head.kind == STOWI_EXPR_SYMBOL) {
+  if (c->head.kind == STOWI_GRAPH_EXPR_SYMBOL) {
     return stowi_hash_bytes(hash, c->name.data, c->name.size);
   }
   hash = stowi_hash_u64(hash, (uint64_t)c->head.constant);
   for (size_t i = 0; i < c->head.count; ++i) {
     hash = stowi_hash_u64(hash, (uint64_t)c->terms[i].coefficient);
-    hash = stowi_hash_u64(hash, stowi_dim_hash(dims, c->terms[i].dim));
+    hash = stowi_hash_u64(hash, stowi_graph_dim_hash(dims, c->terms[i].dim));
   }
   return hash;
 }
 
-static bool same_terms(const stowi_term* a, const stowi_term* b, size_t count) {
+static bool same_terms(const stowi_graph_term* a, const stowi_graph_term* b, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     if (a[i].coefficient != b[i].coefficient || a[i].dim != b[i].dim) {
       return false;
@@ -133,15 +134,15 @@ static bool equals_candidate(const void* context, uint32_t id, const void* key) 
   if (id >= dims->exprs.count) {
     return false;  // rewound
   }
-  const stowi_expr* e = &dims->exprs.data[id];
+  const stowi_graph_expr* e = &dims->exprs.data[id];
   if (e->kind != c->head.kind) {
     return false;
   }
-  if (e->kind == STOWI_EXPR_SYMBOL) {
+  if (e->kind == STOWI_GRAPH_EXPR_SYMBOL) {
     return stow_str_equal(dims->symbols.data[e->symbol], c->name);
   }
   return e->constant == c->head.constant && e->count == c->head.count &&
-         same_terms(stowi_terms_of(dims, e), c->terms, e->count);
+         same_terms(stowi_graph_terms_of(dims, e), c->terms, e->count);
 }
 
 // Depth and size of the tree; false above the limits.
@@ -150,9 +151,10 @@ static bool measure(const stow_dims* dims, candidate* c) {
   uint32_t size = 1;
   for (size_t i = 0; i < c->head.count; ++i) {
     stow_dim dim = c->terms[i].dim;
-    depth = dim < 0 && stowi_expr_of(dims, dim)->depth > depth ? stowi_expr_of(dims, dim)->depth
-                                                               : depth;
-    size += dim < 0 ? stowi_expr_of(dims, dim)->tree_size : 1;
+    depth = dim < 0 && stowi_graph_expr_of(dims, dim)->depth > depth
+                ? stowi_graph_expr_of(dims, dim)->depth
+                : depth;
+    size += dim < 0 ? stowi_graph_expr_of(dims, dim)->tree_size : 1;
     if (size > MAX_TREE_SIZE) {
       return false;
     }
@@ -170,12 +172,12 @@ static stow_dim intern(stow_dims* dims, candidate* c) {
     return dim_of(found);
   }
   if (!measure(dims, c) || dims->exprs.count >= STOWI_INDEX_NONE - 1) {
-    return stowi_dims_fail(dims, STOW_ERR_LIMIT);
+    return stowi_graph_dims_fail(dims, STOW_ERR_LIMIT);
   }
   if (STOWI_VEC_RESERVE(dims->allocator, &dims->exprs, 1) != STOW_OK ||
       STOWI_VEC_RESERVE(dims->allocator, &dims->pool, c->head.count) != STOW_OK ||
       stowi_index_reserve(&dims->index, dims->allocator) != STOW_OK) {
-    return stowi_dims_fail(dims, STOW_ERR_OUT_OF_MEMORY);
+    return stowi_graph_dims_fail(dims, STOW_ERR_OUT_OF_MEMORY);
   }
   c->head.first = dims->pool.count;
   for (size_t i = 0; i < c->head.count; ++i) {
@@ -186,8 +188,8 @@ static stow_dim intern(stow_dims* dims, candidate* c) {
   return dim_of(dims->exprs.count - 1);
 }
 
-stow_dim stowi_dims_intern(stow_dims* dims, stowi_expr_kind kind, int64_t constant,
-                           const stowi_term* terms, size_t count) {
+stow_dim stowi_graph_dims_intern(stow_dims* dims, stowi_graph_expr_kind kind, int64_t constant,
+                                 const stowi_graph_term* terms, size_t count) {
   candidate c;
   memset(&c, 0, sizeof(c));
   c.head.kind = kind;
@@ -206,7 +208,7 @@ stow_str stow_dims_symbol_name(const stow_dims* dims, size_t index) {
 static candidate symbol_candidate(stow_str name) {
   candidate c;
   memset(&c, 0, sizeof(c));
-  c.head.kind = STOWI_EXPR_SYMBOL;
+  c.head.kind = STOWI_GRAPH_EXPR_SYMBOL;
   c.name = name;
   return c;
 }
@@ -215,7 +217,7 @@ static uint32_t find_symbol_expr(const stow_dims* dims, const candidate* c) {
   return stowi_index_find(&dims->index, hash_candidate(dims, c), equals_candidate, dims, c);
 }
 
-size_t stowi_dims_find_symbol(const stow_dims* dims, stow_str name) {
+size_t stowi_graph_dims_find_symbol(const stow_dims* dims, stow_str name) {
   candidate c = symbol_candidate(name);
   uint32_t found = find_symbol_expr(dims, &c);
   return found == STOWI_INDEX_NONE ? SIZE_MAX : dims->exprs.data[found].symbol;
@@ -223,7 +225,7 @@ size_t stowi_dims_find_symbol(const stow_dims* dims, stow_str name) {
 
 stow_dim stow_dim_symbol(stow_dims* dims, stow_str name) {
   if (name.size == 0) {
-    return stowi_dims_fail(dims, STOW_ERR_INVALID_ARGUMENT);
+    return stowi_graph_dims_fail(dims, STOW_ERR_INVALID_ARGUMENT);
   }
   candidate c = symbol_candidate(name);
   uint32_t found = find_symbol_expr(dims, &c);
@@ -231,11 +233,11 @@ stow_dim stow_dim_symbol(stow_dims* dims, stow_str name) {
     return dim_of(found);
   }
   if (STOWI_VEC_RESERVE(dims->allocator, &dims->symbols, 1) != STOW_OK) {
-    return stowi_dims_fail(dims, STOW_ERR_OUT_OF_MEMORY);
+    return stowi_graph_dims_fail(dims, STOW_ERR_OUT_OF_MEMORY);
   }
   char* copy = name.size == SIZE_MAX ? NULL : STOWI_ARRAY(dims->allocator, char, name.size + 1);
   if (copy == NULL) {
-    return stowi_dims_fail(dims, STOW_ERR_OUT_OF_MEMORY);
+    return stowi_graph_dims_fail(dims, STOW_ERR_OUT_OF_MEMORY);
   }
   memcpy(copy, name.data, name.size);
   copy[name.size] = '\0';
@@ -253,27 +255,27 @@ stow_dim stow_dim_symbol(stow_dims* dims, stow_str name) {
 // ---------------------------------------------------------------------------------------------
 // Symbols of data. Expressions are at most MAX_DEPTH deep, and their trees limited.
 
-void stowi_dim_settle(stow_dims* dims, stow_dim dim, bool is_data) {
-  if (dim >= 0 || !stowi_dim_is_handle(dims, dim)) {
+void stowi_graph_dim_settle(stow_dims* dims, stow_dim dim, bool is_data) {
+  if (dim >= 0 || !stowi_graph_dim_is_handle(dims, dim)) {
     return;
   }
-  stowi_expr* e = &dims->exprs.data[(size_t)(-1 - dim)];
-  if (e->kind == STOWI_EXPR_SYMBOL && e->origin == STOWI_SYMBOL_NEW) {
-    e->origin = is_data ? STOWI_SYMBOL_DATA : STOWI_SYMBOL_GIVEN;
+  stowi_graph_expr* e = &dims->exprs.data[(size_t)(-1 - dim)];
+  if (e->kind == STOWI_GRAPH_EXPR_SYMBOL && e->origin == STOWI_GRAPH_SYMBOL_NEW) {
+    e->origin = is_data ? STOWI_SYMBOL_DATA : STOWI_GRAPH_SYMBOL_GIVEN;
   }
   for (size_t i = 0; i < e->count; ++i) {
-    stowi_dim_settle(dims, stowi_terms_of(dims, e)[i].dim, is_data);
+    stowi_graph_dim_settle(dims, stowi_graph_terms_of(dims, e)[i].dim, is_data);
   }
 }
 
-bool stowi_dim_uses_data(const stow_dims* dims, stow_dim dim) {
-  if (dim >= 0 || !stowi_dim_is_handle(dims, dim)) {
+bool stowi_graph_dim_uses_data(const stow_dims* dims, stow_dim dim) {
+  if (dim >= 0 || !stowi_graph_dim_is_handle(dims, dim)) {
     return false;
   }
-  const stowi_expr* e = stowi_expr_of(dims, dim);
-  bool uses = e->kind == STOWI_EXPR_SYMBOL && e->origin == STOWI_SYMBOL_DATA;
+  const stowi_graph_expr* e = stowi_graph_expr_of(dims, dim);
+  bool uses = e->kind == STOWI_GRAPH_EXPR_SYMBOL && e->origin == STOWI_SYMBOL_DATA;
   for (size_t i = 0; i < e->count && !uses; ++i) {
-    uses = stowi_dim_uses_data(dims, stowi_terms_of(dims, e)[i].dim);
+    uses = stowi_graph_dim_uses_data(dims, stowi_graph_terms_of(dims, e)[i].dim);
   }
   return uses;
 }

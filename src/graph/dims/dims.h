@@ -6,49 +6,50 @@
 #include <stowage/type.h>
 
 // NULL when out of memory.
-stow_dims* stowi_dims_create(stow_allocator allocator);
-void stowi_dims_destroy(stow_dims* dims);
+stow_dims* stowi_graph_dims_create(stow_allocator allocator);
+void stowi_graph_dims_destroy(stow_dims* dims);
 
 // The index of a symbol, or SIZE_MAX.
-size_t stowi_dims_find_symbol(const stow_dims* dims, stow_str name);
+size_t stowi_graph_dims_find_symbol(const stow_dims* dims, stow_str name);
 
 // Whether |dim| is valid in a type: a number, or an expression of this table that is not a negative
 // number.
-bool stowi_dim_is_valid(const stow_dims* dims, stow_dim dim);
+bool stowi_graph_dim_is_valid(const stow_dims* dims, stow_dim dim);
 // Whether |dim| is a number or an expression of this table, possibly negative.
-bool stowi_dim_is_ours(const stow_dims* dims, stow_dim dim);
+bool stowi_graph_dim_is_ours(const stow_dims* dims, stow_dim dim);
 
 // |dim| with symbol i replaced by values[i] unless that is STOW_DIM_INVALID. A negative number as
 // the result is STOW_DIM_INVALID with STOW_ERR_TYPE in stow_dims_status; overflow is
 // STOW_ERR_OVERFLOW, division by zero STOW_ERR_TYPE.
-stow_dim stowi_dims_substitute(stow_dims* dims, stow_dim dim, const int64_t* values);
+stow_dim stowi_graph_dims_substitute(stow_dims* dims, stow_dim dim, const int64_t* values);
 
 // Translates |dim| of table |from| into table |into|, which may be the same; symbols by name.
 // |memo| has one entry for each expression of |from|, STOW_DIM_INVALID if not computed yet.
-size_t stowi_dims_expr_count(const stow_dims* dims);
-stow_dim stowi_dims_translate(const stow_dims* from, stow_dim dim, stow_dims* into, stow_dim* memo);
+size_t stowi_graph_dims_expr_count(const stow_dims* dims);
+stow_dim stowi_graph_dims_translate(const stow_dims* from, stow_dim dim, stow_dims* into,
+                                    stow_dim* memo);
 
 // The dim with the smaller expression; of two equally large ones, the first by content.
-stow_dim stowi_dim_simpler(const stow_dims* dims, stow_dim a, stow_dim b);
+stow_dim stowi_graph_dim_simpler(const stow_dims* dims, stow_dim a, stow_dim b);
 
 // Whether |a| is larger than |b| for all values of the symbols; false if that cannot be shown.
-bool stowi_dim_is_larger(const stow_dims* dims, stow_dim a, stow_dim b);
+bool stowi_graph_dim_is_larger(const stow_dims* dims, stow_dim a, stow_dim b);
 
-// Symbols of data-dependent dims. stowi_dim_settle records whether the new symbols of |dim| are
-// such, and leaves others unchanged; symbols that are never settled are not. O(size of the
+// Symbols of data-dependent dims. stowi_graph_dim_settle records whether the new symbols of |dim|
+// are such, and leaves others unchanged; symbols that are never settled are not. O(size of the
 // expression), which is limited.
-void stowi_dim_settle(stow_dims* dims, stow_dim dim, bool is_data);
-bool stowi_dim_uses_data(const stow_dims* dims, stow_dim dim);
+void stowi_graph_dim_settle(stow_dims* dims, stow_dim dim, bool is_data);
+bool stowi_graph_dim_uses_data(const stow_dims* dims, stow_dim dim);
 
 // The size of the table, and rewinding to it after a failed call. Dims made in between must not be
 // used.
-typedef struct stowi_dims_mark {
+typedef struct stowi_graph_dims_mark {
   size_t exprs, terms, symbols;
-} stowi_dims_mark;
-stowi_dims_mark stowi_dims_get_mark(const stow_dims* dims);
-void stowi_dims_rewind(stow_dims* dims, stowi_dims_mark mark);
+} stowi_graph_dims_mark;
+stowi_graph_dims_mark stowi_graph_dims_get_mark(const stow_dims* dims);
+void stowi_graph_dims_rewind(stow_dims* dims, stowi_graph_dims_mark mark);
 
 // A hash of the expression's content, independent of the rest of the table.
-uint64_t stowi_dim_hash(const stow_dims* dims, stow_dim dim);
+uint64_t stowi_graph_dim_hash(const stow_dims* dims, stow_dim dim);
 
 #endif  // STOWAGE_SRC_GRAPH_DIMS_DIMS_H_

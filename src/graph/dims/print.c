@@ -12,20 +12,22 @@ static bool is_identifier(stow_str name) {
   return stowi_is_plain_name(name) && memchr(name.data, '.', name.size) == NULL;
 }
 
-static stow_status print_symbol(const stow_dims* dims, const stowi_expr* e, stow_writer writer) {
+static stow_status print_symbol(const stow_dims* dims, const stowi_graph_expr* e,
+                                stow_writer writer) {
   stow_str name = dims->symbols.data[e->symbol];
   return is_identifier(name) ? stowi_put_str(writer, name) : stowi_put_quoted(writer, name);
 }
 
-static stow_status print_opaque(const stow_dims* dims, const stowi_expr* e, stow_writer writer) {
-  static const char* const names[] = {[STOWI_EXPR_FLOOR_DIV] = "floor_div",
-                                      [STOWI_EXPR_CEIL_DIV] = "ceil_div",
-                                      [STOWI_EXPR_MIN] = "min",
-                                      [STOWI_EXPR_MAX] = "max"};
+static stow_status print_opaque(const stow_dims* dims, const stowi_graph_expr* e,
+                                stow_writer writer) {
+  static const char* const names[] = {[STOWI_GRAPH_EXPR_FLOOR_DIV] = "floor_div",
+                                      [STOWI_GRAPH_EXPR_CEIL_DIV] = "ceil_div",
+                                      [STOWI_GRAPH_EXPR_MIN] = "min",
+                                      [STOWI_GRAPH_EXPR_MAX] = "max"};
   STOW_TRY(stowi_printf(writer, "%s(", names[e->kind]));
-  STOW_TRY(print_inner(dims, stowi_terms_of(dims, e)[0].dim, writer));
+  STOW_TRY(print_inner(dims, stowi_graph_terms_of(dims, e)[0].dim, writer));
   STOW_TRY(stowi_put(writer, ", "));
-  STOW_TRY(print_inner(dims, stowi_terms_of(dims, e)[1].dim, writer));
+  STOW_TRY(print_inner(dims, stowi_graph_terms_of(dims, e)[1].dim, writer));
   return stowi_put(writer, ")");
 }
 
@@ -34,11 +36,11 @@ static uint64_t magnitude(int64_t number) {
 }
 
 // The terms of one sign, then the constant if it has the same sign.
-static stow_status print_terms(const stow_dims* dims, const stowi_expr* e, bool negative,
+static stow_status print_terms(const stow_dims* dims, const stowi_graph_expr* e, bool negative,
                                bool* started, stow_writer writer) {
   for (size_t i = 0; i <= e->count; ++i) {
     bool is_constant = i == e->count;
-    int64_t number = is_constant ? e->constant : stowi_terms_of(dims, e)[i].coefficient;
+    int64_t number = is_constant ? e->constant : stowi_graph_terms_of(dims, e)[i].coefficient;
     if (number == 0 || (number < 0) != negative) {
       continue;
     }
@@ -51,18 +53,19 @@ static stow_status print_terms(const stow_dims* dims, const stowi_expr* e, bool 
                             is_constant ? "" : "*"));
     }
     if (!is_constant) {
-      STOW_TRY(print_inner(dims, stowi_terms_of(dims, e)[i].dim, writer));
+      STOW_TRY(print_inner(dims, stowi_graph_terms_of(dims, e)[i].dim, writer));
     }
   }
   return STOW_OK;
 }
 
-static stow_status print_product(const stow_dims* dims, const stowi_expr* e, stow_writer writer) {
+static stow_status print_product(const stow_dims* dims, const stowi_graph_expr* e,
+                                 stow_writer writer) {
   for (size_t i = 0; i < e->count; ++i) {
     if (i != 0) {
       STOW_TRY(stowi_put(writer, "*"));
     }
-    STOW_TRY(print_inner(dims, stowi_terms_of(dims, e)[i].dim, writer));
+    STOW_TRY(print_inner(dims, stowi_graph_terms_of(dims, e)[i].dim, writer));
   }
   return STOW_OK;
 }
@@ -71,20 +74,20 @@ static stow_status print_inner(const stow_dims* dims, stow_dim dim, stow_writer 
   if (dim >= 0) {
     return stowi_printf(writer, "%lld", (long long)dim);
   }
-  const stowi_expr* e = stowi_expr_of(dims, dim);
+  const stowi_graph_expr* e = stowi_graph_expr_of(dims, dim);
   bool started = false;
   switch (e->kind) {
-    case STOWI_EXPR_SYMBOL:
+    case STOWI_GRAPH_EXPR_SYMBOL:
       return print_symbol(dims, e, writer);
-    case STOWI_EXPR_PRODUCT:
+    case STOWI_GRAPH_EXPR_PRODUCT:
       return print_product(dims, e, writer);
     case STOWI_EXPR_SUM:
       STOW_TRY(print_terms(dims, e, false, &started, writer));
       return print_terms(dims, e, true, &started, writer);
-    case STOWI_EXPR_FLOOR_DIV:
-    case STOWI_EXPR_CEIL_DIV:
-    case STOWI_EXPR_MIN:
-    case STOWI_EXPR_MAX:
+    case STOWI_GRAPH_EXPR_FLOOR_DIV:
+    case STOWI_GRAPH_EXPR_CEIL_DIV:
+    case STOWI_GRAPH_EXPR_MIN:
+    case STOWI_GRAPH_EXPR_MAX:
       return print_opaque(dims, e, writer);
   }
   return STOW_ERR_INVALID_ARGUMENT;
@@ -94,11 +97,11 @@ stow_status stow_dim_print(const stow_dims* dims, stow_dim dim, stow_writer writ
   if (dim >= 0) {
     return print_inner(dims, dim, writer);
   }
-  if (!stowi_dim_is_handle(dims, dim)) {
+  if (!stowi_graph_dim_is_handle(dims, dim)) {
     return stowi_put(writer, "?(invalid)");
   }
   STOW_TRY(stowi_put(writer, "?"));
-  if (stowi_expr_of(dims, dim)->kind == STOWI_EXPR_SYMBOL) {
+  if (stowi_graph_expr_of(dims, dim)->kind == STOWI_GRAPH_EXPR_SYMBOL) {
     return print_inner(dims, dim, writer);
   }
   STOW_TRY(stowi_put(writer, "("));

@@ -4,30 +4,32 @@
 #include "graph/folds/fold.h"
 #include "graph/shapes/shapes.h"
 
-stowi_element stowi_element_of(stow_shape_call* call, stow_dtype dtype, int64_t number) {
+stowi_graph_element stowi_graph_element_of(stow_shape_call* call, stow_dtype dtype,
+                                           int64_t number) {
   if (stow_dtype_kind_of(dtype) == STOW_KIND_FLOAT) {
-    return stowi_real((double)number);
+    return stowi_graph_real((double)number);
   }
-  return stowi_whole(stow_dim_of_int(stow_shape_dims(call), number));
+  return stowi_graph_whole(stow_dim_of_int(stow_shape_dims(call), number));
 }
 
-stowi_element stowi_fold_get(stow_shape_call* call, size_t k, uint64_t i) {
+stowi_graph_element stowi_graph_fold_get(stow_shape_call* call, size_t k, uint64_t i) {
   stow_dtype_kind kind = stow_dtype_kind_of(stow_shape_operand(call, k)->dtype);
   double real;
-  stowi_element element = stowi_unknown();
+  stowi_graph_element element = stowi_graph_unknown();
   if (kind == STOW_KIND_COMPLEX) {
     return element;
   }
   if (kind != STOW_KIND_FLOAT) {
-    element = stowi_whole(stow_shape_bound(call, k, (size_t)i));
-  } else if (stowi_shape_bound_float(call, k, (size_t)i, &real)) {
-    element = stowi_real(real);
+    element = stowi_graph_whole(stow_shape_bound(call, k, (size_t)i));
+  } else if (stowi_graph_shape_bound_float(call, k, (size_t)i, &real)) {
+    element = stowi_graph_real(real);
   }
-  element.sureness = stowi_shape_sureness(call, k, (size_t)i);
+  element.exactness = stowi_graph_shape_exactness(call, k, (size_t)i);
   return element;
 }
 
-void stowi_fold_put(stow_shape_call* call, size_t k, uint64_t i, stowi_element element) {
+void stowi_graph_fold_put(stow_shape_call* call, size_t k, uint64_t i,
+                          stowi_graph_element element) {
   stow_dims* dims = stow_shape_dims(call);
   stow_status status = stow_dims_status(dims);
   if (status != STOW_OK && status != STOW_ERR_OUT_OF_MEMORY) {
@@ -38,17 +40,18 @@ void stowi_fold_put(stow_shape_call* call, size_t k, uint64_t i, stowi_element e
   } else if (element.kind == STOWI_ELEMENT_REAL) {
     stow_fold_set_float(call, k, (size_t)i, element.real);
   }
-  if (element.sureness != STOWI_EXACT) {
-    stowi_fold_set_sureness(call, k, (size_t)i, element.sureness);
+  if (element.exactness != STOWI_GRAPH_EXACT) {
+    stowi_graph_fold_set_exactness(call, k, (size_t)i, element.exactness);
   }
 }
 
-bool stowi_element_number(stow_shape_call* call, stowi_element element, int64_t* out_number) {
-  return element.kind == STOWI_ELEMENT_WHOLE && element.sureness == STOWI_EXACT &&
+bool stowi_graph_element_number(stow_shape_call* call, stowi_graph_element element,
+                                int64_t* out_number) {
+  return element.kind == STOWI_ELEMENT_WHOLE && element.exactness == STOWI_GRAPH_EXACT &&
          stow_dim_to_int(stow_shape_dims(call), element.whole, out_number);
 }
 
-stow_status stowi_fold_end(stow_shape_call* call) {
+stow_status stowi_graph_fold_end(stow_shape_call* call) {
   stow_dims* dims = stow_shape_dims(call);
   stow_status status = stow_dims_status(dims);
   if (status == STOW_ERR_OUT_OF_MEMORY) {
@@ -63,9 +66,9 @@ stow_status stowi_fold_end(stow_shape_call* call) {
 // ---------------------------------------------------------------------------------------------
 // Bounds
 
-bool stowi_element_is_positive(stow_shape_call* call, stowi_element element) {
-  if (element.sureness != STOWI_EXACT) {
-    return element.sureness == STOWI_AT_MOST;
+bool stowi_graph_element_is_positive(stow_shape_call* call, stowi_graph_element element) {
+  if (element.exactness != STOWI_GRAPH_EXACT) {
+    return element.exactness == STOWI_GRAPH_UPPER_BOUND;
   }
   return element.kind == STOWI_ELEMENT_REAL
              ? element.real >= 0
@@ -74,8 +77,8 @@ bool stowi_element_is_positive(stow_shape_call* call, stowi_element element) {
 }
 
 // Whether a quotient by the element rises with the dividend.
-static bool is_divisor(stow_shape_call* call, stowi_element element) {
-  if (element.sureness != STOWI_EXACT) {
+static bool is_divisor(stow_shape_call* call, stowi_graph_element element) {
+  if (element.exactness != STOWI_GRAPH_EXACT) {
     return false;
   }
   return element.kind == STOWI_ELEMENT_REAL
@@ -91,18 +94,20 @@ static bool is_signed(const stow_shape_call* call) {
 }
 
 // Whether bounds among |a| and |b| give a bound.
-static bool gives_bound(stow_shape_call* call, stowi_rule rule, stowi_element a, stowi_element b) {
-  bool is_positive = stowi_element_is_positive(call, a);
-  bool is_other_positive = stowi_element_is_positive(call, b);
+static bool gives_bound(stow_shape_call* call, stowi_graph_rule rule, stowi_graph_element a,
+                        stowi_graph_element b) {
+  bool is_positive = stowi_graph_element_is_positive(call, a);
+  bool is_other_positive = stowi_graph_element_is_positive(call, b);
   switch (rule) {
-    case STOWI_RULE_RISES:
-    case STOWI_RULE_MAX:
+    case STOWI_GRAPH_RULE_RISES:
+    case STOWI_GRAPH_RULE_MAX:
       return is_signed(call) || (is_positive && is_other_positive);
-    case STOWI_RULE_FIRST:
-      return is_signed(call) && b.sureness == STOWI_EXACT;
-    case STOWI_RULE_POSITIVE:
-      return (is_positive && is_other_positive) || (is_positive && a.sureness == STOWI_EXACT) ||
-             (is_other_positive && b.sureness == STOWI_EXACT);
+    case STOWI_GRAPH_RULE_FIRST:
+      return is_signed(call) && b.exactness == STOWI_GRAPH_EXACT;
+    case STOWI_GRAPH_RULE_POSITIVE:
+      return (is_positive && is_other_positive) ||
+             (is_positive && a.exactness == STOWI_GRAPH_EXACT) ||
+             (is_other_positive && b.exactness == STOWI_GRAPH_EXACT);
     case STOWI_RULE_DIVIDE:
       return is_divisor(call, b);
     default:
@@ -110,42 +115,43 @@ static bool gives_bound(stow_shape_call* call, stowi_rule rule, stowi_element a,
   }
 }
 
-static stowi_sureness sureness_of(stow_shape_call* call, stowi_rule rule, stowi_element a,
-                                  stowi_element b) {
-  bool is_positive = stowi_element_is_positive(call, a);
-  bool is_other_positive = stowi_element_is_positive(call, b);
-  bool is_sure =
-      rule == STOWI_RULE_MAX ? is_positive || is_other_positive : is_positive && is_other_positive;
-  return is_sure && rule != STOWI_RULE_FIRST ? STOWI_AT_MOST : STOWI_AT_MOST_SIGNED;
+static stowi_graph_exactness sureness_of(stow_shape_call* call, stowi_graph_rule rule,
+                                         stowi_graph_element a, stowi_graph_element b) {
+  bool is_positive = stowi_graph_element_is_positive(call, a);
+  bool is_other_positive = stowi_graph_element_is_positive(call, b);
+  bool is_sure = rule == STOWI_GRAPH_RULE_MAX ? is_positive || is_other_positive
+                                              : is_positive && is_other_positive;
+  return is_sure && rule != STOWI_GRAPH_RULE_FIRST ? STOWI_GRAPH_UPPER_BOUND : STOWI_AT_MOST_SIGNED;
 }
 
-static stowi_element exact(stowi_element element) {
-  element.sureness = STOWI_EXACT;
+static stowi_graph_element exact(stowi_graph_element element) {
+  element.exactness = STOWI_GRAPH_EXACT;
   return element;
 }
 
-static stowi_element unless_bound(stowi_element element) {
-  return element.sureness == STOWI_EXACT ? element : stowi_unknown();
+static stowi_graph_element unless_bound(stowi_graph_element element) {
+  return element.exactness == STOWI_GRAPH_EXACT ? element : stowi_graph_unknown();
 }
 
-stowi_element stowi_fold_apply(stow_shape_call* call, stowi_rule rule, stowi_binary compute,
-                               stowi_element a, stowi_element b) {
-  bool are_exact = a.sureness == STOWI_EXACT && b.sureness == STOWI_EXACT;
-  if (are_exact || rule == STOWI_RULE_ITSELF) {
+stowi_graph_element stowi_graph_fold_apply(stow_shape_call* call, stowi_graph_rule rule,
+                                           stowi_graph_binary compute, stowi_graph_element a,
+                                           stowi_graph_element b) {
+  bool are_exact = a.exactness == STOWI_GRAPH_EXACT && b.exactness == STOWI_GRAPH_EXACT;
+  if (are_exact || rule == STOWI_GRAPH_RULE_ITSELF) {
     return compute(call, a, b);
   }
   if (!gives_bound(call, rule, a, b)) {
     return compute(call, unless_bound(a), unless_bound(b));
   }
-  stowi_element result = compute(call, exact(a), exact(b));
-  result.sureness = sureness_of(call, rule, a, b);
+  stowi_graph_element result = compute(call, exact(a), exact(b));
+  result.exactness = sureness_of(call, rule, a, b);
   return result;
 }
 
 // ---------------------------------------------------------------------------------------------
 // Indices
 
-const stow_type* stowi_fold_operand(const stow_shape_call* call, size_t k) {
+const stow_type* stowi_graph_fold_operand(const stow_shape_call* call, size_t k) {
   const stow_type* type = stow_shape_operand(call, k);
   uint64_t elements;
   return type != NULL && stow_type_elements(type, &elements) == STOW_OK && elements <= SIZE_MAX
@@ -153,17 +159,17 @@ const stow_type* stowi_fold_operand(const stow_shape_call* call, size_t k) {
              : NULL;
 }
 
-const stow_type* stowi_fold_known(const stow_shape_call* call, size_t k) {
-  return stowi_shape_has_known(call, k) ? stowi_fold_operand(call, k) : NULL;
+const stow_type* stowi_graph_fold_known(const stow_shape_call* call, size_t k) {
+  return stowi_graph_shape_has_known(call, k) ? stowi_graph_fold_operand(call, k) : NULL;
 }
 
-uint64_t stowi_fold_count(const stow_type* type) {
+uint64_t stowi_graph_fold_count(const stow_type* type) {
   uint64_t elements;
   return stow_type_elements(type, &elements) == STOW_OK && elements <= STOW_MAX_KNOWN ? elements
                                                                                       : 0;
 }
 
-void stowi_unravel(const stow_type* type, uint64_t i, int64_t* out_at) {
+void stowi_graph_unravel(const stow_type* type, uint64_t i, int64_t* out_at) {
   for (uint32_t axis = type->rank; axis-- > 0;) {
     uint64_t dim = (uint64_t)type->dims[axis];
     out_at[axis] = (int64_t)(i % dim);
@@ -171,7 +177,7 @@ void stowi_unravel(const stow_type* type, uint64_t i, int64_t* out_at) {
   }
 }
 
-uint64_t stowi_ravel(const stow_type* type, const int64_t* at) {
+uint64_t stowi_graph_ravel(const stow_type* type, const int64_t* at) {
   uint64_t i = 0;
   for (uint32_t axis = 0; axis < type->rank; ++axis) {
     i = i * (uint64_t)type->dims[axis] + (uint64_t)at[axis];
@@ -179,7 +185,7 @@ uint64_t stowi_ravel(const stow_type* type, const int64_t* at) {
   return i;
 }
 
-uint64_t stowi_broadcast_index(const stow_type* type, const stow_type* result, uint64_t i) {
+uint64_t stowi_graph_broadcast_index(const stow_type* type, const stow_type* result, uint64_t i) {
   uint64_t index = 0;
   uint64_t stride = 1;
   for (uint32_t back = 1; back <= type->rank; ++back) {
@@ -192,7 +198,7 @@ uint64_t stowi_broadcast_index(const stow_type* type, const stow_type* result, u
   return index;
 }
 
-bool stowi_normal_index(int64_t index, int64_t dim, int64_t* out_index) {
+bool stowi_graph_normal_index(int64_t index, int64_t dim, int64_t* out_index) {
   if (index >= dim || index < -dim) {
     return false;
   }

@@ -17,8 +17,8 @@ typedef struct slices {
 
 // False if the operand is too large or empty.
 static bool make_slices(const stow_shape_call* call, const uint32_t* axis, slices* out) {
-  const stow_type* type = stowi_fold_known(call, 0);
-  uint64_t elements = type == NULL ? 0 : stowi_fold_count(type);
+  const stow_type* type = stowi_graph_fold_known(call, 0);
+  uint64_t elements = type == NULL ? 0 : stowi_graph_fold_count(type);
   if (elements == 0) {
     return false;
   }
@@ -40,7 +40,8 @@ static uint64_t slice_element(const slices* s, uint64_t slice, uint64_t i) {
 static const uint32_t* chosen_axis(stow_shape_call* call, uint32_t* out_axis) {
   const stow_attr* axes = stow_shape_attr(call, "axes");
   bool is_given = axes != NULL && axes->kind == STOW_ATTR_INTS && axes->count == 1;
-  return is_given && stowi_normal_axis(axes->ints[0], stow_shape_operand(call, 0)->rank, out_axis)
+  return is_given &&
+                 stowi_graph_normal_axis(axes->ints[0], stow_shape_operand(call, 0)->rank, out_axis)
              ? out_axis
              : NULL;
 }
@@ -53,23 +54,23 @@ static bool are_ordered(stow_shape_call* call, uint64_t count) {
   bool are = stow_shape_is_known(call, 0);
   for (uint64_t i = 0; i < count && are; ++i) {
     int64_t number;
-    stowi_element e = stowi_fold_get(call, 0, i);
-    are = stowi_element_number(call, e, &number) ||
+    stowi_graph_element e = stowi_graph_fold_get(call, 0, i);
+    are = stowi_graph_element_number(call, e, &number) ||
           (e.kind == STOWI_ELEMENT_REAL && e.real == e.real);
   }
   return are;
 }
 
 static int compare_elements(stow_shape_call* call, uint64_t a, uint64_t b) {
-  stowi_element x = stowi_fold_get(call, 0, a);
-  stowi_element y = stowi_fold_get(call, 0, b);
+  stowi_graph_element x = stowi_graph_fold_get(call, 0, a);
+  stowi_graph_element y = stowi_graph_fold_get(call, 0, b);
   int64_t m = 0;
   int64_t n = 0;
   if (x.kind == STOWI_ELEMENT_REAL) {
     return (x.real > y.real) - (x.real < y.real);
   }
-  (void)stowi_element_number(call, x, &m);
-  (void)stowi_element_number(call, y, &n);
+  (void)stowi_graph_element_number(call, x, &m);
+  (void)stowi_graph_element_number(call, y, &n);
   return (m > n) - (m < n);
 }
 
@@ -128,7 +129,7 @@ static bool find_distinct(stow_shape_call* call, slices* out_slices, distinct* o
   return true;
 }
 
-bool stowi_count_distinct(stow_shape_call* call, stow_dim* out_count) {
+bool stowi_graph_count_distinct(stow_shape_call* call, stow_dim* out_count) {
   slices s;
   distinct found;
   bool is_known = find_distinct(call, &s, &found);
@@ -142,56 +143,56 @@ static void put_slices(stow_shape_call* call, const slices* from, const uint16_t
   slices to = {count, from->size, from->stride};
   for (uint64_t k = 0; k < count; ++k) {
     for (uint64_t i = 0; i < from->size; ++i) {
-      stowi_fold_put(call, 0, slice_element(&to, k, i),
-                     stowi_fold_get(call, 0, slice_element(from, picked[k], i)));
+      stowi_graph_fold_put(call, 0, slice_element(&to, k, i),
+                           stowi_graph_fold_get(call, 0, slice_element(from, picked[k], i)));
     }
   }
 }
 
-stow_status stowi_fold_unique(stow_shape_call* call) {
+stow_status stowi_graph_fold_unique(stow_shape_call* call) {
   slices s;
   distinct found;
   if (!find_distinct(call, &s, &found)) {
-    return stowi_fold_end(call);
+    return stowi_graph_fold_end(call);
   }
   put_slices(call, &s, found.first, found.count);
   for (uint64_t k = 0; k < found.count; ++k) {
     stow_dim equal = 0;
     for (uint64_t i = 0; i < s.count; ++i) {
       if (found.same_as[i] == found.first[k]) {
-        stowi_fold_put(call, 2, i, stowi_whole((stow_dim)k));
+        stowi_graph_fold_put(call, 2, i, stowi_graph_whole((stow_dim)k));
         ++equal;
       }
     }
-    stowi_fold_put(call, 1, k, stowi_whole(found.first[k]));
-    stowi_fold_put(call, 3, k, stowi_whole(equal));
+    stowi_graph_fold_put(call, 1, k, stowi_graph_whole(found.first[k]));
+    stowi_graph_fold_put(call, 3, k, stowi_graph_whole(equal));
   }
-  return stowi_fold_end(call);
+  return stowi_graph_fold_end(call);
 }
 
 // ---------------------------------------------------------------------------------------------
 // compress
 
-stow_status stowi_fold_compress(stow_shape_call* call) {
-  const stow_type* condition = stowi_fold_operand(call, 1);
+stow_status stowi_graph_fold_compress(stow_shape_call* call) {
+  const stow_type* condition = stowi_graph_fold_operand(call, 1);
   slices s;
   uint32_t axis;
   uint16_t picked[STOW_MAX_KNOWN];
   uint64_t count = 0;
   if (condition == NULL || !make_slices(call, chosen_axis(call, &axis), &s)) {
-    return stowi_fold_end(call);
+    return stowi_graph_fold_end(call);
   }
   for (uint64_t i = 0; i < s.count && i < (uint64_t)condition->dims[0]; ++i) {
     bool truth;
-    if (!stowi_shape_known_truth(call, 1, (size_t)i, &truth)) {
-      return stowi_fold_end(call);
+    if (!stowi_graph_shape_known_truth(call, 1, (size_t)i, &truth)) {
+      return stowi_graph_fold_end(call);
     }
     picked[count] = (uint16_t)i;
     count += truth;
   }
   // Dims other than the condition's were declared and do not match it.
-  if (count * s.size == stowi_fold_count(stow_shape_declared(call, 0))) {
+  if (count * s.size == stowi_graph_fold_count(stow_shape_declared(call, 0))) {
     put_slices(call, &s, picked, count);
   }
-  return stowi_fold_end(call);
+  return stowi_graph_fold_end(call);
 }

@@ -36,21 +36,22 @@ static stow_dim combine_dims(stow_dims* dims, combination how, stow_dim a, stow_
   }
 }
 
-static stowi_element combine_exact(stow_shape_call* call, combination how, stowi_element a,
-                                   stowi_element b) {
+static stowi_graph_element combine_exact(stow_shape_call* call, combination how,
+                                         stowi_graph_element a, stowi_graph_element b) {
   bool is_ordered = a.real == a.real && b.real == b.real;  // otherwise neither is larger
   if (a.kind != b.kind || a.kind == STOWI_ELEMENT_UNKNOWN ||
       ((how == MAX || how == MIN) && !is_ordered)) {
-    return stowi_unknown();
+    return stowi_graph_unknown();
   }
   return a.kind == STOWI_ELEMENT_REAL
-             ? stowi_real(combine_reals(how, a.real, b.real))
-             : stowi_whole(combine_dims(stow_shape_dims(call), how, a.whole, b.whole));
+             ? stowi_graph_real(combine_reals(how, a.real, b.real))
+             : stowi_graph_whole(combine_dims(stow_shape_dims(call), how, a.whole, b.whole));
 }
 
-#define COMBINE(name, how)                                                             \
-  static stowi_element name(stow_shape_call* call, stowi_element a, stowi_element b) { \
-    return combine_exact(call, how, a, b);                                             \
+#define COMBINE(name, how)                                                      \
+  static stowi_graph_element name(stow_shape_call* call, stowi_graph_element a, \
+                                  stowi_graph_element b) {                      \
+    return combine_exact(call, how, a, b);                                      \
   }
 
 COMBINE(sum_of, SUM)
@@ -58,17 +59,17 @@ COMBINE(max_of, MAX)
 COMBINE(min_of, MIN)
 COMBINE(product_of, PROD)
 
-static stowi_element combine(stow_shape_call* call, combination how, stowi_element a,
-                             stowi_element b) {
+static stowi_graph_element combine(stow_shape_call* call, combination how, stowi_graph_element a,
+                                   stowi_graph_element b) {
   switch (how) {
     case MAX:
-      return stowi_fold_apply(call, STOWI_RULE_MAX, max_of, a, b);
+      return stowi_graph_fold_apply(call, STOWI_GRAPH_RULE_MAX, max_of, a, b);
     case MIN:
-      return stowi_fold_apply(call, STOWI_RULE_RISES, min_of, a, b);
+      return stowi_graph_fold_apply(call, STOWI_GRAPH_RULE_RISES, min_of, a, b);
     case PROD:
-      return stowi_fold_apply(call, STOWI_RULE_POSITIVE, product_of, a, b);
+      return stowi_graph_fold_apply(call, STOWI_GRAPH_RULE_POSITIVE, product_of, a, b);
     default:
-      return stowi_fold_apply(call, STOWI_RULE_RISES, sum_of, a, b);
+      return stowi_graph_fold_apply(call, STOWI_GRAPH_RULE_RISES, sum_of, a, b);
   }
 }
 
@@ -77,10 +78,11 @@ static stowi_element combine(stow_shape_call* call, combination how, stowi_eleme
 
 // The axes to reduce, as bits; false if unknown.
 static bool reduced_axes(stow_shape_call* call, uint32_t rank, uint32_t* out_bits) {
-  stowi_list axes;
+  stowi_graph_list axes;
   uint32_t order[STOW_MAX_RANK];
-  if (stowi_shape_list(call, "axes", 1, &axes) != STOW_OK || (axes.is_given && !axes.is_known) ||
-      stowi_shape_list_axes(call, &axes, rank, order) != STOW_OK) {
+  if (stowi_graph_shape_list(call, "axes", 1, &axes) != STOW_OK ||
+      (axes.is_given && !axes.is_known) ||
+      stowi_graph_shape_list_axes(call, &axes, rank, order) != STOW_OK) {
     return false;
   }
   *out_bits = axes.count == 0 ? UINT32_MAX : 0;
@@ -113,48 +115,48 @@ static combination known_combination(const stow_shape_call* call) {
 }
 
 // All elements of |part| from coordinates |base| on, combined. |count| is above 0.
-static stowi_element reduce_part(stow_shape_call* call, combination how, const stow_type* part,
-                                 uint64_t count, const int64_t* base) {
+static stowi_graph_element reduce_part(stow_shape_call* call, combination how,
+                                       const stow_type* part, uint64_t count, const int64_t* base) {
   const stow_type* type = stow_shape_operand(call, 0);
-  stowi_element sum = stowi_unknown();
+  stowi_graph_element sum = stowi_graph_unknown();
   for (uint64_t i = 0; i < count; ++i) {
     int64_t at[STOW_MAX_RANK];
-    stowi_unravel(part, i, at);
+    stowi_graph_unravel(part, i, at);
     for (uint32_t axis = 0; axis < type->rank; ++axis) {
       at[axis] += base[axis];
     }
-    stowi_element next = stowi_fold_get(call, 0, stowi_ravel(type, at));
+    stowi_graph_element next = stowi_graph_fold_get(call, 0, stowi_graph_ravel(type, at));
     sum = i == 0 ? next : combine(call, how, sum, next);
   }
   if (how == MEAN) {  // for integers it depends on how the sum is represented
     sum.real /= (double)count;
-    return sum.kind == STOWI_ELEMENT_REAL ? sum : stowi_unknown();
+    return sum.kind == STOWI_ELEMENT_REAL ? sum : stowi_graph_unknown();
   }
   return sum;
 }
 
-stow_status stowi_fold_reduce(stow_shape_call* call) {
-  const stow_type* type = stowi_fold_known(call, 0);
+stow_status stowi_graph_fold_reduce(stow_shape_call* call) {
+  const stow_type* type = stowi_graph_fold_known(call, 0);
   combination how = known_combination(call);
   uint32_t bits;
   if (type == NULL || how == NO_COMBINATION || !reduced_axes(call, type->rank, &bits)) {
-    return stowi_fold_end(call);
+    return stowi_graph_fold_end(call);
   }
   stow_type kept;
   stow_type part;
   part_by_axes(type, bits, &kept, &part);
-  uint64_t results = stowi_fold_count(&kept);
-  uint64_t count = stowi_fold_count(&part);
+  uint64_t results = stowi_graph_fold_count(&kept);
+  uint64_t count = stowi_graph_fold_count(&part);
   // The shape function counts differently: axes mean something else for this op.
-  if (count == 0 || results != stowi_fold_count(stow_shape_declared(call, 0))) {
-    return stowi_fold_end(call);
+  if (count == 0 || results != stowi_graph_fold_count(stow_shape_declared(call, 0))) {
+    return stowi_graph_fold_end(call);
   }
   for (uint64_t i = 0; i < results; ++i) {
     int64_t base[STOW_MAX_RANK];
-    stowi_unravel(&kept, i, base);
-    stowi_fold_put(call, 0, i, reduce_part(call, how, &part, count, base));
+    stowi_graph_unravel(&kept, i, base);
+    stowi_graph_fold_put(call, 0, i, reduce_part(call, how, &part, count, base));
   }
-  return stowi_fold_end(call);
+  return stowi_graph_fold_end(call);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -170,10 +172,10 @@ typedef struct lines {
 } lines;
 
 static bool make_lines(const stow_type* type, int64_t axis, lines* out) {
-  if (type == NULL || !stowi_normal_axis(axis, type->rank, &out->axis)) {
+  if (type == NULL || !stowi_graph_normal_axis(axis, type->rank, &out->axis)) {
     return false;
   }
-  uint64_t elements = stowi_fold_count(type);
+  uint64_t elements = stowi_graph_fold_count(type);
   out->type = type;
   out->length = (uint64_t)type->dims[out->axis];
   out->count = elements == 0 ? 0 : elements / out->length;
@@ -192,11 +194,11 @@ static uint64_t line_element(const lines* l, uint64_t line, uint64_t i) {
 static void accumulate(stow_shape_call* call, combination how, const lines* l, uint64_t line) {
   bool is_exclusive = stow_shape_attr_bool(call, "exclusive", false);
   bool is_reverse = stow_shape_attr_bool(call, "reverse", false);
-  stowi_element sum = stowi_element_of(call, l->type->dtype, how == PROD ? 1 : 0);
+  stowi_graph_element sum = stowi_graph_element_of(call, l->type->dtype, how == PROD ? 1 : 0);
   for (uint64_t i = 0; i < l->length; ++i) {
     uint64_t at = line_element(l, line, is_reverse ? l->length - 1 - i : i);
-    stowi_element next = combine(call, how, sum, stowi_fold_get(call, 0, at));
-    stowi_fold_put(call, 0, at, is_exclusive ? sum : next);
+    stowi_graph_element next = combine(call, how, sum, stowi_graph_fold_get(call, 0, at));
+    stowi_graph_fold_put(call, 0, at, is_exclusive ? sum : next);
     sum = next;
   }
 }
@@ -205,39 +207,41 @@ static stow_status fold_cumulate(stow_shape_call* call, combination how) {
   int64_t axis = stow_shape_attr_int(call, "axis", 0);
   lines l;
   if ((stow_shape_operand(call, 1) == NULL ||
-       stowi_element_number(call, stowi_fold_get(call, 1, 0), &axis)) &&
-      make_lines(stowi_fold_known(call, 0), axis, &l)) {
+       stowi_graph_element_number(call, stowi_graph_fold_get(call, 1, 0), &axis)) &&
+      make_lines(stowi_graph_fold_known(call, 0), axis, &l)) {
     for (uint64_t line = 0; line < l.count; ++line) {
       accumulate(call, how, &l, line);
     }
   }
-  return stowi_fold_end(call);
+  return stowi_graph_fold_end(call);
 }
 
-stow_status stowi_fold_cumsum(stow_shape_call* call) { return fold_cumulate(call, SUM); }
-stow_status stowi_fold_cumprod(stow_shape_call* call) { return fold_cumulate(call, PROD); }
+stow_status stowi_graph_fold_cumsum(stow_shape_call* call) { return fold_cumulate(call, SUM); }
+stow_status stowi_graph_fold_cumprod(stow_shape_call* call) { return fold_cumulate(call, PROD); }
 
 // ---------------------------------------------------------------------------------------------
 // The largest
 
 // Whether element |a| of operand 0 comes before element |b|; false if either is unknown.
 static bool comes_before(stow_shape_call* call, uint64_t a, uint64_t b, bool is_largest) {
-  stowi_element x = stowi_fold_get(call, 0, is_largest ? a : b);
-  stowi_element y = stowi_fold_get(call, 0, is_largest ? b : a);
+  stowi_graph_element x = stowi_graph_fold_get(call, 0, is_largest ? a : b);
+  stowi_graph_element y = stowi_graph_fold_get(call, 0, is_largest ? b : a);
   int64_t m;
   int64_t n;
   if (x.kind == STOWI_ELEMENT_REAL && y.kind == STOWI_ELEMENT_REAL) {
     return x.real > y.real;
   }
-  return stowi_element_number(call, x, &m) && stowi_element_number(call, y, &n) && m > n;
+  return stowi_graph_element_number(call, x, &m) && stowi_graph_element_number(call, y, &n) &&
+         m > n;
 }
 
 static bool is_line_known(stow_shape_call* call, const lines* l, uint64_t line) {
   for (uint64_t i = 0; i < l->length; ++i) {
     int64_t number;
-    stowi_element e = stowi_fold_get(call, 0, line_element(l, line, i));
-    bool is_ordered = e.kind == STOWI_ELEMENT_REAL && e.sureness == STOWI_EXACT && e.real == e.real;
-    if (!is_ordered && !stowi_element_number(call, e, &number)) {
+    stowi_graph_element e = stowi_graph_fold_get(call, 0, line_element(l, line, i));
+    bool is_ordered =
+        e.kind == STOWI_ELEMENT_REAL && e.exactness == STOWI_GRAPH_EXACT && e.real == e.real;
+    if (!is_ordered && !stowi_graph_element_number(call, e, &number)) {
       return false;
     }
   }
@@ -264,18 +268,19 @@ static void take_first(stow_shape_call* call, const lines* from, const lines* to
     uint64_t best = first_of(call, from, line, is_largest, is_taken);
     uint64_t at = line_element(to, line, i);
     is_taken[best] = true;
-    stowi_fold_put(call, 0, at, stowi_fold_get(call, 0, line_element(from, line, best)));
-    stowi_fold_put(call, 1, at, stowi_whole((stow_dim)best));
+    stowi_graph_fold_put(call, 0, at,
+                         stowi_graph_fold_get(call, 0, line_element(from, line, best)));
+    stowi_graph_fold_put(call, 1, at, stowi_graph_whole((stow_dim)best));
   }
 }
 
-stow_status stowi_fold_topk(stow_shape_call* call) {
+stow_status stowi_graph_fold_topk(stow_shape_call* call) {
   int64_t axis = stow_shape_attr_int(call, "axis", -1);
   bool is_largest = stow_shape_attr_bool(call, "largest", true);
   lines from;
   lines to;
   if (!stow_shape_attr_bool(call, "sorted", true) ||
-      !make_lines(stowi_fold_known(call, 0), axis, &from) ||
+      !make_lines(stowi_graph_fold_known(call, 0), axis, &from) ||
       !make_lines(stow_shape_declared(call, 0), axis, &to)) {
     return STOW_OK;
   }
@@ -284,7 +289,7 @@ stow_status stowi_fold_topk(stow_shape_call* call) {
       take_first(call, &from, &to, line, is_largest);
     }
   }
-  return stowi_fold_end(call);
+  return stowi_graph_fold_end(call);
 }
 
 // The last of equal elements in a line if |is_last|, otherwise the first.
@@ -304,17 +309,17 @@ static uint64_t find_extreme(stow_shape_call* call, const lines* l, uint64_t lin
 static stow_status fold_extreme(stow_shape_call* call, bool is_largest) {
   bool is_last = stow_shape_attr_bool(call, "select_last_index", false);
   lines l;
-  if (!make_lines(stowi_fold_known(call, 0), stow_shape_attr_int(call, "axis", 0), &l)) {
+  if (!make_lines(stowi_graph_fold_known(call, 0), stow_shape_attr_int(call, "axis", 0), &l)) {
     return STOW_OK;
   }
   for (uint64_t line = 0; line < l.count; ++line) {
     if (is_line_known(call, &l, line)) {
       uint64_t best = find_extreme(call, &l, line, is_largest, is_last);
-      stowi_fold_put(call, 0, line, stowi_whole((stow_dim)best));
+      stowi_graph_fold_put(call, 0, line, stowi_graph_whole((stow_dim)best));
     }
   }
-  return stowi_fold_end(call);
+  return stowi_graph_fold_end(call);
 }
 
-stow_status stowi_fold_argmax(stow_shape_call* call) { return fold_extreme(call, true); }
-stow_status stowi_fold_argmin(stow_shape_call* call) { return fold_extreme(call, false); }
+stow_status stowi_graph_fold_argmax(stow_shape_call* call) { return fold_extreme(call, true); }
+stow_status stowi_graph_fold_argmin(stow_shape_call* call) { return fold_extreme(call, false); }

@@ -49,64 +49,65 @@ static const spec image_scale_attrs[] = {FLOAT("scale", 1.0)};
 
 #define ROW_FLEX_ATTENTION                                                                   \
   ABOUT("attention without masks and caches, softmax in its own precision"), OPERANDS(3, 3), \
-      RESULTS(1, 1), INFERRED(stowi_shape_attention), OVER(stowi_over_attention),            \
-      ATTRS(flex_attention_attrs)
+      RESULTS(1, 1), INFERRED(stowi_graph_shape_attention),                                  \
+      IN_PLACE(stowi_graph_in_place_attention), ATTRS(flex_attention_attrs)
 #define ROW_LINEAR_ATTENTION                                                               \
   ABOUT("attention as a recurrence over a state per head"), OPERANDS(3, 6), RESULTS(2, 2), \
-      INFERRED(stowi_shape_linear_attention), OVER(stowi_over_linear_attention),           \
-      ATTRS(linear_attention_attrs)
+      INFERRED(stowi_graph_shape_linear_attention),                                        \
+      IN_PLACE(stowi_graph_in_place_linear_attention), ATTRS(linear_attention_attrs)
 #define ROW_CAUSAL_CONV                                                       \
   ABOUT("causal convolution of each channel"), OPERANDS(2, 4), RESULTS(2, 2), \
-      INFERRED(stowi_shape_causal_conv), ATTRS(causal_conv_attrs)
+      INFERRED(stowi_graph_shape_causal_conv), ATTRS(causal_conv_attrs)
 #define ROW_MULTI_HEAD_ATTENTION                                                            \
   ABOUT("attention with biases and a cache, heads packed"), OPERANDS(1, 11), RESULTS(1, 4), \
-      INFERRED(stowi_shape_multi_head_attention), OVER(stowi_over_multi_head_attention),    \
-      ATTRS(multi_head_attrs)
-#define ROW_GROUP_QUERY_ATTENTION                                                      \
-  ABOUT("causal attention with shared keys and values, rotary embedding and a cache"), \
-      OPERANDS(1, 16), RESULTS(1, 4), INFERRED(stowi_shape_group_query_attention),     \
-      OVER(stowi_over_group_query_attention), ATTRS(group_query_attrs)
-#define ROW_QKV_ATTENTION                                                            \
-  ABOUT("projection to q, k and v, then attention"), OPERANDS(2, 13), RESULTS(1, 2), \
-      INFERRED(stowi_shape_qkv_attention), OVER(stowi_over_qkv_attention),           \
+      INFERRED(stowi_graph_shape_multi_head_attention),                                     \
+      IN_PLACE(stowi_graph_in_place_multi_head_attention), ATTRS(multi_head_attrs)
+#define ROW_GROUP_QUERY_ATTENTION                                                        \
+  ABOUT("causal attention with shared keys and values, rotary embedding and a cache"),   \
+      OPERANDS(1, 16), RESULTS(1, 4), INFERRED(stowi_graph_shape_group_query_attention), \
+      IN_PLACE(stowi_graph_in_place_group_query_attention), ATTRS(group_query_attrs)
+#define ROW_QKV_ATTENTION                                                                      \
+  ABOUT("projection to q, k and v, then attention"), OPERANDS(2, 13), RESULTS(1, 2),           \
+      INFERRED(stowi_graph_shape_qkv_attention), IN_PLACE(stowi_graph_in_place_qkv_attention), \
       ATTRS(qkv_attention_attrs)
 
 // ---------------------------------------------------------------------------------------------
 // Fused ops
 
-#define ROW_SKIP_NORM                                                       \
-  ABOUT("normalisation of x + skip + bias"), OPERANDS(2, 5), RESULTS(1, 4), \
-      INFERRED(stowi_shape_skip_norm), OVER(stowi_over_skip_norm), ATTRS(skip_norm_attrs)
-#define ROW_SKIP_GROUP_NORM                                                    \
-  ABOUT("group norm of x + skip + bias"), OPERANDS(1, 5), RESULTS(1, 2),       \
-      INFERRED(stowi_shape_skip_group_norm), OVER(stowi_over_skip_group_norm), \
+#define ROW_SKIP_NORM                                                                  \
+  ABOUT("normalisation of x + skip + bias"), OPERANDS(2, 5), RESULTS(1, 4),            \
+      INFERRED(stowi_graph_shape_skip_norm), IN_PLACE(stowi_graph_in_place_skip_norm), \
+      ATTRS(skip_norm_attrs)
+#define ROW_SKIP_GROUP_NORM                                                                        \
+  ABOUT("group norm of x + skip + bias"), OPERANDS(1, 5), RESULTS(1, 2),                           \
+      INFERRED(stowi_graph_shape_skip_group_norm), IN_PLACE(stowi_graph_in_place_skip_group_norm), \
       ATTRS(skip_group_norm_attrs)
 #define ROW_EMBED_NORM                                                               \
   ABOUT("normalised sum of word, position and segment embeddings"), OPERANDS(1, 19), \
-      RESULTS(1, 3), INFERRED(stowi_shape_embed_norm), ATTRS(embed_norm_attrs)
+      RESULTS(1, 3), INFERRED(stowi_graph_shape_embed_norm), ATTRS(embed_norm_attrs)
 #define ROW_SPLIT_GELU                                                                  \
   ABOUT("one half of x + bias times gelu of the other"), OPERANDS(2, 2), RESULTS(1, 1), \
-      INFERRED(stowi_shape_split_gelu), OVER(stowi_over_split_gelu)
+      INFERRED(stowi_graph_shape_split_gelu), IN_PLACE(stowi_graph_in_place_split_gelu)
 #define ROW_GATHER_QUANTIZED                                                               \
   ABOUT("gather from a table that is quantized in blocks"), OPERANDS(3, 4), RESULTS(1, 1), \
-      INFERRED(stowi_shape_gather_quantized), ATTRS(gather_quantized_attrs)
+      INFERRED(stowi_graph_shape_gather_quantized), ATTRS(gather_quantized_attrs)
 #define ROW_CROP_AND_RESIZE                                           \
   ABOUT("regions of images, resized"), OPERANDS(4, 4), RESULTS(1, 1), \
-      INFERRED(stowi_shape_crop_and_resize), ATTRS(crop_and_resize_attrs)
-#define ROW_CROP                                                                                   \
-  ABOUT("an image without its border"), OPERANDS(1, 1), RESULTS(1, 1), INFERRED(stowi_shape_crop), \
-      OVER(stowi_over_crop), ATTRS(crop_attrs)
+      INFERRED(stowi_graph_shape_crop_and_resize), ATTRS(crop_and_resize_attrs)
+#define ROW_CROP                                                       \
+  ABOUT("an image without its border"), OPERANDS(1, 1), RESULTS(1, 1), \
+      INFERRED(stowi_graph_shape_crop), IN_PLACE(stowi_graph_in_place_crop), ATTRS(crop_attrs)
 #define ROW_CDIST                                                         \
   ABOUT("distances of all pairs of rows"), OPERANDS(2, 2), RESULTS(1, 1), \
-      INFERRED(stowi_shape_cdist), ATTRS(cdist_attrs)
+      INFERRED(stowi_graph_shape_cdist), ATTRS(cdist_attrs)
 #define ROW_RELATIVE_POSITION_BIAS                                                        \
   ABOUT("a table's entry for each distance of positions"), OPERANDS(3, 3), RESULTS(1, 1), \
-      INFERRED(stowi_shape_relative_position_bias), ATTRS(relative_position_attrs)
+      INFERRED(stowi_graph_shape_relative_position_bias), ATTRS(relative_position_attrs)
 #define ROW_MIXTURE_OF_EXPERTS                                                     \
   ABOUT("feed-forward layers chosen row by row"), OPERANDS(2, ANY), RESULTS(1, 1), \
-      INFERRED(stowi_shape_same), .desc.any_attrs = true
+      INFERRED(stowi_graph_shape_same), .desc.any_attrs = true
 #define ROW_INVERSE \
-  ABOUT("inverse of each matrix"), OPERANDS(1, 1), RESULTS(1, 1), INFERRED(stowi_shape_same)
+  ABOUT("inverse of each matrix"), OPERANDS(1, 1), RESULTS(1, 1), INFERRED(stowi_graph_shape_same)
 #define ROW_AFFINE UNARY("alpha x + beta"), ATTRS(affine_attrs)
 #define ROW_SCALED_TANH UNARY("alpha tanh(beta x)"), ATTRS(scaled_attrs)
 #define ROW_PARAMETRIC_SOFTPLUS UNARY("alpha log(1 + exp(beta x))"), ATTRS(scaled_attrs)

@@ -85,11 +85,11 @@ static const spec resize_attrs[] = {STRING("mode", "nearest"),
 #define ROW_YIELD ABOUT("the results of a region"), OPERANDS(0, ANY), RESULTS(0, 0), DECLARED
 #define ROW_IF                                                                               \
   ABOUT("runs the first region where the condition holds, else the second"), OPERANDS(1, 1), \
-      RESULTS(0, ANY), INFERRED(stowi_shape_if), .desc.region_count = 2,                     \
-                                                 .desc.region_kind = STOW_REGION_BRANCH
+      RESULTS(0, ANY), INFERRED(stowi_graph_shape_if), .desc.region_count = 2,               \
+                                                       .desc.region_kind = STOW_REGION_BRANCH
 #define ROW_LOOP                                                                         \
   ABOUT("runs its region up to trip times while the condition holds"), OPERANDS(0, ANY), \
-      RESULTS(0, ANY), INFERRED(stowi_shape_loop),                                       \
+      RESULTS(0, ANY), INFERRED(stowi_graph_shape_loop),                                 \
       .desc.region_count = 1, .desc.region_kind = STOW_REGION_LOOP,                      \
       .desc.carry = {.first_operand = 2, .first_arg = 2, .first_yield = 1, .first_result = 0}
 #define ROW_CUSTOM                                                                          \
@@ -101,161 +101,171 @@ static const spec resize_attrs[] = {STRING("mode", "nearest"),
 
 #define ROW_RESHAPE                                                                            \
   ABOUT("the same elements in the same order with other dims"), OPERANDS(1, 2), RESULTS(1, 1), \
-      INFERRED(stowi_shape_reshape), VIEW(stowi_view_reshape), OVER(stowi_over_reshape),       \
-      FOLD(stowi_fold_same), ATTRS(reshape_attrs)
-#define ROW_CAST                                                                       \
-  ABOUT("converts to another element type"), OPERANDS(1, 1), RESULTS(1, 1),            \
-      INFERRED(stowi_shape_cast), VIEW(stowi_view_cast), OVER(stowi_over_index_first), \
-      FOLD(stowi_fold_cast), ATTRS(cast_attrs)
-#define ROW_NARROW                                                                  \
-  ABOUT("len elements from start along an axis"), OPERANDS(1, 1), RESULTS(1, 1),    \
-      INFERRED(stowi_shape_narrow), VIEW(stowi_view_narrow), OVER(stowi_over_part), \
-      FOLD(stowi_fold_narrow), ATTRS(narrow_attrs)
-#define ROW_TRANSPOSE                                                                         \
-  ABOUT("permutes the dims"), OPERANDS(1, 1), RESULTS(1, 1), INFERRED(stowi_shape_transpose), \
-      VIEW(stowi_view_transpose), OVER(stowi_over_transpose), FOLD(stowi_fold_transpose),     \
+      INFERRED(stowi_graph_shape_reshape), VIEW(stowi_graph_view_reshape),                     \
+      IN_PLACE(stowi_graph_in_place_reshape), FOLD(stowi_graph_fold_same), ATTRS(reshape_attrs)
+#define ROW_CAST                                                            \
+  ABOUT("converts to another element type"), OPERANDS(1, 1), RESULTS(1, 1), \
+      INFERRED(stowi_graph_shape_cast), VIEW(stowi_graph_view_cast),        \
+      IN_PLACE(stowi_graph_in_place_index_first), FOLD(stowi_graph_fold_cast), ATTRS(cast_attrs)
+#define ROW_NARROW                                                               \
+  ABOUT("len elements from start along an axis"), OPERANDS(1, 1), RESULTS(1, 1), \
+      INFERRED(stowi_graph_shape_narrow), VIEW(stowi_graph_view_narrow),         \
+      IN_PLACE(stowi_graph_in_place_part), FOLD(stowi_graph_fold_narrow), ATTRS(narrow_attrs)
+#define ROW_TRANSPOSE                                                             \
+  ABOUT("permutes the dims"), OPERANDS(1, 1), RESULTS(1, 1),                      \
+      INFERRED(stowi_graph_shape_transpose), VIEW(stowi_graph_view_transpose),    \
+      IN_PLACE(stowi_graph_in_place_transpose), FOLD(stowi_graph_fold_transpose), \
       ATTRS(transpose_attrs)
-#define ROW_EXPAND                                                            \
-  ABOUT("repeats elements to broadcast dims"), OPERANDS(1, 2), RESULTS(1, 1), \
-      INFERRED(stowi_shape_expand), OVER(stowi_over_repeat), FOLD(stowi_fold_expand)
-#define ROW_CONCAT                                                                    \
-  ABOUT("joins tensors along an axis"), OPERANDS(1, ANY), RESULTS(1, 1),              \
-      INFERRED(stowi_shape_concat), OVER(stowi_over_concat), FOLD(stowi_fold_concat), \
-      ATTRS(axis_0_attrs)
-#define ROW_SPLIT                                                                 \
-  ABOUT("splits a tensor along an axis"), OPERANDS(1, 2), RESULTS(1, ANY),        \
-      INFERRED(stowi_shape_split), VIEW(stowi_view_split), OVER(stowi_over_part), \
-      FOLD(stowi_fold_split), ATTRS(split_attrs)
-#define ROW_GATHER                                                                    \
-  ABOUT("picks slices along an axis by index"), OPERANDS(2, 2), RESULTS(1, 1),        \
-      INFERRED(stowi_shape_gather), OVER(stowi_over_gather), FOLD(stowi_fold_gather), \
-      ATTRS(axis_0_attrs)
-#define ROW_KV_APPEND                                                                        \
-  ABOUT("writes new entries into a cache, in place"), OPERANDS(2, 3), RESULTS(1, 1),         \
-      INFERRED(stowi_shape_kv_append), VIEW(stowi_view_kv_append), .desc.writes_view = true, \
-                                                                   ATTRS(kv_append_attrs)
+#define ROW_EXPAND                                                               \
+  ABOUT("repeats elements to broadcast dims"), OPERANDS(1, 2), RESULTS(1, 1),    \
+      INFERRED(stowi_graph_shape_expand), IN_PLACE(stowi_graph_in_place_repeat), \
+      FOLD(stowi_graph_fold_expand)
+#define ROW_CONCAT                                                               \
+  ABOUT("joins tensors along an axis"), OPERANDS(1, ANY), RESULTS(1, 1),         \
+      INFERRED(stowi_graph_shape_concat), IN_PLACE(stowi_graph_in_place_concat), \
+      FOLD(stowi_graph_fold_concat), ATTRS(axis_0_attrs)
+#define ROW_SPLIT                                                          \
+  ABOUT("splits a tensor along an axis"), OPERANDS(1, 2), RESULTS(1, ANY), \
+      INFERRED(stowi_graph_shape_split), VIEW(stowi_graph_view_split),     \
+      IN_PLACE(stowi_graph_in_place_part), FOLD(stowi_graph_fold_split), ATTRS(split_attrs)
+#define ROW_GATHER                                                               \
+  ABOUT("picks slices along an axis by index"), OPERANDS(2, 2), RESULTS(1, 1),   \
+      INFERRED(stowi_graph_shape_gather), IN_PLACE(stowi_graph_in_place_gather), \
+      FOLD(stowi_graph_fold_gather), ATTRS(axis_0_attrs)
+#define ROW_KV_APPEND                                                                \
+  ABOUT("writes new entries into a cache, in place"), OPERANDS(2, 3), RESULTS(1, 1), \
+      INFERRED(stowi_graph_shape_kv_append), VIEW(stowi_graph_view_kv_append),       \
+      .desc.writes_view = true, ATTRS(kv_append_attrs)
 #define ROW_PAD                                                                            \
   ABOUT("adds a border, or crops where a pad is negative"), OPERANDS(1, 4), RESULTS(1, 1), \
-      INFERRED(stowi_shape_pad), FOLD(stowi_fold_pad), ATTRS(pad_attrs)
+      INFERRED(stowi_graph_shape_pad), FOLD(stowi_graph_fold_pad), ATTRS(pad_attrs)
 
 // ---------------------------------------------------------------------------------------------
 // Elementwise
 
-#define ROW_RELU UNARY("max(x, 0)"), FOLD(stowi_fold_relu)
+#define ROW_RELU UNARY("max(x, 0)"), FOLD(stowi_graph_fold_relu)
 #define ROW_GELU                                                                         \
   ABOUT("x times the normal distribution function of x"), OPERANDS(1, 1), RESULTS(1, 1), \
-      INFERRED(stowi_shape_gelu), OVER(stowi_over_index), ATTRS(gelu_attrs)
+      INFERRED(stowi_graph_shape_gelu), IN_PLACE(stowi_graph_in_place_index), ATTRS(gelu_attrs)
 #define ROW_SILU UNARY("x times sigmoid(alpha x)"), ATTRS(silu_attrs)
 #define ROW_SIGMOID UNARY("1 / (1 + exp(-x))")
 #define ROW_TANH UNARY("hyperbolic tangent")
 #define ROW_EXP UNARY("e to the power x")
 #define ROW_LOG UNARY("natural logarithm")
-#define ROW_SQRT UNARY("square root"), FOLD(stowi_fold_sqrt)
+#define ROW_SQRT UNARY("square root"), FOLD(stowi_graph_fold_sqrt)
 #define ROW_RSQRT UNARY("1 / sqrt(x)")
-#define ROW_NEG UNARY("-x"), FOLD(stowi_fold_neg)
-#define ROW_ABS UNARY("absolute value"), FOLD(stowi_fold_abs)
+#define ROW_NEG UNARY("-x"), FOLD(stowi_graph_fold_neg)
+#define ROW_ABS UNARY("absolute value"), FOLD(stowi_graph_fold_abs)
 #define ROW_ERF UNARY("error function")
 #define ROW_SIN UNARY("sine")
 #define ROW_COS UNARY("cosine")
-#define ROW_FLOOR UNARY("rounds down"), FOLD(stowi_fold_floor)
-#define ROW_CEIL UNARY("rounds up"), FOLD(stowi_fold_ceil)
-#define ROW_ROUND UNARY("rounds to the nearest, halves to even"), FOLD(stowi_fold_round)
-#define ROW_SIGN UNARY("-1, 0 or 1"), FOLD(stowi_fold_sign)
-#define ROW_RECIPROCAL UNARY("1 / x"), FOLD(stowi_fold_reciprocal)
+#define ROW_FLOOR UNARY("rounds down"), FOLD(stowi_graph_fold_floor)
+#define ROW_CEIL UNARY("rounds up"), FOLD(stowi_graph_fold_ceil)
+#define ROW_ROUND UNARY("rounds to the nearest, halves to even"), FOLD(stowi_graph_fold_round)
+#define ROW_SIGN UNARY("-1, 0 or 1"), FOLD(stowi_graph_fold_sign)
+#define ROW_RECIPROCAL UNARY("1 / x"), FOLD(stowi_graph_fold_reciprocal)
 #define ROW_SOFTPLUS UNARY("log(1 + exp(x))")
 #define ROW_LEAKY_RELU UNARY("x, or alpha x where x is negative"), ATTRS(leaky_relu_attrs)
 #define ROW_ELU UNARY("x, or alpha (exp(x) - 1) where x is negative"), ATTRS(elu_attrs)
 #define ROW_HARD_SWISH UNARY("x times clip(x / 6 + 1/2, 0, 1)")
 #define ROW_HARD_SIGMOID UNARY("clip(alpha x + beta, 0, 1)"), ATTRS(hard_sigmoid_attrs)
-#define ROW_NOT                                                                   \
-  ABOUT("logical not"), OPERANDS(1, 1), RESULTS(1, 1), INFERRED(stowi_shape_not), \
-      OVER(stowi_over_index), FOLD(stowi_fold_not)
+#define ROW_NOT                                                                         \
+  ABOUT("logical not"), OPERANDS(1, 1), RESULTS(1, 1), INFERRED(stowi_graph_shape_not), \
+      IN_PLACE(stowi_graph_in_place_index), FOLD(stowi_graph_fold_not)
 
-#define ROW_ADD BINARY("a + b"), FOLD(stowi_fold_add)
-#define ROW_SUB BINARY("a - b"), FOLD(stowi_fold_sub)
-#define ROW_MUL BINARY("a times b"), FOLD(stowi_fold_mul)
-#define ROW_DIV BINARY("a / b"), FOLD(stowi_fold_div)
-#define ROW_POW                                                                        \
-  ABOUT("a to the power b"), OPERANDS(2, 2), RESULTS(1, 1), INFERRED(stowi_shape_pow), \
-      OVER(stowi_over_index), FOLD(stowi_fold_pow)
-#define ROW_MOD                                                                                 \
-  BINARY("remainder of a / b, with b's sign, or a's where fmod is true"), FOLD(stowi_fold_mod), \
-      ATTRS(mod_attrs)
-#define ROW_MAX VARIADIC("the largest operand"), FOLD(stowi_fold_max)
-#define ROW_MIN VARIADIC("the smallest operand"), FOLD(stowi_fold_min)
-#define ROW_AND LOGICAL("logical or bitwise and"), FOLD(stowi_fold_and)
-#define ROW_OR LOGICAL("logical or bitwise or"), FOLD(stowi_fold_or)
-#define ROW_XOR LOGICAL("logical or bitwise exclusive or"), FOLD(stowi_fold_xor)
+#define ROW_ADD BINARY("a + b"), FOLD(stowi_graph_fold_add)
+#define ROW_SUB BINARY("a - b"), FOLD(stowi_graph_fold_sub)
+#define ROW_MUL BINARY("a times b"), FOLD(stowi_graph_fold_mul)
+#define ROW_DIV BINARY("a / b"), FOLD(stowi_graph_fold_div)
+#define ROW_POW                                                                              \
+  ABOUT("a to the power b"), OPERANDS(2, 2), RESULTS(1, 1), INFERRED(stowi_graph_shape_pow), \
+      IN_PLACE(stowi_graph_in_place_index), FOLD(stowi_graph_fold_pow)
+#define ROW_MOD                                                           \
+  BINARY("remainder of a / b, with b's sign, or a's where fmod is true"), \
+      FOLD(stowi_graph_fold_mod), ATTRS(mod_attrs)
+#define ROW_MAX VARIADIC("the largest operand"), FOLD(stowi_graph_fold_max)
+#define ROW_MIN VARIADIC("the smallest operand"), FOLD(stowi_graph_fold_min)
+#define ROW_AND LOGICAL("logical or bitwise and"), FOLD(stowi_graph_fold_and)
+#define ROW_OR LOGICAL("logical or bitwise or"), FOLD(stowi_graph_fold_or)
+#define ROW_XOR LOGICAL("logical or bitwise exclusive or"), FOLD(stowi_graph_fold_xor)
 
-#define ROW_EQ COMPARE("a = b"), FOLD(stowi_fold_eq)
-#define ROW_NE COMPARE("a != b"), FOLD(stowi_fold_ne)
-#define ROW_LT COMPARE("a < b"), FOLD(stowi_fold_lt)
-#define ROW_LE COMPARE("a <= b"), FOLD(stowi_fold_le)
-#define ROW_GT COMPARE("a > b"), FOLD(stowi_fold_gt)
-#define ROW_GE COMPARE("a >= b"), FOLD(stowi_fold_ge)
+#define ROW_EQ COMPARE("a = b"), FOLD(stowi_graph_fold_eq)
+#define ROW_NE COMPARE("a != b"), FOLD(stowi_graph_fold_ne)
+#define ROW_LT COMPARE("a < b"), FOLD(stowi_graph_fold_lt)
+#define ROW_LE COMPARE("a <= b"), FOLD(stowi_graph_fold_le)
+#define ROW_GT COMPARE("a > b"), FOLD(stowi_graph_fold_gt)
+#define ROW_GE COMPARE("a >= b"), FOLD(stowi_graph_fold_ge)
 
 #define ROW_WHERE                                                              \
   ABOUT("a where the condition holds, else b"), OPERANDS(3, 3), RESULTS(1, 1), \
-      INFERRED(stowi_shape_where), OVER(stowi_over_index), FOLD(stowi_fold_where)
-#define ROW_CLIP                                                                                \
-  ABOUT("x within optional bounds"), OPERANDS(1, 3), RESULTS(1, 1), INFERRED(stowi_shape_clip), \
-      OVER(stowi_over_index_first), FOLD(stowi_fold_clip), ATTRS(clip_attrs)
+      INFERRED(stowi_graph_shape_where), IN_PLACE(stowi_graph_in_place_index), \
+      FOLD(stowi_graph_fold_where)
+#define ROW_CLIP                                                                    \
+  ABOUT("x within optional bounds"), OPERANDS(1, 3), RESULTS(1, 1),                 \
+      INFERRED(stowi_graph_shape_clip), IN_PLACE(stowi_graph_in_place_index_first), \
+      FOLD(stowi_graph_fold_clip), ATTRS(clip_attrs)
 #define ROW_ROPE                                                                               \
   ABOUT("rotary position embedding of x by cosines and sines"), OPERANDS(3, 4), RESULTS(1, 1), \
-      INFERRED(stowi_shape_rope), OVER(stowi_over_rows), ATTRS(rope_attrs)
+      INFERRED(stowi_graph_shape_rope), IN_PLACE(stowi_graph_in_place_rows), ATTRS(rope_attrs)
 
 // ---------------------------------------------------------------------------------------------
 // Row-wise and reducing
 
 #define ROW_SOFTMAX                                                                    \
   ABOUT("exponentials that add up to 1 along an axis"), OPERANDS(1, 1), RESULTS(1, 1), \
-      INFERRED(stowi_shape_softmax), OVER(stowi_over_rows), ATTRS(softmax_attrs)
+      INFERRED(stowi_graph_shape_softmax), IN_PLACE(stowi_graph_in_place_rows),        \
+      ATTRS(softmax_attrs)
 #define ROW_LAYER_NORM                                                                         \
   ABOUT("mean 0 and variance 1 over the dims from an axis on"), OPERANDS(1, 3), RESULTS(1, 3), \
-      INFERRED(stowi_shape_layer_norm), OVER(stowi_over_rows), ATTRS(norm_attrs)
+      INFERRED(stowi_graph_shape_layer_norm), IN_PLACE(stowi_graph_in_place_rows),             \
+      ATTRS(norm_attrs)
 #define ROW_LAYER_NORM_2D                                                            \
   ABOUT("mean 0 and variance 1 over the channels of each position"), OPERANDS(1, 3), \
-      RESULTS(1, 1), INFERRED(stowi_shape_channel_norm), OVER(stowi_over_rows),      \
-      ATTRS(channel_norm_attrs)
+      RESULTS(1, 1), INFERRED(stowi_graph_shape_channel_norm),                       \
+      IN_PLACE(stowi_graph_in_place_rows), ATTRS(channel_norm_attrs)
 #define ROW_RMS_NORM                                                                   \
   ABOUT("mean square 1 over the dims from an axis on"), OPERANDS(1, 3), RESULTS(1, 1), \
-      INFERRED(stowi_shape_rms_norm), OVER(stowi_over_rows), ATTRS(norm_attrs)
+      INFERRED(stowi_graph_shape_rms_norm), IN_PLACE(stowi_graph_in_place_rows), ATTRS(norm_attrs)
 #define ROW_BATCH_NORM                                                                    \
   ABOUT("scales each channel by given mean and variance"), OPERANDS(5, 5), RESULTS(1, 5), \
-      INFERRED(stowi_shape_batch_norm), OVER(stowi_over_rows), ATTRS(batch_norm_attrs)
+      INFERRED(stowi_graph_shape_batch_norm), IN_PLACE(stowi_graph_in_place_rows),        \
+      ATTRS(batch_norm_attrs)
 #define ROW_GROUP_NORM                                                                   \
   ABOUT("mean 0 and variance 1 over groups of channels"), OPERANDS(1, 3), RESULTS(1, 1), \
-      INFERRED(stowi_shape_group_norm), OVER(stowi_over_rows), ATTRS(group_norm_attrs)
+      INFERRED(stowi_graph_shape_group_norm), IN_PLACE(stowi_graph_in_place_rows),       \
+      ATTRS(group_norm_attrs)
 #define ROW_REDUCE                                                          \
   ABOUT("sum, mean, max, norm … over axes"), OPERANDS(1, 2), RESULTS(1, 1), \
-      INFERRED(stowi_shape_reduce), FOLD(stowi_fold_reduce), ATTRS(reduce_attrs)
+      INFERRED(stowi_graph_shape_reduce), FOLD(stowi_graph_fold_reduce), ATTRS(reduce_attrs)
 #define ROW_ARGMAX                                                                    \
   ABOUT("index of the largest element along an axis"), OPERANDS(1, 1), RESULTS(1, 1), \
-      INFERRED(stowi_shape_argmax), FOLD(stowi_fold_argmax), ATTRS(argmax_attrs)
+      INFERRED(stowi_graph_shape_argmax), FOLD(stowi_graph_fold_argmax), ATTRS(argmax_attrs)
 #define ROW_TOPK                                                                                   \
   ABOUT("the k largest elements along an axis, and their indices"), OPERANDS(1, 2), RESULTS(2, 2), \
-      INFERRED(stowi_shape_topk), FOLD(stowi_fold_topk), ATTRS(topk_attrs)
+      INFERRED(stowi_graph_shape_topk), FOLD(stowi_graph_fold_topk), ATTRS(topk_attrs)
 
 // ---------------------------------------------------------------------------------------------
 // Contractions and windows
 
 #define ROW_MATMUL                                                                   \
   ABOUT("matrix product, batched over leading dims"), OPERANDS(2, 2), RESULTS(1, 1), \
-      INFERRED(stowi_shape_matmul)
-#define ROW_ATTENTION                                                    \
-  ABOUT("softmax(scale q k^T + mask) v"), OPERANDS(3, 7), RESULTS(1, 4), \
-      INFERRED(stowi_shape_attention), OVER(stowi_over_attention), ATTRS(attention_attrs)
-#define ROW_CONV \
-  ABOUT("convolution"), OPERANDS(2, 3), RESULTS(1, 1), INFERRED(stowi_shape_conv), ATTRS(conv_attrs)
+      INFERRED(stowi_graph_shape_matmul)
+#define ROW_ATTENTION                                                                  \
+  ABOUT("softmax(scale q k^T + mask) v"), OPERANDS(3, 7), RESULTS(1, 4),               \
+      INFERRED(stowi_graph_shape_attention), IN_PLACE(stowi_graph_in_place_attention), \
+      ATTRS(attention_attrs)
+#define ROW_CONV                                                                         \
+  ABOUT("convolution"), OPERANDS(2, 3), RESULTS(1, 1), INFERRED(stowi_graph_shape_conv), \
+      ATTRS(conv_attrs)
 #define ROW_CONV_TRANSPOSE                                        \
   ABOUT("transposed convolution"), OPERANDS(2, 3), RESULTS(1, 1), \
-      INFERRED(stowi_shape_conv_transpose), ATTRS(conv_transpose_attrs)
+      INFERRED(stowi_graph_shape_conv_transpose), ATTRS(conv_transpose_attrs)
 #define ROW_POOL                                                                                  \
   ABOUT("largest, average or norm of each window, and the index of the largest"), OPERANDS(1, 1), \
-      RESULTS(1, 2), INFERRED(stowi_shape_pool), ATTRS(pool_attrs)
+      RESULTS(1, 2), INFERRED(stowi_graph_shape_pool), ATTRS(pool_attrs)
 #define ROW_RESIZE                                                                    \
   ABOUT("samples at given scales or sizes, or at the declared size"), OPERANDS(1, 4), \
-      RESULTS(1, 1), INFERRED(stowi_shape_resize), ATTRS(resize_attrs)
+      RESULTS(1, 1), INFERRED(stowi_graph_shape_resize), ATTRS(resize_attrs)
 #define ROW_DEQUANT_MATMUL                                                         \
   ABOUT("product with packed weights"), OPERANDS(2, ANY), RESULTS(1, 1), DECLARED, \
       .desc.any_attrs = true

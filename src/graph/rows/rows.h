@@ -37,7 +37,7 @@
 #define REQUIRED_INT(text) REQUIRED(text, STOW_ATTR_INT)
 #define EPSILON FLOAT("epsilon", 1e-5)
 
-typedef stowi_attr_spec spec;
+typedef stowi_graph_attr_spec spec;
 
 // ---------------------------------------------------------------------------------------------
 // Parts of rows
@@ -49,22 +49,26 @@ typedef stowi_attr_spec spec;
 #define CHECKED(function) .desc.typing = STOW_TYPING_CHECKED, .desc.shape = (function)
 #define DECLARED .desc.typing = STOW_TYPING_DECLARED, .desc.shape = NULL
 #define VIEW(function) .desc.view = (function)
-#define OVER(function) .desc.over = (function)
+#define IN_PLACE(function) .desc.in_place = (function)
 #define ATTRS(list) .attrs = (list), .attr_count = sizeof(list) / sizeof((list)[0])
 #define ANY STOW_ANY_COUNT
 
 // Rows of many ops that differ only in the text.
-#define UNARY(text) \
-  ABOUT(text), OPERANDS(1, 1), RESULTS(1, 1), INFERRED(stowi_shape_same), OVER(stowi_over_index)
-#define BINARY(text) \
-  ABOUT(text), OPERANDS(2, 2), RESULTS(1, 1), INFERRED(stowi_shape_binary), OVER(stowi_over_index)
-#define VARIADIC(text)                                                          \
-  ABOUT(text), OPERANDS(1, ANY), RESULTS(1, 1), INFERRED(stowi_shape_variadic), \
-      OVER(stowi_over_index)
-#define LOGICAL(text) \
-  ABOUT(text), OPERANDS(2, 2), RESULTS(1, 1), INFERRED(stowi_shape_logical), OVER(stowi_over_index)
-#define COMPARE(text) \
-  ABOUT(text), OPERANDS(2, 2), RESULTS(1, 1), INFERRED(stowi_shape_compare), OVER(stowi_over_index)
+#define UNARY(text)                                                             \
+  ABOUT(text), OPERANDS(1, 1), RESULTS(1, 1), INFERRED(stowi_graph_shape_same), \
+      IN_PLACE(stowi_graph_in_place_index)
+#define BINARY(text)                                                              \
+  ABOUT(text), OPERANDS(2, 2), RESULTS(1, 1), INFERRED(stowi_graph_shape_binary), \
+      IN_PLACE(stowi_graph_in_place_index)
+#define VARIADIC(text)                                                                \
+  ABOUT(text), OPERANDS(1, ANY), RESULTS(1, 1), INFERRED(stowi_graph_shape_variadic), \
+      IN_PLACE(stowi_graph_in_place_index)
+#define LOGICAL(text)                                                              \
+  ABOUT(text), OPERANDS(2, 2), RESULTS(1, 1), INFERRED(stowi_graph_shape_logical), \
+      IN_PLACE(stowi_graph_in_place_index)
+#define COMPARE(text)                                                              \
+  ABOUT(text), OPERANDS(2, 2), RESULTS(1, 1), INFERRED(stowi_graph_shape_compare), \
+      IN_PLACE(stowi_graph_in_place_index)
 
 #define FOLD(function) .desc.fold = (function)
 

@@ -28,7 +28,7 @@ typedef struct attention {
 static stow_status unpack_heads(stow_shape_call* call, size_t k, int64_t count, heads_view* out) {
   out->sequence = stow_shape_operand(call, k)->dims[1];
   out->heads = count;
-  return stowi_need_parts(call, k, 2, count, "heads", &out->size);
+  return stowi_graph_need_parts(call, k, 2, count, "heads", &out->size);
 }
 
 static stow_status read_heads(stow_shape_call* call, size_t k, bool heads_first, heads_view* out) {
@@ -46,17 +46,17 @@ static stow_status read_heads(stow_shape_call* call, size_t k, bool heads_first,
   out->heads = type->dims[type->rank - (heads_first ? 3 : 2)];
   out->size = type->dims[type->rank - 1];
   bool is_stated = k == Q ? heads != 0 : kv_heads != 0;
-  if (is_stated && stowi_shape_differ(call, out->heads, count)) {
+  if (is_stated && stowi_graph_shape_differ(call, out->heads, count)) {
     return stow_shape_fail(call, "operand %zu has %s heads, not %" PRId64, k,
-                           stowi_shape_dim_text(call, out->heads).text, count);
+                           stowi_graph_shape_dim_text(call, out->heads).text, count);
   }
   return STOW_OK;
 }
 
 static stow_status check_heads(stow_shape_call* call, const attention* a) {
-  STOW_TRY(stowi_need_equal(call, "head sizes of q and k", a->q.size, a->k.size));
-  STOW_TRY(stowi_need_equal(call, "sequences of k and v", a->k.sequence, a->v.sequence));
-  STOW_TRY(stowi_need_equal(call, "heads of k and v", a->k.heads, a->v.heads));
+  STOW_TRY(stowi_graph_need_equal(call, "head sizes of q and k", a->q.size, a->k.size));
+  STOW_TRY(stowi_graph_need_equal(call, "sequences of k and v", a->k.sequence, a->v.sequence));
+  STOW_TRY(stowi_graph_need_equal(call, "heads of k and v", a->k.heads, a->v.heads));
   stow_dim q = a->q.heads;
   stow_dim k = a->k.heads;
   bool is_number = stow_dim_is_const(q) && stow_dim_is_const(k);
@@ -73,8 +73,8 @@ static stow_status check_batches(stow_shape_call* call) {
   uint32_t count = q->rank == 3 ? 1 : q->rank - 3;
   for (size_t k = K; k <= V; ++k) {
     for (uint32_t i = 0; i < count; ++i) {
-      STOW_TRY(stowi_need_equal(call, k == K ? "batches of q and k" : "batches of q and v",
-                                q->dims[i], stow_shape_operand(call, k)->dims[i]));
+      STOW_TRY(stowi_graph_need_equal(call, k == K ? "batches of q and k" : "batches of q and v",
+                                      q->dims[i], stow_shape_operand(call, k)->dims[i]));
     }
   }
   return STOW_OK;
@@ -104,12 +104,13 @@ static stow_status append_past(stow_shape_call* call, const attention* a, size_t
   if (earlier == NULL) {
     return STOW_OK;
   }
-  STOW_TRY(stowi_need_rank(call, past, cached->rank, past == PAST_K ? "past keys" : "past values"));
+  STOW_TRY(stowi_graph_need_rank(call, past, cached->rank,
+                                 past == PAST_K ? "past keys" : "past values"));
   uint32_t axis = sequence_axis(a, stow_shape_operand(call, Q), cached);
   for (uint32_t i = 0; i < cached->rank; ++i) {
     if (i != axis) {
-      STOW_TRY(stowi_need_equal(call, "dims of the cache and of what is appended", earlier->dims[i],
-                                cached->dims[i]));
+      STOW_TRY(stowi_graph_need_equal(call, "dims of the cache and of what is appended",
+                                      earlier->dims[i], cached->dims[i]));
     }
   }
   cached->dtype = earlier->dtype;
@@ -144,19 +145,19 @@ static stow_status check_mask(stow_shape_call* call, stow_type scores) {
   if (may_be_short && !is_longer) {
     *keys = masked;
   }
-  return stowi_shape_broadcast_to(call, MASK, &scores, "operand 3 (mask)");
+  return stowi_graph_shape_broadcast_to(call, MASK, &scores, "operand 3 (mask)");
 }
 
 static stow_status read_attention(stow_shape_call* call, attention* a) {
   static const char* const layouts[] = {"bshd", "bhsd", NULL};
   size_t layout;
-  STOW_TRY(stowi_shape_choice(call, "layout", layouts, &layout));
-  STOW_TRY(stowi_shape_min_rank(call, Q, 3));
+  STOW_TRY(stowi_graph_shape_choice(call, "layout", layouts, &layout));
+  STOW_TRY(stowi_graph_shape_min_rank(call, Q, 3));
   a->heads_first = layout == 1;
   uint32_t rank = stow_shape_operand(call, Q)->rank;
   heads_view* const parts[] = {&a->q, &a->k, &a->v};
   for (size_t k = Q; k <= V; ++k) {
-    STOW_TRY(stowi_shape_same_dtype(call, Q, k));
+    STOW_TRY(stowi_graph_shape_same_dtype(call, Q, k));
     uint32_t actual = stow_shape_operand(call, k)->rank;
     if (actual != rank) {
       return stow_shape_fail(call,
@@ -170,16 +171,16 @@ static stow_status read_attention(stow_shape_call* call, attention* a) {
 }
 
 static stow_status set_optional(stow_shape_call* call, size_t k, const stow_type* type) {
-  return k < stow_shape_result_count(call) ? stowi_shape_set(call, k, type) : STOW_OK;
+  return k < stow_shape_result_count(call) ? stowi_graph_shape_set(call, k, type) : STOW_OK;
 }
 
-stow_status stowi_shape_attention(stow_shape_call* call) {
+stow_status stowi_graph_shape_attention(stow_shape_call* call) {
   attention a;
   STOW_TRY(read_attention(call, &a));
   if ((stow_shape_operand(call, PAST_K) == NULL) != (stow_shape_operand(call, PAST_V) == NULL)) {
     return stow_shape_fail(call, "past keys and past values must be given together");
   }
-  STOW_TRY(stowi_shape_integers(call, LENGTHS, "operand 6 (lengths)"));
+  STOW_TRY(stowi_graph_shape_integers(call, LENGTHS, "operand 6 (lengths)"));
   const stow_type* q = stow_shape_operand(call, Q);
   stow_type keys = cached_type(call, K, &a.k);
   stow_type values = cached_type(call, V, &a.v);
@@ -191,7 +192,7 @@ stow_status stowi_shape_attention(stow_shape_call* call) {
   stow_type result = *q;
   result.dims[result.rank - 1] =
       result.rank == 3 ? stow_dim_mul(stow_shape_dims(call), a.q.heads, a.v.size) : a.v.size;
-  STOW_TRY(stowi_shape_set(call, 0, &result));
+  STOW_TRY(stowi_graph_shape_set(call, 0, &result));
   STOW_TRY(set_optional(call, 1, &keys));
   STOW_TRY(set_optional(call, 2, &values));
   return set_optional(call, 3, &scores);
@@ -202,36 +203,37 @@ stow_status stowi_shape_attention(stow_shape_call* call) {
 
 // x [..., d] rotated in pairs by tables of cosines and sines, whose last dim is half of what is
 // rotated, or of the whole head.
-stow_status stowi_shape_rope(stow_shape_call* call) {
-  STOW_TRY(stowi_shape_min_rank(call, 0, 2));
+stow_status stowi_graph_shape_rope(stow_shape_call* call) {
+  STOW_TRY(stowi_graph_shape_min_rank(call, 0, 2));
   const stow_type* x = stow_shape_operand(call, 0);
   const stow_type* cosines = stow_shape_operand(call, 1);
   const stow_type* sines = stow_shape_operand(call, 2);
   if (!stow_type_equal(cosines, sines)) {
     return stow_shape_fail(call, "operands 1 (cosines) and 2 (sines) have different types");
   }
-  STOW_TRY(stowi_shape_min_rank(call, 1, 1));
-  STOW_TRY(stowi_shape_integers(call, 3, "operand 3 (positions)"));
+  STOW_TRY(stowi_graph_shape_min_rank(call, 1, 1));
+  STOW_TRY(stowi_graph_shape_integers(call, 3, "operand 3 (positions)"));
   stow_dim last = x->dims[x->rank - 1];
   if (x->rank == 3 && stow_shape_attr_int(call, "heads", 0) != 0) {
     int64_t heads;
-    STOW_TRY(stowi_need_positive(call, "heads", &heads));
-    STOW_TRY(stowi_need_parts(call, 0, x->rank - 1, heads, "heads", &last));
+    STOW_TRY(stowi_graph_need_positive(call, "heads", &heads));
+    STOW_TRY(stowi_graph_need_parts(call, 0, x->rank - 1, heads, "heads", &last));
   }
   int64_t turned = stow_shape_attr_int(call, "rotary_dim", 0);
   if (turned < 0 || turned % 2 != 0 || (stow_dim_is_const(last) && turned > last)) {
     return stow_shape_fail(call, "rotary_dim %" PRId64 " must be even, from 0 to the last dim, %s",
-                           turned, stowi_shape_dim_text(call, last).text);
+                           turned, stowi_graph_shape_dim_text(call, last).text);
   }
   stow_dim whole = turned == 0 ? last : turned;
   stow_dim pairs = cosines->dims[cosines->rank - 1];
   stow_dim covered = stow_dim_mul(stow_shape_dims(call), 2, pairs);
-  if (stowi_shape_differ(call, covered, whole) && stowi_shape_differ(call, covered, last)) {
+  if (stowi_graph_shape_differ(call, covered, whole) &&
+      stowi_graph_shape_differ(call, covered, last)) {
     return stow_shape_fail(call, "the tables' last dim is %s, expected half of %s",
-                           stowi_shape_dim_text(call, pairs).text,
-                           stowi_shape_dim_text(call, whole).text);
+                           stowi_graph_shape_dim_text(call, pairs).text,
+                           stowi_graph_shape_dim_text(call, whole).text);
   }
-  return stowi_shape_same(call);
+  return stowi_graph_shape_same(call);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -239,17 +241,17 @@ stow_status stowi_shape_rope(stow_shape_call* call) {
 
 // q [batch, sequence, heads × d_k], k [batch, sequence, kv_heads × d_k], v [batch, sequence,
 // kv_heads × d_v]; the state is [batch, kv_heads, d_k, d_v].
-stow_status stowi_shape_linear_attention(stow_shape_call* call) {
+stow_status stowi_graph_shape_linear_attention(stow_shape_call* call) {
   static const char* const rules[] = {"linear", "gated", "delta", "gated_delta", NULL};
   size_t rule;
-  STOW_TRY(stowi_shape_choice(call, "rule", rules, &rule));
+  STOW_TRY(stowi_graph_shape_choice(call, "rule", rules, &rule));
   int64_t heads;
   int64_t kv_heads;
-  STOW_TRY(stowi_need_positive(call, "heads", &heads));
-  STOW_TRY(stowi_need_positive(call, "kv_heads", &kv_heads));
+  STOW_TRY(stowi_graph_need_positive(call, "heads", &heads));
+  STOW_TRY(stowi_graph_need_positive(call, "kv_heads", &kv_heads));
   for (size_t k = Q; k <= V; ++k) {
-    STOW_TRY(stowi_need_rank(call, k, 3, k == Q ? "q" : k == K ? "k" : "v"));
-    STOW_TRY(stowi_shape_same_dtype(call, Q, k));
+    STOW_TRY(stowi_graph_need_rank(call, k, 3, k == Q ? "q" : k == K ? "k" : "v"));
+    STOW_TRY(stowi_graph_shape_same_dtype(call, Q, k));
   }
   heads_view q;
   heads_view k;
@@ -258,33 +260,33 @@ stow_status stowi_shape_linear_attention(stow_shape_call* call) {
   STOW_TRY(unpack_heads(call, K, kv_heads, &k));
   STOW_TRY(unpack_heads(call, V, kv_heads, &v));
   STOW_TRY(check_batches(call));
-  STOW_TRY(stowi_need_equal(call, "head sizes of q and k", q.size, k.size));
-  STOW_TRY(stowi_need_equal(call, "sequences of q and k", q.sequence, k.sequence));
-  STOW_TRY(stowi_need_equal(call, "sequences of k and v", k.sequence, v.sequence));
+  STOW_TRY(stowi_graph_need_equal(call, "head sizes of q and k", q.size, k.size));
+  STOW_TRY(stowi_graph_need_equal(call, "sequences of q and k", q.sequence, k.sequence));
+  STOW_TRY(stowi_graph_need_equal(call, "sequences of k and v", k.sequence, v.sequence));
   stow_type result = *stow_shape_operand(call, Q);
   const stow_type* past = stow_shape_operand(call, 3);
   stow_dim dims[] = {result.dims[0], kv_heads, k.size, v.size};
   stow_type state = stow_type_make(past != NULL ? past->dtype : result.dtype, 4, dims);
-  STOW_TRY(stowi_shape_broadcast_to(call, 3, &state, "operand 3 (state)"));
+  STOW_TRY(stowi_graph_shape_broadcast_to(call, 3, &state, "operand 3 (state)"));
   result.dims[2] = stow_dim_mul(stow_shape_dims(call), heads, v.size);
-  STOW_TRY(stowi_shape_set(call, 0, &result));
-  return stowi_shape_set(call, 1, &state);
+  STOW_TRY(stowi_graph_shape_set(call, 0, &result));
+  return stowi_graph_shape_set(call, 1, &state);
 }
 
 // x [batch, channels, length], w [channels, 1, taps]; the state keeps the last taps - 1 entries.
-stow_status stowi_shape_causal_conv(stow_shape_call* call) {
-  STOW_TRY(stowi_need_rank(call, 0, 3, "x"));
-  STOW_TRY(stowi_need_rank(call, 1, 3, "w"));
-  STOW_TRY(stowi_shape_same_dtype(call, 0, 1));
+stow_status stowi_graph_shape_causal_conv(stow_shape_call* call) {
+  STOW_TRY(stowi_graph_need_rank(call, 0, 3, "x"));
+  STOW_TRY(stowi_graph_need_rank(call, 1, 3, "w"));
+  STOW_TRY(stowi_graph_shape_same_dtype(call, 0, 1));
   const stow_type* x = stow_shape_operand(call, 0);
   const stow_type* w = stow_shape_operand(call, 1);
-  STOW_TRY(stowi_need_equal(call, "channels of x and w", x->dims[1], w->dims[0]));
-  STOW_TRY(stowi_need_equal(call, "depth of w and 1", w->dims[1], 1));
+  STOW_TRY(stowi_graph_need_equal(call, "channels of x and w", x->dims[1], w->dims[0]));
+  STOW_TRY(stowi_graph_need_equal(call, "depth of w and 1", w->dims[1], 1));
   stow_type bias = stow_type_make(x->dtype, 1, &x->dims[1]);
-  STOW_TRY(stowi_shape_broadcast_to(call, 2, &bias, "operand 2 (bias)"));
+  STOW_TRY(stowi_graph_shape_broadcast_to(call, 2, &bias, "operand 2 (bias)"));
   stow_type state = *x;
   state.dims[2] = stow_dim_sub(stow_shape_dims(call), w->dims[2], 1);
-  STOW_TRY(stowi_shape_broadcast_to(call, 3, &state, "operand 3 (state)"));
-  STOW_TRY(stowi_shape_same(call));
-  return stowi_shape_set(call, 1, &state);
+  STOW_TRY(stowi_graph_shape_broadcast_to(call, 3, &state, "operand 3 (state)"));
+  STOW_TRY(stowi_graph_shape_same(call));
+  return stowi_graph_shape_set(call, 1, &state);
 }

@@ -14,12 +14,12 @@
 #include "graph/graph_internal.h"
 #include "graph/shapes/in_place.h"
 
-stow_shape_call stowi_shape_of_node(const stow_graph* graph, const uint32_t* types,
-                                    const stowi_known_store* known, stow_node node,
-                                    stow_type* results, uint8_t* marks) {
+stow_shape_call stowi_graph_shape_of_node(const stow_graph* graph, const uint32_t* types,
+                                          const stowi_graph_known_store* known, stow_node node,
+                                          stow_type* results, uint8_t* marks) {
   stow_shape_call call;
   memset(&call, 0, sizeof(call));
-  const stowi_node* record = &graph->nodes.data[node];
+  const stowi_graph_node* record = &graph->nodes.data[node];
   call.graph = graph;
   call.dims = graph->dims;
   call.types = types;
@@ -49,21 +49,21 @@ const stow_type* stow_shape_operand(const stow_shape_call* call, size_t k) {
     return NULL;
   }
   return call->actual != NULL ? call->actual->types[k]
-                              : stowi_type_of(call->graph, call->types, call->operands[k]);
+                              : stowi_graph_type_of(call->graph, call->types, call->operands[k]);
 }
 
-const stow_type* stowi_shape_largest(const stow_shape_call* call, size_t k) {
-  return stowi_type_of(call->graph, call->types, call->operands[k]);
+const stow_type* stowi_graph_shape_largest(const stow_shape_call* call, size_t k) {
+  return stowi_graph_type_of(call->graph, call->types, call->operands[k]);
 }
 
 const stow_attr* stow_shape_attr(const stow_shape_call* call, const char* name) {
   stow_str key = stow_str_of(name);
-  const stow_attr* found = stowi_find_attr(call->graph, call->attrs, call->attr_count, key);
+  const stow_attr* found = stowi_graph_find_attr(call->graph, call->attrs, call->attr_count, key);
   if (found != NULL) {
     return found;
   }
   bool is_required = false;
-  found = stowi_find_schema(call->graph->ops, call->op, key, &is_required);
+  found = stowi_graph_find_schema(call->graph->ops, call->op, key, &is_required);
   return is_required ? NULL : found;
 }
 
@@ -72,7 +72,7 @@ size_t stow_shape_result_count(const stow_shape_call* call) { return call->resul
 const stow_type* stow_shape_declared(const stow_shape_call* call, size_t k) {
   if (call->made != STOW_VALUE_NONE) {
     return k < call->result_count
-               ? stowi_type_of(call->graph, call->types, call->made + (stow_value)k)
+               ? stowi_graph_type_of(call->graph, call->types, call->made + (stow_value)k)
                : NULL;
   }
   return k < call->declared_count ? &call->declared[k] : NULL;
@@ -106,7 +106,7 @@ const stow_type* stow_shape_region_arg(const stow_shape_call* call, size_t regio
   }
   stow_node args = stowi_graph_region_args(call->graph, region_at(call, region));
   stow_value first = stow_graph_first_result(call->graph, args);
-  return stowi_type_of(call->graph, call->types, first + (stow_value)k);
+  return stowi_graph_type_of(call->graph, call->types, first + (stow_value)k);
 }
 
 size_t stow_shape_yield_count(const stow_shape_call* call, size_t region) {
@@ -123,7 +123,7 @@ const stow_type* stow_shape_yield(const stow_shape_call* call, size_t region, si
   }
   stow_node yield = stowi_graph_region_last(call->graph, region_at(call, region));
   stow_value value = stow_graph_operands(call->graph, yield)[k];
-  return stowi_type_of(call->graph, call->types, value);
+  return stowi_graph_type_of(call->graph, call->types, value);
 }
 
 void stow_shape_set_result(stow_shape_call* call, size_t k, const stow_type* type) {
@@ -170,30 +170,31 @@ static void mark(stow_shape_call* call, size_t k, uint8_t flags) {
 }
 
 void stow_shape_set_bounded(stow_shape_call* call, size_t k) {
-  mark(call, k, STOWI_MARK_BOUNDED | STOWI_MARK_LIMITED);
+  mark(call, k, STOWI_GRAPH_MARK_BOUNDED | STOWI_GRAPH_MARK_LIMITED);
 }
 
 static bool is_loose_value(const stow_shape_call* call, stow_value value) {
-  const stowi_value* record = &call->graph->values.data[value];
+  const stowi_graph_value* record = &call->graph->values.data[value];
   uint8_t marks = call->value_marks == NULL ? 0 : call->value_marks[value];
   bool depends = call->value_marks == NULL ? record->data_dependent != 0
-                                           : (marks & STOWI_MARK_DATA_DEPENDENT) != 0;
-  if (record->bounded != 0 || (marks & STOWI_MARK_BOUNDED) != 0) {
+                                           : (marks & STOWI_GRAPH_MARK_DATA_DEPENDENT) != 0;
+  if (record->bounded != 0 || (marks & STOWI_GRAPH_MARK_BOUNDED) != 0) {
     return true;
   }
-  const stow_type* type = stowi_type_of(call->graph, call->types, value);
+  const stow_type* type = stowi_graph_type_of(call->graph, call->types, value);
   for (uint32_t i = 0; depends && i < type->rank; ++i) {
     depends = stow_dim_is_const(type->dims[i]);
   }
   return depends;
 }
 
-bool stowi_shape_is_loose(const stow_shape_call* call, size_t k) {
+bool stowi_graph_shape_is_upper_bounded(const stow_shape_call* call, size_t k) {
   return call->actual == NULL && stow_shape_operand(call, k) != NULL &&
          is_loose_value(call, call->operands[k]);
 }
 
-bool stowi_shape_is_loose_yield(const stow_shape_call* call, size_t region, size_t k) {
+bool stowi_graph_shape_is_upper_bounded_yield(const stow_shape_call* call, size_t region,
+                                              size_t k) {
   if (k >= stow_shape_yield_count(call, region)) {
     return false;
   }
@@ -201,15 +202,15 @@ bool stowi_shape_is_loose_yield(const stow_shape_call* call, size_t region, size
   return is_loose_value(call, stow_graph_operands(call->graph, yield)[k]);
 }
 
-bool stowi_shape_inherits_bounded(const stow_shape_call* call) {
-  bool is_loose = false;
+bool stowi_graph_shape_inherits_bounded(const stow_shape_call* call) {
+  bool is_upper_bounded = false;
   for (size_t k = 0; call->op != STOW_OP_SHAPE && k < call->operand_count; ++k) {
-    is_loose = is_loose || stowi_shape_is_loose(call, k);
+    is_upper_bounded = is_upper_bounded || stowi_graph_shape_is_upper_bounded(call, k);
   }
-  return is_loose;
+  return is_upper_bounded;
 }
 
-size_t stowi_shape_carried_count(const stow_shape_call* call) {
+size_t stowi_graph_shape_carried_count(const stow_shape_call* call) {
   const stow_op_desc* desc = call->desc;
   bool is_loop = desc->region_count == 1 && desc->region_kind == STOW_REGION_LOOP;
   return is_loop && call->operand_count > desc->carry.first_operand
@@ -217,20 +218,20 @@ size_t stowi_shape_carried_count(const stow_shape_call* call) {
              : 0;
 }
 
-stow_value stowi_shape_loose_arg(const stow_shape_call* call, size_t i) {
+stow_value stowi_graph_shape_upper_bounded_arg(const stow_shape_call* call, size_t i) {
   const stow_carry* carry = &call->desc->carry;
   const stow_type* type = stow_shape_region_arg(call, 0, carry->first_arg + i);
-  bool is_loose = stowi_shape_is_loose(call, carry->first_operand + i) ||
-                  stowi_shape_is_loose_yield(call, 0, carry->first_yield + i);
-  if (type == NULL || type->rank == 0 || !is_loose) {
+  bool is_upper_bounded = stowi_graph_shape_is_upper_bounded(call, carry->first_operand + i) ||
+                          stowi_graph_shape_is_upper_bounded_yield(call, 0, carry->first_yield + i);
+  if (type == NULL || type->rank == 0 || !is_upper_bounded) {
     return STOW_VALUE_NONE;
   }
   stow_node args = stowi_graph_region_args(call->graph, region_at(call, 0));
   return stow_graph_first_result(call->graph, args) + (stow_value)(carry->first_arg + i);
 }
 
-void stowi_shape_mark_bounded(stow_shape_call* call, size_t k) {
-  mark(call, k, STOWI_MARK_BOUNDED);
+void stowi_graph_shape_mark_bounded(stow_shape_call* call, size_t k) {
+  mark(call, k, STOWI_GRAPH_MARK_BOUNDED);
 }
 
 static stow_str result_name(const stow_shape_call* call, size_t k) {
@@ -280,7 +281,7 @@ static bool was_inferred(const stow_shape_call* call, size_t k) {
 }
 
 stow_dim stow_shape_data_dim(stow_shape_call* call, size_t k, uint32_t axis) {
-  mark(call, k, STOWI_MARK_DATA_DEPENDENT);
+  mark(call, k, STOWI_GRAPH_MARK_DATA_DEPENDENT);
   const stow_type* declared = stow_shape_declared(call, k);
   if (declared != NULL && axis < declared->rank && !was_inferred(call, k)) {
     return declared->dims[axis];
@@ -292,13 +293,13 @@ stow_dim stow_shape_data_dim(stow_shape_call* call, size_t k, uint32_t axis) {
 static void limit_result(stow_shape_call* call, size_t k) {
   const stow_type* declared = stow_shape_declared(call, k);
   stow_type* result = &call->results[k];
-  if ((call->marks[k] & STOWI_MARK_LIMITED) == 0 || call->actual != NULL || declared == NULL ||
-      declared->dtype != result->dtype || declared->rank != result->rank) {
+  if ((call->marks[k] & STOWI_GRAPH_MARK_LIMITED) == 0 || call->actual != NULL ||
+      declared == NULL || declared->dtype != result->dtype || declared->rank != result->rank) {
     return;
   }
   for (uint32_t i = 0; i < result->rank && i < STOW_MAX_RANK; ++i) {
-    if (stowi_dim_is_ours(call->dims, result->dims[i]) &&
-        !stowi_dim_is_larger(call->dims, declared->dims[i], result->dims[i])) {
+    if (stowi_graph_dim_is_ours(call->dims, result->dims[i]) &&
+        !stowi_graph_dim_is_larger(call->dims, declared->dims[i], result->dims[i])) {
       result->dims[i] = declared->dims[i];
     }
   }
@@ -307,10 +308,10 @@ static void limit_result(stow_shape_call* call, size_t k) {
 // ---------------------------------------------------------------------------------------------
 // Running it
 
-stow_status stowi_shape_fail_as(const stow_shape_call* call, stow_status status, const char* reason,
-                                stow_diag* diag) {
-  stowi_text operands =
-      stowi_describe_operands(call->graph, call->types, call->operands, call->operand_count);
+stow_status stowi_graph_shape_fail_as(const stow_shape_call* call, stow_status status,
+                                      const char* reason, stow_diag* diag) {
+  stowi_graph_text operands =
+      stowi_graph_describe_operands(call->graph, call->types, call->operands, call->operand_count);
   return stowi_fail(diag, status, "%s(%s): %s", call->desc->name, operands.text, reason);
 }
 
@@ -350,8 +351,8 @@ static stow_status run(stow_shape_call* call) {
     stow_dims_clear_status(dims);
   }
   if (call->desc->shape != NULL) {
-    stowi_known_cache cache;
-    stowi_shape_use_cache(call, &cache);
+    stowi_graph_known_cache cache;
+    stowi_graph_shape_use_cache(call, &cache);
     stow_status status = call->desc->shape(call);
     call->cache = NULL;
     call->asked = cache.asked;
@@ -377,7 +378,7 @@ static bool is_whole(const stow_dims* dims, const stow_type* type) {
     return false;
   }
   for (uint32_t i = 0; i < type->rank; ++i) {
-    if (!stowi_dim_is_valid(dims, type->dims[i])) {
+    if (!stowi_graph_dim_is_valid(dims, type->dims[i])) {
       return false;
     }
   }
@@ -393,25 +394,25 @@ static stow_status check_result(stow_shape_call* call, size_t k, bool must_agree
              result->dtype == UNSET ? "result %zu has no type"
                                     : "result %zu has a rank, dtype or dim that is out of range",
              k);
-    return stowi_shape_fail_as(call, STOW_ERR_TYPE, reason, diag);
+    return stowi_graph_shape_fail_as(call, STOW_ERR_TYPE, reason, diag);
   }
   const stow_type* declared = stow_shape_declared(call, k);
   if (declared == NULL || !must_agree || stow_type_equal(declared, result)) {
     return STOW_OK;
   }
   snprintf(reason, sizeof(reason), "result %zu is %.300s, declared as %.300s", k,
-           stowi_describe_type(call->graph, result).text,
-           stowi_describe_type(call->graph, declared).text);
-  return stowi_shape_fail_as(call, STOW_ERR_TYPE, reason, diag);
+           stowi_graph_describe_type(call->graph, result).text,
+           stowi_graph_describe_type(call->graph, declared).text);
+  return stowi_graph_shape_fail_as(call, STOW_ERR_TYPE, reason, diag);
 }
 
-stow_status stowi_shape_infer(stow_shape_call* call, bool must_agree, stow_diag* diag) {
+stow_status stowi_graph_shape_infer(stow_shape_call* call, bool must_agree, stow_diag* diag) {
   preset_results(call);
   if (run(call) != STOW_OK) {
     if (call->status == STOW_ERR_OUT_OF_MEMORY) {
       return stowi_fail_memory(diag);
     }
-    return stowi_shape_fail_as(
+    return stowi_graph_shape_fail_as(
         call, call->status, call->reason[0] == '\0' ? stow_status_text(call->status) : call->reason,
         diag);
   }
@@ -451,35 +452,37 @@ bool stow_graph_view(const stow_graph* graph, stow_node node, size_t k, stow_vie
     return false;
   }
   stow_shape_call call =
-      stowi_shape_of_node(graph, graph->value_types.data, &graph->known, node, NULL, NULL);
+      stowi_graph_shape_of_node(graph, graph->value_types.data, &graph->known, node, NULL, NULL);
   if (k >= call.result_count || !is_view_bound(&call, k)) {
     return false;
   }
   // If an operand turns out to be smaller than its dims, only its first element stays in place.
   return call.desc->view(&call, k, out_view) &&
          stow_shape_operand(&call, out_view->operand) != NULL &&
-         (out_view->element_offset == 0 || !stowi_shape_is_loose(&call, out_view->operand));
+         (out_view->element_offset == 0 ||
+          !stowi_graph_shape_is_upper_bounded(&call, out_view->operand));
 }
 
-stow_over stowi_graph_over_storage(const stow_graph* graph, stow_node node, size_t k,
-                                   size_t operand) {
-  if (stow_graph_op_desc(graph, node)->over == NULL) {
-    return STOW_OVER_NEVER;
+stow_in_place stowi_graph_in_place_storage(const stow_graph* graph, stow_node node, size_t k,
+                                           size_t operand) {
+  if (stow_graph_op_desc(graph, node)->in_place == NULL) {
+    return STOW_IN_PLACE_NEVER;
   }
   stow_shape_call call =
-      stowi_shape_of_node(graph, graph->value_types.data, &graph->known, node, NULL, NULL);
-  const stow_type* over = stow_shape_operand(&call, operand);
-  if (k >= call.result_count || over == NULL || !is_bound(over) ||
+      stowi_graph_shape_of_node(graph, graph->value_types.data, &graph->known, node, NULL, NULL);
+  const stow_type* under = stow_shape_operand(&call, operand);
+  if (k >= call.result_count || under == NULL || !is_bound(under) ||
       !is_bound(stow_shape_declared(&call, k))) {
-    return STOW_OVER_NEVER;
+    return STOW_IN_PLACE_NEVER;
   }
-  return call.desc->over(&call, k, operand);
+  return call.desc->in_place(&call, k, operand);
 }
 
-stow_over stow_graph_over(const stow_graph* graph, stow_node node, size_t k, size_t operand) {
-  stow_over over = stowi_graph_over_storage(graph, node, k, operand);
-  if (over == STOW_OVER_NEVER) {
-    return STOW_OVER_NEVER;
+stow_in_place stow_graph_in_place(const stow_graph* graph, stow_node node, size_t k,
+                                  size_t operand) {
+  stow_in_place in_place = stowi_graph_in_place_storage(graph, node, k, operand);
+  if (in_place == STOW_IN_PLACE_NEVER) {
+    return STOW_IN_PLACE_NEVER;
   }
   uint64_t result = 0;
   uint64_t room = 0;
@@ -488,5 +491,5 @@ stow_over stow_graph_over(const stow_graph* graph, stow_node node, size_t k, siz
       stow_type_bytes(stow_graph_type(graph, value), &result) == STOW_OK &&
       stow_type_bytes(stow_graph_type(graph, stow_graph_operands(graph, node)[operand]), &room) ==
           STOW_OK;
-  return has_sizes && result <= room ? over : STOW_OVER_NEVER;
+  return has_sizes && result <= room ? in_place : STOW_IN_PLACE_NEVER;
 }

@@ -5,29 +5,29 @@
 #include "graph/known.h"
 
 // What a shape function reports about a result besides its type.
-#define STOWI_MARK_DATA_DEPENDENT 1
-#define STOWI_MARK_BOUNDED 2  // the dims are upper bounds
-#define STOWI_MARK_LIMITED 4  // upper-bounded, and declared dims win if they are not larger
+#define STOWI_GRAPH_MARK_DATA_DEPENDENT 1
+#define STOWI_GRAPH_MARK_BOUNDED 2  // the dims are upper bounds
+#define STOWI_GRAPH_MARK_LIMITED 4  // upper-bounded, and declared dims win if they are not larger
 
 // Known elements of the first operands, looked up on first use.
-#define STOWI_CACHED_OPERANDS 4
-typedef struct stowi_known_cache {
+#define STOWI_GRAPH_CACHED_OPERANDS 4
+typedef struct stowi_graph_known_cache {
   uint64_t asked;  // bit k: elements of operand k were read; the last bit: of any from there on
-  bool has[STOWI_CACHED_OPERANDS];
-  stowi_known at[STOWI_CACHED_OPERANDS];
-} stowi_known_cache;
+  bool has[STOWI_GRAPH_CACHED_OPERANDS];
+  stowi_graph_known at[STOWI_GRAPH_CACHED_OPERANDS];
+} stowi_graph_known_cache;
 
 // The operands while a graph runs.
-typedef struct stowi_actual {
+typedef struct stowi_graph_actual {
   const stow_type* const* types;  // per operand; NULL if missing
   const void* const* data;        // their elements; NULL if not available
-} stowi_actual;
+} stowi_graph_actual;
 
 struct stow_shape_call {
   const stow_graph* graph;
-  stow_dims* dims;             // where dims are made: the graph's, except for actual operands
-  const stowi_actual* actual;  // NULL: operands are as in the graph
-  const uint32_t* types;       // number of an interned type per value
+  stow_dims* dims;                   // where dims are made: the graph's, except for actual operands
+  const stowi_graph_actual* actual;  // NULL: operands are as in the graph
+  const uint32_t* types;             // number of an interned type per value
   stow_op op;
   const stow_op_desc* desc;
   const stow_value* operands;
@@ -41,15 +41,15 @@ struct stow_shape_call {
   stow_value made;     // STOW_VALUE_NONE: the node has no results yet
   stow_type* results;  // NULL for a view function
   size_t result_count;
-  uint8_t* marks;                  // per result; NULL for a view function
-  const stow_call* description;    // of a node that does not exist yet; otherwise NULL
-  const stowi_known_store* known;  // known elements of the operands, except their data
-  stowi_known_cache* cache;        // NULL: none
+  uint8_t* marks;                        // per result; NULL for a view function
+  const stow_call* description;          // of a node that does not exist yet; otherwise NULL
+  const stowi_graph_known_store* known;  // known elements of the operands, except their data
+  stowi_graph_known_cache* cache;        // NULL: none
   const uint8_t* value_marks;  // per value, of a binding in progress; NULL: use the graph's values
   bool reads_bound;            // the function has read an element that is a bound
   uint64_t asked;              // what the shape function has read, as in the cache
   int64_t* folded;             // for a fold function: elements of the results, one after the other,
-  uint8_t* sureness;           // and whether each is exact
+  uint8_t* exactness;          // and whether each is exact
   size_t fold_result;          // the one written last,
   size_t fold_first;           // and where its elements begin
   stow_status status;
@@ -58,43 +58,43 @@ struct stow_shape_call {
 
 // For an existing node. |types| as above, and |known|: the graph's own, or those of a binding in
 // progress. |results| and |marks| have room for one entry per result.
-stow_shape_call stowi_shape_of_node(const stow_graph* graph, const uint32_t* types,
-                                    const stowi_known_store* known, stow_node node,
-                                    stow_type* results, uint8_t* marks);
+stow_shape_call stowi_graph_shape_of_node(const stow_graph* graph, const uint32_t* types,
+                                          const stowi_graph_known_store* known, stow_node node,
+                                          stow_type* results, uint8_t* marks);
 
 // Gives the call an empty cache, valid while known elements do not change.
-void stowi_shape_use_cache(stow_shape_call* call, stowi_known_cache* cache);
+void stowi_graph_shape_use_cache(stow_shape_call* call, stowi_graph_known_cache* cache);
 
 // Marks result |k| as upper-bounded, whatever is declared.
-void stowi_shape_mark_bounded(stow_shape_call* call, size_t k);
+void stowi_graph_shape_mark_bounded(stow_shape_call* call, size_t k);
 
 // The graph's type for operand |k|, which is not missing: the maximum of an actual one.
-const stow_type* stowi_shape_largest(const stow_shape_call* call, size_t k);
+const stow_type* stowi_graph_shape_largest(const stow_shape_call* call, size_t k);
 
 // Whether operand |k|, or what a region yields, is upper-bounded: marked so, or with data-dependent
 // dims that are numbers.
-bool stowi_shape_is_loose(const stow_shape_call* call, size_t k);
-bool stowi_shape_is_loose_yield(const stow_shape_call* call, size_t region, size_t k);
+bool stowi_graph_shape_is_upper_bounded(const stow_shape_call* call, size_t k);
+bool stowi_graph_shape_is_upper_bounded_yield(const stow_shape_call* call, size_t region, size_t k);
 // Whether results that have dims are upper-bounded if an operand is. The result of `shape` has as
 // many elements as the operand has dims, whatever those are.
-bool stowi_shape_inherits_bounded(const stow_shape_call* call);
+bool stowi_graph_shape_inherits_bounded(const stow_shape_call* call);
 
 // The number of values that the node carries between iterations; 0 if it is not a loop.
-size_t stowi_shape_carried_count(const stow_shape_call* call);
+size_t stowi_graph_shape_carried_count(const stow_shape_call* call);
 // The region's argument for carried value |i| if it has dims, and the initial value or what is
 // yielded for the next iteration is upper-bounded; otherwise STOW_VALUE_NONE.
-stow_value stowi_shape_loose_arg(const stow_shape_call* call, size_t i);
+stow_value stowi_graph_shape_upper_bounded_arg(const stow_shape_call* call, size_t i);
 // Marks those arguments of |owner|, which need not be in the graph yet, as upper-bounded, and
 // infers everything again if one was not. A failure changes nothing.
-stow_status stowi_bind_args(stow_graph* graph, const stow_shape_call* owner, bool* out_changed,
-                            stow_diag* diag);
+stow_status stowi_graph_bind_args(stow_graph* graph, const stow_shape_call* owner,
+                                  bool* out_changed, stow_diag* diag);
 
 // Runs the shape function and checks the types that it sets; if types are declared for an op that
 // infers, they must agree if |must_agree|. Fills call->results and call->marks.
-stow_status stowi_shape_infer(stow_shape_call* call, bool must_agree, stow_diag* diag);
+stow_status stowi_graph_shape_infer(stow_shape_call* call, bool must_agree, stow_diag* diag);
 
 // Fails with `op(operands): ` before the reason.
-stow_status stowi_shape_fail_as(const stow_shape_call* call, stow_status status, const char* reason,
-                                stow_diag* diag);
+stow_status stowi_graph_shape_fail_as(const stow_shape_call* call, stow_status status,
+                                      const char* reason, stow_diag* diag);
 
 #endif  // STOWAGE_SRC_GRAPH_SHAPES_CALL_H_

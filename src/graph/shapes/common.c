@@ -28,8 +28,8 @@ static stow_status write_cut(void* user, const char* data, size_t size) {
   return STOW_OK;
 }
 
-stowi_dim_text stowi_shape_dim_text(stow_shape_call* call, stow_dim dim) {
-  stowi_dim_text result;
+stowi_graph_dim_text stowi_graph_shape_dim_text(stow_shape_call* call, stow_dim dim) {
+  stowi_graph_dim_text result;
   cut_buffer buffer = {result.text, 0, sizeof(result.text) - 1};
   stow_writer writer = {write_cut, &buffer};
   if (stow_dim_print(stow_shape_dims(call), dim, writer) != STOW_OK) {
@@ -42,7 +42,8 @@ stowi_dim_text stowi_shape_dim_text(stow_shape_call* call, stow_dim dim) {
 // ---------------------------------------------------------------------------------------------
 // Attributes
 
-const int64_t* stowi_shape_ints(const stow_shape_call* call, const char* name, size_t* out_count) {
+const int64_t* stowi_graph_shape_ints(const stow_shape_call* call, const char* name,
+                                      size_t* out_count) {
   const stow_attr* attr = stow_shape_attr(call, name);
   bool is_list = attr != NULL && attr->kind == STOW_ATTR_INTS && attr->count != 0;
   *out_count = is_list ? attr->count : 0;
@@ -59,8 +60,8 @@ static void list_choices(const char* const* choices, cut_buffer* buffer) {
   }
 }
 
-stow_status stowi_shape_choice(stow_shape_call* call, const char* name, const char* const* choices,
-                               size_t* out_choice) {
+stow_status stowi_graph_shape_choice(stow_shape_call* call, const char* name,
+                                     const char* const* choices, size_t* out_choice) {
   const stow_attr* attr = stow_shape_attr(call, name);
   stow_str given = attr != NULL && attr->kind == STOW_ATTR_STRING ? attr->s : stow_str_of("");
   for (size_t i = 0; choices[i] != NULL; ++i) {
@@ -76,7 +77,7 @@ stow_status stowi_shape_choice(stow_shape_call* call, const char* name, const ch
   return stow_shape_fail(call, "%s is \"%.*s\", not %s", name, STOWI_STR_ARG(given), listed);
 }
 
-bool stowi_normal_axis(int64_t axis, uint32_t rank, uint32_t* out_axis) {
+bool stowi_graph_normal_axis(int64_t axis, uint32_t rank, uint32_t* out_axis) {
   if (axis < -(int64_t)rank || axis >= (int64_t)rank) {
     return false;
   }
@@ -84,9 +85,9 @@ bool stowi_normal_axis(int64_t axis, uint32_t rank, uint32_t* out_axis) {
   return true;
 }
 
-stow_status stowi_shape_axis(stow_shape_call* call, uint32_t rank, uint32_t* out_axis) {
+stow_status stowi_graph_shape_axis(stow_shape_call* call, uint32_t rank, uint32_t* out_axis) {
   int64_t axis = stow_shape_attr_int(call, "axis", 0);
-  if (!stowi_normal_axis(axis, rank, out_axis)) {
+  if (!stowi_graph_normal_axis(axis, rank, out_axis)) {
     return stow_shape_fail(call, "axis %" PRId64 " is out of range for rank %" PRIu32, axis, rank);
   }
   return STOW_OK;
@@ -105,7 +106,7 @@ static stow_dim difference(stow_dims* dims, stow_dim a, stow_dim b) {
   return result;
 }
 
-bool stowi_shape_differ(stow_shape_call* call, stow_dim a, stow_dim b) {
+bool stowi_graph_shape_differ(stow_shape_call* call, stow_dim a, stow_dim b) {
   if (a == b) {
     return false;
   }
@@ -119,12 +120,12 @@ bool stowi_shape_differ(stow_shape_call* call, stow_dim a, stow_dim b) {
   return stow_dim_is_const(difference(dims, a, b)) || stow_dim_is_const(difference(dims, b, a));
 }
 
-stow_dim stowi_dim_known(stow_dim a, stow_dim b) { return stow_dim_is_const(b) ? b : a; }
+stow_dim stowi_graph_dim_known(stow_dim a, stow_dim b) { return stow_dim_is_const(b) ? b : a; }
 
 // ---------------------------------------------------------------------------------------------
 // Operands
 
-stow_status stowi_shape_same_dtype(stow_shape_call* call, size_t a, size_t b) {
+stow_status stowi_graph_shape_same_dtype(stow_shape_call* call, size_t a, size_t b) {
   stow_dtype x = stow_shape_operand(call, a)->dtype;
   stow_dtype y = stow_shape_operand(call, b)->dtype;
   if (x != y) {
@@ -134,7 +135,7 @@ stow_status stowi_shape_same_dtype(stow_shape_call* call, size_t a, size_t b) {
   return STOW_OK;
 }
 
-stow_status stowi_shape_integers(stow_shape_call* call, size_t k, const char* what) {
+stow_status stowi_graph_shape_integers(stow_shape_call* call, size_t k, const char* what) {
   const stow_type* type = stow_shape_operand(call, k);
   if (type == NULL) {
     return STOW_OK;
@@ -146,7 +147,7 @@ stow_status stowi_shape_integers(stow_shape_call* call, size_t k, const char* wh
   return STOW_OK;
 }
 
-stow_status stowi_shape_min_rank(stow_shape_call* call, size_t k, uint32_t rank) {
+stow_status stowi_graph_shape_min_rank(stow_shape_call* call, size_t k, uint32_t rank) {
   uint32_t actual = stow_shape_operand(call, k)->rank;
   if (actual < rank) {
     return stow_shape_fail(call, "operand %zu has rank %" PRIu32 ", expected at least %" PRIu32, k,
@@ -171,7 +172,7 @@ static stow_dim broadcast_symbols(const stow_dims* dims, stow_dim a, stow_dim b)
   if (is_wide_a != is_wide_b) {
     return is_wide_a ? a : b;
   }
-  return stowi_dim_simpler(dims, a, b);
+  return stowi_graph_dim_simpler(dims, a, b);
 }
 
 // False if the two cannot be broadcast. |is_bounded|: either may be an upper bound, so that no
@@ -184,7 +185,7 @@ static bool broadcast_dim(stow_dims* dims, bool is_bounded, stow_dim a, stow_dim
   } else if (is_bounded && !(stow_dim_is_const(a) && stow_dim_is_const(b))) {
     *out = stow_dim_max(dims, a, b);
   } else if (stow_dim_is_const(a) != stow_dim_is_const(b)) {
-    *out = stowi_dim_known(a, b);  // the symbol must turn out to be 1 or this number
+    *out = stowi_graph_dim_known(a, b);  // the symbol must turn out to be 1 or this number
   } else if (!stow_dim_is_const(a)) {
     *out = broadcast_symbols(dims, a, b);
   } else {
@@ -193,30 +194,30 @@ static bool broadcast_dim(stow_dims* dims, bool is_bounded, stow_dim a, stow_dim
   return true;
 }
 
-stow_status stowi_shape_broadcast(stow_shape_call* call, const stow_type* a, const stow_type* b,
-                                  stow_type* out) {
+stow_status stowi_graph_shape_broadcast(stow_shape_call* call, const stow_type* a,
+                                        const stow_type* b, stow_type* out) {
   stow_type result = stow_type_make(a->dtype, 0, NULL);
   result.rank = a->rank > b->rank ? a->rank : b->rank;
   for (uint32_t i = 0; i < result.rank; ++i) {
     stow_dim x = dim_from_end(a, i);
     stow_dim y = dim_from_end(b, i);
     // This visits all operands, so it is called only if needed.
-    bool is_bounded = x != y && stowi_shape_inherits_bounded(call);
+    bool is_bounded = x != y && stowi_graph_shape_inherits_bounded(call);
     if (!broadcast_dim(stow_shape_dims(call), is_bounded, x, y,
                        &result.dims[result.rank - 1 - i])) {
       return stow_shape_fail(call,
                              "dims %s and %s, at %" PRIu32
                              " from the end, cannot be broadcast: they differ and neither is 1",
-                             stowi_shape_dim_text(call, x).text, stowi_shape_dim_text(call, y).text,
-                             i + 1);
+                             stowi_graph_shape_dim_text(call, x).text,
+                             stowi_graph_shape_dim_text(call, y).text, i + 1);
     }
   }
   *out = result;
   return STOW_OK;
 }
 
-stow_status stowi_shape_broadcast_to(stow_shape_call* call, size_t k, const stow_type* target,
-                                     const char* what) {
+stow_status stowi_graph_shape_broadcast_to(stow_shape_call* call, size_t k, const stow_type* target,
+                                           const char* what) {
   const stow_type* type = stow_shape_operand(call, k);
   if (type == NULL) {
     return STOW_OK;
@@ -228,10 +229,10 @@ stow_status stowi_shape_broadcast_to(stow_shape_call* call, size_t k, const stow
   for (uint32_t i = 0; i < type->rank; ++i) {
     stow_dim dim = dim_from_end(type, i);
     stow_dim wanted = dim_from_end(target, i);
-    if (dim != 1 && stowi_shape_differ(call, dim, wanted)) {
+    if (dim != 1 && stowi_graph_shape_differ(call, dim, wanted)) {
       return stow_shape_fail(call, "%s has dim %s at %" PRIu32 " from the end, expected %s", what,
-                             stowi_shape_dim_text(call, dim).text, i + 1,
-                             stowi_shape_dim_text(call, wanted).text);
+                             stowi_graph_shape_dim_text(call, dim).text, i + 1,
+                             stowi_graph_shape_dim_text(call, wanted).text);
     }
   }
   return STOW_OK;
@@ -240,15 +241,18 @@ stow_status stowi_shape_broadcast_to(stow_shape_call* call, size_t k, const stow
 // ---------------------------------------------------------------------------------------------
 // Checks
 
-stow_status stowi_need_equal(stow_shape_call* call, const char* what, stow_dim a, stow_dim b) {
-  if (stowi_shape_differ(call, a, b)) {
-    return stow_shape_fail(call, "%s differ: %s and %s", what, stowi_shape_dim_text(call, a).text,
-                           stowi_shape_dim_text(call, b).text);
+stow_status stowi_graph_need_equal(stow_shape_call* call, const char* what, stow_dim a,
+                                   stow_dim b) {
+  if (stowi_graph_shape_differ(call, a, b)) {
+    return stow_shape_fail(call, "%s differ: %s and %s", what,
+                           stowi_graph_shape_dim_text(call, a).text,
+                           stowi_graph_shape_dim_text(call, b).text);
   }
   return STOW_OK;
 }
 
-stow_status stowi_need_rank(stow_shape_call* call, size_t k, uint32_t rank, const char* what) {
+stow_status stowi_graph_need_rank(stow_shape_call* call, size_t k, uint32_t rank,
+                                  const char* what) {
   const stow_type* type = stow_shape_operand(call, k);
   if (type == NULL) {
     return stow_shape_fail(call, "operand %zu (%s) is missing", k, what);
@@ -260,7 +264,8 @@ stow_status stowi_need_rank(stow_shape_call* call, size_t k, uint32_t rank, cons
   return STOW_OK;
 }
 
-stow_status stowi_need_positive(stow_shape_call* call, const char* name, int64_t* out_number) {
+stow_status stowi_graph_need_positive(stow_shape_call* call, const char* name,
+                                      int64_t* out_number) {
   *out_number = stow_shape_attr_int(call, name, 0);
   if (*out_number <= 0) {
     return stow_shape_fail(call, "%s is %" PRId64 ", expected at least 1", name, *out_number);
@@ -268,8 +273,8 @@ stow_status stowi_need_positive(stow_shape_call* call, const char* name, int64_t
   return STOW_OK;
 }
 
-stow_status stowi_need_parts(stow_shape_call* call, size_t k, uint32_t axis, int64_t count,
-                             const char* what, stow_dim* out_part) {
+stow_status stowi_graph_need_parts(stow_shape_call* call, size_t k, uint32_t axis, int64_t count,
+                                   const char* what, stow_dim* out_part) {
   stow_dim whole = stow_shape_operand(call, k)->dims[axis];
   if (stow_dim_is_const(whole) && whole % count != 0) {
     return stow_shape_fail(call,
@@ -281,16 +286,16 @@ stow_status stowi_need_parts(stow_shape_call* call, size_t k, uint32_t axis, int
   return STOW_OK;
 }
 
-stow_status stowi_known_scalar(stow_shape_call* call, size_t k, const char* what,
-                               stow_dim* out_value) {
+stow_status stowi_graph_known_scalar(stow_shape_call* call, size_t k, const char* what,
+                                     stow_dim* out_value) {
   *out_value = STOW_DIM_INVALID;
   const stow_type* type = stow_shape_operand(call, k);
   if (type == NULL) {
     return STOW_OK;
   }
-  STOW_TRY(stowi_shape_integers(call, k, what));
+  STOW_TRY(stowi_graph_shape_integers(call, k, what));
   for (uint32_t i = 0; i < type->rank; ++i) {
-    if (stowi_shape_differ(call, type->dims[i], 1)) {
+    if (stowi_graph_shape_differ(call, type->dims[i], 1)) {
       return stow_shape_fail(call, "%s must have one element", what);
     }
   }
@@ -301,7 +306,7 @@ stow_status stowi_known_scalar(stow_shape_call* call, size_t k, const char* what
 // ---------------------------------------------------------------------------------------------
 // Results
 
-const stow_type* stowi_shape_need_declared(stow_shape_call* call, size_t k) {
+const stow_type* stowi_graph_shape_need_declared(stow_shape_call* call, size_t k) {
   const stow_type* declared = stow_shape_declared(call, k);
   if (declared == NULL) {
     stow_shape_fail(call, "the type of result %zu must be declared", k);
@@ -309,10 +314,10 @@ const stow_type* stowi_shape_need_declared(stow_shape_call* call, size_t k) {
   return declared;
 }
 
-stow_status stowi_shape_set(stow_shape_call* call, size_t k, const stow_type* type) {
+stow_status stowi_graph_shape_set(stow_shape_call* call, size_t k, const stow_type* type) {
   stow_dims* dims = stow_shape_dims(call);
   for (uint32_t i = 0; i < type->rank; ++i) {
-    if (stowi_dim_is_valid(dims, type->dims[i])) {
+    if (stowi_graph_dim_is_valid(dims, type->dims[i])) {
       continue;
     }
     if (stow_dims_status(dims) != STOW_OK) {

@@ -67,12 +67,12 @@ static stow_status name_dim(equation* e, char letter, stow_dim dim) {
   if (*known == STOW_DIM_INVALID || *known == 1) {
     *known = dim;
   } else if (dim != 1) {
-    if (stowi_shape_differ(e->call, *known, dim)) {
+    if (stowi_graph_shape_differ(e->call, *known, dim)) {
       return stow_shape_fail(e->call, "letter %c stands for both %s and %s", letter,
-                             stowi_shape_dim_text(e->call, *known).text,
-                             stowi_shape_dim_text(e->call, dim).text);
+                             stowi_graph_shape_dim_text(e->call, *known).text,
+                             stowi_graph_shape_dim_text(e->call, dim).text);
     }
-    *known = stowi_dim_known(*known, dim);
+    *known = stowi_graph_dim_known(*known, dim);
   }
   return STOW_OK;
 }
@@ -93,7 +93,7 @@ static stow_status read_term(equation* e, size_t k) {
     if (!has_dots && take(e, "...", 3)) {
       uint32_t hidden = type->rank - (uint32_t)letters;
       stow_type dims = stow_type_make(type->dtype, hidden, type->dims + axis);
-      STOW_TRY(stowi_shape_broadcast(e->call, &e->broadcast, &dims, &e->broadcast));
+      STOW_TRY(stowi_graph_shape_broadcast(e->call, &e->broadcast, &dims, &e->broadcast));
       axis += hidden;
       has_dots = true;
     } else if (take_letter(e, &letter)) {
@@ -117,7 +117,7 @@ static stow_status read_terms(equation* e) {
       return stow_shape_fail(e->call, "operand %zu is missing", k);
     }
     if (k != 0) {
-      STOW_TRY(stowi_shape_same_dtype(e->call, 0, k));
+      STOW_TRY(stowi_graph_shape_same_dtype(e->call, 0, k));
       if (!take(e, ",", 1)) {
         return stow_shape_fail(e->call, "the equation has %zu terms for %zu operands", k, count);
       }
@@ -172,7 +172,7 @@ static stow_status imply_result(equation* e, stow_type* result) {
   return STOW_OK;
 }
 
-stow_status stowi_shape_einsum(stow_shape_call* call) {
+stow_status stowi_graph_shape_einsum(stow_shape_call* call) {
   const stow_attr* text = stow_shape_attr(call, "equation");
   stow_str given = text != NULL ? text->s : stow_str_of("");
   stow_dtype dtype = stow_shape_operand(call, 0)->dtype;
@@ -189,5 +189,5 @@ stow_status stowi_shape_einsum(stow_shape_call* call) {
     return stow_shape_fail(call, "cannot parse the equation at \"%.*s\"",
                            20 < e.end - e.at ? 20 : (int)(e.end - e.at), e.at);
   }
-  return stowi_shape_set(call, 0, &result);
+  return stowi_graph_shape_set(call, 0, &result);
 }

@@ -22,16 +22,17 @@ static stow_status check_rank(stow_shape_call* call, size_t k, uint32_t rank) {
 // Fails if dim |axis| of operand |k| is not |wanted|.
 static stow_status check_dim(stow_shape_call* call, size_t k, uint32_t axis, stow_dim wanted) {
   stow_dim dim = stow_shape_operand(call, k)->dims[axis];
-  if (stowi_shape_differ(call, dim, wanted)) {
+  if (stowi_graph_shape_differ(call, dim, wanted)) {
     return stow_shape_fail(call, "dim %" PRIu32 " of operand %zu is %s, expected %s", axis, k,
-                           stowi_shape_dim_text(call, dim).text,
-                           stowi_shape_dim_text(call, wanted).text);
+                           stowi_graph_shape_dim_text(call, dim).text,
+                           stowi_graph_shape_dim_text(call, wanted).text);
   }
   return STOW_OK;
 }
 
 // Element |i| of a list as dim |axis| of the result.
-static stow_dim listed(stow_shape_call* call, const stowi_list* list, size_t i, uint32_t axis) {
+static stow_dim listed(stow_shape_call* call, const stowi_graph_list* list, size_t i,
+                       uint32_t axis) {
   return list->at[i] == STOW_DIM_INVALID ? stow_shape_data_dim(call, 0, axis) : list->at[i];
 }
 
@@ -39,11 +40,12 @@ static stow_dim listed(stow_shape_call* call, const stowi_list* list, size_t i, 
 // Columns
 
 // The number of elements of a block; STOW_DIM_INVALID if unknown.
-static stow_status block_size(stow_shape_call* call, const stowi_list* blocks, stow_dim* out_size) {
+static stow_status block_size(stow_shape_call* call, const stowi_graph_list* blocks,
+                              stow_dim* out_size) {
   *out_size = blocks->is_known ? 1 : STOW_DIM_INVALID;
   for (size_t i = 0; blocks->is_known && i < blocks->count; ++i) {
     int64_t number;
-    if (stowi_shape_number(call, blocks->at[i], &number) && number < 1) {
+    if (stowi_graph_shape_number(call, blocks->at[i], &number) && number < 1) {
       return stow_shape_fail(call, "operand 2 has %" PRId64 ", expected at least 1", number);
     }
     *out_size = stow_dim_mul(stow_shape_dims(call), *out_size, blocks->at[i]);
@@ -52,25 +54,25 @@ static stow_status block_size(stow_shape_call* call, const stowi_list* blocks, s
 }
 
 static stow_status check_column_attrs(stow_shape_call* call, size_t spatial) {
-  int64_t numbers[2 * STOWI_MAX_SPATIAL];
-  STOW_TRY(stowi_window_list(call, "strides", spatial, 1, 1, numbers));
-  STOW_TRY(stowi_window_list(call, "dilations", spatial, 1, 1, numbers));
-  return stowi_window_list(call, "pads", 2 * spatial, 0, 0, numbers);
+  int64_t numbers[2 * STOWI_GRAPH_MAX_SPATIAL];
+  STOW_TRY(stowi_graph_window_list(call, "strides", spatial, 1, 1, numbers));
+  STOW_TRY(stowi_graph_window_list(call, "dilations", spatial, 1, 1, numbers));
+  return stowi_graph_window_list(call, "pads", 2 * spatial, 0, 0, numbers);
 }
 
-stow_status stowi_shape_col2im(stow_shape_call* call) {
+stow_status stowi_graph_shape_col2im(stow_shape_call* call) {
   const stow_type* x = stow_shape_operand(call, 0);
-  stowi_list image;
-  stowi_list blocks;
+  stowi_graph_list image;
+  stowi_graph_list blocks;
   stow_dim block;
   STOW_TRY(check_rank(call, 0, 3));
-  STOW_TRY(stowi_shape_list(call, NULL, 1, &image));
-  STOW_TRY(stowi_shape_list(call, NULL, 2, &blocks));
-  if (image.count != blocks.count || image.count < 1 || image.count > STOWI_MAX_SPATIAL) {
+  STOW_TRY(stowi_graph_shape_list(call, NULL, 1, &image));
+  STOW_TRY(stowi_graph_shape_list(call, NULL, 2, &blocks));
+  if (image.count != blocks.count || image.count < 1 || image.count > STOWI_GRAPH_MAX_SPATIAL) {
     return stow_shape_fail(call,
                            "operand 1 has %zu numbers and operand 2 has %zu; expected one for each "
                            "of 1 to %d spatial dims",
-                           image.count, blocks.count, STOWI_MAX_SPATIAL);
+                           image.count, blocks.count, STOWI_GRAPH_MAX_SPATIAL);
   }
   STOW_TRY(check_column_attrs(call, image.count));
   STOW_TRY(block_size(call, &blocks, &block));
@@ -87,32 +89,32 @@ stow_status stowi_shape_col2im(stow_shape_call* call) {
   for (uint32_t i = 2; i < result.rank; ++i) {
     result.dims[i] = listed(call, &image, i - 2, i);
   }
-  return stowi_shape_set(call, 0, &result);
+  return stowi_graph_shape_set(call, 0, &result);
 }
 
 // ---------------------------------------------------------------------------------------------
 // Grids
 
-stow_status stowi_shape_grid_sample(stow_shape_call* call) {
+stow_status stowi_graph_shape_grid_sample(stow_shape_call* call) {
   const stow_type* x = stow_shape_operand(call, 0);
   const stow_type* grid = stow_shape_operand(call, 1);
-  STOW_TRY(stowi_shape_min_rank(call, 0, 3));
+  STOW_TRY(stowi_graph_shape_min_rank(call, 0, 3));
   STOW_TRY(check_rank(call, 1, x->rank));
   STOW_TRY(check_dim(call, 1, 0, x->dims[0]));
   STOW_TRY(check_dim(call, 1, x->rank - 1, (stow_dim)x->rank - 2));
   stow_type result = *x;
-  result.dims[0] = stowi_dim_known(x->dims[0], grid->dims[0]);
+  result.dims[0] = stowi_graph_dim_known(x->dims[0], grid->dims[0]);
   for (uint32_t i = 2; i < x->rank; ++i) {
     result.dims[i] = grid->dims[i - 1];
   }
-  return stowi_shape_set(call, 0, &result);
+  return stowi_graph_shape_set(call, 0, &result);
 }
 
-stow_status stowi_shape_affine_grid(stow_shape_call* call) {
+stow_status stowi_graph_shape_affine_grid(stow_shape_call* call) {
   const stow_type* theta = stow_shape_operand(call, 0);
-  stowi_list size;
+  stowi_graph_list size;
   STOW_TRY(check_rank(call, 0, 3));
-  STOW_TRY(stowi_shape_list(call, NULL, 1, &size));
+  STOW_TRY(stowi_graph_shape_list(call, NULL, 1, &size));
   if (size.count != 4 && size.count != 5) {
     return stow_shape_fail(call, "operand 1 has %zu numbers, expected 4 or 5", size.count);
   }
@@ -128,7 +130,7 @@ stow_status stowi_shape_affine_grid(stow_shape_call* call) {
     result.dims[i] = listed(call, &size, i + 1, i);
   }
   result.dims[spatial + 1] = spatial;
-  return stowi_shape_set(call, 0, &result);
+  return stowi_graph_shape_set(call, 0, &result);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -146,22 +148,22 @@ static stow_status set_regions(stow_shape_call* call, stow_dim roi_size, int64_t
   }
   stow_dim dims[] = {stow_shape_operand(call, 1)->dims[0], x->dims[1], height, width};
   stow_type result = stow_type_make(x->dtype, 4, dims);
-  return stowi_shape_set(call, 0, &result);
+  return stowi_graph_shape_set(call, 0, &result);
 }
 
-stow_status stowi_shape_max_roi_pool(stow_shape_call* call) {
+stow_status stowi_graph_shape_max_roi_pool(stow_shape_call* call) {
   int64_t pooled[2];
-  STOW_TRY(stowi_window_list(call, "pooled_shape", 2, 1, 1, pooled));
+  STOW_TRY(stowi_graph_window_list(call, "pooled_shape", 2, 1, 1, pooled));
   return set_regions(call, 5, pooled[0], pooled[1]);
 }
 
-stow_status stowi_shape_roi_align(stow_shape_call* call) {
+stow_status stowi_graph_shape_roi_align(stow_shape_call* call) {
   static const char* const modes[] = {"avg", "max", NULL};
   static const char* const coordinates[] = {"half_pixel", "output_half_pixel", NULL};
   size_t choice;
-  STOW_TRY(stowi_shape_choice(call, "mode", modes, &choice));
-  STOW_TRY(stowi_shape_choice(call, "coordinates", coordinates, &choice));
-  STOW_TRY(stowi_shape_integers(call, 2, "operand 2 (batch indices)"));
+  STOW_TRY(stowi_graph_shape_choice(call, "mode", modes, &choice));
+  STOW_TRY(stowi_graph_shape_choice(call, "coordinates", coordinates, &choice));
+  STOW_TRY(stowi_graph_shape_integers(call, 2, "operand 2 (batch indices)"));
   STOW_TRY(check_rank(call, 2, 1));
   STOW_TRY(check_rank(call, 1, 2));
   STOW_TRY(check_dim(call, 2, 0, stow_shape_operand(call, 1)->dims[0]));
@@ -177,30 +179,30 @@ static stow_dim most_boxes(stow_shape_call* call, stow_dim boxes) {
   if (stow_shape_operand(call, 2) == NULL) {
     return 0;
   }
-  stow_dim most = stowi_shape_scalar(call, 2);
+  stow_dim most = stowi_graph_shape_scalar(call, 2);
   int64_t number;
   if (most == STOW_DIM_INVALID) {
     return boxes;
   }
-  if (stowi_shape_number(call, most, &number) && number <= 0) {
+  if (stowi_graph_shape_number(call, most, &number) && number <= 0) {
     return 0;
   }
   return stow_dim_min(stow_shape_dims(call), boxes, most);
 }
 
-stow_status stowi_shape_non_max_suppression(stow_shape_call* call) {
+stow_status stowi_graph_shape_non_max_suppression(stow_shape_call* call) {
   const stow_type* scores = stow_shape_operand(call, 1);
   STOW_TRY(check_rank(call, 0, 3));
   STOW_TRY(check_rank(call, 1, 3));
   STOW_TRY(check_dim(call, 0, 0, scores->dims[0]));
   STOW_TRY(check_dim(call, 0, 1, scores->dims[2]));
   STOW_TRY(check_dim(call, 0, 2, 4));
-  STOW_TRY(stowi_shape_integers(call, 2, "operand 2 (the most boxes)"));
-  STOW_TRY(stowi_shape_one_element(call, 2, "the most boxes"));
+  STOW_TRY(stowi_graph_shape_integers(call, 2, "operand 2 (the most boxes)"));
+  STOW_TRY(stowi_graph_shape_one_element(call, 2, "the most boxes"));
   stow_dims* dims = stow_shape_dims(call);
   stow_dim count = stow_dim_mul(dims, scores->dims[0], scores->dims[1]);
   stow_dim kept[] = {stow_dim_mul(dims, count, most_boxes(call, scores->dims[2])), 3};
   stow_type result = stow_type_make(STOW_I64, 2, kept);
   stow_shape_set_bounded(call, 0);
-  return stowi_shape_set(call, 0, &result);
+  return stowi_graph_shape_set(call, 0, &result);
 }

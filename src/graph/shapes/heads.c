@@ -6,7 +6,7 @@
 #include "graph/shapes/shapes.h"
 
 static stow_status set_optional(stow_shape_call* call, size_t k, const stow_type* type) {
-  return k < stow_shape_result_count(call) ? stowi_shape_set(call, k, type) : STOW_OK;
+  return k < stow_shape_result_count(call) ? stowi_graph_shape_set(call, k, type) : STOW_OK;
 }
 
 // The dims of an attention before its cache is considered.
@@ -25,9 +25,9 @@ static stow_status cache_type(stow_shape_call* call, size_t past, stow_dim size,
     *out = stow_type_make(stow_shape_operand(call, 0)->dtype, 4, dims);
     return STOW_OK;
   }
-  STOW_TRY(stowi_need_rank(call, past, 4, "cache"));
+  STOW_TRY(stowi_graph_need_rank(call, past, 4, "cache"));
   *out = *earlier;
-  STOW_TRY(stowi_need_equal(call, "heads of the cache and of k", out->dims[1], l->kv_heads));
+  STOW_TRY(stowi_graph_need_equal(call, "heads of the cache and of k", out->dims[1], l->kv_heads));
   if (!stow_shape_attr_bool(call, "share_past", false)) {
     out->dims[2] = stow_dim_add(stow_shape_dims(call), out->dims[2], l->keys);
   }
@@ -43,7 +43,7 @@ static stow_status set_results(stow_shape_call* call, const layout* l, const sto
   stow_type output = stow_type_make(dtype, 3, dims);
   stow_dim scored[] = {l->batch, l->heads, l->queries, k->dims[2]};
   stow_type scores = stow_type_make(dtype, 4, scored);
-  STOW_TRY(stowi_shape_set(call, 0, &output));
+  STOW_TRY(stowi_graph_shape_set(call, 0, &output));
   STOW_TRY(set_optional(call, 1, k));
   STOW_TRY(set_optional(call, 2, v));
   return set_optional(call, 3, &scores);
@@ -59,7 +59,7 @@ static stow_status read_packed(stow_shape_call* call, int64_t heads, layout* l) 
   const stow_type* q = stow_shape_operand(call, Q);
   stow_dim width = q->dims[q->rank - 1];
   if (q->rank == 3) {
-    STOW_TRY(stowi_need_parts(call, Q, 2, 3, "parts", &width));
+    STOW_TRY(stowi_graph_need_parts(call, Q, 2, 3, "parts", &width));
     width = stow_dim_floor_div(stow_shape_dims(call), width, heads);
   }
   l->keys = l->queries;
@@ -72,25 +72,25 @@ static stow_status read_packed(stow_shape_call* call, int64_t heads, layout* l) 
 static stow_status read_keys(stow_shape_call* call, int64_t heads, layout* l) {
   const stow_type* k = stow_shape_operand(call, K);
   const stow_type* v = stow_shape_operand(call, V);
-  STOW_TRY(stowi_need_equal(call, "batches of q and k", l->batch, k->dims[0]));
+  STOW_TRY(stowi_graph_need_equal(call, "batches of q and k", l->batch, k->dims[0]));
   l->keys = k->dims[k->rank == 4 ? 2 : 1];
   if (k->rank == 5 && v == NULL) {
     l->value_size = k->dims[4];
     return STOW_OK;
   }
-  STOW_TRY(stowi_need_rank(call, V, k->rank, "v"));
+  STOW_TRY(stowi_graph_need_rank(call, V, k->rank, "v"));
   if (k->rank == 4) {
     l->value_size = v->dims[3];
     return STOW_OK;
   }
-  STOW_TRY(stowi_need_rank(call, K, 3, "k"));
-  STOW_TRY(stowi_need_equal(call, "sequences of k and v", k->dims[1], v->dims[1]));
-  return stowi_need_parts(call, V, 2, heads, "heads", &l->value_size);
+  STOW_TRY(stowi_graph_need_rank(call, K, 3, "k"));
+  STOW_TRY(stowi_graph_need_equal(call, "sequences of k and v", k->dims[1], v->dims[1]));
+  return stowi_graph_need_parts(call, V, 2, heads, "heads", &l->value_size);
 }
 
-stow_status stowi_shape_multi_head_attention(stow_shape_call* call) {
+stow_status stowi_graph_shape_multi_head_attention(stow_shape_call* call) {
   int64_t heads;
-  STOW_TRY(stowi_need_positive(call, "heads", &heads));
+  STOW_TRY(stowi_graph_need_positive(call, "heads", &heads));
   const stow_type* q = stow_shape_operand(call, Q);
   if (q->rank != 3 && q->rank != 5) {
     return stow_shape_fail(call, "operand 0 (q) has rank %" PRIu32 ", expected 3 or 5", q->rank);
@@ -99,9 +99,9 @@ stow_status stowi_shape_multi_head_attention(stow_shape_call* call) {
   if (stow_shape_operand(call, K) == NULL) {
     STOW_TRY(read_packed(call, heads, &l));
   } else {
-    STOW_TRY(stowi_need_rank(call, Q, 3, "q"));
-    STOW_TRY(stowi_need_parts(call, Q, 2, heads, "heads", &l.size));
-    STOW_TRY(stowi_shape_min_rank(call, K, 3));
+    STOW_TRY(stowi_graph_need_rank(call, Q, 3, "q"));
+    STOW_TRY(stowi_graph_need_parts(call, Q, 2, heads, "heads", &l.size));
+    STOW_TRY(stowi_graph_shape_min_rank(call, K, 3));
     STOW_TRY(read_keys(call, heads, &l));
   }
   stow_type k;
@@ -119,14 +119,14 @@ enum { GQA_PAST_K = 3, GQA_PAST_V = 4, GQA_TOTAL = 6 };
 static stow_status read_groups(stow_shape_call* call, layout* l) {
   int64_t heads;
   int64_t kv_heads;
-  STOW_TRY(stowi_need_positive(call, "heads", &heads));
-  STOW_TRY(stowi_need_positive(call, "kv_heads", &kv_heads));
+  STOW_TRY(stowi_graph_need_positive(call, "heads", &heads));
+  STOW_TRY(stowi_graph_need_positive(call, "kv_heads", &kv_heads));
   if (heads % kv_heads != 0 || heads > INT64_MAX / 4) {
     return stow_shape_fail(
         call, "%" PRId64 " heads of q are not a multiple of %" PRId64 " heads of k and v", heads,
         kv_heads);
   }
-  STOW_TRY(stowi_need_rank(call, Q, 3, "q"));
+  STOW_TRY(stowi_graph_need_rank(call, Q, 3, "q"));
   const stow_type* q = stow_shape_operand(call, Q);
   const stow_type* k = stow_shape_operand(call, K);
   if ((k == NULL) != (stow_shape_operand(call, V) == NULL)) {
@@ -134,15 +134,15 @@ static stow_status read_groups(stow_shape_call* call, layout* l) {
   }
   *l = (layout){q->dims[0], q->dims[1], q->dims[1], heads, kv_heads, 0, 0};
   int64_t parts = k == NULL ? heads + 2 * kv_heads : heads;
-  STOW_TRY(stowi_need_parts(call, Q, 2, parts, "heads", &l->size));
+  STOW_TRY(stowi_graph_need_parts(call, Q, 2, parts, "heads", &l->size));
   l->value_size = l->size;
   if (k == NULL) {
     return STOW_OK;
   }
-  STOW_TRY(stowi_need_rank(call, K, 3, "k"));
-  STOW_TRY(stowi_need_rank(call, V, 3, "v"));
+  STOW_TRY(stowi_graph_need_rank(call, K, 3, "k"));
+  STOW_TRY(stowi_graph_need_rank(call, V, 3, "v"));
   l->keys = k->dims[1];
-  return stowi_need_equal(call, "batches of q and k", l->batch, k->dims[0]);
+  return stowi_graph_need_equal(call, "batches of q and k", l->batch, k->dims[0]);
 }
 
 // The cache has room for what it held or the whole sequence, whichever is longer. If that is
@@ -160,11 +160,11 @@ static stow_status extend_cache(stow_shape_call* call, stow_dim total, stow_dim 
   return STOW_OK;
 }
 
-stow_status stowi_shape_group_query_attention(stow_shape_call* call) {
+stow_status stowi_graph_shape_group_query_attention(stow_shape_call* call) {
   layout l;
   STOW_TRY(read_groups(call, &l));
   stow_dim total;
-  STOW_TRY(stowi_known_scalar(call, GQA_TOTAL, "operand 6 (total length)", &total));
+  STOW_TRY(stowi_graph_known_scalar(call, GQA_TOTAL, "operand 6 (total length)", &total));
   stow_type k;
   stow_type v;
   STOW_TRY(cache_type(call, GQA_PAST_K, l.size, &l, &k));
@@ -186,10 +186,10 @@ enum { X, W, BIAS, QKV_MASK, PAST, ATTENTION_BIAS, PAST_LENGTH, BEAMS, CACHE_ORD
 // The widths of q, k and v: `sizes`, or thirds of the weights' last dim.
 static stow_status read_widths(stow_shape_call* call, stow_dim* out_k, stow_dim* out_v) {
   size_t count;
-  const int64_t* sizes = stowi_shape_ints(call, "sizes", &count);
+  const int64_t* sizes = stowi_graph_shape_ints(call, "sizes", &count);
   const stow_type* w = stow_shape_operand(call, W);
   if (count == 0) {
-    STOW_TRY(stowi_need_parts(call, W, 1, 3, "parts", out_k));
+    STOW_TRY(stowi_graph_need_parts(call, W, 1, 3, "parts", out_k));
     *out_v = *out_k;
     return STOW_OK;
   }
@@ -200,7 +200,7 @@ static stow_status read_widths(stow_shape_call* call, stow_dim* out_k, stow_dim*
   stow_dim sum = stow_dim_add(dims, stow_dim_add(dims, sizes[0], sizes[1]), sizes[2]);
   *out_k = sizes[1];
   *out_v = sizes[2];
-  return stowi_need_equal(call, "the sum of sizes and the columns of w", sum, w->dims[1]);
+  return stowi_graph_need_equal(call, "the sum of sizes and the columns of w", sum, w->dims[1]);
 }
 
 // [2, batch, heads, sequence, size]: k and v in one.
@@ -213,8 +213,8 @@ static stow_status pair_cache(stow_shape_call* call, stow_dtype dtype, stow_dim 
   if (past == NULL) {
     return STOW_OK;
   }
-  STOW_TRY(stowi_need_rank(call, PAST, 5, "cache"));
-  STOW_TRY(stowi_need_equal(call, "heads of the cache and of k", past->dims[2], heads));
+  STOW_TRY(stowi_graph_need_rank(call, PAST, 5, "cache"));
+  STOW_TRY(stowi_graph_need_equal(call, "heads of the cache and of k", past->dims[2], heads));
   *out = *past;
   if (!stow_shape_attr_bool(call, "share_past", false)) {
     out->dims[3] = stow_dim_add(stow_shape_dims(call), past->dims[3], x->dims[1]);
@@ -222,14 +222,14 @@ static stow_status pair_cache(stow_shape_call* call, stow_dtype dtype, stow_dim 
   return STOW_OK;
 }
 
-stow_status stowi_shape_qkv_attention(stow_shape_call* call) {
+stow_status stowi_graph_shape_qkv_attention(stow_shape_call* call) {
   int64_t heads;
-  STOW_TRY(stowi_need_positive(call, "heads", &heads));
-  STOW_TRY(stowi_need_rank(call, X, 3, "x"));
-  STOW_TRY(stowi_need_rank(call, W, 2, "w"));
+  STOW_TRY(stowi_graph_need_positive(call, "heads", &heads));
+  STOW_TRY(stowi_graph_need_rank(call, X, 3, "x"));
+  STOW_TRY(stowi_graph_need_rank(call, W, 2, "w"));
   stow_type result = *stow_shape_operand(call, X);
   const stow_type* w = stow_shape_operand(call, W);
-  STOW_TRY(stowi_need_equal(call, "columns of x and rows of w", result.dims[2], w->dims[0]));
+  STOW_TRY(stowi_graph_need_equal(call, "columns of x and rows of w", result.dims[2], w->dims[0]));
   const stow_type* scale = stow_shape_operand(call, X_SCALE);
   result.dtype = scale != NULL ? scale->dtype : result.dtype;
   stow_dim k_width;
@@ -237,6 +237,6 @@ stow_status stowi_shape_qkv_attention(stow_shape_call* call) {
   stow_dim size = stow_dim_floor_div(stow_shape_dims(call), k_width, heads);
   stow_type cache;
   STOW_TRY(pair_cache(call, result.dtype, heads, size, &cache));
-  STOW_TRY(stowi_shape_set(call, 0, &result));
+  STOW_TRY(stowi_graph_shape_set(call, 0, &result));
   return set_optional(call, 1, &cache);
 }

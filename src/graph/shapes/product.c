@@ -36,13 +36,13 @@ static stow_type factor(const stow_shape_call* call, size_t k, const char* trans
   return type;
 }
 
-stow_status stowi_shape_fused_matmul(stow_shape_call* call) {
-  STOW_TRY(stowi_shape_same_dtype(call, 0, 1));
+stow_status stowi_graph_shape_fused_matmul(stow_shape_call* call) {
+  STOW_TRY(stowi_graph_shape_same_dtype(call, 0, 1));
   stow_type a = factor(call, 0, "trans_batch_a", "trans_a");
   stow_type b = factor(call, 1, "trans_batch_b", "trans_b");
   stow_type result;
-  STOW_TRY(stowi_shape_multiply(call, &a, &b, &result));
-  return stowi_shape_set(call, 0, &result);
+  STOW_TRY(stowi_graph_shape_multiply(call, &a, &b, &result));
+  return stowi_graph_shape_set(call, 0, &result);
 }
 
 // Two matrices and an addend, operands |a|, |b| and |c|, which may be missing.
@@ -52,15 +52,15 @@ static stow_status gemm(stow_shape_call* call, size_t a, size_t b, size_t c, sto
   if (first.rank != 2 || second.rank != 2) {
     return stow_shape_fail(call, "operands %zu and %zu must be matrices", a, b);
   }
-  STOW_TRY(stowi_shape_multiply(call, &first, &second, out));
-  return stowi_shape_broadcast_to(call, c, out, "the addend");
+  STOW_TRY(stowi_graph_shape_multiply(call, &first, &second, out));
+  return stowi_graph_shape_broadcast_to(call, c, out, "the addend");
 }
 
-stow_status stowi_shape_fused_gemm(stow_shape_call* call) {
+stow_status stowi_graph_shape_fused_gemm(stow_shape_call* call) {
   stow_type result;
-  STOW_TRY(stowi_shape_same_dtype(call, 0, 1));
+  STOW_TRY(stowi_graph_shape_same_dtype(call, 0, 1));
   STOW_TRY(gemm(call, 0, 1, 2, &result));
-  return stowi_shape_set(call, 0, &result);
+  return stowi_graph_shape_set(call, 0, &result);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -68,34 +68,34 @@ stow_status stowi_shape_fused_gemm(stow_shape_call* call) {
 
 // a, scale, zero, b, scale, zero, [addend], [scale, zero of the result]: floats without the last
 // two.
-stow_status stowi_shape_qgemm(stow_shape_call* call) {
+stow_status stowi_graph_shape_qgemm(stow_shape_call* call) {
   stow_type result;
   STOW_TRY(gemm(call, 0, 3, 6, &result));
   const stow_type* zero = stow_shape_operand(call, 8);
   result.dtype = zero == NULL ? STOW_F32 : zero->dtype;
-  return stowi_shape_set(call, 0, &result);
+  return stowi_graph_shape_set(call, 0, &result);
 }
 
 // Operands 0 and 1 multiplied, as |dtype|, with operand |bias| added.
 static stow_status set_product(stow_shape_call* call, stow_dtype dtype, size_t bias) {
   stow_type result;
-  STOW_TRY(stowi_shape_multiply(call, stow_shape_operand(call, 0), stow_shape_operand(call, 1),
-                                &result));
-  STOW_TRY(stowi_shape_broadcast_to(call, bias, &result, "the bias"));
+  STOW_TRY(stowi_graph_shape_multiply(call, stow_shape_operand(call, 0),
+                                      stow_shape_operand(call, 1), &result));
+  STOW_TRY(stowi_graph_shape_broadcast_to(call, bias, &result, "the bias"));
   result.dtype = dtype;
-  return stowi_shape_set(call, 0, &result);
+  return stowi_graph_shape_set(call, 0, &result);
 }
 
-stow_status stowi_shape_dynamic_quantize_matmul(stow_shape_call* call) {
+stow_status stowi_graph_shape_dynamic_quantize_matmul(stow_shape_call* call) {
   return set_product(call, stow_shape_operand(call, 0)->dtype, 4);
 }
 
-stow_status stowi_shape_matmul_integer_to_float(stow_shape_call* call) {
+stow_status stowi_graph_shape_matmul_integer_to_float(stow_shape_call* call) {
   return set_product(call, stow_shape_operand(call, 2)->dtype, 6);
 }
 
 // Operand 1 is packed: `rows` and `columns` are the dims it represents.
-stow_status stowi_shape_matmul_nbits(stow_shape_call* call) {
+stow_status stowi_graph_shape_matmul_nbits(stow_shape_call* call) {
   stow_dim weights[] = {stow_shape_attr_int(call, "rows", 0),
                         stow_shape_attr_int(call, "columns", 0)};
   int64_t block = stow_shape_attr_int(call, "block_size", 0);
@@ -103,11 +103,11 @@ stow_status stowi_shape_matmul_nbits(stow_shape_call* call) {
   if (weights[0] < 1 || weights[1] < 1 || block < 1 || bits < 1 || bits > 8) {
     return stow_shape_fail(call, "rows, columns and block_size must be positive, and bits 1 to 8");
   }
-  STOW_TRY(stowi_shape_min_rank(call, 0, 1));
+  STOW_TRY(stowi_graph_shape_min_rank(call, 0, 1));
   const stow_type* a = stow_shape_operand(call, 0);
   stow_type packed = stow_type_make(a->dtype, 2, weights);
   stow_type result;
-  STOW_TRY(stowi_shape_multiply(call, a, &packed, &result));
-  STOW_TRY(stowi_shape_broadcast_to(call, 5, &result, "the bias"));
-  return stowi_shape_set(call, 0, &result);
+  STOW_TRY(stowi_graph_shape_multiply(call, a, &packed, &result));
+  STOW_TRY(stowi_graph_shape_broadcast_to(call, 5, &result, "the bias"));
+  return stowi_graph_shape_set(call, 0, &result);
 }

@@ -7,7 +7,7 @@
 
 static stow_status listed_type(stow_shape_call* call, stow_type* out) {
   size_t count;
-  const int64_t* dims = stowi_shape_ints(call, "shape", &count);
+  const int64_t* dims = stowi_graph_shape_ints(call, "shape", &count);
   if (count > STOW_MAX_RANK) {
     return stow_shape_fail(call, "shape has %zu dims, the maximum is %d", count, STOW_MAX_RANK);
   }
@@ -23,7 +23,7 @@ static stow_status listed_type(stow_shape_call* call, stow_type* out) {
 }
 
 // The dims of operand 0, or of the attribute `shape`.
-stow_status stowi_shape_random(stow_shape_call* call) {
+stow_status stowi_graph_shape_random(stow_shape_call* call) {
   const stow_type* like = stow_shape_operand(call, 0);
   stow_type result;
   if (like != NULL) {
@@ -31,23 +31,23 @@ stow_status stowi_shape_random(stow_shape_call* call) {
   } else {
     STOW_TRY(listed_type(call, &result));
   }
-  STOW_TRY(stowi_shape_dtype(call, "dtype", result.dtype, &result.dtype));
-  return stowi_shape_set(call, 0, &result);
+  STOW_TRY(stowi_graph_shape_dtype(call, "dtype", result.dtype, &result.dtype));
+  return stowi_graph_shape_set(call, 0, &result);
 }
 
-stow_status stowi_shape_bernoulli(stow_shape_call* call) {
+stow_status stowi_graph_shape_bernoulli(stow_shape_call* call) {
   stow_type result = *stow_shape_operand(call, 0);
-  STOW_TRY(stowi_shape_dtype(call, "dtype", result.dtype, &result.dtype));
-  return stowi_shape_set(call, 0, &result);
+  STOW_TRY(stowi_graph_shape_dtype(call, "dtype", result.dtype, &result.dtype));
+  return stowi_graph_shape_set(call, 0, &result);
 }
 
 // [batch, classes] to [batch, samples]
-stow_status stowi_shape_multinomial(stow_shape_call* call) {
-  STOW_TRY(stowi_need_rank(call, 0, 2, "x"));
+stow_status stowi_graph_shape_multinomial(stow_shape_call* call) {
+  STOW_TRY(stowi_graph_need_rank(call, 0, 2, "x"));
   int64_t samples;
-  STOW_TRY(stowi_need_positive(call, "samples", &samples));
+  STOW_TRY(stowi_graph_need_positive(call, "samples", &samples));
   stow_type result = *stow_shape_operand(call, 0);
-  STOW_TRY(stowi_shape_dtype(call, "dtype", STOW_I32, &result.dtype));
+  STOW_TRY(stowi_graph_shape_dtype(call, "dtype", STOW_I32, &result.dtype));
   result.dims[1] = samples;
-  return stowi_shape_set(call, 0, &result);
+  return stowi_graph_shape_set(call, 0, &result);
 }

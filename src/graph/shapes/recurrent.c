@@ -27,10 +27,10 @@ static stow_status check_dims(stow_shape_call* call, size_t k, const char* what,
                            what, type->rank, rank);
   }
   for (uint32_t i = 0; i < rank; ++i) {
-    if (stowi_shape_differ(call, type->dims[i], wanted[i])) {
+    if (stowi_graph_shape_differ(call, type->dims[i], wanted[i])) {
       return stow_shape_fail(call, "dim %" PRIu32 " of operand %zu (%s) is %s, expected %s", i, k,
-                             what, stowi_shape_dim_text(call, type->dims[i]).text,
-                             stowi_shape_dim_text(call, wanted[i]).text);
+                             what, stowi_graph_shape_dim_text(call, type->dims[i]).text,
+                             stowi_graph_shape_dim_text(call, wanted[i]).text);
     }
   }
   return STOW_OK;
@@ -63,7 +63,7 @@ static stow_status read_layer(stow_shape_call* call, layer* l) {
     }
   }
   size_t direction;
-  STOW_TRY(stowi_shape_choice(call, "direction", directions, &direction));
+  STOW_TRY(stowi_graph_shape_choice(call, "direction", directions, &direction));
   const stow_type* x = stow_shape_operand(call, 0);
   l->directions = direction == 2 ? 2 : 1;
   l->batch_first = stow_shape_attr_bool(call, "batch_first", false);
@@ -91,7 +91,7 @@ static stow_status check_weights(stow_shape_call* call, const layer* l) {
 static stow_status check_states(stow_shape_call* call, const layer* l, bool has_cell) {
   stow_type state = state_type(call, l);
   stow_dim peepholes[] = {l->directions, stow_dim_mul(stow_shape_dims(call), l->hidden, 3)};
-  STOW_TRY(stowi_shape_integers(call, 4, "operand 4 (lengths)"));
+  STOW_TRY(stowi_graph_shape_integers(call, 4, "operand 4 (lengths)"));
   STOW_TRY(check_dims(call, 4, "lengths", &l->batch, 1));
   STOW_TRY(check_dims(call, 5, "first h", state.dims, 3));
   if (has_cell) {
@@ -111,9 +111,9 @@ static stow_status set_results(stow_shape_call* call, const layer* l) {
   }
   stow_type state = state_type(call, l);
   stow_type steps = stow_type_make(state.dtype, 4, dims);
-  STOW_TRY(stowi_shape_set(call, 0, &steps));
+  STOW_TRY(stowi_graph_shape_set(call, 0, &steps));
   for (size_t k = 1; k < stow_shape_result_count(call); ++k) {
-    STOW_TRY(stowi_shape_set(call, k, &state));
+    STOW_TRY(stowi_graph_shape_set(call, k, &state));
   }
   return STOW_OK;
 }
@@ -125,18 +125,18 @@ static stow_status infer(stow_shape_call* call, layer l, bool has_cell) {
   return set_results(call, &l);
 }
 
-stow_status stowi_shape_lstm(stow_shape_call* call) {
+stow_status stowi_graph_shape_lstm(stow_shape_call* call) {
   return infer(call, (layer){.gates = 4}, true);
 }
 
-stow_status stowi_shape_gru(stow_shape_call* call) {
+stow_status stowi_graph_shape_gru(stow_shape_call* call) {
   return infer(call, (layer){.gates = 3}, false);
 }
 
-stow_status stowi_shape_rnn(stow_shape_call* call) {
+stow_status stowi_graph_shape_rnn(stow_shape_call* call) {
   return infer(call, (layer){.gates = 1}, false);
 }
 
-stow_status stowi_shape_dynamic_quantize_lstm(stow_shape_call* call) {
+stow_status stowi_graph_shape_dynamic_quantize_lstm(stow_shape_call* call) {
   return infer(call, (layer){.gates = 4, .weights_transposed = true}, true);
 }

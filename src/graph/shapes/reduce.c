@@ -4,29 +4,29 @@
 #include "base/diag.h"
 #include "graph/shapes/shapes.h"
 
-stow_status stowi_shape_along_axis(stow_shape_call* call) {
+stow_status stowi_graph_shape_along_axis(stow_shape_call* call) {
   uint32_t axis;
-  STOW_TRY(stowi_shape_axis(call, stow_shape_operand(call, 0)->rank, &axis));
-  return stowi_shape_same(call);
+  STOW_TRY(stowi_graph_shape_axis(call, stow_shape_operand(call, 0)->rank, &axis));
+  return stowi_graph_shape_same(call);
 }
 
 // With `flatten`, all dims from the axis on count as one; there may be none.
-stow_status stowi_shape_softmax(stow_shape_call* call) {
+stow_status stowi_graph_shape_softmax(stow_shape_call* call) {
   uint32_t rank = stow_shape_operand(call, 0)->rank;
   bool is_flat = stow_shape_attr_bool(call, "flatten", false);
   if (is_flat && stow_shape_attr_int(call, "axis", -1) == (int64_t)rank) {
-    return stowi_shape_same(call);
+    return stowi_graph_shape_same(call);
   }
-  return stowi_shape_along_axis(call);
+  return stowi_graph_shape_along_axis(call);
 }
 
-stow_status stowi_shape_lrn(stow_shape_call* call) {
+stow_status stowi_graph_shape_lrn(stow_shape_call* call) {
   int64_t size = stow_shape_attr_int(call, "size", 1);
   if (size < 1) {
     return stow_shape_fail(call, "size is %" PRId64 ", expected at least 1", size);
   }
-  STOW_TRY(stowi_shape_min_rank(call, 0, 2));
-  return stowi_shape_same(call);
+  STOW_TRY(stowi_graph_shape_min_rank(call, 0, 2));
+  return stowi_graph_shape_same(call);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -52,32 +52,32 @@ static stow_status read_stash(stow_shape_call* call, stow_dtype* out_dtype) {
   return STOW_OK;
 }
 
-stow_status stowi_shape_rms_norm(stow_shape_call* call) {
+stow_status stowi_graph_shape_rms_norm(stow_shape_call* call) {
   static const char* const names[] = {"", "operand 1 (scale)", "operand 2 (bias)"};
   const stow_type* x = stow_shape_operand(call, 0);
   uint32_t axis;
   stow_dtype stash;
-  STOW_TRY(stowi_shape_axis(call, x->rank, &axis));
+  STOW_TRY(stowi_graph_shape_axis(call, x->rank, &axis));
   STOW_TRY(read_stash(call, &stash));
   for (size_t k = 1; k <= 2; ++k) {
     STOW_TRY(check_kind(call, k));
-    STOW_TRY(stowi_shape_broadcast_to(call, k, x, names[k]));
+    STOW_TRY(stowi_graph_shape_broadcast_to(call, k, x, names[k]));
   }
-  return stowi_shape_same(call);
+  return stowi_graph_shape_same(call);
 }
 
 // Results 1 and 2 are the mean and 1 / deviation, one for each normalised set.
-stow_status stowi_shape_layer_norm(stow_shape_call* call) {
-  STOW_TRY(stowi_shape_rms_norm(call));
+stow_status stowi_graph_shape_layer_norm(stow_shape_call* call) {
+  STOW_TRY(stowi_graph_shape_rms_norm(call));
   stow_type kept = *stow_shape_operand(call, 0);
   uint32_t axis;
-  STOW_TRY(stowi_shape_axis(call, kept.rank, &axis));
+  STOW_TRY(stowi_graph_shape_axis(call, kept.rank, &axis));
   STOW_TRY(read_stash(call, &kept.dtype));
   for (uint32_t i = axis; i < kept.rank; ++i) {
     kept.dims[i] = 1;
   }
   for (size_t k = 1; k < stow_shape_result_count(call); ++k) {
-    STOW_TRY(stowi_shape_set(call, k, &kept));
+    STOW_TRY(stowi_graph_shape_set(call, k, &kept));
   }
   return STOW_OK;
 }
@@ -86,19 +86,20 @@ stow_status stowi_shape_layer_norm(stow_shape_call* call) {
 static stow_status check_channels(stow_shape_call* call, size_t k, stow_dim channels) {
   const stow_type* type = stow_shape_operand(call, k);
   STOW_TRY(check_kind(call, k));
-  if (type != NULL && (type->rank != 1 || stowi_shape_differ(call, type->dims[0], channels))) {
+  if (type != NULL &&
+      (type->rank != 1 || stowi_graph_shape_differ(call, type->dims[0], channels))) {
     return stow_shape_fail(call, "operand %zu must have one dim, of %s channels", k,
-                           stowi_shape_dim_text(call, channels).text);
+                           stowi_graph_shape_dim_text(call, channels).text);
   }
   return STOW_OK;
 }
 
-stow_status stowi_shape_channel_norm(stow_shape_call* call) {
-  STOW_TRY(stowi_shape_min_rank(call, 0, 2));
+stow_status stowi_graph_shape_channel_norm(stow_shape_call* call) {
+  STOW_TRY(stowi_graph_shape_min_rank(call, 0, 2));
   for (size_t k = 1; k < stow_shape_operand_count(call); ++k) {
     STOW_TRY(check_channels(call, k, stow_shape_operand(call, 0)->dims[1]));
   }
-  return stowi_shape_same(call);
+  return stowi_graph_shape_same(call);
 }
 
 // Without `spatial`, each element of a sample has its own statistics.
@@ -108,7 +109,7 @@ static stow_status check_sample(stow_shape_call* call, size_t k) {
   STOW_TRY(check_kind(call, k));
   bool fits = type->rank == x->rank - 1;
   for (uint32_t i = 0; fits && i < type->rank; ++i) {
-    fits = !stowi_shape_differ(call, type->dims[i], x->dims[i + 1]);
+    fits = !stowi_graph_shape_differ(call, type->dims[i], x->dims[i + 1]);
   }
   if (!fits) {
     return stow_shape_fail(call, "operand %zu must have the dims of one sample", k);
@@ -117,8 +118,8 @@ static stow_status check_sample(stow_shape_call* call, size_t k) {
 }
 
 // Results from 1 on alternate between means and variances: running ones, then those of the batch.
-stow_status stowi_shape_batch_norm(stow_shape_call* call) {
-  STOW_TRY(stowi_shape_min_rank(call, 0, 1));
+stow_status stowi_graph_shape_batch_norm(stow_shape_call* call) {
+  STOW_TRY(stowi_graph_shape_min_rank(call, 0, 1));
   const stow_type* x = stow_shape_operand(call, 0);
   bool is_spatial = x->rank == 1 || stow_shape_attr_bool(call, "spatial", true);
   for (size_t k = 1; k <= 4; ++k) {
@@ -128,21 +129,21 @@ stow_status stowi_shape_batch_norm(stow_shape_call* call) {
       STOW_TRY(check_sample(call, k));
     }
   }
-  STOW_TRY(stowi_shape_same(call));
+  STOW_TRY(stowi_graph_shape_same(call));
   for (size_t k = 1; k < stow_shape_result_count(call); ++k) {
-    STOW_TRY(stowi_shape_set(call, k, stow_shape_operand(call, k % 2 == 1 ? 3 : 4)));
+    STOW_TRY(stowi_graph_shape_set(call, k, stow_shape_operand(call, k % 2 == 1 ? 3 : 4)));
   }
   return STOW_OK;
 }
 
 // Scale and bias are given for each channel, or for each group.
-stow_status stowi_shape_group_norm(stow_shape_call* call) {
-  STOW_TRY(stowi_shape_min_rank(call, 0, 2));
+stow_status stowi_graph_shape_group_norm(stow_shape_call* call) {
+  STOW_TRY(stowi_graph_shape_min_rank(call, 0, 2));
   int64_t groups = stow_shape_attr_int(call, "groups", 1);
   stow_dim channels = stow_shape_operand(call, 0)->dims[1];
   if (groups < 1 || (stow_dim_is_const(channels) && channels % groups != 0)) {
     return stow_shape_fail(call, "%s channels cannot be divided into %" PRId64 " groups",
-                           stowi_shape_dim_text(call, channels).text, groups);
+                           stowi_graph_shape_dim_text(call, channels).text, groups);
   }
   stow_dtype stash;
   STOW_TRY(read_stash(call, &stash));
@@ -151,7 +152,7 @@ stow_status stowi_shape_group_norm(stow_shape_call* call) {
     bool is_by_group = type != NULL && type->rank == 1 && type->dims[0] == groups;
     STOW_TRY(check_channels(call, k, is_by_group ? groups : channels));
   }
-  return stowi_shape_same(call);
+  return stowi_graph_shape_same(call);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -171,7 +172,7 @@ static stow_type reduced(const stow_type* type, uint32_t axes, bool keepdims) {
 
 static stow_status add_axis(stow_shape_call* call, int64_t number, uint32_t rank, uint32_t* axes) {
   uint32_t axis;
-  if (!stowi_normal_axis(number, rank, &axis)) {
+  if (!stowi_graph_normal_axis(number, rank, &axis)) {
     return stow_shape_fail(call, "axis %" PRId64 " is out of range for rank %" PRIu32, number,
                            rank);
   }
@@ -185,7 +186,7 @@ static stow_status add_axis(stow_shape_call* call, int64_t number, uint32_t rank
 // The attribute `axes` as bits; none if it is empty.
 static stow_status read_axes(stow_shape_call* call, uint32_t rank, uint32_t* out_axes) {
   size_t count;
-  const int64_t* axes = stowi_shape_ints(call, "axes", &count);
+  const int64_t* axes = stowi_graph_shape_ints(call, "axes", &count);
   *out_axes = 0;
   for (size_t i = 0; i < count; ++i) {
     STOW_TRY(add_axis(call, axes[i], rank, out_axes));
@@ -197,7 +198,7 @@ static stow_status read_axes(stow_shape_call* call, uint32_t rank, uint32_t* out
 static stow_status read_axes_operand(stow_shape_call* call, uint32_t rank, uint32_t* out_axes,
                                      bool* out_known) {
   const stow_type* type = stow_shape_operand(call, 1);
-  STOW_TRY(stowi_shape_integers(call, 1, "operand 1 (axes)"));
+  STOW_TRY(stowi_graph_shape_integers(call, 1, "operand 1 (axes)"));
   if (type->rank > 1) {
     return stow_shape_fail(call, "operand 1 (axes) has rank %" PRIu32 ", expected 1", type->rank);
   }
@@ -228,7 +229,7 @@ static stow_status reduce_unknown(stow_shape_call* call, bool keepdims) {
       result.dims[i] = stow_dim_max(stow_shape_dims(call), result.dims[i], 1);
     }
     stow_shape_set_bounded(call, 0);
-    return stowi_shape_set(call, 0, &result);
+    return stowi_graph_shape_set(call, 0, &result);
   }
   if (!stow_dim_is_const(count)) {
     return stow_shape_fail_unknown(call, "the number of reduced axes is unknown");
@@ -238,10 +239,10 @@ static stow_status reduce_unknown(stow_shape_call* call, bool keepdims) {
   for (uint32_t i = 0; i < result.rank; ++i) {
     result.dims[i] = stow_shape_data_dim(call, 0, i);
   }
-  return stowi_shape_set(call, 0, &result);
+  return stowi_graph_shape_set(call, 0, &result);
 }
 
-stow_status stowi_shape_reduce(stow_shape_call* call) {
+stow_status stowi_graph_shape_reduce(stow_shape_call* call) {
   static const char* const choices[] = {"sum", "mean",    "max",         "min",        "prod", "l1",
                                         "l2",  "log_sum", "log_sum_exp", "sum_square", NULL};
   const stow_type* type = stow_shape_operand(call, 0);
@@ -249,7 +250,7 @@ stow_status stowi_shape_reduce(stow_shape_call* call) {
   uint32_t axes;
   bool is_known = true;
   bool keepdims = stow_shape_attr_bool(call, "keepdims", true);
-  STOW_TRY(stowi_shape_choice(call, "op", choices, &choice));
+  STOW_TRY(stowi_graph_shape_choice(call, "op", choices, &choice));
   STOW_TRY(read_axes(call, type->rank, &axes));
   if (stow_shape_operand(call, 1) != NULL) {
     if (axes != 0) {
@@ -264,21 +265,21 @@ stow_status stowi_shape_reduce(stow_shape_call* call) {
     axes = UINT32_MAX;
   }
   stow_type result = reduced(type, axes, keepdims);
-  return stowi_shape_set(call, 0, &result);
+  return stowi_graph_shape_set(call, 0, &result);
 }
 
-stow_status stowi_shape_mean_variance_norm(stow_shape_call* call) {
+stow_status stowi_graph_shape_mean_variance_norm(stow_shape_call* call) {
   uint32_t axes;
   STOW_TRY(read_axes(call, stow_shape_operand(call, 0)->rank, &axes));
-  return stowi_shape_same(call);
+  return stowi_graph_shape_same(call);
 }
 
-stow_status stowi_shape_argmax(stow_shape_call* call) {
+stow_status stowi_graph_shape_argmax(stow_shape_call* call) {
   const stow_type* type = stow_shape_operand(call, 0);
   uint32_t axis;
-  STOW_TRY(stowi_shape_axis(call, type->rank, &axis));
+  STOW_TRY(stowi_graph_shape_axis(call, type->rank, &axis));
   bool keepdims = stow_shape_attr_bool(call, "keepdims", true);
   stow_type result = reduced(type, UINT32_C(1) << axis, keepdims);
   result.dtype = STOW_I64;
-  return stowi_shape_set(call, 0, &result);
+  return stowi_graph_shape_set(call, 0, &result);
 }

@@ -19,7 +19,7 @@ static bool is_scalar(const stow_type* type, stow_dtype dtype) {
 static stow_status check_condition(stow_shape_call* call, const stow_type* type) {
   bool is_one = type->dtype == STOW_BOOL;
   for (uint32_t i = 0; i < type->rank; ++i) {
-    is_one = is_one && !stowi_shape_differ(call, type->dims[i], 1);
+    is_one = is_one && !stowi_graph_shape_differ(call, type->dims[i], 1);
   }
   return is_one ? STOW_OK : stow_shape_fail(call, "the condition must be a single bool");
 }
@@ -31,17 +31,17 @@ static stow_status join_yields(stow_shape_call* call, size_t k) {
   if (type.dtype != other->dtype || type.rank != other->rank) {
     return stow_shape_fail(call, "the branches yield different types for result %zu", k);
   }
-  if (!stow_type_equal(&type, other) || stowi_shape_is_loose_yield(call, 0, k) ||
-      stowi_shape_is_loose_yield(call, 1, k)) {
-    stowi_shape_mark_bounded(call, k);
+  if (!stow_type_equal(&type, other) || stowi_graph_shape_is_upper_bounded_yield(call, 0, k) ||
+      stowi_graph_shape_is_upper_bounded_yield(call, 1, k)) {
+    stowi_graph_shape_mark_bounded(call, k);
   }
   for (uint32_t i = 0; i < type.rank; ++i) {
     type.dims[i] = stow_dim_max(stow_shape_dims(call), type.dims[i], other->dims[i]);
   }
-  return stowi_shape_set(call, k, &type);
+  return stowi_graph_shape_set(call, k, &type);
 }
 
-stow_status stowi_shape_if(stow_shape_call* call) {
+stow_status stowi_graph_shape_if(stow_shape_call* call) {
   STOW_TRY(check_condition(call, stow_shape_operand(call, 0)));
   size_t count = stow_shape_yield_count(call, 0);
   size_t other_count = stow_shape_yield_count(call, 1);
@@ -121,7 +121,7 @@ static stow_status check_yields(stow_shape_call* call, size_t carried) {
 static bool can_agree(stow_shape_call* call, const stow_type* a, const stow_type* b) {
   bool can = a->dtype == b->dtype && a->rank == b->rank;
   for (uint32_t i = 0; can && i < a->rank; ++i) {
-    can = !stowi_shape_differ(call, a->dims[i], b->dims[i]);
+    can = !stowi_graph_shape_differ(call, a->dims[i], b->dims[i]);
   }
   return can;
 }
@@ -140,7 +140,7 @@ static stow_status check_carried(stow_shape_call* call, size_t i) {
     return stow_shape_fail(call, "yield %zu of the body differs in type from operand %zu",
                            LEADING_YIELDS + i, LEADING_OPERANDS + i);
   }
-  return stowi_shape_set(call, i, init);
+  return stowi_graph_shape_set(call, i, init);
 }
 
 // The number of iterations that result |i| collects: the trip count, or fewer if there is a
@@ -156,9 +156,9 @@ static stow_dim rounds(stow_shape_call* call, size_t i) {
   if (stow_shape_operand(call, 1) == NULL) {
     return most;
   }
-  stowi_shape_mark_bounded(call, i);
+  stowi_graph_shape_mark_bounded(call, i);
   bool is_declared = declared != NULL && declared->rank != 0 &&
-                     !stowi_dim_is_larger(dims, declared->dims[0], most);
+                     !stowi_graph_dim_is_larger(dims, declared->dims[0], most);
   return is_declared ? declared->dims[0] : most;
 }
 
@@ -174,18 +174,18 @@ static stow_status set_scan(stow_shape_call* call, size_t i) {
     type.dims[d] = type.dims[d - 1];
   }
   type.dims[0] = rounds(call, i);
-  return stowi_shape_set(call, i, &type);
+  return stowi_graph_shape_set(call, i, &type);
 }
 
-stow_status stowi_shape_loop(stow_shape_call* call) {
+stow_status stowi_graph_shape_loop(stow_shape_call* call) {
   size_t operands = stow_shape_operand_count(call);
   size_t carried = operands < LEADING_OPERANDS ? 0 : operands - LEADING_OPERANDS;
   STOW_TRY(check_control(call));
   STOW_TRY(check_args(call, carried));
   STOW_TRY(check_yields(call, carried));
   for (size_t i = 0; i < stow_shape_result_count(call); ++i) {
-    if (stowi_shape_is_loose_yield(call, 0, LEADING_YIELDS + i)) {
-      stowi_shape_mark_bounded(call, i);
+    if (stowi_graph_shape_is_upper_bounded_yield(call, 0, LEADING_YIELDS + i)) {
+      stowi_graph_shape_mark_bounded(call, i);
     }
     STOW_TRY(i < carried ? check_carried(call, i) : set_scan(call, i));
   }

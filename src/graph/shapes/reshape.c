@@ -25,8 +25,8 @@ static bool is_bound(const stow_type* type) {
 static stow_status check_symbolic_count(stow_shape_call* call, const stow_type* from,
                                         const stow_type* to) {
   stow_dims* dims = stow_shape_dims(call);
-  stow_dim a = stowi_shape_product(call, from, 0, from->rank);
-  stow_dim b = stowi_shape_product(call, to, 0, to->rank);
+  stow_dim a = stowi_graph_shape_product(call, from, 0, from->rank);
+  stow_dim b = stowi_graph_shape_product(call, to, 0, to->rank);
   if (a == STOW_DIM_INVALID || b == STOW_DIM_INVALID) {
     if (stow_dims_status(dims) == STOW_ERR_OUT_OF_MEMORY) {
       return STOW_ERR_OUT_OF_MEMORY;
@@ -34,9 +34,10 @@ static stow_status check_symbolic_count(stow_shape_call* call, const stow_type* 
     stow_dims_clear_status(dims);
     return STOW_OK;
   }
-  if (stowi_shape_differ(call, a, b)) {
+  if (stowi_graph_shape_differ(call, a, b)) {
     return stow_shape_fail(call, "the operand has %s elements, but the result has %s",
-                           stowi_shape_dim_text(call, a).text, stowi_shape_dim_text(call, b).text);
+                           stowi_graph_shape_dim_text(call, a).text,
+                           stowi_graph_shape_dim_text(call, b).text);
   }
   return STOW_OK;
 }
@@ -68,12 +69,12 @@ static stow_status check_declared_dtype(stow_shape_call* call, const stow_type* 
 
 // The dims given by operand 1. Also counts as not given if even their number is unknown but a type
 // is declared.
-static stow_status read_target(stow_shape_call* call, bool with_bounds, stowi_list* out) {
+static stow_status read_target(stow_shape_call* call, bool with_bounds, stowi_graph_list* out) {
   const stow_type* type = stow_shape_operand(call, 1);
   bool is_open = type != NULL && type->rank == 1 && !stow_dim_is_const(type->dims[0]);
   size_t k = is_open && stow_shape_declared(call, 0) != NULL ? SIZE_MAX : 1;
-  STOW_TRY(with_bounds ? stowi_shape_bounds(call, NULL, k, out)
-                       : stowi_shape_list(call, NULL, k, out));
+  STOW_TRY(with_bounds ? stowi_graph_shape_bounds(call, NULL, k, out)
+                       : stowi_graph_shape_list(call, NULL, k, out));
   if (out->count > STOW_MAX_RANK) {
     return stow_shape_fail(call, "the result would have rank %zu, the maximum is %d", out->count,
                            STOW_MAX_RANK);
@@ -114,8 +115,8 @@ static stow_status deduce_dim(stow_shape_call* call, const stow_type* from, stow
   stow_type lower = *result;
   lower.dims[at] = 1;
   cancel(&upper, &lower);
-  stow_dim elements = stowi_shape_product(call, &upper, 0, upper.rank);
-  stow_dim rest = stowi_shape_product(call, &lower, 0, lower.rank);
+  stow_dim elements = stowi_graph_shape_product(call, &upper, 0, upper.rank);
+  stow_dim rest = stowi_graph_shape_product(call, &lower, 0, lower.rank);
   if (elements == STOW_DIM_INVALID || rest == STOW_DIM_INVALID) {
     return stow_dims_status(dims);
   }
@@ -153,7 +154,7 @@ typedef struct target {
 static stow_status read_dim(stow_shape_call* call, const stow_type* from, stow_dim wanted,
                             uint32_t i, target* out) {
   int64_t number = 1;
-  bool is_number = stowi_shape_number(call, wanted, &number);
+  bool is_number = stowi_graph_shape_number(call, wanted, &number);
   bool is_rest = is_number && number == -1;
   if (number < -1 || (is_rest && out->rests++ != 0)) {
     return stow_shape_fail(call, "dim %" PRIu32 " would be %" PRId64 "%s", i, number,
@@ -172,7 +173,7 @@ static stow_status read_dim(stow_shape_call* call, const stow_type* from, stow_d
   return STOW_OK;
 }
 
-static stow_status reshape_to(stow_shape_call* call, const stowi_list* shape) {
+static stow_status reshape_to(stow_shape_call* call, const stowi_graph_list* shape) {
   const stow_type* from = stow_shape_operand(call, 0);
   target to = {.type = stow_type_make(from->dtype, 0, NULL)};
   to.type.rank = (uint32_t)shape->count;
@@ -193,14 +194,14 @@ static stow_status reshape_to(stow_shape_call* call, const stowi_list* shape) {
     }
   }
   STOW_TRY(check_count(call, from, &to.type));
-  return stowi_shape_set(call, 0, &to.type);
+  return stowi_graph_shape_set(call, 0, &to.type);
 }
 
 // While a graph runs, a declared type is only an upper bound. If it has the dims of the operand's
 // largest type, in their order, with ones added or removed, its dims are those of the operand.
 static bool follow_operand(const stow_shape_call* call, stow_type* type) {
   const stow_type* from = stow_shape_operand(call, 0);
-  const stow_type* largest = stowi_shape_largest(call, 0);
+  const stow_type* largest = stowi_graph_shape_largest(call, 0);
   uint32_t i = 0;
   for (uint32_t k = 0; k < type->rank; ++k) {
     while (i < largest->rank && largest->dims[i] == 1 && type->dims[k] != 1) {
@@ -216,7 +217,7 @@ static bool follow_operand(const stow_shape_call* call, stow_type* type) {
 }
 
 static stow_status reshape_declared(stow_shape_call* call) {
-  const stow_type* declared = stowi_shape_need_declared(call, 0);
+  const stow_type* declared = stowi_graph_shape_need_declared(call, 0);
   if (declared == NULL) {
     return STOW_ERR_TYPE;
   }
@@ -226,12 +227,12 @@ static stow_status reshape_declared(stow_shape_call* call) {
     type = *declared;
   }
   STOW_TRY(check_count(call, stow_shape_operand(call, 0), &type));
-  return stowi_shape_set(call, 0, &type);
+  return stowi_graph_shape_set(call, 0, &type);
 }
 
-stow_status stowi_shape_reshape(stow_shape_call* call) {
-  stowi_list shape;
-  STOW_TRY(read_target(call, stowi_shape_is_loose(call, 0), &shape));
+stow_status stowi_graph_shape_reshape(stow_shape_call* call) {
+  stowi_graph_list shape;
+  STOW_TRY(read_target(call, stowi_graph_shape_is_upper_bounded(call, 0), &shape));
   if (shape.is_given) {
     return reshape_to(call, &shape);
   }
@@ -250,16 +251,16 @@ static stow_status squeeze_all(stow_shape_call* call, const stow_type* from) {
       if (declared != NULL) {
         STOW_TRY(check_declared_dtype(call, declared));
         STOW_TRY(check_count(call, from, declared));
-        return stowi_shape_set(call, 0, declared);
+        return stowi_graph_shape_set(call, 0, declared);
       }
       return stow_shape_fail_unknown(call, "whether dim %" PRIu32 ", which is %s, is 1", i,
-                                     stowi_shape_dim_text(call, from->dims[i]).text);
+                                     stowi_graph_shape_dim_text(call, from->dims[i]).text);
     }
     if (from->dims[i] != 1) {
       result.dims[result.rank++] = from->dims[i];
     }
   }
-  return stowi_shape_set(call, 0, &result);
+  return stowi_graph_shape_set(call, 0, &result);
 }
 
 static stow_status squeeze_axes(stow_shape_call* call, const stow_type* from, uint32_t gone) {
@@ -267,30 +268,30 @@ static stow_status squeeze_axes(stow_shape_call* call, const stow_type* from, ui
   for (uint32_t i = 0; i < from->rank; ++i) {
     if ((gone >> i & 1) == 0) {
       result.dims[result.rank++] = from->dims[i];
-    } else if (stowi_shape_differ(call, from->dims[i], 1)) {
+    } else if (stowi_graph_shape_differ(call, from->dims[i], 1)) {
       return stow_shape_fail(call, "dim %" PRIu32 " is %s, expected 1", i,
-                             stowi_shape_dim_text(call, from->dims[i]).text);
+                             stowi_graph_shape_dim_text(call, from->dims[i]).text);
     }
   }
-  return stowi_shape_set(call, 0, &result);
+  return stowi_graph_shape_set(call, 0, &result);
 }
 
 // The list of axes as bits, for a tensor of |rank|.
-static stow_status axis_bits(stow_shape_call* call, const stowi_list* list, uint32_t rank,
+static stow_status axis_bits(stow_shape_call* call, const stowi_graph_list* list, uint32_t rank,
                              uint32_t* out_bits) {
   uint32_t axes[STOW_MAX_RANK];
   *out_bits = 0;
-  STOW_TRY(stowi_shape_list_axes(call, list, rank, axes));
+  STOW_TRY(stowi_graph_shape_list_axes(call, list, rank, axes));
   for (size_t i = 0; i < list->count; ++i) {
     *out_bits |= UINT32_C(1) << axes[i];
   }
   return STOW_OK;
 }
 
-stow_status stowi_shape_squeeze(stow_shape_call* call) {
+stow_status stowi_graph_shape_squeeze(stow_shape_call* call) {
   const stow_type* from = stow_shape_operand(call, 0);
-  stowi_list axes;
-  STOW_TRY(stowi_shape_list(call, "axes", 1, &axes));
+  stowi_graph_list axes;
+  STOW_TRY(stowi_graph_shape_list(call, "axes", 1, &axes));
   if (!axes.is_given) {
     return squeeze_all(call, from);
   }
@@ -298,17 +299,17 @@ stow_status stowi_shape_squeeze(stow_shape_call* call) {
     return stow_shape_fail(call, "there are %zu axes for rank %" PRIu32, axes.count, from->rank);
   }
   if (!axes.is_known) {
-    return stowi_shape_set_unknown(call, 0, from->dtype, from->rank - (uint32_t)axes.count);
+    return stowi_graph_shape_set_unknown(call, 0, from->dtype, from->rank - (uint32_t)axes.count);
   }
   uint32_t gone;
   STOW_TRY(axis_bits(call, &axes, from->rank, &gone));
   return squeeze_axes(call, from, gone);
 }
 
-stow_status stowi_shape_unsqueeze(stow_shape_call* call) {
+stow_status stowi_graph_shape_unsqueeze(stow_shape_call* call) {
   const stow_type* from = stow_shape_operand(call, 0);
-  stowi_list axes;
-  STOW_TRY(stowi_shape_list(call, "axes", 1, &axes));
+  stowi_graph_list axes;
+  STOW_TRY(stowi_graph_shape_list(call, "axes", 1, &axes));
   if (from->rank + axes.count > STOW_MAX_RANK) {
     return stow_shape_fail(call, "the result would have rank %zu, the maximum is %d",
                            from->rank + axes.count, STOW_MAX_RANK);
@@ -316,7 +317,7 @@ stow_status stowi_shape_unsqueeze(stow_shape_call* call) {
   stow_type result = stow_type_make(from->dtype, 0, NULL);
   result.rank = from->rank + (uint32_t)axes.count;
   if (axes.is_given && !axes.is_known) {
-    return stowi_shape_set_unknown(call, 0, from->dtype, result.rank);
+    return stowi_graph_shape_set_unknown(call, 0, from->dtype, result.rank);
   }
   uint32_t added;
   STOW_TRY(axis_bits(call, &axes, result.rank, &added));
@@ -324,10 +325,10 @@ stow_status stowi_shape_unsqueeze(stow_shape_call* call) {
   for (uint32_t i = 0; i < result.rank; ++i) {
     result.dims[i] = (added >> i & 1) != 0 ? 1 : from->dims[next++];
   }
-  return stowi_shape_set(call, 0, &result);
+  return stowi_graph_shape_set(call, 0, &result);
 }
 
-stow_status stowi_shape_flatten(stow_shape_call* call) {
+stow_status stowi_graph_shape_flatten(stow_shape_call* call) {
   const stow_type* from = stow_shape_operand(call, 0);
   int64_t axis = stow_shape_attr_int(call, "axis", 1);
   int64_t rank = from->rank;
@@ -336,10 +337,10 @@ stow_status stowi_shape_flatten(stow_shape_call* call) {
                            from->rank);
   }
   uint32_t cut = (uint32_t)(axis < 0 ? axis + rank : axis);
-  stow_dim dims[2] = {stowi_shape_product(call, from, 0, cut),
-                      stowi_shape_product(call, from, cut, from->rank)};
+  stow_dim dims[2] = {stowi_graph_shape_product(call, from, 0, cut),
+                      stowi_graph_shape_product(call, from, cut, from->rank)};
   stow_type result = stow_type_make(from->dtype, 2, dims);
-  return stowi_shape_set(call, 0, &result);
+  return stowi_graph_shape_set(call, 0, &result);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -347,17 +348,18 @@ stow_status stowi_shape_flatten(stow_shape_call* call) {
 
 // |want| is an upper bound on the wanted dim, which is 1 or the operand's, if that is not 1.
 static stow_dim expand_by_bound(stow_shape_call* call, stow_dim have, stow_dim want) {
-  bool is_fixed = stow_dim_is_const(have) && have > 1 && !stowi_shape_is_loose(call, 0);
+  bool is_fixed =
+      stow_dim_is_const(have) && have > 1 && !stowi_graph_shape_is_upper_bounded(call, 0);
   return is_fixed ? have : stow_dim_max(stow_shape_dims(call), have, want);
 }
 
 // Both sides can broadcast: a dim of the operand stays where 1 is wanted.
-static stow_status expand_to(stow_shape_call* call, const stowi_list* shape) {
+static stow_status expand_to(stow_shape_call* call, const stowi_graph_list* shape) {
   const stow_type* from = stow_shape_operand(call, 0);
   uint32_t count = (uint32_t)shape->count;
   stow_type result = stow_type_make(from->dtype, 0, NULL);
   result.rank = count > from->rank ? count : from->rank;
-  bool is_loose = stowi_shape_is_loose(call, 0);
+  bool is_upper_bounded = stowi_graph_shape_is_upper_bounded(call, 0);
   for (uint32_t i = 0; i < result.rank; ++i) {
     stow_type have = stow_type_make(from->dtype, 0, NULL);
     stow_type want = have;
@@ -365,7 +367,7 @@ static stow_status expand_to(stow_shape_call* call, const stowi_list* shape) {
     have.dims[have.rank++] = end <= from->rank ? from->dims[from->rank - end] : 1;
     want.dims[want.rank++] = end <= count ? shape->at[count - end] : 1;
     if (want.dims[0] == STOW_DIM_INVALID) {
-      result.dims[i] = !is_loose && stow_dim_is_const(have.dims[0]) && have.dims[0] > 1
+      result.dims[i] = !is_upper_bounded && stow_dim_is_const(have.dims[0]) && have.dims[0] > 1
                            ? have.dims[0]
                            : stow_shape_data_dim(call, 0, i);
       continue;
@@ -374,41 +376,41 @@ static stow_status expand_to(stow_shape_call* call, const stowi_list* shape) {
       result.dims[i] = expand_by_bound(call, have.dims[0], want.dims[0]);
       continue;
     }
-    if (is_loose && stow_dim_is_const(want.dims[0]) && want.dims[0] > 1) {
+    if (is_upper_bounded && stow_dim_is_const(want.dims[0]) && want.dims[0] > 1) {
       result.dims[i] = want.dims[0];
       continue;
     }
-    STOW_TRY(stowi_shape_broadcast(call, &have, &want, &have));
+    STOW_TRY(stowi_graph_shape_broadcast(call, &have, &want, &have));
     result.dims[i] = have.dims[0];
   }
-  return stowi_shape_set(call, 0, &result);
+  return stowi_graph_shape_set(call, 0, &result);
 }
 
-stow_status stowi_shape_expand(stow_shape_call* call) {
-  stowi_list shape;
+stow_status stowi_graph_shape_expand(stow_shape_call* call) {
+  stowi_graph_list shape;
   STOW_TRY(read_target(call, true, &shape));
   if (shape.is_given) {
     return expand_to(call, &shape);
   }
-  const stow_type* declared = stowi_shape_need_declared(call, 0);
+  const stow_type* declared = stowi_graph_shape_need_declared(call, 0);
   if (declared == NULL) {
     return STOW_ERR_TYPE;
   }
   STOW_TRY(check_declared_dtype(call, declared));
-  STOW_TRY(stowi_shape_broadcast_to(call, 0, declared, "the operand"));
-  return stowi_shape_set(call, 0, declared);
+  STOW_TRY(stowi_graph_shape_broadcast_to(call, 0, declared, "the operand"));
+  return stowi_graph_shape_set(call, 0, declared);
 }
 
 // ---------------------------------------------------------------------------------------------
 // Casts
 
-stow_status stowi_shape_cast(stow_shape_call* call) {
+stow_status stowi_graph_shape_cast(stow_shape_call* call) {
   stow_type converted = *stow_shape_operand(call, 0);
-  STOW_TRY(stowi_shape_dtype(call, "to", STOW_DTYPE_COUNT, &converted.dtype));
+  STOW_TRY(stowi_graph_shape_dtype(call, "to", STOW_DTYPE_COUNT, &converted.dtype));
   if (converted.dtype != STOW_DTYPE_COUNT) {
-    return stowi_shape_set(call, 0, &converted);
+    return stowi_graph_shape_set(call, 0, &converted);
   }
-  const stow_type* declared = stowi_shape_need_declared(call, 0);
+  const stow_type* declared = stowi_graph_shape_need_declared(call, 0);
   if (declared == NULL) {
     return STOW_ERR_TYPE;
   }
@@ -416,23 +418,23 @@ stow_status stowi_shape_cast(stow_shape_call* call) {
   if (call->actual == NULL && !stow_type_equal(&converted, declared)) {
     return stow_shape_fail(call, "the declared result must have the operand's dims");
   }
-  return stowi_shape_set(call, 0, &converted);
+  return stowi_graph_shape_set(call, 0, &converted);
 }
 
-stow_status stowi_shape_cast_like(stow_shape_call* call) {
+stow_status stowi_graph_shape_cast_like(stow_shape_call* call) {
   stow_type converted = *stow_shape_operand(call, 0);
   converted.dtype = stow_shape_operand(call, 1)->dtype;
-  return stowi_shape_set(call, 0, &converted);
+  return stowi_graph_shape_set(call, 0, &converted);
 }
 
-stow_status stowi_shape_bitcast(stow_shape_call* call) {
+stow_status stowi_graph_shape_bitcast(stow_shape_call* call) {
   const stow_type* from = stow_shape_operand(call, 0);
   stow_type result = *from;
-  STOW_TRY(stowi_shape_dtype(call, "to", from->dtype, &result.dtype));
+  STOW_TRY(stowi_graph_shape_dtype(call, "to", from->dtype, &result.dtype));
   if (stow_dtype_bits(from->dtype) != stow_dtype_bits(result.dtype)) {
     return stow_shape_fail(call, "%s has %" PRIu32 " bits, but %s has %" PRIu32,
                            stow_dtype_name(from->dtype), stow_dtype_bits(from->dtype),
                            stow_dtype_name(result.dtype), stow_dtype_bits(result.dtype));
   }
-  return stowi_shape_set(call, 0, &result);
+  return stowi_graph_shape_set(call, 0, &result);
 }

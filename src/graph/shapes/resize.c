@@ -31,11 +31,11 @@ static bool is_given(const stow_shape_call* call, size_t k) {
 
 static stow_status read_axes(stow_shape_call* call, request* r) {
   r->x = stow_shape_operand(call, 0);
-  stowi_list list;
-  STOW_TRY(stowi_shape_list(call, "axes", SIZE_MAX, &list));
+  stowi_graph_list list;
+  STOW_TRY(stowi_graph_shape_list(call, "axes", SIZE_MAX, &list));
   if (list.is_given) {
     r->count = list.count;
-    return stowi_shape_list_axes(call, &list, r->x->rank, r->axes);
+    return stowi_graph_shape_list_axes(call, &list, r->x->rank, r->axes);
   }
   r->count = r->x->rank;
   for (uint32_t i = 0; i < r->x->rank; ++i) {
@@ -46,7 +46,7 @@ static stow_status read_axes(stow_shape_call* call, request* r) {
 
 static stow_status check_count(stow_shape_call* call, size_t k, const char* what, size_t count) {
   const stow_type* type = stow_shape_operand(call, k);
-  if (type->rank != 1 || stowi_shape_differ(call, type->dims[0], (stow_dim)count)) {
+  if (type->rank != 1 || stowi_graph_shape_differ(call, type->dims[0], (stow_dim)count)) {
     return stow_shape_fail(call, "operand %zu (%s) must be a list of %zu", k, what, count);
   }
   return STOW_OK;
@@ -101,7 +101,7 @@ static stow_status apply_scales(stow_shape_call* call, const request* r, stow_ty
   for (size_t i = 0; i < r->count; ++i) {
     uint32_t axis = r->axes[i];
     double scale;
-    if (stowi_shape_bound_float(call, SCALES, i, &scale)) {
+    if (stowi_graph_shape_bound_float(call, SCALES, i, &scale)) {
       STOW_TRY(scale_dim(call, axis, scale, &result->dims[axis]));
     } else {
       result->dims[axis] = stow_shape_data_dim(call, 0, axis);
@@ -115,12 +115,12 @@ static stow_status apply_scales(stow_shape_call* call, const request* r, stow_ty
 
 // The scale that keeps the aspect ratio: the smallest, or with |largest| the largest, of size /
 // dim. False if a number is unknown.
-static bool common_scale(stow_shape_call* call, const request* r, const stowi_list* sizes,
+static bool common_scale(stow_shape_call* call, const request* r, const stowi_graph_list* sizes,
                          bool largest, double* out_scale) {
   for (size_t i = 0; i < r->count; ++i) {
     int64_t size;
     stow_dim dim = r->x->dims[r->axes[i]];
-    if (dim <= 0 || !stowi_shape_number(call, sizes->at[i], &size)) {
+    if (dim <= 0 || !stowi_graph_shape_number(call, sizes->at[i], &size)) {
       return false;
     }
     double scale = (double)size / (double)dim;
@@ -131,8 +131,8 @@ static bool common_scale(stow_shape_call* call, const request* r, const stowi_li
   return r->count != 0;
 }
 
-static stow_status keep_aspect(stow_shape_call* call, const request* r, const stowi_list* sizes,
-                               bool largest, stow_type* result) {
+static stow_status keep_aspect(stow_shape_call* call, const request* r,
+                               const stowi_graph_list* sizes, bool largest, stow_type* result) {
   double scale = 1;
   bool is_known = common_scale(call, r, sizes, largest, &scale);
   for (size_t i = 0; i < r->count; ++i) {
@@ -154,9 +154,9 @@ static stow_status keep_aspect(stow_shape_call* call, const request* r, const st
 static stow_status apply_sizes(stow_shape_call* call, const request* r, size_t policy,
                                stow_type* result) {
   STOW_TRY(check_count(call, SIZES, "sizes", r->count));
-  stowi_list sizes;
-  STOW_TRY(policy == 0 ? stowi_shape_bounds(call, NULL, SIZES, &sizes)
-                       : stowi_shape_list(call, NULL, SIZES, &sizes));
+  stowi_graph_list sizes;
+  STOW_TRY(policy == 0 ? stowi_graph_shape_bounds(call, NULL, SIZES, &sizes)
+                       : stowi_graph_shape_list(call, NULL, SIZES, &sizes));
   if (policy != 0) {
     return keep_aspect(call, r, &sizes, policy == 2, result);
   }
@@ -179,14 +179,14 @@ static stow_status check_words(stow_shape_call* call, size_t* out_policy) {
       "round_prefer_floor", "round_prefer_ceil", "floor", "ceil", "ceil_if_smaller", NULL};
   static const char* const policies[] = {"stretch", "not_larger", "not_smaller", NULL};
   size_t choice;
-  STOW_TRY(stowi_shape_choice(call, "mode", modes, &choice));
-  STOW_TRY(stowi_shape_choice(call, "coordinates", coordinates, &choice));
-  STOW_TRY(stowi_shape_choice(call, "nearest_mode", nearest, &choice));
-  return stowi_shape_choice(call, "keep_aspect_ratio_policy", policies, out_policy);
+  STOW_TRY(stowi_graph_shape_choice(call, "mode", modes, &choice));
+  STOW_TRY(stowi_graph_shape_choice(call, "coordinates", coordinates, &choice));
+  STOW_TRY(stowi_graph_shape_choice(call, "nearest_mode", nearest, &choice));
+  return stowi_graph_shape_choice(call, "keep_aspect_ratio_policy", policies, out_policy);
 }
 
 static stow_status take_declared(stow_shape_call* call, stow_type* result) {
-  const stow_type* declared = stowi_shape_need_declared(call, 0);
+  const stow_type* declared = stowi_graph_shape_need_declared(call, 0);
   if (declared == NULL) {
     return STOW_ERR_TYPE;
   }
@@ -197,7 +197,7 @@ static stow_status take_declared(stow_shape_call* call, stow_type* result) {
   return STOW_OK;
 }
 
-stow_status stowi_shape_resize(stow_shape_call* call) {
+stow_status stowi_graph_shape_resize(stow_shape_call* call) {
   request r;
   size_t policy;
   STOW_TRY(check_words(call, &policy));
@@ -218,5 +218,5 @@ stow_status stowi_shape_resize(stow_shape_call* call) {
       return stow_shape_fail(call, "dim %" PRIu32 " of the operand is 0, expected at least 1", i);
     }
   }
-  return stowi_shape_set(call, 0, &result);
+  return stowi_graph_shape_set(call, 0, &result);
 }

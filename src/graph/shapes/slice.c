@@ -46,7 +46,7 @@ static stow_dim place(stow_shape_call* call, stow_dim at, stow_dim dim, bounds t
   if (at == STOW_DIM_INVALID) {
     return at;
   }
-  if (stowi_shape_number(call, at, &number) && (number >= FAR || number <= -FAR)) {
+  if (stowi_graph_shape_number(call, at, &number) && (number >= FAR || number <= -FAR)) {
     bool is_above = stow_dim_is_const(dim) ? number >= dim : number > 0;
     bool is_below = stow_dim_is_const(dim) ? number < -dim : number < 0;
     if (is_above || is_below) {
@@ -89,7 +89,7 @@ typedef struct cut {
   bool is_start_bound, is_start_signed, is_end_bound, is_end_signed;
 } cut;
 
-static cut cut_at(const stowi_list* starts, const stowi_list* ends, uint32_t i) {
+static cut cut_at(const stowi_graph_list* starts, const stowi_graph_list* ends, uint32_t i) {
   cut c = {starts->at[i],
            ends->at[i],
            (starts->bounds >> i & 1) != 0,
@@ -118,8 +118,8 @@ static void widen(stow_shape_call* call, stow_dim* start, stow_dim* end, bool is
   stow_dims* dims = stow_shape_dims(call);
   stow_dim* from = is_forward ? start : end;
   stow_dim* to = is_forward ? end : start;
-  bool is_loose = stowi_shape_is_loose(call, 0);
-  if (*from == STOW_DIM_INVALID || *to == STOW_DIM_INVALID || !is_loose ||
+  bool is_upper_bounded = stowi_graph_shape_is_upper_bounded(call, 0);
+  if (*from == STOW_DIM_INVALID || *to == STOW_DIM_INVALID || !is_upper_bounded ||
       stow_dim_at_least(dims, *from, 0, 1) || exceeds(dims, 0, *to, 1)) {
     return;
   }
@@ -129,7 +129,7 @@ static void widen(stow_shape_call* call, stow_dim* start, stow_dim* end, bool is
 static stow_status slice_axis(stow_shape_call* call, uint32_t axis, cut c, stow_dim step,
                               stow_type* result) {
   int64_t number = 0;
-  bool is_number = stowi_shape_number(call, step, &number);
+  bool is_number = stowi_graph_shape_number(call, step, &number);
   if (is_number && (number == 0 || number == INT64_MIN)) {
     return stow_shape_fail(call, "step %" PRId64 " is out of range", number);
   }
@@ -151,16 +151,16 @@ static stow_status slice_axis(stow_shape_call* call, uint32_t axis, cut c, stow_
   return STOW_OK;
 }
 
-stow_status stowi_shape_slice(stow_shape_call* call) {
+stow_status stowi_graph_shape_slice(stow_shape_call* call) {
   stow_type result = *stow_shape_operand(call, 0);
-  stowi_list starts;
-  stowi_list ends;
-  stowi_list axes;
-  stowi_list steps;
-  STOW_TRY(stowi_shape_bounds(call, "starts", 1, &starts));
-  STOW_TRY(stowi_shape_bounds(call, "ends", 2, &ends));
-  STOW_TRY(stowi_shape_list(call, "axes", 3, &axes));
-  STOW_TRY(stowi_shape_list(call, "steps", 4, &steps));
+  stowi_graph_list starts;
+  stowi_graph_list ends;
+  stowi_graph_list axes;
+  stowi_graph_list steps;
+  STOW_TRY(stowi_graph_shape_bounds(call, "starts", 1, &starts));
+  STOW_TRY(stowi_graph_shape_bounds(call, "ends", 2, &ends));
+  STOW_TRY(stowi_graph_shape_list(call, "axes", 3, &axes));
+  STOW_TRY(stowi_graph_shape_list(call, "steps", 4, &steps));
   if (starts.count != ends.count || starts.count > result.rank ||
       (axes.is_given && axes.count != starts.count) ||
       (steps.is_given && steps.count != starts.count)) {
@@ -169,16 +169,16 @@ stow_status stowi_shape_slice(stow_shape_call* call) {
         starts.count, ends.count, axes.count, steps.count);
   }
   if (axes.is_given && !axes.is_known) {
-    return stowi_shape_set_unknown(call, 0, result.dtype, result.rank);
+    return stowi_graph_shape_set_unknown(call, 0, result.dtype, result.rank);
   }
   uint32_t order[STOW_MAX_RANK];
-  STOW_TRY(stowi_shape_list_axes(call, &axes, result.rank, order));
+  STOW_TRY(stowi_graph_shape_list_axes(call, &axes, result.rank, order));
   for (uint32_t i = 0; i < starts.count; ++i) {
     uint32_t axis = axes.is_given ? order[i] : i;
     STOW_TRY(slice_axis(call, axis, cut_at(&starts, &ends, i), steps.is_given ? steps.at[i] : 1,
                         &result));
   }
-  return stowi_shape_set(call, 0, &result);
+  return stowi_graph_shape_set(call, 0, &result);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -188,17 +188,17 @@ stow_status stowi_shape_slice(stow_shape_call* call) {
 static bool list_number(const stow_shape_call* call, const char* name, size_t k, size_t i,
                         int64_t* out_number) {
   size_t count;
-  const int64_t* numbers = stowi_shape_ints(call, name, &count);
+  const int64_t* numbers = stowi_graph_shape_ints(call, name, &count);
   if (numbers != NULL) {
     *out_number = i < count ? numbers[i] : 0;
     return i < count;
   }
-  return stowi_shape_known_number(call, k, i, out_number);
+  return stowi_graph_shape_known_number(call, k, i, out_number);
 }
 
 static size_t list_count(const stow_shape_call* call, const char* name, size_t k) {
   size_t count;
-  if (stowi_shape_ints(call, name, &count) != NULL) {
+  if (stowi_graph_shape_ints(call, name, &count) != NULL) {
     return count;
   }
   const stow_type* type = stow_shape_operand(call, k);
@@ -207,8 +207,8 @@ static size_t list_count(const stow_shape_call* call, const char* name, size_t k
                            : (size_t)type->dims[0];  // the shape has been inferred
 }
 
-bool stowi_slice_starts(const stow_shape_call* call, const stow_type* type, int64_t* starts,
-                        int64_t* steps) {
+bool stowi_graph_slice_starts(const stow_shape_call* call, const stow_type* type, int64_t* starts,
+                              int64_t* steps) {
   size_t count = list_count(call, "starts", 1);
   for (uint32_t i = 0; i < type->rank; ++i) {
     starts[i] = 0;
@@ -220,7 +220,7 @@ bool stowi_slice_starts(const stow_shape_call* call, const stow_type* type, int6
     bool has_axes = list_count(call, "axes", 3) != 0;
     bool has_steps = list_count(call, "steps", 4) != 0;
     if ((has_axes && !list_number(call, "axes", 3, i, &number)) ||
-        !stowi_normal_axis(number, type->rank, &axis) ||
+        !stowi_graph_normal_axis(number, type->rank, &axis) ||
         !list_number(call, "starts", 1, i, &number) ||
         (has_steps && !list_number(call, "steps", 4, i, &steps[axis]))) {
       return false;

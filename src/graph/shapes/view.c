@@ -26,13 +26,13 @@ static bool run_offset(const stow_type* type, uint32_t axis, int64_t start, uint
   return true;
 }
 
-bool stowi_view_reshape(const stow_shape_call* call, size_t k, stow_view* out_view) {
+bool stowi_graph_view_reshape(const stow_shape_call* call, size_t k, stow_view* out_view) {
   (void)call;
   (void)k;
   return set_view(out_view, 0, 0, false);
 }
 
-bool stowi_view_cast(const stow_shape_call* call, size_t k, stow_view* out_view) {
+bool stowi_graph_view_cast(const stow_shape_call* call, size_t k, stow_view* out_view) {
   const stow_type* result = stow_shape_declared(call, k);
   if (result == NULL || result->dtype != stow_shape_operand(call, 0)->dtype) {
     return false;
@@ -40,12 +40,12 @@ bool stowi_view_cast(const stow_shape_call* call, size_t k, stow_view* out_view)
   return set_view(out_view, 0, 0, false);
 }
 
-bool stowi_view_narrow(const stow_shape_call* call, size_t k, stow_view* out_view) {
+bool stowi_graph_view_narrow(const stow_shape_call* call, size_t k, stow_view* out_view) {
   (void)k;
   const stow_type* type = stow_shape_operand(call, 0);
   uint32_t axis;
   uint64_t offset;
-  if (!stowi_normal_axis(stow_shape_attr_int(call, "axis", 0), type->rank, &axis) ||
+  if (!stowi_graph_normal_axis(stow_shape_attr_int(call, "axis", 0), type->rank, &axis) ||
       !run_offset(type, axis, stow_shape_attr_int(call, "start", 0), &offset)) {
     return false;
   }
@@ -53,11 +53,11 @@ bool stowi_view_narrow(const stow_shape_call* call, size_t k, stow_view* out_vie
 }
 
 // Dims of size 1 may move anywhere; the others must keep their order.
-bool stowi_view_transpose(const stow_shape_call* call, size_t k, stow_view* out_view) {
+bool stowi_graph_view_transpose(const stow_shape_call* call, size_t k, stow_view* out_view) {
   (void)k;
   const stow_type* type = stow_shape_operand(call, 0);
   uint32_t perm[STOW_MAX_RANK];
-  if (!stowi_shape_perm(call, type->rank, perm)) {
+  if (!stowi_graph_shape_perm(call, type->rank, perm)) {
     return false;
   }
   uint32_t next = 0;
@@ -78,7 +78,8 @@ bool stowi_view_transpose(const stow_shape_call* call, size_t k, stow_view* out_
 static bool part_start(const stow_shape_call* call, size_t k, uint32_t axis, int64_t* out_start) {
   int64_t whole = stow_shape_operand(call, 0)->dims[axis];
   size_t count;
-  if (stowi_shape_ints(call, "sizes", &count) == NULL && stow_shape_operand(call, 1) == NULL) {
+  if (stowi_graph_shape_ints(call, "sizes", &count) == NULL &&
+      stow_shape_operand(call, 1) == NULL) {
     int64_t size = stow_shape_declared(call, 0)->dims[axis];
     *out_start = size == 0 ? 0 : (uint64_t)k > (uint64_t)(whole / size) ? whole : (int64_t)k * size;
     return true;
@@ -94,11 +95,11 @@ static bool part_start(const stow_shape_call* call, size_t k, uint32_t axis, int
   return true;
 }
 
-bool stowi_view_split(const stow_shape_call* call, size_t k, stow_view* out_view) {
+bool stowi_graph_view_split(const stow_shape_call* call, size_t k, stow_view* out_view) {
   const stow_type* type = stow_shape_operand(call, 0);
   uint32_t axis;
   int64_t start;
-  if (!stowi_normal_axis(stow_shape_attr_int(call, "axis", 0), type->rank, &axis) ||
+  if (!stowi_graph_normal_axis(stow_shape_attr_int(call, "axis", 0), type->rank, &axis) ||
       !part_start(call, k, axis, &start)) {
     return false;
   }
@@ -107,12 +108,12 @@ bool stowi_view_split(const stow_shape_call* call, size_t k, stow_view* out_view
 }
 
 // A slice is one run if all dims before some axis have one index left, and all after it are whole.
-bool stowi_view_slice(const stow_shape_call* call, size_t k, stow_view* out_view) {
+bool stowi_graph_view_slice(const stow_shape_call* call, size_t k, stow_view* out_view) {
   const stow_type* type = stow_shape_operand(call, 0);
   const stow_type* result = stow_shape_declared(call, k);
   int64_t starts[STOW_MAX_RANK];
   int64_t steps[STOW_MAX_RANK];
-  if (!stowi_slice_starts(call, type, starts, steps)) {
+  if (!stowi_graph_slice_starts(call, type, starts, steps)) {
     return false;
   }
   uint32_t cut = 0;
@@ -134,13 +135,13 @@ bool stowi_view_slice(const stow_shape_call* call, size_t k, stow_view* out_view
   return set_view(out_view, 0, offset, is_inner);
 }
 
-bool stowi_view_bitcast(const stow_shape_call* call, size_t k, stow_view* out_view) {
+bool stowi_graph_view_bitcast(const stow_shape_call* call, size_t k, stow_view* out_view) {
   (void)call;
   (void)k;
   return set_view(out_view, 0, 0, true);
 }
 
-bool stowi_view_kv_append(const stow_shape_call* call, size_t k, stow_view* out_view) {
+bool stowi_graph_view_kv_append(const stow_shape_call* call, size_t k, stow_view* out_view) {
   (void)call;
   (void)k;
   return set_view(out_view, 0, 0, false);

@@ -12,10 +12,10 @@
 // ---------------------------------------------------------------------------------------------
 // Reading
 
-stow_status stowi_window_list(stow_shape_call* call, const char* name, size_t count, int64_t least,
-                              int64_t fallback, int64_t* out) {
+stow_status stowi_graph_window_list(stow_shape_call* call, const char* name, size_t count,
+                                    int64_t least, int64_t fallback, int64_t* out) {
   size_t given_count;
-  const int64_t* given = stowi_shape_ints(call, name, &given_count);
+  const int64_t* given = stowi_graph_shape_ints(call, name, &given_count);
   if (given != NULL && given_count != count) {
     return stow_shape_fail(call, "%s has %zu numbers, expected %zu", name, given_count, count);
   }
@@ -29,13 +29,13 @@ stow_status stowi_window_list(stow_shape_call* call, const char* name, size_t co
   return STOW_OK;
 }
 
-stow_status stowi_window_dims(stow_shape_call* call, size_t x, stowi_window* out) {
+stow_status stowi_graph_window_dims(stow_shape_call* call, size_t x, stowi_graph_window* out) {
   memset(out, 0, sizeof(*out));
   uint32_t rank = stow_shape_operand(call, x)->rank;
   if (rank < 3) {
     return stow_shape_fail(
         call, "operand %zu has rank %" PRIu32 "; expected batch, channels and 1 to %d spatial dims",
-        x, rank, STOWI_MAX_SPATIAL);
+        x, rank, STOWI_GRAPH_MAX_SPATIAL);
   }
   bool is_last = stow_shape_attr_bool(call, "channels_last", false);
   out->spatial = rank - 2;
@@ -44,57 +44,58 @@ stow_status stowi_window_dims(stow_shape_call* call, size_t x, stowi_window* out
   return STOW_OK;
 }
 
-static stow_status read_auto_pad(stow_shape_call* call, stowi_auto_pad* out) {
+static stow_status read_auto_pad(stow_shape_call* call, stowi_graph_auto_pad* out) {
   static const char* const choices[] = {"notset", "same_upper", "same_lower", "valid", NULL};
   if (stow_shape_attr(call, "auto_pad") == NULL) {
-    *out = STOWI_PAD_NOTSET;  // the op has no such attribute
+    *out = STOWI_GRAPH_PAD_NOTSET;  // the op has no such attribute
     return STOW_OK;
   }
   size_t choice;
-  STOW_TRY(stowi_shape_choice(call, "auto_pad", choices, &choice));
+  STOW_TRY(stowi_graph_shape_choice(call, "auto_pad", choices, &choice));
   size_t pad_count;
-  stowi_shape_ints(call, "pads", &pad_count);
-  if (choice != STOWI_PAD_NOTSET && pad_count != 0) {
+  stowi_graph_shape_ints(call, "pads", &pad_count);
+  if (choice != STOWI_GRAPH_PAD_NOTSET && pad_count != 0) {
     return stow_shape_fail(call, "pads cannot be given with auto_pad \"%s\"", choices[choice]);
   }
-  *out = (stowi_auto_pad)choice;
+  *out = (stowi_graph_auto_pad)choice;
   return STOW_OK;
 }
 
-stow_status stowi_window_read(stow_shape_call* call, size_t x, stowi_window* out) {
-  STOW_TRY(stowi_window_dims(call, x, out));
-  STOW_TRY(stowi_window_list(call, "strides", out->spatial, 1, 1, out->strides));
-  STOW_TRY(stowi_window_list(call, "dilations", out->spatial, 1, 1, out->dilations));
-  STOW_TRY(stowi_window_list(call, "pads", 2 * (size_t)out->spatial, 0, 0, out->pads));
+stow_status stowi_graph_window_read(stow_shape_call* call, size_t x, stowi_graph_window* out) {
+  STOW_TRY(stowi_graph_window_dims(call, x, out));
+  STOW_TRY(stowi_graph_window_list(call, "strides", out->spatial, 1, 1, out->strides));
+  STOW_TRY(stowi_graph_window_list(call, "dilations", out->spatial, 1, 1, out->dilations));
+  STOW_TRY(stowi_graph_window_list(call, "pads", 2 * (size_t)out->spatial, 0, 0, out->pads));
   return read_auto_pad(call, &out->padding);
 }
 
-stow_status stowi_window_kernel(stow_shape_call* call, stowi_window* out) {
+stow_status stowi_graph_window_kernel(stow_shape_call* call, stowi_graph_window* out) {
   size_t count;
-  if (stowi_shape_ints(call, "kernel", &count) == NULL) {
+  if (stowi_graph_shape_ints(call, "kernel", &count) == NULL) {
     return stow_shape_fail(call, "a kernel is required unless the pool is global");
   }
-  return stowi_window_list(call, "kernel", out->spatial, 1, 1, out->kernel);
+  return stowi_graph_window_list(call, "kernel", out->spatial, 1, 1, out->kernel);
 }
 
 // Fails if the attribute `kernel` is given and contradicts the weights.
-static stow_status check_kernel(stow_shape_call* call, const stowi_window* w) {
+static stow_status check_kernel(stow_shape_call* call, const stowi_graph_window* w) {
   size_t count;
-  if (stowi_shape_ints(call, "kernel", &count) == NULL) {
+  if (stowi_graph_shape_ints(call, "kernel", &count) == NULL) {
     return STOW_OK;
   }
-  int64_t given[STOWI_MAX_SPATIAL];
-  STOW_TRY(stowi_window_list(call, "kernel", w->spatial, 1, 1, given));
+  int64_t given[STOWI_GRAPH_MAX_SPATIAL];
+  STOW_TRY(stowi_graph_window_list(call, "kernel", w->spatial, 1, 1, given));
   for (uint32_t i = 0; i < w->spatial; ++i) {
-    if (stowi_shape_differ(call, given[i], w->kernel[i])) {
+    if (stowi_graph_shape_differ(call, given[i], w->kernel[i])) {
       return stow_shape_fail(call, "kernel has %" PRId64 ", but the weights have %s", given[i],
-                             stowi_shape_dim_text(call, w->kernel[i]).text);
+                             stowi_graph_shape_dim_text(call, w->kernel[i]).text);
     }
   }
   return STOW_OK;
 }
 
-stow_status stowi_window_weights(stow_shape_call* call, size_t weights, stowi_window* out) {
+stow_status stowi_graph_window_weights(stow_shape_call* call, size_t weights,
+                                       stowi_graph_window* out) {
   const stow_type* w = stow_shape_operand(call, weights);
   if (w->rank != out->spatial + 2) {
     return stow_shape_fail(call, "the weights have rank %" PRIu32 ", but the operand has %" PRIu32,
@@ -113,18 +114,18 @@ stow_status stowi_window_weights(stow_shape_call* call, size_t weights, stowi_wi
 // Arithmetic
 
 // The extent of a dilated kernel: (kernel - 1) × dilation + 1.
-static stow_dim extent(stow_dims* dims, const stowi_window* w, uint32_t i) {
+static stow_dim extent(stow_dims* dims, const stowi_graph_window* w, uint32_t i) {
   stow_dim gaps = stow_dim_mul(dims, stow_dim_sub(dims, w->kernel[i], 1), w->dilations[i]);
   return stow_dim_add(dims, gaps, 1);
 }
 
-static bool is_same(const stowi_window* w) {
-  return w->padding == STOWI_PAD_SAME_UPPER || w->padding == STOWI_PAD_SAME_LOWER;
+static bool is_same(const stowi_graph_window* w) {
+  return w->padding == STOWI_GRAPH_PAD_SAME_UPPER || w->padding == STOWI_GRAPH_PAD_SAME_LOWER;
 }
 
 // The number of windows that fit along spatial dim |i|, which is |in|; with |up|, the last one may
 // extend past the end by less than a stride, even if it is the only one.
-static stow_status count_windows(stow_shape_call* call, const stowi_window* w, uint32_t i,
+static stow_status count_windows(stow_shape_call* call, const stowi_graph_window* w, uint32_t i,
                                  stow_dim in, bool up, stow_dim* out) {
   stow_dims* dims = stow_shape_dims(call);
   if (is_same(w)) {
@@ -151,8 +152,8 @@ static stow_status count_windows(stow_shape_call* call, const stowi_window* w, u
   return STOW_OK;
 }
 
-stow_status stowi_window_slide(stow_shape_call* call, const stowi_window* w, bool up,
-                               stow_type* type) {
+stow_status stowi_graph_window_slide(stow_shape_call* call, const stowi_graph_window* w, bool up,
+                                     stow_type* type) {
   for (uint32_t i = 0; i < w->spatial; ++i) {
     stow_dim* dim = &type->dims[w->first + i];
     STOW_TRY(count_windows(call, w, i, *dim, up, dim));
@@ -161,7 +162,7 @@ stow_status stowi_window_slide(stow_shape_call* call, const stowi_window* w, boo
 }
 
 // (in - 1) × stride + extent + extra - pads; in × stride if auto_pad asks for that.
-static stow_dim spread(stow_dims* dims, const stowi_window* w, uint32_t i, stow_dim in,
+static stow_dim spread(stow_dims* dims, const stowi_graph_window* w, uint32_t i, stow_dim in,
                        int64_t extra) {
   if (is_same(w)) {
     return stow_dim_mul(dims, in, w->strides[i]);
@@ -171,8 +172,8 @@ static stow_dim spread(stow_dims* dims, const stowi_window* w, uint32_t i, stow_
   return stow_dim_sub(dims, stow_dim_sub(dims, whole, w->pads[i]), w->pads[w->spatial + i]);
 }
 
-stow_status stowi_window_spread(stow_shape_call* call, const stowi_window* w, const int64_t* extra,
-                                stow_type* type) {
+stow_status stowi_graph_window_spread(stow_shape_call* call, const stowi_graph_window* w,
+                                      const int64_t* extra, stow_type* type) {
   for (uint32_t i = 0; i < w->spatial; ++i) {
     stow_dim* dim = &type->dims[w->first + i];
     if (*dim == 0) {

@@ -31,65 +31,67 @@ static double infinity(void) {
   return result;
 }
 
-static bool starts_number(const stowi_token* token) {
-  return token->kind == STOWI_TOKEN_INT || token->kind == STOWI_TOKEN_FLOAT || token->kind == '-' ||
-         stowi_token_is(token, "inf") || stowi_token_is(token, "nan");
+static bool starts_number(const stowi_graph_token* token) {
+  return token->kind == STOWI_GRAPH_TOKEN_INT || token->kind == STOWI_TOKEN_FLOAT ||
+         token->kind == '-' || stowi_graph_token_is(token, "inf") ||
+         stowi_graph_token_is(token, "nan");
 }
 
-static stow_status read_int(stowi_parser* parser, bool negative, number* out) {
-  const stowi_token* token = &parser->lexer.token;
+static stow_status read_int(stowi_graph_parser* parser, bool negative, number* out) {
+  const stowi_graph_token* token = &parser->lexer.token;
   out->is_int = true;
-  if (!stowi_number_int(token->text, negative, &out->i)) {
-    return stowi_parser_fail(parser, token, STOW_ERR_OVERFLOW,
-                             "the integer %s%.*s does not fit in 64 bits", negative ? "-" : "",
-                             STOWI_STR_ARG(token->text));
+  if (!stowi_graph_number_int(token->text, negative, &out->i)) {
+    return stowi_graph_parser_fail(parser, token, STOW_ERR_OVERFLOW,
+                                   "the integer %s%.*s does not fit in 64 bits",
+                                   negative ? "-" : "", STOWI_STR_ARG(token->text));
   }
   return STOW_OK;
 }
 
-static stow_status read_float(stowi_parser* parser, bool negative, number* out) {
-  const stowi_token* token = &parser->lexer.token;
+static stow_status read_float(stowi_graph_parser* parser, bool negative, number* out) {
+  const stowi_graph_token* token = &parser->lexer.token;
   const char* error = NULL;
   out->is_int = false;
-  if (stowi_token_is(token, "inf")) {
+  if (stowi_graph_token_is(token, "inf")) {
     out->f = infinity();
-  } else if (stowi_token_is(token, "nan") && !negative) {
+  } else if (stowi_graph_token_is(token, "nan") && !negative) {
     out->f = not_a_number();
   } else if (token->kind == STOWI_TOKEN_FLOAT) {
-    error = stowi_number_float(token->text, &out->f);
+    error = stowi_graph_number_float(token->text, &out->f);
   } else {
-    return stowi_parser_fail_expected(parser, "a number");
+    return stowi_graph_parser_fail_expected(parser, "a number");
   }
   if (error != NULL) {
-    return stowi_parser_fail(parser, token, STOW_ERR_SYNTAX, "the number %.*s %s",
-                             STOWI_STR_ARG(token->text), error);
+    return stowi_graph_parser_fail(parser, token, STOW_ERR_SYNTAX, "the number %.*s %s",
+                                   STOWI_STR_ARG(token->text), error);
   }
   out->f = negative ? -out->f : out->f;
   return STOW_OK;
 }
 
-static stow_status read_number(stowi_parser* parser, number* out) {
+static stow_status read_number(stowi_graph_parser* parser, number* out) {
   bool negative;
-  STOW_TRY(stowi_parser_accept(parser, '-', &negative));
-  bool is_int = parser->lexer.token.kind == STOWI_TOKEN_INT;
+  STOW_TRY(stowi_graph_parser_accept(parser, '-', &negative));
+  bool is_int = parser->lexer.token.kind == STOWI_GRAPH_TOKEN_INT;
   STOW_TRY(is_int ? read_int(parser, negative, out) : read_float(parser, negative, out));
-  return stowi_parser_next(parser);
+  return stowi_graph_parser_next(parser);
 }
 
 // ---------------------------------------------------------------------------------------------
 // Lists
 
-static stow_status fail_inexact(stowi_parser* parser, const stowi_token* token) {
-  return stowi_parser_fail(
+static stow_status fail_inexact(stowi_graph_parser* parser, const stowi_graph_token* token) {
+  return stowi_graph_parser_fail(
       parser, token, STOW_ERR_SYNTAX,
       "this list holds floats, and one of its integers is not exact as a double");
 }
 
-static stow_status push_float(stowi_parser* parser, const stowi_token* token, number item) {
+static stow_status push_float(stowi_graph_parser* parser, const stowi_graph_token* token,
+                              number item) {
   if (STOWI_VEC_RESERVE(parser->allocator, &parser->floats, 1) != STOW_OK) {
     return stowi_fail_memory(&parser->diag);
   }
-  if (item.is_int && !stowi_number_int_to_float(item.i, &item.f)) {
+  if (item.is_int && !stowi_graph_number_int_to_float(item.i, &item.f)) {
     return fail_inexact(parser, token);
   }
   parser->floats.data[parser->floats.count++] = item.f;
@@ -97,7 +99,7 @@ static stow_status push_float(stowi_parser* parser, const stowi_token* token, nu
 }
 
 // The first float among integers makes the whole list one of floats.
-static stow_status change_to_floats(stowi_parser* parser, const stowi_token* token) {
+static stow_status change_to_floats(stowi_graph_parser* parser, const stowi_graph_token* token) {
   for (size_t i = 0; i < parser->ints.count; ++i) {
     number item = {true, parser->ints.data[i], 0};
     STOW_TRY(push_float(parser, token, item));
@@ -105,8 +107,8 @@ static stow_status change_to_floats(stowi_parser* parser, const stowi_token* tok
   return STOW_OK;
 }
 
-static stow_status read_number_item(stowi_parser* parser, stow_attr* attr) {
-  stowi_token token = parser->lexer.token;
+static stow_status read_number_item(stowi_graph_parser* parser, stow_attr* attr) {
+  stowi_graph_token token = parser->lexer.token;
   number item;
   STOW_TRY(read_number(parser, &item));
   if (!item.is_int && attr->kind == STOW_ATTR_INTS) {
@@ -124,21 +126,21 @@ static stow_status read_number_item(stowi_parser* parser, stow_attr* attr) {
 }
 
 // Stores only the size: the bytes may move while the list grows, and pointers are set at its end.
-static stow_status read_string_item(stowi_parser* parser, stow_attr* attr) {
+static stow_status read_string_item(stowi_graph_parser* parser, stow_attr* attr) {
   size_t start = parser->bytes.count;
   if (STOWI_VEC_RESERVE(parser->allocator, &parser->strings, 1) != STOW_OK) {
     return stowi_fail_memory(&parser->diag);
   }
-  STOW_TRY(stowi_parser_decode(parser, &parser->lexer.token));
+  STOW_TRY(stowi_graph_parser_decode(parser, &parser->lexer.token));
   stow_str string = {NULL, parser->bytes.count - start};
   parser->strings.data[parser->strings.count++] = string;
   attr->kind = STOW_ATTR_STRINGS;
-  return stowi_parser_next(parser);
+  return stowi_graph_parser_next(parser);
 }
 
-static stow_status read_item(stowi_parser* parser, stow_attr* attr) {
+static stow_status read_item(stowi_graph_parser* parser, stow_attr* attr) {
   bool is_first = attr->count == 0;
-  bool is_string = parser->lexer.token.kind == STOWI_TOKEN_STRING;
+  bool is_string = parser->lexer.token.kind == STOWI_GRAPH_TOKEN_STRING;
   ++attr->count;
   if (is_string && (is_first || attr->kind == STOW_ATTR_STRINGS)) {
     return read_string_item(parser, attr);
@@ -147,22 +149,22 @@ static stow_status read_item(stowi_parser* parser, stow_attr* attr) {
     return read_number_item(parser, attr);
   }
   if (is_first) {
-    return stowi_parser_fail_expected(parser, "a number, a string or ']'");
+    return stowi_graph_parser_fail_expected(parser, "a number, a string or ']'");
   }
-  return stowi_parser_fail_expected(parser, attr->kind == STOW_ATTR_STRINGS
-                                                ? "a string, as before in this list"
-                                                : "a number, as before in this list");
+  return stowi_graph_parser_fail_expected(parser, attr->kind == STOW_ATTR_STRINGS
+                                                      ? "a string, as before in this list"
+                                                      : "a number, as before in this list");
 }
 
-static stow_status read_list(stowi_parser* parser, stow_attr* attr) {
+static stow_status read_list(stowi_graph_parser* parser, stow_attr* attr) {
   bool more;
   attr->kind = STOW_ATTR_INTS;
-  STOW_TRY(stowi_parser_accept(parser, ']', &more));
+  STOW_TRY(stowi_graph_parser_accept(parser, ']', &more));
   for (more = !more; more;) {
     STOW_TRY(read_item(parser, attr));
-    STOW_TRY(stowi_parser_accept(parser, ',', &more));
+    STOW_TRY(stowi_graph_parser_accept(parser, ',', &more));
     if (!more) {
-      STOW_TRY(stowi_parser_expect(parser, ']', "',' or ']'"));
+      STOW_TRY(stowi_graph_parser_expect(parser, ']', "',' or ']'"));
     }
   }
   return STOW_OK;
@@ -171,7 +173,7 @@ static stow_status read_list(stowi_parser* parser, stow_attr* attr) {
 // ---------------------------------------------------------------------------------------------
 // Attributes
 
-static stow_status read_scalar(stowi_parser* parser, stow_attr* attr) {
+static stow_status read_scalar(stowi_graph_parser* parser, stow_attr* attr) {
   if (starts_number(&parser->lexer.token)) {
     number item;
     STOW_TRY(read_number(parser, &item));
@@ -180,21 +182,21 @@ static stow_status read_scalar(stowi_parser* parser, stow_attr* attr) {
     attr->f = item.is_int ? 0 : item.f;
     return STOW_OK;
   }
-  attr->b = stowi_token_is(&parser->lexer.token, "true");
-  if (!attr->b && !stowi_token_is(&parser->lexer.token, "false")) {
-    return stowi_parser_fail_expected(parser, a_value);
+  attr->b = stowi_graph_token_is(&parser->lexer.token, "true");
+  if (!attr->b && !stowi_graph_token_is(&parser->lexer.token, "false")) {
+    return stowi_graph_parser_fail_expected(parser, a_value);
   }
   attr->kind = STOW_ATTR_BOOL;
-  return stowi_parser_next(parser);
+  return stowi_graph_parser_next(parser);
 }
 
-static stow_status read_attr_value(stowi_parser* parser, stow_attr* attr) {
+static stow_status read_attr_value(stowi_graph_parser* parser, stow_attr* attr) {
   bool is_list;
-  STOW_TRY(stowi_parser_accept(parser, '[', &is_list));
+  STOW_TRY(stowi_graph_parser_accept(parser, '[', &is_list));
   if (is_list) {
     return read_list(parser, attr);
   }
-  if (parser->lexer.token.kind != STOWI_TOKEN_STRING) {
+  if (parser->lexer.token.kind != STOWI_GRAPH_TOKEN_STRING) {
     return read_scalar(parser, attr);
   }
   STOW_TRY(read_string_item(parser, attr));
@@ -203,7 +205,7 @@ static stow_status read_attr_value(stowi_parser* parser, stow_attr* attr) {
 }
 
 // Points the attribute at the scratch, which no longer moves. Its name comes first in the bytes.
-static void fix_pointers(stowi_parser* parser, size_t name_size, stow_attr* attr) {
+static void fix_pointers(stowi_graph_parser* parser, size_t name_size, stow_attr* attr) {
   const char* bytes = parser->bytes.data;
   attr->name.data = bytes;
   attr->name.size = name_size;
@@ -220,20 +222,21 @@ static void fix_pointers(stowi_parser* parser, size_t name_size, stow_attr* attr
   attr->strings = parser->strings.data;
 }
 
-static stow_status read_attr(stowi_parser* parser, stow_call* call, stowi_attr_sink sink) {
-  const stowi_token* token = &parser->lexer.token;
+static stow_status read_attr(stowi_graph_parser* parser, stow_call* call,
+                             stowi_graph_attr_sink sink) {
+  const stowi_graph_token* token = &parser->lexer.token;
   stow_attr attr;
   memset(&attr, 0, sizeof(attr));
   parser->bytes.count = parser->ints.count = 0;
   parser->floats.count = parser->strings.count = 0;
-  bool is_name = token->kind == STOWI_TOKEN_IDENT || token->kind == STOWI_TOKEN_STRING;
+  bool is_name = token->kind == STOWI_GRAPH_TOKEN_IDENT || token->kind == STOWI_GRAPH_TOKEN_STRING;
   if (!is_name || token->text.size == 0) {
-    return stowi_parser_fail_expected(parser, "an attribute's name");
+    return stowi_graph_parser_fail_expected(parser, "an attribute's name");
   }
-  STOW_TRY(stowi_parser_decode(parser, token));
+  STOW_TRY(stowi_graph_parser_decode(parser, token));
   size_t name_size = parser->bytes.count;
-  STOW_TRY(stowi_parser_next(parser));
-  STOW_TRY(stowi_parser_expect(parser, '=', "'=' after the attribute's name"));
+  STOW_TRY(stowi_graph_parser_next(parser));
+  STOW_TRY(stowi_graph_parser_expect(parser, '=', "'=' after the attribute's name"));
   STOW_TRY(read_attr_value(parser, &attr));
   if (call != NULL) {
     fix_pointers(parser, name_size, &attr);
@@ -242,15 +245,16 @@ static stow_status read_attr(stowi_parser* parser, stow_call* call, stowi_attr_s
   return STOW_OK;
 }
 
-stow_status stowi_parser_attrs(stowi_parser* parser, stow_call* call, stowi_attr_sink sink) {
+stow_status stowi_graph_parser_attrs(stowi_graph_parser* parser, stow_call* call,
+                                     stowi_graph_attr_sink sink) {
   bool more;
-  STOW_TRY(stowi_parser_expect(parser, '{', NULL));
-  STOW_TRY(stowi_parser_accept(parser, '}', &more));
+  STOW_TRY(stowi_graph_parser_expect(parser, '{', NULL));
+  STOW_TRY(stowi_graph_parser_accept(parser, '}', &more));
   for (more = !more; more;) {
     STOW_TRY(read_attr(parser, call, sink));
-    STOW_TRY(stowi_parser_accept(parser, ',', &more));
+    STOW_TRY(stowi_graph_parser_accept(parser, ',', &more));
     if (!more) {
-      STOW_TRY(stowi_parser_expect(parser, '}', "',' or '}'"));
+      STOW_TRY(stowi_graph_parser_expect(parser, '}', "',' or '}'"));
     }
   }
   return STOW_OK;

@@ -10,7 +10,8 @@
 #include "base/diag.h"
 #include "base/text.h"
 
-void stowi_lexer_init(stowi_lexer* lexer, const char* text, size_t size, stow_diag* diag) {
+void stowi_graph_lexer_init(stowi_graph_lexer* lexer, const char* text, size_t size,
+                            stow_diag* diag) {
   static const char mark[] = "\xef\xbb\xbf";
   memset(lexer, 0, sizeof(*lexer));
   lexer->cursor = size == 0 ? "" : text;
@@ -23,28 +24,28 @@ void stowi_lexer_init(stowi_lexer* lexer, const char* text, size_t size, stow_di
   lexer->line_start = lexer->cursor;
 }
 
-static uint32_t column_of(const stowi_lexer* lexer, const char* place) {
+static uint32_t column_of(const stowi_graph_lexer* lexer, const char* place) {
   size_t column = (size_t)(place - lexer->line_start) + 1;
   return column < UINT32_MAX ? (uint32_t)column : UINT32_MAX;
 }
 
-static stow_status fail_token(stowi_lexer* lexer, const char* message) {
+static stow_status fail_token(stowi_graph_lexer* lexer, const char* message) {
   stowi_fail(lexer->diag, STOW_ERR_SYNTAX, "%s", message);
   stowi_diag_at(lexer->diag, lexer->token.line, lexer->token.column);
   return STOW_ERR_SYNTAX;
 }
 
-static void start_line(stowi_lexer* lexer) {
+static void start_line(stowi_graph_lexer* lexer) {
   lexer->line_start = lexer->cursor;
   lexer->line += lexer->line < UINT32_MAX;
 }
 
-static void skip_comment(stowi_lexer* lexer) {
+static void skip_comment(stowi_graph_lexer* lexer) {
   const char* newline = memchr(lexer->cursor, '\n', (size_t)(lexer->end - lexer->cursor));
   lexer->cursor = newline == NULL ? lexer->end : newline;
 }
 
-static void skip_space(stowi_lexer* lexer) {
+static void skip_space(stowi_graph_lexer* lexer) {
   while (lexer->cursor < lexer->end) {
     switch (*lexer->cursor) {
       case '\n':
@@ -65,28 +66,28 @@ static void skip_space(stowi_lexer* lexer) {
   }
 }
 
-static void finish_token(stowi_lexer* lexer, int kind, const char* start) {
+static void finish_token(stowi_graph_lexer* lexer, int kind, const char* start) {
   lexer->token.kind = kind;
   lexer->token.text.data = start;
   lexer->token.text.size = (size_t)(lexer->cursor - start);
 }
 
-static stow_status read_ident(stowi_lexer* lexer) {
+static stow_status read_ident(stowi_graph_lexer* lexer) {
   const char* start = lexer->cursor;
   while (lexer->cursor < lexer->end && (stowi_is_alnum(*lexer->cursor) || *lexer->cursor == '.')) {
     ++lexer->cursor;
   }
-  finish_token(lexer, STOWI_TOKEN_IDENT, start);
+  finish_token(lexer, STOWI_GRAPH_TOKEN_IDENT, start);
   return STOW_OK;
 }
 
-static stow_status read_value(stowi_lexer* lexer) {
+static stow_status read_value(stowi_graph_lexer* lexer) {
   const char* start = lexer->cursor++;
   uint64_t id = 0;
   while (lexer->cursor < lexer->end && stowi_is_digit(*lexer->cursor) && id < UINT32_MAX) {
     id = id * 10 + (uint64_t)(*lexer->cursor++ - '0');
   }
-  finish_token(lexer, STOWI_TOKEN_VALUE, start);
+  finish_token(lexer, STOWI_GRAPH_TOKEN_VALUE, start);
   lexer->token.value = (uint32_t)id;
   if (lexer->token.text.size == 1) {
     return fail_token(lexer, "expected the digits of a value's id after '%'");
@@ -109,7 +110,7 @@ static bool is_hex_digit(char c) {
 
 // Takes everything that could belong to a number, so that `12abc` is one malformed token and not
 // two valid ones.
-static stow_status read_number(stowi_lexer* lexer) {
+static stow_status read_number(stowi_graph_lexer* lexer) {
   const char* start = lexer->cursor;
   bool is_hex = lexer->end - start >= 2 && start[0] == '0' && (start[1] == 'x' || start[1] == 'X');
   bool is_int = true;
@@ -123,7 +124,7 @@ static stow_status read_number(stowi_lexer* lexer) {
     }
     is_int = is_int && stowi_is_digit(c);
   }
-  finish_token(lexer, is_int ? STOWI_TOKEN_INT : STOWI_TOKEN_FLOAT, start);
+  finish_token(lexer, is_int ? STOWI_GRAPH_TOKEN_INT : STOWI_TOKEN_FLOAT, start);
   if (is_int && start[0] == '0' && lexer->token.text.size > 1) {
     return fail_token(lexer, "an integer must not have leading zeros");
   }
@@ -131,7 +132,7 @@ static stow_status read_number(stowi_lexer* lexer) {
 }
 
 // Skips one escape; the cursor is past its backslash.
-static stow_status skip_escape(stowi_lexer* lexer) {
+static stow_status skip_escape(stowi_graph_lexer* lexer) {
   const char* backslash = lexer->cursor - 1;
   size_t left = (size_t)(lexer->end - lexer->cursor);
   char c = left == 0 ? '\n' : *lexer->cursor;
@@ -147,12 +148,12 @@ static stow_status skip_escape(stowi_lexer* lexer) {
                                : "unknown escape; expected one of \\\" \\\\ \\n \\t \\r and \\xHH");
 }
 
-static stow_status read_string(stowi_lexer* lexer) {
+static stow_status read_string(stowi_graph_lexer* lexer) {
   const char* start = ++lexer->cursor;
   while (lexer->cursor < lexer->end && *lexer->cursor != '\n') {
     char c = *lexer->cursor++;
     if (c == '"') {
-      finish_token(lexer, STOWI_TOKEN_STRING, start);
+      finish_token(lexer, STOWI_GRAPH_TOKEN_STRING, start);
       --lexer->token.text.size;
       return STOW_OK;
     }
@@ -164,7 +165,7 @@ static stow_status read_string(stowi_lexer* lexer) {
   return fail_token(lexer, "expected '\"' to close this string on its line");
 }
 
-static stow_status read_other(stowi_lexer* lexer) {
+static stow_status read_other(stowi_graph_lexer* lexer) {
   char c = *lexer->cursor++;
   finish_token(lexer, c, lexer->cursor - 1);
   if (c != '\0' && strchr("{}()[],:=?+-*@", c) != NULL) {
@@ -177,13 +178,13 @@ static stow_status read_other(stowi_lexer* lexer) {
   return fail_token(lexer, message);
 }
 
-stow_status stowi_lexer_next(stowi_lexer* lexer) {
+stow_status stowi_graph_lexer_next(stowi_graph_lexer* lexer) {
   skip_space(lexer);
   lexer->token.escaped = false;
   lexer->token.line = lexer->line;
   lexer->token.column = column_of(lexer, lexer->cursor);
   if (lexer->cursor == lexer->end) {
-    finish_token(lexer, STOWI_TOKEN_END, lexer->cursor);
+    finish_token(lexer, STOWI_GRAPH_TOKEN_END, lexer->cursor);
     return STOW_OK;
   }
   char c = *lexer->cursor;
@@ -199,8 +200,8 @@ stow_status stowi_lexer_next(stowi_lexer* lexer) {
   return c == '"' ? read_string(lexer) : read_other(lexer);
 }
 
-bool stowi_token_is(const stowi_token* token, const char* ident) {
-  return token->kind == STOWI_TOKEN_IDENT && stow_str_equal(token->text, stow_str_of(ident));
+bool stowi_graph_token_is(const stowi_graph_token* token, const char* ident) {
+  return token->kind == STOWI_GRAPH_TOKEN_IDENT && stow_str_equal(token->text, stow_str_of(ident));
 }
 
 static unsigned hex_digit(char c) {
@@ -228,7 +229,7 @@ static size_t decode_escape(const char* escape, char* out) {
   }
 }
 
-size_t stowi_token_decode(const stowi_token* token, char* out) {
+size_t stowi_graph_token_decode(const stowi_graph_token* token, char* out) {
   stow_str text = token->text;
   if (!token->escaped) {
     if (text.size != 0) {
@@ -247,18 +248,19 @@ size_t stowi_token_decode(const stowi_token* token, char* out) {
   return size;
 }
 
-void stowi_token_describe(const stowi_token* token, char out[STOWI_TOKEN_DESCRIPTION_SIZE]) {
+void stowi_graph_token_describe(const stowi_graph_token* token,
+                                char out[STOWI_GRAPH_TOKEN_DESCRIPTION_SIZE]) {
   const size_t longest = 40;
   bool is_cut = token->text.size > longest;
   int size = (int)(is_cut ? longest : token->text.size);
   const char* quote = "'";
-  if (token->kind == STOWI_TOKEN_END) {
-    snprintf(out, STOWI_TOKEN_DESCRIPTION_SIZE, "the end of the text");
+  if (token->kind == STOWI_GRAPH_TOKEN_END) {
+    snprintf(out, STOWI_GRAPH_TOKEN_DESCRIPTION_SIZE, "the end of the text");
     return;
   }
-  if (token->kind == STOWI_TOKEN_VALUE || token->kind == STOWI_TOKEN_STRING) {
-    quote = token->kind == STOWI_TOKEN_VALUE ? "" : "\"";
+  if (token->kind == STOWI_GRAPH_TOKEN_VALUE || token->kind == STOWI_GRAPH_TOKEN_STRING) {
+    quote = token->kind == STOWI_GRAPH_TOKEN_VALUE ? "" : "\"";
   }
-  snprintf(out, STOWI_TOKEN_DESCRIPTION_SIZE, "%s%.*s%s%s", quote, size, token->text.data,
+  snprintf(out, STOWI_GRAPH_TOKEN_DESCRIPTION_SIZE, "%s%.*s%s%s", quote, size, token->text.data,
            is_cut ? "…" : "", quote);
 }

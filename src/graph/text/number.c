@@ -25,7 +25,7 @@ static const char not_exact[] = "is not exact as a double";
 static const char too_large[] = "is too large for a double";
 static const char needs_hex[] = "cannot be read exactly; write it as a hex float, as in 0x1.8p+1";
 
-bool stowi_number_int(stow_str text, bool negative, int64_t* out) {
+bool stowi_graph_number_int(stow_str text, bool negative, int64_t* out) {
   uint64_t magnitude;
   if (!stowi_parse_u64(text, &magnitude) || magnitude > (uint64_t)INT64_MAX + negative) {
     return false;
@@ -254,7 +254,7 @@ static const char* read_decimal(scanner scan, double* out) {
   return NULL;
 }
 
-const char* stowi_number_float(stow_str text, double* out) {
+const char* stowi_graph_number_float(stow_str text, double* out) {
   scanner scan = {text.data, text.data + text.size};
   if (text.size >= 2 && text.data[0] == '0' && (text.data[1] | 0x20) == 'x') {
     scan.cursor += 2;
@@ -263,7 +263,7 @@ const char* stowi_number_float(stow_str text, double* out) {
   return read_decimal(scan, out);
 }
 
-bool stowi_number_int_to_float(int64_t number, double* out) {
+bool stowi_graph_number_int_to_float(int64_t number, double* out) {
   uint64_t magnitude = number < 0 ? UINT64_C(0) - (uint64_t)number : (uint64_t)number;
   if (make_exact(magnitude, 0, out) != NULL) {
     return false;
@@ -297,7 +297,7 @@ static stow_status put_finite(stow_writer writer, const char* sign, uint64_t fra
   return stowi_printf(writer, "%s0x1.%0*" PRIx64 "p%+d", sign, count, fraction, exponent);
 }
 
-stow_status stowi_put_float(stow_writer writer, double number) {
+stow_status stowi_graph_put_float(stow_writer writer, double number) {
   uint64_t bits;
   memcpy(&bits, &number, sizeof(bits));
   const char* sign = bits >> 63 != 0 ? "-" : "";

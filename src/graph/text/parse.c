@@ -21,8 +21,8 @@ struct stow_module {
 // ---------------------------------------------------------------------------------------------
 // Errors and tokens
 
-stow_status stowi_parser_fail(stowi_parser* parser, const stowi_token* token, stow_status status,
-                              const char* format, ...) {
+stow_status stowi_graph_parser_fail(stowi_graph_parser* parser, const stowi_graph_token* token,
+                                    stow_status status, const char* format, ...) {
   va_list arguments;
   va_start(arguments, format);
   stowi_vfail(&parser->diag, status, format, arguments);
@@ -31,51 +31,56 @@ stow_status stowi_parser_fail(stowi_parser* parser, const stowi_token* token, st
   return status;
 }
 
-stow_status stowi_parser_fail_expected(stowi_parser* parser, const char* what) {
-  char found[STOWI_TOKEN_DESCRIPTION_SIZE];
-  stowi_token_describe(&parser->lexer.token, found);
-  return stowi_parser_fail(parser, &parser->lexer.token, STOW_ERR_SYNTAX, "expected %s, found %s",
-                           what, found);
+stow_status stowi_graph_parser_fail_expected(stowi_graph_parser* parser, const char* what) {
+  char found[STOWI_GRAPH_TOKEN_DESCRIPTION_SIZE];
+  stowi_graph_token_describe(&parser->lexer.token, found);
+  return stowi_graph_parser_fail(parser, &parser->lexer.token, STOW_ERR_SYNTAX,
+                                 "expected %s, found %s", what, found);
 }
 
-stow_status stowi_parser_locate(stowi_parser* parser, const stowi_token* token,
-                                stow_status status) {
+stow_status stowi_graph_parser_locate(stowi_graph_parser* parser, const stowi_graph_token* token,
+                                      stow_status status) {
   if (status != STOW_OK) {
     stowi_diag_at(&parser->diag, token->line, token->column);
   }
   return status;
 }
 
-stow_status stowi_parser_next(stowi_parser* parser) { return stowi_lexer_next(&parser->lexer); }
+stow_status stowi_graph_parser_next(stowi_graph_parser* parser) {
+  return stowi_graph_lexer_next(&parser->lexer);
+}
 
-stow_status stowi_parser_expect(stowi_parser* parser, char punctuation, const char* what) {
+stow_status stowi_graph_parser_expect(stowi_graph_parser* parser, char punctuation,
+                                      const char* what) {
   if (parser->lexer.token.kind != punctuation) {
     char alone[4] = {'\'', punctuation, '\'', '\0'};
-    return stowi_parser_fail_expected(parser, what == NULL ? alone : what);
+    return stowi_graph_parser_fail_expected(parser, what == NULL ? alone : what);
   }
-  return stowi_parser_next(parser);
+  return stowi_graph_parser_next(parser);
 }
 
-stow_status stowi_parser_accept(stowi_parser* parser, char punctuation, bool* out_taken) {
+stow_status stowi_graph_parser_accept(stowi_graph_parser* parser, char punctuation,
+                                      bool* out_taken) {
   *out_taken = parser->lexer.token.kind == punctuation;
-  return *out_taken ? stowi_parser_next(parser) : STOW_OK;
+  return *out_taken ? stowi_graph_parser_next(parser) : STOW_OK;
 }
 
-stow_status stowi_parser_decode(stowi_parser* parser, const stowi_token* token) {
+stow_status stowi_graph_parser_decode(stowi_graph_parser* parser, const stowi_graph_token* token) {
   if (STOWI_VEC_RESERVE(parser->allocator, &parser->bytes, token->text.size + 1) != STOW_OK) {
     return stowi_fail_memory(&parser->diag);
   }
-  parser->bytes.count += stowi_token_decode(token, parser->bytes.data + parser->bytes.count);
+  parser->bytes.count += stowi_graph_token_decode(token, parser->bytes.data + parser->bytes.count);
   return STOW_OK;
 }
 
-stow_status stowi_parser_string(stowi_parser* parser, const stowi_token* token, stow_str* out) {
+stow_status stowi_graph_parser_string(stowi_graph_parser* parser, const stowi_graph_token* token,
+                                      stow_str* out) {
   if (!token->escaped) {
     *out = token->text;
     return STOW_OK;
   }
   parser->bytes.count = 0;
-  STOW_TRY(stowi_parser_decode(parser, token));
+  STOW_TRY(stowi_graph_parser_decode(parser, token));
   out->data = parser->bytes.data;
   out->size = parser->bytes.count;
   return STOW_OK;
@@ -131,9 +136,9 @@ stow_status stow_module_print(const stow_module* module, stow_writer writer) {
 // Graphs
 
 // The module owns the graph from the start, so that a later failure needs no other cleanup.
-static stow_status add_graph(stowi_parser* parser, stow_module* module, stow_str name) {
+static stow_status add_graph(stowi_graph_parser* parser, stow_module* module, stow_str name) {
   if (module->graphs.count >= STOWI_INDEX_NONE) {
-    return stowi_parser_fail(parser, &parser->lexer.token, STOW_ERR_LIMIT, "too many graphs");
+    return stowi_graph_parser_fail(parser, &parser->lexer.token, STOW_ERR_LIMIT, "too many graphs");
   }
   if (STOWI_VEC_RESERVE(parser->allocator, &module->graphs, 1) != STOW_OK ||
       stowi_index_reserve(&module->names, parser->allocator) != STOW_OK) {
@@ -145,38 +150,38 @@ static stow_status add_graph(stowi_parser* parser, stow_module* module, stow_str
   return STOW_OK;
 }
 
-static stow_status read_graph_name(stowi_parser* parser, stow_module* module) {
-  stowi_token token = parser->lexer.token;
+static stow_status read_graph_name(stowi_graph_parser* parser, stow_module* module) {
+  stowi_graph_token token = parser->lexer.token;
   stow_str name;
-  if (token.kind != STOWI_TOKEN_IDENT && token.kind != STOWI_TOKEN_STRING) {
-    return stowi_parser_fail_expected(parser, "the graph's name after '@'");
+  if (token.kind != STOWI_GRAPH_TOKEN_IDENT && token.kind != STOWI_GRAPH_TOKEN_STRING) {
+    return stowi_graph_parser_fail_expected(parser, "the graph's name after '@'");
   }
-  STOW_TRY(stowi_parser_string(parser, &token, &name));
+  STOW_TRY(stowi_graph_parser_string(parser, &token, &name));
   if (stow_module_find(module, name) != NULL) {
-    return stowi_parser_fail(parser, &token, STOW_ERR_DUPLICATE, "graph @%.*s is defined twice",
-                             STOWI_STR_ARG(name));
+    return stowi_graph_parser_fail(parser, &token, STOW_ERR_DUPLICATE,
+                                   "graph @%.*s is defined twice", STOWI_STR_ARG(name));
   }
-  STOW_TRY(stowi_parser_locate(parser, &token, add_graph(parser, module, name)));
-  return stowi_parser_next(parser);
+  STOW_TRY(stowi_graph_parser_locate(parser, &token, add_graph(parser, module, name)));
+  return stowi_graph_parser_next(parser);
 }
 
-static stow_status read_graph(stowi_parser* parser, stow_module* module) {
-  if (!stowi_token_is(&parser->lexer.token, "graph")) {
-    return stowi_parser_fail_expected(
+static stow_status read_graph(stowi_graph_parser* parser, stow_module* module) {
+  if (!stowi_graph_token_is(&parser->lexer.token, "graph")) {
+    return stowi_graph_parser_fail_expected(
         parser, module->graphs.count == 0 ? "'graph'" : "'graph' or the end of the text");
   }
-  STOW_TRY(stowi_parser_next(parser));
-  STOW_TRY(stowi_parser_expect(parser, '@', "'@' and the graph's name"));
+  STOW_TRY(stowi_graph_parser_next(parser));
+  STOW_TRY(stowi_graph_parser_expect(parser, '@', "'@' and the graph's name"));
   STOW_TRY(read_graph_name(parser, module));
-  STOW_TRY(stowi_parser_expect(parser, '{', NULL));
-  return stowi_parser_statements(parser);
+  STOW_TRY(stowi_graph_parser_expect(parser, '{', NULL));
+  return stowi_graph_parser_statements(parser);
 }
 
-static stow_status read_module(stowi_parser* parser, stow_module* module) {
-  STOW_TRY(stowi_parser_next(parser));
+static stow_status read_module(stowi_graph_parser* parser, stow_module* module) {
+  STOW_TRY(stowi_graph_parser_next(parser));
   do {
     STOW_TRY(read_graph(parser, module));
-  } while (parser->lexer.token.kind != STOWI_TOKEN_END);
+  } while (parser->lexer.token.kind != STOWI_GRAPH_TOKEN_END);
   return STOW_OK;
 }
 
@@ -198,7 +203,7 @@ static void report(const stow_diag* error, const char* file_name, stow_diag* dia
   stowi_diag_value(diag, error->value);
 }
 
-static void destroy_parser(stowi_parser* parser) {
+static void destroy_parser(stowi_graph_parser* parser) {
   stow_allocator allocator = parser->allocator;
   STOWI_VEC_FREE(allocator, &parser->closed);
   STOWI_VEC_FREE(allocator, &parser->bytes);
@@ -218,7 +223,7 @@ stow_status stow_module_parse(const char* text, size_t size, const char* file_na
     return stowi_fail_memory(diag);
   }
   module->allocator = allocator;
-  stowi_parser* parser = STOWI_NEW(allocator, stowi_parser);
+  stowi_graph_parser* parser = STOWI_NEW(allocator, stowi_graph_parser);
   if (parser == NULL) {
     stow_module_destroy(module);
     return stowi_fail_memory(diag);
@@ -226,7 +231,7 @@ stow_status stow_module_parse(const char* text, size_t size, const char* file_na
   parser->allocator = allocator;
   parser->ops = ops;
   stow_diag_init(&parser->diag);
-  stowi_lexer_init(&parser->lexer, text, size, &parser->diag);
+  stowi_graph_lexer_init(&parser->lexer, text, size, &parser->diag);
   stow_status status = read_module(parser, module);
   if (status == STOW_OK) {
     *out_module = module;

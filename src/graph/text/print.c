@@ -40,7 +40,7 @@ static stow_status put_list_item(const printer* p, const stow_attr* attr, size_t
     case STOW_ATTR_INTS:
       return stowi_printf(p->writer, "%lld", (long long)attr->ints[i]);
     case STOW_ATTR_FLOATS:
-      return stowi_put_float(p->writer, attr->floats[i]);
+      return stowi_graph_put_float(p->writer, attr->floats[i]);
     default:
       return stowi_put_quoted(p->writer, attr->strings[i]);
   }
@@ -51,7 +51,7 @@ static stow_status put_attr_value(const printer* p, const stow_attr* attr) {
     case STOW_ATTR_INT:
       return stowi_printf(p->writer, "%lld", (long long)attr->i);
     case STOW_ATTR_FLOAT:
-      return stowi_put_float(p->writer, attr->f);
+      return stowi_graph_put_float(p->writer, attr->f);
     case STOW_ATTR_BOOL:
       return stowi_put(p->writer, attr->b ? "true" : "false");
     case STOW_ATTR_STRING:
@@ -73,7 +73,7 @@ static bool is_default(const stow_graph* graph, stow_op op, const stow_attr* att
   for (size_t i = 0; i < count; ++i) {
     bool required = false;
     const stow_attr* known = stow_ops_attr(ops, op, i, &required);
-    if (!required && stowi_attr_equal(known, attr)) {
+    if (!required && stowi_graph_attr_equal(known, attr)) {
       return true;
     }
   }
@@ -89,9 +89,11 @@ static stow_status put_attr(const printer* p, const stow_attr* attr, size_t show
 }
 
 // Element |i| of inline data; false if the text format cannot represent it.
-static bool data_element(const stowi_known* data, size_t i, int64_t* out_int, double* out_float) {
+static bool data_element(const stowi_graph_known* data, size_t i, int64_t* out_int,
+                         double* out_float) {
   bool is_float = stow_dtype_kind_of(data->dtype) == STOW_KIND_FLOAT;
-  return is_float ? stowi_known_double(data, i, out_float) : stowi_known_int(data, i, out_int);
+  return is_float ? stowi_graph_known_double(data, i, out_float)
+                  : stowi_graph_known_int(data, i, out_int);
 }
 
 static bool has_inline_data(const stow_graph* graph, stow_node node) {
@@ -102,28 +104,29 @@ static bool has_inline_data(const stow_graph* graph, stow_node node) {
 // Data that types or known values depend on and no attribute holds, if it can be written inline;
 // otherwise without elements. The graph may have been made for the known data of an input even if
 // the nodes that read it are gone.
-static stowi_known inline_data_of(const stow_graph* graph, stow_node node) {
-  stowi_known none = {.dtype = STOW_BOOL};
-  if (!stowi_is_boundary_op(stow_graph_op(graph, node)) || has_inline_data(graph, node)) {
+static stowi_graph_known inline_data_of(const stow_graph* graph, stow_node node) {
+  stowi_graph_known none = {.dtype = STOW_BOOL};
+  if (!stowi_graph_is_boundary_op(stow_graph_op(graph, node)) || has_inline_data(graph, node)) {
     return none;
   }
   stow_value value = stow_graph_first_result(graph, node);
-  size_t index = stowi_data_index(graph, value);
+  size_t index = stowi_graph_data_index(graph, value);
   bool is_input = stow_graph_op(graph, node) == STOW_OP_INPUT;
   if (index == graph->data.count || !(is_input || graph->known.is_read.data[index])) {
     return none;
   }
-  stowi_known data = stowi_known_of(graph, &graph->known, graph->value_types.data, value);
+  stowi_graph_known data =
+      stowi_graph_known_of(graph, &graph->known, graph->value_types.data, value);
   int64_t number;
   double real;
-  bool can_tell = data.count <= STOWI_MAX_INLINE;
+  bool can_tell = data.count <= STOWI_GRAPH_MAX_INLINE;
   for (size_t i = 0; i < data.count && can_tell; ++i) {
     can_tell = data_element(&data, i, &number, &real);
   }
   return can_tell ? data : none;
 }
 
-static stow_status put_data(const printer* p, const stowi_known* data, size_t shown) {
+static stow_status put_data(const printer* p, const stowi_graph_known* data, size_t shown) {
   STOW_TRY(stowi_put(p->writer, shown == 0 ? " {data = [" : ", data = ["));
   for (size_t i = 0; i < data->count; ++i) {
     int64_t number = 0;
@@ -131,7 +134,7 @@ static stow_status put_data(const printer* p, const stowi_known* data, size_t sh
     (void)data_element(data, i, &number, &real);
     STOW_TRY(put_comma(p, i));
     STOW_TRY(stow_dtype_kind_of(data->dtype) == STOW_KIND_FLOAT
-                 ? stowi_put_float(p->writer, real)
+                 ? stowi_graph_put_float(p->writer, real)
                  : stowi_printf(p->writer, "%lld", (long long)number));
   }
   return stowi_put(p->writer, "]");
@@ -148,7 +151,7 @@ static stow_status put_attrs(const printer* p, stow_node node) {
       STOW_TRY(put_attr(p, attr, shown++));
     }
   }
-  stowi_known data = inline_data_of(p->graph, node);
+  stowi_graph_known data = inline_data_of(p->graph, node);
   if (data.count != 0) {
     STOW_TRY(put_data(p, &data, shown++));
   }

@@ -24,7 +24,7 @@ static const char* other_name(const stow_ops* ops, stow_str name) {
   return NULL;
 }
 
-const char* stowi_suggest_op(const stow_ops* ops, stow_str name) {
+const char* stowi_graph_suggest_op(const stow_ops* ops, stow_str name) {
   const char* best = other_name(ops, name);
   size_t best_distance = name.size / 3 + 2;  // a larger distance means another word
   if (best != NULL || name.size > STOWI_LONGEST_WORD) {
@@ -44,7 +44,7 @@ const char* stowi_suggest_op(const stow_ops* ops, stow_str name) {
   return best;
 }
 
-const char* stowi_suggest_dtype(stow_str name) {
+const char* stowi_graph_suggest_dtype(stow_str name) {
   static const struct {
     const char* other;
     const char* dtype;

@@ -24,105 +24,109 @@ static const struct {
                  {"min", stow_dim_min},
                  {"max", stow_dim_max}};
 
-static stow_status read_sum(stowi_parser* parser, int depth, stow_dim* out);
+static stow_status read_sum(stowi_graph_parser* parser, int depth, stow_dim* out);
 
 // Reports the failure recorded in the dims table, at |token|.
-static stow_status fail_dim(stowi_parser* parser, const stowi_token* token) {
+static stow_status fail_dim(stowi_graph_parser* parser, const stowi_graph_token* token) {
   stow_dims* dims = stow_graph_edit_dims(parser->graph);
   stow_status status = stow_dims_status(dims);
   stow_dims_clear_status(dims);
   switch (status) {
     case STOW_ERR_LIMIT:
-      return stowi_parser_fail(parser, token, status, "this dim's expression is too large");
+      return stowi_graph_parser_fail(parser, token, status, "this dim's expression is too large");
     case STOW_ERR_TYPE:
-      return stowi_parser_fail(parser, token, status,
-                               "this dim divides by zero or a negative number");
+      return stowi_graph_parser_fail(parser, token, status,
+                                     "this dim divides by zero or a negative number");
     case STOW_ERR_OVERFLOW:
-      return stowi_parser_fail(parser, token, status,
-                               "a number in this dim does not fit in 64 bits");
+      return stowi_graph_parser_fail(parser, token, status,
+                                     "a number in this dim does not fit in 64 bits");
     default:
-      return stowi_parser_fail(parser, token, status, "%s", stow_status_text(status));
+      return stowi_graph_parser_fail(parser, token, status, "%s", stow_status_text(status));
   }
 }
 
-static stow_status apply(stowi_parser* parser, const stowi_token* token, dim_function function,
-                         stow_dim* into, stow_dim other) {
+static stow_status apply(stowi_graph_parser* parser, const stowi_graph_token* token,
+                         dim_function function, stow_dim* into, stow_dim other) {
   *into = function(stow_graph_edit_dims(parser->graph), *into, other);
   return *into == STOW_DIM_INVALID ? fail_dim(parser, token) : STOW_OK;
 }
 
-static stow_status read_dim_number(stowi_parser* parser, stow_dim* out) {
-  const stowi_token* token = &parser->lexer.token;
-  if (!stowi_number_int(token->text, false, out)) {
-    return stowi_parser_fail(parser, token, STOW_ERR_OVERFLOW,
-                             "the dim %.*s does not fit in 64 bits", STOWI_STR_ARG(token->text));
+static stow_status read_dim_number(stowi_graph_parser* parser, stow_dim* out) {
+  const stowi_graph_token* token = &parser->lexer.token;
+  if (!stowi_graph_number_int(token->text, false, out)) {
+    return stowi_graph_parser_fail(parser, token, STOW_ERR_OVERFLOW,
+                                   "the dim %.*s does not fit in 64 bits",
+                                   STOWI_STR_ARG(token->text));
   }
-  return stowi_parser_next(parser);
+  return stowi_graph_parser_next(parser);
 }
 
-static stow_status read_symbol(stowi_parser* parser, stow_dim* out) {
-  const stowi_token token = parser->lexer.token;
+static stow_status read_symbol(stowi_graph_parser* parser, stow_dim* out) {
+  const stowi_graph_token token = parser->lexer.token;
   stow_str name;
-  STOW_TRY(stowi_parser_string(parser, &token, &name));
-  bool is_dotted = token.kind == STOWI_TOKEN_IDENT && memchr(name.data, '.', name.size) != NULL;
+  STOW_TRY(stowi_graph_parser_string(parser, &token, &name));
+  bool is_dotted =
+      token.kind == STOWI_GRAPH_TOKEN_IDENT && memchr(name.data, '.', name.size) != NULL;
   if (is_dotted) {
-    return stowi_parser_fail(parser, &token, STOW_ERR_SYNTAX,
-                             "a symbol's name with a dot must be quoted: ?\"%.*s\"",
-                             STOWI_STR_ARG(name));
+    return stowi_graph_parser_fail(parser, &token, STOW_ERR_SYNTAX,
+                                   "a symbol's name with a dot must be quoted: ?\"%.*s\"",
+                                   STOWI_STR_ARG(name));
   }
   if (name.size == 0) {
-    return stowi_parser_fail(parser, &token, STOW_ERR_SYNTAX, "a symbol's name must not be empty");
+    return stowi_graph_parser_fail(parser, &token, STOW_ERR_SYNTAX,
+                                   "a symbol's name must not be empty");
   }
   *out = stow_dim_symbol(stow_graph_edit_dims(parser->graph), name);
-  return *out == STOW_DIM_INVALID ? fail_dim(parser, &token) : stowi_parser_next(parser);
+  return *out == STOW_DIM_INVALID ? fail_dim(parser, &token) : stowi_graph_parser_next(parser);
 }
 
-static stow_status read_parenthesised(stowi_parser* parser, int depth, stow_dim* out) {
+static stow_status read_parenthesised(stowi_graph_parser* parser, int depth, stow_dim* out) {
   if (depth == MAX_NESTING) {
-    return stowi_parser_fail(parser, &parser->lexer.token, STOW_ERR_LIMIT,
-                             "dims are nested more than %d deep", MAX_NESTING);
+    return stowi_graph_parser_fail(parser, &parser->lexer.token, STOW_ERR_LIMIT,
+                                   "dims are nested more than %d deep", MAX_NESTING);
   }
-  STOW_TRY(stowi_parser_expect(parser, '(', NULL));
+  STOW_TRY(stowi_graph_parser_expect(parser, '(', NULL));
   return read_sum(parser, depth + 1, out);
 }
 
-static stow_status read_function(stowi_parser* parser, const stowi_token* name, int depth,
-                                 stow_dim* out) {
+static stow_status read_function(stowi_graph_parser* parser, const stowi_graph_token* name,
+                                 int depth, stow_dim* out) {
   size_t count = sizeof(functions) / sizeof(functions[0]);
   size_t k = 0;
-  while (k < count && !stowi_token_is(name, functions[k].name)) {
+  while (k < count && !stowi_graph_token_is(name, functions[k].name)) {
     ++k;
   }
   if (k == count) {
-    return stowi_parser_fail(parser, name, STOW_ERR_SYNTAX,
-                             "expected floor_div, ceil_div, min or max before '(', found '%.*s'",
-                             STOWI_STR_ARG(name->text));
+    return stowi_graph_parser_fail(
+        parser, name, STOW_ERR_SYNTAX,
+        "expected floor_div, ceil_div, min or max before '(', found '%.*s'",
+        STOWI_STR_ARG(name->text));
   }
   stow_dim other;
   STOW_TRY(read_parenthesised(parser, depth, out));
-  STOW_TRY(stowi_parser_expect(parser, ',', "',' and the second operand"));
+  STOW_TRY(stowi_graph_parser_expect(parser, ',', "',' and the second operand"));
   STOW_TRY(read_sum(parser, depth + 1, &other));
-  STOW_TRY(stowi_parser_expect(parser, ')', NULL));
+  STOW_TRY(stowi_graph_parser_expect(parser, ')', NULL));
   return apply(parser, name, functions[k].apply, out, other);
 }
 
-static stow_status read_factor(stowi_parser* parser, int depth, stow_dim* out) {
-  stowi_token token = parser->lexer.token;
+static stow_status read_factor(stowi_graph_parser* parser, int depth, stow_dim* out) {
+  stowi_graph_token token = parser->lexer.token;
   switch (token.kind) {
-    case STOWI_TOKEN_INT:
+    case STOWI_GRAPH_TOKEN_INT:
       return read_dim_number(parser, out);
-    case STOWI_TOKEN_STRING:
+    case STOWI_GRAPH_TOKEN_STRING:
       return read_symbol(parser, out);
     case '(':
       STOW_TRY(read_parenthesised(parser, depth, out));
-      return stowi_parser_expect(parser, ')', "an operator or ')'");
-    case STOWI_TOKEN_IDENT:
+      return stowi_graph_parser_expect(parser, ')', "an operator or ')'");
+    case STOWI_GRAPH_TOKEN_IDENT:
       break;
     default:
-      return stowi_parser_fail_expected(parser, "a number, a symbol or '('");
+      return stowi_graph_parser_fail_expected(parser, "a number, a symbol or '('");
   }
-  stowi_lexer here = parser->lexer;
-  STOW_TRY(stowi_parser_next(parser));
+  stowi_graph_lexer here = parser->lexer;
+  STOW_TRY(stowi_graph_parser_next(parser));
   if (parser->lexer.token.kind == '(') {
     return read_function(parser, &token, depth, out);
   }
@@ -131,11 +135,11 @@ static stow_status read_factor(stowi_parser* parser, int depth, stow_dim* out) {
 }
 
 // The further factors of a product that begins with |out|.
-static stow_status read_factors(stowi_parser* parser, int depth, stow_dim* out) {
+static stow_status read_factors(stowi_graph_parser* parser, int depth, stow_dim* out) {
   while (parser->lexer.token.kind == '*') {
-    stowi_token token = parser->lexer.token;
+    stowi_graph_token token = parser->lexer.token;
     stow_dim factor;
-    STOW_TRY(stowi_parser_next(parser));
+    STOW_TRY(stowi_graph_parser_next(parser));
     STOW_TRY(read_factor(parser, depth, &factor));
     STOW_TRY(apply(parser, &token, stow_dim_mul, out, factor));
   }
@@ -143,25 +147,26 @@ static stow_status read_factors(stowi_parser* parser, int depth, stow_dim* out) 
 }
 
 // Whether the token is the magnitude of INT64_MIN, which only a negative term can have.
-static bool is_least(const stowi_token* token) {
+static bool is_least(const stowi_graph_token* token) {
   int64_t number;
-  return token->kind == STOWI_TOKEN_INT && !stowi_number_int(token->text, false, &number) &&
-         stowi_number_int(token->text, true, &number);
+  return token->kind == STOWI_GRAPH_TOKEN_INT &&
+         !stowi_graph_number_int(token->text, false, &number) &&
+         stowi_graph_number_int(token->text, true, &number);
 }
 
-static stow_status read_term(stowi_parser* parser, int depth, stow_dim* out) {
+static stow_status read_term(stowi_graph_parser* parser, int depth, stow_dim* out) {
   STOW_TRY(read_factor(parser, depth, out));
   return read_factors(parser, depth, out);
 }
 
 // The term after a minus, with its sign.
-static stow_status read_negative_term(stowi_parser* parser, int depth, stow_dim* out) {
-  stowi_token token = parser->lexer.token;
+static stow_status read_negative_term(stowi_graph_parser* parser, int depth, stow_dim* out) {
+  stowi_graph_token token = parser->lexer.token;
   *out = 0;
   if (is_least(&token)) {
     STOW_TRY(apply(parser, &token, stow_dim_sub, out, INT64_MAX));
     STOW_TRY(apply(parser, &token, stow_dim_sub, out, 1));
-    STOW_TRY(stowi_parser_next(parser));
+    STOW_TRY(stowi_graph_parser_next(parser));
     return read_factors(parser, depth, out);
   }
   stow_dim term;
@@ -169,15 +174,15 @@ static stow_status read_negative_term(stowi_parser* parser, int depth, stow_dim*
   return apply(parser, &token, stow_dim_sub, out, term);
 }
 
-static stow_status read_sum(stowi_parser* parser, int depth, stow_dim* out) {
+static stow_status read_sum(stowi_graph_parser* parser, int depth, stow_dim* out) {
   *out = 0;
   if (parser->lexer.token.kind != '-') {
     STOW_TRY(read_term(parser, depth, out));
   }
   while (parser->lexer.token.kind == '+' || parser->lexer.token.kind == '-') {
-    stowi_token token = parser->lexer.token;
+    stowi_graph_token token = parser->lexer.token;
     stow_dim term;
-    STOW_TRY(stowi_parser_next(parser));
+    STOW_TRY(stowi_graph_parser_next(parser));
     STOW_TRY(token.kind == '+' ? read_term(parser, depth, &term)
                                : read_negative_term(parser, depth, &term));
     STOW_TRY(apply(parser, &token, stow_dim_add, out, term));
@@ -187,66 +192,66 @@ static stow_status read_sum(stowi_parser* parser, int depth, stow_dim* out) {
 
 // ---------------------------------------------------------------------------------------------
 
-static stow_status read_expression(stowi_parser* parser, stow_dim* out) {
-  stowi_token token = parser->lexer.token;
-  if (token.kind == STOWI_TOKEN_IDENT || token.kind == STOWI_TOKEN_STRING) {
+static stow_status read_expression(stowi_graph_parser* parser, stow_dim* out) {
+  stowi_graph_token token = parser->lexer.token;
+  if (token.kind == STOWI_GRAPH_TOKEN_IDENT || token.kind == STOWI_GRAPH_TOKEN_STRING) {
     return read_symbol(parser, out);
   }
   if (token.kind != '(') {
-    return stowi_parser_fail_expected(parser, "a symbol or '(' after '?'");
+    return stowi_graph_parser_fail_expected(parser, "a symbol or '(' after '?'");
   }
   STOW_TRY(read_parenthesised(parser, 0, out));
-  if (!stowi_dim_is_valid(stow_graph_edit_dims(parser->graph), *out)) {
-    return stowi_parser_fail(parser, &token, STOW_ERR_TYPE, "this dim is negative");
+  if (!stowi_graph_dim_is_valid(stow_graph_edit_dims(parser->graph), *out)) {
+    return stowi_graph_parser_fail(parser, &token, STOW_ERR_TYPE, "this dim is negative");
   }
-  return stowi_parser_expect(parser, ')', "an operator or ')'");
+  return stowi_graph_parser_expect(parser, ')', "an operator or ')'");
 }
 
-static stow_status read_dim(stowi_parser* parser, stow_dim* out) {
-  if (parser->lexer.token.kind == STOWI_TOKEN_INT) {
+static stow_status read_dim(stowi_graph_parser* parser, stow_dim* out) {
+  if (parser->lexer.token.kind == STOWI_GRAPH_TOKEN_INT) {
     return read_dim_number(parser, out);
   }
-  STOW_TRY(stowi_parser_expect(parser, '?', "a dim: 384, ?name or ?(past + seq)"));
+  STOW_TRY(stowi_graph_parser_expect(parser, '?', "a dim: 384, ?name or ?(past + seq)"));
   return read_expression(parser, out);
 }
 
-static stow_status fail_unknown_dtype(stowi_parser* parser, const stowi_token* name) {
-  const char* similar = stowi_suggest_dtype(name->text);
+static stow_status fail_unknown_dtype(stowi_graph_parser* parser, const stowi_graph_token* name) {
+  const char* similar = stowi_graph_suggest_dtype(name->text);
   if (similar == NULL) {
-    return stowi_parser_fail(parser, name, STOW_ERR_SYNTAX,
-                             "expected an element type such as f32 or i64, found '%.*s'",
-                             STOWI_STR_ARG(name->text));
+    return stowi_graph_parser_fail(parser, name, STOW_ERR_SYNTAX,
+                                   "expected an element type such as f32 or i64, found '%.*s'",
+                                   STOWI_STR_ARG(name->text));
   }
-  return stowi_parser_fail(parser, name, STOW_ERR_SYNTAX,
-                           "expected an element type, found '%.*s'; did you mean '%s'?",
-                           STOWI_STR_ARG(name->text), similar);
+  return stowi_graph_parser_fail(parser, name, STOW_ERR_SYNTAX,
+                                 "expected an element type, found '%.*s'; did you mean '%s'?",
+                                 STOWI_STR_ARG(name->text), similar);
 }
 
-static stow_status read_dtype(stowi_parser* parser, stow_dtype* out) {
-  stowi_token token = parser->lexer.token;
-  if (token.kind != STOWI_TOKEN_IDENT) {
-    return stowi_parser_fail_expected(parser, "a type, as in f32[100, 384]");
+static stow_status read_dtype(stowi_graph_parser* parser, stow_dtype* out) {
+  stowi_graph_token token = parser->lexer.token;
+  if (token.kind != STOWI_GRAPH_TOKEN_IDENT) {
+    return stowi_graph_parser_fail_expected(parser, "a type, as in f32[100, 384]");
   }
-  return stow_dtype_from_name(token.text, out) ? stowi_parser_next(parser)
+  return stow_dtype_from_name(token.text, out) ? stowi_graph_parser_next(parser)
                                                : fail_unknown_dtype(parser, &token);
 }
 
-stow_status stowi_parser_type(stowi_parser* parser, stow_type* out_type) {
+stow_status stowi_graph_parser_type(stowi_graph_parser* parser, stow_type* out_type) {
   bool more;
   memset(out_type, 0, sizeof(*out_type));
   STOW_TRY(read_dtype(parser, &out_type->dtype));
-  STOW_TRY(stowi_parser_expect(parser, '[', "'[' and the dims"));
-  STOW_TRY(stowi_parser_accept(parser, ']', &more));
+  STOW_TRY(stowi_graph_parser_expect(parser, '[', "'[' and the dims"));
+  STOW_TRY(stowi_graph_parser_accept(parser, ']', &more));
   for (more = !more; more;) {
     if (out_type->rank == STOW_MAX_RANK) {
-      return stowi_parser_fail(parser, &parser->lexer.token, STOW_ERR_LIMIT,
-                               "too many dims, the maximum is %d", STOW_MAX_RANK);
+      return stowi_graph_parser_fail(parser, &parser->lexer.token, STOW_ERR_LIMIT,
+                                     "too many dims, the maximum is %d", STOW_MAX_RANK);
     }
     STOW_TRY(read_dim(parser, &out_type->dims[out_type->rank]));
     ++out_type->rank;
-    STOW_TRY(stowi_parser_accept(parser, ',', &more));
+    STOW_TRY(stowi_graph_parser_accept(parser, ',', &more));
     if (!more) {
-      STOW_TRY(stowi_parser_expect(parser, ']', "',' or ']'"));
+      STOW_TRY(stowi_graph_parser_expect(parser, ']', "',' or ']'"));
     }
   }
   return STOW_OK;

@@ -11,10 +11,10 @@
 // ---------------------------------------------------------------------------------------------
 // One tensor
 
-static stow_status type_of(stowi_importer* imp, int32_t elem, const int64_t* dims, size_t rank,
-                           stow_type* out_type) {
+static stow_status type_of(stowi_import_importer* imp, int32_t elem, const int64_t* dims,
+                           size_t rank, stow_type* out_type) {
   *out_type = (stow_type){.dtype = STOW_F32};
-  if (elem == STOWI_ELEM_STRING) {
+  if (elem == STOWI_ONNX_ELEM_STRING) {
     return stowi_fail(imp->diag, STOW_ERR_UNSUPPORTED, "strings are not supported");
   }
   if (!stowi_onnx_elem_dtype(elem, &out_type->dtype)) {
@@ -41,7 +41,7 @@ static stow_status without_bytes(stowi_onnx_importer* onnx, const stowi_onnx_ten
 
 static stow_status find_bytes(stowi_onnx_importer* onnx, const stowi_onnx_tensor* tensor,
                               const stow_type* type, stowi_import_payload* out_data) {
-  stowi_importer* imp = &onnx->imp;
+  stowi_import_importer* imp = &onnx->imp;
   stowi_onnx_bytes bytes;
   uint64_t size;
   STOW_TRY(stow_type_bytes(type, &size));
@@ -90,11 +90,11 @@ static bool position_of(const stowi_onnx_sparse* sparse, const int64_t* row, uin
   return true;
 }
 
-static stow_status fail_sparse(stowi_importer* imp) {
+static stow_status fail_sparse(stowi_import_importer* imp) {
   return stowi_fail(imp->diag, STOW_ERR_SYNTAX, "a sparse tensor's indices do not fit its values");
 }
 
-static stow_status scatter(stowi_importer* imp, const stowi_onnx_sparse* sparse,
+static stow_status scatter(stowi_import_importer* imp, const stowi_onnx_sparse* sparse,
                            const stowi_onnx_bytes* values, const stowi_onnx_bytes* indices,
                            uint64_t elements, size_t width, unsigned char* dense) {
   size_t count = (size_t)sparse->values.elements;
@@ -117,7 +117,7 @@ static stow_status scatter(stowi_importer* imp, const stowi_onnx_sparse* sparse,
   return STOW_OK;
 }
 
-static void free_bytes(stowi_importer* imp, const stowi_onnx_bytes* bytes) {
+static void free_bytes(stowi_import_importer* imp, const stowi_onnx_bytes* bytes) {
   if (bytes->is_owned) {
     stowi_free(imp->allocator, (void*)(uintptr_t)bytes->bytes, bytes->size, 1);
   }
@@ -125,7 +125,7 @@ static void free_bytes(stowi_importer* imp, const stowi_onnx_bytes* bytes) {
 
 static stow_status fill_dense(stowi_onnx_importer* onnx, const stowi_onnx_sparse* sparse,
                               const stow_type* type, unsigned char* dense) {
-  stowi_importer* imp = &onnx->imp;
+  stowi_import_importer* imp = &onnx->imp;
   stowi_onnx_bytes values = {0};
   stowi_onnx_bytes indices = {0};
   uint64_t elements;
@@ -145,7 +145,7 @@ static stow_status fill_dense(stowi_onnx_importer* onnx, const stowi_onnx_sparse
 
 static stow_status import_sparse(stowi_onnx_importer* onnx, const stowi_onnx_sparse* sparse,
                                  stow_op op, stow_str name, stow_value* out_value) {
-  stowi_importer* imp = &onnx->imp;
+  stowi_import_importer* imp = &onnx->imp;
   *out_value = STOW_VALUE_NONE;
   stow_type type;
   uint64_t size;
@@ -168,9 +168,10 @@ static stow_status import_sparse(stowi_onnx_importer* onnx, const stowi_onnx_spa
 // ---------------------------------------------------------------------------------------------
 // Initializers
 
-static stow_status note_uses(stowi_importer* imp, const stowi_onnx_graph* graph, uint32_t depth);
+static stow_status note_uses(stowi_import_importer* imp, const stowi_onnx_graph* graph,
+                             uint32_t depth);
 
-static stow_status note_node_uses(stowi_importer* imp, const stowi_onnx_node* node,
+static stow_status note_node_uses(stowi_import_importer* imp, const stowi_onnx_node* node,
                                   uint32_t depth) {
   for (size_t k = 0; k < node->input_count; ++k) {
     stowi_import_note_use(imp, node->inputs[k]);
@@ -183,7 +184,8 @@ static stow_status note_node_uses(stowi_importer* imp, const stowi_onnx_node* no
   return STOW_OK;
 }
 
-static stow_status note_uses(stowi_importer* imp, const stowi_onnx_graph* graph, uint32_t depth) {
+static stow_status note_uses(stowi_import_importer* imp, const stowi_onnx_graph* graph,
+                             uint32_t depth) {
   if (depth > STOWI_IMPORT_MAX_DEPTH) {
     return stowi_fail(imp->diag, STOW_ERR_LIMIT, "graphs are nested more than %d deep",
                       STOWI_IMPORT_MAX_DEPTH);
@@ -197,7 +199,7 @@ static stow_status note_uses(stowi_importer* imp, const stowi_onnx_graph* graph,
   return STOW_OK;
 }
 
-stow_status stowi_onnx_note_names(stowi_importer* imp) {
+stow_status stowi_onnx_note_names(stowi_import_importer* imp) {
   const stowi_onnx_graph* graph = &stowi_onnx_proto_of(imp->model)->graph;
   for (size_t i = 0; i < graph->initializer_count; ++i) {
     STOW_TRY(stowi_import_note_weight(imp, graph->initializers[i].name));
@@ -215,7 +217,7 @@ stow_status stowi_onnx_note_names(stowi_importer* imp) {
 
 // The value that was asked for in the place of an initializer, whose type it must have. |sparse| is
 // NULL for a plain one.
-static stow_status import_asked(stowi_importer* imp, const stowi_import_asked_value* value,
+static stow_status import_asked(stowi_import_importer* imp, const stowi_import_asked_value* value,
                                 const stowi_onnx_tensor* tensor, const stowi_onnx_sparse* sparse,
                                 stow_op op, stow_value* out_value) {
   const int64_t* dims = sparse == NULL ? tensor->dims : sparse->dims;
@@ -228,7 +230,7 @@ static stow_status import_asked(stowi_importer* imp, const stowi_import_asked_va
 // |sparse| is NULL for a plain one.
 static stow_status import_initializer(stowi_onnx_importer* onnx, const stowi_onnx_tensor* tensor,
                                       const stowi_onnx_sparse* sparse, stow_op op) {
-  stowi_importer* imp = &onnx->imp;
+  stowi_import_importer* imp = &onnx->imp;
   uint32_t id = stowi_import_name_find(imp, tensor->name);
   bool is_main = op == STOW_OP_PARAM && id != STOWI_IMPORT_NONE;
   if (is_main && !imp->names.data[id].is_used) {
@@ -270,7 +272,7 @@ stow_status stowi_onnx_import_initializers(stowi_onnx_importer* onnx, const stow
 // Constant nodes
 
 // Numbers that an attribute holds; they live in the model.
-static stow_status constant_numbers(stowi_lowering* l, stow_str name, stow_dtype dtype,
+static stow_status constant_numbers(stowi_onnx_lowering* l, stow_str name, stow_dtype dtype,
                                     const void* numbers, size_t count, bool is_scalar,
                                     stow_value* out_value) {
   stow_dim dim = (stow_dim)count;
@@ -280,39 +282,39 @@ static stow_status constant_numbers(stowi_lowering* l, stow_str name, stow_dtype
   return stowi_import_constant(l->imp, STOW_OP_CONSTANT, name, &type, &data, out_value);
 }
 
-static stow_status import_constant(stowi_lowering* l, stow_str name, const stowi_onnx_attr* attr,
-                                   stow_value* out_value) {
+static stow_status import_constant(stowi_onnx_lowering* l, stow_str name,
+                                   const stowi_onnx_attr* attr, stow_value* out_value) {
   switch (attr->type) {
-    case STOWI_ATTR_TENSOR:
+    case STOWI_ONNX_ATTR_TENSOR:
       return stowi_onnx_import_tensor(l->onnx, attr->tensor, STOW_OP_CONSTANT, name, out_value);
-    case STOWI_ATTR_SPARSE_TENSOR:
+    case STOWI_ONNX_ATTR_SPARSE_TENSOR:
       return import_sparse(l->onnx, attr->sparse, STOW_OP_CONSTANT, name, out_value);
-    case STOWI_ATTR_INT:
+    case STOWI_ONNX_ATTR_INT:
       return constant_numbers(l, name, STOW_I64, &attr->i, 1, true, out_value);
-    case STOWI_ATTR_INTS:
+    case STOWI_ONNX_ATTR_INTS:
       return constant_numbers(l, name, STOW_I64, attr->ints, attr->count, false, out_value);
-    case STOWI_ATTR_FLOAT:
+    case STOWI_ONNX_ATTR_FLOAT:
       return constant_numbers(l, name, STOW_F32, &attr->f, 1, true, out_value);
-    case STOWI_ATTR_FLOATS:
+    case STOWI_ONNX_ATTR_FLOATS:
       return constant_numbers(l, name, STOW_F32, attr->floats, attr->count, false, out_value);
     default:
-      return stowi_lower_unsupported(l, "strings are not supported");
+      return stowi_onnx_lower_unsupported(l, "strings are not supported");
   }
 }
 
-stow_status stowi_lower_constant_node(stowi_lowering* l) {
+stow_status stowi_onnx_lower_constant_node(stowi_onnx_lowering* l) {
   static const char* const names[] = {"value",        "value_int",    "value_ints",
                                       "value_float",  "value_floats", "sparse_value",
                                       "value_string", "value_strings"};
   const stowi_onnx_attr* attr = NULL;
   for (size_t i = 0; attr == NULL && i < sizeof(names) / sizeof(names[0]); ++i) {
-    attr = stowi_lower_attr(l, names[i]);
+    attr = stowi_onnx_lower_attr(l, names[i]);
   }
   if (attr == NULL || l->node->output_count == 0) {
     return stowi_fail(l->imp->diag, STOW_ERR_SYNTAX, "a constant needs a value and an output");
   }
   stow_value value;
   STOW_TRY(import_constant(l, l->node->outputs[0], attr, &value));
-  stowi_lower_set_result(l, 0, value);
+  stowi_onnx_lower_set_result(l, 0, value);
   return STOW_OK;
 }

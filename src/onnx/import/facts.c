@@ -17,7 +17,7 @@ static stow_status visit(const stowi_onnx_graph* graph, visit_graph function, vo
     const stowi_onnx_node* node = &graph->nodes[n];
     for (size_t a = 0; a < node->attr_count; ++a) {
       const stowi_onnx_attr* attr = &node->attrs[a];
-      size_t count = attr->type == STOWI_ATTR_GRAPHS ? attr->count : attr->graph != NULL;
+      size_t count = attr->type == STOWI_ONNX_ATTR_GRAPHS ? attr->count : attr->graph != NULL;
       for (size_t g = 0; g < count; ++g) {
         STOW_TRY(visit(&attr->graph[g], function, user));
       }
@@ -147,9 +147,9 @@ static bool add_constant(stowi_import_tally* tally, const stowi_onnx_node* node)
   bool fits = true;
   for (size_t a = 0; a < node->attr_count && fits; ++a) {
     const stowi_onnx_attr* attr = &node->attrs[a];
-    if (attr->type == STOWI_ATTR_TENSOR && attr->tensor != NULL) {
+    if (attr->type == STOWI_ONNX_ATTR_TENSOR && attr->tensor != NULL) {
       fits = add_tensor(tally, attr->tensor);
-    } else if (attr->type == STOWI_ATTR_SPARSE_TENSOR && attr->sparse != NULL) {
+    } else if (attr->type == STOWI_ONNX_ATTR_SPARSE_TENSOR && attr->sparse != NULL) {
       fits = add_sparse(tally, attr->sparse);
     }
   }

@@ -24,7 +24,7 @@ static bool has_key(const void* context, uint32_t id, const void* key) {
 
 stow_status stowi_onnx_index_functions(stowi_onnx_importer* onnx) {
   const stowi_onnx_proto* proto = &onnx->model->proto;
-  stowi_importer* imp = &onnx->imp;
+  stowi_import_importer* imp = &onnx->imp;
   for (size_t i = 0; i < proto->function_count; ++i) {
     const stowi_onnx_function* function = &proto->functions[i];
     function_key key = {function->domain, function->name, function->overload};
@@ -48,8 +48,8 @@ const stowi_onnx_function* stowi_onnx_function_of(const stowi_onnx_importer* onn
   return id == STOWI_INDEX_NONE ? NULL : &onnx->model->proto.functions[id];
 }
 
-static stow_status check_call(stowi_lowering* l, const stowi_onnx_function* function) {
-  stowi_importer* imp = l->imp;
+static stow_status check_call(stowi_onnx_lowering* l, const stowi_onnx_function* function) {
+  stowi_import_importer* imp = l->imp;
   for (const stowi_onnx_inlining* i = l->onnx->inlining; i != NULL; i = i->outer) {
     if (i->function == function) {
       return stowi_fail(imp->diag, STOW_ERR_SYNTAX, "the function calls itself");
@@ -68,47 +68,48 @@ static stow_status check_call(stowi_lowering* l, const stowi_onnx_function* func
   return STOW_OK;
 }
 
-static stow_status bind_inputs(stowi_lowering* l, const stowi_onnx_function* function) {
+static stow_status bind_inputs(stowi_onnx_lowering* l, const stowi_onnx_function* function) {
   for (size_t k = 0; k < function->input_count; ++k) {
-    stow_value value = stowi_lower_operand(l, k);
+    stow_value value = stowi_onnx_lower_operand(l, k);
     stowi_import_bound bound = value == STOW_VALUE_NONE ? STOWI_IMPORT_ABSENT : STOWI_IMPORT_VALUE;
     STOW_TRY(stowi_import_bind(l->imp, function->inputs[k], value, bound));
   }
   return STOW_OK;
 }
 
-static stow_status import_function(stowi_lowering* l, const stowi_onnx_function* function) {
+static stow_status import_function(stowi_onnx_lowering* l, const stowi_onnx_function* function) {
   STOW_TRY(bind_inputs(l, function));
   STOW_TRY(stowi_onnx_import_nodes(l->onnx, function->nodes, function->node_count));
   for (size_t k = 0; k < l->result_count; ++k) {
     const stowi_import_binding* binding = stowi_import_resolve(l->imp, function->outputs[k]);
-    if (binding == NULL || (binding->bound == STOWI_IMPORT_ABSENT && stowi_lower_wants(l, k))) {
+    if (binding == NULL ||
+        (binding->bound == STOWI_IMPORT_ABSENT && stowi_onnx_lower_wants(l, k))) {
       return stowi_fail(l->imp->diag, STOW_ERR_SYNTAX,
                         "the function's output \"%.*s\" is not produced by any node",
                         STOWI_STR_ARG(function->outputs[k]));
     }
-    stowi_lower_set_result(l, k, binding->value);
+    stowi_onnx_lower_set_result(l, k, binding->value);
   }
   return STOW_OK;
 }
 
 // Results get the names of the call where the graph's outputs must not lose theirs.
-static stow_status name_results(stowi_lowering* l) {
+static stow_status name_results(stowi_onnx_lowering* l) {
   for (size_t k = 0; k < l->result_count; ++k) {
-    stow_value value = stowi_lower_result(l, k);
+    stow_value value = stowi_onnx_lower_result(l, k);
     if (value != STOW_VALUE_NONE) {
-      STOW_TRY(stowi_lower_alias(l, k, value));
+      STOW_TRY(stowi_onnx_lower_alias(l, k, value));
     }
   }
   return STOW_OK;
 }
 
-stow_status stowi_onnx_inline(stowi_lowering* l, const stowi_onnx_function* function) {
-  stowi_importer* imp = l->imp;
+stow_status stowi_onnx_inline(stowi_onnx_lowering* l, const stowi_onnx_function* function) {
+  stowi_import_importer* imp = l->imp;
   STOW_TRY(check_call(l, function));
   stowi_onnx_inlining inlining = {l->onnx->inlining, function, l->node};
   for (size_t k = 0; k < l->result_count; ++k) {
-    STOW_TRY(stowi_lower_lend_shape(l, k, function->outputs[k], false));
+    STOW_TRY(stowi_onnx_lower_lend_shape(l, k, function->outputs[k], false));
   }
   stowi_import_scope scope = stowi_import_enter(imp, true);
   l->onnx->inlining = &inlining;

@@ -27,8 +27,8 @@ static stow_status push_absent(stowi_onnx_importer* onnx, size_t count, size_t* 
   return STOW_OK;
 }
 
-static stow_status resolve_operands(stowi_lowering* l, const stow_str** out_poison) {
-  stowi_importer* imp = l->imp;
+static stow_status resolve_operands(stowi_onnx_lowering* l, const stow_str** out_poison) {
+  stowi_import_importer* imp = l->imp;
   *out_poison = NULL;
   l->operand_count = count_without_empty_end(l->node->inputs, l->node->input_count);
   STOW_TRY(push_absent(l->onnx, l->operand_count, &l->first_operand));
@@ -50,7 +50,7 @@ static stow_status resolve_operands(stowi_lowering* l, const stow_str** out_pois
   }
   // Inputs that a function's call leaves off are left off here too.
   while (l->operand_count != 0 && *out_poison == NULL &&
-         stowi_lower_operand(l, l->operand_count - 1) == STOW_VALUE_NONE) {
+         stowi_onnx_lower_operand(l, l->operand_count - 1) == STOW_VALUE_NONE) {
     --l->operand_count;
   }
   return STOW_OK;
@@ -59,9 +59,9 @@ static stow_status resolve_operands(stowi_lowering* l, const stow_str** out_pois
 // ---------------------------------------------------------------------------------------------
 // Results
 
-static stow_status poison_results(stowi_lowering* l) {
+static stow_status poison_results(stowi_onnx_lowering* l) {
   for (size_t k = 0; k < l->result_count; ++k) {
-    if (stowi_lower_wants(l, k)) {
+    if (stowi_onnx_lower_wants(l, k)) {
       STOW_TRY(
           stowi_import_bind(l->imp, l->node->outputs[k], STOW_VALUE_NONE, STOWI_IMPORT_POISON));
     }
@@ -69,11 +69,11 @@ static stow_status poison_results(stowi_lowering* l) {
   return STOW_OK;
 }
 
-static stow_status bind_results(stowi_lowering* l) {
+static stow_status bind_results(stowi_onnx_lowering* l) {
   for (size_t k = 0; k < l->result_count; ++k) {
-    stow_value value = stowi_lower_result(l, k);
+    stow_value value = stowi_onnx_lower_result(l, k);
     stow_str name = l->node->outputs[k];
-    if (!stowi_lower_wants(l, k)) {
+    if (!stowi_onnx_lower_wants(l, k)) {
       continue;
     }
     stowi_import_bound bound = value == STOW_VALUE_NONE ? STOWI_IMPORT_POISON : STOWI_IMPORT_VALUE;
@@ -89,13 +89,13 @@ static stow_status bind_results(stowi_lowering* l) {
 // ---------------------------------------------------------------------------------------------
 // Lowering
 
-static stow_status run_row(stowi_lowering* l) {
-  const stowi_lower_row* row = l->row;
+static stow_status run_row(stowi_onnx_lowering* l) {
+  const stowi_onnx_lower_row* row = l->row;
   if (row == NULL) {
-    return stowi_lower_custom(l);
+    return stowi_onnx_lower_custom(l);
   }
   return row->lower != NULL ? row->lower(l)
-                            : stowi_lower_plain(l, row->op, row->attrs, row->attr_count);
+                            : stowi_onnx_lower_plain(l, row->op, row->attrs, row->attr_count);
 }
 
 static int64_t find_opset(const stowi_import_opset* opsets, size_t count, stow_str domain) {
@@ -123,22 +123,22 @@ static int64_t version_of(const stowi_onnx_importer* onnx, stow_str domain) {
 
 // Whether the node may have graphs within, which leave results out, with an issue, where they could
 // not be imported.
-static bool may_have_graphs(const stowi_lowering* l) {
+static bool may_have_graphs(const stowi_onnx_lowering* l) {
   stow_op op = l->row == NULL ? STOW_OP_NONE : l->row->op;
   return op == STOW_OP_IF || op == STOW_OP_LOOP || op == STOW_OP_FLEX_ATTENTION;
 }
 
 // An op that made fewer results than the file names.
-static stow_status check_results(const stowi_lowering* l) {
+static stow_status check_results(const stowi_onnx_lowering* l) {
   for (size_t k = 0; k < l->result_count && !may_have_graphs(l); ++k) {
-    if (stowi_lower_wants(l, k) && stowi_lower_result(l, k) == STOW_VALUE_NONE) {
+    if (stowi_onnx_lower_wants(l, k) && stowi_onnx_lower_result(l, k) == STOW_VALUE_NONE) {
       return stowi_fail(l->imp->diag, STOW_ERR_TYPE, "the op has no output %zu", k);
     }
   }
   return STOW_OK;
 }
 
-static stow_status lower(stowi_lowering* l) {
+static stow_status lower(stowi_onnx_lowering* l) {
   stowi_onnx_importer* onnx = l->onnx;
   ++onnx->lowered;
   if (onnx->inlining != NULL && ++onnx->inlined > STOWI_ONNX_MAX_INLINED) {
@@ -150,7 +150,7 @@ static stow_status lower(stowi_lowering* l) {
     return stowi_onnx_inline(l, function);
   }
   l->version = version_of(onnx, l->node->domain);
-  l->row = stowi_lower_index_find(&onnx->rows, l->node->domain, l->node->op, l->version);
+  l->row = stowi_onnx_lower_index_find(&onnx->rows, l->node->domain, l->node->op, l->version);
   STOW_TRY(run_row(l));
   return check_results(l);
 }
@@ -159,8 +159,8 @@ static stow_status lower(stowi_lowering* l) {
 // Nodes
 
 // Turns what only stands against this node into an issue.
-static stow_status take_failure(stowi_lowering* l, stow_status status) {
-  stowi_importer* imp = l->imp;
+static stow_status take_failure(stowi_onnx_lowering* l, stow_status status) {
+  stowi_import_importer* imp = l->imp;
   if (status != STOW_ERR_UNSUPPORTED && status != STOW_ERR_DATA_DEPENDENT) {
     return status;
   }
@@ -171,8 +171,8 @@ static stow_status take_failure(stowi_lowering* l, stow_status status) {
   return poison_results(l);
 }
 
-static stow_status import_resolved(stowi_lowering* l, const stow_str* poison) {
-  stowi_importer* imp = l->imp;
+static stow_status import_resolved(stowi_onnx_lowering* l, const stow_str* poison) {
+  stowi_import_importer* imp = l->imp;
   l->result_count = count_without_empty_end(l->node->outputs, l->node->output_count);
   if (poison != NULL) {
     STOW_TRY(stowi_import_add_issue(imp, STOW_IMPORT_SKIPPED, l->node, *poison,
@@ -188,7 +188,7 @@ static stow_status import_resolved(stowi_lowering* l, const stow_str* poison) {
 #define NAMED_INPUTS 6
 
 // ` (inputs: "x", "w")`: the core speaks of operands by number.
-static void name_inputs(stowi_importer* imp, const stowi_onnx_node* node) {
+static void name_inputs(stowi_import_importer* imp, const stowi_onnx_node* node) {
   size_t count = node->input_count < NAMED_INPUTS ? node->input_count : NAMED_INPUTS;
   for (size_t i = 0; i < count; ++i) {
     stowi_diag_append(imp->diag, "%s\"%.*s\"%s", i == 0 ? " (inputs: " : ", ",
@@ -200,8 +200,8 @@ static void name_inputs(stowi_importer* imp, const stowi_onnx_node* node) {
 }
 
 static stow_status import_node(stowi_onnx_importer* onnx, const stowi_onnx_node* node) {
-  stowi_importer* imp = &onnx->imp;
-  stowi_lowering l = {.imp = imp, .onnx = onnx, .node = node};
+  stowi_import_importer* imp = &onnx->imp;
+  stowi_onnx_lowering l = {.imp = imp, .onnx = onnx, .node = node};
   size_t stack = onnx->stack.count;
   const stow_str* poison;
   stow_status status = resolve_operands(&l, &poison);
@@ -228,7 +228,7 @@ static stow_status import_node(stowi_onnx_importer* onnx, const stowi_onnx_node*
 
 stow_status stowi_onnx_import_nodes(stowi_onnx_importer* onnx, const stowi_onnx_node* nodes,
                                     size_t count) {
-  stowi_importer* imp = &onnx->imp;
+  stowi_import_importer* imp = &onnx->imp;
   uint32_t* order = STOWI_ARRAY(imp->allocator, uint32_t, count);
   stow_status status =
       order == NULL ? stowi_import_memory(imp) : stowi_onnx_order_nodes(onnx, nodes, count, order);
@@ -242,7 +242,8 @@ stow_status stowi_onnx_import_nodes(stowi_onnx_importer* onnx, const stowi_onnx_
 // ---------------------------------------------------------------------------------------------
 // Graphs
 
-static stow_status declare(stowi_importer* imp, const stowi_onnx_value_info* infos, size_t count) {
+static stow_status declare(stowi_import_importer* imp, const stowi_onnx_value_info* infos,
+                           size_t count) {
   for (size_t i = 0; i < count; ++i) {
     stowi_import_info info = stowi_onnx_info(&infos[i]);
     STOW_TRY(stowi_import_declare(imp, &info));
@@ -274,7 +275,7 @@ static stow_status import_body(stowi_onnx_importer* onnx, const stowi_onnx_graph
 
 stow_status stowi_onnx_import_inner(stowi_onnx_importer* onnx, const stowi_onnx_graph* graph,
                                     stow_value* out_values) {
-  stowi_importer* imp = &onnx->imp;
+  stowi_import_importer* imp = &onnx->imp;
   if (imp->depth >= STOWI_IMPORT_MAX_DEPTH) {
     return stowi_fail(imp->diag, STOW_ERR_LIMIT, "graphs are nested more than %d deep",
                       STOWI_IMPORT_MAX_DEPTH);

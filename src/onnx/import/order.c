@@ -10,7 +10,7 @@
 #include "onnx/import/importer.h"
 
 typedef struct orderer {
-  stowi_importer* imp;
+  stowi_import_importer* imp;
   stowi_onnx_importer* onnx;
   const stowi_onnx_node* nodes;
   size_t count;
@@ -25,7 +25,7 @@ typedef struct visit {
 } visit;
 
 static stow_status note_producers(orderer* o) {
-  stowi_importer* imp = o->imp;
+  stowi_import_importer* imp = o->imp;
   uint32_t serial = o->onnx->serial++;
   for (size_t i = 0; i < o->count; ++i) {
     for (size_t k = 0; k < o->nodes[i].output_count; ++k) {
@@ -43,7 +43,7 @@ static stow_status note_producers(orderer* o) {
 // |is_inner|: read in a subgraph of |node|, whose own tensors may have the names of the node's.
 static stow_status add_need(orderer* o, uint32_t serial, uint32_t node, stow_str input,
                             bool is_inner) {
-  const stowi_importer* imp = o->imp;
+  const stowi_import_importer* imp = o->imp;
   uint32_t id = input.size == 0 ? STOWI_IMPORT_NONE : stowi_import_name_find(imp, input);
   if (id == STOWI_IMPORT_NONE || imp->names.data[id].serial != serial) {
     return STOW_OK;
@@ -160,7 +160,7 @@ static stow_status sort(const orderer* o, uint32_t* order) {
 
 stow_status stowi_onnx_order_nodes(stowi_onnx_importer* onnx, const stowi_onnx_node* nodes,
                                    size_t count, uint32_t* out_order) {
-  stowi_importer* imp = &onnx->imp;
+  stowi_import_importer* imp = &onnx->imp;
   if (count >= STOWI_IMPORT_NONE - 1) {
     return stowi_fail(imp->diag, STOW_ERR_LIMIT, "a graph has too many nodes");
   }

@@ -10,25 +10,26 @@
 
 static const char* why_not(const stowi_onnx_value_info* info, bool has_dtype) {
   static const char* const reasons[] = {
-      [STOWI_INFO_NONE] = "no type is declared",
-      [STOWI_INFO_TENSOR] = NULL,
-      [STOWI_INFO_SPARSE] = "sparse inputs are not supported",
-      [STOWI_INFO_SEQUENCE] = "sequences are not supported",
-      [STOWI_INFO_MAP] = "maps are not supported",
-      [STOWI_INFO_OPTIONAL] = "optionals are not supported",
-      [STOWI_INFO_OTHER] = "this kind of type is not supported",
+      [STOWI_ONNX_INFO_NONE] = "no type is declared",
+      [STOWI_ONNX_INFO_TENSOR] = NULL,
+      [STOWI_ONNX_INFO_SPARSE] = "sparse inputs are not supported",
+      [STOWI_ONNX_INFO_SEQUENCE] = "sequences are not supported",
+      [STOWI_ONNX_INFO_MAP] = "maps are not supported",
+      [STOWI_ONNX_INFO_OPTIONAL] = "optionals are not supported",
+      [STOWI_ONNX_INFO_OTHER] = "this kind of type is not supported",
   };
-  if (info->kind != STOWI_INFO_TENSOR) {
+  if (info->kind != STOWI_ONNX_INFO_TENSOR) {
     return reasons[info->kind];
   }
   if (!has_dtype) {
-    return info->elem == STOWI_ELEM_STRING ? "strings are not supported" : "unknown element type";
+    return info->elem == STOWI_ONNX_ELEM_STRING ? "strings are not supported"
+                                                : "unknown element type";
   }
   return info->has_shape && info->rank > STOW_MAX_RANK ? "too many dims" : NULL;
 }
 
 stowi_import_info stowi_onnx_info(const stowi_onnx_value_info* info) {
-  bool is_tensor = info->kind == STOWI_INFO_TENSOR;
+  bool is_tensor = info->kind == STOWI_ONNX_INFO_TENSOR;
   stowi_import_info out = {.name = info->name,
                            .dtype = STOW_F32,
                            .has_shape = is_tensor && info->has_shape && info->rank <= STOW_MAX_RANK,
@@ -52,12 +53,12 @@ static stowi_import_place place_of(const void* node) {
 // ---------------------------------------------------------------------------------------------
 // Imports
 
-static stow_status add_weights(stowi_importer* imp) {
+static stow_status add_weights(stowi_import_importer* imp) {
   stowi_onnx_importer* onnx = (stowi_onnx_importer*)imp;
   return stowi_onnx_import_initializers(onnx, &onnx->model->proto.graph, STOW_OP_PARAM);
 }
 
-static stow_status add_nodes(stowi_importer* imp) {
+static stow_status add_nodes(stowi_import_importer* imp) {
   stowi_onnx_importer* onnx = (stowi_onnx_importer*)imp;
   return stowi_onnx_import_graph(onnx, &onnx->model->proto.graph);
 }
@@ -69,12 +70,12 @@ static stow_status import_once(stow_model* model, const stow_import_request* req
       .imp = {.model = model, .request = request, .allocator = allocator, .diag = diag},
       .model = (stowi_onnx_model*)model,
       .choices = choices};
-  stow_status status = stowi_lower_index_build(&onnx.rows, allocator);
+  stow_status status = stowi_onnx_lower_index_build(&onnx.rows, allocator);
   status = status == STOW_OK ? stowi_onnx_index_functions(&onnx) : stowi_fail_memory(diag);
   status = status == STOW_OK ? stowi_import_run(&onnx.imp, out_import) : status;
   STOWI_VEC_FREE(allocator, &onnx.stack);
   stowi_index_free(&onnx.functions, allocator);
-  stowi_lower_index_free(&onnx.rows, allocator);
+  stowi_onnx_lower_index_free(&onnx.rows, allocator);
   return status;
 }
 
@@ -97,11 +98,11 @@ static stow_status import_model(stow_model* model, const stow_import_request* re
   return status;
 }
 
-const stowi_provider stowi_onnx_provider = {.close = stowi_onnx_close,
-                                            .print_type = print_type,
-                                            .count_weights = stowi_onnx_count_weights,
-                                            .place_of = place_of,
-                                            .import = import_model,
-                                            .note_names = stowi_onnx_note_names,
-                                            .add_weights = add_weights,
-                                            .add_nodes = add_nodes};
+const stowi_import_provider stowi_onnx_provider = {.close = stowi_onnx_close,
+                                                   .print_type = print_type,
+                                                   .count_weights = stowi_onnx_count_weights,
+                                                   .place_of = place_of,
+                                                   .import = import_model,
+                                                   .note_names = stowi_onnx_note_names,
+                                                   .add_weights = add_weights,
+                                                   .add_nodes = add_nodes};

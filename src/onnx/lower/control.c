@@ -10,8 +10,8 @@
 #include "onnx/import/importer.h"
 #include "onnx/lower/rows.h"
 
-const stowi_onnx_graph* stowi_lower_subgraph(const stowi_lowering* l, const char* name) {
-  const stowi_onnx_attr* attr = stowi_lower_attr(l, name);
+const stowi_onnx_graph* stowi_onnx_lower_subgraph(const stowi_onnx_lowering* l, const char* name) {
+  const stowi_onnx_attr* attr = stowi_onnx_lower_attr(l, name);
   return attr == NULL ? NULL : attr->graph;
 }
 
@@ -39,10 +39,10 @@ typedef struct branches {
 
 // Shapes that were given for the node's results are those of the branch that is taken; with
 // |softly| it may be the other one.
-static stow_status import_branch(stowi_lowering* l, const stowi_onnx_graph* graph, bool softly,
+static stow_status import_branch(stowi_onnx_lowering* l, const stowi_onnx_graph* graph, bool softly,
                                  stow_value* out_values) {
   for (size_t k = 0; k < l->result_count; ++k) {
-    STOW_TRY(stowi_lower_lend_shape(l, k, graph->outputs[k].name, softly));
+    STOW_TRY(stowi_onnx_lower_lend_shape(l, k, graph->outputs[k].name, softly));
   }
   stowi_import_scope scope = stowi_import_enter(l->imp, false);
   stow_status status = stowi_onnx_import_inner(l->onnx, graph, out_values);
@@ -53,11 +53,11 @@ static stow_status import_branch(stowi_lowering* l, const stowi_onnx_graph* grap
   return status;
 }
 
-static stow_status take_branch(stowi_lowering* l, branches* b, const stowi_onnx_graph* graph) {
+static stow_status take_branch(stowi_onnx_lowering* l, branches* b, const stowi_onnx_graph* graph) {
   STOW_TRY(import_branch(l, graph, false, b->values));
   for (size_t k = 0; k < l->result_count; ++k) {
     if (b->values[k] != STOW_VALUE_NONE) {
-      STOW_TRY(stowi_lower_alias(l, k, b->values[k]));
+      STOW_TRY(stowi_onnx_lower_alias(l, k, b->values[k]));
     }
   }
   return STOW_OK;
@@ -65,7 +65,7 @@ static stow_status take_branch(stowi_lowering* l, branches* b, const stowi_onnx_
 
 // The same for a branch that may not be taken: notes the other one where this does not fit. Of Ifs
 // within Ifs the innermost counts.
-static stow_status try_branch(stowi_lowering* l, branches* b, bool is_then) {
+static stow_status try_branch(stowi_onnx_lowering* l, branches* b, bool is_then) {
   stowi_onnx_choices* choices = l->onnx->choices;
   stow_status status = import_branch(l, is_then ? b->then_graph : b->else_graph, true, b->values);
   if (status == STOW_ERR_TYPE && !choices->has_next) {
@@ -75,8 +75,8 @@ static stow_status try_branch(stowi_lowering* l, branches* b, bool is_then) {
   return status;
 }
 
-static stow_status add_then(stowi_lowering* l, branches* b, bool* out_is_whole) {
-  stowi_importer* imp = l->imp;
+static stow_status add_then(stowi_onnx_lowering* l, branches* b, bool* out_is_whole) {
+  stowi_import_importer* imp = l->imp;
   STOW_TRY(stow_graph_begin_region(imp->graph, imp->diag));
   STOW_TRY(try_branch(l, b, true));
   *out_is_whole = stowi_onnx_are_whole(b->values, b->count);
@@ -87,12 +87,12 @@ static stow_status add_then(stowi_lowering* l, branches* b, bool* out_is_whole) 
 }
 
 // Values of the first branch's types, so that the second can end.
-static stow_status add_stand_ins(stowi_lowering* l, branches* b) {
+static stow_status add_stand_ins(stowi_onnx_lowering* l, branches* b) {
   for (size_t i = 0; i < b->count; ++i) {
     stow_str name;
     STOW_TRY(
         stowi_import_fresh_name_with(l->imp, stowi_onnx_node_label(l->node), ".unknown", &name));
-    stow_call* call = stowi_lower_begin(l, STOW_OP_CONSTANT);
+    stow_call* call = stowi_onnx_lower_begin(l, STOW_OP_CONSTANT);
     stow_call_name(call, 0, name);
     stow_call_result_type(call, &b->types[i]);
     stow_node node;
@@ -104,7 +104,7 @@ static stow_status add_stand_ins(stowi_lowering* l, branches* b) {
 
 // The first result whose dtype or rank differs between the branches, or |count|. Of dims that
 // differ the core takes the larger.
-static size_t find_other(const stowi_lowering* l, const branches* b) {
+static size_t find_other(const stowi_onnx_lowering* l, const branches* b) {
   for (size_t i = 0; i < b->count; ++i) {
     const stow_type* type = stow_graph_type(l->imp->graph, b->values[i]);
     if (type->dtype != b->types[i].dtype || type->rank != b->types[i].rank) {
@@ -115,9 +115,9 @@ static size_t find_other(const stowi_lowering* l, const branches* b) {
 }
 
 // |*out_other| is the first result that differs, or |count|.
-static stow_status add_else(stowi_lowering* l, branches* b, bool has_then, bool* out_is_whole,
+static stow_status add_else(stowi_onnx_lowering* l, branches* b, bool has_then, bool* out_is_whole,
                             size_t* out_other) {
-  stowi_importer* imp = l->imp;
+  stowi_import_importer* imp = l->imp;
   STOW_TRY(stow_graph_begin_region(imp->graph, imp->diag));
   STOW_TRY(try_branch(l, b, false));
   *out_is_whole = has_then && stowi_onnx_are_whole(b->values, b->count);
@@ -176,15 +176,15 @@ static void find_deciders(const stow_graph* graph, stow_value value, deciders* d
   }
 }
 
-static deciders deciders_of(const stowi_lowering* l) {
+static deciders deciders_of(const stowi_onnx_lowering* l) {
   deciders d = {0};
-  find_deciders(l->imp->graph, stowi_lower_operand(l, 0), &d);
+  find_deciders(l->imp->graph, stowi_onnx_lower_operand(l, 0), &d);
   d.count = d.is_opaque ? 0 : d.count;
   return d;
 }
 
 // With a value for that input, one branch is enough.
-static stow_status tell_deciders(stowi_lowering* l) {
+static stow_status tell_deciders(stowi_onnx_lowering* l) {
   const stow_graph* graph = l->imp->graph;
   deciders d = deciders_of(l);
   for (size_t i = 0; i < d.count; ++i) {
@@ -195,7 +195,7 @@ static stow_status tell_deciders(stowi_lowering* l) {
   return STOW_OK;
 }
 
-static stow_status tell_other(stowi_lowering* l, const branches* b, size_t k) {
+static stow_status tell_other(stowi_onnx_lowering* l, const branches* b, size_t k) {
   const stow_graph* graph = l->imp->graph;
   stowi_import_type_text first = stowi_import_type_text_of(graph, &b->types[k]);
   stowi_import_type_text second =
@@ -219,20 +219,20 @@ static stow_status tell_other(stowi_lowering* l, const branches* b, size_t k) {
       second.text, k);
 }
 
-static stow_status add_both(stowi_lowering* l, branches* b) {
+static stow_status add_both(stowi_onnx_lowering* l, branches* b) {
   bool has_then;
   bool has_else;
   size_t other;
   STOW_TRY(add_then(l, b, &has_then));
   STOW_TRY(add_else(l, b, has_then, &has_else, &other));
-  stow_call* call = stowi_lower_begin(l, STOW_OP_IF);
-  stow_call_operand(call, stowi_lower_operand(l, 0));
+  stow_call* call = stowi_onnx_lower_begin(l, STOW_OP_IF);
+  stow_call_operand(call, stowi_onnx_lower_operand(l, 0));
   if (has_else && other == b->count) {
-    STOW_TRY(stowi_lower_finish_results(l, call, 0, b->count));
+    STOW_TRY(stowi_onnx_lower_finish_results(l, call, 0, b->count));
     return tell_deciders(l);
   }
   stow_value unused;
-  STOW_TRY(stowi_lower_finish(l, call, &unused));
+  STOW_TRY(stowi_onnx_lower_finish(l, call, &unused));
   return has_else ? tell_other(l, b, other) : tell_deciders(l);
 }
 
@@ -244,7 +244,7 @@ static bool is_known_bool(const stow_graph* graph, stow_value value, bool* out_t
   return is_known;
 }
 
-static const stowi_onnx_choice* find_choice(const stowi_lowering* l, const branches* b) {
+static const stowi_onnx_choice* find_choice(const stowi_onnx_lowering* l, const branches* b) {
   const stowi_onnx_choices* choices = l->onnx->choices;
   for (size_t i = 0; i < choices->list.count; ++i) {
     const stowi_onnx_choice* choice = &choices->list.data[i];
@@ -255,10 +255,10 @@ static const stowi_onnx_choice* find_choice(const stowi_lowering* l, const branc
   return NULL;
 }
 
-static stow_status lower_branches(stowi_lowering* l, branches* b) {
+static stow_status lower_branches(stowi_onnx_lowering* l, branches* b) {
   bool truth;
   const stowi_onnx_choice* choice = find_choice(l, b);
-  if (is_known_bool(l->imp->graph, stowi_lower_operand(l, 0), &truth)) {
+  if (is_known_bool(l->imp->graph, stowi_onnx_lower_operand(l, 0), &truth)) {
     return take_branch(l, b, truth ? b->then_graph : b->else_graph);
   }
   if (choice != NULL) {
@@ -270,10 +270,10 @@ static stow_status lower_branches(stowi_lowering* l, branches* b) {
   return add_both(l, b);
 }
 
-static stow_status lower_if(stowi_lowering* l) {
+static stow_status lower_if(stowi_onnx_lowering* l) {
   stow_allocator allocator = l->imp->allocator;
-  branches b = {.then_graph = stowi_lower_subgraph(l, "then_branch"),
-                .else_graph = stowi_lower_subgraph(l, "else_branch"),
+  branches b = {.then_graph = stowi_onnx_lower_subgraph(l, "then_branch"),
+                .else_graph = stowi_onnx_lower_subgraph(l, "else_branch"),
                 .ordinal = l->onnx->lowered};
   if (b.then_graph == NULL || b.else_graph == NULL || l->operand_count != 1) {
     return stowi_fail(l->imp->diag, STOW_ERR_SYNTAX, "needs a condition and two branches");
@@ -299,12 +299,12 @@ static stow_status lower_if(stowi_lowering* l) {
 // ---------------------------------------------------------------------------------------------
 // Rows
 
-static const stowi_lower_row rows[] = {
-    ONLY_BY("Constant", 1, CONSTANT, stowi_lower_constant_node),
+static const stowi_onnx_lower_row rows[] = {
+    ONLY_BY("Constant", 1, CONSTANT, stowi_onnx_lower_constant_node),
     ONLY_BY("If", 1, IF, lower_if),
-    ONLY_BY("Loop", 1, LOOP, stowi_lower_loop),
-    ONLY_BY("Scan", 8, LOOP, stowi_lower_scan_batch),
-    ONLY_BY("Scan", 9, LOOP, stowi_lower_scan),
+    ONLY_BY("Loop", 1, LOOP, stowi_onnx_lower_loop),
+    ONLY_BY("Scan", 8, LOOP, stowi_onnx_lower_scan_batch),
+    ONLY_BY("Scan", 9, LOOP, stowi_onnx_lower_scan),
 };
 
-const stowi_lower_table stowi_lower_control_table = {LIST(rows)};
+const stowi_onnx_lower_table stowi_lower_control_table = {LIST(rows)};

@@ -4,12 +4,13 @@
 
 // The type of result |k|: dims that were asked for, else as declared. False where neither gives
 // all.
-static bool type_of_result(stowi_lowering* l, size_t k, stow_type* out_type) {
-  stowi_importer* imp = l->imp;
+static bool type_of_result(stowi_onnx_lowering* l, size_t k, stow_type* out_type) {
+  stowi_import_importer* imp = l->imp;
   stow_str text = l->node->outputs[k];
-  const stowi_import_asked_shape* shape = stowi_lower_asked_shape(l, k, NULL);
+  const stowi_import_asked_shape* shape = stowi_onnx_lower_asked_shape(l, k, NULL);
   if (shape != NULL) {
-    *out_type = stow_type_make(stowi_lower_guess_dtype(l, k), (uint32_t)shape->rank, shape->dims);
+    *out_type =
+        stow_type_make(stowi_onnx_lower_guess_dtype(l, k), (uint32_t)shape->rank, shape->dims);
     return true;
   }
   const stowi_import_info* info = text.size == 0 ? NULL : stowi_import_declaration_of(imp, text);
@@ -29,7 +30,7 @@ static bool type_of_result(stowi_lowering* l, size_t k, stow_type* out_type) {
 }
 
 // "DOMAIN.OP", or "onnx.OP"
-static stow_status add_name(stowi_lowering* l, stow_call* call) {
+static stow_status add_name(stowi_onnx_lowering* l, stow_call* call) {
   stow_string* name = &l->imp->text;
   stow_str domain = l->node->domain.size == 0 ? stow_str_of("onnx") : l->node->domain;
   name->size = 0;
@@ -59,27 +60,27 @@ static void add_float_list(stow_call* call, const stowi_onnx_attr* attr, stow_at
 static void add_attr(stow_call* call, stow_str name, const stowi_onnx_attr* attr) {
   stow_attr core = {.name = name, .count = attr->count};
   switch (attr->type) {
-    case STOWI_ATTR_INT:
+    case STOWI_ONNX_ATTR_INT:
       core.kind = STOW_ATTR_INT;
       core.i = attr->i;
       break;
-    case STOWI_ATTR_FLOAT:
+    case STOWI_ONNX_ATTR_FLOAT:
       core.kind = STOW_ATTR_FLOAT;
       core.f = (double)attr->f;
       break;
-    case STOWI_ATTR_STRING:
+    case STOWI_ONNX_ATTR_STRING:
       core.kind = STOW_ATTR_STRING;
       core.s = attr->s;
       break;
-    case STOWI_ATTR_INTS:
+    case STOWI_ONNX_ATTR_INTS:
       core.kind = STOW_ATTR_INTS;
       core.ints = attr->ints;
       break;
-    case STOWI_ATTR_STRINGS:
+    case STOWI_ONNX_ATTR_STRINGS:
       core.kind = STOW_ATTR_STRINGS;
       core.strings = attr->strings;
       break;
-    case STOWI_ATTR_FLOATS:
+    case STOWI_ONNX_ATTR_FLOATS:
       add_float_list(call, attr, &core);
       return;
     default:
@@ -88,10 +89,10 @@ static void add_attr(stow_call* call, stow_str name, const stowi_onnx_attr* attr
   stow_call_attr(call, &core);
 }
 
-static void add_attrs(stowi_lowering* l, stow_call* call) {
+static void add_attrs(stowi_onnx_lowering* l, stow_call* call) {
   for (size_t i = 0; i < l->node->attr_count; ++i) {
     stow_str name = l->node->attrs[i].name;
-    const stowi_onnx_attr* attr = stowi_lower_any_attr(l, name);
+    const stowi_onnx_attr* attr = stowi_onnx_lower_any_attr(l, name);
     bool is_ours = stow_str_equal(name, stow_str_of("name")) ||
                    stow_str_equal(name, stow_str_of("num_inputs"));
     if (attr != NULL && !is_ours) {
@@ -110,30 +111,30 @@ static bool has_graphs(const stowi_onnx_node* node) {
 }
 
 // Why result |k| cannot be what the file declares; NULL where that is not the reason.
-static const char* why_not(const stowi_lowering* l, size_t k) {
+static const char* why_not(const stowi_onnx_lowering* l, size_t k) {
   const stowi_import_info* info = l->node->outputs[k].size == 0
                                       ? NULL
                                       : stowi_import_declaration_of(l->imp, l->node->outputs[k]);
   bool is_given =
-      info != NULL && ((const stowi_onnx_value_info*)info->record)->kind != STOWI_INFO_NONE;
+      info != NULL && ((const stowi_onnx_value_info*)info->record)->kind != STOWI_ONNX_INFO_NONE;
   return is_given ? info->why_not : NULL;
 }
 
-static stow_status fail_unknown(stowi_lowering* l, size_t k) {
+static stow_status fail_unknown(stowi_onnx_lowering* l, size_t k) {
   const char* reason = why_not(l, k);
   if (reason != NULL) {
-    return stowi_lower_unsupported(l, "%s", reason);
+    return stowi_onnx_lower_unsupported(l, "%s", reason);
   }
   stow_str domain = l->node->domain;
   bool is_standard = domain.size == 0;
-  return stowi_lower_unsupported(l, "unknown op%s%.*s%s, and no type is declared for result %zu",
-                                 is_standard ? "" : " (domain ", STOWI_STR_ARG(domain),
-                                 is_standard ? "" : ")", k);
+  return stowi_onnx_lower_unsupported(
+      l, "unknown op%s%.*s%s, and no type is declared for result %zu",
+      is_standard ? "" : " (domain ", STOWI_STR_ARG(domain), is_standard ? "" : ")", k);
 }
 
-stow_status stowi_lower_custom(stowi_lowering* l) {
+stow_status stowi_onnx_lower_custom(stowi_onnx_lowering* l) {
   if (l->result_count == 0 || has_graphs(l->node)) {
-    return stowi_lower_unsupported(l, "unknown op");
+    return stowi_onnx_lower_unsupported(l, "unknown op");
   }
   stow_type type;
   for (size_t k = 0; k < l->result_count; ++k) {
@@ -141,15 +142,15 @@ stow_status stowi_lower_custom(stowi_lowering* l) {
       return fail_unknown(l, k);
     }
   }
-  stow_call* call = stowi_lower_begin(l, STOW_OP_CUSTOM);
-  stowi_lower_add_operands(l, call, 0);
+  stow_call* call = stowi_onnx_lower_begin(l, STOW_OP_CUSTOM);
+  stowi_onnx_lower_add_operands(l, call, 0);
   STOW_TRY(add_name(l, call));
   add_attrs(l, call);
   for (size_t k = 0; k < l->result_count; ++k) {
     (void)type_of_result(l, k, &type);
     stow_call_result_type(call, &type);
   }
-  STOW_TRY(stowi_lower_finish_declared(l, call, 0, l->result_count));
+  STOW_TRY(stowi_onnx_lower_finish_declared(l, call, 0, l->result_count));
   return stowi_import_add_issue(l->imp, STOW_IMPORT_CUSTOM, l->node, l->node->outputs[0],
                                 "unknown op; its types are as declared");
 }

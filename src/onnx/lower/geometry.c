@@ -10,7 +10,7 @@
 #define ALIGN_CORNERS \
   { "align_corners", NULL, STOWI_MAP_BOOL }
 
-static const stowi_attr_map resize_maps[] = {
+static const stowi_onnx_attr_map resize_maps[] = {
     {"mode", NULL, STOWI_MAP_STRING},
     {"coordinate_transformation_mode", "coordinates", STOWI_MAP_STRING},
     {"nearest_mode", NULL, STOWI_MAP_STRING},
@@ -20,29 +20,29 @@ static const stowi_attr_map resize_maps[] = {
     {"cubic_coeff_a", NULL, STOWI_MAP_FLOAT},
     {"exclude_outside", NULL, STOWI_MAP_BOOL},
     {"extrapolation_value", NULL, STOWI_MAP_FLOAT}};
-static const stowi_attr_map grid_sample_maps[] = {
+static const stowi_onnx_attr_map grid_sample_maps[] = {
     ALIGN_CORNERS, {"mode", NULL, STOWI_MAP_IGNORE}, {"padding_mode", NULL, STOWI_MAP_STRING}};
-static const stowi_attr_map affine_grid_maps[] = {ALIGN_CORNERS};
-static const stowi_attr_map col2im_maps[] = {{"dilations", NULL, STOWI_MAP_INTS},
-                                             {"pads", NULL, STOWI_MAP_INTS},
-                                             {"strides", NULL, STOWI_MAP_INTS}};
-static const stowi_attr_map max_roi_pool_maps[] = {{"pooled_shape", NULL, STOWI_MAP_INTS},
-                                                   {"spatial_scale", NULL, STOWI_MAP_FLOAT}};
-static const stowi_attr_map roi_align_maps[] = {
+static const stowi_onnx_attr_map affine_grid_maps[] = {ALIGN_CORNERS};
+static const stowi_onnx_attr_map col2im_maps[] = {{"dilations", NULL, STOWI_MAP_INTS},
+                                                  {"pads", NULL, STOWI_MAP_INTS},
+                                                  {"strides", NULL, STOWI_MAP_INTS}};
+static const stowi_onnx_attr_map max_roi_pool_maps[] = {{"pooled_shape", NULL, STOWI_MAP_INTS},
+                                                        {"spatial_scale", NULL, STOWI_MAP_FLOAT}};
+static const stowi_onnx_attr_map roi_align_maps[] = {
     {"mode", NULL, STOWI_MAP_STRING},
     {"output_height", NULL, STOWI_MAP_INT},
     {"output_width", NULL, STOWI_MAP_INT},
     {"sampling_ratio", NULL, STOWI_MAP_INT},
     {"spatial_scale", NULL, STOWI_MAP_FLOAT},
     {"coordinate_transformation_mode", "coordinates", STOWI_MAP_STRING}};
-static const stowi_attr_map nms_maps[] = {{"center_point_box", NULL, STOWI_MAP_BOOL}};
+static const stowi_onnx_attr_map nms_maps[] = {{"center_point_box", NULL, STOWI_MAP_BOOL}};
 
 // ---------------------------------------------------------------------------------------------
 // Functions
 
 // The attribute `mode` by its name in the newest opset.
-static void add_mode(const stowi_lowering* l, stow_call* call, const char* fallback) {
-  stow_str mode = stowi_lower_string(l, "mode", fallback);
+static void add_mode(const stowi_onnx_lowering* l, stow_call* call, const char* fallback) {
+  stow_str mode = stowi_onnx_lower_string(l, "mode", fallback);
   if (stow_str_equal(mode, stow_str_of("bilinear"))) {
     mode = stow_str_of("linear");
   } else if (stow_str_equal(mode, stow_str_of("bicubic"))) {
@@ -53,64 +53,64 @@ static void add_mode(const stowi_lowering* l, stow_call* call, const char* fallb
 
 // Operand 0 resized by |scales| as it was before opset 11. How nearest elements were found was not
 // written down; this is what executors do.
-static stow_status resize_by(stowi_lowering* l, stow_value scales) {
-  stow_call* call = stowi_lower_begin(l, STOW_OP_RESIZE);
-  stow_call_operand(call, stowi_lower_operand(l, 0));
+static stow_status resize_by(stowi_onnx_lowering* l, stow_value scales) {
+  stow_call* call = stowi_onnx_lower_begin(l, STOW_OP_RESIZE);
+  stow_call_operand(call, stowi_onnx_lower_operand(l, 0));
   stow_call_operand(call, STOW_VALUE_NONE);
   stow_call_operand(call, scales);
   add_mode(l, call, "nearest");
   stow_call_attr_string(call, "coordinates", stow_str_of("asymmetric"));
   stow_call_attr_string(call, "nearest_mode", stow_str_of("ceil_if_smaller"));
-  return stowi_lower_finish_results(l, call, 0, 1);
+  return stowi_onnx_lower_finish_results(l, call, 0, 1);
 }
 
 // Upsample 9 and Resize 10: scales are an operand.
-static stow_status lower_scales_operand(stowi_lowering* l) {
-  return resize_by(l, stowi_lower_operand(l, 1));
+static stow_status lower_scales_operand(stowi_onnx_lowering* l) {
+  return resize_by(l, stowi_onnx_lower_operand(l, 1));
 }
 
 // Upsample 7: scales are a list.
-static stow_status lower_scales_list(stowi_lowering* l) {
-  const stowi_onnx_attr* scales = stowi_lower_attr(l, "scales");
-  if (scales == NULL || scales->type != STOWI_ATTR_FLOATS) {
-    return stowi_lower_unsupported(l, "attribute \"scales\" must be a list of floats");
+static stow_status lower_scales_list(stowi_onnx_lowering* l) {
+  const stowi_onnx_attr* scales = stowi_onnx_lower_attr(l, "scales");
+  if (scales == NULL || scales->type != STOWI_ONNX_ATTR_FLOATS) {
+    return stowi_onnx_lower_unsupported(l, "attribute \"scales\" must be a list of floats");
   }
   stow_value constant;
-  STOW_TRY(stowi_lower_constant_f32(l, scales->floats, scales->count, false, &constant));
+  STOW_TRY(stowi_onnx_lower_constant_f32(l, scales->floats, scales->count, false, &constant));
   return resize_by(l, constant);
 }
 
 // Upsample 1: scales of the last two of four dims.
-static stow_status lower_scales_pair(stowi_lowering* l) {
-  float scales[4] = {1, 1, (float)stowi_lower_float(l, "height_scale", 1),
-                     (float)stowi_lower_float(l, "width_scale", 1)};
+static stow_status lower_scales_pair(stowi_onnx_lowering* l) {
+  float scales[4] = {1, 1, (float)stowi_onnx_lower_float(l, "height_scale", 1),
+                     (float)stowi_onnx_lower_float(l, "width_scale", 1)};
   stow_value constant;
-  STOW_TRY(stowi_lower_constant_f32(l, scales, 4, false, &constant));
+  STOW_TRY(stowi_onnx_lower_constant_f32(l, scales, 4, false, &constant));
   return resize_by(l, constant);
 }
 
-static stow_status lower_grid_sample(stowi_lowering* l) {
-  stow_call* call = stowi_lower_begin(l, STOW_OP_GRID_SAMPLE);
-  stowi_lower_add_operands(l, call, 0);
-  STOW_TRY(stowi_lower_add_attrs(l, call, grid_sample_maps,
-                                 sizeof(grid_sample_maps) / sizeof(grid_sample_maps[0])));
+static stow_status lower_grid_sample(stowi_onnx_lowering* l) {
+  stow_call* call = stowi_onnx_lower_begin(l, STOW_OP_GRID_SAMPLE);
+  stowi_onnx_lower_add_operands(l, call, 0);
+  STOW_TRY(stowi_onnx_lower_add_attrs(l, call, grid_sample_maps,
+                                      sizeof(grid_sample_maps) / sizeof(grid_sample_maps[0])));
   add_mode(l, call, "linear");
-  return stowi_lower_finish_results(l, call, 0, 1);
+  return stowi_onnx_lower_finish_results(l, call, 0, 1);
 }
 
 // Before opset 16 positions were not moved by half a pixel.
-static stow_status lower_roi_align_10(stowi_lowering* l) {
-  stow_call* call = stowi_lower_begin(l, STOW_OP_ROI_ALIGN);
-  stowi_lower_add_operands(l, call, 0);
-  const stowi_lower_row* row = l->row;
-  STOW_TRY(stowi_lower_add_attrs(l, call, row->attrs, row->attr_count));
+static stow_status lower_roi_align_10(stowi_onnx_lowering* l) {
+  stow_call* call = stowi_onnx_lower_begin(l, STOW_OP_ROI_ALIGN);
+  stowi_onnx_lower_add_operands(l, call, 0);
+  const stowi_onnx_lower_row* row = l->row;
+  STOW_TRY(stowi_onnx_lower_add_attrs(l, call, row->attrs, row->attr_count));
   stow_call_attr_string(call, "coordinates", stow_str_of("output_half_pixel"));
-  return stowi_lower_finish_results(l, call, 0, 1);
+  return stowi_onnx_lower_finish_results(l, call, 0, 1);
 }
 
 // ---------------------------------------------------------------------------------------------
 
-static const stowi_lower_row rows[] = {
+static const stowi_onnx_lower_row rows[] = {
     {"", "Upsample", 1, STOW_OP_RESIZE, NULL, 0, lower_scales_pair},
     {"", "Upsample", 7, STOW_OP_RESIZE, NULL, 0, lower_scales_list},
     {"", "Upsample", 9, STOW_OP_RESIZE, NULL, 0, lower_scales_operand},
@@ -126,4 +126,4 @@ static const stowi_lower_row rows[] = {
     {"", "NonMaxSuppression", 10, STOW_OP_NON_MAX_SUPPRESSION, LIST(nms_maps), NULL},
 };
 
-const stowi_lower_table stowi_lower_geometry_table = {LIST(rows)};
+const stowi_onnx_lower_table stowi_lower_geometry_table = {LIST(rows)};

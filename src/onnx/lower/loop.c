@@ -6,13 +6,14 @@
 
 enum { LEADING = STOWI_LOOP_LEADING };
 
-static stow_graph* graph_of(const stowi_looping* loop) { return loop->l->imp->graph; }
+static stow_graph* graph_of(const stowi_onnx_looping* loop) { return loop->l->imp->graph; }
 
-static const stow_type* type_of(const stowi_looping* loop, stow_value value) {
+static const stow_type* type_of(const stowi_onnx_looping* loop, stow_value value) {
   return stow_graph_type(graph_of(loop), value);
 }
 
-stow_status stowi_lower_scalar(stowi_lowering* l, stow_value value, stow_value* out_value) {
+stow_status stowi_onnx_lower_scalar(stowi_onnx_lowering* l, stow_value value,
+                                    stow_value* out_value) {
   *out_value = value;
   if (value == STOW_VALUE_NONE) {
     return STOW_OK;
@@ -22,16 +23,16 @@ stow_status stowi_lower_scalar(stowi_lowering* l, stow_value value, stow_value* 
     return STOW_OK;
   }
   type = stow_type_make(type.dtype, 0, NULL);
-  stow_call* call = stowi_lower_begin(l, STOW_OP_RESHAPE);
+  stow_call* call = stowi_onnx_lower_begin(l, STOW_OP_RESHAPE);
   stow_call_operand(call, value);
   stow_call_result_type(call, &type);
-  return stowi_lower_finish(l, call, out_value);
+  return stowi_onnx_lower_finish(l, call, out_value);
 }
 
 // ---------------------------------------------------------------------------------------------
 // The body
 
-static stow_status name_arg(stowi_looping* loop, stow_call* call, size_t k, stow_str text) {
+static stow_status name_arg(stowi_onnx_looping* loop, stow_call* call, size_t k, stow_str text) {
   stow_str name;
   if (text.size == 0) {
     return STOW_OK;
@@ -41,8 +42,8 @@ static stow_status name_arg(stowi_looping* loop, stow_call* call, size_t k, stow
   return STOW_OK;
 }
 
-stow_status stowi_loop_add_args(stowi_looping* loop, const stowi_onnx_value_info* carried,
-                                const stowi_onnx_value_info* leading) {
+stow_status stowi_onnx_loop_add_args(stowi_onnx_looping* loop, const stowi_onnx_value_info* carried,
+                                     const stowi_onnx_value_info* leading) {
   stow_graph* graph = graph_of(loop);
   stow_type round = stow_type_make(STOW_I64, 0, NULL);
   stow_type condition = stow_type_make(STOW_BOOL, 0, NULL);
@@ -53,10 +54,10 @@ stow_status stowi_loop_add_args(stowi_looping* loop, const stowi_onnx_value_info
     STOW_TRY(name_arg(loop, call, i, leading[i].name));
   }
   for (size_t i = 0; i < loop->carried; ++i) {
-    stow_type type = *stowi_lower_type(loop->l, loop->first_init + i);
+    stow_type type = *stowi_onnx_lower_type(loop->l, loop->first_init + i);
     stow_call_result_type(call, &type);
     if (type.rank != 0 &&
-        stow_graph_is_bounded(graph, stowi_lower_operand(loop->l, loop->first_init + i))) {
+        stow_graph_is_bounded(graph, stowi_onnx_lower_operand(loop->l, loop->first_init + i))) {
       stow_call_bounded(call, LEADING + i);
     }
     STOW_TRY(name_arg(loop, call, LEADING + i, carried[i].name));
@@ -67,8 +68,8 @@ stow_status stowi_loop_add_args(stowi_looping* loop, const stowi_onnx_value_info
   return STOW_OK;
 }
 
-stow_status stowi_loop_bind_args(stowi_looping* loop, const stowi_onnx_value_info* infos,
-                                 size_t first, size_t count) {
+stow_status stowi_onnx_loop_bind_args(stowi_onnx_looping* loop, const stowi_onnx_value_info* infos,
+                                      size_t first, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     STOW_TRY(stowi_import_bind(loop->l->imp, infos[i].name, loop->args + (stow_value)(first + i),
                                STOWI_IMPORT_VALUE));
@@ -88,7 +89,7 @@ static bool differ(stow_dims* dims, stow_dim a, stow_dim b) {
 }
 
 // Whether a carried value certainly has another type after a round.
-static bool is_changed(const stowi_looping* loop, size_t i) {
+static bool is_changed(const stowi_onnx_looping* loop, size_t i) {
   const stow_type* before = type_of(loop, loop->args + (stow_value)(LEADING + i));
   const stow_type* after = type_of(loop, loop->yields[1 + i]);
   bool is = before->dtype != after->dtype || before->rank != after->rank;
@@ -100,7 +101,7 @@ static bool is_changed(const stowi_looping* loop, size_t i) {
 
 // The first carried value whose type the body changes, or |carried|. Where only the values of
 // symbols will tell, it has the initial one, and binding checks again.
-static size_t find_changed(const stowi_looping* loop) {
+static size_t find_changed(const stowi_onnx_looping* loop) {
   size_t i = 0;
   while (i < loop->carried && !is_changed(loop, i)) {
     ++i;
@@ -109,8 +110,8 @@ static size_t find_changed(const stowi_looping* loop) {
 }
 
 // Ends the region; a body that is not whole gives back what it was given.
-static stow_status end_body(stowi_looping* loop) {
-  stowi_importer* imp = loop->l->imp;
+static stow_status end_body(stowi_onnx_looping* loop) {
+  stowi_import_importer* imp = loop->l->imp;
   for (size_t i = 0; !loop->is_whole && i < 1 + loop->carried; ++i) {
     loop->yields[i] = loop->args + (stow_value)(1 + i);
   }
@@ -118,18 +119,18 @@ static stow_status end_body(stowi_looping* loop) {
   return stow_graph_end_region(imp->graph, loop->yields, count, imp->diag);
 }
 
-stow_call* stowi_loop_begin(stowi_looping* loop) {
-  stow_call* call = stowi_lower_begin(loop->l, STOW_OP_LOOP);
+stow_call* stowi_onnx_loop_begin(stowi_onnx_looping* loop) {
+  stow_call* call = stowi_onnx_lower_begin(loop->l, STOW_OP_LOOP);
   stow_call_operand(call, loop->trip);
   stow_call_operand(call, loop->condition);
   for (size_t i = 0; i < loop->carried; ++i) {
-    stow_call_operand(call, stowi_lower_operand(loop->l, loop->first_init + i));
+    stow_call_operand(call, stowi_onnx_lower_operand(loop->l, loop->first_init + i));
   }
   return call;
 }
 
-stow_status stowi_loop_close(stowi_looping* loop, stow_status* out_reason) {
-  stowi_lowering* l = loop->l;
+stow_status stowi_onnx_loop_close(stowi_onnx_looping* loop, stow_status* out_reason) {
+  stowi_onnx_lowering* l = loop->l;
   *out_reason = STOW_OK;
   size_t changed = loop->is_whole ? find_changed(loop) : loop->carried;
   if (stow_dims_status(stow_graph_dims(graph_of(loop))) == STOW_ERR_OUT_OF_MEMORY) {
@@ -141,7 +142,7 @@ stow_status stowi_loop_close(stowi_looping* loop, stow_status* out_reason) {
     stowi_import_type_text after =
         stowi_import_type_text_of(graph_of(loop), type_of(loop, loop->yields[1 + changed]));
     loop->is_whole = false;
-    *out_reason = stowi_lower_unsupported(
+    *out_reason = stowi_onnx_lower_unsupported(
         l,
         "\"%.*s\" is %s before an iteration and %s after it; types that change are not supported",
         STOWI_STR_ARG(l->node->inputs[loop->first_init + changed]), before.text, after.text);
@@ -149,24 +150,25 @@ stow_status stowi_loop_close(stowi_looping* loop, stow_status* out_reason) {
   return end_body(loop);
 }
 
-stow_status stowi_loop_give_up(stowi_looping* loop, stow_status reason) {
+stow_status stowi_onnx_loop_give_up(stowi_onnx_looping* loop, stow_status reason) {
   stow_diag kept = *loop->l->imp->diag;
   stow_value unused;
-  STOW_TRY(stowi_lower_finish(loop->l, stowi_loop_begin(loop), &unused));
+  STOW_TRY(stowi_onnx_lower_finish(loop->l, stowi_onnx_loop_begin(loop), &unused));
   *loop->l->imp->diag = kept;
   return reason;
 }
 
-static stow_status check_inits(const stowi_looping* loop) {
+static stow_status check_inits(const stowi_onnx_looping* loop) {
   for (size_t i = 0; i < loop->carried; ++i) {
-    if (stowi_lower_operand(loop->l, loop->first_init + i) == STOW_VALUE_NONE) {
+    if (stowi_onnx_lower_operand(loop->l, loop->first_init + i) == STOW_VALUE_NONE) {
       return stowi_fail(loop->l->imp->diag, STOW_ERR_SYNTAX, "carried value %zu is absent", i);
     }
   }
   return STOW_OK;
 }
 
-stow_status stowi_loop_run(stowi_looping* loop, stow_status (*run)(stowi_looping* loop)) {
+stow_status stowi_onnx_loop_run(stowi_onnx_looping* loop,
+                                stow_status (*run)(stowi_onnx_looping* loop)) {
   stow_allocator allocator = loop->l->imp->allocator;
   STOW_TRY(check_inits(loop));
   size_t room =
@@ -193,7 +195,7 @@ static bool is_known_true(const stow_graph* graph, stow_value value) {
 }
 
 // A condition that always holds is left off: then the number of iterations is the trip count.
-static void drop_true_condition(stowi_looping* loop) {
+static void drop_true_condition(stowi_onnx_looping* loop) {
   const stow_graph* graph = graph_of(loop);
   bool starts = loop->condition == STOW_VALUE_NONE || is_known_true(graph, loop->condition);
   bool goes_on = loop->yields[0] == loop->args + 1 || is_known_true(graph, loop->yields[0]);
@@ -202,44 +204,44 @@ static void drop_true_condition(stowi_looping* loop) {
   }
 }
 
-static stow_status run_body(stowi_looping* loop) {
-  stowi_lowering* l = loop->l;
+static stow_status run_body(stowi_onnx_looping* loop) {
+  stowi_onnx_lowering* l = loop->l;
   const stowi_onnx_graph* body = loop->body;
   stow_status reason;
-  STOW_TRY(stowi_loop_add_args(loop, body->inputs + LEADING, body->inputs));
-  STOW_TRY(stowi_loop_bind_args(loop, body->inputs, 0, LEADING + loop->carried));
+  STOW_TRY(stowi_onnx_loop_add_args(loop, body->inputs + LEADING, body->inputs));
+  STOW_TRY(stowi_onnx_loop_bind_args(loop, body->inputs, 0, LEADING + loop->carried));
   STOW_TRY(stowi_onnx_import_inner(l->onnx, body, loop->yields));
   loop->is_whole = stowi_onnx_are_whole(loop->yields, loop->yield_count);
   if (loop->is_whole) {
     drop_true_condition(loop);
-    STOW_TRY(stowi_lower_scalar(l, loop->yields[0], &loop->yields[0]));
+    STOW_TRY(stowi_onnx_lower_scalar(l, loop->yields[0], &loop->yields[0]));
   }
-  STOW_TRY(stowi_loop_close(loop, &reason));
+  STOW_TRY(stowi_onnx_loop_close(loop, &reason));
   if (!loop->is_whole) {
-    return stowi_loop_give_up(loop, reason);
+    return stowi_onnx_loop_give_up(loop, reason);
   }
-  return stowi_lower_finish_results(l, stowi_loop_begin(loop), 0, loop->yield_count - 1);
+  return stowi_onnx_lower_finish_results(l, stowi_onnx_loop_begin(loop), 0, loop->yield_count - 1);
 }
 
-stow_status stowi_lower_loop(stowi_lowering* l) {
-  const stowi_onnx_graph* body = stowi_lower_subgraph(l, "body");
+stow_status stowi_onnx_lower_loop(stowi_onnx_lowering* l) {
+  const stowi_onnx_graph* body = stowi_onnx_lower_subgraph(l, "body");
   size_t carried = l->operand_count < LEADING ? 0 : l->operand_count - LEADING;
   if (body == NULL || body->input_count != LEADING + carried || body->output_count < 1 + carried ||
       body->output_count - 1 < l->result_count) {
     return stowi_fail(l->imp->diag, STOW_ERR_TYPE,
                       "the body's inputs and outputs do not fit the node's");
   }
-  if (stowi_lower_operand(l, 0) == STOW_VALUE_NONE &&
-      stowi_lower_operand(l, 1) == STOW_VALUE_NONE) {
-    return stowi_lower_unsupported(
+  if (stowi_onnx_lower_operand(l, 0) == STOW_VALUE_NONE &&
+      stowi_onnx_lower_operand(l, 1) == STOW_VALUE_NONE) {
+    return stowi_onnx_lower_unsupported(
         l, "it has neither a trip count nor a condition, and so never ends");
   }
-  stowi_looping loop = {.l = l,
-                        .body = body,
-                        .carried = carried,
-                        .first_init = LEADING,
-                        .yield_count = body->output_count};
-  STOW_TRY(stowi_lower_scalar(l, stowi_lower_operand(l, 0), &loop.trip));
-  STOW_TRY(stowi_lower_scalar(l, stowi_lower_operand(l, 1), &loop.condition));
-  return stowi_loop_run(&loop, run_body);
+  stowi_onnx_looping loop = {.l = l,
+                             .body = body,
+                             .carried = carried,
+                             .first_init = LEADING,
+                             .yield_count = body->output_count};
+  STOW_TRY(stowi_onnx_lower_scalar(l, stowi_onnx_lower_operand(l, 0), &loop.trip));
+  STOW_TRY(stowi_onnx_lower_scalar(l, stowi_onnx_lower_operand(l, 1), &loop.condition));
+  return stowi_onnx_loop_run(&loop, run_body);
 }

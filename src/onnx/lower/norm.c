@@ -14,79 +14,80 @@
 #define STASH \
   { "stash_type", "stash", STOWI_MAP_DTYPE }
 
-static const stowi_attr_map axis_attrs[] = {{"axis", NULL, STOWI_MAP_INT}};
-static const stowi_attr_map lp_norm_attrs[] = {{"axis", NULL, STOWI_MAP_INT},
-                                               {"p", NULL, STOWI_MAP_INT}};
-static const stowi_attr_map lrn_attrs[] = {{"size", NULL, STOWI_MAP_INT},
-                                           {"alpha", NULL, STOWI_MAP_FLOAT},
-                                           {"beta", NULL, STOWI_MAP_FLOAT},
-                                           {"bias", NULL, STOWI_MAP_FLOAT}};
-static const stowi_attr_map axes_attrs[] = {{"axes", NULL, STOWI_MAP_INTS}};
-static const stowi_attr_map batch_norm_1_attrs[] = {CONSUMED,
-                                                    EPSILON,
-                                                    {"momentum", NULL, STOWI_MAP_FLOAT},
-                                                    {"spatial", NULL, STOWI_MAP_BOOL},
-                                                    {"is_test", NULL, STOWI_MAP_IGNORE}};
-static const stowi_attr_map batch_norm_attrs[] = {
+static const stowi_onnx_attr_map axis_attrs[] = {{"axis", NULL, STOWI_MAP_INT}};
+static const stowi_onnx_attr_map lp_norm_attrs[] = {{"axis", NULL, STOWI_MAP_INT},
+                                                    {"p", NULL, STOWI_MAP_INT}};
+static const stowi_onnx_attr_map lrn_attrs[] = {{"size", NULL, STOWI_MAP_INT},
+                                                {"alpha", NULL, STOWI_MAP_FLOAT},
+                                                {"beta", NULL, STOWI_MAP_FLOAT},
+                                                {"bias", NULL, STOWI_MAP_FLOAT}};
+static const stowi_onnx_attr_map axes_attrs[] = {{"axes", NULL, STOWI_MAP_INTS}};
+static const stowi_onnx_attr_map batch_norm_1_attrs[] = {CONSUMED,
+                                                         EPSILON,
+                                                         {"momentum", NULL, STOWI_MAP_FLOAT},
+                                                         {"spatial", NULL, STOWI_MAP_BOOL},
+                                                         {"is_test", NULL, STOWI_MAP_IGNORE}};
+static const stowi_onnx_attr_map batch_norm_attrs[] = {
     EPSILON, {"momentum", NULL, STOWI_MAP_FLOAT}, {"training_mode", "training", STOWI_MAP_BOOL}};
-static const stowi_attr_map instance_norm_attrs[] = {CONSUMED, EPSILON};
-static const stowi_attr_map group_norm_attrs[] = {
+static const stowi_onnx_attr_map instance_norm_attrs[] = {CONSUMED, EPSILON};
+static const stowi_onnx_attr_map group_norm_attrs[] = {
     EPSILON, STASH, {"num_groups", "groups", STOWI_MAP_INT}};
-static const stowi_attr_map layer_norm_attrs[] = {EPSILON, STASH, {"axis", NULL, STOWI_MAP_INT}};
-static const stowi_attr_map reduce_attrs[] = {{"axes", NULL, STOWI_MAP_INTS},
-                                              {"keepdims", NULL, STOWI_MAP_BOOL},
-                                              {"noop_with_empty_axes", NULL, STOWI_MAP_BOOL}};
-static const stowi_attr_map arg_attrs[] = {{"axis", NULL, STOWI_MAP_INT},
-                                           {"keepdims", NULL, STOWI_MAP_BOOL},
-                                           {"select_last_index", NULL, STOWI_MAP_BOOL}};
+static const stowi_onnx_attr_map layer_norm_attrs[] = {
+    EPSILON, STASH, {"axis", NULL, STOWI_MAP_INT}};
+static const stowi_onnx_attr_map reduce_attrs[] = {{"axes", NULL, STOWI_MAP_INTS},
+                                                   {"keepdims", NULL, STOWI_MAP_BOOL},
+                                                   {"noop_with_empty_axes", NULL, STOWI_MAP_BOOL}};
+static const stowi_onnx_attr_map arg_attrs[] = {{"axis", NULL, STOWI_MAP_INT},
+                                                {"keepdims", NULL, STOWI_MAP_BOOL},
+                                                {"select_last_index", NULL, STOWI_MAP_BOOL}};
 
 // ---------------------------------------------------------------------------------------------
 // Functions
 
 // The row's op with all operands and the row's attributes.
-static stow_status begin_row(stowi_lowering* l, stow_call** out_call) {
-  const stowi_lower_row* row = l->row;
-  *out_call = stowi_lower_begin(l, row->op);
-  stowi_lower_add_operands(l, *out_call, 0);
-  return stowi_lower_add_attrs(l, *out_call, row->attrs, row->attr_count);
+static stow_status begin_row(stowi_onnx_lowering* l, stow_call** out_call) {
+  const stowi_onnx_lower_row* row = l->row;
+  *out_call = stowi_onnx_lower_begin(l, row->op);
+  stowi_onnx_lower_add_operands(l, *out_call, 0);
+  return stowi_onnx_lower_add_attrs(l, *out_call, row->attrs, row->attr_count);
 }
 
 // Dims from the axis on are one, which matters only where there are several.
-static stow_status lower_softmax_1(stowi_lowering* l) {
-  const stow_type* x = stowi_lower_type(l, 0);
-  int64_t axis = stowi_lower_int(l, "axis", 1);
-  stow_call* call = stowi_lower_begin(l, l->row->op);
-  stowi_lower_add_operands(l, call, 0);
+static stow_status lower_softmax_1(stowi_onnx_lowering* l) {
+  const stow_type* x = stowi_onnx_lower_type(l, 0);
+  int64_t axis = stowi_onnx_lower_int(l, "axis", 1);
+  stow_call* call = stowi_onnx_lower_begin(l, l->row->op);
+  stowi_onnx_lower_add_operands(l, call, 0);
   stow_call_attr_int(call, "axis", axis);
   bool is_last = axis == -1 || (x != NULL && axis == (int64_t)x->rank - 1);
   if (!is_last) {
     stow_call_attr_bool(call, "flatten", true);
   }
-  return stowi_lower_finish_results(l, call, 0, 1);
+  return stowi_onnx_lower_finish_results(l, call, 0, 1);
 }
 
-static stow_status lower_batch_norm_1(stowi_lowering* l) {
+static stow_status lower_batch_norm_1(stowi_onnx_lowering* l) {
   size_t results = l->result_count;
   stow_call* call;
   STOW_TRY(begin_row(l, &call));
   if (results > 1) {
     stow_call_attr_bool(call, "training", true);
   }
-  return stowi_lower_finish_results(l, call, 0, results);
+  return stowi_onnx_lower_finish_results(l, call, 0, results);
 }
 
-static stow_status lower_mean_variance(stowi_lowering* l) {
+static stow_status lower_mean_variance(stowi_onnx_lowering* l) {
   static const int64_t all_but_channels[] = {0, 2, 3};
   stow_call* call;
   STOW_TRY(begin_row(l, &call));
-  if (stowi_lower_attr(l, "axes") == NULL) {
+  if (stowi_onnx_lower_attr(l, "axes") == NULL) {
     stow_call_attr_ints(call, "axes", all_but_channels, 3);
   }
-  return stowi_lower_finish_results(l, call, 0, 1);
+  return stowi_onnx_lower_finish_results(l, call, 0, 1);
 }
 
 // The op's name says how it reduces.
-static stow_status lower_reduce(stowi_lowering* l) {
+static stow_status lower_reduce(stowi_onnx_lowering* l) {
   static const struct {
     const char* onnx;
     const char* core;
@@ -108,7 +109,7 @@ static stow_status lower_reduce(stowi_lowering* l) {
       stow_call_attr_string(call, "op", stow_str_of(kinds[i].core));
     }
   }
-  return stowi_lower_finish_results(l, call, 0, 1);
+  return stowi_onnx_lower_finish_results(l, call, 0, 1);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -118,7 +119,7 @@ static stow_status lower_reduce(stowi_lowering* l) {
   BY(text, 1, core, axis_attrs, lower_softmax_1), WITH(text, 13, core, axis_attrs)
 #define REDUCING(text) BY(text, 1, REDUCE, reduce_attrs, lower_reduce)
 
-static const stowi_lower_row rows[] = {
+static const stowi_onnx_lower_row rows[] = {
     SOFT("Softmax", SOFTMAX),
     SOFT("LogSoftmax", LOG_SOFTMAX),
     SOFT("Hardmax", HARDMAX),
@@ -145,4 +146,4 @@ static const stowi_lower_row rows[] = {
     WITH("ArgMin", 1, ARGMIN, arg_attrs),
 };
 
-const stowi_lower_table stowi_lower_norm_table = {LIST(rows)};
+const stowi_onnx_lower_table stowi_lower_norm_table = {LIST(rows)};

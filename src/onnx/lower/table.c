@@ -3,7 +3,7 @@
 #include "onnx/import/importer.h"
 #include "onnx/lower/rows.h"
 
-static const stowi_lower_table* const tables[] = {
+static const stowi_onnx_lower_table* const tables[] = {
     &stowi_lower_attention_table, &stowi_lower_control_table,   &stowi_lower_experimental_table,
     &stowi_lower_geometry_table,  &stowi_lower_index_table,     &stowi_lower_math_table,
     &stowi_lower_matrix_table,    &stowi_lower_microsoft_table, &stowi_lower_ml_table,
@@ -16,7 +16,7 @@ typedef struct op_key {
   stow_str domain, name;
 } op_key;
 
-static bool is_row_of(const stowi_lower_row* row, const op_key* key) {
+static bool is_row_of(const stowi_onnx_lower_row* row, const op_key* key) {
   return stow_str_equal(stow_str_of(row->name), key->name) &&
          stow_str_equal(stow_str_of(row->domain), key->domain);
 }
@@ -27,26 +27,26 @@ static uint64_t hash_key(const op_key* key) {
 }
 
 // The later of two rows, as far as |version| allows it; either may be NULL.
-static const stowi_lower_row* later(const stowi_lower_row* best, const stowi_lower_row* row,
-                                    int64_t version) {
+static const stowi_onnx_lower_row* later(const stowi_onnx_lower_row* best,
+                                         const stowi_onnx_lower_row* row, int64_t version) {
   bool is_better = row->since <= version && (best == NULL || row->since > best->since);
   return is_better ? row : best;
 }
 
 static bool has_key(const void* context, uint32_t id, const void* key) {
-  const stowi_lower_index* index = (const stowi_lower_index*)context;
+  const stowi_onnx_lower_index* index = (const stowi_onnx_lower_index*)context;
   return is_row_of(index->entries.data[id].row, (const op_key*)key);
 }
 
-static stow_status add_row(stowi_lower_index* index, stow_allocator allocator,
-                           const stowi_lower_row* row) {
+static stow_status add_row(stowi_onnx_lower_index* index, stow_allocator allocator,
+                           const stowi_onnx_lower_row* row) {
   op_key key = {stow_str_of(row->domain), stow_str_of(row->name)};
   uint64_t hash = hash_key(&key);
   STOW_TRY(STOWI_VEC_RESERVE(allocator, &index->entries, 1));
   STOW_TRY(stowi_index_reserve(&index->by_name, allocator));
   uint32_t head = stowi_index_find(&index->by_name, hash, has_key, index, &key);
   uint32_t id = (uint32_t)index->entries.count++;
-  index->entries.data[id] = (stowi_lower_entry){row, STOWI_IMPORT_NONE};
+  index->entries.data[id] = (stowi_onnx_lower_entry){row, STOWI_IMPORT_NONE};
   if (head == STOWI_INDEX_NONE) {
     stowi_index_insert(&index->by_name, hash, id);
     return STOW_OK;
@@ -56,7 +56,7 @@ static stow_status add_row(stowi_lower_index* index, stow_allocator allocator,
   return STOW_OK;
 }
 
-stow_status stowi_lower_index_build(stowi_lower_index* index, stow_allocator allocator) {
+stow_status stowi_onnx_lower_index_build(stowi_onnx_lower_index* index, stow_allocator allocator) {
   for (size_t t = 0; t < TABLE_COUNT; ++t) {
     for (size_t i = 0; i < tables[t]->count; ++i) {
       STOW_TRY(add_row(index, allocator, &tables[t]->rows[i]));
@@ -65,15 +65,16 @@ stow_status stowi_lower_index_build(stowi_lower_index* index, stow_allocator all
   return STOW_OK;
 }
 
-void stowi_lower_index_free(stowi_lower_index* index, stow_allocator allocator) {
+void stowi_onnx_lower_index_free(stowi_onnx_lower_index* index, stow_allocator allocator) {
   STOWI_VEC_FREE(allocator, &index->entries);
   stowi_index_free(&index->by_name, allocator);
 }
 
-const stowi_lower_row* stowi_lower_index_find(const stowi_lower_index* index, stow_str domain,
-                                              stow_str name, int64_t version) {
+const stowi_onnx_lower_row* stowi_onnx_lower_index_find(const stowi_onnx_lower_index* index,
+                                                        stow_str domain, stow_str name,
+                                                        int64_t version) {
   op_key key = {domain, name};
-  const stowi_lower_row* best = NULL;
+  const stowi_onnx_lower_row* best = NULL;
   uint32_t id = stowi_index_find(&index->by_name, hash_key(&key), has_key, index, &key);
   for (; id != STOWI_IMPORT_NONE; id = index->entries.data[id].next) {
     best = later(best, index->entries.data[id].row, version);

@@ -22,33 +22,34 @@
 #define AVERAGE \
   {"ceil_mode", NULL, STOWI_MAP_BOOL}, { "count_include_pad", NULL, STOWI_MAP_BOOL }
 
-static const stowi_attr_map conv_maps[] = {WINDOW, GROUP};
-static const stowi_attr_map qlinear_conv_maps[] = {WINDOW, GROUP, CHANNELS_LAST};
-static const stowi_attr_map deform_conv_maps[] = {
+static const stowi_onnx_attr_map conv_maps[] = {WINDOW, GROUP};
+static const stowi_onnx_attr_map qlinear_conv_maps[] = {WINDOW, GROUP, CHANNELS_LAST};
+static const stowi_onnx_attr_map deform_conv_maps[] = {
     WINDOW, GROUP, {"offset_group", NULL, STOWI_MAP_INT}};
-static const stowi_attr_map fused_conv_maps[] = {WINDOW,
-                                                 GROUP,
-                                                 {"activation", NULL, STOWI_MAP_STRING},
-                                                 {"activation_params", NULL, STOWI_MAP_FLOATS}};
-static const stowi_attr_map conv_transpose_maps[] = {WINDOW,
-                                                     GROUP,
-                                                     {"output_padding", NULL, STOWI_MAP_INTS},
-                                                     {"output_shape", NULL, STOWI_MAP_INTS}};
-static const stowi_attr_map average_maps[] = {WINDOW, AVERAGE};
-static const stowi_attr_map max_maps[] = {
+static const stowi_onnx_attr_map fused_conv_maps[] = {
+    WINDOW,
+    GROUP,
+    {"activation", NULL, STOWI_MAP_STRING},
+    {"activation_params", NULL, STOWI_MAP_FLOATS}};
+static const stowi_onnx_attr_map conv_transpose_maps[] = {WINDOW,
+                                                          GROUP,
+                                                          {"output_padding", NULL, STOWI_MAP_INTS},
+                                                          {"output_shape", NULL, STOWI_MAP_INTS}};
+static const stowi_onnx_attr_map average_maps[] = {WINDOW, AVERAGE};
+static const stowi_onnx_attr_map max_maps[] = {
     WINDOW, {"ceil_mode", NULL, STOWI_MAP_BOOL}, {"storage_order", "column_major", STOWI_MAP_BOOL}};
-static const stowi_attr_map lp_maps_1[] = {WINDOW, {"p", NULL, STOWI_MAP_FLOAT}};
-static const stowi_attr_map lp_maps_2[] = {
+static const stowi_onnx_attr_map lp_maps_1[] = {WINDOW, {"p", NULL, STOWI_MAP_FLOAT}};
+static const stowi_onnx_attr_map lp_maps_2[] = {
     WINDOW, {"ceil_mode", NULL, STOWI_MAP_BOOL}, {"p", NULL, STOWI_MAP_INT}};
-static const stowi_attr_map qlinear_pool_maps[] = {WINDOW, AVERAGE, CHANNELS_LAST};
-static const stowi_attr_map unpool_maps[] = {PADS_STRIDES,
-                                             {"kernel_shape", "kernel", STOWI_MAP_INTS}};
+static const stowi_onnx_attr_map qlinear_pool_maps[] = {WINDOW, AVERAGE, CHANNELS_LAST};
+static const stowi_onnx_attr_map unpool_maps[] = {PADS_STRIDES,
+                                                  {"kernel_shape", "kernel", STOWI_MAP_INTS}};
 
 // ---------------------------------------------------------------------------------------------
 // Functions
 
-static stow_status check_known(stowi_lowering* l) {
-  const stowi_lower_row* row = l->row;
+static stow_status check_known(stowi_onnx_lowering* l) {
+  const stowi_onnx_lower_row* row = l->row;
   const stowi_onnx_node* node = l->node;
   for (size_t i = 0; i < node->attr_count; ++i) {
     bool is_known = false;
@@ -56,26 +57,26 @@ static stow_status check_known(stowi_lowering* l) {
       is_known = stow_str_equal(node->attrs[i].name, stow_str_of(row->attrs[k].onnx));
     }
     if (!is_known) {
-      return stowi_lower_unsupported(l, "attribute \"%.*s\" is not known",
-                                     STOWI_STR_ARG(node->attrs[i].name));
+      return stowi_onnx_lower_unsupported(l, "attribute \"%.*s\" is not known",
+                                          STOWI_STR_ARG(node->attrs[i].name));
     }
   }
   return STOW_OK;
 }
 
 // Whether something else than `pads` says what the padding is.
-static bool pads_itself(const stowi_lowering* l) {
-  stow_str auto_pad = stowi_lower_string(l, "auto_pad", "NOTSET");
+static bool pads_itself(const stowi_onnx_lowering* l) {
+  stow_str auto_pad = stowi_onnx_lower_string(l, "auto_pad", "NOTSET");
   size_t count;
   return !stow_str_equal(auto_pad, stow_str_of("NOTSET")) ||
-         stowi_lower_ints(l, "output_shape", &count) != NULL;
+         stowi_onnx_lower_ints(l, "output_shape", &count) != NULL;
 }
 
 // The row's core node with all operands and the mapped attributes, to be finished.
-static stow_status begin_window(stowi_lowering* l, stow_call** out_call) {
-  const stowi_lower_row* row = l->row;
+static stow_status begin_window(stowi_onnx_lowering* l, stow_call** out_call) {
+  const stowi_onnx_lower_row* row = l->row;
   STOW_TRY(check_known(l));
-  stowi_attr_map maps[MAX_MAPS];
+  stowi_onnx_attr_map maps[MAX_MAPS];
   size_t count = 0;
   for (size_t i = 0; i < row->attr_count && i < MAX_MAPS; ++i) {
     bool is_pads = stow_str_equal(stow_str_of(row->attrs[i].onnx), stow_str_of("pads"));
@@ -83,17 +84,17 @@ static stow_status begin_window(stowi_lowering* l, stow_call** out_call) {
       maps[count++] = row->attrs[i];
     }
   }
-  *out_call = stowi_lower_begin(l, row->op);
-  stowi_lower_add_operands(l, *out_call, 0);
-  return stowi_lower_add_attrs(l, *out_call, maps, count);
+  *out_call = stowi_onnx_lower_begin(l, row->op);
+  stowi_onnx_lower_add_operands(l, *out_call, 0);
+  return stowi_onnx_lower_add_attrs(l, *out_call, maps, count);
 }
 
-static stow_status finish_window(stowi_lowering* l, stow_call* call) {
+static stow_status finish_window(stowi_onnx_lowering* l, stow_call* call) {
   size_t count = l->result_count;
-  return stowi_lower_finish_results(l, call, 0, count == 0 ? 1 : count);
+  return stowi_onnx_lower_finish_results(l, call, 0, count == 0 ? 1 : count);
 }
 
-static stow_status lower_window(stowi_lowering* l) {
+static stow_status lower_window(stowi_onnx_lowering* l) {
   stow_call* call;
   STOW_TRY(begin_window(l, &call));
   return finish_window(l, call);
@@ -111,7 +112,7 @@ static const struct {
     {"NhwcMaxPool", "max", false, true},   {"QLinearGlobalAveragePool", NULL, true, false},
 };
 
-static stow_status lower_pool(stowi_lowering* l) {
+static stow_status lower_pool(stowi_onnx_lowering* l) {
   stow_call* call;
   STOW_TRY(begin_window(l, &call));
   stow_str name = stow_str_of(l->row->name);
@@ -138,7 +139,7 @@ static stow_status lower_pool(stowi_lowering* l) {
 #define MAPS_FROM(list, first) (list) + (first), sizeof(list) / sizeof((list)[0]) - (first)
 #define WINDOW_MAPS 5
 
-static const stowi_lower_row rows[] = {
+static const stowi_onnx_lower_row rows[] = {
     {"", "Conv", 1, STOW_OP_CONV, LIST(conv_maps), lower_window},
     {"", "ConvTranspose", 1, STOW_OP_CONV_TRANSPOSE, LIST(conv_transpose_maps), lower_window},
     {"", "ConvInteger", 10, STOW_OP_CONV_INTEGER, LIST(conv_maps), lower_window},
@@ -161,4 +162,4 @@ static const stowi_lower_row rows[] = {
      MAPS_FROM(qlinear_pool_maps, WINDOW_MAPS + 2), lower_pool},
 };
 
-const stowi_lower_table stowi_lower_window_table = {LIST(rows)};
+const stowi_onnx_lower_table stowi_lower_window_table = {LIST(rows)};

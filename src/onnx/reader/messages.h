@@ -6,19 +6,25 @@
 
 #include "onnx/reader/read.h"
 
-#define STOWI_ROW(number, kind, name, type, member) \
-  { number, STOWI_READ_##kind, name, offsetof(type, member), 0, NULL, NULL }
-#define STOWI_LIST(number, kind, name, type, member, count) \
-  { number, STOWI_READ_##kind, name, offsetof(type, member), offsetof(type, count), NULL, NULL }
-#define STOWI_RECORD(number, kind, name, type, member, message) \
-  { number, STOWI_READ_##kind, name, offsetof(type, member), 0, message, NULL }
-#define STOWI_RECORDS(number, name, type, member, count, message) \
-  { number, STOWI_READ_RECORDS, name, offsetof(type, member), offsetof(type, count), message, NULL }
-#define STOWI_CALL(number, name, function) \
-  { number, STOWI_READ_CALL, name, 0, 0, NULL, function }
-#define STOWI_SEEN(number, name) \
-  { number, STOWI_READ_NOTHING, name, 0, 0, NULL, NULL }
-#define STOWI_MESSAGE(name, fields, type, least, finish) \
+#define STOWI_ONNX_ROW(number, kind, name, type, member) \
+  { number, STOWI_ONNX_READ_##kind, name, offsetof(type, member), 0, NULL, NULL }
+#define STOWI_ONNX_LIST(number, kind, name, type, member, count)                               \
+  {                                                                                            \
+    number, STOWI_ONNX_READ_##kind, name, offsetof(type, member), offsetof(type, count), NULL, \
+        NULL                                                                                   \
+  }
+#define STOWI_ONNX_RECORD(number, kind, name, type, member, message) \
+  { number, STOWI_ONNX_READ_##kind, name, offsetof(type, member), 0, message, NULL }
+#define STOWI_ONNX_RECORDS(number, name, type, member, count, message)                             \
+  {                                                                                                \
+    number, STOWI_ONNX_READ_RECORDS, name, offsetof(type, member), offsetof(type, count), message, \
+        NULL                                                                                       \
+  }
+#define STOWI_ONNX_CALL(number, name, function) \
+  { number, STOWI_ONNX_READ_CALL, name, 0, 0, NULL, function }
+#define STOWI_ONNX_SEEN(number, name) \
+  { number, STOWI_ONNX_READ_NOTHING, name, 0, 0, NULL, NULL }
+#define STOWI_ONNX_MESSAGE(name, fields, type, least, finish) \
   { name, fields, sizeof(fields) / sizeof(fields[0]), sizeof(type), least, finish }
 
 extern const stowi_onnx_message stowi_onnx_tensor_message;
@@ -28,15 +34,15 @@ extern const stowi_onnx_message stowi_onnx_model_message;
 
 // Field numbers of typed tensor data.
 enum {
-  STOWI_DATA_FLOAT = 4,
-  STOWI_DATA_INT32 = 5,
-  STOWI_DATA_STRING = 6,
-  STOWI_DATA_INT64 = 7,
-  STOWI_DATA_DOUBLE = 10,
-  STOWI_DATA_UINT64 = 11
+  STOWI_ONNX_DATA_FLOAT = 4,
+  STOWI_ONNX_DATA_INT32 = 5,
+  STOWI_ONNX_DATA_STRING = 6,
+  STOWI_ONNX_DATA_INT64 = 7,
+  STOWI_ONNX_DATA_DOUBLE = 10,
+  STOWI_ONNX_DATA_UINT64 = 11
 };
 // The type of one item of such a field where it is not packed.
-stowi_wire_type stowi_onnx_data_type(uint32_t field);
+stowi_onnx_wire_type stowi_onnx_data_type(uint32_t field);
 // Whether |field| of a tensor may be a packed run of numbers.
 bool stowi_onnx_is_data_field(uint32_t field);
 // Bytes of that many elements; those of no dtype count as 0. False above 63 bits.

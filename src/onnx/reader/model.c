@@ -80,14 +80,14 @@ stow_status stowi_onnx_external(stowi_onnx_model* model, stow_str location, stow
 // Whether fields are those of a model as far as they can be read, an IR version among them. A file
 // that ends within a leading version may be a model that was cut.
 static bool is_likely(stowi_onnx_span span) {
-  stowi_wire wire = stowi_wire_begin(span);
-  stowi_wire_field field;
+  stowi_onnx_wire wire = stowi_onnx_wire_begin(span);
+  stowi_onnx_wire_field field;
   bool has_version = span.size > 0 && span.size <= 2 && span.data[0] == IR_VERSION_TAG;
   bool has_graph = false;
-  while (!(has_version && has_graph) && stowi_wire_next(&wire, &field)) {
+  while (!(has_version && has_graph) && stowi_onnx_wire_next(&wire, &field)) {
     bool is_number = field.number == IR_VERSION_FIELD || field.number == 5;  // model_version
-    if (field.number > 100 || (is_number && field.type != STOWI_WIRE_VARINT) ||
-        (!is_number && field.type != STOWI_WIRE_BYTES)) {
+    if (field.number > 100 || (is_number && field.type != STOWI_ONNX_WIRE_VARINT) ||
+        (!is_number && field.type != STOWI_ONNX_WIRE_BYTES)) {
       return false;
     }
     has_graph = has_graph || field.number == GRAPH_FIELD;

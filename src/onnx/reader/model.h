@@ -38,10 +38,10 @@ stow_status stowi_onnx_external(stowi_onnx_model* model, stow_str location, stow
 stow_status stowi_onnx_gather(stowi_onnx_model* model, stow_diag* diag);
 
 void stowi_onnx_close(stow_model* common);
-// See stowi_provider: facts.c.
+// See stowi_import_provider: facts.c.
 bool stowi_onnx_count_weights(const stow_model* model, stowi_import_tally* tally);
 
 // How importing reaches ONNX: import/provider.c.
-extern const stowi_provider stowi_onnx_provider;
+extern const stowi_import_provider stowi_onnx_provider;
 
 #endif  // STOWAGE_SRC_ONNX_READER_MODEL_H_

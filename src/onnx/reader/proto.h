@@ -17,9 +17,9 @@ typedef struct stowi_onnx_span {
 
 // Numbers are ONNX's TensorProto.DataType.
 typedef enum stowi_onnx_elem {
-  STOWI_ELEM_UNDEFINED = 0,
-  STOWI_ELEM_STRING = 8,
-  STOWI_ELEM_LAST = 26  // UINT2 25, INT2 26
+  STOWI_ONNX_ELEM_UNDEFINED = 0,
+  STOWI_ONNX_ELEM_STRING = 8,
+  STOWI_ONNX_ELEM_LAST = 26  // UINT2 25, INT2 26
 } stowi_onnx_elem;
 // False for strings, undefined and what is newer than we know.
 bool stowi_onnx_elem_dtype(int32_t elem, stow_dtype* out_dtype);
@@ -46,13 +46,13 @@ typedef struct stowi_onnx_tensor {
 } stowi_onnx_tensor;
 
 typedef enum stowi_onnx_info_kind {
-  STOWI_INFO_NONE,  // no type given
-  STOWI_INFO_TENSOR,
-  STOWI_INFO_SPARSE,
-  STOWI_INFO_SEQUENCE,
-  STOWI_INFO_MAP,
-  STOWI_INFO_OPTIONAL,
-  STOWI_INFO_OTHER
+  STOWI_ONNX_INFO_NONE,  // no type given
+  STOWI_ONNX_INFO_TENSOR,
+  STOWI_ONNX_INFO_SPARSE,
+  STOWI_ONNX_INFO_SEQUENCE,
+  STOWI_ONNX_INFO_MAP,
+  STOWI_ONNX_INFO_OPTIONAL,
+  STOWI_ONNX_INFO_OTHER
 } stowi_onnx_info_kind;
 
 typedef struct stowi_onnx_value_info {
@@ -69,21 +69,21 @@ typedef struct stowi_onnx_graph stowi_onnx_graph;
 
 // Numbers are ONNX's AttributeProto.AttributeType.
 typedef enum stowi_onnx_attr_type {
-  STOWI_ATTR_UNDEFINED = 0,
-  STOWI_ATTR_FLOAT = 1,
-  STOWI_ATTR_INT = 2,
-  STOWI_ATTR_STRING = 3,
-  STOWI_ATTR_TENSOR = 4,
-  STOWI_ATTR_GRAPH = 5,
-  STOWI_ATTR_FLOATS = 6,
-  STOWI_ATTR_INTS = 7,
-  STOWI_ATTR_STRINGS = 8,
-  STOWI_ATTR_TENSORS = 9,
-  STOWI_ATTR_GRAPHS = 10,
-  STOWI_ATTR_SPARSE_TENSOR = 11,
-  STOWI_ATTR_SPARSE_TENSORS = 12,
-  STOWI_ATTR_TYPE_PROTO = 13,
-  STOWI_ATTR_TYPE_PROTOS = 14
+  STOWI_ONNX_ATTR_UNDEFINED = 0,
+  STOWI_ONNX_ATTR_FLOAT = 1,
+  STOWI_ONNX_ATTR_INT = 2,
+  STOWI_ONNX_ATTR_STRING = 3,
+  STOWI_ONNX_ATTR_TENSOR = 4,
+  STOWI_ONNX_ATTR_GRAPH = 5,
+  STOWI_ONNX_ATTR_FLOATS = 6,
+  STOWI_ONNX_ATTR_INTS = 7,
+  STOWI_ONNX_ATTR_STRINGS = 8,
+  STOWI_ONNX_ATTR_TENSORS = 9,
+  STOWI_ONNX_ATTR_GRAPHS = 10,
+  STOWI_ONNX_ATTR_SPARSE_TENSOR = 11,
+  STOWI_ONNX_ATTR_SPARSE_TENSORS = 12,
+  STOWI_ONNX_ATTR_TYPE_PROTO = 13,
+  STOWI_ONNX_ATTR_TYPE_PROTOS = 14
 } stowi_onnx_attr_type;
 
 typedef struct stowi_onnx_sparse {

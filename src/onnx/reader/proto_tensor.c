@@ -9,34 +9,34 @@
 #include "onnx/reader/messages.h"
 
 bool stowi_onnx_elem_dtype(int32_t elem, stow_dtype* out_dtype) {
-  static const int8_t dtypes[STOWI_ELEM_LAST + 1] = {-1,
-                                                     STOW_F32,
-                                                     STOW_U8,
-                                                     STOW_I8,
-                                                     STOW_U16,
-                                                     STOW_I16,
-                                                     STOW_I32,
-                                                     STOW_I64,
-                                                     -1,
-                                                     STOW_BOOL,
-                                                     STOW_F16,
-                                                     STOW_F64,
-                                                     STOW_U32,
-                                                     STOW_U64,
-                                                     STOW_C64,
-                                                     STOW_C128,
-                                                     STOW_BF16,
-                                                     STOW_F8E4M3FN,
-                                                     STOW_F8E4M3FNUZ,
-                                                     STOW_F8E5M2,
-                                                     STOW_F8E5M2FNUZ,
-                                                     STOW_U4,
-                                                     STOW_I4,
-                                                     STOW_F4E2M1,
-                                                     STOW_F8E8M0,
-                                                     STOW_U2,
-                                                     STOW_I2};
-  if (elem < 0 || elem > STOWI_ELEM_LAST || dtypes[elem] < 0) {
+  static const int8_t dtypes[STOWI_ONNX_ELEM_LAST + 1] = {-1,
+                                                          STOW_F32,
+                                                          STOW_U8,
+                                                          STOW_I8,
+                                                          STOW_U16,
+                                                          STOW_I16,
+                                                          STOW_I32,
+                                                          STOW_I64,
+                                                          -1,
+                                                          STOW_BOOL,
+                                                          STOW_F16,
+                                                          STOW_F64,
+                                                          STOW_U32,
+                                                          STOW_U64,
+                                                          STOW_C64,
+                                                          STOW_C128,
+                                                          STOW_BF16,
+                                                          STOW_F8E4M3FN,
+                                                          STOW_F8E4M3FNUZ,
+                                                          STOW_F8E5M2,
+                                                          STOW_F8E5M2FNUZ,
+                                                          STOW_U4,
+                                                          STOW_I4,
+                                                          STOW_F4E2M1,
+                                                          STOW_F8E8M0,
+                                                          STOW_U2,
+                                                          STOW_I2};
+  if (elem < 0 || elem > STOWI_ONNX_ELEM_LAST || dtypes[elem] < 0) {
     return false;
   }
   *out_dtype = (stow_dtype)dtypes[elem];
@@ -59,37 +59,38 @@ bool stowi_onnx_data_size(int32_t elem, uint64_t elements, uint64_t* out_size) {
   return size <= INT64_MAX;
 }
 
-stowi_wire_type stowi_onnx_data_type(uint32_t field) {
+stowi_onnx_wire_type stowi_onnx_data_type(uint32_t field) {
   switch (field) {
-    case STOWI_DATA_FLOAT:
-      return STOWI_WIRE_FIXED32;
-    case STOWI_DATA_DOUBLE:
-      return STOWI_WIRE_FIXED64;
-    case STOWI_DATA_STRING:
-      return STOWI_WIRE_BYTES;
+    case STOWI_ONNX_DATA_FLOAT:
+      return STOWI_ONNX_WIRE_FIXED32;
+    case STOWI_ONNX_DATA_DOUBLE:
+      return STOWI_ONNX_WIRE_FIXED64;
+    case STOWI_ONNX_DATA_STRING:
+      return STOWI_ONNX_WIRE_BYTES;
     default:
-      return STOWI_WIRE_VARINT;
+      return STOWI_ONNX_WIRE_VARINT;
   }
 }
 
 bool stowi_onnx_is_data_field(uint32_t field) {
-  return field == STOWI_DATA_FLOAT || field == STOWI_DATA_INT32 || field == STOWI_DATA_INT64 ||
-         field == STOWI_DATA_DOUBLE || field == STOWI_DATA_UINT64;
+  return field == STOWI_ONNX_DATA_FLOAT || field == STOWI_ONNX_DATA_INT32 ||
+         field == STOWI_ONNX_DATA_INT64 || field == STOWI_ONNX_DATA_DOUBLE ||
+         field == STOWI_ONNX_DATA_UINT64;
 }
 
 typedef struct key_value {
   stow_str key, value;
 } key_value;
 
-static const stowi_onnx_field entry_fields[] = {STOWI_ROW(1, STR, "key", key_value, key),
-                                                STOWI_ROW(2, STR, "value", key_value, value)};
+static const stowi_onnx_field entry_fields[] = {STOWI_ONNX_ROW(1, STR, "key", key_value, key),
+                                                STOWI_ONNX_ROW(2, STR, "value", key_value, value)};
 static const stowi_onnx_message entry_message =
-    STOWI_MESSAGE("an entry", entry_fields, key_value, 0, NULL);
+    STOWI_ONNX_MESSAGE("an entry", entry_fields, key_value, 0, NULL);
 
 static stow_status read_external(stowi_onnx_reader* reader, const stowi_onnx_place* place,
-                                 const stowi_wire_field* field, void* record) {
+                                 const stowi_onnx_wire_field* field, void* record) {
   stowi_onnx_tensor* tensor = (stowi_onnx_tensor*)record;
-  STOW_TRY(stowi_onnx_expect(reader, place, field, STOWI_WIRE_BYTES));
+  STOW_TRY(stowi_onnx_expect(reader, place, field, STOWI_ONNX_WIRE_BYTES));
   key_value entry;
   STOW_TRY(stowi_onnx_read(reader, place, &entry_message, field->bytes, &entry));
   uint64_t* number = NULL;
@@ -110,8 +111,8 @@ static stow_status read_external(stowi_onnx_reader* reader, const stowi_onnx_pla
 }
 
 static stow_status read_location(stowi_onnx_reader* reader, const stowi_onnx_place* place,
-                                 const stowi_wire_field* field, void* record) {
-  STOW_TRY(stowi_onnx_expect(reader, place, field, STOWI_WIRE_VARINT));
+                                 const stowi_onnx_wire_field* field, void* record) {
+  STOW_TRY(stowi_onnx_expect(reader, place, field, STOWI_ONNX_WIRE_VARINT));
   ((stowi_onnx_tensor*)record)->is_external = field->scalar == 1;
   return STOW_OK;
 }
@@ -134,9 +135,9 @@ static stowi_onnx_span payload_of(const stowi_onnx_reader* reader, stowi_onnx_sp
 
 // Data in fields of its type. It stays where it is; see tensor.c.
 static stow_status read_typed(stowi_onnx_reader* reader, const stowi_onnx_place* place,
-                              const stowi_wire_field* field, void* record) {
+                              const stowi_onnx_wire_field* field, void* record) {
   stowi_onnx_tensor* tensor = (stowi_onnx_tensor*)record;
-  bool is_packed = field->type == STOWI_WIRE_BYTES && field->number != STOWI_DATA_STRING;
+  bool is_packed = field->type == STOWI_ONNX_WIRE_BYTES && field->number != STOWI_ONNX_DATA_STRING;
   if (!is_packed) {
     STOW_TRY(stowi_onnx_expect(reader, place, field, stowi_onnx_data_type(field->number)));
   }
@@ -180,18 +181,18 @@ static stow_status count_elements(stowi_onnx_reader* reader, const stowi_onnx_pl
 enum { ROW_RAW = 3 };  // in tensor_fields
 
 static const stowi_onnx_field tensor_fields[] = {
-    STOWI_LIST(1, I64S, "dims", stowi_onnx_tensor, dims, rank),
-    STOWI_ROW(2, I32, "data_type", stowi_onnx_tensor, elem),
-    STOWI_ROW(8, STR, "name", stowi_onnx_tensor, name),
-    STOWI_ROW(9, BYTES, "raw_data", stowi_onnx_tensor, raw),
-    STOWI_CALL(4, "float_data", read_typed),
-    STOWI_CALL(5, "int32_data", read_typed),
-    STOWI_CALL(6, "string_data", read_typed),
-    STOWI_CALL(7, "int64_data", read_typed),
-    STOWI_CALL(10, "double_data", read_typed),
-    STOWI_CALL(11, "uint64_data", read_typed),
-    STOWI_CALL(13, "external_data", read_external),
-    STOWI_CALL(14, "data_location", read_location),
+    STOWI_ONNX_LIST(1, I64S, "dims", stowi_onnx_tensor, dims, rank),
+    STOWI_ONNX_ROW(2, I32, "data_type", stowi_onnx_tensor, elem),
+    STOWI_ONNX_ROW(8, STR, "name", stowi_onnx_tensor, name),
+    STOWI_ONNX_ROW(9, BYTES, "raw_data", stowi_onnx_tensor, raw),
+    STOWI_ONNX_CALL(4, "float_data", read_typed),
+    STOWI_ONNX_CALL(5, "int32_data", read_typed),
+    STOWI_ONNX_CALL(6, "string_data", read_typed),
+    STOWI_ONNX_CALL(7, "int64_data", read_typed),
+    STOWI_ONNX_CALL(10, "double_data", read_typed),
+    STOWI_ONNX_CALL(11, "uint64_data", read_typed),
+    STOWI_ONNX_CALL(13, "external_data", read_external),
+    STOWI_ONNX_CALL(14, "data_location", read_location),
 };
 
 static stow_status check_data(stowi_onnx_reader* reader, const stowi_onnx_place* place,
@@ -228,12 +229,12 @@ static stow_status finish_tensor(stowi_onnx_reader* reader, const stowi_onnx_pla
 }
 
 const stowi_onnx_message stowi_onnx_tensor_message =
-    STOWI_MESSAGE("a tensor", tensor_fields, stowi_onnx_tensor, 3, finish_tensor);
+    STOWI_ONNX_MESSAGE("a tensor", tensor_fields, stowi_onnx_tensor, 3, finish_tensor);
 
 static const stowi_onnx_field sparse_fields[] = {
-    STOWI_RECORD(1, INLINE, "values", stowi_onnx_sparse, values, &stowi_onnx_tensor_message),
-    STOWI_RECORD(2, INLINE, "indices", stowi_onnx_sparse, indices, &stowi_onnx_tensor_message),
-    STOWI_LIST(3, I64S, "dims", stowi_onnx_sparse, dims, rank),
+    STOWI_ONNX_RECORD(1, INLINE, "values", stowi_onnx_sparse, values, &stowi_onnx_tensor_message),
+    STOWI_ONNX_RECORD(2, INLINE, "indices", stowi_onnx_sparse, indices, &stowi_onnx_tensor_message),
+    STOWI_ONNX_LIST(3, I64S, "dims", stowi_onnx_sparse, dims, rank),
 };
 
 static stow_status finish_sparse(stowi_onnx_reader* reader, const stowi_onnx_place* place,
@@ -246,4 +247,4 @@ static stow_status finish_sparse(stowi_onnx_reader* reader, const stowi_onnx_pla
 }
 
 const stowi_onnx_message stowi_onnx_sparse_message =
-    STOWI_MESSAGE("a sparse tensor", sparse_fields, stowi_onnx_sparse, 8, finish_sparse);
+    STOWI_ONNX_MESSAGE("a sparse tensor", sparse_fields, stowi_onnx_sparse, 8, finish_sparse);

@@ -10,8 +10,8 @@
 // Shapes
 
 static const stowi_onnx_field dim_fields[] = {
-    STOWI_ROW(1, I64, "dim_value", stowi_import_dim, number),
-    STOWI_ROW(2, STR, "dim_param", stowi_import_dim, name),
+    STOWI_ONNX_ROW(1, I64, "dim_value", stowi_import_dim, number),
+    STOWI_ONNX_ROW(2, STR, "dim_param", stowi_import_dim, name),
 };
 
 // Numbers below 0 and empty names are how some writers say that they know nothing.
@@ -28,7 +28,7 @@ static stow_status finish_dim(stowi_onnx_reader* reader, const stowi_onnx_place*
 }
 
 static const stowi_onnx_message dim_message =
-    STOWI_MESSAGE("a dim", dim_fields, stowi_import_dim, 0, finish_dim);
+    STOWI_ONNX_MESSAGE("a dim", dim_fields, stowi_import_dim, 0, finish_dim);
 
 typedef struct shape {
   size_t rank;
@@ -36,10 +36,10 @@ typedef struct shape {
 } shape;
 
 static const stowi_onnx_field shape_fields[] = {
-    STOWI_RECORDS(1, "dim", shape, dims, rank, &dim_message),
+    STOWI_ONNX_RECORDS(1, "dim", shape, dims, rank, &dim_message),
 };
 static const stowi_onnx_message shape_message =
-    STOWI_MESSAGE("a shape", shape_fields, shape, 0, NULL);
+    STOWI_ONNX_MESSAGE("a shape", shape_fields, shape, 0, NULL);
 
 typedef struct tensor_type {
   int32_t elem;
@@ -48,8 +48,8 @@ typedef struct tensor_type {
 } tensor_type;
 
 static const stowi_onnx_field tensor_type_fields[] = {
-    STOWI_ROW(1, I32, "elem_type", tensor_type, elem),
-    STOWI_RECORD(2, INLINE, "shape", tensor_type, shape, &shape_message),
+    STOWI_ONNX_ROW(1, I32, "elem_type", tensor_type, elem),
+    STOWI_ONNX_RECORD(2, INLINE, "shape", tensor_type, shape, &shape_message),
 };
 
 static stow_status finish_tensor_type(stowi_onnx_reader* reader, const stowi_onnx_place* place,
@@ -60,7 +60,7 @@ static stow_status finish_tensor_type(stowi_onnx_reader* reader, const stowi_onn
 }
 
 static const stowi_onnx_message tensor_type_message =
-    STOWI_MESSAGE("a tensor's type", tensor_type_fields, tensor_type, 0, finish_tensor_type);
+    STOWI_ONNX_MESSAGE("a tensor's type", tensor_type_fields, tensor_type, 0, finish_tensor_type);
 
 // ---------------------------------------------------------------------------------------------
 // One level of a TypeProto
@@ -80,12 +80,12 @@ typedef struct choice {
 } choice;
 
 static const choice choices[] = {
-    {1, STOWI_INFO_TENSOR, "tensor_type", 0},
-    {4, STOWI_INFO_SEQUENCE, "sequence_type", 1},
-    {5, STOWI_INFO_MAP, "map_type", 2},
-    {7, STOWI_INFO_OTHER, "opaque_type", 0},
-    {8, STOWI_INFO_SPARSE, "sparse_tensor_type", 0},
-    {9, STOWI_INFO_OPTIONAL, "optional_type", 1},
+    {1, STOWI_ONNX_INFO_TENSOR, "tensor_type", 0},
+    {4, STOWI_ONNX_INFO_SEQUENCE, "sequence_type", 1},
+    {5, STOWI_ONNX_INFO_MAP, "map_type", 2},
+    {7, STOWI_ONNX_INFO_OTHER, "opaque_type", 0},
+    {8, STOWI_ONNX_INFO_SPARSE, "sparse_tensor_type", 0},
+    {9, STOWI_ONNX_INFO_OPTIONAL, "optional_type", 1},
 };
 
 static const choice* find_choice(uint32_t number) {
@@ -100,19 +100,19 @@ static const choice* find_choice(uint32_t number) {
 // The body of a sequence, optional or map: its key and the type within.
 static stow_status open_container(stowi_onnx_reader* reader, const stowi_onnx_place* place,
                                   const choice* chosen, type_level* level) {
-  stowi_wire wire = stowi_wire_begin(level->body);
-  stowi_wire_field field;
+  stowi_onnx_wire wire = stowi_onnx_wire_begin(level->body);
+  stowi_onnx_wire_field field;
   stowi_onnx_span element = {NULL, 0};
-  while (stowi_wire_next(&wire, &field)) {
+  while (stowi_onnx_wire_next(&wire, &field)) {
     if (field.number == chosen->element) {
-      STOW_TRY(stowi_onnx_expect(reader, place, &field, STOWI_WIRE_BYTES));
+      STOW_TRY(stowi_onnx_expect(reader, place, &field, STOWI_ONNX_WIRE_BYTES));
       if (level->has_element) {
         return stowi_onnx_malformed(reader, place, field.bytes, "the type within is given twice");
       }
       element = field.bytes;
       level->has_element = true;
-    } else if (field.number == 1 && chosen->kind == STOWI_INFO_MAP) {
-      STOW_TRY(stowi_onnx_expect(reader, place, &field, STOWI_WIRE_VARINT));
+    } else if (field.number == 1 && chosen->kind == STOWI_ONNX_INFO_MAP) {
+      STOW_TRY(stowi_onnx_expect(reader, place, &field, STOWI_ONNX_WIRE_VARINT));
       level->key = (int32_t)(uint32_t)field.scalar;
     }
   }
@@ -122,17 +122,17 @@ static stow_status open_container(stowi_onnx_reader* reader, const stowi_onnx_pl
 
 static stow_status open_level(stowi_onnx_reader* reader, const stowi_onnx_place* place,
                               stowi_onnx_span type, type_level* out) {
-  *out = (type_level){.kind = STOWI_INFO_NONE};
+  *out = (type_level){.kind = STOWI_ONNX_INFO_NONE};
   const choice* chosen = NULL;
-  stowi_wire wire = stowi_wire_begin(type);
-  stowi_wire_field field;
-  while (stowi_wire_next(&wire, &field)) {
+  stowi_onnx_wire wire = stowi_onnx_wire_begin(type);
+  stowi_onnx_wire_field field;
+  while (stowi_onnx_wire_next(&wire, &field)) {
     const choice* found = find_choice(field.number);
     if (found == NULL) {
       continue;
     }
     stowi_onnx_place within = {place, found->name, SIZE_MAX, place->depth + 1};
-    STOW_TRY(stowi_onnx_expect(reader, &within, &field, STOWI_WIRE_BYTES));
+    STOW_TRY(stowi_onnx_expect(reader, &within, &field, STOWI_ONNX_WIRE_BYTES));
     if (chosen != NULL) {
       return stowi_onnx_malformed(reader, &within, field.bytes, "more than one type is given");
     }
@@ -146,9 +146,9 @@ static stow_status open_level(stowi_onnx_reader* reader, const stowi_onnx_place*
 }
 
 static stow_status read_type(stowi_onnx_reader* reader, const stowi_onnx_place* place,
-                             const stowi_wire_field* field, void* record) {
+                             const stowi_onnx_wire_field* field, void* record) {
   stowi_onnx_value_info* info = (stowi_onnx_value_info*)record;
-  STOW_TRY(stowi_onnx_expect(reader, place, field, STOWI_WIRE_BYTES));
+  STOW_TRY(stowi_onnx_expect(reader, place, field, STOWI_ONNX_WIRE_BYTES));
   if (info->type.data != NULL) {
     return stowi_onnx_malformed(reader, place, field->bytes, "given twice");
   }
@@ -164,7 +164,7 @@ static stow_status read_type(stowi_onnx_reader* reader, const stowi_onnx_place* 
       info->kind = level.kind;
     }
   }
-  if (level.kind == STOWI_INFO_TENSOR || level.kind == STOWI_INFO_SPARSE) {
+  if (level.kind == STOWI_ONNX_INFO_TENSOR || level.kind == STOWI_ONNX_INFO_SPARSE) {
     tensor_type type;
     STOW_TRY(stowi_onnx_read(reader, place, &tensor_type_message, level.body, &type));
     info->elem = type.elem;
@@ -176,12 +176,12 @@ static stow_status read_type(stowi_onnx_reader* reader, const stowi_onnx_place* 
 }
 
 static const stowi_onnx_field value_info_fields[] = {
-    STOWI_ROW(1, STR, "name", stowi_onnx_value_info, name),
-    STOWI_CALL(2, "type", read_type),
+    STOWI_ONNX_ROW(1, STR, "name", stowi_onnx_value_info, name),
+    STOWI_ONNX_CALL(2, "type", read_type),
 };
 
 const stowi_onnx_message stowi_onnx_value_info_message =
-    STOWI_MESSAGE("a value", value_info_fields, stowi_onnx_value_info, 3, NULL);
+    STOWI_ONNX_MESSAGE("a value", value_info_fields, stowi_onnx_value_info, 3, NULL);
 
 // ---------------------------------------------------------------------------------------------
 // Printing
@@ -191,7 +191,7 @@ static stow_status print_elem(int32_t elem, stow_writer writer) {
   if (stowi_onnx_elem_dtype(elem, &dtype)) {
     return stowi_put(writer, stow_dtype_name(dtype));
   }
-  if (elem == STOWI_ELEM_STRING) {
+  if (elem == STOWI_ONNX_ELEM_STRING) {
     return stowi_put(writer, "string");
   }
   return stowi_put(writer, "?");
@@ -222,17 +222,18 @@ static stow_status print_tensor(const stowi_onnx_value_info* info, stow_writer w
 }
 
 static bool is_container(stowi_onnx_info_kind kind) {
-  return kind == STOWI_INFO_SEQUENCE || kind == STOWI_INFO_OPTIONAL || kind == STOWI_INFO_MAP;
+  return kind == STOWI_ONNX_INFO_SEQUENCE || kind == STOWI_ONNX_INFO_OPTIONAL ||
+         kind == STOWI_ONNX_INFO_MAP;
 }
 
 // What stands before the type within.
 static stow_status print_opening(const type_level* level, stow_writer writer) {
   switch (level->kind) {
-    case STOWI_INFO_SEQUENCE:
+    case STOWI_ONNX_INFO_SEQUENCE:
       return stowi_put(writer, "seq(");
-    case STOWI_INFO_OPTIONAL:
+    case STOWI_ONNX_INFO_OPTIONAL:
       return stowi_put(writer, "optional(");
-    case STOWI_INFO_MAP:
+    case STOWI_ONNX_INFO_MAP:
       STOW_TRY(stowi_put(writer, "map("));
       STOW_TRY(print_elem(level->key, writer));
       return stowi_put(writer, ", ");
@@ -243,11 +244,11 @@ static stow_status print_opening(const type_level* level, stow_writer writer) {
 
 static stow_status print_innermost(const stowi_onnx_value_info* info, stowi_onnx_info_kind kind,
                                    stow_writer writer) {
-  if (kind == STOWI_INFO_TENSOR) {
+  if (kind == STOWI_ONNX_INFO_TENSOR) {
     return print_tensor(info, writer);
   }
-  if (kind != STOWI_INFO_SPARSE) {
-    return stowi_put(writer, kind == STOWI_INFO_OTHER ? "opaque" : "?");
+  if (kind != STOWI_ONNX_INFO_SPARSE) {
+    return stowi_put(writer, kind == STOWI_ONNX_INFO_OTHER ? "opaque" : "?");
   }
   STOW_TRY(stowi_put(writer, "sparse("));
   STOW_TRY(print_tensor(info, writer));

@@ -54,16 +54,17 @@ stow_status stowi_onnx_fail_at(const stowi_onnx_reader* reader, const stowi_onnx
 }
 
 stow_status stowi_onnx_expect(const stowi_onnx_reader* reader, const stowi_onnx_place* place,
-                              const stowi_wire_field* field, stowi_wire_type type) {
+                              const stowi_onnx_wire_field* field, stowi_onnx_wire_type type) {
   if (field->type == type) {
     return STOW_OK;
   }
   return stowi_onnx_fail_at(reader, place, field->start, STOW_ERR_SYNTAX, "expected %s, found %s",
-                            stowi_wire_type_name(type), stowi_wire_type_name(field->type));
+                            stowi_onnx_wire_type_name(type),
+                            stowi_onnx_wire_type_name(field->type));
 }
 
 stow_status stowi_onnx_wire_status(const stowi_onnx_reader* reader, const stowi_onnx_place* place,
-                                   const stowi_wire* wire) {
+                                   const stowi_onnx_wire* wire) {
   if (wire->error == NULL) {
     return STOW_OK;
   }
@@ -92,43 +93,43 @@ typedef struct passage {
 } passage;
 
 static bool is_list(stowi_onnx_kind kind) {
-  return kind >= STOWI_READ_I64S && kind <= STOWI_READ_RECORDS;
+  return kind >= STOWI_ONNX_READ_I64S && kind <= STOWI_ONNX_READ_RECORDS;
 }
 
 static bool is_record(stowi_onnx_kind kind) {
-  return kind == STOWI_READ_INLINE || kind == STOWI_READ_POINTER;
+  return kind == STOWI_ONNX_READ_INLINE || kind == STOWI_ONNX_READ_POINTER;
 }
 
 static size_t item_size(const stowi_onnx_field* row) {
   switch (row->kind) {
-    case STOWI_READ_I64S:
+    case STOWI_ONNX_READ_I64S:
       return sizeof(int64_t);
-    case STOWI_READ_F32S:
+    case STOWI_ONNX_READ_F32S:
       return sizeof(float);
-    case STOWI_READ_STRS:
+    case STOWI_ONNX_READ_STRS:
       return sizeof(stow_str);
     default:
       return row->message->record_size;
   }
 }
 
-static stowi_wire_type type_of(stowi_onnx_kind kind) {
+static stowi_onnx_wire_type type_of(stowi_onnx_kind kind) {
   switch (kind) {
-    case STOWI_READ_I64:
-    case STOWI_READ_I32:
-    case STOWI_READ_I64S:
-      return STOWI_WIRE_VARINT;
-    case STOWI_READ_F32:
-    case STOWI_READ_F32S:
-      return STOWI_WIRE_FIXED32;
+    case STOWI_ONNX_READ_I64:
+    case STOWI_ONNX_READ_I32:
+    case STOWI_ONNX_READ_I64S:
+      return STOWI_ONNX_WIRE_VARINT;
+    case STOWI_ONNX_READ_F32:
+    case STOWI_ONNX_READ_F32S:
+      return STOWI_ONNX_WIRE_FIXED32;
     default:
-      return STOWI_WIRE_BYTES;
+      return STOWI_ONNX_WIRE_BYTES;
   }
 }
 
-static bool is_packed(const stowi_onnx_field* row, const stowi_wire_field* field) {
-  return (row->kind == STOWI_READ_I64S || row->kind == STOWI_READ_F32S) &&
-         field->type == STOWI_WIRE_BYTES;
+static bool is_packed(const stowi_onnx_field* row, const stowi_onnx_wire_field* field) {
+  return (row->kind == STOWI_ONNX_READ_I64S || row->kind == STOWI_ONNX_READ_F32S) &&
+         field->type == STOWI_ONNX_WIRE_BYTES;
 }
 
 // The row of field |number|; field_count where there is none.
@@ -149,10 +150,10 @@ static stowi_onnx_place place_of(const passage* p, const stowi_onnx_field* row, 
 // First pass
 
 static stow_status count_packed(const passage* p, const stowi_onnx_field* row,
-                                const stowi_wire_field* field, size_t* out_count) {
+                                const stowi_onnx_wire_field* field, size_t* out_count) {
   stowi_onnx_place place = place_of(p, row, SIZE_MAX);
-  if (row->kind == STOWI_READ_I64S) {
-    *out_count = stowi_wire_count_varints(field->bytes);
+  if (row->kind == STOWI_ONNX_READ_I64S) {
+    *out_count = stowi_onnx_wire_count_varints(field->bytes);
   } else if (field->bytes.size % sizeof(float) != 0) {
     return stowi_onnx_fail_at(p->reader, &place, field->start, STOW_ERR_SYNTAX,
                               "%zu bytes are not a multiple of 4, the size of a float",
@@ -163,19 +164,19 @@ static stow_status count_packed(const passage* p, const stowi_onnx_field* row,
   return STOW_OK;
 }
 
-static stow_status count_field(passage* p, size_t r, const stowi_wire_field* field) {
+static stow_status count_field(passage* p, size_t r, const stowi_onnx_wire_field* field) {
   const stowi_onnx_field* row = &p->message->fields[r];
   stowi_onnx_place place = place_of(p, row, p->counts[r]);
   size_t count = 1;
   if (is_packed(row, field)) {
     STOW_TRY(count_packed(p, row, field, &count));
-  } else if (row->kind != STOWI_READ_CALL && row->kind != STOWI_READ_NOTHING) {
+  } else if (row->kind != STOWI_ONNX_READ_CALL && row->kind != STOWI_ONNX_READ_NOTHING) {
     STOW_TRY(stowi_onnx_expect(p->reader, &place, field, type_of(row->kind)));
   }
   if (is_record(row->kind) && p->counts[r] > 0) {
     return stowi_onnx_fail_at(p->reader, &place, field->start, STOW_ERR_SYNTAX, "given twice");
   }
-  if (row->kind == STOWI_READ_RECORDS && field->bytes.size < row->message->least_size) {
+  if (row->kind == STOWI_ONNX_READ_RECORDS && field->bytes.size < row->message->least_size) {
     return stowi_onnx_fail_at(p->reader, &place, field->start, STOW_ERR_SYNTAX,
                               "%zu bytes are too few for %s", field->bytes.size,
                               row->message->name);
@@ -185,9 +186,9 @@ static stow_status count_field(passage* p, size_t r, const stowi_wire_field* fie
 }
 
 static stow_status count_fields(passage* p, stowi_onnx_span span) {
-  stowi_wire wire = stowi_wire_begin(span);
-  stowi_wire_field field;
-  while (stowi_wire_next(&wire, &field)) {
+  stowi_onnx_wire wire = stowi_onnx_wire_begin(span);
+  stowi_onnx_wire_field field;
+  while (stowi_onnx_wire_next(&wire, &field)) {
     size_t r = find_row(p->message, field.number);
     if (r < p->message->field_count) {
       STOW_TRY(count_field(p, r, &field));
@@ -248,63 +249,63 @@ static stow_status put_item(passage* p, size_t r, const void* item) {
 }
 
 static stow_status fill_packed(passage* p, size_t r, stowi_onnx_span run) {
-  if (p->message->fields[r].kind == STOWI_READ_F32S) {
+  if (p->message->fields[r].kind == STOWI_ONNX_READ_F32S) {
     for (size_t i = 0; i < run.size; i += sizeof(float)) {
-      uint32_t bits = stowi_wire_u32(run.data + i);
+      uint32_t bits = stowi_onnx_wire_u32(run.data + i);
       STOW_TRY(put_item(p, r, &bits));
     }
     return STOW_OK;
   }
-  stowi_wire wire = stowi_wire_begin(run);
+  stowi_onnx_wire wire = stowi_onnx_wire_begin(run);
   uint64_t number;
-  while (stowi_wire_varint(&wire, &number)) {
+  while (stowi_onnx_wire_varint(&wire, &number)) {
     STOW_TRY(put_item(p, r, &number));
   }
   stowi_onnx_place place = place_of(p, &p->message->fields[r], p->filled[r]);
   return stowi_onnx_wire_status(p->reader, &place, &wire);
 }
 
-static stow_status fill_record(passage* p, size_t r, const stowi_wire_field* field) {
+static stow_status fill_record(passage* p, size_t r, const stowi_onnx_wire_field* field) {
   const stowi_onnx_field* row = &p->message->fields[r];
   stowi_onnx_place place = place_of(p, row, p->filled[r]);
   void* record = p->record + row->at;
-  if (row->kind == STOWI_READ_POINTER) {
+  if (row->kind == STOWI_ONNX_READ_POINTER) {
     STOW_TRY(allocate(p, row, 1, &record));
-  } else if (row->kind == STOWI_READ_RECORDS) {
+  } else if (row->kind == STOWI_ONNX_READ_RECORDS) {
     STOW_TRY(take_item(p, r, &record));
   }
   return stowi_onnx_read(p->reader, &place, row->message, field->bytes, record);
 }
 
-static stow_status fill_field(passage* p, size_t r, const stowi_wire_field* field) {
+static stow_status fill_field(passage* p, size_t r, const stowi_onnx_wire_field* field) {
   const stowi_onnx_field* row = &p->message->fields[r];
   void* to = p->record + row->at;
   uint32_t narrow = (uint32_t)field->scalar;
   stow_str string = {(const char*)field->bytes.data, field->bytes.size};
   stowi_onnx_place place = place_of(p, row, p->filled[r]);
   switch (row->kind) {
-    case STOWI_READ_I64:
+    case STOWI_ONNX_READ_I64:
       memcpy(to, &field->scalar, sizeof(field->scalar));
       return STOW_OK;
-    case STOWI_READ_I32:
-    case STOWI_READ_F32:
+    case STOWI_ONNX_READ_I32:
+    case STOWI_ONNX_READ_F32:
       memcpy(to, &narrow, sizeof(narrow));
       return STOW_OK;
-    case STOWI_READ_STR:
+    case STOWI_ONNX_READ_STR:
       memcpy(to, &string, sizeof(string));
       return STOW_OK;
-    case STOWI_READ_BYTES:
+    case STOWI_ONNX_READ_BYTES:
       memcpy(to, &field->bytes, sizeof(field->bytes));
       return STOW_OK;
-    case STOWI_READ_I64S:
+    case STOWI_ONNX_READ_I64S:
       return put_item(p, r, &field->scalar);
-    case STOWI_READ_F32S:
+    case STOWI_ONNX_READ_F32S:
       return put_item(p, r, &narrow);
-    case STOWI_READ_STRS:
+    case STOWI_ONNX_READ_STRS:
       return put_item(p, r, &string);
-    case STOWI_READ_CALL:
+    case STOWI_ONNX_READ_CALL:
       return row->call(p->reader, &place, field, p->record);
-    case STOWI_READ_NOTHING:
+    case STOWI_ONNX_READ_NOTHING:
       return STOW_OK;
     default:
       return fill_record(p, r, field);
@@ -312,9 +313,9 @@ static stow_status fill_field(passage* p, size_t r, const stowi_wire_field* fiel
 }
 
 static stow_status fill_fields(passage* p, stowi_onnx_span span) {
-  stowi_wire wire = stowi_wire_begin(span);
-  stowi_wire_field field;
-  while (stowi_wire_next(&wire, &field)) {
+  stowi_onnx_wire wire = stowi_onnx_wire_begin(span);
+  stowi_onnx_wire_field field;
+  while (stowi_onnx_wire_next(&wire, &field)) {
     size_t r = find_row(p->message, field.number);
     if (r == p->message->field_count) {
       continue;

@@ -25,25 +25,25 @@ typedef struct stowi_onnx_place {
 } stowi_onnx_place;
 
 typedef enum stowi_onnx_kind {
-  STOWI_READ_I64,      // int64_t
-  STOWI_READ_I32,      // int32_t or an enum
-  STOWI_READ_F32,      // float
-  STOWI_READ_STR,      // stow_str
-  STOWI_READ_BYTES,    // stowi_onnx_span
-  STOWI_READ_INLINE,   // a record within the record
-  STOWI_READ_POINTER,  // a pointer to one record
-  STOWI_READ_I64S,     // pointer and count
-  STOWI_READ_F32S,
-  STOWI_READ_STRS,
-  STOWI_READ_RECORDS,
-  STOWI_READ_CALL,    // a function reads it
-  STOWI_READ_NOTHING  // only counted
+  STOWI_ONNX_READ_I64,      // int64_t
+  STOWI_ONNX_READ_I32,      // int32_t or an enum
+  STOWI_ONNX_READ_F32,      // float
+  STOWI_ONNX_READ_STR,      // stow_str
+  STOWI_ONNX_READ_BYTES,    // stowi_onnx_span
+  STOWI_ONNX_READ_INLINE,   // a record within the record
+  STOWI_ONNX_READ_POINTER,  // a pointer to one record
+  STOWI_ONNX_READ_I64S,     // pointer and count
+  STOWI_ONNX_READ_F32S,
+  STOWI_ONNX_READ_STRS,
+  STOWI_ONNX_READ_RECORDS,
+  STOWI_ONNX_READ_CALL,    // a function reads it
+  STOWI_ONNX_READ_NOTHING  // only counted
 } stowi_onnx_kind;
 
 typedef struct stowi_onnx_message stowi_onnx_message;
 typedef stow_status (*stowi_onnx_read_field)(stowi_onnx_reader* reader,
                                              const stowi_onnx_place* place,
-                                             const stowi_wire_field* field, void* record);
+                                             const stowi_onnx_wire_field* field, void* record);
 // |counts|: for each row, how many there were.
 typedef stow_status (*stowi_onnx_finish)(stowi_onnx_reader* reader, const stowi_onnx_place* place,
                                          stowi_onnx_span message, void* record,
@@ -86,9 +86,9 @@ stow_status stowi_onnx_fail_at(const stowi_onnx_reader* reader, const stowi_onnx
     STOW_PRINTF_LIKE(5, 6);
 // Where |field| has another type than |type|.
 stow_status stowi_onnx_expect(const stowi_onnx_reader* reader, const stowi_onnx_place* place,
-                              const stowi_wire_field* field, stowi_wire_type type);
+                              const stowi_onnx_wire_field* field, stowi_onnx_wire_type type);
 // The error of a cursor as a status; STOW_OK where it has none.
 stow_status stowi_onnx_wire_status(const stowi_onnx_reader* reader, const stowi_onnx_place* place,
-                                   const stowi_wire* wire);
+                                   const stowi_onnx_wire* wire);
 
 #endif  // STOWAGE_SRC_ONNX_READER_READ_H_

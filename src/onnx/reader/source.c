@@ -131,7 +131,8 @@ static bool is_opaque(const stowi_onnx_message* message, const stowi_onnx_field*
     return true;
   }
   bool is_typed = stowi_onnx_is_data_field(field->number);
-  return message == &stowi_onnx_tensor_message && (is_typed || field->kind == STOWI_READ_BYTES);
+  return message == &stowi_onnx_tensor_message &&
+         (is_typed || field->kind == STOWI_ONNX_READ_BYTES);
 }
 
 static stow_status scan(scanner* s, const stowi_onnx_message* message, uint64_t end, size_t depth,
@@ -171,26 +172,26 @@ static stow_status scan(scanner* s, const stowi_onnx_message* message, uint64_t 
     bool is_good;
     STOW_TRY(copy_varint(s, end, &tag, &is_good));
     uint64_t left = end - s->offset;
-    switch (is_good && tag >> 3 != 0 ? (stowi_wire_type)(tag & 7) : (stowi_wire_type)7) {
-      case STOWI_WIRE_VARINT:
+    switch (is_good && tag >> 3 != 0 ? (stowi_onnx_wire_type)(tag & 7) : (stowi_onnx_wire_type)7) {
+      case STOWI_ONNX_WIRE_VARINT:
         STOW_TRY(copy_varint(s, end, &number, &is_good));
         if (!is_good) {
           return stop(s, end);
         }
         break;
-      case STOWI_WIRE_FIXED64:
+      case STOWI_ONNX_WIRE_FIXED64:
         STOW_TRY(copy(s, left < 8 ? left : 8));
         break;
-      case STOWI_WIRE_FIXED32:
+      case STOWI_ONNX_WIRE_FIXED32:
         STOW_TRY(copy(s, left < 4 ? left : 4));
         break;
-      case STOWI_WIRE_BYTES:
+      case STOWI_ONNX_WIRE_BYTES:
         STOW_TRY(scan_bytes(s, message, tag >> 3, end, depth));
         break;
-      case STOWI_WIRE_GROUP:
+      case STOWI_ONNX_WIRE_GROUP:
         STOW_TRY(scan(s, NULL, end, depth + 1, tag >> 3));
         break;
-      case STOWI_WIRE_GROUP_END:
+      case STOWI_ONNX_WIRE_GROUP_END:
         return group == tag >> 3 ? STOW_OK : stop(s, end);
       default:
         return stop(s, end);

@@ -119,17 +119,17 @@ static uint32_t field_of(stow_dtype dtype) {
   switch (dtype) {
     case STOW_F32:
     case STOW_C64:
-      return STOWI_DATA_FLOAT;
+      return STOWI_ONNX_DATA_FLOAT;
     case STOW_F64:
     case STOW_C128:
-      return STOWI_DATA_DOUBLE;
+      return STOWI_ONNX_DATA_DOUBLE;
     case STOW_I64:
-      return STOWI_DATA_INT64;
+      return STOWI_ONNX_DATA_INT64;
     case STOW_U32:
     case STOW_U64:
-      return STOWI_DATA_UINT64;
+      return STOWI_ONNX_DATA_UINT64;
     default:
-      return STOWI_DATA_INT32;
+      return STOWI_ONNX_DATA_INT32;
   }
 }
 
@@ -164,18 +164,18 @@ static void put(unit_sink* sink, uint64_t number) {
 }
 
 static const char* put_run(unit_sink* sink, uint32_t field, stowi_onnx_span run) {
-  stowi_wire_type type = stowi_onnx_data_type(field);
-  if (type == STOWI_WIRE_VARINT) {
-    stowi_wire wire = stowi_wire_begin(run);
+  stowi_onnx_wire_type type = stowi_onnx_data_type(field);
+  if (type == STOWI_ONNX_WIRE_VARINT) {
+    stowi_onnx_wire wire = stowi_onnx_wire_begin(run);
     uint64_t number;
-    while (stowi_wire_varint(&wire, &number)) {
+    while (stowi_onnx_wire_varint(&wire, &number)) {
       put(sink, number);
     }
     return wire.error;
   }
-  size_t width = type == STOWI_WIRE_FIXED32 ? 4 : 8;
+  size_t width = type == STOWI_ONNX_WIRE_FIXED32 ? 4 : 8;
   for (size_t i = 0; i + width <= run.size; i += width) {
-    put(sink, width == 4 ? stowi_wire_u32(run.data + i) : stowi_wire_u64(run.data + i));
+    put(sink, width == 4 ? stowi_onnx_wire_u32(run.data + i) : stowi_onnx_wire_u64(run.data + i));
   }
   return run.size % width == 0 ? NULL : "a number is truncated";
 }
@@ -185,13 +185,13 @@ static const char* put_all(unit_sink* sink, const stowi_onnx_tensor* tensor) {
     return put_run(sink, tensor->typed_field, tensor->typed);
   }
   const char* error = NULL;
-  stowi_wire wire = stowi_wire_begin(tensor->message);
-  stowi_wire_field field;
-  while (error == NULL && stowi_wire_next(&wire, &field)) {
+  stowi_onnx_wire wire = stowi_onnx_wire_begin(tensor->message);
+  stowi_onnx_wire_field field;
+  while (error == NULL && stowi_onnx_wire_next(&wire, &field)) {
     if (field.number != tensor->typed_field) {
       continue;
     }
-    if (field.type == STOWI_WIRE_BYTES) {
+    if (field.type == STOWI_ONNX_WIRE_BYTES) {
       error = put_run(sink, field.number, field.bytes);
     } else {
       put(sink, field.scalar);
@@ -246,7 +246,7 @@ static stow_status decode_away(const request* r, stowi_onnx_bytes* out) {
 
 static bool is_plain(const stowi_onnx_tensor* tensor) {
   return tensor->is_raw || (tensor->typed_field != 0 && !tensor->is_scattered &&
-                            stowi_onnx_data_type(tensor->typed_field) != STOWI_WIRE_VARINT);
+                            stowi_onnx_data_type(tensor->typed_field) != STOWI_ONNX_WIRE_VARINT);
 }
 
 bool stowi_onnx_place_of(stowi_onnx_model* model, const stowi_onnx_tensor* tensor,
@@ -300,10 +300,11 @@ stow_status stowi_onnx_tensor_bytes(stow_model* model, const stowi_onnx_tensor* 
   *out_bytes = (stowi_onnx_bytes){.bytes = NULL};
   request r = {(stowi_onnx_model*)model, tensor, allocator, diag, STOW_F32, 0};
   if (!stowi_onnx_elem_dtype(tensor->elem, &r.dtype)) {
-    return stowi_fail(
-        diag, STOW_ERR_UNSUPPORTED, "tensor \"%.*s\" has %s %d", STOWI_STR_ARG(tensor->name),
-        tensor->elem == STOWI_ELEM_STRING ? "strings, element type" : "the unknown element type",
-        (int)tensor->elem);
+    return stowi_fail(diag, STOW_ERR_UNSUPPORTED, "tensor \"%.*s\" has %s %d",
+                      STOWI_STR_ARG(tensor->name),
+                      tensor->elem == STOWI_ONNX_ELEM_STRING ? "strings, element type"
+                                                             : "the unknown element type",
+                      (int)tensor->elem);
   }
   uint64_t size;
   if (!stowi_onnx_data_size(tensor->elem, tensor->elements, &size) || size > SIZE_MAX) {

@@ -5,24 +5,24 @@
 
 #include <string.h>
 
-stowi_csv_cursor stowi_csv_start(stow_str text) {
+stowi_place_csv_cursor stowi_place_csv_start(stow_str text) {
   static const char mark[] = "\xef\xbb\xbf";
   bool has_mark = text.size >= 3 && memcmp(text.data, mark, 3) == 0;
-  stowi_csv_cursor cursor = {text, has_mark ? 3 : 0, has_mark ? 3 : 0, 1};
+  stowi_place_csv_cursor cursor = {text, has_mark ? 3 : 0, has_mark ? 3 : 0, 1};
   return cursor;
 }
 
-static bool sees(const stowi_csv_cursor* cursor, size_t ahead, char c) {
+static bool sees(const stowi_place_csv_cursor* cursor, size_t ahead, char c) {
   return cursor->text.size - cursor->at > ahead && cursor->text.data[cursor->at + ahead] == c;
 }
 
-static void start_line(stowi_csv_cursor* cursor) {
+static void start_line(stowi_place_csv_cursor* cursor) {
   cursor->line += cursor->line < UINT32_MAX;
   cursor->line_at = cursor->at;
 }
 
 // Skips LF or CRLF if one is next.
-static bool skip_line_end(stowi_csv_cursor* cursor) {
+static bool skip_line_end(stowi_place_csv_cursor* cursor) {
   size_t size = sees(cursor, 0, '\n') ? 1 : sees(cursor, 0, '\r') && sees(cursor, 1, '\n') ? 2 : 0;
   cursor->at += size;
   if (size != 0) {
@@ -31,13 +31,13 @@ static bool skip_line_end(stowi_csv_cursor* cursor) {
   return size != 0;
 }
 
-bool stowi_csv_find_row(stowi_csv_cursor* cursor) {
+bool stowi_place_csv_find_row(stowi_place_csv_cursor* cursor) {
   while (skip_line_end(cursor)) {
   }
   return cursor->at < cursor->text.size;
 }
 
-static void skip_plain(stowi_csv_cursor* cursor) {
+static void skip_plain(stowi_place_csv_cursor* cursor) {
   const char* data = cursor->text.data;
   size_t at = cursor->at;
   for (; at < cursor->text.size; ++at) {
@@ -50,7 +50,7 @@ static void skip_plain(stowi_csv_cursor* cursor) {
 }
 
 // From quote to quote.
-static const char* skip_quoted(stowi_csv_cursor* cursor) {
+static const char* skip_quoted(stowi_place_csv_cursor* cursor) {
   for (++cursor->at; cursor->at < cursor->text.size; ++cursor->at) {
     char c = cursor->text.data[cursor->at];
     if (c == '\0') {
@@ -72,7 +72,7 @@ static const char* skip_quoted(stowi_csv_cursor* cursor) {
   return "its closing quote is missing";
 }
 
-static const char* skip_cell_end(stowi_csv_cursor* cursor, stowi_csv_cell* cell) {
+static const char* skip_cell_end(stowi_place_csv_cursor* cursor, stowi_place_csv_cell* cell) {
   cell->is_last = cursor->at == cursor->text.size || skip_line_end(cursor);
   if (cell->is_last) {
     return NULL;
@@ -88,7 +88,7 @@ static const char* skip_cell_end(stowi_csv_cursor* cursor, stowi_csv_cell* cell)
                          : "it has a carriage return that does not end the line";
 }
 
-const char* stowi_csv_next(stowi_csv_cursor* cursor, stowi_csv_cell* out_cell) {
+const char* stowi_place_csv_next(stowi_place_csv_cursor* cursor, stowi_place_csv_cell* out_cell) {
   size_t start = cursor->at;
   size_t column = start - cursor->line_at + 1;
   out_cell->line = cursor->line;
@@ -105,7 +105,7 @@ const char* stowi_csv_next(stowi_csv_cursor* cursor, stowi_csv_cell* out_cell) {
   return fault != NULL ? fault : skip_cell_end(cursor, out_cell);
 }
 
-stow_str stowi_csv_content(const stowi_csv_cell* cell) {
+stow_str stowi_place_csv_content(const stowi_place_csv_cell* cell) {
   stow_str content = cell->raw;
   if (cell->is_quoted) {
     ++content.data;

@@ -19,15 +19,17 @@ void stow_csv_destroy(stow_csv* csv) {
 const stow_problem* stow_csv_problem(const stow_csv* csv) { return csv->problem; }
 
 stow_str stow_csv_id(const stow_csv* csv, size_t buffer) {
-  return stowi_csv_string(csv, csv->other_count + buffer);
+  return stowi_place_csv_string(csv, csv->other_count + buffer);
 }
 
 size_t stow_csv_other_count(const stow_csv* csv) { return csv->other_count; }
 
-stow_str stow_csv_other(const stow_csv* csv, size_t index) { return stowi_csv_string(csv, index); }
+stow_str stow_csv_other(const stow_csv* csv, size_t index) {
+  return stowi_place_csv_string(csv, index);
+}
 
-stow_status stowi_csv_keep(stow_csv* csv, const stowi_csv_cell* cell) {
-  stow_str content = stowi_csv_content(cell);
+stow_status stowi_place_csv_keep(stow_csv* csv, const stowi_place_csv_cell* cell) {
+  stow_str content = stowi_place_csv_content(cell);
   STOW_TRY(STOWI_VEC_RESERVE(csv->allocator, &csv->starts, 1));
   STOW_TRY(STOWI_VEC_RESERVE(csv->allocator, &csv->bytes, content.size + 1));
   char* to = csv->bytes.data + csv->bytes.count;
@@ -42,13 +44,13 @@ stow_status stowi_csv_keep(stow_csv* csv, const stowi_csv_cell* cell) {
   return STOW_OK;
 }
 
-stow_str stowi_csv_string(const stow_csv* csv, size_t index) {
+stow_str stowi_place_csv_string(const stow_csv* csv, size_t index) {
   size_t start = csv->starts.data[index];
   size_t end = index + 1 < csv->starts.count ? csv->starts.data[index + 1] : csv->bytes.count;
   return (stow_str){csv->bytes.data + start, end - start - 1};
 }
 
-stow_str stowi_csv_trim(stow_str text) {
+stow_str stowi_place_csv_trim(stow_str text) {
   while (text.size > 0 && (text.data[0] == ' ' || text.data[0] == '\t')) {
     ++text.data;
     --text.size;
@@ -59,8 +61,8 @@ stow_str stowi_csv_trim(stow_str text) {
   return text;
 }
 
-void stowi_csv_show(stow_str text, char* shown) {
-  size_t room = STOWI_CSV_SHOWN_SIZE - sizeof("``...");
+void stowi_place_csv_show(stow_str text, char* shown) {
+  size_t room = STOWI_PLACE_CSV_SHOWN_SIZE - sizeof("``...");
   bool is_cut = text.size > room;
   size_t size = is_cut ? room : text.size;
   while (is_cut && size > 0 && ((unsigned char)text.data[size] & 0xc0) == 0x80) {
@@ -74,8 +76,9 @@ void stowi_csv_show(stow_str text, char* shown) {
   memcpy(shown, is_cut ? "...`" : "`", is_cut ? 5 : 2);
 }
 
-stow_status stowi_csv_fail(const stowi_csv_cell* cell, const char* who, const char* column,
-                           stow_diag* diag, stow_status status, const char* format, ...) {
+stow_status stowi_place_csv_fail(const stowi_place_csv_cell* cell, const char* who,
+                                 const char* column, stow_diag* diag, stow_status status,
+                                 const char* format, ...) {
   char message[STOW_DIAG_MESSAGE_SIZE];
   va_list arguments;
   va_start(arguments, format);

@@ -8,24 +8,24 @@
 #include "place/csv/cells.h"
 
 // What a column means.
-typedef enum stowi_csv_role {
-  STOWI_CSV_ID,
-  STOWI_CSV_LOWER,
-  STOWI_CSV_UPPER,
-  STOWI_CSV_SIZE,
-  STOWI_CSV_ALIGNMENT,
-  STOWI_CSV_OFFSET,
-  STOWI_CSV_GAPS,
-  STOWI_CSV_OTHER
-} stowi_csv_role;
-#define STOWI_CSV_ROLES STOWI_CSV_OTHER
+typedef enum stowi_place_csv_role {
+  STOWI_PLACE_CSV_ID,
+  STOWI_PLACE_CSV_LOWER,
+  STOWI_PLACE_CSV_UPPER,
+  STOWI_PLACE_CSV_SIZE,
+  STOWI_PLACE_CSV_ALIGNMENT,
+  STOWI_PLACE_CSV_OFFSET,
+  STOWI_PLACE_CSV_GAPS,
+  STOWI_PLACE_CSV_OTHER
+} stowi_place_csv_role;
+#define STOWI_PLACE_CSV_ROLES STOWI_PLACE_CSV_OTHER
 
 struct stow_csv {
   stow_allocator allocator;
   stow_str text;
   stow_problem* problem;
-  STOWI_VEC(uint8_t) roles;            // per column
-  const char* names[STOWI_CSV_ROLES];  // its name in the text; NULL if the column is missing
+  STOWI_VEC(uint8_t) roles;                  // per column
+  const char* names[STOWI_PLACE_CSV_ROLES];  // its name in the text; NULL if the column is missing
   bool end_is_inclusive;
   // Other columns' names, then ids, each followed by a NUL: string i is at starts.data[i].
   STOWI_VEC(char) bytes;
@@ -34,22 +34,23 @@ struct stow_csv {
 };
 
 // Appends the content of |cell|, with doubled quotes made single.
-stow_status stowi_csv_keep(stow_csv* csv, const stowi_csv_cell* cell);
-stow_str stowi_csv_string(const stow_csv* csv, size_t index);
+stow_status stowi_place_csv_keep(stow_csv* csv, const stowi_place_csv_cell* cell);
+stow_str stowi_place_csv_string(const stow_csv* csv, size_t index);
 
 // Fails at |cell|. The message begins with |who| and, unless it is NULL, the name of the column.
-stow_status stowi_csv_fail(const stowi_csv_cell* cell, const char* who, const char* column,
-                           stow_diag* diag, stow_status status, const char* format, ...)
-    STOW_PRINTF_LIKE(6, 7);
+stow_status stowi_place_csv_fail(const stowi_place_csv_cell* cell, const char* who,
+                                 const char* column, stow_diag* diag, stow_status status,
+                                 const char* format, ...) STOW_PRINTF_LIKE(6, 7);
 
 // For messages: `text`, truncated if long, without control bytes.
-#define STOWI_CSV_SHOWN_SIZE 48
-void stowi_csv_show(stow_str text, char* shown);
+#define STOWI_PLACE_CSV_SHOWN_SIZE 48
+void stowi_place_csv_show(stow_str text, char* shown);
 
 // Reads the first row and sets roles, names and other columns.
-stow_status stowi_csv_read_header(stow_csv* csv, stowi_csv_cursor* cursor, stow_diag* diag);
+stow_status stowi_place_csv_read_header(stow_csv* csv, stowi_place_csv_cursor* cursor,
+                                        stow_diag* diag);
 
 // |text| without leading and trailing blanks and tabs.
-stow_str stowi_csv_trim(stow_str text);
+stow_str stowi_place_csv_trim(stow_str text);
 
 #endif  // STOWAGE_SRC_PLACE_CSV_CSV_INTERNAL_H_

@@ -16,45 +16,47 @@
 typedef struct reader {
   stow_csv* csv;
   stow_diag* diag;
-  stowi_csv_cursor cursor;
-  stowi_csv_cell cells[STOWI_CSV_ROLES];  // of the row, for columns that exist
-  size_t row;                             // its number, from 1
-  bool has_id;                            // its id has been found
+  stowi_place_csv_cursor cursor;
+  stowi_place_csv_cell cells[STOWI_PLACE_CSV_ROLES];  // of the row, for columns that exist
+  size_t row;                                         // its number, from 1
+  bool has_id;                                        // its id has been found
   stowi_index ids;
   stow_diag inner;  // the problem's message about a buffer or a window
 } reader;
 
-static bool has_column(const reader* r, stowi_csv_role role) { return r->csv->names[role] != NULL; }
+static bool has_column(const reader* r, stowi_place_csv_role role) {
+  return r->csv->names[role] != NULL;
+}
 
-static stow_str content(const reader* r, stowi_csv_role role) {
-  return stowi_csv_content(&r->cells[role]);
+static stow_str content(const reader* r, stowi_place_csv_role role) {
+  return stowi_place_csv_content(&r->cells[role]);
 }
 
 // The row by number and, if already found, id.
 static void describe_row(const reader* r, char* who) {
-  char shown[STOWI_CSV_SHOWN_SIZE] = "";
+  char shown[STOWI_PLACE_CSV_SHOWN_SIZE] = "";
   if (r->has_id) {
-    stowi_csv_show(content(r, STOWI_CSV_ID), shown);
+    stowi_place_csv_show(content(r, STOWI_PLACE_CSV_ID), shown);
   }
   snprintf(who, WHO_SIZE, "row %zu%s%s", r->row, r->has_id ? ", id " : "", shown);
 }
 
 // Fails at the row's cell of |role|: |what|, and what was found.
-static stow_status fail_cell(const reader* r, stowi_csv_role role, stow_status status,
+static stow_status fail_cell(const reader* r, stowi_place_csv_role role, stow_status status,
                              const char* what) {
   char who[WHO_SIZE];
-  char shown[STOWI_CSV_SHOWN_SIZE];
+  char shown[STOWI_PLACE_CSV_SHOWN_SIZE];
   describe_row(r, who);
-  stowi_csv_show(content(r, role), shown);
-  return stowi_csv_fail(&r->cells[role], who, r->csv->names[role], r->diag, status, "%s, found %s",
-                        what, shown);
+  stowi_place_csv_show(content(r, role), shown);
+  return stowi_place_csv_fail(&r->cells[role], who, r->csv->names[role], r->diag, status,
+                              "%s, found %s", what, shown);
 }
 
 // ---------------------------------------------------------------------------------------------
 // Cells
 
 // Fails for a number that stowi_parse_u64 refused.
-static stow_status fail_number(const reader* r, stowi_csv_role role, stow_str number) {
+static stow_status fail_number(const reader* r, stowi_place_csv_role role, stow_str number) {
   bool is_negative = number.size > 1 && number.data[0] == '-';
   size_t i = is_negative ? 1 : 0;
   while (i < number.size && stowi_is_digit(number.data[i])) {
@@ -68,18 +70,19 @@ static stow_status fail_number(const reader* r, stowi_csv_role role, stow_str nu
              : fail_cell(r, role, STOW_ERR_OVERFLOW, "expected a number of at most 64 bits");
 }
 
-static stow_status read_number(const reader* r, stowi_csv_role role, uint64_t* out_number) {
-  stow_str number = stowi_csv_trim(content(r, role));
+static stow_status read_number(const reader* r, stowi_place_csv_role role, uint64_t* out_number) {
+  stow_str number = stowi_place_csv_trim(content(r, role));
   return stowi_parse_u64(number, out_number) ? STOW_OK : fail_number(r, role, number);
 }
 
 // Sets [begin, end), whether the text's end is exclusive or inclusive.
 static stow_status read_life(const reader* r, stow_buffer* desc) {
-  STOW_TRY(read_number(r, STOWI_CSV_LOWER, &desc->begin));
-  STOW_TRY(read_number(r, STOWI_CSV_UPPER, &desc->end));
+  STOW_TRY(read_number(r, STOWI_PLACE_CSV_LOWER, &desc->begin));
+  STOW_TRY(read_number(r, STOWI_PLACE_CSV_UPPER, &desc->end));
   if (r->csv->end_is_inclusive) {
     if (desc->end == UINT64_MAX) {
-      return fail_cell(r, STOWI_CSV_UPPER, STOW_ERR_OVERFLOW, "expected a step below 2^64 - 1");
+      return fail_cell(r, STOWI_PLACE_CSV_UPPER, STOW_ERR_OVERFLOW,
+                       "expected a step below 2^64 - 1");
     }
     ++desc->end;
   }
@@ -88,49 +91,50 @@ static stow_status read_life(const reader* r, stow_buffer* desc) {
   }
   char what[100];
   snprintf(what, sizeof(what), "expected a step %s `%s` %" PRIu64,
-           r->csv->end_is_inclusive ? "not before" : "after", r->csv->names[STOWI_CSV_LOWER],
+           r->csv->end_is_inclusive ? "not before" : "after", r->csv->names[STOWI_PLACE_CSV_LOWER],
            desc->begin);
-  return fail_cell(r, STOWI_CSV_UPPER, STOW_ERR_INVALID_ARGUMENT, what);
+  return fail_cell(r, STOWI_PLACE_CSV_UPPER, STOW_ERR_INVALID_ARGUMENT, what);
 }
 
 static stow_status read_size(const reader* r, stow_buffer* desc) {
-  STOW_TRY(read_number(r, STOWI_CSV_SIZE, &desc->size));
+  STOW_TRY(read_number(r, STOWI_PLACE_CSV_SIZE, &desc->size));
   if (desc->size == 0) {
-    return fail_cell(r, STOWI_CSV_SIZE, STOW_ERR_INVALID_ARGUMENT, "expected 1 or more");
+    return fail_cell(r, STOWI_PLACE_CSV_SIZE, STOW_ERR_INVALID_ARGUMENT, "expected 1 or more");
   }
   return STOW_OK;
 }
 
 static stow_status read_alignment(const reader* r, stow_buffer* desc) {
-  if (!has_column(r, STOWI_CSV_ALIGNMENT) ||
-      stowi_csv_trim(content(r, STOWI_CSV_ALIGNMENT)).size == 0) {
+  if (!has_column(r, STOWI_PLACE_CSV_ALIGNMENT) ||
+      stowi_place_csv_trim(content(r, STOWI_PLACE_CSV_ALIGNMENT)).size == 0) {
     return STOW_OK;
   }
-  STOW_TRY(read_number(r, STOWI_CSV_ALIGNMENT, &desc->alignment));
+  STOW_TRY(read_number(r, STOWI_PLACE_CSV_ALIGNMENT, &desc->alignment));
   if (desc->alignment == 0 || (desc->alignment & (desc->alignment - 1)) != 0) {
-    return fail_cell(r, STOWI_CSV_ALIGNMENT, STOW_ERR_INVALID_ARGUMENT, "expected a power of two");
+    return fail_cell(r, STOWI_PLACE_CSV_ALIGNMENT, STOW_ERR_INVALID_ARGUMENT,
+                     "expected a power of two");
   }
   return STOW_OK;
 }
 
 static stow_status read_offset(const reader* r, stow_buffer* desc) {
-  if (!has_column(r, STOWI_CSV_OFFSET)) {
+  if (!has_column(r, STOWI_PLACE_CSV_OFFSET)) {
     return STOW_OK;
   }
-  stow_str offset = stowi_csv_trim(content(r, STOWI_CSV_OFFSET));
+  stow_str offset = stowi_place_csv_trim(content(r, STOWI_PLACE_CSV_OFFSET));
   if (offset.size == 0 || stow_str_equal(offset, stow_str_of("-1"))) {
     return STOW_OK;
   }
   uint64_t number;
-  STOW_TRY(read_number(r, STOWI_CSV_OFFSET, &number));
+  STOW_TRY(read_number(r, STOWI_PLACE_CSV_OFFSET, &number));
   if (number > INT64_MAX) {  // STOW_PLACE_ANYWHERE is reserved for the empty cell
-    return fail_cell(r, STOWI_CSV_OFFSET, STOW_ERR_OVERFLOW,
+    return fail_cell(r, STOWI_PLACE_CSV_OFFSET, STOW_ERR_OVERFLOW,
                      "expected a number of at most 63 bits");
   }
   if ((number & (desc->alignment - 1)) != 0) {
     char what[80];
     snprintf(what, sizeof(what), "expected a multiple of the alignment %" PRIu64, desc->alignment);
-    return fail_cell(r, STOWI_CSV_OFFSET, STOW_ERR_INVALID_ARGUMENT, what);
+    return fail_cell(r, STOWI_PLACE_CSV_OFFSET, STOW_ERR_INVALID_ARGUMENT, what);
   }
   desc->fixed_offset = number;
   return STOW_OK;
@@ -168,11 +172,12 @@ static bool parse_gap(stow_str text, stow_window_desc* window) {
 
 static stow_status fail_gap(const reader* r, stow_str gap, stow_status status, const char* what) {
   char who[WHO_SIZE];
-  char shown[STOWI_CSV_SHOWN_SIZE];
+  char shown[STOWI_PLACE_CSV_SHOWN_SIZE];
   describe_row(r, who);
-  stowi_csv_show(gap, shown);
-  return stowi_csv_fail(&r->cells[STOWI_CSV_GAPS], who, r->csv->names[STOWI_CSV_GAPS], r->diag,
-                        status, "%s: %s", shown, what);
+  stowi_place_csv_show(gap, shown);
+  return stowi_place_csv_fail(&r->cells[STOWI_PLACE_CSV_GAPS], who,
+                              r->csv->names[STOWI_PLACE_CSV_GAPS], r->diag, status, "%s: %s", shown,
+                              what);
 }
 
 static stow_status add_gap(reader* r, stow_str gap) {
@@ -197,10 +202,10 @@ static stow_status add_gap(reader* r, stow_str gap) {
 }
 
 static stow_status read_gaps(reader* r) {
-  if (!has_column(r, STOWI_CSV_GAPS)) {
+  if (!has_column(r, STOWI_PLACE_CSV_GAPS)) {
     return STOW_OK;
   }
-  stow_str rest = content(r, STOWI_CSV_GAPS);
+  stow_str rest = content(r, STOWI_PLACE_CSV_GAPS);
   stow_str gap;
   while (cut(&rest, ' ', &gap)) {
     if (gap.size != 0) {
@@ -213,10 +218,11 @@ static stow_status read_gaps(reader* r) {
 // ---------------------------------------------------------------------------------------------
 // Rows
 
-static stow_status fail_row(const reader* r, const stowi_csv_cell* cell, const char* format, ...)
-    STOW_PRINTF_LIKE(3, 4);
+static stow_status fail_row(const reader* r, const stowi_place_csv_cell* cell, const char* format,
+                            ...) STOW_PRINTF_LIKE(3, 4);
 
-static stow_status fail_row(const reader* r, const stowi_csv_cell* cell, const char* format, ...) {
+static stow_status fail_row(const reader* r, const stowi_place_csv_cell* cell, const char* format,
+                            ...) {
   char who[WHO_SIZE];
   char message[120];
   describe_row(r, who);
@@ -224,17 +230,17 @@ static stow_status fail_row(const reader* r, const stowi_csv_cell* cell, const c
   va_start(arguments, format);
   vsnprintf(message, sizeof(message), format, arguments);
   va_end(arguments);
-  return stowi_csv_fail(cell, who, NULL, r->diag, STOW_ERR_SYNTAX, "%s", message);
+  return stowi_place_csv_fail(cell, who, NULL, r->diag, STOW_ERR_SYNTAX, "%s", message);
 }
 
 static stow_status find_cells(reader* r) {
   size_t columns = r->csv->roles.count;
-  stowi_csv_cell cell = {.is_last = false};
+  stowi_place_csv_cell cell = {.is_last = false};
   r->has_id = false;
   ++r->row;
   size_t count = 0;
   for (; !cell.is_last; ++count) {
-    const char* fault = stowi_csv_next(&r->cursor, &cell);
+    const char* fault = stowi_place_csv_next(&r->cursor, &cell);
     if (fault != NULL) {
       return fail_row(r, &cell, "cell %zu: %s", count + 1, fault);
     }
@@ -242,9 +248,9 @@ static stow_status find_cells(reader* r) {
       return fail_row(r, &cell, "expected %zu cells as in the header, found more", columns);
     }
     uint8_t role = r->csv->roles.data[count];
-    if (role != STOWI_CSV_OTHER) {
+    if (role != STOWI_PLACE_CSV_OTHER) {
       r->cells[role] = cell;
-      r->has_id = r->has_id || role == STOWI_CSV_ID;
+      r->has_id = r->has_id || role == STOWI_PLACE_CSV_ID;
     }
   }
   if (count < columns) {
@@ -259,12 +265,12 @@ static bool equals_id(const void* context, uint32_t buffer, const void* key) {
 
 // The line at which the row of |buffer| begins; only for messages.
 static uint32_t line_of(const reader* r, size_t buffer) {
-  stowi_csv_cursor cursor = stowi_csv_start(r->csv->text);
-  stowi_csv_cell cell = {.line = 0};
-  for (size_t row = 0; row <= buffer + 1 && stowi_csv_find_row(&cursor); ++row) {
+  stowi_place_csv_cursor cursor = stowi_place_csv_start(r->csv->text);
+  stowi_place_csv_cell cell = {.line = 0};
+  for (size_t row = 0; row <= buffer + 1 && stowi_place_csv_find_row(&cursor); ++row) {
     uint32_t line = cursor.line;
     do {
-      stowi_csv_next(&cursor, &cell);
+      stowi_place_csv_next(&cursor, &cell);
     } while (!cell.is_last);
     cell.line = line;
   }
@@ -272,7 +278,7 @@ static uint32_t line_of(const reader* r, size_t buffer) {
 }
 
 static stow_status add_id(reader* r, size_t buffer) {
-  if (stowi_csv_keep(r->csv, &r->cells[STOWI_CSV_ID]) != STOW_OK ||
+  if (stowi_place_csv_keep(r->csv, &r->cells[STOWI_PLACE_CSV_ID]) != STOW_OK ||
       stowi_index_reserve(&r->ids, r->csv->allocator) != STOW_OK) {
     return stowi_fail_memory(r->diag);
   }
@@ -284,7 +290,7 @@ static stow_status add_id(reader* r, size_t buffer) {
     snprintf(what, sizeof(what),
              "expected a unique id, but row %" PRIu32 " in line %" PRIu32 " has the same",
              earlier + 1, line_of(r, earlier));
-    return fail_cell(r, STOWI_CSV_ID, STOW_ERR_DUPLICATE, what);
+    return fail_cell(r, STOWI_PLACE_CSV_ID, STOW_ERR_DUPLICATE, what);
   }
   stowi_index_insert(&r->ids, hash, (uint32_t)buffer);
   return STOW_OK;
@@ -297,12 +303,12 @@ static stow_status add_buffer(reader* r, const stow_buffer* desc) {
       return STOW_OK;
     case STOW_ERR_OVERFLOW:
       return fail_cell(
-          r, STOWI_CSV_SIZE, status,
+          r, STOWI_PLACE_CSV_SIZE, status,
           "expected sizes, padding and the highest fixed end to fit in 63 bits together");
     case STOW_ERR_OUT_OF_MEMORY:
       return stowi_fail_memory(r->diag);
     default:
-      return fail_cell(r, STOWI_CSV_ID, status, r->inner.message);
+      return fail_cell(r, STOWI_PLACE_CSV_ID, status, r->inner.message);
   }
 }
 
@@ -322,8 +328,8 @@ static stow_status read_row(reader* r) {
 static stow_status read_all(reader* r) {
   stow_csv* csv = r->csv;
   STOW_TRY(stow_problem_create(csv->allocator, r->diag, &csv->problem));
-  STOW_TRY(stowi_csv_read_header(csv, &r->cursor, r->diag));
-  while (stowi_csv_find_row(&r->cursor)) {
+  STOW_TRY(stowi_place_csv_read_header(csv, &r->cursor, r->diag));
+  while (stowi_place_csv_find_row(&r->cursor)) {
     STOW_TRY(read_row(r));
   }
   return STOW_OK;
@@ -338,7 +344,7 @@ stow_status stow_csv_read(stow_str text, stow_allocator allocator, stow_diag* di
   }
   csv->allocator = allocator;
   csv->text = text;
-  reader r = {.csv = csv, .diag = diag, .cursor = stowi_csv_start(text)};
+  reader r = {.csv = csv, .diag = diag, .cursor = stowi_place_csv_start(text)};
   stow_diag_init(&r.inner);
   stow_status status = read_all(&r);
   stowi_index_free(&r.ids, allocator);

@@ -14,14 +14,14 @@ typedef struct row {
 } row;
 
 // The text has already been read without errors.
-static row next_row(const stow_csv* csv, stowi_csv_cursor* cursor) {
+static row next_row(const stow_csv* csv, stowi_place_csv_cursor* cursor) {
   const char* start = csv->text.data + cursor->at;
   row result = {{start, 0}, {"", 0}};
   const char* after = NULL;
-  stowi_csv_cell cell = {.is_last = false};
+  stowi_place_csv_cell cell = {.is_last = false};
   for (size_t column = 0; column < csv->roles.count && !cell.is_last; ++column) {
-    stowi_csv_next(cursor, &cell);
-    if (csv->roles.data[column] == STOWI_CSV_OFFSET) {
+    stowi_place_csv_next(cursor, &cell);
+    if (csv->roles.data[column] == STOWI_PLACE_CSV_OFFSET) {
       result.before.size = (size_t)(cell.raw.data - start);
       after = cell.raw.data + cell.raw.size;
     }
@@ -35,23 +35,24 @@ static row next_row(const stow_csv* csv, stowi_csv_cursor* cursor) {
   return result;
 }
 
-static stow_status write_header(const stow_csv* csv, stowi_csv_cursor* cursor, stow_writer writer) {
-  stowi_csv_find_row(cursor);
+static stow_status write_header(const stow_csv* csv, stowi_place_csv_cursor* cursor,
+                                stow_writer writer) {
+  stowi_place_csv_find_row(cursor);
   const char* start = csv->text.data + cursor->at;
-  stowi_csv_cell cell;
+  stowi_place_csv_cell cell;
   do {
-    stowi_csv_next(cursor, &cell);
+    stowi_place_csv_next(cursor, &cell);
   } while (!cell.is_last);
   stow_str line = {start, (size_t)(cell.raw.data + cell.raw.size - start)};
   STOW_TRY(stowi_put_str(writer, line));
-  return stowi_put(writer, csv->names[STOWI_CSV_OFFSET] == NULL ? ",offset\n" : "\n");
+  return stowi_put(writer, csv->names[STOWI_PLACE_CSV_OFFSET] == NULL ? ",offset\n" : "\n");
 }
 
-static stow_status write_row(const stow_csv* csv, stowi_csv_cursor* cursor, uint64_t offset,
+static stow_status write_row(const stow_csv* csv, stowi_place_csv_cursor* cursor, uint64_t offset,
                              stow_writer writer) {
-  stowi_csv_find_row(cursor);
+  stowi_place_csv_find_row(cursor);
   row line = next_row(csv, cursor);
-  bool is_added = csv->names[STOWI_CSV_OFFSET] == NULL;
+  bool is_added = csv->names[STOWI_PLACE_CSV_OFFSET] == NULL;
   STOW_TRY(stowi_put_str(writer, line.before));
   STOW_TRY(stowi_printf(writer, is_added ? ",%" PRIu64 : "%" PRIu64, offset));
   STOW_TRY(stowi_put_str(writer, line.after));
@@ -66,7 +67,7 @@ stow_status stow_csv_write(const stow_csv* csv, const stow_placement* placement,
                       "the placement has %zu buffers, but the CSV has %zu rows",
                       stowi_placement_count(placement), count);
   }
-  stowi_csv_cursor cursor = stowi_csv_start(csv->text);
+  stowi_place_csv_cursor cursor = stowi_place_csv_start(csv->text);
   stow_status status = write_header(csv, &cursor, writer);
   for (size_t i = 0; i < count && status == STOW_OK; ++i) {
     status = write_row(csv, &cursor, stow_placement_offset(placement, i), writer);

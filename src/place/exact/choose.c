@@ -11,19 +11,21 @@
 // ---------------------------------------------------------------------------------------------
 // Ranks
 
-bool stowi_ranks_init(stowi_ranks* ranks, const stowi_model* model, stow_allocator allocator) {
+bool stowi_place_ranks_init(stowi_place_ranks* ranks, const stowi_place_model* model,
+                            stow_allocator allocator) {
   ranks->order = STOWI_ARRAY(allocator, uint32_t, model->count);
   ranks->key = STOWI_ARRAY(allocator, uint64_t, (size_t)model->count * 3);
   return ranks->order != NULL && ranks->key != NULL;
 }
 
-void stowi_ranks_free(stowi_ranks* ranks, const stowi_model* model, stow_allocator allocator) {
+void stowi_place_ranks_free(stowi_place_ranks* ranks, const stowi_place_model* model,
+                            stow_allocator allocator) {
   STOWI_ARRAY_FREE(allocator, ranks->order, model->count);
   STOWI_ARRAY_FREE(allocator, ranks->key, (size_t)model->count * 3);
 }
 
 // Constant for a buffer throughout a run.
-static uint64_t random_of(const stowi_ranks* ranks, uint32_t buffer) {
+static uint64_t random_of(const stowi_place_ranks* ranks, uint32_t buffer) {
   uint64_t x = (ranks->seed + buffer) * UINT64_C(0x9E3779B97F4A7C15);
   x = (x ^ x >> 32) * UINT64_C(0xD6E8FEB86659FD93);
   return (x ^ x >> 32) % 1024;
@@ -34,8 +36,8 @@ static uint64_t saturating_product(uint64_t a, uint64_t b) {
   return stowi_mul_u64(a, b, &product) ? product : UINT64_MAX;
 }
 
-static int64_t fullest(const stowi_state* state, uint32_t buffer) {
-  const stowi_model* model = state->model;
+static int64_t fullest(const stowi_place_state* state, uint32_t buffer) {
+  const stowi_place_model* model = state->model;
   int64_t most = 0;
   for (uint32_t p = model->first_piece[buffer]; p < model->first_piece[buffer + 1]; ++p) {
     for (uint32_t s = model->pieces[p].begin; s < model->pieces[p].end; ++s) {
@@ -45,9 +47,9 @@ static int64_t fullest(const stowi_state* state, uint32_t buffer) {
   return most;
 }
 
-static void make_keys(stowi_ranks* ranks, const stowi_state* state, uint32_t buffer) {
+static void make_keys(stowi_place_ranks* ranks, const stowi_place_state* state, uint32_t buffer) {
   static const uint8_t places[][3] = {{0, 1, 2}, {0, 2, 1}, {2, 0, 1}};  // of T, W, A
-  const stowi_model* model = state->model;
+  const stowi_place_model* model = state->model;
   uint64_t* key = &ranks->key[(size_t)buffer * 3];
   uint64_t width = model->width[buffer];
   uint64_t keys[3] = {(uint64_t)fullest(state, buffer), width,
@@ -57,7 +59,7 @@ static void make_keys(stowi_ranks* ranks, const stowi_state* state, uint32_t buf
   }
 }
 
-static bool comes_first(const stowi_ranks* ranks, uint32_t a, uint32_t b) {
+static bool comes_first(const stowi_place_ranks* ranks, uint32_t a, uint32_t b) {
   const uint64_t* x = &ranks->key[(size_t)a * 3];
   const uint64_t* y = &ranks->key[(size_t)b * 3];
   for (size_t i = 0; i < 3; ++i) {
@@ -69,7 +71,7 @@ static bool comes_first(const stowi_ranks* ranks, uint32_t a, uint32_t b) {
 }
 
 // Heapsort: in place, and no two buffers compare equal.
-static void sift(const stowi_ranks* ranks, uint32_t root, uint32_t count) {
+static void sift(const stowi_place_ranks* ranks, uint32_t root, uint32_t count) {
   uint32_t* order = ranks->order;
   while (2 * root + 1 < count) {
     uint32_t child = 2 * root + 1;
@@ -86,7 +88,7 @@ static void sift(const stowi_ranks* ranks, uint32_t root, uint32_t count) {
   }
 }
 
-static void sort_order(const stowi_ranks* ranks, uint32_t count) {
+static void sort_order(const stowi_place_ranks* ranks, uint32_t count) {
   for (uint32_t i = count / 2; i > 0; --i) {
     sift(ranks, i - 1, count);
   }
@@ -99,7 +101,7 @@ static void sort_order(const stowi_ranks* ranks, uint32_t count) {
 }
 
 // Moves each back by up to |noise| places.
-static void shuffle(stowi_ranks* ranks, uint32_t count) {
+static void shuffle(stowi_place_ranks* ranks, uint32_t count) {
   for (uint32_t i = 0; i < count; ++i) {
     uint64_t* key = &ranks->key[(size_t)ranks->order[i] * 3];
     uint64_t back = random_of(ranks, ranks->order[i]) * ranks->noise;
@@ -109,11 +111,12 @@ static void shuffle(stowi_ranks* ranks, uint32_t count) {
   sort_order(ranks, count);
 }
 
-void stowi_rank(stowi_ranks* ranks, stowi_state* state, uint32_t begin, uint32_t end) {
-  const stowi_model* model = state->model;
+void stowi_place_rank(stowi_place_ranks* ranks, stowi_place_state* state, uint32_t begin,
+                      uint32_t end) {
+  const stowi_place_model* model = state->model;
   uint32_t count = 0;
   for (uint32_t i = model->first_of[begin]; i < model->first_of[end]; ++i) {
-    if (stowi_exact_state_is_free(state, i)) {
+    if (stowi_place_exact_state_is_free(state, i)) {
       ranks->order[count++] = i;
       make_keys(ranks, state, i);
     }
@@ -123,7 +126,7 @@ void stowi_rank(stowi_ranks* ranks, stowi_state* state, uint32_t begin, uint32_t
     shuffle(ranks, count);
   }
   for (uint32_t i = 0; i < count; ++i) {
-    stowi_exact_state_set_rank(state, ranks->order[i], i);
+    stowi_place_exact_state_set_rank(state, ranks->order[i], i);
   }
 }
 
@@ -136,7 +139,8 @@ typedef struct lowest {
   int64_t ceiling;  // the lowest end of any free buffer at its current least offset
 } lowest;
 
-static uint64_t bits_from_to(const stowi_state* state, uint32_t word, uint32_t from, uint32_t to) {
+static uint64_t bits_from_to(const stowi_place_state* state, uint32_t word, uint32_t from,
+                             uint32_t to) {
   uint64_t bits = state->free[word];
   if (word == from / 64) {
     bits &= UINT64_MAX << (from % 64);
@@ -147,8 +151,8 @@ static uint64_t bits_from_to(const stowi_state* state, uint32_t word, uint32_t f
   return bits;
 }
 
-static lowest find_lowest(const stowi_state* state, uint32_t begin, uint32_t end) {
-  const stowi_model* model = state->model;
+static lowest find_lowest(const stowi_place_state* state, uint32_t begin, uint32_t end) {
+  const stowi_place_model* model = state->model;
   uint32_t from = model->first_of[begin];
   uint32_t to = model->first_of[end];
   lowest found = {UINT32_MAX, INT64_MAX, INT64_MAX};
@@ -173,8 +177,8 @@ typedef struct fullness {
   uint64_t area;
 } fullness;
 
-static fullness find_fullness(const stowi_state* state, uint32_t buffer, int64_t least) {
-  const stowi_model* model = state->model;
+static fullness find_fullness(const stowi_place_state* state, uint32_t buffer, int64_t least) {
+  const stowi_place_model* model = state->model;
   fullness found = {0, 0};
   uint64_t sections = 0;
   for (uint32_t p = model->first_piece[buffer]; p < model->first_piece[buffer + 1]; ++p) {
@@ -189,9 +193,9 @@ static fullness find_fullness(const stowi_state* state, uint32_t buffer, int64_t
 }
 
 // Among those at the lowest offset.
-static uint32_t pick_fullest(const stowi_state* state, lowest at, stowi_where where, uint32_t begin,
-                             uint32_t end) {
-  const stowi_model* model = state->model;
+static uint32_t pick_fullest(const stowi_place_state* state, lowest at, stowi_place_where where,
+                             uint32_t begin, uint32_t end) {
+  const stowi_place_model* model = state->model;
   uint32_t from = model->first_of[begin];
   uint32_t to = model->first_of[end];
   uint32_t best = at.buffer;
@@ -203,7 +207,7 @@ static uint32_t pick_fullest(const stowi_state* state, lowest at, stowi_where wh
         continue;
       }
       fullness f = find_fullness(state, j, at.least);
-      f.area = where == STOWI_LOWEST_LARGEST ? f.area : model->width[j];
+      f.area = where == STOWI_PLACE_LOWEST_LARGEST ? f.area : model->width[j];
       bool better = f.most != most.most   ? f.most > most.most
                     : f.area != most.area ? f.area > most.area
                                           : state->rank[j] < state->rank[best];
@@ -225,14 +229,14 @@ typedef struct need {
   int64_t third;
 } need;
 
-static need need_of(const stowi_state* state, stowi_where where, uint32_t section) {
+static need need_of(const stowi_place_state* state, stowi_place_where where, uint32_t section) {
   int64_t floor = state->floor[section];
   int64_t slack = state->ceiling[section] - floor - state->load[section];
   int64_t count = state->floor_count[section];
   switch (where) {
-    case STOWI_TIGHTEST:
+    case STOWI_PLACE_TIGHTEST:
       return (need){slack, count, floor};
-    case STOWI_TIGHTEST_LOW:
+    case STOWI_PLACE_TIGHTEST_LOW:
       return (need){slack, floor, 0};
     default:
       return (need){floor, slack, count};
@@ -246,8 +250,8 @@ static bool is_less(need a, need b) {
   return a.second != b.second ? a.second < b.second : a.third < b.third;
 }
 
-static uint32_t find_section(const stowi_state* state, stowi_where where, uint32_t begin,
-                             uint32_t end) {
+static uint32_t find_section(const stowi_place_state* state, stowi_place_where where,
+                             uint32_t begin, uint32_t end) {
   uint32_t best = UINT32_MAX;
   need least = {0, 0, 0};
   for (uint32_t s = begin; s < end; ++s) {
@@ -262,10 +266,10 @@ static uint32_t find_section(const stowi_state* state, stowi_where where, uint32
   return best;
 }
 
-static uint32_t lowest_in(const stowi_state* state, uint32_t section) {
-  const stowi_model* model = state->model;
-  const uint64_t* members = stowi_model_members(model, section);
-  uint32_t end = stowi_model_end_word(model, section);
+static uint32_t lowest_in(const stowi_place_state* state, uint32_t section) {
+  const stowi_place_model* model = state->model;
+  const uint64_t* members = stowi_place_model_members(model, section);
+  uint32_t end = stowi_place_model_end_word(model, section);
   uint32_t best = UINT32_MAX;
   for (uint32_t w = model->first_word[section]; w < end; ++w) {
     for (uint64_t bits = members[w] & state->free[w]; bits != 0; bits &= bits - 1) {
@@ -283,15 +287,15 @@ static uint32_t lowest_in(const stowi_state* state, uint32_t section) {
 }
 
 // The neighbour that fits lowest below |buffer|, or UINT32_MAX.
-static uint32_t find_below(const stowi_state* state, uint32_t buffer) {
-  const stowi_model* model = state->model;
-  const uint64_t* neighbours = stowi_model_neighbours(model, buffer);
+static uint32_t find_below(const stowi_place_state* state, uint32_t buffer) {
+  const stowi_place_model* model = state->model;
+  const uint64_t* neighbours = stowi_place_model_neighbours(model, buffer);
   int64_t highest = state->least[buffer];
   uint32_t below = UINT32_MAX;
   for (uint32_t w = 0; w < model->words; ++w) {
     for (uint64_t bits = neighbours[w] & state->free[w]; bits != 0; bits &= bits - 1) {
       uint32_t j = w * 64 + stowi_lowest_bit(bits);
-      int64_t top = state->bound[j] + stowi_model_distance(model, j, buffer);
+      int64_t top = state->bound[j] + stowi_place_model_distance(model, j, buffer);
       if (top < highest || (top == highest && below == UINT32_MAX)) {
         highest = top;
         below = j;
@@ -304,7 +308,7 @@ static uint32_t find_below(const stowi_state* state, uint32_t buffer) {
 // Goes down from |buffer| to one that nothing fits below; UINT32_MAX if one on the way was passed
 // over. With holes between windows, something that begins higher may fit below: the descent ignores
 // that.
-static uint32_t go_down(const stowi_state* state, uint32_t buffer) {
+static uint32_t go_down(const stowi_place_state* state, uint32_t buffer) {
   while (buffer != UINT32_MAX) {
     uint32_t below = find_below(state, buffer);
     if (below == UINT32_MAX || state->least[below] >= state->least[buffer]) {
@@ -315,17 +319,17 @@ static uint32_t go_down(const stowi_state* state, uint32_t buffer) {
   return buffer;
 }
 
-bool stowi_choose(const stowi_state* state, stowi_where where, uint32_t begin, uint32_t end,
-                  uint32_t* out_buffer) {
+bool stowi_place_choose(const stowi_place_state* state, stowi_place_where where, uint32_t begin,
+                        uint32_t end, uint32_t* out_buffer) {
   lowest at = find_lowest(state, begin, end);
-  bool dominance = (state->rules & STOWI_RULE_DOMINANCE) != 0;
+  bool dominance = (state->rules & STOWI_PLACE_RULE_DOMINANCE) != 0;
   if (at.buffer == UINT32_MAX || (dominance && at.least >= at.ceiling)) {
     return false;
   }
   *out_buffer = at.buffer;
-  if (where == STOWI_LOWEST_TIGHTEST || where == STOWI_LOWEST_LARGEST) {
+  if (where == STOWI_PLACE_LOWEST_TIGHTEST || where == STOWI_PLACE_LOWEST_LARGEST) {
     *out_buffer = pick_fullest(state, at, where, begin, end);
-  } else if (where != STOWI_LOWEST) {
+  } else if (where != STOWI_PLACE_LOWEST) {
     uint32_t section = find_section(state, where, begin, end);
     uint32_t chosen = lowest_in(state, section);
     chosen = state->among_holes ? chosen : go_down(state, chosen);

@@ -12,12 +12,12 @@
 #define MAX_OF_PAIR 32
 
 typedef struct pair_ranges {
-  stowi_clash ranges[MAX_OF_PAIR];
+  stowi_place_clash ranges[MAX_OF_PAIR];
   size_t count;
 } pair_ranges;
 
 // Replaces the |gone| ranges from |at| on by |range|.
-static void replace(pair_ranges* pair, size_t at, size_t gone, stowi_clash range) {
+static void replace(pair_ranges* pair, size_t at, size_t gone, stowi_place_clash range) {
   memmove(&pair->ranges[at + 1], &pair->ranges[at + gone],
           (pair->count - at - gone) * sizeof(range));
   pair->ranges[at] = range;
@@ -25,14 +25,14 @@ static void replace(pair_ranges* pair, size_t at, size_t gone, stowi_clash range
 }
 
 // False if there is no room for it.
-static bool add_range(pair_ranges* pair, stowi_clash range) {
+static bool add_range(pair_ranges* pair, stowi_place_clash range) {
   size_t at = 0;
   while (at < pair->count && pair->ranges[at].high < range.low) {
     ++at;
   }
   size_t end = at;
   for (; end < pair->count && pair->ranges[end].low <= range.high; ++end) {
-    const stowi_clash* other = &pair->ranges[end];
+    const stowi_place_clash* other = &pair->ranges[end];
     range.low = other->low < range.low ? other->low : range.low;
     range.high = other->high > range.high ? other->high : range.high;
   }
@@ -43,11 +43,11 @@ static bool add_range(pair_ranges* pair, stowi_clash range) {
   return true;
 }
 
-static bool find_ranges(const stowi_model* model, uint32_t a, uint32_t b, pair_ranges* pair) {
+static bool find_ranges(const stowi_place_model* model, uint32_t a, uint32_t b, pair_ranges* pair) {
   pair->count = 0;
-  stowi_meeting m = stowi_meeting_of(model, a, b);
-  while (stowi_meeting_next(&m)) {
-    if (!add_range(pair, stowi_meeting_clash(&m))) {
+  stowi_place_meeting m = stowi_place_meeting_of(model, a, b);
+  while (stowi_place_meeting_next(&m)) {
+    if (!add_range(pair, stowi_place_meeting_clash(&m))) {
       return false;
     }
   }
@@ -61,16 +61,17 @@ static void put_in(uint64_t* set, uint32_t buffer) {
 }
 
 // |windowed|: initially all zeros.
-static void find_partners(const stowi_model* model, stowi_clashes* clashes, uint64_t* windowed) {
+static void find_partners(const stowi_place_model* model, stowi_place_clashes* clashes,
+                          uint64_t* windowed) {
   for (uint32_t i = 0; i < model->count; ++i) {
-    if (!stowi_model_is_whole(model, i)) {
+    if (!stowi_place_model_is_whole(model, i)) {
       put_in(windowed, i);
     }
   }
   size_t count = 0;
   for (uint32_t i = 0; i < model->count; ++i) {
-    const uint64_t* neighbours = stowi_model_neighbours(model, i);
-    bool all = !stowi_model_is_whole(model, i);
+    const uint64_t* neighbours = stowi_place_model_neighbours(model, i);
+    bool all = !stowi_place_model_is_whole(model, i);
     for (uint32_t w = 0; w < model->words; ++w) {
       size_t word = (size_t)i * model->words + w;
       clashes->partners[word] = neighbours[w] & (all ? UINT64_MAX : windowed[w]);
@@ -81,7 +82,7 @@ static void find_partners(const stowi_model* model, stowi_clashes* clashes, uint
   clashes->partner_count = count;
 }
 
-static bool make_sets(const stowi_model* model, stowi_clashes* clashes) {
+static bool make_sets(const stowi_place_model* model, stowi_place_clashes* clashes) {
   size_t words = (size_t)model->count * model->words;
   clashes->words = model->words;
   clashes->partners = STOWI_ARRAY(model->allocator, uint64_t, words);
@@ -96,8 +97,8 @@ static bool make_sets(const stowi_model* model, stowi_clashes* clashes) {
 }
 
 // |*out_fits| is false if there are too many.
-static stow_status add_pair(const stowi_model* model, stowi_clashes* clashes, uint32_t a,
-                            uint32_t b, bool* out_fits) {
+static stow_status add_pair(const stowi_place_model* model, stowi_place_clashes* clashes,
+                            uint32_t a, uint32_t b, bool* out_fits) {
   pair_ranges pair;
   *out_fits = clashes->ranges.count < MAX_RANGES && find_ranges(model, a, b, &pair);
   if (!*out_fits) {
@@ -110,7 +111,8 @@ static stow_status add_pair(const stowi_model* model, stowi_clashes* clashes, ui
   return STOW_OK;
 }
 
-static stow_status fill(const stowi_model* model, stowi_clashes* clashes, bool* out_fits) {
+static stow_status fill(const stowi_place_model* model, stowi_place_clashes* clashes,
+                        bool* out_fits) {
   size_t partner = 0;
   *out_fits = true;
   for (uint32_t a = 0; a < model->count; ++a) {
@@ -126,7 +128,8 @@ static stow_status fill(const stowi_model* model, stowi_clashes* clashes, bool* 
   return STOW_OK;
 }
 
-static stow_status make(const stowi_model* model, stowi_clashes* clashes, bool* out_fits) {
+static stow_status make(const stowi_place_model* model, stowi_place_clashes* clashes,
+                        bool* out_fits) {
   *out_fits = false;
   if (!make_sets(model, clashes)) {
     return STOW_ERR_OUT_OF_MEMORY;
@@ -138,17 +141,18 @@ static stow_status make(const stowi_model* model, stowi_clashes* clashes, bool* 
   return clashes->first == NULL ? STOW_ERR_OUT_OF_MEMORY : fill(model, clashes, out_fits);
 }
 
-stow_status stowi_clashes_make(const stowi_model* model, stowi_clashes* out_clashes) {
+stow_status stowi_place_clashes_make(const stowi_place_model* model,
+                                     stowi_place_clashes* out_clashes) {
   bool fits;
   memset(out_clashes, 0, sizeof(*out_clashes));
   stow_status status = make(model, out_clashes, &fits);
   if (status != STOW_OK || !fits) {
-    stowi_clashes_free(out_clashes, model);
+    stowi_place_clashes_free(out_clashes, model);
   }
   return status;
 }
 
-void stowi_clashes_free(stowi_clashes* clashes, const stowi_model* model) {
+void stowi_place_clashes_free(stowi_place_clashes* clashes, const stowi_place_model* model) {
   size_t words = (size_t)model->count * model->words;
   size_t firsts = clashes->first != NULL ? clashes->partner_count + 1 : 0;
   STOWI_ARRAY_FREE(model->allocator, clashes->partners, words);

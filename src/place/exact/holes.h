@@ -17,18 +17,18 @@
 #include "place/exact/state.h"
 
 // The rules that hold for all windows.
-#define STOWI_RULES_WITH_HOLES                                                        \
-  (STOWI_RULE_SECTIONS | STOWI_RULE_PASSED | STOWI_RULE_BLOCKERS | STOWI_RULE_SPLIT | \
-   STOWI_RULE_TWINS)
+#define STOWI_PLACE_RULES_WITH_HOLES                                                 \
+  (STOWI_PLACE_RULE_SECTIONS | STOWI_PLACE_RULE_PASSED | STOWI_PLACE_RULE_BLOCKERS | \
+   STOWI_PLACE_RULE_SPLIT | STOWI_PLACE_RULE_TWINS)
 
 // The lowest offset from |from| on at which |buffer| overlaps no placed one. O(pieces of its
 // neighbours), repeated while one pushes it up to another.
-int64_t stowi_holes_next(stowi_state* state, uint32_t buffer, int64_t from);
+int64_t stowi_place_holes_next(stowi_place_state* state, uint32_t buffer, int64_t from);
 // The same from `least` on, if |placed| is the only one that |buffer| can overlap there.
-int64_t stowi_holes_beside(stowi_state* state, uint32_t placed, uint32_t buffer);
+int64_t stowi_place_holes_beside(stowi_place_state* state, uint32_t placed, uint32_t buffer);
 
 // The lowest offset above `least` at which |buffer| could be: one where it rests on another.
 // INT64_MAX if there is none.
-int64_t stowi_holes_above(stowi_state* state, uint32_t buffer);
+int64_t stowi_place_holes_above(stowi_place_state* state, uint32_t buffer);
 
 #endif  // STOWAGE_SRC_PLACE_EXACT_HOLES_H_

@@ -42,7 +42,7 @@ typedef struct frame {
   uint32_t chosen;
   int64_t lowest;  // offset of the chosen one, below which nothing more is placed
   size_t before;   // of the trail, before the chosen one was placed
-  stowi_hash_pair hash;
+  stowi_place_hash_pair hash;
 } frame;
 
 #define NO_FRAME UINT32_MAX
@@ -53,18 +53,18 @@ typedef struct stretch {
   uint32_t parent;
 } stretch;
 
-struct stowi_exact {
-  const stowi_model* model;
+struct stowi_place_exact_search {
+  const stowi_place_model* model;
   stow_allocator allocator;
-  stowi_state* state;
-  stowi_ranks ranks;
+  stowi_place_state* state;
+  stowi_place_ranks ranks;
   uint32_t rules;
-  stowi_where where;
+  stowi_place_where where;
   frame* frames;
   uint32_t top;
   stretch* pending;  // yet to be searched
   uint32_t pending_count;
-  stowi_hash_pair* table;  // of refuted states
+  stowi_place_hash_pair* table;  // of refuted states
   uint32_t table_bits;
   uint64_t table_capacity;  // bytes for which they were refuted; so for less, too
   uint64_t nodes;
@@ -77,36 +77,38 @@ struct stowi_exact {
 
 typedef enum step { STEP_DOWN, STEP_BACK, STEP_SOLVED, STEP_ENDED } step;
 
-static bool has_rule(const stowi_exact* exact, stowi_rule rule) {
+static bool has_rule(const stowi_place_exact_search* exact, stowi_place_rule rule) {
   return (exact->state->rules & (uint32_t)rule) != 0;
 }
 
 // ---------------------------------------------------------------------------------------------
 // Refuted states
 
-static stowi_hash_pair hash_of(const stowi_exact* exact, uint32_t begin, uint32_t end) {
-  const stowi_state* state = exact->state;
+static stowi_place_hash_pair hash_of(const stowi_place_exact_search* exact, uint32_t begin,
+                                     uint32_t end) {
+  const stowi_place_state* state = exact->state;
   uint32_t from = exact->model->first_of[begin];
   uint32_t to = exact->model->first_of[end];
-  stowi_hash_pair sum = {1, 0};
+  stowi_place_hash_pair sum = {1, 0};
   for (uint32_t j = from; j < to; ++j) {
-    uint64_t mask = stowi_exact_state_is_free(state, j) ? UINT64_MAX : 0;
+    uint64_t mask = stowi_place_exact_state_is_free(state, j) ? UINT64_MAX : 0;
     sum.a += state->hash[j].a & mask;
     sum.b += state->hash[j].b & mask;
   }
   return sum;
 }
 
-static stowi_hash_pair* slot_of(const stowi_exact* exact, stowi_hash_pair hash) {
+static stowi_place_hash_pair* slot_of(const stowi_place_exact_search* exact,
+                                      stowi_place_hash_pair hash) {
   return &exact->table[hash.a >> (64 - exact->table_bits)];
 }
 
-static bool is_refuted(const stowi_exact* exact, stowi_hash_pair hash) {
-  const stowi_hash_pair* slot = slot_of(exact, hash);
+static bool is_refuted(const stowi_place_exact_search* exact, stowi_place_hash_pair hash) {
+  const stowi_place_hash_pair* slot = slot_of(exact, hash);
   return slot->a == hash.a && slot->b == hash.b;
 }
 
-static uint32_t table_bits(const stowi_model* model) {
+static uint32_t table_bits(const stowi_place_model* model) {
   uint32_t bits = 1;
   while (bits < MAX_TABLE_BITS && UINT32_C(1) << bits < model->count * SLOTS_PER_BUFFER) {
     ++bits;
@@ -114,7 +116,7 @@ static uint32_t table_bits(const stowi_model* model) {
   return bits;
 }
 
-static void prepare_table(stowi_exact* exact, uint64_t capacity) {
+static void prepare_table(stowi_place_exact_search* exact, uint64_t capacity) {
   if (capacity > exact->table_capacity) {
     memset(exact->table, 0, sizeof(*exact->table) << exact->table_bits);
   }
@@ -125,10 +127,10 @@ static void prepare_table(stowi_exact* exact, uint64_t capacity) {
 // Frames
 
 // Whether nothing that was passed over before affects the free buffers of the stretch.
-static bool stands_alone(const stowi_exact* exact, const stretch* s) {
-  const stowi_state* state = exact->state;
+static bool stands_alone(const stowi_place_exact_search* exact, const stretch* s) {
+  const stowi_place_state* state = exact->state;
   for (uint32_t j = exact->model->first_of[s->begin]; j < exact->model->first_of[s->end]; ++j) {
-    if (stowi_exact_state_is_free(state, j) &&
+    if (stowi_place_exact_state_is_free(state, j) &&
         (state->passed[j] || state->bound[j] > state->least[j])) {
       return false;
     }
@@ -136,12 +138,12 @@ static bool stands_alone(const stowi_exact* exact, const stretch* s) {
   return true;
 }
 
-static uint32_t base_of(const stowi_exact* exact, const stretch* s) {
+static uint32_t base_of(const stowi_place_exact_search* exact, const stretch* s) {
   uint32_t base = s->parent != NO_FRAME ? exact->frames[s->parent].base : 0;
   return base == exact->pending_count || stands_alone(exact, s) ? exact->pending_count : base;
 }
 
-static void push_frame(stowi_exact* exact, const stretch* s) {
+static void push_frame(stowi_place_exact_search* exact, const stretch* s) {
   frame* f = &exact->frames[++exact->top];
   f->begin = s->begin;
   f->end = s->end;
@@ -150,12 +152,12 @@ static void push_frame(stowi_exact* exact, const stretch* s) {
   f->base = base_of(exact, s);
   f->chosen = UINT32_MAX;
   f->lowest = INT64_MIN;
-  f->before = stowi_exact_state_mark(exact->state);
-  f->hash = (stowi_hash_pair){0, 0};
+  f->before = stowi_place_exact_state_mark(exact->state);
+  f->hash = (stowi_place_hash_pair){0, 0};
 }
 
-static bool has_free(const stowi_exact* exact, uint32_t begin, uint32_t end) {
-  const stowi_state* state = exact->state;
+static bool has_free(const stowi_place_exact_search* exact, uint32_t begin, uint32_t end) {
+  const stowi_place_state* state = exact->state;
   for (uint32_t s = begin; s < end; ++s) {
     if (state->floor_count[s] > 0) {
       return true;
@@ -165,7 +167,7 @@ static bool has_free(const stowi_exact* exact, uint32_t begin, uint32_t end) {
 }
 
 // Shorter stretches are on top: they are refuted sooner.
-static void add_pending(stowi_exact* exact, uint32_t floor, stretch s) {
+static void add_pending(stowi_place_exact_search* exact, uint32_t floor, stretch s) {
   uint32_t i = exact->pending_count++;
   while (i > floor && exact->pending[i - 1].end - exact->pending[i - 1].begin < s.end - s.begin) {
     exact->pending[i] = exact->pending[i - 1];
@@ -175,11 +177,11 @@ static void add_pending(stowi_exact* exact, uint32_t floor, stretch s) {
 }
 
 // Splits [begin, end) where no free buffer spans the border.
-static void split(stowi_exact* exact, uint32_t begin, uint32_t end, uint32_t parent) {
+static void split(stowi_place_exact_search* exact, uint32_t begin, uint32_t end, uint32_t parent) {
   uint32_t floor = exact->pending_count;
   uint32_t from = begin;
   for (uint32_t s = begin; s < end; ++s) {
-    bool cut = exact->state->crossing[s] == 0 && has_rule(exact, STOWI_RULE_SPLIT);
+    bool cut = exact->state->crossing[s] == 0 && has_rule(exact, STOWI_PLACE_RULE_SPLIT);
     if (s + 1 == end || cut) {
       if (has_free(exact, from, s + 1)) {
         add_pending(exact, floor, (stretch){from, s + 1, parent});
@@ -189,17 +191,17 @@ static void split(stowi_exact* exact, uint32_t begin, uint32_t end, uint32_t par
   }
   if (exact->pending_count - floor > 1) {
     for (uint32_t i = floor; i < exact->pending_count; ++i) {
-      stowi_rank(&exact->ranks, exact->state, exact->pending[i].begin, exact->pending[i].end);
+      stowi_place_rank(&exact->ranks, exact->state, exact->pending[i].begin, exact->pending[i].end);
     }
   }
 }
 
-static step next_stretch(stowi_exact* exact) {
+static step next_stretch(stowi_place_exact_search* exact) {
   if (exact->pending_count == 0) {
     return STEP_SOLVED;
   }
   push_frame(exact, &exact->pending[--exact->pending_count]);
-  if (has_rule(exact, STOWI_RULE_SEEN)) {
+  if (has_rule(exact, STOWI_PLACE_RULE_SEEN)) {
     frame* f = &exact->frames[exact->top];
     f->hash = hash_of(exact, f->begin, f->end);
     return is_refuted(exact, f->hash) ? STEP_BACK : STEP_DOWN;
@@ -210,21 +212,23 @@ static step next_stretch(stowi_exact* exact) {
 // ---------------------------------------------------------------------------------------------
 // Deciding
 
-static bool is_lowest_first(stowi_where where) {
-  return where == STOWI_LOWEST || where == STOWI_LOWEST_TIGHTEST || where == STOWI_LOWEST_LARGEST;
+static bool is_lowest_first(stowi_place_where where) {
+  return where == STOWI_PLACE_LOWEST || where == STOWI_PLACE_LOWEST_TIGHTEST ||
+         where == STOWI_PLACE_LOWEST_LARGEST;
 }
 
-static bool pass_all(stowi_exact* exact, const frame* f) {
-  stowi_state* state = exact->state;
+static bool pass_all(stowi_place_exact_search* exact, const frame* f) {
+  stowi_place_state* state = exact->state;
   int64_t least = state->least[f->chosen];
-  if (!stowi_exact_state_pass(state, f->chosen, f->lowest)) {
+  if (!stowi_place_exact_state_pass(state, f->chosen, f->lowest)) {
     return false;
   }
-  uint32_t twin = has_rule(exact, STOWI_RULE_TWINS) ? exact->model->twin[f->chosen] : STOWI_NO_TWIN;
-  for (; twin != STOWI_NO_TWIN; twin = exact->model->twin[twin]) {
+  uint32_t twin =
+      has_rule(exact, STOWI_PLACE_RULE_TWINS) ? exact->model->twin[f->chosen] : STOWI_PLACE_NO_TWIN;
+  for (; twin != STOWI_PLACE_NO_TWIN; twin = exact->model->twin[twin]) {
     bool is_same = state->least[twin] == least && !state->passed[twin];
-    if (stowi_exact_state_is_free(state, twin) && is_same &&
-        !stowi_exact_state_pass(state, twin, f->lowest)) {
+    if (stowi_place_exact_state_is_free(state, twin) && is_same &&
+        !stowi_place_exact_state_pass(state, twin, f->lowest)) {
       return false;
     }
   }
@@ -232,34 +236,34 @@ static bool pass_all(stowi_exact* exact, const frame* f) {
 }
 
 // The chosen buffer is not where it was tried. False if that refutes the frame.
-static bool pass_chosen(stowi_exact* exact) {
+static bool pass_chosen(stowi_place_exact_search* exact) {
   const frame* f = &exact->frames[exact->top];
-  stowi_exact_state_undo(exact->state, f->before);
+  stowi_place_exact_state_undo(exact->state, f->before);
   if (!pass_all(exact, f)) {
     return false;
   }
-  stowi_exact_state_settle(exact->state);
-  return stowi_exact_state_may_fit(exact->state, f->begin, f->end, f->lowest);
+  stowi_place_exact_state_settle(exact->state);
+  return stowi_place_exact_state_may_fit(exact->state, f->begin, f->end, f->lowest);
 }
 
-static bool place_chosen(stowi_exact* exact) {
+static bool place_chosen(stowi_place_exact_search* exact) {
   frame* f = &exact->frames[exact->top];
-  stowi_state* state = exact->state;
-  bool monotone = is_lowest_first(exact->where) && has_rule(exact, STOWI_RULE_MONOTONE);
+  stowi_place_state* state = exact->state;
+  bool monotone = is_lowest_first(exact->where) && has_rule(exact, STOWI_PLACE_RULE_MONOTONE);
   f->lowest = monotone ? state->least[f->chosen] : INT64_MIN;
-  f->before = stowi_exact_state_mark(state);
+  f->before = stowi_place_exact_state_mark(state);
   bool fits = state->least[f->chosen] + exact->model->size[f->chosen] <= state->top[f->chosen] &&
-              stowi_exact_state_place(state, f->chosen);
-  stowi_exact_state_settle(state);
-  return fits && stowi_exact_state_may_fit(state, f->begin, f->end, f->lowest);
+              stowi_place_exact_state_place(state, f->chosen);
+  stowi_place_exact_state_settle(state);
+  return fits && stowi_place_exact_state_may_fit(state, f->begin, f->end, f->lowest);
 }
 
 // The top frame is refuted, and so is what its parent placed. False if there is no parent.
-static bool go_back(stowi_exact* exact) {
+static bool go_back(stowi_place_exact_search* exact) {
   do {
     const frame* f = &exact->frames[exact->top];
     bool is_proof = f->pending_count == f->base && !exact->state->out_of_trail;
-    if (is_proof && has_rule(exact, STOWI_RULE_SEEN)) {
+    if (is_proof && has_rule(exact, STOWI_PLACE_RULE_SEEN)) {
       *slot_of(exact, f->hash) = f->hash;
     }
     if (f->parent == NO_FRAME) {
@@ -274,7 +278,7 @@ static bool go_back(stowi_exact* exact) {
 // ---------------------------------------------------------------------------------------------
 // Runs
 
-static void start(stowi_exact* exact, const stowi_run* run) {
+static void start(stowi_place_exact_search* exact, const stowi_place_run* run) {
   prepare_table(exact, run->capacity);
   exact->where = run->way.where;
   exact->ranks.whom = run->way.whom;
@@ -284,33 +288,35 @@ static void start(stowi_exact* exact, const stowi_run* run) {
   exact->deepest = 0;
   exact->top = NO_FRAME;
   exact->pending_count = 0;
-  stowi_exact_state_reset(exact->state, run->capacity);
-  stowi_rank(&exact->ranks, exact->state, 0, exact->model->section_count);
+  stowi_place_exact_state_reset(exact->state, run->capacity);
+  stowi_place_rank(&exact->ranks, exact->state, 0, exact->model->section_count);
 }
 
-static uint64_t nodes_at_once(const stowi_model* model) {
+static uint64_t nodes_at_once(const stowi_place_model* model) {
   uint64_t nodes = 1 + BUFFERS_AT_ONCE / ((uint64_t)model->count + 1);
   return nodes < MOST_AT_ONCE ? nodes : MOST_AT_ONCE;
 }
 
-static bool spend(stowi_exact* exact, stowi_quest* quest) {
+static bool spend(stowi_place_exact_search* exact, stowi_place_quest* quest) {
   uint64_t looks = exact->looked_at + exact->state->look_count;
   uint64_t work = exact->state->lift_count + looks / 8 - exact->paid_for;
   uint64_t more = work / LIFTS_PER_NODE;
   uint64_t nodes = exact->nodes - exact->spent + more;
   exact->spent = exact->nodes;
   exact->paid_for += more * LIFTS_PER_NODE;
-  return stowi_quest_spend(quest, nodes);
+  return stowi_place_quest_spend(quest, nodes);
 }
 
-static bool may_go_on(stowi_exact* exact, const stowi_run* run, stowi_quest* quest) {
+static bool may_go_on(stowi_place_exact_search* exact, const stowi_place_run* run,
+                      stowi_place_quest* quest) {
   return exact->nodes < run->nodes && !exact->state->out_of_trail &&
          (exact->nodes - exact->spent < exact->spend_every || spend(exact, quest));
 }
 
-static step decide(stowi_exact* exact, const stowi_run* run, stowi_quest* quest) {
+static step decide(stowi_place_exact_search* exact, const stowi_place_run* run,
+                   stowi_place_quest* quest) {
   frame* f = &exact->frames[exact->top];
-  if (!stowi_choose(exact->state, exact->where, f->begin, f->end, &f->chosen)) {
+  if (!stowi_place_choose(exact->state, exact->where, f->begin, f->end, &f->chosen)) {
     return STEP_BACK;
   }
   if (!may_go_on(exact, run, quest)) {
@@ -327,71 +333,77 @@ static step decide(stowi_exact* exact, const stowi_run* run, stowi_quest* quest)
   return pass_chosen(exact) ? STEP_DOWN : STEP_BACK;
 }
 
-static stowi_verdict search(stowi_exact* exact, const stowi_run* run, stowi_quest* quest) {
+static stowi_place_verdict search(stowi_place_exact_search* exact, const stowi_place_run* run,
+                                  stowi_place_quest* quest) {
   split(exact, 0, exact->model->section_count, NO_FRAME);
   step next = next_stretch(exact);
   while (next == STEP_DOWN || next == STEP_BACK) {
     if (next == STEP_BACK && !go_back(exact)) {
-      return exact->state->out_of_trail ? STOWI_UNKNOWN : STOWI_REFUTED;
+      return exact->state->out_of_trail ? STOWI_GRAPH_UNKNOWN : STOWI_PLACE_REFUTED;
     }
     next = decide(exact, run, quest);
   }
-  return next == STEP_SOLVED ? STOWI_FOUND : STOWI_UNKNOWN;
+  return next == STEP_SOLVED ? STOWI_PLACE_FOUND : STOWI_GRAPH_UNKNOWN;
 }
 
-static bool is_hopeless(const stowi_state* state) {
+static bool is_hopeless(const stowi_place_state* state) {
   for (uint32_t i = 0; i < state->model->count; ++i) {
     if (state->least[i] + state->model->size[i] > state->top[i]) {
       return true;
     }
   }
-  return !stowi_exact_state_may_fit(state, 0, state->model->section_count, INT64_MIN);
+  return !stowi_place_exact_state_may_fit(state, 0, state->model->section_count, INT64_MIN);
 }
 
-static stowi_verdict run_once(stowi_exact* exact, const stowi_run* run, stowi_quest* quest) {
+static stowi_place_verdict run_once(stowi_place_exact_search* exact, const stowi_place_run* run,
+                                    stowi_place_quest* quest) {
   start(exact, run);
   if (is_hopeless(exact->state)) {
-    return STOWI_REFUTED;
+    return STOWI_PLACE_REFUTED;
   }
-  stowi_verdict verdict = search(exact, run, quest);
+  stowi_place_verdict verdict = search(exact, run, quest);
   spend(exact, quest);
   return verdict;
 }
 
 // Half of the nodes are for placements in which one is entirely above the other, even with holes:
 // they are found sooner. If there are none, that proves nothing, so the rest is for all placements.
-static stowi_verdict run_with_holes(stowi_exact* exact, const stowi_run* run, stowi_quest* quest) {
-  stowi_run part = *run;
+static stowi_place_verdict run_with_holes(stowi_place_exact_search* exact,
+                                          const stowi_place_run* run, stowi_place_quest* quest) {
+  stowi_place_run part = *run;
   part.nodes = run->nodes / 2;
-  stowi_verdict verdict = run_once(exact, &part, quest);
-  if (verdict == STOWI_FOUND || stowi_quest_done(quest)) {
-    return verdict == STOWI_FOUND ? STOWI_FOUND : STOWI_UNKNOWN;
+  stowi_place_verdict verdict = run_once(exact, &part, quest);
+  if (verdict == STOWI_PLACE_FOUND || stowi_place_quest_done(quest)) {
+    return verdict == STOWI_PLACE_FOUND ? STOWI_PLACE_FOUND : STOWI_GRAPH_UNKNOWN;
   }
   part.nodes = run->nodes - exact->nodes;
   exact->state->among_holes = true;
-  exact->state->rules = exact->rules & STOWI_RULES_WITH_HOLES;
+  exact->state->rules = exact->rules & STOWI_PLACE_RULES_WITH_HOLES;
   return run_once(exact, &part, quest);
 }
 
-stowi_verdict stowi_exact_run(stowi_exact* exact, const stowi_run* run, stowi_quest* quest) {
+stowi_place_verdict stowi_place_exact_run(stowi_place_exact_search* exact,
+                                          const stowi_place_run* run, stowi_place_quest* quest) {
   exact->state->among_holes = false;
   exact->state->rules = exact->rules;
   return exact->model->is_ordered ? run_once(exact, run, quest) : run_with_holes(exact, run, quest);
 }
 
-stowi_state* stowi_exact_state(const stowi_exact* exact) { return exact->state; }
+stowi_place_state* stowi_place_exact_state(const stowi_place_exact_search* exact) {
+  return exact->state;
+}
 
-uint64_t stowi_exact_nodes(const stowi_exact* exact) { return exact->nodes; }
+uint64_t stowi_place_exact_nodes(const stowi_place_exact_search* exact) { return exact->nodes; }
 
-uint32_t stowi_exact_depth(const stowi_exact* exact) { return exact->deepest; }
+uint32_t stowi_place_exact_depth(const stowi_place_exact_search* exact) { return exact->deepest; }
 
-uint64_t stowi_exact_result(const stowi_exact* exact, uint64_t* offsets) {
-  const stowi_model* model = exact->model;
+uint64_t stowi_place_exact_result(const stowi_place_exact_search* exact, uint64_t* offsets) {
+  const stowi_place_model* model = exact->model;
   uint64_t height = 0;
   for (uint32_t i = 0; i < model->count; ++i) {
     uint32_t buffer = model->buffer[i];
     offsets[buffer] = (uint64_t)exact->state->least[i] * model->unit;
-    uint64_t end = offsets[buffer] + stowi_footprint(&model->problem->buffers.data[buffer]);
+    uint64_t end = offsets[buffer] + stowi_place_footprint(&model->problem->buffers.data[buffer]);
     height = end > height ? end : height;
   }
   return height;
@@ -399,24 +411,25 @@ uint64_t stowi_exact_result(const stowi_exact* exact, uint64_t* offsets) {
 
 // ---------------------------------------------------------------------------------------------
 
-stow_status stowi_exact_create(const stowi_model* model, uint32_t rules, stow_allocator allocator,
-                               stow_diag* diag, stowi_exact** out_exact) {
-  stowi_exact* exact = STOWI_NEW(allocator, stowi_exact);
+stow_status stowi_place_exact_create(const stowi_place_model* model, uint32_t rules,
+                                     stow_allocator allocator, stow_diag* diag,
+                                     stowi_place_exact_search** out_exact) {
+  stowi_place_exact_search* exact = STOWI_NEW(allocator, stowi_place_exact_search);
   *out_exact = exact;
   if (exact == NULL) {
     return stowi_fail_memory(diag);
   }
   exact->model = model;
   exact->allocator = allocator;
-  bool ok = stowi_ranks_init(&exact->ranks, model, allocator);
+  bool ok = stowi_place_ranks_init(&exact->ranks, model, allocator);
   exact->frames = STOWI_ARRAY(allocator, frame, (size_t)model->count + 1);
   exact->pending = STOWI_ARRAY(allocator, stretch, (size_t)model->section_count + 1);
   exact->spend_every = nodes_at_once(model);
   exact->table_bits = table_bits(model);
-  exact->table = STOWI_ARRAY_ZERO(allocator, stowi_hash_pair, (size_t)1 << exact->table_bits);
+  exact->table = STOWI_ARRAY_ZERO(allocator, stowi_place_hash_pair, (size_t)1 << exact->table_bits);
   if (!ok || exact->frames == NULL || exact->pending == NULL || exact->table == NULL ||
-      stowi_exact_state_create(model, allocator, &exact->state) != STOW_OK) {
-    stowi_exact_destroy(exact);
+      stowi_place_exact_state_create(model, allocator, &exact->state) != STOW_OK) {
+    stowi_place_exact_destroy(exact);
     *out_exact = NULL;
     return stowi_fail_memory(diag);
   }
@@ -424,15 +437,15 @@ stow_status stowi_exact_create(const stowi_model* model, uint32_t rules, stow_al
   return STOW_OK;
 }
 
-void stowi_exact_destroy(stowi_exact* exact) {
+void stowi_place_exact_destroy(stowi_place_exact_search* exact) {
   if (exact == NULL) {
     return;
   }
   stow_allocator allocator = exact->allocator;
-  stowi_ranks_free(&exact->ranks, exact->model, allocator);
+  stowi_place_ranks_free(&exact->ranks, exact->model, allocator);
   STOWI_ARRAY_FREE(allocator, exact->frames, (size_t)exact->model->count + 1);
   STOWI_ARRAY_FREE(allocator, exact->pending, (size_t)exact->model->section_count + 1);
   STOWI_ARRAY_FREE(allocator, exact->table, (size_t)1 << exact->table_bits);
-  stowi_exact_state_destroy(exact->state);
+  stowi_place_exact_state_destroy(exact->state);
   STOWI_DELETE(allocator, exact);
 }

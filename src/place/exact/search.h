@@ -5,41 +5,43 @@
 #include "place/exact/choose.h"
 #include "place/quest.h"
 
-typedef struct stowi_exact stowi_exact;
+typedef struct stowi_place_exact_search stowi_place_exact_search;
 
-typedef enum stowi_verdict {
-  STOWI_FOUND,
-  STOWI_REFUTED,  // proven: there is none
-  STOWI_UNKNOWN   // the budget ran out first
-} stowi_verdict;
+typedef enum stowi_place_verdict {
+  STOWI_PLACE_FOUND,
+  STOWI_PLACE_REFUTED,  // proven: there is none
+  STOWI_GRAPH_UNKNOWN   // the budget ran out first
+} stowi_place_verdict;
 
 // One run of the search.
-typedef struct stowi_run {
+typedef struct stowi_place_run {
   uint64_t capacity;  // bytes
   uint64_t nodes;     // at most
-  stowi_way way;
+  stowi_place_way way;
   uint32_t noise;  // how many places a rank may be off
   uint64_t seed;   // of the noise, not 0
-} stowi_run;
+} stowi_place_run;
 
 // |model| must outlive it. Allocates all memory that any run needs.
-stow_status stowi_exact_create(const stowi_model* model, uint32_t rules, stow_allocator allocator,
-                               stow_diag* diag, stowi_exact** out_exact);
-void stowi_exact_destroy(stowi_exact* exact);
+stow_status stowi_place_exact_create(const stowi_place_model* model, uint32_t rules,
+                                     stow_allocator allocator, stow_diag* diag,
+                                     stowi_place_exact_search** out_exact);
+void stowi_place_exact_destroy(stowi_place_exact_search* exact);
 
 // Allocates nothing. Spends its nodes on |quest|, and ends when that is done.
-stowi_verdict stowi_exact_run(stowi_exact* exact, const stowi_run* run, stowi_quest* quest);
+stowi_place_verdict stowi_place_exact_run(stowi_place_exact_search* exact,
+                                          const stowi_place_run* run, stowi_place_quest* quest);
 
 // The state that runs work on, between runs.
-stowi_state* stowi_exact_state(const stowi_exact* exact);
+stowi_place_state* stowi_place_exact_state(const stowi_place_exact_search* exact);
 
 // Of the last run, not counting the cost of neighbours.
-uint64_t stowi_exact_nodes(const stowi_exact* exact);
+uint64_t stowi_place_exact_nodes(const stowi_place_exact_search* exact);
 // The most buffers placed at once in the last run.
-uint32_t stowi_exact_depth(const stowi_exact* exact);
+uint32_t stowi_place_exact_depth(const stowi_place_exact_search* exact);
 
 // Writes the offsets, in bytes, of the placement found, by the problem's numbers, and returns its
 // height.
-uint64_t stowi_exact_result(const stowi_exact* exact, uint64_t* offsets);
+uint64_t stowi_place_exact_result(const stowi_place_exact_search* exact, uint64_t* offsets);
 
 #endif  // STOWAGE_SRC_PLACE_EXACT_SEARCH_H_

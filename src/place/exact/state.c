@@ -20,23 +20,23 @@ typedef enum change_kind {
   PLACED
 } change_kind;
 
-struct stowi_change {
+struct stowi_place_change {
   uint32_t kind;
   uint32_t index;
   uint32_t count;  // of a floor
   int64_t value;
 };
 
-static void push(stowi_state* state, change_kind kind, uint32_t index, int64_t value) {
-  state->trail[state->trail_count++] = (stowi_change){kind, index, 0, value};
+static void push(stowi_place_state* state, change_kind kind, uint32_t index, int64_t value) {
+  state->trail[state->trail_count++] = (stowi_place_change){kind, index, 0, value};
 }
 
 // The most changes that one placement or pass writes.
-static size_t most_changes(const stowi_model* model) {
+static size_t most_changes(const stowi_place_model* model) {
   return 4 * (size_t)model->count + 2 * (size_t)model->section_count + 4;
 }
 
-static bool has_room(stowi_state* state) {
+static bool has_room(stowi_place_state* state) {
   if (state->trail_capacity - state->trail_count < most_changes(state->model)) {
     state->out_of_trail = true;
     return false;
@@ -53,28 +53,28 @@ static uint64_t mix(uint64_t x) {
   return x ^ x >> 31;
 }
 
-static void hash_least(stowi_state* state, uint32_t buffer) {
+static void hash_least(stowi_place_state* state, uint32_t buffer) {
   uint64_t at = (uint64_t)state->least[buffer];
   uint64_t x = mix(at + (buffer + UINT64_C(1)) * UINT64_C(0x9E3779B97F4A7C15));
-  state->hash[buffer] = (stowi_hash_pair){x, mix(x ^ UINT64_C(0xD6E8FEB86659FD93))};
+  state->hash[buffer] = (stowi_place_hash_pair){x, mix(x ^ UINT64_C(0xD6E8FEB86659FD93))};
 }
 
 // ---------------------------------------------------------------------------------------------
 // Floors
 
-static void save_floor(stowi_state* state, uint32_t section) {
+static void save_floor(stowi_place_state* state, uint32_t section) {
   if (state->stamp[section] != state->batch) {
     state->stamp[section] = state->batch;
-    state->trail[state->trail_count++] =
-        (stowi_change){CHANGED_FLOOR, section, state->floor_count[section], state->floor[section]};
+    state->trail[state->trail_count++] = (stowi_place_change){
+        CHANGED_FLOOR, section, state->floor_count[section], state->floor[section]};
   }
 }
 
 // |buffer|'s bound is no longer |bound|.
-static void leave_floors(stowi_state* state, uint32_t buffer, int64_t bound) {
-  const stowi_model* model = state->model;
+static void leave_floors(stowi_place_state* state, uint32_t buffer, int64_t bound) {
+  const stowi_place_model* model = state->model;
   for (uint32_t p = model->first_piece[buffer]; p < model->first_piece[buffer + 1]; ++p) {
-    const stowi_model_piece* piece = &model->pieces[p];
+    const stowi_place_model_piece* piece = &model->pieces[p];
     int64_t at = bound + piece->low;
     for (uint32_t s = piece->begin; s < piece->end; ++s) {
       if (state->floor[s] == at) {
@@ -87,8 +87,8 @@ static void leave_floors(stowi_state* state, uint32_t buffer, int64_t bound) {
   }
 }
 
-static int64_t piece_low_at(const stowi_model* model, uint32_t buffer, uint32_t section) {
-  if (model->low[buffer] != STOWI_MANY_LOWS) {
+static int64_t piece_low_at(const stowi_place_model* model, uint32_t buffer, uint32_t section) {
+  if (model->low[buffer] != STOWI_PLACE_MANY_LOWS) {
     return model->low[buffer];
   }
   uint32_t p = model->first_piece[buffer];
@@ -98,12 +98,12 @@ static int64_t piece_low_at(const stowi_model* model, uint32_t buffer, uint32_t 
   return model->pieces[p].low;
 }
 
-static void find_floor(stowi_state* state, uint32_t section) {
-  const stowi_model* model = state->model;
-  const uint64_t* members = stowi_model_members(model, section);
+static void find_floor(stowi_place_state* state, uint32_t section) {
+  const stowi_place_model* model = state->model;
+  const uint64_t* members = stowi_place_model_members(model, section);
   int64_t lowest = INT64_MAX;
   uint32_t count = 0;
-  uint32_t end = stowi_model_end_word(model, section);
+  uint32_t end = stowi_place_model_end_word(model, section);
   for (uint32_t w = model->first_word[section]; w < end; ++w) {
     for (uint64_t bits = members[w] & state->free[w]; bits != 0; bits &= bits - 1) {
       uint32_t j = w * 64 + stowi_lowest_bit(bits);
@@ -119,16 +119,16 @@ static void find_floor(stowi_state* state, uint32_t section) {
   state->floor_count[section] = count;
 }
 
-void stowi_exact_state_settle(stowi_state* state) {
+void stowi_place_exact_state_settle(stowi_place_state* state) {
   for (uint32_t i = 0; i < state->stale_count; ++i) {
     find_floor(state, state->stale[i]);
   }
   state->stale_count = 0;
 }
 
-bool stowi_exact_state_may_fit(const stowi_state* state, uint32_t begin, uint32_t end,
-                               int64_t lowest) {
-  if ((state->rules & STOWI_RULE_SECTIONS) == 0) {
+bool stowi_place_exact_state_may_fit(const stowi_place_state* state, uint32_t begin, uint32_t end,
+                                     int64_t lowest) {
+  if ((state->rules & STOWI_PLACE_RULE_SECTIONS) == 0) {
     return true;
   }
   int64_t excess = 0;
@@ -146,11 +146,11 @@ bool stowi_exact_state_may_fit(const stowi_state* state, uint32_t begin, uint32_
 // Ceilings: only the topmost footprint of a section may end in padding above the capacity. Once all
 // that have so much padding are placed, others lie above them.
 
-static int64_t find_ceiling(const stowi_state* state, uint32_t section) {
-  const stowi_model* model = state->model;
-  const uint64_t* members = stowi_model_members(model, section);
+static int64_t find_ceiling(const stowi_place_state* state, uint32_t section) {
+  const stowi_place_model* model = state->model;
+  const uint64_t* members = stowi_place_model_members(model, section);
   int64_t highest = 0;
-  uint32_t end = stowi_model_end_word(model, section);
+  uint32_t end = stowi_place_model_end_word(model, section);
   for (uint32_t w = model->first_word[section]; w < end; ++w) {
     for (uint64_t bits = members[w] & state->free[w]; bits != 0; bits &= bits - 1) {
       int64_t top = state->top[w * 64 + stowi_lowest_bit(bits)];
@@ -161,8 +161,8 @@ static int64_t find_ceiling(const stowi_state* state, uint32_t section) {
 }
 
 // |buffer| has been placed.
-static void lower_ceilings(stowi_state* state, uint32_t buffer) {
-  const stowi_model* model = state->model;
+static void lower_ceilings(stowi_place_state* state, uint32_t buffer) {
+  const stowi_place_model* model = state->model;
   for (uint32_t p = model->first_piece[buffer]; p < model->first_piece[buffer + 1]; ++p) {
     for (uint32_t s = model->pieces[p].begin; s < model->pieces[p].end; ++s) {
       int64_t ceiling =
@@ -178,22 +178,22 @@ static void lower_ceilings(stowi_state* state, uint32_t buffer) {
 // ---------------------------------------------------------------------------------------------
 // Placing
 
-static void raise_bound(stowi_state* state, uint32_t buffer, int64_t bound) {
+static void raise_bound(stowi_place_state* state, uint32_t buffer, int64_t bound) {
   int64_t before = state->bound[buffer];
   push(state, CHANGED_BOUND, buffer, before);
   state->bound[buffer] = bound;
   leave_floors(state, buffer, before);
 }
 
-static void set_passed(stowi_state* state, uint32_t buffer, bool passed) {
+static void set_passed(stowi_place_state* state, uint32_t buffer, bool passed) {
   push(state, CHANGED_PASSED, buffer, state->passed[buffer]);
   state->passed[buffer] = passed;
 }
 
 // |buffer| rests on one that ends at |offset|, or higher.
-static bool lift(stowi_state* state, uint32_t buffer, int64_t offset) {
-  const stowi_model* model = state->model;
-  offset = stowi_model_align(model, buffer, offset);
+static bool lift(stowi_place_state* state, uint32_t buffer, int64_t offset) {
+  const stowi_place_model* model = state->model;
+  offset = stowi_place_model_align(model, buffer, offset);
   if (state->least[buffer] >= offset) {
     return true;
   }
@@ -206,14 +206,15 @@ static bool lift(stowi_state* state, uint32_t buffer, int64_t offset) {
   if (state->passed[buffer]) {
     set_passed(state, buffer, false);
   }
-  return model->pin[buffer] == STOWI_NO_PIN && offset + model->size[buffer] <= state->top[buffer];
+  return model->pin[buffer] == STOWI_PLACE_NO_PIN &&
+         offset + model->size[buffer] <= state->top[buffer];
 }
 
-static void change_load(stowi_state* state, uint32_t buffer, int64_t sign) {
-  const stowi_model* model = state->model;
+static void change_load(stowi_place_state* state, uint32_t buffer, int64_t sign) {
+  const stowi_place_model* model = state->model;
   uint32_t last = model->first_piece[buffer + 1] - 1;
   for (uint32_t p = model->first_piece[buffer]; p <= last; ++p) {
-    const stowi_model_piece* piece = &model->pieces[p];
+    const stowi_place_model_piece* piece = &model->pieces[p];
     for (uint32_t s = piece->begin; s < piece->end; ++s) {
       state->load[s] += sign * piece->room;
     }
@@ -225,17 +226,19 @@ static void change_load(stowi_state* state, uint32_t buffer, int64_t sign) {
 }
 
 // How low |other| can be once |placed| is. The caller has computed the placed one's end.
-static int64_t lowest_beside(stowi_state* state, uint32_t placed, int64_t end, uint32_t other) {
-  const stowi_model* model = state->model;
+static int64_t lowest_beside(stowi_place_state* state, uint32_t placed, int64_t end,
+                             uint32_t other) {
+  const stowi_place_model* model = state->model;
   if (!model->has_windows) {
     return end;
   }
-  return state->among_holes ? stowi_holes_beside(state, placed, other)
-                            : state->least[placed] + stowi_model_distance(model, placed, other);
+  return state->among_holes
+             ? stowi_place_holes_beside(state, placed, other)
+             : state->least[placed] + stowi_place_model_distance(model, placed, other);
 }
 
-bool stowi_exact_state_place(stowi_state* state, uint32_t buffer) {
-  const stowi_model* model = state->model;
+bool stowi_place_exact_state_place(stowi_place_state* state, uint32_t buffer) {
+  const stowi_place_model* model = state->model;
   if (!has_room(state)) {
     return false;
   }
@@ -248,7 +251,7 @@ bool stowi_exact_state_place(stowi_state* state, uint32_t buffer) {
   if (model->most_padding > 0 && model->is_ordered) {
     lower_ceilings(state, buffer);
   }
-  const uint64_t* neighbours = stowi_model_neighbours(model, buffer);
+  const uint64_t* neighbours = stowi_place_model_neighbours(model, buffer);
   int64_t end = state->least[buffer] + model->size[buffer];
   bool fits = true;
   for (uint32_t w = 0; w < model->words; ++w) {
@@ -264,8 +267,8 @@ bool stowi_exact_state_place(stowi_state* state, uint32_t buffer) {
 // ---------------------------------------------------------------------------------------------
 // Passing
 
-static bool pass_among_holes(stowi_state* state, uint32_t buffer) {
-  int64_t next = stowi_holes_above(state, buffer);
+static bool pass_among_holes(stowi_place_state* state, uint32_t buffer) {
+  int64_t next = stowi_place_holes_above(state, buffer);
   ++state->batch;
   return next != INT64_MAX && lift(state, buffer, next);
 }
@@ -273,15 +276,15 @@ static bool pass_among_holes(stowi_state* state, uint32_t buffer) {
 // In a placement in which nothing can sink, |buffer| rests on a neighbour that is yet to be placed,
 // and a neighbour (perhaps another one) begins below its end at |least|, or it could sink back
 // there.
-bool stowi_exact_state_pass(stowi_state* state, uint32_t buffer, int64_t lowest) {
-  const stowi_model* model = state->model;
-  if (model->pin[buffer] != STOWI_NO_PIN || !has_room(state)) {
+bool stowi_place_exact_state_pass(stowi_place_state* state, uint32_t buffer, int64_t lowest) {
+  const stowi_place_model* model = state->model;
+  if (model->pin[buffer] != STOWI_PLACE_NO_PIN || !has_room(state)) {
     return false;
   }
   if (state->among_holes) {
     return pass_among_holes(state, buffer);
   }
-  const uint64_t* neighbours = stowi_model_neighbours(model, buffer);
+  const uint64_t* neighbours = stowi_place_model_neighbours(model, buffer);
   int64_t end = state->least[buffer] + model->size[buffer];
   int64_t rest = INT64_MAX;
   bool blocked = false;
@@ -291,24 +294,24 @@ bool stowi_exact_state_pass(stowi_state* state, uint32_t buffer, int64_t lowest)
       int64_t at = state->bound[j] > lowest ? state->bound[j] : lowest;
       if (at < end) {
         blocked = true;
-        int64_t on_top =
-            stowi_model_align(model, buffer, at + stowi_model_distance(model, j, buffer));
+        int64_t on_top = stowi_place_model_align(model, buffer,
+                                                 at + stowi_place_model_distance(model, j, buffer));
         rest = on_top < rest ? on_top : rest;
       }
     }
   }
-  if (!blocked && (state->rules & STOWI_RULE_BLOCKERS) != 0) {
+  if (!blocked && (state->rules & STOWI_PLACE_RULE_BLOCKERS) != 0) {
     return false;
   }
   ++state->batch;
   set_passed(state, buffer, true);
-  if (blocked && (state->rules & STOWI_RULE_PASSED) != 0 && rest > state->bound[buffer]) {
+  if (blocked && (state->rules & STOWI_PLACE_RULE_PASSED) != 0 && rest > state->bound[buffer]) {
     raise_bound(state, buffer, rest);
   }
   return true;
 }
 
-void stowi_exact_state_set_rank(stowi_state* state, uint32_t buffer, uint32_t rank) {
+void stowi_place_exact_state_set_rank(stowi_place_state* state, uint32_t buffer, uint32_t rank) {
   push(state, CHANGED_RANK, buffer, state->rank[buffer]);
   state->rank[buffer] = rank;
 }
@@ -316,7 +319,7 @@ void stowi_exact_state_set_rank(stowi_state* state, uint32_t buffer, uint32_t ra
 // ---------------------------------------------------------------------------------------------
 // Taking back
 
-static void take_back(stowi_state* state, const stowi_change* change) {
+static void take_back(stowi_place_state* state, const stowi_place_change* change) {
   uint32_t i = change->index;
   switch ((change_kind)change->kind) {
     case CHANGED_LEAST:
@@ -347,7 +350,7 @@ static void take_back(stowi_state* state, const stowi_change* change) {
   }
 }
 
-void stowi_exact_state_undo(stowi_state* state, size_t mark) {
+void stowi_place_exact_state_undo(stowi_place_state* state, size_t mark) {
   state->stale_count = 0;
   ++state->batch;
   while (state->trail_count > mark) {
@@ -358,10 +361,10 @@ void stowi_exact_state_undo(stowi_state* state, size_t mark) {
 // ---------------------------------------------------------------------------------------------
 // Creation
 
-static void start_buffer(stowi_state* state, uint32_t i, uint64_t capacity) {
-  const stowi_model* model = state->model;
+static void start_buffer(stowi_place_state* state, uint32_t i, uint64_t capacity) {
+  const stowi_place_model* model = state->model;
   state->free[i / 64] |= UINT64_C(1) << (i % 64);
-  state->least[i] = model->pin[i] != STOWI_NO_PIN ? model->pin[i] : 0;
+  state->least[i] = model->pin[i] != STOWI_PLACE_NO_PIN ? model->pin[i] : 0;
   state->bound[i] = state->least[i];
   state->passed[i] = 0;
   state->top[i] = (int64_t)((capacity + (uint64_t)model->padding[i]) / model->unit);
@@ -369,8 +372,8 @@ static void start_buffer(stowi_state* state, uint32_t i, uint64_t capacity) {
   change_load(state, i, 1);
 }
 
-void stowi_exact_state_reset(stowi_state* state, uint64_t capacity) {
-  const stowi_model* model = state->model;
+void stowi_place_exact_state_reset(stowi_place_state* state, uint64_t capacity) {
+  const stowi_place_model* model = state->model;
   uint32_t sections = model->section_count;
   memset(state->free, 0, model->words * sizeof(*state->free));
   memset(state->load, 0, sections * sizeof(*state->load));
@@ -392,7 +395,7 @@ void stowi_exact_state_reset(stowi_state* state, uint64_t capacity) {
   }
 }
 
-static size_t trail_capacity(const stowi_model* model) {
+static size_t trail_capacity(const stowi_place_model* model) {
   size_t pairs = model->pair_count < MAX_TRAIL ? (size_t)model->pair_count : MAX_TRAIL;
   size_t sections = (size_t)model->section_count * model->count;
   size_t wanted = 4 * (pairs < MAX_TRAIL ? pairs : MAX_TRAIL) + 2 * sections + MIN_TRAIL;
@@ -401,8 +404,8 @@ static size_t trail_capacity(const stowi_model* model) {
   return wanted > least ? wanted : least;
 }
 
-static bool allocate(stowi_state* state) {
-  const stowi_model* model = state->model;
+static bool allocate(stowi_place_state* state) {
+  const stowi_place_model* model = state->model;
   stow_allocator allocator = state->allocator;
   size_t n = model->count;
   size_t sections = model->section_count;
@@ -412,7 +415,7 @@ static bool allocate(stowi_state* state) {
   state->bound = STOWI_ARRAY(allocator, int64_t, n);
   state->passed = STOWI_ARRAY(allocator, uint8_t, n);
   state->rank = STOWI_ARRAY_ZERO(allocator, uint32_t, n);
-  state->hash = STOWI_ARRAY(allocator, stowi_hash_pair, n);
+  state->hash = STOWI_ARRAY(allocator, stowi_place_hash_pair, n);
   state->floor = STOWI_ARRAY(allocator, int64_t, sections);
   state->floor_count = STOWI_ARRAY(allocator, uint32_t, sections);
   state->load = STOWI_ARRAY(allocator, int64_t, sections);
@@ -420,7 +423,7 @@ static bool allocate(stowi_state* state) {
   state->crossing = STOWI_ARRAY(allocator, uint32_t, sections);
   state->stamp = STOWI_ARRAY(allocator, uint64_t, sections);
   state->stale = STOWI_ARRAY(allocator, uint32_t, sections);
-  state->trail = STOWI_ARRAY(allocator, stowi_change, state->trail_capacity);
+  state->trail = STOWI_ARRAY(allocator, stowi_place_change, state->trail_capacity);
   return state->top != NULL && state->free != NULL && state->least != NULL &&
          state->bound != NULL && state->passed != NULL && state->rank != NULL &&
          state->hash != NULL && state->floor != NULL && state->floor_count != NULL &&
@@ -428,26 +431,26 @@ static bool allocate(stowi_state* state) {
          state->stamp != NULL && state->stale != NULL && state->trail != NULL;
 }
 
-stow_status stowi_exact_state_create(const stowi_model* model, stow_allocator allocator,
-                                     stowi_state** out_state) {
-  stowi_state* state = STOWI_NEW(allocator, stowi_state);
+stow_status stowi_place_exact_state_create(const stowi_place_model* model, stow_allocator allocator,
+                                           stowi_place_state** out_state) {
+  stowi_place_state* state = STOWI_NEW(allocator, stowi_place_state);
   *out_state = state;
   if (state == NULL) {
     return STOW_ERR_OUT_OF_MEMORY;
   }
   state->model = model;
   state->allocator = allocator;
-  state->rules = STOWI_RULE_ALL;
+  state->rules = STOWI_PLACE_RULE_ALL;
   state->trail_capacity = trail_capacity(model);
   if (!allocate(state)) {
-    stowi_exact_state_destroy(state);
+    stowi_place_exact_state_destroy(state);
     *out_state = NULL;
     return STOW_ERR_OUT_OF_MEMORY;
   }
   return STOW_OK;
 }
 
-void stowi_exact_state_destroy(stowi_state* state) {
+void stowi_place_exact_state_destroy(stowi_place_state* state) {
   if (state == NULL) {
     return;
   }

@@ -11,27 +11,29 @@
 #include "place/exact/model.h"
 
 // Pruning rules. All are on unless a test turns one off: none changes the answer.
-typedef enum stowi_rule {
-  STOWI_RULE_SECTIONS = 1,    // prune if floor + what is still to be placed exceeds the capacity
-  STOWI_RULE_MONOTONE = 2,    // lowest-first search: nothing more begins below the last offset
-  STOWI_RULE_PASSED = 4,      // a buffer that was passed over rests on one that is yet to come
-  STOWI_RULE_BLOCKERS = 8,    // … and there must be one that keeps it from sinking back
-  STOWI_RULE_DOMINANCE = 16,  // nothing is placed so high that another fits below it unhindered
-  STOWI_RULE_SPLIT = 32,      // intervals with nothing in common are searched separately
-  STOWI_RULE_TWINS = 64,      // of identical buffers one stands for all
-  STOWI_RULE_SEEN = 128,      // what was refuted once is not searched again
-  STOWI_RULE_ALL = 255
-} stowi_rule;
+typedef enum stowi_place_rule {
+  STOWI_PLACE_RULE_SECTIONS =
+      1,  // prune if floor + what is still to be placed exceeds the capacity
+  STOWI_PLACE_RULE_MONOTONE = 2,  // lowest-first search: nothing more begins below the last offset
+  STOWI_PLACE_RULE_PASSED = 4,    // a buffer that was passed over rests on one that is yet to come
+  STOWI_PLACE_RULE_BLOCKERS = 8,  // … and there must be one that keeps it from sinking back
+  STOWI_PLACE_RULE_DOMINANCE =
+      16,                       // nothing is placed so high that another fits below it unhindered
+  STOWI_PLACE_RULE_SPLIT = 32,  // intervals with nothing in common are searched separately
+  STOWI_PLACE_RULE_TWINS = 64,  // of identical buffers one stands for all
+  STOWI_PLACE_RULE_SEEN = 128,  // what was refuted once is not searched again
+  STOWI_PLACE_RULE_ALL = 255
+} stowi_place_rule;
 
-typedef struct stowi_hash_pair {
+typedef struct stowi_place_hash_pair {
   uint64_t a;
   uint64_t b;
-} stowi_hash_pair;
+} stowi_place_hash_pair;
 
-typedef struct stowi_change stowi_change;
+typedef struct stowi_place_change stowi_place_change;
 
-typedef struct stowi_state {
-  const stowi_model* model;
+typedef struct stowi_place_state {
+  const stowi_place_model* model;
   stow_allocator allocator;
   uint32_t rules;
   int64_t* top;      // per buffer: the highest it may end, including padding
@@ -43,9 +45,9 @@ typedef struct stowi_state {
   uint64_t look_count;  // visits to placed ones, in search of holes between them
   int64_t* least;
   int64_t* bound;
-  uint8_t* passed;        // not at `least` in any placement still to be found
-  uint32_t* rank;         // of equals the lowest comes first
-  stowi_hash_pair* hash;  // of the buffer with its `least`
+  uint8_t* passed;              // not at `least` in any placement still to be found
+  uint32_t* rank;               // of equals the lowest comes first
+  stowi_place_hash_pair* hash;  // of the buffer with its `least`
   // Sections.
   int64_t* floor;
   uint32_t* floor_count;  // buffers whose bound is the floor
@@ -56,37 +58,40 @@ typedef struct stowi_state {
   uint32_t* stale;        // sections whose floor must be recomputed
   uint32_t stale_count;
   uint64_t batch;
-  stowi_change* trail;
+  stowi_place_change* trail;
   size_t trail_count;
   size_t trail_capacity;
   bool out_of_trail;
-} stowi_state;
+} stowi_place_state;
 
-stow_status stowi_exact_state_create(const stowi_model* model, stow_allocator allocator,
-                                     stowi_state** out_state);
-void stowi_exact_state_destroy(stowi_state* state);
+stow_status stowi_place_exact_state_create(const stowi_place_model* model, stow_allocator allocator,
+                                           stowi_place_state** out_state);
+void stowi_place_exact_state_destroy(stowi_place_state* state);
 
 // Nothing placed, nothing passed, |capacity| in bytes. Ranks are unchanged.
-void stowi_exact_state_reset(stowi_state* state, uint64_t capacity);
+void stowi_place_exact_state_reset(stowi_place_state* state, uint64_t capacity);
 
 // Places |buffer| at its least offset. False if a fixed buffer is pushed off its place: then, as at
 // any time, the state can be undone to an earlier mark.
-bool stowi_exact_state_place(stowi_state* state, uint32_t buffer);
+bool stowi_place_exact_state_place(stowi_place_state* state, uint32_t buffer);
 // Passes |buffer| over: it will be higher than it could. |lowest|: nothing more is placed below.
 // False if that is impossible.
-bool stowi_exact_state_pass(stowi_state* state, uint32_t buffer, int64_t lowest);
-void stowi_exact_state_set_rank(stowi_state* state, uint32_t buffer, uint32_t rank);
+bool stowi_place_exact_state_pass(stowi_place_state* state, uint32_t buffer, int64_t lowest);
+void stowi_place_exact_state_set_rank(stowi_place_state* state, uint32_t buffer, uint32_t rank);
 // Updates floors after placing and passing.
-void stowi_exact_state_settle(stowi_state* state);
+void stowi_place_exact_state_settle(stowi_place_state* state);
 
 // The sections [begin, end) may still fit, if nothing more is placed below |lowest|.
-bool stowi_exact_state_may_fit(const stowi_state* state, uint32_t begin, uint32_t end,
-                               int64_t lowest);
+bool stowi_place_exact_state_may_fit(const stowi_place_state* state, uint32_t begin, uint32_t end,
+                                     int64_t lowest);
 
-static inline size_t stowi_exact_state_mark(const stowi_state* state) { return state->trail_count; }
-void stowi_exact_state_undo(stowi_state* state, size_t mark);
+static inline size_t stowi_place_exact_state_mark(const stowi_place_state* state) {
+  return state->trail_count;
+}
+void stowi_place_exact_state_undo(stowi_place_state* state, size_t mark);
 
-static inline bool stowi_exact_state_is_free(const stowi_state* state, uint32_t buffer) {
+static inline bool stowi_place_exact_state_is_free(const stowi_place_state* state,
+                                                   uint32_t buffer) {
   return (state->free[buffer / 64] >> (buffer % 64) & 1) != 0;
 }
 

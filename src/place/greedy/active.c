@@ -20,21 +20,22 @@ typedef struct node {
   uint32_t priority;
 } node;
 
-struct stowi_active {
+struct stowi_place_active {
   stow_allocator allocator;
   size_t count;
   uint32_t root;
   node nodes[];
 };
 
-static size_t bytes_for(size_t count) { return sizeof(stowi_active) + count * sizeof(node); }
+static size_t bytes_for(size_t count) { return sizeof(stowi_place_active) + count * sizeof(node); }
 
-stow_status stowi_active_create(size_t count, stow_allocator allocator, stowi_active** out_active) {
+stow_status stowi_place_active_create(size_t count, stow_allocator allocator,
+                                      stowi_place_active** out_active) {
   *out_active = NULL;
-  if (count > (SIZE_MAX - sizeof(stowi_active)) / sizeof(node)) {
+  if (count > (SIZE_MAX - sizeof(stowi_place_active)) / sizeof(node)) {
     return STOW_ERR_OUT_OF_MEMORY;
   }
-  stowi_active* active = (stowi_active*)stowi_alloc(allocator, bytes_for(count), 1);
+  stowi_place_active* active = (stowi_place_active*)stowi_alloc(allocator, bytes_for(count), 1);
   if (active == NULL) {
     return STOW_ERR_OUT_OF_MEMORY;
   }
@@ -45,20 +46,20 @@ stow_status stowi_active_create(size_t count, stow_allocator allocator, stowi_ac
   return STOW_OK;
 }
 
-void stowi_active_destroy(stowi_active* active) {
+void stowi_place_active_destroy(stowi_place_active* active) {
   if (active != NULL) {
     stowi_free(active->allocator, active, bytes_for(active->count), 1);
   }
 }
 
-void stowi_active_clear(stowi_active* active) { active->root = NONE; }
+void stowi_place_active_clear(stowi_place_active* active) { active->root = NONE; }
 
 static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
 // Rounded-up ends may exceed the next piece's start: no gap then.
 static uint64_t gap_between(uint64_t end, uint64_t start) { return start > end ? start - end : 0; }
 
-static void update(stowi_active* active, uint32_t at) {
+static void update(stowi_place_active* active, uint32_t at) {
   node* n = &active->nodes[at];
   n->first = n->low;
   n->last = n->high;
@@ -78,7 +79,7 @@ static void update(stowi_active* active, uint32_t at) {
 
 // Splits the tree at |at| by address: pieces below |address| go left. The depth is that of the
 // treap, O(log n).
-static void split(stowi_active* active, uint32_t at, uint64_t address, uint32_t* out_left,
+static void split(stowi_place_active* active, uint32_t at, uint64_t address, uint32_t* out_left,
                   uint32_t* out_right) {
   if (at == NONE) {
     *out_left = NONE;
@@ -96,7 +97,7 @@ static void split(stowi_active* active, uint32_t at, uint64_t address, uint32_t*
   update(active, at);
 }
 
-static uint32_t join(stowi_active* active, uint32_t left, uint32_t right) {
+static uint32_t join(stowi_place_active* active, uint32_t left, uint32_t right) {
   if (left == NONE || right == NONE) {
     return left == NONE ? right : left;
   }
@@ -110,7 +111,8 @@ static uint32_t join(stowi_active* active, uint32_t left, uint32_t right) {
   return right;
 }
 
-void stowi_active_insert(stowi_active* active, uint32_t id, uint64_t low, uint64_t high) {
+void stowi_place_active_insert(stowi_place_active* active, uint32_t id, uint64_t low,
+                               uint64_t high) {
   node* n = &active->nodes[id];
   *n = (node){.low = low, .high = high, .left = NONE, .right = NONE};
   n->priority = (uint32_t)stowi_hash_u64(STOWI_HASH_SEED, id);
@@ -121,7 +123,7 @@ void stowi_active_insert(stowi_active* active, uint32_t id, uint64_t low, uint64
   active->root = join(active, join(active, left, id), right);
 }
 
-void stowi_active_remove(stowi_active* active, uint32_t id) {
+void stowi_place_active_remove(stowi_place_active* active, uint32_t id) {
   uint64_t low = active->nodes[id].low;
   uint32_t left;
   uint32_t middle;
@@ -133,7 +135,7 @@ void stowi_active_remove(stowi_active* active, uint32_t id) {
 
 // A search for room: where the free range below the next piece begins.
 typedef struct search {
-  const stowi_active* active;
+  const stowi_place_active* active;
   uint64_t size;
   uint64_t mask;  // alignment - 1
   uint64_t floor;
@@ -166,8 +168,8 @@ static bool find_room(search* s, uint32_t at) {
   return false;
 }
 
-uint64_t stowi_active_find(const stowi_active* active, uint64_t size, uint64_t alignment,
-                           uint64_t from) {
+uint64_t stowi_place_active_find(const stowi_place_active* active, uint64_t size,
+                                 uint64_t alignment, uint64_t from) {
   search s = {active, size, alignment - 1, from};
   find_room(&s, active->root);
   return aligned_floor(&s);

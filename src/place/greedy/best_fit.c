@@ -7,12 +7,12 @@
 #include "place/api.h"
 #include "place/greedy/greedy.h"
 
-uint64_t stowi_pick_tightest(stowi_search* search, uint64_t footprint) {
+uint64_t stowi_place_pick_tightest(stowi_place_search* search, uint64_t footprint) {
   uint64_t best = 0;
   uint64_t best_room = UINT64_MAX;
-  uint64_t at = stowi_search_next(search, 0);
+  uint64_t at = stowi_place_search_next(search, 0);
   while (true) {
-    uint64_t end = stowi_search_room(search, at);
+    uint64_t end = stowi_place_search_room(search, at);
     if (end == UINT64_MAX) {
       return best_room == UINT64_MAX ? at : best;
     }
@@ -23,17 +23,17 @@ uint64_t stowi_pick_tightest(stowi_search* search, uint64_t footprint) {
         return best;
       }
     }
-    at = stowi_search_next(search, end);
+    at = stowi_place_search_next(search, end);
   }
 }
 
-static stow_status work(stowi_quest* quest) {
+static stow_status work(stowi_place_quest* quest) {
   quest->phase = "best-fit";
-  return stowi_greedy_by_size(quest, stowi_pick_tightest);
+  return stowi_place_greedy_by_size(quest, stowi_place_pick_tightest);
 }
 
 stow_status stowi_place_best_fit(const stow_problem* problem, const stow_place_options* options,
                                  stow_allocator allocator, stow_diag* diag,
                                  stow_placement** out_placement) {
-  return stowi_quest_run(problem, options, allocator, diag, work, out_placement);
+  return stowi_place_quest_run(problem, options, allocator, diag, work, out_placement);
 }

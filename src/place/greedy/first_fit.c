@@ -4,18 +4,18 @@
 #include "place/api.h"
 #include "place/greedy/greedy.h"
 
-uint64_t stowi_pick_lowest(stowi_search* search, uint64_t footprint) {
+uint64_t stowi_place_pick_lowest(stowi_place_search* search, uint64_t footprint) {
   (void)footprint;
-  return stowi_search_next(search, 0);
+  return stowi_place_search_next(search, 0);
 }
 
-static stow_status work(stowi_quest* quest) {
+static stow_status work(stowi_place_quest* quest) {
   quest->phase = "first-fit";
-  return stowi_greedy_by_size(quest, stowi_pick_lowest);
+  return stowi_place_greedy_by_size(quest, stowi_place_pick_lowest);
 }
 
 stow_status stowi_place_first_fit(const stow_problem* problem, const stow_place_options* options,
                                   stow_allocator allocator, stow_diag* diag,
                                   stow_placement** out_placement) {
-  return stowi_quest_run(problem, options, allocator, diag, work, out_placement);
+  return stowi_place_quest_run(problem, options, allocator, diag, work, out_placement);
 }

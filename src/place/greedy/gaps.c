@@ -65,13 +65,13 @@ typedef struct inner {
   digest below[FANOUT];
 } inner;
 
-typedef stowi_gap_finger cursor;
+typedef stowi_place_gap_finger cursor;
 
 // ---------------------------------------------------------------------------------------------
 // Pages
 
 // Records that a leaf of each class holds; the last class is for inner pages.
-static const uint16_t class_capacity[STOWI_GAP_CLASSES] = {2, 4, 8, FANOUT, FANOUT};
+static const uint16_t class_capacity[STOWI_PLACE_GAP_CLASSES] = {2, 4, 8, FANOUT, FANOUT};
 #define FULL_LEAF_CLASS 3
 #define INNER_CLASS 4
 
@@ -80,35 +80,35 @@ static size_t class_words(unsigned size_class) {
   return (size_class == INNER_CLASS ? sizeof(inner) : leaf_size) / sizeof(uint64_t);
 }
 
-static page_head* page_at(const stowi_gap_pool* pool, uint32_t page) {
+static page_head* page_at(const stowi_place_gap_pool* pool, uint32_t page) {
   return (page_head*)(void*)&pool->chunks[page / CHUNK_WORDS][page % CHUNK_WORDS];
 }
 
-static leaf* leaf_at(const stowi_gap_pool* pool, uint32_t page) {
+static leaf* leaf_at(const stowi_place_gap_pool* pool, uint32_t page) {
   return (leaf*)page_at(pool, page);
 }
 
-static inner* inner_at(const stowi_gap_pool* pool, uint32_t page) {
+static inner* inner_at(const stowi_place_gap_pool* pool, uint32_t page) {
   return (inner*)page_at(pool, page);
 }
 
-void stowi_gap_pool_init(stowi_gap_pool* pool, stow_allocator allocator) {
+void stowi_place_gap_pool_init(stowi_place_gap_pool* pool, stow_allocator allocator) {
   memset(pool, 0, sizeof(*pool));
   pool->allocator = allocator;
   pool->used = CHUNK_WORDS;
-  for (size_t i = 0; i < STOWI_GAP_CLASSES; ++i) {
+  for (size_t i = 0; i < STOWI_PLACE_GAP_CLASSES; ++i) {
     pool->free_pages[i] = NO_PAGE;
   }
 }
 
-void stowi_gap_pool_free(stowi_gap_pool* pool) {
+void stowi_place_gap_pool_free(stowi_place_gap_pool* pool) {
   for (size_t i = 0; i < pool->chunk_count; ++i) {
     STOWI_ARRAY_FREE(pool->allocator, pool->chunks[i], CHUNK_WORDS);
   }
   stowi_free(pool->allocator, pool->chunks, pool->chunk_capacity, sizeof(*pool->chunks));
 }
 
-static stow_status add_chunk(stowi_gap_pool* pool) {
+static stow_status add_chunk(stowi_place_gap_pool* pool) {
   if (pool->chunk_count == MAX_CHUNKS) {
     return STOW_ERR_OUT_OF_MEMORY;
   }
@@ -126,7 +126,7 @@ static stow_status add_chunk(stowi_gap_pool* pool) {
 }
 
 // NO_PAGE if out of memory.
-static uint32_t new_page(stowi_gap_pool* pool, unsigned size_class, unsigned level) {
+static uint32_t new_page(stowi_place_gap_pool* pool, unsigned size_class, unsigned level) {
   uint32_t page = pool->free_pages[size_class];
   if (page != NO_PAGE) {
     pool->free_pages[size_class] = page_at(pool, page)->next_free;
@@ -143,7 +143,7 @@ static uint32_t new_page(stowi_gap_pool* pool, unsigned size_class, unsigned lev
   return page;
 }
 
-static void free_page(stowi_gap_pool* pool, uint32_t page) {
+static void free_page(stowi_place_gap_pool* pool, uint32_t page) {
   page_head* head = page_at(pool, page);
   head->next_free = pool->free_pages[head->size_class];
   pool->free_pages[head->size_class] = page;
@@ -163,7 +163,7 @@ static void digest_add(digest* into, uint64_t widest, uint32_t first_begin, uint
   into->last_end = last_end > into->last_end ? last_end : into->last_end;
 }
 
-static digest digest_of(const stowi_gap_pool* pool, uint32_t page) {
+static digest digest_of(const stowi_place_gap_pool* pool, uint32_t page) {
   digest sum = no_digest;
   const page_head* head = page_at(pool, page);
   if (head->level == 0) {
@@ -185,7 +185,7 @@ static digest digest_of(const stowi_gap_pool* pool, uint32_t page) {
 // Updates the digests on the way up after a change in the cursor's leaf: a gap of |old_width|
 // became narrower, or several of which that was the widest; a piece [begin, end) was added. Most
 // gaps are not the widest of their leaf, so most changes read no page but the branches.
-static void update_above(const stowi_gap_pool* pool, const cursor* c, uint64_t old_width,
+static void update_above(const stowi_place_gap_pool* pool, const cursor* c, uint64_t old_width,
                          uint32_t begin, uint32_t end) {
   bool is_widest = true;
   for (uint32_t level = 0; level < c->top; ++level) {
@@ -210,7 +210,7 @@ static uint32_t branch_for(const inner* page, uint64_t at) {
   return slot;
 }
 
-static void descend(const stowi_gap_pool* pool, stowi_gaps set, uint64_t at, cursor* c) {
+static void descend(const stowi_place_gap_pool* pool, stowi_gaps set, uint64_t at, cursor* c) {
   uint32_t page = set;
   const page_head* head = page_at(pool, page);
   c->top = head->level;
@@ -225,28 +225,33 @@ static void descend(const stowi_gap_pool* pool, stowi_gaps set, uint64_t at, cur
 }
 
 // Which subtrees a search must enter.
-typedef bool (*wanted)(const digest* below, const stowi_need* need);
+typedef bool (*wanted)(const digest* below, const stowi_place_need* need);
 
-static stowi_life life_of(const stowi_need* need) { return (stowi_life){need->begin, need->end}; }
+static stowi_place_life life_of(const stowi_place_need* need) {
+  return (stowi_place_life){need->begin, need->end};
+}
 
 // Lives are intervals: what is together with [last begin, first end), even where that ends before
 // it begins, is together with all of them; what is not with [first begin, last end) is with none.
-static bool may_fit(const digest* below, const stowi_need* need) {
+static bool may_fit(const digest* below, const stowi_place_need* need) {
   return below->widest >= need->size ||
-         !stowi_together((stowi_life){below->last_begin, below->first_end}, life_of(need));
+         !stowi_place_together((stowi_place_life){below->last_begin, below->first_end},
+                               life_of(need));
 }
 
-static bool may_block(const digest* below, const stowi_need* need) {
-  return stowi_together((stowi_life){below->first_begin, below->last_end}, life_of(need));
+static bool may_block(const digest* below, const stowi_place_need* need) {
+  return stowi_place_together((stowi_place_life){below->first_begin, below->last_end},
+                              life_of(need));
 }
 
-static bool holds_any(const digest* below, const stowi_need* need) {
+static bool holds_any(const digest* below, const stowi_place_need* need) {
   (void)need;
   return below->first_begin != UINT32_MAX;
 }
 
 // Moves to the first record of the next wanted leaf; false if there is none.
-static bool next_leaf(const stowi_gap_pool* pool, cursor* c, wanted want, const stowi_need* need) {
+static bool next_leaf(const stowi_place_gap_pool* pool, cursor* c, wanted want,
+                      const stowi_place_need* need) {
   uint32_t level = 1;
   while (level <= c->top) {
     const inner* in = inner_at(pool, c->pages[level]);
@@ -290,7 +295,7 @@ static void insert_record(leaf* page, uint32_t slot, const record* value) {
   ++page->head.count;
 }
 
-static stow_status grow_leaf(stowi_gap_pool* pool, stowi_gaps* set, cursor* c) {
+static stow_status grow_leaf(stowi_place_gap_pool* pool, stowi_gaps* set, cursor* c) {
   const leaf* old = leaf_at(pool, *set);
   uint32_t page = new_page(pool, old->head.size_class + 1u, 0);
   if (page == NO_PAGE) {
@@ -307,7 +312,7 @@ static stow_status grow_leaf(stowi_gap_pool* pool, stowi_gaps* set, cursor* c) {
 
 // Where to split a full page. At the upper end of a set, where stacks grow, the old page stays
 // full.
-static uint32_t cut_of(const stowi_gap_pool* pool, const cursor* c, uint32_t level) {
+static uint32_t cut_of(const stowi_place_gap_pool* pool, const cursor* c, uint32_t level) {
   for (uint32_t above = level; above <= c->top; ++above) {
     if (c->slots[above] + 1 < page_at(pool, c->pages[above])->count) {
       return FANOUT / 2;
@@ -316,7 +321,7 @@ static uint32_t cut_of(const stowi_gap_pool* pool, const cursor* c, uint32_t lev
   return FANOUT - 1;
 }
 
-static stow_status add_root(stowi_gap_pool* pool, stowi_gaps* set, cursor* c) {
+static stow_status add_root(stowi_place_gap_pool* pool, stowi_gaps* set, cursor* c) {
   uint32_t root = new_page(pool, INNER_CLASS, c->top + 1);
   if (root == NO_PAGE) {
     return STOW_ERR_OUT_OF_MEMORY;
@@ -331,9 +336,9 @@ static stow_status add_root(stowi_gap_pool* pool, stowi_gaps* set, cursor* c) {
 }
 
 // Halves the cursor's page of |level|, which is full, and leaves the cursor at the same slot.
-static stow_status split(stowi_gap_pool* pool, stowi_gaps* set, cursor* c, uint32_t level);
+static stow_status split(stowi_place_gap_pool* pool, stowi_gaps* set, cursor* c, uint32_t level);
 
-static stow_status hang_in(stowi_gap_pool* pool, stowi_gaps* set, cursor* c, uint32_t level,
+static stow_status hang_in(stowi_place_gap_pool* pool, stowi_gaps* set, cursor* c, uint32_t level,
                            const branch* value) {
   if (level > c->top) {
     if (add_root(pool, set, c) != STOW_OK) {
@@ -347,7 +352,7 @@ static stow_status hang_in(stowi_gap_pool* pool, stowi_gaps* set, cursor* c, uin
   return STOW_OK;
 }
 
-static stow_status split(stowi_gap_pool* pool, stowi_gaps* set, cursor* c, uint32_t level) {
+static stow_status split(stowi_place_gap_pool* pool, stowi_gaps* set, cursor* c, uint32_t level) {
   uint32_t from = c->pages[level];
   uint32_t cut = cut_of(pool, c, level);
   uint32_t to = new_page(pool, level == 0 ? FULL_LEAF_CLASS : INNER_CLASS, level);
@@ -385,7 +390,7 @@ static stow_status split(stowi_gap_pool* pool, stowi_gaps* set, cursor* c, uint3
 }
 
 // Makes room for one more record in the cursor's leaf.
-static stow_status make_room(stowi_gap_pool* pool, stowi_gaps* set, cursor* c) {
+static stow_status make_room(stowi_place_gap_pool* pool, stowi_gaps* set, cursor* c) {
   const page_head* head = page_at(pool, c->pages[0]);
   if (head->count < class_capacity[head->size_class]) {
     return STOW_OK;
@@ -394,7 +399,7 @@ static stow_status make_room(stowi_gap_pool* pool, stowi_gaps* set, cursor* c) {
 }
 
 // Splits the cursor's gap around [low, high), a piece that is live over [begin, end).
-static stow_status cut_gap(stowi_gap_pool* pool, stowi_gaps* set, cursor* c, uint64_t low,
+static stow_status cut_gap(stowi_place_gap_pool* pool, stowi_gaps* set, cursor* c, uint64_t low,
                            uint64_t high, uint32_t begin, uint32_t end) {
   if (make_room(pool, set, c) != STOW_OK) {
     return STOW_ERR_OUT_OF_MEMORY;
@@ -411,8 +416,8 @@ static stow_status cut_gap(stowi_gap_pool* pool, stowi_gaps* set, cursor* c, uin
   return STOW_OK;
 }
 
-static stow_status ensure_root(stowi_gap_pool* pool, stowi_gaps* set) {
-  if (*set != STOWI_GAPS_EMPTY) {
+static stow_status ensure_root(stowi_place_gap_pool* pool, stowi_gaps* set) {
+  if (*set != STOWI_PLACE_GAPS_EMPTY) {
     return STOW_OK;
   }
   uint32_t page = new_page(pool, 0, 0);
@@ -453,8 +458,8 @@ static bool grow_neighbour(leaf* page, uint32_t slot, uint64_t low, uint64_t hig
   return false;
 }
 
-stow_status stowi_gaps_stack(stowi_gap_pool* pool, stowi_gaps* set, uint64_t low, uint64_t high,
-                             uint32_t begin, uint32_t end) {
+stow_status stowi_place_gaps_stack(stowi_place_gap_pool* pool, stowi_gaps* set, uint64_t low,
+                                   uint64_t high, uint32_t begin, uint32_t end) {
   if (ensure_root(pool, set) != STOW_OK) {
     return STOW_ERR_OUT_OF_MEMORY;
   }
@@ -516,8 +521,8 @@ static uint64_t shade_leaf(leaf* page, uint32_t slot, uint64_t low, uint64_t hig
   return widest;
 }
 
-stow_status stowi_gaps_shade(stowi_gap_pool* pool, stowi_gaps* set, uint64_t low, uint64_t high,
-                             uint64_t least) {
+stow_status stowi_place_gaps_shade(stowi_place_gap_pool* pool, stowi_gaps* set, uint64_t low,
+                                   uint64_t high, uint64_t least) {
   if (ensure_root(pool, set) != STOW_OK) {
     return STOW_ERR_OUT_OF_MEMORY;
   }
@@ -545,8 +550,8 @@ stow_status stowi_gaps_shade(stowi_gap_pool* pool, stowi_gaps* set, uint64_t low
 // ---------------------------------------------------------------------------------------------
 // Searching
 
-static bool is_live(const record* r, const stowi_need* need) {
-  return stowi_together((stowi_life){r->begin, r->end}, life_of(need));
+static bool is_live(const record* r, const stowi_place_need* need) {
+  return stowi_place_together((stowi_place_life){r->begin, r->end}, life_of(need));
 }
 
 static uint64_t align_up(uint64_t at, uint64_t alignment) {
@@ -556,8 +561,8 @@ static uint64_t align_up(uint64_t at, uint64_t alignment) {
 // Whether |need| fits into the free room that starts at |from|, in the gap of the cursor's record,
 // and continues through pieces that are not live. If not, the cursor is at the record whose piece
 // ends the room.
-static bool fits_at(const stowi_gap_pool* pool, cursor* c, const stowi_need* need, uint64_t from,
-                    uint64_t* out_end) {
+static bool fits_at(const stowi_place_gap_pool* pool, cursor* c, const stowi_place_need* need,
+                    uint64_t from, uint64_t* out_end) {
   const leaf* page = leaf_at(pool, c->pages[0]);
   uint64_t needed = from + need->size;
   while (true) {
@@ -578,7 +583,8 @@ static bool fits_at(const stowi_gap_pool* pool, cursor* c, const stowi_need* nee
 
 // Advances to the next record that may start a fit: its gap is wide enough, or its piece is not
 // live.
-static const record* next_start(const stowi_gap_pool* pool, cursor* c, const stowi_need* need) {
+static const record* next_start(const stowi_place_gap_pool* pool, cursor* c,
+                                const stowi_place_need* need) {
   ++c->slots[0];
   while (true) {
     const leaf* page = leaf_at(pool, c->pages[0]);
@@ -593,8 +599,8 @@ static const record* next_start(const stowi_gap_pool* pool, cursor* c, const sto
 }
 
 // Moves the finger to the record where room at or above |from| may start, and returns that start.
-static uint64_t seek_afresh(const stowi_gap_pool* pool, cursor* c, const stowi_need* need,
-                            uint64_t from) {
+static uint64_t seek_afresh(const stowi_place_gap_pool* pool, cursor* c,
+                            const stowi_place_need* need, uint64_t from) {
   descend(pool, c->set, from, c);
   if (c->top > 0 && !may_fit(&inner_at(pool, c->pages[1])->below[c->slots[1]], need)) {
     next_leaf(pool, c, may_fit, need);
@@ -612,7 +618,8 @@ static uint64_t seek_afresh(const stowi_gap_pool* pool, cursor* c, const stowi_n
 
 // The same, starting from where the last search ended: everything is free from there up to the end
 // of the current gap.
-static uint64_t seek(const stowi_gap_pool* pool, cursor* c, const stowi_need* need, uint64_t from) {
+static uint64_t seek(const stowi_place_gap_pool* pool, cursor* c, const stowi_place_need* need,
+                     uint64_t from) {
   if (c->top == UINT32_MAX) {
     return seek_afresh(pool, c, need, from);
   }
@@ -632,8 +639,8 @@ static uint64_t seek(const stowi_gap_pool* pool, cursor* c, const stowi_need* ne
   return r->high < from && is_live(r, need) ? next_start(pool, c, need)->low : from;
 }
 
-uint64_t stowi_gaps_find(const stowi_gap_pool* pool, stowi_gap_finger* finger,
-                         const stowi_need* need, uint64_t from, uint64_t* out_end) {
+uint64_t stowi_place_gaps_find(const stowi_place_gap_pool* pool, stowi_place_gap_finger* finger,
+                               const stowi_place_need* need, uint64_t from, uint64_t* out_end) {
   uint64_t at = align_up(seek(pool, finger, need, from), need->alignment);
   while (!fits_at(pool, finger, need, at, out_end)) {
     at = align_up(next_start(pool, finger, need)->low, need->alignment);
@@ -641,8 +648,8 @@ uint64_t stowi_gaps_find(const stowi_gap_pool* pool, stowi_gap_finger* finger,
   return at;
 }
 
-uint64_t stowi_gaps_end(const stowi_gap_pool* pool, stowi_gaps set, const stowi_need* need,
-                        uint64_t at) {
+uint64_t stowi_place_gaps_end(const stowi_place_gap_pool* pool, stowi_gaps set,
+                              const stowi_place_need* need, uint64_t at) {
   cursor c;
   descend(pool, set, at, &c);
   const leaf* page = leaf_at(pool, c.pages[0]);

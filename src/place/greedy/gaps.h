@@ -15,55 +15,55 @@
 
 // A set by its root page. An empty set has no page.
 typedef uint32_t stowi_gaps;
-#define STOWI_GAPS_EMPTY UINT32_MAX
+#define STOWI_PLACE_GAPS_EMPTY UINT32_MAX
 
-#define STOWI_GAP_CLASSES 5
+#define STOWI_PLACE_GAP_CLASSES 5
 
 // Pages of a few sizes, cut from chunks, addressed by 32-bit numbers of 8-byte words.
-typedef struct stowi_gap_pool {
+typedef struct stowi_place_gap_pool {
   stow_allocator allocator;
   uint64_t** chunks;
   size_t chunk_count;
   size_t chunk_capacity;
   size_t used;  // words of the last chunk
-  uint32_t free_pages[STOWI_GAP_CLASSES];
-} stowi_gap_pool;
+  uint32_t free_pages[STOWI_PLACE_GAP_CLASSES];
+} stowi_place_gap_pool;
 
-void stowi_gap_pool_init(stowi_gap_pool* pool, stow_allocator allocator);
-void stowi_gap_pool_free(stowi_gap_pool* pool);
+void stowi_place_gap_pool_init(stowi_place_gap_pool* pool, stow_allocator allocator);
+void stowi_place_gap_pool_free(stowi_place_gap_pool* pool);
 
 // A request: |size| bytes, aligned, free during [begin, end).
-typedef struct stowi_need {
+typedef struct stowi_place_need {
   uint64_t size;
   uint64_t alignment;
   uint32_t begin;
   uint32_t end;
-} stowi_need;
+} stowi_place_need;
 
 // Puts [low, high), live over [begin, end), into a stack. It overlaps nothing in it. O(log n).
-stow_status stowi_gaps_stack(stowi_gap_pool* pool, stowi_gaps* set, uint64_t low, uint64_t high,
-                             uint32_t begin, uint32_t end);
+stow_status stowi_place_gaps_stack(stowi_place_gap_pool* pool, stowi_gaps* set, uint64_t low,
+                                   uint64_t high, uint32_t begin, uint32_t end);
 // Puts [low, high) into a shadow. Gaps that become shorter than |least| vanish. O(log n) amortised.
-stow_status stowi_gaps_shade(stowi_gap_pool* pool, stowi_gaps* set, uint64_t low, uint64_t high,
-                             uint64_t least);
+stow_status stowi_place_gaps_shade(stowi_place_gap_pool* pool, stowi_gaps* set, uint64_t low,
+                                   uint64_t high, uint64_t least);
 
 // A search through one set, upwards: a leaf and the way to it, page and slot per level.
-#define STOWI_GAP_LEVELS 12
-typedef struct stowi_gap_finger {
+#define STOWI_PLACE_GAP_LEVELS 12
+typedef struct stowi_place_gap_finger {
   stowi_gaps set;
   uint32_t top;  // level of the root; UINT32_MAX before the first search
-  uint32_t pages[STOWI_GAP_LEVELS];
-  uint32_t slots[STOWI_GAP_LEVELS];
-} stowi_gap_finger;
+  uint32_t pages[STOWI_PLACE_GAP_LEVELS];
+  uint32_t slots[STOWI_PLACE_GAP_LEVELS];
+} stowi_place_gap_finger;
 
 // The lowest aligned offset at or above |from| where |need| fits; |out_end| is some point up to
 // which the room around it is free, at least the end of the request. O(log n) unless alignments
 // waste many gaps.
-uint64_t stowi_gaps_find(const stowi_gap_pool* pool, stowi_gap_finger* finger,
-                         const stowi_need* need, uint64_t from, uint64_t* out_end);
+uint64_t stowi_place_gaps_find(const stowi_place_gap_pool* pool, stowi_place_gap_finger* finger,
+                               const stowi_place_need* need, uint64_t from, uint64_t* out_end);
 // How far the free room around |at| extends upwards: the start of the next piece that is live
 // during |need|, UINT64_MAX if there is none. O(log n) in stacks whose pieces share a step.
-uint64_t stowi_gaps_end(const stowi_gap_pool* pool, stowi_gaps set, const stowi_need* need,
-                        uint64_t at);
+uint64_t stowi_place_gaps_end(const stowi_place_gap_pool* pool, stowi_gaps set,
+                              const stowi_place_need* need, uint64_t at);
 
 #endif  // STOWAGE_SRC_PLACE_GREEDY_GAPS_H_

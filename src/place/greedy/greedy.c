@@ -13,7 +13,7 @@
 #define POLL_EVERY 64  // buffers; with adverse lifetimes one may take half a millisecond
 
 typedef struct pass {
-  stowi_quest* quest;
+  stowi_place_quest* quest;
   const uint32_t* order;  // of the buffers that are not fixed
   size_t order_count;
   uint64_t* offsets;
@@ -24,14 +24,14 @@ typedef struct pass {
 
 // The very first pass is not cut short: there is always a placement.
 static bool may_go_on(pass* p) {
-  if (++p->placed % POLL_EVERY == 0 && !stowi_quest_poll(p->quest)) {
+  if (++p->placed % POLL_EVERY == 0 && !stowi_place_quest_poll(p->quest)) {
     p->is_stopped = p->quest->height != UINT64_MAX;
   }
   return !p->is_stopped;
 }
 
 static void put(pass* p, size_t buffer, uint64_t offset) {
-  uint64_t end = offset + stowi_footprint(&p->quest->problem->buffers.data[buffer]);
+  uint64_t end = offset + stowi_place_footprint(&p->quest->problem->buffers.data[buffer]);
   p->offsets[buffer] = offset;
   p->height = end > p->height ? end : p->height;
 }
@@ -44,11 +44,11 @@ static uint64_t size_at(const pass* p, size_t i) {
 // Runs
 
 // The number of buffers from |first| on that have one size and come in order of birth.
-static size_t run_length(const pass* p, const stowi_occupancy* occupancy, size_t first) {
+static size_t run_length(const pass* p, const stowi_place_occupancy* occupancy, size_t first) {
   size_t i = first + 1;
   while (i < p->order_count && size_at(p, i) == size_at(p, first) &&
-         stowi_occupancy_birth(occupancy, p->order[i]) >=
-             stowi_occupancy_birth(occupancy, p->order[i - 1])) {
+         stowi_place_occupancy_birth(occupancy, p->order[i]) >=
+             stowi_place_occupancy_birth(occupancy, p->order[i - 1])) {
     ++i;
   }
   return i - first;
@@ -68,7 +68,7 @@ static bool is_worth_a_run(const pass* p, size_t first, size_t length) {
          length >= (p->quest->problem->buffers.count - p->order_count + first) / RUN_GAIN;
 }
 
-static bool has_runs(const pass* p, const stowi_occupancy* occupancy) {
+static bool has_runs(const pass* p, const stowi_place_occupancy* occupancy) {
   size_t length;
   for (size_t i = 0; i < p->order_count; i += length) {
     length = run_length(p, occupancy, i);
@@ -79,81 +79,83 @@ static bool has_runs(const pass* p, const stowi_occupancy* occupancy) {
   return false;
 }
 
-static stow_status place_stretch(pass* p, stowi_occupancy* occupancy, stowi_pick pick, size_t first,
-                                 size_t length) {
+static stow_status place_stretch(pass* p, stowi_place_occupancy* occupancy, stowi_place_pick pick,
+                                 size_t first, size_t length) {
   for (size_t i = first; i < first + length && may_go_on(p); ++i) {
     size_t buffer = p->order[i];
-    uint64_t footprint = stowi_footprint(&p->quest->problem->buffers.data[buffer]);
-    uint64_t offset = pick(stowi_search_start(occupancy, buffer), footprint);
+    uint64_t footprint = stowi_place_footprint(&p->quest->problem->buffers.data[buffer]);
+    uint64_t offset = pick(stowi_place_search_start(occupancy, buffer), footprint);
     put(p, buffer, offset);
-    if (stowi_occupancy_take(occupancy, buffer, offset) != STOW_OK) {
+    if (stowi_place_occupancy_take(occupancy, buffer, offset) != STOW_OK) {
       return stowi_fail_memory(p->quest->diag);
     }
   }
   return STOW_OK;
 }
 
-static stow_status place_in_order(pass* p, stowi_occupancy* occupancy, stowi_pick pick) {
+static stow_status place_in_order(pass* p, stowi_place_occupancy* occupancy,
+                                  stowi_place_pick pick) {
   bool runs = has_runs(p, occupancy);
-  if (runs && stowi_occupancy_expect_runs(occupancy) != STOW_OK) {
+  if (runs && stowi_place_occupancy_expect_runs(occupancy) != STOW_OK) {
     return stowi_fail_memory(p->quest->diag);
   }
-  STOW_TRY(stowi_take_fixed(p->quest, occupancy, p->offsets));
+  STOW_TRY(stowi_place_take_fixed(p->quest, occupancy, p->offsets));
   size_t length;
   for (size_t i = 0; i < p->order_count && !p->is_stopped; i += length) {
     length = run_length(p, occupancy, i);
     bool is_run = runs && is_worth_a_run(p, i, length);
     if (is_run) {
-      stowi_occupancy_start_run(occupancy, p->order[i], smallest_alignment(p, i, length));
+      stowi_place_occupancy_start_run(occupancy, p->order[i], smallest_alignment(p, i, length));
     }
     stow_status status = place_stretch(p, occupancy, pick, i, length);
     if (is_run) {
-      stowi_occupancy_stop_run(occupancy);
+      stowi_place_occupancy_stop_run(occupancy);
     }
     STOW_TRY(status);
   }
   return STOW_OK;
 }
 
-static stow_status place_in_gaps(pass* p, stowi_pick pick) {
-  stowi_occupancy* occupancy = NULL;
-  if (stowi_occupancy_create(p->quest->problem, p->quest->allocator, &occupancy) != STOW_OK) {
+static stow_status place_in_gaps(pass* p, stowi_place_pick pick) {
+  stowi_place_occupancy* occupancy = NULL;
+  if (stowi_place_occupancy_create(p->quest->problem, p->quest->allocator, &occupancy) != STOW_OK) {
     return stowi_fail_memory(p->quest->diag);
   }
   stow_status status = place_in_order(p, occupancy, pick);
-  stowi_occupancy_destroy(occupancy);
+  stowi_place_occupancy_destroy(occupancy);
   return status;
 }
 
-stow_status stowi_greedy_aside(stowi_quest* quest, const uint32_t* order, size_t order_count,
-                               stowi_pick pick, uint64_t* offsets, uint64_t* out_height) {
+stow_status stowi_place_greedy_aside(stowi_place_quest* quest, const uint32_t* order,
+                                     size_t order_count, stowi_place_pick pick, uint64_t* offsets,
+                                     uint64_t* out_height) {
   pass p = {quest, order, order_count, offsets, quest->problem->fixed_end, 0, false};
   stow_status status = place_in_gaps(&p, pick);
   *out_height = p.is_stopped ? UINT64_MAX : p.height;
   return status;
 }
 
-stow_status stowi_greedy(stowi_quest* quest, const uint32_t* order, size_t order_count,
-                         stowi_pick pick) {
+stow_status stowi_place_greedy(stowi_place_quest* quest, const uint32_t* order, size_t order_count,
+                               stowi_place_pick pick) {
   size_t count = quest->problem->buffers.count;
   uint64_t height;
   uint64_t* offsets = STOWI_ARRAY(quest->allocator, uint64_t, count);
   if (offsets == NULL) {
     return stowi_fail_memory(quest->diag);
   }
-  stow_status status = stowi_greedy_aside(quest, order, order_count, pick, offsets, &height);
+  stow_status status = stowi_place_greedy_aside(quest, order, order_count, pick, offsets, &height);
   if (status == STOW_OK) {
-    stowi_quest_offer(quest, offsets, height);
+    stowi_place_quest_offer(quest, offsets, height);
   }
   STOWI_ARRAY_FREE(quest->allocator, offsets, count);
   return status;
 }
 
-stow_status stowi_greedy_by_size(stowi_quest* quest, stowi_pick pick) {
+stow_status stowi_place_greedy_by_size(stowi_place_quest* quest, stowi_place_pick pick) {
   uint32_t* order = NULL;
   size_t order_count = 0;
-  STOW_TRY(stowi_order_make(quest, STOWI_ORDER_SIZE, &order, &order_count));
-  stow_status status = stowi_greedy(quest, order, order_count, pick);
-  stowi_order_free(quest, order);
+  STOW_TRY(stowi_place_order_make(quest, STOWI_PLACE_ORDER_SIZE, &order, &order_count));
+  stow_status status = stowi_place_greedy(quest, order, order_count, pick);
+  stowi_place_order_free(quest, order);
   return status;
 }

@@ -8,22 +8,23 @@
 #include "place/quest.h"
 
 // Picks an offset among those that |search| offers.
-typedef uint64_t (*stowi_pick)(stowi_search* search, uint64_t footprint);
+typedef uint64_t (*stowi_place_pick)(stowi_place_search* search, uint64_t footprint);
 // The lowest.
-uint64_t stowi_pick_lowest(stowi_search* search, uint64_t footprint);
+uint64_t stowi_place_pick_lowest(stowi_place_search* search, uint64_t footprint);
 // In the smallest gap that holds it, the lowest of equal ones.
-uint64_t stowi_pick_tightest(stowi_search* search, uint64_t footprint);
+uint64_t stowi_place_pick_tightest(stowi_place_search* search, uint64_t footprint);
 
 // Places fixed buffers first, then those of |order|, which are all others, each where |pick|
 // decides; offers the result.
-stow_status stowi_greedy(stowi_quest* quest, const uint32_t* order, size_t order_count,
-                         stowi_pick pick);
+stow_status stowi_place_greedy(stowi_place_quest* quest, const uint32_t* order, size_t order_count,
+                               stowi_place_pick pick);
 // The same without touching the quest's best. |out_height| is UINT64_MAX if the callback stopped
 // it, which it cannot before there is a first placement.
-stow_status stowi_greedy_aside(stowi_quest* quest, const uint32_t* order, size_t order_count,
-                               stowi_pick pick, uint64_t* offsets, uint64_t* out_height);
+stow_status stowi_place_greedy_aside(stowi_place_quest* quest, const uint32_t* order,
+                                     size_t order_count, stowi_place_pick pick, uint64_t* offsets,
+                                     uint64_t* out_height);
 // Offers the result of the order by size. Large buffers are hard to place; small ones fill what is
 // left between them.
-stow_status stowi_greedy_by_size(stowi_quest* quest, stowi_pick pick);
+stow_status stowi_place_greedy_by_size(stowi_place_quest* quest, stowi_place_pick pick);
 
 #endif  // STOWAGE_SRC_PLACE_GREEDY_GREEDY_H_

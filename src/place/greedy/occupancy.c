@@ -36,8 +36,8 @@
 
 typedef enum set_kind { SET_STACK, SET_LEFT, SET_RIGHT, SET_ALL, SET_KINDS } set_kind;
 
-// Instead of a root: no search queries this set. (STOWI_GAPS_EMPTY: one does.)
-#define UNWANTED (STOWI_GAPS_EMPTY - 1)
+// Instead of a root: no search queries this set. (STOWI_PLACE_GAPS_EMPTY: one does.)
+#define UNWANTED (STOWI_PLACE_GAPS_EMPTY - 1)
 
 // The node that has the trunk for its stack.
 #define TRUNK 0
@@ -51,35 +51,35 @@ typedef struct node {
 // A set that a search queries, and up to where it is known to be free from the current candidate
 // on.
 typedef struct asked {
-  stowi_gap_finger finger;
+  stowi_place_gap_finger finger;
   uint64_t free_to;
 } asked;
 
 #define MAX_ASKED 80  // two paths down a tree of 2^32 nodes, and some
 
-struct stowi_search {
-  stowi_occupancy* occupancy;
-  const stowi_buffer* buffer;
+struct stowi_place_search {
+  stowi_place_occupancy* occupancy;
+  const stowi_place_buffer* buffer;
   uint32_t first_piece;
   uint32_t end_piece;
-  bool is_whole;    // it is one piece, which begins at the offset
-  stowi_need need;  // of the piece that is searched for
+  bool is_whole;          // it is one piece, which begins at the offset
+  stowi_place_need need;  // of the piece that is searched for
   size_t count;
   asked asked[MAX_ASKED];
 };
 
-struct stowi_occupancy {
+struct stowi_place_occupancy {
   const stow_problem* problem;
   stow_allocator allocator;
-  stowi_sections sections;
+  stowi_place_sections sections;
   uint32_t root;
   uint32_t trunk;  // a section
   node* nodes;     // from 1 on, and the trunk
   uint64_t unit;   // all pieces begin at multiples
   uint64_t least;  // the smallest piece, in whole units
-  stowi_gap_pool pool;
-  stowi_search search;
-  stowi_sweep* sweep;  // NULL before the first run
+  stowi_place_gap_pool pool;
+  stowi_place_search search;
+  stowi_place_sweep* sweep;  // NULL before the first run
   bool is_running;
 };
 
@@ -106,10 +106,10 @@ static uint32_t node_of(uint32_t first, uint32_t last) {
 }
 
 typedef struct visitor {
-  void (*visit)(stowi_occupancy* o, uint32_t at, set_kind kind);
+  void (*visit)(stowi_place_occupancy* o, uint32_t at, set_kind kind);
 } visitor;
 
-static void visit(stowi_occupancy* o, uint32_t at, set_kind kind, const visitor* v) {
+static void visit(stowi_place_occupancy* o, uint32_t at, set_kind kind, const visitor* v) {
   if (at <= o->sections.count) {
     v->visit(o, at, kind);
   }
@@ -117,7 +117,8 @@ static void visit(stowi_occupancy* o, uint32_t at, set_kind kind, const visitor*
 
 // The path from |at| down to |first|, where the lifetime covers all of the tree from |first| to the
 // right.
-static void visit_left_part(stowi_occupancy* o, uint32_t at, uint32_t first, const visitor* v) {
+static void visit_left_part(stowi_place_occupancy* o, uint32_t at, uint32_t first,
+                            const visitor* v) {
   while (true) {
     uint32_t half = low_bit(at);
     if (first <= at - (half - 1)) {
@@ -138,7 +139,8 @@ static void visit_left_part(stowi_occupancy* o, uint32_t at, uint32_t first, con
 }
 
 // The mirror image. Nodes beyond the last section are empty; only their left parts count.
-static void visit_right_part(stowi_occupancy* o, uint32_t at, uint32_t last, const visitor* v) {
+static void visit_right_part(stowi_place_occupancy* o, uint32_t at, uint32_t last,
+                             const visitor* v) {
   while (true) {
     uint32_t half = low_bit(at);
     if (last >= at + (half - 1) || (last == o->sections.count && at <= last)) {
@@ -159,7 +161,7 @@ static void visit_right_part(stowi_occupancy* o, uint32_t at, uint32_t last, con
 }
 
 // All sets that a lifetime over the nodes [first, last] meets.
-static void visit_sets(stowi_occupancy* o, uint32_t first, uint32_t last, const visitor* v) {
+static void visit_sets(stowi_place_occupancy* o, uint32_t first, uint32_t last, const visitor* v) {
   uint32_t at = o->root;
   uint32_t node_index = node_of(first, last);
   while (at != node_index) {
@@ -185,15 +187,15 @@ static void visit_sets(stowi_occupancy* o, uint32_t first, uint32_t last, const 
 // ---------------------------------------------------------------------------------------------
 // Making
 
-static void mark(stowi_occupancy* o, uint32_t at, set_kind kind) {
-  o->nodes[at].sets[kind] = STOWI_GAPS_EMPTY;
+static void mark(stowi_place_occupancy* o, uint32_t at, set_kind kind) {
+  o->nodes[at].sets[kind] = STOWI_PLACE_GAPS_EMPTY;
 }
 
-static uint64_t to_units(const stowi_occupancy* o, uint64_t size) {
+static uint64_t to_units(const stowi_place_occupancy* o, uint64_t size) {
   return (size + (o->unit - 1)) & ~(o->unit - 1);
 }
 
-static void clear_nodes(stowi_occupancy* o, uint32_t first_begin) {
+static void clear_nodes(stowi_place_occupancy* o, uint32_t first_begin) {
   node nothing = {{UNWANTED, UNWANTED, UNWANTED, UNWANTED}, first_begin, 0};
   for (size_t i = 0; i <= o->sections.count; ++i) {
     o->nodes[i] = nothing;
@@ -202,7 +204,7 @@ static void clear_nodes(stowi_occupancy* o, uint32_t first_begin) {
 
 // The section in which the most pieces are live. The nodes, not in use yet, count births and
 // deaths.
-static uint32_t busiest_section(stowi_occupancy* o) {
+static uint32_t busiest_section(stowi_place_occupancy* o) {
   clear_nodes(o, 0);
   for (size_t i = 0; i < o->sections.piece_count; ++i) {
     ++o->nodes[o->sections.begin[i]].first_begin;
@@ -222,7 +224,7 @@ static uint32_t busiest_section(stowi_occupancy* o) {
 }
 
 // A power of two that divides the offset of every piece.
-static uint64_t unit_of(const stowi_occupancy* o) {
+static uint64_t unit_of(const stowi_place_occupancy* o) {
   uint64_t starts = o->problem->min_alignment;
   for (size_t i = 0; o->sections.low != NULL && i < o->sections.piece_count; ++i) {
     starts |= o->sections.low[i];
@@ -230,7 +232,7 @@ static uint64_t unit_of(const stowi_occupancy* o) {
   return starts & (~starts + 1);
 }
 
-static void prepare(stowi_occupancy* o) {
+static void prepare(stowi_place_occupancy* o) {
   const visitor marking = {mark};
   o->trunk = busiest_section(o);
   clear_nodes(o, UINT32_MAX);
@@ -239,29 +241,29 @@ static void prepare(stowi_occupancy* o) {
   o->least = UINT64_MAX;
   o->root = highest_power(o->sections.count);
   for (uint32_t i = 0; i < o->sections.piece_count; ++i) {
-    uint64_t size = to_units(o, stowi_piece_size(&o->sections, o->problem, i));
+    uint64_t size = to_units(o, stowi_place_piece_size(&o->sections, o->problem, i));
     o->least = size < o->least ? size : o->least;
     visit_sets(o, o->sections.begin[i] + 1, o->sections.end[i], &marking);
   }
 }
 
-stow_status stowi_occupancy_create(const stow_problem* problem, stow_allocator allocator,
-                                   stowi_occupancy** out_occupancy) {
+stow_status stowi_place_occupancy_create(const stow_problem* problem, stow_allocator allocator,
+                                         stowi_place_occupancy** out_occupancy) {
   *out_occupancy = NULL;
-  stowi_occupancy* o = STOWI_NEW(allocator, stowi_occupancy);
+  stowi_place_occupancy* o = STOWI_NEW(allocator, stowi_place_occupancy);
   if (o == NULL) {
     return STOW_ERR_OUT_OF_MEMORY;
   }
   o->problem = problem;
   o->allocator = allocator;
-  stowi_gap_pool_init(&o->pool, allocator);
-  stow_status status = stowi_sections_make(problem, allocator, &o->sections);
+  stowi_place_gap_pool_init(&o->pool, allocator);
+  stow_status status = stowi_place_sections_make(problem, allocator, &o->sections);
   if (status == STOW_OK) {
     o->nodes = STOWI_ARRAY(allocator, node, (size_t)o->sections.count + 1);
     status = o->nodes == NULL ? STOW_ERR_OUT_OF_MEMORY : STOW_OK;
   }
   if (status != STOW_OK) {
-    stowi_occupancy_destroy(o);
+    stowi_place_occupancy_destroy(o);
     return status;
   }
   prepare(o);
@@ -269,12 +271,12 @@ stow_status stowi_occupancy_create(const stow_problem* problem, stow_allocator a
   return STOW_OK;
 }
 
-void stowi_occupancy_destroy(stowi_occupancy* o) {
+void stowi_place_occupancy_destroy(stowi_place_occupancy* o) {
   if (o != NULL) {
-    stowi_gap_pool_free(&o->pool);
-    stowi_sweep_destroy(o->sweep);
+    stowi_place_gap_pool_free(&o->pool);
+    stowi_place_sweep_destroy(o->sweep);
     STOWI_ARRAY_FREE(o->allocator, o->nodes, (size_t)o->sections.count + 1);
-    stowi_sections_free(&o->sections, o->problem, o->allocator);
+    stowi_place_sections_free(&o->sections, o->problem, o->allocator);
     STOWI_DELETE(o->allocator, o);
   }
 }
@@ -282,13 +284,13 @@ void stowi_occupancy_destroy(stowi_occupancy* o) {
 // ---------------------------------------------------------------------------------------------
 // Taking
 
-static stow_status shade(stowi_occupancy* o, uint32_t at, set_kind kind, uint64_t low,
+static stow_status shade(stowi_place_occupancy* o, uint32_t at, set_kind kind, uint64_t low,
                          uint64_t high) {
   stowi_gaps* set = &o->nodes[at].sets[kind];
-  return *set == UNWANTED ? STOW_OK : stowi_gaps_shade(&o->pool, set, low, high, o->least);
+  return *set == UNWANTED ? STOW_OK : stowi_place_gaps_shade(&o->pool, set, low, high, o->least);
 }
 
-static stow_status stack(stowi_occupancy* o, uint32_t at, uint32_t piece, uint64_t low,
+static stow_status stack(stowi_place_occupancy* o, uint32_t at, uint32_t piece, uint64_t low,
                          uint64_t high) {
   node* n = &o->nodes[at];
   uint32_t begin = o->sections.begin[piece];
@@ -298,14 +300,14 @@ static stow_status stack(stowi_occupancy* o, uint32_t at, uint32_t piece, uint64
   }
   n->first_begin = begin < n->first_begin ? begin : n->first_begin;
   n->last_end = end > n->last_end ? end : n->last_end;
-  return stowi_gaps_stack(&o->pool, &n->sets[SET_STACK], low, high, begin, end);
+  return stowi_place_gaps_stack(&o->pool, &n->sets[SET_STACK], low, high, begin, end);
 }
 
-static stow_status take_piece(stowi_occupancy* o, uint32_t piece, uint64_t low) {
-  uint64_t high = low + to_units(o, stowi_piece_size(&o->sections, o->problem, piece));
+static stow_status take_piece(stowi_place_occupancy* o, uint32_t piece, uint64_t low) {
+  uint64_t high = low + to_units(o, stowi_place_piece_size(&o->sections, o->problem, piece));
   uint32_t node_index = node_of(o->sections.begin[piece] + 1, o->sections.end[piece]);
   if (o->sweep != NULL) {
-    stowi_sweep_put(o->sweep, piece, low);
+    stowi_place_sweep_put(o->sweep, piece, low);
   }
   if (o->sections.begin[piece] <= o->trunk && o->trunk < o->sections.end[piece]) {
     return stack(o, TRUNK, piece, low, high);
@@ -328,11 +330,12 @@ static stow_status take_piece(stowi_occupancy* o, uint32_t piece, uint64_t low) 
   return status;
 }
 
-stow_status stowi_occupancy_take(stowi_occupancy* o, size_t buffer, uint64_t offset) {
-  uint32_t end = stowi_piece_end(&o->sections, buffer);
+stow_status stowi_place_occupancy_take(stowi_place_occupancy* o, size_t buffer, uint64_t offset) {
+  uint32_t end = stowi_place_piece_end(&o->sections, buffer);
   stow_status status = STOW_OK;
-  for (uint32_t i = stowi_piece_first(&o->sections, buffer); i < end && status == STOW_OK; ++i) {
-    status = take_piece(o, i, offset + stowi_piece_low(&o->sections, i));
+  for (uint32_t i = stowi_place_piece_first(&o->sections, buffer); i < end && status == STOW_OK;
+       ++i) {
+    status = take_piece(o, i, offset + stowi_place_piece_low(&o->sections, i));
   }
   return status;
 }
@@ -340,35 +343,35 @@ stow_status stowi_occupancy_take(stowi_occupancy* o, size_t buffer, uint64_t off
 // ---------------------------------------------------------------------------------------------
 // Runs
 
-stow_status stowi_occupancy_expect_runs(stowi_occupancy* o) {
-  return stowi_sweep_create(o->problem, &o->sections, o->allocator, &o->sweep);
+stow_status stowi_place_occupancy_expect_runs(stowi_place_occupancy* o) {
+  return stowi_place_sweep_create(o->problem, &o->sections, o->allocator, &o->sweep);
 }
 
-uint32_t stowi_occupancy_birth(const stowi_occupancy* o, size_t buffer) {
-  return o->sections.begin[stowi_piece_first(&o->sections, buffer)];
+uint32_t stowi_place_occupancy_birth(const stowi_place_occupancy* o, size_t buffer) {
+  return o->sections.begin[stowi_place_piece_first(&o->sections, buffer)];
 }
 
-void stowi_occupancy_start_run(stowi_occupancy* o, size_t buffer, uint64_t unit) {
-  stowi_sweep_start(o->sweep, stowi_occupancy_birth(o, buffer), unit);
+void stowi_place_occupancy_start_run(stowi_place_occupancy* o, size_t buffer, uint64_t unit) {
+  stowi_place_sweep_start(o->sweep, stowi_place_occupancy_birth(o, buffer), unit);
   o->is_running = true;
 }
 
-void stowi_occupancy_stop_run(stowi_occupancy* o) {
-  stowi_sweep_stop(o->sweep);
+void stowi_place_occupancy_stop_run(stowi_place_occupancy* o) {
+  stowi_place_sweep_stop(o->sweep);
   o->is_running = false;
 }
 
 // ---------------------------------------------------------------------------------------------
 // Searching
 
-static void ask(stowi_occupancy* o, uint32_t at, set_kind kind) {
-  stowi_search* s = &o->search;
+static void ask(stowi_place_occupancy* o, uint32_t at, set_kind kind) {
+  stowi_place_search* s = &o->search;
   const node* n = &o->nodes[at];
-  if (n->sets[kind] == STOWI_GAPS_EMPTY) {
+  if (n->sets[kind] == STOWI_PLACE_GAPS_EMPTY) {
     return;
   }
-  if (kind == SET_STACK && !stowi_together((stowi_life){n->first_begin, n->last_end},
-                                           (stowi_life){s->need.begin, s->need.end})) {
+  if (kind == SET_STACK && !stowi_place_together((stowi_place_life){n->first_begin, n->last_end},
+                                                 (stowi_place_life){s->need.begin, s->need.end})) {
     return;
   }
   asked* e = &s->asked[s->count++];
@@ -382,12 +385,12 @@ static uint64_t align(uint64_t x, uint64_t alignment) {
 }
 
 // Sets the request for |piece|, and the sets to query.
-static void start_piece(stowi_search* s, uint32_t piece) {
+static void start_piece(stowi_place_search* s, uint32_t piece) {
   const visitor asking = {ask};
-  stowi_occupancy* o = s->occupancy;
-  uint64_t starts = s->buffer->alignment | stowi_piece_low(&o->sections, piece);
+  stowi_place_occupancy* o = s->occupancy;
+  uint64_t starts = s->buffer->alignment | stowi_place_piece_low(&o->sections, piece);
   s->count = 0;
-  s->need.size = to_units(o, stowi_piece_size(&o->sections, o->problem, piece));
+  s->need.size = to_units(o, stowi_place_piece_size(&o->sections, o->problem, piece));
   s->need.alignment = starts & (~starts + 1);
   s->need.begin = o->sections.begin[piece];
   s->need.end = o->sections.end[piece];
@@ -395,29 +398,30 @@ static void start_piece(stowi_search* s, uint32_t piece) {
   visit_sets(o, s->need.begin + 1, s->need.end, &asking);
 }
 
-stowi_search* stowi_search_start(stowi_occupancy* o, size_t buffer) {
-  stowi_search* s = &o->search;
+stowi_place_search* stowi_place_search_start(stowi_place_occupancy* o, size_t buffer) {
+  stowi_place_search* s = &o->search;
   s->occupancy = o;
   s->buffer = &o->problem->buffers.data[buffer];
-  s->first_piece = stowi_piece_first(&o->sections, buffer);
-  s->end_piece = stowi_piece_end(&o->sections, buffer);
-  s->is_whole =
-      s->end_piece - s->first_piece == 1 && stowi_piece_low(&o->sections, s->first_piece) == 0;
+  s->first_piece = stowi_place_piece_first(&o->sections, buffer);
+  s->end_piece = stowi_place_piece_end(&o->sections, buffer);
+  s->is_whole = s->end_piece - s->first_piece == 1 &&
+                stowi_place_piece_low(&o->sections, s->first_piece) == 0;
   if (s->is_whole) {
     start_piece(s, s->first_piece);
   }
   if (o->is_running) {
-    stowi_sweep_advance(o->sweep, o->sections.begin[s->first_piece]);
+    stowi_place_sweep_advance(o->sweep, o->sections.begin[s->first_piece]);
   }
   return s;
 }
 
 // The first set that has no room at |at| gives the next offset where it has; |at| if all have.
-static uint64_t probe(stowi_search* s, uint64_t at) {
+static uint64_t probe(stowi_place_search* s, uint64_t at) {
   for (size_t i = 0; i < s->count; ++i) {
     asked* a = &s->asked[i];
     if (at + s->need.size > a->free_to) {
-      uint64_t found = stowi_gaps_find(&s->occupancy->pool, &a->finger, &s->need, at, &a->free_to);
+      uint64_t found =
+          stowi_place_gaps_find(&s->occupancy->pool, &a->finger, &s->need, at, &a->free_to);
       if (found != at) {
         return found;
       }
@@ -427,10 +431,10 @@ static uint64_t probe(stowi_search* s, uint64_t at) {
 }
 
 // In a run: what is live at the birth gives the candidates.
-static uint64_t search_in_run(stowi_search* s, uint64_t from) {
+static uint64_t search_in_run(stowi_place_search* s, uint64_t from) {
   uint64_t at = from;
   while (true) {
-    at = stowi_sweep_find(s->occupancy->sweep, s->need.size, s->need.alignment, at);
+    at = stowi_place_sweep_find(s->occupancy->sweep, s->need.size, s->need.alignment, at);
     uint64_t found = probe(s, at);
     if (found == at) {
       return at;
@@ -440,7 +444,7 @@ static uint64_t search_in_run(stowi_search* s, uint64_t from) {
 }
 
 // The lowest aligned address at or above |at|, which is aligned, where the piece has room.
-static uint64_t leapfrog(stowi_search* s, uint64_t at) {
+static uint64_t leapfrog(stowi_place_search* s, uint64_t at) {
   size_t agreed = 0;
   for (size_t i = 0; agreed < s->count; i = i + 1 < s->count ? i + 1 : 0) {
     asked* a = &s->asked[i];
@@ -448,7 +452,8 @@ static uint64_t leapfrog(stowi_search* s, uint64_t at) {
       ++agreed;
       continue;
     }
-    uint64_t found = stowi_gaps_find(&s->occupancy->pool, &a->finger, &s->need, at, &a->free_to);
+    uint64_t found =
+        stowi_place_gaps_find(&s->occupancy->pool, &a->finger, &s->need, at, &a->free_to);
     agreed = found == at ? agreed + 1 : 1;
     at = found;
   }
@@ -457,12 +462,12 @@ static uint64_t leapfrog(stowi_search* s, uint64_t at) {
 
 // Leaps from piece to piece as leapfrog does from set to set. A piece alone may be less aligned
 // than the buffer: if rounding its offset up moves it, it has to be checked again.
-static uint64_t search_pieces(stowi_search* s, uint64_t from) {
+static uint64_t search_pieces(stowi_place_search* s, uint64_t from) {
   uint64_t at = align(from, s->buffer->alignment);
   uint32_t agreed = 0;
   uint32_t piece = s->first_piece;
   while (agreed < s->end_piece - s->first_piece) {
-    uint64_t low = stowi_piece_low(&s->occupancy->sections, piece);
+    uint64_t low = stowi_place_piece_low(&s->occupancy->sections, piece);
     start_piece(s, piece);
     uint64_t found = leapfrog(s, at + low) - low;
     uint64_t aligned = align(found, s->buffer->alignment);
@@ -473,7 +478,7 @@ static uint64_t search_pieces(stowi_search* s, uint64_t from) {
   return at;
 }
 
-uint64_t stowi_search_next(stowi_search* s, uint64_t from) {
+uint64_t stowi_place_search_next(stowi_place_search* s, uint64_t from) {
   if (!s->is_whole) {
     return search_pieces(s, from);
   }
@@ -483,27 +488,28 @@ uint64_t stowi_search_next(stowi_search* s, uint64_t from) {
   return leapfrog(s, align(from, s->need.alignment));
 }
 
-static uint64_t room_of_piece(const stowi_search* s, uint64_t low) {
+static uint64_t room_of_piece(const stowi_place_search* s, uint64_t low) {
   uint64_t end = UINT64_MAX;
   for (size_t i = 0; i < s->count; ++i) {
-    uint64_t reach = stowi_gaps_end(&s->occupancy->pool, s->asked[i].finger.set, &s->need, low);
+    uint64_t reach =
+        stowi_place_gaps_end(&s->occupancy->pool, s->asked[i].finger.set, &s->need, low);
     end = reach < end ? reach : end;
   }
   return end;
 }
 
-uint64_t stowi_search_room(stowi_search* s, uint64_t offset) {
+uint64_t stowi_place_search_room(stowi_place_search* s, uint64_t offset) {
   if (s->is_whole) {
     return room_of_piece(s, offset);
   }
-  const stowi_sections* sections = &s->occupancy->sections;
-  uint64_t footprint = stowi_footprint(s->buffer);
+  const stowi_place_sections* sections = &s->occupancy->sections;
+  uint64_t footprint = stowi_place_footprint(s->buffer);
   uint64_t end = UINT64_MAX;
   for (uint32_t i = s->first_piece; i < s->end_piece; ++i) {
     start_piece(s, i);
-    uint64_t reach = room_of_piece(s, offset + stowi_piece_low(sections, i));
+    uint64_t reach = room_of_piece(s, offset + stowi_place_piece_low(sections, i));
     if (reach != UINT64_MAX) {
-      reach += footprint - stowi_piece_high(sections, i, s->buffer);
+      reach += footprint - stowi_place_piece_high(sections, i, s->buffer);
       end = reach < end ? reach : end;
     }
   }

@@ -16,10 +16,10 @@ typedef struct record {
   uint32_t buffer;
 } record;
 
-static const char* const letters_of[STOWI_ORDER_COUNT] = {
-#define STOWI_ORDER_LETTERS(name, letters) letters,
-    STOWI_ORDERS(STOWI_ORDER_LETTERS)
-#undef STOWI_ORDER_LETTERS
+static const char* const letters_of[STOWI_PLACE_ORDER_COUNT] = {
+#define STOWI_PLACE_ORDER_LETTERS(name, letters) letters,
+    STOWI_PLACE_ORDERS(STOWI_PLACE_ORDER_LETTERS)
+#undef STOWI_PLACE_ORDER_LETTERS
 };
 
 static int compare_records(const void* a, const void* b, const void* context) {
@@ -35,8 +35,8 @@ static int compare_records(const void* a, const void* b, const void* context) {
 }
 
 // What comes first has the lowest key.
-static uint64_t key_of(const stowi_orders* orders, uint32_t buffer, char letter) {
-  const stowi_buffer* b = &orders->quest->problem->buffers.data[buffer];
+static uint64_t key_of(const stowi_place_orders* orders, uint32_t buffer, char letter) {
+  const stowi_place_buffer* b = &orders->quest->problem->buffers.data[buffer];
   switch (letter) {
     case 'Z':
       return ~b->size;
@@ -57,12 +57,13 @@ static uint64_t key_of(const stowi_orders* orders, uint32_t buffer, char letter)
   }
 }
 
-static size_t make_records(const stowi_orders* orders, stowi_order order, record* records) {
+static size_t make_records(const stowi_place_orders* orders, stowi_place_order order,
+                           record* records) {
   const stow_problem* problem = orders->quest->problem;
   const char* letters = letters_of[order];
   size_t count = 0;
   for (size_t i = 0; i < problem->buffers.count; ++i) {
-    if (!stowi_is_fixed(&problem->buffers.data[i])) {
+    if (!stowi_place_is_fixed(&problem->buffers.data[i])) {
       record r = {{0, 0, 0}, (uint32_t)i};
       for (size_t k = 0; letters[k] != 0; ++k) {
         r.keys[k] = key_of(orders, (uint32_t)i, letters[k]);
@@ -73,9 +74,9 @@ static size_t make_records(const stowi_orders* orders, stowi_order order, record
   return count;
 }
 
-stow_status stowi_orders_fill(const stowi_orders* orders, stowi_order order, uint32_t* buffers,
-                              size_t* out_count) {
-  const stowi_quest* quest = orders->quest;
+stow_status stowi_place_orders_fill(const stowi_place_orders* orders, stowi_place_order order,
+                                    uint32_t* buffers, size_t* out_count) {
+  const stowi_place_quest* quest = orders->quest;
   *out_count = 0;
   record* records = STOWI_ARRAY(quest->allocator, record, quest->problem->buffers.count);
   if (records == NULL) {
@@ -118,13 +119,13 @@ static uint32_t area_shift_of(const stow_problem* problem) {
 }
 
 // Adds the pieces to |change|, the load of a section minus that of the one before (modulo 2^64).
-static void sum_changes(const stow_problem* problem, const stowi_sections* sections,
+static void sum_changes(const stow_problem* problem, const stowi_place_sections* sections,
                         uint64_t* change) {
   for (size_t i = 0; i < problem->buffers.count; ++i) {
-    uint32_t end = stowi_piece_end(sections, i);
-    for (uint32_t piece = stowi_piece_first(sections, i); piece < end; ++piece) {
-      uint64_t bytes = stowi_piece_high(sections, piece, &problem->buffers.data[i]) -
-                       stowi_piece_low(sections, piece);
+    uint32_t end = stowi_place_piece_end(sections, i);
+    for (uint32_t piece = stowi_place_piece_first(sections, i); piece < end; ++piece) {
+      uint64_t bytes = stowi_place_piece_high(sections, piece, &problem->buffers.data[i]) -
+                       stowi_place_piece_low(sections, piece);
       change[sections->begin[piece]] += bytes;
       change[sections->end[piece]] -= bytes;
     }
@@ -132,40 +133,41 @@ static void sum_changes(const stow_problem* problem, const stowi_sections* secti
 }
 
 // Turns |change| into loads.
-static void find_loads(const stow_problem* problem, const stowi_sections* sections,
-                       uint64_t* change, stowi_floors* loads, uint64_t* out) {
+static void find_loads(const stow_problem* problem, const stowi_place_sections* sections,
+                       uint64_t* change, stowi_place_floors* loads, uint64_t* out) {
   for (uint32_t s = 1; s < sections->count; ++s) {
     change[s] += change[s - 1];
   }
-  stowi_floors_set(loads, change, sections->count);
+  stowi_place_floors_set(loads, change, sections->count);
   for (size_t i = 0; i < problem->buffers.count; ++i) {
-    uint32_t first = stowi_piece_first(sections, i);
-    uint32_t last = stowi_piece_end(sections, i) - 1;
-    out[i] = stowi_floors_max(loads, sections->begin[first], sections->end[last]);
+    uint32_t first = stowi_place_piece_first(sections, i);
+    uint32_t last = stowi_place_piece_end(sections, i) - 1;
+    out[i] = stowi_place_floors_max(loads, sections->begin[first], sections->end[last]);
   }
 }
 
-stow_status stowi_orders_make(const stowi_quest* quest, const stowi_sections* sections,
-                              stowi_orders* out_orders) {
+stow_status stowi_place_orders_make(const stowi_place_quest* quest,
+                                    const stowi_place_sections* sections,
+                                    stowi_place_orders* out_orders) {
   const stow_problem* problem = quest->problem;
   size_t change_count = (size_t)sections->count + 1;
-  *out_orders = (stowi_orders){.quest = quest, .area_shift = area_shift_of(problem)};
+  *out_orders = (stowi_place_orders){.quest = quest, .area_shift = area_shift_of(problem)};
   out_orders->load = STOWI_ARRAY(quest->allocator, uint64_t, problem->buffers.count);
   uint64_t* change = STOWI_ARRAY_ZERO(quest->allocator, uint64_t, change_count);
-  stowi_floors loads;
-  stow_status status = stowi_floors_make(sections->count, quest->allocator, &loads);
+  stowi_place_floors loads;
+  stow_status status = stowi_place_floors_make(sections->count, quest->allocator, &loads);
   if (out_orders->load == NULL || change == NULL || status != STOW_OK) {
     status = stowi_fail_memory(quest->diag);
   } else {
     sum_changes(problem, sections, change);
     find_loads(problem, sections, change, &loads, out_orders->load);
   }
-  stowi_floors_free(&loads, quest->allocator);
+  stowi_place_floors_free(&loads, quest->allocator);
   STOWI_ARRAY_FREE(quest->allocator, change, change_count);
   return status;
 }
 
-void stowi_orders_free(stowi_orders* orders) {
+void stowi_place_orders_free(stowi_place_orders* orders) {
   STOWI_ARRAY_FREE(orders->quest->allocator, orders->load, orders->quest->problem->buffers.count);
   orders->load = NULL;
 }
@@ -173,22 +175,22 @@ void stowi_orders_free(stowi_orders* orders) {
 // ---------------------------------------------------------------------------------------------
 // By size alone
 
-stow_status stowi_order_make(const stowi_quest* quest, stowi_order order, uint32_t** out_buffers,
-                             size_t* out_count) {
-  stowi_orders orders = {.quest = quest};
+stow_status stowi_place_order_make(const stowi_place_quest* quest, stowi_place_order order,
+                                   uint32_t** out_buffers, size_t* out_count) {
+  stowi_place_orders orders = {.quest = quest};
   *out_count = 0;
   *out_buffers = STOWI_ARRAY(quest->allocator, uint32_t, quest->problem->buffers.count);
   if (*out_buffers == NULL) {
     return stowi_fail_memory(quest->diag);
   }
-  stow_status status = stowi_orders_fill(&orders, order, *out_buffers, out_count);
+  stow_status status = stowi_place_orders_fill(&orders, order, *out_buffers, out_count);
   if (status != STOW_OK) {
-    stowi_order_free(quest, *out_buffers);
+    stowi_place_order_free(quest, *out_buffers);
     *out_buffers = NULL;
   }
   return status;
 }
 
-void stowi_order_free(const stowi_quest* quest, uint32_t* buffers) {
+void stowi_place_order_free(const stowi_place_quest* quest, uint32_t* buffers) {
   STOWI_ARRAY_FREE(quest->allocator, buffers, quest->problem->buffers.count);
 }

@@ -15,62 +15,63 @@
 #define FEW_COUNT 16384
 
 typedef struct entry {
-  stowi_order order;
-  stowi_pick pick;
+  stowi_place_order order;
+  stowi_place_pick pick;
   size_t max_count;  // for problems of at most this many buffers
 } entry;
 
 static const entry entries[] = {
-    {STOWI_ORDER_SIZE, stowi_pick_lowest, ANY_COUNT},
-    {STOWI_ORDER_TZL, stowi_pick_lowest, SOME_COUNT},
-    {STOWI_ORDER_T_SIZE_DEATH, stowi_pick_lowest, SOME_COUNT},
-    {STOWI_ORDER_TZW, stowi_pick_lowest, SOME_COUNT},
-    {STOWI_ORDER_ZWT, stowi_pick_lowest, SOME_COUNT},
-    {STOWI_ORDER_T_BIRTH_W, stowi_pick_lowest, SOME_COUNT},
-    {STOWI_ORDER_WAT, stowi_pick_lowest, SOME_COUNT},
-    {STOWI_ORDER_TWA, stowi_pick_lowest, SOME_COUNT},
-    {STOWI_ORDER_TAW, stowi_pick_lowest, SOME_COUNT},
-    {STOWI_ORDER_ATW, stowi_pick_lowest, SOME_COUNT},
-    {STOWI_ORDER_BIRTH_WA, stowi_pick_lowest, SOME_COUNT},
-    {STOWI_ORDER_SIZE, stowi_pick_tightest, FEW_COUNT},
-    {STOWI_ORDER_TZL, stowi_pick_tightest, FEW_COUNT},
-    {STOWI_ORDER_ZWT, stowi_pick_tightest, FEW_COUNT},
-    {STOWI_ORDER_BIRTH, stowi_pick_tightest, FEW_COUNT},
+    {STOWI_PLACE_ORDER_SIZE, stowi_place_pick_lowest, ANY_COUNT},
+    {STOWI_PLACE_ORDER_TZL, stowi_place_pick_lowest, SOME_COUNT},
+    {STOWI_PLACE_ORDER_T_SIZE_DEATH, stowi_place_pick_lowest, SOME_COUNT},
+    {STOWI_PLACE_ORDER_TZW, stowi_place_pick_lowest, SOME_COUNT},
+    {STOWI_PLACE_ORDER_ZWT, stowi_place_pick_lowest, SOME_COUNT},
+    {STOWI_PLACE_ORDER_T_BIRTH_W, stowi_place_pick_lowest, SOME_COUNT},
+    {STOWI_PLACE_ORDER_WAT, stowi_place_pick_lowest, SOME_COUNT},
+    {STOWI_PLACE_ORDER_TWA, stowi_place_pick_lowest, SOME_COUNT},
+    {STOWI_PLACE_ORDER_TAW, stowi_place_pick_lowest, SOME_COUNT},
+    {STOWI_PLACE_ORDER_ATW, stowi_place_pick_lowest, SOME_COUNT},
+    {STOWI_PLACE_ORDER_BIRTH_WA, stowi_place_pick_lowest, SOME_COUNT},
+    {STOWI_PLACE_ORDER_SIZE, stowi_place_pick_tightest, FEW_COUNT},
+    {STOWI_PLACE_ORDER_TZL, stowi_place_pick_tightest, FEW_COUNT},
+    {STOWI_PLACE_ORDER_ZWT, stowi_place_pick_tightest, FEW_COUNT},
+    {STOWI_PLACE_ORDER_BIRTH, stowi_place_pick_tightest, FEW_COUNT},
 };
 #define ENTRY_COUNT (sizeof(entries) / sizeof(entries[0]))
 
-static stow_status run(stowi_quest* quest, const stowi_orders* orders, uint32_t* buffers) {
-  for (size_t i = 0; i < ENTRY_COUNT && (i == 0 || !stowi_quest_done(quest)); ++i) {
+static stow_status run(stowi_place_quest* quest, const stowi_place_orders* orders,
+                       uint32_t* buffers) {
+  for (size_t i = 0; i < ENTRY_COUNT && (i == 0 || !stowi_place_quest_done(quest)); ++i) {
     if (quest->problem->buffers.count <= entries[i].max_count) {
       size_t count;
-      STOW_TRY(stowi_orders_fill(orders, entries[i].order, buffers, &count));
-      STOW_TRY(stowi_greedy(quest, buffers, count, entries[i].pick));
-      stowi_quest_spend(quest, count);
+      STOW_TRY(stowi_place_orders_fill(orders, entries[i].order, buffers, &count));
+      STOW_TRY(stowi_place_greedy(quest, buffers, count, entries[i].pick));
+      stowi_place_quest_spend(quest, count);
     }
   }
   return STOW_OK;
 }
 
-stow_status stowi_portfolio_work(stowi_quest* quest) {
+stow_status stowi_place_portfolio_work(stowi_place_quest* quest) {
   size_t count = quest->problem->buffers.count;
-  stowi_sections sections = {0};
-  stowi_orders orders = {.quest = quest};
+  stowi_place_sections sections = {0};
+  stowi_place_orders orders = {.quest = quest};
   uint32_t* buffers = STOWI_ARRAY(quest->allocator, uint32_t, count);
   quest->phase = "portfolio";
   stow_status status = STOW_ERR_OUT_OF_MEMORY;
   if (buffers != NULL) {
-    status = stowi_sections_make(quest->problem, quest->allocator, &sections);
+    status = stowi_place_sections_make(quest->problem, quest->allocator, &sections);
   }
   if (status != STOW_OK) {
     stowi_fail_memory(quest->diag);
   } else {
-    status = stowi_orders_make(quest, &sections, &orders);
+    status = stowi_place_orders_make(quest, &sections, &orders);
   }
   if (status == STOW_OK) {
     status = run(quest, &orders, buffers);
   }
-  stowi_orders_free(&orders);
-  stowi_sections_free(&sections, quest->problem, quest->allocator);
+  stowi_place_orders_free(&orders);
+  stowi_place_sections_free(&sections, quest->problem, quest->allocator);
   STOWI_ARRAY_FREE(quest->allocator, buffers, count);
   return status;
 }
@@ -78,5 +79,6 @@ stow_status stowi_portfolio_work(stowi_quest* quest) {
 stow_status stowi_place_portfolio(const stow_problem* problem, const stow_place_options* options,
                                   stow_allocator allocator, stow_diag* diag,
                                   stow_placement** out_placement) {
-  return stowi_quest_run(problem, options, allocator, diag, stowi_portfolio_work, out_placement);
+  return stowi_place_quest_run(problem, options, allocator, diag, stowi_place_portfolio_work,
+                               out_placement);
 }

@@ -15,10 +15,10 @@
 
 #define NOT_PLACED UINT64_MAX
 
-struct stowi_sweep {
+struct stowi_place_sweep {
   stow_allocator allocator;
   const stow_problem* problem;
-  const stowi_sections* sections;
+  const stowi_place_sections* sections;
   uint64_t* addresses;  // per piece: NOT_PLACED, or where it begins
   uint32_t* by_begin;   // pieces in order of their first section
   uint32_t* by_end;     // … of the section after their last
@@ -27,11 +27,12 @@ struct stowi_sweep {
   size_t next_end;      // the first of by_end that ends after it
   bool is_running;
   uint64_t unit;  // of the run's offsets
-  stowi_active* active;
+  stowi_place_active* active;
 };
 
 // Pieces in order of |keys|, by counting.
-static stow_status sort_by(const stowi_sweep* sweep, const uint32_t* keys, uint32_t* out_order) {
+static stow_status sort_by(const stowi_place_sweep* sweep, const uint32_t* keys,
+                           uint32_t* out_order) {
   size_t key_count = (size_t)sweep->sections->count + 2;
   size_t count = sweep->sections->piece_count;
   uint32_t* starts = STOWI_ARRAY_ZERO(sweep->allocator, uint32_t, key_count);
@@ -51,7 +52,7 @@ static stow_status sort_by(const stowi_sweep* sweep, const uint32_t* keys, uint3
   return STOW_OK;
 }
 
-static stow_status allocate(stowi_sweep* sweep) {
+static stow_status allocate(stowi_place_sweep* sweep) {
   size_t count = sweep->sections->piece_count;
   sweep->addresses = STOWI_ARRAY(sweep->allocator, uint64_t, count);
   sweep->by_begin = STOWI_ARRAY(sweep->allocator, uint32_t, count);
@@ -60,7 +61,7 @@ static stow_status allocate(stowi_sweep* sweep) {
     return STOW_ERR_OUT_OF_MEMORY;
   }
   memset(sweep->addresses, 0xff, count * sizeof(uint64_t));
-  stow_status status = stowi_active_create(count, sweep->allocator, &sweep->active);
+  stow_status status = stowi_place_active_create(count, sweep->allocator, &sweep->active);
   if (status == STOW_OK) {
     status = sort_by(sweep, sweep->sections->begin, sweep->by_begin);
   }
@@ -70,10 +71,11 @@ static stow_status allocate(stowi_sweep* sweep) {
   return status;
 }
 
-stow_status stowi_sweep_create(const stow_problem* problem, const stowi_sections* sections,
-                               stow_allocator allocator, stowi_sweep** out_sweep) {
+stow_status stowi_place_sweep_create(const stow_problem* problem,
+                                     const stowi_place_sections* sections, stow_allocator allocator,
+                                     stowi_place_sweep** out_sweep) {
   *out_sweep = NULL;
-  stowi_sweep* sweep = STOWI_NEW(allocator, stowi_sweep);
+  stowi_place_sweep* sweep = STOWI_NEW(allocator, stowi_place_sweep);
   if (sweep == NULL) {
     return STOW_ERR_OUT_OF_MEMORY;
   }
@@ -82,14 +84,14 @@ stow_status stowi_sweep_create(const stow_problem* problem, const stowi_sections
   sweep->sections = sections;
   stow_status status = allocate(sweep);
   if (status != STOW_OK) {
-    stowi_sweep_destroy(sweep);
+    stowi_place_sweep_destroy(sweep);
     return status;
   }
   *out_sweep = sweep;
   return STOW_OK;
 }
 
-void stowi_sweep_destroy(stowi_sweep* sweep) {
+void stowi_place_sweep_destroy(stowi_place_sweep* sweep) {
   if (sweep == NULL) {
     return;
   }
@@ -97,29 +99,30 @@ void stowi_sweep_destroy(stowi_sweep* sweep) {
   STOWI_ARRAY_FREE(sweep->allocator, sweep->addresses, count);
   STOWI_ARRAY_FREE(sweep->allocator, sweep->by_begin, count);
   STOWI_ARRAY_FREE(sweep->allocator, sweep->by_end, count);
-  stowi_active_destroy(sweep->active);
+  stowi_place_active_destroy(sweep->active);
   STOWI_DELETE(sweep->allocator, sweep);
 }
 
 // Ends are rounded up: nothing in the run can begin before the next unit, and what is between would
 // be a gap to visit again and again.
-static void insert(stowi_sweep* sweep, uint32_t piece) {
+static void insert(stowi_place_sweep* sweep, uint32_t piece) {
   uint64_t low = sweep->addresses[piece];
-  uint64_t high = low + stowi_piece_size(sweep->sections, sweep->problem, piece);
-  stowi_active_insert(sweep->active, piece, low, (high + sweep->unit - 1) & ~(sweep->unit - 1));
+  uint64_t high = low + stowi_place_piece_size(sweep->sections, sweep->problem, piece);
+  stowi_place_active_insert(sweep->active, piece, low,
+                            (high + sweep->unit - 1) & ~(sweep->unit - 1));
 }
 
-void stowi_sweep_put(stowi_sweep* sweep, uint32_t piece, uint64_t address) {
+void stowi_place_sweep_put(stowi_place_sweep* sweep, uint32_t piece, uint64_t address) {
   sweep->addresses[piece] = address;
   if (sweep->is_running && sweep->sections->begin[piece] <= sweep->section) {
     insert(sweep, piece);
   }
 }
 
-void stowi_sweep_start(stowi_sweep* sweep, uint32_t section, uint64_t unit) {
+void stowi_place_sweep_start(stowi_place_sweep* sweep, uint32_t section, uint64_t unit) {
   size_t count = sweep->sections->piece_count;
-  const stowi_sections* sections = sweep->sections;
-  stowi_active_clear(sweep->active);
+  const stowi_place_sections* sections = sweep->sections;
+  stowi_place_active_clear(sweep->active);
   sweep->is_running = true;
   sweep->unit = unit;
   sweep->section = section;
@@ -138,13 +141,13 @@ void stowi_sweep_start(stowi_sweep* sweep, uint32_t section, uint64_t unit) {
 }
 
 // Ends come before births: what dies at a section's start makes room for what is born there.
-static void enter(stowi_sweep* sweep, uint32_t section) {
+static void enter(stowi_place_sweep* sweep, uint32_t section) {
   size_t count = sweep->sections->piece_count;
-  const stowi_sections* sections = sweep->sections;
+  const stowi_place_sections* sections = sweep->sections;
   while (sweep->next_end < count && sections->end[sweep->by_end[sweep->next_end]] == section) {
     uint32_t piece = sweep->by_end[sweep->next_end++];
     if (sweep->addresses[piece] != NOT_PLACED) {
-      stowi_active_remove(sweep->active, piece);
+      stowi_place_active_remove(sweep->active, piece);
     }
   }
   while (sweep->next_begin < count &&
@@ -156,9 +159,9 @@ static void enter(stowi_sweep* sweep, uint32_t section) {
   }
 }
 
-static uint32_t next_section(const stowi_sweep* sweep) {
+static uint32_t next_section(const stowi_place_sweep* sweep) {
   size_t count = sweep->sections->piece_count;
-  const stowi_sections* sections = sweep->sections;
+  const stowi_place_sections* sections = sweep->sections;
   uint32_t end =
       sweep->next_end < count ? sections->end[sweep->by_end[sweep->next_end]] : UINT32_MAX;
   uint32_t begin =
@@ -166,16 +169,16 @@ static uint32_t next_section(const stowi_sweep* sweep) {
   return end < begin ? end : begin;
 }
 
-void stowi_sweep_advance(stowi_sweep* sweep, uint32_t section) {
+void stowi_place_sweep_advance(stowi_place_sweep* sweep, uint32_t section) {
   for (uint32_t next = next_section(sweep); next <= section; next = next_section(sweep)) {
     enter(sweep, next);
   }
   sweep->section = section;
 }
 
-void stowi_sweep_stop(stowi_sweep* sweep) { sweep->is_running = false; }
+void stowi_place_sweep_stop(stowi_place_sweep* sweep) { sweep->is_running = false; }
 
-uint64_t stowi_sweep_find(const stowi_sweep* sweep, uint64_t size, uint64_t alignment,
-                          uint64_t from) {
-  return stowi_active_find(sweep->active, size, alignment, from);
+uint64_t stowi_place_sweep_find(const stowi_place_sweep* sweep, uint64_t size, uint64_t alignment,
+                                uint64_t from) {
+  return stowi_place_active_find(sweep->active, size, alignment, from);
 }

@@ -24,14 +24,15 @@ typedef struct record {
 } record;
 
 // By offset, or from the top by end if |mirrored|. Fixed buffers are excluded.
-static stow_status order_by_offset(const stowi_quest* quest, const uint64_t* offsets, bool mirrored,
-                                   record* records, uint32_t* order, size_t* out_count) {
+static stow_status order_by_offset(const stowi_place_quest* quest, const uint64_t* offsets,
+                                   bool mirrored, record* records, uint32_t* order,
+                                   size_t* out_count) {
   const stow_problem* problem = quest->problem;
   size_t count = 0;
   for (size_t i = 0; i < problem->buffers.count; ++i) {
-    const stowi_buffer* b = &problem->buffers.data[i];
-    if (!stowi_is_fixed(b)) {
-      uint64_t key = mirrored ? ~(offsets[i] + stowi_footprint(b)) : offsets[i];
+    const stowi_place_buffer* b = &problem->buffers.data[i];
+    if (!stowi_place_is_fixed(b)) {
+      uint64_t key = mirrored ? ~(offsets[i] + stowi_place_footprint(b)) : offsets[i];
       records[count++] = (record){key, (uint32_t)i};
     }
   }
@@ -43,12 +44,13 @@ static stow_status order_by_offset(const stowi_quest* quest, const uint64_t* off
   return STOW_OK;
 }
 
-stow_status stowi_fit_aside(stowi_quest* quest, const uint32_t* order, size_t count,
-                            uint64_t* offsets, uint64_t* height) {
-  return stowi_greedy_aside(quest, order, count, stowi_pick_lowest, offsets, height);
+stow_status stowi_place_fit_aside(stowi_place_quest* quest, const uint32_t* order, size_t count,
+                                  uint64_t* offsets, uint64_t* height) {
+  return stowi_place_greedy_aside(quest, order, count, stowi_place_pick_lowest, offsets, height);
 }
 
-static stow_status drop(stowi_quest* quest, uint64_t* offsets, uint64_t* height, bool mirrored) {
+static stow_status drop(stowi_place_quest* quest, uint64_t* offsets, uint64_t* height,
+                        bool mirrored) {
   size_t count = quest->problem->buffers.count;
   record* records = STOWI_ARRAY(quest->allocator, record, count);
   uint32_t* order = STOWI_ARRAY(quest->allocator, uint32_t, count);
@@ -61,47 +63,48 @@ static stow_status drop(stowi_quest* quest, uint64_t* offsets, uint64_t* height,
   if (status != STOW_OK) {
     stowi_fail_memory(quest->diag);
   } else {
-    status = stowi_fit_aside(quest, order, order_count, offsets, height);
+    status = stowi_place_fit_aside(quest, order, order_count, offsets, height);
   }
   STOWI_ARRAY_FREE(quest->allocator, order, count);
   return status;
 }
 
-stow_status stowi_drop(stowi_quest* quest, uint64_t* offsets, uint64_t* height) {
+stow_status stowi_place_drop(stowi_place_quest* quest, uint64_t* offsets, uint64_t* height) {
   return drop(quest, offsets, height, false);
 }
 
-stow_status stowi_drop_mirrored(stowi_quest* quest, uint64_t* offsets, uint64_t* height) {
+stow_status stowi_place_drop_mirrored(stowi_place_quest* quest, uint64_t* offsets,
+                                      uint64_t* height) {
   return drop(quest, offsets, height, true);
 }
 
 // Returns false once there is nothing left to do.
-static bool offer(stowi_quest* quest, const uint64_t* offsets, uint64_t height) {
-  stowi_quest_offer(quest, offsets, height);
-  return stowi_quest_spend(quest, quest->problem->buffers.count);
+static bool offer(stowi_place_quest* quest, const uint64_t* offsets, uint64_t height) {
+  stowi_place_quest_offer(quest, offsets, height);
+  return stowi_place_quest_spend(quest, quest->problem->buffers.count);
 }
 
-static stow_status improve(stowi_quest* quest, uint64_t* offsets) {
+static stow_status improve(stowi_place_quest* quest, uint64_t* offsets) {
   size_t idle_rounds = 0;
-  while (!stowi_quest_done(quest) && idle_rounds < MAX_IDLE_ROUNDS) {
+  while (!stowi_place_quest_done(quest) && idle_rounds < MAX_IDLE_ROUNDS) {
     uint64_t before = quest->height;
     uint64_t height;
-    STOW_TRY(stowi_drop(quest, offsets, &height));
+    STOW_TRY(stowi_place_drop(quest, offsets, &height));
     if (!offer(quest, offsets, height)) {
       break;
     }
-    STOW_TRY(stowi_drop_mirrored(quest, offsets, &height));
+    STOW_TRY(stowi_place_drop_mirrored(quest, offsets, &height));
     offer(quest, offsets, height);
     idle_rounds = quest->height < before ? 0 : idle_rounds + 1;
   }
   return STOW_OK;
 }
 
-stow_status stowi_compact_work(stowi_quest* quest) {
+stow_status stowi_place_compact_work(stowi_place_quest* quest) {
   size_t count = quest->problem->buffers.count;
   if (quest->height == UINT64_MAX) {
     quest->phase = "first-fit";
-    STOW_TRY(stowi_greedy_by_size(quest, stowi_pick_lowest));
+    STOW_TRY(stowi_place_greedy_by_size(quest, stowi_place_pick_lowest));
   }
   quest->phase = "compact";
   uint64_t* offsets = STOWI_ARRAY(quest->allocator, uint64_t, count);
@@ -117,5 +120,6 @@ stow_status stowi_compact_work(stowi_quest* quest) {
 stow_status stowi_place_compact(const stow_problem* problem, const stow_place_options* options,
                                 stow_allocator allocator, stow_diag* diag,
                                 stow_placement** out_placement) {
-  return stowi_quest_run(problem, options, allocator, diag, stowi_compact_work, out_placement);
+  return stowi_place_quest_run(problem, options, allocator, diag, stowi_place_compact_work,
+                               out_placement);
 }

@@ -26,8 +26,8 @@
 #define MAX_EFFORT 64        // limit on the growth of nodes per try: more is not worth it
 
 typedef struct lns {
-  stowi_quest* quest;
-  stowi_sections sections;
+  stowi_place_quest* quest;
+  stowi_place_sections sections;
   uint64_t* offsets;  // of the current placement
   uint64_t target;    // height to get down to
   uint32_t* above;    // buffers that end above it
@@ -41,12 +41,12 @@ typedef struct lns {
   uint64_t seed;
 } lns;
 
-static const stowi_buffer* buffer_at(const lns* l, size_t buffer) {
+static const stowi_place_buffer* buffer_at(const lns* l, size_t buffer) {
   return &l->quest->problem->buffers.data[buffer];
 }
 
 static uint64_t end_of(const lns* l, size_t buffer) {
-  return l->offsets[buffer] + stowi_footprint(buffer_at(l, buffer));
+  return l->offsets[buffer] + stowi_place_footprint(buffer_at(l, buffer));
 }
 
 static uint64_t next_random(lns* l) {
@@ -57,13 +57,13 @@ static uint64_t next_random(lns* l) {
 }
 
 static uint32_t first_section(const lns* l, uint32_t buffer) {
-  return l->sections.begin[stowi_piece_first(&l->sections, buffer)];
+  return l->sections.begin[stowi_place_piece_first(&l->sections, buffer)];
 }
 
 // From the first section to the last that it occupies, also where gaps are between.
-static stowi_life life_of(const lns* l, uint32_t buffer) {
-  return (stowi_life){first_section(l, buffer),
-                      l->sections.end[stowi_piece_end(&l->sections, buffer) - 1]};
+static stowi_place_life life_of(const lns* l, uint32_t buffer) {
+  return (stowi_place_life){first_section(l, buffer),
+                            l->sections.end[stowi_place_piece_end(&l->sections, buffer) - 1]};
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -79,7 +79,7 @@ static void find_above(lns* l) {
 }
 
 static uint64_t width_of(const lns* l, uint32_t buffer) {
-  stowi_life life = life_of(l, buffer);
+  stowi_place_life life = life_of(l, buffer);
   return life.end - life.begin;
 }
 
@@ -96,7 +96,7 @@ static int shorter_first(const void* a, const void* b, const void* context) {
 }
 
 static void add_free(lns* l, uint32_t buffer) {
-  if (!l->is_free[buffer] && !stowi_is_fixed(buffer_at(l, buffer))) {
+  if (!l->is_free[buffer] && !stowi_place_is_fixed(buffer_at(l, buffer))) {
     l->is_free[buffer] = 1;
     l->free[l->free_count++] = buffer;
   }
@@ -104,9 +104,9 @@ static void add_free(lns* l, uint32_t buffer) {
 
 // Those that are live within |radius| sections of |center|.
 static void gather(lns* l, uint32_t center, uint32_t radius) {
-  stowi_life around = {center > radius ? center - radius : 0, (uint64_t)center + radius + 1};
+  stowi_place_life around = {center > radius ? center - radius : 0, (uint64_t)center + radius + 1};
   for (uint32_t i = 0; i < l->quest->problem->buffers.count; ++i) {
-    if (stowi_together(life_of(l, i), around)) {
+    if (stowi_place_together(life_of(l, i), around)) {
       add_free(l, i);
     }
   }
@@ -165,21 +165,23 @@ static stow_status add_held(const lns* l, stow_problem* part, uint32_t buffer) {
     desc.size = l->target - l->offsets[buffer];
   }
   STOW_TRY(stow_problem_add(part, &desc, NULL, NULL));
-  return sticks_out ? STOW_OK : stowi_problem_add_windows(part, l->quest->problem, buffer, NULL);
+  return sticks_out ? STOW_OK
+                    : stowi_place_problem_add_windows(part, l->quest->problem, buffer, NULL);
 }
 
 static stow_status add_all(lns* l, stow_problem* part) {
-  stowi_life around = {UINT64_MAX, 0};  // from the first birth to the last death
+  stowi_place_life around = {UINT64_MAX, 0};  // from the first birth to the last death
   for (size_t i = 0; i < l->free_count; ++i) {
-    stowi_life life = life_of(l, l->free[i]);
+    stowi_place_life life = life_of(l, l->free[i]);
     around.begin = life.begin < around.begin ? life.begin : around.begin;
     around.end = life.end > around.end ? life.end : around.end;
-    STOW_TRY(stowi_problem_add_copy(part, l->quest->problem, l->free[i], NULL));
+    STOW_TRY(stowi_place_problem_add_copy(part, l->quest->problem, l->free[i], NULL));
   }
   l->holds_any = false;
   for (uint32_t i = 0; i < l->quest->problem->buffers.count; ++i) {
-    if (!l->is_free[i] && l->offsets[i] < l->target && stowi_together(life_of(l, i), around)) {
-      l->holds_any = l->holds_any || !stowi_is_fixed(buffer_at(l, i));
+    if (!l->is_free[i] && l->offsets[i] < l->target &&
+        stowi_place_together(life_of(l, i), around)) {
+      l->holds_any = l->holds_any || !stowi_place_is_fixed(buffer_at(l, i));
       STOW_TRY(add_held(l, part, i));
     }
   }
@@ -189,12 +191,12 @@ static stow_status add_all(lns* l, stow_problem* part) {
 // The callback is not interested in the neighbourhood's own progress, but it may stop the search.
 static bool go_on(void* user, const stow_place_progress* progress) {
   (void)progress;
-  return stowi_quest_poll(user);
+  return stowi_place_quest_poll(user);
 }
 
 static stow_status place_anew(lns* l, stow_problem* part, uint64_t nodes, bool* out_found) {
-  stowi_quest* quest = l->quest;
-  stowi_quest sub = {.problem = part, .allocator = quest->allocator, .phase = quest->phase};
+  stowi_place_quest* quest = l->quest;
+  stowi_place_quest sub = {.problem = part, .allocator = quest->allocator, .phase = quest->phase};
   stow_place_options_init(&sub.options);
   sub.options.capacity = l->target;
   sub.options.nodes = sub.stage_end = nodes;
@@ -202,14 +204,14 @@ static stow_status place_anew(lns* l, stow_problem* part, uint64_t nodes, bool* 
   sub.options.user = quest;
   sub.height = UINT64_MAX;
   sub.offsets = l->answer;
-  stowi_prover* prover = NULL;
-  STOW_TRY(stowi_prover_create(&sub, STOWI_RULE_ALL, &prover));
-  *out_found = stowi_prover_fit(prover, l->target, nodes) == STOWI_FOUND;
-  stowi_prover_destroy(prover);
+  stowi_place_prover* prover = NULL;
+  STOW_TRY(stowi_place_prover_create(&sub, STOWI_PLACE_RULE_ALL, &prover));
+  *out_found = stowi_place_prover_fit(prover, l->target, nodes) == STOWI_PLACE_FOUND;
+  stowi_place_prover_destroy(prover);
   if (stow_problem_count(part) == quest->problem->buffers.count && !l->holds_any) {
-    stowi_quest_raise(quest, sub.bound);  // it was the whole problem
+    stowi_place_quest_raise(quest, sub.bound);  // it was the whole problem
   }
-  stowi_quest_spend(quest, sub.nodes);
+  stowi_place_quest_spend(quest, sub.nodes);
   return STOW_OK;
 }
 
@@ -223,7 +225,7 @@ static stow_status try_once(lns* l, uint64_t most_nodes, bool* out_found) {
   size_t count = stow_problem_count(part);
   uint64_t nodes = (uint64_t)count + l->free_count * NODES_PER_FREE * l->effort;
   // Drawing visits all buffers, and the exact search first visits those of the neighbourhood.
-  stowi_quest_spend(l->quest, count + l->quest->problem->buffers.count / 32);
+  stowi_place_quest_spend(l->quest, count + l->quest->problem->buffers.count / 32);
   if (status == STOW_OK && count <= MAX_PART) {
     status = place_anew(l, part, nodes < most_nodes ? nodes : most_nodes, out_found);
   }
@@ -248,13 +250,13 @@ static uint64_t height_of(const lns* l) {
 
 // True if nothing sticks out above the target any more.
 static stow_status reach_target(lns* l, bool* out_reached) {
-  stowi_quest* quest = l->quest;
+  stowi_place_quest* quest = l->quest;
   memcpy(l->offsets, quest->offsets, quest->problem->buffers.count * sizeof(*l->offsets));
   find_above(l);
   int failures = 0;
-  while (l->above_count > 0 && failures < TRIES_PER_TARGET && !stowi_quest_done(quest)) {
+  while (l->above_count > 0 && failures < TRIES_PER_TARGET && !stowi_place_quest_done(quest)) {
     bool found = false;
-    STOW_TRY(try_once(l, stowi_quest_left(quest), &found));
+    STOW_TRY(try_once(l, stowi_place_quest_left(quest), &found));
     failures = found ? 0 : failures + 1;
     if (found) {
       find_above(l);
@@ -262,16 +264,16 @@ static stow_status reach_target(lns* l, bool* out_reached) {
   }
   *out_reached = l->above_count == 0;
   if (*out_reached) {
-    stowi_quest_offer(quest, l->offsets, height_of(l));
+    stowi_place_quest_offer(quest, l->offsets, height_of(l));
   }
   return STOW_OK;
 }
 
 static stow_status improve(lns* l) {
-  stowi_quest* quest = l->quest;
+  stowi_place_quest* quest = l->quest;
   uint64_t part = 4;  // fraction of the gap to close at once
-  while (!stowi_quest_done(quest) && l->effort <= MAX_EFFORT) {
-    uint64_t step = (quest->height - stowi_quest_goal(quest)) / part;
+  while (!stowi_place_quest_done(quest) && l->effort <= MAX_EFFORT) {
+    uint64_t step = (quest->height - stowi_place_quest_goal(quest)) / part;
     bool reached = false;
     l->target = quest->height - (step > 0 ? step : 1);
     STOW_TRY(reach_target(l, &reached));
@@ -301,17 +303,17 @@ static bool allocate(lns* l) {
 
 // Held buffers count twice in a neighbourhood's sum: as a footprint and below the highest fixed
 // end. Only heights close to 2^63 make that overflow.
-static bool has_room(const stowi_quest* quest) {
+static bool has_room(const stowi_place_quest* quest) {
   return quest->height <= INT64_MAX - quest->problem->padded_sum;
 }
 
-stow_status stowi_lns_improve(stowi_quest* quest) {
+stow_status stowi_place_lns_improve(stowi_place_quest* quest) {
   if (!has_room(quest)) {
     return STOW_OK;
   }
   lns l = {.quest = quest, .effort = 1, .seed = UINT64_C(88172645463325252) + quest->nodes};
   size_t count = quest->problem->buffers.count;
-  stow_status status = stowi_sections_make(quest->problem, quest->allocator, &l.sections);
+  stow_status status = stowi_place_sections_make(quest->problem, quest->allocator, &l.sections);
   if (status == STOW_OK && !allocate(&l)) {
     status = STOW_ERR_OUT_OF_MEMORY;
   }
@@ -324,17 +326,18 @@ stow_status stowi_lns_improve(stowi_quest* quest) {
   STOWI_ARRAY_FREE(quest->allocator, l.is_free, count);
   STOWI_ARRAY_FREE(quest->allocator, l.free, count);
   STOWI_ARRAY_FREE(quest->allocator, l.answer, count);
-  stowi_sections_free(&l.sections, quest->problem, quest->allocator);
+  stowi_place_sections_free(&l.sections, quest->problem, quest->allocator);
   return status == STOW_OK ? STOW_OK : stowi_fail_memory(quest->diag);
 }
 
-stow_status stowi_lns_work(stowi_quest* quest) {
-  STOW_TRY(stowi_skyline_work(quest));
-  return stowi_quest_done(quest) ? STOW_OK : stowi_lns_improve(quest);
+stow_status stowi_place_lns_work(stowi_place_quest* quest) {
+  STOW_TRY(stowi_place_skyline_work(quest));
+  return stowi_place_quest_done(quest) ? STOW_OK : stowi_place_lns_improve(quest);
 }
 
 stow_status stowi_place_lns(const stow_problem* problem, const stow_place_options* options,
                             stow_allocator allocator, stow_diag* diag,
                             stow_placement** out_placement) {
-  return stowi_quest_run(problem, options, allocator, diag, stowi_lns_work, out_placement);
+  return stowi_place_quest_run(problem, options, allocator, diag, stowi_place_lns_work,
+                               out_placement);
 }

@@ -5,10 +5,10 @@
 #include "place/quest.h"
 
 // Improves the best placement of the quest, which has one, until the quest is done.
-stow_status stowi_lns_improve(stowi_quest* quest);
+stow_status stowi_place_lns_improve(stowi_place_quest* quest);
 
-// Strategy `lns`: skyline passes, then stowi_lns_improve.
-stow_status stowi_lns_work(stowi_quest* quest);
+// Strategy `lns`: skyline passes, then stowi_place_lns_improve.
+stow_status stowi_place_lns_work(stowi_place_quest* quest);
 stow_status stowi_place_lns(const stow_problem* problem, const stow_place_options* options,
                             stow_allocator allocator, stow_diag* diag,
                             stow_placement** out_placement);

@@ -33,23 +33,25 @@
 #define CAREFUL_COUNT 1024  // above this many buffers windows and fixed ones get less care
 
 typedef struct start {
-  stowi_order order;
+  stowi_place_order order;
   bool first_fit;
 } start;
 
 static const start starts[] = {
-    {STOWI_ORDER_TWA, false},       {STOWI_ORDER_DEATH_TW, false},    {STOWI_ORDER_BIRTH_WA, false},
-    {STOWI_ORDER_TZL, true},        {STOWI_ORDER_T_DEATH_W, false},   {STOWI_ORDER_TAW, false},
-    {STOWI_ORDER_T_BIRTH_W, false}, {STOWI_ORDER_T_SIZE_DEATH, true}, {STOWI_ORDER_WAT, false},
-    {STOWI_ORDER_BIRTH_AT, false},  {STOWI_ORDER_DEATH_AT, false},    {STOWI_ORDER_SIZE, true},
-    {STOWI_ORDER_TWL, false}};
+    {STOWI_PLACE_ORDER_TWA, false},       {STOWI_PLACE_ORDER_DEATH_TW, false},
+    {STOWI_PLACE_ORDER_BIRTH_WA, false},  {STOWI_PLACE_ORDER_TZL, true},
+    {STOWI_PLACE_ORDER_T_DEATH_W, false}, {STOWI_PLACE_ORDER_TAW, false},
+    {STOWI_PLACE_ORDER_T_BIRTH_W, false}, {STOWI_PLACE_ORDER_T_SIZE_DEATH, true},
+    {STOWI_PLACE_ORDER_WAT, false},       {STOWI_PLACE_ORDER_BIRTH_AT, false},
+    {STOWI_PLACE_ORDER_DEATH_AT, false},  {STOWI_PLACE_ORDER_SIZE, true},
+    {STOWI_PLACE_ORDER_TWL, false}};
 #define START_COUNT (sizeof(starts) / sizeof(starts[0]))
 
 typedef struct search {
-  stowi_quest* quest;
-  stowi_sections sections;
-  stowi_orders orders;
-  stowi_skyline* skyline;
+  stowi_place_quest* quest;
+  stowi_place_sections sections;
+  stowi_place_orders orders;
+  stowi_place_skyline_state* skyline;
   size_t count;       // of those that are not fixed
   uint32_t* order;    // by weight
   uint32_t* late;     // those to bring forward
@@ -61,7 +63,7 @@ typedef struct search {
 } search;
 
 static stow_status prepare(search* s) {
-  stowi_quest* quest = s->quest;
+  stowi_place_quest* quest = s->quest;
   size_t count = quest->problem->buffers.count;
   s->order = STOWI_ARRAY(quest->allocator, uint32_t, count);
   s->late = STOWI_ARRAY(quest->allocator, uint32_t, count);
@@ -70,19 +72,19 @@ static stow_status prepare(search* s) {
   s->offsets = STOWI_ARRAY(quest->allocator, uint64_t, count);
   if (s->order == NULL || s->late == NULL || s->others == NULL || s->weights == NULL ||
       s->offsets == NULL ||
-      stowi_sections_make(quest->problem, quest->allocator, &s->sections) != STOW_OK) {
+      stowi_place_sections_make(quest->problem, quest->allocator, &s->sections) != STOW_OK) {
     return stowi_fail_memory(quest->diag);
   }
-  STOW_TRY(stowi_orders_make(quest, &s->sections, &s->orders));
-  return stowi_skyline_create(quest, &s->sections, &s->skyline);
+  STOW_TRY(stowi_place_orders_make(quest, &s->sections, &s->orders));
+  return stowi_place_skyline_create(quest, &s->sections, &s->skyline);
 }
 
 static void finish(search* s) {
   stow_allocator allocator = s->quest->allocator;
   size_t count = s->quest->problem->buffers.count;
-  stowi_skyline_destroy(s->skyline);
-  stowi_orders_free(&s->orders);
-  stowi_sections_free(&s->sections, s->quest->problem, allocator);
+  stowi_place_skyline_destroy(s->skyline);
+  stowi_place_orders_free(&s->orders);
+  stowi_place_sections_free(&s->sections, s->quest->problem, allocator);
   STOWI_ARRAY_FREE(allocator, s->offsets, count);
   STOWI_ARRAY_FREE(allocator, s->weights, count);
   STOWI_ARRAY_FREE(allocator, s->others, count);
@@ -103,8 +105,8 @@ static int compare_weights(const void* a, const void* b, const void* context) {
   return (x > y) - (x < y);
 }
 
-static stow_status begin_run(search* s, stowi_order order) {
-  STOW_TRY(stowi_orders_fill(&s->orders, order, s->order, &s->count));
+static stow_status begin_run(search* s, stowi_place_order order) {
+  STOW_TRY(stowi_place_orders_fill(&s->orders, order, s->order, &s->count));
   for (size_t i = 0; i < s->count; ++i) {
     s->weights[s->order[i]] = (uint64_t)i << WEIGHT_SHIFT;
   }
@@ -123,8 +125,8 @@ static size_t split(search* s, uint64_t target) {
   size_t other_count = 0;
   for (size_t i = 0; i < s->count; ++i) {
     uint32_t buffer = s->order[i];
-    const stowi_buffer* b = &s->quest->problem->buffers.data[buffer];
-    if (s->offsets[buffer] + stowi_footprint(b) > target) {
+    const stowi_place_buffer* b = &s->quest->problem->buffers.data[buffer];
+    if (s->offsets[buffer] + stowi_place_footprint(b) > target) {
       s->weights[buffer] = s->weights[buffer] / FACTOR_UNIT * next_factor(s);
       s->late[late_count++] = buffer;
     } else {
@@ -166,13 +168,13 @@ typedef struct outcome {
 // The very first pass is not cut short.
 static stow_status place_on_skyline(search* s, outcome* out) {
   bool is_first = s->quest->height == UINT64_MAX;
-  stowi_skyline_pass pass = {.order = s->order, .count = s->count, .offsets = s->offsets};
+  stowi_place_skyline_pass pass = {.order = s->order, .count = s->count, .offsets = s->offsets};
   pass.too_high = UINT64_MAX;
-  pass.max_nodes = is_first ? UINT64_MAX : stowi_quest_left(s->quest);
+  pass.max_nodes = is_first ? UINT64_MAX : stowi_place_quest_left(s->quest);
   if (s->count <= CAREFUL_COUNT) {
-    stowi_skyline_lowest(s->skyline, &pass);
+    stowi_place_skyline_lowest(s->skyline, &pass);
   } else {
-    stowi_skyline_quick(s->skyline, &pass);
+    stowi_place_skyline_quick(s->skyline, &pass);
   }
   *out = (outcome){pass.height, pass.nodes};
   return STOW_OK;
@@ -180,19 +182,19 @@ static stow_status place_on_skyline(search* s, outcome* out) {
 
 static stow_status place_by_first_fit(search* s, outcome* out) {
   out->nodes = s->count;
-  return stowi_fit_aside(s->quest, s->order, s->count, s->offsets, &out->height);
+  return stowi_place_fit_aside(s->quest, s->order, s->count, s->offsets, &out->height);
 }
 
-static bool is_over(const search* s) {
-  return stowi_quest_done(s->quest) || s->idle > IDLE_SHARE * (uint64_t)s->count;
+static bool is_in_place(const search* s) {
+  return stowi_place_quest_done(s->quest) || s->idle > IDLE_SHARE * (uint64_t)s->count;
 }
 
 static void offer(search* s, outcome reached) {
   uint64_t before = s->quest->height;
   if (reached.height != UINT64_MAX) {
-    stowi_quest_offer(s->quest, s->offsets, reached.height);
+    stowi_place_quest_offer(s->quest, s->offsets, reached.height);
   }
-  stowi_quest_spend(s->quest, reached.nodes);
+  stowi_place_quest_spend(s->quest, reached.nodes);
   s->idle = s->quest->height < before ? 0 : s->idle + 1;
 }
 
@@ -203,7 +205,7 @@ static stow_status run(search* s, start from, uint64_t pass_count) {
     outcome reached;
     STOW_TRY((from.first_fit ? place_by_first_fit : place_on_skyline)(s, &reached));
     offer(s, reached);
-    if (is_over(s)) {
+    if (is_in_place(s)) {
       break;
     }
     best = reached.height < best ? reached.height : best;
@@ -234,14 +236,14 @@ static stow_status run_all(search* s) {
     for (size_t i = 0; i < START_COUNT; ++i) {
       start from = {starts[i].order, starts[i].first_fit || fills_windows(s)};
       STOW_TRY(run(s, from, passes_for(s, from, round)));
-      if (is_over(s)) {
+      if (is_in_place(s)) {
         return STOW_OK;
       }
     }
   }
 }
 
-stow_status stowi_local_search_work(stowi_quest* quest) {
+stow_status stowi_place_local_search_work(stowi_place_quest* quest) {
   search s = {.quest = quest, .orders = {.quest = quest}, .random = STOWI_HASH_SEED};
   quest->phase = "local search";
   stow_status status = prepare(&s);
@@ -255,5 +257,6 @@ stow_status stowi_local_search_work(stowi_quest* quest) {
 stow_status stowi_place_local_search(const stow_problem* problem, const stow_place_options* options,
                                      stow_allocator allocator, stow_diag* diag,
                                      stow_placement** out_placement) {
-  return stowi_quest_run(problem, options, allocator, diag, stowi_local_search_work, out_placement);
+  return stowi_place_quest_run(problem, options, allocator, diag, stowi_place_local_search_work,
+                               out_placement);
 }

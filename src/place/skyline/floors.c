@@ -9,31 +9,32 @@
 
 static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
-stow_status stowi_floors_make(size_t count, stow_allocator allocator, stowi_floors* out_floors) {
+stow_status stowi_place_floors_make(size_t count, stow_allocator allocator,
+                                    stowi_place_floors* out_floors) {
   size_t leaves = 1;
   while (leaves < count) {
     leaves *= 2;
   }
-  *out_floors = (stowi_floors){.leaves = leaves};
+  *out_floors = (stowi_place_floors){.leaves = leaves};
   out_floors->most = STOWI_ARRAY_ZERO(allocator, uint64_t, 2 * leaves);
   out_floors->all = STOWI_ARRAY_ZERO(allocator, uint64_t, 2 * leaves);
   bool fine = out_floors->most != NULL && out_floors->all != NULL;
   return fine ? STOW_OK : STOW_ERR_OUT_OF_MEMORY;
 }
 
-void stowi_floors_free(stowi_floors* floors, stow_allocator allocator) {
+void stowi_place_floors_free(stowi_place_floors* floors, stow_allocator allocator) {
   STOWI_ARRAY_FREE(allocator, floors->most, 2 * floors->leaves);
   STOWI_ARRAY_FREE(allocator, floors->all, 2 * floors->leaves);
   floors->most = floors->all = NULL;
 }
 
-void stowi_floors_clear(stowi_floors* floors) {
+void stowi_place_floors_clear(stowi_place_floors* floors) {
   memset(floors->most, 0, 2 * floors->leaves * sizeof(*floors->most));
   memset(floors->all, 0, 2 * floors->leaves * sizeof(*floors->all));
 }
 
-void stowi_floors_set(stowi_floors* floors, const uint64_t* heights, size_t count) {
-  stowi_floors_clear(floors);
+void stowi_place_floors_set(stowi_place_floors* floors, const uint64_t* heights, size_t count) {
+  stowi_place_floors_clear(floors);
   for (size_t i = 0; i < count; ++i) {
     floors->most[floors->leaves + i] = floors->all[floors->leaves + i] = heights[i];
   }
@@ -42,19 +43,20 @@ void stowi_floors_set(stowi_floors* floors, const uint64_t* heights, size_t coun
   }
 }
 
-static void raise_node(stowi_floors* floors, size_t node, uint64_t height) {
+static void raise_node(stowi_place_floors* floors, size_t node, uint64_t height) {
   floors->most[node] = larger(floors->most[node], height);
   floors->all[node] = larger(floors->all[node], height);
 }
 
-static void refresh_above(stowi_floors* floors, size_t node) {
+static void refresh_above(stowi_place_floors* floors, size_t node) {
   for (node /= 2; node > 0; node /= 2) {
     uint64_t below = larger(floors->most[2 * node], floors->most[2 * node + 1]);
     floors->most[node] = larger(floors->all[node], below);
   }
 }
 
-void stowi_floors_raise(stowi_floors* floors, uint32_t begin, uint32_t end, uint64_t height) {
+void stowi_place_floors_raise(stowi_place_floors* floors, uint32_t begin, uint32_t end,
+                              uint64_t height) {
   size_t low = begin + floors->leaves;
   size_t high = end + floors->leaves;
   for (; low < high; low /= 2, high /= 2) {
@@ -70,7 +72,7 @@ void stowi_floors_raise(stowi_floors* floors, uint32_t begin, uint32_t end, uint
 }
 
 // Every ancestor of a node that makes up the range is one of the range's first or last leaf.
-uint64_t stowi_floors_max(const stowi_floors* floors, uint32_t begin, uint32_t end) {
+uint64_t stowi_place_floors_max(const stowi_place_floors* floors, uint32_t begin, uint32_t end) {
   uint64_t most = 0;
   size_t low = begin + floors->leaves;
   size_t high = end + floors->leaves;

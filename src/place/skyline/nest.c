@@ -34,11 +34,11 @@ static uint64_t spread(uint32_t bits) {
   return (x | (x << 1)) & UINT64_C(0x5555555555555555);
 }
 
-static stow_status lay_out(const stowi_sections* sections, spot* spots, stow_allocator allocator,
-                           stowi_nest* nest) {
+static stow_status lay_out(const stowi_place_sections* sections, spot* spots,
+                           stow_allocator allocator, stowi_place_nest* nest) {
   for (size_t i = 0; i < nest->count; ++i) {
-    uint64_t code =
-        spread(stowi_hull_begin(sections, i)) << 1 | spread(stowi_hull_end(sections, i));
+    uint64_t code = spread(stowi_place_hull_begin(sections, i)) << 1 |
+                    spread(stowi_place_hull_end(sections, i));
     spots[i] = (spot){code, (uint32_t)i};
   }
   STOW_TRY(stowi_sort_by_key(spots, nest->count, sizeof(spot), allocator));
@@ -46,23 +46,24 @@ static stow_status lay_out(const stowi_sections* sections, spot* spots, stow_all
     uint32_t buffer = spots[i].buffer;
     nest->place[buffer] = (uint32_t)i;
     nest->buffers[i] = buffer;
-    nest->points[i] = (stowi_nest_point){stowi_hull_begin(sections, buffer),
-                                         stowi_hull_end(sections, buffer), STOWI_NEST_NONE};
+    nest->points[i] =
+        (stowi_place_nest_point){stowi_place_hull_begin(sections, buffer),
+                                 stowi_place_hull_end(sections, buffer), STOWI_PLACE_NEST_NONE};
   }
   return STOW_OK;
 }
 
-stow_status stowi_nest_make(const stowi_sections* sections, size_t count, stow_allocator allocator,
-                            stowi_nest* out_nest) {
-  *out_nest = (stowi_nest){.count = count, .leaves = 1};
+stow_status stowi_place_nest_make(const stowi_place_sections* sections, size_t count,
+                                  stow_allocator allocator, stowi_place_nest* out_nest) {
+  *out_nest = (stowi_place_nest){.count = count, .leaves = 1};
   while (out_nest->leaves * LEAF_POINTS < count) {
     out_nest->leaves *= 2;
   }
-  out_nest->points = STOWI_ARRAY(allocator, stowi_nest_point, count);
+  out_nest->points = STOWI_ARRAY(allocator, stowi_place_nest_point, count);
   out_nest->place = STOWI_ARRAY(allocator, uint32_t, count);
   out_nest->buffers = STOWI_ARRAY(allocator, uint32_t, count);
   out_nest->ranked = STOWI_ARRAY(allocator, uint32_t, count);
-  out_nest->boxes = STOWI_ARRAY(allocator, stowi_nest_box, 2 * out_nest->leaves);
+  out_nest->boxes = STOWI_ARRAY(allocator, stowi_place_nest_box, 2 * out_nest->leaves);
   spot* spots = STOWI_ARRAY(allocator, spot, count);
   stow_status status = STOW_ERR_OUT_OF_MEMORY;
   if (out_nest->points != NULL && out_nest->place != NULL && out_nest->buffers != NULL &&
@@ -73,56 +74,58 @@ stow_status stowi_nest_make(const stowi_sections* sections, size_t count, stow_a
   return status;
 }
 
-void stowi_nest_free(stowi_nest* nest, stow_allocator allocator) {
+void stowi_place_nest_free(stowi_place_nest* nest, stow_allocator allocator) {
   STOWI_ARRAY_FREE(allocator, nest->points, nest->count);
   STOWI_ARRAY_FREE(allocator, nest->place, nest->count);
   STOWI_ARRAY_FREE(allocator, nest->buffers, nest->count);
   STOWI_ARRAY_FREE(allocator, nest->ranked, nest->count);
   STOWI_ARRAY_FREE(allocator, nest->boxes, 2 * nest->leaves);
-  *nest = (stowi_nest){0};
+  *nest = (stowi_place_nest){0};
 }
 
 // ---------------------------------------------------------------------------------------------
 // Boxes
 
-static const stowi_nest_box no_box = {STOWI_NEST_NONE, UINT32_MAX, 0, UINT32_MAX, 0};
+static const stowi_place_nest_box no_box = {STOWI_PLACE_NEST_NONE, UINT32_MAX, 0, UINT32_MAX, 0};
 
 static uint32_t smaller(uint32_t a, uint32_t b) { return a < b ? a : b; }
 static uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
 
-static stowi_nest_box around(stowi_nest_box a, stowi_nest_box b) {
-  return (stowi_nest_box){smaller(a.rank, b.rank), smaller(a.first_begin, b.first_begin),
-                          larger(a.last_begin, b.last_begin), smaller(a.first_end, b.first_end),
-                          larger(a.last_end, b.last_end)};
+static stowi_place_nest_box around(stowi_place_nest_box a, stowi_place_nest_box b) {
+  return (stowi_place_nest_box){smaller(a.rank, b.rank), smaller(a.first_begin, b.first_begin),
+                                larger(a.last_begin, b.last_begin),
+                                smaller(a.first_end, b.first_end), larger(a.last_end, b.last_end)};
 }
 
 // The points of a leaf are [first, end).
-static size_t first_point(const stowi_nest* nest, size_t leaf) {
+static size_t first_point(const stowi_place_nest* nest, size_t leaf) {
   size_t point = (leaf - nest->leaves) * LEAF_POINTS;
   return point < nest->count ? point : nest->count;
 }
 
-static size_t end_point(const stowi_nest* nest, size_t leaf) { return first_point(nest, leaf + 1); }
+static size_t end_point(const stowi_place_nest* nest, size_t leaf) {
+  return first_point(nest, leaf + 1);
+}
 
-static stowi_nest_box box_of_leaf(const stowi_nest* nest, size_t leaf) {
-  stowi_nest_box box = no_box;
+static stowi_place_nest_box box_of_leaf(const stowi_place_nest* nest, size_t leaf) {
+  stowi_place_nest_box box = no_box;
   size_t end = end_point(nest, leaf);
   for (size_t i = first_point(nest, leaf); i < end; ++i) {
-    stowi_nest_point p = nest->points[i];
-    if (p.rank != STOWI_NEST_NONE) {
-      box = around(box, (stowi_nest_box){p.rank, p.begin, p.begin, p.end, p.end});
+    stowi_place_nest_point p = nest->points[i];
+    if (p.rank != STOWI_PLACE_NEST_NONE) {
+      box = around(box, (stowi_place_nest_box){p.rank, p.begin, p.begin, p.end, p.end});
     }
   }
   return box;
 }
 
-static stowi_nest_box box_of_node(const stowi_nest* nest, size_t node) {
+static stowi_place_nest_box box_of_node(const stowi_place_nest* nest, size_t node) {
   return around(nest->boxes[2 * node], nest->boxes[2 * node + 1]);
 }
 
-void stowi_nest_fill(stowi_nest* nest, const uint32_t* order, size_t count) {
+void stowi_place_nest_fill(stowi_place_nest* nest, const uint32_t* order, size_t count) {
   for (size_t i = 0; i < nest->count; ++i) {
-    nest->points[i].rank = STOWI_NEST_NONE;
+    nest->points[i].rank = STOWI_PLACE_NEST_NONE;
   }
   for (size_t i = 0; i < count; ++i) {
     nest->ranked[i] = nest->place[order[i]];
@@ -136,9 +139,9 @@ void stowi_nest_fill(stowi_nest* nest, const uint32_t* order, size_t count) {
   }
 }
 
-void stowi_nest_remove(stowi_nest* nest, uint32_t place) {
+void stowi_place_nest_remove(stowi_place_nest* nest, uint32_t place) {
   size_t node = nest->leaves + place / LEAF_POINTS;
-  nest->points[place].rank = STOWI_NEST_NONE;
+  nest->points[place].rank = STOWI_PLACE_NEST_NONE;
   nest->boxes[node] = box_of_leaf(nest, node);
   for (node /= 2; node > 0; node /= 2) {
     nest->boxes[node] = box_of_node(nest, node);
@@ -148,11 +151,11 @@ void stowi_nest_remove(stowi_nest* nest, uint32_t place) {
 // ---------------------------------------------------------------------------------------------
 // Search
 
-static uint32_t first_in_leaf(const stowi_nest* nest, size_t leaf, uint32_t begin, uint32_t end,
-                              uint32_t best) {
+static uint32_t first_in_leaf(const stowi_place_nest* nest, size_t leaf, uint32_t begin,
+                              uint32_t end, uint32_t best) {
   size_t last = end_point(nest, leaf);
   for (size_t i = first_point(nest, leaf); i < last; ++i) {
-    stowi_nest_point p = nest->points[i];
+    stowi_place_nest_point p = nest->points[i];
     if (p.rank < best && p.begin >= begin && p.end <= end) {
       best = p.rank;
     }
@@ -160,14 +163,14 @@ static uint32_t first_in_leaf(const stowi_nest* nest, size_t leaf, uint32_t begi
   return best;
 }
 
-uint32_t stowi_nest_first(const stowi_nest* nest, uint32_t begin, uint32_t end) {
+uint32_t stowi_place_nest_first(const stowi_place_nest* nest, uint32_t begin, uint32_t end) {
   size_t stack[STACK_DEPTH];
   size_t depth = 0;
-  uint32_t best = STOWI_NEST_NONE;
+  uint32_t best = STOWI_PLACE_NEST_NONE;
   stack[depth++] = 1;
   while (depth > 0) {
     size_t node = stack[--depth];
-    const stowi_nest_box* box = &nest->boxes[node];
+    const stowi_place_nest_box* box = &nest->boxes[node];
     if (box->rank >= best || box->last_begin < begin || box->first_end > end) {
       continue;
     }
@@ -181,5 +184,5 @@ uint32_t stowi_nest_first(const stowi_nest* nest, uint32_t begin, uint32_t end) 
       stack[depth++] = 2 * node + 1 - left_first;
     }
   }
-  return best == STOWI_NEST_NONE ? best : nest->ranked[best];
+  return best == STOWI_PLACE_NEST_NONE ? best : nest->ranked[best];
 }

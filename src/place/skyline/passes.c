@@ -6,10 +6,11 @@
 #include "place/problem.h"
 #include "place/skyline/skyline.h"
 
-static const stowi_order orders_to_try[] = {
-    STOWI_ORDER_TWA,      STOWI_ORDER_BIRTH_WA, STOWI_ORDER_T_BIRTH_W, STOWI_ORDER_T_DEATH_W,
-    STOWI_ORDER_TWL,      STOWI_ORDER_DEATH_TW, STOWI_ORDER_ATW,       STOWI_ORDER_BIRTH_AT,
-    STOWI_ORDER_DEATH_AT, STOWI_ORDER_TAW,      STOWI_ORDER_DEATH_ZW,  STOWI_ORDER_WAT};
+static const stowi_place_order orders_to_try[] = {
+    STOWI_PLACE_ORDER_TWA,       STOWI_PLACE_ORDER_BIRTH_WA, STOWI_PLACE_ORDER_T_BIRTH_W,
+    STOWI_PLACE_ORDER_T_DEATH_W, STOWI_PLACE_ORDER_TWL,      STOWI_PLACE_ORDER_DEATH_TW,
+    STOWI_PLACE_ORDER_ATW,       STOWI_PLACE_ORDER_BIRTH_AT, STOWI_PLACE_ORDER_DEATH_AT,
+    STOWI_PLACE_ORDER_TAW,       STOWI_PLACE_ORDER_DEATH_ZW, STOWI_PLACE_ORDER_WAT};
 #define ORDER_COUNT (sizeof(orders_to_try) / sizeof(orders_to_try[0]))
 
 #define CAREFUL_NODES 65536  // nodes for a pass with care for windows and fixed buffers,
@@ -17,75 +18,75 @@ static const stowi_order orders_to_try[] = {
 #define WINDOWED_SHARE 16    // share of the budget for one pass with windows: first fit does better
 
 typedef struct passes {
-  stowi_quest* quest;
-  stowi_sections sections;
-  stowi_orders orders;
-  stowi_skyline* skyline;
+  stowi_place_quest* quest;
+  stowi_place_sections sections;
+  stowi_place_orders orders;
+  stowi_place_skyline_state* skyline;
   uint32_t* order;
   uint64_t* offsets;
 } passes;
 
 static stow_status prepare(passes* p) {
-  stowi_quest* quest = p->quest;
+  stowi_place_quest* quest = p->quest;
   size_t count = quest->problem->buffers.count;
   p->order = STOWI_ARRAY(quest->allocator, uint32_t, count);
   p->offsets = STOWI_ARRAY(quest->allocator, uint64_t, count);
   if (p->order == NULL || p->offsets == NULL ||
-      stowi_sections_make(quest->problem, quest->allocator, &p->sections) != STOW_OK) {
+      stowi_place_sections_make(quest->problem, quest->allocator, &p->sections) != STOW_OK) {
     return stowi_fail_memory(quest->diag);
   }
-  STOW_TRY(stowi_orders_make(quest, &p->sections, &p->orders));
-  return stowi_skyline_create(quest, &p->sections, &p->skyline);
+  STOW_TRY(stowi_place_orders_make(quest, &p->sections, &p->orders));
+  return stowi_place_skyline_create(quest, &p->sections, &p->skyline);
 }
 
 static void finish(passes* p) {
   stow_allocator allocator = p->quest->allocator;
   size_t count = p->quest->problem->buffers.count;
-  stowi_skyline_destroy(p->skyline);
-  stowi_orders_free(&p->orders);
-  stowi_sections_free(&p->sections, p->quest->problem, allocator);
+  stowi_place_skyline_destroy(p->skyline);
+  stowi_place_orders_free(&p->orders);
+  stowi_place_sections_free(&p->sections, p->quest->problem, allocator);
   STOWI_ARRAY_FREE(allocator, p->offsets, count);
   STOWI_ARRAY_FREE(allocator, p->order, count);
 }
 
-static void offer(passes* p, const stowi_skyline_pass* pass) {
+static void offer(passes* p, const stowi_place_skyline_pass* pass) {
   if (pass->height != UINT64_MAX) {
-    stowi_quest_offer(p->quest, p->offsets, pass->height);
+    stowi_place_quest_offer(p->quest, p->offsets, pass->height);
   }
-  stowi_quest_spend(p->quest, pass->nodes);
+  stowi_place_quest_spend(p->quest, pass->nodes);
 }
 
 static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
 // False if the pass was too long, as the next ones would be. Without windows all are tried.
-static bool run_carefully(passes* p, stowi_skyline_pass* pass) {
+static bool run_carefully(passes* p, stowi_place_skyline_pass* pass) {
   bool windowed = p->sections.first != NULL;
-  uint64_t share = stowi_quest_left(p->quest) / (windowed ? WINDOWED_SHARE : 2) + 1;
+  uint64_t share = stowi_place_quest_left(p->quest) / (windowed ? WINDOWED_SHARE : 2) + 1;
   pass->too_high = p->quest->height;
   pass->max_nodes = smaller(share, CAREFUL_NODES + CAREFUL_SHARE * (uint64_t)pass->count);
-  stowi_skyline_lowest(p->skyline, pass);
+  stowi_place_skyline_lowest(p->skyline, pass);
   offer(p, pass);
   return !windowed || pass->nodes < pass->max_nodes;
 }
 
 // The first one is never cut short: there must be a placement.
 static stow_status run(passes* p) {
-  bool careful = !stowi_skyline_is_plain(p->skyline);
-  for (size_t i = 0; i < ORDER_COUNT && (i == 0 || !stowi_quest_done(p->quest)); ++i) {
-    stowi_skyline_pass pass = {.order = p->order, .offsets = p->offsets};
-    STOW_TRY(stowi_orders_fill(&p->orders, orders_to_try[i], p->order, &pass.count));
+  bool careful = !stowi_place_skyline_is_plain(p->skyline);
+  for (size_t i = 0; i < ORDER_COUNT && (i == 0 || !stowi_place_quest_done(p->quest)); ++i) {
+    stowi_place_skyline_pass pass = {.order = p->order, .offsets = p->offsets};
+    STOW_TRY(stowi_place_orders_fill(&p->orders, orders_to_try[i], p->order, &pass.count));
     pass.too_high = p->quest->height;
-    pass.max_nodes = p->quest->height == UINT64_MAX ? UINT64_MAX : stowi_quest_left(p->quest);
-    stowi_skyline_quick(p->skyline, &pass);
+    pass.max_nodes = p->quest->height == UINT64_MAX ? UINT64_MAX : stowi_place_quest_left(p->quest);
+    stowi_place_skyline_quick(p->skyline, &pass);
     offer(p, &pass);
-    if (careful && !stowi_quest_done(p->quest)) {
+    if (careful && !stowi_place_quest_done(p->quest)) {
       careful = run_carefully(p, &pass);
     }
   }
   return STOW_OK;
 }
 
-stow_status stowi_skyline_work(stowi_quest* quest) {
+stow_status stowi_place_skyline_work(stowi_place_quest* quest) {
   passes p = {.quest = quest, .orders = {.quest = quest}};
   quest->phase = "skyline";
   stow_status status = prepare(&p);
@@ -99,5 +100,6 @@ stow_status stowi_skyline_work(stowi_quest* quest) {
 stow_status stowi_place_skyline(const stow_problem* problem, const stow_place_options* options,
                                 stow_allocator allocator, stow_diag* diag,
                                 stow_placement** out_placement) {
-  return stowi_quest_run(problem, options, allocator, diag, stowi_skyline_work, out_placement);
+  return stowi_place_quest_run(problem, options, allocator, diag, stowi_place_skyline_work,
+                               out_placement);
 }

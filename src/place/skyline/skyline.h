@@ -13,14 +13,15 @@
 #include "place/quest.h"
 #include "place/sections.h"
 
-typedef struct stowi_skyline stowi_skyline;
+typedef struct stowi_place_skyline_state stowi_place_skyline_state;
 
 // |quest| and |sections| must outlive it. O(n log n).
-stow_status stowi_skyline_create(stowi_quest* quest, const stowi_sections* sections,
-                                 stowi_skyline** out_skyline);
-void stowi_skyline_destroy(stowi_skyline* skyline);
+stow_status stowi_place_skyline_create(stowi_place_quest* quest,
+                                       const stowi_place_sections* sections,
+                                       stowi_place_skyline_state** out_skyline);
+void stowi_place_skyline_destroy(stowi_place_skyline_state* skyline);
 
-typedef struct stowi_skyline_pass {
+typedef struct stowi_place_skyline_pass {
   const uint32_t* order;  // of all buffers that are not fixed
   size_t count;
   uint64_t* offsets;   // of all buffers
@@ -28,21 +29,21 @@ typedef struct stowi_skyline_pass {
   uint64_t max_nodes;  // or if it has spent this many, or if the callback stops it
   uint64_t nodes;      // result: spent
   uint64_t height;     // result: UINT64_MAX if it ended early
-} stowi_skyline_pass;
+} stowi_place_skyline_pass;
 
 // Always takes the buffer that can be lowest, of equal ones the first in order. (How low is counted
 // in steps of the problem's smallest alignment: the cost of a larger one is not held against a
 // buffer.) About O(n log n), a node per buffer, if no buffer is fixed or has windows; otherwise
 // buffers are checked again, a node each time, when something was placed below them.
-void stowi_skyline_lowest(stowi_skyline* skyline, stowi_skyline_pass* pass);
+void stowi_place_skyline_lowest(stowi_place_skyline_state* skyline, stowi_place_skyline_pass* pass);
 // The same with less care for windows, which count as the whole footprint, and for fixed buffers:
 // what is below one is given up as soon as the lowest buffer does not fit there. About O(n log n).
-void stowi_skyline_quick(stowi_skyline* skyline, stowi_skyline_pass* pass);
+void stowi_place_skyline_quick(stowi_place_skyline_state* skyline, stowi_place_skyline_pass* pass);
 // No buffer is fixed or has windows: the two are the same.
-bool stowi_skyline_is_plain(const stowi_skyline* skyline);
+bool stowi_place_skyline_is_plain(const stowi_place_skyline_state* skyline);
 
 // Strategy `skyline`: passes in the orders that have worked best, until one reaches the goal.
-stow_status stowi_skyline_work(stowi_quest* quest);
+stow_status stowi_place_skyline_work(stowi_place_quest* quest);
 stow_status stowi_place_skyline(const stow_problem* problem, const stow_place_options* options,
                                 stow_allocator allocator, stow_diag* diag,
                                 stow_placement** out_placement);

@@ -49,26 +49,26 @@ typedef struct tree {
 } tree;
 
 typedef struct book {
-  stowi_checker* checker;
+  stowi_plan_checker* checker;
   tree at_step;
   tree early;
   end* ends;
   size_t end_count;
   size_t end_capacity;
-  stowi_homes homes;
+  stowi_plan_elisions elisions;
 } book;
 
 // ---------------------------------------------------------------------------------------------
 // Writers
 
-static bool is_shared(const stowi_checker* checker, stow_value value) {
+static bool is_shared(const stowi_plan_checker* checker, stow_value value) {
   return checker->values[stow_plan_root(checker->plan, value)].makers > 1;
 }
 
 // Bytes [low, high) of |value|, written at |step| or from |start| on.
-static stow_status add_writer(book* b, stow_value value, stowi_span bytes, uint32_t start,
+static stow_status add_writer(book* b, stow_value value, stowi_plan_span bytes, uint32_t start,
                               uint32_t step) {
-  stowi_checker* checker = b->checker;
+  stowi_plan_checker* checker = b->checker;
   tree* t = start < step ? &b->early : &b->at_step;
   uint64_t inner = checker->values[value].inner;
   if (bytes.offset >= bytes.end) {
@@ -92,15 +92,15 @@ static stow_status add_writer(book* b, stow_value value, stowi_span bytes, uint3
 // What a concat copies, neighbours as one: they may share a byte, even if an operand without
 // elements is between them.
 static stow_status add_copies(book* b, stow_value result, uint32_t step) {
-  for (size_t k = 0; k < b->homes.count; ++k) {
-    stowi_span bytes = stowi_homes_place(&b->homes, k);
-    if (!stowi_homes_copies(&b->homes, k)) {
+  for (size_t k = 0; k < b->elisions.count; ++k) {
+    stowi_plan_span bytes = stowi_plan_elisions_place(&b->elisions, k);
+    if (!stowi_plan_elisions_copies(&b->elisions, k)) {
       continue;
     }
-    while (k + 1 < b->homes.count &&
-           (stowi_homes_copies(&b->homes, k + 1) || b->homes.ends[k + 1] == b->homes.ends[k])) {
+    while (k + 1 < b->elisions.count && (stowi_plan_elisions_copies(&b->elisions, k + 1) ||
+                                         b->elisions.ends[k + 1] == b->elisions.ends[k])) {
       k += 1;
-      bytes.end = stowi_homes_place(&b->homes, k).end;
+      bytes.end = stowi_plan_elisions_place(&b->elisions, k).end;
     }
     STOW_TRY(add_writer(b, result, bytes, step, step));
   }
@@ -108,33 +108,34 @@ static stow_status add_copies(book* b, stow_value result, uint32_t step) {
 }
 
 static stow_status add_result(book* b, stow_node node, stow_value value) {
-  stowi_checker* checker = b->checker;
-  const stowi_check_value* own = &checker->values[value];
+  stowi_plan_checker* checker = b->checker;
+  const stowi_plan_check_value* own = &checker->values[value];
   uint32_t step = checker->steps[node];
   uint32_t start = own->first_write < step ? own->first_write : step;
-  bool has_homes = false;
-  if (!is_shared(checker, value) || own->made == STOWI_MADE_OUTSIDE ||
-      own->made == STOWI_MADE_VIEW) {
+  bool has_elisions = false;
+  if (!is_shared(checker, value) || own->made == STOWI_PLAN_MADE_OUTSIDE ||
+      own->made == STOWI_PLAN_MADE_VIEW) {
     return STOW_OK;
   }
   if (start == step) {
-    STOW_TRY(stowi_homes_find(checker, node, &b->homes, &has_homes));
+    STOW_TRY(stowi_plan_elisions_find(checker, node, &b->elisions, &has_elisions));
   }
-  return has_homes ? add_copies(b, value, step)
-                   : add_writer(b, value, (stowi_span){0, own->bytes}, start, step);
+  return has_elisions ? add_copies(b, value, step)
+                      : add_writer(b, value, (stowi_plan_span){0, own->bytes}, start, step);
 }
 
 // Carried arguments are written again by the loop's yield.
 static stow_status add_carried(book* b, stow_node node) {
-  stowi_checker* checker = b->checker;
-  stow_node loop = stowi_check_loop_of_args(checker, node);
+  stowi_plan_checker* checker = b->checker;
+  stow_node loop = stowi_plan_check_loop_of_args(checker, node);
   size_t count = loop == STOW_NODE_NONE ? 0 : stow_graph_result_count(checker->graph, node);
   for (size_t k = 0; k < count; ++k) {
     stow_value argument = stow_graph_first_result(checker->graph, node) + (stow_value)k;
-    if (stowi_check_initial(checker, loop, k) != STOW_VALUE_NONE && is_shared(checker, argument)) {
+    if (stowi_plan_check_initial(checker, loop, k) != STOW_VALUE_NONE &&
+        is_shared(checker, argument)) {
       stow_region body = stow_graph_node_region(checker->graph, node);
-      uint32_t yield = stowi_check_region_end(checker, body);
-      stowi_span bytes = {0, checker->values[argument].bytes};
+      uint32_t yield = stowi_plan_check_region_end(checker, body);
+      stowi_plan_span bytes = {0, checker->values[argument].bytes};
       STOW_TRY(add_writer(b, argument, bytes, yield, yield));
     }
   }
@@ -348,15 +349,15 @@ static size_t first_writer(const tree* t, stow_value root, uint64_t key) {
 // Reads
 
 // Whether |a| and |b| are in different branches of one if, of which at most one runs.
-static bool exclude_each_other(const stowi_checker* checker, stow_region a, stow_region b,
+static bool exclude_each_other(const stowi_plan_checker* checker, stow_region a, stow_region b,
                                stow_region* out_branch_of_b) {
   if (a == STOW_REGION_BODY || b == STOW_REGION_BODY) {
     return false;
   }
-  while (!stowi_check_contains(checker, stowi_graph_region_parent(checker->graph, a), b)) {
+  while (!stowi_plan_check_contains(checker, stowi_graph_region_parent(checker->graph, a), b)) {
     a = stowi_graph_region_parent(checker->graph, a);
   }
-  while (!stowi_check_contains(checker, stowi_graph_region_parent(checker->graph, b), a)) {
+  while (!stowi_plan_check_contains(checker, stowi_graph_region_parent(checker->graph, b), a)) {
     b = stowi_graph_region_parent(checker->graph, b);
   }
   *out_branch_of_b = b;
@@ -365,25 +366,26 @@ static bool exclude_each_other(const stowi_checker* checker, stow_region a, stow
          stow_graph_op_desc(checker->graph, owner)->region_kind == STOW_REGION_BRANCH;
 }
 
-static stow_region region_of(const stowi_checker* checker, const writer* w) {
+static stow_region region_of(const stowi_plan_checker* checker, const writer* w) {
   return stow_graph_node_region(checker->graph, stow_graph_producer(checker->graph, w->value));
 }
 
-static stow_status stale_read_fault(stowi_checker* checker, const stowi_use* u, const writer* w) {
-  bool is_append = checker->values[w->value].made == STOWI_MADE_APPEND;
-  return stowi_fault(checker, is_append ? STOW_FAULT_SCHEDULE : STOW_FAULT_REUSED_TOO_EARLY,
-                     u->value, w->value, u->step,
-                     "%s is read at step %" PRIu32
-                     " by %s, but %s is written into its bytes at"
-                     " step %" PRIu32,
-                     stowi_label_value(checker, u->value).text, u->step,
-                     stowi_label_step(checker, u->step).text,
-                     stowi_label_value(checker, w->value).text, w->start);
+static stow_status stale_read_fault(stowi_plan_checker* checker, const stowi_plan_use* u,
+                                    const writer* w) {
+  bool is_append = checker->values[w->value].made == STOWI_PLAN_MADE_APPEND;
+  return stowi_plan_fault(checker, is_append ? STOW_FAULT_SCHEDULE : STOW_FAULT_REUSED_TOO_EARLY,
+                          u->value, w->value, u->step,
+                          "%s is read at step %" PRIu32
+                          " by %s, but %s is written into its bytes at"
+                          " step %" PRIu32,
+                          stowi_plan_label_value(checker, u->value).text, u->step,
+                          stowi_plan_label_step(checker, u->step).text,
+                          stowi_plan_label_value(checker, w->value).text, w->start);
 }
 
 // Writers that begin early are found by when they do; earlier ones are harmless.
-static stow_status check_early(book* b, const stowi_use* u, ranks span, uint64_t busy) {
-  stowi_checker* checker = b->checker;
+static stow_status check_early(book* b, const stowi_plan_use* u, ranks span, uint64_t busy) {
+  stowi_plan_checker* checker = b->checker;
   stow_value root = stow_plan_root(checker->plan, u->value);
   size_t last = first_writer(&b->early, root, busy + 1);
   size_t next = first_writer(&b->early, root, 0);
@@ -398,10 +400,10 @@ static stow_status check_early(book* b, const stowi_use* u, ranks span, uint64_t
   return STOW_OK;
 }
 
-static stow_status check_use(void* user, stowi_use u) {
+static stow_status check_use(void* user, stowi_plan_use u) {
   book* b = (book*)user;
-  stowi_checker* checker = b->checker;
-  const stowi_check_value* value = &checker->values[u.value];
+  stowi_plan_checker* checker = b->checker;
+  const stowi_plan_check_value* value = &checker->values[u.value];
   stow_value root = stow_plan_root(checker->plan, u.value);
   if (checker->values[root].makers < 2 || value->bytes == 0) {
     return STOW_OK;
@@ -417,7 +419,8 @@ static stow_status check_use(void* user, stowi_use u) {
       return stale_read_fault(checker, &u, w);
     }
     // Neither this one nor any other of that branch counts.
-    next = first_writer(&b->at_step, root, (uint64_t)stowi_check_region_end(checker, branch) + 2);
+    next =
+        first_writer(&b->at_step, root, (uint64_t)stowi_plan_check_region_end(checker, branch) + 2);
   }
   return check_early(b, &u, span, busy);
 }
@@ -425,20 +428,21 @@ static stow_status check_use(void* user, stowi_use u) {
 // ---------------------------------------------------------------------------------------------
 // Writes against writes
 
-static stow_status double_write_fault(stowi_checker* checker, const writer* a, const writer* b,
+static stow_status double_write_fault(stowi_plan_checker* checker, const writer* a, const writer* b,
                                       uint32_t step) {
   bool in_order = a->value < b->value;
   stow_value first = in_order ? a->value : b->value;
   stow_value second = in_order ? b->value : a->value;
-  return stowi_fault(
-      checker, STOW_FAULT_OVERLAP, first, second, step,
-      "%s and %s are both written into %s at step %" PRIu32, stowi_label_value(checker, first).text,
-      stowi_label_value(checker, second).text, stowi_label_value(checker, a->root).text, step);
+  return stowi_plan_fault(checker, STOW_FAULT_OVERLAP, first, second, step,
+                          "%s and %s are both written into %s at step %" PRIu32,
+                          stowi_plan_label_value(checker, first).text,
+                          stowi_plan_label_value(checker, second).text,
+                          stowi_plan_label_value(checker, a->root).text, step);
 }
 
 // Nothing else is written into the bytes of |w| between its beginning and its node.
 static stow_status check_early_writer(book* b, size_t index) {
-  stowi_checker* checker = b->checker;
+  stowi_plan_checker* checker = b->checker;
   const writer* w = &b->early.writers.data[index];
   ranks span = b->early.spans[0][index];
   size_t next = first_writer(&b->at_step, w->root, (uint64_t)w->start + 1);
@@ -493,15 +497,15 @@ static stow_status check_book(book* b) {
     return stowi_fail_memory(b->checker->diag);
   }
   STOW_TRY(check_double_writes(b));
-  return stowi_check_each_use(b->checker, check_use, b);
+  return stowi_plan_check_each_use(b->checker, check_use, b);
 }
 
-stow_status stowi_check_bytes(stowi_checker* checker) {
+stow_status stowi_plan_check_bytes(stowi_plan_checker* checker) {
   book b = {.checker = checker};
   stow_status status = check_book(&b);
   fell(&b, &b.at_step);
   fell(&b, &b.early);
   STOWI_ARRAY_FREE(checker->allocator, b.ends, b.end_capacity);
-  stowi_homes_free(checker, &b.homes);
+  stowi_plan_elisions_free(checker, &b.elisions);
   return status;
 }

@@ -34,8 +34,8 @@ const char* stow_fault_text(stow_fault fault) {
 
 #define NAME_MAX_SHOWN 80
 
-stowi_label stowi_label_value(const stowi_checker* checker, stow_value value) {
-  stowi_label label;
+stowi_plan_label stowi_plan_label_value(const stowi_plan_checker* checker, stow_value value) {
+  stowi_plan_label label;
   stow_str name = stow_graph_value_name(checker->graph, value);
   if (name.size == 0) {
     snprintf(label.text, sizeof(label.text), "%%%" PRIu32, value);
@@ -46,8 +46,8 @@ stowi_label stowi_label_value(const stowi_checker* checker, stow_value value) {
   return label;
 }
 
-stowi_label stowi_label_node(const stowi_checker* checker, stow_node node) {
-  stowi_label label;
+stowi_plan_label stowi_plan_label_node(const stowi_plan_checker* checker, stow_node node) {
+  stowi_plan_label label;
   const char* op = stow_graph_op_desc(checker->graph, node)->name;
   if (stow_graph_result_count(checker->graph, node) == 0) {
     snprintf(label.text, sizeof(label.text), "node %" PRIu32 " (%.60s)", node, op);
@@ -58,17 +58,17 @@ stowi_label stowi_label_node(const stowi_checker* checker, stow_node node) {
   return label;
 }
 
-stowi_label stowi_label_step(const stowi_checker* checker, uint32_t step) {
+stowi_plan_label stowi_plan_label_step(const stowi_plan_checker* checker, uint32_t step) {
   if (step < checker->node_count) {
-    return stowi_label_node(checker, stow_plan_order(checker->plan)[step]);
+    return stowi_plan_label_node(checker, stow_plan_order(checker->plan)[step]);
   }
-  stowi_label label;
+  stowi_plan_label label;
   snprintf(label.text, sizeof(label.text), "the caller");
   return label;
 }
 
-stow_status stowi_fault(stowi_checker* checker, stow_fault fault, stow_value first,
-                        stow_value second, uint32_t step, const char* format, ...) {
+stow_status stowi_plan_fault(stowi_plan_checker* checker, stow_fault fault, stow_value first,
+                             stow_value second, uint32_t step, const char* format, ...) {
   va_list arguments;
   va_start(arguments, format);
   stow_status status = stowi_vfail(checker->diag, STOW_ERR_VIOLATION, format, arguments);
@@ -86,24 +86,24 @@ stow_status stowi_fault(stowi_checker* checker, stow_fault fault, stow_value fir
 // ---------------------------------------------------------------------------------------------
 // Shared queries
 
-bool stowi_check_is_op(const stowi_checker* checker, stow_value value, stow_op op) {
+bool stowi_plan_check_is_op(const stowi_plan_checker* checker, stow_value value, stow_op op) {
   return stow_graph_op(checker->graph, stow_graph_producer(checker->graph, value)) == op;
 }
 
-stow_value stowi_check_operand(const stowi_checker* checker, stow_node node, size_t k) {
+stow_value stowi_plan_check_operand(const stowi_plan_checker* checker, stow_node node, size_t k) {
   return k < stow_graph_operand_count(checker->graph, node)
              ? stow_graph_operands(checker->graph, node)[k]
              : STOW_VALUE_NONE;
 }
 
-stow_region stowi_check_home(const stowi_checker* checker, stow_value value) {
+stow_region stowi_plan_check_made_in(const stowi_plan_checker* checker, stow_value value) {
   if (stow_graph_is_boundary(checker->graph, value)) {
     return STOW_REGION_BODY;
   }
   return stow_graph_node_region(checker->graph, stow_graph_producer(checker->graph, value));
 }
 
-stow_io_policy stowi_check_policy(const stowi_checker* checker, stow_value value) {
+stow_io_policy stowi_plan_check_policy(const stowi_plan_checker* checker, stow_value value) {
   if (!stow_graph_is_boundary(checker->graph, value) && !checker->values[value].output) {
     return STOW_IO_KEEP;
   }
@@ -111,44 +111,47 @@ stow_io_policy stowi_check_policy(const stowi_checker* checker, stow_value value
   if (policy == STOW_IO_DEFAULT) {
     policy = checker->plan->facts.io;
   }
-  if (policy == STOW_IO_CONSUME && !stowi_check_is_op(checker, value, STOW_OP_INPUT)) {
+  if (policy == STOW_IO_CONSUME && !stowi_plan_check_is_op(checker, value, STOW_OP_INPUT)) {
     return STOW_IO_KEEP;
   }
   return policy;
 }
 
-bool stowi_check_is_kept(const stowi_checker* checker, stow_value value) {
+bool stowi_plan_check_is_kept(const stowi_plan_checker* checker, stow_value value) {
   if (stowi_effects_state(checker->effects, value)) {
     return true;
   }
   return stow_graph_is_boundary(checker->graph, value) &&
-         stowi_check_policy(checker, value) != STOW_IO_CONSUME;
+         stowi_plan_check_policy(checker, value) != STOW_IO_CONSUME;
 }
 
-bool stowi_check_has_args(const stowi_checker* checker, stow_region region) {
+bool stowi_plan_check_has_args(const stowi_plan_checker* checker, stow_region region) {
   return stowi_graph_region_args(checker->graph, region) != STOW_NODE_NONE;
 }
 
-stow_value stowi_check_argument(const stowi_checker* checker, stow_region body, size_t k) {
+stow_value stowi_plan_check_argument(const stowi_plan_checker* checker, stow_region body,
+                                     size_t k) {
   stow_node first = stowi_graph_region_first(checker->graph, body);
-  if (!stowi_check_has_args(checker, body) || k >= stow_graph_result_count(checker->graph, first)) {
+  if (!stowi_plan_check_has_args(checker, body) ||
+      k >= stow_graph_result_count(checker->graph, first)) {
     return STOW_VALUE_NONE;
   }
   return stow_graph_first_result(checker->graph, first) + (stow_value)k;
 }
 
-bool stowi_check_contains(const stowi_checker* checker, stow_region outer, stow_region inner) {
+bool stowi_plan_check_contains(const stowi_plan_checker* checker, stow_region outer,
+                               stow_region inner) {
   while (inner != outer && inner != STOW_REGION_BODY) {
     inner = stowi_graph_region_parent(checker->graph, inner);
   }
   return inner == outer;
 }
 
-uint32_t stowi_check_region_end(const stowi_checker* checker, stow_region region) {
+uint32_t stowi_plan_check_region_end(const stowi_plan_checker* checker, stow_region region) {
   return checker->steps[stowi_graph_region_last(checker->graph, region)];
 }
 
-stow_node stowi_check_loop_of_args(const stowi_checker* checker, stow_node node) {
+stow_node stowi_plan_check_loop_of_args(const stowi_plan_checker* checker, stow_node node) {
   if (stow_graph_op(checker->graph, node) != STOW_OP_ARGS) {
     return STOW_NODE_NONE;
   }
@@ -159,48 +162,48 @@ stow_node stowi_check_loop_of_args(const stowi_checker* checker, stow_node node)
   return is_loop ? owner : STOW_NODE_NONE;
 }
 
-stow_value stowi_check_initial(const stowi_checker* checker, stow_node loop, size_t k) {
+stow_value stowi_plan_check_initial(const stowi_plan_checker* checker, stow_node loop, size_t k) {
   const stow_carry* carry = &stow_graph_op_desc(checker->graph, loop)->carry;
   return k < carry->first_arg
              ? STOW_VALUE_NONE
-             : stowi_check_operand(checker, loop, k - carry->first_arg + carry->first_operand);
+             : stowi_plan_check_operand(checker, loop, k - carry->first_arg + carry->first_operand);
 }
 
-stow_value stowi_check_final(const stowi_checker* checker, stow_node loop, size_t k) {
+stow_value stowi_plan_check_final(const stowi_plan_checker* checker, stow_node loop, size_t k) {
   const stow_op_desc* desc = stow_graph_op_desc(checker->graph, loop);
   const stow_carry* carry = &desc->carry;
   if (desc->region_kind != STOW_REGION_LOOP || k < carry->first_result ||
-      stowi_check_operand(checker, loop, k - carry->first_result + carry->first_operand) ==
+      stowi_plan_check_operand(checker, loop, k - carry->first_result + carry->first_operand) ==
           STOW_VALUE_NONE) {
     return STOW_VALUE_NONE;
   }
   stow_region body = stow_graph_owned_region(checker->graph, loop, 0);
-  return stowi_check_argument(checker, body, k - carry->first_result + carry->first_arg);
+  return stowi_plan_check_argument(checker, body, k - carry->first_result + carry->first_arg);
 }
 
-bool stowi_check_may_share(const stowi_checker* checker, stow_value value) {
+bool stowi_plan_check_may_share(const stowi_plan_checker* checker, stow_value value) {
   return !stowi_effects_own(checker->effects, value) &&
-         stowi_check_policy(checker, value) != STOW_IO_EXTERNAL;
+         stowi_plan_check_policy(checker, value) != STOW_IO_EXTERNAL;
 }
 
 // ---------------------------------------------------------------------------------------------
 // Values of one root
 
-bool stowi_check_touch(const stowi_checker* checker, stow_value a, stow_value b) {
-  const stowi_check_value* x = &checker->values[a];
-  const stowi_check_value* y = &checker->values[b];
+bool stowi_plan_check_touch(const stowi_plan_checker* checker, stow_value a, stow_value b) {
+  const stowi_plan_check_value* x = &checker->values[a];
+  const stowi_plan_check_value* y = &checker->values[b];
   return stow_plan_root(checker->plan, a) == stow_plan_root(checker->plan, b) && x->bytes > 0 &&
          y->bytes > 0 && x->inner < y->inner + y->bytes && y->inner < x->inner + x->bytes;
 }
 
-static stow_value link_end(const stowi_checker* checker, stow_value value) {
+static stow_value link_end(const stowi_plan_checker* checker, stow_value value) {
   while (checker->values[value].linked != value) {
     value = checker->values[value].linked;
   }
   return value;
 }
 
-void stowi_check_link(stowi_checker* checker, stow_value a, stow_value b) {
+void stowi_plan_check_link(stowi_plan_checker* checker, stow_value a, stow_value b) {
   stow_value x = link_end(checker, a);
   stow_value y = link_end(checker, b);
   uint32_t* sizes = checker->link_sizes;
@@ -212,62 +215,63 @@ void stowi_check_link(stowi_checker* checker, stow_value a, stow_value b) {
   }
 }
 
-bool stowi_check_linked(const stowi_checker* checker, stow_value a, stow_value b) {
+bool stowi_plan_check_linked(const stowi_plan_checker* checker, stow_value a, stow_value b) {
   return link_end(checker, a) == link_end(checker, b);
 }
 
-stow_status stowi_check_misplaced(stowi_checker* checker, stow_fault fault, stow_value value,
-                                  const char* why) {
+stow_status stowi_plan_check_misplaced(stowi_plan_checker* checker, stow_fault fault,
+                                       stow_value value, const char* why) {
   stow_value root = stow_plan_root(checker->plan, value);
   uint32_t step = checker->steps[stow_graph_producer(checker->graph, value)];
-  return stowi_fault(checker, fault, value, root, step, "%s %s %s",
-                     stowi_label_value(checker, value).text, why,
-                     stowi_label_value(checker, root).text);
+  return stowi_plan_fault(checker, fault, value, root, step, "%s %s %s",
+                          stowi_plan_label_value(checker, value).text, why,
+                          stowi_plan_label_value(checker, root).text);
 }
 
 // ---------------------------------------------------------------------------------------------
 // Entry point
 
-stow_status stowi_check_fresh(stowi_checker* checker) {
+stow_status stowi_plan_check_fresh(stowi_plan_checker* checker) {
   uint64_t of_graph = stow_graph_fingerprint(checker->graph);
   uint64_t of_plan = stowi_plan_fingerprint(checker->plan);
   if (of_graph != of_plan) {
-    return stowi_fault(checker, STOW_FAULT_STALE, STOW_VALUE_NONE, STOW_VALUE_NONE, 0,
-                       "the plan was made for a graph with fingerprint %016" PRIx64
-                       ", but this one has %016" PRIx64,
-                       of_plan, of_graph);
+    return stowi_plan_fault(checker, STOW_FAULT_STALE, STOW_VALUE_NONE, STOW_VALUE_NONE, 0,
+                            "the plan was made for a graph with fingerprint %016" PRIx64
+                            ", but this one has %016" PRIx64,
+                            of_plan, of_graph);
   }
   uint32_t values = stow_plan_value_count(checker->plan);
   if (values != checker->value_count) {
-    return stowi_fault(checker, STOW_FAULT_STALE, STOW_VALUE_NONE, STOW_VALUE_NONE, 0,
-                       "the plan has %" PRIu32 " values, but the graph has %" PRIu32, values,
-                       checker->value_count);
+    return stowi_plan_fault(checker, STOW_FAULT_STALE, STOW_VALUE_NONE, STOW_VALUE_NONE, 0,
+                            "the plan has %" PRIu32 " values, but the graph has %" PRIu32, values,
+                            checker->value_count);
   }
   return STOW_OK;
 }
 
-static size_t window_slots(const stowi_checker* checker) {
+static size_t window_slots(const stowi_plan_checker* checker) {
   return (size_t)checker->value_count + 1;
 }
 
-static void mark_outputs(stowi_checker* checker) {
+static void mark_outputs(stowi_plan_checker* checker) {
   size_t count = stow_graph_output_count(checker->graph);
   for (size_t i = 0; i < count; ++i) {
     checker->values[stow_graph_outputs(checker->graph)[i]].output = true;
   }
 }
 
-static stow_status run(stowi_checker* checker) {
+static stow_status run(stowi_plan_checker* checker) {
   if (!stowi_effects_are_of(checker->effects, checker->graph)) {
     return stowi_fail(checker->diag, STOW_ERR_INVALID_ARGUMENT,
                       "the effects were made for another graph, or the graph has grown since");
   }
-  STOW_TRY(stowi_check_fresh(checker));
+  STOW_TRY(stowi_plan_check_fresh(checker));
   STOW_TRY(stow_graph_verify(checker->graph, checker->diag));
   STOW_TRY(stow_graph_require_bound(checker->graph, checker->diag));
   checker->steps = STOWI_ARRAY(checker->allocator, uint32_t, checker->node_count);
   checker->entries = STOWI_ARRAY(checker->allocator, uint32_t, checker->region_count);
-  checker->values = STOWI_ARRAY_ZERO(checker->allocator, stowi_check_value, checker->value_count);
+  checker->values =
+      STOWI_ARRAY_ZERO(checker->allocator, stowi_plan_check_value, checker->value_count);
   checker->link_sizes = STOWI_ARRAY(checker->allocator, uint32_t, checker->value_count);
   checker->windows = STOWI_ARRAY_ZERO(checker->allocator, size_t, window_slots(checker));
   if (checker->steps == NULL || checker->entries == NULL || checker->values == NULL ||
@@ -279,30 +283,30 @@ static stow_status run(stowi_checker* checker) {
     checker->link_sizes[value] = 1;
   }
   mark_outputs(checker);
-  STOW_TRY(stowi_check_schedule(checker));
-  STOW_TRY(stowi_check_sizes(checker));
-  STOW_TRY(stowi_check_views(checker));
-  STOW_TRY(stowi_check_shares(checker));
-  STOW_TRY(stowi_check_needs(checker));
-  STOW_TRY(stowi_check_bytes(checker));
-  STOW_TRY(stowi_check_lives(checker));
-  STOW_TRY(stowi_check_slots(checker));
-  STOW_TRY(stowi_check_windows(checker));
-  STOW_TRY(stowi_check_overlap(checker));
-  STOW_TRY(stowi_check_arena_size(checker));
-  return stowi_check_facts(checker);
+  STOW_TRY(stowi_plan_check_schedule(checker));
+  STOW_TRY(stowi_plan_check_sizes(checker));
+  STOW_TRY(stowi_plan_check_views(checker));
+  STOW_TRY(stowi_plan_check_shares(checker));
+  STOW_TRY(stowi_plan_check_needs(checker));
+  STOW_TRY(stowi_plan_check_bytes(checker));
+  STOW_TRY(stowi_plan_check_lives(checker));
+  STOW_TRY(stowi_plan_check_slots(checker));
+  STOW_TRY(stowi_plan_check_windows(checker));
+  STOW_TRY(stowi_plan_check_overlap(checker));
+  STOW_TRY(stowi_plan_check_arena_size(checker));
+  return stowi_plan_check_facts(checker);
 }
 
 stow_status stow_plan_check(const stow_plan* plan, const stow_graph* graph,
                             const stow_effects* effects, stow_allocator allocator, stow_diag* diag,
                             stow_violation* out_violation) {
-  stowi_checker checker = {
+  stowi_plan_checker checker = {
       .plan = plan,
       .graph = graph,
       .effects = effects,
       .allocator = allocator,
       .diag = diag,
-      .violation = STOWI_NO_VIOLATION,
+      .violation = STOWI_PLAN_NO_VIOLATION,
       .node_count = stow_graph_node_count(graph),
       .value_count = stow_graph_value_count(graph),
       .region_count = stow_graph_region_count(graph),

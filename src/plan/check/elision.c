@@ -9,7 +9,7 @@
 #include "plan/check/check.h"
 
 // Whether all operands but one are empty: that one is the result.
-static bool has_one_part(const stowi_checker* checker, stow_node node) {
+static bool has_one_part(const stowi_plan_checker* checker, stow_node node) {
   size_t parts = 0;
   for (size_t k = 0; k < stow_graph_operand_count(checker->graph, node); ++k) {
     stow_value operand = stow_graph_operands(checker->graph, node)[k];
@@ -23,7 +23,7 @@ static bool has_one_part(const stowi_checker* checker, stow_node node) {
   return parts == 1;
 }
 
-static bool is_contiguous(const stowi_checker* checker, stow_node node) {
+static bool is_contiguous(const stowi_plan_checker* checker, stow_node node) {
   const stow_type* type =
       stow_graph_type(checker->graph, stow_graph_first_result(checker->graph, node));
   int64_t at = stow_graph_attr(checker->graph, node, "axis")->i;
@@ -38,12 +38,12 @@ static bool is_contiguous(const stowi_checker* checker, stow_node node) {
 
 // Whether |value| may turn out to have fewer elements (upper-bounded dims), so that what follows it
 // moves.
-static bool may_shrink(const stowi_checker* checker, stow_value value) {
+static bool may_shrink(const stowi_plan_checker* checker, stow_value value) {
   return stow_graph_is_bounded(checker->graph, value) ||
          stow_graph_is_data_dependent(checker->graph, value);
 }
 
-static bool count_bits(const stowi_checker* checker, stow_value value, uint64_t* out_bits) {
+static bool count_bits(const stowi_plan_checker* checker, stow_value value, uint64_t* out_bits) {
   const stow_type* type = stow_graph_type(checker->graph, value);
   uint64_t width = stow_dtype_bits(type->dtype);
   uint64_t elements = 0;
@@ -52,7 +52,7 @@ static bool count_bits(const stowi_checker* checker, stow_value value, uint64_t*
 }
 
 // An operand whose storage is larger than its elements would overlap the next one's place.
-static bool is_elided(const stowi_checker* checker, stow_value operand, stow_value result,
+static bool is_elided(const stowi_plan_checker* checker, stow_value operand, stow_value result,
                       uint64_t first_bit, uint64_t bits) {
   stow_slot slot;
   uint64_t inner = checker->values[result].inner + first_bit / 8;
@@ -60,11 +60,11 @@ static bool is_elided(const stowi_checker* checker, stow_value operand, stow_val
          checker->values[operand].bytes <= bits / 8 + (bits % 8 != 0 ? 1 : 0) &&
          stow_plan_root(checker->plan, operand) == stow_plan_root(checker->plan, result) &&
          checker->values[operand].inner == inner &&
-         checker->values[operand].made != STOWI_MADE_OUTSIDE &&
+         checker->values[operand].made != STOWI_PLAN_MADE_OUTSIDE &&
          stow_plan_value_slot(checker->plan, result, &slot);
 }
 
-static bool fill(const stowi_checker* checker, stow_node node, stowi_homes* homes) {
+static bool fill(const stowi_plan_checker* checker, stow_node node, stowi_plan_elisions* elisions) {
   stow_value result = stow_graph_first_result(checker->graph, node);
   size_t count = stow_graph_operand_count(checker->graph, node);
   uint64_t end = 0;
@@ -79,62 +79,63 @@ static bool fill(const stowi_checker* checker, stow_node node, stowi_homes* home
         !stowi_add_u64(begin, bits, &end)) {
       return false;
     }
-    bool is_home = !moves && is_elided(checker, operand, result, begin, bits);
-    strangers += bits > 0 && !is_home ? 1 : 0;
+    bool is_inside = !moves && is_elided(checker, operand, result, begin, bits);
+    strangers += bits > 0 && !is_inside ? 1 : 0;
     moves |= may_shrink(checker, operand);
-    homes->ends[k] = end;
-    homes->strangers[k] = strangers;
+    elisions->ends[k] = end;
+    elisions->strangers[k] = strangers;
   }
   // The concat itself writes storage beyond all elements.
   bool is_known = stowi_mul_u64(checker->values[result].bytes, 8, &all);
-  homes->ends[count] = all > end ? all : end;
-  homes->strangers[count] = strangers + (all > end && all - end >= 8 ? 1 : 0);
-  homes->count = count + 1;
+  elisions->ends[count] = all > end ? all : end;
+  elisions->strangers[count] = strangers + (all > end && all - end >= 8 ? 1 : 0);
+  elisions->count = count + 1;
   return is_known;
 }
 
-static stow_status reserve(stowi_checker* checker, stowi_homes* homes, size_t count) {
-  if (count > homes->capacity) {
-    stowi_homes_free(checker, homes);
-    homes->capacity = count;
-    homes->ends = STOWI_ARRAY(checker->allocator, uint64_t, count);
-    homes->strangers = STOWI_ARRAY(checker->allocator, size_t, count);
-    if (homes->ends == NULL || homes->strangers == NULL) {
+static stow_status reserve(stowi_plan_checker* checker, stowi_plan_elisions* elisions,
+                           size_t count) {
+  if (count > elisions->capacity) {
+    stowi_plan_elisions_free(checker, elisions);
+    elisions->capacity = count;
+    elisions->ends = STOWI_ARRAY(checker->allocator, uint64_t, count);
+    elisions->strangers = STOWI_ARRAY(checker->allocator, size_t, count);
+    if (elisions->ends == NULL || elisions->strangers == NULL) {
       return stowi_fail_memory(checker->diag);
     }
   }
   return STOW_OK;
 }
 
-stow_status stowi_homes_find(stowi_checker* checker, stow_node node, stowi_homes* homes,
-                             bool* out_found) {
+stow_status stowi_plan_elisions_find(stowi_plan_checker* checker, stow_node node,
+                                     stowi_plan_elisions* elisions, bool* out_found) {
   *out_found = false;
   if (stow_graph_op(checker->graph, node) != STOW_OP_CONCAT) {
     return STOW_OK;
   }
   stow_value result = stow_graph_first_result(checker->graph, node);
-  const stowi_check_value* root = &checker->values[stow_plan_root(checker->plan, result)];
+  const stowi_plan_check_value* root = &checker->values[stow_plan_root(checker->plan, result)];
   if (checker->values[result].made != STOWI_MADE_WRITTEN || root->makers < 2 ||
       !(is_contiguous(checker, node) || has_one_part(checker, node))) {
     return STOW_OK;
   }
-  STOW_TRY(reserve(checker, homes, stow_graph_operand_count(checker->graph, node) + 1));
-  *out_found = fill(checker, node, homes);
+  STOW_TRY(reserve(checker, elisions, stow_graph_operand_count(checker->graph, node) + 1));
+  *out_found = fill(checker, node, elisions);
   return STOW_OK;
 }
 
-void stowi_homes_free(const stowi_checker* checker, stowi_homes* homes) {
-  STOWI_ARRAY_FREE(checker->allocator, homes->ends, homes->capacity);
-  STOWI_ARRAY_FREE(checker->allocator, homes->strangers, homes->capacity);
-  *homes = (stowi_homes){0, NULL, NULL, 0};
+void stowi_plan_elisions_free(const stowi_plan_checker* checker, stowi_plan_elisions* elisions) {
+  STOWI_ARRAY_FREE(checker->allocator, elisions->ends, elisions->capacity);
+  STOWI_ARRAY_FREE(checker->allocator, elisions->strangers, elisions->capacity);
+  *elisions = (stowi_plan_elisions){0, NULL, NULL, 0};
 }
 
-stowi_span stowi_homes_place(const stowi_homes* homes, size_t k) {
-  uint64_t begin = k == 0 ? 0 : homes->ends[k - 1];
-  uint64_t end = homes->ends[k];
-  return (stowi_span){begin / 8, end / 8 + (end % 8 != 0 ? 1 : 0)};
+stowi_plan_span stowi_plan_elisions_place(const stowi_plan_elisions* elisions, size_t k) {
+  uint64_t begin = k == 0 ? 0 : elisions->ends[k - 1];
+  uint64_t end = elisions->ends[k];
+  return (stowi_plan_span){begin / 8, end / 8 + (end % 8 != 0 ? 1 : 0)};
 }
 
-bool stowi_homes_copies(const stowi_homes* homes, size_t k) {
-  return homes->strangers[k] != (k == 0 ? 0 : homes->strangers[k - 1]);
+bool stowi_plan_elisions_copies(const stowi_plan_elisions* elisions, size_t k) {
+  return elisions->strangers[k] != (k == 0 ? 0 : elisions->strangers[k - 1]);
 }

@@ -18,7 +18,7 @@ typedef struct change {
 } change;
 
 typedef struct tally {
-  stowi_checker* checker;
+  stowi_plan_checker* checker;
   change* changes;  // by step, n + 2 of them
   uint64_t starts;  // all of these are multiples of its lowest bit
   uint64_t unit;    // that bit: everything occupied begins at a multiple
@@ -40,11 +40,11 @@ typedef void (*visit_piece)(tally* t, const piece* p);
 // ---------------------------------------------------------------------------------------------
 // All footprints
 
-static bool is_fixed(const stowi_checker* checker, stow_value value) {
-  stowi_params params = checker->plan->facts.params;
-  bool shared = params == STOWI_PARAMS_SHARED || params == STOWI_PARAMS_SHARED_OR_NONE;
+static bool is_fixed(const stowi_plan_checker* checker, stow_value value) {
+  stowi_plan_params params = checker->plan->facts.params;
+  bool shared = params == STOWI_PLAN_PARAMS_SHARED || params == STOWI_PLAN_PARAMS_SHARED_OR_NONE;
   return stowi_effects_offset(checker->effects, value) != STOW_OFFSET_NONE ||
-         (shared && stowi_check_is_op(checker, value, STOW_OP_PARAM));
+         (shared && stowi_plan_check_is_op(checker, value, STOW_OP_PARAM));
 }
 
 static void visit_values(tally* t, visit_piece visit) {
@@ -55,9 +55,9 @@ static void visit_values(tally* t, visit_piece visit) {
         slot.size > 0) {
       uint64_t footprint = slot.size + stowi_plan_guard(plan, value);
       uint64_t alignment = UINT64_C(1) << plan->values[value].alignment_log2;
-      stowi_stretches stretches = stowi_stretches_of(t->checker, value);
-      stowi_occupied part;
-      while (stowi_stretches_next(&stretches, &part)) {
+      stowi_plan_stretches stretches = stowi_plan_stretches_of(t->checker, value);
+      stowi_plan_occupied_bytes part;
+      while (stowi_plan_stretches_next(&stretches, &part)) {
         piece p = {slot.offset + part.low,
                    slot.offset + part.high,
                    part.begin,
@@ -128,7 +128,7 @@ static void note_load(tally* t, const piece* p) {
 }
 
 static stow_status judge(tally* t) {
-  stowi_checker* checker = t->checker;
+  stowi_plan_checker* checker = t->checker;
   change now = {0, 0};
   change most = {0, 0};
   uint32_t peak_step = 0;
@@ -142,11 +142,11 @@ static stow_status judge(tally* t) {
     most.padded = now.padded > most.padded ? now.padded : most.padded;
   }
   if (stowi_plan_peak_step(checker->plan) != peak_step) {
-    return stowi_fault(checker, STOW_FAULT_FACT, STOW_VALUE_NONE, STOW_VALUE_NONE, peak_step,
-                       "the plan's peak step is %" PRIu32
-                       ", but the load is first highest at step %" PRIu32 ", with %" PRIu64
-                       " bytes",
-                       stowi_plan_peak_step(checker->plan), peak_step, most.bytes);
+    return stowi_plan_fault(checker, STOW_FAULT_FACT, STOW_VALUE_NONE, STOW_VALUE_NONE, peak_step,
+                            "the plan's peak step is %" PRIu32
+                            ", but the load is first highest at step %" PRIu32 ", with %" PRIu64
+                            " bytes",
+                            stowi_plan_peak_step(checker->plan), peak_step, most.bytes);
   }
   // Of what is live together all but the topmost end in padding, whichever that is.
   uint64_t bound = most.padded > t->most_padding ? most.padded - t->most_padding : 0;
@@ -154,14 +154,15 @@ static stow_status judge(tally* t) {
   bound = t->fixed_end > bound ? t->fixed_end : bound;
   bound = t->largest > bound ? t->largest : bound;
   if (stow_plan_lower_bound(checker->plan) != bound) {
-    return stowi_fault(checker, STOW_FAULT_FACT, STOW_VALUE_NONE, STOW_VALUE_NONE, peak_step,
-                       "the plan states a lower bound of %" PRIu64 " bytes, but it is %" PRIu64,
-                       stow_plan_lower_bound(checker->plan), bound);
+    return stowi_plan_fault(checker, STOW_FAULT_FACT, STOW_VALUE_NONE, STOW_VALUE_NONE, peak_step,
+                            "the plan states a lower bound of %" PRIu64
+                            " bytes, but it is %" PRIu64,
+                            stow_plan_lower_bound(checker->plan), bound);
   }
   return STOW_OK;
 }
 
-stow_status stowi_check_facts(stowi_checker* checker) {
+stow_status stowi_plan_check_facts(stowi_plan_checker* checker) {
   size_t count = (size_t)checker->node_count + 2;
   tally t = {.checker = checker};
   t.changes = STOWI_ARRAY_ZERO(checker->allocator, change, count);

@@ -12,7 +12,7 @@
 #include "plan/check/check.h"
 
 typedef struct layout_check {
-  stowi_checker checker;  // for labels and faults: only plan, graph and diag are set
+  stowi_plan_checker checker;  // for labels and faults: only plan, graph and diag are set
   const stow_weight_layout* layout;
   bool* named;  // by weight: a param is there
 } layout_check;
@@ -22,16 +22,18 @@ typedef struct layout_check {
 
 static stow_status moved_fault(layout_check* check, stow_value value, stow_slot slot,
                                const stow_weight* weight) {
-  return stowi_fault(&check->checker, STOW_FAULT_MOVED, value, STOW_VALUE_NONE, 0,
-                     "param %s is at offset %" PRIu64 ", but at %" PRIu64 " in the weight layout",
-                     stowi_label_value(&check->checker, value).text, slot.offset, weight->offset);
+  return stowi_plan_fault(
+      &check->checker, STOW_FAULT_MOVED, value, STOW_VALUE_NONE, 0,
+      "param %s is at offset %" PRIu64 ", but at %" PRIu64 " in the weight layout",
+      stowi_plan_label_value(&check->checker, value).text, slot.offset, weight->offset);
 }
 
 static stow_status extent_fault(layout_check* check, stow_fault fault, stow_value value,
                                 const char* what, uint64_t is, uint64_t needed) {
-  return stowi_fault(&check->checker, fault, value, STOW_VALUE_NONE, 0,
-                     "param %s has a %s of %" PRIu64 " bytes, but %" PRIu64 " in the weight layout",
-                     stowi_label_value(&check->checker, value).text, what, is, needed);
+  return stowi_plan_fault(&check->checker, fault, value, STOW_VALUE_NONE, 0,
+                          "param %s has a %s of %" PRIu64 " bytes, but %" PRIu64
+                          " in the weight layout",
+                          stowi_plan_label_value(&check->checker, value).text, what, is, needed);
 }
 
 static stow_status check_life(layout_check* check, stow_value value) {
@@ -42,21 +44,21 @@ static stow_status check_life(layout_check* check, stow_value value) {
   if (begin == 0 && end > steps) {
     return STOW_OK;
   }
-  return stowi_fault(
+  return stowi_plan_fault(
       &check->checker, begin == 0 ? STOW_FAULT_REUSED_TOO_EARLY : STOW_FAULT_BORN_TOO_LATE, value,
       STOW_VALUE_NONE, begin == 0 ? end : 0,
       "param %s is shared and must be live over the whole run, [0, %" PRIu64
       "), but is given steps [%" PRIu32 ", %" PRIu32 ")",
-      stowi_label_value(&check->checker, value).text, (uint64_t)steps + 1, begin, end);
+      stowi_plan_label_value(&check->checker, value).text, (uint64_t)steps + 1, begin, end);
 }
 
 static stow_status check_param(layout_check* check, stow_value value, stow_slot slot) {
   stow_str name = stow_graph_value_name(check->checker.graph, value);
-  size_t index = stowi_weight_layout_index(check->layout, name);
-  if (index == STOWI_WEIGHT_NONE) {
-    return stowi_fault(&check->checker, STOW_FAULT_WEIGHT, value, STOW_VALUE_NONE, 0,
-                       "param %s has a slot, but is missing from the weight layout",
-                       stowi_label_value(&check->checker, value).text);
+  size_t index = stowi_plan_weight_layout_index(check->layout, name);
+  if (index == STOWI_PLAN_WEIGHT_NONE) {
+    return stowi_plan_fault(&check->checker, STOW_FAULT_WEIGHT, value, STOW_VALUE_NONE, 0,
+                            "param %s has a slot, but is missing from the weight layout",
+                            stowi_plan_label_value(&check->checker, value).text);
   }
   stow_weight weight = stow_weight_layout_at(check->layout, index);
   uint64_t guard = stowi_plan_guard(check->checker.plan, value);
@@ -113,10 +115,11 @@ static stow_status check_others(layout_check* check) {
     stow_weight weight = stow_weight_layout_at(check->layout, i);
     uint64_t end = weight.offset + weight.size + weight.guard;
     if (!check->named[i] && !is_reserved(check->checker.plan, weight.offset, end)) {
-      return stowi_fault(&check->checker, STOW_FAULT_WEIGHT, STOW_VALUE_NONE, STOW_VALUE_NONE, 0,
-                         "weight \"%.200s\" of the layout [%" PRIu64 ", %" PRIu64
-                         ") is neither a param of the plan nor reserved",
-                         weight.name.data, weight.offset, end);
+      return stowi_plan_fault(&check->checker, STOW_FAULT_WEIGHT, STOW_VALUE_NONE, STOW_VALUE_NONE,
+                              0,
+                              "weight \"%.200s\" of the layout [%" PRIu64 ", %" PRIu64
+                              ") is neither a param of the plan nor reserved",
+                              weight.name.data, weight.offset, end);
     }
   }
   return STOW_OK;
@@ -125,7 +128,7 @@ static stow_status check_others(layout_check* check) {
 // ---------------------------------------------------------------------------------------------
 
 static stow_status run(layout_check* check) {
-  STOW_TRY(stowi_check_fresh(&check->checker));
+  STOW_TRY(stowi_plan_check_fresh(&check->checker));
   STOW_TRY(check_params(check));
   return check_others(check);
 }
@@ -139,7 +142,7 @@ stow_status stow_plan_check_layout(const stow_plan* plan, const stow_graph* grap
       .checker = {.plan = plan,
                   .graph = graph,
                   .diag = diag,
-                  .violation = STOWI_NO_VIOLATION,
+                  .violation = STOWI_PLAN_NO_VIOLATION,
                   .value_count = stow_graph_value_count(graph)},
       .layout = layout,
       .named = STOWI_ARRAY_ZERO(allocator, bool, count),

@@ -14,9 +14,9 @@ typedef struct need {
   uint32_t last_read;
 } need;
 
-static void keep_always(stowi_checker* checker) {
+static void keep_always(stowi_plan_checker* checker) {
   for (stow_value value = 0; value < checker->value_count; ++value) {
-    if (stowi_check_is_kept(checker, value)) {
+    if (stowi_plan_check_is_kept(checker, value)) {
       checker->values[value].first_write = 0;
       if (checker->values[value].last_read < checker->node_count) {
         checker->values[value].last_read = checker->node_count;
@@ -25,24 +25,24 @@ static void keep_always(stowi_checker* checker) {
   }
 }
 
-static stow_status life_fault(stowi_checker* checker, stow_fault fault, stow_value value,
+static stow_status life_fault(stowi_plan_checker* checker, stow_fault fault, stow_value value,
                               uint32_t step, const char* what) {
   uint32_t begin = stowi_plan_begin(checker->plan, value);
   uint32_t end = stowi_plan_end(checker->plan, value);
-  stowi_label label = stowi_label_value(checker, value);
-  if (stowi_check_is_kept(checker, value)) {
-    return stowi_fault(checker, fault, value, STOW_VALUE_NONE, step,
-                       "%s must be live over the whole run, [0, %" PRIu32
-                       "), but is given steps [%" PRIu32 ", %" PRIu32 ")",
-                       label.text, checker->node_count + 1, begin, end);
+  stowi_plan_label label = stowi_plan_label_value(checker, value);
+  if (stowi_plan_check_is_kept(checker, value)) {
+    return stowi_plan_fault(checker, fault, value, STOW_VALUE_NONE, step,
+                            "%s must be live over the whole run, [0, %" PRIu32
+                            "), but is given steps [%" PRIu32 ", %" PRIu32 ")",
+                            label.text, checker->node_count + 1, begin, end);
   }
-  return stowi_fault(checker, fault, value, STOW_VALUE_NONE, step,
-                     "%s is %s at step %" PRIu32 " by %s, but it is live over steps [%" PRIu32
-                     ", %" PRIu32 ")",
-                     label.text, what, step, stowi_label_step(checker, step).text, begin, end);
+  return stowi_plan_fault(
+      checker, fault, value, STOW_VALUE_NONE, step,
+      "%s is %s at step %" PRIu32 " by %s, but it is live over steps [%" PRIu32 ", %" PRIu32 ")",
+      label.text, what, step, stowi_plan_label_step(checker, step).text, begin, end);
 }
 
-static stow_status check_life(stowi_checker* checker, stow_value value, const need* all) {
+static stow_status check_life(stowi_plan_checker* checker, stow_value value, const need* all) {
   if (stowi_plan_begin(checker->plan, value) > all->first_write) {
     return life_fault(checker, STOW_FAULT_BORN_TOO_LATE, value, all->first_write, "written");
   }
@@ -56,7 +56,7 @@ static stow_status check_life(stowi_checker* checker, stow_value value, const ne
 }
 
 // A view's lifetime is within its root's.
-static stow_status check_cover(stowi_checker* checker, stow_value value, stow_value root) {
+static stow_status check_cover(stowi_plan_checker* checker, stow_value value, stow_value root) {
   uint32_t begin = stowi_plan_begin(checker->plan, value);
   uint32_t end = stowi_plan_end(checker->plan, value);
   uint32_t root_begin = stowi_plan_begin(checker->plan, root);
@@ -65,18 +65,18 @@ static stow_status check_cover(stowi_checker* checker, stow_value value, stow_va
     return STOW_OK;
   }
   stow_fault fault = begin < root_begin ? STOW_FAULT_BORN_TOO_LATE : STOW_FAULT_REUSED_TOO_EARLY;
-  return stowi_fault(checker, fault, root, value, begin < root_begin ? begin : root_end,
-                     "%s is live over steps [%" PRIu32 ", %" PRIu32
-                     "), but its view %s over [%" PRIu32 ", %" PRIu32 ")",
-                     stowi_label_value(checker, root).text, root_begin, root_end,
-                     stowi_label_value(checker, value).text, begin, end);
+  return stowi_plan_fault(checker, fault, root, value, begin < root_begin ? begin : root_end,
+                          "%s is live over steps [%" PRIu32 ", %" PRIu32
+                          "), but its view %s over [%" PRIu32 ", %" PRIu32 ")",
+                          stowi_plan_label_value(checker, root).text, root_begin, root_end,
+                          stowi_plan_label_value(checker, value).text, begin, end);
 }
 
-static need need_of(const stowi_check_value* value) {
+static need need_of(const stowi_plan_check_value* value) {
   return (need){value->first_write, value->last_write, value->last_read};
 }
 
-static void widen(need* whole, const stowi_check_value* part) {
+static void widen(need* whole, const stowi_plan_check_value* part) {
   whole->first_write =
       part->first_write < whole->first_write ? part->first_write : whole->first_write;
   whole->last_write = part->last_write > whole->last_write ? part->last_write : whole->last_write;
@@ -85,7 +85,7 @@ static void widen(need* whole, const stowi_check_value* part) {
 
 // Also for values without a slot: callers that bind their bytes from outside rely on their
 // lifetimes.
-static stow_status check_lifetimes(stowi_checker* checker, need* whole) {
+static stow_status check_lifetimes(stowi_plan_checker* checker, need* whole) {
   for (stow_value value = 0; value < checker->value_count; ++value) {
     whole[value] = need_of(&checker->values[value]);
     STOW_TRY(check_life(checker, value, &whole[value]));
@@ -101,7 +101,7 @@ static stow_status check_lifetimes(stowi_checker* checker, need* whole) {
   return STOW_OK;
 }
 
-stow_status stowi_check_lives(stowi_checker* checker) {
+stow_status stowi_plan_check_lives(stowi_plan_checker* checker) {
   keep_always(checker);
   need* whole = STOWI_ARRAY(checker->allocator, need, checker->value_count);
   if (whole == NULL) {

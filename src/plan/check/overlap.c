@@ -26,7 +26,7 @@ typedef struct footprint {
 } footprint;
 
 typedef struct sweep {
-  stowi_checker* checker;
+  stowi_plan_checker* checker;
   footprint* items;
   size_t count;
   size_t capacity;
@@ -37,7 +37,8 @@ typedef struct sweep {
   stowi_rank_set present;
 } sweep;
 
-static void add_value(sweep* s, stow_value value, uint64_t offset, const stowi_occupied* part) {
+static void add_value(sweep* s, stow_value value, uint64_t offset,
+                      const stowi_plan_occupied_bytes* part) {
   if (part->low < part->high && part->begin < part->end) {
     s->items[s->count++] = (footprint){
         offset + part->low, offset + part->high, part->begin, part->end, value, OWNER_VALUE};
@@ -56,14 +57,14 @@ static void collect_values(sweep* s) {
     }
     // Ends were proved to be inside the arena.
     if (reuse) {
-      stowi_stretches stretches = stowi_stretches_of(s->checker, value);
-      stowi_occupied part;
-      while (stowi_stretches_next(&stretches, &part)) {
+      stowi_plan_stretches stretches = stowi_plan_stretches_of(s->checker, value);
+      stowi_plan_occupied_bytes part;
+      while (stowi_plan_stretches_next(&stretches, &part)) {
         add_value(s, value, slot.offset, &part);
       }
     } else {
       uint64_t all = slot.size + stowi_plan_guard(plan, value);
-      stowi_occupied always = {0, s->checker->node_count + 1, 0, all};
+      stowi_plan_occupied_bytes always = {0, s->checker->node_count + 1, 0, all};
       add_value(s, value, slot.offset, &always);
     }
   }
@@ -93,7 +94,7 @@ static void collect_scratch(sweep* s) {
 static void collect_reserved(sweep* s) {
   const stow_plan* plan = s->checker->plan;
   for (size_t i = 0; i < plan->reserved_count; ++i) {
-    const stowi_span* span = &plan->reserved[i];
+    const stowi_plan_span* span = &plan->reserved[i];
     if (span->offset < span->end) {
       s->items[s->count++] = (footprint){.low = span->offset,
                                          .high = span->end,
@@ -181,7 +182,7 @@ static stow_node scratch_node(const sweep* s, const footprint* item) {
 
 // `%7 "name" [0, 256)`, or `scratch of node 7 (add) [0, 64)`.
 typedef struct party {
-  stowi_label label;
+  stowi_plan_label label;
   const char* prefix;
   stow_value value;
   stow_node scratch;
@@ -192,12 +193,12 @@ static party party_of(const sweep* s, const footprint* item) {
   switch (item->owner) {
     case OWNER_VALUE:
       p.value = item->number;
-      p.label = stowi_label_value(s->checker, p.value);
+      p.label = stowi_plan_label_value(s->checker, p.value);
       break;
     case OWNER_SCRATCH:
       p.prefix = "scratch of ";
       p.scratch = scratch_node(s, item);
-      p.label = stowi_label_node(s->checker, p.scratch);
+      p.label = stowi_plan_label_node(s->checker, p.scratch);
       break;
     case OWNER_RESERVED:
       p.prefix = "a shared weight";
@@ -215,11 +216,11 @@ static stow_status overlap_fault(sweep* s, const footprint* a, const footprint* 
   uint32_t step = first->begin > second->begin ? first->begin : second->begin;
   const char* when = stowi_plan_reuse(s->checker->plan) ? "and are both live at step"
                                                         : "in a plan without reuse, from step";
-  stow_status status = stowi_fault(s->checker, STOW_FAULT_OVERLAP, x.value, y.value, step,
-                                   "%s%s [%" PRIu64 ", %" PRIu64 ") and %s%s [%" PRIu64 ", %" PRIu64
-                                   ") overlap %s %" PRIu32,
-                                   x.prefix, x.label.text, first->low, first->high, y.prefix,
-                                   y.label.text, second->low, second->high, when, step);
+  stow_status status = stowi_plan_fault(s->checker, STOW_FAULT_OVERLAP, x.value, y.value, step,
+                                        "%s%s [%" PRIu64 ", %" PRIu64 ") and %s%s [%" PRIu64
+                                        ", %" PRIu64 ") overlap %s %" PRIu32,
+                                        x.prefix, x.label.text, first->low, first->high, y.prefix,
+                                        y.label.text, second->low, second->high, when, step);
   s->checker->violation.first_scratch = x.scratch;
   s->checker->violation.second_scratch = y.scratch;
   return status;
@@ -259,7 +260,7 @@ static stow_status run(sweep* s) {
   return STOW_OK;
 }
 
-stow_status stowi_check_overlap(stowi_checker* checker) {
+stow_status stowi_plan_check_overlap(stowi_plan_checker* checker) {
   sweep s;
   memset(&s, 0, sizeof(s));
   s.checker = checker;

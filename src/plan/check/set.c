@@ -25,17 +25,17 @@ typedef struct kept {
 } kept;
 
 typedef struct turn {
-  stowi_checker checker;           // for labels and faults: plan, graph, effects and diag are set
-  STOWI_VEC(kept) list;            // by name, then id
-  STOWI_VEC(stowi_span) reserved;  // by offset; touching ones joined
+  stowi_plan_checker checker;  // for labels and faults: plan, graph, effects and diag are set
+  STOWI_VEC(kept) list;        // by name, then id
+  STOWI_VEC(stowi_plan_span) reserved;  // by offset; touching ones joined
 } turn;
 
 // ---------------------------------------------------------------------------------------------
 // What is kept
 
-static bool is_weight(const stowi_checker* checker, stow_value value) {
-  return stowi_check_is_op(checker, value, STOW_OP_PARAM) ||
-         stowi_check_is_op(checker, value, STOW_OP_CONSTANT);
+static bool is_weight(const stowi_plan_checker* checker, stow_value value) {
+  return stowi_plan_check_is_op(checker, value, STOW_OP_PARAM) ||
+         stowi_plan_check_is_op(checker, value, STOW_OP_CONSTANT);
 }
 
 static int compare_kept(const void* a, const void* b, const void* context) {
@@ -50,7 +50,7 @@ static int compare_kept(const void* a, const void* b, const void* context) {
 }
 
 static stow_status add_kept(turn* t, stow_value root, bool state) {
-  const stowi_checker* checker = &t->checker;
+  const stowi_plan_checker* checker = &t->checker;
   stow_slot slot;
   if (!stow_plan_value_slot(checker->plan, root, &slot)) {
     return STOW_OK;
@@ -72,13 +72,13 @@ static stow_status add_kept(turn* t, stow_value root, bool state) {
 typedef enum mark { MARK_NONE, MARK_WEIGHT, MARK_STATE } mark;
 
 static stow_status collect_kept(turn* t, mark* marks) {
-  const stowi_checker* checker = &t->checker;
+  const stowi_plan_checker* checker = &t->checker;
   for (stow_value value = 0; value < checker->value_count; ++value) {
     stow_value root = stow_plan_root(checker->plan, value);
     if (root >= checker->value_count) {
-      return stowi_fault(&t->checker, STOW_FAULT_VIEW_OUTSIDE, value, STOW_VALUE_NONE, 0,
-                         "%s has root %%%" PRIu32 ", which does not exist",
-                         stowi_label_value(checker, value).text, root);
+      return stowi_plan_fault(&t->checker, STOW_FAULT_VIEW_OUTSIDE, value, STOW_VALUE_NONE, 0,
+                              "%s has root %%%" PRIu32 ", which does not exist",
+                              stowi_plan_label_value(checker, value).text, root);
     }
     if (stowi_effects_state(checker->effects, value)) {
       marks[root] = MARK_STATE;
@@ -95,7 +95,7 @@ static stow_status collect_kept(turn* t, mark* marks) {
 }
 
 static stow_status gather_kept(turn* t) {
-  const stowi_checker* checker = &t->checker;
+  const stowi_plan_checker* checker = &t->checker;
   mark* marks = STOWI_ARRAY_ZERO(checker->allocator, mark, checker->value_count);
   if (marks == NULL) {
     return stowi_fail_memory(checker->diag);
@@ -109,31 +109,32 @@ static stow_status gather_kept(turn* t) {
 }
 
 static stow_status add_reserved(turn* t) {
-  const stowi_checker* checker = &t->checker;
+  const stowi_plan_checker* checker = &t->checker;
   size_t count = stow_plan_reserved_count(checker->plan);
   if (STOWI_VEC_RESERVE(checker->allocator, &t->reserved, count) != STOW_OK) {
     return stowi_fail_memory(checker->diag);
   }
   for (size_t i = 0; i < count; ++i) {
     stow_slot slot = stow_plan_reserved_slot(checker->plan, i);
-    stowi_span* last = t->reserved.count == 0 ? NULL : &t->reserved.data[t->reserved.count - 1];
+    stowi_plan_span* last =
+        t->reserved.count == 0 ? NULL : &t->reserved.data[t->reserved.count - 1];
     uint64_t end = slot.offset + slot.size;
     if (last != NULL && slot.offset <= last->end) {
       last->end = end > last->end ? end : last->end;
     } else {
-      t->reserved.data[t->reserved.count++] = (stowi_span){slot.offset, end};
+      t->reserved.data[t->reserved.count++] = (stowi_plan_span){slot.offset, end};
     }
   }
   return STOW_OK;
 }
 
 static stow_status gather(turn* t) {
-  stowi_checker* checker = &t->checker;
+  stowi_plan_checker* checker = &t->checker;
   if (!stowi_effects_are_of(checker->effects, checker->graph)) {
     return stowi_fail(checker->diag, STOW_ERR_INVALID_ARGUMENT,
                       "the effects were made for another graph, or the graph has grown since");
   }
-  STOW_TRY(stowi_check_fresh(checker));
+  STOW_TRY(stowi_plan_check_fresh(checker));
   STOW_TRY(gather_kept(t));
   return add_reserved(t);
 }
@@ -204,20 +205,20 @@ static stow_status check_kept(turn* a, const kept* x, const turn* b) {
   stow_str other = stow_graph_name(b->checker.graph);
   const kept* y = find_same(a, x, b);
   if (y != NULL && y->offset != x->offset) {
-    return stowi_fault(&a->checker, STOW_FAULT_KEPT, x->value, STOW_VALUE_NONE, 0,
-                       "%s is at offset %" PRIu64 " in the plan of @%.*s and at %" PRIu64
-                       " in that of @%.*s",
-                       stowi_label_value(&a->checker, x->value).text, x->offset,
-                       STOWI_STR_ARG(graph), y->offset, STOWI_STR_ARG(other));
+    return stowi_plan_fault(&a->checker, STOW_FAULT_KEPT, x->value, STOW_VALUE_NONE, 0,
+                            "%s is at offset %" PRIu64 " in the plan of @%.*s and at %" PRIu64
+                            " in that of @%.*s",
+                            stowi_plan_label_value(&a->checker, x->value).text, x->offset,
+                            STOWI_STR_ARG(graph), y->offset, STOWI_STR_ARG(other));
   }
   if (is_safe(x, b, y)) {
     return STOW_OK;
   }
-  return stowi_fault(&a->checker, STOW_FAULT_KEPT, x->value, STOW_VALUE_NONE, 0,
-                     "%s of @%.*s, kept between runs, is in [%" PRIu64 ", %" PRIu64
-                     "), which the plan of @%.*s does not reserve",
-                     stowi_label_value(&a->checker, x->value).text, STOWI_STR_ARG(graph), x->offset,
-                     x->offset + x->size + x->guard, STOWI_STR_ARG(other));
+  return stowi_plan_fault(&a->checker, STOW_FAULT_KEPT, x->value, STOW_VALUE_NONE, 0,
+                          "%s of @%.*s, kept between runs, is in [%" PRIu64 ", %" PRIu64
+                          "), which the plan of @%.*s does not reserve",
+                          stowi_plan_label_value(&a->checker, x->value).text, STOWI_STR_ARG(graph),
+                          x->offset, x->offset + x->size + x->guard, STOWI_STR_ARG(other));
 }
 
 static stow_status check_turns(turn* turns, size_t count) {
@@ -249,7 +250,7 @@ stow_status stow_set_check(const stow_plan* const* plans, const stow_graph* cons
                            const stow_effects* const* effects, size_t count,
                            stow_allocator allocator, stow_diag* diag,
                            stow_violation* out_violation) {
-  static const stow_violation none = STOWI_NO_VIOLATION;
+  static const stow_violation none = STOWI_PLAN_NO_VIOLATION;
   if (out_violation != NULL) {
     *out_violation = none;
   }
@@ -258,7 +259,7 @@ stow_status stow_set_check(const stow_plan* const* plans, const stow_graph* cons
     return stowi_fail_memory(diag);
   }
   for (size_t i = 0; i < count; ++i) {
-    stowi_checker* checker = &turns[i].checker;
+    stowi_plan_checker* checker = &turns[i].checker;
     checker->plan = plans[i];
     checker->graph = graphs[i];
     checker->effects = effects == NULL ? NULL : effects[i];

@@ -5,13 +5,13 @@
 #include "base/diag.h"
 #include "plan/check/check.h"
 
-static stow_status size_fail(stowi_checker* checker, stow_value value, stow_status status) {
-  return stowi_fail(checker->diag, status, "%s: %s", stowi_label_value(checker, value).text,
+static stow_status size_fail(stowi_plan_checker* checker, stow_value value, stow_status status) {
+  return stowi_fail(checker->diag, status, "%s: %s", stowi_plan_label_value(checker, value).text,
                     stow_status_text(status));
 }
 
 // At least four bytes per element if the plan says so; otherwise the elements' own width.
-static stow_status size_of(stowi_checker* checker, stow_value value, uint64_t* out_bytes) {
+static stow_status size_of(stowi_plan_checker* checker, stow_value value, uint64_t* out_bytes) {
   const stow_type* type = stow_graph_type(checker->graph, value);
   stow_status status;
   if (!checker->plan->facts.f32_uniform) {
@@ -27,7 +27,7 @@ static stow_status size_of(stowi_checker* checker, stow_value value, uint64_t* o
   return status == STOW_OK ? STOW_OK : size_fail(checker, value, status);
 }
 
-static bool has_right_size(const stowi_checker* checker, stow_value value, uint64_t size) {
+static bool has_right_size(const stowi_plan_checker* checker, stow_value value, uint64_t size) {
   const stowi_plan_facts* facts = &checker->plan->facts;
   uint64_t bytes = checker->values[value].bytes;
   if (bytes != 0 || !stow_graph_is_boundary(checker->graph, value)) {
@@ -35,12 +35,13 @@ static bool has_right_size(const stowi_checker* checker, stow_value value, uint6
   }
   // A boundary value without bytes has a slot only as an address. A shared weight's slot is as
   // large as in the plan that it is shared with.
-  bool shared =
-      facts->params == STOWI_PARAMS_SHARED || facts->params == STOWI_PARAMS_SHARED_OR_NONE;
-  return size == facts->alignment || (shared && stowi_check_is_op(checker, value, STOW_OP_PARAM));
+  bool shared = facts->params == STOWI_PLAN_PARAMS_SHARED ||
+                facts->params == STOWI_PLAN_PARAMS_SHARED_OR_NONE;
+  return size == facts->alignment ||
+         (shared && stowi_plan_check_is_op(checker, value, STOW_OP_PARAM));
 }
 
-stow_status stowi_check_sizes(stowi_checker* checker) {
+stow_status stowi_plan_check_sizes(stowi_plan_checker* checker) {
   for (stow_value value = 0; value < checker->value_count; ++value) {
     uint64_t bytes = stowi_effects_storage(checker->effects, value);
     if (bytes == STOW_BYTES_DEFAULT) {
@@ -50,10 +51,10 @@ stow_status stowi_check_sizes(stowi_checker* checker) {
     stow_slot slot;
     if (stow_plan_value_slot(checker->plan, value, &slot) &&
         !has_right_size(checker, value, slot.size)) {
-      return stowi_fault(checker, STOW_FAULT_SIZE, value, STOW_VALUE_NONE,
-                         checker->steps[stow_graph_producer(checker->graph, value)],
-                         "%s has a slot of %" PRIu64 " bytes, but needs %" PRIu64,
-                         stowi_label_value(checker, value).text, slot.size, bytes);
+      return stowi_plan_fault(checker, STOW_FAULT_SIZE, value, STOW_VALUE_NONE,
+                              checker->steps[stow_graph_producer(checker->graph, value)],
+                              "%s has a slot of %" PRIu64 " bytes, but needs %" PRIu64,
+                              stowi_plan_label_value(checker, value).text, slot.size, bytes);
     }
   }
   return STOW_OK;

@@ -22,8 +22,8 @@ typedef struct share {
   bool writes;
 } share;
 
-static bool element_offset_bytes(const stowi_checker* checker, stow_value parent, uint64_t elements,
-                                 uint64_t* out_bytes) {
+static bool element_offset_bytes(const stowi_plan_checker* checker, stow_value parent,
+                                 uint64_t elements, uint64_t* out_bytes) {
   uint64_t bits = stow_dtype_bits(stow_graph_type(checker->graph, parent)->dtype);
   if (checker->plan->facts.f32_uniform) {
     return stowi_mul_u64(elements, bits < 32 ? 4 : bits / 8, out_bytes);
@@ -38,33 +38,33 @@ static bool element_offset_bytes(const stowi_checker* checker, stow_value parent
   return true;
 }
 
-static bool share_by_effect(const stowi_checker* checker, stow_node node, stow_value value,
+static bool share_by_effect(const stowi_plan_checker* checker, stow_node node, stow_value value,
                             share* out) {
   size_t operand = 0;
   uint64_t offset = 0;
   if (!stowi_effects_inside(checker->effects, value, &operand, &offset)) {
     return false;
   }
-  *out = (share){stowi_check_operand(checker, node, operand), offset, true, false};
+  *out = (share){stowi_plan_check_operand(checker, node, operand), offset, true, false};
   return out->parent != STOW_VALUE_NONE;
 }
 
-static bool share_by_op(const stowi_checker* checker, stow_node node, size_t k, share* out) {
+static bool share_by_op(const stowi_plan_checker* checker, stow_node node, size_t k, share* out) {
   stow_view view;
   if (!stow_graph_view(checker->graph, node, k, &view) ||
       (view.extended && checker->plan->facts.classic_views)) {
     return false;
   }
   bool writes = stow_graph_op_desc(checker->graph, node)->writes_view;
-  *out = (share){stowi_check_operand(checker, node, view.operand), 0, true, writes};
+  *out = (share){stowi_plan_check_operand(checker, node, view.operand), 0, true, writes};
   return out->parent != STOW_VALUE_NONE &&
          element_offset_bytes(checker, out->parent, view.element_offset, &out->offset);
 }
 
-static bool share_by_loop(const stowi_checker* checker, stow_node node, size_t k, share* out) {
-  stow_node loop = stowi_check_loop_of_args(checker, node);
-  stow_value parent = loop != STOW_NODE_NONE ? stowi_check_initial(checker, loop, k)
-                                             : stowi_check_final(checker, node, k);
+static bool share_by_loop(const stowi_plan_checker* checker, stow_node node, size_t k, share* out) {
+  stow_node loop = stowi_plan_check_loop_of_args(checker, node);
+  stow_value parent = loop != STOW_NODE_NONE ? stowi_plan_check_initial(checker, loop, k)
+                                             : stowi_plan_check_final(checker, node, k);
   *out = (share){parent, 0, false, false};
   return parent != STOW_VALUE_NONE;
 }
@@ -72,29 +72,30 @@ static bool share_by_loop(const stowi_checker* checker, stow_node node, size_t k
 // ---------------------------------------------------------------------------------------------
 // Claims
 
-static stow_status no_root_fault(stowi_checker* checker, stow_value value) {
+static stow_status no_root_fault(stowi_plan_checker* checker, stow_value value) {
   uint32_t step = checker->steps[stow_graph_producer(checker->graph, value)];
-  return stowi_fault(checker, STOW_FAULT_VIEW_MOVED, value, STOW_VALUE_NONE, step,
-                     "%s is claimed to be a view of %%%" PRIu32 ", which does not exist",
-                     stowi_label_value(checker, value).text, stow_plan_root(checker->plan, value));
+  return stowi_plan_fault(checker, STOW_FAULT_VIEW_MOVED, value, STOW_VALUE_NONE, step,
+                          "%s is claimed to be a view of %%%" PRIu32 ", which does not exist",
+                          stowi_plan_label_value(checker, value).text,
+                          stow_plan_root(checker->plan, value));
 }
 
-static stow_status place_fault(stowi_checker* checker, stow_value value, uint64_t expected) {
+static stow_status place_fault(stowi_plan_checker* checker, stow_value value, uint64_t expected) {
   stow_slot slot, root_slot;
   stow_value root = stow_plan_root(checker->plan, value);
   stow_plan_value_slot(checker->plan, value, &slot);
   stow_plan_value_slot(checker->plan, root, &root_slot);
-  return stowi_fault(checker, STOW_FAULT_VIEW_MOVED, value, root,
-                     checker->steps[stow_graph_producer(checker->graph, value)],
-                     "%s is at offset %" PRIu64 ", but must be %" PRIu64
-                     " bytes into %s, which is at offset %" PRIu64,
-                     stowi_label_value(checker, value).text, slot.offset, expected,
-                     stowi_label_value(checker, root).text, root_slot.offset);
+  return stowi_plan_fault(checker, STOW_FAULT_VIEW_MOVED, value, root,
+                          checker->steps[stow_graph_producer(checker->graph, value)],
+                          "%s is at offset %" PRIu64 ", but must be %" PRIu64
+                          " bytes into %s, which is at offset %" PRIu64,
+                          stowi_plan_label_value(checker, value).text, slot.offset, expected,
+                          stowi_plan_label_value(checker, root).text, root_slot.offset);
 }
 
 // Checks that every root exists and is its own, and fills offsets of values with slots; that of a
 // view without one follows from its operand's.
-static stow_status fill_places(stowi_checker* checker) {
+static stow_status fill_places(stowi_plan_checker* checker) {
   for (stow_value value = 0; value < checker->value_count; ++value) {
     stow_value root = stow_plan_root(checker->plan, value);
     stow_slot slot, root_slot;
@@ -102,8 +103,8 @@ static stow_status fill_places(stowi_checker* checker) {
       return no_root_fault(checker, value);
     }
     if (stow_plan_root(checker->plan, root) != root) {
-      return stowi_check_misplaced(checker, STOW_FAULT_VIEW_MOVED, value,
-                                   "is claimed to be a view of");
+      return stowi_plan_check_misplaced(checker, STOW_FAULT_VIEW_MOVED, value,
+                                        "is claimed to be a view of");
     }
     if (root != value && stow_plan_value_slot(checker->plan, value, &slot) &&
         stow_plan_value_slot(checker->plan, root, &root_slot)) {
@@ -114,26 +115,27 @@ static stow_status fill_places(stowi_checker* checker) {
   return STOW_OK;
 }
 
-static bool has_place(const stowi_checker* checker, stow_value value) {
+static bool has_place(const stowi_plan_checker* checker, stow_value value) {
   stow_slot slot;
   return stow_plan_value_slot(checker->plan, value, &slot) &&
          stow_plan_value_slot(checker->plan, stow_plan_root(checker->plan, value), &slot);
 }
 
-static void take_view(stowi_checker* checker, stow_node node, stow_value value, const share* way) {
-  stowi_check_value* own = &checker->values[value];
-  own->made = way->writes ? STOWI_MADE_APPEND : STOWI_MADE_VIEW;
+static void take_view(stowi_plan_checker* checker, stow_node node, stow_value value,
+                      const share* way) {
+  stowi_plan_check_value* own = &checker->values[value];
+  own->made = way->writes ? STOWI_PLAN_MADE_APPEND : STOWI_PLAN_MADE_VIEW;
   own->since = way->writes ? checker->steps[node] + 1 : checker->values[way->parent].since;
   if (stow_graph_op_desc(checker->graph, node)->region_kind == STOW_REGION_LOOP) {
     // A loop's final result is what the last iteration's yield wrote.
     stow_region body = stow_graph_owned_region(checker->graph, node, 0);
-    own->since = stowi_check_region_end(checker, body) + 1;
+    own->since = stowi_plan_check_region_end(checker, body) + 1;
   }
-  stowi_check_link(checker, value, way->parent);
+  stowi_plan_check_link(checker, value, way->parent);
 }
 
 // Makes |value| a view if it is where |way| places it; a fault if it must be and is not.
-static stow_status try_view(stowi_checker* checker, stow_node node, stow_value value,
+static stow_status try_view(stowi_plan_checker* checker, stow_node node, stow_value value,
                             const share* way) {
   stow_value root = stow_plan_root(checker->plan, value);
   uint64_t inner = 0;
@@ -151,13 +153,14 @@ static stow_status try_view(stowi_checker* checker, stow_node node, stow_value v
   if (same_root) {
     return place_fault(checker, value, inner);
   }
-  return stowi_check_misplaced(checker, STOW_FAULT_VIEW_MOVED, value,
-                               root == value ? "must share an operand's bytes; its root is"
-                                             : "is claimed to be a view, but nothing places it in");
+  return stowi_plan_check_misplaced(checker, STOW_FAULT_VIEW_MOVED, value,
+                                    root == value
+                                        ? "must share an operand's bytes; its root is"
+                                        : "is claimed to be a view, but nothing places it in");
 }
 
 // Checks that the value is inside the bytes of its root.
-static stow_status check_inside(stowi_checker* checker, stow_value value) {
+static stow_status check_inside(stowi_plan_checker* checker, stow_value value) {
   stow_value root = stow_plan_root(checker->plan, value);
   uint32_t step = checker->steps[stow_graph_producer(checker->graph, value)];
   uint64_t end = 0;
@@ -166,31 +169,31 @@ static stow_status check_inside(stowi_checker* checker, stow_value value) {
     if (!stow_plan_value_slot(checker->plan, value, &slot)) {
       return STOW_OK;
     }
-    return stowi_fault(checker, STOW_FAULT_VIEW_OUTSIDE, value, root, step,
-                       "%s has a slot, but its root %s has none",
-                       stowi_label_value(checker, value).text,
-                       stowi_label_value(checker, root).text);
+    return stowi_plan_fault(checker, STOW_FAULT_VIEW_OUTSIDE, value, root, step,
+                            "%s has a slot, but its root %s has none",
+                            stowi_plan_label_value(checker, value).text,
+                            stowi_plan_label_value(checker, root).text);
   }
-  const stowi_check_value* own = &checker->values[value];
+  const stowi_plan_check_value* own = &checker->values[value];
   if (stowi_add_u64(own->inner, own->bytes, &end) && end <= root_slot.size) {
     return STOW_OK;
   }
-  return stowi_fault(checker, STOW_FAULT_VIEW_OUTSIDE, value, root, step,
-                     "%s is %" PRIu64 " bytes at %" PRIu64 " in %s, which has only %" PRIu64,
-                     stowi_label_value(checker, value).text, own->bytes, own->inner,
-                     stowi_label_value(checker, root).text, root_slot.size);
+  return stowi_plan_fault(checker, STOW_FAULT_VIEW_OUTSIDE, value, root, step,
+                          "%s is %" PRIu64 " bytes at %" PRIu64 " in %s, which has only %" PRIu64,
+                          stowi_plan_label_value(checker, value).text, own->bytes, own->inner,
+                          stowi_plan_label_value(checker, root).text, root_slot.size);
 }
 
-static stow_status check_claim(stowi_checker* checker, stow_node node, size_t k) {
+static stow_status check_claim(stowi_plan_checker* checker, stow_node node, size_t k) {
   stow_value value = stow_graph_first_result(checker->graph, node) + (stow_value)k;
-  stowi_check_value* own = &checker->values[value];
+  stowi_plan_check_value* own = &checker->values[value];
   share way;
   own->made = STOWI_MADE_WRITTEN;
   own->since = checker->steps[node] + 1;
   if (stow_graph_is_boundary(checker->graph, value)) {
-    own->made = STOWI_MADE_OUTSIDE;
+    own->made = STOWI_PLAN_MADE_OUTSIDE;
     own->since = 0;
-  } else if (stowi_check_may_share(checker, value) &&
+  } else if (stowi_plan_check_may_share(checker, value) &&
              (share_by_effect(checker, node, value, &way) || share_by_op(checker, node, k, &way) ||
               share_by_loop(checker, node, k, &way))) {
     STOW_TRY(try_view(checker, node, value, &way));
@@ -198,25 +201,25 @@ static stow_status check_claim(stowi_checker* checker, stow_node node, size_t k)
   return check_inside(checker, value);
 }
 
-static void note_member(stowi_checker* checker, stow_value value) {
-  stowi_check_value* root = &checker->values[stow_plan_root(checker->plan, value)];
-  root->makers += checker->values[value].made != STOWI_MADE_VIEW ? 1 : 0;
-  root->holds_kept = root->holds_kept || stowi_check_is_kept(checker, value);
+static void note_member(stowi_plan_checker* checker, stow_value value) {
+  stowi_plan_check_value* root = &checker->values[stow_plan_root(checker->plan, value)];
+  root->makers += checker->values[value].made != STOWI_PLAN_MADE_VIEW ? 1 : 0;
+  root->holds_kept = root->holds_kept || stowi_plan_check_is_kept(checker, value);
 }
 
 // A loop's yield writes carried arguments, wherever they are.
-static void note_carried(stowi_checker* checker, stow_node node) {
-  stow_node loop = stowi_check_loop_of_args(checker, node);
+static void note_carried(stowi_plan_checker* checker, stow_node node) {
+  stow_node loop = stowi_plan_check_loop_of_args(checker, node);
   size_t count = loop == STOW_NODE_NONE ? 0 : stow_graph_result_count(checker->graph, node);
   for (size_t k = 0; k < count; ++k) {
     stow_value argument = stow_graph_first_result(checker->graph, node) + (stow_value)k;
-    if (stowi_check_initial(checker, loop, k) != STOW_VALUE_NONE) {
+    if (stowi_plan_check_initial(checker, loop, k) != STOW_VALUE_NONE) {
       checker->values[stow_plan_root(checker->plan, argument)].makers += 1;
     }
   }
 }
 
-stow_status stowi_check_views(stowi_checker* checker) {
+stow_status stowi_plan_check_views(stowi_plan_checker* checker) {
   STOW_TRY(fill_places(checker));
   for (stow_node node = 0; node < checker->node_count; ++node) {
     size_t results = stow_graph_result_count(checker->graph, node);

@@ -17,12 +17,13 @@ typedef struct limits {
 // ---------------------------------------------------------------------------------------------
 // Asking
 
-stowi_stretches stowi_stretches_of(const stowi_checker* checker, stow_value root) {
-  return (stowi_stretches){checker, root, stowi_plan_begin(checker->plan, root),
-                           checker->windows[root]};
+stowi_plan_stretches stowi_plan_stretches_of(const stowi_plan_checker* checker, stow_value root) {
+  return (stowi_plan_stretches){checker, root, stowi_plan_begin(checker->plan, root),
+                                checker->windows[root]};
 }
 
-bool stowi_stretches_next(stowi_stretches* stretches, stowi_occupied* out_stretch) {
+bool stowi_plan_stretches_next(stowi_plan_stretches* stretches,
+                               stowi_plan_occupied_bytes* out_stretch) {
   const stow_plan* plan = stretches->checker->plan;
   stow_value root = stretches->root;
   uint32_t end = stowi_plan_end(plan, root);
@@ -33,11 +34,12 @@ bool stowi_stretches_next(stowi_stretches* stretches, stowi_occupied* out_stretc
   bool is_last = stretches->window == stretches->checker->windows[root + 1];
   const stow_window* next = is_last ? NULL : &plan->windows[stretches->window].window;
   if (next != NULL && next->begin == stretches->at) {
-    *out_stretch = (stowi_occupied){next->begin, next->end, next->low, next->high};
+    *out_stretch = (stowi_plan_occupied_bytes){next->begin, next->end, next->low, next->high};
     stretches->window += 1;
   } else {
     uint64_t footprint = slot.size + stowi_plan_guard(plan, root);
-    *out_stretch = (stowi_occupied){stretches->at, next == NULL ? end : next->begin, 0, footprint};
+    *out_stretch =
+        (stowi_plan_occupied_bytes){stretches->at, next == NULL ? end : next->begin, 0, footprint};
   }
   stretches->at = out_stretch->end;
   return true;
@@ -46,21 +48,21 @@ bool stowi_stretches_next(stowi_stretches* stretches, stowi_occupied* out_stretc
 // ---------------------------------------------------------------------------------------------
 // Order
 
-static stow_status window_fault(stowi_checker* checker, const stowi_plan_window* given,
+static stow_status window_fault(stowi_plan_checker* checker, const stowi_plan_window* given,
                                 const char* why) {
   const stow_window* w = &given->window;
   bool exists = given->root < checker->value_count;
-  stowi_label label = {"a value that does not exist"};
+  stowi_plan_label label = {"a value that does not exist"};
   if (exists) {
-    label = stowi_label_value(checker, given->root);
+    label = stowi_plan_label_value(checker, given->root);
   }
-  return stowi_fault(
+  return stowi_plan_fault(
       checker, STOW_FAULT_WINDOW, exists ? given->root : STOW_VALUE_NONE, STOW_VALUE_NONE, w->begin,
       "%s has a window [%" PRIu64 ", %" PRIu64 ") over steps [%" PRIu32 ", %" PRIu32 "), %s",
       label.text, w->low, w->high, w->begin, w->end, why);
 }
 
-static const char* why_not(const stowi_checker* checker, const stowi_plan_window* given) {
+static const char* why_not(const stowi_plan_checker* checker, const stowi_plan_window* given) {
   const stow_plan* plan = checker->plan;
   const stow_window* w = &given->window;
   stow_slot slot;
@@ -81,7 +83,7 @@ static const char* why_not(const stowi_checker* checker, const stowi_plan_window
   return w->low > w->high || w->high > slot.size ? "which is outside it" : NULL;
 }
 
-static stow_status check_order(stowi_checker* checker) {
+static stow_status check_order(stowi_plan_checker* checker) {
   const stow_plan* plan = checker->plan;
   for (size_t i = 0; i < plan->window_count; ++i) {
     const stowi_plan_window* given = &plan->windows[i];
@@ -136,7 +138,7 @@ static void fill_tree(const stow_plan* plan, limits* tree) {
 }
 
 // The first window of |root| that ends after |step|.
-static size_t window_after(const stowi_checker* checker, stow_value root, uint32_t step) {
+static size_t window_after(const stowi_plan_checker* checker, stow_value root, uint32_t step) {
   size_t low = checker->windows[root];
   size_t high = checker->windows[root + 1];
   while (low < high) {
@@ -150,23 +152,24 @@ static size_t window_after(const stowi_checker* checker, stow_value root, uint32
   return low;
 }
 
-static stow_status outside_fault(stowi_checker* checker, stow_value value, size_t first) {
-  const stowi_check_value* own = &checker->values[value];
+static stow_status outside_fault(stowi_plan_checker* checker, stow_value value, size_t first) {
+  const stowi_plan_check_value* own = &checker->values[value];
   const stow_window* w = &checker->plan->windows[first].window;
   while (w->low <= own->inner && w->high >= own->inner + own->bytes) {
     w = &checker->plan->windows[++first].window;
   }
   stow_value root = stow_plan_root(checker->plan, value);
-  return stowi_fault(checker, STOW_FAULT_WINDOW, value, root, w->begin,
-                     "%s is bytes [%" PRIu64 ", %" PRIu64 ") of %s, which occupies only [%" PRIu64
-                     ", %" PRIu64 ") over steps [%" PRIu32 ", %" PRIu32 ")",
-                     stowi_label_value(checker, value).text, own->inner, own->inner + own->bytes,
-                     stowi_label_value(checker, root).text, w->low, w->high, w->begin, w->end);
+  return stowi_plan_fault(
+      checker, STOW_FAULT_WINDOW, value, root, w->begin,
+      "%s is bytes [%" PRIu64 ", %" PRIu64 ") of %s, which occupies only [%" PRIu64 ", %" PRIu64
+      ") over steps [%" PRIu32 ", %" PRIu32 ")",
+      stowi_plan_label_value(checker, value).text, own->inner, own->inner + own->bytes,
+      stowi_plan_label_value(checker, root).text, w->low, w->high, w->begin, w->end);
 }
 
 // The plan gives a root the lifetime of all values in it; this is its own.
-static stow_status check_value(stowi_checker* checker, stow_value value, const limits* tree) {
-  const stowi_check_value* own = &checker->values[value];
+static stow_status check_value(stowi_plan_checker* checker, stow_value value, const limits* tree) {
+  const stowi_plan_check_value* own = &checker->values[value];
   stow_value root = stow_plan_root(checker->plan, value);
   if (own->bytes == 0 || checker->windows[root] == checker->windows[root + 1]) {
     return STOW_OK;
@@ -186,7 +189,7 @@ static stow_status check_value(stowi_checker* checker, stow_value value, const l
   return is_inside ? STOW_OK : outside_fault(checker, value, first);
 }
 
-stow_status stowi_check_windows(stowi_checker* checker) {
+stow_status stowi_plan_check_windows(stowi_plan_checker* checker) {
   size_t count = checker->plan->window_count;
   STOW_TRY(check_order(checker));
   if (count == 0) {

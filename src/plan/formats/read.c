@@ -17,17 +17,17 @@
 #include "plan/plan_internal.h"
 
 typedef struct reader {
-  stowi_scan scan;
+  stowi_plan_scan scan;
   const stow_graph* graph;
   stow_allocator allocator;
   stow_plan* plan;
-  stowi_scan_place totals_at;
+  stowi_plan_scan_place totals_at;
   uint64_t total_unshared;
   uint64_t saved;
 } reader;
 
-static stow_status fail_at(const reader* r, stowi_scan_place place, const char* text) {
-  return stowi_scan_fail(&r->scan, place, STOW_ERR_SYNTAX, "%s", text);
+static stow_status fail_at(const reader* r, stowi_plan_scan_place place, const char* text) {
+  return stowi_plan_scan_fail(&r->scan, place, STOW_ERR_SYNTAX, "%s", text);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -35,24 +35,24 @@ static stow_status fail_at(const reader* r, stowi_scan_place place, const char* 
 
 static stow_status read_number(reader* r, const char* key, uint64_t max, const char* what,
                                uint64_t* out_number) {
-  STOW_TRY(stowi_scan_literal(&r->scan, key));
-  STOW_TRY(stowi_scan_u64(&r->scan, max, what, out_number));
-  return stowi_scan_end_line(&r->scan);
+  STOW_TRY(stowi_plan_scan_literal(&r->scan, key));
+  STOW_TRY(stowi_plan_scan_u64(&r->scan, max, what, out_number));
+  return stowi_plan_scan_end_line(&r->scan);
 }
 
 // One of |count| words, up to the end of the line.
 static stow_status read_choice(reader* r, const char* key, const char* const* words, size_t count,
                                const char* what, size_t* out_index) {
-  STOW_TRY(stowi_scan_literal(&r->scan, key));
-  stow_str given = stowi_scan_rest(&r->scan);
+  STOW_TRY(stowi_plan_scan_literal(&r->scan, key));
+  stow_str given = stowi_plan_scan_rest(&r->scan);
   for (size_t i = 0; i < count; ++i) {
     if (stow_str_equal(given, stow_str_of(words[i]))) {
       *out_index = i;
       r->scan.at += given.size;
-      return stowi_scan_end_line(&r->scan);
+      return stowi_plan_scan_end_line(&r->scan);
     }
   }
-  return stowi_scan_expected(&r->scan, what);
+  return stowi_plan_scan_expected(&r->scan, what);
 }
 
 static stow_status read_bool(reader* r, const char* key, bool* out_answer) {
@@ -64,14 +64,14 @@ static stow_status read_bool(reader* r, const char* key, bool* out_answer) {
 }
 
 static stow_status read_version(reader* r) {
-  if (stowi_scan_sees(&r->scan, "# arena_size=")) {
-    return fail_at(r, stowi_scan_here(&r->scan),
+  if (stowi_plan_scan_sees(&r->scan, "# arena_size=")) {
+    return fail_at(r, stowi_plan_scan_here(&r->scan),
                    "this is a report, which omits parts of the plan; expected a saved plan, which "
                    "begins with `# stowage_plan=1`");
   }
-  STOW_TRY(stowi_scan_literal(&r->scan, "# stowage_plan="));
-  if (!stowi_scan_skip(&r->scan, "1\n")) {
-    return stowi_scan_expected(&r->scan, "version 1, the only supported version");
+  STOW_TRY(stowi_plan_scan_literal(&r->scan, "# stowage_plan="));
+  if (!stowi_plan_scan_skip(&r->scan, "1\n")) {
+    return stowi_plan_scan_expected(&r->scan, "version 1, the only supported version");
   }
   r->scan.line = 2;
   r->scan.line_at = r->scan.at;
@@ -79,64 +79,64 @@ static stow_status read_version(reader* r) {
 }
 
 static stow_status read_graph_name(reader* r) {
-  STOW_TRY(stowi_scan_literal(&r->scan, "# graph="));
+  STOW_TRY(stowi_plan_scan_literal(&r->scan, "# graph="));
   stow_string expected;
   stow_string_init(&expected, r->allocator);
   stow_status status = stowi_put_quoted(stow_string_writer(&expected), stow_graph_name(r->graph));
-  stow_str given = stowi_scan_rest(&r->scan);
+  stow_str given = stowi_plan_scan_rest(&r->scan);
   stow_str wanted = {expected.data, expected.size};
   if (status != STOW_OK) {
     status = stowi_fail_memory(r->scan.diag);
   } else if (!stow_str_equal(given, wanted)) {
-    status = stowi_scan_fail(&r->scan, stowi_scan_here(&r->scan), STOW_ERR_STALE_PLAN,
-                             "the plan is for graph %.*s, but this is %.*s", STOWI_STR_ARG(given),
-                             STOWI_STR_ARG(wanted));
+    status = stowi_plan_scan_fail(&r->scan, stowi_plan_scan_here(&r->scan), STOW_ERR_STALE_PLAN,
+                                  "the plan is for graph %.*s, but this is %.*s",
+                                  STOWI_STR_ARG(given), STOWI_STR_ARG(wanted));
   }
   stow_string_free(&expected);
   if (status != STOW_OK) {
     return status;
   }
   r->scan.at += given.size;
-  return stowi_scan_end_line(&r->scan);
+  return stowi_plan_scan_end_line(&r->scan);
 }
 
 static stow_status read_fingerprint(reader* r) {
-  STOW_TRY(stowi_scan_literal(&r->scan, "# fingerprint="));
-  stowi_scan_place place = stowi_scan_here(&r->scan);
+  STOW_TRY(stowi_plan_scan_literal(&r->scan, "# fingerprint="));
+  stowi_plan_scan_place place = stowi_plan_scan_here(&r->scan);
   uint64_t given = 0;
-  STOW_TRY(stowi_scan_hex(&r->scan, "16 lower-case hexadecimal digits", &given));
+  STOW_TRY(stowi_plan_scan_hex(&r->scan, "16 lower-case hexadecimal digits", &given));
   uint64_t wanted = stow_graph_fingerprint(r->graph);
   if (given != wanted) {
-    return stowi_scan_fail(&r->scan, place, STOW_ERR_STALE_PLAN,
-                           "the plan was made for a graph with fingerprint %016" PRIx64
-                           ", but this one has %016" PRIx64,
-                           given, wanted);
+    return stowi_plan_scan_fail(&r->scan, place, STOW_ERR_STALE_PLAN,
+                                "the plan was made for a graph with fingerprint %016" PRIx64
+                                ", but this one has %016" PRIx64,
+                                given, wanted);
   }
-  return stowi_scan_end_line(&r->scan);
+  return stowi_plan_scan_end_line(&r->scan);
 }
 
 // Creates the plan, which needs the strategy's name.
 static stow_status read_strategy(reader* r) {
-  STOW_TRY(stowi_scan_literal(&r->scan, "# strategy="));
-  stow_str name = stowi_scan_rest(&r->scan);
-  if (!stowi_is_strategy_name(name)) {
-    return stowi_scan_expected(&r->scan, "the name of a strategy, 1 to 64 of [A-Za-z0-9_.-]");
+  STOW_TRY(stowi_plan_scan_literal(&r->scan, "# strategy="));
+  stow_str name = stowi_plan_scan_rest(&r->scan);
+  if (!stowi_plan_is_strategy_name(name)) {
+    return stowi_plan_scan_expected(&r->scan, "the name of a strategy, 1 to 64 of [A-Za-z0-9_.-]");
   }
   r->scan.at += name.size;
   STOW_TRY(stowi_plan_create(r->graph, name, r->allocator, r->scan.diag, &r->plan));
-  return stowi_scan_end_line(&r->scan);
+  return stowi_plan_scan_end_line(&r->scan);
 }
 
 static stow_status read_params(reader* r) {
   static const char* const words[] = {
 #define PARAMS_TEXT(name, text) text,
-      STOWI_PARAMS_LIST(PARAMS_TEXT)
+      STOWI_PLAN_PARAMS_LIST(PARAMS_TEXT)
 #undef PARAMS_TEXT
   };
   size_t index = 0;
-  STOW_TRY(read_choice(r, "# params=", words, STOWI_PARAMS_COUNT,
+  STOW_TRY(read_choice(r, "# params=", words, STOWI_PLAN_PARAMS_COUNT,
                        "`yes`, `no`, `shared` or `shared-or-none`", &index));
-  r->plan->facts.params = (stowi_params)index;
+  r->plan->facts.params = (stowi_plan_params)index;
   return STOW_OK;
 }
 
@@ -151,13 +151,13 @@ static stow_status read_io(reader* r) {
 
 static stow_status read_alignment(reader* r) {
   stowi_plan_facts* facts = &r->plan->facts;
-  stowi_scan_place place = stowi_scan_here(&r->scan);
+  stowi_plan_scan_place place = stowi_plan_scan_here(&r->scan);
   STOW_TRY(read_number(r, "# alignment=", UINT64_MAX, "the alignment", &facts->alignment));
   if (!stowi_is_power_of_two(facts->alignment)) {
     return fail_at(r, place, "the alignment must be a power of two");
   }
   for (stow_value v = 0; v < r->plan->value_count; ++v) {
-    r->plan->values[v].alignment_log2 = stowi_log2(facts->alignment);
+    r->plan->values[v].alignment_log2 = stowi_plan_log2(facts->alignment);
   }
   return STOW_OK;
 }
@@ -177,7 +177,7 @@ static stow_status read_options(reader* r) {
   STOW_TRY(read_bool(r, "# elide_copies=", &facts->elide_copies));
   STOW_TRY(read_io(r));
   facts->capacity = STOW_NO_CAPACITY;
-  if (stowi_scan_sees(&r->scan, "# capacity=")) {
+  if (stowi_plan_scan_sees(&r->scan, "# capacity=")) {
     STOW_TRY(read_number(r, "# capacity=", STOW_NO_CAPACITY - 1, "the capacity", &facts->capacity));
   }
   STOW_TRY(read_number(r, "# lower_bound=", UINT64_MAX, "the lower bound", &r->plan->lower_bound));
@@ -191,26 +191,26 @@ static stow_status read_options(reader* r) {
 // The report
 
 static stow_status read_totals(reader* r) {
-  stowi_scan* scan = &r->scan;
-  STOW_TRY(stowi_scan_literal(scan, "# arena_size="));
-  STOW_TRY(stowi_scan_u64(scan, UINT64_MAX, "the arena size", &r->plan->arena_size));
-  r->totals_at = stowi_scan_here(scan);
-  STOW_TRY(stowi_scan_literal(scan, " total_unshared="));
-  STOW_TRY(stowi_scan_u64(scan, UINT64_MAX, "the total size", &r->total_unshared));
-  STOW_TRY(stowi_scan_literal(scan, " saved="));
-  STOW_TRY(stowi_scan_u64(scan, UINT64_MAX, "the bytes saved", &r->saved));
-  STOW_TRY(stowi_scan_end_line(scan));
-  STOW_TRY(stowi_scan_literal(scan, "# offset\tsize\tnode"));
-  return stowi_scan_end_line(scan);
+  stowi_plan_scan* scan = &r->scan;
+  STOW_TRY(stowi_plan_scan_literal(scan, "# arena_size="));
+  STOW_TRY(stowi_plan_scan_u64(scan, UINT64_MAX, "the arena size", &r->plan->arena_size));
+  r->totals_at = stowi_plan_scan_here(scan);
+  STOW_TRY(stowi_plan_scan_literal(scan, " total_unshared="));
+  STOW_TRY(stowi_plan_scan_u64(scan, UINT64_MAX, "the total size", &r->total_unshared));
+  STOW_TRY(stowi_plan_scan_literal(scan, " saved="));
+  STOW_TRY(stowi_plan_scan_u64(scan, UINT64_MAX, "the bytes saved", &r->saved));
+  STOW_TRY(stowi_plan_scan_end_line(scan));
+  STOW_TRY(stowi_plan_scan_literal(scan, "# offset\tsize\tnode"));
+  return stowi_plan_scan_end_line(scan);
 }
 
 // An id below |count|. An unverified graph may have none at all.
 static stow_status read_id(reader* r, uint32_t count, const char* what, uint32_t* out_id) {
   if (count == 0) {
-    return stowi_scan_fail(&r->scan, stowi_scan_here(&r->scan), STOW_ERR_SYNTAX,
-                           "expected no %s: the graph is empty", what);
+    return stowi_plan_scan_fail(&r->scan, stowi_plan_scan_here(&r->scan), STOW_ERR_SYNTAX,
+                                "expected no %s: the graph is empty", what);
   }
-  return stowi_scan_u32(&r->scan, count - 1, what, out_id);
+  return stowi_plan_scan_u32(&r->scan, count - 1, what, out_id);
 }
 
 static stow_status read_value_id(reader* r, stow_value* out_value) {
@@ -231,18 +231,18 @@ static bool is_sorted(const stow_plan* plan, stow_value last, uint64_t offset, u
 }
 
 static stow_status read_row(reader* r, stow_value* last) {
-  stowi_scan_place place = stowi_scan_here(&r->scan);
+  stowi_plan_scan_place place = stowi_plan_scan_here(&r->scan);
   uint64_t offset = 0;
   uint64_t size = 0;
   stow_value v = 0;
-  STOW_TRY(stowi_scan_u64(&r->scan, STOW_OFFSET_NONE - 1, "an offset", &offset));
-  STOW_TRY(stowi_scan_literal(&r->scan, "\t"));
-  STOW_TRY(stowi_scan_u64(&r->scan, STOW_OFFSET_NONE - 1 - offset, "a size", &size));
-  STOW_TRY(stowi_scan_literal(&r->scan, "\t"));
-  STOW_TRY(stowi_scan_literal(&r->scan, "%"));
+  STOW_TRY(stowi_plan_scan_u64(&r->scan, STOW_OFFSET_NONE - 1, "an offset", &offset));
+  STOW_TRY(stowi_plan_scan_literal(&r->scan, "\t"));
+  STOW_TRY(stowi_plan_scan_u64(&r->scan, STOW_OFFSET_NONE - 1 - offset, "a size", &size));
+  STOW_TRY(stowi_plan_scan_literal(&r->scan, "\t"));
+  STOW_TRY(stowi_plan_scan_literal(&r->scan, "%"));
   STOW_TRY(read_value_id(r, &v));
   if (stowi_plan_has_slot(r->plan, v)) {
-    return stowi_scan_fail(&r->scan, place, STOW_ERR_SYNTAX, "%%%" PRIu32 " has two rows", v);
+    return stowi_plan_scan_fail(&r->scan, place, STOW_ERR_SYNTAX, "%%%" PRIu32 " has two rows", v);
   }
   if (*last != STOW_VALUE_NONE && !is_sorted(r->plan, *last, offset, size, v)) {
     return fail_at(r, place, "rows must be sorted by offset, then size, then id");
@@ -250,13 +250,13 @@ static stow_status read_row(reader* r, stow_value* last) {
   r->plan->values[v].offset = offset;
   r->plan->values[v].size = size;
   *last = v;
-  return stowi_scan_end_line(&r->scan);
+  return stowi_plan_scan_end_line(&r->scan);
 }
 
 static stow_status read_report(reader* r) {
   STOW_TRY(read_totals(r));
   stow_value last = STOW_VALUE_NONE;
-  while (!stowi_scan_is_at_end(&r->scan) && !stowi_scan_sees(&r->scan, "#")) {
+  while (!stowi_plan_scan_is_at_end(&r->scan) && !stowi_plan_scan_sees(&r->scan, "#")) {
     STOW_TRY(read_row(r, &last));
   }
   return STOW_OK;
@@ -268,23 +268,24 @@ static stow_status read_report(reader* r) {
 static stow_status read_lives(reader* r) {
   uint32_t last_step = r->plan->step_count;
   for (stow_value v = 0; v < r->plan->value_count; ++v) {
-    stowi_scan_place place = stowi_scan_here(&r->scan);
+    stowi_plan_scan_place place = stowi_plan_scan_here(&r->scan);
     stow_value given = 0;
     stowi_plan_value* value = &r->plan->values[v];
-    STOW_TRY(stowi_scan_literal(&r->scan, "# life."));
+    STOW_TRY(stowi_plan_scan_literal(&r->scan, "# life."));
     STOW_TRY(read_value_id(r, &given));
     if (given != v) {
-      return stowi_scan_fail(&r->scan, place, STOW_ERR_SYNTAX,
-                             "expected `# life.%" PRIu32 "=`, found that of %%%" PRIu32, v, given);
+      return stowi_plan_scan_fail(&r->scan, place, STOW_ERR_SYNTAX,
+                                  "expected `# life.%" PRIu32 "=`, found that of %%%" PRIu32, v,
+                                  given);
     }
-    STOW_TRY(stowi_scan_literal(&r->scan, "="));
-    STOW_TRY(stowi_scan_u32(&r->scan, last_step, "the first step", &value->begin));
-    STOW_TRY(stowi_scan_literal(&r->scan, ","));
-    STOW_TRY(stowi_scan_u32(&r->scan, last_step + 1, "the step after the last", &value->end));
+    STOW_TRY(stowi_plan_scan_literal(&r->scan, "="));
+    STOW_TRY(stowi_plan_scan_u32(&r->scan, last_step, "the first step", &value->begin));
+    STOW_TRY(stowi_plan_scan_literal(&r->scan, ","));
+    STOW_TRY(stowi_plan_scan_u32(&r->scan, last_step + 1, "the step after the last", &value->end));
     if (value->begin >= value->end) {
       return fail_at(r, place, "a lifetime must end after it begins");
     }
-    STOW_TRY(stowi_scan_end_line(&r->scan));
+    STOW_TRY(stowi_plan_scan_end_line(&r->scan));
   }
   return STOW_OK;
 }
@@ -292,14 +293,14 @@ static stow_status read_lives(reader* r) {
 // The id after |key|, including `=`; ids of one kind of fact ascend. |next| is the lowest allowed.
 static stow_status read_fact_id(reader* r, const char* key, stow_value* next,
                                 stow_value* out_value) {
-  stowi_scan_place place = stowi_scan_here(&r->scan);
-  STOW_TRY(stowi_scan_literal(&r->scan, key));
+  stowi_plan_scan_place place = stowi_plan_scan_here(&r->scan);
+  STOW_TRY(stowi_plan_scan_literal(&r->scan, key));
   STOW_TRY(read_value_id(r, out_value));
   if (*out_value < *next) {
     return fail_at(r, place, "lines of one kind must be sorted by id without duplicates");
   }
   *next = *out_value + 1;
-  return stowi_scan_literal(&r->scan, "=");
+  return stowi_plan_scan_literal(&r->scan, "=");
 }
 
 // Checks that a root is not a view; views are in id order from |first_line| on.
@@ -311,9 +312,9 @@ static stow_status check_roots(const reader* r, uint32_t first_line) {
     }
     stow_value root = r->plan->values[v].root;
     if (stowi_plan_is_view(r->plan, root)) {
-      stowi_scan_place place = {line, 1};
-      return stowi_scan_fail(&r->scan, place, STOW_ERR_SYNTAX,
-                             "%%%" PRIu32 " cannot be a root: it is a view itself", root);
+      stowi_plan_scan_place place = {line, 1};
+      return stowi_plan_scan_fail(&r->scan, place, STOW_ERR_SYNTAX,
+                                  "%%%" PRIu32 " cannot be a root: it is a view itself", root);
     }
     ++line;
   }
@@ -323,29 +324,29 @@ static stow_status check_roots(const reader* r, uint32_t first_line) {
 static stow_status read_views(reader* r) {
   uint32_t first_line = r->scan.line;
   stow_value next = 0;
-  while (stowi_scan_sees(&r->scan, "# view.")) {
-    stowi_scan_place place = stowi_scan_here(&r->scan);
+  while (stowi_plan_scan_sees(&r->scan, "# view.")) {
+    stowi_plan_scan_place place = stowi_plan_scan_here(&r->scan);
     stow_value v = 0;
     stow_value root = 0;
     STOW_TRY(read_fact_id(r, "# view.", &next, &v));
-    STOW_TRY(stowi_scan_literal(&r->scan, "%"));
+    STOW_TRY(stowi_plan_scan_literal(&r->scan, "%"));
     STOW_TRY(read_value_id(r, &root));
     if (root == v) {
       return fail_at(r, place, "a value that is its own root is not a view");
     }
     r->plan->values[v].root = root;
     r->plan->values[v].alignment_log2 = 0;
-    STOW_TRY(stowi_scan_end_line(&r->scan));
+    STOW_TRY(stowi_plan_scan_end_line(&r->scan));
   }
   return check_roots(r, first_line);
 }
 
 // The number of lines from here on that begin with |key|.
 static size_t count_lines(const reader* r, const char* key) {
-  stowi_scan ahead = r->scan;
+  stowi_plan_scan ahead = r->scan;
   size_t count = 0;
-  while (stowi_scan_sees(&ahead, key)) {
-    ahead.at += stowi_scan_rest(&ahead).size;
+  while (stowi_plan_scan_sees(&ahead, key)) {
+    ahead.at += stowi_plan_scan_rest(&ahead).size;
     ahead.at += ahead.at < ahead.size;
     ++count;
   }
@@ -355,24 +356,24 @@ static size_t count_lines(const reader* r, const char* key) {
 static stow_status read_window(reader* r, stowi_plan_window* given) {
   uint32_t last_step = r->plan->step_count;
   stow_window* window = &given->window;
-  STOW_TRY(stowi_scan_literal(&r->scan, "# window."));
+  STOW_TRY(stowi_plan_scan_literal(&r->scan, "# window."));
   STOW_TRY(read_value_id(r, &given->root));
-  STOW_TRY(stowi_scan_literal(&r->scan, "="));
-  STOW_TRY(stowi_scan_u32(&r->scan, last_step, "the first step", &window->begin));
-  STOW_TRY(stowi_scan_literal(&r->scan, ","));
-  STOW_TRY(stowi_scan_u32(&r->scan, last_step + 1, "the step after the last", &window->end));
-  STOW_TRY(stowi_scan_literal(&r->scan, ","));
-  STOW_TRY(stowi_scan_u64(&r->scan, UINT64_MAX, "the first byte", &window->low));
-  STOW_TRY(stowi_scan_literal(&r->scan, ","));
-  STOW_TRY(stowi_scan_u64(&r->scan, UINT64_MAX, "the byte after the last", &window->high));
-  return stowi_scan_end_line(&r->scan);
+  STOW_TRY(stowi_plan_scan_literal(&r->scan, "="));
+  STOW_TRY(stowi_plan_scan_u32(&r->scan, last_step, "the first step", &window->begin));
+  STOW_TRY(stowi_plan_scan_literal(&r->scan, ","));
+  STOW_TRY(stowi_plan_scan_u32(&r->scan, last_step + 1, "the step after the last", &window->end));
+  STOW_TRY(stowi_plan_scan_literal(&r->scan, ","));
+  STOW_TRY(stowi_plan_scan_u64(&r->scan, UINT64_MAX, "the first byte", &window->low));
+  STOW_TRY(stowi_plan_scan_literal(&r->scan, ","));
+  STOW_TRY(stowi_plan_scan_u64(&r->scan, UINT64_MAX, "the byte after the last", &window->high));
+  return stowi_plan_scan_end_line(&r->scan);
 }
 
 static stow_status read_windows(reader* r) {
   size_t count = count_lines(r, "# window.");
   STOW_TRY(stowi_plan_set_window_count(r->plan, count, r->scan.diag));
   for (size_t i = 0; i < count; ++i) {
-    stowi_scan_place place = stowi_scan_here(&r->scan);
+    stowi_plan_scan_place place = stowi_plan_scan_here(&r->scan);
     stowi_plan_window* window = &r->plan->windows[i];
     STOW_TRY(read_window(r, window));
     const char* fault = stowi_plan_window_fault(r->plan, i == 0 ? NULL : window - 1, window);
@@ -385,8 +386,8 @@ static stow_status read_windows(reader* r) {
 
 static stow_status read_guards(reader* r) {
   stow_value next = 0;
-  while (stowi_scan_sees(&r->scan, "# guard.")) {
-    stowi_scan_place place = stowi_scan_here(&r->scan);
+  while (stowi_plan_scan_sees(&r->scan, "# guard.")) {
+    stowi_plan_scan_place place = stowi_plan_scan_here(&r->scan);
     stow_value v = 0;
     STOW_TRY(read_fact_id(r, "# guard.", &next, &v));
     stowi_plan_value* value = &r->plan->values[v];
@@ -396,32 +397,32 @@ static stow_status read_guards(reader* r) {
     if (stow_plan_window_count(r->plan, v) != 0) {
       return fail_at(r, place, "a root that has windows cannot have a guard");
     }
-    STOW_TRY(stowi_scan_u64(&r->scan, UINT64_MAX - value->offset - value->size, "the guard's bytes",
-                            &value->guard));
+    STOW_TRY(stowi_plan_scan_u64(&r->scan, UINT64_MAX - value->offset - value->size,
+                                 "the guard's bytes", &value->guard));
     if (value->guard == 0) {
       return fail_at(r, place, "a guard of 0 bytes must be omitted");
     }
-    STOW_TRY(stowi_scan_end_line(&r->scan));
+    STOW_TRY(stowi_plan_scan_end_line(&r->scan));
   }
   return STOW_OK;
 }
 
 static stow_status read_alignments(reader* r) {
   stow_value next = 0;
-  while (stowi_scan_sees(&r->scan, "# align.")) {
-    stowi_scan_place place = stowi_scan_here(&r->scan);
+  while (stowi_plan_scan_sees(&r->scan, "# align.")) {
+    stowi_plan_scan_place place = stowi_plan_scan_here(&r->scan);
     stow_value v = 0;
     uint64_t alignment = 0;
     STOW_TRY(read_fact_id(r, "# align.", &next, &v));
-    STOW_TRY(stowi_scan_u64(&r->scan, UINT64_MAX, "an alignment", &alignment));
+    STOW_TRY(stowi_plan_scan_u64(&r->scan, UINT64_MAX, "an alignment", &alignment));
     if (stowi_plan_is_view(r->plan, v)) {
       return fail_at(r, place, "a view has no alignment of its own");
     }
     if (!stowi_is_power_of_two(alignment) || alignment <= r->plan->facts.alignment) {
       return fail_at(r, place, "expected a power of two above the plan's alignment");
     }
-    r->plan->values[v].alignment_log2 = stowi_log2(alignment);
-    STOW_TRY(stowi_scan_end_line(&r->scan));
+    r->plan->values[v].alignment_log2 = stowi_plan_log2(alignment);
+    STOW_TRY(stowi_plan_scan_end_line(&r->scan));
   }
   return STOW_OK;
 }
@@ -431,32 +432,32 @@ static stow_status read_alignments(reader* r) {
 
 static stow_status read_scratch_id(reader* r, const stowi_plan_scratch* last,
                                    stowi_plan_scratch* scratch) {
-  stowi_scan_place place = stowi_scan_here(&r->scan);
-  STOW_TRY(stowi_scan_literal(&r->scan, "# scratch."));
+  stowi_plan_scan_place place = stowi_plan_scan_here(&r->scan);
+  STOW_TRY(stowi_plan_scan_literal(&r->scan, "# scratch."));
   STOW_TRY(read_node_id(r, &scratch->node));
-  STOW_TRY(stowi_scan_literal(&r->scan, "."));
-  STOW_TRY(stowi_scan_u32(&r->scan, UINT32_MAX, "the scratch's index", &scratch->index));
+  STOW_TRY(stowi_plan_scan_literal(&r->scan, "."));
+  STOW_TRY(stowi_plan_scan_u32(&r->scan, UINT32_MAX, "the scratch's index", &scratch->index));
   bool is_same_node = last != NULL && last->node == scratch->node;
   bool is_in_order = is_same_node || last == NULL || last->node < scratch->node;
   if (!is_in_order || scratch->index != (is_same_node ? last->index + 1 : 0)) {
     return fail_at(r, place, "scratch must be sorted by node and numbered from 0 in each");
   }
-  return stowi_scan_literal(&r->scan, "=");
+  return stowi_plan_scan_literal(&r->scan, "=");
 }
 
 static stow_status read_scratch_line(reader* r, const stowi_plan_scratch* last,
                                      stowi_plan_scratch* scratch) {
   STOW_TRY(read_scratch_id(r, last, scratch));
-  STOW_TRY(stowi_scan_u64(&r->scan, UINT64_MAX, "an offset", &scratch->offset));
-  STOW_TRY(stowi_scan_literal(&r->scan, ","));
-  STOW_TRY(stowi_scan_u64(&r->scan, UINT64_MAX - scratch->offset, "a size", &scratch->size));
-  STOW_TRY(stowi_scan_literal(&r->scan, ","));
-  stowi_scan_place place = stowi_scan_here(&r->scan);
-  STOW_TRY(stowi_scan_u64(&r->scan, UINT64_MAX, "an alignment", &scratch->alignment));
+  STOW_TRY(stowi_plan_scan_u64(&r->scan, UINT64_MAX, "an offset", &scratch->offset));
+  STOW_TRY(stowi_plan_scan_literal(&r->scan, ","));
+  STOW_TRY(stowi_plan_scan_u64(&r->scan, UINT64_MAX - scratch->offset, "a size", &scratch->size));
+  STOW_TRY(stowi_plan_scan_literal(&r->scan, ","));
+  stowi_plan_scan_place place = stowi_plan_scan_here(&r->scan);
+  STOW_TRY(stowi_plan_scan_u64(&r->scan, UINT64_MAX, "an alignment", &scratch->alignment));
   if (!stowi_is_power_of_two(scratch->alignment)) {
     return fail_at(r, place, "an alignment must be a power of two");
   }
-  return stowi_scan_end_line(&r->scan);
+  return stowi_plan_scan_end_line(&r->scan);
 }
 
 static stow_status read_scratch(reader* r) {
@@ -474,19 +475,19 @@ static stow_status read_reserved(reader* r) {
   STOW_TRY(stowi_plan_set_reserved_count(r->plan, count, r->scan.diag));
   uint64_t least = 0;
   for (size_t i = 0; i < count; ++i) {
-    stowi_scan_place place = stowi_scan_here(&r->scan);
-    stowi_span* span = &r->plan->reserved[i];
+    stowi_plan_scan_place place = stowi_plan_scan_here(&r->scan);
+    stowi_plan_span* span = &r->plan->reserved[i];
     uint64_t size = 0;
-    STOW_TRY(stowi_scan_literal(&r->scan, "# reserved="));
-    STOW_TRY(stowi_scan_u64(&r->scan, UINT64_MAX, "an offset", &span->offset));
-    STOW_TRY(stowi_scan_literal(&r->scan, ","));
-    STOW_TRY(stowi_scan_u64(&r->scan, UINT64_MAX - span->offset, "a size", &size));
+    STOW_TRY(stowi_plan_scan_literal(&r->scan, "# reserved="));
+    STOW_TRY(stowi_plan_scan_u64(&r->scan, UINT64_MAX, "an offset", &span->offset));
+    STOW_TRY(stowi_plan_scan_literal(&r->scan, ","));
+    STOW_TRY(stowi_plan_scan_u64(&r->scan, UINT64_MAX - span->offset, "a size", &size));
     if (span->offset < least) {
       return fail_at(r, place, "reserved ranges must be sorted by offset and must not overlap");
     }
     span->end = span->offset + size;
     least = span->end;
-    STOW_TRY(stowi_scan_end_line(&r->scan));
+    STOW_TRY(stowi_plan_scan_end_line(&r->scan));
   }
   return STOW_OK;
 }
@@ -494,19 +495,19 @@ static stow_status read_reserved(reader* r) {
 // Each node once. |step_of| is filled; it holds UINT32_MAX for nodes not seen yet.
 static stow_status read_order(reader* r, uint32_t* step_of) {
   stow_plan* plan = r->plan;
-  stowi_scan_place place = stowi_scan_here(&r->scan);
-  STOW_TRY(stowi_scan_literal(&r->scan, "# order="));
+  stowi_plan_scan_place place = stowi_plan_scan_here(&r->scan);
+  STOW_TRY(stowi_plan_scan_literal(&r->scan, "# order="));
   bool is_own = true;
   for (uint32_t step = 0; step < plan->step_count; ++step) {
     if (step > 0) {
-      STOW_TRY(stowi_scan_literal(&r->scan, ","));
+      STOW_TRY(stowi_plan_scan_literal(&r->scan, ","));
     }
-    stowi_scan_place node_place = stowi_scan_here(&r->scan);
+    stowi_plan_scan_place node_place = stowi_plan_scan_here(&r->scan);
     stow_node node = 0;
     STOW_TRY(read_node_id(r, &node));
     if (step_of[node] != UINT32_MAX) {
-      return stowi_scan_fail(&r->scan, node_place, STOW_ERR_SYNTAX,
-                             "node %" PRIu32 " is in the order twice", node);
+      return stowi_plan_scan_fail(&r->scan, node_place, STOW_ERR_SYNTAX,
+                                  "node %" PRIu32 " is in the order twice", node);
     }
     step_of[node] = step;
     plan->order[step] = node;
@@ -515,7 +516,7 @@ static stow_status read_order(reader* r, uint32_t* step_of) {
   if (is_own) {
     return fail_at(r, place, "the graph's own order must be omitted");
   }
-  return stowi_scan_end_line(&r->scan);
+  return stowi_plan_scan_end_line(&r->scan);
 }
 
 static stow_status read_steps(reader* r) {
@@ -525,7 +526,7 @@ static stow_status read_steps(reader* r) {
     return stowi_fail_memory(r->scan.diag);
   }
   stow_status status = STOW_OK;
-  bool has_order = stowi_scan_sees(&r->scan, "# order=");
+  bool has_order = stowi_plan_scan_sees(&r->scan, "# order=");
   for (uint32_t i = 0; i < plan->step_count; ++i) {
     step_of[i] = has_order ? UINT32_MAX : i;
   }
@@ -544,10 +545,10 @@ static stow_status read_steps(reader* r) {
 static stow_status check_totals(const reader* r) {
   uint64_t saved = stowi_plan_saved(r->plan);
   if (r->total_unshared != r->plan->total_unshared || r->saved != saved) {
-    return stowi_scan_fail(&r->scan, r->totals_at, STOW_ERR_SYNTAX,
-                           "the rows add up to total_unshared=%" PRIu64 " saved=%" PRIu64
-                           ", but the line says total_unshared=%" PRIu64 " saved=%" PRIu64,
-                           r->plan->total_unshared, saved, r->total_unshared, r->saved);
+    return stowi_plan_scan_fail(&r->scan, r->totals_at, STOW_ERR_SYNTAX,
+                                "the rows add up to total_unshared=%" PRIu64 " saved=%" PRIu64
+                                ", but the line says total_unshared=%" PRIu64 " saved=%" PRIu64,
+                                r->plan->total_unshared, saved, r->total_unshared, r->saved);
   }
   return STOW_OK;
 }
@@ -562,12 +563,12 @@ static stow_status read_header(reader* r) {
 
 // Without this line, a text truncated between two others would pass as complete.
 static stow_status read_end(reader* r) {
-  if (!stowi_scan_skip(&r->scan, "# end")) {
-    return stowi_scan_expected(&r->scan, "`# end` or a line that may come before it");
+  if (!stowi_plan_scan_skip(&r->scan, "# end")) {
+    return stowi_plan_scan_expected(&r->scan, "`# end` or a line that may come before it");
   }
-  STOW_TRY(stowi_scan_end_line(&r->scan));
-  if (!stowi_scan_is_at_end(&r->scan)) {
-    return stowi_scan_expected(&r->scan, "the end of the text");
+  STOW_TRY(stowi_plan_scan_end_line(&r->scan));
+  if (!stowi_plan_scan_is_at_end(&r->scan)) {
+    return stowi_plan_scan_expected(&r->scan, "the end of the text");
   }
   return STOW_OK;
 }
@@ -598,7 +599,7 @@ stow_status stow_plan_read(const char* text, size_t size, const char* file_name,
   *out_plan = NULL;
   reader r;
   memset(&r, 0, sizeof(r));
-  stowi_scan_init(&r.scan, text, size, file_name, diag);
+  stowi_plan_scan_init(&r.scan, text, size, file_name, diag);
   r.graph = graph;
   r.allocator = allocator;
   stow_status status = read_plan(&r);

@@ -12,8 +12,8 @@
 
 #define MAX_SHOWN 40
 
-void stowi_scan_init(stowi_scan* scan, const char* text, size_t size, const char* file_name,
-                     stow_diag* diag) {
+void stowi_plan_scan_init(stowi_plan_scan* scan, const char* text, size_t size,
+                          const char* file_name, stow_diag* diag) {
   scan->text = text;
   scan->size = size;
   scan->at = 0;
@@ -23,16 +23,16 @@ void stowi_scan_init(stowi_scan* scan, const char* text, size_t size, const char
   scan->diag = diag;
 }
 
-stowi_scan_place stowi_scan_here(const stowi_scan* scan) {
+stowi_plan_scan_place stowi_plan_scan_here(const stowi_plan_scan* scan) {
   size_t column = scan->at - scan->line_at + 1;
-  stowi_scan_place place = {scan->line, column < UINT32_MAX ? (uint32_t)column : UINT32_MAX};
+  stowi_plan_scan_place place = {scan->line, column < UINT32_MAX ? (uint32_t)column : UINT32_MAX};
   return place;
 }
 
-bool stowi_scan_is_at_end(const stowi_scan* scan) { return scan->at == scan->size; }
+bool stowi_plan_scan_is_at_end(const stowi_plan_scan* scan) { return scan->at == scan->size; }
 
-stow_status stowi_scan_fail(const stowi_scan* scan, stowi_scan_place place, stow_status status,
-                            const char* format, ...) {
+stow_status stowi_plan_scan_fail(const stowi_plan_scan* scan, stowi_plan_scan_place place,
+                                 stow_status status, const char* format, ...) {
   char message[STOW_DIAG_MESSAGE_SIZE];
   va_list arguments;
   va_start(arguments, format);
@@ -45,7 +45,7 @@ stow_status stowi_scan_fail(const stowi_scan* scan, stowi_scan_place place, stow
   return status;
 }
 
-stow_str stowi_scan_rest(const stowi_scan* scan) {
+stow_str stowi_plan_scan_rest(const stowi_plan_scan* scan) {
   size_t end = scan->at;
   while (end < scan->size && scan->text[end] != '\n') {
     ++end;
@@ -55,7 +55,7 @@ stow_str stowi_scan_rest(const stowi_scan* scan) {
 }
 
 // Up to the next blank or MAX_SHOWN bytes, with what is not printable ASCII as `?`.
-static void show(const stowi_scan* scan, char* shown) {
+static void show(const stowi_plan_scan* scan, char* shown) {
   size_t size = 0;
   for (size_t i = scan->at; i < scan->size && size < MAX_SHOWN; ++i) {
     char c = scan->text[i];
@@ -67,53 +67,54 @@ static void show(const stowi_scan* scan, char* shown) {
   shown[size] = '\0';
 }
 
-stow_status stowi_scan_expected(const stowi_scan* scan, const char* what) {
-  stowi_scan_place here = stowi_scan_here(scan);
-  if (stowi_scan_is_at_end(scan)) {
-    return stowi_scan_fail(scan, here, STOW_ERR_SYNTAX, "expected %s, found the end of the text",
-                           what);
+stow_status stowi_plan_scan_expected(const stowi_plan_scan* scan, const char* what) {
+  stowi_plan_scan_place here = stowi_plan_scan_here(scan);
+  if (stowi_plan_scan_is_at_end(scan)) {
+    return stowi_plan_scan_fail(scan, here, STOW_ERR_SYNTAX,
+                                "expected %s, found the end of the text", what);
   }
   if (scan->text[scan->at] == '\n') {
-    return stowi_scan_fail(scan, here, STOW_ERR_SYNTAX, "expected %s, found the end of the line",
-                           what);
+    return stowi_plan_scan_fail(scan, here, STOW_ERR_SYNTAX,
+                                "expected %s, found the end of the line", what);
   }
   char shown[MAX_SHOWN + 1];
   show(scan, shown);
-  return stowi_scan_fail(scan, here, STOW_ERR_SYNTAX, "expected %s, found `%s`", what, shown);
+  return stowi_plan_scan_fail(scan, here, STOW_ERR_SYNTAX, "expected %s, found `%s`", what, shown);
 }
 
-bool stowi_scan_sees(const stowi_scan* scan, const char* literal) {
+bool stowi_plan_scan_sees(const stowi_plan_scan* scan, const char* literal) {
   size_t size = strlen(literal);
   return size <= scan->size - scan->at && memcmp(scan->text + scan->at, literal, size) == 0;
 }
 
-bool stowi_scan_skip(stowi_scan* scan, const char* literal) {
-  if (!stowi_scan_sees(scan, literal)) {
+bool stowi_plan_scan_skip(stowi_plan_scan* scan, const char* literal) {
+  if (!stowi_plan_scan_sees(scan, literal)) {
     return false;
   }
   scan->at += strlen(literal);
   return true;
 }
 
-stow_status stowi_scan_literal(stowi_scan* scan, const char* literal) {
-  if (stowi_scan_skip(scan, literal)) {
+stow_status stowi_plan_scan_literal(stowi_plan_scan* scan, const char* literal) {
+  if (stowi_plan_scan_skip(scan, literal)) {
     return STOW_OK;
   }
   char what[80];
   snprintf(what, sizeof(what), "`%s`", strcmp(literal, "\t") == 0 ? "\\t" : literal);
-  return stowi_scan_expected(scan, what);
+  return stowi_plan_scan_expected(scan, what);
 }
 
-stow_status stowi_scan_end_line(stowi_scan* scan) {
-  if (!stowi_scan_skip(scan, "\n")) {
-    return stowi_scan_expected(scan, "the end of the line");
+stow_status stowi_plan_scan_end_line(stowi_plan_scan* scan) {
+  if (!stowi_plan_scan_skip(scan, "\n")) {
+    return stowi_plan_scan_expected(scan, "the end of the line");
   }
   scan->line += scan->line < UINT32_MAX;
   scan->line_at = scan->at;
   return STOW_OK;
 }
 
-stow_status stowi_scan_u64(stowi_scan* scan, uint64_t max, const char* what, uint64_t* out_number) {
+stow_status stowi_plan_scan_u64(stowi_plan_scan* scan, uint64_t max, const char* what,
+                                uint64_t* out_number) {
   size_t end = scan->at;
   while (end < scan->size && stowi_is_digit(scan->text[end])) {
     ++end;
@@ -124,16 +125,17 @@ stow_status stowi_scan_u64(stowi_scan* scan, uint64_t max, const char* what, uin
   if (is_padded || !stowi_parse_u64(digits, &number) || number > max) {
     char expected[160];
     snprintf(expected, sizeof(expected), "%s, a number up to %" PRIu64, what, max);
-    return stowi_scan_expected(scan, expected);
+    return stowi_plan_scan_expected(scan, expected);
   }
   scan->at = end;
   *out_number = number;
   return STOW_OK;
 }
 
-stow_status stowi_scan_u32(stowi_scan* scan, uint32_t max, const char* what, uint32_t* out_number) {
+stow_status stowi_plan_scan_u32(stowi_plan_scan* scan, uint32_t max, const char* what,
+                                uint32_t* out_number) {
   uint64_t number = 0;
-  STOW_TRY(stowi_scan_u64(scan, max, what, &number));
+  STOW_TRY(stowi_plan_scan_u64(scan, max, what, &number));
   *out_number = (uint32_t)number;
   return STOW_OK;
 }
@@ -145,12 +147,12 @@ static int hex_digit(char c) {
   return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-stow_status stowi_scan_hex(stowi_scan* scan, const char* what, uint64_t* out_number) {
+stow_status stowi_plan_scan_hex(stowi_plan_scan* scan, const char* what, uint64_t* out_number) {
   uint64_t number = 0;
   for (size_t i = 0; i < 16; ++i) {
     int digit = i < scan->size - scan->at ? hex_digit(scan->text[scan->at + i]) : -1;
     if (digit < 0) {
-      return stowi_scan_expected(scan, what);
+      return stowi_plan_scan_expected(scan, what);
     }
     number = number << 4 | (uint64_t)digit;
   }

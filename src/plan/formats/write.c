@@ -41,7 +41,7 @@ static stow_status write_options(const stow_plan* plan, stow_writer writer) {
   STOW_TRY(stowi_printf(writer,
                         "# alignment=%" PRIu64 "\n# tail_guard=%" PRIu64
                         "\n# params=%s\n# inputs=%s\n# constants=%s\n",
-                        facts->alignment, facts->tail_guard, stowi_params_text(facts->params),
+                        facts->alignment, facts->tail_guard, stowi_plan_params_text(facts->params),
                         yes_or_no(facts->inputs), yes_or_no(facts->constants)));
   STOW_TRY(stowi_printf(writer,
                         "# zero_size_slots=%s\n# f32_uniform=%s\n# classic_views=%s\n"
@@ -49,7 +49,7 @@ static stow_status write_options(const stow_plan* plan, stow_writer writer) {
                         yes_or_no(facts->zero_size_slots), yes_or_no(facts->f32_uniform),
                         yes_or_no(facts->classic_views), yes_or_no(facts->reuse),
                         yes_or_no(facts->in_place), yes_or_no(facts->elide_copies),
-                        stowi_io_text(facts->io)));
+                        stowi_plan_io_text(facts->io)));
   if (facts->capacity != STOW_NO_CAPACITY) {
     STOW_TRY(stowi_printf(writer, "# capacity=%" PRIu64 "\n", facts->capacity));
   }
@@ -115,7 +115,7 @@ static stow_status write_scratch(const stow_plan* plan, stow_writer writer) {
 
 static stow_status write_reserved(const stow_plan* plan, stow_writer writer) {
   for (size_t i = 0; i < plan->reserved_count; ++i) {
-    const stowi_span* span = &plan->reserved[i];
+    const stowi_plan_span* span = &plan->reserved[i];
     STOW_TRY(stowi_printf(writer, "# reserved=%" PRIu64 ",%" PRIu64 "\n", span->offset,
                           span->end - span->offset));
   }

@@ -221,7 +221,7 @@ static stow_status write_asserts(const header* h, stow_str name, uint64_t alignm
 static stow_status write_value(const header* h, stow_str name, stow_value v) {
   const stowi_plan_value* value = &h->plan->values[v];
   STOW_TRY(stowi_printf(h->writer, "\n// %%%" PRIu32 ": %s, %s, [%" PRIu32 ", %" PRIu32 ")\n", v,
-                        stowi_kind_text((stowi_kind)value->kind),
+                        stowi_plan_kind_text((stowi_plan_kind)value->kind),
                         stow_dtype_name((stow_dtype)value->dtype), value->begin, value->end));
   STOW_TRY(put_define(h, name, "_OFFSET", value->offset));
   STOW_TRY(put_define(h, name, "_SIZE", value->size));

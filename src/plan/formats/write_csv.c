@@ -89,7 +89,7 @@ static stow_status write_value(const stow_plan* plan, stow_value v, stow_writer 
       writer,
       "%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%s,", v,
       value->begin, value->end, value->size + value->guard, stowi_plan_value_alignment(plan, v),
-      value->offset, value->guard, stowi_kind_text((stowi_kind)value->kind)));
+      value->offset, value->guard, stowi_plan_kind_text((stowi_plan_kind)value->kind)));
   STOW_TRY(put_name(writer, stowi_plan_value_name(plan, v)));
   if (plan->window_count != 0) {
     STOW_TRY(stowi_put(writer, ","));
@@ -124,7 +124,7 @@ static stow_status write_scratch(const stow_plan* plan, stow_writer writer) {
 
 static stow_status write_reserved(const stow_plan* plan, stow_writer writer) {
   for (size_t i = 0; i < plan->reserved_count; ++i) {
-    const stowi_span* span = &plan->reserved[i];
+    const stowi_plan_span* span = &plan->reserved[i];
     STOW_TRY(stowi_printf(
         writer, "reserved.%zu,0,%" PRIu64 ",%" PRIu64 ",1,%" PRIu64 ",0,reserved,%s", i,
         (uint64_t)plan->step_count + 1, span->end - span->offset, span->offset, end_of_row(plan)));

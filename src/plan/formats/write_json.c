@@ -57,7 +57,7 @@ static stow_status write_options(const stowi_plan_facts* facts, stow_writer writ
   STOW_TRY(stowi_printf(writer,
                         "  \"options\": {\"alignment\": %" PRIu64 ", \"tail_guard\": %" PRIu64
                         ", \"params\": \"%s\", \"inputs\": %s, \"constants\": %s, ",
-                        facts->alignment, facts->tail_guard, stowi_params_text(facts->params),
+                        facts->alignment, facts->tail_guard, stowi_plan_params_text(facts->params),
                         json_bool(facts->inputs), json_bool(facts->constants)));
   return stowi_printf(writer,
                       "\"zero_size_slots\": %s, \"f32_uniform\": %s, \"classic_views\": %s, "
@@ -66,7 +66,7 @@ static stow_status write_options(const stowi_plan_facts* facts, stow_writer writ
                       json_bool(facts->zero_size_slots), json_bool(facts->f32_uniform),
                       json_bool(facts->classic_views), json_bool(facts->reuse),
                       json_bool(facts->in_place), json_bool(facts->elide_copies),
-                      stowi_io_text(facts->io));
+                      stowi_plan_io_text(facts->io));
 }
 
 static stow_status write_fit(const stow_plan* plan, stow_writer writer) {
@@ -128,7 +128,7 @@ static stow_status write_value(const stow_plan* plan, stow_value v, stow_writer 
     STOW_TRY(stowi_put_json(writer, name, false));
   }
   STOW_TRY(stowi_printf(writer, ", \"kind\": \"%s\", \"dtype\": \"%s\", ",
-                        stowi_kind_text((stowi_kind)value->kind),
+                        stowi_plan_kind_text((stowi_plan_kind)value->kind),
                         stow_dtype_name((stow_dtype)value->dtype)));
   if (stowi_plan_has_slot(plan, v)) {
     STOW_TRY(stowi_printf(writer, "\"offset\": %" PRIu64 ", \"size\": %" PRIu64, value->offset,
@@ -181,7 +181,7 @@ static stow_status write_scratch(const stow_plan* plan, stow_writer writer) {
 static stow_status write_reserved(const stow_plan* plan, stow_writer writer) {
   STOW_TRY(stowi_put(writer, "  \"reserved\": ["));
   for (size_t i = 0; i < plan->reserved_count; ++i) {
-    const stowi_span* span = &plan->reserved[i];
+    const stowi_plan_span* span = &plan->reserved[i];
     STOW_TRY(begin_element(i, writer));
     STOW_TRY(stowi_printf(writer, "    {\"offset\": %" PRIu64 ", \"size\": %" PRIu64 "}",
                           span->offset, span->end - span->offset));

@@ -21,11 +21,11 @@
 // ---------------------------------------------------------------------------------------------
 // Shared weights
 
-static stow_status missing_param(stowi_maker* maker, stow_value v) {
+static stow_status missing_param(stowi_plan_maker* maker, stow_value v) {
   if (!maker->options.allow_missing_params) {
-    stowi_value_text name = stowi_make_name(maker, v);
-    return stowi_make_fail(maker, STOW_ERR_NOT_FOUND, v,
-                           "param %s is missing from the weight layout", name.text);
+    stowi_plan_value_text name = stowi_plan_make_name(maker, v);
+    return stowi_plan_make_fail(maker, STOW_ERR_NOT_FOUND, v,
+                                "param %s is missing from the weight layout", name.text);
   }
   stowi_plan_value* value = &maker->plan->values[v];
   value->offset = STOW_OFFSET_NONE;
@@ -38,34 +38,35 @@ static stow_status missing_param(stowi_maker* maker, stow_value v) {
 // size, and is aligned to that.
 static void share_empty(stowi_plan_value* value, const stow_weight* weight) {
   value->size = weight->size;
-  if (stowi_log2(weight->size) > value->alignment_log2) {
-    value->alignment_log2 = stowi_log2(weight->size);
+  if (stowi_plan_log2(weight->size) > value->alignment_log2) {
+    value->alignment_log2 = stowi_plan_log2(weight->size);
   }
 }
 
-static stow_status share_param(stowi_maker* maker, stow_value v, bool* used) {
+static stow_status share_param(stowi_plan_maker* maker, stow_value v, bool* used) {
   const stow_weight_layout* layout = maker->options.layout;
-  size_t index = stowi_weight_layout_index(layout, stowi_plan_value_name(maker->plan, v));
-  if (index == STOWI_WEIGHT_NONE) {
+  size_t index = stowi_plan_weight_layout_index(layout, stowi_plan_value_name(maker->plan, v));
+  if (index == STOWI_PLAN_WEIGHT_NONE) {
     return missing_param(maker, v);
   }
   used[index] = true;
   stow_weight weight = stow_weight_layout_at(layout, index);
   stowi_plan_value* value = &maker->plan->values[v];
-  stowi_value_text name = stowi_make_name(maker, v);
+  stowi_plan_value_text name = stowi_plan_make_name(maker, v);
   uint64_t* fixed = &maker->fixed[v];
   if (*fixed != STOW_PLACE_ANYWHERE && *fixed != weight.offset) {
-    return stowi_make_fail(maker, STOW_ERR_CONFLICT, v,
-                           "param %s is fixed at %" PRIu64
-                           ", but the weight layout has it at %" PRIu64,
-                           name.text, *fixed, weight.offset);
+    return stowi_plan_make_fail(maker, STOW_ERR_CONFLICT, v,
+                                "param %s is fixed at %" PRIu64
+                                ", but the weight layout has it at %" PRIu64,
+                                name.text, *fixed, weight.offset);
   }
-  bool is_empty = stowi_views_bytes(maker->views, v) == 0;
-  if (is_empty != stowi_weight_is_empty(layout, index) ||
+  bool is_empty = stowi_analysis_views_bytes(maker->views, v) == 0;
+  if (is_empty != stowi_plan_weight_is_empty(layout, index) ||
       (!is_empty && value->size != weight.size)) {
-    return stowi_make_fail(maker, STOW_ERR_TYPE, v,
-                           "param %s has %" PRIu64 " bytes, but %" PRIu64 " in the weight layout",
-                           name.text, stowi_views_bytes(maker->views, v), weight.size);
+    return stowi_plan_make_fail(
+        maker, STOW_ERR_TYPE, v,
+        "param %s has %" PRIu64 " bytes, but %" PRIu64 " in the weight layout", name.text,
+        stowi_analysis_views_bytes(maker->views, v), weight.size);
   }
   *fixed = weight.offset;
   value->begin = 0;
@@ -79,20 +80,20 @@ static stow_status share_param(stowi_maker* maker, stow_value v, bool* used) {
 
 static int compare_spans(const void* a, const void* b, const void* context) {
   (void)context;
-  const stowi_span* x = (const stowi_span*)a;
-  const stowi_span* y = (const stowi_span*)b;
+  const stowi_plan_span* x = (const stowi_plan_span*)a;
+  const stowi_plan_span* y = (const stowi_plan_span*)b;
   return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
 // Weights that this graph does not name are still there.
-static stow_status reserve_unused(stowi_maker* maker, const bool* used) {
+static stow_status reserve_unused(stowi_plan_maker* maker, const bool* used) {
   const stow_weight_layout* layout = maker->options.layout;
   size_t count = 0;
   for (size_t i = 0; i < stow_weight_layout_count(layout); ++i) {
     count += !used[i];
   }
   STOW_TRY(stowi_plan_set_reserved_count(maker->plan, count, maker->diag));
-  stowi_span* span = maker->plan->reserved;
+  stowi_plan_span* span = maker->plan->reserved;
   for (size_t i = 0; i < stow_weight_layout_count(layout); ++i) {
     if (!used[i]) {
       stow_weight weight = stow_weight_layout_at(layout, i);
@@ -101,21 +102,22 @@ static stow_status reserve_unused(stowi_maker* maker, const bool* used) {
       ++span;
     }
   }
-  stow_status status = stowi_sort(maker->plan->reserved, count, sizeof(stowi_span), compare_spans,
-                                  NULL, maker->allocator);
+  stow_status status = stowi_sort(maker->plan->reserved, count, sizeof(stowi_plan_span),
+                                  compare_spans, NULL, maker->allocator);
   return status == STOW_OK ? STOW_OK : stowi_fail_memory(maker->diag);
 }
 
-static stow_status share_params(stowi_maker* maker, bool* used) {
+static stow_status share_params(stowi_plan_maker* maker, bool* used) {
   for (stow_value v = 0; v < maker->plan->value_count; ++v) {
-    if (maker->plan->values[v].kind == STOWI_KIND_PARAM && stowi_plan_has_slot(maker->plan, v)) {
+    if (maker->plan->values[v].kind == STOWI_PLAN_KIND_PARAM &&
+        stowi_plan_has_slot(maker->plan, v)) {
       STOW_TRY(share_param(maker, v, used));
     }
   }
   return reserve_unused(maker, used);
 }
 
-stow_status stowi_make_shared(stowi_maker* maker) {
+stow_status stowi_plan_make_shared(stowi_plan_maker* maker) {
   if (maker->options.layout == NULL) {
     return STOW_OK;
   }
@@ -132,9 +134,9 @@ stow_status stowi_make_shared(stowi_maker* maker) {
 // ---------------------------------------------------------------------------------------------
 // Packed params
 
-static bool is_packable(const stowi_maker* maker, stow_value v) {
-  return maker->plan->values[v].kind == STOWI_KIND_PARAM && stowi_plan_has_slot(maker->plan, v) &&
-         maker->fixed[v] == STOW_PLACE_ANYWHERE;
+static bool is_packable(const stowi_plan_maker* maker, stow_value v) {
+  return maker->plan->values[v].kind == STOWI_PLAN_KIND_PARAM &&
+         stowi_plan_has_slot(maker->plan, v) && maker->fixed[v] == STOW_PLACE_ANYWHERE;
 }
 
 static int compare_sizes(const void* a, const void* b, const void* context) {
@@ -147,23 +149,23 @@ static int compare_sizes(const void* a, const void* b, const void* context) {
   return i < j ? -1 : i > j;
 }
 
-static stow_status stack_params(stowi_maker* maker, const stow_value* params, size_t count) {
+static stow_status stack_params(stowi_plan_maker* maker, const stow_value* params, size_t count) {
   uint64_t top = 0;
   for (size_t i = 0; i < count; ++i) {
     const stowi_plan_value* value = &maker->plan->values[params[i]];
     uint64_t offset = 0;
     if (!stowi_align_up(top, UINT64_C(1) << value->alignment_log2, &offset) ||
         !stowi_add_u64(offset, value->size, &top) || !stowi_add_u64(top, value->guard, &top)) {
-      stowi_value_text name = stowi_make_name(maker, params[i]);
-      return stowi_make_fail(maker, STOW_ERR_OVERFLOW, params[i],
-                             "packing the params overflows 64 bits at %s", name.text);
+      stowi_plan_value_text name = stowi_plan_make_name(maker, params[i]);
+      return stowi_plan_make_fail(maker, STOW_ERR_OVERFLOW, params[i],
+                                  "packing the params overflows 64 bits at %s", name.text);
     }
     maker->fixed[params[i]] = offset;
   }
   return STOW_OK;
 }
 
-static stow_status pack_params(stowi_maker* maker) {
+static stow_status pack_params(stowi_plan_maker* maker) {
   size_t count = 0;
   for (stow_value v = 0; v < maker->plan->value_count; ++v) {
     count += is_packable(maker, v);
@@ -199,7 +201,7 @@ typedef struct fixed_set {
   STOWI_VEC(uint64_t) offsets;
 } fixed_set;
 
-static stow_status add_fixed(stowi_maker* maker, fixed_set* set, stow_value v,
+static stow_status add_fixed(stowi_plan_maker* maker, fixed_set* set, stow_value v,
                              const stow_buffer* desc) {
   if (STOWI_VEC_RESERVE(maker->allocator, &set->values, 1) != STOW_OK ||
       STOWI_VEC_RESERVE(maker->allocator, &set->offsets, 1) != STOW_OK) {
@@ -208,9 +210,10 @@ static stow_status add_fixed(stowi_maker* maker, fixed_set* set, stow_value v,
   size_t buffer;
   stow_status status = stow_problem_add(set->problem, desc, maker->diag, &buffer);
   if (status == STOW_ERR_OVERFLOW && v != STOW_VALUE_NONE) {
-    stowi_value_text name = stowi_make_name(maker, v);
-    return stowi_make_fail(maker, status, v, "%s, fixed at %" PRIu64 ": %" PRIu64 STOWI_TOO_LARGE,
-                           name.text, desc->fixed_offset, desc->size);
+    stowi_plan_value_text name = stowi_plan_make_name(maker, v);
+    return stowi_plan_make_fail(maker, status, v,
+                                "%s, fixed at %" PRIu64 ": %" PRIu64 STOWI_PLAN_TOO_LARGE,
+                                name.text, desc->fixed_offset, desc->size);
   }
   STOW_TRY(status);
   set->values.data[set->values.count++] = v;
@@ -218,15 +221,15 @@ static stow_status add_fixed(stowi_maker* maker, fixed_set* set, stow_value v,
   return STOW_OK;
 }
 
-static stow_status add_fixed_value(stowi_maker* maker, fixed_set* set, stow_value v) {
+static stow_status add_fixed_value(stowi_plan_maker* maker, fixed_set* set, stow_value v) {
   const stowi_plan_value* value = &maker->plan->values[v];
   uint64_t alignment = UINT64_C(1) << value->alignment_log2;
   if (maker->fixed[v] % alignment != 0) {
-    stowi_value_text name = stowi_make_name(maker, v);
-    return stowi_make_fail(maker, STOW_ERR_CONFLICT, v,
-                           "%s must be at %" PRIu64
-                           ", which is not a multiple of its alignment %" PRIu64,
-                           name.text, maker->fixed[v], alignment);
+    stowi_plan_value_text name = stowi_plan_make_name(maker, v);
+    return stowi_plan_make_fail(maker, STOW_ERR_CONFLICT, v,
+                                "%s must be at %" PRIu64
+                                ", which is not a multiple of its alignment %" PRIu64,
+                                name.text, maker->fixed[v], alignment);
   }
   stow_buffer desc;
   stow_buffer_init(&desc);
@@ -238,7 +241,7 @@ static stow_status add_fixed_value(stowi_maker* maker, fixed_set* set, stow_valu
   return add_fixed(maker, set, v, &desc);
 }
 
-static stow_status collect_fixed(stowi_maker* maker, fixed_set* set) {
+static stow_status collect_fixed(stowi_plan_maker* maker, fixed_set* set) {
   stow_plan* plan = maker->plan;
   for (stow_value v = 0; v < plan->value_count; ++v) {
     if (!stowi_plan_is_view(plan, v) && stowi_plan_has_slot(plan, v) &&
@@ -257,15 +260,15 @@ static stow_status collect_fixed(stowi_maker* maker, fixed_set* set) {
   return STOW_OK;
 }
 
-static stowi_value_text name_party(const stowi_maker* maker, stow_value v) {
+static stowi_plan_value_text name_party(const stowi_plan_maker* maker, stow_value v) {
   if (v != STOW_VALUE_NONE) {
-    return stowi_make_name(maker, v);
+    return stowi_plan_make_name(maker, v);
   }
-  stowi_value_text text = {"a weight of the layout"};
+  stowi_plan_value_text text = {"a weight of the layout"};
   return text;
 }
 
-static stow_status check_apart(stowi_maker* maker, fixed_set* set) {
+static stow_status check_apart(stowi_plan_maker* maker, fixed_set* set) {
   stow_placement_violation violation = {STOW_PLACEMENT_OK, STOW_BUFFER_NONE, STOW_BUFFER_NONE, 0};
   stow_status status = stow_placement_check(set->problem, set->offsets.data, set->offsets.count,
                                             UINT64_MAX, maker->allocator, maker->diag, &violation);
@@ -274,16 +277,16 @@ static stow_status check_apart(stowi_maker* maker, fixed_set* set) {
   }
   stow_value first = set->values.data[violation.first];
   stow_value second = set->values.data[violation.second];
-  stowi_value_text first_name = name_party(maker, first);
-  stowi_value_text second_name = name_party(maker, second);
-  return stowi_make_fail(maker, STOW_ERR_CONFLICT, first != STOW_VALUE_NONE ? first : second,
-                         "%s, fixed at %" PRIu64 ", and %s, fixed at %" PRIu64
-                         ", overlap while both are live",
-                         first_name.text, set->offsets.data[violation.first], second_name.text,
-                         set->offsets.data[violation.second]);
+  stowi_plan_value_text first_name = name_party(maker, first);
+  stowi_plan_value_text second_name = name_party(maker, second);
+  return stowi_plan_make_fail(maker, STOW_ERR_CONFLICT, first != STOW_VALUE_NONE ? first : second,
+                              "%s, fixed at %" PRIu64 ", and %s, fixed at %" PRIu64
+                              ", overlap while both are live",
+                              first_name.text, set->offsets.data[violation.first], second_name.text,
+                              set->offsets.data[violation.second]);
 }
 
-static stow_status check_fixed(stowi_maker* maker) {
+static stow_status check_fixed(stowi_plan_maker* maker) {
   fixed_set set = {0};
   stow_status status = stow_problem_create(maker->allocator, maker->diag, &set.problem);
   if (status == STOW_OK) {
@@ -298,7 +301,7 @@ static stow_status check_fixed(stowi_maker* maker) {
   return status;
 }
 
-stow_status stowi_make_fixed(stowi_maker* maker) {
+stow_status stowi_plan_make_fixed(stowi_plan_maker* maker) {
   if (maker->options.pack_params) {
     STOW_TRY(pack_params(maker));
   }

@@ -15,7 +15,8 @@
 
 // Replaces |*best| by |other| if its arena is smaller. What only |*best| shared is then recorded as
 // refused.
-static stow_status keep_smaller(const stowi_request* request, stow_plan** best, stow_plan* other) {
+static stow_status keep_smaller(const stowi_plan_request* request, stow_plan** best,
+                                stow_plan* other) {
   if (stow_plan_arena_size(other) >= stow_plan_arena_size(*best)) {
     stow_plan_destroy(other);
     return STOW_OK;
@@ -26,14 +27,15 @@ static stow_status keep_smaller(const stowi_request* request, stow_plan** best, 
   return status;
 }
 
-static stow_status try_less(const stowi_request* request, stowi_choice choice, stow_plan** best,
-                            uint64_t* out_bound) {
+static stow_status try_less(const stowi_plan_request* request, stowi_plan_choice choice,
+                            stow_plan** best, uint64_t* out_bound) {
   stow_plan* other;
-  STOW_TRY(stowi_make_attempt(request, choice, stow_plan_arena_size(*best), out_bound, &other));
+  STOW_TRY(
+      stowi_plan_make_attempt(request, choice, stow_plan_arena_size(*best), out_bound, &other));
   return other == NULL ? STOW_OK : keep_smaller(request, best, other);
 }
 
-static bool has_home(const stow_plan* plan, stow_reason reason) {
+static bool has_elision(const stow_plan* plan, stow_reason reason) {
   for (size_t i = 0; i < plan->decision_count; ++i) {
     if (plan->decisions[i].share == STOW_SHARE_HOME && plan->decisions[i].reason == reason) {
       return true;
@@ -44,7 +46,7 @@ static bool has_home(const stow_plan* plan, stow_reason reason) {
 
 // Whether a copy was not elided because of a result in place.
 static bool has_rival(const stow_plan* plan) {
-  return has_home(plan, STOW_REASON_GIVEN_AWAY) || has_home(plan, STOW_REASON_LARGER_ROOT);
+  return has_elision(plan, STOW_REASON_GIVEN_AWAY) || has_elision(plan, STOW_REASON_LARGER_ROOT);
 }
 
 // Whether the load may be lower without results in place: without windows, or with a guard, a root
@@ -53,17 +55,18 @@ static bool may_cost(const stow_plan_options* options) {
   return !options->windows || options->tail_guard != 0;
 }
 
-static stow_status try_all(const stowi_request* request, stowi_choice choice, stow_plan** plan) {
+static stow_status try_all(const stowi_plan_request* request, stowi_plan_choice choice,
+                           stow_plan** plan) {
   const stow_plan_options* options = &request->options;
   uint64_t bound;
-  STOW_TRY(stowi_make_attempt(request, choice, UINT64_MAX, &bound, plan));
+  STOW_TRY(stowi_plan_make_attempt(request, choice, UINT64_MAX, &bound, plan));
   if (choice.in_place && has_rival(*plan)) {
-    uint64_t homes_bound;
-    stowi_choice homes = choice;
-    homes.in_place = false;
-    STOW_TRY(try_less(request, homes, plan, &homes_bound));
+    uint64_t elisions_bound;
+    stowi_plan_choice elisions = choice;
+    elisions.in_place = false;
+    STOW_TRY(try_less(request, elisions, plan, &elisions_bound));
   }
-  if (has_home(*plan, STOW_REASON_TAKEN)) {
+  if (has_elision(*plan, STOW_REASON_TAKEN)) {
     choice.elide_copies = false;
     STOW_TRY(try_less(request, choice, plan, &bound));
   }
@@ -81,10 +84,10 @@ static stow_status try_all(const stowi_request* request, stowi_choice choice, st
 }
 
 // The best attempt in one order.
-static stow_status try_sharing(const stowi_request* request, const stow_schedule* schedule,
+static stow_status try_sharing(const stowi_plan_request* request, const stow_schedule* schedule,
                                stow_plan** out_plan) {
   const stow_plan_options* options = &request->options;
-  stowi_choice choice = {schedule, options->in_place, options->elide_copies, options->windows};
+  stowi_plan_choice choice = {schedule, options->in_place, options->elide_copies, options->windows};
   *out_plan = NULL;
   stow_status status = try_all(request, choice, out_plan);
   if (status != STOW_OK) {
@@ -98,7 +101,7 @@ static stow_status try_sharing(const stowi_request* request, const stow_schedule
 // Order
 
 // Whether |other| saves more than the margin.
-static bool saves_enough(const stowi_request* request, const stow_plan* plan,
+static bool saves_enough(const stowi_plan_request* request, const stow_plan* plan,
                          const stow_plan* other) {
   uint64_t before = stow_plan_arena_size(plan);
   uint64_t after = stow_plan_arena_size(other);
@@ -106,7 +109,7 @@ static bool saves_enough(const stowi_request* request, const stow_plan* plan,
 }
 
 // Takes the plan in |schedule|'s order if that is worth it. |*plan| is set in either case.
-static stow_status try_order(const stowi_request* request, const stow_schedule* schedule,
+static stow_status try_order(const stowi_plan_request* request, const stow_schedule* schedule,
                              stow_ordering* ordering, stow_plan** plan) {
   stow_plan* other;
   STOW_TRY(try_sharing(request, schedule, &other));
@@ -122,25 +125,26 @@ static stow_status try_order(const stowi_request* request, const stow_schedule* 
 }
 
 // Searches for an order with the views before sharing: what can be shared depends on the order.
-static stow_status search(stowi_maker* maker, uint64_t arena, stow_schedule** out_schedule,
+static stow_status search(stowi_plan_maker* maker, uint64_t arena, stow_schedule** out_schedule,
                           stow_ordering* out_ordering) {
-  STOW_TRY(stowi_make_schedule(maker));
-  STOW_TRY(stowi_make_views(maker));
-  stowi_order_request request = {maker->graph,    maker->effects,   maker->views,
-                                 &maker->options, maker->allocator, maker->diag};
-  return stowi_find_order(&request, maker->schedule, arena, out_schedule, out_ordering);
+  STOW_TRY(stowi_plan_make_schedule(maker));
+  STOW_TRY(stowi_plan_make_views(maker));
+  stowi_plan_order_request request = {maker->graph,    maker->effects,   maker->views,
+                                      &maker->options, maker->allocator, maker->diag};
+  return stowi_plan_find_order(&request, maker->schedule, arena, out_schedule, out_ordering);
 }
 
-static stow_status find_order(const stowi_request* request, stow_plan** plan) {
+static stow_status find_order(const stowi_plan_request* request, stow_plan** plan) {
   stow_ordering ordering = {.critical = STOW_NODE_NONE};
   uint64_t arena = stow_plan_arena_size(*plan);
   stow_schedule* schedule = NULL;
   stow_status status = STOW_OK;
   if (request->options.order_nodes != 0) {
-    stowi_maker maker;
-    stowi_maker_init(&maker, request, (stowi_choice){.schedule = request->options.schedule});
+    stowi_plan_maker maker;
+    stowi_plan_maker_init(&maker, request,
+                          (stowi_plan_choice){.schedule = request->options.schedule});
     status = search(&maker, arena, &schedule, &ordering);
-    stowi_maker_free(&maker);
+    stowi_plan_maker_free(&maker);
   }
   ordering.given_arena = arena;
   ordering.searched = ordering.nodes != 0;
@@ -154,7 +158,7 @@ static stow_status find_order(const stowi_request* request, stow_plan** plan) {
 
 // ---------------------------------------------------------------------------------------------
 
-static stow_status make(const stowi_request* request, stow_plan** out_plan) {
+static stow_status make(const stowi_plan_request* request, stow_plan** out_plan) {
   STOW_TRY(stow_graph_verify(request->graph, request->diag));
   STOW_TRY(stow_graph_require_bound(request->graph, request->diag));
   STOW_TRY(try_sharing(request, request->options.schedule, out_plan));
@@ -165,7 +169,7 @@ stow_status stow_plan_make(const stow_graph* graph, const stow_effects* effects,
                            const stow_plan_options* options, stow_allocator allocator,
                            stow_diag* diag, stow_plan** out_plan) {
   *out_plan = NULL;
-  stowi_request request = {
+  stowi_plan_request request = {
       .graph = graph, .effects = effects, .allocator = allocator, .diag = diag};
   STOW_TRY(stowi_plan_options_load(options, diag, &request.options));
   stow_status status = make(&request, out_plan);

@@ -17,7 +17,7 @@ static bool is_buffer(const stow_plan* plan, stow_value v) {
 
 // Where a plan's buffers go.
 typedef struct target {
-  const stowi_maker* maker;
+  const stowi_plan_maker* maker;
   stow_problem* problem;
   uint64_t shift;     // of its steps
   const bool* apart;  // by value: those placed separately; NULL: none
@@ -29,7 +29,7 @@ static bool is_added(const target* t, stow_value v) {
 }
 
 // Adds a buffer that is live over steps [begin, end) of the plan. Buffers are numbered in the order
-// of adding; stowi_take_offsets counts along.
+// of adding; stowi_plan_take_offsets counts along.
 static stow_status add_buffer(const target* t, stow_buffer* desc, uint32_t begin, uint32_t end) {
   size_t buffer;
   desc->begin = t->shift + (t->whole_run ? 0 : begin);
@@ -53,7 +53,7 @@ static stow_status add_windows(const target* t, stow_value root) {
 }
 
 static stow_status add_value(const target* t, stow_value v) {
-  const stowi_maker* maker = t->maker;
+  const stowi_plan_maker* maker = t->maker;
   const stowi_plan_value* value = &maker->plan->values[v];
   stow_buffer desc;
   stow_buffer_init(&desc);
@@ -68,8 +68,9 @@ static stow_status add_value(const target* t, stow_value v) {
   if (status != STOW_ERR_OVERFLOW) {
     return status;
   }
-  stowi_value_text name = stowi_make_name(maker, v);
-  return stowi_make_fail(maker, status, v, "%s: %" PRIu64 STOWI_TOO_LARGE, name.text, value->size);
+  stowi_plan_value_text name = stowi_plan_make_name(maker, v);
+  return stowi_plan_make_fail(maker, status, v, "%s: %" PRIu64 STOWI_PLAN_TOO_LARGE, name.text,
+                              value->size);
 }
 
 static stow_status add_scratch(const target* t, const stowi_plan_scratch* scratch) {
@@ -80,14 +81,14 @@ static stow_status add_scratch(const target* t, const stowi_plan_scratch* scratc
   stow_status status = add_buffer(t, &desc, scratch->step, scratch->step + 1);
   if (status == STOW_ERR_OVERFLOW) {
     stow_diag* diag = t->maker->diag;
-    stowi_fail(diag, status, "scratch of node %" PRIu32 ": %" PRIu64 STOWI_TOO_LARGE, scratch->node,
-               scratch->size);
+    stowi_fail(diag, status, "scratch of node %" PRIu32 ": %" PRIu64 STOWI_PLAN_TOO_LARGE,
+               scratch->node, scratch->size);
     stowi_diag_node(diag, scratch->node);
   }
   return status;
 }
 
-static stow_status add_reserved(const target* t, const stowi_span* span) {
+static stow_status add_reserved(const target* t, const stowi_plan_span* span) {
   stow_buffer desc;
   stow_buffer_init(&desc);
   desc.size = span->end - span->offset;
@@ -95,8 +96,8 @@ static stow_status add_reserved(const target* t, const stowi_span* span) {
   return add_buffer(t, &desc, 0, t->maker->plan->step_count + 1);
 }
 
-stow_status stowi_add_buffers(const stowi_maker* maker, stow_problem* problem, uint64_t shift,
-                              const bool* apart) {
+stow_status stowi_plan_add_buffers(const stowi_plan_maker* maker, stow_problem* problem,
+                                   uint64_t shift, const bool* apart) {
   const stow_plan* plan = maker->plan;
   target t = {maker, problem, shift, apart, apart != NULL && !plan->facts.reuse};
   for (stow_value v = 0; v < plan->value_count; ++v) {
@@ -115,18 +116,18 @@ stow_status stowi_add_buffers(const stowi_maker* maker, stow_problem* problem, u
   return STOW_OK;
 }
 
-static stow_status make_problem(stowi_maker* maker) {
+static stow_status make_problem(stowi_plan_maker* maker) {
   stow_problem_destroy(maker->problem);
   maker->problem = NULL;
   STOW_TRY(stow_problem_create(maker->allocator, maker->diag, &maker->problem));
-  return stowi_add_buffers(maker, maker->problem, 0, NULL);
+  return stowi_plan_add_buffers(maker, maker->problem, 0, NULL);
 }
 
 // ---------------------------------------------------------------------------------------------
 // The placement
 
-size_t stowi_take_offsets(stowi_maker* maker, const stow_placement* placement, size_t first,
-                          const bool* apart) {
+size_t stowi_plan_take_offsets(stowi_plan_maker* maker, const stow_placement* placement,
+                               size_t first, const bool* apart) {
   stow_plan* plan = maker->plan;
   target t = {maker, NULL, 0, apart, false};
   size_t buffer = first;
@@ -138,7 +139,7 @@ size_t stowi_take_offsets(stowi_maker* maker, const stow_placement* placement, s
   for (stow_value v = 0; v < plan->value_count; ++v) {
     if (stowi_plan_is_view(plan, v) && stowi_plan_has_slot(plan, v)) {
       plan->values[v].offset =
-          plan->values[plan->values[v].root].offset + stowi_views_offset(maker->views, v);
+          plan->values[plan->values[v].root].offset + stowi_analysis_views_offset(maker->views, v);
     }
   }
   for (size_t i = 0; i < plan->scratch_count; ++i) {
@@ -151,11 +152,11 @@ size_t stowi_take_offsets(stowi_maker* maker, const stow_placement* placement, s
 
 // Packing is a choice of this plan. Another placement may do without, so params that are only
 // packed do not count as fixed for a bound.
-static bool is_packed(const stowi_maker* maker) {
+static bool is_packed(const stowi_plan_maker* maker) {
   return maker->options.pack_params && maker->options.layout == NULL;
 }
 
-static void take_search(stowi_maker* maker) {
+static void take_search(stowi_plan_maker* maker) {
   stow_search* search = &maker->plan->search;
   bool is_bound = maker->plan->facts.reuse && !is_packed(maker);
   search->bound = is_bound ? stowi_placement_bound(maker->placement) : 0;
@@ -164,8 +165,9 @@ static void take_search(stowi_maker* maker) {
 }
 
 // The capacity is not passed on: a plan is as small as can be found, even if that is too large.
-stow_status stowi_place(const stow_problem* problem, const stow_plan_options* asked, bool reuse,
-                        stow_allocator allocator, stow_diag* diag, stow_placement** out_placement) {
+stow_status stowi_plan_place(const stow_problem* problem, const stow_plan_options* asked,
+                             bool reuse, stow_allocator allocator, stow_diag* diag,
+                             stow_placement** out_placement) {
   stow_place_options options;
   stow_place_options_init(&options);
   options.reuse = reuse;
@@ -181,26 +183,26 @@ stow_status stowi_place(const stow_problem* problem, const stow_plan_options* as
                           asked->strategy->name, placed, count);
 }
 
-static stow_status place(stowi_maker* maker) {
-  STOW_TRY(stowi_place(maker->problem, &maker->options, maker->plan->facts.reuse, maker->allocator,
-                       maker->diag, &maker->placement));
-  stowi_take_offsets(maker, maker->placement, 0, NULL);
+static stow_status place(stowi_plan_maker* maker) {
+  STOW_TRY(stowi_plan_place(maker->problem, &maker->options, maker->plan->facts.reuse,
+                            maker->allocator, maker->diag, &maker->placement));
+  stowi_plan_take_offsets(maker, maker->placement, 0, NULL);
   maker->plan->arena_size = stow_placement_height(maker->placement);
   take_search(maker);
   return STOW_OK;
 }
 
-static stow_status unpack_params(stowi_maker* maker) {
+static stow_status unpack_params(stowi_plan_maker* maker) {
   const stow_plan* plan = maker->plan;
   for (stow_value v = 0; v < plan->value_count; ++v) {
-    if (plan->values[v].kind == STOWI_KIND_PARAM) {
+    if (plan->values[v].kind == STOWI_PLAN_KIND_PARAM) {
       maker->fixed[v] = stowi_effects_offset(maker->effects, v);
     }
   }
   return make_problem(maker);
 }
 
-static stow_status judge(stowi_maker* maker) {
+static stow_status judge(stowi_plan_maker* maker) {
   stow_load load;
   STOW_TRY(stow_problem_load(maker->problem, maker->allocator, maker->diag, &load));
   maker->plan->lower_bound = load.lower_bound;
@@ -208,14 +210,14 @@ static stow_status judge(stowi_maker* maker) {
   return STOW_OK;
 }
 
-stow_status stowi_make_bound(stowi_maker* maker, uint64_t* out_bound) {
+stow_status stowi_plan_make_bound(stowi_plan_maker* maker, uint64_t* out_bound) {
   STOW_TRY(make_problem(maker));
   STOW_TRY(judge(maker));
   *out_bound = maker->plan->lower_bound;
   return STOW_OK;
 }
 
-stow_status stowi_make_place(stowi_maker* maker) {
+stow_status stowi_plan_make_place(stowi_plan_maker* maker) {
   STOW_TRY(place(maker));
   if (is_packed(maker)) {
     STOW_TRY(unpack_params(maker));
@@ -224,8 +226,8 @@ stow_status stowi_make_place(stowi_maker* maker) {
   return stowi_plan_finish(maker->plan, maker->diag);
 }
 
-stow_status stowi_make_judge(stowi_maker* maker) {
+stow_status stowi_plan_make_judge(stowi_plan_maker* maker) {
   uint64_t bound;
-  STOW_TRY(stowi_make_bound(maker, &bound));
+  STOW_TRY(stowi_plan_make_bound(maker, &bound));
   return stowi_plan_finish(maker->plan, maker->diag);
 }

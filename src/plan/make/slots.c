@@ -8,29 +8,29 @@
 // Roots
 
 // Only for boundary values and outputs; no other has a policy.
-static bool is_external(const stowi_maker* maker, stow_value v) {
+static bool is_external(const stowi_plan_maker* maker, stow_value v) {
   stow_io_policy io = stowi_effects_io(maker->effects, v);
   return (io == STOW_IO_DEFAULT ? maker->options.io : io) == STOW_IO_EXTERNAL;
 }
 
 static bool options_allow(const stow_plan_options* options, uint8_t kind) {
   switch (kind) {
-    case STOWI_KIND_INPUT:
+    case STOWI_PLAN_KIND_INPUT:
       return options->inputs;
-    case STOWI_KIND_PARAM:
+    case STOWI_PLAN_KIND_PARAM:
       return options->params || options->layout != NULL;
-    case STOWI_KIND_CONSTANT:
+    case STOWI_PLAN_KIND_CONSTANT:
       return options->constants;
     default:
       return true;
   }
 }
 
-static void size_root(stowi_maker* maker, stow_value v) {
+static void size_root(stowi_plan_maker* maker, stow_value v) {
   const stow_plan_options* options = &maker->options;
   stowi_plan_value* value = &maker->plan->values[v];
-  bool is_boundary = value->kind != STOWI_KIND_COMPUTED;
-  uint64_t bytes = stowi_views_bytes(maker->views, v);
+  bool is_boundary = value->kind != STOWI_PLAN_KIND_COMPUTED;
+  uint64_t bytes = stowi_analysis_views_bytes(maker->views, v);
   if (bytes == 0 && is_boundary && options->zero_size_slots) {
     bytes = options->alignment;
   }
@@ -45,14 +45,14 @@ static void size_root(stowi_maker* maker, stow_value v) {
   }
 }
 
-static void describe_root(stowi_maker* maker, stow_value v) {
+static void describe_root(stowi_plan_maker* maker, stow_value v) {
   stowi_plan_value* value = &maker->plan->values[v];
   uint64_t alignment = stowi_effects_alignment(maker->effects, v);
   if (alignment < maker->options.alignment) {
     alignment = maker->options.alignment;
   }
-  value->alignment_log2 = stowi_log2(alignment);
-  bool is_boundary = value->kind != STOWI_KIND_COMPUTED;
+  value->alignment_log2 = stowi_plan_log2(alignment);
+  bool is_boundary = value->kind != STOWI_PLAN_KIND_COMPUTED;
   if (options_allow(&maker->options, value->kind) && !(is_boundary && is_external(maker, v))) {
     size_root(maker, v);
   }
@@ -62,28 +62,28 @@ static void describe_root(stowi_maker* maker, stow_value v) {
 // Views
 
 // A view is inside its root at a multiple of its own alignment by construction.
-static void describe_view(stowi_maker* maker, stow_value v) {
+static void describe_view(stowi_plan_maker* maker, stow_value v) {
   stowi_plan_value* value = &maker->plan->values[v];
   stowi_plan_value* root = &maker->plan->values[value->root];
   if (root->offset == STOW_OFFSET_NONE) {
     return;
   }
   value->offset = 0;
-  value->size = stowi_views_bytes(maker->views, v);
+  value->size = stowi_analysis_views_bytes(maker->views, v);
   uint64_t alignment = stowi_effects_alignment(maker->effects, v);
   if (alignment > UINT64_C(1) << root->alignment_log2) {
-    root->alignment_log2 = stowi_log2(alignment);
+    root->alignment_log2 = stowi_plan_log2(alignment);
   }
 }
 
 // ---------------------------------------------------------------------------------------------
 
-static void describe_roots(stowi_maker* maker) {
+static void describe_roots(stowi_plan_maker* maker) {
   for (stow_value v = 0; v < maker->plan->value_count; ++v) {
     stowi_plan_value* value = &maker->plan->values[v];
-    value->root = stowi_views_root(maker->views, v);
-    value->begin = stowi_lifetimes_begin(maker->lifetimes, v);
-    value->end = stowi_lifetimes_end(maker->lifetimes, v);
+    value->root = stowi_analysis_views_root(maker->views, v);
+    value->begin = stowi_analysis_lifetimes_begin(maker->lifetimes, v);
+    value->end = stowi_analysis_lifetimes_end(maker->lifetimes, v);
     maker->fixed[v] = stowi_effects_offset(maker->effects, v);
     if (value->root == v) {
       describe_root(maker, v);
@@ -93,7 +93,7 @@ static void describe_roots(stowi_maker* maker) {
 
 // Outputs that are bound from outside are removed only now: the graph lists outputs, but a value
 // does not record whether it is one.
-static void drop_external_outputs(stowi_maker* maker) {
+static void drop_external_outputs(stowi_plan_maker* maker) {
   for (size_t i = 0; i < maker->plan->output_count; ++i) {
     stow_value v = maker->plan->outputs[i];
     stowi_plan_value* value = &maker->plan->values[v];
@@ -105,7 +105,7 @@ static void drop_external_outputs(stowi_maker* maker) {
   }
 }
 
-static stow_status describe_scratch(stowi_maker* maker) {
+static stow_status describe_scratch(stowi_plan_maker* maker) {
   size_t count = stowi_effects_scratch_count(maker->effects);
   STOW_TRY(stowi_plan_set_scratch_count(maker->plan, count, maker->diag));
   for (size_t i = 0; i < count; ++i) {
@@ -121,10 +121,10 @@ static stow_status describe_scratch(stowi_maker* maker) {
   return STOW_OK;
 }
 
-stow_status stowi_make_slots(stowi_maker* maker) {
+stow_status stowi_plan_make_slots(stowi_plan_maker* maker) {
   describe_roots(maker);
   drop_external_outputs(maker);
-  STOW_TRY(stowi_make_shared(maker));
+  STOW_TRY(stowi_plan_make_shared(maker));
   for (stow_value v = 0; v < maker->plan->value_count; ++v) {
     if (stowi_plan_is_view(maker->plan, v)) {
       describe_view(maker, v);

@@ -12,15 +12,15 @@
 #include "graph/api.h"
 
 typedef struct builder {
-  const stowi_traffic* traffic;
-  stowi_flow_options options;
-  stowi_node_flow* out;
+  const stowi_plan_traffic* traffic;
+  stowi_plan_flow_options options;
+  stowi_plan_node_flow* out;
   stowi_flow_task* task;    // by node; of nodes of the region
   stowi_flow_block* block;  // by part; of roots whose scope it is
   stow_diag* diag;
 } builder;
 
-static bool is_flat(const builder* b) { return b->options.region == STOWI_FLOW_FLAT; }
+static bool is_flat(const builder* b) { return b->options.region == STOWI_PLAN_FLOW_FLAT; }
 
 // The task that |node|, of the region or of one nested in it, belongs to; STOWI_FLOW_TASK_NONE: to
 // none.
@@ -64,18 +64,18 @@ static range range_of(const builder* b, const void* list, size_t count, size_t s
 }
 #define RANGE_OF(b, vec) range_of((b), (vec).data, (vec).count, sizeof(*(vec).data))
 
-static bool is_here(const builder* b, const stowi_lot* lot) {
-  return lot->bytes != 0 && (is_flat(b) || lot->scope == b->options.region);
+static bool is_here(const builder* b, const stowi_plan_traffic_info* info) {
+  return info->bytes != 0 && (is_flat(b) || info->scope == b->options.region);
 }
 
 // Such a part is the same for every order.
-static bool is_constant(const stowi_part* part) { return part->from_start && part->to_end; }
+static bool is_constant(const stowi_plan_part* part) { return part->from_start && part->to_end; }
 
 // ---------------------------------------------------------------------------------------------
 // Tasks and blocks
 
 static stow_status add_task(builder* b, stow_node node) {
-  const stowi_traffic* t = b->traffic;
+  const stowi_plan_traffic* t = b->traffic;
   b->task[node] = STOWI_FLOW_TASK_NONE;
   if (t->idle[node]) {
     return STOW_OK;
@@ -90,7 +90,7 @@ static stow_status add_task(builder* b, stow_node node) {
 }
 
 static stow_status add_tasks(builder* b) {
-  const stowi_traffic* t = b->traffic;
+  const stowi_plan_traffic* t = b->traffic;
   const stow_node* order = stow_schedule_order(t->given);
   uint32_t end = t->node_count;
   uint32_t at = 0;
@@ -105,26 +105,26 @@ static stow_status add_tasks(builder* b) {
   return STOW_OK;
 }
 
-static stow_status add_block(builder* b, const stowi_lot* lot, uint32_t index) {
-  const stowi_part* part = &b->traffic->parts.data[index];
+static stow_status add_block(builder* b, const stowi_plan_traffic_info* info, uint32_t index) {
+  const stowi_plan_part* part = &b->traffic->parts.data[index];
   stowi_flow_block_desc desc;
   stowi_flow_block_desc_init(&desc);
   desc.bytes = part->bytes;
-  desc.to_end = part->to_end && !(b->options.for_bound && lot->brief);
+  desc.to_end = part->to_end && !(b->options.for_bound && info->brief);
   STOW_TRY(stowi_flow_add_block(b->out->flow, &desc, b->diag, &b->block[index]));
   if (part->from_start) {
     return STOW_OK;
   }
-  return stowi_flow_makes(b->out->flow, task_of(b, lot->maker), b->block[index], b->diag);
+  return stowi_flow_makes(b->out->flow, task_of(b, info->maker), b->block[index], b->diag);
 }
 
 static stow_status add_blocks(builder* b) {
-  const stowi_traffic* t = b->traffic;
+  const stowi_plan_traffic* t = b->traffic;
   range all = RANGE_OF(b, t->roots);
   for (size_t i = all.first; i < all.end; ++i) {
-    const stowi_lot* lot = &t->lots[t->roots.data[i].value];
-    for (uint32_t part = 0; part < lot->part_count; ++part) {
-      STOW_TRY(add_block(b, lot, lot->first_part + part));
+    const stowi_plan_traffic_info* info = &t->infos[t->roots.data[i].value];
+    for (uint32_t part = 0; part < info->part_count; ++part) {
+      STOW_TRY(add_block(b, info, info->first_part + part));
     }
   }
   return STOW_OK;
@@ -143,28 +143,29 @@ static stow_status follow(builder* b, stow_node later, stow_node earlier) {
 }
 
 // Whether it is unknown which bytes of |lot| are used with |value|, which is in it.
-static bool is_vague(const builder* b, const stowi_lot* lot, stow_value value) {
-  return lot->brief || (lot->coarse && !stowi_traffic_is_whole(b->traffic, value));
+static bool is_vague(const builder* b, const stowi_plan_traffic_info* info, stow_value value) {
+  return info->brief || (info->coarse && !stowi_plan_traffic_is_whole(b->traffic, value));
 }
 
 // Whether a bound must not count on this use.
-static bool is_unsure(const builder* b, const stowi_lot* lot, const stowi_touch* touch) {
-  return b->options.for_bound && (touch->over || is_vague(b, lot, touch->value));
+static bool is_unsure(const builder* b, const stowi_plan_traffic_info* info,
+                      const stowi_plan_touch* touch) {
+  return b->options.for_bound && (touch->in_place || is_vague(b, info, touch->value));
 }
 
-static stow_status add_read(builder* b, const stowi_touch* touch) {
-  const stowi_traffic* t = b->traffic;
-  const stowi_lot* lot = stowi_traffic_lot(t, touch->value);
+static stow_status add_read(builder* b, const stowi_plan_touch* touch) {
+  const stowi_plan_traffic* t = b->traffic;
+  const stowi_plan_traffic_info* info = stowi_plan_traffic_info_of(t, touch->value);
   stowi_flow_task task = task_of(b, touch->node);
   if (task == STOWI_FLOW_TASK_NONE) {
     return STOW_OK;
   }
   uint32_t first;
   uint32_t count;
-  stowi_traffic_parts(t, touch->value, &first, &count);
-  if (is_unsure(b, lot, touch)) {
+  stowi_plan_traffic_parts(t, touch->value, &first, &count);
+  if (is_unsure(b, info, touch)) {
     bool made = count != 0 && !t->parts.data[first].from_start;
-    return made ? follow(b, touch->node, lot->maker) : STOW_OK;
+    return made ? follow(b, touch->node, info->maker) : STOW_OK;
   }
   for (uint32_t i = first; i < first + count; ++i) {
     if (!is_constant(&t->parts.data[i])) {
@@ -175,7 +176,7 @@ static stow_status add_read(builder* b, const stowi_touch* touch) {
 }
 
 static stow_status add_reads(builder* b) {
-  const stowi_traffic* t = b->traffic;
+  const stowi_plan_traffic* t = b->traffic;
   range reads = RANGE_OF(b, t->touches);
   for (size_t i = reads.first; i < reads.end; ++i) {
     STOW_TRY(add_read(b, &t->touches.data[i]));
@@ -190,23 +191,23 @@ static stow_status add_reads(builder* b) {
 // ---------------------------------------------------------------------------------------------
 // Sharing
 
-static stow_status add_over(builder* b, const stowi_over* over) {
-  const stowi_traffic* t = b->traffic;
-  const stowi_lot* made = &t->lots[over->result];
-  const stowi_lot* read = stowi_traffic_lot(t, over->operand);
-  bool is_owner = stow_graph_op_desc(t->request->graph, over->node)->region_count != 0;
+static stow_status add_in_place(builder* b, const stowi_plan_in_place_pair* pair) {
+  const stowi_plan_traffic* t = b->traffic;
+  const stowi_plan_traffic_info* made = &t->infos[pair->result];
+  const stowi_plan_traffic_info* read = stowi_plan_traffic_info_of(t, pair->operand);
+  bool is_owner = stow_graph_op_desc(t->request->graph, pair->node)->region_count != 0;
   if (!is_here(b, made) || !is_here(b, read) || is_owner ||
-      (b->options.for_bound && (!over->simple || is_vague(b, read, over->operand)))) {
+      (b->options.for_bound && (!pair->simple || is_vague(b, read, pair->operand)))) {
     return STOW_OK;
   }
   uint32_t first;
   uint32_t count;
-  stowi_traffic_parts(t, over->operand, &first, &count);
+  stowi_plan_traffic_parts(t, pair->operand, &first, &count);
   for (uint32_t i = made->first_part; i < made->first_part + made->part_count; ++i) {
     for (uint32_t k = first; k < first + count; ++k) {
       if (!is_constant(&t->parts.data[k])) {
-        STOW_TRY(stowi_flow_over(b->out->flow, task_of(b, over->node), b->block[i], b->block[k],
-                                 b->diag));
+        STOW_TRY(stowi_flow_in_place(b->out->flow, task_of(b, pair->node), b->block[i], b->block[k],
+                                     b->diag));
       }
     }
   }
@@ -214,9 +215,9 @@ static stow_status add_over(builder* b, const stowi_over* over) {
 }
 
 // The part of |whole| that contains bytes [low, high) of it; NULL if none does.
-static const uint32_t* find_holder(const builder* b, const stowi_lot* whole, uint64_t low,
-                                   uint64_t high) {
-  const stowi_part* parts = b->traffic->parts.data;
+static const uint32_t* find_holder(const builder* b, const stowi_plan_traffic_info* whole,
+                                   uint64_t low, uint64_t high) {
+  const stowi_plan_part* parts = b->traffic->parts.data;
   for (uint32_t i = whole->first_part; i < whole->first_part + whole->part_count; ++i) {
     if (parts[i].low <= low && high <= parts[i].low + parts[i].bytes) {
       return &b->block[i];
@@ -225,16 +226,16 @@ static const uint32_t* find_holder(const builder* b, const stowi_lot* whole, uin
   return NULL;
 }
 
-static stow_status add_home(builder* b, const stowi_home* home) {
-  const stowi_traffic* t = b->traffic;
-  const stowi_lot* whole = &t->lots[home->whole];
-  const stowi_lot* root = &t->lots[home->root];
+static stow_status add_elision(builder* b, const stowi_plan_traffic_elision* elision) {
+  const stowi_plan_traffic* t = b->traffic;
+  const stowi_plan_traffic_info* whole = &t->infos[elision->whole];
+  const stowi_plan_traffic_info* root = &t->infos[elision->root];
   if (!is_here(b, whole) || !is_here(b, root) || (b->options.for_bound && root->brief)) {
     return STOW_OK;
   }
   for (uint32_t i = root->first_part; i < root->first_part + root->part_count; ++i) {
-    const stowi_part* part = &t->parts.data[i];
-    uint64_t low = home->offset + part->low;
+    const stowi_plan_part* part = &t->parts.data[i];
+    uint64_t low = elision->offset + part->low;
     const stowi_flow_block* holder = find_holder(b, whole, low, low + part->bytes);
     if (holder != NULL && !part->from_start) {
       STOW_TRY(stowi_flow_absorbs(b->out->flow, *holder, b->block[i], b->diag));
@@ -244,14 +245,14 @@ static stow_status add_home(builder* b, const stowi_home* home) {
 }
 
 static stow_status add_sharing(builder* b) {
-  const stowi_traffic* t = b->traffic;
-  range overs = RANGE_OF(b, t->overs);
-  for (size_t i = overs.first; i < overs.end; ++i) {
-    STOW_TRY(add_over(b, &t->overs.data[i]));
+  const stowi_plan_traffic* t = b->traffic;
+  range pairs = RANGE_OF(b, t->pairs);
+  for (size_t i = pairs.first; i < pairs.end; ++i) {
+    STOW_TRY(add_in_place(b, &t->pairs.data[i]));
   }
-  range homes = RANGE_OF(b, t->homes);
-  for (size_t i = homes.first; i < homes.end; ++i) {
-    STOW_TRY(add_home(b, &t->homes.data[i]));
+  range elisions = RANGE_OF(b, t->elisions);
+  for (size_t i = elisions.first; i < elisions.end; ++i) {
+    STOW_TRY(add_elision(b, &t->elisions.data[i]));
   }
   return STOW_OK;
 }
@@ -259,7 +260,7 @@ static stow_status add_sharing(builder* b) {
 // ---------------------------------------------------------------------------------------------
 
 static stow_status build(builder* b) {
-  const stowi_traffic* t = b->traffic;
+  const stowi_plan_traffic* t = b->traffic;
   stow_allocator allocator = t->request->allocator;
   uint32_t region = b->options.region;
   b->out->capacity = is_flat(b) ? t->node_count : t->start[region + 1] - t->start[region];
@@ -274,20 +275,21 @@ static stow_status build(builder* b) {
   return add_sharing(b);
 }
 
-stow_status stowi_node_flow_create(const stowi_traffic* traffic, const stowi_flow_options* options,
-                                   stowi_node_flow* out_flow) {
-  *out_flow = (stowi_node_flow){NULL, 0, NULL, 0};
+stow_status stowi_plan_node_flow_create(const stowi_plan_traffic* traffic,
+                                        const stowi_plan_flow_options* options,
+                                        stowi_plan_node_flow* out_flow) {
+  *out_flow = (stowi_plan_node_flow){NULL, 0, NULL, 0};
   builder b = {traffic,          *options,          out_flow,
                traffic->task_of, traffic->block_of, traffic->request->diag};
   stow_status status = build(&b);
   if (status != STOW_OK) {
-    stowi_node_flow_destroy(traffic, out_flow);
+    stowi_plan_node_flow_destroy(traffic, out_flow);
   }
   return status;
 }
 
-void stowi_node_flow_destroy(const stowi_traffic* traffic, stowi_node_flow* flow) {
+void stowi_plan_node_flow_destroy(const stowi_plan_traffic* traffic, stowi_plan_node_flow* flow) {
   stowi_flow_destroy(flow->flow);
   STOWI_ARRAY_FREE(traffic->request->allocator, flow->nodes, flow->capacity);
-  *flow = (stowi_node_flow){NULL, 0, NULL, 0};
+  *flow = (stowi_plan_node_flow){NULL, 0, NULL, 0};
 }

@@ -15,8 +15,8 @@
 #include "plan/order/node_flow.h"
 
 typedef struct finder {
-  const stowi_order_request* request;
-  stowi_traffic traffic;
+  const stowi_plan_order_request* request;
+  stowi_plan_traffic traffic;
   uint64_t arena;    // in the given order
   uint64_t nodes;    // what is left of the budget
   uint64_t* inside;  // by node: what its regions need
@@ -92,7 +92,7 @@ static bool has_whole_regions(const stow_graph* graph, const stow_schedule* give
   return true;
 }
 
-static bool may_reorder(const stowi_order_request* request, const stow_schedule* given) {
+static bool may_reorder(const stowi_plan_order_request* request, const stow_schedule* given) {
   const stow_plan_options* options = request->options;
   if (options->order != STOW_ORDER_AUTO || !options->reuse || options->rule_count != 0 ||
       !has_whole_regions(request->graph, given)) {
@@ -110,16 +110,16 @@ static bool may_reorder(const stowi_order_request* request, const stow_schedule*
 
 // The budget of a nested region: as many nodes as its share of the graph's.
 static uint64_t budget_of(const finder* f, stow_region region) {
-  const stowi_traffic* t = &f->traffic;
+  const stowi_plan_traffic* t = &f->traffic;
   uint64_t share =
       f->request->options->order_nodes / t->node_count * (t->start[region + 1] - t->start[region]);
   return region == STOW_REGION_BODY || share > f->nodes ? f->nodes : share;
 }
 
 // `args` first, then boundary nodes, then the tasks.
-static void write_region(finder* f, stow_region region, const stowi_node_flow* flow,
+static void write_region(finder* f, stow_region region, const stowi_plan_node_flow* flow,
                          const stowi_flow_task* order) {
-  const stowi_traffic* t = &f->traffic;
+  const stowi_plan_traffic* t = &f->traffic;
   stow_node* out = f->found + t->start[region];
   bool has_args = region != STOW_REGION_BODY &&
                   stowi_graph_region_args(f->request->graph, region) != STOW_NODE_NONE;
@@ -144,9 +144,9 @@ static bool pass_on(void* user, const stowi_flow_order_progress* progress) {
   return options->on_progress(options->user, &told);
 }
 
-static stow_status search_flow(finder* f, stow_region region, const stowi_node_flow* flow,
+static stow_status search_flow(finder* f, stow_region region, const stowi_plan_node_flow* flow,
                                stowi_flow_order_result* out_result) {
-  const stowi_order_request* request = f->request;
+  const stowi_plan_order_request* request = f->request;
   stowi_flow_task* order = STOWI_ARRAY(request->allocator, stowi_flow_task, flow->count);
   if (order == NULL) {
     return stowi_fail_memory(request->diag);
@@ -171,16 +171,16 @@ static stow_status search_flow(finder* f, stow_region region, const stowi_node_f
 }
 
 static stow_status search_region(finder* f, stow_region region) {
-  stowi_flow_options options = {region, false, f->inside};
-  stowi_node_flow flow;
-  STOW_TRY(stowi_node_flow_create(&f->traffic, &options, &flow));
+  stowi_plan_flow_options options = {region, false, f->inside};
+  stowi_plan_node_flow flow;
+  STOW_TRY(stowi_plan_node_flow_create(&f->traffic, &options, &flow));
   stowi_flow_order_result result;
   stow_status status = search_flow(f, region, &flow, &result);
   stow_node owner = stowi_graph_region_owner(f->request->graph, region);
   if (status == STOW_OK && region != STOW_REGION_BODY && f->inside[owner] < result.peak) {
     f->inside[owner] = result.peak;
   }
-  stowi_node_flow_destroy(&f->traffic, &flow);
+  stowi_plan_node_flow_destroy(&f->traffic, &flow);
   return status;
 }
 
@@ -195,7 +195,7 @@ typedef struct open_region {
 
 // Joins the regions' lists to one order.
 static void join_regions(const finder* f, stow_node* out_order) {
-  const stowi_traffic* t = &f->traffic;
+  const stowi_plan_traffic* t = &f->traffic;
   open_region stack[STOW_MAX_REGION_DEPTH + 1];
   size_t depth = 0;
   stack[depth++] = (open_region){STOW_REGION_BODY, t->start[STOW_REGION_BODY], 0};
@@ -219,9 +219,9 @@ static void join_regions(const finder* f, stow_node* out_order) {
 }
 
 // The peak of an order of all nodes in |flat|, the flow made last. |work| has room for the tasks.
-static stow_status peak_of(const finder* f, const stowi_node_flow* flat, const stow_node* order,
-                           stowi_flow_task* work, uint64_t* out_peak) {
-  const stowi_traffic* t = &f->traffic;
+static stow_status peak_of(const finder* f, const stowi_plan_node_flow* flat,
+                           const stow_node* order, stowi_flow_task* work, uint64_t* out_peak) {
+  const stowi_plan_traffic* t = &f->traffic;
   uint32_t count = 0;
   uint32_t place;
   for (uint32_t step = 0; step < t->node_count; ++step) {
@@ -235,15 +235,15 @@ static stow_status peak_of(const finder* f, const stowi_node_flow* flat, const s
 
 // The flows of regions overestimate slightly, and an inner region may not matter for the whole.
 static stow_status is_better(const finder* f, const stow_node* order, bool* out_better) {
-  const stowi_traffic* t = &f->traffic;
+  const stowi_plan_traffic* t = &f->traffic;
   stow_allocator allocator = f->request->allocator;
-  stowi_flow_options options = {STOWI_FLOW_FLAT, false, NULL};
-  stowi_node_flow flat;
+  stowi_plan_flow_options options = {STOWI_PLAN_FLOW_FLAT, false, NULL};
+  stowi_plan_node_flow flat;
   *out_better = true;
   if (t->region_count == 1) {
     return STOW_OK;
   }
-  STOW_TRY(stowi_node_flow_create(t, &options, &flat));
+  STOW_TRY(stowi_plan_node_flow_create(t, &options, &flat));
   stowi_flow_task* work = STOWI_ARRAY(allocator, stowi_flow_task, t->node_count);
   stow_status status = work == NULL ? stowi_fail_memory(f->request->diag) : STOW_OK;
   uint64_t before = 0;
@@ -256,12 +256,12 @@ static stow_status is_better(const finder* f, const stow_node* order, bool* out_
   }
   *out_better = after < before;
   STOWI_ARRAY_FREE(allocator, work, t->node_count);
-  stowi_node_flow_destroy(t, &flat);
+  stowi_plan_node_flow_destroy(t, &flat);
   return status;
 }
 
 static stow_status make_schedule(const finder* f, stow_schedule** out_schedule) {
-  const stowi_order_request* request = f->request;
+  const stowi_plan_order_request* request = f->request;
   uint32_t count = f->traffic.node_count;
   stow_node* order = STOWI_ARRAY(request->allocator, stow_node, count);
   if (order == NULL) {
@@ -287,10 +287,10 @@ static bool leaves_hope(const finder* f) { return f->ordering->any_bound < f->ar
 // If bound and search can use the same flow, the search runs at once: it may prove more.
 static stow_status bound_and_search(finder* f, bool searches) {
   stow_ordering* ordering = f->ordering;
-  stowi_flow_options options = {STOWI_FLOW_FLAT, true, NULL};
-  stowi_node_flow flat;
+  stowi_plan_flow_options options = {STOWI_PLAN_FLOW_FLAT, true, NULL};
+  stowi_plan_node_flow flat;
   stowi_flow_task critical = STOWI_FLOW_TASK_NONE;
-  STOW_TRY(stowi_node_flow_create(&f->traffic, &options, &flat));
+  STOW_TRY(stowi_plan_node_flow_create(&f->traffic, &options, &flat));
   stow_status status = stowi_flow_bound(flat.flow, f->request->allocator, f->request->diag,
                                         &ordering->any_bound, &critical);
   if (status == STOW_OK && searches && leaves_hope(f)) {
@@ -304,12 +304,12 @@ static stow_status bound_and_search(finder* f, bool searches) {
   if (status == STOW_OK && critical != STOWI_FLOW_TASK_NONE) {
     ordering->critical = flat.nodes[critical];
   }
-  stowi_node_flow_destroy(&f->traffic, &flat);
+  stowi_plan_node_flow_destroy(&f->traffic, &flat);
   return status;
 }
 
 static stow_status search(finder* f) {
-  const stowi_traffic* t = &f->traffic;
+  const stowi_plan_traffic* t = &f->traffic;
   bool searches = may_reorder(f->request, t->given);
   bool at_once = t->region_count == 1 && !t->is_rough;
   memcpy(f->found, t->nodes, t->node_count * sizeof(*f->found));
@@ -324,8 +324,8 @@ static stow_status search(finder* f) {
 }
 
 static stow_status find(finder* f, const stow_schedule* given, stow_schedule** out_schedule) {
-  const stowi_order_request* request = f->request;
-  STOW_TRY(stowi_traffic_create(request, given, &f->traffic));
+  const stowi_plan_order_request* request = f->request;
+  STOW_TRY(stowi_plan_traffic_create(request, given, &f->traffic));
   uint32_t count = f->traffic.node_count;
   f->found = STOWI_ARRAY(request->allocator, stow_node, count);
   f->inside = STOWI_ARRAY_ZERO(request->allocator, uint64_t, count);
@@ -341,15 +341,15 @@ static stow_status find(finder* f, const stow_schedule* given, stow_schedule** o
   }
   STOWI_ARRAY_FREE(request->allocator, f->found, count);
   STOWI_ARRAY_FREE(request->allocator, f->inside, count);
-  stowi_traffic_destroy(&f->traffic);
+  stowi_plan_traffic_destroy(&f->traffic);
   return status;
 }
 
 // Sizes beyond all bounds are left to the placer, which can name the values. Nothing is claimed
 // about them here, since it may well place them.
-stow_status stowi_find_order(const stowi_order_request* request, const stow_schedule* given,
-                             uint64_t arena, stow_schedule** out_schedule,
-                             stow_ordering* out_ordering) {
+stow_status stowi_plan_find_order(const stowi_plan_order_request* request,
+                                  const stow_schedule* given, uint64_t arena,
+                                  stow_schedule** out_schedule, stow_ordering* out_ordering) {
   *out_schedule = NULL;
   *out_ordering = (stow_ordering){.critical = STOW_NODE_NONE};
   if (stow_graph_node_count(request->graph) == 0) {
@@ -357,7 +357,7 @@ stow_status stowi_find_order(const stowi_order_request* request, const stow_sche
   }
   stow_diag inner;
   stow_diag_init(&inner);
-  stowi_order_request own = *request;
+  stowi_plan_order_request own = *request;
   own.diag = &inner;
   stow_ordering ordering = *out_ordering;
   finder f = {.request = &own,

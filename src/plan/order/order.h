@@ -11,27 +11,27 @@
 #include "flow/api.h"
 
 // What an order of the nodes needs, for the sharing that |options| allow.
-typedef struct stowi_order_request {
+typedef struct stowi_plan_order_request {
   const stow_graph* graph;
-  const stow_effects* effects;       // may be NULL
-  const stowi_views* views;          // before sharing
-  const stow_plan_options* options;  // checked
+  const stow_effects* effects;        // may be NULL
+  const stowi_analysis_views* views;  // before sharing
+  const stow_plan_options* options;   // checked
   stow_allocator allocator;
   stow_diag* diag;
-} stowi_order_request;
+} stowi_plan_order_request;
 
-// Searches for an order with a lower peak than |given|, which stowi_lifetimes_create has accepted
-// and which has an arena of |arena| bytes. |out_schedule| is NULL if none is better, and if none is
-// searched for: every order needs |arena| bytes, options.order is not STOW_ORDER_AUTO, bytes are
-// not reused, rules apply, the given order runs something between a node and its regions, or
-// another order could contradict effects (values with fixed offsets that would overlap, reads that
-// effects extend beyond a write into the same bytes).
+// Searches for an order with a lower peak than |given|, which stowi_analysis_lifetimes_create has
+// accepted and which has an arena of |arena| bytes. |out_schedule| is NULL if none is better, and
+// if none is searched for: every order needs |arena| bytes, options.order is not STOW_ORDER_AUTO,
+// bytes are not reused, rules apply, the given order runs something between a node and its regions,
+// or another order could contradict effects (values with fixed offsets that would overlap, reads
+// that effects extend beyond a write into the same bytes).
 //
 // Fills |any_bound|, |critical| and |nodes| of |out_ordering|, and clears the rest. The bound holds
 // for every order, every sharing that the options allow, and every placement; it is 0 if bytes need
 // more than 63 bits. Near-linear, plus the search's budget.
-stow_status stowi_find_order(const stowi_order_request* request, const stow_schedule* given,
-                             uint64_t arena, stow_schedule** out_schedule,
-                             stow_ordering* out_ordering);
+stow_status stowi_plan_find_order(const stowi_plan_order_request* request,
+                                  const stow_schedule* given, uint64_t arena,
+                                  stow_schedule** out_schedule, stow_ordering* out_ordering);
 
 #endif  // STOWAGE_SRC_PLAN_ORDER_ORDER_H_

@@ -13,25 +13,26 @@
 #include "base/diag.h"
 #include "plan/order/traffic.h"
 
-static bool is_fixed(const stowi_traffic* t, stow_value v) {
+static bool is_fixed(const stowi_plan_traffic* t, stow_value v) {
   return stowi_effects_offset(t->request->effects, v) != STOW_OFFSET_NONE;
 }
 
 // The alignment that |v| needs.
-static uint64_t alignment_of(const stowi_traffic* t, stow_value v) {
-  uint64_t alignment = stowi_views_alignment(t->request->views, v);
+static uint64_t alignment_of(const stowi_plan_traffic* t, stow_value v) {
+  uint64_t alignment = stowi_analysis_views_alignment(t->request->views, v);
   uint64_t common = t->request->options->alignment;
   return alignment > common ? alignment : common;
 }
 
 // Whether nothing of |lot| exists before |node| makes it.
-static bool is_made_by(const stowi_traffic* t, const stowi_lot* lot, stow_node node) {
-  for (uint32_t i = 0; i < lot->part_count; ++i) {
-    if (t->parts.data[lot->first_part + i].from_start) {
+static bool is_made_by(const stowi_plan_traffic* t, const stowi_plan_traffic_info* info,
+                       stow_node node) {
+  for (uint32_t i = 0; i < info->part_count; ++i) {
+    if (t->parts.data[info->first_part + i].from_start) {
       return false;
     }
   }
-  return lot->maker == node;
+  return info->maker == node;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -39,21 +40,21 @@ static bool is_made_by(const stowi_traffic* t, const stowi_lot* lot, stow_node n
 
 // The entries of one node in a list of effects.
 typedef struct listed {
-  stowi_effects_overwrite_entry (*at)(const stow_effects* effects, size_t index);
+  stowi_effects_in_place_entry (*at)(const stow_effects* effects, size_t index);
   size_t first;
   size_t end;
 } listed;
 
-static void advance(const stowi_traffic* t, listed* list, size_t count, stow_node node) {
+static void advance(const stowi_plan_traffic* t, listed* list, size_t count, stow_node node) {
   list->first = list->end;
   while (list->end < count && list->at(t->request->effects, list->end).node == node) {
     ++list->end;
   }
 }
 
-static bool is_listed(const stowi_traffic* t, const listed* list, size_t k, size_t operand) {
+static bool is_listed(const stowi_plan_traffic* t, const listed* list, size_t k, size_t operand) {
   for (size_t i = list->first; i < list->end; ++i) {
-    stowi_effects_overwrite_entry entry = list->at(t->request->effects, i);
+    stowi_effects_in_place_entry entry = list->at(t->request->effects, i);
     if (entry.result == k && entry.operand == operand) {
       return true;
     }
@@ -61,21 +62,21 @@ static bool is_listed(const stowi_traffic* t, const listed* list, size_t k, size
   return false;
 }
 
-typedef struct over_pass {
-  stowi_traffic* traffic;
+typedef struct in_place_pass {
+  stowi_plan_traffic* traffic;
   listed allowed;
   listed forbidden;
-} over_pass;
+} in_place_pass;
 
-static bool is_free_result(const stowi_traffic* t, stow_node node, stow_value result) {
-  const stowi_lot* lot = &t->lots[result];
-  return !stowi_views_is_view(t->request->views, result) && lot->bytes != 0 &&
-         is_made_by(t, lot, node) && !is_fixed(t, result) &&
+static bool is_free_result(const stowi_plan_traffic* t, stow_node node, stow_value result) {
+  const stowi_plan_traffic_info* info = &t->infos[result];
+  return !stowi_analysis_views_is_view(t->request->views, result) && info->bytes != 0 &&
+         is_made_by(t, info, node) && !is_fixed(t, result) &&
          !stowi_effects_own(t->request->effects, result) &&
          !stowi_effects_state(t->request->effects, result);
 }
 
-static bool is_read_twice(const stowi_traffic* t, stow_node node, size_t operand) {
+static bool is_read_twice(const stowi_plan_traffic* t, stow_node node, size_t operand) {
   const stow_value* operands = stow_graph_operands(t->request->graph, node);
   for (size_t k = 0; k < stow_graph_operand_count(t->request->graph, node); ++k) {
     if (k != operand && operands[k] == operands[operand]) {
@@ -85,32 +86,34 @@ static bool is_read_twice(const stowi_traffic* t, stow_node node, size_t operand
   return false;
 }
 
-static bool is_allowed(const over_pass* pass, stow_node node, size_t k, size_t operand) {
-  const stowi_traffic* t = pass->traffic;
+static bool is_allowed(const in_place_pass* pass, stow_node node, size_t k, size_t operand) {
+  const stowi_plan_traffic* t = pass->traffic;
   if (is_listed(t, &pass->forbidden, k, operand)) {
     return false;
   }
   if (is_listed(t, &pass->allowed, k, operand)) {
     return true;
   }
-  if (!t->request->options->in_place || stow_graph_op_desc(t->request->graph, node)->over == NULL) {
+  if (!t->request->options->in_place ||
+      stow_graph_op_desc(t->request->graph, node)->in_place == NULL) {
     return false;
   }
-  stow_over over = stow_graph_over(t->request->graph, node, k, operand);
-  return over == STOW_OVER_INDEX || (over == STOW_OVER_ALONE && !is_read_twice(t, node, operand));
+  stow_in_place in_place = stow_graph_in_place(t->request->graph, node, k, operand);
+  return in_place == STOW_IN_PLACE_INDEX ||
+         (in_place == STOW_IN_PLACE_ALONE && !is_read_twice(t, node, operand));
 }
 
 // Whether |result| may be in place of |operand|.
-static bool offers_place(const stowi_traffic* t, stow_value operand, stow_value result) {
-  const stowi_views* views = t->request->views;
-  stow_value root = stowi_views_root(views, operand);
-  return t->lots[root].bytes != 0 && !is_fixed(t, root) &&
-         stowi_views_bytes(views, operand) >= stowi_views_bytes(views, result) &&
-         stowi_views_offset(views, operand) % alignment_of(t, result) == 0;
+static bool offers_place(const stowi_plan_traffic* t, stow_value operand, stow_value result) {
+  const stowi_analysis_views* views = t->request->views;
+  stow_value root = stowi_analysis_views_root(views, operand);
+  return t->infos[root].bytes != 0 && !is_fixed(t, root) &&
+         stowi_analysis_views_bytes(views, operand) >= stowi_analysis_views_bytes(views, result) &&
+         stowi_analysis_views_offset(views, operand) % alignment_of(t, result) == 0;
 }
 
-static stow_status add_overs(const over_pass* pass, stow_node node, size_t k) {
-  stowi_traffic* t = pass->traffic;
+static stow_status add_pairs(const in_place_pass* pass, stow_node node, size_t k) {
+  stowi_plan_traffic* t = pass->traffic;
   const stow_graph* graph = t->request->graph;
   stow_value result = stow_graph_first_result(graph, node) + (stow_value)k;
   const stow_value* operands = stow_graph_operands(graph, node);
@@ -122,44 +125,44 @@ static stow_status add_overs(const over_pass* pass, stow_node node, size_t k) {
         !is_allowed(pass, node, k, i)) {
       continue;
     }
-    if (STOWI_VEC_RESERVE(t->request->allocator, &t->overs, 1) != STOW_OK) {
+    if (STOWI_VEC_RESERVE(t->request->allocator, &t->pairs, 1) != STOW_OK) {
       return stowi_fail_memory(t->request->diag);
     }
-    bool simple = t->lots[result].part_count == 1 &&
-                  stowi_traffic_lot(t, operands[i])->part_count == 1 &&
+    bool simple = t->infos[result].part_count == 1 &&
+                  stowi_plan_traffic_info_of(t, operands[i])->part_count == 1 &&
                   stow_graph_op_desc(graph, node)->region_count == 0;
-    t->overs.data[t->overs.count++] =
-        (stowi_over){stow_graph_node_region(graph, node), node, result, operands[i], simple};
+    t->pairs.data[t->pairs.count++] = (stowi_plan_in_place_pair){
+        stow_graph_node_region(graph, node), node, result, operands[i], simple};
   }
   return STOW_OK;
 }
 
 // A flow gives places to the largest results first, which is optimal for only one result.
-static void judge_overs(stowi_traffic* t, size_t first) {
+static void judge_pairs(stowi_plan_traffic* t, size_t first) {
   bool several = false;
-  for (size_t i = first; i < t->overs.count; ++i) {
-    several |= t->overs.data[i].result != t->overs.data[first].result;
+  for (size_t i = first; i < t->pairs.count; ++i) {
+    several |= t->pairs.data[i].result != t->pairs.data[first].result;
   }
-  for (size_t i = first; i < t->overs.count; ++i) {
-    t->overs.data[i].simple &= !several;
-    t->is_rough |= !t->overs.data[i].simple;
+  for (size_t i = first; i < t->pairs.count; ++i) {
+    t->pairs.data[i].simple &= !several;
+    t->is_rough |= !t->pairs.data[i].simple;
   }
 }
 
-stow_status stowi_traffic_overs(stowi_traffic* t) {
+stow_status stowi_plan_traffic_in_place(stowi_plan_traffic* t) {
   const stow_effects* effects = t->request->effects;
-  over_pass pass = {t, {stowi_effects_overwrite, 0, 0}, {stowi_effects_forbidden, 0, 0}};
+  in_place_pass pass = {t, {stowi_effects_overwrite, 0, 0}, {stowi_effects_forbidden, 0, 0}};
   if (!t->request->options->reuse) {
     return STOW_OK;
   }
   for (stow_node node = 0; node < t->node_count; ++node) {
     advance(t, &pass.allowed, stowi_effects_overwrite_count(effects), node);
     advance(t, &pass.forbidden, stowi_effects_forbidden_count(effects), node);
-    size_t first = t->overs.count;
+    size_t first = t->pairs.count;
     for (size_t k = 0; k < stow_graph_result_count(t->request->graph, node); ++k) {
-      STOW_TRY(add_overs(&pass, node, k));
+      STOW_TRY(add_pairs(&pass, node, k));
     }
-    judge_overs(t, first);
+    judge_pairs(t, first);
   }
   return STOW_OK;
 }
@@ -196,11 +199,11 @@ static bool is_contiguous(const stow_graph* graph, stow_node concat) {
 }
 
 // Whether the root of |operand| may be built elsewhere, apart from its place.
-static bool may_move(const stowi_traffic* t, stow_value operand, stow_region region) {
-  const stowi_order_request* request = t->request;
-  stow_value root = stowi_views_root(request->views, operand);
+static bool may_move(const stowi_plan_traffic* t, stow_value operand, stow_region region) {
+  const stowi_plan_order_request* request = t->request;
+  stow_value root = stowi_analysis_views_root(request->views, operand);
   stow_node producer = stow_graph_producer(request->graph, root);
-  return t->lots[root].bytes != 0 && !stow_graph_is_boundary(request->graph, root) &&
+  return t->infos[root].bytes != 0 && !stow_graph_is_boundary(request->graph, root) &&
          stow_graph_op(request->graph, producer) != STOW_OP_ARGS &&
          stow_graph_node_region(request->graph, producer) == region && !is_fixed(t, root) &&
          !stowi_effects_state(request->effects, root) &&
@@ -208,18 +211,18 @@ static bool may_move(const stowi_traffic* t, stow_value operand, stow_region reg
 }
 
 // The pairs are still sorted by node.
-static bool has_overs(const stowi_traffic* t, stow_node node) {
+static bool has_pairs(const stowi_plan_traffic* t, stow_node node) {
   size_t low = 0;
-  size_t high = t->overs.count;
+  size_t high = t->pairs.count;
   while (low < high) {
     size_t middle = low + (high - low) / 2;
-    if (t->overs.data[middle].node < node) {
+    if (t->pairs.data[middle].node < node) {
       low = middle + 1;
     } else {
       high = middle;
     }
   }
-  return low < t->overs.count && t->overs.data[low].node == node;
+  return low < t->pairs.count && t->pairs.data[low].node == node;
 }
 
 // A value as a root that moves into a concat's result.
@@ -228,43 +231,43 @@ typedef struct candidate {
   bool is_shared;     // it, or something in it, might have another
 } candidate;
 
-static void make_brief(stowi_traffic* t, stow_value root) {
-  t->lots[root].brief = true;
+static void make_brief(stowi_plan_traffic* t, stow_value root) {
+  t->infos[root].brief = true;
   t->is_rough = true;
 }
 
 // A flow represents one target of a root, only one that is a single block, and either a result in
 // place or copy elision, but not both.
-static stow_status add_elision(stowi_traffic* t, stow_node concat, stow_value root, uint64_t offset,
-                               candidate* candidates) {
+static stow_status add_elision(stowi_plan_traffic* t, stow_node concat, stow_value root,
+                               uint64_t offset, candidate* candidates) {
   stow_value whole = stow_graph_first_result(t->request->graph, concat);
-  const stowi_lot* lot = &t->lots[whole];
+  const stowi_plan_traffic_info* info = &t->infos[whole];
   candidate* own = &candidates[root];
   if (own->target == whole) {
     return STOW_OK;
   }
   own->is_shared |= own->target != STOW_VALUE_NONE;
-  bool impossible = own->is_shared || !is_made_by(t, lot, concat) || has_overs(t, concat);
-  if (impossible || lot->part_count > 1) {
+  bool impossible = own->is_shared || !is_made_by(t, info, concat) || has_pairs(t, concat);
+  if (impossible || info->part_count > 1) {
     make_brief(t, root);
   }
   if (impossible) {
     return STOW_OK;
   }
-  if (STOWI_VEC_RESERVE(t->request->allocator, &t->homes, 1) != STOW_OK) {
+  if (STOWI_VEC_RESERVE(t->request->allocator, &t->elisions, 1) != STOW_OK) {
     return stowi_fail_memory(t->request->diag);
   }
   own->target = whole;
   stow_region region = stow_graph_node_region(t->request->graph, concat);
-  t->homes.data[t->homes.count++] = (stowi_home){region, whole, root, offset};
+  t->elisions.data[t->elisions.count++] = (stowi_plan_traffic_elision){region, whole, root, offset};
   return STOW_OK;
 }
 
 // The bytes [*begin, *end) of |concat|'s result that are |operand|'s, which comes after |before|
 // elements; false if they are not whole bytes, or not all that it has.
-static bool find_place(const stowi_traffic* t, stow_node concat, stow_value operand,
+static bool find_place(const stowi_plan_traffic* t, stow_node concat, stow_value operand,
                        uint64_t before, uint64_t* out_begin, uint64_t* out_end) {
-  const stowi_order_request* request = t->request;
+  const stowi_plan_order_request* request = t->request;
   stow_value whole = stow_graph_first_result(request->graph, concat);
   uint64_t width = stow_dtype_bits(stow_graph_type(request->graph, whole)->dtype);
   uint64_t elements = 0;
@@ -277,40 +280,41 @@ static bool find_place(const stowi_traffic* t, stow_node concat, stow_value oper
   }
   *out_begin = begin / 8;
   *out_end = begin / 8 + size / 8 + (size % 8 != 0 ? 1 : 0);
-  return begin % 8 == 0 && stowi_views_bytes(request->views, operand) == *out_end - *out_begin &&
-         *out_end <= t->lots[whole].bytes;
+  return begin % 8 == 0 &&
+         stowi_analysis_views_bytes(request->views, operand) == *out_end - *out_begin &&
+         *out_end <= t->infos[whole].bytes;
 }
 
 // Whether the operands of |concat| from |k| on are together all of their root, in its order.
-static bool is_covered(const stowi_traffic* t, stow_node concat, size_t k) {
-  const stowi_views* views = t->request->views;
+static bool is_covered(const stowi_plan_traffic* t, stow_node concat, size_t k) {
+  const stowi_analysis_views* views = t->request->views;
   const stow_value* operands = stow_graph_operands(t->request->graph, concat);
   size_t count = stow_graph_operand_count(t->request->graph, concat);
-  stow_value root = stowi_views_root(views, operands[k]);
+  stow_value root = stowi_analysis_views_root(views, operands[k]);
   uint64_t covered = 0;
-  while (k < count && stowi_views_root(views, operands[k]) == root &&
-         stowi_views_offset(views, operands[k]) == covered &&
-         covered < stowi_views_bytes(views, root)) {
-    covered += stowi_views_bytes(views, operands[k]);
+  while (k < count && stowi_analysis_views_root(views, operands[k]) == root &&
+         stowi_analysis_views_offset(views, operands[k]) == covered &&
+         covered < stowi_analysis_views_bytes(views, root)) {
+    covered += stowi_analysis_views_bytes(views, operands[k]);
     ++k;
   }
-  return covered >= stowi_views_bytes(views, root);
+  return covered >= stowi_analysis_views_bytes(views, root);
 }
 
-static stow_status add_elisions_of(stowi_traffic* t, stow_node concat, candidate* candidates) {
-  const stowi_order_request* request = t->request;
+static stow_status add_elisions_of(stowi_plan_traffic* t, stow_node concat, candidate* candidates) {
+  const stowi_plan_order_request* request = t->request;
   const stow_value* operands = stow_graph_operands(request->graph, concat);
   stow_region region = stow_graph_node_region(request->graph, concat);
   uint64_t before = 0;
   for (size_t k = 0; k < stow_graph_operand_count(request->graph, concat); ++k) {
-    stow_value root = stowi_views_root(request->views, operands[k]);
+    stow_value root = stowi_analysis_views_root(request->views, operands[k]);
     uint64_t begin;
     uint64_t end;
     uint64_t elements = 0;
     if (may_move(t, operands[k], region) &&
         find_place(t, concat, operands[k], before, &begin, &end) &&
         begin % alignment_of(t, root) == 0) {
-      if (stowi_traffic_is_whole(t, operands[k])) {
+      if (stowi_plan_traffic_is_whole(t, operands[k])) {
         STOW_TRY(add_elision(t, concat, root, begin, candidates));
       } else if (is_covered(t, concat, k)) {
         candidates[root].is_shared = true;
@@ -324,12 +328,12 @@ static stow_status add_elisions_of(stowi_traffic* t, stow_node concat, candidate
 }
 
 // Two concats that have a part in common may be inside each other, and so may those around them.
-static void spread_sharing(stowi_traffic* t, stow_node concat, candidate* candidates) {
-  const stowi_order_request* request = t->request;
+static void spread_sharing(stowi_plan_traffic* t, stow_node concat, candidate* candidates) {
+  const stowi_plan_order_request* request = t->request;
   stow_value whole = stow_graph_first_result(request->graph, concat);
   for (size_t k = 0; k < stow_graph_operand_count(request->graph, concat); ++k) {
     stow_value operand = stow_graph_operands(request->graph, concat)[k];
-    if (candidates[stowi_views_root(request->views, operand)].is_shared) {
+    if (candidates[stowi_analysis_views_root(request->views, operand)].is_shared) {
       candidates[whole].is_shared = true;
       make_brief(t, whole);
     }
@@ -337,16 +341,16 @@ static void spread_sharing(stowi_traffic* t, stow_node concat, candidate* candid
 }
 
 // Whether operands of |node| may be built inside its result.
-static bool may_contain(const stowi_traffic* t, stow_node node) {
-  const stowi_order_request* request = t->request;
+static bool may_contain(const stowi_plan_traffic* t, stow_node node) {
+  const stowi_plan_order_request* request = t->request;
   stow_value whole = stow_graph_first_result(request->graph, node);
   return stow_graph_op(request->graph, node) == STOW_OP_CONCAT &&
-         !stowi_views_is_view(request->views, whole) && t->lots[whole].bytes != 0 &&
+         !stowi_analysis_views_is_view(request->views, whole) && t->infos[whole].bytes != 0 &&
          is_contiguous(request->graph, node);
 }
 
 // In the given order: the first concat that runs is the first choice.
-static stow_status add_elisions(stowi_traffic* t, candidate* candidates) {
+static stow_status add_elisions(stowi_plan_traffic* t, candidate* candidates) {
   const stow_node* order = stow_schedule_order(t->given);
   for (uint32_t step = 0; step < t->node_count; ++step) {
     if (may_contain(t, order[step])) {
@@ -361,8 +365,8 @@ static stow_status add_elisions(stowi_traffic* t, candidate* candidates) {
   return STOW_OK;
 }
 
-stow_status stowi_traffic_homes(stowi_traffic* t) {
-  const stowi_order_request* request = t->request;
+stow_status stowi_plan_traffic_elisions(stowi_plan_traffic* t) {
+  const stowi_plan_order_request* request = t->request;
   if (!request->options->elide_copies || !request->options->reuse) {
     return STOW_OK;
   }

@@ -18,16 +18,16 @@
 #include "base/sort.h"
 #include "graph/api.h"
 
-static stow_region region_of(const stowi_traffic* t, stow_node node) {
+static stow_region region_of(const stowi_plan_traffic* t, stow_node node) {
   return stow_graph_node_region(t->request->graph, node);
 }
 
-static stow_region home_of(const stowi_traffic* t, stow_value value) {
+static stow_region made_in(const stowi_plan_traffic* t, stow_value value) {
   return region_of(t, stow_graph_producer(t->request->graph, value));
 }
 
 // A region comes after the one around it.
-stow_region stowi_common_region(const stow_graph* graph, stow_region a, stow_region b) {
+stow_region stowi_plan_common_region(const stow_graph* graph, stow_region a, stow_region b) {
   while (a != b) {
     if (a > b) {
       a = stowi_graph_region_parent(graph, a);
@@ -41,49 +41,50 @@ stow_region stowi_common_region(const stow_graph* graph, stow_region a, stow_reg
 // ---------------------------------------------------------------------------------------------
 // Noting
 
-static stow_status note_touch(stowi_traffic* t, stow_value value, stow_node node, bool over) {
-  const stowi_order_request* request = t->request;
-  stowi_lot* lot = stowi_traffic_lot(t, value);
-  if (lot->bytes == 0) {
+static stow_status note_touch(stowi_plan_traffic* t, stow_value value, stow_node node,
+                              bool in_place) {
+  const stowi_plan_order_request* request = t->request;
+  stowi_plan_traffic_info* info = stowi_plan_traffic_info_of(t, value);
+  if (info->bytes == 0) {
     return STOW_OK;
   }
   if (STOWI_VEC_RESERVE(request->allocator, &t->touches, 1) != STOW_OK) {
     return stowi_fail_memory(request->diag);
   }
-  lot->scope = stowi_common_region(request->graph, lot->scope, region_of(t, node));
-  t->touches.data[t->touches.count++] = (stowi_touch){0, value, node, over};
+  info->scope = stowi_plan_common_region(request->graph, info->scope, region_of(t, node));
+  t->touches.data[t->touches.count++] = (stowi_plan_touch){0, value, node, in_place};
   return STOW_OK;
 }
 
 // |value| exists from |node| on, which runs before the node that makes it. A part of a root that
 // exists early is left out: all parts of a root have the same maker.
-static void note_early(stowi_traffic* t, stow_value value, stow_node node) {
-  stowi_lot* lot = stowi_traffic_lot(t, value);
-  lot->scope = stowi_common_region(t->request->graph, lot->scope, region_of(t, node));
-  bool is_first = stow_schedule_step(t->given, node) < stow_schedule_step(t->given, lot->maker);
-  if (is_first && (!lot->windowed || stowi_traffic_is_whole(t, value))) {
-    lot->maker = node;
+static void note_early(stowi_plan_traffic* t, stow_value value, stow_node node) {
+  stowi_plan_traffic_info* info = stowi_plan_traffic_info_of(t, value);
+  info->scope = stowi_plan_common_region(t->request->graph, info->scope, region_of(t, node));
+  bool is_first = stow_schedule_step(t->given, node) < stow_schedule_step(t->given, info->maker);
+  if (is_first && (!info->windowed || stowi_plan_traffic_is_whole(t, value))) {
+    info->maker = node;
   }
 }
 
-static stow_status note_before(stowi_traffic* t, stow_node earlier, stow_node later) {
+static stow_status note_before(stowi_plan_traffic* t, stow_node earlier, stow_node later) {
   if (STOWI_VEC_RESERVE(t->request->allocator, &t->befores, 1) != STOW_OK) {
     return stowi_fail_memory(t->request->diag);
   }
   stow_region region =
-      stowi_common_region(t->request->graph, region_of(t, earlier), region_of(t, later));
-  t->befores.data[t->befores.count++] = (stowi_before){region, earlier, later};
+      stowi_plan_common_region(t->request->graph, region_of(t, earlier), region_of(t, later));
+  t->befores.data[t->befores.count++] = (stowi_plan_before){region, earlier, later};
   return STOW_OK;
 }
 
 // Of a coarse root, only values that are all of it can be kept.
-static void keep(stowi_traffic* t, stow_value value, bool from_start, bool to_end) {
-  stowi_lot* lot = stowi_traffic_lot(t, value);
+static void keep(stowi_plan_traffic* t, stow_value value, bool from_start, bool to_end) {
+  stowi_plan_traffic_info* info = stowi_plan_traffic_info_of(t, value);
   uint32_t first;
   uint32_t count;
-  stowi_traffic_parts(t, value, &first, &count);
-  lot->scope = STOW_REGION_BODY;
-  if (lot->coarse && !stowi_traffic_is_whole(t, value)) {
+  stowi_plan_traffic_parts(t, value, &first, &count);
+  info->scope = STOW_REGION_BODY;
+  if (info->coarse && !stowi_plan_traffic_is_whole(t, value)) {
     return;
   }
   for (uint32_t i = first; i < first + count; ++i) {
@@ -102,7 +103,8 @@ static bool is_loop_body(const stow_graph* graph, stow_region region) {
 }
 
 // |value| exists throughout the loop. |inside|: it is made there, so after the loop's first step.
-static stow_status cover_loop(stowi_traffic* t, stow_value value, stow_region body, bool inside) {
+static stow_status cover_loop(stowi_plan_traffic* t, stow_value value, stow_region body,
+                              bool inside) {
   stow_node args = stowi_graph_region_args(t->request->graph, body);
   if (args != STOW_NODE_NONE && inside) {
     note_early(t, value, args);
@@ -113,26 +115,26 @@ static stow_status cover_loop(stowi_traffic* t, stow_value value, stow_region bo
 }
 
 // Covers the loops that contain only one of the user and the maker of |value|.
-static stow_status cover_loops(stowi_traffic* t, stow_value value, stow_region user) {
+static stow_status cover_loops(stowi_plan_traffic* t, stow_value value, stow_region user) {
   const stow_graph* graph = t->request->graph;
-  stow_region home = home_of(t, value);
-  while (user != home) {
-    bool inside = home > user;
-    stow_region deeper = inside ? home : user;
+  stow_region maker = made_in(t, value);
+  while (user != maker) {
+    bool inside = maker > user;
+    stow_region deeper = inside ? maker : user;
     if (is_loop_body(graph, deeper)) {
       STOW_TRY(cover_loop(t, value, deeper, inside));
     }
-    *(inside ? &home : &user) = stowi_graph_region_parent(graph, deeper);
+    *(inside ? &maker : &user) = stowi_graph_region_parent(graph, deeper);
   }
   return STOW_OK;
 }
 
-static stow_status use(stowi_traffic* t, stow_value value, stow_node node) {
+static stow_status use(stowi_plan_traffic* t, stow_value value, stow_node node) {
   STOW_TRY(note_touch(t, value, node, false));
   return cover_loops(t, value, region_of(t, node));
 }
 
-static stow_status keep_to_end(stowi_traffic* t, stow_value value) {
+static stow_status keep_to_end(stowi_plan_traffic* t, stow_value value) {
   keep(t, value, false, true);
   return cover_loops(t, value, STOW_REGION_BODY);
 }
@@ -186,7 +188,7 @@ static stow_node first_writer(const stow_graph* graph, stow_node owner, size_t k
   return stowi_graph_region_last(graph, region);
 }
 
-static stow_status add_births(stowi_traffic* t, stow_node node) {
+static stow_status add_births(stowi_plan_traffic* t, stow_node node) {
   const stow_graph* graph = t->request->graph;
   stow_value first = stow_graph_first_result(graph, node);
   for (size_t k = 0; k < stow_graph_result_count(graph, node); ++k) {
@@ -201,7 +203,7 @@ static stow_status add_births(stowi_traffic* t, stow_node node) {
 }
 
 // A carried value has its bytes from the first step of the body until the loop's own.
-static stow_status add_carried(stowi_traffic* t, stow_node loop) {
+static stow_status add_carried(stowi_plan_traffic* t, stow_node loop) {
   const stow_graph* graph = t->request->graph;
   const stow_carry* carry = &stow_graph_op_desc(graph, loop)->carry;
   stow_region body = stow_graph_owned_region(graph, loop, 0);
@@ -223,7 +225,7 @@ static stow_status add_carried(stowi_traffic* t, stow_node loop) {
 // ---------------------------------------------------------------------------------------------
 // Effects and policies
 
-static stow_status add_holds(stowi_traffic* t) {
+static stow_status add_holds(stowi_plan_traffic* t) {
   const stow_effects* effects = t->request->effects;
   for (size_t i = 0; i < stowi_effects_hold_count(effects); ++i) {
     stowi_effects_hold_entry hold = stowi_effects_hold(effects, i);
@@ -242,7 +244,7 @@ static stow_status add_holds(stowi_traffic* t) {
   return STOW_OK;
 }
 
-static stow_status add_early_writes(stowi_traffic* t) {
+static stow_status add_early_writes(stowi_plan_traffic* t) {
   const stow_effects* effects = t->request->effects;
   for (size_t i = 0; i < stowi_effects_early_write_count(effects); ++i) {
     stowi_effects_early_write_entry early = stowi_effects_early_write(effects, i);
@@ -255,7 +257,7 @@ static stow_status add_early_writes(stowi_traffic* t) {
   return STOW_OK;
 }
 
-static stow_status add_scratch(stowi_traffic* t) {
+static stow_status add_scratch(stowi_plan_traffic* t) {
   const stow_effects* effects = t->request->effects;
   for (size_t i = 0; i < stowi_effects_scratch_count(effects); ++i) {
     stowi_effects_scratch_entry scratch = stowi_effects_scratch(effects, i);
@@ -268,14 +270,14 @@ static stow_status add_scratch(stowi_traffic* t) {
   return STOW_OK;
 }
 
-static bool is_consumed(const stowi_traffic* t, stow_value value) {
+static bool is_consumed(const stowi_plan_traffic* t, stow_value value) {
   stow_node producer = stow_graph_producer(t->request->graph, value);
   stow_io_policy io = stowi_effects_io(t->request->effects, value);
   io = io == STOW_IO_DEFAULT ? t->request->options->io : io;
   return io == STOW_IO_CONSUME && stow_graph_op(t->request->graph, producer) == STOW_OP_INPUT;
 }
 
-static stow_status add_policies(stowi_traffic* t) {
+static stow_status add_policies(stowi_plan_traffic* t) {
   const stow_graph* graph = t->request->graph;
   for (stow_value value = 0; value < t->value_count; ++value) {
     if (stowi_effects_state(t->request->effects, value)) {
@@ -296,20 +298,20 @@ static stow_status add_policies(stowi_traffic* t) {
 // Reads
 
 // Whether reading |value| as a block places the reader after the node that makes it.
-static bool orders_readers(const stowi_traffic* t, stow_value value) {
-  const stowi_lot* lot = stowi_traffic_lot(t, value);
+static bool orders_readers(const stowi_plan_traffic* t, stow_value value) {
+  const stowi_plan_traffic_info* info = stowi_plan_traffic_info_of(t, value);
   stow_node producer = stow_graph_producer(t->request->graph, value);
   uint32_t first;
   uint32_t count;
-  stowi_traffic_parts(t, value, &first, &count);
-  return count != 0 && lot->maker == producer && lot->scope == region_of(t, producer) &&
+  stowi_plan_traffic_parts(t, value, &first, &count);
+  return count != 0 && info->maker == producer && info->scope == region_of(t, producer) &&
          !t->parts.data[first].from_start;
 }
 
-// Whether a pair of |node|, from |over| on, is not simple.
-static bool has_rough_overs(const stowi_traffic* t, size_t over, stow_node node) {
-  for (; over < t->overs.count && t->overs.data[over].node == node; ++over) {
-    if (!t->overs.data[over].simple) {
+// Whether a pair of |node|, from |at| on, is not simple.
+static bool has_rough_in_place(const stowi_plan_traffic* t, size_t at, stow_node node) {
+  for (; at < t->pairs.count && t->pairs.data[at].node == node; ++at) {
+    if (!t->pairs.data[at].simple) {
       return true;
     }
   }
@@ -317,19 +319,20 @@ static bool has_rough_overs(const stowi_traffic* t, size_t over, stow_node node)
 }
 
 // Whether one is for |value|.
-static bool is_rough_over(const stowi_traffic* t, size_t over, stow_node node, stow_value value) {
-  for (; over < t->overs.count && t->overs.data[over].node == node; ++over) {
-    if (t->overs.data[over].operand == value && !t->overs.data[over].simple) {
+static bool is_rough_in_place(const stowi_plan_traffic* t, size_t at, stow_node node,
+                              stow_value value) {
+  for (; at < t->pairs.count && t->pairs.data[at].node == node; ++at) {
+    if (t->pairs.data[at].operand == value && !t->pairs.data[at].simple) {
       return true;
     }
   }
   return false;
 }
 
-// |over|: the first pair of |node| or of a later one.
-static stow_status add_reads_of(stowi_traffic* t, stow_node node, size_t over) {
+// |at|: the first pair of |node| or of a later one.
+static stow_status add_reads_of(stowi_plan_traffic* t, stow_node node, size_t at) {
   const stow_graph* graph = t->request->graph;
-  bool rough = has_rough_overs(t, over, node);
+  bool rough = has_rough_in_place(t, at, node);
   const stow_value* operands = stow_graph_operands(graph, node);
   for (size_t k = 0; k < stow_graph_operand_count(graph, node); ++k) {
     if (operands[k] == STOW_VALUE_NONE) {
@@ -340,20 +343,20 @@ static stow_status add_reads_of(stowi_traffic* t, stow_node node, size_t over) {
     }
     if (!is_initial(graph, node, k)) {
       STOW_TRY(
-          note_touch(t, operands[k], node, rough && is_rough_over(t, over, node, operands[k])));
+          note_touch(t, operands[k], node, rough && is_rough_in_place(t, at, node, operands[k])));
       STOW_TRY(cover_loops(t, operands[k], region_of(t, node)));
     }
   }
   return STOW_OK;
 }
 
-static stow_status add_reads(stowi_traffic* t) {
-  size_t over = 0;
+static stow_status add_reads(stowi_plan_traffic* t) {
+  size_t at = 0;
   for (stow_node node = 0; node < t->node_count; ++node) {
-    while (over < t->overs.count && t->overs.data[over].node < node) {
-      ++over;
+    while (at < t->pairs.count && t->pairs.data[at].node < node) {
+      ++at;
     }
-    STOW_TRY(add_reads_of(t, node, over));
+    STOW_TRY(add_reads_of(t, node, at));
   }
   return STOW_OK;
 }
@@ -369,7 +372,7 @@ typedef struct byte_user {
   size_t next;
 } byte_user;
 typedef struct writer_pass {
-  stowi_traffic* traffic;
+  stowi_plan_traffic* traffic;
   stow_value* root;  // by value
   size_t* last;      // by root: the last user
   STOWI_VEC(byte_user) users;
@@ -426,7 +429,7 @@ static stow_status pass_node(writer_pass* pass, stow_node node) {
   return STOW_OK;
 }
 
-static bool has_writers(const stowi_traffic* t) {
+static bool has_writers(const stowi_plan_traffic* t) {
   for (stow_node node = 0; node < t->node_count; ++node) {
     if (stow_graph_op_desc(t->request->graph, node)->writes_view) {
       return true;
@@ -435,7 +438,7 @@ static bool has_writers(const stowi_traffic* t) {
   return false;
 }
 
-static stow_status add_writers(stowi_traffic* t) {
+static stow_status add_writers(stowi_plan_traffic* t) {
   stow_allocator allocator = t->request->allocator;
   if (!has_writers(t)) {
     return STOW_OK;
@@ -456,7 +459,7 @@ static stow_status add_writers(stowi_traffic* t) {
   return status;
 }
 
-static stow_status order_region(stowi_traffic* t, stow_region region) {
+static stow_status order_region(stowi_plan_traffic* t, stow_region region) {
   const stow_graph* graph = t->request->graph;
   stow_node args = stowi_graph_region_args(graph, region);
   stow_node yield = stowi_graph_region_last(graph, region);
@@ -474,7 +477,7 @@ static stow_status order_region(stowi_traffic* t, stow_region region) {
 // ---------------------------------------------------------------------------------------------
 
 // Bucket sort of the nodes by region.
-static void list_nodes(stowi_traffic* t) {
+static void list_nodes(stowi_plan_traffic* t) {
   for (stow_node node = 0; node < t->node_count; ++node) {
     ++t->start[region_of(t, node) + 1];
   }
@@ -495,7 +498,7 @@ static bool is_boundary_node(const stow_graph* graph, stow_node node) {
   return op == STOW_OP_INPUT || op == STOW_OP_PARAM || op == STOW_OP_CONSTANT;
 }
 
-static stow_status allocate(stowi_traffic* t) {
+static stow_status allocate(stowi_plan_traffic* t) {
   const stow_graph* graph = t->request->graph;
   stow_allocator allocator = t->request->allocator;
   t->node_count = stow_graph_node_count(graph);
@@ -505,9 +508,9 @@ static stow_status allocate(stowi_traffic* t) {
   t->idle = STOWI_ARRAY(allocator, bool, t->node_count);
   t->nodes = STOWI_ARRAY(allocator, stow_node, t->node_count);
   t->start = STOWI_ARRAY_ZERO(allocator, uint32_t, (size_t)t->region_count + 1);
-  t->lots = STOWI_ARRAY_ZERO(allocator, stowi_lot, t->value_count);
+  t->infos = STOWI_ARRAY_ZERO(allocator, stowi_plan_traffic_info, t->value_count);
   if (t->scratch == NULL || t->idle == NULL || t->nodes == NULL || t->start == NULL ||
-      t->lots == NULL) {
+      t->infos == NULL) {
     return stowi_fail_memory(t->request->diag);
   }
   for (stow_node node = 0; node < t->node_count; ++node) {
@@ -517,26 +520,30 @@ static stow_status allocate(stowi_traffic* t) {
   return STOW_OK;
 }
 
-static stow_status sort_lists(stowi_traffic* t) {
+static stow_status sort_lists(stowi_plan_traffic* t) {
   stow_allocator allocator = t->request->allocator;
   for (size_t i = 0; i < t->roots.count; ++i) {
-    t->roots.data[i].scope = t->lots[t->roots.data[i].value].scope;
+    t->roots.data[i].scope = t->infos[t->roots.data[i].value].scope;
   }
   for (size_t i = 0; i < t->touches.count; ++i) {
-    t->touches.data[i].scope = stowi_traffic_lot(t, t->touches.data[i].value)->scope;
+    t->touches.data[i].scope = stowi_plan_traffic_info_of(t, t->touches.data[i].value)->scope;
   }
   if (t->region_count <= 1) {
     return STOW_OK;
   }
-  STOW_TRY(stowi_sort_by_key(t->roots.data, t->roots.count, sizeof(stowi_root), allocator));
-  STOW_TRY(stowi_sort_by_key(t->touches.data, t->touches.count, sizeof(stowi_touch), allocator));
-  STOW_TRY(stowi_sort_by_key(t->befores.data, t->befores.count, sizeof(stowi_before), allocator));
-  STOW_TRY(stowi_sort_by_key(t->overs.data, t->overs.count, sizeof(stowi_over), allocator));
-  return stowi_sort_by_key(t->homes.data, t->homes.count, sizeof(stowi_home), allocator);
+  STOW_TRY(stowi_sort_by_key(t->roots.data, t->roots.count, sizeof(stowi_plan_root), allocator));
+  STOW_TRY(
+      stowi_sort_by_key(t->touches.data, t->touches.count, sizeof(stowi_plan_touch), allocator));
+  STOW_TRY(
+      stowi_sort_by_key(t->befores.data, t->befores.count, sizeof(stowi_plan_before), allocator));
+  STOW_TRY(stowi_sort_by_key(t->pairs.data, t->pairs.count, sizeof(stowi_plan_in_place_pair),
+                             allocator));
+  return stowi_sort_by_key(t->elisions.data, t->elisions.count, sizeof(stowi_plan_traffic_elision),
+                           allocator);
 }
 
 // A graph of boundary nodes alone needs bytes too, at one of them.
-static void keep_a_task(stowi_traffic* t) {
+static void keep_a_task(stowi_plan_traffic* t) {
   for (stow_node node = 0; node < t->node_count; ++node) {
     if (!t->idle[node]) {
       return;
@@ -545,7 +552,7 @@ static void keep_a_task(stowi_traffic* t) {
   t->idle[stow_schedule_order(t->given)[t->node_count - 1]] = false;
 }
 
-static stow_status allocate_work(stowi_traffic* t) {
+static stow_status allocate_work(stowi_plan_traffic* t) {
   stow_allocator allocator = t->request->allocator;
   t->task_of = STOWI_ARRAY(allocator, stowi_flow_task, t->node_count);
   t->block_of = STOWI_ARRAY(allocator, stowi_flow_block, t->parts.count);
@@ -553,10 +560,10 @@ static stow_status allocate_work(stowi_traffic* t) {
   return complete ? STOW_OK : stowi_fail_memory(t->request->diag);
 }
 
-static stow_status fill(stowi_traffic* t) {
+static stow_status fill(stowi_plan_traffic* t) {
   const stow_graph* graph = t->request->graph;
   STOW_TRY(allocate(t));
-  STOW_TRY(stowi_traffic_lots(t));
+  STOW_TRY(stowi_plan_traffic_fill_infos(t));
   for (stow_node node = 0; node < t->node_count; ++node) {
     STOW_TRY(add_births(t, node));
     if (stow_graph_op_desc(graph, node)->region_kind == STOW_REGION_LOOP) {
@@ -567,43 +574,43 @@ static stow_status fill(stowi_traffic* t) {
   STOW_TRY(add_holds(t));
   STOW_TRY(add_early_writes(t));
   STOW_TRY(add_policies(t));
-  STOW_TRY(stowi_traffic_overs(t));
+  STOW_TRY(stowi_plan_traffic_in_place(t));
   STOW_TRY(add_reads(t));
   STOW_TRY(add_writers(t));
   for (stow_region region = 1; region < t->region_count; ++region) {
     STOW_TRY(order_region(t, region));
   }
-  STOW_TRY(stowi_traffic_homes(t));
+  STOW_TRY(stowi_plan_traffic_elisions(t));
   STOW_TRY(allocate_work(t));
   keep_a_task(t);
   return sort_lists(t) == STOW_OK ? STOW_OK : stowi_fail_memory(t->request->diag);
 }
 
-stow_status stowi_traffic_create(const stowi_order_request* request, const stow_schedule* given,
-                                 stowi_traffic* out_traffic) {
+stow_status stowi_plan_traffic_create(const stowi_plan_order_request* request,
+                                      const stow_schedule* given, stowi_plan_traffic* out_traffic) {
   memset(out_traffic, 0, sizeof(*out_traffic));
   out_traffic->request = request;
   out_traffic->given = given;
   stow_status status = fill(out_traffic);
   if (status != STOW_OK) {
-    stowi_traffic_destroy(out_traffic);
+    stowi_plan_traffic_destroy(out_traffic);
   }
   return status;
 }
 
-void stowi_traffic_destroy(stowi_traffic* t) {
+void stowi_plan_traffic_destroy(stowi_plan_traffic* t) {
   stow_allocator allocator = t->request->allocator;
   STOWI_ARRAY_FREE(allocator, t->scratch, t->node_count);
   STOWI_ARRAY_FREE(allocator, t->idle, t->node_count);
   STOWI_ARRAY_FREE(allocator, t->nodes, t->node_count);
   STOWI_ARRAY_FREE(allocator, t->start, (size_t)t->region_count + 1);
-  STOWI_ARRAY_FREE(allocator, t->lots, t->value_count);
+  STOWI_ARRAY_FREE(allocator, t->infos, t->value_count);
   STOWI_ARRAY_FREE(allocator, t->task_of, t->node_count);
   STOWI_ARRAY_FREE(allocator, t->block_of, t->parts.count);
   STOWI_VEC_FREE(allocator, &t->parts);
   STOWI_VEC_FREE(allocator, &t->roots);
   STOWI_VEC_FREE(allocator, &t->touches);
   STOWI_VEC_FREE(allocator, &t->befores);
-  STOWI_VEC_FREE(allocator, &t->overs);
-  STOWI_VEC_FREE(allocator, &t->homes);
+  STOWI_VEC_FREE(allocator, &t->pairs);
+  STOWI_VEC_FREE(allocator, &t->elisions);
 }

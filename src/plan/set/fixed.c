@@ -9,12 +9,12 @@
 #include "plan/set/set.h"
 
 typedef struct party {
-  const stowi_member* member;
+  const stowi_plan_member* member;
   stow_value value;
 } party;
 
 typedef struct fixed_set {
-  const stowi_things* things;
+  const stowi_plan_residents* residents;
   uint64_t steps;  // of all members
   stow_problem* problem;
   STOWI_VEC(party) parties;
@@ -23,7 +23,7 @@ typedef struct fixed_set {
 } fixed_set;
 
 static stow_status add(fixed_set* set, party who, const stow_buffer* desc) {
-  stow_allocator allocator = set->things->allocator;
+  stow_allocator allocator = set->residents->allocator;
   if (STOWI_VEC_RESERVE(allocator, &set->parties, 1) != STOW_OK ||
       STOWI_VEC_RESERVE(allocator, &set->offsets, 1) != STOW_OK) {
     return stowi_fail_memory(set->diag);
@@ -32,14 +32,14 @@ static stow_status add(fixed_set* set, party who, const stow_buffer* desc) {
     return stowi_fail(set->diag, STOW_ERR_CONFLICT,
                       "%s must be at %" PRIu64 ", which is not a multiple of %" PRIu64
                       ", the alignment that another graph needs there",
-                      stowi_name_in_member(who.member, who.value).text, desc->fixed_offset,
+                      stowi_plan_name_in_member(who.member, who.value).text, desc->fixed_offset,
                       desc->alignment);
   }
   size_t buffer;
   stow_status status = stow_problem_add(set->problem, desc, set->diag, &buffer);
   if (status == STOW_ERR_OVERFLOW) {
-    return stowi_fail(set->diag, status, "%s, fixed at %" PRIu64 ": %" PRIu64 STOWI_TOO_LARGE,
-                      stowi_name_in_member(who.member, who.value).text, desc->fixed_offset,
+    return stowi_fail(set->diag, status, "%s, fixed at %" PRIu64 ": %" PRIu64 STOWI_PLAN_TOO_LARGE,
+                      stowi_plan_name_in_member(who.member, who.value).text, desc->fixed_offset,
                       desc->size);
   }
   STOW_TRY(status);
@@ -48,24 +48,24 @@ static stow_status add(fixed_set* set, party who, const stow_buffer* desc) {
   return STOW_OK;
 }
 
-static stow_status add_thing(fixed_set* set, const stowi_thing* thing) {
-  if (thing->fixed_entry == STOWI_ENTRY_NONE) {
+static stow_status add_resident(fixed_set* set, const stowi_plan_resident* resident) {
+  if (resident->fixed_entry == STOWI_PLAN_ENTRY_NONE) {
     return STOW_OK;
   }
-  const stowi_entry* entry = &set->things->entries[thing->fixed_entry];
+  const stowi_plan_entry* entry = &set->residents->entries[resident->fixed_entry];
   stow_buffer desc;
   stow_buffer_init(&desc);
-  desc.size = thing->size;
-  desc.guard = thing->guard;
+  desc.size = resident->size;
+  desc.guard = resident->guard;
   desc.end = set->steps;
-  desc.alignment = thing->alignment;
-  desc.fixed_offset = thing->fixed;
-  return add(set, (party){&set->things->members[entry->member], entry->value}, &desc);
+  desc.alignment = resident->alignment;
+  desc.fixed_offset = resident->fixed;
+  return add(set, (party){&set->residents->members[entry->member], entry->value}, &desc);
 }
 
 // Roots that are fixed, and not kept. They were checked against each other when the graph was
 // planned alone.
-static stow_status add_member(fixed_set* set, const stowi_member* member, uint64_t shift) {
+static stow_status add_member(fixed_set* set, const stowi_plan_member* member, uint64_t shift) {
   const stow_plan* plan = member->maker.plan;
   for (stow_value v = 0; v < plan->value_count; ++v) {
     const stowi_plan_value* value = &plan->values[v];
@@ -86,14 +86,14 @@ static stow_status add_member(fixed_set* set, const stowi_member* member, uint64
 }
 
 static stow_status collect(fixed_set* set) {
-  const stowi_things* things = set->things;
-  STOW_TRY(stow_problem_create(things->allocator, set->diag, &set->problem));
-  for (size_t i = 0; i < things->member_count; ++i) {
-    STOW_TRY(add_member(set, &things->members[i], set->steps));
-    set->steps += (uint64_t)things->members[i].maker.plan->step_count + 1;
+  const stowi_plan_residents* residents = set->residents;
+  STOW_TRY(stow_problem_create(residents->allocator, set->diag, &set->problem));
+  for (size_t i = 0; i < residents->member_count; ++i) {
+    STOW_TRY(add_member(set, &residents->members[i], set->steps));
+    set->steps += (uint64_t)residents->members[i].maker.plan->step_count + 1;
   }
-  for (size_t t = 0; t < things->count; ++t) {
-    STOW_TRY(add_thing(set, &things->list[t]));
+  for (size_t t = 0; t < residents->count; ++t) {
+    STOW_TRY(add_resident(set, &residents->list[t]));
   }
   return STOW_OK;
 }
@@ -102,7 +102,7 @@ static stow_status check_apart(const fixed_set* set) {
   stow_placement_violation violation = {STOW_PLACEMENT_OK, STOW_BUFFER_NONE, STOW_BUFFER_NONE, 0};
   stow_status status =
       stow_placement_check(set->problem, set->offsets.data, set->offsets.count, UINT64_MAX,
-                           set->things->allocator, set->diag, &violation);
+                           set->residents->allocator, set->diag, &violation);
   if (status != STOW_ERR_VIOLATION) {
     return status;
   }
@@ -111,18 +111,20 @@ static stow_status check_apart(const fixed_set* set) {
   return stowi_fail(
       set->diag, STOW_ERR_CONFLICT,
       "%s, fixed at %" PRIu64 ", and %s, fixed at %" PRIu64 ", overlap while both are live",
-      stowi_name_in_member(first.member, first.value).text, set->offsets.data[violation.first],
-      stowi_name_in_member(second.member, second.value).text, set->offsets.data[violation.second]);
+      stowi_plan_name_in_member(first.member, first.value).text, set->offsets.data[violation.first],
+      stowi_plan_name_in_member(second.member, second.value).text,
+      set->offsets.data[violation.second]);
 }
 
-stow_status stowi_things_check_fixed(const stowi_things* things, stow_diag* diag) {
-  fixed_set set = {.things = things, .diag = diag};
+stow_status stowi_plan_residents_check_fixed(const stowi_plan_residents* residents,
+                                             stow_diag* diag) {
+  fixed_set set = {.residents = residents, .diag = diag};
   stow_status status = collect(&set);
   if (status == STOW_OK && set.parties.count > 1) {
     status = check_apart(&set);
   }
-  STOWI_VEC_FREE(things->allocator, &set.parties);
-  STOWI_VEC_FREE(things->allocator, &set.offsets);
+  STOWI_VEC_FREE(residents->allocator, &set.parties);
+  STOWI_VEC_FREE(residents->allocator, &set.offsets);
   stow_problem_destroy(set.problem);
   return status;
 }

@@ -20,7 +20,7 @@
 struct stow_set {
   stow_allocator allocator;
   stow_plan_options options;  // checked
-  STOWI_VEC(stowi_member) members;
+  STOWI_VEC(stowi_plan_member) members;
   bool placed;
   uint64_t arena_size;
   uint64_t lower_bound;
@@ -61,14 +61,14 @@ stow_status stow_set_create(const stow_plan_options* options, stow_allocator all
 }
 
 // Frees what is needed only while the set is placed.
-static void release(const stow_set* set, stowi_member* member) {
+static void release(const stow_set* set, stowi_plan_member* member) {
   size_t value_count = stow_graph_value_count(member->graph);
   STOWI_ARRAY_FREE(set->allocator, member->kept, value_count);
   STOWI_ARRAY_FREE(set->allocator, member->state, value_count);
   member->kept = NULL;
   member->state = NULL;
   if (member->prepared) {
-    stowi_maker_free(&member->maker);
+    stowi_plan_maker_free(&member->maker);
     memset(&member->maker, 0, sizeof(member->maker));
     member->prepared = false;
   }
@@ -95,7 +95,7 @@ stow_status stow_set_add(stow_set* set, const stow_graph* graph, const stow_effe
   if (STOWI_VEC_RESERVE(set->allocator, &set->members, 1) != STOW_OK) {
     return stowi_fail_memory(diag);
   }
-  stowi_member member = {.graph = graph, .effects = effects, .schedule = schedule};
+  stowi_plan_member member = {.graph = graph, .effects = effects, .schedule = schedule};
   *out_index = set->members.count;
   set->members.data[set->members.count++] = member;
   return STOW_OK;
@@ -104,8 +104,8 @@ stow_status stow_set_add(stow_set* set, const stow_graph* graph, const stow_effe
 // ---------------------------------------------------------------------------------------------
 // Plans without offsets
 
-static stow_status plan_alone(const stow_set* set, const stowi_request* request,
-                              stowi_member* member) {
+static stow_status plan_alone(const stow_set* set, const stowi_plan_request* request,
+                              stowi_plan_member* member) {
   STOW_TRY(stow_plan_make(member->graph, member->effects, &request->options, set->allocator,
                           request->diag, &member->plan));
   member->alone = stow_plan_arena_size(member->plan);
@@ -113,28 +113,28 @@ static stow_status plan_alone(const stow_set* set, const stowi_request* request,
 }
 
 // The second time, order and sharing are given.
-static stow_status prepare(const stow_set* set, const stowi_request* request,
-                           stowi_member* member) {
+static stow_status prepare(const stow_set* set, const stowi_plan_request* request,
+                           stowi_plan_member* member) {
   stow_schedule* order;
   STOW_TRY(stow_schedule_create_order(member->graph, stow_plan_order(member->plan),
                                       stow_plan_step_count(member->plan), set->allocator,
                                       request->diag, &order));
   const stowi_plan_facts* facts = &member->plan->facts;
-  stowi_choice choice = {order, facts->in_place, facts->elide_copies,
-                         member->plan->window_count != 0};
-  stowi_maker_init(&member->maker, request, choice);
+  stowi_plan_choice choice = {order, facts->in_place, facts->elide_copies,
+                              member->plan->window_count != 0};
+  stowi_plan_maker_init(&member->maker, request, choice);
   member->prepared = true;
-  stow_status status = stowi_make_prepare(&member->maker);
+  stow_status status = stowi_plan_make_prepare(&member->maker);
   stow_schedule_destroy(order);
   member->maker.choice.schedule = NULL;
   return status;
 }
 
-static void mark_value(stowi_member* member, stow_value v) {
+static void mark_value(stowi_plan_member* member, stow_value v) {
   const stow_plan* plan = member->maker.plan;
   stow_value root = plan->values[v].root;
   uint8_t kind = plan->values[v].kind;
-  bool is_weight = kind == STOWI_KIND_PARAM || kind == STOWI_KIND_CONSTANT;
+  bool is_weight = kind == STOWI_PLAN_KIND_PARAM || kind == STOWI_PLAN_KIND_CONSTANT;
   bool is_state = stowi_effects_state(member->effects, v);
   if (stowi_plan_has_slot(plan, root) && (is_weight || is_state)) {
     member->kept[root] = true;
@@ -144,7 +144,7 @@ static void mark_value(stowi_member* member, stow_value v) {
 
 // Marks the roots that are kept between runs. They have all of their bytes at any time: another
 // graph may keep more of them than this one.
-static stow_status mark_kept(const stow_set* set, stowi_member* member, stow_diag* diag) {
+static stow_status mark_kept(const stow_set* set, stowi_plan_member* member, stow_diag* diag) {
   stow_plan* plan = member->maker.plan;
   member->kept = STOWI_ARRAY_ZERO(set->allocator, bool, plan->value_count);
   member->state = STOWI_ARRAY_ZERO(set->allocator, bool, plan->value_count);
@@ -159,8 +159,9 @@ static stow_status mark_kept(const stow_set* set, stowi_member* member, stow_dia
 
 static stow_status prepare_all(stow_set* set, stow_diag* diag) {
   for (size_t i = 0; i < set->members.count; ++i) {
-    stowi_member* member = &set->members.data[i];
-    stowi_request request = {member->graph, member->effects, set->options, set->allocator, diag};
+    stowi_plan_member* member = &set->members.data[i];
+    stowi_plan_request request = {member->graph, member->effects, set->options, set->allocator,
+                                  diag};
     request.options.schedule = member->schedule;
     STOW_TRY(plan_alone(set, &request, member));
     STOW_TRY(prepare(set, &request, member));
@@ -174,7 +175,7 @@ static stow_status prepare_all(stow_set* set, stow_diag* diag) {
 
 typedef struct placing {
   stow_set* set;
-  stowi_things things;
+  stowi_plan_residents residents;
   stow_problem* problem;
   stow_placement* placement;
   uint64_t lower_bound;
@@ -189,21 +190,21 @@ static uint64_t step_total(const stow_set* set) {
   return total;
 }
 
-static stow_status add_thing(placing* p, const stowi_thing* thing, uint64_t steps) {
+static stow_status add_resident(placing* p, const stowi_plan_resident* resident, uint64_t steps) {
   stow_buffer desc;
   stow_buffer_init(&desc);
-  desc.size = thing->size;
-  desc.guard = thing->guard;
+  desc.size = resident->size;
+  desc.guard = resident->guard;
   desc.end = steps;
-  desc.alignment = thing->alignment;
-  desc.fixed_offset = thing->fixed;
+  desc.alignment = resident->alignment;
+  desc.fixed_offset = resident->fixed;
   size_t buffer;
   stow_status status = stow_problem_add(p->problem, &desc, p->diag, &buffer);
   if (status == STOW_ERR_OVERFLOW) {
-    const stowi_entry* entry = &p->things.entries[thing->first_entry];
-    const stowi_member* member = &p->set->members.data[entry->member];
-    stowi_fail(p->diag, status, "%s: %" PRIu64 STOWI_TOO_LARGE,
-               stowi_name_in_member(member, entry->value).text, thing->size);
+    const stowi_plan_entry* entry = &p->residents.entries[resident->first_entry];
+    const stowi_plan_member* member = &p->set->members.data[entry->member];
+    stowi_fail(p->diag, status, "%s: %" PRIu64 STOWI_PLAN_TOO_LARGE,
+               stowi_plan_name_in_member(member, entry->value).text, resident->size);
   }
   return status;
 }
@@ -211,13 +212,13 @@ static stow_status add_thing(placing* p, const stowi_thing* thing, uint64_t step
 static stow_status pose(placing* p) {
   STOW_TRY(stow_problem_create(p->set->allocator, p->diag, &p->problem));
   uint64_t steps = step_total(p->set);
-  for (size_t i = 0; i < p->things.count; ++i) {
-    STOW_TRY(add_thing(p, &p->things.list[i], steps));
+  for (size_t i = 0; i < p->residents.count; ++i) {
+    STOW_TRY(add_resident(p, &p->residents.list[i], steps));
   }
   uint64_t shift = 0;
   for (size_t i = 0; i < p->set->members.count; ++i) {
-    const stowi_member* member = &p->set->members.data[i];
-    STOW_TRY(stowi_add_buffers(&member->maker, p->problem, shift, member->kept));
+    const stowi_plan_member* member = &p->set->members.data[i];
+    STOW_TRY(stowi_plan_add_buffers(&member->maker, p->problem, shift, member->kept));
     shift += (uint64_t)member->maker.plan->step_count + 1;
   }
   return STOW_OK;
@@ -225,7 +226,8 @@ static stow_status pose(placing* p) {
 
 static stow_status place(placing* p) {
   stow_set* set = p->set;
-  STOW_TRY(stowi_place(p->problem, &set->options, true, set->allocator, p->diag, &p->placement));
+  STOW_TRY(
+      stowi_plan_place(p->problem, &set->options, true, set->allocator, p->diag, &p->placement));
   stow_load load;
   STOW_TRY(stow_problem_load(p->problem, set->allocator, p->diag, &load));
   p->lower_bound = load.lower_bound;
@@ -255,10 +257,10 @@ static uint64_t highest_end(const stow_plan* plan) {
 
 static void take_kept(const placing* p, size_t index) {
   stow_plan* plan = p->set->members.data[index].maker.plan;
-  for (size_t i = 0; i < p->things.entry_count; ++i) {
-    const stowi_entry* entry = &p->things.entries[i];
+  for (size_t i = 0; i < p->residents.entry_count; ++i) {
+    const stowi_plan_entry* entry = &p->residents.entries[i];
     if (entry->member == index) {
-      plan->values[entry->value].offset = stow_placement_offset(p->placement, entry->thing);
+      plan->values[entry->value].offset = stow_placement_offset(p->placement, entry->resident);
     }
   }
 }
@@ -274,13 +276,13 @@ static void move_decisions(stow_plan* from, stow_plan* to) {
 }
 
 static stow_status finish(placing* p, size_t index, size_t* next) {
-  stowi_member* member = &p->set->members.data[index];
-  stowi_maker* maker = &member->maker;
+  stowi_plan_member* member = &p->set->members.data[index];
+  stowi_plan_maker* maker = &member->maker;
   take_kept(p, index);
-  *next = stowi_take_offsets(maker, p->placement, *next, member->kept);
-  STOW_TRY(stowi_things_reserve(&p->things, p->placement, index, p->diag));
+  *next = stowi_plan_take_offsets(maker, p->placement, *next, member->kept);
+  STOW_TRY(stowi_plan_residents_reserve(&p->residents, p->placement, index, p->diag));
   maker->plan->arena_size = highest_end(maker->plan);
-  STOW_TRY(stowi_make_judge(maker));
+  STOW_TRY(stowi_plan_make_judge(maker));
   move_decisions(member->plan, maker->plan);
   stow_plan_destroy(member->plan);
   member->plan = maker->plan;
@@ -291,12 +293,12 @@ static stow_status finish(placing* p, size_t index, size_t* next) {
 static stow_status run(placing* p) {
   stow_set* set = p->set;
   STOW_TRY(prepare_all(set, p->diag));
-  STOW_TRY(stowi_things_create(set->members.data, set->members.count, set->allocator, p->diag,
-                               &p->things));
-  STOW_TRY(stowi_things_check_fixed(&p->things, p->diag));
+  STOW_TRY(stowi_plan_residents_create(set->members.data, set->members.count, set->allocator,
+                                       p->diag, &p->residents));
+  STOW_TRY(stowi_plan_residents_check_fixed(&p->residents, p->diag));
   STOW_TRY(pose(p));
   STOW_TRY(place(p));
-  size_t next = p->things.count;
+  size_t next = p->residents.count;
   for (size_t i = 0; i < set->members.count; ++i) {
     STOW_TRY(finish(p, i, &next));
   }
@@ -307,10 +309,10 @@ static void take_result(stow_set* set, const placing* p) {
   set->placed = true;
   set->arena_size = stow_placement_height(p->placement);
   set->lower_bound = p->lower_bound;
-  stowi_things_count_shared(&p->things, &set->shared_count, &set->shared_bytes);
+  stowi_plan_residents_count_shared(&p->residents, &set->shared_count, &set->shared_bytes);
 }
 
-static void forget_plan(stowi_member* member) {
+static void forget_plan(stowi_plan_member* member) {
   stow_plan_destroy(member->plan);
   member->plan = NULL;
   member->alone = 0;
@@ -332,7 +334,7 @@ stow_status stow_set_place(stow_set* set, stow_diag* diag) {
       forget_plan(&set->members.data[i]);
     }
   }
-  stowi_things_free(&p.things);
+  stowi_plan_residents_free(&p.residents);
   stow_problem_destroy(p.problem);
   stow_placement_destroy(p.placement);
   return status;

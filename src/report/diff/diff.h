@@ -6,7 +6,7 @@
 #include "report/picture/picture.h"
 
 // What became of a tensor. name, text
-#define STOWI_DIFF_CHANGE_LIST(X)                            \
+#define STOWI_REPORT_DIFF_CHANGE_LIST(X)                     \
   X(GREW, "grew")                                            \
   X(SHRANK, "shrank")                                        \
   X(NEW, "new")                                              \
@@ -17,34 +17,34 @@
   X(RETIMED, "retimed") /* nothing but its lifetime */       \
   X(SAME, "same")
 
-typedef enum stowi_diff_change {
-#define STOWI_DIFF_CHANGE_ENUM(name, text) STOWI_DIFF_##name,
-  STOWI_DIFF_CHANGE_LIST(STOWI_DIFF_CHANGE_ENUM)
-#undef STOWI_DIFF_CHANGE_ENUM
-      STOWI_DIFF_CHANGE_COUNT
-} stowi_diff_change;
-const char* stowi_diff_change_text(size_t change);
+typedef enum stowi_report_diff_change {
+#define STOWI_REPORT_DIFF_CHANGE_ENUM(name, text) STOWI_REPORT_DIFF_##name,
+  STOWI_REPORT_DIFF_CHANGE_LIST(STOWI_REPORT_DIFF_CHANGE_ENUM)
+#undef STOWI_REPORT_DIFF_CHANGE_ENUM
+      STOWI_REPORT_DIFF_CHANGE_COUNT
+} stowi_report_diff_change;
+const char* stowi_report_diff_change_text(size_t change);
 
 // What became of its place in the peak. name, text
-#define STOWI_DIFF_PEAK_LIST(X) \
-  X(ENTERED, "entered")         \
-  X(LEFT, "left")               \
-  X(GREW, "grew")               \
-  X(SHRANK, "shrank")           \
+#define STOWI_REPORT_DIFF_PEAK_LIST(X) \
+  X(ENTERED, "entered")                \
+  X(LEFT, "left")                      \
+  X(GREW, "grew")                      \
+  X(SHRANK, "shrank")                  \
   X(SAME, "same")
 
-typedef enum stowi_diff_peak {
-#define STOWI_DIFF_PEAK_ENUM(name, text) STOWI_PEAK_##name,
-  STOWI_DIFF_PEAK_LIST(STOWI_DIFF_PEAK_ENUM)
-#undef STOWI_DIFF_PEAK_ENUM
-      STOWI_DIFF_PEAK_COUNT
-} stowi_diff_peak;
-const char* stowi_diff_peak_text(size_t change);
+typedef enum stowi_report_diff_peak {
+#define STOWI_REPORT_DIFF_PEAK_ENUM(name, text) STOWI_REPORT_PEAK_##name,
+  STOWI_REPORT_DIFF_PEAK_LIST(STOWI_REPORT_DIFF_PEAK_ENUM)
+#undef STOWI_REPORT_DIFF_PEAK_ENUM
+      STOWI_REPORT_DIFF_PEAK_COUNT
+} stowi_report_diff_peak;
+const char* stowi_report_diff_peak_text(size_t change);
 
 // A buffer of either plan, or of both. Bytes count its guard.
-typedef struct stowi_diff_tensor {
-  stowi_diff_change change;
-  size_t then;  // buffer; STOWI_PICTURE_NOWHERE: none
+typedef struct stowi_report_diff_tensor {
+  stowi_report_diff_change change;
+  size_t then;  // buffer; STOWI_REPORT_PICTURE_NOWHERE: none
   size_t now;
   bool is_retimed;  // both have it, with other lifetimes
   size_t host;      // the buffer in whose bytes it lay then (parted) or lies now (joined)
@@ -52,9 +52,9 @@ typedef struct stowi_diff_tensor {
   uint64_t now_bytes;
   uint64_t then_peak;  // bytes of it at the peak; 0: it is not there
   uint64_t now_peak;
-} stowi_diff_tensor;
+} stowi_report_diff_tensor;
 
-typedef STOWI_VEC(stowi_diff_tensor) stowi_diff_list;
+typedef STOWI_VEC(stowi_report_diff_tensor) stowi_diff_list;
 
 struct stow_diff {
   const stow_picture* then;
@@ -65,17 +65,18 @@ struct stow_diff {
   bool too_large;           // it grew by more
   stowi_diff_list tensors;  // what changed the most first
   stowi_diff_list peak;     // those at either peak, what changed the most first
-  size_t changes[STOWI_DIFF_CHANGE_COUNT];
-  size_t peak_changes[STOWI_DIFF_PEAK_COUNT];
+  size_t changes[STOWI_REPORT_DIFF_CHANGE_COUNT];
+  size_t peak_changes[STOWI_REPORT_DIFF_PEAK_COUNT];
   stow_allocator allocator;
 };
 
-stowi_diff_peak stowi_diff_peak_of(const stowi_diff_tensor* tensor);
+stowi_report_diff_peak stowi_report_diff_peak_of(const stowi_report_diff_tensor* tensor);
 // The view and the buffer to name it by: what it is now, or was.
-const stow_picture* stowi_diff_named(const stow_diff* diff, const stowi_diff_tensor* tensor,
-                                     size_t* out_buffer);
+const stow_picture* stowi_report_diff_named(const stow_diff* diff,
+                                            const stowi_report_diff_tensor* tensor,
+                                            size_t* out_buffer);
 
-void stowi_diff_write_text(const stow_diff* diff, stowi_out* out);
-void stowi_diff_write_json(const stow_diff* diff, stowi_out* out);
+void stowi_report_diff_write_text(const stow_diff* diff, stowi_report_out* out);
+void stowi_report_diff_write_json(const stow_diff* diff, stowi_report_out* out);
 
 #endif  // STOWAGE_SRC_REPORT_DIFF_DIFF_H_

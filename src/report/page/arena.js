@@ -187,7 +187,7 @@ function makeArena(app, canvas) {
     return { x0, x1, y0, y1, w: x1 - x0, h: y1 - y0 };
   }
 
-  // Views are dotted, results in place begin with a bar, what lies at home is hatched.
+  // Views are dotted, results in place begin with a bar, elided copies are hatched.
   function drawInner(b, ink) {
     let drawn = 0;
     for (let i = values.first[b]; i < values.first[b + 1]; i++) {

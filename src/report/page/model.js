@@ -11,7 +11,7 @@ const MOST_STEPS = 200000;
 const FLAG_FIXED = 1;
 const FLAG_OUTPUT = 2;
 const FLAG_STATE = 4;
-const HOW = ["view", "in place", "at home"];
+const HOW = ["view", "in place", "copy elision"];
 
 function readData() {
   const text = $("stowage-data").textContent.trim();

@@ -13,10 +13,10 @@
 typedef struct maker {
   stow_picture* picture;
   const stow_picture_plan* from;
-  uint32_t* step_of;  // the step of each node
-  size_t* buffer_of;  // the buffer of each root; STOWI_PICTURE_NOWHERE
-  uint32_t* home_of;  // the concat's result in which each value lies at home
-  stow_string type;   // scratch
+  uint32_t* step_of;   // the step of each node
+  size_t* buffer_of;   // the buffer of each root; STOWI_REPORT_PICTURE_NOWHERE
+  uint32_t* whole_of;  // the concat's result inside which each value is made
+  stow_string type;    // scratch
 } maker;
 
 static uint32_t step_of(const maker* m, stow_node node) { return m->step_of[node]; }
@@ -27,17 +27,17 @@ static bool prepare(maker* m) {
   uint32_t values = stow_graph_value_count(m->from->graph);
   uint32_t nodes = stow_graph_node_count(m->from->graph);
   m->step_of = STOWI_ARRAY(allocator, uint32_t, nodes);
-  m->home_of = STOWI_ARRAY(allocator, uint32_t, values);
+  m->whole_of = STOWI_ARRAY(allocator, uint32_t, values);
   m->buffer_of = STOWI_ARRAY(allocator, size_t, values);
-  if (m->step_of == NULL || m->home_of == NULL || m->buffer_of == NULL) {
+  if (m->step_of == NULL || m->whole_of == NULL || m->buffer_of == NULL) {
     return false;
   }
   for (uint32_t i = 0; i < nodes; ++i) {
-    m->step_of[i] = STOWI_PICTURE_NONE;
+    m->step_of[i] = STOWI_REPORT_PICTURE_NONE;
   }
   for (uint32_t i = 0; i < values; ++i) {
-    m->home_of[i] = STOWI_PICTURE_NONE;
-    m->buffer_of[i] = STOWI_PICTURE_NOWHERE;
+    m->whole_of[i] = STOWI_REPORT_PICTURE_NONE;
+    m->buffer_of[i] = STOWI_REPORT_PICTURE_NOWHERE;
   }
   for (uint32_t step = 0; step < stow_plan_step_count(plan); ++step) {
     m->step_of[stow_plan_order(plan)[step]] = step;
@@ -46,8 +46,8 @@ static bool prepare(maker* m) {
 }
 
 static stowi_picture_text op_text(const maker* m, stow_node node) {
-  return stowi_picture_intern(m->picture,
-                              stow_str_of(stow_graph_op_desc(m->from->graph, node)->name));
+  return stowi_report_picture_intern(m->picture,
+                                     stow_str_of(stow_graph_op_desc(m->from->graph, node)->name));
 }
 
 static stowi_picture_text type_text(maker* m, stow_value value) {
@@ -56,16 +56,16 @@ static stowi_picture_text type_text(maker* m, stow_value value) {
   if (stow_type_print(stow_graph_dims(graph), stow_graph_type(graph, value),
                       stow_string_writer(&m->type)) != STOW_OK) {
     m->picture->broken = true;
-    return STOWI_PICTURE_NONE;
+    return STOWI_REPORT_PICTURE_NONE;
   }
-  return stowi_picture_intern_name(m->picture, (stow_str){m->type.data, m->type.size});
+  return stowi_report_picture_intern_name(m->picture, (stow_str){m->type.data, m->type.size});
 }
 
 static stowi_picture_text node_label(const maker* m, stow_node node) {
   const stow_graph* graph = m->from->graph;
   return stow_graph_result_count(graph, node) == 0
-             ? STOWI_PICTURE_NONE
-             : stowi_picture_intern_name(
+             ? STOWI_REPORT_PICTURE_NONE
+             : stowi_report_picture_intern_name(
                    m->picture, stow_graph_value_name(graph, stow_graph_first_result(graph, node)));
 }
 
@@ -78,8 +78,8 @@ static void add_steps(maker* m) {
   bool busy = false;
   for (uint32_t i = 0; i < stow_plan_step_count(m->from->plan); ++i) {
     stow_node node = stow_plan_order(m->from->plan)[i];
-    stowi_picture_step step = {op_text(m, node), node_label(m, node), node};
-    STOWI_PICTURE_ADD(m->picture, &m->picture->steps, step);
+    stowi_report_picture_step step = {op_text(m, node), node_label(m, node), node};
+    STOWI_REPORT_PICTURE_ADD(m->picture, &m->picture->steps, step);
     if (!busy && !is_boundary(m, node)) {
       busy = true;
       m->picture->facts.busy_step = i;
@@ -90,26 +90,26 @@ static void add_steps(maker* m) {
 // ---------------------------------------------------------------------------------------------
 // Buffers
 
-static stowi_picture_kind kind_of(const maker* m, stow_value value) {
+static stowi_report_picture_kind kind_of(const maker* m, stow_value value) {
   stow_op op = stow_graph_op(m->from->graph, stow_graph_producer(m->from->graph, value));
   if (stowi_effects_state(m->from->effects, value)) {
-    return STOWI_PICTURE_STATE;
+    return STOWI_REPORT_PICTURE_STATE;
   }
-  return op == STOW_OP_INPUT      ? STOWI_PICTURE_INPUT
-         : op == STOW_OP_PARAM    ? STOWI_PICTURE_PARAM
-         : op == STOW_OP_CONSTANT ? STOWI_PICTURE_CONSTANT
-                                  : STOWI_PICTURE_ACTIVATION;
+  return op == STOW_OP_INPUT      ? STOWI_REPORT_PICTURE_INPUT
+         : op == STOW_OP_PARAM    ? STOWI_REPORT_PICTURE_PARAM
+         : op == STOW_OP_CONSTANT ? STOWI_REPORT_PICTURE_CONSTANT
+                                  : STOWI_REPORT_PICTURE_ACTIVATION;
 }
 
-static void add_windows(maker* m, stow_value root, stowi_picture_buffer* buffer) {
+static void add_windows(maker* m, stow_value root, stowi_report_picture_buffer* buffer) {
   buffer->first_window = m->picture->windows.count;
   buffer->window_count = stow_plan_window_count(m->from->plan, root);
-  buffer->flags |= buffer->window_count > 0 ? STOWI_PICTURE_WINDOWS : 0;
+  buffer->flags |= buffer->window_count > 0 ? STOWI_REPORT_PICTURE_WINDOWS : 0;
   for (size_t i = 0; i < buffer->window_count; ++i) {
     stow_window window = stow_plan_window_at(m->from->plan, root, i);
-    stowi_picture_window item = {m->picture->buffers.count, window.begin, window.end, window.low,
-                                 window.high};
-    STOWI_PICTURE_ADD(m->picture, &m->picture->windows, item);
+    stowi_report_picture_window item = {m->picture->buffers.count, window.begin, window.end,
+                                        window.low, window.high};
+    STOWI_REPORT_PICTURE_ADD(m->picture, &m->picture->windows, item);
   }
 }
 
@@ -117,18 +117,18 @@ static void add_root(maker* m, stow_value root, stow_slot slot) {
   const stow_graph* graph = m->from->graph;
   const stow_plan* plan = m->from->plan;
   stow_node node = stow_graph_producer(graph, root);
-  stowi_picture_kind kind = kind_of(m, root);
+  stowi_report_picture_kind kind = kind_of(m, root);
   bool fixed = stowi_effects_offset(m->from->effects, root) != STOW_OFFSET_NONE ||
-               (kind == STOWI_PICTURE_PARAM && m->from->has_shared_params);
-  stowi_picture_buffer buffer = {
+               (kind == STOWI_REPORT_PICTURE_PARAM && m->from->has_shared_params);
+  stowi_report_picture_buffer buffer = {
       .id = root,
       .key = root,
-      .name = stowi_picture_intern_name(m->picture, stow_graph_value_name(graph, root)),
+      .name = stowi_report_picture_intern_name(m->picture, stow_graph_value_name(graph, root)),
       .op = op_text(m, node),
       .type = type_text(m, root),
       .kind = kind,
-      .flags = (fixed ? STOWI_PICTURE_FIXED : 0u) |
-               (kind == STOWI_PICTURE_STATE ? STOWI_PICTURE_STATE_FLAG : 0u),
+      .flags = (fixed ? STOWI_REPORT_PICTURE_FIXED : 0u) |
+               (kind == STOWI_REPORT_PICTURE_STATE ? STOWI_REPORT_PICTURE_STATE_FLAG : 0u),
       .offset = slot.offset,
       .size = slot.size,
       .guard = stowi_plan_guard(plan, root),
@@ -138,7 +138,7 @@ static void add_root(maker* m, stow_value root, stow_slot slot) {
       .alignment = stowi_plan_value_alignment(plan, root)};
   add_windows(m, root, &buffer);
   m->buffer_of[root] = m->picture->buffers.count;
-  STOWI_PICTURE_ADD(m->picture, &m->picture->buffers, buffer);
+  STOWI_REPORT_PICTURE_ADD(m->picture, &m->picture->buffers, buffer);
 }
 
 static void add_scratch(maker* m) {
@@ -148,39 +148,39 @@ static void add_scratch(maker* m) {
     uint64_t alignment;
     stow_plan_scratch_slot(m->from->plan, i, &node, &slot, &alignment);
     uint64_t step = step_of(m, node);
-    stowi_picture_buffer buffer = {.id = STOWI_PICTURE_NONE,
-                                   .key = node,
-                                   .name = node_label(m, node),
-                                   .op = op_text(m, node),
-                                   .type = STOWI_PICTURE_NONE,
-                                   .kind = STOWI_PICTURE_SCRATCH,
-                                   .offset = slot.offset,
-                                   .size = slot.size,
-                                   .begin = step,
-                                   .end = step + 1,
-                                   .made = step,
-                                   .alignment = alignment};
+    stowi_report_picture_buffer buffer = {.id = STOWI_REPORT_PICTURE_NONE,
+                                          .key = node,
+                                          .name = node_label(m, node),
+                                          .op = op_text(m, node),
+                                          .type = STOWI_REPORT_PICTURE_NONE,
+                                          .kind = STOWI_REPORT_PICTURE_SCRATCH,
+                                          .offset = slot.offset,
+                                          .size = slot.size,
+                                          .begin = step,
+                                          .end = step + 1,
+                                          .made = step,
+                                          .alignment = alignment};
     buffer.first_window = m->picture->windows.count;
-    STOWI_PICTURE_ADD(m->picture, &m->picture->buffers, buffer);
+    STOWI_REPORT_PICTURE_ADD(m->picture, &m->picture->buffers, buffer);
   }
 }
 
 static void add_reserved(maker* m) {
   for (size_t i = 0; i < stow_plan_reserved_count(m->from->plan); ++i) {
     stow_slot slot = stow_plan_reserved_slot(m->from->plan, i);
-    stowi_picture_buffer buffer = {.id = STOWI_PICTURE_NONE,
-                                   .key = (uint32_t)i,
-                                   .name = STOWI_PICTURE_NONE,
-                                   .op = STOWI_PICTURE_NONE,
-                                   .type = STOWI_PICTURE_NONE,
-                                   .kind = STOWI_PICTURE_RESERVED,
-                                   .flags = STOWI_PICTURE_FIXED,
-                                   .offset = slot.offset,
-                                   .size = slot.size,
-                                   .end = m->picture->facts.last_step,
-                                   .alignment = 1};
+    stowi_report_picture_buffer buffer = {.id = STOWI_REPORT_PICTURE_NONE,
+                                          .key = (uint32_t)i,
+                                          .name = STOWI_REPORT_PICTURE_NONE,
+                                          .op = STOWI_REPORT_PICTURE_NONE,
+                                          .type = STOWI_REPORT_PICTURE_NONE,
+                                          .kind = STOWI_REPORT_PICTURE_RESERVED,
+                                          .flags = STOWI_REPORT_PICTURE_FIXED,
+                                          .offset = slot.offset,
+                                          .size = slot.size,
+                                          .end = m->picture->facts.last_step,
+                                          .alignment = 1};
     buffer.first_window = m->picture->windows.count;
-    STOWI_PICTURE_ADD(m->picture, &m->picture->buffers, buffer);
+    STOWI_REPORT_PICTURE_ADD(m->picture, &m->picture->buffers, buffer);
   }
 }
 
@@ -200,10 +200,10 @@ static void add_buffers(maker* m) {
 // What lies in them
 
 // Operands that lie inside a concat's result were made there.
-static void find_homes(maker* m) {
+static void find_elisions(maker* m) {
   const stow_graph* graph = m->from->graph;
   const stow_plan* plan = m->from->plan;
-  uint32_t* home_of = m->home_of;
+  uint32_t* whole_of = m->whole_of;
   for (stow_node node = 0; node < stow_graph_node_count(graph); ++node) {
     if (stow_graph_op(graph, node) != STOW_OP_CONCAT) {
       continue;
@@ -213,7 +213,7 @@ static void find_homes(maker* m) {
       stow_value operand = stow_graph_operands(graph, node)[i];
       if (operand != STOW_VALUE_NONE &&
           stow_plan_root(plan, operand) == stow_plan_root(plan, result)) {
-        home_of[operand] = result;
+        whole_of[operand] = result;
       }
     }
   }
@@ -240,24 +240,25 @@ static stow_value base_of(const maker* m, stow_value value, stow_slot slot) {
 }
 
 // A concat inside another one's result has its own operands inside it, without lying over any.
-// What lies over no operand and in no concat's result is what a value at home was written over, at
-// home in the root as well; or what a region takes in or gives out, which is as good as a view.
-static stowi_picture_how how_of(const maker* m, stow_value value, stow_slot slot,
-                                uint32_t* out_of) {
+// What lies over no operand and in no concat's result is what an elided operand was written over,
+// inside the root as well; or what a region takes in or gives out, which is as good as a view.
+static stowi_report_picture_how how_of(const maker* m, stow_value value, stow_slot slot,
+                                       uint32_t* out_of) {
   const stow_graph* graph = m->from->graph;
   stow_node node = stow_graph_producer(graph, value);
-  uint32_t home = m->home_of[value];
+  uint32_t whole = m->whole_of[value];
   stow_value base = base_of(m, value, slot);
   stow_slot under = {0, 0, 0};
   if (stow_graph_op(graph, node) == STOW_OP_CONCAT && base != STOW_VALUE_NONE) {
     (void)stow_plan_value_slot(m->from->plan, base, &under);
-    base = home != STOWI_PICTURE_NONE || under.size < slot.size ? STOW_VALUE_NONE : base;
+    base = whole != STOWI_REPORT_PICTURE_NONE || under.size < slot.size ? STOW_VALUE_NONE : base;
   }
   if (base == STOW_VALUE_NONE) {
     stow_value root = stow_plan_root(m->from->plan, value);
-    *out_of = home != STOWI_PICTURE_NONE ? home : root;
+    *out_of = whole != STOWI_REPORT_PICTURE_NONE ? whole : root;
     bool inside = stow_graph_op(graph, stow_graph_producer(graph, root)) == STOW_OP_CONCAT;
-    return home != STOWI_PICTURE_NONE || inside ? STOWI_PICTURE_AT_HOME : STOWI_PICTURE_VIEW;
+    return whole != STOWI_REPORT_PICTURE_NONE || inside ? STOWI_REPORT_PICTURE_ELIDED
+                                                        : STOWI_REPORT_PICTURE_VIEW;
   }
   stow_view view;
   size_t operand;
@@ -267,17 +268,17 @@ static stowi_picture_how how_of(const maker* m, stow_value value, stow_slot slot
                  stow_graph_view(graph, node, value - stow_graph_first_result(graph, node),
                                  &view) ||
                  stowi_effects_inside(m->from->effects, value, &operand, &offset)
-             ? STOWI_PICTURE_VIEW
-             : STOWI_PICTURE_IN_PLACE;
+             ? STOWI_REPORT_PICTURE_VIEW
+             : STOWI_REPORT_PICTURE_IN_PLACE;
 }
 
 static void add_value(maker* m, stow_value value, stow_slot slot, size_t buffer) {
   const stow_graph* graph = m->from->graph;
   const stow_plan* plan = m->from->plan;
   uint64_t base = m->picture->buffers.data[buffer].offset;
-  stowi_picture_value item = {
+  stowi_report_picture_value item = {
       .id = value,
-      .name = stowi_picture_intern_name(m->picture, stow_graph_value_name(graph, value)),
+      .name = stowi_report_picture_intern_name(m->picture, stow_graph_value_name(graph, value)),
       .op = op_text(m, stow_graph_producer(graph, value)),
       .type = type_text(m, value),
       .buffer = buffer,
@@ -286,17 +287,17 @@ static void add_value(maker* m, stow_value value, stow_slot slot, size_t buffer)
       .begin = stowi_plan_begin(plan, value),
       .end = stowi_plan_end(plan, value)};
   item.how = how_of(m, value, slot, &item.of);
-  STOWI_PICTURE_ADD(m->picture, &m->picture->values, item);
+  STOWI_REPORT_PICTURE_ADD(m->picture, &m->picture->values, item);
 }
 
 static void add_values(maker* m) {
   const stow_plan* plan = m->from->plan;
-  find_homes(m);
+  find_elisions(m);
   for (stow_value value = 0; value < stow_plan_value_count(plan) && !m->picture->broken; ++value) {
     stow_value root = stow_plan_root(plan, value);
     size_t buffer = m->buffer_of[root];
     stow_slot slot;
-    if (root != value && buffer != STOWI_PICTURE_NOWHERE &&
+    if (root != value && buffer != STOWI_REPORT_PICTURE_NOWHERE &&
         stow_plan_value_slot(plan, value, &slot)) {
       add_value(m, value, slot, buffer);
     }
@@ -308,19 +309,19 @@ static void add_reads(maker* m) {
   const stow_graph* graph = m->from->graph;
   for (stow_node node = 0; node < stow_graph_node_count(graph); ++node) {
     for (size_t i = 0; i < stow_graph_operand_count(graph, node); ++i) {
-      stowi_picture_read read = {stow_graph_operands(graph, node)[i], step_of(m, node)};
+      stowi_report_picture_read read = {stow_graph_operands(graph, node)[i], step_of(m, node)};
       if (read.value != STOW_VALUE_NONE) {
-        STOWI_PICTURE_ADD(m->picture, &m->picture->reads, read);
+        STOWI_REPORT_PICTURE_ADD(m->picture, &m->picture->reads, read);
       }
     }
   }
   for (size_t i = 0; i < stow_graph_output_count(graph) && !m->picture->broken; ++i) {
     stow_value output = stow_graph_outputs(graph)[i];
-    stowi_picture_read read = {output, stow_plan_step_count(m->from->plan)};
+    stowi_report_picture_read read = {output, stow_plan_step_count(m->from->plan)};
     size_t buffer = m->buffer_of[stow_plan_root(m->from->plan, output)];
-    STOWI_PICTURE_ADD(m->picture, &m->picture->reads, read);
-    if (buffer != STOWI_PICTURE_NOWHERE) {
-      m->picture->buffers.data[buffer].flags |= STOWI_PICTURE_OUTPUT;
+    STOWI_REPORT_PICTURE_ADD(m->picture, &m->picture->reads, read);
+    if (buffer != STOWI_REPORT_PICTURE_NOWHERE) {
+      m->picture->buffers.data[buffer].flags |= STOWI_REPORT_PICTURE_OUTPUT;
     }
   }
 }
@@ -347,9 +348,9 @@ static void add_option(stow_picture* picture, stow_str line) {
   stow_str name = {line.data + 2, (size_t)(equals - line.data) - 2};
   stow_str value = {equals + 1, line.size - (size_t)(equals - line.data) - 1};
   if (!is_shown_elsewhere(name)) {
-    stowi_picture_option option = {stowi_picture_intern(picture, name),
-                                   stowi_picture_intern(picture, value)};
-    STOWI_PICTURE_ADD(picture, &picture->options, option);
+    stowi_report_picture_option option = {stowi_report_picture_intern(picture, name),
+                                          stowi_report_picture_intern(picture, value)};
+    STOWI_REPORT_PICTURE_ADD(picture, &picture->options, option);
   }
 }
 
@@ -381,20 +382,21 @@ static void add_options(maker* m) {
 
 static void add_facts(maker* m) {
   const stow_plan* plan = m->from->plan;
-  stowi_picture_facts* facts = &m->picture->facts;
+  stowi_report_picture_facts* facts = &m->picture->facts;
   stow_search search = stow_plan_search(plan);
   stow_ordering ordering = stow_plan_ordering(plan);
   stow_fit fit = stow_plan_fit(plan);
   facts->arena = stow_plan_arena_size(plan);
   facts->alignment = stowi_plan_alignment(plan);
   facts->bound = search.bound;
-  facts->any_bound = ordering.any_bound > 0 ? ordering.any_bound : STOWI_PICTURE_NO_NUMBER;
-  facts->given_arena = ordering.changed ? ordering.given_arena : STOWI_PICTURE_NO_NUMBER;
-  facts->capacity = fit.available == STOW_NO_CAPACITY ? STOWI_PICTURE_NO_NUMBER : fit.available;
+  facts->any_bound = ordering.any_bound > 0 ? ordering.any_bound : STOWI_REPORT_PICTURE_NO_NUMBER;
+  facts->given_arena = ordering.changed ? ordering.given_arena : STOWI_REPORT_PICTURE_NO_NUMBER;
+  facts->capacity =
+      fit.available == STOW_NO_CAPACITY ? STOWI_REPORT_PICTURE_NO_NUMBER : fit.available;
   facts->steps = stow_plan_step_count(plan);
   facts->last_step = facts->steps + 1;
   facts->outcome = stow_outcome_text(search.outcome);
-  facts->strategy = stowi_picture_intern(m->picture, stowi_plan_strategy_name(plan));
+  facts->strategy = stowi_report_picture_intern(m->picture, stowi_plan_strategy_name(plan));
   facts->reuse = stowi_plan_reuse(plan);
   facts->has_fingerprint = true;
   facts->fingerprint = stowi_plan_fingerprint(plan);
@@ -406,15 +408,15 @@ static uint64_t sum_of(uint64_t a, uint64_t b) { return a > UINT64_MAX - b ? UIN
 // lay in another's. Views are none.
 static void add_unshared(maker* m) {
   const stow_picture* picture = m->picture;
-  stowi_picture_facts* facts = &m->picture->facts;
-  const stowi_picture_buffer* buffers = picture->buffers.data;
-  const stowi_picture_value* values = picture->values.data;
+  stowi_report_picture_facts* facts = &m->picture->facts;
+  const stowi_report_picture_buffer* buffers = picture->buffers.data;
+  const stowi_report_picture_value* values = picture->values.data;
   for (size_t i = 0; i < picture->buffers.count; ++i) {
-    bool counts = buffers[i].kind != STOWI_PICTURE_RESERVED;
+    bool counts = buffers[i].kind != STOWI_REPORT_PICTURE_RESERVED;
     facts->unshared = sum_of(facts->unshared, counts ? buffers[i].size : 0);
   }
   for (size_t i = 0; i < picture->values.count; ++i) {
-    bool counts = values[i].how != STOWI_PICTURE_VIEW;
+    bool counts = values[i].how != STOWI_REPORT_PICTURE_VIEW;
     facts->unshared = sum_of(facts->unshared, counts ? values[i].size : 0);
   }
   facts->saved = facts->unshared > facts->arena ? facts->unshared - facts->arena : 0;
@@ -426,9 +428,9 @@ static stow_status make(stow_picture* picture, const void* options, stow_diag* d
   stow_allocator allocator = picture->allocator;
   stow_string_init(&m.type, allocator);
   picture->origin = from->is_model ? "model" : "graph";
-  picture->title = stowi_picture_intern(
+  picture->title = stowi_report_picture_intern(
       picture, from->title == NULL ? stowi_plan_graph_name(from->plan) : stow_str_of(from->title));
-  picture->source = stowi_picture_intern(picture, stow_str_of(from->source));
+  picture->source = stowi_report_picture_intern(picture, stow_str_of(from->source));
   picture->broken = !prepare(&m) || picture->broken;
   if (!picture->broken) {
     add_facts(&m);
@@ -442,10 +444,10 @@ static stow_status make(stow_picture* picture, const void* options, stow_diag* d
     add_reads(&m);
   }
   STOWI_ARRAY_FREE(allocator, m.step_of, stow_graph_node_count(from->graph));
-  STOWI_ARRAY_FREE(allocator, m.home_of, stow_graph_value_count(from->graph));
+  STOWI_ARRAY_FREE(allocator, m.whole_of, stow_graph_value_count(from->graph));
   STOWI_ARRAY_FREE(allocator, m.buffer_of, stow_graph_value_count(from->graph));
   stow_string_free(&m.type);
-  return stowi_picture_finish(picture, diag);
+  return stowi_report_picture_finish(picture, diag);
 }
 
 void stow_picture_plan_init(stow_picture_plan* from) {
@@ -461,5 +463,5 @@ stow_status stow_picture_from_plan(const stow_picture_plan* from, stow_allocator
   if (full.graph == NULL || full.plan == NULL || full.effects == NULL) {
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "graph, plan or effects is NULL");
   }
-  return stowi_picture_create(make, &full, allocator, diag, out_picture);
+  return stowi_report_picture_create(make, &full, allocator, diag, out_picture);
 }

@@ -20,8 +20,8 @@ static void add_windows(maker* m, size_t row) {
   for (size_t i = 0; i < stow_problem_window_count(m->problem, row); ++i) {
     stow_window_desc window;
     stow_problem_get_window(m->problem, row, i, &window);
-    stowi_picture_window item = {row, window.begin, window.end, window.low, window.high};
-    STOWI_PICTURE_ADD(picture, &picture->windows, item);
+    stowi_report_picture_window item = {row, window.begin, window.end, window.low, window.high};
+    STOWI_REPORT_PICTURE_ADD(picture, &picture->windows, item);
   }
 }
 
@@ -31,14 +31,15 @@ static void add_buffer(maker* m, size_t row) {
   stow_problem_buffer(m->problem, row, &desc);
   bool is_fixed = desc.fixed_offset != STOW_PLACE_ANYWHERE;
   size_t windows = stow_problem_window_count(m->problem, row);
-  stowi_picture_buffer buffer = {
-      .id = STOWI_PICTURE_NONE,
+  stowi_report_picture_buffer buffer = {
+      .id = STOWI_REPORT_PICTURE_NONE,
       .key = (uint32_t)row,
-      .name = stowi_picture_intern(picture, stow_csv_id(m->from->csv, row)),
-      .op = STOWI_PICTURE_NONE,
-      .type = STOWI_PICTURE_NONE,
-      .kind = STOWI_PICTURE_BUFFER,
-      .flags = (is_fixed ? STOWI_PICTURE_FIXED : 0u) | (windows > 0 ? STOWI_PICTURE_WINDOWS : 0u),
+      .name = stowi_report_picture_intern(picture, stow_csv_id(m->from->csv, row)),
+      .op = STOWI_REPORT_PICTURE_NONE,
+      .type = STOWI_REPORT_PICTURE_NONE,
+      .kind = STOWI_REPORT_PICTURE_BUFFER,
+      .flags = (is_fixed ? STOWI_REPORT_PICTURE_FIXED : 0u) |
+               (windows > 0 ? STOWI_REPORT_PICTURE_WINDOWS : 0u),
       .offset = offset_of(m, row),
       .size = desc.size,
       .guard = desc.guard,
@@ -48,7 +49,7 @@ static void add_buffer(maker* m, size_t row) {
       .alignment = desc.alignment,
       .first_window = picture->windows.count,
       .window_count = windows};
-  stowi_picture_facts* facts = &picture->facts;
+  stowi_report_picture_facts* facts = &picture->facts;
   uint64_t top = buffer.offset + desc.size + desc.guard;
   m->height = top > m->height ? top : m->height;
   facts->first_step = row == 0 || desc.begin < facts->first_step ? desc.begin : facts->first_step;
@@ -56,11 +57,11 @@ static void add_buffer(maker* m, size_t row) {
   facts->alignment = desc.alignment > facts->alignment ? desc.alignment : facts->alignment;
   facts->unshared += desc.size;
   add_windows(m, row);
-  STOWI_PICTURE_ADD(picture, &picture->buffers, buffer);
+  STOWI_REPORT_PICTURE_ADD(picture, &picture->buffers, buffer);
 }
 
 static stow_status add_facts(maker* m, stow_diag* diag) {
-  stowi_picture_facts* facts = &m->picture->facts;
+  stowi_report_picture_facts* facts = &m->picture->facts;
   const stow_placement* placement = m->from->placement;
   stow_load load;
   STOW_TRY(stow_problem_load(m->problem, m->picture->allocator, diag, &load));
@@ -71,7 +72,7 @@ static stow_status add_facts(maker* m, stow_diag* diag) {
                                                                      : STOW_OUTCOME_FEASIBLE);
   facts->saved = facts->unshared > m->height ? facts->unshared - m->height : 0;
   facts->capacity =
-      m->from->capacity == STOW_NO_CAPACITY ? STOWI_PICTURE_NO_NUMBER : m->from->capacity;
+      m->from->capacity == STOW_NO_CAPACITY ? STOWI_REPORT_PICTURE_NO_NUMBER : m->from->capacity;
   facts->steps = facts->last_step - facts->first_step;
   facts->busy_step = facts->first_step;
   facts->reuse = m->from->reuse;
@@ -112,22 +113,22 @@ static stow_status make(stow_picture* picture, const void* options, stow_diag* d
   maker m = {.picture = picture, .from = from, .problem = stow_csv_problem(from->csv)};
   picture->origin = "csv";
   picture->facts.alignment = 1;
-  picture->title =
-      stowi_picture_intern(picture, stow_str_of(from->title != NULL ? from->title : from->source));
-  picture->source = stowi_picture_intern(picture, stow_str_of(from->source));
+  picture->title = stowi_report_picture_intern(
+      picture, stow_str_of(from->title != NULL ? from->title : from->source));
+  picture->source = stowi_report_picture_intern(picture, stow_str_of(from->source));
   if (from->strategy != NULL) {
-    picture->facts.strategy = stowi_picture_intern(picture, stow_str_of(from->strategy));
+    picture->facts.strategy = stowi_report_picture_intern(picture, stow_str_of(from->strategy));
   }
   for (size_t i = 0; i < stow_problem_count(m.problem); ++i) {
     add_buffer(&m, i);
   }
   STOW_TRY(add_facts(&m, diag));
-  STOW_TRY(stowi_picture_finish(picture, diag));
+  STOW_TRY(stowi_report_picture_finish(picture, diag));
   if (from->plan.size == 0) {
     return STOW_OK;
   }
   STOW_TRY(find_bound(&m, diag));
-  return stowi_picture_take_names(picture, from->plan, diag);
+  return stowi_report_picture_take_names(picture, from->plan, diag);
 }
 
 void stow_picture_rows_init(stow_picture_rows* from) {
@@ -148,5 +149,5 @@ stow_status stow_picture_from_rows(const stow_picture_rows* from, stow_allocator
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
                       "csv is NULL, or not one of placement and offsets is given");
   }
-  return stowi_picture_create(make, &full, allocator, diag, out_picture);
+  return stowi_report_picture_create(make, &full, allocator, diag, out_picture);
 }

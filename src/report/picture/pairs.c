@@ -8,7 +8,7 @@
 #include "base/sort.h"
 
 typedef struct item {
-  const stowi_pair_key* key;
+  const stowi_report_pair_key* key;
   size_t index;
   bool taken;
 } item;
@@ -20,11 +20,11 @@ typedef struct side {
 
 static int compare_numbers(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
 
-static int compare_names(const stowi_pair_key* a, const stowi_pair_key* b) {
+static int compare_names(const stowi_report_pair_key* a, const stowi_report_pair_key* b) {
   return a->group != b->group ? (a->group < b->group ? -1 : 1) : stow_str_compare(a->name, b->name);
 }
 
-static int compare_ids(const stowi_pair_key* a, const stowi_pair_key* b) {
+static int compare_ids(const stowi_report_pair_key* a, const stowi_report_pair_key* b) {
   return a->group != b->group ? (a->group < b->group ? -1 : 1) : compare_numbers(a->id, b->id);
 }
 
@@ -43,8 +43,8 @@ static int by_id(const void* x, const void* y, const void* context) {
   return order != 0 ? order : compare_numbers(a->index, b->index);
 }
 
-static stow_status list_items(const stowi_pair_key* keys, size_t count, stow_allocator allocator,
-                              side* out) {
+static stow_status list_items(const stowi_report_pair_key* keys, size_t count,
+                              stow_allocator allocator, side* out) {
   out->items = STOWI_ARRAY(allocator, item, count);
   if (out->items == NULL) {
     return STOW_ERR_OUT_OF_MEMORY;
@@ -163,12 +163,13 @@ static stow_status pair_sides(side* then, side* now, stow_allocator allocator, s
   return STOW_OK;
 }
 
-stow_status stowi_pair(const stowi_pair_key* then, size_t then_count, const stowi_pair_key* now,
-                       size_t now_count, stow_allocator allocator, size_t* out_then) {
+stow_status stowi_report_pair(const stowi_report_pair_key* then, size_t then_count,
+                              const stowi_report_pair_key* now, size_t now_count,
+                              stow_allocator allocator, size_t* out_then) {
   side before = {NULL, 0};
   side after = {NULL, 0};
   for (size_t i = 0; i < now_count; ++i) {
-    out_then[i] = STOWI_UNPAIRED;
+    out_then[i] = STOWI_REPORT_UNPAIRED;
   }
   stow_status status = list_items(then, then_count, allocator, &before);
   status = status == STOW_OK ? list_items(now, now_count, allocator, &after) : status;

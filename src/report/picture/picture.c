@@ -10,19 +10,19 @@
 #include "base/sort.h"
 #include "report/api.h"
 
-const char* stowi_picture_kind_text(size_t kind) {
+const char* stowi_report_picture_kind_text(size_t kind) {
   static const char* const texts[] = {
 #define KIND_TEXT(name, text) text,
-      STOWI_PICTURE_KIND_LIST(KIND_TEXT)
+      STOWI_REPORT_PICTURE_KIND_LIST(KIND_TEXT)
 #undef KIND_TEXT
   };
   return texts[kind];
 }
 
-const char* stowi_picture_change_text(size_t change) {
+const char* stowi_report_picture_change_text(size_t change) {
   static const char* const texts[] = {
 #define CHANGE_TEXT(name, text) text,
-      STOWI_PICTURE_CHANGE_LIST(CHANGE_TEXT)
+      STOWI_REPORT_PICTURE_CHANGE_LIST(CHANGE_TEXT)
 #undef CHANGE_TEXT
   };
   return texts[change];
@@ -33,16 +33,16 @@ const char* stowi_picture_change_text(size_t change) {
 
 static void init(stow_picture* picture, stow_allocator allocator) {
   picture->allocator = allocator;
-  picture->title = STOWI_PICTURE_NONE;
-  picture->source = STOWI_PICTURE_NONE;
+  picture->title = STOWI_REPORT_PICTURE_NONE;
+  picture->source = STOWI_REPORT_PICTURE_NONE;
   picture->origin = "graph";
-  stowi_strings_init(&picture->strings, allocator);
-  picture->facts = (stowi_picture_facts){.any_bound = STOWI_PICTURE_NO_NUMBER,
-                                         .given_arena = STOWI_PICTURE_NO_NUMBER,
-                                         .capacity = STOWI_PICTURE_NO_NUMBER,
-                                         .outcome = "",
-                                         .strategy = STOWI_PICTURE_NONE,
-                                         .reuse = true};
+  stowi_report_strings_init(&picture->strings, allocator);
+  picture->facts = (stowi_report_picture_facts){.any_bound = STOWI_REPORT_PICTURE_NO_NUMBER,
+                                                .given_arena = STOWI_REPORT_PICTURE_NO_NUMBER,
+                                                .capacity = STOWI_REPORT_PICTURE_NO_NUMBER,
+                                                .outcome = "",
+                                                .strategy = STOWI_REPORT_PICTURE_NONE,
+                                                .reuse = true};
 }
 
 void stow_picture_destroy(stow_picture* picture) {
@@ -58,13 +58,13 @@ void stow_picture_destroy(stow_picture* picture) {
   STOWI_VEC_FREE(allocator, &picture->reads);
   STOWI_VEC_FREE(allocator, &picture->levels);
   STOWI_VEC_FREE(allocator, &picture->changes);
-  stowi_strings_free(&picture->strings);
+  stowi_report_strings_free(&picture->strings);
   STOWI_DELETE(allocator, picture);
 }
 
-stow_status stowi_picture_create(stowi_picture_maker make, const void* from,
-                                 stow_allocator allocator, stow_diag* diag,
-                                 stow_picture** out_picture) {
+stow_status stowi_report_picture_create(stowi_report_picture_maker make, const void* from,
+                                        stow_allocator allocator, stow_diag* diag,
+                                        stow_picture** out_picture) {
   stow_picture* picture = STOWI_NEW(allocator, stow_picture);
   if (picture == NULL) {
     return stowi_fail_memory(diag);
@@ -79,36 +79,39 @@ stow_status stowi_picture_create(stowi_picture_maker make, const void* from,
   return STOW_OK;
 }
 
-stowi_picture_text stowi_picture_intern(stow_picture* picture, stow_str text) {
-  stowi_picture_text id = stowi_strings_intern(&picture->strings, text);
+stowi_picture_text stowi_report_picture_intern(stow_picture* picture, stow_str text) {
+  stowi_picture_text id = stowi_report_strings_intern(&picture->strings, text);
   picture->broken = picture->broken || picture->strings.broken;
   return id;
 }
 
-stowi_picture_text stowi_picture_intern_name(stow_picture* picture, stow_str text) {
-  return text.size == 0 ? STOWI_PICTURE_NONE : stowi_picture_intern(picture, text);
+stowi_picture_text stowi_report_picture_intern_name(stow_picture* picture, stow_str text) {
+  return text.size == 0 ? STOWI_REPORT_PICTURE_NONE : stowi_report_picture_intern(picture, text);
 }
 
-stow_str stowi_picture_str(const stow_picture* picture, stowi_picture_text text) {
-  return stowi_strings_at(&picture->strings, text);
+stow_str stowi_report_picture_str(const stow_picture* picture, stowi_picture_text text) {
+  return stowi_report_strings_at(&picture->strings, text);
 }
 
 // ---------------------------------------------------------------------------------------------
 // Reading
 
-stowi_picture_cursor stowi_picture_pieces(const stow_picture* picture, size_t buffer) {
-  const stowi_picture_buffer* b = &picture->buffers.data[buffer];
-  return (stowi_picture_cursor){b->first_window, b->begin};
+stowi_report_picture_cursor stowi_report_picture_pieces(const stow_picture* picture,
+                                                        size_t buffer) {
+  const stowi_report_picture_buffer* b = &picture->buffers.data[buffer];
+  return (stowi_report_picture_cursor){b->first_window, b->begin};
 }
 
-bool stowi_picture_next_piece(const stow_picture* picture, size_t buffer,
-                              stowi_picture_cursor* cursor, stowi_picture_piece* out_piece) {
-  const stowi_picture_buffer* b = &picture->buffers.data[buffer];
-  const stowi_picture_window* windows = picture->windows.data;
+bool stowi_report_picture_next_piece(const stow_picture* picture, size_t buffer,
+                                     stowi_report_picture_cursor* cursor,
+                                     stowi_report_picture_piece* out_piece) {
+  const stowi_report_picture_buffer* b = &picture->buffers.data[buffer];
+  const stowi_report_picture_window* windows = picture->windows.data;
   while (cursor->step < b->end) {
     bool more = cursor->next_window < b->first_window + b->window_count;
-    const stowi_picture_window* window = more ? &windows[cursor->next_window] : NULL;
-    stowi_picture_piece piece = {cursor->step, b->end, b->offset, b->offset + b->size + b->guard};
+    const stowi_report_picture_window* window = more ? &windows[cursor->next_window] : NULL;
+    stowi_report_picture_piece piece = {cursor->step, b->end, b->offset,
+                                        b->offset + b->size + b->guard};
     if (window != NULL && window->begin <= cursor->step) {
       piece.end = window->end;
       piece.low = b->offset + window->low;
@@ -126,18 +129,18 @@ bool stowi_picture_next_piece(const stow_picture* picture, size_t buffer,
   return false;
 }
 
-uint64_t stowi_picture_first_shown(const stow_picture* picture) {
-  const stowi_picture_facts* facts = &picture->facts;
+uint64_t stowi_report_picture_first_shown(const stow_picture* picture) {
+  const stowi_report_picture_facts* facts = &picture->facts;
   bool early = facts->busy_step <= facts->first_step || facts->peak_step < facts->busy_step;
   return early ? facts->first_step : facts->busy_step - 1;
 }
 
-uint64_t stowi_picture_occupied(const stow_picture* picture, size_t buffer, uint64_t step) {
-  const stowi_picture_buffer* b = &picture->buffers.data[buffer];
+uint64_t stowi_report_picture_occupied(const stow_picture* picture, size_t buffer, uint64_t step) {
+  const stowi_report_picture_buffer* b = &picture->buffers.data[buffer];
   if (step < b->begin || step >= b->end) {
     return 0;
   }
-  const stowi_picture_window* windows = picture->windows.data;
+  const stowi_report_picture_window* windows = picture->windows.data;
   for (size_t i = b->first_window; i < b->first_window + b->window_count; ++i) {
     if (step >= windows[i].begin && step < windows[i].end) {
       return windows[i].high - windows[i].low;
@@ -146,18 +149,18 @@ uint64_t stowi_picture_occupied(const stow_picture* picture, size_t buffer, uint
   return b->size + b->guard;
 }
 
-size_t stowi_picture_largest(const stow_picture* picture, uint64_t step, size_t* out_buffers,
-                             size_t most) {
+size_t stowi_report_picture_largest(const stow_picture* picture, uint64_t step, size_t* out_buffers,
+                                    size_t most) {
   size_t count = 0;
   size_t used = 0;
   for (size_t i = 0; i < picture->buffers.count; ++i) {
-    uint64_t bytes = stowi_picture_occupied(picture, i, step);
+    uint64_t bytes = stowi_report_picture_occupied(picture, i, step);
     if (bytes == 0) {
       continue;
     }
     ++count;
     size_t at = used < most ? used++ : most;
-    while (at > 0 && stowi_picture_occupied(picture, out_buffers[at - 1], step) < bytes) {
+    while (at > 0 && stowi_report_picture_occupied(picture, out_buffers[at - 1], step) < bytes) {
       if (at < most) {
         out_buffers[at] = out_buffers[at - 1];
       }
@@ -170,28 +173,29 @@ size_t stowi_picture_largest(const stow_picture* picture, uint64_t step, size_t*
   return count;
 }
 
-void stowi_picture_text_label(const stow_picture* picture, stowi_picture_text text, size_t width,
-                              char out[STOWI_PICTURE_LABEL_SIZE]) {
+void stowi_report_picture_text_label(const stow_picture* picture, stowi_picture_text text,
+                                     size_t width, char out[STOWI_REPORT_PICTURE_LABEL_SIZE]) {
   // an ellipsis may be longer than what it stands for
-  stowi_report_escape(stowi_picture_str(picture, text), out, STOWI_PICTURE_LABEL_SIZE - 8);
+  stowi_report_escape(stowi_report_picture_str(picture, text), out,
+                      STOWI_REPORT_PICTURE_LABEL_SIZE - 8);
   stowi_report_cut_inside(out, width);
 }
 
-void stowi_picture_label(const stow_picture* picture, size_t buffer, size_t width,
-                         char out[STOWI_PICTURE_LABEL_SIZE]) {
-  const stowi_picture_buffer* b = &picture->buffers.data[buffer];
-  stowi_picture_text_label(picture, b->name, width, out);
-  if (b->name != STOWI_PICTURE_NONE && b->kind != STOWI_PICTURE_SCRATCH) {
+void stowi_report_picture_label(const stow_picture* picture, size_t buffer, size_t width,
+                                char out[STOWI_REPORT_PICTURE_LABEL_SIZE]) {
+  const stowi_report_picture_buffer* b = &picture->buffers.data[buffer];
+  stowi_report_picture_text_label(picture, b->name, width, out);
+  if (b->name != STOWI_REPORT_PICTURE_NONE && b->kind != STOWI_REPORT_PICTURE_SCRATCH) {
     return;
   }
-  if (b->kind == STOWI_PICTURE_SCRATCH) {
+  if (b->kind == STOWI_REPORT_PICTURE_SCRATCH) {
     char op[64];
-    stowi_report_escape(stowi_picture_str(picture, b->op), op, sizeof op);
-    snprintf(out, STOWI_PICTURE_LABEL_SIZE, "scratch of %s at step %" PRIu64, op, b->begin);
-  } else if (b->kind == STOWI_PICTURE_RESERVED) {
-    snprintf(out, STOWI_PICTURE_LABEL_SIZE, "reserved at %" PRIu64, b->offset);
+    stowi_report_escape(stowi_report_picture_str(picture, b->op), op, sizeof op);
+    snprintf(out, STOWI_REPORT_PICTURE_LABEL_SIZE, "scratch of %s at step %" PRIu64, op, b->begin);
+  } else if (b->kind == STOWI_REPORT_PICTURE_RESERVED) {
+    snprintf(out, STOWI_REPORT_PICTURE_LABEL_SIZE, "reserved at %" PRIu64, b->offset);
   } else {
-    snprintf(out, STOWI_PICTURE_LABEL_SIZE, "%%%" PRIu32, b->key);
+    snprintf(out, STOWI_REPORT_PICTURE_LABEL_SIZE, "%%%" PRIu32, b->key);
   }
   stowi_report_cut(out, width);
 }
@@ -207,8 +211,8 @@ typedef struct event {
 
 static int compare_reads(const void* a, const void* b, const void* context) {
   (void)context;
-  const stowi_picture_read* x = a;
-  const stowi_picture_read* y = b;
+  const stowi_report_picture_read* x = a;
+  const stowi_report_picture_read* y = b;
   if (x->value != y->value) {
     return x->value < y->value ? -1 : 1;
   }
@@ -222,8 +226,8 @@ static void make_levels(stow_picture* picture, const event* events, size_t count
     bytes = events[i].leaves ? bytes - events[i].bytes : bytes + events[i].bytes;
     bool last = i + 1 == count || events[i + 1].step != events[i].step;
     if (last) {
-      stowi_picture_level level = {events[i].step, bytes};
-      STOWI_PICTURE_ADD(picture, &picture->levels, level);
+      stowi_report_picture_level level = {events[i].step, bytes};
+      STOWI_REPORT_PICTURE_ADD(picture, &picture->levels, level);
     }
   }
 }
@@ -231,13 +235,13 @@ static void make_levels(stow_picture* picture, const event* events, size_t count
 static void make_load(stow_picture* picture) {
   STOWI_VEC(event) events = {0};
   for (size_t i = 0; i < picture->buffers.count; ++i) {
-    stowi_picture_cursor cursor = stowi_picture_pieces(picture, i);
-    stowi_picture_piece piece;
-    while (stowi_picture_next_piece(picture, i, &cursor, &piece)) {
+    stowi_report_picture_cursor cursor = stowi_report_picture_pieces(picture, i);
+    stowi_report_picture_piece piece;
+    while (stowi_report_picture_next_piece(picture, i, &cursor, &piece)) {
       event enter = {piece.begin, piece.high - piece.low, false};
       event leave = {piece.end, piece.high - piece.low, true};
-      STOWI_PICTURE_ADD(picture, &events, enter);
-      STOWI_PICTURE_ADD(picture, &events, leave);
+      STOWI_REPORT_PICTURE_ADD(picture, &events, enter);
+      STOWI_REPORT_PICTURE_ADD(picture, &events, leave);
     }
   }
   picture->broken = picture->broken || stowi_sort_by_key(events.data, events.count, sizeof(event),
@@ -249,7 +253,7 @@ static void make_load(stow_picture* picture) {
 }
 
 static void find_peak(stow_picture* picture) {
-  const stowi_picture_level* levels = picture->levels.data;
+  const stowi_report_picture_level* levels = picture->levels.data;
   picture->facts.peak_bytes = 0;
   picture->facts.peak_step = picture->facts.first_step;
   for (size_t i = 0; i < picture->levels.count; ++i) {
@@ -261,19 +265,21 @@ static void find_peak(stow_picture* picture) {
 }
 
 static bool is_small(uint64_t number) {
-  return number < STOWI_PICTURE_LIMIT || number == STOWI_PICTURE_NO_NUMBER;
+  return number < STOWI_REPORT_PICTURE_LIMIT || number == STOWI_REPORT_PICTURE_NO_NUMBER;
 }
 
 // Every offset and size lies within the arena, every step within the axis.
 static bool is_exact(const stow_picture* picture) {
-  const stowi_picture_facts* facts = &picture->facts;
-  return facts->arena < STOWI_PICTURE_LIMIT && facts->last_step < STOWI_PICTURE_LIMIT &&
-         facts->bound < STOWI_PICTURE_LIMIT && facts->unshared < STOWI_PICTURE_LIMIT &&
-         facts->alignment < STOWI_PICTURE_LIMIT && is_small(facts->capacity) &&
+  const stowi_report_picture_facts* facts = &picture->facts;
+  return facts->arena < STOWI_REPORT_PICTURE_LIMIT &&
+         facts->last_step < STOWI_REPORT_PICTURE_LIMIT &&
+         facts->bound < STOWI_REPORT_PICTURE_LIMIT &&
+         facts->unshared < STOWI_REPORT_PICTURE_LIMIT &&
+         facts->alignment < STOWI_REPORT_PICTURE_LIMIT && is_small(facts->capacity) &&
          is_small(facts->given_arena) && is_small(facts->any_bound);
 }
 
-stow_status stowi_picture_finish(stow_picture* picture, stow_diag* diag) {
+stow_status stowi_report_picture_finish(stow_picture* picture, stow_diag* diag) {
   if (!picture->broken && !is_exact(picture)) {
     return stowi_fail(diag, STOW_ERR_LIMIT,
                       "too large for a picture: sizes and steps must be below 2^53");
@@ -283,7 +289,7 @@ stow_status stowi_picture_finish(stow_picture* picture, stow_diag* diag) {
     find_peak(picture);
   }
   picture->broken = picture->broken || stowi_sort(picture->reads.data, picture->reads.count,
-                                                  sizeof(stowi_picture_read), compare_reads, NULL,
-                                                  picture->allocator) != STOW_OK;
+                                                  sizeof(stowi_report_picture_read), compare_reads,
+                                                  NULL, picture->allocator) != STOW_OK;
   return picture->broken ? stowi_fail_memory(diag) : STOW_OK;
 }

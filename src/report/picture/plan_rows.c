@@ -125,18 +125,18 @@ static void find_key(stow_str id, uint32_t* out_key) {
   *out_key = is_key ? (uint32_t)key : *out_key;
 }
 
-static stowi_picture_kind find_kind(stow_str text) {
-  for (size_t i = 0; i < STOWI_PICTURE_KIND_COUNT; ++i) {
-    if (stow_str_equal(text, stow_str_of(stowi_picture_kind_text(i)))) {
-      return (stowi_picture_kind)i;
+static stowi_report_picture_kind find_kind(stow_str text) {
+  for (size_t i = 0; i < STOWI_REPORT_PICTURE_KIND_COUNT; ++i) {
+    if (stow_str_equal(text, stow_str_of(stowi_report_picture_kind_text(i)))) {
+      return (stowi_report_picture_kind)i;
     }
   }
-  return STOWI_PICTURE_ACTIVATION;
+  return STOWI_REPORT_PICTURE_ACTIVATION;
 }
 
 static void name_buffer(const reader* r, stow_picture* picture, size_t row) {
-  stowi_picture_buffer* buffer = &picture->buffers.data[row];
-  buffer->name = stowi_picture_intern_name(picture, str_of(&r->cells[COL_NAME]));
+  stowi_report_picture_buffer* buffer = &picture->buffers.data[row];
+  buffer->name = stowi_report_picture_intern_name(picture, str_of(&r->cells[COL_NAME]));
   buffer->kind = find_kind(str_of(&r->cells[COL_KIND]));
   find_key(str_of(&r->cells[COL_ID]), &buffer->key);
 }
@@ -163,7 +163,7 @@ static bool name_rows(reader* r, stow_picture* picture) {
   return good && !picture->broken;
 }
 
-stow_status stowi_picture_take_names(stow_picture* picture, stow_str text, stow_diag* diag) {
+stow_status stowi_report_picture_take_names(stow_picture* picture, stow_str text, stow_diag* diag) {
   reader r = {.text = text, .columns = {NO_COLUMN, NO_COLUMN, NO_COLUMN}};
   stow_string_init(&r.cell, picture->allocator);
   for (size_t i = 0; i < COL_COUNT; ++i) {

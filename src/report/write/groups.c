@@ -24,7 +24,7 @@ typedef struct total {
 } total;
 
 typedef struct tally {
-  stowi_strings keys;  // the id of a key is that of its string
+  stowi_report_strings keys;  // the id of a key is that of its string
   STOWI_VEC(total) totals;
   STOWI_VEC(size_t) of;  // the key of each buffer that was counted
   stow_allocator allocator;
@@ -32,18 +32,18 @@ typedef struct tally {
 } tally;
 
 static void end_tally(tally* t) {
-  stowi_strings_free(&t->keys);
+  stowi_report_strings_free(&t->keys);
   STOWI_VEC_FREE(t->allocator, &t->totals);
   STOWI_VEC_FREE(t->allocator, &t->of);
 }
 
 static void count_key(tally* t, stow_str key, uint64_t bytes) {
-  size_t id = stowi_strings_intern(&t->keys, key);
+  size_t id = stowi_report_strings_intern(&t->keys, key);
   total fresh = {.id = id};
   if (id == t->totals.count) {
-    STOWI_PICTURE_ADD(t, &t->totals, fresh);
+    STOWI_REPORT_PICTURE_ADD(t, &t->totals, fresh);
   }
-  STOWI_PICTURE_ADD(t, &t->of, id);
+  STOWI_REPORT_PICTURE_ADD(t, &t->of, id);
   t->broken = t->broken || t->keys.broken;
   if (!t->broken) {
     t->totals.data[id].bytes += (double)bytes;
@@ -55,7 +55,7 @@ static void count_key(tally* t, stow_str key, uint64_t bytes) {
 
 static bool is_separator(char c) { return c == '/' || c == '.'; }
 
-stow_str stowi_picture_next_part(stow_str* path) {
+stow_str stowi_report_picture_next_part(stow_str* path) {
   size_t begin = 0;
   while (begin < path->size && is_separator(path->data[begin])) {
     ++begin;
@@ -71,15 +71,15 @@ stow_str stowi_picture_next_part(stow_str* path) {
 
 static size_t count_parts(stow_str path) {
   size_t count = 0;
-  while (stowi_picture_next_part(&path).size > 0) {
+  while (stowi_report_picture_next_part(&path).size > 0) {
     ++count;
   }
   return count;
 }
 
-static bool is_given(stowi_picture_kind kind) {
-  return kind == STOWI_PICTURE_INPUT || kind == STOWI_PICTURE_PARAM ||
-         kind == STOWI_PICTURE_CONSTANT;
+static bool is_given(stowi_report_picture_kind kind) {
+  return kind == STOWI_REPORT_PICTURE_INPUT || kind == STOWI_REPORT_PICTURE_PARAM ||
+         kind == STOWI_REPORT_PICTURE_CONSTANT;
 }
 
 // The first |depth| parts of the name; the last one names the tensor, not a module.
@@ -89,7 +89,7 @@ static void count_module(tally* t, stow_str name, size_t depth, uint64_t bytes) 
   stow_string key;
   stow_string_init(&key, t->allocator);
   for (size_t i = 0; i < depth && i < most; ++i) {
-    stow_str part = stowi_picture_next_part(&name);
+    stow_str part = stowi_report_picture_next_part(&name);
     bool good = (i == 0 || stow_string_append(&key, "/", 1) == STOW_OK) &&
                 stow_string_append(&key, part.data, part.size) == STOW_OK;
     t->broken = t->broken || !good;
@@ -99,12 +99,12 @@ static void count_module(tally* t, stow_str name, size_t depth, uint64_t bytes) 
 }
 
 // What is given and has no path belongs to no module: it goes by its kind.
-static void count_buffer(tally* t, const stow_picture* picture, const stowi_picture_buffer* b,
-                         size_t depth) {
-  stow_str name = stowi_picture_str(picture, b->name);
-  bool lone = b->name != STOWI_PICTURE_NONE && is_given(b->kind) && count_parts(name) < 2;
+static void count_buffer(tally* t, const stow_picture* picture,
+                         const stowi_report_picture_buffer* b, size_t depth) {
+  stow_str name = stowi_report_picture_str(picture, b->name);
+  bool lone = b->name != STOWI_REPORT_PICTURE_NONE && is_given(b->kind) && count_parts(name) < 2;
   if (depth == BY_KIND || lone) {
-    count_key(t, stow_str_of(stowi_picture_kind_text(b->kind)), b->size);
+    count_key(t, stow_str_of(stowi_report_picture_kind_text(b->kind)), b->size);
   } else {
     count_module(t, name, depth, b->size);
   }
@@ -139,12 +139,12 @@ static void set_look(total* one, size_t depth) {
 
 static void make_tally(tally* t, const stow_picture* picture, size_t depth, size_t stride) {
   *t = (tally){.allocator = picture->allocator};
-  stowi_strings_init(&t->keys, t->allocator);
+  stowi_report_strings_init(&t->keys, t->allocator);
   for (size_t i = 0; i < picture->buffers.count; i += stride) {
     count_buffer(t, picture, &picture->buffers.data[i], depth);
   }
   for (size_t i = 0; i < t->totals.count && !t->broken; ++i) {
-    t->totals.data[i].key = stowi_strings_at(&t->keys, (uint32_t)i);
+    t->totals.data[i].key = stowi_report_strings_at(&t->keys, (uint32_t)i);
     set_look(&t->totals.data[i], depth);
   }
 }
@@ -181,10 +181,10 @@ static bool has_paths(const stow_picture* picture) {
   double computed = 0;
   double told = 0;
   for (size_t i = 0; i < picture->buffers.count; i += stride_of(picture)) {
-    const stowi_picture_buffer* b = &picture->buffers.data[i];
+    const stowi_report_picture_buffer* b = &picture->buffers.data[i];
     if (!is_given(b->kind)) {
       computed += (double)b->size;
-      told += count_parts(stowi_picture_str(picture, b->name)) > 1 ? (double)b->size : 0;
+      told += count_parts(stowi_report_picture_str(picture, b->name)) > 1 ? (double)b->size : 0;
     }
   }
   return told > 0 && 2 * told >= computed;
@@ -251,31 +251,32 @@ static stow_str label_of(const total* kept, size_t count, size_t at) {
   return key_end(kept[at].key, alone ? 1 : 2);
 }
 
-static void name_groups(stowi_picture_groups* groups, const tally* t, size_t kept) {
-  static const char* const palette[STOWI_PICTURE_GROUPS_MAX] = {
+static void name_groups(stowi_report_picture_groups* groups, const tally* t, size_t kept) {
+  static const char* const palette[STOWI_REPORT_PICTURE_GROUPS_MAX] = {
       "#5b8fc9", "#ef9443", "#5fae5b", "#e06666", "#6dbdb5", "#dcbf3c",
       "#b784b0", "#a3826a", "#f49ab0", "#8f9ee8", "#94b84a", "#c9715c"};
   for (size_t i = 0; i < kept; ++i) {
     const total* one = &t->totals.data[i];
-    stowi_picture_group* group = &groups->groups[i];
+    stowi_report_picture_group* group = &groups->groups[i];
     stow_str label = label_of(t->totals.data, kept, i);
     group->colour = one->colour != NULL ? one->colour : palette[i];
     stowi_report_escape(one->key.size == 0 ? stow_str_of("(none)") : label, group->label,
-                        STOWI_PICTURE_LABEL_SIZE - 8);
-    stowi_report_cut_after(group->label, STOWI_PICTURE_GROUP_LABEL / 2,
-                           STOWI_PICTURE_GROUP_LABEL + 1);
+                        STOWI_REPORT_PICTURE_LABEL_SIZE - 8);
+    stowi_report_cut_after(group->label, STOWI_REPORT_PICTURE_GROUP_LABEL / 2,
+                           STOWI_REPORT_PICTURE_GROUP_LABEL + 1);
   }
   if (kept < t->totals.count) {
-    stowi_picture_group* other = &groups->groups[kept];
+    stowi_report_picture_group* other = &groups->groups[kept];
     other->colour = "#a9adb5";
     snprintf(other->label, sizeof other->label, "other (%zu)", t->totals.count - kept);
   }
 }
 
 // The keys with most bytes get groups of their own; the last group is what is left.
-static stow_status take_groups(stowi_picture_groups* groups, tally* t) {
+static stow_status take_groups(stowi_report_picture_groups* groups, tally* t) {
   size_t count = t->totals.count;
-  size_t kept = count > STOWI_PICTURE_GROUPS_MAX ? STOWI_PICTURE_GROUPS_MAX - 1 : count;
+  size_t kept =
+      count > STOWI_REPORT_PICTURE_GROUPS_MAX ? STOWI_REPORT_PICTURE_GROUPS_MAX - 1 : count;
   groups->count = count > kept ? kept + 1 : kept;
   groups->of_count = t->of.count;
   groups->of = STOWI_ARRAY(t->allocator, size_t, t->of.count);
@@ -297,8 +298,9 @@ static stow_status take_groups(stowi_picture_groups* groups, tally* t) {
   return status;
 }
 
-stow_status stowi_picture_groups_make(stowi_picture_groups* groups, const stow_picture* picture) {
-  *groups = (stowi_picture_groups){0};
+stow_status stowi_report_picture_groups_make(stowi_report_picture_groups* groups,
+                                             const stow_picture* picture) {
+  *groups = (stowi_report_picture_groups){0};
   bool broken = false;
   size_t depth = find_depth(picture, &broken);
   tally t;
@@ -308,6 +310,7 @@ stow_status stowi_picture_groups_make(stowi_picture_groups* groups, const stow_p
   return status;
 }
 
-void stowi_picture_groups_free(stowi_picture_groups* groups, stow_allocator allocator) {
+void stowi_report_picture_groups_free(stowi_report_picture_groups* groups,
+                                      stow_allocator allocator) {
   STOWI_ARRAY_FREE(allocator, groups->of, groups->of_count);
 }

@@ -8,17 +8,17 @@
 #include "report/write/page.h"
 #include "report/write/sha256.h"
 
-static void put_hash(const void* data, size_t size, stowi_out* out) {
-  char hash[STOWI_SHA256_BASE64_SIZE];
-  stowi_sha256_base64(data, size, hash);
-  stowi_out_print(out, "%s", hash);
+static void put_hash(const void* data, size_t size, stowi_report_out* out) {
+  char hash[STOWI_REPORT_SHA256_BASE64_SIZE];
+  stowi_report_sha256_base64(data, size, hash);
+  stowi_report_out_print(out, "%s", hash);
 }
 
 typedef enum mark_kind { STYLE_HASH, SCRIPT_HASH, STYLE, SCRIPT, DATA, MARK_COUNT } mark_kind;
 static const char* const marks[] = {"@STYLE_HASH@", "@SCRIPT_HASH@", "@PAGE_CSS@", "@PAGE_JS@",
                                     "@DATA@"};
 
-static void put_mark(const stow_picture* picture, size_t mark, stowi_out* out) {
+static void put_mark(const stow_picture* picture, size_t mark, stowi_report_out* out) {
   switch ((mark_kind)mark) {
     case STYLE_HASH:
       put_hash(stowi_page_css, stowi_page_css_size, out);
@@ -27,14 +27,14 @@ static void put_mark(const stow_picture* picture, size_t mark, stowi_out* out) {
       put_hash(stowi_page_js, stowi_page_js_size, out);
       break;
     case STYLE:
-      stowi_out_bytes(out, stowi_page_css, stowi_page_css_size);
+      stowi_report_out_bytes(out, stowi_page_css, stowi_page_css_size);
       break;
     case SCRIPT:
-      stowi_out_bytes(out, stowi_page_js, stowi_page_js_size);
+      stowi_report_out_bytes(out, stowi_page_js, stowi_page_js_size);
       break;
     case DATA:
     case MARK_COUNT:
-      stowi_picture_write_json(picture, out);
+      stowi_report_picture_write_json(picture, out);
       break;
   }
 }
@@ -49,7 +49,7 @@ static size_t mark_at(const unsigned char* at, size_t size) {
   return i;
 }
 
-void stowi_picture_write_html(const stow_picture* picture, stowi_out* out) {
+void stowi_report_picture_write_html(const stow_picture* picture, stowi_report_out* out) {
   size_t from = 0;
   for (size_t at = 0; at < stowi_page_html_size;) {
     size_t mark = mark_at(stowi_page_html + at, stowi_page_html_size - at);
@@ -57,10 +57,10 @@ void stowi_picture_write_html(const stow_picture* picture, stowi_out* out) {
       ++at;
       continue;
     }
-    stowi_out_bytes(out, stowi_page_html + from, at - from);
+    stowi_report_out_bytes(out, stowi_page_html + from, at - from);
     put_mark(picture, mark, out);
     at += strlen(marks[mark]);
     from = at;
   }
-  stowi_out_bytes(out, stowi_page_html + from, stowi_page_html_size - from);
+  stowi_report_out_bytes(out, stowi_page_html + from, stowi_page_html_size - from);
 }

@@ -75,7 +75,8 @@ static void hash_bytes(const unsigned char* data, size_t size, unsigned char out
   }
 }
 
-void stowi_sha256_base64(const void* data, size_t size, char out[STOWI_SHA256_BASE64_SIZE]) {
+void stowi_report_sha256_base64(const void* data, size_t size,
+                                char out[STOWI_REPORT_SHA256_BASE64_SIZE]) {
   static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   unsigned char hash[33] = {0};  // 33 is a multiple of 3
   hash_bytes(data, size, hash);

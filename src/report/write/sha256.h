@@ -4,9 +4,10 @@
 
 #include <stowage/base.h>
 
-#define STOWI_SHA256_BASE64_SIZE 45  // with the NUL
+#define STOWI_REPORT_SHA256_BASE64_SIZE 45  // with the NUL
 
 // Base64 of the hash of |size| bytes.
-void stowi_sha256_base64(const void* data, size_t size, char out[STOWI_SHA256_BASE64_SIZE]);
+void stowi_report_sha256_base64(const void* data, size_t size,
+                                char out[STOWI_REPORT_SHA256_BASE64_SIZE]);
 
 #endif  // STOWAGE_SRC_REPORT_WRITE_SHA256_H_

@@ -19,80 +19,85 @@ static int64_t scale(uint64_t part, uint64_t whole, int64_t length) {
   return whole == 0 ? 0 : (int64_t)((double)part * (double)length / (double)whole + 0.5);
 }
 
-int64_t stowi_svg_x(const stowi_svg* svg, uint64_t step) {
+int64_t stowi_report_svg_x(const stowi_report_svg* svg, uint64_t step) {
   uint64_t last = svg->picture->facts.last_step;
-  return STOWI_SVG_LEFT +
-         (step > svg->first ? scale(step - svg->first, last - svg->first, STOWI_SVG_WIDTH) : 0);
+  return STOWI_REPORT_SVG_LEFT +
+         (step > svg->first ? scale(step - svg->first, last - svg->first, STOWI_REPORT_SVG_WIDTH)
+                            : 0);
 }
 
-int64_t stowi_svg_y(const stowi_svg* svg, uint64_t offset) {
-  return STOWI_SVG_TOP + STOWI_SVG_HEIGHT - scale(offset, svg->top, STOWI_SVG_HEIGHT);
+int64_t stowi_report_svg_y(const stowi_report_svg* svg, uint64_t offset) {
+  return STOWI_REPORT_SVG_TOP + STOWI_REPORT_SVG_HEIGHT -
+         scale(offset, svg->top, STOWI_REPORT_SVG_HEIGHT);
 }
 
-int64_t stowi_svg_load_y(const stowi_svg* svg, uint64_t bytes) {
-  return STOWI_SVG_LOAD_TOP + STOWI_SVG_LOAD_HEIGHT - scale(bytes, svg->top, STOWI_SVG_LOAD_HEIGHT);
+int64_t stowi_report_svg_load_y(const stowi_report_svg* svg, uint64_t bytes) {
+  return STOWI_REPORT_SVG_LOAD_TOP + STOWI_REPORT_SVG_LOAD_HEIGHT -
+         scale(bytes, svg->top, STOWI_REPORT_SVG_LOAD_HEIGHT);
 }
 
-const char* stowi_svg_number(int64_t length, char out[STOWI_SVG_NUMBER_SIZE]) {
+const char* stowi_report_svg_number(int64_t length, char out[STOWI_REPORT_SVG_NUMBER_SIZE]) {
   const char* sign = length < 0 ? "-" : "";
   uint64_t size = length < 0 ? (uint64_t)-length : (uint64_t)length;
   if (size % 100 == 0) {
-    snprintf(out, STOWI_SVG_NUMBER_SIZE, "%s%" PRIu64, sign, size / 100);
+    snprintf(out, STOWI_REPORT_SVG_NUMBER_SIZE, "%s%" PRIu64, sign, size / 100);
   } else if (size % 10 == 0) {
-    snprintf(out, STOWI_SVG_NUMBER_SIZE, "%s%" PRIu64 ".%" PRIu64, sign, size / 100,
+    snprintf(out, STOWI_REPORT_SVG_NUMBER_SIZE, "%s%" PRIu64 ".%" PRIu64, sign, size / 100,
              size / 10 % 10);
   } else {
-    snprintf(out, STOWI_SVG_NUMBER_SIZE, "%s%" PRIu64 ".%02" PRIu64, sign, size / 100, size % 100);
+    snprintf(out, STOWI_REPORT_SVG_NUMBER_SIZE, "%s%" PRIu64 ".%02" PRIu64, sign, size / 100,
+             size % 100);
   }
   return out;
 }
 
-void stowi_svg_point(const stowi_svg* svg, char command, int64_t x, int64_t y) {
-  char a[STOWI_SVG_NUMBER_SIZE];
-  char b[STOWI_SVG_NUMBER_SIZE];
-  stowi_out_print(svg->out, "%c%s %s", command, stowi_svg_number(x, a), stowi_svg_number(y, b));
+void stowi_report_svg_point(const stowi_report_svg* svg, char command, int64_t x, int64_t y) {
+  char a[STOWI_REPORT_SVG_NUMBER_SIZE];
+  char b[STOWI_REPORT_SVG_NUMBER_SIZE];
+  stowi_report_out_print(svg->out, "%c%s %s", command, stowi_report_svg_number(x, a),
+                         stowi_report_svg_number(y, b));
 }
 
-void stowi_svg_rectangle(const stowi_svg* svg, int64_t x, int64_t y, int64_t width,
-                         int64_t height) {
-  char w[STOWI_SVG_NUMBER_SIZE];
-  char h[STOWI_SVG_NUMBER_SIZE];
-  char back[STOWI_SVG_NUMBER_SIZE];
-  stowi_svg_point(svg, 'M', x, y);
-  stowi_out_print(svg->out, "h%sv%sh%sz", stowi_svg_number(width, w), stowi_svg_number(height, h),
-                  stowi_svg_number(-width, back));
+void stowi_report_svg_rectangle(const stowi_report_svg* svg, int64_t x, int64_t y, int64_t width,
+                                int64_t height) {
+  char w[STOWI_REPORT_SVG_NUMBER_SIZE];
+  char h[STOWI_REPORT_SVG_NUMBER_SIZE];
+  char back[STOWI_REPORT_SVG_NUMBER_SIZE];
+  stowi_report_svg_point(svg, 'M', x, y);
+  stowi_report_out_print(svg->out, "h%sv%sh%sz", stowi_report_svg_number(width, w),
+                         stowi_report_svg_number(height, h), stowi_report_svg_number(-width, back));
 }
 
-void stowi_svg_text(const stowi_svg* svg, const char* text) {
+void stowi_report_svg_text(const stowi_report_svg* svg, const char* text) {
   for (; *text != '\0'; ++text) {
     const char* entity = *text == '&'   ? "&amp;"
                          : *text == '<' ? "&lt;"
                          : *text == '>' ? "&gt;"
                                         : NULL;
     if (entity != NULL) {
-      stowi_out_print(svg->out, "%s", entity);
+      stowi_report_out_print(svg->out, "%s", entity);
     } else {
-      stowi_out_print(svg->out, "%c", *text);
+      stowi_report_out_print(svg->out, "%c", *text);
     }
   }
 }
 
-static void put_text(const stowi_svg* svg, int64_t x, int64_t y, const char* attributes,
+static void put_text(const stowi_report_svg* svg, int64_t x, int64_t y, const char* attributes,
                      const char* text) {
-  char a[STOWI_SVG_NUMBER_SIZE];
-  char b[STOWI_SVG_NUMBER_SIZE];
-  stowi_out_print(svg->out, "<text x=\"%s\" y=\"%s\"%s>", stowi_svg_number(x, a),
-                  stowi_svg_number(y, b), attributes);
-  stowi_svg_text(svg, text);
-  stowi_out_print(svg->out, "</text>\n");
+  char a[STOWI_REPORT_SVG_NUMBER_SIZE];
+  char b[STOWI_REPORT_SVG_NUMBER_SIZE];
+  stowi_report_out_print(svg->out, "<text x=\"%s\" y=\"%s\"%s>", stowi_report_svg_number(x, a),
+                         stowi_report_svg_number(y, b), attributes);
+  stowi_report_svg_text(svg, text);
+  stowi_report_out_print(svg->out, "</text>\n");
 }
 
-static void put_line(const stowi_svg* svg, int64_t x1, int64_t y1, int64_t x2, int64_t y2,
+static void put_line(const stowi_report_svg* svg, int64_t x1, int64_t y1, int64_t x2, int64_t y2,
                      const char* attributes) {
-  stowi_out_print(svg->out, "<path d=\"");
-  stowi_svg_point(svg, 'M', x1, y1);
-  stowi_svg_point(svg, 'L', x2, y2);
-  stowi_out_print(svg->out, "\" fill=\"none\" %s/>\n", attributes);
+  stowi_report_out_print(svg->out, "<path d=\"");
+  stowi_report_svg_point(svg, 'M', x1, y1);
+  stowi_report_svg_point(svg, 'L', x2, y2);
+  stowi_report_out_print(svg->out, "\" fill=\"none\" %s/>\n", attributes);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -116,56 +121,59 @@ static uint64_t step_tick(uint64_t span) {
   return tick;
 }
 
-static void draw_byte_axis(const stowi_svg* svg, int64_t (*y_of)(const stowi_svg*, uint64_t),
-                           uint64_t tick) {
+static void draw_byte_axis(const stowi_report_svg* svg,
+                           int64_t (*y_of)(const stowi_report_svg*, uint64_t), uint64_t tick) {
   stowi_report_scale scale = stowi_report_scale_of(svg->top, tick);
   for (uint64_t bytes = 0; bytes <= svg->top; bytes += tick) {
     char label[STOWI_REPORT_NUMBER];
     int64_t y = y_of(svg, bytes);
     stowi_report_on_scale(scale, bytes, label);
-    put_line(svg, STOWI_SVG_LEFT, y, STOWI_SVG_LEFT + STOWI_SVG_WIDTH, y,
+    put_line(svg, STOWI_REPORT_SVG_LEFT, y, STOWI_REPORT_SVG_LEFT + STOWI_REPORT_SVG_WIDTH, y,
              "stroke=\"#000\" stroke-opacity=\".1\"");
-    put_text(svg, STOWI_SVG_LEFT - 600, y + 400, " text-anchor=\"end\"", label);
+    put_text(svg, STOWI_REPORT_SVG_LEFT - 600, y + 400, " text-anchor=\"end\"", label);
   }
 }
 
-static void draw_step_axis(const stowi_svg* svg) {
-  const stowi_picture_facts* facts = &svg->picture->facts;
+static void draw_step_axis(const stowi_report_svg* svg) {
+  const stowi_report_picture_facts* facts = &svg->picture->facts;
   uint64_t tick = step_tick(facts->last_step - svg->first);
-  int64_t bottom = STOWI_SVG_LOAD_TOP + STOWI_SVG_LOAD_HEIGHT;
+  int64_t bottom = STOWI_REPORT_SVG_LOAD_TOP + STOWI_REPORT_SVG_LOAD_HEIGHT;
   uint64_t first = (svg->first + tick - 1) / tick * tick;
   for (uint64_t step = first; step < facts->last_step; step += tick) {
     char label[STOWI_REPORT_NUMBER];
-    int64_t x = stowi_svg_x(svg, step);
+    int64_t x = stowi_report_svg_x(svg, step);
     snprintf(label, sizeof label, "%" PRIu64, step);
     put_line(svg, x, bottom, x, bottom + 400, "stroke=\"#555\"");
     put_text(svg, x, bottom + 1600, " text-anchor=\"middle\"", label);
   }
   bool is_csv = strcmp(svg->picture->origin, "csv") == 0;
-  put_text(svg, STOWI_SVG_LEFT + STOWI_SVG_WIDTH / 2, bottom + 3200, " text-anchor=\"middle\"",
+  put_text(svg, STOWI_REPORT_SVG_LEFT + STOWI_REPORT_SVG_WIDTH / 2, bottom + 3200,
+           " text-anchor=\"middle\"",
            is_csv ? "step: one unit of the CSV's time" : "step: each runs one node of the graph");
 }
 
-static int64_t peak_x(const stowi_svg* svg) {
+static int64_t peak_x(const stowi_report_svg* svg) {
   uint64_t step = svg->picture->facts.peak_step;
-  return (stowi_svg_x(svg, step) + stowi_svg_x(svg, step + 1)) / 2;
+  return (stowi_report_svg_x(svg, step) + stowi_report_svg_x(svg, step + 1)) / 2;
 }
 
-static bool is_peak_right(const stowi_svg* svg) {
-  return peak_x(svg) > STOWI_SVG_LEFT + STOWI_SVG_WIDTH / 2;
+static bool is_peak_right(const stowi_report_svg* svg) {
+  return peak_x(svg) > STOWI_REPORT_SVG_LEFT + STOWI_REPORT_SVG_WIDTH / 2;
 }
 
-static void draw_frames(const stowi_svg* svg) {
-  stowi_out_print(svg->out, "<path d=\"");
-  stowi_svg_rectangle(svg, STOWI_SVG_LEFT, STOWI_SVG_TOP, STOWI_SVG_WIDTH, STOWI_SVG_HEIGHT);
-  stowi_svg_rectangle(svg, STOWI_SVG_LEFT, STOWI_SVG_LOAD_TOP, STOWI_SVG_WIDTH,
-                      STOWI_SVG_LOAD_HEIGHT);
-  stowi_out_print(svg->out, "\" fill=\"none\" stroke=\"#888\"/>\n");
+static void draw_frames(const stowi_report_svg* svg) {
+  stowi_report_out_print(svg->out, "<path d=\"");
+  stowi_report_svg_rectangle(svg, STOWI_REPORT_SVG_LEFT, STOWI_REPORT_SVG_TOP,
+                             STOWI_REPORT_SVG_WIDTH, STOWI_REPORT_SVG_HEIGHT);
+  stowi_report_svg_rectangle(svg, STOWI_REPORT_SVG_LEFT, STOWI_REPORT_SVG_LOAD_TOP,
+                             STOWI_REPORT_SVG_WIDTH, STOWI_REPORT_SVG_LOAD_HEIGHT);
+  stowi_report_out_print(svg->out, "\" fill=\"none\" stroke=\"#888\"/>\n");
   bool left = is_peak_right(svg);  // away from what is said of the peak
-  put_text(svg, left ? STOWI_SVG_LEFT : STOWI_SVG_LEFT + STOWI_SVG_WIDTH, STOWI_SVG_TOP - 800,
+  put_text(svg, left ? STOWI_REPORT_SVG_LEFT : STOWI_REPORT_SVG_LEFT + STOWI_REPORT_SVG_WIDTH,
+           STOWI_REPORT_SVG_TOP - 800,
            left ? " fill=\"#555\"" : " fill=\"#555\" text-anchor=\"end\"",
            "arena: offset over time; free bytes are white");
-  put_text(svg, STOWI_SVG_LEFT, STOWI_SVG_LOAD_TOP - 800, " fill=\"#555\"",
+  put_text(svg, STOWI_REPORT_SVG_LEFT, STOWI_REPORT_SVG_LOAD_TOP - 800, " fill=\"#555\"",
            "load: bytes that are live at each step");
 }
 
@@ -173,38 +181,41 @@ static void draw_frames(const stowi_svg* svg) {
 // Load
 
 // Levels closer than half a pixel become one, the highest of them.
-static void draw_load(const stowi_svg* svg) {
-  const stowi_picture_level* levels = svg->picture->levels.data;
+static void draw_load(const stowi_report_svg* svg) {
+  const stowi_report_picture_level* levels = svg->picture->levels.data;
   size_t count = svg->picture->levels.count;
   if (count == 0) {
     return;
   }
-  stowi_out_print(svg->out, "<path d=\"");
-  stowi_svg_point(svg, 'M', stowi_svg_x(svg, levels[0].step), stowi_svg_load_y(svg, 0));
+  stowi_report_out_print(svg->out, "<path d=\"");
+  stowi_report_svg_point(svg, 'M', stowi_report_svg_x(svg, levels[0].step),
+                         stowi_report_svg_load_y(svg, 0));
   for (size_t i = 0; i + 1 < count;) {
-    int64_t x = stowi_svg_x(svg, levels[i].step);
+    int64_t x = stowi_report_svg_x(svg, levels[i].step);
     uint64_t most = 0;
     do {
       most = levels[i].bytes > most ? levels[i].bytes : most;
       ++i;
-    } while (i + 1 < count && stowi_svg_x(svg, levels[i].step) - x < 50);
-    stowi_svg_point(svg, 'L', x, stowi_svg_load_y(svg, most));
-    stowi_svg_point(svg, 'L', stowi_svg_x(svg, levels[i].step), stowi_svg_load_y(svg, most));
+    } while (i + 1 < count && stowi_report_svg_x(svg, levels[i].step) - x < 50);
+    stowi_report_svg_point(svg, 'L', x, stowi_report_svg_load_y(svg, most));
+    stowi_report_svg_point(svg, 'L', stowi_report_svg_x(svg, levels[i].step),
+                           stowi_report_svg_load_y(svg, most));
   }
-  stowi_svg_point(svg, 'L', stowi_svg_x(svg, levels[count - 1].step), stowi_svg_load_y(svg, 0));
-  stowi_out_print(
+  stowi_report_svg_point(svg, 'L', stowi_report_svg_x(svg, levels[count - 1].step),
+                         stowi_report_svg_load_y(svg, 0));
+  stowi_report_out_print(
       svg->out,
       "z\" fill=\"#59616d\" fill-opacity=\".3\" stroke=\"#59616d\" stroke-width=\"1\"/>\n");
 }
 
-static void draw_level(const stowi_svg* svg, uint64_t bytes, const char* style) {
-  int64_t y = stowi_svg_load_y(svg, bytes);
-  put_line(svg, STOWI_SVG_LEFT, y, STOWI_SVG_LEFT + STOWI_SVG_WIDTH, y, style);
+static void draw_level(const stowi_report_svg* svg, uint64_t bytes, const char* style) {
+  int64_t y = stowi_report_svg_load_y(svg, bytes);
+  put_line(svg, STOWI_REPORT_SVG_LEFT, y, STOWI_REPORT_SVG_LEFT + STOWI_REPORT_SVG_WIDTH, y, style);
 }
 
 // What the lines are is said above the plot, where nothing can be in the way.
-static void draw_levels(const stowi_svg* svg) {
-  const stowi_picture_facts* facts = &svg->picture->facts;
+static void draw_levels(const stowi_report_svg* svg) {
+  const stowi_report_picture_facts* facts = &svg->picture->facts;
   char arena[STOWI_REPORT_NUMBER];
   char bound[STOWI_REPORT_NUMBER];
   char text[TEXT_SIZE];
@@ -221,13 +232,14 @@ static void draw_levels(const stowi_svg* svg) {
   if (facts->capacity <= svg->top) {
     char capacity[STOWI_REPORT_NUMBER];
     const char* style = "stroke=\"#c00\" stroke-width=\"1.5\"";
-    int64_t y = stowi_svg_y(svg, facts->capacity);
+    int64_t y = stowi_report_svg_y(svg, facts->capacity);
     stowi_report_size(facts->capacity, capacity);
     snprintf(text + used, sizeof text - (size_t)used, "; red: capacity, %s", capacity);
     draw_level(svg, facts->capacity, style);
-    put_line(svg, STOWI_SVG_LEFT, y, STOWI_SVG_LEFT + STOWI_SVG_WIDTH, y, style);
+    put_line(svg, STOWI_REPORT_SVG_LEFT, y, STOWI_REPORT_SVG_LEFT + STOWI_REPORT_SVG_WIDTH, y,
+             style);
   }
-  put_text(svg, STOWI_SVG_LEFT + STOWI_SVG_WIDTH, STOWI_SVG_LOAD_TOP - 800,
+  put_text(svg, STOWI_REPORT_SVG_LEFT + STOWI_REPORT_SVG_WIDTH, STOWI_REPORT_SVG_LOAD_TOP - 800,
            " text-anchor=\"end\" fill=\"#555\"", text);
 }
 
@@ -243,23 +255,25 @@ typedef struct legend_place {
 #define LEGEND_ROW 1800
 
 static legend_place first_entry(void) {
-  return (legend_place){STOWI_SVG_LEFT, STOWI_SVG_LOAD_TOP + STOWI_SVG_LOAD_HEIGHT + 5600};
+  return (legend_place){STOWI_REPORT_SVG_LEFT,
+                        STOWI_REPORT_SVG_LOAD_TOP + STOWI_REPORT_SVG_LOAD_HEIGHT + 5600};
 }
 
 // Takes the place of an entry with |label|, and moves on.
 static legend_place next_entry(legend_place* at, const char* label) {
   int64_t width = 3600 + 660 * (int64_t)stowi_report_width(label);
-  if (at->x > STOWI_SVG_LEFT && at->x + width > STOWI_SVG_LEFT + STOWI_SVG_WIDTH) {
-    *at = (legend_place){STOWI_SVG_LEFT, at->y + LEGEND_ROW};
+  if (at->x > STOWI_REPORT_SVG_LEFT &&
+      at->x + width > STOWI_REPORT_SVG_LEFT + STOWI_REPORT_SVG_WIDTH) {
+    *at = (legend_place){STOWI_REPORT_SVG_LEFT, at->y + LEGEND_ROW};
   }
   legend_place place = *at;
   at->x += width;
   return place;
 }
 
-static const char inside_label[] = "inside: in place, at home";
+static const char inside_label[] = "inside: in place, copy elision";
 
-static int64_t picture_height(const stowi_svg* svg) {
+static int64_t picture_height(const stowi_report_svg* svg) {
   legend_place at = first_entry();
   for (size_t i = 0; i < svg->groups->count; ++i) {
     next_entry(&at, svg->groups->groups[i].label);
@@ -267,8 +281,8 @@ static int64_t picture_height(const stowi_svg* svg) {
   return next_entry(&at, inside_label).y + 2200;
 }
 
-static void draw_peak(const stowi_svg* svg) {
-  const stowi_picture_facts* facts = &svg->picture->facts;
+static void draw_peak(const stowi_report_svg* svg) {
+  const stowi_report_picture_facts* facts = &svg->picture->facts;
   char size[STOWI_REPORT_NUMBER];
   char text[TEXT_SIZE];
   if (facts->peak_bytes == 0) {
@@ -278,14 +292,15 @@ static void draw_peak(const stowi_svg* svg) {
   bool left = is_peak_right(svg);
   stowi_report_size(facts->peak_bytes, size);
   snprintf(text, sizeof text, "peak: step %" PRIu64 ", %s", facts->peak_step, size);
-  put_line(svg, x, STOWI_SVG_TOP - 400, x, STOWI_SVG_LOAD_TOP + STOWI_SVG_LOAD_HEIGHT,
+  put_line(svg, x, STOWI_REPORT_SVG_TOP - 400, x,
+           STOWI_REPORT_SVG_LOAD_TOP + STOWI_REPORT_SVG_LOAD_HEIGHT,
            "stroke=\"#b00\" stroke-dasharray=\"3 3\"");
-  put_text(svg, left ? x - 500 : x + 500, STOWI_SVG_TOP - 800,
+  put_text(svg, left ? x - 500 : x + 500, STOWI_REPORT_SVG_TOP - 800,
            left ? " text-anchor=\"end\" fill=\"#b00\"" : " fill=\"#b00\"", text);
 }
 
-static void format_subtitle(const stowi_svg* svg, char out[TEXT_SIZE]) {
-  const stowi_picture_facts* facts = &svg->picture->facts;
+static void format_subtitle(const stowi_report_svg* svg, char out[TEXT_SIZE]) {
+  const stowi_report_picture_facts* facts = &svg->picture->facts;
   char arena[STOWI_REPORT_NUMBER];
   char unshared[STOWI_REPORT_NUMBER];
   stowi_report_size(facts->arena, arena);
@@ -296,7 +311,7 @@ static void format_subtitle(const stowi_svg* svg, char out[TEXT_SIZE]) {
            facts->steps == 1 ? "" : "s");
 }
 
-static void append_against(const stowi_svg* svg, char out[TEXT_SIZE]) {
+static void append_against(const stowi_report_svg* svg, char out[TEXT_SIZE]) {
   const stow_picture* then = svg->picture->against;
   size_t used = strlen(out);
   if (then != NULL && used < TEXT_SIZE) {
@@ -307,32 +322,33 @@ static void append_against(const stowi_svg* svg, char out[TEXT_SIZE]) {
   }
 }
 
-static void draw_title(const stowi_svg* svg) {
-  char title[STOWI_PICTURE_LABEL_SIZE];
+static void draw_title(const stowi_report_svg* svg) {
+  char title[STOWI_REPORT_PICTURE_LABEL_SIZE];
   char subtitle[TEXT_SIZE];
-  stowi_picture_text_label(svg->picture, svg->picture->title, 90, title);
+  stowi_report_picture_text_label(svg->picture, svg->picture->title, 90, title);
   format_subtitle(svg, subtitle);
   append_against(svg, subtitle);
-  stowi_out_print(svg->out, "<title id=\"title\">");
-  stowi_svg_text(svg, title);
-  stowi_out_print(svg->out, "</title>\n<desc id=\"desc\">");
-  stowi_svg_text(svg, subtitle);
-  stowi_out_print(svg->out, "</desc>\n<path d=\"");
-  stowi_svg_rectangle(svg, 0, 0, 120000, picture_height(svg));
-  stowi_out_print(svg->out, "\" fill=\"#fff\"/>\n");
-  put_text(svg, STOWI_SVG_LEFT, 2600, " font-size=\"17\" font-weight=\"600\"", title);
-  put_text(svg, STOWI_SVG_LEFT, 4500, " font-size=\"12\" fill=\"#333\"", subtitle);
+  stowi_report_out_print(svg->out, "<title id=\"title\">");
+  stowi_report_svg_text(svg, title);
+  stowi_report_out_print(svg->out, "</title>\n<desc id=\"desc\">");
+  stowi_report_svg_text(svg, subtitle);
+  stowi_report_out_print(svg->out, "</desc>\n<path d=\"");
+  stowi_report_svg_rectangle(svg, 0, 0, 120000, picture_height(svg));
+  stowi_report_out_print(svg->out, "\" fill=\"#fff\"/>\n");
+  put_text(svg, STOWI_REPORT_SVG_LEFT, 2600, " font-size=\"17\" font-weight=\"600\"", title);
+  put_text(svg, STOWI_REPORT_SVG_LEFT, 4500, " font-size=\"12\" fill=\"#333\"", subtitle);
 }
 
-static void put_entry(const stowi_svg* svg, legend_place* at, const char* look, const char* label) {
+static void put_entry(const stowi_report_svg* svg, legend_place* at, const char* look,
+                      const char* label) {
   legend_place place = next_entry(at, label);
-  stowi_out_print(svg->out, "<path d=\"");
-  stowi_svg_rectangle(svg, place.x, place.y - 1000, 1200, 1200);
-  stowi_out_print(svg->out, "\" fill=\"%s/>\n", look);
+  stowi_report_out_print(svg->out, "<path d=\"");
+  stowi_report_svg_rectangle(svg, place.x, place.y - 1000, 1200, 1200);
+  stowi_report_out_print(svg->out, "\" fill=\"%s/>\n", look);
   put_text(svg, place.x + 1800, place.y, "", label);
 }
 
-static void draw_legend(const stowi_svg* svg) {
+static void draw_legend(const stowi_report_svg* svg) {
   legend_place at = first_entry();
   for (size_t i = 0; i < svg->groups->count; ++i) {
     char look[32];
@@ -342,10 +358,10 @@ static void draw_legend(const stowi_svg* svg) {
   put_entry(svg, &at, "#fff\" stroke=\"#222\" stroke-dasharray=\"2 1.5\"", inside_label);
 }
 
-static void draw_start(const stowi_svg* svg) {
-  char height[STOWI_SVG_NUMBER_SIZE];
-  stowi_svg_number(picture_height(svg), height);
-  stowi_out_print(
+static void draw_start(const stowi_report_svg* svg) {
+  char height[STOWI_REPORT_SVG_NUMBER_SIZE];
+  stowi_report_svg_number(picture_height(svg), height);
+  stowi_report_out_print(
       svg->out,
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 1200 %s\" width=\"1200\" "
       "height=\"%s\" role=\"img\" aria-labelledby=\"title desc\" font-size=\"11\" "
@@ -357,34 +373,34 @@ static void draw_start(const stowi_svg* svg) {
   draw_title(svg);
 }
 
-static stow_status draw(const stowi_svg* svg) {
+static stow_status draw(const stowi_report_svg* svg) {
   draw_start(svg);
   uint64_t tick = byte_tick(svg->top);
-  draw_byte_axis(svg, stowi_svg_y, tick);
-  draw_byte_axis(svg, stowi_svg_load_y, 2 * tick);
-  stow_status code = stowi_svg_draw_buffers(svg);
+  draw_byte_axis(svg, stowi_report_svg_y, tick);
+  draw_byte_axis(svg, stowi_report_svg_load_y, 2 * tick);
+  stow_status code = stowi_report_svg_draw_buffers(svg);
   draw_load(svg);
   draw_frames(svg);
   draw_levels(svg);
   draw_step_axis(svg);
   draw_peak(svg);
   draw_legend(svg);
-  stowi_out_print(svg->out, "</svg>\n");
+  stowi_report_out_print(svg->out, "</svg>\n");
   return code;
 }
 
-void stowi_picture_write_svg(const stow_picture* picture, stowi_out* out) {
-  const stowi_picture_facts* facts = &picture->facts;
-  stowi_picture_groups groups;
-  stowi_svg svg = {.picture = picture,
-                   .groups = &groups,
-                   .out = out,
-                   .first = stowi_picture_first_shown(picture),
-                   .top = facts->arena > facts->bound ? facts->arena : facts->bound};
+void stowi_report_picture_write_svg(const stow_picture* picture, stowi_report_out* out) {
+  const stowi_report_picture_facts* facts = &picture->facts;
+  stowi_report_picture_groups groups;
+  stowi_report_svg svg = {.picture = picture,
+                          .groups = &groups,
+                          .out = out,
+                          .first = stowi_report_picture_first_shown(picture),
+                          .top = facts->arena > facts->bound ? facts->arena : facts->bound};
   bool roomy = facts->capacity > svg.top && facts->capacity <= svg.top + svg.top / 2;
   svg.top = roomy ? facts->capacity : svg.top > 0 ? svg.top : 1;
-  stow_status status = stowi_picture_groups_make(&groups, picture);
+  stow_status status = stowi_report_picture_groups_make(&groups, picture);
   status = status == STOW_OK ? draw(&svg) : status;
   out->status = out->status == STOW_OK ? status : out->status;
-  stowi_picture_groups_free(&groups, picture->allocator);
+  stowi_report_picture_groups_free(&groups, picture->allocator);
 }

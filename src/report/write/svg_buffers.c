@@ -13,8 +13,8 @@
 #define OWN_AREA 300000  // in hundredths by hundredths: 30 square pixels
 #define THIN 100         // a pixel
 #define CELL 200         // of the grid
-#define GRID_COLUMNS (STOWI_SVG_WIDTH / CELL)
-#define GRID_ROWS (STOWI_SVG_HEIGHT / CELL)
+#define GRID_COLUMNS (STOWI_REPORT_SVG_WIDTH / CELL)
+#define GRID_ROWS (STOWI_REPORT_SVG_HEIGHT / CELL)
 #define LEVELS 4
 
 typedef struct box {
@@ -25,25 +25,26 @@ typedef struct box {
 } box;
 
 typedef struct grid {
-  uint16_t filled[STOWI_PICTURE_GROUPS_MAX][GRID_ROWS]
+  uint16_t filled[STOWI_REPORT_PICTURE_GROUPS_MAX][GRID_ROWS]
                  [GRID_COLUMNS];  // of CELL * CELL, cut off there
-  bool used[STOWI_PICTURE_GROUPS_MAX];
+  bool used[STOWI_REPORT_PICTURE_GROUPS_MAX];
 } grid;
 
-typedef STOWI_VEC(stowi_picture_piece) piece_list;
+typedef STOWI_VEC(stowi_report_picture_piece) piece_list;
 
-static const char* colour_of(const stowi_svg* svg, size_t group) {
+static const char* colour_of(const stowi_report_svg* svg, size_t group) {
   return svg->groups->groups[group].colour;
 }
 
-static box box_of(const stowi_svg* svg, uint64_t begin, uint64_t end, uint64_t low, uint64_t high) {
-  box b = {.x = stowi_svg_x(svg, begin), .y = stowi_svg_y(svg, high)};
-  b.width = stowi_svg_x(svg, end) - b.x;
-  b.height = stowi_svg_y(svg, low) - b.y;
+static box box_of(const stowi_report_svg* svg, uint64_t begin, uint64_t end, uint64_t low,
+                  uint64_t high) {
+  box b = {.x = stowi_report_svg_x(svg, begin), .y = stowi_report_svg_y(svg, high)};
+  b.width = stowi_report_svg_x(svg, end) - b.x;
+  b.height = stowi_report_svg_y(svg, low) - b.y;
   return b;
 }
 
-static box whole_of(const stowi_svg* svg, const stowi_picture_buffer* b) {
+static box whole_of(const stowi_report_svg* svg, const stowi_report_picture_buffer* b) {
   return box_of(svg, b->begin, b->end, b->offset, b->offset + b->size + b->guard);
 }
 
@@ -56,10 +57,10 @@ static bool is_own(box b) { return !is_thin(b) && b.width * b.height >= OWN_AREA
 
 // One piece, or the outline of pieces that follow each other without a gap: along the tops and back
 // along the bottoms.
-static bool print_outline(const stowi_svg* svg, size_t buffer, piece_list* pieces) {
-  stowi_picture_cursor cursor = stowi_picture_pieces(svg->picture, buffer);
-  stowi_picture_piece piece;
-  bool more = stowi_picture_next_piece(svg->picture, buffer, &cursor, &piece);
+static bool print_outline(const stowi_report_svg* svg, size_t buffer, piece_list* pieces) {
+  stowi_report_picture_cursor cursor = stowi_report_picture_pieces(svg->picture, buffer);
+  stowi_report_picture_piece piece;
+  bool more = stowi_report_picture_next_piece(svg->picture, buffer, &cursor, &piece);
   while (more) {
     pieces->count = 0;
     do {
@@ -67,73 +68,75 @@ static bool print_outline(const stowi_svg* svg, size_t buffer, piece_list* piece
         return false;
       }
       pieces->data[pieces->count++] = piece;
-      more = stowi_picture_next_piece(svg->picture, buffer, &cursor, &piece);
+      more = stowi_report_picture_next_piece(svg->picture, buffer, &cursor, &piece);
     } while (more && piece.begin == pieces->data[pieces->count - 1].end);
-    const stowi_picture_piece* run = pieces->data;
+    const stowi_report_picture_piece* run = pieces->data;
     for (size_t i = 0; i < pieces->count; ++i) {
-      int64_t y = stowi_svg_y(svg, run[i].high);
-      stowi_svg_point(svg, i == 0 ? 'M' : 'L', stowi_svg_x(svg, run[i].begin), y);
-      stowi_svg_point(svg, 'L', stowi_svg_x(svg, run[i].end), y);
+      int64_t y = stowi_report_svg_y(svg, run[i].high);
+      stowi_report_svg_point(svg, i == 0 ? 'M' : 'L', stowi_report_svg_x(svg, run[i].begin), y);
+      stowi_report_svg_point(svg, 'L', stowi_report_svg_x(svg, run[i].end), y);
     }
     for (size_t i = pieces->count; i-- > 0;) {
-      int64_t y = stowi_svg_y(svg, run[i].low);
-      stowi_svg_point(svg, 'L', stowi_svg_x(svg, run[i].end), y);
-      stowi_svg_point(svg, 'L', stowi_svg_x(svg, run[i].begin), y);
+      int64_t y = stowi_report_svg_y(svg, run[i].low);
+      stowi_report_svg_point(svg, 'L', stowi_report_svg_x(svg, run[i].end), y);
+      stowi_report_svg_point(svg, 'L', stowi_report_svg_x(svg, run[i].begin), y);
     }
-    stowi_out_print(svg->out, "z");
+    stowi_report_out_print(svg->out, "z");
   }
   return true;
 }
 
-static void print_tooltip(const stowi_svg* svg, size_t buffer) {
-  const stowi_picture_buffer* b = &svg->picture->buffers.data[buffer];
-  char name[STOWI_PICTURE_LABEL_SIZE];
-  char op[STOWI_PICTURE_LABEL_SIZE];
-  char type[STOWI_PICTURE_LABEL_SIZE];
-  stowi_picture_label(svg->picture, buffer, 250, name);
-  stowi_picture_text_label(svg->picture, b->op, 40, op);
-  stowi_picture_text_label(svg->picture, b->type, 40, type);
-  stowi_out_print(svg->out, "<title>");
-  stowi_svg_text(svg, name);
-  stowi_out_print(svg->out,
-                  "\n%s%s%s%s%" PRIu64 " bytes at %" PRIu64 ", steps %" PRIu64 "-%" PRIu64, op,
-                  op[0] != '\0' ? " " : "", type, type[0] != '\0' ? "\n" : "", b->size, b->offset,
-                  b->begin, b->end - 1);
-  stowi_out_print(svg->out, "</title>");
+static void print_tooltip(const stowi_report_svg* svg, size_t buffer) {
+  const stowi_report_picture_buffer* b = &svg->picture->buffers.data[buffer];
+  char name[STOWI_REPORT_PICTURE_LABEL_SIZE];
+  char op[STOWI_REPORT_PICTURE_LABEL_SIZE];
+  char type[STOWI_REPORT_PICTURE_LABEL_SIZE];
+  stowi_report_picture_label(svg->picture, buffer, 250, name);
+  stowi_report_picture_text_label(svg->picture, b->op, 40, op);
+  stowi_report_picture_text_label(svg->picture, b->type, 40, type);
+  stowi_report_out_print(svg->out, "<title>");
+  stowi_report_svg_text(svg, name);
+  stowi_report_out_print(svg->out,
+                         "\n%s%s%s%s%" PRIu64 " bytes at %" PRIu64 ", steps %" PRIu64 "-%" PRIu64,
+                         op, op[0] != '\0' ? " " : "", type, type[0] != '\0' ? "\n" : "", b->size,
+                         b->offset, b->begin, b->end - 1);
+  stowi_report_out_print(svg->out, "</title>");
 }
 
 // Where its name may stand: inside the first piece of its life. False where there is no room.
-static bool name_box(const stowi_svg* svg, size_t buffer, box* out_box) {
-  stowi_picture_cursor cursor = stowi_picture_pieces(svg->picture, buffer);
-  stowi_picture_piece piece;
+static bool name_box(const stowi_report_svg* svg, size_t buffer, box* out_box) {
+  stowi_report_picture_cursor cursor = stowi_report_picture_pieces(svg->picture, buffer);
+  stowi_report_picture_piece piece;
   if (!is_own(whole_of(svg, &svg->picture->buffers.data[buffer])) ||
-      !stowi_picture_next_piece(svg->picture, buffer, &cursor, &piece)) {
+      !stowi_report_picture_next_piece(svg->picture, buffer, &cursor, &piece)) {
     return false;
   }
   *out_box = box_of(svg, piece.begin, piece.end, piece.low, piece.high);
   return out_box->width >= 4600 && out_box->height >= 1300;
 }
 
-static void print_name(const stowi_svg* svg, size_t buffer, box b, stowi_svg_names* names) {
-  char x[STOWI_SVG_NUMBER_SIZE];
-  char y[STOWI_SVG_NUMBER_SIZE];
-  char name[STOWI_PICTURE_LABEL_SIZE];
-  if (!stowi_svg_name(names, buffer, (size_t)((b.width - 600) / 660), name)) {
+static void print_name(const stowi_report_svg* svg, size_t buffer, box b,
+                       stowi_report_svg_names* names) {
+  char x[STOWI_REPORT_SVG_NUMBER_SIZE];
+  char y[STOWI_REPORT_SVG_NUMBER_SIZE];
+  char name[STOWI_REPORT_PICTURE_LABEL_SIZE];
+  if (!stowi_report_svg_name(names, buffer, (size_t)((b.width - 600) / 660), name)) {
     return;
   }
-  stowi_out_print(svg->out, "<text x=\"%s\" y=\"%s\" fill=\"#10141a\" pointer-events=\"none\">",
-                  stowi_svg_number(b.x + 400, x), stowi_svg_number(b.y + b.height / 2 + 400, y));
-  stowi_svg_text(svg, name);
-  stowi_out_print(svg->out, "</text>\n");
+  stowi_report_out_print(
+      svg->out, "<text x=\"%s\" y=\"%s\" fill=\"#10141a\" pointer-events=\"none\">",
+      stowi_report_svg_number(b.x + 400, x), stowi_report_svg_number(b.y + b.height / 2 + 400, y));
+  stowi_report_svg_text(svg, name);
+  stowi_report_out_print(svg->out, "</text>\n");
 }
 
-static bool draw_names(const stowi_svg* svg) {
-  stowi_svg_names names;
+static bool draw_names(const stowi_report_svg* svg) {
+  stowi_report_svg_names names;
   box b;
-  stowi_svg_names_start(&names, svg->picture);
+  stowi_report_svg_names_start(&names, svg->picture);
   for (size_t i = 0; i < svg->picture->buffers.count; ++i) {
     if (name_box(svg, i, &b)) {
-      stowi_svg_names_add(&names, i);
+      stowi_report_svg_names_add(&names, i);
     }
   }
   for (size_t i = 0; i < svg->picture->buffers.count; ++i) {
@@ -142,34 +145,34 @@ static bool draw_names(const stowi_svg* svg) {
     }
   }
   bool good = !names.broken;
-  stowi_svg_names_end(&names);
+  stowi_report_svg_names_end(&names);
   return good;
 }
 
-static void print_guard(const stowi_svg* svg, const stowi_picture_buffer* b) {
+static void print_guard(const stowi_report_svg* svg, const stowi_report_picture_buffer* b) {
   uint64_t end = b->offset + b->size;
-  bool reserved = b->kind == STOWI_PICTURE_RESERVED;
+  bool reserved = b->kind == STOWI_REPORT_PICTURE_RESERVED;
   if (b->guard == 0 && !reserved) {
     return;
   }
   box guard = box_of(svg, b->begin, b->end, reserved ? b->offset : end, end + b->guard);
   if (guard.height > 0) {
-    stowi_out_print(svg->out, "<path fill=\"url(#hatch)\" pointer-events=\"none\" d=\"");
-    stowi_svg_rectangle(svg, guard.x, guard.y, guard.width, guard.height);
-    stowi_out_print(svg->out, "\"/>\n");
+    stowi_report_out_print(svg->out, "<path fill=\"url(#hatch)\" pointer-events=\"none\" d=\"");
+    stowi_report_svg_rectangle(svg, guard.x, guard.y, guard.width, guard.height);
+    stowi_report_out_print(svg->out, "\"/>\n");
   }
 }
 
-static bool draw_large(const stowi_svg* svg, size_t buffer, piece_list* pieces) {
-  const stowi_picture_buffer* b = &svg->picture->buffers.data[buffer];
-  stowi_out_print(svg->out, "<path fill=\"%s\" stroke=\"%s\" stroke-width=\"%s\" d=\"",
-                  colour_of(svg, svg->groups->of[buffer]),
-                  (b->flags & STOWI_PICTURE_FIXED) != 0 ? "#222" : "#fff",
-                  (b->flags & STOWI_PICTURE_FIXED) != 0 ? ".8" : ".6");
+static bool draw_large(const stowi_report_svg* svg, size_t buffer, piece_list* pieces) {
+  const stowi_report_picture_buffer* b = &svg->picture->buffers.data[buffer];
+  stowi_report_out_print(svg->out, "<path fill=\"%s\" stroke=\"%s\" stroke-width=\"%s\" d=\"",
+                         colour_of(svg, svg->groups->of[buffer]),
+                         (b->flags & STOWI_REPORT_PICTURE_FIXED) != 0 ? "#222" : "#fff",
+                         (b->flags & STOWI_REPORT_PICTURE_FIXED) != 0 ? ".8" : ".6");
   bool good = print_outline(svg, buffer, pieces);
-  stowi_out_print(svg->out, "\">");
+  stowi_report_out_print(svg->out, "\">");
   print_tooltip(svg, buffer);
-  stowi_out_print(svg->out, "</path>\n");
+  stowi_report_out_print(svg->out, "</path>\n");
   print_guard(svg, b);
   return good;
 }
@@ -191,8 +194,8 @@ static int64_t overlap(int64_t low, int64_t size, int64_t cell) {
 }
 
 static void add_to_grid(grid* g, size_t group, box b) {
-  int64_t x = b.x - STOWI_SVG_LEFT;
-  int64_t y = b.y - STOWI_SVG_TOP;
+  int64_t x = b.x - STOWI_REPORT_SVG_LEFT;
+  int64_t y = b.y - STOWI_REPORT_SVG_TOP;
   int64_t width = b.width > 0 ? b.width : 1;
   int64_t height = b.height > 0 ? b.height : 1;
   for (int64_t row = y / CELL; row < GRID_ROWS && row * CELL < y + height; ++row) {
@@ -209,7 +212,7 @@ static int level_of(const grid* g, size_t group, int row, int column) {
   return filled == 0 ? 0 : 1 + (filled - 1) * LEVELS / (CELL * CELL);
 }
 
-static void draw_shade(const stowi_svg* svg, const grid* g, size_t group, int level) {
+static void draw_shade(const stowi_report_svg* svg, const grid* g, size_t group, int level) {
   bool any = false;
   for (int row = 0; row < GRID_ROWS; ++row) {
     for (int column = 0; column < GRID_COLUMNS;) {
@@ -222,18 +225,18 @@ static void draw_shade(const stowi_svg* svg, const grid* g, size_t group, int le
         continue;
       }
       if (!any) {
-        stowi_out_print(svg->out, "<path fill=\"%s\" fill-opacity=\".%d\" d=\"",
-                        colour_of(svg, group), 15 + 80 * (level - 1) / (LEVELS - 1));
+        stowi_report_out_print(svg->out, "<path fill=\"%s\" fill-opacity=\".%d\" d=\"",
+                               colour_of(svg, group), 15 + 80 * (level - 1) / (LEVELS - 1));
       }
       any = true;
-      stowi_svg_rectangle(svg, STOWI_SVG_LEFT + from * CELL, STOWI_SVG_TOP + row * CELL,
-                          (column - from) * CELL, CELL);
+      stowi_report_svg_rectangle(svg, STOWI_REPORT_SVG_LEFT + from * CELL,
+                                 STOWI_REPORT_SVG_TOP + row * CELL, (column - from) * CELL, CELL);
     }
   }
-  stowi_out_print(svg->out, any ? "\"/>\n" : "");
+  stowi_report_out_print(svg->out, any ? "\"/>\n" : "");
 }
 
-static void draw_shades(const stowi_svg* svg, const grid* g) {
+static void draw_shades(const stowi_report_svg* svg, const grid* g) {
   for (size_t group = 0; group < svg->groups->count; ++group) {
     for (int level = 1; level <= LEVELS && g->used[group]; ++level) {
       draw_shade(svg, g, group, level);
@@ -242,16 +245,16 @@ static void draw_shades(const stowi_svg* svg, const grid* g) {
 }
 
 // One path with all small shapes of a group; the thin ones go to the grid.
-static void draw_small(const stowi_svg* svg, size_t group, grid* g) {
-  const stowi_picture_buffer* buffers = svg->picture->buffers.data;
+static void draw_small(const stowi_report_svg* svg, size_t group, grid* g) {
+  const stowi_report_picture_buffer* buffers = svg->picture->buffers.data;
   bool any = false;
   for (size_t i = 0; i < svg->picture->buffers.count; ++i) {
-    stowi_picture_cursor cursor = stowi_picture_pieces(svg->picture, i);
-    stowi_picture_piece piece;
+    stowi_report_picture_cursor cursor = stowi_report_picture_pieces(svg->picture, i);
+    stowi_report_picture_piece piece;
     if (svg->groups->of[i] != group || is_own(whole_of(svg, &buffers[i]))) {
       continue;
     }
-    while (stowi_picture_next_piece(svg->picture, i, &cursor, &piece)) {
+    while (stowi_report_picture_next_piece(svg->picture, i, &cursor, &piece)) {
       box b = box_of(svg, piece.begin, piece.end, piece.low, piece.high);
       if (piece.end <= svg->first) {
         continue;
@@ -260,30 +263,31 @@ static void draw_small(const stowi_svg* svg, size_t group, grid* g) {
         add_to_grid(g, group, b);
         continue;
       }
-      stowi_out_print(svg->out, "%s",
-                      any ? "" : "<path stroke=\"#fff\" stroke-width=\".3\" fill=\"");
+      stowi_report_out_print(svg->out, "%s",
+                             any ? "" : "<path stroke=\"#fff\" stroke-width=\".3\" fill=\"");
       if (!any) {
-        stowi_out_print(svg->out, "%s\" d=\"", colour_of(svg, group));
+        stowi_report_out_print(svg->out, "%s\" d=\"", colour_of(svg, group));
       }
       any = true;
-      stowi_svg_rectangle(svg, b.x, b.y, b.width, b.height);
+      stowi_report_svg_rectangle(svg, b.x, b.y, b.width, b.height);
     }
   }
-  stowi_out_print(svg->out, any ? "\"/>\n" : "");
+  stowi_report_out_print(svg->out, any ? "\"/>\n" : "");
 }
 
 // ---------------------------------------------------------------------------------------------
 // What lies inside, and what changed
 
 // Of concats in concats only the parts are: they fill it.
-static bool is_outlined(const stow_picture* picture, const stowi_picture_value* value) {
-  bool is_concat = stow_str_equal(stowi_picture_str(picture, value->op), stow_str_of("concat"));
-  return value->how == STOWI_PICTURE_IN_PLACE ||
-         (value->how == STOWI_PICTURE_AT_HOME && !is_concat);
+static bool is_outlined(const stow_picture* picture, const stowi_report_picture_value* value) {
+  bool is_concat =
+      stow_str_equal(stowi_report_picture_str(picture, value->op), stow_str_of("concat"));
+  return value->how == STOWI_REPORT_PICTURE_IN_PLACE ||
+         (value->how == STOWI_REPORT_PICTURE_ELIDED && !is_concat);
 }
 
-static void draw_values(const stowi_svg* svg) {
-  const stowi_picture_value* values = svg->picture->values.data;
+static void draw_values(const stowi_report_svg* svg) {
+  const stowi_report_picture_value* values = svg->picture->values.data;
   bool any = false;
   for (size_t i = 0; i < svg->picture->values.count; ++i) {
     uint64_t low = svg->picture->buffers.data[values[i].buffer].offset + values[i].low;
@@ -291,38 +295,38 @@ static void draw_values(const stowi_svg* svg) {
     if (!is_outlined(svg->picture, &values[i]) || b.width < 300 || b.height < 300) {
       continue;
     }
-    stowi_out_print(
+    stowi_report_out_print(
         svg->out, "%s",
         any ? ""
             : "<path fill=\"none\" stroke=\"#222\" stroke-width=\".7\" stroke-dasharray=\"2 "
               "1.5\" pointer-events=\"none\" d=\"");
     any = true;
-    stowi_svg_rectangle(svg, b.x, b.y, b.width, b.height);
+    stowi_report_svg_rectangle(svg, b.x, b.y, b.width, b.height);
   }
-  stowi_out_print(svg->out, any ? "\"/>\n" : "");
+  stowi_report_out_print(svg->out, any ? "\"/>\n" : "");
 }
 
-static void draw_changes(const stowi_svg* svg) {
+static void draw_changes(const stowi_report_svg* svg) {
   bool any = false;
   for (size_t i = 0; i < svg->picture->changes.count; ++i) {
     size_t now = svg->picture->changes.data[i].now;
-    if (now == STOWI_PICTURE_NOWHERE) {
+    if (now == STOWI_REPORT_PICTURE_NOWHERE) {
       continue;
     }
     box b = whole_of(svg, &svg->picture->buffers.data[now]);
     if (b.width >= THIN && b.height >= THIN) {
-      stowi_out_print(svg->out, "%s",
-                      any ? ""
-                          : "<path fill=\"none\" stroke=\"#c00\" stroke-width=\"1.5\" "
-                            "pointer-events=\"none\" d=\"");
+      stowi_report_out_print(svg->out, "%s",
+                             any ? ""
+                                 : "<path fill=\"none\" stroke=\"#c00\" stroke-width=\"1.5\" "
+                                   "pointer-events=\"none\" d=\"");
       any = true;
-      stowi_svg_rectangle(svg, b.x, b.y, b.width, b.height);
+      stowi_report_svg_rectangle(svg, b.x, b.y, b.width, b.height);
     }
   }
-  stowi_out_print(svg->out, any ? "\"/>\n" : "");
+  stowi_report_out_print(svg->out, any ? "\"/>\n" : "");
 }
 
-stow_status stowi_svg_draw_buffers(const stowi_svg* svg) {
+stow_status stowi_report_svg_draw_buffers(const stowi_report_svg* svg) {
   const stow_picture* picture = svg->picture;
   piece_list pieces = {0};
   grid* g = STOWI_NEW(picture->allocator, grid);

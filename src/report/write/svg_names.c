@@ -23,14 +23,14 @@ static stow_str without(stow_str name, size_t size) {
 // one; nothing where there is no next one, which is the tensor's own name.
 static stow_str one_part_more(stow_str name, size_t size) {
   stow_str rest = without(name, size);
-  stowi_picture_next_part(&rest);
+  stowi_report_picture_next_part(&rest);
   stow_str after = rest;
-  size_t kept = stowi_picture_next_part(&after).size + after.size;
+  size_t kept = stowi_report_picture_next_part(&after).size + after.size;
   return kept == 0 ? (stow_str){"", 0} : (stow_str){name.data, name.size - kept};
 }
 
 static stow_str name_of(const stow_picture* picture, size_t buffer) {
-  return stowi_picture_str(picture, picture->buffers.data[buffer].name);
+  return stowi_report_picture_str(picture, picture->buffers.data[buffer].name);
 }
 
 // The majority of what is one part longer than |prefix|, if there is one: Boyer and Moore's vote.
@@ -71,19 +71,19 @@ static stow_str find_prefix(const stow_picture* picture) {
   return prefix;
 }
 
-void stowi_svg_names_start(stowi_svg_names* names, const stow_picture* picture) {
-  *names = (stowi_svg_names){
+void stowi_report_svg_names_start(stowi_report_svg_names* names, const stow_picture* picture) {
+  *names = (stowi_report_svg_names){
       .picture = picture, .prefix = find_prefix(picture), .allocator = picture->allocator};
-  stowi_strings_init(&names->taken, names->allocator);
+  stowi_report_strings_init(&names->taken, names->allocator);
 }
 
-void stowi_svg_names_end(stowi_svg_names* names) {
+void stowi_report_svg_names_end(stowi_report_svg_names* names) {
   STOWI_VEC_FREE(names->allocator, &names->all);
-  stowi_strings_free(&names->taken);
+  stowi_report_strings_free(&names->taken);
 }
 
 // Without what most names begin with, and what exporters put behind the first result of a node.
-static stow_str shortened(const stowi_svg_names* names, size_t buffer) {
+static stow_str shortened(const stowi_report_svg_names* names, size_t buffer) {
   static const char first_result[] = "_output_0";
   const size_t tail = sizeof first_result - 1;
   stow_str name = name_of(names->picture, buffer);
@@ -99,14 +99,15 @@ static stow_str shortened(const stowi_svg_names* names, size_t buffer) {
   return name;
 }
 
-void stowi_svg_names_add(stowi_svg_names* names, size_t buffer) {
+void stowi_report_svg_names_add(stowi_report_svg_names* names, size_t buffer) {
   stow_str name = shortened(names, buffer);
-  STOWI_PICTURE_ADD(names, &names->all, name);
+  STOWI_REPORT_PICTURE_ADD(names, &names->all, name);
 }
 
 // How many names look like |name| when only their first and last bytes show; 0 where that is all of
 // it, whose escapes are long then.
-static size_t count_alike(const stowi_svg_names* names, stow_str name, size_t head, size_t tail) {
+static size_t count_alike(const stowi_report_svg_names* names, stow_str name, size_t head,
+                          size_t tail) {
   const stow_str* all = names->all.data;
   size_t count = 0;
   for (size_t i = 0; i < names->all.count && name.size > head + tail; ++i) {
@@ -116,23 +117,24 @@ static size_t count_alike(const stowi_svg_names* names, stow_str name, size_t he
   return count;
 }
 
-static bool is_taken(stowi_svg_names* names, const char* text) {
+static bool is_taken(stowi_report_svg_names* names, const char* text) {
   size_t before = names->taken.ends.count;
-  uint32_t id = stowi_strings_intern(&names->taken, stow_str_of(text));
+  uint32_t id = stowi_report_strings_intern(&names->taken, stow_str_of(text));
   names->broken = names->broken || names->taken.broken;
   return id != before;
 }
 
-static void cut_name(stow_str name, size_t head, size_t width, char out[STOWI_PICTURE_LABEL_SIZE]) {
-  stowi_report_escape(name, out, STOWI_PICTURE_LABEL_SIZE - 8);
+static void cut_name(stow_str name, size_t head, size_t width,
+                     char out[STOWI_REPORT_PICTURE_LABEL_SIZE]) {
+  stowi_report_escape(name, out, STOWI_REPORT_PICTURE_LABEL_SIZE - 8);
   stowi_report_cut_after(out, head, width);
 }
 
-bool stowi_svg_name(stowi_svg_names* names, size_t buffer, size_t width,
-                    char out[STOWI_PICTURE_LABEL_SIZE]) {
-  const stowi_picture_buffer* b = &names->picture->buffers.data[buffer];
-  if (b->name == STOWI_PICTURE_NONE || b->kind == STOWI_PICTURE_SCRATCH) {
-    stowi_picture_label(names->picture, buffer, width, out);
+bool stowi_report_svg_name(stowi_report_svg_names* names, size_t buffer, size_t width,
+                           char out[STOWI_REPORT_PICTURE_LABEL_SIZE]) {
+  const stowi_report_picture_buffer* b = &names->picture->buffers.data[buffer];
+  if (b->name == STOWI_REPORT_PICTURE_NONE || b->kind == STOWI_REPORT_PICTURE_SCRATCH) {
+    stowi_report_picture_label(names->picture, buffer, width, out);
     return true;
   }
   stow_str name = shortened(names, buffer);

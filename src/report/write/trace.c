@@ -13,47 +13,49 @@
 
 typedef struct writer {
   const stow_picture* picture;
-  stowi_out* out;
+  stowi_report_out* out;
   uint64_t unit;  // microseconds in a step
   bool any;       // an event has been written
 } writer;
 
 // Begins an event and leaves its object open.
 static void begin_event(writer* w, const char* phase, unsigned process, size_t lane) {
-  stowi_out_print(w->out, "%s{\"ph\":\"%s\",\"pid\":%u,\"tid\":%zu", w->any ? ",\n" : "", phase,
-                  process, lane);
+  stowi_report_out_print(w->out, "%s{\"ph\":\"%s\",\"pid\":%u,\"tid\":%zu", w->any ? ",\n" : "",
+                         phase, process, lane);
   w->any = true;
 }
 
 static void print_time(const writer* w, uint64_t step) {
-  stowi_out_print(w->out, ",\"ts\":%" PRIu64, (step - w->picture->facts.first_step) * w->unit);
+  stowi_report_out_print(w->out, ",\"ts\":%" PRIu64,
+                         (step - w->picture->facts.first_step) * w->unit);
 }
 
 static void print_text(const writer* w, const char* key, stowi_picture_text text) {
-  if (text != STOWI_PICTURE_NONE) {
-    stowi_out_print(w->out, ",\"%s\":", key);
-    stowi_out_json(w->out, stowi_picture_str(w->picture, text));
+  if (text != STOWI_REPORT_PICTURE_NONE) {
+    stowi_report_out_print(w->out, ",\"%s\":", key);
+    stowi_report_out_json(w->out, stowi_report_picture_str(w->picture, text));
   }
 }
 
 static void name_process(writer* w, unsigned process, const char* name) {
   begin_event(w, "M", process, 0);
-  stowi_out_print(w->out, ",\"name\":\"process_name\",\"args\":{\"name\":\"%s\"}}", name);
+  stowi_report_out_print(w->out, ",\"name\":\"process_name\",\"args\":{\"name\":\"%s\"}}", name);
   begin_event(w, "M", process, 0);
-  stowi_out_print(w->out, ",\"name\":\"process_sort_index\",\"args\":{\"sort_index\":%u}}",
-                  process);
+  stowi_report_out_print(w->out, ",\"name\":\"process_sort_index\",\"args\":{\"sort_index\":%u}}",
+                         process);
 }
 
 static void name_lane(writer* w, unsigned process, size_t lane, const char* name) {
   begin_event(w, "M", process, lane);
-  stowi_out_print(w->out, ",\"name\":\"thread_name\",\"args\":{\"name\":\"%s", name);
+  stowi_report_out_print(w->out, ",\"name\":\"thread_name\",\"args\":{\"name\":\"%s", name);
   if (process == PLAN_PROCESS) {
-    stowi_out_print(w->out, "\"}}");
+    stowi_report_out_print(w->out, "\"}}");
     return;
   }
-  stowi_out_print(w->out, " %zu\"}}", lane);
+  stowi_report_out_print(w->out, " %zu\"}}", lane);
   begin_event(w, "M", process, lane);
-  stowi_out_print(w->out, ",\"name\":\"thread_sort_index\",\"args\":{\"sort_index\":%zu}}", lane);
+  stowi_report_out_print(w->out, ",\"name\":\"thread_sort_index\",\"args\":{\"sort_index\":%zu}}",
+                         lane);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -62,12 +64,12 @@ static void name_lane(writer* w, unsigned process, size_t lane, const char* name
 static void count_bytes(writer* w, const char* name, uint64_t step, uint64_t bytes) {
   begin_event(w, "C", PLAN_PROCESS, 0);
   print_time(w, step);
-  stowi_out_print(w->out, ",\"name\":\"%s\",\"args\":{\"bytes\":%" PRIu64 "}}", name, bytes);
+  stowi_report_out_print(w->out, ",\"name\":\"%s\",\"args\":{\"bytes\":%" PRIu64 "}}", name, bytes);
 }
 
 static void write_counters(writer* w) {
-  const stowi_picture_facts* facts = &w->picture->facts;
-  const stowi_picture_level* levels = w->picture->levels.data;
+  const stowi_report_picture_facts* facts = &w->picture->facts;
+  const stowi_report_picture_level* levels = w->picture->levels.data;
   for (size_t i = 0; i < w->picture->levels.count; ++i) {
     count_bytes(w, "load", levels[i].step, levels[i].bytes);
   }
@@ -80,22 +82,22 @@ static void write_counters(writer* w) {
   count_bytes(w, "bound", facts->last_step, facts->bound);
   begin_event(w, "i", PLAN_PROCESS, 1);
   print_time(w, facts->peak_step);
-  stowi_out_print(w->out,
-                  ",\"s\":\"g\",\"name\":\"peak\",\"args\":{\"step\":%" PRIu64 ",\"bytes\":%" PRIu64
-                  "}}",
-                  facts->peak_step, facts->peak_bytes);
+  stowi_report_out_print(w->out,
+                         ",\"s\":\"g\",\"name\":\"peak\",\"args\":{\"step\":%" PRIu64
+                         ",\"bytes\":%" PRIu64 "}}",
+                         facts->peak_step, facts->peak_bytes);
 }
 
 static void write_steps(writer* w) {
-  const stowi_picture_step* steps = w->picture->steps.data;
+  const stowi_report_picture_step* steps = w->picture->steps.data;
   for (size_t i = 0; i < w->picture->steps.count; ++i) {
     begin_event(w, "X", PLAN_PROCESS, 1);
     print_time(w, i);
-    stowi_out_print(w->out, ",\"dur\":%" PRIu64 ",\"cat\":\"step\"", w->unit);
+    stowi_report_out_print(w->out, ",\"dur\":%" PRIu64 ",\"cat\":\"step\"", w->unit);
     print_text(w, "name", steps[i].op);
-    stowi_out_print(w->out, ",\"args\":{\"step\":%zu,\"node\":%" PRIu32, i, steps[i].node);
+    stowi_report_out_print(w->out, ",\"args\":{\"step\":%zu,\"node\":%" PRIu32, i, steps[i].node);
     print_text(w, "result", steps[i].label);
-    stowi_out_print(w->out, "}}");
+    stowi_report_out_print(w->out, "}}");
   }
 }
 
@@ -148,7 +150,7 @@ static lane pop(heap* h) {
 }
 
 typedef struct birth {
-  stowi_picture_kind kind;
+  stowi_report_picture_kind kind;
   uint64_t begin;
   uint64_t offset;
   size_t buffer;
@@ -171,29 +173,28 @@ static int compare_births(const void* a, const void* b, const void* context) {
 // Buffers
 
 static void write_buffer(writer* w, size_t buffer, size_t number) {
-  const stowi_picture_buffer* b = &w->picture->buffers.data[buffer];
+  const stowi_report_picture_buffer* b = &w->picture->buffers.data[buffer];
   begin_event(w, "X", KIND_PROCESS + (unsigned)b->kind, number);
   print_time(w, b->begin);
-  stowi_out_print(w->out,
-                  ",\"dur\":%" PRIu64 ",\"cat\":\"%s\",\"name\":", (b->end - b->begin) * w->unit,
-                  stowi_picture_kind_text(b->kind));
-  if (b->name != STOWI_PICTURE_NONE && b->kind != STOWI_PICTURE_SCRATCH) {
-    stowi_out_json(w->out, stowi_picture_str(w->picture, b->name));
+  stowi_report_out_print(w->out, ",\"dur\":%" PRIu64 ",\"cat\":\"%s\",\"name\":",
+                         (b->end - b->begin) * w->unit, stowi_report_picture_kind_text(b->kind));
+  if (b->name != STOWI_REPORT_PICTURE_NONE && b->kind != STOWI_REPORT_PICTURE_SCRATCH) {
+    stowi_report_out_json(w->out, stowi_report_picture_str(w->picture, b->name));
   } else {
-    char label[STOWI_PICTURE_LABEL_SIZE];
-    stowi_picture_label(w->picture, buffer, 100, label);
-    stowi_out_json(w->out, stow_str_of(label));
+    char label[STOWI_REPORT_PICTURE_LABEL_SIZE];
+    stowi_report_picture_label(w->picture, buffer, 100, label);
+    stowi_report_out_json(w->out, stow_str_of(label));
   }
-  stowi_out_print(w->out,
-                  ",\"args\":{\"offset\":%" PRIu64 ",\"size\":%" PRIu64 ",\"guard\":%" PRIu64
-                  ",\"begin\":%" PRIu64 ",\"end\":%" PRIu64,
-                  b->offset, b->size, b->guard, b->begin, b->end);
-  if (b->id != STOWI_PICTURE_NONE) {
-    stowi_out_print(w->out, ",\"id\":%" PRIu32, b->id);
+  stowi_report_out_print(w->out,
+                         ",\"args\":{\"offset\":%" PRIu64 ",\"size\":%" PRIu64 ",\"guard\":%" PRIu64
+                         ",\"begin\":%" PRIu64 ",\"end\":%" PRIu64,
+                         b->offset, b->size, b->guard, b->begin, b->end);
+  if (b->id != STOWI_REPORT_PICTURE_NONE) {
+    stowi_report_out_print(w->out, ",\"id\":%" PRIu32, b->id);
   }
   print_text(w, "op", b->op);
   print_text(w, "type", b->type);
-  stowi_out_print(w->out, "}}");
+  stowi_report_out_print(w->out, "}}");
 }
 
 // Deals the births of one kind. |room| has room for two heaps.
@@ -202,10 +203,10 @@ static void write_kind(writer* w, const birth* births, size_t count, lane* room)
   heap idle = {room + count, 0};
   size_t lanes = 0;
   unsigned process = KIND_PROCESS + (unsigned)births[0].kind;
-  const char* kind = stowi_picture_kind_text(births[0].kind);
+  const char* kind = stowi_report_picture_kind_text(births[0].kind);
   name_process(w, process, kind);
   for (size_t i = 0; i < count; ++i) {
-    const stowi_picture_buffer* b = &w->picture->buffers.data[births[i].buffer];
+    const stowi_report_picture_buffer* b = &w->picture->buffers.data[births[i].buffer];
     while (busy.count > 0 && busy.lanes[0].end <= b->begin) {
       push(&idle, (lane){0, pop(&busy).number});
     }
@@ -221,7 +222,7 @@ static void write_kind(writer* w, const birth* births, size_t count, lane* room)
 
 static stow_status deal(writer* w, birth* births, size_t count, lane* room) {
   for (size_t i = 0; i < count; ++i) {
-    const stowi_picture_buffer* b = &w->picture->buffers.data[i];
+    const stowi_report_picture_buffer* b = &w->picture->buffers.data[i];
     births[i] = (birth){b->kind, b->begin, b->offset, i};
   }
   stow_status status =
@@ -249,17 +250,18 @@ static void write_buffers(writer* w) {
   STOWI_ARRAY_FREE(allocator, room, 2 * count);
 }
 
-void stowi_picture_write_trace(const stow_picture* picture, stowi_out* out) {
-  bool is_long = picture->facts.last_step >= STOWI_PICTURE_LIMIT / 1000;
+void stowi_report_picture_write_trace(const stow_picture* picture, stowi_report_out* out) {
+  bool is_long = picture->facts.last_step >= STOWI_REPORT_PICTURE_LIMIT / 1000;
   writer w = {.picture = picture, .out = out, .unit = is_long ? 1 : 1000};
-  stowi_out_print(out, "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"title\":");
-  stowi_out_json(out, stowi_picture_str(picture, picture->title));
-  stowi_out_print(out, ",\"arena\":\"%" PRIu64 "\",\"bound\":\"%" PRIu64 "\"},\n\"traceEvents\":[",
-                  picture->facts.arena, picture->facts.bound);
+  stowi_report_out_print(out, "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"title\":");
+  stowi_report_out_json(out, stowi_report_picture_str(picture, picture->title));
+  stowi_report_out_print(
+      out, ",\"arena\":\"%" PRIu64 "\",\"bound\":\"%" PRIu64 "\"},\n\"traceEvents\":[",
+      picture->facts.arena, picture->facts.bound);
   name_process(&w, PLAN_PROCESS, "plan");
   name_lane(&w, PLAN_PROCESS, 1, "steps");
   write_counters(&w);
   write_steps(&w);
   write_buffers(&w);
-  stowi_out_print(out, "]}\n");
+  stowi_report_out_print(out, "]}\n");
 }

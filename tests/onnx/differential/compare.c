@@ -150,17 +150,17 @@ static bool same_shape(const stowi_onnx_value_info* ours, const Onnx__TensorShap
 static int kind_of(const Onnx__TypeProto* type) {
   switch (type->value_case) {
     case ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE:
-      return STOWI_INFO_TENSOR;
+      return STOWI_ONNX_INFO_TENSOR;
     case ONNX__TYPE_PROTO__VALUE_SEQUENCE_TYPE:
-      return STOWI_INFO_SEQUENCE;
+      return STOWI_ONNX_INFO_SEQUENCE;
     case ONNX__TYPE_PROTO__VALUE_MAP_TYPE:
-      return STOWI_INFO_MAP;
+      return STOWI_ONNX_INFO_MAP;
     case ONNX__TYPE_PROTO__VALUE_OPTIONAL_TYPE:
-      return STOWI_INFO_OPTIONAL;
+      return STOWI_ONNX_INFO_OPTIONAL;
     case ONNX__TYPE_PROTO__VALUE_SPARSE_TENSOR_TYPE:
-      return STOWI_INFO_SPARSE;
+      return STOWI_ONNX_INFO_SPARSE;
     default:
-      return STOWI_INFO_NONE;
+      return STOWI_ONNX_INFO_NONE;
   }
 }
 
@@ -168,13 +168,13 @@ static int kind_of(const Onnx__TypeProto* type) {
 static const Onnx__TypeProto* innermost(const Onnx__TypeProto* type) {
   while (type != NULL) {
     switch (kind_of(type)) {
-      case STOWI_INFO_SEQUENCE:
+      case STOWI_ONNX_INFO_SEQUENCE:
         type = type->sequence_type->elem_type;
         break;
-      case STOWI_INFO_OPTIONAL:
+      case STOWI_ONNX_INFO_OPTIONAL:
         type = type->optional_type->elem_type;
         break;
-      case STOWI_INFO_MAP:
+      case STOWI_ONNX_INFO_MAP:
         type = type->map_type->value_type;
         break;
       default:
@@ -187,13 +187,13 @@ static const Onnx__TypeProto* innermost(const Onnx__TypeProto* type) {
 static void compare_value(comparison* c, const stowi_onnx_value_info* ours,
                           const Onnx__ValueInfoProto* theirs) {
   compare(c, same_text(ours->name, theirs->name), "name", ours->name);
-  int kind = theirs->type == NULL ? STOWI_INFO_NONE : kind_of(theirs->type);
+  int kind = theirs->type == NULL ? STOWI_ONNX_INFO_NONE : kind_of(theirs->type);
   compare(c, (int)ours->kind == kind, "kind of type", ours->name);
   const Onnx__TypeProto* type = innermost(theirs->type);
-  if (type != NULL && kind_of(type) == STOWI_INFO_TENSOR) {
+  if (type != NULL && kind_of(type) == STOWI_ONNX_INFO_TENSOR) {
     compare(c, ours->elem == type->tensor_type->elem_type, "elem_type", ours->name);
     compare(c, same_shape(ours, type->tensor_type->shape), "shape", ours->name);
-  } else if (type != NULL && kind_of(type) == STOWI_INFO_SPARSE) {
+  } else if (type != NULL && kind_of(type) == STOWI_ONNX_INFO_SPARSE) {
     compare(c, ours->elem == type->sparse_tensor_type->elem_type, "elem_type", ours->name);
     compare(c, same_shape(ours, type->sparse_tensor_type->shape), "shape", ours->name);
   }

@@ -271,7 +271,7 @@ static void run_case(exec_case* c) {
     return;
   }
   for (size_t k = 0; k < stow_graph_output_count(c->graph); ++k) {
-    if (proto->outputs[k].kind == STOWI_INFO_TENSOR &&
+    if (proto->outputs[k].kind == STOWI_ONNX_INFO_TENSOR &&
         suite_pb_path(i->outputs, k, path, sizeof(path)) && !compare_output(c, k, path)) {
       return;
     }

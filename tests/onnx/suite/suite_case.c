@@ -61,7 +61,8 @@ static bool compare_output(suite_import* c, size_t k, const char* path) {
   const stowi_onnx_graph* proto = &stowi_onnx_proto_of(c->model)->graph;
   suite_tensor file;
   stow_dtype dtype;
-  if (proto->outputs[k].kind != STOWI_INFO_TENSOR && proto->outputs[k].kind != STOWI_INFO_NONE) {
+  if (proto->outputs[k].kind != STOWI_ONNX_INFO_TENSOR &&
+      proto->outputs[k].kind != STOWI_ONNX_INFO_NONE) {
     suite_conclude(c, SUITE_FAILED, "output %zu is no tensor, but was imported", k);
     return false;
   }

@@ -73,7 +73,7 @@ bool suite_read_pb(suite_import* c, const char* path, suite_tensor* out) {
 
 bool suite_fits_model(suite_import* c, const stowi_onnx_value_info* info,
                       const stowi_onnx_tensor* tensor) {
-  bool fits = info->kind != STOWI_INFO_TENSOR ||
+  bool fits = info->kind != STOWI_ONNX_INFO_TENSOR ||
               (info->elem == tensor->elem && (!info->has_shape || info->rank == tensor->rank));
   if (!fits) {
     suite_conclude(c, SUITE_UNSUPPORTED, "the case contradicts itself");
@@ -113,7 +113,7 @@ static bool bind_dims(suite_import* c, const stowi_onnx_value_info* info,
 static bool give_input(suite_import* c, const stowi_onnx_value_info* info, const char* path,
                        bool is_known) {
   suite_tensor file;
-  if (info->kind != STOWI_INFO_TENSOR || info->elem == STOWI_ELEM_STRING) {
+  if (info->kind != STOWI_ONNX_INFO_TENSOR || info->elem == STOWI_ONNX_ELEM_STRING) {
     return true;  // the import says what it thinks of it
   }
   if (!suite_read_pb(c, path, &file) || !suite_fits_model(c, info, &file.tensor)) {

@@ -164,7 +164,7 @@ static void name_other(const explainer* e, const stow_decision* decision, char o
   }
 }
 
-// Of an operand at home the operand needs no bytes of its own, else the result.
+// For copy elision the operand needs no bytes of its own, else the result.
 static stow_value value_of(const stow_decision* decision) {
   return decision->share == STOW_SHARE_HOME ? decision->operand : decision->result;
 }
@@ -396,7 +396,7 @@ static void print_counts(const explainer* e) {
   const cli_shares* shares = &e->summary->shares;
   cli_table table = {.columns = sum_columns, .column_count = SUM_COUNT};
   add_sum("results in place", &shares->in_place, &shares->not_in_place, &table);
-  add_sum("concat operands not copied", &shares->homes, &shares->copied, &table);
+  add_sum("concat operands not copied", &shares->elisions, &shares->copied, &table);
   add_sum("views", &shares->views, &shares->moved, &table);
   cli_print(e->output, "\n%ssharing%s\n", cli_paint_start(e->output, CLI_BOLD),
             cli_paint_stop(e->output));

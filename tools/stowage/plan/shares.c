@@ -65,7 +65,7 @@ static void count_decision(const stow_plan* plan, size_t index, cli_shares* shar
   stow_decision decision = stow_plan_decision_at(plan, index);
   bool is_view = decision.share == STOW_SHARE_VIEW;
   if (decision.share == STOW_SHARE_HOME) {
-    add(is_taken(&decision) ? &shares->homes : &shares->copied, decision.bytes);
+    add(is_taken(&decision) ? &shares->elisions : &shares->copied, decision.bytes);
   } else if (is_taken(&decision)) {
     add(is_view ? &shares->views : &shares->in_place, decision.bytes);
   } else if (!cli_share_is_moot(plan, index) && !is_repeated(plan, index)) {
@@ -98,10 +98,10 @@ static void add_value(const stow_plan* plan, stow_value value, cli_shares* share
   ++shares->values;
 }
 
-// Counts the buffer that |value| would be in without homes, once: whatever it is a view of, or lies
-// over.
-static void add_home(const stow_plan* plan, stow_value value, stow_value* buffer_of,
-                     cli_shares* shares) {
+// Counts the buffer that |value| would be in without copy elision, once: whatever it is a view of,
+// or lies over.
+static void add_elision(const stow_plan* plan, stow_value value, stow_value* buffer_of,
+                        cli_shares* shares) {
   stow_value buffer = buffer_of[value];
   bool counted = buffer == STOW_VALUE_NONE || buffer_of[buffer] == STOW_VALUE_NONE;
   if (!counted && stow_plan_root(plan, buffer) != buffer) {
@@ -110,8 +110,8 @@ static void add_home(const stow_plan* plan, stow_value value, stow_value* buffer
   }
 }
 
-// A value may be at home in several concats, and a concat that lies inside a larger one is at home
-// there with its operands. |buffer_of| has an entry for each value. Decisions are in order of step,
+// A value may lie inside several concats, and a concat inside a larger one lies there with its
+// operands. |buffer_of| has an entry for each value. Decisions are in order of step,
 // so what an operand lies in is known.
 static void add_shared(const stow_plan* plan, stow_value* buffer_of, cli_shares* shares) {
   for (stow_value value = 0; value < stow_plan_value_count(plan); ++value) {
@@ -129,8 +129,8 @@ static void add_shared(const stow_plan* plan, stow_value* buffer_of, cli_shares*
   for (size_t i = 0; i < stow_plan_decision_count(plan); ++i) {
     stow_decision decision = stow_plan_decision_at(plan, i);
     if (is_taken(&decision) && decision.share == STOW_SHARE_HOME) {
-      add_home(plan, decision.operand, buffer_of, shares);
-      add_home(plan, decision.result, buffer_of, shares);
+      add_elision(plan, decision.operand, buffer_of, shares);
+      add_elision(plan, decision.result, buffer_of, shares);
     }
   }
 }
@@ -161,9 +161,9 @@ void cli_print_shares(cli_output* output, const cli_shares* shares) {
   }
   char size[STOWI_REPORT_NUMBER];
   stowi_report_size(shares->copied.bytes, size);
-  if (shares->homes.count > 0) {
+  if (shares->elisions.count > 0) {
     cli_print(output, "  %-15s %zu operand%s of concat built in its result", "without copies",
-              shares->homes.count, cli_plural(shares->homes.count));
+              shares->elisions.count, cli_plural(shares->elisions.count));
     if (shares->copied.count > 0) {
       cli_print(output, ", %zu copied (%s)", shares->copied.count, size);
     }

@@ -15,11 +15,12 @@ typedef struct cli_tally {
 typedef struct cli_shares {
   cli_tally in_place;      // results over operands
   cli_tally not_in_place;  // results that an op would allow over an operand, but lie over none
-  cli_tally homes;         // operands of concat made at their place
+  cli_tally elisions;      // operands of concat made at their place
   cli_tally copied;        // operands of concat that are not
   cli_tally views;
-  cli_tally moved;    // results that could be views but for their bytes' order, and are copied
-  size_t values;      // that lie in others' bytes: in place, or at home in one concat or more
+  cli_tally moved;  // results that could be views but for their bytes' order, and are copied
+  size_t
+      values;  // that lie in others' bytes: in place, or inside the results of one concat or more
   uint64_t unshared;  // bytes of buffers and scratch side by side, as if none lay in another's;
                       // views are no buffers
 } cli_shares;

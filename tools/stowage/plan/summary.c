@@ -56,7 +56,7 @@ static void print_model(const cli_summary* summary, cli_output* output) {
 typedef struct value_counts {
   uint32_t buffers;
   uint32_t views;
-  uint32_t shared;   // in place, or at home
+  uint32_t shared;   // in place, or copies elided
   uint32_t weights;  // without a slot
   uint32_t bare;     // other values without a slot
 } value_counts;
