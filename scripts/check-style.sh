@@ -108,6 +108,14 @@ for file in $(git ls-files -co --exclude-standard '*.c' '*.h' '*.def'); do
     /^}/ {if (start && NR - start > 80) print file ":" start ": function of " NR - start " lines"; start = 0}' \
     "$file" >>"$offences"
 done
+# Prose is wrapped, too; tables, fenced and indented code, and lines that are only a link are not.
+for file in $(git ls-files -co --exclude-standard '*.md'); do
+  [ -f "$file" ] || continue
+  awk '/^ *```/ {fenced = !fenced}
+    {print fenced || /^ *\|/ || /^    / || /^!?\[[^]]*\]\([^)]*\)$/ ? "" : $0}' "$file" |
+    LC_ALL=C.UTF-8 grep -nE '^.{101,}' | sed "s|^\([0-9]*\):.*|$file:\1: over 100 columns|" \
+    >>"$offences"
+done
 for file in $(git ls-files -co --exclude-standard 'src/*' 'tools/*' 'include/*'); do
   lines=$(wc -l <"$file")
   [ "$lines" -le 800 ] || offend "$file: $lines lines"
