@@ -10,7 +10,7 @@ if command -v mandoc >/dev/null 2>&1; then
   mandoc -Tascii "$page" 2>"$err" | sed "s/.$(printf '\010')//g" >"$work/text"
 else
   skip "no mandoc: the page is not checked"
-  sed 's/ Fl -/ --/g' "$page" >"$work/text"
+  sed 's/^\.Fl -/ --/; s/ Fl -/ --/g; s/ \([,.]\)$/\1/' "$page" >"$work/text"
 fi
 for command in plan run export solve check view diff inspect fmt; do
   run help $command

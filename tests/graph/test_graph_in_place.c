@@ -102,7 +102,7 @@ static const char* read_section(void) {
 // One row of the table, in its parts.
 typedef struct reference {
   char ops[2048];
-  char pairs[256];  // "0 over 1, any over 2"
+  char pairs[256];  // "0 in 1, any in 2"
   char how[16];
 } reference;
 
@@ -129,7 +129,7 @@ static bool is_number(const char* text, size_t size, size_t number) {
 // Whether |c| is one of the pair that begins at |pair|.
 static bool is_of_pair(const in_place_case* c, const char* pair) {
   size_t result = strcspn(pair, " ");
-  const char* operand = pair + result + strlen(" over ");
+  const char* operand = pair + result + strlen(" in ");
   size_t size = strcspn(operand, ", ");
   return (strncmp(pair, "any", 3) == 0 || is_number(pair, result, c->result)) &&
          (strncmp(operand, "any", 3) == 0 || is_number(operand, size, c->operand));
