@@ -152,6 +152,32 @@ TEST(CarriedValuesCanSwap) {
       run_swap);
 }
 
+enum { MANY = 1040 };  // 65 lines of 64 bytes
+
+static void run_large_swap(exec_case* c) {
+  static float ones[MANY];
+  static float twos[MANY];
+  for (size_t i = 0; i < MANY; ++i) {
+    ones[i] = 1;
+    twos[i] = 2;
+  }
+  CHECK(exec_case_set(c, "a", ones, sizeof(ones)) == STOW_OK);
+  CHECK(exec_case_set(c, "b", twos, sizeof(twos)) == STOW_OK);
+  RUNS(c);
+  exec_case_gives(c, 0, twos, sizeof(twos), __FILE__, __LINE__);
+  exec_case_gives(c, 1, ones, sizeof(ones), __FILE__, __LINE__);
+}
+
+TEST(LargeCarriedValuesCanSwap) {
+  in_every_way(
+      "%0 = constant \"n\" {data = [3]} : i64[]\n %1 = input \"a\" : f32[1040]\n"
+      "%2 = input \"b\" : f32[1040]\n"
+      "%7, %8 = loop(%0, _, %1, %2) {\n"
+      "  %3, %4, %5, %6 = args() : i64[], bool[], f32[1040], f32[1040]\n"
+      "  yield %4, %6, %5 } : f32[1040], f32[1040]\n return %7, %8",
+      run_large_swap);
+}
+
 static void run_rotation(exec_case* c) {
   EXEC_SET(c, "a", float, 1);
   EXEC_SET(c, "b", float, 2);

@@ -330,21 +330,26 @@ TEST(InputsAreNotElided) {
 }
 
 TEST(OperandsAlongAnInnerAxisAreNotContiguous) {
-  static const char text[] =
-      "graph @g {\n"
-      "  %0 = input \"x\" : f32[2, 16]\n"
-      "  %1 = custom(%0) {name = \"f\"} : f32[2, 16]\n"
-      "  %2 = concat(%1, %0) {axis = 1} : f32[2, 32]\n"
-      "  return %2\n"
-      "}\n";
-  plan_case c = plain(text);
-  plan_edit edit = plan_edit_start(c.plan, c.graph, c.effects);
-  CHECK(plan_edit_put(&edit, 1, 2, 0));
-  stow_violation violation = finish(&c, &edit, true);
-  CHECK_FAULT(violation, STOW_FAULT_OVERWRITE);
-  CHECK_U64(violation.first, 2);
-  CHECK_U64(violation.second, 1);
-  plan_free(&c);
+  static const char* const axes[] = {"1", "-1"};
+  for (size_t i = 0; i < 2; ++i) {
+    char text[400];
+    snprintf(text, sizeof(text),
+             "graph @g {\n"
+             "  %%0 = input \"x\" : f32[2, 16]\n"
+             "  %%1 = custom(%%0) {name = \"f\"} : f32[2, 16]\n"
+             "  %%2 = concat(%%1, %%0) {axis = %s} : f32[2, 32]\n"
+             "  return %%2\n"
+             "}\n",
+             axes[i]);
+    plan_case c = plain(text);
+    plan_edit edit = plan_edit_start(c.plan, c.graph, c.effects);
+    CHECK(plan_edit_put(&edit, 1, 2, 0));
+    stow_violation violation = finish(&c, &edit, true);
+    CHECK_FAULT(violation, STOW_FAULT_OVERWRITE);
+    CHECK_U64(violation.first, 2);
+    CHECK_U64(violation.second, 1);
+    plan_free(&c);
+  }
 }
 
 TEST(ConcatsOfConcatsShareOneRoot) {
