@@ -21,7 +21,11 @@ typedef struct stow_arena_options {
 } stow_arena_options;
 
 // Neither.
-STOW_API void stow_arena_options_init(stow_arena_options* options);
+STOW_API void stow_arena_options_defaults(stow_arena_options* options);
+static inline void stow_arena_options_init(stow_arena_options* options) {
+  options->struct_size = sizeof(*options);
+  stow_arena_options_defaults(options);
+}
 
 // One allocation holds the handle and the bytes, which are zero-filled (but for guards) and aligned
 // to the plan's alignment. |plan| is borrowed and must outlive the arena. |options| may be NULL.

@@ -102,7 +102,11 @@ typedef struct stow_diag {
 } stow_diag;
 
 // Writes every field: STOW_OK, no position, empty message.
-STOW_API void stow_diag_init(stow_diag* diag);
+STOW_API void stow_diag_defaults(stow_diag* diag);
+static inline void stow_diag_init(stow_diag* diag) {
+  diag->struct_size = sizeof(*diag);
+  stow_diag_defaults(diag);
+}
 
 // ---------------------------------------------------------------------------------------------
 // Allocator: one function does all three jobs.

@@ -51,7 +51,11 @@ typedef struct stow_prepare_options {
   const stow_kernels* kernels;  // NULL: the library's. Borrowed by what is prepared
 } stow_prepare_options;
 
-STOW_API void stow_prepare_options_init(stow_prepare_options* options);
+STOW_API void stow_prepare_options_defaults(stow_prepare_options* options);
+static inline void stow_prepare_options_init(stow_prepare_options* options) {
+  options->struct_size = sizeof(*options);
+  stow_prepare_options_defaults(options);
+}
 
 // Finds the kernel of every node and what it needs. |graph| is borrowed, must be bound and verified
 // and outlive what is prepared. STOW_ERR_NOT_FOUND naming the node whose op has no kernel.
@@ -99,7 +103,11 @@ typedef struct stow_exec_options {
   void* user;  // of both
 } stow_exec_options;
 
-STOW_API void stow_exec_options_init(stow_exec_options* options);
+STOW_API void stow_exec_options_defaults(stow_exec_options* options);
+static inline void stow_exec_options_init(stow_exec_options* options) {
+  options->struct_size = sizeof(*options);
+  stow_exec_options_defaults(options);
+}
 
 // Proves |plan| against graph and effects (STOW_ERR_STALE_PLAN, STOW_ERR_VIOLATION), makes the
 // arena, the threads and all that a run needs, and puts weights in their place: those with a slot

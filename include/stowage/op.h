@@ -213,7 +213,11 @@ typedef struct stow_op_desc {
 } stow_op_desc;
 
 // No operands, one result, inferred, no functions.
-STOW_API void stow_op_desc_init(stow_op_desc* desc);
+STOW_API void stow_op_desc_defaults(stow_op_desc* desc);
+static inline void stow_op_desc_init(stow_op_desc* desc) {
+  desc->struct_size = sizeof(*desc);
+  stow_op_desc_defaults(desc);
+}
 
 typedef struct stow_ops stow_ops;
 

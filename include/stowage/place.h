@@ -35,7 +35,11 @@ typedef struct stow_buffer {
 } stow_buffer;
 
 // Size 0, no guard, [0, 0), alignment 1, anywhere, pool 0.
-STOW_API void stow_buffer_init(stow_buffer* desc);
+STOW_API void stow_buffer_defaults(stow_buffer* desc);
+static inline void stow_buffer_init(stow_buffer* desc) {
+  desc->struct_size = sizeof(*desc);
+  stow_buffer_defaults(desc);
+}
 
 STOW_API stow_status stow_problem_create(stow_allocator allocator, stow_diag* diag,
                                          stow_problem** out_problem);
@@ -69,7 +73,11 @@ typedef struct stow_window_desc {
 } stow_window_desc;
 
 // All 0.
-STOW_API void stow_window_desc_init(stow_window_desc* desc);
+STOW_API void stow_window_desc_defaults(stow_window_desc* desc);
+static inline void stow_window_desc_init(stow_window_desc* desc) {
+  desc->struct_size = sizeof(*desc);
+  stow_window_desc_defaults(desc);
+}
 // Adds a window to the buffer that was added last. Windows come in order of time and do not
 // overlap, and they leave it some time or window in which it occupies a byte.
 // STOW_ERR_INVALID_ARGUMENT otherwise; STOW_ERR_LIMIT where buffers and twice the windows are more
@@ -133,7 +141,11 @@ typedef struct stow_place_options {
 #define STOW_PLACE_DEFAULT_NODES 400000
 
 // Reuse, minimise, STOW_PLACE_DEFAULT_NODES, no callback.
-STOW_API void stow_place_options_init(stow_place_options* options);
+STOW_API void stow_place_options_defaults(stow_place_options* options);
+static inline void stow_place_options_init(stow_place_options* options) {
+  options->struct_size = sizeof(*options);
+  stow_place_options_defaults(options);
+}
 
 // What is known of the question that was asked.
 typedef enum stow_outcome {

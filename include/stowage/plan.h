@@ -99,7 +99,11 @@ typedef struct stow_plan_options {
 
 // Writes every field; afterwards each value is literal, and 0 means 0. An unknown preset is as
 // default.
-STOW_API void stow_plan_options_init(stow_plan_options* options, stow_preset preset);
+STOW_API void stow_plan_options_defaults(stow_plan_options* options, stow_preset preset);
+static inline void stow_plan_options_init(stow_plan_options* options, stow_preset preset) {
+  options->struct_size = sizeof(*options);
+  stow_plan_options_defaults(options, preset);
+}
 // Adds a rule that is not there yet, removes one that is. STOW_ERR_LIMIT where STOW_MAX_RULES are
 // in.
 STOW_API stow_status stow_plan_options_add_rule(stow_plan_options* options, const stow_rule* rule);

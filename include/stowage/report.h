@@ -38,7 +38,11 @@ typedef struct stow_report_options {
   bool colours;        // text is for a terminal that has them; false
   bool all;            // no list of a diff's text is cut; false
 } stow_report_options;
-STOW_API void stow_report_options_init(stow_report_options* options);
+STOW_API void stow_report_options_defaults(stow_report_options* options);
+static inline void stow_report_options_init(stow_report_options* options) {
+  options->struct_size = sizeof(*options);
+  stow_report_options_defaults(options);
+}
 
 // ---------------------------------------------------------------------------------------------
 // Pictures
@@ -56,7 +60,11 @@ typedef struct stow_picture_plan {
   bool is_model;                // the graph was imported; false
   bool has_shared_params;       // their places come from another plan; false
 } stow_picture_plan;
-STOW_API void stow_picture_plan_init(stow_picture_plan* from);
+STOW_API void stow_picture_plan_defaults(stow_picture_plan* from);
+static inline void stow_picture_plan_init(stow_picture_plan* from) {
+  from->struct_size = sizeof(*from);
+  stow_picture_plan_defaults(from);
+}
 
 typedef struct stow_picture_rows {
   size_t struct_size;
@@ -71,7 +79,11 @@ typedef struct stow_picture_rows {
   stow_str plan;  // where the rows are a plan, the text of |csv|: kinds and names are taken from
                   // it, and the bound is what it were if no row had an offset; empty: they are not
 } stow_picture_rows;
-STOW_API void stow_picture_rows_init(stow_picture_rows* from);
+STOW_API void stow_picture_rows_defaults(stow_picture_rows* from);
+static inline void stow_picture_rows_init(stow_picture_rows* from) {
+  from->struct_size = sizeof(*from);
+  stow_picture_rows_defaults(from);
+}
 
 // STOW_ERR_LIMIT where a size or a step is 2^53 or more: pictures are read by programs whose
 // numbers are doubles. O(n log n).

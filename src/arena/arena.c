@@ -22,9 +22,9 @@
 #include "base/diag.h"
 #include "plan/api.h"
 
-void stow_arena_options_init(stow_arena_options* options) {
-  memset(options, 0, sizeof(*options));
-  options->struct_size = sizeof(*options);
+void stow_arena_options_defaults(stow_arena_options* options) {
+  static const stow_arena_options defaults = {0};
+  stowi_init_struct(options, &defaults, sizeof(defaults));
 }
 
 // ---------------------------------------------------------------------------------------------

@@ -9,25 +9,23 @@
 
 #define NO_ID UINT32_MAX
 
-// A caller built against an older header has a smaller struct; so far all fields date from the
-// first version.
+// A caller built against an older header has a smaller struct, which ends after |message|: all
+// fields so far date from the first version.
 static bool is_usable(const stow_diag* diag) {
-  return diag != NULL && diag->struct_size >= sizeof(stow_diag);
+  return diag != NULL && diag->struct_size >= offsetof(stow_diag, message) + STOW_DIAG_MESSAGE_SIZE;
 }
 
-void stow_diag_init(stow_diag* diag) {
-  memset(diag, 0, sizeof(*diag));
-  diag->struct_size = sizeof(*diag);
-  diag->status = STOW_OK;
-  diag->node = NO_ID;
-  diag->value = NO_ID;
+void stow_diag_defaults(stow_diag* diag) {
+  static const stow_diag defaults = {.status = STOW_OK, .node = NO_ID, .value = NO_ID};
+  stowi_init_struct(diag, &defaults, sizeof(defaults));
 }
 
 stow_status stowi_vfail(stow_diag* diag, stow_status status, const char* format,
                         va_list arguments) {
   if (is_usable(diag)) {
-    stow_diag_init(diag);
     diag->status = status;
+    diag->line = diag->column = 0;
+    diag->node = diag->value = NO_ID;
     vsnprintf(diag->message, sizeof(diag->message), format, arguments);
   }
   return status;

@@ -3,6 +3,7 @@
 #define STOWAGE_SRC_BASE_DIAG_H_
 
 #include <stdarg.h>
+#include <string.h>
 
 #include "base/shared.h"
 
@@ -43,6 +44,19 @@ STOWI_SHARED stow_status stowi_load_options(void* full, const void* given, size_
                                             const char* name, stow_diag* diag);
 STOWI_SHARED stow_status stowi_load_struct(void* full, const void* given, size_t known,
                                            const char* name, stow_diag* diag);
+
+// Writes defaults from |full|, of |known| bytes, to a caller's struct: as much as its struct_size,
+// which the caller sets, has room for. What a newer caller has beyond |known| becomes 0, and such a
+// struct is refused where it is used.
+static inline void stowi_init_struct(void* out, const void* full, size_t known) {
+  size_t size;
+  memcpy(&size, out, sizeof(size));
+  if (size > known) {
+    memset((char*)out + known, 0, size - known);
+  }
+  memcpy(out, full, size < known ? size : known);
+  memcpy(out, &size, sizeof(size));
+}
 
 // Fills a caller's result struct from |full|, of |known| bytes: as much as its struct_size, which
 // the caller sets, has room for.

@@ -34,13 +34,12 @@ struct stow_ops {
 // Words with another meaning in the text format where an op can be.
 static const char* const reserved_names[] = {"bounded", "else", "graph", "return", "with"};
 
-void stow_op_desc_init(stow_op_desc* desc) {
-  memset(desc, 0, sizeof(*desc));
-  desc->struct_size = sizeof(*desc);
-  desc->min_results = 1;
-  desc->max_results = 1;
-  desc->typing = STOW_TYPING_INFERRED;
-  desc->region_kind = STOW_REGION_NONE;
+void stow_op_desc_defaults(stow_op_desc* desc) {
+  static const stow_op_desc defaults = {.min_results = 1,
+                                        .max_results = 1,
+                                        .typing = STOW_TYPING_INFERRED,
+                                        .region_kind = STOW_REGION_NONE};
+  stowi_init_struct(desc, &defaults, sizeof(defaults));
 }
 
 // ---------------------------------------------------------------------------------------------

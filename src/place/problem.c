@@ -15,11 +15,9 @@
 // Strategies number buffers and their pieces with 32 bits.
 #define MAX_PIECES ((size_t)UINT32_MAX - 1)
 
-void stow_buffer_init(stow_buffer* desc) {
-  memset(desc, 0, sizeof(*desc));
-  desc->struct_size = sizeof(*desc);
-  desc->alignment = 1;
-  desc->fixed_offset = STOW_PLACE_ANYWHERE;
+void stow_buffer_defaults(stow_buffer* desc) {
+  static const stow_buffer defaults = {.alignment = 1, .fixed_offset = STOW_PLACE_ANYWHERE};
+  stowi_init_struct(desc, &defaults, sizeof(defaults));
 }
 
 stow_status stow_problem_create(stow_allocator allocator, stow_diag* diag,
@@ -147,9 +145,9 @@ void stow_problem_buffer(const stow_problem* problem, size_t buffer, stow_buffer
   out_desc->fixed_offset = from->fixed_offset;
 }
 
-void stow_window_desc_init(stow_window_desc* desc) {
-  memset(desc, 0, sizeof(*desc));
-  desc->struct_size = sizeof(*desc);
+void stow_window_desc_defaults(stow_window_desc* desc) {
+  static const stow_window_desc defaults = {0};
+  stowi_init_struct(desc, &defaults, sizeof(defaults));
 }
 
 static stow_status check_window(const stowi_place_buffer* buffer, const stow_window_desc* desc,

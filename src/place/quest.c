@@ -14,12 +14,10 @@
 #define MOST_BETWEEN_REPORTS 2048
 #define BUFFERS_BETWEEN_REPORTS 131072
 
-void stow_place_options_init(stow_place_options* options) {
-  memset(options, 0, sizeof(*options));
-  options->struct_size = sizeof(*options);
-  options->reuse = true;
-  options->capacity = STOW_PLACE_SMALLEST;
-  options->nodes = STOW_PLACE_DEFAULT_NODES;
+void stow_place_options_defaults(stow_place_options* options) {
+  static const stow_place_options defaults = {
+      .reuse = true, .capacity = STOW_PLACE_SMALLEST, .nodes = STOW_PLACE_DEFAULT_NODES};
+  stowi_init_struct(options, &defaults, sizeof(defaults));
 }
 
 uint64_t stowi_place_quest_goal(const stowi_place_quest* quest) {

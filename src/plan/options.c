@@ -83,21 +83,23 @@ static void share(stow_plan_options* options) {
   options->windows = true;
 }
 
-void stow_plan_options_init(stow_plan_options* options, stow_preset preset) {
-  init_first(options);
+void stow_plan_options_defaults(stow_plan_options* options, stow_preset preset) {
+  stow_plan_options full;
+  init_first(&full);
   if (preset == STOW_PRESET_RLX) {
-    init_rlx(options);
-    options->tail_guard = 128;
+    init_rlx(&full);
+    full.tail_guard = 128;
     for (size_t i = 0; i < stow_rule_count() && i < STOW_MAX_RULES; ++i) {
-      options->rules[options->rule_count++] = stow_rule_at(i);
+      full.rules[full.rule_count++] = stow_rule_at(i);
     }
   } else if (preset == STOW_PRESET_RLX_0_2_2) {
-    init_rlx(options);
-    options->zero_size_slots = false;
+    init_rlx(&full);
+    full.zero_size_slots = false;
   } else {
-    share(options);
-    options->params = preset != STOW_PRESET_BACKWARD;
+    share(&full);
+    full.params = preset != STOW_PRESET_BACKWARD;
   }
+  stowi_init_struct(options, &full, sizeof(full));
 }
 
 static size_t find_rule(const stow_plan_options* options, const stow_rule* rule) {

@@ -7,17 +7,16 @@
 #include "base/diag.h"
 #include "base/text.h"
 
-void stow_report_options_init(stow_report_options* options) {
-  *options = (stow_report_options){.struct_size = sizeof *options, .width = 80};
+void stow_report_options_defaults(stow_report_options* options) {
+  static const stow_report_options defaults = {.width = 80};
+  stowi_init_struct(options, &defaults, sizeof defaults);
 }
 
 stow_status stowi_report_out_open(stowi_report_out* out, stow_writer writer,
                                   const stow_report_options* given, stow_diag* diag) {
   *out = (stowi_report_out){.writer = writer};
   stow_report_options_init(&out->options);
-  return given == NULL ? STOW_OK
-                       : stowi_load_struct(&out->options, given, sizeof out->options,
-                                           "stow_report_options", diag);
+  return stowi_load_options(&out->options, given, sizeof out->options, "stow_report_options", diag);
 }
 
 stow_status stowi_report_out_close(const stowi_report_out* out, stow_diag* diag) {

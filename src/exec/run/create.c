@@ -9,8 +9,9 @@
 #include "graph/api.h"
 #include "plan/api.h"
 
-void stow_exec_options_init(stow_exec_options* options) {
-  *options = (stow_exec_options){.struct_size = sizeof(*options)};
+void stow_exec_options_defaults(stow_exec_options* options) {
+  static const stow_exec_options defaults = {0};
+  stowi_init_struct(options, &defaults, sizeof(defaults));
 }
 
 // ---------------------------------------------------------------------------------------------

@@ -12,8 +12,9 @@
 
 #define SCRATCH_ALIGNMENT 64
 
-void stow_prepare_options_init(stow_prepare_options* options) {
-  *options = (stow_prepare_options){.struct_size = sizeof(*options), .threads = 1};
+void stow_prepare_options_defaults(stow_prepare_options* options) {
+  static const stow_prepare_options defaults = {.threads = 1};
+  stowi_init_struct(options, &defaults, sizeof(defaults));
 }
 
 bool stowi_exec_is_bounded(const stow_graph* graph, stow_node node) {

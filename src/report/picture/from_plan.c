@@ -450,8 +450,9 @@ static stow_status make(stow_picture* picture, const void* options, stow_diag* d
   return stowi_report_picture_finish(picture, diag);
 }
 
-void stow_picture_plan_init(stow_picture_plan* from) {
-  *from = (stow_picture_plan){.struct_size = sizeof *from, .source = ""};
+void stow_picture_plan_defaults(stow_picture_plan* from) {
+  static const stow_picture_plan defaults = {.source = ""};
+  stowi_init_struct(from, &defaults, sizeof defaults);
 }
 
 stow_status stow_picture_from_plan(const stow_picture_plan* from, stow_allocator allocator,

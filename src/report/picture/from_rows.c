@@ -131,12 +131,10 @@ static stow_status make(stow_picture* picture, const void* options, stow_diag* d
   return stowi_report_picture_take_names(picture, from->plan, diag);
 }
 
-void stow_picture_rows_init(stow_picture_rows* from) {
-  *from = (stow_picture_rows){.struct_size = sizeof *from,
-                              .source = "",
-                              .capacity = STOW_NO_CAPACITY,
-                              .reuse = true,
-                              .plan = {"", 0}};
+void stow_picture_rows_defaults(stow_picture_rows* from) {
+  static const stow_picture_rows defaults = {
+      .source = "", .capacity = STOW_NO_CAPACITY, .reuse = true, .plan = {"", 0}};
+  stowi_init_struct(from, &defaults, sizeof defaults);
 }
 
 stow_status stow_picture_from_rows(const stow_picture_rows* from, stow_allocator allocator,
