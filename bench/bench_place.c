@@ -74,7 +74,8 @@ static plain plain_create(const stow_problem* problem) {
   p.candidates = (uint64_t*)malloc((p.count + 1) * sizeof(*p.candidates));
   bench_require(p.buffers && p.offsets && p.order && p.candidates, "out of memory");
   for (size_t i = 0; i < p.count; ++i) {
-    stow_problem_buffer(problem, i, &p.buffers[i]);
+    p.buffers[i].struct_size = sizeof(p.buffers[i]);
+    stow_problem_describe_buffer(problem, i, &p.buffers[i]);
     p.order[i] = i;
   }
   return p;

@@ -100,7 +100,7 @@ static void print_row(const stow_strategy* strategy, const bench_trial* t) {
 static void visit_instance(void* user, const char* name, const stow_problem* problem) {
   bench* b = (bench*)user;
   size_t count = stow_problem_count(problem);
-  stow_load load;
+  stow_load load = {.struct_size = sizeof(load)};
   bench_require(stow_problem_load(problem, stow_allocator_default(), NULL, &load) == STOW_OK,
                 "out of memory");
   printf("\n%s: %zu buffers, load %" PRIu64 "\n", name, count, load.bytes);

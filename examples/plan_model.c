@@ -42,8 +42,10 @@ static void print_issues(const stow_import* import) {
 static void print_plan(const stow_plan* plan) {
   stow_plan_info info = {.struct_size = sizeof(info)};
   (void)stow_plan_describe(plan, &info);
+  stow_search search = {.struct_size = sizeof(search)};
+  (void)stow_plan_describe_search(plan, &search);
   printf("arena %" PRIu64 " bytes, no less than %" PRIu64 " is possible\n",
-         stow_plan_arena_size(plan), stow_plan_search(plan).bound);
+         stow_plan_arena_size(plan), search.bound);
   printf("peak at step %" PRIu32 " of %" PRIu32 ":\n", info.peak_step, info.step_count);
   for (size_t i = 0; i < info.peak_count; ++i) {
     stow_value value = stow_plan_peak_value(plan, i);

@@ -44,8 +44,8 @@ static void check_same(const stow_csv* csv, const stow_placement* placement,
   stow_placement_info info = {.struct_size = sizeof(info)};
   require(stow_placement_describe(placement, &info) == STOW_OK && count == info.count);
   for (size_t i = 0; i < count; ++i) {
-    stow_buffer desc;
-    stow_problem_buffer(problem, i, &desc);
+    stow_buffer desc = {.struct_size = sizeof(desc)};
+    stow_problem_describe_buffer(problem, i, &desc);
     require(desc.fixed_offset == stow_placement_offset(placement, i));
     require(stow_str_equal(stow_csv_id(csv, i), stow_csv_id(again, i)));
   }

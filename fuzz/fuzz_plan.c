@@ -76,7 +76,7 @@ static void use(const stow_plan* plan, const stow_graph* graph, const stow_effec
   require(stow_plan_write(plan, STOW_PLAN_CSV, writer) == STOW_OK);
   require(stow_plan_write_c(plan, NULL, writer, NULL) == STOW_OK);
   ask(plan);
-  stow_violation violation;
+  stow_violation violation = {.struct_size = sizeof(violation)};
   stow_diag diag;
   stow_diag_init(&diag);
   stow_status status = stow_plan_check(plan, graph, effects, allocator, &diag, &violation);

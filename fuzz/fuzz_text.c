@@ -23,7 +23,7 @@ static stow_status parse(const char* text, size_t size, stow_module** out_module
   return status;
 }
 
-static void require_same(const stow_module* a, const stow_module* b) {
+static void require_same(stow_module* a, stow_module* b) {
   size_t count = stow_module_graph_count(a);
   require(count != 0 && count == stow_module_graph_count(b));
   for (size_t i = 0; i < count; ++i) {
@@ -35,7 +35,7 @@ static void require_same(const stow_module* a, const stow_module* b) {
   }
 }
 
-static void require_round_trip(const stow_module* module) {
+static void require_round_trip(stow_module* module) {
   stow_string first;
   stow_string second;
   stow_module* again = NULL;

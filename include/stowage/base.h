@@ -101,7 +101,8 @@ typedef struct stow_diag {
   char message[STOW_DIAG_MESSAGE_SIZE];  // NUL-terminated UTF-8 as far as the input was; may be cut
 } stow_diag;
 
-// Writes every field: STOW_OK, no position, empty message.
+// Writes every field: STOW_OK, no position, empty message. As every init function it sets the
+// struct_size of these headers, and has the library write the defaults: no further than that.
 STOW_API void stow_diag_defaults(stow_diag* diag);
 static inline void stow_diag_init(stow_diag* diag) {
   diag->struct_size = sizeof(*diag);

@@ -98,7 +98,7 @@ STOW_API stow_status stow_effects_alias(stow_effects* effects, stow_value output
 // Lifetime rules
 
 // A lifetime rule extends lifetimes for executors that run ops out of order or read late. Built-in
-// and caller's rules are the same thing.
+// and caller's rules are the same thing. Closed: what rules can do grows by functions.
 typedef struct stow_rule_call stow_rule_call;
 typedef struct stow_rule {
   const char* name;

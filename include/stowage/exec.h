@@ -74,7 +74,7 @@ STOW_API stow_effects* stow_prepared_effects(stow_prepared* prepared);
 typedef struct stow_exec stow_exec;
 
 // What happens around a node. |call| has its tensors as they are then; NULL for nodes that the
-// executor itself carries out.
+// executor itself carries out. The executor's own: fields may be added at the end.
 typedef struct stow_exec_event {
   bool is_done;  // false: about to run
   uint32_t step;

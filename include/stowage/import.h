@@ -107,9 +107,9 @@ typedef struct stow_model_port {
   bool has_rank;     // false: no shape is declared, or one of more than STOW_MAX_RANK dims
   uint32_t rank;     // where |has_rank|
 } stow_model_port;
-// Input or output |index| as the file declares it.
-STOW_API stow_status stow_model_port_at(const stow_model* model, stow_model_side side, size_t index,
-                                        stow_model_port* out_port);
+// Input or output |index| as the file declares it. STOW_ERR_NOT_FOUND past the end.
+STOW_API stow_status stow_model_describe_port(const stow_model* model, stow_model_side side,
+                                              size_t index, stow_model_port* out_port);
 // Writes its type as declared: `f32[batch, 3, 224, ?]`, `seq(f32[...])`, `optional(…)`.
 STOW_API stow_status stow_model_print_type(const stow_model* model, stow_model_side side,
                                            size_t index, stow_writer writer);
@@ -175,7 +175,7 @@ STOW_API void stow_import_destroy(stow_import* import);
 // NULL where an output could not be imported: issues of the kinds UNSUPPORTED, NEEDS_SHAPE and
 // NEEDS_VALUE say why. Dims that depend on data are symbols as long as nothing binds them
 // (NEEDS_SHAPE too). Destroyed with the import.
-STOW_API stow_graph* stow_import_graph(const stow_import* import);
+STOW_API stow_graph* stow_import_graph(stow_import* import);
 // Symbols of inputs' dims that have no value, in the order of the inputs: what
 // stow_import_request_bind takes. Other issues may vanish once all are bound, so ask for these
 // first. NULL where there are none.
@@ -197,7 +197,7 @@ typedef enum stow_import_issue_kind {
   STOW_IMPORT_CONDITION  // an unknown condition that a value for input |tensor| would decide
 } stow_import_issue_kind;
 
-// May grow at its end in later versions.
+// The import's own: fields may be added at the end.
 typedef struct stow_import_issue {
   stow_import_issue_kind kind;
   stow_str domain;  // of the op; "" for the format's own

@@ -16,7 +16,8 @@ extern "C" {
 #endif
 
 // Elements lie one after the other, the last dim fastest: the tensor is dense. Sub-byte types are
-// packed, the first element in the lowest bits.
+// packed, the first element in the lowest bits. Closed: it never grows, since callers have lists of
+// it.
 typedef struct stow_tensor {
   void* data;  // aligned to its elements at least; in a run not NULL, even without elements
   stow_dtype dtype;

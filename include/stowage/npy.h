@@ -7,8 +7,8 @@
 //     stow_npy* file;
 //     stow_status status = stow_npy_open(STOW_NPY_ARCHIVE, bytes, size, allocator, &diag, &file);
 //     for (size_t i = 0; status == STOW_OK && i < stow_npy_count(file); ++i) {
-//       stow_npy_array array;
-//       stow_npy_get(file, i, &array);
+//       stow_npy_array array = {.struct_size = sizeof array};
+//       stow_npy_describe(file, i, &array);
 //       void* data = …;  // of array.size bytes
 //       status = stow_npy_load(file, i, data, &diag);
 //     }
@@ -30,7 +30,7 @@ typedef enum stow_npy_format {
 } stow_npy_format;
 
 typedef struct stow_npy_array {
-  size_t struct_size;
+  size_t struct_size;  // sizeof(stow_npy_array), set by the caller
   stow_str name;   // empty in a `.npy`; of an entry without its ending `.npy`; not NUL-terminated
   stow_type type;  // dims are numbers
   uint64_t size;   // bytes of its elements
@@ -42,8 +42,9 @@ STOW_API stow_status stow_npy_open(stow_npy_format format, const void* bytes, si
                                    stow_allocator allocator, stow_diag* diag, stow_npy** out_file);
 STOW_API void stow_npy_close(stow_npy* file);
 STOW_API size_t stow_npy_count(const stow_npy* file);
-// Writes every field. |index| is below the count.
-STOW_API void stow_npy_get(const stow_npy* file, size_t index, stow_npy_array* out_array);
+// STOW_ERR_NOT_FOUND past the end.
+STOW_API stow_status stow_npy_describe(const stow_npy* file, size_t index,
+                                       stow_npy_array* out_array);
 // Copies the elements to |to|, as a tensor has them: little-endian, the last dim fastest.
 // STOW_ERR_SYNTAX where what is packed is damaged; |to| has any bytes then.
 STOW_API stow_status stow_npy_load(const stow_npy* file, size_t index, void* to, stow_diag* diag);

@@ -36,7 +36,8 @@ typedef enum stow_attr_kind {
 } stow_attr_kind;
 
 // One named value. As an argument it is read during the call only; as a result it is borrowed from
-// the graph until the graph changes. Fields that |kind| does not name are ignored.
+// the graph until the graph changes. Fields that |kind| does not name are ignored. Closed: it never
+// grows, since callers have lists of it.
 typedef struct stow_attr {
   stow_str name;
   stow_attr_kind kind;
@@ -138,7 +139,8 @@ STOW_API stow_status stow_shape_fail_unknown(stow_shape_call* call, const char* 
 STOW_API void stow_fold_set(stow_shape_call* call, size_t k, size_t i, stow_dim value);
 STOW_API void stow_fold_set_float(stow_shape_call* call, size_t k, size_t i, double value);
 
-// A result that needs no bytes of its own.
+// A result that needs no bytes of its own. Closed: a view that is not dense would be another
+// struct, since who knows only this one would read wrong bytes.
 typedef struct stow_view {
   size_t operand;           // whose bytes
   uint64_t element_offset;  // from that operand's first element

@@ -52,9 +52,9 @@ STOW_API void stow_problem_destroy(stow_problem* problem);
 STOW_API stow_status stow_problem_add(stow_problem* problem, const stow_buffer* desc,
                                       stow_diag* diag, size_t* out_buffer);
 STOW_API size_t stow_problem_count(const stow_problem* problem);
-// |buffer| must be below the count.
-STOW_API void stow_problem_buffer(const stow_problem* problem, size_t buffer,
-                                  stow_buffer* out_desc);
+// |out_desc| has its struct_size. STOW_ERR_NOT_FOUND past the end.
+STOW_API stow_status stow_problem_describe_buffer(const stow_problem* problem, size_t buffer,
+                                                  stow_buffer* out_desc);
 
 // A window: a part of a buffer's life in which it occupies only some of its footprint. An empty one
 // is a gap: the buffer keeps its offset, but whatever lies there meanwhile is not disturbed by it.
@@ -84,13 +84,15 @@ static inline void stow_window_desc_init(stow_window_desc* desc) {
 // than 2^32 - 2. The whole footprint lies inside the arena even so.
 STOW_API stow_status stow_problem_add_window(stow_problem* problem, const stow_window_desc* desc,
                                              stow_diag* diag);
+// |buffer| must be below the problem's count.
 STOW_API size_t stow_problem_window_count(const stow_problem* problem, size_t buffer);
-// |index| must be below the buffer's count.
-STOW_API void stow_problem_get_window(const stow_problem* problem, size_t buffer, size_t index,
-                                      stow_window_desc* out_desc);
+// As stow_problem_describe_buffer.
+STOW_API stow_status stow_problem_describe_window(const stow_problem* problem, size_t buffer,
+                                                  size_t index, stow_window_desc* out_desc);
 
 // The load over time, and what it proves.
 typedef struct stow_load {
+  size_t struct_size;  // sizeof(stow_load), set by the caller
   uint64_t bytes;  // the most that are occupied at a step: live footprints, windows counted as such
   uint64_t step;   // the first at which it is reached
   // No placement is lower: the highest load with every footprint but one rounded up to the smallest
@@ -110,7 +112,7 @@ typedef struct stow_placement stow_placement;
 #define STOW_PLACE_SMALLEST UINT64_MAX
 #define STOW_PLACE_NO_LIMIT UINT64_MAX
 
-// What a search knows while it runs. Fields may be added at the end.
+// What a search knows while it runs. The library's own: fields may be added at the end.
 typedef struct stow_place_progress {
   const char* phase;  // what it is doing, in a word or two
   uint64_t best;      // height of the best placement so far; UINT64_MAX before the first
@@ -159,7 +161,8 @@ STOW_API const char* stow_outcome_text(stow_outcome outcome);
 
 // A strategy. Fixed buffers are where they must be; STOW_ERR_CONFLICT names two that collide. There
 // is always a placement, also where it is above the capacity: its outcome tells. The same problem
-// and options give the same placement on every machine, unless the callback stops it.
+// and options give the same placement on every machine, unless the callback stops it. Closed:
+// callers may have their own.
 typedef struct stow_strategy {
   const char* name;
   const char* summary;  // one line
@@ -202,7 +205,8 @@ STOW_API stow_status stow_placement_describe(const stow_placement* placement,
 // without any one of them the others can. Fixed buffers stay where they are, whether in the set or
 // not.
 typedef struct stow_explanation {
-  size_t* buffers;  // in order of number
+  size_t struct_size;  // sizeof(stow_explanation), set by the caller
+  size_t* buffers;     // in order of number
   size_t count;
   bool irreducible;  // false where the budget ended before every member was shown to be needed
 } stow_explanation;
@@ -226,6 +230,7 @@ typedef enum stow_placement_fault {
 } stow_placement_fault;
 
 typedef struct stow_placement_violation {
+  size_t struct_size;  // sizeof(stow_placement_violation), set by the caller
   stow_placement_fault fault;
   size_t first;   // the buffer
   size_t second;  // the other one of an overlap, else STOW_BUFFER_NONE

@@ -74,7 +74,7 @@ typedef struct stow_plan_options {
   bool allow_missing_params;  // with a layout: a param that it does not name gets no slot instead
                               // of an error
   stow_io_policy io;  // STOW_IO_KEEP, _CONSUME or _EXTERNAL, for what effects leave at default
-  uint64_t capacity;  // STOW_NO_CAPACITY, or the bytes to fit in: see stow_plan_fit
+  uint64_t capacity;  // STOW_NO_CAPACITY, or the bytes to fit in: see stow_fit
   const stow_strategy* strategy;     // auto; first-fit in the presets that follow RLX
   const stow_schedule* schedule;     // NULL: the graph's own order. Borrowed during the call
   const stow_weight_layout* layout;  // NULL: none. Borrowed during the call
@@ -117,6 +117,7 @@ STOW_API void stow_plan_options_apply_environment(stow_plan_options* options,
 // ---------------------------------------------------------------------------------------------
 // Making and reading plans
 
+// Where bytes lie. Closed: it never grows, and is returned by value.
 typedef struct stow_slot {
   uint64_t offset;  // in its pool's arena
   uint64_t size;
@@ -124,8 +125,8 @@ typedef struct stow_slot {
 } stow_slot;
 
 // |effects| may be NULL: none, also not those of the graph's `with` clauses (stow_effects_create
-// reads them). Verifies the graph first. The plan does not refer to graph, effects or options
-// afterwards.
+// reads them). |options| may be NULL: the default preset. Verifies the graph first. The plan does
+// not refer to graph, effects or options afterwards.
 STOW_API stow_status stow_plan_make(const stow_graph* graph, const stow_effects* effects,
                                     const stow_plan_options* options, stow_allocator allocator,
                                     stow_diag* diag, stow_plan** out_plan);
@@ -201,12 +202,14 @@ STOW_API stow_window stow_plan_window_at(const stow_plan* plan, stow_value root,
 STOW_API stow_slot stow_plan_occupied_slot(const stow_plan* plan, stow_value root, uint32_t step);
 
 // What was decided about sharing bytes, in order of step (sharing.h). No part of a saved plan: one
-// that was read has none.
+// that was read has none. STOW_ERR_NOT_FOUND past the end.
 STOW_API size_t stow_plan_decision_count(const stow_plan* plan);
-STOW_API stow_decision stow_plan_decision_at(const stow_plan* plan, size_t index);
+STOW_API stow_status stow_plan_describe_decision(const stow_plan* plan, size_t index,
+                                                 stow_decision* out_decision);
 
 // What is known of orders. No part of a saved plan either.
 typedef struct stow_ordering {
+  size_t struct_size;  // sizeof(stow_ordering), set by the caller
   bool searched;  // another order was looked for: options.order says so, and the arena was above
                   // |any_bound|
   bool changed;   // and taken
@@ -217,12 +220,14 @@ typedef struct stow_ordering {
                          // knows
   uint64_t nodes;        // spent
 } stow_ordering;
-STOW_API stow_ordering stow_plan_ordering(const stow_plan* plan);
+STOW_API stow_status stow_plan_describe_ordering(const stow_plan* plan,
+                                                 stow_ordering* out_ordering);
 
 // Does it fit in options.capacity? An outcome, not an error: the plan is whole either way.
 typedef struct stow_fit {
+  size_t struct_size;  // sizeof(stow_fit), set by the caller
   bool fits;
-  bool possible;          // what is proven (stow_plan_search) leaves room for a placement within
+  bool possible;          // what is proven (stow_search) leaves room for a placement within
                           // the capacity, though this one may not fit. False: none can
   uint64_t required;      // the arena size
   uint64_t available;     // the capacity
@@ -235,17 +240,18 @@ typedef struct stow_fit {
   uint32_t step;          // the step at which it first reaches there: its birth, but for windows
   uint64_t largest_hole;  // the largest free stretch below the capacity at that step, without it
 } stow_fit;
-STOW_API stow_fit stow_plan_fit(const stow_plan* plan);
+STOW_API stow_status stow_plan_describe_fit(const stow_plan* plan, stow_fit* out_fit);
 
 // What the strategy found out on the way. No part of a saved plan: one that was read knows what
 // follows from its lower bound, and no search.
 typedef struct stow_search {
+  size_t struct_size;    // sizeof(stow_search), set by the caller
   stow_outcome outcome;  // of the arena within the capacity, where there is one
   uint64_t bound;        // as the lower bound, or higher where a search proved that
   uint64_t nodes;        // spent
   bool stopped;          // by the callback
 } stow_search;
-STOW_API stow_search stow_plan_search(const stow_plan* plan);
+STOW_API stow_status stow_plan_describe_search(const stow_plan* plan, stow_search* out_search);
 
 // ---------------------------------------------------------------------------------------------
 // Writing. Every format ends each line with LF and is the same on every machine.
@@ -282,6 +288,7 @@ STOW_API stow_status stow_plan_read(const char* text, size_t size, const char* f
 // model) shares them.
 
 typedef struct stow_weight {
+  size_t struct_size;  // sizeof(stow_weight), set by the caller
   stow_str name;
   stow_value value;  // in the forward graph
   uint64_t offset;
@@ -296,7 +303,9 @@ STOW_API stow_status stow_weight_layout_create(const stow_graph* graph, const st
                                                stow_weight_layout** out_layout);
 STOW_API void stow_weight_layout_destroy(stow_weight_layout* layout);
 STOW_API size_t stow_weight_layout_count(const stow_weight_layout* layout);
-STOW_API stow_weight stow_weight_layout_at(const stow_weight_layout* layout, size_t index);
+// STOW_ERR_NOT_FOUND past the end.
+STOW_API stow_status stow_weight_layout_describe(const stow_weight_layout* layout, size_t index,
+                                                 stow_weight* out_weight);
 
 // ---------------------------------------------------------------------------------------------
 // Checking, with no code in common with planner and placer. Everything is derived anew from graph
@@ -337,6 +346,7 @@ typedef enum stow_fault {
 STOW_API const char* stow_fault_text(stow_fault fault);
 
 typedef struct stow_violation {
+  size_t struct_size;  // sizeof(stow_violation), set by the caller
   stow_fault fault;
   stow_value first;         // the value concerned, or STOW_VALUE_NONE (scratch)
   stow_value second;        // the other party, or STOW_VALUE_NONE

@@ -22,9 +22,9 @@ extern "C" {
 
 typedef struct stow_set stow_set;
 
-// |options| hold for every graph; the schedule is given with each. Packed params and a weight
-// layout are for single plans: STOW_ERR_INVALID_ARGUMENT. Without reuse no two values of one graph
-// share bytes. What the options point to must outlive stow_set_place.
+// |options| (NULL: the default preset) hold for every graph; the schedule is given with each.
+// Packed params and a weight layout are for single plans: STOW_ERR_INVALID_ARGUMENT. Without reuse
+// no two values of one graph share bytes. What the options point to must outlive stow_set_place.
 STOW_API stow_status stow_set_create(const stow_plan_options* options, stow_allocator allocator,
                                      stow_diag* diag, stow_set** out_set);
 // Plans, not graphs, are destroyed with it.

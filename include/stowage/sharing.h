@@ -67,6 +67,7 @@ typedef enum stow_reason {
 STOW_API const char* stow_reason_text(stow_reason reason);  // "?" past the end
 
 typedef struct stow_decision {
+  size_t struct_size;  // sizeof(stow_decision), set by the caller
   stow_share share;
   stow_reason reason;  // STOW_REASON_TAKEN, or why not
   stow_node node;      // that makes |result| of |operand|
@@ -86,7 +87,7 @@ typedef struct stow_decision {
 //           └──────────┴──────────┘
 
 // Bytes [low, high) of the root, over steps [begin, end). Outside its windows a root occupies all
-// of itself while it lives.
+// of itself while it lives. Closed: it never grows, and is returned by value.
 typedef struct stow_window {
   uint32_t begin;
   uint32_t end;

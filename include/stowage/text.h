@@ -22,9 +22,9 @@ STOW_API stow_status stow_module_parse(const char* text, size_t size, const char
 STOW_API void stow_module_destroy(stow_module* module);
 STOW_API size_t stow_module_graph_count(const stow_module* module);
 // Owned by the module; may be changed (bound). NULL past the end.
-STOW_API stow_graph* stow_module_graph(const stow_module* module, size_t index);
+STOW_API stow_graph* stow_module_graph(stow_module* module, size_t index);
 // NULL where there is none of that name.
-STOW_API stow_graph* stow_module_find(const stow_module* module, stow_str name);
+STOW_API stow_graph* stow_module_find(stow_module* module, stow_str name);
 
 // Writes the canonical form: printing a parsed canonical text gives the same bytes. Data that types
 // or known values follow from is written inline, up to 1024 elements of a value, so that the text

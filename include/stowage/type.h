@@ -112,7 +112,7 @@ STOW_API stow_str stow_dims_symbol_name(const stow_dims* dims, size_t index);
 STOW_API bool stow_dim_uses(const stow_dims* dims, stow_dim dim, size_t symbol_index);
 
 // ---------------------------------------------------------------------------------------------
-// Types have a fixed size, so that shape functions never allocate.
+// Types have a fixed size, so that shape functions never allocate. Closed: stow_type never grows.
 
 #define STOW_MAX_RANK 16
 

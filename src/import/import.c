@@ -28,7 +28,7 @@ void stow_import_destroy(stow_import* import) {
   STOWI_DELETE(allocator, import);
 }
 
-stow_graph* stow_import_graph(const stow_import* import) {
+stow_graph* stow_import_graph(stow_import* import) {
   if (!import->is_whole) {
     return NULL;
   }

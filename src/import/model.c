@@ -131,11 +131,11 @@ static const stowi_import_info* find_port(const stow_model* model, stow_model_si
   return index >= count ? NULL : is_input ? &model->inputs[index] : &model->outputs[index];
 }
 
-stow_status stow_model_port_at(const stow_model* model, stow_model_side side, size_t index,
-                               stow_model_port* out_port) {
+stow_status stow_model_describe_port(const stow_model* model, stow_model_side side, size_t index,
+                                     stow_model_port* out_port) {
   const stowi_import_info* info = find_port(model, side, index);
   if (info == NULL) {
-    return STOW_ERR_INVALID_ARGUMENT;
+    return STOW_ERR_NOT_FOUND;
   }
   stow_model_port port = {.name = info->name,
                           .is_tensor = info->has_dtype,

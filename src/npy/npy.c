@@ -129,9 +129,13 @@ void stow_npy_close(stow_npy* file) {
 
 size_t stow_npy_count(const stow_npy* file) { return file->arrays.count; }
 
-void stow_npy_get(const stow_npy* file, size_t index, stow_npy_array* out_array) {
+stow_status stow_npy_describe(const stow_npy* file, size_t index, stow_npy_array* out_array) {
+  if (index >= file->arrays.count) {
+    return STOW_ERR_NOT_FOUND;
+  }
   const array* a = &file->arrays.data[index];
-  *out_array = (stow_npy_array){sizeof *out_array, a->name, a->header.type, a->header.size};
+  stow_npy_array full = {.name = a->name, .type = a->header.type, .size = a->header.size};
+  return stowi_fill_struct(out_array, &full, sizeof full, "stow_npy_array", NULL);
 }
 
 uint64_t stow_npy_needed(const void* bytes, size_t size) {

@@ -144,7 +144,7 @@ static stow_status ask(bedrock* rock, const stow_problem* part, stowi_place_ques
     out_sub->options.capacity -= rock->height;
   }
   out_sub->bound = quest->bound > rock->height ? quest->bound - rock->height : 0;
-  stow_load load;
+  stow_load load = {.struct_size = sizeof(load)};
   STOW_TRY(stow_problem_load(part, quest->allocator, quest->diag, &load));
   out_sub->pair_count = load.pair_count;
   stowi_place_quest_raise(out_sub, load.lower_bound);

@@ -41,10 +41,16 @@ typedef struct checker {
 // ---------------------------------------------------------------------------------------------
 // One buffer by itself
 
+// |out| may be NULL.
+static stow_status fill(stow_placement_violation violation, stow_diag* diag,
+                        stow_placement_violation* out) {
+  return out == NULL ? STOW_OK
+                     : stowi_fill_struct(out, &violation, sizeof(violation),
+                                         "stow_placement_violation", diag);
+}
+
 static stow_status report(stow_placement_violation violation, stow_placement_violation* out) {
-  if (out != NULL) {
-    *out = violation;
-  }
+  (void)fill(violation, NULL, out);  // its size was checked at the beginning
   return STOW_ERR_VIOLATION;
 }
 
@@ -52,7 +58,8 @@ static stow_status check_buffer(const checker* c, size_t i, uint64_t height, sto
                                 stow_placement_violation* out) {
   const stowi_place_buffer* buffer = &c->problem->buffers.data[i];
   uint64_t offset = c->offsets[i];
-  stow_placement_violation violation = {STOW_PLACEMENT_OK, i, STOW_BUFFER_NONE, buffer->begin};
+  stow_placement_violation violation = {
+      .first = i, .second = STOW_BUFFER_NONE, .step = buffer->begin};
   if (offset % buffer->alignment != 0) {
     violation.fault = STOW_PLACEMENT_MISALIGNED;
     stowi_fail(diag, STOW_ERR_VIOLATION,
@@ -157,7 +164,8 @@ static stow_status report_overlap(const checker* c, uint32_t a, uint32_t b, stow
              ", %" PRIu64 " + %" PRIu64 " bytes) overlap while both are live at step %" PRIu64,
              first, c->offsets[first], x->size, x->guard, second, c->offsets[second], y->size,
              y->guard, step);
-  stow_placement_violation violation = {STOW_PLACEMENT_OVERLAP, first, second, step};
+  stow_placement_violation violation = {
+      .fault = STOW_PLACEMENT_OVERLAP, .first = first, .second = second, .step = step};
   return report(violation, out);
 }
 
@@ -229,10 +237,8 @@ static stow_status check_pairs(checker* c, stow_allocator allocator, stow_diag* 
 stow_status stow_placement_check(const stow_problem* problem, const uint64_t* offsets, size_t count,
                                  uint64_t height, stow_allocator allocator, stow_diag* diag,
                                  stow_placement_violation* out_violation) {
-  stow_placement_violation none = {STOW_PLACEMENT_OK, STOW_BUFFER_NONE, STOW_BUFFER_NONE, 0};
-  if (out_violation != NULL) {
-    *out_violation = none;
-  }
+  stow_placement_violation none = {.first = STOW_BUFFER_NONE, .second = STOW_BUFFER_NONE};
+  STOW_TRY(fill(none, diag, out_violation));
   if (count != problem->buffers.count) {
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "%zu offsets for %zu buffers", count,
                       problem->buffers.count);

@@ -177,7 +177,7 @@ static void list_members(reducer* r) {
 // Drops, without a search, what a step whose load is above the capacity does not need. After that
 // there is little to drop, so ranges are not worth a search. False if no step has such a load.
 static stow_status drop_by_load(reducer* r, bool* out_dropped) {
-  stow_load load;
+  stow_load load = {.struct_size = sizeof(load)};
   STOW_TRY(stow_problem_load(r->problem, r->allocator, r->diag, &load));
   *out_dropped = load.bytes > r->options.capacity;
   if (!*out_dropped) {
@@ -247,7 +247,12 @@ static stow_status collect(const reducer* r, stow_explanation* out) {
 stow_status stow_place_explain(const stow_problem* problem, const stow_place_options* options,
                                stow_allocator allocator, stow_diag* diag,
                                stow_explanation* out_explanation) {
-  *out_explanation = (stow_explanation){NULL, 0, false};
+  stow_explanation explanation = {0};
+  STOW_TRY(stowi_fill_struct(out_explanation, &explanation, sizeof(explanation), "stow_explanation",
+                             diag));
+  if (out_explanation->struct_size < offsetof(stow_explanation, irreducible)) {  // cannot be freed
+    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "stow_explanation.struct_size is too small");
+  }
   reducer r = {.problem = problem, .allocator = allocator, .diag = diag, .is_sure = true};
   stow_place_options_init(&r.options);
   STOW_TRY(stowi_load_options(&r.options, options, sizeof(r.options), "stow_place_options", diag));
@@ -260,7 +265,11 @@ stow_status stow_place_explain(const stow_problem* problem, const stow_place_opt
   r.order = STOWI_ARRAY(allocator, uint32_t, count);
   stow_status status = r.in != NULL && r.order != NULL ? reduce(&r) : stowi_fail_memory(diag);
   if (status == STOW_OK) {
-    status = collect(&r, out_explanation);
+    status = collect(&r, &explanation);
+  }
+  if (status == STOW_OK) {
+    status = stowi_fill_struct(out_explanation, &explanation, sizeof(explanation),
+                               "stow_explanation", diag);
   }
   STOWI_ARRAY_FREE(allocator, r.in, count);
   STOWI_ARRAY_FREE(allocator, r.order, count);
@@ -269,5 +278,6 @@ stow_status stow_place_explain(const stow_problem* problem, const stow_place_opt
 
 void stow_explanation_free(stow_explanation* explanation, stow_allocator allocator) {
   STOWI_ARRAY_FREE(allocator, explanation->buffers, explanation->count);
-  *explanation = (stow_explanation){NULL, 0, false};
+  explanation->buffers = NULL;
+  explanation->count = 0;
 }

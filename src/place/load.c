@@ -114,7 +114,7 @@ static stow_status count_pairs(const stow_problem* problem, events* e, stow_allo
     e->deaths[i] = (event){.time = problem->buffers.data[i].end};
   }
   STOW_TRY(sort(e, allocator));
-  stow_load lives = {0, 0, 0, 0};
+  stow_load lives = {0};
   sweep(e, &lives);
   load->pair_count = lives.pair_count;
   return STOW_OK;
@@ -122,8 +122,8 @@ static stow_status count_pairs(const stow_problem* problem, events* e, stow_allo
 
 stow_status stow_problem_load(const stow_problem* problem, stow_allocator allocator,
                               stow_diag* diag, stow_load* out_load) {
-  stow_load load = {0, 0, 0, 0};
-  *out_load = load;
+  stow_load load = {0};
+  STOW_TRY(stowi_fill_struct(out_load, &load, sizeof(load), "stow_load", diag));
   size_t most = stowi_place_max_pieces(problem);
   events e = {STOWI_ARRAY(allocator, event, most), STOWI_ARRAY(allocator, event, most), 0};
   stow_status status = STOW_ERR_OUT_OF_MEMORY;
@@ -138,6 +138,5 @@ stow_status stow_problem_load(const stow_problem* problem, stow_allocator alloca
   if (status != STOW_OK) {
     return stowi_fail_memory(diag);
   }
-  *out_load = load;
-  return STOW_OK;
+  return stowi_fill_struct(out_load, &load, sizeof(load), "stow_load", diag);
 }

@@ -134,15 +134,19 @@ stow_status stow_problem_add(stow_problem* problem, const stow_buffer* given, st
 
 size_t stow_problem_count(const stow_problem* problem) { return problem->buffers.count; }
 
-void stow_problem_buffer(const stow_problem* problem, size_t buffer, stow_buffer* out_desc) {
+stow_status stow_problem_describe_buffer(const stow_problem* problem, size_t buffer,
+                                         stow_buffer* out_desc) {
+  if (buffer >= problem->buffers.count) {
+    return STOW_ERR_NOT_FOUND;
+  }
   const stowi_place_buffer* from = &problem->buffers.data[buffer];
-  stow_buffer_init(out_desc);
-  out_desc->size = from->size;
-  out_desc->guard = from->guard;
-  out_desc->begin = from->begin;
-  out_desc->end = from->end;
-  out_desc->alignment = from->alignment;
-  out_desc->fixed_offset = from->fixed_offset;
+  stow_buffer desc = {.size = from->size,
+                      .guard = from->guard,
+                      .begin = from->begin,
+                      .end = from->end,
+                      .alignment = from->alignment,
+                      .fixed_offset = from->fixed_offset};
+  return stowi_fill_struct(out_desc, &desc, sizeof(desc), "stow_buffer", NULL);
 }
 
 void stow_window_desc_defaults(stow_window_desc* desc) {
@@ -225,15 +229,16 @@ size_t stow_problem_window_count(const stow_problem* problem, size_t buffer) {
   return problem->buffers.data[buffer].window_count;
 }
 
-void stow_problem_get_window(const stow_problem* problem, size_t buffer, size_t index,
-                             stow_window_desc* out_desc) {
+stow_status stow_problem_describe_window(const stow_problem* problem, size_t buffer, size_t index,
+                                         stow_window_desc* out_desc) {
+  if (buffer >= problem->buffers.count || index >= problem->buffers.data[buffer].window_count) {
+    return STOW_ERR_NOT_FOUND;
+  }
   const stowi_place_window* from =
       &problem->windows.data[problem->buffers.data[buffer].first_window + index];
-  stow_window_desc_init(out_desc);
-  out_desc->begin = from->begin;
-  out_desc->end = from->end;
-  out_desc->low = from->low;
-  out_desc->high = from->high;
+  stow_window_desc desc = {
+      .begin = from->begin, .end = from->end, .low = from->low, .high = from->high};
+  return stowi_fill_struct(out_desc, &desc, sizeof(desc), "stow_window_desc", NULL);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -287,8 +292,8 @@ bool stowi_place_walk_next(stowi_place_walk* walk, stowi_place_stretch* out_stre
 stow_status stowi_place_problem_add_windows(stow_problem* to, const stow_problem* from,
                                             size_t buffer, stow_diag* diag) {
   for (size_t i = 0; i < stow_problem_window_count(from, buffer); ++i) {
-    stow_window_desc window;
-    stow_problem_get_window(from, buffer, i, &window);
+    stow_window_desc window = {.struct_size = sizeof(window)};
+    stow_problem_describe_window(from, buffer, i, &window);
     STOW_TRY(stow_problem_add_window(to, &window, diag));
   }
   return STOW_OK;
@@ -296,8 +301,8 @@ stow_status stowi_place_problem_add_windows(stow_problem* to, const stow_problem
 
 stow_status stowi_place_problem_add_copy(stow_problem* to, const stow_problem* from, size_t buffer,
                                          stow_diag* diag) {
-  stow_buffer desc;
-  stow_problem_buffer(from, buffer, &desc);
+  stow_buffer desc = {.struct_size = sizeof(desc)};
+  stow_problem_describe_buffer(from, buffer, &desc);
   STOW_TRY(stow_problem_add(to, &desc, diag, NULL));
   return stowi_place_problem_add_windows(to, from, buffer, diag);
 }

@@ -106,7 +106,7 @@ static stow_status work_on(stowi_place_quest* quest, stowi_place_work work) {
   if (!quest->options.reuse) {
     return stowi_place_apart(quest);
   }
-  stow_load load;
+  stow_load load = {.struct_size = sizeof(load)};
   STOW_TRY(stow_problem_load(quest->problem, quest->allocator, quest->diag, &load));
   quest->pair_count = load.pair_count;
   stowi_place_quest_raise(quest, load.lower_bound);

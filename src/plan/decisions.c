@@ -20,11 +20,12 @@ stow_status stowi_plan_set_decisions(stow_plan* plan, const stowi_analysis_shari
 
 size_t stow_plan_decision_count(const stow_plan* plan) { return plan->decision_count; }
 
-stow_decision stow_plan_decision_at(const stow_plan* plan, size_t index) {
-  static const stow_decision none = {STOW_SHARE_COUNT, STOW_REASON_COUNT, STOW_NODE_NONE,
-                                     STOW_VALUE_NONE,  STOW_VALUE_NONE,   0,
-                                     STOW_VALUE_NONE,  STOW_NODE_NONE};
-  return index < plan->decision_count ? plan->decisions[index] : none;
+stow_status stow_plan_describe_decision(const stow_plan* plan, size_t index,
+                                        stow_decision* out_decision) {
+  return index >= plan->decision_count
+             ? STOW_ERR_NOT_FOUND
+             : stowi_fill_struct(out_decision, &plan->decisions[index], sizeof(*out_decision),
+                                 "stow_decision", NULL);
 }
 
 static bool is_same_question(const stow_decision* a, const stow_decision* b) {

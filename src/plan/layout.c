@@ -116,9 +116,11 @@ void stow_weight_layout_destroy(stow_weight_layout* layout) {
 
 size_t stow_weight_layout_count(const stow_weight_layout* layout) { return layout->count; }
 
-stow_weight stow_weight_layout_at(const stow_weight_layout* layout, size_t index) {
-  stow_weight none = {{"", 0}, STOW_VALUE_NONE, 0, 0, 0};
-  return index < layout->count ? layout->entries[index].weight : none;
+stow_status stow_weight_layout_describe(const stow_weight_layout* layout, size_t index,
+                                        stow_weight* out_weight) {
+  return index >= layout->count ? STOW_ERR_NOT_FOUND
+                                : stowi_fill_struct(out_weight, &layout->entries[index].weight,
+                                                    sizeof(*out_weight), "stow_weight", NULL);
 }
 
 size_t stowi_plan_weight_layout_index(const stow_weight_layout* layout, stow_str name) {
@@ -144,8 +146,7 @@ bool stowi_weight_layout_find(const stow_weight_layout* layout, stow_str name,
   size_t index =
       layout == NULL ? STOWI_PLAN_WEIGHT_NONE : stowi_plan_weight_layout_index(layout, name);
   if (index == STOWI_PLAN_WEIGHT_NONE) {
-    stow_weight none = {{"", 0}, STOW_VALUE_NONE, 0, 0, 0};
-    *out_weight = none;
+    *out_weight = (stow_weight){.name = {"", 0}, .value = STOW_VALUE_NONE};
     return false;
   }
   *out_weight = layout->entries[index].weight;

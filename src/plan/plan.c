@@ -327,11 +327,18 @@ uint64_t stowi_plan_peak_scratch(const stow_plan* plan) { return plan->peak_scra
 
 bool stowi_plan_reuse(const stow_plan* plan) { return plan->facts.reuse; }
 
-stow_fit stow_plan_fit(const stow_plan* plan) { return plan->fit; }
+stow_status stow_plan_describe_fit(const stow_plan* plan, stow_fit* out_fit) {
+  return stowi_fill_struct(out_fit, &plan->fit, sizeof(plan->fit), "stow_fit", NULL);
+}
 
-stow_search stow_plan_search(const stow_plan* plan) { return plan->search; }
+stow_status stow_plan_describe_search(const stow_plan* plan, stow_search* out_search) {
+  return stowi_fill_struct(out_search, &plan->search, sizeof(plan->search), "stow_search", NULL);
+}
 
-stow_ordering stow_plan_ordering(const stow_plan* plan) { return plan->ordering; }
+stow_status stow_plan_describe_ordering(const stow_plan* plan, stow_ordering* out_ordering) {
+  return stowi_fill_struct(out_ordering, &plan->ordering, sizeof(plan->ordering), "stow_ordering",
+                           NULL);
+}
 
 stow_status stow_plan_describe(const stow_plan* plan, stow_plan_info* out_info) {
   stow_plan_info info = {.graph_name = stowi_plan_graph_name(plan),

@@ -5,6 +5,7 @@
 
 #include "exec/exec_case.h"
 #include "support/fault.h"
+#include "support/struct_size.h"
 #include "support/test.h"
 
 #define SUM                                                       \
@@ -171,6 +172,11 @@ TEST(PreparingNamesTheNodeThatIsRefused) {
   c.prepare_options.struct_size = 1;
   CHECK(exec_case_make(&c) == STOW_ERR_INVALID_ARGUMENT);
   exec_case_end(&c);
+}
+
+TEST(DefaultsEndAtTheStructSize) {
+  CHECK_EVERY_SIZE(stow_prepare_options, sizeof(size_t), stow_prepare_options_defaults(out));
+  CHECK_EVERY_SIZE(stow_exec_options, sizeof(size_t), stow_exec_options_defaults(out));
 }
 
 TEST(UnboundGraphsAreRefused) {

@@ -29,7 +29,7 @@ static stow_module* parse(const char* operands, const char* node, const char* re
   return module;
 }
 
-static stow_in_place ask(const stow_module* module, size_t result, size_t operand) {
+static stow_in_place ask(stow_module* module, size_t result, size_t operand) {
   const stow_graph* graph = stow_module_graph(module, 0);
   return stow_graph_in_place(graph, stow_graph_node_count(graph) - 1, result, operand);
 }

@@ -8,6 +8,7 @@
 #include "npy/header.h"
 #include "npy/zip.h"
 #include "support/fault.h"
+#include "support/struct_size.h"
 #include "support/test.h"
 
 // ---------------------------------------------------------------------------------------------
@@ -33,8 +34,8 @@ static void free_arrays(arrays* all) {
 }
 
 static stow_status load(const stow_npy* file, size_t index, arrays* all, stow_diag* diag) {
-  stow_npy_array found;
-  stow_npy_get(file, index, &found);
+  stow_npy_array found = {.struct_size = sizeof(found)};
+  stow_npy_describe(file, index, &found);
   array* a = &all->items[all->count];
   *a = (array){.tensor = {.dtype = found.type.dtype, .rank = found.type.rank},
                .size = (size_t)found.size};
@@ -423,11 +424,14 @@ TEST(OnlyHeadersAreUnpackedForAList) {
   static float to[8192];
   size_t size = make_bomb(file, 8192, 32768, 32768);
   stow_npy* opened;
-  stow_npy_array found;
+  stow_npy_array found = {.struct_size = sizeof(found)};
   memset(file + 35 + 100, 0xff, 16);  // damage behind the header
   REQUIRE(stow_npy_open(STOW_NPY_ARCHIVE, file, size, stow_allocator_default(), &diag, &opened) ==
           STOW_OK);
-  stow_npy_get(opened, 0, &found);
+  CHECK(stow_npy_describe(opened, 1, &found) == STOW_ERR_NOT_FOUND);
+  CHECK_EVERY_SIZE(stow_npy_array, sizeof(size_t),
+                   CHECK(stow_npy_describe(opened, 0, out) == STOW_OK));
+  CHECK(stow_npy_describe(opened, 0, &found) == STOW_OK);
   CHECK(stow_str_equal(found.name, stow_str_of("x")) && found.size == sizeof to);
   CHECK(found.type.dtype == STOW_F32 && found.type.rank == 1 && found.type.dims[0] == 8192);
   CHECK(stow_npy_load(opened, 0, to, &diag) == STOW_ERR_SYNTAX);

@@ -179,7 +179,7 @@ static void write_model(onnx_writer* w, const lowering_case* c) {
   }
 }
 
-static void check_import(const lowering_case* c, const stow_import* import) {
+static void check_import(const lowering_case* c, stow_import* import) {
   stow_graph* graph = stow_import_graph(import);
   stow_string text;
   stow_string_init(&text, stow_allocator_default());

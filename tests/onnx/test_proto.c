@@ -107,7 +107,7 @@ static stow_model_info info_of(const stow_model* model) {
 
 static stow_str port_name(const stow_model* model, stow_model_side side, size_t index) {
   stow_model_port port = {.struct_size = sizeof(port)};
-  CHECK(stow_model_port_at(model, side, index, &port) == STOW_OK);
+  CHECK(stow_model_describe_port(model, side, index, &port) == STOW_OK);
   return port.name;
 }
 
@@ -160,14 +160,14 @@ TEST(PortsAreDescribed) {
   stow_model* model = open_model(&w);
   REQUIRE(model != NULL);
   stow_model_port port = {.struct_size = sizeof(port)};
-  REQUIRE(stow_model_port_at(model, STOW_MODEL_INPUTS, 0, &port) == STOW_OK);
+  REQUIRE(stow_model_describe_port(model, STOW_MODEL_INPUTS, 0, &port) == STOW_OK);
   CHECK(port.is_tensor && port.dtype == STOW_F32 && port.has_rank && port.rank == 4);
-  REQUIRE(stow_model_port_at(model, STOW_MODEL_OUTPUTS, 0, &port) == STOW_OK);
+  REQUIRE(stow_model_describe_port(model, STOW_MODEL_OUTPUTS, 0, &port) == STOW_OK);
   CHECK(port.is_tensor && !port.has_rank && port.rank == 0);
-  CHECK(stow_model_port_at(model, STOW_MODEL_INPUTS, 1, &port) == STOW_ERR_INVALID_ARGUMENT);
+  CHECK(stow_model_describe_port(model, STOW_MODEL_INPUTS, 1, &port) == STOW_ERR_NOT_FOUND);
   CHECK(is(port.name, "z"));  // a failing call changes nothing
   port.struct_size = sizeof(port) + 1;
-  CHECK(stow_model_port_at(model, STOW_MODEL_INPUTS, 0, &port) == STOW_ERR_INVALID_ARGUMENT);
+  CHECK(stow_model_describe_port(model, STOW_MODEL_INPUTS, 0, &port) == STOW_ERR_INVALID_ARGUMENT);
   stow_string text;
   stow_string_init(&text, stow_allocator_default());
   CHECK(stow_model_print_type(model, STOW_MODEL_OUTPUTS, 1, stow_string_writer(&text)) ==

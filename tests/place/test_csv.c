@@ -43,8 +43,8 @@ static void check_written(const char* text, const char* expected) {
 }
 
 static stow_buffer buffer_of(const stow_csv* csv, size_t buffer) {
-  stow_buffer desc;
-  stow_problem_buffer(stow_csv_problem(csv), buffer, &desc);
+  stow_buffer desc = {.struct_size = sizeof(desc)};
+  stow_problem_describe_buffer(stow_csv_problem(csv), buffer, &desc);
   return desc;
 }
 
@@ -112,10 +112,10 @@ TEST(EndAndItsGapsAreInclusive) {
   CHECK_U64(buffer_of(csv, 1).end, 4);
   REQUIRE(stow_problem_window_count(problem, 0) == 2);
   CHECK_U64(stow_problem_window_count(problem, 1), 0);
-  stow_window_desc window;
-  stow_problem_get_window(problem, 0, 0, &window);
+  stow_window_desc window = {.struct_size = sizeof(window)};
+  stow_problem_describe_window(problem, 0, 0, &window);
   CHECK(window.begin == 4 && window.end == 6 && window.low == 0 && window.high == 0);
-  stow_problem_get_window(problem, 0, 1, &window);
+  stow_problem_describe_window(problem, 0, 1, &window);
   CHECK(window.begin == 7 && window.end == 8 && window.low == 1 && window.high == 2);
   stow_csv_destroy(csv);
 }
@@ -123,10 +123,10 @@ TEST(EndAndItsGapsAreInclusive) {
 TEST(GapsAreHalfOpenWithUpper) {
   stow_csv* csv = read_csv("id,lower,upper,size,gaps\na,3,9,5,  4-5  7-9@0:5 \n");
   REQUIRE(csv != NULL && stow_problem_window_count(stow_csv_problem(csv), 0) == 2);
-  stow_window_desc window;
-  stow_problem_get_window(stow_csv_problem(csv), 0, 0, &window);
+  stow_window_desc window = {.struct_size = sizeof(window)};
+  stow_problem_describe_window(stow_csv_problem(csv), 0, 0, &window);
   CHECK(window.begin == 4 && window.end == 5);
-  stow_problem_get_window(stow_csv_problem(csv), 0, 1, &window);
+  stow_problem_describe_window(stow_csv_problem(csv), 0, 1, &window);
   CHECK(window.begin == 7 && window.end == 9 && window.low == 0 && window.high == 5);
   stow_csv_destroy(csv);
 }

@@ -143,7 +143,7 @@ static void compare(const sample* s, uint32_t rules, uint64_t first, uint64_t st
 
 // Problems that the load does not decide: below the optimum there is something to search.
 static bool is_hard(const stow_problem* problem, uint64_t optimum) {
-  stow_load load;
+  stow_load load = {.struct_size = sizeof(load)};
   CHECK(stow_problem_load(problem, stow_allocator_default(), NULL, &load) == STOW_OK);
   return optimum > load.lower_bound;
 }
@@ -165,15 +165,15 @@ static stow_problem* double_alignments(const stow_problem* tiny) {
   stow_problem* problem = NULL;
   CHECK(stow_problem_create(stow_allocator_default(), NULL, &problem) == STOW_OK);
   for (size_t i = 0; i < stow_problem_count(tiny); ++i) {
-    stow_buffer desc;
-    stow_problem_buffer(tiny, i, &desc);
+    stow_buffer desc = {.struct_size = sizeof(desc)};
+    stow_problem_describe_buffer(tiny, i, &desc);
     desc.alignment *= 2;
     desc.fixed_offset =
         desc.fixed_offset == STOW_PLACE_ANYWHERE ? STOW_PLACE_ANYWHERE : 2 * desc.fixed_offset;
     CHECK(stow_problem_add(problem, &desc, NULL, NULL) == STOW_OK);
     for (size_t w = 0; w < stow_problem_window_count(tiny, i); ++w) {
-      stow_window_desc window;
-      stow_problem_get_window(tiny, i, w, &window);
+      stow_window_desc window = {.struct_size = sizeof(window)};
+      stow_problem_describe_window(tiny, i, w, &window);
       CHECK(stow_problem_add_window(problem, &window, NULL) == STOW_OK);
     }
   }
@@ -265,7 +265,7 @@ static stow_problem* make_chain(uint64_t seed, size_t count) {
 
 // The lowest capacity that the search does not refute without its table.
 static uint64_t find_optimum(const stow_problem* problem) {
-  stow_load load;
+  stow_load load = {.struct_size = sizeof(load)};
   CHECK(stow_problem_load(problem, stow_allocator_default(), NULL, &load) == STOW_OK);
   bench b;
   open(&b, problem, STOWI_PLACE_RULE_ALL & ~STOWI_PLACE_RULE_SEEN);
@@ -378,7 +378,7 @@ TEST(ARunSpendsItsNodesAndNoMore) {
   for (uint64_t seed = 0; seed < 60; ++seed) {
     for (unsigned kinds = TINY_FULL; kinds < TINY_KINDS; ++kinds) {
       stow_problem* problem = tiny_problem_make(seed, kinds);
-      stow_load load;
+      stow_load load = {.struct_size = sizeof(load)};
       CHECK(stow_problem_load(problem, stow_allocator_default(), NULL, &load) == STOW_OK);
       check_limits(problem, load.lower_bound + seed % 2, way_at(seed + kinds));
       stow_problem_destroy(problem);
@@ -391,7 +391,7 @@ TEST(ARunEndsWhenTheQuestIsDone) {
   bench b;
   open(&b, problem, STOWI_PLACE_RULE_ALL);
   b.quest.stage_end = 1000;
-  stow_load load;
+  stow_load load = {.struct_size = sizeof(load)};
   CHECK(stow_problem_load(problem, stow_allocator_default(), NULL, &load) == STOW_OK);
   stowi_place_run what = {
       load.lower_bound, STOW_PLACE_NO_LIMIT, {STOWI_PLACE_LOWEST, STOWI_TWA}, 0, 1};

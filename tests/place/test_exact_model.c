@@ -102,12 +102,12 @@ typedef struct range {
 } range;
 
 static range range_at(const stow_problem* problem, uint32_t buffer, uint64_t step) {
-  stow_buffer desc;
-  stow_problem_buffer(problem, buffer, &desc);
+  stow_buffer desc = {.struct_size = sizeof(desc)};
+  stow_problem_describe_buffer(problem, buffer, &desc);
   range r = {0, desc.begin <= step && step < desc.end ? (int64_t)(desc.size + desc.guard) : 0};
   for (size_t i = 0; i < stow_problem_window_count(problem, buffer); ++i) {
-    stow_window_desc window;
-    stow_problem_get_window(problem, buffer, i, &window);
+    stow_window_desc window = {.struct_size = sizeof(window)};
+    stow_problem_describe_window(problem, buffer, i, &window);
     if (window.begin <= step && step < window.end) {
       r = (range){(int64_t)window.low, (int64_t)window.high};
     }
@@ -192,10 +192,10 @@ static void check_pair(const stowi_place_model* model, uint32_t i, uint32_t j) {
 }
 
 static bool are_equal(const stow_problem* problem, uint32_t a, uint32_t b) {
-  stow_buffer x;
-  stow_buffer y;
-  stow_problem_buffer(problem, a, &x);
-  stow_problem_buffer(problem, b, &y);
+  stow_buffer x = {.struct_size = sizeof(x)};
+  stow_buffer y = {.struct_size = sizeof(y)};
+  stow_problem_describe_buffer(problem, a, &x);
+  stow_problem_describe_buffer(problem, b, &y);
   for (uint64_t step = 0; step < BRUTE_MAX_STEPS; ++step) {
     range r = range_at(problem, a, step);
     range s = range_at(problem, b, step);

@@ -16,8 +16,8 @@ static stow_place_options options_of(uint64_t capacity, uint64_t nodes) {
 }
 
 static bool is_fixed(const stow_problem* problem, size_t buffer) {
-  stow_buffer desc;
-  stow_problem_buffer(problem, buffer, &desc);
+  stow_buffer desc = {.struct_size = sizeof(desc)};
+  stow_problem_describe_buffer(problem, buffer, &desc);
   return desc.fixed_offset != STOW_PLACE_ANYWHERE;
 }
 
@@ -70,7 +70,7 @@ static stow_status explain(const stow_problem* problem, uint64_t capacity, uint6
 }
 
 static void explain_tiny(const stow_problem* problem, uint64_t capacity) {
-  stow_explanation explanation;
+  stow_explanation explanation = {.struct_size = sizeof(explanation)};
   if (CHECK(explain(problem, capacity, STOW_PLACE_DEFAULT_NODES, &explanation) == STOW_OK)) {
     CHECK(explanation.irreducible);
     check_explanation(problem, &explanation, capacity);
@@ -97,7 +97,7 @@ TEST(SetsThatOnlyASearchRefutesAreExplained) {
   size_t found = 0;
   for (uint64_t seed = 0; seed < 3000; ++seed) {
     stow_problem* problem = tiny_problem_make(seed, TINY_FULL);
-    stow_load load;
+    stow_load load = {.struct_size = sizeof(load)};
     CHECK(stow_problem_load(problem, stow_allocator_default(), NULL, &load) == STOW_OK);
     uint64_t optimum = brute_height(problem);
     if (optimum > load.lower_bound) {
@@ -112,7 +112,7 @@ TEST(SetsThatOnlyASearchRefutesAreExplained) {
 TEST(FittingProblemsHaveNoExplanation) {
   for (uint64_t seed = 0; seed < 20; ++seed) {
     stow_problem* problem = tiny_problem_make(seed, (unsigned)seed % TINY_KINDS);
-    stow_explanation explanation;
+    stow_explanation explanation = {.struct_size = sizeof(explanation)};
     uint64_t optimum = brute_height(problem);
     CHECK(explain(problem, optimum, STOW_PLACE_DEFAULT_NODES, &explanation) == STOW_ERR_NOT_FOUND);
     CHECK(explanation.buffers == NULL && explanation.count == 0);
@@ -123,7 +123,7 @@ TEST(FittingProblemsHaveNoExplanation) {
 
 TEST(AQuestionWithoutCapacityIsRefused) {
   stow_problem* problem = tiny_problem_make(1, 0);
-  stow_explanation explanation;
+  stow_explanation explanation = {.struct_size = sizeof(explanation)};
   CHECK(explain(problem, STOW_PLACE_SMALLEST, 1000, &explanation) == STOW_ERR_INVALID_ARGUMENT);
   CHECK(explanation.buffers == NULL && explanation.count == 0);
   stow_problem_destroy(problem);
@@ -134,7 +134,7 @@ TEST(SmallBudgetsAreReported) {
     stow_problem* problem = tiny_problem_make(seed, TINY_FULL | (unsigned)seed % TINY_FULL);
     uint64_t capacity = brute_height(problem) - 1;
     for (uint64_t nodes = 0; nodes < 100; nodes = nodes * 4 + 1) {
-      stow_explanation explanation;
+      stow_explanation explanation = {.struct_size = sizeof(explanation)};
       stow_status status = explain(problem, capacity, nodes, &explanation);
       CHECK(status == STOW_OK || status == STOW_ERR_GAVE_UP);
       if (status == STOW_OK) {
@@ -154,8 +154,8 @@ static bool members_fit(const stow_problem* problem, const stow_explanation* exp
   stow_place_options options = options_of(capacity, STOW_PLACE_DEFAULT_NODES);
   CHECK(stow_problem_create(stow_allocator_default(), NULL, &part) == STOW_OK);
   for (size_t i = 0; i < explanation->count; ++i) {
-    stow_buffer desc;
-    stow_problem_buffer(problem, explanation->buffers[i], &desc);
+    stow_buffer desc = {.struct_size = sizeof(desc)};
+    stow_problem_describe_buffer(problem, explanation->buffers[i], &desc);
     if (i != left_out) {
       CHECK(stow_problem_add(part, &desc, NULL, NULL) == STOW_OK);
     }
@@ -171,7 +171,7 @@ static bool members_fit(const stow_problem* problem, const stow_explanation* exp
 TEST(LargerSetsAreIrreducibleToo) {
   uint64_t optimum;
   stow_problem* problem = problem_family_make(problem_family_find("tiled"), 4, 60, &optimum);
-  stow_explanation explanation;
+  stow_explanation explanation = {.struct_size = sizeof(explanation)};
   REQUIRE(explain(problem, optimum - 1, STOW_PLACE_DEFAULT_NODES, &explanation) == STOW_OK);
   CHECK(explanation.irreducible);
   CHECK(!members_fit(problem, &explanation, STOW_BUFFER_NONE, optimum - 1));
@@ -195,7 +195,7 @@ TEST(AStoppedExplanationSearchesNoFurther) {
     stow_place_options options = options_of(optimum - 1, STOW_PLACE_DEFAULT_NODES);
     options.on_progress = stop_at_last;
     options.user = &calls_left;
-    stow_explanation explanation;
+    stow_explanation explanation = {.struct_size = sizeof(explanation)};
     REQUIRE(stow_place_explain(problem, &options, stow_allocator_default(), NULL, &explanation) ==
             STOW_OK);
     CHECK_U64(calls_left, 0);
@@ -219,7 +219,7 @@ TEST(TheLoadOfAStepIsExplainedWithoutASearch) {
     desc.end = 2;
     CHECK(stow_problem_add(problem, &desc, NULL, NULL) == STOW_OK);
   }
-  stow_explanation explanation;
+  stow_explanation explanation = {.struct_size = sizeof(explanation)};
   REQUIRE(explain(problem, COUNT * 3, 0, &explanation) == STOW_OK);
   CHECK_U64(explanation.count, 4);
   CHECK(!members_fit(problem, &explanation, STOW_BUFFER_NONE, COUNT * 3));
@@ -230,7 +230,7 @@ TEST(TheLoadOfAStepIsExplainedWithoutASearch) {
 static stow_status explain_once(stow_allocator allocator, void* user) {
   const stow_problem* problem = (const stow_problem*)user;
   stow_place_options options = options_of(brute_height(problem) - 1, 10000);
-  stow_explanation explanation;
+  stow_explanation explanation = {.struct_size = sizeof(explanation)};
   stow_diag diag;
   stow_diag_init(&diag);
   stow_status status = stow_place_explain(problem, &options, allocator, &diag, &explanation);

@@ -7,7 +7,7 @@
 #include "support/test.h"
 
 static stow_load load_of(const stow_problem* problem) {
-  stow_load load;
+  stow_load load = {.struct_size = sizeof(load)};
   CHECK(stow_problem_load(problem, stow_allocator_default(), NULL, &load) == STOW_OK);
   return load;
 }
@@ -15,10 +15,10 @@ static stow_load load_of(const stow_problem* problem) {
 static bool is_same(const stow_problem* a, const stow_problem* b) {
   bool same = stow_problem_count(a) == stow_problem_count(b);
   for (size_t i = 0; i < stow_problem_count(a) && same; ++i) {
-    stow_buffer x;
-    stow_buffer y;
-    stow_problem_buffer(a, i, &x);
-    stow_problem_buffer(b, i, &y);
+    stow_buffer x = {.struct_size = sizeof(x)};
+    stow_buffer y = {.struct_size = sizeof(y)};
+    stow_problem_describe_buffer(a, i, &x);
+    stow_problem_describe_buffer(b, i, &y);
     same = x.size == y.size && x.begin == y.begin && x.end == y.end;
   }
   return same;
@@ -78,8 +78,8 @@ TEST(TiledProblemsLeaveNoByteFree) {
     stow_problem* problem =
         problem_family_make(problem_family_find("tiled"), seed, 20 + seed * 11, &optimum);
     for (size_t i = 0; i < stow_problem_count(problem); ++i) {
-      stow_buffer desc;
-      stow_problem_buffer(problem, i, &desc);
+      stow_buffer desc = {.struct_size = sizeof(desc)};
+      stow_problem_describe_buffer(problem, i, &desc);
       area += desc.size * (desc.end - desc.begin);
       last = desc.end > last ? desc.end : last;
     }

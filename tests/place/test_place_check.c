@@ -115,7 +115,7 @@ TEST(TheCheckerAgreesWithComparingAllPairs) {
       }
       f.height -= test_random_below(&random, 8) == 0;
     }
-    stow_placement_violation violation;
+    stow_placement_violation violation = {.struct_size = sizeof(violation)};
     stow_status status = check(&f, NULL, &violation);
     CHECK((status == STOW_OK) == is_right(&f));
     if (status != STOW_OK) {
@@ -146,7 +146,7 @@ TEST(EveryFaultHasAMessage) {
   f.height = 200;
   stow_diag diag;
   stow_diag_init(&diag);
-  stow_placement_violation v;
+  stow_placement_violation v = {.struct_size = sizeof(v)};
   CHECK(check(&f, &diag, &v) == STOW_OK);
   f.offsets[0] = 64;
   CHECK(check(&f, &diag, &v) == STOW_ERR_VIOLATION);

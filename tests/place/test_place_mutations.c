@@ -113,6 +113,7 @@ static stow_placement_fault check(const instance* in) {
   stow_diag_init(&diag);
   stow_placement_violation found;
   memset(&found, 0xff, sizeof(found));
+  found.struct_size = sizeof(found);
   stow_status status = stow_placement_check(in->problem, in->offsets, in->count, in->height,
                                             stow_allocator_default(), &diag, &found);
   if (has_fault(in)) {
@@ -229,7 +230,7 @@ TEST(AFixedBufferElsewhereIsMoved) {
   stow_diag diag;
   stow_diag_init(&diag);
   uint64_t offset = 8;
-  stow_placement_violation found;
+  stow_placement_violation found = {.struct_size = sizeof(found)};
   CHECK(stow_placement_check(problem, &offset, 1, 100, stow_allocator_default(), &diag, &found) ==
         STOW_ERR_VIOLATION);
   CHECK(found.fault == STOW_PLACEMENT_MOVED && found.first == 0 && found.step == 3);
@@ -262,7 +263,7 @@ static void check_crowd(size_t count, size_t scatter) {
     CHECK(stow_problem_add(problem, &desc, NULL, NULL) == STOW_OK);
     offsets[i] = 3 * (i * scatter % count);
   }
-  stow_placement_violation found;
+  stow_placement_violation found = {.struct_size = sizeof(found)};
   CHECK(stow_placement_check(problem, offsets, count, 3 * count, stow_allocator_default(), NULL,
                              &found) == STOW_OK);
   offsets[count / 2] += offsets[count / 2] == 0 ? 1 : -UINT64_C(1);

@@ -36,7 +36,7 @@ static void check_refused(stow_problem* problem, const stow_buffer* desc, stow_s
 }
 
 TEST(DescriptorInitWritesEveryField) {
-  stow_buffer desc;
+  stow_buffer desc = {.struct_size = sizeof(desc)};
   memset(&desc, 0xff, sizeof(desc));
   stow_buffer_init(&desc);
   CHECK_U64(desc.struct_size, sizeof(desc));
@@ -59,9 +59,13 @@ TEST(BuffersAreNumberedInOrderAndKeptAsGiven) {
     size_t number = 0;
     CHECK(stow_problem_add(problem, &desc, NULL, &number) == STOW_OK);
     CHECK_U64(number, i);
-    stow_buffer kept;
-    stow_problem_buffer(problem, number, &kept);
-    CHECK(memcmp(&kept, &desc, sizeof(desc)) == 0);
+    stow_buffer kept = {.struct_size = sizeof(kept)};
+    CHECK(stow_problem_describe_buffer(problem, number, &kept) == STOW_OK);
+    CHECK(kept.size == desc.size && kept.guard == desc.guard && kept.begin == desc.begin);
+    CHECK(kept.end == desc.end && kept.alignment == desc.alignment && kept.pool == desc.pool);
+    CHECK_U64(kept.fixed_offset, desc.fixed_offset);
+    CHECK(stow_problem_describe_buffer(problem, number + 1, &kept) == STOW_ERR_NOT_FOUND);
+    CHECK(stow_problem_describe_window(problem, number, 0, NULL) == STOW_ERR_NOT_FOUND);
   }
   CHECK_U64(stow_problem_count(problem), 100);
   stow_problem_destroy(problem);
@@ -156,7 +160,7 @@ static void check_window_refused(stow_problem* problem, stow_window_desc desc, c
 }
 
 TEST(WindowInitWritesEveryField) {
-  stow_window_desc desc;
+  stow_window_desc desc = {.struct_size = sizeof(desc)};
   memset(&desc, 0xff, sizeof(desc));
   stow_window_desc_init(&desc);
   CHECK_U64(desc.struct_size, sizeof(desc));
@@ -177,9 +181,8 @@ TEST(WindowsAreKeptWithTheirBuffers) {
   for (uint64_t i = 0; i < 20; ++i) {
     CHECK_U64(stow_problem_window_count(problem, i), i % 4);
     for (uint64_t k = 0; k < i % 4; ++k) {
-      stow_window_desc window;
-      memset(&window, 0xff, sizeof(window));
-      stow_problem_get_window(problem, i, k, &window);
+      stow_window_desc window = {.struct_size = sizeof(window)};
+      CHECK(stow_problem_describe_window(problem, i, k, &window) == STOW_OK);
       CHECK_U64(window.struct_size, sizeof(window));
       CHECK_U64(window.begin, i + 3 * k);
       CHECK_U64(window.end, i + 3 * k + 3);
@@ -249,15 +252,15 @@ TEST(GapsMayLeaveOneStepOrOneByte) {
 static uint64_t brute_load_at(const stow_problem* problem, uint64_t step) {
   uint64_t sum = 0;
   for (size_t i = 0; i < stow_problem_count(problem); ++i) {
-    stow_buffer desc;
-    stow_problem_buffer(problem, i, &desc);
+    stow_buffer desc = {.struct_size = sizeof(desc)};
+    stow_problem_describe_buffer(problem, i, &desc);
     sum += desc.begin <= step && step < desc.end ? desc.size + desc.guard : 0;
   }
   return sum;
 }
 
 static stow_load brute_load(const stow_problem* problem, uint64_t horizon) {
-  stow_load load = {0, 0, 0, 0};
+  stow_load load = {0};
   for (uint64_t step = 0; step < horizon; ++step) {
     uint64_t sum = brute_load_at(problem, step);
     if (sum > load.bytes) {
@@ -266,11 +269,11 @@ static stow_load brute_load(const stow_problem* problem, uint64_t horizon) {
     }
   }
   for (size_t i = 0; i < stow_problem_count(problem); ++i) {
-    stow_buffer a;
-    stow_problem_buffer(problem, i, &a);
+    stow_buffer a = {.struct_size = sizeof(a)};
+    stow_problem_describe_buffer(problem, i, &a);
     for (size_t j = 0; j < i; ++j) {
-      stow_buffer b;
-      stow_problem_buffer(problem, j, &b);
+      stow_buffer b = {.struct_size = sizeof(b)};
+      stow_problem_describe_buffer(problem, j, &b);
       load.pair_count += a.begin < b.end && b.begin < a.end;
     }
   }
@@ -289,8 +292,8 @@ static void check_bound(const stow_problem* problem, uint64_t horizon, uint64_t 
   for (uint64_t step = 0; step < horizon; ++step) {
     uint64_t sum = 0;
     for (size_t i = 0; i < stow_problem_count(problem); ++i) {
-      stow_buffer d;
-      stow_problem_buffer(problem, i, &d);
+      stow_buffer d = {.struct_size = sizeof(d)};
+      stow_problem_describe_buffer(problem, i, &d);
       sum += d.begin <= step && step < d.end ? padded_to(d.size + d.guard, unit) : 0;
       bool is_fixed = d.fixed_offset != STOW_PLACE_ANYWHERE;
       CHECK(!is_fixed || load->lower_bound >= d.fixed_offset + d.size + d.guard);
@@ -321,6 +324,7 @@ static void check_load(test_random* random) {
   }
   stow_load load;
   memset(&load, 0xff, sizeof(load));
+  load.struct_size = sizeof(load);
   CHECK(stow_problem_load(problem, stow_allocator_default(), NULL, &load) == STOW_OK);
   stow_load expected = brute_load(problem, horizon);
   CHECK_U64(load.bytes, expected.bytes);
@@ -345,7 +349,7 @@ TEST(PaddingCountsInTheBound) {
     desc.alignment = 64;
     CHECK(stow_problem_add(problem, &desc, NULL, NULL) == STOW_OK);
   }
-  stow_load load;
+  stow_load load = {.struct_size = sizeof(load)};
   CHECK(stow_problem_load(problem, stow_allocator_default(), NULL, &load) == STOW_OK);
   CHECK_U64(load.bytes, 195);
   CHECK_U64(load.lower_bound, 128 + 128 + 65);  // two in whole units, the topmost as it is
@@ -365,7 +369,7 @@ TEST(NoPlacementIsBelowTheLowerBound) {
       desc.guard = test_random_below(&random, 9);
       CHECK(stow_problem_add(problem, &desc, NULL, NULL) == STOW_OK);
     }
-    stow_load load;
+    stow_load load = {.struct_size = sizeof(load)};
     CHECK(stow_problem_load(problem, stow_allocator_default(), NULL, &load) == STOW_OK);
     for (size_t s = 0; s < stow_strategy_count(); ++s) {
       stow_place_options options;
@@ -385,6 +389,7 @@ TEST(AnEmptyProblemHasNoLoad) {
   stow_problem* problem = new_problem();
   stow_load load;
   memset(&load, 0xff, sizeof(load));
+  load.struct_size = sizeof(load);
   CHECK(stow_problem_load(problem, stow_allocator_default(), NULL, &load) == STOW_OK);
   CHECK(load.bytes == 0 && load.step == 0 && load.lower_bound == 0 && load.pair_count == 0);
   stow_problem_destroy(problem);
@@ -397,7 +402,7 @@ TEST(PairsThatAllLiveTogetherAreCountedWithoutBeingVisited) {
     stow_buffer desc = desc_of(2, i, COUNT);
     CHECK(stow_problem_add(problem, &desc, NULL, NULL) == STOW_OK);
   }
-  stow_load load;
+  stow_load load = {.struct_size = sizeof(load)};
   CHECK(stow_problem_load(problem, stow_allocator_default(), NULL, &load) == STOW_OK);
   CHECK_U64(load.pair_count, UINT64_C(199999) * 100000);
   CHECK_U64(load.bytes, 2 * COUNT);
@@ -411,7 +416,7 @@ TEST(StepsUseAll64Bits) {
   CHECK(stow_problem_add(problem, &desc, NULL, NULL) == STOW_OK);
   desc = desc_of(3, 0, UINT64_MAX);
   CHECK(stow_problem_add(problem, &desc, NULL, NULL) == STOW_OK);
-  stow_load load;
+  stow_load load = {.struct_size = sizeof(load)};
   CHECK(stow_problem_load(problem, stow_allocator_default(), NULL, &load) == STOW_OK);
   CHECK_U64(load.bytes, 7);
   CHECK(load.step == UINT64_MAX - 1);
@@ -435,6 +440,7 @@ static stow_status build_and_load(stow_allocator allocator, void* user) {
   }
   if (status == STOW_OK) {
     memset(load, 0xff, sizeof(*load));
+    load->struct_size = sizeof(*load);
     status = stow_problem_load(problem, allocator, NULL, load);
     CHECK((load->bytes == 0) == (status != STOW_OK));
   }
@@ -443,7 +449,7 @@ static stow_status build_and_load(stow_allocator allocator, void* user) {
 }
 
 TEST(EveryFailedAllocationIsReportedAndLeaksNothing) {
-  stow_load load;
+  stow_load load = {.struct_size = sizeof(load)};
   CHECK(test_fault_sweep(build_and_load, &load) >= 6);
   CHECK_U64(load.bytes, 5050);
 }

@@ -75,8 +75,8 @@ static uint64_t* offsets_of(const stow_placement* placement) {
 static uint64_t highest_end(const stow_problem* problem, const uint64_t* offsets) {
   uint64_t highest = 0;
   for (size_t i = 0; i < stow_problem_count(problem); ++i) {
-    stow_buffer desc;
-    stow_problem_buffer(problem, i, &desc);
+    stow_buffer desc = {.struct_size = sizeof(desc)};
+    stow_problem_describe_buffer(problem, i, &desc);
     uint64_t end = offsets[i] + desc.size + desc.guard;
     highest = end > highest ? end : highest;
   }
@@ -226,7 +226,7 @@ TEST(ProversFindTinyOptimaAboveTheLoad) {
   uint64_t seeds = test_is_long() ? 20000 : 3000;
   for (uint64_t seed = 0; seed < seeds && prover_at(0) != NULL; ++seed) {
     stow_problem* problem = tiny_problem_make(seed, TINY_FULL);
-    stow_load load;
+    stow_load load = {.struct_size = sizeof(load)};
     CHECK(stow_problem_load(problem, stow_allocator_default(), NULL, &load) == STOW_OK);
     uint64_t optimum = brute_height(problem);
     if (optimum > load.lower_bound) {
@@ -310,7 +310,7 @@ static void check_twice(question* q) {
 TEST(TheSameQuestionHasTheSameCorrectAnswer) { for_each_family(check_twice); }
 
 static void check_capacities(question* q) {
-  stow_load load;
+  stow_load load = {.struct_size = sizeof(load)};
   CHECK(stow_problem_load(q->problem, stow_allocator_default(), NULL, &load) == STOW_OK);
   q->options.nodes = 500;
   const uint64_t capacities[] = {load.lower_bound - 1, load.lower_bound,
@@ -347,13 +347,13 @@ static void check_apart(question* q) {
   check_answer(q, placement);
   uint64_t used = 0;
   for (size_t i = 0; i < stowi_placement_count(placement); ++i) {
-    stow_buffer a;
-    stow_problem_buffer(q->problem, i, &a);
+    stow_buffer a = {.struct_size = sizeof(a)};
+    stow_problem_describe_buffer(q->problem, i, &a);
     uint64_t low = stow_placement_offset(placement, i);
     used += a.size + a.guard;
     for (size_t j = 0; j < i; ++j) {
-      stow_buffer b;
-      stow_problem_buffer(q->problem, j, &b);
+      stow_buffer b = {.struct_size = sizeof(b)};
+      stow_problem_describe_buffer(q->problem, j, &b);
       uint64_t other = stow_placement_offset(placement, j);
       if (!ASSERT(q, low + a.size + a.guard <= other || other + b.size + b.guard <= low)) {
         i = j = stowi_placement_count(placement);

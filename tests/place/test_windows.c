@@ -99,16 +99,16 @@ typedef struct bitmap {
 // The bytes that |buffer| occupies at |step|.
 static void bytes_at(const stow_problem* problem, size_t buffer, uint64_t step, uint64_t* low,
                      uint64_t* high) {
-  stow_buffer desc;
-  stow_problem_buffer(problem, buffer, &desc);
+  stow_buffer desc = {.struct_size = sizeof(desc)};
+  stow_problem_describe_buffer(problem, buffer, &desc);
   *low = *high = 0;
   if (step < desc.begin || step >= desc.end) {
     return;
   }
   *high = desc.size + desc.guard;
   for (size_t i = 0; i < stow_problem_window_count(problem, buffer); ++i) {
-    stow_window_desc window;
-    stow_problem_get_window(problem, buffer, i, &window);
+    stow_window_desc window = {.struct_size = sizeof(window)};
+    stow_problem_describe_window(problem, buffer, i, &window);
     if (window.begin <= step && step < window.end) {
       *low = window.low;
       *high = window.high;
@@ -152,10 +152,10 @@ static bool first_fit(const stow_problem* problem, uint64_t* offsets) {
   uint64_t step;
   bool is_placed[MOST] = {false};
   size_t count = stow_problem_count(problem);
-  stow_buffer desc;
+  stow_buffer desc = {.struct_size = sizeof(desc)};
   memset(&map, 0, sizeof(map));
   for (size_t i = 0; i < count; ++i) {
-    stow_problem_buffer(problem, i, &desc);
+    stow_problem_describe_buffer(problem, i, &desc);
     if (desc.fixed_offset != STOW_PLACE_ANYWHERE) {
       if (meets(&map, problem, i, desc.fixed_offset, &other, &step)) {
         return false;
@@ -169,7 +169,7 @@ static bool first_fit(const stow_problem* problem, uint64_t* offsets) {
     size_t largest = MOST;
     uint64_t largest_size = 0;
     for (size_t i = 0; i < count; ++i) {
-      stow_problem_buffer(problem, i, &desc);
+      stow_problem_describe_buffer(problem, i, &desc);
       if (!is_placed[i] && desc.size > largest_size) {
         largest = i;
         largest_size = desc.size;
@@ -178,7 +178,7 @@ static bool first_fit(const stow_problem* problem, uint64_t* offsets) {
     if (largest == MOST) {
       return true;
     }
-    stow_problem_buffer(problem, largest, &desc);
+    stow_problem_describe_buffer(problem, largest, &desc);
     offsets[largest] = 0;
     while (meets(&map, problem, largest, offsets[largest], &other, &step)) {
       offsets[largest] += desc.alignment;
@@ -191,8 +191,8 @@ static bool first_fit(const stow_problem* problem, uint64_t* offsets) {
 static uint64_t height_of(const stow_problem* problem, const uint64_t* offsets) {
   uint64_t height = 0;
   for (size_t i = 0; i < stow_problem_count(problem); ++i) {
-    stow_buffer desc;
-    stow_problem_buffer(problem, i, &desc);
+    stow_buffer desc = {.struct_size = sizeof(desc)};
+    stow_problem_describe_buffer(problem, i, &desc);
     uint64_t end = offsets[i] + desc.size + desc.guard;
     height = end > height ? end : height;
   }
@@ -292,7 +292,7 @@ TEST(TheWholeFootprintStaysInside) {
   REQUIRE(stow_problem_add(problem, &low, NULL, NULL) == STOW_OK);
   REQUIRE(stow_problem_add(problem, &high, NULL, NULL) == STOW_OK);
   REQUIRE(add_window(problem, 0, 2, 20, 25) == STOW_OK);
-  stow_load load;
+  stow_load load = {.struct_size = sizeof(load)};
   REQUIRE(stow_problem_load(problem, stow_allocator_default(), NULL, &load) == STOW_OK);
   CHECK_U64(load.bytes, 15);
   CHECK_U64(load.lower_bound, 30);
@@ -303,7 +303,7 @@ TEST(TheWholeFootprintStaysInside) {
   CHECK_U64(stow_placement_height(placement), 30);
   CHECK(stow_placement_outcome(placement) == STOW_OUTCOME_OPTIMAL);
   uint64_t offsets[2] = {0, 0};
-  stow_placement_violation violation;
+  stow_placement_violation violation = {.struct_size = sizeof(violation)};
   CHECK(stow_placement_check(problem, offsets, 2, 29, stow_allocator_default(), NULL, &violation) ==
         STOW_ERR_VIOLATION);
   CHECK(violation.fault == STOW_PLACEMENT_OUTSIDE && violation.first == 1);
@@ -323,10 +323,10 @@ TEST(WithoutReuseWindowsDoNotShare) {
             STOW_OK);
     for (size_t i = 0; i < stow_problem_count(problem); ++i) {
       for (size_t j = 0; j < i; ++j) {
-        stow_buffer a;
-        stow_buffer b;
-        stow_problem_buffer(problem, i, &a);
-        stow_problem_buffer(problem, j, &b);
+        stow_buffer a = {.struct_size = sizeof(a)};
+        stow_buffer b = {.struct_size = sizeof(b)};
+        stow_problem_describe_buffer(problem, i, &a);
+        stow_problem_describe_buffer(problem, j, &b);
         uint64_t x = stow_placement_offset(placement, i);
         uint64_t y = stow_placement_offset(placement, j);
         CHECK(x + a.size + a.guard <= y || y + b.size + b.guard <= x);
@@ -404,7 +404,7 @@ static bool collide_at(const stow_problem* problem, const uint64_t* offsets, siz
 
 static bool check_against_bitmap(const stow_problem* problem, const uint64_t* offsets) {
   size_t count = stow_problem_count(problem);
-  stow_placement_violation violation;
+  stow_placement_violation violation = {.struct_size = sizeof(violation)};
   uint64_t step = first_collision(problem, offsets);
   stow_status status = stow_placement_check(problem, offsets, count, height_of(problem, offsets),
                                             stow_allocator_default(), NULL, &violation);
@@ -431,8 +431,8 @@ TEST(TheCheckerAgreesWithTheBitmap) {
     CHECK(check_against_bitmap(problem, offsets));
     for (int mutation = 0; count > 0 && mutation < 6; ++mutation) {
       size_t moved = (size_t)test_random_below(&random, count);
-      stow_buffer desc;
-      stow_problem_buffer(problem, moved, &desc);
+      stow_buffer desc = {.struct_size = sizeof(desc)};
+      stow_problem_describe_buffer(problem, moved, &desc);
       uint64_t kept = offsets[moved];
       offsets[moved] = desc.alignment * test_random_below(&random, 80 / desc.alignment + 1);
       wrong += !check_against_bitmap(problem, offsets);
@@ -468,14 +468,14 @@ TEST(LoadMatchesTheBitmap) {
     }
     for (size_t i = 0; i < count; ++i) {
       for (size_t j = 0; j < i; ++j) {
-        stow_buffer a;
-        stow_buffer b;
-        stow_problem_buffer(problem, i, &a);
-        stow_problem_buffer(problem, j, &b);
+        stow_buffer a = {.struct_size = sizeof(a)};
+        stow_buffer b = {.struct_size = sizeof(b)};
+        stow_problem_describe_buffer(problem, i, &a);
+        stow_problem_describe_buffer(problem, j, &b);
         pairs += a.begin < b.end && b.begin < a.end;
       }
     }
-    stow_load load;
+    stow_load load = {.struct_size = sizeof(load)};
     REQUIRE(stow_problem_load(problem, stow_allocator_default(), NULL, &load) == STOW_OK);
     CHECK_U64(load.bytes, most);
     CHECK_U64(load.step, most_step);
@@ -495,8 +495,8 @@ static uint64_t lowest_height(const stow_problem* problem, size_t buffer, uint64
     uint64_t height = height_of(problem, offsets);
     return height < best ? height : best;
   }
-  stow_buffer desc;
-  stow_problem_buffer(problem, buffer, &desc);
+  stow_buffer desc = {.struct_size = sizeof(desc)};
+  stow_problem_describe_buffer(problem, buffer, &desc);
   for (offsets[buffer] = 0; offsets[buffer] + desc.size + desc.guard < best;
        offsets[buffer] += desc.alignment) {
     size_t other;
@@ -520,7 +520,7 @@ TEST(NoPlacementIsBelowTheBound) {
     for (size_t i = 0; i < 3; ++i) {
       add_random_buffer(&random, problem, unit, false);
     }
-    stow_load load;
+    stow_load load = {.struct_size = sizeof(load)};
     REQUIRE(stow_problem_load(problem, stow_allocator_default(), NULL, &load) == STOW_OK);
     uint64_t offsets[MOST + 1] = {0};
     bitmap map;
@@ -671,8 +671,8 @@ static void check_run(const stow_problem* problem, const stow_placement* placeme
     if (is_large != (i < RUN_COUNT)) {
       continue;  // large ones first
     }
-    stow_buffer desc;
-    stow_problem_buffer(problem, buffer, &desc);
+    stow_buffer desc = {.struct_size = sizeof(desc)};
+    stow_problem_describe_buffer(problem, buffer, &desc);
     uint64_t offset = 0;
     while (!visit_run_bytes(problem, buffer, offset, false)) {
       offset += desc.alignment;
@@ -696,7 +696,7 @@ TEST(RunsFindTheLowestPlaceOfTheBitmap) {
 }
 
 static stow_status work(const stow_problem* problem, stow_allocator allocator) {
-  stow_load load;
+  stow_load load = {.struct_size = sizeof(load)};
   stow_status status = stow_problem_load(problem, allocator, NULL, &load);
   if (status != STOW_OK) {
     return status;

@@ -12,7 +12,7 @@ const char check_mlp[] =
     "}\n";
 
 stow_violation check_plan(plan_case* c) {
-  stow_violation violation;
+  stow_violation violation = {.struct_size = sizeof(violation)};
   stow_status status = stow_plan_check(c->plan, c->graph, c->effects, stow_allocator_default(),
                                        &c->diag, &violation);
   CHECK(status == (violation.fault == STOW_FAULT_NONE ? STOW_OK : STOW_ERR_VIOLATION));

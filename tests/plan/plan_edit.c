@@ -271,7 +271,7 @@ static void add_buffer(stow_problem* problem, const stow_plan* plan, const block
 
 static void state_facts(stow_plan* plan, const block* blocks, size_t count) {
   stow_problem* problem = NULL;
-  stow_load load = {0, 0, 0, 0};
+  stow_load load = {.struct_size = sizeof(load)};
   stow_problem_create(stow_allocator_default(), NULL, &problem);
   for (size_t i = 0; i < count; ++i) {
     if (blocks[i].size > 0) {

@@ -81,7 +81,7 @@ stow_plan* set_copy(const stow_plan* plan, const stow_graph* graph) {
 }
 
 stow_violation set_check(set_case* c, const stow_plan* const* plans) {
-  stow_violation violation;
+  stow_violation violation = {.struct_size = sizeof(violation)};
   stow_diag_init(&c->diag);
   stow_set_check(plans, c->graphs, (const stow_effects* const*)c->effects, c->count,
                  stow_allocator_default(), &c->diag, &violation);
@@ -101,7 +101,7 @@ void set_prove(const set_case* c) {
     copies[i] = set_copy(plans[i], c->graphs[i]);
     passed(stow_plan_check(copies[i], c->graphs[i], effects[i], allocator, &diag, NULL), &diag);
   }
-  stow_violation violation;
+  stow_violation violation = {.struct_size = sizeof(violation)};
   passed(stow_set_check(plans, c->graphs, effects, c->count, allocator, &diag, &violation), &diag);
   CHECK(violation.fault == STOW_FAULT_NONE);
   passed(stow_set_check((const stow_plan* const*)copies, c->graphs, effects, c->count, allocator,

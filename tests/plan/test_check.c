@@ -41,7 +41,7 @@ TEST(PlanOfAnotherGraphIsStale) {
   plan_case other =
       check_make("graph @g {\n  %0 = input \"x\" : f32[1]\n  return %0\n}\n", STOW_PRESET_DEFAULT);
   REQUIRE(c.plan != NULL && other.plan != NULL);
-  stow_violation violation;
+  stow_violation violation = {.struct_size = sizeof(violation)};
   CHECK(stow_plan_check(c.plan, other.graph, NULL, stow_allocator_default(), &c.diag, &violation) ==
         STOW_ERR_VIOLATION);
   CHECK_FAULT(violation, STOW_FAULT_STALE);
@@ -71,7 +71,7 @@ TEST(EffectsOfAnotherGraphAreRefused) {
   REQUIRE(c.plan != NULL && same.plan != NULL && larger.plan != NULL);
   const stow_effects* others[] = {same.effects, larger.effects};
   for (size_t i = 0; i < 2; ++i) {
-    stow_violation violation;
+    stow_violation violation = {.struct_size = sizeof(violation)};
     CHECK(stow_plan_check(c.plan, c.graph, others[i], stow_allocator_default(), &c.diag,
                           &violation) == STOW_ERR_INVALID_ARGUMENT);
     CHECK_HAS(c.diag.message,
@@ -435,7 +435,7 @@ TEST(EffectsConstrainTheOrder) {
 static void check_text(const plan_case* c, const char* from, const char* to, stow_fault fault) {
   stow_plan* plan = NULL;
   stow_diag diag;
-  stow_violation violation;
+  stow_violation violation = {.struct_size = sizeof(violation)};
   stow_diag_init(&diag);
   char* text = plan_text(c->plan, stowi_plan_write_saved);
   char* damaged = plan_replace(text, from, to);

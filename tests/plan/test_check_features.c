@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan/describe.h"
 #include "plan/feature_scene.h"
 #include "plan/plan_internal.h"
 #include "support/random_graph.h"
@@ -93,7 +94,7 @@ static void check_saved(const series* x, const stow_plan* plan, const char* wher
 
 static bool shares(const stow_plan* plan) {
   for (size_t i = 0; i < stow_plan_decision_count(plan); ++i) {
-    stow_decision d = stow_plan_decision_at(plan, i);
+    stow_decision d = decision_of(plan, i);
     if (d.reason == STOW_REASON_TAKEN && d.share != STOW_SHARE_VIEW) {
       return true;
     }
@@ -116,7 +117,7 @@ static void prove(series* x, const stow_plan* plan, const char* where) {
   x->t->plans += 1;
   x->t->shared += shares(plan) ? 1 : 0;
   x->t->windowed += plan->window_count > 0 ? 1 : 0;
-  x->t->reordered += stow_plan_ordering(plan).changed ? 1 : 0;
+  x->t->reordered += ordering_of(plan).changed ? 1 : 0;
   if (feature_can_run(plan)) {
     x->t->runs += 1;
     test_check(feature_runs(x->s, plan, why, sizeof(why)), __FILE__, __LINE__,
@@ -150,7 +151,7 @@ static void make_one(series* x, unsigned features, order_kind order) {
   }
   prove(x, plan, where);
   x->arena[features][order] = plan->arena_size;
-  uint64_t bound = stow_plan_ordering(plan).any_bound;
+  uint64_t bound = ordering_of(plan).any_bound;
   x->bound = features == FEATURE_ALL && bound > x->bound ? bound : x->bound;
   test_check(bound <= plan->arena_size, __FILE__, __LINE__, "%s: %llu bytes, any order needs %llu",
              where, (unsigned long long)plan->arena_size, (unsigned long long)bound);

@@ -58,7 +58,7 @@ typedef struct shared_case {
 } shared_case;
 
 static stow_violation check_layout(shared_case* s) {
-  stow_violation violation;
+  stow_violation violation = {.struct_size = sizeof(violation)};
   stow_status status =
       stow_plan_check_layout(s->back.plan, s->back.graph, s->layout, &s->back.diag, &violation);
   CHECK(status == (violation.fault == STOW_FAULT_NONE ? STOW_OK : STOW_ERR_VIOLATION));
@@ -154,7 +154,7 @@ TEST(ParamWithoutAWeightIsCaught) {
       "graph @g {\n  %0 = param \"v\" : f32[16]\n  %1 = relu(%0) : f32[16]\n  return %1\n}\n",
       STOW_PRESET_DEFAULT);
   REQUIRE(s.back.plan != NULL && own.plan != NULL && other.plan != NULL);
-  stow_violation violation;
+  stow_violation violation = {.struct_size = sizeof(violation)};
   CHECK(stow_plan_check_layout(other.plan, other.graph, s.layout, &other.diag, &violation) ==
         STOW_ERR_VIOLATION);
   CHECK_FAULT(violation, STOW_FAULT_WEIGHT);

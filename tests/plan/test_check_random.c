@@ -153,7 +153,7 @@ TEST(EveryPlanOfARandomGraphPasses) {
     scene s = scene_make(seed);
     if (s.plan != NULL) {
       char why[200] = "";
-      stow_violation violation;
+      stow_violation violation = {.struct_size = sizeof(violation)};
       planned += 1;
       stow_status status = check(&s, s.plan, &violation);
       bool passes = test_check(status == STOW_OK && violation.fault == STOW_FAULT_NONE, __FILE__,
@@ -195,7 +195,7 @@ TEST(WrongFactsAreAlwaysCaught) {
     scene s = scene_make(seed);
     stow_plan* copy = s.plan == NULL ? NULL : copy_plan(&s);
     if (copy != NULL) {
-      stow_violation violation;
+      stow_violation violation = {.struct_size = sizeof(violation)};
       copy->peak_step =
           (copy->peak_step + 1 + (uint32_t)below(&s, copy->step_count)) % (copy->step_count + 1);
       bool caught = check(&s, copy, &violation) != STOW_OK && violation.fault == STOW_FAULT_FACT;
@@ -219,7 +219,7 @@ static uint64_t move_params(scene* s) {
   for (stow_value v = 0; v < s->plan->value_count; ++v) {
     stowi_plan_value* value = &s->plan->values[v];
     if (value->kind == STOWI_PLAN_KIND_PARAM && value->offset != STOW_OFFSET_NONE) {
-      stow_violation violation;
+      stow_violation violation = {.struct_size = sizeof(violation)};
       value->offset += 64;
       stow_plan_check_layout(s->plan, s->graph, s->layout, &s->diag, &violation);
       CHECK(violation.fault == STOW_FAULT_MOVED && violation.first == v);
@@ -311,7 +311,7 @@ TEST(MovingAValueOntoALiveOneIsAlwaysCaught) {
     stow_plan* copy = s.plan == NULL ? NULL : copy_plan(&s);
     if (copy != NULL && move_root(&s, copy)) {
       char why[200] = "";
-      stow_violation violation;
+      stow_violation violation = {.struct_size = sizeof(violation)};
       stow_status status = check(&s, copy, &violation);
       if (has_overlap(copy)) {
         overlaps += 1;
@@ -439,7 +439,7 @@ TEST(LifetimesOfTheDefaultPresetAreTight) {
           is_unread) {
         continue;
       }
-      stow_violation violation;
+      stow_violation violation = {.struct_size = sizeof(violation)};
       shortened += 2;
       value->end -= 1;
       test_check(
@@ -475,7 +475,7 @@ TEST(OrdersAreJudgedAsTheSchedulerJudgesThem) {
       copy->order[at] = copy->order[to];
       copy->order[to] = node;
       stow_schedule* schedule = NULL;
-      stow_violation violation;
+      stow_violation violation = {.struct_size = sizeof(violation)};
       bool possible =
           stow_schedule_create_order(s.graph, copy->order, copy->step_count,
                                      stow_allocator_default(), &s.diag, &schedule) == STOW_OK;

@@ -64,7 +64,7 @@ static void damage_many(uint32_t count, uint32_t distance, uint32_t times) {
     stow_value victim = (stow_value)test_random_below(&random, m.plan->value_count);
     uint64_t saved = m.plan->values[victim].offset;
     m.plan->values[victim].offset = 64 * test_random_below(&random, m.plan->arena_size / 64);
-    stow_violation violation;
+    stow_violation violation = {.struct_size = sizeof(violation)};
     stow_plan_check(m.plan, m.graph, NULL, stow_allocator_default(), NULL, &violation);
     bool expected = collides(m.plan, victim);
     CHECK((violation.fault == STOW_FAULT_OVERLAP) == expected);
@@ -152,7 +152,7 @@ static void check_chains(uint32_t parts, uint32_t length) {
       stow_plan_check(m.plan, m.graph, NULL, stow_allocator_default(), &diag, NULL);
   test_check(status == STOW_OK, __FILE__, __LINE__, "%s", diag.message);
   // The first of the last chain is in the first chain's bytes, after those were last written.
-  stow_violation violation;
+  stow_violation violation = {.struct_size = sizeof(violation)};
   m.plan->values[(parts - 1) * length].offset = 0;
   stow_plan_check(m.plan, m.graph, NULL, stow_allocator_default(), NULL, &violation);
   CHECK(parts == 1 ? violation.fault == STOW_FAULT_NONE : violation.fault != STOW_FAULT_NONE);

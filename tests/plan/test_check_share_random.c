@@ -440,7 +440,7 @@ typedef struct tally {
 
 static void judge(scene* s, tally* t) {
   char why[200] = "";
-  stow_violation violation;
+  stow_violation violation = {.struct_size = sizeof(violation)};
   stow_status status = stow_plan_check(s->plan, s->graph, s->effects, stow_allocator_default(),
                                        &s->diag, &violation);
   t->planned += 1;

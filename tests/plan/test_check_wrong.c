@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/api.h"
+#include "plan/describe.h"
 #include "plan/feature_scene.h"
 #include "plan/plan_edit.h"
 #include "plan/plan_internal.h"
@@ -296,7 +297,7 @@ static bool exchange_steps(trial* x) {
 // mistake.
 static void share_as(trial* x, const stow_plan* model) {
   for (size_t i = 0; i < stow_plan_decision_count(model); ++i) {
-    stow_decision d = stow_plan_decision_at(model, i);
+    stow_decision d = decision_of(model, i);
     if (d.reason == STOW_REASON_TAKEN && d.share == STOW_SHARE_IN_PLACE) {
       plan_edit_put(&x->edit, d.result, d.operand, 0);
     } else if (d.reason == STOW_REASON_TAKEN && d.share == STOW_SHARE_HOME) {
@@ -349,7 +350,7 @@ typedef struct tally {
 // Effects can make the two plans differ in more than the decisions.
 static bool judge(trial* x, mistake kind, tally* t) {
   char why[200] = "";
-  stow_violation violation;
+  stow_violation violation = {.struct_size = sizeof(violation)};
   bool refused = feature_check(x->s, x->plan, &violation) != STOW_OK;
   bool runs = feature_can_run(x->plan) ? feature_runs(x->s, x->plan, why, sizeof(why)) : true;
   t->made += 1;

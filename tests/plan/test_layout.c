@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "plan/api.h"
+#include "plan/describe.h"
 #include "plan/plan_support.h"
 #include "support/fault.h"
 #include "support/test.h"
@@ -63,10 +64,10 @@ TEST(LayoutListsParamsByName) {
   stow_plan_options options = plan_options(STOW_PRESET_RLX);
   pair p = begin_pair(&options);
   CHECK_U64(stow_weight_layout_count(p.layout), 3);
-  stow_weight bias = stow_weight_layout_at(p.layout, 0);
-  stow_weight w = stow_weight_layout_at(p.layout, 2);
+  stow_weight bias = weight_of(p.layout, 0);
+  stow_weight w = weight_of(p.layout, 2);
   CHECK_TEXT(bias.name.data, "bias");
-  CHECK_TEXT(stow_weight_layout_at(p.layout, 1).name.data, "empty");
+  CHECK_TEXT(weight_of(p.layout, 1).name.data, "empty");
   CHECK_TEXT(w.name.data, "w");
   CHECK_U64(w.name.size, 1);
   CHECK_U64(w.value, 1);
@@ -74,9 +75,7 @@ TEST(LayoutListsParamsByName) {
   CHECK_U64(w.size, 1024);
   CHECK_U64(w.guard, 128);
   CHECK_U64(bias.value, 2);
-  stow_weight none = stow_weight_layout_at(p.layout, 3);
-  CHECK_U64(none.value, STOW_VALUE_NONE);
-  CHECK_U64(none.name.size, 0);
+  CHECK(stow_weight_layout_describe(p.layout, 3, &w) == STOW_ERR_NOT_FOUND);
   end_pair(&p);
 }
 
@@ -85,7 +84,7 @@ TEST(LayoutSizeIsTheHighestEnd) {
   pair p = begin_pair(&options);
   uint64_t highest = 0;
   for (size_t i = 0; i < stow_weight_layout_count(p.layout); ++i) {
-    stow_weight weight = stow_weight_layout_at(p.layout, i);
+    stow_weight weight = weight_of(p.layout, i);
     uint64_t end = weight.offset + weight.size;
     highest = end > highest ? end : highest;
   }

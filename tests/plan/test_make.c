@@ -9,6 +9,7 @@
 
 #include "place/api.h"
 #include "plan/api.h"
+#include "plan/describe.h"
 #include "plan/plan_support.h"
 #include "support/fault.h"
 #include "support/test.h"
@@ -229,7 +230,7 @@ TEST(PlanThatFitsSaysSo) {
   stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   plan_case c = plan_make(mlp, &options);
   REQUIRE(c.plan != NULL);
-  stow_fit fit = stow_plan_fit(c.plan);
+  stow_fit fit = fit_of(c.plan);
   CHECK(fit.fits);
   CHECK_U64(fit.required, 10752);
   CHECK(fit.available == STOW_NO_CAPACITY);
@@ -238,7 +239,7 @@ TEST(PlanThatFitsSaysSo) {
   plan_free(&c);
   options.capacity = 10752;
   c = plan_make(mlp, &options);
-  CHECK(stow_plan_fit(c.plan).fits);
+  CHECK(fit_of(c.plan).fits);
   plan_prove(&c);
   plan_free(&c);
 }
@@ -250,7 +251,7 @@ TEST(PlanThatDoesNotFitNamesTheValueBornAtTheHighestLoad) {
   REQUIRE(c.plan != NULL);
   // w1 0, w2 4096, %2 8192, hidden 9216, x 10240, half 10496. The input is above, but at its step
   // there is room for it; hidden is born at the peak.
-  stow_fit fit = stow_plan_fit(c.plan);
+  stow_fit fit = fit_of(c.plan);
   CHECK(!fit.fits);
   CHECK_U64(fit.required, 10752);
   CHECK_U64(fit.available, 9800);
@@ -270,7 +271,7 @@ TEST(FitIsPossibleDownToTheLowerBound) {
   options.reuse = false;  // so that the plan is larger than it need be
   plan_case c = plan_make(mlp, &options);
   REQUIRE(c.plan != NULL);
-  CHECK(stow_plan_fit(c.plan).fits && stow_plan_fit(c.plan).possible);
+  CHECK(fit_of(c.plan).fits && fit_of(c.plan).possible);
   uint64_t bound = stow_plan_lower_bound(c.plan);
   CHECK(stow_plan_arena_size(c.plan) > bound);
   plan_free(&c);
@@ -278,8 +279,8 @@ TEST(FitIsPossibleDownToTheLowerBound) {
     options.capacity = bound - below;
     c = plan_make(mlp, &options);
     REQUIRE(c.plan != NULL);
-    CHECK(!stow_plan_fit(c.plan).fits);
-    CHECK(stow_plan_fit(c.plan).possible == (below == 0));
+    CHECK(!fit_of(c.plan).fits);
+    CHECK(fit_of(c.plan).possible == (below == 0));
     plan_free(&c);
   }
 }
@@ -296,7 +297,7 @@ TEST(HolesAreCountedWithoutTheValueItself) {
       "}\n",
       &options);
   REQUIRE(c.plan != NULL);
-  stow_fit fit = stow_plan_fit(c.plan);
+  stow_fit fit = fit_of(c.plan);
   CHECK_U64(fit.value, 0);
   CHECK_U64(fit.value_bytes, 64);
   CHECK_U64(fit.excess, 28);
@@ -317,7 +318,7 @@ TEST(ScratchAloneMayNotFit) {
       "}\n",
       &options);
   REQUIRE(c.plan != NULL);
-  stow_fit fit = stow_plan_fit(c.plan);
+  stow_fit fit = fit_of(c.plan);
   CHECK(!fit.fits);
   CHECK_U64(fit.value, 2);  // values go before scratch
   plan_free(&c);
@@ -332,7 +333,7 @@ TEST(ScratchAloneMayNotFit) {
       &options);
   REQUIRE(c.plan != NULL);
   // x 0, %2 1024, then at step 2 the scratch of 24 at 2048 and that of 16 at 2112
-  fit = stow_plan_fit(c.plan);
+  fit = fit_of(c.plan);
   CHECK(!fit.fits);
   CHECK_U64(fit.value, STOW_VALUE_NONE);
   CHECK_U64(fit.step, 2);
@@ -850,7 +851,7 @@ TEST(StrategyGetsBudgetAndCallbackButNoCapacity) {
   CHECK_U64(seen.nodes, 77);
   CHECK(seen.capacity == STOW_PLACE_SMALLEST);
   CHECK(seen.calls > 0);
-  CHECK(stow_plan_search(c.plan).stopped);
+  CHECK(search_of(c.plan).stopped);
   plan_prove(&c);
   plan_free(&c);
 }
@@ -860,7 +861,7 @@ TEST(SearchReportsOutcomeAndBound) {
   plan_case c = plan_make(mlp, &options);
   REQUIRE(c.plan != NULL);
   uint64_t arena = stow_plan_arena_size(c.plan);
-  stow_search search = stow_plan_search(c.plan);
+  stow_search search = search_of(c.plan);
   CHECK_U64(search.outcome, STOW_OUTCOME_OPTIMAL);
   CHECK_U64(search.bound, arena);
   CHECK(!search.stopped);
@@ -868,20 +869,20 @@ TEST(SearchReportsOutcomeAndBound) {
   options.capacity = arena - 1;
   c = plan_make(mlp, &options);
   REQUIRE(c.plan != NULL);
-  CHECK_U64(stow_plan_search(c.plan).outcome, STOW_OUTCOME_INFEASIBLE);
+  CHECK_U64(search_of(c.plan).outcome, STOW_OUTCOME_INFEASIBLE);
   CHECK_U64(stow_plan_arena_size(c.plan), arena);
   plan_free(&c);
   options.reuse = false;
   options.capacity = arena;
   c = plan_make(mlp, &options);
   REQUIRE(c.plan != NULL);
-  CHECK_U64(stow_plan_search(c.plan).bound, arena);  // reuse is a choice that no bound relies on
-  CHECK_U64(stow_plan_search(c.plan).outcome, STOW_OUTCOME_GAVE_UP);
+  CHECK_U64(search_of(c.plan).bound, arena);  // reuse is a choice that no bound relies on
+  CHECK_U64(search_of(c.plan).outcome, STOW_OUTCOME_GAVE_UP);
   plan_free(&c);
   options.capacity = STOW_NO_CAPACITY;
   c = plan_make(mlp, &options);
   REQUIRE(c.plan != NULL);
-  CHECK_U64(stow_plan_search(c.plan).outcome, STOW_OUTCOME_FEASIBLE);
+  CHECK_U64(search_of(c.plan).outcome, STOW_OUTCOME_FEASIBLE);
   plan_free(&c);
 }
 
@@ -1063,14 +1064,14 @@ static uint64_t load_at(const stow_plan* plan, uint32_t step) {
 }
 
 static void check_fit(const stow_plan* plan) {
-  stow_fit fit = stow_plan_fit(plan);
+  stow_fit fit = fit_of(plan);
   CHECK(fit.fits == (stow_plan_arena_size(plan) <= fit.available));
   if (fit.fits || fit.value == STOW_VALUE_NONE) {
     return;
   }
   stow_slot slot = plan_slot(plan, fit.value);
   CHECK(slot.offset + slot.size + stowi_plan_guard(plan, fit.value) > fit.available);
-  CHECK(fit.possible == (stow_plan_search(plan).bound <= fit.available));
+  CHECK(fit.possible == (search_of(plan).bound <= fit.available));
   CHECK_U64(fit.step, stowi_plan_begin(plan, fit.value));
   uint64_t most = load_at(plan, fit.step);
   for (stow_value v = 0; v < stow_plan_value_count(plan); ++v) {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "plan/api.h"
+#include "plan/describe.h"
 #include "plan/plan_support.h"
 #include "support/test.h"
 
@@ -226,7 +227,7 @@ TEST(OptionsOfAnOlderVersionKeepTheirMeaning) {
   plan_case c = plan_make(small, &options);
   REQUIRE(c.plan != NULL);
   CHECK_U64(plan_offset(c.plan, 1), 256);
-  CHECK(stow_plan_fit(c.plan).fits);
+  CHECK(fit_of(c.plan).fits);
   plan_free(&c);
 }
 
@@ -250,8 +251,8 @@ TEST(OptionsOfAnOlderVersionShareNothingNew) {
     CHECK_U64(stow_plan_root(c.plan, v), v);
     CHECK_U64(stow_plan_window_count(c.plan, v), 0);
   }
-  CHECK(!stow_plan_ordering(c.plan).searched);
-  CHECK_U64(stow_plan_ordering(c.plan).given_arena, stow_plan_arena_size(c.plan));
+  CHECK(!ordering_of(c.plan).searched);
+  CHECK_U64(ordering_of(c.plan).given_arena, stow_plan_arena_size(c.plan));
   plan_free(&c);
 }
 

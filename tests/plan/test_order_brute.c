@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan/describe.h"
 #include "plan/feature_scene.h"
 #include "plan/plan_internal.h"
 #include "support/test.h"
@@ -198,7 +199,7 @@ static void compare(const search* x, uint64_t seed, tally* t) {
   stow_plan* given = plan_of(x->graph, x->options, STOW_ORDER_GIVEN);
   stow_plan* chosen = plan_of(x->graph, x->options, STOW_ORDER_AUTO);
   if (given != NULL && chosen != NULL) {
-    uint64_t bound = stow_plan_ordering(chosen).any_bound;
+    uint64_t bound = ordering_of(chosen).any_bound;
     uint64_t arena = chosen->arena_size;
     test_check(bound <= x->least_load, __FILE__, __LINE__,
                "seed %llu: an order needs %llu, below %llu", (unsigned long long)seed,

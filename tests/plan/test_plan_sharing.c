@@ -6,6 +6,7 @@
 #include "analysis/api.h"
 #include "place/api.h"
 #include "plan/api.h"
+#include "plan/describe.h"
 #include "plan/make/make.h"
 #include "plan/plan_support.h"
 #include "support/fault.h"
@@ -141,7 +142,7 @@ TEST(DecisionsAreCopiedAndWritten) {
   CHECK_U64(stow_plan_decision_count(plan), stowi_analysis_sharing_count(a.sharing));
   CHECK(stow_plan_decision_count(plan) >= 4);
   for (size_t i = 0; i < stow_plan_decision_count(plan); ++i) {
-    stow_decision actual = stow_plan_decision_at(plan, i);
+    stow_decision actual = decision_of(plan, i);
     stow_decision expected = stowi_analysis_sharing_at(a.sharing, i);
     CHECK_U64(actual.share, expected.share);
     CHECK_U64(actual.reason, expected.reason);
@@ -150,7 +151,7 @@ TEST(DecisionsAreCopiedAndWritten) {
   }
   plan->decisions[0].reason = STOW_REASON_READ_LATER;
   plan->decisions[0].other_node = 5;
-  plan->ordering = (stow_ordering){true, true, 400, 300, 200, 4, 12345};
+  plan->ordering = (stow_ordering){0, true, true, 400, 300, 200, 4, 12345};
   CHECK(stowi_plan_finish(plan, NULL) == STOW_OK);
   char* json = plan_text(plan, stowi_plan_write_json);
   CHECK_HAS(json,
@@ -277,8 +278,8 @@ TEST(SharingGivenUpForASmallerArenaIsRecordedInOrder) {
   size_t refused = 0;
   size_t views = 0;
   for (size_t i = 0; i < stow_plan_decision_count(less.plan); ++i) {
-    stow_decision now = stow_plan_decision_at(less.plan, i);
-    stow_decision before = stow_plan_decision_at(fuller.plan, i);
+    stow_decision now = decision_of(less.plan, i);
+    stow_decision before = decision_of(fuller.plan, i);
     CHECK(is_same_question(now, before));
     CHECK((now.reason == STOW_REASON_TAKEN) == (now.share == STOW_SHARE_VIEW));
     CHECK((now.reason == STOW_REASON_ARENA) ==
@@ -305,7 +306,7 @@ TEST(NoOrderIsSearchedIfEveryOneNeedsTheArena) {
   options.order = STOW_ORDER_AUTO;
   plan_case c = plan_make(chain_text, &options);
   REQUIRE(c.plan != NULL);
-  stow_ordering ordering = stow_plan_ordering(c.plan);
+  stow_ordering ordering = ordering_of(c.plan);
   CHECK_U64(ordering.any_bound, stow_plan_arena_size(c.plan));
   CHECK_U64(ordering.given_arena, stow_plan_arena_size(c.plan));
   CHECK(!ordering.searched && !ordering.changed);
@@ -323,7 +324,7 @@ TEST(CsvOfAPlanIsTheProblemItSolves) {
   CHECK(stow_csv_read(stow_str_of(written), allocator, NULL, &csv) == STOW_OK);
   REQUIRE(csv != NULL);
   const stow_problem* problem = stow_csv_problem(csv);
-  stow_load load;
+  stow_load load = {.struct_size = sizeof(load)};
   CHECK(stow_problem_load(problem, allocator, NULL, &load) == STOW_OK);
   CHECK_U64(load.step, stowi_plan_peak_step(c.plan));
   CHECK_U64(load.bytes, peak_load(c.plan));
@@ -408,8 +409,8 @@ static void check_bound(const char* text, uint64_t arena) {
   plan_case c = plan_make(text, &options);
   REQUIRE(c.plan != NULL);
   CHECK_U64(stow_plan_arena_size(c.plan), arena);
-  CHECK(stow_plan_ordering(c.plan).any_bound <= arena);
-  CHECK(stow_plan_ordering(c.plan).any_bound > 0);
+  CHECK(ordering_of(c.plan).any_bound <= arena);
+  CHECK(ordering_of(c.plan).any_bound > 0);
   plan_prove(&c);
   plan_free(&c);
 }
@@ -464,7 +465,7 @@ TEST(AConcatOfOneIsContiguousAlongAnyAxis) {
       &options);
   REQUIRE(c.plan != NULL);
   CHECK_U64(stow_plan_root(c.plan, 1), 2);
-  CHECK(stow_plan_ordering(c.plan).any_bound <= stow_plan_arena_size(c.plan));
+  CHECK(ordering_of(c.plan).any_bound <= stow_plan_arena_size(c.plan));
   plan_prove(&c);
   plan_free(&c);
 }

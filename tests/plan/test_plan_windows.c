@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "plan/api.h"
+#include "plan/describe.h"
 #include "plan/plan_support.h"
 #include "support/fault.h"
 #include "support/test.h"
@@ -360,7 +361,7 @@ static uint64_t hole_at(const stow_plan* plan, uint32_t step, stow_value without
 }
 
 static void check_fit(const stow_plan* plan) {
-  stow_fit fit = stow_plan_fit(plan);
+  stow_fit fit = fit_of(plan);
   stow_value expected = STOW_VALUE_NONE;
   uint32_t expected_step = 0;
   for (stow_value v = 0; v < stow_plan_value_count(plan); ++v) {
@@ -399,8 +400,8 @@ static void check_csv(const stow_plan* plan) {
       continue;
     }
     const stow_problem* problem = stow_csv_problem(csv);
-    stow_buffer desc;
-    stow_problem_buffer(problem, buffer, &desc);
+    stow_buffer desc = {.struct_size = sizeof(desc)};
+    stow_problem_describe_buffer(problem, buffer, &desc);
     CHECK_U64(desc.begin, stowi_plan_begin(plan, v));
     CHECK_U64(desc.end, stowi_plan_end(plan, v));
     CHECK_U64(desc.size, plan_slot(plan, v).size);
@@ -408,8 +409,8 @@ static void check_csv(const stow_plan* plan) {
     CHECK_U64(desc.fixed_offset, plan_offset(plan, v));
     CHECK_U64(stow_problem_window_count(problem, buffer), stow_plan_window_count(plan, v));
     for (size_t i = 0; i < stow_plan_window_count(plan, v); ++i) {
-      stow_window_desc window;
-      stow_problem_get_window(problem, buffer, i, &window);
+      stow_window_desc window = {.struct_size = sizeof(window)};
+      stow_problem_describe_window(problem, buffer, i, &window);
       check_window(stow_plan_window_at(plan, v, i), (uint32_t)window.begin, (uint32_t)window.end,
                    window.low, window.high);
     }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "plan/api.h"
+#include "plan/describe.h"
 #include "plan/plan_support.h"
 #include "support/fault.h"
 #include "support/test.h"
@@ -66,15 +67,16 @@ TEST(PlanReadBackIsTheSame) {
     free(after);
     free(before);
   }
-  CHECK_U64(stow_plan_fit(read).largest_hole, stow_plan_fit(c.plan).largest_hole);
+  CHECK_U64(fit_of(read).largest_hole, fit_of(c.plan).largest_hole);
   CHECK_U64(stowi_plan_peak_count(read), stowi_plan_peak_count(c.plan));
   CHECK_U64(stowi_plan_alignment(read), 256);
-  CHECK_U64(stow_plan_search(read).bound, stow_plan_lower_bound(c.plan));
-  CHECK_U64(stow_plan_search(read).nodes, 0);
+  CHECK_U64(search_of(read).bound, stow_plan_lower_bound(c.plan));
+  CHECK_U64(search_of(read).nodes, 0);
   CHECK_U64(stow_plan_decision_count(read), 0);
-  CHECK_U64(stow_plan_decision_at(read, 0).result, STOW_VALUE_NONE);
-  CHECK_U64(stow_plan_ordering(read).critical, STOW_NODE_NONE);
-  CHECK_U64(stow_plan_ordering(read).given_arena, stow_plan_arena_size(read));
+  stow_decision decision = {.struct_size = sizeof(decision)};
+  CHECK(stow_plan_describe_decision(read, 0, &decision) == STOW_ERR_NOT_FOUND);
+  CHECK_U64(ordering_of(read).critical, STOW_NODE_NONE);
+  CHECK_U64(ordering_of(read).given_arena, stow_plan_arena_size(read));
   CHECK(stow_plan_check(read, c.graph, c.effects, stow_allocator_default(), &diag, NULL) ==
         STOW_OK);
   stow_plan_destroy(read);
@@ -369,7 +371,7 @@ TEST(ReservedRangeMayBeWhatDoesNotFit) {
       stow_plan_read(text, strlen(text), NULL, c.graph, stow_allocator_default(), &diag, &plan);
   test_check(status == STOW_OK, __FILE__, __LINE__, "%s", diag.message);
   if (plan != NULL) {
-    stow_fit fit = stow_plan_fit(plan);
+    stow_fit fit = fit_of(plan);
     CHECK(!fit.fits);
     CHECK_U64(fit.value, STOW_VALUE_NONE);
     CHECK_U64(fit.largest_hole, 136);  // 464 to 600, at step 0; 384 to 460 is smaller

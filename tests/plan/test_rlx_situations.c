@@ -301,7 +301,7 @@ TEST(CheckerRefusesActivationsInWeights) {
   stow_plan* wrong = NULL;
   stow_diag diag;
   stow_diag_init(&diag);
-  stow_violation violation;
+  stow_violation violation = {.struct_size = sizeof(violation)};
   CHECK(stow_plan_read(in_place, strlen(in_place), NULL, b.graph, stow_allocator_default(), &diag,
                        &wrong) == STOW_OK);
   REQUIRE(wrong != NULL);

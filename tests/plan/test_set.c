@@ -5,6 +5,7 @@
 
 #include "base/diag.h"
 #include "plan/api.h"
+#include "plan/describe.h"
 #include "plan/plan_internal.h"
 #include "plan/plan_support.h"
 #include "plan/set_support.h"
@@ -459,8 +460,8 @@ TEST(OrdersOfMembersAreSearched) {
   strcpy(text, cells);
   strcat(text, WEIGHT_GRAPH("b", OPEN));
   set_case c = set_make(text, &options);
-  CHECK(stow_plan_ordering(set_plan(&c, 0)).changed);
-  CHECK(!stow_plan_ordering(set_plan(&c, 1)).changed);
+  CHECK(ordering_of(set_plan(&c, 0)).changed);
+  CHECK(!ordering_of(set_plan(&c, 1)).changed);
   CHECK(stow_set_alone(c.set, 0) < 2 * 4096);
   CHECK(stow_set_arena_size(c.set) < 2 * 4096);
   set_free(&c);
@@ -734,7 +735,7 @@ TEST(AnActivationInAKeptRootIsFound) {
     }
   }
   CHECK(damaged_check(&d).fault == STOW_FAULT_NONE);
-  stow_violation violation;
+  stow_violation violation = {.struct_size = sizeof(violation)};
   CHECK(stow_plan_check(d.copies[0], d.set.graphs[0], d.set.effects[0], stow_allocator_default(),
                         NULL, &violation) == STOW_ERR_VIOLATION);
   CHECK(violation.fault == STOW_FAULT_OVERLAP);

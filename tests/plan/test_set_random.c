@@ -153,7 +153,7 @@ static void check_plans(scene* s) {
                s->diag.message);
     stow_plan_destroy(copy);
   }
-  stow_violation violation;
+  stow_violation violation = {.struct_size = sizeof(violation)};
   stow_status status = check_set(s, plans, &violation);
   test_check(status == STOW_OK && violation.fault == STOW_FAULT_NONE, __FILE__, __LINE__,
              "seed %llu: %s", (unsigned long long)s->seed, s->diag.message);

@@ -48,16 +48,16 @@ static void set_steps(shape* s, uint64_t begin, uint64_t end, uint64_t low, uint
 
 static shape read_shape(const stow_problem* problem, size_t buffer) {
   shape s;
-  stow_buffer desc;
+  stow_buffer desc = {.struct_size = sizeof(desc)};
   memset(&s, 0, sizeof(s));
-  stow_problem_buffer(problem, buffer, &desc);
+  stow_problem_describe_buffer(problem, buffer, &desc);
   s.footprint = desc.size + desc.guard;
   s.alignment = desc.alignment;
   s.fixed = desc.fixed_offset;
   set_steps(&s, desc.begin, desc.end, 0, s.footprint);
   for (size_t i = 0; i < stow_problem_window_count(problem, buffer); ++i) {
-    stow_window_desc window;
-    stow_problem_get_window(problem, buffer, i, &window);
+    stow_window_desc window = {.struct_size = sizeof(window)};
+    stow_problem_describe_window(problem, buffer, i, &window);
     set_steps(&s, window.begin, window.end, window.low, window.high);
   }
   for (uint32_t step = 0; step < BRUTE_MAX_STEPS; ++step) {

@@ -59,8 +59,14 @@ stow_decision stowi_analysis_sharing_decision(const stowi_analysis_sharing_call*
                                               stow_value result, stow_value operand) {
   const uint64_t* bytes = call->views->bytes;
   uint64_t shared = bytes[result] < bytes[operand] ? bytes[result] : bytes[operand];
-  return (stow_decision){share,  reason,          node,          result, operand,
-                         shared, STOW_VALUE_NONE, STOW_NODE_NONE};
+  return (stow_decision){.share = share,
+                         .reason = reason,
+                         .node = node,
+                         .result = result,
+                         .operand = operand,
+                         .bytes = shared,
+                         .other_value = STOW_VALUE_NONE,
+                         .other_node = STOW_NODE_NONE};
 }
 
 void stowi_analysis_sharing_move(stowi_analysis_sharing_call* call, stow_value root,

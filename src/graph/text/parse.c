@@ -98,14 +98,14 @@ static uint64_t hash_name(stow_str name) {
   return stowi_hash_bytes(STOWI_HASH_SEED, name.data, name.size);
 }
 
-stow_graph* stow_module_find(const stow_module* module, stow_str name) {
+stow_graph* stow_module_find(stow_module* module, stow_str name) {
   uint32_t id = stowi_index_find(&module->names, hash_name(name), graph_has_name, module, &name);
   return id == STOWI_INDEX_NONE ? NULL : module->graphs.data[id];
 }
 
 size_t stow_module_graph_count(const stow_module* module) { return module->graphs.count; }
 
-stow_graph* stow_module_graph(const stow_module* module, size_t index) {
+stow_graph* stow_module_graph(stow_module* module, size_t index) {
   return index < module->graphs.count ? module->graphs.data[index] : NULL;
 }
 

@@ -156,8 +156,8 @@ static stow_status draw(lns* l) {
 
 // A held buffer or, if it has windows and sticks out, its whole footprint.
 static stow_status add_held(const lns* l, stow_problem* part, uint32_t buffer) {
-  stow_buffer desc;
-  stow_problem_buffer(l->quest->problem, buffer, &desc);
+  stow_buffer desc = {.struct_size = sizeof(desc)};
+  stow_problem_describe_buffer(l->quest->problem, buffer, &desc);
   bool sticks_out = end_of(l, buffer) > l->target;
   desc.fixed_offset = l->offsets[buffer];
   if (sticks_out) {

@@ -7,6 +7,7 @@
 #include <stowage/plan.h>
 
 #include "base/alloc.h"
+#include "base/diag.h"
 #include "effects/api.h"
 #include "plan/plan_internal.h"
 
@@ -97,7 +98,15 @@ stow_status stowi_plan_check_facts(stowi_plan_checker* checker);
 // Shared by the parts
 
 #define STOWI_PLAN_NO_VIOLATION \
-  { STOW_FAULT_NONE, STOW_VALUE_NONE, STOW_VALUE_NONE, STOW_NODE_NONE, STOW_NODE_NONE, 0 }
+  { 0, STOW_FAULT_NONE, STOW_VALUE_NONE, STOW_VALUE_NONE, STOW_NODE_NONE, STOW_NODE_NONE, 0 }
+
+// Writes what was found to the caller's struct; |out_violation| may be NULL.
+static inline stow_status stowi_fill_violation(const stow_violation* found, stow_diag* diag,
+                                               stow_violation* out_violation) {
+  return out_violation == NULL
+             ? STOW_OK
+             : stowi_fill_struct(out_violation, found, sizeof(*found), "stow_violation", diag);
+}
 
 // The plan was made for this graph. STOW_FAULT_STALE.
 stow_status stowi_plan_check_fresh(stowi_plan_checker* checker);

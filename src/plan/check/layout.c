@@ -60,7 +60,8 @@ static stow_status check_param(layout_check* check, stow_value value, stow_slot 
                             "param %s has a slot, but is missing from the weight layout",
                             stowi_plan_label_value(&check->checker, value).text);
   }
-  stow_weight weight = stow_weight_layout_at(check->layout, index);
+  stow_weight weight = {.struct_size = sizeof(weight)};
+  STOW_TRY(stow_weight_layout_describe(check->layout, index, &weight));
   uint64_t guard = stowi_plan_guard(check->checker.plan, value);
   if (slot.offset != weight.offset) {
     return moved_fault(check, value, slot, &weight);
@@ -112,7 +113,8 @@ static bool is_reserved(const stow_plan* plan, uint64_t low, uint64_t high) {
 
 static stow_status check_others(layout_check* check) {
   for (size_t i = 0; i < stow_weight_layout_count(check->layout); ++i) {
-    stow_weight weight = stow_weight_layout_at(check->layout, i);
+    stow_weight weight = {.struct_size = sizeof(weight)};
+    STOW_TRY(stow_weight_layout_describe(check->layout, i, &weight));
     uint64_t end = weight.offset + weight.size + weight.guard;
     if (!check->named[i] && !is_reserved(check->checker.plan, weight.offset, end)) {
       return stowi_plan_fault(&check->checker, STOW_FAULT_WEIGHT, STOW_VALUE_NONE, STOW_VALUE_NONE,
@@ -136,6 +138,8 @@ static stow_status run(layout_check* check) {
 stow_status stow_plan_check_layout(const stow_plan* plan, const stow_graph* graph,
                                    const stow_weight_layout* layout, stow_diag* diag,
                                    stow_violation* out_violation) {
+  static const stow_violation none = STOWI_PLAN_NO_VIOLATION;
+  STOW_TRY(stowi_fill_violation(&none, diag, out_violation));
   stow_allocator allocator = plan->allocator;
   size_t count = stow_weight_layout_count(layout);
   layout_check check = {
@@ -148,9 +152,7 @@ stow_status stow_plan_check_layout(const stow_plan* plan, const stow_graph* grap
       .named = STOWI_ARRAY_ZERO(allocator, bool, count),
   };
   stow_status status = check.named == NULL ? stowi_fail_memory(diag) : run(&check);
-  if (out_violation != NULL) {
-    *out_violation = check.checker.violation;
-  }
+  (void)stowi_fill_violation(&check.checker.violation, NULL, out_violation);
   STOWI_ARRAY_FREE(allocator, check.named, count);
   return status;
 }

@@ -238,9 +238,9 @@ static stow_status check_turns(turn* turns, size_t count) {
 // ---------------------------------------------------------------------------------------------
 
 static void report(const turn* turns, size_t count, stow_violation* out_violation) {
-  for (size_t i = 0; out_violation != NULL && i < count; ++i) {
+  for (size_t i = 0; i < count; ++i) {
     if (turns[i].checker.violation.fault != STOW_FAULT_NONE) {
-      *out_violation = turns[i].checker.violation;
+      (void)stowi_fill_violation(&turns[i].checker.violation, NULL, out_violation);
       return;
     }
   }
@@ -251,9 +251,7 @@ stow_status stow_set_check(const stow_plan* const* plans, const stow_graph* cons
                            stow_allocator allocator, stow_diag* diag,
                            stow_violation* out_violation) {
   static const stow_violation none = STOWI_PLAN_NO_VIOLATION;
-  if (out_violation != NULL) {
-    *out_violation = none;
-  }
+  STOW_TRY(stowi_fill_violation(&none, diag, out_violation));
   turn* turns = STOWI_ARRAY_ZERO(allocator, turn, count);
   if (turns == NULL) {
     return stowi_fail_memory(diag);

@@ -50,7 +50,8 @@ static stow_status share_param(stowi_plan_maker* maker, stow_value v, bool* used
     return missing_param(maker, v);
   }
   used[index] = true;
-  stow_weight weight = stow_weight_layout_at(layout, index);
+  stow_weight weight = {.struct_size = sizeof(weight)};
+  STOW_TRY(stow_weight_layout_describe(layout, index, &weight));
   stowi_plan_value* value = &maker->plan->values[v];
   stowi_plan_value_text name = stowi_plan_make_name(maker, v);
   uint64_t* fixed = &maker->fixed[v];
@@ -96,7 +97,8 @@ static stow_status reserve_unused(stowi_plan_maker* maker, const bool* used) {
   stowi_plan_span* span = maker->plan->reserved;
   for (size_t i = 0; i < stow_weight_layout_count(layout); ++i) {
     if (!used[i]) {
-      stow_weight weight = stow_weight_layout_at(layout, i);
+      stow_weight weight = {.struct_size = sizeof(weight)};
+      STOW_TRY(stow_weight_layout_describe(layout, i, &weight));
       span->offset = weight.offset;
       span->end = weight.offset + weight.size + weight.guard;
       ++span;
@@ -269,7 +271,7 @@ static stowi_plan_value_text name_party(const stowi_plan_maker* maker, stow_valu
 }
 
 static stow_status check_apart(stowi_plan_maker* maker, fixed_set* set) {
-  stow_placement_violation violation = {STOW_PLACEMENT_OK, STOW_BUFFER_NONE, STOW_BUFFER_NONE, 0};
+  stow_placement_violation violation = {.struct_size = sizeof(violation)};
   stow_status status = stow_placement_check(set->problem, set->offsets.data, set->offsets.count,
                                             UINT64_MAX, maker->allocator, maker->diag, &violation);
   if (status != STOW_ERR_VIOLATION) {

@@ -203,7 +203,7 @@ static stow_status unpack_params(stowi_plan_maker* maker) {
 }
 
 static stow_status judge(stowi_plan_maker* maker) {
-  stow_load load;
+  stow_load load = {.struct_size = sizeof(load)};
   STOW_TRY(stow_problem_load(maker->problem, maker->allocator, maker->diag, &load));
   maker->plan->lower_bound = load.lower_bound;
   maker->plan->peak_step = (uint32_t)load.step;

@@ -99,7 +99,7 @@ static stow_status collect(fixed_set* set) {
 }
 
 static stow_status check_apart(const fixed_set* set) {
-  stow_placement_violation violation = {STOW_PLACEMENT_OK, STOW_BUFFER_NONE, STOW_BUFFER_NONE, 0};
+  stow_placement_violation violation = {.struct_size = sizeof(violation)};
   stow_status status =
       stow_placement_check(set->problem, set->offsets.data, set->offsets.count, UINT64_MAX,
                            set->residents->allocator, set->diag, &violation);

@@ -228,7 +228,7 @@ static stow_status place(placing* p) {
   stow_set* set = p->set;
   STOW_TRY(
       stowi_plan_place(p->problem, &set->options, true, set->allocator, p->diag, &p->placement));
-  stow_load load;
+  stow_load load = {.struct_size = sizeof(load)};
   STOW_TRY(stow_problem_load(p->problem, set->allocator, p->diag, &load));
   p->lower_bound = load.lower_bound;
   return STOW_OK;

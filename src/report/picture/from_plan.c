@@ -383,9 +383,12 @@ static void add_options(maker* m) {
 static void add_facts(maker* m) {
   const stow_plan* plan = m->from->plan;
   stowi_report_picture_facts* facts = &m->picture->facts;
-  stow_search search = stow_plan_search(plan);
-  stow_ordering ordering = stow_plan_ordering(plan);
-  stow_fit fit = stow_plan_fit(plan);
+  stow_search search = {.struct_size = sizeof search};
+  stow_ordering ordering = {.struct_size = sizeof ordering};
+  stow_fit fit = {.struct_size = sizeof fit};
+  (void)stow_plan_describe_search(plan, &search);
+  (void)stow_plan_describe_ordering(plan, &ordering);
+  (void)stow_plan_describe_fit(plan, &fit);
   facts->arena = stow_plan_arena_size(plan);
   facts->alignment = stowi_plan_alignment(plan);
   facts->bound = search.bound;

@@ -18,8 +18,8 @@ static uint64_t offset_of(const maker* m, size_t row) {
 static void add_windows(maker* m, size_t row) {
   stow_picture* picture = m->picture;
   for (size_t i = 0; i < stow_problem_window_count(m->problem, row); ++i) {
-    stow_window_desc window;
-    stow_problem_get_window(m->problem, row, i, &window);
+    stow_window_desc window = {.struct_size = sizeof(window)};
+    stow_problem_describe_window(m->problem, row, i, &window);
     stowi_report_picture_window item = {row, window.begin, window.end, window.low, window.high};
     STOWI_REPORT_PICTURE_ADD(picture, &picture->windows, item);
   }
@@ -27,8 +27,8 @@ static void add_windows(maker* m, size_t row) {
 
 static void add_buffer(maker* m, size_t row) {
   stow_picture* picture = m->picture;
-  stow_buffer desc;
-  stow_problem_buffer(m->problem, row, &desc);
+  stow_buffer desc = {.struct_size = sizeof(desc)};
+  stow_problem_describe_buffer(m->problem, row, &desc);
   bool is_fixed = desc.fixed_offset != STOW_PLACE_ANYWHERE;
   size_t windows = stow_problem_window_count(m->problem, row);
   stowi_report_picture_buffer buffer = {
@@ -63,7 +63,7 @@ static void add_buffer(maker* m, size_t row) {
 static stow_status add_facts(maker* m, stow_diag* diag) {
   stowi_report_picture_facts* facts = &m->picture->facts;
   const stow_placement* placement = m->from->placement;
-  stow_load load;
+  stow_load load = {.struct_size = sizeof(load)};
   STOW_TRY(stow_problem_load(m->problem, m->picture->allocator, diag, &load));
   facts->arena = m->height;
   facts->bound = placement != NULL ? stowi_placement_bound(placement) : load.lower_bound;
@@ -81,13 +81,13 @@ static stow_status add_facts(maker* m, stow_diag* diag) {
 
 static stow_status add_free(stow_problem* problem, const stow_problem* from, size_t row,
                             stow_diag* diag) {
-  stow_buffer desc;
-  stow_problem_buffer(from, row, &desc);
+  stow_buffer desc = {.struct_size = sizeof(desc)};
+  stow_problem_describe_buffer(from, row, &desc);
   desc.fixed_offset = STOW_PLACE_ANYWHERE;
   STOW_TRY(stow_problem_add(problem, &desc, diag, NULL));
   for (size_t i = 0; i < stow_problem_window_count(from, row); ++i) {
-    stow_window_desc window;
-    stow_problem_get_window(from, row, i, &window);
+    stow_window_desc window = {.struct_size = sizeof(window)};
+    stow_problem_describe_window(from, row, i, &window);
     STOW_TRY(stow_problem_add_window(problem, &window, diag));
   }
   return STOW_OK;
@@ -96,7 +96,7 @@ static stow_status add_free(stow_problem* problem, const stow_problem* from, siz
 // The bound as if no row had an offset.
 static stow_status find_bound(maker* m, stow_diag* diag) {
   stow_allocator allocator = m->picture->allocator;
-  stow_load load = {0};
+  stow_load load = {.struct_size = sizeof load};
   stow_problem* problem = NULL;
   stow_status status = stow_problem_create(allocator, diag, &problem);
   for (size_t i = 0; i < stow_problem_count(m->problem) && status == STOW_OK; ++i) {

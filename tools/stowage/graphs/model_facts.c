@@ -19,7 +19,7 @@ stow_model_info cli_model_info(const cli_model* model) {
 
 stow_str cli_model_port(const cli_model* model, stow_model_side side, size_t index) {
   stow_model_port port = {.struct_size = sizeof port};
-  (void)stow_model_port_at(model->model, side, index, &port);
+  (void)stow_model_describe_port(model->model, side, index, &port);
   return port.name;
 }
 

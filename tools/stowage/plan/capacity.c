@@ -94,7 +94,7 @@ static void format_scratch(uint64_t bytes, char out[SCRATCH_TEXT_SIZE]) {
 }
 
 static void tell_no_order(const stow_graph* graph, const stow_plan* plan) {
-  stow_ordering ordering = stow_plan_ordering(plan);
+  stow_ordering ordering = cli_plan_ordering(plan);
   if (ordering.critical == STOW_NODE_NONE) {
     cli_tell_more("no order can fit: the search has ruled out all that need less than %" PRIu64
                   " bytes",
@@ -116,7 +116,7 @@ static void tell_no_order(const stow_graph* graph, const stow_plan* plan) {
 
 static void tell_this_order(const stow_graph* graph, const stow_plan* plan, const stow_fit* fit) {
   uint64_t bound = stow_plan_lower_bound(plan);
-  uint64_t proven = stow_plan_search(plan).bound;
+  uint64_t proven = cli_plan_search(plan).bound;
   uint64_t load = cli_peak_load(plan);
   if (proven <= fit->available) {
     cli_tell_more("the lower bound is %" PRIu64 ": %s", proven,
@@ -142,7 +142,7 @@ static void tell_this_order(const stow_graph* graph, const stow_plan* plan, cons
 
 // Whether orders are worth a word: this one is ruled out, and another one may not be.
 static void tell_other_orders(const stow_plan* plan, const stow_fit* fit) {
-  stow_ordering ordering = stow_plan_ordering(plan);
+  stow_ordering ordering = cli_plan_ordering(plan);
   if (!cli_plan_info(plan).reuse || ordering.any_bound == 0) {
     return;
   }
@@ -150,7 +150,7 @@ static void tell_other_orders(const stow_plan* plan, const stow_fit* fit) {
     cli_tell_more("every order needs at least %" PRIu64
                   " bytes: one not found yet may fit (see --order-nodes)",
                   ordering.any_bound);
-  } else if (stow_plan_search(plan).bound > fit->available) {
+  } else if (cli_plan_search(plan).bound > fit->available) {
     cli_tell_more("this is for the given order; every order needs at least %" PRIu64
                   " bytes: --order auto may find one that fits",
                   ordering.any_bound);
@@ -160,7 +160,7 @@ static void tell_other_orders(const stow_plan* plan, const stow_fit* fit) {
 // ---------------------------------------------------------------------------------------------
 
 static bool is_ruled_out(const stow_plan* plan, const stow_fit* fit) {
-  return stow_plan_ordering(plan).any_bound > fit->available;
+  return cli_plan_ordering(plan).any_bound > fit->available;
 }
 
 // Without reuse there is only one placement; with it, another one may fit until that is ruled out,
@@ -169,12 +169,12 @@ static cli_exit exit_code(const stow_plan* plan, const stow_fit* fit) {
   if (!cli_plan_info(plan).reuse || is_ruled_out(plan, fit)) {
     return CLI_NO;
   }
-  bool gave_up = stow_plan_search(plan).outcome == STOW_OUTCOME_GAVE_UP;
-  return gave_up || stow_plan_ordering(plan).searched ? CLI_GAVE_UP : CLI_NO;
+  bool gave_up = cli_plan_search(plan).outcome == STOW_OUTCOME_GAVE_UP;
+  return gave_up || cli_plan_ordering(plan).searched ? CLI_GAVE_UP : CLI_NO;
 }
 
 cli_exit cli_fail_capacity(const char* label, const stow_graph* graph, const stow_plan* plan) {
-  stow_fit fit = stow_plan_fit(plan);
+  stow_fit fit = cli_plan_fit(plan);
   char value[CLI_LABEL_SIZE];
   snprintf(value, sizeof value, "%s", fit.value_bytes > 0 ? "scratch" : "a reserved range");
   if (fit.value != STOW_VALUE_NONE) {

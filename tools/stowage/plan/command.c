@@ -6,6 +6,7 @@
 #include "arguments/help.h"
 #include "files/file.h"
 #include "files/output.h"
+#include "graphs/info.h"
 #include "plan/capacity.h"
 #include "plan/explain.h"
 #include "plan/job.h"
@@ -135,7 +136,7 @@ static stow_status write_plan(const job* j, cli_output* output, stow_diag* diag)
 
 // A plan that does not fit is shown on standard output, but never replaces a file.
 static cli_exit write_result(const job* j) {
-  bool fits = j->request.capacity == STOW_NO_CAPACITY || stow_plan_fit(j->plan).fits;
+  bool fits = j->request.capacity == STOW_NO_CAPACITY || cli_plan_fit(j->plan).fits;
   cli_output output;
   cli_exit code = cli_output_open(&output, j->request.output);
   if (code == CLI_YES) {

@@ -180,7 +180,7 @@ static stow_value holder_of(const stow_decision* decision) {
 typedef bool (*choose)(const explainer* e, const group* g, size_t index);
 
 static bool belongs(const explainer* e, const group* g, size_t index) {
-  stow_decision decision = stow_plan_decision_at(e->plan, index);
+  stow_decision decision = cli_plan_decision(e->plan, index);
   return decision.share == g->share && decision.reason == g->reason &&
          !cli_share_is_moot(e->plan, index);
 }
@@ -199,12 +199,12 @@ static size_t find_row(const explainer* e, choose is_chosen, const group* g, siz
 static size_t find_largest(const explainer* e, choose is_chosen, const group* g, size_t index) {
   size_t count = stow_plan_decision_count(e->plan);
   bool is_first = index == count;
-  uint64_t most = is_first ? UINT64_MAX : stow_plan_decision_at(e->plan, index).bytes;
+  uint64_t most = is_first ? UINT64_MAX : cli_plan_decision(e->plan, index).bytes;
   size_t best = count;
   for (size_t i = find_row(e, is_chosen, g, 0); i < count; i = find_row(e, is_chosen, g, i + 1)) {
-    uint64_t bytes = stow_plan_decision_at(e->plan, i).bytes;
+    uint64_t bytes = cli_plan_decision(e->plan, i).bytes;
     bool is_after = is_first || bytes < most || (bytes == most && i > index);
-    if (is_after && (best == count || bytes > stow_plan_decision_at(e->plan, best).bytes)) {
+    if (is_after && (best == count || bytes > cli_plan_decision(e->plan, best).bytes)) {
       best = i;
     }
   }
@@ -224,7 +224,7 @@ static uint32_t step_of(const explainer* e, stow_node node) {
 
 static void add_row(const explainer* e, size_t index, cli_table* table) {
   char(*row)[CLI_CELL_SIZE] = table->cells[table->row_count++];
-  stow_decision decision = stow_plan_decision_at(e->plan, index);
+  stow_decision decision = cli_plan_decision(e->plan, index);
   snprintf(row[COL_STEP], CLI_CELL_SIZE, "%" PRIu32, step_of(e, decision.node));
   name_result(e, value_of(&decision), row[COL_VALUE]);
   name_beside(e, holder_of(&decision), value_of(&decision), row[COL_HOLDER]);
@@ -275,7 +275,7 @@ static group measure(const explainer* e, stow_share share, stow_reason reason) {
   for (size_t i = 0; i < stow_plan_decision_count(e->plan); ++i) {
     if (belongs(e, &g, i)) {
       ++g.tally.count;
-      g.tally.bytes += stow_plan_decision_at(e->plan, i).bytes;
+      g.tally.bytes += cli_plan_decision(e->plan, i).bytes;
     }
   }
   return g;
@@ -323,7 +323,7 @@ static bool is_at_peak(const explainer* e, stow_value value) {
 
 // Whether the peak would be lower if this had been shared.
 static bool weighs_at_peak(const explainer* e, const group* g, size_t index) {
-  stow_decision decision = stow_plan_decision_at(e->plan, index);
+  stow_decision decision = cli_plan_decision(e->plan, index);
   (void)g;
   return decision.reason != STOW_REASON_TAKEN && is_at_peak(e, decision.result) &&
          is_at_peak(e, decision.operand) && !cli_share_is_moot(e->plan, index);
@@ -333,7 +333,7 @@ static bool weighs_at_peak(const explainer* e, const group* g, size_t index) {
 static void print_refusal(const explainer* e, size_t index) {
   static const char* const verbs[STOW_SHARE_COUNT] = {"is not in place of", "is copied into",
                                                       "is a copy of"};
-  stow_decision decision = stow_plan_decision_at(e->plan, index);
+  stow_decision decision = cli_plan_decision(e->plan, index);
   char value[CLI_CELL_SIZE];
   char holder[CLI_CELL_SIZE];
   char other[CLI_CELL_SIZE];
@@ -427,13 +427,13 @@ static void print_critical(const explainer* e, stow_node node) {
 }
 
 static void print_orders(const explainer* e) {
-  stow_ordering ordering = stow_plan_ordering(e->plan);
+  stow_ordering ordering = cli_plan_ordering(e->plan);
   uint64_t other = ordering.changed ? ordering.given_arena : ordering.other_arena;
   cli_print(e->output, "\n%sorder%s\n", cli_paint_start(e->output, CLI_BOLD),
             cli_paint_stop(e->output));
   cli_print_size(e->output, ordering.changed ? "new order" : "given order",
                  stow_plan_arena_size(e->plan));
-  cli_print(e->output, "   bound %" PRIu64 " B\n", stow_plan_search(e->plan).bound);
+  cli_print(e->output, "   bound %" PRIu64 " B\n", cli_plan_search(e->plan).bound);
   if (other != 0) {
     cli_print_size(e->output, ordering.changed ? "given order" : "other order", other);
     cli_print(e->output, ordering.changed ? "\n" : "   the best other one\n");

@@ -209,7 +209,7 @@ static cli_exit fail_capacity(const job* j) {
   uint64_t bound = cli_set_info(j->set).lower_bound;
   for (size_t i = 0; i < j->members.count; ++i) {
     const stow_plan* plan = stow_set_plan(j->set, i);
-    uint64_t any_bound = stow_plan_ordering(plan).any_bound;
+    uint64_t any_bound = cli_plan_ordering(plan).any_bound;
     stow_str name = stow_graph_name(member_at(j, i)->graph);
     if (any_bound > available) {
       cli_fail(CLI_NO, "the set does not fit: %" PRIu64 " bytes required, %" PRIu64 " available",

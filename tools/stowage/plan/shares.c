@@ -17,7 +17,7 @@ static bool is_taken(const stow_decision* decision) {
 static bool scan_node(const stow_plan* plan, size_t index, bool forward, stow_node node,
                       stow_value result) {
   for (size_t i = index; forward ? i < stow_plan_decision_count(plan) : i > 0;) {
-    stow_decision other = stow_plan_decision_at(plan, forward ? i++ : --i);
+    stow_decision other = cli_plan_decision(plan, forward ? i++ : --i);
     if (other.node != node) {
       return false;
     }
@@ -29,7 +29,7 @@ static bool scan_node(const stow_plan* plan, size_t index, bool forward, stow_no
 }
 
 bool cli_share_is_moot(const stow_plan* plan, size_t index) {
-  stow_decision decision = stow_plan_decision_at(plan, index);
+  stow_decision decision = cli_plan_decision(plan, index);
   if (is_taken(&decision) || decision.share == STOW_SHARE_HOME) {
     return false;
   }
@@ -39,9 +39,9 @@ bool cli_share_is_moot(const stow_plan* plan, size_t index) {
 
 // Whether an earlier decision says already that the result lies over no operand: it counts once.
 static bool is_repeated(const stow_plan* plan, size_t index) {
-  stow_decision decision = stow_plan_decision_at(plan, index);
+  stow_decision decision = cli_plan_decision(plan, index);
   for (size_t i = index; i > 0; --i) {
-    stow_decision other = stow_plan_decision_at(plan, i - 1);
+    stow_decision other = cli_plan_decision(plan, i - 1);
     if (other.node != decision.node) {
       return false;
     }
@@ -62,7 +62,7 @@ static void add(cli_tally* tally, uint64_t bytes) {
 }
 
 static void count_decision(const stow_plan* plan, size_t index, cli_shares* shares) {
-  stow_decision decision = stow_plan_decision_at(plan, index);
+  stow_decision decision = cli_plan_decision(plan, index);
   bool is_view = decision.share == STOW_SHARE_VIEW;
   if (decision.share == STOW_SHARE_HOME) {
     add(is_taken(&decision) ? &shares->elisions : &shares->copied, decision.bytes);
@@ -118,7 +118,7 @@ static void add_shared(const stow_plan* plan, stow_value* buffer_of, cli_shares*
     buffer_of[value] = value;
   }
   for (size_t i = 0; i < stow_plan_decision_count(plan); ++i) {
-    stow_decision decision = stow_plan_decision_at(plan, i);
+    stow_decision decision = cli_plan_decision(plan, i);
     if (is_taken(&decision) && decision.share != STOW_SHARE_HOME) {
       buffer_of[decision.result] = buffer_of[decision.operand];
     }
@@ -127,7 +127,7 @@ static void add_shared(const stow_plan* plan, stow_value* buffer_of, cli_shares*
     }
   }
   for (size_t i = 0; i < stow_plan_decision_count(plan); ++i) {
-    stow_decision decision = stow_plan_decision_at(plan, i);
+    stow_decision decision = cli_plan_decision(plan, i);
     if (is_taken(&decision) && decision.share == STOW_SHARE_HOME) {
       add_elision(plan, decision.operand, buffer_of, shares);
       add_elision(plan, decision.result, buffer_of, shares);
@@ -177,7 +177,7 @@ void cli_print_shares(cli_output* output, const cli_shares* shares) {
 // A gap is what a search has left open. Where none was made, nobody knows whether an order comes
 // near the bound.
 void cli_print_any_order(cli_output* output, const stow_plan* plan, cli_order_kind kind) {
-  uint64_t bound = stow_plan_ordering(plan).any_bound;
+  uint64_t bound = cli_plan_ordering(plan).any_bound;
   uint64_t arena = stow_plan_arena_size(plan);
   if (bound == 0 || !cli_plan_info(plan).reuse) {
     return;
@@ -192,7 +192,7 @@ void cli_print_any_order(cli_output* output, const stow_plan* plan, cli_order_ki
 
 // What the search for another order came to.
 static void print_search(cli_output* output, const stow_plan* plan) {
-  stow_ordering ordering = stow_plan_ordering(plan);
+  stow_ordering ordering = cli_plan_ordering(plan);
   char size[STOWI_REPORT_NUMBER];
   if (ordering.changed) {
     stowi_report_size(ordering.given_arena, size);

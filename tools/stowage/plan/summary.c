@@ -143,7 +143,7 @@ static void print_model_counts(const cli_summary* summary, cli_output* output) {
 // was searched for.
 static void print_search(const cli_summary* summary, cli_output* output) {
   const stow_plan* plan = summary->plan;
-  stow_search search = stow_plan_search(plan);
+  stow_search search = cli_plan_search(plan);
   stow_str strategy = cli_plan_info(plan).strategy_name;
   bool reuse = cli_plan_info(plan).reuse;
   cli_search_facts facts = {.outcome = search.outcome,
@@ -168,7 +168,7 @@ static void print_layout(const cli_summary* summary, cli_output* output) {
   size_t shared = 0;
   uint64_t bytes = 0;
   for (size_t i = 0; i < stow_weight_layout_count(summary->layout); ++i) {
-    stow_weight weight = stow_weight_layout_at(summary->layout, i);
+    stow_weight weight = cli_layout_weight(summary->layout, i);
     stow_value value = stow_graph_find(graph, weight.name);
     stow_slot slot;
     if (value != STOW_VALUE_NONE &&
@@ -187,7 +187,7 @@ static void print_layout(const cli_summary* summary, cli_output* output) {
 static void print_sizes(const cli_summary* summary, cli_output* output) {
   const stow_plan* plan = summary->plan;
   uint64_t arena = stow_plan_arena_size(plan);
-  stow_search search = stow_plan_search(plan);
+  stow_search search = cli_plan_search(plan);
   uint64_t unshared = summary->shares.unshared;
   if (summary->model != NULL) {
     cli_model_print_weights(summary->model, summary->weights_in_arena, output);
@@ -203,7 +203,7 @@ static void print_sizes(const cli_summary* summary, cli_output* output) {
     print_layout(summary, output);
   }
   if (summary->capacity) {
-    cli_print_capacity(output, stow_plan_fit(plan).available, arena);
+    cli_print_capacity(output, cli_plan_fit(plan).available, arena);
   }
   cli_print_shares(output, &summary->shares);
   cli_print_order(output, plan, summary->order);
@@ -222,7 +222,7 @@ static stow_value value_at_peak(const stow_plan* plan, stow_value root) {
   stow_value last = root;
   uint32_t step = cli_plan_info(plan).peak_step;
   for (size_t i = 0; i < stow_plan_decision_count(plan); ++i) {
-    stow_decision decision = stow_plan_decision_at(plan, i);
+    stow_decision decision = cli_plan_decision(plan, i);
     stow_value value = decision.result;
     if (decision.share == STOW_SHARE_IN_PLACE && decision.reason == STOW_REASON_TAKEN &&
         stow_plan_root(plan, value) == root && cli_plan_value(plan, value).begin <= step &&
@@ -368,7 +368,7 @@ static void print_peak_maker(const cli_summary* summary, cli_output* output) {
 // Why the lower bound is more than what lives at the peak, where it is.
 static void print_above_peak(const stow_plan* plan, uint64_t load, cli_output* output) {
   uint64_t bound = stow_plan_lower_bound(plan);
-  uint64_t proven = stow_plan_search(plan).bound;
+  uint64_t proven = cli_plan_search(plan).bound;
   if (proven > bound) {
     cli_print(output,
               "\nThe lower bound is %" PRIu64

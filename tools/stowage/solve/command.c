@@ -156,14 +156,14 @@ static void note_other_columns(const job* j) {
 // Appends |buffer| of |from|, with its windows.
 static stow_status copy_buffer(const stow_problem* from, size_t buffer, bool keep_offset,
                                stow_problem* to, stow_diag* diag) {
-  stow_buffer desc;
+  stow_buffer desc = {.struct_size = sizeof(desc)};
   size_t added;
-  stow_problem_buffer(from, buffer, &desc);
+  stow_problem_describe_buffer(from, buffer, &desc);
   desc.fixed_offset = keep_offset ? desc.fixed_offset : STOW_PLACE_ANYWHERE;
   stow_status status = stow_problem_add(to, &desc, diag, &added);
   for (size_t i = 0; i < stow_problem_window_count(from, buffer) && status == STOW_OK; ++i) {
-    stow_window_desc window;
-    stow_problem_get_window(from, buffer, i, &window);
+    stow_window_desc window = {.struct_size = sizeof(window)};
+    stow_problem_describe_window(from, buffer, i, &window);
     status = stow_problem_add_window(to, &window, diag);
   }
   return status;
@@ -190,6 +190,7 @@ static cli_exit read_problem(job* j) {
     status = j->ignore_offsets ? ignore_offsets(j, &diag) : STOW_OK;
   }
   if (status == STOW_OK) {
+    j->load.struct_size = sizeof(j->load);
     status = stow_problem_load(j->problem, stow_allocator_default(), &diag, &j->load);
   }
   return status == STOW_OK ? CLI_YES : cli_fail_at(cli_file_label(j->file), status, &diag);
@@ -217,12 +218,12 @@ static void format_row(const job* j, size_t buffer, char out[ROW_SIZE]) {
 }
 
 static cli_exit fail_pair(const job* j, size_t a, size_t b, uint64_t step) {
-  stow_buffer first;
-  stow_buffer second;
+  stow_buffer first = {.struct_size = sizeof(first)};
+  stow_buffer second = {.struct_size = sizeof(second)};
   char first_row[ROW_SIZE];
   char second_row[ROW_SIZE];
-  stow_problem_buffer(j->problem, a < b ? a : b, &first);
-  stow_problem_buffer(j->problem, a < b ? b : a, &second);
+  stow_problem_describe_buffer(j->problem, a < b ? a : b, &first);
+  stow_problem_describe_buffer(j->problem, a < b ? b : a, &second);
   format_row(j, a < b ? a : b, first_row);
   format_row(j, a < b ? b : a, second_row);
   return cli_fail(CLI_BAD_INPUT,
@@ -241,8 +242,8 @@ static cli_exit fail_conflict(const job* j, const stow_diag* told) {
   stow_placement_violation found = {.fault = STOW_PLACEMENT_OK};
   stow_status status = stow_problem_create(stow_allocator_default(), NULL, &fixed);
   for (size_t i = 0; i < stow_problem_count(j->problem) && status == STOW_OK; ++i) {
-    stow_buffer desc;
-    stow_problem_buffer(j->problem, i, &desc);
+    stow_buffer desc = {.struct_size = sizeof(desc)};
+    stow_problem_describe_buffer(j->problem, i, &desc);
     if (desc.fixed_offset != STOW_PLACE_ANYWHERE) {
       status = copy_buffer(j->problem, i, true, fixed, NULL);
       bool added = cli_list_add(&numbers, &i, sizeof i) &&
@@ -304,12 +305,13 @@ static stow_status weigh_reason(job* j, stow_diag* diag) {
   stow_problem* part = NULL;
   stow_status status = stow_problem_create(stow_allocator_default(), diag, &part);
   for (size_t i = 0; i < j->reason.set.count && status == STOW_OK; ++i) {
-    stow_buffer desc;
-    stow_problem_buffer(j->problem, j->reason.set.buffers[i], &desc);
+    stow_buffer desc = {.struct_size = sizeof(desc)};
+    stow_problem_describe_buffer(j->problem, j->reason.set.buffers[i], &desc);
     j->reason.bytes += desc.size;
     status = copy_buffer(j->problem, j->reason.set.buffers[i], true, part, diag);
   }
   if (status == STOW_OK) {
+    j->reason.load.struct_size = sizeof(j->reason.load);
     status = stow_problem_load(part, stow_allocator_default(), diag, &j->reason.load);
   }
   stow_problem_destroy(part);
@@ -322,6 +324,7 @@ static cli_exit explain(job* j) {
   stow_place_options options = place_options(j, &search);
   stow_diag diag = cli_diag();
   cli_search_begin(&search, &j->budget, false);
+  j->reason.set.struct_size = sizeof(j->reason.set);
   stow_status status =
       stow_place_explain(j->problem, &options, stow_allocator_default(), &diag, &j->reason.set);
   cli_search_end(&search);

@@ -17,8 +17,8 @@
 static size_t count_fixed(const stow_problem* problem) {
   size_t fixed = 0;
   for (size_t i = 0; i < stow_problem_count(problem); ++i) {
-    stow_buffer desc;
-    stow_problem_buffer(problem, i, &desc);
+    stow_buffer desc = {.struct_size = sizeof(desc)};
+    stow_problem_describe_buffer(problem, i, &desc);
     fixed += desc.fixed_offset != STOW_PLACE_ANYWHERE;
   }
   return fixed;
@@ -91,8 +91,8 @@ static void add_sizes(const cli_solution* solution, uint64_t bytes, char (*row)[
 }
 
 static uint64_t size_of(const cli_solution* solution, size_t member) {
-  stow_buffer desc;
-  stow_problem_buffer(solution->problem, solution->reason->set.buffers[member], &desc);
+  stow_buffer desc = {.struct_size = sizeof(desc)};
+  stow_problem_describe_buffer(solution->problem, solution->reason->set.buffers[member], &desc);
   return desc.size;
 }
 
@@ -116,8 +116,8 @@ static void pick_largest(const cli_solution* solution, size_t* members, size_t c
 static uint64_t add_member(const cli_solution* solution, size_t member, cli_table* table) {
   char(*row)[CLI_CELL_SIZE] = table->cells[table->row_count++];
   size_t buffer = solution->reason->set.buffers[member];
-  stow_buffer desc;
-  stow_problem_buffer(solution->problem, buffer, &desc);
+  stow_buffer desc = {.struct_size = sizeof(desc)};
+  stow_problem_describe_buffer(solution->problem, buffer, &desc);
   stowi_report_escape(stow_csv_id(solution->csv, buffer), row[COL_ID], CLI_CELL_SIZE - 2);
   snprintf(row[COL_STEPS], CLI_CELL_SIZE, "%" PRIu64 "-%" PRIu64, desc.begin, desc.end - 1);
   add_sizes(solution, desc.size, row);
@@ -152,8 +152,8 @@ static bool is_hemmed_in(const cli_solution* solution) {
   const stow_explanation* set = &solution->reason->set;
   size_t fixed = count_fixed(solution->problem);
   for (size_t i = 0; i < set->count; ++i) {
-    stow_buffer desc;
-    stow_problem_buffer(solution->problem, set->buffers[i], &desc);
+    stow_buffer desc = {.struct_size = sizeof(desc)};
+    stow_problem_describe_buffer(solution->problem, set->buffers[i], &desc);
     fixed -= desc.fixed_offset != STOW_PLACE_ANYWHERE;
   }
   return fixed > 0;
@@ -163,8 +163,8 @@ static bool is_hemmed_in(const cli_solution* solution) {
 static bool is_aligned(const cli_solution* solution) {
   const stow_explanation* set = &solution->reason->set;
   for (size_t i = 0; i < set->count; ++i) {
-    stow_buffer desc;
-    stow_problem_buffer(solution->problem, set->buffers[i], &desc);
+    stow_buffer desc = {.struct_size = sizeof(desc)};
+    stow_problem_describe_buffer(solution->problem, set->buffers[i], &desc);
     if (desc.alignment > 1) {
       return true;
     }
@@ -278,8 +278,8 @@ static void print_json_reason(const cli_solution* solution, cli_output* output) 
             reason->set.irreducible ? "true" : "false", reason->bytes, reason->load.bytes,
             reason->load.step);
   for (size_t i = 0; i < reason->set.count; ++i) {
-    stow_buffer desc;
-    stow_problem_buffer(solution->problem, reason->set.buffers[i], &desc);
+    stow_buffer desc = {.struct_size = sizeof(desc)};
+    stow_problem_describe_buffer(solution->problem, reason->set.buffers[i], &desc);
     cli_print(output, "%s\n    {\"id\": ", i == 0 ? "" : ",");
     cli_print_json(output, stow_csv_id(solution->csv, reason->set.buffers[i]));
     cli_print(output, ", \"lower\": %" PRIu64 ", \"upper\": %" PRIu64 ", \"size\": %" PRIu64 "}",

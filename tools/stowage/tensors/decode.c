@@ -41,8 +41,8 @@ static stow_status list_npy(stow_npy_format format, const void* bytes, size_t si
   stow_status status =
       stow_npy_open(format, bytes, size, stow_allocator_default(), diag, &list->npy);
   for (size_t i = 0; status == STOW_OK && i < stow_npy_count(list->npy); ++i) {
-    stow_npy_array array;
-    stow_npy_get(list->npy, i, &array);
+    stow_npy_array array = {.struct_size = sizeof(array)};
+    stow_npy_describe(list->npy, i, &array);
     status = add(list, array.name, &array.type, diag);
   }
   return status;

@@ -41,8 +41,8 @@ static void close_rows(rows* r) {
 }
 
 static cli_exit add_offset(maker* m, size_t row, uint64_t offset) {
-  stow_buffer desc;
-  stow_problem_buffer(m->rows.problem, row, &desc);
+  stow_buffer desc = {.struct_size = sizeof(desc)};
+  stow_problem_describe_buffer(m->rows.problem, row, &desc);
   uint64_t end = offset + desc.size + desc.guard;
   m->height = end > m->height ? end : m->height;
   return cli_list_add(&m->offsets, &offset, sizeof offset) ? CLI_YES : cli_fail_memory();
@@ -77,10 +77,10 @@ static cli_exit place(maker* m) {
 }
 
 static cli_exit take_offset(maker* m, const rows* solved, size_t row) {
-  stow_buffer desc;
+  stow_buffer desc = {.struct_size = sizeof(desc)};
   stow_str id = stow_csv_id(solved->csv, row);
   int width = id.size > 100 ? 100 : (int)id.size;
-  stow_problem_buffer(solved->problem, row, &desc);
+  stow_problem_describe_buffer(solved->problem, row, &desc);
   if (!stow_str_equal(id, stow_csv_id(m->rows.csv, row))) {
     return cli_fail(CLI_BAD_INPUT, "%s: row %zu, id `%.*s`: %s has a different id there",
                     solved->label, row + 1, width, id.data, m->rows.label);
