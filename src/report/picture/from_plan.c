@@ -357,11 +357,11 @@ static void add_option(stow_picture* picture, stow_str line) {
 // Keeps the lines before the report, and ends the writing there.
 static stow_status keep_header(void* user, const char* data, size_t size) {
   stow_string* header = user;
-  stow_status status = stow_string_append(header, data, size);
-  if (status == STOW_OK && strstr(header->data, "\n# arena_size=") != NULL) {
+  STOW_TRY(stow_string_append(header, data, size));
+  if (strstr(header->data, "\n# arena_size=") != NULL) {
     return STOW_ERR_IO;
   }
-  return status;
+  return STOW_OK;
 }
 
 // The options as a saved plan has them: whether the plan was read or made, that is what it knows.

@@ -137,11 +137,11 @@ cli_exit cli_parse_size(const char* option, const char* text, uint64_t* out_size
 }
 
 cli_exit cli_parse_capacity(const char* text, uint64_t* out_capacity) {
-  cli_exit code = cli_parse_size("capacity", text, out_capacity);
-  if (code == CLI_YES && *out_capacity == UINT64_MAX) {
+  CLI_TRY(cli_parse_size("capacity", text, out_capacity));
+  if (*out_capacity == UINT64_MAX) {
     return cli_fail(CLI_USAGE, "--capacity: '%s' is too large", text);
   }
-  return code;
+  return CLI_YES;
 }
 
 static cli_exit fail_scaled(parsed result, const char* option, const char* text, const char* what) {

@@ -132,15 +132,15 @@ static cli_exit check_graph(const job* j) {
 }
 
 static cli_exit bind_graphs(job* j) {
-  cli_exit code = cli_source_bind(&j->source, &j->model.binds, j->graph);
-  if (code == CLI_YES && j->layout_name != NULL) {
-    code = cli_layout_source_open(&j->layout_from, j->layout_name, &j->model.binds, &j->source);
+  CLI_TRY(cli_source_bind(&j->source, &j->model.binds, j->graph));
+  if (j->layout_name != NULL) {
+    CLI_TRY(cli_layout_source_open(&j->layout_from, j->layout_name, &j->model.binds, &j->source));
   }
-  code = code == CLI_YES ? cli_source_require_used(&j->source, &j->model.binds, j->graph) : code;
-  if (code == CLI_YES && j->layout_name != NULL) {
-    code = cli_require_bound(j->source.label, j->layout_from.graph);
+  CLI_TRY(cli_source_require_used(&j->source, &j->model.binds, j->graph));
+  if (j->layout_name != NULL) {
+    CLI_TRY(cli_require_bound(j->source.label, j->layout_from.graph));
   }
-  return code == CLI_YES ? cli_require_bound(j->source.label, j->graph) : code;
+  return cli_require_bound(j->source.label, j->graph);
 }
 
 static cli_exit make_layout(job* j) {

@@ -94,11 +94,11 @@ static cli_exit check_together(const job* j) {
     return cli_fail(CLI_USAGE, "--graph: give at most two, for A and for B");
   }
   static const cli_ending json = {".json", "json"};
-  cli_exit code = check_files(j);
-  if (code == CLI_YES && !j->has_format) {
-    code = cli_refuse_endings(j->request.output, &json, 1);
+  CLI_TRY(check_files(j));
+  if (!j->has_format) {
+    CLI_TRY(cli_refuse_endings(j->request.output, &json, 1));
   }
-  return code == CLI_YES ? cli_plan_request_check(&j->request) : code;
+  return cli_plan_request_check(&j->request);
 }
 
 // ---------------------------------------------------------------------------------------------

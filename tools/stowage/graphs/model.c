@@ -123,11 +123,8 @@ cli_exit cli_input_open(cli_input* input, const char* path) {
   *input = (cli_input){.path = path};
   stow_string_init(&input->bytes, stow_allocator_default());
   cli_file* file = &input->file;
-  cli_exit code = cli_file_open(file, path);
-  code = code == CLI_YES ? cli_file_need(file, START_SIZE) : code;
-  if (code != CLI_YES) {
-    return code;
-  }
+  CLI_TRY(cli_file_open(file, path));
+  CLI_TRY(cli_file_need(file, START_SIZE));
   input->is_csv = file->size > 0 && cli_is_csv(file->data);
   input->is_model = ends_with(path, ".onnx") || (file->size > 0 && file->data[0] == FIRST_TAG);
   size_t start = file->size < START_SIZE ? file->size : START_SIZE;
@@ -137,12 +134,10 @@ cli_exit cli_input_open(cli_input* input, const char* path) {
   if (!cli_reads_once(path)) {
     return CLI_YES;
   }
-  code = cli_file_need_all(file);
   input->is_read = true;
-  if (code == CLI_YES) {
-    cli_file_take(file, &input->bytes);
-  }
-  return code;
+  CLI_TRY(cli_file_need_all(file));
+  cli_file_take(file, &input->bytes);
+  return CLI_YES;
 }
 
 cli_exit cli_input_read(cli_input* input) {
@@ -150,11 +145,9 @@ cli_exit cli_input_read(cli_input* input) {
     return CLI_YES;
   }
   input->is_read = true;
-  cli_exit code = cli_file_need_text(&input->file);
-  if (code == CLI_YES) {
-    cli_file_take(&input->file, &input->bytes);
-  }
-  return code;
+  CLI_TRY(cli_file_need_text(&input->file));
+  cli_file_take(&input->file, &input->bytes);
+  return CLI_YES;
 }
 
 cli_exit cli_input_fail_csv(const cli_input* input) {

@@ -19,13 +19,11 @@ static void note_missing_data(const cli_source* source) {
 }
 
 static cli_exit open_model(cli_source* source, cli_input* input, const cli_model_request* request) {
-  cli_exit code = cli_model_open(&source->model, input);
-  code = code == CLI_YES ? cli_known_bind_model(request->known, &source->model) : code;
-  code = code == CLI_YES ? cli_model_import(&source->model, request, source->label, false) : code;
-  if (code == CLI_YES) {
-    note_missing_data(source);
-  }
-  return code == CLI_YES ? cli_model_graph(&source->model, source->label, &source->graph) : code;
+  CLI_TRY(cli_model_open(&source->model, input));
+  CLI_TRY(cli_known_bind_model(request->known, &source->model));
+  CLI_TRY(cli_model_import(&source->model, request, source->label, false));
+  note_missing_data(source);
+  return cli_model_graph(&source->model, source->label, &source->graph);
 }
 
 static cli_exit open_text(cli_source* source, cli_input* input) {
@@ -173,11 +171,9 @@ static void note_empty(const cli_source* source, const cli_model_request* reques
 
 cli_exit cli_source_require_sizes(const cli_source* source, const cli_model_request* request,
                                   const stow_graph* graph) {
-  cli_exit code = cli_source_require_bound(source, graph);
-  if (code == CLI_YES) {
-    note_empty(source, request, graph);
-  }
-  return code;
+  CLI_TRY(cli_source_require_bound(source, graph));
+  note_empty(source, request, graph);
+  return CLI_YES;
 }
 
 static uint32_t line_of(const stow_graph* graph, const stow_diag* diag) {

@@ -608,12 +608,9 @@ static cli_exit run_job(job* j, const char* file) {
     return cli_fail(CLI_USAGE, "--output: '%s' is the input file", j->output);
   }
   static const cli_ending json = {".json", "json"};
-  cli_exit code = j->has_format ? CLI_YES : cli_refuse_endings(j->output, &json, 1);
-  if (code != CLI_YES) {
-    return code;
-  }
+  CLI_TRY(j->has_format ? CLI_YES : cli_refuse_endings(j->output, &json, 1));
   cli_input input;
-  code = cli_input_open(&input, file);
+  cli_exit code = cli_input_open(&input, file);
   if (code == CLI_YES && !input.is_model) {
     code = input.is_csv ? cli_input_fail_csv(&input)
                         : cli_fail(CLI_BAD_INPUT,

@@ -18,22 +18,20 @@ typedef cli_plan_job job;
 
 static cli_exit find_graphs(job* j) {
   const char* const* names = j->request.graphs.items;
-  cli_exit code = cli_source_choose(&j->source, names == NULL ? NULL : names[0], &j->graph);
-  if (code == CLI_YES && !cli_source_is_model(&j->source)) {
-    code = cli_known_bind_graph(j->request.model.known, j->graph);
+  CLI_TRY(cli_source_choose(&j->source, names == NULL ? NULL : names[0], &j->graph));
+  if (!cli_source_is_model(&j->source)) {
+    CLI_TRY(cli_known_bind_graph(j->request.model.known, j->graph));
   }
-  code = code == CLI_YES ? cli_source_bind(&j->source, &j->request.model.binds, j->graph) : code;
-  if (code == CLI_YES && j->request.layout_from != NULL) {
-    code = cli_layout_source_open(&j->layout_from, j->request.layout_from, &j->request.model.binds,
-                                  &j->source);
+  CLI_TRY(cli_source_bind(&j->source, &j->request.model.binds, j->graph));
+  if (j->request.layout_from != NULL) {
+    CLI_TRY(cli_layout_source_open(&j->layout_from, j->request.layout_from, &j->request.model.binds,
+                                   &j->source));
   }
-  if (code == CLI_YES) {
-    code = cli_source_require_used(&j->source, &j->request.model.binds, j->graph);
+  CLI_TRY(cli_source_require_used(&j->source, &j->request.model.binds, j->graph));
+  if (j->request.layout_from != NULL) {
+    CLI_TRY(cli_require_bound(j->source.label, j->layout_from.graph));
   }
-  if (code == CLI_YES && j->request.layout_from != NULL) {
-    code = cli_require_bound(j->source.label, j->layout_from.graph);
-  }
-  return code == CLI_YES ? cli_source_require_sizes(&j->source, &j->request.model, j->graph) : code;
+  return cli_source_require_sizes(&j->source, &j->request.model, j->graph);
 }
 
 static cli_exit make_layout(job* j) {
@@ -72,15 +70,12 @@ cli_exit cli_plan_job_effects(cli_plan_job* j) {
 
 static cli_exit make_plan(job* j) {
   stow_plan_options options;
-  cli_exit code = cli_plan_request_options(&j->request, &options);
-  if (code == CLI_YES && j->request.layout_from != NULL) {
-    code = make_layout(j);
+  CLI_TRY(cli_plan_request_options(&j->request, &options));
+  if (j->request.layout_from != NULL) {
+    CLI_TRY(make_layout(j));
   }
-  code = code == CLI_YES ? cli_plan_job_effects(j) : code;
-  code = code == CLI_YES ? read_order(j) : code;
-  if (code != CLI_YES) {
-    return code;
-  }
+  CLI_TRY(cli_plan_job_effects(j));
+  CLI_TRY(read_order(j));
   options.layout = j->layout;
   options.schedule = j->schedule;
   options.order = j->order == CLI_ORDER_AUTO ? STOW_ORDER_AUTO : STOW_ORDER_GIVEN;
@@ -166,15 +161,12 @@ static cli_exit check_output(const cli_plan_request* request) {
 }
 
 cli_exit cli_plan_job_make(cli_plan_job* j) {
-  cli_exit code = cli_source_open(&j->source, j->request.files[0], &j->request.model);
-  if (code == CLI_YES) {
-    bool in_file = cli_source_is_model(&j->source) || j->runs != NULL;
-    cli_plan_request_place_weights(&j->request, in_file);
-    code = find_graphs(j);
-  }
-  code = code == CLI_YES ? make_plan(j) : code;
-  code = code == CLI_YES ? prove_plan(j) : code;
-  return code;
+  CLI_TRY(cli_source_open(&j->source, j->request.files[0], &j->request.model));
+  bool in_file = cli_source_is_model(&j->source) || j->runs != NULL;
+  cli_plan_request_place_weights(&j->request, in_file);
+  CLI_TRY(find_graphs(j));
+  CLI_TRY(make_plan(j));
+  return prove_plan(j);
 }
 
 void cli_plan_job_close(cli_plan_job* j) {

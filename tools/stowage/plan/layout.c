@@ -121,10 +121,7 @@ static cli_exit open_plan(cli_layout_source* from, const char* path, const cli_s
         source->label, names, strerror(error));
   }
   from->plan_label = cli_file_label(path);
-  cli_exit code = cli_plan_text_read(path, &from->text);
-  if (code != CLI_YES) {
-    return code;
-  }
+  CLI_TRY(cli_plan_text_read(path, &from->text));
   return cli_plan_text_graph(&from->text, from->plan_label, source, &from->graph);
 }
 

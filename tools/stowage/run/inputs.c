@@ -191,11 +191,9 @@ static cli_exit read_test_data(cli_run* run, const char* folder) {
 
 // Appends the elements to what is given.
 static cli_exit load(cli_run* run, const cli_given_array* origin, stow_tensor* out_tensor) {
-  cli_exit code = cli_tensor_file_load(origin->path, origin->stored, &run->given);
-  if (code == CLI_YES) {
-    *out_tensor = ((const cli_array*)run->given.items)[run->given.count - 1].tensor;
-  }
-  return code;
+  CLI_TRY(cli_tensor_file_load(origin->path, origin->stored, &run->given));
+  *out_tensor = ((const cli_array*)run->given.items)[run->given.count - 1].tensor;
+  return CLI_YES;
 }
 
 // Small arrays may tell what shapes depend on; larger ones are left where they are.

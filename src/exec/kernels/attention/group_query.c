@@ -163,10 +163,7 @@ static stow_status check_sizes(const stow_kernel_call* call, const plan* p) {
                               {PAST_V, kept},    {SINK, a->heads},     {Q_NORM, a->size},
                               {K_NORM, a->size}, {LENGTHS, a->batches}};
   for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); ++i) {
-    stow_status status = stowi_kernel_need_elements(call, wanted[i][0], wanted[i][1]);
-    if (status != STOW_OK) {
-      return status;
-    }
+    STOWI_KERNEL_TRY(stowi_kernel_need_elements(call, wanted[i][0], wanted[i][1]));
   }
   const stow_tensor* bias = stow_kernel_operand(call, SCORE_BIAS);
   stowi_kernel_attention scored = *a;  // a bias may be for fewer keys than the cache has room for
@@ -295,15 +292,12 @@ static stow_status scratch_group_query(const stow_kernel_call* call, uint64_t* o
 }
 
 static stow_status run_group_query(stow_kernel_call* call) {
-  stow_status status = check(call);
-  if (status != STOW_OK) {
-    return status;
-  }
+  STOWI_KERNEL_TRY(check(call));
   plan p;
   stowi_kernel_carve carve = {call->scratch, 0};
   fit_caches(call);
   plan_call(call, &p, &carve);
-  status = check_sizes(call, &p);
+  stow_status status = check_sizes(call, &p);
   for (size_t b = 0; status == STOW_OK && b < p.a.batches; ++b) {
     status = place_batch(call, &p, b);
     status = status == STOW_OK ? place_rotation(call, &p, b) : status;

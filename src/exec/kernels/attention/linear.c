@@ -222,12 +222,12 @@ static stow_status run_linear(stow_kernel_call* call) {
       stow_tensor_elements(past) != l.batches * l.kv_heads * l.key_size * l.value_size) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "the state is incomplete");
   }
-  stow_status status = stowi_kernel_need_plain(call);
-  status = status == STOW_OK ? read_rates(&l) : status;
-  if (status == STOW_OK && l.key_size * l.value_size != 0) {
+  STOWI_KERNEL_TRY(stowi_kernel_need_plain(call));
+  STOWI_KERNEL_TRY(read_rates(&l));
+  if (l.key_size * l.value_size != 0) {
     stow_kernel_split(call, l.batches * l.kv_heads, 1, run_task, &l);
   }
-  return status;
+  return STOW_OK;
 }
 
 STOWI_KERNEL(LINEAR_ATTENTION, scratch_linear, run_linear);

@@ -187,10 +187,7 @@ static stow_status check_sizes(const stow_kernel_call* call, const plan* p) {
                               {PAST_K, kept * a->size},
                               {PAST_V, kept * a->value_size}};
   for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); ++i) {
-    stow_status status = stowi_kernel_need_elements(call, wanted[i][0], wanted[i][1]);
-    if (status != STOW_OK) {
-      return status;
-    }
+    STOWI_KERNEL_TRY(stowi_kernel_need_elements(call, wanted[i][0], wanted[i][1]));
   }
   if (past != NULL && p->is_shared &&
       (p->past > stowi_kernel_kept_room(past) ||
@@ -211,21 +208,14 @@ static stow_status scratch_multi_head(const stow_kernel_call* call, uint64_t* ou
 }
 
 static stow_status run_multi_head(stow_kernel_call* call) {
-  stow_status status = check(call);
-  if (status != STOW_OK) {
-    return status;
-  }
+  STOWI_KERNEL_TRY(check(call));
   plan p;
   stowi_kernel_carve carve = {call->scratch, 0};
   plan_call(call, &p, &carve);
-  status = check_sizes(call, &p);
-  if (status == STOW_OK) {
-    status = stowi_kernel_place_queries(call, PADDING, p.past, p.past_counts, &p.a);
-  }
-  if (status == STOW_OK) {
-    stowi_kernel_attend_joined(call, p.join, &p.a);
-  }
-  return status;
+  STOWI_KERNEL_TRY(check_sizes(call, &p));
+  STOWI_KERNEL_TRY(stowi_kernel_place_queries(call, PADDING, p.past, p.past_counts, &p.a));
+  stowi_kernel_attend_joined(call, p.join, &p.a);
+  return STOW_OK;
 }
 
 STOWI_KERNEL(MULTI_HEAD_ATTENTION, scratch_multi_head, run_multi_head);

@@ -272,22 +272,15 @@ static stow_status scratch_qkv(const stow_kernel_call* call, uint64_t* out_bytes
 }
 
 static stow_status run_qkv(stow_kernel_call* call) {
-  stow_status status = check(call);
-  if (status != STOW_OK) {
-    return status;
-  }
+  STOWI_KERNEL_TRY(check(call));
   plan p;
   stowi_kernel_carve carve = {call->scratch, 0};
   plan_call(call, &p, &carve);
-  status = check_sizes(&p);
-  if (status == STOW_OK) {
-    status = stowi_kernel_place_queries(call, MASK, p.past, p.past_counts, &p.a);
-  }
-  if (status == STOW_OK) {
-    multiply(&p);
-    stowi_kernel_attend_joined(call, p.join, &p.a);
-  }
-  return status;
+  STOWI_KERNEL_TRY(check_sizes(&p));
+  STOWI_KERNEL_TRY(stowi_kernel_place_queries(call, MASK, p.past, p.past_counts, &p.a));
+  multiply(&p);
+  stowi_kernel_attend_joined(call, p.join, &p.a);
+  return STOW_OK;
 }
 
 STOWI_KERNEL(QKV_ATTENTION, scratch_qkv, run_qkv);

@@ -171,13 +171,11 @@ static stow_status run_rope(stow_kernel_call* call) {
   r.table_rows = r.pairs == 0 ? 0 : stow_tensor_elements(r.cosines) / r.pairs;
   bool has_batches = r.cosines->rank >= 3 && r.table_rows == r.batches * r.sequence;
   r.table_batch = has_batches ? r.sequence : 0;
-  stow_status status = check_rows(call, &r);
-  if (status == STOW_OK) {
-    size_t work = r.size;
-    stow_kernel_split(call, r.batches * r.heads * r.sequence, work > 16384 ? 1 : 16384 / work,
-                      rope_task, &r);
-  }
-  return status;
+  STOWI_KERNEL_TRY(check_rows(call, &r));
+  size_t work = r.size;
+  stow_kernel_split(call, r.batches * r.heads * r.sequence, work > 16384 ? 1 : 16384 / work,
+                    rope_task, &r);
+  return STOW_OK;
 }
 
 STOWI_KERNEL(ROPE, NULL, run_rope);

@@ -175,10 +175,7 @@ static stow_status run(stow_kernel_call* call, bool is_classifier) {
            .out = call->results[call->result_count - 1],
            .out_labels = is_classifier ? call->results[0]->data : NULL,
            .room = call->scratch};
-  stow_status status = stowi_kernel_transform_of(call, &j.transform);
-  if (status != STOW_OK) {
-    return status;
-  }
+  STOWI_KERNEL_TRY(stowi_kernel_transform_of(call, &j.transform));
   bool is_pair = is_classifier && j.columns == 2 && j.coefficients.count == j.features;
   j.scores = is_pair ? 1 : j.columns;
   if (j.coefficients.count != j.scores * j.features) {
@@ -218,10 +215,7 @@ static stow_status scratch_classifier(const stow_kernel_call* call, uint64_t* ou
 }
 
 static stow_status run_classifier(stow_kernel_call* call) {
-  stow_status status = need_reals(call);
-  if (status != STOW_OK) {
-    return status;
-  }
+  STOWI_KERNEL_TRY(need_reals(call));
   if (stow_kernel_is(call, "kind", "linear")) {
     return linear_classify(call);
   }
@@ -243,10 +237,7 @@ static stow_status scratch_regressor(const stow_kernel_call* call, uint64_t* out
 }
 
 static stow_status run_regressor(stow_kernel_call* call) {
-  stow_status status = need_reals(call);
-  if (status != STOW_OK) {
-    return status;
-  }
+  STOWI_KERNEL_TRY(need_reals(call));
   if (stow_kernel_is(call, "kind", "linear")) {
     return linear_regress(call);
   }

@@ -11,6 +11,7 @@
 #include "exec/kernels/rows/axes.h"
 #include "exec/kernels/rows/reals.h"
 #include "exec/kernels/support/carve.h"
+#include "exec/kernels/support/kernel.h"
 
 typedef enum kernel_kind { LINEAR, POLY, RBF, SIGMOID } kernel_kind;
 
@@ -400,41 +401,33 @@ static stow_status begin(stow_kernel_call* call, job* j) {
   for (size_t i = 0; i < j->coefficients.count; ++i) {
     j->is_positive = j->is_positive && stowi_kernel_list_real(&j->coefficients, i) >= 0;
   }
-  stow_status status = stowi_kernel_transform_of(call, &j->transform);
-  return status == STOW_OK ? read_kernel(call, j) : status;
+  STOWI_KERNEL_TRY(stowi_kernel_transform_of(call, &j->transform));
+  return read_kernel(call, j);
 }
 
 stow_status stowi_kernel_svm_classify(stow_kernel_call* call) {
   job j;
-  stow_status status = begin(call, &j);
-  if (status == STOW_OK && j.labels.count == 0) {
-    status = stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "class labels are missing");
+  STOWI_KERNEL_TRY(begin(call, &j));
+  if (j.labels.count == 0) {
+    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "class labels are missing");
   }
-  if (status == STOW_OK) {
-    status = check_classes(call, &j);
-  }
-  if (status == STOW_OK) {
-    j.out_labels = call->results[0]->data;
-    size_t work = (j.vector_count + j.classes) * (j.features + 1) * 2;
-    stow_kernel_split(call, stowi_kernel_table_of(j.x).rows, stowi_kernel_grain_of(work),
-                      classify_task, &j);
-  }
-  return status;
+  STOWI_KERNEL_TRY(check_classes(call, &j));
+  j.out_labels = call->results[0]->data;
+  size_t work = (j.vector_count + j.classes) * (j.features + 1) * 2;
+  stow_kernel_split(call, stowi_kernel_table_of(j.x).rows, stowi_kernel_grain_of(work),
+                    classify_task, &j);
+  return STOW_OK;
 }
 
 stow_status stowi_kernel_svm_regress(stow_kernel_call* call) {
   job j;
-  stow_status status = begin(call, &j);
-  if (status == STOW_OK) {
-    status = check_counts(call, &j, j.vector_count == 0 ? j.features : j.vector_count, 1);
+  STOWI_KERNEL_TRY(begin(call, &j));
+  STOWI_KERNEL_TRY(check_counts(call, &j, j.vector_count == 0 ? j.features : j.vector_count, 1));
+  if (j.columns != 1) {
+    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "a regressor must have one target");
   }
-  if (status == STOW_OK && j.columns != 1) {
-    status = stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "a regressor must have one target");
-  }
-  if (status == STOW_OK) {
-    size_t work = (j.vector_count + 1) * j.features * 2;
-    stow_kernel_split(call, stowi_kernel_table_of(j.x).rows, stowi_kernel_grain_of(work),
-                      regress_task, &j);
-  }
-  return status;
+  size_t work = (j.vector_count + 1) * j.features * 2;
+  stow_kernel_split(call, stowi_kernel_table_of(j.x).rows, stowi_kernel_grain_of(work),
+                    regress_task, &j);
+  return STOW_OK;
 }

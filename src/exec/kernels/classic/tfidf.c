@@ -143,12 +143,10 @@ static stow_status run_tfidf(stow_kernel_call* call) {
   } else if (stow_kernel_is(call, "mode", "TFIDF")) {
     j.mode = BY_BOTH;
   }
-  stow_status status = check(call, &j);
-  if (status == STOW_OK) {
-    stow_kernel_split(call, table.rows, stowi_kernel_grain_of(j.row * (j.pool.count + 1)),
-                      rows_task, &j);
-  }
-  return status;
+  STOWI_KERNEL_TRY(check(call, &j));
+  stow_kernel_split(call, table.rows, stowi_kernel_grain_of(j.row * (j.pool.count + 1)), rows_task,
+                    &j);
+  return STOW_OK;
 }
 
 STOWI_KERNEL(TFIDF, NULL, run_tfidf);

@@ -7,6 +7,7 @@
 #include "exec/kernels/classic/trees.h"
 #include "exec/kernels/support/carve.h"
 #include "exec/kernels/support/convert.h"
+#include "exec/kernels/support/kernel.h"
 
 // ---------------------------------------------------------------------------------------------
 // Scratch
@@ -326,8 +327,8 @@ static stow_status read_branch(const stow_kernel_call* call, const links* l,
   node->mode = (stowi_kernel_branch)mode;
   node->feature = (size_t)feature;
   node->takes_missing = l->missing.count != 0 && stowi_kernel_list_int(&l->missing, i) != 0;
-  stow_status status = read_link(call, l, 0, i, &node->yes);
-  return status == STOW_OK ? read_link(call, l, 1, i, &node->no) : status;
+  STOWI_KERNEL_TRY(read_link(call, l, 0, i, &node->yes));
+  return read_link(call, l, 1, i, &node->no);
 }
 
 // Members of each node that asks for them, in the order of the nodes, end with a NaN.

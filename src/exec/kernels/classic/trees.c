@@ -171,11 +171,9 @@ stow_status stowi_kernel_tree_targets_scratch(const stow_kernel_call* call, uint
 
 stow_status stowi_kernel_trees_regress(stow_kernel_call* call) {
   job j = {.out = call->results[0], .columns = columns_of(call->results[0])};
-  stow_status status = stowi_kernel_transform_of(call, &j.transform);
-  if (status == STOW_OK) {
-    status = stowi_kernel_trees_prepare(call, false, j.columns, &j.trees);
-  }
-  return status == STOW_OK ? run_rows(call, &j, targets_task) : status;
+  STOWI_KERNEL_TRY(stowi_kernel_transform_of(call, &j.transform));
+  STOWI_KERNEL_TRY(stowi_kernel_trees_prepare(call, false, j.columns, &j.trees));
+  return run_rows(call, &j, targets_task);
 }
 
 static stow_status scratch_ensemble(const stow_kernel_call* call, uint64_t* out_bytes) {
@@ -184,11 +182,9 @@ static stow_status scratch_ensemble(const stow_kernel_call* call, uint64_t* out_
 
 static stow_status run_ensemble(stow_kernel_call* call) {
   job j = {.out = call->results[0], .columns = columns_of(call->results[0])};
-  stow_status status = stowi_kernel_transform_of(call, &j.transform);
-  if (status == STOW_OK) {
-    status = stowi_kernel_ensemble_prepare(call, j.columns, &j.trees);
-  }
-  return status == STOW_OK ? run_rows(call, &j, targets_task) : status;
+  STOWI_KERNEL_TRY(stowi_kernel_transform_of(call, &j.transform));
+  STOWI_KERNEL_TRY(stowi_kernel_ensemble_prepare(call, j.columns, &j.trees));
+  return run_rows(call, &j, targets_task);
 }
 
 STOWI_KERNEL(TREE_ENSEMBLE, scratch_ensemble, run_ensemble);

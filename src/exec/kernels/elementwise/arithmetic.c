@@ -45,8 +45,8 @@ static stow_status run(stow_kernel_call* call) {
 }
 
 static stow_status run_div(stow_kernel_call* call) {
-  stow_status status = stowi_kernel_check_divisor(call);
-  return status == STOW_OK ? run(call) : status;
+  STOWI_KERNEL_TRY(stowi_kernel_check_divisor(call));
+  return run(call);
 }
 
 STOWI_KERNEL(ADD, NULL, run);

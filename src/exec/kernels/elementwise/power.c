@@ -43,10 +43,7 @@ static const stowi_kernel_binary fmod_row = {STOW_OP_MOD, 16,      fmod_f32, fmo
                                              fmod_i64,    mod_u64, NULL};
 
 static stow_status run_mod(stow_kernel_call* call) {
-  stow_status status = stowi_kernel_check_divisor(call);
-  if (status != STOW_OK) {
-    return status;
-  }
+  STOWI_KERNEL_TRY(stowi_kernel_check_divisor(call));
   return stowi_kernel_binary_run(call,
                                  stow_kernel_bool(call, "fmod", false) ? &fmod_row : &mod_row);
 }

@@ -108,10 +108,7 @@ static void pick_rows(void* user, size_t begin, size_t end, uint32_t worker) {
 static stow_status run_gather_elements(stow_kernel_call* call) {
   stow_tensor* result = call->results[0];
   element_picking p = {.to = result->data, .bits = stowi_kernel_bits(result->dtype)};
-  stow_status status = stowi_kernel_elements_at_init(call, &p.at);
-  if (status != STOW_OK) {
-    return status;
-  }
+  STOWI_KERNEL_TRY(stowi_kernel_elements_at_init(call, &p.at));
   size_t rows = stowi_kernel_elements_at_rows(&p.at, &p.row);
   if (stowi_kernel_is_packed(p.bits) || !stowi_kernel_is_divisible(call)) {
     stowi_kernel_clear_tail(result);

@@ -4,6 +4,7 @@
 #include "exec/kernels/layout/elements.h"
 #include "exec/kernels/layout/numbers.h"
 #include "exec/kernels/support/convert.h"
+#include "exec/kernels/support/kernel.h"
 
 static stow_status fail_index(const stow_kernel_call* call, int64_t index, uint32_t axis,
                               int64_t dim) {
@@ -89,10 +90,7 @@ stow_status stowi_kernel_elements_at_init(const stow_kernel_call* call,
   out->data = call->operands[0];
   out->indices = call->operands[1];
   stowi_kernel_strides_of(out->data, out->strides);
-  stow_status status = stowi_kernel_axis_attr(call, out->data->rank, &out->axis);
-  if (status != STOW_OK) {
-    return status;
-  }
+  STOWI_KERNEL_TRY(stowi_kernel_axis_attr(call, out->data->rank, &out->axis));
   for (uint32_t i = 0; i < out->data->rank; ++i) {
     if (i != out->axis && out->indices->dims[i] > out->data->dims[i]) {
       return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,

@@ -131,11 +131,8 @@ static stow_status run_compress(stow_kernel_call* call) {
   const uint8_t* is_chosen = condition->data;
   stowi_kernel_slices s;
   size_t count;
-  stow_status status = stowi_kernel_slices_of(call, &s);
-  status = status == STOW_OK ? count_chosen(call, &s, &count) : status;
-  if (status != STOW_OK) {
-    return status;
-  }
+  STOWI_KERNEL_TRY(stowi_kernel_slices_of(call, &s));
+  STOWI_KERNEL_TRY(count_chosen(call, &s, &count));
   result->dims[s.axis] = (int64_t)count;
   if (stow_tensor_elements(result) == 0) {
     return STOW_OK;

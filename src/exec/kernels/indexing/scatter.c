@@ -152,11 +152,8 @@ static void scatter_row(stow_kernel_call* call, const stowi_kernel_elements_at* 
 static stow_status run_scatter_elements(stow_kernel_call* call) {
   stowi_kernel_elements_at e;
   scatter_reduction reduction;
-  stow_status status = reduction_of(call, call->results[0]->dtype, &reduction);
-  status = status == STOW_OK ? stowi_kernel_elements_at_init(call, &e) : status;
-  if (status != STOW_OK) {
-    return status;
-  }
+  STOWI_KERNEL_TRY(reduction_of(call, call->results[0]->dtype, &reduction));
+  STOWI_KERNEL_TRY(stowi_kernel_elements_at_init(call, &e));
   copy_data(call);
   size_t length;
   size_t rows = stowi_kernel_elements_at_rows(&e, &length);
@@ -170,11 +167,8 @@ static stow_status run_scatter_nd(stow_kernel_call* call) {
   stow_tensor* result = call->results[0];
   stowi_kernel_tuples tuples;
   scatter_reduction reduction;
-  stow_status status = reduction_of(call, result->dtype, &reduction);
-  status = status == STOW_OK ? stowi_kernel_tuples_init(call, 0, &tuples) : status;
-  if (status != STOW_OK) {
-    return status;
-  }
+  STOWI_KERNEL_TRY(reduction_of(call, result->dtype, &reduction));
+  STOWI_KERNEL_TRY(stowi_kernel_tuples_init(call, 0, &tuples));
   copy_data(call);
   for (size_t i = 0; i < tuples.count; ++i) {
     combine(reduction, result->dtype, result->data, stowi_kernel_tuple_place(&tuples, i),

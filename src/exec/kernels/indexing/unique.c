@@ -169,10 +169,7 @@ static stow_status scratch_unique(const stow_kernel_call* call, uint64_t* out_by
 
 static stow_status run_unique(stow_kernel_call* call) {
   items t;
-  stow_status status = read_items(call, &t);
-  if (status != STOW_OK) {
-    return status;
-  }
+  STOWI_KERNEL_TRY(read_items(call, &t));
   if (t.kind == STOW_KIND_COMPLEX) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "complex numbers have no order");
   }
@@ -187,11 +184,9 @@ static stow_status run_unique(stow_kernel_call* call) {
   find_firsts(&t, order, firsts);
   bool is_sorted = stow_kernel_bool(call, "sorted", true);
   size_t count = number_firsts(&t, is_sorted ? order : NULL, firsts, numbers);
-  status = set_dims(call, &t, count);
-  if (status == STOW_OK) {
-    write_results(call, &t, firsts, numbers, count);
-  }
-  return status;
+  STOWI_KERNEL_TRY(set_dims(call, &t, count));
+  write_results(call, &t, firsts, numbers, count);
+  return STOW_OK;
 }
 
 STOWI_KERNEL(UNIQUE, scratch_unique, run_unique);

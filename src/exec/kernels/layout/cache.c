@@ -80,11 +80,8 @@ static stow_status run_kv_append(stow_kernel_call* call) {
   const stow_tensor* cache = call->operands[0];
   const stow_tensor* entries = call->operands[1];
   uint32_t axis;
-  stow_status status = stowi_kernel_axis_attr(call, cache->rank, &axis);
-  status = status == STOW_OK ? check_positions(call, axis) : status;
-  if (status != STOW_OK) {
-    return status;
-  }
+  STOWI_KERNEL_TRY(stowi_kernel_axis_attr(call, cache->rank, &axis));
+  STOWI_KERNEL_TRY(check_positions(call, axis));
   keep_cache(call);
   entry_range e = {.axis = axis, .rows = entries->dims[0], .count = entries->dims[axis]};
   stowi_kernel_numbers positions = stowi_kernel_numbers_of(call, NULL, 2);
@@ -137,10 +134,7 @@ static stow_status run_tensor_scatter(stow_kernel_call* call) {
   if (status != STOW_OK || stow_tensor_elements(cache) == 0) {
     return status;
   }
-  status = check_starts(call, axis, is_circular);
-  if (status != STOW_OK) {
-    return status;
-  }
+  STOWI_KERNEL_TRY(check_starts(call, axis, is_circular));
   keep_cache(call);
   int64_t entries = call->operands[1]->dims[axis];
   int64_t room = cache->dims[axis];

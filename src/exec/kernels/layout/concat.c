@@ -80,10 +80,7 @@ static void put(const joint* j, size_t k) {
 static stow_status run_concat(stow_kernel_call* call) {
   stow_tensor* result = call->results[0];
   joint j = {call, 0, 0, 0};
-  stow_status status = stowi_kernel_axis_attr(call, result->rank, &j.axis);
-  if (status != STOW_OK) {
-    return status;
-  }
+  STOWI_KERNEL_TRY(stowi_kernel_axis_attr(call, result->rank, &j.axis));
   j.rows = stowi_kernel_count_of(result, 0, j.axis);
   j.row = row_of(&j, result);
   if (j.row == 0 || j.rows == 0) {
@@ -189,10 +186,7 @@ static void copy_parts(const cut* c) {
 static stow_status run_split(stow_kernel_call* call) {
   const stow_tensor* x = call->operands[0];
   cut c = {call, 0, stowi_kernel_bits(x->dtype), 0, 0};
-  stow_status status = stowi_kernel_axis_attr(call, x->rank, &c.axis);
-  if (status != STOW_OK) {
-    return status;
-  }
+  STOWI_KERNEL_TRY(stowi_kernel_axis_attr(call, x->rank, &c.axis));
   int64_t sum = 0;
   for (size_t k = 0; k < call->result_count; ++k) {
     sum += call->results[k]->dims[c.axis];

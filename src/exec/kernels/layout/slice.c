@@ -40,10 +40,7 @@ static stow_status run_narrow(stow_kernel_call* call) {
   const stow_tensor* x = call->operands[0];
   stow_tensor* result = call->results[0];
   uint32_t axis;
-  stow_status status = stowi_kernel_axis_attr(call, x->rank, &axis);
-  if (status != STOW_OK) {
-    return status;
-  }
+  STOWI_KERNEL_TRY(stowi_kernel_axis_attr(call, x->rank, &axis));
   int64_t start = stow_kernel_int(call, "start", 0);
   int64_t len = result->dims[axis];
   if (start < 0 || start > x->dims[axis] || len > x->dims[axis] - start) {
@@ -101,10 +98,7 @@ static stow_status read_lists(const stow_kernel_call* call, taken* parts) {
   for (size_t i = 0; i < starts.count; ++i) {
     uint32_t axis = 0;
     int64_t number = axes.count == 0 ? (int64_t)i : stowi_kernel_number_at(&axes, i);
-    stow_status status = stowi_kernel_axis_of(call, number, x->rank, &axis);
-    if (status != STOW_OK) {
-      return status;
-    }
+    STOWI_KERNEL_TRY(stowi_kernel_axis_of(call, number, x->rank, &axis));
     int64_t step = steps.count == 0 ? 1 : stowi_kernel_number_at(&steps, i);
     if (step == 0) {
       return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "a step must not be 0");
@@ -120,10 +114,7 @@ static stow_status run_slice(stow_kernel_call* call) {
   stow_tensor* result = call->results[0];
   taken parts[STOW_MAX_RANK];
   take_all(x, parts);
-  stow_status status = read_lists(call, parts);
-  if (status != STOW_OK) {
-    return status;
-  }
+  STOWI_KERNEL_TRY(read_lists(call, parts));
   for (uint32_t i = 0; i < x->rank; ++i) {
     if (parts[i].count > result->dims[i]) {
       return stow_kernel_fail(call, STOW_ERR_TYPE,

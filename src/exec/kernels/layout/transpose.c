@@ -42,10 +42,7 @@ static stow_status run_transpose(stow_kernel_call* call) {
   for (uint32_t i = 0; i < x->rank; ++i) {
     int64_t axis =
         numbers.count == 0 ? (int64_t)(x->rank - 1 - i) : stowi_kernel_number_at(&numbers, i);
-    stow_status status = stowi_kernel_axis_of(call, axis, x->rank, &perm[i]);
-    if (status != STOW_OK) {
-      return status;
-    }
+    STOWI_KERNEL_TRY(stowi_kernel_axis_of(call, axis, x->rank, &perm[i]));
   }
   if (!is_empty(call)) {
     copy_permuted(call, x->rank, x->dims, perm);

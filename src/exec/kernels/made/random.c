@@ -111,11 +111,9 @@ static stow_status check_dtype(const stow_kernel_call* call, bool takes_integers
 static stow_status run_sampling(stow_kernel_call* call, sampling s) {
   s.result = call->results[0];
   s.seed = seed_of(call);
-  stow_status status = check_dtype(call, false);
-  if (status == STOW_OK) {
-    stow_kernel_split(call, stow_tensor_elements(s.result), GRAIN, make_numbers, &s);
-  }
-  return status;
+  STOWI_KERNEL_TRY(check_dtype(call, false));
+  stow_kernel_split(call, stow_tensor_elements(s.result), GRAIN, make_numbers, &s);
+  return STOW_OK;
 }
 
 static stow_status run_random_normal(stow_kernel_call* call) {
@@ -133,10 +131,7 @@ static stow_status run_random_uniform(stow_kernel_call* call) {
 static stow_status run_bernoulli(stow_kernel_call* call) {
   sampling s = {.x = call->operands[0], .result = call->results[0], .seed = seed_of(call)};
   size_t count = stow_tensor_elements(s.result);
-  stow_status status = check_dtype(call, true);
-  if (status != STOW_OK) {
-    return status;
-  }
+  STOWI_KERNEL_TRY(check_dtype(call, true));
   if (stowi_kernel_kind(s.x->dtype) == STOW_KIND_COMPLEX) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "probabilities must not be complex");
   }

@@ -455,10 +455,7 @@ static stow_status run_gemm(stow_kernel_call* call) {
                             stowi_kernel_dtype_text(x.result->dtype));
   }
   if (call->op == STOW_OP_FUSED_GEMM) {
-    stow_status status = activation_of(call, &x.activation);
-    if (status != STOW_OK) {
-      return status;
-    }
+    STOWI_KERNEL_TRY(activation_of(call, &x.activation));
   }
   return multiply_run(call, &x);
 }

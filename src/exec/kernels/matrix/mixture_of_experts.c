@@ -303,10 +303,7 @@ static stow_status layer_of(const stow_kernel_call* call, bool is_packed, size_t
   out->outputs = (size_t)out->weights->dims[1];
   out->is_packed = is_packed;
   if (is_packed) {
-    stow_status status = packing_of(call, index, out);
-    if (status != STOW_OK) {
-      return status;
-    }
+    STOWI_KERNEL_TRY(packing_of(call, index, out));
   }
   size_t experts = (size_t)out->weights->dims[0];
   size_t row = is_packed ? out->nbits.blocks * out->nbits.blob : inputs;

@@ -19,10 +19,7 @@ static void copy_sums(const stowi_kernel_quantized* q, const stowi_kernel_part* 
 
 static stow_status run_matmul_integer(stow_kernel_call* call) {
   stowi_kernel_quantized q;
-  stow_status status = stowi_kernel_quantized_operands(call, 2, &q);
-  if (status != STOW_OK) {
-    return status;
-  }
+  STOWI_KERNEL_TRY(stowi_kernel_quantized_operands(call, 2, &q));
   q.finish = copy_sums;
   stowi_kernel_quantized_run(&q, call->scratch);
   return STOW_OK;
@@ -36,16 +33,11 @@ STOWI_KERNEL(MATMUL_INTEGER, stowi_kernel_quantized_operands_scratch, run_matmul
 static stow_status scales_of(const stow_kernel_call* call, const stowi_kernel_product* p,
                              stowi_kernel_scaled* s) {
   const stow_tensor* a = stow_kernel_operand(call, 0);
-  stow_status status = stowi_kernel_lane_of_rows(call, p, a, stow_kernel_operand(call, 2),
-                                                 "scale of a", &s->a_scale);
-  if (status == STOW_OK) {
-    status = stowi_kernel_lane_of_columns(call, p, stow_kernel_operand(call, 3), "scale of b",
-                                          &s->b_scale);
-  }
-  if (status == STOW_OK) {
-    status = stowi_kernel_lane_of_columns(call, p, stow_kernel_operand(call, 6), "bias", &s->bias);
-  }
-  return status;
+  STOWI_KERNEL_TRY(stowi_kernel_lane_of_rows(call, p, a, stow_kernel_operand(call, 2), "scale of a",
+                                             &s->a_scale));
+  STOWI_KERNEL_TRY(stowi_kernel_lane_of_columns(call, p, stow_kernel_operand(call, 3), "scale of b",
+                                                &s->b_scale));
+  return stowi_kernel_lane_of_columns(call, p, stow_kernel_operand(call, 6), "bias", &s->bias);
 }
 
 static stow_status run_to_float(stow_kernel_call* call) {
@@ -213,21 +205,14 @@ static void finish_qlinear(const stowi_kernel_quantized* q, const stowi_kernel_p
 static stow_status qlinear_lanes_of(const stow_kernel_call* call, const stowi_kernel_product* p,
                                     requantization* r) {
   const stow_tensor* a = stow_kernel_operand(call, 0);
-  stow_status status = stowi_kernel_lane_of_rows(call, p, a, stow_kernel_operand(call, 1),
-                                                 "scale of a", &r->scaled.a_scale);
-  if (status == STOW_OK) {
-    status = stowi_kernel_lane_of_columns(call, p, stow_kernel_operand(call, 4), "scale of b",
-                                          &r->scaled.b_scale);
-  }
-  if (status == STOW_OK) {
-    status = stowi_kernel_lane_of_rows(call, p, a, stow_kernel_operand(call, 6), "result's scale",
-                                       &r->scale);
-  }
-  if (status == STOW_OK) {
-    status = stowi_kernel_lane_of_rows(call, p, a, stow_kernel_operand(call, 7),
-                                       "result's zero point", &r->zero);
-  }
-  return status;
+  STOWI_KERNEL_TRY(stowi_kernel_lane_of_rows(call, p, a, stow_kernel_operand(call, 1), "scale of a",
+                                             &r->scaled.a_scale));
+  STOWI_KERNEL_TRY(stowi_kernel_lane_of_columns(call, p, stow_kernel_operand(call, 4), "scale of b",
+                                                &r->scaled.b_scale));
+  STOWI_KERNEL_TRY(stowi_kernel_lane_of_rows(call, p, a, stow_kernel_operand(call, 6),
+                                             "result's scale", &r->scale));
+  return stowi_kernel_lane_of_rows(call, p, a, stow_kernel_operand(call, 7), "result's zero point",
+                                   &r->zero);
 }
 
 static bool is_byte(const stow_tensor* tensor) {

@@ -60,11 +60,9 @@ static size_t count_of(const squares* s) {
 static stow_status squares_run(const stow_kernel_call* call, size_t columns_per_row,
                                stow_split_task task) {
   squares s;
-  stow_status status = squares_of(call, columns_per_row, &s);
-  if (status == STOW_OK) {
-    stow_kernel_split(call, count_of(&s), 1 + 4096 / (s.size * s.size + 1), task, &s);
-  }
-  return status;
+  STOWI_KERNEL_TRY(squares_of(call, columns_per_row, &s));
+  stow_kernel_split(call, count_of(&s), 1 + 4096 / (s.size * s.size + 1), task, &s);
+  return STOW_OK;
 }
 
 // Matrix |i| as f64, rows of |width|, in the worker's scratch; what is beside it is not set.

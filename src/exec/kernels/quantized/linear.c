@@ -191,10 +191,7 @@ static stow_status need_reals(const stow_kernel_call* call) {
 
 static stow_status run_quantize(stow_kernel_call* call) {
   linear_task t = task_of(call);
-  stow_status status = need_reals(call);
-  if (status != STOW_OK) {
-    return status;
-  }
+  STOWI_KERNEL_TRY(need_reals(call));
   if (!stowi_kernel_is_quantized(t.out->dtype)) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "quantising to %s is unsupported",
                             stowi_kernel_dtype_text(t.out->dtype));
@@ -209,11 +206,9 @@ static stow_status run_quantize(stow_kernel_call* call) {
 
 static stow_status run_dequantize(stow_kernel_call* call) {
   linear_task t = task_of(call);
-  stow_status status = need_reals(call);
-  if (status == STOW_OK) {
-    stowi_kernel_split_elements(call, stow_tensor_elements(t.out), 2, dequantize_range, &t);
-  }
-  return status;
+  STOWI_KERNEL_TRY(need_reals(call));
+  stowi_kernel_split_elements(call, stow_tensor_elements(t.out), 2, dequantize_range, &t);
+  return STOW_OK;
 }
 
 STOWI_KERNEL(QUANTIZE_LINEAR, NULL, run_quantize);

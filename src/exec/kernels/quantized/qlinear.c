@@ -37,13 +37,10 @@ static stow_status run_unary(stow_kernel_call* call) {
   table_task t = {.in = x->data, .out = out->data};
   stowi_kernel_scale in_scale;
   stowi_kernel_scale out_scale;
-  stow_status status = stowi_kernel_need_bytes(call, x, "operand 0");
-  status = status == STOW_OK ? stowi_kernel_need_bytes(call, out, "the result") : status;
-  status = status == STOW_OK ? stowi_kernel_read_scale(call, 1, &in_scale) : status;
-  status = status == STOW_OK ? stowi_kernel_read_scale(call, 3, &out_scale) : status;
-  if (status != STOW_OK) {
-    return status;
-  }
+  STOWI_KERNEL_TRY(stowi_kernel_need_bytes(call, x, "operand 0"));
+  STOWI_KERNEL_TRY(stowi_kernel_need_bytes(call, out, "the result"));
+  STOWI_KERNEL_TRY(stowi_kernel_read_scale(call, 1, &in_scale));
+  STOWI_KERNEL_TRY(stowi_kernel_read_scale(call, 3, &out_scale));
   bool is_sigmoid = call->op == STOW_OP_QLINEAR_SIGMOID;
   float alpha = is_sigmoid ? 0 : (float)stow_kernel_float(call, "alpha", 0.01);
   stowi_kernel_quantize_table(in_scale, x->dtype, out_scale, out->dtype,
@@ -102,11 +99,11 @@ static void run_range(void* user, size_t begin, size_t end, uint32_t worker) {
 }
 
 static stow_status prepare(const stow_kernel_call* call, qlinear_task* t) {
-  stow_status status = stowi_kernel_need_bytes(call, t->a, "operand 0");
-  status = status == STOW_OK ? stowi_kernel_need_bytes(call, t->out, "the result") : status;
-  status = status == STOW_OK ? stowi_kernel_read_scale(call, 1, &t->a_scale) : status;
-  status = status == STOW_OK ? stowi_kernel_read_scale(call, 4, &t->b_scale) : status;
-  return status == STOW_OK ? stowi_kernel_read_scale(call, 6, &t->out_scale) : status;
+  STOWI_KERNEL_TRY(stowi_kernel_need_bytes(call, t->a, "operand 0"));
+  STOWI_KERNEL_TRY(stowi_kernel_need_bytes(call, t->out, "the result"));
+  STOWI_KERNEL_TRY(stowi_kernel_read_scale(call, 1, &t->a_scale));
+  STOWI_KERNEL_TRY(stowi_kernel_read_scale(call, 4, &t->b_scale));
+  return stowi_kernel_read_scale(call, 6, &t->out_scale);
 }
 
 static stow_status run_binary(stow_kernel_call* call) {
@@ -115,12 +112,10 @@ static stow_status run_binary(stow_kernel_call* call) {
                     .out = call->results[0],
                     .is_product = call->op == STOW_OP_QLINEAR_MUL};
   const stow_tensor* operands[] = {t.a, t.b};
-  stow_status status = prepare(call, &t);
-  if (status == STOW_OK) {
-    stowi_kernel_walk_init(&t.walk, t.out, operands, 2);
-    stowi_kernel_split_elements(call, t.walk.count, 8, run_range, &t);
-  }
-  return status;
+  STOWI_KERNEL_TRY(prepare(call, &t));
+  stowi_kernel_walk_init(&t.walk, t.out, operands, 2);
+  stowi_kernel_split_elements(call, t.walk.count, 8, run_range, &t);
+  return STOW_OK;
 }
 
 STOWI_KERNEL(QLINEAR_ADD, NULL, run_binary);
@@ -155,15 +150,13 @@ static stow_status put_part(const stow_kernel_call* call, size_t k, uint32_t axi
   stowi_kernel_scale in_scale;
   stowi_kernel_scale out_scale;
   uint8_t table[256];
-  stow_status status = stowi_kernel_need_bytes(call, part, "a part");
-  status = status == STOW_OK ? stowi_kernel_read_scale(call, k + 1, &in_scale) : status;
-  status = status == STOW_OK ? stowi_kernel_read_scale(call, 0, &out_scale) : status;
-  if (status == STOW_OK) {
-    stowi_kernel_quantize_table(in_scale, part->dtype, out_scale, out->dtype, NULL, 0, table);
-    put_rows(part->data, product(out, 0, axis), product(part, axis, part->rank), table, at,
-             product(out, axis, out->rank));
-  }
-  return status;
+  STOWI_KERNEL_TRY(stowi_kernel_need_bytes(call, part, "a part"));
+  STOWI_KERNEL_TRY(stowi_kernel_read_scale(call, k + 1, &in_scale));
+  STOWI_KERNEL_TRY(stowi_kernel_read_scale(call, 0, &out_scale));
+  stowi_kernel_quantize_table(in_scale, part->dtype, out_scale, out->dtype, NULL, 0, table);
+  put_rows(part->data, product(out, 0, axis), product(part, axis, part->rank), table, at,
+           product(out, axis, out->rank));
+  return STOW_OK;
 }
 
 static stow_status run_concat(stow_kernel_call* call) {

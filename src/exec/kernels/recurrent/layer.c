@@ -249,9 +249,9 @@ static stow_status check_layer(const stowi_kernel_layer* layer) {
                               activation_counts[layer->cell]);
     }
   }
-  stow_status status = stowi_kernel_need_plain(layer->call);
-  status = status == STOW_OK ? check_scales(layer) : status;
-  return status == STOW_OK ? check_lengths(layer) : status;
+  STOWI_KERNEL_TRY(stowi_kernel_need_plain(layer->call));
+  STOWI_KERNEL_TRY(check_scales(layer));
+  return check_lengths(layer);
 }
 
 // ---------------------------------------------------------------------------------------------

@@ -127,14 +127,12 @@ static stow_status run_argmin(stow_kernel_call* call) { return run_arg(call, tru
 
 static stow_status run_hardmax(stow_kernel_call* call) {
   job j = {call->operands[0], call->results[0], {0, 0, 0}, false, false, true};
-  stow_status status = stowi_kernel_need_real(call, j.x, "x");
-  if (status == STOW_OK) {
-    status = stowi_kernel_rows_from(call, j.x, &j.rows);
-  }
-  if (status == STOW_OK && j.rows.count != 0) {
+  STOWI_KERNEL_TRY(stowi_kernel_need_real(call, j.x, "x"));
+  STOWI_KERNEL_TRY(stowi_kernel_rows_from(call, j.x, &j.rows));
+  if (j.rows.count != 0) {
     stowi_kernel_split_strips(call, &j.rows, 1, strips_task, &j);
   }
-  return status;
+  return STOW_OK;
 }
 
 STOWI_KERNEL(ARGMAX, NULL, run_argmax);

@@ -4,6 +4,7 @@
 #include "exec/kernels/rows/axes.h"
 
 #include "exec/kernels/support/convert.h"
+#include "exec/kernels/support/kernel.h"
 
 size_t stowi_kernel_grain_of(size_t size) {
   return size == 0 || size >= STOWI_KERNEL_GRAIN ? 1 : STOWI_KERNEL_GRAIN / size;
@@ -73,12 +74,12 @@ stow_status stowi_kernel_rows_from(const stow_kernel_call* call, const stow_tens
     *out_rows = (stowi_kernel_rows){stow_tensor_elements(x), 1, 1};
     return STOW_OK;
   }
-  stow_status status = stowi_kernel_rows_of(call, x, -1, out_rows);
-  if (status == STOW_OK && is_flat) {
+  STOWI_KERNEL_TRY(stowi_kernel_rows_of(call, x, -1, out_rows));
+  if (is_flat) {
     out_rows->count *= out_rows->inner;
     out_rows->inner = 1;
   }
-  return status;
+  return STOW_OK;
 }
 
 static const char* name_of(stow_dtype dtype) {

@@ -86,10 +86,7 @@ static void groups_task(void* user, size_t begin, size_t end, uint32_t worker) {
 
 static stow_status run_groups(stow_kernel_call* call, size_t groups) {
   const stow_tensor* x = call->operands[0];
-  stow_status status = stowi_kernel_need_real(call, x, "x");
-  if (status != STOW_OK) {
-    return status;
-  }
+  STOWI_KERNEL_TRY(stowi_kernel_need_real(call, x, "x"));
   stowi_kernel_rows rows = stowi_kernel_rows_along(x, 1);
   group_job j = {.x = x,
                  .scale = stow_kernel_operand(call, 1),

@@ -136,11 +136,11 @@ static stow_status run(stow_kernel_call* call, bool is_product) {
            stow_kernel_bool(call, "exclusive", false),
            stow_kernel_bool(call, "reverse", false),
            stowi_kernel_kind(x->dtype) == STOW_KIND_FLOAT};
-  stow_status status = check_dtype(call, &j);
-  if (status == STOW_OK && stow_tensor_elements(x) != 0) {
+  STOWI_KERNEL_TRY(check_dtype(call, &j));
+  if (stow_tensor_elements(x) != 0) {
     stowi_kernel_split_strips(call, &j.rows, 1, strips_task, &j);
   }
-  return status;
+  return STOW_OK;
 }
 
 static stow_status run_cumsum(stow_kernel_call* call) { return run(call, false); }

@@ -111,10 +111,7 @@ static stow_status run_rms_norm(stow_kernel_call* call) { return run_row_norm(ca
 
 static stow_status run_skip_norm(stow_kernel_call* call) {
   const stow_tensor* x = call->operands[0];
-  stow_status status = check(call);
-  if (status != STOW_OK) {
-    return status;
-  }
+  STOWI_KERNEL_TRY(check(call));
   stowi_kernel_rows rows = stowi_kernel_rows_along(x, x->rank - 1);
   job j = {.x = x,
            .skip = stowi_kernel_param_of(stow_kernel_operand(call, 1), x, rows.count),

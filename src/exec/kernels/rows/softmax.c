@@ -73,14 +73,10 @@ void stowi_kernel_softmax(const stow_kernel_call* call, const stow_tensor* x, co
 static stow_status run(stow_kernel_call* call, bool is_log) {
   const stow_tensor* x = call->operands[0];
   stowi_kernel_rows rows;
-  stow_status status = stowi_kernel_need_real(call, x, "x");
-  if (status == STOW_OK) {
-    status = stowi_kernel_rows_from(call, x, &rows);
-  }
-  if (status == STOW_OK) {
-    stowi_kernel_softmax(call, x, call->results[0], rows, is_log);
-  }
-  return status;
+  STOWI_KERNEL_TRY(stowi_kernel_need_real(call, x, "x"));
+  STOWI_KERNEL_TRY(stowi_kernel_rows_from(call, x, &rows));
+  stowi_kernel_softmax(call, x, call->results[0], rows, is_log);
+  return STOW_OK;
 }
 
 static stow_status run_softmax(stow_kernel_call* call) { return run(call, false); }

@@ -140,13 +140,11 @@ static stow_status find_axis(const stow_kernel_call* call, uint32_t* out_axis) {
 
 static stow_status scratch_topk(const stow_kernel_call* call, uint64_t* out_bytes) {
   uint32_t axis;
-  stow_status status = find_axis(call, &axis);
-  if (status == STOW_OK) {
-    const stow_tensor* values = call->results[0];
-    uint64_t k = values->rank == 0 ? 1 : (uint64_t)values->dims[axis];
-    *out_bytes = stowi_kernel_times(stowi_kernel_times(k, sizeof(entry)), call->workers);
-  }
-  return status;
+  STOWI_KERNEL_TRY(find_axis(call, &axis));
+  const stow_tensor* values = call->results[0];
+  uint64_t k = values->rank == 0 ? 1 : (uint64_t)values->dims[axis];
+  *out_bytes = stowi_kernel_times(stowi_kernel_times(k, sizeof(entry)), call->workers);
+  return STOW_OK;
 }
 
 static stow_status run_topk(stow_kernel_call* call) {

@@ -508,10 +508,7 @@ static stow_status run_stft(stow_kernel_call* call) {
   stow_tensor* out = stow_kernel_result(call, 0);
   int64_t step = stowi_kernel_int_at(stow_kernel_operand(call, STEP), 0);
   int64_t length = frame_length(call);
-  stow_status status = check(call, step, length);
-  if (status != STOW_OK) {
-    return status;
-  }
+  STOWI_KERNEL_TRY(check(call, step, length));
   int64_t frames = (x->dims[1] - length) / step + 1;
   int64_t bins = stow_kernel_bool(call, "onesided", true) ? length / 2 + 1 : length;
   if (frames > out->dims[1] || bins > out->dims[2]) {

@@ -47,10 +47,7 @@ static void gather_task(void* user, size_t begin, size_t end, uint32_t worker) {
 // How many blocks there is room for along dim |i|: bounded before that is computed, and with it.
 static stow_status count_blocks(const stow_kernel_call* call, stowi_kernel_slide* s, uint32_t i) {
   s->out[i] = s->strides[i] = 1;
-  stow_status status = stowi_kernel_slide_bound(call, s, i);
-  if (status != STOW_OK) {
-    return status;
-  }
+  STOWI_KERNEL_TRY(stowi_kernel_slide_bound(call, s, i));
   int64_t covered = (s->kernel[i] - 1) * s->dilations[i] + 1;
   int64_t room = s->in[i] + s->begins[i] + s->ends[i] - covered;
   s->strides[i] = stowi_kernel_list_at(call, "strides", i, 1);
@@ -74,15 +71,9 @@ static stow_status read_slide(const stow_kernel_call* call, job* j) {
           "block dim %u is %lld, which is out of range (1 to dim 1 of operand 0)", (unsigned)i,
           (long long)s->kernel[i]);
     }
-    stow_status status = count_blocks(call, s, i);
-    if (status != STOW_OK) {
-      return status;
-    }
+    STOWI_KERNEL_TRY(count_blocks(call, s, i));
   }
-  stow_status status = stowi_kernel_slide_count(call, s);
-  if (status != STOW_OK) {
-    return status;
-  }
+  STOWI_KERNEL_TRY(stowi_kernel_slide_count(call, s));
   if (s->out_count != (size_t)j->x->dims[2] ||
       s->taps * (size_t)j->y->dims[1] != (size_t)j->x->dims[1]) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
@@ -98,12 +89,10 @@ static stow_status run_col2im(stow_kernel_call* call) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
                             "elements of less than a byte are unsupported");
   }
-  stow_status status = read_slide(call, &j);
-  if (status == STOW_OK) {
-    stow_kernel_split(call, stow_tensor_elements(j.y), 16384 / (j.slide.taps * 8 + 1) + 1,
-                      gather_task, &j);
-  }
-  return status;
+  STOWI_KERNEL_TRY(read_slide(call, &j));
+  stow_kernel_split(call, stow_tensor_elements(j.y), 16384 / (j.slide.taps * 8 + 1) + 1,
+                    gather_task, &j);
+  return STOW_OK;
 }
 
 STOWI_KERNEL(COL2IM, NULL, run_col2im);

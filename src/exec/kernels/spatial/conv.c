@@ -596,8 +596,8 @@ static stow_status scratch_conv(const stow_kernel_call* call, uint64_t* out_byte
 
 static stow_status run_conv(stow_kernel_call* call) {
   stowi_kernel_conv c;
-  stow_status status = stowi_kernel_conv_read(call, SIZE_MAX, &c);
-  return status == STOW_OK ? stowi_kernel_conv_run(&c) : status;
+  STOWI_KERNEL_TRY(stowi_kernel_conv_read(call, SIZE_MAX, &c));
+  return stowi_kernel_conv_run(&c);
 }
 
 STOWI_KERNEL(CONV, scratch_conv, run_conv);

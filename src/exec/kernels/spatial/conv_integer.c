@@ -513,8 +513,8 @@ static stow_status scratch_conv_integer(const stow_kernel_call* call, uint64_t* 
 
 static stow_status run_conv_integer(stow_kernel_call* call) {
   conv_int c;
-  stow_status status = read_conv_integer(call, &c);
-  return status == STOW_OK ? conv_int_run(&c) : status;
+  STOWI_KERNEL_TRY(read_conv_integer(call, &c));
+  return conv_int_run(&c);
 }
 
 STOWI_KERNEL(CONV_INTEGER, scratch_conv_integer, run_conv_integer);
@@ -586,10 +586,7 @@ static stow_status scratch_qlinear_conv(const stow_kernel_call* call, uint64_t* 
 
 static stow_status run_qlinear_conv(stow_kernel_call* call) {
   conv_int c;
-  stow_status status = read_qlinear_conv(call, &c);
-  if (status != STOW_OK) {
-    return status;
-  }
+  STOWI_KERNEL_TRY(read_qlinear_conv(call, &c));
   const stow_tensor* y_zero = stow_kernel_operand(call, 7);
   requantization j = {.y = stow_kernel_result(call, 0),
                       .w_scale = stow_kernel_operand(call, 4),

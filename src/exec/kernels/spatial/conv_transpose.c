@@ -68,10 +68,7 @@ static stow_status read_job(const stow_kernel_call* call, job* j) {
     s->dilations[i] = stowi_kernel_list_at(call, "dilations", i, 1);
     s->begins[i] = stowi_kernel_list_at(call, "pads", i, 0);
     s->ends[i] = stowi_kernel_list_at(call, "output_padding", i, 0);
-    stow_status status = stowi_kernel_slide_bound(call, s, i);
-    if (status != STOW_OK) {
-      return status;
-    }
+    STOWI_KERNEL_TRY(stowi_kernel_slide_bound(call, s, i));
     s->begins[i] = begin_of(call, s, i);
   }
   return stowi_kernel_slide_count(call, s);

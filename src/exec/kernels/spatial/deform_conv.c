@@ -122,10 +122,7 @@ static stow_status scratch_deform_conv(const stow_kernel_call* call, uint64_t* o
 
 static stow_status run_deform_conv(stow_kernel_call* call) {
   job j;
-  stow_status status = read_job(call, &j);
-  if (status != STOW_OK) {
-    return status;
-  }
+  STOWI_KERNEL_TRY(read_job(call, &j));
   if (stowi_kernel_kind(j.x->dtype) != STOW_KIND_FLOAT || stowi_kernel_bits(j.x->dtype) < 16) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "x must be f32, f16, bf16 or f64");
   }

@@ -369,10 +369,7 @@ static stow_status scratch_pool(const stow_kernel_call* call, uint64_t* out_byte
 
 static stow_status run_pool(stow_kernel_call* call) {
   pooling p;
-  stow_status status = read_pool(call, &p);
-  if (status != STOW_OK) {
-    return status;
-  }
+  STOWI_KERNEL_TRY(read_pool(call, &p));
   if (!is_pooled(p.x->dtype, p.op)) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
                             "x must be f32, f16, bf16 or f64, or i8 or u8 for a max pool");
@@ -418,10 +415,7 @@ static stow_status pooled_dims(const stow_kernel_call* call, const stow_tensor* 
   *out_count = 1;
   for (uint32_t i = 0; i < x->rank; ++i) {
     dims[i] = x->dims[i];
-    stow_status status = i < 2 ? STOW_OK : pooled_dim(call, x, i - 2, &dims[i]);
-    if (status != STOW_OK) {
-      return status;
-    }
+    STOWI_KERNEL_TRY(i < 2 ? STOW_OK : pooled_dim(call, x, i - 2, &dims[i]));
     *out_count = dims[i] <= 0 ? 0 : *out_count * (uint64_t)dims[i];
   }
   return STOW_OK;
@@ -449,10 +443,7 @@ static stow_status run_max_unpool(stow_kernel_call* call) {
   stow_tensor* y = stow_kernel_result(call, 0);
   int64_t dims[STOW_MAX_RANK];
   uint64_t places;
-  stow_status status = pooled_dims(call, x, dims, &places);
-  if (status != STOW_OK) {
-    return status;
-  }
+  STOWI_KERNEL_TRY(pooled_dims(call, x, dims, &places));
   size_t size = stowi_kernel_bits(x->dtype) / 8;
   if (size == 0) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,

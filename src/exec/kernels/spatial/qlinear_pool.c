@@ -68,10 +68,7 @@ static stow_status run_qlinear_pool(stow_kernel_call* call) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
                             "operand 3 (the result's scale) is missing");
   }
-  stow_status status = stowi_kernel_slide_read(call, j.x, j.y, NULL, &j.slide);
-  if (status != STOW_OK) {
-    return status;
-  }
+  STOWI_KERNEL_TRY(stowi_kernel_slide_read(call, j.x, j.y, NULL, &j.slide));
   j.x_zero = zero == NULL ? 0 : stowi_kernel_int_at(zero, 0);
   j.y_zero = y_zero == NULL ? 0 : (float)stowi_kernel_int_at(y_zero, 0);
   j.ratio = (float)stowi_kernel_float_at(scale, 0) / (float)stowi_kernel_float_at(y_scale, 0);

@@ -110,11 +110,9 @@ static stow_status run_crop_and_resize(stow_kernel_call* call) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
                             "a region must have four coordinates and an image index");
   }
-  stow_status status = check_images(call, j.x, j.images);
-  if (status == STOW_OK) {
-    stow_kernel_split(call, (size_t)(j.y->dims[0] * j.y->dims[1]), 4, crop_task, &j);
-  }
-  return status;
+  STOWI_KERNEL_TRY(check_images(call, j.x, j.images));
+  stow_kernel_split(call, (size_t)(j.y->dims[0] * j.y->dims[1]), 4, crop_task, &j);
+  return STOW_OK;
 }
 
 STOWI_KERNEL(CROP_AND_RESIZE, NULL, run_crop_and_resize);
@@ -330,10 +328,7 @@ static stow_status run_roi_align(stow_kernel_call* call) {
   if (stowi_kernel_kind(j.x->dtype) != STOW_KIND_FLOAT || stowi_kernel_bits(j.x->dtype) < 16) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "x must be f32, f16, bf16 or f64");
   }
-  stow_status status = check_images(call, j.x, j.images);
-  if (status != STOW_OK) {
-    return status;
-  }
+  STOWI_KERNEL_TRY(check_images(call, j.x, j.images));
   if (stow_tensor_elements(j.y) != 0 && stow_tensor_elements(j.x) == 0) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "x is empty");
   }

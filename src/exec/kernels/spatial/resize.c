@@ -451,10 +451,7 @@ static stow_status run_resize(stow_kernel_call* call) {
   for (uint32_t i = 0; i < r.x->rank; ++i) {
     r.axes[i].taps = stowi_kernel_resize_taps(&r.way, &r.axes[i]);
   }
-  stow_status status = check(&r);
-  if (status != STOW_OK) {
-    return status;
-  }
+  STOWI_KERNEL_TRY(check(&r));
   carve(&r);
   fill_tables(&r);
   size_t width = (size_t)r.y->dims[r.x->rank - 1];

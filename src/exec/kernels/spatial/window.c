@@ -2,6 +2,8 @@
 // found without a division.
 #include "exec/kernels/spatial/window.h"
 
+#include "exec/kernels/support/kernel.h"
+
 int64_t stowi_kernel_list_at(const stow_kernel_call* call, const char* name, size_t i,
                              int64_t fallback) {
   const stow_attr* attr = stow_kernel_attr(call, name);
@@ -78,10 +80,7 @@ stow_status stowi_kernel_slide_read(const stow_kernel_call* call, const stow_ten
       out->strides[i] = out->dilations[i] = 1;
       out->begins[i] = out->ends[i] = 0;
     }
-    stow_status status = stowi_kernel_slide_bound(call, out, i);
-    if (status != STOW_OK) {
-      return status;
-    }
+    STOWI_KERNEL_TRY(stowi_kernel_slide_bound(call, out, i));
     if (is_same && !is_global) {
       pad_same(out, i, upper);
     }

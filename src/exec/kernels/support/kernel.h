@@ -16,6 +16,15 @@
                                          .run = run_function,                \
                                          .in_place = true}
 
+// Returns from the enclosing function if |expression| is not STOW_OK.
+#define STOWI_KERNEL_TRY(expression)            \
+  do {                                          \
+    stow_status stow_try_status = (expression); \
+    if (stow_try_status != STOW_OK) {           \
+      return stow_try_status;                   \
+    }                                           \
+  } while (0)
+
 // Whether work on element i may be done in any order though results are in place of operands: each
 // result that shares bytes with an operand lies exactly there, with elements of the same width.
 bool stowi_kernel_is_divisible(const stow_kernel_call* call);

@@ -103,10 +103,7 @@ static stow_status run(stow_kernel_call* call, bool takes_log) {
            .rows = stowi_kernel_rows_along(call->operands[0], 1),
            .ignored = stow_kernel_int(call, "ignore_index", -1),
            .takes_log = takes_log && logs == NULL};
-  stow_status status = check(call, &j);
-  if (status != STOW_OK) {
-    return status;
-  }
+  STOWI_KERNEL_TRY(check(call, &j));
   if (logs != NULL) {
     stowi_kernel_softmax(call, j.scores, logs, j.rows, true);
     j.scores = logs;
