@@ -434,10 +434,10 @@ static bool is_whole(const cli_model* model) {
 // that they may hold.
 cli_exit cli_model_import(cli_model* model, const cli_model_request* request, const char* label,
                           bool keep_all) {
-  cli_exit code = import_once(model, request, label, keep_all, false);
+  CLI_TRY(import_once(model, request, label, keep_all, false));
   bool has_known = request->known != NULL && request->known->shapes.count > 0;
-  if (code != CLI_YES || !has_known || is_whole(model)) {
-    return code;
+  if (!has_known || is_whole(model)) {
+    return CLI_YES;
   }
   stow_import_destroy(model->import);
   model->import = NULL;

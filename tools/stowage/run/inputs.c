@@ -123,16 +123,16 @@ static cli_exit read_folder(cli_run* run, const char* path) {
 
 static cli_exit read_archive(cli_run* run, const char* path) {
   cli_given_file* file;
-  cli_exit code = open_file(run, NULL, path, &file);
-  for (size_t i = 0; code == CLI_YES && i < file->tensors.tensors.stored.count; ++i) {
+  CLI_TRY(open_file(run, NULL, path, &file));
+  for (size_t i = 0; i < file->tensors.tensors.stored.count; ++i) {
     const cli_stored* stored = (const cli_stored*)file->tensors.tensors.stored.items + i;
-    code = add_origin(run, (cli_given_array){.name = {stored->name.data, stored->name.size},
-                                             .position = SIZE_MAX,
-                                             .from = path,
-                                             .path = path,
-                                             .stored = stored});
+    CLI_TRY(add_origin(run, (cli_given_array){.name = {stored->name.data, stored->name.size},
+                                              .position = SIZE_MAX,
+                                              .from = path,
+                                              .path = path,
+                                              .stored = stored}));
   }
-  return code;
+  return CLI_YES;
 }
 
 static cli_exit read_all(cli_run* run, const char* path) {
@@ -158,35 +158,32 @@ static bool find_numbered(const char* folder, const char* kind, size_t index, ch
 
 static cli_exit read_expected(cli_run* run, const char* folder) {
   char name[64];
-  cli_exit code = CLI_YES;
-  for (size_t i = 0; code == CLI_YES && find_numbered(folder, "output", i, name); ++i) {
+  for (size_t i = 0; find_numbered(folder, "output", i, name); ++i) {
     char path[PATH_SIZE];
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    code = cli_arrays_read(path, &run->expected);
+    CLI_TRY(cli_arrays_read(path, &run->expected));
   }
-  return code;
+  return CLI_YES;
 }
 
 static cli_exit read_test_data(cli_run* run, const char* folder) {
   if (!is_folder(folder)) {
     return cli_fail(CLI_BROKEN, "--expect: '%s' is not a directory", folder);
   }
-  cli_exit code = read_expected(run, folder);
-  if (code == CLI_YES && run->expected.count == 0) {
-    code = cli_fail(CLI_BAD_INPUT, "%s: no output_0.pb to compare with", folder);
+  CLI_TRY(read_expected(run, folder));
+  if (run->expected.count == 0) {
+    return cli_fail(CLI_BAD_INPUT, "%s: no output_0.pb to compare with", folder);
   }
   char name[64];
-  for (size_t i = 0; code == CLI_YES && find_numbered(folder, "input", i, name); ++i) {
+  for (size_t i = 0; find_numbered(folder, "input", i, name); ++i) {
     cli_given_file* file;
-    code = open_file(run, folder, name, &file);
-    if (code == CLI_YES) {
-      code = add_origin(run, (cli_given_array){.position = i,
-                                               .from = folder,
-                                               .path = file->path,
-                                               .stored = file->tensors.tensors.stored.items});
-    }
+    CLI_TRY(open_file(run, folder, name, &file));
+    CLI_TRY(add_origin(run, (cli_given_array){.position = i,
+                                              .from = folder,
+                                              .path = file->path,
+                                              .stored = file->tensors.tensors.stored.items}));
   }
-  return code;
+  return CLI_YES;
 }
 
 // Appends the elements to what is given.
@@ -296,13 +293,13 @@ static cli_exit add_feed(cli_run* run, cli_feed feed) {
 
 static cli_exit feed_raw(cli_run* run, stow_value value, const cli_given_array* origin) {
   cli_array array;
-  cli_exit code = cli_array_read_raw(origin->from, stow_graph_value_name(run->job.graph, value),
-                                     stow_graph_type(run->job.graph, value), &array);
+  CLI_TRY(cli_array_read_raw(origin->from, stow_graph_value_name(run->job.graph, value),
+                             stow_graph_type(run->job.graph, value), &array));
   stow_tensor tensor = array.tensor;
-  if (code == CLI_YES && !cli_arrays_add(&run->given, &array)) {
-    code = cli_fail_memory();
+  if (!cli_arrays_add(&run->given, &array)) {
+    return cli_fail_memory();
   }
-  return code == CLI_YES ? add_feed(run, (cli_feed){value, tensor, origin->from}) : code;
+  return add_feed(run, (cli_feed){value, tensor, origin->from});
 }
 
 static cli_exit feed_given(cli_run* run, stow_value value, const cli_given_array* origin) {

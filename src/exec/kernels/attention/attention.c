@@ -223,9 +223,9 @@ static bool is_empty(const stow_kernel_call* call) {
 static stow_status run_attention(stow_kernel_call* call) {
   plan p;
   stowi_kernel_carve carve = {call->scratch, 0};
-  stow_status status = check(call);
-  if (status != STOW_OK || is_empty(call)) {
-    return status;
+  STOWI_KERNEL_TRY(check(call));
+  if (is_empty(call)) {
+    return STOW_OK;
   }
   plan_call(call, &p, &carve);
   const stow_tensor* mask = p.a.mask.tensor;
@@ -233,16 +233,14 @@ static stow_status run_attention(stow_kernel_call* call) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "the mask must have 1 or %zu batches",
                             p.a.batches);
   }
-  status = place_queries(call, &p);
-  for (size_t i = 0; status == STOW_OK && i < 2; ++i) {
+  STOWI_KERNEL_TRY(place_queries(call, &p));
+  for (size_t i = 0; i < 2; ++i) {
     if (p.joins[i]) {
       stowi_kernel_join_run(call, &p.join[i]);
     }
   }
-  if (status == STOW_OK) {
-    stowi_kernel_attend(call, &p.a);
-  }
-  return status;
+  stowi_kernel_attend(call, &p.a);
+  return STOW_OK;
 }
 
 STOWI_KERNEL(ATTENTION, scratch_attention, run_attention);

@@ -96,13 +96,11 @@ static stow_status run_causal_conv(stow_kernel_call* call) {
   if (l.past != NULL && stow_tensor_elements(l.past) != stow_tensor_elements(l.state)) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "the state is incomplete");
   }
-  stow_status status = stowi_kernel_need_plain(call);
+  STOWI_KERNEL_TRY(stowi_kernel_need_plain(call));
   size_t work = l.length * l.taps + 1;
-  if (status == STOW_OK) {
-    stow_kernel_split(call, (size_t)l.x->dims[0] * l.channels, work > 16384 ? 1 : 16384 / work,
-                      run_task, &l);
-  }
-  return status;
+  stow_kernel_split(call, (size_t)l.x->dims[0] * l.channels, work > 16384 ? 1 : 16384 / work,
+                    run_task, &l);
+  return STOW_OK;
 }
 
 STOWI_KERNEL(CAUSAL_CONV, NULL, run_causal_conv);

@@ -297,15 +297,13 @@ static stow_status run_group_query(stow_kernel_call* call) {
   stowi_kernel_carve carve = {call->scratch, 0};
   fit_caches(call);
   plan_call(call, &p, &carve);
-  stow_status status = check_sizes(call, &p);
-  for (size_t b = 0; status == STOW_OK && b < p.a.batches; ++b) {
-    status = place_batch(call, &p, b);
-    status = status == STOW_OK ? place_rotation(call, &p, b) : status;
+  STOWI_KERNEL_TRY(check_sizes(call, &p));
+  for (size_t b = 0; b < p.a.batches; ++b) {
+    STOWI_KERNEL_TRY(place_batch(call, &p, b));
+    STOWI_KERNEL_TRY(place_rotation(call, &p, b));
   }
-  if (status == STOW_OK) {
-    stowi_kernel_attend_joined(call, p.join, &p.a);
-  }
-  return status;
+  stowi_kernel_attend_joined(call, p.join, &p.a);
+  return STOW_OK;
 }
 
 STOWI_KERNEL(GROUP_QUERY_ATTENTION, scratch_group_query, run_group_query);

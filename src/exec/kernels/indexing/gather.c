@@ -58,10 +58,10 @@ static stow_status run_gather(stow_kernel_call* call) {
   stow_tensor* result = call->results[0];
   gather g = {.data = data, .indices = call->operands[1], .to = result->data};
   uint32_t axis;
-  stow_status status = stowi_kernel_axis_attr(call, data->rank, &axis);
-  status = status == STOW_OK ? stowi_kernel_check_indices(call, g.indices, data, axis) : status;
-  if (status != STOW_OK || stow_tensor_elements(result) == 0) {
-    return status;
+  STOWI_KERNEL_TRY(stowi_kernel_axis_attr(call, data->rank, &axis));
+  STOWI_KERNEL_TRY(stowi_kernel_check_indices(call, g.indices, data, axis));
+  if (stow_tensor_elements(result) == 0) {
+    return STOW_OK;
   }
   g.bits = stowi_kernel_bits(data->dtype);
   g.dim = data->dims[axis];
@@ -146,9 +146,9 @@ static stow_status run_gather_nd(stow_kernel_call* call) {
   stow_tensor* result = call->results[0];
   tuple_picking p = {.to = result->data, .bits = stowi_kernel_bits(result->dtype)};
   uint32_t batch_dims = (uint32_t)stow_kernel_int(call, "batch_dims", 0);
-  stow_status status = stowi_kernel_tuples_init(call, batch_dims, &p.tuples);
-  if (status != STOW_OK || stow_tensor_elements(result) == 0) {
-    return status;
+  STOWI_KERNEL_TRY(stowi_kernel_tuples_init(call, batch_dims, &p.tuples));
+  if (stow_tensor_elements(result) == 0) {
+    return STOW_OK;
   }
   if (stowi_kernel_is_packed(p.bits)) {
     stowi_kernel_clear_tail(result);

@@ -134,10 +134,10 @@ static stow_status run_gather_quantized(stow_kernel_call* call) {
               .zeros = stow_kernel_operand(call, 3),
               .result = call->results[0]};
   size_t outer = 0;
-  stow_status status = read_lookup(call, &t, &outer);
-  status = status == STOW_OK ? read_zeros(call, &t) : status;
-  if (status != STOW_OK || stow_tensor_elements(t.result) == 0) {
-    return status;
+  STOWI_KERNEL_TRY(read_lookup(call, &t, &outer));
+  STOWI_KERNEL_TRY(read_zeros(call, &t));
+  if (stow_tensor_elements(t.result) == 0) {
+    return STOW_OK;
   }
   stow_kernel_split(call, outer * t.count, GRAIN / t.slice + 1, look_up, &t);
   return STOW_OK;

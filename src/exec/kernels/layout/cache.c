@@ -130,9 +130,9 @@ static stow_status run_tensor_scatter(stow_kernel_call* call) {
   const stow_tensor* cache = call->operands[0];
   bool is_circular = stow_kernel_is(call, "mode", "circular");
   uint32_t axis;
-  stow_status status = stowi_kernel_axis_attr(call, cache->rank, &axis);
-  if (status != STOW_OK || stow_tensor_elements(cache) == 0) {
-    return status;
+  STOWI_KERNEL_TRY(stowi_kernel_axis_attr(call, cache->rank, &axis));
+  if (stow_tensor_elements(cache) == 0) {
+    return STOW_OK;
   }
   STOWI_KERNEL_TRY(check_starts(call, axis, is_circular));
   keep_cache(call);

@@ -150,10 +150,10 @@ static stow_status pad(stow_kernel_call* call, pad_mode mode, const void* value,
   padding p = {.x = x, .result = result, .bits = stowi_kernel_bits(x->dtype), .mode = mode};
   p.value = value;
   stowi_kernel_strides_of(x, p.strides);
-  stow_status status = find_borders(call, pads, &p);
+  STOWI_KERNEL_TRY(find_borders(call, pads, &p));
   size_t elements = stow_tensor_elements(result);
-  if (status != STOW_OK || elements == 0) {
-    return status;
+  if (elements == 0) {
+    return STOW_OK;
   }
   stowi_kernel_clear_tail(result);
   if (x->rank == 0) {

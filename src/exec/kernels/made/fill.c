@@ -62,9 +62,9 @@ static stow_status run_eye_like(stow_kernel_call* call) {
   uint32_t bits = stowi_kernel_bits(result->dtype);
   int64_t k = stow_kernel_int(call, "k", 0);
   uint64_t one[2];
-  stow_status status = make_element(call, result->dtype, 1.0, one);
-  if (status != STOW_OK || stow_tensor_elements(result) == 0) {
-    return status;
+  STOWI_KERNEL_TRY(make_element(call, result->dtype, 1.0, one));
+  if (stow_tensor_elements(result) == 0) {
+    return STOW_OK;
   }
   stowi_kernel_fill_result(call, result, NULL);
   if (k <= -result->dims[0] || k >= result->dims[1]) {
@@ -100,9 +100,9 @@ static stow_status run_one_hot(stow_kernel_call* call) {
   stow_tensor* result = call->results[0];
   uint32_t bits = stowi_kernel_bits(values->dtype);
   uint32_t axis;
-  stow_status status = stowi_kernel_axis_attr(call, result->rank, &axis);
-  if (status != STOW_OK || stow_tensor_elements(result) == 0) {
-    return status;
+  STOWI_KERNEL_TRY(stowi_kernel_axis_attr(call, result->rank, &axis));
+  if (stow_tensor_elements(result) == 0) {
+    return STOW_OK;
   }
   if (stowi_kernel_kind(indices->dtype) == STOW_KIND_COMPLEX) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "indices must be real numbers");

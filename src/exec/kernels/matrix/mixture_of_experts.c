@@ -539,12 +539,10 @@ static void run_expert(const stow_kernel_call* call, const mixture* x, const roo
 
 static stow_status run_mixture(stow_kernel_call* call) {
   mixture x;
-  stow_status status = mixture_of(call, &x);
-  if (status == STOW_OK) {
-    status = check(call, &x);
-  }
-  if (status != STOW_OK || x.tokens == 0) {
-    return status;
+  STOWI_KERNEL_TRY(mixture_of(call, &x));
+  STOWI_KERNEL_TRY(check(call, &x));
+  if (x.tokens == 0) {
+    return STOW_OK;
   }
   room r;
   (void)room_of(&x, call->scratch, call->workers, &r);

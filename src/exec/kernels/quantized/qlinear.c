@@ -244,14 +244,14 @@ static void set_rows(const stow_kernel_call* call, softmax_task* t) {
 
 static stow_status run_softmax(stow_kernel_call* call) {
   softmax_task t = {.x = call->operands[0], .out = call->results[0]};
-  stow_status status = stowi_kernel_need_bytes(call, t.x, "operand 0");
-  status = status == STOW_OK ? stowi_kernel_need_bytes(call, t.out, "the result") : status;
+  STOWI_KERNEL_TRY(stowi_kernel_need_bytes(call, t.x, "operand 0"));
+  STOWI_KERNEL_TRY(stowi_kernel_need_bytes(call, t.out, "the result"));
   stowi_kernel_scale in_scale;
-  status = status == STOW_OK ? stowi_kernel_read_scale(call, 1, &in_scale) : status;
-  status = status == STOW_OK ? stowi_kernel_read_scale(call, 3, &t.out_scale) : status;
+  STOWI_KERNEL_TRY(stowi_kernel_read_scale(call, 1, &in_scale));
+  STOWI_KERNEL_TRY(stowi_kernel_read_scale(call, 3, &t.out_scale));
   size_t count = stow_tensor_elements(t.x);
-  if (status != STOW_OK || count == 0) {
-    return status;
+  if (count == 0) {
+    return STOW_OK;
   }
   for (size_t i = 0; i < 256; ++i) {
     t.exps[i] = stowi_kernel_expf(-(float)i * in_scale.scale);

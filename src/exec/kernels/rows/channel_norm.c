@@ -512,9 +512,9 @@ static stow_status run_skip_group_norm(stow_kernel_call* call) {
                 .is_last = is_last,
                 .has_silu = stow_kernel_is(call, "activation", "silu"),
                 .epsilon = stow_kernel_float(call, "epsilon", 1e-5)};
-  stow_status status = check(call, &j, samples);
-  if (status != STOW_OK || elements == 0) {
-    return status;
+  STOWI_KERNEL_TRY(check(call, &j, samples));
+  if (elements == 0) {
+    return STOW_OK;
   }
   j.inner = elements / samples / j.channels;
   j.is_shared = j.skip != NULL && stow_tensor_elements(j.skip) != elements;

@@ -166,9 +166,9 @@ static void strips_task(void* user, size_t begin, size_t end, uint32_t worker) {
 static stow_status run(stow_kernel_call* call, job* j, uint32_t axes) {
   j->x = call->operands[0];
   j->y = call->results[0];
-  stow_status status = stowi_kernel_need_real(call, j->x, "x");
-  if (status != STOW_OK || stow_tensor_elements(j->x) == 0) {
-    return status;
+  STOWI_KERNEL_TRY(stowi_kernel_need_real(call, j->x, "x"));
+  if (stow_tensor_elements(j->x) == 0) {
+    return STOW_OK;
   }
   j->fold = stowi_kernel_fold_over(j->x, axes);
   size_t width = j->fold.is_run ? 1 : j->fold.width;

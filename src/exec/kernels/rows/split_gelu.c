@@ -51,9 +51,9 @@ static void rows_task(void* user, size_t begin, size_t end, uint32_t worker) {
 
 static stow_status run_split_gelu(stow_kernel_call* call) {
   const stow_tensor* x = call->operands[0];
-  stow_status status = stowi_kernel_need_real(call, x, "x");
-  if (status != STOW_OK || stow_tensor_elements(call->results[0]) == 0) {
-    return status;
+  STOWI_KERNEL_TRY(stowi_kernel_need_real(call, x, "x"));
+  if (stow_tensor_elements(call->results[0]) == 0) {
+    return STOW_OK;
   }
   stowi_kernel_rows rows = stowi_kernel_rows_along(x, x->rank - 1);
   job j = {x, stowi_kernel_param_of(call->operands[1], x, rows.count), call->results[0],

@@ -151,15 +151,11 @@ static stow_status run_topk(stow_kernel_call* call) {
   const stow_tensor* x = call->operands[0];
   uint32_t axis;
   size_t k = 0;
-  stow_status status = stowi_kernel_need_keys(call, x);
-  if (status == STOW_OK) {
-    status = find_axis(call, &axis);
-  }
-  if (status == STOW_OK) {
-    status = find_k(call, axis, &k);
-  }
-  if (status != STOW_OK || k == 0) {
-    return status;
+  STOWI_KERNEL_TRY(stowi_kernel_need_keys(call, x));
+  STOWI_KERNEL_TRY(find_axis(call, &axis));
+  STOWI_KERNEL_TRY(find_k(call, axis, &k));
+  if (k == 0) {
+    return STOW_OK;
   }
   job j = {x,
            call->results[0],

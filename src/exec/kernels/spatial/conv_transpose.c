@@ -205,9 +205,9 @@ static stow_status scratch_conv_transpose(const stow_kernel_call* call, uint64_t
 
 static stow_status run_conv_transpose(stow_kernel_call* call) {
   job j;
-  stow_status status = read_job(call, &j);
-  if (status != STOW_OK || stow_tensor_elements(j.y) == 0) {
-    return status;
+  STOWI_KERNEL_TRY(read_job(call, &j));
+  if (stow_tensor_elements(j.y) == 0) {
+    return STOW_OK;
   }
   stow_dtype dtype = j.x->dtype;
   if (dtype == STOW_F32) {
