@@ -162,25 +162,6 @@ static stow_status input_type(stowi_import_importer* imp, const stowi_import_inf
 // ---------------------------------------------------------------------------------------------
 // Inputs
 
-static stow_status add_input(stowi_import_importer* imp, const stowi_import_info* info,
-                             const stow_type* type, const stowi_import_asked_value* value) {
-  void* bytes = NULL;
-  size_t size = 0;
-  if (value != NULL) {
-    STOW_TRY(stowi_import_asked_bytes(imp, value, type, &bytes, &size));
-  }
-  stow_call* call = stow_graph_begin(imp->graph, STOW_OP_INPUT);
-  stow_call_name(call, 0, info->name);
-  stow_call_result_type(call, type);
-  if (value != NULL) {
-    stow_call_data(call, bytes, size, false);
-  }
-  stow_node node;
-  STOW_TRY(stow_call_finish(call, imp->diag, &node));
-  return stowi_import_bind(imp, info->name, stow_graph_first_result(imp->graph, node),
-                           STOWI_IMPORT_VALUE);
-}
-
 static stow_status import_input(stowi_import_importer* imp, const stowi_import_info* info) {
   uint32_t id;
   STOW_TRY(stowi_import_name_of(imp, info->name, &id));
@@ -197,7 +178,22 @@ static stow_status import_input(stowi_import_importer* imp, const stowi_import_i
                                     "no shape is declared for this input"));
     return stowi_import_bind(imp, info->name, STOW_VALUE_NONE, STOWI_IMPORT_POISON);
   }
-  return add_input(imp, info, &type, imp->names.data[id].value);
+  const stowi_import_asked_value* value = imp->names.data[id].value;
+  void* bytes = NULL;
+  size_t size = 0;
+  if (value != NULL) {
+    STOW_TRY(stowi_import_asked_bytes(imp, value, &type, &bytes, &size));
+  }
+  stow_call* call = stow_graph_begin(imp->graph, STOW_OP_INPUT);
+  stow_call_name(call, 0, info->name);
+  stow_call_result_type(call, &type);
+  if (value != NULL) {
+    stow_call_data(call, bytes, size, false);
+  }
+  stow_node node;
+  STOW_TRY(stow_call_finish(call, imp->diag, &node));
+  return stowi_import_bind(imp, info->name, stow_graph_first_result(imp->graph, node),
+                           STOWI_IMPORT_VALUE);
 }
 
 stow_status stowi_import_inputs(stowi_import_importer* imp) {

@@ -185,13 +185,6 @@ static stow_status meet_symbols(stowi_import_importer* imp, const stowi_import_i
 // ---------------------------------------------------------------------------------------------
 // Numbers by dims
 
-static stow_status fail_rank(stowi_import_importer* imp, const stowi_import_info* info,
-                             size_t rank) {
-  return stowi_fail(imp->diag, STOW_ERR_TYPE,
-                    "input \"%.*s\" has %u dims in the file, but is given %zu",
-                    STOWI_STR_ARG(info->name), (unsigned)info->rank, rank);
-}
-
 static stow_status settle_dim(stowi_import_importer* imp, const stowi_import_info* info,
                               size_t axis, int64_t number) {
   stowi_import_symbol* symbol = NULL;
@@ -221,7 +214,9 @@ static stow_status settle_dims(stowi_import_importer* imp, const stowi_import_in
     return STOW_OK;
   }
   if (rank != info->rank) {
-    return fail_rank(imp, info, rank);
+    return stowi_fail(imp->diag, STOW_ERR_TYPE,
+                      "input \"%.*s\" has %u dims in the file, but is given %zu",
+                      STOWI_STR_ARG(info->name), (unsigned)info->rank, rank);
   }
   for (size_t axis = 0; axis < rank; ++axis) {
     STOW_TRY(settle_dim(imp, info, axis, dims[axis]));

@@ -185,13 +185,6 @@ static bool take_entry(header* h, stowi_npy_header* array, unsigned* seen) {
                                : take_shape(h, &array->type);
 }
 
-// Spaces up to a line's end fill the header, and nothing else does.
-static bool take_end(header* h) {
-  skip_spaces(h);
-  h->at += h->at < h->size && h->data[h->at] == '\n';
-  return h->at == h->size || fail(h, "the header continues after its dictionary");
-}
-
 static bool read_header(header* h, stowi_npy_header* array) {
   unsigned seen = 0;
   if (!take(h, "{")) {
@@ -213,7 +206,10 @@ static bool read_header(header* h, stowi_npy_header* array) {
                 : (seen & SEEN_ORDER) == 0 ? "fortran_order"
                                            : "shape");
   }
-  return take_end(h);
+  // Spaces up to a line's end fill the header, and nothing else does.
+  skip_spaces(h);
+  h->at += h->at < h->size && h->data[h->at] == '\n';
+  return h->at == h->size || fail(h, "the header continues after its dictionary");
 }
 
 bool stowi_npy_find_start(const void* bytes, size_t size, stow_diag* diag, size_t* out_start) {

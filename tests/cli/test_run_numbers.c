@@ -4,7 +4,6 @@
 
 #include "run/run.h"
 #include "run/statistics.h"
-#include "run/times.h"
 #include "support/test.h"
 #include "tensors/element.h"
 

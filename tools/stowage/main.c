@@ -2,7 +2,6 @@
 #include <signal.h>
 #include <string.h>
 
-#include "arguments/complete.h"
 #include "arguments/help.h"
 #include "arguments/options.h"
 #include "terminal/text.h"

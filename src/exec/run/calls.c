@@ -64,13 +64,6 @@ static size_t list_attrs(const stow_graph* graph, stow_node node, stow_attr* out
 
 _Alignas(64) unsigned char stowi_exec_nothing[64];
 
-static void fill_values(stowi_exec_calls* calls, const stow_graph* graph) {
-  for (stow_value value = 0; value < calls->value_count; ++value) {
-    calls->tensors[value] = stowi_exec_tensor_of(stow_graph_type(graph, value));
-    calls->results[value] = &calls->tensors[value];
-  }
-}
-
 static void fill_node(stowi_exec_calls* calls, const stow_graph* graph, stow_node node,
                       const stow_tensor** operands, stow_attr* attrs) {
   size_t operand_count = stow_graph_operand_count(graph, node);
@@ -112,7 +105,10 @@ stow_status stowi_exec_calls_init(stowi_exec_calls* calls, const stow_graph* gra
       calls->attrs == NULL || calls->calls == NULL) {
     return stowi_fail_memory(diag);
   }
-  fill_values(calls, graph);
+  for (stow_value value = 0; value < calls->value_count; ++value) {
+    calls->tensors[value] = stowi_exec_tensor_of(stow_graph_type(graph, value));
+    calls->results[value] = &calls->tensors[value];
+  }
   const stow_tensor** operands = calls->operands;
   stow_attr* attrs = calls->attrs;
   for (stow_node node = 0; node < calls->node_count; ++node) {

@@ -5,7 +5,6 @@
 #include "base/checked.h"
 #include "base/diag.h"
 #include "exec/run/exec.h"
-#include "exec/run/paranoia.h"
 #include "graph/api.h"
 #include "plan/api.h"
 
@@ -55,15 +54,6 @@ static stow_status make_arena(stow_exec* exec, stow_diag* diag) {
   }
   exec->base = (unsigned char*)stow_arena_base(exec->arena);
   return STOW_OK;
-}
-
-static stow_status allocate_tables(stow_exec* exec, stow_diag* diag) {
-  exec->region_count = stow_graph_region_count(exec->graph);
-  exec->places = STOWI_ARRAY_ZERO(exec->allocator, stowi_exec_value_place, exec->calls.value_count);
-  exec->regions = STOWI_ARRAY_ZERO(exec->allocator, stowi_exec_region, exec->region_count);
-  exec->is_bounded = STOWI_ARRAY_ZERO(exec->allocator, bool, exec->calls.node_count);
-  bool is_there = exec->places != NULL && exec->regions != NULL && exec->is_bounded != NULL;
-  return is_there ? STOW_OK : stowi_fail_memory(diag);
 }
 
 static void describe_regions(stow_exec* exec) {
@@ -141,7 +131,12 @@ static stow_status create_all(stow_exec* exec, stow_diag* diag) {
   STOW_TRY(
       stow_plan_check(exec->plan, exec->graph, prepared->effects, exec->allocator, diag, NULL));
   STOW_TRY(stowi_exec_calls_init(&exec->calls, exec->graph, exec->allocator, diag));
-  STOW_TRY(allocate_tables(exec, diag));
+  exec->region_count = stow_graph_region_count(exec->graph);
+  exec->places = STOWI_ARRAY_ZERO(exec->allocator, stowi_exec_value_place, exec->calls.value_count);
+  exec->regions = STOWI_ARRAY_ZERO(exec->allocator, stowi_exec_region, exec->region_count);
+  exec->is_bounded = STOWI_ARRAY_ZERO(exec->allocator, bool, exec->calls.node_count);
+  bool is_there = exec->places != NULL && exec->regions != NULL && exec->is_bounded != NULL;
+  STOW_TRY(is_there ? STOW_OK : stowi_fail_memory(diag));
   STOW_TRY(make_arena(exec, diag));
   if (prepared->threads > 1) {
     STOW_TRY(stowi_exec_workers_create(prepared->threads, exec->allocator, diag, &exec->workers));

@@ -15,13 +15,12 @@
 // another pattern in those that nothing occupies. A NaN that was computed comes out again.
 //
 // Costs two walks over the arena, and one over the roots, per step.
-#include "exec/run/paranoia.h"
-
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/diag.h"
+#include "exec/run/exec.h"
 #include "graph/api.h"
 #include "plan/api.h"
 

@@ -285,22 +285,16 @@ static stow_status prepare_all(preparer* p, stow_allocator allocator) {
   return STOW_OK;
 }
 
-static stow_status load_options(const stow_prepare_options* given, stow_diag* diag,
-                                stow_prepare_options* out) {
-  stow_prepare_options_init(out);
-  STOW_TRY(stowi_load_options(out, given, sizeof(*out), "stow_prepare_options", diag));
-  if (out->threads == 0 || out->threads > STOWI_EXEC_MAX_THREADS) {
-    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "%u threads are out of range (1 to %d)",
-                      (unsigned)out->threads, STOWI_EXEC_MAX_THREADS);
-  }
-  return STOW_OK;
-}
-
 stow_status stow_prepare(const stow_graph* graph, const stow_prepare_options* options,
                          stow_allocator allocator, stow_diag* diag, stow_prepared** out_prepared) {
   stow_prepare_options full;
   *out_prepared = NULL;
-  STOW_TRY(load_options(options, diag, &full));
+  stow_prepare_options_init(&full);
+  STOW_TRY(stowi_load_options(&full, options, sizeof(full), "stow_prepare_options", diag));
+  if (full.threads == 0 || full.threads > STOWI_EXEC_MAX_THREADS) {
+    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "%u threads are out of range (1 to %d)",
+                      (unsigned)full.threads, STOWI_EXEC_MAX_THREADS);
+  }
   stow_prepared* prepared = STOWI_NEW(allocator, stow_prepared);
   if (prepared == NULL) {
     return stowi_fail_memory(diag);

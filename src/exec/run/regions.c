@@ -101,19 +101,15 @@ static const stow_tensor* yielded_by(const stow_exec* exec, const stowi_exec_bod
   return operand_of(exec, body->yield, body->carry.first_yield + i);
 }
 
-static stow_status copy_initials(stow_exec* exec, const stowi_exec_body* body, stow_diag* diag) {
-  for (size_t i = 0; i < body->carried; ++i) {
-    STOW_TRY(copy(exec, body->args, operand_of(exec, body->owner, body->carry.first_operand + i),
-                  argument_of(exec, body, i), diag));
-  }
-  return STOW_OK;
-}
-
 stow_status stowi_exec_run_args(stow_exec* exec, stow_node node, bool is_run, stow_diag* diag) {
   stowi_exec_region* region = &exec->regions[stow_graph_node_region(exec->graph, node)];
   const stow_kernel_call* call = &exec->calls.calls[node];
   if (region->round == 0) {
-    STOW_TRY(copy_initials(exec, &region->body, diag));
+    const stowi_exec_body* body = &region->body;
+    for (size_t i = 0; i < body->carried; ++i) {
+      STOW_TRY(copy(exec, body->args, operand_of(exec, body->owner, body->carry.first_operand + i),
+                    argument_of(exec, body, i), diag));
+    }
   }
   if (is_run) {
     unsigned char condition = region->condition ? 1 : 0;
@@ -160,14 +156,6 @@ static stow_status collect(stow_exec* exec, const stowi_exec_body* body, int64_t
   return STOW_OK;
 }
 
-// In scratch, each value that is moved aside is its dims, then its elements.
-static stow_tensor read_aside(const stow_tensor* like, unsigned char* aside) {
-  stow_tensor tensor = {.dtype = like->dtype, .rank = like->rank};
-  memcpy(tensor.dims, aside, STOWI_EXEC_DIMS_SIZE);
-  tensor.data = aside + STOWI_EXEC_DIMS_SIZE;
-  return tensor;
-}
-
 static size_t size_aside(const stow_tensor* tensor) {
   return STOWI_EXEC_DIMS_SIZE + (stow_tensor_bytes(tensor) + 63) / 64 * 64;
 }
@@ -187,21 +175,15 @@ static void move_aside(stow_exec* exec, const stowi_exec_body* body) {
   }
 }
 
-static stow_status yield_direct(stow_exec* exec, const stowi_exec_body* body, stow_diag* diag) {
-  for (size_t i = 0; i < body->carried; ++i) {
-    if (!stowi_exec_body_swaps(exec->graph, body, i)) {
-      STOW_TRY(
-          copy(exec, body->yield, yielded_by(exec, body, i), argument_of(exec, body, i), diag));
-    }
-  }
-  return STOW_OK;
-}
-
 static stow_status yield_aside(stow_exec* exec, const stowi_exec_body* body, stow_diag* diag) {
   unsigned char* aside = (unsigned char*)exec->calls.calls[body->yield].scratch;
   for (size_t i = 0; i < body->carried; ++i) {
     if (stowi_exec_body_swaps(exec->graph, body, i)) {
-      stow_tensor from = read_aside(yielded_by(exec, body, i), aside);
+      // In scratch, each value that is moved aside is its dims, then its elements.
+      const stow_tensor* like = yielded_by(exec, body, i);
+      stow_tensor from = {.dtype = like->dtype, .rank = like->rank};
+      memcpy(from.dims, aside, STOWI_EXEC_DIMS_SIZE);
+      from.data = aside + STOWI_EXEC_DIMS_SIZE;
       STOW_TRY(copy(exec, body->yield, &from, argument_of(exec, body, i), diag));
       aside += size_aside(&from);
     }
@@ -218,7 +200,12 @@ static stow_status yield_loop(stow_exec* exec, stowi_exec_region* region, stow_d
     STOW_TRY(collect(exec, body, region->round, k, diag));
   }
   move_aside(exec, body);
-  STOW_TRY(yield_direct(exec, body, diag));
+  for (size_t i = 0; i < body->carried; ++i) {
+    if (!stowi_exec_body_swaps(exec->graph, body, i)) {
+      STOW_TRY(
+          copy(exec, body->yield, yielded_by(exec, body, i), argument_of(exec, body, i), diag));
+    }
+  }
   STOW_TRY(yield_aside(exec, body, diag));
   ++region->round;
   *out_again = goes_on(region);

@@ -7,7 +7,6 @@
 #include "base/diag.h"
 #include "exec/kernels/support/seed.h"
 #include "exec/run/exec.h"
-#include "exec/run/paranoia.h"
 #include "graph/api.h"
 
 stow_status stowi_exec_fail(stow_exec* exec, stow_node node, stow_status status, stow_diag* diag,

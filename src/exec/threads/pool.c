@@ -112,16 +112,6 @@ static void* run_worker(void* user) {
   return NULL;
 }
 
-static void open_job(stowi_exec_workers* workers, const range_job* job) {
-  pthread_mutex_lock(&workers->lock);
-  workers->job = *job;
-  workers->is_open = true;
-  atomic_store_explicit(&workers->next, 0, memory_order_relaxed);
-  atomic_fetch_add_explicit(&workers->number, 1, memory_order_relaxed);
-  pthread_cond_broadcast(&workers->has_job);
-  pthread_mutex_unlock(&workers->lock);
-}
-
 static bool is_busy(stowi_exec_workers* workers) {
   return atomic_load_explicit(&workers->busy, memory_order_relaxed) != 0;
 }
@@ -150,7 +140,13 @@ void stowi_exec_workers_split(void* pool, size_t count, size_t grain, stow_split
     task(user, 0, count, 0);
     return;
   }
-  open_job(workers, &job);
+  pthread_mutex_lock(&workers->lock);
+  workers->job = job;
+  workers->is_open = true;
+  atomic_store_explicit(&workers->next, 0, memory_order_relaxed);
+  atomic_fetch_add_explicit(&workers->number, 1, memory_order_relaxed);
+  pthread_cond_broadcast(&workers->has_job);
+  pthread_mutex_unlock(&workers->lock);
   work_on(workers, &job, 0);
   close_job(workers);
 }

@@ -3,7 +3,6 @@
 // the element type lays them out; what must be decoded is decoded where it is used only.
 #include <string.h>
 
-#include "base/checked.h"
 #include "onnx/import/importer.h"
 
 #define MAX_DENSE_BYTES (UINT64_C(1) << 24)  // of a sparse tensor
@@ -171,19 +170,6 @@ static stow_status import_sparse(stowi_onnx_importer* onnx, const stowi_onnx_spa
 static stow_status note_uses(stowi_import_importer* imp, const stowi_onnx_graph* graph,
                              uint32_t depth);
 
-static stow_status note_node_uses(stowi_import_importer* imp, const stowi_onnx_node* node,
-                                  uint32_t depth) {
-  for (size_t k = 0; k < node->input_count; ++k) {
-    stowi_import_note_use(imp, node->inputs[k]);
-  }
-  for (size_t k = 0; k < node->attr_count; ++k) {
-    if (node->attrs[k].graph != NULL) {
-      STOW_TRY(note_uses(imp, node->attrs[k].graph, depth + 1));
-    }
-  }
-  return STOW_OK;
-}
-
 static stow_status note_uses(stowi_import_importer* imp, const stowi_onnx_graph* graph,
                              uint32_t depth) {
   if (depth > STOWI_IMPORT_MAX_DEPTH) {
@@ -191,7 +177,15 @@ static stow_status note_uses(stowi_import_importer* imp, const stowi_onnx_graph*
                       STOWI_IMPORT_MAX_DEPTH);
   }
   for (size_t i = 0; i < graph->node_count; ++i) {
-    STOW_TRY(note_node_uses(imp, &graph->nodes[i], depth));
+    const stowi_onnx_node* node = &graph->nodes[i];
+    for (size_t k = 0; k < node->input_count; ++k) {
+      stowi_import_note_use(imp, node->inputs[k]);
+    }
+    for (size_t k = 0; k < node->attr_count; ++k) {
+      if (node->attrs[k].graph != NULL) {
+        STOW_TRY(note_uses(imp, node->attrs[k].graph, depth + 1));
+      }
+    }
   }
   for (size_t i = 0; i < graph->output_count; ++i) {
     stowi_import_note_use(imp, graph->outputs[i].name);

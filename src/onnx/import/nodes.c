@@ -128,16 +128,6 @@ static bool may_have_graphs(const stowi_onnx_lowering* l) {
   return op == STOW_OP_IF || op == STOW_OP_LOOP || op == STOW_OP_FLEX_ATTENTION;
 }
 
-// An op that made fewer results than the file names.
-static stow_status check_results(const stowi_onnx_lowering* l) {
-  for (size_t k = 0; k < l->result_count && !may_have_graphs(l); ++k) {
-    if (stowi_onnx_lower_wants(l, k) && stowi_onnx_lower_result(l, k) == STOW_VALUE_NONE) {
-      return stowi_fail(l->imp->diag, STOW_ERR_TYPE, "the op has no output %zu", k);
-    }
-  }
-  return STOW_OK;
-}
-
 static stow_status lower(stowi_onnx_lowering* l) {
   stowi_onnx_importer* onnx = l->onnx;
   ++onnx->lowered;
@@ -152,7 +142,13 @@ static stow_status lower(stowi_onnx_lowering* l) {
   l->version = version_of(onnx, l->node->domain);
   l->row = stowi_onnx_lower_index_find(&onnx->rows, l->node->domain, l->node->op, l->version);
   STOW_TRY(run_row(l));
-  return check_results(l);
+  // An op that made fewer results than the file names.
+  for (size_t k = 0; k < l->result_count && !may_have_graphs(l); ++k) {
+    if (stowi_onnx_lower_wants(l, k) && stowi_onnx_lower_result(l, k) == STOW_VALUE_NONE) {
+      return stowi_fail(l->imp->diag, STOW_ERR_TYPE, "the op has no output %zu", k);
+    }
+  }
+  return STOW_OK;
 }
 
 // ---------------------------------------------------------------------------------------------

@@ -107,13 +107,6 @@ static stow_status gather(orderer* o) {
   return STOW_OK;
 }
 
-static stow_status fail_cycle(const orderer* o, uint32_t node) {
-  return stowi_fail(o->imp->diag, STOW_ERR_SYNTAX,
-                    "node \"%.*s\" (%.*s) needs its own result: the graph has a cycle",
-                    STOWI_STR_ARG(stowi_onnx_node_label(&o->nodes[node])),
-                    STOWI_STR_ARG(o->nodes[node].op));
-}
-
 enum { UNSEEN, OPEN, DONE };
 
 // Appends |root| to the order, after all that it needs.
@@ -132,7 +125,10 @@ static stow_status walk(const orderer* o, uint32_t root, visit* stack, uint8_t* 
     }
     uint32_t need = o->needs.data[top->next++];
     if (states[need] == OPEN) {
-      return fail_cycle(o, need);
+      return stowi_fail(o->imp->diag, STOW_ERR_SYNTAX,
+                        "node \"%.*s\" (%.*s) needs its own result: the graph has a cycle",
+                        STOWI_STR_ARG(stowi_onnx_node_label(&o->nodes[need])),
+                        STOWI_STR_ARG(o->nodes[need].op));
     }
     if (states[need] == UNSEEN) {
       states[need] = OPEN;

@@ -89,18 +89,6 @@ static void add_attr(stow_call* call, stow_str name, const stowi_onnx_attr* attr
   stow_call_attr(call, &core);
 }
 
-static void add_attrs(stowi_onnx_lowering* l, stow_call* call) {
-  for (size_t i = 0; i < l->node->attr_count; ++i) {
-    stow_str name = l->node->attrs[i].name;
-    const stowi_onnx_attr* attr = stowi_onnx_lower_any_attr(l, name);
-    bool is_ours = stow_str_equal(name, stow_str_of("name")) ||
-                   stow_str_equal(name, stow_str_of("num_inputs"));
-    if (attr != NULL && !is_ours) {
-      add_attr(call, name, attr);
-    }
-  }
-}
-
 static bool has_graphs(const stowi_onnx_node* node) {
   for (size_t i = 0; i < node->attr_count; ++i) {
     if (node->attrs[i].graph != NULL) {
@@ -120,18 +108,6 @@ static const char* why_not(const stowi_onnx_lowering* l, size_t k) {
   return is_given ? info->why_not : NULL;
 }
 
-static stow_status fail_unknown(stowi_onnx_lowering* l, size_t k) {
-  const char* reason = why_not(l, k);
-  if (reason != NULL) {
-    return stowi_onnx_lower_unsupported(l, "%s", reason);
-  }
-  stow_str domain = l->node->domain;
-  bool is_standard = domain.size == 0;
-  return stowi_onnx_lower_unsupported(
-      l, "unknown op%s%.*s%s, and no type is declared for result %zu",
-      is_standard ? "" : " (domain ", STOWI_STR_ARG(domain), is_standard ? "" : ")", k);
-}
-
 stow_status stowi_onnx_lower_custom(stowi_onnx_lowering* l) {
   if (l->result_count == 0 || has_graphs(l->node)) {
     return stowi_onnx_lower_unsupported(l, "unknown op");
@@ -139,13 +115,29 @@ stow_status stowi_onnx_lower_custom(stowi_onnx_lowering* l) {
   stow_type type;
   for (size_t k = 0; k < l->result_count; ++k) {
     if (!type_of_result(l, k, &type)) {
-      return fail_unknown(l, k);
+      const char* reason = why_not(l, k);
+      if (reason != NULL) {
+        return stowi_onnx_lower_unsupported(l, "%s", reason);
+      }
+      stow_str domain = l->node->domain;
+      bool is_standard = domain.size == 0;
+      return stowi_onnx_lower_unsupported(
+          l, "unknown op%s%.*s%s, and no type is declared for result %zu",
+          is_standard ? "" : " (domain ", STOWI_STR_ARG(domain), is_standard ? "" : ")", k);
     }
   }
   stow_call* call = stowi_onnx_lower_begin(l, STOW_OP_CUSTOM);
   stowi_onnx_lower_add_operands(l, call, 0);
   STOW_TRY(add_name(l, call));
-  add_attrs(l, call);
+  for (size_t i = 0; i < l->node->attr_count; ++i) {
+    stow_str name = l->node->attrs[i].name;
+    const stowi_onnx_attr* attr = stowi_onnx_lower_any_attr(l, name);
+    bool is_ours = stow_str_equal(name, stow_str_of("name")) ||
+                   stow_str_equal(name, stow_str_of("num_inputs"));
+    if (attr != NULL && !is_ours) {
+      add_attr(call, name, attr);
+    }
+  }
   for (size_t k = 0; k < l->result_count; ++k) {
     (void)type_of_result(l, k, &type);
     stow_call_result_type(call, &type);

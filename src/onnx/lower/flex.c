@@ -134,13 +134,6 @@ static stow_status add_scores(flex* f, stow_value* out_scores) {
   return cast(f, f->precision, false, out_scores);
 }
 
-static stow_status add_softmax(flex* f, stow_value* value) {
-  stow_call* call = stowi_onnx_lower_begin(f->l, STOW_OP_SOFTMAX);
-  stow_call_operand(call, *value);
-  stow_call_attr_int(call, "axis", -1);
-  return stowi_onnx_lower_finish(f->l, call, value);
-}
-
 static stow_status add_result(flex* f, stow_value probabilities) {
   stow_value v = stowi_onnx_lower_operand(f->l, V);
   stow_dtype dtype = stowi_onnx_lower_type(f->l, Q)->dtype;
@@ -214,7 +207,10 @@ static stow_status lower_parts(stowi_onnx_lowering* l) {
   STOW_TRY(add_scores(&f, &value));
   STOW_TRY(modify(&f, "score_mod", &value));
   if (value != STOW_VALUE_NONE) {
-    STOW_TRY(add_softmax(&f, &value));
+    stow_call* call = stowi_onnx_lower_begin(f.l, STOW_OP_SOFTMAX);
+    stow_call_operand(call, value);
+    stow_call_attr_int(call, "axis", -1);
+    STOW_TRY(stowi_onnx_lower_finish(f.l, call, &value));
   }
   STOW_TRY(modify(&f, "prob_mod", &value));
   return value == STOW_VALUE_NONE ? STOW_OK : add_result(&f, value);

@@ -158,19 +158,14 @@ stow_status stowi_onnx_loop_give_up(stowi_onnx_looping* loop, stow_status reason
   return reason;
 }
 
-static stow_status check_inits(const stowi_onnx_looping* loop) {
+stow_status stowi_onnx_loop_run(stowi_onnx_looping* loop,
+                                stow_status (*run)(stowi_onnx_looping* loop)) {
+  stow_allocator allocator = loop->l->imp->allocator;
   for (size_t i = 0; i < loop->carried; ++i) {
     if (stowi_onnx_lower_operand(loop->l, loop->first_init + i) == STOW_VALUE_NONE) {
       return stowi_fail(loop->l->imp->diag, STOW_ERR_SYNTAX, "carried value %zu is absent", i);
     }
   }
-  return STOW_OK;
-}
-
-stow_status stowi_onnx_loop_run(stowi_onnx_looping* loop,
-                                stow_status (*run)(stowi_onnx_looping* loop)) {
-  stow_allocator allocator = loop->l->imp->allocator;
-  STOW_TRY(check_inits(loop));
   size_t room =
       loop->yield_count < LEADING + loop->carried ? LEADING + loop->carried : loop->yield_count;
   loop->yields = STOWI_ARRAY(allocator, stow_value, room);
@@ -194,16 +189,6 @@ static bool is_known_true(const stow_graph* graph, stow_value value) {
          number != 0;
 }
 
-// A condition that always holds is left off: then the number of iterations is the trip count.
-static void drop_true_condition(stowi_onnx_looping* loop) {
-  const stow_graph* graph = graph_of(loop);
-  bool starts = loop->condition == STOW_VALUE_NONE || is_known_true(graph, loop->condition);
-  bool goes_on = loop->yields[0] == loop->args + 1 || is_known_true(graph, loop->yields[0]);
-  if (starts && goes_on && loop->trip != STOW_VALUE_NONE) {
-    loop->condition = STOW_VALUE_NONE;
-  }
-}
-
 static stow_status run_body(stowi_onnx_looping* loop) {
   stowi_onnx_lowering* l = loop->l;
   const stowi_onnx_graph* body = loop->body;
@@ -213,7 +198,13 @@ static stow_status run_body(stowi_onnx_looping* loop) {
   STOW_TRY(stowi_onnx_import_inner(l->onnx, body, loop->yields));
   loop->is_whole = stowi_onnx_are_whole(loop->yields, loop->yield_count);
   if (loop->is_whole) {
-    drop_true_condition(loop);
+    // A condition that always holds is left off: then the number of iterations is the trip count.
+    const stow_graph* graph = graph_of(loop);
+    bool starts = loop->condition == STOW_VALUE_NONE || is_known_true(graph, loop->condition);
+    bool goes_on = loop->yields[0] == loop->args + 1 || is_known_true(graph, loop->yields[0]);
+    if (starts && goes_on && loop->trip != STOW_VALUE_NONE) {
+      loop->condition = STOW_VALUE_NONE;
+    }
     STOW_TRY(stowi_onnx_lower_scalar(l, loop->yields[0], &loop->yields[0]));
   }
   STOW_TRY(stowi_onnx_loop_close(loop, &reason));

@@ -3,7 +3,6 @@
 // Where the user gave the shape of a result, the types that the op infers are asked for first, and
 // then declared with the given dims in them.
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "onnx/import/importer.h"
@@ -261,10 +260,6 @@ stow_status stowi_onnx_lower_finish(stowi_onnx_lowering* l, stow_call* call,
   return STOW_OK;
 }
 
-static void put_dims(const stowi_import_asked_shape* shape, stow_type* type) {
-  *type = stow_type_make(type->dtype, (uint32_t)shape->rank, shape->dims);
-}
-
 stow_dtype stowi_onnx_lower_guess_dtype(const stowi_onnx_lowering* l, size_t k) {
   const stowi_import_info* info = stowi_import_declaration_of(l->imp, l->node->outputs[k]);
   if (info != NULL && info->has_dtype) {
@@ -317,7 +312,7 @@ static stow_status declare_asked(stowi_onnx_lowering* l, stow_call* call, size_t
       type = *own;
     }
     if (shape != NULL && (!is_soft || is_open(own))) {
-      put_dims(shape, &type);
+      type = stow_type_make(type.dtype, (uint32_t)shape->rank, shape->dims);
     }
     stow_call_result_type(call, &type);
   }

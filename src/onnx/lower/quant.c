@@ -1,6 +1,5 @@
 // Lowering quantised ops, matrix products that runtimes fuse, and recurrent layers. Nearly all are
 // plain: names of attributes change, nothing else.
-#include "base/diag.h"
 #include "onnx/lower/rows.h"
 
 #define MAX_MAPS 8

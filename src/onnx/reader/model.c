@@ -157,15 +157,6 @@ typedef struct way {
   const stow_source* source;  // NULL: none
 } way;
 
-static stow_status open_file(stowi_onnx_model* model, const char* path, stow_diag* diag) {
-  STOW_TRY(stowi_onnx_map(path, diag, &model->span));
-  model->is_mapped = true;
-  stowi_onnx_map_expect_jumps(model->span, true);
-  STOW_TRY(read_model(model, diag));
-  stowi_onnx_map_expect_jumps(model->span, false);
-  return STOW_OK;
-}
-
 static stow_status open_source(stowi_onnx_model* model, const stow_source* source,
                                stow_diag* diag) {
   model->source = *source;
@@ -188,7 +179,12 @@ static stow_status open_by(stowi_onnx_model* model, const way* by, stow_diag* di
     model->folder = folder.data;
   }
   if (is_file) {
-    return open_file(model, by->path, diag);
+    STOW_TRY(stowi_onnx_map(by->path, diag, &model->span));
+    model->is_mapped = true;
+    stowi_onnx_map_expect_jumps(model->span, true);
+    STOW_TRY(read_model(model, diag));
+    stowi_onnx_map_expect_jumps(model->span, false);
+    return STOW_OK;
   }
   model->span = by->span;
   return by->source != NULL ? open_source(model, by->source, diag) : read_model(model, diag);

@@ -185,18 +185,6 @@ static stow_status count_field(passage* p, size_t r, const stowi_onnx_wire_field
   return STOW_OK;
 }
 
-static stow_status count_fields(passage* p, stowi_onnx_span span) {
-  stowi_onnx_wire wire = stowi_onnx_wire_begin(span);
-  stowi_onnx_wire_field field;
-  while (stowi_onnx_wire_next(&wire, &field)) {
-    size_t r = find_row(p->message, field.number);
-    if (r < p->message->field_count) {
-      STOW_TRY(count_field(p, r, &field));
-    }
-  }
-  return stowi_onnx_wire_status(p->reader, p->place, &wire);
-}
-
 // ---------------------------------------------------------------------------------------------
 // Second pass
 
@@ -337,7 +325,15 @@ stow_status stowi_onnx_read(stowi_onnx_reader* reader, const stowi_onnx_place* p
   }
   passage p = {.reader = reader, .place = place, .message = message, .record = (char*)record};
   memset(record, 0, message->record_size);
-  STOW_TRY(count_fields(&p, span));
+  stowi_onnx_wire wire = stowi_onnx_wire_begin(span);
+  stowi_onnx_wire_field field;
+  while (stowi_onnx_wire_next(&wire, &field)) {
+    size_t r = find_row(p.message, field.number);
+    if (r < p.message->field_count) {
+      STOW_TRY(count_field(&p, r, &field));
+    }
+  }
+  STOW_TRY(stowi_onnx_wire_status(p.reader, p.place, &wire));
   STOW_TRY(allocate_lists(&p));
   STOW_TRY(fill_fields(&p, span));
   return message->finish == NULL ? STOW_OK : message->finish(reader, place, span, record, p.counts);

@@ -100,17 +100,6 @@ static stow_status find_external(const request* r, stowi_onnx_bytes* out) {
   return STOW_OK;
 }
 
-// Puts the tensor and the file before what went wrong.
-static stow_status name_external(const request* r, stow_status status) {
-  if (status == STOW_OK || status == STOW_ERR_OUT_OF_MEMORY || r->diag == NULL) {
-    return status;
-  }
-  stow_diag reason = *r->diag;
-  return stowi_fail(r->diag, status, "tensor \"%.*s\", external data \"%.*s\": %s",
-                    STOWI_STR_ARG(r->tensor->name), STOWI_STR_ARG(r->tensor->location),
-                    reason.message);
-}
-
 // ---------------------------------------------------------------------------------------------
 // Typed data
 
@@ -283,7 +272,15 @@ static stow_status find_typed(const request* r, stowi_onnx_bytes* out) {
 
 static stow_status find_bytes(const request* r, stowi_onnx_bytes* out) {
   if (r->tensor->is_external) {
-    return name_external(r, find_external(r, out));
+    // Puts the tensor and the file before what went wrong.
+    stow_status status = find_external(r, out);
+    if (status == STOW_OK || status == STOW_ERR_OUT_OF_MEMORY || r->diag == NULL) {
+      return status;
+    }
+    stow_diag reason = *r->diag;
+    return stowi_fail(r->diag, status, "tensor \"%.*s\", external data \"%.*s\": %s",
+                      STOWI_STR_ARG(r->tensor->name), STOWI_STR_ARG(r->tensor->location),
+                      reason.message);
   }
   if (r->tensor->is_raw) {
     return point_at(r, r->tensor->raw, "raw data", out);

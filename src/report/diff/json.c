@@ -2,7 +2,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "report/diff/diff.h"
 
 static void print_text(stowi_report_out* out, const stow_picture* picture,

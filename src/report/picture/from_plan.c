@@ -2,7 +2,6 @@
 // another's bytes is worked out here, because saved plans do not tell. O(nodes + values +
 // operands).
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/diag.h"
@@ -101,18 +100,6 @@ static stowi_report_picture_kind kind_of(const maker* m, stow_value value) {
                                   : STOWI_REPORT_PICTURE_ACTIVATION;
 }
 
-static void add_windows(maker* m, stow_value root, stowi_report_picture_buffer* buffer) {
-  buffer->first_window = m->picture->windows.count;
-  buffer->window_count = stow_plan_window_count(m->from->plan, root);
-  buffer->flags |= buffer->window_count > 0 ? STOWI_REPORT_PICTURE_WINDOWS : 0;
-  for (size_t i = 0; i < buffer->window_count; ++i) {
-    stow_window window = stow_plan_window_at(m->from->plan, root, i);
-    stowi_report_picture_window item = {m->picture->buffers.count, window.begin, window.end,
-                                        window.low, window.high};
-    STOWI_REPORT_PICTURE_ADD(m->picture, &m->picture->windows, item);
-  }
-}
-
 static void add_root(maker* m, stow_value root, stow_slot slot) {
   const stow_graph* graph = m->from->graph;
   const stow_plan* plan = m->from->plan;
@@ -136,7 +123,15 @@ static void add_root(maker* m, stow_value root, stow_slot slot) {
       .end = stowi_plan_end(plan, root),
       .made = step_of(m, node),
       .alignment = stowi_plan_value_alignment(plan, root)};
-  add_windows(m, root, &buffer);
+  buffer.first_window = m->picture->windows.count;
+  buffer.window_count = stow_plan_window_count(m->from->plan, root);
+  buffer.flags |= buffer.window_count > 0 ? STOWI_REPORT_PICTURE_WINDOWS : 0;
+  for (size_t i = 0; i < buffer.window_count; ++i) {
+    stow_window window = stow_plan_window_at(m->from->plan, root, i);
+    stowi_report_picture_window item = {m->picture->buffers.count, window.begin, window.end,
+                                        window.low, window.high};
+    STOWI_REPORT_PICTURE_ADD(m->picture, &m->picture->windows, item);
+  }
   m->buffer_of[root] = m->picture->buffers.count;
   STOWI_REPORT_PICTURE_ADD(m->picture, &m->picture->buffers, buffer);
 }

@@ -64,17 +64,6 @@ static void pair(item* then, item* now, size_t* out_then) {
 
 static bool is_named(const item* i) { return i->key->name.size > 0; }
 
-static void pair_names(side* then, side* now, size_t* out_then) {
-  for (size_t i = 0, j = 0; i < then->count && j < now->count;) {
-    int order = compare_names(then->items[i].key, now->items[j].key);
-    if (order == 0 && is_named(&then->items[i])) {
-      pair(&then->items[i], &now->items[j], out_then);
-    }
-    i += order <= 0;
-    j += order >= 0;
-  }
-}
-
 // Leaves out what has a partner.
 static void drop_taken(side* s) {
   size_t kept = 0;
@@ -152,7 +141,14 @@ static stow_status sort_sides(side* then, side* now, stowi_compare order,
 
 static stow_status pair_sides(side* then, side* now, stow_allocator allocator, size_t* out_then) {
   STOW_TRY(sort_sides(then, now, by_name, allocator));
-  pair_names(then, now, out_then);
+  for (size_t i = 0, j = 0; i < then->count && j < now->count;) {
+    int order = compare_names(then->items[i].key, now->items[j].key);
+    if (order == 0 && is_named(&then->items[i])) {
+      pair(&then->items[i], &now->items[j], out_then);
+    }
+    i += order <= 0;
+    j += order >= 0;
+  }
   drop_taken(then);
   drop_taken(now);
   STOW_TRY(sort_sides(then, now, by_id, allocator));

@@ -252,18 +252,6 @@ static void make_load(stow_picture* picture) {
   STOWI_VEC_FREE(picture->allocator, &events);
 }
 
-static void find_peak(stow_picture* picture) {
-  const stowi_report_picture_level* levels = picture->levels.data;
-  picture->facts.peak_bytes = 0;
-  picture->facts.peak_step = picture->facts.first_step;
-  for (size_t i = 0; i < picture->levels.count; ++i) {
-    if (levels[i].bytes > picture->facts.peak_bytes) {
-      picture->facts.peak_bytes = levels[i].bytes;
-      picture->facts.peak_step = levels[i].step;
-    }
-  }
-}
-
 static bool is_small(uint64_t number) {
   return number < STOWI_REPORT_PICTURE_LIMIT || number == STOWI_REPORT_PICTURE_NO_NUMBER;
 }
@@ -286,7 +274,15 @@ stow_status stowi_report_picture_finish(stow_picture* picture, stow_diag* diag) 
   }
   if (!picture->broken) {
     make_load(picture);
-    find_peak(picture);
+    const stowi_report_picture_level* levels = picture->levels.data;
+    picture->facts.peak_bytes = 0;
+    picture->facts.peak_step = picture->facts.first_step;
+    for (size_t i = 0; i < picture->levels.count; ++i) {
+      if (levels[i].bytes > picture->facts.peak_bytes) {
+        picture->facts.peak_bytes = levels[i].bytes;
+        picture->facts.peak_step = levels[i].step;
+      }
+    }
   }
   picture->broken = picture->broken || stowi_sort(picture->reads.data, picture->reads.count,
                                                   sizeof(stowi_report_picture_read), compare_reads,

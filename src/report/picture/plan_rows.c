@@ -134,13 +134,6 @@ static stowi_report_picture_kind find_kind(stow_str text) {
   return STOWI_REPORT_PICTURE_ACTIVATION;
 }
 
-static void name_buffer(const reader* r, stow_picture* picture, size_t row) {
-  stowi_report_picture_buffer* buffer = &picture->buffers.data[row];
-  buffer->name = stowi_report_picture_intern_name(picture, str_of(&r->cells[COL_NAME]));
-  buffer->kind = find_kind(str_of(&r->cells[COL_KIND]));
-  find_key(str_of(&r->cells[COL_ID]), &buffer->key);
-}
-
 static bool name_rows(reader* r, stow_picture* picture) {
   static const char mark[] = "\xEF\xBB\xBF";
   bool good = true;
@@ -156,7 +149,10 @@ static bool name_rows(reader* r, stow_picture* picture) {
   for (size_t row = 0; good && row < picture->buffers.count && r->at < r->text.size; ++row) {
     good = read_row(r, take_cell);
     if (good) {
-      name_buffer(r, picture, row);
+      stowi_report_picture_buffer* buffer = &picture->buffers.data[row];
+      buffer->name = stowi_report_picture_intern_name(picture, str_of(&r->cells[COL_NAME]));
+      buffer->kind = find_kind(str_of(&r->cells[COL_KIND]));
+      find_key(str_of(&r->cells[COL_ID]), &buffer->key);
     }
     skip_line_ends(r);
   }

@@ -300,15 +300,6 @@ static void print_title(const canvas* c) {
 // ---------------------------------------------------------------------------------------------
 // Below the picture
 
-static void print_mark(const canvas* c, size_t rank) {
-  if (c->out->options.colours) {
-    stowi_report_out_print(c->out, "  \x1B[48;5;%d;38;5;16m%c\x1B[0m ",
-                           colour_of(c, c->legend[rank]), 'a' + (int)rank);
-  } else {
-    stowi_report_out_print(c->out, "  %c ", 'a' + (int)rank);
-  }
-}
-
 static int format_life(const canvas* c, size_t rank, char out[LIFE_SIZE]) {
   const stowi_report_picture_buffer* b = &c->picture->buffers.data[c->legend[rank]];
   return snprintf(out, LIFE_SIZE, "%" PRIu64 "-%" PRIu64, b->begin, b->end - 1);
@@ -362,7 +353,12 @@ static void print_entry(const canvas* c, size_t rank, size_t room) {
   format_life(c, rank, life);
   stowi_report_picture_text_label(c->picture, b->op, 12, op);
   stowi_report_picture_label(c->picture, buffer, room, name);
-  print_mark(c, rank);
+  if (c->out->options.colours) {
+    stowi_report_out_print(c->out, "  \x1B[48;5;%d;38;5;16m%c\x1B[0m ",
+                           colour_of(c, c->legend[rank]), 'a' + (int)rank);
+  } else {
+    stowi_report_out_print(c->out, "  %c ", 'a' + (int)rank);
+  }
   print_columns(c, room, name,
                 b->op == STOWI_REPORT_PICTURE_NONE ? stowi_report_picture_kind_text(b->kind) : op,
                 size, share, life);

@@ -98,18 +98,6 @@ static void count_module(tally* t, stow_str name, size_t depth, uint64_t bytes) 
   stow_string_free(&key);
 }
 
-// What is given and has no path belongs to no module: it goes by its kind.
-static void count_buffer(tally* t, const stow_picture* picture,
-                         const stowi_report_picture_buffer* b, size_t depth) {
-  stow_str name = stowi_report_picture_str(picture, b->name);
-  bool lone = b->name != STOWI_REPORT_PICTURE_NONE && is_given(b->kind) && count_parts(name) < 2;
-  if (depth == BY_KIND || lone) {
-    count_key(t, stow_str_of(stowi_report_picture_kind_text(b->kind)), b->size);
-  } else {
-    count_module(t, name, depth, b->size);
-  }
-}
-
 typedef struct look {
   const char* key;
   const char* colour;
@@ -141,7 +129,15 @@ static void make_tally(tally* t, const stow_picture* picture, size_t depth, size
   *t = (tally){.allocator = picture->allocator};
   stowi_report_strings_init(&t->keys, t->allocator);
   for (size_t i = 0; i < picture->buffers.count; i += stride) {
-    count_buffer(t, picture, &picture->buffers.data[i], depth);
+    // What is given and has no path belongs to no module: it goes by its kind.
+    const stowi_report_picture_buffer* b = &picture->buffers.data[i];
+    stow_str name = stowi_report_picture_str(picture, b->name);
+    bool lone = b->name != STOWI_REPORT_PICTURE_NONE && is_given(b->kind) && count_parts(name) < 2;
+    if (depth == BY_KIND || lone) {
+      count_key(t, stow_str_of(stowi_report_picture_kind_text(b->kind)), b->size);
+    } else {
+      count_module(t, name, depth, b->size);
+    }
   }
   for (size_t i = 0; i < t->totals.count && !t->broken; ++i) {
     t->totals.data[i].key = stowi_report_strings_at(&t->keys, (uint32_t)i);

@@ -5,8 +5,11 @@
 #include <string.h>
 
 #include "report/picture/picture.h"
-#include "report/write/page.h"
 #include "report/write/sha256.h"
+
+// The page's files, embedded at build time (cmake/Embed.cmake).
+extern const unsigned char stowi_page_html[], stowi_page_css[], stowi_page_js[];
+extern const size_t stowi_page_html_size, stowi_page_css_size, stowi_page_js_size;
 
 static void put_hash(const void* data, size_t size, stowi_report_out* out) {
   char hash[STOWI_REPORT_SHA256_BASE64_SIZE];

@@ -103,24 +103,6 @@ static void put_line(const stowi_report_svg* svg, int64_t x1, int64_t y1, int64_
 // ---------------------------------------------------------------------------------------------
 // Axes
 
-// A power of two, so that labels are round: four to seven ticks.
-static uint64_t byte_tick(uint64_t top) {
-  uint64_t tick = 1;
-  while (top / tick > 7) {
-    tick *= 2;
-  }
-  return tick;
-}
-
-// 1, 2 or 5 times a power of ten, for at most twelve ticks.
-static uint64_t step_tick(uint64_t span) {
-  uint64_t tick = 1;
-  for (unsigned i = 0; span / tick > 12; ++i) {
-    tick = i % 3 == 1 ? tick / 2 * 5 : tick * 2;
-  }
-  return tick;
-}
-
 static void draw_byte_axis(const stowi_report_svg* svg,
                            int64_t (*y_of)(const stowi_report_svg*, uint64_t), uint64_t tick) {
   stowi_report_scale scale = stowi_report_scale_of(svg->top, tick);
@@ -136,7 +118,12 @@ static void draw_byte_axis(const stowi_report_svg* svg,
 
 static void draw_step_axis(const stowi_report_svg* svg) {
   const stowi_report_picture_facts* facts = &svg->picture->facts;
-  uint64_t tick = step_tick(facts->last_step - svg->first);
+  // 1, 2 or 5 times a power of ten, for at most twelve ticks.
+  uint64_t span = facts->last_step - svg->first;
+  uint64_t tick = 1;
+  for (unsigned i = 0; span / tick > 12; ++i) {
+    tick = i % 3 == 1 ? tick / 2 * 5 : tick * 2;
+  }
   int64_t bottom = STOWI_REPORT_SVG_LOAD_TOP + STOWI_REPORT_SVG_LOAD_HEIGHT;
   uint64_t first = (svg->first + tick - 1) / tick * tick;
   for (uint64_t step = first; step < facts->last_step; step += tick) {
@@ -299,18 +286,6 @@ static void draw_peak(const stowi_report_svg* svg) {
            left ? " text-anchor=\"end\" fill=\"#b00\"" : " fill=\"#b00\"", text);
 }
 
-static void format_subtitle(const stowi_report_svg* svg, char out[TEXT_SIZE]) {
-  const stowi_report_picture_facts* facts = &svg->picture->facts;
-  char arena[STOWI_REPORT_NUMBER];
-  char unshared[STOWI_REPORT_NUMBER];
-  stowi_report_size(facts->arena, arena);
-  stowi_report_size(facts->unshared, unshared);
-  size_t buffers = svg->picture->buffers.count;
-  snprintf(out, TEXT_SIZE, "arena %s (%s), %s without sharing; %zu buffer%s, %" PRIu64 " step%s",
-           arena, facts->outcome, unshared, buffers, buffers == 1 ? "" : "s", facts->steps,
-           facts->steps == 1 ? "" : "s");
-}
-
 static void append_against(const stowi_report_svg* svg, char out[TEXT_SIZE]) {
   const stow_picture* then = svg->picture->against;
   size_t used = strlen(out);
@@ -326,7 +301,16 @@ static void draw_title(const stowi_report_svg* svg) {
   char title[STOWI_REPORT_PICTURE_LABEL_SIZE];
   char subtitle[TEXT_SIZE];
   stowi_report_picture_text_label(svg->picture, svg->picture->title, 90, title);
-  format_subtitle(svg, subtitle);
+  const stowi_report_picture_facts* facts = &svg->picture->facts;
+  char arena[STOWI_REPORT_NUMBER];
+  char unshared[STOWI_REPORT_NUMBER];
+  stowi_report_size(facts->arena, arena);
+  stowi_report_size(facts->unshared, unshared);
+  size_t buffers = svg->picture->buffers.count;
+  snprintf(subtitle, TEXT_SIZE,
+           "arena %s (%s), %s without sharing; %zu buffer%s, %" PRIu64 " step%s", arena,
+           facts->outcome, unshared, buffers, buffers == 1 ? "" : "s", facts->steps,
+           facts->steps == 1 ? "" : "s");
   append_against(svg, subtitle);
   stowi_report_out_print(svg->out, "<title id=\"title\">");
   stowi_report_svg_text(svg, title);
@@ -375,7 +359,11 @@ static void draw_start(const stowi_report_svg* svg) {
 
 static stow_status draw(const stowi_report_svg* svg) {
   draw_start(svg);
-  uint64_t tick = byte_tick(svg->top);
+  // A power of two, so that labels are round: four to seven ticks.
+  uint64_t tick = 1;
+  while (svg->top / tick > 7) {
+    tick *= 2;
+  }
   draw_byte_axis(svg, stowi_report_svg_y, tick);
   draw_byte_axis(svg, stowi_report_svg_load_y, 2 * tick);
   stow_status code = stowi_report_svg_draw_buffers(svg);

@@ -4,10 +4,8 @@
 // cells, and drawn as shades of these: so the file stays below a few megabytes however many buffers
 // there are.
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "report/api.h"
 #include "report/write/svg.h"
 
 #define OWN_AREA 300000  // in hundredths by hundredths: 30 square pixels
@@ -180,13 +178,6 @@ static bool draw_large(const stowi_report_svg* svg, size_t buffer, piece_list* p
 // ---------------------------------------------------------------------------------------------
 // Small and thin ones
 
-static void add_to_cell(grid* g, size_t group, int64_t row, int64_t column, int64_t area) {
-  uint16_t* cell = &g->filled[group][row][column];
-  int64_t sum = *cell + (area > 0 ? area : 1);
-  *cell = (uint16_t)(sum > CELL * CELL ? CELL * CELL : sum);
-  g->used[group] = true;
-}
-
 static int64_t overlap(int64_t low, int64_t size, int64_t cell) {
   int64_t begin = low > cell * CELL ? low : cell * CELL;
   int64_t end = low + size < (cell + 1) * CELL ? low + size : (cell + 1) * CELL;
@@ -201,7 +192,11 @@ static void add_to_grid(grid* g, size_t group, box b) {
   for (int64_t row = y / CELL; row < GRID_ROWS && row * CELL < y + height; ++row) {
     int64_t part = overlap(y, height, row);
     for (int64_t column = x / CELL; column < GRID_COLUMNS && column * CELL < x + width; ++column) {
-      add_to_cell(g, group, row, column, part * overlap(x, width, column));
+      int64_t area = part * overlap(x, width, column);
+      uint16_t* cell = &g->filled[group][row][column];
+      int64_t sum = *cell + (area > 0 ? area : 1);
+      *cell = (uint16_t)(sum > CELL * CELL ? CELL * CELL : sum);
+      g->used[group] = true;
     }
   }
 }

@@ -1,13 +1,12 @@
 // Scripts for the completion of bash and zsh, made from the tables that the parser and the help
 // use, so that an option is known to all of them or to none. Only the values of options that are
 // words out of a list are told here.
-#include "arguments/complete.h"
-
 #include <stowage/effects.h>
 #include <stowage/place.h>
 #include <stowage/plan.h>
 #include <string.h>
 
+#include "arguments/help.h"
 #include "arguments/options.h"
 #include "files/output.h"
 

@@ -2,7 +2,6 @@
 #include "arguments/number.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 typedef enum parsed { PARSED, NOT_A_NUMBER, NOT_WHOLE, TOO_LARGE } parsed;
@@ -41,14 +40,6 @@ static const named_unit share_units[] = {{"%", 10000}, {NULL, 0}};
 static const named_unit time_units[] = {
     {"ms", 1000}, {"s", 1000000}, {"m", 60000000}, {"h", UINT64_C(3600000000)}, {NULL, 0}};
 
-// 0 where it is not in the list.
-static uint64_t unit_factor(const named_unit* units, stow_str text) {
-  while (units->text != NULL && !stow_str_equal(text, stow_str_of(units->text))) {
-    ++units;
-  }
-  return units->factor;
-}
-
 // Digits after a point, as a part of |factor|. False where that is not a whole number. From the
 // last digit on: what is not whole there never becomes so.
 static bool scale_fraction(stow_str digits, uint64_t factor, uint64_t* out_value) {
@@ -79,7 +70,11 @@ static parsed read_scaled(stow_str text, const named_unit* units, uint64_t* out_
     }
     text = (stow_str){digits.data + digits.size, text.size - 1 - digits.size};
   }
-  uint64_t factor = unit_factor(units, text);
+  // 0 where it is not in the list.
+  while (units->text != NULL && !stow_str_equal(text, stow_str_of(units->text))) {
+    ++units;
+  }
+  uint64_t factor = units->factor;
   uint64_t part = 0;
   if (result == NOT_A_NUMBER || factor == 0) {
     return NOT_A_NUMBER;
@@ -109,19 +104,6 @@ static const char* similar_unit(stow_str unit) {
   return letter != NULL && short_enough ? units[(letter - letters) / 2] : NULL;
 }
 
-static cli_exit fail_size(const char* option, const char* text) {
-  size_t digits = strspn(text, "0123456789.");
-  const char* unit = digits == 0 ? NULL : similar_unit(stow_str_of(text + digits));
-  if (unit != NULL) {
-    return cli_fail(CLI_USAGE, "--%s: '%s' is not a size; did you mean %.*s%s?", option, text,
-                    (int)digits, text, unit);
-  }
-  return cli_fail(
-      CLI_USAGE,
-      "--%s: '%s' is not a size; expected digits, then kB, MB, GB, KiB, MiB, GiB or nothing",
-      option, text);
-}
-
 cli_exit cli_parse_size(const char* option, const char* text, uint64_t* out_size) {
   switch (read_scaled(stow_str_of(text), size_units, out_size)) {
     case PARSED:
@@ -133,7 +115,16 @@ cli_exit cli_parse_size(const char* option, const char* text, uint64_t* out_size
     case NOT_A_NUMBER:
       break;
   }
-  return fail_size(option, text);
+  size_t digits = strspn(text, "0123456789.");
+  const char* unit = digits == 0 ? NULL : similar_unit(stow_str_of(text + digits));
+  if (unit != NULL) {
+    return cli_fail(CLI_USAGE, "--%s: '%s' is not a size; did you mean %.*s%s?", option, text,
+                    (int)digits, text, unit);
+  }
+  return cli_fail(
+      CLI_USAGE,
+      "--%s: '%s' is not a size; expected digits, then kB, MB, GB, KiB, MiB, GiB or nothing",
+      option, text);
 }
 
 cli_exit cli_parse_capacity(const char* text, uint64_t* out_capacity) {

@@ -88,16 +88,6 @@ static void format_line(const stow_place_progress* progress, uint64_t elapsed, b
            bound, has_best ? gap : "?", nodes, rate, time);
 }
 
-static void draw(cli_search* search, const stow_place_progress* progress, uint64_t elapsed) {
-  char line[LINE_SIZE];
-  format_line(progress, elapsed, true, line);
-  if (stowi_report_width(line) > cli_watch_columns(&search->watch)) {
-    format_line(progress, elapsed, false, line);
-  }
-  line[LINE_SIZE - 4] = '\0';  // an ellipsis has room
-  cli_watch_draw(&search->watch, line);
-}
-
 // ---------------------------------------------------------------------------------------------
 // A search
 
@@ -113,7 +103,13 @@ bool cli_search_progress(void* user, const stow_place_progress* progress) {
   cli_search* search = user;
   uint64_t elapsed = cli_clock() - search->watch.begun;
   if (cli_watch_is_due(&search->watch, elapsed)) {
-    draw(search, progress, elapsed);
+    char line[LINE_SIZE];
+    format_line(progress, elapsed, true, line);
+    if (stowi_report_width(line) > cli_watch_columns(&search->watch)) {
+      format_line(progress, elapsed, false, line);
+    }
+    line[LINE_SIZE - 4] = '\0';  // an ellipsis has room
+    cli_watch_draw(&search->watch, line);
   }
   if (search->first_pass && progress->best == UINT64_MAX) {
     return true;

@@ -79,22 +79,18 @@ static cli_exit handle(void* user, const cli_option* option, const char* value) 
   }
 }
 
-static cli_exit check_files(const job* j) {
+static cli_exit check_together(const job* j) {
+  if (j->request.graphs.count > 2) {
+    return cli_fail(CLI_USAGE, "--graph: give at most two, for A and for B");
+  }
+  static const cli_ending json = {".json", "json"};
   const char* inputs[] = {j->files[0],
                           j->files[1],
                           j->for_file[0],
                           j->for_file[1],
                           j->request.layout_from,
                           cli_plan_request_order_file(&j->request)};
-  return cli_check_files(inputs, sizeof inputs / sizeof inputs[0], j->request.output);
-}
-
-static cli_exit check_together(const job* j) {
-  if (j->request.graphs.count > 2) {
-    return cli_fail(CLI_USAGE, "--graph: give at most two, for A and for B");
-  }
-  static const cli_ending json = {".json", "json"};
-  CLI_TRY(check_files(j));
+  CLI_TRY(cli_check_files(inputs, sizeof inputs / sizeof inputs[0], j->request.output));
   if (!j->has_format) {
     CLI_TRY(cli_refuse_endings(j->request.output, &json, 1));
   }

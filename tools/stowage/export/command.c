@@ -94,16 +94,6 @@ static void find_name(cli_export* export) {
   cli_capitals(export->name, export->macro);
 }
 
-static cli_exit find_sources(cli_export* export) {
-  bool is_there =
-      cli_source_set_add(&export->library, "program/program.h") &&
-      cli_source_set_add(&export->library, "program/steps.h") &&
-      (!export->has_regions || cli_source_set_add(&export->library, "program/regions.h")) &&
-      cli_source_set_add(&export->tool, "program/tool.h") &&
-      cli_source_set_add(&export->tool, "LICENSE");
-  return is_there ? CLI_YES : cli_fail(CLI_BROKEN, "internal error: a source is missing");
-}
-
 // Reads, plans and lays out.
 static cli_exit prepare(cli_export* export) {
   cli_run* run = &export->run;
@@ -124,7 +114,13 @@ static cli_exit prepare(cli_export* export) {
   find_name(export);
   CLI_TRY(cli_export_lay_out(export));
   CLI_TRY(cli_export_find_ports(export));
-  return find_sources(export);
+  bool is_there =
+      cli_source_set_add(&export->library, "program/program.h") &&
+      cli_source_set_add(&export->library, "program/steps.h") &&
+      (!export->has_regions || cli_source_set_add(&export->library, "program/regions.h")) &&
+      cli_source_set_add(&export->tool, "program/tool.h") &&
+      cli_source_set_add(&export->tool, "LICENSE");
+  return is_there ? CLI_YES : cli_fail(CLI_BROKEN, "internal error: a source is missing");
 }
 
 // ---------------------------------------------------------------------------------------------

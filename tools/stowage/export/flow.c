@@ -112,12 +112,6 @@ static void print_moves(const flow* f, const cli_body* body, bool is_back) {
   }
 }
 
-static void print_label(const flow* f, stow_node node) {
-  char label[CLI_LABEL_SIZE];
-  cli_node_label(f->export->graph, node, label);
-  cli_print_c_string(f->output, stow_str_of(label));
-}
-
 // Calls |function| for each result of |loop| that collects what rounds yield.
 static void print_collecting(const flow* f, stow_node loop, const cli_body* body,
                              const char* function, bool with_yield) {
@@ -125,7 +119,9 @@ static void print_collecting(const flow* f, stow_node loop, const cli_body* body
   for (size_t k = body->carried; k < stow_graph_result_count(graph, loop); ++k) {
     print_indent(f);
     cli_print(f->output, "if (!%s(&state, &loop_%" PRIu32 ", ", function, loop);
-    print_label(f, loop);
+    char label[CLI_LABEL_SIZE];
+    cli_node_label(f->export->graph, loop, label);
+    cli_print_c_string(f->output, stow_str_of(label));
     cli_print(f->output, ", ");
     if (with_yield) {
       print_tensor(f, yielded_by(f, body, k));

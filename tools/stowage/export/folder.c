@@ -3,11 +3,9 @@
 #include "export/folder.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "files/file.h"
 
@@ -140,17 +138,6 @@ static cli_exit look(cli_folder* folder) {
   return code;
 }
 
-static cli_exit remove_old(cli_folder* folder) {
-  char* const* old = folder->old.items;
-  cli_exit code = CLI_YES;
-  for (size_t i = 0; i < folder->old.count && code == CLI_YES; ++i) {
-    if (is_inside(old[i]) && !has_text(&folder->files, old[i])) {
-      code = cli_stage_remove(&folder->stage, old[i]);
-    }
-  }
-  return code;
-}
-
 // ---------------------------------------------------------------------------------------------
 // Writing
 
@@ -181,7 +168,14 @@ cli_exit cli_folder_open(cli_folder* folder) {
   CLI_TRY(add_text(&folder->old, list_name, strlen(list_name)) ? look(folder) : cli_fail_memory());
   folder->is_open = true;
   CLI_TRY(cli_stage_open(&folder->stage, folder->path));
-  CLI_TRY(remove_old(folder));
+  char* const* old = folder->old.items;
+  cli_exit code = CLI_YES;
+  for (size_t i = 0; i < folder->old.count && code == CLI_YES; ++i) {
+    if (is_inside(old[i]) && !has_text(&folder->files, old[i])) {
+      code = cli_stage_remove(&folder->stage, old[i]);
+    }
+  }
+  CLI_TRY(code);
   return cli_folder_write(folder, list_name, print_list, folder);
 }
 

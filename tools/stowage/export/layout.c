@@ -176,21 +176,16 @@ static void lay_out_scratch(cli_export* export) {
 // ---------------------------------------------------------------------------------------------
 // Weights
 
-static const void* find_data(const cli_export* export, stow_value value, size_t* out_size) {
-  const void* data = stow_graph_data(export->graph, value, out_size);
+static cli_exit add_weight(cli_export* export, stow_value value) {
+  size_t size = 0;
+  stow_slot slot;
+  const void* data = stow_graph_data(export->graph, value, &size);
   const cli_feed* feed =
       data == NULL ? cli_find_feed(export->run.feeds.items, export->run.feeds.count, value) : NULL;
   if (feed != NULL) {
     data = feed->tensor.data;
-    *out_size = stow_tensor_bytes(&feed->tensor);
+    size = stow_tensor_bytes(&feed->tensor);
   }
-  return data;
-}
-
-static cli_exit add_weight(cli_export* export, stow_value value) {
-  size_t size = 0;
-  stow_slot slot;
-  const void* data = find_data(export, value, &size);
   if (data == NULL || size == 0) {
     return CLI_YES;
   }

@@ -167,16 +167,6 @@ static void print_str(cli_output* output, stow_str text) {
   cli_print(output, ", %zu}", text.size);
 }
 
-static void print_item(cli_output* output, const stow_attr* attr, size_t i) {
-  if (attr->kind == STOW_ATTR_INTS) {
-    cli_print_c_int(output, attr->ints[i]);
-  } else if (attr->kind == STOW_ATTR_FLOATS) {
-    cli_print_c_float(output, attr->floats[i]);
-  } else {
-    print_str(output, attr->strings[i]);
-  }
-}
-
 static bool is_list(const stow_attr* attr) {
   return (attr->kind == STOW_ATTR_INTS || attr->kind == STOW_ATTR_FLOATS ||
           attr->kind == STOW_ATTR_STRINGS) &&
@@ -192,7 +182,13 @@ static void print_list(cli_output* output, stow_node node, size_t index, const s
   cli_print(output, "static const %s attr_%" PRIu32 "_%zu[] = {", type, node, index);
   for (size_t i = 0; i < attr->count; ++i) {
     cli_print(output, "%s", i == 0 ? "" : i % ITEMS_PER_LINE == 0 ? ",\n    " : ", ");
-    print_item(output, attr, i);
+    if (attr->kind == STOW_ATTR_INTS) {
+      cli_print_c_int(output, attr->ints[i]);
+    } else if (attr->kind == STOW_ATTR_FLOATS) {
+      cli_print_c_float(output, attr->floats[i]);
+    } else {
+      print_str(output, attr->strings[i]);
+    }
   }
   cli_print(output, "};\n");
 }

@@ -66,7 +66,28 @@ static int create_scratch(cli_output* output) {
   return -1;
 }
 
-static cli_exit open_file(cli_output* output) {
+void cli_output_init(cli_output* output) {
+  *output = (cli_output){.label = "<stdout>"};
+  stow_string_init(&output->target, stow_allocator_default());
+  stow_string_init(&output->scratch, stow_allocator_default());
+}
+
+cli_exit cli_output_open(cli_output* output, const char* path) {
+  if (path != NULL && !cli_is_stdin(path)) {
+    return cli_output_open_as(output, path, path);
+  }
+  cli_output_init(output);
+  output->width = cli_terminal_width(STDOUT_FILENO);
+  output->file = stdout;
+  output->colours = cli_terminal_colours(STDOUT_FILENO);
+  return CLI_YES;
+}
+
+cli_exit cli_output_open_as(cli_output* output, const char* path, const char* label) {
+  cli_output_init(output);
+  output->path = path;
+  output->label = label;
+  output->width = cli_terminal_width(-1);
   struct stat info;
   bool exists = stat(output->path, &info) == 0;
   int descriptor = -1;
@@ -96,31 +117,6 @@ static cli_exit open_file(cli_output* output) {
     return fail_write(output, error);
   }
   return CLI_YES;
-}
-
-void cli_output_init(cli_output* output) {
-  *output = (cli_output){.label = "<stdout>"};
-  stow_string_init(&output->target, stow_allocator_default());
-  stow_string_init(&output->scratch, stow_allocator_default());
-}
-
-cli_exit cli_output_open(cli_output* output, const char* path) {
-  if (path != NULL && !cli_is_stdin(path)) {
-    return cli_output_open_as(output, path, path);
-  }
-  cli_output_init(output);
-  output->width = cli_terminal_width(STDOUT_FILENO);
-  output->file = stdout;
-  output->colours = cli_terminal_colours(STDOUT_FILENO);
-  return CLI_YES;
-}
-
-cli_exit cli_output_open_as(cli_output* output, const char* path, const char* label) {
-  cli_output_init(output);
-  output->path = path;
-  output->label = label;
-  output->width = cli_terminal_width(-1);
-  return open_file(output);
 }
 
 static void note_error(cli_output* output, bool failed) {

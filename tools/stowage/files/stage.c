@@ -92,19 +92,6 @@ static cli_exit make_folders(cli_stage* stage, stow_string* path, const char* fi
   return code;
 }
 
-// Whether files of the folder that |stage->to| is in may be replaced.
-static cli_exit check_folder(cli_stage* stage) {
-  char* end = strrchr(stage->to.data, '/') + 1;
-  char first = *end;
-  *end = '\0';
-  cli_exit code = access(stage->to.data, W_OK | X_OK) == 0
-                      ? CLI_YES
-                      : cli_fail(CLI_BROKEN, "cannot write to the directory '%s': %s",
-                                 stage->to.data, strerror(errno));
-  *end = first;
-  return code;
-}
-
 // Removes the folders that |file|, the end of |path|, is in, as far as they are empty.
 static void remove_folders(stow_string* path, const char* file) {
   char* start = path->data + path->size - strlen(file);
@@ -119,8 +106,15 @@ static void remove_folders(stow_string* path, const char* file) {
 // ---------------------------------------------------------------------------------------------
 // Opening
 
-// Makes a folder that nobody else uses.
-static cli_exit make_inner(cli_stage* stage) {
+cli_exit cli_stage_open(cli_stage* stage, const char* path) {
+  *stage = (cli_stage){.path = path};
+  stow_string_init(&stage->inner, stow_allocator_default());
+  stow_string_init(&stage->from, stow_allocator_default());
+  stow_string_init(&stage->to, stow_allocator_default());
+  stow_string_init(&stage->aside, stow_allocator_default());
+  cli_hold_signals(&stage->held);
+  CLI_TRY(make_folder(stage, path, path));
+  // Makes a folder that nobody else uses.
   for (unsigned attempt = 0; attempt < 1000; ++attempt) {
     char name[64];
     snprintf(name, sizeof name, ".stowage-%ld-%u.tmp", (long)getpid(), attempt);
@@ -136,17 +130,6 @@ static cli_exit make_inner(cli_stage* stage) {
   }
   return cli_fail(CLI_BROKEN, "cannot write to the directory '%s': %s", stage->path,
                   strerror(errno));
-}
-
-cli_exit cli_stage_open(cli_stage* stage, const char* path) {
-  *stage = (cli_stage){.path = path};
-  stow_string_init(&stage->inner, stow_allocator_default());
-  stow_string_init(&stage->from, stow_allocator_default());
-  stow_string_init(&stage->to, stow_allocator_default());
-  stow_string_init(&stage->aside, stow_allocator_default());
-  cli_hold_signals(&stage->held);
-  CLI_TRY(make_folder(stage, path, path));
-  return make_inner(stage);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -184,7 +167,16 @@ static cli_exit prepare_move(cli_stage* stage, size_t index) {
     stage->bytes += (uint64_t)info.st_size;
   }
   CLI_TRY(make_folders(stage, &stage->to, item->file));
-  return check_folder(stage);
+  // Whether files of the folder that |stage->to| is in may be replaced.
+  char* end = strrchr(stage->to.data, '/') + 1;
+  char first = *end;
+  *end = '\0';
+  cli_exit code = access(stage->to.data, W_OK | X_OK) == 0
+                      ? CLI_YES
+                      : cli_fail(CLI_BROKEN, "cannot write to the directory '%s': %s",
+                                 stage->to.data, strerror(errno));
+  *end = first;
+  return code;
 }
 
 cli_exit cli_stage_prepare(cli_stage* stage) {
@@ -237,23 +229,20 @@ cli_exit cli_stage_move(cli_stage* stage) {
 // ---------------------------------------------------------------------------------------------
 // Closing
 
-static void close_change(cli_stage* stage, const change* item) {
-  if (item->is_new) {
-    (void)unlink(stage->from.data);
-  }
-  if (stage->is_done && item->is_aside) {
-    (void)unlink(stage->aside.data);
-  }
-  if (stage->is_done && !item->is_new) {
-    remove_folders(&stage->to, item->file);
-  }
-}
-
 void cli_stage_close(cli_stage* stage) {
   change* items = stage->changes.items;
   for (size_t i = 0; i < stage->changes.count; ++i) {
     if (set_paths(stage, i)) {
-      close_change(stage, &items[i]);
+      const change* item = &items[i];
+      if (item->is_new) {
+        (void)unlink(stage->from.data);
+      }
+      if (stage->is_done && item->is_aside) {
+        (void)unlink(stage->aside.data);
+      }
+      if (stage->is_done && !item->is_new) {
+        remove_folders(&stage->to, item->file);
+      }
     }
     free(items[i].file);
   }

@@ -4,7 +4,7 @@
 #include "arguments/help.h"
 #include "files/file.h"
 #include "files/output.h"
-#include "graphs/source.h"
+#include "graphs/model.h"
 
 enum { OPT_CHECK, OPT_KEEP_ALL, OPT_OUTPUT };
 

@@ -33,15 +33,6 @@ static void print_opsets(const cli_model* model, cli_output* output) {
   }
 }
 
-// Small models are counted to the last one.
-static void format_parameters(uint64_t count, char out[STOWI_REPORT_NUMBER]) {
-  if (count < 100000) {
-    snprintf(out, STOWI_REPORT_NUMBER, "%" PRIu64, count);
-  } else {
-    stowi_report_count(count, out);
-  }
-}
-
 void cli_model_print_facts(const cli_model* model, cli_output* output) {
   stow_model_info info = cli_model_info(model);
   char name[128];
@@ -59,7 +50,13 @@ void cli_model_print_facts(const cli_model* model, cli_output* output) {
   stow_model_weights weights = {.struct_size = sizeof weights};
   char parameters[STOWI_REPORT_NUMBER] = "0";
   if (stow_model_count_weights(model->model, NULL, NULL, &weights) == STOW_OK) {
-    format_parameters(weights.elements, parameters);
+    // Small models are counted to the last one.
+    uint64_t count = weights.elements;
+    if (count < 100000) {
+      snprintf(parameters, STOWI_REPORT_NUMBER, "%" PRIu64, count);
+    } else {
+      stowi_report_count(count, parameters);
+    }
   }
   cli_print(output, "\n" LABEL_FORMAT "%zu node%s, %s parameter%s in %" PRIu64 " tensor%s\n",
             "model", nodes, cli_plural(nodes), parameters, cli_plural(weights.elements),

@@ -146,14 +146,6 @@ static void add_option(words* w, const char* option, stow_str name, const char* 
   }
 }
 
-static void add_name(words* w, stow_str name) {
-  if (w->used < sizeof w->text) {
-    int size = snprintf(w->text + w->used, sizeof w->text - w->used, "%s%.*s",
-                        w->used == 0 ? "" : ", ", (int)name.size, name.data);
-    w->used += size > 0 ? (size_t)size : 0;
-  }
-}
-
 #define MOST_DECIDERS 64
 
 static bool has_name(const cli_list* names, stow_str name) {
@@ -221,7 +213,12 @@ static void tell_symbols(const cli_model* model, const char* label) {
   words binds = {0};
   words values = {0};
   for (size_t i = 0; i < count; ++i) {
-    add_name(&names, symbols[i]);
+    stow_str name = symbols[i];
+    if (names.used < sizeof names.text) {
+      int size = snprintf(names.text + names.used, sizeof names.text - names.used, "%s%.*s",
+                          names.used == 0 ? "" : ", ", (int)name.size, name.data);
+      names.used += size > 0 ? (size_t)size : 0;
+    }
     add_option(&binds, "bind", symbols[i], "N");
   }
   if (count == 0) {

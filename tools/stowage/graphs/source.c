@@ -8,21 +8,17 @@
 #include "files/file.h"
 #include "tensors/array.h"
 
-// A plan needs no weights, but who runs it will.
-static void note_missing_data(const cli_source* source) {
+static cli_exit open_model(cli_source* source, cli_input* input, const cli_model_request* request) {
+  CLI_TRY(cli_model_open(&source->model, input));
+  CLI_TRY(cli_known_bind_model(request->known, &source->model));
+  CLI_TRY(cli_model_import(&source->model, request, source->label, false));
+  // A plan needs no weights, but who runs it will.
   for (size_t i = 0; i < stow_import_issue_count(source->model.import); ++i) {
     stow_import_issue issue = *stow_import_issue_at(source->model.import, i);
     if (issue.kind == STOW_IMPORT_NO_DATA) {
       cli_note("%s: %.*s", source->label, (int)issue.reason.size, issue.reason.data);
     }
   }
-}
-
-static cli_exit open_model(cli_source* source, cli_input* input, const cli_model_request* request) {
-  CLI_TRY(cli_model_open(&source->model, input));
-  CLI_TRY(cli_known_bind_model(request->known, &source->model));
-  CLI_TRY(cli_model_import(&source->model, request, source->label, false));
-  note_missing_data(source);
   return cli_model_graph(&source->model, source->label, &source->graph);
 }
 

@@ -1,12 +1,11 @@
 // Why a plan does not fit. From what holds for every order over what holds for this one to what was
 // merely not found; the exit code follows what is proven.
-#include "plan/capacity.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "graphs/info.h"
+#include "plan/job.h"
 #include "plan/summary.h"
 
 #define SHOWN 3

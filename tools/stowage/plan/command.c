@@ -1,16 +1,11 @@
 // `stowage plan`: read, bind, plan, prove, write. What is written has been proven by the checker,
 // in every format; a plan that the checker refuses is an error of this program and is not written.
-#include <inttypes.h>
-#include <string.h>
 
 #include "arguments/help.h"
 #include "files/file.h"
 #include "files/output.h"
 #include "graphs/info.h"
-#include "plan/capacity.h"
-#include "plan/explain.h"
 #include "plan/job.h"
-#include "plan/order_file.h"
 #include "plan/set.h"
 #include "plan/summary.h"
 
@@ -47,12 +42,6 @@ static cli_exit make_layout(job* j) {
   return code;
 }
 
-static cli_exit read_order(job* j) {
-  j->order = cli_plan_request_order(&j->request, cli_source_is_model(&j->source));
-  return j->order == CLI_ORDER_FILE ? cli_order_read(j->request.order, j->graph, &j->schedule)
-                                    : CLI_YES;
-}
-
 cli_exit cli_plan_job_effects(cli_plan_job* j) {
   const stow_graph* forward = j->layout_from.graph;
   if (j->runs == NULL) {
@@ -75,7 +64,9 @@ static cli_exit make_plan(job* j) {
     CLI_TRY(make_layout(j));
   }
   CLI_TRY(cli_plan_job_effects(j));
-  CLI_TRY(read_order(j));
+  j->order = cli_plan_request_order(&j->request, cli_source_is_model(&j->source));
+  CLI_TRY(j->order == CLI_ORDER_FILE ? cli_order_read(j->request.order, j->graph, &j->schedule)
+                                     : CLI_YES);
   options.layout = j->layout;
   options.schedule = j->schedule;
   options.order = j->order == CLI_ORDER_AUTO ? STOW_ORDER_AUTO : STOW_ORDER_GIVEN;

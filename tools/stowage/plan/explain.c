@@ -6,14 +6,13 @@
 // A refusal is left out where the result found a place in other bytes: nothing was lost. Rows are
 // found by going over the decisions once for each, which costs less than keeping them sorted:
 // there are a few dozen rows at most.
-#include "plan/explain.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "graphs/info.h"
 #include "plan/shares.h"
+#include "plan/summary.h"
 #include "report/api.h"
 #include "terminal/lines.h"
 #include "terminal/table.h"
@@ -222,16 +221,6 @@ static uint32_t step_of(const explainer* e, stow_node node) {
   return step;
 }
 
-static void add_row(const explainer* e, size_t index, cli_table* table) {
-  char(*row)[CLI_CELL_SIZE] = table->cells[table->row_count++];
-  stow_decision decision = cli_plan_decision(e->plan, index);
-  snprintf(row[COL_STEP], CLI_CELL_SIZE, "%" PRIu32, step_of(e, decision.node));
-  name_result(e, value_of(&decision), row[COL_VALUE]);
-  name_beside(e, holder_of(&decision), value_of(&decision), row[COL_HOLDER]);
-  name_other(e, &decision, row[COL_OTHER]);
-  stowi_report_size(decision.bytes, row[COL_SIZE]);
-}
-
 static void print_group(const explainer* e, const group* g) {
   const share_words* words = &words_of[g->share];
   bool taken = g->reason == STOW_REASON_TAKEN;
@@ -248,7 +237,13 @@ static void print_group(const explainer* e, const group* g) {
   while (table.row_count < rows) {
     at = cut ? find_largest(e, belongs, g, at)
              : find_row(e, belongs, g, table.row_count == 0 ? 0 : at + 1);
-    add_row(e, at, &table);
+    char(*row)[CLI_CELL_SIZE] = table.cells[table.row_count++];
+    stow_decision decision = cli_plan_decision(e->plan, at);
+    snprintf(row[COL_STEP], CLI_CELL_SIZE, "%" PRIu32, step_of(e, decision.node));
+    name_result(e, value_of(&decision), row[COL_VALUE]);
+    name_beside(e, holder_of(&decision), value_of(&decision), row[COL_HOLDER]);
+    name_other(e, &decision, row[COL_OTHER]);
+    stowi_report_size(decision.bytes, row[COL_SIZE]);
   }
   cli_table_print(&table, 2, e->output);
   if (cut) {

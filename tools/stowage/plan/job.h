@@ -3,11 +3,15 @@
 #define STOWAGE_TOOLS_PLAN_JOB_H_
 
 #include <stowage/exec.h>
+#include <stowage/graph.h>
+#include <stowage/plan.h>
+#include <stowage/schedule.h>
 
 #include "arguments/search.h"
 #include "graphs/source.h"
 #include "plan/layout.h"
 #include "plan/request.h"
+#include "terminal/fail.h"
 
 // What a run owns.
 typedef struct cli_plan_job {
@@ -38,5 +42,15 @@ cli_exit cli_plan_job_load(cli_plan_job* job, const char* path, bool* out_shares
 cli_exit cli_plan_job_effects(cli_plan_job* job);
 // Frees all but the request.
 void cli_plan_job_close(cli_plan_job* job);
+
+// `--capacity` (capacity.c). Complains that |plan|, which does not fit in its capacity, does not:
+// what reaches above it, and whether another placement or another order can help. CLI_NO where it
+// is proven that none can (or the order is settled, and none in it can), else CLI_GAVE_UP.
+cli_exit cli_fail_capacity(const char* label, const stow_graph* graph, const stow_plan* plan);
+
+// `--order FILE` (order_file.c). Reads a saved plan, whose order is taken, or a list of nodes:
+// numbers, or results by id (`%7`) or name. Boundary nodes that are not listed come first.
+// Complains.
+cli_exit cli_order_read(const char* path, const stow_graph* graph, stow_schedule** out_schedule);
 
 #endif  // STOWAGE_TOOLS_PLAN_JOB_H_

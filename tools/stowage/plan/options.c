@@ -294,17 +294,6 @@ static cli_exit check_stdin(const cli_plan_request* request) {
   return CLI_YES;
 }
 
-// What cannot be asked of several graphs.
-static cli_exit check_set(const cli_plan_request* request) {
-  const char* option = request->layout_from != NULL                               ? "layout-from"
-                       : request->pack_params                                     ? "pack-params"
-                       : cli_plan_request_order(request, false) == CLI_ORDER_FILE ? "order FILE"
-                                                                                  : NULL;
-  return option == NULL || !cli_plan_request_is_set(request)
-             ? CLI_YES
-             : cli_fail(CLI_USAGE, "--%s is for one graph, not for several in one arena", option);
-}
-
 // What single options cannot tell.
 cli_exit cli_plan_request_check(const cli_plan_request* request) {
   if (request->explain && request->format != CLI_FORMAT_SUMMARY) {
@@ -344,7 +333,14 @@ cli_exit cli_plan_request_read(cli_plan_request* request, int argc, char** argv,
   CLI_TRY(check_stdin(request));
   CLI_TRY(check_ending(request));
   CLI_TRY(cli_plan_request_check(request));
-  return check_set(request);
+  // What cannot be asked of several graphs.
+  const char* option = request->layout_from != NULL                               ? "layout-from"
+                       : request->pack_params                                     ? "pack-params"
+                       : cli_plan_request_order(request, false) == CLI_ORDER_FILE ? "order FILE"
+                                                                                  : NULL;
+  return option == NULL || !cli_plan_request_is_set(request)
+             ? CLI_YES
+             : cli_fail(CLI_USAGE, "--%s is for one graph, not for several in one arena", option);
 }
 
 void cli_plan_request_free(cli_plan_request* request) {

@@ -1,11 +1,8 @@
 // Orders out of files. A list is split at commas and line ends; `#` at the beginning of a word
 // begins a comment. A name that is digits alone, or has a comma or blanks at its ends, is written
 // in quotes. Linear in the file, the graph's nodes, and the lookup of names.
-#include "plan/order_file.h"
-
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,8 +10,8 @@
 #include "arguments/number.h"
 #include "files/file.h"
 #include "graphs/label.h"
+#include "plan/job.h"
 #include "plan/layout.h"
-#include "report/api.h"
 #include "terminal/text.h"
 
 typedef struct reader {

@@ -10,19 +10,6 @@ static const char* environment(void* user, const char* name) {
   return getenv(name);
 }
 
-static cli_exit switch_rules(const cli_plan_request* request, stow_plan_options* options) {
-  const cli_rule_switch* switches = request->rules.items;
-  for (size_t i = 0; i < request->rules.count; ++i) {
-    if (!switches[i].on) {
-      stow_plan_options_remove_rule(options, switches[i].rule);
-    } else if (stow_plan_options_add_rule(options, switches[i].rule) != STOW_OK) {
-      return cli_fail(CLI_USAGE, "--rule %s: more than %d rules", switches[i].rule->name,
-                      STOW_MAX_RULES);
-    }
-  }
-  return CLI_YES;
-}
-
 static cli_exit fill_options(const cli_plan_request* request, stow_preset preset,
                              stow_plan_options* out_options) {
   stow_plan_options_init(out_options, preset);
@@ -47,7 +34,16 @@ static cli_exit fill_options(const cli_plan_request* request, stow_preset preset
   }
   out_options->nodes = cli_budget_nodes(&request->budget, out_options->nodes);
   stow_plan_options_apply_environment(out_options, environment, NULL);
-  return switch_rules(request, out_options);
+  const cli_rule_switch* switches = request->rules.items;
+  for (size_t i = 0; i < request->rules.count; ++i) {
+    if (!switches[i].on) {
+      stow_plan_options_remove_rule(out_options, switches[i].rule);
+    } else if (stow_plan_options_add_rule(out_options, switches[i].rule) != STOW_OK) {
+      return cli_fail(CLI_USAGE, "--rule %s: more than %d rules", switches[i].rule->name,
+                      STOW_MAX_RULES);
+    }
+  }
+  return CLI_YES;
 }
 
 cli_exit cli_plan_request_options(const cli_plan_request* request, stow_plan_options* out_options) {

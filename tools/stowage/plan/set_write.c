@@ -9,7 +9,6 @@
 #include "files/output.h"
 #include "files/stage.h"
 #include "graphs/info.h"
-#include "plan/explain.h"
 #include "plan/set.h"
 #include "plan/summary.h"
 #include "report/api.h"
@@ -29,23 +28,19 @@ static const cli_column columns[COL_COUNT] = {{"graph", false, CLI_FLEXIBLE},
                                               {"alone", true, CLI_FIXED},
                                               {"here", true, CLI_FIXED}};
 
-static void add_row(const cli_set* set, size_t index, cli_table* table) {
-  char(*row)[CLI_CELL_SIZE] = table->cells[table->row_count++];
-  const cli_member* member = &set->members[index];
-  row[COL_GRAPH][0] = '@';
-  stowi_report_escape(stow_graph_name(member->graph), row[COL_GRAPH] + 1, CLI_CELL_SIZE - 3);
-  stowi_report_escape(stow_str_of(member->source->label), row[COL_FILE], CLI_CELL_SIZE - 2);
-  snprintf(row[COL_NODES], CLI_CELL_SIZE, "%" PRIu32, stow_graph_node_count(member->graph));
-  snprintf(row[COL_ALONE], CLI_CELL_SIZE, "%" PRIu64, stow_set_alone(set->set, index));
-  snprintf(row[COL_HERE], CLI_CELL_SIZE, "%" PRIu64,
-           stow_plan_arena_size(stow_set_plan(set->set, index)));
-}
-
 static void print_graphs(const cli_set* set, cli_output* output) {
   cli_table table = {.columns = columns, .column_count = COL_COUNT};
   size_t shown = set->count < CLI_TABLE_ROWS ? set->count : CLI_TABLE_ROWS;
   for (size_t i = 0; i < shown; ++i) {
-    add_row(set, i, &table);
+    char(*row)[CLI_CELL_SIZE] = table.cells[table.row_count++];
+    const cli_member* member = &set->members[i];
+    row[COL_GRAPH][0] = '@';
+    stowi_report_escape(stow_graph_name(member->graph), row[COL_GRAPH] + 1, CLI_CELL_SIZE - 3);
+    stowi_report_escape(stow_str_of(member->source->label), row[COL_FILE], CLI_CELL_SIZE - 2);
+    snprintf(row[COL_NODES], CLI_CELL_SIZE, "%" PRIu32, stow_graph_node_count(member->graph));
+    snprintf(row[COL_ALONE], CLI_CELL_SIZE, "%" PRIu64, stow_set_alone(set->set, i));
+    snprintf(row[COL_HERE], CLI_CELL_SIZE, "%" PRIu64,
+             stow_plan_arena_size(stow_set_plan(set->set, i)));
   }
   cli_print(output, "%s%zu graphs%s in one arena, one at a time\n",
             cli_paint_start(output, CLI_BOLD), set->count, cli_paint_stop(output));
@@ -225,19 +220,15 @@ static bool append_both(const cli_member* member, stow_string* out) {
   return made;
 }
 
-// `graph`, or `file-graph`.
-static bool name_file(const cli_set* set, size_t index, file_name* out) {
-  stow_string_init(&out->text, stow_allocator_default());
-  out->is_own = !is_taken(set, index);
-  return out->is_own ? cli_file_name_of(name_of(set, index), &out->text)
-                     : append_both(&set->members[index], &out->text);
-}
-
 // |names| has been added to, whatever is returned.
 static cli_exit name_files(const cli_set* set, cli_list* names) {
   for (size_t i = 0; i < set->count; ++i) {
     file_name name;
-    bool made = name_file(set, i, &name);
+    // `graph`, or `file-graph`.
+    stow_string_init(&name.text, stow_allocator_default());
+    name.is_own = !is_taken(set, i);
+    bool made = name.is_own ? cli_file_name_of(name_of(set, i), &name.text)
+                            : append_both(&set->members[i], &name.text);
     if (!cli_list_add(names, &name, sizeof name)) {
       stow_string_free(&name.text);
       made = false;
@@ -311,15 +302,6 @@ static cli_exit check_path(const cli_set* set, const char* path) {
   return CLI_YES;
 }
 
-static void print_arena(const cli_set* set, const char* prefix, cli_output* output) {
-  cli_print(output,
-            "// The arena that several graphs use, one at a time.\n#ifndef %s_ARENA_H_\n#define "
-            "%s_ARENA_H_\n\n#define %s_ARENA_SIZE %" PRIu64 "u\n#define %s_ARENA_ALIGNMENT %" PRIu64
-            "u\n\n#endif  // %s_ARENA_H_\n",
-            prefix, prefix, prefix, stow_set_arena_size(set->set), prefix,
-            cli_set_info(set->set).alignment, prefix);
-}
-
 // |plan| NULL: the header of the arena.
 static cli_exit write_file(const cli_set* set, cli_stage* stage, const char* file,
                            const stow_plan* plan, const char* prefix) {
@@ -331,7 +313,12 @@ static cli_exit write_file(const cli_set* set, cli_stage* stage, const char* fil
   if (code == CLI_YES && plan != NULL) {
     status = cli_plan_write(plan, set->request->format, prefix, cli_output_writer(&output), &diag);
   } else if (code == CLI_YES) {
-    print_arena(set, prefix, &output);
+    cli_print(&output,
+              "// The arena that several graphs use, one at a time.\n#ifndef %s_ARENA_H_\n#define "
+              "%s_ARENA_H_\n\n#define %s_ARENA_SIZE %" PRIu64
+              "u\n#define %s_ARENA_ALIGNMENT %" PRIu64 "u\n\n#endif  // %s_ARENA_H_\n",
+              prefix, prefix, prefix, stow_set_arena_size(set->set), prefix,
+              cli_set_info(set->set).alignment, prefix);
   }
   if (status != STOW_OK && status != STOW_ERR_IO) {
     code = cli_fail_diag(status, &diag);

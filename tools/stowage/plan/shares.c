@@ -61,18 +61,6 @@ static void add(cli_tally* tally, uint64_t bytes) {
   add_bytes(&tally->bytes, bytes);
 }
 
-static void count_decision(const stow_plan* plan, size_t index, cli_shares* shares) {
-  stow_decision decision = cli_plan_decision(plan, index);
-  bool is_view = decision.share == STOW_SHARE_VIEW;
-  if (decision.share == STOW_SHARE_HOME) {
-    add(is_taken(&decision) ? &shares->elisions : &shares->copied, decision.bytes);
-  } else if (is_taken(&decision)) {
-    add(is_view ? &shares->views : &shares->in_place, decision.bytes);
-  } else if (!cli_share_is_moot(plan, index) && !is_repeated(plan, index)) {
-    add(is_view ? &shares->moved : &shares->not_in_place, decision.bytes);
-  }
-}
-
 // ---------------------------------------------------------------------------------------------
 
 static void add_buffers(const stow_plan* plan, uint64_t* sum) {
@@ -142,7 +130,15 @@ bool cli_shares_count(const stow_plan* plan, cli_shares* out_shares) {
     return false;
   }
   for (size_t i = 0; i < stow_plan_decision_count(plan); ++i) {
-    count_decision(plan, i, out_shares);
+    stow_decision decision = cli_plan_decision(plan, i);
+    bool is_view = decision.share == STOW_SHARE_VIEW;
+    if (decision.share == STOW_SHARE_HOME) {
+      add(is_taken(&decision) ? &out_shares->elisions : &out_shares->copied, decision.bytes);
+    } else if (is_taken(&decision)) {
+      add(is_view ? &out_shares->views : &out_shares->in_place, decision.bytes);
+    } else if (!cli_share_is_moot(plan, i) && !is_repeated(plan, i)) {
+      add(is_view ? &out_shares->moved : &out_shares->not_in_place, decision.bytes);
+    }
   }
   add_buffers(plan, &out_shares->unshared);
   add_shared(plan, buffer_of, out_shares);

@@ -274,19 +274,6 @@ static void add_sizes(char (*row)[CLI_CELL_SIZE], uint64_t bytes, uint64_t load)
   stowi_report_percent(bytes, load, row[COL_SHARE]);
 }
 
-static void add_value(const cli_summary* summary, stow_value root, uint64_t load,
-                      cli_table* table) {
-  stow_value value = value_at_peak(summary->plan, root);
-  char(*row)[CLI_CELL_SIZE] = table->cells[table->row_count++];
-  const stow_graph* graph = summary->graph;
-  cli_summary_name(summary, value, row[COL_VALUE]);
-  snprintf(row[COL_OP], CLI_CELL_SIZE - 2, "%s",
-           stow_graph_op_desc(graph, stow_graph_producer(graph, value))->name);
-  format_type(graph, value, row[COL_TYPE]);
-  format_life(summary->plan, value, row[COL_LIFE], CLI_CELL_SIZE);
-  add_sizes(row, bytes_at_peak(summary->plan, root), load);
-}
-
 static void add_rest(const stow_plan* plan, size_t shown, uint64_t load, cli_table* table) {
   char(*row)[CLI_CELL_SIZE] = table->cells[table->row_count++];
   uint64_t rest = 0;
@@ -400,7 +387,16 @@ static void print_peak(const cli_summary* summary, cli_output* output) {
   cli_table table = {.columns = summary->model == NULL ? peak_columns : tensor_columns,
                      .column_count = COL_COUNT};
   for (size_t i = 0; i < shown; ++i) {
-    add_value(summary, stow_plan_peak_value(plan, i), load, &table);
+    stow_value root = stow_plan_peak_value(plan, i);
+    stow_value value = value_at_peak(summary->plan, root);
+    char(*row)[CLI_CELL_SIZE] = table.cells[table.row_count++];
+    const stow_graph* graph = summary->graph;
+    cli_summary_name(summary, value, row[COL_VALUE]);
+    snprintf(row[COL_OP], CLI_CELL_SIZE - 2, "%s",
+             stow_graph_op_desc(graph, stow_graph_producer(graph, value))->name);
+    format_type(graph, value, row[COL_TYPE]);
+    format_life(summary->plan, value, row[COL_LIFE], CLI_CELL_SIZE);
+    add_sizes(row, bytes_at_peak(summary->plan, root), load);
   }
   if (count > shown) {
     add_rest(plan, shown, load, &table);

@@ -35,4 +35,9 @@ void cli_largest_at_peak(const stow_graph* graph, const stow_plan* plan, size_t 
 // What a value is called where its graph is not seen as text: its name alone, if it has one.
 void cli_summary_name(const cli_summary* summary, stow_value value, char out[CLI_LABEL_SIZE]);
 
+// `--explain` (explain.c): what shares bytes, what does not, and why; and what is known of orders.
+// Goes after the summary. Large graphs have thousands of decisions: of each kind the largest are
+// shown, and how many more there are.
+void cli_explain_print(const cli_summary* summary, cli_output* output);
+
 #endif  // STOWAGE_TOOLS_PLAN_SUMMARY_H_

@@ -2,13 +2,13 @@
 // own, in the given order. Results must be the same to the last bit. Where they are not, both run
 // again, and what every node computed is compared in the order of the plan: the first that differs
 // read, or wrote, what it should not have.
-#include "run/check.h"
-
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "graphs/label.h"
+#include "run/run.h"
+
 // ---------------------------------------------------------------------------------------------
 // Digests
 
@@ -99,19 +99,6 @@ static void tell_difference(const cli_engine* engine, const cli_digest* digest) 
   cli_tell_more("the first to differ is step %" PRIu32 ", %s", digest->step, label);
 }
 
-static cli_exit explain(cli_engine* engine, cli_engine* plain) {
-  cli_digests a = {0};
-  cli_digests b = {0};
-  cli_exit code = listen(engine, &a);
-  code = code == CLI_YES ? listen(plain, &b) : code;
-  if (code == CLI_YES) {
-    tell_difference(engine, find_difference(&a, &b));
-  }
-  free_digests(&a);
-  free_digests(&b);
-  return code;
-}
-
 // ---------------------------------------------------------------------------------------------
 // Running without sharing
 
@@ -155,18 +142,13 @@ static bool is_same(const cli_array* a, const cli_array* b) {
   return stow_type_equal(&x, &y) && memcmp(a->tensor.data, b->tensor.data, a->size) == 0;
 }
 
-static size_t first_difference(const cli_list* a, const cli_list* b) {
-  const cli_result* x = a->items;
-  const cli_result* y = b->items;
-  size_t i = 0;
-  while (i < a->count && is_same(&x[i].array, &y[i].array)) {
-    ++i;
-  }
-  return i;
-}
-
 static cli_exit compare(cli_run* run, cli_engine* engine, plain* p) {
-  size_t at = first_difference(&run->results, &p->results);
+  const cli_result* x = run->results.items;
+  const cli_result* y = p->results.items;
+  size_t at = 0;
+  while (at < run->results.count && is_same(&x[at].array, &y[at].array)) {
+    ++at;
+  }
   run->is_checked = true;
   if (at == run->results.count) {
     return CLI_YES;
@@ -175,7 +157,16 @@ static cli_exit compare(cli_run* run, cli_engine* engine, plain* p) {
   const cli_array* array = &((const cli_result*)run->results.items)[at].array;
   cli_fail(CLI_NO, "%s: output '%s' differs from a run without shared bytes", run->job.source.label,
            array->name.data);
-  return explain(engine, &p->engine);
+  cli_digests a = {0};
+  cli_digests b = {0};
+  cli_exit code = listen(engine, &a);
+  code = code == CLI_YES ? listen(&p->engine, &b) : code;
+  if (code == CLI_YES) {
+    tell_difference(engine, find_difference(&a, &b));
+  }
+  free_digests(&a);
+  free_digests(&b);
+  return code;
 }
 
 cli_exit cli_run_check(cli_run* run, cli_engine* engine) {

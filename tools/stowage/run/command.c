@@ -11,7 +11,7 @@
 #include "arguments/options.h"
 #include "files/file.h"
 #include "files/output.h"
-#include "plan/capacity.h"
+#include "plan/job.h"
 #include "run/profile.h"
 #include "run/report.h"
 #include "run/run.h"

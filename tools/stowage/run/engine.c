@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "run/check.h"
 #include "run/profile.h"
 #include "run/run.h"
 

@@ -109,18 +109,6 @@ static cli_exit read_member(cli_run* run, const char* folder, const char* name) 
                                            .stored = file->tensors.tensors.stored.items});
 }
 
-static cli_exit read_folder(cli_run* run, const char* path) {
-  cli_list names = {0};
-  cli_exit code = cli_tensor_folder_list(path, &names);
-  char** all = names.items;
-  for (size_t i = 0; i < names.count; ++i) {
-    code = code == CLI_YES ? read_member(run, path, all[i]) : code;
-    free(all[i]);
-  }
-  cli_list_free(&names, sizeof(char*));
-  return code;
-}
-
 static cli_exit read_archive(cli_run* run, const char* path) {
   cli_given_file* file;
   CLI_TRY(open_file(run, NULL, path, &file));
@@ -137,7 +125,15 @@ static cli_exit read_archive(cli_run* run, const char* path) {
 
 static cli_exit read_all(cli_run* run, const char* path) {
   if (is_folder(path)) {
-    return read_folder(run, path);
+    cli_list names = {0};
+    cli_exit code = cli_tensor_folder_list(path, &names);
+    char** all = names.items;
+    for (size_t i = 0; i < names.count; ++i) {
+      code = code == CLI_YES ? read_member(run, path, all[i]) : code;
+      free(all[i]);
+    }
+    cli_list_free(&names, sizeof(char*));
+    return code;
   }
   return cli_tensor_format_of(path) == CLI_TENSOR_NPZ
              ? read_archive(run, path)
@@ -302,18 +298,6 @@ static cli_exit feed_raw(cli_run* run, stow_value value, const cli_given_array* 
   return add_feed(run, (cli_feed){value, tensor, origin->from});
 }
 
-static cli_exit feed_given(cli_run* run, stow_value value, const cli_given_array* origin) {
-  if (origin->stored == NULL) {
-    return feed_raw(run, value, origin);
-  }
-  if (!fits(run->job.graph, value, &origin->stored->type)) {
-    return fail_type(run, value, origin);
-  }
-  stow_tensor tensor;
-  CLI_TRY(load(run, origin, &tensor));
-  return add_feed(run, (cli_feed){value, tensor, origin->from});
-}
-
 static cli_exit feed_random(cli_run* run, stow_value value) {
   stow_str name = stow_graph_value_name(run->job.graph, value);
   cli_array array;
@@ -355,7 +339,15 @@ static cli_exit feed_value(cli_run* run, stow_value value, size_t position, bool
     return CLI_YES;  // what is given for it has told its shape
   }
   if (origin != NULL) {
-    return feed_given(run, value, origin);
+    if (origin->stored == NULL) {
+      return feed_raw(run, value, origin);
+    }
+    if (!fits(run->job.graph, value, &origin->stored->type)) {
+      return fail_type(run, value, origin);
+    }
+    stow_tensor tensor;
+    CLI_TRY(load(run, origin, &tensor));
+    return add_feed(run, (cli_feed){value, tensor, origin->from});
   }
   if (data != NULL) {
     return feed_known(run, value, data);

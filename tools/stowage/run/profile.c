@@ -13,7 +13,7 @@
 
 #include "graphs/label.h"
 #include "report/api.h"
-#include "run/times.h"
+#include "run/statistics.h"
 #include "terminal/table.h"
 
 #define MAX_DEPTH (STOW_MAX_REGION_DEPTH + 2)

@@ -3,12 +3,11 @@
 #include "run/report.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "report/api.h"
 #include "run/profile.h"
-#include "run/times.h"
+#include "run/statistics.h"
 #include "tensors/element.h"
 #include "terminal/lines.h"
 

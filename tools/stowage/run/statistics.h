@@ -1,8 +1,10 @@
-// Tensors in a few numbers, alone and beside each other.
+// Tensors in a few numbers, alone and beside each other; latencies of many runs.
 #ifndef STOWAGE_TOOLS_RUN_STATISTICS_H_
 #define STOWAGE_TOOLS_RUN_STATISTICS_H_
 
 #include <stowage/kernel.h>
+
+#include "run/run.h"
 
 // Of all elements that are finite numbers; 0 where there are none.
 typedef struct cli_statistics {
@@ -37,5 +39,22 @@ typedef struct cli_comparison {
 // infinities each other where their signs do.
 cli_comparison cli_compare(const stow_tensor* actual, const stow_tensor* expected, double rtol,
                            double atol);
+
+// Latencies in nanoseconds (times.c). A percentile is the smallest time that so many percent of the
+// runs do not exceed.
+typedef struct cli_latency {
+  uint64_t count;
+  uint64_t min;
+  uint64_t median;
+  uint64_t p90;
+  uint64_t p99;
+  uint64_t max;
+  uint64_t mean;
+} cli_latency;
+
+// The middle of |count| times, which it sorts; 0 where there are none.
+uint64_t cli_median_of(uint64_t* times, size_t count);
+// Sorts the times.
+cli_latency cli_latency_of(cli_list* times);
 
 #endif  // STOWAGE_TOOLS_RUN_STATISTICS_H_

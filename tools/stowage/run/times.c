@@ -1,7 +1,7 @@
 // Percentiles by the nearest rank: every number told is a time that was measured.
-#include "run/times.h"
-
 #include <stdlib.h>
+
+#include "run/statistics.h"
 
 static int compare_times(const void* a, const void* b) {
   uint64_t x = *(const uint64_t*)a;

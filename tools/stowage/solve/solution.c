@@ -39,18 +39,6 @@ static void print_title(const cli_solution* solution, cli_output* output) {
   cli_print(output, "\n\n");
 }
 
-static void print_time(const cli_solution* solution, cli_output* output) {
-  char time[STOWI_REPORT_NUMBER];
-  char rate[STOWI_REPORT_NUMBER];
-  stowi_report_duration(solution->elapsed, time);
-  cli_print(output, "  %-15s %s", "time", time);
-  if (solution->facts.nodes > 0) {
-    stowi_report_count(stowi_report_rate(solution->facts.nodes, solution->elapsed), rate);
-    cli_print(output, ", %s nodes/s", rate);
-  }
-  cli_print(output, "\n");
-}
-
 static void print_sizes(const cli_solution* solution, cli_output* output) {
   uint64_t height = stow_placement_height(solution->placement);
   uint64_t bound = cli_placement_info(solution->placement).bound;
@@ -67,7 +55,15 @@ static void print_sizes(const cli_solution* solution, cli_output* output) {
   cli_print(output, "  %-15s %s\n", "strategy", solution->strategy->name);
   cli_print_search(output, &solution->facts);
   if (solution->stats) {
-    print_time(solution, output);
+    char time[STOWI_REPORT_NUMBER];
+    char rate[STOWI_REPORT_NUMBER];
+    stowi_report_duration(solution->elapsed, time);
+    cli_print(output, "  %-15s %s", "time", time);
+    if (solution->facts.nodes > 0) {
+      stowi_report_count(stowi_report_rate(solution->facts.nodes, solution->elapsed), rate);
+      cli_print(output, ", %s nodes/s", rate);
+    }
+    cli_print(output, "\n");
   }
   cli_print(output, "  %-15s %syes%s: offsets and alignments proven\n", "checked",
             cli_paint_start(output, CLI_GOOD), cli_paint_stop(output));

@@ -156,18 +156,6 @@ static cli_exit guess_format(job* j) {
                    j->output);
 }
 
-static cli_exit check_together(job* j) {
-  CLI_TRY(check_files(j));
-  CLI_TRY(guess_format(j));
-  bool to_stdout = j->output == NULL || cli_is_stdin(j->output);
-  if (j->format == STOW_PICTURE_HTML && to_stdout && isatty(STDOUT_FILENO)) {
-    return cli_fail(
-        CLI_USAGE, "HTML output needs -o FILE, such as -o plan.html; for the terminal use --ascii");
-  }
-  CLI_TRY(check_planning(j));
-  return cli_plan_request_check(&j->load.job.request);
-}
-
 // ---------------------------------------------------------------------------------------------
 
 static cli_exit write_picture(const job* j, cli_output* output) {
@@ -189,7 +177,15 @@ static cli_exit write_result(const job* j) {
 }
 
 static cli_exit run_job(job* j) {
-  CLI_TRY(check_together(j));
+  CLI_TRY(check_files(j));
+  CLI_TRY(guess_format(j));
+  bool to_stdout = j->output == NULL || cli_is_stdin(j->output);
+  if (j->format == STOW_PICTURE_HTML && to_stdout && isatty(STDOUT_FILENO)) {
+    return cli_fail(
+        CLI_USAGE, "HTML output needs -o FILE, such as -o plan.html; for the terminal use --ascii");
+  }
+  CLI_TRY(check_planning(j));
+  CLI_TRY(cli_plan_request_check(&j->load.job.request));
   cli_exit code = cli_view_load_run(&j->load);
   code = code == CLI_YES ? write_result(j) : code;
   cli_view_load_free(&j->load);

@@ -123,12 +123,6 @@ static cli_exit check_kinds(const cli_view_load* load, cli_holds holds) {
   return CLI_YES;
 }
 
-static cli_exit compare(const cli_view_load* load) {
-  stow_diag diag = cli_diag();
-  stow_status status = stow_picture_compare(load->picture, load->other, &diag);
-  return status == STOW_OK ? CLI_YES : cli_fail_diag(status, &diag);
-}
-
 cli_exit cli_view_load_run(cli_view_load* load) {
   const char* file = load->job.request.files[0];
   cli_holds holds = cli_file_holds(file);
@@ -146,7 +140,9 @@ cli_exit cli_view_load_run(cli_view_load* load) {
     return CLI_YES;
   }
   CLI_TRY(load_other(load, is_mixed));
-  return compare(load);
+  stow_diag diag = cli_diag();
+  stow_status status = stow_picture_compare(load->picture, load->other, &diag);
+  return status == STOW_OK ? CLI_YES : cli_fail_diag(status, &diag);
 }
 
 void cli_view_load_free(cli_view_load* load) {

@@ -87,18 +87,6 @@ static void plan_join(const stow_kernel_call* call, plan* p, size_t which, const
   j->out = *target;
 }
 
-static void plan_rules(const stow_kernel_call* call, stowi_kernel_attention* a) {
-  double scale = stow_kernel_float(call, "scale", 0);
-  a->scale = scale == 0 ? 1 / sqrt((double)a->size) : scale;
-  a->softcap = stow_kernel_float(call, "softcap", 0);
-  a->causal = stow_kernel_bool(call, "causal", false);
-  a->left = stow_kernel_int(call, "window_left", -1);
-  a->right = stow_kernel_int(call, "window_right", -1);
-  a->outside = -INFINITY;
-  a->stage = (int)stow_kernel_int(call, "scores", 0);
-  a->in_f64 = a->q.dtype == STOW_F64 || stow_kernel_is(call, "softmax_dtype", "f64");
-}
-
 static size_t mask_batches(const stow_tensor* mask) {
   size_t count = 1;
   for (uint32_t i = 0; i + 3 < mask->rank; ++i) {
@@ -154,7 +142,15 @@ static void plan_call(const stow_kernel_call* call, plan* p, stowi_kernel_carve*
   stow_tensor* out = stow_kernel_result(call, 0);
   a->out = view_of(out, (int64_t)q.heads, p->heads_first).heads_view;
   a->scores = stow_kernel_result(call, 3);
-  plan_rules(call, a);
+  double scale = stow_kernel_float(call, "scale", 0);
+  a->scale = scale == 0 ? 1 / sqrt((double)a->size) : scale;
+  a->softcap = stow_kernel_float(call, "softcap", 0);
+  a->causal = stow_kernel_bool(call, "causal", false);
+  a->left = stow_kernel_int(call, "window_left", -1);
+  a->right = stow_kernel_int(call, "window_right", -1);
+  a->outside = -INFINITY;
+  a->stage = (int)stow_kernel_int(call, "scores", 0);
+  a->in_f64 = a->q.dtype == STOW_F64 || stow_kernel_is(call, "softmax_dtype", "f64");
   if (call->op == STOW_OP_ATTENTION) {
     plan_mask(call, p);
   }
@@ -192,17 +188,6 @@ static stow_status place_queries(const stow_kernel_call* call, plan* p) {
   return STOW_OK;
 }
 
-static stow_status check(const stow_kernel_call* call) {
-  for (size_t k = Q; k <= V; ++k) {
-    stow_dtype dtype = stow_kernel_operand(call, k)->dtype;
-    if (stowi_kernel_kind(dtype) != STOW_KIND_FLOAT || stowi_kernel_bits(dtype) < 16) {
-      return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
-                              "operand %zu must be f32, f16, bf16 or f64", k);
-    }
-  }
-  return STOW_OK;
-}
-
 static stow_status scratch_attention(const stow_kernel_call* call, uint64_t* out_bytes) {
   plan p;
   stowi_kernel_carve carve = {NULL, 0};
@@ -223,7 +208,13 @@ static bool is_empty(const stow_kernel_call* call) {
 static stow_status run_attention(stow_kernel_call* call) {
   plan p;
   stowi_kernel_carve carve = {call->scratch, 0};
-  STOWI_KERNEL_TRY(check(call));
+  for (size_t k = Q; k <= V; ++k) {
+    stow_dtype dtype = stow_kernel_operand(call, k)->dtype;
+    if (stowi_kernel_kind(dtype) != STOW_KIND_FLOAT || stowi_kernel_bits(dtype) < 16) {
+      return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
+                              "operand %zu must be f32, f16, bf16 or f64", k);
+    }
+  }
   if (is_empty(call)) {
     return STOW_OK;
   }

@@ -85,21 +85,6 @@ stowi_kernel_heads stowi_kernel_plan_kept(const stowi_kernel_attention* a,
   return join->out;
 }
 
-// Lengths of what is there, and where it begins.
-static stow_status read_lengths(const stow_kernel_call* call, const stow_tensor* lengths,
-                                stowi_kernel_attention* a) {
-  size_t count = stow_tensor_elements(lengths);
-  if (count != a->batches && count != 2 * a->batches && count != 3 * a->batches + 2) {
-    return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "%zu lengths do not fit %zu batches",
-                            count, a->batches);
-  }
-  for (size_t b = 0; b < a->batches; ++b) {
-    a->ends[b] = stowi_kernel_int_at(lengths, b);
-    a->starts[b] = count == 2 * a->batches ? stowi_kernel_int_at(lengths, a->batches + b) : 0;
-  }
-  return STOW_OK;
-}
-
 static stow_status wrong_mask(const stow_kernel_call* call, const stow_tensor* padding,
                               const stowi_kernel_attention* a) {
   return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
@@ -115,7 +100,17 @@ static stow_status read_padding(const stow_kernel_call* call, const stow_tensor*
     return STOW_OK;
   }
   if (padding->rank == 1) {
-    return read_lengths(call, padding, a);
+    // Lengths of what is there, and where it begins.
+    size_t count = stow_tensor_elements(padding);
+    if (count != a->batches && count != 2 * a->batches && count != 3 * a->batches + 2) {
+      return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "%zu lengths do not fit %zu batches",
+                              count, a->batches);
+    }
+    for (size_t b = 0; b < a->batches; ++b) {
+      a->ends[b] = stowi_kernel_int_at(padding, b);
+      a->starts[b] = count == 2 * a->batches ? stowi_kernel_int_at(padding, a->batches + b) : 0;
+    }
+    return STOW_OK;
   }
   size_t columns = (size_t)padding->dims[padding->rank - 1];
   bool fits = padding->rank <= 4 && columns >= a->keys && (size_t)padding->dims[0] == a->batches;

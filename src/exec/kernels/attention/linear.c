@@ -150,12 +150,6 @@ static void correct_value(const layer* l, size_t batch, size_t head, size_t step
   }
 }
 
-static void add_to_state(const layer* l, const workspace* w) {
-  for (size_t i = 0; i < l->key_size; ++i) {
-    add_row(w->v, w->k[i], w->state + i * l->value_size, l->value_size);
-  }
-}
-
 static void load_row(const stowi_kernel_heads* heads, size_t batch, size_t head, size_t step,
                      size_t size, float* out) {
   stowi_kernel_load_f32(heads->dtype, heads->data, stowi_kernel_heads_at(heads, batch, head, step),
@@ -171,7 +165,9 @@ static void run_step(const layer* l, size_t batch, size_t head, size_t step, con
   if (l->betas != 0) {
     correct_value(l, batch, head, step, w);
   }
-  add_to_state(l, w);
+  for (size_t i = 0; i < l->key_size; ++i) {
+    add_row(w->v, w->k[i], w->state + i * l->value_size, l->value_size);
+  }
   size_t group = l->heads / l->kv_heads;
   for (size_t h = head * group; h < (head + 1) * group; ++h) {
     load_row(&l->q, batch, h, step, l->key_size, w->q);

@@ -105,16 +105,6 @@ static size_t past_length(const stow_kernel_call* call, const plan* p, bool is_c
   return said < 0 || (uint64_t)said > room ? SIZE_MAX : (size_t)said;
 }
 
-static void plan_rules(const stow_kernel_call* call, stowi_kernel_attention* a) {
-  double scale = stow_kernel_float(call, "scale", 0);
-  a->scale = scale == 0 ? 1 / sqrt((double)a->size) : scale;
-  a->causal = stow_kernel_bool(call, "causal", false);
-  a->left = a->right = -1;
-  a->mask = stowi_kernel_mask_of(stow_kernel_operand(call, SCORE_BIAS), 0);
-  a->scores = stow_kernel_result(call, 3);
-  a->stage = STOWI_KERNEL_STAGE_MASKED;
-}
-
 static void plan_call(const stow_kernel_call* call, plan* p, stowi_kernel_carve* carve) {
   const stow_tensor* q = stow_kernel_operand(call, Q);
   *p = (plan){.is_shared = stow_kernel_bool(call, "share_past", false)};
@@ -146,7 +136,13 @@ static void plan_call(const stow_kernel_call* call, plan* p, stowi_kernel_carve*
   }
   stow_tensor* out = stow_kernel_result(call, 0);
   a->out = stowi_kernel_heads_flat(out->data, out->dtype, a->heads, a->queries, a->value_size);
-  plan_rules(call, a);
+  double scale = stow_kernel_float(call, "scale", 0);
+  a->scale = scale == 0 ? 1 / sqrt((double)a->size) : scale;
+  a->causal = stow_kernel_bool(call, "causal", false);
+  a->left = a->right = -1;
+  a->mask = stowi_kernel_mask_of(stow_kernel_operand(call, SCORE_BIAS), 0);
+  a->scores = stow_kernel_result(call, 3);
+  a->stage = STOWI_KERNEL_STAGE_MASKED;
   stowi_kernel_attend_carve(a, call->workers, carve);
 }
 

@@ -162,18 +162,6 @@ static float scale_at(const plan* p, size_t column) {
   return (float)(stowi_kernel_float_at(x, 0) * factor);
 }
 
-static void add_bias(plan* p) {
-  const stow_tensor* bias = stow_kernel_operand(p->call, BIAS);
-  for (size_t j = 0; j < p->columns; ++j) {
-    float factor = scale_at(p, j);
-    float addend = bias == NULL ? 0.0F : (float)stowi_kernel_float_at(bias, j);
-    for (size_t i = 0; i < p->rows; ++i) {
-      float* at = &p->product[i * p->columns + j];
-      *at = *at * factor + addend;
-    }
-  }
-}
-
 static void multiply(plan* p) {
   const stow_tensor* x = stow_kernel_operand(p->call, X);
   const stow_tensor* w = stow_kernel_operand(p->call, W);
@@ -190,7 +178,15 @@ static void multiply(plan* p) {
       .alpha = 1,
   };
   stowi_kernel_gemm_run(p->call, &product, p->gemm);
-  add_bias(p);
+  const stow_tensor* bias = stow_kernel_operand(p->call, BIAS);
+  for (size_t j = 0; j < p->columns; ++j) {
+    float factor = scale_at(p, j);
+    float addend = bias == NULL ? 0.0F : (float)stowi_kernel_float_at(bias, j);
+    for (size_t i = 0; i < p->rows; ++i) {
+      float* at = &p->product[i * p->columns + j];
+      *at = *at * factor + addend;
+    }
+  }
 }
 
 // ---------------------------------------------------------------------------------------------

@@ -1,7 +1,6 @@
 // label_encode: elements that are keys become the values that go with them, others a default. The
 // keys are sorted in scratch for each call; then each element costs a binary search. Integers are
 // compared as integers, floats as floats, where a NaN is equal to NaN.
-#include <math.h>
 #include <string.h>
 
 #include "exec/kernels/classic/lists.h"
@@ -78,35 +77,21 @@ static void store_value(const job* j, size_t i, size_t found) {
   }
 }
 
-// u64 keys are loaded as their bits, as the list has them.
-static void load_keys(const job* j, size_t first, size_t count, int64_t* out) {
-  if (is_real(j->x)) {
-    stowi_kernel_load_keys(j->x, first, count, INT64_MAX, out);
-  } else {
-    stowi_kernel_load_i64(j->x->dtype, j->x->data, first, count, out);
-  }
-}
-
 static void encode_task(void* user, size_t begin, size_t end, uint32_t worker) {
   const job* j = user;
   int64_t keys[STOWI_KERNEL_BLOCK];
   (void)worker;
   for (size_t i = begin; i < end; i += STOWI_KERNEL_BLOCK) {
     size_t count = stowi_kernel_smaller(STOWI_KERNEL_BLOCK, end - i);
-    load_keys(j, i, count, keys);
+    // u64 keys are loaded as their bits, as the list has them.
+    if (is_real(j->x)) {
+      stowi_kernel_load_keys(j->x, i, count, INT64_MAX, keys);
+    } else {
+      stowi_kernel_load_i64(j->x->dtype, j->x->data, i, count, keys);
+    }
     for (size_t k = 0; k < count; ++k) {
       store_value(j, i + k, stowi_kernel_find_entry(j->entries, j->keys.count, keys[k], 0));
     }
-  }
-}
-
-static void read_default(const stow_kernel_call* call, job* j) {
-  stowi_kernel_list tensor = stowi_kernel_list_of(call, "default_tensor");
-  j->default_real = stow_kernel_float(call, "default_float", -0.0);
-  j->default_int = stow_kernel_int(call, "default_int64", -1);
-  if (tensor.count != 0) {
-    j->default_real = stowi_kernel_list_real(&tensor, 0);
-    j->default_int = stowi_kernel_list_int(&tensor, 0);
   }
 }
 
@@ -131,7 +116,13 @@ static stow_status run_label_encode(stow_kernel_call* call) {
                             "the number of keys (%zu) and of values (%zu) differ", j.keys.count,
                             j.values.count);
   }
-  read_default(call, &j);
+  stowi_kernel_list tensor = stowi_kernel_list_of(call, "default_tensor");
+  j.default_real = stow_kernel_float(call, "default_float", -0.0);
+  j.default_int = stow_kernel_int(call, "default_int64", -1);
+  if (tensor.count != 0) {
+    j.default_real = stowi_kernel_list_real(&tensor, 0);
+    j.default_int = stowi_kernel_list_int(&tensor, 0);
+  }
   sort_keys(&j, call->scratch);
   size_t count = stow_tensor_elements(j.x);
   if (stowi_kernel_is_divisible(call)) {

@@ -134,12 +134,9 @@ static stow_status linear_scratch(const stow_kernel_call* call, uint64_t* out_by
   return STOW_OK;
 }
 
-static int64_t label_of(const job* j, size_t i) {
-  return i < j->labels.count ? stowi_kernel_list_int(&j->labels, i) : (int64_t)i;
-}
-
 static int64_t best_label(const job* j, const double* scores) {
-  return label_of(j, j->scores == 1 ? scores[0] > 0 : stowi_kernel_best_score(scores, j->scores));
+  size_t i = j->scores == 1 ? scores[0] > 0 : stowi_kernel_best_score(scores, j->scores);
+  return i < j->labels.count ? stowi_kernel_list_int(&j->labels, i) : (int64_t)i;
 }
 
 static void rows_task(void* user, size_t begin, size_t end, uint32_t worker) {

@@ -62,18 +62,6 @@ static void count_size(const job* j, size_t r, size_t n, size_t number) {
   }
 }
 
-static void weigh(const job* j, size_t r) {
-  float* out = j->y + r * j->columns;
-  for (size_t c = 0; c < j->columns; ++c) {
-    float weight = j->weights.count == 0 ? 1 : (float)stowi_kernel_list_real(&j->weights, c);
-    if (j->mode == BY_WEIGHT) {
-      out[c] = out[c] > 0 ? weight : 0;
-    } else if (j->mode == BY_BOTH) {
-      out[c] *= weight;
-    }
-  }
-}
-
 static void rows_task(void* user, size_t begin, size_t end, uint32_t worker) {
   const job* j = user;
   (void)worker;
@@ -87,7 +75,15 @@ static void rows_task(void* user, size_t begin, size_t end, uint32_t worker) {
       }
       number += (pool_end(j, n) - (size_t)stowi_kernel_list_int(&j->starts, n)) / (n + 1);
     }
-    weigh(j, r);
+    float* out = j->y + r * j->columns;
+    for (size_t c = 0; c < j->columns; ++c) {
+      float weight = j->weights.count == 0 ? 1 : (float)stowi_kernel_list_real(&j->weights, c);
+      if (j->mode == BY_WEIGHT) {
+        out[c] = out[c] > 0 ? weight : 0;
+      } else if (j->mode == BY_BOTH) {
+        out[c] *= weight;
+      }
+    }
   }
 }
 

@@ -133,18 +133,6 @@ static stow_status read_weights(const stow_kernel_call* call, const tables* t,
   return STOW_OK;
 }
 
-static void read_leaf(const stowi_kernel_trees* trees, int64_t tree, int64_t id,
-                      stowi_kernel_tree_node* node) {
-  size_t first = stowi_kernel_find_entry(trees->weights, trees->weight_count, tree, id);
-  size_t end = first;
-  while (first != SIZE_MAX && end < trees->weight_count && trees->weights[end].major == tree &&
-         trees->weights[end].minor == id) {
-    ++end;
-  }
-  node->yes = first == SIZE_MAX ? 0 : first;
-  node->no = first == SIZE_MAX ? 0 : end - first;
-}
-
 static stow_status read_node(const stow_kernel_call* call, const tables* t,
                              const stowi_kernel_trees* trees, const stowi_kernel_entry* names,
                              size_t i) {
@@ -155,7 +143,15 @@ static stow_status read_node(const stow_kernel_call* call, const tables* t,
     return fail(call, "unknown node mode", i);
   }
   if (node->mode == STOWI_KERNEL_LEAF) {
-    read_leaf(trees, tree, stowi_kernel_list_int(&t->ids, i), node);
+    int64_t id = stowi_kernel_list_int(&t->ids, i);
+    size_t first = stowi_kernel_find_entry(trees->weights, trees->weight_count, tree, id);
+    size_t end = first;
+    while (first != SIZE_MAX && end < trees->weight_count && trees->weights[end].major == tree &&
+           trees->weights[end].minor == id) {
+      ++end;
+    }
+    node->yes = first == SIZE_MAX ? 0 : first;
+    node->no = first == SIZE_MAX ? 0 : end - first;
     return STOW_OK;
   }
   int64_t feature = stowi_kernel_list_int(&t->features, i);

@@ -1,7 +1,6 @@
 // Tree ensembles: evaluating trees, and the models built from them.
 #include "exec/kernels/classic/trees.h"
 
-#include <float.h>
 #include <math.h>
 
 #include "exec/kernels/classic/models.h"
@@ -116,16 +115,6 @@ static double* trees_score(const stowi_kernel_trees* t, size_t row, uint32_t wor
   return scores;
 }
 
-// After all rows: an error where a walk did not end at a leaf.
-static stow_status trees_finish(const stow_kernel_call* call, const stowi_kernel_trees* t) {
-  for (uint32_t w = 0; w < call->workers; ++w) {
-    if (t->is_lost[w]) {
-      return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "a tree has a cycle");
-    }
-  }
-  return STOW_OK;
-}
-
 // ---------------------------------------------------------------------------------------------
 // Models: classifier, regressor and tree_ensemble. Labels and binary scores follow onnxruntime: a
 // single score for two classes is the second class's, compared with 0, or with 0.5 if all weights
@@ -162,7 +151,13 @@ static void targets_task(void* user, size_t begin, size_t end, uint32_t worker) 
 static stow_status run_rows(const stow_kernel_call* call, job* j, stow_split_task task) {
   size_t rows = stowi_kernel_table_of(j->trees.x).rows;
   stow_kernel_split(call, rows, stowi_kernel_grain_of(j->trees.root_count * 16), task, j);
-  return trees_finish(call, &j->trees);
+  // After all rows: an error where a walk did not end at a leaf.
+  for (uint32_t w = 0; w < call->workers; ++w) {
+    if (j->trees.is_lost[w]) {
+      return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "a tree has a cycle");
+    }
+  }
+  return STOW_OK;
 }
 
 stow_status stowi_kernel_tree_targets_scratch(const stow_kernel_call* call, uint64_t* out_bytes) {
@@ -196,24 +191,20 @@ static int64_t label_of(const job* j, size_t i) {
   return i < j->labels.count ? stowi_kernel_list_int(&j->labels, i) : (int64_t)i;
 }
 
-// One score that counts. A single class is told from none: 1 or 0.
-static void write_binary(const job* j, size_t r, double* scores) {
-  double score = scores[j->its_class];
-  bool is_yes = score > (j->is_positive ? 0.5 : 0);
-  j->out_labels[r] = j->columns == 1 ? (int64_t)is_yes : label_of(j, is_yes ? 1 : 0);
-  if (j->columns == 2 && j->its_class == 0) {
-    stowi_kernel_transform_pair(j->transform, !j->is_positive, score, scores);
-  } else {
-    stowi_kernel_transform_scores(j->transform, scores, j->columns);
-  }
-}
-
 static void classes_task(void* user, size_t begin, size_t end, uint32_t worker) {
   const job* j = user;
   for (size_t r = begin; r < end; ++r) {
     double* scores = trees_score(&j->trees, r, worker);
     if (j->is_binary) {
-      write_binary(j, r, scores);
+      // One score that counts. A single class is told from none: 1 or 0.
+      double score = scores[j->its_class];
+      bool is_yes = score > (j->is_positive ? 0.5 : 0);
+      j->out_labels[r] = j->columns == 1 ? (int64_t)is_yes : label_of(j, is_yes ? 1 : 0);
+      if (j->columns == 2 && j->its_class == 0) {
+        stowi_kernel_transform_pair(j->transform, !j->is_positive, score, scores);
+      } else {
+        stowi_kernel_transform_scores(j->transform, scores, j->columns);
+      }
     } else {
       j->out_labels[r] = label_of(j, stowi_kernel_best_score(scores, j->columns));
       stowi_kernel_transform_scores(j->transform, scores, j->columns);
@@ -224,17 +215,6 @@ static void classes_task(void* user, size_t begin, size_t end, uint32_t worker) 
 
 stow_status stowi_kernel_tree_classes_scratch(const stow_kernel_call* call, uint64_t* out_bytes) {
   return stowi_kernel_trees_scratch(call, true, columns_of(call->results[1]), out_bytes);
-}
-
-static void find_binary(job* j) {
-  const stowi_kernel_trees* t = &j->trees;
-  j->its_class = t->weight_count == 0 ? 0 : (size_t)t->weights[0].minor;
-  j->is_binary = t->weight_count != 0 && j->columns <= 2;
-  j->is_positive = true;
-  for (size_t i = 0; i < t->weight_count; ++i) {
-    j->is_binary = j->is_binary && (size_t)t->weights[i].minor == j->its_class;
-    j->is_positive = j->is_positive && stowi_kernel_list_real(&t->weight_values, i) >= 0;
-  }
 }
 
 stow_status stowi_kernel_trees_classify(stow_kernel_call* call) {
@@ -249,6 +229,13 @@ stow_status stowi_kernel_trees_classify(stow_kernel_call* call) {
   if (status != STOW_OK) {
     return status;
   }
-  find_binary(&j);
+  const stowi_kernel_trees* t = &j.trees;
+  j.its_class = t->weight_count == 0 ? 0 : (size_t)t->weights[0].minor;
+  j.is_binary = t->weight_count != 0 && j.columns <= 2;
+  j.is_positive = true;
+  for (size_t i = 0; i < t->weight_count; ++i) {
+    j.is_binary = j.is_binary && (size_t)t->weights[i].minor == j.its_class;
+    j.is_positive = j.is_positive && stowi_kernel_list_real(&t->weight_values, i) >= 0;
+  }
   return run_rows(call, &j, classes_task);
 }

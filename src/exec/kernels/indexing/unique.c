@@ -89,14 +89,6 @@ static size_t* sort_items(const items* t, size_t* list, size_t* spare) {
   return list;
 }
 
-// |out_firsts|[i] is the first item that is equal to item i.
-static void find_firsts(const items* t, const size_t* order, size_t* out_firsts) {
-  for (size_t i = 0; i < t->count; ++i) {
-    bool is_new = i == 0 || compare_items(t, order[i - 1], order[i]) != 0;
-    out_firsts[order[i]] = is_new ? order[i] : out_firsts[order[i - 1]];
-  }
-}
-
 // Numbers the distinct items in |order| (NULL: as they occur): |out_numbers|[i] for each first item
 // i. Returns how many there are.
 static size_t number_firsts(const items* t, const size_t* order, const size_t* firsts,
@@ -181,7 +173,11 @@ static stow_status run_unique(stow_kernel_call* call) {
   size_t* order = sort_items(&t, lists[0], lists[1]);
   size_t* firsts = lists[2];
   size_t* numbers = order == lists[0] ? lists[1] : lists[0];
-  find_firsts(&t, order, firsts);
+  // |firsts|[i] is the first item that is equal to item i.
+  for (size_t i = 0; i < t.count; ++i) {
+    bool is_new = i == 0 || compare_items(&t, order[i - 1], order[i]) != 0;
+    firsts[order[i]] = is_new ? order[i] : firsts[order[i - 1]];
+  }
   bool is_sorted = stow_kernel_bool(call, "sorted", true);
   size_t count = number_firsts(&t, is_sorted ? order : NULL, firsts, numbers);
   STOWI_KERNEL_TRY(set_dims(call, &t, count));

@@ -455,13 +455,6 @@ static size_t count_dims(const plan* p, uint32_t end) {
   return count;
 }
 
-static void split_transpose(const stow_kernel_call* call, plan* p) {
-  uint32_t inner = p->rank - 2;
-  size_t tiles = count_dims(p, inner) * tiles_of(p, inner) * tiles_of(p, inner + 1);
-  size_t tile_bytes = count_dims(p, p->rank) / tiles * p->unit + 1;
-  stow_kernel_split(call, tiles, GRAIN_BYTES / tile_bytes + 1, copy_tiles, p);
-}
-
 static void copy_plan(const stow_kernel_call* call, plan* p) {
   size_t count = count_dims(p, p->rank);
   if (is_in_place(p)) {
@@ -476,7 +469,10 @@ static void copy_plan(const stow_kernel_call* call, plan* p) {
   } else if (p->rank == 0) {
     stow_kernel_split(call, p->unit, GRAIN_BYTES, copy_bytes, p);
   } else if (becomes_transpose(p)) {
-    split_transpose(call, p);
+    uint32_t inner = p->rank - 2;
+    size_t tiles = count_dims(p, inner) * tiles_of(p, inner) * tiles_of(p, inner + 1);
+    size_t tile_bytes = count_dims(p, p->rank) / tiles * p->unit + 1;
+    stow_kernel_split(call, tiles, GRAIN_BYTES / tile_bytes + 1, copy_tiles, p);
   } else {
     stow_kernel_split(call, count, GRAIN_BYTES / p->unit + 1, copy_units, p);
   }

@@ -268,16 +268,6 @@ static void drop_range(void* user, size_t begin, size_t end, uint32_t worker) {
   }
 }
 
-// The operand is copied before the mask is written over it.
-static void keep_all(const stow_kernel_call* call, const dropping* d) {
-  stowi_kernel_copy_elements(stowi_kernel_bits(d->x->dtype), d->result->data, 0, d->x->data, 0,
-                             stow_tensor_elements(d->x));
-  if (d->mask != NULL && stow_tensor_elements(d->mask) != 0) {
-    uint8_t stays = 1;
-    stowi_kernel_fill_result(call, d->mask, &stays);
-  }
-}
-
 static stow_status run_dropout(stow_kernel_call* call) {
   const stow_tensor* ratio = stow_kernel_operand(call, 1);
   const stow_tensor* training = stow_kernel_operand(call, 2);
@@ -300,7 +290,13 @@ static stow_status run_dropout(stow_kernel_call* call) {
   }
   size_t count = stow_tensor_elements(d.x);
   if (d.ratio == 0.0) {
-    keep_all(call, &d);
+    // The operand is copied before the mask is written over it.
+    stowi_kernel_copy_elements(stowi_kernel_bits(d.x->dtype), d.result->data, 0, d.x->data, 0,
+                               stow_tensor_elements(d.x));
+    if (d.mask != NULL && stow_tensor_elements(d.mask) != 0) {
+      uint8_t stays = 1;
+      stowi_kernel_fill_result(call, d.mask, &stays);
+    }
   } else if (stowi_kernel_is_divisible(call)) {
     stow_kernel_split(call, count, DROPOUT_GRAIN, drop_range, &d);
   } else {

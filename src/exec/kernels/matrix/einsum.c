@@ -58,14 +58,6 @@ static bool take_letter(reader* r, size_t* out_place) {
   return true;
 }
 
-static size_t letters_ahead(const reader* r) {
-  size_t count = 0;
-  for (const char* c = r->at; c != r->end && (is_letter(*c) || *c == ' ' || *c == '.'); ++c) {
-    count += is_letter(*c);
-  }
-  return count;
-}
-
 // A second time in one term moves along the diagonal.
 static bool meet(reader* r, size_t place, size_t operand, size_t dim, size_t stride) {
   loop_axis* axis = &r->axes[place];
@@ -79,7 +71,10 @@ static bool meet(reader* r, size_t place, size_t operand, size_t dim, size_t str
 }
 
 static bool read_term(reader* r, size_t operand, const stow_tensor* tensor) {
-  size_t letters = letters_ahead(r);
+  size_t letters = 0;
+  for (const char* c = r->at; c != r->end && (is_letter(*c) || *c == ' ' || *c == '.'); ++c) {
+    letters += is_letter(*c);
+  }
   if (letters > tensor->rank) {
     return false;
   }

@@ -98,21 +98,17 @@ static void run_range(void* user, size_t begin, size_t end, uint32_t worker) {
   }
 }
 
-static stow_status prepare(const stow_kernel_call* call, qlinear_task* t) {
-  STOWI_KERNEL_TRY(stowi_kernel_need_bytes(call, t->a, "operand 0"));
-  STOWI_KERNEL_TRY(stowi_kernel_need_bytes(call, t->out, "the result"));
-  STOWI_KERNEL_TRY(stowi_kernel_read_scale(call, 1, &t->a_scale));
-  STOWI_KERNEL_TRY(stowi_kernel_read_scale(call, 4, &t->b_scale));
-  return stowi_kernel_read_scale(call, 6, &t->out_scale);
-}
-
 static stow_status run_binary(stow_kernel_call* call) {
   qlinear_task t = {.a = call->operands[0],
                     .b = call->operands[3],
                     .out = call->results[0],
                     .is_product = call->op == STOW_OP_QLINEAR_MUL};
   const stow_tensor* operands[] = {t.a, t.b};
-  STOWI_KERNEL_TRY(prepare(call, &t));
+  STOWI_KERNEL_TRY(stowi_kernel_need_bytes(call, t.a, "operand 0"));
+  STOWI_KERNEL_TRY(stowi_kernel_need_bytes(call, t.out, "the result"));
+  STOWI_KERNEL_TRY(stowi_kernel_read_scale(call, 1, &t.a_scale));
+  STOWI_KERNEL_TRY(stowi_kernel_read_scale(call, 4, &t.b_scale));
+  STOWI_KERNEL_TRY(stowi_kernel_read_scale(call, 6, &t.out_scale));
   stowi_kernel_walk_init(&t.walk, t.out, operands, 2);
   stowi_kernel_split_elements(call, t.walk.count, 8, run_range, &t);
   return STOW_OK;

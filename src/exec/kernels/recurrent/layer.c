@@ -204,19 +204,6 @@ void stowi_kernel_layer_choose(stowi_kernel_layer* layer, size_t d) {
   (void)read_activations(layer, d);
 }
 
-static stow_status check_lengths(const stowi_kernel_layer* l) {
-  const stow_tensor* lengths = stow_kernel_operand(l->call, STOWI_KERNEL_LAYER_LENGTHS);
-  for (size_t b = 0; lengths != NULL && b < l->batch; ++b) {
-    int64_t length = stowi_kernel_int_at(lengths, b);
-    if (length < 0 || (uint64_t)length > l->sequence) {
-      return stow_kernel_fail(l->call, STOW_ERR_INVALID_ARGUMENT,
-                              "length %lld of sequence %zu is out of range (0 to %zu)",
-                              (long long)length, b, l->sequence);
-    }
-  }
-  return STOW_OK;
-}
-
 // Scales and zero points: one for each direction, or for each column of it.
 static stow_status check_scales(const stowi_kernel_layer* l) {
   size_t stacked = l->gates * l->hidden;
@@ -251,7 +238,16 @@ static stow_status check_layer(const stowi_kernel_layer* layer) {
   }
   STOWI_KERNEL_TRY(stowi_kernel_need_plain(layer->call));
   STOWI_KERNEL_TRY(check_scales(layer));
-  return check_lengths(layer);
+  const stow_tensor* lengths = stow_kernel_operand(layer->call, STOWI_KERNEL_LAYER_LENGTHS);
+  for (size_t b = 0; lengths != NULL && b < layer->batch; ++b) {
+    int64_t length = stowi_kernel_int_at(lengths, b);
+    if (length < 0 || (uint64_t)length > layer->sequence) {
+      return stow_kernel_fail(layer->call, STOW_ERR_INVALID_ARGUMENT,
+                              "length %lld of sequence %zu is out of range (0 to %zu)",
+                              (long long)length, b, layer->sequence);
+    }
+  }
+  return STOW_OK;
 }
 
 // ---------------------------------------------------------------------------------------------

@@ -60,14 +60,6 @@ static void find_in_strip(const job* j, size_t first, size_t width, strip* s) {
   }
 }
 
-// One where the best is, zero elsewhere, which is zero bytes. The row has been read.
-static void mark_row(const job* j, size_t first, const strip* s) {
-  const float one = 1.0F;
-  size_t size = stowi_kernel_bits(j->y->dtype) / 8;
-  memset((char*)j->y->data + first * size, 0, j->rows.count * size);
-  stowi_kernel_store_f32(j->y->dtype, j->y->data, first + (size_t)s->at[0], 1, &one);
-}
-
 static void mark_strip(const job* j, size_t first, size_t width, const strip* s) {
   float out[STOWI_KERNEL_BLOCK];
   for (size_t i = 0; i < j->rows.count; ++i) {
@@ -91,7 +83,11 @@ static void strips_task(void* user, size_t begin, size_t end, uint32_t worker) {
       find_in_strip(j, at.first, at.width, &s);
     }
     if (j->marks && is_row) {
-      mark_row(j, at.first, &s);
+      // One where the best is, zero elsewhere, which is zero bytes. The row has been read.
+      const float one = 1.0F;
+      size_t size = stowi_kernel_bits(j->y->dtype) / 8;
+      memset((char*)j->y->data + at.first * size, 0, j->rows.count * size);
+      stowi_kernel_store_f32(j->y->dtype, j->y->data, at.first + (size_t)s.at[0], 1, &one);
     } else if (j->marks) {
       mark_strip(j, at.first, at.width, &s);
     } else {

@@ -227,13 +227,6 @@ static void store_running(const batch_job* j, size_t operand, size_t result, siz
   store(j, result, first, count, running);
 }
 
-static void store_statistics(const batch_job* j, size_t first, const channels* c) {
-  store_running(j, MEAN, 1, first, c->count, c->mean);
-  store_running(j, VAR, 2, first, c->count, c->var);
-  store(j, 3, first, c->count, c->mean);
-  store(j, 4, first, c->count, c->var);
-}
-
 // ---------------------------------------------------------------------------------------------
 // Results
 
@@ -274,7 +267,10 @@ static void train_task(void* user, size_t begin, size_t end, uint32_t worker) {
     for (size_t n = 0; n < j->rows.outer; ++n) {
       apply(j, n, first, &c);
     }
-    store_statistics(j, first, &c);
+    store_running(j, MEAN, 1, first, c.count, c.mean);
+    store_running(j, VAR, 2, first, c.count, c.var);
+    store(j, 3, first, c.count, c.mean);
+    store(j, 4, first, c.count, c.var);
   }
 }
 

@@ -185,18 +185,6 @@ static void exps(const job* j, double* in, size_t count, const double* most, boo
 // Where the largest is infinite there is nothing to subtract.
 static double finite_or_zero(double x) { return isfinite(x) ? x : 0; }
 
-static double fold_lanes(reduction op, const double* lanes) {
-  double folded[LANES];
-  memcpy(folded, lanes, sizeof(folded));
-  if (op == REDUCE_L1 || op == REDUCE_L2 || op == REDUCE_SUM_SQUARE) {
-    op = REDUCE_SUM;
-  }
-  for (size_t half = LANES / 2; half != 0; half /= 2) {
-    reduce_reals(op, folded + half, half, folded);
-  }
-  return folded[0];
-}
-
 // One result: all runs that are folded into it.
 static double run_of_reals(const job* j, reduction op, size_t base, const double* most) {
   double room[STOWI_KERNEL_BLOCK];
@@ -217,7 +205,15 @@ static double run_of_reals(const job* j, reduction op, size_t base, const double
       }
     }
   }
-  return fold_lanes(op, lanes);
+  double folded[LANES];
+  memcpy(folded, lanes, sizeof(folded));
+  if (op == REDUCE_L1 || op == REDUCE_L2 || op == REDUCE_SUM_SQUARE) {
+    op = REDUCE_SUM;
+  }
+  for (size_t half = LANES / 2; half != 0; half /= 2) {
+    reduce_reals(op, folded + half, half, folded);
+  }
+  return folded[0];
 }
 
 static void strip_of_reals(const job* j, reduction op, size_t base, size_t width,

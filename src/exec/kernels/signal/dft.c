@@ -252,17 +252,6 @@ static void mirror(const transforms* t, complex* x) {
   }
 }
 
-static void write_line(const transforms* t, size_t i, const complex* x) {
-  const line_set* out = &t->out;
-  size_t first = line_at(out, i);
-  double factor = t->inverse ? t->factor / (double)t->length : t->factor;
-  for (size_t k = 0; k < out->count; ++k) {
-    double parts[2] = {x[k].re * factor, x[k].im * factor};
-    stowi_kernel_store_f64(out->tensor->dtype, out->tensor->data, first + k * out->stride,
-                           out->parts, parts);
-  }
-}
-
 static void transform_task(void* user, size_t begin, size_t end, uint32_t worker) {
   const transforms* t = user;
   stowi_kernel_carve carve = {t->scratch + worker * t->scratch_stride, 0};
@@ -274,7 +263,14 @@ static void transform_task(void* user, size_t begin, size_t end, uint32_t worker
       mirror(t, x);
     }
     fft_run(&t->fft, t->inverse, x, work);
-    write_line(t, i, x);
+    const line_set* out = &t->out;
+    size_t first = line_at(out, i);
+    double factor = t->inverse ? t->factor / (double)t->length : t->factor;
+    for (size_t k = 0; k < out->count; ++k) {
+      double parts[2] = {x[k].re * factor, x[k].im * factor};
+      stowi_kernel_store_f64(out->tensor->dtype, out->tensor->data, first + k * out->stride,
+                             out->parts, parts);
+    }
   }
 }
 

@@ -44,17 +44,6 @@ static void gather_task(void* user, size_t begin, size_t end, uint32_t worker) {
   }
 }
 
-// How many blocks there is room for along dim |i|: bounded before that is computed, and with it.
-static stow_status count_blocks(const stow_kernel_call* call, stowi_kernel_slide* s, uint32_t i) {
-  s->out[i] = s->strides[i] = 1;
-  STOWI_KERNEL_TRY(stowi_kernel_slide_bound(call, s, i));
-  int64_t covered = (s->kernel[i] - 1) * s->dilations[i] + 1;
-  int64_t room = s->in[i] + s->begins[i] + s->ends[i] - covered;
-  s->strides[i] = stowi_kernel_list_at(call, "strides", i, 1);
-  s->out[i] = room < 0 ? 0 : room / s->strides[i] + 1;
-  return stowi_kernel_slide_bound(call, s, i);
-}
-
 static stow_status read_slide(const stow_kernel_call* call, job* j) {
   const stow_tensor* blocks = stow_kernel_operand(call, 2);
   stowi_kernel_slide* s = &j->slide;
@@ -71,7 +60,15 @@ static stow_status read_slide(const stow_kernel_call* call, job* j) {
           "block dim %u is %lld, which is out of range (1 to dim 1 of operand 0)", (unsigned)i,
           (long long)s->kernel[i]);
     }
-    STOWI_KERNEL_TRY(count_blocks(call, s, i));
+    // How many blocks there is room for along dim |i|: bounded before that is computed, and with
+    // it.
+    s->out[i] = s->strides[i] = 1;
+    STOWI_KERNEL_TRY(stowi_kernel_slide_bound(call, s, i));
+    int64_t covered = (s->kernel[i] - 1) * s->dilations[i] + 1;
+    int64_t room = s->in[i] + s->begins[i] + s->ends[i] - covered;
+    s->strides[i] = stowi_kernel_list_at(call, "strides", i, 1);
+    s->out[i] = room < 0 ? 0 : room / s->strides[i] + 1;
+    STOWI_KERNEL_TRY(stowi_kernel_slide_bound(call, s, i));
   }
   STOWI_KERNEL_TRY(stowi_kernel_slide_count(call, s));
   if (s->out_count != (size_t)j->x->dims[2] ||

@@ -1,5 +1,4 @@
 // Pools of floats and bytes, and max_unpool.
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -203,13 +202,6 @@ static void pool_rows_task(void* user, size_t begin, size_t end, uint32_t worker
   }
 }
 
-static void pool_rows(pooling* p) {
-  const stowi_kernel_slide* s = &p->slide;
-  size_t cost = p->is_global ? s->in_count : s->out_count * s->taps;
-  stow_kernel_split(p->call, (size_t)(s->batch * s->channels), 16384 / (cost + 1) + 1,
-                    pool_rows_task, p);
-}
-
 // ---------------------------------------------------------------------------------------------
 // The kernel: rows at a time if possible, otherwise window by window: f64, p-norms, channels last,
 // and maxima with indices. Computed in double, which is exact for every dtype that is pooled.
@@ -378,7 +370,10 @@ static stow_status run_pool(stow_kernel_call* call) {
     return STOW_OK;
   }
   if (goes_by_rows(&p)) {
-    pool_rows(&p);
+    const stowi_kernel_slide* s = &p.slide;
+    size_t cost = p.is_global ? s->in_count : s->out_count * s->taps;
+    stow_kernel_split(p.call, (size_t)(s->batch * s->channels), 16384 / (cost + 1) + 1,
+                      pool_rows_task, &p);
   } else {
     stow_kernel_split(call, stow_tensor_elements(p.y), 16384 / (p.slide.taps * 8 + 1) + 1,
                       pool_task, &p);

@@ -10,14 +10,6 @@ int64_t stowi_kernel_list_at(const stow_kernel_call* call, const char* name, siz
   return attr != NULL && attr->kind == STOW_ATTR_INTS && i < attr->count ? attr->ints[i] : fallback;
 }
 
-// Padding before dim |i| where `auto_pad` says that the result has a position for each stride.
-static void pad_same(stowi_kernel_slide* w, uint32_t i, bool upper) {
-  int64_t covered = (w->out[i] - 1) * w->strides[i] + (w->kernel[i] - 1) * w->dilations[i] + 1;
-  int64_t total = stowi_kernel_max_i64(covered - w->in[i], 0);
-  w->begins[i] = upper ? total / 2 : total - total / 2;
-  w->ends[i] = total - w->begins[i];
-}
-
 // A window, its positions, x and given padding each reach no farther, padding that `auto_pad` makes
 // twice as far: sums of them all are int64_t.
 #define FARTHEST (INT64_MAX / 8)
@@ -82,7 +74,13 @@ stow_status stowi_kernel_slide_read(const stow_kernel_call* call, const stow_ten
     }
     STOWI_KERNEL_TRY(stowi_kernel_slide_bound(call, out, i));
     if (is_same && !is_global) {
-      pad_same(out, i, upper);
+      // Padding before dim |i| where `auto_pad` says that the result has a position for each
+      // stride.
+      int64_t covered =
+          (out->out[i] - 1) * out->strides[i] + (out->kernel[i] - 1) * out->dilations[i] + 1;
+      int64_t total = stowi_kernel_max_i64(covered - out->in[i], 0);
+      out->begins[i] = upper ? total / 2 : total - total / 2;
+      out->ends[i] = total - out->begins[i];
     }
   }
   return stowi_kernel_slide_count(call, out);
