@@ -201,12 +201,8 @@ static stow_status import_node(stowi_onnx_importer* onnx, const stowi_onnx_node*
   size_t stack = onnx->stack.count;
   const stow_str* poison;
   stow_status status = resolve_operands(&l, &poison);
-  if (status == STOW_OK) {
-    status = import_resolved(&l, poison);
-  }
-  if (status == STOW_OK) {
-    status = stowi_import_note_origins(imp, node);
-  }
+  status = status == STOW_OK ? import_resolved(&l, poison) : status;
+  status = status == STOW_OK ? stowi_import_note_origins(imp, node) : status;
   onnx->stack.count = stack;
   if (status == STOW_OK) {
     return STOW_OK;

@@ -158,9 +158,7 @@ static stow_status import_modifier(flex* f, const stowi_onnx_graph* graph, stow_
   STOW_TRY(stowi_import_note_origins(imp, f->l->node));
   stowi_import_scope scope = stowi_import_enter(imp, false);
   stow_status status = stowi_import_bind(imp, graph->inputs[0].name, *value, STOWI_IMPORT_VALUE);
-  if (status == STOW_OK) {
-    status = stowi_onnx_import_inner(f->l->onnx, graph, value);
-  }
+  status = status == STOW_OK ? stowi_onnx_import_inner(f->l->onnx, graph, value) : status;
   stowi_import_leave(imp, scope);
   return status;
 }

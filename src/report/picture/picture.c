@@ -31,20 +31,6 @@ const char* stowi_report_picture_change_text(size_t change) {
 // ---------------------------------------------------------------------------------------------
 // Life and death
 
-static void init(stow_picture* picture, stow_allocator allocator) {
-  picture->allocator = allocator;
-  picture->title = STOWI_REPORT_PICTURE_NONE;
-  picture->source = STOWI_REPORT_PICTURE_NONE;
-  picture->origin = "graph";
-  stowi_report_strings_init(&picture->strings, allocator);
-  picture->facts = (stowi_report_picture_facts){.any_bound = STOWI_REPORT_PICTURE_NO_NUMBER,
-                                                .given_arena = STOWI_REPORT_PICTURE_NO_NUMBER,
-                                                .capacity = STOWI_REPORT_PICTURE_NO_NUMBER,
-                                                .outcome = "",
-                                                .strategy = STOWI_REPORT_PICTURE_NONE,
-                                                .reuse = true};
-}
-
 void stow_picture_destroy(stow_picture* picture) {
   if (picture == NULL) {
     return;
@@ -69,7 +55,17 @@ stow_status stowi_report_picture_create(stowi_report_picture_maker make, const v
   if (picture == NULL) {
     return stowi_fail_memory(diag);
   }
-  init(picture, allocator);
+  picture->allocator = allocator;
+  picture->title = STOWI_REPORT_PICTURE_NONE;
+  picture->source = STOWI_REPORT_PICTURE_NONE;
+  picture->origin = "graph";
+  stowi_report_strings_init(&picture->strings, allocator);
+  picture->facts = (stowi_report_picture_facts){.any_bound = STOWI_REPORT_PICTURE_NO_NUMBER,
+                                                .given_arena = STOWI_REPORT_PICTURE_NO_NUMBER,
+                                                .capacity = STOWI_REPORT_PICTURE_NO_NUMBER,
+                                                .outcome = "",
+                                                .strategy = STOWI_REPORT_PICTURE_NONE,
+                                                .reuse = true};
   stow_status status = make(picture, from, diag);
   if (status != STOW_OK) {
     stow_picture_destroy(picture);

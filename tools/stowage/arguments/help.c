@@ -143,7 +143,7 @@ static cli_exit run_help(int argc, char** argv) {
   cli_arguments arguments;
   CLI_TRY(cli_parse(&cli_help_command, argc, argv, no_options, NULL, &arguments));
   if (arguments.help) {
-    return cli_help_for(&cli_help_command);
+    return CLI_YES;
   }
   if (arguments.operand_count == 0) {
     return cli_help_general();

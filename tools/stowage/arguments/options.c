@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "arguments/help.h"
 #include "files/file.h"
 #include "terminal/text.h"
 
@@ -158,8 +159,11 @@ cli_exit cli_parse(const cli_command* command, int argc, char** argv,
       code = argument[1] == '-' ? take_long(&p, argument) : take_short(&p, argument);
     }
   }
+  if (code == CLI_YES && out_arguments->help) {
+    return cli_help_for(command);
+  }
   size_t got = out_arguments->operand_count;
-  if (code == CLI_YES && !out_arguments->help && got < command->required_operands) {
+  if (code == CLI_YES && got < command->required_operands) {
     return cli_fail(CLI_USAGE, "%s needs %s (see: stowage help %s)", command->name,
                     command->operands[got], command->name);
   }

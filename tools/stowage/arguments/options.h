@@ -62,12 +62,12 @@ cli_exit cli_fail_command(const char* name);
 typedef struct cli_arguments {
   size_t operand_count;
   char** operands;  // the beginning of argv, whose words have been read
-  bool help;        // -h or --help was met: nothing after it was read
+  bool help;        // -h or --help was met: nothing after it was read, and the help is printed
 } cli_arguments;
 
 // Reads options (calling |handle| for each, in order) and operands, in any order; `--` ends the
-// options. Operands are moved to the beginning of |argv|. Knows -h and --help by itself. Complains
-// about anything else that the command does not know, or lacks.
+// options. Operands are moved to the beginning of |argv|. Prints the help itself for -h and --help.
+// Complains about anything else that the command does not know, or lacks.
 cli_exit cli_parse(const cli_command* command, int argc, char** argv,
                    cli_exit (*handle)(void* user, const cli_option* option, const char* value),
                    void* user, cli_arguments* out_arguments);

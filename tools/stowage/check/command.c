@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "arguments/help.h"
+#include "arguments/options.h"
 #include "check/set.h"
 #include "files/file.h"
 #include "files/output.h"
@@ -187,9 +187,7 @@ static cli_exit run_check(int argc, char** argv) {
   job j = {0};
   cli_arguments arguments;
   cli_exit code = cli_parse(&cli_check_command, argc, argv, handle, &j, &arguments);
-  if (code == CLI_YES && arguments.help) {
-    code = cli_help_for(&cli_check_command);
-  } else if (code == CLI_YES) {
+  if (code == CLI_YES && !arguments.help) {
     code = arguments.operand_count > 2 ? run_set(&j, &arguments) : run_job(&j, &arguments);
   }
   cli_model_request_free(&j.model);

@@ -2,7 +2,6 @@
 // planned, read or placed, and proven.
 #include <string.h>
 
-#include "arguments/help.h"
 #include "arguments/number.h"
 #include "arguments/options.h"
 #include "files/file.h"
@@ -204,9 +203,7 @@ static cli_exit run_diff(int argc, char** argv) {
   job j = {.request.capacity = STOW_NO_CAPACITY};
   cli_arguments arguments;
   cli_exit code = cli_parse(&cli_diff_command, argc, argv, handle, &j, &arguments);
-  if (code == CLI_YES && arguments.help) {
-    code = cli_help_for(&cli_diff_command);
-  } else if (code == CLI_YES) {
+  if (code == CLI_YES && !arguments.help) {
     j.files[0] = arguments.operands[0];
     j.files[1] = arguments.operands[1];
     code = run_job(&j);

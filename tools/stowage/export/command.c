@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "arguments/help.h"
 #include "arguments/number.h"
 #include "arguments/options.h"
 #include "export/export.h"
@@ -255,9 +254,7 @@ static cli_exit run_command(int argc, char** argv) {
       .run = {.job.request.capacity = STOW_NO_CAPACITY, .request = {.threads = 1}}};
   cli_arguments arguments;
   cli_exit code = cli_parse(&cli_export_command, argc, argv, handle, &export, &arguments);
-  if (code == CLI_YES && arguments.help) {
-    code = cli_help_for(&cli_export_command);
-  } else if (code == CLI_YES) {
+  if (code == CLI_YES && !arguments.help) {
     export.run.job.request.files = arguments.operands;
     export.run.job.request.file_count = 1;
     code = run_export(&export);

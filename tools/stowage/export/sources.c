@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 #define NAME_SIZE 256
 
 typedef struct definition {
@@ -26,17 +28,13 @@ static const char* next_line(const char* line) {
   return *line == '\0' ? line : line + 1;
 }
 
-static bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 // The next name at or after |text| in its line; false where there is none.
 static bool next_name(const char** text, size_t* out_size) {
-  while (**text != '\0' && **text != '\n' && !is_letter(**text)) {
+  while (**text != '\0' && **text != '\n' && !stowi_is_alnum(**text)) {
     ++*text;
   }
   *out_size = 0;
-  while (is_letter((*text)[*out_size])) {
+  while (stowi_is_alnum((*text)[*out_size])) {
     ++*out_size;
   }
   return *out_size > 0;
@@ -66,7 +64,7 @@ static bool is_definition(const char* line, definition* out) {
   const char* name = line;
   size_t size;
   bool found = false;
-  while (is_letter(*line) && !found && next_name(&name, &size)) {
+  while (stowi_is_alnum(*line) && !found && next_name(&name, &size)) {
     found = name[size] == '(';
     *out = (definition){.name = name, .size = size};
     name += size;
@@ -159,7 +157,7 @@ static bool follow_names(cli_source_set* set, const char* line) {
     return false;
   }
   for (; next_name(&key.name, &key.size); key.name += key.size) {
-    bool is_declared = is_letter(*line) && key.name[key.size] == '(';
+    bool is_declared = stowi_is_alnum(*line) && key.name[key.size] == '(';
     const definition* found = is_declared || set->definitions.count == 0
                                   ? NULL
                                   : bsearch(&key, set->definitions.items, set->definitions.count,

@@ -6,19 +6,15 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/text.h"
+
 #define MAX_COMMENT 100
-
-static bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 void cli_identifier(stow_str text, char out[CLI_IDENTIFIER_SIZE]) {
   size_t most = CLI_IDENTIFIER_SIZE - 16;  // what makes it unique comes behind
   size_t size = text.size < most ? text.size : most;
   for (size_t i = 0; i < size; ++i) {
-    out[i] = is_letter(text.data[i]) || is_digit(text.data[i]) ? text.data[i] : '_';
+    out[i] = stowi_is_alnum(text.data[i]) ? text.data[i] : '_';
   }
   if (size == 0) {
     out[size++] = 'x';
@@ -39,9 +35,10 @@ bool cli_is_identifier(const char* text) {
   static const char* const taken[] = {"LICENSE", "Makefile", "README",  "clean", "exec",
                                       "lib",     "main",     "program", "run",   "stowage"};
   size_t size = strlen(text);
-  bool is_one = size > 0 && size < CLI_IDENTIFIER_SIZE - 16 && text[0] != '_' && is_letter(text[0]);
+  bool is_one =
+      size > 0 && size < CLI_IDENTIFIER_SIZE - 16 && text[0] != '_' && stowi_is_alpha(text[0]);
   for (size_t i = 0; i < size && is_one; ++i) {
-    is_one = is_letter(text[i]) || is_digit(text[i]);
+    is_one = stowi_is_alnum(text[i]);
   }
   for (size_t i = 0; i < sizeof taken / sizeof taken[0] && is_one; ++i) {
     is_one = strcmp(text, taken[i]) != 0;
@@ -69,7 +66,7 @@ void cli_print_c_comment(cli_output* output, stow_str text) {
   size_t size = text.size < MAX_COMMENT ? text.size : MAX_COMMENT;
   for (size_t i = 0; i < size; ++i) {
     char c = text.data[i];
-    bool is_plain = is_letter(c) || is_digit(c) || (c != '\0' && strchr(others, c) != NULL);
+    bool is_plain = stowi_is_alnum(c) || (c != '\0' && strchr(others, c) != NULL);
     cli_print(output, "%c", is_plain ? c : '_');
   }
   cli_print(output, "%s", size < text.size ? "..." : "");

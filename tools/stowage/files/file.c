@@ -11,6 +11,11 @@
 
 bool cli_is_stdin(const char* path) { return strcmp(path, "-") == 0; }
 
+bool cli_is_folder(const char* path) {
+  struct stat info;
+  return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
 bool cli_ends_with(const char* path, const char* ending) {
   size_t size = strlen(path);
   size_t length = strlen(ending);

@@ -9,6 +9,7 @@
 // "<stdin>" for `-`, else the path itself: what stands before the line number in a message.
 const char* cli_file_label(const char* path);
 bool cli_is_stdin(const char* path);
+bool cli_is_folder(const char* path);
 bool cli_ends_with(const char* path, const char* ending);
 // What follows the last `/`.
 const char* cli_base_name(const char* path);

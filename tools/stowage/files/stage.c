@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "files/file.h"
+
 typedef struct change {
   char* file;     // relative to the folder
   bool is_new;    // it is put there; otherwise it has to go
@@ -51,11 +53,6 @@ static cli_exit fail_write(const cli_stage* stage, int error) {
 // ---------------------------------------------------------------------------------------------
 // Folders
 
-static bool is_folder(const char* path) {
-  struct stat info;
-  return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
-}
-
 static bool note_made(cli_stage* stage, const char* path) {
   char* copy = strdup(path);
   if (copy != NULL && cli_list_add(&stage->made, &copy, sizeof copy)) {
@@ -71,7 +68,7 @@ static cli_exit make_folder(cli_stage* stage, const char* path, const char* labe
   if (mkdir(path, 0777) == 0) {
     return note_made(stage, path) ? CLI_YES : cli_fail_memory();
   }
-  if (errno == EEXIST && is_folder(path)) {
+  if (errno == EEXIST && cli_is_folder(path)) {
     return CLI_YES;
   }
   int error = errno == EEXIST ? ENOTDIR : errno;

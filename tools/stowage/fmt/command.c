@@ -1,7 +1,7 @@
 // `stowage fmt`: the canonical form of a graph file.
 #include <stowage/text.h>
 
-#include "arguments/help.h"
+#include "arguments/options.h"
 #include "files/file.h"
 #include "files/output.h"
 #include "graphs/model.h"
@@ -146,9 +146,7 @@ static cli_exit run_fmt(int argc, char** argv) {
   job j = {0};
   cli_arguments arguments;
   cli_exit code = cli_parse(&cli_fmt_command, argc, argv, handle, &j, &arguments);
-  if (code == CLI_YES && arguments.help) {
-    code = cli_help_for(&cli_fmt_command);
-  } else if (code == CLI_YES) {
+  if (code == CLI_YES && !arguments.help) {
     code = run_job(&j, arguments.operands[0]);
   }
   cli_model_request_free(&j.model);

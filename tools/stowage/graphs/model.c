@@ -82,12 +82,6 @@ cli_exit cli_model_request_refuse(const cli_model_request* request, const char* 
 // ---------------------------------------------------------------------------------------------
 // Opening
 
-static bool ends_with(const char* text, const char* end) {
-  size_t size = strlen(text);
-  size_t end_size = strlen(end);
-  return size >= end_size && strcmp(text + size - end_size, end) == 0;
-}
-
 // The first field of nearly every model is its IR version, whose tag is a control character that no
 // text begins with.
 #define FIRST_TAG 0x08
@@ -125,7 +119,7 @@ cli_exit cli_input_open(cli_input* input, const char* path) {
   CLI_TRY(cli_file_open(file, path));
   CLI_TRY(cli_file_need(file, START_SIZE));
   input->is_csv = file->size > 0 && cli_is_csv(file->data);
-  input->is_model = ends_with(path, ".onnx") || (file->size > 0 && file->data[0] == FIRST_TAG);
+  input->is_model = cli_ends_with(path, ".onnx") || (file->size > 0 && file->data[0] == FIRST_TAG);
   size_t start = file->size < START_SIZE ? file->size : START_SIZE;
   if (!input->is_model) {
     return is_binary(file->data, start) ? fail_binary(path) : CLI_YES;

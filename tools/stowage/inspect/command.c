@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "arguments/help.h"
+#include "arguments/options.h"
 #include "files/file.h"
 #include "files/output.h"
 #include "graphs/model.h"
@@ -617,9 +617,7 @@ static cli_exit run_job(job* j, const char* file) {
                                    "%s: not an ONNX model: it is a text; see stowage fmt and plan",
                                    j->label);
   }
-  if (code == CLI_YES) {
-    code = cli_model_open(&j->model, &input);
-  }
+  code = code == CLI_YES ? cli_model_open(&j->model, &input) : code;
   cli_input_close(&input);
   cli_exit imported = CLI_YES;
   if (code == CLI_YES) {
@@ -635,9 +633,7 @@ static cli_exit run_inspect(int argc, char** argv) {
   job j = {0};
   cli_arguments arguments;
   cli_exit code = cli_parse(&cli_inspect_command, argc, argv, handle, &j, &arguments);
-  if (code == CLI_YES && arguments.help) {
-    code = cli_help_for(&cli_inspect_command);
-  } else if (code == CLI_YES) {
+  if (code == CLI_YES && !arguments.help) {
     code = run_job(&j, arguments.operands[0]);
   }
   cli_model_request_free(&j.request);

@@ -1,7 +1,7 @@
 // `stowage plan`: read, bind, plan, prove, write. What is written has been proven by the checker,
 // in every format; a plan that the checker refuses is an error of this program and is not written.
 
-#include "arguments/help.h"
+#include "arguments/options.h"
 #include "files/file.h"
 #include "files/output.h"
 #include "graphs/info.h"
@@ -184,9 +184,7 @@ cli_exit cli_plan_run(int argc, char** argv) {
   job j = {0};
   cli_arguments arguments;
   cli_exit code = cli_plan_request_read(&j.request, argc, argv, &arguments);
-  if (code == CLI_YES && arguments.help) {
-    code = cli_help_for(&cli_plan_command);
-  } else if (code == CLI_YES) {
+  if (code == CLI_YES && !arguments.help) {
     code = cli_plan_request_is_set(&j.request) ? cli_plan_set_run(&j.request) : run_job(&j);
   }
   cli_plan_request_free(&j.request);

@@ -16,6 +16,7 @@
 #include "report/api.h"
 #include "terminal/lines.h"
 #include "terminal/table.h"
+#include "terminal/text.h"
 
 #define FEW_ROWS 12  // of a list that is cut
 #define ALL_ROWS 32  // of one that is not
@@ -78,21 +79,16 @@ static bool ends_with(stow_str text, const char* end) {
   return text.size >= size && memcmp(text.data + text.size - size, end, size) == 0;
 }
 
-static bool starts_with(stow_str text, const char* start) {
-  size_t size = strlen(start);
-  return text.size >= size && memcmp(text.data, start, size) == 0;
-}
-
 // A reason as a heading: `the operand's bytes are read later`, without the other party, which has a
 // column of its own.
 static void format_reason(stow_reason reason, char* out, size_t capacity) {
   stow_str text = stow_str_of(stow_reason_text(reason));
   const char* first = "";
   const char* rest = "";
-  if (starts_with(text, "its ")) {
+  if (cli_starts_with(text, "its ")) {
     first = "the operand's";
     text = (stow_str){text.data + 3, text.size - 3};
-  } else if (starts_with(text, "it ")) {
+  } else if (cli_starts_with(text, "it ")) {
     first = "the operand";
     text = (stow_str){text.data + 2, text.size - 2};
   }

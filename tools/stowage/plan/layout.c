@@ -27,11 +27,6 @@ static stow_str header_value(const stow_string* text, const char* key) {
 
 #define PLAN_START "# stowage_plan="
 
-static bool starts_with(stow_str text, const char* start) {
-  size_t size = strlen(start);
-  return text.size >= size && memcmp(text.data, start, size) == 0;
-}
-
 // The first line that ends with CRLF, or 0.
 static size_t crlf_line(stow_str text) {
   size_t line = 1;
@@ -51,11 +46,11 @@ static cli_exit check_text(stow_str text, const char* label) {
     return cli_fail(CLI_BAD_INPUT, "%s: the file is empty; expected a saved plan (--format plan)",
                     label);
   }
-  if (starts_with(text, "\xEF\xBB\xBF")) {
+  if (cli_starts_with(text, "\xEF\xBB\xBF")) {
     return cli_fail(CLI_BAD_INPUT,
                     "%s:1: begins with a byte order mark, which a saved plan must not have", label);
   }
-  size_t line = starts_with(text, PLAN_START) ? crlf_line(text) : 0;
+  size_t line = cli_starts_with(text, PLAN_START) ? crlf_line(text) : 0;
   if (line != 0) {
     return cli_fail(CLI_BAD_INPUT, "%s:%zu: has CRLF line ends; a saved plan must have LF only",
                     label, line);
@@ -69,7 +64,7 @@ cli_exit cli_plan_text_read(const char* path, stow_string* text) {
 }
 
 bool cli_plan_text_is_plan(const stow_string* text) {
-  return starts_with((stow_str){text->data, text->size}, PLAN_START);
+  return cli_starts_with((stow_str){text->data, text->size}, PLAN_START);
 }
 
 static cli_exit find_named(stow_str name, const char* plan_label, const cli_source* source,

@@ -5,6 +5,7 @@
 
 #include "arguments/help.h"
 #include "arguments/number.h"
+#include "base/text.h"
 #include "files/file.h"
 #include "files/output.h"
 #include "plan/request.h"
@@ -169,10 +170,9 @@ static cli_exit read_rule(cli_plan_request* request, const char* option, const c
 }
 
 static cli_exit read_prefix(const char* value, const char** out) {
-  bool good = value[0] != '\0' && !(value[0] >= '0' && value[0] <= '9');
+  bool good = value[0] != '\0' && !stowi_is_digit(value[0]);
   for (const char* c = value; *c != '\0'; ++c) {
-    good = good && ((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || *c == '_' ||
-                    (*c >= '0' && *c <= '9'));
+    good = good && stowi_is_alnum(*c);
   }
   *out = value;
   return good ? CLI_YES : cli_fail(CLI_USAGE, "--c-prefix: '%s' is not a C identifier", value);

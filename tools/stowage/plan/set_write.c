@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/text.h"
 #include "files/file.h"
 #include "files/output.h"
 #include "files/stage.h"
@@ -270,10 +271,6 @@ static const char* extension(cli_format format) {
   }
 }
 
-static bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 // Of the names of a header: the graph's own, or with --c-prefix, or where two graphs have the same
 // name, one made of the file's name. Empty: the graph's own.
 static bool make_prefix(const cli_set* set, const file_name* name, stow_string* out) {
@@ -287,7 +284,7 @@ static bool make_prefix(const cli_set* set, const file_name* name, stow_string* 
     return false;
   }
   for (char* c = out->data; *c != '\0'; ++c) {
-    *c = is_word(*c) ? *c : '_';
+    *c = stowi_is_alnum(*c) ? *c : '_';
   }
   out->data[0] = out->data[0] >= '0' && out->data[0] <= '9' ? '_' : out->data[0];
   return true;

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arguments/help.h"
 #include "arguments/number.h"
 #include "arguments/options.h"
 #include "files/file.h"
@@ -508,9 +507,7 @@ static cli_exit run_run(int argc, char** argv) {
                  .times.begun = cli_clock_nanoseconds()};
   cli_arguments arguments;
   cli_exit code = cli_parse(&cli_run_command, argc, argv, handle, &run, &arguments);
-  if (code == CLI_YES && arguments.help) {
-    code = cli_help_for(&cli_run_command);
-  } else if (code == CLI_YES) {
+  if (code == CLI_YES && !arguments.help) {
     run.job.request.files = arguments.operands;
     run.job.request.file_count = 1;
     code = run_model(&run);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "files/file.h"
 #include "run/run.h"
 #include "terminal/text.h"
 
@@ -88,11 +89,6 @@ static cli_exit read_one(cli_run* run, const cli_given* given) {
                                           (int)given->name.size, given->name.data);
 }
 
-static bool is_folder(const char* path) {
-  struct stat info;
-  return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
-}
-
 // An array is called as its file is, without the ending.
 static cli_exit read_member(cli_run* run, const char* folder, const char* name) {
   cli_given_file* file;
@@ -124,7 +120,7 @@ static cli_exit read_archive(cli_run* run, const char* path) {
 }
 
 static cli_exit read_all(cli_run* run, const char* path) {
-  if (is_folder(path)) {
+  if (cli_is_folder(path)) {
     cli_list names = {0};
     cli_exit code = cli_tensor_folder_list(path, &names);
     char** all = names.items;
@@ -163,7 +159,7 @@ static cli_exit read_expected(cli_run* run, const char* folder) {
 }
 
 static cli_exit read_test_data(cli_run* run, const char* folder) {
-  if (!is_folder(folder)) {
+  if (!cli_is_folder(folder)) {
     return cli_fail(CLI_BROKEN, "--expect: '%s' is not a directory", folder);
   }
   CLI_TRY(read_expected(run, folder));

@@ -4,7 +4,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "arguments/help.h"
 #include "arguments/list.h"
 #include "arguments/number.h"
 #include "arguments/options.h"
@@ -328,9 +327,7 @@ static cli_exit explain(job* j) {
   stow_status status =
       stow_place_explain(j->problem, &options, stow_allocator_default(), &diag, &j->reason.set);
   cli_search_end(&search);
-  if (status == STOW_OK) {
-    status = weigh_reason(j, &diag);
-  }
+  status = status == STOW_OK ? weigh_reason(j, &diag) : status;
   j->reason.gave_up = status == STOW_ERR_GAVE_UP;
   return status == STOW_OK || j->reason.gave_up
              ? CLI_YES
@@ -432,7 +429,7 @@ static cli_exit run_solve(int argc, char** argv) {
   cli_arguments arguments;
   cli_exit code = cli_parse(&cli_solve_command, argc, argv, handle, &j, &arguments);
   if (code != CLI_YES || arguments.help) {
-    return code == CLI_YES ? cli_help_for(&cli_solve_command) : code;
+    return code;
   }
   j.file = arguments.operands[0];
   return run_job(&j);

@@ -60,6 +60,11 @@ stow_status cli_unquote(stow_str quoted, stow_string* out) {
 
 #define WORD_MAX 40
 
+bool cli_starts_with(stow_str text, const char* start) {
+  size_t size = strlen(start);
+  return text.size >= size && memcmp(text.data, start, size) == 0;
+}
+
 const char* cli_closest(const char* word, const char* (*word_at)(size_t index, const void* user),
                         size_t count, const void* user) {
   stow_str wanted = stow_str_of(word);

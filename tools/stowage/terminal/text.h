@@ -16,6 +16,8 @@ size_t cli_name_of_file(char* text, size_t size);
 // bytes. STOW_ERR_SYNTAX where |quoted| is no quoted string.
 stow_status cli_unquote(stow_str quoted, stow_string* out);
 
+bool cli_starts_with(stow_str text, const char* start);
+
 // The closest of |count| words to a misspelt |word|, or NULL where none is close.
 const char* cli_closest(const char* word, const char* (*word_at)(size_t index, const void* user),
                         size_t count, const void* user);

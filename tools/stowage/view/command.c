@@ -3,7 +3,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "arguments/help.h"
 #include "arguments/options.h"
 #include "files/file.h"
 #include "files/output.h"
@@ -196,9 +195,7 @@ static cli_exit run_view(int argc, char** argv) {
   job j = {.load.job.request.capacity = STOW_NO_CAPACITY};
   cli_arguments arguments;
   cli_exit code = cli_parse(&cli_view_command, argc, argv, handle, &j, &arguments);
-  if (code == CLI_YES && arguments.help) {
-    code = cli_help_for(&cli_view_command);
-  } else if (code == CLI_YES) {
+  if (code == CLI_YES && !arguments.help) {
     j.load.job.request.files = arguments.operands;
     j.load.job.request.file_count = 1;
     code = run_job(&j);

@@ -72,24 +72,6 @@ static stowi_kernel_change change_of(const stow_kernel_call* call, const plan* p
   return change;
 }
 
-static void plan_rules(const stow_kernel_call* call, stowi_kernel_attention* a) {
-  double scale = stow_kernel_float(call, "scale", 0);
-  int64_t window = stow_kernel_int(call, "window", -1);
-  int64_t shown = stow_kernel_int(call, "scores", 0);
-  a->scale = scale == 0 ? 1 / sqrt((double)a->size) : scale;
-  a->softcap = stow_kernel_float(call, "softcap", 0);
-  a->causal = stow_kernel_bool(call, "causal", true);
-  a->left = window > 0 ? window - 1 : -1;
-  a->right = -1;
-  a->outside = -INFINITY;
-  a->mask = stowi_kernel_mask_of(stow_kernel_operand(call, SCORE_BIAS), 0);
-  a->smooth = stow_kernel_bool(call, "smooth_softmax", false);
-  a->sink = stow_kernel_operand(call, SINK);
-  a->scores = shown == 0 ? NULL : stow_kernel_result(call, 3);
-  a->stage = shown == 2 ? STOWI_KERNEL_STAGE_SOFTMAX : STOWI_KERNEL_STAGE_MASKED;
-  a->blanks = true;
-}
-
 // Keys that the caches have room for.
 static size_t room_of(const stow_kernel_call* call, const plan* p) {
   const stow_tensor* cache = stow_kernel_result(call, 1);
@@ -124,7 +106,21 @@ static void plan_call(const stow_kernel_call* call, plan* p, stowi_kernel_carve*
   }
   stow_tensor* out = stow_kernel_result(call, 0);
   a->out = stowi_kernel_heads_flat(out->data, out->dtype, a->heads, a->queries, a->size);
-  plan_rules(call, a);
+  double scale = stow_kernel_float(call, "scale", 0);
+  int64_t window = stow_kernel_int(call, "window", -1);
+  int64_t shown = stow_kernel_int(call, "scores", 0);
+  a->scale = scale == 0 ? 1 / sqrt((double)a->size) : scale;
+  a->softcap = stow_kernel_float(call, "softcap", 0);
+  a->causal = stow_kernel_bool(call, "causal", true);
+  a->left = window > 0 ? window - 1 : -1;
+  a->right = -1;
+  a->outside = -INFINITY;
+  a->mask = stowi_kernel_mask_of(stow_kernel_operand(call, SCORE_BIAS), 0);
+  a->smooth = stow_kernel_bool(call, "smooth_softmax", false);
+  a->sink = stow_kernel_operand(call, SINK);
+  a->scores = shown == 0 ? NULL : stow_kernel_result(call, 3);
+  a->stage = shown == 2 ? STOWI_KERNEL_STAGE_SOFTMAX : STOWI_KERNEL_STAGE_MASKED;
+  a->blanks = true;
   stowi_kernel_attend_carve(a, call->workers, carve);
 }
 

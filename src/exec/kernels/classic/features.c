@@ -119,12 +119,8 @@ static stow_status run_scale_features(stow_kernel_call* call) {
   j.change = scale;
   j.values = stowi_kernel_list_of(call, "offset");
   j.scales = stowi_kernel_list_of(call, "scale");
-  if (status == STOW_OK) {
-    status = check_list(call, &j.values, j.columns, "offset");
-  }
-  if (status == STOW_OK) {
-    status = check_list(call, &j.scales, j.columns, "scale");
-  }
+  status = status == STOW_OK ? check_list(call, &j.values, j.columns, "offset") : status;
+  status = status == STOW_OK ? check_list(call, &j.scales, j.columns, "scale") : status;
   if (status == STOW_OK) {
     divide(call, stow_tensor_elements(x), STOWI_KERNEL_GRAIN / 4, reals_task, &j);
   }

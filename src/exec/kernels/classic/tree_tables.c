@@ -219,9 +219,7 @@ stow_status stowi_kernel_trees_prepare(const stow_kernel_call* call, bool is_cla
                                        size_t outputs, stowi_kernel_trees* trees) {
   tables t = read_tables(call, is_classes);
   stow_status status = begin(call, outputs, trees);
-  if (status == STOW_OK) {
-    status = check_counts(call, &t);
-  }
+  status = status == STOW_OK ? check_counts(call, &t) : status;
   if (status != STOW_OK) {
     return status;
   }
@@ -362,9 +360,7 @@ stow_status stowi_kernel_ensemble_prepare(const stow_kernel_call* call, size_t o
   links l = read_links(call);
   stow_status status = begin(call, outputs, trees);
   trees->weight_values = stowi_kernel_list_of(call, "leaf_weights");
-  if (status == STOW_OK) {
-    status = check_links(call, &l, trees->weight_values.count);
-  }
+  status = status == STOW_OK ? check_links(call, &l, trees->weight_values.count) : status;
   if (status != STOW_OK) {
     return status;
   }

@@ -223,9 +223,7 @@ stow_status stowi_kernel_trees_classify(stow_kernel_call* call) {
            .out_labels = call->results[0]->data,
            .columns = columns_of(call->results[1])};
   stow_status status = stowi_kernel_transform_of(call, &j.transform);
-  if (status == STOW_OK) {
-    status = stowi_kernel_trees_prepare(call, true, j.columns, &j.trees);
-  }
+  status = status == STOW_OK ? stowi_kernel_trees_prepare(call, true, j.columns, &j.trees) : status;
   if (status != STOW_OK) {
     return status;
   }

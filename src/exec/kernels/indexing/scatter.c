@@ -134,22 +134,9 @@ static void copy_data(const stow_kernel_call* call) {
   stowi_kernel_strided_copy(call, STOW_U8, call->operands[0]->data, call->results[0]->data, &bytes);
 }
 
-static void scatter_row(stow_kernel_call* call, const stowi_kernel_elements_at* e,
-                        scatter_reduction reduction, size_t row, size_t length) {
+static stow_status run_scatter_elements(stow_kernel_call* call) {
   const stow_tensor* updates = call->operands[2];
   stow_tensor* result = call->results[0];
-  int64_t places[STOWI_KERNEL_BLOCK];
-  for (size_t i = 0; i < length; i += STOWI_KERNEL_BLOCK) {
-    size_t size = length - i < STOWI_KERNEL_BLOCK ? length - i : STOWI_KERNEL_BLOCK;
-    stowi_kernel_elements_at_block(e, row, i, size, places);
-    for (size_t j = 0; j < size; ++j) {
-      combine(reduction, result->dtype, result->data, (size_t)places[j], updates->data,
-              row * length + i + j, 1);
-    }
-  }
-}
-
-static stow_status run_scatter_elements(stow_kernel_call* call) {
   stowi_kernel_elements_at e;
   scatter_reduction reduction;
   STOWI_KERNEL_TRY(reduction_of(call, call->results[0]->dtype, &reduction));
@@ -158,7 +145,15 @@ static stow_status run_scatter_elements(stow_kernel_call* call) {
   size_t length;
   size_t rows = stowi_kernel_elements_at_rows(&e, &length);
   for (size_t row = 0; row < rows; ++row) {
-    scatter_row(call, &e, reduction, row, length);
+    int64_t places[STOWI_KERNEL_BLOCK];
+    for (size_t i = 0; i < length; i += STOWI_KERNEL_BLOCK) {
+      size_t size = length - i < STOWI_KERNEL_BLOCK ? length - i : STOWI_KERNEL_BLOCK;
+      stowi_kernel_elements_at_block(&e, row, i, size, places);
+      for (size_t j = 0; j < size; ++j) {
+        combine(reduction, result->dtype, result->data, (size_t)places[j], updates->data,
+                row * length + i + j, 1);
+      }
+    }
   }
   return STOW_OK;
 }

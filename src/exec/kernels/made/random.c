@@ -6,6 +6,7 @@
 #include "exec/kernels/layout/elements.h"
 #include "exec/kernels/support/convert.h"
 #include "exec/kernels/support/kernel.h"
+#include "exec/kernels/support/seed.h"
 
 // ---------------------------------------------------------------------------------------------
 // Random tensors. A number depends only on the seed and its position, so that work can be divided:
@@ -14,14 +15,9 @@
 // of uniform ones: G. E. P. Box, M. E. Muller, "A Note on the Generation of Random Normal
 // Deviates", 1958.
 
-static inline uint64_t mix(uint64_t z) {
-  z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-  z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-  return z ^ (z >> 31);
-}
-
 static inline uint64_t random_bits(uint64_t seed, uint64_t i) {
-  return mix(mix(seed) + (i + 1) * UINT64_C(0x9e3779b97f4a7c15));
+  return stowi_kernel_seed_mix(stowi_kernel_seed_mix(seed) +
+                               (i + 1) * UINT64_C(0x9e3779b97f4a7c15));
 }
 
 // In [0, 1), a multiple of 2^-53.

@@ -24,10 +24,6 @@
 #define LANES 4
 #define NARROWER NULL
 #include "exec/kernels/matrix/gemm_body.h"
-#undef NAME
-#undef TARGET
-#undef LANES
-#undef NARROWER
 
 #if defined(__x86_64__)
 #define NAME(name) avx2_##name
@@ -35,20 +31,12 @@
 #define LANES 8
 #define NARROWER &plain_narrow
 #include "exec/kernels/matrix/gemm_body.h"
-#undef NAME
-#undef TARGET
-#undef LANES
-#undef NARROWER
 
 #define NAME(name) avx512_##name
 #define TARGET __attribute__((target("avx512f")))
 #define LANES 16
 #define NARROWER &avx2_narrow
 #include "exec/kernels/matrix/gemm_body.h"
-#undef NAME
-#undef TARGET
-#undef LANES
-#undef NARROWER
 #endif
 
 #else

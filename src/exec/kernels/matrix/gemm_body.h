@@ -96,3 +96,8 @@ static const stowi_kernel_tiles NAME(narrow) = {STRING(NAME(narrow)), LANES, NAM
                                                 NAME(stream), NARROWER};
 static const stowi_kernel_tiles NAME(tiles) = {STRING(NAME(tiles)), (size_t)2 * LANES, NAME(tile),
                                                NAME(stream), &NAME(narrow)};
+
+#undef NAME
+#undef TARGET
+#undef LANES
+#undef NARROWER

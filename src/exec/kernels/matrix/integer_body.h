@@ -141,3 +141,10 @@ static TARGET void NAME(stream)(int32_t a, const void* b, bool is_signed, const 
 
 static const stowi_kernel_integer_tiles NAME(tiles) = {NAME_TEXT,  WIDTH,       NAME(tile),
                                                        NAME(pack), NAME(widen), NAME(stream)};
+
+#undef NAME
+#undef NAME_TEXT
+#undef TARGET
+#undef LANES
+#undef WIDTH
+#undef MULTIPLY_ADD

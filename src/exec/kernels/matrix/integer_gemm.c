@@ -19,12 +19,6 @@
 #define WIDTH 8
 #define MULTIPLY_ADD(x, y) ((sse2_vector)_mm_madd_epi16((__m128i)(x), (__m128i)(y)))
 #include "exec/kernels/matrix/integer_body.h"
-#undef NAME
-#undef NAME_TEXT
-#undef TARGET
-#undef LANES
-#undef WIDTH
-#undef MULTIPLY_ADD
 
 #define NAME(name) avx2_##name
 #define NAME_TEXT "avx2"
@@ -33,12 +27,6 @@
 #define WIDTH 16
 #define MULTIPLY_ADD(x, y) ((avx2_vector)_mm256_madd_epi16((__m256i)(x), (__m256i)(y)))
 #include "exec/kernels/matrix/integer_body.h"
-#undef NAME
-#undef NAME_TEXT
-#undef TARGET
-#undef LANES
-#undef WIDTH
-#undef MULTIPLY_ADD
 
 #define NAME(name) avx512_##name
 #define NAME_TEXT "avx512bw"
@@ -47,12 +35,6 @@
 #define WIDTH 32
 #define MULTIPLY_ADD(x, y) ((avx512_vector)_mm512_madd_epi16((__m512i)(x), (__m512i)(y)))
 #include "exec/kernels/matrix/integer_body.h"
-#undef NAME
-#undef NAME_TEXT
-#undef TARGET
-#undef LANES
-#undef WIDTH
-#undef MULTIPLY_ADD
 #endif
 
 #define NAME(name) plain_##name

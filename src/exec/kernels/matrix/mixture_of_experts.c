@@ -379,19 +379,13 @@ static stow_status mixture_of(const stow_kernel_call* call, mixture* x) {
   x->beta = (float)stow_kernel_float(call, "activation_beta", 0);
   x->limit = (float)stow_kernel_float(call, "swiglu_limit", (double)INFINITY);
   stow_status status = activation_of(call, x);
-  if (status == STOW_OK) {
-    status = layer_of(call, is_packed, 0, x->hidden, &x->first);
-  }
+  status = status == STOW_OK ? layer_of(call, is_packed, 0, x->hidden, &x->first) : status;
   x->inter = x->activation == SWIGLU && x->fusion != 0 ? x->first.outputs / 2 : x->first.outputs;
-  if (status == STOW_OK) {
-    status = layer_of(call, is_packed, 1, x->inter, &x->second);
-  }
+  status = status == STOW_OK ? layer_of(call, is_packed, 1, x->inter, &x->second) : status;
   if (status == STOW_OK && x->second.weights == NULL) {
     return refuse(call);
   }
-  if (status == STOW_OK) {
-    status = layer_of(call, is_packed, 2, x->hidden, &x->gate);
-  }
+  status = status == STOW_OK ? layer_of(call, is_packed, 2, x->hidden, &x->gate) : status;
   return status == STOW_OK ? routing_of(call, is_packed, x) : status;
 }
 

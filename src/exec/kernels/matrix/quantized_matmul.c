@@ -44,9 +44,7 @@ static stow_status run_to_float(stow_kernel_call* call) {
   stowi_kernel_quantized q;
   stow_status status = stowi_kernel_quantized_operands(call, 4, &q);
   stowi_kernel_scaled s = {.a_factor = 1, .result = stow_kernel_result(call, 0)};
-  if (status == STOW_OK) {
-    status = scales_of(call, &q.product, &s);
-  }
+  status = status == STOW_OK ? scales_of(call, &q.product, &s) : status;
   if (status != STOW_OK) {
     return status;
   }
@@ -229,9 +227,7 @@ static stow_status run_qlinear(stow_kernel_call* call) {
   stow_status status = stowi_kernel_quantized_of(
       call, a, (stowi_kernel_turn){0}, stow_kernel_operand(call, 3), (stowi_kernel_turn){0},
       stow_kernel_operand(call, 2), stow_kernel_operand(call, 5), &q);
-  if (status == STOW_OK) {
-    status = qlinear_lanes_of(call, &q.product, &r);
-  }
+  status = status == STOW_OK ? qlinear_lanes_of(call, &q.product, &r) : status;
   if (status != STOW_OK) {
     return status;
   }
@@ -345,9 +341,7 @@ static stow_status run_qgemm(stow_kernel_call* call) {
   stow_status status = stowi_kernel_quantized_of(
       call, a, turn_of(call, "trans_a"), stow_kernel_operand(call, 3), turn_of(call, "trans_b"),
       stow_kernel_operand(call, 2), stow_kernel_operand(call, 5), &q);
-  if (status == STOW_OK) {
-    status = qgemm_lanes_of(call, &q.product, &g);
-  }
+  status = status == STOW_OK ? qgemm_lanes_of(call, &q.product, &g) : status;
   if (status != STOW_OK) {
     return status;
   }

@@ -32,21 +32,6 @@ static uint64_t squares_scratch(const stow_kernel_call* call, size_t columns_per
   return bytes_per_worker(size_of(x), columns_per_row) * call->workers;
 }
 
-static stow_status squares_of(const stow_kernel_call* call, size_t columns_per_row, squares* out) {
-  *out = (squares){.x = stow_kernel_operand(call, 0), .result = stow_kernel_result(call, 0)};
-  if (stowi_kernel_kind(out->x->dtype) != STOW_KIND_FLOAT) {
-    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "matrices must have floats");
-  }
-  if (out->x->rank < 2 || out->x->dims[out->x->rank - 1] != out->x->dims[out->x->rank - 2]) {
-    return stow_kernel_fail(call, STOW_ERR_TYPE, "the last two dims must be equal");
-  }
-  out->size = size_of(out->x);
-  out->width = out->size * columns_per_row;
-  out->scratch = call->scratch;
-  out->bytes_per = (size_t)bytes_per_worker(out->size, columns_per_row);
-  return STOW_OK;
-}
-
 static size_t count_of(const squares* s) {
   size_t count = 1;
   for (uint32_t i = 0; i + 2 < s->x->rank; ++i) {
@@ -59,8 +44,17 @@ static size_t count_of(const squares* s) {
 // its matrices are not square.
 static stow_status squares_run(const stow_kernel_call* call, size_t columns_per_row,
                                stow_split_task task) {
-  squares s;
-  STOWI_KERNEL_TRY(squares_of(call, columns_per_row, &s));
+  squares s = {.x = stow_kernel_operand(call, 0), .result = stow_kernel_result(call, 0)};
+  if (stowi_kernel_kind(s.x->dtype) != STOW_KIND_FLOAT) {
+    return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "matrices must have floats");
+  }
+  if (s.x->rank < 2 || s.x->dims[s.x->rank - 1] != s.x->dims[s.x->rank - 2]) {
+    return stow_kernel_fail(call, STOW_ERR_TYPE, "the last two dims must be equal");
+  }
+  s.size = size_of(s.x);
+  s.width = s.size * columns_per_row;
+  s.scratch = call->scratch;
+  s.bytes_per = (size_t)bytes_per_worker(s.size, columns_per_row);
   stow_kernel_split(call, count_of(&s), 1 + 4096 / (s.size * s.size + 1), task, &s);
   return STOW_OK;
 }

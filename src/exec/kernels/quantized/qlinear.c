@@ -1,4 +1,5 @@
 // Element-wise ops, concat and softmax of quantised tensors.
+#include "exec/kernels/layout/numbers.h"
 #include "exec/kernels/quantized/quantize.h"
 #include "exec/kernels/support/convert.h"
 #include "exec/kernels/support/kernel.h"
@@ -131,14 +132,6 @@ static void put_rows(const uint8_t* in, size_t rows, size_t length, const uint8_
   }
 }
 
-static size_t product(const stow_tensor* tensor, uint32_t begin, uint32_t end) {
-  size_t number = 1;
-  for (uint32_t i = begin; i < end; ++i) {
-    number *= (size_t)tensor->dims[i];
-  }
-  return number;
-}
-
 // Puts part |k| where its rows begin.
 static stow_status put_part(const stow_kernel_call* call, size_t k, uint32_t axis, uint8_t* at) {
   const stow_tensor* out = call->results[0];
@@ -150,8 +143,9 @@ static stow_status put_part(const stow_kernel_call* call, size_t k, uint32_t axi
   STOWI_KERNEL_TRY(stowi_kernel_read_scale(call, k + 1, &in_scale));
   STOWI_KERNEL_TRY(stowi_kernel_read_scale(call, 0, &out_scale));
   stowi_kernel_quantize_table(in_scale, part->dtype, out_scale, out->dtype, NULL, 0, table);
-  put_rows(part->data, product(out, 0, axis), product(part, axis, part->rank), table, at,
-           product(out, axis, out->rank));
+  put_rows(part->data, stowi_kernel_count_of(out, 0, axis),
+           stowi_kernel_count_of(part, axis, part->rank), table, at,
+           stowi_kernel_count_of(out, axis, out->rank));
   return STOW_OK;
 }
 
@@ -166,7 +160,7 @@ static stow_status run_concat(stow_kernel_call* call) {
   uint8_t* at = out->data;
   for (size_t k = 2; status == STOW_OK && k < call->operand_count; k += 3) {
     status = put_part(call, k, axis, at);
-    at += product(call->operands[k], axis, call->operands[k]->rank);
+    at += stowi_kernel_count_of(call->operands[k], axis, call->operands[k]->rank);
   }
   return status;
 }

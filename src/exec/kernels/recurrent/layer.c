@@ -204,24 +204,6 @@ void stowi_kernel_layer_choose(stowi_kernel_layer* layer, size_t d) {
   (void)read_activations(layer, d);
 }
 
-// Scales and zero points: one for each direction, or for each column of it.
-static stow_status check_scales(const stowi_kernel_layer* l) {
-  size_t stacked = l->gates * l->hidden;
-  for (size_t k = STOWI_KERNEL_LAYER_W_SCALE; l->is_quantized && k <= STOWI_KERNEL_LAYER_R_ZERO;
-       ++k) {
-    const stow_tensor* t = stow_kernel_operand(l->call, k);
-    bool is_zero = k == STOWI_KERNEL_LAYER_W_ZERO || k == STOWI_KERNEL_LAYER_R_ZERO;
-    size_t count = t == NULL ? 0 : stow_tensor_elements(t);
-    if ((t == NULL && !is_zero) ||
-        (t != NULL && count != l->directions && count != l->directions * stacked)) {
-      return stow_kernel_fail(l->call, STOW_ERR_INVALID_ARGUMENT,
-                              "operand %zu must have 1 or %zu elements for each of %zu directions",
-                              k, stacked, l->directions);
-    }
-  }
-  return STOW_OK;
-}
-
 // Fails where attributes or lengths make no sense, or the dtype is not f32, f16, bf16 or f64.
 static stow_status check_layer(const stowi_kernel_layer* layer) {
   stow_dtype dtype = stow_kernel_operand(layer->call, STOWI_KERNEL_LAYER_X)->dtype;
@@ -237,7 +219,20 @@ static stow_status check_layer(const stowi_kernel_layer* layer) {
     }
   }
   STOWI_KERNEL_TRY(stowi_kernel_need_plain(layer->call));
-  STOWI_KERNEL_TRY(check_scales(layer));
+  // Scales and zero points: one for each direction, or for each column of it.
+  size_t stacked = layer->gates * layer->hidden;
+  for (size_t k = STOWI_KERNEL_LAYER_W_SCALE; layer->is_quantized && k <= STOWI_KERNEL_LAYER_R_ZERO;
+       ++k) {
+    const stow_tensor* t = stow_kernel_operand(layer->call, k);
+    bool is_zero = k == STOWI_KERNEL_LAYER_W_ZERO || k == STOWI_KERNEL_LAYER_R_ZERO;
+    size_t count = t == NULL ? 0 : stow_tensor_elements(t);
+    if ((t == NULL && !is_zero) ||
+        (t != NULL && count != layer->directions && count != layer->directions * stacked)) {
+      return stow_kernel_fail(layer->call, STOW_ERR_INVALID_ARGUMENT,
+                              "operand %zu must have 1 or %zu elements for each of %zu directions",
+                              k, stacked, layer->directions);
+    }
+  }
   const stow_tensor* lengths = stow_kernel_operand(layer->call, STOWI_KERNEL_LAYER_LENGTHS);
   for (size_t b = 0; lengths != NULL && b < layer->batch; ++b) {
     int64_t length = stowi_kernel_int_at(lengths, b);

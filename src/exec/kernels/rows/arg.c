@@ -104,9 +104,7 @@ static stow_status run_arg(stow_kernel_call* call, bool is_least) {
            stow_kernel_bool(call, "select_last_index", false),
            false};
   stow_status status = stowi_kernel_need_keys(call, j.x);
-  if (status == STOW_OK) {
-    status = stowi_kernel_rows_of(call, j.x, 0, &j.rows);
-  }
+  status = status == STOW_OK ? stowi_kernel_rows_of(call, j.x, 0, &j.rows) : status;
   if (status != STOW_OK) {
     return status;
   }

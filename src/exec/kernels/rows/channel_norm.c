@@ -13,13 +13,9 @@
 #define REAL float
 #define OF(name) name##_f32
 #include "exec/kernels/rows/channel_norm_body.h"
-#undef REAL
-#undef OF
 #define REAL double
 #define OF(name) name##_f64
 #include "exec/kernels/rows/channel_norm_body.h"
-#undef REAL
-#undef OF
 
 // The sum of |count| elements from |first| on, and of the squares of their distances from |center|.
 static double run_sum(const stow_tensor* x, size_t first, size_t count) {

@@ -33,3 +33,6 @@ static void OF(run_affine)(const stow_tensor* x, const stow_tensor* y, size_t fi
     OF(stowi_kernel_put)(y->dtype, y->data, first + i, part, out);
   }
 }
+
+#undef REAL
+#undef OF

@@ -31,16 +31,10 @@ LOOP_INLINE double stowi_kernel_add_lanes(const double* lanes) {
 #define BODY(name) name##_f32_body
 #define EXP stowi_kernel_expf
 #include "exec/kernels/rows/loops_body.h"
-#undef REAL
-#undef BODY
-#undef EXP
 #define REAL double
 #define BODY(name) name##_f64_body
 #define EXP exp
 #include "exec/kernels/rows/loops_body.h"
-#undef REAL
-#undef BODY
-#undef EXP
 
 TWICE(double, sum_f32, (const float* in, size_t count), (in, count))
 TWICE(double, sum_f64, (const double* in, size_t count), (in, count))

@@ -74,3 +74,7 @@ LOOP_INLINE REAL BODY(exps)(const REAL* in, size_t count, const REAL* most, size
   }
   return 0;
 }
+
+#undef REAL
+#undef BODY
+#undef EXP

@@ -15,15 +15,9 @@
 #define REAL_DTYPE STOW_F32
 #define OF(name) name##_f32
 #include "exec/kernels/rows/reals_body.h"
-#undef REAL
-#undef REAL_DTYPE
-#undef OF
 #define REAL double
 #define REAL_DTYPE STOW_F64
 #define OF(name) name##_f64
 #include "exec/kernels/rows/reals_body.h"
-#undef REAL
-#undef REAL_DTYPE
-#undef OF
 
 #endif  // STOWAGE_SRC_EXEC_KERNELS_ROWS_REALS_H_

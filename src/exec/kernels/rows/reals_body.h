@@ -20,3 +20,7 @@ static inline void OF(stowi_kernel_put)(stow_dtype dtype, void* data, size_t fir
     OF(stowi_kernel_store)(dtype, data, first, count, in);
   }
 }
+
+#undef REAL
+#undef REAL_DTYPE
+#undef OF

@@ -436,12 +436,8 @@ static stow_status run_reduce(stow_kernel_call* call) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "unknown reduction");
   }
   stow_status status = check_dtype(call, &j);
-  if (status == STOW_OK) {
-    status = read_axes(call, &axes);
-  }
-  if (status == STOW_OK) {
-    status = set_dims(call, axes);
-  }
+  status = status == STOW_OK ? read_axes(call, &axes) : status;
+  status = status == STOW_OK ? set_dims(call, axes) : status;
   if (status != STOW_OK) {
     return status;
   }

@@ -30,13 +30,9 @@ typedef struct moments {
 #define REAL float
 #define OF(name) name##_f32
 #include "exec/kernels/rows/row_norm_body.h"
-#undef REAL
-#undef OF
 #define REAL double
 #define OF(name) name##_f64
 #include "exec/kernels/rows/row_norm_body.h"
-#undef REAL
-#undef OF
 
 static void rows_task(void* user, size_t begin, size_t end, uint32_t worker) {
   const job* j = user;
@@ -86,9 +82,7 @@ static stow_status run_row_norm(stow_kernel_call* call, bool is_rms) {
   const stow_tensor* x = call->operands[0];
   stowi_kernel_rows rows;
   stow_status status = check(call);
-  if (status == STOW_OK) {
-    status = stowi_kernel_rows_of(call, x, -1, &rows);
-  }
+  status = status == STOW_OK ? stowi_kernel_rows_of(call, x, -1, &rows) : status;
   if (status != STOW_OK) {
     return status;
   }

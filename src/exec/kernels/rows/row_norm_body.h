@@ -69,3 +69,6 @@ static void OF(normalize)(const job* j, size_t first, moments m) {
     OF(stowi_kernel_put)(j->y->dtype, j->y->data, first + i, count, out);
   }
 }
+
+#undef REAL
+#undef OF

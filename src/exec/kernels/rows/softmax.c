@@ -21,16 +21,10 @@ typedef struct job {
 #define REAL_DTYPE STOW_F32
 #define OF(name) name##_f32
 #include "exec/kernels/rows/softmax_body.h"
-#undef REAL
-#undef REAL_DTYPE
-#undef OF
 #define REAL double
 #define REAL_DTYPE STOW_F64
 #define OF(name) name##_f64
 #include "exec/kernels/rows/softmax_body.h"
-#undef REAL
-#undef REAL_DTYPE
-#undef OF
 
 static void rows_task(void* user, size_t begin, size_t end, uint32_t worker) {
   const job* j = user;

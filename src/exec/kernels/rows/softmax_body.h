@@ -120,3 +120,7 @@ static void OF(strip)(const job* j, size_t first, size_t width) {
     OF(strip_finish)(j, first + i * j->rows.inner, width, most, sums, out);
   }
 }
+
+#undef REAL
+#undef REAL_DTYPE
+#undef OF

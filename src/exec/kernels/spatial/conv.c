@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "exec/kernels/matrix/gemm.h"
+#include "exec/kernels/spatial/window.h"
 #include "exec/kernels/support/convert.h"
 #include "exec/kernels/support/kernel.h"
 #include "exec/kernels/support/size.h"
@@ -273,14 +274,6 @@ static size_t round_up(size_t n, size_t step) { return (n + step - 1) / step * s
 
 static bool is_half(const stowi_kernel_conv* c) { return c->x->dtype != STOW_F32; }
 
-static bool is_pointwise(const stowi_kernel_slide* w) {
-  bool is = w->taps == 1;
-  for (uint32_t i = 0; i < w->rank; ++i) {
-    is = is && w->strides[i] == 1 && w->begins[i] == 0 && w->in[i] == w->out[i];
-  }
-  return is;
-}
-
 static size_t most_positions(const stowi_kernel_conv* c) {
   size_t fit = PANEL_FLOATS / stowi_kernel_larger(c->depth, 1) / STEP * STEP;
   return stowi_kernel_smaller(stowi_kernel_larger(fit, LEAST_POSITIONS), MOST_POSITIONS);
@@ -529,7 +522,7 @@ static void conv_panel(stowi_kernel_conv* c) {
   if (stow_tensor_elements(c->y) == 0) {
     return;
   }
-  j.is_direct = !j.is_half && is_pointwise(&c->window);
+  j.is_direct = !j.is_half && stowi_kernel_slide_is_pointwise(&c->window);
   divide(&j);
   j.scratch = (unsigned char*)c->call->scratch + weights_size(c);
   j.scratch_size = worker_size(c);

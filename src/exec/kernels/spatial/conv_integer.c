@@ -207,14 +207,6 @@ static bool is_depthwise(const conv_int* c) {
   return c->in_channels == 1 && c->out_channels == 1 && c->group > 1;
 }
 
-static bool is_pointwise(const stowi_kernel_slide* s) {
-  bool is = s->taps == 1;
-  for (uint32_t i = 0; i < s->rank; ++i) {
-    is = is && s->strides[i] == 1 && s->begins[i] == 0 && s->in[i] == s->out[i];
-  }
-  return is;
-}
-
 static size_t depth_of(const conv_int* c) {
   size_t depth = c->in_channels * c->slide.taps;
   return (depth + DOT_STEP - 1) / DOT_STEP * DOT_STEP;
@@ -461,7 +453,8 @@ static stow_status conv_int_run(conv_int* c) {
   }
   job j = {
       .c = c, .is_depthwise = is_depthwise(c), .depth = stowi_kernel_larger(depth_of(c), DOT_STEP)};
-  j.is_direct = is_pointwise(s) && c->group == 1 && j.depth == (size_t)s->channels;
+  j.is_direct =
+      stowi_kernel_slide_is_pointwise(s) && c->group == 1 && j.depth == (size_t)s->channels;
   j.weights = c->call->scratch;
   j.pixels = (int16_t*)(void*)((unsigned char*)c->call->scratch + weights_size(c));
   j.workers = (unsigned char*)c->call->scratch + weights_size(c) + image_size(c);

@@ -118,9 +118,7 @@ static stow_status run_fused_conv(stow_kernel_call* call) {
   job j;
   stow_status status = stowi_kernel_conv_read(call, 3, &c);
   j.y = c.y;
-  if (status == STOW_OK) {
-    status = read_activation(call, &j);
-  }
+  status = status == STOW_OK ? read_activation(call, &j) : status;
   if (status == STOW_OK && c.addend != NULL && !has_dims(c.addend, c.y)) {
     status = stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
                               "operand 3 (the addend) must have the result's dims");
@@ -128,9 +126,7 @@ static stow_status run_fused_conv(stow_kernel_call* call) {
   if (status == STOW_OK && c.x->dtype == STOW_F64 && j.activation != NONE) {
     status = stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "an activation needs f32, f16 or bf16");
   }
-  if (status == STOW_OK) {
-    status = stowi_kernel_conv_run(&c);
-  }
+  status = status == STOW_OK ? stowi_kernel_conv_run(&c) : status;
   if (status == STOW_OK && j.activation != NONE) {
     stow_kernel_split(call, stow_tensor_elements(c.y), 16384, activate_task, &j);
   }

@@ -153,6 +153,14 @@ static int64_t taps_before(const stowi_kernel_slide* s, uint32_t i, int64_t star
                               s->kernel[i]);
 }
 
+bool stowi_kernel_slide_is_pointwise(const stowi_kernel_slide* s) {
+  bool is = s->taps == 1;
+  for (uint32_t i = 0; i < s->rank; ++i) {
+    is = is && s->strides[i] == 1 && s->begins[i] == 0 && s->in[i] == s->out[i];
+  }
+  return is;
+}
+
 void stowi_kernel_slide_visit(const stowi_kernel_slide* s, size_t position,
                               stowi_kernel_visit* out) {
   out->count = out->padded = 1;

@@ -57,6 +57,9 @@ int64_t stowi_kernel_slide_row(const stowi_kernel_slide* w, size_t row, size_t t
 // if there is none.
 int64_t stowi_kernel_slide_reader(const stowi_kernel_slide* s, size_t at, size_t tap);
 
+// Whether each position of the result reads just the one below it.
+bool stowi_kernel_slide_is_pointwise(const stowi_kernel_slide* s);
+
 // A walk over the taps of one window that read no padding, in ascending order.
 typedef struct stowi_kernel_visit {
   int64_t start[STOWI_KERNEL_SPATIAL];  // what tap 0 reads

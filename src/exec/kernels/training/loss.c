@@ -78,22 +78,6 @@ static void sum_up(const job* j, bool is_mean) {
   stowi_kernel_store_f64(j->loss->dtype, j->loss->data, 0, 1, &loss);
 }
 
-static stow_status check(const stow_kernel_call* call, const job* j) {
-  stow_status status = stowi_kernel_need_real(call, j->scores, "scores");
-  if (status == STOW_OK && j->weight != NULL) {
-    status = stowi_kernel_need_real(call, j->weight, "weight");
-  }
-  for (size_t i = 0; status == STOW_OK && i < j->rows.outer * j->rows.inner; ++i) {
-    int64_t target = stowi_kernel_int_at(j->targets, i);
-    if (target != j->ignored && (target < 0 || target >= (int64_t)j->rows.count)) {
-      status = stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                                "target %lld is out of range (%zu classes)", (long long)target,
-                                j->rows.count);
-    }
-  }
-  return status;
-}
-
 static stow_status run(stow_kernel_call* call, bool takes_log) {
   const stow_tensor* logs = takes_log ? stow_kernel_result(call, 1) : NULL;
   job j = {.scores = call->operands[0],
@@ -103,7 +87,18 @@ static stow_status run(stow_kernel_call* call, bool takes_log) {
            .rows = stowi_kernel_rows_along(call->operands[0], 1),
            .ignored = stow_kernel_int(call, "ignore_index", -1),
            .takes_log = takes_log && logs == NULL};
-  STOWI_KERNEL_TRY(check(call, &j));
+  STOWI_KERNEL_TRY(stowi_kernel_need_real(call, j.scores, "scores"));
+  if (j.weight != NULL) {
+    STOWI_KERNEL_TRY(stowi_kernel_need_real(call, j.weight, "weight"));
+  }
+  for (size_t i = 0; i < j.rows.outer * j.rows.inner; ++i) {
+    int64_t target = stowi_kernel_int_at(j.targets, i);
+    if (target != j.ignored && (target < 0 || target >= (int64_t)j.rows.count)) {
+      return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
+                              "target %lld is out of range (%zu classes)", (long long)target,
+                              j.rows.count);
+    }
+  }
   if (logs != NULL) {
     stowi_kernel_softmax(call, j.scores, logs, j.rows, true);
     j.scores = logs;
