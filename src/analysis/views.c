@@ -329,27 +329,6 @@ static void count_uses(const resolver* r) {
 
 // ---------------------------------------------------------------------------------------------
 
-static stow_status check_regions(const stow_graph* graph, stow_diag* diag) {
-  for (stow_region region = 1; region < stow_graph_region_count(graph); ++region) {
-    if (stowi_graph_region_owner(graph, region) == STOW_NODE_NONE) {
-      return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "region %u has no owner yet",
-                        (unsigned)region);
-    }
-  }
-  return STOW_OK;
-}
-
-static stow_status check_arguments(const stow_graph* graph, const stow_effects* effects,
-                                   const stowi_analysis_views_options* options, stow_diag* diag) {
-  if ((unsigned)options->io > (unsigned)STOW_IO_EXTERNAL) {
-    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
-                      "stowi_analysis_views_options.io: unknown policy %d", (int)options->io);
-  }
-  STOW_TRY(stowi_effects_check_graph(effects, graph, diag));
-  STOW_TRY(check_regions(graph, diag));
-  return stow_graph_require_bound(graph, diag);
-}
-
 static stowi_analysis_views* views_new(const stow_graph* graph,
                                        const stowi_analysis_views_options* options,
                                        stow_allocator allocator) {
@@ -410,7 +389,18 @@ stow_status stowi_analysis_views_create(const stow_graph* graph, const stow_effe
                                         stow_allocator allocator, stow_diag* diag,
                                         stowi_analysis_views** out_views) {
   *out_views = NULL;
-  STOW_TRY(check_arguments(graph, effects, options, diag));
+  if ((unsigned)options->io > (unsigned)STOW_IO_EXTERNAL) {
+    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
+                      "stowi_analysis_views_options.io: unknown policy %d", (int)options->io);
+  }
+  STOW_TRY(stowi_effects_check_graph(effects, graph, diag));
+  for (stow_region region = 1; region < stow_graph_region_count(graph); ++region) {
+    if (stowi_graph_region_owner(graph, region) == STOW_NODE_NONE) {
+      return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "region %u has no owner yet",
+                        (unsigned)region);
+    }
+  }
+  STOW_TRY(stow_graph_require_bound(graph, diag));
   resolver r = {graph, effects, options, NULL, {NULL, 0}, NULL, diag};
   stow_status status = run(&r, allocator);
   stowi_bits_free(&r.outputs, allocator);

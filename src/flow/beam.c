@@ -39,26 +39,21 @@ static int compare_branches(const void* a, const void* b, const void* context) {
   return x->from != y->from ? (x->from < y->from ? -1 : 1) : 0;
 }
 
-static stow_status branch_out(beam* b, uint32_t set) {
-  stowi_flow_walk* walk = &b->walk;
-  stowi_flow_walk_go(walk, set);
-  uint64_t level = walk->sets.data[set].peak;
-  uint32_t count = stowi_flow_walk_steps(walk, level, b->task->limit);
-  STOW_TRY(STOWI_VEC_RESERVE(walk->allocator, &b->branches, count));
-  for (uint32_t i = 0; i < count; ++i) {
-    uint64_t need = walk->steps[i].need;
-    b->branches.data[b->branches.count++] =
-        (branch){need > level ? need : level, set, walk->steps[i]};
-  }
-  return STOW_OK;
-}
-
 // Advances by one task. |out_any|: false if no set of that size is below the limit.
 static stow_status advance(beam* b, bool* out_any) {
   uint32_t end = (uint32_t)b->walk.sets.count;
   b->branches.count = 0;
   for (uint32_t set = b->begin; set < end; ++set) {
-    STOW_TRY(branch_out(b, set));
+    stowi_flow_walk* walk = &b->walk;
+    stowi_flow_walk_go(walk, set);
+    uint64_t level = walk->sets.data[set].peak;
+    uint32_t count = stowi_flow_walk_steps(walk, level, b->task->limit);
+    STOW_TRY(STOWI_VEC_RESERVE(walk->allocator, &b->branches, count));
+    for (uint32_t i = 0; i < count; ++i) {
+      uint64_t need = walk->steps[i].need;
+      b->branches.data[b->branches.count++] =
+          (branch){need > level ? need : level, set, walk->steps[i]};
+    }
   }
   STOW_TRY(stowi_sort(b->branches.data, b->branches.count, sizeof(branch), compare_branches, NULL,
                       b->walk.allocator));

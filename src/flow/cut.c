@@ -87,18 +87,6 @@ static side holding_side(const cutter* c, stowi_flow_block block, stowi_flow_spa
   return held;
 }
 
-static stow_status add_free_block(cutter* c, uint32_t from, uint64_t bytes, stowi_flow_span tasks) {
-  uint32_t node;
-  STOW_TRY(stowi_flow_maxflow_node(&c->graph, c->allocator, &node));
-  STOW_TRY(stowi_flow_maxflow_arc(&c->graph, c->allocator, from, node, bytes));
-  for (const uint32_t* t = tasks.begin; t < tasks.end; ++t) {
-    if (c->sides[*t] == SIDE_FREE) {
-      STOW_TRY(stowi_flow_maxflow_arc(&c->graph, c->allocator, node, c->nodes[*t], STOWI_FLOW_ANY));
-    }
-  }
-  return STOW_OK;
-}
-
 // Adds what certainly exists to |certain|, and what depends on the free tasks to the graph.
 static stow_status add_block(cutter* c, stowi_flow_block block, uint64_t* certain) {
   const stowi_flow_block_info* b = &c->net->blocks[block];
@@ -116,7 +104,15 @@ static stow_status add_block(cutter* c, stowi_flow_block block, uint64_t* certai
   if (held == SIDE_AFTER) {
     return stowi_flow_maxflow_arc(&c->graph, c->allocator, from, STOWI_FLOW_SINK, b->bytes);
   }
-  return add_free_block(c, from, b->bytes, tasks);
+  uint32_t node;
+  STOW_TRY(stowi_flow_maxflow_node(&c->graph, c->allocator, &node));
+  STOW_TRY(stowi_flow_maxflow_arc(&c->graph, c->allocator, from, node, b->bytes));
+  for (const uint32_t* t = tasks.begin; t < tasks.end; ++t) {
+    if (c->sides[*t] == SIDE_FREE) {
+      STOW_TRY(stowi_flow_maxflow_arc(&c->graph, c->allocator, node, c->nodes[*t], STOWI_FLOW_ANY));
+    }
+  }
+  return STOW_OK;
 }
 
 // The bytes that |task| needs in every order.

@@ -127,20 +127,6 @@ static void join(reducer* r, stowi_flow_task task, stowi_flow_task name) {
   r->changed = true;
 }
 
-static void form_groups(reducer* r) {
-  for (uint32_t t = 0; t < r->net->task_count; ++t) {
-    r->last[t] = t;
-    r->next[t] = STOWI_FLOW_TASK_NONE;
-    r->groups[t] = (group){t, cover_of(r->net, t)};
-  }
-  for (uint32_t t = r->net->task_count; t-- > 0;) {
-    stowi_flow_task name = group_after(r, t);
-    if (name != STOWI_FLOW_TASK_NONE && may_join(r, t, name)) {
-      join(r, t, name);
-    }
-  }
-}
-
 // A group is placed where its last task was: what one of its tasks waits for was before that, and
 // is the last of its own group, since no task outside a group waits for any other task of it.
 static void write_order(const reducer* r, stowi_flow_task* order) {
@@ -192,7 +178,17 @@ stow_status stowi_flow_reduce(stowi_flow_net* net, stowi_flow_task* out_order, b
                .next = STOWI_ARRAY(a, stowi_flow_task, n)};
   stow_status status = STOW_ERR_OUT_OF_MEMORY;
   if (r.last != NULL && r.groups != NULL && r.next != NULL) {
-    form_groups(&r);
+    for (uint32_t t = 0; t < r.net->task_count; ++t) {
+      r.last[t] = t;
+      r.next[t] = STOWI_FLOW_TASK_NONE;
+      r.groups[t] = (group){t, cover_of(r.net, t)};
+    }
+    for (uint32_t t = r.net->task_count; t-- > 0;) {
+      stowi_flow_task name = group_after(&r, t);
+      if (name != STOWI_FLOW_TASK_NONE && may_join(&r, t, name)) {
+        join(&r, t, name);
+      }
+    }
     write_order(&r, out_order);
     status = r.changed ? add_links(&r) : STOW_OK;
   }

@@ -39,12 +39,6 @@
 // ---------------------------------------------------------------------------------------------
 // Opening and closing
 
-static void run_all(stowi_flow_walk* walk) {
-  for (uint32_t i = 0; i < walk->stretch.count; ++i) {
-    stowi_flow_state_run(walk->state, walk->stretch.tasks[i]);
-  }
-}
-
 static stow_status add_empty(stowi_flow_walk* walk) {
   STOW_TRY(STOWI_VEC_RESERVE(walk->allocator, &walk->sets, 1));
   STOW_TRY(STOWI_VEC_RESERVE(walk->allocator, &walk->bits, walk->words));
@@ -80,7 +74,9 @@ stow_status stowi_flow_walk_open(stowi_flow_walk* walk, stowi_flow_state* state,
     state->owner[stretch.tasks[i]] = state->walk;
   }
   if (backwards) {
-    run_all(walk);
+    for (uint32_t i = 0; i < walk->stretch.count; ++i) {
+      stowi_flow_state_run(walk->state, walk->stretch.tasks[i]);
+    }
   }
   walk->is_open = true;
   return add_empty(walk);
@@ -119,9 +115,10 @@ static const uint64_t* bits_of(const stowi_flow_walk* walk, uint32_t set) {
   return walk->bits.data + set * walk->words;
 }
 
-// In both directions the state runs tasks in the stretch's order and takes them back in reverse, so
-// that it is always at a valid set.
-static void take_back(stowi_flow_walk* walk, const uint64_t* bits) {
+void stowi_flow_walk_go(stowi_flow_walk* walk, uint32_t set) {
+  const uint64_t* bits = bits_of(walk, set);
+  // In both directions the state runs tasks in the stretch's order and takes them back in reverse,
+  // so that it is always at a valid set.
   for (size_t w = walk->words; w-- > 0;) {
     uint64_t mask = bits[w] & ~walk->here[w];
     mask = walk->backwards ? mask : walk->here[w] & ~bits[w];
@@ -132,9 +129,6 @@ static void take_back(stowi_flow_walk* walk, const uint64_t* bits) {
       }
     }
   }
-}
-
-static void run(stowi_flow_walk* walk, const uint64_t* bits) {
   for (size_t w = 0; w < walk->words; ++w) {
     uint64_t mask = walk->backwards ? walk->here[w] & ~bits[w] : bits[w] & ~walk->here[w];
     for (; mask != 0; mask &= mask - 1) {
@@ -142,12 +136,6 @@ static void run(stowi_flow_walk* walk, const uint64_t* bits) {
                            walk->stretch.tasks[w * WORD_BITS + stowi_lowest_bit(mask)]);
     }
   }
-}
-
-void stowi_flow_walk_go(stowi_flow_walk* walk, uint32_t set) {
-  const uint64_t* bits = bits_of(walk, set);
-  take_back(walk, bits);
-  run(walk, bits);
   memcpy(walk->here, bits, walk->words * sizeof(uint64_t));
 }
 

@@ -18,22 +18,6 @@ static stowi_flow_cell window_around(const stowi_flow_cell* cell, uint32_t place
   return (stowi_flow_cell){cell->peak, begin, end - begin < size ? end - begin : size};
 }
 
-static stow_status try_window(stowi_flow_search* s, const stowi_flow_cell* window, bool backwards,
-                              bool* out_better) {
-  stowi_flow_exact_task task = {
-      .floor = stowi_flow_search_floor(s),
-      .limit = window->peak,
-      .nodes = stowi_flow_min_u64(WINDOW_NODES, stowi_flow_search_nodes_left(s)),
-      .backwards = backwards};
-  stowi_flow_stretch stretch = {s->best + window->begin, window->count};
-  stowi_flow_exact_result result;
-  stowi_flow_search_go(s, window->begin);
-  STOW_TRY(stowi_flow_exact(&s->state, stretch, &task, &result));
-  s->result.nodes += result.nodes;
-  *out_better = result.verdict == STOWI_FLOW_ORDER_FOUND;
-  return STOW_OK;
-}
-
 static stow_status try_windows(stowi_flow_search* s, const stowi_flow_cell* cell, uint32_t place,
                                bool* out_better) {
   static const uint32_t quarters[] = {2, 1, 3};
@@ -44,7 +28,18 @@ static stow_status try_windows(stowi_flow_search* s, const stowi_flow_cell* cell
         return STOW_OK;
       }
       stowi_flow_cell window = window_around(cell, place, size, quarters[i]);
-      STOW_TRY(try_window(s, &window, (size / FIRST_WINDOW) % 2 == 0, out_better));
+      bool backwards = (size / FIRST_WINDOW) % 2 == 0;
+      stowi_flow_exact_task task = {
+          .floor = stowi_flow_search_floor(s),
+          .limit = window.peak,
+          .nodes = stowi_flow_min_u64(WINDOW_NODES, stowi_flow_search_nodes_left(s)),
+          .backwards = backwards};
+      stowi_flow_stretch stretch = {s->best + window.begin, window.count};
+      stowi_flow_exact_result result;
+      stowi_flow_search_go(s, window.begin);
+      STOW_TRY(stowi_flow_exact(&s->state, stretch, &task, &result));
+      s->result.nodes += result.nodes;
+      *out_better = result.verdict == STOWI_FLOW_ORDER_FOUND;
     }
     if (size >= cell->count) {
       break;

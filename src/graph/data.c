@@ -193,15 +193,6 @@ static void check_source(stow_call* call, const stow_type* type) {
   }
 }
 
-// Whether the caller's data has the size of the type.
-static void check_given(stow_call* call, const stow_type* type) {
-  uint64_t bytes;
-  if (stow_type_bytes(type, &bytes) != STOW_OK || bytes != call->data.size) {
-    stowi_graph_call_fail(call, STOW_ERR_TYPE, "data has %zu bytes, which does not match %s",
-                          call->data.size, stowi_graph_describe_type(call->graph, type).text);
-  }
-}
-
 void stowi_graph_call_take_data(stow_call* call, const stow_type* type) {
   const stow_attr* list = given(call, "data");
   if (list != NULL && call->has_data) {
@@ -210,7 +201,12 @@ void stowi_graph_call_take_data(stow_call* call, const stow_type* type) {
   }
   check_source(call, type);
   if (call->has_data) {
-    check_given(call, type);
+    // Whether the caller's data has the size of the type.
+    uint64_t bytes;
+    if (stow_type_bytes(type, &bytes) != STOW_OK || bytes != call->data.size) {
+      stowi_graph_call_fail(call, STOW_ERR_TYPE, "data has %zu bytes, which does not match %s",
+                            call->data.size, stowi_graph_describe_type(call->graph, type).text);
+    }
   } else if (list != NULL && stowi_graph_call_is_well(call)) {
     take_inline(call, list, type);
   }

@@ -319,38 +319,34 @@ static bool has_pending_name(const void* context, uint32_t id, const void* key) 
          stow_str_equal(graph->names.data[name], *(const stow_str*)key);
 }
 
-// Gives the |index|-th named result its name.
-static stow_status write_name(stow_call* call, size_t index) {
-  stow_graph* graph = call->graph;
-  const stowi_graph_result_name* entry = &call->names.data[index];
-  if (entry->result >= call->results.count) {
-    stowi_graph_call_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                          "names result %zu, out of range (%zu results)", entry->result,
-                          call->results.count);
-    return STOW_OK;
-  }
-  stow_str name = entry->name;
-  uint64_t hash = stowi_hash_bytes(STOWI_HASH_SEED, name.data, name.size);
-  uint32_t taken = stowi_index_find(&graph->by_name, hash, has_pending_name, call, &name);
-  size_t id = graph->values.count + entry->result;
-  if (taken != STOWI_INDEX_NONE || graph->values.data[id].name != STOWI_GRAPH_NAME_NONE) {
-    stowi_graph_call_fail(call, STOW_ERR_DUPLICATE, "the name \"%.*s\" is taken by %%%u",
-                          STOWI_STR_ARG(name), (unsigned)(taken == STOWI_INDEX_NONE ? id : taken));
-    return STOW_OK;
-  }
-  STOW_TRY(stowi_index_reserve(&graph->by_name, graph->allocator));
-  graph->names.data[graph->names.count + index] = name;
-  graph->values.data[id].name = (uint32_t)(graph->names.count + index) & STOWI_GRAPH_NAME_NONE;
-  stowi_index_insert(&graph->by_name, hash, (uint32_t)id);
-  return STOW_OK;
-}
-
 static stow_status write_names(stow_call* call) {
   if (stowi_graph_is_boundary_op(call->op) && call->names.count == 0) {
     stowi_graph_call_fail(call, STOW_ERR_INVALID_ARGUMENT, "needs a name");
   }
   for (size_t i = 0; i < call->names.count && stowi_graph_call_is_well(call); ++i) {
-    STOW_TRY(write_name(call, i));
+    // Gives the |i|-th named result its name.
+    stow_graph* graph = call->graph;
+    const stowi_graph_result_name* entry = &call->names.data[i];
+    if (entry->result >= call->results.count) {
+      stowi_graph_call_fail(call, STOW_ERR_INVALID_ARGUMENT,
+                            "names result %zu, out of range (%zu results)", entry->result,
+                            call->results.count);
+      continue;
+    }
+    stow_str name = entry->name;
+    uint64_t hash = stowi_hash_bytes(STOWI_HASH_SEED, name.data, name.size);
+    uint32_t taken = stowi_index_find(&graph->by_name, hash, has_pending_name, call, &name);
+    size_t id = graph->values.count + entry->result;
+    if (taken != STOWI_INDEX_NONE || graph->values.data[id].name != STOWI_GRAPH_NAME_NONE) {
+      stowi_graph_call_fail(call, STOW_ERR_DUPLICATE, "the name \"%.*s\" is taken by %%%u",
+                            STOWI_STR_ARG(name),
+                            (unsigned)(taken == STOWI_INDEX_NONE ? id : taken));
+      continue;
+    }
+    STOW_TRY(stowi_index_reserve(&graph->by_name, graph->allocator));
+    graph->names.data[graph->names.count + i] = name;
+    graph->values.data[id].name = (uint32_t)(graph->names.count + i) & STOWI_GRAPH_NAME_NONE;
+    stowi_index_insert(&graph->by_name, hash, (uint32_t)id);
   }
   return STOW_OK;
 }

@@ -308,24 +308,19 @@ static stow_status fail_room(stow_shape_call* call, size_t count, size_t room) {
   return call->status = STOW_ERR_LIMIT;
 }
 
-static stow_status list_of_attr(stow_shape_call* call, const stow_attr* attr, stow_dim* out,
-                                size_t room, size_t* out_count) {
-  if (attr->count > room) {
-    return fail_room(call, attr->count, room);
-  }
-  for (size_t i = 0; i < attr->count; ++i) {
-    out[i] = stow_dim_of_int(call->dims, attr->ints[i]);
-  }
-  *out_count = attr->count;
-  return stow_dims_status(call->dims);
-}
-
 stow_status stow_shape_list(stow_shape_call* call, const char* name, size_t k, stow_dim* out,
                             size_t room, size_t* out_count) {
   *out_count = SIZE_MAX;
   const stow_attr* attr = name == NULL ? NULL : stow_shape_attr(call, name);
   if (attr != NULL && attr->kind == STOW_ATTR_INTS && attr->count != 0) {
-    return list_of_attr(call, attr, out, room, out_count);
+    if (attr->count > room) {
+      return fail_room(call, attr->count, room);
+    }
+    for (size_t i = 0; i < attr->count; ++i) {
+      out[i] = stow_dim_of_int(call->dims, attr->ints[i]);
+    }
+    *out_count = attr->count;
+    return stow_dims_status(call->dims);
   }
   const stow_type* type = stow_shape_operand(call, k);
   uint64_t count;

@@ -107,16 +107,6 @@ static stow_status prepare(bedrock* rock) {
 // ---------------------------------------------------------------------------------------------
 // The others
 
-static stow_status add_others(const bedrock* rock, stow_problem* part) {
-  const stowi_place_quest* quest = rock->quest;
-  for (size_t i = 0; i < quest->problem->buffers.count; ++i) {
-    if (!rock->is_in[i]) {
-      STOW_TRY(stowi_place_problem_add_copy(part, quest->problem, i, quest->diag));
-    }
-  }
-  return STOW_OK;
-}
-
 // Reports progress in terms of the whole problem.
 static bool go_on(void* user, const stow_place_progress* progress) {
   const bedrock* rock = user;
@@ -181,7 +171,12 @@ static stow_status answer(const bedrock* rock, const stowi_place_quest* sub) {
 
 static stow_status work_above(bedrock* rock, stow_problem* part, stowi_place_work work) {
   stowi_place_quest sub = {0};
-  STOW_TRY(add_others(rock, part));
+  const stowi_place_quest* quest = rock->quest;
+  for (size_t i = 0; i < quest->problem->buffers.count; ++i) {
+    if (!rock->is_in[i]) {
+      STOW_TRY(stowi_place_problem_add_copy(part, quest->problem, i, quest->diag));
+    }
+  }
   stow_status status = ask(rock, part, &sub);
   if (status == STOW_OK) {
     status = work(&sub);

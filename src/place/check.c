@@ -95,20 +95,6 @@ static void add_part(checker* c, size_t buffer, uint64_t begin, uint64_t end, ui
   }
 }
 
-// Every end is below the height, so nothing overflows.
-static void add_parts(checker* c, size_t i) {
-  const stowi_place_buffer* buffer = &c->problem->buffers.data[i];
-  uint64_t whole = buffer->size + buffer->guard;
-  uint64_t at = buffer->begin;
-  for (size_t w = 0; w < buffer->window_count; ++w) {
-    const stowi_place_window* window = &c->problem->windows.data[buffer->first_window + w];
-    add_part(c, i, at, window->begin, 0, whole);
-    add_part(c, i, window->begin, window->end, window->low, window->high);
-    at = window->end;
-  }
-  add_part(c, i, at, buffer->end, 0, whole);
-}
-
 static int compare(uint64_t a, uint64_t b, uint32_t a_number, uint32_t b_number) {
   if (a != b) {
     return a < b ? -1 : 1;
@@ -227,7 +213,17 @@ static stow_status check_pairs(checker* c, stow_allocator allocator, stow_diag* 
     return stowi_fail_memory(diag);
   }
   for (size_t i = 0; i < c->problem->buffers.count; ++i) {
-    add_parts(c, i);
+    // Every end is below the height, so nothing overflows.
+    const stowi_place_buffer* buffer = &c->problem->buffers.data[i];
+    uint64_t whole = buffer->size + buffer->guard;
+    uint64_t at = buffer->begin;
+    for (size_t w = 0; w < buffer->window_count; ++w) {
+      const stowi_place_window* window = &c->problem->windows.data[buffer->first_window + w];
+      add_part(c, i, at, window->begin, 0, whole);
+      add_part(c, i, window->begin, window->end, window->low, window->high);
+      at = window->end;
+    }
+    add_part(c, i, at, buffer->end, 0, whole);
   }
   stow_status status = check_parts(c, allocator, diag, out);
   STOWI_ARRAY_FREE(allocator, c->parts, most);

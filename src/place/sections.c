@@ -32,22 +32,6 @@ static void sweep(const event* births, const event* deaths, size_t count,
   sections->count = section;
 }
 
-// Appends the pieces of |buffer|.
-static void add_pieces(const stow_problem* problem, size_t buffer, event* births, event* deaths,
-                       stowi_place_sections* sections) {
-  stowi_place_walk walk = stowi_place_walk_start(problem, buffer);
-  stowi_place_stretch stretch;
-  sections->first[buffer] = (uint32_t)sections->piece_count;
-  while (stowi_place_walk_next(&walk, &stretch)) {
-    uint32_t piece = (uint32_t)sections->piece_count++;
-    births[piece] = (event){stretch.begin, piece};
-    deaths[piece] = (event){stretch.end, piece};
-    sections->low[piece] = stretch.low;
-    sections->high[piece] = stretch.high;
-  }
-  sections->first[buffer + 1] = (uint32_t)sections->piece_count;
-}
-
 static void make_pieces(const stow_problem* problem, event* births, event* deaths,
                         stowi_place_sections* sections) {
   size_t count = problem->buffers.count;
@@ -57,7 +41,18 @@ static void make_pieces(const stow_problem* problem, event* births, event* death
       births[i] = (event){problem->buffers.data[i].begin, (uint32_t)i};
       deaths[i] = (event){problem->buffers.data[i].end, (uint32_t)i};
     } else {
-      add_pieces(problem, i, births, deaths, sections);
+      // Appends the pieces of |i|.
+      stowi_place_walk walk = stowi_place_walk_start(problem, i);
+      stowi_place_stretch stretch;
+      sections->first[i] = (uint32_t)sections->piece_count;
+      while (stowi_place_walk_next(&walk, &stretch)) {
+        uint32_t piece = (uint32_t)sections->piece_count++;
+        births[piece] = (event){stretch.begin, piece};
+        deaths[piece] = (event){stretch.end, piece};
+        sections->low[piece] = stretch.low;
+        sections->high[piece] = stretch.high;
+      }
+      sections->first[i + 1] = (uint32_t)sections->piece_count;
     }
   }
 }

@@ -46,8 +46,15 @@ static bool is_empty(const stow_graph* graph, const stow_plan* plan, stow_value 
   return status == STOW_OK && bytes == 0 && plan->values[v].size == plan->facts.alignment;
 }
 
-static void fill_entries(stow_weight_layout* layout, const stow_graph* graph,
-                         const stow_plan* plan) {
+static int compare_entries(const void* a, const void* b, const void* context) {
+  (void)context;
+  return stow_str_compare(((const weight_entry*)a)->weight.name,
+                          ((const weight_entry*)b)->weight.name);
+}
+
+static stow_status fill_layout(stow_weight_layout* layout, const stow_graph* graph,
+                               const stow_plan* plan) {
+  STOW_TRY(allocate_entries(layout, plan));
   char* names_at = layout->names;
   weight_entry* entry = layout->entries;
   for (stow_value v = 0; v < plan->value_count; ++v) {
@@ -70,18 +77,6 @@ static void fill_entries(stow_weight_layout* layout, const stow_graph* graph,
     names_at += name.size + 1;
     ++entry;
   }
-}
-
-static int compare_entries(const void* a, const void* b, const void* context) {
-  (void)context;
-  return stow_str_compare(((const weight_entry*)a)->weight.name,
-                          ((const weight_entry*)b)->weight.name);
-}
-
-static stow_status fill_layout(stow_weight_layout* layout, const stow_graph* graph,
-                               const stow_plan* plan) {
-  STOW_TRY(allocate_entries(layout, plan));
-  fill_entries(layout, graph, plan);
   return stowi_sort(layout->entries, layout->count, sizeof(*layout->entries), compare_entries, NULL,
                     layout->allocator);
 }

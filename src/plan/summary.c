@@ -185,23 +185,19 @@ static void blame_value(const stow_plan* plan, const uint64_t* loads, culprit* f
   }
 }
 
-static void blame_scratch(const stow_plan* plan, const uint64_t* loads, culprit* found) {
-  for (size_t i = 0; i < plan->scratch_count; ++i) {
-    const stowi_plan_scratch* scratch = &plan->scratch[i];
-    if (scratch->offset + scratch->size > plan->facts.capacity &&
-        (found->scratch == SIZE_MAX || hurts_more(loads, scratch->step, found->step))) {
-      found->scratch = i;
-      found->step = scratch->step;
-      found->bytes = scratch->size;
-    }
-  }
-}
-
 static culprit find_culprit(const stow_plan* plan, const uint64_t* loads) {
   culprit found = {STOW_VALUE_NONE, SIZE_MAX, 0, 0};
   blame_value(plan, loads, &found);
   if (found.value == STOW_VALUE_NONE) {
-    blame_scratch(plan, loads, &found);
+    for (size_t i = 0; i < plan->scratch_count; ++i) {
+      const stowi_plan_scratch* scratch = &plan->scratch[i];
+      if (scratch->offset + scratch->size > plan->facts.capacity &&
+          (found.scratch == SIZE_MAX || hurts_more(loads, scratch->step, found.step))) {
+        found.scratch = i;
+        found.step = scratch->step;
+        found.bytes = scratch->size;
+      }
+    }
   }
   return found;
 }
@@ -302,27 +298,6 @@ static stow_status judge_fit(stow_plan* plan) {
   return explain_excess(plan);
 }
 
-// The ordering of a plan without a search for orders.
-static void judge_ordering(stow_plan* plan) {
-  if (!plan->ordering.searched) {
-    plan->ordering.given_arena = plan->arena_size;
-  }
-}
-
-static void judge_search(stow_plan* plan) {
-  stow_search* search = &plan->search;
-  if (search->bound < plan->lower_bound) {
-    search->bound = plan->lower_bound;
-  }
-  if (plan->arena_size <= plan->facts.capacity) {
-    bool optimal = plan->arena_size <= search->bound;
-    search->outcome = optimal ? STOW_OUTCOME_OPTIMAL : STOW_OUTCOME_FEASIBLE;
-  } else {
-    bool ruled_out = search->bound > plan->facts.capacity;
-    search->outcome = ruled_out ? STOW_OUTCOME_INFEASIBLE : STOW_OUTCOME_GAVE_UP;
-  }
-}
-
 stow_status stowi_plan_finish(stow_plan* plan, stow_diag* diag) {
   stow_status status = list_rows(plan);
   if (status == STOW_OK) {
@@ -330,8 +305,21 @@ stow_status stowi_plan_finish(stow_plan* plan, stow_diag* diag) {
     status = list_peak(plan);
   }
   if (status == STOW_OK) {
-    judge_ordering(plan);
-    judge_search(plan);
+    // The ordering of a plan without a search for orders.
+    if (!plan->ordering.searched) {
+      plan->ordering.given_arena = plan->arena_size;
+    }
+    stow_search* search = &plan->search;
+    if (search->bound < plan->lower_bound) {
+      search->bound = plan->lower_bound;
+    }
+    if (plan->arena_size <= plan->facts.capacity) {
+      bool optimal = plan->arena_size <= search->bound;
+      search->outcome = optimal ? STOW_OUTCOME_OPTIMAL : STOW_OUTCOME_FEASIBLE;
+    } else {
+      bool ruled_out = search->bound > plan->facts.capacity;
+      search->outcome = ruled_out ? STOW_OUTCOME_INFEASIBLE : STOW_OUTCOME_GAVE_UP;
+    }
     status = judge_fit(plan);
   }
   return status == STOW_OK ? STOW_OK : stowi_fail_memory(diag);

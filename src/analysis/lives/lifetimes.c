@@ -251,20 +251,6 @@ static void cover_views(stow_rule_call* call) {
 
 // ---------------------------------------------------------------------------------------------
 
-static void set_stretch(stow_rule_call* call, stow_region region) {
-  const stow_graph* graph = call->graph;
-  stowi_analysis_stretch* stretch = &call->stretches[region];
-  stow_node owner = stowi_graph_region_owner(graph, region);
-  stretch->first = UINT32_MAX;
-  stretch->last = step_of(call, stowi_graph_region_last(graph, region));
-  stretch->parent = stowi_graph_region_parent(graph, region);
-  stretch->loops = stow_graph_op_desc(graph, owner)->region_kind == STOW_REGION_LOOP;
-  stretch->depth = 0;
-  for (stow_region at = region; at != STOW_REGION_BODY; at = stowi_graph_region_parent(graph, at)) {
-    ++stretch->depth;
-  }
-}
-
 // The first step of a region need not be that of its first node by id: without an `args`, any node
 // may run first.
 static void set_first_steps(stow_rule_call* call, uint32_t region_count) {
@@ -293,7 +279,18 @@ static stow_status make_stretches(stow_rule_call* call) {
     return stowi_fail_memory(call->diag);
   }
   for (stow_region region = 1; region < count; ++region) {
-    set_stretch(call, region);
+    const stow_graph* graph = call->graph;
+    stowi_analysis_stretch* stretch = &call->stretches[region];
+    stow_node owner = stowi_graph_region_owner(graph, region);
+    stretch->first = UINT32_MAX;
+    stretch->last = step_of(call, stowi_graph_region_last(graph, region));
+    stretch->parent = stowi_graph_region_parent(graph, region);
+    stretch->loops = stow_graph_op_desc(graph, owner)->region_kind == STOW_REGION_LOOP;
+    stretch->depth = 0;
+    for (stow_region at = region; at != STOW_REGION_BODY;
+         at = stowi_graph_region_parent(graph, at)) {
+      ++stretch->depth;
+    }
   }
   set_first_steps(call, count);
   return STOW_OK;
@@ -341,7 +338,14 @@ static stow_status run(stow_rule_call* call, const stow_effects* effects,
   return STOW_OK;
 }
 
-static stow_status check_rules(const stowi_analysis_lifetimes_options* options, stow_diag* diag) {
+static stow_status check_arguments(const stow_graph* graph, const stow_schedule* schedule,
+                                   const stowi_analysis_views* views, const stow_effects* effects,
+                                   const stowi_analysis_lifetimes_options* options,
+                                   stow_diag* diag) {
+  if ((unsigned)options->io > (unsigned)STOW_IO_EXTERNAL) {
+    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
+                      "stowi_analysis_lifetimes_options.io: unknown policy %d", (int)options->io);
+  }
   if (options->rule_count > STOW_MAX_RULES) {
     return stowi_fail(diag, STOW_ERR_LIMIT, "%zu lifetime rules, the maximum is %d",
                       options->rule_count, STOW_MAX_RULES);
@@ -352,18 +356,6 @@ static stow_status check_rules(const stowi_analysis_lifetimes_options* options, 
                         "lifetime rule %zu is NULL or has no function", i);
     }
   }
-  return STOW_OK;
-}
-
-static stow_status check_arguments(const stow_graph* graph, const stow_schedule* schedule,
-                                   const stowi_analysis_views* views, const stow_effects* effects,
-                                   const stowi_analysis_lifetimes_options* options,
-                                   stow_diag* diag) {
-  if ((unsigned)options->io > (unsigned)STOW_IO_EXTERNAL) {
-    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
-                      "stowi_analysis_lifetimes_options.io: unknown policy %d", (int)options->io);
-  }
-  STOW_TRY(check_rules(options, diag));
   STOW_TRY(stowi_effects_check_graph(effects, graph, diag));
   STOW_TRY(stowi_analysis_views_check_graph(views, graph, diag));
   if (stow_schedule_count(schedule) != stow_graph_node_count(graph)) {

@@ -92,16 +92,6 @@ static bool is_pinned(const elider* h, stow_value value) {
          stowi_effects_state(h->effects, value);
 }
 
-static void add_in_place(const elider* h, root_info* g, stow_value value) {
-  uint32_t birth = birth_of(h, value);
-  if (g->first_in_place == STOW_VALUE_NONE || birth < birth_of(h, g->first_in_place)) {
-    g->first_in_place = value;
-  }
-  if (g->last_in_place == STOW_VALUE_NONE || birth > birth_of(h, g->last_in_place)) {
-    g->last_in_place = value;
-  }
-}
-
 static void add_value(const elider* h, stow_value value) {
   const stowi_analysis_views* views = h->call->views;
   root_info* g = &h->roots[views->root[value]];
@@ -116,7 +106,13 @@ static void add_value(const elider* h, stow_value value) {
     g->pinned = value;
   }
   if (stowi_analysis_views_is_in_place(views, value) || is_pinned(h, value)) {
-    add_in_place(h, g, value);
+    uint32_t birth = birth_of(h, value);
+    if (g->first_in_place == STOW_VALUE_NONE || birth < birth_of(h, g->first_in_place)) {
+      g->first_in_place = value;
+    }
+    if (g->last_in_place == STOW_VALUE_NONE || birth > birth_of(h, g->last_in_place)) {
+      g->last_in_place = value;
+    }
   }
 }
 
@@ -194,24 +190,6 @@ static uint64_t place_of(const elider* h, stow_value value, uint64_t before, uin
 static uint64_t element_count(const elider* h, stow_value value) {
   uint64_t elements;
   return stow_type_elements(stow_graph_type(h->graph, value), &elements) == STOW_OK ? elements : 0;
-}
-
-// Fills the places of a concat's |count| operands.
-static void set_places(const elider* h, entry* entries, size_t count) {
-  stow_value result = result_of(h, entries);
-  uint64_t total = element_count(h, result);
-  uint64_t bits = element_bits(h, result, total);
-  bool strided = has_outer_dims(h, entries->node);
-  bool moves = false;
-  uint64_t before = 0;
-  for (size_t i = 0; i < count; ++i) {
-    stow_value operand = operand_of(h, &entries[i]);
-    uint64_t elements = element_count(h, operand);
-    bool contiguous = !moves && (!strided || elements == total);
-    entries[i].place = contiguous ? place_of(h, operand, before, elements, total, bits) : NO_PLACE;
-    before += elements;
-    moves = moves || may_shrink(h, operand);
-  }
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -457,7 +435,21 @@ static stow_status add_concat(elider* h, stow_node node) {
   for (size_t k = 0; k < count; ++k) {
     first[k] = (entry){node, (uint32_t)k, NO_PLACE, STOW_REASON_LOAD, STOW_VALUE_NONE};
   }
-  set_places(h, first, count);
+  // Fills the places of a concat's |count| operands.
+  stow_value result = result_of(h, first);
+  uint64_t total = element_count(h, result);
+  uint64_t bits = element_bits(h, result, total);
+  bool strided = has_outer_dims(h, first->node);
+  bool moves = false;
+  uint64_t before = 0;
+  for (size_t i = 0; i < count; ++i) {
+    stow_value operand = operand_of(h, &first[i]);
+    uint64_t elements = element_count(h, operand);
+    bool contiguous = !moves && (!strided || elements == total);
+    first[i].place = contiguous ? place_of(h, operand, before, elements, total, bits) : NO_PLACE;
+    before += elements;
+    moves = moves || may_shrink(h, operand);
+  }
   h->entries.count += count;
   return STOW_OK;
 }

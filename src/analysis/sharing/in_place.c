@@ -102,19 +102,6 @@ static void add_value(const merger* m, stow_value value) {
   }
 }
 
-static void add_readers(const merger* m) {
-  const stow_graph* graph = m->call->graph;
-  const stow_node* order = stow_schedule_order(m->call->schedule);
-  for (uint32_t step = 0; step < stow_schedule_count(m->call->schedule); ++step) {
-    const stow_value* operands = stow_graph_operands(graph, order[step]);
-    for (size_t k = 0; k < stow_graph_operand_count(graph, order[step]); ++k) {
-      if (operands[k] != STOW_VALUE_NONE) {
-        m->roots[m->views->root[operands[k]]].reader = order[step];
-      }
-    }
-  }
-}
-
 static void fill_roots(const merger* m) {
   for (stow_value value = 0; value < m->views->value_count; ++value) {
     m->roots[value] = (root_info){.begin = UINT32_MAX,
@@ -126,7 +113,16 @@ static void fill_roots(const merger* m) {
   for (stow_value value = 0; value < m->views->value_count; ++value) {
     add_value(m, value);
   }
-  add_readers(m);
+  const stow_graph* graph = m->call->graph;
+  const stow_node* order = stow_schedule_order(m->call->schedule);
+  for (uint32_t step = 0; step < stow_schedule_count(m->call->schedule); ++step) {
+    const stow_value* operands = stow_graph_operands(graph, order[step]);
+    for (size_t k = 0; k < stow_graph_operand_count(graph, order[step]); ++k) {
+      if (operands[k] != STOW_VALUE_NONE) {
+        m->roots[m->views->root[operands[k]]].reader = order[step];
+      }
+    }
+  }
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -397,24 +393,20 @@ static bool has_own_bytes(const merger* m, stow_value value) {
   return m->views->root[value] == value && m->views->bytes[value] != 0;
 }
 
-static void count_operands(const merger* m, stow_node node) {
-  const stow_value* operands = stow_graph_operands(m->call->graph, node);
-  for (size_t k = 0; k < stow_graph_operand_count(m->call->graph, node); ++k) {
-    if (operands[k] != STOW_VALUE_NONE) {
-      root_info* at = &m->roots[root_of(m, operands[k])];
-      at->asked = at->asker == node ? at->asked + 1 : 1;
-      at->asker = node;
-    }
-  }
-}
-
 // All results that have their own bytes, or only those in |only|.
 static stow_status decide_all(merger* m, const stowi_bits* only) {
   const stow_node* order = stow_schedule_order(m->call->schedule);
   for (uint32_t step = 0; step < stow_schedule_count(m->call->schedule); ++step) {
     stow_node node = order[step];
     stow_value first = stow_graph_first_result(m->call->graph, node);
-    count_operands(m, node);
+    const stow_value* operands = stow_graph_operands(m->call->graph, node);
+    for (size_t k = 0; k < stow_graph_operand_count(m->call->graph, node); ++k) {
+      if (operands[k] != STOW_VALUE_NONE) {
+        root_info* at = &m->roots[root_of(m, operands[k])];
+        at->asked = at->asker == node ? at->asked + 1 : 1;
+        at->asker = node;
+      }
+    }
     for (size_t k = 0; k < stow_graph_result_count(m->call->graph, node); ++k) {
       stow_value result = first + (stow_value)k;
       if (has_own_bytes(m, result) && (only == NULL || stowi_bits_has(only, result))) {

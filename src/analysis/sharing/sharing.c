@@ -145,34 +145,29 @@ static bool has_same_elements(const stowi_analysis_sharing_call* call, stow_valu
          stow_graph_type(call->graph, operand)->dtype;
 }
 
-static stow_status note_views_of(stowi_analysis_sharing_call* call, stow_node node) {
-  stow_value first = stow_graph_first_result(call->graph, node);
-  const stow_value* operands = stow_graph_operands(call->graph, node);
-  for (size_t k = 0; k < stow_graph_result_count(call->graph, node); ++k) {
-    stow_value result = first + (stow_value)k;
-    bool known;
-    size_t operand = viewed_operand(call, node, k, &known);
-    if (call->views->bytes[result] == 0 || operands[operand] == STOW_VALUE_NONE ||
-        !has_same_elements(call, result, operands[operand])) {
-      continue;
-    }
-    stow_reason reason = stowi_analysis_views_is_view(call->views, result)
-                             ? STOW_REASON_TAKEN
-                             : why_no_view(call, result, known);
-    STOW_TRY(stowi_analysis_sharing_note(
-        call,
-        stowi_analysis_sharing_decision(call, STOW_SHARE_VIEW, reason, node, result,
-                                        operands[operand]),
-        operand));
-  }
-  return STOW_OK;
-}
-
 static stow_status note_views(stowi_analysis_sharing_call* call) {
   for (stow_node node = 0; node < stow_graph_node_count(call->graph); ++node) {
     if (stow_graph_op_desc(call->graph, node)->view != NULL &&
         stow_graph_operand_count(call->graph, node) != 0) {
-      STOW_TRY(note_views_of(call, node));
+      stow_value first = stow_graph_first_result(call->graph, node);
+      const stow_value* operands = stow_graph_operands(call->graph, node);
+      for (size_t k = 0; k < stow_graph_result_count(call->graph, node); ++k) {
+        stow_value result = first + (stow_value)k;
+        bool known;
+        size_t operand = viewed_operand(call, node, k, &known);
+        if (call->views->bytes[result] == 0 || operands[operand] == STOW_VALUE_NONE ||
+            !has_same_elements(call, result, operands[operand])) {
+          continue;
+        }
+        stow_reason reason = stowi_analysis_views_is_view(call->views, result)
+                                 ? STOW_REASON_TAKEN
+                                 : why_no_view(call, result, known);
+        STOW_TRY(stowi_analysis_sharing_note(
+            call,
+            stowi_analysis_sharing_decision(call, STOW_SHARE_VIEW, reason, node, result,
+                                            operands[operand]),
+            operand));
+      }
     }
   }
   return STOW_OK;
@@ -266,12 +261,6 @@ static stow_status copy_views(const stowi_analysis_views* views, stowi_analysis_
   return STOW_OK;
 }
 
-static void swap_views(stowi_analysis_views* views, stowi_analysis_views* copy) {
-  stowi_analysis_views old = *views;
-  *views = *copy;
-  *copy = old;
-}
-
 static void free_copy(stowi_analysis_views* copy) {
   STOWI_ARRAY_FREE(copy->allocator, copy->root, copy->value_count);
   STOWI_ARRAY_FREE(copy->allocator, copy->offset, copy->value_count);
@@ -352,7 +341,9 @@ stow_status stowi_analysis_sharing_apply(stowi_analysis_views* views, const stow
                                       .diag = diag};
   stow_status status = copy_views(views, &copy) == STOW_OK ? run(&call) : stowi_fail_memory(diag);
   if (status == STOW_OK) {
-    swap_views(views, &copy);
+    stowi_analysis_views old = *views;
+    *views = copy;
+    copy = old;
     *out_sharing = call.sharing;
     call.sharing = NULL;
   }

@@ -111,13 +111,6 @@ static stow_status make_events(sweeper* s) {
   return stowi_sort_by_key(s->events, s->event_count, sizeof(event), s->allocator);
 }
 
-static void turn(sweeper* s, stow_value value) {
-  bool live = !stowi_bits_has(&s->live, value);
-  s->live.words[value / 64] ^= UINT64_C(1) << (value % 64);
-  order_turn(&s->lows, value, live);
-  order_turn(&s->highs, value, live);
-}
-
 // ---------------------------------------------------------------------------------------------
 // The sweep
 
@@ -160,7 +153,11 @@ static stow_status sweep_root(sweeper* s, stow_value root, size_t* at) {
     STOW_TRY(add_window(s, root, now, step));
     now = step;
     while (*at < s->event_count && s->events[*at].key == ((uint64_t)root << 32 | step)) {
-      turn(s, s->events[(*at)++].value);
+      stow_value value = s->events[(*at)++].value;
+      bool live = !stowi_bits_has(&s->live, value);
+      s->live.words[value / 64] ^= UINT64_C(1) << (value % 64);
+      order_turn(&s->lows, value, live);
+      order_turn(&s->highs, value, live);
     }
   }
   return add_window(s, root, now, stowi_analysis_lifetimes_end(s->lifetimes, root));

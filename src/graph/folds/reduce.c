@@ -92,17 +92,6 @@ static bool reduced_axes(stow_shape_call* call, uint32_t rank, uint32_t* out_bit
   return true;
 }
 
-// |type| with 1 for the axes in |bits|, and 1 for all others.
-static void part_by_axes(const stow_type* type, uint32_t bits, stow_type* out_kept,
-                         stow_type* out_reduced) {
-  *out_kept = *type;
-  *out_reduced = *type;
-  for (uint32_t i = 0; i < type->rank; ++i) {
-    bool is_reduced = (bits >> i & 1) != 0;
-    *(is_reduced ? &out_kept->dims[i] : &out_reduced->dims[i]) = 1;
-  }
-}
-
 static combination known_combination(const stow_shape_call* call) {
   static const char* const names[] = {"sum", "mean", "max", "min", "prod"};
   const stow_attr* op = stow_shape_attr(call, "op");
@@ -144,7 +133,13 @@ stow_status stowi_graph_fold_reduce(stow_shape_call* call) {
   }
   stow_type kept;
   stow_type part;
-  part_by_axes(type, bits, &kept, &part);
+  // |type| with 1 for the axes in |bits|, and 1 for all others.
+  kept = *type;
+  part = *type;
+  for (uint32_t i = 0; i < type->rank; ++i) {
+    bool is_reduced = (bits >> i & 1) != 0;
+    *(is_reduced ? &kept.dims[i] : &part.dims[i]) = 1;
+  }
   uint64_t results = stowi_graph_fold_count(&kept);
   uint64_t count = stowi_graph_fold_count(&part);
   // The shape function counts differently: axes mean something else for this op.
@@ -191,18 +186,6 @@ static uint64_t line_element(const lines* l, uint64_t line, uint64_t i) {
   return (line / l->stride * l->length + i) * l->stride + inner;
 }
 
-static void accumulate(stow_shape_call* call, combination how, const lines* l, uint64_t line) {
-  bool is_exclusive = stow_shape_attr_bool(call, "exclusive", false);
-  bool is_reverse = stow_shape_attr_bool(call, "reverse", false);
-  stowi_graph_element sum = stowi_graph_element_of(call, l->type->dtype, how == PROD ? 1 : 0);
-  for (uint64_t i = 0; i < l->length; ++i) {
-    uint64_t at = line_element(l, line, is_reverse ? l->length - 1 - i : i);
-    stowi_graph_element next = combine(call, how, sum, stowi_graph_fold_get(call, 0, at));
-    stowi_graph_fold_put(call, 0, at, is_exclusive ? sum : next);
-    sum = next;
-  }
-}
-
 static stow_status fold_cumulate(stow_shape_call* call, combination how) {
   int64_t axis = stow_shape_attr_int(call, "axis", 0);
   lines l;
@@ -210,7 +193,15 @@ static stow_status fold_cumulate(stow_shape_call* call, combination how) {
        stowi_graph_element_number(call, stowi_graph_fold_get(call, 1, 0), &axis)) &&
       make_lines(stowi_graph_fold_known(call, 0), axis, &l)) {
     for (uint64_t line = 0; line < l.count; ++line) {
-      accumulate(call, how, &l, line);
+      bool is_exclusive = stow_shape_attr_bool(call, "exclusive", false);
+      bool is_reverse = stow_shape_attr_bool(call, "reverse", false);
+      stowi_graph_element sum = stowi_graph_element_of(call, l.type->dtype, how == PROD ? 1 : 0);
+      for (uint64_t i = 0; i < l.length; ++i) {
+        uint64_t at = line_element(&l, line, is_reverse ? l.length - 1 - i : i);
+        stowi_graph_element next = combine(call, how, sum, stowi_graph_fold_get(call, 0, at));
+        stowi_graph_fold_put(call, 0, at, is_exclusive ? sum : next);
+        sum = next;
+      }
     }
   }
   return stowi_graph_fold_end(call);

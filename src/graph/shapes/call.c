@@ -247,8 +247,21 @@ static stow_str result_name(const stow_shape_call* call, size_t k) {
   return stow_str_of("");
 }
 
-// The symbol `NAME.AXIS`, or `%ID.AXIS` if the result has no name.
-static stow_dim data_symbol(stow_shape_call* call, size_t k, uint32_t axis) {
+// Whether the dims of result |k| followed from its operands before a binding. What they become is
+// then not a declaration: `100 - ?n` with the largest n is not the largest 100 - n. With actual
+// operands it is the available room.
+static bool was_inferred(const stow_shape_call* call, size_t k) {
+  return call->actual == NULL && call->made != STOW_VALUE_NONE &&
+         !stow_graph_is_data_dependent(call->graph, call->made + (stow_value)k);
+}
+
+stow_dim stow_shape_data_dim(stow_shape_call* call, size_t k, uint32_t axis) {
+  mark(call, k, STOWI_GRAPH_MARK_DATA_DEPENDENT);
+  const stow_type* declared = stow_shape_declared(call, k);
+  if (declared != NULL && axis < declared->rank && !was_inferred(call, k)) {
+    return declared->dims[axis];
+  }
+  // The symbol `NAME.AXIS`, or `%ID.AXIS` if the result has no name.
   const stow_graph* graph = call->graph;
   stow_str name = result_name(call, k);
   char number[24];
@@ -270,23 +283,6 @@ static stow_dim data_symbol(stow_shape_call* call, size_t k, uint32_t axis) {
   stow_dim dim = stow_dim_symbol(call->dims, (stow_str){text, size});
   stowi_free(graph->allocator, text, size, 1);
   return dim;
-}
-
-// Whether the dims of result |k| followed from its operands before a binding. What they become is
-// then not a declaration: `100 - ?n` with the largest n is not the largest 100 - n. With actual
-// operands it is the available room.
-static bool was_inferred(const stow_shape_call* call, size_t k) {
-  return call->actual == NULL && call->made != STOW_VALUE_NONE &&
-         !stow_graph_is_data_dependent(call->graph, call->made + (stow_value)k);
-}
-
-stow_dim stow_shape_data_dim(stow_shape_call* call, size_t k, uint32_t axis) {
-  mark(call, k, STOWI_GRAPH_MARK_DATA_DEPENDENT);
-  const stow_type* declared = stow_shape_declared(call, k);
-  if (declared != NULL && axis < declared->rank && !was_inferred(call, k)) {
-    return declared->dims[axis];
-  }
-  return data_symbol(call, k, axis);
 }
 
 // Declared dims win over bounds that are not smaller.
@@ -317,21 +313,6 @@ stow_status stowi_graph_shape_fail_as(const stow_shape_call* call, stow_status s
 
 // A dtype that no shape function sets: the result is unset.
 #define UNSET STOW_DTYPE_COUNT
-
-// The declared types, which become the results of an op that does not infer.
-static void preset_results(stow_shape_call* call) {
-  for (size_t k = 0; k < call->result_count; ++k) {
-    const stow_type* declared = stow_shape_declared(call, k);
-    if (call->desc->typing != STOW_TYPING_INFERRED && declared != NULL) {
-      call->results[k] = *declared;
-    } else {
-      call->results[k].dtype = UNSET;
-    }
-    call->marks[k] = 0;
-  }
-  call->reads_bound = false;
-  call->asked = 0;
-}
 
 // A failure of dim arithmetic precedes whatever the function made of it; only a more specific
 // reason for a negative dim is kept.
@@ -407,7 +388,18 @@ static stow_status check_result(stow_shape_call* call, size_t k, bool must_agree
 }
 
 stow_status stowi_graph_shape_infer(stow_shape_call* call, bool must_agree, stow_diag* diag) {
-  preset_results(call);
+  // The declared types, which become the results of an op that does not infer.
+  for (size_t k = 0; k < call->result_count; ++k) {
+    const stow_type* declared = stow_shape_declared(call, k);
+    if (call->desc->typing != STOW_TYPING_INFERRED && declared != NULL) {
+      call->results[k] = *declared;
+    } else {
+      call->results[k].dtype = UNSET;
+    }
+    call->marks[k] = 0;
+  }
+  call->reads_bound = false;
+  call->asked = 0;
   if (run(call) != STOW_OK) {
     if (call->status == STOW_ERR_OUT_OF_MEMORY) {
       return stowi_fail_memory(diag);

@@ -50,16 +50,6 @@ const int64_t* stowi_graph_shape_ints(const stow_shape_call* call, const char* n
   return is_list ? attr->ints : NULL;
 }
 
-// "a", "b" or "c"
-static void list_choices(const char* const* choices, cut_buffer* buffer) {
-  for (size_t i = 0; choices[i] != NULL; ++i) {
-    const char* before = i == 0 ? "\"" : choices[i + 1] == NULL ? " or \"" : ", \"";
-    write_cut(buffer, before, strlen(before));
-    write_cut(buffer, choices[i], strlen(choices[i]));
-    write_cut(buffer, "\"", 1);
-  }
-}
-
 stow_status stowi_graph_shape_choice(stow_shape_call* call, const char* name,
                                      const char* const* choices, size_t* out_choice) {
   const stow_attr* attr = stow_shape_attr(call, name);
@@ -72,7 +62,13 @@ stow_status stowi_graph_shape_choice(stow_shape_call* call, const char* name,
   }
   char listed[128];
   cut_buffer buffer = {listed, 0, sizeof(listed) - 1};
-  list_choices(choices, &buffer);
+  // "a", "b" or "c"
+  for (size_t i = 0; choices[i] != NULL; ++i) {
+    const char* before = i == 0 ? "\"" : choices[i + 1] == NULL ? " or \"" : ", \"";
+    write_cut(&buffer, before, strlen(before));
+    write_cut(&buffer, choices[i], strlen(choices[i]));
+    write_cut(&buffer, "\"", 1);
+  }
   listed[buffer.size] = '\0';
   return stow_shape_fail(call, "%s is \"%.*s\", not %s", name, STOWI_STR_ARG(given), listed);
 }

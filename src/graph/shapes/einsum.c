@@ -137,16 +137,6 @@ static stow_status append(equation* e, stow_type* result, const stow_dim* dims, 
   return STOW_OK;
 }
 
-static stow_status place_letter(equation* e, char letter, stow_type* result) {
-  int index = letter - 'A';
-  if (e->dims[index] == STOW_DIM_INVALID || e->is_placed[index]) {
-    return stow_shape_fail(e->call, "letter %c of the result %s", letter,
-                           e->is_placed[index] ? "is repeated" : "is in no operand");
-  }
-  e->is_placed[index] = true;
-  return append(e, result, &e->dims[index], 1);
-}
-
 static stow_status read_result(equation* e, stow_type* result) {
   bool has_dots = false;
   for (;;) {
@@ -155,7 +145,13 @@ static stow_status read_result(equation* e, stow_type* result) {
       STOW_TRY(append(e, result, e->broadcast.dims, e->broadcast.rank));
       has_dots = true;
     } else if (take_letter(e, &letter)) {
-      STOW_TRY(place_letter(e, letter, result));
+      int index = letter - 'A';
+      if (e->dims[index] == STOW_DIM_INVALID || e->is_placed[index]) {
+        return stow_shape_fail(e->call, "letter %c of the result %s", letter,
+                               e->is_placed[index] ? "is repeated" : "is in no operand");
+      }
+      e->is_placed[index] = true;
+      STOW_TRY(append(e, result, &e->dims[index], 1));
     } else {
       return STOW_OK;
     }

@@ -162,39 +162,34 @@ stow_status stowi_graph_shape_split(stow_shape_call* call) {
              : split_unknown(call, whole, axis, &sizes);
 }
 
-// Adds operand |k| to |sum|; its other dims take the more precise value.
-static stow_status concat_one(stow_shape_call* call, size_t k, uint32_t axis, stow_type* sum) {
-  const stow_type* next = stow_shape_operand(call, k);
-  if (next == NULL) {
-    return stow_shape_fail(call, "operand %zu is missing", k);
-  }
-  STOW_TRY(stowi_graph_shape_same_dtype(call, 0, k));
-  if (next->rank != sum->rank) {
-    return stow_shape_fail(call,
-                           "operand %zu has rank %" PRIu32 ", but operand 0 has rank %" PRIu32, k,
-                           next->rank, sum->rank);
-  }
-  for (uint32_t i = 0; i < sum->rank; ++i) {
-    if (i == axis) {
-      sum->dims[i] = stow_dim_add(stow_shape_dims(call), sum->dims[i], next->dims[i]);
-    } else if (stowi_graph_shape_differ(call, sum->dims[i], next->dims[i])) {
-      return stow_shape_fail(call,
-                             "dim %" PRIu32 " of operand %zu is %s, but %s in earlier operands", i,
-                             k, stowi_graph_shape_dim_text(call, next->dims[i]).text,
-                             stowi_graph_shape_dim_text(call, sum->dims[i]).text);
-    } else {
-      sum->dims[i] = stowi_graph_dim_known(sum->dims[i], next->dims[i]);
-    }
-  }
-  return STOW_OK;
-}
-
 stow_status stowi_graph_shape_concat(stow_shape_call* call) {
   stow_type sum = *stow_shape_operand(call, 0);
   uint32_t axis;
   STOW_TRY(stowi_graph_shape_axis(call, sum.rank, &axis));
   for (size_t k = 1; k < stow_shape_operand_count(call); ++k) {
-    STOW_TRY(concat_one(call, k, axis, &sum));
+    // Adds operand |k| to |sum|; its other dims take the more precise value.
+    const stow_type* next = stow_shape_operand(call, k);
+    if (next == NULL) {
+      return stow_shape_fail(call, "operand %zu is missing", k);
+    }
+    STOW_TRY(stowi_graph_shape_same_dtype(call, 0, k));
+    if (next->rank != sum.rank) {
+      return stow_shape_fail(call,
+                             "operand %zu has rank %" PRIu32 ", but operand 0 has rank %" PRIu32, k,
+                             next->rank, sum.rank);
+    }
+    for (uint32_t i = 0; i < sum.rank; ++i) {
+      if (i == axis) {
+        sum.dims[i] = stow_dim_add(stow_shape_dims(call), sum.dims[i], next->dims[i]);
+      } else if (stowi_graph_shape_differ(call, sum.dims[i], next->dims[i])) {
+        return stow_shape_fail(call,
+                               "dim %" PRIu32 " of operand %zu is %s, but %s in earlier operands",
+                               i, k, stowi_graph_shape_dim_text(call, next->dims[i]).text,
+                               stowi_graph_shape_dim_text(call, sum.dims[i]).text);
+      } else {
+        sum.dims[i] = stowi_graph_dim_known(sum.dims[i], next->dims[i]);
+      }
+    }
   }
   return stowi_graph_shape_set(call, 0, &sum);
 }

@@ -9,15 +9,6 @@
 // ---------------------------------------------------------------------------------------------
 // Transposed factors
 
-// Moves the first dim behind the other batch dims: [d0, d1, …, dn, last] is [d1, …, dn, d0, last].
-static void transpose_batch(stow_type* type) {
-  stow_dim first = type->dims[0];
-  for (uint32_t i = 0; i + 2 < type->rank; ++i) {
-    type->dims[i] = type->dims[i + 1];
-  }
-  type->dims[type->rank - 2] = first;
-}
-
 // Operand |k| as a factor, transposed by the attributes |trans_batch| (NULL: none) and |trans|.
 static stow_type factor(const stow_shape_call* call, size_t k, const char* trans_batch,
                         const char* trans) {
@@ -26,7 +17,13 @@ static stow_type factor(const stow_shape_call* call, size_t k, const char* trans
     return type;
   }
   if (trans_batch != NULL && stow_shape_attr_bool(call, trans_batch, false)) {
-    transpose_batch(&type);
+    // Moves the first dim behind the other batch dims: [d0, d1, …, dn, last] is [d1, …, dn, d0,
+    // last].
+    stow_dim first = type.dims[0];
+    for (uint32_t i = 0; i + 2 < type.rank; ++i) {
+      type.dims[i] = type.dims[i + 1];
+    }
+    type.dims[type.rank - 2] = first;
   }
   if (stow_shape_attr_bool(call, trans, false)) {
     stow_dim last = type.dims[type.rank - 1];

@@ -13,23 +13,6 @@ static bool is_single(const stow_type* type) {
   return type->rank == 0 || (type->rank == 1 && type->dims[0] == 1);
 }
 
-// Operand |k| has operand 0's dims except for |axis|, along which there is one for each |block|.
-static stow_status check_blocks(stow_shape_call* call, size_t k, uint32_t axis, int64_t block) {
-  stow_type wanted = *stow_shape_operand(call, 0);
-  const stow_type* actual = stow_shape_operand(call, k);
-  wanted.dims[axis] = stow_dim_ceil_div(stow_shape_dims(call), wanted.dims[axis], block);
-  bool fits = actual->rank == wanted.rank;
-  for (uint32_t i = 0; fits && i < wanted.rank; ++i) {
-    fits = !stowi_graph_shape_differ(call, actual->dims[i], wanted.dims[i]);
-  }
-  return fits ? STOW_OK
-              : stow_shape_fail(call,
-                                "operand %zu must have operand 0's dims with %s along axis %" PRIu32
-                                ", one for each block of %" PRId64,
-                                k, stowi_graph_shape_dim_text(call, wanted.dims[axis]).text, axis,
-                                block);
-}
-
 static stow_status check_scale(stow_shape_call* call, size_t k) {
   const stow_type* x = stow_shape_operand(call, 0);
   const stow_type* scale = stow_shape_operand(call, k);
@@ -43,7 +26,21 @@ static stow_status check_scale(stow_shape_call* call, size_t k) {
   uint32_t axis;
   STOW_TRY(stowi_graph_shape_axis(call, x->rank, &axis));
   if (block != 0) {
-    return check_blocks(call, k, axis, block);
+    // Operand |k| has operand 0's dims except for |axis|, along which there is one for each
+    // |block|.
+    stow_type wanted = *stow_shape_operand(call, 0);
+    const stow_type* actual = stow_shape_operand(call, k);
+    wanted.dims[axis] = stow_dim_ceil_div(stow_shape_dims(call), wanted.dims[axis], block);
+    bool fits = actual->rank == wanted.rank;
+    for (uint32_t i = 0; fits && i < wanted.rank; ++i) {
+      fits = !stowi_graph_shape_differ(call, actual->dims[i], wanted.dims[i]);
+    }
+    return fits ? STOW_OK
+                : stow_shape_fail(
+                      call,
+                      "operand %zu must have operand 0's dims with %s along axis %" PRIu32
+                      ", one for each block of %" PRId64,
+                      k, stowi_graph_shape_dim_text(call, wanted.dims[axis]).text, axis, block);
   }
   if (scale->rank != 1 || stowi_graph_shape_differ(call, scale->dims[0], x->dims[axis])) {
     return stow_shape_fail(call, "operand %zu must have one element, or one dim of %s", k,

@@ -5,23 +5,6 @@
 #include "base/diag.h"
 #include "graph/shapes/shapes.h"
 
-static stow_status listed_type(stow_shape_call* call, stow_type* out) {
-  size_t count;
-  const int64_t* dims = stowi_graph_shape_ints(call, "shape", &count);
-  if (count > STOW_MAX_RANK) {
-    return stow_shape_fail(call, "shape has %zu dims, the maximum is %d", count, STOW_MAX_RANK);
-  }
-  *out = stow_type_make(STOW_F32, 0, NULL);
-  for (size_t i = 0; i < count; ++i) {
-    if (dims[i] < 0) {
-      return stow_shape_fail(call, "dim %zu of the shape is %" PRId64 ", expected 0 or more", i,
-                             dims[i]);
-    }
-    out->dims[out->rank++] = dims[i];
-  }
-  return STOW_OK;
-}
-
 // The dims of operand 0, or of the attribute `shape`.
 stow_status stowi_graph_shape_random(stow_shape_call* call) {
   const stow_type* like = stow_shape_operand(call, 0);
@@ -29,7 +12,19 @@ stow_status stowi_graph_shape_random(stow_shape_call* call) {
   if (like != NULL) {
     result = *like;
   } else {
-    STOW_TRY(listed_type(call, &result));
+    size_t count;
+    const int64_t* dims = stowi_graph_shape_ints(call, "shape", &count);
+    if (count > STOW_MAX_RANK) {
+      return stow_shape_fail(call, "shape has %zu dims, the maximum is %d", count, STOW_MAX_RANK);
+    }
+    result = stow_type_make(STOW_F32, 0, NULL);
+    for (size_t i = 0; i < count; ++i) {
+      if (dims[i] < 0) {
+        return stow_shape_fail(call, "dim %zu of the shape is %" PRId64 ", expected 0 or more", i,
+                               dims[i]);
+      }
+      result.dims[result.rank++] = dims[i];
+    }
   }
   STOW_TRY(stowi_graph_shape_dtype(call, "dtype", result.dtype, &result.dtype));
   return stowi_graph_shape_set(call, 0, &result);

@@ -43,17 +43,6 @@ static stow_type state_type(const stow_shape_call* call, const layer* l) {
   return stow_type_make(stow_shape_operand(call, 0)->dtype, 3, dims);
 }
 
-static stow_status read_hidden(stow_shape_call* call, layer* l) {
-  l->hidden = stow_shape_attr_int(call, "hidden_size", 0);
-  if (l->hidden < 0) {
-    return stow_shape_fail(call, "hidden_size is %" PRId64 ", expected at least 0", l->hidden);
-  }
-  if (l->hidden == 0) {  // not given
-    l->hidden = stow_shape_operand(call, 2)->dims[l->weights_transposed ? 1 : 2];
-  }
-  return STOW_OK;
-}
-
 static stow_status read_layer(stow_shape_call* call, layer* l) {
   static const char* const directions[] = {"forward", "reverse", "bidirectional", NULL};
   for (size_t k = 0; k < 3; ++k) {
@@ -70,7 +59,14 @@ static stow_status read_layer(stow_shape_call* call, layer* l) {
   l->sequence = x->dims[l->batch_first ? 1 : 0];
   l->batch = x->dims[l->batch_first ? 0 : 1];
   l->input = x->dims[2];
-  return read_hidden(call, l);
+  l->hidden = stow_shape_attr_int(call, "hidden_size", 0);
+  if (l->hidden < 0) {
+    return stow_shape_fail(call, "hidden_size is %" PRId64 ", expected at least 0", l->hidden);
+  }
+  if (l->hidden == 0) {  // not given
+    l->hidden = stow_shape_operand(call, 2)->dims[l->weights_transposed ? 1 : 2];
+  }
+  return STOW_OK;
 }
 
 static stow_status check_weights(stow_shape_call* call, const layer* l) {

@@ -24,23 +24,6 @@ static stow_status check_condition(stow_shape_call* call, const stow_type* type)
   return is_one ? STOW_OK : stow_shape_fail(call, "the condition must be a single bool");
 }
 
-// The larger of each pair of dims, if the branches differ.
-static stow_status join_yields(stow_shape_call* call, size_t k) {
-  stow_type type = *stow_shape_yield(call, 0, k);
-  const stow_type* other = stow_shape_yield(call, 1, k);
-  if (type.dtype != other->dtype || type.rank != other->rank) {
-    return stow_shape_fail(call, "the branches yield different types for result %zu", k);
-  }
-  if (!stow_type_equal(&type, other) || stowi_graph_shape_is_upper_bounded_yield(call, 0, k) ||
-      stowi_graph_shape_is_upper_bounded_yield(call, 1, k)) {
-    stowi_graph_shape_mark_bounded(call, k);
-  }
-  for (uint32_t i = 0; i < type.rank; ++i) {
-    type.dims[i] = stow_dim_max(stow_shape_dims(call), type.dims[i], other->dims[i]);
-  }
-  return stowi_graph_shape_set(call, k, &type);
-}
-
 stow_status stowi_graph_shape_if(stow_shape_call* call) {
   STOW_TRY(check_condition(call, stow_shape_operand(call, 0)));
   size_t count = stow_shape_yield_count(call, 0);
@@ -57,7 +40,20 @@ stow_status stowi_graph_shape_if(stow_shape_call* call) {
                            count, stow_shape_result_count(call));
   }
   for (size_t k = 0; k < count; ++k) {
-    STOW_TRY(join_yields(call, k));
+    // The larger of each pair of dims, if the branches differ.
+    stow_type type = *stow_shape_yield(call, 0, k);
+    const stow_type* other = stow_shape_yield(call, 1, k);
+    if (type.dtype != other->dtype || type.rank != other->rank) {
+      return stow_shape_fail(call, "the branches yield different types for result %zu", k);
+    }
+    if (!stow_type_equal(&type, other) || stowi_graph_shape_is_upper_bounded_yield(call, 0, k) ||
+        stowi_graph_shape_is_upper_bounded_yield(call, 1, k)) {
+      stowi_graph_shape_mark_bounded(call, k);
+    }
+    for (uint32_t i = 0; i < type.rank; ++i) {
+      type.dims[i] = stow_dim_max(stow_shape_dims(call), type.dims[i], other->dims[i]);
+    }
+    STOW_TRY(stowi_graph_shape_set(call, k, &type));
   }
   return STOW_OK;
 }

@@ -97,16 +97,6 @@ static void cancel(stow_type* upper, stow_type* lower) {
   }
 }
 
-static stow_status divide_numbers(stow_shape_call* call, int64_t elements, int64_t rest,
-                                  stow_dim* out) {
-  if (rest == 0 ? elements != 0 : elements % rest != 0) {
-    return stow_shape_fail(call, "%" PRId64 " elements cannot be divided into parts of %" PRId64,
-                           elements, rest);
-  }
-  *out = rest == 0 ? 0 : elements / rest;
-  return STOW_OK;
-}
-
 // The dim |at| of |result| that gives it as many elements as |from|.
 static stow_status deduce_dim(stow_shape_call* call, const stow_type* from, stow_type* result,
                               uint32_t at) {
@@ -121,7 +111,13 @@ static stow_status deduce_dim(stow_shape_call* call, const stow_type* from, stow
     return stow_dims_status(dims);
   }
   if (stow_dim_is_const(elements) && stow_dim_is_const(rest)) {
-    return divide_numbers(call, elements, rest, &result->dims[at]);
+    stow_dim* out = &result->dims[at];
+    if (rest == 0 ? elements != 0 : elements % rest != 0) {
+      return stow_shape_fail(call, "%" PRId64 " elements cannot be divided into parts of %" PRId64,
+                             elements, rest);
+    }
+    *out = rest == 0 ? 0 : elements / rest;
+    return STOW_OK;
   }
   result->dims[at] = stow_dim_floor_div(dims, elements, rest);
   return STOW_OK;

@@ -5,20 +5,6 @@
 #include "base/diag.h"
 #include "graph/shapes/shapes.h"
 
-static stow_status list_of_attr(stow_shape_call* call, const char* name, const int64_t* numbers,
-                                stowi_graph_list* out) {
-  if (out->count > STOWI_GRAPH_MAX_LIST) {
-    return stow_shape_fail(call, "%s has %zu numbers, the maximum is %d", name, out->count,
-                           STOWI_GRAPH_MAX_LIST);
-  }
-  out->is_given = true;
-  out->is_known = true;
-  for (size_t i = 0; i < out->count; ++i) {
-    out->at[i] = stow_dim_of_int(stow_shape_dims(call), numbers[i]);
-  }
-  return STOW_OK;
-}
-
 // Element |i| of operand |k|, and whether it is a bound.
 static void read_element(stow_shape_call* call, size_t k, uint32_t i, bool with_bounds,
                          stowi_graph_list* out) {
@@ -67,7 +53,16 @@ static stow_status read_list(stow_shape_call* call, const char* name, size_t k, 
   out->signeds = 0;
   const int64_t* numbers = name == NULL ? NULL : stowi_graph_shape_ints(call, name, &out->count);
   if (numbers != NULL) {
-    return list_of_attr(call, name, numbers, out);
+    if (out->count > STOWI_GRAPH_MAX_LIST) {
+      return stow_shape_fail(call, "%s has %zu numbers, the maximum is %d", name, out->count,
+                             STOWI_GRAPH_MAX_LIST);
+    }
+    out->is_given = true;
+    out->is_known = true;
+    for (size_t i = 0; i < out->count; ++i) {
+      out->at[i] = stow_dim_of_int(stow_shape_dims(call), numbers[i]);
+    }
+    return STOW_OK;
   }
   if (stow_shape_operand(call, k) == NULL) {
     return STOW_OK;

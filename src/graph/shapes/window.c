@@ -232,20 +232,6 @@ stow_status stowi_graph_shape_qlinear_pool(stow_shape_call* call) {
   return stowi_graph_shape_set(call, 0, &result);
 }
 
-// The dims come from |sizes|.
-static stow_status unpool_to(stow_shape_call* call, const stowi_graph_list* sizes,
-                             stow_type* result) {
-  if (sizes->count != result->rank) {
-    return stow_shape_fail(call, "operand 2 has %zu numbers, expected %" PRIu32, sizes->count,
-                           result->rank);
-  }
-  for (uint32_t i = 0; i < result->rank; ++i) {
-    bool is_known = sizes->at[i] != STOW_DIM_INVALID;
-    result->dims[i] = is_known ? sizes->at[i] : stow_shape_data_dim(call, 0, i);
-  }
-  return stowi_graph_shape_set(call, 0, result);
-}
-
 stow_status stowi_graph_shape_max_unpool(stow_shape_call* call) {
   static const int64_t no_extra[STOWI_GRAPH_MAX_SPATIAL] = {0};
   const stow_type* x = stow_shape_operand(call, 0);
@@ -264,5 +250,14 @@ stow_status stowi_graph_shape_max_unpool(stow_shape_call* call) {
   }
   stowi_graph_list sizes;
   STOW_TRY(stowi_graph_shape_list(call, NULL, 2, &sizes));
-  return unpool_to(call, &sizes, &result);
+  // The dims come from |sizes|.
+  if (sizes.count != result.rank) {
+    return stow_shape_fail(call, "operand 2 has %zu numbers, expected %" PRIu32, sizes.count,
+                           result.rank);
+  }
+  for (uint32_t i = 0; i < result.rank; ++i) {
+    bool is_known = sizes.at[i] != STOW_DIM_INVALID;
+    result.dims[i] = is_known ? sizes.at[i] : stow_shape_data_dim(call, 0, i);
+  }
+  return stowi_graph_shape_set(call, 0, &result);
 }

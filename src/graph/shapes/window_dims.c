@@ -44,10 +44,14 @@ stow_status stowi_graph_window_dims(stow_shape_call* call, size_t x, stowi_graph
   return STOW_OK;
 }
 
-static stow_status read_auto_pad(stow_shape_call* call, stowi_graph_auto_pad* out) {
+stow_status stowi_graph_window_read(stow_shape_call* call, size_t x, stowi_graph_window* out) {
+  STOW_TRY(stowi_graph_window_dims(call, x, out));
+  STOW_TRY(stowi_graph_window_list(call, "strides", out->spatial, 1, 1, out->strides));
+  STOW_TRY(stowi_graph_window_list(call, "dilations", out->spatial, 1, 1, out->dilations));
+  STOW_TRY(stowi_graph_window_list(call, "pads", 2 * (size_t)out->spatial, 0, 0, out->pads));
   static const char* const choices[] = {"notset", "same_upper", "same_lower", "valid", NULL};
   if (stow_shape_attr(call, "auto_pad") == NULL) {
-    *out = STOWI_GRAPH_PAD_NOTSET;  // the op has no such attribute
+    out->padding = STOWI_GRAPH_PAD_NOTSET;  // the op has no such attribute
     return STOW_OK;
   }
   size_t choice;
@@ -57,16 +61,8 @@ static stow_status read_auto_pad(stow_shape_call* call, stowi_graph_auto_pad* ou
   if (choice != STOWI_GRAPH_PAD_NOTSET && pad_count != 0) {
     return stow_shape_fail(call, "pads cannot be given with auto_pad \"%s\"", choices[choice]);
   }
-  *out = (stowi_graph_auto_pad)choice;
+  out->padding = (stowi_graph_auto_pad)choice;
   return STOW_OK;
-}
-
-stow_status stowi_graph_window_read(stow_shape_call* call, size_t x, stowi_graph_window* out) {
-  STOW_TRY(stowi_graph_window_dims(call, x, out));
-  STOW_TRY(stowi_graph_window_list(call, "strides", out->spatial, 1, 1, out->strides));
-  STOW_TRY(stowi_graph_window_list(call, "dilations", out->spatial, 1, 1, out->dilations));
-  STOW_TRY(stowi_graph_window_list(call, "pads", 2 * (size_t)out->spatial, 0, 0, out->pads));
-  return read_auto_pad(call, &out->padding);
 }
 
 stow_status stowi_graph_window_kernel(stow_shape_call* call, stowi_graph_window* out) {
@@ -75,23 +71,6 @@ stow_status stowi_graph_window_kernel(stow_shape_call* call, stowi_graph_window*
     return stow_shape_fail(call, "a kernel is required unless the pool is global");
   }
   return stowi_graph_window_list(call, "kernel", out->spatial, 1, 1, out->kernel);
-}
-
-// Fails if the attribute `kernel` is given and contradicts the weights.
-static stow_status check_kernel(stow_shape_call* call, const stowi_graph_window* w) {
-  size_t count;
-  if (stowi_graph_shape_ints(call, "kernel", &count) == NULL) {
-    return STOW_OK;
-  }
-  int64_t given[STOWI_GRAPH_MAX_SPATIAL];
-  STOW_TRY(stowi_graph_window_list(call, "kernel", w->spatial, 1, 1, given));
-  for (uint32_t i = 0; i < w->spatial; ++i) {
-    if (stowi_graph_shape_differ(call, given[i], w->kernel[i])) {
-      return stow_shape_fail(call, "kernel has %" PRId64 ", but the weights have %s", given[i],
-                             stowi_graph_shape_dim_text(call, w->kernel[i]).text);
-    }
-  }
-  return STOW_OK;
 }
 
 stow_status stowi_graph_window_weights(stow_shape_call* call, size_t weights,
@@ -107,7 +86,20 @@ stow_status stowi_graph_window_weights(stow_shape_call* call, size_t weights,
       return stow_shape_fail(call, "dim %" PRIu32 " of the weights is 0", 2 + i);
     }
   }
-  return check_kernel(call, out);
+  // Fails if the attribute `kernel` is given and contradicts the weights.
+  size_t count;
+  if (stowi_graph_shape_ints(call, "kernel", &count) == NULL) {
+    return STOW_OK;
+  }
+  int64_t given[STOWI_GRAPH_MAX_SPATIAL];
+  STOW_TRY(stowi_graph_window_list(call, "kernel", out->spatial, 1, 1, given));
+  for (uint32_t i = 0; i < out->spatial; ++i) {
+    if (stowi_graph_shape_differ(call, given[i], out->kernel[i])) {
+      return stow_shape_fail(call, "kernel has %" PRId64 ", but the weights have %s", given[i],
+                             stowi_graph_shape_dim_text(call, out->kernel[i]).text);
+    }
+  }
+  return STOW_OK;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -123,40 +115,35 @@ static bool is_same(const stowi_graph_window* w) {
   return w->padding == STOWI_GRAPH_PAD_SAME_UPPER || w->padding == STOWI_GRAPH_PAD_SAME_LOWER;
 }
 
-// The number of windows that fit along spatial dim |i|, which is |in|; with |up|, the last one may
-// extend past the end by less than a stride, even if it is the only one.
-static stow_status count_windows(stow_shape_call* call, const stowi_graph_window* w, uint32_t i,
-                                 stow_dim in, bool up, stow_dim* out) {
-  stow_dims* dims = stow_shape_dims(call);
-  if (is_same(w)) {
-    *out = stow_dim_ceil_div(dims, in, w->strides[i]);
-    return STOW_OK;
-  }
-  stow_dim begun = stow_dim_add(dims, in, w->pads[i]);
-  stow_dim padded = stow_dim_add(dims, begun, w->pads[w->spatial + i]);
-  stow_dim covered = extent(dims, w, i);
-  int64_t over = up ? w->strides[i] - 1 : 0;
-  if (stow_dim_is_const(padded) && stow_dim_is_const(covered) && covered - padded > over) {
-    return stow_shape_fail(call,
-                           "a window of %" PRId64 " does not fit in spatial dim %" PRIu32
-                           ", which is %" PRId64 " with its padding",
-                           covered, i, padded);
-  }
-  stow_dim room = stow_dim_sub(dims, padded, covered);
-  if (!up) {
-    *out = stow_dim_add(dims, stow_dim_floor_div(dims, room, w->strides[i]), 1);
-    return STOW_OK;
-  }
-  stow_dim hanging = stow_dim_add(dims, stow_dim_ceil_div(dims, room, w->strides[i]), 1);
-  *out = stow_dim_min(dims, hanging, stow_dim_ceil_div(dims, begun, w->strides[i]));
-  return STOW_OK;
-}
-
 stow_status stowi_graph_window_slide(stow_shape_call* call, const stowi_graph_window* w, bool up,
                                      stow_type* type) {
   for (uint32_t i = 0; i < w->spatial; ++i) {
     stow_dim* dim = &type->dims[w->first + i];
-    STOW_TRY(count_windows(call, w, i, *dim, up, dim));
+    // The number of windows that fit along spatial dim |i|, which is |in|; with |up|, the last one
+    // may extend past the end by less than a stride, even if it is the only one.
+    stow_dim in = *dim;
+    stow_dims* dims = stow_shape_dims(call);
+    if (is_same(w)) {
+      *dim = stow_dim_ceil_div(dims, in, w->strides[i]);
+      continue;
+    }
+    stow_dim begun = stow_dim_add(dims, in, w->pads[i]);
+    stow_dim padded = stow_dim_add(dims, begun, w->pads[w->spatial + i]);
+    stow_dim covered = extent(dims, w, i);
+    int64_t over = up ? w->strides[i] - 1 : 0;
+    if (stow_dim_is_const(padded) && stow_dim_is_const(covered) && covered - padded > over) {
+      return stow_shape_fail(call,
+                             "a window of %" PRId64 " does not fit in spatial dim %" PRIu32
+                             ", which is %" PRId64 " with its padding",
+                             covered, i, padded);
+    }
+    stow_dim room = stow_dim_sub(dims, padded, covered);
+    if (!up) {
+      *dim = stow_dim_add(dims, stow_dim_floor_div(dims, room, w->strides[i]), 1);
+      continue;
+    }
+    stow_dim hanging = stow_dim_add(dims, stow_dim_ceil_div(dims, room, w->strides[i]), 1);
+    *dim = stow_dim_min(dims, hanging, stow_dim_ceil_div(dims, begun, w->strides[i]));
   }
   return STOW_OK;
 }

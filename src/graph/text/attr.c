@@ -80,19 +80,15 @@ static stow_status read_number(stowi_graph_parser* parser, number* out) {
 // ---------------------------------------------------------------------------------------------
 // Lists
 
-static stow_status fail_inexact(stowi_graph_parser* parser, const stowi_graph_token* token) {
-  return stowi_graph_parser_fail(
-      parser, token, STOW_ERR_SYNTAX,
-      "this list holds floats, and one of its integers is not exact as a double");
-}
-
 static stow_status push_float(stowi_graph_parser* parser, const stowi_graph_token* token,
                               number item) {
   if (STOWI_VEC_RESERVE(parser->allocator, &parser->floats, 1) != STOW_OK) {
     return stowi_fail_memory(&parser->diag);
   }
   if (item.is_int && !stowi_graph_number_int_to_float(item.i, &item.f)) {
-    return fail_inexact(parser, token);
+    return stowi_graph_parser_fail(
+        parser, token, STOW_ERR_SYNTAX,
+        "this list holds floats, and one of its integers is not exact as a double");
   }
   parser->floats.data[parser->floats.count++] = item.f;
   return STOW_OK;

@@ -35,11 +35,6 @@ static stow_status fail_token(stowi_graph_lexer* lexer, const char* message) {
   return STOW_ERR_SYNTAX;
 }
 
-static void start_line(stowi_graph_lexer* lexer) {
-  lexer->line_start = lexer->cursor;
-  lexer->line += lexer->line < UINT32_MAX;
-}
-
 static void skip_comment(stowi_graph_lexer* lexer) {
   const char* newline = memchr(lexer->cursor, '\n', (size_t)(lexer->end - lexer->cursor));
   lexer->cursor = newline == NULL ? lexer->end : newline;
@@ -50,7 +45,8 @@ static void skip_space(stowi_graph_lexer* lexer) {
     switch (*lexer->cursor) {
       case '\n':
         ++lexer->cursor;
-        start_line(lexer);
+        lexer->line_start = lexer->cursor;
+        lexer->line += lexer->line < UINT32_MAX;
         break;
       case ' ':
       case '\t':

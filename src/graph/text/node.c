@@ -31,14 +31,6 @@ static bool is_hidden(const stowi_graph_parser* parser, stow_value value) {
   return low < parser->closed.count && parser->closed.data[low].first <= value;
 }
 
-// Room for the span is reserved before the region is opened, so that closing cannot fail.
-static stow_status reserve_span(stowi_graph_parser* parser) {
-  if (STOWI_VEC_RESERVE(parser->allocator, &parser->closed, parser->depth + 1) != STOW_OK) {
-    return stowi_fail_memory(&parser->diag);
-  }
-  return STOW_OK;
-}
-
 static void hide_values(stowi_graph_parser* parser, stow_value first) {
   stowi_graph_span span = {first, stow_graph_value_count(parser->graph)};
   while (parser->closed.count > 0 && parser->closed.data[parser->closed.count - 1].first >= first) {
@@ -96,36 +88,6 @@ static stow_status skip_results(stowi_graph_parser* parser, size_t* out_count) {
   return STOW_OK;
 }
 
-static stow_status fail_unknown_op(stowi_graph_parser* parser, const stowi_graph_token* name) {
-  const char* similar = stowi_graph_suggest_op(parser->ops, name->text);
-  if (similar == NULL) {
-    return stowi_graph_parser_fail(parser, name, STOW_ERR_NOT_FOUND, "unknown op '%.*s'",
-                                   STOWI_STR_ARG(name->text));
-  }
-  return stowi_graph_parser_fail(parser, name, STOW_ERR_NOT_FOUND,
-                                 "unknown op '%.*s'; did you mean '%s'?", STOWI_STR_ARG(name->text),
-                                 similar);
-}
-
-static stow_status read_head(stowi_graph_parser* parser, stowi_graph_head* head) {
-  memset(head, 0, sizeof(*head));
-  head->start = parser->lexer;
-  STOW_TRY(skip_results(parser, &head->result_count));
-  head->name = parser->lexer.token;
-  if (head->name.kind != STOWI_GRAPH_TOKEN_IDENT) {
-    return stowi_graph_parser_fail_expected(parser,
-                                            head->result_count == 0 ? "a statement" : "an op");
-  }
-  head->op = stow_ops_find(parser->ops, head->name.text);
-  if (head->op == STOW_OP_NONE) {
-    return fail_unknown_op(parser, &head->name);
-  }
-  head->desc = stow_ops_get(parser->ops, head->op);
-  STOW_TRY(stowi_graph_parser_next(parser));
-  head->body = parser->lexer;
-  return STOW_OK;
-}
-
 // ---------------------------------------------------------------------------------------------
 // The parts of a node. With a NULL |call| they are only checked.
 
@@ -179,27 +141,22 @@ static stow_status read_results(stowi_graph_parser* parser, const stowi_graph_he
   return STOW_OK;
 }
 
-static stow_status read_operand(stowi_graph_parser* parser, stow_call* call) {
-  stow_value operand = STOW_VALUE_NONE;
-  if (stowi_graph_token_is(&parser->lexer.token, "_")) {
-    STOW_TRY(stowi_graph_parser_next(parser));
-  } else if (parser->lexer.token.kind == STOWI_GRAPH_TOKEN_VALUE) {
-    STOW_TRY(read_value(parser, &operand));
-  } else {
-    return stowi_graph_parser_fail_expected(parser, "an operand, as in %7 or _");
-  }
-  if (call != NULL) {
-    stow_call_operand(call, operand);
-  }
-  return STOW_OK;
-}
-
 static stow_status read_operands(stowi_graph_parser* parser, stow_call* call) {
   bool more;
   STOW_TRY(stowi_graph_parser_expect(parser, '(', "'(' and the operands"));
   STOW_TRY(stowi_graph_parser_accept(parser, ')', &more));
   for (more = !more; more;) {
-    STOW_TRY(read_operand(parser, call));
+    stow_value operand = STOW_VALUE_NONE;
+    if (stowi_graph_token_is(&parser->lexer.token, "_")) {
+      STOW_TRY(stowi_graph_parser_next(parser));
+    } else if (parser->lexer.token.kind == STOWI_GRAPH_TOKEN_VALUE) {
+      STOW_TRY(read_value(parser, &operand));
+    } else {
+      return stowi_graph_parser_fail_expected(parser, "an operand, as in %7 or _");
+    }
+    if (call != NULL) {
+      stow_call_operand(call, operand);
+    }
     STOW_TRY(stowi_graph_parser_accept(parser, ',', &more));
     if (!more) {
       STOW_TRY(stowi_graph_parser_expect(parser, ')', "',' or ')'"));
@@ -241,23 +198,18 @@ static stow_status read_body(stowi_graph_parser* parser, const stowi_graph_head*
   return has_attrs ? stowi_graph_parser_attrs(parser, call, stow_call_attr) : STOW_OK;
 }
 
-static stow_status read_result_type(stowi_graph_parser* parser, stow_call* call, size_t k) {
-  stow_type type;
-  if (stowi_graph_token_is(&parser->lexer.token, "bounded")) {
-    STOW_TRY(stowi_graph_parser_next(parser));
-    stow_call_bounded(call, k);
-  }
-  STOW_TRY(stowi_graph_parser_type(parser, &type));
-  stow_call_result_type(call, &type);
-  return STOW_OK;
-}
-
 static stow_status read_types(stowi_graph_parser* parser, const stowi_graph_head* head,
                               stow_call* call) {
   for (size_t k = 0; k < head->result_count; ++k) {
     STOW_TRY(k == 0 ? stowi_graph_parser_expect(parser, ':', "':' and the type of each result")
                     : stowi_graph_parser_expect(parser, ',', "',' and a type for each result"));
-    STOW_TRY(read_result_type(parser, call, k));
+    stow_type type;
+    if (stowi_graph_token_is(&parser->lexer.token, "bounded")) {
+      STOW_TRY(stowi_graph_parser_next(parser));
+      stow_call_bounded(call, k);
+    }
+    STOW_TRY(stowi_graph_parser_type(parser, &type));
+    stow_call_result_type(call, &type);
   }
   if (parser->lexer.token.kind == (head->result_count == 0 ? ':' : ',')) {
     return stowi_graph_parser_fail(parser, &parser->lexer.token, STOW_ERR_SYNTAX,
@@ -299,7 +251,10 @@ static stow_status build_node(stowi_graph_parser* parser, const stowi_graph_head
 static stow_status open_region(stowi_graph_parser* parser, stowi_graph_owner* owner) {
   stowi_graph_token brace = parser->lexer.token;
   STOW_TRY(stowi_graph_parser_expect(parser, '{', "'{' and a region"));
-  STOW_TRY(reserve_span(parser));
+  // Room for the span is reserved before the region is opened, so that closing cannot fail.
+  if (STOWI_VEC_RESERVE(parser->allocator, &parser->closed, parser->depth + 1) != STOW_OK) {
+    return stowi_fail_memory(&parser->diag);
+  }
   owner->first_value = stow_graph_value_count(parser->graph);
   return stowi_graph_parser_locate(parser, &brace,
                                    stow_graph_begin_region(parser->graph, &parser->diag));
@@ -390,7 +345,29 @@ static stow_status read_return(stowi_graph_parser* parser) {
 
 static stow_status read_node(stowi_graph_parser* parser) {
   stowi_graph_head head;
-  STOW_TRY(read_head(parser, &head));
+  memset(&head, 0, sizeof(head));
+  head.start = parser->lexer;
+  STOW_TRY(skip_results(parser, &head.result_count));
+  head.name = parser->lexer.token;
+  if (head.name.kind != STOWI_GRAPH_TOKEN_IDENT) {
+    return stowi_graph_parser_fail_expected(parser,
+                                            head.result_count == 0 ? "a statement" : "an op");
+  }
+  head.op = stow_ops_find(parser->ops, head.name.text);
+  if (head.op == STOW_OP_NONE) {
+    const stowi_graph_token* name = &head.name;
+    const char* similar = stowi_graph_suggest_op(parser->ops, name->text);
+    if (similar == NULL) {
+      return stowi_graph_parser_fail(parser, name, STOW_ERR_NOT_FOUND, "unknown op '%.*s'",
+                                     STOWI_STR_ARG(name->text));
+    }
+    return stowi_graph_parser_fail(parser, name, STOW_ERR_NOT_FOUND,
+                                   "unknown op '%.*s'; did you mean '%s'?",
+                                   STOWI_STR_ARG(name->text), similar);
+  }
+  head.desc = stow_ops_get(parser->ops, head.op);
+  STOW_TRY(stowi_graph_parser_next(parser));
+  head.body = parser->lexer;
   return head.desc->region_count == 0 ? build_node(parser, &head) : open_owner(parser, &head);
 }
 

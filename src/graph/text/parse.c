@@ -150,37 +150,29 @@ static stow_status add_graph(stowi_graph_parser* parser, stow_module* module, st
   return STOW_OK;
 }
 
-static stow_status read_graph_name(stowi_graph_parser* parser, stow_module* module) {
-  stowi_graph_token token = parser->lexer.token;
-  stow_str name;
-  if (token.kind != STOWI_GRAPH_TOKEN_IDENT && token.kind != STOWI_GRAPH_TOKEN_STRING) {
-    return stowi_graph_parser_fail_expected(parser, "the graph's name after '@'");
-  }
-  STOW_TRY(stowi_graph_parser_string(parser, &token, &name));
-  if (stow_module_find(module, name) != NULL) {
-    return stowi_graph_parser_fail(parser, &token, STOW_ERR_DUPLICATE,
-                                   "graph @%.*s is defined twice", STOWI_STR_ARG(name));
-  }
-  STOW_TRY(stowi_graph_parser_locate(parser, &token, add_graph(parser, module, name)));
-  return stowi_graph_parser_next(parser);
-}
-
-static stow_status read_graph(stowi_graph_parser* parser, stow_module* module) {
-  if (!stowi_graph_token_is(&parser->lexer.token, "graph")) {
-    return stowi_graph_parser_fail_expected(
-        parser, module->graphs.count == 0 ? "'graph'" : "'graph' or the end of the text");
-  }
-  STOW_TRY(stowi_graph_parser_next(parser));
-  STOW_TRY(stowi_graph_parser_expect(parser, '@', "'@' and the graph's name"));
-  STOW_TRY(read_graph_name(parser, module));
-  STOW_TRY(stowi_graph_parser_expect(parser, '{', NULL));
-  return stowi_graph_parser_statements(parser);
-}
-
 static stow_status read_module(stowi_graph_parser* parser, stow_module* module) {
   STOW_TRY(stowi_graph_parser_next(parser));
   do {
-    STOW_TRY(read_graph(parser, module));
+    if (!stowi_graph_token_is(&parser->lexer.token, "graph")) {
+      return stowi_graph_parser_fail_expected(
+          parser, module->graphs.count == 0 ? "'graph'" : "'graph' or the end of the text");
+    }
+    STOW_TRY(stowi_graph_parser_next(parser));
+    STOW_TRY(stowi_graph_parser_expect(parser, '@', "'@' and the graph's name"));
+    stowi_graph_token token = parser->lexer.token;
+    stow_str name;
+    if (token.kind != STOWI_GRAPH_TOKEN_IDENT && token.kind != STOWI_GRAPH_TOKEN_STRING) {
+      return stowi_graph_parser_fail_expected(parser, "the graph's name after '@'");
+    }
+    STOW_TRY(stowi_graph_parser_string(parser, &token, &name));
+    if (stow_module_find(module, name) != NULL) {
+      return stowi_graph_parser_fail(parser, &token, STOW_ERR_DUPLICATE,
+                                     "graph @%.*s is defined twice", STOWI_STR_ARG(name));
+    }
+    STOW_TRY(stowi_graph_parser_locate(parser, &token, add_graph(parser, module, name)));
+    STOW_TRY(stowi_graph_parser_next(parser));
+    STOW_TRY(stowi_graph_parser_expect(parser, '{', NULL));
+    STOW_TRY(stowi_graph_parser_statements(parser));
   } while (parser->lexer.token.kind != STOWI_GRAPH_TOKEN_END);
   return STOW_OK;
 }

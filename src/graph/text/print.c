@@ -46,27 +46,6 @@ static stow_status put_list_item(const printer* p, const stow_attr* attr, size_t
   }
 }
 
-static stow_status put_attr_value(const printer* p, const stow_attr* attr) {
-  switch (attr->kind) {
-    case STOW_ATTR_INT:
-      return stowi_printf(p->writer, "%lld", (long long)attr->i);
-    case STOW_ATTR_FLOAT:
-      return stowi_graph_put_float(p->writer, attr->f);
-    case STOW_ATTR_BOOL:
-      return stowi_put(p->writer, attr->b ? "true" : "false");
-    case STOW_ATTR_STRING:
-      return stowi_put_quoted(p->writer, attr->s);
-    default:
-      break;
-  }
-  STOW_TRY(stowi_put(p->writer, "["));
-  for (size_t i = 0; i < attr->count; ++i) {
-    STOW_TRY(put_comma(p, i));
-    STOW_TRY(put_list_item(p, attr, i));
-  }
-  return stowi_put(p->writer, "]");
-}
-
 static bool is_default(const stow_graph* graph, stow_op op, const stow_attr* attr) {
   const stow_ops* ops = stow_graph_ops(graph);
   size_t count = stow_ops_attr_count(ops, op);
@@ -85,7 +64,24 @@ static stow_status put_attr(const printer* p, const stow_attr* attr, size_t show
   STOW_TRY(stowi_put(p->writer, shown == 0 ? "{" : ", "));
   STOW_TRY(put_name(p->writer, attr->name));
   STOW_TRY(stowi_put(p->writer, " = "));
-  return put_attr_value(p, attr);
+  switch (attr->kind) {
+    case STOW_ATTR_INT:
+      return stowi_printf(p->writer, "%lld", (long long)attr->i);
+    case STOW_ATTR_FLOAT:
+      return stowi_graph_put_float(p->writer, attr->f);
+    case STOW_ATTR_BOOL:
+      return stowi_put(p->writer, attr->b ? "true" : "false");
+    case STOW_ATTR_STRING:
+      return stowi_put_quoted(p->writer, attr->s);
+    default:
+      break;
+  }
+  STOW_TRY(stowi_put(p->writer, "["));
+  for (size_t i = 0; i < attr->count; ++i) {
+    STOW_TRY(put_comma(p, i));
+    STOW_TRY(put_list_item(p, attr, i));
+  }
+  return stowi_put(p->writer, "]");
 }
 
 // Element |i| of inline data; false if the text format cannot represent it.

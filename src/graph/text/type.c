@@ -192,7 +192,11 @@ static stow_status read_sum(stowi_graph_parser* parser, int depth, stow_dim* out
 
 // ---------------------------------------------------------------------------------------------
 
-static stow_status read_expression(stowi_graph_parser* parser, stow_dim* out) {
+static stow_status read_dim(stowi_graph_parser* parser, stow_dim* out) {
+  if (parser->lexer.token.kind == STOWI_GRAPH_TOKEN_INT) {
+    return read_dim_number(parser, out);
+  }
+  STOW_TRY(stowi_graph_parser_expect(parser, '?', "a dim: 384, ?name or ?(past + seq)"));
   stowi_graph_token token = parser->lexer.token;
   if (token.kind == STOWI_GRAPH_TOKEN_IDENT || token.kind == STOWI_GRAPH_TOKEN_STRING) {
     return read_symbol(parser, out);
@@ -207,14 +211,6 @@ static stow_status read_expression(stowi_graph_parser* parser, stow_dim* out) {
   return stowi_graph_parser_expect(parser, ')', "an operator or ')'");
 }
 
-static stow_status read_dim(stowi_graph_parser* parser, stow_dim* out) {
-  if (parser->lexer.token.kind == STOWI_GRAPH_TOKEN_INT) {
-    return read_dim_number(parser, out);
-  }
-  STOW_TRY(stowi_graph_parser_expect(parser, '?', "a dim: 384, ?name or ?(past + seq)"));
-  return read_expression(parser, out);
-}
-
 static stow_status fail_unknown_dtype(stowi_graph_parser* parser, const stowi_graph_token* name) {
   const char* similar = stowi_graph_suggest_dtype(name->text);
   if (similar == NULL) {
@@ -227,19 +223,15 @@ static stow_status fail_unknown_dtype(stowi_graph_parser* parser, const stowi_gr
                                  STOWI_STR_ARG(name->text), similar);
 }
 
-static stow_status read_dtype(stowi_graph_parser* parser, stow_dtype* out) {
+stow_status stowi_graph_parser_type(stowi_graph_parser* parser, stow_type* out_type) {
+  bool more;
+  memset(out_type, 0, sizeof(*out_type));
   stowi_graph_token token = parser->lexer.token;
   if (token.kind != STOWI_GRAPH_TOKEN_IDENT) {
     return stowi_graph_parser_fail_expected(parser, "a type, as in f32[100, 384]");
   }
-  return stow_dtype_from_name(token.text, out) ? stowi_graph_parser_next(parser)
-                                               : fail_unknown_dtype(parser, &token);
-}
-
-stow_status stowi_graph_parser_type(stowi_graph_parser* parser, stow_type* out_type) {
-  bool more;
-  memset(out_type, 0, sizeof(*out_type));
-  STOW_TRY(read_dtype(parser, &out_type->dtype));
+  STOW_TRY(stow_dtype_from_name(token.text, &out_type->dtype) ? stowi_graph_parser_next(parser)
+                                                              : fail_unknown_dtype(parser, &token));
   STOW_TRY(stowi_graph_parser_expect(parser, '[', "'[' and the dims"));
   STOW_TRY(stowi_graph_parser_accept(parser, ']', &more));
   for (more = !more; more;) {

@@ -312,25 +312,21 @@ static stow_status add_buffer(reader* r, const stow_buffer* desc) {
   }
 }
 
-static stow_status read_row(reader* r) {
-  stow_buffer desc;
-  stow_buffer_init(&desc);
-  STOW_TRY(find_cells(r));
-  STOW_TRY(add_id(r, r->row - 1));
-  STOW_TRY(read_life(r, &desc));
-  STOW_TRY(read_size(r, &desc));
-  STOW_TRY(read_alignment(r, &desc));
-  STOW_TRY(read_offset(r, &desc));
-  STOW_TRY(add_buffer(r, &desc));
-  return read_gaps(r);
-}
-
 static stow_status read_all(reader* r) {
   stow_csv* csv = r->csv;
   STOW_TRY(stow_problem_create(csv->allocator, r->diag, &csv->problem));
   STOW_TRY(stowi_place_csv_read_header(csv, &r->cursor, r->diag));
   while (stowi_place_csv_find_row(&r->cursor)) {
-    STOW_TRY(read_row(r));
+    stow_buffer desc;
+    stow_buffer_init(&desc);
+    STOW_TRY(find_cells(r));
+    STOW_TRY(add_id(r, r->row - 1));
+    STOW_TRY(read_life(r, &desc));
+    STOW_TRY(read_size(r, &desc));
+    STOW_TRY(read_alignment(r, &desc));
+    STOW_TRY(read_offset(r, &desc));
+    STOW_TRY(add_buffer(r, &desc));
+    STOW_TRY(read_gaps(r));
   }
   return STOW_OK;
 }

@@ -16,14 +16,6 @@ typedef struct pair_ranges {
   size_t count;
 } pair_ranges;
 
-// Replaces the |gone| ranges from |at| on by |range|.
-static void replace(pair_ranges* pair, size_t at, size_t gone, stowi_place_clash range) {
-  memmove(&pair->ranges[at + 1], &pair->ranges[at + gone],
-          (pair->count - at - gone) * sizeof(range));
-  pair->ranges[at] = range;
-  pair->count += 1 - gone;
-}
-
 // False if there is no room for it.
 static bool add_range(pair_ranges* pair, stowi_place_clash range) {
   size_t at = 0;
@@ -39,7 +31,12 @@ static bool add_range(pair_ranges* pair, stowi_place_clash range) {
   if (end == at && pair->count == MAX_OF_PAIR) {
     return false;
   }
-  replace(pair, at, end - at, range);
+  // Replaces the |gone| ranges from |at| on by |range|.
+  size_t gone = end - at;
+  memmove(&pair->ranges[at + 1], &pair->ranges[at + gone],
+          (pair->count - at - gone) * sizeof(range));
+  pair->ranges[at] = range;
+  pair->count += 1 - gone;
   return true;
 }
 
@@ -56,16 +53,12 @@ static bool find_ranges(const stowi_place_model* model, uint32_t a, uint32_t b, 
 
 // ---------------------------------------------------------------------------------------------
 
-static void put_in(uint64_t* set, uint32_t buffer) {
-  set[buffer / 64] |= UINT64_C(1) << (buffer % 64);
-}
-
 // |windowed|: initially all zeros.
 static void find_partners(const stowi_place_model* model, stowi_place_clashes* clashes,
                           uint64_t* windowed) {
   for (uint32_t i = 0; i < model->count; ++i) {
     if (!stowi_place_model_is_whole(model, i)) {
-      put_in(windowed, i);
+      windowed[i / 64] |= UINT64_C(1) << (i % 64);
     }
   }
   size_t count = 0;

@@ -155,21 +155,6 @@ static void put_in(uint64_t* set, uint32_t buffer) {
   set[buffer / 64] |= UINT64_C(1) << (buffer % 64);
 }
 
-static void fill_members(stowi_place_model* model) {
-  for (uint32_t s = 0; s < model->section_count; ++s) {
-    model->first_word[s] = model->words;
-  }
-  for (uint32_t i = 0; i < model->count; ++i) {
-    for (uint32_t p = model->first_piece[i]; p < model->first_piece[i + 1]; ++p) {
-      for (uint32_t s = model->pieces[p].begin; s < model->pieces[p].end; ++s) {
-        put_in(stowi_place_model_members(model, s), i);
-        uint32_t word = i / 64;
-        model->first_word[s] = word < model->first_word[s] ? word : model->first_word[s];
-      }
-    }
-  }
-}
-
 // A buffer that overlaps a whole buffer in time is live when that is born, or is born during its
 // lifetime, since lifetimes are intervals. With windows a later piece can begin meanwhile, so every
 // section is checked.
@@ -196,7 +181,18 @@ static void fill_neighbours(stowi_place_model* model, uint32_t i) {
 }
 
 static void fill_sets(stowi_place_model* model) {
-  fill_members(model);
+  for (uint32_t s = 0; s < model->section_count; ++s) {
+    model->first_word[s] = model->words;
+  }
+  for (uint32_t i = 0; i < model->count; ++i) {
+    for (uint32_t p = model->first_piece[i]; p < model->first_piece[i + 1]; ++p) {
+      for (uint32_t s = model->pieces[p].begin; s < model->pieces[p].end; ++s) {
+        put_in(stowi_place_model_members(model, s), i);
+        uint32_t word = i / 64;
+        model->first_word[s] = word < model->first_word[s] ? word : model->first_word[s];
+      }
+    }
+  }
   for (uint32_t i = 0; i < model->count; ++i) {
     fill_neighbours(model, i);
   }

@@ -116,13 +116,6 @@ static uint32_t table_bits(const stowi_place_model* model) {
   return bits;
 }
 
-static void prepare_table(stowi_place_exact_search* exact, uint64_t capacity) {
-  if (capacity > exact->table_capacity) {
-    memset(exact->table, 0, sizeof(*exact->table) << exact->table_bits);
-  }
-  exact->table_capacity = capacity;
-}
-
 // ---------------------------------------------------------------------------------------------
 // Frames
 
@@ -278,20 +271,6 @@ static bool go_back(stowi_place_exact_search* exact) {
 // ---------------------------------------------------------------------------------------------
 // Runs
 
-static void start(stowi_place_exact_search* exact, const stowi_place_run* run) {
-  prepare_table(exact, run->capacity);
-  exact->where = run->way.where;
-  exact->ranks.whom = run->way.whom;
-  exact->ranks.noise = run->noise;
-  exact->ranks.seed = run->seed;
-  exact->nodes = exact->spent = 0;
-  exact->deepest = 0;
-  exact->top = NO_FRAME;
-  exact->pending_count = 0;
-  stowi_place_exact_state_reset(exact->state, run->capacity);
-  stowi_place_rank(&exact->ranks, exact->state, 0, exact->model->section_count);
-}
-
 static uint64_t nodes_at_once(const stowi_place_model* model) {
   uint64_t nodes = 1 + BUFFERS_AT_ONCE / ((uint64_t)model->count + 1);
   return nodes < MOST_AT_ONCE ? nodes : MOST_AT_ONCE;
@@ -357,7 +336,20 @@ static bool is_hopeless(const stowi_place_state* state) {
 
 static stowi_place_verdict run_once(stowi_place_exact_search* exact, const stowi_place_run* run,
                                     stowi_place_quest* quest) {
-  start(exact, run);
+  if (run->capacity > exact->table_capacity) {
+    memset(exact->table, 0, sizeof(*exact->table) << exact->table_bits);
+  }
+  exact->table_capacity = run->capacity;
+  exact->where = run->way.where;
+  exact->ranks.whom = run->way.whom;
+  exact->ranks.noise = run->noise;
+  exact->ranks.seed = run->seed;
+  exact->nodes = exact->spent = 0;
+  exact->deepest = 0;
+  exact->top = NO_FRAME;
+  exact->pending_count = 0;
+  stowi_place_exact_state_reset(exact->state, run->capacity);
+  stowi_place_rank(&exact->ranks, exact->state, 0, exact->model->section_count);
   if (is_hopeless(exact->state)) {
     return STOWI_PLACE_REFUTED;
   }

@@ -62,14 +62,6 @@ static void hash_least(stowi_place_state* state, uint32_t buffer) {
 // ---------------------------------------------------------------------------------------------
 // Floors
 
-static void save_floor(stowi_place_state* state, uint32_t section) {
-  if (state->stamp[section] != state->batch) {
-    state->stamp[section] = state->batch;
-    state->trail[state->trail_count++] = (stowi_place_change){
-        CHANGED_FLOOR, section, state->floor_count[section], state->floor[section]};
-  }
-}
-
 // |buffer|'s bound is no longer |bound|.
 static void leave_floors(stowi_place_state* state, uint32_t buffer, int64_t bound) {
   const stowi_place_model* model = state->model;
@@ -78,7 +70,11 @@ static void leave_floors(stowi_place_state* state, uint32_t buffer, int64_t boun
     int64_t at = bound + piece->low;
     for (uint32_t s = piece->begin; s < piece->end; ++s) {
       if (state->floor[s] == at) {
-        save_floor(state, s);
+        if (state->stamp[s] != state->batch) {
+          state->stamp[s] = state->batch;
+          state->trail[state->trail_count++] =
+              (stowi_place_change){CHANGED_FLOOR, s, state->floor_count[s], state->floor[s]};
+        }
         if (--state->floor_count[s] == 0) {
           state->stale[state->stale_count++] = s;
         }

@@ -30,12 +30,6 @@ static bool may_go_on(pass* p) {
   return !p->is_stopped;
 }
 
-static void put(pass* p, size_t buffer, uint64_t offset) {
-  uint64_t end = offset + stowi_place_footprint(&p->quest->problem->buffers.data[buffer]);
-  p->offsets[buffer] = offset;
-  p->height = end > p->height ? end : p->height;
-}
-
 static uint64_t size_at(const pass* p, size_t i) {
   return p->quest->problem->buffers.data[p->order[i]].size;
 }
@@ -85,7 +79,9 @@ static stow_status place_stretch(pass* p, stowi_place_occupancy* occupancy, stow
     size_t buffer = p->order[i];
     uint64_t footprint = stowi_place_footprint(&p->quest->problem->buffers.data[buffer]);
     uint64_t offset = pick(stowi_place_search_start(occupancy, buffer), footprint);
-    put(p, buffer, offset);
+    uint64_t end = offset + stowi_place_footprint(&p->quest->problem->buffers.data[buffer]);
+    p->offsets[buffer] = offset;
+    p->height = end > p->height ? end : p->height;
     if (stowi_place_occupancy_take(occupancy, buffer, offset) != STOW_OK) {
       return stowi_fail_memory(p->quest->diag);
     }

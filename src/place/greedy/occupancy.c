@@ -232,21 +232,6 @@ static uint64_t unit_of(const stowi_place_occupancy* o) {
   return starts & (~starts + 1);
 }
 
-static void prepare(stowi_place_occupancy* o) {
-  const visitor marking = {mark};
-  o->trunk = busiest_section(o);
-  clear_nodes(o, UINT32_MAX);
-  mark(o, TRUNK, SET_STACK);
-  o->unit = unit_of(o);
-  o->least = UINT64_MAX;
-  o->root = highest_power(o->sections.count);
-  for (uint32_t i = 0; i < o->sections.piece_count; ++i) {
-    uint64_t size = to_units(o, stowi_place_piece_size(&o->sections, o->problem, i));
-    o->least = size < o->least ? size : o->least;
-    visit_sets(o, o->sections.begin[i] + 1, o->sections.end[i], &marking);
-  }
-}
-
 stow_status stowi_place_occupancy_create(const stow_problem* problem, stow_allocator allocator,
                                          stowi_place_occupancy** out_occupancy) {
   *out_occupancy = NULL;
@@ -266,7 +251,18 @@ stow_status stowi_place_occupancy_create(const stow_problem* problem, stow_alloc
     stowi_place_occupancy_destroy(o);
     return status;
   }
-  prepare(o);
+  const visitor marking = {mark};
+  o->trunk = busiest_section(o);
+  clear_nodes(o, UINT32_MAX);
+  mark(o, TRUNK, SET_STACK);
+  o->unit = unit_of(o);
+  o->least = UINT64_MAX;
+  o->root = highest_power(o->sections.count);
+  for (uint32_t i = 0; i < o->sections.piece_count; ++i) {
+    uint64_t size = to_units(o, stowi_place_piece_size(&o->sections, o->problem, i));
+    o->least = size < o->least ? size : o->least;
+    visit_sets(o, o->sections.begin[i] + 1, o->sections.end[i], &marking);
+  }
   *out_occupancy = o;
   return STOW_OK;
 }

@@ -118,20 +118,6 @@ static uint32_t area_shift_of(const stow_problem* problem) {
   return bits > 64 ? bits - 64 : 0;
 }
 
-// Adds the pieces to |change|, the load of a section minus that of the one before (modulo 2^64).
-static void sum_changes(const stow_problem* problem, const stowi_place_sections* sections,
-                        uint64_t* change) {
-  for (size_t i = 0; i < problem->buffers.count; ++i) {
-    uint32_t end = stowi_place_piece_end(sections, i);
-    for (uint32_t piece = stowi_place_piece_first(sections, i); piece < end; ++piece) {
-      uint64_t bytes = stowi_place_piece_high(sections, piece, &problem->buffers.data[i]) -
-                       stowi_place_piece_low(sections, piece);
-      change[sections->begin[piece]] += bytes;
-      change[sections->end[piece]] -= bytes;
-    }
-  }
-}
-
 // Turns |change| into loads.
 static void find_loads(const stow_problem* problem, const stowi_place_sections* sections,
                        uint64_t* change, stowi_place_floors* loads, uint64_t* out) {
@@ -159,7 +145,17 @@ stow_status stowi_place_orders_make(const stowi_place_quest* quest,
   if (out_orders->load == NULL || change == NULL || status != STOW_OK) {
     status = stowi_fail_memory(quest->diag);
   } else {
-    sum_changes(problem, sections, change);
+    // Adds the pieces to |change|, the load of a section minus that of the one before (modulo
+    // 2^64).
+    for (size_t i = 0; i < problem->buffers.count; ++i) {
+      uint32_t end = stowi_place_piece_end(sections, i);
+      for (uint32_t piece = stowi_place_piece_first(sections, i); piece < end; ++piece) {
+        uint64_t bytes = stowi_place_piece_high(sections, piece, &problem->buffers.data[i]) -
+                         stowi_place_piece_low(sections, piece);
+        change[sections->begin[piece]] += bytes;
+        change[sections->end[piece]] -= bytes;
+      }
+    }
     find_loads(problem, sections, change, &loads, out_orders->load);
   }
   stowi_place_floors_free(&loads, quest->allocator);

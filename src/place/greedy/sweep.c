@@ -140,25 +140,6 @@ void stowi_place_sweep_start(stowi_place_sweep* sweep, uint32_t section, uint64_
   }
 }
 
-// Ends come before births: what dies at a section's start makes room for what is born there.
-static void enter(stowi_place_sweep* sweep, uint32_t section) {
-  size_t count = sweep->sections->piece_count;
-  const stowi_place_sections* sections = sweep->sections;
-  while (sweep->next_end < count && sections->end[sweep->by_end[sweep->next_end]] == section) {
-    uint32_t piece = sweep->by_end[sweep->next_end++];
-    if (sweep->addresses[piece] != NOT_PLACED) {
-      stowi_place_active_remove(sweep->active, piece);
-    }
-  }
-  while (sweep->next_begin < count &&
-         sections->begin[sweep->by_begin[sweep->next_begin]] == section) {
-    uint32_t piece = sweep->by_begin[sweep->next_begin++];
-    if (sweep->addresses[piece] != NOT_PLACED) {
-      insert(sweep, piece);
-    }
-  }
-}
-
 static uint32_t next_section(const stowi_place_sweep* sweep) {
   size_t count = sweep->sections->piece_count;
   const stowi_place_sections* sections = sweep->sections;
@@ -171,7 +152,22 @@ static uint32_t next_section(const stowi_place_sweep* sweep) {
 
 void stowi_place_sweep_advance(stowi_place_sweep* sweep, uint32_t section) {
   for (uint32_t next = next_section(sweep); next <= section; next = next_section(sweep)) {
-    enter(sweep, next);
+    // Ends come before births: what dies at a section's start makes room for what is born there.
+    size_t count = sweep->sections->piece_count;
+    const stowi_place_sections* sections = sweep->sections;
+    while (sweep->next_end < count && sections->end[sweep->by_end[sweep->next_end]] == next) {
+      uint32_t piece = sweep->by_end[sweep->next_end++];
+      if (sweep->addresses[piece] != NOT_PLACED) {
+        stowi_place_active_remove(sweep->active, piece);
+      }
+    }
+    while (sweep->next_begin < count &&
+           sections->begin[sweep->by_begin[sweep->next_begin]] == next) {
+      uint32_t piece = sweep->by_begin[sweep->next_begin++];
+      if (sweep->addresses[piece] != NOT_PLACED) {
+        insert(sweep, piece);
+      }
+    }
   }
   sweep->section = section;
 }

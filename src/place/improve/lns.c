@@ -102,23 +102,6 @@ static void add_free(lns* l, uint32_t buffer) {
   }
 }
 
-// Those that are live within |radius| sections of |center|.
-static void gather(lns* l, uint32_t center, uint32_t radius) {
-  stowi_place_life around = {center > radius ? center - radius : 0, (uint64_t)center + radius + 1};
-  for (uint32_t i = 0; i < l->quest->problem->buffers.count; ++i) {
-    if (stowi_place_together(life_of(l, i), around)) {
-      add_free(l, i);
-    }
-  }
-}
-
-static void empty(lns* l) {
-  for (size_t i = 0; i < l->free_count; ++i) {
-    l->is_free[l->free[i]] = 0;
-  }
-  l->free_count = 0;
-}
-
 // Keeps |most| of the free ones, mostly short-lived, including |must|.
 static stow_status thin_out(lns* l, uint32_t must, size_t most) {
   if (l->free_count > most) {
@@ -146,8 +129,17 @@ static stow_status draw(lns* l) {
   uint32_t center = first_section(l, must) + (uint32_t)(next_random(l) % width);
   uint32_t radius = (uint32_t)(next_random(l) % 8);
   size_t most = LEAST_FREE + next_random(l) % (MOST_FREE - LEAST_FREE);
-  empty(l);
-  gather(l, center, radius);
+  for (size_t i = 0; i < l->free_count; ++i) {
+    l->is_free[l->free[i]] = 0;
+  }
+  l->free_count = 0;
+  // Those that are live within |radius| sections of |center|.
+  stowi_place_life around = {center > radius ? center - radius : 0, (uint64_t)center + radius + 1};
+  for (uint32_t i = 0; i < l->quest->problem->buffers.count; ++i) {
+    if (stowi_place_together(life_of(l, i), around)) {
+      add_free(l, i);
+    }
+  }
   return thin_out(l, must, most);
 }
 

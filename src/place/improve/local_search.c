@@ -105,14 +105,6 @@ static int compare_weights(const void* a, const void* b, const void* context) {
   return (x > y) - (x < y);
 }
 
-static stow_status begin_run(search* s, stowi_place_order order) {
-  STOW_TRY(stowi_place_orders_fill(&s->orders, order, s->order, &s->count));
-  for (size_t i = 0; i < s->count; ++i) {
-    s->weights[s->order[i]] = (uint64_t)i << WEIGHT_SHIFT;
-  }
-  return STOW_OK;
-}
-
 static uint64_t next_factor(search* s) {
   s->random = stowi_hash_u64(s->random, 0);
   return MIN_FACTOR + (s->random >> 32) % FACTOR_RANGE;
@@ -136,7 +128,12 @@ static size_t split(search* s, uint64_t target) {
   return late_count;
 }
 
-static void merge(search* s, size_t late_count) {
+static stow_status bring_forward(search* s, uint64_t target) {
+  size_t late_count = split(s, target);
+  if (stowi_sort(s->late, late_count, sizeof(uint32_t), compare_weights, s->weights,
+                 s->quest->allocator) != STOW_OK) {
+    return stowi_fail_memory(s->quest->diag);
+  }
   size_t late = 0;
   size_t other = 0;
   for (size_t i = 0; i < s->count; ++i) {
@@ -145,15 +142,6 @@ static void merge(search* s, size_t late_count) {
                               s->weights[s->late[late]] <= s->weights[s->others[other]]);
     s->order[i] = take_late ? s->late[late++] : s->others[other++];
   }
-}
-
-static stow_status bring_forward(search* s, uint64_t target) {
-  size_t late_count = split(s, target);
-  if (stowi_sort(s->late, late_count, sizeof(uint32_t), compare_weights, s->weights,
-                 s->quest->allocator) != STOW_OK) {
-    return stowi_fail_memory(s->quest->diag);
-  }
-  merge(s, late_count);
   return STOW_OK;
 }
 
@@ -189,22 +177,21 @@ static bool is_in_place(const search* s) {
   return stowi_place_quest_done(s->quest) || s->idle > IDLE_SHARE * (uint64_t)s->count;
 }
 
-static void offer(search* s, outcome reached) {
-  uint64_t before = s->quest->height;
-  if (reached.height != UINT64_MAX) {
-    stowi_place_quest_offer(s->quest, s->offsets, reached.height);
-  }
-  stowi_place_quest_spend(s->quest, reached.nodes);
-  s->idle = s->quest->height < before ? 0 : s->idle + 1;
-}
-
 static stow_status run(search* s, start from, uint64_t pass_count) {
   uint64_t best = UINT64_MAX;
-  STOW_TRY(begin_run(s, from.order));
+  STOW_TRY(stowi_place_orders_fill(&s->orders, from.order, s->order, &s->count));
+  for (size_t i = 0; i < s->count; ++i) {
+    s->weights[s->order[i]] = (uint64_t)i << WEIGHT_SHIFT;
+  }
   for (uint64_t i = 0; i < pass_count; ++i) {
     outcome reached;
     STOW_TRY((from.first_fit ? place_by_first_fit : place_on_skyline)(s, &reached));
-    offer(s, reached);
+    uint64_t before = s->quest->height;
+    if (reached.height != UINT64_MAX) {
+      stowi_place_quest_offer(s->quest, s->offsets, reached.height);
+    }
+    stowi_place_quest_spend(s->quest, reached.nodes);
+    s->idle = s->quest->height < before ? 0 : s->idle + 1;
     if (is_in_place(s)) {
       break;
     }

@@ -124,24 +124,6 @@ static stow_status add_result(book* b, stow_node node, stow_value value) {
                       : add_writer(b, value, (stowi_plan_span){0, own->bytes}, start, step);
 }
 
-// Carried arguments are written again by the loop's yield.
-static stow_status add_carried(book* b, stow_node node) {
-  stowi_plan_checker* checker = b->checker;
-  stow_node loop = stowi_plan_check_loop_of_args(checker, node);
-  size_t count = loop == STOW_NODE_NONE ? 0 : stow_graph_result_count(checker->graph, node);
-  for (size_t k = 0; k < count; ++k) {
-    stow_value argument = stow_graph_first_result(checker->graph, node) + (stow_value)k;
-    if (stowi_plan_check_initial(checker, loop, k) != STOW_VALUE_NONE &&
-        is_shared(checker, argument)) {
-      stow_region body = stow_graph_node_region(checker->graph, node);
-      uint32_t yield = stowi_plan_check_region_end(checker, body);
-      stowi_plan_span bytes = {0, checker->values[argument].bytes};
-      STOW_TRY(add_writer(b, argument, bytes, yield, yield));
-    }
-  }
-  return STOW_OK;
-}
-
 static stow_status add_all(book* b) {
   const stow_graph* graph = b->checker->graph;
   for (stow_node node = 0; node < b->checker->node_count; ++node) {
@@ -149,7 +131,20 @@ static stow_status add_all(book* b) {
     for (size_t k = 0; k < results; ++k) {
       STOW_TRY(add_result(b, node, stow_graph_first_result(graph, node) + (stow_value)k));
     }
-    STOW_TRY(add_carried(b, node));
+    // Carried arguments are written again by the loop's yield.
+    stowi_plan_checker* checker = b->checker;
+    stow_node loop = stowi_plan_check_loop_of_args(checker, node);
+    size_t count = loop == STOW_NODE_NONE ? 0 : stow_graph_result_count(checker->graph, node);
+    for (size_t k = 0; k < count; ++k) {
+      stow_value argument = stow_graph_first_result(checker->graph, node) + (stow_value)k;
+      if (stowi_plan_check_initial(checker, loop, k) != STOW_VALUE_NONE &&
+          is_shared(checker, argument)) {
+        stow_region body = stow_graph_node_region(checker->graph, node);
+        uint32_t yield = stowi_plan_check_region_end(checker, body);
+        stowi_plan_span bytes = {0, checker->values[argument].bytes};
+        STOW_TRY(add_writer(b, argument, bytes, yield, yield));
+      }
+    }
   }
   return STOW_OK;
 }

@@ -93,20 +93,6 @@ static bool fill(const stowi_plan_checker* checker, stow_node node, stowi_plan_e
   return is_known;
 }
 
-static stow_status reserve(stowi_plan_checker* checker, stowi_plan_elisions* elisions,
-                           size_t count) {
-  if (count > elisions->capacity) {
-    stowi_plan_elisions_free(checker, elisions);
-    elisions->capacity = count;
-    elisions->ends = STOWI_ARRAY(checker->allocator, uint64_t, count);
-    elisions->strangers = STOWI_ARRAY(checker->allocator, size_t, count);
-    if (elisions->ends == NULL || elisions->strangers == NULL) {
-      return stowi_fail_memory(checker->diag);
-    }
-  }
-  return STOW_OK;
-}
-
 stow_status stowi_plan_elisions_find(stowi_plan_checker* checker, stow_node node,
                                      stowi_plan_elisions* elisions, bool* out_found) {
   *out_found = false;
@@ -119,7 +105,16 @@ stow_status stowi_plan_elisions_find(stowi_plan_checker* checker, stow_node node
       !(is_contiguous(checker, node) || has_one_part(checker, node))) {
     return STOW_OK;
   }
-  STOW_TRY(reserve(checker, elisions, stow_graph_operand_count(checker->graph, node) + 1));
+  size_t count = stow_graph_operand_count(checker->graph, node) + 1;
+  if (count > elisions->capacity) {
+    stowi_plan_elisions_free(checker, elisions);
+    elisions->capacity = count;
+    elisions->ends = STOWI_ARRAY(checker->allocator, uint64_t, count);
+    elisions->strangers = STOWI_ARRAY(checker->allocator, size_t, count);
+    if (elisions->ends == NULL || elisions->strangers == NULL) {
+      return stowi_fail_memory(checker->diag);
+    }
+  }
   *out_found = fill(checker, node, elisions);
   return STOW_OK;
 }

@@ -76,18 +76,6 @@ static stow_status check_param(layout_check* check, stow_value value, stow_slot 
   return check_life(check, value);
 }
 
-static stow_status check_params(layout_check* check) {
-  const stow_graph* graph = check->checker.graph;
-  for (stow_value value = 0; value < check->checker.value_count; ++value) {
-    stow_slot slot;
-    if (stow_graph_op(graph, stow_graph_producer(graph, value)) == STOW_OP_PARAM &&
-        stow_plan_value_slot(check->checker.plan, value, &slot)) {
-      STOW_TRY(check_param(check, value, slot));
-    }
-  }
-  return STOW_OK;
-}
-
 // ---------------------------------------------------------------------------------------------
 // Reserved ranges
 
@@ -111,7 +99,18 @@ static bool is_reserved(const stow_plan* plan, uint64_t low, uint64_t high) {
   return high - reserved.offset <= reserved.size;
 }
 
-static stow_status check_others(layout_check* check) {
+// ---------------------------------------------------------------------------------------------
+
+static stow_status run(layout_check* check) {
+  STOW_TRY(stowi_plan_check_fresh(&check->checker));
+  const stow_graph* graph = check->checker.graph;
+  for (stow_value value = 0; value < check->checker.value_count; ++value) {
+    stow_slot slot;
+    if (stow_graph_op(graph, stow_graph_producer(graph, value)) == STOW_OP_PARAM &&
+        stow_plan_value_slot(check->checker.plan, value, &slot)) {
+      STOW_TRY(check_param(check, value, slot));
+    }
+  }
   for (size_t i = 0; i < stow_weight_layout_count(check->layout); ++i) {
     stow_weight weight = {.struct_size = sizeof(weight)};
     STOW_TRY(stow_weight_layout_describe(check->layout, i, &weight));
@@ -125,14 +124,6 @@ static stow_status check_others(layout_check* check) {
     }
   }
   return STOW_OK;
-}
-
-// ---------------------------------------------------------------------------------------------
-
-static stow_status run(layout_check* check) {
-  STOW_TRY(stowi_plan_check_fresh(&check->checker));
-  STOW_TRY(check_params(check));
-  return check_others(check);
 }
 
 stow_status stow_plan_check_layout(const stow_plan* plan, const stow_graph* graph,

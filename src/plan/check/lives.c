@@ -14,17 +14,6 @@ typedef struct need {
   uint32_t last_read;
 } need;
 
-static void keep_always(stowi_plan_checker* checker) {
-  for (stow_value value = 0; value < checker->value_count; ++value) {
-    if (stowi_plan_check_is_kept(checker, value)) {
-      checker->values[value].first_write = 0;
-      if (checker->values[value].last_read < checker->node_count) {
-        checker->values[value].last_read = checker->node_count;
-      }
-    }
-  }
-}
-
 static stow_status life_fault(stowi_plan_checker* checker, stow_fault fault, stow_value value,
                               uint32_t step, const char* what) {
   uint32_t begin = stowi_plan_begin(checker->plan, value);
@@ -102,7 +91,14 @@ static stow_status check_lifetimes(stowi_plan_checker* checker, need* whole) {
 }
 
 stow_status stowi_plan_check_lives(stowi_plan_checker* checker) {
-  keep_always(checker);
+  for (stow_value value = 0; value < checker->value_count; ++value) {
+    if (stowi_plan_check_is_kept(checker, value)) {
+      checker->values[value].first_write = 0;
+      if (checker->values[value].last_read < checker->node_count) {
+        checker->values[value].last_read = checker->node_count;
+      }
+    }
+  }
   need* whole = STOWI_ARRAY(checker->allocator, need, checker->value_count);
   if (whole == NULL) {
     return stowi_fail_memory(checker->diag);

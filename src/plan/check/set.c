@@ -128,17 +128,6 @@ static stow_status add_reserved(turn* t) {
   return STOW_OK;
 }
 
-static stow_status gather(turn* t) {
-  stowi_plan_checker* checker = &t->checker;
-  if (!stowi_effects_are_of(checker->effects, checker->graph)) {
-    return stowi_fail(checker->diag, STOW_ERR_INVALID_ARGUMENT,
-                      "the effects were made for another graph, or the graph has grown since");
-  }
-  STOW_TRY(stowi_plan_check_fresh(checker));
-  STOW_TRY(gather_kept(t));
-  return add_reserved(t);
-}
-
 // ---------------------------------------------------------------------------------------------
 // One against another
 
@@ -223,7 +212,15 @@ static stow_status check_kept(turn* a, const kept* x, const turn* b) {
 
 static stow_status check_turns(turn* turns, size_t count) {
   for (size_t i = 0; i < count; ++i) {
-    STOW_TRY(gather(&turns[i]));
+    turn* t = &turns[i];
+    stowi_plan_checker* checker = &t->checker;
+    if (!stowi_effects_are_of(checker->effects, checker->graph)) {
+      return stowi_fail(checker->diag, STOW_ERR_INVALID_ARGUMENT,
+                        "the effects were made for another graph, or the graph has grown since");
+    }
+    STOW_TRY(stowi_plan_check_fresh(checker));
+    STOW_TRY(gather_kept(t));
+    STOW_TRY(add_reserved(t));
   }
   for (size_t i = 0; i < count; ++i) {
     for (size_t j = 0; j < count; ++j) {

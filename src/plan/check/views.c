@@ -121,19 +121,6 @@ static bool has_place(const stowi_plan_checker* checker, stow_value value) {
          stow_plan_value_slot(checker->plan, stow_plan_root(checker->plan, value), &slot);
 }
 
-static void take_view(stowi_plan_checker* checker, stow_node node, stow_value value,
-                      const share* way) {
-  stowi_plan_check_value* own = &checker->values[value];
-  own->made = way->writes ? STOWI_PLAN_MADE_APPEND : STOWI_PLAN_MADE_VIEW;
-  own->since = way->writes ? checker->steps[node] + 1 : checker->values[way->parent].since;
-  if (stow_graph_op_desc(checker->graph, node)->region_kind == STOW_REGION_LOOP) {
-    // A loop's final result is what the last iteration's yield wrote.
-    stow_region body = stow_graph_owned_region(checker->graph, node, 0);
-    own->since = stowi_plan_check_region_end(checker, body) + 1;
-  }
-  stowi_plan_check_link(checker, value, way->parent);
-}
-
 // Makes |value| a view if it is where |way| places it; a fault if it must be and is not.
 static stow_status try_view(stowi_plan_checker* checker, stow_node node, stow_value value,
                             const share* way) {
@@ -144,7 +131,15 @@ static stow_status try_view(stowi_plan_checker* checker, stow_node node, stow_va
   bool placed = has_place(checker, value);
   if (same_root && (!placed || checker->values[value].inner == inner)) {
     checker->values[value].inner = inner;
-    take_view(checker, node, value, way);
+    stowi_plan_check_value* own = &checker->values[value];
+    own->made = way->writes ? STOWI_PLAN_MADE_APPEND : STOWI_PLAN_MADE_VIEW;
+    own->since = way->writes ? checker->steps[node] + 1 : checker->values[way->parent].since;
+    if (stow_graph_op_desc(checker->graph, node)->region_kind == STOW_REGION_LOOP) {
+      // A loop's final result is what the last iteration's yield wrote.
+      stow_region body = stow_graph_owned_region(checker->graph, node, 0);
+      own->since = stowi_plan_check_region_end(checker, body) + 1;
+    }
+    stowi_plan_check_link(checker, value, way->parent);
     return STOW_OK;
   }
   if (!way->is_needed) {

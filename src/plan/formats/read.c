@@ -190,20 +190,6 @@ static stow_status read_options(reader* r) {
 // ---------------------------------------------------------------------------------------------
 // The report
 
-static stow_status read_totals(reader* r) {
-  stowi_plan_scan* scan = &r->scan;
-  STOW_TRY(stowi_plan_scan_literal(scan, "# arena_size="));
-  STOW_TRY(stowi_plan_scan_u64(scan, UINT64_MAX, "the arena size", &r->plan->arena_size));
-  r->totals_at = stowi_plan_scan_here(scan);
-  STOW_TRY(stowi_plan_scan_literal(scan, " total_unshared="));
-  STOW_TRY(stowi_plan_scan_u64(scan, UINT64_MAX, "the total size", &r->total_unshared));
-  STOW_TRY(stowi_plan_scan_literal(scan, " saved="));
-  STOW_TRY(stowi_plan_scan_u64(scan, UINT64_MAX, "the bytes saved", &r->saved));
-  STOW_TRY(stowi_plan_scan_end_line(scan));
-  STOW_TRY(stowi_plan_scan_literal(scan, "# offset\tsize\tnode"));
-  return stowi_plan_scan_end_line(scan);
-}
-
 // An id below |count|. An unverified graph may have none at all.
 static stow_status read_id(reader* r, uint32_t count, const char* what, uint32_t* out_id) {
   if (count == 0) {
@@ -254,7 +240,17 @@ static stow_status read_row(reader* r, stow_value* last) {
 }
 
 static stow_status read_report(reader* r) {
-  STOW_TRY(read_totals(r));
+  stowi_plan_scan* scan = &r->scan;
+  STOW_TRY(stowi_plan_scan_literal(scan, "# arena_size="));
+  STOW_TRY(stowi_plan_scan_u64(scan, UINT64_MAX, "the arena size", &r->plan->arena_size));
+  r->totals_at = stowi_plan_scan_here(scan);
+  STOW_TRY(stowi_plan_scan_literal(scan, " total_unshared="));
+  STOW_TRY(stowi_plan_scan_u64(scan, UINT64_MAX, "the total size", &r->total_unshared));
+  STOW_TRY(stowi_plan_scan_literal(scan, " saved="));
+  STOW_TRY(stowi_plan_scan_u64(scan, UINT64_MAX, "the bytes saved", &r->saved));
+  STOW_TRY(stowi_plan_scan_end_line(scan));
+  STOW_TRY(stowi_plan_scan_literal(scan, "# offset\tsize\tnode"));
+  STOW_TRY(stowi_plan_scan_end_line(scan));
   stow_value last = STOW_VALUE_NONE;
   while (!stowi_plan_scan_is_at_end(&r->scan) && !stowi_plan_scan_sees(&r->scan, "#")) {
     STOW_TRY(read_row(r, &last));
@@ -445,27 +441,23 @@ static stow_status read_scratch_id(reader* r, const stowi_plan_scratch* last,
   return stowi_plan_scan_literal(&r->scan, "=");
 }
 
-static stow_status read_scratch_line(reader* r, const stowi_plan_scratch* last,
-                                     stowi_plan_scratch* scratch) {
-  STOW_TRY(read_scratch_id(r, last, scratch));
-  STOW_TRY(stowi_plan_scan_u64(&r->scan, UINT64_MAX, "an offset", &scratch->offset));
-  STOW_TRY(stowi_plan_scan_literal(&r->scan, ","));
-  STOW_TRY(stowi_plan_scan_u64(&r->scan, UINT64_MAX - scratch->offset, "a size", &scratch->size));
-  STOW_TRY(stowi_plan_scan_literal(&r->scan, ","));
-  stowi_plan_scan_place place = stowi_plan_scan_here(&r->scan);
-  STOW_TRY(stowi_plan_scan_u64(&r->scan, UINT64_MAX, "an alignment", &scratch->alignment));
-  if (!stowi_is_power_of_two(scratch->alignment)) {
-    return fail_at(r, place, "an alignment must be a power of two");
-  }
-  return stowi_plan_scan_end_line(&r->scan);
-}
-
 static stow_status read_scratch(reader* r) {
   size_t count = count_lines(r, "# scratch.");
   STOW_TRY(stowi_plan_set_scratch_count(r->plan, count, r->scan.diag));
   for (size_t i = 0; i < count; ++i) {
     stowi_plan_scratch* scratch = &r->plan->scratch[i];
-    STOW_TRY(read_scratch_line(r, i == 0 ? NULL : scratch - 1, scratch));
+    const stowi_plan_scratch* last = i == 0 ? NULL : scratch - 1;
+    STOW_TRY(read_scratch_id(r, last, scratch));
+    STOW_TRY(stowi_plan_scan_u64(&r->scan, UINT64_MAX, "an offset", &scratch->offset));
+    STOW_TRY(stowi_plan_scan_literal(&r->scan, ","));
+    STOW_TRY(stowi_plan_scan_u64(&r->scan, UINT64_MAX - scratch->offset, "a size", &scratch->size));
+    STOW_TRY(stowi_plan_scan_literal(&r->scan, ","));
+    stowi_plan_scan_place place = stowi_plan_scan_here(&r->scan);
+    STOW_TRY(stowi_plan_scan_u64(&r->scan, UINT64_MAX, "an alignment", &scratch->alignment));
+    if (!stowi_is_power_of_two(scratch->alignment)) {
+      return fail_at(r, place, "an alignment must be a power of two");
+    }
+    STOW_TRY(stowi_plan_scan_end_line(&r->scan));
   }
   return STOW_OK;
 }

@@ -54,19 +54,6 @@ stow_str stowi_plan_scan_rest(const stowi_plan_scan* scan) {
   return rest;
 }
 
-// Up to the next blank or MAX_SHOWN bytes, with what is not printable ASCII as `?`.
-static void show(const stowi_plan_scan* scan, char* shown) {
-  size_t size = 0;
-  for (size_t i = scan->at; i < scan->size && size < MAX_SHOWN; ++i) {
-    char c = scan->text[i];
-    if (size > 0 && (c == ' ' || c == '\t' || c == '\n')) {
-      break;
-    }
-    shown[size++] = c > ' ' && c < 0x7f ? c : '?';
-  }
-  shown[size] = '\0';
-}
-
 stow_status stowi_plan_scan_expected(const stowi_plan_scan* scan, const char* what) {
   stowi_plan_scan_place here = stowi_plan_scan_here(scan);
   if (stowi_plan_scan_is_at_end(scan)) {
@@ -78,7 +65,16 @@ stow_status stowi_plan_scan_expected(const stowi_plan_scan* scan, const char* wh
                                 "expected %s, found the end of the line", what);
   }
   char shown[MAX_SHOWN + 1];
-  show(scan, shown);
+  // Up to the next blank or MAX_SHOWN bytes, with what is not printable ASCII as `?`.
+  size_t size = 0;
+  for (size_t i = scan->at; i < scan->size && size < MAX_SHOWN; ++i) {
+    char c = scan->text[i];
+    if (size > 0 && (c == ' ' || c == '\t' || c == '\n')) {
+      break;
+    }
+    shown[size++] = c > ' ' && c < 0x7f ? c : '?';
+  }
+  shown[size] = '\0';
   return stowi_plan_scan_fail(scan, here, STOW_ERR_SYNTAX, "expected %s, found `%s`", what, shown);
 }
 

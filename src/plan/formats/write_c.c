@@ -80,12 +80,6 @@ static stow_status add_symbol(symbols* s, symbol added, uint32_t id, size_t at) 
   }
 }
 
-static stow_status add_output(symbols* s, stow_value value, size_t k) {
-  size_t at = s->text.size;
-  STOW_TRY(stowi_printf(stow_string_writer(&s->text), "OUTPUT_%zu", k));
-  return add_symbol(s, value_symbol(value), value, at);
-}
-
 static stow_status collect_named(const stow_plan* plan, symbols* s) {
   for (stow_value v = 0; v < plan->value_count; ++v) {
     stow_str name = stowi_plan_value_name(plan, v);
@@ -103,7 +97,9 @@ static stow_status collect_unnamed(const stow_plan* plan, symbols* s) {
   for (size_t k = 0; k < plan->output_count; ++k) {
     stow_value v = plan->outputs[k];
     if (stowi_plan_value_name(plan, v).size == 0 && stowi_plan_has_slot(plan, v)) {
-      STOW_TRY(add_output(s, v, k));
+      size_t at = s->text.size;
+      STOW_TRY(stowi_printf(stow_string_writer(&s->text), "OUTPUT_%zu", k));
+      STOW_TRY(add_symbol(s, value_symbol(v), v, at));
     }
   }
   for (stow_value v = 0; v < plan->value_count; ++v) {

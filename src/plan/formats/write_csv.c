@@ -64,21 +64,6 @@ static stow_status put_name(stow_writer writer, stow_str name) {
   return stowi_put(writer, quote);
 }
 
-// The last cell of a row: windows in order of time, a gap without its bytes.
-static stow_status write_gaps(const stow_plan* plan, stow_value v, stow_writer writer) {
-  size_t count;
-  const stowi_plan_window* windows = stowi_plan_windows_of(plan, v, &count);
-  for (size_t i = 0; i < count; ++i) {
-    const stow_window* window = &windows[i].window;
-    STOW_TRY(stowi_printf(writer, "%s%" PRIu32 "-%" PRIu32, i == 0 ? "" : " ", window->begin,
-                          window->end));
-    if (window->low < window->high) {
-      STOW_TRY(stowi_printf(writer, "@%" PRIu64 ":%" PRIu64, window->low, window->high));
-    }
-  }
-  return STOW_OK;
-}
-
 static const char* end_of_row(const stow_plan* plan) {
   return plan->window_count == 0 ? "\n" : ",\n";
 }
@@ -93,18 +78,19 @@ static stow_status write_value(const stow_plan* plan, stow_value v, stow_writer 
   STOW_TRY(put_name(writer, stowi_plan_value_name(plan, v)));
   if (plan->window_count != 0) {
     STOW_TRY(stowi_put(writer, ","));
-    STOW_TRY(write_gaps(plan, v, writer));
-  }
-  return stowi_put(writer, "\n");
-}
-
-static stow_status write_values(const stow_plan* plan, stow_writer writer) {
-  for (stow_value v = 0; v < plan->value_count; ++v) {
-    if (!stowi_plan_is_view(plan, v) && stowi_plan_has_slot(plan, v)) {
-      STOW_TRY(write_value(plan, v, writer));
+    // The last cell of a row: windows in order of time, a gap without its bytes.
+    size_t count;
+    const stowi_plan_window* windows = stowi_plan_windows_of(plan, v, &count);
+    for (size_t i = 0; i < count; ++i) {
+      const stow_window* window = &windows[i].window;
+      STOW_TRY(stowi_printf(writer, "%s%" PRIu32 "-%" PRIu32, i == 0 ? "" : " ", window->begin,
+                            window->end));
+      if (window->low < window->high) {
+        STOW_TRY(stowi_printf(writer, "@%" PRIu64 ":%" PRIu64, window->low, window->high));
+      }
     }
   }
-  return STOW_OK;
+  return stowi_put(writer, "\n");
 }
 
 static stow_status write_scratch(const stow_plan* plan, stow_writer writer) {
@@ -135,7 +121,11 @@ static stow_status write_reserved(const stow_plan* plan, stow_writer writer) {
 stow_status stowi_plan_write_csv(const stow_plan* plan, stow_writer writer) {
   STOW_TRY(stowi_printf(writer, "id,lower,upper,size,alignment,offset,guard,kind,name%s\n",
                         plan->window_count == 0 ? "" : ",gaps"));
-  STOW_TRY(write_values(plan, writer));
+  for (stow_value v = 0; v < plan->value_count; ++v) {
+    if (!stowi_plan_is_view(plan, v) && stowi_plan_has_slot(plan, v)) {
+      STOW_TRY(write_value(plan, v, writer));
+    }
+  }
   STOW_TRY(write_scratch(plan, writer));
   return write_reserved(plan, writer);
 }

@@ -18,17 +18,6 @@ static stow_status put_id(stow_writer writer, uint32_t id, uint32_t none) {
   return id == none ? stowi_put(writer, "null") : stowi_printf(writer, "%" PRIu32, id);
 }
 
-static stow_status write_ordering(const stow_ordering* ordering, stow_writer writer) {
-  STOW_TRY(stowi_printf(writer,
-                        "  \"ordering\": {\"searched\": %s, \"changed\": %s, \"given_arena\": "
-                        "%" PRIu64 ", \"other_arena\": %" PRIu64 ", \"any_bound\": %" PRIu64
-                        ", \"critical\": ",
-                        json_bool(ordering->searched), json_bool(ordering->changed),
-                        ordering->given_arena, ordering->other_arena, ordering->any_bound));
-  STOW_TRY(put_id(writer, ordering->critical, STOW_NODE_NONE));
-  return stowi_printf(writer, ", \"nodes\": %" PRIu64 "},\n", ordering->nodes);
-}
-
 static stow_status write_header(const stow_plan* plan, stow_writer writer) {
   STOW_TRY(stowi_put(writer, "{\n  \"stowage_plan\": 1,\n  \"graph\": "));
   STOW_TRY(stowi_put_json(writer, stowi_plan_graph_name(plan), false));
@@ -46,7 +35,15 @@ static stow_status write_header(const stow_plan* plan, stow_writer writer) {
                         ", \"nodes\": %" PRIu64 ", \"stopped\": %s},\n",
                         stow_outcome_text(plan->search.outcome), plan->search.bound,
                         plan->search.nodes, json_bool(plan->search.stopped)));
-  STOW_TRY(write_ordering(&plan->ordering, writer));
+  const stow_ordering* ordering = &plan->ordering;
+  STOW_TRY(stowi_printf(writer,
+                        "  \"ordering\": {\"searched\": %s, \"changed\": %s, \"given_arena\": "
+                        "%" PRIu64 ", \"other_arena\": %" PRIu64 ", \"any_bound\": %" PRIu64
+                        ", \"critical\": ",
+                        json_bool(ordering->searched), json_bool(ordering->changed),
+                        ordering->given_arena, ordering->other_arena, ordering->any_bound));
+  STOW_TRY(put_id(writer, ordering->critical, STOW_NODE_NONE));
+  STOW_TRY(stowi_printf(writer, ", \"nodes\": %" PRIu64 "},\n", ordering->nodes));
   if (plan->facts.capacity == STOW_NO_CAPACITY) {
     return stowi_put(writer, "  \"capacity\": null,\n");
   }

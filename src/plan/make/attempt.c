@@ -60,24 +60,20 @@ static stow_status make_lifetimes(stowi_plan_maker* maker) {
                                          &maker->lifetimes);
 }
 
-static stow_status make_sharing(stowi_plan_maker* maker) {
-  stowi_analysis_sharing_options options;
-  stowi_analysis_sharing_options_init(&options);
-  options.in_place = maker->choice.in_place;
-  options.elide_copies = maker->choice.elide_copies;
-  options.alignment = maker->options.alignment;
-  STOW_TRY(stowi_analysis_sharing_apply(maker->views, maker->graph, maker->schedule, maker->effects,
-                                        maker->lifetimes, &options, maker->allocator, maker->diag,
-                                        &maker->sharing));
-  return stowi_analysis_sharing_taken(maker->sharing) == 0 ? STOW_OK : make_lifetimes(maker);
-}
-
 static stow_status analyse(stowi_plan_maker* maker) {
   STOW_TRY(stowi_plan_make_schedule(maker));
   STOW_TRY(stowi_plan_make_views(maker));
   STOW_TRY(make_lifetimes(maker));
   if (maker->options.reuse) {
-    STOW_TRY(make_sharing(maker));
+    stowi_analysis_sharing_options options;
+    stowi_analysis_sharing_options_init(&options);
+    options.in_place = maker->choice.in_place;
+    options.elide_copies = maker->choice.elide_copies;
+    options.alignment = maker->options.alignment;
+    STOW_TRY(stowi_analysis_sharing_apply(maker->views, maker->graph, maker->schedule,
+                                          maker->effects, maker->lifetimes, &options,
+                                          maker->allocator, maker->diag, &maker->sharing));
+    STOW_TRY(stowi_analysis_sharing_taken(maker->sharing) == 0 ? STOW_OK : make_lifetimes(maker));
   }
   if (!maker->choice.windows) {
     return STOW_OK;

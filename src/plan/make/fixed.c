@@ -86,8 +86,14 @@ static int compare_spans(const void* a, const void* b, const void* context) {
   return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-// Weights that this graph does not name are still there.
-static stow_status reserve_unused(stowi_plan_maker* maker, const bool* used) {
+static stow_status share_params(stowi_plan_maker* maker, bool* used) {
+  for (stow_value v = 0; v < maker->plan->value_count; ++v) {
+    if (maker->plan->values[v].kind == STOWI_PLAN_KIND_PARAM &&
+        stowi_plan_has_slot(maker->plan, v)) {
+      STOW_TRY(share_param(maker, v, used));
+    }
+  }
+  // Weights that this graph does not name are still there.
   const stow_weight_layout* layout = maker->options.layout;
   size_t count = 0;
   for (size_t i = 0; i < stow_weight_layout_count(layout); ++i) {
@@ -107,16 +113,6 @@ static stow_status reserve_unused(stowi_plan_maker* maker, const bool* used) {
   stow_status status = stowi_sort(maker->plan->reserved, count, sizeof(stowi_plan_span),
                                   compare_spans, NULL, maker->allocator);
   return status == STOW_OK ? STOW_OK : stowi_fail_memory(maker->diag);
-}
-
-static stow_status share_params(stowi_plan_maker* maker, bool* used) {
-  for (stow_value v = 0; v < maker->plan->value_count; ++v) {
-    if (maker->plan->values[v].kind == STOWI_PLAN_KIND_PARAM &&
-        stowi_plan_has_slot(maker->plan, v)) {
-      STOW_TRY(share_param(maker, v, used));
-    }
-  }
-  return reserve_unused(maker, used);
 }
 
 stow_status stowi_plan_make_shared(stowi_plan_maker* maker) {
@@ -288,7 +284,10 @@ static stow_status check_apart(stowi_plan_maker* maker, fixed_set* set) {
                               set->offsets.data[violation.second]);
 }
 
-static stow_status check_fixed(stowi_plan_maker* maker) {
+stow_status stowi_plan_make_fixed(stowi_plan_maker* maker) {
+  if (maker->options.pack_params) {
+    STOW_TRY(pack_params(maker));
+  }
   fixed_set set = {0};
   stow_status status = stow_problem_create(maker->allocator, maker->diag, &set.problem);
   if (status == STOW_OK) {
@@ -301,11 +300,4 @@ static stow_status check_fixed(stowi_plan_maker* maker) {
   STOWI_VEC_FREE(maker->allocator, &set.offsets);
   stow_problem_destroy(set.problem);
   return status;
-}
-
-stow_status stowi_plan_make_fixed(stowi_plan_maker* maker) {
-  if (maker->options.pack_params) {
-    STOW_TRY(pack_params(maker));
-  }
-  return check_fixed(maker);
 }

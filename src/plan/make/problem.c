@@ -88,14 +88,6 @@ static stow_status add_scratch(const target* t, const stowi_plan_scratch* scratc
   return status;
 }
 
-static stow_status add_reserved(const target* t, const stowi_plan_span* span) {
-  stow_buffer desc;
-  stow_buffer_init(&desc);
-  desc.size = span->end - span->offset;
-  desc.fixed_offset = span->offset;
-  return add_buffer(t, &desc, 0, t->maker->plan->step_count + 1);
-}
-
 stow_status stowi_plan_add_buffers(const stowi_plan_maker* maker, stow_problem* problem,
                                    uint64_t shift, const bool* apart) {
   const stow_plan* plan = maker->plan;
@@ -111,7 +103,12 @@ stow_status stowi_plan_add_buffers(const stowi_plan_maker* maker, stow_problem* 
     }
   }
   for (size_t i = 0; i < plan->reserved_count; ++i) {
-    STOW_TRY(add_reserved(&t, &plan->reserved[i]));
+    const stowi_plan_span* span = &plan->reserved[i];
+    stow_buffer desc;
+    stow_buffer_init(&desc);
+    desc.size = span->end - span->offset;
+    desc.fixed_offset = span->offset;
+    STOW_TRY(add_buffer(&t, &desc, 0, t.maker->plan->step_count + 1));
   }
   return STOW_OK;
 }
@@ -156,14 +153,6 @@ static bool is_packed(const stowi_plan_maker* maker) {
   return maker->options.pack_params && maker->options.layout == NULL;
 }
 
-static void take_search(stowi_plan_maker* maker) {
-  stow_search* search = &maker->plan->search;
-  bool is_bound = maker->plan->facts.reuse && !is_packed(maker);
-  search->bound = is_bound ? stowi_placement_bound(maker->placement) : 0;
-  search->nodes = stowi_placement_nodes(maker->placement);
-  search->stopped = stowi_placement_stopped(maker->placement);
-}
-
 // The capacity is not passed on: a plan is as small as can be found, even if that is too large.
 stow_status stowi_plan_place(const stow_problem* problem, const stow_plan_options* asked,
                              bool reuse, stow_allocator allocator, stow_diag* diag,
@@ -188,7 +177,11 @@ static stow_status place(stowi_plan_maker* maker) {
                             maker->allocator, maker->diag, &maker->placement));
   stowi_plan_take_offsets(maker, maker->placement, 0, NULL);
   maker->plan->arena_size = stow_placement_height(maker->placement);
-  take_search(maker);
+  stow_search* search = &maker->plan->search;
+  bool is_bound = maker->plan->facts.reuse && !is_packed(maker);
+  search->bound = is_bound ? stowi_placement_bound(maker->placement) : 0;
+  search->nodes = stowi_placement_nodes(maker->placement);
+  search->stopped = stowi_placement_stopped(maker->placement);
   return STOW_OK;
 }
 

@@ -88,18 +88,6 @@ static stow_status describe_root(stowi_plan_traffic* t, stow_value v) {
   return STOW_OK;
 }
 
-// Only for outputs: no other computed value has a policy.
-static void drop_external_outputs(stowi_plan_traffic* t) {
-  const stow_graph* graph = t->request->graph;
-  const stow_value* outputs = stow_graph_outputs(graph);
-  for (size_t i = 0; i < stow_graph_output_count(graph); ++i) {
-    if (!stowi_analysis_views_is_view(t->request->views, outputs[i]) &&
-        policy_of(t, outputs[i]) == STOW_IO_EXTERNAL) {
-      t->infos[outputs[i]].bytes = 0;
-    }
-  }
-}
-
 // ---------------------------------------------------------------------------------------------
 // Parts
 
@@ -199,7 +187,15 @@ stow_status stowi_plan_traffic_fill_infos(stowi_plan_traffic* t) {
       STOW_TRY(describe_root(t, v));
     }
   }
-  drop_external_outputs(t);
+  // Only for outputs: no other computed value has a policy.
+  const stow_graph* graph = t->request->graph;
+  const stow_value* outputs = stow_graph_outputs(graph);
+  for (size_t i = 0; i < stow_graph_output_count(graph); ++i) {
+    if (!stowi_analysis_views_is_view(t->request->views, outputs[i]) &&
+        policy_of(t, outputs[i]) == STOW_IO_EXTERNAL) {
+      t->infos[outputs[i]].bytes = 0;
+    }
+  }
   cut_list cuts = {NULL, 0, 0};
   stow_status status = cut_roots(t, &cuts);
   STOWI_VEC_FREE(t->request->allocator, &cuts);

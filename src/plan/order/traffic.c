@@ -102,18 +102,6 @@ static bool is_loop_body(const stow_graph* graph, stow_region region) {
          stow_graph_op_desc(graph, owner)->region_kind == STOW_REGION_LOOP;
 }
 
-// |value| exists throughout the loop. |inside|: it is made there, so after the loop's first step.
-static stow_status cover_loop(stowi_plan_traffic* t, stow_value value, stow_region body,
-                              bool inside) {
-  stow_node args = stowi_graph_region_args(t->request->graph, body);
-  if (args != STOW_NODE_NONE && inside) {
-    note_early(t, value, args);
-  } else if (args != STOW_NODE_NONE) {
-    STOW_TRY(note_touch(t, value, args, false));
-  }
-  return note_touch(t, value, stowi_graph_region_last(t->request->graph, body), false);
-}
-
 // Covers the loops that contain only one of the user and the maker of |value|.
 static stow_status cover_loops(stowi_plan_traffic* t, stow_value value, stow_region user) {
   const stow_graph* graph = t->request->graph;
@@ -122,7 +110,15 @@ static stow_status cover_loops(stowi_plan_traffic* t, stow_value value, stow_reg
     bool inside = maker > user;
     stow_region deeper = inside ? maker : user;
     if (is_loop_body(graph, deeper)) {
-      STOW_TRY(cover_loop(t, value, deeper, inside));
+      // |value| exists throughout the loop. |inside|: it is made there, so after the loop's first
+      // step.
+      stow_node args = stowi_graph_region_args(t->request->graph, deeper);
+      if (args != STOW_NODE_NONE && inside) {
+        note_early(t, value, args);
+      } else if (args != STOW_NODE_NONE) {
+        STOW_TRY(note_touch(t, value, args, false));
+      }
+      STOW_TRY(note_touch(t, value, stowi_graph_region_last(t->request->graph, deeper), false));
     }
     *(inside ? &maker : &user) = stowi_graph_region_parent(graph, deeper);
   }

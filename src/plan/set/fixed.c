@@ -48,21 +48,6 @@ static stow_status add(fixed_set* set, party who, const stow_buffer* desc) {
   return STOW_OK;
 }
 
-static stow_status add_resident(fixed_set* set, const stowi_plan_resident* resident) {
-  if (resident->fixed_entry == STOWI_PLAN_ENTRY_NONE) {
-    return STOW_OK;
-  }
-  const stowi_plan_entry* entry = &set->residents->entries[resident->fixed_entry];
-  stow_buffer desc;
-  stow_buffer_init(&desc);
-  desc.size = resident->size;
-  desc.guard = resident->guard;
-  desc.end = set->steps;
-  desc.alignment = resident->alignment;
-  desc.fixed_offset = resident->fixed;
-  return add(set, (party){&set->residents->members[entry->member], entry->value}, &desc);
-}
-
 // Roots that are fixed, and not kept. They were checked against each other when the graph was
 // planned alone.
 static stow_status add_member(fixed_set* set, const stowi_plan_member* member, uint64_t shift) {
@@ -93,7 +78,19 @@ static stow_status collect(fixed_set* set) {
     set->steps += (uint64_t)residents->members[i].maker.plan->step_count + 1;
   }
   for (size_t t = 0; t < residents->count; ++t) {
-    STOW_TRY(add_resident(set, &residents->list[t]));
+    const stowi_plan_resident* resident = &residents->list[t];
+    if (resident->fixed_entry == STOWI_PLAN_ENTRY_NONE) {
+      continue;
+    }
+    const stowi_plan_entry* entry = &set->residents->entries[resident->fixed_entry];
+    stow_buffer desc;
+    stow_buffer_init(&desc);
+    desc.size = resident->size;
+    desc.guard = resident->guard;
+    desc.end = set->steps;
+    desc.alignment = resident->alignment;
+    desc.fixed_offset = resident->fixed;
+    STOW_TRY(add(set, (party){&set->residents->members[entry->member], entry->value}, &desc));
   }
   return STOW_OK;
 }

@@ -44,16 +44,6 @@ static int compare_entries(const void* a, const void* b, const void* context) {
   return x->value < y->value ? -1 : x->value > y->value;
 }
 
-static void add_entries(stowi_plan_residents* residents, size_t index, stowi_plan_entry** next) {
-  const stowi_plan_member* member = &residents->members[index];
-  const stow_plan* plan = member->maker.plan;
-  for (stow_value v = 0; v < plan->value_count; ++v) {
-    if (member->kept[v]) {
-      *(*next)++ = (stowi_plan_entry){stowi_plan_value_name(plan, v), (uint32_t)index, v, 0};
-    }
-  }
-}
-
 static stow_status gather(stowi_plan_residents* residents, stow_diag* diag) {
   residents->entry_count = count_kept(residents);
   residents->entries = STOWI_ARRAY(residents->allocator, stowi_plan_entry, residents->entry_count);
@@ -63,7 +53,13 @@ static stow_status gather(stowi_plan_residents* residents, stow_diag* diag) {
   }
   stowi_plan_entry* next = residents->entries;
   for (size_t i = 0; i < residents->member_count; ++i) {
-    add_entries(residents, i, &next);
+    const stowi_plan_member* member = &residents->members[i];
+    const stow_plan* plan = member->maker.plan;
+    for (stow_value v = 0; v < plan->value_count; ++v) {
+      if (member->kept[v]) {
+        *next++ = (stowi_plan_entry){stowi_plan_value_name(plan, v), (uint32_t)i, v, 0};
+      }
+    }
   }
   stow_status status =
       stowi_sort(residents->entries, residents->entry_count, sizeof(stowi_plan_entry),
@@ -151,22 +147,6 @@ static stow_status is_same(const stowi_plan_residents* residents,
              : fail_open(residents, resident->open_entry, resident->data_entry, entry, diag);
 }
 
-// Searches the kept roots of the entry's name, which begin at |first_thing|.
-static stow_status find_resident(const stowi_plan_residents* residents, size_t entry,
-                                 size_t first_resident, stow_diag* diag, size_t* out_resident) {
-  *out_resident = residents->count;
-  for (size_t t = first_resident; t < residents->count; ++t) {
-    bool same;
-    STOW_TRY(is_same(residents, &residents->list[t], entry, diag, &same));
-    if (same && *out_resident != residents->count) {
-      return fail_open(residents, entry, residents->list[*out_resident].data_entry,
-                       residents->list[t].data_entry, diag);
-    }
-    *out_resident = same ? t : *out_resident;
-  }
-  return STOW_OK;
-}
-
 static void note_first(size_t* first, size_t entry, bool holds) {
   if (holds && *first == STOWI_PLAN_ENTRY_NONE) {
     *first = entry;
@@ -200,8 +180,17 @@ static stow_status join(stowi_plan_residents* residents, size_t entry, size_t th
 
 static stow_status assign(stowi_plan_residents* residents, size_t entry, size_t first_resident,
                           stow_diag* diag) {
-  size_t resident;
-  STOW_TRY(find_resident(residents, entry, first_resident, diag, &resident));
+  // Searches the kept roots of the entry's name, which begin at |first_thing|.
+  size_t resident = residents->count;
+  for (size_t t = first_resident; t < residents->count; ++t) {
+    bool same;
+    STOW_TRY(is_same(residents, &residents->list[t], entry, diag, &same));
+    if (same && resident != residents->count) {
+      return fail_open(residents, entry, residents->list[resident].data_entry,
+                       residents->list[t].data_entry, diag);
+    }
+    resident = same ? t : resident;
+  }
   if (resident == residents->count) {
     residents->list[residents->count++] =
         (stowi_plan_resident){.size = value_of(residents, entry)->size,

@@ -31,25 +31,20 @@ struct stow_set {
 // ---------------------------------------------------------------------------------------------
 // The set
 
-static stow_status check_options(const stow_plan_options* options, stow_diag* diag) {
-  if (options->layout != NULL || options->pack_params) {
-    return stowi_fail(
-        diag, STOW_ERR_INVALID_ARGUMENT,
-        "a set places params itself and takes neither a weight layout nor packed params");
-  }
-  if (options->schedule != NULL) {
-    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
-                      "a set takes a schedule with each graph, not with the options");
-  }
-  return STOW_OK;
-}
-
 stow_status stow_set_create(const stow_plan_options* options, stow_allocator allocator,
                             stow_diag* diag, stow_set** out_set) {
   *out_set = NULL;
   stow_plan_options loaded;
   STOW_TRY(stowi_plan_options_load(options, diag, &loaded));
-  STOW_TRY(check_options(&loaded, diag));
+  if (loaded.layout != NULL || loaded.pack_params) {
+    return stowi_fail(
+        diag, STOW_ERR_INVALID_ARGUMENT,
+        "a set places params itself and takes neither a weight layout nor packed params");
+  }
+  if (loaded.schedule != NULL) {
+    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
+                      "a set takes a schedule with each graph, not with the options");
+  }
   stow_set* set = STOWI_NEW(allocator, stow_set);
   if (set == NULL) {
     return stowi_fail_memory(diag);
@@ -104,14 +99,6 @@ stow_status stow_set_add(stow_set* set, const stow_graph* graph, const stow_effe
 // ---------------------------------------------------------------------------------------------
 // Plans without offsets
 
-static stow_status plan_alone(const stow_set* set, const stowi_plan_request* request,
-                              stowi_plan_member* member) {
-  STOW_TRY(stow_plan_make(member->graph, member->effects, &request->options, set->allocator,
-                          request->diag, &member->plan));
-  member->alone = stow_plan_arena_size(member->plan);
-  return STOW_OK;
-}
-
 // The second time, order and sharing are given.
 static stow_status prepare(const stow_set* set, const stowi_plan_request* request,
                            stowi_plan_member* member) {
@@ -163,7 +150,9 @@ static stow_status prepare_all(stow_set* set, stow_diag* diag) {
     stowi_plan_request request = {member->graph, member->effects, set->options, set->allocator,
                                   diag};
     request.options.schedule = member->schedule;
-    STOW_TRY(plan_alone(set, &request, member));
+    STOW_TRY(stow_plan_make(member->graph, member->effects, &request.options, set->allocator,
+                            request.diag, &member->plan));
+    member->alone = stow_plan_arena_size(member->plan);
     STOW_TRY(prepare(set, &request, member));
     STOW_TRY(mark_kept(set, member, diag));
   }
@@ -255,16 +244,6 @@ static uint64_t highest_end(const stow_plan* plan) {
   return end;
 }
 
-static void take_kept(const placing* p, size_t index) {
-  stow_plan* plan = p->set->members.data[index].maker.plan;
-  for (size_t i = 0; i < p->residents.entry_count; ++i) {
-    const stowi_plan_entry* entry = &p->residents.entries[i];
-    if (entry->member == index) {
-      plan->values[entry->value].offset = stow_placement_offset(p->placement, entry->resident);
-    }
-  }
-}
-
 // The decisions about order and sharing from planning the graph alone.
 static void move_decisions(stow_plan* from, stow_plan* to) {
   STOWI_ARRAY_FREE(to->allocator, to->decisions, to->decision_count);
@@ -278,7 +257,13 @@ static void move_decisions(stow_plan* from, stow_plan* to) {
 static stow_status finish(placing* p, size_t index, size_t* next) {
   stowi_plan_member* member = &p->set->members.data[index];
   stowi_plan_maker* maker = &member->maker;
-  take_kept(p, index);
+  stow_plan* plan = p->set->members.data[index].maker.plan;
+  for (size_t i = 0; i < p->residents.entry_count; ++i) {
+    const stowi_plan_entry* entry = &p->residents.entries[i];
+    if (entry->member == index) {
+      plan->values[entry->value].offset = stow_placement_offset(p->placement, entry->resident);
+    }
+  }
   *next = stowi_plan_take_offsets(maker, p->placement, *next, member->kept);
   STOW_TRY(stowi_plan_residents_reserve(&p->residents, p->placement, index, p->diag));
   maker->plan->arena_size = highest_end(maker->plan);
@@ -305,19 +290,6 @@ static stow_status run(placing* p) {
   return STOW_OK;
 }
 
-static void take_result(stow_set* set, const placing* p) {
-  set->placed = true;
-  set->arena_size = stow_placement_height(p->placement);
-  set->lower_bound = p->lower_bound;
-  stowi_plan_residents_count_shared(&p->residents, &set->shared_count, &set->shared_bytes);
-}
-
-static void forget_plan(stowi_plan_member* member) {
-  stow_plan_destroy(member->plan);
-  member->plan = NULL;
-  member->alone = 0;
-}
-
 stow_status stow_set_place(stow_set* set, stow_diag* diag) {
   if (set->placed || set->members.count == 0) {
     return stowi_fail(diag, STOW_ERR_CONFLICT,
@@ -326,12 +298,18 @@ stow_status stow_set_place(stow_set* set, stow_diag* diag) {
   placing p = {.set = set, .diag = diag};
   stow_status status = run(&p);
   if (status == STOW_OK) {
-    take_result(set, &p);
+    set->placed = true;
+    set->arena_size = stow_placement_height(p.placement);
+    set->lower_bound = p.lower_bound;
+    stowi_plan_residents_count_shared(&p.residents, &set->shared_count, &set->shared_bytes);
   }
   for (size_t i = 0; i < set->members.count; ++i) {
     release(set, &set->members.data[i]);
     if (status != STOW_OK) {
-      forget_plan(&set->members.data[i]);
+      stowi_plan_member* member = &set->members.data[i];
+      stow_plan_destroy(member->plan);
+      member->plan = NULL;
+      member->alone = 0;
     }
   }
   stowi_plan_residents_free(&p.residents);
