@@ -5,7 +5,7 @@
 #include <stowage/effects.h>
 #include <stowage/graph.h>
 
-#include "base/bit_set.h"
+#include "base/bits.h"
 #include "base/shared.h"
 
 // Reading. |effects| may be NULL everywhere: no effects.

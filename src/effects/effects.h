@@ -3,7 +3,7 @@
 #define STOWAGE_SRC_EFFECTS_EFFECTS_H_
 
 #include "base/alloc.h"
-#include "base/bit_set.h"
+#include "base/bits.h"
 #include "effects/api.h"
 
 // The effects of one value. Few values have any.

@@ -1,12 +1,11 @@
 // Beam search: expands all sets of one size, then keeps only the best, by lowest peak so far and
 // then by fewest bytes. The beam is as wide as the node budget and the memory allow for the whole
 // search.
-#include "flow/beam.h"
-
 #include <string.h>
 
 #include "base/diag.h"
 #include "base/sort.h"
+#include "flow/exact.h"
 
 #define MAX_BYTES ((size_t)64 << 20)
 #define MAX_WIDTH 2048

@@ -1,7 +1,6 @@
 // Lower bounds: what must exist while a task runs, whatever the order.
-#include "flow/bound.h"
-
 #include "base/diag.h"
+#include "flow/search.h"
 #include "flow/state.h"
 
 // Whether |block| takes its own bytes while |task|, which reads it, runs: not if the block it is

@@ -4,9 +4,8 @@
 // before v). Both are counts of tasks over places: a task may run from the place after the last of
 // those before it up to its own, and is needed by nothing from its own place up to that of the
 // first task after it.
-#include "flow/cells.h"
-
 #include "base/diag.h"
+#include "flow/search.h"
 
 typedef struct counts {
   uint32_t* place;  // of a task

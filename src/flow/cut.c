@@ -11,8 +11,8 @@
 
 #include "base/diag.h"
 #include "base/sort.h"
-#include "flow/bound.h"
 #include "flow/maxflow.h"
+#include "flow/search.h"
 
 typedef enum side { SIDE_FREE, SIDE_BEFORE, SIDE_AFTER } side;
 

@@ -29,4 +29,10 @@ stow_status stowi_flow_exact(stowi_flow_state* state, stowi_flow_stretch stretch
                              const stowi_flow_exact_task* task,
                              stowi_flow_exact_result* out_result);
 
+// For stretches that are too wide for an exact search. Like stowi_flow_exact, but proves nothing:
+// STOWI_FLOW_ORDER_FOUND, with the stretch's order replaced and a peak below |task|->limit, or
+// STOWI_FLOW_ORDER_UNKNOWN.
+stow_status stowi_flow_beam(stowi_flow_state* state, stowi_flow_stretch stretch,
+                            const stowi_flow_exact_task* task, stowi_flow_exact_result* out_result);
+
 #endif  // STOWAGE_SRC_FLOW_EXACT_H_

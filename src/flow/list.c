@@ -6,10 +6,9 @@
 // Backwards, the sets are the same, from all tasks down to none: the same state serves, with tasks
 // taken back instead of run. On graphs that first widen and then narrow (encoders and decoders,
 // forward and backward passes), one direction finds what the other cannot.
-#include "flow/list.h"
-
 #include "base/diag.h"
 #include "flow/queue.h"
+#include "flow/search.h"
 
 #define MAX_ASIDE 8                      // entries that TIGHT looks at before it raises the peak
 #define GROWTH_NONE (UINT64_C(1) << 63)  // no key: growths have either sign

@@ -3,10 +3,8 @@
 
 #include "base/diag.h"
 #include "base/sort.h"
-#include "flow/list.h"
-#include "flow/peak.h"
-#include "flow/reduce.h"
 #include "flow/search.h"
+#include "flow/state.h"
 
 void stowi_flow_order_options_init(stowi_flow_order_options* options) {
   memset(options, 0, sizeof(*options));

@@ -1,9 +1,8 @@
 // The peak of an order: run it. O(size of the flow).
-#include "flow/peak.h"
-
 #include <inttypes.h>
 
 #include "base/diag.h"
+#include "flow/state.h"
 
 uint64_t stowi_flow_order_peak(stowi_flow_state* state, const stowi_flow_task* order,
                                uint32_t count, uint32_t* out_place) {

@@ -3,7 +3,7 @@
 // trees; a good start elsewhere. O(n log n), no recursion.
 #include "base/diag.h"
 #include "base/sort.h"
-#include "flow/list.h"
+#include "flow/search.h"
 
 typedef struct child {
   uint64_t rank;  // UINT64_MAX less what it needs beyond what it leaves, to sort by

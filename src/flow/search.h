@@ -2,10 +2,71 @@
 #ifndef STOWAGE_SRC_FLOW_SEARCH_H_
 #define STOWAGE_SRC_FLOW_SEARCH_H_
 
-#include "flow/bound.h"
-#include "flow/cells.h"
+#include "flow/net.h"
 #include "flow/state.h"
 #include "flow/walk.h"
+
+// Lower bounds on the bytes that every order needs at some task.
+
+typedef struct stowi_flow_peak_bound {
+  uint64_t bytes;
+  stowi_flow_task critical;  // or STOWI_FLOW_TASK_NONE
+} stowi_flow_peak_bound;
+
+// The highest need of a single task: what it reads, what it makes, and what is always there.
+// O(size).
+stowi_flow_peak_bound stowi_flow_bound_of_tasks(const stowi_flow_net* net);
+
+#define STOWI_FLOW_CUT_WORK 20000000  // arcs: some 100 ms
+
+// Raises |bound| by minimum cuts at the tasks with the highest |needs|, the needs of some order: no
+// bound at a task exceeds its need there. |work| counts the arcs and tasks visited.
+stow_status stowi_flow_bound_by_cuts(const stowi_flow_net* net, const uint64_t* needs,
+                                     uint64_t work, stowi_flow_peak_bound* bound);
+
+// Adds links to the net that exclude orders, but not all best ones, and writes an order that obeys
+// them. |out_changed|: whether any were added. O(size).
+stow_status stowi_flow_reduce(stowi_flow_net* net, stowi_flow_task* out_order, bool* out_changed);
+
+// ---------------------------------------------------------------------------------------------
+// Orders made in one pass: cheap, often good, and a first limit for the searches.
+
+typedef enum stowi_flow_pick {
+  STOWI_FLOW_PICK_GROWTH,  // what adds least, then what needs least
+  STOWI_FLOW_PICK_TIGHT,   // the same among those that do not raise the peak so far
+  STOWI_FLOW_PICK_RECENT,  // what adds least, then what became ready last
+  STOWI_FLOW_PICK_COUNT
+} stowi_flow_pick;
+
+// From the first task on, or |backwards|, choosing the last task first. The order is valid for the
+// net; |state| is used up. O(n log n) if each task reads few blocks.
+stow_status stowi_flow_list_order(stowi_flow_state* state, stowi_flow_pick pick, bool backwards,
+                                  stowi_flow_task* out_order);
+// Depth first: what a task waits for is made just before it, what needs most first. |backwards|:
+// what waits for a task runs just after it. |sorted| is any order of the net.
+stow_status stowi_flow_post_order(const stowi_flow_net* net, const stowi_flow_task* sorted,
+                                  bool backwards, stowi_flow_task* out_order);
+
+// ---------------------------------------------------------------------------------------------
+// Stretches of an order that can be ordered independently.
+
+typedef struct stowi_flow_cell {
+  uint64_t peak;   // of the best known order
+  uint32_t begin;  // its first place
+  uint32_t count;
+} stowi_flow_cell;
+
+typedef STOWI_VEC(stowi_flow_cell) stowi_cell_vec;
+
+// Appends the cells of |order|, which is one of the net: runs of places between tasks that are
+// comparable with every other task. Such a task has the same place in every order, so a cell holds
+// the same tasks in every order and begins and ends with the same set. A task between two such
+// tasks is a cell too. O(size).
+stow_status stowi_flow_cells(const stowi_flow_net* net, const stowi_flow_task* order,
+                             stowi_cell_vec* out_cells);
+
+// ---------------------------------------------------------------------------------------------
+// The search.
 
 typedef struct stowi_flow_search {
   const stowi_flow_order_options* options;

@@ -2,7 +2,6 @@
 // because often one direction finishes at once where the other does not end; then beams, which
 // lower the limit of the exact searches that follow with larger parts; windows last.
 #include "base/diag.h"
-#include "flow/beam.h"
 #include "flow/exact.h"
 #include "flow/search.h"
 

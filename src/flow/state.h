@@ -45,4 +45,11 @@ uint64_t stowi_flow_state_need(stowi_flow_state* state, stowi_flow_task task);
 // bytes(X + task), for a task that is ready.
 uint64_t stowi_flow_state_bytes_after(stowi_flow_state* state, stowi_flow_task task);
 
+// Runs |count| tasks from the current state. Returns the highest need, and the first place that has
+// it.
+uint64_t stowi_flow_order_peak(stowi_flow_state* state, const stowi_flow_task* order,
+                               uint32_t count, uint32_t* out_place);
+// 0, 1, 2 …
+void stowi_flow_given_order(stowi_flow_task* order, uint32_t count);
+
 #endif  // STOWAGE_SRC_FLOW_STATE_H_

@@ -6,13 +6,11 @@
 // neighbourhoods of the best placement; if the problem is too large for the exact search, to more
 // orders, local search and neighbourhoods.
 #include "base/diag.h"
-#include "place/bedrock.h"
 #include "place/exact/exact.h"
 #include "place/greedy/greedy.h"
-#include "place/greedy/portfolio.h"
-#include "place/improve/lns.h"
-#include "place/improve/local_search.h"
+#include "place/improve/improve.h"
 #include "place/problem.h"
+#include "place/quest.h"
 #include "place/skyline/skyline.h"
 
 // Above this many buffers, a node of the exact search costs more than it gains.
@@ -28,11 +26,6 @@ static bool is_fit_for_gaps(const stowi_place_quest* quest) {
 
 static bool has_windows(const stowi_place_quest* quest) {
   return quest->problem->windows.count > 0;
-}
-
-static stow_status first_fit(stowi_place_quest* quest) {
-  quest->phase = "first-fit";
-  return stowi_place_greedy_by_size(quest, stowi_place_pick_lowest);
 }
 
 // Tries the goal itself first, which is often easier to reach than to approach; among windows only
@@ -91,7 +84,7 @@ static bool needs_first_fit(const stowi_place_quest* quest) {
 static stow_status search_all(stowi_place_quest* quest) {
   STOW_TRY(stowi_place_skyline_work(quest));
   if (needs_first_fit(quest)) {
-    STOW_TRY(first_fit(quest));
+    STOW_TRY(stowi_first_fit_work(quest));
   }
   bool is_small = quest->problem->buffers.count <= MAX_EXACT;
   return stowi_place_quest_stage(quest, STOW_PLACE_NO_LIMIT,
@@ -104,7 +97,7 @@ static stow_status work(stowi_place_quest* quest) {
     return search_all(quest);
   }
   STOW_TRY(stowi_place_on_bedrock(quest, search_all));
-  return needs_first_fit(quest) ? first_fit(quest) : STOW_OK;
+  return needs_first_fit(quest) ? stowi_first_fit_work(quest) : STOW_OK;
 }
 
 stow_status stow_place_auto(const stow_problem* problem, const stow_place_options* options,

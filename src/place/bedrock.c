@@ -12,11 +12,10 @@
 // all, and x down to the bottom: what was disjoint still is. Only the topmost buffer need not be
 // rounded up, so the one that gains most by that stays with the others. O(n log n) before the work
 // itself.
-#include "place/bedrock.h"
-
 #include "base/alloc.h"
 #include "base/diag.h"
 #include "place/problem.h"
+#include "place/quest.h"
 #include "place/sections.h"
 
 typedef struct bedrock {

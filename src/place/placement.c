@@ -1,9 +1,8 @@
 // A placement is an offset per buffer and the height they reach.
-#include "place/placement.h"
-
 #include "base/alloc.h"
 #include "base/diag.h"
 #include "place/api.h"
+#include "place/quest.h"
 
 stow_placement* stowi_place_placement_create(stow_allocator allocator, size_t count) {
   stow_placement* placement = STOWI_NEW(allocator, stow_placement);

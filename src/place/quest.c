@@ -5,8 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/diag.h"
-#include "place/greedy/fixed.h"
-#include "place/placement.h"
+#include "place/greedy/greedy.h"
 #include "place/problem.h"
 
 // Nodes between two reports: a few milliseconds of any search. A node costs more in a large

@@ -33,6 +33,20 @@ stow_status stowi_place_quest_run(const stow_problem* problem, const stow_place_
                                   stow_allocator allocator, stow_diag* diag, stowi_place_work work,
                                   stow_placement** out_placement);
 
+struct stow_placement {
+  stow_allocator allocator;
+  size_t count;
+  uint64_t height;
+  uint64_t bound;
+  uint64_t nodes;
+  stow_outcome outcome;
+  bool stopped;
+  uint64_t* offsets;
+};
+
+// All offsets 0, height 0. NULL if out of memory.
+stow_placement* stowi_place_placement_create(stow_allocator allocator, size_t count);
+
 // The height at which the search can stop.
 uint64_t stowi_place_quest_goal(const stowi_place_quest* quest);
 // Whether the best placement is good enough, or none can be.
@@ -58,5 +72,9 @@ uint64_t stowi_place_quest_left(const stowi_place_quest* quest);
 // Lets |work| spend up to |nodes| of the remaining budget. Does nothing if the quest is done.
 stow_status stowi_place_quest_stage(stowi_place_quest* quest, uint64_t nodes,
                                     stowi_place_work work);
+
+// Lets |work| place the buffers that are not always live, above those that are; or everything, if
+// they cannot be separated without loss or there is nothing to gain.
+stow_status stowi_place_on_bedrock(stowi_place_quest* quest, stowi_place_work work);
 
 #endif  // STOWAGE_SRC_PLACE_QUEST_H_

@@ -3,23 +3,37 @@
 
 #include "place/api.h"
 #include "place/exact/exact.h"
-#include "place/greedy/portfolio.h"
-#include "place/improve/compact.h"
-#include "place/improve/lns.h"
-#include "place/improve/local_search.h"
+#include "place/greedy/greedy.h"
+#include "place/improve/improve.h"
 #include "place/skyline/skyline.h"
+
+// A strategy is its work on a quest.
+#define STRATEGY(linkage, name, work)                                                      \
+  linkage stow_status name(const stow_problem* problem, const stow_place_options* options, \
+                           stow_allocator allocator, stow_diag* diag,                      \
+                           stow_placement** out_placement) {                               \
+    return stowi_place_quest_run(problem, options, allocator, diag, work, out_placement);  \
+  }
+STRATEGY(extern, stowi_place_first_fit, stowi_first_fit_work)
+STRATEGY(extern, stowi_place_best_fit, stowi_best_fit_work)
+STRATEGY(static, place_portfolio, stowi_place_portfolio_work)
+STRATEGY(static, place_on_skyline, stowi_place_skyline_work)
+STRATEGY(static, place_and_compact, stowi_place_compact_work)
+STRATEGY(static, place_by_local_search, stowi_place_local_search_work)
+STRATEGY(static, place_by_lns, stowi_place_lns_work)
+STRATEGY(static, place_exactly, stowi_place_exact_work)
 
 static const stow_strategy strategies[] = {
     {"auto", "something good at once, then better within the budget", stow_place_auto},
     {"first-fit", "largest first, each at the lowest free offset", stowi_place_first_fit},
     {"best-fit", "largest first, each in the smallest gap that holds it", stowi_place_best_fit},
-    {"portfolio", "first fit and best fit in several orders", stowi_place_portfolio},
-    {"skyline", "from the bottom up, lowest first, in several orders", stowi_place_skyline},
-    {"compact", "first fit, then dropped and mirrored while that helps", stowi_place_compact},
+    {"portfolio", "first fit and best fit in several orders", place_portfolio},
+    {"skyline", "from the bottom up, lowest first, in several orders", place_on_skyline},
+    {"compact", "first fit, then dropped and mirrored while that helps", place_and_compact},
     {"local-search", "skyline passes; buffers that stuck out go earlier in the next",
-     stowi_place_local_search},
-    {"lns", "skyline, then parts are re-solved exactly", stowi_place_lns},
-    {"exact", "search with proof; first-fit above 16384 buffers", stowi_place_exact},
+     place_by_local_search},
+    {"lns", "skyline, then parts are re-solved exactly", place_by_lns},
+    {"exact", "search with proof; first-fit above 16384 buffers", place_exactly},
 };
 
 size_t stow_strategy_count(void) { return sizeof(strategies) / sizeof(strategies[0]); }

@@ -4,8 +4,8 @@
 
 #include "brute_flow.h"
 #include "flow/exact.h"
-#include "flow/peak.h"
-#include "flow/reduce.h"
+#include "flow/search.h"
+#include "flow/state.h"
 #include "support/fault.h"
 #include "support/test.h"
 

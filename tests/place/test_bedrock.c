@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "place/api.h"
-#include "place/bedrock.h"
 #include "place/problem.h"
+#include "place/quest.h"
 #include "support/brute_place.h"
 #include "support/fault.h"
 #include "support/test.h"

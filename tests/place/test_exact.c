@@ -611,8 +611,8 @@ static stow_placement* place_exactly(const stow_problem* problem) {
   stow_place_options options;
   stow_place_options_init(&options);
   stow_placement* placement = NULL;
-  CHECK(stowi_place_exact(problem, &options, stow_allocator_default(), NULL, &placement) ==
-        STOW_OK);
+  const stow_strategy* exact = stow_strategy_find(stow_str_of("exact"));
+  CHECK(exact->place(problem, &options, stow_allocator_default(), NULL, &placement) == STOW_OK);
   return placement;
 }
 

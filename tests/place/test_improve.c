@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "place/api.h"
-#include "place/improve/compact.h"
+#include "place/improve/improve.h"
 #include "place/problem.h"
 #include "random_problem.h"
 

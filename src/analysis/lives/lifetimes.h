@@ -3,7 +3,7 @@
 #define STOWAGE_SRC_ANALYSIS_LIVES_LIFETIMES_H_
 
 #include "analysis/api.h"
-#include "base/bit_set.h"
+#include "base/bits.h"
 
 struct stowi_analysis_lifetimes {
   stow_allocator allocator;

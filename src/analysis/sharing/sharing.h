@@ -6,7 +6,7 @@
 
 #include "analysis/api.h"
 #include "base/alloc.h"
-#include "base/bit_set.h"
+#include "base/bits.h"
 
 // A decision, and the keys that the list is sorted by.
 typedef struct stowi_analysis_decision {

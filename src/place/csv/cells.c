@@ -1,9 +1,9 @@
 // Cells of a CSV text (RFC 4180), in place: one pass, every byte read once, nothing copied. Lines
 // end in LF or CRLF. A carriage return elsewhere outside quotes and a NUL byte anywhere are
 // refused: they would not survive writing, or other programs.
-#include "place/csv/cells.h"
-
 #include <string.h>
+
+#include "place/csv/csv_internal.h"
 
 stowi_place_csv_cursor stowi_place_csv_start(stow_str text) {
   static const char mark[] = "\xef\xbb\xbf";

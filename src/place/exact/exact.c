@@ -11,9 +11,9 @@
 
 #include "base/alloc.h"
 #include "base/diag.h"
-#include "place/bedrock.h"
 #include "place/greedy/greedy.h"
 #include "place/problem.h"
+#include "place/quest.h"
 
 #define NODES_PER_BUFFER 8  // of the first turn of a way
 #define MAX_FAILURES 4      // capacities in a row, before all get more nodes
@@ -258,13 +258,8 @@ void stowi_place_prover_destroy(stowi_place_prover* prover) {
   }
 }
 
-static stow_status first_fit(stowi_place_quest* quest) {
-  quest->phase = "first-fit";
-  return stowi_place_greedy_by_size(quest, stowi_place_pick_lowest);
-}
-
 static stow_status search_all(stowi_place_quest* quest) {
-  STOW_TRY(first_fit(quest));
+  STOW_TRY(stowi_first_fit_work(quest));
   if (stowi_place_quest_done(quest) ||
       quest->problem->buffers.count > STOWI_PLACE_MODEL_MAX_BUFFERS) {
     return STOW_OK;
@@ -282,12 +277,6 @@ stow_status stowi_place_exact_work(stowi_place_quest* quest) {
     return search_all(quest);
   }
   STOW_TRY(stowi_place_on_bedrock(quest, search_all));
-  return stowi_place_quest_answered(quest) || quest->stopped ? STOW_OK : first_fit(quest);
-}
-
-stow_status stowi_place_exact(const stow_problem* problem, const stow_place_options* options,
-                              stow_allocator allocator, stow_diag* diag,
-                              stow_placement** out_placement) {
-  return stowi_place_quest_run(problem, options, allocator, diag, stowi_place_exact_work,
-                               out_placement);
+  return stowi_place_quest_answered(quest) || quest->stopped ? STOW_OK
+                                                             : stowi_first_fit_work(quest);
 }

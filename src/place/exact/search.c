@@ -15,13 +15,12 @@
 // There is one exception. In the picture, what was passed over before 2 may have been refuted only
 // because the second stretch has no placement then, whatever the first one does. While the second
 // is pending, frames of the first that rely on it say nothing about the first stretch alone.
-#include "place/exact/search.h"
-
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/bits.h"
 #include "base/diag.h"
+#include "place/exact/exact.h"
 #include "place/exact/holes.h"
 
 #define MAX_TABLE_BITS 16

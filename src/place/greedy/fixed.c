@@ -1,11 +1,10 @@
 // Fixed buffers, and buffers without reuse: neither needs a search.
-#include "place/greedy/fixed.h"
-
 #include <inttypes.h>
 
 #include "base/alloc.h"
 #include "base/diag.h"
 #include "base/sort.h"
+#include "place/greedy/greedy.h"
 #include "place/greedy/orders.h"
 
 static bool footprints_meet(const stowi_place_buffer* a, const stowi_place_buffer* b) {

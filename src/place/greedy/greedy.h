@@ -27,4 +27,26 @@ stow_status stowi_place_greedy_aside(stowi_place_quest* quest, const uint32_t* o
 // left between them.
 stow_status stowi_place_greedy_by_size(stowi_place_quest* quest, stowi_place_pick pick);
 
+// Strategies `first-fit` and `best-fit`.
+stow_status stowi_first_fit_work(stowi_place_quest* quest);
+stow_status stowi_best_fit_work(stowi_place_quest* quest);
+
+// Strategy `portfolio`: first fit by size first, so it is never higher than that. A node per buffer
+// and pass. Beyond tens of thousands of buffers, only what is likely to pay.
+stow_status stowi_place_portfolio_work(stowi_place_quest* quest);
+
+// ---------------------------------------------------------------------------------------------
+// Fixed buffers, and buffers without reuse: neither needs a search.
+
+// Takes every fixed buffer at its place and writes its offset. STOW_ERR_CONFLICT names two that
+// overlap.
+stow_status stowi_place_take_fixed(stowi_place_quest* quest, stowi_place_occupancy* occupancy,
+                                   uint64_t* offsets);
+// STOW_ERR_CONFLICT if two overlap.
+stow_status stowi_place_check_fixed(stowi_place_quest* quest);
+
+// The placement of a problem without reuse: fixed buffers where they are, the others above them,
+// largest first. STOW_ERR_CONFLICT if two fixed ones share a byte, whatever their lifetimes.
+stow_status stowi_place_apart(stowi_place_quest* quest);
+
 #endif  // STOWAGE_SRC_PLACE_GREEDY_GREEDY_H_

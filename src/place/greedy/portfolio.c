@@ -3,7 +3,6 @@
 // Unlike skyline passes these fill gaps, at the price of a search for each buffer: O(n log n) a
 // pass with benign lifetimes, up to O(n²) otherwise, and more for best fit. So the sizes of what is
 // tried are limited.
-#include "place/greedy/portfolio.h"
 
 #include "base/alloc.h"
 #include "base/diag.h"
@@ -74,11 +73,4 @@ stow_status stowi_place_portfolio_work(stowi_place_quest* quest) {
   stowi_place_sections_free(&sections, quest->problem, quest->allocator);
   STOWI_ARRAY_FREE(quest->allocator, buffers, count);
   return status;
-}
-
-stow_status stowi_place_portfolio(const stow_problem* problem, const stow_place_options* options,
-                                  stow_allocator allocator, stow_diag* diag,
-                                  stow_placement** out_placement) {
-  return stowi_place_quest_run(problem, options, allocator, diag, stowi_place_portfolio_work,
-                               out_placement);
 }

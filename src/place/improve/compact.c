@@ -6,14 +6,13 @@
 //     │  ├────┐       │    │  │ │         │    ├──┐       Each pass costs as much as first fit.
 //     ├──┘    │  ──▶  │    ├──┘ │   ──▶   │    │  ├─┐
 //     │   ┌─┐ │       └────┤  ┌─┘         └────┴──┴─┘
-#include "place/improve/compact.h"
-
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/diag.h"
 #include "base/sort.h"
 #include "place/greedy/greedy.h"
+#include "place/improve/improve.h"
 #include "place/problem.h"
 
 #define MAX_IDLE_ROUNDS 2
@@ -115,11 +114,4 @@ stow_status stowi_place_compact_work(stowi_place_quest* quest) {
   stow_status status = improve(quest, offsets);
   STOWI_ARRAY_FREE(quest->allocator, offsets, count);
   return status;
-}
-
-stow_status stowi_place_compact(const stow_problem* problem, const stow_place_options* options,
-                                stow_allocator allocator, stow_diag* diag,
-                                stow_placement** out_placement) {
-  return stowi_place_quest_run(problem, options, allocator, diag, stowi_place_compact_work,
-                               out_placement);
 }

@@ -7,14 +7,13 @@
 //        └───┴────┴──┘
 // If that succeeds, less sticks out; if it fails, another neighbourhood of another size is drawn.
 // Once nothing sticks out there is a better placement, and the target is lowered further.
-#include "place/improve/lns.h"
-
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/diag.h"
 #include "base/sort.h"
 #include "place/exact/exact.h"
+#include "place/improve/improve.h"
 #include "place/skyline/skyline.h"
 
 #define LEAST_FREE 12
@@ -325,11 +324,4 @@ stow_status stowi_place_lns_improve(stowi_place_quest* quest) {
 stow_status stowi_place_lns_work(stowi_place_quest* quest) {
   STOW_TRY(stowi_place_skyline_work(quest));
   return stowi_place_quest_done(quest) ? STOW_OK : stowi_place_lns_improve(quest);
-}
-
-stow_status stowi_place_lns(const stow_problem* problem, const stow_place_options* options,
-                            stow_allocator allocator, stow_diag* diag,
-                            stow_placement** out_placement) {
-  return stowi_place_quest_run(problem, options, allocator, diag, stowi_place_lns_work,
-                               out_placement);
 }

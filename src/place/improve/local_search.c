@@ -7,14 +7,13 @@
 //     weight   0 1 2 3 4 5  ──▶  0 1 2 2.1 4 3.2  ──▶  a b c d f e
 // Several orders are tried in turn, each for a number of passes that doubles every round, with
 // other factors each time: an unsuccessful run costs little. Each pass is O(n log n).
-#include "place/improve/local_search.h"
 
 #include "base/alloc.h"
 #include "base/diag.h"
 #include "base/hash.h"
 #include "base/sort.h"
 #include "place/greedy/orders.h"
-#include "place/improve/compact.h"
+#include "place/improve/improve.h"
 #include "place/problem.h"
 #include "place/skyline/skyline.h"
 
@@ -239,11 +238,4 @@ stow_status stowi_place_local_search_work(stowi_place_quest* quest) {
   }
   finish(&s);
   return status;
-}
-
-stow_status stowi_place_local_search(const stow_problem* problem, const stow_place_options* options,
-                                     stow_allocator allocator, stow_diag* diag,
-                                     stow_placement** out_placement) {
-  return stowi_place_quest_run(problem, options, allocator, diag, stowi_place_local_search_work,
-                               out_placement);
 }

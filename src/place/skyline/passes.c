@@ -96,10 +96,3 @@ stow_status stowi_place_skyline_work(stowi_place_quest* quest) {
   finish(&p);
   return status;
 }
-
-stow_status stowi_place_skyline(const stow_problem* problem, const stow_place_options* options,
-                                stow_allocator allocator, stow_diag* diag,
-                                stow_placement** out_placement) {
-  return stowi_place_quest_run(problem, options, allocator, diag, stowi_place_skyline_work,
-                               out_placement);
-}

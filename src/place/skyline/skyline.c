@@ -15,7 +15,7 @@
 
 #include "base/alloc.h"
 #include "base/diag.h"
-#include "place/greedy/fixed.h"
+#include "place/greedy/greedy.h"
 #include "place/skyline/floors.h"
 #include "place/skyline/heap.h"
 #include "place/skyline/nest.h"

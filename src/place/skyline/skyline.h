@@ -44,8 +44,5 @@ bool stowi_place_skyline_is_plain(const stowi_place_skyline_state* skyline);
 
 // Strategy `skyline`: passes in the orders that have worked best, until one reaches the goal.
 stow_status stowi_place_skyline_work(stowi_place_quest* quest);
-stow_status stowi_place_skyline(const stow_problem* problem, const stow_place_options* options,
-                                stow_allocator allocator, stow_diag* diag,
-                                stow_placement** out_placement);
 
 #endif  // STOWAGE_SRC_PLACE_SKYLINE_SKYLINE_H_

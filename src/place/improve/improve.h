@@ -1,6 +1,8 @@
-// Compaction: every buffer drops as far as it can.
-#ifndef STOWAGE_SRC_PLACE_IMPROVE_COMPACT_H_
-#define STOWAGE_SRC_PLACE_IMPROVE_COMPACT_H_
+// Improving placements: compaction, where every buffer drops as far as it can; local search on the
+// order in which buffers are placed; and large neighbourhood search, where parts of a placement are
+// taken out and re-solved by the exact search.
+#ifndef STOWAGE_SRC_PLACE_IMPROVE_IMPROVE_H_
+#define STOWAGE_SRC_PLACE_IMPROVE_IMPROVE_H_
 
 #include "place/quest.h"
 
@@ -21,8 +23,14 @@ stow_status stowi_place_drop_mirrored(stowi_place_quest* quest, uint64_t* offset
 // Strategy `compact`: improves the best placement so far, or first fit by size if there is none, by
 // dropping and mirroring in turn as long as that helps.
 stow_status stowi_place_compact_work(stowi_place_quest* quest);
-stow_status stowi_place_compact(const stow_problem* problem, const stow_place_options* options,
-                                stow_allocator allocator, stow_diag* diag,
-                                stow_placement** out_placement);
 
-#endif  // STOWAGE_SRC_PLACE_IMPROVE_COMPACT_H_
+// Improves the best placement of the quest, which has one, until the quest is done.
+stow_status stowi_place_lns_improve(stowi_place_quest* quest);
+// Strategy `lns`: skyline passes, then stowi_place_lns_improve.
+stow_status stowi_place_lns_work(stowi_place_quest* quest);
+
+// Strategy `local-search`: passes until the goal is reached, the budget is spent, or nothing has
+// improved for long. A node per buffer and pass.
+stow_status stowi_place_local_search_work(stowi_place_quest* quest);
+
+#endif  // STOWAGE_SRC_PLACE_IMPROVE_IMPROVE_H_
