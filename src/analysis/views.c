@@ -10,8 +10,6 @@
 //     %6 = loop(_, _, %1)    ─┘
 #include "analysis/views.h"
 
-#include <string.h>
-
 #include "base/checked.h"
 #include "base/diag.h"
 #include "effects/api.h"
@@ -100,9 +98,7 @@ static stow_status set_alignments(const resolver* r) {
     }
     if (views->alignment == NULL) {
       views->alignment = STOWI_ARRAY_ZERO(views->allocator, uint8_t, views->value_count);
-      if (views->alignment == NULL) {
-        return stowi_fail_memory(r->diag);
-      }
+      STOW_TRY(stowi_need_memory(views->alignment != NULL, r->diag));
     }
     views->alignment[value] = stowi_analysis_views_alignment_code(alignment);
   }
@@ -369,14 +365,12 @@ void stowi_analysis_views_destroy(stowi_analysis_views* views) {
 // Fills |r->views|; the caller frees the temporary arrays.
 static stow_status run(resolver* r, stow_allocator allocator) {
   r->views = views_new(r->graph, r->options, allocator);
-  if (r->views == NULL || !stowi_effects_bits_of_outputs(&r->outputs, r->graph, allocator)) {
-    return stowi_fail_memory(r->diag);
-  }
+  STOW_TRY(stowi_need_memory(
+      r->views != NULL && stowi_effects_bits_of_outputs(&r->outputs, r->graph, allocator),
+      r->diag));
   if (stow_graph_region_count(r->graph) > 1) {
     r->uses = STOWI_ARRAY_ZERO(allocator, uint8_t, r->views->value_count);
-    if (r->uses == NULL) {
-      return stowi_fail_memory(r->diag);
-    }
+    STOW_TRY(stowi_need_memory(r->uses != NULL, r->diag));
     count_uses(r);
   }
   STOW_TRY(set_sizes(r));

@@ -306,8 +306,13 @@ static size_t element_alignment(stow_dtype dtype) {
   return stow_dtype_kind_of(dtype) == STOW_KIND_COMPLEX ? width / 2 : width;
 }
 
-static stow_status check_element(const stow_arena* arena, stow_value value, stow_dtype dtype,
-                                 stow_diag* diag) {
+stow_status stow_arena_elements(stow_arena* arena, stow_value value, stow_dtype dtype,
+                                stow_diag* diag, void** out_data, size_t* out_count) {
+  void* data;
+  size_t size;
+  *out_data = NULL;
+  *out_count = 0;
+  STOW_TRY(stow_arena_bytes(arena, value, diag, &data, &size));
   stow_dtype own = stowi_plan_dtype(arena->plan, value);
   uint32_t wanted = stow_dtype_bits(dtype);
   uint32_t bits = stow_dtype_bits(own);
@@ -322,17 +327,6 @@ static stow_status check_element(const stow_arena* arena, stow_value value, stow
                       stow_dtype_name(own), bits, stow_dtype_name(dtype), wanted);
     return STOW_ERR_TYPE;
   }
-  return STOW_OK;
-}
-
-stow_status stow_arena_elements(stow_arena* arena, stow_value value, stow_dtype dtype,
-                                stow_diag* diag, void** out_data, size_t* out_count) {
-  void* data;
-  size_t size;
-  *out_data = NULL;
-  *out_count = 0;
-  STOW_TRY(stow_arena_bytes(arena, value, diag, &data, &size));
-  STOW_TRY(check_element(arena, value, dtype, diag));
   if ((uintptr_t)data % element_alignment(dtype) != 0) {
     value_fault(arena, value, STOW_ERR_TYPE, "is at offset", diag);
     stowi_diag_append(diag, " %zu, which is not aligned for %s",

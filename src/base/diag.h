@@ -26,6 +26,10 @@ STOWI_SHARED stow_status stowi_vfail(stow_diag* diag, stow_status status, const 
                                      va_list arguments) STOW_PRINTF_LIKE(3, 0);
 // STOW_ERR_OUT_OF_MEMORY with the standard message.
 STOWI_SHARED stow_status stowi_fail_memory(stow_diag* diag);
+// The same unless |got|.
+static inline stow_status stowi_need_memory(bool got, stow_diag* diag) {
+  return got ? STOW_OK : stowi_fail_memory(diag);
+}
 
 // Adds to a diagnostic that has been filled. |diag| may be NULL.
 STOWI_SHARED void stowi_diag_at(stow_diag* diag, uint32_t line, uint32_t column);

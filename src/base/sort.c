@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/checked.h"
 
 #define RUN 16
 #define MIN_RADIX 1024  // below this, merging is as fast

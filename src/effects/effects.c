@@ -14,9 +14,7 @@ stow_status stow_effects_create(const stow_graph* graph, stow_allocator allocato
                                 stow_effects** out_effects) {
   *out_effects = NULL;
   stow_effects* effects = STOWI_NEW(allocator, stow_effects);
-  if (effects == NULL) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(effects != NULL, diag));
   effects->allocator = allocator;
   effects->graph = graph;
   effects->node_count = stow_graph_node_count(graph);
@@ -150,26 +148,25 @@ static size_t first_of(const void* data, size_t count, size_t size, stow_node no
 // The first entry of |node| or of a later one.
 #define FIRST_OF(vec, node) first_of((vec)->data, (vec)->count, sizeof(*(vec)->data), node)
 
-// The vector has room for one more.
-#define INSERT(vec, entry)                                                           \
-  do {                                                                               \
-    size_t insert_at =                                                               \
-        position_for((vec)->data, (vec)->count, sizeof(*(vec)->data), (entry).node); \
-    memmove((vec)->data + insert_at + 1, (vec)->data + insert_at,                    \
-            ((vec)->count - insert_at) * sizeof(*(vec)->data));                      \
-    (vec)->data[insert_at] = (entry);                                                \
-    ++(vec)->count;                                                                  \
+// Fails if out of memory.
+#define INSERT(effects, list, entry, diag)                                               \
+  do {                                                                                   \
+    STOW_TRY(stowi_need_memory(                                                          \
+        STOWI_VEC_RESERVE((effects)->allocator, &(effects)->list, 1) == STOW_OK, diag)); \
+    size_t insert_at = position_for((effects)->list.data, (effects)->list.count,         \
+                                    sizeof(*(effects)->list.data), (entry).node);        \
+    memmove((effects)->list.data + insert_at + 1, (effects)->list.data + insert_at,      \
+            ((effects)->list.count - insert_at) * sizeof(*(effects)->list.data));        \
+    (effects)->list.data[insert_at] = (entry);                                           \
+    ++(effects)->list.count;                                                             \
   } while (0)
 
 stow_status stow_effects_add_scratch(stow_effects* effects, stow_node node, uint64_t bytes,
                                      uint64_t alignment, stow_diag* diag, size_t* out_index) {
   STOW_TRY(check_node(effects, node, diag));
   STOW_TRY(check_alignment(effects, node, alignment, diag));
-  if (STOWI_VEC_RESERVE(effects->allocator, &effects->scratch, 1) != STOW_OK) {
-    return stowi_fail_memory(diag);
-  }
   stowi_effects_scratch_entry scratch = {node, bytes, alignment};
-  INSERT(&effects->scratch, scratch);
+  INSERT(effects, scratch, scratch, diag);
   if (out_index != NULL) {
     *out_index = FIRST_OF(&effects->scratch, node + 1) - FIRST_OF(&effects->scratch, node) - 1;
   }
@@ -189,11 +186,8 @@ stow_status stow_effects_hold_operand(stow_effects* effects, stow_node node, siz
       return fail_node(effects, node, diag);
     }
   }
-  if (STOWI_VEC_RESERVE(effects->allocator, &effects->holds, 1) != STOW_OK) {
-    return stowi_fail_memory(diag);
-  }
   stowi_effects_hold_entry hold = {node, k, until};
-  INSERT(&effects->holds, hold);
+  INSERT(effects, holds, hold, diag);
   return STOW_OK;
 }
 
@@ -208,11 +202,8 @@ stow_status stow_effects_write_early(stow_effects* effects, stow_node node, size
                stowi_graph_describe_node(effects->graph, from).text);
     return fail_node(effects, node, diag);
   }
-  if (STOWI_VEC_RESERVE(effects->allocator, &effects->early_writes, 1) != STOW_OK) {
-    return stowi_fail_memory(diag);
-  }
   stowi_effects_early_write_entry early = {node, k, from};
-  INSERT(&effects->early_writes, early);
+  INSERT(effects, early_writes, early, diag);
   return STOW_OK;
 }
 
@@ -220,11 +211,8 @@ stow_status stow_effects_allow_in_place(stow_effects* effects, stow_node node, s
                                         size_t operand, stow_diag* diag) {
   STOW_TRY(check_result(effects, node, k, diag));
   STOW_TRY(check_operand(effects, node, operand, diag));
-  if (STOWI_VEC_RESERVE(effects->allocator, &effects->overwrites, 1) != STOW_OK) {
-    return stowi_fail_memory(diag);
-  }
   stowi_effects_in_place_entry overwrite = {node, k, operand};
-  INSERT(&effects->overwrites, overwrite);
+  INSERT(effects, overwrites, overwrite, diag);
   return STOW_OK;
 }
 
@@ -232,11 +220,8 @@ stow_status stow_effects_forbid_in_place(stow_effects* effects, stow_node node, 
                                          size_t operand, stow_diag* diag) {
   STOW_TRY(check_result(effects, node, k, diag));
   STOW_TRY(check_operand(effects, node, operand, diag));
-  if (STOWI_VEC_RESERVE(effects->allocator, &effects->forbidden, 1) != STOW_OK) {
-    return stowi_fail_memory(diag);
-  }
   stowi_effects_in_place_entry forbidden = {node, k, operand};
-  INSERT(&effects->forbidden, forbidden);
+  INSERT(effects, forbidden, forbidden, diag);
   return STOW_OK;
 }
 
@@ -301,9 +286,7 @@ stow_status stow_effects_place_inside(stow_effects* effects, stow_node node, siz
     return fail_own_inside(effects, value, diag);
   }
   stowi_effects_value_effect* effect = effect_for(effects, value);
-  if (effect == NULL) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(effect != NULL, diag));
   effect->inside = true;
   effect->inside_operand = (uint32_t)operand;
   effect->inside_offset = offset;
@@ -314,9 +297,7 @@ stow_status stow_effects_set_storage(stow_effects* effects, stow_value value, ui
                                      stow_diag* diag) {
   STOW_TRY(check_value(effects, value, diag));
   stowi_effects_value_effect* effect = effect_for(effects, value);
-  if (effect == NULL) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(effect != NULL, diag));
   effect->storage = bytes;
   return STOW_OK;
 }
@@ -340,9 +321,7 @@ stow_status stow_effects_set_alignment(stow_effects* effects, stow_value value, 
   STOW_TRY(check_alignment(effects, stow_graph_producer(effects->graph, value), alignment, diag));
   STOW_TRY(check_offset(effects, value, stowi_effects_offset(effects, value), alignment, diag));
   stowi_effects_value_effect* effect = effect_for(effects, value);
-  if (effect == NULL) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(effect != NULL, diag));
   effect->alignment = alignment;
   return STOW_OK;
 }
@@ -352,9 +331,7 @@ stow_status stow_effects_set_offset(stow_effects* effects, stow_value value, uin
   STOW_TRY(check_value(effects, value, diag));
   STOW_TRY(check_offset(effects, value, offset, stowi_effects_alignment(effects, value), diag));
   stowi_effects_value_effect* effect = effect_for(effects, value);
-  if (effect == NULL) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(effect != NULL, diag));
   effect->offset = offset;
   return STOW_OK;
 }
@@ -365,9 +342,7 @@ stow_status stow_effects_set_own(stow_effects* effects, stow_value value, stow_d
     return fail_own_inside(effects, value, diag);
   }
   stowi_effects_value_effect* effect = effect_for(effects, value);
-  if (effect == NULL) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(effect != NULL, diag));
   effect->own = true;
   return STOW_OK;
 }
@@ -375,9 +350,7 @@ stow_status stow_effects_set_own(stow_effects* effects, stow_value value, stow_d
 stow_status stow_effects_set_state(stow_effects* effects, stow_value value, stow_diag* diag) {
   STOW_TRY(check_value(effects, value, diag));
   stowi_effects_value_effect* effect = effect_for(effects, value);
-  if (effect == NULL) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(effect != NULL, diag));
   effect->state = true;
   return STOW_OK;
 }
@@ -405,9 +378,7 @@ stow_status stow_effects_set_io(stow_effects* effects, stow_value value, stow_io
     return fail_value(effects, value, diag);
   }
   stowi_effects_value_effect* effect = effect_for(effects, value);
-  if (effect == NULL) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(effect != NULL, diag));
   effect->io = policy;
   return STOW_OK;
 }

@@ -14,9 +14,7 @@ void stowi_flow_block_desc_init(stowi_flow_block_desc* desc) { memset(desc, 0, s
 
 stow_status stowi_flow_create(stow_allocator allocator, stow_diag* diag, stowi_flow** out_flow) {
   *out_flow = STOWI_NEW(allocator, stowi_flow);
-  if (*out_flow == NULL) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(*out_flow != NULL, diag));
   (*out_flow)->allocator = allocator;
   return STOW_OK;
 }
@@ -64,9 +62,7 @@ stow_status stowi_flow_add_task(stowi_flow* flow, uint64_t scratch, stow_diag* d
   }
   STOW_TRY(check_room(flow->tasks.count, "tasks", diag));
   STOW_TRY(check_total(flow, scratch, diag));
-  if (STOWI_VEC_RESERVE(flow->allocator, &flow->tasks, 1) != STOW_OK) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(STOWI_VEC_RESERVE(flow->allocator, &flow->tasks, 1) == STOW_OK, diag));
   if (out_task != NULL) {
     *out_task = (stowi_flow_task)flow->tasks.count;
   }
@@ -82,9 +78,8 @@ stow_status stowi_flow_add_block(stowi_flow* flow, const stowi_flow_block_desc* 
   }
   STOW_TRY(check_room(flow->blocks.count, "blocks", diag));
   STOW_TRY(check_total(flow, desc->bytes, diag));
-  if (STOWI_VEC_RESERVE(flow->allocator, &flow->blocks, 1) != STOW_OK) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(
+      stowi_need_memory(STOWI_VEC_RESERVE(flow->allocator, &flow->blocks, 1) == STOW_OK, diag));
   if (out_block != NULL) {
     *out_block = (stowi_flow_block)flow->blocks.count;
   }
@@ -174,10 +169,9 @@ stow_status stowi_flow_reads(stowi_flow* flow, stowi_flow_task task, stowi_flow_
     return STOW_OK;
   }
   STOW_TRY(check_room(flow->reads.count, "reads", diag));
-  if (STOWI_VEC_RESERVE(flow->allocator, &flow->reads, 1) != STOW_OK ||
-      stowi_index_reserve(&flow->read_index, flow->allocator) != STOW_OK) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(STOWI_VEC_RESERVE(flow->allocator, &flow->reads, 1) == STOW_OK &&
+                                 stowi_index_reserve(&flow->read_index, flow->allocator) == STOW_OK,
+                             diag));
   stowi_index_insert(&flow->read_index, hash, (uint32_t)flow->reads.count);
   flow->reads.data[flow->reads.count++] = read;
   b->first_reader = task < b->first_reader ? task : b->first_reader;
@@ -194,9 +188,7 @@ stow_status stowi_flow_follows(stowi_flow* flow, stowi_flow_task task, stowi_flo
                       (unsigned)task, (unsigned)earlier);
   }
   STOW_TRY(check_room(flow->links.count, "links", diag));
-  if (STOWI_VEC_RESERVE(flow->allocator, &flow->links, 1) != STOW_OK) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(STOWI_VEC_RESERVE(flow->allocator, &flow->links, 1) == STOW_OK, diag));
   flow->links.data[flow->links.count++] = (stowi_flow_link){task, earlier};
   return STOW_OK;
 }
@@ -213,9 +205,7 @@ stow_status stowi_flow_in_place(stowi_flow* flow, stowi_flow_task task, stowi_fl
                       flow->blocks.data[made].maker != task ? "make the first" : "read the second");
   }
   STOW_TRY(check_room(flow->pairs.count, "pairs", diag));
-  if (STOWI_VEC_RESERVE(flow->allocator, &flow->pairs, 1) != STOW_OK) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(STOWI_VEC_RESERVE(flow->allocator, &flow->pairs, 1) == STOW_OK, diag));
   flow->pairs.data[flow->pairs.count++] = (stowi_flow_pair){task, made, read};
   return STOW_OK;
 }

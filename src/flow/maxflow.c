@@ -3,8 +3,6 @@
 // The path is an explicit stack.
 #include "flow/maxflow.h"
 
-#include <string.h>
-
 #include "base/diag.h"
 
 #define NONE UINT32_MAX

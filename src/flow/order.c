@@ -245,9 +245,8 @@ static stow_status open_search(stowi_flow_search* s, const stowi_flow* flow,
   s->trial = STOWI_ARRAY(allocator, stowi_flow_task, s->net.task_count);
   s->needs = STOWI_ARRAY(allocator, uint64_t, s->net.task_count);
   s->given_need = STOWI_ARRAY(allocator, uint64_t, s->net.task_count);
-  if (s->best == NULL || s->trial == NULL || s->given_need == NULL || s->needs == NULL) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(
+      s->best != NULL && s->trial != NULL && s->given_need != NULL && s->needs != NULL, diag));
   s->result.critical = STOWI_FLOW_TASK_NONE;
   return STOW_OK;
 }

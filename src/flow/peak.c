@@ -1,5 +1,4 @@
 // The peak of an order: run it. O(size of the flow).
-#include <inttypes.h>
 
 #include "base/diag.h"
 #include "flow/state.h"
@@ -58,9 +57,7 @@ static stow_status peak_of(stowi_flow_state* state, const stowi_flow_task* order
     return STOW_OK;
   }
   stowi_flow_task* given = STOWI_ARRAY(state->net->allocator, stowi_flow_task, count);
-  if (given == NULL) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(given != NULL, diag));
   stowi_flow_given_order(given, count);
   *out_bytes = stowi_flow_order_peak(state, given, count, out_place);
   STOWI_ARRAY_FREE(state->net->allocator, given, count);

@@ -25,7 +25,6 @@
 //   its last, which is before none. By 4 that is no less.
 //
 // Tasks are tried from the last to the first, so that chains of them join one after the other.
-#include "base/diag.h"
 #include "flow/search.h"
 
 typedef struct group {

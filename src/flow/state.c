@@ -24,11 +24,11 @@ stow_status stowi_flow_state_open(stowi_flow_state* state, const stowi_flow_net*
   state->covered = STOWI_ARRAY(a, bool, net->block_count);
   state->owner = STOWI_ARRAY_ZERO(a, uint32_t, net->task_count);
   state->used = STOWI_ARRAY_ZERO(a, uint64_t, net->block_count);
-  if (state->left == NULL || state->waits == NULL || state->followed == NULL ||
-      state->ran == NULL || state->exists == NULL || state->covered == NULL ||
-      state->used == NULL || state->owner == NULL) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(state->left != NULL && state->waits != NULL &&
+                                 state->followed != NULL && state->ran != NULL &&
+                                 state->exists != NULL && state->covered != NULL &&
+                                 state->used != NULL && state->owner != NULL,
+                             diag));
   stowi_flow_state_reset(state);
   return STOW_OK;
 }

@@ -39,18 +39,6 @@
 // ---------------------------------------------------------------------------------------------
 // Opening and closing
 
-static stow_status add_empty(stowi_flow_walk* walk) {
-  STOW_TRY(STOWI_VEC_RESERVE(walk->allocator, &walk->sets, 1));
-  STOW_TRY(STOWI_VEC_RESERVE(walk->allocator, &walk->bits, walk->words));
-  STOW_TRY(stowi_index_reserve(&walk->index, walk->allocator));
-  memset(walk->bits.data, 0, walk->words * sizeof(uint64_t));
-  walk->bits.count = walk->words;
-  walk->sets.data[walk->sets.count++] = (stowi_flow_set){
-      .bytes = walk->state->bytes, .from = STOWI_INDEX_NONE, .step = STOWI_INDEX_NONE};
-  stowi_index_insert(&walk->index, 0, 0);
-  return STOW_OK;
-}
-
 stow_status stowi_flow_walk_open(stowi_flow_walk* walk, stowi_flow_state* state,
                                  stowi_flow_stretch stretch, bool backwards, size_t max_bytes) {
   stow_allocator allocator = state->net->allocator;
@@ -79,7 +67,15 @@ stow_status stowi_flow_walk_open(stowi_flow_walk* walk, stowi_flow_state* state,
     }
   }
   walk->is_open = true;
-  return add_empty(walk);
+  STOW_TRY(STOWI_VEC_RESERVE(walk->allocator, &walk->sets, 1));
+  STOW_TRY(STOWI_VEC_RESERVE(walk->allocator, &walk->bits, walk->words));
+  STOW_TRY(stowi_index_reserve(&walk->index, walk->allocator));
+  memset(walk->bits.data, 0, walk->words * sizeof(uint64_t));
+  walk->bits.count = walk->words;
+  walk->sets.data[walk->sets.count++] = (stowi_flow_set){
+      .bytes = walk->state->bytes, .from = STOWI_INDEX_NONE, .step = STOWI_INDEX_NONE};
+  stowi_index_insert(&walk->index, 0, 0);
+  return STOW_OK;
 }
 
 void stowi_flow_walk_close(stowi_flow_walk* walk) {

@@ -68,9 +68,7 @@ stow_status stow_graph_infer_actual(const stow_graph* graph, stow_node node,
   size_t count = stow_graph_result_count(graph, node);
   stow_dims* dims = stowi_graph_dims_create((stow_allocator){reallocate, &free_memory});
   uint8_t* marks = (uint8_t*)take(&free_memory, count, 1);
-  if (dims == NULL || marks == NULL) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(dims != NULL && marks != NULL, diag));
   stowi_graph_actual actual = {types, data};
   stow_shape_call call = stowi_graph_shape_of_node(graph, graph->value_types.data, &graph->known,
                                                    node, out_types, marks);

@@ -3,7 +3,6 @@
 // binding can distinguish are checked here, and a failure leaves the graph unchanged. O(nodes),
 // each distinct type substituted once, and again for all whenever the arguments of a loop turn out
 // to be upper-bounded.
-#include <string.h>
 
 #include "base/diag.h"
 #include "graph/api.h"
@@ -67,13 +66,12 @@ static stow_status init(binder* b) {
   b->results = STOWI_ARRAY(graph->allocator, stow_type, b->max_results);
   b->marks = STOWI_ARRAY(graph->allocator, uint8_t, b->max_results);
   b->value_marks = STOWI_ARRAY_ZERO(graph->allocator, uint8_t, graph->values.count);
-  if (b->symbols == NULL || b->types == NULL || b->substituted == NULL || b->results == NULL ||
-      b->marks == NULL || b->value_marks == NULL) {
-    return stowi_fail_memory(b->diag);
-  }
-  if (STOWI_VEC_RESERVE(graph->allocator, &b->known.is_read, graph->data.count) != STOW_OK) {
-    return stowi_fail_memory(b->diag);
-  }
+  STOW_TRY(stowi_need_memory(b->symbols != NULL && b->types != NULL && b->substituted != NULL &&
+                                 b->results != NULL && b->marks != NULL && b->value_marks != NULL,
+                             b->diag));
+  STOW_TRY(stowi_need_memory(
+      STOWI_VEC_RESERVE(graph->allocator, &b->known.is_read, graph->data.count) == STOW_OK,
+      b->diag));
   for (; b->known.is_read.count < graph->data.count; ++b->known.is_read.count) {
     b->known.is_read.data[b->known.is_read.count] = false;
   }

@@ -3,7 +3,6 @@
 // no allocation per node.
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/diag.h"
 #include "graph/dims/dims.h"

@@ -4,7 +4,6 @@
 #include <stdalign.h>
 #include <string.h>
 
-#include "base/diag.h"
 #include "graph/api.h"
 #include "graph/floats.h"
 #include "graph/graph_internal.h"

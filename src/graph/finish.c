@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "graph/api.h"
 #include "graph/dims/dims.h"
 #include "graph/graph_internal.h"
 #include "graph/shapes/call.h"
@@ -175,10 +174,10 @@ static stow_status infer(stow_call* call, stow_diag* diag) {
   stow_shape_call shape = shape_of_call(call);
   size_t count = choose_result_count(call, &shape);
   STOW_TRY(report(call, diag));
-  if (STOWI_VEC_RESERVE(call->graph->allocator, &call->results, count) != STOW_OK ||
-      STOWI_VEC_RESERVE(call->graph->allocator, &call->marks, count) != STOW_OK) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(
+      STOWI_VEC_RESERVE(call->graph->allocator, &call->results, count) == STOW_OK &&
+          STOWI_VEC_RESERVE(call->graph->allocator, &call->marks, count) == STOW_OK,
+      diag));
   call->results.count = count;
   call->marks.count = count;
   shape.results = call->results.data;

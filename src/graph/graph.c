@@ -6,14 +6,12 @@
 // counts are stored. That is 28 bytes per node, 12 per value and 4 per operand: a million nodes fit
 // in about 50 MB. Getters are O(1), except attributes by name (linear in the node's attributes) and
 // data (binary search).
-#include <string.h>
 
 #include "base/diag.h"
 #include "graph/api.h"
 #include "graph/dims/dims.h"
 #include "graph/graph_internal.h"
 #include "graph/known.h"
-#include "graph/shapes/call.h"
 
 static stow_status init_graph(stow_graph* graph, stow_str name) {
   graph->dims = stowi_graph_dims_create(graph->allocator);
@@ -32,9 +30,7 @@ stow_status stow_graph_create(stow_str name, const stow_ops* ops, stow_allocator
                               stow_diag* diag, stow_graph** out_graph) {
   *out_graph = NULL;
   stow_graph* graph = STOWI_NEW(allocator, stow_graph);
-  if (graph == NULL) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(graph != NULL, diag));
   graph->allocator = allocator;
   graph->ops = ops;
   if (init_graph(graph, name) != STOW_OK) {
@@ -87,9 +83,8 @@ stow_status stow_graph_add_output(stow_graph* graph, stow_value value, stow_diag
     stowi_diag_value(diag, value);
     return status;
   }
-  if (STOWI_VEC_RESERVE(graph->allocator, &graph->outputs, 1) != STOW_OK) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(
+      stowi_need_memory(STOWI_VEC_RESERVE(graph->allocator, &graph->outputs, 1) == STOW_OK, diag));
   graph->outputs.data[graph->outputs.count++] = value;
   return STOW_OK;
 }

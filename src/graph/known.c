@@ -11,7 +11,6 @@
 
 #include <string.h>
 
-#include "base/checked.h"
 #include "base/diag.h"
 #include "graph/dims/dims.h"
 #include "graph/floats.h"
@@ -496,11 +495,11 @@ stow_status stowi_graph_known_fold(stow_shape_call* call, stowi_graph_known_stor
     return STOW_OK;
   }
   stow_allocator allocator = call->graph->allocator;
-  if (STOWI_VEC_RESERVE(allocator, &store->elements, total) != STOW_OK ||
-      STOWI_VEC_RESERVE(allocator, &store->exactness, total) != STOW_OK ||
-      STOWI_VEC_RESERVE(allocator, &store->entries, call->result_count) != STOW_OK) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(
+      STOWI_VEC_RESERVE(allocator, &store->elements, total) == STOW_OK &&
+          STOWI_VEC_RESERVE(allocator, &store->exactness, total) == STOW_OK &&
+          STOWI_VEC_RESERVE(allocator, &store->entries, call->result_count) == STOW_OK,
+      diag));
   if (total != 0) {
     call->folded = store->elements.data + store->elements.count;
     call->exactness = store->exactness.data + store->exactness.count;

@@ -83,9 +83,7 @@ static void free_row(stow_allocator allocator, added_row* row) {
 stow_status stow_ops_create(stow_allocator allocator, stow_diag* diag, stow_ops** out_ops) {
   *out_ops = NULL;
   stow_ops* ops = STOWI_NEW(allocator, stow_ops);
-  if (ops == NULL) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(ops != NULL, diag));
   ops->allocator = allocator;
   *out_ops = ops;
   return STOW_OK;
@@ -290,14 +288,11 @@ stow_status stow_ops_register(stow_ops* ops, const stow_op_desc* desc, stow_diag
   if (stowi_ops_count(ops) >= STOW_OP_NONE) {
     return stowi_fail(diag, STOW_ERR_LIMIT, "the table is full");
   }
-  if (STOWI_VEC_RESERVE(ops->allocator, &ops->added, 1) != STOW_OK ||
-      stowi_index_reserve(&ops->by_name, ops->allocator) != STOW_OK) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(STOWI_VEC_RESERVE(ops->allocator, &ops->added, 1) == STOW_OK &&
+                                 stowi_index_reserve(&ops->by_name, ops->allocator) == STOW_OK,
+                             diag));
   added_row* row = make_row(ops->allocator, &full);
-  if (row == NULL) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(row != NULL, diag));
   uint32_t index = (uint32_t)ops->added.count;
   stowi_index_insert(&ops->by_name, name_hash(stow_str_of(row->desc.name)), index);
   ops->added.data[ops->added.count++] = row;
@@ -422,13 +417,9 @@ stow_status stow_ops_add_attr(stow_ops* ops, stow_op op, const stow_attr* defaul
   }
   added_row* row = ops->added.data[op - STOW_OP_CORE_COUNT];
   STOW_TRY(check_attr(row, default_value, diag));
-  if (STOWI_VEC_RESERVE(ops->allocator, &row->attrs, 1) != STOW_OK) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(STOWI_VEC_RESERVE(ops->allocator, &row->attrs, 1) == STOW_OK, diag));
   attr_block* block = make_attr(ops->allocator, default_value, required);
-  if (block == NULL) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(block != NULL, diag));
   row->attrs.data[row->attrs.count++] = block;
   return STOW_OK;
 }

@@ -17,9 +17,8 @@ stow_status stow_graph_begin_region(stow_graph* graph, stow_diag* diag) {
   if (graph->regions.count >= STOWI_GRAPH_ID_LIMIT - 1) {
     return stowi_fail(diag, STOW_ERR_LIMIT, "the graph has too many regions");
   }
-  if (STOWI_VEC_RESERVE(graph->allocator, &graph->regions, 1) != STOW_OK) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(
+      stowi_need_memory(STOWI_VEC_RESERVE(graph->allocator, &graph->regions, 1) == STOW_OK, diag));
   const stowi_graph_frame* outer = stowi_graph_frame_of(graph);
   stow_region region = (stow_region)graph->regions.count++;
   graph->regions.data[region] = (stowi_graph_region){

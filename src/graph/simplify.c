@@ -45,10 +45,10 @@ static stow_status init(simplifier* s) {
   s->is_folded = STOWI_ARRAY_ZERO(s->allocator, bool, values);
   s->map = STOWI_ARRAY(s->allocator, stow_value, values);
   s->memo = STOWI_ARRAY(s->allocator, stow_dim, s->memo_count);
-  if (s->is_kept == NULL || s->is_needed == NULL || s->is_pinned == NULL || s->may_alias == NULL ||
-      s->is_folded == NULL || s->map == NULL || s->memo == NULL) {
-    return stowi_fail_memory(s->diag);
-  }
+  STOW_TRY(stowi_need_memory(s->is_kept != NULL && s->is_needed != NULL && s->is_pinned != NULL &&
+                                 s->may_alias != NULL && s->is_folded != NULL && s->map != NULL &&
+                                 s->memo != NULL,
+                             s->diag));
   for (size_t i = 0; i < s->memo_count; ++i) {
     s->memo[i] = STOW_DIM_INVALID;
   }
@@ -262,9 +262,8 @@ static stow_status add_constant(simplifier* s, stow_value value) {
   stowi_graph_known known =
       stowi_graph_known_of(graph, &graph->known, graph->value_types.data, value);
   s->numbers.count = 0;
-  if (STOWI_VEC_RESERVE(s->allocator, &s->numbers, known.count) != STOW_OK) {
-    return stowi_fail_memory(s->diag);
-  }
+  STOW_TRY(stowi_need_memory(STOWI_VEC_RESERVE(s->allocator, &s->numbers, known.count) == STOW_OK,
+                             s->diag));
   for (size_t i = 0; i < known.count; ++i) {
     (void)stow_dim_to_int(graph->dims, stowi_graph_known_dim(&known, graph->dims, i),
                           &s->numbers.data[i]);
@@ -301,9 +300,8 @@ static stow_status copy_with(simplifier* s, stow_call* call, const stow_attr* at
     return STOW_OK;
   }
   s->numbers.count = 0;
-  if (STOWI_VEC_RESERVE(s->allocator, &s->numbers, attr->count) != STOW_OK) {
-    return stowi_fail_memory(s->diag);
-  }
+  STOW_TRY(stowi_need_memory(STOWI_VEC_RESERVE(s->allocator, &s->numbers, attr->count) == STOW_OK,
+                             s->diag));
   for (size_t i = 0; i < attr->count; ++i) {
     bool is_renamed = i % 2 == 1 && is_value(s, attr->ints[i]);
     s->numbers.data[i] = is_renamed ? (int64_t)s->map[attr->ints[i]] : attr->ints[i];
@@ -362,9 +360,7 @@ static stow_status copy_node(simplifier* s, stow_node node) {
 static stow_status copy_yield(simplifier* s, stow_node node) {
   size_t count = stow_graph_operand_count(s->from, node);
   stow_value* yields = STOWI_ARRAY(s->allocator, stow_value, count);
-  if (yields == NULL) {
-    return stowi_fail_memory(s->diag);
-  }
+  STOW_TRY(stowi_need_memory(yields != NULL, s->diag));
   for (size_t k = 0; k < count; ++k) {
     yields[k] = mapped(s, stow_graph_operands(s->from, node)[k]);
   }

@@ -147,9 +147,8 @@ static stow_status note_write(writes* w, stow_node node, size_t operand) {
     stowi_diag_value(w->diag, target);
     return status;
   }
-  if (STOWI_VEC_RESERVE(w->graph->allocator, &w->log, 1) != STOW_OK) {
-    return stowi_fail_memory(w->diag);
-  }
+  STOW_TRY(
+      stowi_need_memory(STOWI_VEC_RESERVE(w->graph->allocator, &w->log, 1) == STOW_OK, w->diag));
   stow_value root = w->root[target];
   w->log.data[w->log.count++] = (write_record){root, w->current[root]};
   w->current[root] = ++w->versions;

@@ -124,9 +124,7 @@ static stow_status ask(bedrock* rock, const stow_problem* part, stowi_place_ques
   *out_sub = *quest;
   out_sub->problem = part;
   out_sub->offsets = STOWI_ARRAY(quest->allocator, uint64_t, part->buffers.count);
-  if (out_sub->offsets == NULL) {
-    return stowi_fail_memory(quest->diag);
-  }
+  STOW_TRY(stowi_need_memory(out_sub->offsets != NULL, quest->diag));
   out_sub->options.on_progress = go_on;
   out_sub->options.user = rock;
   if (quest->options.capacity != STOW_PLACE_SMALLEST) {
@@ -147,9 +145,7 @@ static stow_status answer(const bedrock* rock, const stowi_place_quest* sub) {
   stowi_place_quest* quest = rock->quest;
   size_t count = quest->problem->buffers.count;
   uint64_t* offsets = STOWI_ARRAY(quest->allocator, uint64_t, count);
-  if (offsets == NULL) {
-    return stowi_fail_memory(quest->diag);
-  }
+  STOW_TRY(stowi_need_memory(offsets != NULL, quest->diag));
   uint64_t top = 0;
   size_t other = 0;
   for (size_t i = 0; i < count; ++i) {

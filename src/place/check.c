@@ -209,9 +209,7 @@ static stow_status check_pairs(checker* c, stow_allocator allocator, stow_diag* 
                                stow_placement_violation* out) {
   size_t most = c->problem->buffers.count + 2 * c->problem->windows.count;
   c->parts = STOWI_ARRAY(allocator, part, most);
-  if (c->parts == NULL) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(c->parts != NULL, diag));
   for (size_t i = 0; i < c->problem->buffers.count; ++i) {
     // Every end is below the height, so nothing overflows.
     const stowi_place_buffer* buffer = &c->problem->buffers.data[i];

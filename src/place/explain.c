@@ -232,9 +232,7 @@ static stow_status collect(const reducer* r, stow_explanation* out) {
     count += r->in[i];
   }
   out->buffers = STOWI_ARRAY(r->allocator, size_t, count);
-  if (out->buffers == NULL) {
-    return stowi_fail_memory(r->diag);
-  }
+  STOW_TRY(stowi_need_memory(out->buffers != NULL, r->diag));
   for (size_t i = 0; i < r->problem->buffers.count; ++i) {
     if (r->in[i]) {
       out->buffers[out->count++] = i;

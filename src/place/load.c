@@ -135,8 +135,6 @@ stow_status stow_problem_load(const stow_problem* problem, stow_allocator alloca
   }
   STOWI_ARRAY_FREE(allocator, e.births, most);
   STOWI_ARRAY_FREE(allocator, e.deaths, most);
-  if (status != STOW_OK) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(status == STOW_OK, diag));
   return stowi_fill_struct(out_load, &load, sizeof(load), "stow_load", diag);
 }

@@ -23,9 +23,7 @@ void stow_buffer_defaults(stow_buffer* desc) {
 stow_status stow_problem_create(stow_allocator allocator, stow_diag* diag,
                                 stow_problem** out_problem) {
   *out_problem = STOWI_NEW(allocator, stow_problem);
-  if (*out_problem == NULL) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(*out_problem != NULL, diag));
   (*out_problem)->allocator = allocator;
   (*out_problem)->min_alignment = UINT64_MAX;
   return STOW_OK;
@@ -110,9 +108,8 @@ stow_status stow_problem_add(stow_problem* problem, const stow_buffer* given, st
         " bytes: footprints, alignment and the highest fixed end together need more than 63 bits",
         number, desc->size);
   }
-  if (STOWI_VEC_RESERVE(problem->allocator, &problem->buffers, 1) != STOW_OK) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(STOWI_VEC_RESERVE(problem->allocator, &problem->buffers, 1) == STOW_OK,
+                             diag));
   stowi_place_buffer buffer = {.size = desc->size,
                                .guard = desc->guard,
                                .begin = desc->begin,
@@ -216,9 +213,8 @@ stow_status stow_problem_add_window(stow_problem* problem, const stow_window_des
   if (stowi_place_max_pieces(problem) >= MAX_PIECES - 1) {
     return stowi_fail(diag, STOW_ERR_LIMIT, "a problem holds at most %zu windows", MAX_PIECES / 2);
   }
-  if (STOWI_VEC_RESERVE(problem->allocator, &problem->windows, 1) != STOW_OK) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(STOWI_VEC_RESERVE(problem->allocator, &problem->windows, 1) == STOW_OK,
+                             diag));
   problem->windows.data[problem->windows.count++] =
       (stowi_place_window){desc.begin, desc.end, desc.low, desc.high};
   ++buffer->window_count;

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/diag.h"
 #include "place/greedy/greedy.h"
 #include "place/problem.h"
@@ -125,9 +124,7 @@ stow_status stowi_place_quest_run(const stow_problem* problem, const stow_place_
                               diag));
   quest.stage_end = quest.options.nodes;
   stow_placement* placement = stowi_place_placement_create(allocator, problem->buffers.count);
-  if (placement == NULL) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(placement != NULL, diag));
   quest.offsets = placement->offsets;
   stow_status status = work_on(&quest, work);
   if (status != STOW_OK) {

@@ -8,9 +8,7 @@ stow_status stowi_plan_set_decisions(stow_plan* plan, const stowi_analysis_shari
                                      stow_diag* diag) {
   size_t count = stowi_analysis_sharing_count(sharing);
   plan->decisions = STOWI_ARRAY(plan->allocator, stow_decision, count);
-  if (plan->decisions == NULL) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(plan->decisions != NULL, diag));
   plan->decision_count = count;
   for (size_t i = 0; i < count; ++i) {
     plan->decisions[i] = stowi_analysis_sharing_at(sharing, i);
@@ -62,9 +60,7 @@ static size_t merge(const stow_plan* plan, const stow_plan* fuller, stow_decisio
 stow_status stowi_plan_add_refused(stow_plan* plan, const stow_plan* fuller, stow_diag* diag) {
   size_t count = merge(plan, fuller, NULL);
   stow_decision* list = STOWI_ARRAY(plan->allocator, stow_decision, count);
-  if (list == NULL) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(list != NULL, diag));
   merge(plan, fuller, list);
   STOWI_ARRAY_FREE(plan->allocator, plan->decisions, plan->decision_count);
   plan->decisions = list;

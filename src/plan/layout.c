@@ -87,9 +87,7 @@ stow_status stow_weight_layout_create(const stow_graph* graph, const stow_plan* 
   *out_layout = NULL;
   STOW_TRY(stowi_plan_require(plan, graph, diag));
   stow_weight_layout* layout = STOWI_NEW(allocator, stow_weight_layout);
-  if (layout == NULL) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(layout != NULL, diag));
   layout->allocator = allocator;
   if (fill_layout(layout, graph, plan) != STOW_OK) {
     stow_weight_layout_destroy(layout);

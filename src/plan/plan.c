@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/checked.h"
 #include "base/diag.h"
 #include "plan/api.h"
 #include "plan/plan_internal.h"
@@ -133,9 +132,7 @@ stow_status stowi_plan_create(const stow_graph* graph, stow_str strategy, stow_a
                               stow_diag* diag, stow_plan** out_plan) {
   *out_plan = NULL;
   stow_plan* plan = STOWI_NEW(allocator, stow_plan);
-  if (plan == NULL) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(plan != NULL, diag));
   plan->allocator = allocator;
   plan->fingerprint = stow_graph_fingerprint(graph);
   plan->value_count = stow_graph_value_count(graph);
@@ -152,18 +149,14 @@ stow_status stowi_plan_create(const stow_graph* graph, stow_str strategy, stow_a
 
 stow_status stowi_plan_set_scratch_count(stow_plan* plan, size_t count, stow_diag* diag) {
   plan->scratch = STOWI_ARRAY_ZERO(plan->allocator, stowi_plan_scratch, count);
-  if (plan->scratch == NULL) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(plan->scratch != NULL, diag));
   plan->scratch_count = count;
   return STOW_OK;
 }
 
 stow_status stowi_plan_set_reserved_count(stow_plan* plan, size_t count, stow_diag* diag) {
   plan->reserved = STOWI_ARRAY_ZERO(plan->allocator, stowi_plan_span, count);
-  if (plan->reserved == NULL) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(plan->reserved != NULL, diag));
   plan->reserved_count = count;
   return STOW_OK;
 }

@@ -144,9 +144,7 @@ const char* stowi_plan_window_fault(const stow_plan* plan, const stowi_plan_wind
 
 stow_status stowi_plan_set_window_count(stow_plan* plan, size_t count, stow_diag* diag) {
   plan->windows = STOWI_ARRAY_ZERO(plan->allocator, stowi_plan_window, count);
-  if (plan->windows == NULL) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(plan->windows != NULL, diag));
   plan->window_count = count;
   return STOW_OK;
 }

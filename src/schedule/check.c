@@ -178,9 +178,7 @@ static stow_status check_regions(const checker* c) {
     }
   }
   region_walk walk = {c, STOWI_ARRAY(c->allocator, uint32_t, count), STOW_REGION_BODY};
-  if (walk.left == NULL) {
-    return stowi_fail_memory(c->diag);
-  }
+  STOW_TRY(stowi_need_memory(walk.left != NULL, c->diag));
   stow_status status = walk_steps(&walk);
   if (status == STOW_OK) {
     status = check_owners(c);

@@ -38,9 +38,7 @@ stow_status stow_schedule_create(const stow_graph* graph, stow_allocator allocat
                                  stow_schedule** out_schedule) {
   *out_schedule = NULL;
   stow_schedule* schedule = schedule_new(stow_graph_node_count(graph), allocator);
-  if (schedule == NULL) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(schedule != NULL, diag));
   for (uint32_t i = 0; i < schedule->count; ++i) {
     schedule->order[i] = i;
     schedule->step[i] = i;
@@ -85,9 +83,7 @@ stow_status stow_schedule_create_order(const stow_graph* graph, const stow_node*
                       (unsigned)node_count);
   }
   stow_schedule* schedule = schedule_new(node_count, allocator);
-  if (schedule == NULL) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(schedule != NULL, diag));
   stow_status status = fill(schedule, graph, order, diag);
   if (status == STOW_OK) {
     status = stowi_schedule_check(graph, schedule, allocator, diag);

@@ -9,8 +9,6 @@
 //     %1    ╞════●═════○═════╡           ● used here, ○ kept for the next iteration
 #include "analysis/lives/lifetimes.h"
 
-#include <string.h>
-
 #include "analysis/views.h"
 #include "base/diag.h"
 #include "effects/api.h"
@@ -275,9 +273,7 @@ static stow_status make_stretches(stow_rule_call* call) {
     return STOW_OK;
   }
   call->stretches = STOWI_ARRAY_ZERO(call->allocator, stowi_analysis_stretch, count);
-  if (call->stretches == NULL) {
-    return stowi_fail_memory(call->diag);
-  }
+  STOW_TRY(stowi_need_memory(call->stretches != NULL, call->diag));
   for (stow_region region = 1; region < count; ++region) {
     const stow_graph* graph = call->graph;
     stowi_analysis_stretch* stretch = &call->stretches[region];
@@ -303,9 +299,8 @@ static stow_status run_rules(stow_rule_call* call,
   }
   uint32_t nodes = stow_graph_node_count(call->graph);
   call->stack = STOWI_ARRAY(call->allocator, stow_node, nodes);
-  if (call->stack == NULL || !stowi_bits_init(&call->expanded, nodes, call->allocator)) {
-    return stowi_fail_memory(call->diag);
-  }
+  STOW_TRY(stowi_need_memory(
+      call->stack != NULL && stowi_bits_init(&call->expanded, nodes, call->allocator), call->diag));
   for (size_t i = 0; i < options->rule_count; ++i) {
     STOW_TRY(stowi_analysis_rule_run(call, options->rules[i]));
   }
@@ -408,9 +403,7 @@ stow_status stowi_analysis_lifetimes_create(const stow_graph* graph, const stow_
   *out_lifetimes = NULL;
   STOW_TRY(check_arguments(graph, schedule, views, effects, options, diag));
   stowi_analysis_lifetimes* lifetimes = lifetimes_new(stow_graph_value_count(graph), allocator);
-  if (lifetimes == NULL) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(lifetimes != NULL, diag));
   stow_rule_call call = {.graph = graph,
                          .schedule = schedule,
                          .views = views,

@@ -59,9 +59,8 @@ static stow_value root_of(const writes* w, stow_value value) {
 // Writes
 
 static stow_status add(writes* w, stow_value value, stow_node node, uint32_t early) {
-  if (STOWI_VEC_RESERVE(w->call->allocator, &w->list, 1) != STOW_OK) {
-    return stowi_fail_memory(w->call->diag);
-  }
+  STOW_TRY(stowi_need_memory(STOWI_VEC_RESERVE(w->call->allocator, &w->list, 1) == STOW_OK,
+                             w->call->diag));
   uint32_t step = step_of(w, node);
   w->list.data[w->list.count++] = (write_record){.root = root_of(w, value),
                                                  .node = node,
@@ -161,9 +160,9 @@ static int compare_writes(const void* a, const void* b, const void* context) {
 static stow_status sort(writes* w) {
   write_record* list = w->list.data;
   size_t count = w->list.count;
-  if (stowi_sort(list, count, sizeof(*list), compare_writes, NULL, w->call->allocator) != STOW_OK) {
-    return stowi_fail_memory(w->call->diag);
-  }
+  STOW_TRY(stowi_need_memory(
+      stowi_sort(list, count, sizeof(*list), compare_writes, NULL, w->call->allocator) == STOW_OK,
+      w->call->diag));
   for (size_t i = count; i-- > 0;) {
     bool has_next = i + 1 < count && list[i + 1].root == list[i].root;
     list[i].lowest =
@@ -221,9 +220,7 @@ static uint32_t find_since(const writes* w, stow_node node, size_t k) {
 static stow_status fill_since(writes* w) {
   const stow_graph* graph = w->call->graph;
   w->since = STOWI_ARRAY_ZERO(w->call->allocator, uint32_t, stow_graph_value_count(graph));
-  if (w->since == NULL) {
-    return stowi_fail_memory(w->call->diag);
-  }
+  STOW_TRY(stowi_need_memory(w->since != NULL, w->call->diag));
   for (stow_node node = 0; node < stow_graph_node_count(graph); ++node) {
     stow_value first = stow_graph_first_result(graph, node);
     for (size_t k = 0; k < stow_graph_result_count(graph, node); ++k) {

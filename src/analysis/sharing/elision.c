@@ -120,9 +120,7 @@ static stow_status make_roots(elider* h) {
   uint32_t count = h->call->views->value_count;
   h->roots = STOWI_ARRAY(h->call->allocator, root_info, count);
   h->target = STOWI_ARRAY(h->call->allocator, stow_value, count);
-  if (h->roots == NULL || h->target == NULL) {
-    return stowi_fail_memory(h->call->diag);
-  }
+  STOW_TRY(stowi_need_memory(h->roots != NULL && h->target != NULL, h->call->diag));
   for (stow_value value = 0; value < count; ++value) {
     h->roots[value] = (root_info){UINT32_MAX, 0, STOW_VALUE_NONE, STOW_VALUE_NONE, STOW_VALUE_NONE};
     h->target[value] = STOW_VALUE_NONE;
@@ -337,9 +335,8 @@ static stow_status move(elider* h, stow_value root, stow_value into, uint64_t pl
     refuse(e, STOW_REASON_LOAD, STOW_VALUE_NONE);
     return STOW_OK;
   }
-  if (!stowi_analysis_hulls_merge(&h->hulls, root, into, place)) {
-    return stowi_fail_memory(h->call->diag);
-  }
+  STOW_TRY(
+      stowi_need_memory(stowi_analysis_hulls_merge(&h->hulls, root, into, place), h->call->diag));
   if (h->roots[into].end < h->roots[root].end) {
     h->roots[into].end = h->roots[root].end;
   }
@@ -428,9 +425,8 @@ static stow_status add_concat(elider* h, stow_node node) {
   if (h->call->views->bytes[stow_graph_first_result(h->graph, node)] == 0) {
     return STOW_OK;
   }
-  if (STOWI_VEC_RESERVE(h->call->allocator, &h->entries, count) != STOW_OK) {
-    return stowi_fail_memory(h->call->diag);
-  }
+  STOW_TRY(stowi_need_memory(STOWI_VEC_RESERVE(h->call->allocator, &h->entries, count) == STOW_OK,
+                             h->call->diag));
   entry* first = h->entries.data + h->entries.count;
   for (size_t k = 0; k < count; ++k) {
     first[k] = (entry){node, (uint32_t)k, NO_PLACE, STOW_REASON_LOAD, STOW_VALUE_NONE};

@@ -11,7 +11,6 @@
 //
 // O(values + operands + p × log e) for p allowed pairs of result and operand and e pairs named by
 // effects; a node with n operands in one root adds n times its operands.
-#include <string.h>
 
 #include "analysis/lives/lifetimes.h"
 #include "analysis/sharing/sharing.h"
@@ -320,9 +319,8 @@ static stow_status collect(merger* m, stow_node node, size_t k) {
     if (c.in_place == STOW_IN_PLACE_NEVER && !c.declared) {
       continue;
     }
-    if (STOWI_VEC_RESERVE(m->call->allocator, &m->candidates, 1) != STOW_OK) {
-      return stowi_fail_memory(m->call->diag);
-    }
+    STOW_TRY(stowi_need_memory(STOWI_VEC_RESERVE(m->call->allocator, &m->candidates, 1) == STOW_OK,
+                               m->call->diag));
     judge(m, node, k, &c);
     m->candidates.data[m->candidates.count++] = c;
   }
@@ -471,9 +469,8 @@ static bool take_out(stowi_analysis_sharing_call* call, stowi_bits* waiting) {
 // All copy elisions are now taken or refused, and only block results by what is read there.
 stow_status stowi_analysis_share_in_place_again(stowi_analysis_sharing_call* call) {
   stowi_bits waiting;
-  if (!stowi_bits_init(&waiting, call->views->value_count, call->allocator)) {
-    return stowi_fail_memory(call->diag);
-  }
+  STOW_TRY(stowi_need_memory(stowi_bits_init(&waiting, call->views->value_count, call->allocator),
+                             call->diag));
   stow_value* target = call->target;
   stow_status status = STOW_OK;
   if (take_out(call, &waiting)) {

@@ -46,9 +46,8 @@ void stowi_analysis_sharing_options_init(stowi_analysis_sharing_options* options
 stow_status stowi_analysis_sharing_note(stowi_analysis_sharing_call* call, stow_decision decision,
                                         size_t operand) {
   stowi_analysis_sharing* sharing = call->sharing;
-  if (STOWI_VEC_RESERVE(call->allocator, &sharing->decisions, 1) != STOW_OK) {
-    return stowi_fail_memory(call->diag);
-  }
+  STOW_TRY(stowi_need_memory(STOWI_VEC_RESERVE(call->allocator, &sharing->decisions, 1) == STOW_OK,
+                             call->diag));
   sharing->decisions.data[sharing->decisions.count++] = (stowi_analysis_decision){
       decision, stow_schedule_step(call->schedule, decision.node), (uint32_t)operand};
   return STOW_OK;
@@ -196,10 +195,10 @@ static int compare_decisions(const void* a, const void* b, const void* context) 
 
 static stow_status finish_record(stowi_analysis_sharing_call* call) {
   stowi_analysis_sharing* sharing = call->sharing;
-  if (stowi_sort(sharing->decisions.data, sharing->decisions.count, sizeof(stowi_analysis_decision),
-                 compare_decisions, NULL, call->allocator) != STOW_OK) {
-    return stowi_fail_memory(call->diag);
-  }
+  STOW_TRY(stowi_need_memory(
+      stowi_sort(sharing->decisions.data, sharing->decisions.count, sizeof(stowi_analysis_decision),
+                 compare_decisions, NULL, call->allocator) == STOW_OK,
+      call->diag));
   for (size_t i = 0; i < sharing->decisions.count; ++i) {
     const stow_decision* decision = &sharing->decisions.data[i].decision;
     if (decision->share != STOW_SHARE_VIEW && decision->reason == STOW_REASON_TAKEN) {
@@ -272,20 +271,15 @@ static void free_copy(stowi_analysis_views* copy) {
 
 static stow_status prepare(stowi_analysis_sharing_call* call) {
   call->sharing = STOWI_NEW(call->allocator, stowi_analysis_sharing);
-  if (call->sharing == NULL) {
-    return stowi_fail_memory(call->diag);
-  }
+  STOW_TRY(stowi_need_memory(call->sharing != NULL, call->diag));
   call->sharing->allocator = call->allocator;
-  if (!stowi_effects_bits_of_outputs(&call->outputs, call->graph, call->allocator)) {
-    return stowi_fail_memory(call->diag);
-  }
+  STOW_TRY(stowi_need_memory(
+      stowi_effects_bits_of_outputs(&call->outputs, call->graph, call->allocator), call->diag));
   if (!call->options.elide_copies) {
     return STOW_OK;
   }
   call->target = STOWI_ARRAY(call->allocator, stow_value, call->views->value_count);
-  if (call->target == NULL) {
-    return stowi_fail_memory(call->diag);
-  }
+  STOW_TRY(stowi_need_memory(call->target != NULL, call->diag));
   for (stow_value value = 0; value < call->views->value_count; ++value) {
     call->target[value] = STOW_VALUE_NONE;
   }

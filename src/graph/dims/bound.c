@@ -7,7 +7,6 @@
 // a. So seq - min(seq, n) is found to be at least 0. At most MAX_TRIES such steps are made,
 // MAX_NESTED of them nested: the cost is a small multiple of the tree's size.
 #include "base/checked.h"
-#include "base/diag.h"
 #include "graph/dims/internal.h"
 
 #define MAX_NESTED 3

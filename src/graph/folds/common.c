@@ -1,6 +1,5 @@
 // Shared by fold functions: elements of either kind, and conversion between an element's number and
 // its coordinates. O(rank) per element, of which there are at most STOW_MAX_KNOWN.
-#include "base/checked.h"
 #include "graph/folds/fold.h"
 #include "graph/shapes/shapes.h"
 

@@ -1,7 +1,6 @@
 // Known elements of elementwise ops. Integers are dims: numbers are computed as the op would,
 // expressions as far as the dims table allows; comparisons are decided if they hold for all symbols
 // of 0 or more. Floats are numbers only.
-#include "base/checked.h"
 #include "base/root.h"
 #include "graph/folds/fold.h"
 

@@ -1,6 +1,5 @@
 // Known elements of ops that make tensors from shapes and numbers. This is where symbolic
 // expressions become values: `shape` gives the dims themselves.
-#include "base/checked.h"
 #include "graph/folds/fold.h"
 #include "graph/shapes/call.h"
 #include "graph/shapes/shapes.h"

@@ -12,7 +12,6 @@
 #include "graph/api.h"
 #include "graph/dims/dims.h"
 #include "graph/graph_internal.h"
-#include "graph/shapes/in_place.h"
 
 stow_shape_call stowi_graph_shape_of_node(const stow_graph* graph, const uint32_t* types,
                                           const stowi_graph_known_store* known, stow_node node,

@@ -53,13 +53,6 @@ static stow_status block_size(stow_shape_call* call, const stowi_graph_list* blo
   return STOW_OK;
 }
 
-static stow_status check_column_attrs(stow_shape_call* call, size_t spatial) {
-  int64_t numbers[2 * STOWI_GRAPH_MAX_SPATIAL];
-  STOW_TRY(stowi_graph_window_list(call, "strides", spatial, 1, 1, numbers));
-  STOW_TRY(stowi_graph_window_list(call, "dilations", spatial, 1, 1, numbers));
-  return stowi_graph_window_list(call, "pads", 2 * spatial, 0, 0, numbers);
-}
-
 stow_status stowi_graph_shape_col2im(stow_shape_call* call) {
   const stow_type* x = stow_shape_operand(call, 0);
   stowi_graph_list image;
@@ -74,7 +67,11 @@ stow_status stowi_graph_shape_col2im(stow_shape_call* call) {
                            "of 1 to %d spatial dims",
                            image.count, blocks.count, STOWI_GRAPH_MAX_SPATIAL);
   }
-  STOW_TRY(check_column_attrs(call, image.count));
+  size_t spatial = image.count;
+  int64_t numbers[2 * STOWI_GRAPH_MAX_SPATIAL];
+  STOW_TRY(stowi_graph_window_list(call, "strides", spatial, 1, 1, numbers));
+  STOW_TRY(stowi_graph_window_list(call, "dilations", spatial, 1, 1, numbers));
+  STOW_TRY(stowi_graph_window_list(call, "pads", 2 * spatial, 0, 0, numbers));
   STOW_TRY(block_size(call, &blocks, &block));
   if (stow_dim_is_const(x->dims[1]) && block > 0 && x->dims[1] % block != 0) {
     return stow_shape_fail(

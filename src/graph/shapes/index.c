@@ -2,7 +2,6 @@
 // number that these find depends on data, so their dims are upper-bounded.
 #include <inttypes.h>
 
-#include "base/checked.h"
 #include "base/diag.h"
 #include "graph/folds/fold.h"
 #include "graph/shapes/shapes.h"

@@ -126,25 +126,6 @@ stow_status stowi_graph_shape_qlinear_binary(stow_shape_call* call) {
   return stowi_graph_shape_set(call, 0, &result);
 }
 
-// Adds operand |k| to what is joined along |axis|.
-static stow_status join(stow_shape_call* call, size_t k, uint32_t axis, stow_type* result) {
-  const stow_type* part = stow_shape_operand(call, k);
-  bool fits = part != NULL && part->rank == result->rank;
-  for (uint32_t i = 0; fits && i < result->rank; ++i) {
-    fits = i == axis || !stowi_graph_shape_differ(call, part->dims[i], result->dims[i]);
-  }
-  if (!fits) {
-    return stow_shape_fail(call, "operand %zu must have operand 2's dims but for axis %" PRIu32, k,
-                           axis);
-  }
-  for (uint32_t i = 0; i < result->rank; ++i) {
-    result->dims[i] = i == axis
-                          ? stow_dim_add(stow_shape_dims(call), result->dims[i], part->dims[i])
-                          : stowi_graph_dim_known(result->dims[i], part->dims[i]);
-  }
-  return STOW_OK;
-}
-
 // Scale and zero of the result, then x, scale, zero for each part.
 stow_status stowi_graph_shape_qlinear_concat(stow_shape_call* call) {
   size_t count = stow_shape_operand_count(call);
@@ -156,7 +137,21 @@ stow_status stowi_graph_shape_qlinear_concat(stow_shape_call* call) {
   uint32_t axis;
   STOW_TRY(stowi_graph_shape_axis(call, result.rank, &axis));
   for (size_t k = 5; k < count; k += 3) {
-    STOW_TRY(join(call, k, axis, &result));
+    // Adds operand |k| to what is joined along |axis|.
+    const stow_type* part = stow_shape_operand(call, k);
+    bool fits = part != NULL && part->rank == result.rank;
+    for (uint32_t i = 0; fits && i < result.rank; ++i) {
+      fits = i == axis || !stowi_graph_shape_differ(call, part->dims[i], result.dims[i]);
+    }
+    if (!fits) {
+      return stow_shape_fail(call, "operand %zu must have operand 2's dims but for axis %" PRIu32,
+                             k, axis);
+    }
+    for (uint32_t i = 0; i < result.rank; ++i) {
+      result.dims[i] = i == axis
+                           ? stow_dim_add(stow_shape_dims(call), result.dims[i], part->dims[i])
+                           : stowi_graph_dim_known(result.dims[i], part->dims[i]);
+    }
   }
   return stowi_graph_shape_set(call, 0, &result);
 }

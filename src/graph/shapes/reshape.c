@@ -3,7 +3,6 @@
 // otherwise from the declared type.
 #include <inttypes.h>
 
-#include "base/checked.h"
 #include "base/diag.h"
 #include "graph/shapes/call.h"
 #include "graph/shapes/shapes.h"

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "base/text.h"
 #include "graph/text/number.h"
 #include "graph/text/parser.h"
 
@@ -82,9 +81,8 @@ static stow_status read_number(stowi_graph_parser* parser, number* out) {
 
 static stow_status push_float(stowi_graph_parser* parser, const stowi_graph_token* token,
                               number item) {
-  if (STOWI_VEC_RESERVE(parser->allocator, &parser->floats, 1) != STOW_OK) {
-    return stowi_fail_memory(&parser->diag);
-  }
+  STOW_TRY(stowi_need_memory(STOWI_VEC_RESERVE(parser->allocator, &parser->floats, 1) == STOW_OK,
+                             &parser->diag));
   if (item.is_int && !stowi_graph_number_int_to_float(item.i, &item.f)) {
     return stowi_graph_parser_fail(
         parser, token, STOW_ERR_SYNTAX,
@@ -103,30 +101,11 @@ static stow_status change_to_floats(stowi_graph_parser* parser, const stowi_grap
   return STOW_OK;
 }
 
-static stow_status read_number_item(stowi_graph_parser* parser, stow_attr* attr) {
-  stowi_graph_token token = parser->lexer.token;
-  number item;
-  STOW_TRY(read_number(parser, &item));
-  if (!item.is_int && attr->kind == STOW_ATTR_INTS) {
-    attr->kind = STOW_ATTR_FLOATS;
-    STOW_TRY(change_to_floats(parser, &token));
-  }
-  if (attr->kind == STOW_ATTR_FLOATS) {
-    return push_float(parser, &token, item);
-  }
-  if (STOWI_VEC_RESERVE(parser->allocator, &parser->ints, 1) != STOW_OK) {
-    return stowi_fail_memory(&parser->diag);
-  }
-  parser->ints.data[parser->ints.count++] = item.i;
-  return STOW_OK;
-}
-
 // Stores only the size: the bytes may move while the list grows, and pointers are set at its end.
 static stow_status read_string_item(stowi_graph_parser* parser, stow_attr* attr) {
   size_t start = parser->bytes.count;
-  if (STOWI_VEC_RESERVE(parser->allocator, &parser->strings, 1) != STOW_OK) {
-    return stowi_fail_memory(&parser->diag);
-  }
+  STOW_TRY(stowi_need_memory(STOWI_VEC_RESERVE(parser->allocator, &parser->strings, 1) == STOW_OK,
+                             &parser->diag));
   STOW_TRY(stowi_graph_parser_decode(parser, &parser->lexer.token));
   stow_str string = {NULL, parser->bytes.count - start};
   parser->strings.data[parser->strings.count++] = string;
@@ -142,7 +121,20 @@ static stow_status read_item(stowi_graph_parser* parser, stow_attr* attr) {
     return read_string_item(parser, attr);
   }
   if (starts_number(&parser->lexer.token) && attr->kind != STOW_ATTR_STRINGS) {
-    return read_number_item(parser, attr);
+    stowi_graph_token token = parser->lexer.token;
+    number item;
+    STOW_TRY(read_number(parser, &item));
+    if (!item.is_int && attr->kind == STOW_ATTR_INTS) {
+      attr->kind = STOW_ATTR_FLOATS;
+      STOW_TRY(change_to_floats(parser, &token));
+    }
+    if (attr->kind == STOW_ATTR_FLOATS) {
+      return push_float(parser, &token, item);
+    }
+    STOW_TRY(stowi_need_memory(STOWI_VEC_RESERVE(parser->allocator, &parser->ints, 1) == STOW_OK,
+                               &parser->diag));
+    parser->ints.data[parser->ints.count++] = item.i;
+    return STOW_OK;
   }
   if (is_first) {
     return stowi_graph_parser_fail_expected(parser, "a number, a string or ']'");
@@ -200,24 +192,6 @@ static stow_status read_attr_value(stowi_graph_parser* parser, stow_attr* attr) 
   return STOW_OK;
 }
 
-// Points the attribute at the scratch, which no longer moves. Its name comes first in the bytes.
-static void fix_pointers(stowi_graph_parser* parser, size_t name_size, stow_attr* attr) {
-  const char* bytes = parser->bytes.data;
-  attr->name.data = bytes;
-  attr->name.size = name_size;
-  bytes += name_size;
-  for (size_t i = 0; i < parser->strings.count; ++i) {
-    parser->strings.data[i].data = bytes;
-    bytes += parser->strings.data[i].size;
-  }
-  if (attr->kind == STOW_ATTR_STRING) {
-    attr->s = parser->strings.data[0];
-  }
-  attr->ints = parser->ints.data;
-  attr->floats = parser->floats.data;
-  attr->strings = parser->strings.data;
-}
-
 static stow_status read_attr(stowi_graph_parser* parser, stow_call* call,
                              stowi_graph_attr_sink sink) {
   const stowi_graph_token* token = &parser->lexer.token;
@@ -235,7 +209,22 @@ static stow_status read_attr(stowi_graph_parser* parser, stow_call* call,
   STOW_TRY(stowi_graph_parser_expect(parser, '=', "'=' after the attribute's name"));
   STOW_TRY(read_attr_value(parser, &attr));
   if (call != NULL) {
-    fix_pointers(parser, name_size, &attr);
+    // Points the attribute at the scratch, which no longer moves. Its name comes first in the
+    // bytes.
+    const char* bytes = parser->bytes.data;
+    attr.name.data = bytes;
+    attr.name.size = name_size;
+    bytes += name_size;
+    for (size_t i = 0; i < parser->strings.count; ++i) {
+      parser->strings.data[i].data = bytes;
+      bytes += parser->strings.data[i].size;
+    }
+    if (attr.kind == STOW_ATTR_STRING) {
+      attr.s = parser->strings.data[0];
+    }
+    attr.ints = parser->ints.data;
+    attr.floats = parser->floats.data;
+    attr.strings = parser->strings.data;
     sink(call, &attr);
   }
   return STOW_OK;

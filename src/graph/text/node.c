@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "base/text.h"
 #include "graph/text/parser.h"
 
 // ---------------------------------------------------------------------------------------------
@@ -252,9 +251,9 @@ static stow_status open_region(stowi_graph_parser* parser, stowi_graph_owner* ow
   stowi_graph_token brace = parser->lexer.token;
   STOW_TRY(stowi_graph_parser_expect(parser, '{', "'{' and a region"));
   // Room for the span is reserved before the region is opened, so that closing cannot fail.
-  if (STOWI_VEC_RESERVE(parser->allocator, &parser->closed, parser->depth + 1) != STOW_OK) {
-    return stowi_fail_memory(&parser->diag);
-  }
+  STOW_TRY(stowi_need_memory(
+      STOWI_VEC_RESERVE(parser->allocator, &parser->closed, parser->depth + 1) == STOW_OK,
+      &parser->diag));
   owner->first_value = stow_graph_value_count(parser->graph);
   return stowi_graph_parser_locate(parser, &brace,
                                    stow_graph_begin_region(parser->graph, &parser->diag));
@@ -288,9 +287,8 @@ static stow_status continue_owner(stowi_graph_parser* parser) {
 }
 
 static stow_status push_value(stowi_graph_parser* parser) {
-  if (STOWI_VEC_RESERVE(parser->allocator, &parser->values, 1) != STOW_OK) {
-    return stowi_fail_memory(&parser->diag);
-  }
+  STOW_TRY(stowi_need_memory(STOWI_VEC_RESERVE(parser->allocator, &parser->values, 1) == STOW_OK,
+                             &parser->diag));
   STOW_TRY(read_value(parser, &parser->values.data[parser->values.count]));
   ++parser->values.count;
   return STOW_OK;

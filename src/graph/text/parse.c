@@ -5,7 +5,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stowage/text.h>
-#include <string.h>
 
 #include "base/diag.h"
 #include "base/hash.h"
@@ -66,9 +65,9 @@ stow_status stowi_graph_parser_accept(stowi_graph_parser* parser, char punctuati
 }
 
 stow_status stowi_graph_parser_decode(stowi_graph_parser* parser, const stowi_graph_token* token) {
-  if (STOWI_VEC_RESERVE(parser->allocator, &parser->bytes, token->text.size + 1) != STOW_OK) {
-    return stowi_fail_memory(&parser->diag);
-  }
+  STOW_TRY(stowi_need_memory(
+      STOWI_VEC_RESERVE(parser->allocator, &parser->bytes, token->text.size + 1) == STOW_OK,
+      &parser->diag));
   parser->bytes.count += stowi_graph_token_decode(token, parser->bytes.data + parser->bytes.count);
   return STOW_OK;
 }
@@ -140,10 +139,9 @@ static stow_status add_graph(stowi_graph_parser* parser, stow_module* module, st
   if (module->graphs.count >= STOWI_INDEX_NONE) {
     return stowi_graph_parser_fail(parser, &parser->lexer.token, STOW_ERR_LIMIT, "too many graphs");
   }
-  if (STOWI_VEC_RESERVE(parser->allocator, &module->graphs, 1) != STOW_OK ||
-      stowi_index_reserve(&module->names, parser->allocator) != STOW_OK) {
-    return stowi_fail_memory(&parser->diag);
-  }
+  STOW_TRY(stowi_need_memory(STOWI_VEC_RESERVE(parser->allocator, &module->graphs, 1) == STOW_OK &&
+                                 stowi_index_reserve(&module->names, parser->allocator) == STOW_OK,
+                             &parser->diag));
   STOW_TRY(stow_graph_create(name, parser->ops, parser->allocator, &parser->diag, &parser->graph));
   stowi_index_insert(&module->names, hash_name(name), (uint32_t)module->graphs.count);
   module->graphs.data[module->graphs.count++] = parser->graph;
@@ -179,22 +177,6 @@ static stow_status read_module(stowi_graph_parser* parser, stow_module* module) 
 
 // ---------------------------------------------------------------------------------------------
 
-// Passes the parser's error to the caller, prefixed with its position.
-static void report(const stow_diag* error, const char* file_name, stow_diag* diag) {
-  char place[512] = "";
-  if (error->line != 0) {
-    snprintf(place, sizeof(place), "%.400s%s%lu:%lu: ", file_name == NULL ? "" : file_name,
-             file_name == NULL ? "" : ":", (unsigned long)error->line,
-             (unsigned long)error->column);
-  } else if (file_name != NULL) {
-    snprintf(place, sizeof(place), "%.400s: ", file_name);
-  }
-  stowi_fail(diag, error->status, "%s%s", place, error->message);
-  stowi_diag_at(diag, error->line, error->column);
-  stowi_diag_node(diag, error->node);
-  stowi_diag_value(diag, error->value);
-}
-
 static void destroy_parser(stowi_graph_parser* parser) {
   stow_allocator allocator = parser->allocator;
   STOWI_VEC_FREE(allocator, &parser->closed);
@@ -211,9 +193,7 @@ stow_status stow_module_parse(const char* text, size_t size, const char* file_na
                               stow_module** out_module) {
   *out_module = NULL;
   stow_module* module = STOWI_NEW(allocator, stow_module);
-  if (module == NULL) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(module != NULL, diag));
   module->allocator = allocator;
   stowi_graph_parser* parser = STOWI_NEW(allocator, stowi_graph_parser);
   if (parser == NULL) {
@@ -228,7 +208,20 @@ stow_status stow_module_parse(const char* text, size_t size, const char* file_na
   if (status == STOW_OK) {
     *out_module = module;
   } else {
-    report(&parser->diag, file_name, diag);
+    // Passes the parser's error to the caller, prefixed with its position.
+    const stow_diag* error = &parser->diag;
+    char place[512] = "";
+    if (error->line != 0) {
+      snprintf(place, sizeof(place), "%.400s%s%lu:%lu: ", file_name == NULL ? "" : file_name,
+               file_name == NULL ? "" : ":", (unsigned long)error->line,
+               (unsigned long)error->column);
+    } else if (file_name != NULL) {
+      snprintf(place, sizeof(place), "%.400s: ", file_name);
+    }
+    stowi_fail(diag, error->status, "%s%s", place, error->message);
+    stowi_diag_at(diag, error->line, error->column);
+    stowi_diag_node(diag, error->node);
+    stowi_diag_value(diag, error->value);
     stow_module_destroy(module);
   }
   destroy_parser(parser);

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "base/text.h"
 #include "graph/dims/dims.h"
 #include "graph/text/number.h"
 #include "graph/text/parser.h"

@@ -32,9 +32,7 @@ static stowi_place_csv_role find_role(stow_str name, const char** out_name) {
 }
 
 static stow_status add_other(stow_csv* csv, const stowi_place_csv_cell* cell, stow_diag* diag) {
-  if (stowi_place_csv_keep(csv, cell) != STOW_OK) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(stowi_place_csv_keep(csv, cell) == STOW_OK, diag));
   ++csv->other_count;
   return STOW_OK;
 }
@@ -62,9 +60,7 @@ static stow_status add_column(stow_csv* csv, const stowi_place_csv_cell* cell, s
     return stowi_place_csv_fail(cell, "header", NULL, diag, STOW_ERR_LIMIT, "more than %d columns",
                                 MAX_COLUMNS);
   }
-  if (STOWI_VEC_RESERVE(csv->allocator, &csv->roles, 1) != STOW_OK) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(STOWI_VEC_RESERVE(csv->allocator, &csv->roles, 1) == STOW_OK, diag));
   const char* name;
   stowi_place_csv_role role = find_role(stowi_place_csv_trim(stowi_place_csv_content(cell)), &name);
   csv->roles.data[csv->roles.count++] = (uint8_t)role;

@@ -278,10 +278,10 @@ static uint32_t line_of(const reader* r, size_t buffer) {
 }
 
 static stow_status add_id(reader* r, size_t buffer) {
-  if (stowi_place_csv_keep(r->csv, &r->cells[STOWI_PLACE_CSV_ID]) != STOW_OK ||
-      stowi_index_reserve(&r->ids, r->csv->allocator) != STOW_OK) {
-    return stowi_fail_memory(r->diag);
-  }
+  STOW_TRY(
+      stowi_need_memory(stowi_place_csv_keep(r->csv, &r->cells[STOWI_PLACE_CSV_ID]) == STOW_OK &&
+                            stowi_index_reserve(&r->ids, r->csv->allocator) == STOW_OK,
+                        r->diag));
   stow_str id = stow_csv_id(r->csv, buffer);
   uint64_t hash = stowi_hash_bytes(STOWI_HASH_SEED, id.data, id.size);
   uint32_t earlier = stowi_index_find(&r->ids, hash, equals_id, r->csv, &id);
@@ -335,9 +335,7 @@ stow_status stow_csv_read(stow_str text, stow_allocator allocator, stow_diag* di
                           stow_csv** out_csv) {
   *out_csv = NULL;
   stow_csv* csv = STOWI_NEW(allocator, stow_csv);
-  if (csv == NULL) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(csv != NULL, diag));
   csv->allocator = allocator;
   csv->text = text;
   reader r = {.csv = csv, .diag = diag, .cursor = stowi_place_csv_start(text)};

@@ -13,7 +13,6 @@
 #include "base/diag.h"
 #include "place/greedy/greedy.h"
 #include "place/problem.h"
-#include "place/quest.h"
 
 #define NODES_PER_BUFFER 8  // of the first turn of a way
 #define MAX_FAILURES 4      // capacities in a row, before all get more nodes
@@ -224,9 +223,7 @@ stow_status stowi_place_prover_create(stowi_place_quest* quest, uint32_t rules,
                                       stowi_place_prover** out_prover) {
   *out_prover = NULL;
   stowi_place_prover* prover = STOWI_NEW(quest->allocator, stowi_place_prover);
-  if (prover == NULL) {
-    return stowi_fail_memory(quest->diag);
-  }
+  STOW_TRY(stowi_need_memory(prover != NULL, quest->diag));
   prover->quest = quest;
   prover->seed = 1;
   stow_status status =

@@ -382,9 +382,7 @@ stow_status stowi_place_model_create(const stow_problem* problem, stow_allocator
     return STOW_ERR_LIMIT;
   }
   stowi_place_model* model = STOWI_NEW(allocator, stowi_place_model);
-  if (model == NULL) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(model != NULL, diag));
   model->problem = problem;
   model->allocator = allocator;
   model->count = (uint32_t)problem->buffers.count;

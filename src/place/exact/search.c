@@ -407,9 +407,7 @@ stow_status stowi_place_exact_create(const stowi_place_model* model, uint32_t ru
                                      stowi_place_exact_search** out_exact) {
   stowi_place_exact_search* exact = STOWI_NEW(allocator, stowi_place_exact_search);
   *out_exact = exact;
-  if (exact == NULL) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(exact != NULL, diag));
   exact->model = model;
   exact->allocator = allocator;
   bool ok = stowi_place_ranks_init(&exact->ranks, model, allocator);

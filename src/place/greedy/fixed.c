@@ -69,9 +69,8 @@ stow_status stowi_place_take_fixed(stowi_place_quest* quest, stowi_place_occupan
     if (stowi_place_search_next(search, buffer->fixed_offset) != buffer->fixed_offset) {
       return report_conflict(quest, i, true);
     }
-    if (stowi_place_occupancy_take(occupancy, i, buffer->fixed_offset) != STOW_OK) {
-      return stowi_fail_memory(quest->diag);
-    }
+    STOW_TRY(stowi_need_memory(
+        stowi_place_occupancy_take(occupancy, i, buffer->fixed_offset) == STOW_OK, quest->diag));
     offsets[i] = buffer->fixed_offset;
   }
   return STOW_OK;
@@ -91,9 +90,9 @@ stow_status stowi_place_check_fixed(stowi_place_quest* quest) {
     return STOW_OK;
   }
   stowi_place_occupancy* occupancy = NULL;
-  if (stowi_place_occupancy_create(quest->problem, quest->allocator, &occupancy) != STOW_OK) {
-    return stowi_fail_memory(quest->diag);
-  }
+  STOW_TRY(stowi_need_memory(
+      stowi_place_occupancy_create(quest->problem, quest->allocator, &occupancy) == STOW_OK,
+      quest->diag));
   stow_status status = stowi_place_take_fixed(quest, occupancy, quest->offsets);
   stowi_place_occupancy_destroy(occupancy);
   return status;
@@ -116,10 +115,9 @@ static int by_fixed_offset(const void* a, const void* b, const void* context) {
 static stow_status check_fixed_apart(const stowi_place_quest* quest, uint32_t* fixed,
                                      size_t fixed_count) {
   const stowi_place_buffer* buffers = quest->problem->buffers.data;
-  if (stowi_sort(fixed, fixed_count, sizeof(uint32_t), by_fixed_offset, quest->problem,
-                 quest->allocator) != STOW_OK) {
-    return stowi_fail_memory(quest->diag);
-  }
+  STOW_TRY(stowi_need_memory(stowi_sort(fixed, fixed_count, sizeof(uint32_t), by_fixed_offset,
+                                        quest->problem, quest->allocator) == STOW_OK,
+                             quest->diag));
   for (size_t i = 1; i < fixed_count; ++i) {
     if (footprints_meet(&buffers[fixed[i - 1]], &buffers[fixed[i]])) {
       return report_conflict(quest, fixed[i - 1] > fixed[i] ? fixed[i - 1] : fixed[i], false);
@@ -140,9 +138,7 @@ static stow_status take_fixed_apart(stowi_place_quest* quest) {
   size_t count = quest->problem->buffers.count;
   size_t fixed_count = 0;
   uint32_t* fixed = STOWI_ARRAY(quest->allocator, uint32_t, count);
-  if (fixed == NULL) {
-    return stowi_fail_memory(quest->diag);
-  }
+  STOW_TRY(stowi_need_memory(fixed != NULL, quest->diag));
   for (size_t i = 0; i < count; ++i) {
     const stowi_place_buffer* buffer = &quest->problem->buffers.data[i];
     if (stowi_place_is_fixed(buffer)) {

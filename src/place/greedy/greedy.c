@@ -81,9 +81,8 @@ static stow_status place_stretch(pass* p, stowi_place_occupancy* occupancy, stow
     uint64_t end = offset + stowi_place_footprint(&p->quest->problem->buffers.data[buffer]);
     p->offsets[buffer] = offset;
     p->height = end > p->height ? end : p->height;
-    if (stowi_place_occupancy_take(occupancy, buffer, offset) != STOW_OK) {
-      return stowi_fail_memory(p->quest->diag);
-    }
+    STOW_TRY(stowi_need_memory(stowi_place_occupancy_take(occupancy, buffer, offset) == STOW_OK,
+                               p->quest->diag));
   }
   return STOW_OK;
 }
@@ -113,9 +112,9 @@ static stow_status place_in_order(pass* p, stowi_place_occupancy* occupancy,
 
 static stow_status place_in_gaps(pass* p, stowi_place_pick pick) {
   stowi_place_occupancy* occupancy = NULL;
-  if (stowi_place_occupancy_create(p->quest->problem, p->quest->allocator, &occupancy) != STOW_OK) {
-    return stowi_fail_memory(p->quest->diag);
-  }
+  STOW_TRY(stowi_need_memory(
+      stowi_place_occupancy_create(p->quest->problem, p->quest->allocator, &occupancy) == STOW_OK,
+      p->quest->diag));
   stow_status status = place_in_order(p, occupancy, pick);
   stowi_place_occupancy_destroy(occupancy);
   return status;
@@ -135,9 +134,7 @@ stow_status stowi_place_greedy(stowi_place_quest* quest, const uint32_t* order, 
   size_t count = quest->problem->buffers.count;
   uint64_t height;
   uint64_t* offsets = STOWI_ARRAY(quest->allocator, uint64_t, count);
-  if (offsets == NULL) {
-    return stowi_fail_memory(quest->diag);
-  }
+  STOW_TRY(stowi_need_memory(offsets != NULL, quest->diag));
   stow_status status = stowi_place_greedy_aside(quest, order, order_count, pick, offsets, &height);
   if (status == STOW_OK) {
     stowi_place_quest_offer(quest, offsets, height);

@@ -29,8 +29,6 @@
 // holds). That closes gaps that nothing can use.
 #include "place/greedy/occupancy.h"
 
-#include <string.h>
-
 #include "base/alloc.h"
 #include "place/greedy/sweep.h"
 

@@ -79,9 +79,7 @@ stow_status stowi_place_orders_fill(const stowi_place_orders* orders, stowi_plac
   const stowi_place_quest* quest = orders->quest;
   *out_count = 0;
   record* records = STOWI_ARRAY(quest->allocator, record, quest->problem->buffers.count);
-  if (records == NULL) {
-    return stowi_fail_memory(quest->diag);
-  }
+  STOW_TRY(stowi_need_memory(records != NULL, quest->diag));
   size_t count = make_records(orders, order, records);
   stow_status status =
       stowi_sort(records, count, sizeof(record), compare_records, NULL, quest->allocator);
@@ -176,9 +174,7 @@ stow_status stowi_place_order_make(const stowi_place_quest* quest, stowi_place_o
   stowi_place_orders orders = {.quest = quest};
   *out_count = 0;
   *out_buffers = STOWI_ARRAY(quest->allocator, uint32_t, quest->problem->buffers.count);
-  if (*out_buffers == NULL) {
-    return stowi_fail_memory(quest->diag);
-  }
+  STOW_TRY(stowi_need_memory(*out_buffers != NULL, quest->diag));
   stow_status status = stowi_place_orders_fill(&orders, order, *out_buffers, out_count);
   if (status != STOW_OK) {
     stowi_place_order_free(quest, *out_buffers);

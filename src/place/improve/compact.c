@@ -107,9 +107,7 @@ stow_status stowi_place_compact_work(stowi_place_quest* quest) {
   }
   quest->phase = "compact";
   uint64_t* offsets = STOWI_ARRAY(quest->allocator, uint64_t, count);
-  if (offsets == NULL) {
-    return stowi_fail_memory(quest->diag);
-  }
+  STOW_TRY(stowi_need_memory(offsets != NULL, quest->diag));
   memcpy(offsets, quest->offsets, count * sizeof(*offsets));
   stow_status status = improve(quest, offsets);
   STOWI_ARRAY_FREE(quest->allocator, offsets, count);

@@ -69,11 +69,11 @@ static stow_status prepare(search* s) {
   s->others = STOWI_ARRAY(quest->allocator, uint32_t, count);
   s->weights = STOWI_ARRAY(quest->allocator, uint64_t, count);
   s->offsets = STOWI_ARRAY(quest->allocator, uint64_t, count);
-  if (s->order == NULL || s->late == NULL || s->others == NULL || s->weights == NULL ||
-      s->offsets == NULL ||
-      stowi_place_sections_make(quest->problem, quest->allocator, &s->sections) != STOW_OK) {
-    return stowi_fail_memory(quest->diag);
-  }
+  STOW_TRY(stowi_need_memory(
+      s->order != NULL && s->late != NULL && s->others != NULL && s->weights != NULL &&
+          s->offsets != NULL &&
+          stowi_place_sections_make(quest->problem, quest->allocator, &s->sections) == STOW_OK,
+      quest->diag));
   STOW_TRY(stowi_place_orders_make(quest, &s->sections, &s->orders));
   return stowi_place_skyline_create(quest, &s->sections, &s->skyline);
 }
@@ -129,10 +129,9 @@ static size_t split(search* s, uint64_t target) {
 
 static stow_status bring_forward(search* s, uint64_t target) {
   size_t late_count = split(s, target);
-  if (stowi_sort(s->late, late_count, sizeof(uint32_t), compare_weights, s->weights,
-                 s->quest->allocator) != STOW_OK) {
-    return stowi_fail_memory(s->quest->diag);
-  }
+  STOW_TRY(stowi_need_memory(stowi_sort(s->late, late_count, sizeof(uint32_t), compare_weights,
+                                        s->weights, s->quest->allocator) == STOW_OK,
+                             s->quest->diag));
   size_t late = 0;
   size_t other = 0;
   for (size_t i = 0; i < s->count; ++i) {

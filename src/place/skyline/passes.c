@@ -31,10 +31,10 @@ static stow_status prepare(passes* p) {
   size_t count = quest->problem->buffers.count;
   p->order = STOWI_ARRAY(quest->allocator, uint32_t, count);
   p->offsets = STOWI_ARRAY(quest->allocator, uint64_t, count);
-  if (p->order == NULL || p->offsets == NULL ||
-      stowi_place_sections_make(quest->problem, quest->allocator, &p->sections) != STOW_OK) {
-    return stowi_fail_memory(quest->diag);
-  }
+  STOW_TRY(stowi_need_memory(
+      p->order != NULL && p->offsets != NULL &&
+          stowi_place_sections_make(quest->problem, quest->allocator, &p->sections) == STOW_OK,
+      quest->diag));
   STOW_TRY(stowi_place_orders_make(quest, &p->sections, &p->orders));
   return stowi_place_skyline_create(quest, &p->sections, &p->skyline);
 }

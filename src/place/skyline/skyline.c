@@ -99,9 +99,7 @@ stow_status stowi_place_skyline_create(stowi_place_quest* quest,
                                        stowi_place_skyline_state** out_skyline) {
   *out_skyline = NULL;
   stowi_place_skyline_state* skyline = STOWI_NEW(quest->allocator, stowi_place_skyline_state);
-  if (skyline == NULL) {
-    return stowi_fail_memory(quest->diag);
-  }
+  STOW_TRY(stowi_need_memory(skyline != NULL, quest->diag));
   skyline->quest = quest;
   skyline->allocator = quest->allocator;
   skyline->problem = quest->problem;

@@ -74,9 +74,8 @@ static stow_status add_writer(book* b, stow_value value, stowi_plan_span bytes, 
   if (bytes.offset >= bytes.end) {
     return STOW_OK;
   }
-  if (STOWI_VEC_RESERVE(checker->allocator, &t->writers, 1) != STOW_OK) {
-    return stowi_fail_memory(checker->diag);
-  }
+  STOW_TRY(stowi_need_memory(STOWI_VEC_RESERVE(checker->allocator, &t->writers, 1) == STOW_OK,
+                             checker->diag));
   t->writers.data[t->writers.count++] = (writer){
       .root = stow_plan_root(checker->plan, value),
       .key = start < step ? start : step + 1,
@@ -488,9 +487,7 @@ static stow_status check_book(book* b) {
   if (b->at_step.writers.count + b->early.writers.count == 0) {
     return STOW_OK;
   }
-  if (prepare(b) != STOW_OK) {
-    return stowi_fail_memory(b->checker->diag);
-  }
+  STOW_TRY(stowi_need_memory(prepare(b) == STOW_OK, b->checker->diag));
   STOW_TRY(check_double_writes(b));
   return stowi_plan_check_each_use(b->checker, check_use, b);
 }

@@ -274,10 +274,10 @@ static stow_status run(stowi_plan_checker* checker) {
       STOWI_ARRAY_ZERO(checker->allocator, stowi_plan_check_value, checker->value_count);
   checker->link_sizes = STOWI_ARRAY(checker->allocator, uint32_t, checker->value_count);
   checker->windows = STOWI_ARRAY_ZERO(checker->allocator, size_t, window_slots(checker));
-  if (checker->steps == NULL || checker->entries == NULL || checker->values == NULL ||
-      checker->link_sizes == NULL || checker->windows == NULL) {
-    return stowi_fail_memory(checker->diag);
-  }
+  STOW_TRY(stowi_need_memory(checker->steps != NULL && checker->entries != NULL &&
+                                 checker->values != NULL && checker->link_sizes != NULL &&
+                                 checker->windows != NULL,
+                             checker->diag));
   for (stow_value value = 0; value < checker->value_count; ++value) {
     checker->values[value].linked = value;
     checker->link_sizes[value] = 1;

@@ -111,9 +111,8 @@ stow_status stowi_plan_elisions_find(stowi_plan_checker* checker, stow_node node
     elisions->capacity = count;
     elisions->ends = STOWI_ARRAY(checker->allocator, uint64_t, count);
     elisions->strangers = STOWI_ARRAY(checker->allocator, size_t, count);
-    if (elisions->ends == NULL || elisions->strangers == NULL) {
-      return stowi_fail_memory(checker->diag);
-    }
+    STOW_TRY(
+        stowi_need_memory(elisions->ends != NULL && elisions->strangers != NULL, checker->diag));
   }
   *out_found = fill(checker, node, elisions);
   return STOW_OK;

@@ -166,9 +166,7 @@ stow_status stowi_plan_check_facts(stowi_plan_checker* checker) {
   size_t count = (size_t)checker->node_count + 2;
   tally t = {.checker = checker};
   t.changes = STOWI_ARRAY_ZERO(checker->allocator, change, count);
-  if (t.changes == NULL) {
-    return stowi_fail_memory(checker->diag);
-  }
+  STOW_TRY(stowi_need_memory(t.changes != NULL, checker->diag));
   visit_all(&t, note_unit);
   visit_all(&t, note_load);
   stow_status status = judge(&t);

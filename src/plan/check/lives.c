@@ -100,9 +100,7 @@ stow_status stowi_plan_check_lives(stowi_plan_checker* checker) {
     }
   }
   need* whole = STOWI_ARRAY(checker->allocator, need, checker->value_count);
-  if (whole == NULL) {
-    return stowi_fail_memory(checker->diag);
-  }
+  STOW_TRY(stowi_need_memory(whole != NULL, checker->diag));
   stow_status status = check_lifetimes(checker, whole);
   STOWI_ARRAY_FREE(checker->allocator, whole, checker->value_count);
   return status;

@@ -208,7 +208,13 @@ static void write_results(stowi_plan_checker* checker, stow_node node) {
   }
 }
 
-static void write_early(stowi_plan_checker* checker) {
+stow_status stowi_plan_check_needs(stowi_plan_checker* checker) {
+  for (stow_value value = 0; value < checker->value_count; ++value) {
+    checker->values[value].first_write = UINT32_MAX;
+  }
+  for (stow_node node = 0; node < checker->node_count; ++node) {
+    write_results(checker, node);
+  }
   size_t count = stowi_effects_early_write_count(checker->effects);
   for (size_t i = 0; i < count; ++i) {
     stowi_effects_early_write_entry write = stowi_effects_early_write(checker->effects, i);
@@ -225,15 +231,5 @@ static void write_early(stowi_plan_checker* checker) {
       note_write(&checker->values[value], checker->entries[body]);
     }
   }
-}
-
-stow_status stowi_plan_check_needs(stowi_plan_checker* checker) {
-  for (stow_value value = 0; value < checker->value_count; ++value) {
-    checker->values[value].first_write = UINT32_MAX;
-  }
-  for (stow_node node = 0; node < checker->node_count; ++node) {
-    write_results(checker, node);
-  }
-  write_early(checker);
   return stowi_plan_check_each_use(checker, note_use, checker);
 }

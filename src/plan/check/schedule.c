@@ -158,9 +158,7 @@ stow_status stowi_plan_check_schedule(stowi_plan_checker* checker) {
   STOW_TRY(fill_steps(checker));
   STOW_TRY(check_effects(checker));
   span* ranges = STOWI_ARRAY(checker->allocator, span, checker->region_count);
-  if (ranges == NULL) {
-    return stowi_fail_memory(checker->diag);
-  }
+  STOW_TRY(stowi_need_memory(ranges != NULL, checker->diag));
   for (stow_region region = 0; region < checker->region_count; ++region) {
     ranges[region] = (span){UINT32_MAX, 0};
   }

@@ -55,9 +55,8 @@ static stow_status add_kept(turn* t, stow_value root, bool state) {
   if (!stow_plan_value_slot(checker->plan, root, &slot)) {
     return STOW_OK;
   }
-  if (STOWI_VEC_RESERVE(checker->allocator, &t->list, 1) != STOW_OK) {
-    return stowi_fail_memory(checker->diag);
-  }
+  STOW_TRY(stowi_need_memory(STOWI_VEC_RESERVE(checker->allocator, &t->list, 1) == STOW_OK,
+                             checker->diag));
   t->list.data[t->list.count++] = (kept){.name = stow_graph_value_name(checker->graph, root),
                                          .value = root,
                                          .offset = slot.offset,
@@ -97,9 +96,7 @@ static stow_status collect_kept(turn* t, mark* marks) {
 static stow_status gather_kept(turn* t) {
   const stowi_plan_checker* checker = &t->checker;
   mark* marks = STOWI_ARRAY_ZERO(checker->allocator, mark, checker->value_count);
-  if (marks == NULL) {
-    return stowi_fail_memory(checker->diag);
-  }
+  STOW_TRY(stowi_need_memory(marks != NULL, checker->diag));
   stow_status status = collect_kept(t, marks);
   STOWI_ARRAY_FREE(checker->allocator, marks, checker->value_count);
   STOW_TRY(status);
@@ -111,9 +108,8 @@ static stow_status gather_kept(turn* t) {
 static stow_status add_reserved(turn* t) {
   const stowi_plan_checker* checker = &t->checker;
   size_t count = stow_plan_reserved_count(checker->plan);
-  if (STOWI_VEC_RESERVE(checker->allocator, &t->reserved, count) != STOW_OK) {
-    return stowi_fail_memory(checker->diag);
-  }
+  STOW_TRY(stowi_need_memory(STOWI_VEC_RESERVE(checker->allocator, &t->reserved, count) == STOW_OK,
+                             checker->diag));
   for (size_t i = 0; i < count; ++i) {
     stow_slot slot = stow_plan_reserved_slot(checker->plan, i);
     stowi_plan_span* last =
@@ -250,9 +246,7 @@ stow_status stow_set_check(const stow_plan* const* plans, const stow_graph* cons
   static const stow_violation none = STOWI_PLAN_NO_VIOLATION;
   STOW_TRY(stowi_fill_violation(&none, diag, out_violation));
   turn* turns = STOWI_ARRAY_ZERO(allocator, turn, count);
-  if (turns == NULL) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(turns != NULL, diag));
   for (size_t i = 0; i < count; ++i) {
     stowi_plan_checker* checker = &turns[i].checker;
     checker->plan = plans[i];

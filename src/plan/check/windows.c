@@ -196,9 +196,7 @@ stow_status stowi_plan_check_windows(stowi_plan_checker* checker) {
     return STOW_OK;
   }
   limits* tree = STOWI_ARRAY(checker->allocator, limits, 2 * count);
-  if (tree == NULL) {
-    return stowi_fail_memory(checker->diag);
-  }
+  STOW_TRY(stowi_need_memory(tree != NULL, checker->diag));
   fill_tree(checker->plan, tree);
   stow_status status = STOW_OK;
   for (stow_value value = 0; value < checker->value_count && status == STOW_OK; ++value) {

@@ -514,9 +514,7 @@ static stow_status read_order(reader* r, uint32_t* step_of) {
 static stow_status read_steps(reader* r) {
   stow_plan* plan = r->plan;
   uint32_t* step_of = STOWI_ARRAY(r->allocator, uint32_t, plan->step_count);
-  if (step_of == NULL) {
-    return stowi_fail_memory(r->scan.diag);
-  }
+  STOW_TRY(stowi_need_memory(step_of != NULL, r->scan.diag));
   stow_status status = STOW_OK;
   bool has_order = stowi_plan_scan_sees(&r->scan, "# order=");
   for (uint32_t i = 0; i < plan->step_count; ++i) {
@@ -545,14 +543,6 @@ static stow_status check_totals(const reader* r) {
   return STOW_OK;
 }
 
-static stow_status read_header(reader* r) {
-  STOW_TRY(read_version(r));
-  STOW_TRY(read_graph_name(r));
-  STOW_TRY(read_fingerprint(r));
-  STOW_TRY(read_strategy(r));
-  return read_options(r);
-}
-
 // Without this line, a text truncated between two others would pass as complete.
 static stow_status read_end(reader* r) {
   if (!stowi_plan_scan_skip(&r->scan, "# end")) {
@@ -565,7 +555,13 @@ static stow_status read_end(reader* r) {
   return STOW_OK;
 }
 
-static stow_status read_facts(reader* r) {
+static stow_status read_plan(reader* r) {
+  STOW_TRY(read_version(r));
+  STOW_TRY(read_graph_name(r));
+  STOW_TRY(read_fingerprint(r));
+  STOW_TRY(read_strategy(r));
+  STOW_TRY(read_options(r));
+  STOW_TRY(read_report(r));
   STOW_TRY(read_lives(r));
   STOW_TRY(read_views(r));
   STOW_TRY(read_windows(r));
@@ -574,13 +570,7 @@ static stow_status read_facts(reader* r) {
   STOW_TRY(read_scratch(r));
   STOW_TRY(read_reserved(r));
   STOW_TRY(read_steps(r));
-  return read_end(r);
-}
-
-static stow_status read_plan(reader* r) {
-  STOW_TRY(read_header(r));
-  STOW_TRY(read_report(r));
-  STOW_TRY(read_facts(r));
+  STOW_TRY(read_end(r));
   STOW_TRY(stowi_plan_finish(r->plan, r->scan.diag));
   return check_totals(r);
 }

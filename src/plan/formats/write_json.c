@@ -102,19 +102,6 @@ static stow_status write_lists(const stow_plan* plan, stow_writer writer) {
   return stowi_put(writer, ",\n");
 }
 
-static stow_status write_windows(const stow_plan* plan, stow_value v, stow_writer writer) {
-  size_t count;
-  const stowi_plan_window* windows = stowi_plan_windows_of(plan, v, &count);
-  STOW_TRY(stowi_put(writer, ", \"windows\": ["));
-  for (size_t i = 0; i < count; ++i) {
-    const stow_window* window = &windows[i].window;
-    STOW_TRY(stowi_printf(writer, "%s[%" PRIu32 ", %" PRIu32 ", %" PRIu64 ", %" PRIu64 "]",
-                          i == 0 ? "" : ", ", window->begin, window->end, window->low,
-                          window->high));
-  }
-  return stowi_put(writer, "]}");
-}
-
 static stow_status write_value(const stow_plan* plan, stow_value v, stow_writer writer) {
   const stowi_plan_value* value = &plan->values[v];
   stow_str name = stowi_plan_value_name(plan, v);
@@ -138,7 +125,16 @@ static stow_status write_value(const stow_plan* plan, stow_value v, stow_writer 
                         ", \"guard\": %" PRIu64 ", \"alignment\": %" PRIu64,
                         value->root, value->begin, value->end, value->guard,
                         stowi_plan_value_alignment(plan, v)));
-  return write_windows(plan, v, writer);
+  size_t count;
+  const stowi_plan_window* windows = stowi_plan_windows_of(plan, v, &count);
+  STOW_TRY(stowi_put(writer, ", \"windows\": ["));
+  for (size_t i = 0; i < count; ++i) {
+    const stow_window* window = &windows[i].window;
+    STOW_TRY(stowi_printf(writer, "%s[%" PRIu32 ", %" PRIu32 ", %" PRIu64 ", %" PRIu64 "]",
+                          i == 0 ? "" : ", ", window->begin, window->end, window->low,
+                          window->high));
+  }
+  return stowi_put(writer, "]}");
 }
 
 // An array with one element per line.

@@ -116,17 +116,6 @@ static stow_status make_empty_plan(stowi_plan_maker* maker) {
   return maker->fixed == NULL ? stowi_fail_memory(maker->diag) : STOW_OK;
 }
 
-static stow_status make_windows(stowi_plan_maker* maker) {
-  return maker->windows == NULL ? STOW_OK
-                                : stowi_plan_set_windows(maker->plan, maker->windows, maker->diag);
-}
-
-static stow_status make_decisions(stowi_plan_maker* maker) {
-  return maker->sharing == NULL
-             ? STOW_OK
-             : stowi_plan_set_decisions(maker->plan, maker->sharing, maker->diag);
-}
-
 // ---------------------------------------------------------------------------------------------
 
 void stowi_plan_maker_init(stowi_plan_maker* maker, const stowi_plan_request* request,
@@ -145,8 +134,12 @@ stow_status stowi_plan_make_prepare(stowi_plan_maker* maker) {
   STOW_TRY(make_empty_plan(maker));
   STOW_TRY(stowi_plan_make_slots(maker));
   STOW_TRY(stowi_plan_make_fixed(maker));
-  STOW_TRY(make_windows(maker));
-  return make_decisions(maker);
+  if (maker->windows != NULL) {
+    STOW_TRY(stowi_plan_set_windows(maker->plan, maker->windows, maker->diag));
+  }
+  return maker->sharing == NULL
+             ? STOW_OK
+             : stowi_plan_set_decisions(maker->plan, maker->sharing, maker->diag);
 }
 
 void stowi_plan_maker_free(stowi_plan_maker* maker) {

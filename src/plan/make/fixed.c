@@ -34,15 +34,6 @@ static stow_status missing_param(stowi_plan_maker* maker, stow_value v) {
   return STOW_OK;
 }
 
-// Only the address of an empty weight matters. Its slot has the forward plan's alignment as its
-// size, and is aligned to that.
-static void share_empty(stowi_plan_value* value, const stow_weight* weight) {
-  value->size = weight->size;
-  if (stowi_plan_log2(weight->size) > value->alignment_log2) {
-    value->alignment_log2 = stowi_plan_log2(weight->size);
-  }
-}
-
 static stow_status share_param(stowi_plan_maker* maker, stow_value v, bool* used) {
   const stow_weight_layout* layout = maker->options.layout;
   size_t index = stowi_plan_weight_layout_index(layout, stowi_plan_value_name(maker->plan, v));
@@ -74,7 +65,12 @@ static stow_status share_param(stowi_plan_maker* maker, stow_value v, bool* used
   value->end = maker->plan->step_count + 1;
   value->guard = weight.guard;
   if (is_empty) {
-    share_empty(value, &weight);
+    // Only the address of an empty weight matters. Its slot has the forward plan's alignment as its
+    // size, and is aligned to that.
+    value->size = weight.size;
+    if (stowi_plan_log2(weight.size) > value->alignment_log2) {
+      value->alignment_log2 = stowi_plan_log2(weight.size);
+    }
   }
   return STOW_OK;
 }
@@ -121,9 +117,7 @@ stow_status stowi_plan_make_shared(stowi_plan_maker* maker) {
   }
   size_t count = stow_weight_layout_count(maker->options.layout);
   bool* used = STOWI_ARRAY_ZERO(maker->allocator, bool, count);
-  if (used == NULL) {
-    return stowi_fail_memory(maker->diag);
-  }
+  STOW_TRY(stowi_need_memory(used != NULL, maker->diag));
   stow_status status = share_params(maker, used);
   STOWI_ARRAY_FREE(maker->allocator, used, count);
   return status;
@@ -169,9 +163,7 @@ static stow_status pack_params(stowi_plan_maker* maker) {
     count += is_packable(maker, v);
   }
   stow_value* params = STOWI_ARRAY(maker->allocator, stow_value, count);
-  if (params == NULL) {
-    return stowi_fail_memory(maker->diag);
-  }
+  STOW_TRY(stowi_need_memory(params != NULL, maker->diag));
   size_t at = 0;
   for (stow_value v = 0; v < maker->plan->value_count; ++v) {
     if (is_packable(maker, v)) {
@@ -201,10 +193,9 @@ typedef struct fixed_set {
 
 static stow_status add_fixed(stowi_plan_maker* maker, fixed_set* set, stow_value v,
                              const stow_buffer* desc) {
-  if (STOWI_VEC_RESERVE(maker->allocator, &set->values, 1) != STOW_OK ||
-      STOWI_VEC_RESERVE(maker->allocator, &set->offsets, 1) != STOW_OK) {
-    return stowi_fail_memory(maker->diag);
-  }
+  STOW_TRY(stowi_need_memory(STOWI_VEC_RESERVE(maker->allocator, &set->values, 1) == STOW_OK &&
+                                 STOWI_VEC_RESERVE(maker->allocator, &set->offsets, 1) == STOW_OK,
+                             maker->diag));
   size_t buffer;
   stow_status status = stow_problem_add(set->problem, desc, maker->diag, &buffer);
   if (status == STOW_ERR_OVERFLOW && v != STOW_VALUE_NONE) {
@@ -219,32 +210,28 @@ static stow_status add_fixed(stowi_plan_maker* maker, fixed_set* set, stow_value
   return STOW_OK;
 }
 
-static stow_status add_fixed_value(stowi_plan_maker* maker, fixed_set* set, stow_value v) {
-  const stowi_plan_value* value = &maker->plan->values[v];
-  uint64_t alignment = UINT64_C(1) << value->alignment_log2;
-  if (maker->fixed[v] % alignment != 0) {
-    stowi_plan_value_text name = stowi_plan_make_name(maker, v);
-    return stowi_plan_make_fail(maker, STOW_ERR_CONFLICT, v,
-                                "%s must be at %" PRIu64
-                                ", which is not a multiple of its alignment %" PRIu64,
-                                name.text, maker->fixed[v], alignment);
-  }
-  stow_buffer desc;
-  stow_buffer_init(&desc);
-  desc.size = value->size;
-  desc.guard = value->guard;
-  desc.begin = maker->plan->facts.reuse ? value->begin : 0;
-  desc.end = maker->plan->facts.reuse ? value->end : 1;
-  desc.fixed_offset = maker->fixed[v];
-  return add_fixed(maker, set, v, &desc);
-}
-
 static stow_status collect_fixed(stowi_plan_maker* maker, fixed_set* set) {
   stow_plan* plan = maker->plan;
   for (stow_value v = 0; v < plan->value_count; ++v) {
     if (!stowi_plan_is_view(plan, v) && stowi_plan_has_slot(plan, v) &&
         maker->fixed[v] != STOW_PLACE_ANYWHERE) {
-      STOW_TRY(add_fixed_value(maker, set, v));
+      const stowi_plan_value* value = &maker->plan->values[v];
+      uint64_t alignment = UINT64_C(1) << value->alignment_log2;
+      if (maker->fixed[v] % alignment != 0) {
+        stowi_plan_value_text name = stowi_plan_make_name(maker, v);
+        return stowi_plan_make_fail(maker, STOW_ERR_CONFLICT, v,
+                                    "%s must be at %" PRIu64
+                                    ", which is not a multiple of its alignment %" PRIu64,
+                                    name.text, maker->fixed[v], alignment);
+      }
+      stow_buffer desc;
+      stow_buffer_init(&desc);
+      desc.size = value->size;
+      desc.guard = value->guard;
+      desc.begin = maker->plan->facts.reuse ? value->begin : 0;
+      desc.end = maker->plan->facts.reuse ? value->end : 1;
+      desc.fixed_offset = maker->fixed[v];
+      STOW_TRY(add_fixed(maker, set, v, &desc));
     }
   }
   for (size_t i = 0; i < plan->reserved_count; ++i) {

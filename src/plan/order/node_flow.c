@@ -265,9 +265,7 @@ static stow_status build(builder* b) {
   uint32_t region = b->options.region;
   b->out->capacity = is_flat(b) ? t->node_count : t->start[region + 1] - t->start[region];
   b->out->nodes = STOWI_ARRAY(allocator, stow_node, b->out->capacity);
-  if (b->out->nodes == NULL) {
-    return stowi_fail_memory(b->diag);
-  }
+  STOW_TRY(stowi_need_memory(b->out->nodes != NULL, b->diag));
   STOW_TRY(stowi_flow_create(allocator, b->diag, &b->out->flow));
   STOW_TRY(add_tasks(b));
   STOW_TRY(add_blocks(b));

@@ -148,9 +148,7 @@ static stow_status search_flow(finder* f, stow_region region, const stowi_plan_n
                                stowi_flow_order_result* out_result) {
   const stowi_plan_order_request* request = f->request;
   stowi_flow_task* order = STOWI_ARRAY(request->allocator, stowi_flow_task, flow->count);
-  if (order == NULL) {
-    return stowi_fail_memory(request->diag);
-  }
+  STOW_TRY(stowi_need_memory(order != NULL, request->diag));
   stowi_flow_order_options options;
   stowi_flow_order_options_init(&options);
   options.nodes = budget_of(f, region);
@@ -264,9 +262,7 @@ static stow_status make_schedule(const finder* f, stow_schedule** out_schedule) 
   const stowi_plan_order_request* request = f->request;
   uint32_t count = f->traffic.node_count;
   stow_node* order = STOWI_ARRAY(request->allocator, stow_node, count);
-  if (order == NULL) {
-    return stowi_fail_memory(request->diag);
-  }
+  STOW_TRY(stowi_need_memory(order != NULL, request->diag));
   join_regions(f, order);
   bool better;
   stow_status status = is_better(f, order, &better);

@@ -5,14 +5,12 @@
 //     views  ├───┤  ├─────┤
 //     parts  ├───┼──┼─────┤
 // The sum of the parts in use is never above the hull that a window keeps. O(n log n).
-#include <string.h>
 
 #include "base/checked.h"
 #include "base/diag.h"
 #include "base/sort.h"
 #include "plan/api.h"
 #include "plan/order/traffic.h"
-#include "plan/plan_internal.h"
 
 // A reader of the whole root reads every part, so there must not be many.
 #define MAX_PARTS 32
@@ -117,9 +115,8 @@ static stow_status find_cuts(const stowi_plan_traffic* t, cut_list* cuts) {
     if (root == v || !info->windowed || bytes == 0 || bytes >= info->bytes) {
       continue;
     }
-    if (STOWI_VEC_RESERVE(request->allocator, cuts, 2) != STOW_OK) {
-      return stowi_fail_memory(request->diag);
-    }
+    STOW_TRY(stowi_need_memory(STOWI_VEC_RESERVE(request->allocator, cuts, 2) == STOW_OK,
+                               request->diag));
     uint64_t offset = stowi_analysis_views_offset(request->views, v);
     cuts->data[cuts->count++] = (cut){root, offset};
     cuts->data[cuts->count++] = (cut){root, offset + bytes};
@@ -150,10 +147,10 @@ static stow_status cut_root(stowi_plan_traffic* t, stow_value v, cut* cuts, size
   if (t->parts.count + inner >= UINT32_MAX) {
     return stowi_fail(t->request->diag, STOW_ERR_LIMIT, "the graph has too many values");
   }
-  if (STOWI_VEC_RESERVE(t->request->allocator, &t->parts, inner + 1) != STOW_OK ||
-      STOWI_VEC_RESERVE(t->request->allocator, &t->roots, 1) != STOW_OK) {
-    return stowi_fail_memory(t->request->diag);
-  }
+  STOW_TRY(
+      stowi_need_memory(STOWI_VEC_RESERVE(t->request->allocator, &t->parts, inner + 1) == STOW_OK &&
+                            STOWI_VEC_RESERVE(t->request->allocator, &t->roots, 1) == STOW_OK,
+                        t->request->diag));
   info->first_part = (uint32_t)t->parts.count;
   info->part_count = (uint32_t)inner + 1;
   for (size_t i = 0; i <= inner; ++i) {

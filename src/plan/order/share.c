@@ -125,9 +125,8 @@ static stow_status add_pairs(const in_place_pass* pass, stow_node node, size_t k
         !is_allowed(pass, node, k, i)) {
       continue;
     }
-    if (STOWI_VEC_RESERVE(t->request->allocator, &t->pairs, 1) != STOW_OK) {
-      return stowi_fail_memory(t->request->diag);
-    }
+    STOW_TRY(stowi_need_memory(STOWI_VEC_RESERVE(t->request->allocator, &t->pairs, 1) == STOW_OK,
+                               t->request->diag));
     bool simple = t->infos[result].part_count == 1 &&
                   stowi_plan_traffic_info_of(t, operands[i])->part_count == 1 &&
                   stow_graph_op_desc(graph, node)->region_count == 0;
@@ -254,9 +253,8 @@ static stow_status add_elision(stowi_plan_traffic* t, stow_node concat, stow_val
   if (impossible) {
     return STOW_OK;
   }
-  if (STOWI_VEC_RESERVE(t->request->allocator, &t->elisions, 1) != STOW_OK) {
-    return stowi_fail_memory(t->request->diag);
-  }
+  STOW_TRY(stowi_need_memory(STOWI_VEC_RESERVE(t->request->allocator, &t->elisions, 1) == STOW_OK,
+                             t->request->diag));
   own->target = whole;
   stow_region region = stow_graph_node_region(t->request->graph, concat);
   t->elisions.data[t->elisions.count++] = (stowi_plan_traffic_elision){region, whole, root, offset};
@@ -371,9 +369,7 @@ stow_status stowi_plan_traffic_elisions(stowi_plan_traffic* t) {
     return STOW_OK;
   }
   candidate* candidates = STOWI_ARRAY(request->allocator, candidate, t->value_count);
-  if (candidates == NULL) {
-    return stowi_fail_memory(request->diag);
-  }
+  STOW_TRY(stowi_need_memory(candidates != NULL, request->diag));
   for (stow_value v = 0; v < t->value_count; ++v) {
     candidates[v] = (candidate){STOW_VALUE_NONE, false};
   }

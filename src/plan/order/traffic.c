@@ -48,9 +48,8 @@ static stow_status note_touch(stowi_plan_traffic* t, stow_value value, stow_node
   if (info->bytes == 0) {
     return STOW_OK;
   }
-  if (STOWI_VEC_RESERVE(request->allocator, &t->touches, 1) != STOW_OK) {
-    return stowi_fail_memory(request->diag);
-  }
+  STOW_TRY(stowi_need_memory(STOWI_VEC_RESERVE(request->allocator, &t->touches, 1) == STOW_OK,
+                             request->diag));
   info->scope = stowi_plan_common_region(request->graph, info->scope, region_of(t, node));
   t->touches.data[t->touches.count++] = (stowi_plan_touch){0, value, node, in_place};
   return STOW_OK;
@@ -68,9 +67,8 @@ static void note_early(stowi_plan_traffic* t, stow_value value, stow_node node) 
 }
 
 static stow_status note_before(stowi_plan_traffic* t, stow_node earlier, stow_node later) {
-  if (STOWI_VEC_RESERVE(t->request->allocator, &t->befores, 1) != STOW_OK) {
-    return stowi_fail_memory(t->request->diag);
-  }
+  STOW_TRY(stowi_need_memory(STOWI_VEC_RESERVE(t->request->allocator, &t->befores, 1) == STOW_OK,
+                             t->request->diag));
   stow_region region =
       stowi_plan_common_region(t->request->graph, region_of(t, earlier), region_of(t, later));
   t->befores.data[t->befores.count++] = (stowi_plan_before){region, earlier, later};
@@ -325,34 +323,29 @@ static bool is_rough_in_place(const stowi_plan_traffic* t, size_t at, stow_node 
   return false;
 }
 
-// |at|: the first pair of |node| or of a later one.
-static stow_status add_reads_of(stowi_plan_traffic* t, stow_node node, size_t at) {
-  const stow_graph* graph = t->request->graph;
-  bool rough = has_rough_in_place(t, at, node);
-  const stow_value* operands = stow_graph_operands(graph, node);
-  for (size_t k = 0; k < stow_graph_operand_count(graph, node); ++k) {
-    if (operands[k] == STOW_VALUE_NONE) {
-      continue;
-    }
-    if (!orders_readers(t, operands[k]) || is_initial(graph, node, k)) {
-      STOW_TRY(note_before(t, stow_graph_producer(graph, operands[k]), node));
-    }
-    if (!is_initial(graph, node, k)) {
-      STOW_TRY(
-          note_touch(t, operands[k], node, rough && is_rough_in_place(t, at, node, operands[k])));
-      STOW_TRY(cover_loops(t, operands[k], region_of(t, node)));
-    }
-  }
-  return STOW_OK;
-}
-
 static stow_status add_reads(stowi_plan_traffic* t) {
   size_t at = 0;
   for (stow_node node = 0; node < t->node_count; ++node) {
     while (at < t->pairs.count && t->pairs.data[at].node < node) {
       ++at;
     }
-    STOW_TRY(add_reads_of(t, node, at));
+    // |at|: the first pair of |node| or of a later one.
+    const stow_graph* graph = t->request->graph;
+    bool rough = has_rough_in_place(t, at, node);
+    const stow_value* operands = stow_graph_operands(graph, node);
+    for (size_t k = 0; k < stow_graph_operand_count(graph, node); ++k) {
+      if (operands[k] == STOW_VALUE_NONE) {
+        continue;
+      }
+      if (!orders_readers(t, operands[k]) || is_initial(graph, node, k)) {
+        STOW_TRY(note_before(t, stow_graph_producer(graph, operands[k]), node));
+      }
+      if (!is_initial(graph, node, k)) {
+        STOW_TRY(
+            note_touch(t, operands[k], node, rough && is_rough_in_place(t, at, node, operands[k])));
+        STOW_TRY(cover_loops(t, operands[k], region_of(t, node)));
+      }
+    }
   }
   return STOW_OK;
 }
@@ -375,9 +368,9 @@ typedef struct writer_pass {
 } writer_pass;
 
 static stow_status push_user(writer_pass* pass, stow_value root, stow_node node) {
-  if (STOWI_VEC_RESERVE(pass->traffic->request->allocator, &pass->users, 1) != STOW_OK) {
-    return stowi_fail_memory(pass->traffic->request->diag);
-  }
+  STOW_TRY(stowi_need_memory(
+      STOWI_VEC_RESERVE(pass->traffic->request->allocator, &pass->users, 1) == STOW_OK,
+      pass->traffic->request->diag));
   pass->users.data[pass->users.count] = (byte_user){node, pass->last[root]};
   pass->last[root] = pass->users.count++;
   return STOW_OK;
@@ -505,10 +498,9 @@ static stow_status allocate(stowi_plan_traffic* t) {
   t->nodes = STOWI_ARRAY(allocator, stow_node, t->node_count);
   t->start = STOWI_ARRAY_ZERO(allocator, uint32_t, (size_t)t->region_count + 1);
   t->infos = STOWI_ARRAY_ZERO(allocator, stowi_plan_traffic_info, t->value_count);
-  if (t->scratch == NULL || t->idle == NULL || t->nodes == NULL || t->start == NULL ||
-      t->infos == NULL) {
-    return stowi_fail_memory(t->request->diag);
-  }
+  STOW_TRY(stowi_need_memory(t->scratch != NULL && t->idle != NULL && t->nodes != NULL &&
+                                 t->start != NULL && t->infos != NULL,
+                             t->request->diag));
   for (stow_node node = 0; node < t->node_count; ++node) {
     t->idle[node] = is_boundary_node(graph, node);
   }

@@ -24,10 +24,9 @@ typedef struct fixed_set {
 
 static stow_status add(fixed_set* set, party who, const stow_buffer* desc) {
   stow_allocator allocator = set->residents->allocator;
-  if (STOWI_VEC_RESERVE(allocator, &set->parties, 1) != STOW_OK ||
-      STOWI_VEC_RESERVE(allocator, &set->offsets, 1) != STOW_OK) {
-    return stowi_fail_memory(set->diag);
-  }
+  STOW_TRY(stowi_need_memory(STOWI_VEC_RESERVE(allocator, &set->parties, 1) == STOW_OK &&
+                                 STOWI_VEC_RESERVE(allocator, &set->offsets, 1) == STOW_OK,
+                             set->diag));
   if (desc->fixed_offset % desc->alignment != 0) {
     return stowi_fail(set->diag, STOW_ERR_CONFLICT,
                       "%s must be at %" PRIu64 ", which is not a multiple of %" PRIu64

@@ -48,9 +48,7 @@ static stow_status gather(stowi_plan_residents* residents, stow_diag* diag) {
   residents->entry_count = count_kept(residents);
   residents->entries = STOWI_ARRAY(residents->allocator, stowi_plan_entry, residents->entry_count);
   residents->list = STOWI_ARRAY(residents->allocator, stowi_plan_resident, residents->entry_count);
-  if (residents->entries == NULL || residents->list == NULL) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(residents->entries != NULL && residents->list != NULL, diag));
   stowi_plan_entry* next = residents->entries;
   for (size_t i = 0; i < residents->member_count; ++i) {
     const stowi_plan_member* member = &residents->members[i];
@@ -279,9 +277,7 @@ stow_status stowi_plan_residents_reserve(const stowi_plan_residents* residents,
                                          stow_diag* diag) {
   stow_plan* plan = residents->members[index].maker.plan;
   uint64_t* own = STOWI_ARRAY_ZERO(residents->allocator, uint64_t, residents->count);
-  if (own == NULL) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(own != NULL, diag));
   for (size_t i = 0; i < residents->entry_count; ++i) {
     if (residents->entries[i].member == index) {
       own[residents->entries[i].resident] =

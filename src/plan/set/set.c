@@ -15,7 +15,6 @@
 #include "base/alloc.h"
 #include "base/diag.h"
 #include "plan/api.h"
-#include "plan/make/make.h"
 
 struct stow_set {
   stow_allocator allocator;
@@ -46,9 +45,7 @@ stow_status stow_set_create(const stow_plan_options* options, stow_allocator all
                       "a set takes a schedule with each graph, not with the options");
   }
   stow_set* set = STOWI_NEW(allocator, stow_set);
-  if (set == NULL) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(set != NULL, diag));
   set->allocator = allocator;
   set->options = loaded;
   *out_set = set;
@@ -87,9 +84,7 @@ stow_status stow_set_add(stow_set* set, const stow_graph* graph, const stow_effe
   if (set->placed) {
     return stowi_fail(diag, STOW_ERR_CONFLICT, "the set has been placed; no graph can be added");
   }
-  if (STOWI_VEC_RESERVE(set->allocator, &set->members, 1) != STOW_OK) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(STOWI_VEC_RESERVE(set->allocator, &set->members, 1) == STOW_OK, diag));
   stowi_plan_member member = {.graph = graph, .effects = effects, .schedule = schedule};
   *out_index = set->members.count;
   set->members.data[set->members.count++] = member;
@@ -135,9 +130,7 @@ static stow_status mark_kept(const stow_set* set, stowi_plan_member* member, sto
   stow_plan* plan = member->maker.plan;
   member->kept = STOWI_ARRAY_ZERO(set->allocator, bool, plan->value_count);
   member->state = STOWI_ARRAY_ZERO(set->allocator, bool, plan->value_count);
-  if (member->kept == NULL || member->state == NULL) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(member->kept != NULL && member->state != NULL, diag));
   for (stow_value v = 0; v < plan->value_count; ++v) {
     mark_value(member, v);
   }
