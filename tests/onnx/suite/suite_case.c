@@ -134,8 +134,9 @@ static bool import_and_compare(suite_import* c, bool keep_all) {
 suite_result suite_run_here(const char* model, const char* inputs, const char* outputs,
                             bool verbose) {
   suite_import c;
-  if (suite_import_begin(&c, model, inputs, outputs, verbose) && suite_give_inputs(&c, true) &&
-      import_and_compare(&c, true) && import_and_compare(&c, false) && c.is_shape_given) {
+  if (suite_import_begin(&c, model, inputs, outputs, verbose, stow_allocator_default()) &&
+      suite_give_inputs(&c, true) && import_and_compare(&c, true) &&
+      import_and_compare(&c, false) && c.is_shape_given) {
     c.result.outcome = SUITE_RANK_ONLY;
   }
   return suite_import_end(&c);

@@ -32,13 +32,12 @@ bool suite_went_well(suite_import* c, stow_status status, const char* what) {
 // Counts the blocks that are not freed.
 static void* counting_reallocate(void* user, void* old, size_t old_size, size_t new_size,
                                  size_t alignment) {
-  size_t* live_blocks = (size_t*)user;
-  stow_allocator inner = stow_allocator_default();
-  void* block = inner.reallocate(inner.user, old, old_size, new_size, alignment);
+  suite_import* c = (suite_import*)user;
+  void* block = c->inner.reallocate(c->inner.user, old, old_size, new_size, alignment);
   if (old == NULL && block != NULL) {
-    ++*live_blocks;
+    ++c->live_blocks;
   } else if (old != NULL && new_size == 0) {
-    --*live_blocks;
+    --c->live_blocks;
   }
   return block;
 }
@@ -218,9 +217,9 @@ bool suite_import_again(suite_import* c, bool keep_all) {
 // ---------------------------------------------------------------------------------------------
 
 bool suite_import_begin(suite_import* c, const char* model, const char* inputs, const char* outputs,
-                        bool verbose) {
-  *c = (suite_import){.inputs = inputs, .outputs = outputs, .verbose = verbose};
-  c->allocator = (stow_allocator){counting_reallocate, &c->live_blocks};
+                        bool verbose, stow_allocator inner) {
+  *c = (suite_import){.inputs = inputs, .outputs = outputs, .verbose = verbose, .inner = inner};
+  c->allocator = (stow_allocator){counting_reallocate, c};
   stow_diag_init(&c->diag);
   return suite_went_well(c, stow_onnx_open(model, c->allocator, &c->diag, &c->model), "open") &&
          suite_went_well(c, stowi_onnx_pool_create(c->allocator, &c->diag, &c->pool), "pool");

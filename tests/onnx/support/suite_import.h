@@ -15,7 +15,8 @@ typedef struct suite_import {
   const char* outputs;
   bool verbose;
   size_t live_blocks;
-  stow_allocator allocator;
+  stow_allocator inner;
+  stow_allocator allocator;  // counts the blocks of |inner|
   stow_diag diag;
   stow_model* model;
   stow_import_request* request;
@@ -25,10 +26,10 @@ typedef struct suite_import {
   suite_result result;
 } suite_import;
 
-// Opens the model; |c| must stay where it is. What follows fails the case where something is wrong,
-// and returns false.
+// Opens the model in memory of |inner|; |c| must stay where it is. What follows fails the case
+// where something is wrong, and returns false.
 bool suite_import_begin(suite_import* c, const char* model, const char* inputs, const char* outputs,
-                        bool verbose);
+                        bool verbose, stow_allocator inner);
 // Frees all, and fails the case where a block is left.
 suite_result suite_import_end(suite_import* c);
 
