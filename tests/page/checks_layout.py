@@ -100,6 +100,39 @@ def labels_and_panels_fit_at_any_size(bench):
     at_sizes(bench, ask)
 
 
+MAP_TEXTS = """
+  const texts = [], proto = CanvasRenderingContext2D.prototype, fillText = proto.fillText;
+  proto.fillText = function (text, ...rest) {
+    if (this.canvas.id === 'arena') texts.push(text);
+    return fillText.call(this, text, ...rest);
+  };
+  stowage.whole = true;
+  stowage.draw();
+  proto.fillText = fillText;
+  return texts;
+"""
+
+
+@check
+def names_in_the_map_are_cut_where_they_differ(bench):
+    count = 16
+    kinds = ("query", "key", "value", "output")
+    lines = ["id,lower,upper,size"]
+    for i in range(count):
+        name = "/bert/encoder/layer.%d/attention/self/%s/MatMul_output_0" % (i // 4, kinds[i % 4])
+        lines.append("%s,%d,%d,1048576" % (name, i, i + 1))
+    path = bench.path("names.csv")
+    pathlib.Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    browser = bench.plan(path)
+    bench.browser.resize(1600, 1000)
+    browser.settle()
+    cut = [text for text in browser.run(MAP_TEXTS) if "…" in text]
+    same(len(set(cut)), len(cut), "cut names that are the same: %r" % cut)
+    holds(len(cut) >= count // 2, "names in the map: %r" % cut)
+    holds(not any("bert" in text for text in cut), "what all begin with: %r" % cut)
+    bench.browser.resize(1280, 800)
+
+
 @check
 def the_table_has_the_room_that_is_there(bench):
     path = bench.path("rows.csv")

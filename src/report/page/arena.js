@@ -21,6 +21,10 @@ function makeArena(app, canvas) {
   for (const name of ["begin", "end", "low", "high"])
     sorted[name] = Float64Array.from(order, (p) => pieces[name][p]);
   sorted.guard = Float64Array.from(order, (p) => buffers.guard[pieces.of[p]]);
+  const shortName = makeNames(
+    model,
+    Array.from(order, (p) => pieces.of[p]),
+  );
   let box = measure(canvas, ARENA_BOTTOM);
 
   const xOf = (step) =>
@@ -224,28 +228,20 @@ function makeArena(app, canvas) {
     context.restore();
   }
 
-  // The end of a name says more than its beginning: "…self/query/MatMul".
-  function fitted(name, room) {
-    const most = Math.floor(room / 6);
-    return name.length <= most ? name : "…" + cutStart(name.slice(name.length - most + 1));
-  }
-
-  function drawLabel(b, p, ink) {
+  function drawLabel(b, p, ink, taken) {
     const r = shownRect(pieces.begin[p], pieces.end[p], pieces.low[p], pieces.high[p]);
     if (r.w < 34 || r.h < 13) return false;
+    const most = Math.floor((r.w - 8) / 6);
+    const name = shortName(b, most, taken);
+    if (!name) return false;
     context.fillStyle = ink;
-    context.fillText(
-      fitted(bufferName(model, b, 120).replace(/_output_\d+$/, ""), r.w - 8),
-      r.x0 + 4,
-      r.y0 + 11,
-      r.w - 6,
-    );
+    context.fillText(name, r.x0 + 4, r.y0 + 11, r.w - 6);
     if (r.h >= 28 && r.w >= 60) {
       context.globalAlpha = 0.72;
       const op = opOf(model, b);
-      const detail =
-        bytesText(buffers.size[b]) + (op && r.w > 130 ? " · " + shownName(op, 20) : "");
-      context.fillText(fitted(detail, r.w - 8), r.x0 + 4, r.y0 + 24, r.w - 6);
+      const size = bytesText(buffers.size[b]);
+      const whole = op ? size + " · " + shownName(op, 20) : size;
+      context.fillText(whole.length <= most ? whole : size, r.x0 + 4, r.y0 + 24, r.w - 6);
       context.globalAlpha = 1;
     }
     return true;
@@ -272,6 +268,7 @@ function makeArena(app, canvas) {
     const { view } = app;
     const perStep = (box.right - box.left) / (view.x1 - view.x0);
     const perByte = (box.bottom - box.top) / (view.y1 - view.y0);
+    const taken = new Set();
     let labels = 0;
     let inner = 0;
     context.font = FONT;
@@ -286,7 +283,7 @@ function makeArena(app, canvas) {
       const first = p === pieces.first[b];
       if (first && inner < MOST_INNER) inner += drawInner(b, ink);
       if (first && buffers.flags[b] & FLAG_FIXED) drawFixedMark(b, theme);
-      if (labels < MOST_LABELS && p === widestPiece(b) && drawLabel(b, p, ink)) labels++;
+      if (labels < MOST_LABELS && p === widestPiece(b) && drawLabel(b, p, ink, taken)) labels++;
     }
   }
 

@@ -78,13 +78,19 @@ function liveRow(app, p) {
     make(
       "tr",
       { class: "over" + chosen },
-      make("th", { scope: "rowgroup", colSpan: 4 }, swatch, bufferLink(app, b)),
+      make(
+        "th",
+        { scope: "rowgroup", colSpan: 4 },
+        swatch,
+        bufferLink(app, b),
+        make("span", { class: "detail" }, detail),
+      ),
     ),
     make(
       "tr",
       { class: "under" + chosen },
-      make("td", { class: "detail" }, detail),
-      make("td", { class: "number", title: exactBytes(bytes) }, bytesText(bytes), bar(bytes, peak)),
+      make("td", {}, bar(bytes, peak)),
+      make("td", { class: "number", title: exactBytes(bytes) }, bytesText(bytes)),
       make("td", { class: "number" }, percent(bytes, peak)),
       make(
         "td",
