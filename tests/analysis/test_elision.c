@@ -454,6 +454,63 @@ TEST(AHoleBelowThePeakIsTaken) {
       "1:TAKEN 4:TAKEN 2:TAKEN", "1=5+0 2=5+80 4=5+16");
 }
 
+// Parses a concat of |waiting| operands that leave holes between them, so that all but the first
+// two are retried, and |depth| concats around it, each of the one before alone.
+static stow_status parse_nest(fixture* f, uint32_t waiting, uint32_t depth) {
+  stow_string text;
+  char line[96];
+  stow_string_init(&text, f->allocator);
+#define ADD(...)                                                                              \
+  CHECK(stow_string_append(&text, line, (size_t)snprintf(line, sizeof(line), __VA_ARGS__)) == \
+        STOW_OK)
+  ADD("graph @t {\n  %%0 = input \"x\" : f32[1]\n");
+  ADD("  %%1 = custom(%%0) {name = \"peak\"} : f32[%u]\n", waiting * 8);
+  for (uint32_t i = 0; i < waiting; ++i) {
+    ADD("  %%%u = custom(%%0) {name = \"a\"} : f32[1]\n", 2 + i);
+  }
+  ADD("  %%%u = concat(", 2 + waiting);
+  for (uint32_t i = 0; i < waiting; ++i) {  // the even ones are made first
+    ADD("%s%%%u", i == 0 ? "" : ", ", 2 + i / 2 + (i % 2 == 0 ? 0 : (waiting + 1) / 2));
+  }
+  ADD(") : f32[%u]\n", waiting);
+  for (uint32_t i = 0; i < depth; ++i) {
+    ADD("  %%%u = concat(%%%u) : f32[%u]\n", 3 + waiting + i, 2 + waiting + i, waiting);
+  }
+  ADD("  return %%%u\n}\n", 2 + waiting + depth);
+#undef ADD
+  stow_status status =
+      stow_module_parse(text.data, text.size, NULL, NULL, f->allocator, &f->diag, &f->module);
+  stow_string_free(&text);
+  return status;
+}
+
+static uint32_t count_taken(uint32_t waiting, uint32_t depth) {
+  uint32_t taken = 0;
+  setup s;
+  setup_init(&s);
+  fixture* f = &s.f;
+  stow_status status = parse_nest(f, waiting, depth);
+  f->graph = status == STOW_OK ? stow_module_graph(f->module, 0) : NULL;
+  if (test_check(status == STOW_OK, __FILE__, __LINE__, "%s", f->diag.message) &&
+      CHECK(stow_effects_create(f->graph, f->allocator, &f->diag, &f->effects) == STOW_OK) &&
+      CHECK(fixture_analyse(f) == STOW_OK) && CHECK(setup_apply(&s) == STOW_OK)) {
+    for (size_t i = 0; i < stowi_analysis_sharing_count(s.sharing); ++i) {
+      stow_decision d = stowi_analysis_sharing_at(s.sharing, i);
+      taken += d.share == STOW_SHARE_HOME && d.reason == STOW_REASON_TAKEN;
+    }
+  }
+  setup_free(&s);
+  return taken;
+}
+
+// Each retry follows the concats that its own is inside of.
+TEST(RetriesInDeepNestsAreBounded) {
+  CHECK_U64(count_taken(400, 400), 800);
+  uint32_t taken = count_taken(400, 16000);
+  CHECK(taken < 16400);
+  CHECK(taken > 16200);
+}
+
 TEST(ScratchCountsAsLoad) {
   check_elisions(
       "  %0 = input \"x\" : f32[1]\n"
