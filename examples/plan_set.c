@@ -22,6 +22,9 @@ typedef struct model {
 static void require(stow_status status, const stow_diag* diag) {
   if (status != STOW_OK) {
     fprintf(stderr, "plan_set: %s\n", diag->message);
+    if (diag->line != 0) {
+      fprintf(stderr, "  in line %u, column %u\n", (unsigned)diag->line, (unsigned)diag->column);
+    }
     exit(1);
   }
 }

@@ -276,9 +276,10 @@ STOW_API stow_status stow_plan_write(const stow_plan* plan, stow_plan_format for
 STOW_API stow_status stow_plan_write_c(const stow_plan* plan, const char* prefix,
                                        stow_writer writer, stow_diag* diag);
 
-// Reads what stow_plan_write wrote, for |graph|. STOW_ERR_SYNTAX with line, column;
-// STOW_ERR_STALE_PLAN where it was made for another graph. Only the text is checked here;
-// stow_plan_check proves the plan.
+// Reads what stow_plan_write wrote, for |graph|. STOW_ERR_SYNTAX;
+// STOW_ERR_STALE_PLAN where it was made for another graph: line and column are in |diag|'s fields,
+// |file_name|, unless NULL, begins its message. Only the text is checked here; stow_plan_check
+// proves the plan.
 STOW_API stow_status stow_plan_read(const char* text, size_t size, const char* file_name,
                                     const stow_graph* graph, stow_allocator allocator,
                                     stow_diag* diag, stow_plan** out_plan);

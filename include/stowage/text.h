@@ -12,10 +12,10 @@ extern "C" {
 // The graphs of one file, in its order.
 typedef struct stow_module stow_module;
 
-// Reads |text|. Names of graphs are unique within it, and there is at least one. An error names
-// line, column and what was expected; |file_name| (may be NULL) stands before them in the message:
-// `mlp.stow:3:7: …`. Time and memory are proportional to |size|. |ops| as in
-// stow_graph_create.
+// Reads |text|. Names of graphs are unique within it, and there is at least one. An error says
+// what was expected; its position is in the fields of |diag|, not in the message, which begins with
+// |file_name| unless that is NULL: `mlp.stow: expected …`. Time and memory are proportional to
+// |size|. |ops| as in stow_graph_create.
 STOW_API stow_status stow_module_parse(const char* text, size_t size, const char* file_name,
                                        const stow_ops* ops, stow_allocator allocator,
                                        stow_diag* diag, stow_module** out_module);

@@ -15,17 +15,11 @@ typedef struct clause {
 
 typedef stow_status (*clause_reader)(const clause* c);
 
-// `line 7: %5 = relu with { hold }: …`
+// `relu %5 with { hold }: …`
 static stow_status fail_text(const clause* c, stow_status status, const char* text) {
-  uint32_t line = stow_graph_line(c->effects->graph, c->node);
   stowi_graph_text label = stowi_graph_describe_node(c->effects->graph, c->node);
-  if (line == 0) {
-    stowi_fail(c->diag, status, "%s with { %.*s }: %s", label.text, STOWI_STR_ARG(c->attr->name),
-               text);
-  } else {
-    stowi_fail(c->diag, status, "line %u: %s with { %.*s }: %s", (unsigned)line, label.text,
-               STOWI_STR_ARG(c->attr->name), text);
-  }
+  stowi_fail(c->diag, status, "%s with { %.*s }: %s", label.text, STOWI_STR_ARG(c->attr->name),
+             text);
   stowi_graph_blame_node(c->diag, c->effects->graph, c->node);
   return status;
 }

@@ -27,12 +27,19 @@ static plan_case make_net(void) {
   return plan_make(graph_text, &options);
 }
 
+// The message as the command prints it.
 static stow_status read_text(const plan_case* c, const char* text, stow_diag* diag) {
   stow_plan* plan = NULL;
   stow_diag_init(diag);
-  stow_status status = stow_plan_read(text, strlen(text), "net.plan", c->graph,
-                                      stow_allocator_default(), diag, &plan);
+  stow_status status =
+      stow_plan_read(text, strlen(text), NULL, c->graph, stow_allocator_default(), diag, &plan);
   CHECK((status == STOW_OK) == (plan != NULL));
+  if (diag->line != 0) {
+    char message[STOW_DIAG_MESSAGE_SIZE];
+    memcpy(message, diag->message, sizeof(message));
+    snprintf(diag->message, sizeof(diag->message), "net.plan:%u:%u: %.400s", (unsigned)diag->line,
+             (unsigned)diag->column, message);
+  }
   stow_plan_destroy(plan);
   return status;
 }
@@ -213,14 +220,20 @@ TEST(ReportAloneIsNotAPlan) {
   plan_free(&c);
 }
 
-TEST(PositionIsGivenWithoutAFileName) {
+TEST(PositionsAreInFieldsOnly) {
   plan_case c = make_net();
   stow_plan* plan = NULL;
   stow_diag diag;
   stow_diag_init(&diag);
-  CHECK(stow_plan_read("", 0, NULL, c.graph, stow_allocator_default(), &diag, &plan) ==
-        STOW_ERR_SYNTAX);
-  CHECK_TEXT(diag.message, "1:1: expected `# stowage_plan=`, found the end of the text");
+  for (int i = 0; i < 2; ++i) {
+    CHECK(stow_plan_read("", 0, i == 0 ? NULL : "net.plan", c.graph, stow_allocator_default(),
+                         &diag, &plan) == STOW_ERR_SYNTAX);
+    CHECK_TEXT(diag.message,
+               i == 0 ? "expected `# stowage_plan=`, found the end of the text"
+                      : "net.plan: expected `# stowage_plan=`, found the end of the text");
+    CHECK_U64(diag.line, 1);
+    CHECK_U64(diag.column, 1);
+  }
   plan_free(&c);
 }
 

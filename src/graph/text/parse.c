@@ -208,17 +208,11 @@ stow_status stow_module_parse(const char* text, size_t size, const char* file_na
   if (status == STOW_OK) {
     *out_module = module;
   } else {
-    // Passes the parser's error to the caller, prefixed with its position.
+    // Passes the parser's error to the caller.
     const stow_diag* error = &parser->diag;
-    char place[512] = "";
-    if (error->line != 0) {
-      snprintf(place, sizeof(place), "%.400s%s%lu:%lu: ", file_name == NULL ? "" : file_name,
-               file_name == NULL ? "" : ":", (unsigned long)error->line,
-               (unsigned long)error->column);
-    } else if (file_name != NULL) {
-      snprintf(place, sizeof(place), "%.400s: ", file_name);
-    }
-    stowi_fail(diag, error->status, "%s%s", place, error->message);
+    bool has_file = file_name != NULL;
+    stowi_fail(diag, error->status, "%.400s%s%s", has_file ? file_name : "", has_file ? ": " : "",
+               error->message);
     stowi_diag_at(diag, error->line, error->column);
     stowi_diag_node(diag, error->node);
     stowi_diag_value(diag, error->value);

@@ -39,8 +39,8 @@ stow_status stowi_plan_scan_fail(const stowi_plan_scan* scan, stowi_plan_scan_pl
   vsnprintf(message, sizeof(message), format, arguments);
   va_end(arguments);
   bool has_file = scan->file_name != NULL;
-  stowi_fail(scan->diag, status, "%s%s%" PRIu32 ":%" PRIu32 ": %s", has_file ? scan->file_name : "",
-             has_file ? ":" : "", place.line, place.column, message);
+  stowi_fail(scan->diag, status, "%.400s%s%s", has_file ? scan->file_name : "",
+             has_file ? ": " : "", message);
   stowi_diag_at(scan->diag, place.line, place.column);
   return status;
 }

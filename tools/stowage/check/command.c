@@ -110,9 +110,10 @@ static stow_status check_plan(const job* j, const stow_plan* plan, const stow_ef
 static cli_exit prove(const job* j, const stow_effects* effects) {
   stow_plan* plan = NULL;
   stow_diag diag = cli_diag();
-  stow_status status = stow_plan_read(j->text.data, j->text.size, j->plan_label, j->graph,
+  stow_status status = stow_plan_read(j->text.data, j->text.size, NULL, j->graph,
                                       stow_allocator_default(), &diag, &plan);
-  cli_exit code = status == STOW_OK ? CLI_YES : cli_fail_saved(j->graph, status, &diag);
+  cli_exit code =
+      status == STOW_OK ? CLI_YES : cli_fail_saved(j->plan_label, j->graph, status, &diag);
   if (code == CLI_YES) {
     status = check_plan(j, plan, effects, &diag);
     code = status == STOW_OK ? print_success(j, plan)

@@ -76,10 +76,10 @@ static cli_exit open_pairs(job* j, char** operands, cli_model_request* model) {
 static cli_exit prove_pair(job* j, size_t i) {
   const pair* p = &j->pairs[i];
   stow_diag diag = cli_diag();
-  stow_status status = stow_plan_read(p->text.data, p->text.size, p->plan_label, p->graph,
+  stow_status status = stow_plan_read(p->text.data, p->text.size, NULL, p->graph,
                                       stow_allocator_default(), &diag, &j->plans[i]);
   if (status != STOW_OK) {
-    return cli_fail_saved(p->graph, status, &diag);
+    return cli_fail_saved(p->plan_label, p->graph, status, &diag);
   }
   status =
       stow_plan_check(j->plans[i], p->graph, j->effects[i], stow_allocator_default(), &diag, NULL);

@@ -39,10 +39,10 @@ static cli_exit handle(void* user, const cli_option* option, const char* value) 
   return CLI_YES;
 }
 
-static cli_exit parse(const cli_input* input, const char* label, stow_module** out_module) {
+static cli_exit parse(const cli_input* input, stow_module** out_module) {
   const stow_string* text = &input->bytes;
   stow_diag diag = cli_diag();
-  stow_status status = stow_module_parse(text->data == NULL ? "" : text->data, text->size, label,
+  stow_status status = stow_module_parse(text->data == NULL ? "" : text->data, text->size, NULL,
                                          NULL, stow_allocator_default(), &diag, out_module);
   return status == STOW_OK ? CLI_YES : cli_input_fail(input, status, &diag);
 }
@@ -120,7 +120,7 @@ static cli_exit run_text(const job* j, cli_input* input) {
   }
   code = code == CLI_YES ? cli_input_read(input) : code;
   stow_module* module = NULL;
-  code = code == CLI_YES ? parse(input, label, &module) : code;
+  code = code == CLI_YES ? parse(input, &module) : code;
   if (code == CLI_YES) {
     code = j->check ? compare(module, &input->bytes, label)
                     : write_to(&(printed){.module = module}, j->output);

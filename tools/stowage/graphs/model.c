@@ -149,8 +149,9 @@ cli_exit cli_input_fail_csv(const cli_input* input) {
 }
 
 cli_exit cli_input_fail(const cli_input* input, stow_status status, const stow_diag* diag) {
-  return cli_exit_of(status) == CLI_BAD_INPUT && input->is_csv ? cli_input_fail_csv(input)
-                                                               : cli_fail_diag(status, diag);
+  return cli_exit_of(status) == CLI_BAD_INPUT && input->is_csv
+             ? cli_input_fail_csv(input)
+             : cli_fail_at(cli_file_label(input->path), status, diag);
 }
 
 void cli_input_close(cli_input* input) {

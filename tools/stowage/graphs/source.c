@@ -26,8 +26,8 @@ static cli_exit open_text(cli_source* source, cli_input* input) {
   CLI_TRY(cli_input_read(input));
   stow_diag diag = cli_diag();
   stow_status status =
-      stow_module_parse(input->bytes.data == NULL ? "" : input->bytes.data, input->bytes.size,
-                        source->label, NULL, stow_allocator_default(), &diag, &source->module);
+      stow_module_parse(input->bytes.data == NULL ? "" : input->bytes.data, input->bytes.size, NULL,
+                        NULL, stow_allocator_default(), &diag, &source->module);
   return status == STOW_OK ? CLI_YES : cli_input_fail(input, status, &diag);
 }
 
@@ -189,21 +189,17 @@ cli_exit cli_fail_graph(const char* label, const stow_graph* graph, stow_status 
                         const stow_diag* diag) {
   uint32_t line = line_of(graph, diag);
   const char* text = cli_diag_text(status, diag);
-  if (line != 0) {
-    // What the library says about a clause begins with the line, for want of a file's name.
-    char prefix[32];
-    int size = snprintf(prefix, sizeof prefix, "line %" PRIu32 ": ", line);
-    if (size > 0 && strncmp(text, prefix, (size_t)size) == 0) {
-      text += size;
-    }
-    return cli_fail(cli_exit_of(status), "%s:%" PRIu32 ": %s", label, line, text);
-  }
-  return cli_fail(cli_exit_of(status), "%s: %s", label, text);
+  return line == 0 ? cli_fail(cli_exit_of(status), "%s: %s", label, text)
+                   : cli_fail(cli_exit_of(status), "%s:%" PRIu32 ": %s", label, line, text);
 }
 
-cli_exit cli_fail_saved(const stow_graph* graph, stow_status status, const stow_diag* diag) {
+cli_exit cli_fail_saved(const char* label, const stow_graph* graph, stow_status status,
+                        const stow_diag* diag) {
   bool symbolic = stow_dims_symbol_count(stow_graph_dims(graph)) > 0;
-  return cli_fail(
-      cli_exit_of(status), "%s%s", cli_diag_text(status, diag),
-      status == STOW_ERR_STALE_PLAN && symbolic ? "; other --bind values give another graph" : "");
+  if (status != STOW_ERR_STALE_PLAN || !symbolic) {
+    return cli_fail_at(label, status, diag);
+  }
+  return cli_fail(cli_exit_of(status),
+                  "%s:%" PRIu32 ":%" PRIu32 ": %s; other --bind values give another graph", label,
+                  diag->line, diag->column, cli_diag_text(status, diag));
 }

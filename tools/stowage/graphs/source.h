@@ -45,8 +45,9 @@ cli_exit cli_source_require_sizes(const cli_source* source, const cli_model_requ
 cli_exit cli_fail_graph(const char* label, const stow_graph* graph, stow_status status,
                         const stow_diag* diag);
 
-// A saved plan that could not be read for |graph|: the library's words, with a hint where other
-// values of its symbols may be the reason.
-cli_exit cli_fail_saved(const stow_graph* graph, stow_status status, const stow_diag* diag);
+// A saved plan that could not be read for |graph|: as cli_fail_at, with a hint where other values
+// of its symbols may be the reason.
+cli_exit cli_fail_saved(const char* label, const stow_graph* graph, stow_status status,
+                        const stow_diag* diag);
 
 #endif  // STOWAGE_TOOLS_GRAPHS_SOURCE_H_

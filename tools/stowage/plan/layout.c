@@ -138,9 +138,10 @@ static cli_exit make_plan(const cli_layout_source* from, const stow_plan_options
                           stow_plan** out_plan) {
   stow_diag diag = cli_diag();
   if (from->plan_label != NULL) {
-    stow_status status = stow_plan_read(from->text.data, from->text.size, from->plan_label,
-                                        from->graph, stow_allocator_default(), &diag, out_plan);
-    return status == STOW_OK ? CLI_YES : cli_fail_saved(from->graph, status, &diag);
+    stow_status status = stow_plan_read(from->text.data, from->text.size, NULL, from->graph,
+                                        stow_allocator_default(), &diag, out_plan);
+    return status == STOW_OK ? CLI_YES
+                             : cli_fail_saved(from->plan_label, from->graph, status, &diag);
   }
   stow_status status =
       stow_plan_make(from->graph, effects, options, stow_allocator_default(), &diag, out_plan);

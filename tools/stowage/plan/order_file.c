@@ -214,9 +214,9 @@ static cli_exit read_plan(const stow_string* text, const char* label, const stow
   stow_plan* plan = NULL;
   stow_diag diag = cli_diag();
   stow_status status =
-      stow_plan_read(text->data, text->size, label, graph, stow_allocator_default(), &diag, &plan);
+      stow_plan_read(text->data, text->size, NULL, graph, stow_allocator_default(), &diag, &plan);
   if (status != STOW_OK) {
-    return cli_fail_saved(graph, status, &diag);
+    return cli_fail_saved(label, graph, status, &diag);
   }
   status = stow_schedule_create_order(graph, stow_plan_order(plan), stow_plan_step_count(plan),
                                       stow_allocator_default(), &diag, out_schedule);

@@ -22,9 +22,9 @@ static cli_exit read_plan(const cli_plan_job* job, const stow_string* text, cons
   stow_diag diag = cli_diag();
   stow_allocator allocator = stow_allocator_default();
   stow_status status =
-      stow_plan_read(text->data, text->size, label, job->graph, allocator, &diag, out_plan);
+      stow_plan_read(text->data, text->size, NULL, job->graph, allocator, &diag, out_plan);
   if (status != STOW_OK) {
-    return cli_fail_saved(job->graph, status, &diag);
+    return cli_fail_saved(label, job->graph, status, &diag);
   }
   status = stow_plan_check(*out_plan, job->graph, job->effects, allocator, &diag, NULL);
   return status == STOW_OK ? CLI_YES : cli_fail_proof(label, job->graph, true, status, &diag);
