@@ -128,6 +128,27 @@ write_graph again '%0 = input "a/b" : f32[2]' '%1 = input "50% \n\x1b[1m\"" : f3
 run run "$work/again.stow" --inputs "$work/deep/er"
 expect 0 NamesOfFilesAreReadBack
 says "[3, 5.41421]"
+# … in archives where there are control characters
+run run "$work/names.stow" --input x="$work/a.npy" --outputs "$work/names.npz"
+expect 0 NamesInArchives
+if LC_ALL=C grep -q "$(printf '\033')" "$work/names.npz"; then fail "a control character"; else pass; fi
+if grep -q '50%25 %0A%1B\[1m%22.npy' "$work/names.npz"; then pass; else fail "no escaped name"; fi
+run run "$work/again.stow" --inputs "$work/names.npz"
+expect 0 NamesInArchivesAreReadBack
+says "[3, 5.41421]"
+# Names that are too long for files are cut, and stay distinct
+long=$(printf '%0260d' 0)
+write_graph long '%0 = input "x" : f32[2]' "%1 \"${long}a\" = relu(%0) : f32[2]" \
+  "%2 \"${long}b\" = neg(%0) : f32[2]" "%3 \"$(printf '%0251d' 0)\" = abs(%0) : f32[2]" \
+  "%4 \"$(printf '%0250d' 0)/\" = exp(%0) : f32[2]" "%5 \"$(printf '%0247d' 0)ü$long\" = exp(%0) : f32[2]" \
+  'return %1, %2, %3, %4, %5'
+run run "$work/long.stow" --input x="$work/a.npy" --outputs "$work/long"
+expect 0 LongNames
+(cd "$work/long" && LC_ALL=C ls -A) >"$work/long.got"
+cut=$(printf '%0248d' 0)
+printf '%s\n' "${cut}%~0.npy" "${cut}%~1.npy" "${cut}%~3.npy" "$(printf '%0251d' 0).npy" \
+  "$(printf '%0247d' 0)%~4.npy" | LC_ALL=C sort >"$work/long.expected"
+same "$work/long.got" "$work/long.expected"
 run run "$work/two.stow" --input x="$work/a.npy" --output a="$work/a.pb"
 expect 2 NoOutputsAsPb
 run run "$work/two.stow" --input x="$work/a.npy" --output a="$work/none/a.npy"

@@ -124,6 +124,11 @@ cp "$out" "$work/rows"
 run solve "$csv" -o -
 expect 0 DashIsStandardOutput
 same "$out" "$work/rows"
+printf 'id,lower,upper,size\na\033[2J,0,2,8\n"b\r\n\rc\\",0,2,8\n' >"$work/control.csv"
+run solve "$work/control.csv" --strategy first-fit --format csv
+expect 0 ControlCharactersAreEscaped
+printf 'id,lower,upper,size,offset\na\\x1b[2J,0,2,8,0\n"b\r\n\\x0dc\\\\",0,2,8,8\n' >"$work/control.expected"
+same "$out" "$work/control.expected"
 run solve "$csv" --output - --format csv
 expect 0 DashWithItsFormat
 same "$out" "$work/rows"

@@ -43,14 +43,17 @@ void cli_hold_signals(sigset_t* out_held) {
   (void)sigprocmask(SIG_BLOCK, &signals, out_held);
 }
 
-// Creates a file beside the target that nobody else uses. Returns its descriptor, or -1 with errno
-// set.
+// Creates a file beside the target that nobody else uses; the target's name may have no room for
+// another ending. Returns its descriptor, or -1 with errno set.
 static int create_scratch(cli_output* output) {
+  const char* slash = strrchr(output->target.data, '/');
+  size_t folder_size = slash == NULL ? 0 : (size_t)(slash + 1 - output->target.data);
   for (unsigned attempt = 0; attempt < 1000; ++attempt) {
-    char suffix[64];
-    snprintf(suffix, sizeof suffix, ".%ld-%u.tmp", (long)getpid(), attempt);
-    if (!set_string(&output->scratch, output->target.data) ||
-        stow_string_append(&output->scratch, suffix, strlen(suffix)) != STOW_OK) {
+    char name[64];
+    snprintf(name, sizeof name, ".stowage-%ld-%u.tmp", (long)getpid(), attempt);
+    output->scratch.size = 0;
+    if (stow_string_append(&output->scratch, output->target.data, folder_size) != STOW_OK ||
+        stow_string_append(&output->scratch, name, strlen(name)) != STOW_OK) {
       errno = ENOMEM;
       break;
     }

@@ -1,6 +1,7 @@
 // `stowage solve`: read buffers from a CSV, place them, prove the placement, write it. Where
 // nothing fits, find out why. What is written has been proven by the checker.
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -337,12 +338,50 @@ static cli_exit explain(job* j) {
 // ---------------------------------------------------------------------------------------------
 // Writing
 
+// Tabs and ends of lines belong to a CSV; a lone carriage return moves to the start of a line.
+static bool is_control(const char* at, const char* end) {
+  bool ends_line = *at == '\n' || (*at == '\r' && at + 1 < end && at[1] == '\n');
+  return ((unsigned char)*at < ' ' && *at != '\t' && !ends_line) || *at == 0x7f;
+}
+
+static bool has_control(const stow_string* text) {
+  for (const char *at = text->data, *end = at + text->size; at < end; ++at) {
+    if (is_control(at, end)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Passes a CSV on with control characters as \xHH and backslashes doubled, so that ids stay
+// distinct.
+static stow_status write_escaped(void* user, const char* data, size_t size) {
+  const stow_writer* writer = user;
+  const char* from = data;
+  for (const char *at = data, *end = data + size; at < end; ++at) {
+    if (*at != '\\' && !is_control(at, end)) {
+      continue;
+    }
+    char escape[8];
+    int length = snprintf(escape, sizeof escape, *at == '\\' ? "\\\\" : "\\x%02x", (unsigned)*at);
+    stow_status status = writer->write(writer->user, from, (size_t)(at - from));
+    status = status == STOW_OK ? writer->write(writer->user, escape, (size_t)length) : status;
+    if (status != STOW_OK) {
+      return status;
+    }
+    from = at + 1;
+  }
+  return writer->write(writer->user, from, (size_t)(data + size - from));
+}
+
 static cli_exit write_rows(const job* j, const char* path) {
   cli_output output;
   stow_diag diag = cli_diag();
   cli_exit code = cli_output_open(&output, path);
   if (code == CLI_YES) {
-    stow_status status = stow_csv_write(j->csv, j->placement, cli_output_writer(&output), &diag);
+    stow_writer plain = cli_output_writer(&output);
+    stow_writer writer = has_control(&j->text) ? (stow_writer){write_escaped, &plain} : plain;
+    stow_status status = stow_csv_write(j->csv, j->placement, writer, &diag);
     code = cli_output_reported(status, &diag);
   }
   return cli_output_end(&output, code);

@@ -39,6 +39,19 @@ static cli_exit fail_tensors(const char* path, stow_status status, const stow_di
   return cli_fail(cli_exit_of(status), "%s: %s", path, cli_diag_text(status, diag));
 }
 
+// Takes back what name_members did to the names of an archive.
+static void decode_names(cli_stored_list* list) {
+  cli_stored* stored = list->stored.items;
+  bool has_control = false;
+  for (size_t i = 0; i < list->stored.count; ++i) {
+    has_control =
+        has_control || cli_has_control((stow_str){stored[i].name.data, stored[i].name.size}, true);
+  }
+  for (size_t i = 0; i < list->stored.count && has_control; ++i) {
+    stored[i].name.size = cli_name_of_file(stored[i].name.data, stored[i].name.size);
+  }
+}
+
 cli_exit cli_tensor_file_open(cli_tensor_file* file, const char* path) {
   file->tensors = (cli_stored_list){0};
   cli_tensor_format format = cli_tensor_format_of(path);
@@ -48,6 +61,9 @@ cli_exit cli_tensor_file_open(cli_tensor_file* file, const char* path) {
   stow_diag diag = cli_diag();
   stow_status status =
       cli_stored_open(format, file->file.data, file->file.size, &file->tensors, &diag);
+  if (format == CLI_TENSOR_NPZ) {
+    decode_names(&file->tensors);
+  }
   return status == STOW_OK ? CLI_YES : fail_tensors(path, status, &diag);
 }
 
@@ -181,17 +197,43 @@ static cli_exit write_one(cli_output* output, const char* path, const cli_array*
              : CLI_YES;
 }
 
+static stow_str name_of(const cli_array* array) {
+  return (stow_str){array->name.data, array->name.size};
+}
+
+// Names of an archive's members, into |texts| where they are not the arrays'. Programs list them:
+// where one has control characters, all are written as those of files, so that they stay distinct.
+static bool name_members(const cli_array* arrays, size_t count, cli_list* texts, cli_list* names) {
+  bool has_control = false;
+  for (size_t i = 0; i < count; ++i) {
+    has_control = has_control || cli_has_control(name_of(&arrays[i]), false);
+  }
+  bool listed = true;
+  for (size_t i = 0; i < count && listed; ++i) {
+    stow_str name = name_of(&arrays[i]);
+    if (has_control) {
+      stow_string text = cli_string();
+      listed = cli_file_name_of(name, &text) && cli_list_add(texts, &text, sizeof text);
+      name = (stow_str){text.data, text.size};
+      if (!listed) {
+        stow_string_free(&text);
+      }
+    }
+    listed = listed && cli_list_add(names, &name, sizeof name);
+  }
+  return listed;
+}
+
 static cli_exit write_npz(cli_output* output, const char* path, const cli_array* arrays,
                           size_t count) {
   cli_list tensors = {0};
+  cli_list texts = {0};
   cli_list names = {0};
-  bool listed = true;
+  bool listed = name_members(arrays, count, &texts, &names);
   cli_exit code = CLI_YES;
   for (size_t i = 0; i < count && listed && code == CLI_YES; ++i) {
     const stow_tensor* tensor = &arrays[i].tensor;
-    stow_str name = {arrays[i].name.data, arrays[i].name.size};
-    listed =
-        cli_list_add(&tensors, &tensor, sizeof tensor) && cli_list_add(&names, &name, sizeof name);
+    listed = cli_list_add(&tensors, &tensor, sizeof tensor);
     code = stow_npy_has_dtype(tensor->dtype) ? CLI_YES : fail_dtype(path, &arrays[i]);
   }
   if (code == CLI_YES) {
@@ -206,6 +248,10 @@ static cli_exit write_npz(cli_output* output, const char* path, const cli_array*
   }
   cli_list_free(&tensors, sizeof(const stow_tensor*));
   cli_list_free(&names, sizeof(stow_str));
+  for (size_t i = 0; i < texts.count; ++i) {
+    stow_string_free((stow_string*)texts.items + i);
+  }
+  cli_list_free(&texts, sizeof(stow_string));
   return code;
 }
 
@@ -218,14 +264,18 @@ cli_exit cli_array_write(const char* path, const cli_array* array) {
   return write_file(path, format == CLI_TENSOR_NPZ ? write_npz : write_one, array, 1);
 }
 
-static cli_exit write_member(cli_stage* stage, const cli_array* array) {
+// Of a file's name, ending included: what Linux allows.
+#define FILE_NAME_MOST 255
+#define NPY_END ".npy"
+
+static cli_exit write_member(cli_stage* stage, const cli_array* array, size_t number) {
   stow_string file = cli_string();
   cli_output output;
   cli_output_init(&output);
-  cli_exit code = cli_file_name_of((stow_str){array->name.data, array->name.size}, &file) &&
-                          stow_string_append(&file, ".npy", 4) == STOW_OK
-                      ? cli_stage_create(stage, file.data, &output)
-                      : cli_fail_memory();
+  bool named = cli_file_name_of(name_of(array), &file) &&
+               cli_cut_file_name(&file, FILE_NAME_MOST - strlen(NPY_END), number) &&
+               stow_string_append(&file, NPY_END, strlen(NPY_END)) == STOW_OK;
+  cli_exit code = named ? cli_stage_create(stage, file.data, &output) : cli_fail_memory();
   code = code == CLI_YES ? write_one(&output, file.data, array, 1) : code;
   code = cli_output_end(&output, code);
   stow_string_free(&file);
@@ -236,7 +286,7 @@ static cli_exit write_folder(const char* path, const cli_array* arrays, size_t c
   cli_stage stage;
   cli_exit code = cli_stage_open(&stage, path);
   for (size_t i = 0; i < count && code == CLI_YES; ++i) {
-    code = write_member(&stage, &arrays[i]);
+    code = write_member(&stage, &arrays[i], i);
   }
   code = code == CLI_YES ? cli_stage_prepare(&stage) : code;
   code = code == CLI_YES ? cli_stage_move(&stage) : code;

@@ -1,6 +1,7 @@
 // Names as files, quoted names, and misspelt words.
 #include "terminal/text.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -43,6 +44,36 @@ size_t cli_name_of_file(char* text, size_t size) {
     text[used++] = byte;
   }
   return used;
+}
+
+static bool is_control(char byte) { return (unsigned char)byte < ' ' || byte == 0x7f; }
+
+bool cli_has_control(stow_str name, bool as_file) {
+  for (size_t i = 0; i < name.size; ++i) {
+    char byte = name.data[i];
+    if ((!as_file || read_byte(name.data + i, name.size - i, &byte)) && is_control(byte)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool cli_cut_file_name(stow_string* name, size_t most, size_t number) {
+  char end[32];
+  size_t end_size = (size_t)snprintf(end, sizeof end, "%%~%zu", number);
+  if (name->size <= most) {
+    return true;
+  }
+  size_t kept = 0;
+  for (size_t next = 0; next <= most - end_size;) {  // whole characters, and whole %HH
+    kept = next;
+    uint32_t code;
+    next += name->data[next] == '%'
+                ? 3
+                : stowi_utf8((stow_str){name->data + next, name->size - next}, &code);
+  }
+  name->size = kept;
+  return stow_string_append(name, end, end_size) == STOW_OK;
 }
 
 stow_status cli_unquote(stow_str quoted, stow_string* out) {

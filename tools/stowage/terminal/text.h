@@ -12,6 +12,13 @@ bool cli_file_name_of(stow_str name, stow_string* out);
 // itself.
 size_t cli_name_of_file(char* text, size_t size);
 
+// Whether |name| has control characters; |as_file|: as cli_file_name_of writes them.
+bool cli_has_control(stow_str name, bool as_file);
+// Cuts what cli_file_name_of made to |most| bytes, of which the last are `%~NUMBER`: no name
+// becomes that of a file with another number, or that of one that is not cut. False where memory is
+// out.
+bool cli_cut_file_name(stow_string* name, size_t most, size_t number);
+
 // Appends what stands between the quotes of a name in a saved plan: \n, \t, \r, \xHH, \\ and \" are
 // bytes. STOW_ERR_SYNTAX where |quoted| is no quoted string.
 stow_status cli_unquote(stow_str quoted, stow_string* out);
