@@ -1,14 +1,49 @@
-// Status codes, diagnostics, the allocator, strings, writers and splitters: what every other header
-// stands on.
+// Status codes, diagnostics, allocators, strings, writers and splitters: the types that every other
+// header uses.
 //
-// Conventions that hold for the whole library:
-// - A call that can fail returns a stow_status. A failing call changes nothing the caller can see,
-//   except the diagnostic. |out_*| parameters come last and are cleared first.
-// - Detail of an error goes to a caller-owned stow_diag; passing NULL is always fine.
+// These conventions hold in all headers:
+//
+// - Errors. A call that can fail returns a stow_status. A failed call changes nothing that the
+//   caller can see, except the diagnostic. |out_*| parameters come last; unless a comment says
+//   otherwise they must not be NULL, and are cleared before anything can fail.
+// - Diagnostics. The details of an error go to a stow_diag that the caller owns: a message of one
+//   line, and a position, node or value where there is one. NULL is always allowed.
+// - Memory. Objects are allocated with the stow_allocator passed at creation, keep a copy of it,
+//   and are freed by the destroy, close or free call of their type; NULL is allowed there. All else
+//   that a getter returns is borrowed from the object.
+// - Growth. A struct whose first field is |struct_size| may get more fields at its end. Where there
+//   is an init function, that sets the size and every other field; else the caller sets it to
+//   sizeof. A shorter struct of a caller built earlier is accepted; a size that no version had is
+//   STOW_ERR_INVALID_ARGUMENT. Options may be NULL: the defaults that the init function writes.
+// - Units. `size` is in bytes, `offset` in bytes from the start of the arena, `count` is a number
+//   of things, `step` is a position in the running order. Ranges [begin, end) exclude their end.
+// - Threads. Calls on the same object through const pointers may run at the same time; anything
+//   else needs a lock. Different objects are independent.
 // - The library never prints, exits, aborts on bad input or reads the environment. It starts no
-//   threads but those that stow_prepare_options asks for.
-// - Objects are thread-compatible: const calls may run concurrently, anything else needs a lock.
-// - destroy(NULL) does nothing.
+//   threads except those that stow_prepare_options asks for.
+//
+// An allocator that counts the bytes in use:
+//
+//     #include <stdio.h>
+//     #include <stowage/base.h>
+//
+//     static void* count(void* user, void* old, size_t old_size, size_t new_size,
+//                        size_t alignment) {
+//       stow_allocator heap = stow_allocator_default();
+//       void* block = heap.reallocate(heap.user, old, old_size, new_size, alignment);
+//       if (block != NULL || new_size == 0) *(size_t*)user += new_size - old_size;
+//       return block;
+//     }
+//
+//     int main(void) {
+//       size_t used = 0;
+//       stow_string string;
+//       stow_string_init(&string, (stow_allocator){count, &used});
+//       stow_status status = stow_string_append(&string, "stowage", 7);
+//       puts(status == STOW_OK ? string.data : stow_status_text(status));
+//       stow_string_free(&string);
+//       return used == 0 ? 0 : 1;
+//     }
 #ifndef STOWAGE_BASE_H_
 #define STOWAGE_BASE_H_
 
@@ -42,7 +77,7 @@ extern "C" {
 // ---------------------------------------------------------------------------------------------
 // Status
 
-// name, value, text
+// name, value, text. Values are part of the ABI: new ones are added at the end.
 #define STOW_STATUS_LIST(X)                                    \
   X(OK, 0, "ok")                                               \
   X(ERR_INVALID_ARGUMENT, 1, "invalid argument")               \
@@ -68,22 +103,22 @@ typedef enum stow_status {
 #undef STOW_STATUS_ENUM
 } stow_status;
 
-// A short English text for |status|; never NULL, also for unknown values.
+// A short English text for |status|; never NULL, not even for an unknown value. Static.
 STOW_API const char* stow_status_text(stow_status status);
 
 // ---------------------------------------------------------------------------------------------
-// Strings: a borrowed span of bytes. May hold NUL bytes; strings that the library returns are also
-// followed by a NUL that |size| does not count.
+// Strings: a borrowed range of bytes, which may include NUL. Strings that the library returns are
+// followed by a NUL that |size| does not count, unless a comment says otherwise.
 
 typedef struct stow_str {
   const char* data;
   size_t size;
 } stow_str;
 
-// |text| may be NULL, which gives the empty string.
+// The bytes of |text| up to its NUL, borrowed; NULL gives the empty string.
 STOW_API stow_str stow_str_of(const char* text);
 STOW_API bool stow_str_equal(stow_str a, stow_str b);
-// Byte-wise order, like memcmp, a prefix first: <0, 0, >0.
+// Order by bytes, as memcmp; a prefix comes first. Returns <0, 0 or >0.
 STOW_API int stow_str_compare(stow_str a, stow_str b);
 
 // ---------------------------------------------------------------------------------------------
@@ -94,15 +129,14 @@ STOW_API int stow_str_compare(stow_str a, stow_str b);
 typedef struct stow_diag {
   size_t struct_size;  // sizeof(stow_diag); written by stow_diag_init
   stow_status status;
-  uint32_t line;                         // 1-based position in a text; 0 where there is none
+  uint32_t line;                         // 1-based position in a text; 0: none
   uint32_t column;                       // 1-based, in bytes
   uint32_t node;                         // the node concerned, or UINT32_MAX
   uint32_t value;                        // the value concerned, or UINT32_MAX
-  char message[STOW_DIAG_MESSAGE_SIZE];  // NUL-terminated UTF-8 as far as the input was; may be cut
+  char message[STOW_DIAG_MESSAGE_SIZE];  // NUL-terminated; UTF-8 if the input is; may be truncated
 } stow_diag;
 
-// Writes every field: STOW_OK, no position, empty message. As every init function it sets the
-// struct_size of these headers, and has the library write the defaults: no further than that.
+// Writes every field: STOW_OK, no position, an empty message. Call it before the first use.
 STOW_API void stow_diag_defaults(stow_diag* diag);
 static inline void stow_diag_init(stow_diag* diag) {
   diag->struct_size = sizeof(*diag);
@@ -110,31 +144,33 @@ static inline void stow_diag_init(stow_diag* diag) {
 }
 
 // ---------------------------------------------------------------------------------------------
-// Allocator: one function does all three jobs.
+// Allocators: one function allocates, resizes and frees.
 //   allocate  old == NULL, old_size == 0, new_size > 0
 //   resize    old != NULL, new_size > 0: the first min(old_size, new_size) bytes are kept
 //   free      old != NULL, new_size == 0: must succeed; the result is ignored
-// |alignment| is a power of two and the same over a block's life. Returns NULL when out of memory,
-// leaving |old| as it was. Passed by value everywhere; objects keep a copy.
+// Sizes are in bytes. |alignment| is a power of two, the same in all calls for a block. Returns
+// NULL if there is not enough memory, and leaves |old| unchanged. Passed by value; objects keep a
+// copy, so |user| must outlive them.
 
 typedef struct stow_allocator {
   void* (*reallocate)(void* user, void* old, size_t old_size, size_t new_size, size_t alignment);
   void* user;
 } stow_allocator;
 
-// malloc, realloc, free and aligned_alloc of the C library. Thread-safe.
+// The C library's malloc, realloc, free and aligned_alloc. Thread-safe.
 STOW_API stow_allocator stow_allocator_default(void);
 
 // ---------------------------------------------------------------------------------------------
-// Writers: where text goes. A write that does not return STOW_OK ends the call that wrote with that
-// status.
+// Writers: where output goes. |write| gets |size| bytes at a time and returns STOW_OK if it took
+// all of them; any other status ends the call that writes, which returns it.
 
 typedef struct stow_writer {
   stow_status (*write)(void* user, const char* data, size_t size);
   void* user;
 } stow_writer;
 
-// A growing string that a writer can fill. |data| is always NUL-terminated when not NULL.
+// A growing string, which a writer can fill. |data| is NULL or NUL-terminated; |size| does not
+// count the NUL.
 typedef struct stow_string {
   char* data;
   size_t size;
@@ -142,28 +178,31 @@ typedef struct stow_string {
   stow_allocator allocator;
 } stow_string;
 
+// Empty; allocates nothing.
 STOW_API void stow_string_init(stow_string* string, stow_allocator allocator);
+// Frees the bytes and leaves an empty string that can be used again.
 STOW_API void stow_string_free(stow_string* string);
+// Copies |size| bytes to the end. STOW_ERR_OUT_OF_MEMORY.
 STOW_API stow_status stow_string_append(stow_string* string, const char* data, size_t size);
-// |string| must stay where it is while the writer is used.
+// A writer that appends to |string|, which must not move while the writer is in use.
 STOW_API stow_writer stow_string_writer(stow_string* string);
 
 // ---------------------------------------------------------------------------------------------
-// Splitters: how work is divided among threads. The caller brings the threads.
+// Splitters: how work is divided among threads, which the caller provides.
 
-// Does [begin, end) of the work. |worker| is below the number of workers; no two ranges have the
-// same one at the same time.
+// Does the items [begin, end) of the work. |worker| is below the number of workers; no two ranges
+// that run at the same time have the same one.
 typedef void (*stow_split_task)(void* user, size_t begin, size_t end, uint32_t worker);
 
-// |split| calls |task| for ranges that together are [0, count), and returns when all are done.
-// Ranges shorter than |grain| cost more than they gain.
+// |split| calls |task| for ranges that together cover [0, count), each item once, and returns when
+// all are done. Ranges shorter than |grain| items cost more than they gain.
 typedef struct stow_splitter {
   void (*split)(void* pool, size_t count, size_t grain, stow_split_task task, void* user);
   void* pool;
 } stow_splitter;
 
 // ---------------------------------------------------------------------------------------------
-// Version of the library that is linked, as in "0.1.0".
+// Version: the macros are those of the headers, stow_version returns that of the linked library.
 
 #define STOW_VERSION_MAJOR 0
 #define STOW_VERSION_MINOR 1

@@ -1,10 +1,41 @@
-// Executor: runs a graph inside its plan. A library of its own, libstowage-exec.
+// Executors: run a graph inside its plan. A library of its own, libstowage-exec. docs/exec.md is
+// the guide.
 //
 //     stow_prepare(graph) ─▶ effects ─▶ stow_plan_make ─▶ stow_exec_create ─▶ input, run, value, …
 //
-// What kernels need (scratch, what they must not overwrite) is asked before the plan is made; the
-// plan is proven when the executor is created. Everything is allocated then: a run allocates
-// nothing, whatever happens in it.
+// Preparing finds the kernel of each node and asks it what it needs: scratch, operands that it must
+// not overwrite. That goes into effects, with which the plan is made. Creating the executor proves
+// the plan, allocates everything and loads the weights; a run allocates nothing.
+//
+// Graph, prepared object and plan are borrowed by what is made from them: destroy the executor
+// first, then plan and prepared object, then the graph. Tensors that the executor returns point
+// into its memory; inputs are copied into it. An executor runs one run at a time. Several executors
+// of one graph and plan are independent and may run at the same time.
+//
+//     #include <stowage/exec.h>
+//
+//     // Runs |graph|, which has the f32 input |x| and output |y|, and copies the output's first
+//     // element.
+//     stow_status run_once(const stow_graph* graph, stow_value x, stow_value y,
+//                          const stow_tensor* input, stow_diag* diag, float* out_first) {
+//       stow_allocator heap = stow_allocator_default();
+//       stow_prepared* prepared = NULL;
+//       stow_plan* plan = NULL;
+//       stow_exec* exec = NULL;
+//       stow_tensor output;
+//       stow_status status = stow_prepare(graph, NULL, heap, diag, &prepared);
+//       if (status == STOW_OK)
+//         status = stow_plan_make(graph, stow_prepared_effects(prepared), NULL, heap, diag, &plan);
+//       if (status == STOW_OK) status = stow_exec_create(prepared, plan, NULL, heap, diag, &exec);
+//       if (status == STOW_OK) status = stow_exec_input(exec, x, input, diag);
+//       if (status == STOW_OK) status = stow_exec_run(exec, diag);
+//       if (status == STOW_OK) status = stow_exec_value(exec, y, diag, &output);
+//       if (status == STOW_OK) *out_first = *(const float*)output.data;
+//       stow_exec_destroy(exec);
+//       stow_plan_destroy(plan);
+//       stow_prepared_destroy(prepared);
+//       return status;
+//     }
 #ifndef STOWAGE_EXEC_H_
 #define STOWAGE_EXEC_H_
 
@@ -23,32 +54,33 @@ extern "C" {
 
 typedef struct stow_kernels stow_kernels;
 
-// The library's kernels, one for every op of the core.
+// A table with the library's kernels, one for every op of the core. Free it with
+// stow_kernels_destroy, after everything that was prepared with it.
 STOW_API stow_status stow_kernels_create(stow_allocator allocator, stow_diag* diag,
                                          stow_kernels** out_kernels);
 STOW_API void stow_kernels_destroy(stow_kernels* kernels);
-// Replaces the kernel of |op|, of the core or registered by the caller. The struct is copied.
-// STOW_ERR_INVALID_ARGUMENT for ops that the executor itself carries out: boundary values, args,
-// yield, if, loop; and for a kernel compiled against headers whose stow_kernel is another, since
-// its tensors are others, too.
+// Sets the kernel of |op|, which is of the core or registered by the caller. The struct is copied.
+// STOW_ERR_INVALID_ARGUMENT for ops that the executor runs itself (boundary values, args, yield,
+// if, loop), for `custom`, and for a kernel compiled with headers in which stow_kernel has another
+// size, because its tensors differ too.
 STOW_API stow_status stow_kernels_set(stow_kernels* kernels, stow_op op, const stow_kernel* kernel,
                                       stow_diag* diag);
-// The kernel of `custom` nodes whose attribute `name` is |name|.
+// Sets the kernel of `custom` nodes whose attribute `name` is |name|. Both are copied.
 STOW_API stow_status stow_kernels_set_custom(stow_kernels* kernels, stow_str name,
                                              const stow_kernel* kernel, stow_diag* diag);
-// NULL where there is none. |kernels| may be NULL: the library's.
+// Borrowed from |kernels|; NULL: the library's kernels. Return NULL if there is no such kernel.
 STOW_API const stow_kernel* stow_kernels_get(const stow_kernels* kernels, stow_op op);
 STOW_API const stow_kernel* stow_kernels_get_custom(const stow_kernels* kernels, stow_str name);
 
 // ---------------------------------------------------------------------------------------------
-// Before the plan
+// Preparing, before the plan is made
 
 typedef struct stow_prepared stow_prepared;
 
 typedef struct stow_prepare_options {
   size_t struct_size;           // written by stow_prepare_options_init
-  uint32_t threads;             // that work on a run, the caller's among them; 1
-  const stow_kernels* kernels;  // NULL: the library's. Borrowed by what is prepared
+  uint32_t threads;             // that work on a run, including the caller's; 1
+  const stow_kernels* kernels;  // NULL: the library's. Borrowed by the prepared object
 } stow_prepare_options;
 
 STOW_API void stow_prepare_options_defaults(stow_prepare_options* options);
@@ -57,15 +89,15 @@ static inline void stow_prepare_options_init(stow_prepare_options* options) {
   stow_prepare_options_defaults(options);
 }
 
-// Finds the kernel of every node and what it needs. |graph| is borrowed, must be bound and verified
-// and outlive what is prepared. STOW_ERR_NOT_FOUND naming the node whose op has no kernel.
-// |options| may be NULL.
+// Finds the kernel of every node and asks what it needs. |graph| is borrowed and must outlive the
+// result; all its dims must be numbers, and it must be verified. STOW_ERR_NOT_FOUND, naming the
+// node, if an op has no kernel. |options| may be NULL. Free the result with stow_prepared_destroy.
 STOW_API stow_status stow_prepare(const stow_graph* graph, const stow_prepare_options* options,
                                   stow_allocator allocator, stow_diag* diag,
                                   stow_prepared** out_prepared);
 STOW_API void stow_prepared_destroy(stow_prepared* prepared);
-// What the plan has to know: those of the graph's `with` clauses, and what kernels need. The caller
-// may add to them until the plan is made.
+// The effects to plan with: those of the graph's `with` clauses, and what kernels need. Owned by
+// |prepared|; the caller may add to them until the plan is made.
 STOW_API stow_effects* stow_prepared_effects(stow_prepared* prepared);
 
 // ---------------------------------------------------------------------------------------------
@@ -73,8 +105,8 @@ STOW_API stow_effects* stow_prepared_effects(stow_prepared* prepared);
 
 typedef struct stow_exec stow_exec;
 
-// What happens around a node. |call| has its tensors as they are then; NULL for nodes that the
-// executor itself carries out. The executor's own: fields may be added at the end.
+// The start or end of a node. |call| has its tensors at that time; NULL for nodes that the executor
+// runs itself. Valid until the callback returns.
 typedef struct stow_exec_event {
   bool is_done;  // false: about to run
   uint32_t step;
@@ -84,23 +116,23 @@ typedef struct stow_exec_event {
 
 typedef struct stow_exec_options {
   size_t struct_size;  // written by stow_exec_options_init
-  // The arena's bytes, which are the caller's; NULL: they are allocated. As
-  // stow_arena_create_over.
+  // Memory of the caller for the arena, as in stow_arena_create_over; NULL: it is allocated. Must
+  // outlive the executor.
   void* memory;
-  size_t memory_size;
-  bool poison;    // under ASan, bytes that are not in use at a step cannot be touched
-  bool paranoid;  // fills bytes with a pattern before birth and after death, and after every step
-                  // proves that nothing but its results and scratch changed: STOW_ERR_VIOLATION
-                  // naming the node that wrote elsewhere, and where. Costs a walk over the arena,
-                  // twice, per step. A kernel whose result holds the pattern is run once more, over
-                  // another one: what it left unwritten, or made from dead bytes, differs then.
-                  // A kernel of the caller's must give the same results twice
-  // Data of a param or constant that the graph has no data for; NULL: none. What it gives is
-  // borrowed, as data in the graph is.
+  size_t memory_size;  // bytes
+  bool poison;         // under ASan, bytes that are not in use at a step are inaccessible
+  bool paranoid;       // fills dead bytes with a pattern and proves after every step that only its
+                       // results and scratch changed; otherwise STOW_ERR_VIOLATION, naming the node
+                       // and the bytes. Each step reads the whole arena twice. A kernel whose
+                       // result contains the pattern is run again with another one, which reveals
+                       // bytes that it did not write or computed from dead bytes; so the caller's
+                       // kernels must give the same results twice
+  // Returns the data of a param or constant for which the graph has none, or NULL; |out_size| is in
+  // bytes. The data is borrowed, as data of the graph is. NULL: there is no such data.
   const void* (*weight)(void* user, stow_value value, size_t* out_size);
-  // Called before and after each node; false stops the run with STOW_ERR_GAVE_UP. NULL: none.
+  // Called before and after each node; false stops the run with STOW_ERR_GAVE_UP. May be NULL.
   bool (*on_step)(void* user, const stow_exec_event* event);
-  void* user;  // of both
+  void* user;  // passed to both
 } stow_exec_options;
 
 STOW_API void stow_exec_options_defaults(stow_exec_options* options);
@@ -109,38 +141,42 @@ static inline void stow_exec_options_init(stow_exec_options* options) {
   stow_exec_options_defaults(options);
 }
 
-// Proves |plan| against graph and effects (STOW_ERR_STALE_PLAN, STOW_ERR_VIOLATION), makes the
-// arena, the threads and all that a run needs, and puts weights in their place: those with a slot
-// are copied there, others are used where they lie, or copied where that is not aligned. Both
-// |prepared| and |plan| are borrowed and must outlive the executor. |options| may be NULL.
+// Proves |plan| for graph and effects (STOW_ERR_STALE_PLAN, STOW_ERR_VIOLATION), creates the arena,
+// the threads and whatever else a run needs, and loads the weights: those with a slot are copied
+// there, others are used where they are, or copied if they are not aligned. |prepared| and |plan|
+// are borrowed and must outlive the executor. |options| may be NULL. Free the result with
+// stow_exec_destroy.
 STOW_API stow_status stow_exec_create(const stow_prepared* prepared, const stow_plan* plan,
                                       const stow_exec_options* options, stow_allocator allocator,
                                       stow_diag* diag, stow_exec** out_exec);
 STOW_API void stow_exec_destroy(stow_exec* exec);
 
-// Gives an input, param, constant or output that has no slot its bytes, which are the caller's and
-// stay where they are until others are bound. |data| is aligned to 64 or to its elements;
-// STOW_ERR_INVALID_ARGUMENT says what was needed and what was there.
+// Binds an input, param, constant or output that has no slot to |size| bytes of the caller, which
+// are used until others are bound. STOW_ERR_INVALID_ARGUMENT if |value| has a slot, or |data| is
+// too small or not aligned to its elements; the message has both numbers.
 STOW_API stow_status stow_exec_bind(stow_exec* exec, stow_value value, void* data, size_t size,
                                     stow_diag* diag);
-// Sets an input (or a param without data): copies |tensor| to where it lives. STOW_ERR_TYPE where
-// dtype, rank or dims are others than the graph's; dims of a bounded input may be smaller.
-// STOW_ERR_UNSUPPORTED where |tensor| is not dense.
+// Sets an input, or a param without data: copies the elements of |tensor|. STOW_ERR_TYPE if dtype,
+// rank or dims differ from the graph's; dims of an upper-bounded input may be smaller.
+// STOW_ERR_UNSUPPORTED if |tensor| is not dense.
 STOW_API stow_status stow_exec_input(stow_exec* exec, stow_value value, const stow_tensor* tensor,
                                      stow_diag* diag);
-// Sets an input (or a param without data) without a copy: the caller fills |out_tensor|, which is
-// the value as it is now, in place. STOW_ERR_NOT_FOUND where nothing is bound.
+// Sets an input, or a param without data, without a copy: the caller writes to the elements of
+// |out_tensor|, which are those of the executor. STOW_ERR_NOT_FOUND if the value has neither a slot
+// nor bound bytes.
 STOW_API stow_status stow_exec_fill(stow_exec* exec, stow_value value, stow_diag* diag,
                                     stow_tensor* out_tensor);
-// A value as it is now, such as an output after a run, with its actual dims. Other values may have
-// been written over. STOW_ERR_NOT_FOUND where nothing is bound.
+// The current bytes of a value, such as an output after a run, with its actual dims. The bytes of
+// other values may have been reused. |out_tensor| is borrowed until the next run, bind or input.
+// STOW_ERR_NOT_FOUND if the value has neither a slot nor bound bytes.
 STOW_API stow_status stow_exec_value(const stow_exec* exec, stow_value value, stow_diag* diag,
                                      stow_tensor* out_tensor);
 
-// Runs all nodes. STOW_ERR_NOT_FOUND naming an input that was never set or bound, or that the last
-// run consumed. Errors of kernels name step, node and op. After an error outputs mean nothing;
-// another run may follow. Called inside a run of the same executor, this, stow_exec_bind,
-// stow_exec_input and stow_exec_fill return STOW_ERR_CONFLICT, and the run continues.
+// Runs all nodes. STOW_ERR_NOT_FOUND, naming the input, if one was never set or bound, or was
+// consumed by the last run. Errors of kernels name step, node and op. After an error outputs are
+// undefined; the executor can be run again. Called inside a run of the same executor, this,
+// stow_exec_bind, stow_exec_input and stow_exec_fill return STOW_ERR_CONFLICT, and the run
+// continues.
 STOW_API stow_status stow_exec_run(stow_exec* exec, stow_diag* diag);
 
 #ifdef __cplusplus

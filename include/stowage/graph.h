@@ -1,13 +1,43 @@
-// Model graphs: an append-only list of nodes in topological order, the values they make, and
-// regions.
+// Graphs: a list of nodes in an order in which they can run, the values they read and produce, and
+// regions. Building, reading, binding, simplifying and verifying them.
 //
-// Ids are dense, start at 0 and are never reused, over the whole graph, regions included. A *node*
-// gets a step, a *value* gets a slot. Names are unique within a graph.
+// Nodes are only ever appended. Node and value ids count from 0 over the whole graph, regions
+// included, and are never reused; an id that an accessor takes must be below the count unless its
+// comment says otherwise. In a plan a *node* gets a step and a *value* a slot. Names are unique
+// within a graph. Inputs, params and constants are nodes too: the *boundary* values, which come
+// from outside.
 //
-// Regions. A node that owns regions (if, loop) comes after all nodes of its regions, so ids run
-// through the branches in order and then reach the owner. A region may begin with an `args` node,
-// whose results are the region's arguments, and always ends with a `yield` node. Values made in a
-// region are visible in it and in regions nested in it only.
+// Types are inferred and checked as nodes are added, by the rows of the op table (op.h). Dims may
+// be symbols; give them numbers with stow_graph_bind before planning.
+//
+// A graph owns its names, attributes and types. Data of params and constants is borrowed unless a
+// copy is asked for, and an op table that was passed is borrowed. What accessors return is borrowed
+// until the graph changes. The const calls may run on several threads at the same time.
+//
+//     #include <stowage/graph.h>
+//
+//     // relu(x · w) of 100 rows
+//     stow_status make_layer(stow_diag* diag, stow_graph** out_graph) {
+//       stow_type x_type = stow_type_make(STOW_F32, 2, (stow_dim[]){100, 384});
+//       stow_type w_type = stow_type_make(STOW_F32, 2, (stow_dim[]){384, 384});
+//       stow_value xw[2], y;
+//       stow_graph* graph = NULL;
+//       stow_status status =
+//           stow_graph_create(stow_str_of("layer"), NULL, stow_allocator_default(), diag, &graph);
+//       if (status == STOW_OK) status = stow_graph_input(graph, "x", &x_type, diag, &xw[0]);
+//       if (status == STOW_OK) status = stow_graph_param(graph, "w", &w_type, diag, &xw[1]);
+//       if (status == STOW_OK) status = stow_graph_add(graph, STOW_OP_MATMUL, xw, 2, diag, &y);
+//       if (status == STOW_OK) status = stow_graph_add(graph, STOW_OP_RELU, &y, 1, diag, &y);
+//       if (status == STOW_OK) status = stow_graph_add_output(graph, y, diag);
+//       if (status != STOW_OK) stow_graph_destroy(graph);
+//       *out_graph = status == STOW_OK ? graph : NULL;
+//       return status;
+//     }
+//
+// Regions. A node that owns regions (if, loop) comes after all nodes of its regions, in id and
+// step. A region may begin with an `args` node, whose results are the region's arguments, and
+// always ends with a `yield` node. Values computed in a region are visible in it and in regions
+// nested in it only.
 //
 //     step 3  args            ┐
 //     step 4  relu            │ body of the loop
@@ -35,14 +65,15 @@ typedef uint32_t stow_region;
 
 typedef struct stow_graph stow_graph;
 
-// |ops| may be NULL (the core's rows); otherwise it is borrowed and must outlive the graph.
+// An empty graph. |name| is copied. |ops| is borrowed and must outlive the graph; NULL: the ops of
+// the core. Free the result with stow_graph_destroy.
 STOW_API stow_status stow_graph_create(stow_str name, const stow_ops* ops, stow_allocator allocator,
                                        stow_diag* diag, stow_graph** out_graph);
 STOW_API void stow_graph_destroy(stow_graph* graph);
 
 // ---------------------------------------------------------------------------------------------
-// Building. A node is described by calls on a stow_call and added by stow_call_finish. Errors in
-// between are kept and reported there, so that only finish needs a check.
+// Building. A node is described by calls on a stow_call and added by stow_call_finish, which also
+// reports the errors of the calls before it.
 //
 //     stow_call* call = stow_graph_begin(graph, STOW_OP_NARROW);
 //     stow_call_operand(call, x);
@@ -53,14 +84,14 @@ STOW_API void stow_graph_destroy(stow_graph* graph);
 
 typedef struct stow_call stow_call;
 
-// Never NULL. One call is open at a time, until it is finished or cancelled: where another one is
-// begun before, that one's finish fails with STOW_ERR_CONFLICT. Beginning or ending a region, and
-// binding, cancel an open call.
+// Begins a node. Never NULL; owned by the graph. Only one call may be open, until it is finished or
+// cancelled: if another is begun before that, its finish fails with STOW_ERR_CONFLICT. Beginning or
+// ending a region, and binding, cancel an open call.
 STOW_API stow_call* stow_graph_begin(stow_graph* graph, stow_op op);
-// Appends an operand; STOW_VALUE_NONE for an absent optional one.
+// Appends an operand; STOW_VALUE_NONE for an optional one that is absent.
 STOW_API void stow_call_operand(stow_call* call, stow_value operand);
-// Attributes keep the order in which they are given, at most STOW_MAX_ATTRS of them, no name twice.
-// Data is copied. An integer where the op's schema has a float is stored as a float.
+// Appends an attribute: at most STOW_MAX_ATTRS, no name twice; they keep their order. Copied. An
+// integer is stored as a float if the op's schema has a float.
 #define STOW_MAX_ATTRS 1024
 STOW_API void stow_call_attr(stow_call* call, const stow_attr* attr);
 static inline void stow_call_attr_int(stow_call* call, const char* name, int64_t value) {
@@ -90,43 +121,42 @@ static inline void stow_call_attr_ints(stow_call* call, const char* name, const 
   attr.count = count;
   stow_call_attr(call, &attr);
 }
-// One entry of the node's `with { … }` clause. The graph only keeps it; stow_effects_create reads
-// it.
+// Appends an entry of the node's `with { … }` clause. Copied; stow_effects_create interprets it.
 STOW_API void stow_call_with(stow_call* call, const stow_attr* attr);
-// Appends a declared result type.
+// Declares the type of the next result.
 STOW_API void stow_call_result_type(stow_call* call, const stow_type* type);
-// Names result |k|. An empty name means none. For input, param and constant a name is required.
+// Names result |k|; copied. An empty name means none. Input, param and constant need a name.
 STOW_API void stow_call_name(stow_call* call, size_t k, stow_str name);
-// Says how many results the node has, where the op's row leaves that open and no types are
-// declared; such types must agree with it. For other ops it means nothing.
+// Sets the number of results, for ops that leave it open; declared types must agree with it.
+// Ignored for other ops.
 STOW_API void stow_call_result_count(stow_call* call, size_t count);
-// Marks result |k| as bounded: its dims are the largest possible. Results that have dims are
-// bounded in any case where an operand, or what a region of the node yields, is, and where dims
-// follow from elements that are only known to be at most some number.
+// Marks result |k| as upper-bounded: its dims are the largest possible. Results that have dims are
+// upper-bounded in any case if an operand is, or a value that a region of the node yields, or if
+// their dims depend on elements of which only an upper bound is known.
 STOW_API void stow_call_bounded(stow_call* call, size_t k);
-// Data of a param or constant, or the known value of an input; its size must be the type's bytes.
-// Borrowed data must outlive the graph and need not be aligned. A `source` may be given beside it,
-// saying where the bytes come from.
+// The data of a param or constant, or the known value of an input; |size| must be that of the type
+// in bytes. If it is not copied, it must outlive the graph; it need not be aligned. An attribute
+// `source` may say where the bytes come from.
 STOW_API void stow_call_data(stow_call* call, const void* data, size_t size, bool copy);
-// Line of the text that the node stands on, for diagnostics; 0 (the default) where there is none.
+// The line of the text at which the node is, for diagnostics; 0 (the default): none.
 STOW_API void stow_call_line(stow_call* call, uint32_t line);
-// Infers the result types without adding the node: the call stays open, and types can be declared
-// after all. |out_types| has |out_count| types, which are the call's until the next call on it that
-// infers; NULL and 0 on failure, where the diagnostic is as stow_call_finish would give it.
+// Infers the result types without adding the node; the call stays open, and types can still be
+// declared. |out_types| has |out_count| types, owned by the call until types are inferred again. On
+// failure they are NULL and 0, and the diagnostic is that of stow_call_finish.
 STOW_API stow_status stow_call_infer(stow_call* call, stow_diag* diag, const stow_type** out_types,
                                      size_t* out_count);
-// Infers and checks the result types, and adds the node. On failure the graph is as before begin,
-// and the diagnostic names the op, the operands and their types. |out_node| may be NULL.
-// Arguments of a loop's region become bounded, as what follows from them does, where the initial
-// value or what is yielded for them is: only its owner tells. O(nodes before it) where there are
-// such, else O(size of the node).
+// Infers and checks the result types and adds the node; |call| is no longer valid. On failure the
+// graph is as before stow_graph_begin, and the diagnostic names the op, the operands and their
+// types. |out_node| may be NULL. Finishing a loop marks the arguments of its region, and what
+// depends on them, as upper-bounded if their initial or yielded values are. O(nodes before it) in
+// that case, otherwise O(size of the node).
 STOW_API stow_status stow_call_finish(stow_call* call, stow_diag* diag, stow_node* out_node);
 
-// Ends the open call, where there is one, without adding a node.
+// Ends the open call, if there is one, without adding a node.
 STOW_API void stow_graph_cancel(stow_graph* graph);
 
-// Shorthands for the common cases; |out_value| is the (first) result and may be one of the
-// operands.
+// Shorthands for common nodes. |out_value| is the (first) result and may be one of the operands.
+// Errors as stow_call_finish.
 STOW_API stow_status stow_graph_input(stow_graph* graph, const char* name, const stow_type* type,
                                       stow_diag* diag, stow_value* out_value);
 STOW_API stow_status stow_graph_param(stow_graph* graph, const char* name, const stow_type* type,
@@ -136,146 +166,157 @@ STOW_API stow_status stow_graph_constant(stow_graph* graph, const char* name, co
 STOW_API stow_status stow_graph_add(stow_graph* graph, stow_op op, const stow_value* operands,
                                     size_t operand_count, stow_diag* diag, stow_value* out_value);
 
-// Opens a region for the region-owning node to come. Regions nest at most STOW_MAX_REGION_DEPTH
-// deep.
+// Opens a region of a node that is added later. STOW_ERR_LIMIT if regions nest more than
+// STOW_MAX_REGION_DEPTH deep.
 #define STOW_MAX_REGION_DEPTH 64
 STOW_API stow_status stow_graph_begin_region(stow_graph* graph, stow_diag* diag);
-// Adds the `yield` node and closes the innermost open region. The region-owning node takes the
-// regions closed in its own region right before it: nothing else may be added in between, and their
-// number must fit its op. Where no result types are declared, it has a result for each value that
-// they give.
+// Adds the `yield` node and closes the innermost open region. The node that is added next owns the
+// regions that were closed right before it; nothing else may be added in between, and their number
+// must fit its op. Unless its result types are declared, it has one result for each value that its
+// regions return.
 STOW_API stow_status stow_graph_end_region(stow_graph* graph, const stow_value* yields,
                                            size_t count, stow_diag* diag);
 
-// Appends an output. A value may be an output more than once; it must not be from inside a region.
+// Appends an output. A value may be an output more than once, but not if it is computed inside a
+// region.
 STOW_API stow_status stow_graph_add_output(stow_graph* graph, stow_value value, stow_diag* diag);
 
-// Gives symbols values and evaluates every dim that then is a number; the rest stay expressions.
-// All nodes are inferred again with the new types. STOW_ERR_NOT_FOUND for a name that is no symbol
-// of the graph, STOW_ERR_TYPE naming the node where shapes no longer fit or a dim becomes negative.
+// Gives |count| symbols their values and infers all types again; dims with other symbols remain
+// expressions. STOW_ERR_NOT_FOUND if the graph has no such symbol; STOW_ERR_TYPE, naming the node,
+// if shapes no longer fit or a dim becomes negative.
 STOW_API stow_status stow_graph_bind(stow_graph* graph, const stow_str* names,
                                      const int64_t* values, size_t count, stow_diag* diag);
 
 // ---------------------------------------------------------------------------------------------
-// Reading. Pointers are borrowed until the graph changes.
+// Reading. What is returned is borrowed until the graph changes.
 
 STOW_API stow_str stow_graph_name(const stow_graph* graph);
-STOW_API const stow_ops* stow_graph_ops(const stow_graph* graph);  // NULL: the core's rows
-// The table of the graph's dims, to read and, for new dims of types to come, to add to.
+STOW_API const stow_ops* stow_graph_ops(const stow_graph* graph);  // NULL: the ops of the core
+// The graph's table of dims (type.h): for reading, and for adding dims to use in later types.
 STOW_API const stow_dims* stow_graph_dims(const stow_graph* graph);
 STOW_API stow_dims* stow_graph_edit_dims(stow_graph* graph);
 STOW_API uint32_t stow_graph_node_count(const stow_graph* graph);
 STOW_API uint32_t stow_graph_value_count(const stow_graph* graph);
+// The outputs, in order: stow_graph_output_count of them.
 STOW_API size_t stow_graph_output_count(const stow_graph* graph);
 STOW_API const stow_value* stow_graph_outputs(const stow_graph* graph);
 
-// Getters of a node; |node| must be below stow_graph_node_count.
+// Of a node; |node| must be below stow_graph_node_count.
 STOW_API stow_op stow_graph_op(const stow_graph* graph, stow_node node);
 STOW_API const stow_op_desc* stow_graph_op_desc(const stow_graph* graph, stow_node node);
 STOW_API size_t stow_graph_operand_count(const stow_graph* graph, stow_node node);
-// Absent operands are STOW_VALUE_NONE. Of a `yield`: what it yields.
+// Absent operands are STOW_VALUE_NONE. The operands of a `yield` are what it yields.
 STOW_API const stow_value* stow_graph_operands(const stow_graph* graph, stow_node node);
-// A node's results are consecutive values.
+// The results of a node are consecutive values.
 STOW_API size_t stow_graph_result_count(const stow_graph* graph, stow_node node);
 STOW_API stow_value stow_graph_first_result(const stow_graph* graph, stow_node node);
+// The line of the text at which the node is; 0: none.
 STOW_API uint32_t stow_graph_line(const stow_graph* graph, stow_node node);
-// Attributes as given, in stored order.
+// The attributes that were given, in their order. |index| must be below the count.
 STOW_API size_t stow_graph_attr_count(const stow_graph* graph, stow_node node);
 STOW_API const stow_attr* stow_graph_attr_at(const stow_graph* graph, stow_node node, size_t index);
-// As given, else the schema's default, else NULL.
+// The attribute that was given, or the default of the op's schema; NULL if there is neither.
 STOW_API const stow_attr* stow_graph_attr(const stow_graph* graph, stow_node node,
                                           const char* name);
-// Whether result |k| is a view, by the op's row. Dims must be numbers: where one is not, the answer
-// is no.
+// Whether its op defines result |k| as a view of an operand; if so, |out_view| is filled. False if
+// a dim is not a number.
 STOW_API bool stow_graph_view(const stow_graph* graph, stow_node node, size_t k,
                               stow_view* out_view);
-// Whether result |k| may be written over operand |operand|, by the op's row. Never where that is
-// absent, has fewer bytes, or a dim of one of them is no number.
+// Whether its op allows result |k| in place of operand |operand|. STOW_IN_PLACE_NEVER if that is
+// absent or has fewer bytes, or a dim of either is not a number.
 STOW_API stow_in_place stow_graph_in_place(const stow_graph* graph, stow_node node, size_t k,
                                            size_t operand);
 
-// Getters of a value; |value| must be below stow_graph_value_count.
+// Of a value; |value| must be below stow_graph_value_count.
 STOW_API const stow_type* stow_graph_type(const stow_graph* graph, stow_value value);
 STOW_API stow_str stow_graph_value_name(const stow_graph* graph, stow_value value);  // empty: none
+// The node that has |value| as a result.
 STOW_API stow_node stow_graph_producer(const stow_graph* graph, stow_value value);
+// Whether it is upper-bounded: its dims are the largest possible.
 STOW_API bool stow_graph_is_bounded(const stow_graph* graph, stow_value value);
-// Whether its own op took a dim of it from stow_shape_data_dim, new or declared: here a dim that
-// depends on data enters the graph. Still true where the dim is bound.
+// Whether its op took one of its dims from stow_shape_data_dim, new or declared: a data-dependent
+// dim enters the graph here. Remains true when the dim is bound.
 STOW_API bool stow_graph_is_data_dependent(const stow_graph* graph, stow_value value);
-// Whether a dim of it is an expression of a symbol that stands for a data-dependent dim, of this
-// value or of another one, however it got here: through types, or through known elements. A symbol
-// stands for one where the first value that has it is data-dependent, or is bounded and declared to
-// have it. False once these symbols are bound.
+// Whether one of its dims contains a symbol that stands for a data-dependent dim, of this value or
+// of another, passed on through types or known elements. A symbol stands for one if the first value
+// that has it is data-dependent, or is upper-bounded and declared with it. False once these symbols
+// are bound.
 STOW_API bool stow_graph_has_data_dims(const stow_graph* graph, stow_value value);
-// Whether all elements of |value| are known (see stow_shape_known), and element |i| of them, which
-// must be exact: an upper bound does not count. stow_graph_known gives an expression or a number,
-// and STOW_DIM_INVALID for negative numbers in data; ask stow_graph_known_int for those.
+// Whether all elements of |value| are known exactly (see stow_shape_known); upper bounds do not
+// count.
 STOW_API bool stow_graph_is_known(const stow_graph* graph, stow_value value);
+// Element |i| of |value|: a number or an expression; STOW_DIM_INVALID if it is unknown, or a
+// negative number in data, which stow_graph_known_int returns. Both calls below return false if it
+// is not a known number of their kind.
 STOW_API stow_dim stow_graph_known(const stow_graph* graph, stow_value value, size_t i);
 STOW_API bool stow_graph_known_int(const stow_graph* graph, stow_value value, size_t i,
                                    int64_t* out);
 STOW_API bool stow_graph_known_float(const stow_graph* graph, stow_value value, size_t i,
                                      double* out);
-// Input, param or constant.
+// Whether it is an input, param or constant.
 STOW_API bool stow_graph_is_boundary(const stow_graph* graph, stow_value value);
-// NULL where there is no data. |out_size| may be NULL.
+// The data of an input, param or constant, not necessarily aligned; NULL if there is none.
+// |out_size| (may be NULL) is in bytes.
 STOW_API const void* stow_graph_data(const stow_graph* graph, stow_value value, size_t* out_size);
-// STOW_VALUE_NONE where no value has that name. O(1).
+// STOW_VALUE_NONE if no value has this name. O(1).
 STOW_API stow_value stow_graph_find(const stow_graph* graph, stow_str name);
 
-// Regions. Region 0 is the graph's body; it has no owner.
+// Of regions. Region 0 is the graph's body and has no owner.
 STOW_API uint32_t stow_graph_region_count(const stow_graph* graph);
+// The innermost region that |node| is in.
 STOW_API stow_region stow_graph_node_region(const stow_graph* graph, stow_node node);
-// Regions that |node| owns, in order; STOW_REGION_ID_NONE past the end.
+// The regions that |node| owns, in order; STOW_REGION_ID_NONE past the end.
 STOW_API stow_region stow_graph_owned_region(const stow_graph* graph, stow_node node, size_t index);
 typedef struct stow_region_info {
   size_t struct_size;  // sizeof(stow_region_info), set by the caller
   stow_node owner;     // STOW_NODE_NONE for region 0
   stow_region parent;  // STOW_REGION_ID_NONE for region 0
-  stow_node first;     // first and last node, both inclusive; nested regions and their owners lie
-  stow_node last;      // between. The last is the `yield`
+  stow_node first;     // the first node, and the last one, which is the `yield`; nested regions
+  stow_node last;      // and their owners are between them
   stow_node args;      // its `args` node, or STOW_NODE_NONE
 } stow_region_info;
+// STOW_ERR_NOT_FOUND if |region| is out of range, STOW_ERR_INVALID_ARGUMENT if |struct_size| is.
 STOW_API stow_status stow_graph_describe_region(const stow_graph* graph, stow_region region,
                                                 stow_region_info* out_info);
 
 // ---------------------------------------------------------------------------------------------
+// Whole graphs
 
-// A new graph without what nobody needs: values of integers and bools whose elements are all known
-// numbers become constants, and nodes that then reach no output are left out, as are unused params
-// and constants. Inputs stay. Names, types, symbols, `with` clauses and regions are kept; data is
-// borrowed from |graph|, which must outlive the new one.
+// Makes a new graph without unnecessary nodes: integers and bools whose elements are all known
+// numbers become constants, and nodes that no output depends on are dropped, as are unused params
+// and constants. Inputs, names, types, symbols, `with` clauses and regions are kept. Data is
+// borrowed from |graph|, which must outlive the new one. The caller destroys both.
 STOW_API stow_status stow_graph_simplify(const stow_graph* graph, stow_allocator allocator,
                                          stow_diag* diag, stow_graph** out_graph);
 
-// Checks the whole graph: at least one output, no open region, every type as its op infers it,
-// nobody reads (or returns) a value, or another view of its bytes, after an op wrote into it
-// (kv_append). Nothing writes into a param or constant, nor in a loop's body into bytes from
-// outside. Views, and so writes, are known only where dims are numbers: verify again after binding.
-// STOW_ERR_CONFLICT for wrong reads and writes.
+// Checks the whole graph. It has an output and no open region, and all types are as their ops infer
+// them. No value, and no other view of its bytes, is read or returned after an op wrote into it
+// (kv_append). No op writes into a param or constant, nor, in a loop's body, into bytes from
+// outside the loop: STOW_ERR_CONFLICT. Views, and therefore writes, are known only if dims are
+// numbers: verify again after binding.
 STOW_API stow_status stow_graph_verify(const stow_graph* graph, stow_diag* diag);
 
-// What the types of |node|'s results are while the graph runs, where some dims are only the largest
-// possible before: |types| has the operands' types then, all dims numbers (NULL where one is
-// absent), |data| their elements (NULL where they are not at hand; as they lie in tensors, of any
-// alignment). Where only the op itself can tell a dim, it is the graph's, which is the largest. Not
-// for nodes that own regions. STOW_ERR_TYPE where operands do not fit each other, or a dim would be
-// larger than the graph has it. |out_types| has room for all results.
+// Infers the actual types of |node|'s results during a run, for executors of graphs with
+// upper-bounded values. |types| has the actual types of the operands, all dims numbers (NULL for an
+// absent one); |data| their elements, of any alignment (NULL if they are not available).
+// |out_types| has room for all results. A dim that only the kernel can compute is that of the
+// graph, the largest possible. Not for nodes that own regions. STOW_ERR_TYPE if operands do not fit
+// each other, or a dim would be larger than in the graph.
 //
-// Allocates nothing and leaves the graph alone: |memory|, of STOW_INFER_MEMORY bytes or more, is
-// all that it writes to. STOW_ERR_OUT_OF_MEMORY where that is not enough.
+// Allocates nothing and does not change the graph; it only writes to |memory|, which has
+// |memory_size| bytes, STOW_INFER_MEMORY or more. STOW_ERR_OUT_OF_MEMORY if that is not enough.
 #define STOW_INFER_MEMORY ((size_t)1 << 16)
 STOW_API stow_status stow_graph_infer_actual(const stow_graph* graph, stow_node node,
                                              const stow_type* const* types, const void* const* data,
                                              void* memory, size_t memory_size, stow_diag* diag,
                                              stow_type* out_types);
 
-// STOW_ERR_UNBOUND_DIM naming the first value whose dims are not all numbers, and all its free
-// symbols.
+// STOW_OK if all dims are numbers; otherwise STOW_ERR_UNBOUND_DIM, naming the first value with
+// symbols, and all of its symbols.
 STOW_API stow_status stow_graph_require_bound(const stow_graph* graph, stow_diag* diag);
 
-// A 64-bit hash of all that a plan depends on: ops, operands, attributes, `with` clauses, types,
-// names, regions and outputs; not of data. The same on every machine.
+// A 64-bit hash of everything that a plan depends on: ops, operands, attributes, `with` clauses,
+// types, names, regions and outputs, but not data. The same on every machine.
 STOW_API uint64_t stow_graph_fingerprint(const stow_graph* graph);
 
 #ifdef __cplusplus

@@ -1,9 +1,40 @@
-// Kernels: what computes the results of a node. The library has one for every op of the core; a
-// caller puts its own in their place, or adds those of its ops, with stow_kernels_set (exec.h).
+// Kernels: functions that compute the results of a node. libstowage-exec has one for every op of
+// the core; replace them, or add kernels of your own ops, with stow_kernels_set (exec.h).
 //
-// A kernel is given tensors, attributes and scratch, and nothing else: no graph, no plan, no
-// allocator. What this header declares is all that kernels of the library themselves stand on, so
-// that they also work in a program that has neither library.
+// A kernel gets tensors, attributes and scratch, and nothing else: no graph, no plan, no allocator.
+// The library's kernels use only this header too, so they also work in exported programs, which
+// have neither library. All pointers of a call belong to the executor and are valid until the
+// kernel returns.
+//
+// A kernel must be a pure function: the same operands and attributes give the same bits, however
+// the work is divided among threads. It may be called by several executors at the same time, so
+// |user| must be safe to share. Scratch is planned before the run: ask for all of it in |scratch|.
+// docs/kernels.md has the rules in full.
+//
+//     #include <stowage/exec.h>
+//     #include <stowage/kernel.h>
+//
+//     static void square_range(void* user, size_t begin, size_t end, uint32_t worker) {
+//       const stow_kernel_call* call = user;
+//       const float* x = stow_kernel_operand(call, 0)->data;
+//       float* y = stow_kernel_result(call, 0)->data;
+//       (void)worker;
+//       for (size_t i = begin; i < end; ++i) y[i] = x[i] * x[i];
+//     }
+//
+//     static stow_status square(stow_kernel_call* call) {
+//       const stow_tensor* x = stow_kernel_operand(call, 0);
+//       if (x->dtype != STOW_F32)
+//         return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "expects f32");
+//       stow_kernel_split(call, stow_tensor_elements(x), 4096, square_range, call);
+//       return STOW_OK;
+//     }
+//
+//     // The kernel of `custom` nodes with the attribute name = "square".
+//     stow_status add_square(stow_kernels* kernels, stow_diag* diag) {
+//       stow_kernel kernel = {.struct_size = sizeof(kernel), .run = square};
+//       return stow_kernels_set_custom(kernels, stow_str_of("square"), &kernel, diag);
+//     }
 #ifndef STOWAGE_KERNEL_H_
 #define STOWAGE_KERNEL_H_
 
@@ -15,16 +46,15 @@
 extern "C" {
 #endif
 
-// Elements lie one after the other, the last dim fastest: the tensor is dense. Sub-byte types are
-// packed, the first element in the lowest bits. Closed: it never grows, since callers have lists of
-// it.
+// A tensor, which does not own its data. Elements are contiguous, the last dim fastest; types below
+// a byte are packed, the first element in the lowest bits.
 typedef struct stow_tensor {
   void* data;  // aligned to its elements at least; in a run not NULL, even without elements
   stow_dtype dtype;
   uint32_t rank;
-  int64_t dims[STOW_MAX_RANK];  // numbers; those at rank and above are 0
-  // Elements between neighbours along each dim; all 0: dense. Only dense tensors are supported:
-  // kernels need not look at these, and leave those of their results 0.
+  int64_t dims[STOW_MAX_RANK];  // in elements; those at rank and above are 0
+  // Distance between neighbours along each dim, in elements; all 0: dense. Only dense tensors are
+  // supported: kernels can ignore strides, and leave those of their results 0.
   int64_t strides[STOW_MAX_RANK];
 } stow_tensor;
 
@@ -32,65 +62,68 @@ typedef struct stow_kernel_call {
   size_t struct_size;
   stow_op op;
   size_t operand_count;
-  const stow_tensor* const* operands;  // NULL where one is absent
+  const stow_tensor* const* operands;  // NULL for an absent one
   size_t result_count;
-  // Dims of results are set, but where only the kernel can tell: there they are the largest
-  // possible, and the kernel writes what they turn out to be.
+  // The dims of results are set. Those that only the kernel can compute are the largest possible;
+  // the kernel replaces them by the actual ones.
   stow_tensor* const* results;
   size_t attr_count;
-  const stow_attr* attrs;  // with the defaults of those not given
-  void* scratch;           // aligned to 64; in a run not NULL
-  size_t scratch_size;     // at least what the kernel asked for
+  const stow_attr* attrs;  // defaults included
+  void* scratch;           // aligned to 64 bytes; in a run not NULL
+  size_t scratch_size;     // bytes; at least what the kernel asked for
   uint32_t workers;        // 1 or more
-  stow_splitter splitter;  // |split| may be NULL: all work is done by the caller
-  uint64_t seed;           // for random numbers: another one for each node and each round of a loop
-  void* user;              // the kernel's
-  char* message;           // stow_kernel_fail writes here
-  size_t message_size;
+  stow_splitter splitter;  // if |split| is NULL, the caller does all work
+  uint64_t seed;           // for random numbers; different for each node and loop iteration
+  void* user;              // stow_kernel.user
+  char* message;           // for stow_kernel_fail
+  size_t message_size;     // bytes
 } stow_kernel_call;
 
 typedef struct stow_kernel {
   size_t struct_size;  // sizeof(stow_kernel)
-  // Bytes of scratch that a call may need. Dims are the largest possible, workers as later; data is
-  // NULL but for params and constants whose data is there. More dims never need less. NULL: none.
+  // Computes the scratch that a call may need, in bytes. Dims are the largest possible, |workers|
+  // is as in the run; data is NULL, except of params and constants whose data is available. Larger
+  // dims must not need less scratch. NULL: none is needed.
   stow_status (*scratch)(const stow_kernel_call* call, uint64_t* out_bytes);
-  // Writes all elements of all results. Reads operands, writes results and scratch, and nothing
-  // else. A result may lie over an operand, at the same address, as the op's row allows
-  // (docs/ops.md, In place): the bits must be the same as if it did not. Where a result is a view
-  // by the op's row, or an operand of a concat was made in its place, data may already be where it
-  // belongs. The bits must not depend on how work is divided. An error is what stow_kernel_fail
-  // returns.
+  // Writes all elements of all results; reads operands, writes results and scratch, touches nothing
+  // else. A result may be in place of an operand, at the same address, if the op allows it
+  // (docs/ops.md, In place); the bits must be the same. If the op defines a result as a view, or
+  // with copy elision, an operand may already lie where its elements belong; do not write these, as
+  // their memory may be read-only. The bits must not depend on how work is divided. Return errors
+  // with stow_kernel_fail.
   stow_status (*run)(stow_kernel_call* call);
-  void* user;
-  bool in_place;            // keeps that promise; where not, no result is in place of an operand
-  const void* reserved[2];  // NULL: for functions to come
+  void* user;               // borrowed; must outlive all runs
+  bool in_place;            // supports results in place of operands; false: there are none
+  const void* reserved[2];  // must be NULL; for later versions
 } stow_kernel;
 
 // ---------------------------------------------------------------------------------------------
 // For kernels
 
-// NULL where operand |k| is absent or left off.
+// NULL if operand |k| is absent or past the end.
 STOW_API const stow_tensor* stow_kernel_operand(const stow_kernel_call* call, size_t k);
-// NULL where there are fewer results.
+// NULL past the end.
 STOW_API stow_tensor* stow_kernel_result(const stow_kernel_call* call, size_t k);
-// NULL where there is none of this name.
+// NULL if there is no attribute |name|.
 STOW_API const stow_attr* stow_kernel_attr(const stow_kernel_call* call, const char* name);
+// The attribute's value; |fallback| if it is absent or of another kind.
 STOW_API int64_t stow_kernel_int(const stow_kernel_call* call, const char* name, int64_t fallback);
 STOW_API double stow_kernel_float(const stow_kernel_call* call, const char* name, double fallback);
 STOW_API bool stow_kernel_bool(const stow_kernel_call* call, const char* name, bool fallback);
 // Whether the string attribute |name| is |text|.
 STOW_API bool stow_kernel_is(const stow_kernel_call* call, const char* name, const char* text);
-// Keeps the message, which says what was wrong and what would be right; the node is named by the
-// executor. Returns |status|.
+// Stores the message and returns |status|. Say what was wrong and what was expected; the executor
+// adds the node.
 STOW_API stow_status stow_kernel_fail(const stow_kernel_call* call, stow_status status,
                                       const char* format, ...) STOW_PRINTF_LIKE(3, 4);
-// Calls |task| for ranges that together are [0, count), in no order. Ranges below |grain| cost more
-// than they bring; the library's threads make none where there is enough, but another splitter may.
-// Each thing in the range is computed by one worker alone. Where a result has elements of less than
-// a byte there is one range: neighbours share bytes.
+// Calls |task| for ranges that together cover [0, count), in any order, possibly at the same time;
+// each item is in one range. Returns when all are done. Ranges shorter than |grain| items cost more
+// than they gain; the library's threads avoid them, other splitters may not. If a result has
+// elements below a byte there is only one range, because neighbours share bytes.
 STOW_API void stow_kernel_split(const stow_kernel_call* call, size_t count, size_t grain,
                                 stow_split_task task, void* user);
 
+// The number of elements, and their size in bytes, rounded up to whole bytes.
 STOW_API size_t stow_tensor_elements(const stow_tensor* tensor);
 STOW_API size_t stow_tensor_bytes(const stow_tensor* tensor);
 

@@ -1,8 +1,36 @@
-// Sharing: values that lie in another's bytes though no op makes them views. A result is written
-// over an operand that dies (*in place*), an operand of concat is made at its place inside the
-// result (*copy elision*). Every decision is recorded, taken or refused, with its reason.
+// Sharing: values that lie in the bytes of another value. The planner decides, this header declares
+// how it reports its decisions.
 //
-//     views, lifetimes ─▶ sharing (changes the views) ─▶ lifetimes again ─▶ windows
+// There are three ways to share. A *view* is a result that its op defines as a part of an operand,
+// such as a reshape. A result is computed *in place* if it takes the bytes of an operand whose
+// lifetime ends at that node. *Copy elision* computes an operand of concat directly at its position
+// inside the result, so that nothing is copied. In all three the values have one *root*, the value
+// that owns the buffer. A root may be larger than what is live in it; its *windows* are the steps
+// at which it occupies only a part, and other buffers may use the rest.
+//
+// The planner records every case that it considered, taken or refused, with the reason, so that a
+// model's author can see which copy remains and why. Structs here are filled copies that
+// refer to nothing. Plans that were read from a file have no decisions. New shares
+// and reasons may be added at the end of their lists: print unknown ones with the text functions.
+// docs/sharing.md explains the decisions.
+//
+//     #include <stdio.h>
+//     #include <stowage/plan.h>
+//     #include <stowage/sharing.h>
+//
+//     // Prints what was not shared, such as: %5 not in place of %3: its bytes are read later, by
+//     void print_refusals(const stow_plan* plan) {
+//       for (size_t i = 0; i < stow_plan_decision_count(plan); ++i) {
+//         stow_decision d = {.struct_size = sizeof(d)};
+//         stow_plan_describe_decision(plan, i, &d);
+//         if (d.reason == STOW_REASON_TAKEN) continue;
+//         printf("%%%u not %s of %%%u: %s", d.result, stow_share_text(d.share), d.operand,
+//                stow_reason_text(d.reason));
+//         if (d.other_node != STOW_NODE_NONE) printf(" node %u", d.other_node);
+//         if (d.other_value != STOW_VALUE_NONE) printf(" %%%u", d.other_value);
+//         puts("");
+//       }
+//     }
 #ifndef STOWAGE_SHARING_H_
 #define STOWAGE_SHARING_H_
 
@@ -19,10 +47,10 @@ extern "C" {
 // Decisions
 
 // name, text
-#define STOW_SHARE_LIST(X)                                            \
-  X(IN_PLACE, "in place") /* the result reuses the operand's bytes */ \
-  X(HOME, "copy elision") /* the operand is made inside the result */ \
-  X(VIEW, "view")         /* the result lies inside the operand: by the op's row */
+#define STOW_SHARE_LIST(X)                                                       \
+  X(IN_PLACE, "in place") /* the result takes the operand's bytes */             \
+  X(HOME, "copy elision") /* copy elision: the operand lies inside the result */ \
+  X(VIEW, "view")         /* the op defines the result as a part of the operand */
 
 typedef enum stow_share {
 #define STOW_SHARE_ENUM(name, text) STOW_SHARE_##name,
@@ -30,10 +58,10 @@ typedef enum stow_share {
 #undef STOW_SHARE_ENUM
       STOW_SHARE_COUNT
 } stow_share;
-STOW_API const char* stow_share_text(stow_share share);  // "?" past the end
+STOW_API const char* stow_share_text(stow_share share);  // static; "?" past the end
 
-// Why not. name, text: a clause that follows "not … because"; |other| is named after it where there
-// is one.
+// Why bytes are not shared. name, text: a clause that follows "not … because"; some texts end where
+// |other_node| or |other_value| of the decision is to be named.
 #define STOW_REASON_LIST(X)                                                                    \
   X(TAKEN, "taken")                                                                            \
   X(READ_LATER, "its bytes are read later, by")           /* other: a node */                  \
@@ -64,35 +92,35 @@ typedef enum stow_reason {
 #undef STOW_REASON_ENUM
       STOW_REASON_COUNT
 } stow_reason;
-STOW_API const char* stow_reason_text(stow_reason reason);  // "?" past the end
+STOW_API const char* stow_reason_text(stow_reason reason);  // static; "?" past the end
 
 typedef struct stow_decision {
   size_t struct_size;  // sizeof(stow_decision), set by the caller
   stow_share share;
   stow_reason reason;  // STOW_REASON_TAKEN, or why not
-  stow_node node;      // that makes |result| of |operand|
+  stow_node node;      // that computes |result| from |operand|
   stow_value result;
   stow_value operand;
-  uint64_t bytes;          // that are not needed twice, or would not be
-  stow_value other_value;  // as the reason says, else STOW_VALUE_NONE
-  stow_node other_node;    // as the reason says, else STOW_NODE_NONE
+  uint64_t bytes;          // shared, or that would have been
+  stow_value other_value;  // of the reason; STOW_VALUE_NONE: the reason names no value
+  stow_node other_node;    // of the reason; STOW_NODE_NONE: the reason names no node
 } stow_decision;
 
 // ---------------------------------------------------------------------------------------------
-// Windows: what a root occupies while only some of what lies in it lives.
+// Windows: the part of a root that is occupied while only some of the values in it are live.
 //
 //     root  ┌──────────┐
 //           │ operand  ├──────────┐
 //           │          │ result   │   the rest of the root is free again
 //           └──────────┴──────────┘
 
-// Bytes [low, high) of the root, over steps [begin, end). Outside its windows a root occupies all
-// of itself while it lives. Closed: it never grows, and is returned by value.
+// At steps [begin, end) the root occupies only its bytes [low, high), counted from its offset.
+// Outside its windows a live root occupies all of its bytes.
 typedef struct stow_window {
   uint32_t begin;
   uint32_t end;
   uint64_t low;
-  uint64_t high;  // low: nothing
+  uint64_t high;  // equal to low: nothing
 } stow_window;
 
 #ifdef __cplusplus

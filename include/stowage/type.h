@@ -1,4 +1,30 @@
-// Element types, dimensions as expressions, and tensor types.
+// Tensor types: an element type (dtype) and the dims.
+//
+// A dim is a number of elements, or an expression of named symbols such as `?batch` or
+// `?(past + seq)`, which gets its value later (stow_graph_bind, graph.h). Expressions live in the
+// stow_dims table of a graph; stow_graph_dims returns it for reading, stow_graph_edit_dims for
+// adding to it. A dim is a handle into that table, so a type with symbols means something only with
+// the graph it belongs to, and dims of different graphs cannot be compared.
+//
+// Types are plain structs of a fixed size that are copied freely; nothing here needs to be freed.
+// Calls that only read a table may run at the same time; those that make dims change it and need a
+// lock.
+//
+//     #include <stdio.h>
+//     #include <stowage/graph.h>
+//     #include <stowage/type.h>
+//
+//     // Prints f32[?n, ?(2*n + 1)]
+//     stow_status print_type(stow_graph* graph, stow_string* out) {
+//       stow_dims* dims = stow_graph_edit_dims(graph);
+//       stow_dim n = stow_dim_symbol(dims, stow_str_of("n"));
+//       stow_dim more = stow_dim_add(dims, stow_dim_mul(dims, n, 2), 1);
+//       if (more == STOW_DIM_INVALID) return stow_dims_status(dims);  // that of any of the three
+//       stow_type type = stow_type_make(STOW_F32, 2, (stow_dim[]){n, more});
+//       stow_status status = stow_type_print(dims, &type, stow_string_writer(out));
+//       if (status == STOW_OK) puts(out->data);
+//       return status;
+//     }
 #ifndef STOWAGE_TYPE_H_
 #define STOWAGE_TYPE_H_
 
@@ -9,7 +35,8 @@ extern "C" {
 #endif
 
 // ---------------------------------------------------------------------------------------------
-// Element types. Widths are in bits; sub-byte types are packed and rounded up per tensor.
+// Element types. Widths are in bits; types below a byte are packed, and the tensor is rounded up to
+// whole bytes.
 
 // name, number, text, bits, kind. Numbers are part of the ABI: new types are added at the end.
 #define STOW_DTYPE_LIST(X)                  \
@@ -54,22 +81,24 @@ typedef enum stow_dtype_kind {
   STOW_KIND_COMPLEX
 } stow_dtype_kind;
 
-// "f32"; "?" for a value that is no dtype.
+// "f32"; "?" for an unknown dtype. Static.
 STOW_API const char* stow_dtype_name(stow_dtype dtype);
-// 0 for a value that is no dtype.
+// Bits per element; 0 for an unknown dtype.
 STOW_API uint32_t stow_dtype_bits(stow_dtype dtype);
+// STOW_KIND_FLOAT for an unknown dtype.
 STOW_API stow_dtype_kind stow_dtype_kind_of(stow_dtype dtype);
+// False, and |out_dtype| is unchanged, if no dtype has this name.
 STOW_API bool stow_dtype_from_name(stow_str name, stow_dtype* out_dtype);
 
 // ---------------------------------------------------------------------------------------------
-// Dimensions. A dim is a number (0 or more) or, where negative, a handle to an expression in the
+// Dims. A dim that is 0 or more is a number; a negative one is a handle to an expression in the
 // graph's stow_dims table: a named symbol, or + - * floor-div ceil-div min max of dims. Expressions
-// are kept in one normal form (a sum of products of symbols and of opaque div/min/max terms) and
-// interned, so that equal expressions are the same number: compare dims with ==.
+// have one normal form (a sum of products of symbols and of opaque div/min/max terms) and are
+// interned, so equal expressions have the same handle: compare dims with ==.
 
 typedef int64_t stow_dim;
 
-// What a dim function returns when it failed; it goes through further dim functions unchanged.
+// What a dim function returns if it fails, or if it is given this.
 #define STOW_DIM_INVALID INT64_MIN
 
 typedef struct stow_dims stow_dims;
@@ -77,9 +106,9 @@ typedef struct stow_dims stow_dims;
 static inline bool stow_dim_is_const(stow_dim dim) { return dim >= 0; }
 
 // Each returns the dim, or STOW_DIM_INVALID: out of memory, overflow of a coefficient, division by
-// a constant that is not positive, or an expression above the size limit. Why is in
-// stow_dims_status. A negative number may pass through (`max(3 - 5, x)`), but no type can have it.
-// A symbol's name may be any bytes but must not be empty.
+// a constant that is not positive, or an expression above the size limit; stow_dims_status returns
+// which. Intermediate results may be negative (`max(3 - 5, x)`), dims of a type may not. A symbol's
+// name may be any bytes but not empty; the same name is the same symbol.
 STOW_API stow_dim stow_dim_symbol(stow_dims* dims, stow_str name);
 STOW_API stow_dim stow_dim_add(stow_dims* dims, stow_dim a, stow_dim b);
 STOW_API stow_dim stow_dim_sub(stow_dims* dims, stow_dim a, stow_dim b);
@@ -89,30 +118,30 @@ STOW_API stow_dim stow_dim_ceil_div(stow_dims* dims, stow_dim a, stow_dim b);
 STOW_API stow_dim stow_dim_min(stow_dims* dims, stow_dim a, stow_dim b);
 STOW_API stow_dim stow_dim_max(stow_dims* dims, stow_dim a, stow_dim b);
 
-// Any number as a dim, also a negative one; STOW_DIM_INVALID as above.
+// A dim for any number, negative ones included; STOW_DIM_INVALID as above.
 STOW_API stow_dim stow_dim_of_int(stow_dims* dims, int64_t number);
-// Whether |dim| is a number, also a negative one.
+// Whether |dim| is a number, negative ones included; if so, |out_number| is set to it.
 STOW_API bool stow_dim_to_int(const stow_dims* dims, stow_dim dim, int64_t* out_number);
-// Whether |dim| is at least |bound| whatever its symbols are, if each is at least |symbol_min| (0
-// or more). False also where that cannot be shown.
+// Whether |dim| is provably at least |bound| for all values of its symbols that are |symbol_min| (0
+// or more) or larger. False if there is no proof.
 STOW_API bool stow_dim_at_least(const stow_dims* dims, stow_dim dim, int64_t bound,
                                 int64_t symbol_min);
 
-// The first failure since the last call of stow_dims_clear_status; STOW_OK where there was none.
+// The first failure since the last stow_dims_clear_status, or STOW_OK.
 STOW_API stow_status stow_dims_status(const stow_dims* dims);
 STOW_API void stow_dims_clear_status(stow_dims* dims);
 
 // Writes the dim as the text format does: `384`, `?batch`, `?"p2o.Dim.0"`, `?(past + seq)`.
 STOW_API stow_status stow_dim_print(const stow_dims* dims, stow_dim dim, stow_writer writer);
 
-// Symbols in the table, in order of first use. stow_dim_uses tells whether |dim| mentions symbol
-// |index|.
+// Symbols of the table, in order of first use. Names are borrowed from it; empty past the end.
 STOW_API size_t stow_dims_symbol_count(const stow_dims* dims);
 STOW_API stow_str stow_dims_symbol_name(const stow_dims* dims, size_t index);
+// Whether the expression |dim| contains symbol |symbol_index|.
 STOW_API bool stow_dim_uses(const stow_dims* dims, stow_dim dim, size_t symbol_index);
 
 // ---------------------------------------------------------------------------------------------
-// Types have a fixed size, so that shape functions never allocate. Closed: stow_type never grows.
+// Types. Of a fixed size, so that shape functions never allocate.
 
 #define STOW_MAX_RANK 16
 
@@ -122,15 +151,17 @@ typedef struct stow_type {
   stow_dim dims[STOW_MAX_RANK];  // those at rank and above are 0
 } stow_type;
 
-// |rank| above STOW_MAX_RANK is cut to it; check before where that can happen.
+// Copies |rank| dims, at most STOW_MAX_RANK: check larger ranks before the call. |dims| may be NULL
+// for rank 0.
 STOW_API stow_type stow_type_make(stow_dtype dtype, uint32_t rank, const stow_dim* dims);
+// Same dtype, rank and dims. Dims must be of one table.
 STOW_API bool stow_type_equal(const stow_type* a, const stow_type* b);
-// STOW_ERR_UNBOUND_DIM where a dim is not a number, STOW_ERR_OVERFLOW where the count needs more
-// than 64 bits.
+// The product of the dims; 1 for rank 0. STOW_ERR_UNBOUND_DIM if a dim is not a number,
+// STOW_ERR_OVERFLOW if the product does not fit in 64 bits.
 STOW_API stow_status stow_type_elements(const stow_type* type, uint64_t* out_elements);
 // Elements × width, rounded up to whole bytes. Errors as above.
 STOW_API stow_status stow_type_bytes(const stow_type* type, uint64_t* out_bytes);
-// `f32[100, ?seq]`
+// Writes the type as the text format does: `f32[100, ?seq]`.
 STOW_API stow_status stow_type_print(const stow_dims* dims, const stow_type* type,
                                      stow_writer writer);
 
