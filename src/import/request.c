@@ -7,9 +7,7 @@
 stow_status stow_import_request_create(stow_allocator allocator, stow_diag* diag,
                                        stow_import_request** out_request) {
   *out_request = STOWI_NEW(allocator, stow_import_request);
-  if (*out_request == NULL) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(*out_request != NULL, diag));
   (*out_request)->allocator = allocator;
   return STOW_OK;
 }
@@ -79,10 +77,9 @@ stow_status stow_import_request_bind(stow_import_request* request, stow_str symb
     }
   }
   stowi_import_asked_bind bind = {.value = value};
-  if (STOWI_VEC_RESERVE(request->allocator, &request->binds, 1) != STOW_OK ||
-      copy_str(request->allocator, symbol, &bind.symbol) != STOW_OK) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(STOWI_VEC_RESERVE(request->allocator, &request->binds, 1) == STOW_OK &&
+                                 copy_str(request->allocator, symbol, &bind.symbol) == STOW_OK,
+                             diag));
   request->binds.data[request->binds.count++] = bind;
   return STOW_OK;
 }
@@ -110,10 +107,9 @@ static stow_status add_value(stow_import_request* request, stow_str input,
     }
   }
   stow_allocator allocator = request->allocator;
-  if (STOWI_VEC_RESERVE(allocator, &request->values, 1) != STOW_OK ||
-      copy_str(allocator, input, &value.input) != STOW_OK) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(STOWI_VEC_RESERVE(allocator, &request->values, 1) == STOW_OK &&
+                                 copy_str(allocator, input, &value.input) == STOW_OK,
+                             diag));
   value.data = stowi_alloc(allocator, value.count, value.element_size);
   if (value.data == NULL) {
     free_str(allocator, value.input);
@@ -176,10 +172,10 @@ stow_status stow_import_request_shape(stow_import_request* request, stow_str ten
       return fail_twice(tensor, diag);
     }
   }
-  if (STOWI_VEC_RESERVE(request->allocator, &request->shapes, 1) != STOW_OK ||
-      copy_str(request->allocator, tensor, &shape.tensor) != STOW_OK) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(
+      stowi_need_memory(STOWI_VEC_RESERVE(request->allocator, &request->shapes, 1) == STOW_OK &&
+                            copy_str(request->allocator, tensor, &shape.tensor) == STOW_OK,
+                        diag));
   request->shapes.data[request->shapes.count++] = shape;
   return STOW_OK;
 }

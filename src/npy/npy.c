@@ -26,9 +26,8 @@ struct stow_npy {
 
 static stow_status add(stow_npy* file, stow_str name, const stowi_npy_header* header,
                        stow_diag* diag) {
-  if (STOWI_VEC_RESERVE(file->allocator, &file->arrays, 1) != STOW_OK) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(
+      stowi_need_memory(STOWI_VEC_RESERVE(file->allocator, &file->arrays, 1) == STOW_OK, diag));
   file->arrays.data[file->arrays.count++] = (array){name, *header};
   return STOW_OK;
 }
@@ -101,9 +100,7 @@ stow_status stow_npy_open(stow_npy_format format, const void* bytes, size_t size
                           stow_allocator allocator, stow_diag* diag, stow_npy** out_file) {
   *out_file = NULL;
   stow_npy* file = STOWI_NEW(allocator, stow_npy);
-  if (file == NULL) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(file != NULL, diag));
   file->bytes = bytes;
   file->allocator = allocator;
   stow_status status = format == STOW_NPY_SINGLE    ? list_single(file, size, diag)

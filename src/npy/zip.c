@@ -181,9 +181,7 @@ static stow_status read_entries(const archive* a, const directory* d, stow_alloc
       return STOW_ERR_SYNTAX;
     }
     packed += entry.stored;
-    if (STOWI_VEC_RESERVE(allocator, entries, 1) != STOW_OK) {
-      return stowi_fail_memory(a->diag);
-    }
+    STOW_TRY(stowi_need_memory(STOWI_VEC_RESERVE(allocator, entries, 1) == STOW_OK, a->diag));
     entries->data[entries->count++] = entry;
   }
   return STOW_OK;

@@ -84,7 +84,7 @@ static bool needs_first_fit(const stowi_place_quest* quest) {
 static stow_status search_all(stowi_place_quest* quest) {
   STOW_TRY(stowi_place_skyline_work(quest));
   if (needs_first_fit(quest)) {
-    STOW_TRY(stowi_first_fit_work(quest));
+    STOW_TRY(stowi_place_first_fit_work(quest));
   }
   bool is_small = quest->problem->buffers.count <= MAX_EXACT;
   return stowi_place_quest_stage(quest, STOW_PLACE_NO_LIMIT,
@@ -97,7 +97,7 @@ static stow_status work(stowi_place_quest* quest) {
     return search_all(quest);
   }
   STOW_TRY(stowi_place_on_bedrock(quest, search_all));
-  return needs_first_fit(quest) ? stowi_first_fit_work(quest) : STOW_OK;
+  return needs_first_fit(quest) ? stowi_place_first_fit_work(quest) : STOW_OK;
 }
 
 stow_status stow_place_auto(const stow_problem* problem, const stow_place_options* options,

@@ -14,8 +14,8 @@
                            stow_placement** out_placement) {                               \
     return stowi_place_quest_run(problem, options, allocator, diag, work, out_placement);  \
   }
-STRATEGY(extern, stowi_place_first_fit, stowi_first_fit_work)
-STRATEGY(extern, stowi_place_best_fit, stowi_best_fit_work)
+STRATEGY(extern, stowi_place_first_fit, stowi_place_first_fit_work)
+STRATEGY(extern, stowi_place_best_fit, stowi_place_best_fit_work)
 STRATEGY(static, place_portfolio, stowi_place_portfolio_work)
 STRATEGY(static, place_on_skyline, stowi_place_skyline_work)
 STRATEGY(static, place_and_compact, stowi_place_compact_work)

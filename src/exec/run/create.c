@@ -159,9 +159,7 @@ stow_status stow_exec_create(const stow_prepared* prepared, const stow_plan* pla
   stow_exec_options_init(&full);
   STOW_TRY(stowi_load_options(&full, options, sizeof(full), "stow_exec_options", diag));
   stow_exec* exec = STOWI_NEW(allocator, stow_exec);
-  if (exec == NULL) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(exec != NULL, diag));
   exec->allocator = allocator;
   exec->prepared = prepared;
   exec->graph = prepared->graph;

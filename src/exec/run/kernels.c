@@ -27,9 +27,7 @@ struct stow_kernels {
 stow_status stow_kernels_create(stow_allocator allocator, stow_diag* diag,
                                 stow_kernels** out_kernels) {
   *out_kernels = STOWI_NEW(allocator, stow_kernels);
-  if (*out_kernels == NULL) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(*out_kernels != NULL, diag));
   (*out_kernels)->allocator = allocator;
   return STOW_OK;
 }
@@ -96,9 +94,8 @@ stow_status stow_kernels_set(stow_kernels* kernels, stow_op op, const stow_kerne
   }
   replacement* there = find_replacement(kernels, op);
   if (there == NULL) {
-    if (STOWI_VEC_RESERVE(kernels->allocator, &kernels->replaced, 1) != STOW_OK) {
-      return stowi_fail_memory(diag);
-    }
+    STOW_TRY(stowi_need_memory(
+        STOWI_VEC_RESERVE(kernels->allocator, &kernels->replaced, 1) == STOW_OK, diag));
     there = &kernels->replaced.data[kernels->replaced.count++];
   }
   *there = (replacement){op, full};
@@ -125,9 +122,7 @@ stow_status stow_kernels_set_custom(stow_kernels* kernels, stow_str name, const 
     return STOW_OK;
   }
   char* copy = STOWI_ARRAY(kernels->allocator, char, name.size);
-  if (copy == NULL) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(copy != NULL, diag));
   if (STOWI_VEC_RESERVE(kernels->allocator, &kernels->custom, 1) != STOW_OK) {
     STOWI_ARRAY_FREE(kernels->allocator, copy, name.size);
     return stowi_fail_memory(diag);

@@ -41,9 +41,7 @@ struct stowi_exec_paranoia {
 stow_status stowi_exec_paranoia_create(const stow_plan* plan, stow_allocator allocator,
                                        stow_diag* diag, stowi_exec_paranoia** out_paranoia) {
   *out_paranoia = STOWI_NEW(allocator, stowi_exec_paranoia);
-  if (*out_paranoia == NULL) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(*out_paranoia != NULL, diag));
   stowi_exec_paranoia* paranoia = *out_paranoia;
   paranoia->allocator = allocator;
   paranoia->size = (size_t)stow_plan_arena_size(plan);

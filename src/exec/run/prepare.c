@@ -296,9 +296,7 @@ stow_status stow_prepare(const stow_graph* graph, const stow_prepare_options* op
                       (unsigned)full.threads, STOWI_EXEC_MAX_THREADS);
   }
   stow_prepared* prepared = STOWI_NEW(allocator, stow_prepared);
-  if (prepared == NULL) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(prepared != NULL, diag));
   prepared->allocator = allocator;
   prepared->graph = graph;
   prepared->threads = full.threads;

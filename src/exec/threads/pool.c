@@ -190,9 +190,7 @@ stow_status stowi_exec_workers_create(uint32_t count, stow_allocator allocator, 
                                       stowi_exec_workers** out_workers) {
   *out_workers = NULL;
   stowi_exec_workers* workers = STOWI_NEW(allocator, stowi_exec_workers);
-  if (workers == NULL) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(workers != NULL, diag));
   workers->allocator = allocator;
   workers->count = count;
   atomic_init(&workers->next, 0);

@@ -38,10 +38,10 @@ static stow_status join_path(stowi_onnx_model* model, stow_str location, stow_st
 
 static stow_status add_file(stowi_onnx_model* model, stow_str location, stow_diag* diag) {
   stowi_onnx_file file = {.location = location};
-  if (STOWI_VEC_RESERVE(model->common.allocator, &model->files, 1) != STOW_OK ||
-      stowi_index_reserve(&model->file_index, model->common.allocator) != STOW_OK) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(
+      STOWI_VEC_RESERVE(model->common.allocator, &model->files, 1) == STOW_OK &&
+          stowi_index_reserve(&model->file_index, model->common.allocator) == STOW_OK,
+      diag));
   STOW_TRY(stowi_onnx_map_within(model->folder, location, diag, &file.span));
   if (join_path(model, location, &file.path) != STOW_OK) {
     stowi_onnx_unmap(file.span);
@@ -194,9 +194,7 @@ static stow_status open_model(const way* by, stow_allocator allocator, stow_diag
                               stow_model** out_model) {
   *out_model = NULL;
   stowi_onnx_model* model = STOWI_NEW(allocator, stowi_onnx_model);
-  if (model == NULL) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(model != NULL, diag));
   model->common.provider = &stowi_onnx_provider;
   model->common.allocator = allocator;
   stow_status status = open_by(model, by, diag);
@@ -257,9 +255,7 @@ struct stowi_onnx_pool {
 stow_status stowi_onnx_pool_create(stow_allocator allocator, stow_diag* diag,
                                    stowi_onnx_pool** out_pool) {
   *out_pool = STOWI_NEW(allocator, stowi_onnx_pool);
-  if (*out_pool == NULL) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(*out_pool != NULL, diag));
   (*out_pool)->allocator = allocator;
   return STOW_OK;
 }

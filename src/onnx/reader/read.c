@@ -194,9 +194,7 @@ static stow_status allocate(passage* p, const stowi_onnx_field* row, size_t coun
   if (stowi_mul_size(count, item_size(row), &size)) {
     items = stowi_pool_alloc(p->reader->pool, p->reader->allocator, size, alignof(max_align_t));
   }
-  if (items == NULL) {
-    return stowi_fail_memory(p->reader->diag);
-  }
+  STOW_TRY(stowi_need_memory(items != NULL, p->reader->diag));
   memcpy(p->record + row->at, &items, sizeof(items));
   *out = items;
   return STOW_OK;

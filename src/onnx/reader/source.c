@@ -60,9 +60,8 @@ static stow_status copy(scanner* s, uint64_t count) {
     }
     size_t room = s->window_size - (size_t)skipped;
     size_t size = count < room ? (size_t)count : room;
-    if (STOWI_VEC_RESERVE(s->allocator, &s->image->bytes, size) != STOW_OK) {
-      return stowi_fail_memory(s->diag);
-    }
+    STOW_TRY(stowi_need_memory(STOWI_VEC_RESERVE(s->allocator, &s->image->bytes, size) == STOW_OK,
+                               s->diag));
     memcpy(s->image->bytes.data + s->image->bytes.count, s->window + skipped, size);
     s->image->bytes.count += size;
     s->offset += size;
@@ -73,9 +72,8 @@ static stow_status copy(scanner* s, uint64_t count) {
 
 static stow_status leave_out(scanner* s, uint64_t count) {
   stowi_onnx_image* image = s->image;
-  if (STOWI_VEC_RESERVE(s->allocator, &image->holes, 1) != STOW_OK) {
-    return stowi_fail_memory(s->diag);
-  }
+  STOW_TRY(
+      stowi_need_memory(STOWI_VEC_RESERVE(s->allocator, &image->holes, 1) == STOW_OK, s->diag));
   image->holes.data[image->holes.count++] = (stowi_onnx_hole){image->bytes.count, s->offset, count};
   s->offset += count;
   return STOW_OK;

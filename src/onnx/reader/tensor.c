@@ -39,9 +39,7 @@ static void set_source(const request* r, stowi_onnx_span span, stowi_onnx_bytes*
 // Reads bytes of the source into a block of the request's allocator.
 static stow_status fetch(const request* r, uint64_t offset, size_t size, void** out_block) {
   *out_block = stowi_alloc(r->allocator, size, 1);
-  if (*out_block == NULL) {
-    return stowi_fail_memory(r->diag);
-  }
+  STOW_TRY(stowi_need_memory(*out_block != NULL, r->diag));
   stow_status status =
       stowi_onnx_source_read(&r->model->source, r->model->path, offset, *out_block, size, r->diag);
   if (status != STOW_OK) {
@@ -201,9 +199,7 @@ static stow_status decode(const request* r, stowi_onnx_bytes* out) {
     return fail_size(r, "typed data", sink.count * sink.unit);
   }
   sink.to = (uint8_t*)stowi_alloc(r->allocator, r->size, 1);
-  if (sink.to == NULL) {
-    return stowi_fail_memory(r->diag);
-  }
+  STOW_TRY(stowi_need_memory(sink.to != NULL, r->diag));
   out->bytes = sink.to;
   out->size = r->size;
   out->is_owned = true;

@@ -51,9 +51,7 @@ stow_status stow_onnx_tensor_open(const void* data, size_t size, stow_allocator 
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "stow_onnx_tensor.struct_size is too small");
   }
   held* h = STOWI_NEW(allocator, held);
-  if (h == NULL) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(h != NULL, diag));
   h->allocator = allocator;
   stow_status status = read_tensor(h, (stowi_onnx_span){data, size}, diag, &tensor);
   if (status != STOW_OK) {

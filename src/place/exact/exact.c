@@ -256,7 +256,7 @@ void stowi_place_prover_destroy(stowi_place_prover* prover) {
 }
 
 static stow_status search_all(stowi_place_quest* quest) {
-  STOW_TRY(stowi_first_fit_work(quest));
+  STOW_TRY(stowi_place_first_fit_work(quest));
   if (stowi_place_quest_done(quest) ||
       quest->problem->buffers.count > STOWI_PLACE_MODEL_MAX_BUFFERS) {
     return STOW_OK;
@@ -275,5 +275,5 @@ stow_status stowi_place_exact_work(stowi_place_quest* quest) {
   }
   STOW_TRY(stowi_place_on_bedrock(quest, search_all));
   return stowi_place_quest_answered(quest) || quest->stopped ? STOW_OK
-                                                             : stowi_first_fit_work(quest);
+                                                             : stowi_place_first_fit_work(quest);
 }

@@ -188,12 +188,12 @@ uint64_t stowi_place_pick_tightest(stowi_place_search* search, uint64_t footprin
   }
 }
 
-stow_status stowi_first_fit_work(stowi_place_quest* quest) {
+stow_status stowi_place_first_fit_work(stowi_place_quest* quest) {
   quest->phase = "first-fit";
   return stowi_place_greedy_by_size(quest, stowi_place_pick_lowest);
 }
 
-stow_status stowi_best_fit_work(stowi_place_quest* quest) {
+stow_status stowi_place_best_fit_work(stowi_place_quest* quest) {
   quest->phase = "best-fit";
   return stowi_place_greedy_by_size(quest, stowi_place_pick_tightest);
 }

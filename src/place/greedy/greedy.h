@@ -28,8 +28,8 @@ stow_status stowi_place_greedy_aside(stowi_place_quest* quest, const uint32_t* o
 stow_status stowi_place_greedy_by_size(stowi_place_quest* quest, stowi_place_pick pick);
 
 // Strategies `first-fit` and `best-fit`.
-stow_status stowi_first_fit_work(stowi_place_quest* quest);
-stow_status stowi_best_fit_work(stowi_place_quest* quest);
+stow_status stowi_place_first_fit_work(stowi_place_quest* quest);
+stow_status stowi_place_best_fit_work(stowi_place_quest* quest);
 
 // Strategy `portfolio`: first fit by size first, so it is never higher than that. A node per buffer
 // and pass. Beyond tens of thousands of buffers, only what is likely to pay.

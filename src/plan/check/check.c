@@ -311,9 +311,9 @@ stow_status stow_plan_check(const stow_plan* plan, const stow_graph* graph,
       .value_count = stow_graph_value_count(graph),
       .region_count = stow_graph_region_count(graph),
   };
-  STOW_TRY(stowi_fill_violation(&checker.violation, diag, out_violation));
+  STOW_TRY(stowi_plan_fill_violation(&checker.violation, diag, out_violation));
   stow_status status = run(&checker);
-  (void)stowi_fill_violation(&checker.violation, NULL, out_violation);
+  (void)stowi_plan_fill_violation(&checker.violation, NULL, out_violation);
   STOWI_ARRAY_FREE(allocator, checker.steps, checker.node_count);
   STOWI_ARRAY_FREE(allocator, checker.entries, checker.region_count);
   STOWI_ARRAY_FREE(allocator, checker.values, checker.value_count);

@@ -101,8 +101,8 @@ stow_status stowi_plan_check_facts(stowi_plan_checker* checker);
   { 0, STOW_FAULT_NONE, STOW_VALUE_NONE, STOW_VALUE_NONE, STOW_NODE_NONE, STOW_NODE_NONE, 0 }
 
 // Writes what was found to the caller's struct; |out_violation| may be NULL.
-static inline stow_status stowi_fill_violation(const stow_violation* found, stow_diag* diag,
-                                               stow_violation* out_violation) {
+static inline stow_status stowi_plan_fill_violation(const stow_violation* found, stow_diag* diag,
+                                                    stow_violation* out_violation) {
   return out_violation == NULL
              ? STOW_OK
              : stowi_fill_struct(out_violation, found, sizeof(*found), "stow_violation", diag);

@@ -130,7 +130,7 @@ stow_status stow_plan_check_layout(const stow_plan* plan, const stow_graph* grap
                                    const stow_weight_layout* layout, stow_diag* diag,
                                    stow_violation* out_violation) {
   static const stow_violation none = STOWI_PLAN_NO_VIOLATION;
-  STOW_TRY(stowi_fill_violation(&none, diag, out_violation));
+  STOW_TRY(stowi_plan_fill_violation(&none, diag, out_violation));
   stow_allocator allocator = plan->allocator;
   size_t count = stow_weight_layout_count(layout);
   layout_check check = {
@@ -143,7 +143,7 @@ stow_status stow_plan_check_layout(const stow_plan* plan, const stow_graph* grap
       .named = STOWI_ARRAY_ZERO(allocator, bool, count),
   };
   stow_status status = check.named == NULL ? stowi_fail_memory(diag) : run(&check);
-  (void)stowi_fill_violation(&check.checker.violation, NULL, out_violation);
+  (void)stowi_plan_fill_violation(&check.checker.violation, NULL, out_violation);
   STOWI_ARRAY_FREE(allocator, check.named, count);
   return status;
 }

@@ -233,7 +233,7 @@ static stow_status check_turns(turn* turns, size_t count) {
 static void report(const turn* turns, size_t count, stow_violation* out_violation) {
   for (size_t i = 0; i < count; ++i) {
     if (turns[i].checker.violation.fault != STOW_FAULT_NONE) {
-      (void)stowi_fill_violation(&turns[i].checker.violation, NULL, out_violation);
+      (void)stowi_plan_fill_violation(&turns[i].checker.violation, NULL, out_violation);
       return;
     }
   }
@@ -244,7 +244,7 @@ stow_status stow_set_check(const stow_plan* const* plans, const stow_graph* cons
                            stow_allocator allocator, stow_diag* diag,
                            stow_violation* out_violation) {
   static const stow_violation none = STOWI_PLAN_NO_VIOLATION;
-  STOW_TRY(stowi_fill_violation(&none, diag, out_violation));
+  STOW_TRY(stowi_plan_fill_violation(&none, diag, out_violation));
   turn* turns = STOWI_ARRAY_ZERO(allocator, turn, count);
   STOW_TRY(stowi_need_memory(turns != NULL, diag));
   for (size_t i = 0; i < count; ++i) {

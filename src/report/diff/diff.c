@@ -182,9 +182,7 @@ stow_status stow_diff_create(const stow_picture* then, const stow_picture* now, 
                              stow_allocator allocator, stow_diag* diag, stow_diff** out_diff) {
   *out_diff = NULL;
   stow_diff* diff = STOWI_NEW(allocator, stow_diff);
-  if (diff == NULL) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(diff != NULL, diag));
   *diff = (stow_diff){.then = then,
                       .now = now,
                       .then_end = stowi_report_picture_last_end(then),

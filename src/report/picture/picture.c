@@ -52,9 +52,7 @@ stow_status stowi_report_picture_create(stowi_report_picture_maker make, const v
                                         stow_allocator allocator, stow_diag* diag,
                                         stow_picture** out_picture) {
   stow_picture* picture = STOWI_NEW(allocator, stow_picture);
-  if (picture == NULL) {
-    return stowi_fail_memory(diag);
-  }
+  STOW_TRY(stowi_need_memory(picture != NULL, diag));
   picture->allocator = allocator;
   picture->title = STOWI_REPORT_PICTURE_NONE;
   picture->source = STOWI_REPORT_PICTURE_NONE;
