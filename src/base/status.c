@@ -4,8 +4,7 @@
 const char* stow_status_text(stow_status status) {
   switch (status) {
 #define STATUS_CASE(name, value, text) \
-  case STOW_##name:                    \
-    return text;
+  case STOW_##name: return text;
     STOW_STATUS_LIST(STATUS_CASE)
 #undef STATUS_CASE
   }

@@ -83,18 +83,12 @@ stow_status stowi_printf(stow_writer writer, const char* format, ...) {
 
 static stow_status put_escaped_byte(stow_writer writer, unsigned char byte) {
   switch (byte) {
-    case '"':
-      return stowi_put(writer, "\\\"");
-    case '\\':
-      return stowi_put(writer, "\\\\");
-    case '\n':
-      return stowi_put(writer, "\\n");
-    case '\t':
-      return stowi_put(writer, "\\t");
-    case '\r':
-      return stowi_put(writer, "\\r");
-    default:
-      return stowi_printf(writer, "\\x%02x", (unsigned)byte);
+    case '"': return stowi_put(writer, "\\\"");
+    case '\\': return stowi_put(writer, "\\\\");
+    case '\n': return stowi_put(writer, "\\n");
+    case '\t': return stowi_put(writer, "\\t");
+    case '\r': return stowi_put(writer, "\\r");
+    default: return stowi_printf(writer, "\\x%02x", (unsigned)byte);
   }
 }
 

@@ -53,9 +53,7 @@ void stow_call_data(stow_call* call, const void* data, size_t size, bool copy) {
 
 static void store(unsigned char* bytes, uint32_t width, size_t index, uint64_t bits) {
   switch (width) {
-    case 8:
-      bytes[index] = (unsigned char)bits;
-      break;
+    case 8: bytes[index] = (unsigned char)bits; break;
     case 16: {
       uint16_t half = (uint16_t)bits;
       memcpy(bytes + index * 2, &half, 2);
@@ -66,9 +64,7 @@ static void store(unsigned char* bytes, uint32_t width, size_t index, uint64_t b
       memcpy(bytes + index * 4, &word, 4);
       break;
     }
-    case 64:
-      memcpy(bytes + index * 8, &bits, 8);
-      break;
+    case 64: memcpy(bytes + index * 8, &bits, 8); break;
     default: {
       size_t position = index * width;
       uint64_t mask = (UINT64_C(1) << width) - 1;

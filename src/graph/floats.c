@@ -14,17 +14,10 @@ typedef struct format {
 // False for f64, which needs no conversion.
 static bool format_of(stow_dtype dtype, format* out) {
   switch (dtype) {
-    case STOW_F32:
-      *out = (format){8, 23};
-      return true;
-    case STOW_F16:
-      *out = (format){5, 10};
-      return true;
-    case STOW_BF16:
-      *out = (format){8, 7};
-      return true;
-    default:
-      return false;
+    case STOW_F32: *out = (format){8, 23}; return true;
+    case STOW_F16: *out = (format){5, 10}; return true;
+    case STOW_BF16: *out = (format){8, 7}; return true;
+    default: return false;
   }
 }
 

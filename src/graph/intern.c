@@ -87,16 +87,11 @@ uint64_t stowi_graph_attr_hash(uint64_t hash, const stow_attr* attr) {
   hash = stowi_hash_bytes(hash, attr->name.data, attr->name.size);
   hash = stowi_hash_u64(hash, (uint64_t)attr->kind);
   switch (attr->kind) {
-    case STOW_ATTR_INT:
-      return stowi_hash_u64(hash, (uint64_t)attr->i);
-    case STOW_ATTR_FLOAT:
-      return stowi_hash_u64(hash, float_bits(attr->f));
-    case STOW_ATTR_BOOL:
-      return stowi_hash_u64(hash, attr->b);
-    case STOW_ATTR_STRING:
-      return stowi_hash_bytes(hash, attr->s.data, attr->s.size);
-    default:
-      return hash_list(hash, attr);
+    case STOW_ATTR_INT: return stowi_hash_u64(hash, (uint64_t)attr->i);
+    case STOW_ATTR_FLOAT: return stowi_hash_u64(hash, float_bits(attr->f));
+    case STOW_ATTR_BOOL: return stowi_hash_u64(hash, attr->b);
+    case STOW_ATTR_STRING: return stowi_hash_bytes(hash, attr->s.data, attr->s.size);
+    default: return hash_list(hash, attr);
   }
 }
 
@@ -120,16 +115,11 @@ bool stowi_graph_attr_equal(const stow_attr* a, const stow_attr* b) {
     return false;
   }
   switch (a->kind) {
-    case STOW_ATTR_INT:
-      return a->i == b->i;
-    case STOW_ATTR_FLOAT:
-      return float_bits(a->f) == float_bits(b->f);
-    case STOW_ATTR_BOOL:
-      return a->b == b->b;
-    case STOW_ATTR_STRING:
-      return stow_str_equal(a->s, b->s);
-    default:
-      return list_equal(a, b);
+    case STOW_ATTR_INT: return a->i == b->i;
+    case STOW_ATTR_FLOAT: return float_bits(a->f) == float_bits(b->f);
+    case STOW_ATTR_BOOL: return a->b == b->b;
+    case STOW_ATTR_STRING: return stow_str_equal(a->s, b->s);
+    default: return list_equal(a, b);
   }
 }
 
@@ -165,19 +155,11 @@ static stow_status copy_strings(stowi_pool* pool, stow_allocator allocator, cons
 static stow_status copy_value(stowi_pool* pool, stow_allocator allocator, const stow_attr* attr,
                               stow_attr* out) {
   switch (attr->kind) {
-    case STOW_ATTR_INT:
-      out->i = attr->i;
-      return STOW_OK;
-    case STOW_ATTR_FLOAT:
-      out->f = attr->f;
-      return STOW_OK;
-    case STOW_ATTR_BOOL:
-      out->b = attr->b;
-      return STOW_OK;
-    case STOW_ATTR_STRING:
-      return stowi_pool_copy_str(pool, allocator, attr->s, &out->s);
-    default:
-      break;
+    case STOW_ATTR_INT: out->i = attr->i; return STOW_OK;
+    case STOW_ATTR_FLOAT: out->f = attr->f; return STOW_OK;
+    case STOW_ATTR_BOOL: out->b = attr->b; return STOW_OK;
+    case STOW_ATTR_STRING: return stowi_pool_copy_str(pool, allocator, attr->s, &out->s);
+    default: break;
   }
   out->count = attr->count;
   if (attr->kind == STOW_ATTR_STRINGS) {

@@ -29,17 +29,10 @@ static uint64_t load(const unsigned char* bytes, uint32_t width, size_t i) {
   uint32_t word;
   uint64_t bits;
   switch (width) {
-    case 8:
-      return bytes[i];
-    case 16:
-      memcpy(&half, bytes + i * 2, 2);
-      return half;
-    case 32:
-      memcpy(&word, bytes + i * 4, 4);
-      return word;
-    case 64:
-      memcpy(&bits, bytes + i * 8, 8);
-      return bits;
+    case 8: return bytes[i];
+    case 16: memcpy(&half, bytes + i * 2, 2); return half;
+    case 32: memcpy(&word, bytes + i * 4, 4); return word;
+    case 64: memcpy(&bits, bytes + i * 8, 8); return bits;
     default:  // packed, the first element in the low bits
       return (uint64_t)(bytes[i * width / 8] >> (i * width % 8)) & ((UINT64_C(1) << width) - 1);
   }
@@ -346,10 +339,8 @@ stow_status stow_shape_list(stow_shape_call* call, const char* name, size_t k, s
 static bool can_hold(stow_dtype dtype, int64_t number) {
   uint32_t width = stow_dtype_bits(dtype);
   switch (stow_dtype_kind_of(dtype)) {
-    case STOW_KIND_BOOL:
-      return number == 0 || number == 1;
-    case STOW_KIND_UNSIGNED:
-      return number >= 0 && (width >= 63 || number < INT64_C(1) << width);
+    case STOW_KIND_BOOL: return number == 0 || number == 1;
+    case STOW_KIND_UNSIGNED: return number >= 0 && (width >= 63 || number < INT64_C(1) << width);
     default: {
       int64_t limit = width == 64 ? INT64_MAX : (INT64_C(1) << (width - 1)) - 1;
       return number <= limit && number >= -limit - 1;

@@ -229,8 +229,7 @@ static const char* row_fault(const stow_op_desc* desc) {
     return "writes_view needs a view function";
   }
   switch (desc->region_kind) {
-    case STOW_REGION_NONE:
-      return desc->region_count == 0 ? NULL : "regions need a region_kind";
+    case STOW_REGION_NONE: return desc->region_count == 0 ? NULL : "regions need a region_kind";
     case STOW_REGION_BRANCH:
       return desc->region_count != 0 ? NULL : "a branching op needs a region";
     case STOW_REGION_LOOP:

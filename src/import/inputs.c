@@ -40,10 +40,8 @@ static bool encode(stow_dtype dtype, int64_t number, uint64_t* out) {
   uint32_t width = stow_dtype_bits(dtype);
   *out = (uint64_t)number;
   switch (stow_dtype_kind_of(dtype)) {
-    case STOW_KIND_BOOL:
-      return number == 0 || number == 1;
-    case STOW_KIND_UNSIGNED:
-      return number >= 0 && (width >= 63 || number < INT64_C(1) << width);
+    case STOW_KIND_BOOL: return number == 0 || number == 1;
+    case STOW_KIND_UNSIGNED: return number >= 0 && (width >= 63 || number < INT64_C(1) << width);
     case STOW_KIND_SIGNED: {
       int64_t limit = width == 64 ? INT64_MAX : (INT64_C(1) << (width - 1)) - 1;
       return number <= limit && number >= -limit - 1;

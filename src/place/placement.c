@@ -45,14 +45,10 @@ bool stowi_placement_stopped(const stow_placement* placement) { return placement
 
 const char* stow_outcome_text(stow_outcome outcome) {
   switch (outcome) {
-    case STOW_OUTCOME_OPTIMAL:
-      return "optimal";
-    case STOW_OUTCOME_FEASIBLE:
-      return "feasible";
-    case STOW_OUTCOME_INFEASIBLE:
-      return "infeasible";
-    case STOW_OUTCOME_GAVE_UP:
-      return "gave up";
+    case STOW_OUTCOME_OPTIMAL: return "optimal";
+    case STOW_OUTCOME_FEASIBLE: return "feasible";
+    case STOW_OUTCOME_INFEASIBLE: return "infeasible";
+    case STOW_OUTCOME_GAVE_UP: return "gave up";
   }
   return "unknown";
 }

@@ -45,14 +45,10 @@ stowi_plan_value_text stowi_plan_name_value(stow_value value, stow_str name) {
 
 static stowi_plan_kind kind_of(const stow_graph* graph, stow_value value) {
   switch (stow_graph_op(graph, stow_graph_producer(graph, value))) {
-    case STOW_OP_INPUT:
-      return STOWI_PLAN_KIND_INPUT;
-    case STOW_OP_PARAM:
-      return STOWI_PLAN_KIND_PARAM;
-    case STOW_OP_CONSTANT:
-      return STOWI_PLAN_KIND_CONSTANT;
-    default:
-      return STOWI_PLAN_KIND_COMPUTED;
+    case STOW_OP_INPUT: return STOWI_PLAN_KIND_INPUT;
+    case STOW_OP_PARAM: return STOWI_PLAN_KIND_PARAM;
+    case STOW_OP_CONSTANT: return STOWI_PLAN_KIND_CONSTANT;
+    default: return STOWI_PLAN_KIND_COMPUTED;
   }
 }
 
@@ -366,14 +362,10 @@ stow_status stow_plan_describe_value(const stow_plan* plan, stow_value value,
 
 stow_status stow_plan_write(const stow_plan* plan, stow_plan_format format, stow_writer writer) {
   switch (format) {
-    case STOW_PLAN_SAVED:
-      return stowi_plan_write_saved(plan, writer);
-    case STOW_PLAN_REPORT:
-      return stowi_plan_write_report(plan, writer);
-    case STOW_PLAN_JSON:
-      return stowi_plan_write_json(plan, writer);
-    case STOW_PLAN_CSV:
-      return stowi_plan_write_csv(plan, writer);
+    case STOW_PLAN_SAVED: return stowi_plan_write_saved(plan, writer);
+    case STOW_PLAN_REPORT: return stowi_plan_write_report(plan, writer);
+    case STOW_PLAN_JSON: return stowi_plan_write_json(plan, writer);
+    case STOW_PLAN_CSV: return stowi_plan_write_csv(plan, writer);
   }
   return STOW_ERR_INVALID_ARGUMENT;
 }

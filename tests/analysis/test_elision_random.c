@@ -118,23 +118,12 @@ static void random_effects(program* p, test_random* random) {
       case 1:
         stow_effects_write_early(p->effects, node, 0, other < node ? other : node, NULL);
         break;
-      case 2:
-        stow_effects_set_own(p->effects, value, NULL);
-        break;
-      case 3:
-        stow_effects_set_alignment(p->effects, value, 4, NULL);
-        break;
-      case 4:
-        stow_effects_add_scratch(p->effects, node, 8, 1, NULL, NULL);
-        break;
-      case 5:
-        stow_effects_set_state(p->effects, value, NULL);
-        break;
-      case 6:
-        stow_effects_allow_in_place(p->effects, node, 0, 0, NULL);
-        break;
-      default:
-        break;
+      case 2: stow_effects_set_own(p->effects, value, NULL); break;
+      case 3: stow_effects_set_alignment(p->effects, value, 4, NULL); break;
+      case 4: stow_effects_add_scratch(p->effects, node, 8, 1, NULL, NULL); break;
+      case 5: stow_effects_set_state(p->effects, value, NULL); break;
+      case 6: stow_effects_allow_in_place(p->effects, node, 0, 0, NULL); break;
+      default: break;
     }
   }
 }

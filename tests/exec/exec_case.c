@@ -12,25 +12,17 @@
 static double element(const stow_tensor* tensor, size_t i) {
   i = stow_tensor_elements(tensor) == 1 ? 0 : i;
   switch (tensor->dtype) {
-    case STOW_F32:
-      return ((const float*)tensor->data)[i];
-    case STOW_I64:
-      return (double)((const int64_t*)tensor->data)[i];
-    default:
-      return ((const unsigned char*)tensor->data)[i];
+    case STOW_F32: return ((const float*)tensor->data)[i];
+    case STOW_I64: return (double)((const int64_t*)tensor->data)[i];
+    default: return ((const unsigned char*)tensor->data)[i];
   }
 }
 
 static void store(stow_tensor* tensor, size_t i, double number) {
   switch (tensor->dtype) {
-    case STOW_F32:
-      ((float*)tensor->data)[i] = (float)number;
-      return;
-    case STOW_I64:
-      ((int64_t*)tensor->data)[i] = (int64_t)number;
-      return;
-    default:
-      ((unsigned char*)tensor->data)[i] = (unsigned char)number;
+    case STOW_F32: ((float*)tensor->data)[i] = (float)number; return;
+    case STOW_I64: ((int64_t*)tensor->data)[i] = (int64_t)number; return;
+    default: ((unsigned char*)tensor->data)[i] = (unsigned char)number;
   }
 }
 
@@ -41,20 +33,11 @@ static void run_range(void* user, size_t begin, size_t end, uint32_t worker) {
     double a = element(call->operands[0], i);
     double b = call->operand_count > 1 ? element(call->operands[1], i) : 0;
     switch (call->op) {
-      case STOW_OP_ADD:
-        store(call->results[0], i, a + b);
-        break;
-      case STOW_OP_MUL:
-        store(call->results[0], i, a * b);
-        break;
-      case STOW_OP_NEG:
-        store(call->results[0], i, -a);
-        break;
-      case STOW_OP_RELU:
-        store(call->results[0], i, a > 0 ? a : 0);
-        break;
-      default:
-        store(call->results[0], i, a < b ? 1 : 0);
+      case STOW_OP_ADD: store(call->results[0], i, a + b); break;
+      case STOW_OP_MUL: store(call->results[0], i, a * b); break;
+      case STOW_OP_NEG: store(call->results[0], i, -a); break;
+      case STOW_OP_RELU: store(call->results[0], i, a > 0 ? a : 0); break;
+      default: store(call->results[0], i, a < b ? 1 : 0);
     }
   }
 }

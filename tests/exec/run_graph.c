@@ -226,18 +226,13 @@ static void draw_effects(run* r) {
     stow_type_bytes(stow_graph_type(r->g->graph, value), &bytes);
     stow_effects_set_io(effects, value, policies[test_random_below(&random, 3)], NULL);
     switch (test_random_below(&random, 16)) {
-      case 0:
-        stow_effects_set_storage(effects, value, 3 * bytes, NULL);
-        break;
+      case 0: stow_effects_set_storage(effects, value, 3 * bytes, NULL); break;
       case 1:
         stow_effects_set_alignment(effects, value, UINT64_C(1) << test_random_below(&random, 10),
                                    NULL);
         break;
-      case 2:
-        stow_effects_set_own(effects, value, NULL);
-        break;
-      default:
-        break;
+      case 2: stow_effects_set_own(effects, value, NULL); break;
+      default: break;
     }
   }
 }

@@ -50,18 +50,13 @@ static suitable_range of_reader(const stow_graph* graph, stow_node node, size_t 
     case STOW_OP_SCATTER_ELEMENTS:
       return k == 1 ? indices(dim_at(first, int_attr(graph, node, "axis"))) : anything;
     case STOW_OP_GATHER_ND:
-    case STOW_OP_SCATTER_ND:
-      return k == 1 ? indices(smallest_dim(first)) : anything;
+    case STOW_OP_SCATTER_ND: return k == 1 ? indices(smallest_dim(first)) : anything;
     case STOW_OP_ROI_ALIGN:
-    case STOW_OP_CROP_AND_RESIZE:
-      return k == 2 ? indices(dim_at(first, 0)) : anything;
+    case STOW_OP_CROP_AND_RESIZE: return k == 2 ? indices(dim_at(first, 0)) : anything;
     case STOW_OP_DIV:
-    case STOW_OP_MOD:
-      return k == 1 ? positive : anything;
-    case STOW_OP_MEL_WEIGHTS:
-      return positive;
-    default:
-      return anything;
+    case STOW_OP_MOD: return k == 1 ? positive : anything;
+    case STOW_OP_MEL_WEIGHTS: return positive;
+    default: return anything;
   }
 }
 
@@ -90,12 +85,9 @@ static bool passes(stow_op op, size_t k) {
     case STOW_OP_ABS:
     case STOW_OP_GATHER:
     case STOW_OP_GATHER_ELEMENTS:
-    case STOW_OP_TOPK:
-      return k == 0;
-    case STOW_OP_CONCAT:
-      return true;
-    default:
-      return false;
+    case STOW_OP_TOPK: return k == 0;
+    case STOW_OP_CONCAT: return true;
+    default: return false;
   }
 }
 

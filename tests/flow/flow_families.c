@@ -259,36 +259,16 @@ const char* flow_family_name(flow_family family) {
 
 static void make(maker* m, flow_family family, uint32_t tasks) {
   switch (family) {
-    case FLOW_CHAIN:
-      chain(m, tasks);
-      break;
-    case FLOW_LAYERED:
-      layered(m, tasks);
-      break;
-    case FLOW_PARALLEL:
-      parallel(m, add_block(m, 1024, false), tasks, 0);
-      break;
-    case FLOW_CELLS:
-      cells(m, tasks);
-      break;
-    case FLOW_RANDWIRE:
-      randwire(m, tasks);
-      break;
-    case FLOW_UNET:
-      unet(m, tasks);
-      break;
-    case FLOW_BACKWARD:
-      backward(m, tasks);
-      break;
-    case FLOW_EXPERTS:
-      experts(m, tasks);
-      break;
-    case FLOW_STRAYS:
-      strays(m, tasks);
-      break;
-    default:
-      dense(m, tasks);
-      break;
+    case FLOW_CHAIN: chain(m, tasks); break;
+    case FLOW_LAYERED: layered(m, tasks); break;
+    case FLOW_PARALLEL: parallel(m, add_block(m, 1024, false), tasks, 0); break;
+    case FLOW_CELLS: cells(m, tasks); break;
+    case FLOW_RANDWIRE: randwire(m, tasks); break;
+    case FLOW_UNET: unet(m, tasks); break;
+    case FLOW_BACKWARD: backward(m, tasks); break;
+    case FLOW_EXPERTS: experts(m, tasks); break;
+    case FLOW_STRAYS: strays(m, tasks); break;
+    default: dense(m, tasks); break;
   }
 }
 

@@ -451,14 +451,12 @@ static stow_value compute_number(program* p) {
   stow_value a = pick_number(p);
   stow_value b = pick_number(p);
   switch (below(p, 9)) {
-    case 0:
-      return apply_1(graph, unary[below(p, 3)], a);
+    case 0: return apply_1(graph, unary[below(p, 3)], a);
     case 1: {
       stow_value is_less = apply_2(graph, STOW_OP_LT, a, b);
       return apply_3(graph, STOW_OP_WHERE, is_less, pick_number(p), pick_number(p));
     }
-    case 2:
-      return reduce(graph, pair_of(graph, a, b), reductions[below(p, 4)]);
+    case 2: return reduce(graph, pair_of(graph, a, b), reductions[below(p, 4)]);
     case 3: {
       stow_value real = cast(graph, a, "f32");
       int64_t three = 3;
@@ -466,10 +464,8 @@ static stow_value compute_number(program* p) {
       static const stow_op roundings[] = {STOW_OP_FLOOR, STOW_OP_CEIL, STOW_OP_ROUND, STOW_OP_SQRT};
       return cast(graph, apply_1(graph, roundings[below(p, 4)], real), "i64");
     }
-    case 4:
-      return scalar(graph, (int64_t)below(p, 10) - 3);
-    default:
-      return apply_2(graph, binary[below(p, 7)], a, b);
+    case 4: return scalar(graph, (int64_t)below(p, 10) - 3);
+    default: return apply_2(graph, binary[below(p, 7)], a, b);
   }
 }
 
@@ -512,30 +508,21 @@ static stow_value compute_tensor(program* p) {
   stow_value a = pick_number(p);
   stow_value b = pick_number(p);
   switch (below(p, 11)) {
-    case 0:
-      return apply_1(graph, STOW_OP_FILL, pair_of(graph, a, b));
+    case 0: return apply_1(graph, STOW_OP_FILL, pair_of(graph, a, b));
     case 1: {
       stow_value range = apply_3(graph, STOW_OP_RANGE, a, b, pick_number(p));
       return range == STOW_VALUE_NONE ? range : cast(graph, list_of(graph, range), "f32");
     }
-    case 2:
-      return slice(graph, x, a, b, below(p, 2) == 0 ? 1 : (int64_t)below(p, 7) - 3);
-    case 3:
-      return apply_2(graph, STOW_OP_EXPAND, x, pair_of(graph, a, b));
-    case 4:
-      return apply_2(graph, STOW_OP_TILE, x, pair_of(graph, a, b));
-    case 5:
-      return pad(p, x, a, b);
-    case 6:
-      return top(p, x, a);
-    case 7:
-      return concat(graph, x, pick_tensor(p));
-    case 8:
-      return split(p, x);
+    case 2: return slice(graph, x, a, b, below(p, 2) == 0 ? 1 : (int64_t)below(p, 7) - 3);
+    case 3: return apply_2(graph, STOW_OP_EXPAND, x, pair_of(graph, a, b));
+    case 4: return apply_2(graph, STOW_OP_TILE, x, pair_of(graph, a, b));
+    case 5: return pad(p, x, a, b);
+    case 6: return top(p, x, a);
+    case 7: return concat(graph, x, pick_tensor(p));
+    case 8: return split(p, x);
     case 9:
       return apply_2(graph, STOW_OP_RESHAPE, x, pair_of(graph, dim_0(graph, x), scalar(graph, -1)));
-    default:
-      return apply_2(graph, STOW_OP_ADD, x, pick_tensor(p));
+    default: return apply_2(graph, STOW_OP_ADD, x, pick_tensor(p));
   }
 }
 

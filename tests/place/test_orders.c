@@ -37,25 +37,13 @@ static int compare_by(const stow_problem* problem, char letter, const stowi_plac
   uint64_t y = 0;
   bool ascending = letter == 'l' || letter == 'u';
   switch (letter) {
-    case 'Z':
-      x = a->size, y = b->size;
-      break;
-    case 'W':
-      x = a->end - a->begin, y = b->end - b->begin;
-      break;
-    case 'A':
-      x = a->size * (a->end - a->begin), y = b->size * (b->end - b->begin);
-      break;
-    case 'T':
-      x = highest_load(problem, a), y = highest_load(problem, b);
-      break;
+    case 'Z': x = a->size, y = b->size; break;
+    case 'W': x = a->end - a->begin, y = b->end - b->begin; break;
+    case 'A': x = a->size * (a->end - a->begin), y = b->size * (b->end - b->begin); break;
+    case 'T': x = highest_load(problem, a), y = highest_load(problem, b); break;
     case 'L':
-    case 'l':
-      x = a->begin, y = b->begin;
-      break;
-    default:
-      x = a->end, y = b->end;
-      break;
+    case 'l': x = a->begin, y = b->begin; break;
+    default: x = a->end, y = b->end; break;
   }
   int order = (x > y) - (x < y);
   return ascending ? order : -order;

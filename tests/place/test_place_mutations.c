@@ -79,14 +79,12 @@ static bool is_true_fault(const instance* in, const stow_placement_violation* fo
   }
   bool is_alone = found->second == STOW_BUFFER_NONE && found->step == desc->begin;
   switch (found->fault) {
-    case STOW_PLACEMENT_MISALIGNED:
-      return is_alone && offset % desc->alignment != 0;
+    case STOW_PLACEMENT_MISALIGNED: return is_alone && offset % desc->alignment != 0;
     case STOW_PLACEMENT_MOVED:
       return is_alone && desc->fixed_offset != STOW_PLACE_ANYWHERE && offset != desc->fixed_offset;
     case STOW_PLACEMENT_OUTSIDE:
       return is_alone && (offset > in->height || footprint(desc) > in->height - offset);
-    default:
-      return false;
+    default: return false;
   }
 }
 
@@ -143,17 +141,10 @@ TEST(CorrectPlacementsPassAndMutationsAgreeWithBruteForce) {
       size_t i = (size_t)test_random_below(&random, in.count);
       uint64_t shift = test_random_below(&random, 3) == 0 ? 1 : in.descs[i].alignment;
       switch (test_random_below(&random, 4)) {
-        case 0:
-          bad.offsets[i] += shift;
-          break;
-        case 1:
-          bad.offsets[i] -= bad.offsets[i] < shift ? 0 : shift;
-          break;
-        case 2:
-          bad.offsets[i] = in.offsets[test_random_below(&random, in.count)];
-          break;
-        default:
-          bad.height -= 1 + test_random_below(&random, bad.height);
+        case 0: bad.offsets[i] += shift; break;
+        case 1: bad.offsets[i] -= bad.offsets[i] < shift ? 0 : shift; break;
+        case 2: bad.offsets[i] = in.offsets[test_random_below(&random, in.count)]; break;
+        default: bad.height -= 1 + test_random_below(&random, bad.height);
       }
       ++seen[check(&bad)];
     }

@@ -206,16 +206,12 @@ static void try_some(series* x) {
     make_one(x, FEATURE_ALL, GIVEN);
   }
   switch (test_random_below(&x->s->random, 3)) {
-    case 0:
-      make_one(x, FEATURE_ALL, AUTO);
-      break;
+    case 0: make_one(x, FEATURE_ALL, AUTO); break;
     case 1:
       make_one(x, 0, RANDOM);
       make_one(x, features, AUTO_OF_RANDOM);
       break;
-    default:
-      make_one(x, 0, AUTO);
-      break;
+    default: make_one(x, 0, AUTO); break;
   }
   compare(x);
 }

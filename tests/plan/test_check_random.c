@@ -337,25 +337,15 @@ static void damage_anything(scene* s, stow_plan* plan) {
   stow_value victim = (stow_value)below(s, plan->value_count);
   stowi_plan_value* value = &plan->values[victim];
   switch (below(s, 9)) {
-    case 0:
-      value->root = (stow_value)below(s, plan->value_count + 1);
-      break;
+    case 0: value->root = (stow_value)below(s, plan->value_count + 1); break;
     case 1:
       value->offset = below(s, 2) == 0 ? STOW_OFFSET_NONE : below(s, plan->arena_size + 64);
       value->size = value->offset == STOW_OFFSET_NONE ? 0 : value->size;
       break;
-    case 2:
-      value->size = below(s, 200);
-      break;
-    case 3:
-      value->begin = (uint32_t)below(s, plan->step_count + 2);
-      break;
-    case 4:
-      value->end = (uint32_t)below(s, plan->step_count + 2);
-      break;
-    case 5:
-      value->guard = below(s, 200);
-      break;
+    case 2: value->size = below(s, 200); break;
+    case 3: value->begin = (uint32_t)below(s, plan->step_count + 2); break;
+    case 4: value->end = (uint32_t)below(s, plan->step_count + 2); break;
+    case 5: value->guard = below(s, 200); break;
     case 6: {
       uint32_t at = (uint32_t)below(s, plan->step_count);
       uint32_t to = (uint32_t)below(s, plan->step_count);
@@ -364,9 +354,7 @@ static void damage_anything(scene* s, stow_plan* plan) {
       plan->order[to] = node;
       break;
     }
-    case 7:
-      plan->arena_size += below(s, 3) - 1;
-      break;
+    case 7: plan->arena_size += below(s, 3) - 1; break;
     default:
       if (plan->scratch_count > 0) {
         stowi_plan_scratch* scratch = &plan->scratch[below(s, plan->scratch_count)];

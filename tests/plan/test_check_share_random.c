@@ -174,30 +174,16 @@ static void add_some(maker* m, size_t count, int depth) {
       case 0:
       case 1:
       case 2:
-      case 3:
-        add_concat(m);
-        break;
+      case 3: add_concat(m); break;
       case 4:
       case 5:
-      case 6:
-        add_custom(m);
-        break;
+      case 6: add_custom(m); break;
       case 7:
-      case 8:
-        add_narrow(m);
-        break;
-      case 9:
-        add_cast(m);
-        break;
-      case 15:
-        add_owner(m, depth, true);
-        break;
-      case 16:
-        add_owner(m, depth, false);
-        break;
-      default:
-        add_by_index(m);
-        break;
+      case 8: add_narrow(m); break;
+      case 9: add_cast(m); break;
+      case 15: add_owner(m, depth, true); break;
+      case 16: add_owner(m, depth, false); break;
+      default: add_by_index(m); break;
     }
   }
 }
@@ -337,18 +323,10 @@ static void house_some(scene* s, plan_edit* edit, stow_node node, const spice* h
 static void damage_window(scene* s, stow_plan* plan) {
   stow_window* w = &plan->windows[below(&s->random, plan->window_count)].window;
   switch (below(&s->random, 4)) {
-    case 0:
-      w->low += 4 * below(&s->random, 5);
-      break;
-    case 1:
-      w->high -= 4 * below(&s->random, 5);
-      break;
-    case 2:
-      w->begin -= 1;
-      break;
-    default:
-      w->end += 1;
-      break;
+    case 0: w->low += 4 * below(&s->random, 5); break;
+    case 1: w->high -= 4 * below(&s->random, 5); break;
+    case 2: w->begin -= 1; break;
+    default: w->end += 1; break;
   }
 }
 
@@ -356,15 +334,9 @@ static void damage_window(scene* s, stow_plan* plan) {
 static void damage(scene* s, stow_plan* plan) {
   stowi_plan_value* value = &plan->values[below(&s->random, plan->value_count)];
   switch (below(&s->random, 7)) {
-    case 0:
-      value->begin += 1;
-      break;
-    case 1:
-      value->end -= value->end > 0 ? 1 : 0;
-      break;
-    case 2:
-      value->offset += value->offset != STOW_OFFSET_NONE ? 16 : 0;
-      break;
+    case 0: value->begin += 1; break;
+    case 1: value->end -= value->end > 0 ? 1 : 0; break;
+    case 2: value->offset += value->offset != STOW_OFFSET_NONE ? 16 : 0; break;
     case 3: {
       uint32_t at = (uint32_t)below(&s->random, plan->step_count - 1);
       stow_node node = plan->order[at];

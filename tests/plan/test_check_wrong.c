@@ -139,10 +139,8 @@ static bool fits_over(const trial* x, mistake kind, place p) {
     case READ_LATER:
       return allowed && computed && in_body && !is_concat &&
              is_read_after(x, p.node, operand, value_at(x, value)->size);
-    case NEVER:
-      return !allowed && computed && last && !is_concat;
-    case KEPT:
-      return allowed && !computed && !last && in_body;
+    case NEVER: return !allowed && computed && last && !is_concat;
+    case KEPT: return allowed && !computed && !last && in_body;
     default:
       return allowed && computed && last && value_at(x, operand)->size > value_at(x, value)->size &&
              x->plan->facts.alignment > 1;

@@ -921,14 +921,9 @@ static void put_effects(builder* b) {
       put(b, " with {scratch = [%u, %u]}", 1 + (unsigned)test_random_below(&b->random, 500),
           1u << test_random_below(&b->random, 9));
       break;
-    case 1:
-      put(b, " with {align = %u}", 1u << test_random_below(&b->random, 10));
-      break;
-    case 2:
-      put(b, " with {overwrite = [0, 0]}");
-      break;
-    default:
-      break;
+    case 1: put(b, " with {align = %u}", 1u << test_random_below(&b->random, 10)); break;
+    case 2: put(b, " with {overwrite = [0, 0]}"); break;
+    default: break;
   }
 }
 
@@ -944,9 +939,7 @@ static char* random_graph(uint64_t seed) {
       case 0:
         put(&b, "  %%%u = %s \"b%u\" : f32[48]", i, boundary[test_random_below(&b.random, 3)], i);
         break;
-      case 1:
-        put(&b, "  %%%u = reshape(%%%u) : f32[48]", i, operand);
-        break;
+      case 1: put(&b, "  %%%u = reshape(%%%u) : f32[48]", i, operand); break;
       case 2:
         put(&b, "  %%%u = add(%%%u, %%%u) : f32[48]", i, operand,
             (unsigned)test_random_below(&b.random, i));

@@ -104,12 +104,8 @@ static stow_value add_boundary(maker* m) {
   uint32_t param = (uint32_t)below(m, 24);
   // Of boundary values only constants are allowed in a region.
   switch (m->depth > 0 ? 1 : below(m, 3)) {
-    case 0:
-      status = stow_graph_input(m->graph, name, &type, &diag, &value);
-      break;
-    case 1:
-      status = stow_graph_constant(m->graph, name, &type, &diag, &value);
-      break;
+    case 0: status = stow_graph_input(m->graph, name, &type, &diag, &value); break;
+    case 1: status = stow_graph_constant(m->graph, name, &type, &diag, &value); break;
     default: {
       if (m->param_mask & (UINT32_C(1) << param)) {
         return m->visible_count > 0 ? pick(m) : add_boundary(m);
@@ -673,12 +669,8 @@ static void value_effects(test_random* random, const stow_graph* graph, stow_eff
       stow_effects_set_alignment(effects, value, UINT64_C(1) << test_random_below(random, 10),
                                  NULL);
       break;
-    case 2:
-      stow_effects_set_own(effects, value, NULL);
-      break;
-    case 3:
-      stow_effects_set_state(effects, value, NULL);
-      break;
+    case 2: stow_effects_set_own(effects, value, NULL); break;
+    case 3: stow_effects_set_state(effects, value, NULL); break;
     case 4:
       if (test_random_below(random, 4) == 0) {
         stow_effects_set_offset(effects, value, 4096 * test_random_below(random, 16), NULL);
@@ -689,8 +681,7 @@ static void value_effects(test_random* random, const stow_graph* graph, stow_eff
     case 7:
       stow_effects_set_io(effects, value, policies[test_random_below(random, 3)], NULL);
       break;
-    default:
-      break;
+    default: break;
   }
 }
 

@@ -176,10 +176,8 @@ static bool is_structure(const stow_graph* graph, stow_node node) {
     case STOW_OP_PARAM:
     case STOW_OP_CONSTANT:
     case STOW_OP_ARGS:
-    case STOW_OP_YIELD:
-      return true;
-    default:
-      return stow_graph_op_desc(graph, node)->region_count != 0;
+    case STOW_OP_YIELD: return true;
+    default: return stow_graph_op_desc(graph, node)->region_count != 0;
   }
 }
 

@@ -92,15 +92,11 @@ static stow_status run_node(stow_exec* exec, stow_node node, stow_diag* diag, bo
     return stowi_exec_run_kernel(exec, node, diag);
   }
   switch (stow_graph_op(exec->graph, node)) {
-    case STOW_OP_ARGS:
-      return stowi_exec_run_args(exec, node, true, diag);
-    case STOW_OP_YIELD:
-      return stowi_exec_run_yield(exec, node, diag, out_again);
+    case STOW_OP_ARGS: return stowi_exec_run_args(exec, node, true, diag);
+    case STOW_OP_YIELD: return stowi_exec_run_yield(exec, node, diag, out_again);
     case STOW_OP_IF:
-    case STOW_OP_LOOP:
-      return stowi_exec_run_owner(exec, node, diag);
-    default:
-      return STOW_OK;  // boundary values are there
+    case STOW_OP_LOOP: return stowi_exec_run_owner(exec, node, diag);
+    default: return STOW_OK;  // boundary values are there
   }
 }
 

@@ -402,16 +402,11 @@ typedef enum operation {
 // Of a product or an opaque term.
 static operation operation_of(stowi_graph_expr_kind kind) {
   switch (kind) {
-    case STOWI_GRAPH_EXPR_FLOOR_DIV:
-      return OP_FLOOR_DIV;
-    case STOWI_GRAPH_EXPR_CEIL_DIV:
-      return OP_CEIL_DIV;
-    case STOWI_GRAPH_EXPR_MIN:
-      return OP_MIN;
-    case STOWI_GRAPH_EXPR_MAX:
-      return OP_MAX;
-    default:
-      return OP_MUL;
+    case STOWI_GRAPH_EXPR_FLOOR_DIV: return OP_FLOOR_DIV;
+    case STOWI_GRAPH_EXPR_CEIL_DIV: return OP_CEIL_DIV;
+    case STOWI_GRAPH_EXPR_MIN: return OP_MIN;
+    case STOWI_GRAPH_EXPR_MAX: return OP_MAX;
+    default: return OP_MUL;
   }
 }
 
@@ -419,17 +414,12 @@ static stow_status apply_to_sums(stow_dims* dims, operation op, const stowi_grap
                                  const stowi_graph_sum* b, stowi_graph_sum* out) {
   switch (op) {
     case OP_ADD:
-    case OP_SUB:
-      *out = *a;
-      return stowi_graph_sum_add(dims, out, op == OP_ADD ? 1 : -1, b);
-    case OP_MUL:
-      return multiply_sums(dims, a, b, out);
+    case OP_SUB: *out = *a; return stowi_graph_sum_add(dims, out, op == OP_ADD ? 1 : -1, b);
+    case OP_MUL: return multiply_sums(dims, a, b, out);
     case OP_FLOOR_DIV:
-    case OP_CEIL_DIV:
-      return divide_sums(dims, a, b, op == OP_CEIL_DIV, out);
+    case OP_CEIL_DIV: return divide_sums(dims, a, b, op == OP_CEIL_DIV, out);
     case OP_MIN:
-    case OP_MAX:
-      return choose_sum(dims, a, b, op == OP_MAX, out);
+    case OP_MAX: return choose_sum(dims, a, b, op == OP_MAX, out);
   }
   return STOW_ERR_INVALID_ARGUMENT;
 }
@@ -520,10 +510,8 @@ static stow_dim substitute(stow_dims* dims, stow_dim dim, const int64_t* values)
     case STOWI_GRAPH_EXPR_FLOOR_DIV:
     case STOWI_GRAPH_EXPR_CEIL_DIV:
     case STOWI_GRAPH_EXPR_MIN:
-    case STOWI_GRAPH_EXPR_MAX:
-      return substitute_children(dims, e, operation_of(e.kind), values);
-    case STOWI_EXPR_SUM:
-      return substitute_sum(dims, e, values);
+    case STOWI_GRAPH_EXPR_MAX: return substitute_children(dims, e, operation_of(e.kind), values);
+    case STOWI_EXPR_SUM: return substitute_sum(dims, e, values);
   }
   return STOW_DIM_INVALID;
 }

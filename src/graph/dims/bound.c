@@ -96,12 +96,9 @@ static interval interval_of_opaque(const stow_dims* dims, const stowi_graph_expr
   interval a = interval_of(dims, stowi_graph_terms_of(dims, e)[0].dim, symbol_min);
   interval b = interval_of(dims, stowi_graph_terms_of(dims, e)[1].dim, symbol_min);
   switch (e->kind) {
-    case STOWI_GRAPH_EXPR_MIN:
-      return (interval){smaller(a.low, b.low), smaller(a.high, b.high)};
-    case STOWI_GRAPH_EXPR_MAX:
-      return (interval){larger(a.low, b.low), larger(a.high, b.high)};
-    default:
-      return divide(a, b, e->kind == STOWI_GRAPH_EXPR_CEIL_DIV);
+    case STOWI_GRAPH_EXPR_MIN: return (interval){smaller(a.low, b.low), smaller(a.high, b.high)};
+    case STOWI_GRAPH_EXPR_MAX: return (interval){larger(a.low, b.low), larger(a.high, b.high)};
+    default: return divide(a, b, e->kind == STOWI_GRAPH_EXPR_CEIL_DIV);
   }
 }
 
@@ -111,15 +108,12 @@ static interval interval_of(const stow_dims* dims, stow_dim dim, int64_t symbol_
   }
   const stowi_graph_expr* e = stowi_graph_expr_of(dims, dim);
   switch (e->kind) {
-    case STOWI_GRAPH_EXPR_SYMBOL:
-      return (interval){symbol_min, HIGHEST};
-    case STOWI_GRAPH_EXPR_PRODUCT:
-      return interval_of_product(dims, e, symbol_min);
+    case STOWI_GRAPH_EXPR_SYMBOL: return (interval){symbol_min, HIGHEST};
+    case STOWI_GRAPH_EXPR_PRODUCT: return interval_of_product(dims, e, symbol_min);
     case STOWI_EXPR_SUM:
       return interval_of_sum(dims, e->constant, stowi_graph_terms_of(dims, e), e->count,
                              symbol_min);
-    default:
-      return interval_of_opaque(dims, e, symbol_min);
+    default: return interval_of_opaque(dims, e, symbol_min);
   }
 }
 

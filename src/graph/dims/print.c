@@ -77,18 +77,15 @@ static stow_status print_inner(const stow_dims* dims, stow_dim dim, stow_writer 
   const stowi_graph_expr* e = stowi_graph_expr_of(dims, dim);
   bool started = false;
   switch (e->kind) {
-    case STOWI_GRAPH_EXPR_SYMBOL:
-      return print_symbol(dims, e, writer);
-    case STOWI_GRAPH_EXPR_PRODUCT:
-      return print_product(dims, e, writer);
+    case STOWI_GRAPH_EXPR_SYMBOL: return print_symbol(dims, e, writer);
+    case STOWI_GRAPH_EXPR_PRODUCT: return print_product(dims, e, writer);
     case STOWI_EXPR_SUM:
       STOW_TRY(print_terms(dims, e, false, &started, writer));
       return print_terms(dims, e, true, &started, writer);
     case STOWI_GRAPH_EXPR_FLOOR_DIV:
     case STOWI_GRAPH_EXPR_CEIL_DIV:
     case STOWI_GRAPH_EXPR_MIN:
-    case STOWI_GRAPH_EXPR_MAX:
-      return print_opaque(dims, e, writer);
+    case STOWI_GRAPH_EXPR_MAX: return print_opaque(dims, e, writer);
   }
   return STOW_ERR_INVALID_ARGUMENT;
 }

@@ -99,18 +99,14 @@ static bool gives_bound(stow_shape_call* call, stowi_graph_rule rule, stowi_grap
   bool is_other_positive = stowi_graph_element_is_positive(call, b);
   switch (rule) {
     case STOWI_GRAPH_RULE_RISES:
-    case STOWI_GRAPH_RULE_MAX:
-      return is_signed(call) || (is_positive && is_other_positive);
-    case STOWI_GRAPH_RULE_FIRST:
-      return is_signed(call) && b.exactness == STOWI_GRAPH_EXACT;
+    case STOWI_GRAPH_RULE_MAX: return is_signed(call) || (is_positive && is_other_positive);
+    case STOWI_GRAPH_RULE_FIRST: return is_signed(call) && b.exactness == STOWI_GRAPH_EXACT;
     case STOWI_GRAPH_RULE_POSITIVE:
       return (is_positive && is_other_positive) ||
              (is_positive && a.exactness == STOWI_GRAPH_EXACT) ||
              (is_other_positive && b.exactness == STOWI_GRAPH_EXACT);
-    case STOWI_RULE_DIVIDE:
-      return is_divisor(call, b);
-    default:
-      return false;
+    case STOWI_RULE_DIVIDE: return is_divisor(call, b);
+    default: return false;
   }
 }
 

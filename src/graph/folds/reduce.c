@@ -12,27 +12,19 @@ typedef enum combination { SUM, MEAN, MAX, MIN, PROD, NO_COMBINATION } combinati
 
 static double combine_reals(combination how, double a, double b) {
   switch (how) {
-    case MAX:
-      return a < b ? b : a;
-    case MIN:
-      return b < a ? b : a;
-    case PROD:
-      return a * b;
-    default:
-      return a + b;
+    case MAX: return a < b ? b : a;
+    case MIN: return b < a ? b : a;
+    case PROD: return a * b;
+    default: return a + b;
   }
 }
 
 static stow_dim combine_dims(stow_dims* dims, combination how, stow_dim a, stow_dim b) {
   switch (how) {
-    case MAX:
-      return stow_dim_max(dims, a, b);
-    case MIN:
-      return stow_dim_min(dims, a, b);
-    case PROD:
-      return stow_dim_mul(dims, a, b);
-    default:
-      return stow_dim_add(dims, a, b);
+    case MAX: return stow_dim_max(dims, a, b);
+    case MIN: return stow_dim_min(dims, a, b);
+    case PROD: return stow_dim_mul(dims, a, b);
+    default: return stow_dim_add(dims, a, b);
   }
 }
 
@@ -62,14 +54,10 @@ COMBINE(product_of, PROD)
 static stowi_graph_element combine(stow_shape_call* call, combination how, stowi_graph_element a,
                                    stowi_graph_element b) {
   switch (how) {
-    case MAX:
-      return stowi_graph_fold_apply(call, STOWI_GRAPH_RULE_MAX, max_of, a, b);
-    case MIN:
-      return stowi_graph_fold_apply(call, STOWI_GRAPH_RULE_RISES, min_of, a, b);
-    case PROD:
-      return stowi_graph_fold_apply(call, STOWI_GRAPH_RULE_POSITIVE, product_of, a, b);
-    default:
-      return stowi_graph_fold_apply(call, STOWI_GRAPH_RULE_RISES, sum_of, a, b);
+    case MAX: return stowi_graph_fold_apply(call, STOWI_GRAPH_RULE_MAX, max_of, a, b);
+    case MIN: return stowi_graph_fold_apply(call, STOWI_GRAPH_RULE_RISES, min_of, a, b);
+    case PROD: return stowi_graph_fold_apply(call, STOWI_GRAPH_RULE_POSITIVE, product_of, a, b);
+    default: return stowi_graph_fold_apply(call, STOWI_GRAPH_RULE_RISES, sum_of, a, b);
   }
 }
 

@@ -50,14 +50,9 @@ static void skip_space(stowi_graph_lexer* lexer) {
         break;
       case ' ':
       case '\t':
-      case '\r':
-        ++lexer->cursor;
-        break;
-      case '#':
-        skip_comment(lexer);
-        break;
-      default:
-        return;
+      case '\r': ++lexer->cursor; break;
+      case '#': skip_comment(lexer); break;
+      default: return;
     }
   }
 }
@@ -207,21 +202,13 @@ static unsigned hex_digit(char c) {
 // |escape| points past the backslash of a valid escape. Returns the number of bytes it takes.
 static size_t decode_escape(const char* escape, char* out) {
   switch (*escape) {
-    case 'n':
-      *out = '\n';
-      return 1;
-    case 't':
-      *out = '\t';
-      return 1;
-    case 'r':
-      *out = '\r';
-      return 1;
+    case 'n': *out = '\n'; return 1;
+    case 't': *out = '\t'; return 1;
+    case 'r': *out = '\r'; return 1;
     case 'x':
       *out = (char)(unsigned char)(hex_digit(escape[1]) * 16 + hex_digit(escape[2]));
       return 3;
-    default:
-      *out = *escape;
-      return 1;
+    default: *out = *escape; return 1;
   }
 }
 

@@ -37,12 +37,9 @@ static stow_status put_name(stow_writer writer, stow_str name) {
 
 static stow_status put_list_item(const printer* p, const stow_attr* attr, size_t i) {
   switch (attr->kind) {
-    case STOW_ATTR_INTS:
-      return stowi_printf(p->writer, "%lld", (long long)attr->ints[i]);
-    case STOW_ATTR_FLOATS:
-      return stowi_graph_put_float(p->writer, attr->floats[i]);
-    default:
-      return stowi_put_quoted(p->writer, attr->strings[i]);
+    case STOW_ATTR_INTS: return stowi_printf(p->writer, "%lld", (long long)attr->ints[i]);
+    case STOW_ATTR_FLOATS: return stowi_graph_put_float(p->writer, attr->floats[i]);
+    default: return stowi_put_quoted(p->writer, attr->strings[i]);
   }
 }
 
@@ -65,16 +62,11 @@ static stow_status put_attr(const printer* p, const stow_attr* attr, size_t show
   STOW_TRY(put_name(p->writer, attr->name));
   STOW_TRY(stowi_put(p->writer, " = "));
   switch (attr->kind) {
-    case STOW_ATTR_INT:
-      return stowi_printf(p->writer, "%lld", (long long)attr->i);
-    case STOW_ATTR_FLOAT:
-      return stowi_graph_put_float(p->writer, attr->f);
-    case STOW_ATTR_BOOL:
-      return stowi_put(p->writer, attr->b ? "true" : "false");
-    case STOW_ATTR_STRING:
-      return stowi_put_quoted(p->writer, attr->s);
-    default:
-      break;
+    case STOW_ATTR_INT: return stowi_printf(p->writer, "%lld", (long long)attr->i);
+    case STOW_ATTR_FLOAT: return stowi_graph_put_float(p->writer, attr->f);
+    case STOW_ATTR_BOOL: return stowi_put(p->writer, attr->b ? "true" : "false");
+    case STOW_ATTR_STRING: return stowi_put_quoted(p->writer, attr->s);
+    default: break;
   }
   STOW_TRY(stowi_put(p->writer, "["));
   for (size_t i = 0; i < attr->count; ++i) {

@@ -39,8 +39,7 @@ static stow_status fail_dim(stowi_graph_parser* parser, const stowi_graph_token*
     case STOW_ERR_OVERFLOW:
       return stowi_graph_parser_fail(parser, token, status,
                                      "a number in this dim does not fit in 64 bits");
-    default:
-      return stowi_graph_parser_fail(parser, token, status, "%s", stow_status_text(status));
+    default: return stowi_graph_parser_fail(parser, token, status, "%s", stow_status_text(status));
   }
 }
 
@@ -112,17 +111,13 @@ static stow_status read_function(stowi_graph_parser* parser, const stowi_graph_t
 static stow_status read_factor(stowi_graph_parser* parser, int depth, stow_dim* out) {
   stowi_graph_token token = parser->lexer.token;
   switch (token.kind) {
-    case STOWI_GRAPH_TOKEN_INT:
-      return read_dim_number(parser, out);
-    case STOWI_GRAPH_TOKEN_STRING:
-      return read_symbol(parser, out);
+    case STOWI_GRAPH_TOKEN_INT: return read_dim_number(parser, out);
+    case STOWI_GRAPH_TOKEN_STRING: return read_symbol(parser, out);
     case '(':
       STOW_TRY(read_parenthesised(parser, depth, out));
       return stowi_graph_parser_expect(parser, ')', "an operator or ')'");
-    case STOWI_GRAPH_TOKEN_IDENT:
-      break;
-    default:
-      return stowi_graph_parser_fail_expected(parser, "a number, a symbol or '('");
+    case STOWI_GRAPH_TOKEN_IDENT: break;
+    default: return stowi_graph_parser_fail_expected(parser, "a number, a symbol or '('");
   }
   stowi_graph_lexer here = parser->lexer;
   STOW_TRY(stowi_graph_parser_next(parser));

@@ -291,8 +291,7 @@ static stow_status import_constant(stowi_onnx_lowering* l, stow_str name,
       return constant_numbers(l, name, STOW_F32, &attr->f, 1, true, out_value);
     case STOWI_ONNX_ATTR_FLOATS:
       return constant_numbers(l, name, STOW_F32, attr->floats, attr->count, false, out_value);
-    default:
-      return stowi_onnx_lower_unsupported(l, "strings are not supported");
+    default: return stowi_onnx_lower_unsupported(l, "strings are not supported");
   }
 }
 

@@ -80,11 +80,8 @@ static void add_attr(stow_call* call, stow_str name, const stowi_onnx_attr* attr
       core.kind = STOW_ATTR_STRINGS;
       core.strings = attr->strings;
       break;
-    case STOWI_ONNX_ATTR_FLOATS:
-      add_float_list(call, attr, &core);
-      return;
-    default:
-      return;
+    case STOWI_ONNX_ATTR_FLOATS: add_float_list(call, attr, &core); return;
+    default: return;
   }
   stow_call_attr(call, &core);
 }

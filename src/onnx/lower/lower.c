@@ -204,32 +204,16 @@ static stow_status add_attr(stowi_onnx_lowering* l, stow_call* call, const stowi
                       map_types[map->kind].text);
   }
   switch (map->kind) {
-    case STOWI_MAP_INT:
-      stow_call_attr_int(call, name, attr->i);
-      break;
-    case STOWI_MAP_BOOL:
-      stow_call_attr_bool(call, name, attr->i != 0);
-      break;
-    case STOWI_MAP_FLOAT:
-      stow_call_attr_float(call, name, (double)attr->f);
-      break;
-    case STOWI_MAP_STRING:
-      stow_call_attr_string(call, name, attr->s);
-      break;
-    case STOWI_MAP_WORD:
-      return add_word(l, call, name, attr->s);
-    case STOWI_MAP_INTS:
-      stow_call_attr_ints(call, name, attr->ints, attr->count);
-      break;
-    case STOWI_MAP_FLOATS:
-      return add_floats(l, call, stow_str_of(name), attr);
-    case STOWI_MAP_STRINGS:
-      add_strings(call, stow_str_of(name), attr);
-      break;
-    case STOWI_MAP_DTYPE:
-      return add_dtype(l, call, name, attr->i);
-    case STOWI_MAP_IGNORE:
-      break;
+    case STOWI_MAP_INT: stow_call_attr_int(call, name, attr->i); break;
+    case STOWI_MAP_BOOL: stow_call_attr_bool(call, name, attr->i != 0); break;
+    case STOWI_MAP_FLOAT: stow_call_attr_float(call, name, (double)attr->f); break;
+    case STOWI_MAP_STRING: stow_call_attr_string(call, name, attr->s); break;
+    case STOWI_MAP_WORD: return add_word(l, call, name, attr->s);
+    case STOWI_MAP_INTS: stow_call_attr_ints(call, name, attr->ints, attr->count); break;
+    case STOWI_MAP_FLOATS: return add_floats(l, call, stow_str_of(name), attr);
+    case STOWI_MAP_STRINGS: add_strings(call, stow_str_of(name), attr); break;
+    case STOWI_MAP_DTYPE: return add_dtype(l, call, name, attr->i);
+    case STOWI_MAP_IGNORE: break;
   }
   return STOW_OK;
 }

@@ -25,24 +25,16 @@
 
 static const char* error_text(int error) {
   switch (error) {
-    case ENOENT:
-      return "no such file";
+    case ENOENT: return "no such file";
     case EACCES:
-    case EPERM:
-      return "permission denied";
-    case ENOTDIR:
-      return "a path component is not a directory";
-    case ENAMETOOLONG:
-      return "the path is too long";
-    case ELOOP:
-      return "too many links";
+    case EPERM: return "permission denied";
+    case ENOTDIR: return "a path component is not a directory";
+    case ENAMETOOLONG: return "the path is too long";
+    case ELOOP: return "too many links";
     case EMFILE:
-    case ENFILE:
-      return "too many open files";
-    case ENOMEM:
-      return "out of address space";
-    default:
-      return "cannot be read";
+    case ENFILE: return "too many open files";
+    case ENOMEM: return "out of address space";
+    default: return "cannot be read";
   }
 }
 

@@ -61,14 +61,10 @@ bool stowi_onnx_data_size(int32_t elem, uint64_t elements, uint64_t* out_size) {
 
 stowi_onnx_wire_type stowi_onnx_data_type(uint32_t field) {
   switch (field) {
-    case STOWI_ONNX_DATA_FLOAT:
-      return STOWI_ONNX_WIRE_FIXED32;
-    case STOWI_ONNX_DATA_DOUBLE:
-      return STOWI_ONNX_WIRE_FIXED64;
-    case STOWI_ONNX_DATA_STRING:
-      return STOWI_ONNX_WIRE_BYTES;
-    default:
-      return STOWI_ONNX_WIRE_VARINT;
+    case STOWI_ONNX_DATA_FLOAT: return STOWI_ONNX_WIRE_FIXED32;
+    case STOWI_ONNX_DATA_DOUBLE: return STOWI_ONNX_WIRE_FIXED64;
+    case STOWI_ONNX_DATA_STRING: return STOWI_ONNX_WIRE_BYTES;
+    default: return STOWI_ONNX_WIRE_VARINT;
   }
 }
 

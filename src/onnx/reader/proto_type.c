@@ -229,16 +229,13 @@ static bool is_container(stowi_onnx_info_kind kind) {
 // What stands before the type within.
 static stow_status print_opening(const type_level* level, stow_writer writer) {
   switch (level->kind) {
-    case STOWI_ONNX_INFO_SEQUENCE:
-      return stowi_put(writer, "seq(");
-    case STOWI_ONNX_INFO_OPTIONAL:
-      return stowi_put(writer, "optional(");
+    case STOWI_ONNX_INFO_SEQUENCE: return stowi_put(writer, "seq(");
+    case STOWI_ONNX_INFO_OPTIONAL: return stowi_put(writer, "optional(");
     case STOWI_ONNX_INFO_MAP:
       STOW_TRY(stowi_put(writer, "map("));
       STOW_TRY(print_elem(level->key, writer));
       return stowi_put(writer, ", ");
-    default:
-      return STOW_OK;
+    default: return STOW_OK;
   }
 }
 

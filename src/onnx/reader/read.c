@@ -102,14 +102,10 @@ static bool is_record(stowi_onnx_kind kind) {
 
 static size_t item_size(const stowi_onnx_field* row) {
   switch (row->kind) {
-    case STOWI_ONNX_READ_I64S:
-      return sizeof(int64_t);
-    case STOWI_ONNX_READ_F32S:
-      return sizeof(float);
-    case STOWI_ONNX_READ_STRS:
-      return sizeof(stow_str);
-    default:
-      return row->message->record_size;
+    case STOWI_ONNX_READ_I64S: return sizeof(int64_t);
+    case STOWI_ONNX_READ_F32S: return sizeof(float);
+    case STOWI_ONNX_READ_STRS: return sizeof(stow_str);
+    default: return row->message->record_size;
   }
 }
 
@@ -117,13 +113,10 @@ static stowi_onnx_wire_type type_of(stowi_onnx_kind kind) {
   switch (kind) {
     case STOWI_ONNX_READ_I64:
     case STOWI_ONNX_READ_I32:
-    case STOWI_ONNX_READ_I64S:
-      return STOWI_ONNX_WIRE_VARINT;
+    case STOWI_ONNX_READ_I64S: return STOWI_ONNX_WIRE_VARINT;
     case STOWI_ONNX_READ_F32:
-    case STOWI_ONNX_READ_F32S:
-      return STOWI_ONNX_WIRE_FIXED32;
-    default:
-      return STOWI_ONNX_WIRE_BYTES;
+    case STOWI_ONNX_READ_F32S: return STOWI_ONNX_WIRE_FIXED32;
+    default: return STOWI_ONNX_WIRE_BYTES;
   }
 }
 
@@ -270,31 +263,17 @@ static stow_status fill_field(passage* p, size_t r, const stowi_onnx_wire_field*
   stow_str string = {(const char*)field->bytes.data, field->bytes.size};
   stowi_onnx_place place = place_of(p, row, p->filled[r]);
   switch (row->kind) {
-    case STOWI_ONNX_READ_I64:
-      memcpy(to, &field->scalar, sizeof(field->scalar));
-      return STOW_OK;
+    case STOWI_ONNX_READ_I64: memcpy(to, &field->scalar, sizeof(field->scalar)); return STOW_OK;
     case STOWI_ONNX_READ_I32:
-    case STOWI_ONNX_READ_F32:
-      memcpy(to, &narrow, sizeof(narrow));
-      return STOW_OK;
-    case STOWI_ONNX_READ_STR:
-      memcpy(to, &string, sizeof(string));
-      return STOW_OK;
-    case STOWI_ONNX_READ_BYTES:
-      memcpy(to, &field->bytes, sizeof(field->bytes));
-      return STOW_OK;
-    case STOWI_ONNX_READ_I64S:
-      return put_item(p, r, &field->scalar);
-    case STOWI_ONNX_READ_F32S:
-      return put_item(p, r, &narrow);
-    case STOWI_ONNX_READ_STRS:
-      return put_item(p, r, &string);
-    case STOWI_ONNX_READ_CALL:
-      return row->call(p->reader, &place, field, p->record);
-    case STOWI_ONNX_READ_NOTHING:
-      return STOW_OK;
-    default:
-      return fill_record(p, r, field);
+    case STOWI_ONNX_READ_F32: memcpy(to, &narrow, sizeof(narrow)); return STOW_OK;
+    case STOWI_ONNX_READ_STR: memcpy(to, &string, sizeof(string)); return STOW_OK;
+    case STOWI_ONNX_READ_BYTES: memcpy(to, &field->bytes, sizeof(field->bytes)); return STOW_OK;
+    case STOWI_ONNX_READ_I64S: return put_item(p, r, &field->scalar);
+    case STOWI_ONNX_READ_F32S: return put_item(p, r, &narrow);
+    case STOWI_ONNX_READ_STRS: return put_item(p, r, &string);
+    case STOWI_ONNX_READ_CALL: return row->call(p->reader, &place, field, p->record);
+    case STOWI_ONNX_READ_NOTHING: return STOW_OK;
+    default: return fill_record(p, r, field);
   }
 }
 

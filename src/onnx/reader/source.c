@@ -177,22 +177,12 @@ static stow_status scan(scanner* s, const stowi_onnx_message* message, uint64_t 
           return stop(s, end);
         }
         break;
-      case STOWI_ONNX_WIRE_FIXED64:
-        STOW_TRY(copy(s, left < 8 ? left : 8));
-        break;
-      case STOWI_ONNX_WIRE_FIXED32:
-        STOW_TRY(copy(s, left < 4 ? left : 4));
-        break;
-      case STOWI_ONNX_WIRE_BYTES:
-        STOW_TRY(scan_bytes(s, message, tag >> 3, end, depth));
-        break;
-      case STOWI_ONNX_WIRE_GROUP:
-        STOW_TRY(scan(s, NULL, end, depth + 1, tag >> 3));
-        break;
-      case STOWI_ONNX_WIRE_GROUP_END:
-        return group == tag >> 3 ? STOW_OK : stop(s, end);
-      default:
-        return stop(s, end);
+      case STOWI_ONNX_WIRE_FIXED64: STOW_TRY(copy(s, left < 8 ? left : 8)); break;
+      case STOWI_ONNX_WIRE_FIXED32: STOW_TRY(copy(s, left < 4 ? left : 4)); break;
+      case STOWI_ONNX_WIRE_BYTES: STOW_TRY(scan_bytes(s, message, tag >> 3, end, depth)); break;
+      case STOWI_ONNX_WIRE_GROUP: STOW_TRY(scan(s, NULL, end, depth + 1, tag >> 3)); break;
+      case STOWI_ONNX_WIRE_GROUP_END: return group == tag >> 3 ? STOW_OK : stop(s, end);
+      default: return stop(s, end);
     }
   }
   return STOW_OK;

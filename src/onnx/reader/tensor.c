@@ -105,18 +105,13 @@ static stow_status find_external(const request* r, stowi_onnx_bytes* out) {
 static uint32_t field_of(stow_dtype dtype) {
   switch (dtype) {
     case STOW_F32:
-    case STOW_C64:
-      return STOWI_ONNX_DATA_FLOAT;
+    case STOW_C64: return STOWI_ONNX_DATA_FLOAT;
     case STOW_F64:
-    case STOW_C128:
-      return STOWI_ONNX_DATA_DOUBLE;
-    case STOW_I64:
-      return STOWI_ONNX_DATA_INT64;
+    case STOW_C128: return STOWI_ONNX_DATA_DOUBLE;
+    case STOW_I64: return STOWI_ONNX_DATA_INT64;
     case STOW_U32:
-    case STOW_U64:
-      return STOWI_ONNX_DATA_UINT64;
-    default:
-      return STOWI_ONNX_DATA_INT32;
+    case STOW_U64: return STOWI_ONNX_DATA_UINT64;
+    default: return STOWI_ONNX_DATA_INT32;
   }
 }
 
@@ -124,12 +119,9 @@ static uint32_t field_of(stow_dtype dtype) {
 // own, and elements below a byte come as whole bytes.
 static size_t unit_of(stow_dtype dtype) {
   switch (dtype) {
-    case STOW_C64:
-      return 4;
-    case STOW_C128:
-      return 8;
-    default:
-      return stow_dtype_bits(dtype) < 8 ? 1 : stow_dtype_bits(dtype) / 8;
+    case STOW_C64: return 4;
+    case STOW_C128: return 8;
+    default: return stow_dtype_bits(dtype) < 8 ? 1 : stow_dtype_bits(dtype) / 8;
   }
 }
 

@@ -110,16 +110,11 @@ static bool read_bytes(stowi_onnx_wire* wire, stowi_onnx_wire_field* field) {
 // Whatever the type is but the start or end of a group.
 static bool read_payload(stowi_onnx_wire* wire, stowi_onnx_wire_field* field) {
   switch (field->type) {
-    case STOWI_ONNX_WIRE_VARINT:
-      return read_varint(wire, &field->scalar);
+    case STOWI_ONNX_WIRE_VARINT: return read_varint(wire, &field->scalar);
     case STOWI_ONNX_WIRE_FIXED64:
-    case STOWI_ONNX_WIRE_FIXED32:
-      return read_fixed(wire, field);
-    case STOWI_ONNX_WIRE_BYTES:
-      return read_bytes(wire, field);
-    default:
-      wire->at = field->start;
-      return fail(wire, "unknown wire type");
+    case STOWI_ONNX_WIRE_FIXED32: return read_fixed(wire, field);
+    case STOWI_ONNX_WIRE_BYTES: return read_bytes(wire, field);
+    default: wire->at = field->start; return fail(wire, "unknown wire type");
   }
 }
 
@@ -164,15 +159,10 @@ bool stowi_onnx_wire_next(stowi_onnx_wire* wire, stowi_onnx_wire_field* out_fiel
 
 const char* stowi_onnx_wire_type_name(stowi_onnx_wire_type type) {
   switch (type) {
-    case STOWI_ONNX_WIRE_VARINT:
-      return "a varint";
-    case STOWI_ONNX_WIRE_FIXED64:
-      return "8 bytes";
-    case STOWI_ONNX_WIRE_BYTES:
-      return "a length and bytes";
-    case STOWI_ONNX_WIRE_FIXED32:
-      return "4 bytes";
-    default:
-      return "a group";
+    case STOWI_ONNX_WIRE_VARINT: return "a varint";
+    case STOWI_ONNX_WIRE_FIXED64: return "8 bytes";
+    case STOWI_ONNX_WIRE_BYTES: return "a length and bytes";
+    case STOWI_ONNX_WIRE_FIXED32: return "4 bytes";
+    default: return "a group";
   }
 }

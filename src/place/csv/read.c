@@ -299,16 +299,13 @@ static stow_status add_id(reader* r, size_t buffer) {
 static stow_status add_buffer(reader* r, const stow_buffer* desc) {
   stow_status status = stow_problem_add(r->csv->problem, desc, &r->inner, NULL);
   switch (status) {
-    case STOW_OK:
-      return STOW_OK;
+    case STOW_OK: return STOW_OK;
     case STOW_ERR_OVERFLOW:
       return fail_cell(
           r, STOWI_PLACE_CSV_SIZE, status,
           "expected sizes, padding and the highest fixed end to fit in 63 bits together");
-    case STOW_ERR_OUT_OF_MEMORY:
-      return stowi_fail_memory(r->diag);
-    default:
-      return fail_cell(r, STOWI_PLACE_CSV_ID, status, r->inner.message);
+    case STOW_ERR_OUT_OF_MEMORY: return stowi_fail_memory(r->diag);
+    default: return fail_cell(r, STOWI_PLACE_CSV_ID, status, r->inner.message);
   }
 }
 

@@ -234,12 +234,9 @@ static need need_of(const stowi_place_state* state, stowi_place_where where, uin
   int64_t slack = state->ceiling[section] - floor - state->load[section];
   int64_t count = state->floor_count[section];
   switch (where) {
-    case STOWI_PLACE_TIGHTEST:
-      return (need){slack, count, floor};
-    case STOWI_PLACE_TIGHTEST_LOW:
-      return (need){slack, floor, 0};
-    default:
-      return (need){floor, slack, count};
+    case STOWI_PLACE_TIGHTEST: return (need){slack, count, floor};
+    case STOWI_PLACE_TIGHTEST_LOW: return (need){slack, floor, 0};
+    default: return (need){floor, slack, count};
   }
 }
 

@@ -322,18 +322,10 @@ static void take_back(stowi_place_state* state, const stowi_place_change* change
       state->least[i] = change->value;
       hash_least(state, i);
       break;
-    case CHANGED_BOUND:
-      state->bound[i] = change->value;
-      break;
-    case CHANGED_PASSED:
-      state->passed[i] = change->value != 0;
-      break;
-    case CHANGED_RANK:
-      state->rank[i] = (uint32_t)change->value;
-      break;
-    case CHANGED_CEILING:
-      state->ceiling[i] = change->value;
-      break;
+    case CHANGED_BOUND: state->bound[i] = change->value; break;
+    case CHANGED_PASSED: state->passed[i] = change->value != 0; break;
+    case CHANGED_RANK: state->rank[i] = (uint32_t)change->value; break;
+    case CHANGED_CEILING: state->ceiling[i] = change->value; break;
     case CHANGED_FLOOR:
       state->floor[i] = change->value;
       state->floor_count[i] = change->count;

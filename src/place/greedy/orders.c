@@ -38,22 +38,14 @@ static int compare_records(const void* a, const void* b, const void* context) {
 static uint64_t key_of(const stowi_place_orders* orders, uint32_t buffer, char letter) {
   const stowi_place_buffer* b = &orders->quest->problem->buffers.data[buffer];
   switch (letter) {
-    case 'Z':
-      return ~b->size;
-    case 'W':
-      return ~(b->end - b->begin);
-    case 'A':
-      return ~((b->size >> orders->area_shift) * (b->end - b->begin));
-    case 'T':
-      return ~orders->load[buffer];
-    case 'L':
-      return ~b->begin;
-    case 'U':
-      return ~b->end;
-    case 'l':
-      return b->begin;
-    default:
-      return b->end;
+    case 'Z': return ~b->size;
+    case 'W': return ~(b->end - b->begin);
+    case 'A': return ~((b->size >> orders->area_shift) * (b->end - b->begin));
+    case 'T': return ~orders->load[buffer];
+    case 'L': return ~b->begin;
+    case 'U': return ~b->end;
+    case 'l': return b->begin;
+    default: return b->end;
   }
 }
 

@@ -200,9 +200,7 @@ static party party_of(const sweep* s, const footprint* item) {
       p.scratch = scratch_node(s, item);
       p.label = stowi_plan_label_node(s->checker, p.scratch);
       break;
-    case OWNER_RESERVED:
-      p.prefix = "a shared weight";
-      break;
+    case OWNER_RESERVED: p.prefix = "a shared weight"; break;
   }
   return p;
 }

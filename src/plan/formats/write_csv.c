@@ -18,18 +18,12 @@ static bool starts_formula(char c) { return c == '=' || c == '+' || c == '-' || 
 static const char* escape_of(stow_str name, size_t index, char* room) {
   unsigned char byte = (unsigned char)name.data[index];
   switch (byte) {
-    case '"':
-      return "\"\"";
-    case '\\':
-      return "\\\\";
-    case '\n':
-      return "\\n";
-    case '\t':
-      return "\\t";
-    case '\r':
-      return "\\r";
-    default:
-      break;
+    case '"': return "\"\"";
+    case '\\': return "\\\\";
+    case '\n': return "\\n";
+    case '\t': return "\\t";
+    case '\r': return "\\r";
+    default: break;
   }
   if (byte >= ' ' && byte != 0x7f && (index > 0 || !starts_formula((char)byte))) {
     return NULL;

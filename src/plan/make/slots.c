@@ -15,14 +15,10 @@ static bool is_external(const stowi_plan_maker* maker, stow_value v) {
 
 static bool options_allow(const stow_plan_options* options, uint8_t kind) {
   switch (kind) {
-    case STOWI_PLAN_KIND_INPUT:
-      return options->inputs;
-    case STOWI_PLAN_KIND_PARAM:
-      return options->params || options->layout != NULL;
-    case STOWI_PLAN_KIND_CONSTANT:
-      return options->constants;
-    default:
-      return true;
+    case STOWI_PLAN_KIND_INPUT: return options->inputs;
+    case STOWI_PLAN_KIND_PARAM: return options->params || options->layout != NULL;
+    case STOWI_PLAN_KIND_CONSTANT: return options->constants;
+    default: return true;
   }
 }
 

@@ -38,14 +38,11 @@ static stow_status lay_param(stowi_plan_traffic* t, stow_value v, uint64_t* out_
 static bool has_slot(const stowi_plan_traffic* t, stow_value v, stow_op op) {
   const stow_plan_options* options = t->request->options;
   switch (op) {
-    case STOW_OP_INPUT:
-      return options->inputs && policy_of(t, v) != STOW_IO_EXTERNAL;
+    case STOW_OP_INPUT: return options->inputs && policy_of(t, v) != STOW_IO_EXTERNAL;
     case STOW_OP_PARAM:
       return (options->params || options->layout != NULL) && policy_of(t, v) != STOW_IO_EXTERNAL;
-    case STOW_OP_CONSTANT:
-      return options->constants && policy_of(t, v) != STOW_IO_EXTERNAL;
-    default:
-      return true;
+    case STOW_OP_CONSTANT: return options->constants && policy_of(t, v) != STOW_IO_EXTERNAL;
+    default: return true;
   }
 }
 

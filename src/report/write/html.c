@@ -23,22 +23,12 @@ static const char* const marks[] = {"@STYLE_HASH@", "@SCRIPT_HASH@", "@PAGE_CSS@
 
 static void put_mark(const stow_picture* picture, size_t mark, stowi_report_out* out) {
   switch ((mark_kind)mark) {
-    case STYLE_HASH:
-      put_hash(stowi_page_css, stowi_page_css_size, out);
-      break;
-    case SCRIPT_HASH:
-      put_hash(stowi_page_js, stowi_page_js_size, out);
-      break;
-    case STYLE:
-      stowi_report_out_bytes(out, stowi_page_css, stowi_page_css_size);
-      break;
-    case SCRIPT:
-      stowi_report_out_bytes(out, stowi_page_js, stowi_page_js_size);
-      break;
+    case STYLE_HASH: put_hash(stowi_page_css, stowi_page_css_size, out); break;
+    case SCRIPT_HASH: put_hash(stowi_page_js, stowi_page_js_size, out); break;
+    case STYLE: stowi_report_out_bytes(out, stowi_page_css, stowi_page_css_size); break;
+    case SCRIPT: stowi_report_out_bytes(out, stowi_page_js, stowi_page_js_size); break;
     case DATA:
-    case MARK_COUNT:
-      stowi_report_picture_write_json(picture, out);
-      break;
+    case MARK_COUNT: stowi_report_picture_write_json(picture, out); break;
   }
 }
 

@@ -133,8 +133,7 @@ static bool same_dim(const stowi_import_dim* ours,
       return theirs->dim_param[0] == '\0'
                  ? ours->number < 0 && ours->name.size == 0
                  : ours->number < 0 && same_text(ours->name, theirs->dim_param);
-    default:
-      return ours->number < 0 && ours->name.size == 0;
+    default: return ours->number < 0 && ours->name.size == 0;
   }
 }
 
@@ -149,18 +148,12 @@ static bool same_shape(const stowi_onnx_value_info* ours, const Onnx__TensorShap
 
 static int kind_of(const Onnx__TypeProto* type) {
   switch (type->value_case) {
-    case ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE:
-      return STOWI_ONNX_INFO_TENSOR;
-    case ONNX__TYPE_PROTO__VALUE_SEQUENCE_TYPE:
-      return STOWI_ONNX_INFO_SEQUENCE;
-    case ONNX__TYPE_PROTO__VALUE_MAP_TYPE:
-      return STOWI_ONNX_INFO_MAP;
-    case ONNX__TYPE_PROTO__VALUE_OPTIONAL_TYPE:
-      return STOWI_ONNX_INFO_OPTIONAL;
-    case ONNX__TYPE_PROTO__VALUE_SPARSE_TENSOR_TYPE:
-      return STOWI_ONNX_INFO_SPARSE;
-    default:
-      return STOWI_ONNX_INFO_NONE;
+    case ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE: return STOWI_ONNX_INFO_TENSOR;
+    case ONNX__TYPE_PROTO__VALUE_SEQUENCE_TYPE: return STOWI_ONNX_INFO_SEQUENCE;
+    case ONNX__TYPE_PROTO__VALUE_MAP_TYPE: return STOWI_ONNX_INFO_MAP;
+    case ONNX__TYPE_PROTO__VALUE_OPTIONAL_TYPE: return STOWI_ONNX_INFO_OPTIONAL;
+    case ONNX__TYPE_PROTO__VALUE_SPARSE_TENSOR_TYPE: return STOWI_ONNX_INFO_SPARSE;
+    default: return STOWI_ONNX_INFO_NONE;
   }
 }
 
@@ -168,17 +161,10 @@ static int kind_of(const Onnx__TypeProto* type) {
 static const Onnx__TypeProto* innermost(const Onnx__TypeProto* type) {
   while (type != NULL) {
     switch (kind_of(type)) {
-      case STOWI_ONNX_INFO_SEQUENCE:
-        type = type->sequence_type->elem_type;
-        break;
-      case STOWI_ONNX_INFO_OPTIONAL:
-        type = type->optional_type->elem_type;
-        break;
-      case STOWI_ONNX_INFO_MAP:
-        type = type->map_type->value_type;
-        break;
-      default:
-        return type;
+      case STOWI_ONNX_INFO_SEQUENCE: type = type->sequence_type->elem_type; break;
+      case STOWI_ONNX_INFO_OPTIONAL: type = type->optional_type->elem_type; break;
+      case STOWI_ONNX_INFO_MAP: type = type->map_type->value_type; break;
+      default: return type;
     }
   }
   return NULL;

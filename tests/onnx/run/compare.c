@@ -83,7 +83,6 @@ bool compare_tensors(const stow_tensor* is, const stow_tensor* expected, double 
     case STOW_KIND_COMPLEX:
       return floats_close(is, expected, is->dtype == STOW_C64 ? STOW_F32 : STOW_F64, 2 * count,
                           absolute, out_why, size);
-    default:
-      return ints_equal(is, expected, count, out_why, size);
+    default: return ints_equal(is, expected, count, out_why, size);
   }
 }

@@ -206,10 +206,8 @@ static bool has_random(const exec_case* c) {
       case STOW_OP_RANDOM_UNIFORM:
       case STOW_OP_BERNOULLI:
       case STOW_OP_MULTINOMIAL:
-      case STOW_OP_DROPOUT:
-        return true;
-      default:
-        break;
+      case STOW_OP_DROPOUT: return true;
+      default: break;
     }
   }
   return false;

@@ -106,14 +106,11 @@ static const char* similar_unit(stow_str unit) {
 
 cli_exit cli_parse_size(const char* option, const char* text, uint64_t* out_size) {
   switch (read_scaled(stow_str_of(text), size_units, out_size)) {
-    case PARSED:
-      return CLI_YES;
+    case PARSED: return CLI_YES;
     case NOT_WHOLE:
       return cli_fail(CLI_USAGE, "--%s: '%s' is not a whole number of bytes", option, text);
-    case TOO_LARGE:
-      return cli_fail(CLI_USAGE, "--%s: '%s' does not fit in 64 bits", option, text);
-    case NOT_A_NUMBER:
-      break;
+    case TOO_LARGE: return cli_fail(CLI_USAGE, "--%s: '%s' does not fit in 64 bits", option, text);
+    case NOT_A_NUMBER: break;
   }
   size_t digits = strspn(text, "0123456789.");
   const char* unit = digits == 0 ? NULL : similar_unit(stow_str_of(text + digits));

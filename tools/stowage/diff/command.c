@@ -65,16 +65,11 @@ static cli_exit add_for(job* j, const char* value) {
 static cli_exit handle(void* user, const cli_option* option, const char* value) {
   job* j = user;
   switch (option->id) {
-    case OPT_ALL:
-      return cli_set_switch(&j->all);
-    case OPT_FOR:
-      return add_for(j, value);
-    case OPT_FORMAT:
-      return read_format(j, value);
-    case OPT_MAX_GROWTH:
-      return read_growth(j, value);
-    default:
-      return cli_plan_request_take(&j->request, option, value);
+    case OPT_ALL: return cli_set_switch(&j->all);
+    case OPT_FOR: return add_for(j, value);
+    case OPT_FORMAT: return read_format(j, value);
+    case OPT_MAX_GROWTH: return read_growth(j, value);
+    default: return cli_plan_request_take(&j->request, option, value);
   }
 }
 

@@ -50,26 +50,16 @@ static cli_exit handle(void* user, const cli_option* option, const char* value) 
   cli_export* export = user;
   cli_run_request* request = &export->run.request;
   switch (option->id) {
-    case OPT_FORCE:
-      export->folder.force = true;
-      return CLI_YES;
-    case OPT_FORMAT:
-      return read_format(export, value);
-    case OPT_INPUT:
-      return cli_given_add(&request->inputs, option->name, "FILE", value);
-    case OPT_INPUTS:
-      request->inputs_from = value;
-      return CLI_YES;
-    case OPT_NAME:
-      return read_name(export, value);
-    case OPT_OUTPUT:
-      export->folder.path = value;
-      return CLI_YES;
+    case OPT_FORCE: export->folder.force = true; return CLI_YES;
+    case OPT_FORMAT: return read_format(export, value);
+    case OPT_INPUT: return cli_given_add(&request->inputs, option->name, "FILE", value);
+    case OPT_INPUTS: request->inputs_from = value; return CLI_YES;
+    case OPT_NAME: return read_name(export, value);
+    case OPT_OUTPUT: export->folder.path = value; return CLI_YES;
     case OPT_RANDOM:
       request->has_seed = true;
       return cli_parse_count(option->name, value, &request->seed);
-    default:
-      return cli_plan_request_take(&export->run.job.request, option, value);
+    default: return cli_plan_request_take(&export->run.job.request, option, value);
   }
 }
 

@@ -249,15 +249,12 @@ static void print_node(flow* f, stow_node node) {
       flush(f);
       print_args(f, node);
       break;
-    case STOW_OP_YIELD:
-      end_region(f, node);
-      break;
+    case STOW_OP_YIELD: end_region(f, node); break;
     case STOW_OP_LOOP:
       flush(f);
       end_loop(f, node);
       break;
-    default:
-      f->next += f->export->nodes[node].step != SIZE_MAX;
+    default: f->next += f->export->nodes[node].step != SIZE_MAX;
   }
 }
 

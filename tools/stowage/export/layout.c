@@ -80,18 +80,13 @@ static bool is_same_attr(const stow_attr* a, const stow_attr* b) {
     return false;
   }
   switch (a->kind) {
-    case STOW_ATTR_INT:
-      return a->i == b->i;
-    case STOW_ATTR_FLOAT:
-      return memcmp(&a->f, &b->f, sizeof a->f) == 0;
-    case STOW_ATTR_BOOL:
-      return a->b == b->b;
-    case STOW_ATTR_STRING:
-      return stow_str_equal(a->s, b->s);
+    case STOW_ATTR_INT: return a->i == b->i;
+    case STOW_ATTR_FLOAT: return memcmp(&a->f, &b->f, sizeof a->f) == 0;
+    case STOW_ATTR_BOOL: return a->b == b->b;
+    case STOW_ATTR_STRING: return stow_str_equal(a->s, b->s);
     case STOW_ATTR_INTS:
       return a->count == 0 || memcmp(a->ints, b->ints, a->count * sizeof *a->ints) == 0;
-    default:
-      return false;  // long lists are hardly ever the same
+    default: return false;  // long lists are hardly ever the same
   }
 }
 

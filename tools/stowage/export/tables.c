@@ -13,14 +13,10 @@ static const char* c_type(stow_dtype dtype) {
   uint32_t bits = stow_dtype_bits(dtype);
   size_t width = bits < 8 ? 0 : bits == 8 ? 1 : bits == 16 ? 2 : bits == 32 ? 3 : 4;
   switch (stow_dtype_kind_of(dtype)) {
-    case STOW_KIND_COMPLEX:
-      return bits == 64 ? "float" : "double";
-    case STOW_KIND_FLOAT:
-      return bits == 32 ? "float" : bits == 64 ? "double" : words[width];
-    case STOW_KIND_SIGNED:
-      return width == 0 ? words[0] : words[width] + 1;  // without the `u`
-    default:
-      return words[width];
+    case STOW_KIND_COMPLEX: return bits == 64 ? "float" : "double";
+    case STOW_KIND_FLOAT: return bits == 32 ? "float" : bits == 64 ? "double" : words[width];
+    case STOW_KIND_SIGNED: return width == 0 ? words[0] : words[width] + 1;  // without the `u`
+    default: return words[width];
   }
 }
 
@@ -28,12 +24,10 @@ static const char* c_type(stow_dtype dtype) {
 static const char* dtype_identifier(stow_dtype dtype) {
   switch (dtype) {
 #define NAME(name, number, text, bits, kind) \
-  case STOW_##name:                          \
-    return "STOW_" #name;
+  case STOW_##name: return "STOW_" #name;
     STOW_DTYPE_LIST(NAME)
 #undef NAME
-    default:
-      return "STOW_DTYPE_COUNT";
+    default: return "STOW_DTYPE_COUNT";
   }
 }
 

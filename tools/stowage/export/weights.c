@@ -34,17 +34,10 @@ static uint64_t read_word(const unsigned char* data, size_t size) {
   uint32_t four;
   uint64_t eight;
   switch (size) {
-    case 2:
-      memcpy(&two, data, sizeof two);
-      return two;
-    case 4:
-      memcpy(&four, data, sizeof four);
-      return four;
-    case 8:
-      memcpy(&eight, data, sizeof eight);
-      return eight;
-    default:
-      return *data;
+    case 2: memcpy(&two, data, sizeof two); return two;
+    case 4: memcpy(&four, data, sizeof four); return four;
+    case 8: memcpy(&eight, data, sizeof eight); return eight;
+    default: return *data;
   }
 }
 

@@ -31,9 +31,7 @@ cli_exit cli_given_add(cli_list* list, const char* option, const char* what, con
 bool cli_model_request_take(cli_model_request* request, const cli_option* option, const char* value,
                             cli_exit* out_code) {
   switch (option->id) {
-    case CLI_OPT_BIND:
-      *out_code = cli_binds_add(&request->binds, option->name, value);
-      return true;
+    case CLI_OPT_BIND: *out_code = cli_binds_add(&request->binds, option->name, value); return true;
     case CLI_OPT_BIND_REST:
       request->has_rest = true;
       *out_code = cli_parse_dim(option->name, stow_str_of("N"), stow_str_of(value), &request->rest);
@@ -44,8 +42,7 @@ bool cli_model_request_take(cli_model_request* request, const cli_option* option
     case CLI_OPT_SHAPE:
       *out_code = cli_given_add(&request->shapes, option->name, "DIMS", value);
       return true;
-    default:
-      return false;
+    default: return false;
   }
 }
 

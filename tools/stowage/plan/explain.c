@@ -57,20 +57,13 @@ static const share_words words_of[STOW_SHARE_COUNT] = {
 // The title of the column with the other party; NULL where the reason has none.
 static const char* other_title(stow_reason reason) {
   switch (reason) {
-    case STOW_REASON_READ_LATER:
-      return "read by";
-    case STOW_REASON_SHARED:
-      return "read as";
-    case STOW_REASON_GIVEN_AWAY:
-      return "went to";
-    case STOW_REASON_ALREADY_VIEW:
-      return "is in";
-    case STOW_REASON_OTHER_HOME:
-      return "built in";
-    case STOW_REASON_LARGER_ROOT:
-      return "part of";
-    default:
-      return NULL;
+    case STOW_REASON_READ_LATER: return "read by";
+    case STOW_REASON_SHARED: return "read as";
+    case STOW_REASON_GIVEN_AWAY: return "went to";
+    case STOW_REASON_ALREADY_VIEW: return "is in";
+    case STOW_REASON_OTHER_HOME: return "built in";
+    case STOW_REASON_LARGER_ROOT: return "part of";
+    default: return NULL;
   }
 }
 

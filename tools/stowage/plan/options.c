@@ -212,67 +212,37 @@ cli_exit cli_plan_request_take(void* user, const cli_option* option, const char*
     return code;
   }
   switch (option->id) {
-    case OPT_ALIAS:
-      return cli_io_policies_alias(&request->io, value);
-    case OPT_ALIGN:
-      return read_alignment(request, value);
-    case OPT_C_PREFIX:
-      return read_prefix(value, &request->c_prefix);
-    case OPT_CAPACITY:
-      return cli_parse_capacity(value, &request->capacity);
-    case OPT_EXPLAIN:
-      return cli_set_switch(&request->explain);
-    case OPT_F32_UNIFORM:
-      return cli_set_switch(&request->f32_uniform);
-    case OPT_FORMAT:
-      request->has_format = true;
-      return read_format(value, &request->format);
-    case OPT_GRAPH:
-      return add_graph(request, value);
-    case OPT_GUARD:
-      return read_guard(request, value);
-    case OPT_IO:
-      return cli_io_policies_add(&request->io, value);
-    case OPT_KEEP_COPIES:
-      return cli_set_switch(&request->keep_copies);
-    case OPT_LAYOUT_FROM:
-      return cli_set_text(&request->layout_from, value);
-    case OPT_NO_CONSTANTS:
-      return cli_set_switch(&request->no_constants);
-    case OPT_NO_INPUTS:
-      return cli_set_switch(&request->no_inputs);
-    case OPT_NO_IN_PLACE:
-      return cli_set_switch(&request->no_in_place);
-    case OPT_NO_PARAMS:
-      return cli_set_switch(&request->no_params);
-    case OPT_NO_REUSE:
-      return cli_set_switch(&request->no_reuse);
-    case OPT_ORDER:
-      return cli_set_text(&request->order, value);
-    case OPT_ORDER_MARGIN:
-      return cli_parse_size(option->name, value, &request->margin);
-    case OPT_ORDER_NODES:
-      return read_order_nodes(request, value);
-    case OPT_OUTPUT:
-      return cli_set_text(&request->output, value);
-    case OPT_PACK_PARAMS:
-      return cli_set_switch(&request->pack_params);
-    case OPT_PRESET:
-      return read_preset(value, &request->preset);
+    case OPT_ALIAS: return cli_io_policies_alias(&request->io, value);
+    case OPT_ALIGN: return read_alignment(request, value);
+    case OPT_C_PREFIX: return read_prefix(value, &request->c_prefix);
+    case OPT_CAPACITY: return cli_parse_capacity(value, &request->capacity);
+    case OPT_EXPLAIN: return cli_set_switch(&request->explain);
+    case OPT_F32_UNIFORM: return cli_set_switch(&request->f32_uniform);
+    case OPT_FORMAT: request->has_format = true; return read_format(value, &request->format);
+    case OPT_GRAPH: return add_graph(request, value);
+    case OPT_GUARD: return read_guard(request, value);
+    case OPT_IO: return cli_io_policies_add(&request->io, value);
+    case OPT_KEEP_COPIES: return cli_set_switch(&request->keep_copies);
+    case OPT_LAYOUT_FROM: return cli_set_text(&request->layout_from, value);
+    case OPT_NO_CONSTANTS: return cli_set_switch(&request->no_constants);
+    case OPT_NO_INPUTS: return cli_set_switch(&request->no_inputs);
+    case OPT_NO_IN_PLACE: return cli_set_switch(&request->no_in_place);
+    case OPT_NO_PARAMS: return cli_set_switch(&request->no_params);
+    case OPT_NO_REUSE: return cli_set_switch(&request->no_reuse);
+    case OPT_ORDER: return cli_set_text(&request->order, value);
+    case OPT_ORDER_MARGIN: return cli_parse_size(option->name, value, &request->margin);
+    case OPT_ORDER_NODES: return read_order_nodes(request, value);
+    case OPT_OUTPUT: return cli_set_text(&request->output, value);
+    case OPT_PACK_PARAMS: return cli_set_switch(&request->pack_params);
+    case OPT_PRESET: return read_preset(value, &request->preset);
     case OPT_PIN:
-    case OPT_NO_PIN:
-      return read_rule(request, option->name, PIN_RULE, option->id == OPT_PIN);
+    case OPT_NO_PIN: return read_rule(request, option->name, PIN_RULE, option->id == OPT_PIN);
     case OPT_RULE:
-    case OPT_NO_RULE:
-      return read_rule(request, option->name, value, option->id == OPT_RULE);
-    case OPT_NODES:
-      return cli_budget_read_nodes(&request->budget, value);
-    case OPT_TIME:
-      return cli_budget_read_time(&request->budget, value);
-    case OPT_WEIGHTS:
-      return read_weights(value, &request->weights);
-    default:
-      return cli_read_strategy(value, &request->strategy);
+    case OPT_NO_RULE: return read_rule(request, option->name, value, option->id == OPT_RULE);
+    case OPT_NODES: return cli_budget_read_nodes(&request->budget, value);
+    case OPT_TIME: return cli_budget_read_time(&request->budget, value);
+    case OPT_WEIGHTS: return read_weights(value, &request->weights);
+    default: return cli_read_strategy(value, &request->strategy);
   }
 }
 

@@ -91,18 +91,13 @@ void cli_plan_request_place_weights(cli_plan_request* request, bool is_model) {
 stow_status cli_plan_write(const stow_plan* plan, cli_format format, const char* c_prefix,
                            stow_writer writer, stow_diag* diag) {
   switch (format) {
-    case CLI_FORMAT_REPORT:
-      return stow_plan_write(plan, STOW_PLAN_REPORT, writer);
-    case CLI_FORMAT_JSON:
-      return stow_plan_write(plan, STOW_PLAN_JSON, writer);
-    case CLI_FORMAT_CSV:
-      return stow_plan_write(plan, STOW_PLAN_CSV, writer);
-    case CLI_FORMAT_C:
-      return stow_plan_write_c(plan, c_prefix, writer, diag);
+    case CLI_FORMAT_REPORT: return stow_plan_write(plan, STOW_PLAN_REPORT, writer);
+    case CLI_FORMAT_JSON: return stow_plan_write(plan, STOW_PLAN_JSON, writer);
+    case CLI_FORMAT_CSV: return stow_plan_write(plan, STOW_PLAN_CSV, writer);
+    case CLI_FORMAT_C: return stow_plan_write_c(plan, c_prefix, writer, diag);
     case CLI_FORMAT_PLAN:
     case CLI_FORMAT_SUMMARY:
-    case CLI_FORMAT_COUNT:
-      break;
+    case CLI_FORMAT_COUNT: break;
   }
   return stow_plan_write(plan, STOW_PLAN_SAVED, writer);
 }

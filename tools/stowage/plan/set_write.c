@@ -258,16 +258,11 @@ static void free_names(cli_list* names) {
 
 static const char* extension(cli_format format) {
   switch (format) {
-    case CLI_FORMAT_JSON:
-      return ".json";
-    case CLI_FORMAT_CSV:
-      return ".csv";
-    case CLI_FORMAT_C:
-      return ".h";
-    case CLI_FORMAT_REPORT:
-      return ".txt";
-    default:
-      return ".plan";
+    case CLI_FORMAT_JSON: return ".json";
+    case CLI_FORMAT_CSV: return ".csv";
+    case CLI_FORMAT_C: return ".h";
+    case CLI_FORMAT_REPORT: return ".txt";
+    default: return ".plan";
   }
 }
 

@@ -121,45 +121,28 @@ static cli_exit handle(void* user, const cli_option* option, const char* value) 
   cli_run* run = user;
   cli_run_request* request = &run->request;
   switch (option->id) {
-    case OPT_ATOL:
-      return read_tolerance(request, option->name, value, &request->atol);
-    case OPT_CHECK:
-      return cli_set_switch(&request->check);
-    case OPT_EXPECT:
-      return cli_set_text(&request->expect, value);
-    case OPT_FORMAT:
-      return read_format(request, value);
-    case OPT_INPUT:
-      return cli_given_add(&request->inputs, option->name, "FILE", value);
-    case OPT_INPUTS:
-      return cli_set_text(&request->inputs_from, value);
-    case OPT_OUTPUT:
-      return cli_given_add(&request->outputs, option->name, "FILE", value);
-    case OPT_OUTPUTS:
-      return cli_set_text(&request->outputs_to, value);
-    case OPT_PARANOID:
-      request->check = true;
-      return cli_set_switch(&request->paranoid);
-    case OPT_PLAN:
-      return cli_set_text(&request->plan, value);
-    case OPT_PROFILE:
-      return cli_set_switch(&request->profile);
+    case OPT_ATOL: return read_tolerance(request, option->name, value, &request->atol);
+    case OPT_CHECK: return cli_set_switch(&request->check);
+    case OPT_EXPECT: return cli_set_text(&request->expect, value);
+    case OPT_FORMAT: return read_format(request, value);
+    case OPT_INPUT: return cli_given_add(&request->inputs, option->name, "FILE", value);
+    case OPT_INPUTS: return cli_set_text(&request->inputs_from, value);
+    case OPT_OUTPUT: return cli_given_add(&request->outputs, option->name, "FILE", value);
+    case OPT_OUTPUTS: return cli_set_text(&request->outputs_to, value);
+    case OPT_PARANOID: request->check = true; return cli_set_switch(&request->paranoid);
+    case OPT_PLAN: return cli_set_text(&request->plan, value);
+    case OPT_PROFILE: return cli_set_switch(&request->profile);
     case OPT_RANDOM:
       request->has_seed = true;
       return cli_parse_count(option->name, value, &request->seed);
     case OPT_REPEAT:
       request->repeats = true;
       return read_repeat(option->name, value, &request->repeat);
-    case OPT_RTOL:
-      return read_tolerance(request, option->name, value, &request->rtol);
-    case OPT_SAVE_PLAN:
-      return cli_set_text(&request->save_plan, value);
-    case OPT_THREADS:
-      return read_threads(request, value);
-    case OPT_TRACE:
-      return cli_set_text(&request->trace, value);
-    case OPT_WARMUP:
-      return read_repeat(option->name, value, &request->warmup);
+    case OPT_RTOL: return read_tolerance(request, option->name, value, &request->rtol);
+    case OPT_SAVE_PLAN: return cli_set_text(&request->save_plan, value);
+    case OPT_THREADS: return read_threads(request, value);
+    case OPT_TRACE: return cli_set_text(&request->trace, value);
+    case OPT_WARMUP: return read_repeat(option->name, value, &request->warmup);
     default:
       return cli_list_add(&run->planning, &option->name, sizeof option->name)
                  ? cli_plan_request_take(&run->job.request, option, value)

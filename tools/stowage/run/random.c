@@ -13,12 +13,10 @@ typedef struct element {
 static element element_of(stow_dtype dtype) {
   switch (dtype) {
 #define ELEMENT(name, number, text, bits, kind) \
-  case STOW_##name:                             \
-    return (element){bits, STOW_KIND_##kind};
+  case STOW_##name: return (element){bits, STOW_KIND_##kind};
     STOW_DTYPE_LIST(ELEMENT)
 #undef ELEMENT
-    default:
-      return (element){8, STOW_KIND_UNSIGNED};
+    default: return (element){8, STOW_KIND_UNSIGNED};
   }
 }
 
@@ -72,21 +70,14 @@ static uint64_t random_small(uint64_t* state, unsigned one, unsigned sign) {
 
 static uint64_t random_bits(stow_dtype dtype, uint64_t* state) {
   switch (dtype) {
-    case STOW_F16:
-      return random_f16(state);
-    case STOW_BF16:
-      return random_bf16(state);
-    case STOW_F8E4M3FN:
-      return random_small(state, 0x38, 0x80);
-    case STOW_F8E5M2:
-      return random_small(state, 0x3C, 0x80);
+    case STOW_F16: return random_f16(state);
+    case STOW_BF16: return random_bf16(state);
+    case STOW_F8E4M3FN: return random_small(state, 0x38, 0x80);
+    case STOW_F8E5M2: return random_small(state, 0x3C, 0x80);
     case STOW_F8E4M3FNUZ:
-    case STOW_F8E5M2FNUZ:
-      return random_small(state, 0x40, 0x80);
-    case STOW_F8E8M0:
-      return 120 + next(state) % 8;  // 2^-7 … 1
-    case STOW_F4E2M1:
-      return random_small(state, 2, 8);
+    case STOW_F8E5M2FNUZ: return random_small(state, 0x40, 0x80);
+    case STOW_F8E8M0: return 120 + next(state) % 8;  // 2^-7 … 1
+    case STOW_F4E2M1: return random_small(state, 2, 8);
     default:  // an integer or bool: 0 and 1 are in range wherever they pick something
       return next(state) >> 63;
   }

@@ -86,25 +86,15 @@ static cli_exit read_format(job* j, const char* value) {
 static cli_exit handle(void* user, const cli_option* option, const char* value) {
   job* j = user;
   switch (option->id) {
-    case OPT_CAPACITY:
-      return cli_parse_capacity(value, &j->capacity);
-    case OPT_FORMAT:
-      return read_format(j, value);
-    case OPT_IGNORE_OFFSETS:
-      return cli_set_switch(&j->ignore_offsets);
-    case OPT_NODES:
-      return cli_budget_read_nodes(&j->budget, value);
-    case OPT_NO_EXPLAIN:
-      return cli_set_switch(&j->no_explain);
-    case OPT_STATS:
-      return cli_set_switch(&j->stats);
-    case OPT_STRATEGY:
-      return cli_read_strategy(value, &j->strategy);
-    case OPT_TIME:
-      return cli_budget_read_time(&j->budget, value);
-    default:
-      j->output = value;
-      return CLI_YES;
+    case OPT_CAPACITY: return cli_parse_capacity(value, &j->capacity);
+    case OPT_FORMAT: return read_format(j, value);
+    case OPT_IGNORE_OFFSETS: return cli_set_switch(&j->ignore_offsets);
+    case OPT_NODES: return cli_budget_read_nodes(&j->budget, value);
+    case OPT_NO_EXPLAIN: return cli_set_switch(&j->no_explain);
+    case OPT_STATS: return cli_set_switch(&j->stats);
+    case OPT_STRATEGY: return cli_read_strategy(value, &j->strategy);
+    case OPT_TIME: return cli_budget_read_time(&j->budget, value);
+    default: j->output = value; return CLI_YES;
   }
 }
 

@@ -37,22 +37,17 @@ static double decode_ieee(uint32_t bits, small_float f) {
 
 static double decode_small(uint32_t bits, stow_dtype dtype) {
   switch (dtype) {
-    case STOW_F16:
-      return decode_ieee(bits, (small_float){10, 5, 15});
-    case STOW_BF16:
-      return decode_ieee(bits, (small_float){7, 8, 127});
-    case STOW_F8E5M2:
-      return decode_ieee(bits, (small_float){2, 5, 15});
+    case STOW_F16: return decode_ieee(bits, (small_float){10, 5, 15});
+    case STOW_BF16: return decode_ieee(bits, (small_float){7, 8, 127});
+    case STOW_F8E5M2: return decode_ieee(bits, (small_float){2, 5, 15});
     case STOW_F8E4M3FN:
       return (bits & 0x7F) == 0x7F ? (double)NAN : decode_finite(bits, (small_float){3, 4, 7});
     case STOW_F8E4M3FNUZ:
       return bits == 0x80 ? (double)NAN : decode_finite(bits, (small_float){3, 4, 8});
     case STOW_F8E5M2FNUZ:
       return bits == 0x80 ? (double)NAN : decode_finite(bits, (small_float){2, 5, 16});
-    case STOW_F8E8M0:
-      return bits == 0xFF ? (double)NAN : ldexp(1.0, (int)bits - 127);
-    default:
-      return decode_finite(bits, (small_float){1, 2, 1});  // F4E2M1
+    case STOW_F8E8M0: return bits == 0xFF ? (double)NAN : ldexp(1.0, (int)bits - 127);
+    default: return decode_finite(bits, (small_float){1, 2, 1});  // F4E2M1
   }
 }
 
@@ -101,19 +96,14 @@ double cli_element(const stow_tensor* tensor, size_t index, unsigned part) {
       index = tensor->dtype == STOW_C128 ? 2 * index + part : index;
       memcpy(&d, bytes + index * sizeof d, sizeof d);
       return d;
-    default:
-      break;
+    default: break;
   }
   uint64_t bits = raw_bits(tensor, index);
   switch (stow_dtype_kind_of(tensor->dtype)) {
-    case STOW_KIND_SIGNED:
-      return (double)sign_extend(bits, stow_dtype_bits(tensor->dtype));
-    case STOW_KIND_UNSIGNED:
-      return (double)bits;
-    case STOW_KIND_BOOL:
-      return bits != 0 ? 1.0 : 0.0;
-    default:
-      return decode_small((uint32_t)bits, tensor->dtype);
+    case STOW_KIND_SIGNED: return (double)sign_extend(bits, stow_dtype_bits(tensor->dtype));
+    case STOW_KIND_UNSIGNED: return (double)bits;
+    case STOW_KIND_BOOL: return bits != 0 ? 1.0 : 0.0;
+    default: return decode_small((uint32_t)bits, tensor->dtype);
   }
 }
 
@@ -138,8 +128,7 @@ void cli_element_format(const stow_tensor* tensor, size_t index, char out[CLI_EL
       snprintf(out, CLI_ELEMENT_SIZE, "%.*g%+.*gi", digits, cli_element(tensor, index, 0), digits,
                cli_element(tensor, index, 1));
       return;
-    case STOW_KIND_FLOAT:
-      break;
+    case STOW_KIND_FLOAT: break;
   }
   snprintf(out, CLI_ELEMENT_SIZE, "%.*g", digits, cli_element(tensor, index, 0));
 }

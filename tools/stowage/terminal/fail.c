@@ -23,15 +23,11 @@ stow_string cli_string(void) {
 
 cli_exit cli_exit_of(stow_status status) {
   switch (status) {
-    case STOW_OK:
-      return CLI_YES;
-    case STOW_ERR_VIOLATION:
-      return CLI_NO;
-    case STOW_ERR_GAVE_UP:
-      return CLI_GAVE_UP;
+    case STOW_OK: return CLI_YES;
+    case STOW_ERR_VIOLATION: return CLI_NO;
+    case STOW_ERR_GAVE_UP: return CLI_GAVE_UP;
     case STOW_ERR_OUT_OF_MEMORY:
-    case STOW_ERR_IO:
-      return CLI_BROKEN;
+    case STOW_ERR_IO: return CLI_BROKEN;
     // What was wrong with an option has been found before the library was asked, so the rest is
     // about input.
     case STOW_ERR_INVALID_ARGUMENT:
@@ -45,8 +41,7 @@ cli_exit cli_exit_of(stow_status status) {
     case STOW_ERR_STALE_PLAN:
     case STOW_ERR_CONFLICT:
     case STOW_ERR_DATA_DEPENDENT:
-    case STOW_ERR_UNSUPPORTED:
-      return CLI_BAD_INPUT;
+    case STOW_ERR_UNSUPPORTED: return CLI_BAD_INPUT;
   }
   return CLI_BAD_INPUT;
 }

@@ -47,15 +47,12 @@ void cli_print_capacity(cli_output* output, uint64_t capacity, uint64_t height) 
 
 static const char* meaning(const cli_search_facts* facts) {
   switch (facts->outcome) {
-    case STOW_OUTCOME_OPTIMAL:
-      return "no placement is lower";
+    case STOW_OUTCOME_OPTIMAL: return "no placement is lower";
     case STOW_OUTCOME_FEASIBLE:
       return facts->has_capacity ? "within the capacity; a lower one may exist"
                                  : "a lower placement may exist";
-    case STOW_OUTCOME_INFEASIBLE:
-      return "no placement is within the capacity";
-    case STOW_OUTCOME_GAVE_UP:
-      break;
+    case STOW_OUTCOME_INFEASIBLE: return "no placement is within the capacity";
+    case STOW_OUTCOME_GAVE_UP: break;
   }
   return "none within the capacity was found or ruled out";
 }

@@ -91,23 +91,16 @@ static cli_exit take_planning(job* j, const cli_option* option, const char* valu
 static cli_exit handle(void* user, const cli_option* option, const char* value) {
   job* j = user;
   switch (option->id) {
-    case OPT_AGAINST:
-      return cli_set_text(&j->load.against, value);
-    case OPT_COLOR:
-      return set_color(j, value);
-    case OPT_FORMAT:
-      return set_format(j, value);
+    case OPT_AGAINST: return cli_set_text(&j->load.against, value);
+    case OPT_COLOR: return set_color(j, value);
+    case OPT_FORMAT: return set_format(j, value);
     case OPT_ASCII:
     case OPT_JSON:
     case OPT_SVG:
-    case OPT_TRACE:
-      return set_format(j, option->name);
-    case OPT_OUTPUT:
-      return cli_set_text(&j->output, value);
-    case OPT_PLAN:
-      return cli_set_text(&j->load.plan, value);
-    default:
-      return take_planning(j, option, value);
+    case OPT_TRACE: return set_format(j, option->name);
+    case OPT_OUTPUT: return cli_set_text(&j->output, value);
+    case OPT_PLAN: return cli_set_text(&j->load.plan, value);
+    default: return take_planning(j, option, value);
   }
 }
 

@@ -95,12 +95,9 @@ static cli_exit load_buffers(const cli_view_load* load, const char* file, const 
 
 static cli_exit load_other(cli_view_load* load, bool is_mixed) {
   switch (cli_file_holds(load->against)) {
-    case CLI_HOLDS_PLAN:
-      return load_other_saved(load);
-    case CLI_HOLDS_GRAPHS:
-      return load_other_made(load);
-    case CLI_HOLDS_BUFFERS:
-      break;
+    case CLI_HOLDS_PLAN: return load_other_saved(load);
+    case CLI_HOLDS_GRAPHS: return load_other_made(load);
+    case CLI_HOLDS_BUFFERS: break;
   }
   return load_buffers(load, load->against, NULL, is_mixed, &load->other);
 }

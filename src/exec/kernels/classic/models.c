@@ -64,8 +64,7 @@ void stowi_kernel_transform_scores(stowi_kernel_transform transform, double* sco
     return;
   }
   switch (transform) {
-    case STOWI_KERNEL_TRANSFORM_NONE:
-      break;
+    case STOWI_KERNEL_TRANSFORM_NONE: break;
     case STOWI_KERNEL_TRANSFORM_SOFTMAX:
     case STOWI_KERNEL_TRANSFORM_SOFTMAX_ZERO:
       softmax(scores, count, transform == STOWI_KERNEL_TRANSFORM_SOFTMAX_ZERO);

@@ -139,12 +139,9 @@ static double kernel_of(const job* j, size_t vector, size_t row) {
   double dot = stowi_kernel_list_dot(&j->vectors, vector * j->features, j->x, row * j->features,
                                      j->features);
   switch (j->kind) {
-    case POLY:
-      return pow(j->gamma * dot + j->coef0, j->degree);
-    case SIGMOID:
-      return tanh(j->gamma * dot + j->coef0);
-    default:
-      return dot;
+    case POLY: return pow(j->gamma * dot + j->coef0, j->degree);
+    case SIGMOID: return tanh(j->gamma * dot + j->coef0);
+    default: return dot;
   }
 }
 

@@ -28,22 +28,14 @@ static bool is_member(const stowi_kernel_trees* t, size_t first, double x) {
 
 static bool is_yes(const stowi_kernel_trees* t, const stowi_kernel_tree_node* node, double x) {
   switch (node->mode) {
-    case STOWI_KERNEL_BRANCH_LEQ:
-      return x <= node->value;
-    case STOWI_KERNEL_BRANCH_LT:
-      return x < node->value;
-    case STOWI_KERNEL_BRANCH_GTE:
-      return x >= node->value;
-    case STOWI_KERNEL_BRANCH_GT:
-      return x > node->value;
-    case STOWI_KERNEL_BRANCH_EQ:
-      return x == node->value;
-    case STOWI_KERNEL_BRANCH_NEQ:
-      return x != node->value;
-    case STOWI_KERNEL_BRANCH_MEMBER:
-      return is_member(t, (size_t)node->value, x);
-    case STOWI_KERNEL_LEAF:
-      break;
+    case STOWI_KERNEL_BRANCH_LEQ: return x <= node->value;
+    case STOWI_KERNEL_BRANCH_LT: return x < node->value;
+    case STOWI_KERNEL_BRANCH_GTE: return x >= node->value;
+    case STOWI_KERNEL_BRANCH_GT: return x > node->value;
+    case STOWI_KERNEL_BRANCH_EQ: return x == node->value;
+    case STOWI_KERNEL_BRANCH_NEQ: return x != node->value;
+    case STOWI_KERNEL_BRANCH_MEMBER: return is_member(t, (size_t)node->value, x);
+    case STOWI_KERNEL_LEAF: break;
   }
   return false;
 }

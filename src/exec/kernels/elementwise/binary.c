@@ -63,13 +63,10 @@ static stow_split_task task_of(const binary_task* t) {
       }
       return dtype == STOW_F32 && t->b->dtype == STOW_F32 && !has_short_runs(&t->walk) ? run_f32
                                                                                        : run_narrow;
-    case STOW_KIND_SIGNED:
-      return row->i64 == NULL ? NULL : run_i64;
+    case STOW_KIND_SIGNED: return row->i64 == NULL ? NULL : run_i64;
     case STOW_KIND_UNSIGNED:
-    case STOW_KIND_BOOL:
-      return row->u64 == NULL ? NULL : run_u64;
-    case STOW_KIND_COMPLEX:
-      break;
+    case STOW_KIND_BOOL: return row->u64 == NULL ? NULL : run_u64;
+    case STOW_KIND_COMPLEX: break;
   }
   return NULL;
 }

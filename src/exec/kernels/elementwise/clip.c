@@ -80,15 +80,11 @@ static void read_bound(const stow_kernel_call* call, size_t k, const char* name,
 
 static stow_split_task task_of(stow_dtype dtype) {
   switch (stowi_kernel_kind(dtype)) {
-    case STOW_KIND_FLOAT:
-      return dtype == STOW_F32 ? run_f32 : run_f64;
-    case STOW_KIND_SIGNED:
-      return run_i64;
-    case STOW_KIND_UNSIGNED:
-      return run_u64;
+    case STOW_KIND_FLOAT: return dtype == STOW_F32 ? run_f32 : run_f64;
+    case STOW_KIND_SIGNED: return run_i64;
+    case STOW_KIND_UNSIGNED: return run_u64;
     case STOW_KIND_BOOL:
-    case STOW_KIND_COMPLEX:
-      break;
+    case STOW_KIND_COMPLEX: break;
   }
   return NULL;
 }

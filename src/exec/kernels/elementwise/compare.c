@@ -61,15 +61,11 @@ DEFINE_BLOCKS(run_u64, int64_t, stowi_kernel_spread_i64, u64, uint64_t)
 
 static stow_split_task task_of(stow_dtype dtype) {
   switch (stowi_kernel_kind(dtype)) {
-    case STOW_KIND_FLOAT:
-      return dtype == STOW_F64 ? run_f64 : run_f32;
-    case STOW_KIND_SIGNED:
-      return run_i64;
+    case STOW_KIND_FLOAT: return dtype == STOW_F64 ? run_f64 : run_f32;
+    case STOW_KIND_SIGNED: return run_i64;
     case STOW_KIND_UNSIGNED:
-    case STOW_KIND_BOOL:
-      return run_u64;
-    case STOW_KIND_COMPLEX:
-      break;
+    case STOW_KIND_BOOL: return run_u64;
+    case STOW_KIND_COMPLEX: break;
   }
   return NULL;
 }

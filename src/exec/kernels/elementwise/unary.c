@@ -46,13 +46,11 @@ static stow_split_task task_of(const stowi_kernel_unary* row, stow_dtype dtype) 
   switch (stowi_kernel_kind(dtype)) {
     case STOW_KIND_FLOAT:
       return dtype == STOW_F32 ? run_f32 : dtype == STOW_F64 ? run_f64 : run_narrow;
-    case STOW_KIND_SIGNED:
-      return row->i64 != NULL ? run_i64 : row->takes_integers ? run_f64 : NULL;
+    case STOW_KIND_SIGNED: return row->i64 != NULL ? run_i64 : row->takes_integers ? run_f64 : NULL;
     case STOW_KIND_UNSIGNED:
       return row->u64 != NULL ? run_u64 : row->takes_integers ? run_f64 : NULL;
     case STOW_KIND_BOOL:
-    case STOW_KIND_COMPLEX:
-      break;
+    case STOW_KIND_COMPLEX: break;
   }
   return NULL;
 }

@@ -81,15 +81,11 @@ DEFINE_FOLD(fold_u64, int64_t, read_i64, stowi_kernel_store_i64,
 
 static stow_split_task task_of(const stowi_kernel_binary* row, stow_dtype dtype) {
   switch (stowi_kernel_kind(dtype)) {
-    case STOW_KIND_FLOAT:
-      return dtype == STOW_F64 ? fold_f64 : fold_f32;
-    case STOW_KIND_SIGNED:
-      return row->i64 == NULL ? NULL : fold_i64;
-    case STOW_KIND_UNSIGNED:
-      return row->u64 == NULL ? NULL : fold_u64;
+    case STOW_KIND_FLOAT: return dtype == STOW_F64 ? fold_f64 : fold_f32;
+    case STOW_KIND_SIGNED: return row->i64 == NULL ? NULL : fold_i64;
+    case STOW_KIND_UNSIGNED: return row->u64 == NULL ? NULL : fold_u64;
     case STOW_KIND_BOOL:
-    case STOW_KIND_COMPLEX:
-      break;
+    case STOW_KIND_COMPLEX: break;
   }
   return NULL;
 }

@@ -84,23 +84,12 @@ static stow_status run(stow_kernel_call* call) {
                   .out = call->results[0]};
   stow_split_task task = where_packed;
   switch (stowi_kernel_bits(t.out->dtype)) {
-    case 8:
-      task = where_1;
-      break;
-    case 16:
-      task = where_2;
-      break;
-    case 32:
-      task = where_4;
-      break;
-    case 64:
-      task = where_8;
-      break;
-    case 128:
-      task = where_16;
-      break;
-    default:
-      break;
+    case 8: task = where_1; break;
+    case 16: task = where_2; break;
+    case 32: task = where_4; break;
+    case 64: task = where_8; break;
+    case 128: task = where_16; break;
+    default: break;
   }
   stowi_kernel_walk_init(&t.walk, t.out, call->operands, 3);
   stowi_kernel_split_elements(call, t.walk.count, 2, task, &t);

@@ -142,18 +142,10 @@ void stowi_kernel_elements_at_block(const stowi_kernel_elements_at* e, size_t ro
 void stowi_kernel_pick(uint32_t bits, void* to, size_t to_at, const void* from,
                        const int64_t* places, size_t count) {
   switch (bits) {
-    case 8:
-      PICK(uint8_t);
-      break;
-    case 16:
-      PICK(uint16_t);
-      break;
-    case 32:
-      PICK(uint32_t);
-      break;
-    case 64:
-      PICK(uint64_t);
-      break;
+    case 8: PICK(uint8_t); break;
+    case 16: PICK(uint16_t); break;
+    case 32: PICK(uint32_t); break;
+    case 64: PICK(uint64_t); break;
     default:
       for (size_t j = 0; j < count; ++j) {
         stowi_kernel_copy_elements(bits, to, to_at + j, from, (size_t)places[j], 1);

@@ -13,37 +13,25 @@
 static uint64_t mask_of(stow_dtype dtype) {
   switch (dtype) {
     case STOW_F64:
-    case STOW_C128:
-      return UINT64_MAX >> 1;
-    case STOW_F32:
-      return UINT32_MAX >> 1;
-    case STOW_C64:
-      return UINT64_C(0x7fffffff7fffffff);
+    case STOW_C128: return UINT64_MAX >> 1;
+    case STOW_F32: return UINT32_MAX >> 1;
+    case STOW_C64: return UINT64_C(0x7fffffff7fffffff);
     case STOW_F16:
-    case STOW_BF16:
-      return 0x7fff;
+    case STOW_BF16: return 0x7fff;
     case STOW_F8E4M3FN:
-    case STOW_F8E5M2:
-      return 0x7f;
-    case STOW_F4E2M1:
-      return 0x7;
-    default:
-      return UINT64_MAX;
+    case STOW_F8E5M2: return 0x7f;
+    case STOW_F4E2M1: return 0x7;
+    default: return UINT64_MAX;
   }
 }
 
 static uint64_t word_at(uint32_t bits, const void* data, size_t i) {
   switch (bits) {
-    case 8:
-      return ((const uint8_t*)data)[i];
-    case 16:
-      return ((const uint16_t*)data)[i];
-    case 32:
-      return ((const uint32_t*)data)[i];
-    case 64:
-      return ((const uint64_t*)data)[i];
-    default:
-      return stowi_kernel_packed_get(data, bits, i);
+    case 8: return ((const uint8_t*)data)[i];
+    case 16: return ((const uint16_t*)data)[i];
+    case 32: return ((const uint32_t*)data)[i];
+    case 64: return ((const uint64_t*)data)[i];
+    default: return stowi_kernel_packed_get(data, bits, i);
   }
 }
 

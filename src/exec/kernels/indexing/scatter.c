@@ -42,21 +42,11 @@ static stow_status reduction_of(const stow_kernel_call* call, stow_dtype dtype,
     for (size_t i = 0; i < count; ++i) {                                                \
       bool is_nan = a[i] != a[i];                                                       \
       switch (reduction) {                                                              \
-        case REDUCE_NONE:                                                               \
-          a[i] = b[i];                                                                  \
-          break;                                                                        \
-        case REDUCE_ADD:                                                                \
-          a[i] += b[i];                                                                 \
-          break;                                                                        \
-        case REDUCE_MUL:                                                                \
-          a[i] *= b[i];                                                                 \
-          break;                                                                        \
-        case REDUCE_MAX:                                                                \
-          a[i] = is_nan || a[i] >= b[i] ? a[i] : b[i];                                  \
-          break;                                                                        \
-        case REDUCE_MIN:                                                                \
-          a[i] = is_nan || a[i] <= b[i] ? a[i] : b[i];                                  \
-          break;                                                                        \
+        case REDUCE_NONE: a[i] = b[i]; break;                                           \
+        case REDUCE_ADD: a[i] += b[i]; break;                                           \
+        case REDUCE_MUL: a[i] *= b[i]; break;                                           \
+        case REDUCE_MAX: a[i] = is_nan || a[i] >= b[i] ? a[i] : b[i]; break;            \
+        case REDUCE_MIN: a[i] = is_nan || a[i] <= b[i] ? a[i] : b[i]; break;            \
       }                                                                                 \
     }                                                                                   \
   }
@@ -68,16 +58,11 @@ static int64_t combine_integer(scatter_reduction reduction, bool is_unsigned, in
                                int64_t b) {
   bool is_less = is_unsigned ? (uint64_t)a < (uint64_t)b : a < b;
   switch (reduction) {
-    case REDUCE_NONE:
-      break;
-    case REDUCE_ADD:
-      return (int64_t)((uint64_t)a + (uint64_t)b);
-    case REDUCE_MUL:
-      return (int64_t)((uint64_t)a * (uint64_t)b);
-    case REDUCE_MAX:
-      return is_less ? b : a;
-    case REDUCE_MIN:
-      return is_less ? a : b;
+    case REDUCE_NONE: break;
+    case REDUCE_ADD: return (int64_t)((uint64_t)a + (uint64_t)b);
+    case REDUCE_MUL: return (int64_t)((uint64_t)a * (uint64_t)b);
+    case REDUCE_MAX: return is_less ? b : a;
+    case REDUCE_MIN: return is_less ? a : b;
   }
   return b;
 }

@@ -67,18 +67,10 @@ void stowi_kernel_fill_elements(uint32_t bits, void* to, size_t to_at, size_t co
     return;
   }
   switch (bits) {
-    case 8:
-      memset((uint8_t*)to + to_at, *(const uint8_t*)value, count);
-      break;
-    case 16:
-      FILL(uint16_t);
-      break;
-    case 32:
-      FILL(uint32_t);
-      break;
-    default:
-      fill_wide(bits, to, to_at, count, value);
-      break;
+    case 8: memset((uint8_t*)to + to_at, *(const uint8_t*)value, count); break;
+    case 16: FILL(uint16_t); break;
+    case 32: FILL(uint32_t); break;
+    default: fill_wide(bits, to, to_at, count, value); break;
   }
 }
 

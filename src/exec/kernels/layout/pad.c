@@ -52,20 +52,15 @@ static int64_t source_index(pad_mode mode, const border* b, int64_t at) {
     return b->first + i;
   }
   switch (mode) {
-    case EDGE:
-      i = i < 0 ? 0 : b->count - 1;
-      break;
+    case EDGE: i = i < 0 ? 0 : b->count - 1; break;
     case REFLECT: {
       int64_t period = b->count == 1 ? 1 : 2 * (b->count - 1);
       i = remainder_of(i, period);
       i = i < b->count ? i : period - i;
       break;
     }
-    case WRAP:
-      i = remainder_of(i, b->count);
-      break;
-    case CONSTANT:
-      return -1;
+    case WRAP: i = remainder_of(i, b->count); break;
+    case CONSTANT: return -1;
   }
   return b->first + i;
 }

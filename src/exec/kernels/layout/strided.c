@@ -143,21 +143,11 @@ BLOCK_OF_SQUARES(squares_4, fours_4, 4, block_4, 4)
 static void transpose_block(size_t unit, uint8_t* to, int64_t to_stride, const uint8_t* from,
                             int64_t from_stride, size_t height, size_t width) {
   switch (unit) {
-    case 1:
-      squares_1(to, to_stride, from, from_stride, height, width);
-      break;
-    case 2:
-      squares_2(to, to_stride, from, from_stride, height, width);
-      break;
-    case 4:
-      squares_4(to, to_stride, from, from_stride, height, width);
-      break;
-    case 8:
-      block_8(to, to_stride, from, from_stride, height, width);
-      break;
-    default:
-      block_16(to, to_stride, from, from_stride, height, width);
-      break;
+    case 1: squares_1(to, to_stride, from, from_stride, height, width); break;
+    case 2: squares_2(to, to_stride, from, from_stride, height, width); break;
+    case 4: squares_4(to, to_stride, from, from_stride, height, width); break;
+    case 8: block_8(to, to_stride, from, from_stride, height, width); break;
+    default: block_16(to, to_stride, from, from_stride, height, width); break;
   }
 }
 
@@ -290,24 +280,12 @@ static void line_any(size_t unit, uint8_t* to, int64_t to_stride, const uint8_t*
 static void copy_line(size_t unit, uint8_t* to, int64_t to_stride, const uint8_t* from,
                       int64_t from_stride, size_t count) {
   switch (unit) {
-    case 1:
-      line_1(to, to_stride, from, from_stride, count);
-      break;
-    case 2:
-      line_2(to, to_stride, from, from_stride, count);
-      break;
-    case 4:
-      line_4(to, to_stride, from, from_stride, count);
-      break;
-    case 8:
-      line_8(to, to_stride, from, from_stride, count);
-      break;
-    case 16:
-      line_16(to, to_stride, from, from_stride, count);
-      break;
-    default:
-      line_any(unit, to, to_stride, from, from_stride, count);
-      break;
+    case 1: line_1(to, to_stride, from, from_stride, count); break;
+    case 2: line_2(to, to_stride, from, from_stride, count); break;
+    case 4: line_4(to, to_stride, from, from_stride, count); break;
+    case 8: line_8(to, to_stride, from, from_stride, count); break;
+    case 16: line_16(to, to_stride, from, from_stride, count); break;
+    default: line_any(unit, to, to_stride, from, from_stride, count); break;
   }
 }
 

@@ -39,18 +39,10 @@ static inline __attribute__((always_inline)) TARGET void NAME(tile_by)(size_t ve
                                                                        float* c, size_t c_row,
                                                                        bool accumulate) {
   switch (rows) {
-    case 8:
-      NAME(tile_of)(vectors, 8, depth, f, c, c_row, accumulate);
-      break;
-    case 4:
-      NAME(tile_of)(vectors, 4, depth, f, c, c_row, accumulate);
-      break;
-    case 2:
-      NAME(tile_of)(vectors, 2, depth, f, c, c_row, accumulate);
-      break;
-    default:
-      NAME(tile_of)(vectors, 1, depth, f, c, c_row, accumulate);
-      break;
+    case 8: NAME(tile_of)(vectors, 8, depth, f, c, c_row, accumulate); break;
+    case 4: NAME(tile_of)(vectors, 4, depth, f, c, c_row, accumulate); break;
+    case 2: NAME(tile_of)(vectors, 2, depth, f, c, c_row, accumulate); break;
+    default: NAME(tile_of)(vectors, 1, depth, f, c, c_row, accumulate); break;
   }
 }
 

@@ -38,18 +38,10 @@ static inline __attribute__((always_inline)) TARGET void NAME(tile_of)(size_t ro
 static TARGET void NAME(tile)(size_t rows, size_t pairs, const int16_t* a, const int16_t* b,
                               int32_t* c, size_t c_row, bool accumulate) {
   switch (rows) {
-    case 8:
-      NAME(tile_of)(8, pairs, a, b, c, c_row, accumulate);
-      break;
-    case 4:
-      NAME(tile_of)(4, pairs, a, b, c, c_row, accumulate);
-      break;
-    case 2:
-      NAME(tile_of)(2, pairs, a, b, c, c_row, accumulate);
-      break;
-    default:
-      NAME(tile_of)(1, pairs, a, b, c, c_row, accumulate);
-      break;
+    case 8: NAME(tile_of)(8, pairs, a, b, c, c_row, accumulate); break;
+    case 4: NAME(tile_of)(4, pairs, a, b, c, c_row, accumulate); break;
+    case 2: NAME(tile_of)(2, pairs, a, b, c, c_row, accumulate); break;
+    default: NAME(tile_of)(1, pairs, a, b, c, c_row, accumulate); break;
   }
 }
 

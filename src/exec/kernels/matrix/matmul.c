@@ -80,28 +80,17 @@ static void activate(const fused_activation* activation, float* x, size_t count)
   float beta = activation->beta;
   float gamma = activation->gamma;
   switch (activation->kind) {
-    case ACTIVATION_NONE:
-      break;
-    case ACTIVATION_ELU:
-      EACH(v >= 0 ? v : alpha * (stowi_kernel_expf(v) - 1));
-    case ACTIVATION_HARD_SIGMOID:
-      EACH(hard_sigmoid(v, alpha, beta));
-    case ACTIVATION_LEAKY_RELU:
-      EACH(v >= 0 ? v : alpha * v);
-    case ACTIVATION_RELU:
-      EACH(v < 0 ? 0 : v);
-    case ACTIVATION_SELU:
-      EACH(gamma * (v > 0 ? v : alpha * (stowi_kernel_expf(v) - 1)));
-    case ACTIVATION_SIGMOID:
-      EACH(stowi_kernel_sigmoidf(v));
-    case ACTIVATION_SOFTPLUS:
-      EACH(softplus(v));
-    case ACTIVATION_SOFTSIGN:
-      EACH(v / (1 + (v < 0 ? -v : v)));
-    case ACTIVATION_TANH:
-      EACH(stowi_kernel_tanhf(v));
-    case ACTIVATION_THRESHOLDED_RELU:
-      EACH(v > alpha ? v : 0);
+    case ACTIVATION_NONE: break;
+    case ACTIVATION_ELU: EACH(v >= 0 ? v : alpha * (stowi_kernel_expf(v) - 1));
+    case ACTIVATION_HARD_SIGMOID: EACH(hard_sigmoid(v, alpha, beta));
+    case ACTIVATION_LEAKY_RELU: EACH(v >= 0 ? v : alpha * v);
+    case ACTIVATION_RELU: EACH(v < 0 ? 0 : v);
+    case ACTIVATION_SELU: EACH(gamma * (v > 0 ? v : alpha * (stowi_kernel_expf(v) - 1)));
+    case ACTIVATION_SIGMOID: EACH(stowi_kernel_sigmoidf(v));
+    case ACTIVATION_SOFTPLUS: EACH(softplus(v));
+    case ACTIVATION_SOFTSIGN: EACH(v / (1 + (v < 0 ? -v : v)));
+    case ACTIVATION_TANH: EACH(stowi_kernel_tanhf(v));
+    case ACTIVATION_THRESHOLDED_RELU: EACH(v > alpha ? v : 0);
   }
 }
 

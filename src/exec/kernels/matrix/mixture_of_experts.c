@@ -447,18 +447,11 @@ static void activate(const mixture* x, float* values, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     float v = values[i];
     switch (x->activation) {
-      case RELU:
-        values[i] = v > 0 ? v : 0;
-        break;
-      case GELU:
-        values[i] = gelu(v);
-        break;
-      case SILU:
-        values[i] = v * stowi_kernel_sigmoidf(v);
-        break;
+      case RELU: values[i] = v > 0 ? v : 0; break;
+      case GELU: values[i] = gelu(v); break;
+      case SILU: values[i] = v * stowi_kernel_sigmoidf(v); break;
       case IDENTITY:
-      case SWIGLU:
-        break;
+      case SWIGLU: break;
     }
   }
 }

@@ -97,30 +97,18 @@ static bool activation_read(const stow_kernel_call* call, size_t index,
 
 static double activate(const stowi_kernel_activation* a, double x) {
   switch (a->kind) {
-    case STOWI_KERNEL_ACT_SIGMOID:
-      return 1 / (1 + exp(-x));
-    case STOWI_KERNEL_ACT_TANH:
-      return tanh(x);
-    case STOWI_KERNEL_ACT_RELU:
-      return x > 0 ? x : 0;
-    case STOWI_KERNEL_ACT_AFFINE:
-      return a->alpha * x + a->beta;
-    case STOWI_KERNEL_ACT_LEAKY_RELU:
-      return x >= 0 ? x : a->alpha * x;
-    case STOWI_KERNEL_ACT_THRESHOLDED_RELU:
-      return x > a->alpha ? x : 0;
-    case STOWI_KERNEL_ACT_SCALED_TANH:
-      return a->alpha * tanh(a->beta * x);
-    case STOWI_KERNEL_ACT_HARD_SIGMOID:
-      return fmin(fmax(a->alpha * x + a->beta, 0), 1);
-    case STOWI_KERNEL_ACT_ELU:
-      return x >= 0 ? x : a->alpha * expm1(x);
-    case STOWI_KERNEL_ACT_SOFTSIGN:
-      return x / (1 + fabs(x));
-    case STOWI_KERNEL_ACT_SOFTPLUS:
-      return x > 0 ? x + log1p(exp(-x)) : log1p(exp(x));
-    case STOWI_KERNEL_ACT_COUNT:
-      break;
+    case STOWI_KERNEL_ACT_SIGMOID: return 1 / (1 + exp(-x));
+    case STOWI_KERNEL_ACT_TANH: return tanh(x);
+    case STOWI_KERNEL_ACT_RELU: return x > 0 ? x : 0;
+    case STOWI_KERNEL_ACT_AFFINE: return a->alpha * x + a->beta;
+    case STOWI_KERNEL_ACT_LEAKY_RELU: return x >= 0 ? x : a->alpha * x;
+    case STOWI_KERNEL_ACT_THRESHOLDED_RELU: return x > a->alpha ? x : 0;
+    case STOWI_KERNEL_ACT_SCALED_TANH: return a->alpha * tanh(a->beta * x);
+    case STOWI_KERNEL_ACT_HARD_SIGMOID: return fmin(fmax(a->alpha * x + a->beta, 0), 1);
+    case STOWI_KERNEL_ACT_ELU: return x >= 0 ? x : a->alpha * expm1(x);
+    case STOWI_KERNEL_ACT_SOFTSIGN: return x / (1 + fabs(x));
+    case STOWI_KERNEL_ACT_SOFTPLUS: return x > 0 ? x + log1p(exp(-x)) : log1p(exp(x));
+    case STOWI_KERNEL_ACT_COUNT: break;
   }
   return x;
 }

@@ -85,12 +85,10 @@ stow_status stowi_kernel_rows_from(const stow_kernel_call* call, const stow_tens
 static const char* name_of(stow_dtype dtype) {
   switch (dtype) {
 #define NAME(name, number, text, bits, kind) \
-  case STOW_##name:                          \
-    return text;
+  case STOW_##name: return text;
     STOW_DTYPE_LIST(NAME)
 #undef NAME
-    case STOW_DTYPE_COUNT:
-      break;
+    case STOW_DTYPE_COUNT: break;
   }
   return "?";
 }

@@ -81,14 +81,10 @@ static void add(const job* j, size_t base, size_t width, const double* mean, dou
 // A norm of 0 leaves zeros as they are.
 static double factor_of(const job* j, double sum, double squares) {
   switch (j->kind) {
-    case BY_VARIANCE:
-      return 1 / (sqrt(squares / j->count) + j->epsilon);
-    case BY_L1:
-      return sum == 0 ? 0 : 1 / sum;
-    case BY_L2:
-      return squares == 0 ? 0 : 1 / sqrt(squares);
-    case BY_CHANNELS:
-      return 1 / sqrt(squares / j->count + j->epsilon);
+    case BY_VARIANCE: return 1 / (sqrt(squares / j->count) + j->epsilon);
+    case BY_L1: return sum == 0 ? 0 : 1 / sum;
+    case BY_L2: return squares == 0 ? 0 : 1 / sqrt(squares);
+    case BY_CHANNELS: return 1 / sqrt(squares / j->count + j->epsilon);
   }
   return 1;
 }

@@ -36,19 +36,13 @@ typedef enum reduction {
 // Each of |into| takes in the element of the same index.
 static void reduce_reals(reduction op, const double* in, size_t count, double* into) {
   switch (op) {
-    case REDUCE_MAX:
-      EACH(((in[i] > into[i]) | (in[i] != in[i])) ? in[i] : into[i]);
-    case REDUCE_MIN:
-      EACH(((in[i] < into[i]) | (in[i] != in[i])) ? in[i] : into[i]);
-    case REDUCE_PROD:
-      EACH(into[i] * in[i]);
-    case REDUCE_L1:
-      EACH(into[i] + fabs(in[i]));
+    case REDUCE_MAX: EACH(((in[i] > into[i]) | (in[i] != in[i])) ? in[i] : into[i]);
+    case REDUCE_MIN: EACH(((in[i] < into[i]) | (in[i] != in[i])) ? in[i] : into[i]);
+    case REDUCE_PROD: EACH(into[i] * in[i]);
+    case REDUCE_L1: EACH(into[i] + fabs(in[i]));
     case REDUCE_L2:
-    case REDUCE_SUM_SQUARE:
-      EACH(into[i] + in[i] * in[i]);
-    default:
-      EACH(into[i] + in[i]);
+    case REDUCE_SUM_SQUARE: EACH(into[i] + in[i] * in[i]);
+    default: EACH(into[i] + in[i]);
   }
 }
 
@@ -63,19 +57,13 @@ static bool is_less(bool is_unsigned, int64_t a, int64_t b) {
 static void reduce_ints(reduction op, bool is_unsigned, const int64_t* in, size_t count,
                         int64_t* into) {
   switch (op) {
-    case REDUCE_MAX:
-      EACH(is_less(is_unsigned, into[i], in[i]) ? in[i] : into[i]);
-    case REDUCE_MIN:
-      EACH(is_less(is_unsigned, in[i], into[i]) ? in[i] : into[i]);
-    case REDUCE_PROD:
-      EACH(wrapped_mul(into[i], in[i]));
-    case REDUCE_L1:
-      EACH(wrapped_add(into[i], is_unsigned ? in[i] : wrapped_abs(in[i])));
+    case REDUCE_MAX: EACH(is_less(is_unsigned, into[i], in[i]) ? in[i] : into[i]);
+    case REDUCE_MIN: EACH(is_less(is_unsigned, in[i], into[i]) ? in[i] : into[i]);
+    case REDUCE_PROD: EACH(wrapped_mul(into[i], in[i]));
+    case REDUCE_L1: EACH(wrapped_add(into[i], is_unsigned ? in[i] : wrapped_abs(in[i])));
     case REDUCE_L2:
-    case REDUCE_SUM_SQUARE:
-      EACH(wrapped_add(into[i], wrapped_mul(in[i], in[i])));
-    default:
-      EACH(wrapped_add(into[i], in[i]));
+    case REDUCE_SUM_SQUARE: EACH(wrapped_add(into[i], wrapped_mul(in[i], in[i])));
+    default: EACH(wrapped_add(into[i], in[i]));
   }
 }
 
@@ -83,14 +71,10 @@ static void reduce_ints(reduction op, bool is_unsigned, const int64_t* in, size_
 // max and min.
 static double reduce_first_real(reduction op) {
   switch (op) {
-    case REDUCE_MAX:
-      return -(double)INFINITY;
-    case REDUCE_MIN:
-      return (double)INFINITY;
-    case REDUCE_PROD:
-      return 1;
-    default:
-      return 0;
+    case REDUCE_MAX: return -(double)INFINITY;
+    case REDUCE_MIN: return (double)INFINITY;
+    case REDUCE_PROD: return 1;
+    default: return 0;
   }
 }
 
@@ -100,29 +84,21 @@ static int64_t reduce_first_int(reduction op, stow_dtype dtype) {
   bool is_signed = kind == STOW_KIND_SIGNED;
   uint64_t all = UINT64_MAX >> (64 - bits);
   switch (op) {
-    case REDUCE_MAX:
-      return is_signed ? -(int64_t)(all >> 1) - 1 : 0;
-    case REDUCE_MIN:
-      return (int64_t)(is_signed ? all >> 1 : all);
-    case REDUCE_PROD:
-      return 1;
-    default:
-      return 0;
+    case REDUCE_MAX: return is_signed ? -(int64_t)(all >> 1) - 1 : 0;
+    case REDUCE_MIN: return (int64_t)(is_signed ? all >> 1 : all);
+    case REDUCE_PROD: return 1;
+    default: return 0;
   }
 }
 
 // The result once all |count| elements have been taken in.
 static double reduce_last_real(reduction op, double folded, size_t count) {
   switch (op) {
-    case REDUCE_MEAN:
-      return folded / (double)count;
-    case REDUCE_L2:
-      return sqrt(folded);
+    case REDUCE_MEAN: return folded / (double)count;
+    case REDUCE_L2: return sqrt(folded);
     case REDUCE_LOG_SUM:
-    case REDUCE_LOG_SUM_EXP:
-      return log(folded);
-    default:
-      return folded;
+    case REDUCE_LOG_SUM_EXP: return log(folded);
+    default: return folded;
   }
 }
 
@@ -142,13 +118,10 @@ static int64_t reduce_last_int(reduction op, bool is_unsigned, int64_t folded, s
         return 0;
       }
       return is_unsigned ? (int64_t)((uint64_t)folded / count) : folded / (int64_t)count;
-    case REDUCE_L2:
-      return to_int(sqrt(number));
+    case REDUCE_L2: return to_int(sqrt(number));
     case REDUCE_LOG_SUM:
-    case REDUCE_LOG_SUM_EXP:
-      return to_int(log(number));
-    default:
-      return folded;
+    case REDUCE_LOG_SUM_EXP: return to_int(log(number));
+    default: return folded;
   }
 }
 

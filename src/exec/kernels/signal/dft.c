@@ -55,14 +55,10 @@ static complex root(uint64_t numerator, uint64_t denominator) {
   double c = cos(angle);
   double s = sin(angle);
   switch (quarters) {
-    case 0:
-      return (complex){c, -s};
-    case 1:
-      return (complex){-s, -c};
-    case 2:
-      return (complex){-c, s};
-    default:
-      return (complex){s, c};
+    case 0: return (complex){c, -s};
+    case 1: return (complex){-s, -c};
+    case 2: return (complex){-c, s};
+    default: return (complex){s, c};
   }
 }
 

@@ -47,8 +47,7 @@ static inline float limit(float x, float low, float high) {
 
 static void activate(const job* j, size_t count, float* v) {
   switch (j->activation) {
-    case NONE:
-      break;
+    case NONE: break;
     case RELU:
       for (size_t i = 0; i < count; ++i) {
         v[i] = v[i] < 0 ? 0 : v[i];

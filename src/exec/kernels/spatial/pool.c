@@ -229,12 +229,9 @@ static stow_status read_pool(const stow_kernel_call* call, pooling* out) {
 // What an empty window gives: the least number of the dtype.
 static double least_of(stow_dtype dtype) {
   switch (dtype) {
-    case STOW_I8:
-      return INT8_MIN;
-    case STOW_U8:
-      return 0;
-    default:
-      return -HUGE_VAL;
+    case STOW_I8: return INT8_MIN;
+    case STOW_U8: return 0;
+    default: return -HUGE_VAL;
   }
 }
 
@@ -335,13 +332,10 @@ static bool is_pooled(stow_dtype dtype, pool_op op) {
     case STOW_F32:
     case STOW_F16:
     case STOW_BF16:
-    case STOW_F64:
-      return true;
+    case STOW_F64: return true;
     case STOW_I8:
-    case STOW_U8:
-      return op == POOL_MAX;
-    default:
-      return false;
+    case STOW_U8: return op == POOL_MAX;
+    default: return false;
   }
 }
 

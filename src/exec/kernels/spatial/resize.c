@@ -60,18 +60,10 @@ static bool resize_row(const resizing* r, size_t row, const size_t* taps, size_t
 
 static void pick(size_t size, const void* x, const int32_t* indices, size_t count, void* y) {
   switch (size) {
-    case 1:
-      PICK(uint8_t);
-      break;
-    case 2:
-      PICK(uint16_t);
-      break;
-    case 4:
-      PICK(uint32_t);
-      break;
-    case 8:
-      PICK(uint64_t);
-      break;
+    case 1: PICK(uint8_t); break;
+    case 2: PICK(uint16_t); break;
+    case 4: PICK(uint32_t); break;
+    case 8: PICK(uint64_t); break;
     default:
       for (size_t i = 0; i < count; ++i) {
         memcpy((unsigned char*)y + i * size, (const unsigned char*)x + (size_t)indices[i] * size,

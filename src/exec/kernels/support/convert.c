@@ -138,8 +138,7 @@ STOWI_KERNEL_LOOP(shorten, (const float* in, uint16_t* out, size_t count), (in, 
   case STOW_BF16: \
     EACH(out[i] = (out_type)stowi_kernel_f32_of_bf16(((const uint16_t*)data)[first + i]));
 #define LOAD_BOOL \
-  case STOW_BOOL: \
-    EACH(out[i] = ((const uint8_t*)data)[first + i] != 0);
+  case STOW_BOOL: EACH(out[i] = ((const uint8_t*)data)[first + i] != 0);
 
 void stowi_kernel_load_f32(stow_dtype dtype, const void* data, size_t first, size_t count,
                            float* out) {
@@ -154,8 +153,7 @@ void stowi_kernel_load_f32(stow_dtype dtype, const void* data, size_t first, siz
       widen((const uint16_t*)data + first, out, count);
       break;
       LOAD_BOOL
-    default:
-      break;
+    default: break;
   }
 }
 
@@ -170,8 +168,7 @@ void stowi_kernel_load_f64(stow_dtype dtype, const void* data, size_t first, siz
     LOAD_F16
     LOAD_BF16
     LOAD_BOOL
-    default:
-      break;
+    default: break;
   }
 }
 
@@ -205,6 +202,8 @@ void stowi_kernel_load_i64(stow_dtype dtype, const void* data, size_t first, siz
 // ---------------------------------------------------------------------------------------------
 // Stores
 
+// The formatter runs the lines of such macros together.
+// clang-format off
 #define STORE(name, type) \
   case STOW_##name:       \
     EACH(((type*)data)[first + i] = (type)in[i]);
@@ -220,6 +219,7 @@ void stowi_kernel_load_i64(stow_dtype dtype, const void* data, size_t first, siz
 #define STORE_AS(name, type, expression) \
   case STOW_##name:                      \
     EACH(((type*)data)[first + i] = (type)(expression));
+// clang-format on
 
 // Integers of less than 32 bits keep the low ones of what i32 would hold.
 void stowi_kernel_store_f64(stow_dtype dtype, void* data, size_t first, size_t count,
@@ -240,8 +240,7 @@ void stowi_kernel_store_f64(stow_dtype dtype, void* data, size_t first, size_t c
     PACKED_LIST(STORE_PACKED)
     SMALL_LIST(STORE_SMALL)
     STORE_BOOL
-    default:
-      break;
+    default: break;
   }
 #undef to_int
 }
@@ -280,8 +279,7 @@ void stowi_kernel_store_i64(stow_dtype dtype, void* data, size_t first, size_t c
     PACKED_LIST(STORE_PACKED)
     SMALL_LIST(STORE_SMALL)
     STORE_BOOL
-    default:
-      break;
+    default: break;
   }
 #undef to_int
 }

@@ -4,12 +4,10 @@
 uint32_t stowi_kernel_bits(stow_dtype dtype) {
   switch (dtype) {
 #define BITS(name, number, text, bits, kind) \
-  case STOW_##name:                          \
-    return bits;
+  case STOW_##name: return bits;
     STOW_DTYPE_LIST(BITS)
 #undef BITS
-    case STOW_DTYPE_COUNT:
-      break;
+    case STOW_DTYPE_COUNT: break;
   }
   return 0;
 }
@@ -17,12 +15,10 @@ uint32_t stowi_kernel_bits(stow_dtype dtype) {
 stow_dtype_kind stowi_kernel_kind(stow_dtype dtype) {
   switch (dtype) {
 #define KIND(name, number, text, bits, kind) \
-  case STOW_##name:                          \
-    return STOW_KIND_##kind;
+  case STOW_##name: return STOW_KIND_##kind;
     STOW_DTYPE_LIST(KIND)
 #undef KIND
-    case STOW_DTYPE_COUNT:
-      break;
+    case STOW_DTYPE_COUNT: break;
   }
   return STOW_KIND_FLOAT;
 }
