@@ -229,7 +229,7 @@ static cli_exit fail_conflict(const job* j, const stow_diag* told) {
   cli_list numbers = {0};
   cli_list offsets = {0};
   stow_problem* fixed = NULL;
-  stow_placement_violation found = {.fault = STOW_PLACEMENT_OK};
+  stow_placement_violation found = {.struct_size = sizeof(found), .fault = STOW_PLACEMENT_OK};
   stow_status status = stow_problem_create(stow_allocator_default(), NULL, &fixed);
   for (size_t i = 0; i < stow_problem_count(j->problem) && status == STOW_OK; ++i) {
     stow_buffer desc = {.struct_size = sizeof(desc)};
