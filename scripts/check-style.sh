@@ -150,6 +150,15 @@ for file in $(git ls-files -co --exclude-standard 'src/*/*.h'); do
     while read -r name; do offend "$file: $name must begin with stowi_${room}_"; done
 done
 
+# No other name of src/ is without a room, either.
+known=$(echo "$rooms" | tr '\n' '|')
+git grep -ohE --untracked '\b(stowi|STOWI)_[A-Za-z0-9_]+' -- src/base | sort -u >"$offences.base"
+git grep -oE --untracked '\b(stowi|STOWI)_[A-Za-z0-9_]+' -- src | sort -u |
+  grep -viE ":stowi_(${known}kernel)(_|\$)" | grep -vwFf "$offences.base" | while read -r line; do
+  offend "$line: the name of no room"
+done
+rm -f "$offences.base"
+
 # A type has a name of its own in all of src/.
 git grep -hE --untracked '^(typedef )?(struct|enum|union) stowi_[a-z0-9_]+ \{|^typedef [^;{]*\(\*stowi_[a-z0-9_]+\)\(' -- 'src/*.[ch]' |
   grep -oE 'stowi_[a-z0-9_]+( \{|\)\()' | grep -oE '^stowi_[a-z0-9_]+' | sort | uniq -d | while read -r name; do

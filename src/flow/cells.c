@@ -31,7 +31,7 @@ static void count_task(const stowi_flow_net* net, const counts* c, stowi_flow_ta
   c->loose[until] -= 1;
 }
 
-static stow_status append(stowi_cell_vec* cells, stow_allocator allocator, uint32_t begin,
+static stow_status append(stowi_flow_cell_vec* cells, stow_allocator allocator, uint32_t begin,
                           uint32_t end) {
   if (begin == end) {
     return STOW_OK;
@@ -42,7 +42,7 @@ static stow_status append(stowi_cell_vec* cells, stow_allocator allocator, uint3
 }
 
 static stow_status cut(const stowi_flow_net* net, const stowi_flow_task* order, const counts* c,
-                       stowi_cell_vec* cells) {
+                       stowi_flow_cell_vec* cells) {
   for (uint32_t i = 0; i < net->task_count; ++i) {
     c->place[order[i]] = i;
   }
@@ -65,7 +65,7 @@ static stow_status cut(const stowi_flow_net* net, const stowi_flow_task* order, 
 }
 
 stow_status stowi_flow_cells(const stowi_flow_net* net, const stowi_flow_task* order,
-                             stowi_cell_vec* out_cells) {
+                             stowi_flow_cell_vec* out_cells) {
   stow_allocator a = net->allocator;
   size_t n = (size_t)net->task_count + 1;
   counts c = {STOWI_ARRAY(a, uint32_t, n), STOWI_ARRAY_ZERO(a, int32_t, n),

@@ -16,7 +16,7 @@
 typedef struct finder {
   stowi_flow_walk walk;
   const stowi_flow_exact_task* task;
-  stowi_queue queue;
+  stowi_flow_queue queue;
 } finder;
 
 static stow_status push(finder* f, uint32_t set) {

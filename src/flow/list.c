@@ -18,7 +18,7 @@ typedef struct lister {
   stowi_flow_pick pick;
   bool backwards;
   uint64_t peak;
-  stowi_queue queue;
+  stowi_flow_queue queue;
   uint32_t* possible_at;  // the step at which a task became ready
   uint32_t step;
 } lister;

@@ -14,7 +14,7 @@ bool stowi_flow_queue_is_less(const stowi_flow_queue_entry* a, const stowi_flow_
   return a->third != b->third ? a->third < b->third : a->id < b->id;
 }
 
-stow_status stowi_flow_queue_push(stowi_queue* queue, stow_allocator allocator,
+stow_status stowi_flow_queue_push(stowi_flow_queue* queue, stow_allocator allocator,
                                   stowi_flow_queue_entry entry) {
   STOW_TRY(STOWI_VEC_RESERVE(allocator, queue, 1));
   size_t at = queue->count++;
@@ -26,7 +26,7 @@ stow_status stowi_flow_queue_push(stowi_queue* queue, stow_allocator allocator,
   return STOW_OK;
 }
 
-stowi_flow_queue_entry stowi_flow_queue_pop(stowi_queue* queue) {
+stowi_flow_queue_entry stowi_flow_queue_pop(stowi_flow_queue* queue) {
   stowi_flow_queue_entry top = queue->data[0];
   stowi_flow_queue_entry entry = queue->data[--queue->count];
   size_t at = 0;

@@ -12,13 +12,13 @@ typedef struct stowi_flow_queue_entry {
   uint32_t id;
 } stowi_flow_queue_entry;
 
-typedef STOWI_VEC(stowi_flow_queue_entry) stowi_queue;
+typedef STOWI_VEC(stowi_flow_queue_entry) stowi_flow_queue;
 
 bool stowi_flow_queue_is_less(const stowi_flow_queue_entry* a, const stowi_flow_queue_entry* b);
 // O(log n), like stowi_flow_queue_pop.
-stow_status stowi_flow_queue_push(stowi_queue* queue, stow_allocator allocator,
+stow_status stowi_flow_queue_push(stowi_flow_queue* queue, stow_allocator allocator,
                                   stowi_flow_queue_entry entry);
 // Requires a non-empty queue.
-stowi_flow_queue_entry stowi_flow_queue_pop(stowi_queue* queue);
+stowi_flow_queue_entry stowi_flow_queue_pop(stowi_flow_queue* queue);
 
 #endif  // STOWAGE_SRC_FLOW_QUEUE_H_

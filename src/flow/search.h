@@ -56,14 +56,14 @@ typedef struct stowi_flow_cell {
   uint32_t count;
 } stowi_flow_cell;
 
-typedef STOWI_VEC(stowi_flow_cell) stowi_cell_vec;
+typedef STOWI_VEC(stowi_flow_cell) stowi_flow_cell_vec;
 
 // Appends the cells of |order|, which is one of the net: runs of places between tasks that are
 // comparable with every other task. Such a task has the same place in every order, so a cell holds
 // the same tasks in every order and begins and ends with the same set. A task between two such
 // tasks is a cell too. O(size).
 stow_status stowi_flow_cells(const stowi_flow_net* net, const stowi_flow_task* order,
-                             stowi_cell_vec* out_cells);
+                             stowi_flow_cell_vec* out_cells);
 
 // ---------------------------------------------------------------------------------------------
 // The search.
@@ -78,7 +78,7 @@ typedef struct stowi_flow_search {
   uint64_t* needs;       // of tasks, in |best|
   uint64_t given_peak;
   bool reduced;  // the net has links that the flow does not
-  stowi_cell_vec cells;
+  stowi_flow_cell_vec cells;
   uint64_t settled;  // the highest peak of finished cells
   uint32_t place;    // |state| is after this many tasks of |best|
   stowi_flow_order_result result;

@@ -43,6 +43,6 @@ STOWI_SHARED size_t stowi_graph_with_count(const stow_graph* graph, stow_node no
 STOWI_SHARED const stow_attr* stowi_graph_with_at(const stow_graph* graph, stow_node node,
                                                   size_t index);
 // Rows of the core and of |ops|, which may be NULL.
-STOWI_SHARED size_t stowi_ops_count(const stow_ops* ops);
+STOWI_SHARED size_t stowi_graph_ops_count(const stow_ops* ops);
 
 #endif  // STOWAGE_SRC_GRAPH_API_H_

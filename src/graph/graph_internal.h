@@ -7,8 +7,8 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "base/pool.h"
+#include "graph/exactness.h"
 #include "graph/intern.h"
-#include "graph/sureness.h"
 
 // Ids stay below this, so that the maximum can mean "none".
 #define STOWI_GRAPH_ID_LIMIT UINT32_MAX

@@ -123,7 +123,7 @@ static uint64_t name_hash(stow_str name) {
   return stowi_hash_bytes(STOWI_HASH_SEED, name.data, name.size);
 }
 
-size_t stowi_ops_count(const stow_ops* ops) {
+size_t stowi_graph_ops_count(const stow_ops* ops) {
   return STOW_OP_CORE_COUNT + (ops == NULL ? 0 : ops->added.count);
 }
 
@@ -284,7 +284,7 @@ stow_status stow_ops_register(stow_ops* ops, const stow_op_desc* desc, stow_diag
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "op \"%.*s\": %s",
                       STOWI_STR_ARG(stow_str_of(full.name)), fault);
   }
-  if (stowi_ops_count(ops) >= STOW_OP_NONE) {
+  if (stowi_graph_ops_count(ops) >= STOW_OP_NONE) {
     return stowi_fail(diag, STOW_ERR_LIMIT, "the table is full");
   }
   STOW_TRY(stowi_need_memory(STOWI_VEC_RESERVE(ops->allocator, &ops->added, 1) == STOW_OK &&

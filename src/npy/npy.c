@@ -18,7 +18,7 @@ struct stow_npy {
   const void* bytes;  // borrowed
   stow_allocator allocator;
   STOWI_VEC(array) arrays;
-  stowi_zip_entries entries;  // of an archive, one for each array; else none
+  stowi_npy_zip_entries entries;  // of an archive, one for each array; else none
 };
 
 // ---------------------------------------------------------------------------------------------

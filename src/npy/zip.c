@@ -168,7 +168,7 @@ static bool read_entry(const archive* a, size_t* at, size_t end, stowi_npy_zip_e
 }
 
 static stow_status read_entries(const archive* a, const directory* d, stow_allocator allocator,
-                                stowi_zip_entries* entries) {
+                                stowi_npy_zip_entries* entries) {
   size_t at = (size_t)d->at, end = (size_t)(d->at + d->size), packed = 0;
   for (uint64_t i = 0; i < d->count; ++i) {
     stowi_npy_zip_entry entry;
@@ -188,8 +188,8 @@ static stow_status read_entries(const archive* a, const directory* d, stow_alloc
 }
 
 stow_status stowi_npy_zip_open(const void* bytes, size_t size, stow_allocator allocator,
-                               stow_diag* diag, stowi_zip_entries* out_entries) {
-  *out_entries = (stowi_zip_entries){0};
+                               stow_diag* diag, stowi_npy_zip_entries* out_entries) {
+  *out_entries = (stowi_npy_zip_entries){0};
   archive a = {bytes, size, diag};
   directory d = {0};
   return find_directory(&a, &d) ? read_entries(&a, &d, allocator, out_entries) : STOW_ERR_SYNTAX;

@@ -17,12 +17,12 @@ typedef struct stowi_npy_zip_entry {
   size_t size;    // bytes when they are unpacked; what deflate can make of them, at most
 } stowi_npy_zip_entry;
 
-typedef STOWI_VEC(stowi_npy_zip_entry) stowi_zip_entries;
+typedef STOWI_VEC(stowi_npy_zip_entry) stowi_npy_zip_entries;
 
 // Lists the files of an archive in the order of its directory; no bytes are read twice whatever is
 // unpacked. Freed by the caller, whatever it returned.
 stow_status stowi_npy_zip_open(const void* bytes, size_t size, stow_allocator allocator,
-                               stow_diag* diag, stowi_zip_entries* out_entries);
+                               stow_diag* diag, stowi_npy_zip_entries* out_entries);
 
 // Unpacks one, from its start on and no further than asked for.
 typedef struct stowi_npy_zip_reader {

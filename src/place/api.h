@@ -6,13 +6,13 @@
 
 #include "base/shared.h"
 
-STOWI_SHARED size_t stowi_placement_count(const stow_placement* placement);
+STOWI_SHARED size_t stowi_place_placement_count(const stow_placement* placement);
 // Proven: no placement is lower. The height is optimal where it is not above this.
-STOWI_SHARED uint64_t stowi_placement_bound(const stow_placement* placement);
+STOWI_SHARED uint64_t stowi_place_placement_bound(const stow_placement* placement);
 // Spent on it.
-STOWI_SHARED uint64_t stowi_placement_nodes(const stow_placement* placement);
+STOWI_SHARED uint64_t stowi_place_placement_nodes(const stow_placement* placement);
 // The callback stopped it.
-STOWI_SHARED bool stowi_placement_stopped(const stow_placement* placement);
+STOWI_SHARED bool stowi_place_placement_stopped(const stow_placement* placement);
 // `first-fit`: largest first (by size without guard; equal ones by number), each at the lowest
 // aligned offset where its footprint meets no placed one that lives at the same time. About O(n log
 // n) unless lifetimes are adversarial. Without reuse: in that order, each after everything placed

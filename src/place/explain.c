@@ -24,7 +24,7 @@ typedef struct reducer {
   uint32_t* order;
   size_t order_count;
   bool is_in_place;  // the budget is spent, or the callback stopped it
-  bool is_sure;      // every question was answered
+  bool is_certain;   // every question was answered
 } reducer;
 
 // ---------------------------------------------------------------------------------------------
@@ -52,9 +52,9 @@ static stow_status ask(reducer* r, stow_outcome* out_outcome) {
   r->options.nodes = r->left;
   stow_status status = stow_place_auto(subset, &r->options, r->allocator, r->diag, &placement);
   if (status == STOW_OK) {
-    uint64_t spent = stowi_placement_nodes(placement);
+    uint64_t spent = stowi_place_placement_nodes(placement);
     r->left -= spent < r->left ? spent : r->left;
-    r->is_in_place = r->left == 0 || stowi_placement_stopped(placement);
+    r->is_in_place = r->left == 0 || stowi_place_placement_stopped(placement);
     *out_outcome = stow_placement_outcome(placement);
   }
   stow_placement_destroy(placement);
@@ -67,7 +67,7 @@ static stow_status ask(reducer* r, stow_outcome* out_outcome) {
 
 static stow_status try_without(reducer* r, size_t first, size_t count, bool is_last_question) {
   if (r->is_in_place) {
-    r->is_sure = r->is_sure && !is_last_question;
+    r->is_certain = r->is_certain && !is_last_question;
     return STOW_OK;
   }
   bool any = false;
@@ -84,7 +84,7 @@ static stow_status try_without(reducer* r, size_t first, size_t count, bool is_l
     for (size_t i = first; i < first + count; ++i) {
       r->in[r->order[i]] = true;
     }
-    r->is_sure = r->is_sure && !(is_last_question && outcome == STOW_OUTCOME_GAVE_UP);
+    r->is_certain = r->is_certain && !(is_last_question && outcome == STOW_OUTCOME_GAVE_UP);
   }
   return STOW_OK;
 }
@@ -238,7 +238,7 @@ static stow_status collect(const reducer* r, stow_explanation* out) {
       out->buffers[out->count++] = i;
     }
   }
-  out->irreducible = r->is_sure;
+  out->irreducible = r->is_certain;
   return STOW_OK;
 }
 
@@ -251,7 +251,7 @@ stow_status stow_place_explain(const stow_problem* problem, const stow_place_opt
   if (out_explanation->struct_size < offsetof(stow_explanation, irreducible)) {  // cannot be freed
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "stow_explanation.struct_size is too small");
   }
-  reducer r = {.problem = problem, .allocator = allocator, .diag = diag, .is_sure = true};
+  reducer r = {.problem = problem, .allocator = allocator, .diag = diag, .is_certain = true};
   stow_place_options_init(&r.options);
   STOW_TRY(stowi_load_options(&r.options, options, sizeof(r.options), "stow_place_options", diag));
   if (r.options.capacity == STOW_PLACE_SMALLEST) {

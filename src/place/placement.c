@@ -27,7 +27,7 @@ void stow_placement_destroy(stow_placement* placement) {
   }
 }
 
-size_t stowi_placement_count(const stow_placement* placement) { return placement->count; }
+size_t stowi_place_placement_count(const stow_placement* placement) { return placement->count; }
 
 uint64_t stow_placement_offset(const stow_placement* placement, size_t buffer) {
   return placement->offsets[buffer];
@@ -37,11 +37,11 @@ uint64_t stow_placement_height(const stow_placement* placement) { return placeme
 
 stow_outcome stow_placement_outcome(const stow_placement* placement) { return placement->outcome; }
 
-uint64_t stowi_placement_bound(const stow_placement* placement) { return placement->bound; }
+uint64_t stowi_place_placement_bound(const stow_placement* placement) { return placement->bound; }
 
-uint64_t stowi_placement_nodes(const stow_placement* placement) { return placement->nodes; }
+uint64_t stowi_place_placement_nodes(const stow_placement* placement) { return placement->nodes; }
 
-bool stowi_placement_stopped(const stow_placement* placement) { return placement->stopped; }
+bool stowi_place_placement_stopped(const stow_placement* placement) { return placement->stopped; }
 
 const char* stow_outcome_text(stow_outcome outcome) {
   switch (outcome) {
@@ -55,11 +55,11 @@ const char* stow_outcome_text(stow_outcome outcome) {
 
 stow_status stow_placement_describe(const stow_placement* placement,
                                     stow_placement_info* out_info) {
-  stow_placement_info info = {.count = stowi_placement_count(placement),
+  stow_placement_info info = {.count = stowi_place_placement_count(placement),
                               .height = stow_placement_height(placement),
-                              .bound = stowi_placement_bound(placement),
-                              .nodes = stowi_placement_nodes(placement),
+                              .bound = stowi_place_placement_bound(placement),
+                              .nodes = stowi_place_placement_nodes(placement),
                               .outcome = stow_placement_outcome(placement),
-                              .stopped = stowi_placement_stopped(placement)};
+                              .stopped = stowi_place_placement_stopped(placement)};
   return stowi_fill_struct(out_info, &info, sizeof(info), "stow_placement_info", NULL);
 }

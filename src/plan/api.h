@@ -49,18 +49,18 @@ STOWI_SHARED stow_status stowi_plan_write_csv(const stow_plan* plan, stow_writer
 // The loadable superset of the report.
 STOWI_SHARED stow_status stowi_plan_write_saved(const stow_plan* plan, stow_writer writer);
 // NULL-safe lookup by name; false where there is none.
-STOWI_SHARED bool stowi_weight_layout_find(const stow_weight_layout* layout, stow_str name,
-                                           stow_weight* out_weight);
+STOWI_SHARED bool stowi_plan_weight_layout_find(const stow_weight_layout* layout, stow_str name,
+                                                stow_weight* out_weight);
 // The highest end of a weight (without guard).
-STOWI_SHARED uint64_t stowi_weight_layout_size(const stow_weight_layout* layout);
+STOWI_SHARED uint64_t stowi_plan_weight_layout_size(const stow_weight_layout* layout);
 
 // stow_set_describe, field by field.
-STOWI_SHARED size_t stowi_set_count(const stow_set* set);
-STOWI_SHARED uint64_t stowi_set_alignment(const stow_set* set);
+STOWI_SHARED size_t stowi_plan_set_count(const stow_set* set);
+STOWI_SHARED uint64_t stowi_plan_set_alignment(const stow_set* set);
 // No placement with these orders and this sharing is smaller.
-STOWI_SHARED uint64_t stowi_set_lower_bound(const stow_set* set);
+STOWI_SHARED uint64_t stowi_plan_set_lower_bound(const stow_set* set);
 // How many things that are kept between runs are in more than one graph, and their bytes.
-STOWI_SHARED size_t stowi_set_shared_count(const stow_set* set);
-STOWI_SHARED uint64_t stowi_set_shared_bytes(const stow_set* set);
+STOWI_SHARED size_t stowi_plan_set_shared_count(const stow_set* set);
+STOWI_SHARED uint64_t stowi_plan_set_shared_bytes(const stow_set* set);
 
 #endif  // STOWAGE_SRC_PLAN_API_H_

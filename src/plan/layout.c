@@ -134,8 +134,8 @@ size_t stowi_plan_weight_layout_index(const stow_weight_layout* layout, stow_str
   return STOWI_PLAN_WEIGHT_NONE;
 }
 
-bool stowi_weight_layout_find(const stow_weight_layout* layout, stow_str name,
-                              stow_weight* out_weight) {
+bool stowi_plan_weight_layout_find(const stow_weight_layout* layout, stow_str name,
+                                   stow_weight* out_weight) {
   size_t index =
       layout == NULL ? STOWI_PLAN_WEIGHT_NONE : stowi_plan_weight_layout_index(layout, name);
   if (index == STOWI_PLAN_WEIGHT_NONE) {
@@ -150,4 +150,4 @@ bool stowi_plan_weight_is_empty(const stow_weight_layout* layout, size_t index) 
   return layout->entries[index].is_empty;
 }
 
-uint64_t stowi_weight_layout_size(const stow_weight_layout* layout) { return layout->size; }
+uint64_t stowi_plan_weight_layout_size(const stow_weight_layout* layout) { return layout->size; }

@@ -142,7 +142,7 @@ TEST(GettersPastTheEndReturnDefaults) {
   const stow_ops* tables[] = {NULL, ops};
   for (size_t i = 0; i < 2; ++i) {
     bool required = true;
-    CHECK_U64(stowi_ops_count(tables[i]), STOW_OP_CORE_COUNT);
+    CHECK_U64(stowi_graph_ops_count(tables[i]), STOW_OP_CORE_COUNT);
     CHECK(stow_ops_get(tables[i], STOW_OP_CORE_COUNT) == NULL);
     CHECK(stow_ops_get(tables[i], STOW_OP_NONE) == NULL);
     CHECK_U64(stow_ops_attr_count(tables[i], STOW_OP_CORE_COUNT), 0);
@@ -166,7 +166,7 @@ TEST(RegisteredOpsFollowTheCoreAndAreFound) {
     REQUIRE(stow_ops_register(ops, &desc, NULL, &op) == STOW_OK);
     CHECK_U64(op, STOW_OP_CORE_COUNT + i);
   }
-  CHECK_U64(stowi_ops_count(ops), STOW_OP_CORE_COUNT + 100);
+  CHECK_U64(stowi_graph_ops_count(ops), STOW_OP_CORE_COUNT + 100);
   CHECK_U64(stow_ops_find(ops, stow_str_of("acme.op_42")), STOW_OP_CORE_COUNT + 42);
   CHECK(stow_ops_find(ops, stow_str_of("acme.op_100")) == STOW_OP_NONE);
   CHECK_U64(stow_ops_find(ops, stow_str_of("relu")), STOW_OP_RELU);
@@ -228,7 +228,7 @@ TEST(TakenAndBadNamesAreRefused) {
   stow_op_desc twice = desc_of("acme.twice");
   CHECK(stow_ops_register(ops, &twice, NULL, NULL) == STOW_OK);
   CHECK(stow_ops_register(ops, &twice, &diag, NULL) == STOW_ERR_DUPLICATE);
-  CHECK_U64(stowi_ops_count(ops), STOW_OP_CORE_COUNT + 1);
+  CHECK_U64(stowi_graph_ops_count(ops), STOW_OP_CORE_COUNT + 1);
   stow_ops_destroy(ops);
 }
 
@@ -239,7 +239,7 @@ static void check_refused(const stow_op_desc* desc, const char* message) {
   stow_diag_init(&diag);
   CHECK(stow_ops_register(ops, desc, &diag, NULL) == STOW_ERR_INVALID_ARGUMENT);
   CHECK_HAS(diag.message, message);
-  CHECK_U64(stowi_ops_count(ops), STOW_OP_CORE_COUNT);
+  CHECK_U64(stowi_graph_ops_count(ops), STOW_OP_CORE_COUNT);
   stow_ops_destroy(ops);
 }
 
@@ -430,7 +430,7 @@ static stow_status register_and_describe(stow_allocator allocator, void* user) {
   stow_status status = stow_ops_create(allocator, NULL, &ops);
   if (status == STOW_OK) {
     status = stow_ops_register(ops, &desc, NULL, &op);
-    CHECK_U64(stowi_ops_count(ops), STOW_OP_CORE_COUNT + (status == STOW_OK));
+    CHECK_U64(stowi_graph_ops_count(ops), STOW_OP_CORE_COUNT + (status == STOW_OK));
     CHECK((stow_ops_find(ops, stow_str_of("acme.op")) == op));
   }
   if (status == STOW_OK) {

@@ -452,7 +452,7 @@ TEST(EntriesDoNotOverlap) {
   CHECK(is_small && all.count == 2);  // 156 bytes of entries in 257: no harm
   free_arrays(&all);
   stow_allocator allocator = stow_allocator_default();
-  stowi_zip_entries entries;
+  stowi_npy_zip_entries entries;
   unsigned char many[END + 22 + 4 * 0x33];
   memcpy(many, deflated, DIRECTORY);
   for (size_t i = 0; i < 5; ++i) {

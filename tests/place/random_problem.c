@@ -95,7 +95,7 @@ static bool is_right(const stow_problem* problem, const stow_placement* placemen
                            stow_allocator_default(), &diag, NULL);
   free(offsets);
   return test_check(status == STOW_OK, __FILE__, __LINE__, "%s", diag.message) &&
-         CHECK(stow_placement_height(placement) >= stowi_placement_bound(placement));
+         CHECK(stow_placement_height(placement) >= stowi_place_placement_bound(placement));
 }
 
 stow_placement* place_and_check(const stow_problem* problem, const char* strategy,
@@ -133,7 +133,7 @@ static void check_is_the_same(const stow_problem* problem, const char* strategy,
   if (again == NULL) {
     return;
   }
-  bool same = stowi_placement_nodes(again) == stowi_placement_nodes(placement);
+  bool same = stowi_place_placement_nodes(again) == stowi_place_placement_nodes(placement);
   for (size_t i = 0; i < stow_problem_count(problem); ++i) {
     same = same && stow_placement_offset(again, i) == stow_placement_offset(placement, i);
   }
@@ -180,13 +180,13 @@ static void check_fits(const char* strategy) {
   REQUIRE(placement != NULL);
   CHECK(stow_placement_outcome(placement) == STOW_OUTCOME_FEASIBLE ||
         stow_placement_outcome(placement) == STOW_OUTCOME_OPTIMAL);
-  CHECK(stowi_placement_nodes(placement) <= 60);
+  CHECK(stowi_place_placement_nodes(placement) <= 60);
   stow_placement_destroy(placement);
   options.capacity = 1;
   placement = place_and_check(problem, strategy, &options);
   REQUIRE(placement != NULL);
   CHECK(stow_placement_outcome(placement) == STOW_OUTCOME_INFEASIBLE);
-  CHECK(stowi_placement_nodes(placement) <= 60);
+  CHECK(stowi_place_placement_nodes(placement) <= 60);
   stow_placement_destroy(placement);
   stow_problem_destroy(problem);
 }
@@ -209,9 +209,9 @@ static void check_stops(const char* strategy) {
   options.user = &calls;
   stow_placement* placement = place_and_check(problem, strategy, &options);
   REQUIRE(placement != NULL);
-  CHECK(stowi_placement_stopped(placement));
+  CHECK(stowi_place_placement_stopped(placement));
   CHECK_U64(calls, 1);
-  CHECK(stowi_placement_nodes(placement) <= 200);
+  CHECK(stowi_place_placement_nodes(placement) <= 200);
   stow_placement_destroy(placement);
   stow_problem_destroy(problem);
 }
@@ -226,7 +226,7 @@ static void check_budget(const char* strategy) {
     options.nodes = nodes;
     stow_placement* placement = place_and_check(problem, strategy, &options);
     REQUIRE(placement != NULL);
-    CHECK(stowi_placement_nodes(placement) <= nodes + 100);
+    CHECK(stowi_place_placement_nodes(placement) <= nodes + 100);
     stow_placement_destroy(placement);
   }
   stow_problem_destroy(problem);

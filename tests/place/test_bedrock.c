@@ -97,7 +97,7 @@ static void check_outcome(const stow_problem* problem, const char* strategy, uin
   stow_outcome outcome = stow_placement_outcome(placement);
   CHECK((outcome == STOW_OUTCOME_INFEASIBLE) == (capacity < optimum));
   CHECK(outcome != STOW_OUTCOME_GAVE_UP);
-  CHECK(stowi_placement_bound(placement) <= optimum);
+  CHECK(stowi_place_placement_bound(placement) <= optimum);
   CHECK(stow_placement_height(placement) >= optimum);
   if (capacity == STOW_PLACE_SMALLEST || capacity == optimum) {
     CHECK_U64(stow_placement_height(placement), optimum);
@@ -234,7 +234,7 @@ static stow_status place_listening(stow_allocator allocator, void* user) {
   if (status == STOW_OK) {
     const heard* h = user;
     CHECK_U64(h->best, stow_placement_height(placement));
-    CHECK(stowi_placement_stopped(placement) == (h->calls == h->most_calls));
+    CHECK(stowi_place_placement_stopped(placement) == (h->calls == h->most_calls));
   }
   stow_placement_destroy(placement);
   stow_problem_destroy(problem);

@@ -14,8 +14,8 @@
 
 enum {
   RULE_SETS = STOWI_PLACE_RULE_ALL + 1,
-  WHERES = STOWI_DEEPEST + 1,
-  WHOMS = STOWI_WAT + 1,
+  WHERES = STOWI_PLACE_DEEPEST + 1,
+  WHOMS = STOWI_PLACE_WAT + 1,
   WAYS = WHERES * WHOMS,
   ENOUGH = 1000000  // nodes: any search of a tiny problem with all rules ends
 };
@@ -107,7 +107,7 @@ static void check_verdict(bench* b, const sample* s, const stowi_place_run* what
   stowi_place_verdict expected =
       what->capacity < s->optimum ? STOWI_PLACE_REFUTED : STOWI_PLACE_FOUND;
   stowi_place_verdict verdict = run(b, what);
-  if (verdict == STOWI_GRAPH_UNKNOWN && what->nodes < ENOUGH) {
+  if (verdict == STOWI_PLACE_UNKNOWN && what->nodes < ENOUGH) {
     t->unknown += 1;
     return;
   }
@@ -269,7 +269,7 @@ static uint64_t find_optimum(const stow_problem* problem) {
   CHECK(stow_problem_load(problem, stow_allocator_default(), NULL, &load) == STOW_OK);
   bench b;
   open(&b, problem, STOWI_PLACE_RULE_ALL & ~STOWI_PLACE_RULE_SEEN);
-  stowi_place_run what = {load.lower_bound, 1000000, {STOWI_PLACE_LOWEST, STOWI_TWA}, 0, 1};
+  stowi_place_run what = {load.lower_bound, 1000000, {STOWI_PLACE_LOWEST, STOWI_PLACE_TWA}, 0, 1};
   stowi_place_verdict verdict;
   while ((verdict = run(&b, &what)) == STOWI_PLACE_REFUTED) {
     what.capacity += 1;
@@ -335,7 +335,7 @@ TEST(AnEmptyProblemIsSolvedAtOnce) {
   CHECK(stow_problem_create(stow_allocator_default(), NULL, &problem) == STOW_OK);
   bench b;
   open(&b, problem, STOWI_PLACE_RULE_ALL);
-  stowi_place_run what = {0, 0, {STOWI_PLACE_LOWEST, STOWI_TWA}, 0, 1};
+  stowi_place_run what = {0, 0, {STOWI_PLACE_LOWEST, STOWI_PLACE_TWA}, 0, 1};
   CHECK(run(&b, &what) == STOWI_PLACE_FOUND);
   CHECK_U64(stowi_place_exact_result(b.exact, b.offsets), 0);
   close(&b);
@@ -368,7 +368,7 @@ static void check_limits(const stow_problem* problem, uint64_t capacity, stowi_p
   }
   if (b.model->is_ordered && needed > 0) {
     what.nodes = needed - 1;
-    CHECK(run(&b, &what) == STOWI_GRAPH_UNKNOWN);
+    CHECK(run(&b, &what) == STOWI_PLACE_UNKNOWN);
     CHECK_U64(stowi_place_exact_nodes(b.exact), needed - 1);
   }
   close(&b);
@@ -394,8 +394,8 @@ TEST(ARunEndsWhenTheQuestIsDone) {
   stow_load load = {.struct_size = sizeof(load)};
   CHECK(stow_problem_load(problem, stow_allocator_default(), NULL, &load) == STOW_OK);
   stowi_place_run what = {
-      load.lower_bound, STOW_PLACE_NO_LIMIT, {STOWI_PLACE_LOWEST, STOWI_TWA}, 0, 1};
-  CHECK(run(&b, &what) == STOWI_GRAPH_UNKNOWN);
+      load.lower_bound, STOW_PLACE_NO_LIMIT, {STOWI_PLACE_LOWEST, STOWI_PLACE_TWA}, 0, 1};
+  CHECK(run(&b, &what) == STOWI_PLACE_UNKNOWN);
   CHECK(b.quest.nodes >= 1000 && b.quest.nodes < 1000 + 200);
   close(&b);
   stow_problem_destroy(problem);
@@ -408,7 +408,7 @@ static uint64_t find_all_ways(bench* b, const sample* s) {
     stowi_place_run what = {s->optimum, 20000, way_at(w), 0, 1};
     stowi_place_verdict verdict = run(b, &what);
     bool is_short = stowi_place_exact_state(b->exact)->out_of_trail;
-    CHECK(verdict == STOWI_PLACE_FOUND || (verdict == STOWI_GRAPH_UNKNOWN && is_short));
+    CHECK(verdict == STOWI_PLACE_FOUND || (verdict == STOWI_PLACE_UNKNOWN && is_short));
     cut_short += is_short;
   }
   return cut_short;
@@ -536,7 +536,7 @@ TEST(AHoleInAWindowIsFound) {
   bench b;
   open(&b, problem, STOWI_PLACE_RULE_ALL);
   CHECK(!b.model->is_ordered);
-  stowi_place_run what = {9, STOW_PLACE_NO_LIMIT, {STOWI_PLACE_LOWEST, STOWI_TWA}, 0, 1};
+  stowi_place_run what = {9, STOW_PLACE_NO_LIMIT, {STOWI_PLACE_LOWEST, STOWI_PLACE_TWA}, 0, 1};
   CHECK(run(&b, &what) == STOWI_PLACE_FOUND);
   CHECK_U64(b.offsets[1], 3);
   close(&b);
@@ -576,7 +576,7 @@ TEST(ManyHolesAreUsed) {
   open(&b, problem, STOWI_PLACE_RULE_ALL);
   CHECK(b.model->clashes.first == NULL);
   CHECK(!b.model->is_ordered);
-  stowi_place_run what = {401, STOW_PLACE_NO_LIMIT, {STOWI_PLACE_LOWEST, STOWI_TWA}, 0, 1};
+  stowi_place_run what = {401, STOW_PLACE_NO_LIMIT, {STOWI_PLACE_LOWEST, STOWI_PLACE_TWA}, 0, 1};
   CHECK(run(&b, &what) == STOWI_PLACE_FOUND);
   close(&b);
   stow_problem_destroy(problem);
@@ -624,7 +624,7 @@ TEST(TooLargeProblemsAreRefused) {
   CHECK(stowi_place_prover_create(&quest, STOWI_PLACE_RULE_ALL, &prover) == STOW_ERR_LIMIT);
   CHECK(prover == NULL);
   stow_placement* placement = place_exactly(problem);
-  CHECK_U64(stowi_placement_nodes(placement), 0);
+  CHECK_U64(stowi_place_placement_nodes(placement), 0);
   stow_placement_destroy(placement);
   stow_problem_destroy(problem);
 }
@@ -647,7 +647,7 @@ TEST(LargeWindowsWithHolesTakeFewNodes) {
   close(&b);
   stow_placement* placement = place_exactly(problem);
   CHECK(stow_placement_outcome(placement) == STOW_OUTCOME_OPTIMAL);
-  CHECK(stowi_placement_nodes(placement) < 10000);
+  CHECK(stowi_place_placement_nodes(placement) < 10000);
   stow_placement_destroy(placement);
   stow_problem_destroy(problem);
 }

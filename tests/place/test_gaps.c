@@ -61,8 +61,8 @@ static stowi_place_need draw_need(test_random* random, uint64_t largest, uint32_
 }
 
 // One search from the bottom to the top of the set, as leapfrogging does it.
-static void check_search(test_random* random, const stowi_place_gap_pool* pool, stowi_gaps set,
-                         const model* m, const stowi_place_need* need) {
+static void check_search(test_random* random, const stowi_place_gap_pool* pool,
+                         stowi_place_gaps set, const model* m, const stowi_place_need* need) {
   stowi_place_gap_finger finger = {.set = set, .top = UINT32_MAX};
   uint64_t from = test_random_below(random, 3) == 0 ? test_random_below(random, SPACE) : 0;
   for (int i = 0; i < 6; ++i) {
@@ -91,7 +91,7 @@ static void run_stack(test_random* random, size_t count, bool ascending, uint32_
   REQUIRE(m != NULL);
   stowi_place_gap_pool pool;
   stowi_place_gap_pool_init(&pool, stow_allocator_default());
-  stowi_gaps set = STOWI_PLACE_GAPS_EMPTY;
+  stowi_place_gaps set = STOWI_PLACE_GAPS_EMPTY;
   uint64_t top = 0;
   for (size_t i = 0; i < count; ++i) {
     piece p;
@@ -129,7 +129,7 @@ static void run_shadow(test_random* random, size_t count, uint64_t least, uint64
   REQUIRE(m != NULL);
   stowi_place_gap_pool pool;
   stowi_place_gap_pool_init(&pool, stow_allocator_default());
-  stowi_gaps set = STOWI_PLACE_GAPS_EMPTY;
+  stowi_place_gaps set = STOWI_PLACE_GAPS_EMPTY;
   for (size_t i = 0; i < count; ++i) {
     piece p = {test_random_below(random, SPACE), 0, 0, UINT32_MAX};
     p.high = p.low + 1 + test_random_below(random, i % 50 == 0 ? 10 * longest : longest);
@@ -157,7 +157,7 @@ TEST(ShadowsAgreeWithPlainLists) {
 TEST(APieceOverEverythingLeavesOneGap) {
   stowi_place_gap_pool pool;
   stowi_place_gap_pool_init(&pool, stow_allocator_default());
-  stowi_gaps set = STOWI_PLACE_GAPS_EMPTY;
+  stowi_place_gaps set = STOWI_PLACE_GAPS_EMPTY;
   for (uint64_t i = 0; i < 3000; ++i) {
     CHECK(stowi_place_gaps_shade(&pool, &set, 10 * i + 5, 10 * i + 9, 1) == STOW_OK);
   }
@@ -179,8 +179,8 @@ static stow_status fill(stow_allocator allocator, void* user) {
   stow_status status = STOW_OK;
   stowi_place_gap_pool pool;
   stowi_place_gap_pool_init(&pool, allocator);
-  stowi_gaps stack = STOWI_PLACE_GAPS_EMPTY;
-  stowi_gaps shadow = STOWI_PLACE_GAPS_EMPTY;
+  stowi_place_gaps stack = STOWI_PLACE_GAPS_EMPTY;
+  stowi_place_gaps shadow = STOWI_PLACE_GAPS_EMPTY;
   for (uint64_t i = 0; i < 6000 && status == STOW_OK; ++i) {
     uint64_t low = i * 4111 % 6000 * 8;
     status = stowi_place_gaps_stack(&pool, &stack, low, low + 4, (uint32_t)i, (uint32_t)i + 9000);

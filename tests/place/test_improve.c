@@ -233,7 +233,7 @@ static void check_asks_within(const char* strategy, const char* phase, bool fixe
     options.user = &l;
     stow_placement* placement = place_and_check(problem, strategy, &options);
     REQUIRE(placement != NULL);
-    CHECK(stowi_placement_stopped(placement));
+    CHECK(stowi_place_placement_stopped(placement));
     CHECK_U64(l.calls_within, stop_after);
     stow_placement_destroy(placement);
   }

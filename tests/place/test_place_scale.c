@@ -84,7 +84,7 @@ static stow_placement* place(const stow_problem* problem, const char* strategy) 
 }
 
 static void check_proven(const stow_problem* problem, const stow_placement* placement) {
-  size_t count = stowi_placement_count(placement);
+  size_t count = stowi_place_placement_count(placement);
   uint64_t* offsets = (uint64_t*)malloc((count + 1) * sizeof(uint64_t));
   REQUIRE(offsets != NULL);
   for (size_t i = 0; i < count; ++i) {

@@ -64,7 +64,7 @@ static stow_placement* ask(const question* q) {
 }
 
 static uint64_t* offsets_of(const stow_placement* placement) {
-  size_t count = stowi_placement_count(placement);
+  size_t count = stowi_place_placement_count(placement);
   uint64_t* offsets = (uint64_t*)calloc(count + 1, sizeof(*offsets));
   for (size_t i = 0; i < count; ++i) {
     offsets[i] = stow_placement_offset(placement, i);
@@ -95,8 +95,9 @@ static void check_offsets(const question* q, const stow_placement* placement) {
   uint64_t height = stow_placement_height(placement);
   stow_diag diag;
   stow_diag_init(&diag);
-  stow_status status = stow_placement_check(q->problem, offsets, stowi_placement_count(placement),
-                                            height, stow_allocator_default(), &diag, NULL);
+  stow_status status =
+      stow_placement_check(q->problem, offsets, stowi_place_placement_count(placement), height,
+                           stow_allocator_default(), &diag, NULL);
   test_check(status == STOW_OK, __FILE__, __LINE__, "%s: %s", q->strategy->name, diag.message);
   ASSERT(q, height == highest_end(q->problem, offsets));
   free(offsets);
@@ -110,16 +111,16 @@ static bool is_within_budget(const question* q, uint64_t nodes) {
 }
 
 static void check_answer(const question* q, const stow_placement* placement) {
-  if (!ASSERT(q, stowi_placement_count(placement) == stow_problem_count(q->problem))) {
+  if (!ASSERT(q, stowi_place_placement_count(placement) == stow_problem_count(q->problem))) {
     return;
   }
   uint64_t height = stow_placement_height(placement);
-  uint64_t bound = stowi_placement_bound(placement);
+  uint64_t bound = stowi_place_placement_bound(placement);
   check_offsets(q, placement);
   ASSERT(q, bound <= height);
   ASSERT(q,
          stow_placement_outcome(placement) == expected_outcome(height, bound, q->options.capacity));
-  ASSERT(q, is_within_budget(q, stowi_placement_nodes(placement)));
+  ASSERT(q, is_within_budget(q, stowi_place_placement_nodes(placement)));
   if (q->optimum != OPTIMUM_UNKNOWN) {
     ASSERT(q, bound <= q->optimum);
     ASSERT(q, q->optimum <= height);
@@ -294,12 +295,12 @@ static void check_twice(question* q) {
     uint64_t* a = offsets_of(first);
     uint64_t* b = offsets_of(again);
     check_answer(q, first);
-    ASSERT(q, memcmp(a, b, stowi_placement_count(first) * sizeof(*a)) == 0);
+    ASSERT(q, memcmp(a, b, stowi_place_placement_count(first) * sizeof(*a)) == 0);
     ASSERT(q, stow_placement_height(first) == stow_placement_height(again));
-    ASSERT(q, stowi_placement_bound(first) == stowi_placement_bound(again));
-    ASSERT(q, stowi_placement_nodes(first) == stowi_placement_nodes(again));
+    ASSERT(q, stowi_place_placement_bound(first) == stowi_place_placement_bound(again));
+    ASSERT(q, stowi_place_placement_nodes(first) == stowi_place_placement_nodes(again));
     ASSERT(q, stow_placement_outcome(first) == stow_placement_outcome(again));
-    ASSERT(q, !stowi_placement_stopped(first));
+    ASSERT(q, !stowi_place_placement_stopped(first));
     free(a);
     free(b);
   }
@@ -346,7 +347,7 @@ static void check_apart(question* q) {
   }
   check_answer(q, placement);
   uint64_t used = 0;
-  for (size_t i = 0; i < stowi_placement_count(placement); ++i) {
+  for (size_t i = 0; i < stowi_place_placement_count(placement); ++i) {
     stow_buffer a = {.struct_size = sizeof(a)};
     stow_problem_describe_buffer(q->problem, i, &a);
     uint64_t low = stow_placement_offset(placement, i);
@@ -356,7 +357,7 @@ static void check_apart(question* q) {
       stow_problem_describe_buffer(q->problem, j, &b);
       uint64_t other = stow_placement_offset(placement, j);
       if (!ASSERT(q, low + a.size + a.guard <= other || other + b.size + b.guard <= low)) {
-        i = j = stowi_placement_count(placement);
+        i = j = stowi_place_placement_count(placement);
       }
     }
   }
@@ -403,7 +404,7 @@ static void check_stopped(question* q, uint64_t stop_at) {
   ASSERT(q, l.consistent);
   ASSERT(q, l.calls > 0);
   ASSERT(q, l.calls <= stop_at);  // it was not called again
-  ASSERT(q, stowi_placement_stopped(placement) == (l.calls == stop_at));
+  ASSERT(q, stowi_place_placement_stopped(placement) == (l.calls == stop_at));
   ASSERT(q, stow_placement_height(placement) <= l.last.best);
   stow_placement_destroy(placement);
 }
@@ -426,9 +427,9 @@ static void check_progress(question* q) {
     ASSERT(q, l.consistent);
     ASSERT(q, l.calls > 0);
     ASSERT(q, l.last.best == stow_placement_height(heard));
-    ASSERT(q, !stowi_placement_stopped(heard));
+    ASSERT(q, !stowi_place_placement_stopped(heard));
     ASSERT(q, stow_placement_height(heard) == stow_placement_height(unheard));
-    ASSERT(q, stowi_placement_nodes(heard) == stowi_placement_nodes(unheard));
+    ASSERT(q, stowi_place_placement_nodes(heard) == stowi_place_placement_nodes(unheard));
   }
   stow_placement_destroy(heard);
   stow_placement_destroy(unheard);

@@ -221,7 +221,7 @@ static void check_placement(const stow_problem* problem, const stow_placement* p
     offsets[i] = stow_placement_offset(placement, i);
   }
   CHECK_U64(stow_placement_height(placement), height_of(problem, offsets));
-  CHECK(stowi_placement_bound(placement) <= stow_placement_height(placement));
+  CHECK(stowi_place_placement_bound(placement) <= stow_placement_height(placement));
   CHECK(stow_placement_check(problem, offsets, count, stow_placement_height(placement),
                              stow_allocator_default(), NULL, NULL) == STOW_OK);
 }

@@ -88,7 +88,7 @@ TEST(LayoutSizeIsTheHighestEnd) {
     uint64_t end = weight.offset + weight.size;
     highest = end > highest ? end : highest;
   }
-  CHECK_U64(stowi_weight_layout_size(p.layout), highest);
+  CHECK_U64(stowi_plan_weight_layout_size(p.layout), highest);
   end_pair(&p);
 }
 
@@ -96,15 +96,15 @@ TEST(WeightsAreFoundByName) {
   stow_plan_options options = plan_plain(STOW_PRESET_DEFAULT);
   pair p = begin_pair(&options);
   stow_weight weight;
-  CHECK(stowi_weight_layout_find(p.layout, stow_str_of("bias"), &weight));
+  CHECK(stowi_plan_weight_layout_find(p.layout, stow_str_of("bias"), &weight));
   CHECK_U64(weight.value, 2);
-  CHECK(stowi_weight_layout_find(p.layout, stow_str_of("w"), &weight));
+  CHECK(stowi_plan_weight_layout_find(p.layout, stow_str_of("w"), &weight));
   CHECK_U64(weight.value, 1);
-  CHECK(!stowi_weight_layout_find(p.layout, stow_str_of("x"), &weight));
+  CHECK(!stowi_plan_weight_layout_find(p.layout, stow_str_of("x"), &weight));
   CHECK_U64(weight.value, STOW_VALUE_NONE);
-  CHECK(!stowi_weight_layout_find(p.layout, stow_str_of("a"), &weight));
-  CHECK(!stowi_weight_layout_find(p.layout, stow_str_of("zzz"), &weight));
-  CHECK(!stowi_weight_layout_find(NULL, stow_str_of("w"), &weight));
+  CHECK(!stowi_plan_weight_layout_find(p.layout, stow_str_of("a"), &weight));
+  CHECK(!stowi_plan_weight_layout_find(p.layout, stow_str_of("zzz"), &weight));
+  CHECK(!stowi_plan_weight_layout_find(NULL, stow_str_of("w"), &weight));
   end_pair(&p);
 }
 
@@ -166,7 +166,7 @@ TEST(ArenaIsAtLeastAsLargeAsTheLayout) {
       "}\n",
       &p.options);
   REQUIRE(b.plan != NULL);
-  CHECK(stow_plan_arena_size(b.plan) >= stowi_weight_layout_size(p.layout));
+  CHECK(stow_plan_arena_size(b.plan) >= stowi_plan_weight_layout_size(p.layout));
   CHECK_U64(stow_plan_reserved_count(b.plan), 3);
   plan_prove(&b);
   plan_free(&b);

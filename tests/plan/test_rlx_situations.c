@@ -226,7 +226,7 @@ TEST(BackwardWeightsAreAtTheForwardOffsets) {
   CHECK_U64(plan_slot(b.plan, 4).size, 16384);
   CHECK_U64(plan_slot(b.plan, 1).size, 8192);
   CHECK_U64(stowi_plan_guard(b.plan, 4), 128);
-  CHECK(stow_plan_arena_size(b.plan) >= stowi_weight_layout_size(layout));
+  CHECK(stow_plan_arena_size(b.plan) >= stowi_plan_weight_layout_size(layout));
   CHECK(plan_offset(b.plan, 5) >= 16384 + 128 + 8192 + 128);  // the largest value is above both
   plan_prove(&f);
   plan_prove(&b);

@@ -75,17 +75,17 @@ TEST(PrefillAndDecodeShareWeightsAndCaches) {
   for (size_t i = 0; i < 4; ++i) {
     CHECK_U64(set_offset(&c, 0, shared[i]), set_offset(&c, 1, shared[i]));
   }
-  CHECK_U64(stowi_set_count(c.set), 2);
-  CHECK_U64(stowi_set_shared_count(c.set), 4);
-  CHECK_U64(stowi_set_shared_bytes(c.set), 2 * 16384 + 2 * 8192);
+  CHECK_U64(stowi_plan_set_count(c.set), 2);
+  CHECK_U64(stowi_plan_set_shared_count(c.set), 4);
+  CHECK_U64(stowi_plan_set_shared_bytes(c.set), 2 * 16384 + 2 * 8192);
   CHECK_U64(reserved(&c, 0), 1);  // wo
   CHECK_U64(stow_plan_reserved_slot(set_plan(&c, 0), 0).offset, set_offset(&c, 1, "wo"));
   CHECK_U64(reserved(&c, 1), 0);
   // Decode alone needs as much as both.
   CHECK_U64(stow_set_arena_size(c.set), stow_set_alone(c.set, 1));
-  CHECK_U64(stow_set_arena_size(c.set), stowi_set_lower_bound(c.set));
+  CHECK_U64(stow_set_arena_size(c.set), stowi_plan_set_lower_bound(c.set));
   CHECK_U64(stow_set_arena_size(c.set), largest_plan(&c));
-  CHECK_U64(stowi_set_alignment(c.set), 64);
+  CHECK_U64(stowi_plan_set_alignment(c.set), 64);
   set_free(&c);
 }
 
@@ -111,8 +111,8 @@ TEST(ForwardAndBackwardShareWeightsAndSavedActivations) {
   set_case c = set_make(text, &options);
   CHECK_U64(set_offset(&c, 0, "hidden"), set_offset(&c, 1, "hidden"));
   CHECK_U64(set_offset(&c, 0, "w"), set_offset(&c, 1, "w"));
-  CHECK_U64(stowi_set_shared_count(c.set), 2);
-  CHECK_U64(stow_set_arena_size(c.set), stowi_set_lower_bound(c.set));
+  CHECK_U64(stowi_plan_set_shared_count(c.set), 2);
+  CHECK_U64(stow_set_arena_size(c.set), stowi_plan_set_lower_bound(c.set));
   CHECK(stow_set_arena_size(c.set) < stow_set_alone(c.set, 0) + stow_set_alone(c.set, 1));
   set_free(&c);
 }
@@ -135,7 +135,7 @@ TEST(AParamAndStateOfOneNameAreTheSame) {
   stow_plan_options options = defaults();
   set_case c = set_make(text, &options);
   CHECK_U64(set_offset(&c, 0, "w"), set_offset(&c, 1, "w"));
-  CHECK_U64(stowi_set_shared_count(c.set), 1);
+  CHECK_U64(stowi_plan_set_shared_count(c.set), 1);
   set_free(&c);
 }
 
@@ -158,8 +158,8 @@ TEST(WeightsOfOneNameAndDifferentDataAreDistinct) {
       set_make(WEIGHT_GRAPH("a", ONES) WEIGHT_GRAPH("b", TWOS) WEIGHT_GRAPH("c", ONES), &options);
   CHECK(set_offset(&c, 0, "w") != set_offset(&c, 1, "w"));
   CHECK_U64(set_offset(&c, 0, "w"), set_offset(&c, 2, "w"));
-  CHECK_U64(stowi_set_shared_count(c.set), 1);
-  CHECK_U64(stowi_set_shared_bytes(c.set), 16);
+  CHECK_U64(stowi_plan_set_shared_count(c.set), 1);
+  CHECK_U64(stowi_plan_set_shared_bytes(c.set), 16);
   for (size_t i = 0; i < 3; ++i) {
     CHECK_U64(reserved(&c, i), 1);
   }
@@ -208,7 +208,7 @@ TEST(WeightsOfOneNameAndDifferentSizesAreDistinct) {
       "}\n";
   stow_plan_options options = defaults();
   set_case c = set_make(text, &options);
-  CHECK_U64(stowi_set_shared_count(c.set), 0);
+  CHECK_U64(stowi_plan_set_shared_count(c.set), 0);
   CHECK_U64(reserved(&c, 0), 1);
   CHECK_U64(reserved(&c, 1), 1);
   CHECK_U64(stow_set_arena_size(c.set), 256 + 128 + 256);
@@ -231,7 +231,7 @@ TEST(ExternalParamsHaveNoPlace) {
   stow_plan_options options = defaults();
   set_case c = set_make(text, &options);
   CHECK_U64(set_offset(&c, 0, "w"), UINT64_MAX);
-  CHECK_U64(stowi_set_shared_count(c.set), 0);
+  CHECK_U64(stowi_plan_set_shared_count(c.set), 0);
   CHECK_U64(reserved(&c, 0), 1);
   set_free(&c);
 }
@@ -268,7 +268,7 @@ TEST(ASetOfOneGivesTheSamePlan) {
   set_case c = set_make(WEIGHT_GRAPH("a", OPEN), &options);
   CHECK_U64(stow_set_arena_size(c.set), stow_set_alone(c.set, 0));
   CHECK_U64(stow_set_arena_size(c.set), stow_plan_arena_size(set_plan(&c, 0)));
-  CHECK_U64(stowi_set_shared_count(c.set), 0);
+  CHECK_U64(stowi_plan_set_shared_count(c.set), 0);
   CHECK_U64(reserved(&c, 0), 0);
   set_free(&c);
 }
@@ -378,7 +378,7 @@ TEST(SharedRootsAreAlignedForAllGraphs) {
   stow_plan_options options = defaults();
   set_case c = set_make(text, &options);
   CHECK_U64(set_offset(&c, 0, "w") % 4096, 0);
-  CHECK_U64(stowi_set_alignment(c.set), 4096);
+  CHECK_U64(stowi_plan_set_alignment(c.set), 4096);
   set_free(&c);
 }
 
@@ -409,7 +409,7 @@ TEST(MembersShareBytesAsTheyDoAlone) {
   CHECK_U64(stow_plan_root(set_plan(&c, 1), 4), 0);
   CHECK_U64(set_offset(&c, 0, "w"), set_offset(&c, 1, "w"));
   CHECK(stow_plan_decision_count(set_plan(&c, 0)) > 0);
-  CHECK_U64(stow_set_arena_size(c.set), stowi_set_lower_bound(c.set));
+  CHECK_U64(stow_set_arena_size(c.set), stowi_plan_set_lower_bound(c.set));
   CHECK_U64(stow_set_arena_size(c.set), larger(stow_set_alone(c.set, 0), stow_set_alone(c.set, 1)));
   set_free(&c);
 }
@@ -515,7 +515,7 @@ TEST(StateOfDifferentSizesIsRefused) {
   CHECK(stow_set_plan(c.set, 0) == NULL && stow_set_plan(c.set, 1) == NULL);
   CHECK_U64(stow_set_alone(c.set, 0), 0);
   CHECK_U64(stow_set_arena_size(c.set), 0);
-  CHECK_U64(stowi_set_lower_bound(c.set), 0);
+  CHECK_U64(stowi_plan_set_lower_bound(c.set), 0);
   set_free(&c);
 }
 
@@ -648,7 +648,7 @@ TEST(ASetIsPlacedOnce) {
   CHECK_HAS(diag.message, "the set has already been placed");
   CHECK(stow_set_add(c.set, c.graphs[0], NULL, NULL, &diag, &index) == STOW_ERR_CONFLICT);
   CHECK_U64(index, 0);
-  CHECK_U64(stowi_set_count(c.set), 1);
+  CHECK_U64(stowi_plan_set_count(c.set), 1);
   CHECK(stow_set_plan(c.set, 1) == NULL);
   CHECK_U64(stow_set_alone(c.set, 1), 0);
   set_free(&c);

@@ -177,12 +177,12 @@ static void check_sizes(scene* s, uint64_t* tight) {
   uint64_t arena = stow_set_arena_size(s->set);
   uint64_t sum = 0;
   uint64_t largest = 0;
-  uint64_t bound = stowi_set_lower_bound(s->set);
+  uint64_t bound = stowi_plan_set_lower_bound(s->set);
   for (size_t i = 0; i < s->count; ++i) {
     const stow_plan* plan = stow_set_plan(s->set, i);
     uint64_t size = stow_plan_arena_size(plan);
     largest = size > largest ? size : largest;
-    sum += stow_set_alone(s->set, i) + stowi_set_alignment(s->set);
+    sum += stow_set_alone(s->set, i) + stowi_plan_set_alignment(s->set);
     test_check(arena >= stow_plan_lower_bound(plan) && stow_plan_lower_bound(plan) <= size,
                __FILE__, __LINE__, "seed %llu, graph %zu: below its bound",
                (unsigned long long)s->seed, i);
@@ -203,7 +203,7 @@ TEST(EverySetOfRandomGraphsPasses) {
     scene s = scene_make(seed);
     if (s.placed) {
       placed += 1;
-      shared += stowi_set_shared_count(s.set) != 0;
+      shared += stowi_plan_set_shared_count(s.set) != 0;
       check_plans(&s);
       check_sizes(&s, &tight);
     } else {

@@ -55,7 +55,7 @@ stow_status stowi_analysis_writes_check(const stow_rule_call* call, const stow_e
 stow_status stowi_analysis_rule_run(stow_rule_call* call, const stow_rule* rule);
 
 // The table of built-in rules.
-extern const stow_rule stowi_rules[];
-extern const size_t stowi_rule_count;
+extern const stow_rule stowi_analysis_rules[];
+extern const size_t stowi_analysis_rule_count;
 
 #endif  // STOWAGE_SRC_ANALYSIS_LIVES_LIFETIMES_H_

@@ -6,16 +6,16 @@
 #include "base/diag.h"
 #include "graph/api.h"
 
-size_t stow_rule_count(void) { return stowi_rule_count; }
+size_t stow_rule_count(void) { return stowi_analysis_rule_count; }
 
 const stow_rule* stow_rule_at(size_t index) {
-  return index < stowi_rule_count ? &stowi_rules[index] : NULL;
+  return index < stowi_analysis_rule_count ? &stowi_analysis_rules[index] : NULL;
 }
 
 const stow_rule* stow_rule_find(stow_str name) {
-  for (size_t i = 0; i < stowi_rule_count; ++i) {
-    if (stow_str_equal(name, stow_str_of(stowi_rules[i].name))) {
-      return &stowi_rules[i];
+  for (size_t i = 0; i < stowi_analysis_rule_count; ++i) {
+    if (stow_str_equal(name, stow_str_of(stowi_analysis_rules[i].name))) {
+      return &stowi_analysis_rules[i];
     }
   }
   return NULL;

@@ -258,7 +258,7 @@ static stow_status i64_epilogue(stow_rule_call* call, void* user) {
 
 // ---------------------------------------------------------------------------------------------
 
-const stow_rule stowi_rules[] = {
+const stow_rule stowi_analysis_rules[] = {
     {"pin-output-ancestors", "outputs and all they are computed from live to the end",
      pin_output_ancestors, NULL},
     {"packed-qkv", "a packed q, k, v tensor lives until the attention that reads its three parts",
@@ -274,4 +274,5 @@ const stow_rule stowi_rules[] = {
      residual_chains, NULL},
     {"i64-epilogue", "a graph with an i64 output is planned without reuse", i64_epilogue, NULL},
 };
-const size_t stowi_rule_count = sizeof(stowi_rules) / sizeof(stowi_rules[0]);
+const size_t stowi_analysis_rule_count =
+    sizeof(stowi_analysis_rules) / sizeof(stowi_analysis_rules[0]);

@@ -55,7 +55,7 @@ void stowi_graph_sum_load(const stow_dims* dims, stow_dim dim, stowi_graph_sum* 
     return;
   }
   const stowi_graph_expr* e = stowi_graph_expr_of(dims, dim);
-  if (e->kind != STOWI_EXPR_SUM) {
+  if (e->kind != STOWI_GRAPH_EXPR_SUM) {
     out->count = 1;
     out->terms[0] = (stowi_graph_term){1, dim};
     return;
@@ -74,7 +74,7 @@ static stow_dim store_sum(stow_dims* dims, const stowi_graph_sum* s) {
   if (s->count == 1 && s->constant == 0 && s->terms[0].coefficient == 1) {
     return s->terms[0].dim;
   }
-  return stowi_graph_dims_intern(dims, STOWI_EXPR_SUM, s->constant, s->terms, s->count);
+  return stowi_graph_dims_intern(dims, STOWI_GRAPH_EXPR_SUM, s->constant, s->terms, s->count);
 }
 
 // into += factor × dim, where dim is not a sum. Keeps the terms sorted and without zeros.
@@ -464,7 +464,7 @@ bool stow_dim_to_int(const stow_dims* dims, stow_dim dim, int64_t* out_number) {
     return true;
   }
   if (!stowi_graph_dim_is_handle(dims, dim) ||
-      stowi_graph_expr_of(dims, dim)->kind != STOWI_EXPR_SUM ||
+      stowi_graph_expr_of(dims, dim)->kind != STOWI_GRAPH_EXPR_SUM ||
       stowi_graph_expr_of(dims, dim)->count != 0) {
     return false;
   }
@@ -511,7 +511,7 @@ static stow_dim substitute(stow_dims* dims, stow_dim dim, const int64_t* values)
     case STOWI_GRAPH_EXPR_CEIL_DIV:
     case STOWI_GRAPH_EXPR_MIN:
     case STOWI_GRAPH_EXPR_MAX: return substitute_children(dims, e, operation_of(e.kind), values);
-    case STOWI_EXPR_SUM: return substitute_sum(dims, e, values);
+    case STOWI_GRAPH_EXPR_SUM: return substitute_sum(dims, e, values);
   }
   return STOW_DIM_INVALID;
 }
@@ -547,10 +547,10 @@ static stow_dim translate_terms(const stow_dims* from, const stowi_graph_expr* e
                                 stow_dim* memo) {
   const stowi_graph_term* terms = stowi_graph_terms_of(from, e);
   stow_dim result =
-      e->kind == STOWI_EXPR_SUM ? stow_dim_of_int(into, e->constant) : STOW_DIM_INVALID;
+      e->kind == STOWI_GRAPH_EXPR_SUM ? stow_dim_of_int(into, e->constant) : STOW_DIM_INVALID;
   for (size_t i = 0; i < e->count; ++i) {
     stow_dim term = stowi_graph_dims_translate(from, terms[i].dim, into, memo);
-    if (e->kind == STOWI_EXPR_SUM) {
+    if (e->kind == STOWI_GRAPH_EXPR_SUM) {
       term = apply(into, OP_MUL, stow_dim_of_int(into, terms[i].coefficient), term);
       result = apply(into, OP_ADD, result, term);
     } else {

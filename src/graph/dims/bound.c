@@ -110,7 +110,7 @@ static interval interval_of(const stow_dims* dims, stow_dim dim, int64_t symbol_
   switch (e->kind) {
     case STOWI_GRAPH_EXPR_SYMBOL: return (interval){symbol_min, HIGHEST};
     case STOWI_GRAPH_EXPR_PRODUCT: return interval_of_product(dims, e, symbol_min);
-    case STOWI_EXPR_SUM:
+    case STOWI_GRAPH_EXPR_SUM:
       return interval_of_sum(dims, e->constant, stowi_graph_terms_of(dims, e), e->count,
                              symbol_min);
     default: return interval_of_opaque(dims, e, symbol_min);

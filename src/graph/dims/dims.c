@@ -70,7 +70,7 @@ bool stowi_graph_dim_is_valid(const stow_dims* dims, stow_dim dim) {
     return false;
   }
   const stowi_graph_expr* e = stowi_graph_expr_of(dims, dim);
-  return e->kind != STOWI_EXPR_SUM || e->count != 0;
+  return e->kind != STOWI_GRAPH_EXPR_SUM || e->count != 0;
 }
 
 bool stowi_graph_dim_is_ours(const stow_dims* dims, stow_dim dim) {
@@ -261,7 +261,7 @@ void stowi_graph_dim_settle(stow_dims* dims, stow_dim dim, bool is_data) {
   }
   stowi_graph_expr* e = &dims->exprs.data[(size_t)(-1 - dim)];
   if (e->kind == STOWI_GRAPH_EXPR_SYMBOL && e->origin == STOWI_GRAPH_SYMBOL_NEW) {
-    e->origin = is_data ? STOWI_SYMBOL_DATA : STOWI_GRAPH_SYMBOL_GIVEN;
+    e->origin = is_data ? STOWI_GRAPH_SYMBOL_DATA : STOWI_GRAPH_SYMBOL_GIVEN;
   }
   for (size_t i = 0; i < e->count; ++i) {
     stowi_graph_dim_settle(dims, stowi_graph_terms_of(dims, e)[i].dim, is_data);
@@ -273,7 +273,7 @@ bool stowi_graph_dim_uses_data(const stow_dims* dims, stow_dim dim) {
     return false;
   }
   const stowi_graph_expr* e = stowi_graph_expr_of(dims, dim);
-  bool uses = e->kind == STOWI_GRAPH_EXPR_SYMBOL && e->origin == STOWI_SYMBOL_DATA;
+  bool uses = e->kind == STOWI_GRAPH_EXPR_SYMBOL && e->origin == STOWI_GRAPH_SYMBOL_DATA;
   for (size_t i = 0; i < e->count && !uses; ++i) {
     uses = stowi_graph_dim_uses_data(dims, stowi_graph_terms_of(dims, e)[i].dim);
   }

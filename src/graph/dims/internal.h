@@ -13,14 +13,14 @@ typedef enum stowi_graph_expr_kind {
   STOWI_GRAPH_EXPR_CEIL_DIV,
   STOWI_GRAPH_EXPR_MIN,
   STOWI_GRAPH_EXPR_MAX,
-  STOWI_EXPR_SUM  // also a negative number: without terms
+  STOWI_GRAPH_EXPR_SUM  // also a negative number: without terms
 } stowi_graph_expr_kind;
 
 // How a symbol first came into a value's type.
 typedef enum stowi_graph_symbol_origin {
   STOWI_GRAPH_SYMBOL_NEW,    // no value has it yet
   STOWI_GRAPH_SYMBOL_GIVEN,  // the caller's type
-  STOWI_SYMBOL_DATA          // a dim that depends on data
+  STOWI_GRAPH_SYMBOL_DATA    // a dim that depends on data
 } stowi_graph_symbol_origin;
 
 typedef struct stowi_graph_term {
@@ -36,7 +36,7 @@ typedef struct stowi_graph_expr {
   stowi_graph_symbol_origin origin;
   size_t first;      // into the pool
   size_t count;      // terms, factors, or 2 operands
-  int64_t constant;  // STOWI_EXPR_SUM
+  int64_t constant;  // STOWI_GRAPH_EXPR_SUM
   uint64_t hash;     // of the content
 } stowi_graph_expr;
 

@@ -79,7 +79,7 @@ static stow_status print_inner(const stow_dims* dims, stow_dim dim, stow_writer 
   switch (e->kind) {
     case STOWI_GRAPH_EXPR_SYMBOL: return print_symbol(dims, e, writer);
     case STOWI_GRAPH_EXPR_PRODUCT: return print_product(dims, e, writer);
-    case STOWI_EXPR_SUM:
+    case STOWI_GRAPH_EXPR_SUM:
       STOW_TRY(print_terms(dims, e, false, &started, writer));
       return print_terms(dims, e, true, &started, writer);
     case STOWI_GRAPH_EXPR_FLOOR_DIV:

@@ -34,9 +34,9 @@ void stowi_graph_fold_put(stow_shape_call* call, size_t k, uint64_t i,
   if (status != STOW_OK && status != STOW_ERR_OUT_OF_MEMORY) {
     stow_dims_clear_status(dims);
   }
-  if (element.kind == STOWI_ELEMENT_WHOLE) {
+  if (element.kind == STOWI_GRAPH_ELEMENT_WHOLE) {
     stow_fold_set(call, k, (size_t)i, element.whole);
-  } else if (element.kind == STOWI_ELEMENT_REAL) {
+  } else if (element.kind == STOWI_GRAPH_ELEMENT_REAL) {
     stow_fold_set_float(call, k, (size_t)i, element.real);
   }
   if (element.exactness != STOWI_GRAPH_EXACT) {
@@ -46,7 +46,7 @@ void stowi_graph_fold_put(stow_shape_call* call, size_t k, uint64_t i,
 
 bool stowi_graph_element_number(stow_shape_call* call, stowi_graph_element element,
                                 int64_t* out_number) {
-  return element.kind == STOWI_ELEMENT_WHOLE && element.exactness == STOWI_GRAPH_EXACT &&
+  return element.kind == STOWI_GRAPH_ELEMENT_WHOLE && element.exactness == STOWI_GRAPH_EXACT &&
          stow_dim_to_int(stow_shape_dims(call), element.whole, out_number);
 }
 
@@ -69,9 +69,9 @@ bool stowi_graph_element_is_positive(stow_shape_call* call, stowi_graph_element 
   if (element.exactness != STOWI_GRAPH_EXACT) {
     return element.exactness == STOWI_GRAPH_UPPER_BOUND;
   }
-  return element.kind == STOWI_ELEMENT_REAL
+  return element.kind == STOWI_GRAPH_ELEMENT_REAL
              ? element.real >= 0
-             : element.kind == STOWI_ELEMENT_WHOLE &&
+             : element.kind == STOWI_GRAPH_ELEMENT_WHOLE &&
                    stow_dim_at_least(stow_shape_dims(call), element.whole, 0, 0);
 }
 
@@ -80,9 +80,9 @@ static bool is_divisor(stow_shape_call* call, stowi_graph_element element) {
   if (element.exactness != STOWI_GRAPH_EXACT) {
     return false;
   }
-  return element.kind == STOWI_ELEMENT_REAL
+  return element.kind == STOWI_GRAPH_ELEMENT_REAL
              ? element.real > 0
-             : element.kind == STOWI_ELEMENT_WHOLE &&
+             : element.kind == STOWI_GRAPH_ELEMENT_WHOLE &&
                    stow_dim_at_least(stow_shape_dims(call), element.whole, 1, 1);
 }
 
@@ -105,18 +105,19 @@ static bool gives_bound(stow_shape_call* call, stowi_graph_rule rule, stowi_grap
       return (is_positive && is_other_positive) ||
              (is_positive && a.exactness == STOWI_GRAPH_EXACT) ||
              (is_other_positive && b.exactness == STOWI_GRAPH_EXACT);
-    case STOWI_RULE_DIVIDE: return is_divisor(call, b);
+    case STOWI_GRAPH_RULE_DIVIDE: return is_divisor(call, b);
     default: return false;
   }
 }
 
-static stowi_graph_exactness sureness_of(stow_shape_call* call, stowi_graph_rule rule,
-                                         stowi_graph_element a, stowi_graph_element b) {
+static stowi_graph_exactness exactness_of(stow_shape_call* call, stowi_graph_rule rule,
+                                          stowi_graph_element a, stowi_graph_element b) {
   bool is_positive = stowi_graph_element_is_positive(call, a);
   bool is_other_positive = stowi_graph_element_is_positive(call, b);
-  bool is_sure = rule == STOWI_GRAPH_RULE_MAX ? is_positive || is_other_positive
-                                              : is_positive && is_other_positive;
-  return is_sure && rule != STOWI_GRAPH_RULE_FIRST ? STOWI_GRAPH_UPPER_BOUND : STOWI_AT_MOST_SIGNED;
+  bool is_certain = rule == STOWI_GRAPH_RULE_MAX ? is_positive || is_other_positive
+                                                 : is_positive && is_other_positive;
+  return is_certain && rule != STOWI_GRAPH_RULE_FIRST ? STOWI_GRAPH_UPPER_BOUND
+                                                      : STOWI_GRAPH_UPPER_BOUND_SIGNED;
 }
 
 static stowi_graph_element exact(stowi_graph_element element) {
@@ -139,7 +140,7 @@ stowi_graph_element stowi_graph_fold_apply(stow_shape_call* call, stowi_graph_ru
     return compute(call, unless_bound(a), unless_bound(b));
   }
   stowi_graph_element result = compute(call, exact(a), exact(b));
-  result.exactness = sureness_of(call, rule, a, b);
+  result.exactness = exactness_of(call, rule, a, b);
   return result;
 }
 

@@ -18,7 +18,7 @@ static stow_status fold_unary(stow_shape_call* call, stowi_graph_rule rule, unar
     uint64_t count = stowi_graph_fold_count(stow_shape_declared(call, 0));
     for (uint64_t i = 0; i < count; ++i) {
       stowi_graph_element a = stowi_graph_fold_get(call, 0, i);
-      if (a.kind != STOWI_ELEMENT_UNKNOWN && can_take(rule, a)) {
+      if (a.kind != STOWI_GRAPH_ELEMENT_UNKNOWN && can_take(rule, a)) {
         stowi_graph_exactness exactness = a.exactness;
         a.exactness = STOWI_GRAPH_EXACT;
         stowi_graph_element result = compute(call, a);
@@ -63,7 +63,7 @@ static stow_status fold_binary(stow_shape_call* call, stowi_graph_rule rule,
 }
 
 static bool are_real(stowi_graph_element a, stowi_graph_element b) {
-  return a.kind == STOWI_ELEMENT_REAL && b.kind == STOWI_ELEMENT_REAL;
+  return a.kind == STOWI_GRAPH_ELEMENT_REAL && b.kind == STOWI_GRAPH_ELEMENT_REAL;
 }
 
 // Whether the numbers are ordered: NaN compares with nothing.
@@ -72,7 +72,7 @@ static bool are_ordered(stowi_graph_element a, stowi_graph_element b) {
 }
 
 static bool are_whole(stowi_graph_element a, stowi_graph_element b) {
-  return a.kind == STOWI_ELEMENT_WHOLE && b.kind == STOWI_ELEMENT_WHOLE;
+  return a.kind == STOWI_GRAPH_ELEMENT_WHOLE && b.kind == STOWI_GRAPH_ELEMENT_WHOLE;
 }
 
 // Both as numbers.
@@ -131,7 +131,7 @@ static stowi_graph_element div_elements(stow_shape_call* call, stowi_graph_eleme
 }
 
 stow_status stowi_graph_fold_div(stow_shape_call* call) {
-  return fold_binary(call, STOWI_RULE_DIVIDE, div_elements);
+  return fold_binary(call, STOWI_GRAPH_RULE_DIVIDE, div_elements);
 }
 
 // For integers it depends on how the sum is represented.
@@ -145,7 +145,7 @@ stow_status stowi_graph_fold_mean(stow_shape_call* call) {
                                    broadcast_get(call, k, i));
     }
     sum.real /= (double)operands;
-    if (sum.kind == STOWI_ELEMENT_REAL) {
+    if (sum.kind == STOWI_GRAPH_ELEMENT_REAL) {
       stowi_graph_fold_put(call, 0, i, sum);
     }
   }
@@ -207,7 +207,7 @@ stow_status stowi_graph_fold_min(stow_shape_call* call) {
 
 static stowi_graph_element sqrt_element(stow_shape_call* call, stowi_graph_element a) {
   (void)call;
-  bool is_possible = a.kind == STOWI_ELEMENT_REAL && a.real >= 0 && a.real < 1e300;
+  bool is_possible = a.kind == STOWI_GRAPH_ELEMENT_REAL && a.real >= 0 && a.real < 1e300;
   return is_possible ? stowi_graph_real(a.real == 0 ? 0 : stowi_square_root(a.real))
                      : stowi_graph_unknown();
 }
@@ -220,11 +220,11 @@ stow_status stowi_graph_fold_sqrt(stow_shape_call* call) {
 
 static stowi_graph_element pow_element(stow_shape_call* call, stowi_graph_element base,
                                        int64_t power) {
-  if (power < 0 || power > MAX_POWER || base.kind == STOWI_ELEMENT_UNKNOWN) {
+  if (power < 0 || power > MAX_POWER || base.kind == STOWI_GRAPH_ELEMENT_UNKNOWN) {
     return stowi_graph_unknown();
   }
   stowi_graph_element product =
-      base.kind == STOWI_ELEMENT_REAL ? stowi_graph_real(1) : stowi_graph_whole(1);
+      base.kind == STOWI_GRAPH_ELEMENT_REAL ? stowi_graph_real(1) : stowi_graph_whole(1);
   for (int64_t i = 0; i < power; ++i) {
     product = mul_elements(call, product, base);
   }
@@ -238,7 +238,7 @@ static stowi_graph_element pow_elements(stow_shape_call* call, stowi_graph_eleme
   if (stowi_graph_element_number(call, b, &power)) {
     return pow_element(call, a, power);
   }
-  if (b.kind != STOWI_ELEMENT_REAL || !(b.real >= 0 && b.real <= MAX_POWER)) {
+  if (b.kind != STOWI_GRAPH_ELEMENT_REAL || !(b.real >= 0 && b.real <= MAX_POWER)) {
     return stowi_graph_unknown();
   }
   power = (int64_t)b.real;
@@ -256,7 +256,7 @@ stow_status stowi_graph_fold_pow(stow_shape_call* call) {
 // One operand
 
 static stowi_graph_element neg_element(stow_shape_call* call, stowi_graph_element a) {
-  return a.kind == STOWI_ELEMENT_REAL
+  return a.kind == STOWI_GRAPH_ELEMENT_REAL
              ? stowi_graph_real(-a.real)
              : stowi_graph_whole(stow_dim_sub(stow_shape_dims(call), 0, a.whole));
 }
@@ -266,8 +266,8 @@ stow_status stowi_graph_fold_neg(stow_shape_call* call) {
 }
 
 static stowi_graph_element relu_element(stow_shape_call* call, stowi_graph_element a) {
-  return max_elements(call, a,
-                      a.kind == STOWI_ELEMENT_REAL ? stowi_graph_real(0) : stowi_graph_whole(0));
+  return max_elements(
+      call, a, a.kind == STOWI_GRAPH_ELEMENT_REAL ? stowi_graph_real(0) : stowi_graph_whole(0));
 }
 
 stow_status stowi_graph_fold_relu(stow_shape_call* call) {
@@ -275,14 +275,14 @@ stow_status stowi_graph_fold_relu(stow_shape_call* call) {
 }
 
 static stowi_graph_element abs_element(stow_shape_call* call, stowi_graph_element a) {
-  if (a.kind == STOWI_ELEMENT_REAL) {
+  if (a.kind == STOWI_GRAPH_ELEMENT_REAL) {
     return a.real < 0 ? stowi_graph_real(-a.real) : a;
   }
   if (is_at_least(call, a, 0)) {
     return a;
   }
   stowi_graph_element negated = neg_element(call, a);
-  bool is_negative = negated.kind == STOWI_ELEMENT_WHOLE && is_at_least(call, negated, 0);
+  bool is_negative = negated.kind == STOWI_GRAPH_ELEMENT_WHOLE && is_at_least(call, negated, 0);
   return is_negative ? negated : stowi_graph_unknown();
 }
 
@@ -292,7 +292,7 @@ stow_status stowi_graph_fold_abs(stow_shape_call* call) {
 
 static stowi_graph_element sign_element(stow_shape_call* call, stowi_graph_element a) {
   int64_t value;
-  if (a.kind == STOWI_ELEMENT_REAL) {
+  if (a.kind == STOWI_GRAPH_ELEMENT_REAL) {
     return a.real == a.real ? stowi_graph_real((a.real > 0) - (a.real < 0)) : stowi_graph_unknown();
   }
   if (stowi_graph_element_number(call, a, &value)) {
@@ -307,8 +307,8 @@ stow_status stowi_graph_fold_sign(stow_shape_call* call) {
 
 static stowi_graph_element reciprocal_element(stow_shape_call* call, stowi_graph_element a) {
   (void)call;
-  return a.kind == STOWI_ELEMENT_REAL && a.real != 0 ? stowi_graph_real(1 / a.real)
-                                                     : stowi_graph_unknown();
+  return a.kind == STOWI_GRAPH_ELEMENT_REAL && a.real != 0 ? stowi_graph_real(1 / a.real)
+                                                           : stowi_graph_unknown();
 }
 
 stow_status stowi_graph_fold_reciprocal(stow_shape_call* call) {
@@ -327,18 +327,18 @@ static double floor_of(double x) {
 
 static stowi_graph_element floor_element(stow_shape_call* call, stowi_graph_element a) {
   (void)call;
-  return a.kind == STOWI_ELEMENT_REAL ? stowi_graph_real(floor_of(a.real)) : a;
+  return a.kind == STOWI_GRAPH_ELEMENT_REAL ? stowi_graph_real(floor_of(a.real)) : a;
 }
 
 static stowi_graph_element ceil_element(stow_shape_call* call, stowi_graph_element a) {
   (void)call;
-  return a.kind == STOWI_ELEMENT_REAL ? stowi_graph_real(-floor_of(-a.real)) : a;
+  return a.kind == STOWI_GRAPH_ELEMENT_REAL ? stowi_graph_real(-floor_of(-a.real)) : a;
 }
 
 // Halves round to even.
 static stowi_graph_element round_element(stow_shape_call* call, stowi_graph_element a) {
   (void)call;
-  if (a.kind != STOWI_ELEMENT_REAL) {
+  if (a.kind != STOWI_GRAPH_ELEMENT_REAL) {
     return a;
   }
   double low = floor_of(a.real);
@@ -372,7 +372,7 @@ stow_status stowi_graph_fold_not(stow_shape_call* call) {
 
 static stowi_graph_element cast_to_bool(stow_shape_call* call, stowi_graph_element a) {
   int64_t value;
-  if (a.kind == STOWI_ELEMENT_REAL) {
+  if (a.kind == STOWI_GRAPH_ELEMENT_REAL) {
     return stowi_graph_whole(!(a.real == 0));
   }
   if (stowi_graph_element_number(call, a, &value)) {
@@ -389,11 +389,11 @@ static stowi_graph_element cast_element(stow_shape_call* call, stowi_graph_eleme
   }
   if (kind == STOW_KIND_FLOAT) {
     bool is_number = stowi_graph_element_number(call, a, &value);
-    return is_number                      ? stowi_graph_real((double)value)
-           : a.kind == STOWI_ELEMENT_REAL ? a
-                                          : stowi_graph_unknown();
+    return is_number                            ? stowi_graph_real((double)value)
+           : a.kind == STOWI_GRAPH_ELEMENT_REAL ? a
+                                                : stowi_graph_unknown();
   }
-  if (a.kind == STOWI_ELEMENT_WHOLE) {
+  if (a.kind == STOWI_GRAPH_ELEMENT_WHOLE) {
     return a;
   }
   bool is_possible = a.real < ALL_WHOLE && a.real > -ALL_WHOLE;
@@ -440,12 +440,12 @@ static answer exceeds_exactly(stow_shape_call* call, stowi_graph_element a, stow
 
 // The least value of |a|: unknown if a bound may be negative.
 static stowi_graph_element least(stowi_graph_element a) {
-  if (a.exactness == STOWI_GRAPH_EXACT || a.kind == STOWI_ELEMENT_UNKNOWN) {
+  if (a.exactness == STOWI_GRAPH_EXACT || a.kind == STOWI_GRAPH_ELEMENT_UNKNOWN) {
     return a;
   }
-  return a.exactness == STOWI_AT_MOST_SIGNED ? stowi_graph_unknown()
-         : a.kind == STOWI_ELEMENT_REAL      ? stowi_graph_real(0)
-                                             : stowi_graph_whole(0);
+  return a.exactness == STOWI_GRAPH_UPPER_BOUND_SIGNED ? stowi_graph_unknown()
+         : a.kind == STOWI_GRAPH_ELEMENT_REAL          ? stowi_graph_real(0)
+                                                       : stowi_graph_whole(0);
 }
 
 // The same if either may be an upper bound: decided if it holds for all values.
@@ -555,9 +555,9 @@ static stowi_graph_element clip_bound(stow_shape_call* call, size_t k, const cha
   }
   const stow_attr* bound = stow_shape_attr(call, name);
   bool is_open = bound == NULL || bound->f - bound->f != 0;  // infinite
-  return is_open                        ? x
-         : x.kind == STOWI_ELEMENT_REAL ? stowi_graph_real(bound->f)
-                                        : stowi_graph_unknown();
+  return is_open                              ? x
+         : x.kind == STOWI_GRAPH_ELEMENT_REAL ? stowi_graph_real(bound->f)
+                                              : stowi_graph_unknown();
 }
 
 stow_status stowi_graph_fold_clip(stow_shape_call* call) {

@@ -5,7 +5,7 @@
 
 #include <stowage/op.h>
 
-#include "graph/sureness.h"
+#include "graph/exactness.h"
 
 // elementwise.c
 stow_status stowi_graph_fold_cast(stow_shape_call* call);
@@ -86,23 +86,23 @@ stow_status stowi_graph_fold_cumprod(stow_shape_call* call);
 // Elements: common.c
 
 typedef struct stowi_graph_element {
-  enum { STOWI_ELEMENT_UNKNOWN, STOWI_ELEMENT_WHOLE, STOWI_ELEMENT_REAL } kind;
+  enum { STOWI_GRAPH_ELEMENT_UNKNOWN, STOWI_GRAPH_ELEMENT_WHOLE, STOWI_GRAPH_ELEMENT_REAL } kind;
   stow_dim whole;  // of integers and bools
   double real;
   stowi_graph_exactness exactness;
 } stowi_graph_element;
 
 static inline stowi_graph_element stowi_graph_whole(stow_dim dim) {
-  stowi_graph_element element = {STOWI_ELEMENT_WHOLE, dim, 0, STOWI_GRAPH_EXACT};
-  element.kind = dim == STOW_DIM_INVALID ? STOWI_ELEMENT_UNKNOWN : STOWI_ELEMENT_WHOLE;
+  stowi_graph_element element = {STOWI_GRAPH_ELEMENT_WHOLE, dim, 0, STOWI_GRAPH_EXACT};
+  element.kind = dim == STOW_DIM_INVALID ? STOWI_GRAPH_ELEMENT_UNKNOWN : STOWI_GRAPH_ELEMENT_WHOLE;
   return element;
 }
 static inline stowi_graph_element stowi_graph_real(double real) {
-  stowi_graph_element element = {STOWI_ELEMENT_REAL, 0, real, STOWI_GRAPH_EXACT};
+  stowi_graph_element element = {STOWI_GRAPH_ELEMENT_REAL, 0, real, STOWI_GRAPH_EXACT};
   return element;
 }
 static inline stowi_graph_element stowi_graph_unknown(void) {
-  stowi_graph_element element = {STOWI_ELEMENT_UNKNOWN, 0, 0, STOWI_GRAPH_EXACT};
+  stowi_graph_element element = {STOWI_GRAPH_ELEMENT_UNKNOWN, 0, 0, STOWI_GRAPH_EXACT};
   return element;
 }
 // The number |number|, as an element of |dtype|.
@@ -133,7 +133,7 @@ typedef enum stowi_graph_rule {
   STOWI_GRAPH_RULE_MAX,       // the same; not negative if one operand is not
   STOWI_GRAPH_RULE_FIRST,     // increasing in the first operand, decreasing in the second: sub
   STOWI_GRAPH_RULE_POSITIVE,  // increasing if neither operand is negative: mul
-  STOWI_RULE_DIVIDE  // increasing in the first operand, if the second is exact and positive
+  STOWI_GRAPH_RULE_DIVIDE  // increasing in the first operand, if the second is exact and positive
 } stowi_graph_rule;
 
 typedef stowi_graph_element (*stowi_graph_binary)(stow_shape_call* call, stowi_graph_element a,

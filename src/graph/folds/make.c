@@ -36,7 +36,7 @@ stow_status stowi_graph_fold_range(stow_shape_call* call) {
   stowi_graph_element delta = stowi_graph_fold_get(call, 2, 0);
   uint64_t count = stowi_graph_fold_count(stow_shape_declared(call, 0));
   for (uint64_t i = 0; i < count; ++i) {
-    if (start.kind != delta.kind || start.kind == STOWI_ELEMENT_UNKNOWN) {
+    if (start.kind != delta.kind || start.kind == STOWI_GRAPH_ELEMENT_UNKNOWN) {
       break;
     }
     if (start.exactness != STOWI_GRAPH_EXACT || delta.exactness != STOWI_GRAPH_EXACT) {
@@ -44,7 +44,7 @@ stow_status stowi_graph_fold_range(stow_shape_call* call) {
     }
     stow_dim by = stow_dim_mul(dims, delta.whole, (stow_dim)i);
     stowi_graph_fold_put(call, 0, i,
-                         start.kind == STOWI_ELEMENT_REAL
+                         start.kind == STOWI_GRAPH_ELEMENT_REAL
                              ? stowi_graph_real(start.real + (double)i * delta.real)
                              : stowi_graph_whole(stow_dim_add(dims, start.whole, by)));
   }

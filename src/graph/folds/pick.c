@@ -56,7 +56,7 @@ static bool are_ordered(stow_shape_call* call, uint64_t count) {
     int64_t number;
     stowi_graph_element e = stowi_graph_fold_get(call, 0, i);
     are = stowi_graph_element_number(call, e, &number) ||
-          (e.kind == STOWI_ELEMENT_REAL && e.real == e.real);
+          (e.kind == STOWI_GRAPH_ELEMENT_REAL && e.real == e.real);
   }
   return are;
 }
@@ -66,7 +66,7 @@ static int compare_elements(stow_shape_call* call, uint64_t a, uint64_t b) {
   stowi_graph_element y = stowi_graph_fold_get(call, 0, b);
   int64_t m = 0;
   int64_t n = 0;
-  if (x.kind == STOWI_ELEMENT_REAL) {
+  if (x.kind == STOWI_GRAPH_ELEMENT_REAL) {
     return (x.real > y.real) - (x.real < y.real);
   }
   (void)stowi_graph_element_number(call, x, &m);

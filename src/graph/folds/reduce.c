@@ -31,11 +31,11 @@ static stow_dim combine_dims(stow_dims* dims, combination how, stow_dim a, stow_
 static stowi_graph_element combine_exact(stow_shape_call* call, combination how,
                                          stowi_graph_element a, stowi_graph_element b) {
   bool is_ordered = a.real == a.real && b.real == b.real;  // otherwise neither is larger
-  if (a.kind != b.kind || a.kind == STOWI_ELEMENT_UNKNOWN ||
+  if (a.kind != b.kind || a.kind == STOWI_GRAPH_ELEMENT_UNKNOWN ||
       ((how == MAX || how == MIN) && !is_ordered)) {
     return stowi_graph_unknown();
   }
-  return a.kind == STOWI_ELEMENT_REAL
+  return a.kind == STOWI_GRAPH_ELEMENT_REAL
              ? stowi_graph_real(combine_reals(how, a.real, b.real))
              : stowi_graph_whole(combine_dims(stow_shape_dims(call), how, a.whole, b.whole));
 }
@@ -107,7 +107,7 @@ static stowi_graph_element reduce_part(stow_shape_call* call, combination how,
   }
   if (how == MEAN) {  // for integers it depends on how the sum is represented
     sum.real /= (double)count;
-    return sum.kind == STOWI_ELEMENT_REAL ? sum : stowi_graph_unknown();
+    return sum.kind == STOWI_GRAPH_ELEMENT_REAL ? sum : stowi_graph_unknown();
   }
   return sum;
 }
@@ -207,7 +207,7 @@ static bool comes_before(stow_shape_call* call, uint64_t a, uint64_t b, bool is_
   stowi_graph_element y = stowi_graph_fold_get(call, 0, is_largest ? b : a);
   int64_t m;
   int64_t n;
-  if (x.kind == STOWI_ELEMENT_REAL && y.kind == STOWI_ELEMENT_REAL) {
+  if (x.kind == STOWI_GRAPH_ELEMENT_REAL && y.kind == STOWI_GRAPH_ELEMENT_REAL) {
     return x.real > y.real;
   }
   return stowi_graph_element_number(call, x, &m) && stowi_graph_element_number(call, y, &n) &&
@@ -219,7 +219,7 @@ static bool is_line_known(stow_shape_call* call, const lines* l, uint64_t line) 
     int64_t number;
     stowi_graph_element e = stowi_graph_fold_get(call, 0, line_element(l, line, i));
     bool is_ordered =
-        e.kind == STOWI_ELEMENT_REAL && e.exactness == STOWI_GRAPH_EXACT && e.real == e.real;
+        e.kind == STOWI_GRAPH_ELEMENT_REAL && e.exactness == STOWI_GRAPH_EXACT && e.real == e.real;
     if (!is_ordered && !stowi_graph_element_number(call, e, &number)) {
       return false;
     }

@@ -4,7 +4,7 @@
 
 #include <stowage/op.h>
 
-#include "graph/sureness.h"
+#include "graph/exactness.h"
 
 // ---------------------------------------------------------------------------------------------
 // Shape functions

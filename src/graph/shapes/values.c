@@ -15,7 +15,7 @@ static void read_element(stow_shape_call* call, size_t k, uint32_t i, bool with_
   stowi_graph_exactness exactness = stowi_graph_shape_exactness(call, k, i);
   out->at[i] = stow_shape_bound(call, k, i);
   out->bounds |= (uint32_t)(exactness != STOWI_GRAPH_EXACT) << i;
-  out->signeds |= (uint32_t)(exactness == STOWI_AT_MOST_SIGNED) << i;
+  out->signeds |= (uint32_t)(exactness == STOWI_GRAPH_UPPER_BOUND_SIGNED) << i;
 }
 
 static stow_status list_of_operand(stow_shape_call* call, size_t k, bool with_bounds,

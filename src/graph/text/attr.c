@@ -31,7 +31,7 @@ static double infinity(void) {
 }
 
 static bool starts_number(const stowi_graph_token* token) {
-  return token->kind == STOWI_GRAPH_TOKEN_INT || token->kind == STOWI_TOKEN_FLOAT ||
+  return token->kind == STOWI_GRAPH_TOKEN_INT || token->kind == STOWI_GRAPH_TOKEN_FLOAT ||
          token->kind == '-' || stowi_graph_token_is(token, "inf") ||
          stowi_graph_token_is(token, "nan");
 }
@@ -55,7 +55,7 @@ static stow_status read_float(stowi_graph_parser* parser, bool negative, number*
     out->f = infinity();
   } else if (stowi_graph_token_is(token, "nan") && !negative) {
     out->f = not_a_number();
-  } else if (token->kind == STOWI_TOKEN_FLOAT) {
+  } else if (token->kind == STOWI_GRAPH_TOKEN_FLOAT) {
     error = stowi_graph_number_float(token->text, &out->f);
   } else {
     return stowi_graph_parser_fail_expected(parser, "a number");

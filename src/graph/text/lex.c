@@ -115,7 +115,7 @@ static stow_status read_number(stowi_graph_lexer* lexer) {
     }
     is_int = is_int && stowi_is_digit(c);
   }
-  finish_token(lexer, is_int ? STOWI_GRAPH_TOKEN_INT : STOWI_TOKEN_FLOAT, start);
+  finish_token(lexer, is_int ? STOWI_GRAPH_TOKEN_INT : STOWI_GRAPH_TOKEN_FLOAT, start);
   if (is_int && start[0] == '0' && lexer->token.text.size > 1) {
     return fail_token(lexer, "an integer must not have leading zeros");
   }

@@ -11,7 +11,8 @@ enum {
   STOWI_GRAPH_TOKEN_VALUE,   // %7
   STOWI_GRAPH_TOKEN_STRING,  // "…", with escapes
   STOWI_GRAPH_TOKEN_INT,     // decimal digits; a sign is a separate token
-  STOWI_TOKEN_FLOAT  // any other number, perhaps a malformed one: stowi_graph_number_float checks
+  STOWI_GRAPH_TOKEN_FLOAT    // any other number, perhaps a malformed one: stowi_graph_number_float
+                             // checks
 };
 
 typedef struct stowi_graph_token {

@@ -29,7 +29,7 @@ const char* stowi_graph_suggest_op(const stow_ops* ops, stow_str name) {
   if (best != NULL || name.size > STOWI_LONGEST_WORD) {
     return best;
   }
-  size_t count = stowi_ops_count(ops);
+  size_t count = stowi_graph_ops_count(ops);
   for (size_t op = 0; op < count; ++op) {
     const char* candidate = stow_ops_get(ops, (stow_op)op)->name;
     stow_str text = stow_str_of(candidate);

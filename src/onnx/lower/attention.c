@@ -4,27 +4,29 @@
 #include "onnx/lower/rows.h"
 
 static const stowi_onnx_attr_map attention_attrs[] = {
-    {"q_num_heads", "heads", STOWI_MAP_INT},
-    {"kv_num_heads", "kv_heads", STOWI_MAP_INT},
-    {"scale", NULL, STOWI_MAP_FLOAT},
-    {"is_causal", "causal", STOWI_MAP_BOOL},
-    {"softcap", NULL, STOWI_MAP_FLOAT},
-    {"softmax_precision", "softmax_dtype", STOWI_MAP_DTYPE},
-    {"qk_matmul_output_mode", "scores", STOWI_MAP_INT},
-    {"left_window_size", "window_left", STOWI_MAP_INT},
-    {"right_window_size", "window_right", STOWI_MAP_INT}};
+    {"q_num_heads", "heads", STOWI_ONNX_MAP_INT},
+    {"kv_num_heads", "kv_heads", STOWI_ONNX_MAP_INT},
+    {"scale", NULL, STOWI_ONNX_MAP_FLOAT},
+    {"is_causal", "causal", STOWI_ONNX_MAP_BOOL},
+    {"softcap", NULL, STOWI_ONNX_MAP_FLOAT},
+    {"softmax_precision", "softmax_dtype", STOWI_ONNX_MAP_DTYPE},
+    {"qk_matmul_output_mode", "scores", STOWI_ONNX_MAP_INT},
+    {"left_window_size", "window_left", STOWI_ONNX_MAP_INT},
+    {"right_window_size", "window_right", STOWI_ONNX_MAP_INT}};
 static const stowi_onnx_attr_map flex_attrs[] = {
-    {"scale", NULL, STOWI_MAP_FLOAT}, {"softmax_precision", "softmax_dtype", STOWI_MAP_DTYPE}};
+    {"scale", NULL, STOWI_ONNX_MAP_FLOAT},
+    {"softmax_precision", "softmax_dtype", STOWI_ONNX_MAP_DTYPE}};
 static const stowi_onnx_attr_map rotary_attrs[] = {
-    {"interleaved", NULL, STOWI_MAP_BOOL},
-    {"num_heads", "heads", STOWI_MAP_INT},
-    {"rotary_embedding_dim", "rotary_dim", STOWI_MAP_INT}};
-static const stowi_onnx_attr_map linear_attrs[] = {{"q_num_heads", "heads", STOWI_MAP_INT},
-                                                   {"kv_num_heads", "kv_heads", STOWI_MAP_INT},
-                                                   {"update_rule", "rule", STOWI_MAP_STRING},
-                                                   {"scale", NULL, STOWI_MAP_FLOAT},
-                                                   {"chunk_size", "chunk", STOWI_MAP_INT}};
-static const stowi_onnx_attr_map causal_conv_attrs[] = {{"activation", NULL, STOWI_MAP_STRING}};
+    {"interleaved", NULL, STOWI_ONNX_MAP_BOOL},
+    {"num_heads", "heads", STOWI_ONNX_MAP_INT},
+    {"rotary_embedding_dim", "rotary_dim", STOWI_ONNX_MAP_INT}};
+static const stowi_onnx_attr_map linear_attrs[] = {{"q_num_heads", "heads", STOWI_ONNX_MAP_INT},
+                                                   {"kv_num_heads", "kv_heads", STOWI_ONNX_MAP_INT},
+                                                   {"update_rule", "rule", STOWI_ONNX_MAP_STRING},
+                                                   {"scale", NULL, STOWI_ONNX_MAP_FLOAT},
+                                                   {"chunk_size", "chunk", STOWI_ONNX_MAP_INT}};
+static const stowi_onnx_attr_map causal_conv_attrs[] = {
+    {"activation", NULL, STOWI_ONNX_MAP_STRING}};
 
 // ---------------------------------------------------------------------------------------------
 // Functions
@@ -71,4 +73,4 @@ static const stowi_onnx_lower_row rows[] = {
      lower_stateful},
 };
 
-const stowi_onnx_lower_table stowi_lower_attention_table = {LIST(rows)};
+const stowi_onnx_lower_table stowi_onnx_lower_attention_table = {LIST(rows)};

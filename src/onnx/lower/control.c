@@ -307,4 +307,4 @@ static const stowi_onnx_lower_row rows[] = {
     ONLY_BY("Scan", 9, LOOP, stowi_onnx_lower_scan),
 };
 
-const stowi_onnx_lower_table stowi_lower_control_table = {LIST(rows)};
+const stowi_onnx_lower_table stowi_onnx_lower_control_table = {LIST(rows)};

@@ -2,16 +2,16 @@
 // Runtime writes into models of any opset.
 #include "onnx/lower/rows.h"
 
-static const stowi_onnx_attr_map scaled_attrs[] = {{"alpha", NULL, STOWI_MAP_FLOAT},
-                                                   {"beta", NULL, STOWI_MAP_FLOAT}};
-static const stowi_onnx_attr_map image_scaler_attrs[] = {{"scale", NULL, STOWI_MAP_FLOAT},
-                                                         {"bias", NULL, STOWI_MAP_FLOATS}};
-static const stowi_onnx_attr_map crop_attrs[] = {{"border", NULL, STOWI_MAP_INTS},
-                                                 {"scale", "size", STOWI_MAP_INTS}};
+static const stowi_onnx_attr_map scaled_attrs[] = {{"alpha", NULL, STOWI_ONNX_MAP_FLOAT},
+                                                   {"beta", NULL, STOWI_ONNX_MAP_FLOAT}};
+static const stowi_onnx_attr_map image_scaler_attrs[] = {{"scale", NULL, STOWI_ONNX_MAP_FLOAT},
+                                                         {"bias", NULL, STOWI_ONNX_MAP_FLOATS}};
+static const stowi_onnx_attr_map crop_attrs[] = {{"border", NULL, STOWI_ONNX_MAP_INTS},
+                                                 {"scale", "size", STOWI_ONNX_MAP_INTS}};
 
-static const stowi_onnx_attr_map norm_attrs[] = {{"axis", NULL, STOWI_MAP_INT},
-                                                 {"epsilon", NULL, STOWI_MAP_FLOAT},
-                                                 {"stash_type", "stash", STOWI_MAP_DTYPE}};
+static const stowi_onnx_attr_map norm_attrs[] = {{"axis", NULL, STOWI_ONNX_MAP_INT},
+                                                 {"epsilon", NULL, STOWI_ONNX_MAP_FLOAT},
+                                                 {"stash_type", "stash", STOWI_ONNX_MAP_DTYPE}};
 
 static const stowi_onnx_lower_row rows[] = {
     {"", "Affine", 1, STOW_OP_AFFINE, LIST(scaled_attrs), NULL},
@@ -22,4 +22,4 @@ static const stowi_onnx_lower_row rows[] = {
     {"", "LayerNormalization", 1, STOW_OP_LAYER_NORM, LIST(norm_attrs), NULL},
 };
 
-const stowi_onnx_lower_table stowi_lower_experimental_table = {LIST(rows)};
+const stowi_onnx_lower_table stowi_onnx_lower_experimental_table = {LIST(rows)};

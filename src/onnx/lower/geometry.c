@@ -8,34 +8,36 @@
 // Attributes
 
 #define ALIGN_CORNERS \
-  { "align_corners", NULL, STOWI_MAP_BOOL }
+  { "align_corners", NULL, STOWI_ONNX_MAP_BOOL }
 
 static const stowi_onnx_attr_map resize_maps[] = {
-    {"mode", NULL, STOWI_MAP_STRING},
-    {"coordinate_transformation_mode", "coordinates", STOWI_MAP_STRING},
-    {"nearest_mode", NULL, STOWI_MAP_STRING},
-    {"axes", NULL, STOWI_MAP_INTS},
-    {"keep_aspect_ratio_policy", NULL, STOWI_MAP_STRING},
-    {"antialias", NULL, STOWI_MAP_BOOL},
-    {"cubic_coeff_a", NULL, STOWI_MAP_FLOAT},
-    {"exclude_outside", NULL, STOWI_MAP_BOOL},
-    {"extrapolation_value", NULL, STOWI_MAP_FLOAT}};
+    {"mode", NULL, STOWI_ONNX_MAP_STRING},
+    {"coordinate_transformation_mode", "coordinates", STOWI_ONNX_MAP_STRING},
+    {"nearest_mode", NULL, STOWI_ONNX_MAP_STRING},
+    {"axes", NULL, STOWI_ONNX_MAP_INTS},
+    {"keep_aspect_ratio_policy", NULL, STOWI_ONNX_MAP_STRING},
+    {"antialias", NULL, STOWI_ONNX_MAP_BOOL},
+    {"cubic_coeff_a", NULL, STOWI_ONNX_MAP_FLOAT},
+    {"exclude_outside", NULL, STOWI_ONNX_MAP_BOOL},
+    {"extrapolation_value", NULL, STOWI_ONNX_MAP_FLOAT}};
 static const stowi_onnx_attr_map grid_sample_maps[] = {
-    ALIGN_CORNERS, {"mode", NULL, STOWI_MAP_IGNORE}, {"padding_mode", NULL, STOWI_MAP_STRING}};
+    ALIGN_CORNERS,
+    {"mode", NULL, STOWI_ONNX_MAP_IGNORE},
+    {"padding_mode", NULL, STOWI_ONNX_MAP_STRING}};
 static const stowi_onnx_attr_map affine_grid_maps[] = {ALIGN_CORNERS};
-static const stowi_onnx_attr_map col2im_maps[] = {{"dilations", NULL, STOWI_MAP_INTS},
-                                                  {"pads", NULL, STOWI_MAP_INTS},
-                                                  {"strides", NULL, STOWI_MAP_INTS}};
-static const stowi_onnx_attr_map max_roi_pool_maps[] = {{"pooled_shape", NULL, STOWI_MAP_INTS},
-                                                        {"spatial_scale", NULL, STOWI_MAP_FLOAT}};
+static const stowi_onnx_attr_map col2im_maps[] = {{"dilations", NULL, STOWI_ONNX_MAP_INTS},
+                                                  {"pads", NULL, STOWI_ONNX_MAP_INTS},
+                                                  {"strides", NULL, STOWI_ONNX_MAP_INTS}};
+static const stowi_onnx_attr_map max_roi_pool_maps[] = {
+    {"pooled_shape", NULL, STOWI_ONNX_MAP_INTS}, {"spatial_scale", NULL, STOWI_ONNX_MAP_FLOAT}};
 static const stowi_onnx_attr_map roi_align_maps[] = {
-    {"mode", NULL, STOWI_MAP_STRING},
-    {"output_height", NULL, STOWI_MAP_INT},
-    {"output_width", NULL, STOWI_MAP_INT},
-    {"sampling_ratio", NULL, STOWI_MAP_INT},
-    {"spatial_scale", NULL, STOWI_MAP_FLOAT},
-    {"coordinate_transformation_mode", "coordinates", STOWI_MAP_STRING}};
-static const stowi_onnx_attr_map nms_maps[] = {{"center_point_box", NULL, STOWI_MAP_BOOL}};
+    {"mode", NULL, STOWI_ONNX_MAP_STRING},
+    {"output_height", NULL, STOWI_ONNX_MAP_INT},
+    {"output_width", NULL, STOWI_ONNX_MAP_INT},
+    {"sampling_ratio", NULL, STOWI_ONNX_MAP_INT},
+    {"spatial_scale", NULL, STOWI_ONNX_MAP_FLOAT},
+    {"coordinate_transformation_mode", "coordinates", STOWI_ONNX_MAP_STRING}};
+static const stowi_onnx_attr_map nms_maps[] = {{"center_point_box", NULL, STOWI_ONNX_MAP_BOOL}};
 
 // ---------------------------------------------------------------------------------------------
 // Functions
@@ -126,4 +128,4 @@ static const stowi_onnx_lower_row rows[] = {
     {"", "NonMaxSuppression", 10, STOW_OP_NON_MAX_SUPPRESSION, LIST(nms_maps), NULL},
 };
 
-const stowi_onnx_lower_table stowi_lower_geometry_table = {LIST(rows)};
+const stowi_onnx_lower_table stowi_onnx_lower_geometry_table = {LIST(rows)};

@@ -2,20 +2,20 @@
 #include "onnx/import/importer.h"
 #include "onnx/lower/rows.h"
 
-static const stowi_onnx_attr_map axis_map[] = {{"axis", NULL, STOWI_MAP_INT}};
-static const stowi_onnx_attr_map gather_nd_map[] = {{"batch_dims", NULL, STOWI_MAP_INT}};
-static const stowi_onnx_attr_map scatter_map[] = {{"axis", NULL, STOWI_MAP_INT},
-                                                  {"reduction", NULL, STOWI_MAP_STRING}};
-static const stowi_onnx_attr_map scatter_nd_map[] = {{"reduction", NULL, STOWI_MAP_STRING}};
-static const stowi_onnx_attr_map tensor_scatter_map[] = {{"axis", NULL, STOWI_MAP_INT},
-                                                         {"mode", NULL, STOWI_MAP_STRING}};
-static const stowi_onnx_attr_map unique_map[] = {{"sorted", NULL, STOWI_MAP_BOOL}};
-static const stowi_onnx_attr_map cumulate_map[] = {{"exclusive", NULL, STOWI_MAP_BOOL},
-                                                   {"reverse", NULL, STOWI_MAP_BOOL}};
-static const stowi_onnx_attr_map topk_map[] = {{"axis", NULL, STOWI_MAP_INT},
-                                               {"k", NULL, STOWI_MAP_INT},
-                                               {"largest", NULL, STOWI_MAP_BOOL},
-                                               {"sorted", NULL, STOWI_MAP_BOOL}};
+static const stowi_onnx_attr_map axis_map[] = {{"axis", NULL, STOWI_ONNX_MAP_INT}};
+static const stowi_onnx_attr_map gather_nd_map[] = {{"batch_dims", NULL, STOWI_ONNX_MAP_INT}};
+static const stowi_onnx_attr_map scatter_map[] = {{"axis", NULL, STOWI_ONNX_MAP_INT},
+                                                  {"reduction", NULL, STOWI_ONNX_MAP_STRING}};
+static const stowi_onnx_attr_map scatter_nd_map[] = {{"reduction", NULL, STOWI_ONNX_MAP_STRING}};
+static const stowi_onnx_attr_map tensor_scatter_map[] = {{"axis", NULL, STOWI_ONNX_MAP_INT},
+                                                         {"mode", NULL, STOWI_ONNX_MAP_STRING}};
+static const stowi_onnx_attr_map unique_map[] = {{"sorted", NULL, STOWI_ONNX_MAP_BOOL}};
+static const stowi_onnx_attr_map cumulate_map[] = {{"exclusive", NULL, STOWI_ONNX_MAP_BOOL},
+                                                   {"reverse", NULL, STOWI_ONNX_MAP_BOOL}};
+static const stowi_onnx_attr_map topk_map[] = {{"axis", NULL, STOWI_ONNX_MAP_INT},
+                                               {"k", NULL, STOWI_ONNX_MAP_INT},
+                                               {"largest", NULL, STOWI_ONNX_MAP_BOOL},
+                                               {"sorted", NULL, STOWI_ONNX_MAP_BOOL}};
 
 // An axis that may be left off, for the flat tensor, is a list in the core.
 static stow_status lower_flat(stowi_onnx_lowering* l) {
@@ -49,4 +49,4 @@ static const stowi_onnx_lower_row rows[] = {
     PLAIN("Where", 9, WHERE),
 };
 
-const stowi_onnx_lower_table stowi_lower_index_table = {LIST(rows)};
+const stowi_onnx_lower_table stowi_onnx_lower_index_table = {LIST(rows)};

@@ -4,7 +4,7 @@
 // behind carries its values around unchanged, and what the node makes is poisoned.
 #include "onnx/lower/loop.h"
 
-enum { LEADING = STOWI_LOOP_LEADING };
+enum { LEADING = STOWI_ONNX_LOOP_LEADING };
 
 static stow_graph* graph_of(const stowi_onnx_looping* loop) { return loop->l->imp->graph; }
 

@@ -4,7 +4,7 @@
 
 #include "onnx/import/importer.h"
 
-enum { STOWI_LOOP_LEADING = 2 };  // operands and arguments before what is carried
+enum { STOWI_ONNX_LOOP_LEADING = 2 };  // operands and arguments before what is carried
 
 // Operands of the core's loop are |trip|, |condition| and the node's operands from |first_init| on.
 typedef struct stowi_onnx_looping {

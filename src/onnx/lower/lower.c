@@ -185,15 +185,15 @@ static const struct {
   stowi_onnx_attr_type type;
   const char* text;
 } map_types[] = {
-    [STOWI_MAP_INT] = {STOWI_ONNX_ATTR_INT, "an int"},
-    [STOWI_MAP_BOOL] = {STOWI_ONNX_ATTR_INT, "an int"},
-    [STOWI_MAP_FLOAT] = {STOWI_ONNX_ATTR_FLOAT, "a float"},
-    [STOWI_MAP_STRING] = {STOWI_ONNX_ATTR_STRING, "a string"},
-    [STOWI_MAP_WORD] = {STOWI_ONNX_ATTR_STRING, "a string"},
-    [STOWI_MAP_INTS] = {STOWI_ONNX_ATTR_INTS, "a list of ints"},
-    [STOWI_MAP_FLOATS] = {STOWI_ONNX_ATTR_FLOATS, "a list of floats"},
-    [STOWI_MAP_STRINGS] = {STOWI_ONNX_ATTR_STRINGS, "a list of strings"},
-    [STOWI_MAP_DTYPE] = {STOWI_ONNX_ATTR_INT, "an int"},
+    [STOWI_ONNX_MAP_INT] = {STOWI_ONNX_ATTR_INT, "an int"},
+    [STOWI_ONNX_MAP_BOOL] = {STOWI_ONNX_ATTR_INT, "an int"},
+    [STOWI_ONNX_MAP_FLOAT] = {STOWI_ONNX_ATTR_FLOAT, "a float"},
+    [STOWI_ONNX_MAP_STRING] = {STOWI_ONNX_ATTR_STRING, "a string"},
+    [STOWI_ONNX_MAP_WORD] = {STOWI_ONNX_ATTR_STRING, "a string"},
+    [STOWI_ONNX_MAP_INTS] = {STOWI_ONNX_ATTR_INTS, "a list of ints"},
+    [STOWI_ONNX_MAP_FLOATS] = {STOWI_ONNX_ATTR_FLOATS, "a list of floats"},
+    [STOWI_ONNX_MAP_STRINGS] = {STOWI_ONNX_ATTR_STRINGS, "a list of strings"},
+    [STOWI_ONNX_MAP_DTYPE] = {STOWI_ONNX_ATTR_INT, "an int"},
 };
 
 static stow_status add_attr(stowi_onnx_lowering* l, stow_call* call, const stowi_onnx_attr_map* map,
@@ -204,16 +204,16 @@ static stow_status add_attr(stowi_onnx_lowering* l, stow_call* call, const stowi
                       map_types[map->kind].text);
   }
   switch (map->kind) {
-    case STOWI_MAP_INT: stow_call_attr_int(call, name, attr->i); break;
-    case STOWI_MAP_BOOL: stow_call_attr_bool(call, name, attr->i != 0); break;
-    case STOWI_MAP_FLOAT: stow_call_attr_float(call, name, (double)attr->f); break;
-    case STOWI_MAP_STRING: stow_call_attr_string(call, name, attr->s); break;
-    case STOWI_MAP_WORD: return add_word(l, call, name, attr->s);
-    case STOWI_MAP_INTS: stow_call_attr_ints(call, name, attr->ints, attr->count); break;
-    case STOWI_MAP_FLOATS: return add_floats(l, call, stow_str_of(name), attr);
-    case STOWI_MAP_STRINGS: add_strings(call, stow_str_of(name), attr); break;
-    case STOWI_MAP_DTYPE: return add_dtype(l, call, name, attr->i);
-    case STOWI_MAP_IGNORE: break;
+    case STOWI_ONNX_MAP_INT: stow_call_attr_int(call, name, attr->i); break;
+    case STOWI_ONNX_MAP_BOOL: stow_call_attr_bool(call, name, attr->i != 0); break;
+    case STOWI_ONNX_MAP_FLOAT: stow_call_attr_float(call, name, (double)attr->f); break;
+    case STOWI_ONNX_MAP_STRING: stow_call_attr_string(call, name, attr->s); break;
+    case STOWI_ONNX_MAP_WORD: return add_word(l, call, name, attr->s);
+    case STOWI_ONNX_MAP_INTS: stow_call_attr_ints(call, name, attr->ints, attr->count); break;
+    case STOWI_ONNX_MAP_FLOATS: return add_floats(l, call, stow_str_of(name), attr);
+    case STOWI_ONNX_MAP_STRINGS: add_strings(call, stow_str_of(name), attr); break;
+    case STOWI_ONNX_MAP_DTYPE: return add_dtype(l, call, name, attr->i);
+    case STOWI_ONNX_MAP_IGNORE: break;
   }
   return STOW_OK;
 }
@@ -222,7 +222,7 @@ stow_status stowi_onnx_lower_add_attrs(stowi_onnx_lowering* l, stow_call* call,
                                        const stowi_onnx_attr_map* maps, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     const stowi_onnx_attr* attr =
-        maps[i].kind == STOWI_MAP_IGNORE ? NULL : stowi_onnx_lower_attr(l, maps[i].onnx);
+        maps[i].kind == STOWI_ONNX_MAP_IGNORE ? NULL : stowi_onnx_lower_attr(l, maps[i].onnx);
     if (attr != NULL) {
       STOW_TRY(add_attr(l, call, &maps[i], attr));
     }

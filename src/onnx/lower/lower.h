@@ -31,16 +31,16 @@ typedef struct stowi_onnx_attr_map {
   const char* onnx;
   const char* core;  // NULL: the same name
   enum {
-    STOWI_MAP_INT,
-    STOWI_MAP_BOOL,  // an int in ONNX
-    STOWI_MAP_FLOAT,
-    STOWI_MAP_STRING,  // taken as it is
-    STOWI_MAP_WORD,    // a string in lower case
-    STOWI_MAP_INTS,
-    STOWI_MAP_FLOATS,
-    STOWI_MAP_STRINGS,
-    STOWI_MAP_DTYPE,  // an int in ONNX: an element type; a string in the core: "f32"
-    STOWI_MAP_IGNORE  // known, without meaning for the core
+    STOWI_ONNX_MAP_INT,
+    STOWI_ONNX_MAP_BOOL,  // an int in ONNX
+    STOWI_ONNX_MAP_FLOAT,
+    STOWI_ONNX_MAP_STRING,  // taken as it is
+    STOWI_ONNX_MAP_WORD,    // a string in lower case
+    STOWI_ONNX_MAP_INTS,
+    STOWI_ONNX_MAP_FLOATS,
+    STOWI_ONNX_MAP_STRINGS,
+    STOWI_ONNX_MAP_DTYPE,  // an int in ONNX: an element type; a string in the core: "f32"
+    STOWI_ONNX_MAP_IGNORE  // known, without meaning for the core
   } kind;
 } stowi_onnx_attr_map;
 

@@ -9,29 +9,29 @@
 
 // A hint of opset 1 that a result may take an operand's bytes.
 #define CONSUMED \
-  { "consumed_inputs", NULL, STOWI_MAP_IGNORE }
+  { "consumed_inputs", NULL, STOWI_ONNX_MAP_IGNORE }
 
 static const stowi_onnx_attr_map plain_attrs[] = {CONSUMED};
-static const stowi_onnx_attr_map alpha_attrs[] = {CONSUMED, {"alpha", NULL, STOWI_MAP_FLOAT}};
+static const stowi_onnx_attr_map alpha_attrs[] = {CONSUMED, {"alpha", NULL, STOWI_ONNX_MAP_FLOAT}};
 static const stowi_onnx_attr_map hard_sigmoid_attrs[] = {
-    CONSUMED, {"alpha", NULL, STOWI_MAP_FLOAT}, {"beta", NULL, STOWI_MAP_FLOAT}};
+    CONSUMED, {"alpha", NULL, STOWI_ONNX_MAP_FLOAT}, {"beta", NULL, STOWI_ONNX_MAP_FLOAT}};
 static const stowi_onnx_attr_map selu_attrs[] = {
-    CONSUMED, {"alpha", NULL, STOWI_MAP_FLOAT}, {"gamma", NULL, STOWI_MAP_FLOAT}};
-static const stowi_onnx_attr_map gelu_attrs[] = {{"approximate", NULL, STOWI_MAP_STRING}};
-static const stowi_onnx_attr_map shrink_attrs[] = {{"bias", NULL, STOWI_MAP_FLOAT},
-                                                   {"lambd", NULL, STOWI_MAP_FLOAT}};
-static const stowi_onnx_attr_map is_inf_attrs[] = {{"detect_negative", NULL, STOWI_MAP_BOOL},
-                                                   {"detect_positive", NULL, STOWI_MAP_BOOL}};
-static const stowi_onnx_attr_map bit_shift_attrs[] = {{"direction", NULL, STOWI_MAP_WORD}};
-static const stowi_onnx_attr_map mod_attrs[] = {{"fmod", NULL, STOWI_MAP_BOOL}};
+    CONSUMED, {"alpha", NULL, STOWI_ONNX_MAP_FLOAT}, {"gamma", NULL, STOWI_ONNX_MAP_FLOAT}};
+static const stowi_onnx_attr_map gelu_attrs[] = {{"approximate", NULL, STOWI_ONNX_MAP_STRING}};
+static const stowi_onnx_attr_map shrink_attrs[] = {{"bias", NULL, STOWI_ONNX_MAP_FLOAT},
+                                                   {"lambd", NULL, STOWI_ONNX_MAP_FLOAT}};
+static const stowi_onnx_attr_map is_inf_attrs[] = {{"detect_negative", NULL, STOWI_ONNX_MAP_BOOL},
+                                                   {"detect_positive", NULL, STOWI_ONNX_MAP_BOOL}};
+static const stowi_onnx_attr_map bit_shift_attrs[] = {{"direction", NULL, STOWI_ONNX_MAP_WORD}};
+static const stowi_onnx_attr_map mod_attrs[] = {{"fmod", NULL, STOWI_ONNX_MAP_BOOL}};
 static const stowi_onnx_attr_map clip_attrs[] = {
-    CONSUMED, {"min", NULL, STOWI_MAP_FLOAT}, {"max", NULL, STOWI_MAP_FLOAT}};
+    CONSUMED, {"min", NULL, STOWI_ONNX_MAP_FLOAT}, {"max", NULL, STOWI_ONNX_MAP_FLOAT}};
 static const stowi_onnx_attr_map aligned_attrs[] = {
-    CONSUMED, {"axis", NULL, STOWI_MAP_IGNORE}, {"broadcast", NULL, STOWI_MAP_IGNORE}};
+    CONSUMED, {"axis", NULL, STOWI_ONNX_MAP_IGNORE}, {"broadcast", NULL, STOWI_ONNX_MAP_IGNORE}};
 static const stowi_onnx_attr_map dropout_attrs[] = {CONSUMED,
-                                                    {"is_test", NULL, STOWI_MAP_IGNORE},
-                                                    {"ratio", NULL, STOWI_MAP_FLOAT},
-                                                    {"seed", NULL, STOWI_MAP_INT}};
+                                                    {"is_test", NULL, STOWI_ONNX_MAP_IGNORE},
+                                                    {"ratio", NULL, STOWI_ONNX_MAP_FLOAT},
+                                                    {"seed", NULL, STOWI_ONNX_MAP_INT}};
 
 // ---------------------------------------------------------------------------------------------
 // Functions
@@ -225,4 +225,4 @@ static const stowi_onnx_lower_row rows[] = {
     BY("Mean", 1, MEAN, plain_attrs, lower_variadic),
 };
 
-const stowi_onnx_lower_table stowi_lower_math_table = {LIST(rows)};
+const stowi_onnx_lower_table stowi_onnx_lower_math_table = {LIST(rows)};

@@ -10,76 +10,79 @@
 // Attributes
 
 static const stowi_onnx_attr_map qkv_attrs[] = {
-    {"num_heads", "heads", STOWI_MAP_INT},
-    {"qkv_hidden_sizes", "sizes", STOWI_MAP_INTS},
-    {"scale", NULL, STOWI_MAP_FLOAT},
-    {"unidirectional", "causal", STOWI_MAP_BOOL},
-    {"do_rotary", "rotary", STOWI_MAP_BOOL},
-    {"rotary_embedding_dim", "rotary_dim", STOWI_MAP_INT},
-    {"mask_filter_value", "mask_value", STOWI_MAP_FLOAT},
-    {"past_present_share_buffer", "share_past", STOWI_MAP_BOOL}};
+    {"num_heads", "heads", STOWI_ONNX_MAP_INT},
+    {"qkv_hidden_sizes", "sizes", STOWI_ONNX_MAP_INTS},
+    {"scale", NULL, STOWI_ONNX_MAP_FLOAT},
+    {"unidirectional", "causal", STOWI_ONNX_MAP_BOOL},
+    {"do_rotary", "rotary", STOWI_ONNX_MAP_BOOL},
+    {"rotary_embedding_dim", "rotary_dim", STOWI_ONNX_MAP_INT},
+    {"mask_filter_value", "mask_value", STOWI_ONNX_MAP_FLOAT},
+    {"past_present_share_buffer", "share_past", STOWI_ONNX_MAP_BOOL}};
 static const stowi_onnx_attr_map multi_head_attrs[] = {
-    {"num_heads", "heads", STOWI_MAP_INT},
-    {"scale", NULL, STOWI_MAP_FLOAT},
-    {"unidirectional", "causal", STOWI_MAP_BOOL},
-    {"mask_filter_value", "mask_value", STOWI_MAP_FLOAT},
-    {"past_present_share_buffer", "share_past", STOWI_MAP_BOOL},
-    {"output_qk", NULL, STOWI_MAP_IGNORE}};
+    {"num_heads", "heads", STOWI_ONNX_MAP_INT},
+    {"scale", NULL, STOWI_ONNX_MAP_FLOAT},
+    {"unidirectional", "causal", STOWI_ONNX_MAP_BOOL},
+    {"mask_filter_value", "mask_value", STOWI_ONNX_MAP_FLOAT},
+    {"past_present_share_buffer", "share_past", STOWI_ONNX_MAP_BOOL},
+    {"output_qk", NULL, STOWI_ONNX_MAP_IGNORE}};
 static const stowi_onnx_attr_map group_query_attrs[] = {
-    {"num_heads", "heads", STOWI_MAP_INT},
-    {"kv_num_heads", "kv_heads", STOWI_MAP_INT},
-    {"scale", NULL, STOWI_MAP_FLOAT},
-    {"causal", NULL, STOWI_MAP_BOOL},
-    {"softcap", NULL, STOWI_MAP_FLOAT},
-    {"local_window_size", "window", STOWI_MAP_INT},
-    {"do_rotary", "rotary", STOWI_MAP_BOOL},
-    {"rotary_interleaved", "interleaved", STOWI_MAP_BOOL},
-    {"qk_output", "scores", STOWI_MAP_INT},
-    {"sliding_window_cache", "share_past", STOWI_MAP_BOOL},
-    {"qk_norm_epsilon", "norm_epsilon", STOWI_MAP_FLOAT},
-    {"k_quant_type", "k_quant", STOWI_MAP_WORD},
-    {"v_quant_type", "v_quant", STOWI_MAP_WORD},
-    {"kv_cache_bit_width", "cache_bits", STOWI_MAP_INT}};
+    {"num_heads", "heads", STOWI_ONNX_MAP_INT},
+    {"kv_num_heads", "kv_heads", STOWI_ONNX_MAP_INT},
+    {"scale", NULL, STOWI_ONNX_MAP_FLOAT},
+    {"causal", NULL, STOWI_ONNX_MAP_BOOL},
+    {"softcap", NULL, STOWI_ONNX_MAP_FLOAT},
+    {"local_window_size", "window", STOWI_ONNX_MAP_INT},
+    {"do_rotary", "rotary", STOWI_ONNX_MAP_BOOL},
+    {"rotary_interleaved", "interleaved", STOWI_ONNX_MAP_BOOL},
+    {"qk_output", "scores", STOWI_ONNX_MAP_INT},
+    {"sliding_window_cache", "share_past", STOWI_ONNX_MAP_BOOL},
+    {"qk_norm_epsilon", "norm_epsilon", STOWI_ONNX_MAP_FLOAT},
+    {"k_quant_type", "k_quant", STOWI_ONNX_MAP_WORD},
+    {"v_quant_type", "v_quant", STOWI_ONNX_MAP_WORD},
+    {"kv_cache_bit_width", "cache_bits", STOWI_ONNX_MAP_INT}};
 static const stowi_onnx_attr_map rotary_attrs[] = {
-    {"interleaved", NULL, STOWI_MAP_BOOL},
-    {"rotary_embedding_dim", "rotary_dim", STOWI_MAP_INT},
-    {"scale", NULL, STOWI_MAP_FLOAT}};
-static const stowi_onnx_attr_map epsilon_attrs[] = {{"epsilon", NULL, STOWI_MAP_FLOAT}};
-static const stowi_onnx_attr_map norm_attrs[] = {{"axis", NULL, STOWI_MAP_INT},
-                                                 {"epsilon", NULL, STOWI_MAP_FLOAT}};
+    {"interleaved", NULL, STOWI_ONNX_MAP_BOOL},
+    {"rotary_embedding_dim", "rotary_dim", STOWI_ONNX_MAP_INT},
+    {"scale", NULL, STOWI_ONNX_MAP_FLOAT}};
+static const stowi_onnx_attr_map epsilon_attrs[] = {{"epsilon", NULL, STOWI_ONNX_MAP_FLOAT}};
+static const stowi_onnx_attr_map norm_attrs[] = {{"axis", NULL, STOWI_ONNX_MAP_INT},
+                                                 {"epsilon", NULL, STOWI_ONNX_MAP_FLOAT}};
 static const stowi_onnx_attr_map embed_attrs[] = {
-    {"epsilon", NULL, STOWI_MAP_FLOAT}, {"mask_index_type", "counts_mask", STOWI_MAP_BOOL}};
-static const stowi_onnx_attr_map group_norm_attrs[] = {{"groups", NULL, STOWI_MAP_INT},
-                                                       {"epsilon", NULL, STOWI_MAP_FLOAT}};
-static const stowi_onnx_attr_map gather_attrs[] = {{"gather_axis", "axis", STOWI_MAP_INT},
-                                                   {"quantize_axis", NULL, STOWI_MAP_INT},
-                                                   {"block_size", "block", STOWI_MAP_INT},
-                                                   {"bits", NULL, STOWI_MAP_INT}};
+    {"epsilon", NULL, STOWI_ONNX_MAP_FLOAT},
+    {"mask_index_type", "counts_mask", STOWI_ONNX_MAP_BOOL}};
+static const stowi_onnx_attr_map group_norm_attrs[] = {{"groups", NULL, STOWI_ONNX_MAP_INT},
+                                                       {"epsilon", NULL, STOWI_ONNX_MAP_FLOAT}};
+static const stowi_onnx_attr_map gather_attrs[] = {{"gather_axis", "axis", STOWI_ONNX_MAP_INT},
+                                                   {"quantize_axis", NULL, STOWI_ONNX_MAP_INT},
+                                                   {"block_size", "block", STOWI_ONNX_MAP_INT},
+                                                   {"bits", NULL, STOWI_ONNX_MAP_INT}};
 static const stowi_onnx_attr_map crop_attrs[] = {
-    {"mode", NULL, STOWI_MAP_STRING}, {"extrapolation_value", "outside", STOWI_MAP_FLOAT}};
-static const stowi_onnx_attr_map cdist_attrs[] = {{"metric", NULL, STOWI_MAP_STRING}};
+    {"mode", NULL, STOWI_ONNX_MAP_STRING},
+    {"extrapolation_value", "outside", STOWI_ONNX_MAP_FLOAT}};
+static const stowi_onnx_attr_map cdist_attrs[] = {{"metric", NULL, STOWI_ONNX_MAP_STRING}};
 static const stowi_onnx_attr_map position_attrs[] = {
-    {"max_distance", NULL, STOWI_MAP_INT}, {"is_bidirectional", "bidirectional", STOWI_MAP_BOOL}};
-static const stowi_onnx_attr_map fft_attrs[] = {{"onesided", NULL, STOWI_MAP_BOOL},
-                                                {"normalized", NULL, STOWI_MAP_BOOL},
-                                                {"signal_ndim", "signal_dims", STOWI_MAP_INT}};
+    {"max_distance", NULL, STOWI_ONNX_MAP_INT},
+    {"is_bidirectional", "bidirectional", STOWI_ONNX_MAP_BOOL}};
+static const stowi_onnx_attr_map fft_attrs[] = {{"onesided", NULL, STOWI_ONNX_MAP_BOOL},
+                                                {"normalized", NULL, STOWI_ONNX_MAP_BOOL},
+                                                {"signal_ndim", "signal_dims", STOWI_ONNX_MAP_INT}};
 static const stowi_onnx_attr_map experts_attrs[] = {
-    {"k", NULL, STOWI_MAP_INT},
-    {"activation_type", NULL, STOWI_MAP_STRING},
-    {"activation_alpha", NULL, STOWI_MAP_FLOAT},
-    {"activation_beta", NULL, STOWI_MAP_FLOAT},
-    {"normalize_routing_weights", NULL, STOWI_MAP_BOOL},
-    {"use_sparse_mixer", NULL, STOWI_MAP_BOOL},
-    {"swiglu_fusion", NULL, STOWI_MAP_INT},
-    {"swiglu_limit", NULL, STOWI_MAP_FLOAT},
-    {"expert_weight_bits", NULL, STOWI_MAP_INT},
-    {"fc1_expert_weight_bits", NULL, STOWI_MAP_INT},
-    {"fc2_expert_weight_bits", NULL, STOWI_MAP_INT},
-    {"fc3_expert_weight_bits", NULL, STOWI_MAP_INT},
-    {"block_size", NULL, STOWI_MAP_INT},
-    {"quant_type", NULL, STOWI_MAP_STRING},
-    {"accuracy_level", NULL, STOWI_MAP_INT},
-    {"weights_prepacked", NULL, STOWI_MAP_INT}};
+    {"k", NULL, STOWI_ONNX_MAP_INT},
+    {"activation_type", NULL, STOWI_ONNX_MAP_STRING},
+    {"activation_alpha", NULL, STOWI_ONNX_MAP_FLOAT},
+    {"activation_beta", NULL, STOWI_ONNX_MAP_FLOAT},
+    {"normalize_routing_weights", NULL, STOWI_ONNX_MAP_BOOL},
+    {"use_sparse_mixer", NULL, STOWI_ONNX_MAP_BOOL},
+    {"swiglu_fusion", NULL, STOWI_ONNX_MAP_INT},
+    {"swiglu_limit", NULL, STOWI_ONNX_MAP_FLOAT},
+    {"expert_weight_bits", NULL, STOWI_ONNX_MAP_INT},
+    {"fc1_expert_weight_bits", NULL, STOWI_ONNX_MAP_INT},
+    {"fc2_expert_weight_bits", NULL, STOWI_ONNX_MAP_INT},
+    {"fc3_expert_weight_bits", NULL, STOWI_ONNX_MAP_INT},
+    {"block_size", NULL, STOWI_ONNX_MAP_INT},
+    {"quant_type", NULL, STOWI_ONNX_MAP_STRING},
+    {"accuracy_level", NULL, STOWI_ONNX_MAP_INT},
+    {"weights_prepacked", NULL, STOWI_ONNX_MAP_INT}};
 
 // ---------------------------------------------------------------------------------------------
 // Operands in another order
@@ -256,7 +259,7 @@ static stow_status lower_inverse_fft(stowi_onnx_lowering* l) {
 // ---------------------------------------------------------------------------------------------
 // Rows
 
-static const stowi_onnx_attr_map trilu_attrs[] = {{"upper", NULL, STOWI_MAP_BOOL}};
+static const stowi_onnx_attr_map trilu_attrs[] = {{"upper", NULL, STOWI_ONNX_MAP_BOOL}};
 
 static const stowi_onnx_lower_row rows[] = {
     {MICROSOFT, "Attention", 1, STOW_OP_QKV_ATTENTION, LIST(qkv_attrs), NULL},
@@ -303,4 +306,4 @@ static const stowi_onnx_lower_row rows[] = {
     {MICROSOFT, "Irfft", 1, STOW_OP_RFFT, LIST(fft_attrs), lower_inverse_fft},
 };
 
-const stowi_onnx_lower_table stowi_lower_microsoft_table = {LIST(rows)};
+const stowi_onnx_lower_table stowi_onnx_lower_microsoft_table = {LIST(rows)};

@@ -9,17 +9,17 @@
 // Attributes
 
 #define KEEP_INT(name) \
-  { name, NULL, STOWI_MAP_INT }
+  { name, NULL, STOWI_ONNX_MAP_INT }
 #define KEEP_INTS(name) \
-  { name, NULL, STOWI_MAP_INTS }
+  { name, NULL, STOWI_ONNX_MAP_INTS }
 #define KEEP_FLOAT(name) \
-  { name, NULL, STOWI_MAP_FLOAT }
+  { name, NULL, STOWI_ONNX_MAP_FLOAT }
 #define KEEP_FLOATS(name) \
-  { name, NULL, STOWI_MAP_FLOATS }
+  { name, NULL, STOWI_ONNX_MAP_FLOATS }
 #define KEEP_STRING(name) \
-  { name, NULL, STOWI_MAP_STRING }
+  { name, NULL, STOWI_ONNX_MAP_STRING }
 #define KEEP_STRINGS(name) \
-  { name, NULL, STOWI_MAP_STRINGS }
+  { name, NULL, STOWI_ONNX_MAP_STRINGS }
 
 static const stowi_onnx_attr_map linear_classifier_attrs[] = {
     KEEP_FLOATS("coefficients"), KEEP_FLOATS("intercepts"), KEEP_INT("multi_class"),
@@ -67,16 +67,16 @@ static const stowi_onnx_attr_map ensemble_attrs[] = {KEEP_INT("aggregate_functio
 static const stowi_onnx_attr_map label_attrs[] = {
     KEEP_INTS("keys_int64s"),     KEEP_FLOATS("keys_floats"), KEEP_INTS("values_int64s"),
     KEEP_FLOATS("values_floats"), KEEP_INT("default_int64"),  KEEP_FLOAT("default_float")};
-static const stowi_onnx_attr_map one_hot_attrs[] = {{"cats_int64s", "categories", STOWI_MAP_INTS},
-                                                    {"zeros", NULL, STOWI_MAP_BOOL}};
+static const stowi_onnx_attr_map one_hot_attrs[] = {
+    {"cats_int64s", "categories", STOWI_ONNX_MAP_INTS}, {"zeros", NULL, STOWI_ONNX_MAP_BOOL}};
 static const stowi_onnx_attr_map binarizer_attrs[] = {KEEP_FLOAT("threshold")};
 static const stowi_onnx_attr_map imputer_attrs[] = {
     KEEP_FLOATS("imputed_value_floats"), KEEP_INTS("imputed_value_int64s"),
     KEEP_FLOAT("replaced_value_float"), KEEP_INT("replaced_value_int64")};
-static const stowi_onnx_attr_map normalizer_attrs[] = {{"norm", NULL, STOWI_MAP_WORD}};
+static const stowi_onnx_attr_map normalizer_attrs[] = {{"norm", NULL, STOWI_ONNX_MAP_WORD}};
 static const stowi_onnx_attr_map scaler_attrs[] = {KEEP_FLOATS("offset"), KEEP_FLOATS("scale")};
 static const stowi_onnx_attr_map vectorizer_attrs[] = {
-    {"inputdimensions", "sizes", STOWI_MAP_INTS}};
+    {"inputdimensions", "sizes", STOWI_ONNX_MAP_INTS}};
 static const stowi_onnx_attr_map tfidf_attrs[] = {
     KEEP_STRING("mode"),         KEEP_INTS("ngram_counts"), KEEP_INTS("ngram_indexes"),
     KEEP_INTS("pool_int64s"),    KEEP_FLOATS("weights"),    KEEP_INT("max_gram_length"),
@@ -309,4 +309,4 @@ static const stowi_onnx_lower_row rows[] = {
     {"", "TfIdfVectorizer", 9, STOW_OP_TFIDF, LIST(tfidf_attrs), lower_tfidf},
 };
 
-const stowi_onnx_lower_table stowi_lower_ml_table = {LIST(rows)};
+const stowi_onnx_lower_table stowi_onnx_lower_ml_table = {LIST(rows)};

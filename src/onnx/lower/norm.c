@@ -8,38 +8,41 @@
 // Attributes
 
 #define CONSUMED \
-  { "consumed_inputs", NULL, STOWI_MAP_IGNORE }
+  { "consumed_inputs", NULL, STOWI_ONNX_MAP_IGNORE }
 #define EPSILON \
-  { "epsilon", NULL, STOWI_MAP_FLOAT }
+  { "epsilon", NULL, STOWI_ONNX_MAP_FLOAT }
 #define STASH \
-  { "stash_type", "stash", STOWI_MAP_DTYPE }
+  { "stash_type", "stash", STOWI_ONNX_MAP_DTYPE }
 
-static const stowi_onnx_attr_map axis_attrs[] = {{"axis", NULL, STOWI_MAP_INT}};
-static const stowi_onnx_attr_map lp_norm_attrs[] = {{"axis", NULL, STOWI_MAP_INT},
-                                                    {"p", NULL, STOWI_MAP_INT}};
-static const stowi_onnx_attr_map lrn_attrs[] = {{"size", NULL, STOWI_MAP_INT},
-                                                {"alpha", NULL, STOWI_MAP_FLOAT},
-                                                {"beta", NULL, STOWI_MAP_FLOAT},
-                                                {"bias", NULL, STOWI_MAP_FLOAT}};
-static const stowi_onnx_attr_map axes_attrs[] = {{"axes", NULL, STOWI_MAP_INTS}};
+static const stowi_onnx_attr_map axis_attrs[] = {{"axis", NULL, STOWI_ONNX_MAP_INT}};
+static const stowi_onnx_attr_map lp_norm_attrs[] = {{"axis", NULL, STOWI_ONNX_MAP_INT},
+                                                    {"p", NULL, STOWI_ONNX_MAP_INT}};
+static const stowi_onnx_attr_map lrn_attrs[] = {{"size", NULL, STOWI_ONNX_MAP_INT},
+                                                {"alpha", NULL, STOWI_ONNX_MAP_FLOAT},
+                                                {"beta", NULL, STOWI_ONNX_MAP_FLOAT},
+                                                {"bias", NULL, STOWI_ONNX_MAP_FLOAT}};
+static const stowi_onnx_attr_map axes_attrs[] = {{"axes", NULL, STOWI_ONNX_MAP_INTS}};
 static const stowi_onnx_attr_map batch_norm_1_attrs[] = {CONSUMED,
                                                          EPSILON,
-                                                         {"momentum", NULL, STOWI_MAP_FLOAT},
-                                                         {"spatial", NULL, STOWI_MAP_BOOL},
-                                                         {"is_test", NULL, STOWI_MAP_IGNORE}};
+                                                         {"momentum", NULL, STOWI_ONNX_MAP_FLOAT},
+                                                         {"spatial", NULL, STOWI_ONNX_MAP_BOOL},
+                                                         {"is_test", NULL, STOWI_ONNX_MAP_IGNORE}};
 static const stowi_onnx_attr_map batch_norm_attrs[] = {
-    EPSILON, {"momentum", NULL, STOWI_MAP_FLOAT}, {"training_mode", "training", STOWI_MAP_BOOL}};
+    EPSILON,
+    {"momentum", NULL, STOWI_ONNX_MAP_FLOAT},
+    {"training_mode", "training", STOWI_ONNX_MAP_BOOL}};
 static const stowi_onnx_attr_map instance_norm_attrs[] = {CONSUMED, EPSILON};
 static const stowi_onnx_attr_map group_norm_attrs[] = {
-    EPSILON, STASH, {"num_groups", "groups", STOWI_MAP_INT}};
+    EPSILON, STASH, {"num_groups", "groups", STOWI_ONNX_MAP_INT}};
 static const stowi_onnx_attr_map layer_norm_attrs[] = {
-    EPSILON, STASH, {"axis", NULL, STOWI_MAP_INT}};
-static const stowi_onnx_attr_map reduce_attrs[] = {{"axes", NULL, STOWI_MAP_INTS},
-                                                   {"keepdims", NULL, STOWI_MAP_BOOL},
-                                                   {"noop_with_empty_axes", NULL, STOWI_MAP_BOOL}};
-static const stowi_onnx_attr_map arg_attrs[] = {{"axis", NULL, STOWI_MAP_INT},
-                                                {"keepdims", NULL, STOWI_MAP_BOOL},
-                                                {"select_last_index", NULL, STOWI_MAP_BOOL}};
+    EPSILON, STASH, {"axis", NULL, STOWI_ONNX_MAP_INT}};
+static const stowi_onnx_attr_map reduce_attrs[] = {
+    {"axes", NULL, STOWI_ONNX_MAP_INTS},
+    {"keepdims", NULL, STOWI_ONNX_MAP_BOOL},
+    {"noop_with_empty_axes", NULL, STOWI_ONNX_MAP_BOOL}};
+static const stowi_onnx_attr_map arg_attrs[] = {{"axis", NULL, STOWI_ONNX_MAP_INT},
+                                                {"keepdims", NULL, STOWI_ONNX_MAP_BOOL},
+                                                {"select_last_index", NULL, STOWI_ONNX_MAP_BOOL}};
 
 // ---------------------------------------------------------------------------------------------
 // Functions
@@ -146,4 +149,4 @@ static const stowi_onnx_lower_row rows[] = {
     WITH("ArgMin", 1, ARGMIN, arg_attrs),
 };
 
-const stowi_onnx_lower_table stowi_lower_norm_table = {LIST(rows)};
+const stowi_onnx_lower_table stowi_onnx_lower_norm_table = {LIST(rows)};

@@ -8,55 +8,58 @@
 // Attributes
 
 #define AXIS \
-  { "axis", NULL, STOWI_MAP_INT }
+  { "axis", NULL, STOWI_ONNX_MAP_INT }
 #define OUTPUT_DTYPE \
-  { "output_dtype", "dtype", STOWI_MAP_DTYPE }
+  { "output_dtype", "dtype", STOWI_ONNX_MAP_DTYPE }
 #define BLOCK_SIZE \
-  { "block_size", NULL, STOWI_MAP_INT }
+  { "block_size", NULL, STOWI_ONNX_MAP_INT }
 #define ALPHA \
-  { "alpha", NULL, STOWI_MAP_FLOAT }
+  { "alpha", NULL, STOWI_ONNX_MAP_FLOAT }
 #define TRANSPOSED \
-  {"transA", "trans_a", STOWI_MAP_BOOL}, { "transB", "trans_b", STOWI_MAP_BOOL }
+  {"transA", "trans_a", STOWI_ONNX_MAP_BOOL}, { "transB", "trans_b", STOWI_ONNX_MAP_BOOL }
 
 static const stowi_onnx_attr_map quantize_maps[] = {AXIS,
                                                     BLOCK_SIZE,
                                                     OUTPUT_DTYPE,
-                                                    {"saturate", NULL, STOWI_MAP_BOOL},
-                                                    {"precision", NULL, STOWI_MAP_DTYPE}};
+                                                    {"saturate", NULL, STOWI_ONNX_MAP_BOOL},
+                                                    {"precision", NULL, STOWI_ONNX_MAP_DTYPE}};
 static const stowi_onnx_attr_map dequantize_maps[] = {AXIS, BLOCK_SIZE, OUTPUT_DTYPE};
 static const stowi_onnx_attr_map axis_maps[] = {AXIS};
-static const stowi_onnx_attr_map softmax_maps[] = {AXIS, {"opset", NULL, STOWI_MAP_INT}};
+static const stowi_onnx_attr_map softmax_maps[] = {AXIS, {"opset", NULL, STOWI_ONNX_MAP_INT}};
 static const stowi_onnx_attr_map alpha_maps[] = {ALPHA};
 static const stowi_onnx_attr_map qgemm_maps[] = {ALPHA, TRANSPOSED};
-static const stowi_onnx_attr_map matmul_maps[] = {ALPHA,
-                                                  TRANSPOSED,
-                                                  {"transBatchA", "trans_batch_a", STOWI_MAP_BOOL},
-                                                  {"transBatchB", "trans_batch_b", STOWI_MAP_BOOL}};
+static const stowi_onnx_attr_map matmul_maps[] = {
+    ALPHA,
+    TRANSPOSED,
+    {"transBatchA", "trans_batch_a", STOWI_ONNX_MAP_BOOL},
+    {"transBatchB", "trans_batch_b", STOWI_ONNX_MAP_BOOL}};
 static const stowi_onnx_attr_map gemm_maps[] = {ALPHA,
                                                 TRANSPOSED,
-                                                {"beta", NULL, STOWI_MAP_FLOAT},
-                                                {"activation", NULL, STOWI_MAP_STRING},
-                                                {"activation_alpha", NULL, STOWI_MAP_FLOAT},
-                                                {"activation_beta", NULL, STOWI_MAP_FLOAT},
-                                                {"activation_gamma", NULL, STOWI_MAP_FLOAT}};
-static const stowi_onnx_attr_map nbits_maps[] = {{"K", "rows", STOWI_MAP_INT},
-                                                 {"N", "columns", STOWI_MAP_INT},
+                                                {"beta", NULL, STOWI_ONNX_MAP_FLOAT},
+                                                {"activation", NULL, STOWI_ONNX_MAP_STRING},
+                                                {"activation_alpha", NULL, STOWI_ONNX_MAP_FLOAT},
+                                                {"activation_beta", NULL, STOWI_ONNX_MAP_FLOAT},
+                                                {"activation_gamma", NULL, STOWI_ONNX_MAP_FLOAT}};
+static const stowi_onnx_attr_map nbits_maps[] = {{"K", "rows", STOWI_ONNX_MAP_INT},
+                                                 {"N", "columns", STOWI_ONNX_MAP_INT},
                                                  BLOCK_SIZE,
-                                                 {"bits", NULL, STOWI_MAP_INT},
-                                                 {"accuracy_level", NULL, STOWI_MAP_INT},
-                                                 {"weight_prepacked", NULL, STOWI_MAP_INT}};
+                                                 {"bits", NULL, STOWI_ONNX_MAP_INT},
+                                                 {"accuracy_level", NULL, STOWI_ONNX_MAP_INT},
+                                                 {"weight_prepacked", NULL, STOWI_ONNX_MAP_INT}};
 // Opset 1 also asks whether all steps are wanted, which the named results say.
-#define RECURRENT                                                                                \
-  {"direction", NULL, STOWI_MAP_WORD}, {"hidden_size", NULL, STOWI_MAP_INT},                     \
-      {"layout", "batch_first", STOWI_MAP_BOOL}, {"activations", NULL, STOWI_MAP_STRINGS},       \
-      {"activation_alpha", NULL, STOWI_MAP_FLOATS}, {"activation_beta", NULL, STOWI_MAP_FLOATS}, \
-      {"clip", NULL, STOWI_MAP_FLOAT}, {                                                         \
-    "output_sequence", NULL, STOWI_MAP_IGNORE                                                    \
+#define RECURRENT                                                                               \
+  {"direction", NULL, STOWI_ONNX_MAP_WORD}, {"hidden_size", NULL, STOWI_ONNX_MAP_INT},          \
+      {"layout", "batch_first", STOWI_ONNX_MAP_BOOL},                                           \
+      {"activations", NULL, STOWI_ONNX_MAP_STRINGS},                                            \
+      {"activation_alpha", NULL, STOWI_ONNX_MAP_FLOATS},                                        \
+      {"activation_beta", NULL, STOWI_ONNX_MAP_FLOATS}, {"clip", NULL, STOWI_ONNX_MAP_FLOAT}, { \
+    "output_sequence", NULL, STOWI_ONNX_MAP_IGNORE                                              \
   }
 static const stowi_onnx_attr_map rnn_maps[] = {RECURRENT};
 static const stowi_onnx_attr_map gru_maps[] = {RECURRENT,
-                                               {"linear_before_reset", NULL, STOWI_MAP_BOOL}};
-static const stowi_onnx_attr_map lstm_maps[] = {RECURRENT, {"input_forget", NULL, STOWI_MAP_BOOL}};
+                                               {"linear_before_reset", NULL, STOWI_ONNX_MAP_BOOL}};
+static const stowi_onnx_attr_map lstm_maps[] = {RECURRENT,
+                                                {"input_forget", NULL, STOWI_ONNX_MAP_BOOL}};
 
 // ---------------------------------------------------------------------------------------------
 
@@ -67,8 +70,8 @@ static stow_status lower_typed(stowi_onnx_lowering* l) {
   size_t count = row->attr_count < MAX_MAPS ? row->attr_count : MAX_MAPS;
   for (size_t i = 0; i < count; ++i) {
     maps[i] = row->attrs[i];
-    if (maps[i].kind == STOWI_MAP_DTYPE && stowi_onnx_lower_int(l, maps[i].onnx, 0) == 0) {
-      maps[i].kind = STOWI_MAP_IGNORE;
+    if (maps[i].kind == STOWI_ONNX_MAP_DTYPE && stowi_onnx_lower_int(l, maps[i].onnx, 0) == 0) {
+      maps[i].kind = STOWI_ONNX_MAP_IGNORE;
     }
   }
   return stowi_onnx_lower_plain(l, row->op, maps, count);
@@ -99,4 +102,4 @@ static const stowi_onnx_lower_row rows[] = {
     {MICROSOFT, "FusedGemm", 1, STOW_OP_FUSED_GEMM, LIST(gemm_maps), NULL},
 };
 
-const stowi_onnx_lower_table stowi_lower_quant_table = {LIST(rows)};
+const stowi_onnx_lower_table stowi_onnx_lower_quant_table = {LIST(rows)};

@@ -80,4 +80,4 @@ static const stowi_onnx_lower_row rows[] = {
     REFUSED(MICROSOFT, "WhisperBeamSearch", refuse_search),
 };
 
-const stowi_onnx_lower_table stowi_lower_refused_table = {LIST(rows)};
+const stowi_onnx_lower_table stowi_onnx_lower_refused_table = {LIST(rows)};

@@ -25,20 +25,20 @@
   { "", (text), (version), STOW_OP_##core, NULL, 0, (function) }
 
 // The tables, one per file; table.c searches them.
-extern const stowi_onnx_lower_table stowi_lower_attention_table;
-extern const stowi_onnx_lower_table stowi_lower_control_table;
-extern const stowi_onnx_lower_table stowi_lower_experimental_table;
-extern const stowi_onnx_lower_table stowi_lower_geometry_table;
-extern const stowi_onnx_lower_table stowi_lower_index_table;
-extern const stowi_onnx_lower_table stowi_lower_math_table;
-extern const stowi_onnx_lower_table stowi_lower_matrix_table;
-extern const stowi_onnx_lower_table stowi_lower_microsoft_table;
-extern const stowi_onnx_lower_table stowi_lower_ml_table;
-extern const stowi_onnx_lower_table stowi_lower_norm_table;
-extern const stowi_onnx_lower_table stowi_lower_quant_table;
-extern const stowi_onnx_lower_table stowi_lower_refused_table;
-extern const stowi_onnx_lower_table stowi_lower_shape_table;
-extern const stowi_onnx_lower_table stowi_lower_signal_table;
-extern const stowi_onnx_lower_table stowi_lower_window_table;
+extern const stowi_onnx_lower_table stowi_onnx_lower_attention_table;
+extern const stowi_onnx_lower_table stowi_onnx_lower_control_table;
+extern const stowi_onnx_lower_table stowi_onnx_lower_experimental_table;
+extern const stowi_onnx_lower_table stowi_onnx_lower_geometry_table;
+extern const stowi_onnx_lower_table stowi_onnx_lower_index_table;
+extern const stowi_onnx_lower_table stowi_onnx_lower_math_table;
+extern const stowi_onnx_lower_table stowi_onnx_lower_matrix_table;
+extern const stowi_onnx_lower_table stowi_onnx_lower_microsoft_table;
+extern const stowi_onnx_lower_table stowi_onnx_lower_ml_table;
+extern const stowi_onnx_lower_table stowi_onnx_lower_norm_table;
+extern const stowi_onnx_lower_table stowi_onnx_lower_quant_table;
+extern const stowi_onnx_lower_table stowi_onnx_lower_refused_table;
+extern const stowi_onnx_lower_table stowi_onnx_lower_shape_table;
+extern const stowi_onnx_lower_table stowi_onnx_lower_signal_table;
+extern const stowi_onnx_lower_table stowi_onnx_lower_window_table;
 
 #endif  // STOWAGE_SRC_ONNX_LOWER_ROWS_H_

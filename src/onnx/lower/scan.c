@@ -191,7 +191,7 @@ static stow_status run_scan(stowi_onnx_looping* loop) {
   const stowi_onnx_graph* body = loop->body;
   stow_status reason;
   STOW_TRY(stowi_onnx_loop_add_args(loop, body->inputs, NULL));
-  STOW_TRY(stowi_onnx_loop_bind_args(loop, body->inputs, STOWI_LOOP_LEADING, loop->carried));
+  STOW_TRY(stowi_onnx_loop_bind_args(loop, body->inputs, STOWI_ONNX_LOOP_LEADING, loop->carried));
   for (size_t i = 0; i < s->inputs; ++i) {
     STOW_TRY(add_slice(s, i));
   }

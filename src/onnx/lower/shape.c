@@ -3,35 +3,35 @@
 #include "onnx/import/importer.h"
 #include "onnx/lower/rows.h"
 
-static const stowi_onnx_attr_map reshape_map[] = {{"allowzero", NULL, STOWI_MAP_BOOL}};
-static const stowi_onnx_attr_map slice_map[] = {{"starts", NULL, STOWI_MAP_INTS},
-                                                {"ends", NULL, STOWI_MAP_INTS},
-                                                {"axes", NULL, STOWI_MAP_INTS}};
-static const stowi_onnx_attr_map axes_map[] = {{"axes", NULL, STOWI_MAP_INTS}};
-static const stowi_onnx_attr_map axis_map[] = {{"axis", NULL, STOWI_MAP_INT}};
-static const stowi_onnx_attr_map shape_map[] = {{"start", NULL, STOWI_MAP_INT},
-                                                {"end", NULL, STOWI_MAP_INT}};
-static const stowi_onnx_attr_map cast_map[] = {{"to", NULL, STOWI_MAP_DTYPE},
-                                               {"saturate", NULL, STOWI_MAP_BOOL},
-                                               {"round_mode", NULL, STOWI_MAP_STRING}};
-static const stowi_onnx_attr_map cast_like_map[] = {{"saturate", NULL, STOWI_MAP_BOOL},
-                                                    {"round_mode", NULL, STOWI_MAP_STRING}};
-static const stowi_onnx_attr_map bitcast_map[] = {{"to", NULL, STOWI_MAP_DTYPE}};
-static const stowi_onnx_attr_map split_map[] = {{"axis", NULL, STOWI_MAP_INT},
-                                                {"split", "sizes", STOWI_MAP_INTS},
-                                                {"num_outputs", "parts", STOWI_MAP_INT}};
-static const stowi_onnx_attr_map transpose_map[] = {{"perm", NULL, STOWI_MAP_INTS}};
-static const stowi_onnx_attr_map pad_map[] = {{"mode", NULL, STOWI_MAP_STRING},
-                                              {"pads", NULL, STOWI_MAP_INTS},
-                                              {"paddings", "pads", STOWI_MAP_INTS}};
-static const stowi_onnx_attr_map depth_map[] = {{"blocksize", NULL, STOWI_MAP_INT},
-                                                {"mode", NULL, STOWI_MAP_WORD}};
-static const stowi_onnx_attr_map reverse_sequence_map[] = {{"batch_axis", NULL, STOWI_MAP_INT},
-                                                           {"time_axis", NULL, STOWI_MAP_INT}};
-static const stowi_onnx_attr_map eye_like_map[] = {{"dtype", NULL, STOWI_MAP_DTYPE},
-                                                   {"k", NULL, STOWI_MAP_INT}};
-static const stowi_onnx_attr_map range_map[] = {{"stash_type", NULL, STOWI_MAP_IGNORE}};
-static const stowi_onnx_attr_map trilu_map[] = {{"upper", NULL, STOWI_MAP_BOOL}};
+static const stowi_onnx_attr_map reshape_map[] = {{"allowzero", NULL, STOWI_ONNX_MAP_BOOL}};
+static const stowi_onnx_attr_map slice_map[] = {{"starts", NULL, STOWI_ONNX_MAP_INTS},
+                                                {"ends", NULL, STOWI_ONNX_MAP_INTS},
+                                                {"axes", NULL, STOWI_ONNX_MAP_INTS}};
+static const stowi_onnx_attr_map axes_map[] = {{"axes", NULL, STOWI_ONNX_MAP_INTS}};
+static const stowi_onnx_attr_map axis_map[] = {{"axis", NULL, STOWI_ONNX_MAP_INT}};
+static const stowi_onnx_attr_map shape_map[] = {{"start", NULL, STOWI_ONNX_MAP_INT},
+                                                {"end", NULL, STOWI_ONNX_MAP_INT}};
+static const stowi_onnx_attr_map cast_map[] = {{"to", NULL, STOWI_ONNX_MAP_DTYPE},
+                                               {"saturate", NULL, STOWI_ONNX_MAP_BOOL},
+                                               {"round_mode", NULL, STOWI_ONNX_MAP_STRING}};
+static const stowi_onnx_attr_map cast_like_map[] = {{"saturate", NULL, STOWI_ONNX_MAP_BOOL},
+                                                    {"round_mode", NULL, STOWI_ONNX_MAP_STRING}};
+static const stowi_onnx_attr_map bitcast_map[] = {{"to", NULL, STOWI_ONNX_MAP_DTYPE}};
+static const stowi_onnx_attr_map split_map[] = {{"axis", NULL, STOWI_ONNX_MAP_INT},
+                                                {"split", "sizes", STOWI_ONNX_MAP_INTS},
+                                                {"num_outputs", "parts", STOWI_ONNX_MAP_INT}};
+static const stowi_onnx_attr_map transpose_map[] = {{"perm", NULL, STOWI_ONNX_MAP_INTS}};
+static const stowi_onnx_attr_map pad_map[] = {{"mode", NULL, STOWI_ONNX_MAP_STRING},
+                                              {"pads", NULL, STOWI_ONNX_MAP_INTS},
+                                              {"paddings", "pads", STOWI_ONNX_MAP_INTS}};
+static const stowi_onnx_attr_map depth_map[] = {{"blocksize", NULL, STOWI_ONNX_MAP_INT},
+                                                {"mode", NULL, STOWI_ONNX_MAP_WORD}};
+static const stowi_onnx_attr_map reverse_sequence_map[] = {{"batch_axis", NULL, STOWI_ONNX_MAP_INT},
+                                                           {"time_axis", NULL, STOWI_ONNX_MAP_INT}};
+static const stowi_onnx_attr_map eye_like_map[] = {{"dtype", NULL, STOWI_ONNX_MAP_DTYPE},
+                                                   {"k", NULL, STOWI_ONNX_MAP_INT}};
+static const stowi_onnx_attr_map range_map[] = {{"stash_type", NULL, STOWI_ONNX_MAP_IGNORE}};
+static const stowi_onnx_attr_map trilu_map[] = {{"upper", NULL, STOWI_ONNX_MAP_BOOL}};
 
 static stow_status lower_identity(stowi_onnx_lowering* l) {
   stow_value value = stowi_onnx_lower_operand(l, 0);
@@ -179,4 +179,4 @@ static const stowi_onnx_lower_row rows[] = {
     WITH("Trilu", 14, TRILU, trilu_map),
 };
 
-const stowi_onnx_lower_table stowi_lower_shape_table = {LIST(rows)};
+const stowi_onnx_lower_table stowi_onnx_lower_shape_table = {LIST(rows)};

@@ -2,28 +2,29 @@
 #include "base/diag.h"
 #include "onnx/lower/rows.h"
 
-static const stowi_onnx_attr_map dft_attrs[] = {{"inverse", NULL, STOWI_MAP_BOOL},
-                                                {"onesided", NULL, STOWI_MAP_BOOL}};
-static const stowi_onnx_attr_map stft_attrs[] = {{"onesided", NULL, STOWI_MAP_BOOL}};
-static const stowi_onnx_attr_map window_attrs[] = {{"periodic", NULL, STOWI_MAP_BOOL},
-                                                   {"output_datatype", "dtype", STOWI_MAP_DTYPE}};
-static const stowi_onnx_attr_map mel_attrs[] = {{"output_datatype", "dtype", STOWI_MAP_DTYPE}};
-static const stowi_onnx_attr_map image_attrs[] = {{"pixel_format", "format", STOWI_MAP_WORD}};
-static const stowi_onnx_attr_map normal_attrs[] = {{"shape", NULL, STOWI_MAP_INTS},
-                                                   {"dtype", NULL, STOWI_MAP_DTYPE},
-                                                   {"mean", NULL, STOWI_MAP_FLOAT},
-                                                   {"scale", NULL, STOWI_MAP_FLOAT},
-                                                   {"seed", NULL, STOWI_MAP_FLOAT}};
-static const stowi_onnx_attr_map uniform_attrs[] = {{"shape", NULL, STOWI_MAP_INTS},
-                                                    {"dtype", NULL, STOWI_MAP_DTYPE},
-                                                    {"low", NULL, STOWI_MAP_FLOAT},
-                                                    {"high", NULL, STOWI_MAP_FLOAT},
-                                                    {"seed", NULL, STOWI_MAP_FLOAT}};
-static const stowi_onnx_attr_map bernoulli_attrs[] = {{"dtype", NULL, STOWI_MAP_DTYPE},
-                                                      {"seed", NULL, STOWI_MAP_FLOAT}};
-static const stowi_onnx_attr_map multinomial_attrs[] = {{"sample_size", "samples", STOWI_MAP_INT},
-                                                        {"dtype", NULL, STOWI_MAP_DTYPE},
-                                                        {"seed", NULL, STOWI_MAP_FLOAT}};
+static const stowi_onnx_attr_map dft_attrs[] = {{"inverse", NULL, STOWI_ONNX_MAP_BOOL},
+                                                {"onesided", NULL, STOWI_ONNX_MAP_BOOL}};
+static const stowi_onnx_attr_map stft_attrs[] = {{"onesided", NULL, STOWI_ONNX_MAP_BOOL}};
+static const stowi_onnx_attr_map window_attrs[] = {
+    {"periodic", NULL, STOWI_ONNX_MAP_BOOL}, {"output_datatype", "dtype", STOWI_ONNX_MAP_DTYPE}};
+static const stowi_onnx_attr_map mel_attrs[] = {{"output_datatype", "dtype", STOWI_ONNX_MAP_DTYPE}};
+static const stowi_onnx_attr_map image_attrs[] = {{"pixel_format", "format", STOWI_ONNX_MAP_WORD}};
+static const stowi_onnx_attr_map normal_attrs[] = {{"shape", NULL, STOWI_ONNX_MAP_INTS},
+                                                   {"dtype", NULL, STOWI_ONNX_MAP_DTYPE},
+                                                   {"mean", NULL, STOWI_ONNX_MAP_FLOAT},
+                                                   {"scale", NULL, STOWI_ONNX_MAP_FLOAT},
+                                                   {"seed", NULL, STOWI_ONNX_MAP_FLOAT}};
+static const stowi_onnx_attr_map uniform_attrs[] = {{"shape", NULL, STOWI_ONNX_MAP_INTS},
+                                                    {"dtype", NULL, STOWI_ONNX_MAP_DTYPE},
+                                                    {"low", NULL, STOWI_ONNX_MAP_FLOAT},
+                                                    {"high", NULL, STOWI_ONNX_MAP_FLOAT},
+                                                    {"seed", NULL, STOWI_ONNX_MAP_FLOAT}};
+static const stowi_onnx_attr_map bernoulli_attrs[] = {{"dtype", NULL, STOWI_ONNX_MAP_DTYPE},
+                                                      {"seed", NULL, STOWI_ONNX_MAP_FLOAT}};
+static const stowi_onnx_attr_map multinomial_attrs[] = {
+    {"sample_size", "samples", STOWI_ONNX_MAP_INT},
+    {"dtype", NULL, STOWI_ONNX_MAP_DTYPE},
+    {"seed", NULL, STOWI_ONNX_MAP_FLOAT}};
 
 // ---------------------------------------------------------------------------------------------
 // Functions
@@ -71,4 +72,4 @@ static const stowi_onnx_lower_row rows[] = {
     {"", "Multinomial", 7, STOW_OP_MULTINOMIAL, LIST(multinomial_attrs), NULL},
 };
 
-const stowi_onnx_lower_table stowi_lower_signal_table = {LIST(rows)};
+const stowi_onnx_lower_table stowi_onnx_lower_signal_table = {LIST(rows)};

@@ -4,11 +4,14 @@
 #include "onnx/lower/rows.h"
 
 static const stowi_onnx_lower_table* const tables[] = {
-    &stowi_lower_attention_table, &stowi_lower_control_table,   &stowi_lower_experimental_table,
-    &stowi_lower_geometry_table,  &stowi_lower_index_table,     &stowi_lower_math_table,
-    &stowi_lower_matrix_table,    &stowi_lower_microsoft_table, &stowi_lower_ml_table,
-    &stowi_lower_norm_table,      &stowi_lower_quant_table,     &stowi_lower_refused_table,
-    &stowi_lower_shape_table,     &stowi_lower_signal_table,    &stowi_lower_window_table,
+    &stowi_onnx_lower_attention_table,    &stowi_onnx_lower_control_table,
+    &stowi_onnx_lower_experimental_table, &stowi_onnx_lower_geometry_table,
+    &stowi_onnx_lower_index_table,        &stowi_onnx_lower_math_table,
+    &stowi_onnx_lower_matrix_table,       &stowi_onnx_lower_microsoft_table,
+    &stowi_onnx_lower_ml_table,           &stowi_onnx_lower_norm_table,
+    &stowi_onnx_lower_quant_table,        &stowi_onnx_lower_refused_table,
+    &stowi_onnx_lower_shape_table,        &stowi_onnx_lower_signal_table,
+    &stowi_onnx_lower_window_table,
 };
 enum { TABLE_COUNT = sizeof(tables) / sizeof(tables[0]) };
 

@@ -10,40 +10,44 @@
 // Attributes
 
 #define PADS_STRIDES \
-  {"pads", NULL, STOWI_MAP_INTS}, { "strides", NULL, STOWI_MAP_INTS }
-#define WINDOW                                                                             \
-  PADS_STRIDES, {"dilations", NULL, STOWI_MAP_INTS}, {"auto_pad", NULL, STOWI_MAP_WORD}, { \
-    "kernel_shape", "kernel", STOWI_MAP_INTS                                               \
+  {"pads", NULL, STOWI_ONNX_MAP_INTS}, { "strides", NULL, STOWI_ONNX_MAP_INTS }
+#define WINDOW                                                                                     \
+  PADS_STRIDES, {"dilations", NULL, STOWI_ONNX_MAP_INTS}, {"auto_pad", NULL, STOWI_ONNX_MAP_WORD}, \
+  {                                                                                                \
+    "kernel_shape", "kernel", STOWI_ONNX_MAP_INTS                                                  \
   }
 #define GROUP \
-  { "group", NULL, STOWI_MAP_INT }
+  { "group", NULL, STOWI_ONNX_MAP_INT }
 #define CHANNELS_LAST \
-  { "channels_last", NULL, STOWI_MAP_BOOL }
+  { "channels_last", NULL, STOWI_ONNX_MAP_BOOL }
 #define AVERAGE \
-  {"ceil_mode", NULL, STOWI_MAP_BOOL}, { "count_include_pad", NULL, STOWI_MAP_BOOL }
+  {"ceil_mode", NULL, STOWI_ONNX_MAP_BOOL}, { "count_include_pad", NULL, STOWI_ONNX_MAP_BOOL }
 
 static const stowi_onnx_attr_map conv_maps[] = {WINDOW, GROUP};
 static const stowi_onnx_attr_map qlinear_conv_maps[] = {WINDOW, GROUP, CHANNELS_LAST};
 static const stowi_onnx_attr_map deform_conv_maps[] = {
-    WINDOW, GROUP, {"offset_group", NULL, STOWI_MAP_INT}};
+    WINDOW, GROUP, {"offset_group", NULL, STOWI_ONNX_MAP_INT}};
 static const stowi_onnx_attr_map fused_conv_maps[] = {
     WINDOW,
     GROUP,
-    {"activation", NULL, STOWI_MAP_STRING},
-    {"activation_params", NULL, STOWI_MAP_FLOATS}};
-static const stowi_onnx_attr_map conv_transpose_maps[] = {WINDOW,
-                                                          GROUP,
-                                                          {"output_padding", NULL, STOWI_MAP_INTS},
-                                                          {"output_shape", NULL, STOWI_MAP_INTS}};
+    {"activation", NULL, STOWI_ONNX_MAP_STRING},
+    {"activation_params", NULL, STOWI_ONNX_MAP_FLOATS}};
+static const stowi_onnx_attr_map conv_transpose_maps[] = {
+    WINDOW,
+    GROUP,
+    {"output_padding", NULL, STOWI_ONNX_MAP_INTS},
+    {"output_shape", NULL, STOWI_ONNX_MAP_INTS}};
 static const stowi_onnx_attr_map average_maps[] = {WINDOW, AVERAGE};
 static const stowi_onnx_attr_map max_maps[] = {
-    WINDOW, {"ceil_mode", NULL, STOWI_MAP_BOOL}, {"storage_order", "column_major", STOWI_MAP_BOOL}};
-static const stowi_onnx_attr_map lp_maps_1[] = {WINDOW, {"p", NULL, STOWI_MAP_FLOAT}};
+    WINDOW,
+    {"ceil_mode", NULL, STOWI_ONNX_MAP_BOOL},
+    {"storage_order", "column_major", STOWI_ONNX_MAP_BOOL}};
+static const stowi_onnx_attr_map lp_maps_1[] = {WINDOW, {"p", NULL, STOWI_ONNX_MAP_FLOAT}};
 static const stowi_onnx_attr_map lp_maps_2[] = {
-    WINDOW, {"ceil_mode", NULL, STOWI_MAP_BOOL}, {"p", NULL, STOWI_MAP_INT}};
+    WINDOW, {"ceil_mode", NULL, STOWI_ONNX_MAP_BOOL}, {"p", NULL, STOWI_ONNX_MAP_INT}};
 static const stowi_onnx_attr_map qlinear_pool_maps[] = {WINDOW, AVERAGE, CHANNELS_LAST};
 static const stowi_onnx_attr_map unpool_maps[] = {PADS_STRIDES,
-                                                  {"kernel_shape", "kernel", STOWI_MAP_INTS}};
+                                                  {"kernel_shape", "kernel", STOWI_ONNX_MAP_INTS}};
 
 // ---------------------------------------------------------------------------------------------
 // Functions
@@ -162,4 +166,4 @@ static const stowi_onnx_lower_row rows[] = {
      MAPS_FROM(qlinear_pool_maps, WINDOW_MAPS + 2), lower_pool},
 };
 
-const stowi_onnx_lower_table stowi_lower_window_table = {LIST(rows)};
+const stowi_onnx_lower_table stowi_onnx_lower_window_table = {LIST(rows)};

@@ -66,7 +66,7 @@ static const stowi_onnx_message tensor_type_message =
 // One level of a TypeProto
 
 typedef struct type_level {
-  stowi_onnx_info_kind kind;  // STOWI_INFO_*
+  stowi_onnx_info_kind kind;  // STOWI_ONNX_INFO_*
   stowi_onnx_span body;       // of the tensor's type, or the type within
   int32_t key;                // of a map
   bool has_element;           // the type within is given

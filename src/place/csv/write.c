@@ -62,10 +62,10 @@ static stow_status write_row(const stow_csv* csv, stowi_place_csv_cursor* cursor
 stow_status stow_csv_write(const stow_csv* csv, const stow_placement* placement, stow_writer writer,
                            stow_diag* diag) {
   size_t count = stow_problem_count(csv->problem);
-  if (stowi_placement_count(placement) != count) {
+  if (stowi_place_placement_count(placement) != count) {
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
                       "the placement has %zu buffers, but the CSV has %zu rows",
-                      stowi_placement_count(placement), count);
+                      stowi_place_placement_count(placement), count);
   }
   stowi_place_csv_cursor cursor = stowi_place_csv_start(csv->text);
   stow_status status = write_header(csv, &cursor, writer);

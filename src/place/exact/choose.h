@@ -14,12 +14,16 @@ typedef enum stowi_place_where {
                                // area
   STOWI_PLACE_TIGHTEST,        // the section with the least slack, then the fewest on its floor
   STOWI_PLACE_TIGHTEST_LOW,    // the section with the least slack, then the lowest floor
-  STOWI_DEEPEST                // the section with the lowest floor, then the least slack
+  STOWI_PLACE_DEEPEST          // the section with the lowest floor, then the least slack
 } stowi_place_where;
 
 // Ranks: T the load of the fullest section, W the length of the lifetime, A the area; highest
 // first.
-typedef enum stowi_place_whom { STOWI_TWA, STOWI_TAW, STOWI_WAT } stowi_place_whom;
+typedef enum stowi_place_whom {
+  STOWI_PLACE_TWA,
+  STOWI_PLACE_TAW,
+  STOWI_PLACE_WAT
+} stowi_place_whom;
 
 typedef struct stowi_place_way {
   stowi_place_where where;

@@ -18,15 +18,11 @@
 #define MAX_FAILURES 4      // capacities in a row, before all get more nodes
 
 static const stowi_place_way ways[] = {
-    {STOWI_PLACE_LOWEST, STOWI_TWA},
-    {STOWI_PLACE_TIGHTEST, STOWI_TWA},
-    {STOWI_PLACE_LOWEST, STOWI_TAW},
-    {STOWI_PLACE_LOWEST_TIGHTEST, STOWI_TWA},
-    {STOWI_PLACE_TIGHTEST_LOW, STOWI_TWA},
-    {STOWI_DEEPEST, STOWI_TWA},
-    {STOWI_PLACE_LOWEST, STOWI_WAT},
-    {STOWI_PLACE_LOWEST_LARGEST, STOWI_TWA},
-    {STOWI_DEEPEST, STOWI_WAT},
+    {STOWI_PLACE_LOWEST, STOWI_PLACE_TWA},       {STOWI_PLACE_TIGHTEST, STOWI_PLACE_TWA},
+    {STOWI_PLACE_LOWEST, STOWI_PLACE_TAW},       {STOWI_PLACE_LOWEST_TIGHTEST, STOWI_PLACE_TWA},
+    {STOWI_PLACE_TIGHTEST_LOW, STOWI_PLACE_TWA}, {STOWI_PLACE_DEEPEST, STOWI_PLACE_TWA},
+    {STOWI_PLACE_LOWEST, STOWI_PLACE_WAT},       {STOWI_PLACE_LOWEST_LARGEST, STOWI_PLACE_TWA},
+    {STOWI_PLACE_DEEPEST, STOWI_PLACE_WAT},
 };
 #define WAY_COUNT (sizeof(ways) / sizeof(ways[0]))
 // How many places a rank may be off.
@@ -70,7 +66,7 @@ static stowi_place_verdict take_turn(stowi_place_prover* prover, const stowi_pla
 static stowi_place_verdict try_way(stowi_place_prover* prover, size_t way, size_t noise,
                                    uint64_t capacity, uint64_t turn, uint64_t* left) {
   if (*left == 0 || stowi_place_quest_done(prover->quest)) {
-    return STOWI_GRAPH_UNKNOWN;
+    return STOWI_PLACE_UNKNOWN;
   }
   uint64_t before = prover->quest->nodes;
   prover->seed = prover->seed * UINT64_C(6364136223846793005) + 1442695040888963407;
@@ -87,8 +83,8 @@ static stowi_place_verdict try_way(stowi_place_prover* prover, size_t way, size_
 
 static stowi_place_verdict try_all(stowi_place_prover* prover, size_t noise, uint64_t capacity,
                                    uint64_t turn, uint64_t* left) {
-  stowi_place_verdict verdict = STOWI_GRAPH_UNKNOWN;
-  for (size_t i = 0; i < WAY_COUNT && verdict == STOWI_GRAPH_UNKNOWN; ++i) {
+  stowi_place_verdict verdict = STOWI_PLACE_UNKNOWN;
+  for (size_t i = 0; i < WAY_COUNT && verdict == STOWI_PLACE_UNKNOWN; ++i) {
     verdict = try_way(prover, i, noise, capacity, turn, left);
   }
   return verdict;
@@ -125,10 +121,10 @@ static void find_most_promising(const stowi_place_prover* prover, size_t* out_wa
 
 static stowi_place_verdict try_promising(stowi_place_prover* prover, uint64_t capacity,
                                          uint64_t nodes, uint64_t* left) {
-  stowi_place_verdict verdict = STOWI_GRAPH_UNKNOWN;
+  stowi_place_verdict verdict = STOWI_PLACE_UNKNOWN;
   uint64_t turn = (uint64_t)prover->model->count * NODES_PER_BUFFER / 4;
   uint64_t end = *left > nodes ? *left - nodes : 0;
-  while (verdict == STOWI_GRAPH_UNKNOWN && *left > end && !stowi_place_quest_done(prover->quest)) {
+  while (verdict == STOWI_PLACE_UNKNOWN && *left > end && !stowi_place_quest_done(prover->quest)) {
     size_t way;
     size_t noise;
     find_most_promising(prover, &way, &noise);
@@ -140,10 +136,10 @@ static stowi_place_verdict try_promising(stowi_place_prover* prover, uint64_t ca
 static stowi_place_verdict take_round(stowi_place_prover* prover, uint64_t capacity, uint64_t turn,
                                       uint64_t* left) {
   stowi_place_verdict verdict = try_all(prover, 0, capacity, turn, left);
-  for (size_t i = 1; i < NOISE_COUNT && verdict == STOWI_GRAPH_UNKNOWN; ++i) {
+  for (size_t i = 1; i < NOISE_COUNT && verdict == STOWI_PLACE_UNKNOWN; ++i) {
     verdict = try_all(prover, i, capacity, turn / NOISE_COUNT, left);
   }
-  return verdict == STOWI_GRAPH_UNKNOWN ? try_promising(prover, capacity, turn * WAY_COUNT, left)
+  return verdict == STOWI_PLACE_UNKNOWN ? try_promising(prover, capacity, turn * WAY_COUNT, left)
                                         : verdict;
 }
 
@@ -153,9 +149,9 @@ stowi_place_verdict stowi_place_prover_fit(stowi_place_prover* prover, uint64_t 
   uint64_t end = quest->stage_end;
   uint64_t left = stowi_place_quest_left(quest);
   uint64_t turn = (uint64_t)prover->model->count * NODES_PER_BUFFER;
-  stowi_place_verdict verdict = STOWI_GRAPH_UNKNOWN;
+  stowi_place_verdict verdict = STOWI_PLACE_UNKNOWN;
   quest->stage_end = nodes < left ? quest->nodes + nodes : end;
-  while (verdict == STOWI_GRAPH_UNKNOWN && nodes > 0 && !stowi_place_quest_done(quest)) {
+  while (verdict == STOWI_PLACE_UNKNOWN && nodes > 0 && !stowi_place_quest_done(quest)) {
     verdict = take_round(prover, capacity, turn, &nodes);
     turn *= 2;
   }
@@ -175,7 +171,7 @@ static void sweep_capacities(stowi_place_prover* prover, uint64_t capacity) {
   int failures = 0;
   while (!stowi_place_quest_done(quest) && capacity < quest->height && failures < MAX_FAILURES) {
     stowi_place_verdict verdict = stowi_place_prover_fit(prover, capacity, prover->effort);
-    if (verdict == STOWI_GRAPH_UNKNOWN) {
+    if (verdict == STOWI_PLACE_UNKNOWN) {
       capacity = middle(capacity, quest->height + 1);
       ++failures;
       continue;

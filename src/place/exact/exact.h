@@ -11,7 +11,7 @@ typedef struct stowi_place_exact_search stowi_place_exact_search;
 typedef enum stowi_place_verdict {
   STOWI_PLACE_FOUND,
   STOWI_PLACE_REFUTED,  // proven: there is none
-  STOWI_GRAPH_UNKNOWN   // the budget ran out first
+  STOWI_PLACE_UNKNOWN   // the budget ran out first
 } stowi_place_verdict;
 
 // One run of the search.

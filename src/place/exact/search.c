@@ -317,11 +317,11 @@ static stowi_place_verdict search(stowi_place_exact_search* exact, const stowi_p
   step next = next_stretch(exact);
   while (next == STEP_DOWN || next == STEP_BACK) {
     if (next == STEP_BACK && !go_back(exact)) {
-      return exact->state->out_of_trail ? STOWI_GRAPH_UNKNOWN : STOWI_PLACE_REFUTED;
+      return exact->state->out_of_trail ? STOWI_PLACE_UNKNOWN : STOWI_PLACE_REFUTED;
     }
     next = decide(exact, run, quest);
   }
-  return next == STEP_SOLVED ? STOWI_PLACE_FOUND : STOWI_GRAPH_UNKNOWN;
+  return next == STEP_SOLVED ? STOWI_PLACE_FOUND : STOWI_PLACE_UNKNOWN;
 }
 
 static bool is_hopeless(const stowi_place_state* state) {
@@ -365,7 +365,7 @@ static stowi_place_verdict run_with_holes(stowi_place_exact_search* exact,
   part.nodes = run->nodes / 2;
   stowi_place_verdict verdict = run_once(exact, &part, quest);
   if (verdict == STOWI_PLACE_FOUND || stowi_place_quest_done(quest)) {
-    return verdict == STOWI_PLACE_FOUND ? STOWI_PLACE_FOUND : STOWI_GRAPH_UNKNOWN;
+    return verdict == STOWI_PLACE_FOUND ? STOWI_PLACE_FOUND : STOWI_PLACE_UNKNOWN;
   }
   part.nodes = run->nodes - exact->nodes;
   exact->state->among_holes = true;

@@ -210,7 +210,8 @@ static uint32_t branch_for(const inner* page, uint64_t at) {
   return slot;
 }
 
-static void descend(const stowi_place_gap_pool* pool, stowi_gaps set, uint64_t at, cursor* c) {
+static void descend(const stowi_place_gap_pool* pool, stowi_place_gaps set, uint64_t at,
+                    cursor* c) {
   uint32_t page = set;
   const page_head* head = page_at(pool, page);
   c->top = head->level;
@@ -295,7 +296,7 @@ static void insert_record(leaf* page, uint32_t slot, const record* value) {
   ++page->head.count;
 }
 
-static stow_status grow_leaf(stowi_place_gap_pool* pool, stowi_gaps* set, cursor* c) {
+static stow_status grow_leaf(stowi_place_gap_pool* pool, stowi_place_gaps* set, cursor* c) {
   const leaf* old = leaf_at(pool, *set);
   uint32_t page = new_page(pool, old->head.size_class + 1u, 0);
   if (page == NO_PAGE) {
@@ -321,7 +322,7 @@ static uint32_t cut_of(const stowi_place_gap_pool* pool, const cursor* c, uint32
   return FANOUT - 1;
 }
 
-static stow_status add_root(stowi_place_gap_pool* pool, stowi_gaps* set, cursor* c) {
+static stow_status add_root(stowi_place_gap_pool* pool, stowi_place_gaps* set, cursor* c) {
   uint32_t root = new_page(pool, INNER_CLASS, c->top + 1);
   if (root == NO_PAGE) {
     return STOW_ERR_OUT_OF_MEMORY;
@@ -336,10 +337,11 @@ static stow_status add_root(stowi_place_gap_pool* pool, stowi_gaps* set, cursor*
 }
 
 // Halves the cursor's page of |level|, which is full, and leaves the cursor at the same slot.
-static stow_status split(stowi_place_gap_pool* pool, stowi_gaps* set, cursor* c, uint32_t level);
+static stow_status split(stowi_place_gap_pool* pool, stowi_place_gaps* set, cursor* c,
+                         uint32_t level);
 
-static stow_status hang_in(stowi_place_gap_pool* pool, stowi_gaps* set, cursor* c, uint32_t level,
-                           const branch* value) {
+static stow_status hang_in(stowi_place_gap_pool* pool, stowi_place_gaps* set, cursor* c,
+                           uint32_t level, const branch* value) {
   if (level > c->top) {
     if (add_root(pool, set, c) != STOW_OK) {
       return STOW_ERR_OUT_OF_MEMORY;
@@ -352,7 +354,8 @@ static stow_status hang_in(stowi_place_gap_pool* pool, stowi_gaps* set, cursor* 
   return STOW_OK;
 }
 
-static stow_status split(stowi_place_gap_pool* pool, stowi_gaps* set, cursor* c, uint32_t level) {
+static stow_status split(stowi_place_gap_pool* pool, stowi_place_gaps* set, cursor* c,
+                         uint32_t level) {
   uint32_t from = c->pages[level];
   uint32_t cut = cut_of(pool, c, level);
   uint32_t to = new_page(pool, level == 0 ? FULL_LEAF_CLASS : INNER_CLASS, level);
@@ -390,7 +393,7 @@ static stow_status split(stowi_place_gap_pool* pool, stowi_gaps* set, cursor* c,
 }
 
 // Makes room for one more record in the cursor's leaf.
-static stow_status make_room(stowi_place_gap_pool* pool, stowi_gaps* set, cursor* c) {
+static stow_status make_room(stowi_place_gap_pool* pool, stowi_place_gaps* set, cursor* c) {
   const page_head* head = page_at(pool, c->pages[0]);
   if (head->count < class_capacity[head->size_class]) {
     return STOW_OK;
@@ -399,8 +402,8 @@ static stow_status make_room(stowi_place_gap_pool* pool, stowi_gaps* set, cursor
 }
 
 // Splits the cursor's gap around [low, high), a piece that is live over [begin, end).
-static stow_status cut_gap(stowi_place_gap_pool* pool, stowi_gaps* set, cursor* c, uint64_t low,
-                           uint64_t high, uint32_t begin, uint32_t end) {
+static stow_status cut_gap(stowi_place_gap_pool* pool, stowi_place_gaps* set, cursor* c,
+                           uint64_t low, uint64_t high, uint32_t begin, uint32_t end) {
   if (make_room(pool, set, c) != STOW_OK) {
     return STOW_ERR_OUT_OF_MEMORY;
   }
@@ -416,7 +419,7 @@ static stow_status cut_gap(stowi_place_gap_pool* pool, stowi_gaps* set, cursor* 
   return STOW_OK;
 }
 
-static stow_status ensure_root(stowi_place_gap_pool* pool, stowi_gaps* set) {
+static stow_status ensure_root(stowi_place_gap_pool* pool, stowi_place_gaps* set) {
   if (*set != STOWI_PLACE_GAPS_EMPTY) {
     return STOW_OK;
   }
@@ -458,7 +461,7 @@ static bool grow_neighbour(leaf* page, uint32_t slot, uint64_t low, uint64_t hig
   return false;
 }
 
-stow_status stowi_place_gaps_stack(stowi_place_gap_pool* pool, stowi_gaps* set, uint64_t low,
+stow_status stowi_place_gaps_stack(stowi_place_gap_pool* pool, stowi_place_gaps* set, uint64_t low,
                                    uint64_t high, uint32_t begin, uint32_t end) {
   if (ensure_root(pool, set) != STOW_OK) {
     return STOW_ERR_OUT_OF_MEMORY;
@@ -521,7 +524,7 @@ static uint64_t shade_leaf(leaf* page, uint32_t slot, uint64_t low, uint64_t hig
   return widest;
 }
 
-stow_status stowi_place_gaps_shade(stowi_place_gap_pool* pool, stowi_gaps* set, uint64_t low,
+stow_status stowi_place_gaps_shade(stowi_place_gap_pool* pool, stowi_place_gaps* set, uint64_t low,
                                    uint64_t high, uint64_t least) {
   if (ensure_root(pool, set) != STOW_OK) {
     return STOW_ERR_OUT_OF_MEMORY;
@@ -648,7 +651,7 @@ uint64_t stowi_place_gaps_find(const stowi_place_gap_pool* pool, stowi_place_gap
   return at;
 }
 
-uint64_t stowi_place_gaps_end(const stowi_place_gap_pool* pool, stowi_gaps set,
+uint64_t stowi_place_gaps_end(const stowi_place_gap_pool* pool, stowi_place_gaps set,
                               const stowi_place_need* need, uint64_t at) {
   cursor c;
   descend(pool, set, at, &c);

@@ -14,7 +14,7 @@
 #include <stowage/base.h>
 
 // A set by its root page. An empty set has no page.
-typedef uint32_t stowi_gaps;
+typedef uint32_t stowi_place_gaps;
 #define STOWI_PLACE_GAPS_EMPTY UINT32_MAX
 
 #define STOWI_PLACE_GAP_CLASSES 5
@@ -41,16 +41,16 @@ typedef struct stowi_place_need {
 } stowi_place_need;
 
 // Puts [low, high), live over [begin, end), into a stack. It overlaps nothing in it. O(log n).
-stow_status stowi_place_gaps_stack(stowi_place_gap_pool* pool, stowi_gaps* set, uint64_t low,
+stow_status stowi_place_gaps_stack(stowi_place_gap_pool* pool, stowi_place_gaps* set, uint64_t low,
                                    uint64_t high, uint32_t begin, uint32_t end);
 // Puts [low, high) into a shadow. Gaps that become shorter than |least| vanish. O(log n) amortised.
-stow_status stowi_place_gaps_shade(stowi_place_gap_pool* pool, stowi_gaps* set, uint64_t low,
+stow_status stowi_place_gaps_shade(stowi_place_gap_pool* pool, stowi_place_gaps* set, uint64_t low,
                                    uint64_t high, uint64_t least);
 
 // A search through one set, upwards: a leaf and the way to it, page and slot per level.
 #define STOWI_PLACE_GAP_LEVELS 12
 typedef struct stowi_place_gap_finger {
-  stowi_gaps set;
+  stowi_place_gaps set;
   uint32_t top;  // level of the root; UINT32_MAX before the first search
   uint32_t pages[STOWI_PLACE_GAP_LEVELS];
   uint32_t slots[STOWI_PLACE_GAP_LEVELS];
@@ -63,7 +63,7 @@ uint64_t stowi_place_gaps_find(const stowi_place_gap_pool* pool, stowi_place_gap
                                const stowi_place_need* need, uint64_t from, uint64_t* out_end);
 // How far the free room around |at| extends upwards: the start of the next piece that is live
 // during |need|, UINT64_MAX if there is none. O(log n) in stacks whose pieces share a step.
-uint64_t stowi_place_gaps_end(const stowi_place_gap_pool* pool, stowi_gaps set,
+uint64_t stowi_place_gaps_end(const stowi_place_gap_pool* pool, stowi_place_gaps set,
                               const stowi_place_need* need, uint64_t at);
 
 #endif  // STOWAGE_SRC_PLACE_GREEDY_GAPS_H_

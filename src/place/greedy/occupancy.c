@@ -41,7 +41,7 @@ typedef enum set_kind { SET_STACK, SET_LEFT, SET_RIGHT, SET_ALL, SET_KINDS } set
 #define TRUNK 0
 
 typedef struct node {
-  stowi_gaps sets[SET_KINDS];
+  stowi_place_gaps sets[SET_KINDS];
   uint32_t first_begin;  // over the pieces in the stack
   uint32_t last_end;
 } node;
@@ -280,7 +280,7 @@ void stowi_place_occupancy_destroy(stowi_place_occupancy* o) {
 
 static stow_status shade(stowi_place_occupancy* o, uint32_t at, set_kind kind, uint64_t low,
                          uint64_t high) {
-  stowi_gaps* set = &o->nodes[at].sets[kind];
+  stowi_place_gaps* set = &o->nodes[at].sets[kind];
   return *set == UNWANTED ? STOW_OK : stowi_place_gaps_shade(&o->pool, set, low, high, o->least);
 }
 

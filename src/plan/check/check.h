@@ -16,7 +16,7 @@ typedef enum stowi_plan_made {
   STOWI_PLAN_MADE_OUTSIDE,  // loaded before the run
   STOWI_PLAN_MADE_VIEW,     // its operand's bytes; nothing is written
   STOWI_PLAN_MADE_APPEND,   // its operand's bytes, into which its op writes (kv_append)
-  STOWI_MADE_WRITTEN        // its op writes all of it
+  STOWI_PLAN_MADE_WRITTEN   // its op writes all of it
 } stowi_plan_made;
 
 // Facts about a value: sizes and offsets from its type, op and effects, times from the plan's

@@ -101,7 +101,7 @@ stow_status stowi_plan_elisions_find(stowi_plan_checker* checker, stow_node node
   }
   stow_value result = stow_graph_first_result(checker->graph, node);
   const stowi_plan_check_value* root = &checker->values[stow_plan_root(checker->plan, result)];
-  if (checker->values[result].made != STOWI_MADE_WRITTEN || root->makers < 2 ||
+  if (checker->values[result].made != STOWI_PLAN_MADE_WRITTEN || root->makers < 2 ||
       !(is_contiguous(checker, node) || has_one_part(checker, node))) {
     return STOW_OK;
   }

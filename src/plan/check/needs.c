@@ -101,7 +101,7 @@ static stow_status visit_finals(const visitor* v, stow_node node) {
   for (size_t k = 0; k < results; ++k) {
     stow_value result = stow_graph_first_result(checker->graph, node) + (stow_value)k;
     stow_value argument = stowi_plan_check_final(checker, node, k);
-    if (argument != STOW_VALUE_NONE && checker->values[result].made == STOWI_MADE_WRITTEN) {
+    if (argument != STOW_VALUE_NONE && checker->values[result].made == STOWI_PLAN_MADE_WRITTEN) {
       stow_region body = stow_graph_owned_region(checker->graph, node, 0);
       stow_region region = stow_graph_node_region(checker->graph, node);
       stowi_plan_use u = use_of(checker, argument, checker->steps[node], region);

@@ -351,7 +351,7 @@ static stow_status check_result(pass* p, stow_node node, size_t k, bool has_elis
   if (own->made == STOWI_PLAN_MADE_APPEND) {
     return check_append(p, node, k);
   }
-  if (own->made != STOWI_MADE_WRITTEN || (root == value && own->makers < 2)) {
+  if (own->made != STOWI_PLAN_MADE_WRITTEN || (root == value && own->makers < 2)) {
     return STOW_OK;
   }
   if (root != value) {

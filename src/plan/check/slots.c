@@ -40,7 +40,7 @@ static stow_status check_place(stowi_plan_checker* checker, stow_value value, st
   uint64_t needed = stowi_effects_alignment(checker->effects, value);
   uint64_t fixed = stowi_effects_offset(checker->effects, value);
   uint64_t common = checker->plan->facts.alignment;
-  if (is_root(checker, value) || checker->values[value].made == STOWI_MADE_WRITTEN) {
+  if (is_root(checker, value) || checker->values[value].made == STOWI_PLAN_MADE_WRITTEN) {
     needed = needed > common ? needed : common;
   }
   if (is_root(checker, value)) {

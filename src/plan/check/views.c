@@ -183,7 +183,7 @@ static stow_status check_claim(stowi_plan_checker* checker, stow_node node, size
   stow_value value = stow_graph_first_result(checker->graph, node) + (stow_value)k;
   stowi_plan_check_value* own = &checker->values[value];
   share way;
-  own->made = STOWI_MADE_WRITTEN;
+  own->made = STOWI_PLAN_MADE_WRITTEN;
   own->since = checker->steps[node] + 1;
   if (stow_graph_is_boundary(checker->graph, value)) {
     own->made = STOWI_PLAN_MADE_OUTSIDE;

@@ -164,7 +164,7 @@ stow_status stowi_plan_place(const stow_problem* problem, const stow_plan_option
   options.on_progress = asked->on_progress;
   options.user = asked->user;
   STOW_TRY(asked->strategy->place(problem, &options, allocator, diag, out_placement));
-  size_t placed = stowi_placement_count(*out_placement);
+  size_t placed = stowi_place_placement_count(*out_placement);
   size_t count = stow_problem_count(problem);
   return placed == count
              ? STOW_OK
@@ -179,9 +179,9 @@ static stow_status place(stowi_plan_maker* maker) {
   maker->plan->arena_size = stow_placement_height(maker->placement);
   stow_search* search = &maker->plan->search;
   bool is_bound = maker->plan->facts.reuse && !is_packed(maker);
-  search->bound = is_bound ? stowi_placement_bound(maker->placement) : 0;
-  search->nodes = stowi_placement_nodes(maker->placement);
-  search->stopped = stowi_placement_stopped(maker->placement);
+  search->bound = is_bound ? stowi_place_placement_bound(maker->placement) : 0;
+  search->nodes = stowi_place_placement_nodes(maker->placement);
+  search->stopped = stowi_place_placement_stopped(maker->placement);
   return STOW_OK;
 }
 

@@ -28,8 +28,8 @@ static stow_status lay_param(stowi_plan_traffic* t, stow_value v, uint64_t* out_
   const stowi_plan_order_request* request = t->request;
   stow_weight weight;
   *out_bytes = 0;
-  if (!stowi_weight_layout_find(request->options->layout, stow_graph_value_name(request->graph, v),
-                                &weight)) {
+  if (!stowi_plan_weight_layout_find(request->options->layout,
+                                     stow_graph_value_name(request->graph, v), &weight)) {
     return STOW_OK;
   }
   return stowi_add_u64(weight.size, weight.guard, out_bytes) ? STOW_OK : STOW_ERR_OVERFLOW;

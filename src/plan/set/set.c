@@ -314,7 +314,7 @@ stow_status stow_set_place(stow_set* set, stow_diag* diag) {
 // ---------------------------------------------------------------------------------------------
 // Reading
 
-size_t stowi_set_count(const stow_set* set) { return set->members.count; }
+size_t stowi_plan_set_count(const stow_set* set) { return set->members.count; }
 
 const stow_plan* stow_set_plan(const stow_set* set, size_t index) {
   return index < set->members.count ? set->members.data[index].plan : NULL;
@@ -322,7 +322,7 @@ const stow_plan* stow_set_plan(const stow_set* set, size_t index) {
 
 uint64_t stow_set_arena_size(const stow_set* set) { return set->arena_size; }
 
-uint64_t stowi_set_alignment(const stow_set* set) {
+uint64_t stowi_plan_set_alignment(const stow_set* set) {
   uint64_t alignment = 1;
   for (size_t i = 0; i < set->members.count && set->placed; ++i) {
     uint64_t own = stowi_plan_alignment(set->members.data[i].plan);
@@ -331,22 +331,22 @@ uint64_t stowi_set_alignment(const stow_set* set) {
   return alignment;
 }
 
-uint64_t stowi_set_lower_bound(const stow_set* set) { return set->lower_bound; }
+uint64_t stowi_plan_set_lower_bound(const stow_set* set) { return set->lower_bound; }
 
 uint64_t stow_set_alone(const stow_set* set, size_t index) {
   return index < set->members.count ? set->members.data[index].alone : 0;
 }
 
-size_t stowi_set_shared_count(const stow_set* set) { return set->shared_count; }
+size_t stowi_plan_set_shared_count(const stow_set* set) { return set->shared_count; }
 
-uint64_t stowi_set_shared_bytes(const stow_set* set) { return set->shared_bytes; }
+uint64_t stowi_plan_set_shared_bytes(const stow_set* set) { return set->shared_bytes; }
 
 stow_status stow_set_describe(const stow_set* set, stow_set_info* out_info) {
-  stow_set_info info = {.count = stowi_set_count(set),
+  stow_set_info info = {.count = stowi_plan_set_count(set),
                         .arena_size = stow_set_arena_size(set),
-                        .alignment = stowi_set_alignment(set),
-                        .lower_bound = stowi_set_lower_bound(set),
-                        .shared_count = stowi_set_shared_count(set),
-                        .shared_bytes = stowi_set_shared_bytes(set)};
+                        .alignment = stowi_plan_set_alignment(set),
+                        .lower_bound = stowi_plan_set_lower_bound(set),
+                        .shared_count = stowi_plan_set_shared_count(set),
+                        .shared_bytes = stowi_plan_set_shared_bytes(set)};
   return stowi_fill_struct(out_info, &info, sizeof(info), "stow_set_info", NULL);
 }

@@ -76,7 +76,7 @@ static stowi_report_diff_tensor make_tensor(const stow_diff* diff, size_t then, 
   return t;
 }
 
-static stow_status add_to(stowi_diff_list* list, const stowi_report_diff_tensor* t,
+static stow_status add_to(stowi_report_diff_list* list, const stowi_report_diff_tensor* t,
                           stow_allocator allocator) {
   STOW_TRY(STOWI_VEC_RESERVE(allocator, list, 1));
   list->data[list->count++] = *t;
@@ -144,7 +144,8 @@ static int by_peak(const void* x, const void* y, const void* context) {
   return order != 0 ? order : by_place(a, b);
 }
 
-static stow_status sort_list(stowi_diff_list* list, stowi_compare order, stow_allocator allocator) {
+static stow_status sort_list(stowi_report_diff_list* list, stowi_compare order,
+                             stow_allocator allocator) {
   return stowi_sort(list->data, list->count, sizeof *list->data, order, NULL, allocator);
 }
 

@@ -54,17 +54,17 @@ typedef struct stowi_report_diff_tensor {
   uint64_t now_peak;
 } stowi_report_diff_tensor;
 
-typedef STOWI_VEC(stowi_report_diff_tensor) stowi_diff_list;
+typedef STOWI_VEC(stowi_report_diff_tensor) stowi_report_diff_list;
 
 struct stow_diff {
   const stow_picture* then;
   const stow_picture* now;
   uint64_t then_end;  // of the last lifetime
   uint64_t now_end;
-  uint64_t allowed;         // growth of the arena, in bytes
-  bool too_large;           // it grew by more
-  stowi_diff_list tensors;  // what changed the most first
-  stowi_diff_list peak;     // those at either peak, what changed the most first
+  uint64_t allowed;                // growth of the arena, in bytes
+  bool too_large;                  // it grew by more
+  stowi_report_diff_list tensors;  // what changed the most first
+  stowi_report_diff_list peak;     // those at either peak, what changed the most first
   size_t changes[STOWI_REPORT_DIFF_CHANGE_COUNT];
   size_t peak_changes[STOWI_REPORT_DIFF_PEAK_COUNT];
   stow_allocator allocator;

@@ -5,7 +5,7 @@
 #include "report/diff/diff.h"
 
 static void print_text(stowi_report_out* out, const stow_picture* picture,
-                       stowi_picture_text text) {
+                       stowi_report_picture_text text) {
   if (text == STOWI_REPORT_PICTURE_NONE) {
     stowi_report_out_print(out, "null");
   } else {
@@ -97,7 +97,7 @@ static void print_at_peak(const stow_diff* diff, const stowi_report_diff_tensor*
                          t->now_peak);
 }
 
-static void print_list(const stow_diff* diff, const char* key, const stowi_diff_list* list,
+static void print_list(const stow_diff* diff, const char* key, const stowi_report_diff_list* list,
                        void (*print)(const stow_diff*, const stowi_report_diff_tensor*,
                                      stowi_report_out*),
                        stowi_report_out* out) {

@@ -44,12 +44,12 @@ static bool prepare(maker* m) {
   return true;
 }
 
-static stowi_picture_text op_text(const maker* m, stow_node node) {
+static stowi_report_picture_text op_text(const maker* m, stow_node node) {
   return stowi_report_picture_intern(m->picture,
                                      stow_str_of(stow_graph_op_desc(m->from->graph, node)->name));
 }
 
-static stowi_picture_text type_text(maker* m, stow_value value) {
+static stowi_report_picture_text type_text(maker* m, stow_value value) {
   const stow_graph* graph = m->from->graph;
   m->type.size = 0;
   if (stow_type_print(stow_graph_dims(graph), stow_graph_type(graph, value),
@@ -60,7 +60,7 @@ static stowi_picture_text type_text(maker* m, stow_value value) {
   return stowi_report_picture_intern_name(m->picture, (stow_str){m->type.data, m->type.size});
 }
 
-static stowi_picture_text node_label(const maker* m, stow_node node) {
+static stowi_report_picture_text node_label(const maker* m, stow_node node) {
   const stow_graph* graph = m->from->graph;
   return stow_graph_result_count(graph, node) == 0
              ? STOWI_REPORT_PICTURE_NONE

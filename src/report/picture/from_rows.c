@@ -66,7 +66,7 @@ static stow_status add_facts(maker* m, stow_diag* diag) {
   stow_load load = {.struct_size = sizeof(load)};
   STOW_TRY(stow_problem_load(m->problem, m->picture->allocator, diag, &load));
   facts->arena = m->height;
-  facts->bound = placement != NULL ? stowi_placement_bound(placement) : load.lower_bound;
+  facts->bound = placement != NULL ? stowi_place_placement_bound(placement) : load.lower_bound;
   facts->outcome = stow_outcome_text(placement != NULL ? stow_placement_outcome(placement)
                                      : m->height <= load.lower_bound ? STOW_OUTCOME_OPTIMAL
                                                                      : STOW_OUTCOME_FEASIBLE);

@@ -73,17 +73,17 @@ stow_status stowi_report_picture_create(stowi_report_picture_maker make, const v
   return STOW_OK;
 }
 
-stowi_picture_text stowi_report_picture_intern(stow_picture* picture, stow_str text) {
-  stowi_picture_text id = stowi_report_strings_intern(&picture->strings, text);
+stowi_report_picture_text stowi_report_picture_intern(stow_picture* picture, stow_str text) {
+  stowi_report_picture_text id = stowi_report_strings_intern(&picture->strings, text);
   picture->broken = picture->broken || picture->strings.broken;
   return id;
 }
 
-stowi_picture_text stowi_report_picture_intern_name(stow_picture* picture, stow_str text) {
+stowi_report_picture_text stowi_report_picture_intern_name(stow_picture* picture, stow_str text) {
   return text.size == 0 ? STOWI_REPORT_PICTURE_NONE : stowi_report_picture_intern(picture, text);
 }
 
-stow_str stowi_report_picture_str(const stow_picture* picture, stowi_picture_text text) {
+stow_str stowi_report_picture_str(const stow_picture* picture, stowi_report_picture_text text) {
   return stowi_report_strings_at(&picture->strings, text);
 }
 
@@ -167,7 +167,7 @@ size_t stowi_report_picture_largest(const stow_picture* picture, uint64_t step, 
   return count;
 }
 
-void stowi_report_picture_text_label(const stow_picture* picture, stowi_picture_text text,
+void stowi_report_picture_text_label(const stow_picture* picture, stowi_report_picture_text text,
                                      size_t width, char out[STOWI_REPORT_PICTURE_LABEL_SIZE]) {
   // an ellipsis may be longer than what it stands for
   stowi_report_escape(stowi_report_picture_str(picture, text), out,

@@ -48,11 +48,11 @@ typedef enum stowi_report_picture_how {
 #define STOWI_REPORT_PICTURE_LIMIT (UINT64_C(1) << 53)  // every number is below
 
 // A string of the view.
-typedef uint32_t stowi_picture_text;
+typedef uint32_t stowi_report_picture_text;
 
 typedef struct stowi_report_picture_step {
-  stowi_picture_text op;
-  stowi_picture_text label;  // name of the first result
+  stowi_report_picture_text op;
+  stowi_report_picture_text label;  // name of the first result
   uint32_t node;
 } stowi_report_picture_step;
 
@@ -60,9 +60,9 @@ typedef struct stowi_report_picture_buffer {
   uint32_t
       id;  // of the value; STOWI_REPORT_PICTURE_NONE: scratch, a reserved stretch, a row of a CSV
   uint32_t key;  // what it is matched by where it has no name: id, node, row
-  stowi_picture_text name;
-  stowi_picture_text op;
-  stowi_picture_text type;
+  stowi_report_picture_text name;
+  stowi_report_picture_text op;
+  stowi_report_picture_text type;
   stowi_report_picture_kind kind;
   unsigned flags;
   uint64_t offset;
@@ -88,9 +88,9 @@ typedef struct stowi_report_picture_window {
 typedef struct stowi_report_picture_value {
   uint32_t id;
   uint32_t of;  // the value in whose bytes it lies; STOWI_REPORT_PICTURE_NONE: not known
-  stowi_picture_text name;
-  stowi_picture_text op;
-  stowi_picture_text type;
+  stowi_report_picture_text name;
+  stowi_report_picture_text op;
+  stowi_report_picture_text type;
   size_t buffer;
   uint64_t low;  // within the buffer
   uint64_t size;
@@ -111,8 +111,8 @@ typedef struct stowi_report_picture_level {
 } stowi_report_picture_level;
 
 typedef struct stowi_report_picture_option {
-  stowi_picture_text name;
-  stowi_picture_text value;
+  stowi_report_picture_text name;
+  stowi_report_picture_text value;
 } stowi_report_picture_option;
 
 typedef struct stowi_report_picture_facts {
@@ -132,7 +132,7 @@ typedef struct stowi_report_picture_facts {
   uint64_t peak_step;
   uint64_t peak_bytes;
   const char* outcome;  // a literal
-  stowi_picture_text strategy;
+  stowi_report_picture_text strategy;
   bool reuse;
   bool has_fingerprint;
   uint64_t fingerprint;
@@ -157,14 +157,14 @@ const char* stowi_report_picture_change_text(size_t change);
 #define STOWI_REPORT_PICTURE_NOWHERE STOWI_REPORT_UNPAIRED
 typedef struct stowi_report_picture_change {
   stowi_report_picture_change_kind change;
-  stowi_picture_text name;  // STOWI_REPORT_PICTURE_NONE: it has none
-  size_t now;               // buffer of this view; STOWI_REPORT_PICTURE_NOWHERE: gone
-  size_t then;              // buffer of the other view; STOWI_REPORT_PICTURE_NOWHERE: new
+  stowi_report_picture_text name;  // STOWI_REPORT_PICTURE_NONE: it has none
+  size_t now;                      // buffer of this view; STOWI_REPORT_PICTURE_NOWHERE: gone
+  size_t then;                     // buffer of the other view; STOWI_REPORT_PICTURE_NOWHERE: new
 } stowi_report_picture_change;
 
 struct stow_picture {
-  stowi_picture_text title;
-  stowi_picture_text source;
+  stowi_report_picture_text title;
+  stowi_report_picture_text source;
   const char* origin;  // "graph", "model", "csv"
   stowi_report_picture_facts facts;
   STOWI_VEC(stowi_report_picture_option) options;
@@ -190,9 +190,9 @@ typedef stow_status (*stowi_report_picture_maker)(stow_picture* picture, const v
 stow_status stowi_report_picture_create(stowi_report_picture_maker make, const void* from,
                                         stow_allocator allocator, stow_diag* diag,
                                         stow_picture** out_picture);
-stowi_picture_text stowi_report_picture_intern(stow_picture* picture, stow_str text);
+stowi_report_picture_text stowi_report_picture_intern(stow_picture* picture, stow_str text);
 // STOWI_REPORT_PICTURE_NONE for an empty one.
-stowi_picture_text stowi_report_picture_intern_name(stow_picture* picture, stow_str text);
+stowi_report_picture_text stowi_report_picture_intern_name(stow_picture* picture, stow_str text);
 // Appends |item|, a name, to a vector.
 #define STOWI_REPORT_PICTURE_ADD(picture, vec, item)                    \
   do {                                                                  \
@@ -237,8 +237,9 @@ bool stowi_report_picture_is_retimed(stowi_report_picture_life then, stowi_repor
 // ---------------------------------------------------------------------------------------------
 // Reading
 
-stow_str stowi_report_picture_str(const stow_picture* picture,
-                                  stowi_picture_text text);  // empty for STOWI_REPORT_PICTURE_NONE
+stow_str stowi_report_picture_str(
+    const stow_picture* picture,
+    stowi_report_picture_text text);  // empty for STOWI_REPORT_PICTURE_NONE
 // Where a static picture begins: right before |busy_step|, unless the peak is earlier.
 uint64_t stowi_report_picture_first_shown(const stow_picture* picture);
 // What a buffer occupies at |step|, guard included.
@@ -270,7 +271,7 @@ bool stowi_report_picture_next_piece(const stow_picture* picture, size_t buffer,
 #define STOWI_REPORT_PICTURE_LABEL_SIZE 512
 void stowi_report_picture_label(const stow_picture* picture, size_t buffer, size_t width,
                                 char out[STOWI_REPORT_PICTURE_LABEL_SIZE]);
-void stowi_report_picture_text_label(const stow_picture* picture, stowi_picture_text text,
+void stowi_report_picture_text_label(const stow_picture* picture, stowi_report_picture_text text,
                                      size_t width, char out[STOWI_REPORT_PICTURE_LABEL_SIZE]);
 
 // ---------------------------------------------------------------------------------------------

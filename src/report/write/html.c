@@ -8,8 +8,10 @@
 #include "report/write/sha256.h"
 
 // The page's files, embedded at build time (cmake/Embed.cmake).
-extern const unsigned char stowi_page_html[], stowi_page_css[], stowi_page_js[];
-extern const size_t stowi_page_html_size, stowi_page_css_size, stowi_page_js_size;
+extern const unsigned char stowi_report_page_html[], stowi_report_page_css[],
+    stowi_report_page_js[];
+extern const size_t stowi_report_page_html_size, stowi_report_page_css_size,
+    stowi_report_page_js_size;
 
 static void put_hash(const void* data, size_t size, stowi_report_out* out) {
   char hash[STOWI_REPORT_SHA256_BASE64_SIZE];
@@ -23,10 +25,14 @@ static const char* const marks[] = {"@STYLE_HASH@", "@SCRIPT_HASH@", "@PAGE_CSS@
 
 static void put_mark(const stow_picture* picture, size_t mark, stowi_report_out* out) {
   switch ((mark_kind)mark) {
-    case STYLE_HASH: put_hash(stowi_page_css, stowi_page_css_size, out); break;
-    case SCRIPT_HASH: put_hash(stowi_page_js, stowi_page_js_size, out); break;
-    case STYLE: stowi_report_out_bytes(out, stowi_page_css, stowi_page_css_size); break;
-    case SCRIPT: stowi_report_out_bytes(out, stowi_page_js, stowi_page_js_size); break;
+    case STYLE_HASH: put_hash(stowi_report_page_css, stowi_report_page_css_size, out); break;
+    case SCRIPT_HASH: put_hash(stowi_report_page_js, stowi_report_page_js_size, out); break;
+    case STYLE:
+      stowi_report_out_bytes(out, stowi_report_page_css, stowi_report_page_css_size);
+      break;
+    case SCRIPT:
+      stowi_report_out_bytes(out, stowi_report_page_js, stowi_report_page_js_size);
+      break;
     case DATA:
     case MARK_COUNT: stowi_report_picture_write_json(picture, out); break;
   }
@@ -44,16 +50,16 @@ static size_t mark_at(const unsigned char* at, size_t size) {
 
 void stowi_report_picture_write_html(const stow_picture* picture, stowi_report_out* out) {
   size_t from = 0;
-  for (size_t at = 0; at < stowi_page_html_size;) {
-    size_t mark = mark_at(stowi_page_html + at, stowi_page_html_size - at);
+  for (size_t at = 0; at < stowi_report_page_html_size;) {
+    size_t mark = mark_at(stowi_report_page_html + at, stowi_report_page_html_size - at);
     if (mark == MARK_COUNT) {
       ++at;
       continue;
     }
-    stowi_report_out_bytes(out, stowi_page_html + from, at - from);
+    stowi_report_out_bytes(out, stowi_report_page_html + from, at - from);
     put_mark(picture, mark, out);
     at += strlen(marks[mark]);
     from = at;
   }
-  stowi_report_out_bytes(out, stowi_page_html + from, stowi_page_html_size - from);
+  stowi_report_out_bytes(out, stowi_report_page_html + from, stowi_report_page_html_size - from);
 }

@@ -204,7 +204,7 @@ static void print_words(const stow_picture* picture, stowi_report_out* out) {
   stowi_report_out_print(out, "],\n\"strings\":[");
   for (size_t i = 0; i < picture->strings.ends.count; ++i) {
     stowi_report_out_print(out, i == 0 ? "" : ",\n");
-    stowi_report_out_json(out, stowi_report_picture_str(picture, (stowi_picture_text)i));
+    stowi_report_out_json(out, stowi_report_picture_str(picture, (stowi_report_picture_text)i));
   }
   stowi_report_out_print(out, "]");
 }

@@ -30,7 +30,7 @@ static void print_time(const writer* w, uint64_t step) {
                          (step - w->picture->facts.first_step) * w->unit);
 }
 
-static void print_text(const writer* w, const char* key, stowi_picture_text text) {
+static void print_text(const writer* w, const char* key, stowi_report_picture_text text) {
   if (text != STOWI_REPORT_PICTURE_NONE) {
     stowi_report_out_print(w->out, ",\"%s\":", key);
     stowi_report_out_json(w->out, stowi_report_picture_str(w->picture, text));
