@@ -82,17 +82,6 @@ stow_status stowi_kernel_rows_from(const stow_kernel_call* call, const stow_tens
   return STOW_OK;
 }
 
-static const char* name_of(stow_dtype dtype) {
-  switch (dtype) {
-#define NAME(name, number, text, bits, kind) \
-  case STOW_##name: return text;
-    STOW_DTYPE_LIST(NAME)
-#undef NAME
-    case STOW_DTYPE_COUNT: break;
-  }
-  return "?";
-}
-
 stow_status stowi_kernel_need_real(const stow_kernel_call* call, const stow_tensor* x,
                                    const char* what) {
   if (x->dtype == STOW_F32 || x->dtype == STOW_F64 || x->dtype == STOW_F16 ||
@@ -100,7 +89,7 @@ stow_status stowi_kernel_need_real(const stow_kernel_call* call, const stow_tens
     return STOW_OK;
   }
   return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "%s is %s, expected f16, bf16, f32 or f64",
-                          what, name_of(x->dtype));
+                          what, stowi_kernel_dtype_text(x->dtype));
 }
 
 // ---------------------------------------------------------------------------------------------

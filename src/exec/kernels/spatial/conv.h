@@ -24,6 +24,4 @@ stow_status stowi_kernel_conv_read(const stow_kernel_call* call, size_t addend,
 uint64_t stowi_kernel_conv_scratch(const stowi_kernel_conv* c);
 stow_status stowi_kernel_conv_run(stowi_kernel_conv* c);
 
-// The ways in which it is done.
-
 #endif  // STOWAGE_SRC_EXEC_KERNELS_SPATIAL_CONV_H_
