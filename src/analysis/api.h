@@ -99,8 +99,8 @@ bool stowi_analysis_lifetimes_reuse_allowed(const stowi_analysis_lifetimes* life
 typedef struct stowi_analysis_sharing stowi_analysis_sharing;
 
 typedef struct stowi_analysis_sharing_options {
-  bool in_place;       // results over operands where ops' rows allow it; what effects allow is done
-                       // in any case
+  bool in_place;       // results in place of operands where ops' rows allow it; what effects allow
+                       // is done in any case
   bool elide_copies;   // operands of concat are made inside its result
   uint64_t alignment;  // of every slot; what lies inside another lies at a multiple of it
 } stowi_analysis_sharing_options;

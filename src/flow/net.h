@@ -75,7 +75,7 @@ typedef struct stowi_flow_net {
   size_t in_place_count;
   stowi_flow_task* in_place_task;  // the task that has pairs with a block it reads; none; or
                                    // STOWI_FLOW_TASK_MANY
-  size_t pair_count;               // capacity of overs
+  size_t pair_count;               // capacity of |pairs|
 } stowi_flow_net;
 
 // |flow| must outlive the net. Close it even after a failure.

@@ -30,7 +30,7 @@ void stowi_graph_blame_value(stow_diag* diag, const stow_graph* graph, stow_valu
 stow_in_place stowi_graph_in_place_storage(const stow_graph* graph, stow_node node, size_t k,
                                            size_t operand);
 
-// Regions and `with` clauses, field by field (stow_graph_region).
+// Regions and `with` clauses, field by field (stow_graph_describe_region).
 STOWI_SHARED stow_node stowi_graph_region_owner(const stow_graph* graph, stow_region region);
 STOWI_SHARED stow_region stowi_graph_region_parent(const stow_graph* graph, stow_region region);
 // First node (the `args` node where there is one) and last node (the `yield`), both inclusive.

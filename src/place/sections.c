@@ -41,7 +41,7 @@ static void make_pieces(const stow_problem* problem, event* births, event* death
       births[i] = (event){problem->buffers.data[i].begin, (uint32_t)i};
       deaths[i] = (event){problem->buffers.data[i].end, (uint32_t)i};
     } else {
-      // Appends the pieces of |i|.
+      // Appends the pieces of buffer |i|.
       stowi_place_walk walk = stowi_place_walk_start(problem, i);
       stowi_place_stretch stretch;
       sections->first[i] = (uint32_t)sections->piece_count;

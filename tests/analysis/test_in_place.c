@@ -7,7 +7,7 @@
 #include "support/fault.h"
 #include "support/test.h"
 
-// What effects alone allow, or what |rows| allow too; with copy elision if |homes|.
+// What effects alone allow, or what |rows| allow too; with copy elision if |elisions|.
 static stow_status apply_with(fixture* f, bool rows, bool elisions, uint64_t alignment,
                               stowi_analysis_sharing** out) {
   stowi_analysis_sharing_options options;

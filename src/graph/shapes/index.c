@@ -231,8 +231,8 @@ stow_status stowi_graph_shape_nonzero(stow_shape_call* call) {
   return stowi_graph_shape_set(call, 0, &result);
 }
 
-// The single axis in the attribute `axes`; if it is empty, the operand is treated as flat, and
-// |out_flat| is its size.
+// The single axis in the attribute `axes`; if it is empty, the operand is treated as flat:
+// |out_type| has one dim.
 static stow_status axis_or_flat(stow_shape_call* call, stow_type* out_type, uint32_t* out_axis) {
   const stow_type* type = stow_shape_operand(call, 0);
   stowi_graph_list axes;

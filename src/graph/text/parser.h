@@ -69,7 +69,7 @@ stow_status stowi_graph_parser_next(stowi_graph_parser* parser);
 // NULL.
 stow_status stowi_graph_parser_expect(stowi_graph_parser* parser, char punctuation,
                                       const char* what);
-// Takes the current token if it is |kind|. |out_taken|: whether it was.
+// Takes the current token if it is |punctuation|. |out_taken|: whether it was.
 stow_status stowi_graph_parser_accept(stowi_graph_parser* parser, char punctuation,
                                       bool* out_taken);
 

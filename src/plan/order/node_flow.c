@@ -142,7 +142,7 @@ static stow_status follow(builder* b, stow_node later, stow_node earlier) {
   return stowi_flow_follows(b->out->flow, z, a, b->diag);
 }
 
-// Whether it is unknown which bytes of |lot| are used with |value|, which is in it.
+// Whether it is unknown which bytes of the root are used with |value|, which is in it.
 static bool is_vague(const builder* b, const stowi_plan_traffic_info* info, stow_value value) {
   return info->brief || (info->coarse && !stowi_plan_traffic_is_whole(b->traffic, value));
 }

@@ -123,7 +123,7 @@ static stow_status find_cuts(const stowi_plan_traffic* t, cut_list* cuts) {
   return status == STOW_OK ? STOW_OK : stowi_fail_memory(request->diag);
 }
 
-// Moves the cuts inside |lot|, each once, to the front of |cuts|; returns their number.
+// Moves the cuts inside the root, each once, to the front of |cuts|; returns their number.
 static size_t inner_cuts(const stowi_plan_traffic_info* info, cut* cuts, size_t count) {
   size_t kept = 0;
   for (size_t i = 0; i < count; ++i) {

@@ -24,7 +24,7 @@ static uint64_t alignment_of(const stowi_plan_traffic* t, stow_value v) {
   return alignment > common ? alignment : common;
 }
 
-// Whether nothing of |lot| exists before |node| makes it.
+// Whether nothing of the root exists before |node| makes it.
 static bool is_made_by(const stowi_plan_traffic* t, const stowi_plan_traffic_info* info,
                        stow_node node) {
   for (uint32_t i = 0; i < info->part_count; ++i) {

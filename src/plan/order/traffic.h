@@ -105,7 +105,7 @@ bool stowi_plan_traffic_is_whole(const stowi_plan_traffic* traffic, stow_value v
 // ---------------------------------------------------------------------------------------------
 // Steps of stowi_plan_traffic_create
 
-// roots.c: which roots have bytes, how many, and where they are divided. |lots|, |roots| without
+// roots.c: which roots have bytes, how many, and where they are divided. |infos|, |roots| without
 // their scopes, |parts|.
 stow_status stowi_plan_traffic_fill_infos(stowi_plan_traffic* traffic);
 // share.c: |pairs|, once it is known which node makes what; and |elisions|, once everything else is

@@ -123,7 +123,7 @@ static bool has_other_data(const stowi_plan_residents* residents, size_t a, size
   return size_a != size_b || memcmp(data_a, data_b, size_a) != 0;
 }
 
-// Whether |entry| is |thing|, which has its name.
+// Whether |entry| is |resident|, which has its name.
 static stow_status is_same(const stowi_plan_residents* residents,
                            const stowi_plan_resident* resident, size_t entry, stow_diag* diag,
                            bool* out_same) {
@@ -152,14 +152,14 @@ static void note_first(size_t* first, size_t entry, bool holds) {
 }
 
 // Adds the entry's demands to those of the kept root.
-static stow_status join(stowi_plan_residents* residents, size_t entry, size_t thing_index,
+static stow_status join(stowi_plan_residents* residents, size_t entry, size_t index,
                         stow_diag* diag) {
-  stowi_plan_resident* resident = &residents->list[thing_index];
+  stowi_plan_resident* resident = &residents->list[index];
   const stowi_plan_value* value = value_of(residents, entry);
   uint64_t alignment = UINT64_C(1) << value->alignment_log2;
   uint64_t fixed = member_of(residents, entry)->maker.fixed[residents->entries[entry].value];
   bool is_fixed = fixed != STOW_PLACE_ANYWHERE;
-  residents->entries[entry].resident = thing_index;
+  residents->entries[entry].resident = index;
   if (is_fixed && resident->fixed_entry != STOWI_PLAN_ENTRY_NONE && fixed != resident->fixed) {
     return fail_pair(residents, STOW_ERR_CONFLICT, resident->fixed_entry, entry, "are fixed at",
                      resident->fixed, fixed, diag);
@@ -178,7 +178,7 @@ static stow_status join(stowi_plan_residents* residents, size_t entry, size_t th
 
 static stow_status assign(stowi_plan_residents* residents, size_t entry, size_t first_resident,
                           stow_diag* diag) {
-  // Searches the kept roots of the entry's name, which begin at |first_thing|.
+  // Searches the kept roots of the entry's name, which begin at |first_resident|.
   size_t resident = residents->count;
   for (size_t t = first_resident; t < residents->count; ++t) {
     bool same;

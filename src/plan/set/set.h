@@ -57,9 +57,9 @@ typedef struct stowi_plan_residents {
 
 // kept.c
 
-// For prepared members, which |out_things| refers to. STOW_ERR_TYPE for state of one name and two
-// sizes, STOW_ERR_CONFLICT for a kept root fixed at two offsets, and for one that could be either
-// of two. Free it even after a failure.
+// For prepared members, which |out_residents| refers to. STOW_ERR_TYPE for state of one name and
+// two sizes, STOW_ERR_CONFLICT for a kept root fixed at two offsets, and for one that could be
+// either of two. Free it even after a failure.
 stow_status stowi_plan_residents_create(const stowi_plan_member* members, size_t count,
                                         stow_allocator allocator, stow_diag* diag,
                                         stowi_plan_residents* out_residents);

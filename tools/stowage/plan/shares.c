@@ -1,5 +1,5 @@
-// Counting decisions. Of several operands that a result could lie over at most one is taken; the
-// others count for nothing then.
+// Counting decisions. Of several operands that a result could be in place of at most one is
+// taken; the others count for nothing then.
 #include "plan/shares.h"
 
 #include <inttypes.h>
@@ -37,7 +37,7 @@ bool cli_share_is_moot(const stow_plan* plan, size_t index) {
          scan_node(plan, index, false, decision.node, decision.result);
 }
 
-// Whether an earlier decision says already that the result lies over no operand: it counts once.
+// Whether an earlier decision says already that the result is not in place: it counts once.
 static bool is_repeated(const stow_plan* plan, size_t index) {
   stow_decision decision = cli_plan_decision(plan, index);
   for (size_t i = index; i > 0; --i) {
@@ -87,7 +87,7 @@ static void add_value(const stow_plan* plan, stow_value value, cli_shares* share
 }
 
 // Counts the buffer that |value| would be in without copy elision, once: whatever it is a view of,
-// or lies over.
+// or in place of.
 static void add_elision(const stow_plan* plan, stow_value value, stow_value* buffer_of,
                         cli_shares* shares) {
   stow_value buffer = buffer_of[value];

@@ -13,8 +13,8 @@ typedef struct cli_tally {
 } cli_tally;
 
 typedef struct cli_shares {
-  cli_tally in_place;      // results over operands
-  cli_tally not_in_place;  // results that an op would allow over an operand, but lie over none
+  cli_tally in_place;      // results in place of operands
+  cli_tally not_in_place;  // results that their op allows in place, but are not
   cli_tally elisions;      // operands of concat made at their place
   cli_tally copied;        // operands of concat that are not
   cli_tally views;

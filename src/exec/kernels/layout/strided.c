@@ -292,7 +292,7 @@ static void copy_line(size_t unit, uint8_t* to, int64_t to_stride, const uint8_t
 // ---------------------------------------------------------------------------------------------
 // Walks
 
-// A place in the dims before the innermost |kept| ones.
+// A place in the outer dims.
 typedef struct place {
   const uint8_t* from;
   uint8_t* to;
