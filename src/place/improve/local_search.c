@@ -171,7 +171,7 @@ static stow_status place_by_first_fit(search* s, outcome* out) {
   return stowi_place_fit_aside(s->quest, s->order, s->count, s->offsets, &out->height);
 }
 
-static bool is_in_place(const search* s) {
+static bool is_over(const search* s) {
   return stowi_place_quest_done(s->quest) || s->idle > IDLE_SHARE * (uint64_t)s->count;
 }
 
@@ -190,7 +190,7 @@ static stow_status run(search* s, start from, uint64_t pass_count) {
     }
     stowi_place_quest_spend(s->quest, reached.nodes);
     s->idle = s->quest->height < before ? 0 : s->idle + 1;
-    if (is_in_place(s)) {
+    if (is_over(s)) {
       break;
     }
     best = reached.height < best ? reached.height : best;
@@ -221,7 +221,7 @@ static stow_status run_all(search* s) {
     for (size_t i = 0; i < START_COUNT; ++i) {
       start from = {starts[i].order, starts[i].first_fit || fills_windows(s)};
       STOW_TRY(run(s, from, passes_for(s, from, round)));
-      if (is_in_place(s)) {
+      if (is_over(s)) {
         return STOW_OK;
       }
     }
