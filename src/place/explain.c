@@ -23,8 +23,8 @@ typedef struct reducer {
   bool* in;       // the set, by number
   uint32_t* order;
   size_t order_count;
-  bool is_in_place;  // the budget is spent, or the callback stopped it
-  bool is_certain;   // every question was answered
+  bool is_over;     // the budget is spent, or the callback stopped it
+  bool is_certain;  // every question was answered
 } reducer;
 
 // ---------------------------------------------------------------------------------------------
@@ -54,7 +54,7 @@ static stow_status ask(reducer* r, stow_outcome* out_outcome) {
   if (status == STOW_OK) {
     uint64_t spent = stowi_place_placement_nodes(placement);
     r->left -= spent < r->left ? spent : r->left;
-    r->is_in_place = r->left == 0 || stowi_place_placement_stopped(placement);
+    r->is_over = r->left == 0 || stowi_place_placement_stopped(placement);
     *out_outcome = stow_placement_outcome(placement);
   }
   stow_placement_destroy(placement);
@@ -66,7 +66,7 @@ static stow_status ask(reducer* r, stow_outcome* out_outcome) {
 // Dropping
 
 static stow_status try_without(reducer* r, size_t first, size_t count, bool is_last_question) {
-  if (r->is_in_place) {
+  if (r->is_over) {
     r->is_certain = r->is_certain && !is_last_question;
     return STOW_OK;
   }
