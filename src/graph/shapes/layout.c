@@ -76,8 +76,8 @@ static stow_status split_sizes(stow_shape_call* call, const stow_type* whole, ui
     bool is_number = stowi_graph_shape_number(call, size, &number);
     stow_dims* dims = stow_shape_dims(call);
     stow_dim next = stow_dim_add(dims, sum, size);
-    bool is_in_place = is_number && stow_dims_status(dims) == STOW_ERR_OVERFLOW;
-    if (number < 0 || is_in_place) {
+    bool overflows = is_number && stow_dims_status(dims) == STOW_ERR_OVERFLOW;
+    if (number < 0 || overflows) {
       stow_dims_clear_status(dims);  // reported better here
       return stow_shape_fail(call, "size %" PRId64 " is out of range", number);
     }
