@@ -136,6 +136,15 @@ if grep -q '50%25 %0A%1B\[1m%22.npy' "$work/names.npz"; then pass; else fail "no
 run run "$work/again.stow" --inputs "$work/names.npz"
 expect 0 NamesInArchivesAreReadBack
 says "[3, 5.41421]"
+# … and where a name could be taken for one that was escaped
+write_graph percent '%0 = input "x" : f32[2]' '%1 "a%0Ab" = relu(%0) : f32[2]' \
+  '%2 "50%" = neg(%0) : f32[2]' 'return %1, %2'
+run run "$work/percent.stow" --input x="$work/a.npy" --outputs "$work/percent.npz"
+expect 0 NamesThatLookEscaped
+write_graph percents '%0 = input "a%0Ab" : f32[2]' '%1 = input "50%" : f32[2]' \
+  '%2 "s" = add(%0, %1) : f32[2]' 'return %2'
+run run "$work/percents.stow" --inputs "$work/percent.npz"
+expect 0 NamesThatLookEscapedAreReadBack
 # Names that are too long for files are cut, and stay distinct
 long=$(printf '%0260d' 0)
 write_graph long '%0 = input "x" : f32[2]' "%1 \"${long}a\" = relu(%0) : f32[2]" \

@@ -42,12 +42,11 @@ static cli_exit fail_tensors(const char* path, stow_status status, const stow_di
 // Takes back what name_members did to the names of an archive.
 static void decode_names(cli_stored_list* list) {
   cli_stored* stored = list->stored.items;
-  bool has_control = false;
+  bool encoded = false;
   for (size_t i = 0; i < list->stored.count; ++i) {
-    has_control =
-        has_control || cli_has_control((stow_str){stored[i].name.data, stored[i].name.size}, true);
+    encoded = encoded || cli_is_file_name((stow_str){stored[i].name.data, stored[i].name.size});
   }
-  for (size_t i = 0; i < list->stored.count && has_control; ++i) {
+  for (size_t i = 0; i < list->stored.count && encoded; ++i) {
     stored[i].name.size = cli_name_of_file(stored[i].name.data, stored[i].name.size);
   }
 }
@@ -202,16 +201,17 @@ static stow_str name_of(const cli_array* array) {
 }
 
 // Names of an archive's members, into |texts| where they are not the arrays'. Programs list them:
-// where one has control characters, all are written as those of files, so that they stay distinct.
+// where one has control characters, all are written as those of files, so that they stay distinct;
+// so they are where one could be taken for such a name when it is read.
 static bool name_members(const cli_array* arrays, size_t count, cli_list* texts, cli_list* names) {
-  bool has_control = false;
+  bool encode = false;
   for (size_t i = 0; i < count; ++i) {
-    has_control = has_control || cli_has_control(name_of(&arrays[i]), false);
+    encode = encode || cli_needs_file_name(name_of(&arrays[i]));
   }
   bool listed = true;
   for (size_t i = 0; i < count && listed; ++i) {
     stow_str name = name_of(&arrays[i]);
-    if (has_control) {
+    if (encode) {
       stow_string text = cli_string();
       listed = cli_file_name_of(name, &text) && cli_list_add(texts, &text, sizeof text);
       name = (stow_str){text.data, text.size};

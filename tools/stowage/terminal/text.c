@@ -48,10 +48,20 @@ size_t cli_name_of_file(char* text, size_t size) {
 
 static bool is_control(char byte) { return (unsigned char)byte < ' ' || byte == 0x7f; }
 
-bool cli_has_control(stow_str name, bool as_file) {
+bool cli_needs_file_name(stow_str name) {
   for (size_t i = 0; i < name.size; ++i) {
-    char byte = name.data[i];
-    if ((!as_file || read_byte(name.data + i, name.size - i, &byte)) && is_control(byte)) {
+    char byte;
+    if (is_control(name.data[i]) || read_byte(name.data + i, name.size - i, &byte)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool cli_is_file_name(stow_str name) {
+  for (size_t i = 0; i < name.size; ++i) {
+    char byte;
+    if (read_byte(name.data + i, name.size - i, &byte) && (is_control(byte) || byte == '%')) {
       return true;
     }
   }

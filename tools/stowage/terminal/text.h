@@ -12,8 +12,11 @@ bool cli_file_name_of(stow_str name, stow_string* out);
 // itself.
 size_t cli_name_of_file(char* text, size_t size);
 
-// Whether |name| has control characters; |as_file|: as cli_file_name_of writes them.
-bool cli_has_control(stow_str name, bool as_file);
+// For lists of names that are written as those of files only where one of them needs it: whether
+// |name| does, because it has control characters, or would not be the same after cli_name_of_file.
+bool cli_needs_file_name(stow_str name);
+// Whether |name| is what cli_file_name_of made of one that needed it.
+bool cli_is_file_name(stow_str name);
 // Cuts what cli_file_name_of made to |most| bytes, of which the last are `%~NUMBER`: no name
 // becomes that of a file with another number, or that of one that is not cut. False where memory is
 // out.
