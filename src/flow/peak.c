@@ -1,5 +1,4 @@
 // The peak of an order: run it. O(size of the flow).
-
 #include "base/diag.h"
 #include "flow/state.h"
 

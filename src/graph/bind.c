@@ -3,7 +3,6 @@
 // binding can distinguish are checked here, and a failure leaves the graph unchanged. O(nodes),
 // each distinct type substituted once, and again for all whenever the arguments of a loop turn out
 // to be upper-bounded.
-
 #include "base/diag.h"
 #include "graph/api.h"
 #include "graph/dims/dims.h"

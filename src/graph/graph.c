@@ -6,7 +6,6 @@
 // counts are stored. That is 28 bytes per node, 12 per value and 4 per operand: a million nodes fit
 // in about 50 MB. Getters are O(1), except attributes by name (linear in the node's attributes) and
 // data (binary search).
-
 #include "base/diag.h"
 #include "graph/api.h"
 #include "graph/dims/dims.h"

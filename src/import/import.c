@@ -3,7 +3,6 @@
 //
 // Everything is done in one pass over the file's records; time and memory are proportional to the
 // model's structure, not to its weights.
-
 #include "import/importer.h"
 
 #define MAX_ROOT_ISSUES 100

@@ -11,7 +11,6 @@
 //
 // O(values + operands + p × log e) for p allowed pairs of result and operand and e pairs named by
 // effects; a node with n operands in one root adds n times its operands.
-
 #include "analysis/lives/lifetimes.h"
 #include "analysis/sharing/sharing.h"
 #include "analysis/views.h"

@@ -1,5 +1,4 @@
 // Shapes of elementwise ops: operand 0's type, or the broadcast type.
-
 #include "base/diag.h"
 #include "graph/shapes/shapes.h"
 

@@ -1,7 +1,6 @@
 // Shapes of matrix products that do more than multiply: transpose their factors, add, activate, or
 // take quantised factors. The rules for dims are matmul's; they differ in the positions of the
 // factors among the operands and in the element type of the result.
-
 #include "base/diag.h"
 #include "graph/shapes/shapes.h"
 

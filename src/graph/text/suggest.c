@@ -1,7 +1,6 @@
 // "Did you mean": first the names that other frameworks use, then the op whose name has the
 // smallest edit distance. O(length²) per op, and only on an error. Element types have only
 // alternative names: their own are too short for edit distances.
-
 #include "base/text.h"
 #include "graph/api.h"
 #include "graph/text/parser.h"

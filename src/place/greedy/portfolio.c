@@ -3,7 +3,6 @@
 // Unlike skyline passes these fill gaps, at the price of a search for each buffer: O(n log n) a
 // pass with benign lifetimes, up to O(n²) otherwise, and more for best fit. So the sizes of what is
 // tried are limited.
-
 #include "base/alloc.h"
 #include "base/diag.h"
 #include "place/greedy/greedy.h"

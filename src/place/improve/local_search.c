@@ -7,7 +7,6 @@
 //     weight   0 1 2 3 4 5  ──▶  0 1 2 2.1 4 3.2  ──▶  a b c d f e
 // Several orders are tried in turn, each for a number of passes that doubles every round, with
 // other factors each time: an unsuccessful run costs little. Each pass is O(n log n).
-
 #include "base/alloc.h"
 #include "base/diag.h"
 #include "base/hash.h"

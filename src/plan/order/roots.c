@@ -5,7 +5,6 @@
 //     views  ├───┤  ├─────┤
 //     parts  ├───┼──┼─────┤
 // The sum of the parts in use is never above the hull that a window keeps. O(n log n).
-
 #include "base/checked.h"
 #include "base/diag.h"
 #include "base/sort.h"

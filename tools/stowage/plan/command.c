@@ -1,6 +1,5 @@
 // `stowage plan`: read, bind, plan, prove, write. What is written has been proven by the checker,
 // in every format; a plan that the checker refuses is an error of this program and is not written.
-
 #include "arguments/options.h"
 #include "files/file.h"
 #include "files/output.h"

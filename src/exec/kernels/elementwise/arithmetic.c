@@ -1,6 +1,5 @@
 // add, sub, mul, div, prelu, swiglu. Integers keep the low bits of what does not fit; a division by
 // 0 is an error, and is rounded towards zero.
-
 #include "exec/kernels/elementwise/binary.h"
 #include "exec/kernels/support/kernel.h"
 #include "exec/kernels/support/math.h"
