@@ -78,7 +78,7 @@ static stow_status place_stretch(pass* p, stowi_place_occupancy* occupancy, stow
     size_t buffer = p->order[i];
     uint64_t footprint = stowi_place_footprint(&p->quest->problem->buffers.data[buffer]);
     uint64_t offset = pick(stowi_place_search_start(occupancy, buffer), footprint);
-    uint64_t end = offset + stowi_place_footprint(&p->quest->problem->buffers.data[buffer]);
+    uint64_t end = offset + footprint;
     p->offsets[buffer] = offset;
     p->height = end > p->height ? end : p->height;
     STOW_TRY(stowi_need_memory(stowi_place_occupancy_take(occupancy, buffer, offset) == STOW_OK,
