@@ -559,11 +559,11 @@ def main():
     if options.sanitize:
         BUILD = os.path.join(WORK, 'sanitized')
     try:
+        allowed = read_allowed()
         if options.list:
             list_mutants(options.paths)
             return 0
         os.nice(10)
-        allowed = read_allowed()
         copy_sources()
         configure(options.sanitize)
         rows = [hunt_in(path, options, allowed) for path in options.paths]
