@@ -40,7 +40,7 @@ static void cube_range(void* user, size_t begin, size_t end, uint32_t worker) {
 static stow_status run_cube(stow_kernel_call* call) {
   if (call->operands[0]->dtype != STOW_F32 || call->results[0]->dtype != STOW_F32 ||
       stow_tensor_elements(call->operands[0]) != stow_tensor_elements(call->results[0])) {
-    return stow_kernel_fail(call, STOW_ERR_TYPE, "a cube is of f32, and as large as its operand");
+    return stow_kernel_fail(call, STOW_ERR_TYPE, "cube: expected f32 of the shape of its operand");
   }
   stow_kernel_split(call, stow_tensor_elements(call->results[0]), 8192, cube_range, call);
   return STOW_OK;

@@ -67,5 +67,5 @@ run fmt "$examples/encoder.onnx" -o "$work/open.stow"
 expect 0 TextOfAModelWithSymbols
 run plan "$work/open.stow" --bind batch=1,length=128 --weights file
 expect 0 SymbolsOfATextAreBoundLater
-says 'in place        26 results in the bytes of operands that die'
+says 'in place        26 results in the bytes of dead operands'
 finish

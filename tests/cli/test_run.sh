@@ -53,7 +53,7 @@ expect 0 SymbolsAreBound
 says "f32[2, 10]"
 run run "$examples/digits.onnx" --random 1 --check
 expect 0 AnOnnxModelRuns
-says "where the file has them"
+says "in the model file"
 says "probabilities  f32[1, 10]"
 says "largest  "
 run run "$examples/encoder.onnx" --random 1 --bind-rest 4 --paranoid

@@ -16,7 +16,7 @@ narrow() {
 # Each switch costs bytes, and the summary says what is shared
 run plan "$block"
 expect 0 ResultsAreWrittenInPlace
-says "in place        5 results in the bytes of operands that die"
+says "in place        5 results in the bytes of dead operands"
 says "19 buffers, 4 views, 5 shared"
 says "without sharing       24383488 B"
 shared=$(arena)

@@ -38,7 +38,7 @@ says "lower bound                 80 B"
 says "The lower bound is 48 B above that: padding up to the alignment,"
 says "without sharing             48 B"
 says "2 buffers, 0 views, 1 shared"
-says "in place        1 result in the bytes of an operand that dies"
+says "in place        1 result in the bytes of a dead operand"
 says "order           given"
 graph whole '%0 = input "x" : f32[16]' '%1 = relu(%0) : f32[16]' 'return %1'
 says_not "The lower bound is"

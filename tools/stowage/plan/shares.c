@@ -153,7 +153,7 @@ void cli_print_shares(cli_output* output, const cli_shares* shares) {
   if (shares->in_place.count > 0) {
     cli_print(output, "  %-15s %zu result%s in the bytes of %s\n", "in place",
               shares->in_place.count, cli_plural(shares->in_place.count),
-              shares->in_place.count == 1 ? "an operand that dies" : "operands that die");
+              shares->in_place.count == 1 ? "a dead operand" : "dead operands");
   }
   char size[STOWI_REPORT_NUMBER];
   stowi_report_size(shares->copied.bytes, size);

@@ -71,10 +71,10 @@ static void print_memory(const cli_run* run, cli_output* output) {
             m.weights == 0                        ? "none"
             : m.in_arena == m.weights             ? "in the arena"
             : m.in_arena > 0                      ? "some of them in the arena"
-            : run->job.source.model.model != NULL ? "where the file has them"
+            : run->job.source.model.model != NULL ? "in the model file"
                                                   : "beside the arena");
   cli_print_size(output, "scratch", m.scratch);
-  cli_print(output, "   the most of a node, in the arena\n");
+  cli_print(output, "   largest node, in the arena\n");
 }
 
 // ---------------------------------------------------------------------------------------------
