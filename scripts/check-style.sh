@@ -172,7 +172,7 @@ fi
 
 if command -v clang-format >/dev/null; then
   git ls-files -co --exclude-standard '*.c' '*.h' |
-    xargs clang-format --dry-run --Werror 2>&1 | grep 'error:' >>"$offences"
+    xargs -P "$(nproc)" -n 64 clang-format --dry-run --Werror 2>&1 | grep 'error:' >>"$offences"
 else
   echo 'SKIP: no clang-format'
 fi

@@ -19,6 +19,11 @@ for preset in asan asan-clang; do
   ctest --preset $preset -j2
 done
 
+step 'threads under TSan'
+cmake --preset tsan >/dev/null
+cmake --build --preset tsan
+ctest --preset tsan -j2
+
 step 'tests under valgrind'
 sh scripts/valgrind.sh
 

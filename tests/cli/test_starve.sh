@@ -2,7 +2,7 @@
 # that does not start. With many allocations, a sample of them fails.
 . "$(dirname "$0")/harness.sh"
 
-# sweep NAME ARG...: each of the first 60 allocations, then steps of a tenth
+# sweep NAME ARG...: each of the first 60 allocations, or of the first $STARVE_DENSE, then steps of a tenth
 sweep() {
   sweep_name=$1
   shift
@@ -28,7 +28,7 @@ sweep() {
         fail "another answer where allocation $at fails"
       fi
     fi
-    if [ "$at" -lt "${sweep_from:-60}" ]; then at=$((at + 1)); else at=$((at + at / 10 + 1)); fi
+    if [ "$at" -lt "$dense" ]; then at=$((at + 1)); else at=$((at + at / 10 + 1)); fi
   done
 }
 
@@ -40,6 +40,7 @@ cp "$work/in.npz" "$work/x.npz"
 "$stowage" plan "$small" --bind n=4 --format plan -o "$work/small.plan" >"$out" 2>"$err"
 write_graph named '%0 = input "z" : f32[?n]' '%1 = input "y" : f32[4]' '%2 "sum" = add(%0, %1) : f32[?n]' 'return %2'
 
+dense=${STARVE_DENSE:-60}
 sweep Plan plan "$small" --bind n=4
 sweep PlanAsJson plan "$small" --bind n=4 --format json -o "$work/sweep.out"
 sweep Check check "$small" "$work/small.plan" --bind n=4
@@ -48,10 +49,10 @@ sweep Diff diff "$small" "$small" --bind n=4
 sweep View view "$small" --bind n=4 -o "$work/sweep.out"
 sweep Solve solve "$examples/buffers.csv" --nodes 1000
 sweep Model plan "$examples/encoder.onnx" --bind batch=1,length=8 --nodes 1000
-sweep_from=9999
+dense=${STARVE_DENSE:-9999}
 sweep Inspect inspect "$examples/encoder.onnx"
 sweep InspectAsJson inspect "$examples/encoder.onnx" --format json
-sweep_from=60
+dense=${STARVE_DENSE:-60}
 sweep Run run "$small" --bind n=4 --random 1 --threads 2 --outputs "$work/sweep.out"
 sweep RunInputs run "$work/named.stow" --inputs "$work/in.npz" --check
 printf 'not %s\n' known >"$work/order"
