@@ -24,10 +24,10 @@ trap 'rm -rf "$work"' EXIT
 # What our own libraries need of each other is exported, and no promise.
 cat >"$work/private" <<'END'
 [suppress_function]
-  name_regexp = ^stowi_
+  symbol_name_regexp = ^stowi_
   drop = yes
 [suppress_variable]
-  name_regexp = ^stowi_
+  symbol_name_regexp = ^stowi_
   drop = yes
 END
 
@@ -42,7 +42,7 @@ for path in src/libstowage src/report/libstowage-report src/npy/libstowage-npy s
   # A dump of nothing would equal another one of nothing.
   functions=$(grep -c '<function-decl' "$work/$name.abi") ||
     { echo "abi.sh: no functions in $build/$path.so: was it built with -g?" >&2; exit 2; }
-  if [ -f "$dump" ] && abidiff --harmless --redundant "$dump" "$work/$name.abi" >"$work/diff" 2>&1; then
+  if [ -f "$dump" ] && abidiff --harmless --redundant --suppressions "$work/private" "$dump" "$work/$name.abi" >"$work/diff" 2>&1; then
     echo "$name: $functions functions, as recorded"
     continue
   fi
