@@ -29,6 +29,7 @@ EXAMPLES = {
     'training.stow': ['--graph', 'backward'],
     'digits.onnx': [], 'encoder.onnx': ['--bind-rest', '4'], 'decode.onnx': ['--bind-rest', '4'],
 }
+TIMEOUT = 20  # seconds
 # What is told about the run itself.
 VARYING = {'nanoseconds', 'file', 'folder', 'files', 'source_bytes', 'seconds', 'milliseconds'}
 
@@ -77,8 +78,12 @@ class Comparison:
         for command in self.builds:
             if out is not None and os.path.exists(out):
                 os.remove(out)
-            done = subprocess.run([command, *arguments, *self.options], stdout=subprocess.PIPE,
-                                  stderr=subprocess.DEVNULL, check=False)
+            try:
+                done = subprocess.run([command, *arguments, *self.options], stdout=subprocess.PIPE,
+                                      stderr=subprocess.DEVNULL, check=False, timeout=TIMEOUT)
+            except subprocess.TimeoutExpired:  # random graphs have loops without end
+                results.append((None, b''))
+                continue
             data = b''
             if done.returncode == 0:
                 data = done.stdout

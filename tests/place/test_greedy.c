@@ -288,6 +288,22 @@ static void add(stow_problem* problem, uint64_t size, uint64_t begin, uint64_t e
   CHECK(stow_problem_add(problem, &desc, NULL, NULL) == STOW_OK);
 }
 
+// The two that overlap are neighbours in memory, not in the problem.
+TEST(FixedBuffersApartAreComparedInOrderOfOffset) {
+  stow_problem* problem = make_problem(0);
+  add(problem, 10, 0, 5, 0);
+  add(problem, 10, 0, 5, 40);
+  add(problem, 10, 7, 9, 8);
+  stow_place_options options;
+  stow_place_options_init(&options);
+  options.reuse = false;
+  stow_placement* placement = NULL;
+  CHECK(stowi_place_best_fit(problem, &options, stow_allocator_default(), NULL, &placement) ==
+        STOW_ERR_CONFLICT);
+  stow_placement_destroy(placement);
+  stow_problem_destroy(problem);
+}
+
 TEST(OverlappingFixedBuffersAreNamed) {
   stow_problem* problem = make_problem(0);
   add(problem, 10, 0, 5, 0);
