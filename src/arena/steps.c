@@ -27,18 +27,16 @@ static bool needs_item(const stow_plan* plan, const stow_arena_options* options,
 }
 
 // The next part of a root's lifetime, from |*at| on, in which it occupies the same bytes; false at
-// the end. |*index| is the next window.
-static bool next_stretch(const stow_plan* plan, stow_value root, size_t* index, uint32_t* at,
-                         stow_window* out) {
-  stow_slot slot;
-  stow_plan_value_slot(plan, root, &slot);
+// the end. |*index| is the next window; outside of windows it occupies |size| bytes.
+static bool next_stretch(const stow_plan* plan, stow_value root, uint64_t size, size_t* index,
+                         uint32_t* at, stow_window* out) {
   uint32_t end = stowi_plan_end(plan, root);
   bool has_window = *index < stow_plan_window_count(plan, root);
   *out = has_window ? stow_plan_window_at(plan, root, *index) : (stow_window){end, end, 0, 0};
   if (has_window && out->begin <= *at) {
     ++*index;
   } else {
-    *out = (stow_window){*at, out->begin, 0, slot.size};
+    *out = (stow_window){*at, out->begin, 0, size};
   }
   bool more = *at < out->end;
   *at = out->end;
@@ -53,7 +51,7 @@ static size_t list_root(const stow_plan* plan, stow_value root, stowi_arena_item
   stow_slot slot;
   stow_plan_value_slot(plan, root, &slot);
   stow_window stretch;
-  while (next_stretch(plan, root, &index, &at, &stretch)) {
+  while (next_stretch(plan, root, slot.size, &index, &at, &stretch)) {
     if (out != NULL) {
       out[count] = (stowi_arena_item){
           .offset = (size_t)(slot.offset + stretch.low),
