@@ -127,7 +127,7 @@ done
 
 # Names that cross files, as headers declare them: functions, types, enum constants, macros.
 declared() {
-  sed 's@//.*@@' "$1" | sed -nE \
+  sed 's@ *//.*@@' "$1" | sed -nE \
     -e 's/^[a-z][^(=]*[ *](stowi_[a-z0-9_]+)\(.*/\1/p' \
     -e 's/^typedef [^;]*\(\*(stowi_[a-z0-9_]+)\)\(.*/\1/p' \
     -e 's/^typedef (struct|enum|union) (stowi_[a-z0-9_]+).*/\2/p' \
