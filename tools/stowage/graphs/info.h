@@ -5,67 +5,30 @@
 #include <stowage/plan.h>
 #include <stowage/set.h>
 
-static inline stow_plan_info cli_plan_info(const stow_plan* plan) {
-  stow_plan_info info = {.struct_size = sizeof info};
-  (void)stow_plan_describe(plan, &info);
-  return info;
-}
-
-static inline stow_plan_value cli_plan_value(const stow_plan* plan, stow_value value) {
-  stow_plan_value info = {.struct_size = sizeof info};
-  (void)stow_plan_describe_value(plan, value, &info);
-  return info;
-}
-
-static inline stow_fit cli_plan_fit(const stow_plan* plan) {
-  stow_fit info = {.struct_size = sizeof info};
-  (void)stow_plan_describe_fit(plan, &info);
-  return info;
-}
-
-static inline stow_search cli_plan_search(const stow_plan* plan) {
-  stow_search info = {.struct_size = sizeof info};
-  (void)stow_plan_describe_search(plan, &info);
-  return info;
-}
-
-static inline stow_ordering cli_plan_ordering(const stow_plan* plan) {
-  stow_ordering info = {.struct_size = sizeof info};
-  (void)stow_plan_describe_ordering(plan, &info);
-  return info;
-}
-
-// |index| exists.
-static inline stow_decision cli_plan_decision(const stow_plan* plan, size_t index) {
-  stow_decision info = {.struct_size = sizeof info};
-  (void)stow_plan_describe_decision(plan, index, &info);
-  return info;
-}
-
-// |index| exists.
-static inline stow_weight cli_layout_weight(const stow_weight_layout* layout, size_t index) {
-  stow_weight info = {.struct_size = sizeof info};
-  (void)stow_weight_layout_describe(layout, index, &info);
-  return info;
-}
-
-static inline stow_set_info cli_set_info(const stow_set* set) {
-  stow_set_info info = {.struct_size = sizeof info};
-  (void)stow_set_describe(set, &info);
-  return info;
-}
-
-static inline stow_placement_info cli_placement_info(const stow_placement* placement) {
-  stow_placement_info info = {.struct_size = sizeof info};
-  (void)stow_placement_describe(placement, &info);
-  return info;
-}
-
-// |region| exists.
-static inline stow_region_info cli_region_info(const stow_graph* graph, stow_region region) {
-  stow_region_info info = {.struct_size = sizeof info};
-  (void)stow_graph_describe_region(graph, region, &info);
-  return info;
-}
+// Of one object, and of what it has at an index that exists.
+#define CLI_INFO(name, info_type, object_type, describe)    \
+  static inline info_type name(const object_type* object) { \
+    info_type info = {.struct_size = sizeof info};          \
+    (void)describe(object, &info);                          \
+    return info;                                            \
+  }
+#define CLI_INFO_AT(name, info_type, object_type, index_type, describe)       \
+  static inline info_type name(const object_type* object, index_type index) { \
+    info_type info = {.struct_size = sizeof info};                            \
+    (void)describe(object, index, &info);                                     \
+    return info;                                                              \
+  }
+CLI_INFO(cli_plan_info, stow_plan_info, stow_plan, stow_plan_describe)
+CLI_INFO(cli_plan_fit, stow_fit, stow_plan, stow_plan_describe_fit)
+CLI_INFO(cli_plan_search, stow_search, stow_plan, stow_plan_describe_search)
+CLI_INFO(cli_plan_ordering, stow_ordering, stow_plan, stow_plan_describe_ordering)
+CLI_INFO(cli_set_info, stow_set_info, stow_set, stow_set_describe)
+CLI_INFO(cli_placement_info, stow_placement_info, stow_placement, stow_placement_describe)
+CLI_INFO_AT(cli_plan_value, stow_plan_value, stow_plan, stow_value, stow_plan_describe_value)
+CLI_INFO_AT(cli_plan_decision, stow_decision, stow_plan, size_t, stow_plan_describe_decision)
+CLI_INFO_AT(cli_layout_weight, stow_weight, stow_weight_layout, size_t, stow_weight_layout_describe)
+CLI_INFO_AT(cli_region_info, stow_region_info, stow_graph, stow_region, stow_graph_describe_region)
+#undef CLI_INFO
+#undef CLI_INFO_AT
 
 #endif  // STOWAGE_TOOLS_GRAPHS_INFO_H_
