@@ -1,15 +1,9 @@
 #!/bin/sh
-# clang-tidy with the checks of .clang-tidy over all that a build compiles. --deep adds the static analyzer, which takes
-# a hundred times as long.
-# Usage: scripts/tidy.sh [--deep] [BUILD]     without BUILD, build/release
+# clang-tidy with the checks of .clang-tidy over all that a build compiles.
+# Usage: scripts/tidy.sh [BUILD]     without BUILD, build/release
 set -eu
 cd "$(dirname "$0")/.."
 
-checks=
-if [ "${1:-}" = --deep ]; then
-  checks='--checks=clang-analyzer-core.*,clang-analyzer-deadcode.*,clang-analyzer-unix.*'
-  shift
-fi
 sh scripts/packages.sh clang-tidy python3
 build=${1:-build/release}
 [ -f "$build/CMakeCache.txt" ] || { echo "tidy.sh: no build in $build" >&2; exit 2; }
@@ -22,7 +16,7 @@ files = {os.path.relpath(entry["file"]) for entry in json.load(open(sys.argv[1])
 print("\n".join(sorted(file for file in files if not file.startswith(("build", ".")))))' "$build/compile_commands.json")
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-if ! printf '%s\n' "$files" | xargs -P "$(nproc)" -n 8 clang-tidy -p "$build" --quiet ${checks:+"$checks"} >"$log" 2>&1; then
+if ! printf '%s\n' "$files" | xargs -P "$(nproc)" -n 8 clang-tidy -p "$build" --quiet >"$log" 2>&1; then
   grep -vE '^[0-9]+ warnings? generated' "$log"
   exit 1
 fi
