@@ -181,11 +181,14 @@ typedef struct stow_place_options {
   // interrupt; the result is then the best placement so far, marked as stopped. May be NULL.
   bool (*on_progress)(void* user, const stow_place_progress* progress);
   void* user;
+  // Ends the search once this many nodes have brought neither a lower placement nor a higher bound.
+  // STOW_PLACE_NO_LIMIT: never for that reason.
+  uint64_t patience;
 } stow_place_options;
 
 #define STOW_PLACE_DEFAULT_NODES 400000
 
-// Reuse, minimise, STOW_PLACE_DEFAULT_NODES, no callback.
+// Reuse, minimise, STOW_PLACE_DEFAULT_NODES, no callback, no limit to patience.
 STOW_API void stow_place_options_defaults(stow_place_options* options);
 static inline void stow_place_options_init(stow_place_options* options) {
   options->struct_size = sizeof(*options);

@@ -87,6 +87,8 @@ typedef enum stow_order {
 #undef STOW_ORDER_ENUM
       STOW_ORDER_COUNT
 } stow_order;
+// Default of stow_plan_options.patience.
+#define STOW_PLAN_DEFAULT_PATIENCE 12000
 // Default of stow_plan_options.order_nodes.
 #define STOW_ORDER_DEFAULT_NODES 2000000
 
@@ -129,6 +131,9 @@ typedef struct stow_plan_options {
   uint64_t order_margin;  // take another order only if it saves more than this many bytes
   uint64_t order_nodes;   // budget of the search for an order; a node is one attempt to run one
                           // task next. 0: no search, and no bound for other orders
+  // As in stow_place_options. If it is above STOW_PLAN_DEFAULT_PATIENCE, attempts are compared with
+  // that first, and the best of them is then searched with all nodes.
+  uint64_t patience;
 } stow_plan_options;
 
 // Writes every field; afterwards each value is literal, and 0 means 0. An unknown preset is treated

@@ -1,10 +1,9 @@
 // `auto`: a good placement at once, then better ones.
 //
 // Skyline passes come first: they cost little, and on most real models one of them meets the bound.
-// First fit by size follows, since users compare with it. Local search is cheap and gives the later
-// stages a good start. The rest of the budget goes to the exact search and, at intervals, to
-// neighbourhoods of the best placement; if the problem is too large for the exact search, to more
-// orders, local search and neighbourhoods.
+// First fit by size follows, since users compare with it. Then the exact search tries the goal
+// itself, which is often easier to reach than to approach, and all searches take turns. No part
+// waits for another to end, so whichever suits the problem is found soon.
 #include "base/diag.h"
 #include "place/exact/exact.h"
 #include "place/greedy/greedy.h"
@@ -15,10 +14,13 @@
 
 // Above this many buffers, a node of the exact search costs more than it gains.
 #define MAX_EXACT 4096
-// Up to this many, local search seldom finds what the exact search does not.
-#define FEW 512
 // Above this many pairs of buffers live together, first fit can take minutes.
 #define MAX_FIRST_FIT_PAIRS UINT64_C(2000000000)
+#define FIRST_NODES 16384          // of the first player
+#define FIRST_WINDOWED_NODES 3072  // with windows, where others do better
+// Up to this many buffers, a neighbourhood is nearly all of them, and the exact search does better.
+#define FEW 64
+#define MAX_PLAYERS 5
 
 static bool is_fit_for_gaps(const stowi_place_quest* quest) {
   return quest->pair_count <= MAX_FIRST_FIT_PAIRS;
@@ -28,53 +30,59 @@ static bool has_windows(const stowi_place_quest* quest) {
   return quest->problem->windows.count > 0;
 }
 
-// Tries the goal itself first, which is often easier to reach than to approach; among windows only
-// for a while, since local search does well there. Then alternates between the whole problem and
-// neighbourhoods of the best placement.
-static stow_status search_with(stowi_place_quest* quest, stowi_place_prover* prover) {
-  uint64_t turn = STOW_PLACE_DEFAULT_NODES / 8;
-  uint64_t share = quest->problem->buffers.count > FEW ? 2 : 8;
-  quest->phase = "exact";
-  stowi_place_prover_fit(prover, stowi_place_quest_goal(quest),
-                         has_windows(quest) ? turn / 16 : turn);
-  STOW_TRY(stowi_place_quest_stage(quest, stowi_place_quest_left(quest) / share,
-                                   stowi_place_local_search_work));
-  while (!stowi_place_quest_done(quest)) {
-    uint64_t before = quest->nodes;
-    stowi_place_prover_answer(prover, turn);
-    STOW_TRY(stowi_place_quest_stage(quest, turn / 8, stowi_place_lns_improve));
-    if (quest->nodes == before) {
-      break;  // neither finds anything to try
-    }
-    turn *= 2;
+typedef struct team {
+  stowi_place_prover* prover;
+  stowi_place_portfolio* portfolio;
+  stowi_place_local_search* local_search;
+  stowi_place_lns* lns;
+  stowi_place_player players[MAX_PLAYERS];
+  size_t count;
+} team;
+
+static void add(team* t, stow_status (*play)(void* state, bool* out_idle), void* state) {
+  t->players[t->count++] = (stowi_place_player){.play = play, .state = state};
+}
+
+static stow_status gather(stowi_place_quest* quest, team* t) {
+  bool is_small = quest->problem->buffers.count <= MAX_EXACT;
+  if (is_fit_for_gaps(quest)) {
+    STOW_TRY(stowi_place_portfolio_create(quest, &t->portfolio));
+  }
+  if (is_small) {
+    STOW_TRY(stowi_place_prover_create(quest, STOWI_PLACE_RULE_ALL, &t->prover));
+  }
+  STOW_TRY(stowi_place_local_search_create(quest, t->prover, &t->local_search));
+  if (quest->problem->buffers.count > FEW) {
+    STOW_TRY(stowi_place_lns_create(quest, &t->lns));
+  }
+  if (is_small) {
+    add(t, stowi_place_prover_goal, t->prover);
+  }
+  if (t->portfolio != NULL) {
+    add(t, stowi_place_portfolio_play, t->portfolio);
+  }
+  add(t, stowi_place_local_search_play, t->local_search);
+  if (is_small && quest->options.capacity == STOW_PLACE_SMALLEST) {
+    add(t, stowi_place_prover_probe, t->prover);
+  }
+  if (t->lns != NULL) {
+    add(t, stowi_place_lns_play, t->lns);
   }
   return STOW_OK;
 }
 
-// With windows, more orders come first, because a skyline leaves much unused.
-static stow_status search_small(stowi_place_quest* quest) {
-  if (has_windows(quest) && is_fit_for_gaps(quest)) {
-    STOW_TRY(stowi_place_quest_stage(quest, stowi_place_quest_left(quest) / 8,
-                                     stowi_place_portfolio_work));
+static stow_status search(stowi_place_quest* quest) {
+  team t = {.count = 0};
+  stow_status status = gather(quest, &t);
+  if (status == STOW_OK) {
+    status = stowi_place_take_turns(quest, has_windows(quest) ? FIRST_WINDOWED_NODES : FIRST_NODES,
+                                    t.players, t.count);
   }
-  if (stowi_place_quest_done(quest)) {
-    return STOW_OK;
-  }
-  stowi_place_prover* prover = NULL;
-  STOW_TRY(stowi_place_prover_create(quest, STOWI_PLACE_RULE_ALL, &prover));
-  stow_status status = search_with(quest, prover);
-  stowi_place_prover_destroy(prover);
+  stowi_place_lns_destroy(t.lns);
+  stowi_place_local_search_destroy(t.local_search);
+  stowi_place_prover_destroy(t.prover);
+  stowi_place_portfolio_destroy(t.portfolio);
   return status;
-}
-
-static stow_status search_large(stowi_place_quest* quest) {
-  if (is_fit_for_gaps(quest)) {
-    STOW_TRY(stowi_place_quest_stage(quest, stowi_place_quest_left(quest) / 2,
-                                     stowi_place_portfolio_work));
-  }
-  STOW_TRY(stowi_place_quest_stage(quest, stowi_place_quest_left(quest) / 2,
-                                   stowi_place_local_search_work));
-  return stowi_place_quest_stage(quest, STOW_PLACE_NO_LIMIT, stowi_place_lns_improve);
 }
 
 static bool needs_first_fit(const stowi_place_quest* quest) {
@@ -86,9 +94,7 @@ static stow_status search_all(stowi_place_quest* quest) {
   if (needs_first_fit(quest)) {
     STOW_TRY(stowi_place_first_fit_work(quest));
   }
-  bool is_small = quest->problem->buffers.count <= MAX_EXACT;
-  return stowi_place_quest_stage(quest, STOW_PLACE_NO_LIMIT,
-                                 is_small ? search_small : search_large);
+  return stowi_place_quest_done(quest) ? STOW_OK : search(quest);
 }
 
 // First fit of a part may be higher than first fit of all.

@@ -13,8 +13,10 @@
 #define BUFFERS_BETWEEN_REPORTS 131072
 
 void stow_place_options_defaults(stow_place_options* options) {
-  static const stow_place_options defaults = {
-      .reuse = true, .capacity = STOW_PLACE_SMALLEST, .nodes = STOW_PLACE_DEFAULT_NODES};
+  static const stow_place_options defaults = {.reuse = true,
+                                              .capacity = STOW_PLACE_SMALLEST,
+                                              .nodes = STOW_PLACE_DEFAULT_NODES,
+                                              .patience = STOW_PLACE_NO_LIMIT};
   stowi_init_struct(options, &defaults, sizeof(defaults));
 }
 
@@ -28,7 +30,13 @@ bool stowi_place_quest_answered(const stowi_place_quest* quest) {
 }
 
 bool stowi_place_quest_done(const stowi_place_quest* quest) {
-  return quest->stopped || quest->nodes >= quest->stage_end || stowi_place_quest_answered(quest);
+  return quest->stopped || quest->nodes >= quest->options.nodes ||
+         quest->nodes - quest->last_gain >= quest->options.patience ||
+         stowi_place_quest_answered(quest);
+}
+
+bool stowi_place_quest_turn_over(const stowi_place_quest* quest) {
+  return quest->nodes >= quest->turn_end || stowi_place_quest_done(quest);
 }
 
 static uint64_t nodes_between_reports(const stowi_place_quest* quest) {
@@ -50,6 +58,7 @@ void stowi_place_quest_offer(stowi_place_quest* quest, const uint64_t* offsets, 
   if (height < quest->height) {
     memcpy(quest->offsets, offsets, quest->problem->buffers.count * sizeof(*offsets));
     quest->height = height;
+    quest->last_gain = quest->nodes;
     report(quest);
   }
 }
@@ -57,6 +66,7 @@ void stowi_place_quest_offer(stowi_place_quest* quest, const uint64_t* offsets, 
 void stowi_place_quest_raise(stowi_place_quest* quest, uint64_t bound) {
   if (bound > quest->bound) {
     quest->bound = bound;
+    quest->last_gain = quest->nodes;
   }
 }
 
@@ -74,20 +84,47 @@ bool stowi_place_quest_poll(stowi_place_quest* quest) {
 }
 
 uint64_t stowi_place_quest_left(const stowi_place_quest* quest) {
-  return quest->nodes < quest->stage_end ? quest->stage_end - quest->nodes : 0;
+  return quest->nodes < quest->options.nodes ? quest->options.nodes - quest->nodes : 0;
 }
 
-stow_status stowi_place_quest_stage(stowi_place_quest* quest, uint64_t nodes,
-                                    stowi_place_work work) {
-  if (stowi_place_quest_done(quest)) {
+// ---------------------------------------------------------------------------------------------
+// Turns
+
+// Long enough for an attempt or two, so that turns are about equal.
+#define TURN_NODES 8192
+#define TURN_NODES_PER_BUFFER 4
+
+static stow_status play(stowi_place_quest* quest, uint64_t nodes, stowi_place_player* player) {
+  if (player->debt >= nodes) {
+    player->debt -= nodes;
     return STOW_OK;
   }
-  uint64_t end = quest->stage_end;
-  uint64_t left = end - quest->nodes;
-  quest->stage_end = nodes < left ? quest->nodes + nodes : end;
-  stow_status status = work(quest);
-  quest->stage_end = end;
+  uint64_t end = quest->nodes + (nodes - player->debt);
+  quest->turn_end = end;
+  stow_status status = player->play(player->state, &player->is_idle);
+  player->debt = quest->nodes > end ? quest->nodes - end : 0;
+  quest->turn_end = STOW_PLACE_NO_LIMIT;
   return status;
+}
+
+stow_status stowi_place_take_turns(stowi_place_quest* quest, uint64_t first_nodes,
+                                   stowi_place_player* players, size_t count) {
+  uint64_t turn = TURN_NODES + TURN_NODES_PER_BUFFER * (uint64_t)quest->problem->buffers.count;
+  size_t leader = 0;
+  size_t busy = 1;
+  for (uint64_t round = 0; busy > 0 && !stowi_place_quest_done(quest); ++round) {
+    busy = 0;
+    for (size_t i = 0; i < count && !stowi_place_quest_done(quest); ++i) {
+      if (!players[i].is_idle) {
+        uint64_t before = quest->height;
+        uint64_t nodes = i == leader && count > 2 ? turn * (count - 1) : turn;
+        STOW_TRY(play(quest, round == 0 && i == 0 ? first_nodes : nodes, &players[i]));
+        leader = quest->height < before ? i : leader;
+        busy += !players[i].is_idle;
+      }
+    }
+  }
+  return STOW_OK;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -122,7 +159,7 @@ stow_status stowi_place_quest_run(const stow_problem* problem, const stow_place_
   stow_place_options_init(&quest.options);
   STOW_TRY(stowi_load_options(&quest.options, options, sizeof(quest.options), "stow_place_options",
                               diag));
-  quest.stage_end = quest.options.nodes;
+  quest.turn_end = STOW_PLACE_NO_LIMIT;
   stow_placement* placement = stowi_place_placement_create(allocator, problem->buffers.count);
   STOW_TRY(stowi_need_memory(placement != NULL, diag));
   quest.offsets = placement->offsets;

@@ -3,6 +3,9 @@
 //     capacity ┄┄┄┄┄┄┄┄┄┄┄┄┄┄   Done if best ≤ goal, if bound > capacity, or if the budget is
 //     best     ────────────▼   spent. The goal is the capacity or, without one, the bound, and
 //     bound    ────────────▲   rises with it.
+// Searches that keep their state take turns on a quest. What one does next depends on what was
+// found so far, never on how much of the budget is left: so a larger budget repeats what a smaller
+// one did, goes on from there, and never ends worse.
 #ifndef STOWAGE_SRC_PLACE_QUEST_H_
 #define STOWAGE_SRC_PLACE_QUEST_H_
 
@@ -19,7 +22,8 @@ typedef struct stowi_place_quest {
   uint64_t height;       // of the best placement; UINT64_MAX before the first
   uint64_t* offsets;     // of the best placement
   uint64_t nodes;        // spent
-  uint64_t stage_end;    // nodes at which the current stage of the work ends
+  uint64_t turn_end;     // nodes at which the current turn ends, between two attempts
+  uint64_t last_gain;    // nodes when the best or the bound changed last
   uint64_t next_report;  // nodes at which the callback is due
   bool stopped;          // by the callback
 } stowi_place_quest;
@@ -51,9 +55,11 @@ stow_placement* stowi_place_placement_create(stow_allocator allocator, size_t co
 uint64_t stowi_place_quest_goal(const stowi_place_quest* quest);
 // Whether the best placement is good enough, or none can be.
 bool stowi_place_quest_answered(const stowi_place_quest* quest);
-// Whether the question is answered, the stage's budget spent, or the search stopped by the
+// Whether the question is answered, the budget or the patience spent, or the search stopped by the
 // callback.
 bool stowi_place_quest_done(const stowi_place_quest* quest);
+// Whether it is done, or the turn is over: asked between two attempts, not during one.
+bool stowi_place_quest_turn_over(const stowi_place_quest* quest);
 
 // Copies the placement if it is lower than the best so far, and reports it to the callback.
 void stowi_place_quest_offer(stowi_place_quest* quest, const uint64_t* offsets, uint64_t height);
@@ -69,9 +75,20 @@ bool stowi_place_quest_poll(stowi_place_quest* quest);
 // The remaining budget.
 uint64_t stowi_place_quest_left(const stowi_place_quest* quest);
 
-// Lets |work| spend up to |nodes| of the remaining budget. Does nothing if the quest is done.
-stow_status stowi_place_quest_stage(stowi_place_quest* quest, uint64_t nodes,
-                                    stowi_place_work work);
+// A search that takes turns. |play| goes on where it stopped, until the turn is over or it has
+// nothing left to try: then it sets |*out_idle|.
+typedef struct stowi_place_player {
+  stow_status (*play)(void* state, bool* out_idle);
+  void* state;
+  uint64_t debt;  // nodes that it took beyond its turns
+  bool is_idle;
+} stowi_place_player;
+
+// Turns of equal cost, until the quest is done or all are idle; whoever found the last better
+// placement, at first the first player, gets as many nodes as all others together. The first turn
+// has |first_nodes|.
+stow_status stowi_place_take_turns(stowi_place_quest* quest, uint64_t first_nodes,
+                                   stowi_place_player* players, size_t count);
 
 // Lets |work| place the buffers that are not always live, above those that are; or everything, if
 // they cannot be separated without loss or there is nothing to gain.

@@ -68,6 +68,7 @@ static void init_first(stow_plan_options* options) {
   options->nodes = STOW_PLACE_DEFAULT_NODES;
   options->order = STOW_ORDER_GIVEN;
   options->order_nodes = STOW_ORDER_DEFAULT_NODES;
+  options->patience = STOW_PLAN_DEFAULT_PATIENCE;
 }
 
 // RLX shares no bytes except those of its views, and has one order.

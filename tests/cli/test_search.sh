@@ -154,4 +154,26 @@ if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
 else
   skip "no script(1) that runs a command: terminals are not tested"
 fi
+
+# A plan compares its attempts first, and then searches the best of them for as long as it may.
+golden=$root/tests/golden/rlx
+for graph in f32only_2 hazard_3 mixed_2; do
+  run plan "$golden/$graph.stow" --format json -o "$work/usual.json"
+  expect 0 "UsualSearch ($graph)"
+  run plan "$golden/$graph.stow" --format json --nodes 300k -o "$work/longer.json"
+  expect 0 "LongerSearch ($graph)"
+  run plan "$golden/$graph.stow" --format json --nodes 300k --time 5m -o "$work/timed.json"
+  expect 0 "TimedSearch ($graph)"
+  same "$work/longer.json" "$work/timed.json"
+  python3 - "$work/usual.json" "$work/longer.json" >"$work/verdict" 2>&1 <<'PY'
+import json
+import sys
+
+usual, longer = (json.load(open(name)) for name in sys.argv[1:])
+assert longer["arena_size"] <= usual["arena_size"]
+assert longer["search"]["nodes"] > usual["search"]["nodes"]
+assert all(longer[key] == usual[key] for key in ("decisions", "ordering", "order", "options"))
+PY
+  if [ -s "$work/verdict" ]; then fail "$graph: $(tail -n 1 "$work/verdict")"; else pass; fi
+done
 finish

@@ -151,7 +151,7 @@ static uint64_t height_on_bedrock(const stow_problem* problem, uint64_t capacity
   quest.offsets = offsets;
   stow_place_options_init(&quest.options);
   quest.options.capacity = capacity;
-  quest.stage_end = quest.options.nodes;
+  quest.turn_end = STOW_PLACE_NO_LIMIT;
   CHECK(stowi_place_on_bedrock(&quest, lay_apart) == STOW_OK);
   CHECK(stow_placement_check(problem, offsets, stow_problem_count(problem), quest.height,
                              stow_allocator_default(), NULL, NULL) == STOW_OK);

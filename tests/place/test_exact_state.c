@@ -19,7 +19,8 @@ typedef struct snapshot {
   uint32_t* rank;
   stowi_place_hash_pair* hash;
   int64_t* floor;
-  uint32_t* floor_count;
+  uint32_t* holder;
+  uint32_t* held;
   int64_t* load;
   uint32_t* crossing;
   size_t mark;
@@ -41,7 +42,8 @@ static snapshot take(const stowi_place_state* state) {
                     (uint32_t*)copy(state->rank, n, sizeof(uint32_t)),
                     (stowi_place_hash_pair*)copy(state->hash, n, sizeof(stowi_place_hash_pair)),
                     (int64_t*)copy(state->floor, sections, sizeof(int64_t)),
-                    (uint32_t*)copy(state->floor_count, sections, sizeof(uint32_t)),
+                    (uint32_t*)copy(state->holder, sections, sizeof(uint32_t)),
+                    (uint32_t*)copy(state->held, n, sizeof(uint32_t)),
                     (int64_t*)copy(state->load, sections, sizeof(int64_t)),
                     (uint32_t*)copy(state->crossing, sections, sizeof(uint32_t)),
                     stowi_place_exact_state_mark(state)};
@@ -57,7 +59,8 @@ static bool is_as(const stowi_place_state* state, const snapshot* s) {
          memcmp(state->rank, s->rank, n * sizeof(uint32_t)) == 0 &&
          memcmp(state->hash, s->hash, n * sizeof(stowi_place_hash_pair)) == 0 &&
          memcmp(state->floor, s->floor, sections * sizeof(int64_t)) == 0 &&
-         memcmp(state->floor_count, s->floor_count, sections * sizeof(uint32_t)) == 0 &&
+         memcmp(state->holder, s->holder, sections * sizeof(uint32_t)) == 0 &&
+         memcmp(state->held, s->held, n * sizeof(uint32_t)) == 0 &&
          memcmp(state->load, s->load, sections * sizeof(int64_t)) == 0 &&
          memcmp(state->crossing, s->crossing, sections * sizeof(uint32_t)) == 0;
 }
@@ -70,7 +73,8 @@ static void drop(snapshot* s) {
   free(s->rank);
   free(s->hash);
   free(s->floor);
-  free(s->floor_count);
+  free(s->holder);
+  free(s->held);
   free(s->load);
   free(s->crossing);
 }
@@ -82,7 +86,7 @@ static void check_section(const stowi_place_state* state, uint32_t section) {
   const stowi_place_model* model = state->model;
   int64_t floor = INT64_MAX;
   int64_t load = 0;
-  uint32_t count = 0;
+  bool holds = state->holder[section] == STOWI_PLACE_NO_HOLDER;
   uint32_t crossing = 0;
   for (uint32_t j = 0; j < model->count; ++j) {
     uint32_t last = model->first_piece[j + 1] - 1;
@@ -95,14 +99,15 @@ static void check_section(const stowi_place_state* state, uint32_t section) {
       const stowi_place_model_piece* piece = &model->pieces[p];
       if (piece->begin <= section && section < piece->end) {
         int64_t at = state->bound[j] + piece->low;
-        count = at < floor ? 1 : count + (at == floor);
+        holds = holds || (state->holder[section] == j && at == state->floor[section]);
         floor = at < floor ? at : floor;
         load += piece->room;
       }
     }
   }
   CHECK(state->floor[section] == floor);
-  CHECK_U64(state->floor_count[section], count);
+  CHECK(holds);
+  CHECK((state->holder[section] == STOWI_PLACE_NO_HOLDER) == (floor == INT64_MAX));
   CHECK(state->load[section] == load);
   CHECK_U64(state->crossing[section], crossing);
 }
@@ -132,12 +137,21 @@ static void check_buffer(const stowi_place_state* state, uint32_t buffer) {
   }
 }
 
+static void check_held(const stowi_place_state* state, uint32_t buffer) {
+  uint32_t held = 0;
+  for (uint32_t s = 0; s < state->model->section_count; ++s) {
+    held += state->holder[s] == buffer;
+  }
+  CHECK_U64(state->held[buffer], held);
+}
+
 static void check_all(const stowi_place_state* state) {
   for (uint32_t s = 0; s < state->model->section_count; ++s) {
     check_section(state, s);
   }
   for (uint32_t j = 0; j < state->model->count; ++j) {
     check_buffer(state, j);
+    check_held(state, j);
   }
 }
 

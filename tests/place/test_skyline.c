@@ -257,7 +257,7 @@ static void compare(stowi_place_skyline_state* skyline, const stow_problem* prob
   r.any_fixed = count < problem->buffers.count;
   uint64_t offsets[MAX_COUNT];
   stowi_place_skyline_pass pass = {.order = order, .count = count, .offsets = offsets};
-  pass.too_high = pass.max_nodes = UINT64_MAX;
+  pass.too_high = pass.max_steps = UINT64_MAX;
   (quick ? stowi_place_skyline_quick : stowi_place_skyline_lowest)(skyline, &pass);
   place_by_definition(&r, order, count);
   uint64_t height = problem->fixed_end;
@@ -268,14 +268,14 @@ static void compare(stowi_place_skyline_state* skyline, const stow_problem* prob
     height = end > height ? end : height;
   }
   CHECK_U64(pass.height, height);
-  CHECK(pass.nodes >= count);
+  CHECK(pass.steps >= count);
   pass.too_high = height;
   (quick ? stowi_place_skyline_quick : stowi_place_skyline_lowest)(skyline, &pass);
   CHECK_U64(pass.height, UINT64_MAX);
   pass.too_high = UINT64_MAX;
-  pass.max_nodes = pass.nodes - 1;
+  pass.max_steps = pass.steps - 1;
   (quick ? stowi_place_skyline_quick : stowi_place_skyline_lowest)(skyline, &pass);
-  CHECK(pass.nodes <= pass.max_nodes || pass.height != UINT64_MAX);
+  CHECK(pass.steps <= pass.max_steps || pass.height != UINT64_MAX);
 }
 
 static void run_case(test_random* random, const random_shape* shape) {

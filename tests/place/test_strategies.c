@@ -537,6 +537,83 @@ TEST(EveryStrategySurvivesFailedAllocations) {
   }
 }
 
+// ---------------------------------------------------------------------------------------------
+// Budgets
+
+// A budget that ends earlier is a prefix of one that ends later.
+static void check_growing_budgets(question* q) {
+  uint64_t height = UINT64_MAX;
+  uint64_t bound = 0;
+  for (uint64_t nodes = 0; nodes < 100000; nodes = nodes * 3 + 100) {
+    q->options.nodes = nodes;
+    stow_placement* placement = ask(q);
+    if (placement == NULL) {
+      return;
+    }
+    ASSERT(q, stow_placement_height(placement) <= height);
+    ASSERT(q, stowi_place_placement_bound(placement) >= bound);
+    height = stow_placement_height(placement);
+    bound = stowi_place_placement_bound(placement);
+    stow_placement_destroy(placement);
+  }
+}
+
+TEST(ALargerBudgetIsNeverWorse) {
+  uint64_t seeds = test_is_long() ? 20 : 1;
+  for (size_t f = 0; f < problem_family_count; ++f) {
+    for (uint64_t seed = 0; seed < seeds; ++seed) {
+      stow_problem* problem = problem_family_make(&problem_families[f], seed, 90, NULL);
+      for (size_t i = 0; i < stow_strategy_count(); ++i) {
+        question q = {stow_strategy_at(i), problem, options_of(STOW_PLACE_SMALLEST, 0),
+                      OPTIMUM_UNKNOWN};
+        check_growing_budgets(&q);
+      }
+      stow_problem_destroy(problem);
+    }
+  }
+}
+
+static uint64_t height_of(const char* name, const stow_problem* problem, uint64_t nodes) {
+  question q = {find(name), problem, options_of(STOW_PLACE_SMALLEST, nodes), OPTIMUM_UNKNOWN};
+  return ask_and_check(&q);
+}
+
+// `auto` divides its nodes among the others, and gives the best of them half.
+TEST(AutoIsNotWorseThanItsPartsAtTwiceTheirNodes) {
+  static const char* const parts[] = {"skyline", "portfolio", "local-search", "lns", "exact"};
+  static const size_t counts[] = {60, 300};
+  uint64_t nodes = test_is_long() ? 100000 : 30000;
+  for (size_t f = 0; f < problem_family_count; ++f) {
+    for (size_t c = 0; c < sizeof(counts) / sizeof(counts[0]); ++c) {
+      stow_problem* problem = problem_family_make(&problem_families[f], 1, counts[c], NULL);
+      uint64_t height = height_of("auto", problem, 2 * nodes);
+      for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); ++i) {
+        uint64_t part = height_of(parts[i], problem, nodes);
+        test_check(height <= part, __FILE__, __LINE__, "%s, %zu buffers: auto %llu, %s %llu",
+                   problem_families[f].name, counts[c], (unsigned long long)height, parts[i],
+                   (unsigned long long)part);
+      }
+      stow_problem_destroy(problem);
+    }
+  }
+}
+
+TEST(PatienceEndsASearchThatGainsNothing) {
+  stow_problem* problem = problem_family_make(problem_family_find("tiled"), 3, 500, NULL);
+  question q = {find("auto"), problem, options_of(STOW_PLACE_SMALLEST, 1000000), OPTIMUM_UNKNOWN};
+  q.options.patience = 5000;
+  stow_placement* first = ask(&q);
+  q.options.patience = 50000;
+  stow_placement* second = ask(&q);
+  CHECK(stow_placement_outcome(first) == STOW_OUTCOME_FEASIBLE);
+  CHECK(stowi_place_placement_nodes(first) >= 5000 && stowi_place_placement_nodes(first) < 500000);
+  CHECK(stowi_place_placement_nodes(first) < stowi_place_placement_nodes(second));
+  CHECK(stow_placement_height(second) <= stow_placement_height(first));
+  stow_placement_destroy(first);
+  stow_placement_destroy(second);
+  stow_problem_destroy(problem);
+}
+
 TEST(PlacementsAreDescribedInOneStruct) {
   stow_problem* problem = empty_problem();
   stow_placement* placement = NULL;

@@ -967,6 +967,7 @@ static stow_plan_options random_options(test_random* random) {
   options.tail_guard = test_random_below(random, 2) == 0 ? 0 : test_random_below(random, 300);
   options.strategy = stow_strategy_at((size_t)test_random_below(random, stow_strategy_count()));
   options.nodes = 300;
+  options.patience = test_random_below(random, 2) == 0 ? STOW_PLACE_NO_LIMIT : 100;
   options.io = test_random_below(random, 4) == 0 ? STOW_IO_CONSUME : STOW_IO_KEEP;
   if (test_random_below(random, 2) == 0) {
     options.capacity = test_random_below(random, 4000);

@@ -47,6 +47,7 @@ TEST(DefaultPresetIsInOrderExecution) {
   REQUIRE(options.strategy != NULL);
   CHECK_TEXT(options.strategy->name, "auto");
   CHECK_U64(options.nodes, STOW_PLACE_DEFAULT_NODES);
+  CHECK_U64(options.patience, STOW_PLAN_DEFAULT_PATIENCE);
   CHECK(options.on_progress == NULL && options.user == NULL);
 }
 

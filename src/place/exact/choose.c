@@ -51,6 +51,11 @@ static void make_keys(stowi_place_ranks* ranks, const stowi_place_state* state, 
   static const uint8_t places[][3] = {{0, 1, 2}, {0, 2, 1}, {2, 0, 1}};  // of T, W, A
   const stowi_place_model* model = state->model;
   uint64_t* key = &ranks->key[(size_t)buffer * 3];
+  if (ranks->whom == STOWI_PLACE_GIVEN) {
+    key[0] = UINT64_MAX - ranks->place[model->buffer[buffer]];
+    key[1] = key[2] = 0;
+    return;
+  }
   uint64_t width = model->width[buffer];
   uint64_t keys[3] = {(uint64_t)fullest(state, buffer), width,
                       saturating_product(width, (uint64_t)model->size[buffer])};
@@ -226,33 +231,63 @@ static uint32_t pick_fullest(const stowi_place_state* state, lowest at, stowi_pl
 typedef struct need {
   int64_t first;
   int64_t second;
-  int64_t third;
 } need;
 
 static need need_of(const stowi_place_state* state, stowi_place_where where, uint32_t section) {
   int64_t floor = state->floor[section];
   int64_t slack = state->ceiling[section] - floor - state->load[section];
-  int64_t count = state->floor_count[section];
   switch (where) {
-    case STOWI_PLACE_TIGHTEST: return (need){slack, count, floor};
-    case STOWI_PLACE_TIGHTEST_LOW: return (need){slack, floor, 0};
-    default: return (need){floor, slack, count};
+    case STOWI_PLACE_TIGHTEST: return (need){slack, 0};
+    case STOWI_PLACE_TIGHTEST_LOW: return (need){slack, floor};
+    default: return (need){floor, slack};
   }
 }
 
 static bool is_less(need a, need b) {
-  if (a.first != b.first) {
-    return a.first < b.first;
+  return a.first != b.first ? a.first < b.first : a.second < b.second;
+}
+
+// How many may still be on the floor of |section|, at most |most|.
+static uint32_t count_on_floor(const stowi_place_state* state, uint32_t section, uint32_t most) {
+  const stowi_place_model* model = state->model;
+  const uint64_t* members = stowi_place_model_members(model, section);
+  uint32_t end = stowi_place_model_end_word(model, section);
+  uint32_t count = 0;
+  for (uint32_t w = model->first_word[section]; w < end && count < most; ++w) {
+    for (uint64_t bits = members[w] & state->free[w]; bits != 0; bits &= bits - 1) {
+      uint32_t j = w * 64 + stowi_lowest_bit(bits);
+      count += stowi_place_exact_state_low_at(state, j, section) == state->floor[section];
+    }
   }
-  return a.second != b.second ? a.second < b.second : a.third < b.third;
+  return count < most ? count : most;
+}
+
+// Of equally tight sections, one with the fewest on its floor: if it is just one, that must be
+// there.
+static uint32_t pick_fewest(const stowi_place_state* state, uint32_t found, int64_t slack,
+                            uint32_t end) {
+  uint32_t best = found;
+  uint32_t fewest = count_on_floor(state, found, UINT32_MAX);
+  for (uint32_t s = found + 1; s < end; ++s) {
+    bool is_lower = state->floor[s] < state->floor[best];
+    if (state->holder[s] != STOWI_PLACE_NO_HOLDER && (is_lower || fewest > 1) &&
+        need_of(state, STOWI_PLACE_TIGHTEST, s).first == slack) {
+      uint32_t count = count_on_floor(state, s, fewest + 1);
+      if (count < fewest || (count == fewest && is_lower)) {
+        best = s;
+        fewest = count;
+      }
+    }
+  }
+  return best;
 }
 
 static uint32_t find_section(const stowi_place_state* state, stowi_place_where where,
                              uint32_t begin, uint32_t end) {
   uint32_t best = UINT32_MAX;
-  need least = {0, 0, 0};
+  need least = {0, 0};
   for (uint32_t s = begin; s < end; ++s) {
-    if (state->floor_count[s] > 0) {
+    if (state->holder[s] != STOWI_PLACE_NO_HOLDER) {
       need n = need_of(state, where, s);
       if (best == UINT32_MAX || is_less(n, least)) {
         least = n;
@@ -260,7 +295,7 @@ static uint32_t find_section(const stowi_place_state* state, stowi_place_where w
       }
     }
   }
-  return best;
+  return where == STOWI_PLACE_TIGHTEST ? pick_fewest(state, best, least.first, end) : best;
 }
 
 static uint32_t lowest_in(const stowi_place_state* state, uint32_t section) {

@@ -22,7 +22,8 @@ typedef enum stowi_place_where {
 typedef enum stowi_place_whom {
   STOWI_PLACE_TWA,
   STOWI_PLACE_TAW,
-  STOWI_PLACE_WAT
+  STOWI_PLACE_WAT,
+  STOWI_PLACE_GIVEN  // in an order that the caller gives
 } stowi_place_whom;
 
 typedef struct stowi_place_way {
@@ -35,6 +36,7 @@ typedef struct stowi_place_ranks {
   stowi_place_whom whom;
   uint32_t noise;  // how many places a buffer may be late
   uint64_t seed;
+  const uint32_t* place;  // by the problem's numbers, in the order given
   uint32_t* order;
   uint64_t* key;  // three for each buffer
 } stowi_place_ranks;

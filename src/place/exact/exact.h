@@ -17,10 +17,11 @@ typedef enum stowi_place_verdict {
 // One run of the search.
 typedef struct stowi_place_run {
   uint64_t capacity;  // bytes
-  uint64_t nodes;     // at most
+  uint64_t nodes;     // at most, beyond the number of buffers that were placed at once
   stowi_place_way way;
-  uint32_t noise;  // how many places a rank may be off
-  uint64_t seed;   // of the noise, not 0
+  uint32_t noise;         // how many places a rank may be off
+  uint64_t seed;          // of the noise, not 0
+  const uint32_t* place;  // of STOWI_PLACE_GIVEN: by the problem's numbers, in the order given
 } stowi_place_run;
 
 // |model| must outlive it. Allocates all memory that any run needs.
@@ -55,15 +56,17 @@ stow_status stowi_place_prover_create(stowi_place_quest* quest, uint32_t rules,
                                       stowi_place_prover** out_prover);
 void stowi_place_prover_destroy(stowi_place_prover* prover);
 
-// Searches for a placement within |capacity| bytes, alternating between ways, each round with twice
-// the nodes of the previous one, until |nodes| are spent or the quest is done. Offers what it
-// finds, and raises the bound if it refutes.
-stowi_place_verdict stowi_place_prover_fit(stowi_place_prover* prover, uint64_t capacity,
-                                           uint64_t nodes);
+// Searches for a placement within |capacity| bytes until the quest is done. Offers what it finds,
+// and raises the bound if it refutes.
+stowi_place_verdict stowi_place_prover_fit(stowi_place_prover* prover, uint64_t capacity);
 
-// Answers the quest's question, if its budget, or |nodes| of it, suffices. Called again, it
-// continues.
-void stowi_place_prover_answer(stowi_place_prover* prover, uint64_t nodes);
+// Probes a capacity with the ranks of |order|, which has all buffers that are not fixed.
+void stowi_place_prover_follow(stowi_place_prover* prover, const uint32_t* order, size_t count);
+
+// Players, whose state is a prover: one searches at the goal, the other at capacities between that
+// and the best height.
+stow_status stowi_place_prover_goal(void* state, bool* out_idle);
+stow_status stowi_place_prover_probe(void* state, bool* out_idle);
 
 // The work of `exact`: first fit, then the search. Problems too large for a model get first fit
 // only.

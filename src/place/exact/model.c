@@ -180,6 +180,19 @@ static void fill_neighbours(stowi_place_model* model, uint32_t i) {
   }
 }
 
+static void fill_spanning(stowi_place_model* model, uint32_t block) {
+  uint64_t* set = stowi_place_model_spanning(model, block);
+  uint32_t begin = block * STOWI_PLACE_BLOCK;
+  uint32_t end = begin + STOWI_PLACE_BLOCK < model->section_count ? begin + STOWI_PLACE_BLOCK
+                                                                  : model->section_count;
+  for (uint32_t i = 0; i < model->first_of[begin + 1]; ++i) {
+    const stowi_place_model_piece* piece = &model->pieces[model->first_piece[i]];
+    if (model->low[i] != STOWI_PLACE_MANY_LOWS && piece->begin <= begin && end <= piece->end) {
+      put_in(set, i);
+    }
+  }
+}
+
 static void fill_sets(stowi_place_model* model) {
   for (uint32_t s = 0; s < model->section_count; ++s) {
     model->first_word[s] = model->words;
@@ -192,6 +205,9 @@ static void fill_sets(stowi_place_model* model) {
         model->first_word[s] = word < model->first_word[s] ? word : model->first_word[s];
       }
     }
+  }
+  for (uint32_t b = 0; b < stowi_place_model_blocks(model); ++b) {
+    fill_spanning(model, b);
   }
   for (uint32_t i = 0; i < model->count; ++i) {
     fill_neighbours(model, i);
@@ -348,11 +364,13 @@ static bool allocate(stowi_place_model* model) {
   model->members =
       STOWI_ARRAY_ZERO(allocator, uint64_t, (size_t)model->section_count * model->words);
   model->first_word = STOWI_ARRAY(allocator, uint32_t, model->section_count);
+  model->spanning =
+      STOWI_ARRAY_ZERO(allocator, uint64_t, (size_t)stowi_place_model_blocks(model) * model->words);
   return model->buffer != NULL && model->size != NULL && model->padding != NULL &&
          model->alignment != NULL && model->pin != NULL && model->width != NULL &&
          model->twin != NULL && model->low != NULL && model->first_piece != NULL &&
          model->pieces != NULL && model->first_of != NULL && model->neighbours != NULL &&
-         model->members != NULL && model->first_word != NULL;
+         model->members != NULL && model->first_word != NULL && model->spanning != NULL;
 }
 
 static stow_status fill(stowi_place_model* model) {
@@ -415,6 +433,8 @@ void stowi_place_model_destroy(stowi_place_model* model) {
   STOWI_ARRAY_FREE(allocator, model->neighbours, n * model->words);
   STOWI_ARRAY_FREE(allocator, model->members, (size_t)model->section_count * model->words);
   STOWI_ARRAY_FREE(allocator, model->first_word, model->section_count);
+  STOWI_ARRAY_FREE(allocator, model->spanning,
+                   (size_t)stowi_place_model_blocks(model) * model->words);
   stowi_place_clashes_free(&model->clashes, model);
   stowi_place_sections_free(&model->sections, model->problem, allocator);
   STOWI_DELETE(allocator, model);

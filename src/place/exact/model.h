@@ -14,6 +14,9 @@
 // Larger models are refused: the bit sets would exceed a gigabit.
 #define STOWI_PLACE_MODEL_MAX_BUFFERS 16384
 
+// Sections in a block: a buffer that lives throughout is looked at once for all of them.
+#define STOWI_PLACE_BLOCK 8
+
 #define STOWI_PLACE_NO_TWIN UINT32_MAX
 #define STOWI_PLACE_NO_PIN INT64_MIN
 #define STOWI_PLACE_MANY_LOWS INT64_MIN
@@ -51,6 +54,8 @@ typedef struct stowi_place_model {
   uint64_t* neighbours;  // count sets: those that are live together with it
   uint64_t* members;     // section_count sets: those that occupy something there
   uint32_t* first_word;  // by section: in its set, the words before are empty
+  uint64_t* spanning;    // a set for each block of sections: those that are in all of them, at one
+                         // height
   uint64_t pair_count;
   stowi_place_clashes clashes;  // empty without windows, or where there would be too many
 } stowi_place_model;
@@ -117,6 +122,13 @@ static inline uint32_t stowi_place_model_end_word(const stowi_place_model* model
 static inline uint64_t* stowi_place_model_members(const stowi_place_model* model,
                                                   uint32_t section) {
   return model->members + (size_t)section * model->words;
+}
+
+static inline uint32_t stowi_place_model_blocks(const stowi_place_model* model) {
+  return (model->section_count + STOWI_PLACE_BLOCK - 1) / STOWI_PLACE_BLOCK;
+}
+static inline uint64_t* stowi_place_model_spanning(const stowi_place_model* model, uint32_t block) {
+  return model->spanning + (size_t)block * model->words;
 }
 
 #endif  // STOWAGE_SRC_PLACE_EXACT_MODEL_H_

@@ -151,7 +151,7 @@ static void push_frame(stowi_place_exact_search* exact, const stretch* s) {
 static bool has_free(const stowi_place_exact_search* exact, uint32_t begin, uint32_t end) {
   const stowi_place_state* state = exact->state;
   for (uint32_t s = begin; s < end; ++s) {
-    if (state->floor_count[s] > 0) {
+    if (state->holder[s] != STOWI_PLACE_NO_HOLDER) {
       return true;
     }
   }
@@ -287,7 +287,7 @@ static bool spend(stowi_place_exact_search* exact, stowi_place_quest* quest) {
 
 static bool may_go_on(stowi_place_exact_search* exact, const stowi_place_run* run,
                       stowi_place_quest* quest) {
-  return exact->nodes < run->nodes && !exact->state->out_of_trail &&
+  return exact->nodes - exact->deepest < run->nodes && !exact->state->out_of_trail &&
          (exact->nodes - exact->spent < exact->spend_every || spend(exact, quest));
 }
 
@@ -343,6 +343,7 @@ static stowi_place_verdict run_once(stowi_place_exact_search* exact, const stowi
   exact->ranks.whom = run->way.whom;
   exact->ranks.noise = run->noise;
   exact->ranks.seed = run->seed;
+  exact->ranks.place = run->place;
   exact->nodes = exact->spent = 0;
   exact->deepest = 0;
   exact->top = NO_FRAME;
@@ -367,7 +368,7 @@ static stowi_place_verdict run_with_holes(stowi_place_exact_search* exact,
   if (verdict == STOWI_PLACE_FOUND || stowi_place_quest_done(quest)) {
     return verdict == STOWI_PLACE_FOUND ? STOWI_PLACE_FOUND : STOWI_PLACE_UNKNOWN;
   }
-  part.nodes = run->nodes - exact->nodes;
+  part.nodes = run->nodes - part.nodes;
   exact->state->among_holes = true;
   exact->state->rules = exact->rules & STOWI_PLACE_RULES_WITH_HOLES;
   return run_once(exact, &part, quest);

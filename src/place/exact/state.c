@@ -23,7 +23,7 @@ typedef enum change_kind {
 struct stowi_place_change {
   uint32_t kind;
   uint32_t index;
-  uint32_t count;  // of a floor
+  uint32_t holder;  // of a floor
   int64_t value;
 };
 
@@ -62,60 +62,97 @@ static void hash_least(stowi_place_state* state, uint32_t buffer) {
 // ---------------------------------------------------------------------------------------------
 // Floors
 
-// |buffer|'s bound is no longer |bound|.
-static void leave_floors(stowi_place_state* state, uint32_t buffer, int64_t bound) {
+static void set_floor(stowi_place_state* state, uint32_t section, int64_t floor, uint32_t holder) {
+  state->floor[section] = floor;
+  state->holder[section] = holder;
+  if (holder != STOWI_PLACE_NO_HOLDER) {
+    ++state->held[holder];
+  }
+}
+
+// The floor is at |floor| or higher, and its holder is to be found.
+static void leave_floor(stowi_place_state* state, uint32_t section, int64_t floor) {
+  uint32_t holder = state->holder[section];
+  state->trail[state->trail_count++] =
+      (stowi_place_change){CHANGED_FLOOR, section, holder, state->floor[section]};
+  --state->held[holder];
+  state->stale[state->stale_count++] = section;
+  set_floor(state, section, floor, STOWI_PLACE_NO_HOLDER);
+}
+
+// |buffer|'s bound has risen, or it has been placed.
+static void leave_floors(stowi_place_state* state, uint32_t buffer) {
   const stowi_place_model* model = state->model;
-  for (uint32_t p = model->first_piece[buffer]; p < model->first_piece[buffer + 1]; ++p) {
-    const stowi_place_model_piece* piece = &model->pieces[p];
-    int64_t at = bound + piece->low;
-    for (uint32_t s = piece->begin; s < piece->end; ++s) {
-      if (state->floor[s] == at) {
-        if (state->stamp[s] != state->batch) {
-          state->stamp[s] = state->batch;
-          state->trail[state->trail_count++] =
-              (stowi_place_change){CHANGED_FLOOR, s, state->floor_count[s], state->floor[s]};
-        }
-        if (--state->floor_count[s] == 0) {
-          state->stale[state->stale_count++] = s;
-        }
+  for (uint32_t p = model->first_piece[buffer];
+       p < model->first_piece[buffer + 1] && state->held[buffer] > 0; ++p) {
+    for (uint32_t s = model->pieces[p].begin; s < model->pieces[p].end; ++s) {
+      if (state->holder[s] == buffer) {
+        leave_floor(state, s, state->floor[s]);
       }
     }
   }
 }
 
-static int64_t piece_low_at(const stowi_place_model* model, uint32_t buffer, uint32_t section) {
+// Everything that is live with |buffer|, which has been placed and is whole, goes above |end|.
+static void raise_floors(stowi_place_state* state, uint32_t buffer, int64_t end) {
+  const stowi_place_model_piece* piece = &state->model->pieces[state->model->first_piece[buffer]];
+  for (uint32_t s = piece->begin; s < piece->end; ++s) {
+    if (state->floor[s] < end || state->holder[s] == buffer) {
+      leave_floor(state, s, state->floor[s] < end ? end : state->floor[s]);
+    }
+  }
+}
+
+int64_t stowi_place_exact_state_low_at(const stowi_place_state* state, uint32_t buffer,
+                                       uint32_t section) {
+  const stowi_place_model* model = state->model;
   if (model->low[buffer] != STOWI_PLACE_MANY_LOWS) {
-    return model->low[buffer];
+    return state->bound[buffer] + model->low[buffer];
   }
   uint32_t p = model->first_piece[buffer];
   while (model->pieces[p].end <= section) {
     ++p;
   }
-  return model->pieces[p].low;
+  return state->bound[buffer] + model->pieces[p].low;
 }
 
-static void find_floor(stowi_place_state* state, uint32_t section) {
+// The lowest of the free ones in [set less except], which are live in |section|, and |found|.
+static stowi_place_low lower_of(const stowi_place_state* state, uint32_t section,
+                                const uint64_t* set, const uint64_t* except,
+                                stowi_place_low found) {
   const stowi_place_model* model = state->model;
-  const uint64_t* members = stowi_place_model_members(model, section);
-  int64_t lowest = INT64_MAX;
-  uint32_t count = 0;
   uint32_t end = stowi_place_model_end_word(model, section);
   for (uint32_t w = model->first_word[section]; w < end; ++w) {
-    for (uint64_t bits = members[w] & state->free[w]; bits != 0; bits &= bits - 1) {
+    uint64_t bits = set[w] & state->free[w] & ~(except != NULL ? except[w] : 0);
+    for (; bits != 0; bits &= bits - 1) {
       uint32_t j = w * 64 + stowi_lowest_bit(bits);
-      int64_t at = state->bound[j];
-      if (model->has_windows) {
-        at += piece_low_at(model, j, section);
-      }
-      count = at < lowest ? 1 : count + (at == lowest);
-      lowest = at < lowest ? at : lowest;
+      int64_t at =
+          model->has_windows ? stowi_place_exact_state_low_at(state, j, section) : state->bound[j];
+      found = at < found.at ? (stowi_place_low){at, j} : found;
     }
   }
-  state->floor[section] = lowest;
-  state->floor_count[section] = count;
+  return found;
+}
+
+// What spans its block is looked at once for all its sections.
+static void find_floor(stowi_place_state* state, uint32_t section) {
+  uint32_t block = section / STOWI_PLACE_BLOCK;
+  const uint64_t* spanning = stowi_place_model_spanning(state->model, block);
+  if (state->block_stamp[block] != state->settled) {
+    state->block_stamp[block] = state->settled;
+    state->block_low[block] = lower_of(state, section, spanning, NULL,
+                                       (stowi_place_low){INT64_MAX, STOWI_PLACE_NO_HOLDER});
+  }
+  stowi_place_low found = state->block_low[block];
+  if (found.at > state->floor[section]) {
+    found =
+        lower_of(state, section, stowi_place_model_members(state->model, section), spanning, found);
+  }
+  set_floor(state, section, found.at, found.holder);
 }
 
 void stowi_place_exact_state_settle(stowi_place_state* state) {
+  ++state->settled;
   for (uint32_t i = 0; i < state->stale_count; ++i) {
     find_floor(state, state->stale[i]);
   }
@@ -175,10 +212,9 @@ static void lower_ceilings(stowi_place_state* state, uint32_t buffer) {
 // Placing
 
 static void raise_bound(stowi_place_state* state, uint32_t buffer, int64_t bound) {
-  int64_t before = state->bound[buffer];
-  push(state, CHANGED_BOUND, buffer, before);
+  push(state, CHANGED_BOUND, buffer, state->bound[buffer]);
   state->bound[buffer] = bound;
-  leave_floors(state, buffer, before);
+  leave_floors(state, buffer);
 }
 
 static void set_passed(stowi_place_state* state, uint32_t buffer, bool passed) {
@@ -238,17 +274,20 @@ bool stowi_place_exact_state_place(stowi_place_state* state, uint32_t buffer) {
   if (!has_room(state)) {
     return false;
   }
-  ++state->batch;
   push(state, PLACED, buffer, 0);
   ++state->placed_count;
   state->free[buffer / 64] &= ~(UINT64_C(1) << (buffer % 64));
   change_load(state, buffer, -1);
-  leave_floors(state, buffer, state->bound[buffer]);
+  int64_t end = state->least[buffer] + model->size[buffer];
+  if (model->has_windows) {
+    leave_floors(state, buffer);
+  } else {
+    raise_floors(state, buffer, end);
+  }
   if (model->most_padding > 0 && model->is_ordered) {
     lower_ceilings(state, buffer);
   }
   const uint64_t* neighbours = stowi_place_model_neighbours(model, buffer);
-  int64_t end = state->least[buffer] + model->size[buffer];
   bool fits = true;
   for (uint32_t w = 0; w < model->words; ++w) {
     for (uint64_t bits = neighbours[w] & state->free[w]; bits != 0; bits &= bits - 1) {
@@ -265,7 +304,6 @@ bool stowi_place_exact_state_place(stowi_place_state* state, uint32_t buffer) {
 
 static bool pass_among_holes(stowi_place_state* state, uint32_t buffer) {
   int64_t next = stowi_place_holes_above(state, buffer);
-  ++state->batch;
   return next != INT64_MAX && lift(state, buffer, next);
 }
 
@@ -299,7 +337,6 @@ bool stowi_place_exact_state_pass(stowi_place_state* state, uint32_t buffer, int
   if (!blocked && (state->rules & STOWI_PLACE_RULE_BLOCKERS) != 0) {
     return false;
   }
-  ++state->batch;
   set_passed(state, buffer, true);
   if (blocked && (state->rules & STOWI_PLACE_RULE_PASSED) != 0 && rest > state->bound[buffer]) {
     raise_bound(state, buffer, rest);
@@ -327,8 +364,10 @@ static void take_back(stowi_place_state* state, const stowi_place_change* change
     case CHANGED_RANK: state->rank[i] = (uint32_t)change->value; break;
     case CHANGED_CEILING: state->ceiling[i] = change->value; break;
     case CHANGED_FLOOR:
-      state->floor[i] = change->value;
-      state->floor_count[i] = change->count;
+      if (state->holder[i] != STOWI_PLACE_NO_HOLDER) {
+        --state->held[state->holder[i]];
+      }
+      set_floor(state, i, change->value, change->holder);
       break;
     case PLACED:
       --state->placed_count;
@@ -340,7 +379,6 @@ static void take_back(stowi_place_state* state, const stowi_place_change* change
 
 void stowi_place_exact_state_undo(stowi_place_state* state, size_t mark) {
   state->stale_count = 0;
-  ++state->batch;
   while (state->trail_count > mark) {
     take_back(state, &state->trail[--state->trail_count]);
   }
@@ -366,10 +404,8 @@ void stowi_place_exact_state_reset(stowi_place_state* state, uint64_t capacity) 
   memset(state->free, 0, model->words * sizeof(*state->free));
   memset(state->load, 0, sections * sizeof(*state->load));
   memset(state->crossing, 0, sections * sizeof(*state->crossing));
-  memset(state->stamp, 0, sections * sizeof(*state->stamp));
   uint64_t most = INT64_MAX - (uint64_t)model->most_padding;
   capacity = capacity < most ? capacity : most;
-  state->batch = 1;
   state->placed_count = 0;
   state->stale_count = 0;
   state->trail_count = 0;
@@ -377,7 +413,10 @@ void stowi_place_exact_state_reset(stowi_place_state* state, uint64_t capacity) 
   for (uint32_t i = 0; i < model->count; ++i) {
     start_buffer(state, i, capacity);
   }
+  memset(state->held, 0, model->count * sizeof(*state->held));
+  ++state->settled;
   for (uint32_t s = 0; s < sections; ++s) {
+    state->floor[s] = INT64_MIN;
     find_floor(state, s);
     state->ceiling[s] = find_ceiling(state, s);
   }
@@ -405,18 +444,21 @@ static bool allocate(stowi_place_state* state) {
   state->rank = STOWI_ARRAY_ZERO(allocator, uint32_t, n);
   state->hash = STOWI_ARRAY(allocator, stowi_place_hash_pair, n);
   state->floor = STOWI_ARRAY(allocator, int64_t, sections);
-  state->floor_count = STOWI_ARRAY(allocator, uint32_t, sections);
+  state->holder = STOWI_ARRAY(allocator, uint32_t, sections);
   state->load = STOWI_ARRAY(allocator, int64_t, sections);
   state->ceiling = STOWI_ARRAY(allocator, int64_t, sections);
   state->crossing = STOWI_ARRAY(allocator, uint32_t, sections);
-  state->stamp = STOWI_ARRAY(allocator, uint64_t, sections);
+  state->held = STOWI_ARRAY(allocator, uint32_t, n);
   state->stale = STOWI_ARRAY(allocator, uint32_t, sections);
+  state->block_low = STOWI_ARRAY(allocator, stowi_place_low, stowi_place_model_blocks(model));
+  state->block_stamp = STOWI_ARRAY_ZERO(allocator, uint64_t, stowi_place_model_blocks(model));
   state->trail = STOWI_ARRAY(allocator, stowi_place_change, state->trail_capacity);
   return state->top != NULL && state->free != NULL && state->least != NULL &&
          state->bound != NULL && state->passed != NULL && state->rank != NULL &&
-         state->hash != NULL && state->floor != NULL && state->floor_count != NULL &&
+         state->hash != NULL && state->floor != NULL && state->holder != NULL &&
          state->load != NULL && state->ceiling != NULL && state->crossing != NULL &&
-         state->stamp != NULL && state->stale != NULL && state->trail != NULL;
+         state->held != NULL && state->stale != NULL && state->block_low != NULL &&
+         state->block_stamp != NULL && state->trail != NULL;
 }
 
 stow_status stowi_place_exact_state_create(const stowi_place_model* model, stow_allocator allocator,
@@ -453,12 +495,14 @@ void stowi_place_exact_state_destroy(stowi_place_state* state) {
   STOWI_ARRAY_FREE(allocator, state->rank, n);
   STOWI_ARRAY_FREE(allocator, state->hash, n);
   STOWI_ARRAY_FREE(allocator, state->floor, sections);
-  STOWI_ARRAY_FREE(allocator, state->floor_count, sections);
+  STOWI_ARRAY_FREE(allocator, state->holder, sections);
   STOWI_ARRAY_FREE(allocator, state->load, sections);
   STOWI_ARRAY_FREE(allocator, state->ceiling, sections);
   STOWI_ARRAY_FREE(allocator, state->crossing, sections);
-  STOWI_ARRAY_FREE(allocator, state->stamp, sections);
+  STOWI_ARRAY_FREE(allocator, state->held, n);
   STOWI_ARRAY_FREE(allocator, state->stale, sections);
+  STOWI_ARRAY_FREE(allocator, state->block_low, stowi_place_model_blocks(state->model));
+  STOWI_ARRAY_FREE(allocator, state->block_stamp, stowi_place_model_blocks(state->model));
   STOWI_ARRAY_FREE(allocator, state->trail, state->trail_capacity);
   STOWI_DELETE(allocator, state);
 }

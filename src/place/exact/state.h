@@ -25,10 +25,18 @@ typedef enum stowi_place_rule {
   STOWI_PLACE_RULE_ALL = 255
 } stowi_place_rule;
 
+// Of a section with nothing left to place, or whose floor is to be found.
+#define STOWI_PLACE_NO_HOLDER UINT32_MAX
+
 typedef struct stowi_place_hash_pair {
   uint64_t a;
   uint64_t b;
 } stowi_place_hash_pair;
+
+typedef struct stowi_place_low {
+  int64_t at;
+  uint32_t holder;
+} stowi_place_low;
 
 typedef struct stowi_place_change stowi_place_change;
 
@@ -47,17 +55,19 @@ typedef struct stowi_place_state {
   int64_t* bound;
   uint8_t* passed;              // not at `least` in any placement still to be found
   uint32_t* rank;               // of equals the lowest comes first
+  uint32_t* held;               // number of floors that it holds
   stowi_place_hash_pair* hash;  // of the buffer with its `least`
   // Sections.
   int64_t* floor;
-  uint32_t* floor_count;  // buffers whose bound is the floor
-  int64_t* load;          // units that are not placed yet
-  int64_t* ceiling;       // the highest that any of these may end
-  uint32_t* crossing;     // buffers, not placed, that are live on both sides of the border after it
-  uint64_t* stamp;        // of the batch that last wrote floor to the trail
-  uint32_t* stale;        // sections whose floor must be recomputed
+  uint32_t* holder;    // a free buffer whose bound is the floor, or STOWI_PLACE_NO_HOLDER
+  int64_t* load;       // units that are not placed yet
+  int64_t* ceiling;    // the highest that any of these may end
+  uint32_t* crossing;  // buffers, not placed, that are live on both sides of the border after it
+  uint32_t* stale;     // sections whose floor must be recomputed
   uint32_t stale_count;
-  uint64_t batch;
+  stowi_place_low* block_low;  // by block: the lowest of those that span it
+  uint64_t* block_stamp;       // of the last settling that needed it
+  uint64_t settled;            // how often
   stowi_place_change* trail;
   size_t trail_count;
   size_t trail_capacity;
@@ -81,6 +91,9 @@ void stowi_place_exact_state_set_rank(stowi_place_state* state, uint32_t buffer,
 // Updates floors after placing and passing.
 void stowi_place_exact_state_settle(stowi_place_state* state);
 
+// How low |buffer| can be in |section|, where it is live.
+int64_t stowi_place_exact_state_low_at(const stowi_place_state* state, uint32_t buffer,
+                                       uint32_t section);
 // The sections [begin, end) may still fit, if nothing more is placed below |lowest|.
 bool stowi_place_exact_state_may_fit(const stowi_place_state* state, uint32_t begin, uint32_t end,
                                      int64_t lowest);

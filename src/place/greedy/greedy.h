@@ -31,8 +31,15 @@ stow_status stowi_place_greedy_by_size(stowi_place_quest* quest, stowi_place_pic
 stow_status stowi_place_first_fit_work(stowi_place_quest* quest);
 stow_status stowi_place_best_fit_work(stowi_place_quest* quest);
 
-// Strategy `portfolio`: first fit by size first, so it is never higher than that. A node per buffer
-// and pass. Beyond tens of thousands of buffers, only what is likely to pay.
+// First fit and best fit in several orders, by size first: so it is never higher than that. A node
+// per buffer and pass. Beyond tens of thousands of buffers, only what is likely to pay. |quest|
+// must outlive it; the player is idle after the last pass.
+typedef struct stowi_place_portfolio stowi_place_portfolio;
+stow_status stowi_place_portfolio_create(stowi_place_quest* quest,
+                                         stowi_place_portfolio** out_portfolio);
+void stowi_place_portfolio_destroy(stowi_place_portfolio* p);
+stow_status stowi_place_portfolio_play(void* state, bool* out_idle);
+// Strategy `portfolio`.
 stow_status stowi_place_portfolio_work(stowi_place_quest* quest);
 
 // ---------------------------------------------------------------------------------------------

@@ -37,39 +37,71 @@ static const entry entries[] = {
 };
 #define ENTRY_COUNT (sizeof(entries) / sizeof(entries[0]))
 
-static stow_status run(stowi_place_quest* quest, const stowi_place_orders* orders,
-                       uint32_t* buffers) {
-  for (size_t i = 0; i < ENTRY_COUNT && (i == 0 || !stowi_place_quest_done(quest)); ++i) {
-    if (quest->problem->buffers.count <= entries[i].max_count) {
-      size_t count;
-      STOW_TRY(stowi_place_orders_fill(orders, entries[i].order, buffers, &count));
-      STOW_TRY(stowi_place_greedy(quest, buffers, count, entries[i].pick));
-      stowi_place_quest_spend(quest, count);
-    }
-  }
-  return STOW_OK;
-}
+struct stowi_place_portfolio {
+  stowi_place_quest* quest;
+  stowi_place_sections sections;
+  stowi_place_orders orders;
+  uint32_t* buffers;
+  size_t next;  // entry
+};
 
-stow_status stowi_place_portfolio_work(stowi_place_quest* quest) {
-  size_t count = quest->problem->buffers.count;
-  stowi_place_sections sections = {0};
-  stowi_place_orders orders = {.quest = quest};
-  uint32_t* buffers = STOWI_ARRAY(quest->allocator, uint32_t, count);
-  quest->phase = "portfolio";
+stow_status stowi_place_portfolio_create(stowi_place_quest* quest,
+                                         stowi_place_portfolio** out_portfolio) {
+  stowi_place_portfolio* p = STOWI_NEW(quest->allocator, stowi_place_portfolio);
+  *out_portfolio = NULL;
+  STOW_TRY(stowi_need_memory(p != NULL, quest->diag));
+  p->quest = quest;
+  p->orders.quest = quest;
+  p->buffers = STOWI_ARRAY(quest->allocator, uint32_t, quest->problem->buffers.count);
   stow_status status = STOW_ERR_OUT_OF_MEMORY;
-  if (buffers != NULL) {
-    status = stowi_place_sections_make(quest->problem, quest->allocator, &sections);
+  if (p->buffers != NULL) {
+    status = stowi_place_sections_make(quest->problem, quest->allocator, &p->sections);
   }
   if (status != STOW_OK) {
     stowi_fail_memory(quest->diag);
   } else {
-    status = stowi_place_orders_make(quest, &sections, &orders);
+    status = stowi_place_orders_make(quest, &p->sections, &p->orders);
   }
-  if (status == STOW_OK) {
-    status = run(quest, &orders, buffers);
+  if (status != STOW_OK) {
+    stowi_place_portfolio_destroy(p);
+    return status;
   }
-  stowi_place_orders_free(&orders);
-  stowi_place_sections_free(&sections, quest->problem, quest->allocator);
-  STOWI_ARRAY_FREE(quest->allocator, buffers, count);
+  *out_portfolio = p;
+  return STOW_OK;
+}
+
+void stowi_place_portfolio_destroy(stowi_place_portfolio* p) {
+  if (p != NULL) {
+    stow_allocator allocator = p->quest->allocator;
+    stowi_place_orders_free(&p->orders);
+    stowi_place_sections_free(&p->sections, p->quest->problem, allocator);
+    STOWI_ARRAY_FREE(allocator, p->buffers, p->quest->problem->buffers.count);
+    STOWI_DELETE(allocator, p);
+  }
+}
+
+stow_status stowi_place_portfolio_play(void* state, bool* out_idle) {
+  stowi_place_portfolio* p = state;
+  stowi_place_quest* quest = p->quest;
+  quest->phase = "portfolio";
+  while (p->next < ENTRY_COUNT && (p->next == 0 || !stowi_place_quest_turn_over(quest))) {
+    const entry* e = &entries[p->next++];
+    if (quest->problem->buffers.count <= e->max_count) {
+      size_t count;
+      STOW_TRY(stowi_place_orders_fill(&p->orders, e->order, p->buffers, &count));
+      STOW_TRY(stowi_place_greedy(quest, p->buffers, count, e->pick));
+      stowi_place_quest_spend(quest, count);
+    }
+  }
+  *out_idle = p->next == ENTRY_COUNT;
+  return STOW_OK;
+}
+
+stow_status stowi_place_portfolio_work(stowi_place_quest* quest) {
+  stowi_place_portfolio* p = NULL;
+  bool is_idle = false;
+  STOW_TRY(stowi_place_portfolio_create(quest, &p));
+  stow_status status = stowi_place_portfolio_play(p, &is_idle);
+  stowi_place_portfolio_destroy(p);
   return status;
 }

@@ -4,6 +4,7 @@
 #ifndef STOWAGE_SRC_PLACE_IMPROVE_IMPROVE_H_
 #define STOWAGE_SRC_PLACE_IMPROVE_IMPROVE_H_
 
+#include "place/exact/exact.h"
 #include "place/quest.h"
 
 // First fit in |order|, which are all buffers that are not fixed, without touching the quest's
@@ -24,13 +25,24 @@ stow_status stowi_place_drop_mirrored(stowi_place_quest* quest, uint64_t* offset
 // dropping and mirroring in turn as long as that helps.
 stow_status stowi_place_compact_work(stowi_place_quest* quest);
 
-// Improves the best placement of the quest, which has one, until the quest is done.
-stow_status stowi_place_lns_improve(stowi_place_quest* quest);
-// Strategy `lns`: skyline passes, then stowi_place_lns_improve.
+// Improves the best placement of the quest, which has one. |quest| must outlive it. The player is
+// idle if nothing has improved for long.
+typedef struct stowi_place_lns stowi_place_lns;
+stow_status stowi_place_lns_create(stowi_place_quest* quest, stowi_place_lns** out_lns);
+void stowi_place_lns_destroy(stowi_place_lns* l);
+stow_status stowi_place_lns_play(void* state, bool* out_idle);
+// Strategy `lns`: skyline passes, then that.
 stow_status stowi_place_lns_work(stowi_place_quest* quest);
 
-// Strategy `local-search`: passes until the goal is reached, the budget is spent, or nothing has
-// improved for long. A node per buffer and pass.
+// Passes until the goal is reached. With a prover, which must outlive it, that follows the best
+// orders; without one (NULL), the player is idle once nothing has improved for long. |quest| must
+// outlive it.
+typedef struct stowi_place_local_search stowi_place_local_search;
+stow_status stowi_place_local_search_create(stowi_place_quest* quest, stowi_place_prover* prover,
+                                            stowi_place_local_search** out_search);
+void stowi_place_local_search_destroy(stowi_place_local_search* s);
+stow_status stowi_place_local_search_play(void* state, bool* out_idle);
+// Strategy `local-search`.
 stow_status stowi_place_local_search_work(stowi_place_quest* quest);
 
 #endif  // STOWAGE_SRC_PLACE_IMPROVE_IMPROVE_H_

@@ -19,18 +19,24 @@
 #define LEAST_FREE 12
 #define MOST_FREE 160
 #define NODES_PER_FREE 48
+#define NODES_PER_TRY 64  // what setting up the exact search costs, beside a node per buffer
 // Larger neighbourhoods, mostly held, take the exact search too long to set up.
 #define MAX_PART 2048
 #define TRIES_PER_TARGET 32  // without success, before a higher target is tried
 #define MAX_EFFORT 64        // limit on the growth of nodes per try: more is not worth it
+#define FIRST_PART 4         // of the gap to the goal, closed at once
+#define LAST_PART 64
 
-typedef struct lns {
+struct stowi_place_lns {
   stowi_place_quest* quest;
   stowi_place_sections sections;
   uint64_t* offsets;  // of the current placement
+  uint64_t height;    // of the quest's best when the target was set
   uint64_t target;    // height to get down to
+  uint64_t part;      // of the gap to close at once: one of so many
   uint32_t* above;    // buffers that end above it
   size_t above_count;
+  size_t failures;  // tries in a row
   uint8_t* is_free;
   uint32_t* free;  // buffers to be placed again
   size_t free_count;
@@ -38,7 +44,8 @@ typedef struct lns {
   bool holds_any;    // whether any of the neighbourhood stays where it is
   uint64_t effort;   // grows when all tries fail
   uint64_t seed;
-} lns;
+};
+typedef stowi_place_lns lns;
 
 static const stowi_place_buffer* buffer_at(const lns* l, size_t buffer) {
   return &l->quest->problem->buffers.data[buffer];
@@ -68,13 +75,18 @@ static stowi_place_life life_of(const lns* l, uint32_t buffer) {
 // ---------------------------------------------------------------------------------------------
 // A neighbourhood
 
-static void find_above(lns* l) {
+// Lists what ends above the target, and returns the height.
+static uint64_t find_above(lns* l) {
+  uint64_t height = 0;
   l->above_count = 0;
   for (size_t i = 0; i < l->quest->problem->buffers.count; ++i) {
-    if (end_of(l, i) > l->target) {
+    uint64_t end = end_of(l, i);
+    height = end > height ? end : height;
+    if (end > l->target) {
       l->above[l->above_count++] = (uint32_t)i;
     }
   }
+  return height;
 }
 
 static uint64_t width_of(const lns* l, uint32_t buffer) {
@@ -190,14 +202,15 @@ static stow_status place_anew(lns* l, stow_problem* part, uint64_t nodes, bool* 
   stowi_place_quest sub = {.problem = part, .allocator = quest->allocator, .phase = quest->phase};
   stow_place_options_init(&sub.options);
   sub.options.capacity = l->target;
-  sub.options.nodes = sub.stage_end = nodes;
+  sub.options.nodes = nodes;
+  sub.turn_end = STOW_PLACE_NO_LIMIT;
   sub.options.on_progress = go_on;
   sub.options.user = quest;
   sub.height = UINT64_MAX;
   sub.offsets = l->answer;
   stowi_place_prover* prover = NULL;
   STOW_TRY(stowi_place_prover_create(&sub, STOWI_PLACE_RULE_ALL, &prover));
-  *out_found = stowi_place_prover_fit(prover, l->target, nodes) == STOWI_PLACE_FOUND;
+  *out_found = stowi_place_prover_fit(prover, l->target) == STOWI_PLACE_FOUND;
   stowi_place_prover_destroy(prover);
   if (stow_problem_count(part) == quest->problem->buffers.count && !l->holds_any) {
     stowi_place_quest_raise(quest, sub.bound);  // it was the whole problem
@@ -207,7 +220,7 @@ static stow_status place_anew(lns* l, stow_problem* part, uint64_t nodes, bool* 
 }
 
 // Draws a neighbourhood and tries to place it within the target.
-static stow_status try_once(lns* l, uint64_t most_nodes, bool* out_found) {
+static stow_status try_once(lns* l, bool* out_found) {
   stow_problem* part = NULL;
   *out_found = false;
   STOW_TRY(draw(l));
@@ -216,9 +229,10 @@ static stow_status try_once(lns* l, uint64_t most_nodes, bool* out_found) {
   size_t count = stow_problem_count(part);
   uint64_t nodes = (uint64_t)count + l->free_count * NODES_PER_FREE * l->effort;
   // Drawing visits all buffers, and the exact search first visits those of the neighbourhood.
-  stowi_place_quest_spend(l->quest, count + l->quest->problem->buffers.count / 32);
+  stowi_place_quest_spend(l->quest, NODES_PER_TRY + count + l->quest->problem->buffers.count / 32);
   if (status == STOW_OK && count <= MAX_PART) {
-    status = place_anew(l, part, nodes < most_nodes ? nodes : most_nodes, out_found);
+    uint64_t left = stowi_place_quest_left(l->quest);
+    status = place_anew(l, part, nodes < left ? nodes : left, out_found);
   }
   for (size_t i = 0; status == STOW_OK && *out_found && i < l->free_count; ++i) {
     l->offsets[l->free[i]] = l->answer[i];
@@ -230,53 +244,66 @@ static stow_status try_once(lns* l, uint64_t most_nodes, bool* out_found) {
 // ---------------------------------------------------------------------------------------------
 // Targets
 
-static uint64_t height_of(const lns* l) {
-  uint64_t height = 0;
-  for (size_t i = 0; i < l->quest->problem->buffers.count; ++i) {
-    uint64_t end = end_of(l, i);
-    height = end > height ? end : height;
-  }
-  return height;
-}
-
-// True if nothing sticks out above the target any more.
-static stow_status reach_target(lns* l, bool* out_reached) {
-  stowi_place_quest* quest = l->quest;
-  memcpy(l->offsets, quest->offsets, quest->problem->buffers.count * sizeof(*l->offsets));
+static void set_target(lns* l) {
+  const stowi_place_quest* quest = l->quest;
+  uint64_t step = (quest->height - stowi_place_quest_goal(quest)) / l->part;
+  l->height = quest->height;
+  l->target = quest->height - (step > 0 ? step : 1);
+  l->failures = 0;
   find_above(l);
-  int failures = 0;
-  while (l->above_count > 0 && failures < TRIES_PER_TARGET && !stowi_place_quest_done(quest)) {
-    bool found = false;
-    STOW_TRY(try_once(l, stowi_place_quest_left(quest), &found));
-    failures = found ? 0 : failures + 1;
-    if (found) {
-      find_above(l);
-    }
-  }
-  *out_reached = l->above_count == 0;
-  if (*out_reached) {
-    stowi_place_quest_offer(quest, l->offsets, height_of(l));
-  }
-  return STOW_OK;
 }
 
-static stow_status improve(lns* l) {
+// The best placement is new, mostly by another search.
+static void start_over(lns* l) {
+  const stowi_place_quest* quest = l->quest;
+  memcpy(l->offsets, quest->offsets, quest->problem->buffers.count * sizeof(*l->offsets));
+  l->effort = 1;
+  l->part = FIRST_PART;
+  set_target(l);
+}
+
+// Too many tries failed: a target closer to the best is easier to reach; then more nodes may help.
+static void yield(lns* l) {
+  if (l->part < LAST_PART && l->height - l->target > 1) {
+    l->part *= 2;
+  } else {
+    l->part = FIRST_PART;
+    l->effort *= 2;
+  }
+  set_target(l);
+}
+
+// Less sticks out, or nothing: then the target is lowered.
+static void note_success(lns* l) {
+  uint64_t height = find_above(l);
+  l->failures = 0;
+  if (height < l->height) {
+    stowi_place_quest_offer(l->quest, l->offsets, height);
+    l->height = height;
+  }
+  if (l->above_count == 0 && !stowi_place_quest_answered(l->quest)) {
+    l->part = l->part > 2 ? l->part / 2 : l->part;
+    set_target(l);
+  }
+}
+
+stow_status stowi_place_lns_play(void* state, bool* out_idle) {
+  lns* l = state;
   stowi_place_quest* quest = l->quest;
-  uint64_t part = 4;  // fraction of the gap to close at once
-  while (!stowi_place_quest_done(quest) && l->effort <= MAX_EFFORT) {
-    uint64_t step = (quest->height - stowi_place_quest_goal(quest)) / part;
-    bool reached = false;
-    l->target = quest->height - (step > 0 ? step : 1);
-    STOW_TRY(reach_target(l, &reached));
-    if (reached) {
-      part = part > 2 ? part / 2 : part;
-    } else if (step > 1 && part < 64) {
-      part *= 2;
-    } else {
-      part = 4;
-      l->effort *= 2;
+  quest->phase = "neighbourhoods";
+  while (!stowi_place_quest_turn_over(quest) && l->effort <= MAX_EFFORT) {
+    bool found = false;
+    if (quest->height < l->height) {
+      start_over(l);
+    }
+    STOW_TRY(stowi_need_memory(try_once(l, &found) == STOW_OK, quest->diag));
+    if (found) {
+      note_success(l);
+    } else if (++l->failures >= TRIES_PER_TARGET + l->above_count / 8) {
+      yield(l);
     }
   }
+  *out_idle = l->effort > MAX_EFFORT && quest->height >= l->height;
   return STOW_OK;
 }
 
@@ -298,30 +325,47 @@ static bool has_room(const stowi_place_quest* quest) {
   return quest->height <= INT64_MAX - quest->problem->padded_sum;
 }
 
-stow_status stowi_place_lns_improve(stowi_place_quest* quest) {
-  if (!has_room(quest)) {
-    return STOW_OK;
+stow_status stowi_place_lns_create(stowi_place_quest* quest, stowi_place_lns** out_lns) {
+  lns* l = STOWI_NEW(quest->allocator, lns);
+  *out_lns = l;
+  STOW_TRY(stowi_need_memory(l != NULL, quest->diag));
+  l->quest = quest;
+  l->height = UINT64_MAX;
+  l->effort = has_room(quest) ? 1 : MAX_EFFORT + 1;
+  l->seed = UINT64_C(88172645463325252);
+  if (stowi_place_sections_make(quest->problem, quest->allocator, &l->sections) != STOW_OK ||
+      !allocate(l)) {
+    stowi_place_lns_destroy(l);
+    *out_lns = NULL;
+    return stowi_fail_memory(quest->diag);
   }
-  lns l = {.quest = quest, .effort = 1, .seed = UINT64_C(88172645463325252) + quest->nodes};
-  size_t count = quest->problem->buffers.count;
-  stow_status status = stowi_place_sections_make(quest->problem, quest->allocator, &l.sections);
-  if (status == STOW_OK && !allocate(&l)) {
-    status = STOW_ERR_OUT_OF_MEMORY;
+  return STOW_OK;
+}
+
+void stowi_place_lns_destroy(stowi_place_lns* l) {
+  if (l == NULL) {
+    return;
   }
-  if (status == STOW_OK) {
-    quest->phase = "neighbourhoods";
-    status = improve(&l);
-  }
-  STOWI_ARRAY_FREE(quest->allocator, l.offsets, count);
-  STOWI_ARRAY_FREE(quest->allocator, l.above, count);
-  STOWI_ARRAY_FREE(quest->allocator, l.is_free, count);
-  STOWI_ARRAY_FREE(quest->allocator, l.free, count);
-  STOWI_ARRAY_FREE(quest->allocator, l.answer, count);
-  stowi_place_sections_free(&l.sections, quest->problem, quest->allocator);
-  return status == STOW_OK ? STOW_OK : stowi_fail_memory(quest->diag);
+  stow_allocator allocator = l->quest->allocator;
+  size_t count = l->quest->problem->buffers.count;
+  STOWI_ARRAY_FREE(allocator, l->offsets, count);
+  STOWI_ARRAY_FREE(allocator, l->above, count);
+  STOWI_ARRAY_FREE(allocator, l->is_free, count);
+  STOWI_ARRAY_FREE(allocator, l->free, count);
+  STOWI_ARRAY_FREE(allocator, l->answer, count);
+  stowi_place_sections_free(&l->sections, l->quest->problem, allocator);
+  STOWI_DELETE(allocator, l);
 }
 
 stow_status stowi_place_lns_work(stowi_place_quest* quest) {
   STOW_TRY(stowi_place_skyline_work(quest));
-  return stowi_place_quest_done(quest) ? STOW_OK : stowi_place_lns_improve(quest);
+  if (stowi_place_quest_done(quest)) {
+    return STOW_OK;
+  }
+  stowi_place_lns* l = NULL;
+  bool is_idle = false;
+  STOW_TRY(stowi_place_lns_create(quest, &l));
+  stow_status status = stowi_place_lns_play(l, &is_idle);
+  stowi_place_lns_destroy(l);
+  return status;
 }

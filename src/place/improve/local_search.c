@@ -16,7 +16,7 @@
 #include "place/problem.h"
 #include "place/skyline/skyline.h"
 
-#define FIRST_NODES 49152     // of one run in the first round, about:
+#define FIRST_NODES 49152     // steps of one run in the first round, about:
 #define MIN_FIRST_PASSES 8    // at least so many passes
 #define MAX_FIRST_PASSES 128  // and at most
 #define MAX_ROUND 20          // after which runs do not get longer
@@ -27,7 +27,11 @@
 #define FIRST_FIT_SHARE 4     // first fit gets one pass of this many
 #define IDLE_SHARE 64         // it gives up after one idle pass for this many buffers
 #define MIN_FIRST_FIT 1000    // buffers
+#define FIRST_FIT_NODES 16    // what setting it up costs, beside a node per buffer
 #define MAX_FIRST_FIT 65536
+#define REPAIR_UNIT 4       // nodes of repairs are half of those of passes,
+#define LEAST_REPAIRS 2     // or, where they succeed,
+#define MOST_REPAIRS 12     // three times as many
 #define CAREFUL_COUNT 1024  // above this many buffers windows and fixed ones get less care
 
 typedef struct start {
@@ -45,8 +49,12 @@ static const start starts[] = {
     {STOWI_PLACE_ORDER_TWL, false}};
 #define START_COUNT (sizeof(starts) / sizeof(starts[0]))
 
-typedef struct search {
+struct stowi_place_local_search {
   stowi_place_quest* quest;
+  stowi_place_prover* prover;  // for repairs, or NULL
+  uint64_t pass_nodes;
+  uint64_t repair_nodes;
+  uint64_t repair_share;  // of the nodes of passes, in units
   stowi_place_sections sections;
   stowi_place_orders orders;
   stowi_place_skyline_state* skyline;
@@ -58,7 +66,14 @@ typedef struct search {
   uint64_t* offsets;
   uint64_t random;
   uint64_t idle;  // passes since the last that was better than all before
-} search;
+  // The current run.
+  size_t next;           // the order of the next one
+  uint32_t round;        // of all orders
+  bool first_fit;        // instead of a skyline
+  uint64_t passes_left;  // of this run
+  uint64_t lowest;       // that it reached
+};
+typedef stowi_place_local_search search;
 
 static stow_status prepare(search* s) {
   stowi_place_quest* quest = s->quest;
@@ -77,7 +92,10 @@ static stow_status prepare(search* s) {
   return stowi_place_skyline_create(quest, &s->sections, &s->skyline);
 }
 
-static void finish(search* s) {
+void stowi_place_local_search_destroy(stowi_place_local_search* s) {
+  if (s == NULL) {
+    return;
+  }
   stow_allocator allocator = s->quest->allocator;
   size_t count = s->quest->problem->buffers.count;
   stowi_place_skyline_destroy(s->skyline);
@@ -88,6 +106,7 @@ static void finish(search* s) {
   STOWI_ARRAY_FREE(allocator, s->others, count);
   STOWI_ARRAY_FREE(allocator, s->late, count);
   STOWI_ARRAY_FREE(allocator, s->order, count);
+  STOWI_DELETE(allocator, s);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -150,12 +169,9 @@ typedef struct outcome {
   uint64_t nodes;
 } outcome;
 
-// The very first pass is not cut short.
 static stow_status place_on_skyline(search* s, outcome* out) {
-  bool is_first = s->quest->height == UINT64_MAX;
   stowi_place_skyline_pass pass = {.order = s->order, .count = s->count, .offsets = s->offsets};
-  pass.too_high = UINT64_MAX;
-  pass.max_nodes = is_first ? UINT64_MAX : stowi_place_quest_left(s->quest);
+  pass.too_high = pass.max_steps = UINT64_MAX;
   if (s->count <= CAREFUL_COUNT) {
     stowi_place_skyline_lowest(s->skyline, &pass);
   } else {
@@ -166,36 +182,8 @@ static stow_status place_on_skyline(search* s, outcome* out) {
 }
 
 static stow_status place_by_first_fit(search* s, outcome* out) {
-  out->nodes = s->count;
+  out->nodes = s->count + FIRST_FIT_NODES;
   return stowi_place_fit_aside(s->quest, s->order, s->count, s->offsets, &out->height);
-}
-
-static bool is_over(const search* s) {
-  return stowi_place_quest_done(s->quest) || s->idle > IDLE_SHARE * (uint64_t)s->count;
-}
-
-static stow_status run(search* s, start from, uint64_t pass_count) {
-  uint64_t best = UINT64_MAX;
-  STOW_TRY(stowi_place_orders_fill(&s->orders, from.order, s->order, &s->count));
-  for (size_t i = 0; i < s->count; ++i) {
-    s->weights[s->order[i]] = (uint64_t)i << WEIGHT_SHIFT;
-  }
-  for (uint64_t i = 0; i < pass_count; ++i) {
-    outcome reached;
-    STOW_TRY((from.first_fit ? place_by_first_fit : place_on_skyline)(s, &reached));
-    uint64_t before = s->quest->height;
-    if (reached.height != UINT64_MAX) {
-      stowi_place_quest_offer(s->quest, s->offsets, reached.height);
-    }
-    stowi_place_quest_spend(s->quest, reached.nodes);
-    s->idle = s->quest->height < before ? 0 : s->idle + 1;
-    if (is_over(s)) {
-      break;
-    }
-    best = reached.height < best ? reached.height : best;
-    STOW_TRY(bring_forward(s, best - 1));
-  }
-  return STOW_OK;
 }
 
 // A skyline wastes what is below a window; first fit does not. So with windows it gets all passes.
@@ -203,37 +191,106 @@ static bool fills_windows(const search* s) {
   return s->sections.first != NULL && s->quest->problem->buffers.count <= MAX_FIRST_FIT;
 }
 
-static uint64_t passes_for(const search* s, start from, uint32_t round) {
+static uint64_t passes_for(const search* s, bool first_fit) {
   size_t count = s->quest->problem->buffers.count;
   uint64_t passes = FIRST_NODES / (count + 1);
   passes = passes < MIN_FIRST_PASSES ? MIN_FIRST_PASSES : passes;
   passes = passes > MAX_FIRST_PASSES ? MAX_FIRST_PASSES : passes;
-  if (from.first_fit && !fills_windows(s)) {
+  if (first_fit && !fills_windows(s)) {
     bool fits = count >= MIN_FIRST_FIT && count <= MAX_FIRST_FIT;
     passes = fits ? passes / FIRST_FIT_SHARE : 0;
   }
-  return passes << round;
+  return passes << s->round;
 }
 
-static stow_status run_all(search* s) {
-  for (uint32_t round = 0;; round += round < MAX_ROUND ? 1 : 0) {
-    for (size_t i = 0; i < START_COUNT; ++i) {
-      start from = {starts[i].order, starts[i].first_fit || fills_windows(s)};
-      STOW_TRY(run(s, from, passes_for(s, from, round)));
-      if (is_over(s)) {
-        return STOW_OK;
-      }
-    }
+// Begins the run of the next order.
+static stow_status begin_run(search* s) {
+  start from = starts[s->next];
+  s->first_fit = from.first_fit || fills_windows(s);
+  s->passes_left = passes_for(s, s->first_fit);
+  s->next = (s->next + 1) % START_COUNT;
+  s->round += s->next == 0 && s->round < MAX_ROUND;
+  s->lowest = UINT64_MAX;
+  STOW_TRY(stowi_place_orders_fill(&s->orders, from.order, s->order, &s->count));
+  for (size_t i = 0; i < s->count; ++i) {
+    s->weights[s->order[i]] = (uint64_t)i << WEIGHT_SHIFT;
   }
+  return STOW_OK;
+}
+
+// Lets the exact search follow the order: what a pass just misses, a little backtracking may find.
+// Whichever of the two found the last better placement gets more nodes.
+static void repair(search* s) {
+  uint64_t before = s->quest->nodes;
+  uint64_t height = s->quest->height;
+  stowi_place_prover_follow(s->prover, s->order, s->count);
+  s->repair_nodes += s->quest->nodes - before;
+  s->repair_share = s->quest->height < height ? MOST_REPAIRS : s->repair_share;
+}
+
+static bool is_worth_repair(const search* s, uint64_t height) {
+  return s->prover != NULL && !s->first_fit && height <= s->lowest &&
+         s->repair_nodes * REPAIR_UNIT <= s->pass_nodes * s->repair_share &&
+         !stowi_place_quest_done(s->quest);
+}
+
+static stow_status take_pass(search* s) {
+  outcome reached;
+  STOW_TRY((s->first_fit ? place_by_first_fit : place_on_skyline)(s, &reached));
+  uint64_t before = s->quest->height;
+  if (reached.height != UINT64_MAX) {
+    stowi_place_quest_offer(s->quest, s->offsets, reached.height);
+  }
+  stowi_place_quest_spend(s->quest, reached.nodes);
+  s->pass_nodes += reached.nodes;
+  s->idle = s->quest->height < before ? 0 : s->idle + 1;
+  s->repair_share = s->idle == 0 ? LEAST_REPAIRS : s->repair_share;
+  if (is_worth_repair(s, reached.height)) {
+    repair(s);
+  }
+  s->lowest = reached.height < s->lowest ? reached.height : s->lowest;
+  s->passes_left -= 1;
+  return bring_forward(s, s->lowest - 1);
+}
+
+stow_status stowi_place_local_search_play(void* state, bool* out_idle) {
+  search* s = state;
+  s->quest->phase = "local search";
+  bool is_first = s->quest->height == UINT64_MAX;
+  while ((is_first || !stowi_place_quest_turn_over(s->quest)) && !*out_idle) {
+    is_first = false;
+    while (s->passes_left == 0) {
+      STOW_TRY(begin_run(s));
+    }
+    STOW_TRY(take_pass(s));
+    *out_idle = s->idle > IDLE_SHARE * (uint64_t)s->count && s->prover == NULL;
+  }
+  return STOW_OK;
+}
+
+stow_status stowi_place_local_search_create(stowi_place_quest* quest, stowi_place_prover* prover,
+                                            stowi_place_local_search** out_search) {
+  search* s = STOWI_NEW(quest->allocator, search);
+  *out_search = s;
+  STOW_TRY(stowi_need_memory(s != NULL, quest->diag));
+  s->quest = quest;
+  s->prover = prover;
+  s->repair_share = REPAIR_UNIT;
+  s->orders.quest = quest;
+  s->random = STOWI_HASH_SEED;
+  stow_status status = prepare(s);
+  if (status != STOW_OK) {
+    stowi_place_local_search_destroy(s);
+    *out_search = NULL;
+  }
+  return status;
 }
 
 stow_status stowi_place_local_search_work(stowi_place_quest* quest) {
-  search s = {.quest = quest, .orders = {.quest = quest}, .random = STOWI_HASH_SEED};
-  quest->phase = "local search";
-  stow_status status = prepare(&s);
-  if (status == STOW_OK) {
-    status = run_all(&s);
-  }
-  finish(&s);
+  stowi_place_local_search* s = NULL;
+  bool is_idle = false;
+  STOW_TRY(stowi_place_local_search_create(quest, NULL, &s));
+  stow_status status = stowi_place_local_search_play(s, &is_idle);
+  stowi_place_local_search_destroy(s);
   return status;
 }

@@ -13,9 +13,9 @@ static const stowi_place_order orders_to_try[] = {
     STOWI_PLACE_ORDER_TAW,       STOWI_PLACE_ORDER_DEATH_ZW, STOWI_PLACE_ORDER_WAT};
 #define ORDER_COUNT (sizeof(orders_to_try) / sizeof(orders_to_try[0]))
 
-#define CAREFUL_NODES 65536  // nodes for a pass with care for windows and fixed buffers,
+#define CAREFUL_STEPS 65536  // steps of a pass with care for windows and fixed buffers,
 #define CAREFUL_SHARE 32     // plus this many for each buffer: no pass lasts long
-#define WINDOWED_SHARE 16    // share of the budget for one pass with windows: first fit does better
+#define WINDOWED_SHARE 4     // as many parts of that with windows: first fit does better there
 
 typedef struct passes {
   stowi_place_quest* quest;
@@ -56,27 +56,24 @@ static void offer(passes* p, const stowi_place_skyline_pass* pass) {
   stowi_place_quest_spend(p->quest, pass->nodes);
 }
 
-static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
-
 // False if the pass was too long, as the next ones would be. Without windows all are tried.
 static bool run_carefully(passes* p, stowi_place_skyline_pass* pass) {
   bool windowed = p->sections.first != NULL;
-  uint64_t share = stowi_place_quest_left(p->quest) / (windowed ? WINDOWED_SHARE : 2) + 1;
+  uint64_t steps = CAREFUL_STEPS + CAREFUL_SHARE * (uint64_t)pass->count;
   pass->too_high = p->quest->height;
-  pass->max_nodes = smaller(share, CAREFUL_NODES + CAREFUL_SHARE * (uint64_t)pass->count);
+  pass->max_steps = windowed ? steps / WINDOWED_SHARE : steps;
   stowi_place_skyline_lowest(p->skyline, pass);
   offer(p, pass);
-  return !windowed || pass->nodes < pass->max_nodes;
+  return !windowed || pass->steps < pass->max_steps;
 }
 
-// The first one is never cut short: there must be a placement.
 static stow_status run(passes* p) {
   bool careful = !stowi_place_skyline_is_plain(p->skyline);
   for (size_t i = 0; i < ORDER_COUNT && (i == 0 || !stowi_place_quest_done(p->quest)); ++i) {
     stowi_place_skyline_pass pass = {.order = p->order, .offsets = p->offsets};
     STOW_TRY(stowi_place_orders_fill(&p->orders, orders_to_try[i], p->order, &pass.count));
     pass.too_high = p->quest->height;
-    pass.max_nodes = p->quest->height == UINT64_MAX ? UINT64_MAX : stowi_place_quest_left(p->quest);
+    pass.max_steps = UINT64_MAX;
     stowi_place_skyline_quick(p->skyline, &pass);
     offer(p, &pass);
     if (careful && !stowi_place_quest_done(p->quest)) {

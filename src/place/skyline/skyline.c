@@ -21,7 +21,10 @@
 #include "place/skyline/nest.h"
 #include "place/skyline/plateaus.h"
 
-#define POLL_EVERY 256  // nodes
+#define POLL_EVERY 256  // steps
+// Steps that take as long as a node of a search, in a pass over valleys and with a heap.
+#define VALLEY_STEPS 5
+#define HEAP_STEPS 2
 
 typedef struct block {
   uint64_t footprint;
@@ -164,17 +167,17 @@ static bool build_on(stowi_place_skyline_state* skyline, stowi_place_skyline_pas
 static bool place_in_valleys(stowi_place_skyline_state* skyline, stowi_place_skyline_pass* pass) {
   stowi_place_nest_fill(&skyline->nest, pass->order, pass->count);
   stowi_place_plateaus_clear(&skyline->plateaus);
-  while (pass->nodes < pass->count) {
+  while (pass->steps < pass->count) {
     stowi_place_plateau valley = stowi_place_plateaus_valley(&skyline->plateaus);
     uint32_t place = stowi_place_nest_first(&skyline->nest, valley.begin, valley.end);
     if (place == STOWI_PLACE_NEST_NONE) {
       stowi_place_plateaus_level(&skyline->plateaus, valley);
       continue;
     }
-    if (pass->nodes == pass->max_nodes) {
+    if (pass->steps == pass->max_steps) {
       return false;
     }
-    ++pass->nodes;
+    ++pass->steps;
     if (!build_on(skyline, pass, valley, place)) {
       return false;
     }
@@ -226,7 +229,7 @@ static bool put_pieces(stowi_place_skyline_state* skyline, stowi_place_skyline_p
 // A pass among many fixed buffers takes long. The very first is not cut short.
 static bool is_stopped(const stowi_place_skyline_state* skyline,
                        const stowi_place_skyline_pass* pass) {
-  return pass->nodes % POLL_EVERY == POLL_EVERY - 1 && !stowi_place_quest_poll(skyline->quest) &&
+  return pass->steps % POLL_EVERY == POLL_EVERY - 1 && !stowi_place_quest_poll(skyline->quest) &&
          skyline->quest->height != UINT64_MAX;
 }
 
@@ -237,10 +240,10 @@ static bool place_by_heap(stowi_place_skyline_state* skyline, stowi_place_skylin
     stowi_place_heap_push(&skyline->heap, 0, (uint32_t)i);
   }
   while (skyline->heap.count > 0) {
-    if (pass->nodes == pass->max_nodes || is_stopped(skyline, pass)) {
+    if (pass->steps == pass->max_steps || is_stopped(skyline, pass)) {
       return false;
     }
-    ++pass->nodes;
+    ++pass->steps;
     stowi_place_heap_entry entry = stowi_place_heap_pop(&skyline->heap);
     uint32_t buffer = pass->order[entry.id];
     spot found = find_spot(skyline, buffer);
@@ -257,27 +260,29 @@ static bool place_by_heap(stowi_place_skyline_state* skyline, stowi_place_skylin
 // Passes
 
 static void run(stowi_place_skyline_state* skyline, stowi_place_skyline_pass* pass,
-                bool (*place)(stowi_place_skyline_state* skyline, stowi_place_skyline_pass* pass)) {
+                bool in_valleys) {
   const stow_problem* problem = skyline->problem;
-  pass->nodes = 0;
+  pass->steps = 0;
   pass->height = problem->fixed_end;
   for (size_t i = 0; skyline->fixed != NULL && i < problem->buffers.count; ++i) {
     if (stowi_place_is_fixed(&problem->buffers.data[i])) {
       pass->offsets[i] = problem->buffers.data[i].fixed_offset;
     }
   }
-  if (pass->height >= pass->too_high || !place(skyline, pass)) {
+  if (pass->height >= pass->too_high ||
+      !(in_valleys ? place_in_valleys : place_by_heap)(skyline, pass)) {
     pass->height = UINT64_MAX;
   }
+  pass->nodes = 1 + pass->steps / (in_valleys ? VALLEY_STEPS : HEAP_STEPS);
 }
 
 void stowi_place_skyline_lowest(stowi_place_skyline_state* skyline,
                                 stowi_place_skyline_pass* pass) {
-  run(skyline, pass, skyline->is_plain ? place_in_valleys : place_by_heap);
+  run(skyline, pass, skyline->is_plain);
 }
 
 void stowi_place_skyline_quick(stowi_place_skyline_state* skyline, stowi_place_skyline_pass* pass) {
-  run(skyline, pass, place_in_valleys);
+  run(skyline, pass, true);
 }
 
 bool stowi_place_skyline_is_plain(const stowi_place_skyline_state* skyline) {

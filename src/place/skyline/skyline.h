@@ -26,15 +26,16 @@ typedef struct stowi_place_skyline_pass {
   size_t count;
   uint64_t* offsets;   // of all buffers
   uint64_t too_high;   // a pass ends early if it reaches this
-  uint64_t max_nodes;  // or if it has spent this many, or if the callback stops it
-  uint64_t nodes;      // result: spent
+  uint64_t max_steps;  // or if it has taken this many, or if the callback stops it
+  uint64_t steps;      // result: how many buffers were looked at
+  uint64_t nodes;      // result: what that costs; a step takes less time than a node of a search
   uint64_t height;     // result: UINT64_MAX if it ended early
 } stowi_place_skyline_pass;
 
 // Always takes the buffer that can be lowest, of equal ones the first in order. (How low is counted
 // in steps of the problem's smallest alignment: the cost of a larger one is not held against a
-// buffer.) About O(n log n), a node per buffer, if no buffer is fixed or has windows; otherwise
-// buffers are checked again, a node each time, when something was placed below them.
+// buffer.) About O(n log n), a step per buffer, if no buffer is fixed or has windows; otherwise
+// buffers are checked again, a step each time, when something was placed below them.
 void stowi_place_skyline_lowest(stowi_place_skyline_state* skyline, stowi_place_skyline_pass* pass);
 // The same with less care for windows, which count as the whole footprint, and for fixed buffers:
 // what is below one is given up as soon as the lowest buffer does not fit there. About O(n log n).

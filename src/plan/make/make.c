@@ -158,11 +158,65 @@ static stow_status find_order(const stowi_plan_request* request, stow_plan** pla
 
 // ---------------------------------------------------------------------------------------------
 
+// The search
+
+static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
+// The same request, with no more than the usual budget for an attempt.
+static stowi_plan_request shorter(const stowi_plan_request* request) {
+  stowi_plan_request result = *request;
+  result.options.nodes = smaller(request->options.nodes, STOW_PLACE_DEFAULT_NODES);
+  result.options.patience = smaller(request->options.patience, STOW_PLAN_DEFAULT_PATIENCE);
+  return result;
+}
+
+// Replaces |*plan| by |longer|, which differs in its offsets only, if that is smaller or proves
+// more.
+static void keep_better(stow_plan** plan, stow_plan* longer) {
+  stow_plan* before = *plan;
+  if (longer->arena_size > before->arena_size) {
+    stow_plan_destroy(longer);
+    return;
+  }
+  stow_decision* decisions = longer->decisions;
+  size_t count = longer->decision_count;
+  longer->decisions = before->decisions;  // with what was refused on the way to it
+  longer->decision_count = before->decision_count;
+  before->decisions = decisions;
+  before->decision_count = count;
+  longer->ordering = before->ordering;
+  *plan = longer;
+  stow_plan_destroy(before);
+}
+
+// Searches for a lower placement of the best attempt. It repeats what was done so far, and goes on.
+static stow_status search_longer(const stowi_plan_request* request, stow_plan** plan) {
+  stow_schedule* schedule = NULL;
+  stow_plan* longer = NULL;
+  uint64_t bound;
+  STOW_TRY(stow_schedule_create_order(request->graph, (*plan)->order, (*plan)->step_count,
+                                      request->allocator, request->diag, &schedule));
+  stowi_plan_choice choice = {schedule, (*plan)->facts.in_place, (*plan)->facts.elide_copies,
+                              (*plan)->window_count != 0};
+  stow_status status = stowi_plan_make_attempt(request, choice, UINT64_MAX, &bound, &longer);
+  if (status == STOW_OK) {
+    keep_better(plan, longer);
+  }
+  stow_schedule_destroy(schedule);
+  return status;
+}
+
 static stow_status make(const stowi_plan_request* request, stow_plan** out_plan) {
   STOW_TRY(stow_graph_verify(request->graph, request->diag));
   STOW_TRY(stow_graph_require_bound(request->graph, request->diag));
-  STOW_TRY(try_sharing(request, request->options.schedule, out_plan));
-  return find_order(request, out_plan);
+  stowi_plan_request first = shorter(request);
+  STOW_TRY(try_sharing(&first, request->options.schedule, out_plan));
+  STOW_TRY(find_order(&first, out_plan));
+  bool is_longer = request->options.nodes > first.options.nodes ||
+                   request->options.patience > first.options.patience;
+  bool is_open = (*out_plan)->facts.reuse && !(*out_plan)->search.stopped &&
+                 (*out_plan)->arena_size > (*out_plan)->search.bound;
+  return is_longer && is_open ? search_longer(request, out_plan) : STOW_OK;
 }
 
 stow_status stow_plan_make(const stow_graph* graph, const stow_effects* effects,

@@ -161,6 +161,7 @@ stow_status stowi_plan_place(const stow_problem* problem, const stow_plan_option
   stow_place_options_init(&options);
   options.reuse = reuse;
   options.nodes = asked->nodes;
+  options.patience = asked->patience;
   options.on_progress = asked->on_progress;
   options.user = asked->user;
   STOW_TRY(asked->strategy->place(problem, &options, allocator, diag, out_placement));

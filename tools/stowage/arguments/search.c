@@ -51,6 +51,8 @@ cli_exit cli_budget_read_nodes(cli_budget* budget, const char* value) {
   return cli_parse_nodes("nodes", value, &budget->nodes);
 }
 
+bool cli_budget_is_given(const cli_budget* budget) { return budget->has_nodes || budget->has_time; }
+
 uint64_t cli_budget_nodes(const cli_budget* budget, uint64_t usual) {
   return budget->has_nodes ? budget->nodes : budget->has_time ? STOW_PLACE_NO_LIMIT : usual;
 }

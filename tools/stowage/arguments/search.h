@@ -27,6 +27,8 @@ cli_exit cli_parse_nodes(const char* option, const char* value, uint64_t* out_no
 // Complain.
 cli_exit cli_budget_read_time(cli_budget* budget, const char* value);
 cli_exit cli_budget_read_nodes(cli_budget* budget, const char* value);
+// Whether nodes or a time were given.
+bool cli_budget_is_given(const cli_budget* budget);
 // The nodes that a search may spend: as given, |usual| where nothing is, and no limit where only
 // the time is limited.
 uint64_t cli_budget_nodes(const cli_budget* budget, uint64_t usual);

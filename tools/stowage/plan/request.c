@@ -33,6 +33,9 @@ static cli_exit fill_options(const cli_plan_request* request, stow_preset preset
     out_options->strategy = request->strategy;
   }
   out_options->nodes = cli_budget_nodes(&request->budget, out_options->nodes);
+  if (cli_budget_is_given(&request->budget)) {
+    out_options->patience = STOW_PLACE_NO_LIMIT;
+  }
   stow_plan_options_apply_environment(out_options, environment, NULL);
   const cli_rule_switch* switches = request->rules.items;
   for (size_t i = 0; i < request->rules.count; ++i) {
