@@ -184,6 +184,11 @@ typedef struct stow_place_options {
   // Ends the search once this many nodes have brought neither a lower placement nor a higher bound.
   // STOW_PLACE_NO_LIMIT: never for that reason.
   uint64_t patience;
+  // Divides work among |workers| threads of the caller's. The same nodes give the same placement
+  // with any number of them. Threads other than the caller's allocate nothing and do not call
+  // |on_progress|. If |split| is NULL, the caller does all work.
+  stow_splitter splitter;
+  uint32_t workers;
 } stow_place_options;
 
 #define STOW_PLACE_DEFAULT_NODES 400000

@@ -5,6 +5,7 @@
 // itself, which is often easier to reach than to approach, and all searches take turns. No part
 // waits for another to end, so whichever suits the problem is found soon.
 #include "base/diag.h"
+#include "place/beam/beam.h"
 #include "place/exact/exact.h"
 #include "place/greedy/greedy.h"
 #include "place/improve/improve.h"
@@ -18,9 +19,10 @@
 #define MAX_FIRST_FIT_PAIRS UINT64_C(2000000000)
 #define FIRST_NODES 16384          // of the first player
 #define FIRST_WINDOWED_NODES 3072  // with windows, where others do better
+#define GOAL_SHARE 3  // of turns: only the exact search can prove, and meets a tight goal
 // Up to this many buffers, a neighbourhood is nearly all of them, and the exact search does better.
-#define FEW 64
-#define MAX_PLAYERS 5
+#define FEW 32
+#define MAX_PLAYERS 4
 
 static bool is_fit_for_gaps(const stowi_place_quest* quest) {
   return quest->pair_count <= MAX_FIRST_FIT_PAIRS;
@@ -34,40 +36,35 @@ typedef struct team {
   stowi_place_prover* prover;
   stowi_place_portfolio* portfolio;
   stowi_place_local_search* local_search;
+  stowi_place_beam* beam;
   stowi_place_lns* lns;
   stowi_place_player players[MAX_PLAYERS];
   size_t count;
 } team;
 
-static void add(team* t, stow_status (*play)(void* state, bool* out_idle), void* state) {
-  t->players[t->count++] = (stowi_place_player){.play = play, .state = state};
+static void add(team* t, uint64_t share, stow_status (*play)(void* state, bool* out_idle),
+                void* state) {
+  t->players[t->count++] = (stowi_place_player){.play = play, .state = state, .share = share};
 }
 
 static stow_status gather(stowi_place_quest* quest, team* t) {
-  bool is_small = quest->problem->buffers.count <= MAX_EXACT;
+  if (quest->problem->buffers.count <= MAX_EXACT) {
+    STOW_TRY(stowi_place_prover_create(quest, STOWI_PLACE_RULE_ALL, &t->prover));
+    add(t, GOAL_SHARE, stowi_place_prover_goal, t->prover);
+    STOW_TRY(stowi_place_beam_create(quest, stowi_place_prover_model(t->prover), &t->beam));
+    if (t->beam != NULL) {
+      add(t, 1, stowi_place_beam_play, t->beam);
+    } else if (quest->problem->buffers.count > FEW) {
+      STOW_TRY(stowi_place_lns_create(quest, &t->lns));
+      add(t, 1, stowi_place_lns_play, t->lns);
+    }
+  }
   if (is_fit_for_gaps(quest)) {
     STOW_TRY(stowi_place_portfolio_create(quest, &t->portfolio));
+    add(t, 1, stowi_place_portfolio_play, t->portfolio);
   }
-  if (is_small) {
-    STOW_TRY(stowi_place_prover_create(quest, STOWI_PLACE_RULE_ALL, &t->prover));
-  }
-  STOW_TRY(stowi_place_local_search_create(quest, t->prover, &t->local_search));
-  if (quest->problem->buffers.count > FEW) {
-    STOW_TRY(stowi_place_lns_create(quest, &t->lns));
-  }
-  if (is_small) {
-    add(t, stowi_place_prover_goal, t->prover);
-  }
-  if (t->portfolio != NULL) {
-    add(t, stowi_place_portfolio_play, t->portfolio);
-  }
-  add(t, stowi_place_local_search_play, t->local_search);
-  if (is_small && quest->options.capacity == STOW_PLACE_SMALLEST) {
-    add(t, stowi_place_prover_probe, t->prover);
-  }
-  if (t->lns != NULL) {
-    add(t, stowi_place_lns_play, t->lns);
-  }
+  STOW_TRY(stowi_place_local_search_create(quest, &t->local_search));
+  add(t, 1, stowi_place_local_search_play, t->local_search);
   return STOW_OK;
 }
 
@@ -78,10 +75,11 @@ static stow_status search(stowi_place_quest* quest) {
     status = stowi_place_take_turns(quest, has_windows(quest) ? FIRST_WINDOWED_NODES : FIRST_NODES,
                                     t.players, t.count);
   }
-  stowi_place_lns_destroy(t.lns);
   stowi_place_local_search_destroy(t.local_search);
-  stowi_place_prover_destroy(t.prover);
   stowi_place_portfolio_destroy(t.portfolio);
+  stowi_place_lns_destroy(t.lns);
+  stowi_place_beam_destroy(t.beam);
+  stowi_place_prover_destroy(t.prover);
   return status;
 }
 

@@ -110,6 +110,10 @@ static stow_status play(stowi_place_quest* quest, uint64_t nodes, stowi_place_pl
 stow_status stowi_place_take_turns(stowi_place_quest* quest, uint64_t first_nodes,
                                    stowi_place_player* players, size_t count) {
   uint64_t turn = TURN_NODES + TURN_NODES_PER_BUFFER * (uint64_t)quest->problem->buffers.count;
+  uint64_t shares = 0;
+  for (size_t i = 0; i < count; ++i) {
+    shares += players[i].share;
+  }
   size_t leader = 0;
   size_t busy = 1;
   for (uint64_t round = 0; busy > 0 && !stowi_place_quest_done(quest); ++round) {
@@ -117,8 +121,9 @@ stow_status stowi_place_take_turns(stowi_place_quest* quest, uint64_t first_node
     for (size_t i = 0; i < count && !stowi_place_quest_done(quest); ++i) {
       if (!players[i].is_idle) {
         uint64_t before = quest->height;
-        uint64_t nodes = i == leader && count > 2 ? turn * (count - 1) : turn;
-        STOW_TRY(play(quest, round == 0 && i == 0 ? first_nodes : nodes, &players[i]));
+        uint64_t others = shares - players[i].share;
+        uint64_t own = i == leader && others > players[i].share ? others : players[i].share;
+        STOW_TRY(play(quest, round == 0 && i == 0 ? first_nodes : turn * own, &players[i]));
         leader = quest->height < before ? i : leader;
         busy += !players[i].is_idle;
       }

@@ -80,11 +80,12 @@ uint64_t stowi_place_quest_left(const stowi_place_quest* quest);
 typedef struct stowi_place_player {
   stow_status (*play)(void* state, bool* out_idle);
   void* state;
-  uint64_t debt;  // nodes that it took beyond its turns
+  uint64_t share;  // how many turns it has for one of another's
+  uint64_t debt;   // nodes that it took beyond its turns
   bool is_idle;
 } stowi_place_player;
 
-// Turns of equal cost, until the quest is done or all are idle; whoever found the last better
+// Turns by shares, until the quest is done or all are idle; whoever found the last better
 // placement, at first the first player, gets as many nodes as all others together. The first turn
 // has |first_nodes|.
 stow_status stowi_place_take_turns(stowi_place_quest* quest, uint64_t first_nodes,

@@ -2,6 +2,7 @@
 #include <stowage/place.h>
 
 #include "place/api.h"
+#include "place/beam/beam.h"
 #include "place/exact/exact.h"
 #include "place/greedy/greedy.h"
 #include "place/improve/improve.h"
@@ -21,6 +22,7 @@ STRATEGY(static, place_on_skyline, stowi_place_skyline_work)
 STRATEGY(static, place_and_compact, stowi_place_compact_work)
 STRATEGY(static, place_by_local_search, stowi_place_local_search_work)
 STRATEGY(static, place_by_lns, stowi_place_lns_work)
+STRATEGY(static, place_by_beams, stowi_place_beam_work)
 STRATEGY(static, place_exactly, stowi_place_exact_work)
 
 static const stow_strategy strategies[] = {
@@ -33,6 +35,7 @@ static const stow_strategy strategies[] = {
     {"local-search", "skyline passes; buffers that stuck out go earlier in the next",
      place_by_local_search},
     {"lns", "skyline, then parts are re-solved exactly", place_by_lns},
+    {"beam", "many partial placements side by side, from the bottom up", place_by_beams},
     {"exact", "search with proof; first-fit above 16384 buffers", place_exactly},
 };
 

@@ -15,7 +15,7 @@
 enum {
   RULE_SETS = STOWI_PLACE_RULE_ALL + 1,
   WHERES = STOWI_PLACE_DEEPEST + 1,
-  WHOMS = STOWI_PLACE_GIVEN + 1,
+  WHOMS = STOWI_PLACE_WAT + 1,
   WAYS = WHERES * WHOMS,
   ENOUGH = 1000000  // nodes: any search of a tiny problem with all rules ends
 };
@@ -35,7 +35,6 @@ typedef struct bench {
   stowi_place_exact_search* exact;
   stowi_place_quest quest;
   uint64_t* offsets;
-  uint32_t* place;  // in an order of no meaning
 } bench;
 
 // A quest without an end.
@@ -57,10 +56,6 @@ static void open(bench* b, const stow_problem* problem, uint32_t rules) {
   b->problem = problem;
   b->quest = endless(problem, allocator);
   b->offsets = (uint64_t*)calloc(stow_problem_count(problem) + 1, sizeof(uint64_t));
-  b->place = (uint32_t*)calloc(stow_problem_count(problem) + 1, sizeof(uint32_t));
-  for (uint32_t i = 0; i < stow_problem_count(problem); ++i) {
-    b->place[i] = i * UINT32_C(2654435761) >> 8;
-  }
   CHECK(stowi_place_model_create(problem, allocator, NULL, &b->model) == STOW_OK);
   CHECK(stowi_place_exact_create(b->model, rules, allocator, NULL, &b->exact) == STOW_OK);
 }
@@ -69,7 +64,6 @@ static void close(bench* b) {
   stowi_place_exact_destroy(b->exact);
   stowi_place_model_destroy(b->model);
   free(b->offsets);
-  free(b->place);
   CHECK_U64(b->heap.live_blocks, 0);
 }
 
@@ -86,10 +80,7 @@ static bool keeps_limit(const bench* b, uint64_t nodes) {
 }
 
 // One run, of which any placement is checked, and that it allocates nothing and keeps its limit.
-static stowi_place_verdict run(bench* b, const stowi_place_run* asked) {
-  stowi_place_run with_order = *asked;
-  with_order.place = b->place;
-  const stowi_place_run* what = &with_order;
+static stowi_place_verdict run(bench* b, const stowi_place_run* what) {
   size_t allocations = b->heap.allocations;
   size_t live = b->heap.live_blocks;
   stowi_place_verdict verdict = stowi_place_exact_run(b->exact, what, &b->quest);
@@ -143,7 +134,7 @@ static void compare(const sample* s, uint32_t rules, uint64_t first, uint64_t st
   for (uint64_t w = first; w < WAYS; w += step) {
     t->combinations += 1;
     uint32_t noise = (s->seed + w) % 3 == 0 ? 200 : 0;
-    stowi_place_run what = {s->optimum, nodes, way_at(w), noise, s->seed * 2 + 1, NULL};
+    stowi_place_run what = {s->optimum, nodes, way_at(w), noise, s->seed * 2 + 1};
     check_verdict(&b, s, &what, t);
     what.capacity = s->optimum - 1;
     check_verdict(&b, s, &what, t);
@@ -246,7 +237,7 @@ TEST(RefutedStatesOfOneRunNeverMisleadAnother) {
       bench b;
       open(&b, problem, STOWI_PLACE_RULE_ALL);
       for (uint64_t w = 0; w < 2 * WAYS; ++w) {
-        stowi_place_run what = {optimum, 2000, way_at(w), w < WAYS ? 0 : 300, seed + w + 1, NULL};
+        stowi_place_run what = {optimum, 2000, way_at(w), w < WAYS ? 0 : 300, seed + w + 1};
         if (!test_check(run(&b, &what) != STOWI_PLACE_REFUTED, __FILE__, __LINE__,
                         "seed %llu, %zu tiles, way %llu: refuted", (unsigned long long)seed,
                         counts[c], (unsigned long long)w)) {
@@ -283,8 +274,7 @@ static uint64_t find_optimum(const stow_problem* problem) {
   CHECK(stow_problem_load(problem, stow_allocator_default(), NULL, &load) == STOW_OK);
   bench b;
   open(&b, problem, STOWI_PLACE_RULE_ALL & ~STOWI_PLACE_RULE_SEEN);
-  stowi_place_run what = {
-      load.lower_bound, 1000000, {STOWI_PLACE_LOWEST, STOWI_PLACE_TWA}, 0, 1, NULL};
+  stowi_place_run what = {load.lower_bound, 1000000, {STOWI_PLACE_LOWEST, STOWI_PLACE_TWA}, 0, 1};
   stowi_place_verdict verdict;
   while ((verdict = run(&b, &what)) == STOWI_PLACE_REFUTED) {
     what.capacity += 1;
@@ -302,7 +292,7 @@ static void check_shared_table(uint64_t seed) {
   open(&b, problem,
        STOWI_PLACE_RULE_SPLIT | STOWI_PLACE_RULE_SEEN | (uint32_t)(seed * 7919 % RULE_SETS));
   for (uint64_t w = 0; w < 3 * WAYS && optimum != UINT64_MAX; ++w) {
-    stowi_place_run what = {optimum, 100000, way_at(w), w < WAYS ? 0 : 300, seed + w + 1, NULL};
+    stowi_place_run what = {optimum, 100000, way_at(w), w < WAYS ? 0 : 300, seed + w + 1};
     if (!test_check(run(&b, &what) != STOWI_PLACE_REFUTED, __FILE__, __LINE__,
                     "seed %llu, way %llu: refuted", (unsigned long long)seed,
                     (unsigned long long)w)) {
@@ -333,8 +323,8 @@ TEST(CapacitiesCanBeAskedInAnyOrder) {
     open(&b, s.problem, STOWI_PLACE_RULE_ALL);
     for (int i = 0; i < 20; ++i) {
       uint64_t capacity = s.optimum - 3 + test_random_below(&random, 6);
-      stowi_place_run what = {capacity, STOW_PLACE_NO_LIMIT, way_at(test_random_u64(&random)), 0, 1,
-                              NULL};
+      stowi_place_run what = {capacity, STOW_PLACE_NO_LIMIT, way_at(test_random_u64(&random)), 0,
+                              1};
       check_verdict(&b, &s, &what, &t);
     }
     close(&b);
@@ -350,7 +340,7 @@ TEST(AnEmptyProblemIsSolvedAtOnce) {
   CHECK(stow_problem_create(stow_allocator_default(), NULL, &problem) == STOW_OK);
   bench b;
   open(&b, problem, STOWI_PLACE_RULE_ALL);
-  stowi_place_run what = {0, 0, {STOWI_PLACE_LOWEST, STOWI_PLACE_TWA}, 0, 1, NULL};
+  stowi_place_run what = {0, 0, {STOWI_PLACE_LOWEST, STOWI_PLACE_TWA}, 0, 1};
   CHECK(run(&b, &what) == STOWI_PLACE_FOUND);
   CHECK_U64(stowi_place_exact_result(b.exact, b.offsets), 0);
   close(&b);
@@ -362,7 +352,7 @@ TEST(TheLargestCapacityIsAccepted) {
     stow_problem* problem = tiny_problem_make(2, kinds);
     bench b;
     open(&b, problem, STOWI_PLACE_RULE_ALL);
-    stowi_place_run what = {UINT64_MAX - 1, STOW_PLACE_NO_LIMIT, way_at(kinds), 0, 1, NULL};
+    stowi_place_run what = {UINT64_MAX - 1, STOW_PLACE_NO_LIMIT, way_at(kinds), 0, 1};
     CHECK(run(&b, &what) == STOWI_PLACE_FOUND);
     close(&b);
     stow_problem_destroy(problem);
@@ -370,10 +360,14 @@ TEST(TheLargestCapacityIsAccepted) {
 }
 
 // The same search with every smaller limit: too few nodes give no verdict, enough the same one.
+// Not in corners: there a run learns from those before it.
 static void check_limits(const stow_problem* problem, uint64_t capacity, stowi_place_way way) {
   bench b;
+  if (way.where == STOWI_PLACE_CORNER) {
+    return;
+  }
   open(&b, problem, STOWI_PLACE_RULE_ALL & ~STOWI_PLACE_RULE_SEEN);
-  stowi_place_run what = {capacity, 20000, way, 0, 1, NULL};
+  stowi_place_run what = {capacity, 20000, way, 0, 1};
   stowi_place_verdict verdict = run(&b, &what);
   uint64_t needed = stowi_place_exact_nodes(b.exact);
   bool is_enough = false;
@@ -409,7 +403,7 @@ TEST(ARunEndsWhenTheQuestIsDone) {
   stow_load load = {.struct_size = sizeof(load)};
   CHECK(stow_problem_load(problem, stow_allocator_default(), NULL, &load) == STOW_OK);
   stowi_place_run what = {
-      load.lower_bound, STOW_PLACE_NO_LIMIT, {STOWI_PLACE_LOWEST, STOWI_PLACE_TWA}, 0, 1, NULL};
+      load.lower_bound, STOW_PLACE_NO_LIMIT, {STOWI_PLACE_LOWEST, STOWI_PLACE_TWA}, 0, 1};
   CHECK(run(&b, &what) == STOWI_PLACE_UNKNOWN);
   CHECK(b.quest.nodes >= 1000 && b.quest.nodes < 1000 + 200);
   close(&b);
@@ -420,7 +414,7 @@ TEST(ARunEndsWhenTheQuestIsDone) {
 static uint64_t find_all_ways(bench* b, const sample* s) {
   uint64_t cut_short = 0;
   for (uint64_t w = 0; w < WAYS; ++w) {
-    stowi_place_run what = {s->optimum, 20000, way_at(w), 0, 1, NULL};
+    stowi_place_run what = {s->optimum, 20000, way_at(w), 0, 1};
     stowi_place_verdict verdict = run(b, &what);
     bool is_short = stowi_place_exact_state(b->exact)->out_of_trail;
     CHECK(verdict == STOWI_PLACE_FOUND || (verdict == STOWI_PLACE_UNKNOWN && is_short));
@@ -551,8 +545,7 @@ TEST(AHoleInAWindowIsFound) {
   bench b;
   open(&b, problem, STOWI_PLACE_RULE_ALL);
   CHECK(!b.model->is_ordered);
-  stowi_place_run what = {9,   STOW_PLACE_NO_LIMIT, {STOWI_PLACE_LOWEST, STOWI_PLACE_TWA}, 0, 1,
-                          NULL};
+  stowi_place_run what = {9, STOW_PLACE_NO_LIMIT, {STOWI_PLACE_LOWEST, STOWI_PLACE_TWA}, 0, 1};
   CHECK(run(&b, &what) == STOWI_PLACE_FOUND);
   CHECK_U64(b.offsets[1], 3);
   close(&b);
@@ -568,7 +561,7 @@ TEST(AnswersDoNotDependOnTheTableOfClashes) {
     bench b;
     open(&b, problem, STOWI_PLACE_RULE_ALL);
     stowi_place_clashes_free(&b.model->clashes, b.model);
-    stowi_place_run what = {optimum, STOW_PLACE_NO_LIMIT, way_at(seed), 0, 1, NULL};
+    stowi_place_run what = {optimum, STOW_PLACE_NO_LIMIT, way_at(seed), 0, 1};
     CHECK(run(&b, &what) == STOWI_PLACE_FOUND);
     what.capacity = optimum - 1;
     CHECK(run(&b, &what) == STOWI_PLACE_REFUTED);
@@ -592,8 +585,7 @@ TEST(ManyHolesAreUsed) {
   open(&b, problem, STOWI_PLACE_RULE_ALL);
   CHECK(b.model->clashes.first == NULL);
   CHECK(!b.model->is_ordered);
-  stowi_place_run what = {401, STOW_PLACE_NO_LIMIT, {STOWI_PLACE_LOWEST, STOWI_PLACE_TWA}, 0, 1,
-                          NULL};
+  stowi_place_run what = {401, STOW_PLACE_NO_LIMIT, {STOWI_PLACE_LOWEST, STOWI_PLACE_TWA}, 0, 1};
   CHECK(run(&b, &what) == STOWI_PLACE_FOUND);
   close(&b);
   stow_problem_destroy(problem);

@@ -580,7 +580,8 @@ static uint64_t height_of(const char* name, const stow_problem* problem, uint64_
 
 // `auto` divides its nodes among the others, and gives the best of them half.
 TEST(AutoIsNotWorseThanItsPartsAtTwiceTheirNodes) {
-  static const char* const parts[] = {"skyline", "portfolio", "local-search", "lns", "exact"};
+  static const char* const parts[] = {"skyline", "portfolio", "local-search",
+                                      "lns",     "beam",      "exact"};
   static const size_t counts[] = {60, 300};
   uint64_t nodes = test_is_long() ? 100000 : 30000;
   for (size_t f = 0; f < problem_family_count; ++f) {

@@ -7,6 +7,11 @@
 #include "base/alloc.h"
 #include "base/bits.h"
 #include "base/checked.h"
+#include "base/hash.h"
+
+#define FAILURES_UNIT 50  // after which a corner counts as if half as many could fill it
+#define COUNT_UNIT 1024   // of how many can fill a corner,
+#define COUNT_NOISE 512   // which noise makes less than one more
 
 // ---------------------------------------------------------------------------------------------
 // Ranks
@@ -51,11 +56,6 @@ static void make_keys(stowi_place_ranks* ranks, const stowi_place_state* state, 
   static const uint8_t places[][3] = {{0, 1, 2}, {0, 2, 1}, {2, 0, 1}};  // of T, W, A
   const stowi_place_model* model = state->model;
   uint64_t* key = &ranks->key[(size_t)buffer * 3];
-  if (ranks->whom == STOWI_PLACE_GIVEN) {
-    key[0] = UINT64_MAX - ranks->place[model->buffer[buffer]];
-    key[1] = key[2] = 0;
-    return;
-  }
   uint64_t width = model->width[buffer];
   uint64_t keys[3] = {(uint64_t)fullest(state, buffer), width,
                       saturating_product(width, (uint64_t)model->size[buffer])};
@@ -237,7 +237,6 @@ static need need_of(const stowi_place_state* state, stowi_place_where where, uin
   int64_t floor = state->floor[section];
   int64_t slack = state->ceiling[section] - floor - state->load[section];
   switch (where) {
-    case STOWI_PLACE_TIGHTEST: return (need){slack, 0};
     case STOWI_PLACE_TIGHTEST_LOW: return (need){slack, floor};
     default: return (need){floor, slack};
   }
@@ -245,41 +244,6 @@ static need need_of(const stowi_place_state* state, stowi_place_where where, uin
 
 static bool is_less(need a, need b) {
   return a.first != b.first ? a.first < b.first : a.second < b.second;
-}
-
-// How many may still be on the floor of |section|, at most |most|.
-static uint32_t count_on_floor(const stowi_place_state* state, uint32_t section, uint32_t most) {
-  const stowi_place_model* model = state->model;
-  const uint64_t* members = stowi_place_model_members(model, section);
-  uint32_t end = stowi_place_model_end_word(model, section);
-  uint32_t count = 0;
-  for (uint32_t w = model->first_word[section]; w < end && count < most; ++w) {
-    for (uint64_t bits = members[w] & state->free[w]; bits != 0; bits &= bits - 1) {
-      uint32_t j = w * 64 + stowi_lowest_bit(bits);
-      count += stowi_place_exact_state_low_at(state, j, section) == state->floor[section];
-    }
-  }
-  return count < most ? count : most;
-}
-
-// Of equally tight sections, one with the fewest on its floor: if it is just one, that must be
-// there.
-static uint32_t pick_fewest(const stowi_place_state* state, uint32_t found, int64_t slack,
-                            uint32_t end) {
-  uint32_t best = found;
-  uint32_t fewest = count_on_floor(state, found, UINT32_MAX);
-  for (uint32_t s = found + 1; s < end; ++s) {
-    bool is_lower = state->floor[s] < state->floor[best];
-    if (state->holder[s] != STOWI_PLACE_NO_HOLDER && (is_lower || fewest > 1) &&
-        need_of(state, STOWI_PLACE_TIGHTEST, s).first == slack) {
-      uint32_t count = count_on_floor(state, s, fewest + 1);
-      if (count < fewest || (count == fewest && is_lower)) {
-        best = s;
-        fewest = count;
-      }
-    }
-  }
-  return best;
 }
 
 static uint32_t find_section(const stowi_place_state* state, stowi_place_where where,
@@ -295,7 +259,7 @@ static uint32_t find_section(const stowi_place_state* state, stowi_place_where w
       }
     }
   }
-  return where == STOWI_PLACE_TIGHTEST ? pick_fewest(state, best, least.first, end) : best;
+  return best;
 }
 
 static uint32_t lowest_in(const stowi_place_state* state, uint32_t section) {
@@ -351,8 +315,103 @@ static uint32_t go_down(const stowi_place_state* state, uint32_t buffer) {
   return buffer;
 }
 
-bool stowi_place_choose(const stowi_place_state* state, stowi_place_where where, uint32_t begin,
-                        uint32_t end, uint32_t* out_buffer) {
+// ---------------------------------------------------------------------------------------------
+// A corner: the first or last section of a valley, a plateau of floors that is lower than both its
+// neighbours. What lies there begins or ends with it: mostly there are few, and where no byte can
+// be spared one of them must. Fewest first, as in any search for an exact cover; and where it
+// failed often is where it is hard (the weighted degrees of Boussemart, Hemery, Lecoutre and Sais,
+// 2004): without that, a mistake is only met after all that was decided since at other places,
+// again and again. Failures are counted over all attempts, so later ones begin where it is hard.
+
+typedef struct corner {
+  uint32_t section;
+  uint64_t count;     // of those that can lie in it, with noise
+  uint64_t failures;  // of its section
+} corner;
+
+static bool can_lie_in(const stowi_place_state* state, uint32_t buffer, int64_t floor) {
+  return state->least[buffer] == floor && state->bound[buffer] == floor && !state->passed[buffer];
+}
+
+static uint64_t count_corner(const stowi_place_state* state, uint32_t section) {
+  const stowi_place_model* model = state->model;
+  const uint64_t* members = stowi_place_model_members(model, section);
+  uint32_t end = stowi_place_model_end_word(model, section);
+  uint64_t count = 0;
+  for (uint32_t w = model->first_word[section]; w < end; ++w) {
+    for (uint64_t bits = members[w] & state->free[w]; bits != 0; bits &= bits - 1) {
+      count += can_lie_in(state, w * 64 + stowi_lowest_bit(bits), state->floor[section]);
+    }
+  }
+  return count;
+}
+
+static bool is_harder(const corner* a, const corner* b) {
+  return a->count * (FAILURES_UNIT + b->failures) < b->count * (FAILURES_UNIT + a->failures);
+}
+
+static void try_corner(const stowi_place_state* state, const stowi_place_ranks* ranks,
+                       uint32_t section, corner* best) {
+  uint64_t count = count_corner(state, section);
+  if (count > 0) {
+    uint64_t noise = ranks->noise == 0
+                         ? 0
+                         : stowi_hash_u64(ranks->seed + state->placed_count, section) % COUNT_NOISE;
+    corner c = {section, count * COUNT_UNIT + noise, state->failures[section]};
+    *best = best->count == 0 || is_harder(&c, best) ? c : *best;
+  }
+}
+
+static corner find_corner(const stowi_place_state* state, const stowi_place_ranks* ranks,
+                          uint32_t begin, uint32_t end) {
+  corner best = {0, 0, 0};
+  for (uint32_t p = begin, q; p < end; p = q) {
+    int64_t floor = state->floor[p];
+    for (q = p + 1; q < end && state->floor[q] == floor; ++q) {
+    }
+    bool is_valley = state->holder[p] != STOWI_PLACE_NO_HOLDER &&
+                     (p == begin || state->floor[p - 1] > floor) &&
+                     (q == end || state->floor[q] > floor);
+    if (is_valley) {
+      try_corner(state, ranks, p, &best);
+      if (q - 1 > p) {
+        try_corner(state, ranks, q - 1, &best);
+      }
+    }
+  }
+  return best;
+}
+
+// With noise, the lengths of lifetimes count more or less.
+static uint32_t pick_in_corner(const stowi_place_state* state, const stowi_place_ranks* ranks,
+                               uint32_t section) {
+  const stowi_place_model* model = state->model;
+  const uint64_t* members = stowi_place_model_members(model, section);
+  uint32_t end = stowi_place_model_end_word(model, section);
+  uint32_t best = UINT32_MAX;
+  uint64_t most = 0;
+  for (uint32_t w = model->first_word[section]; w < end; ++w) {
+    for (uint64_t bits = members[w] & state->free[w]; bits != 0; bits &= bits - 1) {
+      uint32_t j = w * 64 + stowi_lowest_bit(bits);
+      if (can_lie_in(state, j, state->floor[section])) {
+        const stowi_place_model_piece* piece = &model->pieces[model->first_piece[j]];
+        uint64_t factor = ranks->noise == 0
+                              ? COUNT_UNIT
+                              : stowi_hash_u64(ranks->seed + state->placed_count, j) % COUNT_UNIT;
+        uint64_t length = 1 + (uint64_t)(piece->end - piece->begin) * factor;
+        if (length > most || (length == most && state->rank[j] < state->rank[best])) {
+          most = length;
+          best = j;
+        }
+      }
+    }
+  }
+  return best;
+}
+
+bool stowi_place_choose(const stowi_place_state* state, const stowi_place_ranks* ranks,
+                        stowi_place_where where, uint32_t begin, uint32_t end,
+                        uint32_t* out_buffer) {
   lowest at = find_lowest(state, begin, end);
   bool dominance = (state->rules & STOWI_PLACE_RULE_DOMINANCE) != 0;
   if (at.buffer == UINT32_MAX || (dominance && at.least >= at.ceiling)) {
@@ -361,6 +420,11 @@ bool stowi_place_choose(const stowi_place_state* state, stowi_place_where where,
   *out_buffer = at.buffer;
   if (where == STOWI_PLACE_LOWEST_TIGHTEST || where == STOWI_PLACE_LOWEST_LARGEST) {
     *out_buffer = pick_fullest(state, at, where, begin, end);
+  } else if (where == STOWI_PLACE_CORNER && !state->among_holes) {
+    corner c = find_corner(state, ranks, begin, end);
+    uint32_t chosen =
+        c.count > 0 ? go_down(state, pick_in_corner(state, ranks, c.section)) : UINT32_MAX;
+    *out_buffer = chosen != UINT32_MAX ? chosen : at.buffer;
   } else if (where != STOWI_PLACE_LOWEST) {
     uint32_t section = find_section(state, where, begin, end);
     uint32_t chosen = lowest_in(state, section);

@@ -12,8 +12,8 @@ typedef enum stowi_place_where {
   STOWI_PLACE_LOWEST_TIGHTEST,  // the same; of equals the one in the fullest section
   STOWI_PLACE_LOWEST_LARGEST,  // the same; of equals in equally full ones, the one with the largest
                                // area
-  STOWI_PLACE_TIGHTEST,        // the section with the least slack, then the fewest on its floor
   STOWI_PLACE_TIGHTEST_LOW,    // the section with the least slack, then the lowest floor
+  STOWI_PLACE_CORNER,          // the corner of a valley that few can fill, or that failed often
   STOWI_PLACE_DEEPEST          // the section with the lowest floor, then the least slack
 } stowi_place_where;
 
@@ -22,8 +22,7 @@ typedef enum stowi_place_where {
 typedef enum stowi_place_whom {
   STOWI_PLACE_TWA,
   STOWI_PLACE_TAW,
-  STOWI_PLACE_WAT,
-  STOWI_PLACE_GIVEN  // in an order that the caller gives
+  STOWI_PLACE_WAT
 } stowi_place_whom;
 
 typedef struct stowi_place_way {
@@ -36,7 +35,6 @@ typedef struct stowi_place_ranks {
   stowi_place_whom whom;
   uint32_t noise;  // how many places a buffer may be late
   uint64_t seed;
-  const uint32_t* place;  // by the problem's numbers, in the order given
   uint32_t* order;
   uint64_t* key;  // three for each buffer
 } stowi_place_ranks;
@@ -52,7 +50,8 @@ void stowi_place_rank(stowi_place_ranks* ranks, stowi_place_state* state, uint32
 
 // The buffer to decide on in the sections [begin, end), which have some left. False if none can be
 // placed: the state is refuted.
-bool stowi_place_choose(const stowi_place_state* state, stowi_place_where where, uint32_t begin,
-                        uint32_t end, uint32_t* out_buffer);
+bool stowi_place_choose(const stowi_place_state* state, const stowi_place_ranks* ranks,
+                        stowi_place_where where, uint32_t begin, uint32_t end,
+                        uint32_t* out_buffer);
 
 #endif  // STOWAGE_SRC_PLACE_EXACT_CHOOSE_H_

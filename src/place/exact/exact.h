@@ -19,9 +19,8 @@ typedef struct stowi_place_run {
   uint64_t capacity;  // bytes
   uint64_t nodes;     // at most, beyond the number of buffers that were placed at once
   stowi_place_way way;
-  uint32_t noise;         // how many places a rank may be off
-  uint64_t seed;          // of the noise, not 0
-  const uint32_t* place;  // of STOWI_PLACE_GIVEN: by the problem's numbers, in the order given
+  uint32_t noise;  // how many places a rank may be off
+  uint64_t seed;   // of the noise, not 0
 } stowi_place_run;
 
 // |model| must outlive it. Allocates all memory that any run needs.
@@ -56,12 +55,11 @@ stow_status stowi_place_prover_create(stowi_place_quest* quest, uint32_t rules,
                                       stowi_place_prover** out_prover);
 void stowi_place_prover_destroy(stowi_place_prover* prover);
 
+const stowi_place_model* stowi_place_prover_model(const stowi_place_prover* prover);
+
 // Searches for a placement within |capacity| bytes until the quest is done. Offers what it finds,
 // and raises the bound if it refutes.
 stowi_place_verdict stowi_place_prover_fit(stowi_place_prover* prover, uint64_t capacity);
-
-// Probes a capacity with the ranks of |order|, which has all buffers that are not fixed.
-void stowi_place_prover_follow(stowi_place_prover* prover, const uint32_t* order, size_t count);
 
 // Players, whose state is a prover: one searches at the goal, the other at capacities between that
 // and the best height.

@@ -294,7 +294,8 @@ static bool may_go_on(stowi_place_exact_search* exact, const stowi_place_run* ru
 static step decide(stowi_place_exact_search* exact, const stowi_place_run* run,
                    stowi_place_quest* quest) {
   frame* f = &exact->frames[exact->top];
-  if (!stowi_place_choose(exact->state, exact->where, f->begin, f->end, &f->chosen)) {
+  if (!stowi_place_choose(exact->state, &exact->ranks, exact->where, f->begin, f->end,
+                          &f->chosen)) {
     return STEP_BACK;
   }
   if (!may_go_on(exact, run, quest)) {
@@ -343,7 +344,6 @@ static stowi_place_verdict run_once(stowi_place_exact_search* exact, const stowi
   exact->ranks.whom = run->way.whom;
   exact->ranks.noise = run->noise;
   exact->ranks.seed = run->seed;
-  exact->ranks.place = run->place;
   exact->nodes = exact->spent = 0;
   exact->deepest = 0;
   exact->top = NO_FRAME;

@@ -159,6 +159,17 @@ void stowi_place_exact_state_settle(stowi_place_state* state) {
   state->stale_count = 0;
 }
 
+static void count_failure(const stowi_place_state* state, uint32_t begin, uint32_t end,
+                          int64_t lowest) {
+  for (uint32_t s = begin; s < end; ++s) {
+    int64_t floor = state->floor[s] > lowest ? state->floor[s] : lowest;
+    if (state->load[s] != 0 && floor + state->load[s] > state->ceiling[s]) {
+      ++state->failures[s];
+      return;
+    }
+  }
+}
+
 bool stowi_place_exact_state_may_fit(const stowi_place_state* state, uint32_t begin, uint32_t end,
                                      int64_t lowest) {
   if ((state->rules & STOWI_PLACE_RULE_SECTIONS) == 0) {
@@ -171,6 +182,9 @@ bool stowi_place_exact_state_may_fit(const stowi_place_state* state, uint32_t be
       int64_t over = floor + state->load[s] - state->ceiling[s];
       excess = over > excess ? over : excess;
     }
+  }
+  if (excess > 0) {
+    count_failure(state, begin, end, lowest);
   }
   return excess <= 0;
 }
@@ -450,6 +464,7 @@ static bool allocate(stowi_place_state* state) {
   state->crossing = STOWI_ARRAY(allocator, uint32_t, sections);
   state->held = STOWI_ARRAY(allocator, uint32_t, n);
   state->stale = STOWI_ARRAY(allocator, uint32_t, sections);
+  state->failures = STOWI_ARRAY_ZERO(allocator, uint64_t, sections);
   state->block_low = STOWI_ARRAY(allocator, stowi_place_low, stowi_place_model_blocks(model));
   state->block_stamp = STOWI_ARRAY_ZERO(allocator, uint64_t, stowi_place_model_blocks(model));
   state->trail = STOWI_ARRAY(allocator, stowi_place_change, state->trail_capacity);
@@ -457,8 +472,8 @@ static bool allocate(stowi_place_state* state) {
          state->bound != NULL && state->passed != NULL && state->rank != NULL &&
          state->hash != NULL && state->floor != NULL && state->holder != NULL &&
          state->load != NULL && state->ceiling != NULL && state->crossing != NULL &&
-         state->held != NULL && state->stale != NULL && state->block_low != NULL &&
-         state->block_stamp != NULL && state->trail != NULL;
+         state->held != NULL && state->stale != NULL && state->failures != NULL &&
+         state->block_low != NULL && state->block_stamp != NULL && state->trail != NULL;
 }
 
 stow_status stowi_place_exact_state_create(const stowi_place_model* model, stow_allocator allocator,
@@ -501,6 +516,7 @@ void stowi_place_exact_state_destroy(stowi_place_state* state) {
   STOWI_ARRAY_FREE(allocator, state->crossing, sections);
   STOWI_ARRAY_FREE(allocator, state->held, n);
   STOWI_ARRAY_FREE(allocator, state->stale, sections);
+  STOWI_ARRAY_FREE(allocator, state->failures, sections);
   STOWI_ARRAY_FREE(allocator, state->block_low, stowi_place_model_blocks(state->model));
   STOWI_ARRAY_FREE(allocator, state->block_stamp, stowi_place_model_blocks(state->model));
   STOWI_ARRAY_FREE(allocator, state->trail, state->trail_capacity);

@@ -63,6 +63,7 @@ typedef struct stowi_place_state {
   int64_t* load;       // units that are not placed yet
   int64_t* ceiling;    // the highest that any of these may end
   uint32_t* crossing;  // buffers, not placed, that are live on both sides of the border after it
+  uint64_t* failures;  // how often it had too little room, since the state was made
   uint32_t* stale;     // sections whose floor must be recomputed
   uint32_t stale_count;
   stowi_place_low* block_low;  // by block: the lowest of those that span it

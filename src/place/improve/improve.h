@@ -4,7 +4,6 @@
 #ifndef STOWAGE_SRC_PLACE_IMPROVE_IMPROVE_H_
 #define STOWAGE_SRC_PLACE_IMPROVE_IMPROVE_H_
 
-#include "place/exact/exact.h"
 #include "place/quest.h"
 
 // First fit in |order|, which are all buffers that are not fixed, without touching the quest's
@@ -34,11 +33,10 @@ stow_status stowi_place_lns_play(void* state, bool* out_idle);
 // Strategy `lns`: skyline passes, then that.
 stow_status stowi_place_lns_work(stowi_place_quest* quest);
 
-// Passes until the goal is reached. With a prover, which must outlive it, that follows the best
-// orders; without one (NULL), the player is idle once nothing has improved for long. |quest| must
-// outlive it.
+// Passes until the goal is reached; the player is idle once nothing has improved for long. |quest|
+// must outlive it.
 typedef struct stowi_place_local_search stowi_place_local_search;
-stow_status stowi_place_local_search_create(stowi_place_quest* quest, stowi_place_prover* prover,
+stow_status stowi_place_local_search_create(stowi_place_quest* quest,
                                             stowi_place_local_search** out_search);
 void stowi_place_local_search_destroy(stowi_place_local_search* s);
 stow_status stowi_place_local_search_play(void* state, bool* out_idle);

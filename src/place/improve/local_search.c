@@ -29,9 +29,6 @@
 #define MIN_FIRST_FIT 1000    // buffers
 #define FIRST_FIT_NODES 16    // what setting it up costs, beside a node per buffer
 #define MAX_FIRST_FIT 65536
-#define REPAIR_UNIT 4       // nodes of repairs are half of those of passes,
-#define LEAST_REPAIRS 2     // or, where they succeed,
-#define MOST_REPAIRS 12     // three times as many
 #define CAREFUL_COUNT 1024  // above this many buffers windows and fixed ones get less care
 
 typedef struct start {
@@ -51,10 +48,6 @@ static const start starts[] = {
 
 struct stowi_place_local_search {
   stowi_place_quest* quest;
-  stowi_place_prover* prover;  // for repairs, or NULL
-  uint64_t pass_nodes;
-  uint64_t repair_nodes;
-  uint64_t repair_share;  // of the nodes of passes, in units
   stowi_place_sections sections;
   stowi_place_orders orders;
   stowi_place_skyline_state* skyline;
@@ -218,22 +211,6 @@ static stow_status begin_run(search* s) {
   return STOW_OK;
 }
 
-// Lets the exact search follow the order: what a pass just misses, a little backtracking may find.
-// Whichever of the two found the last better placement gets more nodes.
-static void repair(search* s) {
-  uint64_t before = s->quest->nodes;
-  uint64_t height = s->quest->height;
-  stowi_place_prover_follow(s->prover, s->order, s->count);
-  s->repair_nodes += s->quest->nodes - before;
-  s->repair_share = s->quest->height < height ? MOST_REPAIRS : s->repair_share;
-}
-
-static bool is_worth_repair(const search* s, uint64_t height) {
-  return s->prover != NULL && !s->first_fit && height <= s->lowest &&
-         s->repair_nodes * REPAIR_UNIT <= s->pass_nodes * s->repair_share &&
-         !stowi_place_quest_done(s->quest);
-}
-
 static stow_status take_pass(search* s) {
   outcome reached;
   STOW_TRY((s->first_fit ? place_by_first_fit : place_on_skyline)(s, &reached));
@@ -242,12 +219,7 @@ static stow_status take_pass(search* s) {
     stowi_place_quest_offer(s->quest, s->offsets, reached.height);
   }
   stowi_place_quest_spend(s->quest, reached.nodes);
-  s->pass_nodes += reached.nodes;
   s->idle = s->quest->height < before ? 0 : s->idle + 1;
-  s->repair_share = s->idle == 0 ? LEAST_REPAIRS : s->repair_share;
-  if (is_worth_repair(s, reached.height)) {
-    repair(s);
-  }
   s->lowest = reached.height < s->lowest ? reached.height : s->lowest;
   s->passes_left -= 1;
   return bring_forward(s, s->lowest - 1);
@@ -263,19 +235,17 @@ stow_status stowi_place_local_search_play(void* state, bool* out_idle) {
       STOW_TRY(begin_run(s));
     }
     STOW_TRY(take_pass(s));
-    *out_idle = s->idle > IDLE_SHARE * (uint64_t)s->count && s->prover == NULL;
+    *out_idle = s->idle > IDLE_SHARE * (uint64_t)s->count;
   }
   return STOW_OK;
 }
 
-stow_status stowi_place_local_search_create(stowi_place_quest* quest, stowi_place_prover* prover,
+stow_status stowi_place_local_search_create(stowi_place_quest* quest,
                                             stowi_place_local_search** out_search) {
   search* s = STOWI_NEW(quest->allocator, search);
   *out_search = s;
   STOW_TRY(stowi_need_memory(s != NULL, quest->diag));
   s->quest = quest;
-  s->prover = prover;
-  s->repair_share = REPAIR_UNIT;
   s->orders.quest = quest;
   s->random = STOWI_HASH_SEED;
   stow_status status = prepare(s);
@@ -289,7 +259,7 @@ stow_status stowi_place_local_search_create(stowi_place_quest* quest, stowi_plac
 stow_status stowi_place_local_search_work(stowi_place_quest* quest) {
   stowi_place_local_search* s = NULL;
   bool is_idle = false;
-  STOW_TRY(stowi_place_local_search_create(quest, NULL, &s));
+  STOW_TRY(stowi_place_local_search_create(quest, &s));
   stow_status status = stowi_place_local_search_play(s, &is_idle);
   stowi_place_local_search_destroy(s);
   return status;

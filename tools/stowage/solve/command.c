@@ -469,8 +469,9 @@ static void print_more(cli_output* output) {
   cli_print(output,
             "\n"
             "auto suits most problems. exact proves optimality where it can; first-fit,\n"
-            "best-fit, portfolio, skyline and compact are quick passes; local-search and lns\n"
-            "improve on them until the budget ends. A node is one attempt to place a buffer.\n"
+            "best-fit, portfolio, skyline and compact are quick passes; local-search, lns\n"
+            "and beam improve on them until the budget ends. A node is one attempt to place a\n"
+            "buffer.\n"
             "\n"
             "FILE has a line per buffer below a header: id, lower, upper, size, and\noptionally "
             "alignment, offset (fixed) and gaps. The buffer is live over the steps\nlower <= t < "
