@@ -88,6 +88,47 @@ TEST(TiledProblemsLeaveNoByteFree) {
   }
 }
 
+TEST(ThreeInTenGapsAreInTheMiddleOfALife) {
+  size_t gaps = 0;
+  stow_problem* problem = problem_family_make(problem_family_find("gaps"), 0, 1000, NULL);
+  for (size_t i = 0; i < stow_problem_count(problem); ++i) {
+    stow_buffer desc = {.struct_size = sizeof(desc)};
+    stow_window_desc gap = {.struct_size = sizeof(gap)};
+    stow_problem_describe_buffer(problem, i, &desc);
+    if (stow_problem_describe_window(problem, i, 0, &gap) == STOW_OK) {
+      CHECK(stow_problem_window_count(problem, i) == 1 && gap.low == gap.high);
+      CHECK(gap.begin > desc.begin && gap.begin - desc.begin == desc.end - gap.end);
+      ++gaps;
+    }
+  }
+  CHECK(gaps > 250 && gaps < 350);
+  stow_problem_destroy(problem);
+}
+
+// At the second step of every fourth; what is born in the last one may be cut off.
+TEST(AllBurstsReachTheSameLoad) {
+  stow_problem* problem = problem_family_make(problem_family_find("burst"), 0, 1000, NULL);
+  uint64_t most = load_of(problem).bytes;
+  uint64_t last = 0;
+  for (size_t i = 0; i < stow_problem_count(problem); ++i) {
+    stow_buffer desc = {.struct_size = sizeof(desc)};
+    stow_problem_describe_buffer(problem, i, &desc);
+    CHECK(desc.begin % 4 < 2 && desc.end - desc.begin <= 8);
+    last = desc.begin / 4;
+  }
+  CHECK(last > 20);
+  for (uint64_t burst = 0; burst < last; ++burst) {
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < stow_problem_count(problem); ++i) {
+      stow_buffer desc = {.struct_size = sizeof(desc)};
+      stow_problem_describe_buffer(problem, i, &desc);
+      bytes += desc.begin <= burst * 4 + 1 && burst * 4 + 1 < desc.end ? desc.size : 0;
+    }
+    CHECK_U64(bytes, most);
+  }
+  stow_problem_destroy(problem);
+}
+
 // ---------------------------------------------------------------------------------------------
 // Brute force
 

@@ -207,6 +207,64 @@ static uint64_t fill_windows(problem_maker* maker, size_t count) {
   return OPTIMUM_UNKNOWN;
 }
 
+// As `mixed`, but three in ten are empty for the middle third of their life.
+static uint64_t fill_gaps(problem_maker* maker, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    uint64_t bytes = spread_size(maker);
+    life l = mixed_life(i, count, draw(maker));
+    bool has_gap = below(maker, 10) < 3;
+    l.end += has_gap && l.end - l.begin < 3 ? 1 : 0;  // a middle needs three steps
+    add(maker, bytes, l.begin, l.end);
+    if (has_gap) {
+      uint64_t third = (l.end - l.begin) / 3;
+      add_window(maker, l.begin + third, l.end - third, 0, 0);
+    }
+  }
+  return OPTIMUM_UNKNOWN;
+}
+
+enum { BURST_PERIOD = 4, BURST_LONGEST = 8 };
+
+// The bytes that are free throughout |l|.
+static uint64_t room_in(const uint64_t* load, life l, uint64_t height) {
+  uint64_t most = 0;
+  for (uint64_t step = l.begin; step < l.end; ++step) {
+    most = load[step] > most ? load[step] : most;
+  }
+  return height - most;
+}
+
+// Every fourth step a burst begins: two steps of births, until the load at the second is the same
+// as at all other bursts. About half of a burst outlives the next one's birth, which ties them
+// together. All are born by the second step, so the load only falls from there to the next burst.
+static uint64_t fill_burst(problem_maker* maker, size_t count) {
+  const uint64_t height = UINT64_C(16) << 20;
+  uint64_t* load =
+      (uint64_t*)allocate(BURST_PERIOD * count + BURST_PERIOD + BURST_LONGEST, sizeof(*load));
+  uint64_t burst = 0;
+  for (size_t made = 0; made < count;) {
+    uint64_t begin = burst + below(maker, 2);
+    life l = {begin, begin + 2 + below(maker, BURST_LONGEST - 1)};
+    uint64_t size = round_up(spread_size(maker), 64);
+    if (room_in(load, l, height) == 0) {
+      l.begin = burst + 1;
+    }
+    uint64_t room = room_in(load, l, height);
+    if (room == 0) {
+      burst += BURST_PERIOD;
+      continue;
+    }
+    size = size < room ? size : room;
+    for (uint64_t step = l.begin; step < l.end; ++step) {
+      load[step] += size;
+    }
+    add(maker, size, l.begin, l.end);
+    ++made;
+  }
+  free(load);
+  return OPTIMUM_UNKNOWN;
+}
+
 // ---------------------------------------------------------------------------------------------
 // Shapes of networks
 
@@ -442,6 +500,8 @@ const problem_family problem_families[] = {
     {"wide", "about 2000 live at once, in no order", false, fill_wide},
     {"windows", "lives of all lengths with gaps and windows, guards and alignments", false,
      fill_windows},
+    {"gaps", "as mixed; 3 of 10 are empty for the middle third of their life", false, fill_gaps},
+    {"burst", "short lives born in bursts, all of which reach the same load", false, fill_burst},
     {"transformer", "a decoder that fills its caches", false, fill_transformer},
     {"cnn", "convolutions with shortcuts, in five stages", false, fill_cnn},
     {"equal", "all of one size: colours of intervals", true, fill_equal},
