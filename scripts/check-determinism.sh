@@ -65,7 +65,7 @@ outputs() { # BUILD LOCALE FOLDER
     cat "$3/outputs.npz"
   done
   for file in examples/*.csv; do
-    for format in summary json csv; do
+    for format in summary markdown json csv; do
       LC_ALL=$2 "$command" solve "$file" --format "$format" 2>&1 || true
       LC_ALL=$2 "$command" solve "$file" --format "$format" \
         --capacity 64KiB 2>&1 || true

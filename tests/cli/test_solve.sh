@@ -143,7 +143,7 @@ same "$out" "$work/summary"
 same "$work/out.csv" "$work/rows"
 run solve "$csv" --format xml
 expect 2 UnknownFormat
-complains "expected one of: summary, json, csv"
+complains "expected one of: summary, markdown, json, csv"
 run solve "$csv" --stats
 expect 0 Stats
 says "time            0."
@@ -179,8 +179,69 @@ PYTHON
   fi
 done
 
+# Several files, and tables of them
+csv many 'id,lower,upper,size' 'a,0,4,100' 'b,0,4,100'
+mkdir "$work/folder"
+cp "$work/one.csv" "$work/folder/odd | \`name\`$(printf '\033').csv"
+run solve --format markdown "$work/one.csv" "$csv" "$work/folder/"*.csv --strategy first-fit
+expect 0 ATableHasARowPerFile
+cat >"$work/table" <<END
+| instance | buffers | load | bound | height | % above | outcome | nodes |
+| --- | ---: | ---: | ---: | ---: | ---: | --- | ---: |
+| one | 1 | 100 | 100 | 100 | 0.00 | optimal | 0 |
+| buffers | 15 | $load | $load | $greedy | 35.44 | feasible | 0 |
+| odd \\| \\\`name\\\`\\\\x1B | 1 | 100 | 100 | 100 | 0.00 | optimal | 0 |
+END
+same "$out" "$work/table"
+run solve --format markdown "$csv" --stats
+expect 0 TablesHaveTimesIfAsked
+says "| nodes | seconds |"
+if grep -qE '^\| buffers .* \| 0\.[0-9]{3} \|$' "$out"; then pass; else fail "no time"; fi
+"$stowage" solve --format markdown "$work/one.csv" - <"$csv" >"$out" 2>"$err"
+code=$?
+expect 0 StandardInputIsOneOfThem
+says '| \<stdin> | 15 |'
+run solve "$work/one.csv"
+cp "$out" "$work/both"
+run solve "$csv"
+{ echo; cat "$out"; } >>"$work/both"
+run solve "$work/one.csv" "$csv"
+expect 0 SummariesOfSeveralFiles
+same "$out" "$work/both"
+run solve "$work/many.csv" "$work/one.csv" --capacity 100 --format markdown
+expect 1 OneThatDoesNotFitIsEnough
+says "| many | 2 | 200 | 200 | 200 | 0.00 | infeasible |"
+says "| one | 1 | 100 | 100 | 100 | 0.00 | optimal |"
+complains "many.csv: does not fit"
+run solve "$csv" "$work/one.csv" --capacity 100kB --format markdown --strategy first-fit
+expect 4 OneThatIsNotKnown
+run solve "$csv" "$work/many.csv" --capacity 100 --format markdown --strategy first-fit
+expect 1 AProofCountsMoreThanGivingUp
+run solve "$csv" "$work/many.csv" --capacity 81000 --format markdown --strategy first-fit
+expect 4 GivingUpCountsMoreThanAFit
+csv bad 'id,lower,upper,size' 'a,0,1,x'
+run solve "$work/one.csv" "$csv_file" "$work/many.csv" --format markdown
+expect 3 ABadFileEndsTheRun
+complains "bad.csv:2:7: "
+says "| one |"
+says_not "| many |"
+for format in json csv; do
+  run solve "$work/one.csv" "$csv" --format $format
+  expect 2 "OneFileOnly ($format)"
+  complains "--format $format takes one FILE, not 2; summary and markdown take several"
+done
+run solve "$work/one.csv" "$csv" -o "$work/two.csv"
+expect 2 OneFileToWrite
+complains "--output takes one FILE, not 2"
+run solve - "$csv" - --format markdown
+expect 2 StandardInputIsReadOnce
+complains "only one file can be standard input"
+run solve "$csv" -o "$work/two.md"
+expect 2 ATableIsNoCsv
+complains "two.md' would contain CSV; use --format markdown on standard output"
+
 # The same input, the same bytes
-for format in summary json csv; do
+for format in summary markdown json csv; do
   run solve "$csv" --format $format --nodes 50k
   cp "$out" "$work/first"
   run solve "$csv" --format $format --nodes 50k
@@ -261,7 +322,8 @@ if [ "$(ls "$work/clean")" = out ]; then pass; else fail "something was left beh
 run solve "$csv" -o "$work/no/such/directory"
 expect 5 MissingDirectory
 if [ -c /dev/full ]; then
-  for arguments in "" "--format json" "--format csv" "-o /dev/full"; do
+  for arguments in "" "--format json" "--format csv" "--format markdown" "-o /dev/full" \
+    "$csv" "--capacity 1"; do
     "$stowage" solve "$csv" $arguments >/dev/full 2>"$err" </dev/null
     code=$?
     : >"$out"

@@ -46,7 +46,7 @@ static const word_list word_lists[] = {
     {"plan", "format", NULL, {"summary", "report", "plan", "json", "csv", "c", NULL}},
     {"run", "format", NULL, {"text", "json", NULL}},
     {"export", "format", NULL, {"text", "json", NULL}},
-    {"solve", "format", NULL, {"summary", "json", "csv", NULL}},
+    {"solve", "format", NULL, {"summary", "markdown", "json", "csv", NULL}},
     {"view", "format", NULL, {"html", "json", "svg", "ascii", "trace", NULL}},
     {"diff", "format", NULL, {"text", "json", NULL}},
     {"inspect", "format", NULL, {"text", "json", NULL}},

@@ -128,6 +128,12 @@ static void note_error(cli_output* output, bool failed) {
   }
 }
 
+bool cli_output_flush(cli_output* output) {
+  errno = 0;
+  note_error(output, fflush(output->file) != 0);
+  return output->error == 0;
+}
+
 cli_exit cli_output_close(cli_output* output, bool keep) {
   if (output->file != NULL) {
     errno = 0;

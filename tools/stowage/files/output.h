@@ -27,6 +27,8 @@ cli_exit cli_output_open(cli_output* output, const char* path);
 cli_exit cli_output_open_as(cli_output* output, const char* path, const char* label);
 // An output that was not opened, to be closed.
 void cli_output_init(cli_output* output);
+// Writes out what was printed so far. False where a write failed, which is reported at close.
+bool cli_output_flush(cli_output* output);
 // Lets SIGHUP, SIGINT and SIGTERM wait until the mask |out_held| is set again.
 void cli_hold_signals(sigset_t* out_held);
 // Flushes and, where |keep| is set and nothing failed, puts the file in place; otherwise what was

@@ -1,5 +1,6 @@
-// `stowage solve`: read buffers from a CSV, place them, prove the placement, write it. Where
-// nothing fits, find out why. What is written has been proven by the checker.
+// `stowage solve`: read buffers from a CSV, place them, prove the placement, write it, one file
+// after the other. Where nothing fits, find out why. What is written has been proven by the
+// checker.
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -35,7 +36,7 @@ static const cli_option solve_options[] = {
      "lowest"},
     {OPT_OUTPUT, 'o', "output", "OUT",
      "write the rows with their offsets to OUT, which is\nreplaced only on success"},
-    {OPT_FORMAT, 0, "format", "NAME", "what to print: summary (the default), json, csv"},
+    {OPT_FORMAT, 0, "format", "NAME", "what to print: summary (the default), markdown,\njson, csv"},
     {OPT_STRATEGY, 0, "strategy", "NAME", "how buffers are placed (see below)"},
     {OPT_NODES, 0, "nodes", "N",
      "the node budget of the search: 100k, 5M, unlimited;\nby default 20M, unless --time is given"},
@@ -46,12 +47,20 @@ static const cli_option solve_options[] = {
     {OPT_STATS, 0, "stats", NULL, "show time and nodes per second, also in files"},
 };
 
-typedef enum format { FORMAT_SUMMARY, FORMAT_JSON, FORMAT_CSV, FORMAT_COUNT } format;
-static const char* const format_names[] = {"summary", "json", "csv"};
+typedef enum format {
+  FORMAT_SUMMARY,
+  FORMAT_MARKDOWN,
+  FORMAT_JSON,
+  FORMAT_CSV,
+  FORMAT_COUNT
+} format;
+static const char* const format_names[] = {"summary", "markdown", "json", "csv"};
 
 typedef struct job {
   // What was asked for.
   const char* file;
+  size_t number;       // of the file, from 0
+  cli_output* print;   // standard output
   const char* output;  // NULL: none
   bool has_format;
   format format;
@@ -99,7 +108,7 @@ static cli_exit handle(void* user, const cli_option* option, const char* value) 
 }
 
 // `-o -` is standard output, which then has no room for anything else.
-static cli_exit check_together(job* j) {
+static cli_exit check_output(job* j) {
   if (j->output == NULL) {
     return CLI_YES;
   }
@@ -112,15 +121,33 @@ static cli_exit check_together(job* j) {
     j->output = NULL;
     return CLI_YES;
   }
-  static const cli_ending json = {".json", "json"};
-  if (cli_find_ending(j->output, &json, 1) != NULL) {
+  static const cli_ending others[] = {{".json", "json"}, {".md", "markdown"}};
+  const cli_ending* other = cli_find_ending(j->output, others, 2);
+  if (other != NULL) {
     return cli_fail(CLI_USAGE,
-                    "--output: '%s' would contain CSV; use --format json on standard output",
-                    j->output);
+                    "--output: '%s' would contain CSV; use --format %s on standard output",
+                    j->output, other->format);
   }
   return cli_same_file(j->file, j->output)
              ? cli_fail(CLI_USAGE, "--output: '%s' is the input file", j->output)
              : CLI_YES;
+}
+
+static cli_exit check_together(job* j, const cli_arguments* arguments) {
+  j->file = arguments->operands[0];
+  CLI_TRY(check_output(j));
+  if (arguments->operand_count == 1) {
+    return CLI_YES;
+  }
+  if (j->output != NULL) {
+    return cli_fail(CLI_USAGE, "--output takes one FILE, not %zu", arguments->operand_count);
+  }
+  if (j->format == FORMAT_JSON || j->format == FORMAT_CSV) {
+    return cli_fail(CLI_USAGE,
+                    "--format %s takes one FILE, not %zu; summary and markdown take several",
+                    format_names[j->format], arguments->operand_count);
+  }
+  return cli_check_files((const char* const*)arguments->operands, arguments->operand_count, NULL);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -364,20 +391,21 @@ static stow_status write_escaped(void* user, const char* data, size_t size) {
   return writer->write(writer->user, from, (size_t)(data + size - from));
 }
 
-static cli_exit write_rows(const job* j, const char* path) {
-  cli_output output;
+static cli_exit print_rows(const job* j, cli_output* output) {
   stow_diag diag = cli_diag();
-  cli_exit code = cli_output_open(&output, path);
-  if (code == CLI_YES) {
-    stow_writer plain = cli_output_writer(&output);
-    stow_writer writer = has_control(&j->text) ? (stow_writer){write_escaped, &plain} : plain;
-    stow_status status = stow_csv_write(j->csv, j->placement, writer, &diag);
-    code = cli_output_reported(status, &diag);
-  }
-  return cli_output_end(&output, code);
+  stow_writer plain = cli_output_writer(output);
+  stow_writer writer = has_control(&j->text) ? (stow_writer){write_escaped, &plain} : plain;
+  stow_status status = stow_csv_write(j->csv, j->placement, writer, &diag);
+  return cli_output_reported(status, &diag);
 }
 
-static cli_exit print_solution(const job* j) {
+static cli_exit write_rows(const job* j) {
+  cli_output output;
+  cli_exit code = cli_output_open(&output, j->output);
+  return cli_output_end(&output, code == CLI_YES ? print_rows(j, &output) : code);
+}
+
+static cli_solution describe(const job* j) {
   cli_solution solution = {.label = cli_file_label(j->file),
                            .csv = j->csv,
                            .problem = j->problem,
@@ -386,6 +414,7 @@ static cli_exit print_solution(const job* j) {
                            .capacity = j->capacity,
                            .placement = j->placement,
                            .reason = &j->reason,
+                           .stats = j->stats,
                            .elapsed = j->search.elapsed};
   solution.facts = (cli_search_facts){
       .outcome = stow_placement_outcome(j->placement),
@@ -393,16 +422,25 @@ static cli_exit print_solution(const job* j) {
       .nodes = cli_placement_info(j->placement).nodes,
       .budget = cli_budget_nodes(&j->budget, USUAL_NODES),
       .stopped_by = cli_placement_info(j->placement).stopped ? j->search.stopped_by : NULL};
-  cli_output output;
-  cli_exit code = cli_output_open(&output, NULL);
-  if (code == CLI_YES && j->format == FORMAT_JSON) {
-    solution.stats = j->stats;
-    cli_solution_print_json(&solution, &output);
-  } else if (code == CLI_YES) {
+  return solution;
+}
+
+// A write that failed is reported when the output is closed.
+static cli_exit print_solution(const job* j) {
+  cli_solution solution = describe(j);
+  cli_exit code = CLI_YES;
+  if (j->format == FORMAT_CSV) {
+    code = print_rows(j, j->print);
+  } else if (j->format == FORMAT_JSON) {
+    cli_solution_print_json(&solution, j->print);
+  } else if (j->format == FORMAT_MARKDOWN) {
+    cli_solution_print_row(&solution, j->number == 0, j->print);
+  } else {
     solution.stats = j->stats || isatty(STDOUT_FILENO);
-    cli_solution_print(&solution, &output);
+    cli_print(j->print, j->number == 0 ? "" : "\n");
+    cli_solution_print(&solution, j->print);
   }
-  return cli_output_close(&output, true);
+  return cli_output_flush(j->print) ? code : CLI_BROKEN;
 }
 
 static cli_exit fail_capacity(const job* j) {
@@ -425,25 +463,25 @@ static cli_exit fail_capacity(const job* j) {
 // The file comes first: a reader of standard output that goes away must not cost a long search.
 static cli_exit write_result(const job* j) {
   bool fits = stow_placement_height(j->placement) <= j->capacity;
-  cli_exit code = j->output != NULL && fits ? write_rows(j, j->output) : CLI_YES;
-  if (code == CLI_YES) {
-    code = j->format == FORMAT_CSV ? write_rows(j, NULL) : print_solution(j);
-  }
+  cli_exit code = j->output != NULL && fits ? write_rows(j) : CLI_YES;
+  code = code == CLI_YES ? print_solution(j) : code;
   return code != CLI_YES || fits ? code : fail_capacity(j);
 }
 
 // ---------------------------------------------------------------------------------------------
 
+static bool explains(const job* j) {
+  bool prints_reasons = j->format == FORMAT_SUMMARY || j->format == FORMAT_JSON;
+  return prints_reasons && !j->no_explain &&
+         stow_placement_outcome(j->placement) == STOW_OUTCOME_INFEASIBLE;
+}
+
 static cli_exit run_job(job* j) {
   stow_string_init(&j->text, stow_allocator_default());
-  cli_exit code = check_together(j);
-  code = code == CLI_YES ? read_problem(j) : code;
+  cli_exit code = read_problem(j);
   code = code == CLI_YES ? place(j) : code;
   code = code == CLI_YES ? prove(j) : code;
-  if (code == CLI_YES && !j->no_explain && j->format != FORMAT_CSV &&
-      stow_placement_outcome(j->placement) == STOW_OUTCOME_INFEASIBLE) {
-    code = explain(j);
-  }
+  code = code == CLI_YES && explains(j) ? explain(j) : code;
   code = code == CLI_YES ? write_result(j) : code;
   stow_explanation_free(&j->reason.set, stow_allocator_default());
   stow_placement_destroy(j->placement);
@@ -453,6 +491,27 @@ static cli_exit run_job(job* j) {
   return code;
 }
 
+// What several files come to: the first that cannot be solved ends the run; otherwise they do not
+// fit if one of them does not, whatever is not known of the others.
+static cli_exit run_jobs(const job* wanted, const cli_arguments* arguments) {
+  cli_output output;
+  cli_exit all = cli_output_open(&output, NULL);
+  for (size_t i = 0; i < arguments->operand_count; ++i) {
+    job j = *wanted;
+    j.file = arguments->operands[i];
+    j.number = i;
+    j.print = &output;
+    cli_exit code = run_job(&j);
+    if (code != CLI_YES && code != CLI_NO && code != CLI_GAVE_UP) {
+      all = code;
+      break;
+    }
+    all = all == CLI_NO || code == CLI_YES ? all : code;
+  }
+  cli_exit closed = cli_output_close(&output, true);
+  return closed != CLI_YES ? closed : all;
+}
+
 static cli_exit run_solve(int argc, char** argv) {
   job j = {.capacity = STOW_PLACE_SMALLEST, .strategy = stow_strategy_find(stow_str_of("auto"))};
   cli_arguments arguments;
@@ -460,8 +519,8 @@ static cli_exit run_solve(int argc, char** argv) {
   if (code != CLI_YES || arguments.help) {
     return code;
   }
-  j.file = arguments.operands[0];
-  return run_job(&j);
+  CLI_TRY(check_together(&j, &arguments));
+  return run_jobs(&j, &arguments);
 }
 
 static void print_more(cli_output* output) {
@@ -479,15 +538,19 @@ static void print_more(cli_output* output) {
             "A SIZE is a number of bytes, or one with kB, MB, GB (1000) or KiB, MiB, GiB\n"
             "(1024).\n"
             "\n"
+            "Several files are solved one after the other, each within the budget; summary\nand "
+            "markdown, a table with a row per file, take them.\n"
+            "\n"
             "Ctrl-C ends the search and keeps its best placement; a second one ends the\nprogram. "
             "Exit status: 0 if there is a placement (within the capacity), 1 if none\ncan be "
-            "within the capacity, 4 if none was found.\n");
+            "within the capacity, 4 if none was found; of several files 1 if that\nholds for one "
+            "of them, else 4 likewise.\n");
 }
 
 const cli_command cli_solve_command = {
     .name = "solve",
-    .summary = "Places the buffers of a CSV file",
-    .operand_count = 1,
+    .summary = "Places the buffers of CSV files",
+    .operand_count = CLI_ANY_NUMBER,
     .required_operands = 1,
     .operands = {"FILE"},
     .option_count = sizeof solve_options / sizeof solve_options[0],

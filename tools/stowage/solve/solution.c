@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "files/file.h"
 #include "graphs/info.h"
 #include "report/api.h"
 #include "terminal/table.h"
@@ -225,6 +226,46 @@ void cli_solution_print(const cli_solution* solution, cli_output* output) {
   } else if (solution->reason->gave_up) {
     cli_print(output, "\nwhy: not found within the budget\n");
   }
+}
+
+// ---------------------------------------------------------------------------------------------
+// For tables
+
+// The file's name without folder and ending. A backslash takes its meaning from whatever Markdown
+// would read as more than text, and ends no cell.
+static void print_instance(const cli_solution* solution, cli_output* output) {
+  char name[512];
+  const char* base = cli_base_name(solution->label);
+  size_t size = strlen(base);
+  size -= size > 4 && cli_ends_with(base, ".csv") ? 4 : 0;
+  stowi_report_escape((stow_str){base, size}, name, sizeof name);
+  for (const char* at = name; *at != '\0'; ++at) {
+    cli_print(output, strchr("\\|`*<[&", *at) != NULL ? "\\%c" : "%c", *at);
+  }
+}
+
+void cli_solution_print_row(const cli_solution* solution, bool is_first, cli_output* output) {
+  uint64_t height = stow_placement_height(solution->placement);
+  uint64_t bound = cli_placement_info(solution->placement).bound;
+  char above[STOWI_REPORT_NUMBER];
+  if (is_first) {
+    cli_print(output,
+              "| instance | buffers | load | bound | height | %% above | outcome | nodes |%s\n"
+              "| --- | ---: | ---: | ---: | ---: | ---: | --- | ---: |%s\n",
+              solution->stats ? " seconds |" : "", solution->stats ? " ---: |" : "");
+  }
+  stowi_report_gap(height > bound ? height - bound : 0, bound, above);
+  cli_print(output, "| ");
+  print_instance(solution, output);
+  cli_print(output, " | %zu | %" PRIu64 " | %" PRIu64 " | %" PRIu64 " | %.*s | %s | %" PRIu64 " |",
+            stow_problem_count(solution->problem), solution->load.bytes, bound, height,
+            (int)strcspn(above, " "), above, stow_outcome_text(solution->facts.outcome),
+            solution->facts.nodes);
+  if (solution->stats) {
+    cli_print(output, " %" PRIu64 ".%03" PRIu64 " |", solution->elapsed / 1000000,
+              solution->elapsed / 1000 % 1000);
+  }
+  cli_print(output, "\n");
 }
 
 // ---------------------------------------------------------------------------------------------

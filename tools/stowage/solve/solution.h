@@ -31,5 +31,7 @@ typedef struct cli_solution {
 
 void cli_solution_print(const cli_solution* solution, cli_output* output);
 void cli_solution_print_json(const cli_solution* solution, cli_output* output);
+// A row of a Markdown table, below its head if it is the first.
+void cli_solution_print_row(const cli_solution* solution, bool is_first, cli_output* output);
 
 #endif  // STOWAGE_TOOLS_SOLVE_SOLUTION_H_
