@@ -49,6 +49,7 @@ sweep Diff diff "$small" "$small" --bind n=4
 sweep View view "$small" --bind n=4 -o "$work/sweep.out"
 sweep Solve solve "$examples/buffers.csv" --nodes 1000
 sweep SolveSeveral solve "$examples/buffers.csv" "$examples/buffers.csv" --nodes 1000 --format markdown
+sweep SolveCertificate solve "$examples/buffers.csv" --nodes 1000 --certificate "$work/sweep.out"
 sweep Model plan "$examples/encoder.onnx" --bind batch=1,length=8 --nodes 1000
 dense=${STARVE_DENSE:-9999}
 sweep Inspect inspect "$examples/encoder.onnx"

@@ -13,6 +13,7 @@
 #include "files/file.h"
 #include "files/output.h"
 #include "graphs/info.h"
+#include "solve/certificate.h"
 #include "solve/solution.h"
 
 // A search here is the whole purpose, so it may spend more than one that a plan is made with.
@@ -20,6 +21,7 @@
 
 enum {
   OPT_CAPACITY,
+  OPT_CERTIFICATE,
   OPT_FORMAT,
   OPT_IGNORE_OFFSETS,
   OPT_NODES,
@@ -37,6 +39,7 @@ static const cli_option solve_options[] = {
     {OPT_OUTPUT, 'o', "output", "OUT",
      "write the rows with their offsets to OUT, which is\nreplaced only on success"},
     {OPT_FORMAT, 0, "format", "NAME", "what to print: summary (the default), markdown,\njson, csv"},
+    {OPT_CERTIFICATE, 0, "certificate", "OUT", "write what proves the lower bound to OUT, as JSON"},
     {OPT_STRATEGY, 0, "strategy", "NAME", "how buffers are placed (see below)"},
     {OPT_NODES, 0, "nodes", "N",
      "the node budget of the search: 100k, 5M, unlimited;\nby default 20M, unless --time is given"},
@@ -59,9 +62,10 @@ static const char* const format_names[] = {"summary", "markdown", "json", "csv"}
 typedef struct job {
   // What was asked for.
   const char* file;
-  size_t number;       // of the file, from 0
-  cli_output* print;   // standard output
-  const char* output;  // NULL: none
+  size_t number;            // of the file, from 0
+  cli_output* print;        // standard output
+  const char* output;       // NULL: none
+  const char* certificate;  // NULL: none
   bool has_format;
   format format;
   uint64_t capacity;
@@ -96,6 +100,7 @@ static cli_exit handle(void* user, const cli_option* option, const char* value) 
   job* j = user;
   switch (option->id) {
     case OPT_CAPACITY: return cli_parse_capacity(value, &j->capacity);
+    case OPT_CERTIFICATE: return cli_set_text(&j->certificate, value);
     case OPT_FORMAT: return read_format(j, value);
     case OPT_IGNORE_OFFSETS: return cli_set_switch(&j->ignore_offsets);
     case OPT_NODES: return cli_budget_read_nodes(&j->budget, value);
@@ -133,14 +138,33 @@ static cli_exit check_output(job* j) {
              : CLI_YES;
 }
 
+static cli_exit check_certificate(const job* j) {
+  const char* path = j->certificate;
+  if (path == NULL) {
+    return CLI_YES;
+  }
+  if (cli_is_stdin(path)) {
+    return cli_fail(CLI_USAGE, "--certificate: expected a file; standard output has the %s",
+                    format_names[j->format]);
+  }
+  if (j->output != NULL && (strcmp(path, j->output) == 0 || cli_same_file(path, j->output))) {
+    return cli_fail(CLI_USAGE, "--certificate and --output both write '%s'", path);
+  }
+  return cli_same_file(j->file, path)
+             ? cli_fail(CLI_USAGE, "--certificate: '%s' is the input file", path)
+             : CLI_YES;
+}
+
 static cli_exit check_together(job* j, const cli_arguments* arguments) {
   j->file = arguments->operands[0];
   CLI_TRY(check_output(j));
+  CLI_TRY(check_certificate(j));
   if (arguments->operand_count == 1) {
     return CLI_YES;
   }
-  if (j->output != NULL) {
-    return cli_fail(CLI_USAGE, "--output takes one FILE, not %zu", arguments->operand_count);
+  if (j->output != NULL || j->certificate != NULL) {
+    return cli_fail(CLI_USAGE, "--%s takes one FILE, not %zu",
+                    j->output != NULL ? "output" : "certificate", arguments->operand_count);
   }
   if (j->format == FORMAT_JSON || j->format == FORMAT_CSV) {
     return cli_fail(CLI_USAGE,
@@ -459,11 +483,18 @@ static cli_exit fail_capacity(const job* j) {
                   label, j->capacity, height, bound);
 }
 
-// A placement that does not fit is shown on standard output, but never replaces a file.
-// The file comes first: a reader of standard output that goes away must not cost a long search.
+static cli_exit write_certificate(const job* j) {
+  cli_solution solution = describe(j);
+  return cli_certificate_write(&solution, j->ignore_offsets, j->certificate);
+}
+
+// A placement that does not fit is shown on standard output, but never replaces a file; the bound
+// holds all the same. Files come first: a reader of standard output that goes away must not cost a
+// long search.
 static cli_exit write_result(const job* j) {
   bool fits = stow_placement_height(j->placement) <= j->capacity;
   cli_exit code = j->output != NULL && fits ? write_rows(j) : CLI_YES;
+  code = code == CLI_YES && j->certificate != NULL ? write_certificate(j) : code;
   code = code == CLI_YES ? print_solution(j) : code;
   return code != CLI_YES || fits ? code : fail_capacity(j);
 }
