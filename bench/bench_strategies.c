@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "instances.h"
+#include "lists.h"
 #include "measure.h"
 #include "support/problem_families.h"
 #include "trial.h"
@@ -21,13 +22,16 @@ typedef struct arguments {
   const char* families;    // likewise
   const char* csv;
   bench_limits limits;
-  uint64_t count;    // of buffers of a family
-  uint64_t seed;     // of families
-  uint64_t seeds;    // of tiled problems
-  uint64_t largest;  // of the growth table
+  uint64_t count;        // of buffers of a family
+  uint64_t seed;         // of families
+  uint64_t seeds;        // of tiled problems and comparisons
+  bench_numbers counts;  // of buffers, for comparisons
+  uint64_t largest;      // of the growth table
+  bool has_nodes;
   bool use_families;
   bool growth;
   bool tiled;
+  bool compare;
   bool help;
 } arguments;
 
@@ -112,21 +116,10 @@ static void visit_instance(void* user, const char* name, const stow_problem* pro
   }
 }
 
-// Whether |name| is among the names between commas; NULL holds every name.
-static bool is_among(const char* name, const char* names) {
-  size_t size = strlen(name);
-  for (const char* at = names; at != NULL; at = strchr(at, ','), at = at == NULL ? NULL : at + 1) {
-    if (strncmp(at, name, size) == 0 && (at[size] == ',' || at[size] == '\0')) {
-      return true;
-    }
-  }
-  return names == NULL;
-}
-
 static void visit_families(bench* b) {
   for (size_t i = 0; i < problem_family_count; ++i) {
     const problem_family* family = &problem_families[i];
-    if (is_among(family->name, b->args.families)) {
+    if (bench_is_among(family->name, b->args.families)) {
       stow_problem* problem =
           problem_family_make(family, b->args.seed, (size_t)b->args.count, NULL);
       visit_instance(b, family->name, problem);
@@ -190,7 +183,7 @@ static void run_growth(bench* b) {
          "first ms", "ns/(n lg n)", "peak MB", "% above", "growth");
   for (size_t s = 0; s < b->strategy_count; ++s) {
     for (size_t f = 0; f < problem_family_count; ++f) {
-      if (is_among(problem_families[f].name, families)) {
+      if (bench_is_among(problem_families[f].name, families)) {
         grow(b, &problem_families[f], b->strategies[s]);
       }
     }
@@ -237,6 +230,76 @@ static void run_tiled(bench* b) {
 }
 
 // ---------------------------------------------------------------------------------------------
+// Comparisons
+
+// Height over bound, of one strategy over all seeds.
+typedef struct ratio {
+  double sum;
+  double worst;
+} ratio;
+
+// Adds one problem to all |ratios|. The bound is the highest that any strategy proved.
+static void compare_once(bench* b, const char* name, const stow_problem* problem, ratio* ratios) {
+  bench_trial trials[MAX_STRATEGIES];
+  uint64_t bound = 1;
+  for (size_t s = 0; s < b->strategy_count; ++s) {
+    trials[s] = bench_try(problem, b->strategies[s], &b->args.limits);
+    bound = trials[s].bound > bound ? trials[s].bound : bound;
+    write_csv(b, name, stow_problem_count(problem), b->strategies[s], &trials[s]);
+  }
+  for (size_t s = 0; s < b->strategy_count; ++s) {
+    double above = (double)trials[s].height / (double)bound;
+    ratios[s].sum += above;
+    ratios[s].worst = above > ratios[s].worst ? above : ratios[s].worst;
+  }
+}
+
+static void compare(bench* b, const problem_family* family, uint64_t count) {
+  ratio ratios[MAX_STRATEGIES] = {{0, 0}};
+  for (uint64_t seed = 0; seed < b->args.seeds; ++seed) {
+    char name[64];
+    stow_problem* problem = problem_family_make(family, seed, (size_t)count, NULL);
+    snprintf(name, sizeof(name), "%s-%" PRIu64 "-%" PRIu64, family->name, count, seed);
+    compare_once(b, name, problem, ratios);
+    stow_problem_destroy(problem);
+  }
+  printf("| %s | %" PRIu64 " |", family->name, count);
+  for (size_t s = 0; s < b->strategy_count; ++s) {
+    if (ratios[s].worst > 1) {
+      printf(" %.4f / %.4f |", ratios[s].sum / (double)b->args.seeds, ratios[s].worst);
+    } else {
+      printf(" 1 |");
+    }
+  }
+  printf("\n");
+  fflush(stdout);
+}
+
+static void run_compare(bench* b) {
+  bench_limits* limits = &b->args.limits;
+  bench_require(b->args.seeds > 0, "no seeds to compare");
+  limits->repeats = 1;
+  limits->nodes = limits->seconds > 0 && !b->args.has_nodes ? STOW_PLACE_NO_LIMIT : limits->nodes;
+  printf("\nheight / bound over %" PRIu64 " seeds: mean / worst\n\n| family | buffers |",
+         b->args.seeds);
+  for (size_t s = 0; s < b->strategy_count; ++s) {
+    printf(" %s |", b->strategies[s]->name);
+  }
+  printf("\n| --- | ---: |");
+  for (size_t s = 0; s < b->strategy_count; ++s) {
+    printf(" ---: |");
+  }
+  printf("\n");
+  for (size_t f = 0; f < problem_family_count; ++f) {
+    for (size_t c = 0; c < b->args.counts.count; ++c) {
+      if (bench_is_among(problem_families[f].name, b->args.families)) {
+        compare(b, &problem_families[f], b->args.counts.values[c]);
+      }
+    }
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
 // Arguments
 
 static int usage(FILE* out, int code) {
@@ -245,20 +308,27 @@ static int usage(FILE* out, int code) {
       "instance\n"
       "       bench_strategies --growth [options]                 1 k to 1 M buffers\n"
       "       bench_strategies --tiled [options]                  20 to 500 pieces: solved of all\n"
+      "       bench_strategies --compare [options]                strategies side by side, as "
+      "Markdown\n"
       "\n"
       "  --strategy A,B   only these (default: all; with --growth and --tiled: auto)\n"
       "  --families       generated problems as instances, too\n"
       "  --family A,B     only these families (with --growth default: short,mixed,nested)\n"
       "  --count N        buffers of a generated instance (300)\n"
+      "  --counts N,M     the same for --compare (100,1000,10000)\n"
       "  --seed N         of generated problems (0)\n"
       "  --capacity N     asks for a fit within N bytes instead of the smallest height\n"
       "  --nodes N        budget of a run (400,000); `all` for no limit\n"
-      "  --time S         seconds of CPU time a run may take (no limit); marked * where reached\n"
+      "  --time S         seconds of CPU time a run may take (no limit); marked * where reached.\n"
+      "                   With --compare, nodes are then not limited unless --nodes is given\n"
       "  --repeat N       runs whose median counts (5 where one is under 0.2 s, else 1)\n"
       "  --largest N      of --growth (1,000,000)\n"
-      "  --seeds N        problems for each number of pieces of --tiled (20)\n"
+      "  --seeds N        problems for each number of pieces of --tiled, for each family and\n"
+      "                   number of buffers of --compare (20)\n"
       "  --csv FILE       writes every measurement there, too\n"
       "\n"
+      "--compare: mean / worst of height / bound, 1 if all are optimal; the bound is the highest\n"
+      "that a strategy proved.\n"
       "% above: height over the proven bound. first ms: to the first placement. All times are CPU\n"
       "times; the peak counts what the strategy allocates. Every placement is proven by the\n"
       "checker.\n"
@@ -278,6 +348,7 @@ static bool parse_flag(const char* name, arguments* out) {
   } flags[] = {{"--families", &out->use_families},
                {"--growth", &out->growth},
                {"--tiled", &out->tiled},
+               {"--compare", &out->compare},
                {"--help", &out->help}};
   for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); ++i) {
     if (strcmp(name, flags[i].name) == 0) {
@@ -286,12 +357,6 @@ static bool parse_flag(const char* name, arguments* out) {
     }
   }
   return false;
-}
-
-static bool parse_number(const char* text, uint64_t* out_number) {
-  char* end = NULL;
-  *out_number = strtoull(text, &end, 10);
-  return end != text && *end == '\0' && text[0] != '-';
 }
 
 static bool parse_value(const char* name, const char* value, arguments* out) {
@@ -309,8 +374,9 @@ static bool parse_value(const char* name, const char* value, arguments* out) {
   for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); ++i) {
     if (strcmp(name, numbers[i].name) == 0) {
       bool all = numbers[i].number == &out->limits.nodes && strcmp(value, "all") == 0;
-      bool valid = all || parse_number(value, numbers[i].number);
+      bool valid = all || bench_parse_number(value, numbers[i].number);
       out->limits.nodes = all ? STOW_PLACE_NO_LIMIT : out->limits.nodes;
+      out->has_nodes = out->has_nodes || numbers[i].number == &out->limits.nodes;
       if (numbers[i].number == &repeats) {
         out->limits.repeats = (size_t)repeats;
       }
@@ -321,6 +387,8 @@ static bool parse_value(const char* name, const char* value, arguments* out) {
     out->strategies = value;
   } else if (strcmp(name, "--family") == 0) {
     out->families = value;
+  } else if (strcmp(name, "--counts") == 0) {
+    return bench_parse_numbers(value, &out->counts);
   } else if (strcmp(name, "--csv") == 0) {
     out->csv = value;
   } else if (strcmp(name, "--time") == 0) {
@@ -346,7 +414,8 @@ static bool parse(int argc, char** argv, arguments* out) {
     }
   }
   out->use_families = out->use_families || out->families != NULL;
-  return out->help || out->growth || out->tiled || out->use_families || out->path_count > 0;
+  return out->help || out->growth || out->tiled || out->compare || out->use_families ||
+         out->path_count > 0;
 }
 
 // Every name asked for must be in the table.
@@ -354,15 +423,12 @@ static void choose_strategies(bench* b) {
   bool one = b->args.strategies == NULL && (b->args.growth || b->args.tiled);
   const char* names = one ? "auto" : b->args.strategies;
   for (size_t i = 0; i < stow_strategy_count() && i < MAX_STRATEGIES; ++i) {
-    if (is_among(stow_strategy_at(i)->name, names)) {
+    if (bench_is_among(stow_strategy_at(i)->name, names)) {
       b->strategies[b->strategy_count++] = stow_strategy_at(i);
     }
   }
-  size_t asked = 1;
-  for (const char* at = names; at != NULL && *at != '\0'; ++at) {
-    asked += *at == ',';
-  }
-  bench_require(names == NULL || b->strategy_count == asked, "no such strategy");
+  bench_require(b->strategy_count == bench_count_names(names, stow_strategy_count()),
+                "no such strategy");
 }
 
 static void open_csv(bench* b) {
@@ -381,6 +447,7 @@ int main(int argc, char** argv) {
   b.args.limits = (bench_limits){STOW_PLACE_SMALLEST, STOW_PLACE_DEFAULT_NODES, 0, 0};
   b.args.count = 300;
   b.args.seeds = 20;
+  b.args.counts = (bench_numbers){{100, 1000, 10000}, 3};
   b.args.largest = 1000000;
   if (!parse(argc, argv, &b.args)) {
     return usage(stderr, 2);
@@ -395,6 +462,8 @@ int main(int argc, char** argv) {
     run_growth(&b);
   } else if (b.args.tiled) {
     run_tiled(&b);
+  } else if (b.args.compare) {
+    run_compare(&b);
   } else {
     run_instances(&b);
   }
