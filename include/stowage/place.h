@@ -189,11 +189,17 @@ typedef struct stow_place_options {
   // |on_progress|. If |split| is NULL, the caller does all work.
   stow_splitter splitter;
   uint32_t workers;
+  // An earlier placement to start from: an offset for each buffer of the problem, or
+  // STOW_PLACE_ANYWHERE where there is none. NULL: no start. Borrowed during the call. Buffers keep
+  // these offsets where they are free and aligned, as far as no lower placement is found; so the
+  // result is never higher than what the start gives, and if that is already good enough, nothing
+  // is searched. Ignored without reuse, and for fixed buffers.
+  const uint64_t* start;
 } stow_place_options;
 
 #define STOW_PLACE_DEFAULT_NODES 400000
 
-// Reuse, minimise, STOW_PLACE_DEFAULT_NODES, no callback, no limit to patience.
+// Reuse, minimise, STOW_PLACE_DEFAULT_NODES, no callback, no limit to patience, no start.
 STOW_API void stow_place_options_defaults(stow_place_options* options);
 static inline void stow_place_options_init(stow_place_options* options) {
   options->struct_size = sizeof(*options);

@@ -123,6 +123,7 @@ static stow_status ask(bedrock* rock, const stow_problem* part, stowi_place_ques
   stowi_place_quest* quest = rock->quest;
   *out_sub = *quest;
   out_sub->problem = part;
+  out_sub->height = UINT64_MAX;
   out_sub->offsets = STOWI_ARRAY(quest->allocator, uint64_t, part->buffers.count);
   STOW_TRY(stowi_need_memory(out_sub->offsets != NULL, quest->diag));
   out_sub->options.on_progress = go_on;
@@ -136,6 +137,28 @@ static stow_status ask(bedrock* rock, const stow_problem* part, stowi_place_ques
   out_sub->pair_count = load.pair_count;
   stowi_place_quest_raise(out_sub, load.lower_bound);
   return STOW_OK;
+}
+
+// The others start where they are in the best placement so far, if there is one: above and below
+// each other as there.
+static stow_status start(const bedrock* rock, stowi_place_quest* sub) {
+  const stowi_place_quest* quest = rock->quest;
+  size_t count = sub->problem->buffers.count;
+  if (quest->height == UINT64_MAX) {
+    return STOW_OK;
+  }
+  uint64_t* offsets = STOWI_ARRAY(quest->allocator, uint64_t, count);
+  STOW_TRY(stowi_need_memory(offsets != NULL, quest->diag));
+  for (size_t i = 0, other = 0; i < quest->problem->buffers.count; ++i) {
+    if (!rock->is_in[i]) {
+      offsets[other++] = quest->offsets[i];
+    }
+  }
+  sub->options.start = offsets;
+  stow_status status = stowi_place_start(sub);
+  sub->options.start = NULL;
+  STOWI_ARRAY_FREE(quest->allocator, offsets, count);
+  return status;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -173,6 +196,9 @@ static stow_status work_above(bedrock* rock, stow_problem* part, stowi_place_wor
     }
   }
   stow_status status = ask(rock, part, &sub);
+  if (status == STOW_OK) {
+    status = start(rock, &sub);
+  }
   if (status == STOW_OK) {
     status = work(&sub);
   }

@@ -258,6 +258,7 @@ stow_status stow_place_explain(const stow_problem* problem, const stow_place_opt
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "an explanation needs a capacity");
   }
   size_t count = problem->buffers.count;
+  r.options.start = NULL;  // of all buffers, not of a part
   r.left = r.options.nodes;
   r.in = STOWI_ARRAY_ZERO(allocator, bool, count);
   r.order = STOWI_ARRAY(allocator, uint32_t, count);

@@ -151,7 +151,9 @@ static stow_status work_on(stowi_place_quest* quest, stowi_place_work work) {
   quest->pair_count = load.pair_count;
   stowi_place_quest_raise(quest, load.lower_bound);
   STOW_TRY(stowi_place_check_fixed(quest));
-  return work(quest);
+  STOW_TRY(stowi_place_start(quest));
+  bool is_over = quest->stopped || stowi_place_quest_answered(quest);
+  return is_over && quest->height != UINT64_MAX ? STOW_OK : work(quest);
 }
 
 stow_status stowi_place_quest_run(const stow_problem* problem, const stow_place_options* options,

@@ -91,6 +91,9 @@ typedef struct stowi_place_player {
 stow_status stowi_place_take_turns(stowi_place_quest* quest, uint64_t first_nodes,
                                    stowi_place_player* players, size_t count);
 
+// Offers placements that are made from options.start, if there is one (start.c).
+stow_status stowi_place_start(stowi_place_quest* quest);
+
 // Lets |work| place the buffers that are not always live, above those that are; or everything, if
 // they cannot be separated without loss or there is nothing to gain.
 stow_status stowi_place_on_bedrock(stowi_place_quest* quest, stowi_place_work work);
